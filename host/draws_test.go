@@ -335,9 +335,11 @@ func playVerifiable(t *testing.T, alter func(*cheat, map[string]any)) (ends map[
 		}}
 		l.Seats = append(l.Seats, host.Seat{Config: cfg})
 	}
-	if _, err := l.Play(t.Context()); err != nil {
+	played, err := l.Play(t.Context())
+	if err != nil {
 		t.Fatal(err)
 	}
+	told := played.Draws
 	if err := rec.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -352,6 +354,14 @@ func playVerifiable(t *testing.T, alter func(*cheat, map[string]any)) (ends map[
 	leagues := tracing.Leagues(read.Exchanges)
 	if len(leagues) != 1 || len(ends) != 4 {
 		t.Fatalf("%d leagues, %d ends", len(leagues), len(ends))
+	}
+	verified := 0
+	for _, e := range ends {
+		verified += e.Draws.Verified
+	}
+	broken := slices.ContainsFunc(troubles, func(text string) bool { return strings.HasPrefix(text, "the number cannot be verified") })
+	if verified < told.Verified || broken != (told.Unverified > 0) || told.Drawn != len(played.Matches) {
+		t.Errorf("the players told the manager %+v, have verified %d between them, and say %q", told, verified, troubles)
 	}
 	return ends, leagues[0].Audit(), troubles
 }

@@ -70,6 +70,7 @@ type Played struct {
 	// Before says that the league was complete before: the data directory is
 	// that of a league that has been played to its end, and nothing was done.
 	Before bool
+	Draws  manager.Draws
 }
 
 // Play plays a league of its own seats from registration to completion. The
@@ -89,7 +90,7 @@ func (l *League) Play(ctx context.Context) (_ *Played, err error) {
 	select {
 	case <-m.Done():
 		a.agents.Wait()
-		return l.stay(&Played{Matches: m.Results(), Standings: m.Standings(), Before: true}), nil
+		return l.stay(&Played{Matches: m.Results(), Standings: m.Standings(), Draws: m.Draws(), Before: true}), nil
 	default:
 	}
 	if m.Over() {
@@ -100,7 +101,7 @@ func (l *League) Play(ctx context.Context) (_ *Played, err error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		return l.stay(&Played{Matches: m.Results(), Standings: m.Standings()}), nil
+		return l.stay(&Played{Matches: m.Results(), Standings: m.Standings(), Draws: m.Draws()}), nil
 	}
 	for i := range l.Referees {
 		if err := a.referee(i, url); err != nil {
@@ -120,7 +121,7 @@ func (l *League) Play(ctx context.Context) (_ *Played, err error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	return l.stay(&Played{Matches: m.Results(), Standings: m.Standings(), Players: players}), nil
+	return l.stay(&Played{Matches: m.Results(), Standings: m.Standings(), Draws: m.Draws(), Players: players}), nil
 }
 
 // stay calls Stay, if there is one, and returns what was played.

@@ -106,6 +106,17 @@ func (p *processes) leave(names ...string) {
 	}
 }
 
+// verified checks that the manager has heard from the players of every draw, also of
+// those before it was killed.
+func (p *processes) verified() {
+	p.t.Helper()
+	seen := p.running["manager"].seen
+	i := slices.IndexFunc(seen, func(e map[string]any) bool { return e["event"] == "draws" })
+	if i < 0 || seen[i]["verified"] != 3.0*crashLegs || seen[i]["drawn"] != 3.0*crashLegs {
+		p.t.Errorf("the manager says %v of the draws, want %d of as many", seen[max(i, 0)], 3*crashLegs)
+	}
+}
+
 // healthy checks that nobody was at fault.
 func healthy(t *testing.T, table map[string]manager.Standing) {
 	t.Helper()
@@ -130,6 +141,7 @@ func TestAgentsAreKilledAndComeBack(t *testing.T) {
 				p.start(tt.who)
 			}
 			healthy(t, p.complete())
+			p.verified()
 			p.leave("Ada", "Bob", "Cleo", "REF01")
 			for _, e := range p.running["REF01"].seen {
 				if e["event"] == "alarm" {

@@ -331,14 +331,14 @@ func TestAgentThatReturnsAtTheEndIsNotified(t *testing.T) {
 	r := newRig(t, func(c *manager.Config) { c.Players, c.Backoff = 2, game.Backoff{} })
 	r.run()
 	r.conductor("north", fair)
-	players := r.field(2)
-	ada, ben := players[0], players[1]
+	ada, ben := r.player("player-1"), r.agent(protocol.RolePlayer, "player-2")
 	reached, gate := make(chan struct{}), make(chan struct{})
 	ben.on(protocol.TypeLeagueCompleted, func(context.Context, *wire.Exchange) (protocol.Message, error) {
 		close(reached)
 		<-gate
 		return nil, nil
 	})
+	ben.register() // with which the league starts
 	<-reached
 	ada.inbox.until(t, "the end", ended)
 

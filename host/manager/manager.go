@@ -70,7 +70,8 @@
 //	reported          before the answer to a report: the result
 //	status_set        before the answer to SET_PLAYER_STATUS: a player is withdrawn,
 //	                  suspended or readmitted
-//	round_completed   after everybody was notified of the round's end
+//	round_completed   after everybody was notified of the round's end: what the players
+//	                  said of the drawn numbers
 //	completed         after everybody was notified of the league's end, or given up on
 //
 // So a manager that is killed at any moment and started again on the same data
@@ -150,6 +151,7 @@ type Manager struct {
 	probes     map[string]*probed // by endpoint
 	busy       int                // contacts whose queue is being delivered
 	stopped    bool
+	verdicts   map[string]bool // by player: on the number of its match in the round that ends
 
 	delivering sync.Mutex // held while Config.Events is called
 	background sync.WaitGroup
@@ -172,7 +174,7 @@ func New(cfg Config) (*Manager, error) {
 	}
 	m := &Manager{
 		cfg: cfg, state: newState(cfg.LeagueID), contacts: make(map[string]*contact), reserved: make(map[string]chan struct{}),
-		refusals: make(map[string]bool), probes: make(map[string]*probed), tolerant: dialect.NewCodec(protocol.Tolerant, cfg.Dialects...),
+		refusals: make(map[string]bool), verdicts: make(map[string]bool), probes: make(map[string]*probed), tolerant: dialect.NewCodec(protocol.Tolerant, cfg.Dialects...),
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	m.ctx, m.cancel = context.WithCancelCause(context.Background())

@@ -209,6 +209,9 @@ func (m *Manager) try(c *contact, n *notification) {
 			m.assignedPartly(c, reports)
 			err = nil
 		}
+		if err == nil {
+			m.noteVerdict(c, message, answer)
+		}
 		again := m.attempted(c, n, answer, err)
 		m.deliverEvents()
 		delay, more := agent.Delay(m.cfg.Backoff, retry, err)

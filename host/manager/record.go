@@ -76,6 +76,7 @@ type side struct {
 // roundCompleted says that a round was played and everybody was notified.
 type roundCompleted struct {
 	Round int       `json:"round"`
+	Draws Draws     `json:"draws,omitzero"`
 	At    time.Time `json:"at"`
 }
 

@@ -242,7 +242,11 @@ func (m *Manager) completeRound(round int) error {
 	if m.ctx.Err() != nil {
 		return context.Cause(m.ctx)
 	}
-	return m.record(m.ctx, &roundCompleted{Round: round, At: m.cfg.Now()})
+	m.mu.Lock()
+	e := &roundCompleted{Round: round, At: m.cfg.Now(), Draws: m.judgedDraws(round)}
+	clear(m.verdicts)
+	m.mu.Unlock()
+	return m.record(m.ctx, e)
 }
 
 // endLeague notifies everybody that the league is over. It waits for agents that are

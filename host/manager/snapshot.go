@@ -25,6 +25,7 @@ type Snapshot struct {
 	Matches    []Current
 	Byes       []string // ids of the players without a match
 	Standings  []Standing
+	Draws      Draws
 }
 
 // Member is a registered agent.
@@ -50,7 +51,7 @@ func (m *Manager) Snapshot() Snapshot {
 	s := m.state
 	shot := Snapshot{
 		League: s.league, Status: status.Status, Round: s.round(), Rounds: s.rounds(), Played: s.reports, Total: len(s.matches),
-		Wanted: m.cfg.Players, Players: m.members(s.seating()), Referees: m.members(s.referees), Standings: s.standings(),
+		Wanted: m.cfg.Players, Players: m.members(s.seating()), Referees: m.members(s.referees), Standings: s.standings(), Draws: s.draws,
 	}
 	if s.schedule == nil {
 		return shot

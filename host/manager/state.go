@@ -33,6 +33,7 @@ type state struct {
 	reports   int
 	closed    int // rounds that are completed
 	concluded bool
+	draws     Draws
 
 	ranked []Standing // what standings returned last; nil if that is outdated
 }
@@ -272,6 +273,7 @@ func (e *roundCompleted) apply(s *state) error {
 		return fmt.Errorf("round %d is not played, or not the current one", e.Round)
 	}
 	s.closed++
+	s.draws.add(e.Draws)
 	return nil
 }
 

@@ -107,6 +107,26 @@ func (p *Player) ackOver(in *wire.Exchange, m *match) protocol.Message {
 	return answer
 }
 
+// ackRound acknowledges the end of a round and says whether the number of the
+// agent's match in it could be verified. So the manager hears it from the players,
+// not from the referee. A match without a commitment says nothing.
+func (p *Player) ackRound(in *wire.Exchange, s *leagueState) protocol.Message {
+	answer := p.member.Ack(in)
+	ack, ok := answer.(*protocol.Ack)
+	if !ok {
+		return answer
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, m := range s.matches {
+		if m.draw != "" && m.round == in.Header.RoundID.Number() {
+			before, said := ack.DrawVerified.Get()
+			ack.DrawVerified = protocol.Some(m.draw == DrawVerified && (before || !said))
+		}
+	}
+	return answer
+}
+
 // draws counts the draws of a league, nil without any commitment. The player's lock
 // is held.
 func (s *leagueState) draws() *Draws {

@@ -236,7 +236,7 @@ func (p *Player) roundCompleted(_ context.Context, in *wire.Exchange) (protocol.
 		p.uninvited(s, "; its round is complete", func(a announcement) bool { return a.round <= round })
 	}
 	p.writeHistory(s)
-	return p.member.Ack(in), nil
+	return p.ackRound(in, s), nil
 }
 
 // settled is how long after an announcement the next one shows that the round is

@@ -93,7 +93,7 @@ var catalog = []*entry{
 	answer(typeStandingsUpdateAck, "The table is known", areaAnnouncement, roundAckShape, blank[Ack]),
 	line(TypeRoundCompleted, "A round is over", "notify_round_completed",
 		typeRoundCompletedAck, areaAnnouncement, roundCompletedShape, blank[RoundCompleted]),
-	answer(typeRoundCompletedAck, "The end of the round is known", areaAnnouncement, roundAckShape, blank[Ack]),
+	answer(typeRoundCompletedAck, "The end of the round is known", areaAnnouncement, roundOverAckShape, blank[Ack]),
 	line(TypeLeagueCompleted, "The league is over", "notify_league_completed",
 		typeLeagueCompletedAck, areaAnnouncement, leagueCompletedShape, blank[LeagueCompleted]),
 	answer(typeLeagueCompletedAck, "The end of the league is known", areaAnnouncement, leagueAckShape, blank[Ack]),

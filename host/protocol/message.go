@@ -98,7 +98,8 @@ type Ack struct {
 	PlayerID  string `json:"player_id,omitzero"`  // the player who acknowledges
 	RefereeID string `json:"referee_id,omitzero"` // or the referee
 	// DrawVerified says, in the acknowledgement of a GAME_OVER that opens a commitment,
-	// whether the player could verify the drawn number.
+	// whether the player could verify the drawn number; in that of a ROUND_COMPLETED,
+	// whether it could verify that of its match in the round.
 	DrawVerified Opt[bool] `json:"draw_verified,omitzero"`
 }
 
@@ -110,6 +111,10 @@ var (
 
 	roundAckShape = message(anyAgent, ackStatus, ackPlayer, ackReferee,
 		round("round_id", "The round of the acknowledged message.").strict())
+
+	roundOverAckShape = message(anyAgent, ackStatus, ackPlayer, ackReferee,
+		round("round_id", "The round of the acknowledged message.").strict(),
+		boolean("draw_verified", "Whether the player could verify the drawn number of its match in the round."))
 
 	leagueAckShape = message(anyAgent, ackStatus, ackPlayer, ackReferee)
 

@@ -210,14 +210,12 @@ type Event struct {
 	// Deadline is when the choice has to be in.
 	Deadline time.Time `json:"deadline,omitzero"`
 
-	Players [2]string    `json:"players,omitzero"` // A, B
-	Sides   [2]game.Side `json:"-"`
-	Number  int          `json:"drawn_number,omitempty"`
-	Points  [2]int       `json:"points,omitzero"`
-	Matches int          `json:"matches,omitempty"`
-	// Committed says of a finished match that a player got a commitment to its key.
-	Committed bool `json:"committed,omitempty"`
-	Verified  bool `json:"verified,omitempty"`
+	Players  [2]string    `json:"players,omitzero"` // A, B
+	Sides    [2]game.Side `json:"-"`
+	Number   int          `json:"drawn_number,omitempty"`
+	Points   [2]int       `json:"points,omitzero"`
+	Matches  int          `json:"matches,omitempty"`
+	Verified bool         `json:"verified,omitempty"`
 
 	Dialect string `json:"dialect,omitempty"` // in which the manager is spoken to
 	Fault   string `json:"fault,omitempty"`   // as game.Fault has it
@@ -236,7 +234,5 @@ func resultEvent(m *match, p *game.Play) Event {
 	e := Event{Kind: Finished, Match: m.Match, Round: m.Round, Players: m.Players, Points: [2]int{v.PointsA, v.PointsB}}
 	e.Sides[0], e.Sides[1] = p.Sides()
 	e.Number, _ = p.Number()
-	about := m.proved()
-	e.Committed = about.takes[game.SideA] || about.takes[game.SideB]
 	return e
 }

@@ -94,7 +94,7 @@ func (w *Wall) view() *view {
 		w.judge()
 	}
 	if w.cfg.Proofs != nil {
-		v.Proofs = w.cfg.Proofs()
+		v.Proofs = w.cfg.Proofs(shot.Draws)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -34,9 +34,9 @@ type Config struct {
 	Organised bool
 	// Judge says at the end, in a sentence, whether the draws were fair; nil for nothing.
 	Judge func([]manager.Match) string
-	// Proofs says in a sentence how many draws players have verified; nil, or an empty
-	// sentence, for nothing.
-	Proofs func() string
+	// Proofs says in a sentence what the players said of the drawn numbers; nil, or an
+	// empty sentence, for nothing.
+	Proofs func(manager.Draws) string
 }
 
 // Wall is the page of one league. Its methods are safe for concurrent use.

@@ -3,13 +3,13 @@ package leagues
 import (
 	"cmp"
 	"fmt"
-	"sync"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/referee"
 	"github.com/strategylab/strategylab/host/trace/audit"
@@ -62,56 +62,30 @@ func (l *live) refereeConfig(c *cli.Context, key uint64) (referee.Config, error)
 	return cfg, command.Usagef("--%s %s excludes --%s %s: only draws from 1 to 10, each equally likely, are verifiable", flagDraws, drawsVerifiable, command.FlagDraw, draw)
 }
 
-// proofs counts the draws that players verified. It is safe for concurrent use; the
-// zero value is empty.
-type proofs struct {
-	mu       sync.Mutex
-	drawn    int             // matches with a number that a player got a commitment to
-	verified map[string]bool // by match: a player has verified the number, and none could not
-}
-
-// note records an event of a referee.
-func (p *proofs) note(e referee.Event) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	switch {
-	case e.Kind == referee.Finished && e.Committed && e.Number != 0:
-		p.drawn++
-	case e.Kind == referee.Checked:
-		if p.verified == nil {
-			p.verified = make(map[string]bool)
-		}
-		before, known := p.verified[e.Match]
-		p.verified[e.Match] = e.Verified && (before || !known)
+// sumUpDraws prints what the players said of the drawn numbers, if they said anything.
+func sumUpDraws(out *eventWriter, d manager.Draws) {
+	if text := proofText(d); text != "" {
+		out.write(struct {
+			Event string `json:"event"`
+			manager.Draws
+		}{"draws", d}, text)
 	}
 }
 
-// count returns how many draws the players could verify, and how many of them they did.
-func (p *proofs) count() (verified, drawn int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, v := range p.verified {
-		if v {
-			verified++
-		}
-	}
-	return verified, p.drawn
-}
-
-// sumUp prints how many draws the players verified, if they could verify any.
-func (p *proofs) sumUp(out *eventWriter) {
-	if verified, drawn := p.count(); drawn > 0 {
-		out.write(map[string]any{"event": "draws", "verified": verified, "drawn": drawn}, p.text())
-	}
-}
-
-// text says how many draws the players verified; empty if they could verify none.
-func (p *proofs) text() string {
-	verified, drawn := p.count()
-	if drawn == 0 {
+// proofText says how many draws the players verified, and what is known of the others;
+// empty if no player said anything.
+func proofText(d manager.Draws) string {
+	if d.Verified+d.Unverified == 0 {
 		return ""
 	}
-	return verifiedText(verified, drawn) + " by the players"
+	text := verifiedText(d.Verified, d.Drawn) + " by the players"
+	if d.Unverified > 0 {
+		text += fmt.Sprintf("; %d that a player could NOT verify", d.Unverified)
+	}
+	if n := d.Unchecked(); n > 0 {
+		text += fmt.Sprintf("; %d of which no player said whether it could", n)
+	}
+	return text
 }
 
 // verifiedText says how many draws are verified.

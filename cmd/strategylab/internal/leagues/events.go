@@ -259,7 +259,6 @@ func tableText(table []protocol.Standing, own string) string {
 // refereed prints an event of a referee.
 func (l *live) refereed(e referee.Event) {
 	text := ""
-	l.proofs.note(e)
 	switch e.Kind {
 	case referee.Asked, referee.Chose:
 		return // for pages: too much to read

@@ -153,7 +153,7 @@ func hostLeague(p *command.Process, c *cli.Context, closed bool) (err error) {
 
 // sumUp prints how many draws were verified, what went wrong, and the table of a league that was complete before.
 func (l *live) sumUp(played *host.Played) {
-	l.proofs.sumUp(l.out)
+	sumUpDraws(l.out, played.Draws)
 	l.edits.sumUp(l.out)
 	if summary := l.trouble.summary(l.mode, played.Standings); summary != "" {
 		l.out.say("%s", summary)

@@ -89,7 +89,6 @@ type live struct {
 	log     *slog.Logger
 	out     *eventWriter
 	trouble troubles
-	proofs  proofs
 	edits   edits
 	// recorded gets the errors of strategies; nil without a recording. It is set before
 	// any agent starts.

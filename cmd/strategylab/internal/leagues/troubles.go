@@ -180,7 +180,6 @@ func whoWasRefused(e manager.Event) string {
 // report.
 func (l *live) conducted(e referee.Event) {
 	text, reason, write := "", "", true
-	l.proofs.note(e)
 	switch e.Kind {
 	case referee.Checked:
 		text = unverifiedText(e)

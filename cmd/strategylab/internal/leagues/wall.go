@@ -25,7 +25,7 @@ func (l *live) hang(c *cli.Context, league *host.League) {
 	draw := league.Manager.Draw
 	l.wall = wall.New(wall.Config{
 		Draw: draw, Theme: page.Theme(), Organised: league.Manager.AdminToken != "", Judge: func(played []manager.Match) string { return fairDraws(draw, played) },
-		Proofs: l.proofs.text,
+		Proofs: proofText,
 	})
 	league.Web = func(m *manager.Manager) http.Handler { return l.wall.Serve(m) }
 }

@@ -1,0 +1,89 @@
+package manager_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+// judges has a player say with every end of a round whether it could verify its number.
+func (s *scripted) judges(verified bool) {
+	s.on(protocol.TypeRoundCompleted, func(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
+		h := in.Header
+		return &protocol.Ack{
+			Header: protocol.NewHeader(in.Type.Answer(), protocol.Sender(s.role, s.known()), h.Timestamp, h.ConversationID),
+			Status: protocol.StatusAcknowledged, PlayerID: s.known(), DrawVerified: protocol.Some(verified),
+		}, nil
+	})
+}
+
+// TestDrawsAreCountedFromWhatPlayersSay: P01 and P02 verify their numbers, P03 cannot, and
+// P04 says nothing. A referee that says it counts for nothing, and a match without a
+// number is no draw. The counts survive the manager.
+func TestDrawsAreCountedFromWhatPlayersSay(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	configure := func(c *manager.Config) { c.Players, c.Legs, c.DataDir = 4, 2, dir }
+	r := newRig(t, configure)
+	r.run()
+	referee := r.conductor("north", func(m protocol.AnnouncedMatch) protocol.MatchResult {
+		if m.MatchID == "R6M2" {
+			return result(m, game.Even, game.NoParity, 0)
+		}
+		return fair(m)
+	})
+	referee.judges(false)
+	players := r.field(4)
+	for i, verified := range []bool{true, true, false} {
+		players[i].judges(verified)
+	}
+	if err := r.finished(); err != nil {
+		t.Fatal(err)
+	}
+	// P03 meets all three others in each of two legs; each other match has P01 or P02.
+	var want manager.Draws
+	for _, m := range r.m.Results() {
+		switch {
+		case !m.Drawn:
+			continue
+		case slices.Contains(m.Players[:], "P03"):
+			want.Unverified++
+		default:
+			want.Verified++
+		}
+		want.Drawn++
+	}
+	d := r.m.Draws()
+	if d != want || d.Drawn != 11 || d.Unchecked() != 0 {
+		t.Errorf("%+v, want %+v", d, want)
+	}
+	if shot := r.m.Snapshot(); shot.Draws != d {
+		t.Errorf("the snapshot has %+v, want %+v", shot.Draws, d)
+	}
+	r.kill()
+	r.open(configure)
+	if after := r.m.Draws(); after != d {
+		t.Errorf("after a restart %+v, want %+v", after, d)
+	}
+}
+
+// TestDrawsThatNobodyChecked: without a word of the players nothing is verified.
+func TestDrawsThatNobodyChecked(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *manager.Config) { c.Players = 3 })
+	r.run()
+	r.conductor("north", fair)
+	r.field(2)
+	r.player("player-3").judges(true)
+	if err := r.finished(); err != nil {
+		t.Fatal(err)
+	}
+	if d := r.m.Draws(); d.Drawn != 3 || d.Verified != 2 || d.Unchecked() != 1 {
+		t.Errorf("%+v, want 2 of 3 verified and one unchecked", d)
+	}
+}

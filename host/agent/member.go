@@ -218,13 +218,24 @@ func (m *Member) silence() time.Duration {
 	return time.Since(m.started) - time.Duration(m.last.Load())
 }
 
+// rests reports whether the manager says that the league waits for its next round, so
+// that a silence does not mean that it is over.
+func (m *Member) rests(ctx context.Context) bool {
+	status, err := Query[protocol.StatusData](ctx, m, m.Me.Header(protocol.TypeLeagueQuery, protocol.Timestamp(m.Now())), protocol.QueryStatus)
+	if err != nil || status.Status != protocol.LeagueRunning {
+		return false
+	}
+	return status.Paused.Value() || int64(status.PaceMS.Value()) >= m.IdleExit.Milliseconds()
+}
+
 // Stay is how an agent takes part in its league once it has registered.
 type Stay struct {
 	// Over gets a value, or is closed, when the league is complete. Leave then
 	// says whether the agent leaves, and with which error.
 	Over  <-chan struct{}
 	Leave func() (leave bool, err error)
-	// Deserted is asked after a silence of Config.IdleExit; as Leave.
+	// Deserted is asked after a silence of Config.IdleExit, unless the manager says that
+	// the league is paused; as Leave.
 	Deserted func() (leave bool, err error)
 	// Register is called when another registration was requested. Its error
 	// ends the stay.
@@ -248,7 +259,11 @@ func (m *Member) Stay(ctx context.Context, s Stay) error {
 		case <-ctx.Done():
 			return nil
 		case <-idle:
-			if m.silence() >= m.IdleExit {
+			switch {
+			case m.silence() < m.IdleExit:
+			case m.rests(ctx):
+				m.Touch()
+			default:
 				leave, err = s.Deserted()
 			}
 		case err = <-m.Journal.Failed():

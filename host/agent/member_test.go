@@ -310,3 +310,37 @@ func TestDefaultEndpointOfAReferee(t *testing.T) {
 		}
 	}
 }
+
+// TestSilenceOfAPause: an agent stays in a league that its manager says rests, and leaves
+// when that has gone silent for another reason.
+func TestSilenceOfAPause(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		status string
+		stays  bool
+	}{
+		"paused":                {`"status":"running","paused":true,"pace_ms":0`, true},
+		"a long pace":           {`"status":"running","paused":false,"pace_ms":20000`, true},
+		"a short pace":          {`"status":"running","paused":false,"pace_ms":19999`, false},
+		"a manager without one": {`"status":"running"`, false},
+		"paused and over":       {`"status":"completed","paused":true`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				asked := 0
+				m := newMember(t, protocol.RolePlayer, agent.Config{IdleExit: 20 * time.Second}, func(*jsonrpc.Request) jsonrpc.Response {
+					asked++
+					return jsonrpc.Response{Result: []byte(`{"message_type":"LEAGUE_QUERY_RESPONSE","query_type":"GET_STATUS","success":true,"data":{"league_id":"cup",` + tt.status + `}}`)}
+				})
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				begun := time.Now()
+				err := m.Stay(ctx, agent.Stay{Deserted: func() (bool, error) { return true, nil }})
+				if stayed := time.Since(begun) == time.Minute; err != nil || stayed != tt.stays || asked == 0 || asked > 3 {
+					t.Errorf("it asked %d times and left after %v with the error %v", asked, time.Since(begun), err)
+				}
+			})
+		})
+	}
+}

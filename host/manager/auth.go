@@ -34,6 +34,7 @@ func (m *Manager) handlers() map[protocol.Type]wire.Handler {
 		protocol.TypeLeagueRegisterRequest:  m.register,
 		protocol.TypeStartLeague:            m.startLeague,
 		protocol.TypeSetPlayerStatus:        m.setStatus,
+		protocol.TypeSetPace:                m.setPace,
 		protocol.TypeMatchResultReport:      m.report,
 		protocol.TypeLeagueQuery:            m.query,
 	}

@@ -80,7 +80,8 @@ type Config struct {
 	// Legs is how often each pair meets: 1. A league that has started continues
 	// with as many as it started with.
 	Legs int
-	// Pace is the pause after each round but the last, for people who watch: 0.
+	// Pace is the pause after each round but the last, for people who watch: 0. It
+	// counts until the organiser sets another (SetPace), also before a restart.
 	Pace time.Duration
 	// Draw is what a referee may draw: game.FairDraw. A report of a number that
 	// cannot be drawn is refused. Strict mode takes no number outside 1..10.

@@ -24,9 +24,13 @@ const (
 	// PlayerStatusSet: Agent, Role, Name, State: the organiser has withdrawn or
 	// suspended a player (LifeWithdrawn, LifeSuspended) or readmitted it (LifeActive).
 	PlayerStatusSet EventKind = "player_status_set"
-	// LeagueStarted: Total rounds.
+	// PaceSet: Paused, PaceMS: the organiser has paused the league, lets it go on, or
+	// has changed the pause after each round.
+	PaceSet EventKind = "pace_set"
+	// LeagueStarted: Total rounds, Paused.
 	LeagueStarted EventKind = "league_started"
-	// LeagueResumed: Round, Total: an earlier process has started the league.
+	// LeagueResumed: Round, Total, Paused, PaceMS: an earlier process has started the
+	// league.
 	LeagueResumed EventKind = "league_resumed"
 	// Notified: Message, Round, Acked, Missing: everybody has had one attempt
 	// at the message, or was not waited for.
@@ -66,6 +70,9 @@ type Event struct {
 	URL      string `json:"url,omitempty"`
 	Error    string `json:"error,omitempty"`
 	Tolerant bool   `json:"tolerant_would_accept,omitempty"`
+
+	Paused bool  `json:"paused,omitempty"`
+	PaceMS int64 `json:"pace_ms,omitempty"` // after each round, in milliseconds
 
 	Round     int           `json:"round,omitempty"`
 	Total     int           `json:"total_rounds,omitempty"`
@@ -136,7 +143,7 @@ func (m *Manager) react(e event) {
 	case *registered:
 		m.reactRegistered(e)
 	case *started:
-		m.emit(Event{Kind: LeagueStarted, Total: m.state.rounds()})
+		m.emit(Event{Kind: LeagueStarted, Total: m.state.rounds(), Paused: m.state.paused})
 	case *assigned:
 		m.reactAssigned(e)
 	case *reported:
@@ -148,6 +155,8 @@ func (m *Manager) react(e event) {
 		})
 	case *statusSet:
 		m.reactStatus(e)
+	case *paceSet:
+		m.reactPace()
 	case *completed:
 		for _, c := range m.contacts {
 			m.setLife(c, LifeShutdown)

@@ -48,6 +48,10 @@
 // the league, and forfeits: its matches are assigned as ever, and a referee of this
 // program asks only its opponent.
 //
+// The next round waits for [Config.Pace], or what the organiser has set instead, and not
+// while the organiser has paused the league. Nothing runs out in that time: no match is
+// assigned, and nobody owes an answer.
+//
 // Step 2 is repeated for a referee, and step 1 for the players concerned, when
 // the announcement has become wrong: a referee that could not be notified, or that
 // owes a report and has sent none for [Config.MatchDeadline], loses its matches
@@ -70,6 +74,8 @@
 //	reported          before the answer to a report: the result
 //	status_set        before the answer to SET_PLAYER_STATUS: a player is withdrawn,
 //	                  suspended or readmitted
+//	pace_set          before the answer to SET_PACE: the league is paused or goes on, or
+//	                  has another pause after each round
 //	round_completed   after everybody was notified of the round's end: what the players
 //	                  said of the drawn numbers
 //	completed         after everybody was notified of the league's end, or given up on
@@ -224,7 +230,7 @@ func (m *Manager) open() error {
 	case s.concluded:
 		m.finish()
 	case s.running():
-		m.emit(Event{Kind: LeagueResumed, Round: s.round(), Total: s.rounds()})
+		m.emit(Event{Kind: LeagueResumed, Round: s.round(), Total: s.rounds(), Paused: s.paused, PaceMS: m.pace().Milliseconds()})
 	}
 	return nil
 }

@@ -87,6 +87,9 @@ func (m *Manager) status() protocol.StatusData {
 		LeagueID: m.cfg.LeagueID, CurrentRound: protocol.Some(s.round()), TotalRounds: protocol.Some(s.rounds()),
 		MatchesCompleted: protocol.Some(s.reports), TotalMatches: protocol.Some(len(s.matches)),
 	}
+	if !s.over() {
+		d.Paused, d.PaceMS = protocol.Some(s.paused), protocol.Some(int(m.pace().Milliseconds()))
+	}
 	switch {
 	case s.over():
 		d.Status, d.State = protocol.LeagueFinished, "LEAGUE_COMPLETED"

@@ -101,6 +101,7 @@ var newEvents = map[string]func() event{
 	"round_completed": func() event { return new(roundCompleted) },
 	"completed":       func() event { return new(completed) },
 	"status_set":      func() event { return new(statusSet) },
+	"pace_set":        func() event { return new(paceSet) },
 }
 
 // replay applies one event of a journal.

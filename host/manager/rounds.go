@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
-	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -31,6 +31,7 @@ func (m *Manager) drive() error {
 	if err := m.begin(); err != nil {
 		return err
 	}
+	var ended time.Time // of the last round
 	for {
 		m.mu.Lock()
 		round, over := m.state.round(), m.state.over()
@@ -38,25 +39,17 @@ func (m *Manager) drive() error {
 		if over {
 			return m.endLeague()
 		}
+		if err := m.rest(ended); err != nil {
+			return err
+		}
 		if err := m.playRound(round); err != nil {
 			return err
 		}
 		if err := m.completeRound(round); err != nil {
 			return err
 		}
-		if err := m.pace(); err != nil {
-			return err
-		}
+		ended = time.Now()
 	}
-}
-
-// pace waits for Config.Pace before the next round.
-func (m *Manager) pace() error {
-	if m.cfg.Pace <= 0 || m.Over() {
-		return nil
-	}
-	m.deliverEvents()
-	return agent.Wait(m.ctx, m.cfg.Pace)
 }
 
 // until returns when the condition, which is asked with m.mu held, is true.

@@ -2,9 +2,7 @@ package manager
 
 import (
 	"cmp"
-	"slices"
-
-	"github.com/strategylab/strategylab/host/game"
+	"time"
 )
 
 // Snapshot is a league at one moment, as spectators may see it: it holds no token, no
@@ -17,8 +15,12 @@ type Snapshot struct {
 	Round, Rounds int
 	Played, Total int // matches
 	Wanted        int // players at which the league starts by itself; 0 if it does not
-	Players       []Member
-	Referees      []Member
+	// Paused says that the organiser lets no further round begin; Pace is the pause after
+	// each round.
+	Paused   bool
+	Pace     time.Duration
+	Players  []Member
+	Referees []Member
 	// MatchRound is the round of Matches and Byes: the one before Round until that has
 	// referees, so that its results are seen in the pause between the two.
 	MatchRound int
@@ -51,14 +53,13 @@ func (m *Manager) Snapshot() Snapshot {
 	s := m.state
 	shot := Snapshot{
 		League: s.league, Status: status.Status, Round: s.round(), Rounds: s.rounds(), Played: s.reports, Total: len(s.matches),
-		Wanted: m.cfg.Players, Players: m.members(s.seating()), Referees: m.members(s.referees), Standings: s.standings(), Draws: s.draws,
+		Wanted: m.cfg.Players, Paused: s.paused, Pace: m.pace(), Players: m.members(s.seating()), Referees: m.members(s.referees), Standings: s.standings(), Draws: s.draws,
 	}
 	if s.schedule == nil {
 		return shot
 	}
 	shot.MatchRound = s.round()
-	begun := slices.ContainsFunc(s.schedule.Round(s.round()), func(p game.Match) bool { return s.matches[p.Index].referee != nil })
-	if !begun && s.round() > 1 {
+	if !s.begun() && s.round() > 1 {
 		shot.MatchRound--
 	}
 	shot.Byes = m.byes(shot.MatchRound)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/game"
@@ -34,6 +35,9 @@ type state struct {
 	closed    int // rounds that are completed
 	concluded bool
 	draws     Draws
+
+	paused bool           // by the organiser: no round begins
+	pace   *time.Duration // after each round, by the organiser; nil if nobody has set it
 
 	ranked []Standing // what standings returned last; nil if that is outdated
 }
@@ -84,6 +88,11 @@ func (s *state) rounds() int {
 		return 0
 	}
 	return s.schedule.Rounds()
+}
+
+// begun reports whether the current round has referees.
+func (s *state) begun() bool {
+	return s.schedule != nil && slices.ContainsFunc(s.schedule.Round(s.round()), func(p game.Match) bool { return s.matches[p.Index].referee != nil })
 }
 
 // list returns where agents of a role are listed.

@@ -84,6 +84,7 @@ func TestEventsThatDoNotFit(t *testing.T) {
 		"two seats for one":                {signups, &started{Legs: 1, Seats: []string{"P01", "P01"}}},
 		"too few seats":                    {signups, &started{Legs: 1, Seats: []string{"P01"}}},
 		"no legs":                          {signups, &started{Legs: 0, Seats: []string{"P01", "P02"}}},
+		"a pause of a negative time":       {began, &paceSet{Pace: new(-time.Second)}},
 		"a round before the start":         {signups, assignedTo("REF01")},
 		"a round there is not":             {began, &assigned{Round: 2, Referees: []string{"REF01"}}},
 		"more matches than there are":      {began, &assigned{Round: 1, Referees: []string{"REF01", ""}}},

@@ -51,7 +51,7 @@ func (v *views) matchName(id string) string {
 // follow notes what an event makes outdated. It is called with m.mu held.
 func (v *views) follow(e event) {
 	switch e := e.(type) {
-	case *assigned:
+	case *assigned, *paceSet:
 		return
 	case *reported:
 		p, _ := v.m.state.schedule.Find(e.Match)

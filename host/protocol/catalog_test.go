@@ -16,6 +16,7 @@ func TestCatalog(t *testing.T) {
 		"LEAGUE_REGISTER_REQUEST":  {"register_player", "LEAGUE_REGISTER_RESPONSE"},
 		"START_LEAGUE":             {"start_league", "LEAGUE_STATUS"},
 		"SET_PLAYER_STATUS":        {"set_player_status", "PLAYER_STATUS"},
+		"SET_PACE":                 {"set_pace", "LEAGUE_PACE"},
 		"ROUND_ANNOUNCEMENT":       {"notify_round", "ROUND_ANNOUNCEMENT_ACK"},
 		"LEAGUE_STANDINGS_UPDATE":  {"update_standings", "STANDINGS_UPDATE_ACK"},
 		"ROUND_COMPLETED":          {"notify_round_completed", "ROUND_COMPLETED_ACK"},

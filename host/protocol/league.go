@@ -37,6 +37,15 @@ type PlayerStatus struct {
 	Status      string `json:"status,omitzero"`
 }
 
+// Pace is SET_PACE, by which the organiser of a league pauses it, lets it go on, or sets
+// the pause after each round, and its answer. SET_PACE leaves as it is what it does not
+// have.
+type Pace struct {
+	Header
+	Paused Opt[bool] `json:"paused,omitzero"`
+	PaceMS Opt[int]  `json:"pace_ms,omitzero"` // in milliseconds
+}
+
 // LeagueCompleted notifies all agents that the league is over.
 type LeagueCompleted struct {
 	Header
@@ -83,6 +92,21 @@ var playerStatusShape = message([]Role{RoleManager},
 	ident("player_id", "The player.").strict(),
 	text("display_name", "The player's name.").strict(),
 	text("status", "What the player's status is now.").strict().values(organized...),
+)
+
+// longestPace is the longest pause after a round, a day in milliseconds.
+const longestPace = 24 * 60 * 60 * 1000
+
+var setPaceShape = message([]Role{RoleLauncher},
+	ident("league_id", "The league.").strict(),
+	boolean("paused", "True: the current round is played to its end, and no further one begins. False: the league goes on."),
+	number("pace_ms", "The pause after each round, in milliseconds.").within(0, longestPace),
+)
+
+var leaguePaceShape = message([]Role{RoleManager},
+	ident("league_id", "The league.").strict(),
+	boolean("paused", "Whether the league is paused.").strict(),
+	number("pace_ms", "The pause after each round, in milliseconds.").strict().within(0, longestPace),
 )
 
 var leagueCompletedShape = message([]Role{RoleManager},

@@ -29,6 +29,8 @@ const (
 	typeLeagueStatus            Type = "LEAGUE_STATUS"
 	TypeSetPlayerStatus         Type = "SET_PLAYER_STATUS"
 	typePlayerStatus            Type = "PLAYER_STATUS"
+	TypeSetPace                 Type = "SET_PACE"
+	typeLeaguePace              Type = "LEAGUE_PACE"
 
 	TypeRoundAnnouncement     Type = "ROUND_ANNOUNCEMENT"
 	typeRoundAnnouncementAck  Type = "ROUND_ANNOUNCEMENT_ACK"

@@ -111,7 +111,8 @@ type PlayerInfo struct {
 }
 
 // StatusData is the data of GET_STATUS. Status is one of the words of
-// [LeagueStatus]; State is the manager's own, such as RUNNING_LEAGUE.
+// [LeagueStatus]; State is the manager's own, such as RUNNING_LEAGUE. Paused and PaceMS
+// are as in [Pace].
 type StatusData struct {
 	LeagueID         string         `json:"league_id,omitzero"`
 	Status           string         `json:"status,omitzero"`
@@ -120,6 +121,8 @@ type StatusData struct {
 	TotalRounds      Opt[int]       `json:"total_rounds,omitzero"`
 	MatchesCompleted Opt[int]       `json:"matches_completed,omitzero"`
 	TotalMatches     Opt[int]       `json:"total_matches,omitzero"`
+	Paused           Opt[bool]      `json:"paused,omitzero"`
+	PaceMS           Opt[int]       `json:"pace_ms,omitzero"`
 	Extra            jsontext.Value `json:",embed"`
 }
 
@@ -232,6 +235,8 @@ var queryShapes = map[string]*shape{
 		count("total_rounds", "The number of rounds.").strict(),
 		count("matches_completed", "The number of matches reported.").strict(),
 		count("total_matches", "The number of matches of the league."),
+		boolean("paused", "Whether no further round begins until the organiser lets the league go on."),
+		count("pace_ms", "The pause after each round, in milliseconds."),
 	),
 	QueryNextMatch: fields(
 		object("next_match", "The next match; null when there is none.", fields(

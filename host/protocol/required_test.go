@@ -25,6 +25,8 @@ var requiredFields = map[string]string{
 	"start_league":                      "(league_id)",
 	"set_player_status":                 "(league_id) player_id status",
 	"player_status":                     "(league_id) (player_id) (display_name) (status)",
+	"set_pace":                          "(league_id)",
+	"league_pace":                       "(league_id) (paused) (pace_ms)",
 	"league_status":                     "(league_id) (status) (current_round) (total_rounds) (matches_completed)",
 	"round_announcement": "(league_id) round_id matches matches/0/match_id (matches/0/game_type) matches/0/player_A_id " +
 		"matches/0/player_B_id (matches/0/referee_endpoint)",

@@ -133,6 +133,8 @@ func leagueSamples() []sample {
 	start.AuthToken = "admin-5f1d0c7be2a94b63"
 	setting := header(TypeSetPlayerStatus, "launcher", "09:11:00", "status-P03")
 	setting.AuthToken = start.AuthToken
+	pacing := header(TypeSetPace, "launcher", "09:11:30", "pace-autumn_cup")
+	pacing.AuthToken = start.AuthToken
 	last := fromManager(TypeLeagueCompleted, "10:30:00", "autumn_cup-over")
 	lastAck := ack(typeLeagueCompletedAck, "10:30:01", "autumn_cup-over")
 	lastAck.RoundID = Round{}
@@ -146,6 +148,8 @@ func leagueSamples() []sample {
 		reply("player_status", TypeSetPlayerStatus, &PlayerStatus{
 			header(typePlayerStatus, manager, "09:11:01", "status-P03"), lynx, "Lynx", "WITHDRAWN",
 		}),
+		request("set_pace", &Pace{Header: pacing, Paused: Some(true), PaceMS: Some(2000)}),
+		reply("league_pace", TypeSetPace, &Pace{header(typeLeaguePace, manager, "09:11:31", "pace-autumn_cup"), Some(true), Some(2000)}),
 		request("round_announcement", &RoundAnnouncement{note(TypeRoundAnnouncement, "09:10:02", "autumn_cup-round-1"), []string{}, announced}),
 		request("round_announcement_to_referee", refereeAnnouncement(announced)),
 		reply("round_announcement_ack", TypeRoundAnnouncement, ack(typeRoundAnnouncementAck, "09:10:03", "autumn_cup-round-1")),
@@ -304,7 +308,7 @@ func querySamples(t testing.TB) []sample {
 			{PlayerID: otter, DisplayName: "Otter", Version: "1.4.2", GameTypes: []string{GameEvenOdd}, State: "SUSPENDED"},
 		}}),
 		response(t, "league_query_response_status", h, QueryStatus, StatusData{LeagueID: cup, Status: LeagueRunning,
-			State: "RUNNING_LEAGUE", CurrentRound: Some(2), TotalRounds: Some(3), MatchesCompleted: Some(2), TotalMatches: Some(6)}),
+			State: "RUNNING_LEAGUE", CurrentRound: Some(2), TotalRounds: Some(3), MatchesCompleted: Some(2), TotalMatches: Some(6), Paused: Some(false), PaceMS: Some(0)}),
 		response(t, "league_query_response_next_match", h, QueryNextMatch, NextMatchData{NextMatch: &NextMatch{
 			MatchID: "R2M1", RoundID: RoundNumber(2), OpponentID: lynx, RefereeID: refOne,
 			RefereeEndpoint: one, GameType: GameEvenOdd, RoleInMatch: PlayerA}}),

@@ -54,9 +54,19 @@ func TestWallInChromium(t *testing.T) {
 	b.Open(url)
 	b.Until(`document.querySelectorAll(".seats .taken").length === 6 && document.querySelector("svg path")`)
 	b.Fits("seats")
+	order := func(control string, shows string) {
+		t.Helper()
+		b.Eval(`document.querySelector("` + control + `").click()`)
+		b.Until(shows)
+	}
 	b.Eval(`document.getElementById("token").value = "wrong"; document.querySelector("[data-type=START_LEAGUE]").click()`)
 	b.Until(`/token/i.test(document.getElementById("outcome").textContent)`)
-	b.Eval(`document.getElementById("token").value = "` + admin + `"; document.querySelector("[data-type=START_LEAGUE]").click()`)
+	b.Eval(`document.getElementById("token").value = "` + admin + `"; document.getElementById("pace").value = "0.5"`)
+	order("[data-paused=true]", `document.querySelector("h1+.sub .paused")`)
+	order("[data-pace]", `document.getElementById("pacing").innerText === "now 0.5 s; paused: no further round begins"`)
+	order("[data-type=START_LEAGUE]", `document.querySelectorAll(".choice.idle").length === 6`)
+	b.Fits("paused")
+	order("[data-paused=false]", `!document.querySelector(".paused")`)
 	b.Until(`document.querySelectorAll(".choice.in").length === 6`)
 	if seen := b.Eval(`/\b(even|odd)\b/.test(document.getElementById("matches").innerText)`); seen != false {
 		t.Error("a choice is shown before its match is over")

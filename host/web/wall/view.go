@@ -274,6 +274,9 @@ func (v *view) news() {
 		v.News = fmt.Sprintf("The league is over. %s has won with %d points.", v.Podium[0].DisplayName, v.Podium[0].Points)
 	default:
 		v.News = fmt.Sprintf("Round %d of %d.", v.Round, v.Rounds)
+		if v.Paused {
+			v.News += " The league is paused."
+		}
 	}
 }
 

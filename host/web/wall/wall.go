@@ -88,7 +88,7 @@ func New(cfg Config) *Wall {
 	code, _ := files.ReadFile("wall.js")
 	w.page = web.New(web.Config{
 		Templates: template.Must(template.New("wall").ParseFS(files, "page.html")),
-		Parts:     []string{"heading", "stage", "matches", "table", "cross", "troubles", "referees", "news", "players"},
+		Parts:     []string{"heading", "stage", "matches", "table", "cross", "troubles", "referees", "news", "players", "pacing"},
 		Fixed:     cfg.Organised,
 		Data:      func() any { return w.view() },
 		Assets:    map[string][]byte{"wall.css": append([]byte(cfg.Theme), style...), "wall.js": code},

@@ -34,6 +34,12 @@ async function order(button) {
     params.player_id = document.getElementById("player").value.trim();
     params.status = button.dataset.status;
   }
+  if (button.dataset.paused) params.paused = button.dataset.paused === "true";
+  if (button.dataset.pace) {
+    const seconds = document.getElementById(button.dataset.pace);
+    if (!seconds.reportValidity() || seconds.value === "") return;
+    params.pace_ms = Math.round(seconds.value * 1000);
+  }
   outcome.textContent = "sent";
   try {
     const answer = await fetch("mcp", {

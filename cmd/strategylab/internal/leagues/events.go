@@ -69,10 +69,12 @@ func (l *live) managed(e manager.Event) {
 		}
 	case manager.PlayerStatusSet:
 		text = organizedText(e)
+	case manager.PaceSet:
+		text = pacedText(e)
 	case manager.LeagueStarted:
-		text = fmt.Sprintf("the league starts: %s", words.Plain.Plural(int64(e.Total), "round"))
+		text = fmt.Sprintf("the league starts: %s", words.Plain.Plural(int64(e.Total), "round")) + heldText(e)
 	case manager.LeagueResumed:
-		text = fmt.Sprintf("resumed round %d of %d", e.Round, e.Total)
+		text = resumedText(e)
 	case manager.RefereeUnable:
 		text = fmt.Sprintf("%-5s %s cannot be made to conduct %v (%s); they go to another referee, or wait for one to register", e.Agent, e.Name, e.Matches, e.Error)
 	case manager.MatchesReassigned:

@@ -25,7 +25,7 @@ func leagueCommand(p *command.Process) *cli.Command {
 			watchFlag(),
 		}, liveFlags("127.0.0.1:0"), []cli.Flag{command.IsolateFlag(true)}),
 		Action:      command.Action(p, func(p *command.Process, c *cli.Context) error { return hostLeague(p, c, true) }),
-		Subcommands: statusCommands(p),
+		Subcommands: slices.Concat(statusCommands(p), paceCommands(p)),
 	}
 }
 

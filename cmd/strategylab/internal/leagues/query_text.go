@@ -112,6 +112,9 @@ func statusText(w io.Writer, d protocol.StatusData) {
 	if total := d.TotalRounds.Value(); total > 0 {
 		fmt.Fprintf(w, ": round %d of %d, %d of %s played", d.CurrentRound.Value(), total, d.MatchesCompleted.Value(), matches(d.TotalMatches.Value()))
 	}
+	if d.Paused.Value() {
+		fmt.Fprint(w, "; paused by the organiser")
+	}
 	fmt.Fprintln(w)
 }
 

@@ -1,0 +1,100 @@
+package leagues
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// paceCommands are the commands by which an organiser pauses a league and sets its pace.
+func paceCommands(p *command.Process) []*cli.Command {
+	const kept = "The manager keeps it over restarts."
+	return []*cli.Command{
+		{
+			Name: "pause", Usage: "let no further round of a league begin",
+			Description: "The current round is played to its end, and no deadline runs afterwards. " + kept,
+			Flags:       askFlags(p),
+			Action:      command.Action(p, pausing("pause", true)),
+		},
+		{
+			Name: "resume", Usage: "let a paused league go on",
+			Flags:  askFlags(p),
+			Action: command.Action(p, pausing("resume", false)),
+		},
+		{
+			Name: "pace", ArgsUsage: "DURATION", Usage: "set the pause after each round of a league",
+			Description: "DURATION is such as 2s, or 0s for no pause. It holds instead of --pace from the current pause on. " + kept,
+			Flags:       askFlags(p),
+			Action:      command.Action(p, setPace, "DURATION"),
+		},
+	}
+}
+
+// pausing returns the action that pauses a league, or lets it go on.
+func pausing(name string, paused bool) func(*command.Process, *cli.Context) error {
+	return func(p *command.Process, c *cli.Context) error {
+		return putPace(p, c, name, &protocol.Pace{Paused: protocol.Some(paused)})
+	}
+}
+
+func setPace(p *command.Process, c *cli.Context) error {
+	text := c.Args().First()
+	pace, err := time.ParseDuration(text)
+	switch {
+	case err != nil:
+		return command.Usagef("league pace: %q is not a duration, such as 2s or 500ms", text)
+	case pace < 0 || pace > manager.MaxPace || pace%time.Millisecond != 0:
+		return command.Usagef("league pace: %v, want whole milliseconds from 0s to %v", pace, manager.MaxPace)
+	}
+	return putPace(p, c, "pace", &protocol.Pace{PaceMS: protocol.Some(int(pace.Milliseconds()))})
+}
+
+// putPace sends SET_PACE and prints the pace that the league has now.
+func putPace(p *command.Process, c *cli.Context, name string, m *protocol.Pace) error {
+	m.MessageType = protocol.TypeSetPace
+	told, err := putManager(p, c, m)
+	if err != nil {
+		return fmt.Errorf("league %s: %w", name, err)
+	}
+	if now, ok := told.Message.(*protocol.Pace); ok {
+		m = now
+	}
+	text := "the league goes on"
+	if m.Paused.Value() {
+		text = "the league is paused: the current round is played to its end, and 'strategylab league resume' lets the next begin"
+	}
+	_, err = fmt.Fprintf(p.Stdout, "%s; pause after each round: %v\n", text, milliseconds(int64(m.PaceMS.Value())))
+	return err
+}
+
+func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
+
+// pacedText says what the organiser has done with the pace.
+func pacedText(e manager.Event) string {
+	if e.Paused {
+		return "paused by the organiser: no further round begins"
+	}
+	return fmt.Sprintf("the organiser lets the league go on; pause after each round: %v", milliseconds(e.PaceMS))
+}
+
+// resumedText says where a league goes on after a restart, and what holds it up.
+func resumedText(e manager.Event) string {
+	text := fmt.Sprintf("resumed round %d of %d", e.Round, e.Total)
+	if e.PaceMS > 0 {
+		text += fmt.Sprintf("; pause after each round: %v", milliseconds(e.PaceMS))
+	}
+	return text + heldText(e)
+}
+
+// heldText says of a league that was started or resumed that it is paused.
+func heldText(e manager.Event) string {
+	if !e.Paused {
+		return ""
+	}
+	return "; it is paused, and 'strategylab league resume' lets it go on"
+}

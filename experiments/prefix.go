@@ -23,14 +23,24 @@ type Prefix struct {
 	reproducible bool
 
 	plugin          []bool   // by field index
-	overran         []int    // by field index: leagues with exceeded limits since the last checkpoint
-	lastOverrun     []int    // by field index: the last league counted in overran, from 1
+	overran         []tally  // by field index: leagues in which it exceeded a limit or crashed
+	stalled         []tally  // by field index: those of them that cost a second or a process
 	lost            []int    // by field index: leagues without a match of its own choice since the last checkpoint
 	lostMatches     []int    // by field index: technical losses in the league that is being added
-	useless         []bool   // by field index: quarantined because it failed in every match
 	quarantined     []bool   // by field index; replaced, never modified
+	why             []string // by field index: what a player was quarantined for
 	quarantineOrder []int    // field indices in order of quarantine
 	noted           []uint64 // by field index: a bit for each fault that has a note
+}
+
+// tally counts leagues since the last checkpoint.
+type tally struct{ leagues, last int }
+
+// add counts a league, once.
+func (t *tally) add(league int) {
+	if t.leagues == 0 || t.last != league {
+		t.leagues, t.last = t.leagues+1, league
+	}
 }
 
 // NewPrefix returns the empty prefix of a plan.
@@ -50,8 +60,8 @@ func NewPrefix(plan results.Plan) (*Prefix, error) {
 	first, _ := plan.Span()
 	p := &Prefix{
 		schedule: sched.Matches(), players: n, first: first, late: plan.Schema == results.PlanSchema1, hasher: results.NewHasherAt(first), reproducible: true,
-		plugin: plugin, overran: make([]int, n), lastOverrun: make([]int, n),
-		lost: make([]int, n), lostMatches: make([]int, n), useless: make([]bool, n), quarantined: make([]bool, n), noted: make([]uint64, n),
+		plugin: plugin, overran: make([]tally, n), stalled: make([]tally, n), lost: make([]int, n), lostMatches: make([]int, n),
+		quarantined: make([]bool, n), why: make([]string, n), noted: make([]uint64, n),
 	}
 	if plan.Shard != nil {
 		for _, field := range plan.Shard.Quarantined {
@@ -163,45 +173,51 @@ func (p *Prefix) addFault(l *results.League, seat int, f game.Fault) {
 	if f != game.FaultCrash || !p.plugin[field] {
 		p.lostMatches[field]++
 	}
-	if p.overrun(field, f) && p.lastOverrun[field] != l.Index+1 {
-		p.lastOverrun[field] = l.Index + 1
-		p.overran[field]++
+	switch {
+	case f == game.FaultBudget:
+		p.overran[field].add(l.Index)
+	case f == game.FaultTimeout, f == game.FaultCrash && !p.plugin[field]:
+		p.overran[field].add(l.Index)
+		p.stalled[field].add(l.Index)
 	}
 }
 
 // kindPlugin is the kind of a plugin in a plan.
 const kindPlugin = "plugin"
 
-// overrun reports whether a fault counts toward the quarantine of its player.
-func (p *Prefix) overrun(field int, f game.Fault) bool {
-	switch f {
-	case game.FaultTimeout, game.FaultBudget:
-		return true
-	case game.FaultCrash:
-		return !p.plugin[field]
-	}
-	return false
-}
-
 // leastLost is how many leagues in a row a player must have lost by its failures in
 // every match before it is quarantined for that: so many that a strategy that works in
 // some of its leagues is hardly taken for one that never works.
 const leastLost = 16
 
+// leastStalled is in how many leagues between two checkpoints a player must have used up
+// its time or crashed to be quarantined for that. Each of them costs as much time as
+// thousands of leagues, so that a player that hangs now and then is not kept for long.
+const leastStalled = 2
+
 // decide quarantines players at a checkpoint, a number of leagues after the last
 // one.
 func (p *Prefix) decide(leagues int) {
 	quarantined := slices.Clone(p.quarantined)
-	for field, n := range p.overran {
-		useless := !p.late && leagues >= leastLost && p.lost[field] == leagues
-		if (n >= leagues/2 || useless) && !quarantined[field] {
-			quarantined[field] = true
-			p.useless[field] = n < leagues/2
+	for field := range quarantined {
+		why := ""
+		switch half := leagues / 2; {
+		case quarantined[field]:
+		case p.overran[field].leagues >= half:
+			why = fmt.Sprintf("exceeded its limits or crashed in at least %d", half)
+		case !p.late && p.stalled[field].leagues >= leastStalled:
+			why = fmt.Sprintf("exceeded its time or crashed in at least %d", leastStalled)
+		case !p.late && leagues >= leastLost && p.lost[field] == leagues:
+			why = "failed in every match"
+		}
+		if why != "" {
+			quarantined[field], p.why[field] = true, fmt.Sprintf("%s of %d leagues in a row", why, leagues)
 			p.quarantineOrder = append(p.quarantineOrder, field)
 		}
 	}
 	p.quarantined = quarantined
 	clear(p.overran)
+	clear(p.stalled)
 	clear(p.lost)
 }
 
@@ -212,13 +228,8 @@ func (p *Prefix) annotate(l *results.League) {
 		if p.noted[field]&(1<<game.FaultQuarantined) != 0 {
 			continue
 		}
-		previous, checkpoint := p.checkpoints(l.Index - 1)
-		why := fmt.Sprintf("exceeded its limits or crashed in at least %d of %d leagues in a row", (checkpoint-previous)/2, checkpoint-previous)
-		if p.useless[field] {
-			why = fmt.Sprintf("failed in every match of %d leagues in a row", checkpoint-previous)
-		}
 		l.Notes = append(l.Notes, results.Note{Field: field, Fault: game.FaultQuarantined,
-			Text: fmt.Sprintf("quarantined from league %d on: %s", l.Index, why)})
+			Text: fmt.Sprintf("quarantined from league %d on: %s", l.Index, p.why[field])})
 	}
 	if len(l.Notes) == 0 {
 		return

@@ -87,10 +87,13 @@ func TestQuarantineRule(t *testing.T) {
 		"from league 5 on":                           {"", in(game.FaultTimeout, 5, always), 8},
 		"from league 7 on":                           {"", in(game.FaultTimeout, 7, always), 16},
 		"half of 8 to 15":                            {"", in(game.FaultTimeout, 12, 16), 16},
-		"one less than half of each up to 63":        {"", in(game.FaultTimeout, 3, 4, 7, 8, 13, 16, 25, 32, 49, 64), -1},
-		"half of 32 to 63":                           {"", in(game.FaultTimeout, 40, 56), 64},
-		"half of 64 to 127":                          {"", in(game.FaultTimeout, 70, 102), 128},
-		"one less than half of 64 to 127":            {"", in(game.FaultTimeout, 70, 101), -1},
+		"one less than half of each up to 63":        {"", in(game.FaultBudget, 3, 4, 7, 8, 13, 16, 25, 32, 49, 64), -1},
+		"half of 32 to 63":                           {"", in(game.FaultBudget, 40, 56), 64},
+		"half of 64 to 127":                          {"", in(game.FaultBudget, 70, 102), 128},
+		"one less than half of 64 to 127":            {"", in(game.FaultBudget, 70, 101), -1},
+		"hangs twice from 8 to 15":                   {"", in(game.FaultTimeout, 8, 9, 15, 16), 16},
+		"crashes twice from 64 to 127":               {"", in(game.FaultCrash, 64, 65, 127, 128), 128},
+		"hangs once between any two checkpoints":     {"", in(game.FaultTimeout, 0, 1, 5, 6, 9, 10, 20, 21, 63, 64, 64, 65, 130, 131), -1},
 		"over budget":                                {"", in(game.FaultBudget, 0, always), 4},
 		"crashes":                                    {"", in(game.FaultCrash, 0, always), 4},
 		"errors in every match of 16 leagues":        {"", in(game.FaultError, 0, always), 32},
@@ -98,7 +101,7 @@ func TestQuarantineRule(t *testing.T) {
 		"errors from league 64 on":                   {"", in(game.FaultError, 64, always), 128},
 		"errors, in an old run":                      {late, in(game.FaultError, 0, always), -1},
 		"from league 90":                             {"", loops(1, 90), 128},
-		"from league 97, too late by one":            {"", loops(1, 97), 192},
+		"from league 97":                             {"", loops(1, 97), 128},
 		"nobody":                                     {"", nil, -1},
 		"always, in an old run":                      {late, in(game.FaultTimeout, 0, always), 64},
 		"half of the leagues, in an old run":         {late, in(game.FaultTimeout, 0, 32), 64},
@@ -255,7 +258,7 @@ func TestQuarantineSurvivesResumption(t *testing.T) {
 		}
 		return game.NoFault
 	}
-	for schema, from := range map[string][]int{results.PlanSchema: {8, 64, 128}, results.PlanSchema1: {64, 64, 128}} {
+	for schema, from := range map[string][]int{results.PlanSchema: {8, 32, 64}, results.PlanSchema1: {64, 64, 128}} {
 		plan := planOf(3, 1, 200)
 		plan.Schema = schema
 		want, outcome := run(t, &stub{plan: plan, fault: fault}, experiments.Config{})

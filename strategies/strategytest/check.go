@@ -238,6 +238,6 @@ func (c *checker) quarantine(r *playthrough) {
 	})
 	if c.overran {
 		c.add(Finding{ID: "quarantine", Level: Info,
-			What: "an experiment quarantines a strategy that exceeds its limits in half of the first 4 leagues, or of 4 to 64 later ones in a row"})
+			What: "an experiment soon quarantines a strategy that exceeds its limits in several leagues"})
 	}
 }

@@ -43,8 +43,10 @@ type Page struct {
 	rest   time.Duration // until the next state
 	from   int           // leagues that the first state had
 	began  time.Time
-	report http.Handler  // once the run is complete
-	done   chan struct{} // closed then
+	report http.Handler // once the run is complete
+
+	playing context.Context // until then
+	end     context.CancelFunc
 }
 
 const (
@@ -56,7 +58,8 @@ const (
 
 // New returns the page of a run.
 func New(now func() time.Time) *Page {
-	p := &Page{now: now, done: make(chan struct{})}
+	p := &Page{now: now}
+	p.playing, p.end = context.WithCancel(context.Background())
 	p.page = web.New(web.Config{
 		Templates: template.Must(template.New("experiment").Parse(pageHTML)), Parts: []string{"heading", "ranking", "tiers", "pairs", "faults"},
 		Data: func() any { return p.view() }, Assets: map[string][]byte{"experiment.css": []byte(page.Style() + pageCSS)},
@@ -91,7 +94,7 @@ func (p *Page) Finish(report http.Handler) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.report = report
-	close(p.done)
+	p.end()
 }
 
 // Finished reports whether the page is the report.
@@ -117,13 +120,7 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// A stream ends with the run, and its page asks again.
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	go func() {
-		select {
-		case <-p.done:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
+	defer context.AfterFunc(p.playing, cancel)()
 	p.page.ServeHTTP(w, r.WithContext(ctx))
 }
 

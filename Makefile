@@ -14,7 +14,7 @@ RACETIMEOUT ?= 25m
 OUT ?= /tmp/strategylab-readme
 CRASHLOG ?= /tmp/strategylab-crash-tests
 
-.PHONY: default ci fmt vet lint tidy generate clean-tree build cross readme fuzz race test crash-tests figures figures-table calibration
+.PHONY: default ci fmt vet lint tidy generate clean-tree build cross readme fuzz race test crash-tests cluster-tests figures figures-table calibration
 
 default: fmt vet lint build test
 
@@ -84,6 +84,11 @@ crash-tests:
 	@WHOLE_TESTS=1 go test -count 1 -timeout $(RACETIMEOUT) -v -run '^TestCrash' ./host/journal ./host/results ./host/manager ./host/referee ./host/player ./cmd/strategylab > $(CRASHLOG); failed=$$?; \
 	grep -E 'crash: |^ *--- FAIL|^FAIL' $(CRASHLOG) | sed 's/^ *[a-z_]*\.go:[0-9]*: //'; \
 	[ $$failed = 0 ] || { echo "$(CRASHLOG) has the rest"; exit 1; }
+
+# Kills workers, brokers and coordinators of a cluster over and over, with 1, 2 and 7 workers:
+# a quarter of an hour.
+cluster-tests:
+	CLUSTER_TESTS=1 go test -count 1 -timeout 1h -v -run '^TestCluster' ./cmd/strategylab
 
 figures:
 	go run ./docs/figures

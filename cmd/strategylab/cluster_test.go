@@ -3,11 +3,14 @@ package main
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -99,7 +102,7 @@ func clusterFolder(t *testing.T) (dir string, args []string) {
 			t.Fatal(err)
 		}
 	}
-	return dir, []string{"experiment", "--runs", "1500", "--legs", "2", "--seed", "11", "--no-report", "--format", "json", "--time-limit", "1m",
+	return dir, []string{"experiment", "--runs", "500", "--legs", "2", "--seed", "11", "--no-report", "--format", "json", "--time-limit", "1m",
 		"--instructions", "20000", "--field", "random,markov-2,plain.lua,copycat.js,faulty.lua,hanging.lua,frequency-plugin"}
 }
 
@@ -131,57 +134,116 @@ func startWorker(t *testing.T, dir, url string) *exec.Cmd {
 	return w
 }
 
+// longTests has tests take minutes: make cluster-tests.
+var longTests = os.Getenv("CLUSTER_TESTS") != ""
+
 // TestClusterKills plays an experiment whose coordinator, broker and workers are killed
 // and started again: no league is lost or counted twice.
 func TestClusterKills(t *testing.T) {
 	t.Parallel()
-	dir, args := clusterFolder(t)
-	want := alone(t, dir, args)
-	kills, each := 1, 1
-	if os.Getenv("WHOLE_TESTS") != "" {
-		kills, each = 10, 10
+	rounds, each, workers, runs := 1, 1, []int{2}, "600"
+	if wholeSets {
+		rounds, each, runs = 3, 3, "1500"
 	}
-	b := startBroker(t, dir, "127.0.0.1:0")
-	defer func() { b.kill() }()
-	workers := []*exec.Cmd{startWorker(t, dir, b.url), startWorker(t, t.TempDir(), b.url)}
-	flags := []string{"--cluster", b.url, "--workers", "0"}
-	play := append(append(args, "--out", "many"), flags...)
-	killed, workersKilled := 0, 0
+	if longTests {
+		rounds, each, workers, runs = 10, 10, []int{1, 2, 7}, "20000"
+	}
+	dir, args := clusterFolder(t)
+	args = append(args, "--runs", runs)
+	want := alone(t, dir, args)
+	for _, number := range workers {
+		began := time.Now()
+		k := killing{t: t, dir: dir, out: fmt.Sprintf("many%d", number), broker: startBroker(t, dir, "127.0.0.1:0")}
+		for range number {
+			k.workers = append(k.workers, startWorker(t, t.TempDir(), k.broker.url))
+		}
+		if digest := k.play(args, rounds, each); digest != want {
+			t.Fatalf("%d workers: digest %s, want %s", number, digest, want)
+		}
+		k.broker.kill()
+		for _, w := range k.workers {
+			_ = w.Process.Kill()
+		}
+		t.Logf("%d workers: killed %d coordinators, %d brokers and %d workers in %v", number, k.rounds, k.rounds, k.killed, time.Since(began).Round(time.Second))
+		if longTests && (k.rounds < rounds || k.killed < rounds*each) {
+			t.Errorf("%d workers: the run was over before all were killed", number)
+		}
+	}
+}
+
+// killing is a run whose processes are killed.
+type killing struct {
+	t              *testing.T
+	dir, out       string
+	broker         *process
+	workers        []*exec.Cmd
+	rounds, killed int // coordinators, and workers
+}
+
+// play plays the run, kills workers, and then coordinator and broker, in several rounds,
+// and returns the digest.
+func (k *killing) play(args []string, rounds, each int) string {
+	flags := []string{"--cluster", k.broker.url, "--workers", "0", "--worker-timeout", "300ms", "--quiet"}
+	play := append(append(slices.Clone(args), "--out", k.out), flags...)
 	for {
-		e := ownProcess(dir, play...)
-		var out strings.Builder
-		e.Stdout = &out
+		e := ownProcess(k.dir, play...)
+		var out, problems strings.Builder
+		e.Stdout, e.Stderr = &out, &problems
 		if err := e.Start(); err != nil {
-			t.Fatal(err)
+			k.t.Fatal(err)
 		}
 		ended := make(chan error, 1)
 		go func() { ended <- e.Wait() }()
 		for range each {
-			if killed < kills && grows(dir, ended) {
-				k := workersKilled % len(workers)
-				_ = workers[k].Process.Kill()
-				_ = workers[k].Wait()
-				workers[k] = startWorker(t, dir, b.url)
-				workersKilled++
+			if k.rounds < rounds && k.grows(ended) {
+				w := k.killed % len(k.workers)
+				_ = k.workers[w].Process.Kill()
+				_ = k.workers[w].Wait()
+				k.workers[w] = startWorker(k.t, k.dir, k.broker.url)
+				k.killed++
 			}
 		}
-		if killed == kills || !grows(dir, ended) {
+		if k.rounds == rounds || !k.grows(ended) {
 			if err := <-ended; err != nil {
-				t.Fatal(err)
+				k.t.Fatalf("%v: %s", err, problems.String())
 			}
-			if digest, _ := digestOf(t, []byte(out.String())); digest != want {
-				t.Fatalf("digest %s, want %s", digest, want)
-			}
-			t.Logf("killed: %d coordinators, %d brokers, %d workers", killed, killed, workersKilled)
-			return
+			digest, _ := digestOf(k.t, []byte(out.String()))
+			return digest
 		}
 		_ = e.Process.Kill()
 		<-ended
-		address := b.url[strings.LastIndex(b.url, "@")+1:]
-		b.kill()
-		b = startBroker(t, dir, address)
-		killed++
-		play = append([]string{"experiment", "--resume", "many", "--no-report", "--format", "json", "--time-limit", "1m", "--instructions", "20000"}, flags...)
+		address := k.broker.url[strings.LastIndex(k.broker.url, "@")+1:]
+		k.broker.kill()
+		k.broker = startBroker(k.t, k.dir, address)
+		k.rounds++
+		play = append([]string{"experiment", "--resume", k.out, "--no-report", "--format", "json", "--time-limit", "1m", "--instructions", "20000"}, flags...)
+	}
+}
+
+// TestClusterShards plays the plan of the other tests in shards.
+func TestClusterShards(t *testing.T) {
+	t.Parallel()
+	if !longTests {
+		t.Skip("CLUSTER_TESTS is not set; TestShards plays shards of other plans")
+	}
+	dir, args := clusterFolder(t)
+	want := alone(t, dir, args)
+	for _, of := range []int{1, 2, 5} {
+		merge := []string{"merge", "--out", fmt.Sprintf("all%d", of), "--no-report", "--format", "json", "--time-limit", "1m", "--instructions", "20000"}
+		for number := 1; number <= of; number++ {
+			shard := fmt.Sprintf("part%d-%d", of, number)
+			if out, err := ownProcess(dir, append(slices.Clone(args), "--shard", fmt.Sprintf("%d/%d", number, of), "--out", shard)...).CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			merge = append(merge, shard)
+		}
+		out, err := ownProcess(dir, merge...).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if digest, _ := digestOf(t, out); digest != want {
+			t.Errorf("%d shards: digest %s, want %s", of, digest, want)
+		}
 	}
 }
 
@@ -195,10 +257,10 @@ func startBroker(t *testing.T, dir, listen string) *process {
 	return b
 }
 
-// grows waits until the run "many" has some leagues more; false if it ended before.
-func grows(dir string, ended chan error) bool {
+// grows waits until the run has some leagues more; false if it ended before.
+func (k *killing) grows(ended chan error) bool {
 	size := func() int64 {
-		info, err := os.Stat(filepath.Join(dir, "many", "leagues.bin"))
+		info, err := os.Stat(filepath.Join(k.dir, k.out, "leagues.bin"))
 		if err != nil {
 			return 0
 		}
@@ -243,5 +305,70 @@ func TestClusterEmbedded(t *testing.T) {
 		if digest, _ := digestOf(t, []byte(out.String())); digest != want {
 			t.Errorf("--workers %s: digest %s, want %s", own, digest, want)
 		}
+	}
+}
+
+// TestClusterInTheBrowser has the page of an experiment show what other machines play.
+func TestClusterInTheBrowser(t *testing.T) {
+	t.Parallel()
+	cmd := commandLine(t.Context(), t.TempDir(), "experiment", "--web", "--cluster", "embedded", "--runs", "100", "--legs", "2", "--seed", "1", "--field", "random,role,markov-1", "--out", "out")
+	stderr := collect(t, "stderr")
+	cmd.Stderr = stderr.file
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	stderr.until("the report stays at ")
+	page := regexp.MustCompile(`watch at (http://127\.0\.0\.1:\d+/)\n`).FindStringSubmatch(stderr.until("watch at "))[1]
+	resp, err := http.Get(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if text, err := io.ReadAll(resp.Body); err != nil || !strings.Contains(string(text), "100 leagues") {
+		t.Errorf("%v: the report is %.300s", err, text)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("after Ctrl-C: %v", err)
+	}
+}
+
+// TestClusterAdoptsRun kills an experiment and continues it by the name that its broker
+// knows it by, without its folder and its scripts.
+func TestClusterAdoptsRun(t *testing.T) {
+	t.Parallel()
+	dir, args := clusterFolder(t)
+	args = append(args, "--runs", "100")
+	want := alone(t, dir, args)
+	b := startBroker(t, dir, "127.0.0.1:0")
+	defer b.kill()
+	e := ownProcess(dir, append(args, "--out", "lost", "--cluster", b.url, "--workers", "0")...) // nobody plays
+	stderr := collect(t, "stderr")
+	e.Stderr = stderr.file
+	if err := e.Start(); err != nil {
+		t.Fatal(err)
+	}
+	run := regexp.MustCompile(`this is run (\S+) on the broker`).FindStringSubmatch(stderr.until("if lost is lost"))
+	if run == nil {
+		t.Fatal("the experiment does not name its run")
+	}
+	elsewhere := t.TempDir()
+	resume := []string{"experiment", "--resume", run[1], "--cluster", b.url, "--no-report", "--format", "json", "--time-limit", "1m", "--instructions", "20000", "--quiet"}
+	if out, err := ownProcess(elsewhere, resume...).CombinedOutput(); err == nil || !strings.Contains(string(out), "another experiment is playing it; stop that first") {
+		t.Errorf("%v: %s", err, out)
+	}
+	_ = e.Process.Kill()
+	_ = e.Wait()
+	out, err := ownProcess(elsewhere, resume...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if digest, leagues := digestOf(t, out); digest != want || leagues != 100 {
+		t.Errorf("%d leagues with digest %s, want 100 with %s", leagues, digest, want)
+	}
+	if _, err := os.Stat(filepath.Join(elsewhere, "runs", run[1], "summary.json")); err != nil {
+		t.Error(err)
 	}
 }

@@ -95,7 +95,6 @@ func (l *Link) Coordinate(ctx context.Context, config RunConfig) (*Coordinator, 
 	// worker sends in several messages.
 	c.most = max(1, min(mostLeagues, int(l.conn.MaxPayload())/2/(matches+2*players+16)))
 	c.job = Job{Run: hex.EncodeToString(hash[:4]) + "-" + random(4), Plan: config.Plan, Settings: config.Settings, Sources: make([]string, players)}
-	c.job.Plan.Stop, c.job.Plan.Confirms, c.job.Plan.Looks, c.job.Plan.Shard = nil, nil, nil, nil
 	c.status = RunStatus{Run: c.job.Run, Version: config.Version, Of: config.Plan.Runs}
 	for field, source := range config.Sources {
 		c.job.Sources[field] = sum(source)

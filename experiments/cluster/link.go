@@ -35,7 +35,7 @@ type Config struct {
 	// Name is the name of this client on the broker.
 	Name string
 	// AckWait is the time after which a chunk goes to another worker if nothing is heard
-	// of the first; default 5 s. The coordinator decides it.
+	// of the first; default DefaultAckWait. The coordinator decides it.
 	AckWait time.Duration
 	// Note receives what people should know; it may be nil. It must be safe for
 	// concurrent use.
@@ -49,29 +49,31 @@ type Link struct {
 	config Config
 	conn   *nats.Conn
 	js     jetstream.JetStream
-	back   chan struct{} // receives after a reconnection
 	lost   chan struct{} // closed when the connection ended for good
 	once   sync.Once
+
+	mu   sync.Mutex
+	back chan struct{} // closed at the next reconnection, and replaced
 
 	refused atomic.Bool // whether the broker last answered that it cannot store a message
 }
 
-// defaultAckWait is Config.AckWait. A worker reports progress four times in it.
-const defaultAckWait = 5 * time.Second
+// DefaultAckWait is Config.AckWait by default. A worker reports progress four times in it.
+const DefaultAckWait = 5 * time.Second
 
 // apiTime bounds one request to the broker.
 const apiTime = 10 * time.Second
 
 // Connect connects to a broker. The caller closes the link.
 func Connect(ctx context.Context, c Config) (*Link, error) {
-	c.Prefix, c.AckWait = cmp.Or(c.Prefix, DefaultPrefix), cmp.Or(c.AckWait, defaultAckWait)
+	c.Prefix, c.AckWait = cmp.Or(c.Prefix, DefaultPrefix), cmp.Or(c.AckWait, DefaultAckWait)
 	if c.Note == nil {
 		c.Note = func(string, ...any) {}
 	}
 	if err := validPrefix(c.Prefix); err != nil {
 		return nil, err
 	}
-	l := &Link{config: c, back: make(chan struct{}, 1), lost: make(chan struct{})}
+	l := &Link{config: c, back: make(chan struct{}), lost: make(chan struct{})}
 	options := l.options()
 	waiting := false
 	for {
@@ -104,10 +106,10 @@ func (l *Link) options() []nats.Option {
 		nats.Name(cmp.Or(c.Name, "strategylab")), nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond),
 		nats.Timeout(5 * time.Second), nats.PingInterval(10 * time.Second),
 		nats.ReconnectHandler(func(*nats.Conn) {
-			select {
-			case l.back <- struct{}{}:
-			default:
-			}
+			l.mu.Lock()
+			close(l.back)
+			l.back = make(chan struct{})
+			l.mu.Unlock()
 			c.Note("connected to the broker again")
 		}),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
@@ -131,6 +133,13 @@ func (l *Link) options() []nats.Option {
 		options = append(options, nats.ClientCert(c.Cert, c.Key))
 	}
 	return options
+}
+
+// reconnection returns a channel that is closed at the next reconnection.
+func (l *Link) reconnection() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.back
 }
 
 // Close closes the connection.

@@ -29,11 +29,13 @@ func (c *Coordinator) watch(ctx context.Context) {
 	tick := time.NewTicker(c.every())
 	defer tick.Stop()
 	idle := 0 // looks in a row at which nobody had chunks that are waited for
+	back := c.link.reconnection()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-c.link.back:
+		case <-back:
+			back = c.link.reconnection()
 			if err := c.announce(ctx); err == nil {
 				c.restartRecords(ctx)
 			}

@@ -133,7 +133,7 @@ func (s *workerServer) follow(ctx context.Context) error {
 		if err != nil && !gone(err) && s.link.conn.IsConnected() && permanent(err) {
 			return s.link.explain(err)
 		}
-		if !pause(ctx, 500*time.Millisecond) {
+		if !pause(ctx, 100*time.Millisecond) {
 			return nil
 		}
 	}
@@ -147,6 +147,7 @@ func permanent(err error) bool {
 
 // followOnce follows the bucket of runs until it, or the connection, is lost.
 func (s *workerServer) followOnce(ctx context.Context) error {
+	back := s.link.reconnection()
 	if err := s.link.prepare(ctx); err != nil {
 		return err
 	}
@@ -168,6 +169,8 @@ func (s *workerServer) followOnce(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-s.link.lost:
+			return nil
+		case <-back: // a broker that was killed has forgotten who watches
 			return nil
 		case <-check.C:
 			// A broker that lost its disk does not say so to a watcher.

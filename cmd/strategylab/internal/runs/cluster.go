@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -18,10 +19,12 @@ import (
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/experiments/cluster"
 	"github.com/strategylab/strategylab/host/disk"
+	"github.com/strategylab/strategylab/host/results"
 )
 
 const (
-	flagVerify = "verify"
+	flagVerify        = "verify"
+	flagWorkerTimeout = "worker-timeout"
 
 	embedded = "embedded"
 )
@@ -33,6 +36,12 @@ func clusterFlags() []cli.Flag {
 		&cli.Float64Flag{Name: flagVerify, Usage: "`SHARE`: of leagues that two workers play, 0 to 1", Action: func(_ *cli.Context, v float64) error {
 			if !(v >= 0 && v <= 1) {
 				return command.Usagef("--%s is %v, want 0 to 1", flagVerify, v)
+			}
+			return nil
+		}},
+		&cli.DurationFlag{Name: flagWorkerTimeout, Value: cluster.DefaultAckWait, Usage: "silence after which a worker's leagues go to others", Action: func(_ *cli.Context, d time.Duration) error {
+			if least := 100 * time.Millisecond; d < least {
+				return command.Usagef("--%s is %v, want at least %v", flagWorkerTimeout, d, least)
 			}
 			return nil
 		}},
@@ -72,8 +81,10 @@ const clusterFile = "cluster.json"
 func (e *experimentRun) readCluster() error {
 	c := e.c
 	if !c.IsSet(command.FlagCluster) {
-		if c.IsSet(flagVerify) {
-			return command.Usagef("--%s needs --%s", flagVerify, command.FlagCluster)
+		for _, flag := range []string{flagVerify, flagWorkerTimeout} {
+			if c.IsSet(flag) {
+				return command.Usagef("--%s needs --%s", flag, command.FlagCluster)
+			}
 		}
 		return nil
 	}
@@ -100,6 +111,9 @@ func (k *clusterOf) session(ctx context.Context, path string, s *lab.Session) er
 	}
 	k.lab.Begun = func(co *cluster.Coordinator) error {
 		k.shown = co
+		if k.broker == nil {
+			k.o.note("this is run %s on the broker; if %s is lost, play it again with: strategylab experiment --resume %s --%s URL", co.Run(), path, co.Run(), command.FlagCluster)
+		}
 		notes := clusterNotes{Run: co.Run()}
 		if k.broker != nil {
 			notes.Address, notes.Token = k.broker.Address(), k.broker.Token()
@@ -147,7 +161,7 @@ func (k *clusterOf) start(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	config.Broker, config.Note = k.broker, k.o.note
+	config.Broker, config.Note, config.AckWait = k.broker, k.o.note, c.Duration(flagWorkerTimeout)
 	link, err := cluster.Connect(ctx, config)
 	if err != nil {
 		return err
@@ -168,6 +182,42 @@ func (k *clusterOf) start(ctx context.Context, path string) error {
 	}
 	k.o.p.Say("start workers with: strategylab worker --%s %s", command.FlagCluster, url)
 	return nil
+}
+
+// adopt returns the folder of a run that --resume names. A run that has none here, but is
+// on the broker of --cluster, gets one with its plan and scripts.
+func (k *clusterOf) adopt(ctx context.Context, run string) (folder string, err error) {
+	if k == nil || strings.ContainsAny(run, `/\`) {
+		return run, nil
+	}
+	if _, err := os.Stat(k.o.p.Path(run)); err == nil {
+		return run, nil
+	}
+	if err := k.ready(ctx, ""); err != nil {
+		return "", err
+	}
+	job, sources, err := k.lab.Link.FindRun(ctx, run)
+	if err != nil {
+		return "", fmt.Errorf("resume %s: there is no such folder, and %w", run, err)
+	}
+	if err := k.lab.Link.Unplayed(ctx, run, time.Second); err != nil {
+		return "", fmt.Errorf("resume %w", err)
+	}
+	folder = filepath.Join("runs", run)
+	dir, err := results.Create(k.o.p.Path(folder), job.Plan)
+	if err != nil {
+		return "", fmt.Errorf("resume %s: %w", run, err)
+	}
+	for field, source := range sources {
+		if e := job.Plan.Field[field]; err == nil && e.Played(source) {
+			err = results.KeepSource(k.o.p.Path(folder), e, source)
+		}
+	}
+	if err = errors.Join(err, dir.Close()); err != nil {
+		return "", err
+	}
+	k.o.note("plan and scripts of run %s are in %s; its leagues are played again", run, folder)
+	return folder, k.lab.Link.Remove(ctx, run)
 }
 
 // embed starts a broker in this process. at is empty, :PORT or :HOST:PORT.

@@ -54,7 +54,7 @@ func experimentCommand(p *command.Process) *cli.Command {
 			command.DrawFlag(),
 			command.Choice(flagTransport, "direct", "direct calls, or agents' messages over loopback or http", "direct", "loopback", "http"),
 			&cli.StringFlag{Name: command.FlagOut, Usage: "`DIR`: folder for the results", DefaultText: "runs/TIME-SEED"},
-			&cli.StringFlag{Name: flagResume, Usage: "`DIR`: folder of a run to continue or to extend"},
+			&cli.StringFlag{Name: flagResume, Usage: "`DIR`: run to continue or extend; or its cluster name"},
 			shardFlag(),
 			&cli.BoolFlag{Name: flagWeb, Usage: "serve a page of the run, and then its report"},
 			&cli.BoolFlag{Name: flagWatch, Usage: "rerun whenever a script of the field changes"},
@@ -221,7 +221,10 @@ func planned(plan results.Plan) string {
 
 // resume continues the run in a folder.
 func (e *experimentRun) resume(ctx context.Context) error {
-	out := e.c.String(flagResume)
+	out, err := e.cluster.adopt(ctx, e.c.String(flagResume))
+	if err != nil {
+		return err
+	}
 	dir, err := results.Open(e.p.Path(out))
 	if err != nil {
 		return command.Usagef("resume %s: %w", out, err)

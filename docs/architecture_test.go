@@ -78,8 +78,8 @@ var may = map[string][]string{
 	"host/peertest":            {},
 	"host/trace/playback":      {"host", "host/jsonrpc", "host/protocol", "host/trace"},
 	"host/conformance/kit":     {"host/credential", "host/dialect", "host/jsonrpc", "host/protocol", "host/trace", "host/wire"},
-	"host/conformance/player":  {"host/conformance/kit", "host/dialect", "host/jsonrpc", "host/protocol", "host/trace"},
-	"host/conformance/referee": {"host/agent", "host/conformance/kit", "host/credential", "host/dialect", "host/game", "host/jsonrpc", "host/protocol", "host/trace"},
+	"host/conformance/player":  {"host/conformance/kit", "host/dialect", "host/draws", "host/game", "host/jsonrpc", "host/protocol", "host/trace"},
+	"host/conformance/referee": {"host/agent", "host/conformance/kit", "host/credential", "host/dialect", "host/draws", "host/game", "host/jsonrpc", "host/protocol", "host/trace"},
 	"host/conformance/manager": {"host/agent", "host/conformance/kit", "host/credential", "host/dialect", "host/game", "host/jsonrpc", "host/protocol", "host/trace", "host/wire"},
 	"host/conformance":         {"host/conformance/kit", "host/conformance/manager", "host/conformance/player", "host/conformance/referee"},
 

@@ -21,7 +21,7 @@ const (
 )
 
 func playerMutants() []mutant {
-	return slices.Concat(registeringMutants(), matchMutants(), answerMutants(), noticeMutants(), shapeMutants(), authMutants(), loadMutants(), hostileMutants(), endMutants())
+	return slices.Concat(registeringMutants(), matchMutants(), answerMutants(), noticeMutants(), playerDrawMutants(), shapeMutants(), authMutants(), loadMutants(), hostileMutants(), endMutants())
 }
 
 func registeringMutants() []mutant {

@@ -19,7 +19,7 @@ func TestRefereeMutants(t *testing.T) {
 }
 
 func refereeMutants() []mutant {
-	return slices.Concat(refereeRegisteringMutants(), roundMutants(), askingMutants(), turnMutants(), resultMutants(), reportMutants(),
+	return slices.Concat(refereeRegisteringMutants(), roundMutants(), askingMutants(), turnMutants(), resultMutants(), reportMutants(), refereeDrawMutants(),
 		replyMutants(), postedMutants(), retryMutants(), faultMutants(), deadlineMutants(), trustMutants(), frameMutants(), burdenMutants(),
 		attackedMutants("referee", announcement, "notify_match_result"), refereeHostileMutants(), refereeEndMutants())
 }

@@ -44,6 +44,7 @@ func newReferee(mode protocol.Mode, s scale, deadline time.Duration, url, manage
 		},
 		JoinTimeout:   s.of(deadline),
 		ChoiceTimeout: s.of(deadline),
+		Verifiable:    true,
 	})
 	return r, client.Close, err
 }

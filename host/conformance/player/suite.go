@@ -15,7 +15,7 @@ func Suite() kit.Suite {
 			p := with(t)
 			return kit.ReadAnswer(t.PostTo(url, t.Body(kit.Request{Message: p.standings()}), nil))
 		}),
-		joinChecks(), choiceChecks(), answerChecks(), noticeChecks(), rpcChecks(), dialectChecks(), fieldChecks(), authChecks(), stateChecks(),
+		joinChecks(), choiceChecks(), answerChecks(), noticeChecks(), drawChecks(), rpcChecks(), dialectChecks(), fieldChecks(), authChecks(), stateChecks(),
 		loadChecks(), hostileChecks(), []kit.Check{forgedEndCheck()},
 		kit.EndChecks(kit.Player, func(t *kit.T) []string { return with(t).players() }),
 	)}

@@ -234,18 +234,21 @@ func (t T) about(m *match, s *sent) {
 // scenarios are the matches that several checks look at.
 func scenarios() map[string]plan {
 	return map[string]plan{
-		"win":             {},
-		"tie":             {choose: [2]reaction{choosing(protocol.Odd), choosing(protocol.Odd)}},
-		"declined":        {join: [2]reaction{declines}},
-		"invalid":         {choose: [2]reaction{choosing(protocol.Even, func(msg map[string]any) { msg["parity_choice"], msg["choice"] = "both", "both" })}},
-		"both declined":   {join: [2]reaction{declines, declines}},
-		"busy":            {join: [2]reaction{atFirst(busy, joining())}, choose: [2]reaction{playerB: atFirst(busy, choosing(protocol.Odd))}},
-		"always busy":     {join: [2]reaction{busy}},
-		"no join":         {join: [2]reaction{noAnswer}},
-		"no choice":       {choose: [2]reaction{noAnswer}},
-		"end refused":     {over: [2]reaction{busy}},
-		"just in time":    lastMoment(beforeDeadline),
-		"choice too late": {choose: [2]reaction{tooLate}},
+		"win":              {},
+		"tie":              {choose: [2]reaction{choosing(protocol.Odd), choosing(protocol.Odd)}},
+		"declined":         {join: [2]reaction{declines}},
+		"invalid":          {choose: [2]reaction{choosing(protocol.Even, func(msg map[string]any) { msg["parity_choice"], msg["choice"] = "both", "both" })}},
+		"both declined":    {join: [2]reaction{declines, declines}},
+		"busy":             {join: [2]reaction{atFirst(busy, joining())}, choose: [2]reaction{playerB: atFirst(busy, choosing(protocol.Odd))}},
+		"always busy":      {join: [2]reaction{busy}},
+		"no join":          {join: [2]reaction{noAnswer}},
+		"no choice":        {choose: [2]reaction{noAnswer}},
+		"end refused":      {over: [2]reaction{busy}},
+		"just in time":     lastMoment(beforeDeadline),
+		"choice too late":  {choose: [2]reaction{tooLate}},
+		"verifiable":       verifiable(adding(protocol.Even)),
+		"verifiable too":   verifiable(adding(protocol.Even)),
+		"verifiable, busy": verifiable(atFirst(busy, adding(protocol.Even))),
 	}
 }
 

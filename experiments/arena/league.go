@@ -80,6 +80,7 @@ func (l *league) run(ctx context.Context) error {
 		l.carryOn(ctx)
 	}
 	if l.err == nil && l.stage == over {
+		l.observe(ctx)
 		l.close()
 		l.stage = closed
 	}
@@ -253,7 +254,12 @@ func (l *league) tell(ctx context.Context, s *seat, v *part, m *results.Match, a
 	}
 	s.rand.Rekey(game.ObservePosition(o.Match))
 	l.calling = 2*at + 2
-	err := s.strategy.Observe(ctx, o)
+	var err error
+	if s.deferrer != nil {
+		err = s.deferrer.Defer(ctx, o)
+	} else {
+		err = s.strategy.Observe(ctx, o)
+	}
 	l.calling = 0
 	if err != nil {
 		l.fail(ctx, s, strategies.OpObserve, err)

@@ -13,6 +13,7 @@ import (
 type seat struct {
 	field    int
 	strategy strategies.Strategy // nil if there is none to close
+	deferrer strategies.Deferrer // nil if it is none
 	group    *group              // for a batched seat
 	id       strategies.SeatID   // in the group
 	rand     *game.Rand
@@ -62,6 +63,7 @@ func (l *league) open(ctx context.Context, groups []*group, at int) error {
 				return l.err
 			}
 		}
+		s.deferrer, _ = s.strategy.(strategies.Deferrer)
 	}
 	return nil
 }
@@ -78,13 +80,31 @@ func start(ctx context.Context, f strategies.Factory, setup strategies.Setup) (s
 	return s, nil
 }
 
+// observe passes the last outcomes to the seats that have deferred them.
+func (l *league) observe(ctx context.Context) {
+	for i := range l.seats {
+		s := &l.seats[i]
+		if s.deferrer == nil || s.out != game.NoFault {
+			continue
+		}
+		if err := observe(ctx, s.deferrer); err != nil {
+			l.fail(ctx, s, strategies.OpObserve, err)
+		}
+	}
+}
+
+func observe(ctx context.Context, d strategies.Deferrer) (err error) {
+	defer strategies.Rescue(&err)
+	return d.Settle(ctx)
+}
+
 // close ends the seats of a league. Errors come too late to matter.
 func (l *league) close() {
 	for i := range l.seats {
 		s := &l.seats[i]
 		if s.strategy != nil {
 			stop(s.strategy)
-			s.strategy = nil
+			s.strategy, s.deferrer = nil, nil
 		}
 		if s.group != nil && s.out == game.NoFault {
 			s.group.end(s)
@@ -104,7 +124,7 @@ func (l *league) fail(ctx context.Context, s *seat, op strategies.Op, err error)
 		l.err = context.Cause(ctx)
 		return game.NoFault
 	}
-	f := strategies.FaultOf(err)
+	f, op := strategies.FaultOf(err), strategies.FailedOp(op, err)
 	l.note(s.field, f, op, err)
 	if strategies.EndsSeat(op, f) {
 		s.out = f

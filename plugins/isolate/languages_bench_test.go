@@ -1,6 +1,7 @@
 package isolate_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -63,7 +64,7 @@ func (c comparison) report(b *testing.B, unit string, times [][]float64) {
 }
 
 // BenchmarkLanguages times decisions (choose and observe) of one algorithm in every
-// language, in turns. It reports medians.
+// language, as the arena asks for them, in turns. It reports medians.
 func BenchmarkLanguages(b *testing.B) {
 	const decisions, players = 2000, 8
 	c := compared(b)
@@ -71,7 +72,7 @@ func BenchmarkLanguages(b *testing.B) {
 	for i := range players {
 		field = append(field, game.PlayerID(i+1))
 	}
-	seats := make([]strategies.Strategy, len(c.factories))
+	seats, observe := make([]strategies.Strategy, len(c.factories)), make([]func(context.Context, *strategies.Outcome) error, len(c.factories))
 	for i, f := range c.factories {
 		key := game.StrategyKey(1, 1, 0)
 		seat, err := f.New(b.Context(), strategies.Setup{ID: field[0], Field: field, Key: key, Rand: game.NewRand(key)})
@@ -79,7 +80,10 @@ func BenchmarkLanguages(b *testing.B) {
 			b.Fatal(err)
 		}
 		defer seat.Close()
-		seats[i] = seat
+		seats[i], observe[i] = seat, seat.Observe
+		if d, ok := seat.(strategies.Deferrer); ok {
+			observe[i] = d.Defer
+		}
 	}
 	ctx := b.Context()
 	times := make([][]float64, len(seats))
@@ -93,7 +97,7 @@ func BenchmarkLanguages(b *testing.B) {
 				if _, err := seat.Choose(ctx, &turn); err != nil {
 					b.Fatal(err)
 				}
-				if err := seat.Observe(ctx, &outcome); err != nil {
+				if err := observe[i](ctx, &outcome); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -11,12 +11,15 @@ import (
 //     of the module itself grows by one, wherever it stands.
 //   - an entry function for each function that the lab calls: it gives the call its fuel
 //     and adds up what was used, which would cost more from outside.
+//   - one that observes an outcome and then chooses: to enter a module costs more than
+//     most of its calls.
 //   - the globals of the meter, and exports of all this.
 //
 // A module with exports that begin with ours is refused.
 const (
 	ours       = "lab."
 	beginEntry = ours + "begin" // of the start function
+	stepEntry  = ours + "step"  // observe, then choose
 
 	meterModule, refillImport = ours + "meter", "refill"
 )
@@ -27,10 +30,12 @@ const (
 	roomGlobal         // i32: what is left of the stack, in words
 	grantGlobal        // i64: the fuel with which a call begins
 	usedGlobal         // i64: what all calls have used that ended well
+	wroteGlobal        // i64: where the memory was written to, see wrote
+	stageGlobal        // i32: 1 while a step observes
 	ourGlobals
 )
 
-var globalNames = [ourGlobals]string{ours + "fuel", ours + "room", ours + "grant", ours + "used"}
+var globalNames = [ourGlobals]string{ours + "fuel", ours + "room", ours + "grant", ours + "used", ours + "wrote", ours + "stage"}
 
 func entryName(hook string) string { return ours + "call." + hook }
 
@@ -44,11 +49,29 @@ func moved(index, imported uint32) uint32 {
 	return index
 }
 
-// addTypes adds the type of refill, which is that of _initialize too.
-func (m *module) addTypes(r *reader) []byte {
-	whole := r.rest
-	n := m.readTypes(r)
-	return append(append(appendUnsigned(nil, uint32(n)+1), listed(whole)...), typeFunction, 0, 0)
+// addTypes adds the type of refill, which is that of _initialize too, and the type of a
+// step.
+func (m *module) addTypes(content []byte) []byte {
+	added := []signature{{}}
+	if observe, choose, both := m.stepped(); both {
+		added = append(added, signature{observe.params + choose.params, choose.results})
+	}
+	out := append(appendUnsigned(nil, uint32(len(m.types)+len(added))), listed(content)...)
+	for _, s := range added {
+		out = appendName(appendName(append(out, typeFunction), s.params), s.results)
+	}
+	return out
+}
+
+// stepped returns the types of the two hooks of a step. Only a module that imports nothing
+// has steps: with another, it could be seen when it observes.
+func (m *module) stepped() (observe, choose signature, both bool) {
+	o, observes := m.hooks["observe"]
+	c, chooses := m.hooks["choose"]
+	if !observes || !chooses || len(m.imports) > 0 {
+		return observe, choose, false
+	}
+	return m.types[m.funcs[o]], m.types[m.funcs[c]], true
 }
 
 // listed returns the entries of a section, without their number.
@@ -59,46 +82,47 @@ func listed(content []byte) []byte {
 }
 
 // addImports adds refill.
-func (m *module) addImports(r *reader) []byte {
-	whole := r.rest
-	m.readImports(r)
-	out := append(appendUnsigned(nil, uint32(len(m.imports))+1), listed(whole)...)
+func (m *module) addImports(content []byte) []byte {
+	out := append(appendUnsigned(nil, uint32(len(m.imports))+1), listed(content)...)
 	out = append(appendName(appendName(out, meterModule), refillImport), exportFunction)
 	return appendUnsigned(out, uint32(len(m.types)))
 }
 
-// entry is a function that the lab calls, by way of one that we add. It exports that as
-// name.
+// entry is a function that we add and the lab calls. It is exported as name and calls
+// functions of the module.
 type entry struct {
-	name     string
-	function uint32 // before refill was added
+	name      string
+	typ       uint32
+	functions []uint32 // before refill was added
 }
 
-// addEntries adds an entry function for each hook that the module exports, and for its
-// start function. It returns the section of functions.
-func (m *module) addEntries(all []section) []byte {
-	for _, s := range all {
-		if s.id == sectionExport {
-			m.findHooks(newReader(s.content))
-		}
+// addEntries adds an entry function for each hook that the module exports, for its start
+// function, and for a step. It returns the section of functions.
+func (m *module) addEntries() []byte {
+	add := func(name string, function uint32) {
+		m.entries = append(m.entries, entry{name, m.funcs[function], []uint32{function}})
 	}
 	for _, hook := range []string{"start", "choose", "observe", "_initialize"} {
 		if index, ok := m.hooks[hook]; ok {
-			m.entries = append(m.entries, entry{entryName(hook), index})
+			add(entryName(hook), index)
 		}
 	}
 	if m.starts {
 		if m.startsAt >= uint32(len(m.funcs)) {
 			refuse("the start function is function %d of %d", m.startsAt, len(m.funcs))
 		}
-		m.entries = append(m.entries, entry{beginEntry, m.startsAt})
+		add(beginEntry, m.startsAt)
+	}
+	if _, _, both := m.stepped(); both {
+		step := []uint32{m.hooks["observe"], m.hooks["choose"]}
+		m.entries = append(m.entries, entry{stepEntry, uint32(len(m.types)) + 1, step})
 	}
 	out := appendUnsigned(nil, uint32(m.bodies+len(m.entries)))
 	for _, t := range m.funcs[len(m.imports):] {
 		out = appendUnsigned(out, t)
 	}
 	for _, e := range m.entries {
-		out = appendUnsigned(out, m.funcs[e.function])
+		out = appendUnsigned(out, e.typ)
 	}
 	return out
 }
@@ -116,22 +140,36 @@ func (m *module) findHooks(r *reader) {
 	}
 }
 
-// entryBody returns the code of an entry function.
+// entryBody returns the code of an entry function. Each of the functions that it calls gets
+// the next parameters, and fuel of its own.
 func (m *module) entryBody(e entry) []byte {
-	global := func(i uint32) uint32 { return m.globals + i }
 	out := []byte{0} // no locals
 	emit := func(op byte, index uint32) { out = appendUnsigned(append(out, op), index) }
-	emit(opGlobalGet, global(grantGlobal))
-	emit(opGlobalSet, global(fuelGlobal))
-	for i := range m.types[m.funcs[e.function]].params {
-		emit(opLocalGet, uint32(i))
+	global := func(op byte, i uint32) { emit(op, m.globals+i) }
+	stage := func(n byte) {
+		out = append(out, opI32Const, n)
+		global(opGlobalSet, stageGlobal)
 	}
-	emit(opCall, m.moved(e.function))
-	emit(opGlobalGet, global(usedGlobal))
-	emit(opGlobalGet, global(grantGlobal))
-	emit(opGlobalGet, global(fuelGlobal))
-	out = append(out, opI64Sub, opI64Add)
-	emit(opGlobalSet, global(usedGlobal))
+	param := uint32(0)
+	for i, f := range e.functions {
+		if last := i == len(e.functions)-1; !last {
+			stage(1)
+		} else if i > 0 {
+			stage(0)
+		}
+		global(opGlobalGet, grantGlobal)
+		global(opGlobalSet, fuelGlobal)
+		for range m.types[m.funcs[f]].params {
+			emit(opLocalGet, param)
+			param++
+		}
+		emit(opCall, m.moved(f))
+		global(opGlobalGet, usedGlobal)
+		global(opGlobalGet, grantGlobal)
+		global(opGlobalGet, fuelGlobal)
+		out = append(out, opI64Sub, opI64Add)
+		global(opGlobalSet, usedGlobal)
+	}
 	return append(out, opEnd)
 }
 
@@ -148,11 +186,17 @@ func (m *module) addGlobals(r *reader) []byte {
 	}
 	out := append(appendUnsigned(nil, m.globals+ourGlobals), whole[:len(whole)-len(r.rest)]...)
 	for i := range ourGlobals {
-		if i == roomGlobal {
-			out = append(appendSigned(append(out, typeI32, 1, opI32Const), stackWords), opEnd)
-		} else {
-			out = append(out, typeI64, 1, opI64Const, 0, opEnd)
+		switch i {
+		case roomGlobal:
+			out = appendSigned(append(out, typeI32, 1, opI32Const), stackWords)
+		case stageGlobal:
+			out = append(out, typeI32, 1, opI32Const, 0)
+		case wroteGlobal:
+			out = appendSigned(append(out, typeI64, 1, opI64Const), everywhere)
+		default:
+			out = append(out, typeI64, 1, opI64Const, 0)
 		}
+		out = append(out, opEnd)
 	}
 	return out
 }

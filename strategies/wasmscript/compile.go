@@ -65,7 +65,9 @@ const maxIdle = 32 << 20
 const features = api.CoreFeaturesV2 &^ api.CoreFeatureSIMD
 
 // The parameters of the hooks; a module may leave out the last ones.
-var parameters = map[string]int{"start": 4, "choose": 8, "observe": 8}
+var parameters = map[string]int{"start": 4, "choose": mostParameters, "observe": mostParameters}
+
+const mostParameters = 8
 
 // Compile compiles a module and runs its initialization within the limits. It does not
 // ask for choices. name is the name of the strategy, path the file in errors. Errors in
@@ -104,6 +106,8 @@ type factory struct {
 	code     *codeCache
 	begin    snapshot
 
+	chooses, observes int // numbers of parameters
+
 	mu       sync.Mutex
 	idle     []*instance
 	idleSize int
@@ -117,6 +121,7 @@ func (f *factory) load(c Config) (err error) {
 	if c.interpreted {
 		config = wazero.NewRuntimeConfigInterpreter
 	}
+	f.chooses, f.observes = f.module.takes("choose"), f.module.takes("observe")
 	ctx := context.Background()
 	if !c.interpreted {
 		f.code = openCode(c.Code, f.module.code)
@@ -146,7 +151,7 @@ func (f *factory) initialize(ctx context.Context) error {
 	s := &seat{factory: f, instance: in}
 	for _, name := range []string{beginEntry, entryName("_initialize")} {
 		if init := in.exported(name); init != nil {
-			if err := s.call(ctx, strategies.OpLoad, init, nil); err != nil {
+			if err := s.call(ctx, strategies.OpLoad, init); err != nil {
 				return err
 			}
 		}
@@ -193,6 +198,15 @@ func (m *module) checkHooks() error {
 		return errors.New("the start function has parameters or results")
 	}
 	return nil
+}
+
+// takes returns the number of parameters of a hook, 0 if there is none.
+func (m *module) takes(hook string) int {
+	index, ok := m.hooks[hook]
+	if !ok {
+		return 0
+	}
+	return len(m.types[m.funcs[index]].params)
 }
 
 // get returns an instance in its first state.

@@ -22,14 +22,17 @@ var (
 
 // tank is what remains to a seat's current call, and who watches it.
 type tank struct {
-	limit int64 // instructions of a call
-	rest  int64 // what the current call has not been granted yet
-	used  int64 // granted to earlier slices, or used by calls that failed
+	limit   int64 // instructions of a call
+	reserve int64 // those after the first slice
+	rest    int64 // what the current call has not been granted yet
+	used    int64 // granted to earlier slices, or used by calls that failed
 
 	ctx   context.Context // of the current call
+	cause error           // why the last call that failed was interrupted, if it was
 	watch func(interrupt func()) *budget.Guard
 	guard *budget.Guard // nil until a call takes longer than a slice
 
+	stage   uint64      // of the global of that name, to which rest belongs
 	watched bool        // the current call is
 	stopped atomic.Bool // by the watchdog
 }
@@ -37,7 +40,8 @@ type tank struct {
 // prepare sets what every call of a seat gets.
 func (in *instance) prepare(instructions int64, watch func(func()) *budget.Guard) {
 	in.tank.limit, in.tank.used, in.tank.watch = instructions, 0, watch
-	in.global[grantGlobal].Set(uint64(min(instructions, slice)))
+	in.tank.reserve = instructions - in.tank.grant()
+	in.global[grantGlobal].Set(uint64(in.tank.grant()))
 	in.global[usedGlobal].Set(0)
 }
 
@@ -48,6 +52,9 @@ func (t *tank) grant() int64 { return min(t.limit, slice) }
 // the last, or errStopped if somebody stopped the call.
 func (in *instance) refill() {
 	t := &in.tank
+	if stage := in.global[stageGlobal].Get(); stage != t.stage {
+		in.next(stage) // what has observed chooses now
+	}
 	if !t.watched {
 		if t.guard == nil {
 			t.guard = t.watch(func() { t.stopped.Store(true) })
@@ -68,28 +75,49 @@ func (in *instance) refill() {
 	in.global[fuelGlobal].Set(uint64(in.left() + more))
 }
 
-// run calls a function. The result is in stack. cause is why the call was interrupted, if
-// it was.
-func (in *instance) run(ctx context.Context, f function, stack []uint64) (cause, err error) {
+// next begins the next call of a step.
+func (in *instance) next(stage uint64) {
 	t := &in.tank
-	t.ctx, t.rest = ctx, t.limit-t.grant()
-	err = f.CallWithStack(in.ctx, stack)
+	t.stage, t.rest = stage, t.reserve
+	_ = t.leave()
+}
+
+// leave ends the watch over a call, and returns why that was interrupted.
+func (t *tank) leave() (cause error) {
 	if t.watched {
 		t.watched = false
 		cause = t.guard.Leave()
 	}
+	return cause
+}
+
+// run calls a function that begins in a stage. The result is in stack.
+func (in *instance) run(ctx context.Context, f function, stage uint64, stack []uint64) error {
+	t := &in.tank
+	t.ctx, t.stage, t.rest = ctx, stage, t.reserve
+	err := f.CallWithStack(in.ctx, stack)
+	if err == nil && !t.watched {
+		return nil
+	}
+	return in.after(err)
+}
+
+// after ends a call that was watched or has failed.
+func (in *instance) after(err error) error {
+	t := &in.tank
+	t.cause = t.leave()
 	switch {
 	case err == nil:
-		return nil, nil
+		return nil
 	case errors.Is(err, errSpent):
 		t.used += t.grant() + t.rest
 	default:
 		t.used += t.grant() - in.left()
 	}
-	if errors.Is(err, errStopped) && cause == nil {
-		cause = context.Cause(ctx)
+	if errors.Is(err, errStopped) && t.cause == nil {
+		t.cause = context.Cause(t.ctx)
 	}
-	return cause, err
+	return err
 }
 
 // instructions returns what all calls have used since prepare.

@@ -149,6 +149,7 @@ func nothing(in *instance, s []uint64) {
 // fixedBytes serves the hash tables of languages: a strategy draws with lab.random.
 func fixedBytes(in *instance, s []uint64) {
 	b := in.bytes(s[0], s[1])
+	in.noted(uint64(uint32(s[0])), uint64(len(b)))
 	for i := range b {
 		b[i] = byte(i*37 + 11)
 	}

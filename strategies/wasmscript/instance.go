@@ -25,6 +25,8 @@ type instance struct {
 	state   []api.MutableGlobal
 	choose  function
 	observe function // nil if there is none
+	step    function // nil if there is none
+	grain   byte     // see module.grain
 	ctx     *callContext
 	tank    tank
 
@@ -77,7 +79,8 @@ func (f *factory) instantiate() (*instance, error) {
 	for i := range f.module.mutable {
 		in.state = append(in.state, global(stateName(i)))
 	}
-	in.choose, in.observe = in.entry("choose"), in.entry("observe")
+	in.choose, in.observe, in.step = in.entry("choose"), in.entry("observe"), in.exported(stepEntry)
+	in.grain = f.module.grain()
 	return in, nil
 }
 
@@ -118,20 +121,25 @@ func (in *instance) restore(s *snapshot) bool {
 		if in.memory.Size() != s.size {
 			return false
 		}
-		all, _ := in.memory.Read(0, s.size)
-		clear(all[copy(all, s.memory):])
+		in.undo(s)
 	}
 	for i, g := range in.state {
 		g.Set(s.globals[i])
 	}
-	in.global[roomGlobal].Set(stackWords)
+	in.rewind()
 	return true
+}
+
+// rewind leaves the call that failed.
+func (in *instance) rewind() {
+	in.global[roomGlobal].Set(stackWords)
+	in.global[stageGlobal].Set(0)
 }
 
 // deep reports whether the call ended for want of room on the stack.
 func (in *instance) deep() bool { return int32(in.global[roomGlobal].Get()) < 0 }
 
-// bytes returns a piece of the memory, which the caller may change.
+// bytes returns a piece of the memory. A caller that changes it notes that.
 func (in *instance) bytes(at, n uint64) []byte {
 	if in.memory != nil {
 		if b, ok := in.memory.Read(uint32(at), uint32(n)); ok {
@@ -145,6 +153,7 @@ func (in *instance) put32(at, v uint64) {
 	if in.memory == nil || !in.memory.WriteUint32Le(uint32(at), uint32(v)) {
 		panic(errMemory)
 	}
+	in.noted(uint64(uint32(at)), 4)
 }
 
 func (in *instance) logged(line string) {

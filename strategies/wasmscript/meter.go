@@ -29,8 +29,12 @@ const (
 	opLocalTee     = 0x22
 	opGlobalGet    = 0x23
 	opGlobalSet    = 0x24
+	opI32Store     = 0x36
+	opI64Store     = 0x37
 	opF32Store     = 0x38
 	opF64Store     = 0x39
+	opI32Store8    = 0x3a
+	opI32Store16   = 0x3b
 	opMemorySize   = 0x3f
 	opMemoryGrow   = 0x40
 	opI32Const     = 0x41
@@ -45,6 +49,8 @@ const (
 	opI32Sub       = 0x6b
 	opI64Add       = 0x7c
 	opI64Sub       = 0x7d
+	opI64Or        = 0x84
+	opI64Shl       = 0x86
 	opI64ShrU      = 0x88
 	opF32Copysign  = 0x98
 	opF64Copysign  = 0xa6
@@ -85,11 +91,13 @@ const (
 //     lies within a loop is charged whole on each round, what lies outside on the call of
 //     the function: nothing else is executed twice.
 //   - counts the stack in the global room around every call,
+//   - notes in the global wrote where the memory is written to,
 //   - replaces every NaN by the canonical one where its bits become visible.
 type meter struct {
 	functions, imported uint32 // all, and those of them that are imported
 	globals             uint32 // the module's own
-	fuel, room          uint32 // indices of our globals
+	fuel, room, wrote   uint32 // indices of our globals
+	grain               byte   // see module.grain
 
 	in     *reader
 	out    []byte
@@ -124,10 +132,10 @@ func (m *meter) body(code []byte, params int) []byte {
 	return m.out
 }
 
-// declare copies the declaration of the locals and adds four of our own.
+// declare copies the declaration of the locals and adds five of our own.
 func (m *meter) declare(params int) {
 	groups := m.in.count("groups of locals", maxLocals)
-	m.out = appendUnsigned(m.out, uint32(groups)+4)
+	m.out = appendUnsigned(m.out, uint32(groups)+5)
 	total := uint64(params)
 	for range groups {
 		n := m.in.unsigned()
@@ -137,13 +145,14 @@ func (m *meter) declare(params int) {
 		m.out = append(appendUnsigned(m.out, n), m.numberType())
 	}
 	m.locals = uint32(total)
-	for _, t := range []byte{typeI32, typeI64, typeF32, typeF64} {
+	for _, t := range []byte{typeI32, typeI64, typeF32, typeF64, typeI32} {
 		m.out = append(m.out, 1, t)
 	}
 }
 
-// scratch returns the index of our local of a type.
+// scratch returns the index of our local of a type, address that of one for addresses.
 func (m *meter) scratch(t byte) uint32 { return m.locals + uint32(typeI32-t) }
+func (m *meter) address() uint32       { return m.locals + 4 }
 
 func (m *meter) numberType() byte { return numberType(m.in) }
 
@@ -292,15 +301,15 @@ func (m *meter) misc(op uint32) {
 		m.emit(opMisc, op)
 	case op == miscMemoryInit:
 		segment := m.in.unsigned()
-		m.length()
+		m.filling()
 		m.emit(opMisc, op)
 		m.out = append(appendUnsigned(m.out, segment), m.zero())
 	case op == miscMemoryCopy:
-		m.length()
+		m.filling()
 		m.emit(opMisc, op)
 		m.out = append(m.out, m.zero(), m.zero())
 	case op == miscMemoryFill:
-		m.length()
+		m.filling()
 		m.emit(opMisc, op)
 		m.out = append(m.out, m.zero())
 	default:
@@ -308,8 +317,11 @@ func (m *meter) misc(op uint32) {
 	}
 }
 
-// length charges for an instruction by the bytes on top of the stack, sixteen at a time.
-func (m *meter) length() {
+// filling charges for an instruction by the bytes on top of the stack, sixteen at a time.
+// It may write anywhere.
+func (m *meter) filling() {
+	m.out = appendSigned(append(m.out, opI64Const), everywhere)
+	m.emit(opGlobalSet, m.wrote)
 	m.emit(opLocalTee, m.scratch(typeI32))
 	m.emit(opGlobalGet, m.fuel)
 	m.emit(opLocalGet, m.scratch(typeI32))
@@ -332,8 +344,12 @@ func (m *meter) plain(op byte) {
 		if align > 3 {
 			refuse("a memory access has the alignment 2^%d", align)
 		}
+		offset := m.in.unsigned()
+		if op >= opI32Store {
+			m.writing(op, offset)
+		}
 		m.emit(op, align)
-		m.out = appendUnsigned(m.out, m.in.unsigned())
+		m.out = appendUnsigned(m.out, offset)
 	case op <= 0x01, op == 0x0f, op == 0x1a, op == opSelect, 0x45 <= op && op <= 0xc4:
 		m.out = append(m.out, op)
 	case op == 0xfd:

@@ -53,7 +53,9 @@ type module struct {
 	hooks    map[string]uint32 // exported functions
 	globals  uint32            // the module's own
 	mutable  []uint32
-	memory   bool // there is one
+	memory   bool   // there is one
+	least    uint32 // pages it begins with
+	most     uint32
 	starts   bool // there is a start function
 	startsAt uint32
 
@@ -140,22 +142,45 @@ func (m *module) split(r *reader) (all []section) {
 	return all
 }
 
-// rewrite reads the sections and writes them as wazero gets them.
+// read reads what has to be known before anything is written: functions, their types, and
+// the hooks among them.
+func (m *module) read(all []section) {
+	for _, s := range all {
+		r := newReader(s.content)
+		switch s.id {
+		case sectionType:
+			m.readTypes(r)
+		case sectionImport:
+			m.readImports(r)
+		case sectionFunction:
+			m.readFunctions(r)
+		case sectionMemory:
+			m.readMemory(r)
+		case sectionExport:
+			m.findHooks(r)
+		default:
+			continue
+		}
+		r.end()
+	}
+}
+
+// rewrite writes the sections as wazero gets them.
 func (m *module) rewrite(all []section) {
+	m.read(all)
 	for _, s := range all {
 		out, r := s.content, newReader(s.content)
 		switch s.id {
 		case sectionType:
-			out = m.addTypes(r)
+			out, r.rest = m.addTypes(s.content), nil
 		case sectionImport:
-			out = m.addImports(r)
+			out, r.rest = m.addImports(s.content), nil
 		case sectionFunction:
-			m.readFunctions(r)
-			out = m.addEntries(all)
+			out, r.rest = m.addEntries(), nil
 		case sectionTable:
 			readTables(r)
 		case sectionMemory:
-			out = m.limitMemory(r)
+			out, r.rest = m.limitMemory(), nil
 		case sectionGlobal:
 			out = m.addGlobals(r)
 		case sectionExport:
@@ -204,7 +229,7 @@ func numberType(r *reader) byte {
 	return t
 }
 
-func (m *module) readTypes(r *reader) (n int) {
+func (m *module) readTypes(r *reader) {
 	list := func() string {
 		var types []byte
 		for range r.count("values in one type", 1_000) {
@@ -212,14 +237,12 @@ func (m *module) readTypes(r *reader) (n int) {
 		}
 		return string(types)
 	}
-	n = r.count("types", maxTypes)
-	for range n {
+	for range r.count("types", maxTypes) {
 		if form := r.byte(); form != typeFunction {
 			refuse("a type has the form 0x%02x, want a function", form)
 		}
 		m.types = append(m.types, signature{list(), list()})
 	}
-	return n
 }
 
 func (m *module) typeIndex(r *reader) uint32 {
@@ -269,26 +292,30 @@ func readTables(r *reader) {
 	}
 }
 
-// limitMemory gives the memory a largest size.
-func (m *module) limitMemory(r *reader) []byte {
-	n := r.count("memories", 1)
-	m.memory = n > 0
-	out := []byte{byte(n)}
-	for range n {
-		bounded, least, most := r.byte(), r.unsigned(), uint32(maxPages)
+func (m *module) readMemory(r *reader) {
+	for range r.count("memories", 1) {
+		m.memory = true
+		bounded := r.byte()
+		m.least, m.most = r.unsigned(), maxPages
 		switch bounded {
 		case 0:
 		case 1:
-			most = min(most, r.unsigned())
+			m.most = min(m.most, r.unsigned())
 		default:
 			refuse("the memory has the limits 0x%02x, want a memory of 32 bits that is not shared", bounded)
 		}
-		if least > most {
-			refuse("the memory begins with %d pages of 64 KiB, more than %d", least, most)
+		if m.least > m.most {
+			refuse("the memory begins with %d pages of 64 KiB, more than %d", m.least, m.most)
 		}
-		out = appendUnsigned(appendUnsigned(append(out, 1), least), most)
 	}
-	return out
+}
+
+// limitMemory gives the memory a largest size.
+func (m *module) limitMemory() []byte {
+	if !m.memory {
+		return []byte{0}
+	}
+	return appendUnsigned(appendUnsigned([]byte{1, 1}, m.least), m.most)
 }
 
 func (m *module) meterCode(r *reader) []byte {
@@ -299,6 +326,7 @@ func (m *module) meterCode(r *reader) []byte {
 	meter := meter{
 		functions: uint32(len(m.funcs)), imported: uint32(len(m.imports)),
 		globals: m.globals, fuel: m.globals + fuelGlobal, room: m.globals + roomGlobal,
+		wrote: m.globals + wroteGlobal, grain: m.grain(),
 	}
 	for ; m.bodies > 0; m.bodies-- {
 		t := m.types[m.funcs[len(m.funcs)-m.bodies]]

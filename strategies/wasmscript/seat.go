@@ -21,8 +21,16 @@ type seat struct {
 
 	players []string // by index; others join when they are first met
 	known   map[string]uint64
-	stack   [8]uint64
+	ordered uint // so many of the first ones have the id of their place
+
+	// The parameters of a call, and its result. A deferred outcome waits in it, before
+	// those of the choice.
+	stack    [2 * mostParameters]uint64
+	deferred bool
 }
+
+// The stages of an instance: a step observes before it does what it ends with.
+const ending, observing = 0, 1
 
 // The numbers of a module for what is not there, and for results.
 const (
@@ -36,6 +44,9 @@ const (
 
 func newSeat(f *factory, in *instance, s *strategies.Setup) *seat {
 	st := &seat{factory: f, instance: in, players: s.Field[:len(s.Field):len(s.Field)]}
+	for st.ordered < uint(len(s.Field)) && place(s.Field[st.ordered]) == st.ordered {
+		st.ordered++
+	}
 	if len(s.Field) > 32 {
 		st.known = make(map[string]uint64, len(s.Field))
 		for i, id := range s.Field {
@@ -49,11 +60,15 @@ func number(n int) uint64 { return api.EncodeI32(int32(n)) }
 
 // player returns the index of a player, none without an id.
 func (s *seat) player(id string) uint64 {
+	if i := place(id); i < s.ordered {
+		return uint64(i)
+	}
+	return s.search(id)
+}
+
+func (s *seat) search(id string) uint64 {
 	if id == "" {
 		return number(none)
-	}
-	if i := inOrder(id); i < uint(len(s.players)) && s.players[i] == id {
-		return uint64(i)
 	}
 	if s.known != nil {
 		if i, ok := s.known[id]; ok {
@@ -71,14 +86,13 @@ func (s *seat) player(id string) uint64 {
 	return uint64(i)
 }
 
-// inOrder returns the place of a player in fields that game.PlayerID names, where nothing
-// needs to be searched: 2 for "P03".
-func inOrder(id string) uint {
-	n := len(id)
-	if n < 2 {
+// place returns the place to which game.PlayerID gives an id, 2 for "P03", so that it need
+// not be searched; a large number for ids without two digits.
+func place(id string) uint {
+	if len(id) != 3 || id[0] != 'P' || id[1]-'0' > 9 || id[2]-'0' > 9 {
 		return ^uint(0)
 	}
-	return 10*uint(id[n-2]-'0') + uint(id[n-1]-'0') - 1
+	return 10*uint(id[1]-'0') + uint(id[2]-'0') - 1
 }
 
 // begin calls start.
@@ -86,20 +100,27 @@ func (s *seat) begin(ctx context.Context, setup *strategies.Setup) error {
 	if _, ok := s.factory.module.hooks["start"]; !ok {
 		return nil
 	}
-	stack := append(s.stack[:0], s.player(setup.ID), number(len(setup.Field)), number(setup.Rounds), number(setup.Legs))
-	return s.call(ctx, strategies.OpStart, s.instance.entry("start"), stack)
+	s.stack = [len(s.stack)]uint64{s.player(setup.ID), number(len(setup.Field)), number(setup.Rounds), number(setup.Legs)}
+	return s.call(ctx, strategies.OpStart, s.instance.entry("start"))
 }
 
 func (s *seat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choice, error) {
 	if s.ended != nil {
 		return 0, s.ended
 	}
-	s.stack = [8]uint64{
-		s.player(t.Opponent), number(t.Round), uint64(t.Role), number(t.Played),
-		number(t.Wins), number(t.Draws), number(t.Losses), number(t.Points),
+	f, at, stage := s.instance.choose, 0, uint64(ending)
+	if s.deferred {
+		s.deferred = false
+		f, at, stage = s.instance.step, s.factory.observes, observing
 	}
-	if err := s.call(ctx, strategies.OpChoose, s.instance.choose, s.stack[:]); err != nil {
-		return 0, err
+	p := (*[mostParameters]uint64)(s.stack[at:])
+	p[0] = s.player(t.Opponent)
+	if s.factory.chooses > 1 {
+		p[1], p[2], p[3] = number(t.Round), uint64(t.Role), number(t.Played)
+		p[4], p[5], p[6], p[7] = number(t.Wins), number(t.Draws), number(t.Losses), number(t.Points)
+	}
+	if err := s.instance.run(ctx, f, stage, s.stack[:]); err != nil {
+		return 0, s.fail(ctx, strategies.OpChoose, err)
 	}
 	c := strategies.Choice(api.DecodeF64(s.stack[0]))
 	if !c.Valid() {
@@ -113,19 +134,48 @@ func (s *seat) Observe(ctx context.Context, o *strategies.Outcome) error {
 	if s.ended != nil {
 		return s.ended
 	}
-	opponent := s.player(o.Opponent)
+	if err := s.Settle(ctx); err != nil {
+		return err
+	}
+	s.receive(o)
 	if s.instance.observe == nil {
 		return nil
+	}
+	return s.call(ctx, strategies.OpObserve, s.instance.observe)
+}
+
+// Defer implements strategies.Deferrer.
+func (s *seat) Defer(ctx context.Context, o *strategies.Outcome) error {
+	if s.ended != nil || s.deferred || s.instance.step == nil {
+		return s.Observe(ctx, o)
+	}
+	s.receive(o)
+	s.deferred = true
+	return nil
+}
+
+// Settle implements strategies.Deferrer.
+func (s *seat) Settle(ctx context.Context) error {
+	if s.ended != nil || !s.deferred {
+		return s.ended
+	}
+	s.deferred = false
+	return s.call(ctx, strategies.OpObserve, s.instance.observe)
+}
+
+// receive makes parameters of an outcome.
+func (s *seat) receive(o *strategies.Outcome) {
+	p := (*[mostParameters]uint64)(s.stack[:])
+	p[0], p[1], p[2] = s.player(o.Opponent), number(o.Round), uint64(o.Role)
+	p[3], p[4] = parity(o.Choice), parity(o.OpponentChoice)
+	if s.factory.observes <= 5 {
+		return
 	}
 	drawn := none
 	if o.Drew {
 		drawn = o.Number
 	}
-	s.stack = [8]uint64{
-		opponent, number(o.Round), uint64(o.Role), parity(o.Choice), parity(o.OpponentChoice),
-		number(drawn), result(o.Result), number(o.Points),
-	}
-	return s.call(ctx, strategies.OpObserve, s.instance.observe, s.stack[:])
+	p[5], p[6], p[7] = number(drawn), result(o.Result), number(o.Points)
 }
 
 // parity returns 1 for even and 0 for odd, as choose does.
@@ -182,22 +232,21 @@ func (s *seat) retire(why error) {
 	}
 }
 
-// call calls a function of the module within the limits. After an overrun the seat has
-// ended.
-func (s *seat) call(ctx context.Context, op strategies.Op, f function, stack []uint64) error {
-	if ctx.Err() != nil {
-		return s.settle(ctx, op, context.Cause(ctx), errStopped)
-	}
-	if cause, err := s.instance.run(ctx, f, stack); err != nil {
-		return s.settle(ctx, op, cause, err)
+// call calls a function that observes an outcome or comes before all matches.
+func (s *seat) call(ctx context.Context, op strategies.Op, f function) error {
+	if err := s.instance.run(ctx, f, ending, s.stack[:]); err != nil {
+		return s.fail(ctx, op, err)
 	}
 	return nil
 }
 
-// settle makes an error of what went wrong in a call, and ends the seat if it exceeded a
-// limit. cause is why the call was interrupted.
-func (s *seat) settle(ctx context.Context, op strategies.Op, cause, err error) error {
-	limits := s.factory.Limits()
+// fail makes an error of what went wrong in a call, and ends the seat if it exceeded a
+// limit. op is what the call ends with.
+func (s *seat) fail(ctx context.Context, op strategies.Op, err error) error {
+	if s.instance.global[stageGlobal].Get() == observing {
+		op = strategies.OpObserve
+	}
+	limits, cause := s.factory.Limits(), s.instance.tank.cause
 	hint, over := "", true
 	switch {
 	case errors.Is(err, errStopped) && ctx.Err() != nil:
@@ -217,7 +266,7 @@ func (s *seat) settle(ctx context.Context, op strategies.Op, cause, err error) e
 	if over && op != strategies.OpLoad {
 		s.retire(err)
 	} else {
-		s.instance.global[roomGlobal].Set(stackWords)
+		s.instance.rewind()
 	}
 	return err
 }

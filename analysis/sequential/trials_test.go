@@ -38,6 +38,16 @@ func TestTrialsAgainstReference(t *testing.T) {
 func TestTrialsHoldAtEveryLook(t *testing.T) {
 	t.Parallel()
 	const experiments, trials = 400, 250
+	// The same counts come again and again; what they show is computed once.
+	type shown struct{ low, high, p float64 }
+	var known [trials + 1][trials + 1]shown
+	for hits := range int64(trials + 1) {
+		for misses := range trials + 1 - hits {
+			s := &known[hits][misses]
+			s.low, s.high = sequential.TrialsInterval(hits, misses, 0.95)
+			s.p = sequential.SignsP(hits, misses)
+		}
+	}
 	for _, chance := range []float64{0.02, 0.3, 0.5} {
 		source := rand.New(rand.NewPCG(1, 2))
 		wrong, rejected := 0, 0
@@ -50,9 +60,9 @@ func TestTrialsHoldAtEveryLook(t *testing.T) {
 				} else {
 					misses++
 				}
-				low, high := sequential.TrialsInterval(hits, misses, 0.95)
-				missed = missed || chance < low || chance > high
-				smallest = min(smallest, sequential.SignsP(hits, misses))
+				s := known[hits][misses]
+				missed = missed || chance < s.low || chance > s.high
+				smallest = min(smallest, s.p)
 			}
 			if missed {
 				wrong++

@@ -21,7 +21,7 @@ func verifiable(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	changed := regexp.MustCompile(`("match_id":"R1M1"[^\n]*?"drawn_number":)\d+`).ReplaceAllString(recording, "${1}"+strconv.Itoa((n+1)%10+1))
 	ts.Check(os.WriteFile(ts.MkAbs("changed.jsonl"), []byte(changed), 0o600))
-	python, err := exec.LookPath("python3")
+	python, err := python()
 	if err != nil {
 		ts.Logf("no python3: the lines in docs/draws.md are not tried")
 		return

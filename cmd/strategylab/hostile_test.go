@@ -29,9 +29,9 @@ const (
 	// hostileTogether is how many scripts play in one league: each may be blamed for
 	// its own faults only.
 	hostileTogether = 10
-	// hostileSample is of how many scripts of a kind one plays in a plain run; raceSample
-	// under the race detector and with -short.
-	hostileSample = 6
+	// hostileSample is of how many scripts of a kind one plays in a plain run, which is
+	// about one of each kind; raceSample under the race detector and with -short.
+	hostileSample = 20
 	raceSample    = 40
 )
 

@@ -183,18 +183,22 @@ func TestLabEndsInTheMiddle(t *testing.T) {
 	}
 }
 
-// Hostile sources cost their own process, their matches, and nobody else.
+// Hostile sources cost their own process, their matches, and nobody else. A plain run has
+// those that loop and eat memory in Lua in the experiment only.
 func TestHostileSourcesOverMCP(t *testing.T) {
 	t.Parallel()
 	notRaced(t)
 	a := assist(t, t.TempDir(), "--time-limit", "50ms", "--max-time", "1m")
-	for name, source := range map[string]string{
+	sources := map[string]string{
 		"loops when it loads":   "while true do end",
-		"loops":                 "function choose() while true do end end",
-		"eats memory":           "function choose() local t = {} for i = 1, 1e9 do t[i] = string.rep('x', 1000) .. i end end",
 		"eats it when it loads": "local t = {} for i = 1, 1e9 do t[i] = string.rep('x', 1000) .. i end function choose() return 1 end",
 		"reaches out":           "function choose() return io.open('/etc/passwd'):read('*a') end",
-	} {
+	}
+	if wholeSets {
+		sources["loops"] = "function choose() while true do end end"
+		sources["eats memory"] = "function choose() local t = {} for i = 1, 1e9 do t[i] = string.rep('x', 1000) .. i end end"
+	}
+	for name, source := range sources {
 		verdict := answer[assistants.CheckOutput](a, "check_strategy", map[string]any{"language": "lua", "source": source})
 		if verdict.Ready || strings.Contains(verdict.Summary, "root:") {
 			t.Errorf("a script that %s: %+v", name, verdict)

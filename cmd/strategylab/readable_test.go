@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -38,7 +39,7 @@ func readRun(dir string) (skipped string, err error) {
 			return "", fmt.Errorf("%s.json of %s: %w", name, dir, err)
 		}
 	}
-	python, err := exec.LookPath("python3")
+	python, err := python()
 	if err != nil {
 		return "no python3: docs/read_run.py is not tried", nil
 	}
@@ -59,6 +60,13 @@ func readRun(dir string) (skipped string, err error) {
 	}
 	return "", nil
 }
+
+// python returns the program that python3 stands for. Where that is a script that looks for
+// one, it takes several times as long to start.
+var python = sync.OnceValues(func() (string, error) {
+	path, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output()
+	return strings.TrimSpace(string(path)), err
+})
 
 // readable checks that strangers can read runs: readable DIR...
 func readable(ts *testscript.TestScript, _ bool, args []string) {

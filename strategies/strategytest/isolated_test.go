@@ -59,17 +59,34 @@ func unleashed(all []strategytest.Named) (some []strategytest.Named) {
 	if !*isolated {
 		return nil
 	}
+	return oneIn(unleashedSample, all)
+}
+
+// seldom returns all behaviours in this process. A worker process runs the same code, and
+// is started for each; it tries a sample of them unless everything is to be tested.
+func seldom(all []strategytest.Named) []strategytest.Named {
+	if !*isolated {
+		return all
+	}
+	return oneIn(unseededSample, all)
+}
+
+// oneIn returns a sample, in the order of the names.
+func oneIn(sample int, all []strategytest.Named) (some []strategytest.Named) {
 	slices.SortFunc(all, func(a, b strategytest.Named) int { return strings.Compare(a.Name, b.Name) })
 	for i, n := range all {
-		if i%unleashedSample == 0 || os.Getenv("WHOLE_TESTS") != "" {
+		if i%sample == 0 || os.Getenv("WHOLE_TESTS") != "" {
 			some = append(some, n)
 		}
 	}
 	return some
 }
 
-// unleashedSample is of how many such behaviours a plain run tries one.
-const unleashedSample = 8
+// unleashedSample and unseededSample are of how many behaviours a plain run tries one.
+const (
+	unleashedSample = 8
+	unseededSample  = 5
+)
 
 // TestIsolatedRuntimes holds scripts in processes of their own to everything
 // that holds for scripts in this one, in a process of its own, since it looks

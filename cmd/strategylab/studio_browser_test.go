@@ -72,13 +72,18 @@ func TestStudioInChromium(t *testing.T) {
 	}
 
 	b.Allow("409") // the browser reports the refusal
-	if err := os.WriteFile(file, []byte("-- of another editor"), 0o644); err != nil {
-		t.Fatal(err)
-	}
 	b.Type("#source", "-- "+strings.Repeat("long", 2500)+" left\u202eright\nfunction choose(turn) return 'odd' end")
 	if n := b.Eval(`document.querySelectorAll("[data-stale]").length`); n != 2.0 {
 		t.Errorf("%v results are about an earlier version, want the trial and the league", n)
 	}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("-- of another editor")
+	b.Until(`!document.getElementById("disk").hidden && document.getElementById("source").value.includes("longlong")`)
 	b.Click(`[value="save"]`)
 	b.Until(`!document.getElementById("error").hidden`)
 	if text, err := os.ReadFile(file); err != nil || string(text) != "-- of another editor" {
@@ -86,10 +91,26 @@ func TestStudioInChromium(t *testing.T) {
 	}
 	b.Until(`document.querySelector(".turning") && ` + ready)
 	b.Fits("studio-conflict")
+	reloads(b, write, mended)
 	if title := b.Eval(`document.title`); title != "strategylab: studio" {
 		t.Errorf("the title is %q: what a script printed ran", title)
 	}
 	s.end()
+}
+
+// reloads changes the file of a draft that is not saved, and of one that is.
+func reloads(b *webtest.Browser, write func(string), script string) {
+	b.Click("#keep")
+	b.Until(`document.getElementById("disk").hidden && document.getElementById("state").textContent === "not saved" && document.getElementById("source").value.includes("longlong")`)
+	write("-- again")
+	b.Until(`!document.getElementById("disk").hidden`)
+	b.Click("#load")
+	b.Until(`document.getElementById("disk").hidden && document.getElementById("source").value === "-- again" && document.getElementById("state").textContent === ""`)
+	b.Until(`document.querySelector(".gutter .error, #verdict .error")`) // it has no choose
+	write(script)
+	b.Until(`document.getElementById("source").value.includes("return 0.5") && document.getElementById("state").textContent === "" && ` + ready)
+	// What was tried before is tried again, beside the version before.
+	b.Until(`!document.querySelector("[data-stale]#outcome") && document.getElementById("outcome").innerText.includes("without it")`)
 }
 
 // highlighted compares the pieces that scripts are split into with the scripts.

@@ -15,6 +15,7 @@ import (
 // The actions of a page.
 const (
 	actOpen    = "open"
+	actLook    = "look"
 	actApp     = "app"
 	actNew     = "new"
 	actSave    = "save"
@@ -69,6 +70,12 @@ func (s *Studio) act(ctx context.Context, t *Team, action string, in *input, p P
 	case actOpen:
 		text, err := t.Lab.Open(ctx, in.File)
 		return &answer{Text: &text, Message: "Opened " + text.File + "."}, err
+	case actLook: // whether the file has another version than the page
+		text, err := t.Lab.Open(ctx, in.File)
+		if err != nil || text.Version == in.Version {
+			return &answer{}, err
+		}
+		return &answer{Text: &text}, nil
 	case actNew, actSave:
 		return s.write(ctx, t, action, in)
 	case actCheck:

@@ -33,6 +33,21 @@ export class Editor {
     this.area.setSelectionRange(0, 0);
   }
 
+  // replace replaces the script by another version of it, which can be undone. The cursor
+  // and what is seen stay where they are.
+  replace(text) {
+    const {scrollTop, selectionStart} = this.area, focused = document.activeElement;
+    this.area.focus({preventScroll: true});
+    this.area.select();
+    if (!document.execCommand("insertText", false, text)) this.area.value = text;
+    this.area.setSelectionRange(selectionStart, selectionStart);
+    if (focused !== this.area) focused?.focus({preventScroll: true});
+    this.marks.clear();
+    this.draw();
+    this.area.scrollTop = scrollTop;
+    this.follow();
+  }
+
   // mark shows findings at their lines; the worst of a line first.
   mark(findings) {
     this.marks.clear();

@@ -94,6 +94,51 @@ function trial() {
     leagues: Number(data.get("leagues")), league: Number(data.get("league")), against: data.get("against"), seed};
 }
 
+let onDisk = null, looking = false; // the version of the file that the page has not taken over
+
+// look takes over the script when another program has changed its file. A draft that is not
+// saved stays until one chooses.
+async function look() {
+  if (!work || looking || document.hidden) return;
+  const [name, version] = [file(), onDisk?.version ?? work.elements.namedItem("version").value];
+  looking = true;
+  const answer = await ask("look", {file: name, version}).catch(() => null); // what one does next shows the error
+  looking = false;
+  const now = work.elements.namedItem("version").value;
+  if (!answer?.text || name !== file() || answer.text.version === now || running.has("save")) return;
+  onDisk = answer.text;
+  if (editor.text === saved || editor.text === onDisk.source) return reload();
+  $("disk").firstElementChild.textContent = name + " has changed on disk, and what is here is not saved.";
+  $("disk").hidden = false;
+}
+
+// settle ends the question which version to go on with. From here on the page knows that
+// of the file.
+function settle() {
+  work.elements.namedItem("version").value = onDisk.version;
+  onDisk = null;
+  $("disk").hidden = true;
+  failure.hidden = true;
+}
+
+// reload shows the version of the file; undo brings the draft back. If it is ready, it is
+// tried as the one before was.
+function reload() {
+  const {source, file: name} = onDisk, own = editor.text;
+  settle();
+  if (own !== source) before = own;
+  saved = source;
+  if (own !== source) editor.replace(source);
+  state();
+  if (own === source) return;
+  say("Loaded " + name + ", which has changed on disk.");
+  attempt(async () => {
+    const answer = await check();
+    const ready = answer && !(answer.findings ?? []).some((f) => f.level === "error");
+    if (ready && (running.has("try") || $("outcome").childElementCount > 0)) await play("try");
+  });
+}
+
 function state() { $("state").textContent = editor.text === saved ? "" : "not saved"; }
 
 // text shows a script that was opened.
@@ -101,6 +146,8 @@ function text(t) {
   work.elements.namedItem("file").value = t.file;
   work.elements.namedItem("version").value = t.version;
   $("file").textContent = t.file;
+  onDisk = null;
+  $("disk").hidden = true;
   saved = before = t.source;
   seed = "0";
   for (const id of ["verdict", "outcome", "league"]) $(id).replaceChildren();
@@ -124,6 +171,7 @@ async function check() {
   part(answer, editor.text);
   editor.mark(answer.findings ?? []);
   say(answer.message);
+  return answer;
 }
 
 function soon() {
@@ -230,6 +278,12 @@ function bind() {
     const chosen = new FormData(work).getAll("field");
     $("against").replaceChildren(new Option("all opponents", ""), ...chosen.map((name) => new Option(name)));
   });
+  $("load").addEventListener("click", reload);
+  $("keep").addEventListener("click", () => {
+    saved = onDisk.source; // Save replaces it
+    settle();
+    state();
+  });
   $("stop").addEventListener("click", () => {
     running.get("try")?.abort();
     running.delete("try");
@@ -245,6 +299,8 @@ document.addEventListener("keydown", (e) => {
   e.preventDefault();
   attempt(action);
 });
+setInterval(look, 1500);
+for (const event of ["focus", "visibilitychange"]) addEventListener(event, look);
 addEventListener("beforeunload", (e) => { if (work && editor.text !== saved) e.preventDefault(); });
 
 // load shows the studio of a team.

@@ -225,6 +225,29 @@ func TestAnswersAreText(t *testing.T) {
 	}
 }
 
+// The page learns of another version of its file, with the token of its team.
+func TestLook(t *testing.T) {
+	t.Parallel()
+	d := newDesk()
+	at := serve(t, studio.Team{Name: "red", Token: "token-of-the-red", Lab: d})
+	look := func(token, file, version string) (int, map[string]any) {
+		return call(t, at, "look", token, map[string]any{"file": file, "version": version, "seed": "0"})
+	}
+	if status, got := look("", "mine.lua", "0"); status != http.StatusUnauthorized || got["text"] != nil {
+		t.Errorf("without a token: %d %v", status, got)
+	}
+	if status, got := look("token-of-the-red", "mine.lua", "1"); status != 200 || len(got) != 0 {
+		t.Errorf("the same version: %d %v", status, got)
+	}
+	status, got := look("token-of-the-red", "mine.lua", "0")
+	if text, _ := got["text"].(map[string]any); status != 200 || text["version"] != "1" || text["source"] != d.text.Source {
+		t.Errorf("another version: %d %v", status, got)
+	}
+	if status, got := look("token-of-the-red", "gone.lua", "0"); status != http.StatusUnprocessableEntity || !strings.Contains(fmt.Sprint(got["error"]), "no script") {
+		t.Errorf("a file that is gone: %d %v", status, got)
+	}
+}
+
 // Each team sees its folder with its token, and nothing without one.
 func TestTeams(t *testing.T) {
 	t.Parallel()

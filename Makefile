@@ -14,7 +14,7 @@ RACETIMEOUT ?= 25m
 OUT ?= /tmp/strategylab-readme
 CRASHLOG ?= /tmp/strategylab-crash-tests
 
-.PHONY: default ci fmt vet lint tidy generate clean-tree build cross readme fuzz race test crash-tests cluster-tests figures figures-table calibration
+.PHONY: default ci fmt vet lint tidy generate clean-tree build cross readme fuzz race test pictures crash-tests cluster-tests figures figures-table calibration
 
 default: fmt vet lint build test
 
@@ -77,6 +77,10 @@ race:
 
 test:
 	go test ./...
+
+# Takes the pictures of the documentation again. It needs Chromium.
+pictures:
+	PICTURES=$(CURDIR)/docs/images go test -count 1 ./cmd/strategylab -run '(League|Studio|RunningExperiment)InChromium$$'
 
 # Ends the program at every place where it can be ended, and damages every file that it
 # leaves, and prints how many cases there were. A plain test run takes a sample.

@@ -49,6 +49,38 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
+// Every picture is shown somewhere, and all of them together are small, since each clone
+// has them.
+func TestPicturesAreShownAndSmall(t *testing.T) {
+	t.Parallel()
+	var shown strings.Builder
+	for _, page := range pages(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown.Write(text)
+	}
+	pictures, err := os.ReadDir("images")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var size int64
+	for _, p := range pictures {
+		about, err := p.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		size += about.Size()
+		if !strings.Contains(shown.String(), "images/"+p.Name()+")") {
+			t.Errorf("no page shows images/%s", p.Name())
+		}
+	}
+	if most := int64(300 << 10); size > most {
+		t.Errorf("the pictures have %d bytes, more than %d", size, most)
+	}
+}
+
 // The index of the documentation names every page.
 func TestIndexNamesEveryPage(t *testing.T) {
 	t.Parallel()

@@ -143,6 +143,9 @@ func (d drawn) band(c draw.Canvas, k Curve, r role, at func(int, float64) vg.Poi
 			below = append(below, at(i, k.Low[i]))
 		}
 	}
+	if len(above) == 0 {
+		return // a curve without a single point, as of a player that never chose
+	}
 	slices.Reverse(below)
 	fill := colour(r)
 	c.Push()

@@ -35,7 +35,7 @@ func figures() map[string]*plots.Figure {
 		"no rows":       plots.Intervals(nil, "points"),
 		"curves":        plots.Curves([]plots.Curve{{Name: "a", Y: []float64{1, math.NaN(), 3}, Low: []float64{0, 0, 2}, High: []float64{2, 3, 4}}, {Name: "b", Y: []float64{1, 1, 1}, Faint: true}}, plots.Axes{X: []float64{1, 2, 3}, XLabel: "leg", YLabel: "%", Height: 300}),
 		"one point":     plots.Curves([]plots.Curve{{Name: "a", Y: []float64{2}}}, plots.Axes{X: []float64{1}, XLabel: "leg", YLabel: "%", Height: 300}),
-		"nothing known": plots.Curves([]plots.Curve{{Name: "a", Y: []float64{math.NaN(), math.NaN()}}}, plots.Axes{X: []float64{0, 5000}, LogX: true, XLabel: "leg", YLabel: "%", Height: 300}),
+		"nothing known": plots.Curves([]plots.Curve{{Name: "a", Y: []float64{math.NaN(), math.NaN()}, Low: []float64{math.NaN(), math.NaN()}, High: []float64{math.NaN(), math.NaN()}}}, plots.Axes{X: []float64{0, 5000}, LogX: true, XLabel: "leg", YLabel: "%", Height: 300}),
 		"matrix":        plots.Heatmap(square(5)),
 		"large matrix":  plots.Heatmap(square(80)),
 	}
@@ -54,6 +54,9 @@ func TestSVG(t *testing.T) {
 			}
 			if !strings.HasPrefix(svg, "<svg ") || !strings.Contains(svg, `aria-label="what &#34;it&#34; &lt;shows&gt;"`) {
 				t.Errorf("%s begins with %.200s", name, svg)
+			}
+			if strings.Contains(svg, `d="Z`) {
+				t.Errorf("%s has an area without a corner, which browsers report as an error", name)
 			}
 			if strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
 				t.Errorf("%s has a number that does not exist", name)

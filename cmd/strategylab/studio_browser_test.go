@@ -65,6 +65,7 @@ func TestStudioInChromium(t *testing.T) {
 		t.Error("the trial is about an earlier version")
 	}
 	b.Fits("studio-tried")
+	b.Illustrate("studio", 1200, 900)
 	b.Press("Control+s")
 	b.Until(`document.getElementById("message").textContent === "Saved mine.lua." && document.getElementById("state").textContent === ""`)
 	if text, err := os.ReadFile(file); err != nil || string(text) != mended {

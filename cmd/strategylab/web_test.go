@@ -182,12 +182,22 @@ func TestLeagueInChromium(t *testing.T) {
 		players[name] = start(t, dir, "player", "--strategy", "random", "--name", name, "--once", "--manager", url, "--listen", "127.0.0.1:0")
 		players[name].until("registered")
 		b.Until(`document.body.innerText.includes("` + name + `")`)
+		if name == "Eve" {
+			b.Illustrate("seats", 1200, 520)
+		}
 	}
 	players["Ada"].until("chose")
 	players["Ada"].signal(syscall.SIGKILL)
 	players["Ada"].ended()
 	b.Until(`[...document.querySelectorAll("#troubles li")].some(e => e.textContent.includes("Ada"))`)
+	b.Eval(`document.getElementById("token").value = "secret"; document.querySelector("[data-paused=true]").click()`)
+	b.Until(`document.querySelector(".paused") && !document.querySelector("#matches li:not(.over)")`)
+	b.Illustrate("organiser", 1200, 1000)
+	b.Eval(`document.querySelector("[data-paused=false]").click()`)
+	b.Until(`!document.querySelector(".paused") && document.querySelector("#cross tbody td:not(:empty)") && /: (1[2-9]|2[0-9]) of/.test(document.getElementById("heading").innerText)`)
+	b.Illustrate("wall", 1200, 760)
 	b.Until(`document.querySelectorAll(".podium li").length === 3`)
+	b.Illustrate("podium", 1200, 700)
 	if shown := b.Eval(`document.getElementById("stage").innerText`).(string); !regexp.MustCompile(`\d+ of \d+ draws verified by the players`).MatchString(shown) {
 		t.Errorf("the podium does not say how many draws were verified:\n%s", shown)
 	}

@@ -25,6 +25,7 @@ func TestWallInChromium(t *testing.T) {
 		return 4, nil
 	}
 	h.Manager.Draw = game.FairDraw()
+	h.Referees[0].Name = hostile[0] + hostile[2]
 	h.Started = func(at string) {
 		h.wall.Open(wall.Join{URL: at, Command: "strategylab player --strategy NAME --manager " + at, Page: strings.TrimSuffix(at, "mcp")})
 		listening <- strings.TrimSuffix(at, "mcp")
@@ -71,7 +72,11 @@ func TestWallInChromium(t *testing.T) {
 	if seen := b.Eval(`/\b(even|odd)\b/.test(document.getElementById("matches").innerText)`); seen != false {
 		t.Error("a choice is shown before its match is over")
 	}
-	b.Fits("round")
+	for _, text := range []string{strings.Repeat("long", 2500), strings.Join(hostile, " ") + strings.Repeat(" \u202e", 3000)} {
+		h.wall.Refereed(referee.Event{Kind: referee.Forfeited, Player: "P02"}, text)
+		b.Until(`document.getElementById("troubles").innerText.includes("…")`)
+		b.Fits("round")
+	}
 	b.Eval(`document.getElementById("player").value = "P03"; document.querySelector("[data-status=WITHDRAWN]").click()`)
 	b.Until(`document.getElementById("table").innerText.includes("withdrawn")`)
 	release()

@@ -280,8 +280,10 @@ func (v *view) news() {
 	}
 }
 
-// address matches what spectators do not need to know.
-var address = regexp.MustCompile(`(?i)\b(?:https?://[^\s"]+|(?:tok|mk|admin)[-_][0-9a-z_-]{8,})`)
+// address matches what spectators do not need to know: URLs, tokens, and what names a
+// machine in the errors of connections.
+var address = regexp.MustCompile(`(?i)\b(?:https?://[^\s"]+|(?:tok|mk|admin)[-_][0-9a-z_-]{8,}|` +
+	`(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?\b|(?:dial|read|write) (?:tcp|udp)\d? \S*[^\s:]|lookup \S*[^\s:])|\[[0-9a-f:.]*:[0-9a-f:.%a-z]*\](?::\d+)?`)
 
 // safe shortens a text of somebody else to what fits, without addresses, and shows
 // characters that would turn the direction of what follows.

@@ -206,6 +206,8 @@ func TestTroubles(t *testing.T) {
 	var final string
 	h.Stay = func(*host.Played) {
 		for range 2 {
+			h.wall.Refereed(referee.Event{Kind: referee.Forfeited, Player: "P01"}, "connect: dial tcp 10.0.0.7:38173: connect: connection refused; "+
+				"read tcp [fe80::1]:80->[::1]:81: reset; lookup secret.example: no such host; at [2001:db8::7]:9 and 10.0.0.8, mine.lua:3: a[1]")
 			h.wall.Refereed(referee.Event{Kind: referee.Forfeited, Player: "P02"},
 				`mine.lua:3: <b>bad</b> at http://10.0.0.7:8101/mcp with tok-P02-0123456789abcdef`+strings.Repeat("x", 10_000))
 		}
@@ -213,6 +215,9 @@ func TestTroubles(t *testing.T) {
 	}
 	if _, err := h.Play(t.Context()); err != nil {
 		t.Fatal(err)
+	}
+	if !strings.Contains(final, "<bdi>connect: (address): connect: connection refused; (address): reset; (address): no such host; at (address) and (address), mine.lua:3: a[1]</bdi>") {
+		t.Errorf("the page is\n%s", final)
 	}
 	if !strings.Contains(final, "(2 times): <bdi>mine.lua:3: &lt;b&gt;bad&lt;/b&gt; at (address) with (address)") || len(final) > 20_000 {
 		t.Errorf("the page is\n%s", final)

@@ -5,8 +5,9 @@
 // looked at as well: when the test ends, each message on the console and each request to
 // another origin than those of the opened pages has failed it.
 //
-// Two variables of the environment are read:
+// Three variables of the environment are read:
 //   - SCREENSHOTS is a folder for pictures of what [Browser.Fits] has looked at.
+//   - PICTURES is a folder for those of the documentation, by [Browser.Illustrate].
 //   - AXE_CORE is the file axe.min.js of axe-core, which looks for obstacles to people
 //     who use a keyboard or a screen reader, or who need contrast.
 //

@@ -64,6 +64,28 @@ func (b *Browser) Fits(name string) {
 	b.Prefer("light", false)
 }
 
+// Illustrate keeps what a window of a size in CSS pixels shows as NAME.png in the folder
+// that the variable PICTURES names, for the documentation. Without the variable it does
+// nothing. The picture has at most 256 colours, so that it stays small.
+func (b *Browser) Illustrate(name string, width, height int) {
+	b.t.Helper()
+	dir := os.Getenv("PICTURES")
+	if dir == "" {
+		return
+	}
+	b.Window(width, height)
+	b.Prefer("light", true)
+	b.Eval(`document.fonts.ready.then(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(0)))))`)
+	small, err := indexed(b.View())
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, name+".png"), small, 0o644)
+	}
+	if err != nil {
+		b.t.Errorf("the picture %s: %v", name, err)
+	}
+	b.Prefer("light", false)
+}
+
 const tooWide = `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > innerWidth + 0.5)
 	.slice(0, 5).map(e => e.tagName + "#" + e.id + "." + e.className + " " + e.textContent.trim().slice(0, 30)).join("; ")`
 

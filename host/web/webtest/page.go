@@ -20,7 +20,7 @@ func (b *Browser) Open(address string) {
 	if got.ErrorText != "" {
 		b.t.Fatalf("open %s: %s", address, got.ErrorText)
 	}
-	b.Until(`document.readyState === "complete" && location.href.startsWith("http")`)
+	b.Until(`document.readyState === "complete" && location.href !== "about:blank"`)
 }
 
 // Eval returns the value of an expression in the page, or what a promise resolves to:

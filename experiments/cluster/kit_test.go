@@ -52,7 +52,7 @@ func here(t *testing.T, plan results.Plan) experiments.Outcome {
 }
 
 // broker starts a broker that ends with the test.
-func broker(t *testing.T, c cluster.BrokerConfig) *cluster.Broker {
+func broker(t testing.TB, c cluster.BrokerConfig) *cluster.Broker {
 	t.Helper()
 	if c.Listen == "" {
 		c.Listen = "127.0.0.1:0"
@@ -104,7 +104,7 @@ func (n *notes) wait(t *testing.T, fits func(string) bool) string {
 }
 
 // link connects to a broker until the end of the test.
-func link(t *testing.T, c cluster.Config) *cluster.Link {
+func link(t testing.TB, c cluster.Config) *cluster.Link {
 	t.Helper()
 	if c.AckWait == 0 {
 		c.AckWait = 250 * time.Millisecond
@@ -118,7 +118,7 @@ func link(t *testing.T, c cluster.Config) *cluster.Link {
 }
 
 // serve runs a worker until its context or the test ends. change may alter it.
-func serve(t *testing.T, ctx context.Context, url string, change func(*cluster.ServeConfig)) {
+func serve(t testing.TB, ctx context.Context, url string, change func(*cluster.ServeConfig)) {
 	t.Helper()
 	l := link(t, cluster.Config{URL: url})
 	c := cluster.ServeConfig{Cores: 1, Name: "test", Version: "test", Open: open}

@@ -3,6 +3,7 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -54,6 +55,7 @@ type Link struct {
 
 	mu   sync.Mutex
 	back chan struct{} // closed at the next reconnection, and replaced
+	deny func(error)   // ends prepare, because the broker does not allow it; else nil
 
 	refused atomic.Bool // whether the broker last answered that it cannot store a message
 }
@@ -118,7 +120,15 @@ func (l *Link) options() []nats.Option {
 			}
 		}),
 		nats.ClosedHandler(func(*nats.Conn) { l.once.Do(func() { close(l.lost) }) }),
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // requests return their errors
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { // requests return their errors, but for this
+			if errors.Is(err, nats.ErrPermissionViolation) {
+				l.mu.Lock()
+				defer l.mu.Unlock()
+				if l.deny != nil {
+					l.deny(fmt.Errorf("it does not allow the prefix %q to this user (%w)", c.Prefix, err))
+				}
+			}
+		}),
 	}
 	if c.Broker != nil {
 		options = append(options, nats.InProcessServer(c.Broker.server), nats.Token(c.Broker.token))
@@ -166,7 +176,10 @@ func (e *RefusedError) Unwrap() error { return e.Err }
 
 func connectError(address string, err error) error {
 	e := &RefusedError{URL: Redacted(address), Err: err}
+	var certificate *tls.CertificateVerificationError
 	switch {
+	case errors.As(err, &certificate):
+		e.Hint = "name the file with the authority of its certificate: --cluster-ca FILE"
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked):
 		e.Err = fmt.Errorf("it refuses the token or credentials (%w)", err)
 		e.Hint = "copy the line that the experiment or the broker printed, with its token: nats://TOKEN@HOST:PORT"
@@ -236,22 +249,44 @@ func (l *Link) prepare(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, apiTime)
 	defer cancel()
+	ctx, deny := context.WithCancelCause(ctx) // a broker does not answer what it does not allow
+	defer deny(nil)
+	l.setDeny(deny)
+	defer l.setDeny(nil)
+	err := l.create(ctx, storage)
+	if cause := context.Cause(ctx); err != nil && errors.Is(cause, nats.ErrPermissionViolation) {
+		err = cause
+	}
+	if err != nil {
+		return l.explain(err)
+	}
+	return nil
+}
+
+func (l *Link) setDeny(deny func(error)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.deny = deny
+}
+
+// create creates streams and buckets that are not there.
+func (l *Link) create(ctx context.Context, storage jetstream.StorageType) error {
 	for name, subjects := range map[string]string{"chunks": "chunk", "records": "records"} {
 		_, err := l.js.CreateStream(ctx, jetstream.StreamConfig{
 			Name: l.store(name), Subjects: []string{l.subject(subjects, "*")}, Retention: jetstream.WorkQueuePolicy,
 			Storage: storage, Duplicates: dedup, MaxAge: kept, Discard: jetstream.DiscardNew,
 		})
 		if err != nil && !errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
-			return l.explain(err)
+			return err
 		}
 	}
 	_, err := l.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: l.store("runs"), History: 1, TTL: kept, Storage: storage})
 	if err != nil && !errors.Is(err, jetstream.ErrBucketExists) {
-		return l.explain(err)
+		return err
 	}
 	_, err = l.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: l.store("code"), TTL: kept, Storage: storage})
 	if err != nil && !errors.Is(err, jetstream.ErrBucketExists) {
-		return l.explain(err)
+		return err
 	}
 	return nil
 }

@@ -131,7 +131,7 @@ func (s *workerServer) follow(ctx context.Context) error {
 		default:
 		}
 		if err != nil && !gone(err) && s.link.conn.IsConnected() && permanent(err) {
-			return s.link.explain(err)
+			return err
 		}
 		if !pause(ctx, 100*time.Millisecond) {
 			return nil

@@ -1,6 +1,7 @@
 package wasmscript_test
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,22 +15,29 @@ import (
 
 // builds has a command for each language of docs/wasm.md that builds in into out, and one
 // that fails where the compiler or its target is missing.
-var builds = map[string]struct{ file, probe, build string }{
+var builds = map[string]struct{ file, probe, build, template string }{
 	"c": {
 		"mine.c", "clang --print-targets | grep -q wasm32 && which wasm-ld",
-		"clang --target=wasm32 -O2 -nostdlib -Wl,--no-entry -Wl,-z,stack-size=8192 -o mine.wasm mine.c",
+		"clang --target=wasm32 -O2 -nostdlib -Wl,--no-entry -Wl,-z,stack-size=8192 -o mine.wasm mine.c", "new.c",
 	},
 	"rust": {
 		"mine.rs", "ls $(rustc --print target-libdir --target wasm32-unknown-unknown)",
-		"rustc --target wasm32-unknown-unknown --crate-type cdylib -O -C link-arg=-zstack-size=8192 -o mine.wasm mine.rs",
+		"rustc --target wasm32-unknown-unknown --crate-type cdylib -O -C strip=debuginfo -C link-arg=-zstack-size=8192 -o mine.wasm mine.rs", "new.rs",
 	},
-	"go":  {"mine.go", "test -n \"$WHOLE_TESTS\" && which go", "GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -ldflags=-s -o mine.wasm mine.go"},
-	"ts":  {"mine.ts", "which asc", "asc mine.ts -O --runtime stub --use abort= -o mine.wasm"},
-	"zig": {"mine.zig", "which zig", "zig build-exe mine.zig -target wasm32-freestanding -fno-entry -rdynamic -O ReleaseSmall --stack 8192"},
+	"go": {
+		"mine.go", "test -n \"$WHOLE_TESTS\" && which go",
+		"GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -ldflags=-s -o mine.wasm mine.go", "new.go.txt",
+	},
+	"ts":  {"mine.ts", "which asc", "asc mine.ts -O --runtime stub --use abort= -o mine.wasm", ""},
+	"zig": {"mine.zig", "which zig", "zig build-exe mine.zig -target wasm32-freestanding -fno-entry -rdynamic -O ReleaseSmall --stack 8192", ""},
 }
 
-// TestDocumentedExamples builds the strategy of docs/wasm.md in every language that this
-// machine can compile. Each plays as the one without a compiler, in both engines.
+// templates are the files that `strategies new` writes for some of these languages.
+const templates = "../../cmd/strategylab/internal/authoring/templates/"
+
+// TestDocumentedExamples builds the strategy of docs/wasm.md, and that of `strategies new`, in
+// every language that this machine can compile. Each plays as the one without a compiler, in
+// both engines.
 func TestDocumentedExamples(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/wasm.md")
@@ -56,20 +64,28 @@ func TestDocumentedExamples(t *testing.T) {
 			if _, err := run(b.probe); err != nil {
 				t.Skipf("this machine does not compile %s for WebAssembly, or WHOLE_TESTS is not set", language)
 			}
-			if err := os.WriteFile(filepath.Join(dir, b.file), code[1], 0o600); err != nil {
-				t.Fatal(err)
+			sources := map[string][]byte{"docs/wasm.md": code[1]}
+			if b.template != "" {
+				if sources[b.template], err = os.ReadFile(templates + b.template); err != nil {
+					t.Fatal(err)
+				}
 			}
-			if out, err := run(b.build); err != nil {
-				t.Fatalf("%s: %v\n%s", b.build, err, out)
-			}
-			module, err := os.ReadFile(filepath.Join(dir, "mine.wasm"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			// Go's runtime needs more for its initialization than other tests grant.
-			told := agreeWithin(t, budget.Limits{Time: patient.Time, Instructions: budget.DefaultInstructions}, module)
-			if choices(told) != want {
-				t.Errorf("it plays\n%s\nwant\n%s", told, want)
+			for from, source := range sources {
+				if err := os.WriteFile(filepath.Join(dir, b.file), bytes.ReplaceAll(source, []byte("NAME"), []byte("mine")), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if out, err := run(b.build); err != nil {
+					t.Fatalf("%s: %s: %v\n%s", from, b.build, err, out)
+				}
+				module, err := os.ReadFile(filepath.Join(dir, "mine.wasm"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				// Go's runtime needs more for its initialization than other tests grant.
+				told := agreeWithin(t, budget.Limits{Time: patient.Time, Instructions: budget.DefaultInstructions}, module)
+				if choices(told) != want {
+					t.Errorf("%s: it plays\n%s\nwant\n%s", from, told, want)
+				}
 			}
 		})
 	}

@@ -1,7 +1,7 @@
 // NAME: plays against what each opponent has played most
 //
 // Build it, after `rustup target add wasm32-unknown-unknown`:
-//   rustc --target wasm32-unknown-unknown --crate-type cdylib -O -C link-arg=-zstack-size=8192 -o NAME.wasm NAME.rs
+//   rustc --target wasm32-unknown-unknown --crate-type cdylib -O -C strip=debuginfo -C link-arg=-zstack-size=8192 -o NAME.wasm NAME.rs
 //
 // Points are won when the two choices differ, so this counts what an opponent has played
 // so far and answers with the other parity. docs/wasm.md lists all that it can see.
@@ -13,18 +13,22 @@ const TITLE: &[u8] = b"NAME: plays against what each opponent has played most";
 
 #[used]
 #[cfg_attr(target_arch = "wasm32", link_section = "strategylab")]
-static ABOUT: [u8; TITLE.len()] = *TITLE.first_chunk().unwrap();
+static ABOUT: [u8; TITLE.len()] = unsafe { *(TITLE.as_ptr() as *const [u8; TITLE.len()]) };
 
 // How much more often each opponent has played even than odd, by the number of the player.
-static SURPLUS: [AtomicI32; 1000] = [const { AtomicI32::new(0) }; 1000];
+const TIED: AtomicI32 = AtomicI32::new(0);
+static SURPLUS: [AtomicI32; 1000] = [TIED; 1000];
 
 // Called for every match: returns the probability of even.
 #[no_mangle]
 pub extern "C" fn choose(opponent: i32) -> f64 {
-    match SURPLUS.get(opponent as usize).map(|s| s.load(Relaxed)) {
-        Some(1..) => 0.0,
-        Some(..=-1) => 1.0,
-        _ => 0.5, // nothing to go by
+    let surplus = SURPLUS.get(opponent as usize).map_or(0, |s| s.load(Relaxed));
+    if surplus == 0 {
+        0.5 // nothing to go by
+    } else if surplus > 0 {
+        0.0
+    } else {
+        1.0
     }
 }
 

@@ -1,0 +1,276 @@
+package subprocess_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/strategylab/strategylab/plugins/subprocess"
+)
+
+const (
+	limit = 64 << 20
+	much  = 512 << 20
+)
+
+// roles are what the test binary does as a process.
+var roles = map[string]func() error{
+	"wait": func() error {
+		fmt.Println("waiting")
+		select {}
+	},
+	// parent starts a process, prints its id and waits for the end of the input.
+	"parent": func() error {
+		child, err := started("wait", subprocess.Config{})
+		if err != nil {
+			return err
+		}
+		fmt.Println(child.Process.Pid)
+		_, err = io.Copy(io.Discard, os.Stdin)
+		return err
+	},
+	"allocate": func() error {
+		fmt.Println(filled(much))
+		return nil
+	},
+	"limited": func() error {
+		if err := subprocess.LimitMemory(limit); err != nil {
+			return err
+		}
+		fmt.Println(filled(much))
+		return nil
+	},
+	"unlimited": func() error {
+		if err := subprocess.LimitMemory(0); err != nil {
+			return err
+		}
+		fmt.Println(filled(much))
+		return nil
+	},
+	// heirs limits itself and starts a process with the limit and one without.
+	"heirs": func() error {
+		if err := subprocess.LimitMemory(limit); err != nil {
+			return err
+		}
+		for _, c := range []subprocess.Config{{}, {Unlimited: true}} {
+			child := exec.Command(os.Args[0], "allocate")
+			if err := subprocess.Start(child, c); err != nil {
+				return err
+			}
+			fmt.Println(c.Unlimited, child.Wait() == nil)
+		}
+		// Its own limit is as it was.
+		fmt.Println(filled(much))
+		return nil
+	},
+}
+
+// TestMain lets the test binary be a process of one of the roles.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && roles[os.Args[1]] != nil {
+		if err := roles[os.Args[1]](); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// filled takes memory, in bytes, and returns how much it was.
+func filled(size int) int {
+	block := make([]byte, size)
+	for i := 0; i < size; i += os.Getpagesize() {
+		block[i] = 1
+	}
+	return len(block)
+}
+
+// started starts a process of a role that says that it waits.
+func started(role string, c subprocess.Config) (*exec.Cmd, error) {
+	cmd := exec.Command(os.Args[0], role)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := subprocess.Start(cmd, c); err != nil {
+		return nil, err
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil || line != "waiting\n" {
+		return nil, fmt.Errorf("the process says %q: %w", line, err)
+	}
+	return cmd, nil
+}
+
+// parent starts a process that has started another, whose id it returns.
+func parent(t *testing.T) (cmd *exec.Cmd, stop io.Closer, child int) {
+	t.Helper()
+	cmd = exec.Command(os.Args[0], "parent")
+	stop, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := subprocess.Start(cmd, subprocess.Config{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { subprocess.Kill(cmd) })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	if child, err = strconv.Atoi(strings.TrimSpace(line)); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, stop, child
+}
+
+// gone waits until a process has ended.
+func gone(t *testing.T, pid int) {
+	t.Helper()
+	for {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil || strings.Contains(string(stat), ") Z ") { // nobody may have waited for it
+			return
+		}
+		select {
+		case <-t.Context().Done():
+			t.Fatalf("process %d lives", pid)
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// A process does not outlive the one that has started it, however that ends: else the
+// workers of a run that is killed would stay.
+func TestProcessEndsWithItsParent(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*exec.Cmd, io.Closer) error{
+		"the end of main": func(_ *exec.Cmd, stop io.Closer) error { return stop.Close() },
+		"a kill":          func(cmd *exec.Cmd, _ io.Closer) error { return cmd.Process.Kill() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd, stop, child := parent(t)
+			if err := syscall.Kill(child, 0); err != nil {
+				t.Fatalf("the child does not live: %v", err)
+			}
+			if err := end(cmd, stop); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait()
+			gone(t, child)
+		})
+	}
+}
+
+// A signal of the terminal goes to its group, in which no started process is.
+func TestProcessIsInAGroupOfItsOwn(t *testing.T) {
+	t.Parallel()
+	cmd, err := started("wait", subprocess.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		subprocess.Kill(cmd)
+		_ = cmd.Wait()
+		subprocess.Kill(cmd) // once more does no harm
+	}()
+	group, err := syscall.Getpgid(cmd.Process.Pid)
+	if err != nil || group != cmd.Process.Pid {
+		t.Errorf("the group of process %d is %d, %v", cmd.Process.Pid, group, err)
+	}
+}
+
+// With a limit the kernel refuses memory, and the process ends. A process that is started
+// inherits the limit, unless it is lifted for it.
+func TestLimitMemory(t *testing.T) {
+	t.Parallel()
+	run := func(role string) (stdout string, err error) {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], role)
+		out, err := cmd.Output()
+		return string(out), err
+	}
+	full := fmt.Sprintln(much)
+	if out, err := run("unlimited"); err != nil || out != full {
+		t.Errorf("without a limit: %q, %v", out, err)
+	}
+	var exit *exec.ExitError
+	out, err := run("limited")
+	if !errors.As(err, &exit) || out != "" {
+		t.Errorf("%d MiB of %d MiB: it prints %q and ends with %v", much>>20, limit>>20, out, err)
+	}
+	out, err = run("heirs")
+	if want := "false false\ntrue true\n"; out != want || !errors.As(err, &exit) {
+		t.Errorf("processes with and without its limit: %q, want %q; then %v, want an end for lack of memory", out, want, err)
+	}
+}
+
+// What a run may take counts the processes below it, and theirs.
+func TestResident(t *testing.T) {
+	t.Parallel()
+	cmd, stop, child := parent(t)
+	defer stop.Close()
+	memory, processes := subprocess.Resident()
+	if processes < 3 { // other tests may have started more
+		t.Errorf("%d processes, want this one, %d and %d at least", processes, cmd.Process.Pid, child)
+	}
+	if memory < 1<<20 || memory > 1<<40 {
+		t.Errorf("%d bytes", memory)
+	}
+}
+
+// A file whose reads wait in the runtime reads what the pipe has, its end too.
+func TestPolled(t *testing.T) {
+	t.Parallel()
+	var ends [2]int // which block, as those of the standard input do
+	if err := syscall.Pipe2(ends[:], syscall.O_CLOEXEC); err != nil {
+		t.Fatal(err)
+	}
+	r, w := os.NewFile(uintptr(ends[0]), "the input"), os.NewFile(uintptr(ends[1]), "its other end")
+	polled, err := subprocess.Polled(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runtime.KeepAlive(r) // else its end would close it
+	defer polled.Close()
+	if err := polled.SetReadDeadline(time.Now().Add(-time.Second)); err != nil {
+		t.Fatalf("a read of it has no deadline: %v", err) // it is not in the poller
+	}
+	if _, err := polled.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("a read after its deadline: %v", err)
+	}
+	if err := polled.SetReadDeadline(time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_, _ = w.WriteString("a line\n")
+		_ = w.Close()
+	}()
+	if got, err := io.ReadAll(polled); err != nil || string(got) != "a line\n" {
+		t.Errorf("it reads %q, %v", got, err)
+	}
+}
+
+// A program that is not there is said to be so, and Unlimited does not hide it.
+func TestStartOfNothing(t *testing.T) {
+	t.Parallel()
+	for _, c := range []subprocess.Config{{}, {Unlimited: true}} {
+		if err := subprocess.Start(exec.Command("./no-such-program"), c); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}

@@ -3,12 +3,14 @@ package jsscript
 import (
 	"fmt"
 	"regexp"
+	"sync"
 
 	"github.com/strategylab/strategylab/strategies/script"
 )
 
-// jsHabits are the forms of other languages, the most specific first.
-var jsHabits = func() []script.Habit {
+// jsHabits are the forms of other languages, the most specific first. They are compiled
+// once, when a script is broken.
+var jsHabits = sync.OnceValue(func() []script.Habit {
 	var list []script.Habit
 	for _, h := range [...]struct{ form, write string }{
 		{`\belif\b|\belseif\b`, "write else if"},
@@ -26,7 +28,7 @@ var jsHabits = func() []script.Habit {
 		list = append(list, script.Habit{Form: regexp.MustCompile(h.form), Write: h.write})
 	}
 	return list
-}()
+})
 
 var (
 	jsFunction = regexp.MustCompile(`\bfunction\s+(\w+)\s*\(|\b(?:const|let|var)\s+(\w+)\s*=\s*(?:function\b|\(?[\w\s,]*\)?\s*=>)`)

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/strategylab/strategylab/strategies/script"
 )
@@ -62,8 +63,8 @@ func habits() []script.Habit {
 	return list
 }
 
-// luaHabits are compiled once.
-var luaHabits = habits()
+// luaHabits are compiled once, when a script is broken.
+var luaHabits = sync.OnceValue(habits)
 
 var (
 	luaFunction = regexp.MustCompile(`\bfunction\s+(\w+)\s*\(|\b(?:local\s+)?(\w+)\s*=\s*function\b`)

@@ -15,7 +15,7 @@ import (
 type Text struct {
 	source  []byte
 	comment string
-	habits  []Habit
+	habits  func() []Habit
 
 	// A script that fails in every match asks the same every time.
 	mu     sync.Mutex
@@ -25,8 +25,8 @@ type Text struct {
 }
 
 // NewText returns the text of a script in a language where comments begin with
-// comment.
-func NewText(source []byte, comment string, habits []Habit) *Text {
+// comment. Habits are asked for when a script is broken.
+func NewText(source []byte, comment string, habits func() []Habit) *Text {
 	return &Text{source: bytes.Clone(source), comment: comment, habits: habits, wrote: make(map[int]string), quotes: make(map[string]int)}
 }
 
@@ -67,8 +67,9 @@ func (t *Text) Habit(line int) string {
 	write, known := t.wrote[line]
 	if !known {
 		code := t.code(line)
-		if at := slices.IndexFunc(t.habits, func(h Habit) bool { return h.Form.MatchString(code) }); at >= 0 {
-			write = t.habits[at].Write
+		habits := t.habits()
+		if at := slices.IndexFunc(habits, func(h Habit) bool { return h.Form.MatchString(code) }); at >= 0 {
+			write = habits[at].Write
 		}
 		t.wrote[line] = write // there are not more than lines
 	}

@@ -157,7 +157,7 @@ func (f *factory) initialize(ctx context.Context) error {
 		}
 	}
 	f.begin = in.take()
-	f.put(in)
+	f.put(in, true)
 	return nil
 }
 
@@ -232,13 +232,14 @@ func (f *factory) get() (*instance, error) {
 	return in, nil
 }
 
-// put takes an instance back, for a later seat.
-func (f *factory) put(in *instance) {
+// put takes an instance back, for a later seat if it is sound: a call that was ended may
+// leave a large stack.
+func (f *factory) put(in *instance, sound bool) {
 	in.tank.release()
 	in.rand, in.log, in.lines = nil, nil, 0
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if grown := in.memory != nil && in.memory.Size() != f.begin.size; !grown && f.idleSize+in.size() <= maxIdle {
+	if grown := in.memory != nil && in.memory.Size() != f.begin.size; sound && !grown && f.idleSize+in.size() <= maxIdle {
 		f.idle = append(f.idle, in)
 		f.idleSize += in.size()
 		return

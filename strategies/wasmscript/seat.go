@@ -227,7 +227,7 @@ func (s *seat) retire(why error) {
 	}
 	if s.instance != nil {
 		s.used = s.instance.instructions()
-		s.factory.put(s.instance)
+		s.factory.put(s.instance, why == errClosed)
 		s.instance = nil
 	}
 }

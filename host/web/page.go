@@ -89,6 +89,9 @@ type Page struct {
 	rendered  time.Time    // last
 	version   uint64
 	parts     []part
+
+	joining sync.Mutex        // taken while rendering is held for reading, guards what follows
+	joined  map[uint64][]byte // the events after a version, since version
 }
 
 // part is a part as it was rendered last.
@@ -194,6 +197,7 @@ func (p *Page) refresh() error {
 			continue
 		}
 		p.version++
+		p.joined = nil
 		one.html, one.version = b.Bytes(), p.version
 		one.event = p.encode(one)
 	}
@@ -214,10 +218,19 @@ func (p *Page) encode(one *part) []byte {
 	return w.Bytes()
 }
 
-// since returns the events after a version, in the order of their versions.
-func (p *Page) since(version uint64) (events [][]byte, now uint64) {
+// since returns the events after a version, in the order of their versions. They are put
+// together once for all spectators that have that version.
+func (p *Page) since(version uint64) (events []byte, now uint64) {
 	p.rendering.RLock()
 	defer p.rendering.RUnlock()
+	if version >= p.version {
+		return nil, p.version
+	}
+	p.joining.Lock()
+	defer p.joining.Unlock()
+	if events, known := p.joined[version]; known {
+		return events, p.version
+	}
 	newer := make([]part, 0, len(p.parts))
 	for _, one := range p.parts {
 		if one.version > version {
@@ -226,7 +239,13 @@ func (p *Page) since(version uint64) (events [][]byte, now uint64) {
 	}
 	slices.SortFunc(newer, func(a, b part) int { return cmp.Compare(a.version, b.version) })
 	for _, one := range newer {
-		events = append(events, one.event)
+		events = append(events, one.event...)
+	}
+	if p.joined == nil {
+		p.joined = make(map[uint64][]byte)
+	}
+	if len(p.joined) < maxJoined {
+		p.joined[version] = events
 	}
 	return events, p.version
 }
@@ -270,6 +289,9 @@ func (p *Page) events(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
+	if r.ProtoMajor == 1 { // ends with the connection: without chunks an update is one write
+		w.Header().Set("Transfer-Encoding", "identity")
+	}
 	s := spectator{w: w, control: http.NewResponseController(w), patience: p.cfg.Patience}
 	p.follow(r.Context(), &s, version)
 }
@@ -282,6 +304,10 @@ func Reload(w http.ResponseWriter) {
 	_, _ = w.Write([]byte("event: reload\ndata: \n\n")) // a page that is gone is no error
 }
 
+// maxJoined is for how many versions the events after them are kept: those who were slow
+// or away are few.
+const maxJoined = 16
+
 // known reads a version, and reports whether it is one of this process.
 func (p *Page) known(id string) (version uint64, current bool) {
 	epoch, number, _ := strings.Cut(id, "-")
@@ -293,7 +319,7 @@ func (p *Page) known(id string) (version uint64, current bool) {
 const heartbeat = 15 * time.Second
 
 func (p *Page) follow(ctx context.Context, s *spectator, version uint64) {
-	if s.send() != nil { // the head of the answer: the page is connected
+	if s.send(nil) != nil { // the head of the answer: the page is connected
 		return
 	}
 	for last := false; !last; {
@@ -305,10 +331,7 @@ func (p *Page) follow(ctx context.Context, s *spectator, version uint64) {
 		}
 		events, now := p.since(version)
 		version = now
-		if last {
-			events = append(events, []byte("event: end\ndata: \n\n"))
-		}
-		if len(events) > 0 && s.send(events...) != nil {
+		if len(events) > 0 && s.send(events) != nil || last && s.send([]byte("event: end\ndata: \n\n")) != nil {
 			return
 		}
 		for !wait(ctx, heartbeat, changed) {
@@ -321,7 +344,7 @@ func (p *Page) follow(ctx context.Context, s *spectator, version uint64) {
 
 // perSpectator is what a spectator adds to the least time between two updates, so that
 // sending them takes a part of the time only.
-const perSpectator = 100 * time.Microsecond
+const perSpectator = 250 * time.Microsecond
 
 // rest returns how long the next rendering for those who watch has to wait. It is the same
 // for all of them: else each change would be rendered for somebody.
@@ -352,14 +375,12 @@ type spectator struct {
 }
 
 // send writes events. It fails if the spectator is gone, or does not read them in time.
-func (s *spectator) send(events ...[]byte) error {
+func (s *spectator) send(events []byte) error {
 	if err := s.control.SetWriteDeadline(time.Now().Add(s.patience)); err != nil {
 		return err
 	}
-	for _, e := range events {
-		if _, err := s.w.Write(e); err != nil {
-			return err
-		}
+	if _, err := s.w.Write(events); err != nil {
+		return err
 	}
 	return s.control.Flush()
 }

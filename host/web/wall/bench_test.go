@@ -1,16 +1,25 @@
+//go:build unix
+
 package wall_test
 
 import (
 	"bufio"
 	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
+	"os"
+	"os/exec"
 	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -19,49 +28,68 @@ import (
 	"github.com/strategylab/strategylab/host/web/wall"
 )
 
-// crowd are spectators of a league, some of whom note when they see what.
-type crowd struct {
-	mu       sync.Mutex
-	reported []time.Time // when a number of matches had been reported, by that number
-	delays   []time.Duration
-	all      sync.WaitGroup
-}
+// crowdVariable, where it is set, makes a process of the test binary that of spectators:
+// "ADDRESS VERSION NUMBER".
+const crowdVariable = "WALL_TEST_CROWD"
 
-// report notes that one more match is over.
-func (c *crowd) report(e manager.Event) {
-	if e.Kind != manager.MatchReported {
+func TestMain(m *testing.M) {
+	if task := os.Getenv(crowdVariable); task != "" {
+		if err := watchAll(task, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.reported = append(c.reported, time.Now())
+	os.Exit(m.Run())
+}
+
+// watchAll watches a page with some spectators, one of which reads nothing, until it
+// ends. It writes a line when all are connected, and then when every tenth of them saw
+// how many matches were played: "NANOSECONDS MATCHES".
+func watchAll(task string, out io.Writer) error {
+	var address, since string
+	var n int
+	if _, err := fmt.Sscan(task, &address, &since, &n); err != nil {
+		return err
+	}
+	var following sync.WaitGroup
+	var mu sync.Mutex
+	for i := range n {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		fmt.Fprintf(conn, "GET /events?since=%s HTTP/1.1\r\nHost: %s\r\n\r\n", since, address)
+		if i == 0 {
+			continue
+		}
+		from := bufio.NewReaderSize(conn, 64<<10)
+		if line, err := from.ReadString('\n'); err != nil || !strings.Contains(line, "200 OK") {
+			return fmt.Errorf("spectator %d is answered %q, %w", i, line, err)
+		}
+		following.Go(func() {
+			follow(from, func(matches string) {
+				if i%10 == 1 {
+					now := time.Now().UnixNano()
+					mu.Lock()
+					defer mu.Unlock()
+					fmt.Fprintln(out, now, matches)
+				}
+			})
+		})
+	}
+	mu.Lock()
+	fmt.Fprintln(out, "ready")
+	mu.Unlock()
+	following.Wait()
+	return nil
 }
 
 var played = regexp.MustCompile(`(\d+) of \d+ matches played`)
 
-// watch lets n spectators watch the page at an address until it ends. One of ten notes
-// delays, and one reads nothing.
-func (c *crowd) watch(b *testing.B, address, since string, n int) {
-	for i := range n {
-		conn, err := net.Dial("tcp", address)
-		if err != nil {
-			b.Fatal(err)
-		}
-		fmt.Fprintf(conn, "GET /events?since=%s HTTP/1.1\r\nHost: %s\r\n\r\n", since, address)
-		if i == 0 {
-			b.Cleanup(func() { conn.Close() })
-			continue
-		}
-		c.all.Go(func() {
-			defer conn.Close()
-			c.follow(bufio.NewReaderSize(conn, 64<<10), i%10 == 1)
-		})
-	}
-}
-
-// follow reads events until they end.
-func (c *crowd) follow(from *bufio.Reader, notes bool) {
-	seen := 0
+// follow reads events until they end, and hands on how many matches they say were played.
+func follow(from *bufio.Reader, saw func(matches string)) {
 	for {
 		line, err := from.ReadSlice('\n')
 		switch {
@@ -75,67 +103,166 @@ func (c *crowd) follow(from *bufio.Reader, notes bool) {
 		if bytes.Contains(line, []byte("data-over")) {
 			return
 		}
-		if m := played.FindSubmatch(line); notes && m != nil {
-			now := time.Now()
-			n, _ := strconv.Atoi(string(m[1])) // the pattern has only digits
-			c.mu.Lock()
-			for ; seen < min(n, len(c.reported)); seen++ {
-				c.delays = append(c.delays, now.Sub(c.reported[seen]))
-			}
-			c.mu.Unlock()
+		if m := played.FindSubmatch(line); m != nil {
+			saw(string(m[1]))
 		}
 	}
 }
 
-// playBefore plays a league of 20 before spectators and returns how long it took.
-func playBefore(b *testing.B, c *crowd, spectators int, pace time.Duration) time.Duration {
+// crowd is a process of spectators. It yields to the league where it can.
+type crowd struct {
+	cmd *exec.Cmd
+	out *bufio.Scanner
+}
+
+func gather(b *testing.B, address, since string, n int) *crowd {
+	cmd := exec.Command(os.Args[0])
+	if nice, err := exec.LookPath("nice"); err == nil {
+		cmd = exec.Command(nice, "-n", "19", os.Args[0])
+	}
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %d", crowdVariable, address, since, n))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	c := &crowd{cmd, bufio.NewScanner(out)}
+	if !c.out.Scan() || c.out.Text() != "ready" {
+		b.Fatalf("the spectators are not connected, but say %q: %v", c.out.Text(), errors.Join(c.out.Err(), cmd.Wait()))
+	}
+	return c
+}
+
+// delays returns, when the league is over, how long after its report each match was seen
+// first by each spectator that notes it. Reported has the times of the reports.
+func (c *crowd) delays(b *testing.B, reported []time.Time) (all []time.Duration) {
+	seen := 0
+	for c.out.Scan() {
+		at, matches, _ := strings.Cut(c.out.Text(), " ")
+		nanos, err := strconv.ParseInt(at, 10, 64)
+		n, err2 := strconv.Atoi(matches)
+		if err := errors.Join(err, err2); err != nil {
+			b.Fatal(err)
+		}
+		// A spectator sees several matches at once: the latest of them says how late the
+		// page is, the others how long it waits for more.
+		if n > seen && n <= len(reported) {
+			for _, t := range reported[seen:n] {
+				all = append(all, time.Unix(0, nanos).Sub(t))
+			}
+			seen = n
+		} else if n > 0 && n <= len(reported) {
+			all = append(all, time.Unix(0, nanos).Sub(reported[n-1]))
+		}
+	}
+	if err := cmp.Or(c.out.Err(), c.cmd.Wait()); err != nil {
+		b.Fatal(err)
+	}
+	return all
+}
+
+// cost is what a league has taken.
+type cost struct {
+	wall, cpu time.Duration // of this process
+	delays    []time.Duration
+}
+
+// cpu is the time that this process has computed.
+func cpu(b *testing.B) time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// playBefore plays a league of 20 before spectators.
+func playBefore(b *testing.B, spectators int, pace time.Duration) cost {
 	names := make([]string, 20)
 	for i := range names {
 		names[i] = fmt.Sprintf("player %d", i+1)
 	}
 	h := hangWith(wall.Config{}, names...)
 	h.Manager.Pace = pace
+	if pace == 0 {
+		h.Manager.Legs = 5 // long enough to measure
+	}
+	paused, ready := true, make(chan struct{})
+	var m *manager.Manager
+	serve := h.Web
+	h.Web = func(own *manager.Manager) http.Handler {
+		m = own
+		if err := m.SetPace(b.Context(), manager.PaceChange{Paused: &paused}); err != nil { // until all are connected
+			b.Error(err)
+		}
+		return serve(m)
+	}
+	var reported []time.Time
 	h.Manager.Events = func(e manager.Event) {
-		c.report(e)
+		if e.Kind == manager.MatchReported {
+			reported = append(reported, time.Now())
+		}
+		if e.Kind == manager.LeagueStarted {
+			close(ready)
+		}
 		h.wall.Managed(e)
 	}
+	var c *crowd
+	var took cost
 	var began time.Time
-	var took time.Duration
+	var before time.Duration
 	h.Started = func(at string) {
 		since := regexp.MustCompile(`data-version="([^"]*)"`).FindStringSubmatch(h.shown())[1]
-		c.watch(b, strings.TrimSuffix(strings.TrimPrefix(at, "http://"), "/mcp"), since, spectators)
-		began = time.Now()
+		if spectators > 0 {
+			c = gather(b, strings.TrimSuffix(strings.TrimPrefix(at, "http://"), "/mcp"), since, spectators)
+		}
+		<-ready
+		began, before, paused = time.Now(), cpu(b), false
+		if err := m.SetPace(b.Context(), manager.PaceChange{Paused: &paused}); err != nil {
+			b.Error(err)
+		}
 	}
-	h.Stay = func(*host.Played) { took = time.Since(began) }
+	h.Stay = func(*host.Played) { took.wall, took.cpu = time.Since(began), cpu(b)-before }
 	if _, err := h.Play(b.Context()); err != nil {
 		b.Fatal(err)
 	}
-	c.all.Wait()
+	if c != nil {
+		took.delays = c.delays(b, reported)
+	}
 	return took
 }
 
-// BenchmarkSpectators plays a league of 20, without spectators and before 500, and gives
-// how much longer it takes, when an event has reached a page in the median, and how much
-// memory the league needs at its end.
+// BenchmarkSpectators plays a league of 20, without spectators and before 500 in another
+// process, and gives how much longer it takes and how much more this process computes,
+// when an event has reached a page in the median, and how much memory the league needs at
+// its end.
 func BenchmarkSpectators(b *testing.B) {
 	for _, pace := range []time.Duration{0, 250 * time.Millisecond} {
 		b.Run(fmt.Sprintf("pace=%v", pace), func(b *testing.B) {
+			playBefore(b, 0, 0) // what is computed once
+			var alone, before cost
 			for b.Loop() {
-				alone := playBefore(b, new(crowd), 0, pace)
-				c := new(crowd)
-				before := playBefore(b, c, 500, pace)
-				var memory runtime.MemStats
-				runtime.ReadMemStats(&memory)
-				if len(c.delays) == 0 {
-					b.Fatal("no spectator has seen a match")
-				}
-				slices.Sort(c.delays)
-				b.ReportMetric(alone.Seconds(), "s-alone")
-				b.ReportMetric(float64(before)/float64(alone), "times-longer")
-				b.ReportMetric(float64(c.delays[len(c.delays)/2])/1e6, "ms-median")
-				b.ReportMetric(float64(c.delays[len(c.delays)*99/100])/1e6, "ms-p99")
-				b.ReportMetric(float64(memory.Sys)/(1<<20), "MiB")
+				one := playBefore(b, 0, pace)
+				alone.wall, alone.cpu = alone.wall+one.wall, alone.cpu+one.cpu
+				one = playBefore(b, 500, pace)
+				before.wall, before.cpu = before.wall+one.wall, before.cpu+one.cpu
+				before.delays = append(before.delays, one.delays...)
 			}
+			var memory runtime.MemStats
+			runtime.ReadMemStats(&memory)
+			if len(before.delays) == 0 {
+				b.Fatal("no spectator has seen a match")
+			}
+			slices.Sort(before.delays)
+			b.ReportMetric(alone.wall.Seconds()/float64(b.N), "s-alone")
+			b.ReportMetric(float64(before.wall)/float64(alone.wall), "times-longer")
+			b.ReportMetric(float64(before.cpu)/float64(alone.cpu), "times-cpu")
+			b.ReportMetric(float64(before.delays[len(before.delays)/2])/1e6, "ms-median")
+			b.ReportMetric(float64(before.delays[len(before.delays)*99/100])/1e6, "ms-p99")
+			b.ReportMetric(float64(memory.Sys)/(1<<20), "MiB")
 		})
 	}
 }

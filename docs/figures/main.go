@@ -113,7 +113,7 @@ func percentile(functions []measure.Function) int {
 func everything(w io.Writer, t *measure.Tree) {
 	lines, files, tests := t.Total()
 	fmt.Fprintf(w, "code: %d lines in %d files, without tests and generated code\n", lines, files)
-	fmt.Fprintf(w, "tests: %d lines, %.2f for each line of code\n", tests, float64(tests)/float64(lines))
+	fmt.Fprintf(w, "tests: %d lines, %.2f for each line of code; and %d lines of scripts (testdata/*/*.txtar)\n", tests, float64(tests)/float64(lines), t.Scripts)
 	functions := t.Functions()
 	fmt.Fprintf(w, "functions: %d, 90th percentile %d lines\n", len(functions), percentile(functions))
 	packages(w, t)
@@ -135,6 +135,9 @@ func thinnest(w io.Writer, t *measure.Tree) {
 	}
 	var all []tested
 	for _, p := range t.Packages {
+		if p.ForTests() {
+			continue
+		}
 		dir := p.Dir
 		for _, room := range rooms[:2] {
 			if measure.Within(dir, room) {

@@ -78,6 +78,7 @@ func TestThinnestCountsRooms(t *testing.T) {
 		{Dir: "cmd/strategylab/internal/runs", Files: []*measure.File{{Lines: 50}}},
 		{Dir: "host/game", Tests: 10, Files: []*measure.File{{Lines: 100}}},
 		{Dir: "docs", Tests: 10},
+		{Dir: "host/hosttest", Name: "hosttest", Files: []*measure.File{{Lines: 100}}},
 	}}
 	var out strings.Builder
 	thinnest(&out, tree)

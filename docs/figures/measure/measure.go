@@ -33,6 +33,7 @@ type Tree struct {
 	Packages []*Package // sorted by folder
 	Pages    []Page     // the Markdown pages of docs, scripts and the root
 	Module   string     // module path
+	Scripts  int        // lines of test scripts
 }
 
 // Package is the Go files of one folder.
@@ -46,6 +47,10 @@ type Package struct {
 
 	fset *token.FileSet
 }
+
+// ForTests reports whether the package only serves tests, as net/http/httptest does: its
+// name ends in test, and nothing but tests imports it. Its lines count as those of tests.
+func (p *Package) ForTests() bool { return strings.HasSuffix(p.Name, "test") && p.Importers == 0 }
 
 // File is one non-test Go file.
 type File struct {
@@ -92,7 +97,13 @@ func Read(root string) (*Tree, error) {
 		rel = filepath.ToSlash(rel)
 		switch {
 		case d.IsDir():
-			if n := d.Name(); rel != "." && (n == "testdata" || strings.HasPrefix(n, ".")) {
+			switch n := d.Name(); {
+			case n == "testdata":
+				if err := t.readScripts(file); err != nil {
+					return err
+				}
+				return filepath.SkipDir
+			case rel != "." && strings.HasPrefix(n, "."):
 				return filepath.SkipDir
 			}
 			return nil
@@ -130,6 +141,19 @@ func Read(root string) (*Tree, error) {
 
 func page(rel string) bool {
 	return !strings.Contains(rel, "/") || strings.HasPrefix(rel, "docs/") || strings.HasPrefix(rel, "scripts/")
+}
+
+// readScripts counts the lines of the test scripts in a folder of test data.
+func (t *Tree) readScripts(testdata string) error {
+	scripts, err := filepath.Glob(filepath.Join(testdata, "*", "*.txtar"))
+	for _, file := range scripts {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		t.Scripts += lines(text)
+	}
+	return err
 }
 
 func lines(text []byte) int { return bytes.Count(text, []byte("\n")) }
@@ -228,6 +252,10 @@ func (p *Package) Exported() (n int) {
 // Total counts lines and files of the tree, tests apart.
 func (t *Tree) Total() (lines, files, tests int) {
 	for _, p := range t.Packages {
+		if p.ForTests() {
+			tests += p.Tests + p.Lines()
+			continue
+		}
 		lines += p.Lines()
 		files += len(p.Files)
 		tests += p.Tests

@@ -85,7 +85,7 @@ func TestExperimentInTheBrowser(t *testing.T) {
 }
 
 // An experiment in a browser, from its first standings to its report: it is interrupted,
-// resumed on a new page, and a match of it replayed from the report, whose numbers are
+// resumed at the same address, and a match of it replayed from the report, whose numbers are
 // those of the summary.
 func TestExperimentInChromium(t *testing.T) {
 	t.Parallel()
@@ -109,21 +109,21 @@ end`)
 		}
 		return cmd, stderr, regexp.MustCompile(`watch at (http://127\.0\.0\.1:\d+/)\n`).FindStringSubmatch(stderr.until("watch at "))[1]
 	}
-	out := ""
+	out, address := "", ""
 	for runs := 4000; out == ""; runs *= 4 { // until one takes long enough to be interrupted
 		name := "out" + strconv.Itoa(runs)
-		cmd, _, url := play("--runs", strconv.Itoa(runs), "--legs", "4", "--seed", "1", "--field", "random,role,markov-1,"+script, "--out", name)
+		cmd, stderr, url := play("--runs", strconv.Itoa(runs), "--legs", "4", "--seed", "1", "--field", "random,role,markov-1,"+script, "--out", name)
 		b.Open(url)
 		b.Until(`document.querySelector("#ranking tbody tr")`)
 		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 			t.Fatal(err)
 		}
 		if err := cmd.Wait(); err != nil {
-			out = name
+			out, address = name, strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/")
+			stderr.until("continue with: strategylab experiment --resume " + name + " --web --listen " + address + "\n")
 		}
 	}
-	cmd, stderr, url := play("--resume", out)
-	b.Open(url)
+	cmd, stderr, _ := play("--resume", out, "--listen", address) // the open page finds it by itself
 	stderr.until("the report stays at ")
 	b.Until(`document.title.includes("leagues of 4 strategies")`)
 	b.Fits("report")

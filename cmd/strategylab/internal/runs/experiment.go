@@ -57,6 +57,7 @@ func experimentCommand(p *command.Process) *cli.Command {
 			&cli.StringFlag{Name: flagResume, Usage: "`DIR`: run to continue or extend; or its cluster name"},
 			shardFlag(),
 			&cli.BoolFlag{Name: flagWeb, Usage: "serve a page of the run, and then its report"},
+			&cli.StringFlag{Name: command.FlagListen, Value: "127.0.0.1:0", Usage: "`HOST:PORT`: where --web serves; port 0 picks a free one"},
 			&cli.BoolFlag{Name: flagWatch, Usage: "rerun whenever a script of the field changes"},
 			&cli.BoolFlag{Name: flagConfirm, Usage: "then play a fresh seed, and report only that"},
 			command.FormatFlag("table", "json", "csv"),
@@ -313,7 +314,7 @@ func (e *experimentRun) playOut(ctx context.Context, dir *results.Dir, out strin
 		}
 	}
 	if played.Interrupted {
-		return run, e.stopped(run, cmp.Or(e.again, "strategylab experiment --resume "+words.ShellWord(out)))
+		return run, e.stopped(run, cmp.Or(e.again, "strategylab experiment --resume "+words.ShellWord(out)+e.live.again()))
 	}
 	where := "results in " + out
 	if e.page != nil {

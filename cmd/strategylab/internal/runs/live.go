@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/strategylab/strategylab/analysis/page"
+	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/jsonrpc"
@@ -17,25 +18,36 @@ import (
 type livePage struct {
 	*experiment.Page
 	url  string
+	addr string             // at which it listens
 	stop context.CancelFunc // ends the server
 	gone chan error         // receives when it has ended
 
 	replays *replays // nil until the run is complete
 }
 
-// showLive serves the page of a run on this machine until it is closed.
-func showLive(ctx context.Context, p *command.Process) (*livePage, error) {
+// showLive serves the page of a run at an address until it is closed.
+func showLive(ctx context.Context, p *command.Process, listen string) (*livePage, error) {
 	l := &livePage{Page: experiment.New(p.Now), gone: make(chan error, 1)}
 	// The server is that of the agents, for its limits and its checks of Host and Origin.
-	server, err := jsonrpc.Listen(ctx, "127.0.0.1:0", jsonrpc.Config{Other: l, Divert: func(*jsonrpc.Request) bool { return true }})
+	server, err := jsonrpc.Listen(ctx, listen, jsonrpc.Config{Other: l, Divert: func(*jsonrpc.Request) bool { return true }})
 	if err != nil {
-		return nil, fmt.Errorf("serve the page: %w", err)
+		return nil, fmt.Errorf("serve the page at --%s %s: %w", command.FlagListen, listen, err)
 	}
-	l.url = "http://" + server.Addr().String() + "/"
+	l.addr = server.Addr().String()
+	l.url = "http://" + l.addr + "/"
 	var serving context.Context
 	serving, l.stop = context.WithCancel(context.WithoutCancel(ctx))
 	go func() { l.gone <- server.Serve(serving, nil) }() // everything is diverted to the page
 	return l, nil
+}
+
+// again returns the flags that serve the page at the same address, where open pages find
+// it again; none without a page.
+func (l *livePage) again() string {
+	if l == nil {
+		return ""
+	}
+	return " --" + flagWeb + " --" + command.FlagListen + " " + words.ShellWord(l.addr)
 }
 
 // close ends the server.
@@ -72,7 +84,7 @@ func (e *experimentRun) shown(ctx context.Context) (err error) {
 			return command.Usagef("--%s cannot be used with --%s: the page becomes the report of one run", flagWeb, flag)
 		}
 	}
-	if e.live, err = showLive(ctx, e.p); err != nil {
+	if e.live, err = showLive(ctx, e.p, e.c.String(command.FlagListen)); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.live.close()) }()

@@ -90,7 +90,7 @@ crash-tests:
 	[ $$failed = 0 ] || { echo "$(CRASHLOG) has the rest"; exit 1; }
 
 # Kills workers, brokers and coordinators of a cluster over and over, with 1, 2 and 7 workers:
-# a quarter of an hour.
+# some minutes.
 cluster-tests:
 	CLUSTER_TESTS=1 go test -count 1 -timeout 1h -v -run '^TestCluster' ./cmd/strategylab
 

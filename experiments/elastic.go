@@ -16,6 +16,12 @@ type Elastic interface {
 // one chunk may take long, when its worker dies.
 const elasticMemory = 256 << 20
 
+// LeagueBytes returns the memory of a league that was played, roughly.
+func LeagueBytes(players, legs int) int {
+	const league, seat = 80, 8
+	return league + seat*players + matchBytes*legs*players*(players-1)/2
+}
+
 // stretch returns the size of the next chunk and the number of chunks that should be in
 // progress; false if so many are, or if too many leagues wait for an earlier one. Sizes
 // are powers of two, because chunks end at multiples of their size.

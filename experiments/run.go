@@ -238,7 +238,7 @@ func newRun(plan results.Plan, prefix *Prefix, driver Driver, sink Sink, config 
 	r.size = chunkSize(r.block, matches, rest, workers)
 	r.workers = max(1, min(workers, (rest+r.size-1)/r.size))
 	if elastic, ok := driver.(Elastic); ok {
-		r.elastic, r.ahead, r.size, r.workers = elastic, max(elasticMemory/(matches*matchBytes), Checkpoint), r.block, workers
+		r.elastic, r.ahead, r.size, r.workers = elastic, max(elasticMemory/LeagueBytes(len(plan.Field), plan.Legs), Checkpoint), r.block, workers
 	}
 	// Enough chunks that workers do not wait for a slow one, within a bound on
 	// memory.

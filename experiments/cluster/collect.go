@@ -83,7 +83,7 @@ func (c *Coordinator) publish(ctx context.Context, p *pending, except string) er
 // deliver publishes a message once, whatever happens to the connection meanwhile.
 func (l *Link) deliver(ctx context.Context, m *nats.Msg, id string) error {
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
-		one, cancel := context.WithTimeout(ctx, apiTime)
+		one, cancel := context.WithTimeout(ctx, l.config.AckWait) // a broker that was killed meanwhile does not answer
 		_, err := l.js.PublishMsg(one, m, jetstream.WithMsgID(id), jetstream.WithRetryAttempts(0))
 		cancel()
 		var refused *jetstream.APIError
@@ -157,15 +157,9 @@ func (w *waiter) collect(ctx context.Context, p *pending, out []results.League) 
 			}
 			continue
 		}
-		leagues, err := w.open(p, a)
-		if err == nil {
+		n, err := c.open(p, a, have, out)
+		if missing -= n; err == nil {
 			by = worker
-			for i := range leagues {
-				if at := leagues[i].Index - p.request.First; !have[at] {
-					have[at], missing = true, missing-1
-					out[at], leagues[i] = leagues[i], out[at]
-				}
-			}
 		}
 		_ = a.message.Ack() // a message that comes again belongs to no chunk
 		if err != nil && !c.mistrusts(worker) {
@@ -181,27 +175,48 @@ func (w *waiter) collect(ctx context.Context, p *pending, out []results.League) 
 	return by, nil
 }
 
-// open returns the leagues of a message, in the waiter's memory. The error says what is
-// impossible about them.
-func (w *waiter) open(p *pending, a arrival) ([]results.League, error) {
+// open moves the leagues of a message to out, but for those that it has, and returns their
+// number. The error says what is impossible about them.
+func (c *Coordinator) open(p *pending, a arrival, have []bool, out []results.League) (n int, err error) {
 	h := a.message.Headers()
 	first, err1 := strconv.Atoi(h.Get(headerFirst))
 	count, err2 := strconv.Atoi(h.Get(headerCount))
 	if err1 != nil || err2 != nil || count < 1 || first < p.request.First || first+count > p.request.First+p.request.Count {
-		return nil, fmt.Errorf("it sent leagues %s, count %s, want some of %d to %d", h.Get(headerFirst), h.Get(headerCount), p.request.First, p.request.First+p.request.Count-1)
+		return 0, fmt.Errorf("it sent leagues %s, count %s, want some of %d to %d", h.Get(headerFirst), h.Get(headerCount), p.request.First, p.request.First+p.request.Count-1)
 	}
-	if w.coordinator.mistrusts(h.Get(headerWorker)) {
-		return nil, errors.New("it is put aside")
+	if c.mistrusts(h.Get(headerWorker)) {
+		return 0, errors.New("it is put aside")
 	}
-	for len(w.scratch) < count {
-		w.scratch = append(w.scratch, results.League{})
+	r, err := c.reader()
+	if err != nil {
+		return 0, err
 	}
-	leagues := w.scratch[:count]
-	if err := w.decoder.Decode(a.message.Data(), first, leagues); err != nil {
+	defer c.give(r)
+	leagues, err := r.read(a.message.Data(), first, count)
+	if err != nil {
+		return 0, err
+	}
+	for i := range leagues {
+		if at := leagues[i].Index - p.request.First; !have[at] {
+			have[at] = true
+			out[at], leagues[i] = leagues[i], out[at]
+			n++
+		}
+	}
+	return n, nil
+}
+
+// read returns leagues in the reader's memory.
+func (r *reader) read(records []byte, first, count int) ([]results.League, error) {
+	for len(r.scratch) < count {
+		r.scratch = append(r.scratch, results.League{})
+	}
+	leagues := r.scratch[:count]
+	if err := r.decoder.Decode(records, first, leagues); err != nil {
 		return nil, err
 	}
 	for i := range leagues {
-		if err := w.checker.Check(&leagues[i]); err != nil {
+		if err := r.checker.Check(&leagues[i]); err != nil {
 			return nil, err
 		}
 		for _, n := range leagues[i].Notes {
@@ -242,11 +257,10 @@ func (w *waiter) verify(ctx context.Context, r chunk.Request, by string, out []r
 	if by == "" || clockbound(out) || !c.hasOther(by) {
 		return nil
 	}
-	want, err := w.encoder.Encode(out)
+	want, err := c.encode(out)
 	if err != nil {
 		return err
 	}
-	want = bytes.Clone(want)
 	second := make([]results.League, len(out))
 	also, err := w.part(ctx, &pending{request: r}, second, by)
 	if errors.Is(err, errAlone) {
@@ -255,7 +269,7 @@ func (w *waiter) verify(ctx context.Context, r chunk.Request, by string, out []r
 	if err != nil || also == "" || clockbound(second) {
 		return err
 	}
-	got, err := w.encoder.Encode(second)
+	got, err := c.encode(second)
 	if err != nil {
 		return err
 	}
@@ -264,6 +278,17 @@ func (w *waiter) verify(ctx context.Context, r chunk.Request, by string, out []r
 			"one of them is not what it claims to be: stop it, and continue with --resume", r.First, r.First+r.Count-1, c.nameOf(by), c.nameOf(also))
 	}
 	return nil
+}
+
+// encode returns the records of leagues.
+func (c *Coordinator) encode(leagues []results.League) ([]byte, error) {
+	r, err := c.reader()
+	if err != nil {
+		return nil, err
+	}
+	defer c.give(r)
+	records, err := r.encoder.Encode(leagues)
+	return bytes.Clone(records), err
 }
 
 // clockbound reports whether leagues have faults that depend on the machine.

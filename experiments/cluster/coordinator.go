@@ -26,7 +26,6 @@ const (
 	chunkTime   = 200 * time.Millisecond // that a chunk should take
 	mostLeagues = 8192                   // in a chunk
 	memory      = 128 << 20              // bytes of the chunks in progress
-	matchBytes  = 8                      // in memory
 )
 
 // RunConfig is the settings of a coordinator.
@@ -54,6 +53,7 @@ type Coordinator struct {
 	subs    []*nats.Subscription
 	cancel  context.CancelFunc
 	watcher sync.WaitGroup
+	readers []*reader     // that nobody uses; guarded by mu
 	rescue  chan struct{} // holds a token while a chunk is rescued
 
 	mu      sync.Mutex
@@ -192,7 +192,7 @@ func (c *Coordinator) Next(left int) (leagues, chunks int) {
 	}
 	leagues = int(chunkTime.Seconds() / c.took)
 	players := len(c.job.Plan.Field)
-	room := memory / chunks / (matchBytes * c.job.Plan.Legs * players * (players - 1) / 2)
+	room := memory / chunks / experiments.LeagueBytes(players, c.job.Plan.Legs)
 	leagues = max(1, min(leagues, left/chunks, room, c.most))
 	return 1 << (bits.Len(uint(leagues)) - 1), chunks
 }
@@ -202,13 +202,10 @@ func (c *Coordinator) NewWorker(context.Context) (experiments.Worker, error) {
 	return &waiter{coordinator: c}, nil
 }
 
-// waiter waits for the records of one chunk at a time.
+// waiter waits for the records of one chunk at a time. There may be thousands, so what
+// reads records belongs to the coordinator.
 type waiter struct {
 	coordinator *Coordinator
-	decoder     *chunk.Decoder // nil until it is needed
-	encoder     *chunk.Encoder
-	checker     *experiments.Checker
-	scratch     []results.League
 	quarantined []bool // by the run, in the current call of Play
 	rescues     bool   // it has a token of Coordinator.rescue
 }
@@ -216,26 +213,44 @@ type waiter struct {
 // Close implements experiments.Worker.
 func (*waiter) Close() error { return nil }
 
-func (w *waiter) prepare() (err error) {
-	if w.decoder != nil {
-		return nil
+// reader reads and judges records. It is not safe for concurrent use.
+type reader struct {
+	decoder *chunk.Decoder
+	encoder *chunk.Encoder
+	checker *experiments.Checker
+	scratch []results.League
+}
+
+// reader returns one that nobody uses. The caller gives it back.
+func (c *Coordinator) reader() (r *reader, err error) {
+	c.mu.Lock()
+	if n := len(c.readers); n > 0 {
+		r = c.readers[n-1]
+		c.readers = c.readers[:n-1]
 	}
-	plan := w.coordinator.job.Plan
-	if w.encoder, err = chunk.NewEncoder(plan); err != nil {
-		return err
+	c.mu.Unlock()
+	if r != nil {
+		return r, nil
 	}
-	if w.checker, err = experiments.NewChecker(plan); err != nil {
-		return err
+	r = new(reader)
+	if r.encoder, err = chunk.NewEncoder(c.job.Plan); err != nil {
+		return nil, err
 	}
-	w.decoder, err = chunk.NewDecoder(plan)
-	return err
+	if r.checker, err = experiments.NewChecker(c.job.Plan); err != nil {
+		return nil, err
+	}
+	r.decoder, err = chunk.NewDecoder(c.job.Plan)
+	return r, err
+}
+
+func (c *Coordinator) give(r *reader) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.readers = append(c.readers, r)
 }
 
 // Play implements experiments.Worker: it publishes a chunk and waits for its records.
 func (w *waiter) Play(ctx context.Context, first int, out []results.League, quarantined []bool) error {
-	if err := w.prepare(); err != nil {
-		return err
-	}
 	r := chunk.Request{First: first, Count: len(out), Quarantined: quarantined}
 	w.quarantined = quarantined
 	by, err := w.part(ctx, &pending{request: r}, out, "")

@@ -59,7 +59,7 @@ func (c *Coordinator) receive(ctx context.Context) error {
 	defer cancel()
 	consumer, err := c.link.js.CreateOrUpdateConsumer(ctx, c.link.store("records"), jetstream.ConsumerConfig{
 		Durable: c.job.Run, FilterSubject: c.link.subject("records", c.job.Run), AckPolicy: jetstream.AckExplicitPolicy,
-		AckWait: time.Minute, MaxAckPending: 4 * MaxChunks,
+		AckWait: c.link.config.AckWait, MaxAckPending: 4 * MaxChunks,
 	})
 	if err != nil {
 		return c.link.explain(err)

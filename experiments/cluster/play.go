@@ -116,7 +116,7 @@ func (r *served) fetch() {
 			}
 		}
 		ctx, cancel := context.WithTimeout(r.ctx, 5*time.Second)
-		batch, err := consumer.Fetch(1, jetstream.FetchContext(ctx), jetstream.FetchHeartbeat(time.Second)) // a broker that was killed has forgotten the request
+		batch, err := consumer.Fetch(1, jetstream.FetchContext(ctx), jetstream.FetchHeartbeat(min(time.Second, r.run.AckWait))) // a broker that was killed has forgotten the request
 		if err == nil {
 			for m := range batch.Messages() {
 				r.handle(m)

@@ -196,3 +196,31 @@ func serveOn(t *testing.T, l *cluster.Link, change func(*cluster.ServeConfig)) {
 	go func() { ended <- l.Serve(ctx, c) }()
 	t.Cleanup(func() { cancel(); <-ended })
 }
+
+// TestFullBroker has a broker that has no room for chunks: the experiment says so, and plays
+// when there is room.
+func TestFullBroker(t *testing.T) {
+	t.Parallel()
+	plan, n := planOf(50), newNotes()
+	b := broker(t, cluster.BrokerConfig{})
+	stream := jetstream.StreamConfig{Name: "strategylab_chunks", Subjects: []string{"strategylab.chunk.*"}, Retention: jetstream.WorkQueuePolicy,
+		Storage: jetstream.MemoryStorage, Discard: jetstream.DiscardNew, MaxBytes: 1}
+	js := raw(t, b.URL())
+	if _, err := js.CreateStream(t.Context(), stream); err != nil {
+		t.Fatal(err)
+	}
+	serve(t, t.Context(), b.URL(), nil)
+	l := link(t, cluster.Config{URL: b.URL(), Broker: b, Note: n.add})
+	go func() {
+		n.wait(t, func(text string) bool {
+			return strings.Contains(text, "the broker stores nothing") && strings.Contains(text, "maximum bytes")
+		})
+		stream.MaxBytes = -1
+		if _, err := js.UpdateStream(t.Context(), stream); err != nil {
+			t.Error(err)
+		}
+	}()
+	if out, _, err := coordinate(t, l, cluster.RunConfig{Plan: plan}); err != nil || out.Digest != here(t, plan).Digest {
+		t.Errorf("%+v, %v", out, err)
+	}
+}

@@ -253,7 +253,7 @@ func (p *Player) choose(s *leagueState, m *match) (seat.Answer, error) {
 		}
 		p.mu.Lock()
 		m.asked, m.answer, m.version = true, answer, version
-		s.noteChoice(m)
+		p.noteChoice(s, m)
 		p.mu.Unlock()
 	}
 	if err := p.recordChoice(m, t); err != nil {

@@ -129,6 +129,7 @@ type Player struct {
 	league     *leagueState
 	version    *version        // of the next seat
 	keys       map[string]bool // of draws, revealed so far
+	chose      map[string]bool // fingerprints of versions, of any league
 	ended      bool            // Run has returned, or is about to
 	background sync.WaitGroup
 }
@@ -145,7 +146,7 @@ func New(cfg Config) (*Player, error) {
 		return nil, err
 	}
 	cfg.Config = member.Config
-	p := &Player{cfg: cfg, member: member, league: newLeagueState(), version: &version{factory: cfg.Factory}, keys: make(map[string]bool), done: make(chan struct{}, 1)}
+	p := &Player{cfg: cfg, member: member, league: newLeagueState(), version: &version{factory: cfg.Factory}, keys: make(map[string]bool), chose: make(map[string]bool), done: make(chan struct{}, 1)}
 	p.life, p.end = context.WithCancel(context.Background())
 	if err := p.recover(); err != nil {
 		return nil, err

@@ -110,7 +110,7 @@ func (p *Player) recoverChosen(c chosen) error {
 	m.asked, m.recorded, m.answer = true, true, seat.Answer{Choice: c.Choice, Fault: c.Fault}
 	m.version = c.Version
 	s.matches[m.id] = m
-	s.noteChoice(m)
+	p.noteChoice(s, m)
 	s.rebuild = append(s.rebuild, func(ctx context.Context, own *leagueSeat) {
 		_, _, _ = own.choose(ctx, strategies.Turn{Match: c.Position, MatchID: c.Match, Round: c.Round, Opponent: c.Opponent, Role: c.Role})
 	})

@@ -272,9 +272,31 @@ func (p *Player) keep(fingerprint string, source []byte) {
 	if err == nil {
 		err = disk.WriteFile(file, source, 0o600)
 	}
-	if err != nil {
-		p.cfg.Log.Warn("version of the strategy not kept; after a restart the file as it is then plays", "error", err)
+	if err == nil {
+		err = p.prune(file)
 	}
+	if err != nil {
+		p.cfg.Log.Warn("version of the strategy not kept; after a restart the file as it is then may play", "error", err)
+	}
+}
+
+// prune removes the versions that nothing needs, when another one is kept: that do not
+// play, and that no choice in the journal names, of whatever league.
+func (p *Player) prune(newest string) error {
+	p.mu.Lock()
+	needed := map[string]bool{newest: true, p.versionFile(p.version.fingerprint()): true}
+	for fingerprint := range p.chose {
+		needed[p.versionFile(fingerprint)] = true
+	}
+	p.mu.Unlock()
+	dir := filepath.Dir(newest)
+	files, err := os.ReadDir(dir)
+	for _, f := range files {
+		if file := filepath.Join(dir, f.Name()); f.Type().IsRegular() && !needed[file] {
+			err = errors.Join(err, os.Remove(file))
+		}
+	}
+	return err
 }
 
 // ErrNoVersion says that a strategy does not load, and that no version of it has been
@@ -328,11 +350,12 @@ func (p *Player) loadVersion(fingerprint string) (strategies.Factory, error) {
 
 // noteChoice counts a match for the version that was asked for its choice. The
 // player's lock is held.
-func (s *leagueState) noteChoice(m *match) {
+func (p *Player) noteChoice(s *leagueState, m *match) {
 	s.last = m.version
 	if m.version == "" {
 		return
 	}
+	p.chose[m.version] = true
 	for _, r := range s.versions {
 		if r.Version == m.version {
 			r.Chosen++

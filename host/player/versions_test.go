@@ -308,6 +308,49 @@ func TestRestartAfterAnEdit(t *testing.T) {
 	leagueState(r, 6, 6)
 }
 
+// TestKeptVersions: a version that chose stays in the folder, whatever comes after it, and
+// one that was replaced before it chose is removed with the next.
+func TestKeptVersions(t *testing.T) {
+	t.Parallel()
+	a := newAuthor()
+	r := edited(t, a, func(r *rig) { r.cfg.Data = t.TempDir() })
+	kept := func() []string {
+		t.Helper()
+		files, err := os.ReadDir(filepath.Join(r.cfg.Data, "data", "players", "Ada", "versions"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, f := range files {
+			names = append(names, f.Name())
+		}
+		return names
+	}
+	leagueState(r, 1, 1)
+	for _, name := range []string{"second", "third", "fourth", "fifth"} {
+		if name == "fourth" {
+			leagueState(r, 2, 2) // by the third
+		}
+		a.edits <- edit{made: learns(name), source: name + " text"}
+		r.until(player.Reloaded)
+	}
+	if got, want := kept(), []string{"fifth", "first", "fourth", "third"}; !slices.Equal(got, want) {
+		t.Errorf("kept %q, want %q", got, want)
+	}
+	a.loads = func(source string) (strategies.Factory, error) {
+		if source != "third text" {
+			t.Errorf("loads %q", source)
+		}
+		return learns("third"), nil
+	}
+	r.restart()
+	r.start()
+	leagueState(r, 3, 3)
+	if got := kept(); !slices.Contains(got, "first") || !slices.Contains(got, "third") || slices.Contains(got, "second") {
+		t.Errorf("kept %q after a restart", got)
+	}
+}
+
 // TestEditBetweenLeagues: the seat of the next league is that of the new version.
 func TestEditBetweenLeagues(t *testing.T) {
 	t.Parallel()

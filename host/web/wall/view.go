@@ -219,6 +219,9 @@ func (v *view) rows(w *Wall, life map[string]manager.AgentLife) {
 		case life[s.PlayerID] == manager.LifeSuspended:
 			r.Marks = append(r.Marks, "does not answer")
 		}
+		if e := w.edits[s.PlayerID]; e.times > 0 {
+			r.Marks = append(r.Marks, fmt.Sprintf("edited in round %d: version %d (%s)", e.round, e.times+1, safe(e.version)))
+		}
 		if s.TechnicalLosses > 0 {
 			r.Marks = append(r.Marks, fmt.Sprintf("%d technical", s.TechnicalLosses))
 		}

@@ -54,8 +54,9 @@ type Wall struct {
 	places   map[string]int // at the end of the last round, by player; before: of the one before
 	sides    map[string]*[2]side
 	troubles []trouble
-	verdict  string // of Judge, once
-	silent   bool   // some referee does not tell who is asked and who has chosen
+	edits    map[string]edit // of scripts, by player
+	verdict  string          // of Judge, once
+	silent   bool            // some referee does not tell who is asked and who has chosen
 }
 
 // Join is how others take part.
@@ -72,6 +73,12 @@ type side struct {
 	deadline     time.Time
 }
 
+// edit is the last edit of a player's script.
+type edit struct {
+	times, round int
+	version      string
+}
+
 // trouble is what went wrong for a player.
 type trouble struct {
 	player, text string
@@ -83,7 +90,7 @@ func New(cfg Config) *Wall {
 	if cfg.Draw.String() == "" {
 		cfg.Draw = game.FairDraw()
 	}
-	w := &Wall{cfg: cfg, sides: make(map[string]*[2]side)}
+	w := &Wall{cfg: cfg, sides: make(map[string]*[2]side), edits: make(map[string]edit)}
 	style, _ := files.ReadFile("wall.css") // is embedded
 	code, _ := files.ReadFile("wall.js")
 	w.page = web.New(web.Config{
@@ -155,6 +162,17 @@ func (w *Wall) Refereed(e referee.Event, reason string) {
 	default:
 		return
 	}
+	w.page.Touch()
+}
+
+// Edited notes that another version of a player's script plays, and what it is called.
+func (w *Wall) Edited(player, version string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.league == nil || player == "" {
+		return
+	}
+	w.edits[player] = edit{times: w.edits[player].times + 1, round: w.league.Snapshot().Round, version: version}
 	w.page.Touch()
 }
 

@@ -81,7 +81,11 @@ func TestPageOfAPlayedLeague(t *testing.T) {
 		h.wall.Open(wall.Join{URL: at, Command: "strategylab player", Page: strings.TrimSuffix(at, "mcp")})
 		waiting = h.shown()
 	}
-	h.Stay = func(*host.Played) { final = h.shown() }
+	h.Stay = func(*host.Played) {
+		h.wall.Edited("P01", "4c69b922")
+		h.wall.Edited("P01", "<img>")
+		final = h.shown()
+	}
 	played, err := h.Play(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +103,7 @@ func TestPageOfAPlayedLeague(t *testing.T) {
 			t.Errorf("place %d of %q with %d points is not in the table:\n%s", s.Rank, s.DisplayName, s.Points, table)
 		}
 	}
-	for _, want := range []string{"Podium", "luck: ", "10 were judged.", "Complete", "Crosstable"} {
+	for _, want := range []string{"Podium", "luck: ", "10 were judged.", "Complete", "Crosstable", "edited in round 5: version 3 (&lt;img&gt;)"} {
 		if !strings.Contains(final, want) {
 			t.Errorf("the final page lacks %q:\n%s", want, final)
 		}

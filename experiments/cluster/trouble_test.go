@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -201,8 +202,7 @@ func serveOn(t *testing.T, l *cluster.Link, change func(*cluster.ServeConfig)) {
 // when there is room.
 func TestFullBroker(t *testing.T) {
 	t.Parallel()
-	plan, n := planOf(50), newNotes()
-	b := broker(t, cluster.BrokerConfig{})
+	plan, b := planOf(50), broker(t, cluster.BrokerConfig{})
 	stream := jetstream.StreamConfig{Name: "strategylab_chunks", Subjects: []string{"strategylab.chunk.*"}, Retention: jetstream.WorkQueuePolicy,
 		Storage: jetstream.MemoryStorage, Discard: jetstream.DiscardNew, MaxBytes: 1}
 	js := raw(t, b.URL())
@@ -210,16 +210,18 @@ func TestFullBroker(t *testing.T) {
 		t.Fatal(err)
 	}
 	serve(t, t.Context(), b.URL(), nil)
-	l := link(t, cluster.Config{URL: b.URL(), Broker: b, Note: n.add})
-	go func() {
-		n.wait(t, func(text string) bool {
-			return strings.Contains(text, "the broker stores nothing") && strings.Contains(text, "maximum bytes")
-		})
-		stream.MaxBytes = -1
-		if _, err := js.UpdateStream(t.Context(), stream); err != nil {
-			t.Error(err)
+	roomy := stream
+	roomy.MaxBytes = -1
+	var told sync.Once
+	l := link(t, cluster.Config{URL: b.URL(), Broker: b, Note: func(format string, args ...any) {
+		if text := fmt.Sprintf(format, args...); strings.Contains(text, "the broker stores nothing") && strings.Contains(text, "maximum bytes") {
+			told.Do(func() {
+				if _, err := js.UpdateStream(t.Context(), roomy); err != nil {
+					t.Error(err)
+				}
+			})
 		}
-	}()
+	}})
 	if out, _, err := coordinate(t, l, cluster.RunConfig{Plan: plan}); err != nil || out.Digest != here(t, plan).Digest {
 		t.Errorf("%+v, %v", out, err)
 	}

@@ -88,7 +88,7 @@ func TestOnlyTheCulpritForfeits(t *testing.T) {
 			t.Parallel()
 			var n notes
 			digest(t, script(t, apart, how), &n)
-			if text := n.text.String(); !strings.Contains(text, "exit status 9") || strings.Contains(text, "quarantined") {
+			if text := n.text.String(); !strings.Contains(text, "exit status 9") || strings.Contains(text, "quarantined for the rest of the run") {
 				t.Errorf("notes:\n%s", text)
 			}
 		})

@@ -37,6 +37,8 @@ func (b *Browser) Prefer(scheme string, still bool) {
 func (b *Browser) Fits(name string) {
 	b.t.Helper()
 	dir := os.Getenv("SCREENSHOTS")
+	// What began to change while that was welcome may end.
+	b.Eval(`document.getAnimations().forEach(a => a instanceof CSSTransition && a.finish())`)
 	for _, scheme := range schemes {
 		for _, width := range Widths {
 			if dir == "" && scheme != schemes[0] {

@@ -114,6 +114,8 @@ func failures() map[string]failure {
 			observeOut(game.FaultBudget), leavesLater, game.FaultBudget, "bad: observe: exceeded its budget"},
 		"observe fails at the end": {&script{observe: after(3, errBoom)},
 			[]game.Side{ok, ok, ok, ok}, whole, game.FaultError, "bad: observe: boom"},
+		"observe panics at the end": {&script{observe: after(3, errPanic)},
+			[]game.Side{ok, ok, ok, ok}, whole, game.FaultError, "bad: observe: panic: ouch"},
 		"close fails": {&script{end: func() error { return errBoom }},
 			[]game.Side{ok, ok, ok, ok}, whole, game.NoFault, ""},
 		"close panics": {&script{end: func() error { panic("ouch") }},
@@ -122,11 +124,11 @@ func failures() map[string]failure {
 }
 
 // TestFailures holds every way to fail to the records and the calls that follow
-// from package strategies, directly and in batches.
+// from package strategies: without batches, in one, and in lockstep with one.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	for name, tc := range failures() {
-		for _, batched := range []bool{false, true} {
+		for _, batched := range [][2]bool{{false, false}, {true, false}, {false, true}} {
 			t.Run(fmt.Sprintf("%s, batched %v", name, batched), func(t *testing.T) {
 				t.Parallel()
 				tc.check(t, batched)
@@ -135,19 +137,22 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// check plays a league between the failing player and one that does not.
-func (tc failure) check(t *testing.T, batched bool) {
+// check plays a league between the failing player and one that does not, of which either
+// may be batched.
+func (tc failure) check(t *testing.T, batched [2]bool) {
 	bad := &script{
 		start: tc.script.start, choose: tc.script.choose, observe: tc.script.observe, end: tc.script.end,
 		source: "bad",
 	}
-	var factory strategies.Factory = bad
-	if batched {
-		factory = batch.Of(bad)
-	}
 	plan := planOf(2, 4, 1)
 	good := &script{}
-	l := play(t, newArena(t, plan, arena.Config{}, factory, good), 2, 1)[0]
+	field := []strategies.Factory{bad, good}
+	for i, is := range batched {
+		if is {
+			field[i] = batch.Of(field[i])
+		}
+	}
+	l := play(t, newArena(t, plan, arena.Config{}, field...), 2, 1)[0]
 
 	if diff := cmp.Diff(tc.sides, sidesOf(plan, l, 0)); diff != "" {
 		t.Errorf("sides (-want +got):\n%s", diff)

@@ -75,7 +75,10 @@ func matchMutants() []mutant {
 		{check: "player.join.arrival", serve: answers(invitation, drop("arrival_timestamp"))},
 		{check: "player.join.again", serve: refuses(again(invitation))},
 		{check: "player.choice.answer", serve: answers(call, func(o object) { o["parity_choice"], o["choice"] = "both", "both" })},
-		{check: "player.choice.exact", serve: answers(call, func(o object) { o["parity_choice"], o["choice"] = "EVEN", "EVEN" })},
+		{check: "player.choice.exact", serve: answers(call, func(o object) {
+			choice, _ := o["parity_choice"].(string)
+			o["parity_choice"], o["choice"] = strings.ToUpper(choice), strings.ToUpper(choice)
+		})},
 		{check: "player.choice.name", serve: answers(call, drop("parity_choice"))},
 		{check: "player.choice.match", serve: answers(call, set("match_id", "R0M0"))},
 		{check: "player.choice.player", serve: answers(call, set("player_id", "P99"))},

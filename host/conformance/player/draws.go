@@ -91,8 +91,8 @@ func (t T) says(a *kit.Answer, verified bool) {
 }
 
 func drawChecks() []kit.Check {
-	verifies := func(name, rule, advice string, test func(t T)) kit.Check {
-		return check("player.draws."+name, kit.Should, []string{choiceAnswered, "player.over.ack"}, rule, advice, test)
+	verifies := func(name, rule, advice string, test func(t T), needs ...string) kit.Check {
+		return check("player.draws."+name, kit.Should, append(needs, choiceAnswered, "player.over.ack"), rule, advice, test)
 	}
 	const compute = "Compute commitment and number as the page says, and compare them with what came before the choice and with the result."
 	return []kit.Check{
@@ -149,6 +149,6 @@ func drawChecks() []kit.Check {
 				a := t.send(end)
 				t.Accepted(a, protocol.TypeRoundCompleted.Answer())
 				t.says(a, true)
-			}),
+			}, "player.roundend.ack"),
 	}
 }

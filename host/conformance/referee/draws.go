@@ -68,8 +68,8 @@ func (t T) opened(m *match, who int) (over *sent, key string, nonces map[string]
 }
 
 func drawChecks() []kit.Check {
-	proves := func(name, rule, advice string, test func(t T)) kit.Check {
-		return matchCheck("draws."+name, kit.Should, rule, advice, test)
+	proves := func(name, rule, advice string, test func(t T), needs ...string) kit.Check {
+		return check("referee.draws."+name, kit.Should, append(needs, playsMatches), rule, advice, test)
 	}
 	return []kit.Check{
 		proves("plain", "A player that does not say draw_scheme is sent no member of verifiable draws (docs/draws.md).",
@@ -115,7 +115,7 @@ func drawChecks() []kit.Check {
 				if n, err := b.Number(key); err == nil && n != over.result().number {
 					t.failOn(over, "the drawn number is %d, and %d follows from the key, the choices and the nonces", over.result().number, n)
 				}
-			}),
+			}, "referee.over.number"),
 		proves("nonces", "draw_nonces in GAME_OVER holds the nonces of both players, as they came with the choices that count (docs/draws.md).",
 			"Keep draw_nonce with the choice, by player_id.", func(t T) {
 				m := t.committed()

@@ -167,19 +167,22 @@ func TestAnAgentThatComesBackIsActiveAgain(t *testing.T) {
 
 func TestASuspendedAgentIsActiveWhenItAsks(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil)
-	r.referee("north")
-	r.field(1)
-	away := r.admit("away", nil)
-	r.run()
-	if err := r.m.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	r.events.until(t, "a suspension", func(e manager.Event) bool { return e.Agent == away.PlayerID && e.State == manager.LifeSuspended })
-	s := &scripted{r: r, role: protocol.RolePlayer, id: away.PlayerID, token: away.AuthToken, dialct: dialect.Contracts, calls: r.caller("away")}
-	if p := ask[protocol.PlayersData](s, s.query(protocol.QueryPlayers)).Players[1]; p.PlayerID != s.id || p.State != "ACTIVE" {
-		t.Errorf("%s is %s", p.PlayerID, p.State)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		r.referee("north")
+		r.field(1)
+		away := r.admit("away", nil)
+		r.run()
+		if err := r.m.Start(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		r.events.until(t, "a suspension", func(e manager.Event) bool { return e.Agent == away.PlayerID && e.State == manager.LifeSuspended })
+		synctest.Wait() // until the next attempt to reach it, which suspends it again
+		s := &scripted{r: r, role: protocol.RolePlayer, id: away.PlayerID, token: away.AuthToken, dialct: dialect.Contracts, calls: r.caller("away")}
+		if p := ask[protocol.PlayersData](s, s.query(protocol.QueryPlayers)).Players[1]; p.PlayerID != s.id || p.State != "ACTIVE" {
+			t.Errorf("%s is %s", p.PlayerID, p.State)
+		}
+	})
 }
 
 // What comes back from a player's endpoint is anything but an acknowledgement.

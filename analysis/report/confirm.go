@@ -28,7 +28,7 @@ func (r Run) confirms() *Confirms {
 	return d
 }
 
-// confirmed is the field index of the first of the other run; -1 if there is none.
+// confirmed is the field index of the first of the other run, or -1.
 func (r Run) confirmed() int {
 	c, e := r.Plan.Confirms, &r.Estimates
 	if c == nil || e.Leagues < 2 {

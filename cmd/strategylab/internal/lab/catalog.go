@@ -162,7 +162,7 @@ func (l Lab) ownPlugin(ctx context.Context, log *slog.Logger) ([]strategies.Fact
 		}
 		info := f.Info()
 		info.Name, info.Kind = info.Name+servedSuffix, strategies.Plugin
-		info.Title += " Served by this program as a plugin."
+		info.Title += ", served by this program as a plugin"
 		infos = append(infos, info)
 	}
 	return plugins.Open(ctx, plugins.Config{

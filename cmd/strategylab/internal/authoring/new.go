@@ -44,7 +44,7 @@ func newStrategy(p *command.Process, c *cli.Context) error {
 	}
 	if err := writeNew(p.Path(file), strings.ReplaceAll(string(source), "NAME", name)); err != nil {
 		if errors.Is(err, fs.ErrExist) {
-			return command.Usagef("new: %s already exists", file)
+			return command.Usagef("new: %s already exists; choose another name", file)
 		}
 		return fmt.Errorf("new: %w", err)
 	}

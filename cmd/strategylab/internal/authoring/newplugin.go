@@ -46,7 +46,7 @@ func newPlugin(p *command.Process, c *cli.Context) error {
 			continue
 		}
 		if err := writeNew(filepath.Join(folder, f), files[f]); errors.Is(err, fs.ErrExist) {
-			return command.Usagef("new: %s already exists", filepath.Join(dir, f))
+			return command.Usagef("new: %s already exists; choose another name", filepath.Join(dir, f))
 		} else if err != nil {
 			return fmt.Errorf("new: %w", err)
 		}

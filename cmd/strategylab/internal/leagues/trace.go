@@ -49,7 +49,8 @@ func readTrace(p *command.Process, c *cli.Context) (*trace.Recording, error) {
 	path := c.Args().First()
 	file, err := os.Open(p.Path(path))
 	if err != nil {
-		return nil, command.Usagef("%s: %w", command.Name(c), err)
+		return nil, command.WithHint(fmt.Errorf("%s: %w", command.Name(c), err),
+			"name a recording, which --%s FILE of a live command makes", flagRecord)
 	}
 	defer file.Close() // it was only read
 	rec, err := trace.Read(file)

@@ -228,7 +228,7 @@ func (e *experimentRun) resume(ctx context.Context) error {
 	}
 	dir, err := results.Open(e.p.Path(out))
 	if err != nil {
-		return command.Usagef("resume %s: %w", out, err)
+		return lab.ReadError("resume", out, err)
 	}
 	closeDir := true
 	defer func() {

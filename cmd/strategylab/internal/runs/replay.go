@@ -101,7 +101,7 @@ func recordedMatch(dir string, league int, id string) (results.Plan, *results.Le
 	}
 	run, err := results.OpenReader(dir)
 	if err != nil {
-		return fail(command.Usagef("replay: %w", err))
+		return fail(lab.ReadError("replay", dir, err))
 	}
 	defer run.Close()
 	plan := run.Plan()

@@ -28,8 +28,11 @@ var builds = map[string]struct{ file, probe, build, template string }{
 		"mine.go", "test -n \"$WHOLE_TESTS\" && which go",
 		"GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -ldflags=-s -o mine.wasm mine.go", "new.go.txt",
 	},
-	"ts":  {"mine.ts", "which asc", "asc mine.ts -O --runtime stub --use abort= -o mine.wasm", ""},
-	"zig": {"mine.zig", "which zig", "zig build-exe mine.zig -target wasm32-freestanding -fno-entry -rdynamic -O ReleaseSmall --stack 8192", ""},
+	"ts": {"mine.ts", "which asc", "asc mine.ts -O --runtime stub --use abort= -o mine.wasm", ""},
+	"zig": {
+		"mine.zig", "zig version",
+		"zig build-exe mine.zig -target wasm32-freestanding -fno-entry -rdynamic -O ReleaseSmall --stack 8192 -femit-bin=mine.wasm", "new.zig",
+	},
 }
 
 // templates are the files that `strategies new` writes for some of these languages.

@@ -23,7 +23,7 @@ const scriptName = `^[A-Za-z0-9][A-Za-z0-9_-]*$`
 
 func newCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
-		Name: "new", ArgsUsage: "FILE", Usage: "create a strategy from a template: .lua, .js, .c, .rs or .go",
+		Name: "new", ArgsUsage: "FILE", Usage: "create a strategy: .lua, .js, .c, .rs, .go or .zig",
 		Action: command.Action(p, newStrategy, "FILE"),
 	}
 }
@@ -36,7 +36,7 @@ func newStrategy(p *command.Process, c *cli.Context) error {
 		source, err = templates.ReadFile("templates/new.go.txt")
 	}
 	if err != nil {
-		return command.Usagef("new: unknown extension of %s, want .lua or .js, or .c, .rs or .go for WebAssembly", file)
+		return command.Usagef("new: unknown extension of %s, want .lua or .js, or .c, .rs, .go or .zig for WebAssembly", file)
 	}
 	name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
 	if !regexp.MustCompile(scriptName).MatchString(name) {
@@ -65,7 +65,7 @@ func newStrategy(p *command.Process, c *cli.Context) error {
 // buildCommand returns the command that builds a template, which stands in its first
 // comment, or "" if it needs none.
 func buildCommand(template []byte) string {
-	m := regexp.MustCompile(`(?m)^// *\t? *((?:clang|rustc|GOOS=\S+) .*)$`).FindSubmatch(template)
+	m := regexp.MustCompile(`(?m)^// *\t? *((?:clang|rustc|zig|GOOS=\S+) .*)$`).FindSubmatch(template)
 	if m == nil {
 		return ""
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -73,6 +74,40 @@ func openFaulty(play func(first int, out []results.League, quarantined []bool) e
 			d, end, err := open(ctx, job, source)
 			return faulty{d, play}, end, err
 		}
+	}
+}
+
+// counting is a driver that counts its workers.
+type counting struct {
+	experiments.Driver
+	made *atomic.Int32
+}
+
+func (c counting) NewWorker(ctx context.Context) (experiments.Worker, error) {
+	c.made.Add(1)
+	return c.Driver.NewWorker(ctx)
+}
+
+// TestOneWorkerForACore has a machine with one core play many chunks. It plays them all
+// with one worker of the driver, so in one process with a grown heap and warm caches, also
+// while the broker stores the records of an earlier chunk.
+func TestOneWorkerForACore(t *testing.T) {
+	t.Parallel()
+	plan := planOf(2000)
+	b := broker(t, cluster.BrokerConfig{})
+	l := link(t, cluster.Config{URL: b.URL(), Broker: b})
+	var made atomic.Int32
+	serve(t, t.Context(), b.URL(), func(c *cluster.ServeConfig) {
+		c.Open = func(ctx context.Context, job cluster.Job, source func(string) ([]byte, error)) (experiments.Driver, func() error, error) {
+			d, end, err := open(ctx, job, source)
+			return counting{d, &made}, end, err
+		}
+	})
+	if out, _, err := coordinate(t, l, cluster.RunConfig{Plan: plan}); err != nil || out.Leagues != plan.Runs {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if n := made.Load(); n != 1 {
+		t.Errorf("the driver made %d workers, want 1", n)
 	}
 }
 

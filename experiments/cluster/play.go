@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -136,14 +137,14 @@ func (r *served) fetch() {
 // acknowledgement another worker gets it.
 func (r *served) handle(m jetstream.Msg) {
 	s := r.server
-	part := m.Headers().Get(headerChunk)
+	name := m.Headers().Get(headerChunk)
 	ctx, cancel := context.WithCancel(r.ctx)
 	var beats sync.WaitGroup
 	beats.Go(func() { beat(ctx, m, max(r.run.AckWait/4, 50*time.Millisecond)) })
 	defer beats.Wait()
 	defer cancel()
 	if m.Headers().Get(headerNot) == s.id {
-		if r.send(ctx, part, 0, 0, 0, nil, true) == nil {
+		if r.send(ctx, name, part{}, true) == nil {
 			r.acknowledge(ctx, m) // it is delivered again otherwise, and declined again
 		}
 		return
@@ -154,33 +155,28 @@ func (r *served) handle(m jetstream.Msg) {
 		return
 	case <-s.cores:
 	}
-	s.set(part, true)
-	defer s.set(part, false)
+	s.set(name, true)
+	defer s.set(name, false)
 	if meta, err := m.Metadata(); err == nil && meta.NumDelivered > 1 {
 		s.tell() // if this chunk ends workers, this one is to be named
 	}
 	var request chunk.Request
 	err := json.Unmarshal(m.Data(), &request)
-	var p *player
-	var took time.Duration
+	var parts []part
 	if err == nil {
-		began := time.Now()
-		p, err = r.play(ctx, request)
-		took = time.Since(began)
+		parts, err = r.play(ctx, request)
 	}
 	s.cores <- struct{}{}
 	if err != nil {
 		if r.ctx.Err() == nil {
-			s.link.tell(failure{Worker: s.id, Chunk: part, Error: err.Error()}, "run", r.run.Run, "failed")
+			s.link.tell(failure{Worker: s.id, Chunk: name, Error: err.Error()}, "run", r.run.Run, "failed")
 			_ = m.NakWithDelay(r.run.AckWait / 5) // it is delivered again without it, too, only later
 		} else {
 			_ = m.Nak() // likewise
 		}
 		return
 	}
-	err = r.sendAll(ctx, part, request, p.leagues[:request.Count], p.encoder, took)
-	r.give(p)
-	if err == nil {
+	if r.sendAll(ctx, name, parts) == nil {
 		r.acknowledge(ctx, m) // another worker plays it again otherwise
 		s.leagues.Add(int64(request.Count))
 		if s.config.Played != nil {
@@ -221,8 +217,17 @@ func beat(ctx context.Context, m jetstream.Msg, every time.Duration) {
 	}
 }
 
-// play plays a chunk into the leagues of a player, which the caller gives back.
-func (r *served) play(ctx context.Context, request chunk.Request) (p *player, err error) {
+// part is the records of some leagues of a chunk, for one message.
+type part struct {
+	first, count int
+	records      []byte
+	took         time.Duration // to play them
+}
+
+// play plays a chunk and returns its records. No player is in use afterwards: while
+// they are sent, the next chunk on this core continues with the same one, whose
+// processes have warm caches and a grown heap.
+func (r *served) play(ctx context.Context, request chunk.Request) ([]part, error) {
 	first, end := r.plan.Span()
 	if request.First < first || request.Count < 1 || request.Count > mostLeagues || request.First+request.Count > end || len(request.Quarantined) != len(r.plan.Field) {
 		return nil, fmt.Errorf("chunk of leagues %d to %d with %d players does not belong to this run", request.First, request.First+request.Count-1, len(request.Quarantined))
@@ -230,23 +235,55 @@ func (r *served) play(ctx context.Context, request chunk.Request) (p *player, er
 	ctx, cancel := context.WithTimeoutCause(ctx, r.server.config.MaxTime, fmt.Errorf("leagues %d to %d took longer than %v, the limit of this worker",
 		request.First, request.First+request.Count-1, r.server.config.MaxTime))
 	defer cancel()
-	if p, err = r.take(ctx); err != nil {
+	began := time.Now()
+	p, err := r.take(ctx)
+	if err != nil {
 		return nil, err
 	}
+	leagues, err := p.play(ctx, request, max(1, r.driver.Block()))
+	if err != nil {
+		return nil, errors.Join(err, p.worker.Close())
+	}
+	defer r.give(p)
+	return p.encode(leagues, int(r.server.link.conn.MaxPayload())*3/4, time.Since(began))
+}
+
+// play plays a chunk, a block of leagues at a time. They are valid until the next call.
+func (p *player) play(ctx context.Context, request chunk.Request, block int) ([]results.League, error) {
 	for len(p.leagues) < request.Count {
 		p.leagues = append(p.leagues, results.League{})
 	}
-	block := max(1, r.driver.Block())
 	for at := 0; at < request.Count; at += block {
 		out := p.leagues[at:min(at+block, request.Count)]
 		if err := p.worker.Play(ctx, request.First+at, out, request.Quarantined); err != nil {
-			return nil, errors.Join(fmt.Errorf("leagues %d to %d: %w", request.First+at, request.First+at+len(out)-1, err), p.worker.Close())
+			return nil, fmt.Errorf("leagues %d to %d: %w", request.First+at, request.First+at+len(out)-1, err)
 		}
 		if ctx.Err() != nil {
-			return nil, errors.Join(context.Cause(ctx), p.worker.Close())
+			return nil, context.Cause(ctx)
 		}
 	}
-	return p, nil
+	return p.leagues[:request.Count], nil
+}
+
+// encode returns the records of leagues, which took so long, in parts of at most so many
+// bytes, unless one league has more.
+func (p *player) encode(leagues []results.League, most int, took time.Duration) ([]part, error) {
+	took /= time.Duration(len(leagues))
+	var parts []part
+	for len(leagues) > 0 {
+		n := len(leagues)
+		records, err := p.encoder.Encode(leagues)
+		for err == nil && len(records) > most && n > 1 {
+			n /= 2
+			records, err = p.encoder.Encode(leagues[:n])
+		}
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part{leagues[0].Index, n, bytes.Clone(records), took * time.Duration(n)})
+		leagues = leagues[n:]
+	}
+	return parts, nil
 }
 
 func (r *served) take(ctx context.Context) (*player, error) {
@@ -272,39 +309,28 @@ func (r *served) give(p *player) {
 	r.idle = append(r.idle, p)
 }
 
-// sendAll publishes records, in as many messages as they need.
-func (r *served) sendAll(ctx context.Context, part string, request chunk.Request, leagues []results.League, encoder *chunk.Encoder, took time.Duration) error {
-	most := int(r.server.link.conn.MaxPayload()) * 3 / 4
-	for len(leagues) > 0 {
-		n := len(leagues)
-		records, err := encoder.Encode(leagues)
-		for err == nil && len(records) > most && n > 1 {
-			n = max(1, n/2)
-			records, err = encoder.Encode(leagues[:n])
-		}
-		if err != nil {
+// sendAll publishes the records of a chunk.
+func (r *served) sendAll(ctx context.Context, name string, parts []part) error {
+	for _, p := range parts {
+		if err := r.send(ctx, name, p, false); err != nil {
 			return err
 		}
-		if err := r.send(ctx, part, request.First, n, took*time.Duration(n)/time.Duration(request.Count), records, false); err != nil {
-			return err
-		}
-		leagues, request.First = leagues[n:], request.First+n
 	}
 	return nil
 }
 
-// send publishes the records of a chunk, or that this worker must not play it.
-func (r *served) send(ctx context.Context, part string, first, count int, took time.Duration, records []byte, passes bool) error {
+// send publishes records of a chunk, or that this worker must not play it.
+func (r *served) send(ctx context.Context, name string, p part, passes bool) error {
 	l := r.server.link
 	m := nats.NewMsg(l.subject("records", r.run.Run))
-	m.Data = records
-	m.Header.Set(headerChunk, part)
+	m.Data = p.records
+	m.Header.Set(headerChunk, name)
 	m.Header.Set(headerWorker, r.server.id)
-	m.Header.Set(headerFirst, strconv.Itoa(first))
-	m.Header.Set(headerCount, strconv.Itoa(count))
-	m.Header.Set(headerTook, strconv.FormatFloat(took.Seconds(), 'g', -1, 64))
+	m.Header.Set(headerFirst, strconv.Itoa(p.first))
+	m.Header.Set(headerCount, strconv.Itoa(p.count))
+	m.Header.Set(headerTook, strconv.FormatFloat(p.took.Seconds(), 'g', -1, 64))
 	if passes {
 		m.Header.Set(headerPasses, "yes")
 	}
-	return l.deliver(ctx, m, fmt.Sprintf("%s.%s.%d", r.run.Run, part, first))
+	return l.deliver(ctx, m, fmt.Sprintf("%s.%s.%d", r.run.Run, name, p.first))
 }

@@ -63,14 +63,17 @@ func (c comparison) report(b *testing.B, unit string, times [][]float64) {
 	}
 }
 
-// BenchmarkLanguages times decisions (choose and observe) of one algorithm in every
-// language, as the arena asks for them, in turns. It reports medians.
-func BenchmarkLanguages(b *testing.B) {
+// decide times decisions (choose and observe) of each language, as the arena asks for them, in
+// turns, against opponents that choose at random. It reports medians.
+func (c comparison) decide(b *testing.B) {
+	b.Helper()
 	const decisions, players = 2000, 8
-	c := compared(b)
-	var field []string
-	for i := range players {
-		field = append(field, game.PlayerID(i+1))
+	field, theirs, rnd := make([]string, players), make([]game.Parity, 1<<14), game.NewRand(game.Key{})
+	for i := range field {
+		field[i] = game.PlayerID(i)
+	}
+	for i := range theirs {
+		theirs[i] = game.Even + game.Parity(rnd.Uint64()>>63)
 	}
 	seats, observe := make([]strategies.Strategy, len(c.factories)), make([]func(context.Context, *strategies.Outcome) error, len(c.factories))
 	for i, f := range c.factories {
@@ -86,14 +89,14 @@ func BenchmarkLanguages(b *testing.B) {
 		}
 	}
 	ctx := b.Context()
-	times := make([][]float64, len(seats))
-	turn, outcome := strategies.Turn{Round: 1}, strategies.Outcome{Choice: game.Even, OpponentChoice: game.Odd, Round: 1}
+	times, decided := make([][]float64, len(seats)), 0
+	turn, outcome := strategies.Turn{Round: 1, Role: game.RoleA}, strategies.Outcome{Choice: game.Even, Round: 1, Role: game.RoleA}
 	for b.Loop() {
 		for i, seat := range seats {
 			start := time.Now()
 			for d := range decisions {
 				turn.Opponent = field[1+d%(players-1)]
-				outcome.Opponent = turn.Opponent
+				outcome.Opponent, outcome.OpponentChoice = turn.Opponent, theirs[(decided+d)%len(theirs)]
 				if _, err := seat.Choose(ctx, &turn); err != nil {
 					b.Fatal(err)
 				}
@@ -103,8 +106,22 @@ func BenchmarkLanguages(b *testing.B) {
 			}
 			times[i] = append(times[i], float64(time.Since(start).Nanoseconds())/decisions)
 		}
+		decided += decisions
 	}
 	c.report(b, "ns/decision", times)
+}
+
+// BenchmarkLanguages compares one algorithm in every language.
+func BenchmarkLanguages(b *testing.B) { compared(b).decide(b) }
+
+// BenchmarkAlgorithms compares built-in strategies, cheap and less cheap ones, with the same in C.
+func BenchmarkAlgorithms(b *testing.B) {
+	for _, name := range inC {
+		b.Run(name, func(b *testing.B) {
+			native, _ := builtin.Find(name)
+			comparison{[]string{"native", "wasm"}, []strategies.Factory{native, compiled(b, name)}}.decide(b)
+		})
+	}
 }
 
 // BenchmarkLeaguesOfLanguages times leagues of eight such players, in turns, without Lua

@@ -40,7 +40,7 @@ type timeoutClaim struct {
 // Result is the result of a match as far as one message states it. What it does
 // not state, or states in words that only its sender knows, stays unknown.
 type Result struct {
-	To       string // a player id, "manager", or "a player"
+	To       string // a player id, "the manager", or "a player"
 	Status   string // StatusWin, StatusDraw or StatusTechnicalLoss; empty if unknown
 	Winner   string // empty if there is none or it is unknown
 	Decided  bool   // whether it is known who won, or that nobody did
@@ -226,7 +226,7 @@ func personal(r *protocol.GameOver) bool {
 
 // reported reads a result that was sent to the manager.
 func (e *Evidence) reported(m *Match, r *protocol.MatchResultReport) Result {
-	t := Result{To: "manager", Score: r.Result.Score}
+	t := Result{To: "the manager", Score: r.Result.Score}
 	t.setWinner(m, e.people.known, r.Result.Winner)
 	d := r.Result.Details
 	if d == nil {

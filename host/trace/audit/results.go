@@ -68,10 +68,10 @@ func (e *Evidence) numbers() Check {
 			c.Examined++
 			switch {
 			case technical && drawn && n != 0:
-				c.found("%s: the number %d was drawn although a technical loss decided the match", m.ID, n)
+				c.found("%s: %s received the number %d although a technical loss decided the match", m.ID, t.To, n)
 			case technical:
 			case n < 1 || n > 10:
-				c.found("%s: the number is %d; the protocol draws from 1 to 10, so this referee draws from another range", m.ID, n)
+				c.found("%s: %s received the number %d; the protocol draws from 1 to 10", m.ID, t.To, n)
 			case t.Parity != "" && !sameParity(t.Parity, n):
 				c.found("%s: %s received that %d is %s", m.ID, t.To, n, t.Parity)
 			}
@@ -249,7 +249,8 @@ func (e *Evidence) offences() Check {
 				default:
 					c.Examined++
 					if technical {
-						c.found("%s: %s answered %s after %v and still got a technical loss: %s", m.ID, player, a.choice, a.after.Round(time.Millisecond), t.Reason)
+						c.found("%s: %s answered %s after %v and still got a technical loss; the referee's reason: %s",
+							m.ID, player, a.choice, a.after.Round(time.Millisecond), cmp.Or(t.Reason, "none"))
 					}
 				}
 			}

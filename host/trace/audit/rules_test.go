@@ -1,0 +1,535 @@
+package audit_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/trace"
+	"github.com/strategylab/strategylab/host/trace/audit"
+)
+
+// findings returns what the checks of a report found.
+func findings(r audit.Report) map[string][]string {
+	all := map[string][]string{}
+	for _, c := range r.Broken() {
+		all[c.ID] = c.Findings
+	}
+	return all
+}
+
+func check(t *testing.T, r audit.Report, id string) audit.Check {
+	t.Helper()
+	i := slices.IndexFunc(r.Checks, func(c audit.Check) bool { return c.ID == id })
+	if i < 0 {
+		t.Fatalf("there is no check %s", id)
+	}
+	return r.Checks[i]
+}
+
+// An honest league shows no finding and leaves nothing unjudged, and each rule has
+// been checked on all there is of it.
+func TestBookIsHonest(t *testing.T) {
+	t.Parallel()
+	for _, sealed := range []bool{false, true} {
+		examined := map[string]int{
+			"choices": 18, "numbers": 9, "scoring": 9, "same-result": 6, "offences": 18, "deadlines": 0,
+			"standings": 12, "champion": 1, "schedule": 3, "unexpected": 3, "commitments": 0,
+		}
+		if sealed {
+			examined["commitments"] = 3
+		}
+		r := one(t, write(t, sealed).xs)
+		got := map[string]int{}
+		for _, c := range r.Checks {
+			got[c.ID] = c.Examined
+			if !c.Holds() || c.Unknown > 0 {
+				t.Errorf("sealed %t: %s has findings %q and misses %q", sealed, c.ID, c.Findings, c.Missing)
+			}
+		}
+		if diff := cmp.Diff(examined, got); diff != "" {
+			t.Errorf("sealed %t: examined (-want +got)\n%s", sealed, diff)
+		}
+		if r.League != "cup" || r.Matches != 3 {
+			t.Errorf("the report is about %d matches of %q", r.Matches, r.League)
+		}
+		if kept, all := r.VerifiedDraws(); kept != examined["commitments"] || all != kept {
+			t.Errorf("sealed %t: %d of %d draws are verified", sealed, kept, all)
+		}
+	}
+}
+
+// violation is one breach of a rule in an otherwise honest league, and all that the
+// audit has to find of it.
+type violation struct {
+	name  string
+	plant func(b *book)
+	finds map[string][]string
+}
+
+func plant(t *testing.T, sealed bool, all []violation) {
+	t.Parallel()
+	for _, v := range all {
+		t.Run(v.name, func(t *testing.T) {
+			t.Parallel()
+			b := write(t, sealed)
+			v.plant(b)
+			if diff := cmp.Diff(v.finds, findings(one(t, b.xs))); diff != "" {
+				t.Errorf("findings (-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func some[T any](v T) protocol.Opt[T] { return protocol.Some(v) }
+
+func TestEveryViolationInAResult(t *testing.T) {
+	plant(t, false, []violation{
+		{"a number below the range", func(b *book) {
+			for _, to := range []string{"P01", "P03"} {
+				b.over("R2M1", to).GameResult.DrawnNumber = some(-3)
+			}
+			b.report("R2M1").Result.Details.DrawnNumber = some(-3)
+		}, map[string][]string{
+			"numbers": {
+				"R2M1: P01 received the number -3; the protocol draws from 1 to 10",
+				"R2M1: P03 received the number -3; the protocol draws from 1 to 10",
+				"R2M1: the manager received the number -3; the protocol draws from 1 to 10",
+			},
+		}},
+		{"a number in a technical loss", func(b *book) {
+			b.dropType(protocol.TypeChooseParityCall, "R1M1")
+			for _, to := range []string{"P01", "P02"} {
+				r := b.over("R1M1", to).GameResult
+				r.Status, r.TechnicalLossPlayerIDs = protocol.StatusTechnicalLoss, []string{"P02"}
+			}
+			d := b.report("R1M1").Result.Details
+			d.Status, d.TechnicalLossPlayerIDs = protocol.StatusTechnicalLoss, []string{"P02"}
+		}, map[string][]string{
+			"numbers": {
+				"R1M1: P01 received the number 8 although a technical loss decided the match",
+				"R1M1: P02 received the number 8 although a technical loss decided the match",
+				"R1M1: the manager received the number 8 although a technical loss decided the match",
+			},
+		}},
+		{"a parity that is not the number's, told to one", func(b *book) {
+			b.over("R1M1", "P02").GameResult.NumberParity = some("odd")
+		}, map[string][]string{
+			"numbers": {"R1M1: P02 received that 8 is odd"},
+		}},
+		{"a winner from another match", func(b *book) {
+			b.over("R1M1", "P02").GameResult.WinnerPlayerID = some("P03")
+		}, map[string][]string{
+			"scoring": {"R1M1: the result that P02 received contradicts itself: the winner P03 is neither P01 nor P02"},
+		}},
+		{"a tie that somebody wins", func(b *book) {
+			b.over("R2M1", "P03").GameResult.WinnerPlayerID = some("P01")
+		}, map[string][]string{
+			"scoring": {"R2M1: the result that P03 received contradicts itself: a draw with the winner P01"},
+		}},
+		{"a winner at fault", func(b *book) {
+			r := b.over("R1M1", "P01").GameResult
+			r.Status, r.TechnicalLossPlayerIDs = protocol.StatusTechnicalLoss, []string{"P01"}
+			r.DrawnNumber, r.NumberParity = protocol.Null[int](), protocol.Null[string]()
+		}, map[string][]string{
+			"scoring": {"R1M1: the result that P01 received contradicts itself: P01 wins and is at fault"},
+		}},
+		{"a win that nobody won", func(b *book) {
+			b.report("R1M1").Result.Winner = protocol.Null[string]()
+		}, map[string][]string{
+			"scoring": {"R1M1: the result that the manager received contradicts itself: a win without a winner"},
+		}},
+		{"too few points", func(b *book) {
+			b.report("R1M1").Result.Score = map[string]int{"P01": 2, "P02": 0}
+		}, map[string][]string{
+			"scoring": {"R1M1: the protocol gives P01 3 points, but the manager received 2"},
+		}},
+		{"points for the loser", func(b *book) {
+			b.report("R3M1").Result.Score["P03"] = 1
+		}, map[string][]string{
+			"scoring": {"R3M1: the protocol gives P03 0 points, but the manager received 1"},
+		}},
+		{"a tie without points", func(b *book) {
+			b.report("R2M1").Result.Score = map[string]int{"P01": 0, "P03": 0}
+		}, map[string][]string{
+			"scoring": {
+				"R2M1: the protocol gives P01 1 point, but the manager received 0",
+				"R2M1: the protocol gives P03 1 point, but the manager received 0",
+			},
+		}},
+		{"a win called a tie", func(b *book) {
+			for _, to := range []string{"P01", "P02"} {
+				r := b.over("R1M1", to).GameResult
+				r.Status, r.WinnerPlayerID = protocol.StatusDraw, protocol.Null[string]()
+			}
+			d := &b.report("R1M1").Result
+			d.Details.Status, d.Winner, d.Score = protocol.StatusDraw, protocol.Null[string](), map[string]int{"P01": 1, "P02": 1}
+		}, map[string][]string{
+			"scoring": {
+				"R1M1: with P01 even, P02 odd and the number 8 the winner is P01, but P01 received nobody",
+				"R1M1: with P01 even, P02 odd and the number 8 the winner is P01, but P02 received nobody",
+				"R1M1: with P01 even, P02 odd and the number 8 the winner is P01, but the manager received nobody",
+			},
+			"standings": {
+				"the table after round 1: P01 has 1 win, 0 ties, 0 losses and 3 points; its results add up to 0, 1, 0 and, by the protocol, 1",
+				"the table after round 1: P02 has 0 wins, 0 ties, 1 loss and 0 points; its results add up to 0, 1, 0 and, by the protocol, 1",
+				"the table after round 2: P01 has 1 win, 1 tie, 0 losses and 4 points; its results add up to 0, 2, 0 and, by the protocol, 2",
+				"the table after round 2: P02 has 0 wins, 0 ties, 1 loss and 0 points; its results add up to 0, 1, 0 and, by the protocol, 1",
+				"the table after round 3: P01 has 1 win, 1 tie, 0 losses and 4 points; its results add up to 0, 2, 0 and, by the protocol, 2",
+				"the table after round 3: P02 has 1 win, 0 ties, 1 loss and 3 points; its results add up to 1, 1, 0 and, by the protocol, 4",
+				"the final table: P01 has 1 win, 1 tie, 0 losses and 4 points; its results add up to 0, 2, 0 and, by the protocol, 2",
+				"the final table: P02 has 1 win, 0 ties, 1 loss and 3 points; its results add up to 1, 1, 0 and, by the protocol, 4",
+			},
+		}},
+		{"another number for one player", func(b *book) {
+			b.over("R1M1", "P02").GameResult.DrawnNumber = some(10)
+		}, map[string][]string{
+			"same-result": {"R1M1: P01 received WIN, winner P01, number 8; P02 received WIN, winner P01, number 10"},
+		}},
+		{"another winner for the manager", func(b *book) {
+			b.report("R1M1").Result.Winner = some("P02")
+		}, map[string][]string{
+			"same-result": {"R1M1: P01 received WIN, winner P01, number 8; the manager received WIN, winner P02, number 8"},
+			"scoring":     {"R1M1: with P01 even, P02 odd and the number 8 the winner is P01, but the manager received P02"},
+		}},
+		{"another status for one player", func(b *book) {
+			r := b.over("R1M1", "P02").GameResult
+			r.Status, r.TechnicalLossPlayerIDs = protocol.StatusTechnicalLoss, []string{"P02"}
+		}, map[string][]string{
+			"numbers":     {"R1M1: P02 received the number 8 although a technical loss decided the match"},
+			"offences":    {"R1M1: P02 answered odd after 1s and still got a technical loss; the referee's reason: none"},
+			"same-result": {"R1M1: P01 received WIN, winner P01, number 8; P02 received TECHNICAL_LOSS, winner P01, number 8"},
+		}},
+		{"a choice that the player did not give", func(b *book) {
+			b.over("R2M1", "P01").GameResult.Choices["P03"] = protocol.Odd
+		}, map[string][]string{
+			"choices": {"R2M1: P03 answered even, but P01 received odd"},
+			"scoring": {"R2M1: with P01 even, P03 odd and the number 7 the winner is P03, but P01 received nobody"},
+		}},
+		{"a technical loss of both that answered", func(b *book) {
+			for _, to := range []string{"P01", "P02"} {
+				r := b.over("R1M1", to).GameResult
+				r.Status, r.TechnicalLossPlayerIDs, r.WinnerPlayerID = protocol.StatusTechnicalLoss, []string{"P01", "P02"}, protocol.Null[string]()
+				r.DrawnNumber, r.NumberParity, r.Reason = protocol.Null[int](), protocol.Null[string](), "out of time"
+			}
+			b.dropType(protocol.TypeMatchResultReport, "R1M1")
+		}, map[string][]string{
+			"offences": {
+				"R1M1: P01 answered even after 1s and still got a technical loss; the referee's reason: out of time",
+				"R1M1: P02 answered odd after 1s and still got a technical loss; the referee's reason: out of time",
+				"R1M1: P01 answered even after 1s and still got a technical loss; the referee's reason: out of time",
+				"R1M1: P02 answered odd after 1s and still got a technical loss; the referee's reason: out of time",
+			},
+			"standings": {
+				"the table after round 1: P01 has 1 win, 0 ties, 0 losses and 3 points; its results add up to 0, 0, 1 and, by the protocol, 0",
+				"the table after round 2: P01 has 1 win, 1 tie, 0 losses and 4 points; its results add up to 0, 1, 1 and, by the protocol, 1",
+				"the table after round 3: P01 has 1 win, 1 tie, 0 losses and 4 points; its results add up to 0, 1, 1 and, by the protocol, 1",
+				"the final table: P01 has 1 win, 1 tie, 0 losses and 4 points; its results add up to 0, 1, 1 and, by the protocol, 1",
+			},
+		}},
+	})
+}
+
+// claim inserts a referee's message that a player answered too late, after the
+// player's call.
+func (b *book) claim(match, player string, wait time.Duration, change func(e *protocol.GameError)) {
+	b.t.Helper()
+	x, _, _ := b.call(match, player)
+	e := &protocol.GameError{ErrorCode: string(protocol.CodeTimeout), AffectedPlayer: player}
+	e.MatchID, e.Timestamp = match, stamp(x.At.Add(wait))
+	if change != nil {
+		change(e)
+	}
+	late := *x
+	late.Type, late.Request, late.Answer, late.At = protocol.TypeGameError, e, nil, x.At.Add(wait)
+	b.xs = slices.Insert(b.xs, slices.Index(b.xs, x)+1, &late)
+}
+
+func TestEveryViolationOfTimeAndTables(t *testing.T) {
+	plant(t, false, []violation{
+		{"a timeout ten seconds early", func(b *book) { b.claim("R1M1", "P02", 20*time.Second, nil) }, map[string][]string{
+			"deadlines": {"R1M1: a timeout of P02 was reported 10s before the deadline 2026-03-14T09:00:34Z"},
+		}},
+		{"a timeout within the two seconds of rounding", func(b *book) { b.claim("R1M1", "P02", 28*time.Second, nil) }, map[string][]string{}},
+		{"a timeout at the deadline", func(b *book) { b.claim("R1M1", "P02", 30*time.Second, nil) }, map[string][]string{}},
+		{"an early timeout by the referee's clock only", func(b *book) {
+			b.claim("R1M1", "P02", 30*time.Second, func(e *protocol.GameError) { e.Timestamp = stamp(b.xs[0].At) })
+		}, map[string][]string{}},
+		{"another error than a timeout", func(b *book) {
+			b.claim("R1M1", "P02", time.Second, func(e *protocol.GameError) { e.ErrorCode = string(protocol.CodeInvalidParityChoice) })
+		}, map[string][]string{}},
+		{"a win too many in a table", func(b *book) { b.standings("2")[0].Wins = some(2) }, map[string][]string{
+			"standings": {"the table after round 2: P01 has 2 wins, 1 tie, 0 losses and 4 points; its results add up to 1, 1, 0 and, by the protocol, 4"},
+		}},
+		{"a loss instead of a tie", func(b *book) {
+			b.standings("2")[0].Draws, b.standings("2")[0].Losses = some(0), some(1)
+		}, map[string][]string{
+			"standings": {"the table after round 2: P01 has 1 win, 0 ties, 1 loss and 4 points; its results add up to 1, 1, 0 and, by the protocol, 4"},
+		}},
+		{"a bonus", func(b *book) { b.standings("1")[0].Points = 4 }, map[string][]string{
+			"standings": {"the table after round 1: P01 has 1 win, 0 ties, 0 losses and 4 points; its results add up to 1, 0, 0 and, by the protocol, 3"},
+		}},
+		{"a bonus that changes the order", func(b *book) { b.end().FinalStandings[2].Points = 5 }, map[string][]string{
+			"champion": {"P01 is first with 4 points, but P03 has 5"},
+			"standings": {
+				"the final table: rank 3 with 5 points is below rank 2 with 3",
+				"the final table: P03 has 0 wins, 1 tie, 1 loss and 5 points; its results add up to 0, 1, 1 and, by the protocol, 1",
+			},
+		}},
+		{"ranks that do not follow the points", func(b *book) {
+			rows := b.standings("3")
+			rows[0].Rank, rows[1].Rank = 2, 1
+		}, map[string][]string{
+			"standings": {"the table after round 3: rank 2 with 4 points is below rank 1 with 3"},
+		}},
+		{"the second as the champion", func(b *book) { b.end().Champion.PlayerID = "P02" }, map[string][]string{
+			"champion": {"the champion is P02, but P01 is first in the final table"},
+		}},
+		{"a champion with fewer points than another", func(b *book) {
+			rows := b.end().FinalStandings
+			rows[0].Rank, rows[2].Rank = 3, 1
+		}, map[string][]string{
+			"champion": {
+				"P03 is first with 1 point, but P01 has 4",
+				"the champion is P01, but P03 is first in the final table",
+			},
+			"standings": {
+				"the final table: rank 2 with 3 points is below rank 1 with 1",
+				"the final table: rank 3 with 4 points is below rank 2 with 3",
+			},
+		}},
+	})
+}
+
+func TestEveryViolationOfTheSchedule(t *testing.T) {
+	plant(t, false, []violation{
+		{"two matches of one player in a round", func(b *book) {
+			_, a := find[*protocol.RoundAnnouncement](b, "2", "P01")
+			a.RoundID = protocol.RoundNumber(1)
+			b.drop(func(x *trace.Exchange) bool { return x.Match == "R2M1" || x.Type == protocol.TypeLeagueStandingsUpdate })
+		}, map[string][]string{
+			"schedule": {"round 1: P01 plays both R1M1 and R2M1"},
+		}},
+		{"a second announcement with another opponent", func(b *book) {
+			x, a := find[*protocol.RoundAnnouncement](b, "1", "P01")
+			again, other := *x, *a
+			other.Matches = slices.Clone(a.Matches)
+			other.Matches[0].PlayerBID = "P03"
+			again.Request = &other
+			b.xs = slices.Insert(b.xs, 0, &again)
+		}, map[string][]string{
+			"unexpected": {"match R1M1 was announced between P01 and P03, then between P01 and P02"},
+		}},
+		{"a match that begins after the end", func(b *book) {
+			x, _ := find[*protocol.GameInvitation](b, "R3M1", "P03")
+			b.drop(func(x *trace.Exchange) bool { return x.Match == "R3M1" })
+			b.xs = append(b.xs, x)
+		}, map[string][]string{
+			"unexpected": {"the invitation to match R3M1 was sent after the end of the league"},
+		}},
+		{"a match that its round does not list", func(b *book) {
+			for _, x := range b.xs {
+				if x.Match == "R3M1" && x.Request.Head().MatchID == "R3M1" {
+					x.Match, x.Request.Head().MatchID = "R3M9", "R3M9"
+				}
+			}
+		}, map[string][]string{
+			"unexpected": {"match R3M9 was played in round 3 but not announced: the announcement lists R3M1"},
+		}},
+		{"a pair that meets twice, in a league that is over", func(b *book) {
+			x, a := find[*protocol.RoundAnnouncement](b, "1", "P01")
+			again, other := *x, *a
+			other.RoundID, other.Matches = protocol.RoundNumber(4), slices.Clone(a.Matches)
+			other.Matches[0].MatchID = "R4M1"
+			again.Request = &other
+			b.xs = slices.Insert(b.xs, 1, &again)
+		}, map[string][]string{
+			"schedule": {
+				"P01 and P03 played 1 time, others 2 times",
+				"P02 and P03 played 1 time, others 2 times",
+			},
+		}},
+	})
+}
+
+func TestEveryViolationOfACommitment(t *testing.T) {
+	sealOf := func(id string) sealing {
+		return seal(season[slices.IndexFunc(season, func(m played) bool { return m.id == id })])
+	}
+	both := func(b *book, match string, change func(m *protocol.GameOver)) {
+		for _, m := range season {
+			for _, p := range m.players {
+				if m.id == match {
+					change(b.over(match, p))
+				}
+			}
+		}
+	}
+	plant(t, true, []violation{
+		{"no key", func(b *book) { both(b, "R1M1", func(m *protocol.GameOver) { m.DrawKey = "" }) }, map[string][]string{
+			"commitments": {"R1M1: 8 cannot be verified: the referee reveals no key"},
+		}},
+		{"a key that is none", func(b *book) { both(b, "R1M1", func(m *protocol.GameOver) { m.DrawKey = "cafe" }) }, map[string][]string{
+			"commitments": {"R1M1: 8 cannot be verified: the revealed key is not 64 lower-case hexadecimal digits"},
+		}},
+		{"a key in capitals", func(b *book) {
+			both(b, "R1M1", func(m *protocol.GameOver) { m.DrawKey = strings.Repeat("AB", 32) })
+		}, map[string][]string{
+			"commitments": {"R1M1: 8 cannot be verified: the revealed key is not 64 lower-case hexadecimal digits"},
+		}},
+		{"another key than committed to", func(b *book) {
+			both(b, "R1M1", func(m *protocol.GameOver) { m.DrawKey = strings.Repeat("ab", 32) })
+		}, map[string][]string{
+			"commitments": {"R1M1: 8 cannot be verified: the revealed key is not the one committed to for this match"},
+		}},
+		{"the key of another match", func(b *book) {
+			both(b, "R3M1", func(m *protocol.GameOver) { m.DrawKey = sealOf("R1M1").key })
+		}, map[string][]string{
+			"commitments": {"R3M1: 3 cannot be verified: the revealed key was revealed before, in another match: R1M1"},
+		}},
+		{"another number of the same parity", func(b *book) {
+			both(b, "R1M1", func(m *protocol.GameOver) { m.GameResult.DrawnNumber = some(6) })
+			b.report("R1M1").Result.Details.DrawnNumber = some(6)
+		}, map[string][]string{
+			"commitments": {"R1M1: 6 cannot be verified: the drawn number does not follow from the revealed key: it gives 8, not 6"},
+		}},
+		{"a nonce that the player did not give", func(b *book) {
+			both(b, "R1M1", func(m *protocol.GameOver) { m.DrawNonces = map[string]string{"P01": "00", "P02": m.DrawNonces["P02"]} })
+		}, map[string][]string{
+			"commitments": {"R1M1: 8 cannot be verified: the referee did not use the player's nonce (P01)"},
+		}},
+		{"two commitments", func(b *book) {
+			_, call, _ := b.call("R2M1", "P03")
+			call.DrawCommitment = strings.Repeat("00", 32)
+		}, map[string][]string{
+			"commitments": {"R2M1: 7 cannot be verified: the players got different commitments"},
+		}},
+		{"a choice that the player did not give", func(b *book) {
+			both(b, "R2M1", func(m *protocol.GameOver) { m.GameResult.Choices["P03"] = protocol.Odd })
+		}, map[string][]string{
+			"choices": {
+				"R2M1: P03 answered even, but P01 received odd",
+				"R2M1: P03 answered even, but P03 received odd",
+			},
+			"commitments": {"R2M1: 7 cannot be verified: the result has another choice than the player gave (P03)"},
+			"scoring": {
+				"R2M1: with P01 even, P03 odd and the number 7 the winner is P03, but P01 received nobody",
+				"R2M1: with P01 even, P03 odd and the number 7 the winner is P03, but P03 received nobody",
+			},
+		}},
+		{"no commitment in one match", func(b *book) {
+			for _, p := range []string{"P01", "P02"} {
+				_, call, _ := b.call("R1M1", p)
+				call.DrawCommitment = ""
+			}
+		}, map[string][]string{
+			"commitments": {"R1M1: the referee gave no commitment, which it gave in other matches"},
+		}},
+	})
+}
+
+// What the recording lacks stays unjudged, and the report names it.
+func TestWhatIsMissingIsNamed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		sealed bool
+		lose   func(b *book)
+		check  string
+		want   []string // Missing
+		count  int      // Unknown
+	}{
+		{"the answer of a player", false, func(b *book) { x, _, _ := b.call("R1M1", "P01"); x.Answer = nil }, "choices", []string{"the answer in which a player chose"}, 3},
+		{"the choices in a result", false, func(b *book) {
+			b.over("R1M1", "P01").GameResult.Choices = nil
+		}, "choices", []string{"the choices in a result"}, 2},
+		{"the choices, for the score", false, func(b *book) {
+			b.over("R1M1", "P01").GameResult.Choices = nil
+		}, "scoring", []string{"the choices in a result"}, 1},
+		{"the number", false, func(b *book) {
+			b.over("R1M1", "P01").GameResult.DrawnNumber = protocol.Opt[int]{}
+		}, "numbers", []string{"the drawn number"}, 1},
+		{"the number, for the score", false, func(b *book) {
+			b.over("R1M1", "P01").GameResult.DrawnNumber = protocol.Opt[int]{}
+		}, "scoring", []string{"the drawn number"}, 1},
+		{"who is at fault", false, func(b *book) {
+			r := b.over("R1M1", "P01").GameResult
+			r.Status, r.DrawnNumber, r.WinnerPlayerID = protocol.StatusTechnicalLoss, protocol.Null[int](), protocol.Opt[string]{}
+		}, "scoring", []string{"who is at fault in a technical loss"}, 1},
+		{"a result that can be read", false, func(b *book) {
+			x, _ := find[*protocol.GameOver](b, "R1M1", "P01")
+			x.Request, x.Invalid = nil, errors.New("broken")
+		}, "scoring", []string{"a result in a form that can be read"}, 1},
+		{"winner and number of two accounts", false, func(b *book) {
+			b.report("R1M1").Result = protocol.MatchResult{}
+		}, "same-result", []string{"the winner and the number, in two messages about a match"}, 1},
+		{"an answer by the book", false, func(b *book) {
+			x, _, _ := b.call("R1M1", "P02")
+			x.RawAnswer = []byte(strings.Replace(string(x.RawAnswer), "player:P02", "P02", 1))
+			for _, p := range []string{"P01", "P02"} {
+				r := b.over("R1M1", p).GameResult
+				r.Status, r.TechnicalLossPlayerIDs = protocol.StatusTechnicalLoss, []string{"P02"}
+			}
+		}, "offences", []string{"whether the referee had to take an answer that is not by the book"}, 2},
+		{"the deadline of a call", false, func(b *book) {
+			b.claim("R1M1", "P02", time.Second, nil)
+			_, call, _ := b.call("R1M1", "P02")
+			call.Deadline = ""
+		}, "deadlines", []string{"the deadline that a timeout is about"}, 1},
+		{"the call before a timeout", false, func(b *book) { b.claim("R1M1", "P02", -time.Minute, nil) }, "deadlines", []string{"the deadline that a timeout is about"}, 1},
+		{"the results of a player", false, func(b *book) {
+			b.dropType(protocol.TypeGameOver, "R2M1")
+			b.dropType(protocol.TypeMatchResultReport, "R2M1")
+		}, "standings", []string{"all results of a player in a table"}, 6},
+		{"the numbers of a row", false, func(b *book) {
+			row := &b.end().FinalStandings[0]
+			row.Played, row.Wins = protocol.Opt[int]{}, protocol.Opt[int]{}
+		}, "standings", []string{"all results of a player in a table"}, 1},
+		{"the ranks of the final table", false, func(b *book) { b.end().FinalStandings[1].Rank = 0 }, "champion", []string{"the ranks of the final table"}, 1},
+		{"the champion's row", false, func(b *book) { b.end().Champion.PlayerID = "P99" }, "champion", []string{"the champion's row in the final table"}, 1},
+		{"the players of a match", false, func(b *book) {
+			_, a := find[*protocol.RoundAnnouncement](b, "1", "P01")
+			a.Matches = append(a.Matches, protocol.AnnouncedMatch{MatchID: "R1M2", PlayerAID: "P04"})
+		}, "schedule", []string{"the players of a match"}, 1},
+		{"the announcements of all rounds", false, func(b *book) {
+			b.drop(func(x *trace.Exchange) bool {
+				return x.Type == protocol.TypeRoundAnnouncement && x.Request.Head().RoundID.Number() == 3
+			})
+		}, "schedule", []string{"the announcements of all rounds"}, 1},
+		{"the number of a sealed match", true, func(b *book) {
+			b.dropType(protocol.TypeGameOver, "R1M1")
+			b.dropType(protocol.TypeMatchResultReport, "R1M1")
+		}, "commitments", []string{"the number of a match that ended without one after a choice"}, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b := write(t, c.sealed)
+			c.lose(b)
+			r := one(t, b.xs)
+			if got := check(t, r, c.check); !slices.Equal(got.Missing, c.want) || got.Unknown != c.count || len(got.Findings) > 0 {
+				t.Errorf("%s misses %d: %q and finds %q; want %d: %q", c.check, got.Unknown, got.Missing, got.Findings, c.count, c.want)
+			}
+		})
+	}
+}
+
+// A league with more violations than a report describes has all of them counted.
+func TestManyViolationsAreCounted(t *testing.T) {
+	t.Parallel()
+	b := write(t, false)
+	x, _ := find[*protocol.GameOver](b, "R1M1", "P02")
+	x.Request.(*protocol.GameOver).GameResult.NumberParity = some("odd")
+	for range 29 {
+		again := *x
+		b.xs = slices.Insert(b.xs, slices.Index(b.xs, x), &again)
+	}
+	got := check(t, one(t, b.xs), "numbers")
+	if got.Broken != 30 || len(got.Findings) != 20 || got.Holds() {
+		t.Errorf("%d are counted and %d described, want 30 and 20", got.Broken, len(got.Findings))
+	}
+}

@@ -1,0 +1,162 @@
+package audit_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/trace"
+	"github.com/strategylab/strategylab/host/trace/audit"
+)
+
+// post makes the answers to calls for choices in a match requests of their own, which
+// arrive two seconds after the call.
+func (b *book) post(match string) {
+	b.t.Helper()
+	for _, x := range slices.Clone(b.xs) {
+		call, ok := x.Request.(*protocol.ChooseParityCall)
+		if !ok || x.Match != match {
+			continue
+		}
+		posted := *x
+		posted.Type, posted.Request, posted.Answer = protocol.TypeChooseParityResponse, x.Answer, nil
+		posted.Direction, posted.Peer, posted.Sender = jsonrpc.In, "192.0.2.7:4242", "player:"+call.PlayerID
+		posted.At = x.At.Add(2 * time.Second)
+		x.Answer, x.RawAnswer = nil, nil
+		b.xs = slices.Insert(b.xs, slices.Index(b.xs, x)+1, &posted)
+	}
+}
+
+// personal words the result of a match for its receiver, flat and without a winner.
+func (b *book) personal(match, to, words string) {
+	b.t.Helper()
+	m := b.over(match, to)
+	g := m.GameResult
+	m.Result, m.DrawnNumber, m.PlayerChoices, m.GameResult = words, g.DrawnNumber, g.Choices, nil
+}
+
+// Leagues of programs with other habits are judged like ours: what they write is
+// honest, and a number that they change is found.
+func TestOtherHabitsAreJudged(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		habit  func(b *book)
+		choice int // what is examined of choices and of scoring
+		score  int
+	}{
+		{"choices are posted", func(b *book) { b.post("R1M1") }, 18, 9},
+		{"joins are posted", func(b *book) {
+			for _, p := range []string{"P01", "P02"} {
+				x, _ := find[*protocol.GameInvitation](b, "R1M1", p)
+				posted := *x
+				posted.Type, posted.Request, posted.Answer, posted.Direction = protocol.TypeGameJoinAck, x.Answer, nil, jsonrpc.In
+				x.Answer = nil
+				b.xs = slices.Insert(b.xs, slices.Index(b.xs, x)+1, &posted)
+			}
+		}, 18, 9},
+		{"the loser is told LOSS", func(b *book) { b.personal("R1M1", "P02", "loss") }, 18, 9},
+		{"the winner is told WIN", func(b *book) { b.personal("R1M1", "P01", "Win") }, 18, 9},
+		{"a tie is a TIE", func(b *book) { b.personal("R2M1", "P03", "TIE") }, 18, 9},
+		{"the winner of a tie is called none", func(b *book) {
+			b.over("R2M1", "P03").GameResult.WinnerPlayerID = some("none")
+			b.report("R2M1").Result.Winner = some("DRAW")
+		}, 18, 9},
+		{"words of its own", func(b *book) { b.personal("R1M1", "P01", "VICTORY") }, 18, 8},
+		{"reports without details", func(b *book) { b.report("R1M1").Result.Details = nil }, 16, 8},
+		{"no score", func(b *book) { b.report("R1M1").Result.Score = nil }, 18, 9},
+		{"the schedule is asked for", func(b *book) {
+			b.dropType(protocol.TypeRoundAnnouncement, "")
+			b.say("P01", "manager", "league_query_schedule", nil, nil)
+			x := b.xs[len(b.xs)-1]
+			b.xs = slices.Insert(b.xs[:len(b.xs)-1], 0, x.WithAnswer(200, b.schedule()))
+		}, 18, 9},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b := write(t, false)
+			c.habit(b)
+			r := one(t, b.xs)
+			if diff := cmp.Diff(map[string][]string{}, findings(r)); diff != "" {
+				t.Errorf("an honest league has findings (-want +got)\n%s", diff)
+			}
+			if got := [2]int{check(t, r, "choices").Examined, check(t, r, "scoring").Examined}; got != [2]int{c.choice, c.score} {
+				t.Errorf("%v choices and results are examined, want %v", got, [2]int{c.choice, c.score})
+			}
+			b.over("R3M1", "P03").GameResult.DrawnNumber = some(4)
+			if got := brokenIDs(one(t, b.xs)); !slices.Equal(got, []string{"numbers", "scoring", "same-result"}) {
+				t.Errorf("a changed number breaks %v", got)
+			}
+		})
+	}
+}
+
+// schedule is the manager's answer to a query for the schedule.
+func (b *book) schedule() []byte {
+	b.t.Helper()
+	answer := b.example("league_query_response_schedule")
+	var rounds []doc
+	for _, m := range season {
+		rounds = append(rounds, doc{"round_id": m.round, "byes": []string{}, "matches": []doc{{
+			"match_id": m.id, "game_type": "even_odd", "player_A_id": m.players[0], "player_B_id": m.players[1], "status": "PENDING",
+		}}})
+	}
+	result := answer["result"].(doc)
+	result["league_id"], result["data"] = "cup", doc{"total_rounds": 3, "rounds": rounds}
+	return b.json(answer)
+}
+
+// A posted choice counts unless the referee refused it.
+func TestRefusedChoiceIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	b := write(t, false)
+	b.post("R1M1")
+	for _, x := range b.xs {
+		if x.Type == protocol.TypeChooseParityResponse && x.Sender == "player:P01" {
+			x.Refused = errors.New("E001 TIMEOUT_ERROR")
+		}
+	}
+	got := check(t, one(t, b.xs), "choices")
+	if got.Examined != 15 || got.Unknown != 3 || !got.Holds() {
+		t.Errorf("%d choices are examined and %d unknown, want 15 and 3: %q", got.Examined, got.Unknown, got.Findings)
+	}
+}
+
+// A match that begins again, as after the death of its referee, is a match of its
+// own: the two results are not compared, and no table is held to either.
+func TestMatchThatBeginsAgain(t *testing.T) {
+	t.Parallel()
+	b := write(t, false)
+	first := slices.IndexFunc(b.xs, func(x *trace.Exchange) bool { return x.Match == "R1M1" })
+	last := slices.IndexFunc(b.xs, func(x *trace.Exchange) bool { return x.Type == protocol.TypeMatchResultReport })
+	again := write(t, false)
+	for _, p := range []string{"P01", "P02"} {
+		r := again.over("R1M1", p).GameResult
+		r.DrawnNumber, r.NumberParity, r.WinnerPlayerID = some(9), some("odd"), some("P02")
+	}
+	d := &again.report("R1M1").Result
+	d.Winner, d.Score, d.Details.DrawnNumber, d.Details.NumberParity = some("P02"), map[string]int{"P01": 0, "P02": 3}, some(9), some("odd")
+	b.xs = slices.Insert(b.xs, last+1, again.xs[first:last+1]...)
+	r := one(t, b.xs)
+	if diff := cmp.Diff(map[string][]string{}, findings(r)); diff != "" {
+		t.Errorf("findings (-want +got)\n%s", diff)
+	}
+	if r.Matches != 4 || check(t, r, "same-result").Examined != 8 {
+		t.Errorf("%d matches, %d comparisons; want 4 and 8", r.Matches, check(t, r, "same-result").Examined)
+	}
+	if got := check(t, r, "standings"); got.Examined != 4 {
+		t.Errorf("%d rows are examined, want those of P03 in four tables", got.Examined)
+	}
+	var numbers []int
+	for _, d := range audit.Leagues(b.xs)[0].Draws() {
+		numbers = append(numbers, d.Number)
+	}
+	if want := []int{8, 9, 7, 3}; !slices.Equal(numbers, want) {
+		t.Errorf("the drawn numbers are %v, want %v", numbers, want)
+	}
+}

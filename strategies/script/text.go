@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // Text is the source of a script, for hints at what its author may have meant. It
@@ -88,8 +89,18 @@ func (t *Text) First(form *regexp.Regexp) (line int) {
 
 // LineOf returns the first line of code with a word, 0 if there is none.
 func (t *Text) LineOf(word string) int {
-	return t.First(regexp.MustCompile(`\b` + regexp.QuoteMeta(word) + `\b`))
+	if !utf8.ValidString(word) { // a key that a script makes up
+		return 0
+	}
+	return t.First(regexp.MustCompile(before + regexp.QuoteMeta(word) + after))
 }
+
+// before and after match what is beside a name. A name may begin or end with a dollar sign,
+// where \b does not match.
+const (
+	before = `(?:^|[^\pL\pN_$])`
+	after  = `(?:$|[^\pL\pN_$])`
+)
 
 var name = regexp.MustCompile(`[\pL_$][\pL\pN_$]*`)
 
@@ -140,11 +151,24 @@ func (t *Text) lineOfText(text string) int {
 	return found
 }
 
+// count returns how often a name is in the script.
+func (t *Text) count(n string) (times int) {
+	for _, found := range name.FindAll(t.source, -1) {
+		if string(found) == n {
+			times++
+		}
+	}
+	return times
+}
+
 // Assigns reports whether the script may assign to a name: then reading it before is
 // no mistake.
 func (t *Text) Assigns(name string) bool {
+	if !utf8.ValidString(name) {
+		return false
+	}
 	q := regexp.QuoteMeta(name)
-	return regexp.MustCompile(`\b` + q + `\s*(?:=[^=]|\+\+|--|[-+*/|&?]+=)|\bfunction\s+` + q + `\b`).Match(t.source)
+	return regexp.MustCompile(before + q + `\s*(?:=[^=]|\+\+|--|[-+*/|&?]+=)|\bfunction\s+` + q + after).Match(t.source)
 }
 
 // Declared returns the function whose name is most like one that is missing, and its
@@ -165,7 +189,7 @@ func (t *Text) Declared(missing string, function *regexp.Regexp) (name string, l
 			return n, at[n]
 		}
 	}
-	if n := Nearest(missing, names); n != "" && distance(n, missing) <= 2 && len(regexp.MustCompile(`\b`+n+`\b`).FindAll(t.source, -1)) == 1 {
+	if n := Nearest(missing, names); n != "" && distance(n, missing) <= 2 && t.count(n) == 1 {
 		return n, at[n]
 	}
 	return "", 0

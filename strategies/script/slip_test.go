@@ -1,0 +1,246 @@
+package script
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// api has the fields that a small runtime would give.
+var api = API{
+	Setup:   []string{"legs", "players", "me"},
+	Turn:    []string{"round", "opponent", "my_points"},
+	Outcome: []string{"won", "opponent_choice", "number"},
+}
+
+func TestMissingField(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ object, field, what, hint string }{
+		{"turn", "colour", `turn has no field "colour"`, "turn has round, opponent, my_points"},
+		{"outcome", "colour", `an outcome has no field "colour"`, "outcome has won, opponent_choice, number"},
+		{"turn", "oponent", `turn has no field "oponent"`, "did you mean opponent? turn has round, opponent, my_points"},
+		{"turn", "myPoints", `turn has no field "myPoints"`, "did you mean my_points? turn has round, opponent, my_points"},
+		{"turn", "Round", `turn has no field "Round"`, "did you mean round? turn has round, opponent, my_points"},
+		// A field of another object is named with it, whatever its spelling.
+		{"turn", "number", `turn has no field "number"`, "an outcome has number; turn has round, opponent, my_points"},
+		{"turn", "opponentChoice", `turn has no field "opponentChoice"`, "an outcome has opponent_choice; turn has round, opponent, my_points"},
+		{"outcome", "LEGS", `an outcome has no field "LEGS"`, "setup has legs; outcome has won, opponent_choice, number"},
+		{"setup", "round", `setup has no field "round"`, "turn has round; setup has legs, players, me"},
+		{"turn", "", `turn has no field ""`, "turn has round, opponent, my_points"},
+	} {
+		what, hint, ok := api.Missing(c.object, c.field)
+		if !ok || what != c.what || hint != c.hint {
+			t.Errorf("%s.%s: %q, hint %q, %t; want %q, hint %q", c.object, c.field, what, hint, ok, c.what, c.hint)
+		}
+	}
+	for _, known := range [][2]string{{"turn", "round"}, {"outcome", "won"}, {"setup", "me"}, {"nothing", "round"}} {
+		if what, hint, ok := api.Missing(known[0], known[1]); ok || what+hint != "" {
+			t.Errorf("%s.%s is missed: %q", known[0], known[1], what)
+		}
+	}
+}
+
+func TestAnswerHint(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ kind, text, want string }{
+		{"text", "Even", "use lower case without spaces"},
+		{"text", " odd\n", "use lower case without spaces"},
+		{"text", "evens", ""},
+		{"text", "", ""},
+		{"boolean", "true", "true and false are no choices"},
+		{"nothing", "", "does choose return on every path?"},
+		{"function", "", "did you forget to call it?"},
+		{"number", "1", ""},
+	} {
+		if got := AnswerHint(c.kind, c.text); got != c.want {
+			t.Errorf("%s %q: hint %q, want %q", c.kind, c.text, got, c.want)
+		}
+	}
+}
+
+const lua = `-- copies "even"
+local history = {}
+function setup(s) history = {} end
+function chose(turn) -- a typo
+  if turn.round == 1 then return "even" end
+  print("don't -- count this", 'nor \' this')
+  history[#history + 1] = turn.opponent
+  return 'odd'
+end
+on_outcome = function(o) return "even" end`
+
+func text(source string) *Text {
+	return NewText([]byte(source), "--", func() []Habit {
+		return []Habit{
+			{regexp.MustCompile(`\+\+`), "x = x + 1"},
+			{regexp.MustCompile(`!=`), "~="},
+			{regexp.MustCompile(`!`), "not"},
+		}
+	})
+}
+
+func TestHabit(t *testing.T) {
+	t.Parallel()
+	source := "a++\nif a != b then\nif !a then\nprint(\"a++ != b\")\nprint('!') -- a++\na = 1"
+	x := text(source)
+	for range 2 { // the second time from memory
+		for line, want := range []string{"", "x = x + 1", "~=", "not", "", "", "", "", ""} {
+			if got := x.Habit(line); got != want {
+				t.Errorf("line %d: %q, want %q", line, got, want)
+			}
+		}
+	}
+	if got := x.Habit(-1); got != "" {
+		t.Errorf("before the first line: %q", got)
+	}
+}
+
+func TestFirstLine(t *testing.T) {
+	t.Parallel()
+	x := text(lua)
+	for word, want := range map[string]int{
+		"history": 2, "setup": 3, "chose": 4, "turn": 4, "opponent": 7, "on_outcome": 10,
+		"typo": 0, "even": 0, "count": 0, "his": 0, "tory": 0, ".*": 0,
+	} {
+		if got := x.LineOf(word); got != want {
+			t.Errorf("%s is first found in line %d, want %d", word, got, want)
+		}
+	}
+	if got := x.First(regexp.MustCompile(`return`)); got != 5 {
+		t.Errorf("the first return is in line %d, want 5", got)
+	}
+	if got := text("").LineOf("x"); got != 0 {
+		t.Errorf("an empty script has a word in line %d", got)
+	}
+}
+
+func TestNearestName(t *testing.T) {
+	t.Parallel()
+	x := text(lua)
+	for missing, want := range map[string]string{
+		"histroy": "history", "oponent": "opponent", "choose": "chose", "prnt": "print",
+		"typos":   "", // which is in a comment
+		"history": "", // is the only one like it
+		"zzzzzz":  "",
+	} {
+		if got := x.NearestName(missing); got != want {
+			t.Errorf("the name nearest to %s is %q, want %q", missing, got, want)
+		}
+	}
+}
+
+func TestLineOfText(t *testing.T) {
+	t.Parallel()
+	x := text("a = 'once'\nb = \"twice\"\nc = 'twice'\nd = 'here' .. \"here\"\ne = 'it\\'s'\nf = ''")
+	for range 2 { // the second time from memory
+		for quoted, want := range map[string]int{"once": 1, "twice": 0, "here": 4, `it\'s`: 5, "nowhere": 0, "": 6} {
+			if got := x.LineOfText(quoted); got != want {
+				t.Errorf("%q is in line %d, want %d", quoted, got, want)
+			}
+		}
+	}
+	// A script that makes up texts does not fill the memory.
+	for i := range 1000 {
+		x.LineOfText(strings.Repeat("x", i))
+	}
+	if len(x.quotes) > 100 {
+		t.Errorf("%d texts are remembered", len(x.quotes))
+	}
+}
+
+func TestAssigns(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]bool{
+		"x = 1": true, "x=1": true, "local x = 2": true, "x += 1": true, "x ||= 1": true, "x++": true, "x--": true, "function x() end": true,
+		"x == 1": false, "return x": false, "xx = 1": false, "ax = 1": false, "function xy() end": false, "x(1)": false, "": false,
+	} {
+		if got := text(source).Assigns("x"); got != want {
+			t.Errorf("%q assigns to x: %t, want %t", source, got, want)
+		}
+	}
+}
+
+func TestDeclared(t *testing.T) {
+	t.Parallel()
+	function := regexp.MustCompile(`function\s+(\w+)|(\w+)\s*=\s*function`)
+	for _, c := range []struct {
+		source, missing, name string
+		line                  int
+	}{
+		{lua, "choose", "chose", 4},
+		{lua, "outcome", "on_outcome", 10},
+		{lua, "Setup", "setup", 3},
+		{lua, "something", "", 0},
+		{"function Choose(t) end", "choose", "Choose", 1},
+		{"\n\nfunction chooose(t) end", "choose", "chooose", 3},
+		{"function chose(t) end\nfunction help() return chose() end", "choose", "", 0}, // it is called
+		{"function chase_it(t) end", "choose", "", 0},                                  // too different
+		{"-- function chose()", "choose", "", 0},
+		{"", "choose", "", 0},
+	} {
+		if name, line := text(c.source).Declared(c.missing, function); name != c.name || line != c.line {
+			t.Errorf("%s in %q: %q in line %d, want %q in line %d", c.missing, c.source, name, line, c.name, c.line)
+		}
+	}
+}
+
+// A name with signs of a regular expression, as JavaScript has them, is found like
+// any other.
+func TestDeclaredWithDollar(t *testing.T) {
+	t.Parallel()
+	function := regexp.MustCompile(`function\s+([\w$]+)`)
+	if name, line := NewText([]byte("function chose$(t) {}"), "//", nil).Declared("choose", function); name != "chose$" || line != 1 {
+		t.Errorf("%q in line %d", name, line)
+	}
+	if got := NewText([]byte("let a = 1\n$b = a"), "//", nil).LineOf("$b"); got != 2 {
+		t.Errorf("$b is in line %d, want 2", got)
+	}
+	if !NewText([]byte("$b = 1"), "//", nil).Assigns("$b") {
+		t.Error("$b is not assigned to")
+	}
+}
+
+// Texts are asked by the seats of many leagues at once.
+func TestTextIsSafe(t *testing.T) {
+	t.Parallel()
+	x := text(lua)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for line := range 12 {
+				x.Habit(line)
+				x.LineOfText("even")
+				x.NearestName("choose")
+			}
+		})
+	}
+	all.Wait()
+	if x.NearestName("choose") != "chose" {
+		t.Error("the names are lost")
+	}
+}
+
+// Whatever a script holds, a hint points to one of its lines and to a name in it.
+func FuzzText(f *testing.F) {
+	f.Add(lua, "choose")
+	f.Add("'\n\"\\", "$")
+	f.Add("--\r\n\x00", "(")
+	f.Add("a = \xff", "\xff")
+	function := regexp.MustCompile(`function\s+(\S+)`)
+	f.Fuzz(func(t *testing.T, source, word string) {
+		x := text(source)
+		lines := strings.Split(source, "\n")
+		_, declared := x.Declared(word, function)
+		for _, line := range []int{x.LineOf(word), x.LineOfText(word), declared} {
+			if line < 0 || line > len(lines) {
+				t.Errorf("line %d of %d", line, len(lines))
+			}
+		}
+		if near := x.NearestName(word); near != "" && !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, near) }) {
+			t.Errorf("%q is not in the script", near)
+		}
+		x.Assigns(word)
+	})
+}

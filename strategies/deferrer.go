@@ -11,8 +11,8 @@ import (
 type Deferrer interface {
 	Strategy
 	// Defer is Observe, except that the strategy may leave the outcome to its next
-	// method. If it fails there, the error is an *Error with OpObserve, and the method
-	// does nothing else.
+	// method. It then draws from Setup.Rand as that stood at Defer. If it fails there,
+	// the error is an *Error with OpObserve, and the method does nothing else.
 	Defer(ctx context.Context, o *Outcome) error
 	// Settle observes what was deferred. Close does not.
 	Settle(ctx context.Context) error

@@ -2,6 +2,7 @@ package wasmscript
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -31,7 +32,7 @@ const (
 	grantGlobal        // i64: the fuel with which a call begins
 	usedGlobal         // i64: what all calls have used that ended well
 	wroteGlobal        // i64: where the memory was written to, see wrote
-	stageGlobal        // i32: 1 while a step observes
+	stageGlobal        // i32: 1 while a deferred outcome is observed
 	ourGlobals
 )
 
@@ -64,11 +65,12 @@ func (m *module) addTypes(content []byte) []byte {
 }
 
 // stepped returns the types of the two hooks of a step. Only a module that imports nothing
-// has steps: with another, it could be seen when it observes.
+// but lab.random has steps: with another, it could be seen when it observes.
 func (m *module) stepped() (observe, choose signature, both bool) {
 	o, observes := m.hooks["observe"]
 	c, chooses := m.hooks["choose"]
-	if !observes || !chooses || len(m.imports) > 0 {
+	seen := slices.ContainsFunc(m.imports, func(im imported) bool { return im != randomImport })
+	if !observes || !chooses || seen {
 		return observe, choose, false
 	}
 	return m.types[m.funcs[o]], m.types[m.funcs[c]], true

@@ -106,7 +106,8 @@ type factory struct {
 	code     *codeCache
 	begin    snapshot
 
-	chooses, observes int // numbers of parameters
+	chooses, observes int  // numbers of parameters
+	draws             bool // lab.random is imported
 
 	mu       sync.Mutex
 	idle     []*instance
@@ -122,6 +123,7 @@ func (f *factory) load(c Config) (err error) {
 		config = wazero.NewRuntimeConfigInterpreter
 	}
 	f.chooses, f.observes = f.module.takes("choose"), f.module.takes("observe")
+	f.draws = slices.Contains(f.module.imports, randomImport)
 	ctx := context.Background()
 	if !c.interpreted {
 		f.code = openCode(c.Code, f.module.code)

@@ -19,6 +19,9 @@ const (
 	wasiModule = "wasi_snapshot_preview1"
 )
 
+// randomImport is the import that does not show when it is called.
+var randomImport = imported{labModule, "random"}
+
 // host is a function that modules may import.
 type host struct {
 	signature
@@ -131,10 +134,14 @@ func caller(module, name string) api.GoFunc {
 var errEarly = errors.New("lab.random was called before start; draw in start, choose or observe")
 
 func random(in *instance, s []uint64) {
-	if in.rand == nil {
+	rand := in.rand
+	if rand == nil {
 		panic(errEarly)
 	}
-	s[0] = api.EncodeF64(in.rand.Float64())
+	if in.global[stageGlobal].Get() == observing {
+		rand = &in.before
+	}
+	s[0] = api.EncodeF64(rand.Float64())
 }
 
 func success(_ *instance, s []uint64) { s[0] = wasiSuccess }

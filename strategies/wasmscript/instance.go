@@ -30,10 +30,11 @@ type instance struct {
 	ctx     *callContext
 	tank    tank
 
-	name  string // of the strategy, for its log
-	rand  *game.Rand
-	log   *slog.Logger
-	lines int // printed so far
+	name   string // of the strategy, for its log
+	rand   *game.Rand
+	before game.Rand // rand as it was when the deferred outcome came
+	log    *slog.Logger
+	lines  int // printed so far
 }
 
 // function is an entry function.

@@ -29,7 +29,8 @@ type seat struct {
 	deferred bool
 }
 
-// The stages of an instance: a step observes before it does what it ends with.
+// The stages of an instance: a step observes a deferred outcome before it does what it ends
+// with.
 const ending, observing = 0, 1
 
 // The numbers of a module for what is not there, and for results.
@@ -150,6 +151,9 @@ func (s *seat) Defer(ctx context.Context, o *strategies.Outcome) error {
 		return s.Observe(ctx, o)
 	}
 	s.receive(o)
+	if s.factory.draws {
+		s.instance.before = *s.instance.rand
+	}
 	s.deferred = true
 	return nil
 }
@@ -160,7 +164,13 @@ func (s *seat) Settle(ctx context.Context) error {
 		return s.ended
 	}
 	s.deferred = false
-	return s.call(ctx, strategies.OpObserve, s.instance.observe)
+	stage := s.instance.global[stageGlobal]
+	stage.Set(observing)
+	if err := s.instance.run(ctx, s.instance.observe, observing, s.stack[:]); err != nil {
+		return s.fail(ctx, strategies.OpObserve, err)
+	}
+	stage.Set(ending)
+	return nil
 }
 
 // receive makes parameters of an outcome.

@@ -12,15 +12,21 @@ import (
 	. "github.com/strategylab/strategylab/strategies/wasmscript/wasmtest"
 )
 
-// remembering is a module whose choices depend on all that it was told, in order.
-func remembering() Module {
+// remembering is a module whose choices depend on all that it was told, in order, and on what
+// it draws in each call if it imports lab.random.
+func remembering(imports ...Import) Module {
 	mix := func(params int) (code []byte) {
 		for i := range params {
 			code = Code(code, GetGlobal(0), I32(31), I32Mul, Get(i), I32Add, SetGlobal(0))
 		}
+		for range imports {
+			drawn := Code(Call(0), F64(1<<30), F64Mul, byte(0xaa)) // i32.trunc
+			code = Code(code, GetGlobal(0), I32(31), I32Mul, drawn, I32Add, SetGlobal(0))
+		}
 		return code
 	}
 	return Module{
+		Imports: imports,
 		Globals: []Global{{Type: 'i', Init: 1}},
 		Funcs: []Func{
 			{Name: "choose", Params: "iiiiiiii", Results: "d", Code: Code(mix(8), GetGlobal(0), I32(0xffff), I32And, F64FromI32, F64(0x10000), F64Div)},
@@ -33,17 +39,27 @@ func remembering() Module {
 // order of calls: their choices and their instructions are the same.
 func TestDefersInOrder(t *testing.T) {
 	t.Parallel()
-	f := load(t, remembering())
+	for name, module := range map[string]Module{"no import": remembering(), "lab.random": remembering(From("lab", "random", "", "d"))} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			defersInOrder(t, load(t, module))
+		})
+	}
+}
+
+func defersInOrder(t *testing.T, f strategies.Factory) {
 	ids := []string{"P01", "P02", "P03", "somebody", "P3", "P99", "", "x"}
 	rapid.Check(t, func(t *rapid.T) {
-		open := func() strategies.Deferrer {
-			seat, err := f.New(t.Context(), setup())
+		open := func() (strategies.Deferrer, *game.Rand) {
+			s := setup()
+			seat, err := f.New(t.Context(), s)
 			if err != nil {
 				t.Fatal(err)
 			}
-			return seat.(strategies.Deferrer)
+			return seat.(strategies.Deferrer), s.Rand
 		}
-		deferring, plain := open(), open()
+		deferring, one := open()
+		plain, other := open()
 		check := func(errs ...error) {
 			if err := errors.Join(errs...); err != nil {
 				t.Fatal(err)
@@ -51,6 +67,8 @@ func TestDefersInOrder(t *testing.T) {
 		}
 		for call := range rapid.IntRange(1, 12).Draw(t, "calls") {
 			opponent := rapid.SampledFrom(ids).Draw(t, "opponent")
+			one.Rekey(uint64(call))
+			other.Rekey(uint64(call))
 			o := strategies.Outcome{
 				Opponent: opponent, Round: call, Role: game.RoleB, Choice: game.Even, OpponentChoice: game.Odd,
 				Number: 3, Drew: call%2 == 0, Result: game.Win, Points: call,
@@ -92,7 +110,7 @@ func TestDefersNothing(t *testing.T) {
 		defers bool
 	}{
 		"no import":  {with(), true},
-		"lab.random": {with(From("lab", "random", "", "d")), false},
+		"lab.random": {with(From("lab", "random", "", "d")), true},
 		"lab.log":    {with(From("lab", "log", "ii", "")), false},
 		"WASI":       {with(From("wasi_snapshot_preview1", "proc_exit", "i", "")), false},
 	} {

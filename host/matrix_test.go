@@ -30,6 +30,7 @@ var receivers = map[protocol.Type]struct {
 	protocol.TypeStartLeague:           {protocol.RoleLauncher, []string{"manager"}},
 	protocol.TypeSetPlayerStatus:       {protocol.RoleLauncher, []string{"manager"}},
 	protocol.TypeSetPace:               {protocol.RoleLauncher, []string{"manager"}},
+	protocol.TypeMatchProgress:         {protocol.RoleReferee, []string{"manager"}},
 	protocol.TypeMatchResultReport:     {protocol.RoleReferee, []string{"manager"}},
 	protocol.TypeLeagueQuery:           {protocol.RolePlayer, []string{"manager"}},
 	protocol.TypeRoundAnnouncement:     {protocol.RoleManager, []string{"P01", "REF01"}},

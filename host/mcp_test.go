@@ -102,7 +102,7 @@ func TestClientsBesideALeague(t *testing.T) {
 	shared := play(new(mcptools.Config), func(urls map[string]string) {
 		var each sync.WaitGroup
 		for name, want := range map[string]string{
-			"manager": "register_referee register_player start_league set_player_status set_pace report_match_result league_query",
+			"manager": "register_referee register_player start_league set_player_status set_pace report_match_progress report_match_result league_query",
 			"REF01":   "notify_round update_standings notify_round_completed notify_league_completed game_join_ack choose_parity_response",
 			"P01":     "notify_round update_standings notify_round_completed notify_league_completed handle_game_invitation parity_choose notify_match_result notify_game_error",
 		} {

@@ -20,7 +20,7 @@ import (
 
 // What each kind of agent offers.
 var (
-	managerTools = []string{"league_query", "register_player", "register_referee", "report_match_result", "set_pace", "set_player_status", "start_league"}
+	managerTools = []string{"league_query", "register_player", "register_referee", "report_match_progress", "report_match_result", "set_pace", "set_player_status", "start_league"}
 	refereeTools = []string{"choose_parity_response", "game_join_ack", "notify_league_completed", "notify_round", "notify_round_completed", "update_standings"}
 	playerTools  = []string{
 		"handle_game_invitation", "notify_game_error", "notify_league_completed", "notify_match_result", "notify_round",

@@ -190,6 +190,8 @@ var purpose = map[protocol.Type]string{
 		"SUSPENDED (the same, until it is readmitted) or ACTIVE (readmitted: it plays, and its next registration needs no token and gets a new one).",
 	protocol.TypeSetPace: "Pauses the league, lets it go on, or sets the pause after each round; it needs the admin token. paused true: the current round is played to its end, " +
 		"and no further one begins; false: the league goes on. pace_ms: the pause after each round, in milliseconds.",
+	protocol.TypeMatchProgress: "Tells how far the matches of a referee are, for people who watch: who is asked for a choice, who has chosen, who was asked again, the time left. " +
+		"It holds no choice and decides nothing.",
 	protocol.TypeMatchResultReport: "Reports the result of a match; only the referee that it was assigned to may do so. Each match is reported once; " +
 		"the refusal of a repeat says whether the result was the same.",
 	protocol.TypeLeagueQuery: "Returns information about the league. query_type is GET_STANDINGS (the table), GET_SCHEDULE (all matches; query_params.round_id for one round), " +

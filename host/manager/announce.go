@@ -31,7 +31,11 @@ func (m *Manager) announcement(round int, c *contact) protocol.Message {
 	h := m.header(protocol.TypeRoundAnnouncement, c, fmt.Sprintf("round-%d", round))
 	h.RoundID = protocol.RoundNumber(round)
 	if c.member.role == protocol.RoleReferee {
-		return &protocol.RoundAnnouncement{Header: h, Byes: m.byes(round), Matches: m.assignments(round, c.member)}
+		a := &protocol.RoundAnnouncement{Header: h, Byes: m.byes(round), Matches: m.assignments(round, c.member)}
+		if m.cfg.Progress && c.member.reg.Keyed { // others may be strict about members that they do not know
+			a.ReportProgress = protocol.Some(true)
+		}
+		return a
 	}
 	if m.forPlayers == nil {
 		a := &protocol.RoundAnnouncement{Header: h, Byes: m.byes(round)}

@@ -35,6 +35,7 @@ func (m *Manager) handlers() map[protocol.Type]wire.Handler {
 		protocol.TypeStartLeague:            m.startLeague,
 		protocol.TypeSetPlayerStatus:        m.setStatus,
 		protocol.TypeSetPace:                m.setPace,
+		protocol.TypeMatchProgress:          m.progressed,
 		protocol.TypeMatchResultReport:      m.report,
 		protocol.TypeLeagueQuery:            m.query,
 	}

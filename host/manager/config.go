@@ -125,6 +125,10 @@ type Config struct {
 	Now func() time.Time
 	// Log gets what a person should know; by default nothing is logged.
 	Log *slog.Logger
+	// Progress asks referees of this program in other processes how far their matches
+	// are, for MatchesProgressed.
+	Progress bool
+
 	// Events, if set, receives what happens, one event at a time and in order.
 	// It must be quick, since the cause of an event may wait for it. It may
 	// ask the Manager for its Standings or Results, but must not Close it.

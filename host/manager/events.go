@@ -46,6 +46,12 @@ const (
 	// Error: what is wrong with a report that a tolerant manager has taken all the
 	// same. The same is said once of a referee.
 	ReportDiffers EventKind = "report_differs"
+	// MatchesProgressed: Agent (the referee), Role, Name, Round, Progress: what a referee
+	// of another process says of its matches, with Config.Progress.
+	MatchesProgressed EventKind = "matches_progressed"
+	// StrategyEdited: Agent, Role, Name, Round, Version: another version of a player's
+	// strategy has chosen in the round than before, says the player.
+	StrategyEdited EventKind = "strategy_edited"
 	// MatchReported: Round, Match.
 	MatchReported EventKind = "match_reported"
 	// RoundCompleted: Round, Total, Summary, Standings.
@@ -81,6 +87,8 @@ type Event struct {
 	Missing   []string      `json:"missing,omitempty"`
 	Matches   []string      `json:"matches,omitempty"`
 	Match     *Match        `json:"match,omitempty"`
+	Progress  []Progress    `json:"progress,omitempty"`
+	Version   string        `json:"version,omitempty"` // fingerprint of the strategy's code
 	Summary   *Summary      `json:"summary,omitempty"`
 	Standings []Standing    `json:"standings,omitempty"`
 }

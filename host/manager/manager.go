@@ -157,7 +157,8 @@ type Manager struct {
 	probes     map[string]*probed // by endpoint
 	busy       int                // contacts whose queue is being delivered
 	stopped    bool
-	verdicts   map[string]bool // by player: on the number of its match in the round that ends
+	verdicts   map[string]bool   // by player: on the number of its match in the round that ends
+	versions   map[string]string // by player: the version of its strategy that chose last
 
 	delivering sync.Mutex // held while Config.Events is called
 	background sync.WaitGroup
@@ -180,7 +181,7 @@ func New(cfg Config) (*Manager, error) {
 	}
 	m := &Manager{
 		cfg: cfg, state: newState(cfg.LeagueID), contacts: make(map[string]*contact), reserved: make(map[string]chan struct{}),
-		refusals: make(map[string]bool), verdicts: make(map[string]bool), probes: make(map[string]*probed), tolerant: dialect.NewCodec(protocol.Tolerant, cfg.Dialects...),
+		refusals: make(map[string]bool), verdicts: make(map[string]bool), versions: make(map[string]string), probes: make(map[string]*probed), tolerant: dialect.NewCodec(protocol.Tolerant, cfg.Dialects...),
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	m.ctx, m.cancel = context.WithCancelCause(context.Background())

@@ -30,20 +30,37 @@ func (m *Manager) Draws() Draws {
 }
 
 // noteVerdict keeps what a player says of the number of its match in the current
-// round, when it acknowledges the end of the round.
+// round, and of the version that chose in it, when it acknowledges the end of the round.
 func (m *Manager) noteVerdict(c *contact, message, answer protocol.Message) {
 	ack, ok := answer.(*protocol.Ack)
 	if !ok || message.Head().MessageType != protocol.TypeRoundCompleted {
 		return
 	}
 	verified, said := ack.DrawVerified.Get()
-	if !said || !m.acknowledges(c, answer) {
+	if !said && ack.StrategyVersion == "" || !m.acknowledges(c, answer) {
 		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if message.Head().RoundID.Number() == m.state.round() && !m.state.over() {
+	if message.Head().RoundID.Number() != m.state.round() || m.state.over() {
+		return
+	}
+	if said {
 		m.verdicts[c.member.id] = verified
+	}
+	m.noteVersion(c.member, ack.StrategyVersion)
+}
+
+// noteVersion notes which version of a player's strategy chose in the current round.
+// Whoever plays without edits says nothing. It is called with m.mu held.
+func (m *Manager) noteVersion(player *member, version string) {
+	before := m.versions[player.id]
+	if version == before || !protocol.ValidID(version) {
+		return
+	}
+	m.versions[player.id] = version
+	if before != "" {
+		m.emit(Event{Kind: StrategyEdited, Agent: player.id, Role: player.role, Name: player.reg.Name, Round: m.state.round(), Version: version})
 	}
 }
 

@@ -2,7 +2,9 @@ package manager_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/strategylab/strategylab/host/game"
@@ -86,4 +88,48 @@ func TestDrawsThatNobodyChecked(t *testing.T) {
 	if d := r.m.Draws(); d.Drawn != 3 || d.Verified != 2 || d.Unchecked() != 1 {
 		t.Errorf("%+v, want 2 of 3 verified and one unchecked", d)
 	}
+}
+
+// TestEditsAreHeardFromPlayers: a player that names another version of its strategy than
+// before has edited it. What is no name of a version counts for nothing, nor does what a
+// player says for another one.
+func TestEditsAreHeardFromPlayers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *manager.Config) { c.Players = 4 })
+	r.run()
+	r.conductor("north", fair)
+	said := map[string][]string{
+		"P01": {"aaaa", "bbbb", "bbbb"}, "P02": {"", "cccc", "aaaa"}, "P03": {"dddd", "<img>", strings.Repeat("d", 65)},
+		"P04": {"eeee", "ffff", "eeee"}, // in the name of P01
+	}
+	for i, s := range r.field(3) {
+		s.tells(s.id, said[[]string{"P01", "P02", "P03"}[i]])
+	}
+	four := r.agent(protocol.RolePlayer, "four")
+	four.tells("P01", said["P04"])
+	four.register()
+	if err := r.finished(); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range r.events.all() {
+		if e.Kind == manager.StrategyEdited {
+			got = append(got, fmt.Sprint(e.Agent, " ", e.Round, " ", e.Version))
+		}
+	}
+	slices.Sort(got)
+	if want := []string{"P01 2 bbbb", "P02 3 aaaa"}; !slices.Equal(got, want) {
+		t.Errorf("heard of %q, want %q", got, want)
+	}
+}
+
+// tells has a player say with the end of each round, for an id, which version chose.
+func (s *scripted) tells(id string, versions []string) {
+	s.on(protocol.TypeRoundCompleted, func(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
+		h := in.Header
+		return &protocol.Ack{
+			Header: protocol.NewHeader(in.Type.Answer(), protocol.Sender(s.role, s.known()), h.Timestamp, h.ConversationID),
+			Status: protocol.StatusAcknowledged, PlayerID: id, StrategyVersion: versions[h.RoundID.Number()-1],
+		}, nil
+	})
 }

@@ -109,7 +109,8 @@ func (p *Player) ackOver(in *wire.Exchange, m *match) protocol.Message {
 
 // ackRound acknowledges the end of a round and says whether the number of the
 // agent's match in it could be verified. So the manager hears it from the players,
-// not from the referee. A match without a commitment says nothing.
+// not from the referee. A match without a commitment says nothing. A manager of this
+// program also hears which version of an edited strategy chose.
 func (p *Player) ackRound(in *wire.Exchange, s *leagueState) protocol.Message {
 	answer := p.member.Ack(in)
 	ack, ok := answer.(*protocol.Ack)
@@ -122,6 +123,9 @@ func (p *Player) ackRound(in *wire.Exchange, s *leagueState) protocol.Message {
 		if m.draw != "" && m.round == in.Header.RoundID.Number() {
 			before, said := ack.DrawVerified.Get()
 			ack.DrawVerified = protocol.Some(m.draw == DrawVerified && (before || !said))
+		}
+		if p.cfg.Versions != nil && m.round == in.Header.RoundID.Number() && p.member.Me.ManagerProved() {
+			ack.StrategyVersion = m.version
 		}
 	}
 	return answer

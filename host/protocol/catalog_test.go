@@ -17,6 +17,7 @@ func TestCatalog(t *testing.T) {
 		"START_LEAGUE":             {"start_league", "LEAGUE_STATUS"},
 		"SET_PLAYER_STATUS":        {"set_player_status", "PLAYER_STATUS"},
 		"SET_PACE":                 {"set_pace", "LEAGUE_PACE"},
+		"MATCH_PROGRESS":           {"report_match_progress", "MATCH_PROGRESS_ACK"},
 		"ROUND_ANNOUNCEMENT":       {"notify_round", "ROUND_ANNOUNCEMENT_ACK"},
 		"LEAGUE_STANDINGS_UPDATE":  {"update_standings", "STANDINGS_UPDATE_ACK"},
 		"ROUND_COMPLETED":          {"notify_round_completed", "ROUND_COMPLETED_ACK"},

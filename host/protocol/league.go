@@ -124,11 +124,13 @@ var leagueCompletedShape = message([]Role{RoleManager},
 
 // A RoundAnnouncement announces the matches of a round to players and referees.
 // The form for referees also has the players' endpoints and, for the referee of
-// the match, the match keys; players get neither.
+// the match, the match keys; players get neither. ReportProgress asks a referee for
+// [MatchProgress].
 type RoundAnnouncement struct {
 	Header
-	Byes    []string         `json:"byes,omitzero"`
-	Matches []AnnouncedMatch `json:"matches"`
+	Byes           []string         `json:"byes,omitzero"`
+	Matches        []AnnouncedMatch `json:"matches"`
+	ReportProgress Opt[bool]        `json:"report_progress,omitzero"`
 }
 
 // AnnouncedMatch is one match of a round.
@@ -229,6 +231,7 @@ var roundAnnouncementShape = message([]Role{RoleManager},
 		list("absent", "The players who did not answer lately and are asked to join once; to referees only.", ident("", "")),
 		boolean("match_keys", "False where the referee signs without a match key."),
 	))).always(),
+	boolean("report_progress", "Whether the manager takes MATCH_PROGRESS of the referee; to referees only."),
 )
 
 // standingShape is a line of the table; the final one lacks the number of

@@ -52,6 +52,8 @@ const (
 	TypeGameError               Type = "GAME_ERROR"
 	typeGameErrorAck            Type = "GAME_ERROR_ACK"
 
+	TypeMatchProgress     Type = "MATCH_PROGRESS"
+	typeMatchProgressAck  Type = "MATCH_PROGRESS_ACK"
 	TypeMatchResultReport Type = "MATCH_RESULT_REPORT"
 	typeMatchResultAck    Type = "MATCH_RESULT_ACK"
 
@@ -103,6 +105,9 @@ type Ack struct {
 	// whether the player could verify the drawn number; in that of a ROUND_COMPLETED,
 	// whether it could verify that of its match in the round.
 	DrawVerified Opt[bool] `json:"draw_verified,omitzero"`
+	// StrategyVersion says, in the acknowledgement of a ROUND_COMPLETED, which version of
+	// its strategy chose in the round, for a player whose author edits it meanwhile.
+	StrategyVersion string `json:"strategy_version,omitzero"`
 }
 
 var (
@@ -116,7 +121,8 @@ var (
 
 	roundOverAckShape = message(anyAgent, ackStatus, ackPlayer, ackReferee,
 		round("round_id", "The round of the acknowledged message.").strict(),
-		boolean("draw_verified", "Whether the player could verify the drawn number of its match in the round."))
+		boolean("draw_verified", "Whether the player could verify the drawn number of its match in the round."),
+		text("strategy_version", "The version of the player's strategy that chose in the round, of one that is edited while it plays."))
 
 	leagueAckShape = message(anyAgent, ackStatus, ackPlayer, ackReferee)
 

@@ -50,9 +50,11 @@ var requiredFields = map[string]string{
 	"choose_parity_response_ack": "(status) (match_id) (player_id)",
 	"game_over": "match_id (game_type) (game_result) (game_result/status) (game_result/winner_player_id) (game_result/drawn_number) " +
 		"(game_result/number_parity) (game_result/choices) (game_result/reason)",
-	"game_over_ack":  "(status) (player_id) (match_id)",
-	"game_error":     "(match_id) error_code (error_description) (affected_player) (action_required) (retry_count) (max_retries) (consequence)",
-	"game_error_ack": "(status) (player_id) (match_id)",
+	"game_over_ack":      "(status) (player_id) (match_id)",
+	"game_error":         "(match_id) error_code (error_description) (affected_player) (action_required) (retry_count) (max_retries) (consequence)",
+	"game_error_ack":     "(status) (player_id) (match_id)",
+	"match_progress":     "(league_id) matches matches/0/match_id",
+	"match_progress_ack": "(status)",
 	"match_result_report": "(league_id) (round_id) match_id (game_type) result result/winner (result/score) (result/details) " +
 		"(result/details/drawn_number) (result/details/choices)", // its status is derived where it is missing
 	"match_result_ack": "(status) (match_id) (round_id)",

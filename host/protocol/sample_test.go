@@ -150,7 +150,7 @@ func leagueSamples() []sample {
 		}),
 		request("set_pace", &Pace{Header: pacing, Paused: Some(true), PaceMS: Some(2000)}),
 		reply("league_pace", TypeSetPace, &Pace{header(typeLeaguePace, manager, "09:11:31", "pace-autumn_cup"), Some(true), Some(2000)}),
-		request("round_announcement", &RoundAnnouncement{note(TypeRoundAnnouncement, "09:10:02", "autumn_cup-round-1"), []string{}, announced}),
+		request("round_announcement", &RoundAnnouncement{Header: note(TypeRoundAnnouncement, "09:10:02", "autumn_cup-round-1"), Byes: []string{}, Matches: announced}),
 		request("round_announcement_to_referee", refereeAnnouncement(announced)),
 		reply("round_announcement_ack", TypeRoundAnnouncement, ack(typeRoundAnnouncementAck, "09:10:03", "autumn_cup-round-1")),
 		request("league_standings_update", &LeagueStandingsUpdate{note(TypeLeagueStandingsUpdate, "09:12:00", "autumn_cup-table-1"), table()}),
@@ -179,7 +179,7 @@ func refereeAnnouncement(announced []AnnouncedMatch) *RoundAnnouncement {
 	matches := append([]AnnouncedMatch{}, announced...)
 	matches[0].PlayerAEndpoint, matches[0].PlayerBEndpoint = "http://127.0.0.1:8101/mcp", "http://127.0.0.1:8102/mcp"
 	matches[0].PlayerAKeys, matches[0].PlayerBKeys = keys(heron), keys(otter)
-	return &RoundAnnouncement{h, []string{"P05"}, matches}
+	return &RoundAnnouncement{Header: h, Byes: []string{"P05"}, Matches: matches, ReportProgress: Some(true)}
 }
 
 // table is the table after the first round: Heron beat Otter, the others drew.
@@ -261,7 +261,15 @@ func resultSamples() []sample {
 		return &MatchResultReport{h, MatchResult{Winner: winner, Score: map[string]int{heron: a, otter: b}, Details: &d}}
 	}
 	ack := h.Answer(typeMatchResultAck, manager, clock("09:10:23"))
+	under := header(TypeMatchProgress, "referee:"+refOne, "09:10:12", "autumn_cup-progress")
+	under.AuthToken = h.AuthToken
 	return []sample{
+		request("match_progress", &MatchProgress{under, []MatchState{{
+			MatchID: "R1M1", Asked: []string{heron, otter}, Chosen: []string{heron}, Retried: []string{otter}, TimeLeftMS: Some(24500),
+		}}}),
+		reply("match_progress_ack", TypeMatchProgress, &Ack{
+			Header: header(typeMatchProgressAck, manager, "09:10:12", "autumn_cup-progress"), Status: StatusAcknowledged,
+		}),
 		request("match_result_report", report(Some(heron), 3, 0, ResultDetails{
 			DrawnNumber: Some(7), NumberParity: Some("odd"), Choices: map[string]Choice{heron: Odd, otter: Even}, Status: StatusWin})),
 		request("match_result_report_draw", report(Null[string](), 1, 1, ResultDetails{

@@ -76,6 +76,7 @@ func (r *Referee) announced(ctx context.Context, in *wire.Exchange) (protocol.Me
 		}
 		mine = append(mine, one)
 	}
+	r.progress.want(r.cfg.Progress && m.ReportProgress.Value())
 	if err := r.assign(ctx, in.Type, mine); err != nil {
 		return nil, err
 	}

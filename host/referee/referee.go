@@ -76,6 +76,9 @@ type Config struct {
 	Player func(id, endpoint, dialect string) *wire.Peer
 
 	Events func(Event) // called for what happens; must not block
+	// Progress tells a manager that asks for it how far the matches are, in the
+	// background. A referee in the manager's process leaves it to Events.
+	Progress bool
 }
 
 // Referee is one agent. Its handler is safe for concurrent use.
@@ -100,11 +103,12 @@ type Referee struct {
 	registration chan struct{} // closed with the next registration
 
 	unacknowledged agent.Tally // results
+	progress       *progress
 
 	conducting atomic.Int64 // matches that are not finished, or whose players have not heard the result
 
 	plays      sync.WaitGroup // matches being played
-	background sync.WaitGroup // what nobody waits for; begun by plays only
+	background sync.WaitGroup // what nobody waits for; begun by plays and by start
 
 	league   context.Context // ends when the league is complete
 	complete context.CancelFunc
@@ -125,6 +129,7 @@ func New(cfg Config) (*Referee, error) {
 	r := &Referee{
 		cfg: cfg, member: member, inPlay: make(chan struct{}, cfg.Concurrent), peers: make(map[[3]string]*wire.Peer),
 		matches: make(map[string]*match), absences: make(map[absence]int), registration: make(chan struct{}),
+		progress: newProgress(),
 	}
 	r.league, r.complete = context.WithCancel(context.Background())
 	r.idle, r.rest = context.WithCancel(context.Background())
@@ -227,6 +232,7 @@ type Event struct {
 func (r *Referee) emit(e Event) {
 	e.Referee = r.member.Me.ID()
 	r.cfg.Events(e)
+	r.progress.note(e)
 }
 
 func resultEvent(m *match, p *game.Play) Event {

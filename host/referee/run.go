@@ -77,6 +77,9 @@ func (r *Referee) finish(stop context.CancelFunc) {
 
 // start begins what was assigned already, and from now on what is assigned.
 func (r *Referee) start(ctx context.Context) {
+	if r.cfg.Progress {
+		r.inBackground(ctx, r.tellProgress)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.begin = func(m *match) {

@@ -98,7 +98,10 @@ func (w *Wall) view() *view {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	v.Join, v.Fair, v.Silent = w.join, w.verdict, w.silent
+	v.Join, v.Fair = w.join, w.verdict
+	for _, tells := range w.referees {
+		v.Silent = v.Silent || !tells
+	}
 	names, life := make(map[string]string), make(map[string]manager.AgentLife)
 	for _, p := range shot.Players {
 		names[p.ID], life[p.ID] = p.Name, p.Life
@@ -161,7 +164,7 @@ func (w *Wall) cards(matches []manager.Current, names map[string]string) []card 
 			case m.Finished != nil:
 				s.finish(m.Finished, i)
 			case told != nil:
-				s.State, s.Late = told[i].state(), told[i].retries > 0
+				s.State, s.Late = told[i].state(), told[i].retried
 				if at := told[i].deadline; s.State == "asked" && !at.IsZero() {
 					c.Deadline = max(c.Deadline, at.UnixMilli())
 				}

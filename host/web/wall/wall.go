@@ -56,7 +56,7 @@ type Wall struct {
 	troubles []trouble
 	edits    map[string]edit // of scripts, by player
 	verdict  string          // of Judge, once
-	silent   bool            // some referee does not tell who is asked and who has chosen
+	referees map[string]bool // whether one of which something was heard tells who is asked and who has chosen
 }
 
 // Join is how others take part.
@@ -69,7 +69,8 @@ type Join struct {
 // side is how far one player of a match is.
 type side struct {
 	asked, chose bool
-	retries      int
+	retried      bool
+	failed       bool // and that is counted
 	deadline     time.Time
 }
 
@@ -90,7 +91,7 @@ func New(cfg Config) *Wall {
 	if cfg.Draw.String() == "" {
 		cfg.Draw = game.FairDraw()
 	}
-	w := &Wall{cfg: cfg, sides: make(map[string]*[2]side), edits: make(map[string]edit)}
+	w := &Wall{cfg: cfg, sides: make(map[string]*[2]side), edits: make(map[string]edit), referees: make(map[string]bool)}
 	style, _ := files.ReadFile("wall.css") // is embedded
 	code, _ := files.ReadFile("wall.js")
 	w.page = web.New(web.Config{
@@ -131,9 +132,17 @@ func (w *Wall) Managed(e manager.Event) {
 	case manager.MatchReported:
 		w.count(e.Match)
 		if w.sides[e.Match.ID] == nil && e.Match.Status() != protocol.StatusTechnicalLoss {
-			w.silent = true // it is of another process
+			if _, heard := w.referees[e.Match.RefereeID]; !heard {
+				w.referees[e.Match.RefereeID] = false
+			}
 		}
-		delete(w.sides, e.Match.ID)
+	case manager.MatchesProgressed:
+		w.referees[e.Agent] = true
+		for i := range e.Progress {
+			w.progress(&e.Progress[i])
+		}
+	case manager.StrategyEdited:
+		w.edits[e.Agent] = edit{times: w.edits[e.Agent].times + 1, round: e.Round, version: e.Version[:min(len(e.Version), 8)]}
 	case manager.RoundCompleted:
 		w.before, w.places = w.places, make(map[string]int, len(e.Standings))
 		for _, s := range e.Standings {
@@ -151,12 +160,13 @@ func (w *Wall) Refereed(e referee.Event, reason string) {
 	defer w.mu.Unlock()
 	switch e.Kind {
 	case referee.Asked:
+		w.referees[e.Referee] = true
 		s := w.side(e)
 		s.asked, s.deadline = true, e.Deadline
 	case referee.Chose:
 		w.side(e).chose = true
 	case referee.Retried:
-		w.side(e).retries++
+		w.side(e).retried = true
 	case referee.Forfeited:
 		w.fault(e.Player, reason)
 	default:
@@ -165,28 +175,40 @@ func (w *Wall) Refereed(e referee.Event, reason string) {
 	w.page.Touch()
 }
 
-// Edited notes that another version of a player's script plays, and what it is called.
-func (w *Wall) Edited(player, version string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.league == nil || player == "" {
-		return
-	}
-	w.edits[player] = edit{times: w.edits[player].times + 1, round: w.league.Snapshot().Round, version: version}
-	w.page.Touch()
-}
-
 // side returns the side of a match that an event is about. The lock is held.
 func (w *Wall) side(e referee.Event) *side {
-	both := w.sides[e.Match]
-	if both == nil {
-		both = new([2]side)
-		w.sides[e.Match] = both
-	}
+	both := w.both(e.Match)
 	if e.Player == e.Players[1] {
 		return &both[1]
 	}
 	return &both[0]
+}
+
+// both returns the sides of a match. The lock is held.
+func (w *Wall) both(match string) *[2]side {
+	both := w.sides[match]
+	if both == nil {
+		both = new([2]side)
+		w.sides[match] = both
+	}
+	return both
+}
+
+// progress notes what a referee of another process says of a match; it may repeat itself,
+// and nothing that it has said is taken back. The lock is held.
+func (w *Wall) progress(p *manager.Progress) {
+	both := w.both(p.Match)
+	for i := range both {
+		s := &both[i]
+		s.asked, s.chose, s.retried = s.asked || p.Asked[i], s.chose || p.Chosen[i], s.retried || p.Retried[i]
+		if !p.Deadline.IsZero() {
+			s.deadline = p.Deadline
+		}
+		if p.Faults[i] != "" && !s.failed {
+			s.failed = true
+			w.fault(p.Players[i], p.Faults[i])
+		}
+	}
 }
 
 // maxTroubles is how many players with troubles are shown.

@@ -82,8 +82,9 @@ func TestPageOfAPlayedLeague(t *testing.T) {
 		waiting = h.shown()
 	}
 	h.Stay = func(*host.Played) {
-		h.wall.Edited("P01", "4c69b922")
-		h.wall.Edited("P01", "<img>")
+		for _, version := range []string{"4c69b922", "<img>"} {
+			h.wall.Managed(manager.Event{Kind: manager.StrategyEdited, Agent: "P01", Round: 5, Version: version})
+		}
 		final = h.shown()
 	}
 	played, err := h.Play(t.Context())
@@ -225,5 +226,52 @@ func TestTroubles(t *testing.T) {
 	}
 	if !strings.Contains(final, "(2 times): <bdi>mine.lua:3: &lt;b&gt;bad&lt;/b&gt; at (address) with (address)") || len(final) > 20_000 {
 		t.Errorf("the page is\n%s", final)
+	}
+}
+
+// Matches of a referee that says nothing of them show when they are over, and the page
+// says so, until it does tell. What it repeats is shown once, and no choice before the end.
+func TestRefereesOfOtherProcesses(t *testing.T) {
+	t.Parallel()
+	h := hang("one", "two")
+	h.Manager.Legs, h.Manager.Pace = 2, time.Hour
+	h.Referees[0].Events = nil
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	const silent = "Some referees do not say"
+	var pages []string
+	h.Manager.Events = func(e manager.Event) {
+		h.wall.Managed(e)
+		switch e.Kind {
+		case manager.LeagueStarted:
+			told := manager.Progress{Match: "R1M1", Players: [2]string{"P01", "P02"}, Asked: [2]bool{true, true}, Chosen: [2]bool{true, false}, Deadline: time.UnixMilli(1_800_000_000_000)}
+			h.wall.Managed(manager.Event{Kind: manager.MatchesProgressed, Agent: "REF09", Progress: []manager.Progress{told}})
+			told.Retried[1], told.Faults[1] = true, "too <late>"
+			for range 2 {
+				h.wall.Managed(manager.Event{Kind: manager.MatchesProgressed, Agent: "REF09", Progress: []manager.Progress{told}})
+			}
+			pages = append(pages, h.shown())
+		case manager.RoundCompleted:
+			stop()
+		case manager.MatchReported:
+			h.wall.Managed(manager.Event{Kind: manager.MatchReported, Match: &manager.Match{ID: "R2M1", Index: 1, RefereeID: "REF01"}})
+			pages = append(pages, h.shown())
+			h.wall.Managed(manager.Event{Kind: manager.MatchesProgressed, Agent: "REF01"})
+			pages = append(pages, h.shown())
+		}
+	}
+	if _, err := h.Play(ctx); err == nil {
+		t.Fatal("the league did not stop in the pause")
+	}
+	if len(pages) != 3 {
+		t.Fatalf("%d pages", len(pages))
+	}
+	for _, want := range []string{`data-deadline="1800000000000"`, `<span class="choice in">`, `<span class="choice asked">`, `class="late"`, "<strong><bdi>two</bdi></strong>: <bdi>too &lt;late&gt;</bdi>"} {
+		if !strings.Contains(pages[0], want) {
+			t.Errorf("while the match is played the page lacks %s:\n%s", want, pages[0])
+		}
+	}
+	if strings.Contains(pages[0], silent) || !strings.Contains(pages[1], silent) || strings.Contains(pages[2], silent) {
+		t.Errorf("it should be said of the second page only that a referee is silent:\n%q", pages)
 	}
 }

@@ -75,9 +75,6 @@ func (l *live) edited(name string, e player.Event) {
 	switch e.Kind {
 	case player.Reloaded, player.Kept:
 		l.out.write(e, name+": "+versionText(e))
-		if l.wall != nil && e.Kind == player.Reloaded {
-			l.wall.Edited(e.Player, shortVersion(e.Version))
-		}
 	case player.Completed, player.Left:
 		if len(e.Versions) > 1 {
 			l.edits.mu.Lock()

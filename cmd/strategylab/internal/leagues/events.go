@@ -59,6 +59,8 @@ func (l *live) managed(e manager.Event) {
 		l.wall.Managed(e)
 	}
 	switch e.Kind {
+	case manager.MatchesProgressed:
+		return // for pages: too much to read
 	case manager.MessageRefused:
 		text = refusedText(e)
 	case manager.AgentRegistered:

@@ -22,6 +22,7 @@ func (l *live) hang(c *cli.Context, league *host.League) {
 	if !c.Bool(flagWeb) {
 		return
 	}
+	league.Manager.Progress = true
 	draw := league.Manager.Draw
 	l.wall = wall.New(wall.Config{
 		Draw: draw, Theme: page.Theme(), Organised: league.Manager.AdminToken != "", Judge: func(played []manager.Match) string { return fairDraws(draw, played) },

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/player"
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// spectator follows the page of a league by its events.
+type spectator struct {
+	t     *testing.T
+	parts map[string]string // content by id
+	all   strings.Builder   // what it was sent
+	lines *bufio.Scanner
+}
+
+// spectate opens a page, and its events.
+func spectate(t *testing.T, url string) *spectator {
+	t.Helper()
+	get := func(path string) io.Reader {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { resp.Body.Close() })
+		return resp.Body
+	}
+	body, err := io.ReadAll(get(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &spectator{t: t, parts: make(map[string]string)}
+	s.lines = bufio.NewScanner(get("events?since=" + regexp.MustCompile(`data-version="([^"]*)"`).FindStringSubmatch(string(body))[1]))
+	s.lines.Buffer(nil, 1<<20)
+	return s
+}
+
+// until reads events until a part matches.
+func (s *spectator) until(part, pattern string) string {
+	s.t.Helper()
+	want := regexp.MustCompile(pattern)
+	for !want.MatchString(s.parts[part]) {
+		if !s.lines.Scan() {
+			s.t.Fatalf("the events end (%v) before %s matches %s: %s", s.lines.Err(), part, pattern, s.parts[part])
+		}
+		data, found := strings.CutPrefix(s.lines.Text(), "data: {")
+		if !found {
+			continue
+		}
+		s.all.WriteString(data)
+		var e struct{ Part, HTML string }
+		if err := json.Unmarshal([]byte("{"+data), &e); err != nil {
+			s.t.Fatal(err)
+		}
+		s.parts[e.Part] = e.HTML
+	}
+	return s.parts[part]
+}
+
+// Manager, referee and players in processes of their own: the page of the manager shows who
+// is asked and who has chosen while a match is played, and what they chose not before it
+// is over; which version of an edited script plays; and why somebody lost.
+func TestAgentsOfOtherProcessesOnThePage(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	save := func(text string) {
+		if err := os.WriteFile(filepath.Join(dir, "mine.lua"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	save("function choose(turn)\n  if turn.round == 1 then error('not ready') end\n  return 'even'\nend\n")
+	lead := start(t, dir, "manager", "--legs", "4", "--listen", "127.0.0.1:0", "--players", "2")
+	url := lead.until("listening")["manager"].(string)
+	s := spectate(t, strings.TrimSuffix(url, "mcp"))
+	start(t, dir, "referee", "--manager", url, "--choice-timeout", "10m").until("registered")
+	mine := start(t, dir, "player", "--strategy", "./mine.lua", "--name", "Mine", "--watch", "--manager", url, "--listen", "127.0.0.1:0", "--choice-timeout", "10m")
+	mine.until("registered")
+	other := &opponent{asked: make(chan int), resume: make(chan struct{})}
+	ctx, stop := context.WithCancel(t.Context())
+	var playing sync.WaitGroup
+	defer playing.Wait()
+	defer stop()
+	playing.Go(func() {
+		err := host.Agent{Network: host.NewSockets(), Name: "opponent", Manager: url}.Player(ctx, player.Config{
+			Config: agent.Config{Mode: protocol.Tolerant}, Factory: other, Once: true, Key: game.StrategyKey(1, 0, 1), Coin: game.CoinKey(1, 0, 1),
+		})
+		if err != nil && ctx.Err() == nil {
+			t.Errorf("opponent: %v", err)
+		}
+	})
+	asked := func() {
+		t.Helper()
+		select {
+		case <-other.asked:
+		case <-lead.timeUp:
+			t.Fatalf("the opponent is not asked; the host: %v; the player: %v", lead.seen, mine.seen)
+		}
+	}
+	asked()
+	s.until("troubles", `Mine(?s:.*)strategy makes no choice in this match`)
+	other.resume <- struct{}{}
+	asked()
+	during := s.until("matches", `Round 2(?s:.*choice in".*choice asked"|.*choice asked".*choice in")`)
+	if !regexp.MustCompile(`data-deadline="\d{13}"`).MatchString(during) {
+		t.Errorf("the page has no clock:\n%s", during)
+	}
+	for _, choice := range []string{">even<", ">odd<"} {
+		if strings.Contains(during, choice) {
+			t.Errorf("a choice is shown before the match is over:\n%s", during)
+		}
+	}
+	save("function choose(turn) return 'odd' end\n")
+	mine.until("reloaded")
+	other.resume <- struct{}{}
+	asked()
+	other.resume <- struct{}{}
+	asked()
+	s.until("table", `edited in round 3: version 2 \([0-9a-f]{8}\)`)
+	other.resume <- struct{}{}
+	s.until("stage", "Podium")
+	if strings.Contains(s.all.String(), "do not say who is asked") {
+		t.Error("the page says that the referee tells nothing")
+	}
+	lead.until("league_completed")
+}

@@ -116,6 +116,10 @@ func newExperiment(p *command.Process, c *cli.Context) (*experimentRun, error) {
 	if e.page, err = e.reportOptions(); err != nil {
 		return nil, err
 	}
+	if c.IsSet(command.FlagListen) && !c.Bool(flagWeb) {
+		return nil, command.WithHint(command.Usagef("--%s is the address of the page of --%s, which is missing", command.FlagListen, flagWeb),
+			"add --%s, or leave --%s out", flagWeb, command.FlagListen)
+	}
 	if err := errors.Join(e.onlyConfirm(), e.readCluster()); err != nil {
 		return nil, err
 	}

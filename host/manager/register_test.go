@@ -104,7 +104,7 @@ func TestIdsAndTokens(t *testing.T) {
 		if answer.PlayerID != c.want {
 			t.Errorf("%q got the id %s, want %s", c.asked, answer.PlayerID, c.want)
 		}
-		if answer.Status != "ACCEPTED" || answer.LeagueID != "cup" || !answer.Reason.IsNull() {
+		if answer.Status != "ACCEPTED" || answer.LeagueID != "cup" || answer.Reason != protocol.Null[string]() {
 			t.Errorf("the answer is %+v", answer)
 		}
 		random, ok := strings.CutPrefix(answer.AuthToken, "tok-"+answer.PlayerID+"-")

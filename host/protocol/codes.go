@@ -272,21 +272,8 @@ func Canonical(code string) (CanonicalError, error) {
 	return CanonicalError{}, fmt.Errorf("protocol: %q is no canonical error code", code)
 }
 
-// Payload returns the JSON-RPC error object {code, message, data: {canonical,
-// violations}}, the violations sorted by path and rule. It cannot fail for
-// violations that hold UTF-8.
-func (c CanonicalError) Payload(violations []Violation) (jsontext.Value, error) {
-	data, err := c.data(violations)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(struct {
-		Code    int            `json:"code"`
-		Message string         `json:"message"`
-		Data    jsontext.Value `json:"data"`
-	}{c.RPC, c.Message, data}, plain)
-}
-
+// data returns {canonical, violations}, the violations sorted by path and rule. It
+// cannot fail for violations that hold UTF-8.
 func (c CanonicalError) data(violations []Violation) (jsontext.Value, error) {
 	sorted := append([]Violation{}, violations...)
 	sortViolations(sorted)

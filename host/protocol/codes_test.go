@@ -132,15 +132,16 @@ func TestCanonical(t *testing.T) {
 			t.Errorf("Canonical(%q) = %+v, want an error", code, c)
 		}
 	}
-	c, _ := Canonical(CanonicalInvalidToolInput)
-	got, err := c.Payload([]Violation{{"/params/tool", "type"}, {"/params/input", "required"}, {"/params/tool", "required"}})
-	want := `{"code":-32602,"message":"Invalid tool input","data":{"canonical":"INVALID_TOOL_INPUT","violations":[` +
-		`{"path":"/params/input","rule":"required"},{"path":"/params/tool","rule":"required"},{"path":"/params/tool","rule":"type"}]}}`
+	e := Error{Canonical: CanonicalInvalidToolInput, Violations: []Violation{{"/params/tool", "type"}, {"/params/input", "required"}, {"/params/tool", "required"}}}
+	got, err := e.Data(Header{})
+	want := `{"canonical":"INVALID_TOOL_INPUT","violations":[` +
+		`{"path":"/params/input","rule":"required"},{"path":"/params/tool","rule":"required"},{"path":"/params/tool","rule":"type"}]}`
 	if err != nil || string(got) != want {
-		t.Errorf("payload %s, %v\n   want %s", got, err, want)
+		t.Errorf("data %s, %v\n   want %s", got, err, want)
 	}
-	if got, err := c.Payload(nil); err != nil || !strings.HasSuffix(string(got), `"violations":[]}}`) {
-		t.Errorf("payload without violations: %s, %v", got, err)
+	e.Violations = nil
+	if got, err := e.Data(Header{}); err != nil || !strings.HasSuffix(string(got), `"violations":[]}`) {
+		t.Errorf("data without violations: %s, %v", got, err)
 	}
 }
 

@@ -32,14 +32,13 @@ func ExampleDecode() {
 
 // The canonical form of an error names the rules that were broken, sorted, and
 // never repeats a value of the input.
-func ExampleCanonicalError_Payload() {
-	row, err := protocol.Canonical(protocol.CanonicalInvalidToolInput)
-	if err != nil {
-		fmt.Println(err)
-		return
+func ExampleError_Data() {
+	e := protocol.Error{
+		Canonical:  protocol.CanonicalInvalidToolInput,
+		Violations: []protocol.Violation{{Path: "/params/tool", Rule: "type"}, {Path: "/params/input", Rule: "required"}},
 	}
-	payload, err := row.Payload([]protocol.Violation{{Path: "/params/tool", Rule: "type"}, {Path: "/params/input", Rule: "required"}})
-	fmt.Println(row.HTTP, string(payload), err)
+	data, err := e.Data(protocol.Header{})
+	fmt.Println(string(data), err)
 	// Output:
-	// 422 {"code":-32602,"message":"Invalid tool input","data":{"canonical":"INVALID_TOOL_INPUT","violations":[{"path":"/params/input","rule":"required"},{"path":"/params/tool","rule":"type"}]}} <nil>
+	// {"canonical":"INVALID_TOOL_INPUT","violations":[{"path":"/params/input","rule":"required"},{"path":"/params/tool","rule":"type"}]} <nil>
 }

@@ -40,9 +40,6 @@ func (o Opt[T]) Get() (T, bool) { return o.value, o.is == present }
 // Value returns the value, or T's zero value where there is none.
 func (o Opt[T]) Value() T { return o.value }
 
-// IsNull reports whether the member is an explicit null.
-func (o Opt[T]) IsNull() bool { return o.is == null }
-
 // MarshalJSONTo writes the value or null.
 func (o Opt[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
 	if o.is != present {

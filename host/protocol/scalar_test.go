@@ -115,7 +115,7 @@ func TestOptional(t *testing.T) {
 		}
 	}
 	var h holder
-	if h.N = Null[int](); !h.N.IsNull() || h.N.is == absent || h.N.Value() != 0 {
+	if h.N = Null[int](); h.N != Null[int]() || h.N.is == absent || h.N.Value() != 0 {
 		t.Error("a null is not told from a missing member")
 	}
 	if _, ok := h.N.Get(); ok {

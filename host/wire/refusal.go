@@ -3,6 +3,7 @@ package wire
 import (
 	"net/http"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
@@ -62,20 +63,31 @@ func (r *Refusal) Unwrap() error { return r.Err }
 // Payload returns the JSON-RPC error object: {code, message, data: {canonical,
 // violations}}.
 func (r *Refusal) Payload() jsontext.Value {
-	payload, err := r.CanonicalError.Payload(r.Violations)
-	if err != nil { // a path that is no UTF-8, which the parser lets nobody write
-		payload, _ = r.CanonicalError.Payload(nil)
+	payload, err := json.Marshal(struct {
+		Code    int            `json:"code"`
+		Message string         `json:"message"`
+		Data    jsontext.Value `json:"data"`
+	}{r.RPC, r.Message, r.data()})
+	if err != nil {
+		panic(err) // a number, a constant and JSON can be encoded
 	}
 	return payload
 }
 
+// data returns the canonical part of the data, without extra.
+func (r *Refusal) data() jsontext.Value {
+	e := protocol.Error{Canonical: r.Code, Violations: r.Violations}
+	data, err := e.Data(protocol.Header{})
+	if err != nil { // a path that is no UTF-8, which the parser lets nobody write
+		e.Violations = nil
+		data, _ = e.Data(protocol.Header{})
+	}
+	return data
+}
+
 // rpc returns the error object for an answer.
 func (r *Refusal) rpc() *jsonrpc.Error {
-	members, err := rawjson.Parse(r.Payload())
-	if err != nil {
-		return &jsonrpc.Error{Code: r.RPC, Message: r.Message}
-	}
-	data := members.Get("data")
+	data := r.data()
 	if len(r.extra) > 0 {
 		data = append(append(data[:len(data)-1:len(data)-1], r.extra...), '}')
 	}

@@ -135,7 +135,7 @@ var nobodyWords = []string{"", "DRAW", "TIE", "NONE", "NULL", "NOBODY", "N/A"}
 func (t *Result) setWinner(m *Match, known map[string]bool, winner protocol.Opt[string]) {
 	name, named := winner.Get()
 	switch {
-	case !named && !winner.IsNull():
+	case !named && winner != protocol.Null[string]():
 	case slices.Contains(nobodyWords, strings.ToUpper(name)):
 		t.Decided = true
 	case m.has(name):

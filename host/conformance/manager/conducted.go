@@ -2,7 +2,6 @@ package manager
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 	"slices"
 	"time"
@@ -14,58 +13,6 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
-
-// watch follows a league whose matches the manager conducts itself, until it
-// ends or nothing more is sent.
-func (t T) watch() {
-	l := t.league
-	for n := -1; ; {
-		over, now := false, 0
-		more := t.Until(t.patience(), func() bool {
-			over, now = t.endSent(), len(t.messages)
-			return over || now > n || t.Context().Err() != nil
-		})
-		if over || !more || t.Context().Err() != nil {
-			break
-		}
-		n = now
-	}
-	t.Lock()
-	defer t.Unlock()
-	byRound := map[int]*round{}
-	for _, m := range t.messages {
-		id := m.fields.Text("match_id")
-		if m.typ != protocol.TypeGameInvitation && m.typ != protocol.TypeChooseParityCall || id == "" {
-			continue
-		}
-		i := slices.IndexFunc(t.matches, func(known *match) bool { return known.id == id })
-		switch {
-		case i < 0:
-			known := &match{id: id, round: m.round, by: m, players: [2]string{m.id}}
-			t.peers.matches = append(t.matches, known)
-			if byRound[m.round] == nil {
-				byRound[m.round] = &round{number: m.round, spoiled: true, closed: t.events}
-				l.rounds = append(l.rounds, byRound[m.round])
-			}
-			byRound[m.round].matches = append(byRound[m.round].matches, known)
-		case t.matches[i].players[0] != m.id && t.matches[i].players[1] == "":
-			t.matches[i].players[1] = m.id
-		}
-	}
-	if n := len(t.matches); n < t.pairs() {
-		l.stopped = fmt.Sprintf("of %s of players, the manager's own referee invited %d", kit.Count(t.pairs(), "pair", "pairs"), n)
-	}
-}
-
-// seat is a player's part in a match that the manager's own referee conducts.
-type seat struct {
-	joins   int           // times that it has accepted the invitation
-	called  chan struct{} // closed with the first call
-	answers int           // to calls
-	form    string        // in which its answers are given, as agent.AnswerDialects has it
-	posted  bool          // it has sent its join as a message of its own
-	counted bool          // it is known whether its choice counts
-}
 
 // plays answers a message to one of the agents as the protocol says and, if it is
 // about a match that the manager's own referee conducts, in the form that this
@@ -197,4 +144,20 @@ func refereeOf(m *message) string {
 		return ""
 	}
 	return id
+}
+
+// acknowledge answers a message as the protocol says.
+func acknowledge(m *message) kit.Response {
+	about, _ := protocol.Describe(m.typ)
+	ack, ok := protocol.New(about.Answer).(*protocol.Ack)
+	if !ok {
+		return kit.Respond(m.Raw, nil)
+	}
+	ack.Sender, ack.Status = protocol.Sender(m.to.role, m.id), protocol.StatusAcknowledged
+	if m.to.role == protocol.RolePlayer {
+		ack.PlayerID = m.id
+	} else {
+		ack.RefereeID = m.id
+	}
+	return kit.Respond(m.Raw, ack)
 }

@@ -322,3 +322,45 @@ func (t T) afterLeague() {
 	t.Unlock()
 	t.Until(t.shortDelay(), func() bool { return len(t.messages) > before }) // messages that should not come
 }
+
+// watch follows a league whose matches the manager conducts itself, until it
+// ends or nothing more is sent.
+func (t T) watch() {
+	l := t.league
+	for n := -1; ; {
+		over, now := false, 0
+		more := t.Until(t.patience(), func() bool {
+			over, now = t.endSent(), len(t.messages)
+			return over || now > n || t.Context().Err() != nil
+		})
+		if over || !more || t.Context().Err() != nil {
+			break
+		}
+		n = now
+	}
+	t.Lock()
+	defer t.Unlock()
+	byRound := map[int]*round{}
+	for _, m := range t.messages {
+		id := m.fields.Text("match_id")
+		if m.typ != protocol.TypeGameInvitation && m.typ != protocol.TypeChooseParityCall || id == "" {
+			continue
+		}
+		i := slices.IndexFunc(t.matches, func(known *match) bool { return known.id == id })
+		switch {
+		case i < 0:
+			known := &match{id: id, round: m.round, by: m, players: [2]string{m.id}}
+			t.peers.matches = append(t.matches, known)
+			if byRound[m.round] == nil {
+				byRound[m.round] = &round{number: m.round, spoiled: true, closed: t.events}
+				l.rounds = append(l.rounds, byRound[m.round])
+			}
+			byRound[m.round].matches = append(byRound[m.round].matches, known)
+		case t.matches[i].players[0] != m.id && t.matches[i].players[1] == "":
+			t.matches[i].players[1] = m.id
+		}
+	}
+	if n := len(t.matches); n < t.pairs() {
+		l.stopped = fmt.Sprintf("of %s of players, the manager's own referee invited %d", kit.Count(t.pairs(), "pair", "pairs"), n)
+	}
+}

@@ -67,6 +67,21 @@ type peers struct {
 	closing     bool
 }
 
+// position returns the index of a player among those that registered.
+func (p *peers) position(id string) int {
+	return slices.IndexFunc(p.players(), func(a *member) bool { return a.id == id })
+}
+
+// seat is a player's part in a match that the manager's own referee conducts.
+type seat struct {
+	joins   int           // times that it has accepted the invitation
+	called  chan struct{} // closed with the first call
+	answers int           // to calls
+	form    string        // in which its answers are given, as agent.AnswerDialects has it
+	posted  bool          // it has sent its join as a message of its own
+	counted bool          // it is known whether its choice counts
+}
+
 // member is a player or a referee of the suite.
 type member struct {
 	role     protocol.Role
@@ -121,6 +136,14 @@ type result struct {
 	sides   [2]game.Side
 	number  int // drawn, unless a side is at fault
 	verdict game.Verdict
+}
+
+// winner returns the id of the winner, "" without one.
+func (r *result) winner() string {
+	if i := slices.Index([]game.Result{r.verdict.ResultA, r.verdict.ResultB}, game.Win); i >= 0 {
+		return r.players[i]
+	}
+	return ""
 }
 
 // league is the one league that the manager runs for the suite. The first check

@@ -82,22 +82,6 @@ func (p *peers) record(m *message) {
 	}
 }
 
-// acknowledge answers a message as the protocol says.
-func acknowledge(m *message) kit.Response {
-	about, _ := protocol.Describe(m.typ)
-	ack, ok := protocol.New(about.Answer).(*protocol.Ack)
-	if !ok {
-		return kit.Respond(m.Raw, nil)
-	}
-	ack.Sender, ack.Status = protocol.Sender(m.to.role, m.id), protocol.StatusAcknowledged
-	if m.to.role == protocol.RolePlayer {
-		ack.PlayerID = m.id
-	} else {
-		ack.RefereeID = m.id
-	}
-	return kit.Respond(m.Raw, ack)
-}
-
 // The players that misbehave: when they are first sent the announcement of
 // faultyRound, or, for the slow one, of the first round.
 const (

@@ -193,11 +193,6 @@ func (p *peers) resultOf(m *match) *result {
 	return r
 }
 
-// position returns the index of a player among those that registered.
-func (p *peers) position(id string) int {
-	return slices.IndexFunc(p.players(), func(a *member) bool { return a.id == id })
-}
-
 // another returns a different result of the same match.
 func (r *result) another() *result {
 	if r.points() == [2]int{game.WinPoints, 0} {
@@ -207,14 +202,6 @@ func (r *result) another() *result {
 }
 
 func (r *result) points() [2]int { return [2]int{r.verdict.PointsA, r.verdict.PointsB} }
-
-// winner returns the id of the winner, "" without one.
-func (r *result) winner() string {
-	if i := slices.Index([]game.Result{r.verdict.ResultA, r.verdict.ResultB}, game.Win); i >= 0 {
-		return r.players[i]
-	}
-	return ""
-}
 
 func (r *result) message() protocol.MatchResult {
 	d := &protocol.ResultDetails{Choices: map[string]protocol.Choice{}, Status: protocol.StatusDraw}

@@ -99,7 +99,8 @@ func table(w io.Writer, t *measure.Tree) {
 	most := slices.MaxFunc(t.Packages, func(a, b *measure.Package) int { return len(a.Files) - len(b.Files) })
 	row("largest package", fmt.Sprintf("%d files (`%s`)", len(most.Files), most.Dir), fmt.Sprint(measure.MaxPackageFiles))
 	for _, dir := range rooms[:2] {
-		row("imports between the packages of `"+dir+"`", fmt.Sprint(t.RoomArrows(dir)), "")
+		packages, files := t.RoomArrows(dir)
+		row("imports between the packages of `"+dir+"`", fmt.Sprintf("%d; counted by file %d", packages, files), "")
 	}
 	row("packages that others import, without a runnable example", fmt.Sprint(len(t.WithoutExample())), "")
 }
@@ -184,7 +185,7 @@ func arrows(w io.Writer, t *measure.Tree) {
 	for _, c := range all[:min(15, len(all))] {
 		fmt.Fprintf(w, "  %3d  %3.0f %% backwards  %s\n", c.Arrows.Arrows, 100*c.Share(), c.dir)
 	}
-	fmt.Fprintf(w, "\narrows between packages (a file imports another package of the same tree), and inside them\n")
+	fmt.Fprintf(w, "\narrows between the packages of a tree, those of files to packages, and inside of packages\n")
 	for _, dir := range rooms {
 		inside := measure.Arrows{}
 		for _, c := range all {
@@ -193,6 +194,7 @@ func arrows(w io.Writer, t *measure.Tree) {
 				inside.Backwards += c.Backwards
 			}
 		}
-		fmt.Fprintf(w, "  %3d between, %3d inside (%.0f %% backwards)  %s\n", t.RoomArrows(dir), inside.Arrows, 100*inside.Share(), dir)
+		packages, files := t.RoomArrows(dir)
+		fmt.Fprintf(w, "  %3d of packages, %3d of files, %3d inside (%.0f %% backwards)  %s\n", packages, files, inside.Arrows, 100*inside.Share(), dir)
 	}
 }

@@ -70,9 +70,10 @@ func declared(object types.Object, pkg *types.Package) bool {
 	return false
 }
 
-// RoomArrows counts the arrows between packages at or below dir: the pairs of
-// a file and another such package that it imports.
-func (t *Tree) RoomArrows(dir string) (arrows int) {
+// RoomArrows counts the arrows between packages at or below dir: the pairs of a package
+// and another one that it imports, and the pairs of a file and another such package.
+func (t *Tree) RoomArrows(dir string) (packages, files int) {
+	arrows := graph{}
 	for _, p := range t.Packages {
 		if !Within(p.Dir, dir) {
 			continue
@@ -80,12 +81,16 @@ func (t *Tree) RoomArrows(dir string) (arrows int) {
 		for _, f := range p.Files {
 			for _, other := range f.Imports {
 				if Within(other, dir) {
-					arrows++
+					arrows.add(p.Dir, other)
+					files++
 				}
 			}
 		}
 	}
-	return arrows
+	for _, to := range arrows {
+		packages += len(to)
+	}
+	return packages, files
 }
 
 // Within reports whether a folder is dir or below it.

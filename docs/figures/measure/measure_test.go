@@ -81,11 +81,11 @@ func TestArrows(t *testing.T) {
 	if a := got.Packages[0].Arrows(); a.Arrows != 3 || a.Backwards != 1 {
 		t.Errorf("counted %d arrows, %d of them backwards, want 3 and 1 (b.go to a.go)", a.Arrows, a.Backwards)
 	}
-	if n := got.RoomArrows("zoo"); n != 1 {
-		t.Errorf("counted %d arrows between packages, want 1 (zoo/a.go to zoo/cage)", n)
+	if packages, files := got.RoomArrows("zoo"); packages != 1 || files != 1 {
+		t.Errorf("counted %d arrows between packages, by %d files, want 1 and 1 (zoo/a.go to zoo/cage)", packages, files)
 	}
-	if n := got.RoomArrows("zoo/cage"); n != 0 {
-		t.Errorf("counted %d arrows between packages below zoo/cage, want none", n)
+	if packages, files := got.RoomArrows("zoo/cage"); packages != 0 || files != 0 {
+		t.Errorf("counted %d arrows between packages below zoo/cage, by %d files, want none", packages, files)
 	}
 }
 

@@ -100,7 +100,7 @@ func (ln *block) advance(ctx context.Context) (more bool, err error) {
 	for i := range ln.n {
 		l := &ln.leagues[i]
 		if l.stage == sending {
-			l.stage, l.at = asking, l.first
+			l.stage, l.at = playing, l.first
 		}
 		if err := l.run(ctx); err != nil {
 			return false, err

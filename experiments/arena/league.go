@@ -12,9 +12,9 @@ import (
 type stage uint8
 
 const (
-	between  stage = iota // start the next parts
-	asking                // ask for choices
-	settling              // decide matches and report outcomes
+	between  stage = iota // start the next round, or all of them
+	playing               // play the matches that need no batched seat
+	settling              // settle the matches of batched seats
 	sending               // wait until the turns of batched seats are sent
 	waiting               // wait for the choices of batched seats
 	over                  // close the seats
@@ -31,12 +31,15 @@ type league struct {
 	noted []uint64 // by field index: a bit for each fault with a note
 	batch bool     // some seats are batched
 
-	// In lockstep all seats of a round are asked before any outcome is reported.
-	// Without batched seats it is the two of one match, which is equivalent:
-	// nobody has another match in the round.
+	// In lockstep the matches of batched seats are settled after all others of their
+	// round, which is equivalent: nobody has two matches in a round.
 	stage      stage
-	first, end int // the parts that are handled together
+	first, end int // the parts of the round in lockstep, otherwise of the league
 	at         int // of them, the next in this stage
+
+	// The match that a panic has interrupted, and the next of its four calls: choose of
+	// either seat, and observe.
+	broken, step int
 
 	// During a call of a strategy, twice its part, plus 1 for choose or 2 for
 	// observe. Otherwise 0.
@@ -63,7 +66,7 @@ func (l *league) begin(a *Arena, index int, rec *results.League, quarantined []b
 	l.index, l.rec, l.err, l.batch = index, rec, nil, false
 	l.draws.Reset(a.plan.Seed, index)
 	clear(l.noted)
-	l.stage, l.first, l.end, l.at, l.calling = between, 0, 0, 0, 0
+	l.stage, l.first, l.end, l.at, l.step, l.calling = between, 0, 0, 0, calls, 0
 	for s := range l.seats {
 		field := rec.Seats[s]
 		l.seats[s] = seat{field: field}
@@ -87,54 +90,63 @@ func (l *league) run(ctx context.Context) error {
 	return l.err
 }
 
-// carryOn plays until the first panic of a strategy, or to the end of a stage in
-// lockstep. One deferred call covers many calls of strategies, because it costs as
-// much as one of them.
+// carryOn plays until the first panic of a strategy, or to the end of a stage. One
+// deferred call covers many calls of strategies, because it costs as much as one of
+// them.
 func (l *league) carryOn(ctx context.Context) {
 	defer l.rescue(ctx)
+	l.mend(ctx)
 	switch l.stage {
 	case between:
 		l.next(ctx)
-	case asking:
-		l.ask(ctx)
+	case playing:
+		l.play(ctx)
 	case settling:
 		l.settle(ctx)
 	}
 }
 
-// next starts the next round, or plays all remaining matches.
+// next starts the next round in lockstep, otherwise all matches.
 func (l *league) next(ctx context.Context) {
-	switch {
+	switch l.first, l.at = l.end, l.end; {
 	case ctx.Err() != nil:
 		l.err = context.Cause(ctx)
 	case l.end == len(l.arena.parts):
 		l.stage = over
 	case l.batch:
-		l.stage, l.first, l.end = sending, l.end, l.end+l.arena.perRound
+		l.stage, l.end = sending, l.end+l.arena.perRound
 		l.askBatched(ctx)
 	default:
-		l.play(ctx)
+		l.stage, l.end = playing, len(l.arena.parts)
 	}
 }
 
-// play plays the remaining matches one by one. After a panic, ask and settle
-// complete the match.
+// play plays the matches that need no batched seat, and asks the opponents of batched
+// seats.
 func (l *league) play(ctx context.Context) {
 	const often = 64 // parts; strategies look at ctx themselves
 	parts, matches, draw := l.arena.parts, l.rec.Matches, l.arena.draw
-	for at := l.end; at < len(parts) && l.err == nil; at += 2 {
+	for at := l.at; at < l.end && l.err == nil; at += 2 {
 		m, a, b := &matches[at>>1], &parts[at], &parts[at+1]
 		sa, sb := &l.seats[a.seat], &l.seats[b.seat]
+		m.Number = int32(draw.Pick(l.draws.Next()))
+		if l.batch && (sa.group != nil || sb.group != nil) {
+			l.broken, l.step = at, 0
+			l.mend(ctx)
+			continue
+		}
 		m.A = l.choose(ctx, sa, a, at)
 		m.B = l.choose(ctx, sb, b, at+1)
-		l.decide(m, a, at, draw.Pick(l.draws.Next()))
+		l.decide(m, a, at)
 		l.tell(ctx, sa, a, m, at)
 		l.tell(ctx, sb, b, m, at+1)
 		if at%often == 0 && ctx.Err() != nil {
 			l.err = context.Cause(ctx)
 		}
 	}
-	l.end = len(parts)
+	if l.stage = between; l.batch {
+		l.stage = waiting
+	}
 }
 
 // askBatched adds the turns of batched seats to the next step of their group.
@@ -147,32 +159,47 @@ func (l *league) askBatched(ctx context.Context) {
 	}
 }
 
-// ask asks the seats of the parts before l.end that are not batched.
-func (l *league) ask(ctx context.Context) {
-	for ; l.at < l.end; l.at++ {
-		v := &l.arena.parts[l.at]
-		s := &l.seats[v.seat]
-		if s.group != nil {
-			continue
-		}
-		side := l.choose(ctx, s, v, l.at)
-		*l.side(l.at) = side
-	}
-	if l.stage, l.at = settling, l.first; l.batch {
-		l.stage = waiting
-	}
-}
-
-// settle decides the matches of the parts before l.end and reports the outcomes.
+// settle decides the matches of batched seats and reports their outcomes.
 func (l *league) settle(ctx context.Context) {
-	for ; l.at < l.end; l.at++ {
-		v, m := &l.arena.parts[l.at], &l.rec.Matches[l.at>>1]
-		if l.at&1 == 0 {
-			l.decide(m, v, l.at, l.arena.draw.Pick(l.draws.Next()))
+	for ; l.at < l.end; l.at += 2 {
+		if l.late(l.at) {
+			l.broken, l.step = l.at, 2
+			l.mend(ctx)
 		}
-		l.tell(ctx, &l.seats[v.seat], v, m, l.at)
 	}
 	l.stage = between
+}
+
+// late reports whether a match waits for a batched seat.
+func (l *league) late(at int) bool {
+	a, b := &l.arena.parts[at], &l.arena.parts[at+1]
+	return l.seats[a.seat].group != nil || l.seats[b.seat].group != nil
+}
+
+// calls is the number of calls in a match.
+const calls = 4
+
+// mend makes the calls that are left of an interrupted match.
+func (l *league) mend(ctx context.Context) {
+	for l.step < calls {
+		at, choosing := l.broken+l.step&1, l.step < 2
+		v, m := &l.arena.parts[at], &l.rec.Matches[at>>1]
+		s := &l.seats[v.seat]
+		switch {
+		case choosing && s.group == nil:
+			*l.side(at) = l.choose(ctx, s, v, at)
+		case choosing:
+		case l.stage == playing && l.late(l.broken):
+			l.step = calls
+			return
+		default:
+			if l.step == 2 {
+				l.decide(m, v, at)
+			}
+			l.tell(ctx, s, v, m, at)
+		}
+		l.step++
+	}
 }
 
 // rescue turns a panic of a strategy into its failure and continues the league
@@ -183,17 +210,13 @@ func (l *league) rescue(ctx context.Context) {
 	}
 	err := strategies.Panicked(recover())
 	at, choosing := (l.calling-1)/2, l.calling%2 == 1
-	l.calling, l.at = 0, at+1
-	if !l.batch {
-		l.first = at &^ 1
-		l.end = l.first + 2
-	}
+	l.calling, l.at, l.broken = 0, at&^1+2, at&^1
 	s := &l.seats[l.arena.parts[at].seat]
 	if choosing {
-		l.stage = asking
+		l.step = at&1 + 1
 		*l.side(at) = l.refused(ctx, s, err)
 	} else {
-		l.stage = settling
+		l.step = at&1 + 3
 		l.fail(ctx, s, strategies.OpObserve, err)
 	}
 }
@@ -268,8 +291,8 @@ func (l *league) tell(ctx context.Context, s *seat, v *part, m *results.Match, a
 
 // decide scores a match. Every match takes a number from the stream of draws, even
 // if a technical loss makes it unused, so that no other match shifts.
-func (l *league) decide(m *results.Match, v *part, at, number int) {
-	o := &l.outcome
+func (l *league) decide(m *results.Match, v *part, at int) {
+	o, number := &l.outcome, int(m.Number)
 	o.Match, o.MatchID, o.Round = uint64(at>>1), v.match, int(v.round)
 	o.Number, o.Drew, m.Number = 0, false, results.NoNumber
 	if m.A.Fault|m.B.Fault == game.NoFault {

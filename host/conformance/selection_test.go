@@ -21,7 +21,7 @@ var inTime = []string{"player.load.speed", "referee.load.speed", "manager.load.s
 // others is of how many checks one is made of a mutant that is to pass it, apart from
 // those of the subject of its fault and what they need. Which ones differs from mutant
 // to mutant. Checks that measure are made after all others.
-const others = 8
+const others = 24
 
 // wholeSuites says that all are made of each.
 var wholeSuites = os.Getenv("WHOLE_TESTS") != ""

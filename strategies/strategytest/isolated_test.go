@@ -84,8 +84,8 @@ func oneIn(sample int, all []strategytest.Named) (some []strategytest.Named) {
 
 // unleashedSample and unseededSample are of how many behaviours a plain run tries one.
 const (
-	unleashedSample = 8
-	unseededSample  = 5
+	unleashedSample = 12
+	unseededSample  = 10
 )
 
 // TestIsolatedRuntimes holds scripts in processes of their own to everything

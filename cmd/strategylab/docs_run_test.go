@@ -66,11 +66,11 @@ func stepsOf(t *testing.T, page string) []step {
 }
 
 // quick shortens a command: what is documented with a thousand leagues works with a
-// few, and with fewer still among all strategies.
+// few, and with fewer still among all strategies. A benchmark need not be precise.
 func quick(command string) string {
 	few := "20"
 	if strings.HasPrefix(command, "strategylab experiment") && !strings.Contains(command, " --field ") && !strings.Contains(command, " --resume ") {
-		few = "5"
+		few = "2"
 	}
 	command = someRun.ReplaceAllString(command, "--$1 "+few)
 	sequential := strings.Contains(command, " --until ") || strings.Contains(command, " --sprt ")
@@ -78,7 +78,10 @@ func quick(command string) string {
 		command += " --runs " + few
 	}
 	if sequential {
-		command += " --max-runs 10"
+		command += " --max-runs 4"
+	}
+	if strings.HasPrefix(command, "strategylab strategies bench") && !strings.Contains(command, "--for") {
+		command += " --for 10ms"
 	}
 	return command
 }

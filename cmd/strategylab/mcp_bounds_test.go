@@ -210,7 +210,7 @@ func TestHostileSourcesOverMCP(t *testing.T) {
 	}
 	run := answer[assistants.RunOutput](a, "run_experiment", map[string]any{
 		"players": []any{luaPlayer("loops", "function choose() while true do end end"), luaPlayer("eats", "function choose() local s = 'x' while true do s = s .. s end end"), knownPlayer("random", 2)},
-		"runs":    20, "legs": 2,
+		"runs":    5, "legs": 2,
 	})
 	for _, p := range run.Players {
 		if hostile := p.Kind == "lua"; hostile != (p.Technical == p.Matches) || hostile != (len(p.Faults) > 0) {

@@ -214,7 +214,7 @@ func TestStudioIsBounded(t *testing.T) {
 	t.Parallel()
 	notRaced(t)
 	dir := t.TempDir()
-	s := openStudio(t, dir, "mine", "--max-runs", "300", "--max-time", "20s", "--team", "Red")
+	s := openStudio(t, dir, "mine", "--max-runs", "300", "--max-time", "20s", "--time-limit", "100ms", "--team", "Red")
 	as := []string{"Authorization", "Bearer " + s.tokens["Red"]}
 	for _, source := range []string{
 		"while true do end", `function choose(t) while true do end end`,

@@ -14,7 +14,7 @@ RACETIMEOUT ?= 25m
 OUT ?= /tmp/strategylab-readme
 CRASHLOG ?= /tmp/strategylab-crash-tests
 
-.PHONY: default ci fmt vet lint tidy generate clean-tree build cross readme fuzz race test pictures crash-tests cluster-tests figures figures-table calibration
+.PHONY: default ci fmt vet lint tidy generate clean-tree build cross readme fuzz race test whole pictures crash-tests cluster-tests figures figures-table calibration
 
 default: fmt vet lint build test
 
@@ -77,6 +77,13 @@ race:
 
 test:
 	go test ./...
+
+# The packages whose tests take a sample, or leave something out under the race detector:
+# after the race detector has run all tests, nothing of the others is left to run.
+SAMPLED = $(sort $(dir $(shell git grep -lE 'WHOLE_TESTS|go:build !race' -- '*_test.go')))
+
+whole:
+	WHOLE_TESTS=1 go test $(addprefix ./,$(SAMPLED))
 
 # Takes the pictures of the documentation again. It needs Chromium.
 pictures:

@@ -119,13 +119,30 @@ func (c *codec) append(buf []byte, l *League) ([]byte, error) {
 			buf = binary.LittleEndian.AppendUint16(buf, uint16(field))
 		}
 	}
-	for i, m := range l.Matches {
+	for i := range l.Matches {
+		m := &l.Matches[i]
+		if code := c.code(m); code < len(c.plain) {
+			buf = append(buf, byte(code))
+			continue
+		}
 		var err error
-		if buf, err = c.appendMatch(buf, m); err != nil {
+		if buf, err = c.appendMatch(buf, *m); err != nil {
 			return nil, fmt.Errorf("league %d, match %d: %w", l.Index, i, err)
 		}
 	}
 	return c.appendNotes(buf, l)
+}
+
+// code returns the index of a match in plain. It has one if it is without faults and its
+// number one of a draw without gaps, as nearly every match; others get codes, the number
+// of all.
+func (c *codec) code(m *Match) int {
+	const codes = 256
+	a, b, number := int(m.A.Choice)-int(game.Even), int(m.B.Choice)-int(game.Even), int(m.Number)-c.first
+	if !c.solid || m.A.Fault|m.B.Fault != game.NoFault || uint(a)|uint(b) > 1 || uint(number) >= uint(c.size) {
+		return codes
+	}
+	return number<<2 | a<<1 | b
 }
 
 func (c *codec) appendMatch(buf []byte, m Match) ([]byte, error) {

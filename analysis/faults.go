@@ -63,20 +63,28 @@ func (f *faults) add(league, match, player int, kind game.Fault) {
 	if kind == game.NoFault {
 		return
 	}
+	f.addCount(player, kind, faultCount{1, league, match})
+}
+
+// addCount adds matches that a player lost by one kind of fault.
+func (f *faults) addCount(player int, kind game.Fault, more faultCount) {
 	c := &f.counts[player*faultKinds+int(kind)]
-	if c.matches == 0 || league < c.league {
-		c.league, c.match = league, match
+	if c.matches == 0 || more.league < c.league {
+		c.league, c.match = more.league, more.match
 	}
-	c.matches++
+	c.matches += more.matches
 }
 
 // note keeps the notes of the earliest league, whenever that is added.
 func (f *faults) note(l results.League) {
 	for _, n := range l.Notes {
-		k := faultKey{n.Field, n.Fault}
-		if old, ok := f.notes[k]; !ok || l.Index < old.league {
-			f.notes[k] = firstNote{l.Index, n.Text}
-		}
+		f.addNote(faultKey{n.Field, n.Fault}, firstNote{l.Index, n.Text})
+	}
+}
+
+func (f *faults) addNote(k faultKey, n firstNote) {
+	if old, ok := f.notes[k]; !ok || n.league < old.league {
+		f.notes[k] = n
 	}
 }
 

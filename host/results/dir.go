@@ -43,7 +43,8 @@ type Dir struct {
 }
 
 // Create makes a run folder for a plan, with its parents. It fails with ErrExists if
-// the folder contains a run, and with disk.ErrLocked while another process writes
+// the folder contains a run, unless that is the same one without records and did not
+// come to its end, and with disk.ErrLocked while another process writes
 // to it.
 func Create(path string, plan Plan) (*Dir, error) {
 	if err := plan.Validate(); err != nil {
@@ -60,6 +61,9 @@ func (d *Dir) create() (err error) {
 	if err := d.acquire(); err != nil {
 		return err
 	}
+	if d.unfinished() {
+		return d.writeJSON(PlanFile, d.plan)
+	}
 	for _, name := range []string{PlanFile, LeaguesFile} {
 		if _, err := os.Lstat(filepath.Join(d.path, name)); !errors.Is(err, fs.ErrNotExist) {
 			if err == nil {
@@ -68,13 +72,13 @@ func (d *Dir) create() (err error) {
 			return fmt.Errorf("create run: %s: %w", d.path, err)
 		}
 	}
-	if err := d.writeJSON(PlanFile, d.plan); err != nil {
+	if err := d.writeJSON(PlanFile, d.plan); err != nil || d.plan.Records == RecordsNone {
 		return err
 	}
 	return d.begin()
 }
 
-// Open opens a run to continue it. It cuts off an incomplete end (see Tear); other
+// Open opens a run to continue it. The error is a *NoRecordsError if it keeps no leagues. It cuts off an incomplete end (see Tear); other
 // damage is an error.
 func Open(path string) (*Dir, error) {
 	d := &Dir{path: path}
@@ -91,6 +95,9 @@ func (d *Dir) open() (err error) {
 	// Again: the plan could change before we held the lock.
 	if d.plan, err = readPlan(filepath.Join(d.path, PlanFile)); err != nil {
 		return err
+	}
+	if d.plan.Records == RecordsNone {
+		return &NoRecordsError{}
 	}
 	d.file, err = os.OpenFile(filepath.Join(d.path, LeaguesFile), os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -242,9 +249,11 @@ func (d *Dir) Append(l *League) error {
 	if first, end := d.plan.Span(); l.Index != first+d.leagues || l.Index >= end {
 		return fmt.Errorf("record league %d: want league %d of %d", l.Index, first+d.leagues, end)
 	}
-	if err := d.enc.Encode(l); err != nil {
-		d.err = fmt.Errorf("%s: %w", d.path, err)
-		return d.err
+	if d.enc != nil {
+		if err := d.enc.Encode(l); err != nil {
+			d.err = fmt.Errorf("%s: %w", d.path, err)
+			return d.err
+		}
 	}
 	d.leagues++
 	return nil
@@ -252,7 +261,7 @@ func (d *Dir) Append(l *League) error {
 
 // Flush passes appended leagues to the operating system.
 func (d *Dir) Flush() error {
-	if d.err == nil {
+	if d.err == nil && d.buf != nil {
 		if err := d.buf.Flush(); err != nil {
 			d.err = fmt.Errorf("%s: %w", d.path, err)
 		}
@@ -267,6 +276,9 @@ func (d *Dir) Leagues() iter.Seq2[*League, error] {
 		if err := d.Flush(); err != nil {
 			yield(nil, err)
 			return
+		}
+		if d.file == nil {
+			return // a run without records
 		}
 		end, err := d.file.Seek(0, io.SeekCurrent)
 		if err != nil {
@@ -290,6 +302,9 @@ func (d *Dir) writeJSON(name string, v any) error {
 
 // Close syncs everything to disk and unlocks the folder.
 func (d *Dir) Close() error {
+	if d.file == nil {
+		return d.lock.Release()
+	}
 	err := d.Flush()
 	if err == nil {
 		err = d.file.Sync()
@@ -315,11 +330,15 @@ func OpenReader(path string) (*Reader, error) {
 	return r, err
 }
 
-// OpenShard opens a run or a shard of one for reading.
+// OpenShard opens a run or a shard of one for reading. The error is a *NoRecordsError if it
+// keeps no leagues.
 func OpenShard(path string) (*Reader, error) {
 	plan, err := readPlan(filepath.Join(path, PlanFile))
 	if err != nil {
 		return nil, err
+	}
+	if plan.Records == RecordsNone {
+		return nil, &NoRecordsError{}
 	}
 	f, err := os.Open(filepath.Join(path, LeaguesFile))
 	if err != nil {

@@ -60,6 +60,12 @@ func (p Plan) Validate() error {
 	if err := p.validateShard(); err != nil {
 		return err
 	}
+	switch {
+	case p.Records != "" && p.Records != RecordsNone:
+		return fmt.Errorf("plan: records %q, want none at most", p.Records)
+	case p.Records != "" && (p.Stop != nil || p.Confirms != nil || p.Looks != nil):
+		return errors.New("plan: a run without records has a stop, confirms or looks, which need its leagues")
+	}
 	return p.Stop.validate(names)
 }
 
@@ -84,9 +90,9 @@ func (s *Stop) validate(names map[string]int) error {
 }
 
 // ForLeagues returns the part of the plan that its leagues depend on: without Stop,
-// Confirms, Looks and Shard.
+// Confirms, Looks, Shard and Records.
 func (p Plan) ForLeagues() Plan {
-	p.Stop, p.Confirms, p.Looks, p.Shard = nil, nil, nil, nil
+	p.Stop, p.Confirms, p.Looks, p.Shard, p.Records = nil, nil, nil, nil, ""
 	return p
 }
 

@@ -35,6 +35,9 @@ type Plan struct {
 	// Shard, if not nil, says which of the leagues are in this folder. No league
 	// depends on it.
 	Shard *Shard `json:"shard,omitempty"`
+	// Records is "none" if the folder keeps sums instead of leagues, else empty. No league
+	// depends on it.
+	Records string `json:"records,omitempty"`
 }
 
 // Confirms is the run that another one confirms with a fresh seed: what it showed first,

@@ -47,6 +47,7 @@ type Part struct {
 	Name    string
 	Plan    results.Plan // with its Shard
 	Leagues iter.Seq2[*results.League, error]
+	Sums    *results.Sums // of a shard without records, instead of Leagues; no leagues if it is incomplete
 }
 
 // Whole returns the plan of the run that parts are the shards of, and sorts them. Its
@@ -76,9 +77,13 @@ func Whole(ctx context.Context, parts []Part) (results.Plan, error) {
 		}
 		names[shard.Number] = p.Name
 		n, err := count(ctx, p)
-		if err != nil {
+		switch want := shard.End - shard.First; {
+		case err != nil:
 			report("%s: %w", p.Name, err)
-		} else if want := shard.End - shard.First; n != want {
+		case n == want:
+		case p.Sums != nil:
+			report("%s: %v is incomplete, and keeps nothing until it is complete; start it again with the same line", p.Name, shard)
+		default:
 			report("%s: %v is incomplete: %d of %d leagues; continue it with: strategylab experiment --resume %s", p.Name, shard, n, want, p.Name)
 		}
 	}
@@ -118,6 +123,9 @@ func belongs(first, p results.Plan) error {
 // count returns the number of leagues in a part. The error names the first that has
 // other seats or drawn numbers than the plan gives it.
 func count(ctx context.Context, p Part) (n int, err error) {
+	if p.Sums != nil {
+		return p.Sums.Leagues, nil
+	}
 	checker, err := NewChecker(p.Plan)
 	if err != nil {
 		return 0, err

@@ -55,18 +55,7 @@ func (s *sharded) play(number, of int, kill bool) string {
 	out := fmt.Sprintf("of%d/shard-%d", of, number)
 	line := append(s.args[:len(s.args):len(s.args)], "--shard", fmt.Sprintf("%d/%d", number, of), "--out", out)
 	if kill {
-		cmd := commandLine(s.t.Context(), s.dir, line...)
-		if err := cmd.Start(); err != nil {
-			s.t.Fatal(err)
-		}
-		until(s.t, "leagues on disk", func() bool {
-			info, err := os.Stat(filepath.Join(s.dir, out, "leagues.bin"))
-			return err == nil && info.Size() > 200
-		})
-		if err := cmd.Process.Kill(); err != nil {
-			s.t.Fatal(err)
-		}
-		_ = cmd.Wait() // it was killed, or over just before
+		s.killAfter("leagues", out+"/leagues.bin", 200, line)
 	}
 	s.run(line...)
 	return out
@@ -130,11 +119,62 @@ func TestShardsMergeToTheRunOfOneMachine(t *testing.T) {
 		all := fmt.Sprintf("all-%d", of)
 		s.run(append(merge, "--out", all)...)
 		s.same(all)
+		s.withoutRecords(of)
 	}
 	s.misled("of2/shard-2")
 	s.run(s.merge("of2/shard-2", "of2/shard-1", "--out", "replayed")...)
 	s.same("replayed")
 	s.withoutCode("of2")
+}
+
+// withoutRecords plays shards that keep sums only, the last one again after it was killed:
+// their merge has every number of one machine.
+func (s *sharded) withoutRecords(of int) {
+	s.t.Helper()
+	merge := s.merge()
+	for number := 1; number <= of; number++ {
+		out := fmt.Sprintf("sums%d/shard-%d", of, number)
+		line := append(s.args[:len(s.args):len(s.args)], "--records", "none", "--shard", fmt.Sprintf("%d/%d", number, of), "--out", out)
+		if number == of {
+			s.killAfter("the plan", out+"/plan.json", 1, line)
+		}
+		s.run(line...)
+		if _, err := os.Stat(filepath.Join(s.dir, out, "leagues.bin")); err == nil {
+			s.t.Errorf("%s has leagues", out)
+		}
+		merge = append(merge, out)
+	}
+	all := fmt.Sprintf("sums-%d", of)
+	s.run(append(merge, "--out", all)...)
+	want, got := s.summary("one"), s.summary(all)
+	if want["digest"] = ""; !cmp.Equal(want, got) {
+		s.t.Errorf("summary of %s (-one machine +merged):\n%s", all, cmp.Diff(want, got))
+	}
+	if of != 2 {
+		return
+	}
+	s.misled("sums2/shard-2")
+	out, err := commandLine(s.t.Context(), s.dir, s.merge("sums2/shard-1", "sums2/shard-2", "--out", "none")...).CombinedOutput()
+	if want := "sums2/shard-2: it took hedge for quarantined before its first league, but the leagues before it quarantine hangs"; err == nil || !strings.Contains(string(out), want) {
+		s.t.Errorf("%v, want %q:\n%s", err, want, out)
+	}
+}
+
+// killAfter starts a line and kills it when a file has so many bytes.
+func (s *sharded) killAfter(what, file string, bytes int64, line []string) {
+	s.t.Helper()
+	cmd := commandLine(s.t.Context(), s.dir, line...)
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	until(s.t, what+" on disk", func() bool {
+		info, err := os.Stat(filepath.Join(s.dir, file))
+		return err == nil && info.Size() >= bytes
+	})
+	if err := cmd.Process.Kill(); err != nil {
+		s.t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed, or over just before
 }
 
 // misled changes what a shard took for quarantined.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -75,7 +76,7 @@ func ReadSums(path string) (Plan, Sums, error) {
 		return plan, s, err
 	}
 	if plan.Records != RecordsNone {
-		return plan, s, fmt.Errorf("%s keeps records, not sums", path)
+		return plan, s, errors.New("keeps leagues and no sums (without --records none); play all shards with the same --records")
 	}
 	name := filepath.Join(path, SumsFile)
 	text, err := os.ReadFile(name)

@@ -162,6 +162,11 @@ func (s Session) playLeagues(ctx context.Context, dir *results.Dir, factories []
 	if n := outcome.Leagues - before; n > 0 && seconds > 0 {
 		facts.MatchesPerSecond = analysis.Number(float64(outcome.Matches) * float64(n) / float64(outcome.Leagues) / seconds)
 	}
+	if plan.Records == results.RecordsNone && !played.Interrupted {
+		if err := keepSums(dir, study.acc, outcome); err != nil {
+			return nil, err
+		}
+	}
 	played.Run = study.report(analysis.DefaultLevel, facts)
 	judge(&played.Run, s.Judge, study.acc)
 	if c.explain != nil {

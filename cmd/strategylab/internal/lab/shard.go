@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
@@ -29,7 +30,7 @@ func (s Session) Foresee(ctx context.Context, plan results.Plan, factories []str
 
 // PlayShard plays the remaining leagues of the shard in an open folder, whose path is
 // path, and closes the folder. An interruption is not an error. It returns the number
-// of leagues in the folder.
+// of leagues in the folder, or, if that keeps no records, of those that were played.
 func (s Session) PlayShard(ctx context.Context, dir *results.Dir, path string, factories []strategies.Factory) (leagues int, err error) {
 	defer func() { err = errors.Join(err, dir.Close()) }()
 	plan := dir.Plan()
@@ -44,8 +45,19 @@ func (s Session) PlayShard(ctx context.Context, dir *results.Dir, path string, f
 	if err != nil {
 		return 0, err
 	}
-	out, err := experiments.Run(ctx, plan, driver, experiments.Tee(dir, s.Seen),
+	sinks := []experiments.Sink{dir, s.Seen}
+	var acc *analysis.Accumulator // of what is not recorded
+	if plan.Records == results.RecordsNone {
+		if acc, err = analysis.NewAccumulator(plan); err != nil {
+			return 0, err
+		}
+		sinks = append(sinks, sinkFunc(func(l *results.League) error { return acc.Add(*l) }))
+	}
+	out, err := experiments.Run(ctx, plan, driver, experiments.Tee(sinks...),
 		experiments.Config{Workers: s.workersFor(plan, factories, driver), After: prefix})
+	if err == nil && acc != nil {
+		err = keepSums(dir, acc, out)
+	}
 	if cutShort(ctx, err) {
 		err = nil
 	}

@@ -56,6 +56,7 @@ func experimentCommand(p *command.Process) *cli.Command {
 			&cli.StringFlag{Name: command.FlagOut, Usage: "`DIR`: folder for the results", DefaultText: "runs/TIME-SEED"},
 			&cli.StringFlag{Name: flagResume, Usage: "`DIR`: run to continue or extend; or its cluster name"},
 			shardFlag(),
+			recordsFlag(),
 			&cli.BoolFlag{Name: flagWeb, Usage: "serve a page of the run, and then its report"},
 			&cli.StringFlag{Name: command.FlagListen, Value: "127.0.0.1:0", Usage: "`HOST:PORT`: where --web serves; port 0 picks a free one"},
 			&cli.BoolFlag{Name: flagWatch, Usage: "rerun whenever a script of the field changes"},
@@ -107,6 +108,7 @@ type experimentRun struct {
 	workers int
 	page    *lab.ReportOptions // nil for no report
 	shard   share
+	records string // results.RecordsNone, or empty
 	again   string // the command that continues the run; empty for experiment --resume
 }
 
@@ -132,6 +134,9 @@ func newExperiment(p *command.Process, c *cli.Context) (*experimentRun, error) {
 	if e.shard, err = readShard(c); err != nil {
 		return nil, err
 	}
+	if err := e.readRecords(); err != nil {
+		return nil, err
+	}
 	if e.stop, err = readStop(c); err != nil {
 		return nil, err
 	}
@@ -141,7 +146,7 @@ func newExperiment(p *command.Process, c *cli.Context) (*experimentRun, error) {
 
 // onlyWithResume refuses flags that would change the plan of a resumed run.
 func (e *experimentRun) onlyWithResume() error {
-	for _, flag := range []string{command.FlagLegs, command.FlagSeed, command.FlagField, flagWithout, command.FlagDraw, flagTransport, command.FlagOut, flagWatch, flagUntil, flagGuarantee, flagMargin, flagSPRT, flagShard} {
+	for _, flag := range []string{command.FlagLegs, command.FlagSeed, command.FlagField, flagWithout, command.FlagDraw, flagTransport, command.FlagOut, flagWatch, flagUntil, flagGuarantee, flagMargin, flagSPRT, flagShard, flagRecords} {
 		if e.c.IsSet(flag) {
 			return command.Usagef("--%s cannot be used with --%s: the plan of %s fixes it", flag, flagResume, e.c.String(flagResume))
 		}
@@ -164,7 +169,7 @@ func (e *experimentRun) out() string {
 func (e *experimentRun) plan(field catalog.Field) (results.Plan, error) {
 	plan := results.Plan{
 		Schema: results.PlanSchema, Runs: e.stop.runs, Legs: e.c.Int(command.FlagLegs),
-		Seed: e.seed, Draw: e.draw.String(), Transport: e.c.String(flagTransport),
+		Seed: e.seed, Draw: e.draw.String(), Transport: e.c.String(flagTransport), Records: e.records,
 	}
 	for _, f := range field.Players {
 		plan.Field = append(plan.Field, results.Entrant{
@@ -210,7 +215,11 @@ func (e *experimentRun) freshWith(ctx context.Context, field catalog.Field, out 
 	if err := e.cluster.ready(ctx, ""); err != nil {
 		return nil, err
 	}
-	dir, out, err := e.createFree(out, plan, "strategylab experiment --resume "+words.ShellWord(out))
+	advice := "strategylab experiment --resume " + words.ShellWord(out)
+	if e.records == results.RecordsNone {
+		advice = "write to another folder with --" + command.FlagOut
+	}
+	dir, out, err := e.createFree(out, plan, advice)
 	if err != nil {
 		return nil, err
 	}
@@ -302,6 +311,11 @@ func (e *experimentRun) playOut(ctx context.Context, dir *results.Dir, out strin
 	if err != nil {
 		return nil, err
 	}
+	return e.present(out, played)
+}
+
+// present prints what the run in a folder shows.
+func (e *experimentRun) present(out string, played *lab.Played) (*report.Run, error) {
 	run := &played.Run
 	run.Folder = out
 	if e.format == "csv" {
@@ -330,6 +344,10 @@ func (e *experimentRun) playOut(ctx context.Context, dir *results.Dir, out strin
 
 // stopped says how an interrupted run continues.
 func (e *experimentRun) stopped(run *report.Run, again string) error {
+	if run.Plan.Records == results.RecordsNone {
+		e.note("stopped after %d of %s; without records it cannot be continued, only started again", run.Estimates.Leagues, words.Plain.Plural(int64(run.Plan.Runs), "league"))
+		return command.Reported(command.ErrStopped)
+	}
 	e.note("stopped after %d of %s; continue with: %s", run.Estimates.Leagues, words.Plain.Plural(int64(run.Plan.Runs), "league"), again)
 	return command.Reported(command.ErrStopped)
 }

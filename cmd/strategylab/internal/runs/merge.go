@@ -49,6 +49,9 @@ func merge(p *command.Process, c *cli.Context) error {
 	}
 	e.again = "strategylab merge " + strings.Join(quoted, " ") + " --" + command.FlagOut + " " + words.ShellWord(out)
 	plan, parts, end, err := p.OpenShards(c.Context, dirs)
+	if summed := new(results.NoRecordsError); errors.As(err, &summed) {
+		return e.mergeSums(dirs, out)
+	}
 	if err != nil {
 		return err
 	}

@@ -66,19 +66,21 @@ func (e *experimentRun) playShard(ctx context.Context, plan results.Plan, out st
 	if err != nil {
 		return command.Usagef("--%s: %w", flagShard, err)
 	}
-	shard := plan.Shard
+	if e.records == results.RecordsNone {
+		return e.playSums(ctx, plan, out, factories)
+	}
 	dir, err := results.Open(e.p.Path(out))
 	switch {
 	case err == nil:
 		err = sameShard(dir.Plan(), plan)
 	case errors.Is(err, fs.ErrNotExist):
-		if shard.Number > 1 {
-			e.note("playing the first leagues of the run, to foresee quarantine")
-			if shard.Quarantined, err = (lab.Session{Workers: e.workers}).Foresee(ctx, plan, factories); err != nil {
-				return err
-			}
+		if err := e.foresee(ctx, plan, factories); err != nil {
+			return err
 		}
 		dir, err = results.Create(e.p.Path(out), plan)
+	}
+	if summed := new(results.NoRecordsError); errors.As(err, &summed) {
+		return command.WithHint(fmt.Errorf("write %s: %w", out, err), "write to another folder with --%s", command.FlagOut)
 	}
 	if err != nil && dir != nil {
 		err = errors.Join(fmt.Errorf("write %s: %w", out, err), dir.Close())
@@ -87,6 +89,15 @@ func (e *experimentRun) playShard(ctx context.Context, plan results.Plan, out st
 		return err
 	}
 	return e.finishShard(ctx, dir, out, factories)
+}
+
+// foresee completes the plan of a shard with the players that it takes for quarantined.
+func (e *experimentRun) foresee(ctx context.Context, plan results.Plan, factories []strategies.Factory) (err error) {
+	if plan.Shard.Number > 1 {
+		e.note("playing the first leagues of the run, to foresee quarantine")
+		plan.Shard.Quarantined, err = lab.Session{Workers: e.workers}.Foresee(ctx, plan, factories)
+	}
+	return err
 }
 
 // sameShard reports whether a recorded plan is that of the same shard.
@@ -123,6 +134,9 @@ func (e *experimentRun) finishShard(ctx context.Context, dir *results.Dir, out s
 	switch {
 	case err != nil:
 		return err
+	case leagues < total && plan.Records == results.RecordsNone:
+		e.note("stopped after %d of %s; without records the shard starts over next time", leagues, words.Plain.Plural(int64(total), "league"))
+		return command.Reported(command.ErrStopped)
 	case leagues < total:
 		e.note("stopped after %d of %s; continue with: strategylab experiment --resume %s", leagues, words.Plain.Plural(int64(total), "league"), words.ShellWord(out))
 		return command.Reported(command.ErrStopped)

@@ -11,10 +11,7 @@ import (
 	. "github.com/strategylab/strategylab/strategies/wasmscript/wasmtest"
 )
 
-// hostileModules take what they can get, in each hook, and all of the stack. One that grows
-// its memory is not among them: each growth leaves the memory of before behind, and whether
-// that is collected before the worker has used up its own depends on the machine. Then the
-// worker ends, as with a script that does so, and the league is played again.
+// hostileModules take what they can get, in each hook and all of the stack and the memory.
 func hostileModules() []Module {
 	choosing := func(code ...any) Module {
 		return Module{Pages: 1, Funcs: []Func{{Name: "choose", Results: "d", Code: Code(append(code, F64(1))...)}}}
@@ -33,6 +30,7 @@ func hostileModules() []Module {
 	recursion.Funcs = append(recursion.Funcs, Func{Params: "i", Results: "i", Code: Code(frame, Get(0), I32(1), I32Add, Call(1), end)})
 	return []Module{
 		choosing(forever), in("start", forever), in("observe", forever), in("observe", Unreachable), choosing(Unreachable), recursion,
+		choosing(Loop(0), I32(16), byte(0x40), byte(0), Drop, Br(0), End),                         // memory.grow
 		choosing(Loop(0), I32(0), I32(1), I32(65_536), byte(0xfc), byte(11), byte(0), Br(0), End), // memory.fill
 		choosing(I32(0), I32(60_000), I32(-9), byte(0xfc), byte(10), byte(0), byte(0)),            // memory.copy
 		choosing(I32(65_533), Load(I32Load, 0), Drop),

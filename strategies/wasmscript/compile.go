@@ -154,6 +154,7 @@ func (f *factory) initialize(ctx context.Context) error {
 	for _, name := range []string{beginEntry, entryName("_initialize")} {
 		if init := in.exported(name); init != nil {
 			if err := s.call(ctx, strategies.OpLoad, init); err != nil {
+				_ = s.Close() // it never fails
 				return err
 			}
 		}
@@ -228,7 +229,7 @@ func (f *factory) get() (*instance, error) {
 		}
 	}
 	if !in.restore(&f.begin) {
-		_ = in.mod.Close(in.ctx)
+		in.close()
 		return nil, errors.New("the memory of an instance differs from that of the first")
 	}
 	return in, nil
@@ -246,7 +247,7 @@ func (f *factory) put(in *instance, sound bool) {
 		f.idleSize += in.size()
 		return
 	}
-	_ = in.mod.Close(in.ctx) // it holds nothing but memory
+	in.close()
 }
 
 // size returns the memory of an instance in bytes, with its stacks.
@@ -277,6 +278,10 @@ func (f *factory) New(ctx context.Context, s strategies.Setup) (strategies.Strat
 // Close releases the compiled module.
 func (f *factory) Close() error {
 	err := f.Host.Close()
+	for _, in := range f.idle {
+		in.close()
+	}
+	f.idle = nil
 	if f.runtime != nil {
 		err = errors.Join(err, f.runtime.Close(context.Background()))
 		f.runtime = nil

@@ -21,6 +21,7 @@ import (
 type instance struct {
 	mod     api.Module
 	memory  api.Memory // nil without one
+	linear  linear     // of memory
 	global  [ourGlobals]api.MutableGlobal
 	state   []api.MutableGlobal
 	choose  function
@@ -66,7 +67,7 @@ func (f *factory) instantiate() (*instance, error) {
 	in := &instance{name: f.Info().Name}
 	in.ctx = &callContext{context.Background(), in}
 	var err error
-	in.mod, err = f.runtime.InstantiateModule(in.ctx, f.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions())
+	in.mod, err = f.runtime.InstantiateModule(withLinear(in.ctx, &in.linear), f.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions())
 	if err != nil {
 		return nil, err
 	}
@@ -83,6 +84,12 @@ func (f *factory) instantiate() (*instance, error) {
 	in.choose, in.observe, in.step = in.entry("choose"), in.entry("observe"), in.exported(stepEntry)
 	in.grain = f.module.grain()
 	return in, nil
+}
+
+// close gives up an instance. It holds nothing but memory, so that nothing fails.
+func (in *instance) close() {
+	_ = in.mod.Close(in.ctx)
+	in.linear.release()
 }
 
 // entry returns the entry function of a hook, nil if there is none.

@@ -68,6 +68,9 @@ func (s Style) Percent(share float64) string {
 
 // Level writes a confidence level or an error rate with as many digits as it has: "95 %".
 func (s Style) Level(level float64) string {
+	if math.IsNaN(level) {
+		return "-"
+	}
 	return strconv.FormatFloat(100*level, 'g', 6, 64) + s.space() + "%"
 }
 
@@ -197,7 +200,7 @@ func PValue(p float64) string {
 	if p < 0.0001 {
 		return "<0.0001"
 	}
-	return strconv.FormatFloat(p, 'f', 4, 64)
+	return Plain.Number(p, 4)
 }
 
 // Places writes a place range: "3" or "2-5".

@@ -61,7 +61,7 @@ func (s Style) Confidence(e *analysis.Estimates) string {
 		if w := e.Winner; w != nil && w.Field == leaders[0] {
 			p, corrected = w.Adjusted, ", corrected for selection"
 		}
-		beaten := fmt.Sprintf("all %d others", len(e.Players)-1)
+		beaten := all(len(e.Players) - 1)
 		if level := levelWith(e, leaders[0]); len(level) > 0 { // others of the field beat these
 			beaten = fmt.Sprintf("%d of %d others", len(e.Players)-1-len(level), len(e.Players)-1)
 		}

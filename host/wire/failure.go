@@ -283,11 +283,12 @@ var (
 // unknownName reports whether a text says that a name is not known: of a method,
 // a tool or a type of message.
 func unknownName(text string) bool {
-	text = otherTypes.Replace(strings.ToLower(strings.TrimSpace(text)))
+	text = strings.ToLower(strings.TrimSpace(text))
 	switch strings.Trim(text, ". ") {
 	case "not found", "unknown", "not implemented", "unsupported":
 		return true
 	}
+	text = otherTypes.Replace(text)
 	return contains(text, negations) && contains(text, subjects) && !contains(text, []string{"missing", "required"})
 }
 

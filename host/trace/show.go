@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/go-json-experiment/json"
 
@@ -127,18 +128,29 @@ func Show(w io.Writer, exchanges []*Exchange, f Format) error {
 }
 
 func (m Remark) line(width int) string {
-	return fmt.Sprintf("%s  %-*s  %s\n", m.At.UTC().Format(clock), width, m.Agent, strings.TrimSpace(m.Match+" "+m.Text))
+	return fmt.Sprintf("%s  %-*s  %s\n", m.At.UTC().Format(clock), width, printable(m.Agent), printable(strings.TrimSpace(m.Match+" "+m.Text)))
+}
+
+// printable replaces what could move a terminal's cursor or begin a line: messages
+// come from other people's programs.
+func printable(s string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsPrint(c) {
+			return c
+		}
+		return '?'
+	}, s)
 }
 
 func (x *Exchange) text(f Format, width int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %-*s  %s\n", x.At.UTC().Format(clock), width, x.parties(), x.asked())
 	if f.Bodies {
-		fmt.Fprintf(&b, "    %s\n", x.Raw)
+		fmt.Fprintf(&b, "    %s\n", printable(string(x.Raw)))
 	}
 	fmt.Fprintf(&b, "%*s  %s\n", len(clock)+2+width, "", x.answered())
 	if f.Bodies && len(x.RawAnswer) > 0 {
-		fmt.Fprintf(&b, "    %s\n", x.RawAnswer)
+		fmt.Fprintf(&b, "    %s\n", printable(string(x.RawAnswer)))
 	}
 	return b.String()
 }
@@ -146,9 +158,9 @@ func (x *Exchange) text(f Format, width int) string {
 // parties names sender and receiver.
 func (x *Exchange) parties() string {
 	if x.Direction == jsonrpc.In {
-		return x.other() + " -> " + cmp.Or(x.Agent, "?")
+		return printable(x.other() + " -> " + cmp.Or(x.Agent, "?"))
 	}
-	return cmp.Or(x.Agent, "?") + " -> " + x.other()
+	return printable(cmp.Or(x.Agent, "?") + " -> " + x.other())
 }
 
 // other names the peer as well as the recording knows it.
@@ -180,7 +192,7 @@ func (x *Exchange) asked() string {
 	case x.Invalid != nil:
 		text += "  (breaks the rules: " + x.Invalid.Error() + ")"
 	}
-	return text
+	return printable(text)
 }
 
 func (x *Exchange) answered() string {
@@ -191,8 +203,10 @@ func (x *Exchange) answered() string {
 }
 
 // Outcome describes the end of the exchange in a few words: the answer, the
-// refusal, or why there is neither.
-func (x *Exchange) Outcome() string {
+// refusal, or why there is neither. It is one line, whatever the peer sent.
+func (x *Exchange) Outcome() string { return printable(x.outcome()) }
+
+func (x *Exchange) outcome() string {
 	switch {
 	case !x.Answered:
 		return "the recording ends before the answer"

@@ -136,7 +136,7 @@ func (d *auditDocument) write(w io.Writer, format string) error {
 			}
 			fmt.Fprintf(w, "  %-8s  %-11s  %5d times  %s\n", verdict, c.ID, c.Examined, c.Rule)
 			for _, f := range c.Findings {
-				fmt.Fprintf(w, "            %s\n", f)
+				fmt.Fprintf(w, "            %s\n", words.Printable(f)) // ids are foreign
 			}
 			if more := c.Broken - len(c.Findings); more > 0 {
 				fmt.Fprintf(w, "            and %d more\n", more)
@@ -153,7 +153,7 @@ func (d *auditDocument) write(w io.Writer, format string) error {
 			fmt.Fprintf(w, "  %s\n\n", verifiedText(verified, all))
 		}
 		for _, t := range l.Draws {
-			fmt.Fprintf(w, "  %s\n", t)
+			fmt.Fprintf(w, "  %s\n", words.Printable(t.String()))
 		}
 		fmt.Fprintln(w)
 	}
@@ -174,7 +174,7 @@ func (d *auditDocument) writeErrors(w io.Writer) {
 	}
 	fmt.Fprintln(w, "errors of strategies:")
 	for _, e := range d.Errors[:min(most, len(d.Errors))] {
-		fmt.Fprintf(w, "  %-7s %s: %s\n", e.Match, e.Agent, e.Text)
+		fmt.Fprintf(w, "  %-7s %s\n", words.Printable(e.Match), words.Printable(e.Agent+": "+e.Text))
 	}
 	if rest := len(d.Errors) - most; rest > 0 {
 		fmt.Fprintf(w, "  and %d more\n", rest)

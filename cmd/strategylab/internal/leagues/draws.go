@@ -131,6 +131,6 @@ func listedText(v audit.VerifiableDraw) string {
 	if v.Broken != "" {
 		verdict = "BROKEN: " + v.Broken
 	}
-	return fmt.Sprintf("%-7s round %d  %s %s %s  %s %s %s  commitment %s  key %s  number %d  %s", v.Match, v.Round,
-		v.Players[0], v.Choices[0], cmp.Or(v.Nonces[0], "-"), v.Players[1], v.Choices[1], cmp.Or(v.Nonces[1], "-"), v.Commitment, cmp.Or(v.Key, "-"), v.Number, verdict)
+	return words.Printable(fmt.Sprintf("%-7s round %d  %s %s %s  %s %s %s  commitment %s  key %s  number %d  %s", v.Match, v.Round,
+		v.Players[0], v.Choices[0], cmp.Or(v.Nonces[0], "-"), v.Players[1], v.Choices[1], cmp.Or(v.Nonces[1], "-"), v.Commitment, cmp.Or(v.Key, "-"), v.Number, verdict))
 }

@@ -13,7 +13,6 @@ package web
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"crypto/rand"
 	_ "embed"
 	"encoding/json"
@@ -84,6 +83,10 @@ type Page struct {
 	mu      sync.Mutex
 	dirty   bool
 	changed chan struct{} // closed when the page becomes dirty
+	fresh   chan struct{} // closed when it has been rendered for those who wait
+
+	lead chan struct{} // held by the one of them who renders; guards what follows
+	told uint64        // the version when they were woken last
 
 	rendering sync.RWMutex // guards what follows
 	rendered  time.Time    // last
@@ -107,7 +110,7 @@ func New(cfg Config) *Page {
 	cfg.Spectators = cmp.Or(cfg.Spectators, DefaultSpectators)
 	cfg.Interval = cmp.Or(cfg.Interval, DefaultInterval)
 	cfg.Patience = cmp.Or(cfg.Patience, 5*time.Second)
-	p := &Page{cfg: cfg, epoch: rand.Text()[:8], mux: http.NewServeMux(), dirty: true, changed: make(chan struct{})}
+	p := &Page{cfg: cfg, epoch: rand.Text()[:8], mux: http.NewServeMux(), dirty: true, changed: make(chan struct{}), fresh: make(chan struct{}), lead: make(chan struct{}, 1)}
 	close(p.changed)
 	for _, name := range cfg.Parts {
 		p.parts = append(p.parts, part{name: name})
@@ -218,6 +221,10 @@ func (p *Page) encode(one *part) []byte {
 	return w.Bytes()
 }
 
+// maxJoined is for how many versions the events after them are kept: those who were slow
+// or away are few.
+const maxJoined = 16
+
 // since returns the events after a version, in the order of their versions. They are put
 // together once for all spectators that have that version.
 func (p *Page) since(version uint64) (events []byte, now uint64) {
@@ -271,116 +278,4 @@ func (p *Page) document(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	_, _ = w.Write(b.Bytes()) // a spectator that is gone is no error
-}
-
-// events keeps a page up to date until its spectator leaves or the server drains.
-func (p *Page) events(w http.ResponseWriter, r *http.Request) {
-	if p.watching.Add(1) > int64(p.cfg.Spectators) {
-		p.watching.Add(-1)
-		w.Header().Set("Retry-After", "5")
-		http.Error(w, fmt.Sprintf("%d spectators are watching, which is the limit; this page asks again", p.cfg.Spectators), http.StatusServiceUnavailable)
-		return
-	}
-	defer p.watching.Add(-1)
-	version, current := p.known(cmp.Or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("since")))
-	if !current { // the page is that of another process
-		Reload(w)
-		return
-	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("Cache-Control", "no-store")
-	if r.ProtoMajor == 1 { // ends with the connection: without chunks an update is one write
-		w.Header().Set("Transfer-Encoding", "identity")
-	}
-	s := spectator{w: w, control: http.NewResponseController(w), patience: p.cfg.Patience}
-	p.follow(r.Context(), &s, version)
-}
-
-// Reload answers a request for events by having the page loaded again, because another
-// one is now at its address.
-func Reload(w http.ResponseWriter) {
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("Cache-Control", "no-store")
-	_, _ = w.Write([]byte("event: reload\ndata: \n\n")) // a page that is gone is no error
-}
-
-// maxJoined is for how many versions the events after them are kept: those who were slow
-// or away are few.
-const maxJoined = 16
-
-// known reads a version, and reports whether it is one of this process.
-func (p *Page) known(id string) (version uint64, current bool) {
-	epoch, number, _ := strings.Cut(id, "-")
-	version, err := strconv.ParseUint(number, 10, 64)
-	return version, err == nil && epoch == p.epoch
-}
-
-// heartbeat is how often a silent connection is tried.
-const heartbeat = 15 * time.Second
-
-func (p *Page) follow(ctx context.Context, s *spectator, version uint64) {
-	if s.send(nil) != nil { // the head of the answer: the page is connected
-		return
-	}
-	for last := false; !last; {
-		wait(ctx, p.rest(), nil)
-		changed := p.change()
-		last = ctx.Err() != nil
-		if p.refresh() != nil {
-			return
-		}
-		events, now := p.since(version)
-		version = now
-		if len(events) > 0 && s.send(events) != nil || last && s.send([]byte("event: end\ndata: \n\n")) != nil {
-			return
-		}
-		for !wait(ctx, heartbeat, changed) {
-			if s.send([]byte(":\n\n")) != nil {
-				return
-			}
-		}
-	}
-}
-
-// perSpectator is what a spectator adds to the least time between two updates, so that
-// sending them takes a part of the time only.
-const perSpectator = 250 * time.Microsecond
-
-// rest returns how long the next rendering for those who watch has to wait. It is the same
-// for all of them: else each change would be rendered for somebody.
-func (p *Page) rest() time.Duration {
-	p.rendering.RLock()
-	defer p.rendering.RUnlock()
-	return time.Until(p.rendered.Add(p.cfg.Interval + time.Duration(p.watching.Load())*perSpectator))
-}
-
-// wait waits for a change or the end of ctx, and reports whether it came within d.
-func wait(ctx context.Context, d time.Duration, changed <-chan struct{}) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-changed:
-	case <-ctx.Done():
-	case <-timer.C:
-		return false
-	}
-	return true
-}
-
-// spectator is a connection that events are sent on.
-type spectator struct {
-	w        http.ResponseWriter
-	control  *http.ResponseController
-	patience time.Duration
-}
-
-// send writes events. It fails if the spectator is gone, or does not read them in time.
-func (s *spectator) send(events []byte) error {
-	if err := s.control.SetWriteDeadline(time.Now().Add(s.patience)); err != nil {
-		return err
-	}
-	if _, err := s.w.Write(events); err != nil {
-		return err
-	}
-	return s.control.Flush()
 }

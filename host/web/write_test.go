@@ -1,6 +1,9 @@
 package web_test
 
 import (
+	"bufio"
+	"context"
+	"fmt"
 	"net"
 	"net/http/httptest"
 	"strings"
@@ -68,5 +71,33 @@ func TestAnUpdateIsOneWrite(t *testing.T) {
 	defer heard.mu.Unlock()
 	if got := heard.sizes[before:]; len(got) != 2 || got[0] != got[1] || got[0] < large {
 		t.Errorf("two spectators are sent an update in writes of %v bytes, want one each", got)
+	}
+}
+
+// One of the spectators sees to the rendering. When it leaves, another one does: the
+// others get what comes after.
+func TestWhoeverLeavesTheOthersAreServed(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	_, body := s.get(t, "/")
+	since := version.FindStringSubmatch(body)[1]
+	const all = 4
+	var spectators [all]*bufio.Scanner
+	var leave [all]context.CancelFunc
+	for i := range all {
+		var ctx context.Context
+		ctx, leave[i] = context.WithCancel(t.Context())
+		defer leave[i]()
+		spectators[i] = s.listen(t, ctx, since)
+	}
+	for gone := range all {
+		s.count.Store(int64(100 + gone))
+		s.page.Touch()
+		for i := gone; i < all; i++ {
+			for shown := ""; !strings.Contains(shown, fmt.Sprint(100+gone)); {
+				shown, _ = until(t, spectators[i], `"count"`)
+			}
+		}
+		leave[gone]()
 	}
 }

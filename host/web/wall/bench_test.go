@@ -236,7 +236,7 @@ func playBefore(b *testing.B, spectators int, pace time.Duration) cost {
 }
 
 // BenchmarkSpectators plays a league of 20, without spectators and before 500 in another
-// process, and gives how much longer it takes and how much more this process computes,
+// process, alternately, and gives how much longer it takes and how much more this process computes,
 // when an event has reached a page in the median, and how much memory the league needs at
 // its end.
 func BenchmarkSpectators(b *testing.B) {
@@ -244,12 +244,15 @@ func BenchmarkSpectators(b *testing.B) {
 		b.Run(fmt.Sprintf("pace=%v", pace), func(b *testing.B) {
 			playBefore(b, 0, 0) // what is computed once
 			var alone, before cost
-			for b.Loop() {
-				one := playBefore(b, 0, pace)
-				alone.wall, alone.cpu = alone.wall+one.wall, alone.cpu+one.cpu
-				one = playBefore(b, 500, pace)
-				before.wall, before.cpu = before.wall+one.wall, before.cpu+one.cpu
-				before.delays = append(before.delays, one.delays...)
+			for i := 0; b.Loop(); i++ {
+				for turn := range 2 { // now one first, now the other
+					sum, spectators := &alone, 0
+					if (i+turn)%2 == 1 {
+						sum, spectators = &before, 500
+					}
+					one := playBefore(b, spectators, pace)
+					sum.wall, sum.cpu, sum.delays = sum.wall+one.wall, sum.cpu+one.cpu, append(sum.delays, one.delays...)
+				}
 			}
 			var memory runtime.MemStats
 			runtime.ReadMemStats(&memory)

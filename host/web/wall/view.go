@@ -2,8 +2,10 @@ package wall
 
 import (
 	"fmt"
+	"html/template"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -63,7 +65,7 @@ type row struct {
 // line is a line of the crosstable.
 type line struct {
 	ID, Name string
-	Cells    []string
+	Cells    template.HTML // one for each column: many, and numbers only
 }
 
 type fault struct {
@@ -258,14 +260,15 @@ func (v *view) crosstable(w *Wall) {
 		}
 	}
 	for i, p := range v.Players {
-		l := line{ID: p.ID, Name: p.Name}
+		l, cells := line{ID: p.ID, Name: p.Name}, []byte(nil)
 		for j := range n {
-			cell := ""
+			cells = append(cells, "<td>"...)
 			if i != j && played[i] > 0 && (w.cross[i*n+j] > 0 || w.cross[j*n+i] > 0) {
-				cell = fmt.Sprint(w.cross[i*n+j])
+				cells = strconv.AppendInt(cells, int64(w.cross[i*n+j]), 10)
 			}
-			l.Cells = append(l.Cells, cell)
+			cells = append(cells, "</td>"...)
 		}
+		l.Cells = template.HTML(cells)
 		v.Cross = append(v.Cross, l)
 	}
 }

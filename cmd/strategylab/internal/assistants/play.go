@@ -49,6 +49,9 @@ func (l *labTools) play(ctx context.Context, o order, m meter) (_ finished, err 
 	id := newID(l.cfg.lab.Now())
 	m(0, float64(o.runs), "loading the players")
 	t, err := l.assemble(ctx, o.players, filepath.Join(l.store.path(id), sourcesFolder))
+	if err != nil && ctx.Err() != nil {
+		return finished{}, stoppedBy(ctx, early)
+	}
 	if err != nil {
 		return finished{}, err
 	}
@@ -79,6 +82,9 @@ func (l *labTools) play(ctx context.Context, o order, m meter) (_ finished, err 
 	return f, nil
 }
 
+// early is what stoppedBy says of an experiment that shows nothing.
+const early = "stopped before a league was complete: "
+
 // playIn plays a plan in the folder of its report.
 func (l *labTools) playIn(ctx context.Context, dir, id string, plan results.Plan, t *lab.Team, seen experiments.Sink) (finished, error) {
 	began := l.cfg.lab.Now()
@@ -89,7 +95,7 @@ func (l *labTools) playIn(ctx context.Context, dir, id string, plan results.Plan
 	warn := func(format string, args ...any) { l.cfg.log.Warn(fmt.Sprintf(format, args...)) }
 	played, err := lab.Session{Lab: l.cfg.lab, Report: &lab.ReportOptions{Warn: warn}, Seen: seen}.Play(ctx, folder, dir, t.Factories)
 	if ctx.Err() != nil && (err != nil || played.Run.Estimates.Leagues == 0) {
-		return finished{}, stoppedBy(ctx, "stopped before a league was complete: ")
+		return finished{}, stoppedBy(ctx, early)
 	}
 	if err != nil {
 		return finished{}, err

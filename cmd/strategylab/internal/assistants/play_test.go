@@ -60,8 +60,8 @@ func TestTimeLimitBeforeTheFirstLeague(t *testing.T) {
 	_, err := l.run(ctx, RunInput{Players: players("random", "role"), Runs: 10, Legs: 1, Draw: "uniform:1-10"}, func(_, _ float64, message string) {
 		cancel(errTime)
 	})
-	if err == nil || !strings.Contains(err.Error(), errTime.Error()) && err != errTime {
-		t.Errorf("error %v, want %v", err, errTime)
+	if err == nil || !strings.HasPrefix(err.Error(), early+errTime.Error()) || !strings.Contains(err.Error(), "use fewer") {
+		t.Errorf("error %v, want %v and what to do", err, errTime)
 	}
 	if ids, _, err := l.store.folders(); err != nil || len(ids) > 0 {
 		t.Errorf("reports %q, %v", ids, err)

@@ -1,0 +1,138 @@
+package strategies_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// Only probabilities are choices: what lies outside [0, 1], and NaN, is refused before
+// it could reach the coin.
+func TestOnlyProbabilitiesAreChoices(t *testing.T) {
+	t.Parallel()
+	for c, want := range map[strategies.Choice]bool{
+		0: true, 1: true, 0.5: true, math.SmallestNonzeroFloat64: true, strategies.Choice(math.Nextafter(1, 0)): true,
+		strategies.Choice(math.Nextafter(1, 2)): false, -math.SmallestNonzeroFloat64: false, 2: false, -1: false,
+		strategies.Choice(math.Inf(1)): false, strategies.Choice(math.Inf(-1)): false,
+	} {
+		if got := c.Valid(); got != want {
+			t.Errorf("%v is valid: %t", c, got)
+		}
+	}
+	if strategies.Choice(math.NaN()).Valid() {
+		t.Error("NaN is a choice")
+	}
+	if c := strategies.Choice(math.Copysign(0, -1)); !c.Valid() || c.Resolve(nil) != game.Odd {
+		t.Error("minus zero is not odd")
+	}
+}
+
+// The certain choices need no coin, so that a strategy without chance leaves the coin
+// of its match untouched.
+func TestCertainChoices(t *testing.T) {
+	t.Parallel()
+	for _, p := range []game.Parity{game.Even, game.Odd} {
+		if got := strategies.Play(p).Resolve(nil); got != p {
+			t.Errorf("%v is played as %v", p, got)
+		}
+	}
+	defer func() {
+		if v := recover(); v == nil || !strings.Contains(v.(string), "no parity") {
+			t.Errorf("playing nothing: %v", v)
+		}
+	}()
+	strategies.Play(game.NoParity)
+}
+
+// A record counts each result once, and a technical loss as a loss.
+func TestStandingAdds(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var s, want strategies.Standing
+		for _, r := range rapid.SliceOf(rapid.SampledFrom([]game.Result{game.Win, game.Tie, game.Loss, game.TechnicalLoss})).Draw(t, "results") {
+			points := map[game.Result]int{game.Win: game.WinPoints, game.Tie: game.TiePoints}[r]
+			s.Add(r, points)
+			want.Played++
+			want.Points += points
+			switch r {
+			case game.Win:
+				want.Wins++
+			case game.Tie:
+				want.Draws++
+			default:
+				want.Losses++
+			}
+		}
+		if s != want || s.Wins+s.Draws+s.Losses != s.Played || s.Points != 3*s.Wins+s.Draws {
+			t.Errorf("%+v, want %+v", s, want)
+		}
+	})
+}
+
+// Of the kinds of strategy, those of a file that the host itself runs are scripts.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[strategies.Kind]bool{
+		strategies.Lua: true, strategies.JavaScript: true, strategies.WebAssembly: true, strategies.Builtin: false, strategies.Plugin: false, "": false,
+	} {
+		if kind.Script() != want {
+			t.Errorf("%q is a script: %t", kind, kind.Script())
+		}
+	}
+}
+
+// A strategy that panics fails like any other, whatever it panics with.
+func TestRescue(t *testing.T) {
+	t.Parallel()
+	call := func(f func() error) (err error) {
+		defer strategies.Rescue(&err)
+		return f()
+	}
+	failed := errors.New("out of ideas")
+	if err := call(func() error { return failed }); err != failed {
+		t.Errorf("an error became %v", err)
+	}
+	if err := call(func() error { return nil }); err != nil {
+		t.Errorf("success became %v", err)
+	}
+	var empty []int
+	for want, f := range map[string]func() error{
+		"panic: boom":               func() error { panic("boom") },
+		"panic: out of ideas":       func() error { panic(failed) },
+		"index out of range [0]":    func() error { _ = empty[0]; return nil },
+		"panic: {3}":                func() error { panic(struct{ n int }{3}) },
+		"called with nil argument":  func() error { panic(nil) },
+		"nil pointer dereference":   func() error { var s *strategies.Standing; s.Add(game.Win, 3); return nil },
+		"strategies: Play of no pa": func() error { strategies.Play(0); return nil },
+	} {
+		if err := call(f); err == nil || !strings.Contains(err.Error(), want) || strategies.FaultOf(err) != game.FaultError {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+// A text that is cut stays valid, and no longer than it may be, but for the dots.
+func TestClipKeepsLetters(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s, n := rapid.String().Draw(t, "text"), rapid.IntRange(0, 40).Draw(t, "bytes")
+		got := strategies.Clip(s, n)
+		if len(s) <= n {
+			if got != s {
+				t.Errorf("%q became %q", s, got)
+			}
+			return
+		}
+		kept, cut := strings.CutSuffix(got, "...")
+		if !cut || len(kept) > n || !strings.HasPrefix(s, kept) || !utf8.ValidString(kept) || n-len(kept) >= utf8.UTFMax {
+			t.Errorf("%q cut to %d bytes is %q", s, n, got)
+		}
+	})
+}

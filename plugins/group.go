@@ -149,7 +149,7 @@ func (p *process) send(ctx context.Context, s *pb.Step, entries int) (*call, err
 	}
 	p.calls[c.id] = c
 	p.mu.Unlock()
-	c.broken = c.lane.frames.Send(&pb.PlayRequest{Steps: []*pb.Step{s}})
+	c.broken = c.lane.send(s)
 	return c, nil
 }
 

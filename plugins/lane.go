@@ -27,6 +27,8 @@ type lane struct {
 	process *process
 	conn    io.ReadWriteCloser
 	frames  *wire.Frames
+	request pb.PlayRequest
+	reply   pb.PlayReply
 }
 
 // lanes are the lanes to a process, guarded by the mutex of the process.
@@ -152,15 +154,20 @@ func (l *lane) answer(c *call) (*pb.StepReply, error) {
 	if c.broken != nil {
 		return nil, c.broken
 	}
-	var reply pb.PlayReply
-	if err := l.frames.Receive(&reply); err != nil {
+	if err := l.frames.Receive(&l.reply); err != nil {
 		return nil, err
 	}
-	if n := reply.GetSteps(); len(n) != 1 || n[0].GetId() != c.id {
+	steps := l.reply.GetSteps()
+	if len(steps) != 1 || steps[0].GetId() != c.id {
 		return nil, fmt.Errorf("%w: a lane answered another step", wire.ErrProtocol)
 	}
-	l.process.spentSoFar(&reply)
-	return reply.GetSteps()[0], nil
+	l.process.spentSoFar(&l.reply)
+	return steps[0], nil
+}
+
+func (l *lane) send(s *pb.Step) error {
+	l.request.Steps = append(l.request.Steps[:0], s)
+	return l.frames.Send(&l.request)
 }
 
 func (p *process) laneFailed(err error) {

@@ -61,12 +61,13 @@ func (ses *session) serveLane(ctx context.Context, conn net.Conn, offer *pb.Lane
 	}
 	frames := wire.NewFrames(raw)
 	var measured time.Time
+	var request pb.PlayRequest
+	var reply pb.PlayReply
 	for {
-		var request pb.PlayRequest
 		if frames.Receive(&request) != nil || len(request.GetSteps()) != 1 {
 			return
 		}
-		reply := pb.PlayReply{Steps: []*pb.StepReply{ses.carryOut(ctx, request.GetSteps()[0])}}
+		reply.Steps, reply.CpuUs = append(reply.Steps[:0], ses.carryOut(ctx, request.GetSteps()[0])), 0
 		if now := time.Now(); now.Sub(measured) > measureEvery {
 			measured, reply.CpuUs = now, cpuTime()
 		}

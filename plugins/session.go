@@ -84,18 +84,19 @@ func (ses *session) receive(ctx context.Context) error {
 
 // carryOut carries out a step. Call it with one step of a group at a time.
 func (ses *session) carryOut(ctx context.Context, step *pb.Step) *pb.StepReply {
-	var cancel context.CancelFunc
-	if us := step.GetBudgetUs(); us > 0 {
-		ctx, cancel = context.WithTimeout(ctx, time.Duration(us)*time.Microsecond)
-	} else {
-		ctx, cancel = context.WithCancel(ctx)
-	}
-	defer cancel()
 	ses.mu.Lock()
 	g := ses.groups[step.GetGroup()]
 	if g == nil {
 		g = newSeats(ses.server, step.GetStrategy())
 		ses.groups[step.GetGroup()] = g
+	}
+	if g.ctx == nil || g.ctx.Err() != nil {
+		g.ctx, g.cancel = context.WithCancel(ctx)
+	}
+	ctx, cancel := g.ctx, g.cancel
+	if us := step.GetBudgetUs(); us > 0 {
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(us)*time.Microsecond)
+		defer cancel()
 	}
 	if step.GetEnd() {
 		delete(ses.groups, step.GetGroup())
@@ -104,6 +105,7 @@ func (ses *session) carryOut(ctx context.Context, step *pb.Step) *pb.StepReply {
 	ses.mu.Unlock()
 	reply := g.step(ctx, step)
 	if step.GetEnd() {
+		cancel()
 		g.end()
 	}
 	ses.mu.Lock()
@@ -168,6 +170,11 @@ func (ses *session) reportProgress(ctx context.Context) {
 // seats is the plugin's side of one group.
 type seats struct {
 	calls atomic.Uint64 // completed
+
+	// Of steps without a budget, until one is canceled. The mutex of the session
+	// guards them.
+	ctx    context.Context
+	cancel context.CancelFunc
 
 	mu      sync.Mutex // uncontended: hosts send one step of a group at a time
 	batch   strategies.Batch

@@ -12,12 +12,16 @@ type Encoder struct {
 	seats   map[strategies.SeatID]*memory
 	roster  *roster // last used; the seats of an experiment share one
 	scratch []uint32
+
+	// Memory of the last step.
+	outcomes strategypb.Outcomes
+	turns    strategypb.Turns
 }
 
 // NewEncoder returns an encoder for a group without seats.
 func NewEncoder() *Encoder { return &Encoder{seats: make(map[strategies.SeatID]*memory)} }
 
-// Encode writes a step to out, which must be empty.
+// Encode writes a step to out, which must be empty and is valid until the next call.
 func (e *Encoder) Encode(s *strategies.Step, out *strategypb.Step) error {
 	e.open(s.Open, out)
 	if len(s.Observe) > 0 {
@@ -83,9 +87,8 @@ func (e *Encoder) rosterOf(field []string) *roster {
 }
 
 func (e *Encoder) observe(outcomes []strategies.SeatOutcome, out *strategypb.Step) error {
-	o := &strategypb.Outcomes{
-		Seat: make([]int64, 0, len(outcomes)), How: make([]byte, 0, len(outcomes)), Number: make([]int64, 0, len(outcomes)),
-	}
+	o := &e.outcomes
+	o.Seat, o.How, o.Number, o.Points, o.Of = o.Seat[:0], o.How[:0], o.Number[:0], nil, nil
 	last, latest, standard := int64(0), true, true
 	for i := range outcomes {
 		id, outcome := outcomes[i].Seat, &outcomes[i].Outcome
@@ -127,11 +130,9 @@ func turnOf(o *strategies.Outcome, s strategies.Standing) strategies.Turn {
 }
 
 func (e *Encoder) choose(turns []strategies.SeatTurn) (*strategypb.Turns, error) {
-	n := len(turns)
-	out := &strategypb.Turns{
-		Seat: make([]int64, 0, n), Match: make([]uint64, 0, n), Round: make([]uint32, 0, n),
-		Pair: make([]uint32, 0, n), Opponent: make([]uint32, 0, n), Role: make([]byte, 0, n),
-	}
+	out := &e.turns
+	out.Seat, out.Match, out.Round, out.Pair = out.Seat[:0], out.Match[:0], out.Round[:0], out.Pair[:0]
+	out.Opponent, out.Role, out.Names, out.Standings = out.Opponent[:0], out.Role[:0], nil, nil
 	last, oneRound := int64(0), true
 	for i := range turns {
 		id, t := turns[i].Seat, &turns[i].Turn

@@ -8,6 +8,8 @@ import (
 	"io"
 
 	"google.golang.org/protobuf/proto"
+
+	"github.com/strategylab/strategylab/plugins/internal/strategypb"
 )
 
 // MostMessage bounds one message between host and plugin, in bytes.
@@ -25,6 +27,7 @@ const (
 type Frames struct {
 	rw      io.ReadWriter
 	in, out []byte
+	hot     hot
 }
 
 // NewFrames returns the frames of a connection whose ends have greeted each other.
@@ -34,7 +37,7 @@ func NewFrames(rw io.ReadWriter) *Frames {
 
 // Send writes a message in one call of Write.
 func (f *Frames) Send(m proto.Message) error {
-	b, err := proto.MarshalOptions{}.MarshalAppend(append(f.out[:0], make([]byte, headerSize)...), m)
+	b, err := appendMessage(append(f.out[:0], make([]byte, headerSize)...), m)
 	if err != nil {
 		return fmt.Errorf("send on lane: %w", err)
 	}
@@ -49,8 +52,38 @@ func (f *Frames) Send(m proto.Message) error {
 	return err
 }
 
-// Receive reads a message into m. The error is io.EOF if the connection ended
-// before it, and wraps ErrProtocol for invalid input.
+func appendMessage(b []byte, m proto.Message) ([]byte, error) {
+	done := false
+	start := len(b)
+	switch m := m.(type) {
+	case *strategypb.PlayRequest:
+		b, done = appendRequest(b, m)
+	case *strategypb.PlayReply:
+		b, done = appendReply(b, m)
+	}
+	if done {
+		return b, nil
+	}
+	return proto.MarshalOptions{}.MarshalAppend(b[:start], m)
+}
+
+// read reads a message into m.
+func (f *Frames) read(b []byte, m proto.Message) error {
+	done := false
+	switch m := m.(type) {
+	case *strategypb.PlayRequest:
+		done = f.hot.readRequest(b, m)
+	case *strategypb.PlayReply:
+		done = readReply(b, m)
+	}
+	if done {
+		return nil
+	}
+	return proto.Unmarshal(b, m)
+}
+
+// Receive reads a message into m; a request is valid until the next call. The error
+// is io.EOF if the connection ended before it, and wraps ErrProtocol for invalid input.
 func (f *Frames) Receive(m proto.Message) error {
 	have, want := 0, headerSize
 	for have < want {
@@ -75,7 +108,7 @@ func (f *Frames) Receive(m proto.Message) error {
 	if have > want {
 		return broken("%d bytes after a message, before its answer", have-want)
 	}
-	if err := proto.Unmarshal(f.in[headerSize:want], m); err != nil {
+	if err := f.read(f.in[headerSize:want], m); err != nil {
 		return broken("invalid message: %v", err)
 	}
 	if len(f.in) > keptBuffer {

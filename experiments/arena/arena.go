@@ -3,12 +3,11 @@
 // rules of packages game and strategies/seat like the agents do, so the records
 // are equal.
 //
-// A league is a state machine over the rounds of its schedule. In each round it
-// first asks every seat, then decides every match and reports the outcomes. If no
-// strategy of the field is a strategies.Batcher, a worker plays one league after
-// the other. Otherwise it plays a block of leagues in lockstep: all calls of a
-// round to one Batcher share a step, and while it is in progress the worker asks
-// the other seats of that round.
+// A league is a state machine over its matches: it asks both seats, decides, and
+// reports the outcome. If no strategy of the field is a strategies.Batcher, a worker
+// plays one league after the other. Otherwise it plays a block of leagues in lockstep:
+// all calls of a round to one Batcher share a step, and while it is in progress the
+// worker plays the other matches of that round.
 package arena
 
 import (
@@ -38,7 +37,7 @@ const DefaultBlock = 64
 func Lockstep(scripts, isolated bool) int {
 	switch {
 	case scripts:
-		return 3
+		return 2
 	case isolated:
 		return 32
 	}

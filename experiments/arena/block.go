@@ -65,9 +65,9 @@ func (ln *block) begin(ctx context.Context, first int, out []results.League, qua
 	}
 }
 
-// advance receives the answers to the last step, plays every league until its next
-// step is complete, sends that step, and asks the other seats meanwhile. It
-// returns false at the end.
+// advance receives the answers to the last step, settles their matches in every
+// league, sends the next step, and plays the other matches of the round meanwhile.
+// It returns false at the end.
 func (ln *block) advance(ctx context.Context) (more bool, err error) {
 	ln.wait()
 	for _, g := range ln.groups {

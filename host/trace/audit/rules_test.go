@@ -260,6 +260,11 @@ func TestEveryViolationOfTimeAndTables(t *testing.T) {
 		{"an early timeout by the referee's clock only", func(b *book) {
 			b.claim("R1M1", "P02", 30*time.Second, func(e *protocol.GameError) { e.Timestamp = stamp(b.xs[0].At) })
 		}, map[string][]string{}},
+		{"an early timeout by the recorder's clock only", func(b *book) {
+			x, _, _ := b.call("R1M1", "P02")
+			late := stamp(x.At.Add(30 * time.Second))
+			b.claim("R1M1", "P02", time.Second, func(e *protocol.GameError) { e.Timestamp = late })
+		}, map[string][]string{}},
 		{"another error than a timeout", func(b *book) {
 			b.claim("R1M1", "P02", time.Second, func(e *protocol.GameError) { e.ErrorCode = string(protocol.CodeInvalidParityChoice) })
 		}, map[string][]string{}},

@@ -133,6 +133,7 @@ func TestAgentsOfOtherProcessesOnThePage(t *testing.T) {
 	asked()
 	other.resume <- struct{}{}
 	asked()
+	s.until("troubles", `Mine(?s:.*)mine\.lua:2: choose: not ready`)
 	s.until("table", `edited in round 3: version 2 \([0-9a-f]{8}\)`)
 	other.resume <- struct{}{}
 	s.until("stage", "Podium")

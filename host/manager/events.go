@@ -52,6 +52,9 @@ const (
 	// StrategyEdited: Agent, Role, Name, Round, Version: another version of a player's
 	// strategy has chosen in the round than before, says the player.
 	StrategyEdited EventKind = "strategy_edited"
+	// StrategyFailed: Agent, Role, Name, Round, Error: why a player's strategy failed in the
+	// round, says the player; at most 300 bytes of any text. Once a round.
+	StrategyFailed EventKind = "strategy_failed"
 	// MatchReported: Round, Match.
 	MatchReported EventKind = "match_reported"
 	// RoundCompleted: Round, Total, Summary, Standings.

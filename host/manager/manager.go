@@ -159,6 +159,7 @@ type Manager struct {
 	stopped    bool
 	verdicts   map[string]bool   // by player: on the number of its match in the round that ends
 	versions   map[string]string // by player: the version of its strategy that chose last
+	failures   map[string]int    // by player: the round in which its strategy failed last
 
 	delivering sync.Mutex // held while Config.Events is called
 	background sync.WaitGroup
@@ -181,7 +182,7 @@ func New(cfg Config) (*Manager, error) {
 	}
 	m := &Manager{
 		cfg: cfg, state: newState(cfg.LeagueID), contacts: make(map[string]*contact), reserved: make(map[string]chan struct{}),
-		refusals: make(map[string]bool), verdicts: make(map[string]bool), versions: make(map[string]string), probes: make(map[string]*probed), tolerant: dialect.NewCodec(protocol.Tolerant, cfg.Dialects...),
+		refusals: make(map[string]bool), verdicts: make(map[string]bool), versions: make(map[string]string), failures: make(map[string]int), probes: make(map[string]*probed), tolerant: dialect.NewCodec(protocol.Tolerant, cfg.Dialects...),
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	m.ctx, m.cancel = context.WithCancelCause(context.Background())

@@ -1,6 +1,11 @@
 package manager
 
-import "github.com/strategylab/strategylab/host/protocol"
+import (
+	"errors"
+
+	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/protocol"
+)
 
 // Draws counts the numbers that were drawn in the rounds that are over, by what the
 // players said of them. They say it to the manager with their acknowledgement of
@@ -30,14 +35,15 @@ func (m *Manager) Draws() Draws {
 }
 
 // noteVerdict keeps what a player says of the number of its match in the current
-// round, and of the version that chose in it, when it acknowledges the end of the round.
+// round, of the version that chose in it, and of its failure, when it acknowledges the end
+// of the round.
 func (m *Manager) noteVerdict(c *contact, message, answer protocol.Message) {
 	ack, ok := answer.(*protocol.Ack)
 	if !ok || message.Head().MessageType != protocol.TypeRoundCompleted {
 		return
 	}
 	verified, said := ack.DrawVerified.Get()
-	if !said && ack.StrategyVersion == "" || !m.acknowledges(c, answer) {
+	if !said && ack.StrategyVersion == "" && ack.StrategyError == "" || !m.acknowledges(c, answer) {
 		return
 	}
 	m.mu.Lock()
@@ -49,6 +55,13 @@ func (m *Manager) noteVerdict(c *contact, message, answer protocol.Message) {
 		m.verdicts[c.member.id] = verified
 	}
 	m.noteVersion(c.member, ack.StrategyVersion)
+	if round := m.state.round(); ack.StrategyError != "" && m.failures[c.member.id] != round {
+		m.failures[c.member.id] = round
+		m.emit(Event{
+			Kind: StrategyFailed, Agent: c.member.id, Role: c.member.role, Name: c.member.reg.Name, Round: round,
+			Error: agent.Brief(errors.New(ack.StrategyError)),
+		})
+	}
 }
 
 // noteVersion notes which version of a player's strategy chose in the current round.

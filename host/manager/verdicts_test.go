@@ -123,6 +123,42 @@ func TestEditsAreHeardFromPlayers(t *testing.T) {
 	}
 }
 
+// TestPlayersSayWhyTheyFail: why a strategy failed is known from the player, once a round,
+// bounded, and for its own id only.
+func TestPlayersSayWhyTheyFail(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *manager.Config) { c.Players = 3 })
+	r.run()
+	r.conductor("north", fair)
+	said := map[string][]string{
+		"P01": {"mine.lua:2: not ready", "", "mine.lua:7: nil"}, "P02": {"", strings.Repeat("x", 400), ""}, "P03": {"", "", ""},
+	}
+	for i, s := range r.field(3) {
+		id := []string{"P01", "P02", "P03"}[i]
+		s.on(protocol.TypeRoundCompleted, func(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
+			h := in.Header
+			return &protocol.Ack{
+				Header: protocol.NewHeader(in.Type.Answer(), protocol.Sender(s.role, s.known()), h.Timestamp, h.ConversationID),
+				Status: protocol.StatusAcknowledged, PlayerID: id, StrategyError: said[id][h.RoundID.Number()-1],
+			}, nil
+		})
+	}
+	if err := r.finished(); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range r.events.all() {
+		if e.Kind == manager.StrategyFailed {
+			got = append(got, fmt.Sprint(e.Agent, " ", e.Round, " ", e.Error))
+		}
+	}
+	slices.Sort(got)
+	want := []string{"P01 1 mine.lua:2: not ready", "P01 3 mine.lua:7: nil", "P02 2 " + strings.Repeat("x", 300) + "..."}
+	if !slices.Equal(got, want) {
+		t.Errorf("heard of %q, want %q", got, want)
+	}
+}
+
 // tells has a player say with the end of each round, for an id, which version chose.
 func (s *scripted) tells(id string, versions []string) {
 	s.on(protocol.TypeRoundCompleted, func(_ context.Context, in *wire.Exchange) (protocol.Message, error) {

@@ -110,7 +110,8 @@ func (p *Player) ackOver(in *wire.Exchange, m *match) protocol.Message {
 // ackRound acknowledges the end of a round and says whether the number of the
 // agent's match in it could be verified. So the manager hears it from the players,
 // not from the referee. A match without a commitment says nothing. A manager of this
-// program also hears which version of an edited strategy chose.
+// program also hears which version of an edited strategy chose, and why the strategy
+// failed: a referee learns only that there is no choice.
 func (p *Player) ackRound(in *wire.Exchange, s *leagueState) protocol.Message {
 	answer := p.member.Ack(in)
 	ack, ok := answer.(*protocol.Ack)
@@ -124,7 +125,11 @@ func (p *Player) ackRound(in *wire.Exchange, s *leagueState) protocol.Message {
 			before, said := ack.DrawVerified.Get()
 			ack.DrawVerified = protocol.Some(m.draw == DrawVerified && (before || !said))
 		}
-		if p.cfg.Versions != nil && m.round == in.Header.RoundID.Number() && p.member.Me.ManagerProved() {
+		if m.round != in.Header.RoundID.Number() || !p.member.Me.ManagerProved() {
+			continue
+		}
+		ack.StrategyError = m.failure
+		if p.cfg.Versions != nil {
 			ack.StrategyVersion = m.version
 		}
 	}

@@ -56,6 +56,7 @@ type match struct {
 	recorded bool           // the answer is in the journal
 	answer   seat.Answer    // guarded by Player.mu besides, for Faults
 	version  string         // that was asked; likewise
+	failure  string         // why the strategy failed in this match; likewise
 	counts   *VersionRecord // of that; likewise
 	promise  promise        // likewise, for Draws
 	ended    bool
@@ -253,6 +254,9 @@ func (p *Player) choose(s *leagueState, m *match) (seat.Answer, error) {
 		}
 		p.mu.Lock()
 		m.asked, m.answer, m.version = true, answer, version
+		if answer.Err != nil {
+			m.failure = answer.Err.Error()
+		}
 		p.noteChoice(s, m)
 		p.mu.Unlock()
 	}
@@ -342,10 +346,14 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 	}
 	ctx, cancel := context.WithTimeout(p.life, p.cfg.ChoiceTimeout)
 	defer cancel()
-	if err := own.observe(ctx, &o); err != nil {
-		p.emit(Event{Kind: Failed, Match: m.id, Fault: strategies.FaultOf(err).String(), Error: err.Error()})
+	failed := own.observe(ctx, &o)
+	if failed != nil {
+		p.emit(Event{Kind: Failed, Match: m.id, Fault: strategies.FaultOf(failed).String(), Error: failed.Error()})
 	}
 	p.mu.Lock()
+	if failed != nil {
+		m.failure = failed.Error()
+	}
 	p.noteEnd(m, end)
 	s.standing.Add(o.Result, o.Points)
 	if p.member.Journal != nil {

@@ -108,6 +108,9 @@ type Ack struct {
 	// StrategyVersion says, in the acknowledgement of a ROUND_COMPLETED, which version of
 	// its strategy chose in the round, for a player whose author edits it meanwhile.
 	StrategyVersion string `json:"strategy_version,omitzero"`
+	// StrategyError says, in the acknowledgement of a ROUND_COMPLETED, why the player's
+	// strategy failed in the round, for people.
+	StrategyError string `json:"strategy_error,omitzero"`
 }
 
 var (
@@ -122,7 +125,8 @@ var (
 	roundOverAckShape = message(anyAgent, ackStatus, ackPlayer, ackReferee,
 		round("round_id", "The round of the acknowledged message.").strict(),
 		boolean("draw_verified", "Whether the player could verify the drawn number of its match in the round."),
-		text("strategy_version", "The version of the player's strategy that chose in the round, of one that is edited while it plays."))
+		text("strategy_version", "The version of the player's strategy that chose in the round, of one that is edited while it plays."),
+		prose("strategy_error", "Why the player's strategy failed in the round, for people."))
 
 	leagueAckShape = message(anyAgent, ackStatus, ackPlayer, ackReferee)
 

@@ -143,6 +143,8 @@ func (w *Wall) Managed(e manager.Event) {
 		}
 	case manager.StrategyEdited:
 		w.edits[e.Agent] = edit{times: w.edits[e.Agent].times + 1, round: e.Round, version: e.Version[:min(len(e.Version), 8)]}
+	case manager.StrategyFailed:
+		w.explain(e.Agent, e.Error)
 	case manager.RoundCompleted:
 		w.before, w.places = w.places, make(map[string]int, len(e.Standings))
 		for _, s := range e.Standings {
@@ -227,6 +229,17 @@ func (w *Wall) fault(player, text string) {
 	}
 	w.troubles = append(kept, now)
 	w.troubles = w.troubles[max(0, len(w.troubles)-maxTroubles):]
+}
+
+// explain says why a player fails, which its referee does not know. The lock is held.
+func (w *Wall) explain(player, text string) {
+	for i := range w.troubles {
+		if w.troubles[i].player == player {
+			w.troubles[i].text = safe(text)
+			return
+		}
+	}
+	w.fault(player, text)
 }
 
 // widest is the number of players up to which there is a crosstable.

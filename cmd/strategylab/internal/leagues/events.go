@@ -83,6 +83,10 @@ func (l *live) managed(e manager.Event) {
 		text = fmt.Sprintf("round %d: %v reassigned to another referee", e.Round, e.Matches)
 	case manager.ReportDiffers:
 		text = fmt.Sprintf("%-7s the report of %s counts, but: %s", strings.Join(e.Matches, " "), e.Agent, e.Error)
+	case manager.StrategyFailed:
+		if !l.trouble.knows(e.Name) {
+			text = fmt.Sprintf("%-5s %s: the strategy failed in round %d: %s", e.Agent, e.Name, e.Round, words.Printable(e.Error))
+		}
 	case manager.MatchReported:
 		text = matchLine(*e.Match)
 	case manager.RoundCompleted:

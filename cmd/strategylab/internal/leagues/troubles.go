@@ -71,6 +71,19 @@ func (t *troubles) failed(name string, e player.Event) {
 	t.scripts[match{name, e.Match}] = cmp.Or(e.Error, earlierFailure)
 }
 
+// knows reports whether errors of a player's strategy are known without its telling: it
+// is a house player.
+func (t *troubles) knows(name string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for m := range t.scripts {
+		if m.name == name {
+			return true
+		}
+	}
+	return false
+}
+
 // forfeited records a technical loss and returns its reason: the error of the strategy,
 // if that is known, or else what the referee says.
 func (t *troubles) forfeited(e referee.Event) (reason string) {

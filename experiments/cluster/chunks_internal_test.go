@@ -1,0 +1,321 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/strategylab/strategylab/experiments/chunk"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+)
+
+// A chunk that ends workers is divided to find its league, and the players to find the one
+// at fault, in the fewest steps; later chunks are played without that one from the start.
+func TestDivision(t *testing.T) {
+	t.Parallel()
+	plan := internalPlan(300, "a", "b", "c", "d", "e")
+	with := func(at int, fields ...int) func(int, []bool) bool {
+		return func(league int, quarantined []bool) bool {
+			return league >= at && !slices.ContainsFunc(fields, func(f int) bool { return quarantined[f] })
+		}
+	}
+	const reason = "; look at the log of a worker for the reason"
+	dividing := "5 workers in a row could not play leagues 0 to 3; dividing them"
+	looking := "league 2 ended or failed 5 workers in a row; looking for the player at fault"
+	for name, tc := range map[string]struct {
+		suspects []string
+		fatal    func(int, []bool) bool
+		played   []string
+		notes    []string
+		aside    map[int]int
+		err      string
+	}{
+		"nothing": {fatal: with(400), played: []string{"0+4", "8+1"}},
+		"the last of four": {
+			[]string{"a", "b", "c", "d"}, with(2, 3),
+			[]string{"0+4", "0+1", "1+1", "2+1", "2+1 a b", "2+1 c", "2+1 d", "3+1 d", "8+1 d"},
+			[]string{dividing, looking, "league 2 ends or fails every worker that plays it with d, put aside from there on"}, map[int]int{3: 2}, "",
+		},
+		"the first of four": {
+			[]string{"a", "b", "c", "d"}, with(2, 0),
+			[]string{"0+4", "0+1", "1+1", "2+1", "2+1 a b", "2+1 a", "2+1 a", "3+1 a", "8+1 a"},
+			[]string{dividing, looking, "league 2 ends or fails every worker that plays it with a, put aside from there on"}, map[int]int{0: 2}, "",
+		},
+		"the only suspect": {
+			[]string{"e"}, with(2, 4),
+			[]string{"0+4", "0+1", "1+1", "2+1", "2+1 e", "3+1 e", "8+1 e"},
+			[]string{dividing, looking, "league 2 ends or fails every worker that plays it with e, put aside from there on"}, map[int]int{4: 2}, "",
+		},
+		"two of them": {
+			[]string{"b", "d"}, func(league int, q []bool) bool { return league >= 2 && !(q[1] && q[3]) },
+			[]string{"0+4", "0+1", "1+1", "2+1", "2+1 b", "2+1 d", "2+1 b d", "3+1 b d", "8+1 b d"},
+			[]string{dividing, looking, "league 2 ends or fails every worker that plays it with b, d, put aside from there on"}, map[int]int{1: 2, 3: 2}, "",
+		},
+		"somebody else": {
+			[]string{"b", "d"}, with(2, 4),
+			[]string{"0+4", "0+1", "1+1", "2+1", "2+1 b", "2+1 d", "2+1 b d"},
+			[]string{dividing, looking}, nil, "league 2 ended or failed 5 workers that tried to play it, also without b, d" + reason,
+		},
+		"nobody is suspect": {
+			nil, with(2), []string{"0+4", "0+1", "1+1", "2+1"},
+			[]string{dividing}, nil, "league 2 ended or failed 5 workers that tried to play it" + reason,
+		},
+	} {
+		w, notes := coordinator(t, plan, tc.suspects, tc.fatal)
+		waiter := &waiter{coordinator: w.c}
+		out := make([]results.League, 4)
+		err := waiter.Play(t.Context(), 0, out, make([]bool, 5))
+		if err == nil {
+			err = waiter.Play(t.Context(), 8, make([]results.League, 1), make([]bool, 5))
+		}
+		if err == nil && tc.err != "" || err != nil && err.Error() != tc.err {
+			t.Errorf("%s: error %v, want %q", name, err, tc.err)
+		}
+		if diff := cmp.Diff(tc.played, w.played); diff != "" {
+			t.Errorf("%s: chunks (-want +got):\n%s", name, diff)
+		}
+		if diff := cmp.Diff(tc.notes, *notes); diff != "" {
+			t.Errorf("%s: notes (-want +got):\n%s", name, diff)
+		}
+		if len(w.c.poison) != len(tc.aside) || len(tc.aside) > 0 && !cmp.Equal(tc.aside, w.c.poison) {
+			t.Errorf("%s: put aside %v, want %v", name, w.c.poison, tc.aside)
+		}
+		if len(w.c.pending) > 0 || len(w.c.rescue) > 0 {
+			t.Errorf("%s: %d chunks are waited for, %d rescued, after the end", name, len(w.c.pending), len(w.c.rescue))
+		}
+	}
+}
+
+// The first league of each chunk says that a player is put aside: the run quarantines it
+// from the first of them on.
+func TestDivisionIsNoted(t *testing.T) {
+	t.Parallel()
+	w, _ := coordinator(t, internalPlan(300, "a", "b"), []string{"b"}, func(league int, q []bool) bool { return league == 70 && !q[1] })
+	out := make([]results.League, 128)
+	if err := (&waiter{coordinator: w.c}).Play(t.Context(), 0, out, make([]bool, 2)); err != nil {
+		t.Fatal(err)
+	}
+	// Pieces of two leagues, then single ones.
+	want := []string{"68+2", "70+2", "70+1", "70+1 b", "71+1 b", "72+2 b"}
+	if at := slices.Index(w.played, want[0]); at < 0 || !slices.Equal(w.played[at:at+len(want)], want) {
+		t.Errorf("chunks %q, want %q among them", w.played, want)
+	}
+	for i := range out {
+		quarantined := slices.ContainsFunc(out[i].Notes, func(n results.Note) bool { return n.Fault == game.FaultQuarantined })
+		if begins := i == 70 || i == 71 || i >= 72 && i%2 == 0; out[i].Index != i || quarantined != begins {
+			t.Errorf("league %d: index %d, a note of quarantine: %v", i, out[i].Index, quarantined)
+		}
+	}
+	if n := out[70].Notes; len(n) == 0 || n[len(n)-1].Field != 1 ||
+		!strings.HasPrefix(n[len(n)-1].Text, "put aside from league 70 on: leagues with it ended or failed 5 workers") {
+		t.Errorf("notes of league 70: %+v", n)
+	}
+}
+
+// Records that cannot be right are refused with what is impossible about them, and nothing
+// of them is kept.
+func TestRefusedRecords(t *testing.T) {
+	t.Parallel()
+	w, _ := coordinator(t, internalPlan(300, "a", "b", "c"), nil, nil)
+	w.c.aside["liar"] = true
+	honest := make([]results.League, 4)
+	if err := w.player.Play(t.Context(), 10, honest, make([]bool, 3)); err != nil {
+		t.Fatal(err)
+	}
+	encode := func(change func(all []results.League)) []byte {
+		t.Helper()
+		all := slices.Clone(honest)
+		for i := range all {
+			all[i].Seats, all[i].Matches = slices.Clone(all[i].Seats), slices.Clone(all[i].Matches)
+		}
+		if change != nil {
+			change(all)
+		}
+		data, err := w.encoder.Encode(all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.Clone(data)
+	}
+	sound := encode(nil)
+	quarantine := encode(func(all []results.League) {
+		all[2].Notes = []results.Note{{Field: 1, Fault: game.FaultQuarantined, Text: "because"}}
+	})
+	later := encode(func(all []results.League) {
+		for i := range all {
+			all[i].Index++
+		}
+	})
+	number := func(first, count string) *message {
+		m := records("w1", "p", 10, 4, sound)
+		m.header.Set(headerFirst, first)
+		m.header.Set(headerCount, count)
+		return m
+	}
+	for name, tc := range map[string]struct {
+		m    *message
+		want string
+	}{
+		"sound":           {records("w1", "p", 10, 4, sound), ""},
+		"no first":        {number("", "4"), "it sent leagues , count 4, want some of 10 to 13"},
+		"no number":       {number("ten", "4"), "it sent leagues ten, count 4, want some of 10 to 13"},
+		"no leagues":      {number("10", "0"), "it sent leagues 10, count 0, want some of 10 to 13"},
+		"fewer than none": {number("12", "-2"), "it sent leagues 12, count -2, want some of 10 to 13"},
+		"before":          {number("9", "4"), "it sent leagues 9, count 4, want some of 10 to 13"},
+		"after":           {number("11", "4"), "it sent leagues 11, count 4, want some of 10 to 13"},
+		"put aside":       {records("liar", "p", 10, 4, sound), "it is put aside"},
+		"too few":         {records("w1", "p", 10, 4, nil), "records of 0 leagues from league 10 on, want 4"},
+		"too many":        {number("10", "3"), fmt.Sprintf("%d bytes after the records of 3 leagues from league 10 on", len(sound)/4)},
+		"quarantine":      {records("w1", "p", 10, 4, quarantine), "it quarantined a player in league 12, which is not for a worker to do"},
+		"other leagues":   {records("w1", "p", 10, 4, later), "league 11"},
+	} {
+		out, have := make([]results.League, 4), make([]bool, 4)
+		n, err := w.c.open(&pending{request: chunk.Request{First: 10, Count: 4}}, arrival{message: tc.m}, have, out)
+		switch {
+		case tc.want == "":
+			if diff := cmp.Diff(honest, out); err != nil || n != 4 || diff != "" {
+				t.Errorf("%s: %d leagues, %v (-sent +kept):\n%s", name, n, err, diff)
+			}
+		case err == nil || name != "other leagues" && err.Error() != tc.want || !strings.Contains(err.Error(), tc.want):
+			t.Errorf("%s:\n got  %v\n want %s", name, err, tc.want)
+		case n != 0 || slices.Contains(have, true):
+			t.Errorf("%s: %d leagues are kept, %v", name, n, have)
+		}
+	}
+	// The same leagues in two messages, with a part of them twice.
+	out, have := make([]results.League, 4), make([]bool, 4)
+	for _, tc := range []struct{ first, count, want int }{{12, 2, 2}, {10, 4, 2}, {10, 4, 0}} {
+		data, err := w.encoder.Encode(honest[tc.first-10 : tc.first-10+tc.count])
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := w.c.open(&pending{request: chunk.Request{First: 10, Count: 4}}, arrival{message: records("w1", "p", tc.first, tc.count, data)}, have, out)
+		if err != nil || n != tc.want {
+			t.Errorf("leagues %d+%d: %d are new, %v; want %d", tc.first, tc.count, n, err, tc.want)
+		}
+	}
+	if diff := cmp.Diff(honest, out); diff != "" {
+		t.Errorf("from two messages (-sent +kept):\n%s", diff)
+	}
+}
+
+// How many leagues a chunk has, and how many chunks there are, follows the workers that
+// can play the run, within the limits of memory and of a chunk.
+func TestLimitsOfWorkers(t *testing.T) {
+	t.Parallel()
+	const no = "too big"
+	for name, tc := range map[string]struct {
+		workers         []Presence
+		took            float64 // seconds a league
+		left            int
+		leagues, chunks int
+	}{
+		"no worker yet":           {nil, 0, 1000, 1, 4},
+		"nothing played yet":      {[]Presence{{ID: "w1", Cores: 8}}, 0, 1000, 1, 18},
+		"chunks of a fifth":       {[]Presence{{ID: "w1", Cores: 1}}, 0.01, 1000, 16, 4}, // 20, as a power of two
+		"slow leagues":            {[]Presence{{ID: "w1", Cores: 1}}, 3, 1000, 1, 4},
+		"the most of a chunk":     {[]Presence{{ID: "w1", Cores: 1}}, 1e-9, 1 << 30, 64, 4},
+		"the end is near":         {[]Presence{{ID: "w1", Cores: 1}}, 1e-9, 30, 4, 4}, // 7 for each chunk
+		"the end":                 {[]Presence{{ID: "w1", Cores: 1}}, 1e-9, 0, 1, 4},
+		"several":                 {[]Presence{{ID: "w1", Cores: 3}, {ID: "w2", Cores: 4}}, 0.1, 1000, 2, 16},
+		"one refuses":             {[]Presence{{ID: "w1", Cores: 3}, {ID: "w2", Cores: 4, Refuses: map[string]string{"run": no}}}, 0.1, 1000, 2, 8},
+		"one refuses another run": {[]Presence{{ID: "w1", Cores: 3}, {ID: "w2", Cores: 4, Refuses: map[string]string{"other": no}}}, 0.1, 1000, 2, 16},
+		"one is put aside":        {[]Presence{{ID: "liar", Cores: 64}, {ID: "w2", Cores: 4}}, 0.1, 1000, 2, 10},
+		"a hall of machines":      {[]Presence{{ID: "w1", Cores: 1 << 20}}, 0.1, 1 << 30, 2, MaxChunks},
+	} {
+		c := &Coordinator{job: Job{Run: "run", Plan: internalPlan(1000, "a", "b")}, took: tc.took, most: 64, aside: map[string]bool{"liar": true}, workers: map[string]Presence{}}
+		for _, p := range tc.workers {
+			c.workers[p.ID] = p
+		}
+		if leagues, chunks := c.Next(tc.left); leagues != tc.leagues || chunks != tc.chunks {
+			t.Errorf("%s: %d leagues in each of %d chunks, want %d in %d", name, leagues, chunks, tc.leagues, tc.chunks)
+		}
+	}
+	// Only chunks of the run reach its players.
+	r := &served{plan: internalPlan(100, "a", "b")}
+	for want, q := range map[string]chunk.Request{
+		"chunk of leagues -1 to 0 with 2 players does not belong to this run":   {First: -1, Count: 2, Quarantined: make([]bool, 2)},
+		"chunk of leagues 99 to 100 with 2 players does not belong to this run": {First: 99, Count: 2, Quarantined: make([]bool, 2)},
+		"chunk of leagues 0 to -1 with 2 players does not belong to this run":   {Quarantined: make([]bool, 2)},
+		"chunk of leagues 0 to 9 with 3 players does not belong to this run":    {Count: 10, Quarantined: make([]bool, 3)},
+	} {
+		if _, err := r.play(t.Context(), q); err == nil || err.Error() != want {
+			t.Errorf("%+v:\n got  %v\n want %s", q, err, want)
+		}
+	}
+}
+
+// Records that are too long for one message are sent in several, which hold all leagues
+// once and in order; a league that is too long alone has one to itself.
+func TestDivisionOfRecords(t *testing.T) {
+	t.Parallel()
+	w, _ := coordinator(t, internalPlan(300, "a", "b", "c"), nil, nil)
+	p := &player{encoder: w.encoder}
+	all := make([]results.League, 8)
+	if err := w.player.Play(t.Context(), 0, all, make([]bool, 3)); err != nil {
+		t.Fatal(err)
+	}
+	one, err := w.encoder.Encode(all[:1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := len(one)
+	for most, want := range map[int][]int{8 * size: {8}, 8*size - 1: {4, 4}, 3 * size: {2, 3, 3}, 5 * size: {4, 4}, 1: {1, 1, 1, 1, 1, 1, 1, 1}} {
+		parts, err := p.encode(all, most, 8*time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var counts []int
+		at := 0
+		for _, part := range parts {
+			counts = append(counts, part.count)
+			if part.first != at || len(part.records) != part.count*size || part.took != time.Duration(part.count)*time.Second {
+				t.Errorf("at most %d bytes: part from league %d on has %d bytes of %d leagues in %v", most, part.first, len(part.records), part.count, part.took)
+			}
+			at += part.count
+		}
+		if !slices.Equal(counts, want) {
+			t.Errorf("at most %d bytes: parts of %v leagues, want %v", most, counts, want)
+		}
+	}
+	all[5].Seats = []int{0, 0, 0}
+	if parts, err := p.encode(all, size, time.Second); err == nil || !strings.Contains(err.Error(), "league 5: player 0 has two seats") {
+		t.Errorf("an impossible league is sent: %d parts, %v", len(parts), err)
+	}
+}
+
+// A share of the chunks is verified, the same ones each time.
+func TestSamples(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		verify      float64
+		least, most int
+	}{{0, 0, 0}, {0.25, 200, 300}, {1, 1000, 1000}} {
+		c := &Coordinator{job: Job{Run: "run"}, config: RunConfig{Verify: tc.verify}}
+		n := 0
+		for first := range 1000 {
+			if c.samples(first) {
+				n++
+			}
+			if c.samples(first) != c.samples(first) {
+				t.Errorf("chunk %d is verified now and then", first)
+			}
+		}
+		if n < tc.least || n > tc.most {
+			t.Errorf("%d of 1000 chunks are verified, want %d to %d", n, tc.least, tc.most)
+		}
+	}
+	league := func(f game.Fault) []results.League {
+		return []results.League{{Matches: []results.Match{{}, {B: game.Side{Fault: f}}}}}
+	}
+	for f, want := range map[game.Fault]bool{game.NoFault: false, game.FaultTimeout: true, game.FaultQuarantined: false, game.FaultForfeit: false} {
+		if got := clockbound(league(f)); got != want {
+			t.Errorf("a league with fault %v depends on the machine: %v, want %v", f, got, want)
+		}
+	}
+}

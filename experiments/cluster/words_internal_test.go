@@ -1,0 +1,189 @@
+package cluster
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats.go"
+)
+
+// Announcements and what workers say are read by programs of other versions: their bytes
+// stay, and fields of later versions do not matter.
+func TestWireForm(t *testing.T) {
+	t.Parallel()
+	a := announcement{Run: "ab12", Protocol: 1, Version: "v1.2.3", Job: sum([]byte("job")), Aside: []string{"w1"}, AckWait: 5 * time.Second}
+	var gotA announcement
+	p := Presence{
+		ID: "w1", Name: "host", Cores: 4, Protocol: 1, Version: "v1.2.3", InFlight: 2, Chunks: []string{"0-8-1"}, Leagues: 70, Rate: 3.5,
+		Refuses: map[string]string{"ab12": "too big"}, Plays: []string{"cd34"}, Heard: time.Unix(9, 0),
+	}
+	var gotP Presence
+	s := RunStatus{Run: "ab12", Version: "v1.2.3", Leagues: 5, Of: 10, Rate: 2, Waiting: 3, InFlight: 4, Redelivered: 1, Failed: 6}
+	var gotS RunStatus
+	f := failure{Worker: "w1", Chunk: "0-8-1", Error: "no memory"}
+	var gotF failure
+	heard := p
+	heard.Heard = time.Time{} // the receiver sets it
+	for name, tc := range map[string]struct {
+		value, into, want any
+		text              string
+	}{
+		"announcement": {a, &gotA, &a, `{"Run":"ab12","Protocol":1,"Version":"v1.2.3","Job":"` + sum([]byte("job")) + `","Aside":["w1"],"AckWait":5000000000}`},
+		"presence": {p, &gotP, &heard, `{"id":"w1","name":"host","cores":4,"protocol":1,"version":"v1.2.3","in_flight":2,"chunks":["0-8-1"],"leagues":70,` +
+			`"leagues_per_second":3.5,"refuses":{"ab12":"too big"},"plays":["cd34"]}`},
+		"status":  {s, &gotS, &s, `{"run":"ab12","version":"v1.2.3","leagues":5,"of":10,"leagues_per_second":2,"waiting":3,"in_flight":4,"redelivered":1,"failed":6}`},
+		"failure": {f, &gotF, &f, `{"Worker":"w1","Chunk":"0-8-1","Error":"no memory"}`},
+	} {
+		text, err := json.Marshal(tc.value)
+		if err != nil || string(text) != tc.text {
+			t.Errorf("%s: %v\n got  %s\n want %s", name, err, text, tc.text)
+		}
+		later := strings.Replace(tc.text, "{", `{"later":[1],`, 1)
+		if err := json.Unmarshal([]byte(later), tc.into); err != nil {
+			t.Errorf("%s of a later version: %v", name, err)
+		}
+		if diff := cmp.Diff(tc.want, tc.into); diff != "" {
+			t.Errorf("%s (-sent +received):\n%s", name, diff)
+		}
+	}
+	// SHA-256 of "abc", FIPS 180-2.
+	if got := sum([]byte("abc")); got != "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" {
+		t.Errorf("name of an object: %s", got)
+	}
+}
+
+// A prefix keeps runs of one broker apart: it begins all names, and cannot be made to match
+// those of others.
+func TestPrefix(t *testing.T) {
+	t.Parallel()
+	for prefix, want := range map[string][2]string{
+		DefaultPrefix: {"strategylab.run.ab.failed", "strategylab_chunks"},
+		"Team-7_a":    {"Team-7_a.run.ab.failed", "Team-7_a_chunks"},
+		"org.team.x":  {"org.team.x.run.ab.failed", "org_team_x_chunks"},
+	} {
+		l := &Link{config: Config{Prefix: prefix}}
+		if err := validPrefix(prefix); err != nil {
+			t.Errorf("%q: %v", prefix, err)
+		}
+		if got := [2]string{l.subject("run", "ab", "failed"), l.store("chunks")}; got != want {
+			t.Errorf("%q names %q, want %q", prefix, got, want)
+		}
+	}
+	for _, prefix := range []string{".", "a.", ".a", "a..b", "*", "a.>", "a b", "a\tb", "ä", "a/b", "$SYS", "a\x00"} {
+		want := fmt.Sprintf("prefix %q; want letters, digits, - and _, and dots between them", prefix)
+		if _, err := Connect(t.Context(), Config{URL: "nats://127.0.0.1:0", Prefix: prefix}); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", prefix, err, want)
+		}
+	}
+}
+
+func TestRedacted(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"nats://s3cret@host:4222":                        "nats://host:4222",
+		"tls://user:s3cret@host:4222":                    "tls://host:4222",
+		"nats://host:4222":                               "nats://host:4222",
+		"nats://s3cret@a:4222, nats://s3cret@b:4222":     "nats://a:4222,nats://b:4222",
+		"nats://a:4222,tls://user:s3cret@[::1]:4222":     "nats://a:4222,tls://[::1]:4222",
+		"nats://s3cret@host:4222/path?with=a#everything": "nats://host:4222/path?with=a#everything",
+		"": "",
+	} {
+		if got := Redacted(address); got != want {
+			t.Errorf("%q is shown as %q, want %q", address, got, want)
+		}
+	}
+}
+
+// Why a broker cannot be used, and what to do, without its token.
+func TestConnectError(t *testing.T) {
+	t.Parallel()
+	const start = "start one: strategylab broker --listen HOST:PORT --data-dir DIR"
+	const token = "copy the line that the experiment or the broker printed, with its token: nats://TOKEN@HOST:PORT"
+	dial := &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
+	for name, tc := range map[string]struct {
+		err        error
+		want, hint string
+	}{
+		"nobody":        {nats.ErrNoServers, "nobody answers there (nats: no servers available for connection)", start},
+		"no answer":     {nats.ErrTimeout, "nobody answers there (nats: timeout)", start},
+		"refused":       {fmt.Errorf("try: %w", dial), "nobody answers there (try: dial tcp: connection refused)", start},
+		"token":         {nats.ErrAuthorization, "it refuses the token or credentials (nats: authorization violation)", token},
+		"expired":       {nats.ErrAuthExpired, "it refuses the token or credentials (nats: authentication expired)", token},
+		"another error": {io.ErrUnexpectedEOF, "unexpected EOF", ""},
+	} {
+		err := connectError("nats://s3cret@host:4222", tc.err)
+		var refused *RefusedError
+		if !errors.As(err, &refused) || refused.Error() != "connect to broker nats://host:4222: "+tc.want || refused.Hint != tc.hint {
+			t.Errorf("%s: %v, %+v; want %q with hint %q", name, err, refused, tc.want, tc.hint)
+		}
+		if !errors.Is(err, tc.err) {
+			t.Errorf("%s: the reason is lost", name)
+		}
+	}
+}
+
+// The sentences of errors that end a run or keep a worker from it.
+func TestSentences(t *testing.T) {
+	t.Parallel()
+	for want, err := range map[string]error{
+		`the broker has no run "x"; it has none`:                                                               &UnknownRunError{Run: "x"},
+		`the broker has no run "x"; it has a, b`:                                                               &UnknownRunError{"x", []string{"a", "b"}},
+		`the broker has other code than the run names: its SHA-256 is b, want a`:                               &TamperedError{"a", "b"},
+		`the broker has other code than the run names: its SHA-256 is unknown, want a`:                         &TamperedError{Want: "a"},
+		`league 7 ended or failed 5 workers that tried to play it; look at the log of a worker for the reason`: &PoisonError{League: 7},
+		`league 7 ended or failed 5 workers that tried to play it (w1: killed; w2: no memory), also without mine, other; look at the log of a worker for the reason`: &PoisonError{
+			7, []string{"w1: killed", "w2: no memory"}, []string{"mine", "other"}},
+		`it speaks version 1 of the cluster's protocol (v1.0), and the experiment version 2 (v2.0); play with one version on all machines`: versionsError(announcement{Protocol: 2, Version: "v2.0"}, "v1.0"),
+	} {
+		if err.Error() != want {
+			t.Errorf("\n got  %v\n want %s", err, want)
+		}
+	}
+	if got := nameOf(Presence{Name: "host"}, "w1"); got != "host (w1)" {
+		t.Errorf("a known worker is %q", got)
+	}
+	if got := nameOf(Presence{}, "w1"); got != "w1" {
+		t.Errorf("an unknown worker is %q", got)
+	}
+}
+
+// The time that is left, and the rate that it comes from.
+func TestRates(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		leagues, of int
+		rate        float64
+		want        time.Duration
+	}{
+		{0, 100, 0, 0}, {0, 100, -1, 0}, {50, 100, 25, 2 * time.Second}, {100, 100, 25, 0}, {99, 100, 4, 250 * time.Millisecond},
+	} {
+		if got := (RunStatus{Leagues: tc.leagues, Of: tc.of, Rate: tc.rate}).Left(); got != tc.want {
+			t.Errorf("%d of %d leagues at %v: %v left, want %v", tc.leagues, tc.of, tc.rate, got, tc.want)
+		}
+	}
+	var m meter
+	start := time.Unix(1000, 0)
+	for _, tc := range []struct {
+		after time.Duration
+		total int64
+		want  float64
+	}{
+		{0, 500, 0},                  // what was played before is no rate
+		{2 * time.Second, 700, 100},  // the first rate counts in full
+		{2 * time.Second, 900, 100},  // no time has passed
+		{4 * time.Second, 1300, 200}, // 300 leagues a second since, smoothed
+		{6 * time.Second, 1300, 100}, // nothing since
+		{7 * time.Second, 1400, 100},
+	} {
+		if got := m.add(start.Add(tc.after), tc.total); got != tc.want {
+			t.Errorf("%d leagues after %v: %v leagues a second, want %v", tc.total, tc.after, got, tc.want)
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package runs
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/host/results"
+)
+
+// withFlags calls f with a command line of an experiment.
+// It is not for parallel tests, since package cli writes global variables.
+func withFlags(t *testing.T, line string, f func(c *cli.Context)) {
+	t.Helper()
+	flags := slices.Concat(untilFlags(), []cli.Flag{
+		shardFlag(), recordsFlag(), command.SeedFlag(), command.FormatFlag("table", "json"), command.DetailsFlag(), command.ClusterFlag(),
+		&cli.IntFlag{Name: command.FlagRuns, Value: 100},
+		&cli.BoolFlag{Name: flagWatch}, &cli.BoolFlag{Name: flagConfirm}, &cli.BoolFlag{Name: flagWeb}, &cli.BoolFlag{Name: flagPNG},
+		&cli.StringFlag{Name: flagRatings}, &cli.StringFlag{Name: flagAssert},
+	})
+	app := &cli.App{
+		Name: "strategylab", Writer: io.Discard, ErrWriter: io.Discard, ExitErrHandler: func(*cli.Context, error) {},
+		Commands: []*cli.Command{{Name: "experiment", Flags: flags, Action: func(c *cli.Context) error { f(c); return nil }}},
+	}
+	if err := app.Run(append([]string{"strategylab", "experiment"}, strings.Fields(line)...)); err != nil {
+		t.Errorf("%q: %v", line, err)
+	}
+}
+
+// wantMistake fails the test unless an error is a mistake in the command line with this
+// text and hint, "text; hint".
+func wantMistake(t *testing.T, line string, err error, want string) {
+	t.Helper()
+	var input *lab.InputError
+	if !errors.As(err, &input) || strings.TrimSuffix(err.Error()+"; "+input.Hint, "; ") != want {
+		t.Errorf("%q:\n got  %v, %+v\n want %s", line, err, input, want)
+	}
+}
+
+// When an experiment stops, by its flags.
+func TestReadStop(t *testing.T) {
+	for line, want := range map[string]stopFlags{
+		"":                                {runs: 100},
+		"--runs 7":                        {runs: 7},
+		"--until best":                    {defaultMaxRuns, &results.Stop{Until: "best", Guarantee: "asymptotic"}},
+		"--until ranked --max-runs 50":    {50, &results.Stop{Until: "ranked", Guarantee: "asymptotic"}},
+		"--until ranked --margin 0.005":   {defaultMaxRuns, &results.Stop{Until: "ranked", Guarantee: "asymptotic", Margin: 0.005}},
+		"--until precision=0.010":         {defaultMaxRuns, &results.Stop{Until: "precision=0.01", Guarantee: "asymptotic"}},
+		"--until best --guarantee finite": {defaultMaxRuns, &results.Stop{Until: "best", Guarantee: "finite"}},
+		"--sprt new=a,old=b,delta=0.1 --max-runs 9": {9, &results.Stop{Ratio: &results.Ratio{New: "a", Old: "b", Delta: 0.1, Alpha: 0.05, Beta: 0.05}}},
+	} {
+		withFlags(t, line, func(c *cli.Context) {
+			got, err := readStop(c)
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(stopFlags{})); err != nil || diff != "" {
+				t.Errorf("%q: %v (-want +got):\n%s", line, err, diff)
+			}
+		})
+	}
+	const one = "; give one of them; --max-runs limits the leagues of --until and --sprt"
+	const runs = "; --runs N sets the number of leagues"
+	const example = "; for example --sprt " + sprtExample
+	for line, want := range map[string]string{
+		"--runs 5 --until best":                           "--runs and --until exclude each other" + one,
+		"--runs 5 --sprt x":                               "--runs and --sprt exclude each other" + one,
+		"--until best --sprt x":                           "--until and --sprt exclude each other" + one,
+		"--max-runs 5":                                    "--max-runs needs --until" + runs,
+		"--guarantee finite":                              "--guarantee needs --until" + runs,
+		"--runs 5 --margin 0.1":                           "--margin needs --until" + runs,
+		"--until soon":                                    `--until: unknown rule "soon"; want ranked, best or precision=0.005`,
+		"--until best=1":                                  `--until: "best" takes no value, got "1"`,
+		"--until precision=3":                             `--until: precision is "3", want points per match above 0 and below 3, as in precision=0.005`,
+		"--until best --guarantee sure":                   `--guarantee: unknown guarantee "sure"; want asymptotic or finite`,
+		"--until ranked --margin 3":                       "--margin is 3, want points per match between 0 and 3",
+		"--until ranked --margin 0":                       "--margin is 0, want points per match between 0 and 3",
+		"--until ranked --margin NaN":                     "--margin is NaN, want points per match between 0 and 3",
+		"--until best --margin 0.1":                       "--margin needs --until ranked, not best",
+		"--until ranked":                                  "--until ranked may never end: equal players are never ranked; limit the leagues with --max-runs 5000, or treat small differences as ties with --margin 0.005",
+		"--sprt new=a,old=b,delta=0.1 --margin 1":         "--margin needs --until, not --sprt",
+		"--sprt new=a,old=b,delta=0.1 --guarantee finite": "--guarantee needs --until, not --sprt",
+		"--sprt new=a,old=b":                              "--sprt: delta is missing: how many adjusted points per match new has to be better" + example,
+		"--sprt new=a,old=a,delta=0.1":                    `--sprt: new and old are both "a"; name two strategies` + example,
+	} {
+		withFlags(t, line, func(c *cli.Context) {
+			_, err := readStop(c)
+			wantMistake(t, line, err, want)
+		})
+	}
+}
+
+// Which shard of a run is played, by its flags.
+func TestReadShard(t *testing.T) {
+	for line, want := range map[string]share{"": {}, "--watch": {}, "--shard 1/1 --seed 7": {1, 1}, "--shard 16/16 --seed 0 --runs 9": {16, 16}} {
+		withFlags(t, line, func(c *cli.Context) {
+			if got, err := readShard(c); err != nil || got != want {
+				t.Errorf("%q: shard %+v, %v; want %+v", line, got, err, want)
+			}
+		})
+	}
+	for line, want := range map[string]string{
+		"--shard 1/2":                        "--shard needs --seed; give all shards the same seed, for example --seed 7",
+		"--shard 1/2 --seed 7 --watch":       "--watch cannot be used with --shard: a shard does not see the leagues of the others",
+		"--shard 1/2 --seed 7 --until best":  "--until cannot be used with --shard: a shard does not see the leagues of the others",
+		"--shard 1/2 --seed 7 --format json": "--format cannot be used with --shard, which prints no results; give it to strategylab merge",
+		"--shard 1/2 --seed 7 --ratings x":   "--ratings cannot be used with --shard, which prints no results; give it to strategylab merge",
+	} {
+		withFlags(t, line, func(c *cli.Context) {
+			_, err := readShard(c)
+			wantMistake(t, line, err, want)
+		})
+	}
+	for _, text := range []string{"1", "1/", "/2", "1/2/3", "01/2", "+1/2", "one/2", "1-2"} {
+		withFlags(t, "--seed 7 --shard "+text, func(c *cli.Context) {
+			_, err := readShard(c)
+			wantMistake(t, text, err, `--shard is "`+text+`", want K/N, for example 1/16 for the first of 16`)
+		})
+	}
+}
+
+// A run without records refuses what needs single leagues.
+func TestReadRecords(t *testing.T) {
+	for line, want := range map[string]string{
+		"": "", "--records all --watch --until best": "", "--records none --runs 7 --seed 3": results.RecordsNone,
+	} {
+		withFlags(t, line, func(c *cli.Context) {
+			e := &experimentRun{output: output{c: c}}
+			if err := e.readRecords(); err != nil || e.records != want {
+				t.Errorf("%q: records %q, %v; want %q", line, e.records, err, want)
+			}
+		})
+	}
+	for _, flag := range []string{"until best", "sprt x", "confirm", "watch", "web", "ratings x", "png", "cluster nats://h"} {
+		withFlags(t, "--records none --"+flag, func(c *cli.Context) {
+			name, _, _ := strings.Cut(flag, " ")
+			wantMistake(t, flag, (&experimentRun{output: output{c: c}}).readRecords(), "--"+name+" cannot be used with --records none: it needs the records of single leagues")
+		})
+	}
+}
+
+// Only the same shard is continued in its folder.
+func TestSameShard(t *testing.T) {
+	plan := func(change func(*results.Plan)) results.Plan {
+		p := results.Plan{Schema: results.PlanSchema, Runs: 200, Legs: 1, Seed: 5, Field: []results.Entrant{{Name: "a"}, {Name: "b"}}, Shard: &results.Shard{Number: 2, Of: 3, First: 64, End: 128}}
+		if change != nil {
+			change(&p)
+		}
+		return p
+	}
+	const write = "; write to another folder with --out"
+	const part = "it holds another part of the leagues than shard 2/3 of 200" + write
+	for name, tc := range map[string]struct {
+		change func(*results.Plan)
+		want   string
+	}{
+		"same":         {nil, ""},
+		"quarantine":   {func(p *results.Plan) { p.Shard.Quarantined = []int{1} }, ""}, // foreseen, not asked for
+		"a whole run":  {func(p *results.Plan) { p.Shard = nil }, part},
+		"another":      {func(p *results.Plan) { p.Shard.Number = 1 }, part},
+		"of four":      {func(p *results.Plan) { p.Shard.Of = 4 }, part},
+		"more leagues": {func(p *results.Plan) { p.Runs = 300 }, part},
+		"another seed": {func(p *results.Plan) { p.Seed = 6 }, "the plan differs from the recorded one: seed was 6 and is 5" + write},
+		"another name": {func(p *results.Plan) { p.Field[1].Name = "c" }, "the plan differs from the recorded one: player 1 was c and is b" + write},
+		"other code":   {func(p *results.Plan) { p.Field[1].Fingerprint = "f" }, "the plan differs from the recorded one: the code of b has changed since" + write},
+	} {
+		err := sameShard(plan(tc.change), plan(nil))
+		if tc.want == "" && err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if tc.want != "" {
+			wantMistake(t, name, err, tc.want)
+		}
+	}
+}

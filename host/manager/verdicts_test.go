@@ -15,13 +15,7 @@ import (
 
 // judges has a player say with every end of a round whether it could verify its number.
 func (s *scripted) judges(verified bool) {
-	s.on(protocol.TypeRoundCompleted, func(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
-		h := in.Header
-		return &protocol.Ack{
-			Header: protocol.NewHeader(in.Type.Answer(), protocol.Sender(s.role, s.known()), h.Timestamp, h.ConversationID),
-			Status: protocol.StatusAcknowledged, PlayerID: s.known(), DrawVerified: protocol.Some(verified),
-		}, nil
-	})
+	s.says(s.known, func(ack *protocol.Ack, _ int) { ack.DrawVerified = protocol.Some(verified) })
 }
 
 // TestDrawsAreCountedFromWhatPlayersSay: P01 and P02 verify their numbers, P03 cannot, and
@@ -135,13 +129,7 @@ func TestPlayersSayWhyTheyFail(t *testing.T) {
 	}
 	for i, s := range r.field(3) {
 		id := []string{"P01", "P02", "P03"}[i]
-		s.on(protocol.TypeRoundCompleted, func(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
-			h := in.Header
-			return &protocol.Ack{
-				Header: protocol.NewHeader(in.Type.Answer(), protocol.Sender(s.role, s.known()), h.Timestamp, h.ConversationID),
-				Status: protocol.StatusAcknowledged, PlayerID: id, StrategyError: said[id][h.RoundID.Number()-1],
-			}, nil
-		})
+		s.says(s.known, func(ack *protocol.Ack, round int) { ack.StrategyError = said[id][round-1] })
 	}
 	if err := r.finished(); err != nil {
 		t.Fatal(err)
@@ -161,11 +149,18 @@ func TestPlayersSayWhyTheyFail(t *testing.T) {
 
 // tells has a player say with the end of each round, for an id, which version chose.
 func (s *scripted) tells(id string, versions []string) {
+	s.says(func() string { return id }, func(ack *protocol.Ack, round int) { ack.StrategyVersion = versions[round-1] })
+}
+
+// says has an agent acknowledge the end of each round for an id, with what fill adds.
+func (s *scripted) says(id func() string, fill func(ack *protocol.Ack, round int)) {
 	s.on(protocol.TypeRoundCompleted, func(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
 		h := in.Header
-		return &protocol.Ack{
+		ack := &protocol.Ack{
 			Header: protocol.NewHeader(in.Type.Answer(), protocol.Sender(s.role, s.known()), h.Timestamp, h.ConversationID),
-			Status: protocol.StatusAcknowledged, PlayerID: id, StrategyVersion: versions[h.RoundID.Number()-1],
-		}, nil
+			Status: protocol.StatusAcknowledged, PlayerID: id(),
+		}
+		fill(ack, h.RoundID.Number())
+		return ack, nil
 	})
 }

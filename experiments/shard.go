@@ -21,8 +21,8 @@ func Split(runs, number, of int) (results.Shard, error) {
 	case of < 1 || number < 1 || number > of:
 		return results.Shard{}, fmt.Errorf("there is no shard %d/%d; the first of three is 1/3", number, of)
 	case of > blocks:
-		return results.Shard{}, fmt.Errorf("%d leagues cannot be divided into %d shards, because each plays %d leagues or a multiple; play at most %d shards, or more leagues",
-			runs, of, Checkpoint, blocks)
+		return results.Shard{}, fmt.Errorf("%d leagues cannot be divided into %d shards, because each plays %d leagues or a multiple; the most for %d leagues is --shard K/%d",
+			runs, of, Checkpoint, runs, blocks)
 	}
 	at := func(n int) int { return min(runs, int(int64(blocks)*int64(n)/int64(of))*Checkpoint) }
 	return results.Shard{Number: number, Of: of, First: at(number - 1), End: at(number), Quarantined: []int{}}, nil

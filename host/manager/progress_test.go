@@ -51,7 +51,7 @@ func TestProgressIsAskedOfOwnReferees(t *testing.T) {
 }
 
 // TestProgressIsHandedOn: what a referee says of its own matches of the round that are not
-// over, and of nothing else. Whoever else says it is refused.
+// over, and of nothing else. Others who say it are refused.
 func TestProgressIsHandedOn(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *manager.Config) { c.Progress = true })

@@ -65,7 +65,7 @@ func (m *Manager) noteVerdict(c *contact, message, answer protocol.Message) {
 }
 
 // noteVersion notes which version of a player's strategy chose in the current round.
-// Whoever plays without edits says nothing. It is called with m.mu held.
+// A player without edits says nothing. It is called with m.mu held.
 func (m *Manager) noteVersion(player *member, version string) {
 	before := m.versions[player.id]
 	if version == before || !protocol.ValidID(version) {

@@ -26,7 +26,7 @@ func coded(code protocol.Code, words string) error {
 	return &dialect.Refusal{Code: code, Status: 200, Message: words, Retryable: code.Retryable()}
 }
 
-// status is an HTTP answer that is none of the league's.
+// status is an HTTP answer that the league did not give.
 func status(s int, body string) error {
 	return &jsonrpc.CallError{Kind: jsonrpc.ErrStatus, URL: "http://peer/mcp", Status: s, Body: []byte(body)}
 }

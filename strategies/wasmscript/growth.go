@@ -35,7 +35,7 @@ func (l *linear) Reallocate(size uint64) []byte {
 		larger, err := mapMemory(int(max(size, min(2*old, l.most))))
 		mapped := err == nil
 		if !mapped {
-			larger = make([]byte, size) // it ends the process where there is none
+			larger = make([]byte, size) // it ends the process where no memory is left
 		}
 		copy(larger, l.all)
 		l.release()

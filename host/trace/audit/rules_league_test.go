@@ -79,7 +79,7 @@ func TestEveryViolationOfACommitment(t *testing.T) {
 		{"no key", func(b *book) { both(b, "R1M1", func(m *protocol.GameOver) { m.DrawKey = "" }) }, map[string][]string{
 			"commitments": {"R1M1: 8 cannot be verified: the referee reveals no key"},
 		}},
-		{"a key that is none", func(b *book) { both(b, "R1M1", func(m *protocol.GameOver) { m.DrawKey = "cafe" }) }, map[string][]string{
+		{"no key at all", func(b *book) { both(b, "R1M1", func(m *protocol.GameOver) { m.DrawKey = "cafe" }) }, map[string][]string{
 			"commitments": {"R1M1: 8 cannot be verified: the revealed key is not 64 lower-case hexadecimal digits"},
 		}},
 		{"a key in capitals", func(b *book) {

@@ -128,7 +128,7 @@ func TestRefusedChoiceIsNoAnswer(t *testing.T) {
 }
 
 // A match that begins again, as after the death of its referee, is a match of its
-// own: the two results are not compared, and no table is held to either.
+// own: the two results are not compared, and no table is compared with either.
 func TestMatchThatBeginsAgain(t *testing.T) {
 	t.Parallel()
 	b := write(t, false)

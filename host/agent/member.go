@@ -167,10 +167,10 @@ func Query[T protocol.QueryData](ctx context.Context, m *Member, h protocol.Head
 		return none, fmt.Errorf("query %s: manager answered with a %s", what, answer.Head().MessageType)
 	}
 	data, err := protocol.ReadData[T](r)
-	if errors.Is(err, protocol.ErrNoData) {
-		return none, fmt.Errorf("query %s: %w", what, err)
+	if err != nil {
+		return data, fmt.Errorf("query %s: %w", what, err)
 	}
-	return data, err
+	return data, nil
 }
 
 // folder returns the name of the agent's data folder: the id that it asks for

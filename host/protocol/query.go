@@ -145,12 +145,9 @@ type NextMatch struct {
 	Extra           jsontext.Value `json:",embed"`
 }
 
-// ErrNoData is returned by [ReadData] for an answer without data.
-var ErrNoData = errors.New("protocol: the answer to the query has no data")
-
 // ReadData returns the data of an answer to a query, also of standings that are
-// at the top level only. The error is [ErrNoData] if there is no data, and
-// otherwise names the member that does not fit T.
+// at the top level only. The error says that there is no data, or names the
+// member that does not fit T.
 func ReadData[T QueryData](m *LeagueQueryResponse) (T, error) {
 	var data T
 	if len(m.Data) == 0 || m.Data.Kind() == 'n' {
@@ -158,7 +155,7 @@ func ReadData[T QueryData](m *LeagueQueryResponse) (T, error) {
 			*top = StandingsData{CurrentRound: m.CurrentRound, Standings: m.Standings}
 			return data, nil
 		}
-		return data, ErrNoData
+		return data, errors.New("protocol: the answer to the query has no data")
 	}
 	if err := json.Unmarshal(m.Data, &data, generous); err != nil {
 		return data, fmt.Errorf("protocol: read the data of %s: %w", m.QueryType, err)

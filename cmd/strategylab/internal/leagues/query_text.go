@@ -2,6 +2,7 @@ package leagues
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -39,7 +40,7 @@ func readInto[T protocol.QueryData](w io.Writer, r *protocol.LeagueQueryResponse
 	case err != nil:
 		return err
 	case !complete(data):
-		return protocol.ErrNoData
+		return errors.New("the data lacks what the text is about")
 	}
 	write(w, data)
 	return nil

@@ -109,7 +109,7 @@ func TestAcknowledgements(t *testing.T) {
 func TestRefusalsOfPeers(t *testing.T) {
 	t.Parallel()
 	ours := func(e *protocol.Error) string {
-		m, err := protocol.NewLeagueError(protocol.NewHeader("", manager, clock("09:00:00"), "c"), e)
+		m, err := e.Message(protocol.NewHeader("", manager, clock("09:00:00"), "c"))
 		if err != nil {
 			t.Fatal(err)
 		}

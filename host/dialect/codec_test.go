@@ -48,8 +48,8 @@ func TestDispatch(t *testing.T) {
 				}
 				continue
 			}
-			if e := refusal(t, err); e.RPCCode() != tt.rpc {
-				t.Errorf("%v: %s: %d (%v), want %d", mode, tt.name, e.RPCCode(), e, tt.rpc)
+			if e := refusal(t, err); e.Form().RPC != tt.rpc {
+				t.Errorf("%v: %s: %d (%v), want %d", mode, tt.name, e.Form().RPC, e, tt.rpc)
 			}
 		}
 	}
@@ -85,11 +85,11 @@ func TestBadJSON(t *testing.T) {
 		`{'a':1}`, `{"a":01}`, `{"a":NaN}`, "{\"a\":\"\x01\"}", "{\"a\":\"\xff\"}", `{"a":"\ud800"}`, `{"a":1,}`, "\ufeff{}",
 	} {
 		_, err := NewCodec(protocol.Tolerant).Open("notify_round", []byte(text))
-		if e := refusal(t, err); e.RPCCode() != protocol.RPCParseError || e.HTTPStatus() != 400 {
+		if e := refusal(t, err); e.Form().RPC != protocol.RPCParseError || e.Form().HTTP != 400 {
 			t.Errorf("%q is refused with %v", text, e)
 		}
 		_, err = NewCodec(protocol.Tolerant).OpenBare([]byte(text))
-		if e := refusal(t, err); e.RPCCode() != protocol.RPCParseError {
+		if e := refusal(t, err); e.Form().RPC != protocol.RPCParseError {
 			t.Errorf("%q without JSON-RPC is refused with %v", text, e)
 		}
 		if _, err := ParseAnswer(200, []byte(text)); err == nil {
@@ -98,13 +98,13 @@ func TestBadJSON(t *testing.T) {
 	}
 	for _, text := range []string{`[]`, `1`, `"text"`, `true`} {
 		_, err := NewCodec(protocol.Tolerant).Open("notify_round", []byte(text))
-		if e := refusal(t, err); e.RPCCode() != protocol.RPCInvalidRequest {
+		if e := refusal(t, err); e.Form().RPC != protocol.RPCInvalidRequest {
 			t.Errorf("params %s are refused with %v", text, e)
 		}
 	}
 	deep := `{"message_type":"START_LEAGUE","x":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`
 	_, err := NewCodec(protocol.Tolerant).Open("start_league", []byte(deep))
-	if e := refusal(t, err); e.RPCCode() != protocol.RPCParseError {
+	if e := refusal(t, err); e.Form().RPC != protocol.RPCParseError {
 		t.Errorf("nesting without end is refused with %v", e)
 	}
 }

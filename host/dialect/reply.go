@@ -166,7 +166,8 @@ func (r *Request) Refuse(h protocol.Header, e *protocol.Error) Reply {
 	}
 	reply, err := r.refuse(h, e)
 	if err != nil {
-		reply = Reply{Status: e.HTTPStatus(), Error: &RPCError{Code: e.RPCCode(), Message: e.RPCMessage()}}
+		form := e.Form()
+		reply = Reply{Status: form.HTTP, Error: &RPCError{Code: form.RPC, Message: form.Message}}
 	}
 	return reply
 }
@@ -180,12 +181,12 @@ func (r *Request) refuse(h protocol.Header, e *protocol.Error) (Reply, error) {
 		return Reply{}, err
 	}
 	league := e.Code != "" // a refusal of the league, not of JSON-RPC itself
-	style := r.Dialect.Refusal
-	if league && (style == RefuseByToolError && e.RPCCode() != protocol.RPCMethodNotFound || style == RefuseByMessage) {
+	form, style := e.Form(), r.Dialect.Refusal
+	if league && (style == RefuseByToolError && form.RPC != protocol.RPCMethodNotFound || style == RefuseByMessage) {
 		return r.wrap(refusalType(h), data, true)
 	}
 	if r.Dialect.Answer.Bare {
-		return Reply{Status: e.HTTPStatus(), Body: data}, nil
+		return Reply{Status: form.HTTP, Body: data}, nil
 	}
 	if place := r.Dialect.Answer; league && place.Header != "" {
 		if data, err = place.split(data); err != nil {
@@ -193,8 +194,8 @@ func (r *Request) refuse(h protocol.Header, e *protocol.Error) (Reply, error) {
 		}
 	}
 	return Reply{
-		Status: e.HTTPStatus(),
-		Error:  &RPCError{Code: e.RPCCode(), Message: e.RPCMessage(), Data: data},
+		Status: form.HTTP,
+		Error:  &RPCError{Code: form.RPC, Message: form.Message, Data: data},
 	}, nil
 }
 

@@ -65,8 +65,8 @@ func TestEnvelopeRules(t *testing.T) {
 			continue
 		}
 		e := refusal(t, err)
-		if e.Code != tt.code || e.RPCCode() != tt.rpc || req.Dialect != Envelope {
-			t.Errorf("%s: %s %d in %s, want %s %d", tt.name, e.Code, e.RPCCode(), req.Dialect.Name, tt.code, tt.rpc)
+		if e.Code != tt.code || e.Form().RPC != tt.rpc || req.Dialect != Envelope {
+			t.Errorf("%s: %s %d in %s, want %s %d", tt.name, e.Code, e.Form().RPC, req.Dialect.Name, tt.code, tt.rpc)
 		}
 	}
 	req, err := NewCodec(protocol.Tolerant).Open("league.handle", body.Encode())
@@ -130,7 +130,7 @@ func TestToolRules(t *testing.T) {
 		}
 	}
 	_, err := NewCodec(protocol.Strict).Open("tools/call", params("name", `"notify_round"`, "arguments", body))
-	if e := refusal(t, err); e.RPCCode() != protocol.RPCInvalidRequest {
+	if e := refusal(t, err); e.Form().RPC != protocol.RPCInvalidRequest {
 		t.Errorf("a tool that contradicts its message: %v", e)
 	}
 }
@@ -139,7 +139,7 @@ func TestToolRules(t *testing.T) {
 func TestBareIsTolerated(t *testing.T) {
 	t.Parallel()
 	body := sampleBody(t, "league_register_request")
-	if _, err := NewCodec(protocol.Strict).OpenBare(body.Encode()); refusal(t, err).RPCCode() != protocol.RPCInvalidRequest {
+	if _, err := NewCodec(protocol.Strict).OpenBare(body.Encode()); refusal(t, err).Form().RPC != protocol.RPCInvalidRequest {
 		t.Errorf("strict mode: %v", err)
 	}
 	c := NewCodec(protocol.Tolerant, Contracts)

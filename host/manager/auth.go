@@ -189,7 +189,7 @@ func (m *Manager) refusing(_ context.Context, in *wire.Exchange, why *protocol.E
 // reasonOf says in a line all that is wrong with a message.
 func reasonOf(why *protocol.Error) string {
 	if len(why.Violations) < 2 {
-		return strings.TrimSuffix(cmp.Or(why.Detail, why.RPCMessage()), ".")
+		return strings.TrimSuffix(cmp.Or(why.Detail, why.Form().Message), ".")
 	}
 	paths := make(map[string][]string)
 	for _, v := range why.Violations {

@@ -323,7 +323,7 @@ func (m *Manager) record(ctx context.Context, e event) error {
 // stopping refuses what comes while the manager ends: a later attempt may meet
 // the next one.
 func stopping() error {
-	return protocol.RefuseHTTP(503, "The manager is shutting down; try again when it is back.")
+	return protocol.Refuse(protocol.CodeRateLimited, "", "The manager is shutting down; try again when it is back.")
 }
 
 // wakeDriver has the driver look for something to do.

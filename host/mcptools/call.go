@@ -164,13 +164,14 @@ func errorResult(err error) *mcp.CallToolResult {
 
 // internal returns the canonical INTERNAL_ERROR.
 func internal() error {
-	row, err := protocol.Canonical(protocol.CanonicalInternalError)
+	const code = protocol.CanonicalInternalError
+	form, err := protocol.Canonical(code)
 	if err != nil {
 		return err
 	}
 	return &sdkrpc.Error{
-		Code: int64(row.RPC), Message: row.Message,
-		Data: json.RawMessage(`{"canonical":"` + row.Code + `","violations":[]}`),
+		Code: int64(form.RPC), Message: form.Message,
+		Data: json.RawMessage(`{"canonical":"` + code + `","violations":[]}`),
 	}
 }
 

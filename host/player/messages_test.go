@@ -81,10 +81,11 @@ func (r *rig) over(match string) *protocol.GameOver {
 }
 
 func (r *rig) gameError(match string) *protocol.GameError {
-	m, err := protocol.NewGameError(r.fromReferee(protocol.TypeGameError, match), protocol.Refuse(protocol.CodeTimeout, "", "too late"))
+	told, err := protocol.Refuse(protocol.CodeTimeout, "", "too late").Message(r.fromReferee(protocol.TypeGameError, match))
 	if err != nil {
 		r.t.Fatal(err)
 	}
+	m := told.(*protocol.GameError)
 	m.PlayerID, m.AffectedPlayer, m.GameState, m.ActionRequired = "P01", "P01", "COLLECTING_CHOICES", "CHOOSE_PARITY_RESPONSE"
 	m.Retryable, m.RetryCount, m.MaxRetries = protocol.Some(true), protocol.Some(1), protocol.Some(3)
 	m.RetryInfo = &protocol.RetryInfo{RetryCount: protocol.Some(1), MaxRetries: protocol.Some(3), NextRetryAt: protocol.Deadline(time.Now())}

@@ -139,7 +139,7 @@ func TestParityIsExact(t *testing.T) {
 			for _, name := range []string{"parity_choice", "choice"} {
 				body := sampleBody(t, "choose_parity_response").Set(name, jsontext.Value(bad)).Encode()
 				_, err := decodeText(TypeChooseParityResponse, body, mode, false)
-				if e := refusal(t, err); e.Code != CodeInvalidParityChoice || e.RPCCode() != 4004 {
+				if e := refusal(t, err); e.Code != CodeInvalidParityChoice || e.Form().RPC != 4004 {
 					t.Errorf("%v: %s %s: %v", mode, name, bad, err)
 				}
 			}

@@ -246,43 +246,46 @@ const (
 	CanonicalInternalError    = "INTERNAL_ERROR"
 )
 
-// A CanonicalError is a canonical code with its form over HTTP and JSON-RPC.
-type CanonicalError struct {
-	Code    string
+// A Form is how a refusal looks from outside: the HTTP status, and the code and
+// message of the JSON-RPC error.
+type Form struct {
 	HTTP    int
 	RPC     int
 	Message string
 }
 
-var canonicalTable = []CanonicalError{
-	{CanonicalInvalidEnvelope, statusBadRequest, RPCInvalidRequest, "Invalid MCP envelope"},
-	{CanonicalInvalidToolInput, statusUnprocessable, rpcInvalidParams, "Invalid tool input"},
-	{CanonicalToolNotFound, statusNotFound, -32001, "Unknown tool"},
-	{CanonicalInternalError, statusInternalError, rpcInternalError, "Internal error"},
+var canonicalTable = []struct {
+	code string
+	Form
+}{
+	{CanonicalInvalidEnvelope, Form{statusBadRequest, RPCInvalidRequest, "Invalid MCP envelope"}},
+	{CanonicalInvalidToolInput, Form{statusUnprocessable, rpcInvalidParams, "Invalid tool input"}},
+	{CanonicalToolNotFound, Form{statusNotFound, -32001, "Unknown tool"}},
+	{CanonicalInternalError, Form{statusInternalError, rpcInternalError, "Internal error"}},
 }
 
-// Canonical returns the canonical error of a code. An unknown code is an error,
-// so that no refusal is sent with a status of zero.
-func Canonical(code string) (CanonicalError, error) {
+// Canonical returns the form of a canonical error code. An unknown code is an
+// error, so that no refusal is sent with a status of zero.
+func Canonical(code string) (Form, error) {
 	for _, row := range canonicalTable {
-		if row.Code == code {
-			return row, nil
+		if row.code == code {
+			return row.Form, nil
 		}
 	}
-	return CanonicalError{}, fmt.Errorf("protocol: %q is no canonical error code", code)
+	return Form{}, fmt.Errorf("protocol: %q is no canonical error code", code)
 }
 
-// data returns {canonical, violations}, the violations sorted by path and rule. It
-// cannot fail for violations that hold UTF-8.
-func (c CanonicalError) data(violations []Violation) (jsontext.Value, error) {
+// canonicalData returns {canonical, violations}, the violations sorted by path and
+// rule. It cannot fail for violations that hold UTF-8.
+func canonicalData(code string, violations []Violation) (jsontext.Value, error) {
 	sorted := append([]Violation{}, violations...)
 	sortViolations(sorted)
 	data, err := json.Marshal(struct {
 		Canonical  string      `json:"canonical"`
 		Violations []Violation `json:"violations"`
-	}{c.Code, sorted}, plain)
+	}{code, sorted}, plain)
 	if err != nil {
-		return nil, fmt.Errorf("protocol: encode %s: %w", c.Code, err)
+		return nil, fmt.Errorf("protocol: encode %s: %w", code, err)
 	}
 	return data, nil
 }

@@ -87,29 +87,24 @@ func TestRefusalOnTheWire(t *testing.T) {
 		{CodeInternalError, TypeGameOver, -32603, "Internal error"},
 	}
 	for _, tt := range tests {
-		e := Refuse(tt.code, tt.of, "")
-		if e.RPCCode() != tt.rpc || e.RPCMessage() != tt.text || e.HTTPStatus() != 200 {
-			t.Errorf("%s of %q: %d %q HTTP %d, want %d %q HTTP 200",
-				tt.code, tt.of, e.RPCCode(), e.RPCMessage(), e.HTTPStatus(), tt.rpc, tt.text)
+		want := Form{200, tt.rpc, tt.text}
+		if got := Refuse(tt.code, tt.of, "").Form(); got != want {
+			t.Errorf("%s of %q: %+v, want %+v", tt.code, tt.of, got, want)
 		}
 	}
 }
 
-// TestRefuseHTTP: what fails before the message is looked at has a status.
-func TestRefuseHTTP(t *testing.T) {
+// TestFormOfRefusals: a busy server and what is no request have an HTTP status of
+// their own.
+func TestFormOfRefusals(t *testing.T) {
 	t.Parallel()
-	for status, want := range map[int]string{
-		413: "-32600 Invalid Request ", 415: "-32600 Invalid Request ", 405: "-32600 Invalid Request ",
-		503: "48 RATE_LIMITED E048",
+	for want, e := range map[Form]*Error{
+		{503, 48, "RATE_LIMITED"}:        Refuse(CodeRateLimited, "", "Too much."),
+		{400, -32700, "Parse error"}:     {RPC: RPCParseError, Detail: "x"},
+		{400, -32600, "Invalid Request"}: {RPC: RPCInvalidRequest, Detail: "x"},
 	} {
-		e := RefuseHTTP(status, "Too much.")
-		if got := fmt.Sprintf("%d %s %s", e.RPCCode(), e.RPCMessage(), e.Code); got != want || e.HTTPStatus() != status {
-			t.Errorf("HTTP %d: %q at HTTP %d, want %q", status, got, e.HTTPStatus(), want)
-		}
-	}
-	for _, rpc := range []int{RPCParseError, RPCInvalidRequest} {
-		if e := (&Error{RPC: rpc, Detail: "x"}); e.HTTPStatus() != 400 {
-			t.Errorf("%v: HTTP %d, want 400", e, e.HTTPStatus())
+		if got := e.Form(); got != want {
+			t.Errorf("%v: %+v, want %+v", e, got, want)
 		}
 	}
 }
@@ -151,9 +146,9 @@ func TestLeagueErrorData(t *testing.T) {
 	t.Parallel()
 	token := sampleToken(heron)
 	h := NewHeader("", manager, clock("09:00:00"), "c")
-	m, err := NewLeagueError(h, Refuse(CodeDuplicateName, TypeLeagueRegisterRequest, "Heron is taken; choose another name.").
+	m, err := Refuse(CodeDuplicateName, TypeLeagueRegisterRequest, "Heron is taken; choose another name.").
 		With("display_name", "Heron").With("suggestion", "Heron 2").With("provided_token", token).
-		With("player_id", heron).With("league_id", cup).With("round_id", 2).With("action", "register"))
+		With("player_id", heron).With("league_id", cup).With("round_id", 2).With("action", "register").Message(h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +164,7 @@ func TestLeagueErrorData(t *testing.T) {
 	if string(raw) != want {
 		t.Errorf("got  %s\nwant %s", raw, want)
 	}
-	if _, err := NewLeagueError(h, Refuse(CodeInternalError, "", "").With("previous_report_time", func() {})); err == nil {
+	if _, err := Refuse(CodeInternalError, "", "").With("previous_report_time", func() {}).Message(h); err == nil {
 		t.Error("a context that JSON cannot hold is encoded")
 	}
 }

@@ -75,7 +75,7 @@ func TestReferencePage(t *testing.T) {
 	t.Run("canonical", func(t *testing.T) {
 		var want []string
 		for _, c := range canonicalTable {
-			want = append(want, fmt.Sprintf("%s | %d | %d | %s", c.Code, c.HTTP, c.RPC, c.Message))
+			want = append(want, fmt.Sprintf("%s | %d | %d | %s", c.code, c.HTTP, c.RPC, c.Message))
 		}
 		same(t, rows(t, page, "canonical code"), want)
 	})

@@ -35,25 +35,14 @@ type Error struct {
 	// Canonical is the canonical code of a refusal by envelope or tool
 	// validation; the answer's data has its form then.
 	Canonical string
-	// RPC and HTTP override the JSON-RPC code and the HTTP status that the
-	// tables give; 0 leaves them.
-	RPC, HTTP int
+	// RPC overrides the JSON-RPC code that the tables give; 0 leaves it.
+	RPC int
 }
 
 // Refuse returns an Error with a code, for a message of the given type ("" if
 // unknown). The detail is a sentence for a person.
 func Refuse(code Code, original Type, detail string) *Error {
 	return &Error{Code: code, Original: original, Detail: detail}
-}
-
-// RefuseHTTP returns the Error for a request that fails before its message is
-// read: an oversize body (413), a wrong media type (415), a wrong verb (405). A
-// status of 503 has the code RATE_LIMITED; the server adds a Retry-After header.
-func RefuseHTTP(status int, detail string) *Error {
-	if status == statusUnavailable {
-		return &Error{Code: CodeRateLimited, Detail: detail, HTTP: status}
-	}
-	return &Error{RPC: RPCInvalidRequest, Detail: detail, HTTP: status}
 }
 
 // With adds a detail to the context and returns e. It masks a token under the
@@ -71,8 +60,7 @@ func (e *Error) With(name string, value any) *Error {
 
 // Error returns the refusal for a log.
 func (e *Error) Error() string {
-	_, text := e.rpc()
-	what := text
+	what := e.Form().Message
 	if e.Code != "" {
 		what = string(e.Code) + " " + e.Code.Name()
 	}
@@ -85,23 +73,29 @@ func (e *Error) Error() string {
 	return "protocol: " + what + ": " + e.Detail
 }
 
-// RPCCode returns the JSON-RPC error code.
-func (e *Error) RPCCode() int {
-	code, _ := e.rpc()
-	return code
-}
-
-// RPCMessage returns the message of the JSON-RPC error: the protocol's text
-// for a numbered error, the name of the code for another.
-func (e *Error) RPCMessage() string {
-	_, text := e.rpc()
-	return text
-}
-
-func (e *Error) rpc() (int, string) {
-	if c, err := Canonical(e.Canonical); err == nil {
-		return c.RPC, c.Message
+// Form returns the form of the refusal. Its message is the protocol's text for a
+// numbered error, and the name of the code for another. Its HTTP status is 400 for
+// invalid JSON or JSON-RPC, the canonical status where there is one, 503 for
+// RATE_LIMITED (the server adds a Retry-After header), and 200 for every other
+// refusal of the league, because many clients raise an exception on 4xx before
+// they read the body.
+func (e *Error) Form() Form {
+	if f, err := Canonical(e.Canonical); err == nil {
+		return f
 	}
+	f := Form{HTTP: statusOK}
+	f.RPC, f.Message = e.rpc()
+	switch {
+	case e.Code == CodeRateLimited:
+		f.HTTP = statusUnavailable
+	case f.RPC == RPCParseError || f.RPC == RPCInvalidRequest:
+		f.HTTP = statusBadRequest
+	}
+	return f
+}
+
+// rpc returns the JSON-RPC code and message of a refusal without a canonical code.
+func (e *Error) rpc() (int, string) {
 	if e.RPC == 0 {
 		return e.Code.rpcCode(e.Original)
 	}
@@ -109,24 +103,6 @@ func (e *Error) rpc() (int, string) {
 		return e.RPC, text
 	}
 	return e.RPC, e.Code.Name()
-}
-
-// HTTPStatus returns the HTTP status of the refusal: 400 for invalid JSON or
-// JSON-RPC, the canonical status where there is one, and 200 for every refusal
-// of the league, because many clients raise an exception on 4xx before they read
-// the body.
-func (e *Error) HTTPStatus() int {
-	if e.HTTP != 0 {
-		return e.HTTP
-	}
-	if c, err := Canonical(e.Canonical); err == nil {
-		return c.HTTP
-	}
-	switch e.RPCCode() {
-	case RPCParseError, RPCInvalidRequest:
-		return statusBadRequest
-	}
-	return statusOK
 }
 
 // topLevel are the details that stand beside the context as well as in it.
@@ -140,8 +116,8 @@ var topLevel = []string{
 // GAME_ERROR from another agent, the canonical form where there is one, and the
 // bare detail for an error of JSON-RPC itself.
 func (e *Error) Data(h Header) (jsontext.Value, error) {
-	if c, err := Canonical(e.Canonical); err == nil {
-		return c.data(e.Violations)
+	if _, err := Canonical(e.Canonical); err == nil {
+		return canonicalData(e.Canonical, e.Violations)
 	}
 	if e.Code == "" {
 		return json.Marshal(struct {
@@ -149,45 +125,34 @@ func (e *Error) Data(h Header) (jsontext.Value, error) {
 			Original Type   `json:"original_message_type,omitzero"`
 		}{e.Detail, e.Original}, plain)
 	}
-	role, _, _ := ParseSender(h.Sender)
-	if role == RoleManager {
-		m, err := NewLeagueError(h, e)
-		if err != nil {
-			return nil, err
-		}
-		return Encode(m)
-	}
-	m, err := NewGameError(h, e)
+	m, err := e.Message(h)
 	if err != nil {
 		return nil, err
 	}
 	return Encode(m)
 }
 
-// NewLeagueError returns e as a LEAGUE_ERROR under the header h, whose message
-// type it sets. The error is that of encoding e.Context.
-func NewLeagueError(h Header, e *Error) (Message, error) {
-	context, err := e.details(&h, TypeLeagueError)
+// Message returns e as a message under the header h, whose message type it sets:
+// a LEAGUE_ERROR from the manager, a [*GameError] from another agent. A referee
+// that announces a retry fills in the rest of that. The error is that of encoding
+// e.Context.
+func (e *Error) Message(h Header) (Message, error) {
+	kind := TypeGameError
+	if role, _, _ := ParseSender(h.Sender); role == RoleManager {
+		kind = TypeLeagueError
+	}
+	context, err := e.details(&h, kind)
 	if err != nil {
 		return nil, err
 	}
 	player, _ := e.Context["player_id"].(string)
-	return &leagueError{
-		Header: h, ErrorCode: string(e.Code), ErrorName: e.Code.Name(), ErrorDescription: e.Code.Name(),
-		Detail: e.Detail, Retryable: Some(e.Code.Retryable()), OriginalMessageType: e.Original,
-		PlayerID: player, Context: context,
-	}, nil
-}
-
-// NewGameError returns e as a GAME_ERROR under the header h, whose message type
-// it sets. A referee that announces a retry fills in the rest. The error is that
-// of encoding e.Context.
-func NewGameError(h Header, e *Error) (*GameError, error) {
-	context, err := e.details(&h, TypeGameError)
-	if err != nil {
-		return nil, err
+	if kind == TypeLeagueError {
+		return &leagueError{
+			Header: h, ErrorCode: string(e.Code), ErrorName: e.Code.Name(), ErrorDescription: e.Code.Name(),
+			Detail: e.Detail, Retryable: Some(e.Code.Retryable()), OriginalMessageType: e.Original,
+			PlayerID: player, Context: context,
+		}, nil
 	}
-	player, _ := e.Context["player_id"].(string)
 	return &GameError{
 		Header: h, ErrorCode: string(e.Code), ErrorName: e.Code.Name(), ErrorDescription: e.Code.Name(),
 		Detail: e.Detail, Retryable: Some(e.Code.Retryable()), OriginalMessageType: e.Original,

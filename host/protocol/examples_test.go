@@ -39,7 +39,7 @@ func exampleOf(t *testing.T, s sample) jsontext.Value {
 	case typ == TypeLeagueError:
 		e := duplicateReport()
 		doc = append(doc, rawjson.Member{Name: "error", Value: rawjson.Object{
-			{Name: "code", Value: value(e.RPCCode())}, {Name: "message", Value: value(e.RPCMessage())}, {Name: "data", Value: raw},
+			{Name: "code", Value: value(e.Form().RPC)}, {Name: "message", Value: value(e.Form().Message)}, {Name: "data", Value: raw},
 		}.Encode()})
 	default:
 		doc = append(doc, rawjson.Member{Name: "result", Value: raw})

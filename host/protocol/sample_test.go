@@ -335,7 +335,7 @@ func response[T QueryData](t testing.TB, name string, h Header, kind string, dat
 func faultSamples(t testing.TB) []sample {
 	report := inMatch(TypeMatchResultReport, "referee:"+refOne, "09:10:40")
 	h := report.Answer(TypeLeagueError, manager, clock("09:10:41"))
-	m, err := NewLeagueError(h, duplicateReport())
+	m, err := duplicateReport().Message(h)
 	if err != nil {
 		t.Fatal(err)
 	}

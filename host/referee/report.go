@@ -23,11 +23,12 @@ func (r *Referee) sendError(ctx context.Context, m *match, side int, want protoc
 	}
 	p := m.state()
 	about := protocol.Refuse(code, "", fmt.Sprintf("%s did not come: %s", want, agent.Brief(a.Err)))
-	msg, err := protocol.NewGameError(r.header(protocol.TypeGameError, m, side), about)
+	told, err := about.Message(r.header(protocol.TypeGameError, m, side))
 	if err != nil {
 		r.cfg.Log.Error("technical loss not reported to the player", "match", m.Match, "error", err)
 		return
 	}
+	msg := told.(*protocol.GameError) // the header is a referee's
 	msg.PlayerID, msg.AffectedPlayer = m.Players[side], m.Players[side]
 	msg.GameState, msg.ActionRequired = p.Phase().String(), string(want)
 	msg.Retryable, msg.RetryCount, msg.MaxRetries = protocol.Some(!a.Last), protocol.Some(a.Retry), protocol.Some(r.cfg.Backoff.Retries)

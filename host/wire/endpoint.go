@@ -306,7 +306,7 @@ func (e *Endpoint) Refuse(_ context.Context, rpc *jsonrpc.Request, r *jsonrpc.Re
 	if r.Reason != jsonrpc.ReasonBusy {
 		return nil // an error of JSON-RPC, which has its own shape
 	}
-	refusal := protocol.RefuseHTTP(r.Status, r.Detail)
+	refusal := protocol.Refuse(protocol.CodeRateLimited, "", r.Detail)
 	codec := &dialect.Request{Dialect: dialect.Contracts}
 	reply := codec.Refuse(protocol.NewHeader("", e.Sender(), protocol.Timestamp(e.Now()), ""), refusal)
 	if reply.Error == nil {

@@ -41,7 +41,8 @@ func (x *Exchange) answered() {
 	}
 	switch {
 	case x.refusal != nil:
-		x.failure = failure(x.refusal.RPCCode(), x.refusal.RPCMessage(), x.refusal)
+		form := x.refusal.Form()
+		x.failure = failure(form.RPC, form.Message, x.refusal)
 	case res.Body == nil && res.Error != nil:
 		x.failure = failure(res.Error.Code, res.Error.Message, nil)
 	}

@@ -15,9 +15,10 @@ import (
 // A Refusal is one of the canonical errors. As an error, and in its payload, it
 // never holds a value from the input.
 type Refusal struct {
-	// CanonicalError is the row of the canonical table: code, HTTP status,
-	// JSON-RPC code and message.
-	protocol.CanonicalError
+	// Code is the canonical code, and Form what stands for it over HTTP and
+	// JSON-RPC.
+	Code string
+	protocol.Form
 	// Violations are what the request breaks, sorted.
 	Violations []protocol.Violation
 	// Err is the cause of an INTERNAL_ERROR, for the program's own log; nil
@@ -30,12 +31,13 @@ type Refusal struct {
 // refuse returns a refusal. An unknown code becomes an INTERNAL_ERROR whose
 // cause says so, never a refusal without a status.
 func refuse(code string, violations ...protocol.Violation) *Refusal {
-	row, err := protocol.Canonical(code)
+	form, err := protocol.Canonical(code)
 	if err != nil {
-		row, _ = protocol.Canonical(protocol.CanonicalInternalError)
-		return &Refusal{CanonicalError: row, Err: err}
+		r := refuse(protocol.CanonicalInternalError)
+		r.Err = err
+		return r
 	}
-	return &Refusal{CanonicalError: row, Violations: schema.Tidy(violations)}
+	return &Refusal{Code: code, Form: form, Violations: schema.Tidy(violations)}
 }
 
 // internal returns the INTERNAL_ERROR with a cause.

@@ -363,7 +363,8 @@ func (p *Pipeline) logCall(c *Call, err error, began time.Time) {
 	case errors.As(err, &refusal):
 		x.note(refusal)
 	case errors.As(err, &league):
-		x.failure = failure(league.RPCCode(), league.RPCMessage(), league)
+		form := league.Form()
+		x.failure = failure(form.RPC, form.Message, league)
 	default:
 		x.note(internal(err))
 	}

@@ -282,6 +282,6 @@ func acknowledge(req *dialect.Request, now string) (dialect.Reply, error) {
 func RespondBusy(request []byte) Response {
 	return Response{
 		Status: http.StatusServiceUnavailable,
-		Body:   Respond(request, protocol.RefuseHTTP(http.StatusServiceUnavailable, "busy; try again")).Body,
+		Body:   Respond(request, protocol.Refuse(protocol.CodeRateLimited, "", "busy; try again")).Body,
 	}
 }

@@ -40,7 +40,7 @@ func framesAnswers(t T) {
 }
 
 func acceptsNotification(t T) {
-	m, err := protocol.NewLeagueError(t.Header(protocol.TypeLeagueError, 1), protocol.Refuse(protocol.CodeLeagueNotStarted, "", "it is about to start"))
+	m, err := protocol.Refuse(protocol.CodeLeagueNotStarted, "", "it is about to start").Message(t.Header(protocol.TypeLeagueError, 1))
 	if err != nil {
 		panic(err) // all of it can be encoded
 	}

@@ -270,10 +270,11 @@ func (t T) over(m match, own protocol.Choice) *protocol.GameOver {
 
 // gameError returns the announcement of a retry.
 func (t T) gameError(m match) *protocol.GameError {
-	e, err := protocol.NewGameError(t.header(protocol.TypeGameError, m), protocol.Refuse(protocol.CodeTimeout, "", "no choice arrived in time; a retry follows"))
+	told, err := protocol.Refuse(protocol.CodeTimeout, "", "no choice arrived in time; a retry follows").Message(t.header(protocol.TypeGameError, m))
 	if err != nil {
 		panic(err) // all of it can be encoded
 	}
+	e := told.(*protocol.GameError) // the header is a referee's
 	e.PlayerID, e.AffectedPlayer, e.GameState, e.ActionRequired = t.ID, t.ID, "COLLECTING_CHOICES", "CHOOSE_PARITY_RESPONSE"
 	e.Retryable, e.RetryCount, e.MaxRetries = protocol.Some(true), protocol.Some(1), protocol.Some(3)
 	e.RetryInfo = &protocol.RetryInfo{RetryCount: protocol.Some(1), MaxRetries: protocol.Some(3), NextRetryAt: protocol.Deadline(time.Now())}

@@ -23,6 +23,7 @@ var may = map[string][]string{
 	"host/protocol":            {"host/credential", "host/rawjson"},
 	"host/dialect":             {"host/protocol", "host/rawjson"},
 	"host/jsonrpc":             {"host/rawjson"},
+	"host/jsonrpc/jsonrpctest": {},
 
 	// floor 1: the contracts
 	"strategies":          {"host/game"},

@@ -3,7 +3,6 @@ package host_test
 import (
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"slices"
 	"sync"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/jsonrpc/jsonrpctest"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
@@ -193,10 +193,5 @@ func misbehaviours() []*misbehaving {
 // crashed is a player whose process died after it had registered.
 func crashed(t *testing.T) *misbehaving {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return &misbehaving{name: "crashed", url: "http://" + l.Addr().String() + "/mcp"}
+	return &misbehaving{name: "crashed", url: "http://" + jsonrpctest.Address(t) + "/mcp"}
 }

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/strategylab/strategylab/host/jsonrpc/jsonrpctest"
 )
 
 // brokerURL is what brokers and experiments print for workers.
@@ -153,7 +155,7 @@ func TestClusterKills(t *testing.T) {
 	want := alone(t, dir, args)
 	for _, number := range workers {
 		began := time.Now()
-		k := killing{t: t, dir: dir, out: fmt.Sprintf("many%d", number), broker: startBroker(t, dir, "127.0.0.1:0")}
+		k := killing{t: t, dir: dir, out: fmt.Sprintf("many%d", number), broker: startBroker(t, dir, jsonrpctest.Address(t))}
 		for range number {
 			k.workers = append(k.workers, startWorker(t, t.TempDir(), k.broker.url))
 		}
@@ -343,7 +345,7 @@ func TestClusterAdoptsRun(t *testing.T) {
 	dir, args := clusterFolder(t)
 	args = append(args, "--runs", "100")
 	want := alone(t, dir, args)
-	b := startBroker(t, dir, "127.0.0.1:0")
+	b := startBroker(t, dir, jsonrpctest.Address(t))
 	defer b.kill()
 	e := ownProcess(dir, append(args, "--out", "lost", "--cluster", b.url, "--workers", "0")...) // nobody plays
 	stderr := collect(t, "stderr")

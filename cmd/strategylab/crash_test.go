@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/host/journal"
+	"github.com/strategylab/strategylab/host/jsonrpc/jsonrpctest"
 	"github.com/strategylab/strategylab/host/manager"
 )
 
@@ -37,11 +38,9 @@ var (
 func separately(t *testing.T, referees int, agentFlags []string, managerFlags ...string) *processes {
 	t.Helper()
 	p := &processes{t: t, dir: t.TempDir(), line: make(map[string][]string), running: make(map[string]*running)}
-	p.line["manager"] = append([]string{"manager", "--players", "3", "--legs", fmt.Sprint(crashLegs), "--data-dir", "manager", "--listen", "127.0.0.1:0"}, managerFlags...)
-	p.start("manager")
+	p.line["manager"] = append([]string{"manager", "--players", "3", "--legs", fmt.Sprint(crashLegs), "--data-dir", "manager", "--listen", jsonrpctest.Address(t)}, managerFlags...)
+	p.start("manager") // the next one is to be found where this one is
 	p.url = p.running["manager"].until("listening")["manager"].(string)
-	// The next manager is to be found where this one is.
-	p.line["manager"][len(p.line["manager"])-len(managerFlags)-1] = strings.TrimSuffix(strings.TrimPrefix(p.url, "http://"), "/mcp")
 	for i := range referees {
 		name := fmt.Sprintf("REF%02d", i+1)
 		p.line[name] = append([]string{"referee", "--name", name, "--id", name, "--manager", p.url, "--data-dir", name, "--listen", "127.0.0.1:0"}, agentFlags...)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/strategylab/strategylab/host/jsonrpc/jsonrpctest"
 )
 
 // running is a live command whose events are read as they come.
@@ -254,12 +255,7 @@ func TestAgentsAloneAndInterrupt(t *testing.T) {
 func TestAgentsWaitForTheManager(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	l.Close()
+	addr := jsonrpctest.Address(t)
 	early := []*running{
 		start(t, dir, "referee", "--manager", "http://"+addr+"/mcp", "--retry-delay", "20ms"),
 		start(t, dir, "player", "--strategy", "random", "--manager", "http://"+addr+"/mcp", "--retry-delay", "20ms", "--once"),

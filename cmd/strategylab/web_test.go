@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/host/journal"
+	"github.com/strategylab/strategylab/host/jsonrpc/jsonrpctest"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/host/web/webtest"
@@ -109,17 +110,18 @@ end`)
 		}
 		return cmd, stderr, regexp.MustCompile(`watch at (http://127\.0\.0\.1:\d+/)\n`).FindStringSubmatch(stderr.until("watch at "))[1]
 	}
-	out, address := "", ""
+	address := jsonrpctest.Address(t) // of the second run too
+	out := ""
 	for runs := 4000; out == ""; runs *= 4 { // until one takes long enough to be interrupted
 		name := "out" + strconv.Itoa(runs)
-		cmd, stderr, url := play("--runs", strconv.Itoa(runs), "--legs", "4", "--seed", "1", "--field", "random,role,markov-1,"+script, "--out", name)
+		cmd, stderr, url := play("--runs", strconv.Itoa(runs), "--legs", "4", "--seed", "1", "--field", "random,role,markov-1,"+script, "--out", name, "--listen", address)
 		b.Open(url)
 		b.Until(`document.querySelector("#ranking tbody tr")`)
 		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 			t.Fatal(err)
 		}
 		if err := cmd.Wait(); err != nil {
-			out, address = name, strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/")
+			out = name
 			stderr.until("continue with: strategylab experiment --resume " + name + " --web --listen " + address + "\n")
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/experiments/cluster"
+	"github.com/strategylab/strategylab/host/jsonrpc/jsonrpctest"
 	"github.com/strategylab/strategylab/host/results"
 )
 
@@ -124,7 +125,7 @@ func TestBrokerRestarts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			b, err := cluster.StartBroker(t.Context(), cluster.BrokerConfig{Listen: "127.0.0.1:0", Dir: dir})
+			b, err := cluster.StartBroker(t.Context(), cluster.BrokerConfig{Listen: jsonrpctest.Address(t), Dir: dir})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,18 +11,8 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/jsonrpc/jsonrpctest"
 )
-
-// closedPort returns the URL of a port on which nobody listens.
-func closedPort(t *testing.T) string {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
-	return "http://" + ln.Addr().String() + "/mcp"
-}
 
 // TestFailures meets a peer for each way in which a call can fail.
 func TestFailures(t *testing.T) {
@@ -42,7 +32,7 @@ func TestFailures(t *testing.T) {
 		retryable bool
 		text      string
 	}{
-		{"nobody listens", closedPort(t), jsonrpc.ErrConnect, 0, true, "connection refused"},
+		{"nobody listens", "http://" + jsonrpctest.Address(t) + "/mcp", jsonrpc.ErrConnect, 0, true, "connection refused"},
 		{"unknown host", "http://host.invalid/mcp", jsonrpc.ErrConnect, 0, true, "host.invalid"},
 		{"TLS to a plain port", strings.Replace(hang("HTTP/1.1 400 X\r\n\r\n"), "http:", "https:", 1), jsonrpc.ErrConnect, 0, true, "TLS"},
 		{"hangs up at once", says(t, ""), jsonrpc.ErrClosed, 0, true, "EOF"},

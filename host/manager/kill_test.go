@@ -17,6 +17,7 @@ import (
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/jsonrpc/jsonrpctest"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -140,7 +141,7 @@ func (s *scripted) persistently(verdicts chan<- string) *scripted {
 func TestAManagerThatIsKilled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	manager1 := spawn(t, dir, "127.0.0.1:0")
+	manager1 := spawn(t, dir, jsonrpctest.Address(t))
 	r := &rig{t: t, url: "http://" + manager1.addr + "/mcp"}
 	t.Cleanup(r.serving.Wait)
 	const matches = killedPlayers * (killedPlayers - 1) / 2

@@ -65,13 +65,21 @@ func TestFailures(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			defer cancel()
-			answer, err := newClient(t, jsonrpc.ClientConfig{MaxAnswer: 4096}).Call(ctx, c.url, jsonrpc.Message{Method: "m"})
+			var err error
 			var failed *jsonrpc.CallError
-			if !errors.As(err, &failed) {
-				t.Fatalf("Call = %v, %v, want a *CallError", answer, err)
-			}
+			moreAndMore(func(patience time.Duration) bool {
+				if c.kind != jsonrpc.ErrTimeout {
+					patience = most
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), patience)
+				defer cancel()
+				var answer *jsonrpc.Answer
+				answer, err = newClient(t, jsonrpc.ClientConfig{MaxAnswer: 4096}).Call(ctx, c.url, jsonrpc.Message{Method: "m"})
+				if !errors.As(err, &failed) {
+					t.Fatalf("Call = %v, %v, want a *CallError", answer, err)
+				}
+				return failed.Status == c.status
+			})
 			if failed.Kind != c.kind || failed.Status != c.status || failed.Retryable() != c.retryable || failed.URL != c.url {
 				t.Errorf("kind %v, status %d, retryable %v, URL %s; want %v, %d, %v", failed.Kind, failed.Status, failed.Retryable(), failed.URL, c.kind, c.status, c.retryable)
 			}

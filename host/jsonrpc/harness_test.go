@@ -115,11 +115,26 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// eventually reports whether a condition comes true within five seconds.
+// most is what a test waits for at most, on a machine however slow.
+const most = time.Minute
+
+// moreAndMore calls try with a longer and longer limit, up to most, until it is
+// true: a limit that must run out in one place is short, and a busy machine may
+// need more in all others.
+func moreAndMore(try func(limit time.Duration) bool) bool {
+	for limit := 20 * time.Millisecond; limit < most; limit *= 5 {
+		if try(limit) {
+			return true
+		}
+	}
+	return try(most)
+}
+
+// eventually reports whether a condition comes true within most.
 func eventually(condition func() bool) bool {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for range 5000 {
+	for end := time.Now().Add(most); time.Now().Before(end); {
 		if condition() {
 			return true
 		}

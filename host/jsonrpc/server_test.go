@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,17 +34,34 @@ func request(t *testing.T, method, url, contentType string, body io.Reader) (*ht
 
 func do(t *testing.T, req *http.Request) (*http.Response, string) {
 	t.Helper()
+	res, body, err := try(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, body
+}
+
+// try sends a request that may be cut off.
+func try(req *http.Request) (*http.Response, string, error) {
 	tr := &http.Transport{DisableKeepAlives: true}
 	res, err := tr.RoundTrip(req)
 	if err != nil {
-		t.Fatal(err)
+		return nil, "", err
 	}
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
+	return res, string(b), err
+}
+
+// tryCall sends a call that may be cut off.
+func tryCall(t *testing.T, srv *jsonrpc.Server, verb string) (*http.Response, string, error) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), verb, srv.URL(), strings.NewReader(call))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return res, string(b)
+	req.Header.Set("Content-Type", "application/json")
+	return try(req)
 }
 
 func TestMediaTypes(t *testing.T) {
@@ -110,20 +128,27 @@ func TestAnswerHeader(t *testing.T) {
 // help of a well-behaved client.
 func rawHTTP(t *testing.T, srv *jsonrpc.Server, text string) (*http.Response, string) {
 	t.Helper()
-	conn := dial(t, srv)
-	if _, err := io.WriteString(conn, text); err != nil {
-		t.Fatal(err)
-	}
-	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	res, body, err := tryRaw(t, srv, text)
 	if err != nil {
 		t.Fatalf("after %.60q: %v", text, err)
 	}
+	return res, body
+}
+
+// tryRaw is rawHTTP for what may be cut off.
+func tryRaw(t *testing.T, srv *jsonrpc.Server, text string) (*http.Response, string, error) {
+	t.Helper()
+	conn := dial(t, srv)
+	if _, err := io.WriteString(conn, text); err != nil {
+		return nil, "", err
+	}
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return nil, "", err
+	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res, string(body)
+	return res, string(body), err
 }
 
 func dial(t *testing.T, srv *jsonrpc.Server) net.Conn {
@@ -142,18 +167,25 @@ const head = "POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\
 // its handler.
 func TestSlowHandler(t *testing.T) {
 	t.Parallel()
-	srv := startHTTP(t, jsonrpc.Config{ReadTimeout: 20 * time.Millisecond}, jsonrpc.HandlerFunc(
-		func(ctx context.Context, _ *jsonrpc.Request) jsonrpc.Response {
-			select {
-			case <-ctx.Done():
-				return jsonrpc.Response{Error: &jsonrpc.Error{Code: 1, Message: ctx.Err().Error()}}
-			case <-time.After(150 * time.Millisecond):
-				return jsonrpc.Response{Result: []byte("true")}
-			}
-		}))
-	res, body := request(t, "POST", srv.URL(), "application/json", strings.NewReader(call))
-	if res.StatusCode != 200 || !strings.Contains(body, `"result":true`) {
-		t.Errorf("%d %s", res.StatusCode, body)
+	if !moreAndMore(func(limit time.Duration) bool {
+		var read atomic.Bool
+		srv := startHTTP(t, jsonrpc.Config{ReadTimeout: limit}, jsonrpc.HandlerFunc(
+			func(ctx context.Context, _ *jsonrpc.Request) jsonrpc.Response {
+				read.Store(true)
+				select {
+				case <-ctx.Done():
+					return jsonrpc.Response{Error: &jsonrpc.Error{Code: 1, Message: ctx.Err().Error()}}
+				case <-time.After(3 * limit):
+					return jsonrpc.Response{Result: []byte("true")}
+				}
+			}))
+		res, body, err := tryCall(t, srv, "POST")
+		if read.Load() && (err != nil || res.StatusCode != 200 || !strings.Contains(body, `"result":true`)) {
+			t.Errorf("%v %s %v", res, body, err)
+		}
+		return read.Load()
+	}) {
+		t.Error("no request is read in time")
 	}
 }
 

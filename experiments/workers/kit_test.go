@@ -197,8 +197,8 @@ func load(tb testing.TB, formats []catalog.Format, name, source string, limits b
 	return nil
 }
 
-// field loads the named scripts of the lab and of the test, and adds two built-in
-// strategies.
+// field loads two scripts of the lab and those of the test, whose limits these are,
+// and adds two built-in strategies.
 func field(tb testing.TB, formats []catalog.Format, limits budget.Limits, words ...string) []strategies.Factory {
 	tb.Helper()
 	var all []strategies.Factory
@@ -207,7 +207,7 @@ func field(tb testing.TB, formats []catalog.Format, limits budget.Limits, words 
 		if err != nil {
 			tb.Fatal(err)
 		}
-		all = append(all, load(tb, formats, name, string(source), limits))
+		all = append(all, load(tb, formats, name, string(source), patient))
 	}
 	for _, word := range words {
 		all = append(all, load(tb, formats, "t"+word+".toy", word, limits))

@@ -23,15 +23,20 @@ import (
 
 func main() { os.Exit(realMain()) }
 
-// realMain is the only function that touches process globals: everything it
-// finds there is handed on as a value, so that tests can hand on another.
+// realMain runs the command line of this process.
 func realMain() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	exe, _ := os.Executable()    // without it, strategies in other processes are left out
+	return run(ctx, thisProcess())
+}
+
+// thisProcess is the only function that reads process globals: everything it
+// finds there is handed on as a value, so that tests can hand on another.
+func thisProcess() command.Process {
+	exe, _ := os.Executable() // without it, strategies in other processes are left out
 	build, _ := debug.ReadBuildInfo()
-	return run(ctx, command.Process{
+	return command.Process{
 		Lab:      lab.Lab{Exe: exe, Now: time.Now, Entropy: entropy, Code: codeFolder()},
 		Args:     os.Args,
 		Stdin:    os.Stdin,
@@ -44,7 +49,7 @@ func realMain() int {
 		Build:    build,
 		ForBatch: forBatch,
 		ForLive:  forLive,
-	})
+	}
 }
 
 // terminal returns the size of the terminal that a file is.

@@ -2,11 +2,9 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"regexp"
 	"runtime"
 	"slices"
@@ -35,11 +33,13 @@ func TestMain(m *testing.M) {
 			tellPeak()
 			os.Exit(code)
 		},
-		"exiting": serveExiting,
+		"resident": func() { os.Exit(serveLines(os.Stdin, os.Stdout)) },
+		"exiting":  serveExiting,
 	})
 }
 
-// TestScript runs whole command lines as processes, each in a folder of its own.
+// TestScript runs whole command lines in processes, each script in a folder of its own:
+// "exec strategylab" starts a process, and the lines of "lab" share one.
 func TestScript(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
@@ -47,6 +47,7 @@ func TestScript(t *testing.T) {
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Setup:               prepareResident,
 		// Under the race detector a process has several times its memory, so that a
 		// script ends it which would otherwise be warned.
 		Condition: func(name string) (bool, error) {
@@ -63,6 +64,7 @@ func TestScript(t *testing.T) {
 			"serving":    serving,
 			"foreign":    foreign,
 			"port":       freePort,
+			"lab":        succeeds,
 			"code":       exitsWith,
 			"hosting":    hosting,
 			"ended":      ended,
@@ -80,16 +82,9 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// exitsWith runs a command that must end with an exit code: code N PROGRAM ARG...
+// exitsWith runs a command line that must end with an exit code: code N ARG...
 func exitsWith(ts *testscript.TestScript, _ bool, args []string) {
-	got := 0
-	var exit *exec.ExitError
-	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
-		got = exit.ExitCode()
-	} else {
-		ts.Check(err)
-	}
-	if strconv.Itoa(got) != args[0] {
+	if got := runLine(ts, args[1:]); strconv.Itoa(got) != args[0] {
 		ts.Fatalf("exit code %d, want %s", got, args[0])
 	}
 }

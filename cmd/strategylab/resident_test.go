@@ -36,11 +36,14 @@ func serveLines(in io.Reader, out io.Writer) int {
 	lines, ends := json.NewDecoder(in), json.NewEncoder(out)
 	for {
 		var l line
-		if err := lines.Decode(&l); err == io.EOF {
+		err := lines.Decode(&l)
+		if err == io.EOF {
 			return 0
-		} else if err == nil {
+		}
+		if err == nil {
 			err = os.Chdir(l.Dir)
-		} else {
+		}
+		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}

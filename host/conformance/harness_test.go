@@ -205,6 +205,7 @@ type mutant struct {
 	check string // that it fails, and no other
 	busy  bool   // the manager turns the first registration away
 	halts bool   // the checks wait for something in vain
+	mute  bool   // the checks wait in vain for one answer after the other
 	slow  bool   // it waits for agents for longer than it may
 	scale scale  // of its times
 	media string // the Content-Type of what it sends, if that is not JSON's
@@ -214,6 +215,18 @@ type mutant struct {
 	out func(m *memory, body []byte, next func([]byte) (*jsonrpc.Reply, error)) (*jsonrpc.Reply, error)
 	// wrap changes how HTTP is served, before a body is read.
 	wrap func(m *memory, h http.Handler) http.Handler
+}
+
+// timeout is the timeout of the checks of a mutant: usual, or silence if they wait for
+// it to pass, or a third of that if they wait for it several times.
+func (mu mutant) timeout(usual, silence time.Duration) time.Duration {
+	switch {
+	case mu.mute:
+		return mu.scale.of(silence / 3)
+	case mu.halts:
+		return mu.scale.of(silence)
+	}
+	return mu.scale.of(usual)
 }
 
 // asked is a request to a mutant.

@@ -149,12 +149,9 @@ func tryManager(mu mutant) (*conformance.Report, error) {
 		return nil, err
 	}
 	return h.examine(func(o *conformance.Config) {
-		o.Only, o.Timeout = checksOf(conformance.Manager, mu), mu.scale.of(ampleTimeout)
-		switch {
-		case mu.slow:
+		o.Only, o.Timeout = checksOf(conformance.Manager, mu), mu.timeout(ampleTimeout, silenceTimeout)
+		if mu.slow {
 			o.Timeout = mu.scale.of(7 * time.Second) // and a pause are more than any manager may wait
-		case mu.halts:
-			o.Timeout = mu.scale.of(silenceTimeout)
 		}
 	})
 }

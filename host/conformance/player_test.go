@@ -131,10 +131,7 @@ func tryPlayer(mu mutant) (*conformance.Report, error) {
 	}
 	defer stop()
 	return s.examine(conformance.Player, func(o *conformance.Config) {
-		o.Busy, o.Timeout, o.Only = mu.busy, mu.scale.of(patience), checksOf(conformance.Player, mu)
-		if mu.halts {
-			o.Timeout = mu.scale.of(playerSilence)
-		}
+		o.Busy, o.Timeout, o.Only = mu.busy, mu.timeout(patience, playerSilence), checksOf(conformance.Player, mu)
 		if mu.busy { // and does not come back, for which it is waited in vain
 			o.Wait = mu.scale.of(silenceTimeout)
 		}

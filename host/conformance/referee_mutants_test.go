@@ -70,7 +70,7 @@ func roundMutants() []mutant {
 	var last []byte
 	return []mutant{
 		{check: "referee.round.plays", out: only(invitation, func(_ *memory, body []byte, _ onward) (*jsonrpc.Reply, error) { return declining(reading(body)), nil })},
-		{check: "referee.round.announced", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+		{check: "referee.round.announced", halts: true, serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
 			if in.of(announcement) {
 				in = in.changed(set("matches", []any{}))
 			}

@@ -45,7 +45,7 @@ func retryMutants() []mutant {
 			first := m.count(key) == 1
 			m.Unlock()
 			if slow {
-				time.Sleep(m.scale.of(2 * time.Second)) // the fault: the first pause is the longest
+				time.Sleep(m.scale.of(time.Second)) // the fault: the first pause is the longest
 			}
 			r, err := next(body)
 			if first && isBusy(s, r, err) {
@@ -230,7 +230,7 @@ func burdenMutants() []mutant {
 
 // stalling serves one request after the other.
 func stalling(check string) mutant {
-	return mutant{check: check, halts: true, wrap: func(m *memory, h http.Handler) http.Handler {
+	return mutant{check: check, halts: true, mute: true, wrap: func(m *memory, h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			m.Lock()
 			defer m.Unlock()

@@ -299,10 +299,7 @@ func tryReferee(mu mutant) (*conformance.Report, error) {
 	}
 	defer stop()
 	return s.examine(conformance.Referee, func(o *conformance.Config) {
-		o.Busy, o.Only, o.Timeout = mu.busy, checksOf(conformance.Referee, mu), mu.scale.of(refereeTimeout)
-		if mu.halts {
-			o.Timeout = mu.scale.of(silenceTimeout)
-		}
+		o.Busy, o.Only, o.Timeout = mu.busy, checksOf(conformance.Referee, mu), mu.timeout(refereeTimeout, silenceTimeout)
 		o.Began = s.memory.begin
 		if mu.busy { // and does not come back, for which it is waited in vain
 			o.Wait = mu.scale.of(silenceTimeout)

@@ -66,11 +66,16 @@ func stepsOf(t *testing.T, page string) []step {
 }
 
 // quick shortens a command: what is documented with a thousand leagues works with a
-// few, and with fewer still among all strategies. A benchmark need not be precise.
+// few, and what is documented with all strategies with some of them, if it has flags for
+// more than that. A benchmark need not be precise.
 func quick(command string) string {
 	few := "20"
 	if strings.HasPrefix(command, "strategylab experiment") && !strings.Contains(command, " --field ") && !strings.Contains(command, " --resume ") {
-		few = "2"
+		if others := strings.Fields(someRun.ReplaceAllString(command, "")); len(others) == 2 {
+			few = "2"
+		} else {
+			command += " --field mine,hedge,council,random,markov-2"
+		}
 	}
 	command = someRun.ReplaceAllString(command, "--$1 "+few)
 	sequential := strings.Contains(command, " --until ") || strings.Contains(command, " --sprt ")
@@ -99,7 +104,7 @@ func kinds(text string) []string {
 
 // TestDocumentedCommandsRun runs the commands of the documentation in order and in one
 // folder. What is shown as output has a line, numbers aside, that the command prints.
-// An experiment that several pages start is played once.
+// An experiment or a league that several pages start is played once.
 func TestDocumentedCommandsRun(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("sh"); err != nil {
@@ -141,7 +146,7 @@ func TestDocumentedCommandsRun(t *testing.T) {
 			cmd.Dir, cmd.Env = dir, append(os.Environ(), "PATH="+filepath.Dir(self)+string(os.PathListSeparator)+os.Getenv("PATH"))
 			output, err = cmd.CombinedOutput()
 		}
-		if strings.HasPrefix(command, "strategylab experiment") && !strings.Contains(command, "--out ") {
+		if (strings.HasPrefix(command, "strategylab experiment") || strings.HasPrefix(command, "strategylab league")) && !strings.Contains(command, "--out ") {
 			played[command] = output
 		}
 		if err != nil && !strings.Contains(s.command, "--assert") { // few leagues may not show what is asserted

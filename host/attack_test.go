@@ -176,7 +176,7 @@ func (a *attacker) hears(from string, out *jsonrpc.Outgoing) {
 // refused sends a message that must be refused.
 func (a *attacker) refused(url string, m protocol.Message) {
 	a.tries++
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	answer, err := a.caller.Call(ctx, wire.NewPeer(url, dialect.Contracts), m)
 	var refusal *dialect.Refusal

@@ -133,7 +133,7 @@ func (x *matrix) hears(_ string, out *jsonrpc.Outgoing) {
 }
 
 func (x *matrix) refused(what, url string, m protocol.Message, code protocol.Code) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	answer, err := x.caller.Call(ctx, wire.NewPeer(url, dialect.Contracts), m)
 	var refusal *dialect.Refusal

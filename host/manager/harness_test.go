@@ -19,7 +19,7 @@ import (
 )
 
 // patience is how long a test waits for what must happen before it fails.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // watched is a list that tests wait on.
 type watched[T any] struct {

@@ -20,7 +20,7 @@ import (
 )
 
 // patience is how long a test waits for what must happen before it fails.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // quick is a back-off for tests.
 var quick = game.Backoff{Retries: 3, First: time.Millisecond, Most: 4 * time.Millisecond}

@@ -47,7 +47,8 @@ func TestPlayersThatMisbehaveOnSockets(t *testing.T) {
 			defer odd.Close()
 			client := jsonrpc.OverHTTP(jsonrpc.HTTPConfig{})
 			r := newRig(t, func(c *referee.Config) {
-				c.JoinTimeout, c.ChoiceTimeout, c.Timeout = 300*time.Millisecond, time.Second, time.Second
+				// Long enough for the good player on a busy machine, too.
+				c.JoinTimeout, c.ChoiceTimeout, c.Timeout = 3*time.Second, 30*time.Second, 30*time.Second
 				c.Backoff = game.Backoff{Retries: 1, First: time.Millisecond, Most: time.Millisecond}
 				c.Caller = &wire.Caller{Client: jsonrpc.NewClient(client, jsonrpc.ClientConfig{MaxAnswer: 1 << 20}), Codec: dialect.NewCodec(protocol.Tolerant)}
 			})

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -35,9 +36,28 @@ func (p pkg) imports() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// load parses every non-test Go file of the module, by package folder.
+// load returns every non-test Go file of the module, by package folder. The files are
+// parsed once: tests do not change what they share.
 func load(t *testing.T) (map[string]pkg, *token.FileSet) {
 	t.Helper()
+	m := parsed()
+	if m.err != nil {
+		t.Fatal(m.err)
+	}
+	if len(m.pkgs) < 10 {
+		t.Fatalf("found only %d packages below %s: the test looks in the wrong place", len(m.pkgs), root)
+	}
+	return m.pkgs, m.fset
+}
+
+// parsedModule is what load returns.
+type parsedModule struct {
+	pkgs map[string]pkg
+	fset *token.FileSet
+	err  error
+}
+
+var parsed = sync.OnceValue(func() parsedModule {
 	fset := token.NewFileSet()
 	pkgs := map[string]pkg{}
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
@@ -68,14 +88,8 @@ func load(t *testing.T) (map[string]pkg, *token.FileSet) {
 		pkgs[dir].files[rel] = f
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(pkgs) < 10 {
-		t.Fatalf("found only %d packages below %s: the test looks in the wrong place", len(pkgs), root)
-	}
-	return pkgs, fset
-}
+	return parsedModule{pkgs, fset, err}
+})
 
 func ours(imported string) (string, bool) {
 	return strings.CutPrefix(imported, module+"/")

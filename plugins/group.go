@@ -122,6 +122,7 @@ type call struct {
 	// Of a step on a lane:
 	lane    *lane
 	broken  error      // why it could not be sent
+	waiting bool       // the host waits for the answer; before, it may be busy however long
 	seen    bool       // by guard
 	guarded chan error // receives the result of await; nil while none is needed
 }

@@ -312,3 +312,27 @@ func TestSocketLane(t *testing.T) {
 	waiting.Wait()
 	_ = ends[1].Close()
 }
+
+// TestBusyHost: a plugin has its time from when the host waits for its answer. What the
+// host does before, such as playing matches of slow scripts, does not count.
+func TestBusyHost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := &process{config: &Config{CallTime: time.Second}, died: make(chan struct{}), calls: make(map[uint64]*call)}
+		c := &call{ctx: t.Context(), lane: &lane{}, done: make(chan *pb.StepReply, 1)}
+		p.calls[1] = c
+		p.reading.Go(p.guard)
+		time.Sleep(time.Hour)
+		if why := p.reason(); why != nil {
+			t.Errorf("killed while the host was busy: %v", why)
+		}
+		p.mu.Lock()
+		c.waiting = true
+		p.mu.Unlock()
+		<-p.died
+		if why := p.reason(); why == nil || !strings.Contains(why.Error(), "did not return in time") {
+			t.Errorf("reason %v, want that it did not return in time", why)
+		}
+		p.reading.Wait()
+	})
+}

@@ -128,6 +128,9 @@ func (p *process) closeLanes() {
 // receiveLane receives the answer to a step on a lane. The goroutine of guard
 // waits in await for steps that take long.
 func (p *process) receiveLane(c *call) (*pb.StepReply, error) {
+	p.mu.Lock()
+	c.waiting = true
+	p.mu.Unlock()
 	reply, err := c.lane.answer(c)
 	if err != nil {
 		p.laneFailed(err)
@@ -182,7 +185,8 @@ func (p *process) laneFailed(err error) {
 const guardEvery = 100 * time.Millisecond
 
 // guard lets await watch the steps on lanes that take long: only they need a
-// goroutine and a timer of their own.
+// goroutine and a timer of their own. The time until the host looks for an answer
+// does not count.
 func (p *process) guard() {
 	tick := time.NewTicker(guardEvery)
 	defer tick.Stop()
@@ -194,7 +198,7 @@ func (p *process) guard() {
 		}
 		p.mu.Lock()
 		for _, c := range p.calls {
-			if c.lane == nil || c.guarded != nil {
+			if !c.waiting || c.guarded != nil {
 				continue
 			}
 			if !c.seen {

@@ -4,8 +4,8 @@ import "context"
 
 // Batcher is an optional extension of Factory for strategies that are
 // expensive to call one at a time, such as those in another process. The host
-// then plays a block of leagues in lockstep and sends all calls of one round
-// together.
+// then plays a block of leagues in lockstep and sends together all calls that
+// they are ready for.
 //
 // A batch gives every seat exactly what New, Choose and Observe would: the same
 // seed makes the same choices either way.

@@ -3,11 +3,10 @@
 // rules of packages game and strategies/seat like the agents do, so the records
 // are equal.
 //
-// A league is a state machine over its matches: it asks both seats, decides, and
-// reports the outcome. If no strategy of the field is a strategies.Batcher, a worker
-// plays one league after the other. Otherwise it plays a block of leagues in lockstep:
-// all calls of a round to one Batcher share a step, and while it is in progress the
-// worker plays the other matches of that round.
+// If no strategy of the field is a strategies.Batcher, a worker plays one league after
+// the other, match by match. Otherwise it plays a block of leagues in lockstep: all
+// calls to one Batcher that the leagues are ready for share a step, and while it is in
+// progress the worker plays all matches that do not depend on its answers.
 package arena
 
 import (
@@ -65,6 +64,8 @@ type Arena struct {
 	rounds    int
 	perRound  int      // parts in a round
 	parts     []part   // in the order of the schedule, side A before side B
+	firsts    []int32  // by seat: its first part
+	next      []int32  // by part: the next one of the same seat
 	ids       []string // by seat
 	opts      Config
 }
@@ -111,6 +112,7 @@ func New(plan results.Plan, factories []strategies.Factory, opts Config) (*Arena
 			part{match: m.ID, opponent: a.ids[m.B], seat: int32(m.A), round: int32(m.Round)},
 			part{match: m.ID, opponent: a.ids[m.A], seat: int32(m.B), round: int32(m.Round)})
 	}
+	a.follow()
 	return a, a.inspect()
 }
 

@@ -11,8 +11,7 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// block is a number of leagues in lockstep: all are in the same round, and the
-// calls of a round to a Batcher share a step.
+// block is a number of leagues in lockstep: their calls to a Batcher share steps.
 type block struct {
 	arena   *Arena
 	leagues []league // of which the first n are in use
@@ -65,9 +64,8 @@ func (ln *block) begin(ctx context.Context, first int, out []results.League, qua
 	}
 }
 
-// advance receives the answers to the last step, settles their matches in every
-// league, sends the next step, and plays the other matches of the round meanwhile.
-// It returns false at the end.
+// advance receives the answers to the last step, sends the next one, and plays
+// meanwhile what does not depend on its answers. It returns false at the end.
 func (ln *block) advance(ctx context.Context) (more bool, err error) {
 	ln.wait()
 	for _, g := range ln.groups {
@@ -81,15 +79,10 @@ func (ln *block) advance(ctx context.Context) (more bool, err error) {
 	ln.closing = true
 	for i := range ln.n {
 		l := &ln.leagues[i]
-		if l.stage == waiting {
-			l.stage, l.at = settling, l.first
-		}
 		if err := l.run(ctx); err != nil {
 			return false, err
 		}
-		if l.stage == sending {
-			ln.closing = false
-		}
+		ln.closing = ln.closing && l.closed
 	}
 	// Every step is sent before the first answer is awaited.
 	for _, g := range ln.groups {
@@ -98,12 +91,8 @@ func (ln *block) advance(ctx context.Context) (more bool, err error) {
 		}
 	}
 	for i := range ln.n {
-		l := &ln.leagues[i]
-		if l.stage == sending {
-			l.stage, l.at = playing, l.first
-		}
-		if err := l.run(ctx); err != nil {
-			return false, err
+		if l := &ln.leagues[i]; !l.closed && l.behind() {
+			l.call(ctx, (*league).playAhead)
 		}
 	}
 	return true, nil
@@ -156,6 +145,7 @@ func (ln *block) receive(ctx context.Context, g *group) error {
 	}
 	for i, q := range g.asked {
 		l, s := ln.find(g, q.seat)
+		s.asked = false
 		switch {
 		case q.answered:
 		case s.out != game.NoFault:

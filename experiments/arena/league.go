@@ -8,19 +8,6 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// stage is the next activity of a league.
-type stage uint8
-
-const (
-	between  stage = iota // start the next round, or all of them
-	playing               // play the matches that need no batched seat
-	settling              // settle the matches of batched seats
-	sending               // wait until the turns of batched seats are sent
-	waiting               // wait for the choices of batched seats
-	over                  // close the seats
-	closed
-)
-
 // league is one league in progress. Its memory is reused for the next.
 type league struct {
 	arena *Arena
@@ -31,15 +18,16 @@ type league struct {
 	noted []uint64 // by field index: a bit for each fault with a note
 	batch bool     // some seats are batched
 
-	// In lockstep the matches of batched seats are settled after all others of their
-	// round, which is equivalent: nobody has two matches in a round.
-	stage      stage
-	first, end int // the parts of the round in lockstep, otherwise of the league
-	at         int // of them, the next in this stage
+	closed bool
 
-	// The match that a panic has interrupted, and the next of its four calls: choose of
-	// either seat, and observe.
-	broken, step int
+	// Of a league without batched seats: the next match, the one that a panic has
+	// interrupted, and the next of its four calls: choose of either seat, and observe.
+	at, broken, step int
+
+	// Of a league with batched seats: the first match that nobody has looked at, and
+	// those before it that wait for an answer, or for a match that does.
+	front int
+	late  []int
 
 	// During a call of a strategy, twice its part, plus 1 for choose or 2 for
 	// observe. Otherwise 0.
@@ -66,7 +54,7 @@ func (l *league) begin(a *Arena, index int, rec *results.League, quarantined []b
 	l.index, l.rec, l.err, l.batch = index, rec, nil, false
 	l.draws.Reset(a.plan.Seed, index)
 	clear(l.noted)
-	l.stage, l.first, l.end, l.at, l.step, l.calling = between, 0, 0, 0, calls, 0
+	l.closed, l.at, l.step, l.calling, l.front, l.late = false, 0, calls, 0, 0, l.late[:0]
 	for s := range l.seats {
 		field := rec.Seats[s]
 		l.seats[s] = seat{field: field}
@@ -79,62 +67,47 @@ func (l *league) begin(a *Arena, index int, rec *results.League, quarantined []b
 // run plays until the league is over and its seats are closed, or until it waits
 // for the choices of batched seats.
 func (l *league) run(ctx context.Context) error {
-	for l.err == nil && l.stage < sending {
-		l.carryOn(ctx)
+	if l.err = context.Cause(ctx); l.closed || l.err != nil {
+		return l.err
 	}
-	if l.err == nil && l.stage == over {
+	if !l.batch {
+		l.call(ctx, (*league).play)
+	} else if l.call(ctx, (*league).proceed); l.err == nil && l.waiting() {
+		return nil
+	}
+	if l.err == nil {
 		l.observe(ctx)
+	}
+	if l.err == nil {
 		l.close()
-		l.stage = closed
+		l.closed = true
 	}
 	return l.err
 }
 
-// carryOn plays until the first panic of a strategy, or to the end of a stage. One
-// deferred call covers many calls of strategies, because it costs as much as one of
-// them.
-func (l *league) carryOn(ctx context.Context) {
+// call calls a method, which calls strategies, until none panics in it.
+func (l *league) call(ctx context.Context, do func(*league, context.Context)) {
+	for !l.try(ctx, do) {
+	}
+}
+
+// try returns false after a panic of a strategy. One deferred call covers many calls
+// of strategies, because it costs as much as one of them.
+func (l *league) try(ctx context.Context, do func(*league, context.Context)) (whole bool) {
 	defer l.rescue(ctx)
-	l.mend(ctx)
-	switch l.stage {
-	case between:
-		l.next(ctx)
-	case playing:
-		l.play(ctx)
-	case settling:
-		l.settle(ctx)
-	}
+	do(l, ctx)
+	return true
 }
 
-// next starts the next round in lockstep, otherwise all matches.
-func (l *league) next(ctx context.Context) {
-	switch l.first, l.at = l.end, l.end; {
-	case ctx.Err() != nil:
-		l.err = context.Cause(ctx)
-	case l.end == len(l.arena.parts):
-		l.stage = over
-	case l.batch:
-		l.stage, l.end = sending, l.end+l.arena.perRound
-		l.askBatched(ctx)
-	default:
-		l.stage, l.end = playing, len(l.arena.parts)
-	}
-}
-
-// play plays the matches that need no batched seat, and asks the opponents of batched
-// seats.
+// play plays all matches of a league without batched seats.
 func (l *league) play(ctx context.Context) {
 	const often = 64 // parts; strategies look at ctx themselves
+	l.mend(ctx)
 	parts, matches, draw := l.arena.parts, l.rec.Matches, l.arena.draw
-	for at := l.at; at < l.end && l.err == nil; at += 2 {
+	for at := l.at; at < len(parts) && l.err == nil; at += 2 {
 		m, a, b := &matches[at>>1], &parts[at], &parts[at+1]
 		sa, sb := &l.seats[a.seat], &l.seats[b.seat]
 		m.Number = int32(draw.Pick(l.draws.Next()))
-		if l.batch && (sa.group != nil || sb.group != nil) {
-			l.broken, l.step = at, 0
-			l.mend(ctx)
-			continue
-		}
 		m.A = l.choose(ctx, sa, a, at)
 		m.B = l.choose(ctx, sb, b, at+1)
 		l.decide(m, a, at)
@@ -144,36 +117,6 @@ func (l *league) play(ctx context.Context) {
 			l.err = context.Cause(ctx)
 		}
 	}
-	if l.stage = between; l.batch {
-		l.stage = waiting
-	}
-}
-
-// askBatched adds the turns of batched seats to the next step of their group.
-func (l *league) askBatched(ctx context.Context) {
-	for at := l.first; at < l.end; at++ {
-		v := &l.arena.parts[at]
-		if s := &l.seats[v.seat]; s.group != nil {
-			*l.side(at) = l.choose(ctx, s, v, at)
-		}
-	}
-}
-
-// settle decides the matches of batched seats and reports their outcomes.
-func (l *league) settle(ctx context.Context) {
-	for ; l.at < l.end; l.at += 2 {
-		if l.late(l.at) {
-			l.broken, l.step = l.at, 2
-			l.mend(ctx)
-		}
-	}
-	l.stage = between
-}
-
-// late reports whether a match waits for a batched seat.
-func (l *league) late(at int) bool {
-	a, b := &l.arena.parts[at], &l.arena.parts[at+1]
-	return l.seats[a.seat].group != nil || l.seats[b.seat].group != nil
 }
 
 // calls is the number of calls in a match.
@@ -181,28 +124,20 @@ const calls = 4
 
 // mend makes the calls that are left of an interrupted match.
 func (l *league) mend(ctx context.Context) {
-	for l.step < calls {
-		at, choosing := l.broken+l.step&1, l.step < 2
+	for ; l.step < calls; l.step++ {
+		at := l.broken + l.step&1
 		v, m := &l.arena.parts[at], &l.rec.Matches[at>>1]
 		s := &l.seats[v.seat]
-		switch {
-		case choosing && s.group == nil:
+		if l.step < 2 {
 			*l.side(at) = l.choose(ctx, s, v, at)
-		case choosing:
-		case l.stage == playing && l.late(l.broken):
-			l.step = calls
-			return
-		default:
-			if l.step == 2 {
-				l.decide(m, v, at)
-			}
-			l.tell(ctx, s, v, m, at)
+			continue
 		}
-		l.step++
+		l.decide(m, v, at)
+		l.tell(ctx, s, v, m, at)
 	}
 }
 
-// rescue turns a panic of a strategy into its failure and continues the league
+// rescue turns a panic of a strategy into its failure, so that the league continues
 // after that call. Other panics continue.
 func (l *league) rescue(ctx context.Context) {
 	if l.calling == 0 {
@@ -215,9 +150,13 @@ func (l *league) rescue(ctx context.Context) {
 	if choosing {
 		l.step = at&1 + 1
 		*l.side(at) = l.refused(ctx, s, err)
-	} else {
-		l.step = at&1 + 3
-		l.fail(ctx, s, strategies.OpObserve, err)
+		s.chosen = true
+		return
+	}
+	l.step = at&1 + 3
+	l.fail(ctx, s, strategies.OpObserve, err)
+	if l.batch {
+		l.leave(s)
 	}
 }
 
@@ -240,6 +179,7 @@ func (l *league) choose(ctx context.Context, s *seat, v *part, at int) game.Side
 	t := &s.turn
 	t.Match, t.MatchID, t.Round, t.Opponent, t.Role = uint64(at>>1), v.match, int(v.round), v.opponent, role(at)
 	if s.group != nil {
+		s.asked = true
 		s.group.choose(s, at)
 		return game.Side{}
 	}
@@ -290,7 +230,8 @@ func (l *league) tell(ctx context.Context, s *seat, v *part, m *results.Match, a
 }
 
 // decide scores a match. Every match takes a number from the stream of draws, even
-// if a technical loss makes it unused, so that no other match shifts.
+// if a technical loss makes it unused, so that no other match shifts. To decide a match
+// again gives the same.
 func (l *league) decide(m *results.Match, v *part, at int) {
 	o, number := &l.outcome, int(m.Number)
 	o.Match, o.MatchID, o.Round = uint64(at>>1), v.match, int(v.round)

@@ -20,7 +20,15 @@ type seat struct {
 	coin     *game.Rand // made when first needed
 	out      game.Fault // what its next match is lost with; NoFault while it is in
 	turn     strategies.Turn
+
+	// Of a league with batched seats:
+	at     int  // the part that it plays next or has begun; after the last, the number of parts
+	chosen bool // its choice there is made or asked for
+	asked  bool // its batch has not answered yet
 }
+
+// batched reports whether only a step of its group can call a seat.
+func (s *seat) batched() bool { return s.group != nil && s.out == game.NoFault }
 
 // forfeit returns the fault of the next match of a seat that is out: first the
 // reason, then FaultForfeit.
@@ -64,6 +72,9 @@ func (l *league) open(ctx context.Context, groups []*group, at int) error {
 			}
 		}
 		s.deferrer, _ = s.strategy.(strategies.Deferrer)
+	}
+	if l.batch {
+		l.prepare()
 	}
 	return nil
 }

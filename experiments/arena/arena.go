@@ -30,13 +30,13 @@ const DefaultBlock = 64
 
 // Lockstep returns how many leagues a worker should play in lockstep. More leagues need
 // fewer exchanges with plugins, but all seats of a block are alive at once: the
-// machines of scripts take memory and fall out of the CPU caches. scripts says that
-// the field has scripts in this process, isolated that it has some in other
-// processes.
+// machines of scripts take memory and fall out of the CPU caches (docs/performance.md has
+// the figures). scripts says that the field has scripts in this process, isolated that it
+// has some in other processes.
 func Lockstep(scripts, isolated bool) int {
 	switch {
 	case scripts:
-		return 2
+		return 4
 	case isolated:
 		return 32
 	}

@@ -148,7 +148,7 @@ func TestClusterKills(t *testing.T) {
 		rounds, each, runs = 3, 3, "1500"
 	}
 	if longTests {
-		rounds, each, workers, runs = 10, 10, []int{1, 2, 7}, "60000"
+		rounds, each, workers, runs = 10, 10, []int{1, 2, 7}, "120000"
 	}
 	dir, args := clusterFolder(t)
 	args = append(args, "--runs", runs)

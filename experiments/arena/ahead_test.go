@@ -105,10 +105,9 @@ func TestPlaysAhead(t *testing.T) {
 	plan := planOf(players, 1, 1)
 	field[game.Seats(plan.Seed, 0, players)[16]] = slow
 	play(t, newArena(t, plan, arena.Config{Block: 1}, field...), players, 1)
-	// Seat 16 has a bye in round 17, the last. The opponents of its 16 matches meet
-	// nobody before who has met it: by the circle method (host/game.NewSchedule) its
-	// opponent of round r is 2r-16 modulo 17, and whoever that one has met in the rounds
-	// after it is met by seat 16 later still.
+	// Seat 16 has a bye in round 17, the last. By the circle method (host/game.NewSchedule)
+	// its opponent of round r is seat 2r-1 modulo 17, which in round r+k plays seat 2k-1,
+	// met by seat 16 in round k. So nobody whom it is still to meet depends on its choices.
 	if len(ahead) != 17 {
 		t.Fatalf("%d answers were awaited, want one for each of 16 matches, and one to close", len(ahead))
 	}

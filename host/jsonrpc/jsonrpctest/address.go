@@ -14,8 +14,8 @@ var given sync.Map
 // Address returns an address of this machine, 127.0.0.1:PORT, on which nobody
 // listens: for a server that starts late or again on the same address, or never.
 // The port is below those that systems give to servers on port 0 and to clients:
-// one of these could take it while the test does not listen, and whoever waits for
-// its peer there would meet another program. It is safe for concurrent use.
+// one of these could take it while the test does not listen, and an agent that waits
+// for its peer there would meet another program. It is safe for concurrent use.
 func Address(t interface {
 	Fatalf(format string, args ...any)
 }) string {

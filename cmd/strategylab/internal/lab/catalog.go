@@ -167,8 +167,8 @@ func (l Lab) ownPlugin(ctx context.Context, log *slog.Logger) ([]strategies.Fact
 	}
 	return plugins.Open(ctx, plugins.Config{
 		Command: []string{l.Exe, CommandServe}, Name: "strategylab", Strategies: infos, Log: log,
-		// It is this program, over a socket that nobody else can reach: to make certificates
-		// would take it most of its start.
+		// It is this program, over a socket that nobody else can reach: certificates would
+		// only delay its start.
 		NoTLS: true,
 	})
 }

@@ -60,7 +60,7 @@ func (c *Caller) CallWithID(ctx context.Context, p *Peer, m protocol.Message, id
 		return nil, fmt.Errorf("send %s: %w", t, err)
 	}
 	answer, err := c.callBy(ctx, p, w, m, id)
-	for range mostNarrowings {
+	for tries := 0; err != nil && tries < mostNarrowings; tries++ {
 		fitting, is := w.narrower(m, err)
 		if !is {
 			fitting, is = w.wider(m, err)

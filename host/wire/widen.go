@@ -56,8 +56,11 @@ func missing(text string) []string {
 // has something for; false where that changes nothing.
 func (w Way) wider(m protocol.Message, err error) (Way, bool) {
 	all := missing(Words(err))
+	if len(all) == 0 {
+		return w, false
+	}
 	whole, failed := protocol.Encode(m)
-	if len(all) == 0 || failed != nil {
+	if failed != nil {
 		return w, false
 	}
 	before, failed := w.fields(m, whole)

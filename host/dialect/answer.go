@@ -84,7 +84,7 @@ func (c *Codec) ReadAnswer(sent protocol.Type, a Answer) (protocol.Message, erro
 		if doc == nil {
 			return c.mend(sent, a, nil, c.noAnswer(sent, a))
 		}
-		if refusal := readRefusal(doc, a.Status, raw); refusal != nil {
+		if refusal := readRefusal(doc, a.Status, raw, len(body) != len(raw)); refusal != nil {
 			return nil, refusal
 		}
 		m, err := c.readAnswer(sent, doc, body)
@@ -239,10 +239,13 @@ func splitRPCError(raw jsontext.Value) (code int, message string, data jsontext.
 }
 
 // readRefusal returns the refusal that a message in place of an answer is, nil
-// if it is no refusal. Outer is the answer that the message was found in.
-func readRefusal(doc rawjson.Object, status int, outer jsontext.Value) *Refusal {
+// if it is no refusal. Outer is the answer; inside says that the message is only a part of it.
+func readRefusal(doc rawjson.Object, status int, outer jsontext.Value, inside bool) *Refusal {
 	t := protocol.TypeOf(doc)
-	answer, _ := rawjson.Split(outer)
+	answer := doc
+	if inside {
+		answer, _ = rawjson.Split(outer)
+	}
 	refused := t == protocol.TypeLeagueError || t == protocol.TypeGameError || t == "ERROR" ||
 		doc.Text("error_code") != "" || doc.Text("canonical") != "" || fails(doc) || answer.Get("isError").Kind() == 't' ||
 		t == "" && status >= httpBadRequest

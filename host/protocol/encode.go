@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -44,13 +43,7 @@ func readInteger(dec *jsontext.Decoder, n *int) error {
 // repeats a field, or a Go type that does not fit the header's message type.
 func Encode(m Message) (jsontext.Value, error) {
 	h := m.Head()
-	if c, ok := m.(*broadcastCopy); ok {
-		return c.encode()
-	}
-	if e := byType[h.MessageType]; e != nil && reflect.TypeOf(m) != e.goType {
-		return nil, fmt.Errorf("protocol: encode %s: the message is a %T", h.MessageType, m)
-	}
-	raw, err := json.Marshal(m, plain)
+	raw, err := encode(m, h)
 	if err != nil {
 		return nil, fmt.Errorf("protocol: encode %s: %w", h.MessageType, err)
 	}
@@ -59,6 +52,32 @@ func Encode(m Message) (jsontext.Value, error) {
 	}
 	return raw, nil
 }
+
+func encode(m Message, h *Header) (jsontext.Value, error) {
+	if c, ok := m.(*broadcastCopy); ok {
+		if c.of.err != nil {
+			return nil, c.of.err
+		}
+		w := memberWriter{dst: make([]byte, 0, messageRoom+len(c.of.fields))}
+		w.header(h)
+		w.dst = append(w.dst, c.of.fields...)
+		return w.object()
+	}
+	if e := byType[h.MessageType]; e != nil && reflect.TypeOf(m) != e.goType {
+		return nil, fmt.Errorf("the message is a %T", m)
+	}
+	p, ok := m.(plainMessage)
+	if !ok || len(h.Extra) > 0 {
+		return json.Marshal(m, plain)
+	}
+	w := memberWriter{dst: make([]byte, 0, messageRoom)}
+	w.header(h)
+	p.members(&w)
+	return w.object()
+}
+
+// messageRoom is the room that most messages fit in, in bytes.
+const messageRoom = 512
 
 // Decode validates a message of type t against its field rules and returns it
 // as its Go type. Of a request it wants the header that [ReadHeader] returns; an
@@ -213,16 +232,4 @@ func fieldsOf(m Message) ([]byte, error) {
 type broadcastCopy struct {
 	Header
 	of *broadcast
-}
-
-func (c *broadcastCopy) encode() (jsontext.Value, error) {
-	if c.of.err != nil {
-		return nil, c.of.err
-	}
-	header, err := json.Marshal(&c.Header, plain)
-	if err != nil {
-		return nil, fmt.Errorf("protocol: encode %s: %w", c.of.kind, err)
-	}
-	raw := slices.Grow(header[:len(header)-1], len(c.of.fields)+1)
-	return append(append(raw, c.of.fields...), '}'), nil
 }

@@ -210,7 +210,7 @@ var purpose = map[protocol.Type]string{
 }
 
 // describe returns the description of a tool for a model.
-func describe(about protocol.Description, mode protocol.Mode) string {
+func describe(about *protocol.Description, mode protocol.Mode) string {
 	var signers []string
 	for _, role := range about.From {
 		signers = append(signers, map[protocol.Role]string{

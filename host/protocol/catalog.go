@@ -20,8 +20,7 @@ const (
 	areaQuery              // 6001 and up
 )
 
-// A Description describes a message type. Its slices are shared and must not be
-// changed.
+// A Description describes a message type. It is shared and must not be changed.
 type Description struct {
 	Type    Type
 	Title   string   // one line, for people
@@ -174,13 +173,14 @@ func Types() []Type {
 	return types
 }
 
-// Describe returns the description of a type, and whether the type is known.
-func Describe(t Type) (Description, bool) {
+// Describe returns the description of a type, and whether the type is known. That of
+// an unknown type is empty, not nil.
+func Describe(t Type) (*Description, bool) {
 	e, ok := byType[t]
 	if !ok {
-		return Description{}, false
+		return new(Description), false
 	}
-	return e.Description, true
+	return &e.Description, true
 }
 
 // answers reports whether the type travels as an answer by the book.

@@ -60,6 +60,19 @@ func (c *Caller) CallWithID(ctx context.Context, p *Peer, m protocol.Message, id
 		return nil, fmt.Errorf("send %s: %w", t, err)
 	}
 	answer, err := c.callBy(ctx, p, w, m, id)
+	if err == nil {
+		p.name(t, true)
+		return answer, nil
+	}
+	return c.tryOtherWays(ctx, p, w, m, id, err)
+}
+
+// tryOtherWays calls a peer again after an error, in other ways as far as the error says
+// that they may work.
+func (c *Caller) tryOtherWays(ctx context.Context, p *Peer, w Way, m protocol.Message, id string, err error) (protocol.Message, error) {
+	t := m.Head().MessageType
+	announced, _ := m.(*protocol.RoundAnnouncement)
+	var answer protocol.Message
 	for tries := 0; err != nil && tries < mostNarrowings; tries++ {
 		fitting, is := w.narrower(m, err)
 		if !is {

@@ -67,15 +67,21 @@ func (w Way) Plain() bool { return slices.Equal(w.Drop, everything) }
 
 // Call wraps a message, and returns where it goes.
 func (w Way) Call(m protocol.Message) (dialect.Call, string, error) {
-	d := w.Dialect
-	if w.Input == nil && w.Query == nil && !w.Spread && w.Drop == nil && w.Add == nil {
-		if w.Name == "" {
-			call, err := d.Call(m)
-			return call, w.URL, err
-		}
-		call, err := d.CallAs(w.Name, m)
-		return call, w.URL, err
+	if w.Input != nil || w.Query != nil || w.Spread || w.Drop != nil || w.Add != nil {
+		return w.changed(m)
 	}
+	var call dialect.Call
+	var err error
+	if w.Name == "" {
+		call, err = w.Dialect.Call(m)
+	} else {
+		call, err = w.Dialect.CallAs(w.Name, m)
+	}
+	return call, w.URL, err
+}
+
+// changed is Call where the message does not go as it is.
+func (w Way) changed(m protocol.Message) (dialect.Call, string, error) {
 	whole, err := protocol.Encode(m)
 	if err != nil {
 		return dialect.Call{}, "", err
@@ -88,7 +94,7 @@ func (w Way) Call(m protocol.Message) (dialect.Call, string, error) {
 	if err != nil {
 		return dialect.Call{}, "", err
 	}
-	call, err := d.Wrap(cmp.Or(w.Name, d.MethodsOf(m.Head().MessageType)[0]), raw)
+	call, err := w.Dialect.Wrap(cmp.Or(w.Name, w.Dialect.MethodsOf(m.Head().MessageType)[0]), raw)
 	return call, target, err
 }
 

@@ -235,7 +235,7 @@ func LeagueTools(mode protocol.Mode, types ...protocol.Type) ([]Tool, error) {
 	return tools, nil
 }
 
-func leagueTool(about protocol.Description, mode protocol.Mode) (Tool, error) {
+func leagueTool(about *protocol.Description, mode protocol.Mode) (Tool, error) {
 	input, err := protocol.RequestSchema(about.Type, mode)
 	if err != nil {
 		return Tool{}, fmt.Errorf("schema: %w", err)

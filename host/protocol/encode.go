@@ -72,7 +72,7 @@ func encode(m Message, h *Header) (jsontext.Value, error) {
 	}
 	w := memberWriter{dst: make([]byte, 0, messageRoom)}
 	w.header(h)
-	p.members(&w)
+	p.visitMembers(&w)
 	return w.object()
 }
 
@@ -112,7 +112,7 @@ func decode(t Type, doc rawjson.Object, mode Mode, glanced *Header) (Message, *E
 		glanced = h
 	}
 	rest := h.take(doc, glanced)
-	if len(rest) > 0 {
+	if len(rest) > 0 && !readPlain(m, rest) {
 		// That no name stands twice was seen when the document was taken apart.
 		options := []json.Options{jsontext.AllowDuplicateNames(true), nil}
 		if c.respelt {
@@ -212,21 +212,21 @@ type broadcast struct {
 // fieldsOf encodes the members of a message that are not in its header, each
 // with a comma before it.
 func fieldsOf(m Message) ([]byte, error) {
-	raw, err := Encode(m)
+	raw, err := encode(m, m.Head())
 	if err != nil {
 		return nil, err
 	}
-	doc, err := rawjson.Split(raw)
+	var w memberWriter
+	w.header(m.Head())
+	header, err := w.object()
 	if err != nil {
 		return nil, err
 	}
-	doc = doc.Without(headerNames...)
-	if len(doc) == 0 {
-		return nil, nil
+	fields := raw[len(header)-1 : len(raw)-1]
+	if len(fields) > 0 && fields[0] != ',' {
+		fields = append([]byte{','}, fields...)
 	}
-	fields := doc.Encode()
-	fields[0] = ','
-	return fields[:len(fields)-1], nil
+	return fields, nil
 }
 
 type broadcastCopy struct {

@@ -76,7 +76,7 @@ func (h *Header) Answer(t Type, sender, timestamp string) Header {
 // TypeOf returns the message type that a message bears, "" where it bears none.
 // Unlike [rawjson.Object.Text] it copies no known type.
 func TypeOf(message rawjson.Object) Type {
-	return Type(headerText(message.Get("message_type"), ""))
+	return typeIn(message.Get("message_type"))
 }
 
 // ReadHeader returns the header fields of a message as far as they are strings,
@@ -89,8 +89,8 @@ func ReadHeader(message rawjson.Object) Header {
 			*target = headerWord(rawjson.Unquote(m.Value))
 			continue
 		}
-		if m.Name == "message_type" && m.Value.Kind() == '"' {
-			h.MessageType = Type(headerWord(rawjson.Unquote(m.Value)))
+		if m.Name == "message_type" {
+			h.MessageType = typeIn(m.Value)
 		}
 		if m.Name == "round_id" {
 			h.RoundID = glanceRound(m.Value)
@@ -108,7 +108,7 @@ func (h *Header) take(doc rawjson.Object, glanced *Header) rawjson.Object {
 		case target != nil:
 			*target = headerText(m.Value, *glanced.field(m.Name))
 		case m.Name == "message_type":
-			h.MessageType = Type(headerText(m.Value, ""))
+			h.MessageType = typeIn(m.Value)
 		case m.Name == "round_id" && m.Value.Kind() == 'n':
 			h.RoundID = NoRound()
 		case m.Name == "round_id":
@@ -141,10 +141,19 @@ func headerWord(text []byte) string {
 	case GameEvenOdd:
 		return GameEvenOdd
 	}
-	if e := byType[Type(text)]; e != nil {
-		return string(e.Type)
-	}
 	return string(text)
+}
+
+// typeIn reads a message type, without a copy of a known one.
+func typeIn(v jsontext.Value) Type {
+	if v.Kind() != '"' {
+		return ""
+	}
+	text := rawjson.Unquote(v)
+	if e := byType[Type(text)]; e != nil {
+		return e.Type
+	}
+	return Type(text)
 }
 
 // field returns the header field of that name that is a string.

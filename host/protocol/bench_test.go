@@ -3,6 +3,7 @@ package protocol
 import (
 	"testing"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -89,4 +90,33 @@ func BenchmarkBroadcast(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkReflection compares writing and reading a message without reflection with
+// what package json needs for it.
+func BenchmarkReflection(b *testing.B) {
+	benchEach(b, func(b *testing.B, s sample, raw jsontext.Value) {
+		if _, ok := s.message.(plainMessage); !ok {
+			b.Skip("written by package json")
+		}
+		own := parsed(b, raw).Without(headerNames...)
+		blank := byType[s.message.Head().MessageType].blank
+		ways := map[string]func() error{
+			"write":      func() error { _, err := Encode(s.message); return err },
+			"write/json": func() error { _, err := json.Marshal(s.message, plain); return err },
+		}
+		if readPlain(blank(), own) {
+			ways["read"] = func() error { readPlain(blank(), own); return nil }
+			ways["read/json"] = func() error { return json.Unmarshal(own.Encode(), blank()) }
+		}
+		for name, f := range ways {
+			b.Run(name, func(b *testing.B) {
+				for b.Loop() {
+					if err := f(); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	})
 }

@@ -185,6 +185,20 @@ func TestDrainEndsStreams(t *testing.T) {
 // up the end of the server, nor does an idle one.
 func TestDrainClosesUnused(t *testing.T) {
 	t.Parallel()
+	// net/http by itself would wait five seconds for the unused one, every time; a slow
+	// machine may do so once.
+	var took time.Duration
+	for range 5 {
+		if took = endingWithUnused(t); took < 4*time.Second {
+			return
+		}
+	}
+	t.Errorf("ending took %v", took)
+}
+
+// endingWithUnused returns how long a server takes to end that has an idle connection
+// and one on which nothing was sent.
+func endingWithUnused(t *testing.T) time.Duration {
 	srv, err := jsonrpc.Listen(t.Context(), "127.0.0.1:0", jsonrpc.Config{Drain: time.Hour})
 	if err != nil {
 		t.Fatal(err)
@@ -200,13 +214,11 @@ func TestDrainClosesUnused(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Error(err)
 	}
-	// net/http by itself would wait five seconds for the unused one.
-	if d := time.Since(start); d > 4*time.Second {
-		t.Errorf("ending took %v", d)
-	}
+	took := time.Since(start)
 	if _, err := io.ReadAll(unused); err != nil {
 		t.Logf("the unused connection ended with %v", err)
 	}
+	return took
 }
 
 // TestLoopbackDrainPeriod looks at the loopback's drain with a clock that can

@@ -26,9 +26,13 @@ const (
 	empty, full, closed, awaited = 0, 1, 2, 3 // awaited: full, and the sender waits
 )
 
-// How long a goroutine that waits keeps its processor.
+// How long a goroutine that waits keeps its processor. A timer that ends before the tick
+// of the kernel, mostly 4 ms, costs as much as the rest of the wait, because the kernel has
+// to set the timer of the processor, and to set it back. So the host holds for longer than
+// that, but after an answer that took longer than holdSlow, only for holdSlow.
 const (
-	holdHost   = 200 * time.Microsecond
+	holdHost   = 5 * time.Millisecond
+	holdSlow   = 200 * time.Microsecond
 	holdPlugin = 20 * time.Millisecond
 	// recheck bounds a wait after that, should the other process misuse the state.
 	recheck = 100 * time.Millisecond
@@ -39,7 +43,9 @@ type half struct {
 	state  *atomic.Uint32
 	length *uint32
 	bytes  []byte
-	skip   int // waits before it looks again
+	skip   int  // waits before it looks again
+	skips  int  // what skip was after the last look
+	slow   bool // the last answer took longer than holdSlow
 }
 
 // pipe is one end of the connection.
@@ -224,17 +230,19 @@ func (p *pipe) await(h *half, want, also uint32) bool {
 		case held:
 			p.sleep(h.state, now)
 		default:
-			held = p.keep(h.state, now)
+			held = p.keep(h, now)
 		}
 	}
 }
 
 // looks is how often a goroutine looks at a state before it sleeps: some 50 us, as much
 // as the two wakes cost that it saves. It pays where the other process runs on a
-// processor of its own. Where it did not, the next skipAfter waits go without.
+// processor of its own. Where it did not, the next leastSkips waits go without, and twice
+// as many each time, up to mostSkips.
 const (
-	looks     = 100_000
-	skipAfter = 100
+	looks      = 100_000
+	leastSkips = 100
+	mostSkips  = 100 * leastSkips
 )
 
 func (h *half) look(want, also uint32) bool {
@@ -244,19 +252,27 @@ func (h *half) look(want, also uint32) bool {
 	}
 	for range looks {
 		if now := h.state.Load(); now == want || now == also {
+			h.skips = 0
 			return true
 		}
 	}
-	h.skip = skipAfter
+	h.skips = min(max(2*h.skips, leastSkips), mostSkips)
+	h.skip = h.skips
 	return false
 }
 
 // keep waits for a change of the state, unknown to Go's scheduler. It returns true
 // after the time for that, or if the scheduler wants the processor back and sends
 // a signal.
-func (p *pipe) keep(state *atomic.Uint32, now uint32) bool {
-	t := unix.NsecToTimespec(p.hold.Nanoseconds())
-	_, _, err := unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(state)), futexWait, uintptr(now), uintptr(unsafe.Pointer(&t)), 0, 0)
+func (p *pipe) keep(h *half, now uint32) bool {
+	hold := p.hold
+	if hold == holdHost && h.slow {
+		hold = holdSlow
+	}
+	t := unix.NsecToTimespec(hold.Nanoseconds())
+	began := time.Now()
+	_, _, err := unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(h.state)), futexWait, uintptr(now), uintptr(unsafe.Pointer(&t)), 0, 0)
+	h.slow = time.Since(began) > holdSlow
 	return err == unix.ETIMEDOUT || err == unix.EINTR
 }
 

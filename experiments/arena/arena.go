@@ -36,7 +36,7 @@ const DefaultBlock = 64
 func Lockstep(scripts, isolated bool) int {
 	switch {
 	case scripts:
-		return 4
+		return 2
 	case isolated:
 		return 32
 	}

@@ -26,10 +26,11 @@ const (
 	empty, full, closed, awaited = 0, 1, 2, 3 // awaited: full, and the sender waits
 )
 
-// How long a goroutine that waits keeps its processor. A timer that ends before the tick
-// of the kernel, mostly 4 ms, costs as much as the rest of the wait, because the kernel has
-// to set the timer of the processor, and to set it back. So the host holds for longer than
-// that, but after an answer that took longer than holdSlow, only for holdSlow.
+// How long a goroutine that waits keeps its processor. For a wait that ends before its next
+// tick, mostly within 4 ms, the kernel sets the timer of the processor and sets it back,
+// which costs microseconds in a virtual machine. So the host holds for longer than that, but
+// after an answer that took longer than holdSlow, only for holdSlow: others need the
+// processor.
 const (
 	holdHost   = 5 * time.Millisecond
 	holdSlow   = 200 * time.Microsecond

@@ -1,9 +1,6 @@
 package arena
 
-import (
-	"context"
-	"slices"
-)
+import "context"
 
 // A league with batched seats is not played round by round. A seat plays its matches in
 // the order of the schedule and learns of no others, so a match can be played as soon as
@@ -28,7 +25,7 @@ func (l *league) prepare() {
 func (l *league) proceed(ctx context.Context) {
 	for l.err == nil {
 		l.ask(ctx)
-		if l.waiting() || l.front == len(l.arena.parts) && len(l.late) == 0 {
+		if l.waiting() || l.over() {
 			return
 		}
 		l.playAhead(ctx)
@@ -38,6 +35,11 @@ func (l *league) proceed(ctx context.Context) {
 // waiting reports whether a batched seat has not answered yet.
 func (l *league) waiting() bool {
 	return l.some(func(s *seat) bool { return s.asked })
+}
+
+// over reports whether every seat has been told all outcomes.
+func (l *league) over() bool {
+	return !l.some(func(s *seat) bool { return s.at < len(l.arena.parts) })
 }
 
 // behind reports whether a batched seat waits for more than its own answer: the choice
@@ -75,21 +77,16 @@ func (l *league) ask(ctx context.Context) {
 // playAhead plays what does not depend on an awaited answer. It calls no batched seat:
 // their groups may be in the middle of a step.
 func (l *league) playAhead(ctx context.Context) {
-	for _, at := range l.late {
-		l.visit(ctx, at)
-	}
-	l.late = slices.DeleteFunc(l.late, l.finished)
-	for l.front < len(l.arena.parts) && l.err == nil {
-		if l.front%l.arena.perRound == 0 {
-			if !l.some(func(s *seat) bool { return s.at >= l.front }) {
-				return // all wait for earlier matches
+	for moved := true; moved && l.err == nil; {
+		moved, l.err = false, context.Cause(ctx)
+		for i := range l.seats {
+			for s := &l.seats[i]; s.at < len(l.arena.parts) && l.err == nil; moved = true {
+				at := s.at
+				if l.visit(ctx, at&^1); s.at == at {
+					break
+				}
 			}
-			l.err = context.Cause(ctx)
 		}
-		if l.visit(ctx, l.front); !l.finished(l.front) {
-			l.late = append(l.late, l.front)
-		}
-		l.front += 2
 	}
 }
 
@@ -133,12 +130,6 @@ func (l *league) leave(s *seat) { s.at, s.chosen = int(l.arena.next[s.at]), fals
 func (l *league) knows(at int) bool {
 	s := &l.seats[l.arena.parts[at].seat]
 	return s.at > at || s.at == at && s.chosen && !s.asked
-}
-
-// finished reports whether both seats of a match were told its outcome.
-func (l *league) finished(at int) bool {
-	parts := l.arena.parts
-	return l.seats[parts[at].seat].at > at && l.seats[parts[at+1].seat].at > at+1
 }
 
 // follow notes which part follows which one in the course of a seat.

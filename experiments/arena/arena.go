@@ -62,7 +62,6 @@ type Arena struct {
 	batcherOf []int                // by field index, in batchers; -1 for none
 	draw      game.Draw
 	rounds    int
-	perRound  int      // parts in a round
 	parts     []part   // in the order of the schedule, side A before side B
 	firsts    []int32  // by seat: its first part
 	next      []int32  // by part: the next one of the same seat
@@ -102,7 +101,7 @@ func New(plan results.Plan, factories []strategies.Factory, opts Config) (*Arena
 	}
 	a := &Arena{
 		plan: plan, factories: factories, draw: draw, opts: opts,
-		rounds: sched.Rounds(), perRound: 2 * len(sched.Round(1)),
+		rounds: sched.Rounds(),
 	}
 	for seat := range plan.Field {
 		a.ids = append(a.ids, game.PlayerID(seat))

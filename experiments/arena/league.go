@@ -24,11 +24,6 @@ type league struct {
 	// interrupted, and the next of its four calls: choose of either seat, and observe.
 	at, broken, step int
 
-	// Of a league with batched seats: the first match that nobody has looked at, and
-	// those before it that wait for an answer, or for a match that does.
-	front int
-	late  []int
-
 	// During a call of a strategy, twice its part, plus 1 for choose or 2 for
 	// observe. Otherwise 0.
 	calling int
@@ -54,7 +49,7 @@ func (l *league) begin(a *Arena, index int, rec *results.League, quarantined []b
 	l.index, l.rec, l.err, l.batch = index, rec, nil, false
 	l.draws.Reset(a.plan.Seed, index)
 	clear(l.noted)
-	l.closed, l.at, l.step, l.calling, l.front, l.late = false, 0, calls, 0, 0, l.late[:0]
+	l.closed, l.at, l.step, l.calling = false, 0, calls, 0
 	for s := range l.seats {
 		field := rec.Seats[s]
 		l.seats[s] = seat{field: field}

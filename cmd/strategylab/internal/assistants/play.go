@@ -94,6 +94,9 @@ func (l *labTools) playIn(ctx context.Context, dir, id string, plan results.Plan
 	}
 	warn := func(format string, args ...any) { l.cfg.log.Warn(fmt.Sprintf(format, args...)) }
 	played, err := lab.Session{Lab: l.cfg.lab, Report: &lab.ReportOptions{Warn: warn}, Seen: seen}.Play(ctx, folder, dir, t.Factories)
+	if err == nil {
+		err = played.WritePage(ctx)
+	}
 	if ctx.Err() != nil && (err != nil || played.Run.Estimates.Leagues == 0) {
 		return finished{}, stoppedBy(ctx, early)
 	}

@@ -26,7 +26,7 @@ type Session struct {
 	Lab     Lab
 	Workers int              // leagues played in parallel; 0 picks a number
 	Judge   *assert.Judge    // of assertions; nil for none
-	Report  *ReportOptions   // nil for no page
+	Report  *ReportOptions   // of the page that Played.WritePage makes; nil for none
 	Origin  string           // folder of the run that this one repeats, for its scripts; may be empty
 	Seen    experiments.Sink // sees every new league; may be nil
 	// Former is the folder of a run of the same plan with other code of some players. Its
@@ -35,7 +35,6 @@ type Session struct {
 	// Watch is called after every new league, by the goroutine that records them. Nil
 	// means nobody watches.
 	Watch func(Sofar)
-	Ended func() // called when the last league has been played; may be nil
 	// Cluster, if not nil, has other machines play.
 	Cluster *Cluster
 
@@ -76,10 +75,12 @@ type Played struct {
 	page.Input
 	Interrupted bool // the context ended before the run was complete
 	Kept        int  // leagues that were taken over from the former run
+
+	page *unwritten // nil for none
 }
 
 // Play plays the remaining leagues of the run in an open folder, writes its
-// summary and page there, and closes the folder, whose path is path. An
+// summary there, and closes the folder, whose path is path. An
 // interruption is not an error: Played then covers the complete leagues.
 func (s Session) Play(ctx context.Context, dir *results.Dir, path string, factories []strategies.Factory) (*Played, error) {
 	c, err := newCollectors(dir.Plan(), s.Report != nil, s.Report != nil, s.Report != nil && s.Report.Ratings)
@@ -90,14 +91,17 @@ func (s Session) Play(ctx context.Context, dir *results.Dir, path string, factor
 		return nil, errors.Join(err, dir.Close())
 	}
 	played, err := s.playLeagues(ctx, dir, factories, c)
-	if s.Ended != nil {
-		s.Ended()
-	}
 	if err == nil {
-		err = s.keep(ctx, dir, path, factories, c, played)
+		err = dir.Summary(played.Run.Document())
 	}
 	if err = errors.Join(err, dir.Close()); err != nil {
 		return nil, err
+	}
+	if s.Report != nil && played.Run.Estimates.Leagues > 0 {
+		played.page = &unwritten{options: *s.Report, path: path, collectors: c}
+		if s.Absent == nil {
+			played.page.factories = factories
+		}
 	}
 	return played, nil
 }
@@ -180,29 +184,35 @@ func cutShort(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx)))
 }
 
-// keep writes what a run shows to its folder. It plays the mirror leagues for the
-// page, unless the run was interrupted.
-func (s Session) keep(ctx context.Context, dir *results.Dir, path string, factories []strategies.Factory, c *collectors, played *Played) error {
-	if err := dir.Summary(played.Run.Document()); err != nil {
-		return err
-	}
-	if s.Report == nil || played.Run.Estimates.Leagues == 0 {
+// unwritten is the page of a run before it is written.
+type unwritten struct {
+	options    ReportOptions
+	path       string
+	collectors *collectors
+	factories  []strategies.Factory // of the mirror leagues; nil for none
+}
+
+// WritePage writes the page of the run into its folder, if the session wants one. Before
+// that it plays mirror leagues, until ctx ends. It takes a moment, so what the run shows
+// can be told first.
+func (p *Played) WritePage(ctx context.Context) (err error) {
+	u := p.page
+	if u == nil {
 		return nil
 	}
-	var err error
-	played.Leagues = c.leagues
-	if s.Absent == nil {
-		if played.Mirrors, err = playMirrors(ctx, played.Run, factories); err != nil {
+	p.Leagues = u.collectors.leagues
+	if u.factories != nil {
+		if p.Mirrors, err = playMirrors(ctx, p.Run, u.factories); err != nil {
 			return err
 		}
-		if err := keepMirrors(path, played.Mirrors); err != nil {
+		if err := keepMirrors(u.path, p.Mirrors); err != nil {
 			return err
 		}
 	}
-	if played.Worths, played.WorthLeagues, err = c.worths(s.Report.Warn); err != nil {
+	if p.Worths, p.WorthLeagues, err = u.collectors.worths(u.options.Warn); err != nil {
 		return err
 	}
-	return WritePage(path, Dated(path, played.Input), s.Report.PNG)
+	return WritePage(u.path, Dated(u.path, p.Input), u.options.PNG)
 }
 
 // judge completes a report with the verdicts on the assertions.

@@ -296,6 +296,9 @@ func (e *experimentRun) finish(ctx context.Context, dir *results.Dir, out string
 	if err != nil {
 		return nil, err
 	}
+	if err := played.WritePage(ctx); err != nil {
+		return nil, err
+	}
 	played.Run.Folder = out
 	if played.Interrupted {
 		return &played.Run, e.stopped(&played.Run, confirmCommand(out))
@@ -311,11 +314,11 @@ func (e *experimentRun) playOut(ctx context.Context, dir *results.Dir, out strin
 	if err != nil {
 		return nil, err
 	}
-	return e.present(out, played)
+	return e.present(ctx, out, played)
 }
 
-// present prints what the run in a folder shows.
-func (e *experimentRun) present(out string, played *lab.Played) (*report.Run, error) {
+// present prints what the run in a folder shows, and writes its page.
+func (e *experimentRun) present(ctx context.Context, out string, played *lab.Played) (*report.Run, error) {
 	run := &played.Run
 	run.Folder = out
 	if e.format == "csv" {
@@ -323,8 +326,14 @@ func (e *experimentRun) present(out string, played *lab.Played) (*report.Run, er
 			return nil, err
 		}
 	}
-	if err := e.show(*run); err != nil {
+	err := e.show(*run)
+	if err = errors.Join(err, played.WritePage(ctx)); err != nil {
 		return nil, err
+	}
+	if e.live != nil && !played.Interrupted {
+		if err := e.live.finish(ctx, &e.output, out, played.Input); err != nil {
+			return nil, err
+		}
 	}
 	if e.format == "csv" { // CSV has no place for them
 		for _, p := range run.Facts.Processes {

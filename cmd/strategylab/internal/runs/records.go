@@ -83,7 +83,7 @@ func (e *experimentRun) mergeSums(dirs []string, out string) error {
 		return err
 	}
 	e.page = nil
-	if _, err := e.present(out, played); err != nil {
+	if _, err := e.present(e.c.Context, out, played); err != nil {
 		return err
 	}
 	e.note("there is neither a digest nor a report.html, which need the records of single leagues")

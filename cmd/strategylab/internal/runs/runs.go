@@ -187,7 +187,7 @@ func (o *output) play(ctx context.Context, dir *results.Dir, out string, factori
 	o.p.ForBatch()
 	progress := command.StartProgress(bar, o.p.Err, o.p.Now, dir.Len(), plan.Runs, plan.Stop != nil)
 	screen, rows := o.standings(plan)
-	s.Lab, s.Judge, s.Seen, s.Ended = o.p.Lab, judge, progress, progress.Stop
+	s.Lab, s.Judge, s.Seen = o.p.Lab, judge, progress
 	tuned, err := o.follow(plan, o.before, progress)
 	if err != nil {
 		progress.Stop()
@@ -210,16 +210,12 @@ func (o *output) play(ctx context.Context, dir *results.Dir, out string, factori
 		}
 	}
 	played, err := s.Play(ctx, dir, o.p.Path(out), factories)
+	progress.Stop()
 	if err != nil {
 		return nil, err
 	}
 	if !played.Interrupted {
 		o.cluster.ended(o.p.Path(out))
-	}
-	if o.live != nil && !played.Interrupted {
-		if err := o.live.finish(ctx, o, out, played.Input); err != nil {
-			return nil, err
-		}
 	}
 	if played.Kept > 0 {
 		o.note("%s of %s are those of the run before: the edited strategies chose the same in them",

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/strategylab/strategylab/host/agent"
@@ -52,17 +51,19 @@ func (r *Referee) alarm(ctx context.Context, m *match, what string, err error) {
 func (r *Referee) conduct(ctx context.Context, m *match) error {
 	p := &place{of: r.inPlay}
 	defer p.give()
-	if err := r.playToEnd(ctx, m, p); err != nil {
+	d := newDuo()
+	defer d.stop()
+	if err := r.playToEnd(ctx, m, p, d); err != nil {
 		return err
 	}
 	if m.setOnce(&m.notified) {
-		r.announceResult(ctx, m)
+		r.announceResult(ctx, m, d)
 	}
 	return nil
 }
 
 // playToEnd plays a match until it is finished.
-func (r *Referee) playToEnd(ctx context.Context, m *match, place *place) error {
+func (r *Referee) playToEnd(ctx context.Context, m *match, place *place, d *duo) error {
 	if !r.absent(m, game.SideA, protocol.TypeGameJoinAck) && !r.absent(m, game.SideB, protocol.TypeGameJoinAck) {
 		if err := place.take(ctx); err != nil {
 			return err
@@ -75,13 +76,13 @@ func (r *Referee) playToEnd(ctx context.Context, m *match, place *place) error {
 		}
 	}
 	if p.Phase() == game.WaitingForPlayers {
-		r.both(func(side int) { r.invite(ctx, m, side, place) })
+		d.both(func(side int) { r.invite(ctx, m, side, place) })
 	}
 	if p = m.state(); p.Phase() == game.CollectingChoices {
 		if err := place.take(ctx); err != nil {
 			return err
 		}
-		r.both(func(side int) { r.ask(ctx, m, side) })
+		d.both(func(side int) { r.ask(ctx, m, side) })
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -119,12 +120,35 @@ func (r *Referee) draw(ctx context.Context, m *match) error {
 	return m.change(func(p *game.Play) error { return p.Draw(number) })
 }
 
-// both does something for both sides at the same time.
-func (r *Referee) both(do func(side int)) {
-	var other sync.WaitGroup
-	other.Go(func() { do(game.SideB) })
+// A duo does things for both sides of a match at the same time. Side B has one goroutine
+// for all of them, as a new one would have to grow its stack each time.
+type duo struct {
+	do   chan func(side int)
+	done chan struct{} // after each of them, and closed in the end
+}
+
+// newDuo returns a duo that is to be stopped.
+func newDuo() *duo {
+	d := &duo{make(chan func(int)), make(chan struct{})}
+	go func() {
+		defer close(d.done)
+		for do := range d.do {
+			do(game.SideB)
+			d.done <- struct{}{}
+		}
+	}()
+	return d
+}
+
+func (d *duo) both(do func(side int)) {
+	d.do <- do
 	do(game.SideA)
-	other.Wait()
+	<-d.done
+}
+
+func (d *duo) stop() {
+	close(d.do)
+	<-d.done
 }
 
 // header returns the header of a message to a player of a match.

@@ -64,13 +64,13 @@ func (r *Referee) inBackground(ctx context.Context, do func(ctx context.Context)
 // background. A player that has lost the match by being silent is not
 // awaited at all, so that a dead one stalls nobody; nor is one that the organiser has
 // taken out.
-func (r *Referee) announceResult(ctx context.Context, m *match) {
+func (r *Referee) announceResult(ctx context.Context, m *match, d *duo) {
 	p := m.state()
 	result := results(m, &p)
 	r.emit(resultEvent(m, &p))
 	var sides [2]game.Side
 	sides[0], sides[1] = p.Sides()
-	r.both(func(side int) {
+	d.both(func(side int) {
 		send := func(ctx context.Context) (protocol.Message, error) {
 			answer, err := r.cfg.Caller.Call(ctx, r.peer(m, side), result[side](r.header(protocol.TypeGameOver, m, side)))
 			if err == nil && r.cfg.Mode == protocol.Strict && answer.Head().Flaw != nil {

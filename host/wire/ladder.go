@@ -213,7 +213,8 @@ func (l *Ladder) settle(t protocol.Type, o *Outcome) {
 
 // waysAt returns the ways at one URL, the commonest first.
 func (l *Ladder) waysAt(at string, t protocol.Type) []Way {
-	ways := l.wrapped(at, l.text)
+	const most = 32 // of two kinds of ids, and the others
+	ways := l.wrapped(make([]Way, 0, most), at, l.text)
 	if l.Wrappings == nil {
 		flat := l.ofKind(dialect.Contracts, l.text)
 		if registers(t) {
@@ -227,11 +228,11 @@ func (l *Ladder) waysAt(at string, t protocol.Type) []Way {
 			ways = append(ways, smallest(Way{URL: at, Dialect: l.ofKind(dialect.Tool, l.text)})...)
 		}
 	}
-	return append(ways, l.wrapped(at, !l.text)...)
+	return l.wrapped(ways, at, !l.text)
 }
 
-// wrapped returns the ways of all wrappings under one kind of id.
-func (l *Ladder) wrapped(at string, text bool) []Way {
+// wrapped appends the ways of all wrappings under one kind of id.
+func (l *Ladder) wrapped(ways []Way, at string, text bool) []Way {
 	all := l.Wrappings
 	if all == nil {
 		all = dialect.RegistrationOrder()
@@ -239,7 +240,6 @@ func (l *Ladder) wrapped(at string, text bool) []Way {
 			all = slices.Insert(all, 0, known)
 		}
 	}
-	var ways []Way
 	for _, d := range all {
 		if d = l.ofKind(d, text); d != nil {
 			ways = append(ways, Way{URL: at, Dialect: d})

@@ -71,7 +71,11 @@ func TestProcesses(t *testing.T) {
 		{Name: "<b>x", Kind: "lua", Players: []string{"bot-01", "bot-02"}, CPUSeconds: 1234.5, PeakBytes: &peak, Starts: 1},
 		{Name: "y", Kind: "plugin", Players: []string{"bot-03"}, Starts: 6, Failures: 7, PutAside: true},
 	}
-	got := text(written(t, in))
+	html := written(t, in)
+	if regexp.MustCompile(`<th[^>]*></th>`).MatchString(html) {
+		t.Error("a column or a row has no heading")
+	}
+	got := text(html)
 	for _, want := range []string{
 		"y was quarantined after its processes had failed 7 times: from then on bot-03 lost every match.",
 		"&lt;b&gt;x lua bot-01, bot-02 1,234.50 s 1.5 MiB 1 0",

@@ -68,7 +68,7 @@ func (l *league) ask(ctx context.Context) {
 			if !l.knows(at) || !l.knows(at^1) {
 				break
 			}
-			l.decide(&l.rec.Matches[at>>1], &l.arena.parts[at], at)
+			l.decide(&l.rec.Matches[at>>1], at)
 			l.report(ctx, s, at)
 		}
 	}
@@ -101,7 +101,7 @@ func (l *league) visit(ctx context.Context, at int) {
 	if !l.knows(at) || !l.knows(at+1) {
 		return
 	}
-	l.decide(&l.rec.Matches[at>>1], &l.arena.parts[at], at)
+	l.decide(&l.rec.Matches[at>>1], at)
 	for _, at := range [2]int{at, at + 1} {
 		if s := &l.seats[l.arena.parts[at].seat]; s.at == at && !s.batched() {
 			l.report(ctx, s, at)
@@ -112,19 +112,19 @@ func (l *league) visit(ctx context.Context, at int) {
 // enter has a seat choose in its match, or asks it to.
 func (l *league) enter(ctx context.Context, s *seat, at int) {
 	if !s.chosen {
-		*l.side(at) = l.choose(ctx, s, &l.arena.parts[at], at)
+		*l.side(at) = l.choose(ctx, s, at)
 		s.chosen = true
 	}
 }
 
 // report tells a seat the outcome of its match, which has just been decided.
 func (l *league) report(ctx context.Context, s *seat, at int) {
-	l.tell(ctx, s, &l.arena.parts[at], &l.rec.Matches[at>>1], at)
+	l.tell(ctx, s, &l.rec.Matches[at>>1], at)
 	l.leave(s)
 }
 
 // leave takes a seat to its next match.
-func (l *league) leave(s *seat) { s.at, s.chosen = int(l.arena.next[s.at]), false }
+func (l *league) leave(s *seat) { s.at, s.chosen = int(l.arena.parts[s.at].next), false }
 
 // knows reports whether the side of a match that a part is about is known.
 func (l *league) knows(at int) bool {
@@ -134,12 +134,13 @@ func (l *league) knows(at int) bool {
 
 // follow notes which part follows which one in the course of a seat.
 func (a *Arena) follow() {
-	a.firsts, a.next = make([]int32, len(a.factories)), make([]int32, len(a.parts))
+	a.firsts = make([]int32, len(a.factories))
 	for i := range a.firsts {
 		a.firsts[i] = int32(len(a.parts))
 	}
 	for at := len(a.parts) - 1; at >= 0; at-- {
-		first := &a.firsts[a.parts[at].seat]
-		a.next[at], *first = *first, int32(at)
+		p := &a.parts[at]
+		first := &a.firsts[p.seat]
+		p.next, *first = *first, int32(at)
 	}
 }

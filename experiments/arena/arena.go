@@ -62,20 +62,25 @@ type Arena struct {
 	batcherOf []int                // by field index, in batchers; -1 for none
 	draw      game.Draw
 	rounds    int
-	parts     []part   // in the order of the schedule, side A before side B
+	matches   []match  // in the order of the schedule
+	parts     []part   // of their sides A and B in turn
 	firsts    []int32  // by seat: its first part
-	next      []int32  // by part: the next one of the same seat
 	ids       []string // by seat
 	opts      Config
 }
 
 var _ experiments.Driver = (*Arena)(nil)
 
+type match struct {
+	id    string
+	round int
+}
+
+// part is what one seat plays of a match. All parts together are looked at again and
+// again, so they are small enough to stay in a cache.
 type part struct {
-	match    string // its id
-	opponent string // its player id
-	seat     int32
-	round    int32
+	seat int32
+	next int32 // the next part of the same seat; after the last, the number of parts
 }
 
 // New returns an arena for a plan. factories[f] plays for the player with field
@@ -107,9 +112,8 @@ func New(plan results.Plan, factories []strategies.Factory, opts Config) (*Arena
 		a.ids = append(a.ids, game.PlayerID(seat))
 	}
 	for _, m := range sched.Matches() {
-		a.parts = append(a.parts,
-			part{match: m.ID, opponent: a.ids[m.B], seat: int32(m.A), round: int32(m.Round)},
-			part{match: m.ID, opponent: a.ids[m.A], seat: int32(m.B), round: int32(m.Round)})
+		a.matches = append(a.matches, match{id: m.ID, round: m.Round})
+		a.parts = append(a.parts, part{seat: int32(m.A)}, part{seat: int32(m.B)})
 	}
 	a.follow()
 	return a, a.inspect()

@@ -100,14 +100,13 @@ func (l *league) play(ctx context.Context) {
 	l.mend(ctx)
 	parts, matches, draw := l.arena.parts, l.rec.Matches, l.arena.draw
 	for at := l.at; at < len(parts) && l.err == nil; at += 2 {
-		m, a, b := &matches[at>>1], &parts[at], &parts[at+1]
-		sa, sb := &l.seats[a.seat], &l.seats[b.seat]
+		m, sa, sb := &matches[at>>1], &l.seats[parts[at].seat], &l.seats[parts[at+1].seat]
 		m.Number = int32(draw.Pick(l.draws.Next()))
-		m.A = l.choose(ctx, sa, a, at)
-		m.B = l.choose(ctx, sb, b, at+1)
-		l.decide(m, a, at)
-		l.tell(ctx, sa, a, m, at)
-		l.tell(ctx, sb, b, m, at+1)
+		m.A = l.choose(ctx, sa, at)
+		m.B = l.choose(ctx, sb, at+1)
+		l.decide(m, at)
+		l.tell(ctx, sa, m, at)
+		l.tell(ctx, sb, m, at+1)
 		if at%often == 0 && ctx.Err() != nil {
 			l.err = context.Cause(ctx)
 		}
@@ -121,14 +120,13 @@ const calls = 4
 func (l *league) mend(ctx context.Context) {
 	for ; l.step < calls; l.step++ {
 		at := l.broken + l.step&1
-		v, m := &l.arena.parts[at], &l.rec.Matches[at>>1]
-		s := &l.seats[v.seat]
+		m, s := &l.rec.Matches[at>>1], &l.seats[l.arena.parts[at].seat]
 		if l.step < 2 {
-			*l.side(at) = l.choose(ctx, s, v, at)
+			*l.side(at) = l.choose(ctx, s, at)
 			continue
 		}
-		l.decide(m, v, at)
-		l.tell(ctx, s, v, m, at)
+		l.decide(m, at)
+		l.tell(ctx, s, m, at)
 	}
 }
 
@@ -167,12 +165,13 @@ func role(at int) game.Role { return game.RoleA + game.Role(at&1) }
 
 // choose returns one seat's side of a match. That of a batched seat follows with
 // the answers to the step.
-func (l *league) choose(ctx context.Context, s *seat, v *part, at int) game.Side {
+func (l *league) choose(ctx context.Context, s *seat, at int) game.Side {
 	if s.out != game.NoFault {
 		return game.Side{Fault: s.forfeit()}
 	}
-	t := &s.turn
-	t.Match, t.MatchID, t.Round, t.Opponent, t.Role = uint64(at>>1), v.match, int(v.round), v.opponent, role(at)
+	a := l.arena
+	t, m := &s.turn, &a.matches[at>>1]
+	t.Match, t.MatchID, t.Round, t.Opponent, t.Role = uint64(at>>1), m.id, m.round, a.ids[a.parts[at^1].seat], role(at)
 	if s.group != nil {
 		s.asked = true
 		s.group.choose(s, at)
@@ -194,12 +193,12 @@ func (l *league) choose(ctx context.Context, s *seat, v *part, at int) game.Side
 }
 
 // tell reports the outcome of the match decided last to one seat.
-func (l *league) tell(ctx context.Context, s *seat, v *part, m *results.Match, at int) {
+func (l *league) tell(ctx context.Context, s *seat, m *results.Match, at int) {
 	if s.out != game.NoFault {
 		return
 	}
 	o := &l.outcome
-	o.Opponent, o.Role = v.opponent, role(at)
+	o.Opponent, o.Role = s.turn.Opponent, s.turn.Role // of this match, in which it has chosen
 	if at&1 == 0 {
 		o.Choice, o.OpponentChoice, o.Result, o.Points = m.A.Choice, m.B.Choice, l.verdict.ResultA, l.verdict.PointsA
 	} else {
@@ -227,9 +226,10 @@ func (l *league) tell(ctx context.Context, s *seat, v *part, m *results.Match, a
 // decide scores a match. Every match takes a number from the stream of draws, even
 // if a technical loss makes it unused, so that no other match shifts. To decide a match
 // again gives the same.
-func (l *league) decide(m *results.Match, v *part, at int) {
+func (l *league) decide(m *results.Match, at int) {
 	o, number := &l.outcome, int(m.Number)
-	o.Match, o.MatchID, o.Round = uint64(at>>1), v.match, int(v.round)
+	of := &l.arena.matches[at>>1]
+	o.Match, o.MatchID, o.Round = uint64(at>>1), of.id, of.round
 	o.Number, o.Drew, m.Number = 0, false, results.NoNumber
 	if m.A.Fault|m.B.Fault == game.NoFault {
 		o.Number, o.Drew, m.Number = number, true, int32(number)

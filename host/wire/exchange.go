@@ -22,14 +22,14 @@ type Exchange struct {
 	// From is what the agent's Authenticate stores about the sender.
 	From any
 
-	mcp   bool      // the rules of the MCP standard apply
 	call  *toolCall // of a tool by params.tool and params.input; nil for everything else
+	mcp   bool      // the rules of the MCP standard apply
 	plain bool      // it is not a message of the league: Config.Tools answers
 
 	checked bool // the message has been checked against its field table
+	asked   bool // the handler has called Decode
 	message protocol.Message
-	flaw    error // what it breaks
-	asked   bool  // the handler has called Decode
+	flaw    error // what the message breaks
 
 	unopened error            // of the stage open
 	answer   protocol.Message // of the handler

@@ -25,7 +25,7 @@ const (
 func ClusterFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: FlagClusterCreds, Usage: "`FILE`: NATS credentials"},
-		&cli.StringFlag{Name: FlagClusterCA, Usage: "`FILE`: authorities to trust, in PEM"},
+		&cli.StringFlag{Name: FlagClusterCA, Usage: "`FILE`: certificate authorities to trust, in PEM"},
 		&cli.StringFlag{Name: FlagClusterCert, Usage: "`FILE`: client certificate in PEM"},
 		&cli.StringFlag{Name: FlagClusterKey, Usage: "`FILE`: the client certificate's key in PEM"},
 		&cli.StringFlag{Name: FlagClusterPrefix, Value: cluster.DefaultPrefix, Usage: "`NAME`: first words of all NATS subjects"},

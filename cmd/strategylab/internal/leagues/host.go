@@ -38,9 +38,9 @@ func hostFlags() []cli.Flag {
 func openFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: command.FlagPlayers, Usage: "start when this many players have registered", DefaultText: "wait for 'strategylab start'"},
-		&cli.StringFlag{Name: command.FlagAdminToken, Usage: "`TOKEN`: to start the league with; none allows local programs", DefaultText: "generated, shown once on stderr"},
-		&cli.StringFlag{Name: command.FlagAdminFile, Usage: "`FILE`: the admin token, kept over restarts", DefaultText: "in --data-dir, if that is given"},
-		&cli.IntFlag{Name: flagPerAddress, Usage: "players that may register from one other machine", DefaultText: "any number", Action: command.AtLeast(flagPerAddress, 1)},
+		&cli.StringFlag{Name: command.FlagAdminToken, Usage: "`TOKEN`: admin token; none lets local programs start the league", DefaultText: "generated, shown once on stderr"},
+		&cli.StringFlag{Name: command.FlagAdminFile, Usage: "`FILE`: file of the admin token, kept over restarts", DefaultText: "in --data-dir, if that is given"},
+		&cli.IntFlag{Name: flagPerAddress, Usage: "maximum number of players from one other machine", DefaultText: "any number", Action: command.AtLeast(flagPerAddress, 1)},
 		&cli.BoolFlag{Name: flagStay, Usage: "answer queries after the league, until Ctrl-C"},
 		&cli.StringFlag{Name: flagProbe, Value: "warn", Usage: "`off|warn|require`: call an agent when it registers"},
 	}

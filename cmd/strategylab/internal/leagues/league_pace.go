@@ -16,13 +16,13 @@ func paceCommands(p *command.Process) []*cli.Command {
 	const kept = "The manager keeps it over restarts."
 	return []*cli.Command{
 		{
-			Name: "pause", Usage: "let no further round of a league begin",
+			Name: "pause", Usage: "pause a league after its current round",
 			Description: "The current round is played to its end, and no deadline runs afterwards. " + kept,
 			Flags:       askFlags(p),
 			Action:      command.Action(p, pausing("pause", true)),
 		},
 		{
-			Name: "resume", Usage: "let a paused league go on",
+			Name: "resume", Usage: "resume a paused league",
 			Flags:  askFlags(p),
 			Action: command.Action(p, pausing("resume", false)),
 		},

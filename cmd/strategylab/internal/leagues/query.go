@@ -29,7 +29,7 @@ func askFlags(p *command.Process) []cli.Flag {
 	return []cli.Flag{
 		command.ManagerFlag(),
 		&cli.StringFlag{Name: command.FlagAdminToken, Usage: "`TOKEN`: admin token that the host printed"},
-		&cli.StringFlag{Name: command.FlagAdminFile, Usage: "`FILE`: one that holds the admin token", Action: func(c *cli.Context, name string) error { return readAdminToken(p, c, name) }},
+		&cli.StringFlag{Name: command.FlagAdminFile, Usage: "`FILE`: file that holds the admin token", Action: func(c *cli.Context, name string) error { return readAdminToken(p, c, name) }},
 		&cli.StringFlag{Name: command.FlagLeagueID, Value: manager.DefaultLeagueID, Usage: "`ID`: name of the league"},
 		&cli.DurationFlag{Name: command.FlagTimeout, Value: 10 * time.Second, Usage: "deadline for the answer", Action: command.Positive(command.FlagTimeout)},
 		recordFlag(),

@@ -69,7 +69,7 @@ func agentFlags(idle string) []cli.Flag {
 		&cli.StringFlag{Name: command.FlagID, Usage: "`ID`: agent id to request", DefaultText: "that of the port", Action: command.AgentID(command.FlagID)},
 		&cli.StringFlag{Name: flagDialect, Value: dialectAuto, Usage: "`" + strings.ReplaceAll(dialectNames(), ", ", "|") + "`: dialect of the manager"},
 		&cli.BoolFlag{Name: flagStdio, Usage: "serve stdin and stdout, too; events go to stderr"},
-		&cli.StringFlag{Name: flagPublicURL, Usage: "`URL`: under which others reach this agent", DefaultText: "where it listens", Action: command.ValidURL(flagPublicURL)},
+		&cli.StringFlag{Name: flagPublicURL, Usage: "`URL`: address at which others reach this agent", DefaultText: "where it listens", Action: command.ValidURL(flagPublicURL)},
 		&cli.DurationFlag{Name: flagIdleExit, Usage: "exit after this long without messages following a match", DefaultText: idle},
 		command.SeedFlag(),
 	}

@@ -33,7 +33,7 @@ const (
 func clusterFlags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: command.FlagCluster, Usage: "`URL`: play on the workers of this broker, or embedded[:PORT]"},
-		&cli.Float64Flag{Name: flagVerify, Usage: "`SHARE`: of leagues that two workers play, 0 to 1", Action: func(_ *cli.Context, v float64) error {
+		&cli.Float64Flag{Name: flagVerify, Usage: "`SHARE`: share of leagues that two workers play, 0 to 1", Action: func(_ *cli.Context, v float64) error {
 			if !(v >= 0 && v <= 1) {
 				return command.Usagef("--%s is %v, want 0 to 1", flagVerify, v)
 			}

@@ -21,7 +21,7 @@ const (
 )
 
 func mineFlag(without string) cli.Flag {
-	return &cli.StringFlag{Name: flagMine, Usage: "`STRATEGIES`: yours, which the answer is about", DefaultText: without}
+	return &cli.StringFlag{Name: flagMine, Usage: "`STRATEGIES`: your strategies, which the answer is about", DefaultText: without}
 }
 
 // namedMine returns the strategies that --mine names in a recorded run.

@@ -50,7 +50,7 @@ const (
 )
 
 func assertFlag() cli.Flag {
-	return &cli.GenericFlag{Name: flagAssert, Value: &command.Texts{}, Usage: "`STATEMENT`: to test, such as 'mine.adjusted > random.adjusted'; repeatable"}
+	return &cli.GenericFlag{Name: flagAssert, Value: &command.Texts{}, Usage: "`STATEMENT`: statement to test, such as 'mine.adjusted > random.adjusted'; repeatable"}
 }
 
 func ratingsFlag() cli.Flag {

@@ -30,9 +30,9 @@ const defaultMaxRuns = 20_000
 
 func untilFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: flagUntil, Usage: "`ranked|best|precision=X`: stop when it is so (instead of --runs)"},
+		&cli.StringFlag{Name: flagUntil, Usage: "`ranked|best|precision=X`: stop as soon as this is shown (instead of --runs)"},
 		&cli.IntFlag{Name: command.FlagMaxRuns, Usage: "maximum number of leagues with --until or --sprt", DefaultText: strconv.Itoa(defaultMaxRuns), Action: command.AtLeast(command.FlagMaxRuns, 1)},
-		&cli.StringFlag{Name: flagGuarantee, Value: string(sequential.Asymptotic), Usage: "`asymptotic|finite`: of --until; finite is exact, with ten times the leagues"},
+		&cli.StringFlag{Name: flagGuarantee, Value: string(sequential.Asymptotic), Usage: "`asymptotic|finite`: guarantee of --until; finite: exact, ten times the leagues"},
 		&cli.Float64Flag{Name: flagMargin, Usage: "treat smaller differences in adjusted points as ties", DefaultText: "none"},
 		&cli.StringFlag{Name: flagSPRT, Usage: "`TEST`: sequential test (instead of --runs), such as " + sprtExample},
 	}

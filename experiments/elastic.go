@@ -6,7 +6,7 @@ import "math/bits"
 // run plays. Config.Workers is then the largest number of chunks in progress.
 type Elastic interface {
 	Driver
-	// Next returns how large the next chunk should be, with so many leagues left, and
+	// Next returns how large the next chunk should be, with this many leagues left, and
 	// how many chunks should be in progress. Both are at least 1; Run never plays more
 	// than Block leagues in a chunk. Only the goroutine of Run calls it.
 	Next(left int) (leagues, chunks int)
@@ -23,7 +23,7 @@ func LeagueBytes(players, legs int) int {
 }
 
 // stretch returns the size of the next chunk and the number of chunks that should be in
-// progress; false if so many are, or if too many leagues wait for an earlier one. Sizes
+// progress; false if that many are, or if too many leagues wait for an earlier one. Sizes
 // are powers of two, because chunks end at multiples of their size.
 func (r *run) stretch() (size, parallel int, ok bool) {
 	size, parallel = r.elastic.Next(r.total - r.next)

@@ -186,8 +186,8 @@ func (p *Prefix) addFault(l *results.League, seat int, f game.Fault) {
 const kindPlugin = "plugin"
 
 // leastLost is how many leagues in a row a player must have lost by its failures in
-// every match before it is quarantined for that: so many that a strategy that works in
-// some of its leagues is hardly taken for one that never works.
+// every match before it is quarantined for that: enough to hardly ever take a strategy
+// that works in some of its leagues for one that never works.
 const leastLost = 16
 
 // leastStalled is in how many leagues between two checkpoints a player must have used up

@@ -71,7 +71,7 @@ func NewView(g *Game) *View {
 	return v
 }
 
-// fatesOf computes the numbers of all members, with at most so many generations of
+// fatesOf computes the numbers of all members, with at most this many generations of
 // replicator dynamics.
 func fatesOf(differ [][]float64, generations int) *fates {
 	n := len(differ)

@@ -37,7 +37,7 @@ func (l *league) waiting() bool {
 	return l.some(func(s *seat) bool { return s.asked })
 }
 
-// over reports whether every seat has been told all outcomes.
+// over reports whether every seat knows all its outcomes.
 func (l *league) over() bool {
 	return !l.some(func(s *seat) bool { return s.at < len(l.arena.parts) })
 }
@@ -58,7 +58,7 @@ func (l *league) some(holds func(*seat) bool) bool {
 	return false
 }
 
-// ask adds to the next step of every group what its seats can be told and asked without
+// ask adds to the next step of every group what its seats can learn and choose without
 // a call of another strategy.
 func (l *league) ask(ctx context.Context) {
 	for i := range l.seats {
@@ -82,7 +82,7 @@ func (l *league) playAhead(ctx context.Context) {
 		for i := range l.seats {
 			for s := &l.seats[i]; s.at < len(l.arena.parts) && l.err == nil; moved = true {
 				at := s.at
-				if l.visit(ctx, at&^1); s.at == at {
+				if l.push(ctx, at&^1); s.at == at {
 					break
 				}
 			}
@@ -90,9 +90,9 @@ func (l *league) playAhead(ctx context.Context) {
 	}
 }
 
-// visit plays as much of a match as can be played now. After a panic in it the next
-// visit makes the calls that are left.
-func (l *league) visit(ctx context.Context, at int) {
+// push plays as much of a match as can be played now. After a panic in it the next push
+// makes the calls that are left.
+func (l *league) push(ctx context.Context, at int) {
 	for _, at := range [2]int{at, at + 1} {
 		if s := &l.seats[l.arena.parts[at].seat]; s.at == at && !s.batched() {
 			l.enter(ctx, s, at)

@@ -13,7 +13,7 @@ import (
 type seat struct {
 	field    int
 	strategy strategies.Strategy // nil if there is none to close
-	deferrer strategies.Deferrer // nil if outcomes are told at once
+	deferrer strategies.Deferrer // nil if outcomes are reported at once
 	group    *group              // for a batched seat
 	id       strategies.SeatID   // in the group
 	rand     *game.Rand

@@ -140,7 +140,7 @@ func tokenOf(token, file string) (string, error) {
 	return token, disk.WriteFile(file, []byte(token+"\n"), 0o600)
 }
 
-// random returns so many random bytes in hex.
+// random returns this many random bytes in hex.
 func random(bytes int) string {
 	b := make([]byte, bytes)
 	_, _ = rand.Read(b) // it never fails

@@ -73,7 +73,7 @@ func (e *TamperedError) Error() string {
 	return fmt.Sprintf("the broker has other code than the run names: its SHA-256 is %s, want %s", cmp.Or(e.Got, "unknown"), e.Want)
 }
 
-// get fetches an object of at most so many bytes and verifies its SHA-256.
+// get fetches an object of at most this many bytes and verifies its SHA-256.
 func (l *Link) get(ctx context.Context, name string, most int) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, apiTime)
 	defer cancel()

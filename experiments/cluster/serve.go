@@ -24,7 +24,7 @@ type ServeConfig struct {
 	Name    string // of this machine, for people
 	Version string // of this program, for people
 	// Open returns the driver of a job. It fetches code with source, by the SHA-256 in
-	// Job.Sources. Its error is the reason that people are told. close is called after
+	// Job.Sources. Its error is the reason that people read. close is called after
 	// the last chunk.
 	Open func(ctx context.Context, job Job, source func(sha string) ([]byte, error)) (driver experiments.Driver, close func() error, err error)
 	// MaxTime bounds the time of one chunk; default DefaultMaxTime.

@@ -136,7 +136,7 @@ func (p *Pool) Do(ctx context.Context, task string, input, output any) error {
 }
 
 // Formats returns script formats whose factories belong to the pool: Driver plays
-// them in workers; whoever makes their seats directly gets a process for each
+// them in workers; a caller that makes their seats directly gets a process for each
 // script. The workers must serve the same formats.
 func (p *Pool) Formats(formats []catalog.Format) []catalog.Format {
 	isolated := p.config.Isolated

@@ -238,7 +238,7 @@ func splitRPCError(raw jsontext.Value) (code int, message string, data jsontext.
 	return code, doc.Text("message"), doc.Get("data"), nil
 }
 
-// readRefusal returns the refusal that a message in place of an answer is, nil
+// readRefusal returns the refusal that a message instead of an answer is, nil
 // if it is no refusal. Outer is the answer; inside says that the message is only a part of it.
 func readRefusal(doc rawjson.Object, status int, outer jsontext.Value, inside bool) *Refusal {
 	t := protocol.TypeOf(doc)

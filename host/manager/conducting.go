@@ -111,8 +111,8 @@ func (m *Manager) tryNextForm(c *contact, why string) {
 }
 
 // assignedPartly notes that a referee has taken some of its matches and refused
-// the next. It gets the others when it has made a report since it had made so
-// many.
+// the next. It gets the others as soon as it has made more than that number of
+// reports.
 func (m *Manager) assignedPartly(c *contact, reports int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -114,7 +114,7 @@ func (m *Manager) sayDiffers(referee *member, match string, flaws ...error) {
 	}
 }
 
-// fieldOf returns the field that a refusal is about, by which it is told apart
+// fieldOf returns the field that a refusal is about, which distinguishes it
 // from others: its sentence names the match.
 func fieldOf(e *protocol.Error) string {
 	if len(e.Violations) > 0 {

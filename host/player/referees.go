@@ -195,7 +195,7 @@ func (p *Player) noteCalled(in *wire.Exchange, m *match) {
 }
 
 // noteMissed notes that a referee has counted a technical loss of the agent, or
-// holds it to be absent, although the agent has answered. It reports whether the
+// takes it for absent, although the agent has answered. It reports whether the
 // answers were not read.
 func (p *Player) noteMissed(m *match) bool {
 	p.mu.Lock()

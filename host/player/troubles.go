@@ -193,7 +193,7 @@ func (p *Player) noteSecond(s *leagueState, match string, msg *protocol.GameInvi
 // maxRefused limits the refusals that are reported in a league.
 const maxRefused = 20
 
-// refusing reports a request that the agent is about to refuse: whoever has sent it
+// refusing reports a request that the agent is about to refuse: its sender
 // may count the match as lost, and says nothing to the agent.
 func (p *Player) refusing(_ context.Context, in *wire.Exchange, why *protocol.Error) *protocol.Error {
 	unread := in.Type == "" && (in.Header.MessageType != "" || in.Method == "ping") // acknowledged, or answered enough

@@ -13,13 +13,13 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// Bounds of what a manager is told of matches that are not over.
+// Bounds of what a manager learns of matches that are not over.
 const (
 	progressRest = 100 * time.Millisecond // between two messages
 	maxProgress  = 256                    // matches in one
 )
 
-// progress is what the manager may be told of the matches in play. It holds the latest
+// progress is what the manager may learn of the matches in play. It holds the latest
 // state of each and no queue, so a slow manager hears less, and no match waits for it.
 type progress struct {
 	mu      sync.Mutex
@@ -32,7 +32,7 @@ type progress struct {
 type unfolding struct {
 	protocol.MatchState
 	deadline time.Time
-	changed  bool // since the manager was told
+	changed  bool // since it was reported
 	over     bool // there is nothing more to say after this
 }
 

@@ -68,7 +68,7 @@ func checksum(text []byte) string {
 }
 
 // ReadSums reads the folder of a run without records. The error wraps fs.ErrNotExist if
-// there is no such file or it is not complete; the plan is valid in the latter case.
+// the file does not exist or is not complete; the plan is valid in the latter case.
 func ReadSums(path string) (Plan, Sums, error) {
 	var s Sums
 	plan, err := readPlan(filepath.Join(path, PlanFile))

@@ -4,7 +4,7 @@
 // changed, once for all spectators, and sends them the parts that differ as server-sent
 // events. Each part has the number of its last change, so a spectator that was away, or
 // that is slow, gets the parts that changed since, each in its latest form: nothing is
-// queued for anybody, and whoever causes a change waits for nobody.
+// queued for anybody, and what causes a change waits for nobody.
 //
 // The pages load nothing from elsewhere and contain no inline code; see [Secure]. They
 // belong behind a server that checks Host and Origin, as those of host/jsonrpc do.

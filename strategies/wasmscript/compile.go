@@ -149,7 +149,7 @@ func (f *factory) initialize(ctx context.Context) error {
 		return errors.New(strategies.OneLine(err.Error(), maxLine))
 	}
 	in.prepare(saturated(f.fuel(), initializing), f.Guard)
-	defer in.tank.release()
+	defer in.fuel.release()
 	s := &seat{factory: f, instance: in}
 	for _, name := range []string{beginEntry, entryName("_initialize")} {
 		if init := in.exported(name); init != nil {
@@ -238,7 +238,7 @@ func (f *factory) get() (*instance, error) {
 // put takes an instance back, for a later seat if it is sound: a call that was ended may
 // leave a large stack.
 func (f *factory) put(in *instance, sound bool) {
-	in.tank.release()
+	in.fuel.release()
 	in.rand, in.log, in.lines = nil, nil, 0
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -20,8 +20,8 @@ var (
 	errStopped = errors.New("the call was interrupted")
 )
 
-// tank is what remains to a seat's current call, and who watches it.
-type tank struct {
+// fuel is what remains to a seat's current call, and who watches it.
+type fuel struct {
 	limit   int64 // instructions of a call
 	reserve int64 // those after the first slice
 	rest    int64 // what the current call has not been granted yet
@@ -39,19 +39,19 @@ type tank struct {
 
 // prepare sets what every call of a seat gets.
 func (in *instance) prepare(instructions int64, watch func(func()) *budget.Guard) {
-	in.tank.limit, in.tank.used, in.tank.watch = instructions, 0, watch
-	in.tank.reserve = instructions - in.tank.grant()
-	in.global[grantGlobal].Set(uint64(in.tank.grant()))
+	in.fuel.limit, in.fuel.used, in.fuel.watch = instructions, 0, watch
+	in.fuel.reserve = instructions - in.fuel.grant()
+	in.global[grantGlobal].Set(uint64(in.fuel.grant()))
 	in.global[usedGlobal].Set(0)
 }
 
 // grant is the fuel with which a call begins.
-func (t *tank) grant() int64 { return min(t.limit, slice) }
+func (t *fuel) grant() int64 { return min(t.limit, slice) }
 
-// refill goes on with a call that has used its slice. It panics with errSpent if that was
+// refill continues a call that has used its slice. It panics with errSpent if that was
 // the last, or errStopped if somebody stopped the call.
 func (in *instance) refill() {
-	t := &in.tank
+	t := &in.fuel
 	if stage := in.global[stageGlobal].Get(); stage != t.stage {
 		in.next(stage) // what has observed chooses now
 	}
@@ -77,13 +77,13 @@ func (in *instance) refill() {
 
 // next begins the next call of a step.
 func (in *instance) next(stage uint64) {
-	t := &in.tank
+	t := &in.fuel
 	t.stage, t.rest = stage, t.reserve
 	_ = t.leave()
 }
 
 // leave ends the watch over a call, and returns why that was interrupted.
-func (t *tank) leave() (cause error) {
+func (t *fuel) leave() (cause error) {
 	if t.watched {
 		t.watched = false
 		cause = t.guard.Leave()
@@ -93,7 +93,7 @@ func (t *tank) leave() (cause error) {
 
 // run calls a function that begins in a stage. The result is in stack.
 func (in *instance) run(ctx context.Context, f function, stage uint64, stack []uint64) error {
-	t := &in.tank
+	t := &in.fuel
 	t.ctx, t.stage, t.rest = ctx, stage, t.reserve
 	err := f.CallWithStack(in.ctx, stack)
 	if err == nil && !t.watched {
@@ -104,7 +104,7 @@ func (in *instance) run(ctx context.Context, f function, stage uint64, stack []u
 
 // after ends a call that was watched or has failed.
 func (in *instance) after(err error) error {
-	t := &in.tank
+	t := &in.fuel
 	t.cause = t.leave()
 	switch {
 	case err == nil:
@@ -122,7 +122,7 @@ func (in *instance) after(err error) error {
 
 // instructions returns what all calls have used since prepare.
 func (in *instance) instructions() int64 {
-	return in.tank.used + int64(in.global[usedGlobal].Get())
+	return in.fuel.used + int64(in.global[usedGlobal].Get())
 }
 
 // left returns what is left of the fuel.
@@ -134,7 +134,7 @@ func (in *instance) spend(instructions int) {
 }
 
 // release ends the watch over a seat.
-func (t *tank) release() {
+func (t *fuel) release() {
 	if t.guard != nil {
 		t.guard.Release()
 		t.guard = nil

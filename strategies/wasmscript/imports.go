@@ -38,7 +38,7 @@ var (
 
 	// wasiFunctions are there for the runtimes of languages, which ask for them
 	// before the first line of a strategy runs. They reach nothing outside. All others
-	// answer that there is no such file.
+	// answer that the file does not exist.
 	wasiFunctions = map[string]host{
 		"args_sizes_get":    {signature{i32s(2), i32s(1)}, nothing},
 		"environ_sizes_get": {signature{i32s(2), i32s(1)}, nothing},

@@ -29,7 +29,7 @@ type instance struct {
 	step    function // nil if there is none
 	grain   byte     // see module.grain
 	ctx     *callContext
-	tank    tank
+	fuel    fuel
 
 	name   string // of the strategy, for its log
 	rand   *game.Rand

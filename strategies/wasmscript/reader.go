@@ -51,7 +51,7 @@ func (r *reader) unsigned() uint32 {
 	return 0
 }
 
-// signed reads an integer of at most so many bits.
+// signed reads an integer of at most this many bits.
 func (r *reader) signed(bits int) int64 {
 	var v int64
 	for shift := 0; shift < bits; shift += 7 {

@@ -21,7 +21,7 @@ type seat struct {
 
 	players []string // by index; others join when they are first met
 	known   map[string]uint64
-	ordered uint // so many of the first ones have the id of their place
+	ordered uint // this many of the first ones have the id of their place
 
 	// The parameters of a call, and its result. A deferred outcome waits in it, before
 	// those of the choice.
@@ -256,7 +256,7 @@ func (s *seat) fail(ctx context.Context, op strategies.Op, err error) error {
 	if s.instance.global[stageGlobal].Get() == observing {
 		op = strategies.OpObserve
 	}
-	limits, cause := s.factory.Limits(), s.instance.tank.cause
+	limits, cause := s.factory.Limits(), s.instance.fuel.cause
 	hint, over := "", true
 	switch {
 	case errors.Is(err, errStopped) && ctx.Err() != nil:
@@ -264,7 +264,7 @@ func (s *seat) fail(ctx context.Context, op strategies.Op, err error) error {
 	case errors.Is(err, errStopped):
 		err = fmt.Errorf("%w: more than %v in one call", strategies.ErrTimeout, limits.Time)
 	case errors.Is(err, errSpent):
-		err = fmt.Errorf("%w: more than %d instructions in one call", strategies.ErrBudget, s.instance.tank.limit)
+		err = fmt.Errorf("%w: more than %d instructions in one call", strategies.ErrBudget, s.instance.fuel.limit)
 		hint = "is there an endless loop?"
 	case s.instance.deep():
 		err = fmt.Errorf("%w: calls nested too deeply", strategies.ErrBudget)

@@ -51,7 +51,7 @@ func (t T) bound(d *drawn, other protocol.Choice) draws.Match {
 }
 
 // ends reveals a key and returns the acknowledgement. The number follows from the key,
-// or is off by so much, which changes no points.
+// or is off by this much, which changes no points.
 func (t T) ends(d *drawn, key string, off int) *kit.Answer {
 	other := protocol.Even
 	if d.choice == protocol.Even {

@@ -12,8 +12,8 @@ import (
 // out those that belong to none.
 //
 // The league of a message is the one that was announced under the id in it. In
-// the same run of the recorder any other id, or none, means the league that is
-// under way: referees write ids of their own into their messages.
+// the same run of the recorder any other id, or none, means the league in
+// progress: referees write ids of their own into their messages.
 func Leagues(exchanges []*trace.Exchange) []*Evidence {
 	d := divider{current: map[string]*Evidence{}, announced: announcements(exchanges)}
 	for i, x := range exchanges {

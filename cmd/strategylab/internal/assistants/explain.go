@@ -91,7 +91,7 @@ func (out *ExplainOutput) describe() string {
 			text += " Earlier leagues do not predict its choices better than chance"
 		}
 		if m := out.Met; m != nil && m.Hits.Low > 0.5 {
-			text += fmt.Sprintf("; at the first meeting, %.1f %% by the rule \"%s\"", 100*m.Hits.Estimate, m.How)
+			text += fmt.Sprintf("; in its first match with an opponent, %.1f %% by the rule \"%s\"", 100*m.Hits.Estimate, m.How)
 		}
 		text += "."
 	}

@@ -265,7 +265,7 @@ type ExplainOutput struct {
 	Even     *Estimate   `json:"even" jsonschema:"share of even among its choices, 0 to 1"`
 	Habits   []Habit     `json:"habits" jsonschema:"its choices by the outcome of the last match with the same opponent"`
 	Studied  *Prediction `json:"studied" jsonschema:"how predictable it is from earlier leagues; null if not measurable"`
-	Met      *Prediction `json:"met" jsonschema:"how predictable it is at the first meeting; null if not measurable"`
+	Met      *Prediction `json:"met" jsonschema:"how predictable it is in its first match with an opponent; null if not measurable"`
 	Missed   *Missed     `json:"missed" jsonschema:"gain of the best simple prediction of its opponents; null if not measurable"`
 	Learning []Learning  `json:"learning" jsonschema:"its result over the legs of a league; growing shares mean that it learns"`
 	Best     *Rival      `json:"best" jsonschema:"the opponent it differs from most; null if there is none"`

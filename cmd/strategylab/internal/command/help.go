@@ -18,7 +18,7 @@ const (
 	widestChoice = 40 // columns of the alternatives that stand as the value of a flag
 )
 
-// WriteHelp describes the command of the line, or the program, for a terminal of so many
+// WriteHelp describes the command of the line, or the program, for a terminal of this many
 // columns, 0 for none.
 func (l *Line) WriteHelp(w io.Writer, columns int) error {
 	h := &helpText{width: widestHelp}

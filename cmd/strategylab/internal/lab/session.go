@@ -194,7 +194,7 @@ type unwritten struct {
 
 // WritePage writes the page of the run into its folder, if the session wants one. Before
 // that it plays mirror leagues, until ctx ends. It takes a moment, so what the run shows
-// can be told first.
+// can be printed first.
 func (p *Played) WritePage(ctx context.Context) (err error) {
 	u := p.page
 	if u == nil {

@@ -198,7 +198,7 @@ func (k *clusterOf) adopt(ctx context.Context, run string) (folder string, err e
 	}
 	job, sources, err := k.lab.Link.FindRun(ctx, run)
 	if err != nil {
-		return "", fmt.Errorf("resume %s: there is no such folder, and %w", run, err)
+		return "", fmt.Errorf("resume %s: the folder does not exist, and %w", run, err)
 	}
 	if err := k.lab.Link.Unplayed(ctx, run, time.Second); err != nil {
 		return "", fmt.Errorf("resume %w", err)

@@ -205,12 +205,24 @@ func (s *LoopbackServer) deliver(ctx context.Context, peer string, out *Outgoing
 	}
 	answer := make(chan reply, 1)
 	s.workers.submit(job{s, ctx, req, peer, answer})
+	return s.await(ctx, answer)
+}
+
+// await waits for the answer to a request, the end of the caller's context, or the end of
+// the drain period. A server that ends has given every answer before, if its handlers have
+// returned in time.
+func (s *LoopbackServer) await(ctx context.Context, answer <-chan reply) (reply, error) {
 	select {
 	case rep := <-answer:
 		return rep, nil
 	case <-ctx.Done():
 		return reply{}, ctx.Err()
 	case <-s.gone:
+	}
+	select {
+	case rep := <-answer:
+		return rep, nil
+	default:
 		return reply{}, &CallError{Kind: ErrClosed, Err: errServerGone}
 	}
 }

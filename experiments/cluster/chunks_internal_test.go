@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,8 +27,9 @@ func TestDivision(t *testing.T) {
 		}
 	}
 	const reason = "; look at the log of a worker for the reason"
+	killed := "worker w1 could not play leagues: killed"
 	dividing := "5 workers in a row could not play leagues 0 to 3; dividing them"
-	looking := "league 2 ended or failed 5 workers in a row; looking for the player at fault"
+	looking := "league 2 ended or failed 5 workers in a row (w1: killed); looking for the player at fault"
 	for name, tc := range map[string]struct {
 		suspects []string
 		fatal    func(int, []bool) bool
@@ -40,31 +42,31 @@ func TestDivision(t *testing.T) {
 		"the last of four": {
 			[]string{"a", "b", "c", "d"}, with(2, 3),
 			[]string{"0+4", "0+1", "1+1", "2+1", "2+1 a b", "2+1 c", "2+1 d", "3+1 d", "8+1 d"},
-			[]string{dividing, looking, "league 2 ends or fails every worker that plays it with d, put aside from there on"}, map[int]int{3: 2}, "",
+			[]string{killed, dividing, looking, "league 2 ends or fails every worker that plays it with d, put aside from there on"}, map[int]int{3: 2}, "",
 		},
 		"the first of four": {
 			[]string{"a", "b", "c", "d"}, with(2, 0),
 			[]string{"0+4", "0+1", "1+1", "2+1", "2+1 a b", "2+1 a", "2+1 a", "3+1 a", "8+1 a"},
-			[]string{dividing, looking, "league 2 ends or fails every worker that plays it with a, put aside from there on"}, map[int]int{0: 2}, "",
+			[]string{killed, dividing, looking, "league 2 ends or fails every worker that plays it with a, put aside from there on"}, map[int]int{0: 2}, "",
 		},
 		"the only suspect": {
 			[]string{"e"}, with(2, 4),
 			[]string{"0+4", "0+1", "1+1", "2+1", "2+1 e", "3+1 e", "8+1 e"},
-			[]string{dividing, looking, "league 2 ends or fails every worker that plays it with e, put aside from there on"}, map[int]int{4: 2}, "",
+			[]string{killed, dividing, looking, "league 2 ends or fails every worker that plays it with e, put aside from there on"}, map[int]int{4: 2}, "",
 		},
 		"two of them": {
 			[]string{"b", "d"}, func(league int, q []bool) bool { return league >= 2 && !(q[1] && q[3]) },
 			[]string{"0+4", "0+1", "1+1", "2+1", "2+1 b", "2+1 d", "2+1 b d", "3+1 b d", "8+1 b d"},
-			[]string{dividing, looking, "league 2 ends or fails every worker that plays it with b, d, put aside from there on"}, map[int]int{1: 2, 3: 2}, "",
+			[]string{killed, dividing, looking, "league 2 ends or fails every worker that plays it with b, d, put aside from there on"}, map[int]int{1: 2, 3: 2}, "",
 		},
 		"somebody else": {
 			[]string{"b", "d"}, with(2, 4),
 			[]string{"0+4", "0+1", "1+1", "2+1", "2+1 b", "2+1 d", "2+1 b d"},
-			[]string{dividing, looking}, nil, "league 2 ended or failed 5 workers that tried to play it, also without b, d" + reason,
+			[]string{killed, dividing, looking}, nil, "league 2 ended or failed 5 workers that tried to play it (w1: killed), also without b, d" + reason,
 		},
 		"nobody is suspect": {
 			nil, with(2), []string{"0+4", "0+1", "1+1", "2+1"},
-			[]string{dividing}, nil, "league 2 ended or failed 5 workers that tried to play it" + reason,
+			[]string{killed, dividing}, nil, "league 2 ended or failed 5 workers that tried to play it (w1: killed)" + reason,
 		},
 	} {
 		w, notes := coordinator(t, plan, tc.suspects, tc.fatal)
@@ -90,6 +92,43 @@ func TestDivision(t *testing.T) {
 			t.Errorf("%s: %d chunks are waited for, %d rescued, after the end", name, len(w.c.pending), len(w.c.rescue))
 		}
 	}
+}
+
+// A chunk that was delivered too often, though no worker has failed with it or ended, is
+// delivered again as it is, but not for ever.
+func TestExcusedDeliveries(t *testing.T) {
+	t.Parallel()
+	for lost, want := range map[int]string{0: "", mostExcused: "", mostExcused + 1: "0+1 a"} {
+		w, notes := coordinator(t, internalPlan(300, "a", "b"), []string{"a"}, func(int, []bool) bool { return false })
+		w.lost = lost
+		out := make([]results.League, 1)
+		err := (&waiter{coordinator: w.c}).Play(t.Context(), 0, out, make([]bool, 2))
+		last := ""
+		if n := len(w.played); n > mostExcused+1 {
+			last = w.played[n-1]
+		}
+		if err != nil || last != want || (want == "") != (len(*notes) == 0) || slices.Contains(w.played[:min(lost, mostExcused)+1], "0+1 a") {
+			t.Errorf("%d times: chunks %q, notes %q, error %v; want %q after %d", lost, w.played, *notes, err, want, mostExcused)
+		}
+	}
+}
+
+// A worker that had such a chunk counts as ended if it does not answer.
+func TestSilentWorkerIsBlamed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, _ := coordinator(t, internalPlan(300, "a", "b"), nil, nil)
+		w.c.workers = map[string]Presence{
+			"w1": {ID: "w1", Name: "quiet", Heard: time.Now()}, "w2": {ID: "w2", Heard: time.Now().Add(time.Hour)}, // answers at once
+		}
+		time.Sleep(time.Second) // of the bubble's clock
+		if p := (&pending{holders: []string{"w2"}}); !w.c.excuses(t.Context(), p) || p.excused != 1 || len(p.tried) > 0 {
+			t.Errorf("a worker that answers is blamed: %+v", p)
+		}
+		if p := (&pending{holders: []string{"w1", "w2"}}); w.c.excuses(t.Context(), p) || !slices.Equal(p.tried, []string{"quiet (w1): last heard 1m1s ago"}) {
+			t.Errorf("a silent worker is not blamed alone: %+v", p)
+		}
+	})
 }
 
 // The first league of each chunk says that a player is put aside: the run quarantines it

@@ -38,6 +38,8 @@ type pending struct {
 	final   bool          // it is not rescued
 	part    string        // the name under which it was last published; guarded by the coordinator
 	tried   []string      // what went wrong with it; likewise
+	holders []string      // workers that had it when it had been delivered too often; likewise
+	excused int           // how often it was published again after that; likewise
 	inbox   chan arrival
 }
 
@@ -136,6 +138,11 @@ func (w *waiter) collect(ctx context.Context, p *pending, out []results.League) 
 		case a = <-p.inbox:
 		}
 		switch {
+		case a.poisoned && c.excuses(ctx, p):
+			if err := again(""); err != nil {
+				return "", err
+			}
+			continue
 		case a.poisoned && p.final:
 			return "", errPoisoned
 		case a.poisoned:

@@ -47,6 +47,7 @@ type workers struct {
 	player  experiments.Worker
 	encoder *chunk.Encoder
 	fatal   func(league int, quarantined []bool) bool // whether a league ends workers
+	lost    int                                       // chunks that are delivered too often, though no worker has failed
 
 	played []string // chunks with the players put aside: "0+64 mine"
 }
@@ -64,8 +65,14 @@ func (w *workers) PublishMsg(ctx context.Context, m *nats.Msg, _ ...jetstream.Pu
 	}
 	w.played = append(w.played, text)
 	part := m.Header.Get(headerChunk)
+	if w.lost > 0 {
+		w.lost--
+		w.c.notify(part, arrival{poisoned: true})
+		return nil, nil
+	}
 	for league := r.First; league < r.First+r.Count; league++ {
 		if w.fatal(league, r.Quarantined) {
+			w.c.failed(failure{Worker: "w1", Chunk: part, Error: "killed"})
 			w.c.notify(part, arrival{poisoned: true})
 			return nil, nil
 		}
@@ -122,7 +129,7 @@ func coordinator(t *testing.T, plan results.Plan, suspects []string, fatal func(
 	w.c = &Coordinator{
 		link: &Link{config: Config{Prefix: "test", AckWait: time.Minute, Note: note}, js: w}, job: Job{Run: "run", Plan: plan},
 		config: RunConfig{Plan: plan, Suspects: suspects}, most: 64, chunks: drained{}, rescue: make(chan struct{}, 1),
-		pending: map[string]*pending{}, poison: map[int]int{}, aside: map[string]bool{}, workers: map[string]Presence{},
+		pending: map[string]*pending{}, poison: map[int]int{}, aside: map[string]bool{}, workers: map[string]Presence{}, told: map[string]bool{},
 	}
 	return w, notes
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -217,11 +216,10 @@ func (c *Coordinator) poisoned(seq uint64) {
 	_ = c.chunks.DeleteMsg(ctx, seq) // if it stays, watch finds it
 	part := m.Header.Get(headerChunk)
 	c.mu.Lock()
-	p := c.pending[part]
-	if p != nil {
-		for _, w := range c.workers {
+	if p := c.pending[part]; p != nil {
+		for id, w := range c.workers {
 			if slices.Contains(w.Chunks, part) {
-				p.tried = append(p.tried, fmt.Sprintf("%s: last heard %v ago", nameOf(w, w.ID), time.Since(w.Heard).Round(time.Second)))
+				p.holders = append(p.holders, id)
 			}
 		}
 	}

@@ -159,6 +159,7 @@ func (r *served) handle(m jetstream.Msg) {
 	defer s.set(name, false)
 	if meta, err := m.Metadata(); err == nil && meta.NumDelivered > 1 {
 		s.tell() // if this chunk ends workers, this one is to be named
+		_ = s.link.conn.FlushTimeout(r.run.AckWait)
 	}
 	var request chunk.Request
 	err := json.Unmarshal(m.Data(), &request)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -36,6 +37,45 @@ func inBrackets(tried []string) string {
 		return ""
 	}
 	return " (" + strings.Join(tried, "; ") + ")"
+}
+
+// mostExcused is how often a chunk is excused.
+const mostExcused = 8
+
+// excuses reports whether a chunk that was delivered too often is published again as it
+// is, because no worker has failed with it or ended: on a busy machine, or with a broker
+// that restarts, deliveries get lost and a worker is late to say that it still plays. A
+// worker that had the chunk counts as ended unless it answers now.
+func (c *Coordinator) excuses(ctx context.Context, p *pending) bool {
+	asked, patience := time.Now(), max(c.link.config.AckWait, announceEvery)
+	c.link.tell(nil, "ping")
+	silent := c.silent(p, asked)
+	for len(silent) > 0 && time.Since(asked) < patience && pause(ctx, patience/50) {
+		silent = c.silent(p, asked)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, w := range silent {
+		p.tried = append(p.tried, fmt.Sprintf("%s: last heard %v ago", nameOf(w, w.ID), time.Since(w.Heard).Round(time.Second)))
+	}
+	p.holders = nil
+	if len(p.tried) > 0 || p.excused == mostExcused {
+		return false
+	}
+	p.excused++
+	return true
+}
+
+// silent returns the workers that had a chunk and were not heard since a time.
+func (c *Coordinator) silent(p *pending, since time.Time) (list []Presence) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, id := range p.holders {
+		if w, known := c.workers[id]; known && w.Heard.Before(since) {
+			list = append(list, w)
+		}
+	}
+	return list
 }
 
 // pieces is the number of parts that a chunk is divided into that workers cannot play.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -185,6 +186,52 @@ func TestKilledWorkers(t *testing.T) {
 	out, _, err := coordinate(t, l, cluster.RunConfig{Plan: plan})
 	if err != nil || out.Digest != want.Digest {
 		t.Errorf("%+v, %v; want %+v", out, err, want)
+	}
+}
+
+// TestPoisonWithoutAWord has a league that ends every worker that plays it with one of its
+// players, without a word: the run finds out whose fault it is by who is silent.
+func TestPoisonWithoutAWord(t *testing.T) {
+	t.Parallel()
+	b, n := broker(t, cluster.BrokerConfig{}), newNotes()
+	l := link(t, cluster.Config{URL: b.URL(), Broker: b, Note: n.add})
+	died := make(chan struct{}, 1)
+	start := func() {
+		dying := link(t, cluster.Config{URL: b.URL()})
+		serveOn(t, dying, openFaulty(func(first int, out []results.League, quarantined []bool) error {
+			if poisonous(50, 1)(first, out, quarantined) != nil {
+				dying.Close()
+				died <- struct{}{}
+			}
+			return nil
+		}))
+	}
+	plan := planOf(80)
+	c, err := l.Coordinate(t.Context(), cluster.RunConfig{Plan: plan, Version: "test", Suspects: []string{"markov-2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var out experiments.Outcome
+	played := make(chan error, 1)
+	go func() {
+		var err error
+		out, err = experiments.Run(t.Context(), plan, c, experiments.Tee(), experiments.Config{Workers: 64})
+		played <- err
+	}()
+	for start(); ; {
+		select {
+		case <-died:
+			start() // as what supervises a worker does
+		case err := <-played:
+			if err != nil || out.Leagues != plan.Runs || !slices.Equal(out.Quarantined, []int{1}) {
+				t.Errorf("%+v, %v", out, err)
+			}
+			n.wait(t, func(text string) bool {
+				return strings.HasPrefix(text, "league 50 ended or failed 5 workers in a row (dying (") && strings.Contains(text, "last heard")
+			})
+			return
+		}
 	}
 }
 

@@ -1,4 +1,4 @@
-package memory_test
+package memory
 
 import (
 	"bytes"
@@ -7,14 +7,12 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-
-	"github.com/strategylab/strategylab/plugins/internal/memory"
 )
 
 // pair returns both ends of a connection.
 func pair(t *testing.T) (host, plugin io.ReadWriteCloser) {
 	t.Helper()
-	if !memory.Supported {
+	if !Supported {
 		t.Skip("no shared memory on this system")
 	}
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Net: "unix", Name: filepath.Join(t.TempDir(), "s")})
@@ -26,7 +24,7 @@ func pair(t *testing.T) (host, plugin io.ReadWriteCloser) {
 	work.Go(func() {
 		conn, err := l.AcceptUnix()
 		if err == nil {
-			plugin, err = memory.Accept(conn, true)
+			plugin, err = Accept(conn, true)
 		}
 		if err != nil {
 			t.Error(err)
@@ -34,7 +32,7 @@ func pair(t *testing.T) (host, plugin io.ReadWriteCloser) {
 	})
 	conn, err := net.DialUnix("unix", nil, l.Addr().(*net.UnixAddr))
 	if err == nil {
-		host, err = memory.Offer(conn)
+		host, err = Offer(conn)
 	}
 	work.Wait()
 	if err != nil || t.Failed() {
@@ -50,7 +48,7 @@ func pair(t *testing.T) (host, plugin io.ReadWriteCloser) {
 	return host, plugin
 }
 
-// Messages of any length arrive, also those longer than the memory.
+// Messages of any length arrive, also those longer than the
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	host, plugin := pair(t)

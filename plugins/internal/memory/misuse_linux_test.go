@@ -2,57 +2,22 @@ package memory
 
 import (
 	"io"
-	"net"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
 )
 
-// connected returns both ends of a connection.
-func connected(t *testing.T) (host, plugin *pipe) {
+// pipes returns both ends of a connection.
+func pipes(t *testing.T) (host, plugin *pipe) {
 	t.Helper()
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Net: "unix", Name: filepath.Join(t.TempDir(), "s")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	conn, err := net.DialUnix("unix", nil, l.Addr().(*net.UnixAddr))
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := l.AcceptUnix()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var work sync.WaitGroup
-	work.Go(func() {
-		if end, err := Accept(other, false); err != nil {
-			t.Error(err)
-		} else {
-			plugin = end.(*pipe)
-		}
-	})
-	end, err := Offer(conn)
-	work.Wait()
-	if err != nil || t.Failed() {
-		t.Fatal(err)
-	}
-	host = end.(*pipe)
-	t.Cleanup(func() {
-		for _, p := range []*pipe{host, plugin} {
-			if err := p.Close(); err != nil {
-				t.Error(err)
-			}
-		}
-	})
-	return host, plugin
+	one, other := pair(t)
+	return one.(*pipe), other.(*pipe)
 }
 
 // A length beyond the memory ends at its end.
 func TestLengthBeyondMemory(t *testing.T) {
 	t.Parallel()
-	host, plugin := connected(t)
+	host, plugin := pipes(t)
 	*plugin.out.length = 1<<32 - 1
 	plugin.out.state.Store(full)
 	wake(plugin.out.state)
@@ -65,7 +30,7 @@ func TestLengthBeyondMemory(t *testing.T) {
 // A state that does not exist is no message and no end.
 func TestUnknownState(t *testing.T) {
 	t.Parallel()
-	host, plugin := connected(t)
+	host, plugin := pipes(t)
 	plugin.out.state.Store(99)
 	var work sync.WaitGroup
 	defer work.Wait()

@@ -113,6 +113,21 @@ func TestExcusedDeliveries(t *testing.T) {
 	}
 }
 
+// The worker that must not play a chunk, because its records are verified, must not play
+// it when it is delivered again, either.
+func TestExcusedVerification(t *testing.T) {
+	t.Parallel()
+	w, _ := coordinator(t, internalPlan(300, "a", "b"), nil, func(int, []bool) bool { return false })
+	w.lost = 2
+	p := &pending{request: chunk.Request{First: 3, Count: 1, Quarantined: make([]bool, 2)}}
+	if _, err := (&waiter{coordinator: w.c}).part(t.Context(), p, make([]results.League, 1), "w7"); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"3+1 not w7", "3+1 not w7", "3+1 not w7"}; !slices.Equal(w.played, want) {
+		t.Errorf("chunks %q, want %q", w.played, want)
+	}
+}
+
 // A worker that had such a chunk counts as ended if it does not answer.
 func TestSilentWorkerIsBlamed(t *testing.T) {
 	t.Parallel()

@@ -36,6 +36,7 @@ const (
 type pending struct {
 	request chunk.Request // its quarantine is that of the last publication
 	final   bool          // it is not rescued
+	except  string        // the worker that must not play it, empty for none
 	part    string        // the name under which it was last published; guarded by the coordinator
 	tried   []string      // what went wrong with it; likewise
 	holders []string      // workers that had it when it had been delivered too often; likewise
@@ -62,6 +63,7 @@ func (c *Coordinator) forget(p *pending) {
 func (c *Coordinator) publish(ctx context.Context, p *pending, except string) error {
 	c.mu.Lock()
 	p.request.Quarantined = c.withPoison(p.request.Quarantined, p.request.First)
+	p.except = except
 	body, err := json.Marshal(p.request)
 	if err != nil {
 		c.mu.Unlock()
@@ -139,7 +141,7 @@ func (w *waiter) collect(ctx context.Context, p *pending, out []results.League) 
 		}
 		switch {
 		case a.poisoned && c.excuses(ctx, p):
-			if err := again(""); err != nil {
+			if err := again(p.except); err != nil {
 				return "", err
 			}
 			continue
@@ -148,7 +150,7 @@ func (w *waiter) collect(ctx context.Context, p *pending, out []results.League) 
 		case a.poisoned:
 			return "", w.rescue(ctx, p, out)
 		case a.lost:
-			if err := again(""); err != nil {
+			if err := again(p.except); err != nil {
 				return "", err
 			}
 			continue

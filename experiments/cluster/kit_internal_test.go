@@ -63,6 +63,9 @@ func (w *workers) PublishMsg(ctx context.Context, m *nats.Msg, _ ...jetstream.Pu
 			text += " " + w.c.job.Plan.Field[field].Name
 		}
 	}
+	if except := m.Header.Get(headerNot); except != "" {
+		text += " not " + except
+	}
 	w.played = append(w.played, text)
 	part := m.Header.Get(headerChunk)
 	if w.lost > 0 {

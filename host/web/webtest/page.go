@@ -69,22 +69,32 @@ func (b *Browser) Until(condition string) {
 	}
 }
 
-// Click clicks the middle of the first element that a selector finds.
+// Click clicks the middle of the first element that a selector finds. It tries again if the
+// element has moved meanwhile, and the click has hit something else.
 func (b *Browser) Click(selector string) {
 	b.t.Helper()
-	at, ok := b.Eval(fmt.Sprintf(`(() => {
+	aim := fmt.Sprintf(`(() => {
 		const e = document.querySelector(%q);
 		if (!e) return null;
 		e.scrollIntoView({block: "center", behavior: "instant"});
+		window.clickMissed = true;
+		e.addEventListener("click", () => window.clickMissed = false, {capture: true, once: true});
 		const r = e.getBoundingClientRect();
 		return r.width ? [r.x + r.width / 2, r.y + r.height / 2] : null;
-	})()`, selector)).([]any)
-	if !ok {
-		b.t.Fatalf("click: %s is not on the page, or hidden", selector)
+	})()`, selector)
+	for range 20 {
+		at, ok := b.Eval(aim).([]any)
+		if !ok {
+			b.t.Fatalf("click: %s is not on the page, or hidden", selector)
+		}
+		for _, kind := range []string{"mouseMoved", "mousePressed", "mouseReleased"} {
+			b.Call("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": at[0], "y": at[1], "button": "left", "clickCount": 1}, nil)
+		}
+		if missed, err := b.eval("window.clickMissed"); err != nil || missed != true { // or another page is here
+			return
+		}
 	}
-	for _, kind := range []string{"mouseMoved", "mousePressed", "mouseReleased"} {
-		b.Call("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": at[0], "y": at[1], "button": "left", "clickCount": 1}, nil)
-	}
+	b.t.Fatalf("click: %s is covered, or disabled", selector)
 }
 
 // Type replaces the text of a field.

@@ -28,8 +28,8 @@
 // and a single league to which that happens is played without each half of the suspects,
 // until the one at fault is known: it is quarantined from there on. If nobody is, the run
 // ends with a PoisonError. A chunk is delivered again as it is if no worker has failed with
-// it and all that had it answer: deliveries get lost on busy machines. If the broker loses chunks, because it lost its disk, the
-// coordinator publishes them again.
+// it and all that had it answer: deliveries get lost on busy machines. If the broker loses
+// chunks, because it lost its disk, the coordinator publishes them again.
 //
 // A coordinator believes a worker neither structure nor seats nor draws of its records:
 // one that returns impossible ones is put aside, and its chunk is played again. With

@@ -266,8 +266,8 @@ func (p *player) play(ctx context.Context, request chunk.Request, block int) ([]
 	return p.leagues[:request.Count], nil
 }
 
-// encode returns the records of leagues in parts of at most most bytes, unless one league
-// has more. took is how long all of them were played.
+// encode returns the records of leagues in parts of at most the given number of bytes,
+// unless one league has more. took is how long all of them were played.
 func (p *player) encode(leagues []results.League, most int, took time.Duration) ([]part, error) {
 	took /= time.Duration(len(leagues))
 	var parts []part

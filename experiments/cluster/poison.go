@@ -39,7 +39,8 @@ func inBrackets(tried []string) string {
 	return " (" + strings.Join(tried, "; ") + ")"
 }
 
-// mostExcused is how often a chunk is excused.
+// mostExcused bounds excuses for one chunk: workers that end before their name arrives
+// leave nothing to blame.
 const mostExcused = 8
 
 // excuses reports whether a chunk that was delivered too often is published again as it

@@ -28,7 +28,7 @@ func BenchmarkLeague(b *testing.B) {
 	for _, bb := range []struct {
 		transport string
 		legs      int
-	}{{"loopback", 1}, {"loopback", 10}, {"http", 1}, {"http", 10}} {
+	}{{"loopback", 1}, {"loopback", 10}, {"loopback", 1000}, {"http", 1}, {"http", 10}} {
 		transport := bb.transport
 		b.Run(fmt.Sprintf("%s/legs=%d", transport, bb.legs), func(b *testing.B) {
 			plan := results.Plan{Schema: results.PlanSchema, Runs: 1, Legs: bb.legs, Seed: 1, Draw: "uniform:1-10", Transport: transport}

@@ -120,12 +120,12 @@ func (p *Player) ackRound(in *wire.Exchange, s *leagueState) protocol.Message {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, m := range s.matches {
-		if m.draw != "" && m.round == in.Header.RoundID.Number() {
+	for _, m := range s.rounds[in.Header.RoundID.Number()] {
+		if m.draw != "" {
 			before, said := ack.DrawVerified.Get()
 			ack.DrawVerified = protocol.Some(m.draw == DrawVerified && (before || !said))
 		}
-		if m.round != in.Header.RoundID.Number() || !p.member.Me.ManagerProved() {
+		if !p.member.Me.ManagerProved() {
 			continue
 		}
 		ack.StrategyError = m.failure

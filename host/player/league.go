@@ -20,10 +20,12 @@ import (
 // guarded by Player.mu.
 type leagueState struct {
 	announced map[string]announcement // the agent's own matches, by id
+	awaited   map[string]bool         // those of them to which nobody has invited it, until that is reported
 	others    map[string]announcement // those of others in the last round announced
 	referees  map[string]bool         // that the manager has named
-	matches   map[string]*match
-	ended     []strategies.Outcome // for the history; only with a data directory
+	matches   map[string]*match       // by id
+	rounds    map[int][]*match        // the same, by round
+	ended     []strategies.Outcome    // for the history; only with a data directory
 	standing  strategies.Standing
 	table     []protocol.Standing // the last that the manager has sent
 	round     int                 // the last that was announced
@@ -64,9 +66,18 @@ func (a announcement) opponentOf(own string) string {
 
 func newLeagueState() *leagueState {
 	return &leagueState{
-		announced: make(map[string]announcement), referees: make(map[string]bool), matches: make(map[string]*match),
-		said: make(map[string]bool),
+		announced: make(map[string]announcement), awaited: make(map[string]bool), referees: make(map[string]bool),
+		matches: make(map[string]*match), rounds: make(map[int][]*match), said: make(map[string]bool),
 	}
+}
+
+// add enters a match of which the agent has not heard. The player's lock is held.
+func (s *leagueState) add(id string, round int) *match {
+	m := &match{id: id, round: round, calling: make(chan struct{})}
+	s.matches[id] = m
+	s.rounds[round] = append(s.rounds[round], m)
+	delete(s.awaited, id)
+	return m
 }
 
 // current returns the current league.
@@ -131,6 +142,9 @@ func (s *leagueState) announce(m *protocol.RoundAnnouncement, own string, now ti
 				about.at = before.at
 			} else {
 				news = append(news, Event{Kind: Announced, Round: round, Match: a.MatchID, Opponent: about.opponentOf(own), Referee: a.RefereeID})
+				if s.matches[a.MatchID] == nil {
+					s.awaited[a.MatchID] = true
+				}
 			}
 			s.announced[a.MatchID] = about
 			plays = true

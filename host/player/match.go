@@ -64,8 +64,6 @@ type match struct {
 	draw     string // the verdict on that; likewise
 }
 
-func newMatch(id string) *match { return &match{id: id, calling: make(chan struct{})} }
-
 // place settles the position of a match: its index in the schedule where that
 // is known. The match's lock is held, and the seat is made.
 func (m *match) place(s *leagueState) uint64 {
@@ -129,9 +127,7 @@ func (p *Player) enter(s *leagueState, in *wire.Exchange, opponent, role string)
 	}
 	m := s.matches[id]
 	if m == nil {
-		m = newMatch(id)
-		m.round = in.Header.RoundID.Number()
-		s.matches[id] = m
+		m = s.add(id, in.Header.RoundID.Number())
 	}
 	p.sign(s, m, in)
 	if m.opponent == "" {

@@ -88,9 +88,7 @@ func (p *Player) recoverRegistered(reg registration) error {
 func (p *Player) recoverInvited(i invited) error {
 	m := p.league.matches[i.Match]
 	if m == nil {
-		m = newMatch(i.Match)
-		m.round = i.Round
-		p.league.matches[i.Match] = m
+		m = p.league.add(i.Match, i.Round)
 	}
 	m.resume(i)
 	return nil
@@ -103,13 +101,14 @@ func (m *match) resume(i invited) {
 
 func (p *Player) recoverChosen(c chosen) error {
 	s := p.league
-	m := newMatch(c.Match)
-	m.round = c.Round
+	m := s.matches[c.Match]
+	if m == nil {
+		m = s.add(c.Match, c.Round)
+	}
 	m.resume(c.invited)
 	m.position, m.placed, m.promise = c.Position, true, c.Promise
 	m.asked, m.recorded, m.answer = true, true, seat.Answer{Choice: c.Choice, Fault: c.Fault}
 	m.version = c.Version
-	s.matches[m.id] = m
 	p.noteChoice(s, m)
 	s.rebuild = append(s.rebuild, func(ctx context.Context, own *leagueSeat) {
 		_, _, _ = own.choose(ctx, strategies.Turn{Match: c.Position, MatchID: c.Match, Round: c.Round, Opponent: c.Opponent, Role: c.Role})
@@ -121,9 +120,8 @@ func (p *Player) recoverEnded(e ended) error {
 	s, o := p.league, e.Outcome
 	m := s.matches[o.MatchID]
 	if m == nil { // it ended before there was a choice to make
-		m = newMatch(o.MatchID)
-		m.round, m.opponent, m.role, m.position, m.placed = o.Round, o.Opponent, o.Role, o.Match, true
-		s.matches[m.id] = m
+		m = s.add(o.MatchID, o.Round)
+		m.opponent, m.role, m.position, m.placed = o.Opponent, o.Role, o.Match, true
 	}
 	p.noteEnd(m, &e)
 	s.ended = append(s.ended, o)

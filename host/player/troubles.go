@@ -85,23 +85,20 @@ func (p *Player) awaitCalls(s *leagueState) {
 // uninvited reports the agent's announced matches to which nobody has invited it,
 // as far as they are due.
 func (p *Player) uninvited(s *leagueState, why string, due func(announcement) bool) {
-	type missing struct {
-		id    string
-		about announcement
-	}
 	own := p.ID()
-	var all []missing
+	var all []announcement
 	p.mu.Lock()
-	for id, a := range s.announced {
-		if m := s.matches[id]; m == nil && due(a) {
-			all = append(all, missing{id, a})
+	for id := range s.awaited {
+		if a := s.announced[id]; due(a) {
+			all = append(all, a)
+			delete(s.awaited, id)
 		}
 	}
 	p.mu.Unlock()
-	slices.SortFunc(all, func(a, b missing) int { return a.about.at.Compare(b.about.at) })
-	for _, m := range all {
-		p.trouble(s, m.id, Event{
-			Cause: CauseUninvited, Match: m.id, Round: m.about.round, Opponent: m.about.opponentOf(own), Referee: m.about.referee,
+	slices.SortFunc(all, func(a, b announcement) int { return a.at.Compare(b.at) })
+	for _, a := range all {
+		p.trouble(s, a.id, Event{
+			Cause: CauseUninvited, Match: a.id, Round: a.round, Opponent: a.opponentOf(own), Referee: a.referee,
 			Error: "nobody has invited " + own + " to this match" + why, Advice: p.reachAdvice(),
 		})
 	}

@@ -26,6 +26,7 @@ func TestSilenceIsReported(t *testing.T) {
 	if e := r.until(player.Trouble); e.Cause != player.CauseUninvited || e.Match != "R1M1" || e.Opponent != "P02" || e.Referee != "REF01" {
 		t.Errorf("%+v", e)
 	}
+	must[*protocol.Ack](r, a) // again
 	must[*protocol.Ack](r, r.roundCompleted())
 	must[*protocol.Ack](r, r.leagueCompleted())
 	r.until(player.Completed)

@@ -61,12 +61,13 @@ func (m *Monitor) Until(within time.Duration, holds func() bool) bool {
 // Endpoint receives the messages of the agent under test for one of the
 // suite's own agents.
 type Endpoint struct {
-	URL    string
-	server *http.Server
-	served sync.WaitGroup
+	URL      string
+	listener net.Listener
+	server   *http.Server
+	served   sync.WaitGroup
 
 	mu     sync.Mutex
-	answer func(in *trace.Exchange, header http.Header) Response // nil: an empty body
+	answer func(in *trace.Exchange, header http.Header) Response // nil until it serves
 }
 
 // Response is what an endpoint answers.
@@ -78,17 +79,15 @@ type Response struct {
 	Hangup bool // break the connection off instead
 }
 
-// Listen opens an endpoint at an address such as "127.0.0.1:0".
+// Listen opens an endpoint at an address such as "127.0.0.1:0". Agents that connect
+// wait until Handle is called: one that registers at once would be told nothing.
 func Listen(ctx context.Context, addr string) (*Endpoint, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err != nil {
 		return nil, err
 	}
-	e := &Endpoint{URL: "http://" + l.Addr().String() + "/mcp"}
+	e := &Endpoint{URL: "http://" + l.Addr().String() + "/mcp", listener: l}
 	e.server = &http.Server{Handler: e, ReadHeaderTimeout: 10 * time.Second}
-	e.served.Go(func() {
-		_ = e.server.Serve(l) // ends when the endpoint is closed
-	})
 	return e, nil
 }
 
@@ -123,14 +122,21 @@ func (e *Endpoint) Close() error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = e.server.Close()
 	}
+	_ = e.listener.Close() // the server closes it only once it serves
 	e.served.Wait()
 	return err
 }
 
-// Handle sets the function that answers messages from now on.
+// Handle sets the function that answers messages from now on. The first one also
+// answers those that wait.
 func (e *Endpoint) Handle(answer func(in *trace.Exchange, header http.Header) Response) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.answer == nil {
+		e.served.Go(func() {
+			_ = e.server.Serve(e.listener) // ends when the endpoint is closed
+		})
+	}
 	e.answer = answer
 }
 
@@ -147,10 +153,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.mu.Lock()
 	answer := e.answer
 	e.mu.Unlock()
-	out := Response{}
-	if answer != nil {
-		out = answer(in, r.Header)
-	}
+	out := answer(in, r.Header)
 	if out.Delay > 0 {
 		select {
 		case <-time.After(out.Delay):

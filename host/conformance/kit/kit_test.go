@@ -1,9 +1,12 @@
 package kit_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"io"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -279,6 +282,41 @@ func TestRun(t *testing.T) {
 	sent := outcomes[1].Evidence
 	if len(sent) != 2 || sent[0].Request != "one" || sent[1].Request != `two\xff` || sent[1].Answer != `{"result":{}}` || sent[1].Status != http.StatusOK {
 		t.Errorf("the evidence is %+v", sent)
+	}
+}
+
+// TestEarlyMessage: a message that comes before there is a function to answer it waits
+// for that.
+func TestEarlyMessage(t *testing.T) {
+	t.Parallel()
+	for range 100 { // one that answers at once may come too late to do so
+		e, err := kit.Listen(t.Context(), "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(e.URL, "http://"), "/mcp"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"); err != nil {
+			t.Fatal(err)
+		}
+		e.Handle(func(*trace.Exchange, http.Header) kit.Response { return kit.Response{Body: []byte("early")} })
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		if err = errors.Join(err, res.Body.Close(), conn.Close(), e.Close()); err != nil || string(body) != "early" {
+			t.Fatalf("the answer is %q, %v", body, err)
+		}
+	}
+	unused, err := kit.Listen(t.Context(), "127.0.0.1:0")
+	if err == nil {
+		err = unused.Close()
+	}
+	if err != nil {
+		t.Errorf("an endpoint that nobody needed: %v", err)
 	}
 }
 

@@ -171,7 +171,8 @@ func (r *Referee) adopt(ctx context.Context, granted agent.Registration) error {
 	if now == before {
 		return nil
 	}
-	if err := r.member.Journal.Append(ctx, eventRegistered, now); err != nil {
+	// A referee that is ending keeps it, too: without the token it could not come back.
+	if err := r.member.Journal.Append(context.WithoutCancel(ctx), eventRegistered, now); err != nil {
 		return err
 	}
 	return r.apply(now)

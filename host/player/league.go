@@ -71,8 +71,12 @@ func newLeagueState() *leagueState {
 	}
 }
 
-// add enters a match of which the agent has not heard. The player's lock is held.
-func (s *leagueState) add(id string, round int) *match {
+// match returns a match, and enters one of which the agent has not heard. The player's
+// lock is held.
+func (s *leagueState) match(id string, round int) *match {
+	if m := s.matches[id]; m != nil {
+		return m
+	}
 	m := &match{id: id, round: round, calling: make(chan struct{})}
 	s.matches[id] = m
 	s.rounds[round] = append(s.rounds[round], m)

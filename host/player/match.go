@@ -125,10 +125,7 @@ func (p *Player) enter(s *leagueState, in *wire.Exchange, opponent, role string)
 		return nil, "", protocol.Refuse(protocol.CodePlayerNotRegistered, in.Type,
 			fmt.Sprintf("match %s is announced between %s and %s; this agent is %s", id, a.players[0], a.players[1], own))
 	}
-	m := s.matches[id]
-	if m == nil {
-		m = s.add(id, in.Header.RoundID.Number())
-	}
+	m := s.match(id, in.Header.RoundID.Number())
 	p.sign(s, m, in)
 	if m.opponent == "" {
 		m.opponent = cmp.Or(opponent, s.announced[id].opponentOf(own))

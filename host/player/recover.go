@@ -86,11 +86,7 @@ func (p *Player) recoverRegistered(reg registration) error {
 }
 
 func (p *Player) recoverInvited(i invited) error {
-	m := p.league.matches[i.Match]
-	if m == nil {
-		m = p.league.add(i.Match, i.Round)
-	}
-	m.resume(i)
+	p.league.match(i.Match, i.Round).resume(i)
 	return nil
 }
 
@@ -101,10 +97,7 @@ func (m *match) resume(i invited) {
 
 func (p *Player) recoverChosen(c chosen) error {
 	s := p.league
-	m := s.matches[c.Match]
-	if m == nil {
-		m = s.add(c.Match, c.Round)
-	}
+	m := s.match(c.Match, c.Round)
 	m.resume(c.invited)
 	m.position, m.placed, m.promise = c.Position, true, c.Promise
 	m.asked, m.recorded, m.answer = true, true, seat.Answer{Choice: c.Choice, Fault: c.Fault}
@@ -120,7 +113,7 @@ func (p *Player) recoverEnded(e ended) error {
 	s, o := p.league, e.Outcome
 	m := s.matches[o.MatchID]
 	if m == nil { // it ended before there was a choice to make
-		m = s.add(o.MatchID, o.Round)
+		m = s.match(o.MatchID, o.Round)
 		m.opponent, m.role, m.position, m.placed = o.Opponent, o.Role, o.Match, true
 	}
 	p.noteEnd(m, &e)

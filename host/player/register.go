@@ -57,7 +57,7 @@ func (p *Player) register(ctx context.Context, token string) error {
 func (p *Player) adopt(ctx context.Context, r agent.Registration, known bool) error {
 	reg := registration{ID: r.ID, Token: r.Token, League: r.League, Endpoint: p.cfg.Endpoint}
 	reg.Same = p.sameLeague(ctx, reg, known)
-	// An agent that is ending keeps it, too: without the token it could not come back.
+	// Also an agent that is ending keeps its token: without it, it could not come back.
 	if err := p.member.Journal.Append(context.WithoutCancel(ctx), eventRegistered, reg); err != nil {
 		return err
 	}

@@ -171,7 +171,7 @@ func (r *Referee) adopt(ctx context.Context, granted agent.Registration) error {
 	if now == before {
 		return nil
 	}
-	// A referee that is ending keeps it, too: without the token it could not come back.
+	// Also a referee that is ending keeps its token: without it, it could not come back.
 	if err := r.member.Journal.Append(context.WithoutCancel(ctx), eventRegistered, now); err != nil {
 		return err
 	}

@@ -289,7 +289,7 @@ func TestRun(t *testing.T) {
 // for that.
 func TestEarlyMessage(t *testing.T) {
 	t.Parallel()
-	for range 100 { // one that answers at once may come too late to do so
+	for range 100 { // an endpoint that does not wait fails some of them only
 		e, err := kit.Listen(t.Context(), "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)

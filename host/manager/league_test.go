@@ -28,9 +28,18 @@ func kinds(messages []protocol.Message) []protocol.Type {
 // field registers n players, who get the ids P01, P02 and so on.
 func (r *rig) field(n int) []*scripted {
 	r.t.Helper()
+	return r.fieldOf(n, func(int, *scripted) {})
+}
+
+// fieldOf is field for players who are told what to do before they register: the last one
+// starts the league.
+func (r *rig) fieldOf(n int, instruct func(i int, s *scripted)) []*scripted {
+	r.t.Helper()
 	players := make([]*scripted, n)
 	for i := range players {
-		players[i] = r.player(fmt.Sprintf("player-%d", i+1))
+		players[i] = r.agent(protocol.RolePlayer, fmt.Sprintf("player-%d", i+1))
+		instruct(i, players[i])
+		players[i].register()
 	}
 	return players
 }

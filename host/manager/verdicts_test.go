@@ -34,10 +34,11 @@ func TestDrawsAreCountedFromWhatPlayersSay(t *testing.T) {
 		return fair(m)
 	})
 	referee.judges(false)
-	players := r.field(4)
-	for i, verified := range []bool{true, true, false} {
-		players[i].judges(verified)
-	}
+	r.fieldOf(4, func(i int, s *scripted) {
+		if i < 3 {
+			s.judges(i < 2)
+		}
+	})
 	if err := r.finished(); err != nil {
 		t.Fatal(err)
 	}
@@ -74,8 +75,11 @@ func TestDrawsThatNobodyChecked(t *testing.T) {
 	r := newRig(t, func(c *manager.Config) { c.Players = 3 })
 	r.run()
 	r.conductor("north", fair)
-	r.field(2)
-	r.player("player-3").judges(true)
+	r.fieldOf(3, func(i int, s *scripted) {
+		if i == 2 {
+			s.judges(true)
+		}
+	})
 	if err := r.finished(); err != nil {
 		t.Fatal(err)
 	}
@@ -127,10 +131,10 @@ func TestPlayersSayWhyTheyFail(t *testing.T) {
 	said := map[string][]string{
 		"P01": {"mine.lua:2: not ready", "", "mine.lua:7: nil"}, "P02": {"", strings.Repeat("x", 400), ""}, "P03": {"", "", ""},
 	}
-	for i, s := range r.field(3) {
+	r.fieldOf(3, func(i int, s *scripted) {
 		id := []string{"P01", "P02", "P03"}[i]
 		s.says(s.known, func(ack *protocol.Ack, round int) { ack.StrategyError = said[id][round-1] })
-	}
+	})
 	if err := r.finished(); err != nil {
 		t.Fatal(err)
 	}

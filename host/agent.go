@@ -68,7 +68,11 @@ func (a Agent) run(ctx context.Context, role protocol.Role, cfg *agent.Config, c
 	a.Server.Tap = a.Tap
 	p := place{network: a.Network, name: a.Name, server: a.Server, mcp: a.MCP, validation: a.Validation, tools: new(toolTables)}
 	home := &homePort{role: role, host: a.Host, said: a.Expected}
-	one, err := assemble(ctx, p, role, func(url string, caller *wire.Caller) (runner, error) {
+	one, err := assemble(ctx, p, role, func(caller *wire.Caller, listen func() (string, error)) (runner, error) {
+		url, err := listen()
+		if err != nil {
+			return nil, err
+		}
 		connect(cfg, cmp.Or(a.Public, url), caller, wire.GuessPeer(a.Manager, dialect.Contracts))
 		if a.Conventional {
 			home.prepare(ctx, url, cfg)

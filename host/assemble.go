@@ -51,10 +51,13 @@ type assembled struct {
 	client   *jsonrpc.Client
 }
 
-// assemble opens an endpoint, has create make the agent that is reached there
-// and that calls with caller, and connects the two. The caller of assemble
-// serves the result and closes its client.
-func assemble(ctx context.Context, p place, role protocol.Role, create func(url string, caller *wire.Caller) (runner, error)) (*assembled, error) {
+// creator makes an agent that calls with caller. It opens the agent's endpoint by listen,
+// which returns the URL and is called once.
+type creator func(caller *wire.Caller, listen func() (url string, err error)) (runner, error)
+
+// assemble has an agent and its endpoint made, and connects the two. The caller of
+// assemble serves the result and closes its client.
+func assemble(ctx context.Context, p place, role protocol.Role, create creator) (*assembled, error) {
 	if len(p.routes) > 0 {
 		all := make(map[string]http.Handler)
 		maps.Copy(all, p.server.Routes)
@@ -64,20 +67,25 @@ func assemble(ctx context.Context, p place, role protocol.Role, create func(url 
 	if p.pages != nil {
 		p.server.Other = onPath{path(p.server), http.HandlerFunc(onlyPost), pages{p.pages, path(p.server)}}
 	}
-	srv, err := open(ctx, p.network, p.name, p.server, p.mcp)
-	if err != nil {
-		return nil, err
-	}
-	client := jsonrpc.NewClient(p.network.From(p.name), jsonrpc.ClientConfig{Tap: p.server.Tap})
-	a := &assembled{opened: srv, client: client}
-	a.agent, err = create(srv.URL(), &wire.Caller{Client: client, Codec: dialect.NewCodec(protocol.Tolerant), Lists: p.lists})
+	a := &assembled{client: jsonrpc.NewClient(p.network.From(p.name), jsonrpc.ClientConfig{Tap: p.server.Tap})}
+	caller := &wire.Caller{Client: a.client, Codec: dialect.NewCodec(protocol.Tolerant), Lists: p.lists}
+	var err error
+	a.agent, err = create(caller, func() (_ string, err error) {
+		if a.opened, err = open(ctx, p.network, p.name, p.server, p.mcp); err != nil {
+			return "", err
+		}
+		return a.URL(), nil
+	})
 	if err == nil {
 		a.pipeline, err = p.validation.pipeline(p.tools, role, a.agent.Endpoint())
 	}
 	if err != nil {
-		return nil, errors.Join(err, srv.Close(), client.Close())
+		if a.opened != nil {
+			err = errors.Join(err, a.opened.Close())
+		}
+		return nil, errors.Join(err, a.client.Close())
 	}
-	srv.mount(role, a.agent.Endpoint(), a.pipeline)
+	a.mount(role, a.agent.Endpoint(), a.pipeline)
 	return a, nil
 }
 
@@ -111,8 +119,10 @@ func open(ctx context.Context, n Network, name string, cfg jsonrpc.Config, offer
 	}
 	o.cfg = cfg
 	var err error
-	o.Server, err = n.Listen(ctx, name, cfg)
-	return o, err
+	if o.Server, err = n.Listen(ctx, name, cfg); err != nil {
+		return nil, err
+	}
+	return o, nil
 }
 
 // later is a handler that is made after the endpoint it belongs to has been

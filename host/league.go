@@ -12,8 +12,10 @@ package host
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 
 	"github.com/strategylab/strategylab/host/agent"
@@ -82,8 +84,9 @@ func (l *League) Play(ctx context.Context) (_ *Played, err error) {
 	defer cancel(nil)
 	a := &assembly{league: l, known: l.known(), tools: cmp.Or(l.tools, new(toolTables)), ctx: ctx, cancel: cancel}
 	a.serving, a.close = context.WithCancel(context.WithoutCancel(ctx))
+	seated := make(chan struct{})
 	defer func() { err = cmp.Or(a.end(), err) }()
-	m, url, err := a.manager()
+	m, url, err := a.manager(seated)
 	if err != nil {
 		return nil, err
 	}
@@ -103,17 +106,11 @@ func (l *League) Play(ctx context.Context) (_ *Played, err error) {
 		}
 		return l.stay(&Played{Matches: m.Results(), Standings: m.Standings(), Draws: m.Draws()}), nil
 	}
-	for i := range l.Referees {
-		if err := a.referee(i, url); err != nil {
-			return nil, err
-		}
+	players, err := a.members(url)
+	if err != nil {
+		return nil, err
 	}
-	players := make([]*player.Player, len(l.Seats))
-	for i := range l.Seats {
-		if players[i], err = a.player(i, url); err != nil {
-			return nil, err
-		}
-	}
+	close(seated) // the manager may begin
 	if l.Started != nil {
 		l.Started(url)
 	}
@@ -134,15 +131,16 @@ func (l *League) stay(played *Played) *Played {
 
 // assembly is a league while it is put together and played.
 type assembly struct {
-	league *League
-	lead   *manager.Manager
-	known  *player.League // what players know beforehand; nil where they have to ask
-	tools  *toolTables
-	lists  wire.Lists // of the tools of foreign agents, for all agents of the league
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	first  sync.Once
-	failed error
+	league   *League
+	lead     *manager.Manager
+	recorded map[string]string // where agents listened in an earlier process, by id
+	known    *player.League    // what players know beforehand; nil where they have to ask
+	tools    *toolTables
+	lists    wire.Lists // of the tools of foreign agents, for all agents of the league
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	first    sync.Once
+	failed   error
 
 	agents  sync.WaitGroup // what does its part and ends
 	servers sync.WaitGroup // what answers until everybody has ended
@@ -174,9 +172,9 @@ func (a *assembly) end() error {
 
 // join assembles an agent, serves it and runs it. It returns the URL of its
 // endpoint.
-func (a *assembly) join(name string, role protocol.Role, create func(url string, caller *wire.Caller) (runner, error), beside besides) (string, error) {
+func (a *assembly) join(name string, role protocol.Role, create creator, beside besides) (string, error) {
 	l := a.league
-	p := place{network: l.Network, name: name, server: l.Server, mcp: l.MCP, validation: l.Validation, tools: a.tools, besides: beside, lists: &a.lists}
+	p := place{network: avoiding{l.Network, a.taken}, name: name, server: l.Server, mcp: l.MCP, validation: l.Validation, tools: a.tools, besides: beside, lists: &a.lists}
 	if l.Tap != nil {
 		p.server.Tap = l.Tap(name)
 	}
@@ -199,60 +197,121 @@ func (a *assembly) join(name string, role protocol.Role, create func(url string,
 	return one.URL(), nil
 }
 
-func (a *assembly) manager() (m *manager.Manager, url string, err error) {
+func (a *assembly) manager(seated <-chan struct{}) (m *manager.Manager, url string, err error) {
 	cfg, launcher := a.league.Manager, new(later)
 	beside := besides{routes: map[string]http.Handler{manager.StartPath: launcher}}
 	pages := new(later)
 	if a.league.Web != nil {
 		beside.pages = pages
 	}
-	url, err = a.join("manager", protocol.RoleManager, func(_ string, caller *wire.Caller) (runner, error) {
-		cfg.Caller = caller
-		if m, err = manager.New(cfg); err == nil {
-			launcher.Handler = m.StartHandler()
-			if a.league.Web != nil {
-				pages.Handler = a.league.Web(m)
-			}
+	url, err = a.join("manager", protocol.RoleManager, func(caller *wire.Caller, listen func() (string, error)) (runner, error) {
+		cfg.Caller, cfg.Ready = caller, seated
+		if m, err = manager.New(cfg); err != nil {
+			return nil, err
 		}
-		return m, err
+		a.lead, a.recorded = m, m.Endpoints()
+		launcher.Handler = m.StartHandler()
+		if a.league.Web != nil {
+			pages.Handler = a.league.Web(m)
+		}
+		if _, err = listen(); err != nil {
+			return nil, errors.Join(err, m.Close())
+		}
+		return m, nil
 	}, beside)
-	a.lead = m
 	return m, url, err
 }
 
-// member has a referee or a player join, and waits until it is registered.
+// taken reports whether the manager's journal has a URL as that of another agent.
+func (a *assembly) taken(name, url string) bool {
+	for id, endpoint := range a.recorded {
+		if id != name && agent.SameEndpoint(endpoint, url) {
+			return true
+		}
+	}
+	return false
+}
+
+// member is a referee or a player of the league's own.
+type member interface {
+	runner
+	ID() string
+}
+
+// awaited is a member that may end before the manager knows where it is; there says that
+// nobody need wait for that.
+type awaited struct {
+	member
+	there func()
+}
+
+// Run implements runner.
+func (m awaited) Run(ctx context.Context) error {
+	defer m.there()
+	return m.member.Run(ctx)
+}
+
+// members has the referees and the players join. In a league that goes on the players come
+// first: a referee calls those of its unfinished matches at once.
+func (a *assembly) members(managerURL string) ([]*player.Player, error) {
+	players := make([]*player.Player, len(a.league.Seats))
+	roles := []func() error{
+		func() error {
+			for i := range a.league.Referees {
+				if err := a.referee(i, managerURL); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		func() (err error) {
+			for i := range players {
+				if players[i], err = a.player(i, managerURL); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	if len(a.recorded) > 0 {
+		slices.Reverse(roles)
+	}
+	for _, join := range roles {
+		if err := join(); err != nil {
+			return nil, err
+		}
+	}
+	return players, nil
+}
+
+// member has a referee or a player join, and waits until the manager knows where it is.
 func (a *assembly) member(name string, role protocol.Role, cfg *agent.Config, managerURL string, create func() (member, error)) error {
-	registered := make(chan struct{})
-	first, tell := sync.OnceFunc(func() { close(registered) }), cfg.Registered // some register again
+	known := make(chan struct{})
+	there, tell := sync.OnceFunc(func() { close(known) }), cfg.Registered // some register again
 	cfg.Registered = func() {
-		first()
+		there()
 		if tell != nil {
 			tell()
 		}
 	}
-	_, err := a.join(name, role, func(url string, caller *wire.Caller) (runner, error) {
+	_, err := a.join(name, role, func(caller *wire.Caller, listen func() (string, error)) (runner, error) {
+		url, err := listen()
+		if err != nil {
+			return nil, err
+		}
 		connect(cfg, url, caller, wire.NewPeer(managerURL, dialect.Contracts))
 		m, err := create()
-		if err == nil && m.ID() != "" {
-			first() // in an earlier process, says its journal
-		}
-		return m, err
+		return awaited{m, there}, err
 	}, besides{})
 	if err != nil {
 		return err
 	}
 	select {
-	case <-registered:
+	case <-known:
 		return nil
 	case <-a.ctx.Done():
 		return context.Cause(a.ctx)
 	}
-}
-
-// member is a referee or a player.
-type member interface {
-	runner
-	ID() string
 }
 
 func (a *assembly) referee(i int, managerURL string) error {
@@ -277,8 +336,30 @@ func (a *assembly) player(i int, managerURL string) (p *player.Player, err error
 		}
 	}
 	err = a.member(id, protocol.RolePlayer, &cfg.Config, managerURL, func() (member, error) {
-		p, err = player.New(cfg)
-		return p, err
+		if p, err = player.New(cfg); err != nil || p.ID() != "" {
+			return p, err
+		}
+		if err = a.readmit(cfg.Name); err != nil {
+			return nil, errors.Join(err, p.Close())
+		}
+		return p, nil
 	})
 	return p, err
+}
+
+// readmit lets a player without a token take its old place: an earlier process ended after
+// the manager had recorded the registration and before the player had. Once the league has
+// started, a player without a journal does not know what it has played; then the organiser
+// decides.
+func (a *assembly) readmit(name string) error {
+	if len(a.recorded) == 0 {
+		return nil
+	}
+	shot := a.lead.Snapshot()
+	for _, known := range shot.Players {
+		if shot.Rounds == 0 && known.Name == name && a.recorded[known.ID] != "" {
+			return a.lead.SetStatus(a.ctx, known.ID, manager.LifeActive)
+		}
+	}
+	return nil
 }

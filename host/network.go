@@ -3,6 +3,7 @@ package host
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -112,6 +113,40 @@ func (m *Memory) From(name string) jsonrpc.RoundTripper { return m.loop.From(nam
 func (m *Memory) Close() error {
 	m.workers.Close()
 	return nil
+}
+
+// avoiding is a network on which no agent listens at a URL that is another agent's, unless
+// there is no other URL. When a league is started again, the system may give an agent the
+// port at which the manager knows another one; it would receive that agent's messages.
+type avoiding struct {
+	Network
+	taken func(name, url string) bool
+}
+
+// maxListens is how many URLs are tried.
+const maxListens = 16
+
+// Listen implements Network.
+func (a avoiding) Listen(ctx context.Context, name string, cfg jsonrpc.Config) (Server, error) {
+	found, err := a.Network.Listen(ctx, name, cfg)
+	if err != nil {
+		return nil, err
+	}
+	var others []Server // open until the end, so that the system does not give them again
+	for range maxListens {
+		if !a.taken(name, found.URL()) {
+			break
+		}
+		next, err := a.Network.Listen(ctx, name, cfg)
+		if err != nil {
+			break // it is the only one
+		}
+		others, found = append(others, found), next
+	}
+	for _, s := range others {
+		err = errors.Join(err, s.Close())
+	}
+	return found, err
 }
 
 // counted counts the messages that a network carries. The networks that it

@@ -59,7 +59,8 @@ type Config struct {
 	// ListensAt, if set, reports whether the agent is reached at a port other than
 	// that of its endpoint, for advice to people.
 	ListensAt func(port int) bool
-	// Registered, if set, is called after each registration; it must not block.
+	// Registered, if set, is called after each registration, and by an agent that comes back
+	// where the manager knows it; it must not block.
 	Registered func()
 
 	Now func() time.Time // for timestamps; default time.Now

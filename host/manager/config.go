@@ -70,6 +70,10 @@ type Config struct {
 	// Players is the number of players at which the league starts by itself, as
 	// soon as there is a referee too; 0 leaves that to START_LEAGUE or Start.
 	Players int
+	// Ready, if set, holds a league back until it is closed: the manager answers requests
+	// and starts and announces nothing. A process whose own agents take part waits for them
+	// this way.
+	Ready <-chan struct{}
 	// MaxPlayers and MaxReferees bound the registrations: by default Players or,
 	// where that is 0, game.MaxPlayers; and DefaultMaxReferees.
 	MaxPlayers, MaxReferees int

@@ -269,6 +269,18 @@ func (m *Manager) Over() bool {
 	return m.state.over()
 }
 
+// Endpoints returns where the agents of the league listen, as they have last registered, by
+// their ids.
+func (m *Manager) Endpoints() map[string]string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := make(map[string]string, len(m.state.agents))
+	for id, a := range m.state.agents {
+		all[id] = a.reg.Endpoint
+	}
+	return all
+}
+
 // Standings returns the table as it is.
 func (m *Manager) Standings() []Standing {
 	m.mu.Lock()

@@ -28,6 +28,13 @@ func (m *Manager) Run(ctx context.Context) error {
 }
 
 func (m *Manager) drive() error {
+	if m.cfg.Ready != nil && !m.Over() {
+		select {
+		case <-m.cfg.Ready:
+		case <-m.ctx.Done():
+			return context.Cause(m.ctx)
+		}
+	}
 	if err := m.begin(); err != nil {
 		return err
 	}

@@ -16,6 +16,9 @@ func (p *Player) join(ctx context.Context) error {
 		return p.register(ctx, "")
 	}
 	if p.announcedEndpoint == p.cfg.Endpoint {
+		if p.cfg.Registered != nil {
+			p.cfg.Registered()
+		}
 		return nil
 	}
 	err := p.register(ctx, p.member.Me.Token())

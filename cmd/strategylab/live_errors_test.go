@@ -14,7 +14,17 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-var address = regexp.MustCompile(`https?://[0-9.]+:[0-9]+/mcp`)
+// listening is where a command says that it listens, in a line of text or of JSON. Other
+// lines may hold other addresses.
+var listening = regexp.MustCompile(`(?:listen(?:s|ing) at |"event":"listening".*)(https?://[0-9.]+:[0-9]+/mcp)`)
+
+// listens returns the address at which a command says that it listens; empty for other lines.
+func listens(line string) string {
+	if found := listening.FindStringSubmatch(line); found != nil {
+		return found[1]
+	}
+	return ""
+}
 
 // serving starts a command that listens, until the end of the script, and sets
 // URL and ADDR when it says where: serving COMMAND ARG...
@@ -28,7 +38,7 @@ func serving(ts *testscript.TestScript, _ bool, args []string) {
 		_ = cmd.Wait()
 	})
 	for lines := bufio.NewScanner(out); lines.Scan(); {
-		if at := address.FindString(lines.Text()); at != "" {
+		if at := listens(lines.Text()); at != "" {
 			setURL(ts, at)
 			go io.Copy(io.Discard, out) // ends with the process
 			return

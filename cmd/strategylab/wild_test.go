@@ -42,7 +42,7 @@ func hosting(ts *testscript.TestScript, _ bool, args []string) {
 		defer close(listening)
 		for lines := bufio.NewScanner(out); lines.Scan(); {
 			fmt.Fprintln(part, lines.Text())
-			if at := address.FindString(lines.Text()); at != "" && len(listening) == 0 {
+			if at := listens(lines.Text()); at != "" && len(listening) == 0 {
 				select {
 				case listening <- at:
 				default:

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,10 +19,11 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// host is what the test binary does as "host MARK": it says that it begins,
-// and plays experiments with two plugins until it is killed.
+// host is what the test binary does as "host MARK": it says that it begins and that it
+// has opened plugins, and plays experiments with two of them until it is killed.
 func host(mark string) {
 	fmt.Fprintln(os.Stderr, "begins")
+	opens := sync.OnceFunc(func() { fmt.Fprintln(os.Stderr, "has opened") })
 	for {
 		var all []strategies.Factory
 		for range 2 {
@@ -32,6 +34,7 @@ func host(mark string) {
 			}
 			all = append(all, opened...)
 		}
+		opens()
 		p := plan(50, 4, all)
 		a, err := arena.New(p, all, arena.Config{})
 		if err != nil {
@@ -65,7 +68,7 @@ func TestKilledHost(t *testing.T) {
 	for range kills {
 		moments = append(moments, time.Duration(rnd.Int64N(int64(300*time.Millisecond))))
 	}
-	for _, after := range moments {
+	for i, after := range moments {
 		cmd := exec.Command(os.Args[0], "host", mark)
 		cmd.Env = append(os.Environ(), "TMPDIR="+folders)
 		stderr, err := cmd.StderrPipe()
@@ -75,8 +78,14 @@ func TestKilledHost(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		if line, err := bufio.NewReader(stderr).ReadString('\n'); err != nil || line != "begins\n" {
-			t.Errorf("the host says %q, %v", line, err)
+		wants := []string{"begins\n"}
+		if i == len(moments)-1 {
+			wants = append(wants, "has opened\n") // and so has removed what the others left
+		}
+		for says := bufio.NewReader(stderr); len(wants) > 0; wants = wants[1:] {
+			if line, err := says.ReadString('\n'); err != nil || line != wants[0] {
+				t.Errorf("the host says %q, %v", line, err)
+			}
 		}
 		<-time.After(after)
 		_ = cmd.Process.Kill()

@@ -74,6 +74,19 @@ func interrupted(t *testing.T, results int) (again *host.League, addrs map[strin
 	return keeps(again), net.addrs
 }
 
+// goesOn plays a league to its end, audits it, and returns where its agents listened.
+func goesOn(t *testing.T, l *host.League) map[string]string {
+	t.Helper()
+	net := &listening{Network: l.Network, addrs: make(map[string]string)}
+	l.Network = net
+	played, err := l.Play(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	audit(t, l.Manager, played, func(string) bool { return true })
+	return net.addrs
+}
+
 // TestComesBackAtOthersAddresses starts a league again where the system gives each agent
 // the address that the next one had before.
 func TestComesBackAtOthersAddresses(t *testing.T) {
@@ -87,16 +100,10 @@ func TestComesBackAtOthersAddresses(t *testing.T) {
 			}
 			next := map[string]string{"manager": "REF01", "REF01": "P01", "P01": "P02", "P02": "P03", "P03": "P04", "P04": "manager"}
 			l.Network.(*host.Sockets).Addrs = func(name string) []string { return []string{addrs[next[name]], "127.0.0.1:0"} }
-			now := &listening{Network: l.Network, addrs: make(map[string]string)}
-			l.Network = now
-			played, err := l.Play(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			audit(t, l.Manager, played, func(string) bool { return true })
+			now := goesOn(t, l)
 			for name := range next {
-				if _, _, err := net.SplitHostPort(now.addrs[name]); err != nil || name != "P04" && now.addrs[name] == addrs[next[name]] {
-					t.Errorf("%s listens at %q, which was the address of %s", name, now.addrs[name], next[name])
+				if _, _, err := net.SplitHostPort(now[name]); err != nil || name != "P04" && now[name] == addrs[next[name]] {
+					t.Errorf("%s listens at %q, which was the address of %s", name, now[name], next[name])
 				}
 			}
 		})
@@ -114,15 +121,8 @@ func TestComesBackAtItsOnlyAddress(t *testing.T) {
 		}
 		return []string{"127.0.0.1:0"}
 	}
-	now := &listening{Network: l.Network, addrs: make(map[string]string)}
-	l.Network = now
-	played, err := l.Play(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	audit(t, l.Manager, played, func(string) bool { return true })
-	if now.addrs["manager"] != addrs["REF01"] {
-		t.Errorf("the manager listens at %s, want %s", now.addrs["manager"], addrs["REF01"])
+	if now := goesOn(t, l)["manager"]; now != addrs["REF01"] {
+		t.Errorf("the manager listens at %s, want %s", now, addrs["REF01"])
 	}
 }
 

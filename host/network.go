@@ -146,7 +146,10 @@ func (a avoiding) Listen(ctx context.Context, name string, cfg jsonrpc.Config) (
 	for _, s := range others {
 		err = errors.Join(err, s.Close())
 	}
-	return found, err
+	if err != nil {
+		return nil, errors.Join(err, found.Close())
+	}
+	return found, nil
 }
 
 // counted counts the messages that a network carries. The networks that it

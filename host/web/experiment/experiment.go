@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -89,7 +90,9 @@ func (p *Page) Follow(look func() State) {
 	p.page.Touch()
 }
 
-// Finish replaces the page by the report, which the handler serves. It is called once.
+// Finish replaces the page by the report, which the handler serves except for /events and
+// what is below /assets/: open pages of the run need those to load the report. It is
+// called once.
 func (p *Page) Finish(report http.Handler) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -108,20 +111,20 @@ func (p *Page) finished() http.Handler {
 
 // ServeHTTP implements http.Handler.
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if report := p.finished(); report != nil {
-		if r.URL.Path == "/events" { // pages that showed the run load the report
-			web.Reload(w)
-			return
-		}
+	report := p.finished()
+	switch {
+	case report == nil, strings.HasPrefix(r.URL.Path, "/assets/"): // a page of the run may still be loading
+		// A stream ends with the run, and its page asks again.
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		defer context.AfterFunc(p.playing, cancel)()
+		p.page.ServeHTTP(w, r.WithContext(ctx))
+	case r.URL.Path == "/events":
+		web.Reload(w)
+	default:
 		web.Secure(w.Header())
 		report.ServeHTTP(w, r)
-		return
 	}
-	// A stream ends with the run, and its page asks again.
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	defer context.AfterFunc(p.playing, cancel)()
-	p.page.ServeHTTP(w, r.WithContext(ctx))
 }
 
 // view is what the templates show.

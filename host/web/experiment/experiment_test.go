@@ -123,6 +123,9 @@ func TestPage(t *testing.T) {
 	if _, text := get("/"); text != "the report" || !p.Finished() {
 		t.Errorf("at the end the page is %q", text)
 	}
+	if _, text := get("/assets/live.js"); !strings.Contains(text, `addEventListener("reload"`) {
+		t.Errorf("a page that was being loaded when the run ended gets %q instead of its script", text)
+	}
 	if _, text := get("/events?since=earlier-1"); !strings.Contains(text, "event: reload") {
 		t.Errorf("a page that showed the run gets %q", text)
 	}

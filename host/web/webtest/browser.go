@@ -80,7 +80,7 @@ func Start(t *testing.T) *Browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience(t)+5*time.Second)
 	cmd := exec.CommandContext(ctx, binary, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
 		"--disable-component-update", "--disable-sync", "--hide-scrollbars", "--remote-debugging-pipe", "--user-data-dir="+profile, "about:blank")
 	cmd.ExtraFiles = []*os.File{theirs, theirsOut}
@@ -116,6 +116,16 @@ func Start(t *testing.T) *Browser {
 		b.Call(domain+".enable", nil, nil)
 	}
 	return b
+}
+
+// patience returns how long a test may wait for something: until shortly before the time
+// of all tests is up (-timeout), so that it can still say for what.
+func patience(t *testing.T) time.Duration {
+	end, limited := t.Deadline()
+	if !limited {
+		return 24 * time.Hour
+	}
+	return time.Until(end) - 10*time.Second
 }
 
 // read hands out answers and keeps events, until the browser ends.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 )
 
 // Open shows the page at an address. Requests to its origin are allowed from now on.
@@ -46,20 +47,25 @@ func (b *Browser) eval(expression string) (any, error) {
 	return got.Result.Value, err
 }
 
-// Until waits for a condition in the page for at most two minutes, also while the page is
-// replaced by another.
+// replaced reports whether an expression has no value because the page was replaced by
+// another while it was evaluated.
+func replaced(err error) bool {
+	return err != nil && (strings.Contains(err.Error(), "navigated") || strings.Contains(err.Error(), "context"))
+}
+
+// Until waits for a condition in the page until the time of all tests is nearly up
+// (-timeout), also while the page is replaced by another.
 func (b *Browser) Until(condition string) {
 	b.t.Helper()
 	look := fmt.Sprintf(`new Promise(done => {
-		const end = performance.now() + 120000;
-		const look = () => (%s) ? done("") : performance.now() > end ? done("it shows\n" + document.body.innerText) : setTimeout(look, 20);
+		const look = () => (%s) ? done("") : Date.now() > %d ? done("it shows\n" + document.body.innerText) : setTimeout(look, 20);
 		look();
-	})`, condition)
+	})`, condition, time.Now().Add(patience(b.t)).UnixMilli())
 	for b.t.Context().Err() == nil {
 		found, err := b.eval(look)
 		switch {
-		case err != nil && (strings.Contains(err.Error(), "navigated") || strings.Contains(err.Error(), "context")):
-			continue // the page was replaced
+		case replaced(err):
+			continue
 		case err != nil:
 			b.t.Fatal(err)
 		case found != "":
@@ -70,7 +76,8 @@ func (b *Browser) Until(condition string) {
 }
 
 // Click clicks the middle of the first element that a selector finds. It tries again if the
-// element has moved meanwhile, and the click has hit something else.
+// element has moved meanwhile, and the click has hit something else, or if the page is being
+// replaced.
 func (b *Browser) Click(selector string) {
 	b.t.Helper()
 	aim := fmt.Sprintf(`(() => {
@@ -83,9 +90,13 @@ func (b *Browser) Click(selector string) {
 		return r.width ? [r.x + r.width / 2, r.y + r.height / 2] : null;
 	})()`, selector)
 	for range 20 {
-		at, ok := b.Eval(aim).([]any)
-		if !ok {
-			b.t.Fatalf("click: %s is not on the page, or hidden", selector)
+		value, err := b.eval(aim)
+		if replaced(err) {
+			continue
+		}
+		at, ok := value.([]any)
+		if err != nil || !ok {
+			b.t.Fatalf("click: %s is not on the page, or hidden (%v)", selector, err)
 		}
 		for _, kind := range []string{"mouseMoved", "mousePressed", "mouseReleased"} {
 			b.Call("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": at[0], "y": at[1], "button": "left", "clickCount": 1}, nil)

@@ -19,9 +19,9 @@ const mostRequests = 600
 // traffic observes what our programs send to the servers of a league.
 type traffic struct {
 	mu       sync.Mutex
-	last     map[string]time.Time // by content
-	number   map[string]int       // by server
-	repeats  []string             // the first few
+	last     map[string]arrival // by content
+	number   map[string]int     // by server
+	repeats  []string           // the first few
 	repeated int
 	lines    []string // what arrived, shortened
 	shared   bool     // several of our processes call the servers
@@ -29,7 +29,7 @@ type traffic struct {
 }
 
 func newTraffic() *traffic {
-	return &traffic{last: make(map[string]time.Time), number: make(map[string]int)}
+	return &traffic{last: make(map[string]arrival), number: make(map[string]int)}
 }
 
 // share says that several processes of ours call the servers from now on.
@@ -52,13 +52,26 @@ func (r *traffic) add(server string, req *http.Request, raw []byte) {
 		return // each process asks that by itself
 	}
 	r.number[server]++
-	now := time.Now()
-	if before, ok := r.last[key]; ok && now.Sub(before) < tooSoon {
+	now := arrival{time.Now(), sent(raw)}
+	if before, ok := r.last[key]; ok && now.at.Sub(before.at) < tooSoon && now.sent.Sub(before.sent) <= time.Second {
 		r.repeated++
-		r.repeats = append(r.repeats[:min(len(r.repeats), 5)], fmt.Sprintf("after %v: %.300s", now.Sub(before).Round(time.Millisecond), key))
+		r.repeats = append(r.repeats[:min(len(r.repeats), 5)], fmt.Sprintf("after %v: %.300s", now.at.Sub(before.at).Round(time.Millisecond), key))
 	}
 	r.last[key] = now
-	r.lines = append(r.lines[max(0, len(r.lines)-24):], fmt.Sprintf("%s %s %s %.260s", now.Format("05.000"), server, req.URL.Path, raw))
+	r.lines = append(r.lines[max(0, len(r.lines)-24):], fmt.Sprintf("%s %s %s %.260s", now.at.Format("05.000"), server, req.URL.Path, raw))
+}
+
+// arrival is when a request arrived, and when it was sent: the servers of a machine that
+// was busy may get together what was sent apart.
+type arrival struct{ at, sent time.Time }
+
+// sent returns the time that a message names, in whole seconds; the zero time if it has
+// none.
+func sent(raw []byte) time.Time {
+	var body struct{ Params struct{ Timestamp string } }
+	_ = json.Unmarshal(raw, &body) // another document has none
+	at, _ := time.Parse(time.RFC3339, body.Params.Timestamp)
+	return at.Truncate(time.Second)
 }
 
 // content is a request without what differs in a repeat: the value of its id and

@@ -173,15 +173,9 @@ func collect(t *testing.T, name string) lines {
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	script := filepath.Join(dir, "scripts", "mine.lua")
 	save := func(body string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(script), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(script, []byte("function choose(turn) "+body+" end\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		write(t, dir, "scripts/mine.lua", "function choose(turn) "+body+" end\n")
 	}
 	save(`return "even"`)
 	cmd := commandLine(t.Context(), dir, "experiment", "--watch", "--runs", "20", "--seed", "1", "--field", "mine,always-even,random", "--out", "out")

@@ -133,13 +133,17 @@ func TestMCPStaysInItsFolders(t *testing.T) {
 	}
 }
 
+// write writes a file at once: a command that watches it never sees a part of the text.
 func write(t *testing.T, dir, name, content string) {
 	t.Helper()
-	path := filepath.Join(dir, name)
+	path, whole := filepath.Join(dir, name), filepath.Join(t.TempDir(), "whole")
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+	if err := os.WriteFile(whole, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(whole, path); err != nil {
 		t.Fatal(err)
 	}
 }

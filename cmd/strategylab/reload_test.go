@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -142,9 +140,7 @@ func (w *watched) startPlayer() {
 // save edits the script.
 func (w *watched) save(text string) {
 	w.t.Helper()
-	if err := os.WriteFile(filepath.Join(w.dir, w.file), []byte(text), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	write(w.t, w.dir, w.file, text)
 }
 
 // refused waits until an edit is refused.

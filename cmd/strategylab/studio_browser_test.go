@@ -77,13 +77,11 @@ func TestStudioInChromium(t *testing.T) {
 	if n := b.Eval(`document.querySelectorAll("[data-stale]").length`); n != 2.0 {
 		t.Errorf("%v results are about an earlier version, want the trial and the league", n)
 	}
-	write := func(text string) {
+	save := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		write(t, dir, "strategies/mine.lua", text)
 	}
-	write("-- of another editor")
+	save("-- of another editor")
 	b.Until(`!document.getElementById("disk").hidden && document.getElementById("source").value.includes("longlong")`)
 	b.Click(`[value="save"]`)
 	b.Until(`!document.getElementById("error").hidden`)
@@ -92,7 +90,7 @@ func TestStudioInChromium(t *testing.T) {
 	}
 	b.Until(`document.querySelector(".turning") && ` + ready)
 	b.Fits("studio-conflict")
-	reloads(b, write, mended)
+	reloads(b, save, mended)
 	if title := b.Eval(`document.title`); title != "strategylab: studio" {
 		t.Errorf("the title is %q: what a script printed ran", title)
 	}
@@ -101,15 +99,15 @@ func TestStudioInChromium(t *testing.T) {
 }
 
 // reloads changes the file of a draft that is not saved, and of one that is.
-func reloads(b *webtest.Browser, write func(string), script string) {
+func reloads(b *webtest.Browser, save func(string), script string) {
 	b.Click("#keep")
 	b.Until(`document.getElementById("disk").hidden && document.getElementById("state").textContent === "not saved" && document.getElementById("source").value.includes("longlong")`)
-	write("-- again")
+	save("-- again")
 	b.Until(`!document.getElementById("disk").hidden`)
 	b.Click("#load")
 	b.Until(`document.getElementById("disk").hidden && document.getElementById("source").value === "-- again" && document.getElementById("state").textContent === ""`)
 	b.Until(`document.querySelector(".gutter .error, #verdict .error")`) // it has no choose
-	write(script)
+	save(script)
 	b.Until(`document.getElementById("source").value.includes("return 0.5") && document.getElementById("state").textContent === "" && ` + ready)
 	// What was tried before is tried again, beside the version before.
 	b.Until(`!document.querySelector("[data-stale]#outcome") && document.getElementById("outcome").innerText.includes("without it")`)

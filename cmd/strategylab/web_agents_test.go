@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -82,9 +80,8 @@ func TestAgentsOfOtherProcessesOnThePage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	save := func(text string) {
-		if err := os.WriteFile(filepath.Join(dir, "mine.lua"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		t.Helper()
+		write(t, dir, "mine.lua", text)
 	}
 	save("function choose(turn)\n  if turn.round == 1 then error('not ready') end\n  return 'even'\nend\n")
 	lead := start(t, dir, "manager", "--legs", "4", "--listen", "127.0.0.1:0", "--players", "2")

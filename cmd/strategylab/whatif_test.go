@@ -13,12 +13,9 @@ import (
 func TestWhatifWatch(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	script := filepath.Join(dir, "new.lua")
 	save := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(script, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		write(t, dir, "new.lua", text)
 	}
 	save(`function choose(turn) return "odd" end`)
 	if out, err := commandLine(t.Context(), dir, "experiment", "--runs", "50", "--legs", "2", "--seed", "1",

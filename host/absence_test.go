@@ -60,7 +60,7 @@ func lasts(t *testing.T, lost gone) (took time.Duration) {
 				}
 			}
 		}
-		l.Started = func(url string) {
+		l.Started = func(url string, _ bool) {
 			for _, name := range []string{"ada", "ben"} {
 				if lost.hangs {
 					srv, err := network.Listen(ctx, name, jsonrpc.Config{})

@@ -121,7 +121,7 @@ func TestMisbehavingPlayers(t *testing.T) {
 			}
 			l := leagueOf(t, 3+len(broken), 3)
 			l.Manager.Mode = protocol.Tolerant
-			l.Started = func(url string) {
+			l.Started = func(url string, _ bool) {
 				for _, p := range broken {
 					p.register(t, url)
 				}

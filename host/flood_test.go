@@ -51,7 +51,7 @@ func flooded(t *testing.T, dead, rounds int, hang bool) (over []time.Duration) {
 		}
 		var listening sync.WaitGroup
 		caller := &wire.Caller{Client: jsonrpc.NewClient(network.From("others"), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)}
-		l.Started = func(url string) {
+		l.Started = func(url string, _ bool) {
 			for i := range dead {
 				name := fmt.Sprintf("dead-%d", i)
 				if hang {

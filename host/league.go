@@ -52,8 +52,9 @@ type League struct {
 	// Tap, if set, returns what receives an agent's messages. The agents are
 	// called "manager", "REF01", "P01".
 	Tap func(name string) jsonrpc.Tap
-	// Started, if set, is called once everybody listens, with the manager's URL.
-	Started func(managerURL string)
+	// Started, if set, is called once everybody listens, with the manager's URL and
+	// whether an earlier process has begun the league.
+	Started func(managerURL string, begun bool)
 	// Stay, if set, is called when the league is complete, while the manager still
 	// answers. Play returns after it.
 	Stay func(*Played)
@@ -110,9 +111,10 @@ func (l *League) Play(ctx context.Context) (_ *Played, err error) {
 	if err != nil {
 		return nil, err
 	}
+	begun := m.Snapshot().Round > 0
 	close(seated) // the manager may begin
 	if l.Started != nil {
-		l.Started(url)
+		l.Started(url, begun)
 	}
 	a.agents.Wait()
 	if ctx.Err() != nil {

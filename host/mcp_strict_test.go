@@ -29,7 +29,7 @@ func TestALeagueByToolsAlone(t *testing.T) {
 	l := &host.League{
 		Network: sockets, MCP: new(mcptools.Config),
 		Manager: manager.Config{Probe: manager.ProbeOff}, // no admin token: from this machine only
-		Started: func(url string) { started <- url },
+		Started: func(url string, _ bool) { started <- url },
 	}
 	go func() {
 		_, err := l.Play(ctx)

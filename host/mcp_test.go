@@ -82,7 +82,7 @@ func TestClientsBesideALeague(t *testing.T) {
 			}
 		}
 		var before, after int64
-		l.Started = func(string) {
+		l.Started = func(string, bool) {
 			network.mu.Lock()
 			defer network.mu.Unlock()
 			before = reported.Load()

@@ -50,7 +50,7 @@ func hostLeague(ctx context.Context, t *testing.T, players, referees int, house 
 	l := &host.League{
 		Network: host.NewSockets(), Server: jsonrpc.Config{AcceptObjects: true},
 		Manager: manager.Config{Players: players, Mode: protocol.Tolerant, Timeout: time.Minute, Backoff: backoff, Probe: manager.ProbeOff, MatchDeadline: 5 * time.Minute},
-		Started: func(url string) { started <- url },
+		Started: func(url string, _ bool) { started <- url },
 	}
 	for range referees {
 		l.Referees = append(l.Referees, referee.Config{Config: agent.Config{Mode: protocol.Tolerant, Timeout: time.Minute, Backoff: backoff}, JoinTimeout: time.Minute, ChoiceTimeout: time.Minute})

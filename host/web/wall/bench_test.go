@@ -214,7 +214,7 @@ func playBefore(b *testing.B, spectators int, pace time.Duration) cost {
 	var took cost
 	var began time.Time
 	var before time.Duration
-	h.Started = func(at string) {
+	h.Started = func(at string, _ bool) {
 		since := regexp.MustCompile(`data-version="([^"]*)"`).FindStringSubmatch(h.shown())[1]
 		if spectators > 0 {
 			c = gather(b, strings.TrimSuffix(strings.TrimPrefix(at, "http://"), "/mcp"), since, spectators)

@@ -26,7 +26,7 @@ func TestWallInChromium(t *testing.T) {
 	}
 	h.Manager.Draw = game.FairDraw()
 	h.Referees[0].Name = hostile[0] + hostile[2]
-	h.Started = func(at string) {
+	h.Started = func(at string, _ bool) {
 		h.wall.Open(wall.Join{URL: at, Command: "strategylab player --strategy NAME --manager " + at, Page: strings.TrimSuffix(at, "mcp")})
 		listening <- strings.TrimSuffix(at, "mcp")
 	}

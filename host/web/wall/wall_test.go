@@ -77,7 +77,7 @@ func TestPageOfAPlayedLeague(t *testing.T) {
 	t.Parallel()
 	h := hang(hostile...)
 	var waiting, final string
-	h.Started = func(at string) {
+	h.Started = func(at string, _ bool) {
 		h.wall.Open(wall.Join{URL: at, Command: "strategylab player", Page: strings.TrimSuffix(at, "mcp")})
 		waiting = h.shown()
 	}
@@ -183,7 +183,7 @@ func TestPathOfTheEndpoint(t *testing.T) {
 	t.Parallel()
 	h := hang("one", "two")
 	status := make(map[string]int)
-	h.Started = func(at string) {
+	h.Started = func(at string, _ bool) {
 		for _, path := range []string{"", "mcp", "assets/wall.css", "elsewhere"} {
 			resp, err := http.Get(strings.TrimSuffix(at, "mcp") + path)
 			if err != nil {

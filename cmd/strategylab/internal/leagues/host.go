@@ -123,11 +123,11 @@ func hostLeague(p *command.Process, c *cli.Context, closed bool) (err error) {
 		league.Tap = seen.tap
 	}
 	league.Validation = seen.Validation
-	league.Started = func(url string) {
+	league.Started = func(url string, begun bool) {
 		if closed {
 			l.watch(c, url)
 		} else {
-			l.started(c, url, league, admin)
+			l.started(c, url, league, admin, begun)
 		}
 	}
 	if c.Bool(flagStay) {

@@ -104,9 +104,10 @@ func readAdminToken(p *command.Process, c *cli.Context, name string) error {
 	return c.Set(command.FlagAdminToken, token)
 }
 
-// started prints where the manager listens, how others take part, and the commands
-// that ask and start. Stdout may be projected, so the token goes to stderr.
-func (l *live) started(c *cli.Context, url string, league *host.League, admin *adminToken) {
+// started prints where the manager listens, how others take part, and the commands that
+// ask and, unless an earlier process has begun the league, start. Stdout may be projected,
+// so the token goes to stderr.
+func (l *live) started(c *cli.Context, url string, league *host.League, admin *adminToken, begun bool) {
 	l.out.write(map[string]any{"event": "listening", "manager": url}, "the manager listens at "+url)
 	reach := l.reachable(url, net.InterfaceAddrs)
 	for i, far := range reach {
@@ -126,9 +127,11 @@ func (l *live) started(c *cli.Context, url string, league *host.League, admin *a
 	}
 	l.out.say("ask with:            strategylab query standings --manager %s", url)
 	start := "strategylab start --manager " + url
-	if n := league.Manager.Players; n > 0 {
+	switch n := league.Manager.Players; {
+	case begun: // what resumes it says so
+	case n > 0:
 		l.out.say("the league starts when %d players have registered", n)
-	} else {
+	default:
 		l.out.say("start the league with:  %s", start+admin.argument())
 	}
 	if admin.fresh && c.String(command.FlagAdminFile) == "" {

@@ -1,6 +1,7 @@
 package plugins_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"testing"
@@ -56,6 +57,7 @@ func plugin(names ...string) plugins.Config {
 // open opens a plugin for a test or a benchmark.
 func open(tb testing.TB, c plugins.Config) []strategies.Factory {
 	tb.Helper()
+	c.StartTimeout = cmp.Or(c.StartTimeout, 5*time.Minute) // a busy machine starts slowly
 	all, err := plugins.Open(tb.Context(), c)
 	if err != nil {
 		tb.Fatal(err)

@@ -164,7 +164,9 @@ func TestAgentsAreKilledForGood(t *testing.T) {
 	})
 	t.Run("player", func(t *testing.T) {
 		t.Parallel()
-		p := separately(t, 1, hasty, hasty...)
+		// Nobody listens where it was, so that short times would only end who is slow.
+		soon := []string{"--retries", "2", "--retry-delay", "10ms"}
+		p := separately(t, 1, soon, soon...)
 		p.kill("Ada", "chose")
 		table := p.complete()
 		p.leave("Bob", "Cleo", "REF01")

@@ -192,9 +192,14 @@ func (c *child) HostToPlugin(network, addr string) (string, string, error) { ret
 // the host. A killed host leaves such folders behind; the next host removes them.
 const hostMark = "strategylab-host"
 
-// claim marks a folder as owned by this process.
+// claim marks a folder as owned by this process. The mark is there with its content or
+// not at all: a mark that a killed host has left empty would keep its folder for ever.
 func claim(folder string) error {
-	return os.WriteFile(filepath.Join(folder, hostMark), []byte(strconv.Itoa(os.Getpid())), 0o600)
+	mark := filepath.Join(folder, hostMark)
+	if err := os.WriteFile(mark+".new", []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(mark+".new", mark)
 }
 
 // sweep removes the folders of hosts that have ended.

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -335,4 +336,29 @@ func TestBusyHost(t *testing.T) {
 		}
 		p.reading.Wait()
 	})
+}
+
+// TestClaim looks at a folder while it is claimed: its mark names this process whenever
+// it is there.
+func TestClaim(t *testing.T) {
+	t.Parallel()
+	for range 200 {
+		folder := t.TempDir()
+		var claiming sync.WaitGroup
+		var claimed atomic.Bool
+		claiming.Go(func() {
+			defer claimed.Store(true)
+			if err := claim(folder); err != nil {
+				t.Error(err)
+			}
+		})
+		for last := false; !last; {
+			last = claimed.Load()
+			text, err := os.ReadFile(filepath.Join(folder, hostMark))
+			if (err == nil || last) && string(text) != strconv.Itoa(os.Getpid()) {
+				t.Errorf("the mark is %q, %v", text, err)
+			}
+		}
+		claiming.Wait()
+	}
 }

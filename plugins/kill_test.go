@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -107,6 +109,6 @@ func TestKilledHost(t *testing.T) {
 		hosts[string(pid)] = true
 	}
 	if len(hosts) > 1 {
-		t.Errorf("folders of %d killed hosts are left, want those of the last alone", len(hosts))
+		t.Errorf("folders of killed hosts are left, by their ids: %q; want those of the last alone", slices.Sorted(maps.Keys(hosts)))
 	}
 }

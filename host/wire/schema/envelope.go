@@ -38,7 +38,7 @@ type Envelope struct {
 	// JSON (RFC 8785).
 	Fingerprint string
 
-	schema *validator
+	schema *Validator
 }
 
 // LoadEnvelope returns the schema of a form of envelopes. It is compiled once.
@@ -68,7 +68,7 @@ func compileEnvelope(name string) (*Envelope, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := compile(name, raw)
+	s, err := compile(raw)
 	return &Envelope{Schema: raw, Fingerprint: digest, schema: s}, err
 }
 

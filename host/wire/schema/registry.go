@@ -142,7 +142,7 @@ type ToolIO struct {
 	// JSON (RFC 8785) of {"tool", "input", "output"}.
 	Fingerprint string
 
-	input, output *validator
+	input, output *Validator
 	slots         chan struct{} // of the registry
 }
 
@@ -152,10 +152,10 @@ func compileTool(t *Tool, slots chan struct{}) (*ToolIO, error) {
 		return nil, err
 	}
 	io := &ToolIO{Tool: t.Name, Input: t.Input, Output: t.Output, Fingerprint: digest, slots: slots}
-	if io.input, err = compile("input-"+digest+".json", t.Input); err != nil {
+	if io.input, err = compile(t.Input); err != nil {
 		return nil, fmt.Errorf("input schema: %w", err)
 	}
-	if io.output, err = compile("output-"+digest+".json", t.Output); err != nil {
+	if io.output, err = compile(t.Output); err != nil {
 		return nil, fmt.Errorf("output schema: %w", err)
 	}
 	return io, nil

@@ -127,7 +127,12 @@ func TestBadSchemas(t *testing.T) {
 		`{"$ref":"../../../etc/passwd"}`:                                  "schemas are never fetched",
 		`{"$ref":"LEAGUE_QUERY.json"}`:                                    "no embedded schema",
 		`{"$schema":"https://example.com/meta.json"}`:                     "draft/2020-12",
-		`{"properties":{"x":{"$dynamicRef":"https://example.com/z#a"}}}`:  "schemas are never fetched",
+		`{"properties":{"x":{"$dynamicRef":"https://example.com/z#a"}}}`:  "#/properties/x/$dynamicRef: this keyword is not supported",
+		`{"$ref":"#/$defs/a","$defs":{"a":{"not":{"$ref":"#/$defs/a"}}}}`: "refers to itself",
+		`{"$ref":"#/$defs/a"}`:                                            `there is no "#/$defs/a"`,
+		`{"format":"email"}`:                                              `"email", want date-time or uuid`,
+		`{"minimum":"1"}`:                                                 "#/minimum is string, want a number",
+		`{"required":"n"}`:                                                "#/required is string, want array",
 	} {
 		r := registry(t, Tool{Name: "t", Input: []byte(schema), Output: []byte(`true`)})
 		_, err := r.LoadToolIO("t")

@@ -46,8 +46,11 @@ func TestViolations(t *testing.T) {
 		{`{"anyOf":[{"type":"string"},{"type":"integer"}]}`, `null`, v("", "anyOf")},
 		{`{"not":{"required":["a"]}}`, `{"a":1}`, v("", "not")},
 		{`{"if":{"required":["a"]},"then":{"required":["b"]}}`, `{"a":1}`, v("/b", "required")},
-		{`{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, v("/b", "dependentRequired")},
-		{`{"unevaluatedProperties":false}`, `{"a":1}`, v("/a", "unevaluatedProperties")},
+		{`{"if":{"required":["a"]},"else":{"const":{"b":[1.0]}}}`, `{"b":[1]}`, nil},
+		{`{"propertyNames":{"maxLength":2},"allOf":[{"minLength":1}]}`, `{"äöü":1}`, v("/äöü", "propertyNames")},
+		{`{"$ref":"#/$defs/n","$defs":{"n":{"enum":["a",null,1]}}}`, `1.0`, nil},
+		{`{"minItems":2,"items":{"type":["null","boolean"]}}`, `[1]`, v("", "minItems", "/0", "type")},
+		{`{"format":"date-time"}`, `"1998-12-31t23:59:60z"`, nil},
 		{`{"properties":{"a":false}}`, `{"a":1}`, v("/a", "false")},
 		{`{"$ref":"league_query.json","required":["query_params"]}`, `{}`, v(
 			"/conversation_id", "required", "/league_id", "required", "/message_type", "required", "/protocol", "required",

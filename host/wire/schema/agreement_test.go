@@ -1,0 +1,161 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// TestAgreement compares the validator with a library that implements all of JSON Schema:
+// on the examples of the documentation, and on what is left of them after random changes,
+// against the schema of every tool and envelope of the league.
+func TestAgreement(t *testing.T) {
+	t.Parallel()
+	docs := exampleObjects(t)
+	r := rand.New(rand.NewPCG(7, 11))
+	accepted, refused := 0, 0
+	for name, raw := range leagueSchemas(t) {
+		ours, err := compile(raw)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		theirs := library(t, raw)
+		for i := range 2 * len(docs) {
+			text, err := json.Marshal(mutate(r, docs[i%len(docs)], r.IntN(4)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, err := ours.ValidateJSON(text)
+			if err != nil {
+				t.Fatalf("%s: %v", text, err)
+			}
+			want := theirs.Validate(doc)
+			if (want == nil) != (len(found) == 0) {
+				t.Fatalf("%s: %s\n ours: %v\n theirs: %v", name, text, found, want)
+			}
+			if want == nil {
+				accepted++
+			} else {
+				refused++
+			}
+		}
+	}
+	if accepted < 500 || refused < 5000 {
+		t.Errorf("%d documents are valid, %d are not: too few to compare", accepted, refused)
+	}
+}
+
+// leagueSchemas returns the schemas of the league's tools and envelopes by name.
+func leagueSchemas(t *testing.T) map[string][]byte {
+	all := map[string][]byte{}
+	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
+		tools, err := LeagueTools(mode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tool := range tools {
+			all[tool.Name+" input"], all[tool.Name+" output"] = tool.Input, tool.Output
+		}
+	}
+	for _, form := range []Form{LeagueForm, StrictForm, DeterministicForm} {
+		raw, err := schemas.ReadFile("schemas/" + form.file())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[form.file()] = raw
+	}
+	return all
+}
+
+// library compiles a schema by the library.
+func library(t *testing.T, raw []byte) *jsonschema.Schema {
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.AssertFormat()
+	strict, err := schemas.ReadFile("schemas/" + StrictForm.file())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string][]byte{protocol.SchemaBase + StrictForm.file(): strict, "https://example.com/schema.json": raw} {
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.AddResource(name, doc); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := c.Compile("https://example.com/schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// exampleObjects returns the objects in the examples of the documentation: envelopes and
+// messages.
+func exampleObjects(t *testing.T) (docs []map[string]any) {
+	err := filepath.WalkDir("../../../docs/protocol/examples", func(file string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(file, ".json") {
+			return err
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		var doc map[string]any
+		if json.Unmarshal(text, &doc) != nil {
+			return nil // a batch
+		}
+		docs = append(docs, doc)
+		for _, part := range []string{"params", "result"} {
+			if message, ok := doc[part].(map[string]any); ok {
+				docs = append(docs, message)
+			}
+		}
+		return nil
+	})
+	if err != nil || len(docs) < 50 {
+		t.Fatalf("%d examples: %v", len(docs), err)
+	}
+	return docs
+}
+
+// mutate returns a document with this many random changes.
+func mutate(r *rand.Rand, doc map[string]any, changes int) map[string]any {
+	changed := maps.Clone(doc)
+	for range changes {
+		names := slices.Sorted(maps.Keys(changed))
+		if len(names) == 0 {
+			break
+		}
+		name := names[r.IntN(len(names))]
+		switch inner, isObject := changed[name].(map[string]any); {
+		case isObject && r.IntN(3) > 0:
+			changed[name] = mutate(r, inner, 1)
+		case r.IntN(4) == 0:
+			delete(changed, name)
+		case r.IntN(4) == 0:
+			changed[name+"x"] = changed[name]
+		default:
+			values := []any{nil, true, "", "x", "even", "2026-01-01T00:00:00Z", "2026-01-01 00:00", -1, 0, 1, 1.5, 1e9, []any{}, []any{1, "a"}, map[string]any{}, strings.Repeat("y", 300)}
+			changed[name] = values[r.IntN(len(values))]
+		}
+	}
+	return changed
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"regexp"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -289,14 +290,16 @@ func (p *process) exitError(err error) error {
 // noMemory is how the process of a script ends at its memory limit: by Go's runtime, by
 // the C library, by the race detector, or by a signal where one of them does not expect
 // the end of the memory.
-var noMemory = regexp.MustCompile("out of memory|cannot allocate memory|pthread_create failed|failed to allocate|^SIG")
+var noMemory = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("out of memory|cannot allocate memory|pthread_create failed|failed to allocate|^SIG")
+})
 
 // exited says how a process ended whose exit state is known.
 func (p *process) exited(state string) string {
 	switch words := p.output.reason(); {
 	case words == "":
 		return state
-	case p.config.Script != nil && noMemory.MatchString(words):
+	case p.config.Script != nil && noMemory().MatchString(words):
 		return fmt.Sprintf("out of memory, of which a script has %d MiB", p.config.Memory>>20)
 	default:
 		return state + "; last output: " + words

@@ -41,7 +41,7 @@ type output struct {
 }
 
 // verdicts begin the first line of what Go's runtime writes when a program ends badly.
-var verdicts = regexp.MustCompile("^(panic|fatal error|runtime/cgo|SIG[A-Z]+): ")
+var verdicts = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^(panic|fatal error|runtime/cgo|SIG[A-Z]+): ") })
 
 // read logs r until it ends.
 func (o *output) read(r io.Reader) {
@@ -79,7 +79,7 @@ func (o *output) line(text string) {
 		o.logHidden()
 	}
 	trace := o.trace
-	if o.verdict == "" && verdicts.MatchString(text) {
+	if o.verdict == "" && verdicts().MatchString(text) {
 		o.verdict, o.trace = text, true
 	}
 	if o.last = append(o.last, text); len(o.last) > lastWords {

@@ -86,10 +86,10 @@ var TypeMethod = &Dialect{
 	Title:  "The method is the message type; signed by league_manager:LM01 and referee:REF01.",
 	Naming: ByType,
 	Edits: []Edit{
-		signed(protocol.RoleManager, "LM01", protocol.TypeRefereeRegisterRequest.Answer(), protocol.TypeMatchResultReport.Answer(), protocol.TypeLeagueQuery.Answer(),
-			protocol.TypeLeagueRegisterRequest.Answer(), protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted, protocol.TypeLeagueCompleted),
+		signed(protocol.RoleManager, "LM01", "REFEREE_REGISTER_RESPONSE", "MATCH_RESULT_ACK", "LEAGUE_QUERY_RESPONSE",
+			"LEAGUE_REGISTER_RESPONSE", protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted, protocol.TypeLeagueCompleted),
 		signed(protocol.RoleReferee, "REF01",
-			protocol.TypeGameInvitation, protocol.TypeGameJoinAck.Answer(), protocol.TypeChooseParityCall, protocol.TypeChooseParityResponse.Answer(), protocol.TypeGameOver),
+			protocol.TypeGameInvitation, "GAME_JOIN_ACK_ACK", protocol.TypeChooseParityCall, "CHOOSE_PARITY_RESPONSE_ACK", protocol.TypeGameOver),
 	},
 }
 
@@ -101,7 +101,7 @@ var TypeMethodV2 = &Dialect{
 	Naming: ByType,
 	Marks:  []Mark{{Path: []string{"player_meta", "protocol_version"}, Value: protocol.Version}},
 	Edits: append(slices.Clone(TypeMethod.Edits), Edit{
-		Types: []protocol.Type{protocol.TypeLeagueRegisterRequest.Answer()}, Path: []string{"status"},
+		Types: []protocol.Type{"LEAGUE_REGISTER_RESPONSE"}, Path: []string{"status"},
 		Was: jsontext.Value(`"ACCEPTED"`), Value: jsontext.Value(`"REGISTERED"`),
 	}),
 }

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -80,11 +81,11 @@ func FindWelcome(body []byte) (Acceptance, bool) {
 		slices.ContainsFunc([]string{"error", "fail", "not ", "reject", "denied", "refuse", "missing", "already", "invalid", "unknown", "closed", "cannot"}, func(no string) bool { return strings.Contains(said, no) }) {
 		return Acceptance{}, false
 	}
-	return Acceptance{ID: assignedID.FindString(text)}, true
+	return Acceptance{ID: assignedID().FindString(text)}, true
 }
 
 // assignedID is what ids by convention look like.
-var assignedID = regexp.MustCompile(`\b(P|REF)[0-9]{1,3}\b`)
+var assignedID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(P|REF)[0-9]{1,3}\b`) })
 
 // idText returns an id, also one that is a number. The agent validates it.
 func idText(v jsontext.Value) string {

@@ -87,7 +87,7 @@ type Server struct {
 type running struct{ cancel context.CancelFunc }
 
 // toolName matches the names that the MCP standard allows.
-var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
+var toolName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`) })
 
 // New returns a server for the entries of cfg. The error names an entry that
 // cannot be served, and the reason.
@@ -121,7 +121,7 @@ func New(cfg Config) (*Server, error) {
 func (s *Server) addTools() error {
 	seen, schemas := map[string]bool{}, compiler{}
 	for _, t := range s.cfg.Tools {
-		if !toolName.MatchString(t.Name) {
+		if !toolName().MatchString(t.Name) {
 			return fmt.Errorf("tool %q: a name has letters, digits, '_', '-' and '.', at most 128", t.Name)
 		}
 		if seen[t.Name] {

@@ -132,7 +132,7 @@ func TestSchemasAndRulesAgree(t *testing.T) {
 	for _, mode := range []Mode{Strict, Tolerant} {
 		for _, asRequest := range []bool{false, true} {
 			for _, s := range samples(t) {
-				e := byType[s.message.Head().MessageType]
+				e := catalog().types[s.message.Head().MessageType]
 				if asRequest && e.Method == "" || !asRequest && !e.answers() {
 					continue // it never travels that way
 				}

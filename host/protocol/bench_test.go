@@ -58,7 +58,7 @@ func BenchmarkDecode(b *testing.B) {
 // BenchmarkValidate is the part of decoding that applies the field rules.
 func BenchmarkValidate(b *testing.B) {
 	benchEach(b, func(b *testing.B, s sample, raw jsontext.Value) {
-		shape := byType[s.message.Head().MessageType].shape
+		shape := catalog().types[s.message.Head().MessageType].shape
 		doc := parsed(b, raw)
 		for b.Loop() {
 			var c checker
@@ -100,7 +100,7 @@ func BenchmarkReflection(b *testing.B) {
 			b.Skip("written by package json")
 		}
 		own := parsed(b, raw).Without(headerNames...)
-		blank := byType[s.message.Head().MessageType].blank
+		blank := catalog().types[s.message.Head().MessageType].blank
 		ways := map[string]func() error{
 			"write":      func() error { _, err := Encode(s.message); return err },
 			"write/json": func() error { _, err := json.Marshal(s.message, plain); return err },

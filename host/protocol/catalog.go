@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // area groups message types by what is done in them; the numbered JSON-RPC
@@ -70,80 +71,89 @@ func blank[T any, M interface {
 	return M(new(T))
 }
 
-// catalog lists the message types in the order in which a league sees them.
-var catalog = []*entry{
-	line(TypeRefereeRegisterRequest, "A referee registers", "register_referee",
-		typeRefereeRegisterResponse, areaRefereeSignup, refereeRegisterRequestShape, blank[RefereeRegisterRequest]),
-	answer(typeRefereeRegisterResponse, "The manager answers a referee", areaRefereeSignup, refereeRegisterResponseShape, blank[RefereeRegisterResponse]),
-	line(TypeLeagueRegisterRequest, "A player registers", "register_player",
-		typeLeagueRegisterResponse, areaPlayerSignup, leagueRegisterRequestShape, blank[LeagueRegisterRequest]),
-	answer(typeLeagueRegisterResponse, "The manager answers a player", areaPlayerSignup, leagueRegisterResponseShape, blank[LeagueRegisterResponse]),
-	line(TypeStartLeague, "The launcher starts the league", "start_league",
-		typeLeagueStatus, areaNone, startLeagueShape, blank[StartLeague]),
-	answer(typeLeagueStatus, "How far the league is", areaNone, leagueStatusShape, blank[LeagueStatus]),
-	line(TypeSetPlayerStatus, "The organiser takes a player out or lets it back in", "set_player_status",
-		typePlayerStatus, areaNone, setPlayerStatusShape, blank[PlayerStatus]),
-	answer(typePlayerStatus, "What the player's status is", areaNone, playerStatusShape, blank[PlayerStatus]),
-	line(TypeSetPace, "The organiser pauses the league or sets its pace", "set_pace",
-		typeLeaguePace, areaNone, setPaceShape, blank[Pace]),
-	answer(typeLeaguePace, "The pace of the league", areaNone, leaguePaceShape, blank[Pace]),
-	line(TypeRoundAnnouncement, "A round begins", "notify_round",
-		typeRoundAnnouncementAck, areaAnnouncement, roundAnnouncementShape, blank[RoundAnnouncement]),
-	answer(typeRoundAnnouncementAck, "The round is known", areaAnnouncement, roundAckShape, blank[Ack]),
-	line(TypeLeagueStandingsUpdate, "The table after a round", "update_standings",
-		typeStandingsUpdateAck, areaAnnouncement, leagueStandingsUpdateShape, blank[LeagueStandingsUpdate], "notify_standings"),
-	answer(typeStandingsUpdateAck, "The table is known", areaAnnouncement, roundAckShape, blank[Ack]),
-	line(TypeRoundCompleted, "A round is over", "notify_round_completed",
-		typeRoundCompletedAck, areaAnnouncement, roundCompletedShape, blank[RoundCompleted]),
-	answer(typeRoundCompletedAck, "The end of the round is known", areaAnnouncement, roundOverAckShape, blank[Ack]),
-	line(TypeLeagueCompleted, "The league is over", "notify_league_completed",
-		typeLeagueCompletedAck, areaAnnouncement, leagueCompletedShape, blank[LeagueCompleted]),
-	answer(typeLeagueCompletedAck, "The end of the league is known", areaAnnouncement, leagueAckShape, blank[Ack]),
-	line(TypeGameInvitation, "The referee invites a player", "handle_game_invitation",
-		TypeGameJoinAck, areaMatch, gameInvitationShape, blank[GameInvitation], "receive_game_invitation"),
-	line(TypeGameJoinAck, "The player joins or declines", "game_join_ack",
-		typeGameJoinAckAck, areaMatch, gameJoinAckShape, blank[GameJoinAck]),
-	answer(typeGameJoinAckAck, "An asynchronous join has arrived", areaMatch, receiptShape, blank[Ack]),
-	line(TypeChooseParityCall, "The referee asks for a choice", "parity_choose",
-		TypeChooseParityResponse, areaMatch, chooseParityCallShape, blank[ChooseParityCall], "choose_parity", "receive_parity_call"),
-	line(TypeChooseParityResponse, "The player chooses", "choose_parity_response",
-		typeChooseParityResponseAck, areaMatch, chooseParityResponseShape, blank[ChooseParityResponse]),
-	answer(typeChooseParityResponseAck, "An asynchronous choice has arrived", areaMatch, receiptShape, blank[Ack]),
-	line(TypeGameOver, "The match is over", "notify_match_result",
-		typeGameOverAck, areaMatch, gameOverShape, blank[GameOver], "receive_game_over"),
-	answer(typeGameOverAck, "The end of the match is known", areaMatch, gameOverAckShape, blank[Ack]),
-	line(TypeGameError, "A fault in the match", "notify_game_error",
-		typeGameErrorAck, areaMatch, gameErrorShape, blank[GameError]),
-	answer(typeGameErrorAck, "The fault is known", areaMatch, matchAckShape, blank[Ack]),
-	line(TypeMatchProgress, "The referee tells how far matches are", "report_match_progress",
-		typeMatchProgressAck, areaReport, matchProgressShape, blank[MatchProgress]),
-	answer(typeMatchProgressAck, "The progress has arrived", areaReport, progressAckShape, blank[Ack]),
-	line(TypeMatchResultReport, "The referee reports a result", "report_match_result",
-		typeMatchResultAck, areaReport, matchResultReportShape, blank[MatchResultReport]),
-	answer(typeMatchResultAck, "The result is taken down", areaReport, matchResultAckShape, blank[MatchResultAck]),
-	line(TypeLeagueQuery, "An agent asks about the league", "league_query",
-		typeLeagueQueryResponse, areaQuery, leagueQueryShape, blank[LeagueQuery]),
-	answer(typeLeagueQueryResponse, "The manager answers a question", areaQuery, leagueQueryResponseShape, blank[LeagueQueryResponse]),
-	line(TypeLeagueError, "The manager refuses", "league_error",
-		"", areaNone, leagueErrorShape, blank[leagueError]),
-}
-
-// byType and byMethod index the catalog; a method is found under the name by the
-// book, its aliases, and the type itself in upper and lower case. fieldNames are
-// the member names of all tables.
-var byType, byMethod, fieldNames = index()
-
-func index() (types map[Type]*entry, methods map[string]*entry, fields map[string]bool) {
-	types, methods, fields = make(map[Type]*entry, len(catalog)), make(map[string]*entry), make(map[string]bool)
-	for _, e := range catalog {
-		types[e.Type] = e
-		for _, name := range e.Names {
-			methods[name] = e
-		}
-		e.shape.gather(fields)
+// lines lists the message types in the order in which a league sees them.
+func lines() []*entry {
+	return []*entry{
+		line(TypeRefereeRegisterRequest, "A referee registers", "register_referee",
+			typeRefereeRegisterResponse, areaRefereeSignup, refereeRegisterRequestShape(), blank[RefereeRegisterRequest]),
+		answer(typeRefereeRegisterResponse, "The manager answers a referee", areaRefereeSignup, refereeRegisterResponseShape(), blank[RefereeRegisterResponse]),
+		line(TypeLeagueRegisterRequest, "A player registers", "register_player",
+			typeLeagueRegisterResponse, areaPlayerSignup, leagueRegisterRequestShape(), blank[LeagueRegisterRequest]),
+		answer(typeLeagueRegisterResponse, "The manager answers a player", areaPlayerSignup, leagueRegisterResponseShape(), blank[LeagueRegisterResponse]),
+		line(TypeStartLeague, "The launcher starts the league", "start_league",
+			typeLeagueStatus, areaNone, startLeagueShape(), blank[StartLeague]),
+		answer(typeLeagueStatus, "How far the league is", areaNone, leagueStatusShape(), blank[LeagueStatus]),
+		line(TypeSetPlayerStatus, "The organiser takes a player out or lets it back in", "set_player_status",
+			typePlayerStatus, areaNone, setPlayerStatusShape(), blank[PlayerStatus]),
+		answer(typePlayerStatus, "What the player's status is", areaNone, playerStatusShape(), blank[PlayerStatus]),
+		line(TypeSetPace, "The organiser pauses the league or sets its pace", "set_pace",
+			typeLeaguePace, areaNone, setPaceShape(), blank[Pace]),
+		answer(typeLeaguePace, "The pace of the league", areaNone, leaguePaceShape(), blank[Pace]),
+		line(TypeRoundAnnouncement, "A round begins", "notify_round",
+			typeRoundAnnouncementAck, areaAnnouncement, roundAnnouncementShape(), blank[RoundAnnouncement]),
+		answer(typeRoundAnnouncementAck, "The round is known", areaAnnouncement, roundAckShape(), blank[Ack]),
+		line(TypeLeagueStandingsUpdate, "The table after a round", "update_standings",
+			typeStandingsUpdateAck, areaAnnouncement, leagueStandingsUpdateShape(), blank[LeagueStandingsUpdate], "notify_standings"),
+		answer(typeStandingsUpdateAck, "The table is known", areaAnnouncement, roundAckShape(), blank[Ack]),
+		line(TypeRoundCompleted, "A round is over", "notify_round_completed",
+			typeRoundCompletedAck, areaAnnouncement, roundCompletedShape(), blank[RoundCompleted]),
+		answer(typeRoundCompletedAck, "The end of the round is known", areaAnnouncement, roundOverAckShape(), blank[Ack]),
+		line(TypeLeagueCompleted, "The league is over", "notify_league_completed",
+			typeLeagueCompletedAck, areaAnnouncement, leagueCompletedShape(), blank[LeagueCompleted]),
+		answer(typeLeagueCompletedAck, "The end of the league is known", areaAnnouncement, leagueAckShape(), blank[Ack]),
+		line(TypeGameInvitation, "The referee invites a player", "handle_game_invitation",
+			TypeGameJoinAck, areaMatch, gameInvitationShape(), blank[GameInvitation], "receive_game_invitation"),
+		line(TypeGameJoinAck, "The player joins or declines", "game_join_ack",
+			typeGameJoinAckAck, areaMatch, gameJoinAckShape(), blank[GameJoinAck]),
+		answer(typeGameJoinAckAck, "An asynchronous join has arrived", areaMatch, receiptShape(), blank[Ack]),
+		line(TypeChooseParityCall, "The referee asks for a choice", "parity_choose",
+			TypeChooseParityResponse, areaMatch, chooseParityCallShape(), blank[ChooseParityCall], "choose_parity", "receive_parity_call"),
+		line(TypeChooseParityResponse, "The player chooses", "choose_parity_response",
+			typeChooseParityResponseAck, areaMatch, chooseParityResponseShape(), blank[ChooseParityResponse]),
+		answer(typeChooseParityResponseAck, "An asynchronous choice has arrived", areaMatch, receiptShape(), blank[Ack]),
+		line(TypeGameOver, "The match is over", "notify_match_result",
+			typeGameOverAck, areaMatch, gameOverShape(), blank[GameOver], "receive_game_over"),
+		answer(typeGameOverAck, "The end of the match is known", areaMatch, gameOverAckShape(), blank[Ack]),
+		line(TypeGameError, "A fault in the match", "notify_game_error",
+			typeGameErrorAck, areaMatch, gameErrorShape(), blank[GameError]),
+		answer(typeGameErrorAck, "The fault is known", areaMatch, matchAckShape(), blank[Ack]),
+		line(TypeMatchProgress, "The referee tells how far matches are", "report_match_progress",
+			typeMatchProgressAck, areaReport, matchProgressShape(), blank[MatchProgress]),
+		answer(typeMatchProgressAck, "The progress has arrived", areaReport, progressAckShape(), blank[Ack]),
+		line(TypeMatchResultReport, "The referee reports a result", "report_match_result",
+			typeMatchResultAck, areaReport, matchResultReportShape(), blank[MatchResultReport]),
+		answer(typeMatchResultAck, "The result is taken down", areaReport, matchResultAckShape(), blank[MatchResultAck]),
+		line(TypeLeagueQuery, "An agent asks about the league", "league_query",
+			typeLeagueQueryResponse, areaQuery, leagueQueryShape(), blank[LeagueQuery]),
+		answer(typeLeagueQueryResponse, "The manager answers a question", areaQuery, leagueQueryResponseShape(), blank[LeagueQueryResponse]),
+		line(TypeLeagueError, "The manager refuses", "league_error",
+			"", areaNone, leagueErrorShape(), blank[leagueError]),
 	}
-	return types, methods, fields
 }
+
+// tables is the catalog with its indexes. A method is found under the name by the book,
+// its aliases, and the type itself in upper and lower case; fields are the member names
+// of all tables.
+type tables struct {
+	lines   []*entry
+	types   map[Type]*entry
+	methods map[string]*entry
+	fields  map[string]bool
+}
+
+// catalog is built when the first message is read or written: a process that handles none
+// does not pay for it.
+var catalog = sync.OnceValue(func() *tables {
+	c := &tables{lines(), make(map[Type]*entry), make(map[string]*entry), make(map[string]bool)}
+	for _, e := range c.lines {
+		c.types[e.Type] = e
+		for _, name := range e.Names {
+			c.methods[name] = e
+		}
+		e.shape.gather(c.fields)
+	}
+	return c
+})
 
 // gather adds the names of the shape and of all shapes below it.
 func (s *shape) gather(names map[string]bool) {
@@ -166,8 +176,9 @@ func lower(t Type) string { return strings.ToLower(string(t)) }
 
 // Types returns all message types in the order in which a league sees them.
 func Types() []Type {
-	types := make([]Type, len(catalog))
-	for i, e := range catalog {
+	all := catalog().lines
+	types := make([]Type, len(all))
+	for i, e := range all {
 		types[i] = e.Type
 	}
 	return types
@@ -176,7 +187,7 @@ func Types() []Type {
 // Describe returns the description of a type, and whether the type is known. That of
 // an unknown type is empty, not nil.
 func Describe(t Type) (*Description, bool) {
-	e, ok := byType[t]
+	e, ok := catalog().types[t]
 	if !ok {
 		return new(Description), false
 	}
@@ -185,13 +196,13 @@ func Describe(t Type) (*Description, bool) {
 
 // answers reports whether the type travels as an answer by the book.
 func (e *entry) answers() bool {
-	return e.Method == "" || slices.ContainsFunc(catalog, func(other *entry) bool { return other.Answer == e.Type })
+	return e.Method == "" || slices.ContainsFunc(catalog().lines, func(other *entry) bool { return other.Answer == e.Type })
 }
 
 // TypeOfMethod returns the message type that travels under a method: the name
 // by the book, an alias, or the type itself in upper or lower case.
 func TypeOfMethod(method string) (Type, bool) {
-	e, ok := byMethod[method]
+	e, ok := catalog().methods[method]
 	if !ok {
 		return "", false
 	}
@@ -199,12 +210,12 @@ func TypeOfMethod(method string) (Type, bool) {
 }
 
 // KnownField reports whether any table has a member of that name.
-func KnownField(name string) bool { return fieldNames[name] }
+func KnownField(name string) bool { return catalog().fields[name] }
 
 // Answer returns the type of the answer to messages of type t, empty where there
 // is none.
 func (t Type) Answer() Type {
-	if e := byType[t]; e != nil {
+	if e := catalog().types[t]; e != nil {
 		return e.Answer
 	}
 	return ""
@@ -213,7 +224,7 @@ func (t Type) Answer() Type {
 // New returns an empty message of the type, with protocol and message_type set,
 // or nil for an unknown type.
 func New(t Type) Message {
-	e, ok := byType[t]
+	e, ok := catalog().types[t]
 	if !ok {
 		return nil
 	}

@@ -170,7 +170,7 @@ func (c Code) Retryable() bool {
 // rpcCode returns the JSON-RPC code and message text of the code for a message of
 // type t. The text of an unnumbered league error is its name.
 func (c Code) rpcCode(t Type) (int, string) {
-	if e, ok := byType[t]; ok {
+	if e, ok := catalog().types[t]; ok {
 		for _, n := range numberedTable {
 			if n.area == e.area && n.code == c {
 				return n.rpc, n.text

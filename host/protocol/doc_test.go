@@ -48,7 +48,7 @@ func TestReferencePage(t *testing.T) {
 	page := string(text)
 	t.Run("messages", func(t *testing.T) {
 		var want []string
-		for _, e := range catalog {
+		for _, e := range catalog().lines {
 			if e.Method == "" {
 				continue
 			}

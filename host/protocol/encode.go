@@ -63,7 +63,7 @@ func encode(m Message, h *Header) (jsontext.Value, error) {
 		w.dst = append(w.dst, c.of.fields...)
 		return w.object()
 	}
-	if e := byType[h.MessageType]; e != nil && reflect.TypeOf(m) != e.goType {
+	if e := catalog().types[h.MessageType]; e != nil && reflect.TypeOf(m) != e.goType {
 		return nil, fmt.Errorf("the message is a %T", m)
 	}
 	p, ok := m.(plainMessage)
@@ -92,7 +92,7 @@ func Decode(t Type, message rawjson.Object, mode Mode, request *Header) (Message
 }
 
 func decode(t Type, doc rawjson.Object, mode Mode, glanced *Header) (Message, *Error) {
-	e := byType[t]
+	e := catalog().types[t]
 	if e == nil {
 		return nil, Refuse(CodeUnknownMessageType, t, "The message type is not one of "+Version+".")
 	}
@@ -100,7 +100,7 @@ func decode(t Type, doc rawjson.Object, mode Mode, glanced *Header) (Message, *E
 	c.path = c.room[:0]
 	c.object(doc, e.shape)
 	// A type that nobody knows may stand for the expected one in tolerant mode.
-	if said := TypeOf(doc); said != "" && said != t && (mode == Strict || byType[said] != nil) {
+	if said := TypeOf(doc); said != "" && said != t && (mode == Strict || catalog().types[said] != nil) {
 		c.foundIn("message_type", "enum", CodeInvalidFieldType)
 	}
 	if refusal := c.refusal(t); refusal != nil {

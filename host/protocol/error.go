@@ -258,22 +258,26 @@ func faultFields() []field {
 	}
 }
 
-var leagueErrorShape = message([]Role{RoleManager}, append(faultFields(),
-	open("context", "Particulars of the refusal.").strict(),
-)...)
+func leagueErrorShape() *shape {
+	return message([]Role{RoleManager}, append(faultFields(),
+		open("context", "Particulars of the refusal.").strict(),
+	)...)
+}
 
-var gameErrorShape = message([]Role{RoleReferee, RolePlayer}, append(faultFields(),
-	ident("match_id", "The match.").inRequest(),
-	ident("affected_player", "The player at fault.").inRequest().orWild("player_id"),
-	text("action_required", "The message that is awaited from the player.").inRequest(),
-	text("game_state", "The state of the match."),
-	count("retry_count", "The number of the retry about to be made.").inRequest(),
-	count("max_retries", "How many retries there are at most.").inRequest(),
-	object("retry_info", "The retry that follows.", fields(
-		count("retry_count", "The number of the retry about to be made."),
-		count("max_retries", "How many retries there are at most."),
-		instant("next_retry_at", "When it will be made."),
-	)),
-	text("consequence", "What happens when no retry succeeds.").inRequest(),
-	open("context", "Particulars of the fault."),
-)...)
+func gameErrorShape() *shape {
+	return message([]Role{RoleReferee, RolePlayer}, append(faultFields(),
+		ident("match_id", "The match.").inRequest(),
+		ident("affected_player", "The player at fault.").inRequest().orWild("player_id"),
+		text("action_required", "The message that is awaited from the player.").inRequest(),
+		text("game_state", "The state of the match."),
+		count("retry_count", "The number of the retry about to be made.").inRequest(),
+		count("max_retries", "How many retries there are at most.").inRequest(),
+		object("retry_info", "The retry that follows.", fields(
+			count("retry_count", "The number of the retry about to be made."),
+			count("max_retries", "How many retries there are at most."),
+			instant("next_retry_at", "When it will be made."),
+		)),
+		text("consequence", "What happens when no retry succeeds.").inRequest(),
+		open("context", "Particulars of the fault."),
+	)...)
+}

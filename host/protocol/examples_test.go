@@ -35,7 +35,7 @@ func exampleOf(t *testing.T, s sample) jsontext.Value {
 	typ := s.message.Head().MessageType
 	switch {
 	case s.sent == "":
-		doc = append(doc, rawjson.Member{Name: "method", Value: value(byType[typ].Method)}, rawjson.Member{Name: "params", Value: raw})
+		doc = append(doc, rawjson.Member{Name: "method", Value: value(catalog().types[typ].Method)}, rawjson.Member{Name: "params", Value: raw})
 	case typ == TypeLeagueError:
 		e := duplicateReport()
 		doc = append(doc, rawjson.Member{Name: "error", Value: rawjson.Object{

@@ -218,7 +218,7 @@ func Schema(t Type, mode Mode) ([]byte, error) {
 // mode asks for it where it comes as a request. The error says that the type
 // is never one.
 func RequestSchema(t Type, mode Mode) ([]byte, error) {
-	e := byType[t]
+	e := catalog().types[t]
 	switch {
 	case e == nil || e.Method == "":
 		return nil, fmt.Errorf("protocol: %q is no message type that comes as a request", t)

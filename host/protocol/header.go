@@ -150,7 +150,7 @@ func typeIn(v jsontext.Value) Type {
 		return ""
 	}
 	text := rawjson.Unquote(v)
-	if e := byType[Type(text)]; e != nil {
+	if e := catalog().types[Type(text)]; e != nil {
 		return e.Type
 	}
 	return Type(text)

@@ -63,64 +63,78 @@ type Champion struct {
 	Extra       jsontext.Value `json:",embed"`
 }
 
-var startLeagueShape = message([]Role{RoleLauncher},
-	ident("league_id", "The league to start.").strict(),
-)
+func startLeagueShape() *shape {
+	return message([]Role{RoleLauncher},
+		ident("league_id", "The league to start.").strict(),
+	)
+}
 
-var leagueStatusShape = message([]Role{RoleManager},
-	ident("league_id", "The league.").strict(),
-	text("status", "How far the league is.").strict().
-		values(LeagueWaiting, LeagueScheduling, LeagueRunning, LeagueFinished),
-	count("current_round", "The current round; 0 before the first.").strict(),
-	count("total_rounds", "The number of rounds; 0 before there is a schedule.").strict(),
-	count("matches_completed", "The number of matches reported.").strict(),
-)
+func leagueStatusShape() *shape {
+	return message([]Role{RoleManager},
+		ident("league_id", "The league.").strict(),
+		text("status", "How far the league is.").strict().
+			values(LeagueWaiting, LeagueScheduling, LeagueRunning, LeagueFinished),
+		count("current_round", "The current round; 0 before the first.").strict(),
+		count("total_rounds", "The number of rounds; 0 before there is a schedule.").strict(),
+		count("matches_completed", "The number of matches reported.").strict(),
+	)
+}
 
 // organized are the values of a player's status that its league's organiser can set.
 var organized = []string{"WITHDRAWN", "SUSPENDED", "ACTIVE"}
 
-var setPlayerStatusShape = message([]Role{RoleLauncher},
-	ident("league_id", "The league.").strict(),
-	ident("player_id", "The player.").always(),
-	text("display_name", "The player's name; the manager does not need it."),
-	text("status", "WITHDRAWN or SUSPENDED: the player loses its matches without being asked. ACTIVE: it plays, and its next registration "+
-		"needs no token; a player that was WITHDRAWN stays so.").always().only(CodeInvalidFieldType, organized...),
-)
+func setPlayerStatusShape() *shape {
+	return message([]Role{RoleLauncher},
+		ident("league_id", "The league.").strict(),
+		ident("player_id", "The player.").always(),
+		text("display_name", "The player's name; the manager does not need it."),
+		text("status", "WITHDRAWN or SUSPENDED: the player loses its matches without being asked. ACTIVE: it plays, and its next registration "+
+			"needs no token; a player that was WITHDRAWN stays so.").always().only(CodeInvalidFieldType, organized...),
+	)
+}
 
-var playerStatusShape = message([]Role{RoleManager},
-	ident("league_id", "The league.").strict(),
-	ident("player_id", "The player.").strict(),
-	text("display_name", "The player's name.").strict(),
-	text("status", "What the player's status is now.").strict().values(organized...),
-)
+func playerStatusShape() *shape {
+	return message([]Role{RoleManager},
+		ident("league_id", "The league.").strict(),
+		ident("player_id", "The player.").strict(),
+		text("display_name", "The player's name.").strict(),
+		text("status", "What the player's status is now.").strict().values(organized...),
+	)
+}
 
 // longestPace is the longest pause after a round, a day in milliseconds.
 const longestPace = 24 * 60 * 60 * 1000
 
-var setPaceShape = message([]Role{RoleLauncher},
-	ident("league_id", "The league.").strict(),
-	boolean("paused", "True: the current round is played to its end, and no further one begins. False: the league goes on."),
-	number("pace_ms", "The pause after each round, in milliseconds.").within(0, longestPace),
-)
+func setPaceShape() *shape {
+	return message([]Role{RoleLauncher},
+		ident("league_id", "The league.").strict(),
+		boolean("paused", "True: the current round is played to its end, and no further one begins. False: the league goes on."),
+		number("pace_ms", "The pause after each round, in milliseconds.").within(0, longestPace),
+	)
+}
 
-var leaguePaceShape = message([]Role{RoleManager},
-	ident("league_id", "The league.").strict(),
-	boolean("paused", "Whether the league is paused.").strict(),
-	number("pace_ms", "The pause after each round, in milliseconds.").strict().within(0, longestPace),
-)
+func leaguePaceShape() *shape {
+	return message([]Role{RoleManager},
+		ident("league_id", "The league.").strict(),
+		boolean("paused", "Whether the league is paused.").strict(),
+		number("pace_ms", "The pause after each round, in milliseconds.").strict().within(0, longestPace),
+	)
+}
 
-var leagueCompletedShape = message([]Role{RoleManager},
-	ident("league_id", "The league.").strict(),
-	count("total_rounds", "The number of rounds played.").strict(),
-	count("total_matches", "The number of matches played.").strict(),
-	object("champion", "The winner of the league.", fields(
-		ident("player_id", "The champion.").always(),
-		text("display_name", "The champion's name.").strict(),
-		number("points", "The champion's points.").strict(),
-	)).strict(),
-	list("final_standings", "The final table, first rank first.",
-		object("", "", standingShape(false))).always(),
-)
+func leagueCompletedShape() *shape {
+	return message([]Role{RoleManager},
+		ident("league_id", "The league.").strict(),
+		count("total_rounds", "The number of rounds played.").strict(),
+		count("total_matches", "The number of matches played.").strict(),
+		object("champion", "The winner of the league.", fields(
+			ident("player_id", "The champion.").always(),
+			text("display_name", "The champion's name.").strict(),
+			number("points", "The champion's points.").strict(),
+		)).strict(),
+		list("final_standings", "The final table, first rank first.",
+			object("", "", standingShape(false))).always(),
+	)
+}
 
 // A RoundAnnouncement announces the matches of a round to players and referees.
 // The form for referees also has the players' endpoints and, for the referee of
@@ -199,10 +213,12 @@ type RoundSummary struct {
 	Extra           jsontext.Value `json:",embed"`
 }
 
-var keyPairShape = fields(
-	text("send", "The match key the referee signs with.").always(),
-	text("expect", "The match key the player signs with.").always(),
-)
+func keyPairShape() *shape {
+	return fields(
+		text("send", "The match key the referee signs with.").always(),
+		text("expect", "The match key the player signs with.").always(),
+	)
+}
 
 // matchShape holds the fields that an announced and a scheduled match share.
 func matchShape(more ...field) *shape {
@@ -216,23 +232,25 @@ func matchShape(more ...field) *shape {
 	}, more...)...)
 }
 
-var roundAnnouncementShape = message([]Role{RoleManager},
-	ident("league_id", "The league.").strict(),
-	round("round_id", "The round that begins.").always(),
-	list("byes", "The players who rest this round.", ident("", "")),
-	list("matches", "The matches of the round.", object("", "", matchShape(
-		text("player_A_endpoint", "The URL of PLAYER_A; to referees only."),
-		text("player_B_endpoint", "The URL of PLAYER_B; to referees only."),
-		object("player_A_keys", "The match keys shared with PLAYER_A; to the match's referee only.", keyPairShape),
-		object("player_B_keys", "The match keys shared with PLAYER_B; to the match's referee only.", keyPairShape),
-		text("player_A_dialect", "How PLAYER_A is addressed where that is not by the book; to referees only."),
-		text("player_B_dialect", "How PLAYER_B is addressed where that is not by the book; to referees only."),
-		list("forfeits", "The players who lose without being asked; to referees only.", ident("", "")),
-		list("absent", "The players who did not answer lately and are asked to join once; to referees only.", ident("", "")),
-		boolean("match_keys", "False where the referee signs without a match key."),
-	))).always(),
-	boolean("report_progress", "Whether the manager takes MATCH_PROGRESS of the referee; to referees only."),
-)
+func roundAnnouncementShape() *shape {
+	return message([]Role{RoleManager},
+		ident("league_id", "The league.").strict(),
+		round("round_id", "The round that begins.").always(),
+		list("byes", "The players who rest this round.", ident("", "")),
+		list("matches", "The matches of the round.", object("", "", matchShape(
+			text("player_A_endpoint", "The URL of PLAYER_A; to referees only."),
+			text("player_B_endpoint", "The URL of PLAYER_B; to referees only."),
+			object("player_A_keys", "The match keys shared with PLAYER_A; to the match's referee only.", keyPairShape()),
+			object("player_B_keys", "The match keys shared with PLAYER_B; to the match's referee only.", keyPairShape()),
+			text("player_A_dialect", "How PLAYER_A is addressed where that is not by the book; to referees only."),
+			text("player_B_dialect", "How PLAYER_B is addressed where that is not by the book; to referees only."),
+			list("forfeits", "The players who lose without being asked; to referees only.", ident("", "")),
+			list("absent", "The players who did not answer lately and are asked to join once; to referees only.", ident("", "")),
+			boolean("match_keys", "False where the referee signs without a match key."),
+		))).always(),
+		boolean("report_progress", "Whether the manager takes MATCH_PROGRESS of the referee; to referees only."),
+	)
+}
 
 // standingShape is a line of the table; the final one lacks the number of
 // matches played in the sources.
@@ -254,22 +272,26 @@ func standingShape(running bool) *shape {
 	)
 }
 
-var leagueStandingsUpdateShape = message([]Role{RoleManager},
-	ident("league_id", "The league.").strict(),
-	round("round_id", "The round after which the table stands so.").strict(),
-	list("standings", "The table, first rank first.", object("", "", standingShape(true))).always(),
-)
+func leagueStandingsUpdateShape() *shape {
+	return message([]Role{RoleManager},
+		ident("league_id", "The league.").strict(),
+		round("round_id", "The round after which the table stands so.").strict(),
+		list("standings", "The table, first rank first.", object("", "", standingShape(true))).always(),
+	)
+}
 
-var roundCompletedShape = message([]Role{RoleManager},
-	ident("league_id", "The league.").strict(),
-	round("round_id", "The round that is over.").always(),
-	count("matches_completed", "The number of matches; the same as matches_played."),
-	count("matches_played", "The number of matches in the round.").strict(),
-	round("next_round_id", "The next round, null after the last.").strict().nullable(),
-	object("summary", "How the matches ended.", fields(
-		count("total_matches", "All matches of the round.").strict(),
-		count("wins", "Matches with a winner by play.").strict(),
-		count("draws", "Matches drawn.").strict(),
-		count("technical_losses", "Matches decided by a fault.").strict(),
-	)),
-)
+func roundCompletedShape() *shape {
+	return message([]Role{RoleManager},
+		ident("league_id", "The league.").strict(),
+		round("round_id", "The round that is over.").always(),
+		count("matches_completed", "The number of matches; the same as matches_played."),
+		count("matches_played", "The number of matches in the round.").strict(),
+		round("next_round_id", "The next round, null after the last.").strict().nullable(),
+		object("summary", "How the matches ended.", fields(
+			count("total_matches", "All matches of the round.").strict(),
+			count("wins", "Matches with a winner by play.").strict(),
+			count("draws", "Matches drawn.").strict(),
+			count("technical_losses", "Matches decided by a fault.").strict(),
+		)),
+	)
+}

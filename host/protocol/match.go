@@ -78,49 +78,57 @@ type ChooseParityResponse struct {
 	DrawNonce    string `json:"draw_nonce,omitzero"`
 }
 
-var gameInvitationShape = message([]Role{RoleReferee},
-	ident("league_id", "The league.").strict(),
-	round("round_id", "The round.").strict(),
-	ident("match_id", "The match.").always(),
-	text("game_type", "The game that is played.").strict(),
-	text("role_in_match", "The invited player's role.").strict().values(PlayerA, PlayerB),
-	ident("opponent_id", "The other player.").strict(),
-)
-
-var gameJoinAckShape = message([]Role{RolePlayer},
-	ident("match_id", "The match.").strict(),
-	ident("player_id", "The player who answers.").strict(),
-	instant("arrival_timestamp", "When the player arrived.").strict(),
-	boolean("accept", "Whether the player joins.").strict(),
-	boolean("accepted", "Another name of accept, read from players who use it."),
-	text("status", "ACCEPTED, ACK or RECEIVED, read from players who use it."),
-	text("draw_scheme", "The verifiable draws that the player understands."),
-)
-
-var chooseParityCallShape = message([]Role{RoleReferee},
-	ident("match_id", "The match.").always(),
-	ident("player_id", "The player who is asked.").strict(),
-	text("game_type", "The game that is played.").strict(),
-	object("context", "What the player may want to know.", fields(
-		ident("opponent_id", "The other player.").strict(),
+func gameInvitationShape() *shape {
+	return message([]Role{RoleReferee},
+		ident("league_id", "The league.").strict(),
 		round("round_id", "The round.").strict(),
-		object("your_standings", "The asked player's record.", fields(
-			count("wins", "Matches won.").strict(),
-			count("losses", "Matches lost.").strict(),
-			count("draws", "Matches drawn.").strict(),
-			number("points", "Points won.").strict(),
-		)).strict(),
-	)).strict(),
-	instant("deadline", "When the choice must have arrived.").strict(),
-	text("draw_commitment", "The referee's commitment to the key of the draw."),
-)
+		ident("match_id", "The match.").always(),
+		text("game_type", "The game that is played.").strict(),
+		text("role_in_match", "The invited player's role.").strict().values(PlayerA, PlayerB),
+		ident("opponent_id", "The other player.").strict(),
+	)
+}
 
-var chooseParityResponseShape = message([]Role{RolePlayer},
-	ident("match_id", "The match.").strict(),
-	ident("player_id", "The player who chose.").strict(),
-	text("parity_choice", "The choice.").always().
-		only(CodeInvalidParityChoice, string(Even), string(Odd)).orWild("choice"),
-	text("choice", "Another name of parity_choice, read from players who use it.").
-		only(CodeInvalidParityChoice, string(Even), string(Odd)),
-	text("draw_nonce", "What the player adds to the draw."),
-)
+func gameJoinAckShape() *shape {
+	return message([]Role{RolePlayer},
+		ident("match_id", "The match.").strict(),
+		ident("player_id", "The player who answers.").strict(),
+		instant("arrival_timestamp", "When the player arrived.").strict(),
+		boolean("accept", "Whether the player joins.").strict(),
+		boolean("accepted", "Another name of accept, read from players who use it."),
+		text("status", "ACCEPTED, ACK or RECEIVED, read from players who use it."),
+		text("draw_scheme", "The verifiable draws that the player understands."),
+	)
+}
+
+func chooseParityCallShape() *shape {
+	return message([]Role{RoleReferee},
+		ident("match_id", "The match.").always(),
+		ident("player_id", "The player who is asked.").strict(),
+		text("game_type", "The game that is played.").strict(),
+		object("context", "What the player may want to know.", fields(
+			ident("opponent_id", "The other player.").strict(),
+			round("round_id", "The round.").strict(),
+			object("your_standings", "The asked player's record.", fields(
+				count("wins", "Matches won.").strict(),
+				count("losses", "Matches lost.").strict(),
+				count("draws", "Matches drawn.").strict(),
+				number("points", "Points won.").strict(),
+			)).strict(),
+		)).strict(),
+		instant("deadline", "When the choice must have arrived.").strict(),
+		text("draw_commitment", "The referee's commitment to the key of the draw."),
+	)
+}
+
+func chooseParityResponseShape() *shape {
+	return message([]Role{RolePlayer},
+		ident("match_id", "The match.").strict(),
+		ident("player_id", "The player who chose.").strict(),
+		text("parity_choice", "The choice.").always().
+			only(CodeInvalidParityChoice, string(Even), string(Odd)).orWild("choice"),
+		text("choice", "Another name of parity_choice, read from players who use it.").
+			only(CodeInvalidParityChoice, string(Even), string(Odd)),
+		text("draw_nonce", "What the player adds to the draw."),
+	)
+}

@@ -118,29 +118,41 @@ var (
 	ackStatus  = text("status", "Always ACKNOWLEDGED.").strict().values(StatusAcknowledged)
 	ackPlayer  = ident("player_id", "The player who acknowledges.").strict().or("referee_id")
 	ackReferee = ident("referee_id", "The referee who acknowledges.")
+)
 
-	roundAckShape = message(anyAgent, ackStatus, ackPlayer, ackReferee,
+func roundAckShape() *shape {
+	return message(anyAgent, ackStatus, ackPlayer, ackReferee,
 		round("round_id", "The round of the acknowledged message.").strict())
+}
 
-	roundOverAckShape = message(anyAgent, ackStatus, ackPlayer, ackReferee,
+func roundOverAckShape() *shape {
+	return message(anyAgent, ackStatus, ackPlayer, ackReferee,
 		round("round_id", "The round of the acknowledged message.").strict(),
 		boolean("draw_verified", "Whether the player could verify the drawn number of its match in the round."),
 		text("strategy_version", "The version of the player's strategy that chose in the round, of one that is edited while it plays."),
 		prose("strategy_error", "Why the player's strategy failed in the round, for people."))
+}
 
-	leagueAckShape = message(anyAgent, ackStatus, ackPlayer, ackReferee)
+func leagueAckShape() *shape {
+	return message(anyAgent, ackStatus, ackPlayer, ackReferee)
+}
 
-	matchAckShape = message(anyAgent, ackStatus, ackPlayer, ackReferee,
+func matchAckShape() *shape {
+	return message(anyAgent, ackStatus, ackPlayer, ackReferee,
 		ident("match_id", "The match of the acknowledged message.").strict())
+}
 
-	gameOverAckShape = message(anyAgent, ackStatus, ackPlayer, ackReferee,
+func gameOverAckShape() *shape {
+	return message(anyAgent, ackStatus, ackPlayer, ackReferee,
 		ident("match_id", "The match of the acknowledged message.").strict(),
 		boolean("draw_verified", "Whether the player could verify the drawn number."))
+}
 
-	// receiptShape is a referee's acknowledgement of an asynchronous answer;
-	// the player it names is the one who answered.
-	receiptShape = message([]Role{RoleReferee}, ackStatus,
+// receiptShape is a referee's acknowledgement of an asynchronous answer;
+// the player it names is the one who answered.
+func receiptShape() *shape {
+	return message([]Role{RoleReferee}, ackStatus,
 		ident("player_id", "The player who answered.").strict(),
 		ackReferee,
 		ident("match_id", "The match of the acknowledged message.").strict())
-)
+}

@@ -21,16 +21,20 @@ type MatchState struct {
 	Extra      jsontext.Value    `json:",embed"`
 }
 
-var matchProgressShape = message([]Role{RoleReferee},
-	ident("league_id", "The league.").strict(),
-	list("matches", "The matches of which there is something new.", object("", "", fields(
-		ident("match_id", "The match.").always(),
-		list("asked", "The players who are asked for their choice.", ident("", "")),
-		list("chosen", "The players whose choice is in.", ident("", "")),
-		list("retried", "The players who had to be asked again.", ident("", "")),
-		count("time_left_ms", "The time left to choose, in milliseconds, when the message is written."),
-		dict("faults", "Why players have lost the match by technical loss, for people.", prose("", "")),
-	))).always(),
-)
+func matchProgressShape() *shape {
+	return message([]Role{RoleReferee},
+		ident("league_id", "The league.").strict(),
+		list("matches", "The matches of which there is something new.", object("", "", fields(
+			ident("match_id", "The match.").always(),
+			list("asked", "The players who are asked for their choice.", ident("", "")),
+			list("chosen", "The players whose choice is in.", ident("", "")),
+			list("retried", "The players who had to be asked again.", ident("", "")),
+			count("time_left_ms", "The time left to choose, in milliseconds, when the message is written."),
+			dict("faults", "Why players have lost the match by technical loss, for people.", prose("", "")),
+		))).always(),
+	)
+}
 
-var progressAckShape = message([]Role{RoleManager}, ackStatus)
+func progressAckShape() *shape {
+	return message([]Role{RoleManager}, ackStatus)
+}

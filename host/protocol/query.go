@@ -178,23 +178,27 @@ func NewQueryResponse[T QueryData](h Header, queryType string, data T) (*LeagueQ
 	return m, nil
 }
 
-var leagueQueryShape = message([]Role{RolePlayer, RoleReferee, RoleLauncher},
-	ident("league_id", "The league.").strict(),
-	text("query_type", "What is asked.").always().
-		only(CodeInvalidQueryType, QueryStandings, QuerySchedule, QueryPlayers, QueryStatus, QueryNextMatch),
-	object("query_params", "What narrows the question.", fields(
-		ident("player_id", "The player asked about; by default the sender."),
-		round("round_id", "The round asked about; by default every round."),
-	)),
-)
+func leagueQueryShape() *shape {
+	return message([]Role{RolePlayer, RoleReferee, RoleLauncher},
+		ident("league_id", "The league.").strict(),
+		text("query_type", "What is asked.").always().
+			only(CodeInvalidQueryType, QueryStandings, QuerySchedule, QueryPlayers, QueryStatus, QueryNextMatch),
+		object("query_params", "What narrows the question.", fields(
+			ident("player_id", "The player asked about; by default the sender."),
+			round("round_id", "The round asked about; by default every round."),
+		)),
+	)
+}
 
-var leagueQueryResponseShape = message([]Role{RoleManager},
-	text("query_type", "What was asked.").strict(),
-	boolean("success", "Whether there is an answer."),
-	open("data", "The answer."),
-	count("current_round", "The current round; to GET_STANDINGS.").whenIs(QueryStandings),
-	list("standings", "The table; to GET_STANDINGS.", object("", "", standingShape(true))).whenIs(QueryStandings),
-).dividing("query_type", "data", queryShapes)
+func leagueQueryResponseShape() *shape {
+	return message([]Role{RoleManager},
+		text("query_type", "What was asked.").strict(),
+		boolean("success", "Whether there is an answer."),
+		open("data", "The answer."),
+		count("current_round", "The current round; to GET_STANDINGS.").whenIs(QueryStandings),
+		list("standings", "The table; to GET_STANDINGS.", object("", "", standingShape(true))).whenIs(QueryStandings),
+	).dividing("query_type", "data", queryShapes)
+}
 
 // queryShapes are the shapes of data by query_type.
 var queryShapes = map[string]*shape{

@@ -73,14 +73,18 @@ func metaFields(more ...field) *shape {
 	}, more...)...)
 }
 
-var refereeRegisterRequestShape = message([]Role{RoleReferee},
-	object("referee_meta", "The referee that registers.", metaFields(
-		number("max_concurrent_matches", "How many matches it conducts at once.").strict().within(1, rawjson.MaxInteger),
-		boolean("match_keys", "Whether it signs with the keys of a match that the announcement holds."),
-	)).always(),
-)
+func refereeRegisterRequestShape() *shape {
+	return message([]Role{RoleReferee},
+		object("referee_meta", "The referee that registers.", metaFields(
+			number("max_concurrent_matches", "How many matches it conducts at once.").strict().within(1, rawjson.MaxInteger),
+			boolean("match_keys", "Whether it signs with the keys of a match that the announcement holds."),
+		)).always(),
+	)
+}
 
-var refereeRegisterResponseShape = registered("referee")
+func refereeRegisterResponseShape() *shape {
+	return registered("referee")
+}
 
 // registered is the shape of the answer to an agent that registers.
 func registered(agent string) *shape {
@@ -93,8 +97,12 @@ func registered(agent string) *shape {
 	).switching("status")
 }
 
-var leagueRegisterRequestShape = message([]Role{RolePlayer},
-	object("player_meta", "The player that registers.", metaFields()).always(),
-)
+func leagueRegisterRequestShape() *shape {
+	return message([]Role{RolePlayer},
+		object("player_meta", "The player that registers.", metaFields()).always(),
+	)
+}
 
-var leagueRegisterResponseShape = registered("player")
+func leagueRegisterResponseShape() *shape {
+	return registered("player")
+}

@@ -93,7 +93,7 @@ func TestRequiredFields(t *testing.T) {
 			t.Fatal(err)
 		}
 		typ := s.message.Head().MessageType
-		asRequest := !byType[typ].answers()
+		asRequest := !catalog().types[typ].answers()
 		if asRequest {
 			want += requestHeader
 		} else {

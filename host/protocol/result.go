@@ -91,49 +91,55 @@ var (
 	wildChoices = dict("player_choices", "Another name of choices, read from referees who use it.", choiceMade)
 )
 
-var gameOverShape = message([]Role{RoleReferee},
-	ident("match_id", "The match.").always(),
-	text("game_type", "The game that was played.").strict(),
-	object("game_result", "How the match ended.", drawn(drawnNumber,
-		ident("winner_player_id", "The winner; null without one.").strict().nullable().whenIs(StatusWin),
-		parity("number_parity", "The parity of the number; null after a technical loss.").
-			strict().nullable().whenIs(StatusWin, StatusDraw),
-		choices.strict().orWild("player_choices"),
-		wildChoices,
-		prose("reason", "How it came about, for people.").strict(),
-	)).strict(),
-	ident("player_id", "The receiver of this message."),
-	text("result", "How the match ended for this player, read from referees who use the flat form."),
-	parity("your_choice", "Flat form: this player's choice."),
-	parity("opponent_choice", "Flat form: the other's choice."),
-	number("drawn_number", "Flat form: the number drawn.").nullable(),
-	number("points_earned", "Flat form: this player's points."),
-	wildChoices,
-	prose("reason", "Flat form: how it came about."),
-	text("draw_key", "The key of the draw, revealed to a player that got a commitment to it."),
-	dict("draw_nonces", "What the players added to the draw, by player.", text("", "")),
-)
-
-var matchResultReportShape = message([]Role{RoleReferee},
-	ident("league_id", "The league.").strict(),
-	round("round_id", "The round.").strict(),
-	ident("match_id", "The match.").always(),
-	text("game_type", "The game that was played.").strict(),
-	object("result", "How the match ended.", fields(
-		ident("winner", "The winner; null without one.").always().nullable(),
-		dict("score", "The points of each player.", number("", "")).strict(),
-		object("details", "How it came about.", drawn(drawnNumber,
-			// Two of the sources leave it out; Outcome derives it then.
-			text("status", "How the match ended.").values(statuses...),
-			parity("number_parity", "The parity of the number; null after a technical loss.").nullable(),
-			choices.strict(),
+func gameOverShape() *shape {
+	return message([]Role{RoleReferee},
+		ident("match_id", "The match.").always(),
+		text("game_type", "The game that was played.").strict(),
+		object("game_result", "How the match ended.", drawn(drawnNumber,
+			ident("winner_player_id", "The winner; null without one.").strict().nullable().whenIs(StatusWin),
+			parity("number_parity", "The parity of the number; null after a technical loss.").
+				strict().nullable().whenIs(StatusWin, StatusDraw),
+			choices.strict().orWild("player_choices"),
+			wildChoices,
+			prose("reason", "How it came about, for people.").strict(),
 		)).strict(),
-	)).always(),
-)
+		ident("player_id", "The receiver of this message."),
+		text("result", "How the match ended for this player, read from referees who use the flat form."),
+		parity("your_choice", "Flat form: this player's choice."),
+		parity("opponent_choice", "Flat form: the other's choice."),
+		number("drawn_number", "Flat form: the number drawn.").nullable(),
+		number("points_earned", "Flat form: this player's points."),
+		wildChoices,
+		prose("reason", "Flat form: how it came about."),
+		text("draw_key", "The key of the draw, revealed to a player that got a commitment to it."),
+		dict("draw_nonces", "What the players added to the draw, by player.", text("", "")),
+	)
+}
 
-var matchResultAckShape = message([]Role{RoleManager},
-	text("status", "ACCEPTED or recorded.").strict().values(StatusAccepted, statusRecorded),
-	boolean("recorded", "Whether the result was taken down."),
-	ident("match_id", "The match.").strict(),
-	round("round_id", "The round.").strict(),
-)
+func matchResultReportShape() *shape {
+	return message([]Role{RoleReferee},
+		ident("league_id", "The league.").strict(),
+		round("round_id", "The round.").strict(),
+		ident("match_id", "The match.").always(),
+		text("game_type", "The game that was played.").strict(),
+		object("result", "How the match ended.", fields(
+			ident("winner", "The winner; null without one.").always().nullable(),
+			dict("score", "The points of each player.", number("", "")).strict(),
+			object("details", "How it came about.", drawn(drawnNumber,
+				// Two of the sources leave it out; Outcome derives it then.
+				text("status", "How the match ended.").values(statuses...),
+				parity("number_parity", "The parity of the number; null after a technical loss.").nullable(),
+				choices.strict(),
+			)).strict(),
+		)).always(),
+	)
+}
+
+func matchResultAckShape() *shape {
+	return message([]Role{RoleManager},
+		text("status", "ACCEPTED or recorded.").strict().values(StatusAccepted, statusRecorded),
+		boolean("recorded", "Whether the result was taken down."),
+		ident("match_id", "The match.").strict(),
+		round("round_id", "The round.").strict(),
+	)
+}

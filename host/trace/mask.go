@@ -6,6 +6,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -21,10 +22,12 @@ var secretMembers = map[string]bool{
 
 // tokenShape matches the tokens of league.v2 anywhere in a text, such as an
 // error message.
-var tokenShape = regexp.MustCompile(`\b(?:tok|admin)-[A-Za-z0-9_.-]*[A-Za-z0-9_-]{16,}`)
+var tokenShape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:tok|admin)-[A-Za-z0-9_.-]*[A-Za-z0-9_-]{16,}`) })
 
 // looseMember finds credentials in bodies that are not valid JSON.
-var looseMember = regexp.MustCompile(`"(auth_token|token|admin_token|provided_token)"\s*:\s*"([^"\\]+)"`)
+var looseMember = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"(auth_token|token|admin_token|provided_token)"\s*:\s*"([^"\\]+)"`)
+})
 
 // minSecret is the length of the shortest secret that is masked outside of its
 // own member: shorter ones occur by chance.
@@ -69,8 +72,8 @@ func (m *masker) name(secret string) string {
 func (m *masker) mask(body []byte) []byte {
 	out, err := m.json(body, 0)
 	if err != nil {
-		out = looseMember.ReplaceAllFunc(body, func(found []byte) []byte {
-			parts := looseMember.FindSubmatch(found)
+		out = looseMember().ReplaceAllFunc(body, func(found []byte) []byte {
+			parts := looseMember().FindSubmatch(found)
 			return bytes.Replace(found, parts[2], []byte(m.name(string(parts[2]))), 1)
 		})
 	}
@@ -84,10 +87,10 @@ func (m *masker) text(b []byte) []byte {
 			b = bytes.ReplaceAll(b, []byte(secret), []byte(m.names[secret]))
 		}
 	}
-	if !tokenShape.Match(b) {
+	if !tokenShape().Match(b) {
 		return b
 	}
-	return tokenShape.ReplaceAllFunc(b, func(found []byte) []byte { return []byte(m.name(string(found))) })
+	return tokenShape().ReplaceAllFunc(b, func(found []byte) []byte { return []byte(m.name(string(found))) })
 }
 
 // json masks the values of secret members, also in strings that contain JSON.

@@ -46,6 +46,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
@@ -78,7 +79,7 @@ func Compile(name, path string, source []byte, opts Config) (strategies.Factory,
 		source: string(source),
 		text:   script.NewText(source, "//", jsHabits),
 	}
-	f.chooseLine = f.text.First(declaresChoose)
+	f.chooseLine = f.text.First(declaresChoose())
 	var failed *failure
 	if f.main, failed = compile(source); failed != nil {
 		if failed.hint == "" {
@@ -168,7 +169,7 @@ func compile(source []byte) (prg *goja.Program, failed *failure) {
 }
 
 // moduleLine matches lines that only modules have.
-var moduleLine = regexp.MustCompile(`^\s*(import\b[^(]|import$|export\b)`)
+var moduleLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(import\b[^(]|import$|export\b)`) })
 
 func syntaxFailure(source []byte, err error) *failure {
 	var list parser.ErrorList
@@ -176,7 +177,7 @@ func syntaxFailure(source []byte, err error) *failure {
 		return failAt(0, "", "%s", strategies.OneLine(err.Error(), maxMessage))
 	}
 	line := list[0].Position.Line
-	if moduleLine.Match(lineOf(source, line)) {
+	if moduleLine().Match(lineOf(source, line)) {
 		return failAt(line, "declare function choose(turn) at the top level, without import or export",
 			"ES modules are not supported")
 	}

@@ -31,20 +31,26 @@ var jsHabits = sync.OnceValue(func() []script.Habit {
 })
 
 var (
-	jsFunction = regexp.MustCompile(`\bfunction\s+(\w+)\s*\(|\b(?:const|let|var)\s+(\w+)\s*=\s*(?:function\b|\(?[\w\s,]*\)?\s*=>)`)
-	inObject   = regexp.MustCompile(`\bchoose\s*:|^\s*(?:static\s+)?choose\s*\([^()]*\)\s*\{|\.choose\s*=[^=]`)
+	jsFunction = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\bfunction\s+(\w+)\s*\(|\b(?:const|let|var)\s+(\w+)\s*=\s*(?:function\b|\(?[\w\s,]*\)?\s*=>)`)
+	})
+	inObject = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\bchoose\s*:|^\s*(?:static\s+)?choose\s*\([^()]*\)\s*\{|\.choose\s*=[^=]`)
+	})
 )
 
 // declaresChoose matches what makes choose a name at the top level.
-var declaresChoose = regexp.MustCompile(`\bfunction\s*\*?\s*choose\b|\bchoose\s*=[^=]|^\s*choose\b`)
+var declaresChoose = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\bfunction\s*\*?\s*choose\b|\bchoose\s*=[^=]|^\s*choose\b`)
+})
 
 // noChoose returns the failure of a script without a function choose at its top level:
 // with the place where one is declared in another way.
 func (f *factory) noChoose() *failure {
 	line, hint := 0, "every strategy has function choose(turn) { ... }"
-	if n := f.text.First(inObject); n > 0 {
+	if n := f.text.First(inObject()); n > 0 {
 		line, hint = n, "declare function choose(turn) { ... } by itself, outside of any class or object"
-	} else if name, n := f.text.Declared("choose", jsFunction); n > 0 {
+	} else if name, n := f.text.Declared("choose", jsFunction()); n > 0 {
 		line, hint = n, fmt.Sprintf("rename %s to choose: upper and lower case matter", name)
 	}
 	return failAt(line, hint, "there is no function choose")

@@ -2,6 +2,7 @@ package jsscript
 
 import (
 	_ "embed" // prelude.js
+	"sync"
 
 	"github.com/dop251/goja"
 
@@ -15,7 +16,7 @@ var preludeSource string
 // of an outcome is made there because that is faster than making it from
 // outside; and a literal makes properties of its own, so what a script does to
 // prototypes does not matter.
-var prelude = goja.MustCompile("host.js", preludeSource, true)
+var prelude = sync.OnceValue(func() *goja.Program { return goja.MustCompile("host.js", preludeSource, true) })
 
 // opponent is an opponent as the script sees it.
 type opponent struct {
@@ -53,7 +54,7 @@ func newView(vm *goja.Runtime) view {
 	} {
 		_ = tellTurn(d.turn, field.name, field.value)
 	}
-	tell, err := vm.RunProgram(prelude)
+	tell, err := vm.RunProgram(prelude())
 	if err != nil {
 		panic(err) // it is constant
 	}

@@ -28,7 +28,7 @@ func (f *factory) NewWatched(ctx context.Context, s strategies.Setup, seen func(
 		if f.text.LineOf(hook) > 0 {
 			continue
 		}
-		if name, line := f.text.Declared(hook, jsFunction); line > 0 {
+		if name, line := f.text.Declared(hook, jsFunction()); line > 0 {
 			seen(script.Slip{Line: line, What: fmt.Sprintf("function %s is never called", name), Hint: "did you mean " + hook + "?"})
 		}
 	}

@@ -155,7 +155,7 @@ func (f *factory) syntaxError(source []byte, err error) error {
 	if pe.Pos.Line == parse.EOF {
 		lines := bytes.Count(bytes.TrimRight(source, "\n"), []byte("\n")) + 1
 		hint := "is an \"end\" missing?"
-		if n := f.text.First(elseIf); n > 0 {
+		if n := f.text.First(elseIf()); n > 0 {
 			hint = fmt.Sprintf("is an \"end\" missing? In line %d, write elseif: else if needs an end of its own", n)
 		}
 		return f.loadError(lines, hint, "%s at the end of the file", pe.Message)

@@ -67,21 +67,25 @@ func habits() []script.Habit {
 var luaHabits = sync.OnceValue(habits)
 
 var (
-	luaFunction = regexp.MustCompile(`\bfunction\s+(\w+)\s*\(|\b(?:local\s+)?(\w+)\s*=\s*function\b`)
-	elseIf      = regexp.MustCompile(`\belse\s+if\b`)
-	inTable     = regexp.MustCompile(`\bfunction\s+\w+[.:]choose\b|\bchoose\s*=\s*function\b`)
-	localChoose = regexp.MustCompile(`\blocal\s+(function\s+)?choose\b`)
+	luaFunction = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\bfunction\s+(\w+)\s*\(|\b(?:local\s+)?(\w+)\s*=\s*function\b`)
+	})
+	elseIf  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\belse\s+if\b`) })
+	inTable = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\bfunction\s+\w+[.:]choose\b|\bchoose\s*=\s*function\b`)
+	})
+	localChoose = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\blocal\s+(function\s+)?choose\b`) })
 )
 
 // noChoose returns the error of a script without a global function choose: with the
 // place where one is declared in another way.
 func (f *factory) noChoose() error {
 	line, hint := 0, "every strategy has function choose(turn) ... end"
-	if n := f.text.First(localChoose); n > 0 {
+	if n := f.text.First(localChoose()); n > 0 {
 		line, hint = n, "leave out local: choose has to be a global function"
-	} else if n := f.text.First(inTable); n > 0 {
+	} else if n := f.text.First(inTable()); n > 0 {
 		line, hint = n, "scripts are not modules: declare function choose(turn) ... end by itself, outside of any table, and return nothing"
-	} else if name, n := f.text.Declared("choose", luaFunction); n > 0 {
+	} else if name, n := f.text.Declared("choose", luaFunction()); n > 0 {
 		line, hint = n, fmt.Sprintf("rename %s to choose: upper and lower case matter", name)
 	}
 	return f.loadError(line, hint, "there is no function choose")

@@ -2,6 +2,7 @@ package luascript
 
 import (
 	lua "github.com/yuin/gopher-lua"
+	"sync"
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
@@ -9,16 +10,17 @@ import (
 
 // smallNumbers saves an allocation for each small number.
 // They are immutable, like all Lua numbers.
-var smallNumbers = func() (n [1024]lua.LValue) {
+var smallNumbers = sync.OnceValue(func() *[1024]lua.LValue {
+	n := new([1024]lua.LValue)
 	for i := range n {
 		n[i] = lua.LNumber(i)
 	}
 	return n
-}()
+})
 
 func number(n int) lua.LValue {
-	if n >= 0 && n < len(smallNumbers) {
-		return smallNumbers[n]
+	if small := smallNumbers(); n >= 0 && n < len(small) {
+		return small[n]
 	}
 	return lua.LNumber(n)
 }
@@ -80,7 +82,7 @@ func newView(l *lua.LState, legs int) view {
 	d := view{turn: l.CreateTable(0, 10), opponents: make(map[string]*opponent), legs: max(0, min(legs, 100))}
 	d.match = lua.LNil
 	for _, field := range []string{"round", "played", "wins", "draws", "losses", "points"} {
-		d.turn.RawSetString(field, smallNumbers[0])
+		d.turn.RawSetString(field, smallNumbers()[0])
 	}
 	return d
 }

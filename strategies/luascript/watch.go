@@ -28,7 +28,7 @@ func (f *factory) NewWatched(ctx context.Context, s strategies.Setup, seen func(
 		if _, ok := seat.machine.state.G.Global.RawGetString(hook).(*lua.LFunction); ok {
 			continue
 		}
-		if name, line := f.text.Declared(hook, luaFunction); line > 0 {
+		if name, line := f.text.Declared(hook, luaFunction()); line > 0 {
 			seen(script.Slip{Line: line, What: fmt.Sprintf("function %s is never called", name), Hint: "did you mean " + hook + "?"})
 		}
 	}

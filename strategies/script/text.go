@@ -38,7 +38,7 @@ type Habit struct {
 }
 
 // quoted matches what stands in quotes on one line.
-var quoted = regexp.MustCompile(`"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'`)
+var quoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'`) })
 
 // code returns a line, from 1, without its comment and the content of its texts.
 func (t *Text) code(line int) string {
@@ -51,7 +51,7 @@ func (t *Text) code(line int) string {
 }
 
 func (t *Text) strip(line []byte) string {
-	code, _, _ := strings.Cut(quoted.ReplaceAllString(string(line), `""`), t.comment)
+	code, _, _ := strings.Cut(quoted().ReplaceAllString(string(line), `""`), t.comment)
 	return code
 }
 
@@ -102,7 +102,7 @@ const (
 	after  = `(?:$|[^\pL\pN_$])`
 )
 
-var name = regexp.MustCompile(`[\pL_$][\pL\pN_$]*`)
+var name = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\pL_$][\pL\pN_$]*`) })
 
 // NearestName returns the name in the code that is most like one that does not exist,
 // "" if none is like it.
@@ -112,7 +112,7 @@ func (t *Text) NearestName(missing string) string {
 	if t.names == nil {
 		names := make(map[string]bool)
 		for line := range bytes.Lines(t.source) {
-			for _, found := range name.FindAllString(t.strip(line), -1) {
+			for _, found := range name().FindAllString(t.strip(line), -1) {
 				names[found] = true
 			}
 		}
@@ -138,7 +138,7 @@ func (t *Text) LineOfText(text string) int {
 func (t *Text) lineOfText(text string) int {
 	found := 0
 	for n, line := range strings.Split(string(t.source), "\n") {
-		for _, q := range quoted.FindAllString(line, -1) {
+		for _, q := range quoted().FindAllString(line, -1) {
 			if q[1:len(q)-1] != text {
 				continue
 			}
@@ -153,7 +153,7 @@ func (t *Text) lineOfText(text string) int {
 
 // count returns how often a name is in the script.
 func (t *Text) count(n string) (times int) {
-	for _, found := range name.FindAll(t.source, -1) {
+	for _, found := range name().FindAll(t.source, -1) {
 		if string(found) == n {
 			times++
 		}

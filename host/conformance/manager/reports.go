@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
@@ -261,11 +262,11 @@ func (p *peers) rows(results []*result) []row {
 	return rows
 }
 
-var numbered = regexp.MustCompile(`^P(\d+)$`)
+var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^P(\d+)$`) })
 
 // idNumber returns the number in a player's id, 0 without one.
 func idNumber(id string) int {
-	m := numbered.FindStringSubmatch(id)
+	m := numbered().FindStringSubmatch(id)
 	if m == nil {
 		return 0
 	}

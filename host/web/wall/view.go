@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"rsc.io/qr"
@@ -291,13 +292,15 @@ func (v *view) news() {
 
 // address matches what spectators do not need to know: URLs, tokens, and what names a
 // machine in the errors of connections.
-var address = regexp.MustCompile(`(?i)\b(?:https?://[^\s"]+|(?:tok|mk|admin)[-_][0-9a-z_-]{8,}|` +
-	`(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?\b|(?:dial|read|write) (?:tcp|udp)\d? \S*[^\s:]|lookup \S*[^\s:])|\[[0-9a-f:.]*:[0-9a-f:.%a-z]*\](?::\d+)?`)
+var address = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:https?://[^\s"]+|(?:tok|mk|admin)[-_][0-9a-z_-]{8,}|` +
+		`(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?\b|(?:dial|read|write) (?:tcp|udp)\d? \S*[^\s:]|lookup \S*[^\s:])|\[[0-9a-f:.]*:[0-9a-f:.%a-z]*\](?::\d+)?`)
+})
 
 // safe shortens a text of somebody else to what fits, without addresses, and shows
 // characters that would turn the direction of what follows.
 func safe(text string) string {
-	text = address.ReplaceAllString(text, "(address)")
+	text = address().ReplaceAllString(text, "(address)")
 	const most = 200
 	var b strings.Builder
 	n := 0

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/strategylab/strategylab/host/disk"
 )
@@ -96,7 +97,9 @@ func (f *files) point(name string) error {
 }
 
 // numbered matches the names of log files.
-var numbered = regexp.MustCompile(`^([0-9]{8}T[0-9]{6}Z-[0-9a-f]{4}|` + deterministicStem + `)(-[0-9]{8,})?\.jsonl$`)
+var numbered = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([0-9]{8}T[0-9]{6}Z-[0-9a-f]{4}|` + deterministicStem + `)(-[0-9]{8,})?\.jsonl$`)
+})
 
 // prune removes the oldest files by name, but never the open one.
 func (f *files) prune() error {
@@ -106,7 +109,7 @@ func (f *files) prune() error {
 	}
 	var old []string
 	for _, e := range entries {
-		if e.Type().IsRegular() && numbered.MatchString(e.Name()) && e.Name() != f.name(f.number) {
+		if e.Type().IsRegular() && numbered().MatchString(e.Name()) && e.Name() != f.name(f.number) {
 			old = append(old, e.Name())
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -297,10 +298,10 @@ func (in *inquiry) discover(ctx context.Context, o *wire.Outcome) {
 }
 
 var (
-	leagueMember = regexp.MustCompile(`"league_?[iI]d"\s*:\s*"([^"\\]+)"`)
-	leagueWord   = regexp.MustCompile(`\b[a-z0-9-]*league[_-][A-Za-z0-9_-]*[A-Za-z0-9]\b`)
-	leagueQuoted = regexp.MustCompile(`['"]([A-Za-z0-9_-]{2,64})['"]`)
-	playerMember = regexp.MustCompile(`"player_?[iI]d"\s*:\s*"([^"\\]+)"`)
+	leagueMember = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"league_?[iI]d"\s*:\s*"([^"\\]+)"`) })
+	leagueWord   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b[a-z0-9-]*league[_-][A-Za-z0-9_-]*[A-Za-z0-9]\b`) })
+	leagueQuoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`['"]([A-Za-z0-9_-]{2,64})['"]`) })
+	playerMember = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"player_?[iI]d"\s*:\s*"([^"\\]+)"`) })
 	// otherWords contain "league" and are no league's id.
 	otherWords = []string{"league_id", "league_manager", "league_query", "league_status", "league_error", "league_not_found", "league-manager"}
 )
@@ -322,18 +323,18 @@ func (in *inquiry) note(o *wire.Outcome) {
 			in.leagues = append(in.leagues, id)
 		}
 	}
-	for _, found := range leagueMember.FindAllStringSubmatch(text, 4) {
+	for _, found := range leagueMember().FindAllStringSubmatch(text, 4) {
 		add(found[1])
 	}
-	for _, found := range leagueWord.FindAllString(text, 4) {
+	for _, found := range leagueWord().FindAllString(text, 4) {
 		add(found)
 	}
 	if words := wire.Words(o.Err); strings.Contains(strings.ToLower(words), "league") {
-		for _, found := range leagueQuoted.FindAllStringSubmatch(words, 4) {
+		for _, found := range leagueQuoted().FindAllStringSubmatch(words, 4) {
 			add(found[1])
 		}
 	}
-	for _, found := range playerMember.FindAllStringSubmatch(text, 1) {
+	for _, found := range playerMember().FindAllStringSubmatch(text, 1) {
 		if id := "player:" + found[1]; !slices.Contains(in.senders, id) {
 			in.senders = append(in.senders, id)
 		}

@@ -2,7 +2,7 @@
 #
 #   make            format, vet, lint, build and test: before you commit
 #   make ci         everything, from a clean clone
-#   make figures    how large the source is, and how its files depend on each other
+#   make figures    refresh the table of figures in CONTRIBUTING.md
 
 # Pinned so that a new release of the linter cannot fail an old commit.
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -14,7 +14,7 @@ RACETIMEOUT ?= 25m
 OUT ?= /tmp/strategylab-readme
 CRASHLOG ?= /tmp/strategylab-crash-tests
 
-.PHONY: default ci fmt vet lint tidy generate clean-tree build cross readme fuzz race test whole pictures crash-tests cluster-tests figures figures-table calibration
+.PHONY: default ci fmt vet lint tidy generate clean-tree build cross readme fuzz race test whole pictures crash-tests cluster-tests figures calibration
 
 default: fmt vet lint build test
 
@@ -101,14 +101,11 @@ crash-tests:
 cluster-tests:
 	CLUSTER_TESTS=1 go test -count 1 -timeout 1h -v -run '^TestCluster' ./cmd/strategylab
 
+# Refreshes the table of figures in CONTRIBUTING.md.
 figures:
-	go run ./docs/figures
+	go run ./docs/figures -write CONTRIBUTING.md
 
 # Computes the tables of docs/calibration*.md again, by the commands above them: half an hour
 # of one processor. The tests compute a few of their columns.
 calibration:
 	go test ./cmd/strategylab -run 'TestCalibrationPage$$' -timeout 2h -update
-
-# Refreshes the table of figures in CONTRIBUTING.md.
-figures-table:
-	go run ./docs/figures -write CONTRIBUTING.md

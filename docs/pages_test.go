@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/strategylab/strategylab/docs/figures/measure"
 )
 
 // pages returns all documentation pages, by path relative to this folder.
@@ -136,7 +135,7 @@ func TestQuestionsAreAnswered(t *testing.T) {
 	span := regexp.MustCompile("`([^`]+)`")
 	questions := 0
 	for line := range strings.Lines(table) {
-		c := measure.Cells(line)
+		c := cells(line)
 		if len(c) != 3 || c[0] == "question" {
 			continue
 		}

@@ -1,29 +1,144 @@
 package docs_test
 
 import (
+	"cmp"
+	"go/ast"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
-
-	"github.com/strategylab/strategylab/docs/figures/measure"
 )
 
-// `go run ./docs/figures -words` lists what is left, in code too.
+// TestHelpAndPagesUseTheGlossary looks for the retired words of the glossary in pages and
+// in the help of commands and flags.
 func TestHelpAndPagesUseTheGlossary(t *testing.T) {
 	t.Parallel()
-	g, err := measure.ReadGlossary("glossary.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	tree, err := measure.Read(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	words, err := tree.Words(root, g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, w := range words {
-		if w.Place != measure.InCode {
-			t.Errorf("%s (docs/glossary.md)", w)
+	instead, pattern := retired(t)
+	check := func(at, text string) {
+		for _, word := range pattern.FindAllString(text, -1) {
+			word = strings.ToLower(strings.Join(strings.Fields(word), " "))
+			t.Errorf("%s: %q is retired; write: %s (docs/glossary.md)", at, word, cmp.Or(instead[word], instead[strings.TrimSuffix(word, "s")]))
 		}
 	}
+	for _, page := range pagesOf(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if filepath.Base(page) != "glossary.md" {
+			check(page, string(text))
+		}
+	}
+	pkgs, fset := load(t)
+	for _, p := range pkgs {
+		for _, f := range p.files {
+			for at, text := range helpTexts(f) {
+				check(fset.Position(at).String(), text)
+			}
+		}
+	}
+}
+
+// TestGlossaryFindsWords: the pattern finds plural forms and words that a line break parts.
+func TestGlossaryFindsWords(t *testing.T) {
+	t.Parallel()
+	_, pattern := retired(t)
+	if found := pattern.FindAllString("Duels between bots, in the\nplace of matches.", -1); !slices.Equal(found, []string{"Duels", "bots", "in the\nplace of"}) {
+		t.Errorf("found %q", found)
+	}
+}
+
+// pagesOf returns the documentation pages of docs, scripts and the root.
+func pagesOf(t *testing.T) (pages []string) {
+	for _, pattern := range []string{"*.md", "scripts/*.md", "docs/*.md", "docs/*/*.md", "docs/*/*/*.md"} {
+		found, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, found...)
+	}
+	if len(pages) < 20 {
+		t.Fatalf("found only %d pages below %s: the test looks in the wrong place", len(pages), root)
+	}
+	return pages
+}
+
+var note = regexp.MustCompile(`[^,()]*\([^)]*\)`)
+
+// retired reads the third column of the tables of the glossary, and the table below its
+// heading "Retired phrases". Entries with a note in parentheses are left out: they have
+// other meanings.
+func retired(t *testing.T) (instead map[string]string, pattern *regexp.Regexp) {
+	text, err := os.ReadFile("glossary.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	instead = map[string]string{}
+	retire := func(list, word string) {
+		for item := range strings.SplitSeq(note.ReplaceAllString(list, ""), ",") {
+			if item = strings.TrimSpace(item); item != "" {
+				instead[item] = word
+			}
+		}
+	}
+	words, phrases, _ := strings.Cut(string(text), "## Retired phrases")
+	for line := range strings.Lines(words) {
+		if c := cells(line); len(c) == 3 && c[2] != "not" {
+			retire(c[2], c[0])
+		}
+	}
+	for line := range strings.Lines(phrases) {
+		if c := cells(line); len(c) == 2 && c[0] != "phrase" {
+			retire(c[0], c[1])
+		}
+	}
+	var all []string
+	for word := range instead {
+		all = append(all, strings.ReplaceAll(regexp.QuoteMeta(word), " ", `\s+`))
+	}
+	slices.SortFunc(all, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	return instead, regexp.MustCompile(`(?i)\b(?:` + strings.Join(all, "|") + `)s?\b`)
+}
+
+// cells returns the cells of a row of a Markdown table, nil for any other line.
+func cells(line string) []string {
+	line, ok := strings.CutPrefix(strings.TrimSpace(line), "|")
+	if !ok || strings.HasPrefix(line, "---") {
+		return nil
+	}
+	all := strings.Split(strings.TrimSuffix(line, "|"), "|")
+	for i := range all {
+		all[i] = strings.TrimSpace(all[i])
+	}
+	return all
+}
+
+// helpFields are the fields of commands and flags that the command line prints.
+var helpFields = []string{"Usage", "UsageText", "Description", "ArgsUsage", "Category", "DefaultText"}
+
+// helpTexts returns the texts of a file's help fields.
+func helpTexts(f *ast.File) map[token.Pos]string {
+	texts := map[token.Pos]string{}
+	ast.Inspect(f, func(n ast.Node) bool {
+		field, ok := n.(*ast.KeyValueExpr)
+		if !ok {
+			return true
+		}
+		if key, ok := field.Key.(*ast.Ident); ok && slices.Contains(helpFields, key.Name) {
+			ast.Inspect(field.Value, func(n ast.Node) bool {
+				if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+					if text, err := strconv.Unquote(lit.Value); err == nil {
+						texts[lit.Pos()] = text
+					}
+				}
+				return true
+			})
+		}
+		return true
+	})
+	return texts
 }

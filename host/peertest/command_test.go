@@ -28,7 +28,10 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "12"); err != nil { // -parallel overrides it
 		panic(err)
 	}
-	code := m.Run()
+	code, ran := inUserNamespace()
+	if !ran {
+		code = m.Run()
+	}
 	if binary.path != "" {
 		_ = os.RemoveAll(filepath.Dir(binary.path))
 	}

@@ -21,7 +21,7 @@ var builds = map[string]struct{ file, probe, build, template string }{
 		"clang --target=wasm32 -O2 -nostdlib -Wl,--no-entry -Wl,-z,stack-size=8192 -o mine.wasm mine.c", "new.c",
 	},
 	"rust": {
-		"mine.rs", "ls $(rustc --print target-libdir --target wasm32-unknown-unknown)",
+		"mine.rs", "ls \"$(rustc --print target-libdir --target wasm32-unknown-unknown)\"",
 		"rustc --target wasm32-unknown-unknown --crate-type cdylib -O -C strip=debuginfo -C link-arg=-zstack-size=8192 -o mine.wasm mine.rs", "new.rs",
 	},
 	"go": {

@@ -14,7 +14,7 @@ RACETIMEOUT ?= 25m
 OUT ?= /tmp/strategylab-readme
 CRASHLOG ?= /tmp/strategylab-crash-tests
 
-.PHONY: default ci fmt vet lint tidy generate clean-tree build cross readme fuzz race test whole pictures crash-tests cluster-tests figures calibration
+.PHONY: compare default ci fmt vet lint tidy generate clean-tree build cross readme fuzz race test whole pictures crash-tests cluster-tests figures calibration
 
 default: fmt vet lint build test
 
@@ -109,3 +109,8 @@ figures:
 # of one processor. The tests compute a few of their columns.
 calibration:
 	go test ./cmd/strategylab -run 'TestCalibrationPage$$' -timeout 2h -update
+
+# Measures this checkout against another commit and prints ratios; with TESTS=1 the tests
+# too, which takes many minutes.
+compare:
+	go run ./.ci/compare -base $(BASE) $(if $(TESTS),-tests)

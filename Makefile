@@ -13,8 +13,10 @@ FUZZTIME ?= 3000x
 RACETIMEOUT ?= 25m
 OUT ?= /tmp/strategylab-readme
 CRASHLOG ?= /tmp/strategylab-crash-tests
+PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
+DIR ?= dist/programs
 
-.PHONY: compare default ci fmt vet lint tidy generate clean-tree build cross readme fuzz race test whole pictures crash-tests cluster-tests figures calibration
+.PHONY: default ci fmt vet lint tidy generate clean-tree build cross programs release try-release try-image readme fuzz race test whole pictures crash-tests cluster-tests figures calibration compare
 
 default: fmt vet lint build test
 
@@ -49,7 +51,20 @@ build:
 cross:
 	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 go build ./...
 	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 go build ./...
+	GOOS=darwin GOARCH=amd64 CGO_ENABLED=0 go build ./...
 	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 go build ./...
+
+# The programs of a release, in the folder DIR.
+programs:
+	CGO_ENABLED=0 go build -buildvcs=auto -trimpath -ldflags "-s -w" -o $(DIR)/ ./cmd/...
+
+# The archives of a release, with checksums and SBOM, in dist. VERSION names it if no tag does.
+release:
+	.ci/release $(PLATFORMS)
+
+# The first command in the archive for linux/amd64, on a machine without Go.
+try-release:
+	.ci/try-release
 
 # The first command of the README, with the seed that it shows, and its details:
 # they print what the README and docs/reading-results.md show, digest included.

@@ -66,6 +66,10 @@ release:
 try-release:
 	.ci/try-release
 
+# The image of Dockerfile, without a container engine.
+try-image:
+	.ci/try-image
+
 # The first command of the README, with the seed that it shows, and its details:
 # they print what the README and docs/reading-results.md show, digest included.
 readme:

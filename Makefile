@@ -2,6 +2,7 @@
 #
 #   make            format, vet, lint, build and test: before you commit
 #   make ci         everything, from a clean clone
+#   make release    the archives of a release, in dist
 #   make figures    refresh the table of figures in CONTRIBUTING.md
 
 # Pinned so that a new release of the linter cannot fail an old commit.

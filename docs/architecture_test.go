@@ -59,12 +59,13 @@ var may = map[string][]string{
 	"plugins":                     {"plugins/internal/memory", "plugins/internal/strategypb", "plugins/internal/wire", "plugins/subprocess", "strategies", "strategies/batch", "strategies/budget"},
 
 	// floor 3: what puts them to use
-	"strategies/catalog":  {"host/game", "strategies", "strategies/budget", "strategies/builtin", "strategies/script", "strategies/luascript", "strategies/jsscript", "strategies/wasmscript"},
-	"plugins/isolate":     {"plugins", "plugins/subprocess", "strategies", "strategies/budget", "strategies/catalog"},
-	"experiments":         {"host/game", "host/results"},
-	"experiments/arena":   {"host/game", "host/results", "strategies", "experiments"},
-	"experiments/chunk":   {"host/results"},
-	"experiments/cluster": {"experiments", "experiments/chunk", "host/disk", "host/game", "host/results"},
+	"strategies/catalog":         {"host/game", "strategies", "strategies/budget", "strategies/builtin", "strategies/script", "strategies/luascript", "strategies/jsscript", "strategies/wasmscript"},
+	"plugins/isolate":            {"plugins", "plugins/subprocess", "strategies", "strategies/budget", "strategies/catalog"},
+	"experiments":                {"host/game", "host/results"},
+	"experiments/arena":          {"host/game", "host/results", "strategies", "experiments"},
+	"experiments/chunk":          {"host/results"},
+	"experiments/cluster":        {"experiments", "experiments/chunk", "host/game", "host/results", "plugins/subprocess"},
+	"experiments/cluster/broker": {"experiments/cluster", "host/disk"},
 	"experiments/workers": {
 		"experiments", "experiments/arena", "experiments/chunk", "host/game", "host/results", "plugins", "plugins/isolate", "plugins/subprocess",
 		"strategies", "strategies/budget", "strategies/builtin", "strategies/catalog",
@@ -144,6 +145,7 @@ var may = map[string][]string{
 		"cmd/strategylab/internal/assistants", "cmd/strategylab/internal/authoring", "cmd/strategylab/internal/clusters", "cmd/strategylab/internal/command",
 		"cmd/strategylab/internal/lab", "cmd/strategylab/internal/leagues", "cmd/strategylab/internal/runs", "strategies",
 	},
+	"cmd/strategylab-broker": {"experiments/cluster/broker"},
 
 	// beside the program: what tests make modules with
 	"strategies/wasmscript/wasmtest": {},
@@ -172,6 +174,7 @@ var onlyIn = []struct{ dependency, home, why string }{
 	{"github.com/google/jsonschema-go", "cmd/strategylab/internal/assistants", "schemas are made of Go types where a tool is described, and nowhere else"},
 	{"rsc.io/qr", "host/web/wall", "a QR code is part of one page"},
 	{"github.com/nats-io", "experiments/cluster", "an experiment on one machine needs no broker"},
+	{"github.com/nats-io/nats-server", "experiments/cluster/broker", "a server has a program of its own; everybody else needs the client only"},
 	{"github.com/urfave/cli", "cmd/strategylab", "only the command line knows flags; everything else takes values"},
 }
 
@@ -190,6 +193,7 @@ var unreachable = []struct {
 	{[]string{rooms + "leagues"}, []string{rooms + "runs", rooms + "authoring", rooms + "assistants", rooms + "clusters"}, "what two rooms of commands need is in command or lab"},
 	{[]string{rooms + "assistants"}, []string{rooms + "runs", rooms + "authoring", rooms + "leagues", rooms + "clusters"}, "what two rooms of commands need is in command or lab"},
 	{[]string{rooms + "clusters"}, []string{rooms + "runs", rooms + "authoring", rooms + "leagues", rooms + "assistants"}, "what two rooms of commands need is in command or lab"},
+	{[]string{"cmd/strategylab"}, []string{"experiments/cluster/broker"}, "a broker has a program of its own, so that the one that everybody runs stays small"},
 	{[]string{"analysis"}, []string{"host/manager", "host/referee", "host/player", "experiments", "strategies"}, "last month's result file must analyse alone"},
 	{[]string{"experiments"}, []string{"analysis"}, "cmd composes plan, run, estimate and report; an experiment does not judge itself"},
 }
@@ -235,7 +239,7 @@ var clockless = []string{
 	"strategies/strategytest",
 }
 
-// processes are the files besides main.go that may touch the process, and why.
+// processes are the files besides cmd/*/main.go that may touch the process, and why.
 var processes = map[string]string{
 	"plugins/serve.go":         "Serve is the whole of an author's main",
 	"docs/figures/main.go":     "a program of its own, for those who work on the source",

@@ -23,8 +23,8 @@ import (
 // brokerURL is what brokers and experiments print for workers.
 var brokerURL = regexp.MustCompile(`(nats|tls)://\S+`)
 
-// broker starts a broker that ends with the script, and sets CLUSTER: broker ARG...
-func broker(ts *testscript.TestScript, _ bool, args []string) {
+// scriptBroker starts a broker that ends with the script, and sets CLUSTER: broker ARG...
+func scriptBroker(ts *testscript.TestScript, _ bool, args []string) {
 	b := &process{Cmd: ownProcess(ts.MkAbs("."), append([]string{"broker", "--listen", "127.0.0.1:0"}, args...)...)}
 	ts.Check(b.start(false))
 	ts.Defer(b.kill)
@@ -51,7 +51,8 @@ func ownProcess(dir string, args ...string) *exec.Cmd {
 type process struct {
 	*exec.Cmd
 	url  string
-	rest chan struct{} // closed when its output has ended
+	rest chan struct{} // closed when the output that has the address has ended
+	gone chan struct{} // closed when the other output has ended: the broker's process has it, too
 }
 
 // start starts the program and returns when it has printed the address, on stderr or on
@@ -65,10 +66,25 @@ func (p *process) start(stderr bool) error {
 	if err != nil {
 		return err
 	}
+	p.rest, p.gone = make(chan struct{}), make(chan struct{})
+	if stderr {
+		close(p.gone)
+	} else {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return err
+		}
+		defer w.Close()
+		p.Stderr = w
+		go func() {
+			defer close(p.gone)
+			defer r.Close()
+			_, _ = io.Copy(io.Discard, r)
+		}()
+	}
 	if err := p.Start(); err != nil {
 		return err
 	}
-	p.rest = make(chan struct{})
 	var text strings.Builder
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		text.WriteString(lines.Text() + "\n")
@@ -83,9 +99,12 @@ func (p *process) start(stderr bool) error {
 	return &os.PathError{Op: "print an address", Path: text.String(), Err: p.Wait()}
 }
 
+// kill kills the program and waits until its broker has ended as well, whose address is
+// free then.
 func (p *process) kill() {
 	_ = p.Process.Kill()
 	<-p.rest
+	<-p.gone
 	_ = p.Wait()
 }
 

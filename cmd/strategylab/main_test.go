@@ -12,12 +12,15 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/experiments/cluster/broker"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden parts of the scripts")
 
-// TestMain lets the test binary be the program and the processes that it starts. Tests wait for processes, so more
+// TestMain lets the test binary be the program and the processes that it starts, and the programs that come with it:
+// strategylab finds them on PATH. Their main functions have tests of their own. Tests wait for processes, so more
 // of them run at once than there are processors.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && slices.Contains([]string{lab.CommandServe, lab.CommandWorker, lab.CommandLeagues}, os.Args[1]) {
@@ -33,9 +36,20 @@ func TestMain(m *testing.M) {
 			tellPeak()
 			os.Exit(code)
 		},
+		"strategylab-broker": func() { exit(broker.Serve(os.Stdin, os.Stdout)) },
+
 		"resident": func() { os.Exit(serveLines(os.Stdin, os.Stdout)) },
 		"exiting":  serveExiting,
 	})
+}
+
+// exit ends a process with what its work comes to.
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
 }
 
 // TestScript runs whole command lines in processes, each script in a folder of its own:
@@ -72,7 +86,7 @@ func TestScript(t *testing.T) {
 			"readable":   readable,
 			"verifiable": verifiable,
 			"module":     writeModule,
-			"broker":     broker,
+			"broker":     scriptBroker,
 			"worker":     worker,
 
 			"wildplayer": wildPlayer,

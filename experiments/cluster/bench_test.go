@@ -66,7 +66,7 @@ func benchmarkCoordinator(b *testing.B, file bool, workers int) {
 	if file {
 		config.Dir = b.TempDir()
 	}
-	br := broker(b, config)
+	br := startBroker(b, config)
 	for range workers {
 		serve(b, b.Context(), br.URL(), func(c *cluster.ServeConfig) {
 			c.Open = func(context.Context, cluster.Job, func(string) ([]byte, error)) (experiments.Driver, func() error, error) {
@@ -74,7 +74,7 @@ func benchmarkCoordinator(b *testing.B, file bool, workers int) {
 			}
 		})
 	}
-	c, err := link(b, cluster.Config{URL: br.URL(), Broker: br, AckWait: cluster.DefaultAckWait}).Coordinate(b.Context(), cluster.RunConfig{Plan: plan, Version: "test"})
+	c, err := link(b, cluster.Config{URL: br.URL(), Memory: !file, AckWait: cluster.DefaultAckWait}).Coordinate(b.Context(), cluster.RunConfig{Plan: plan, Version: "test"})
 	if err != nil {
 		b.Fatal(err)
 	}

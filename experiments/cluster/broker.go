@@ -2,22 +2,16 @@ package cluster
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/tls"
-	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
+	"io"
+	"net/netip"
 	"net/url"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
-	"time"
+	"os/exec"
+	"sync"
 
-	"github.com/nats-io/nats-server/v2/server"
-
-	"github.com/strategylab/strategylab/host/disk"
+	"github.com/strategylab/strategylab/plugins/subprocess"
 )
 
 // BrokerConfig is the settings of a broker.
@@ -25,7 +19,7 @@ type BrokerConfig struct {
 	// Listen is HOST:PORT. Port 0 picks a free one.
 	Listen string
 	// Dir keeps streams and the token across restarts. Empty means a temporary folder,
-	// which Close removes.
+	// which the broker removes when it ends.
 	Dir string
 	// Token is what clients must present. Empty means the one in Dir, or a new one.
 	Token string
@@ -33,159 +27,106 @@ type BrokerConfig struct {
 	Cert, Key string
 }
 
-// Broker is a NATS server in this process.
-type Broker struct {
-	server    *server.Server
-	url       string
-	token     string
-	temporary string // folder to remove
+// BrokerReady is what the program of a broker prints, as JSON, when it accepts clients
+// or cannot.
+type BrokerReady struct {
+	URL     string // for clients, with the token
+	Address string // HOST:PORT where it listens
+	Token   string
+	Error   string `json:",omitempty"` // why there is no broker
 }
 
-// startTime is how long a broker may take to recover its streams.
-const startTime = time.Minute
+// Broker is a broker in a process of its own, which ends with this one.
+type Broker struct {
+	ready   BrokerReady
+	input   io.Closer     // the broker ends when it is closed
+	closing chan struct{} // closed by Close
+	once    sync.Once
+	ended   chan struct{} // closed after the process, when err is set
+	err     error
+}
 
-// StartBroker starts a broker and returns when it accepts clients. The caller closes it.
-func StartBroker(ctx context.Context, c BrokerConfig) (*Broker, error) {
-	b := new(Broker)
-	o, err := b.options(c)
+// StartBroker starts the program of a broker, strategylab-broker, and returns when it
+// accepts clients. The caller closes the broker. Settings and token go through the
+// program's standard input, because everybody on a machine sees the arguments of a
+// process. lost is called if the broker ends before Close.
+func StartBroker(ctx context.Context, program string, stderr io.Writer, c BrokerConfig, lost func(error)) (*Broker, error) {
+	cmd := exec.Command(program)
+	cmd.Stderr = stderr
+	in, err := cmd.StdinPipe()
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("start broker: %w", err), b.clean())
+		return nil, fmt.Errorf("start broker: %w", err)
 	}
-	if b.server, err = server.NewServer(o); err != nil {
-		return nil, errors.Join(fmt.Errorf("start broker: %w", err), b.clean())
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("start broker: %w", err)
 	}
-	fatal := make(problems, 1)
-	b.server.SetLoggerV2(fatal, false, false, false)
-	go b.server.Start() // Close waits for it
-	ready := make(chan bool, 1)
-	go func() { ready <- b.server.ReadyForConnections(startTime) }()
-	select {
-	case ok := <-ready:
-		if !ok {
-			err = fmt.Errorf("it is not ready after %v", startTime)
+	if err := subprocess.Start(cmd, subprocess.Config{Unlimited: true}); err != nil {
+		return nil, fmt.Errorf("start broker: %w", err)
+	}
+	b := &Broker{input: in, closing: make(chan struct{}), ended: make(chan struct{})}
+	ready := make(chan error, 1)
+	go func() {
+		defer close(b.ended)
+		err := json.NewEncoder(in).Encode(c)
+		if err == nil {
+			err = json.NewDecoder(out).Decode(&b.ready)
 		}
-	case err = <-fatal:
+		ready <- err
+		b.err = cmd.Wait()
+		select {
+		case <-b.closing:
+		default:
+			b.err = fmt.Errorf("the broker has ended (%v)", cmd.ProcessState)
+			if err == nil && b.ready.Error == "" {
+				lost(b.err)
+			}
+		}
+	}()
+	select {
+	case err = <-ready:
+		if err != nil {
+			err = fmt.Errorf("start broker: program %q gives no address (%w); install it again", program, err)
+		} else if b.ready.Error != "" {
+			err = errors.New(b.ready.Error)
+		}
 	case <-ctx.Done():
-		err = context.Cause(ctx)
+		err = fmt.Errorf("start broker on %s: %w", c.Listen, context.Cause(ctx))
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("start broker on %s: %w", c.Listen, err), b.Close())
+		_ = b.Close() // err is the reason
+		return nil, err
 	}
-	scheme := "nats://"
-	if c.Cert != "" {
-		scheme = "tls://"
-	}
-	host, _, _ := net.SplitHostPort(c.Listen) // options has parsed it
-	b.url = scheme + url.User(b.token).String() + "@" + net.JoinHostPort(host, strconv.Itoa(b.server.Addr().(*net.TCPAddr).Port))
 	return b, nil
 }
 
-func (b *Broker) options(c BrokerConfig) (*server.Options, error) {
-	host, text, err := net.SplitHostPort(c.Listen)
-	if err != nil {
-		return nil, fmt.Errorf("address %q: %w; want HOST:PORT", c.Listen, err)
-	}
-	port, err := strconv.ParseUint(text, 10, 16)
-	if err != nil {
-		return nil, fmt.Errorf("address %q: port %q; want 0 to 65535", c.Listen, text)
-	}
-	dir := c.Dir
-	if dir == "" {
-		if dir, err = os.MkdirTemp("", "strategylab-broker-"); err != nil {
-			return nil, err
-		}
-		b.temporary = dir
-	} else if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
-	}
-	if b.token, err = tokenOf(c.Token, filepath.Join(dir, tokenFile)); err != nil {
-		return nil, err
-	}
-	o := &server.Options{
-		ServerName: "strategylab", Host: host, Port: int(port), Authorization: b.token, NoSigs: true, NoLog: false,
-		JetStream: true, StoreDir: dir, MaxPayload: maxPayload, MaxControlLine: 4096,
-	}
-	if port == 0 {
-		o.Port = server.RANDOM_PORT
-	}
-	if c.Cert != "" || c.Key != "" {
-		pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
-		if err != nil {
-			return nil, fmt.Errorf("certificate: %w", err)
-		}
-		o.TLSConfig, o.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, true
-		o.TLSTimeout = 5
-	}
-	return o, nil
-}
-
-// maxPayload is the largest message, that of NATS by default.
-const maxPayload = 1 << 20
-
-// tokenFile is the file in a broker's folder that keeps its token.
-const tokenFile = "token"
-
-// tokenOf returns the given token, or the one in a file, where a new one is kept.
-func tokenOf(token, file string) (string, error) {
-	if token == "" {
-		kept, err := os.ReadFile(file)
-		if err == nil && len(strings.TrimSpace(string(kept))) > 0 {
-			return strings.TrimSpace(string(kept)), nil
-		}
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return "", err
-		}
-		token = random(16)
-	}
-	return token, disk.WriteFile(file, []byte(token+"\n"), 0o600)
-}
-
-// random returns this many random bytes in hex.
-func random(bytes int) string {
-	b := make([]byte, bytes)
-	_, _ = rand.Read(b) // it never fails
-	return hex.EncodeToString(b)
-}
-
 // URL returns the address for clients, with the token.
-func (b *Broker) URL() string { return b.url }
+func (b *Broker) URL() string { return b.ready.URL }
+
+// Local returns the address for clients on this machine, with the token: not every
+// system connects to 0.0.0.0.
+func (b *Broker) Local() string {
+	u, err := url.Parse(b.ready.URL)
+	at, notIP := netip.ParseAddrPort(b.ready.Address)
+	if err != nil || notIP != nil || !at.Addr().IsUnspecified() {
+		return b.ready.URL
+	}
+	u.Host = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), at.Port()).String()
+	return u.String()
+}
 
 // Address returns HOST:PORT, where the broker listens.
-func (b *Broker) Address() string { return b.server.Addr().String() }
+func (b *Broker) Address() string { return b.ready.Address }
 
 // Token returns what clients must present.
-func (b *Broker) Token() string { return b.token }
+func (b *Broker) Token() string { return b.ready.Token }
 
 // Close stops the broker and waits for it.
 func (b *Broker) Close() error {
-	if b.server != nil {
-		b.server.Shutdown()
-		b.server.WaitForShutdown()
-	}
-	return b.clean()
-}
-
-func (b *Broker) clean() error {
-	if b.temporary == "" {
-		return nil
-	}
-	return os.RemoveAll(b.temporary)
-}
-
-// problems is the log of a broker: it passes on the first fatal error, which the server
-// would otherwise end the process with.
-type problems chan error
-
-func (p problems) Noticef(string, ...any) {}
-func (p problems) Warnf(string, ...any)   {}
-func (p problems) Errorf(string, ...any)  {}
-func (p problems) Debugf(string, ...any)  {}
-func (p problems) Tracef(string, ...any)  {}
-
-// Fatalf implements server.Logger.
-func (p problems) Fatalf(format string, args ...any) {
-	select {
-	case p <- fmt.Errorf(format, args...):
-	default:
-	}
+	b.once.Do(func() {
+		close(b.closing)
+		_ = b.input.Close() // it may have ended
+	})
+	<-b.ended
+	return b.err
 }

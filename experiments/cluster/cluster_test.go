@@ -25,8 +25,8 @@ func TestDigest(t *testing.T) {
 	plan := planOf(500)
 	want := here(t, plan)
 	for _, number := range []int{1, 3} {
-		b := broker(t, cluster.BrokerConfig{})
-		l := link(t, cluster.Config{URL: b.URL(), Broker: b})
+		b := startBroker(t, cluster.BrokerConfig{})
+		l := link(t, cluster.Config{URL: b.URL(), Memory: true})
 		for range number {
 			serve(t, t.Context(), b.URL(), nil)
 		}
@@ -94,8 +94,8 @@ func (c counting) NewWorker(ctx context.Context) (experiments.Worker, error) {
 func TestOneWorkerForACore(t *testing.T) {
 	t.Parallel()
 	plan := planOf(2000)
-	b := broker(t, cluster.BrokerConfig{})
-	l := link(t, cluster.Config{URL: b.URL(), Broker: b})
+	b := startBroker(t, cluster.BrokerConfig{})
+	l := link(t, cluster.Config{URL: b.URL(), Memory: true})
 	var made atomic.Int32
 	serve(t, t.Context(), b.URL(), func(c *cluster.ServeConfig) {
 		c.Open = func(ctx context.Context, job cluster.Job, source func(string) ([]byte, error)) (experiments.Driver, func() error, error) {
@@ -125,8 +125,8 @@ func TestLiar(t *testing.T) {
 		},
 	}
 	for word, lie := range lies {
-		b, n := broker(t, cluster.BrokerConfig{}), newNotes()
-		l := link(t, cluster.Config{URL: b.URL(), Broker: b, Note: n.add})
+		b, n := startBroker(t, cluster.BrokerConfig{}), newNotes()
+		l := link(t, cluster.Config{URL: b.URL(), Memory: true, Note: n.add})
 		lied := make(chan struct{})
 		var once sync.Once
 		serve(t, t.Context(), b.URL(), openFaulty(func(_ int, out []results.League, _ []bool) error {
@@ -179,8 +179,8 @@ func TestPoison(t *testing.T) {
 	if _, err := experiments.Run(t.Context(), plan, d, keep(&want), experiments.Config{Workers: 2}); err != nil {
 		t.Fatal(err)
 	}
-	b := broker(t, cluster.BrokerConfig{})
-	l := link(t, cluster.Config{URL: b.URL(), Broker: b, Note: n.add})
+	b := startBroker(t, cluster.BrokerConfig{})
+	l := link(t, cluster.Config{URL: b.URL(), Memory: true, Note: n.add})
 	serve(t, t.Context(), b.URL(), openFaulty(poisonous(100, 1)))
 	c, err := l.Coordinate(t.Context(), cluster.RunConfig{Plan: plan, Version: "test", Suspects: []string{"random", "markov-2", "frequency"}})
 	if err != nil {
@@ -230,8 +230,8 @@ func (k *keeper) Append(l *results.League) error {
 func TestPoisonOfNobody(t *testing.T) {
 	t.Parallel()
 	plan := planOf(20)
-	b := broker(t, cluster.BrokerConfig{})
-	l := link(t, cluster.Config{URL: b.URL(), Broker: b})
+	b := startBroker(t, cluster.BrokerConfig{})
+	l := link(t, cluster.Config{URL: b.URL(), Memory: true})
 	serve(t, t.Context(), b.URL(), openFaulty(poisonous(10)))
 	out, _, err := coordinate(t, l, cluster.RunConfig{Plan: plan, Suspects: []string{"markov-2"}})
 	var poison *cluster.PoisonError
@@ -249,8 +249,8 @@ func TestVerify(t *testing.T) {
 	t.Parallel()
 	plan := planOf(60)
 	want := here(t, plan)
-	b := broker(t, cluster.BrokerConfig{})
-	l := link(t, cluster.Config{URL: b.URL(), Broker: b})
+	b := startBroker(t, cluster.BrokerConfig{})
+	l := link(t, cluster.Config{URL: b.URL(), Memory: true})
 	serve(t, t.Context(), b.URL(), nil)
 	serve(t, t.Context(), b.URL(), nil)
 	if out, _, err := coordinate(t, l, cluster.RunConfig{Plan: plan, Verify: 1}); err != nil || out.Digest != want.Digest {
@@ -272,7 +272,7 @@ func TestVerify(t *testing.T) {
 // TestRefused has wrong tokens and prefixes: the sentence says so, without the token.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	b := broker(t, cluster.BrokerConfig{})
+	b := startBroker(t, cluster.BrokerConfig{})
 	for _, bad := range []string{"nats://wrong@" + strings.SplitN(b.URL(), "@", 2)[1], "nats://" + strings.SplitN(b.URL(), "@", 2)[1]} {
 		_, err := cluster.Connect(t.Context(), cluster.Config{URL: bad, Wait: true})
 		var refused *cluster.RefusedError

@@ -4,7 +4,8 @@
 // A Coordinator is a driver of experiments: it publishes chunks and waits for their
 // records, so that order, stopping, quarantine and resumption stay in package
 // experiments. Serve is the other end: it plays chunks with whatever driver its caller
-// makes of a Job. StartBroker starts a NATS server in this process.
+// makes of a Job. StartBroker starts a NATS server, the program strategylab-broker, in a
+// process of its own, so that this package needs none.
 //
 // # What the broker holds
 //

@@ -6,19 +6,20 @@ import (
 
 	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/experiments/cluster"
+	"github.com/strategylab/strategylab/experiments/cluster/broker"
 )
 
 // Example plays a plan with a broker and a worker in this process.
 func Example() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	broker, err := cluster.StartBroker(ctx, cluster.BrokerConfig{Listen: "127.0.0.1:0"})
+	b, err := broker.Start(ctx, cluster.BrokerConfig{Listen: "127.0.0.1:0"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer broker.Close()
-	link, err := cluster.Connect(ctx, cluster.Config{URL: broker.URL(), Broker: broker})
+	defer b.Close()
+	link, err := cluster.Connect(ctx, cluster.Config{URL: b.URL(), Memory: true})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -10,6 +10,7 @@ import (
 	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/experiments/arena"
 	"github.com/strategylab/strategylab/experiments/cluster"
+	"github.com/strategylab/strategylab/experiments/cluster/broker"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/builtin"
@@ -51,13 +52,13 @@ func here(t *testing.T, plan results.Plan) experiments.Outcome {
 	return out
 }
 
-// broker starts a broker that ends with the test.
-func broker(t testing.TB, c cluster.BrokerConfig) *cluster.Broker {
+// startBroker starts a broker in this process that ends with the test.
+func startBroker(t testing.TB, c cluster.BrokerConfig) *broker.Broker {
 	t.Helper()
 	if c.Listen == "" {
 		c.Listen = "127.0.0.1:0"
 	}
-	b, err := cluster.StartBroker(t.Context(), c)
+	b, err := broker.Start(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,9 @@ type Config struct {
 	Cert   string // file in PEM format with the certificate of this client
 	Key    string // and its key
 	Prefix string // default DefaultPrefix
-	Broker *Broker
+	// Memory has a broker that ends with this process keep streams in memory: nobody
+	// would read them from its disk.
+	Memory bool
 	// Name is the name of this client on the broker.
 	Name string
 	// AckWait is the time after which a chunk goes to another worker if nothing is heard
@@ -129,9 +131,6 @@ func (l *Link) options() []nats.Option {
 				}
 			}
 		}),
-	}
-	if c.Broker != nil {
-		options = append(options, nats.InProcessServer(c.Broker.server), nats.Token(c.Broker.token))
 	}
 	if c.Creds != "" {
 		options = append(options, nats.UserCredentials(c.Creds))
@@ -244,8 +243,8 @@ const kept = 7 * 24 * time.Hour
 // stays as it is, so that an administrator can give them replicas and limits.
 func (l *Link) prepare(ctx context.Context) error {
 	storage := jetstream.FileStorage
-	if l.config.Broker != nil && l.config.Broker.temporary != "" {
-		storage = jetstream.MemoryStorage // it ends with this process anyway
+	if l.config.Memory {
+		storage = jetstream.MemoryStorage
 	}
 	ctx, cancel := context.WithTimeout(ctx, apiTime)
 	defer cancel()

@@ -62,7 +62,7 @@ func write(t *testing.T, file string, content []byte) {
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	certFile, keyFile := certificate(t)
-	b := broker(t, cluster.BrokerConfig{Cert: certFile, Key: keyFile})
+	b := startBroker(t, cluster.BrokerConfig{Cert: certFile, Key: keyFile})
 	if !strings.HasPrefix(b.URL(), "tls://") {
 		t.Fatalf("the URL is %s", b.URL())
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/experiments/cluster"
+	"github.com/strategylab/strategylab/experiments/cluster/broker"
 	"github.com/strategylab/strategylab/host/jsonrpc/jsonrpctest"
 	"github.com/strategylab/strategylab/host/results"
 )
@@ -40,8 +41,8 @@ func raw(t *testing.T, url string) jetstream.JetStream {
 // experiment says so.
 func TestTamperedCode(t *testing.T) {
 	t.Parallel()
-	b, n := broker(t, cluster.BrokerConfig{}), newNotes()
-	l := link(t, cluster.Config{URL: b.URL(), Broker: b, Note: n.add})
+	b, n := startBroker(t, cluster.BrokerConfig{}), newNotes()
+	l := link(t, cluster.Config{URL: b.URL(), Memory: true, Note: n.add})
 	c, err := l.Coordinate(t.Context(), cluster.RunConfig{Plan: planOf(10), Version: "test", Sources: map[int][]byte{1: []byte("honest code")}})
 	if err != nil {
 		t.Fatal(err)
@@ -85,8 +86,8 @@ func TestTamperedCode(t *testing.T) {
 // both versions.
 func TestOtherVersion(t *testing.T) {
 	t.Parallel()
-	b, n := broker(t, cluster.BrokerConfig{}), newNotes()
-	link(t, cluster.Config{URL: b.URL(), Broker: b})
+	b, n := startBroker(t, cluster.BrokerConfig{}), newNotes()
+	link(t, cluster.Config{URL: b.URL(), Memory: true})
 	l := link(t, cluster.Config{URL: b.URL(), Note: n.add})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -126,14 +127,14 @@ func TestBrokerRestarts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			b, err := cluster.StartBroker(t.Context(), cluster.BrokerConfig{Listen: jsonrpctest.Address(t), Dir: dir})
+			b, err := broker.Start(t.Context(), cluster.BrokerConfig{Listen: jsonrpctest.Address(t), Dir: dir})
 			if err != nil {
 				t.Fatal(err)
 			}
 			url, address := b.URL(), b.Address()
 			l := link(t, cluster.Config{URL: url})
 			var once sync.Once
-			restarted := make(chan *cluster.Broker, 1)
+			restarted := make(chan *broker.Broker, 1)
 			serve(t, t.Context(), url, openFaulty(func(first int, _ []results.League, _ []bool) error {
 				if first < 100 {
 					return nil
@@ -147,7 +148,7 @@ func TestBrokerRestarts(t *testing.T) {
 							t.Error(err)
 						}
 					}
-					again, err := cluster.StartBroker(context.Background(), cluster.BrokerConfig{Listen: address, Dir: dir})
+					again, err := broker.Start(context.Background(), cluster.BrokerConfig{Listen: address, Dir: dir})
 					if err != nil {
 						t.Error(err)
 					}
@@ -171,8 +172,8 @@ func TestKilledWorkers(t *testing.T) {
 	t.Parallel()
 	plan := planOf(300)
 	want := here(t, plan)
-	b := broker(t, cluster.BrokerConfig{})
-	l := link(t, cluster.Config{URL: b.URL(), Broker: b, AckWait: 500 * time.Millisecond})
+	b := startBroker(t, cluster.BrokerConfig{})
+	l := link(t, cluster.Config{URL: b.URL(), Memory: true, AckWait: 500 * time.Millisecond})
 	for range 4 {
 		dying := link(t, cluster.Config{URL: b.URL()})
 		serveOn(t, dying, openFaulty(func(first int, _ []results.League, _ []bool) error {
@@ -193,8 +194,8 @@ func TestKilledWorkers(t *testing.T) {
 // players, without a word: the run finds out whose fault it is by who is silent.
 func TestPoisonWithoutAWord(t *testing.T) {
 	t.Parallel()
-	b, n := broker(t, cluster.BrokerConfig{}), newNotes()
-	l := link(t, cluster.Config{URL: b.URL(), Broker: b, Note: n.add})
+	b, n := startBroker(t, cluster.BrokerConfig{}), newNotes()
+	l := link(t, cluster.Config{URL: b.URL(), Memory: true, Note: n.add})
 	died := make(chan struct{}, 1)
 	start := func() {
 		dying := link(t, cluster.Config{URL: b.URL()})
@@ -250,7 +251,7 @@ func serveOn(t *testing.T, l *cluster.Link, change func(*cluster.ServeConfig)) {
 // when there is room.
 func TestFullBroker(t *testing.T) {
 	t.Parallel()
-	plan, b := planOf(50), broker(t, cluster.BrokerConfig{})
+	plan, b := planOf(50), startBroker(t, cluster.BrokerConfig{})
 	stream := jetstream.StreamConfig{Name: "strategylab_chunks", Subjects: []string{"strategylab.chunk.*"}, Retention: jetstream.WorkQueuePolicy,
 		Storage: jetstream.MemoryStorage, Discard: jetstream.DiscardNew, MaxBytes: 1}
 	js := raw(t, b.URL())
@@ -261,7 +262,7 @@ func TestFullBroker(t *testing.T) {
 	roomy := stream
 	roomy.MaxBytes = -1
 	var told sync.Once
-	l := link(t, cluster.Config{URL: b.URL(), Broker: b, Note: func(format string, args ...any) {
+	l := link(t, cluster.Config{URL: b.URL(), Memory: true, Note: func(format string, args ...any) {
 		if text := fmt.Sprintf(format, args...); strings.Contains(text, "the broker stores nothing") && strings.Contains(text, "maximum bytes") {
 			told.Do(func() {
 				if _, err := js.UpdateStream(t.Context(), roomy); err != nil {

@@ -4,7 +4,6 @@ package clusters
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -102,7 +101,8 @@ func brokerCommand(p *command.Process) *cli.Command {
 		Name:  "broker",
 		Usage: "run a broker for experiments on many machines",
 		Description: "Runs a NATS server with JetStream until it is stopped, and prints the lines that start workers and\n" +
-			"experiments. A token keeps others out; it stays the same for a --data-dir.",
+			"experiments. A token keeps others out; it stays the same for a --data-dir. The server is the program\n" +
+			"strategylab-broker, which is beside this one or on PATH.",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: command.FlagListen, Value: "127.0.0.1:4222", Usage: "`HOST:PORT`: where to listen; port 0 picks a free one"},
 			&cli.StringFlag{Name: command.FlagData, Usage: "`DIR`: folder for streams and the token", DefaultText: "temporary"},
@@ -127,10 +127,12 @@ func serveBroker(p *command.Process, c *cli.Context) error {
 			return command.Usagef("--%s: %s is empty", flagTokenFile, file)
 		}
 	}
-	b, err := cluster.StartBroker(c.Context, cluster.BrokerConfig{
+	ctx, lost := context.WithCancelCause(c.Context)
+	defer lost(nil)
+	b, err := p.Broker(ctx, cluster.BrokerConfig{
 		Token:  token,
 		Listen: c.String(command.FlagListen), Dir: p.Path(c.String(command.FlagData)), Cert: cert, Key: key,
-	})
+	}, lost)
 	if err != nil {
 		return err
 	}
@@ -139,8 +141,11 @@ func serveBroker(p *command.Process, c *cli.Context) error {
 		p.Say("start workers with:     strategylab worker --cluster %s", b.URL())
 		p.Say("start experiments with: strategylab experiment --cluster %s", b.URL())
 	}
-	<-c.Context.Done()
-	return errors.Join(b.Close(), command.Reported(command.ErrStopped))
+	<-ctx.Done()
+	if err := b.Close(); err != nil {
+		return err
+	}
+	return command.Reported(command.ErrStopped)
 }
 
 const flagWait = "wait"

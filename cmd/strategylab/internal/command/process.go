@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os/exec"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 
@@ -17,6 +19,7 @@ import (
 
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/experiments/cluster"
 )
 
 // Process is what a command may use of the process it runs in, and the lab with
@@ -43,6 +46,32 @@ type Terminal struct {
 
 // Is reports whether the stream is a terminal.
 func (t Terminal) Is() bool { return t.Columns > 0 }
+
+// Companion returns the path of a program of ours that comes with this one: beside it, or
+// else on PATH. instead says what else the user can do without it.
+func (p *Process) Companion(name, instead string) (string, error) {
+	for _, dir := range append([]string{filepath.Dir(p.Exe)}, filepath.SplitList(p.Env("PATH"))...) {
+		if !filepath.IsAbs(dir) {
+			continue // as exec.LookPath does: a program in the working directory may be anybody's
+		}
+		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return path, nil
+		}
+	}
+	return "", Advise(fmt.Errorf("the program %s is neither beside strategylab nor on PATH", name),
+		"archives have it beside strategylab, and in a checkout go install ./cmd/%s installs it; or %s", name, instead)
+}
+
+// Broker starts a broker that ends with this process. lost is called if it ends before
+// it is closed.
+func (p *Process) Broker(ctx context.Context, c cluster.BrokerConfig, lost func(error)) (*cluster.Broker, error) {
+	program, err := p.Companion("strategylab-broker",
+		"run an official broker, nats-server --jetstream --auth TOKEN, and name it with --cluster nats://TOKEN@HOST:4222")
+	if err != nil {
+		return nil, err
+	}
+	return cluster.StartBroker(ctx, program, p.Stderr, c, lost)
+}
 
 // Logger writes log lines for people to stderr.
 func (p *Process) Logger(level slog.Level) *slog.Logger {

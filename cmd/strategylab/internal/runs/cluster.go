@@ -63,6 +63,7 @@ func experimentWorkersFlag() cli.Flag {
 type clusterOf struct {
 	o      *output
 	broker *cluster.Broker // nil unless embedded
+	lost   func(error)     // stops the experiment when an embedded broker has ended
 	lab    *lab.Cluster    // nil until the first run
 	shown  *cluster.Coordinator
 }
@@ -161,7 +162,10 @@ func (k *clusterOf) start(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	config.Broker, config.Note, config.AckWait = k.broker, k.o.note, c.Duration(flagWorkerTimeout)
+	if config.Memory = k.broker != nil; config.Memory {
+		config.URL = k.broker.Local()
+	}
+	config.Note, config.AckWait = k.o.note, c.Duration(flagWorkerTimeout)
 	link, err := cluster.Connect(ctx, config)
 	if err != nil {
 		return err
@@ -220,7 +224,7 @@ func (k *clusterOf) adopt(ctx context.Context, run string) (folder string, err e
 	return folder, k.lab.Link.Remove(ctx, run)
 }
 
-// embed starts a broker in this process. at is empty, :PORT or :HOST:PORT.
+// embed starts a broker that ends with this process. at is empty, :PORT or :HOST:PORT.
 func (k *clusterOf) embed(ctx context.Context, at string, before clusterNotes) (url string, err error) {
 	listen := "127.0.0.1:0"
 	if before.Address != "" {
@@ -235,7 +239,7 @@ func (k *clusterOf) embed(ctx context.Context, at string, before clusterNotes) (
 			return "", command.Usagef("--%s is %q, want %s, %s:PORT or %s:HOST:PORT", command.FlagCluster, k.o.c.String(command.FlagCluster), embedded, embedded, embedded)
 		}
 	}
-	k.broker, err = cluster.StartBroker(ctx, cluster.BrokerConfig{Listen: listen, Token: before.Token})
+	k.broker, err = k.o.p.Broker(ctx, cluster.BrokerConfig{Listen: listen, Token: before.Token}, k.lost)
 	if err != nil {
 		return "", err
 	}

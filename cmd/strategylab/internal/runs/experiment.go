@@ -78,10 +78,18 @@ func playExperiment(p *command.Process, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	ctx, stop := context.WithCancel(c.Context)
+	defer stop()
+	if e.cluster != nil {
+		e.cluster.lost = func(err error) {
+			p.Say("strategylab: %v; what is complete is kept", err)
+			stop()
+		}
+	}
 	if c.Bool(flagWeb) {
-		err = e.shown(c.Context)
+		err = e.shown(ctx)
 	} else {
-		err = e.run(c.Context)
+		err = e.run(ctx)
 	}
 	return errors.Join(err, e.cluster.close())
 }

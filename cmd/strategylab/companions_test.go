@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestMissingCompanions runs commands without the programs that they need: they say where
+// these come from, and leave nothing.
+func TestMissingCompanions(t *testing.T) {
+	t.Parallel()
+	const found = "  archives have it beside strategylab, and in a checkout go install ./cmd/strategylab-"
+	const official = "broker installs it; or run an official broker, nats-server --jetstream --auth TOKEN, and name it with --cluster nats://TOKEN@HOST:4222\n"
+	for _, c := range []struct{ args, program, hint string }{
+		{"broker --listen 127.0.0.1:0", "broker", official},
+		{"experiment --cluster embedded --runs 10 --seed 1 --field random,role --quiet --out run", "broker", official},
+	} {
+		dir := t.TempDir()
+		cmd := ownProcess(dir, strings.Fields(c.args)...)
+		cmd.Env = append(os.Environ(), "PATH=")
+		out, err := cmd.CombinedOutput()
+		want := "strategylab: the program strategylab-" + c.program + " is neither beside strategylab nor on PATH\n" + found + c.hint
+		if code := cmd.ProcessState.ExitCode(); code != exitFailure || string(out) != want {
+			t.Errorf("%s: %v:\n%swant\n%s", c.args, err, out, want)
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("%s leaves %v, %v", c.args, left, err)
+		}
+	}
+}
+
+// refuses fails the test if something still listens at the address of a broker.
+func refuses(t *testing.T, url string) {
+	t.Helper()
+	if conn, err := net.Dial("tcp", url[strings.LastIndex(url, "@")+1:]); err == nil {
+		conn.Close()
+		t.Errorf("a broker still listens at %s", url)
+	}
+}
+
+// TestBrokerEndsWithStrategylab kills programs that have started a broker: it ends, too.
+func TestBrokerEndsWithStrategylab(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("package broker tests that a broker ends with its input")
+	}
+	b := startBroker(t, t.TempDir(), "127.0.0.1:0")
+	b.kill()
+	refuses(t, b.url)
+	e := embeddedExperiment(t)
+	e.kill()
+	refuses(t, e.url)
+}
+
+// embeddedExperiment starts an experiment with a broker of its own and no workers.
+func embeddedExperiment(t *testing.T) *process {
+	t.Helper()
+	e := &process{Cmd: ownProcess(t.TempDir(), "experiment", "--cluster", "embedded", "--workers", "0", "--runs", "10", "--field", "random,role", "--no-report")}
+	if err := e.start(true); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// TestBrokerStops interrupts a broker, which removes its temporary folder.
+func TestBrokerStops(t *testing.T) {
+	t.Parallel()
+	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		dir := t.TempDir()
+		b := &process{Cmd: ownProcess(dir, "broker", "--listen", "127.0.0.1:0", "--quiet")}
+		b.Env = append(os.Environ(), "TMPDIR="+dir)
+		if err := b.start(false); err != nil {
+			t.Fatal(err)
+		}
+		if kept, _ := filepath.Glob(filepath.Join(dir, "*", "token")); len(kept) != 1 {
+			t.Errorf("the broker keeps its token in %q", kept)
+		}
+		if err := b.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		<-b.rest
+		if _ = b.Wait(); b.ProcessState.ExitCode() != exitStopped {
+			t.Errorf("after %v: %v", signal, b.ProcessState)
+		}
+		refuses(t, b.url)
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("after %v the broker leaves %v, %v", signal, left, err)
+		}
+	}
+}
+
+// brokerOf returns the process of the broker that a program has started.
+func brokerOf(t *testing.T, pid int) int {
+	t.Helper()
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, list := range lists {
+		children, err := os.ReadFile(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, child := range strings.Fields(string(children)) {
+			line, err := os.ReadFile(filepath.Join("/proc", child, "cmdline"))
+			if program, rest, _ := bytes.Cut(line, []byte{0}); err == nil && filepath.Base(string(program)) == "strategylab-broker" {
+				if len(rest) > 0 {
+					t.Errorf("the broker has the arguments %q, which everybody can read", rest)
+				}
+				broker, err := strconv.Atoi(child)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return broker
+			}
+		}
+	}
+	t.Fatalf("process %d has no broker", pid)
+	return 0
+}
+
+// TestBrokerIsLost kills brokers alone: what has started them says so and ends.
+func TestBrokerIsLost(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("processes of others are looked up in /proc")
+	}
+	dir := t.TempDir()
+	cmd := commandLine(t.Context(), dir, "broker", "--listen", "127.0.0.1:0")
+	experiment := commandLine(t.Context(), dir, "experiment", "--cluster", "embedded", "--workers", "0", "--runs", "10", "--field", "random,role", "--no-report")
+	for _, c := range []struct {
+		cmd  *exec.Cmd
+		code int
+		says string
+	}{
+		{cmd, exitFailure, "strategylab: the broker has ended (signal: killed)\n"},
+		{experiment, exitStopped, "strategylab: the broker has ended (signal: killed); what is complete is kept\n"},
+	} {
+		stderr := collect(t, "stderr")
+		c.cmd.Stderr = stderr.file
+		if err := c.cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		stderr.until("start workers with")
+		broker, err := os.FindProcess(brokerOf(t, c.cmd.Process.Pid))
+		if err == nil {
+			err = broker.Kill()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = c.cmd.Wait()
+		var exit *exec.ExitError
+		if text := stderr.until(c.says); !errors.As(err, &exit) || exit.ExitCode() != c.code {
+			t.Errorf("%v: %s", err, text)
+		}
+	}
+}

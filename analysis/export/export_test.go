@@ -16,6 +16,7 @@ import (
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/export"
+	parquetfile "github.com/strategylab/strategylab/analysis/export/parquet"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
 )
@@ -67,7 +68,14 @@ func written(t testing.TB, f export.Format, k export.Kind, plan results.Plan, le
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return buf.Bytes()
+	if f != export.Parquet {
+		return buf.Bytes()
+	}
+	var file bytes.Buffer
+	if err := parquetfile.Write(&file, &buf); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes()
 }
 
 func fromParquet[R any](t *testing.T, file []byte) []R {

@@ -1,5 +1,5 @@
-// Package export writes the leagues of a run as rows for other programs: Parquet, CSV,
-// or JSON with one object per line. A row is a player in a league, the unit of
+// Package export writes the leagues of a run as rows for other programs: CSV, JSON with
+// one object per line, or what package parquet makes a Parquet file of. A row is a player in a league, the unit of
 // replication that statistics should use, or a single match. Rows are written as
 // leagues are read, in memory that does not grow with their number.
 package export
@@ -13,15 +13,14 @@ import (
 	"reflect"
 	"strconv"
 
-	"github.com/parquet-go/parquet-go"
-
 	"github.com/strategylab/strategylab/host/results"
 )
 
 // Format is a file format.
 type Format string
 
-// The formats. JSON has one object per line.
+// The formats. JSON has one object per line. For Parquet a [Writer] writes a Header and
+// JSON: package parquet, in a program of its own, makes the file of them.
 const (
 	Parquet Format = "parquet"
 	CSV     Format = "csv"
@@ -40,6 +39,13 @@ const (
 // PlanKey is the metadata key of a Parquet file for the plan of its run, as JSON.
 const PlanKey = "strategylab.plan"
 
+// Header is the first line of what a Parquet file is made of. The lines below are its rows
+// as JSON.
+type Header struct {
+	Rows Kind            `json:"rows"`
+	Plan json.RawMessage `json:"plan"`
+}
+
 // Writer writes the rows of leagues. It is for one goroutine at a time.
 type Writer struct {
 	append func(l *results.League) (int, error)
@@ -51,12 +57,12 @@ type Writer struct {
 // after Close.
 func NewWriter(w io.Writer, format Format, kind Kind, plan results.Plan) (*Writer, error) {
 	if kind == Matches {
-		return writer(w, format, plan, matchRows)
+		return writer(w, format, kind, plan, matchRows)
 	}
-	return writer(w, format, plan, leagueRows)
+	return writer(w, format, kind, plan, leagueRows)
 }
 
-func writer[R any](w io.Writer, format Format, plan results.Plan, of func(results.Plan) (func(*results.League) ([]R, error), error)) (*Writer, error) {
+func writer[R any](w io.Writer, format Format, kind Kind, plan results.Plan, of func(results.Plan) (func(*results.League) ([]R, error), error)) (*Writer, error) {
 	rows, err := of(plan)
 	if err != nil {
 		return nil, fmt.Errorf("export: %w", err)
@@ -64,23 +70,20 @@ func writer[R any](w io.Writer, format Format, plan results.Plan, of func(result
 	var write func([]R) error
 	var end func() error
 	switch format {
-	case Parquet:
-		text, err := json.Marshal(plan)
-		if err != nil {
-			return nil, fmt.Errorf("export: %w", err)
-		}
-		out := parquet.NewGenericWriter[R](w, parquet.Compression(&parquet.Snappy), // which every reader knows
-			parquet.MaxRowsPerRowGroup(rowGroup), parquet.KeyValueMetadata(PlanKey, string(text)))
-		write = func(rows []R) error {
-			_, err := out.Write(rows)
-			return err
-		}
-		end = out.Close
 	case CSV:
 		write, end = lines[R](w)
-	case JSON:
+	case JSON, Parquet:
 		out := bufio.NewWriter(w)
 		enc := json.NewEncoder(out)
+		if format == Parquet {
+			text, err := json.Marshal(plan)
+			if err == nil {
+				err = enc.Encode(Header{kind, text})
+			}
+			if err != nil {
+				return nil, fmt.Errorf("export: %w", err)
+			}
+		}
 		enc.SetEscapeHTML(false)
 		write = func(rows []R) error {
 			for i := range rows {
@@ -126,9 +129,6 @@ func (w *Writer) Close() error {
 	}
 	return nil
 }
-
-// A row group is held in memory until it is full.
-const rowGroup = 1 << 17
 
 // lines writes rows as CSV, under a header line. Columns have the names of JSON.
 func lines[R any](w io.Writer) (write func([]R) error, end func() error) {

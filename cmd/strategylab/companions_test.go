@@ -13,6 +13,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"github.com/strategylab/strategylab/analysis/export/parquet"
 )
 
 // TestMissingCompanions runs commands without the programs that they need: they say where
@@ -24,6 +27,7 @@ func TestMissingCompanions(t *testing.T) {
 	for _, c := range []struct{ args, program, hint string }{
 		{"broker --listen 127.0.0.1:0", "broker", official},
 		{"experiment --cluster embedded --runs 10 --seed 1 --field random,role --quiet --out run", "broker", official},
+		{"export run --out leagues.parquet", "parquet", "parquet installs it; or export CSV or JSON instead: --format csv\n"},
 	} {
 		dir := t.TempDir()
 		cmd := ownProcess(dir, strings.Fields(c.args)...)
@@ -160,6 +164,53 @@ func TestBrokerIsLost(t *testing.T) {
 		var exit *exec.ExitError
 		if text := stderr.until(c.says); !errors.As(err, &exit) || exit.ExitCode() != c.code {
 			t.Errorf("%v: %s", err, text)
+		}
+	}
+}
+
+// parquetVariable has strategylab-parquet fail or hang, for tests.
+const parquetVariable = "PARQUET_TEST"
+
+// serveParquet is the program strategylab-parquet.
+func serveParquet() {
+	switch os.Getenv(parquetVariable) {
+	case "fails":
+		exit(errors.New("strategylab-parquet: the disk is full"))
+	case "hangs":
+		for range time.Tick(time.Hour) { // until it is killed
+		}
+	}
+	exit(parquet.Write(os.Stdout, os.Stdin))
+}
+
+// TestExportLeavesNothing exports with a program that fails and with one that never ends:
+// no file stays that is not whole.
+func TestExportLeavesNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if out, err := ownProcess(dir, "experiment", "--runs", "10", "--field", "random,role", "--no-report", "--out", "run").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	left := func(what string) []string {
+		found, _ := filepath.Glob(filepath.Join(dir, what))
+		return found
+	}
+	for how, code := range map[string]int{"fails": exitUsage, "hangs": exitStopped} {
+		cmd, stderr := ownProcess(dir, "export", "run", "--out", "leagues.parquet"), collect(t, "stderr")
+		cmd.Env, cmd.Stderr = append(os.Environ(), parquetVariable+"="+how), stderr.file
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if how == "fails" {
+			stderr.until("strategylab: export run: exit status 1: strategylab-parquet: the disk is full\n")
+		} else {
+			until(t, "the file", func() bool { return len(left("leagues.parquet.*.part")) == 1 })
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := cmd.Wait(); cmd.ProcessState.ExitCode() != code || len(left("leagues*")) > 0 {
+			t.Errorf("a program that %s: %v, and it leaves %q", how, err, left("leagues*"))
 		}
 	}
 }

@@ -36,7 +36,8 @@ func TestMain(m *testing.M) {
 			tellPeak()
 			os.Exit(code)
 		},
-		"strategylab-broker": func() { exit(broker.Serve(os.Stdin, os.Stdout)) },
+		"strategylab-broker":  func() { exit(broker.Serve(os.Stdin, os.Stdout)) },
+		"strategylab-parquet": serveParquet,
 
 		"resident": func() { os.Exit(serveLines(os.Stdin, os.Stdout)) },
 		"exiting":  serveExiting,

@@ -1,10 +1,13 @@
 package runs
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -14,6 +17,7 @@ import (
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/plugins/subprocess"
 )
 
 const flagRows = "rows"
@@ -38,6 +42,12 @@ func exportRun(p *command.Process, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	program := ""
+	if format == export.Parquet {
+		if program, err = p.Companion("strategylab-parquet", "export CSV or JSON instead: --"+command.FlagFormat+" csv"); err != nil {
+			return err
+		}
+	}
 	reader, err := p.OpenRun("export", dir)
 	if err != nil {
 		return err
@@ -50,9 +60,12 @@ func exportRun(p *command.Process, c *cli.Context) error {
 		return err
 	}
 	out := c.String(command.FlagOut)
-	if out == "" {
+	switch {
+	case out == "":
 		err = write(p.Stdout)
-	} else {
+	case program != "":
+		err = writeBeside(p.Path(out), func(f io.Writer) error { return through(c.Context, program, f, write) })
+	default:
 		err = writeBeside(p.Path(out), write)
 	}
 	if err != nil {
@@ -98,6 +111,28 @@ func exportRows(c *cli.Context, w io.Writer, format export.Format, kind export.K
 		return 0, lab.ErrNoLeague
 	}
 	return rows.Rows(), rows.Close()
+}
+
+// through has a program make of what write writes what goes to out.
+func through(ctx context.Context, program string, out io.Writer, write func(io.Writer) error) error {
+	cmd := exec.CommandContext(ctx, program)
+	var problem strings.Builder
+	cmd.Stdout, cmd.Stderr = out, &problem
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := subprocess.Start(cmd, subprocess.Config{}); err != nil {
+		return err
+	}
+	err = write(in)
+	_ = in.Close()
+	ended := cmd.Wait()
+	var pipe *os.PathError // the program has ended, and says why
+	if ended != nil && (err == nil || errors.As(err, &pipe) && pipe.Op == "write") {
+		err = fmt.Errorf("%w: %s", ended, cmp.Or(strings.TrimSpace(problem.String()), program))
+	}
+	return cmp.Or(ctx.Err(), err)
 }
 
 // writeBeside writes a file under a temporary name and renames it when it is

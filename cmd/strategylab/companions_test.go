@@ -69,7 +69,9 @@ func TestBrokerEndsWithStrategylab(t *testing.T) {
 // embeddedExperiment starts an experiment with a broker of its own and no workers.
 func embeddedExperiment(t *testing.T) *process {
 	t.Helper()
-	e := &process{Cmd: ownProcess(t.TempDir(), "experiment", "--cluster", "embedded", "--workers", "0", "--runs", "10", "--field", "random,role", "--no-report")}
+	dir := t.TempDir()
+	e := &process{Cmd: ownProcess(dir, "experiment", "--cluster", "embedded", "--workers", "0", "--runs", "10", "--field", "random,role", "--no-report")}
+	e.Env = append(os.Environ(), "TMPDIR="+dir) // a broker that is killed leaves its folder
 	if err := e.start(true); err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +150,7 @@ func TestBrokerIsLost(t *testing.T) {
 		{experiment, exitStopped, "strategylab: the broker has ended (signal: killed); what is complete is kept\n"},
 	} {
 		stderr := collect(t, "stderr")
-		c.cmd.Stderr = stderr.file
+		c.cmd.Stderr, c.cmd.Env = stderr.file, append(os.Environ(), "TMPDIR="+dir)
 		if err := c.cmd.Start(); err != nil {
 			t.Fatal(err)
 		}

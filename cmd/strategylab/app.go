@@ -37,6 +37,13 @@ func newApp(p *command.Process) *cli.App {
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, p command.Process) int {
+	if serve := p.Service(p.Args); serve != nil {
+		err := serve(p.Stdin, p.Stdout)
+		if err != nil {
+			p.Say("strategylab: %v", err)
+		}
+		return exitCode(err)
+	}
 	app := newApp(&p)
 	line, err := command.ReadLine(app, p.Args, p.Env)
 	switch {

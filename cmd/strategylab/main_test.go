@@ -7,7 +7,6 @@ import (
 	"os"
 	"regexp"
 	"runtime"
-	"slices"
 	"strconv"
 	"testing"
 
@@ -23,7 +22,7 @@ var update = flag.Bool("update", false, "rewrite the golden parts of the scripts
 // strategylab finds them on PATH. Their main functions have tests of their own. Tests wait for processes, so more
 // of them run at once than there are processors.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && slices.Contains([]string{lab.CommandServe, lab.CommandWorker, lab.CommandLeagues}, os.Args[1]) {
+	if new(lab.Lab).Service(os.Args) != nil {
 		os.Exit(realMain())
 	}
 	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil { // -parallel overrides it

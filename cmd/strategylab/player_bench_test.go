@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
@@ -30,7 +29,7 @@ func BenchmarkChoiceIsolated(b *testing.B) {
 	}
 	for _, script := range []string{"settle", "council"} {
 		b.Run(script, func(b *testing.B) {
-			formats := isolate.Formats(catalog.Formats(), isolate.Config{Worker: []string{exe, lab.CommandWorker}})
+			formats := isolate.Formats(catalog.Formats(), isolate.Config{Worker: []string{exe, "script-worker"}})
 			cat, err := catalog.Load(b.Context(), catalog.Config{Scripts: "../../scripts", RequireScripts: true, Formats: formats, Lazy: true})
 			if err != nil {
 				b.Fatal(err)

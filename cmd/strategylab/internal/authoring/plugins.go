@@ -13,10 +13,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
-	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/plugins"
-	"github.com/strategylab/strategylab/plugins/isolate"
 )
 
 const (
@@ -192,27 +190,4 @@ func buildPlugins(p *command.Process, c *cli.Context) error {
 		paths = append(paths, path)
 	}
 	return accept(p, paths, func(*plugins.Pin) {})
-}
-
-// The hidden commands below run in the processes that this program starts.
-
-func serveCommand() *cli.Command {
-	return &cli.Command{
-		Name: lab.CommandServe, Hidden: true, Usage: "serve built-in strategies to the strategylab that started this process",
-		Action: func(*cli.Context) error { lab.ServePlugin(); return nil },
-	}
-}
-
-func workerCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
-		Name: lab.CommandWorker, Hidden: true, Usage: "run a script for the strategylab that started this process",
-		Action: func(*cli.Context) error { isolate.Serve(p.Lab.Formats()); return nil },
-	}
-}
-
-func leaguesCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
-		Name: lab.CommandLeagues, Hidden: true, Usage: "play leagues for the strategylab that started this process",
-		Action: func(*cli.Context) error { return p.ServeLeagues(p.Stdin, p.Stdout) },
-	}
 }

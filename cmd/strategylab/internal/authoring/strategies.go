@@ -22,9 +22,6 @@ func Commands(p *command.Process) []*cli.Command {
 		strategiesCommand(p),
 		studioCommand(p),
 		pluginsCommand(p),
-		serveCommand(),
-		workerCommand(p),
-		leaguesCommand(p),
 	)
 }
 

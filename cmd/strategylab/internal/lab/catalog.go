@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"path/filepath"
 
@@ -15,14 +16,30 @@ import (
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
-// The hidden commands by which this program is started as a process of its
-// own: as its own plugin, as the worker of a script, and as a worker that plays
-// leagues.
+// The arguments with which this program starts itself: as its own plugin, as the worker of
+// a script, and as a worker that plays leagues.
 const (
-	CommandServe   = "plugin-serve"
-	CommandWorker  = "script-worker"
-	CommandLeagues = "league-worker"
+	argPlugin  = "plugin-serve"
+	argScript  = "script-worker"
+	argLeagues = "league-worker"
 )
+
+// Service returns what a process does that this program started, nil for any other command
+// line. It needs no command tree, so such a process does not make one.
+func (l Lab) Service(args []string) func(in io.Reader, out io.Writer) error {
+	if len(args) != 2 {
+		return nil
+	}
+	switch args[1] {
+	case argPlugin:
+		return func(io.Reader, io.Writer) error { servePlugin(); return nil }
+	case argScript:
+		return func(io.Reader, io.Writer) error { isolate.Serve(l.Formats()); return nil }
+	case argLeagues:
+		return l.serveLeagues
+	}
+	return nil
+}
 
 // served names the built-in strategies that this program also serves as a
 // plugin, to show how a plugin plays.
@@ -31,9 +48,9 @@ var served = [...]string{"frequency"}
 // servedSuffix distinguishes them from the built-in strategies.
 const servedSuffix = "-plugin"
 
-// ServePlugin serves built-in strategies as a plugin until the process that started
+// servePlugin serves built-in strategies as a plugin until the process that started
 // this one ends.
-func ServePlugin() {
+func servePlugin() {
 	var all []strategies.Factory
 	for _, name := range served {
 		if f, ok := builtin.Find(name); ok {
@@ -131,7 +148,7 @@ func (l Lab) isolatedFormats(log *slog.Logger) []catalog.Format {
 
 // isolation says how a script runs in a process of its own.
 func (l Lab) isolation(log *slog.Logger) isolate.Config {
-	return isolate.Config{Worker: []string{l.Exe, CommandWorker}, Env: l.env(), Log: log}
+	return isolate.Config{Worker: []string{l.Exe, argScript}, Env: l.env(), Log: log}
 }
 
 // LoadScript loads a script in a process of its own. An error that is the
@@ -166,7 +183,7 @@ func (l Lab) ownPlugin(ctx context.Context, log *slog.Logger) ([]strategies.Fact
 		infos = append(infos, info)
 	}
 	return plugins.Open(ctx, plugins.Config{
-		Command: []string{l.Exe, CommandServe}, Name: "strategylab", Strategies: infos, Log: log,
+		Command: []string{l.Exe, argPlugin}, Name: "strategylab", Strategies: infos, Log: log,
 		// It is this program, over a socket that nobody else can reach: certificates would
 		// only delay its start.
 		NoTLS: true,

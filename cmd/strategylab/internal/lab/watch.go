@@ -22,12 +22,12 @@ import (
 
 // pool returns a pool of workers. log receives why they end early; nil discards it.
 func (l Lab) pool(log *slog.Logger) *workers.Pool {
-	return workers.NewPool(workers.Config{Command: []string{l.Exe, CommandLeagues}, Isolated: l.isolation(log), Env: l.env(), Log: log})
+	return workers.NewPool(workers.Config{Command: []string{l.Exe, argLeagues}, Isolated: l.isolation(log), Env: l.env(), Log: log})
 }
 
-// ServeLeagues plays leagues and watches scripts for the process that started this
+// serveLeagues plays leagues and watches scripts for the process that started this
 // one, until that ends.
-func (l Lab) ServeLeagues(in io.Reader, out io.Writer) error {
+func (l Lab) serveLeagues(in io.Reader, out io.Writer) error {
 	return workers.Serve(in, out, workers.ServerConfig{
 		Formats: l.Formats(), Memory: workers.DefaultMemory,
 		Tasks: map[string]workers.Task{taskCheck: l.checkTask, taskSlips: slipsTask},

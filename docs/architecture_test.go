@@ -128,7 +128,7 @@ var may = map[string][]string{
 	"cmd/strategylab/internal/authoring": {
 		"analysis", "analysis/page", "analysis/words",
 		"cmd/strategylab/internal/command", "cmd/strategylab/internal/lab", "host/disk", "host/game", "host/jsonrpc", "host/results",
-		"host/web/studio", "plugins", "plugins/isolate", "strategies", "strategies/catalog", "strategies/strategytest",
+		"host/web/studio", "plugins", "strategies", "strategies/catalog", "strategies/strategytest",
 	},
 	"cmd/strategylab/internal/leagues": {
 		"analysis/fairness", "analysis/page", "analysis/power", "analysis/words", "cmd/strategylab/internal/command",

@@ -17,7 +17,7 @@ CRASHLOG ?= /tmp/strategylab-crash-tests
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 DIR ?= dist/programs
 
-.PHONY: default ci fmt vet lint tidy generate clean-tree build cross programs release try-release try-image readme fuzz race test whole pictures crash-tests cluster-tests figures calibration compare
+.PHONY: default ci fmt vet lint tidy generate clean-tree build platforms programs release try-release try-image readme fuzz race test try-tests pictures crash-tests cluster-tests figures calibration compare
 
 default: fmt vet lint build test
 
@@ -48,12 +48,11 @@ clean-tree: tidy generate
 build:
 	go build ./...
 
-# The other platforms that the program is released for.
-cross:
-	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 go build ./...
-	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 go build ./...
-	GOOS=darwin GOARCH=amd64 CGO_ENABLED=0 go build ./...
-	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 go build ./...
+# Type-checks the source for the other platforms, which a release is built for.
+platforms:
+	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 go vet ./...
+	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 go vet ./...
+	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 go vet ./...
 
 # The programs of a release, in the folder DIR.
 programs:
@@ -92,18 +91,16 @@ fuzz:
 	  done; \
 	done
 
+# All tests with nothing left out: a plain run takes a sample of what repeats itself.
 race:
-	go test -race -vet=off -timeout $(RACETIMEOUT) ./...
+	WHOLE_TESTS=1 go test -race -vet=off -timeout $(RACETIMEOUT) ./...
+
+# The tests of a plain run as an ordinary user with Go alone.
+try-tests:
+	.ci/try-tests
 
 test:
 	go test ./...
-
-# The packages whose tests take a sample, or leave something out under the race detector:
-# after the race detector has run all tests, nothing of the others is left to run.
-SAMPLED = $(sort $(dir $(shell git grep -lE 'WHOLE_TESTS|go:build !race' -- '*_test.go')))
-
-whole:
-	WHOLE_TESTS=1 go test $(addprefix ./,$(SAMPLED))
 
 # Takes the pictures of the documentation again. It needs Chromium.
 pictures:

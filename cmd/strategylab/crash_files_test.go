@@ -8,9 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -21,15 +19,6 @@ import (
 // fileSizeEnv names the size, in bytes, beyond which the program of a test can write no
 // file, as on a disk that is full.
 const fileSizeEnv = "STRATEGYLAB_TEST_FILE_SIZE"
-
-// limitFiles makes the disk full for this process.
-func limitFiles() {
-	if size, err := strconv.ParseUint(os.Getenv(fileSizeEnv), 10, 64); err == nil {
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: size, Max: size}); err != nil {
-			panic(err)
-		}
-	}
-}
 
 // crashing is a command that is started again in the folder that it has left behind.
 type crashing struct {
@@ -79,6 +68,7 @@ func (c *crashing) whole(t *testing.T) string {
 // with the arguments that again returns for the folder.
 func (c *crashing) fullDisk(t *testing.T, size int, again func(dir string) []string) {
 	t.Helper()
+	needsFullDisks(t)
 	c.cases++
 	dir := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), hostPatience)

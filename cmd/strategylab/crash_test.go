@@ -184,6 +184,7 @@ func TestAgentsAreKilledForGood(t *testing.T) {
 // crowd starts a command that can write files of a size only, as on a disk that is full.
 func crowd(t *testing.T, size int, dir string, args ...string) *running {
 	t.Helper()
+	needsFullDisks(t)
 	return startChanged(t, func(c *exec.Cmd) { c.Env = append(os.Environ(), fmt.Sprintf("%s=%d", fileSizeEnv, size)) }, dir, args...)
 }
 

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -67,9 +66,7 @@ func tellPeak() {
 	if status, err := os.ReadFile("/proc/self/status"); err == nil {
 		_, line, _ := strings.Cut(string(status), "VmHWM:")
 		_, _ = fmt.Sscan(line, &took)
-		var children syscall.Rusage
-		_ = syscall.Getrusage(syscall.RUSAGE_CHILDREN, &children)
-		took = max(took, children.Maxrss)
+		took = max(took, childrenPeak())
 	}
 	if err := os.WriteFile(path, fmt.Append(nil, took<<10), 0o600); err != nil {
 		fmt.Fprintln(os.Stderr, err)

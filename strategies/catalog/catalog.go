@@ -226,13 +226,16 @@ func Formats() []Format { return CachedFormats("") }
 // CachedFormats returns the script languages, which keep compiled code in a folder; see
 // wasmscript.Config.
 func CachedFormats(code string) []Format {
+	javaScript := func(name, path string, source []byte, l budget.Limits) (strategies.Factory, error) {
+		return jsscript.Compile(name, path, source, jsscript.Config{Limits: l})
+	}
 	return []Format{
 		{Ext: ".lua", Kind: strategies.Lua, Load: func(name, path string, source []byte, l budget.Limits) (strategies.Factory, error) {
 			return luascript.Compile(name, path, source, luascript.Config{Limits: l})
 		}},
-		{Ext: ".js", Kind: strategies.JavaScript, Load: func(name, path string, source []byte, l budget.Limits) (strategies.Factory, error) {
-			return jsscript.Compile(name, path, source, jsscript.Config{Limits: l})
-		}},
+		{Ext: ".js", Kind: strategies.JavaScript, Load: javaScript},
+		{Ext: ".mjs", Kind: strategies.JavaScript, Load: javaScript},
+		{Ext: ".cjs", Kind: strategies.JavaScript, Load: javaScript},
 		{Ext: ".wasm", Kind: strategies.WebAssembly, Load: func(name, path string, source []byte, l budget.Limits) (strategies.Factory, error) {
 			return wasmscript.Compile(name, path, source, wasmscript.Config{Limits: l, Code: code})
 		}, MaxSize: wasmscript.MaxModule},

@@ -245,13 +245,11 @@ var missing = map[string]string{
 	"Date": "scripts see no clock", "performance": "scripts see no clock",
 	"setTimeout": "there are no timers: choose has to answer at once", "setInterval": "there are no timers",
 	"Promise": asyncHint,
-	"require": "there are no modules: everything has to be in one file", "module": exportsHint, "exports": exportsHint,
+	"require": "there are no modules: everything has to be in one file",
 	"process": "scripts see nothing of the machine", "fetch": "there is no network",
 }
 
 const asyncHint = "choose has to answer at once: there is nothing to wait for"
-
-const exportsHint = "there are no modules: the functions at the top level are found by their names"
 
 // thrownHint returns what may be behind an error of the interpreter: a name that does not
 // exist here, a misspelled one, or an outcome that does not exist yet.

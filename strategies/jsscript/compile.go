@@ -2,8 +2,8 @@
 //
 // # Scripts
 //
-// A script is a classic script in strict mode, not a module. It declares functions
-// at its top level:
+// A script runs in strict mode. It declares functions at its top level, or exports them
+// from an ES module without imports, from CommonJS, or from a bundle of either:
 //
 //	start(setup)      optional: {id, name, players, rounds, legs}
 //	choose(turn)      required: "even", "odd", or the probability of even
@@ -44,9 +44,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
@@ -81,7 +79,7 @@ func Compile(name, path string, source []byte, opts Config) (strategies.Factory,
 	}
 	f.chooseLine = f.text.First(declaresChoose())
 	var failed *failure
-	if f.main, failed = compile(source); failed != nil {
+	if f.main, f.exporting, failed = compile(source); failed != nil {
 		if failed.hint == "" {
 			failed.hint = cmp.Or(f.text.Habit(failed.line), f.text.Habit(failed.line-1))
 		}
@@ -99,9 +97,10 @@ func Compile(name, path string, source []byte, opts Config) (strategies.Factory,
 // factory makes the seats of one script. Its fields are constant.
 type factory struct {
 	*script.Host
-	source     string // for NewBare
-	text       *script.Text
-	main       *goja.Program
+	source string // for NewBare
+	text   *script.Text
+	main   *goja.Program
+	exporting
 	chooseLine int // where choose is declared, 0 if unknown
 }
 
@@ -144,56 +143,40 @@ const chunk = "script.js"
 const maxSource = 256 << 10
 
 // compile compiles a source for any runtime.
-func compile(source []byte) (prg *goja.Program, failed *failure) {
+func compile(source []byte) (prg *goja.Program, e exporting, failed *failure) {
 	source = bytes.TrimPrefix(source, []byte("\ufeff"))
 	switch {
 	case len(source) > maxSource:
-		return nil, failAt(0, "", "the script has %d bytes, more than %d", len(source), maxSource)
+		return nil, e, failAt(0, "", "the script has %d bytes, more than %d", len(source), maxSource)
 	case !utf8.Valid(source):
-		return nil, failAt(0, "save the file as UTF-8", "the script is not text in UTF-8")
+		return nil, e, failAt(0, "save the file as UTF-8", "the script is not text in UTF-8")
 	}
 	defer func() {
 		if r := recover(); r != nil { // the compiler panics on some code
 			prg, failed = nil, failAt(0, "", "the compiler failed: %s", strategies.OneLine(fmt.Sprint(r), maxMessage))
 		}
 	}()
-	// Source maps are read from disk, wherever a comment says.
-	tree, err := parser.ParseFile(nil, chunk, string(source), 0, parser.WithDisableSourceMaps)
+	tree, rewritten, failed := parse(string(source))
+	if failed != nil {
+		return nil, e, failed
+	}
+	prg, err := goja.CompileAST(tree, true)
 	if err != nil {
-		return nil, syntaxFailure(source, err)
+		return nil, e, compilerFailure(err)
 	}
-	if prg, err = goja.CompileAST(tree, true); err != nil {
-		return nil, compilerFailure(err)
-	}
-	return prg, nil
+	return prg, exportingOf(tree, rewritten), nil
 }
 
-// moduleLine matches lines that only modules have.
-var moduleLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(import\b[^(]|import$|export\b)`) })
-
-func syntaxFailure(source []byte, err error) *failure {
+func syntaxFailure(err error) *failure {
 	var list parser.ErrorList
 	if !errors.As(err, &list) || len(list) == 0 {
 		return failAt(0, "", "%s", strategies.OneLine(err.Error(), maxMessage))
-	}
-	line := list[0].Position.Line
-	if moduleLine().Match(lineOf(source, line)) {
-		return failAt(line, "declare function choose(turn) at the top level, without import or export",
-			"ES modules are not supported")
 	}
 	hint := ""
 	if strings.Contains(list[0].Message, "end of input") {
 		hint = "is a closing bracket missing?"
 	}
-	return failAt(line, hint, "%s", strategies.OneLine(list[0].Message, maxMessage))
-}
-
-func lineOf(source []byte, line int) []byte {
-	for range line - 1 {
-		_, source, _ = bytes.Cut(source, []byte("\n"))
-	}
-	text, _, _ := bytes.Cut(source, []byte("\n"))
-	return text
+	return failAt(list[0].Position.Line, hint, "%s", strategies.OneLine(list[0].Message, maxMessage))
 }
 
 func compilerFailure(err error) *failure {

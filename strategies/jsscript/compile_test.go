@@ -67,6 +67,56 @@ func TestChooseInEveryForm(t *testing.T) {
 	}
 }
 
+// TestModules: what people and bundlers write plays, with its lines where they were.
+func TestModules(t *testing.T) {
+	t.Parallel()
+	const odd = "function choose() { return 'odd' }\n"
+	for _, script := range []string{
+		"export " + odd,
+		"export default " + odd,
+		"export default function () { return 'odd' }",
+		"export default () => 'odd'",
+		"export default { answer: 'odd', choose() { return this.answer } }",
+		"export default class { static choose() { return 'odd' } }",
+		"export const choose = () => 'odd', more = 1",
+		odd + "export { choose }",
+		"function bot_choose() { return 'odd' }\nexport {\n  bot_choose as choose, // here\n};",
+		"let f = () => 'odd'\nexport { f as 'choose', }",
+		odd + "export { choose as default };",
+		"const s = 'export x', r = /export {/, t = `export ${1}`; // export y\n({ export: 1 }).export\nexport " + odd,
+		"/* é */ export " + odd,
+		"module.exports = { choose: () => 'odd' }",
+		"module.exports = () => 'odd'",
+		"exports.choose = () => 'odd'",
+		"module.exports = { default: { choose: () => 'odd' }, __esModule: true }",
+		"module.exports = new (class { #answer = 'odd'; choose() { return this.#answer } })",
+		"var bot = (() => { " + odd + "return { choose } })()",
+		"'use strict'; var bot = (function () { const all = {}; Object.defineProperty(all, 'choose', { get: () => () => 'odd' }); return all })()",
+		"const module = 1; const exports = 2; " + odd,
+	} {
+		if c, err := ask(t, script); c != strategies.Odd || err != nil {
+			t.Errorf("%s: %v, %v, want odd", script, c, err)
+		}
+	}
+	_, err := jsscript.Compile("test", source, []byte("export default\n\nfunction choose() {}\nnull.x"), jsscript.Config{Limits: patient})
+	want(t, err, strategies.OpLoad, game.FaultError, source+":4", "TypeError")
+	if c, err := ask(t, "export let n = 0\nexport function start() { n++ }\nexport function choose() { return n ? 'odd' : 'even' }"); c != strategies.Odd || err != nil {
+		t.Errorf("start of a module: %v, %v", c, err)
+	}
+}
+
+// TestConsoleDecidesNothing: every method of the console exists, and none throws.
+func TestConsoleDecidesNothing(t *testing.T) {
+	t.Parallel()
+	c, err := ask(t, body(`const all = "assert clear count countReset debug dir dirxml error group groupCollapsed groupEnd info log profile profileEnd table time timeEnd timeLog timeStamp trace warn";
+for (const name of all.split(" ")) { console[name](); console[name]({ get x() { throw 1 } }, turn) }
+const { log } = console; log("x"); console.log = () => {}; console.log(1);
+return "odd"`))
+	if c != strategies.Odd || err != nil {
+		t.Errorf("%v, %v, want odd", c, err)
+	}
+}
+
 func TestLoadErrors(t *testing.T) {
 	t.Parallel()
 	const even = "function choose() { return 'even' }\n"
@@ -81,12 +131,16 @@ func TestLoadErrors(t *testing.T) {
 		{"syntax", even + "let = ;", source + ":2", "Unexpected", game.FaultError},
 		{"unclosed", "function choose() {\n", "", "is a closing bracket missing?", game.FaultError},
 		{"strict", even + "with ({}) {}", source + ":2", "with", game.FaultError},
-		{"export", "\nexport function choose() {}", source + ":2", "ES modules are not supported", game.FaultError},
-		{"import", "import fs from 'fs'\n" + even, source + ":1", "ES modules are not supported", game.FaultError},
+		{"import", "import fs from 'fs'\n" + even, source + ":1", "a script cannot import: it has no files", game.FaultError},
+		{"export from", even + "\nexport {x} from 'x'", source + ":3", "cannot export from another file", game.FaultError},
+		{"export all", even + "export * from 'x'", source + ":2", "cannot export from another file", game.FaultError},
+		{"many exports", even + strings.Repeat("export {}\n", 100), source, "more than 64 exports", game.FaultError},
+		{"export in a block", even + "if (1) { export let x }}", source + ":2", "Unexpected", game.FaultError},
+		{"function in a function", "(() => {\n  function choose() {}\n})()", source + ":2", "add globalThis.choose = choose;", game.FaultError},
 		{"throws", even + "\nnull.x", source + ":3", "TypeError", game.FaultError},
 		{"duplicate", "let a; let a;", source + ":1", "already been declared", game.FaultError},
 		{"undeclared", even + "oops = 1", source + ":2", "oops is not defined", game.FaultError},
-		{"node", even + "module.exports = { choose }", source + ":2", "functions at the top level are found by their names", game.FaultError},
+		{"node", even + "const fs = require('fs')", source + ":2", "there are no modules", game.FaultError},
 		{"clock", even + "const began = Date.now()", source + ":2", "scripts see no clock", game.FaultError},
 		{"bad pattern", even + "const r = /(/", source + ":2", "Unterminated group", game.FaultError},
 		{"loops", even + "while (true) {}", "", "exceeded its time limit", game.FaultTimeout},

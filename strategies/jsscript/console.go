@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,50 +29,115 @@ type console struct {
 	lines int // printed so far
 }
 
-var consoleLevels = []struct {
-	method string
-	level  slog.Level
-}{
-	{"debug", slog.LevelDebug}, {"error", slog.LevelError}, {"info", slog.LevelInfo}, {"log", slog.LevelInfo},
-	{"warn", slog.LevelWarn},
+// printing are the methods of the console that print their arguments.
+var printing = map[string]slog.Level{
+	"debug": slog.LevelDebug, "dir": slog.LevelInfo, "dirxml": slog.LevelInfo, "error": slog.LevelError,
+	"group": slog.LevelInfo, "groupCollapsed": slog.LevelInfo, "info": slog.LevelInfo, "log": slog.LevelInfo,
+	"table": slog.LevelInfo, "trace": slog.LevelInfo, "warn": slog.LevelWarn,
 }
 
-// installConsole gives the script what it prints with, if it prints.
-// Without these names in its source a script cannot print, and each function that is
-// installed costs a seat a microsecond.
+// silent are the methods that print nothing here, since there is no clock, no indentation
+// and no screen.
+var silent = []string{
+	"clear", "countReset", "groupEnd", "profile", "profileEnd", "time", "timeEnd", "timeLog", "timeStamp",
+}
+
+// consoleObject is the object console: every method of the standard (console.spec.whatwg.org)
+// and of browsers, made when a script first uses it.
+type consoleObject struct {
+	b    *sandbox
+	made map[string]goja.Value
+}
+
+// Get implements goja.DynamicObject.
+func (o *consoleObject) Get(name string) goja.Value {
+	if v, ok := o.made[name]; ok {
+		return v
+	}
+	level, prints := printing[name]
+	var f func(args []goja.Value)
+	switch {
+	case prints:
+		f = func(args []goja.Value) { o.b.print(level, args) }
+	case name == "assert":
+		f = func(args []goja.Value) {
+			if len(args) == 0 || !args[0].ToBoolean() {
+				o.b.print(slog.LevelError, append([]goja.Value{o.b.vm.ToValue("Assertion failed:")}, args[min(1, len(args)):]...))
+			}
+		}
+	case name == "count":
+		counts := map[string]int{}
+		f = func(args []goja.Value) {
+			label := "default"
+			if len(args) > 0 {
+				label = o.b.printed(args[:1])
+			}
+			if len(counts) < maxLines || counts[label] > 0 {
+				counts[label]++
+			}
+			o.b.print(slog.LevelInfo, []goja.Value{o.b.vm.ToValue(fmt.Sprintf("%s: %d", label, counts[label]))})
+		}
+	case slices.Contains(silent, name):
+		f = func([]goja.Value) {}
+	default:
+		return nil
+	}
+	v := o.b.function(name, f)
+	o.made[name] = v
+	return v
+}
+
+// Set implements goja.DynamicObject.
+func (o *consoleObject) Set(name string, v goja.Value) bool { o.made[name] = v; return true }
+
+// Has implements goja.DynamicObject.
+func (o *consoleObject) Has(name string) bool { return o.Get(name) != nil }
+
+// Delete implements goja.DynamicObject.
+func (o *consoleObject) Delete(name string) bool { o.made[name] = goja.Undefined(); return true }
+
+// Keys implements goja.DynamicObject.
+func (o *consoleObject) Keys() []string {
+	return slices.Sorted(maps.Keys(printing))
+}
+
+// installConsole gives the script what it prints with, if it prints. Without these names
+// in its source a script cannot print, and what is installed costs a seat a microsecond.
 func (b *sandbox) installConsole(source string) {
 	if strings.Contains(source, "print") {
-		_ = b.vm.GlobalObject().Set("print", b.printer("print", slog.LevelInfo))
+		_ = b.vm.GlobalObject().Set("print", b.function("print", func(args []goja.Value) { b.print(slog.LevelInfo, args) }))
 	}
-	if !strings.Contains(source, "console") {
-		return
+	if strings.Contains(source, "console") {
+		_ = b.vm.GlobalObject().Set("console", b.vm.NewDynamicObject(&consoleObject{b, map[string]goja.Value{}}))
 	}
-	o := b.vm.NewObject()
-	for _, l := range consoleLevels {
-		_ = o.Set(l.method, b.printer(l.method, l.level))
-	}
-	_ = b.vm.GlobalObject().Set("console", o)
 }
 
-// printer returns a function that prints, under a name that a script may see.
-func (b *sandbox) printer(name string, level slog.Level) *goja.Object {
-	c := &b.console
+// function returns a function under a name that a script may see. What a script prints
+// never decides a match: an exception of its own, thrown while it is put into words, is
+// dropped.
+func (b *sandbox) function(name string, do func(args []goja.Value)) *goja.Object {
 	f := b.vm.ToValue(func(call goja.FunctionCall) goja.Value {
-		if c.lines > maxLines {
-			return goja.Undefined()
-		}
-		c.lines++
-		line := fmt.Sprintf("the script has printed %d lines; the rest is dropped", maxLines)
-		if c.lines <= maxLines {
-			line = b.printed(call.Arguments)
-		}
-		if c.log != nil {
-			c.log.LogAttrs(context.Background(), level, line, slog.String("script", c.name))
-		}
+		_ = b.vm.Try(func() { do(call.Arguments) })
 		return goja.Undefined()
 	}).(*goja.Object)
 	_ = f.DefineDataProperty("name", b.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 	return f
+}
+
+// print prints a line.
+func (b *sandbox) print(level slog.Level, args []goja.Value) {
+	c := &b.console
+	if c.lines > maxLines {
+		return
+	}
+	c.lines++
+	line := fmt.Sprintf("the script has printed %d lines; the rest is dropped", maxLines)
+	if c.lines <= maxLines {
+		line = b.printed(args)
+	}
+	if c.log != nil {
+		c.log.LogAttrs(context.Background(), level, line, slog.String("script", c.name))
+	}
 }
 
 // printed puts values into one line.

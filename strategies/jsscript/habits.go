@@ -44,6 +44,9 @@ var declaresChoose = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\bfunction\s*\*?\s*choose\b|\bchoose\s*=[^=]|^\s*choose\b`)
 })
 
+// indentedChoose matches a function choose inside of something.
+var indentedChoose = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s+(?:async\s+)?function\s*\*?\s*choose\b`) })
+
 // noChoose returns the failure of a script without a function choose at its top level:
 // with the place where one is declared in another way.
 func (f *factory) noChoose() *failure {
@@ -52,6 +55,9 @@ func (f *factory) noChoose() *failure {
 		line, hint = n, "declare function choose(turn) { ... } by itself, outside of any class or object"
 	} else if name, n := f.text.Declared("choose", jsFunction()); n > 0 {
 		line, hint = n, fmt.Sprintf("rename %s to choose: upper and lower case matter", name)
+	} else if n := f.text.First(indentedChoose()); n > 0 {
+		return failAt(n, "build it with --format=esm, or add globalThis.choose = choose; as the last line inside that function",
+			"choose is declared inside a function, where nobody can call it")
 	}
 	return failAt(line, hint, "there is no function choose")
 }

@@ -35,6 +35,7 @@ func (f *factory) newSandbox(random func() float64, log *slog.Logger) *sandbox {
 		_ = b.vm.GlobalObject().Delete(name)
 	}
 	b.installConsole(f.source)
+	f.install(b.vm)
 	return b
 }
 

@@ -11,7 +11,7 @@ import (
 // to throw, or to be undefined.
 var attempts = []string{
 	// The machine
-	"require('fs')", "process.env", "process.exit(1)", "module", "exports", "__dirname", "__filename", "import_", "fetch('http://localhost')",
+	"require('fs')", "process.env", "process.exit(1)", "module", "__dirname", "__filename", "import_", "fetch('http://localhost')",
 	"XMLHttpRequest", "WebAssembly", "SharedArrayBuffer", "Atomics", "os", "std", "load", "read", "readFile", "Deno", "Bun", "window", "self", "global",
 	// Time
 	"Date.now()", "new Date()", "Date()", "performance.now()", "setTimeout(() => 1)", "setInterval(() => 1)", "queueMicrotask(() => 1)",

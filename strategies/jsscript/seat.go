@@ -87,7 +87,7 @@ func (s *seat) hook(ctx context.Context, op strategies.Op, name string) (goja.Va
 	vm := s.sandbox.vm
 	v, err := s.call(ctx, op, func(goja.Value, ...goja.Value) (v goja.Value, err error) {
 		// A variable that is never initialised throws; it is no function.
-		if ex := vm.Try(func() { v = vm.Get(name) }); ex != nil {
+		if ex := vm.Try(func() { v = s.factory.find(vm, name) }); ex != nil {
 			return nil, nil
 		}
 		return v, nil
@@ -191,24 +191,19 @@ func (f *factory) NewBare(s strategies.Setup) (strategies.Strategy, error) {
 	vm := goja.New()
 	vm.SetParserOptions(parser.WithDisableSourceMaps) // they are read from disk
 	vm.SetRandSource(s.Rand.Float64)
-	nothing := func(goja.FunctionCall) goja.Value { return goja.Undefined() }
-	console := vm.NewObject()
-	for _, name := range []string{"log", "info", "warn", "error", "debug"} {
-		_ = console.Set(name, nothing)
-	}
-	_ = vm.Set("console", console)
-	_ = vm.Set("print", nothing)
-	if _, err := vm.RunScript(f.Info().Source, f.source); err != nil {
+	(&sandbox{vm: vm, text: f.text}).installConsole(f.source)
+	f.install(vm)
+	if _, err := vm.RunProgram(f.main); err != nil {
 		return nil, f.fail(strategies.OpLoad, failAt(0, "", "%w", err))
 	}
 	b := &bare{factory: f, view: newView(vm), observe: goja.Undefined()}
-	if start, ok := goja.AssertFunction(vm.Get("start")); ok {
+	if start, ok := goja.AssertFunction(f.find(vm, "start")); ok {
 		if _, err := start(goja.Undefined(), setupObject(vm, &s)); err != nil {
 			return nil, f.fail(strategies.OpStart, failAt(0, "", "%w", err))
 		}
 	}
-	b.choose, _ = goja.AssertFunction(vm.Get("choose"))
-	if observe := vm.Get("observe"); observe != nil {
+	b.choose, _ = goja.AssertFunction(f.find(vm, "choose"))
+	if observe := f.find(vm, "observe"); observe != nil {
 		b.observe = observe
 	}
 	return b, nil

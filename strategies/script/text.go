@@ -178,7 +178,7 @@ func (t *Text) Declared(missing string, function *regexp.Regexp) (name string, l
 	var names []string
 	for n := range t.lines() {
 		for _, m := range function.FindAllStringSubmatch(t.code(n+1), -1) {
-			if name := m[1] + strings.Join(m[2:], ""); at[name] == 0 { // one of the groups
+			if name := m[1] + strings.Join(m[2:], ""); at[name] == 0 && name != missing { // one of the groups
 				at[name] = n + 1
 				names = append(names, name)
 			}

@@ -70,7 +70,7 @@ function choose(turn) { wreck(kept); wreck(turn); return "even"; }
 function observe(outcome) { wreck(outcome); }`),
 		Escape: js(`
 const ways = [
-  "require", "process", "module", "exports", "Buffer", "setTimeout", "setInterval", "setImmediate", "fetch",
+  "require", "process", "Buffer", "setTimeout", "setInterval", "setImmediate", "fetch",
   "XMLHttpRequest", "WebAssembly", "Deno", "Bun", "load", "loadFile", "importScripts", "window", "self", "performance",
 ];
 function choose(turn) {

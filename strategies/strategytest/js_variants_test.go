@@ -58,7 +58,7 @@ func TestJavaScriptVariants(t *testing.T) {
 		Unloadable: []strategytest.Named{
 			{Name: "syntax", Make: js("function choose(")},
 			{Name: "no choose", Make: js("const x = 1")},
-			{Name: "module", Make: js("export " + even)},
+			{Name: "module", Make: js("import 'x'; " + even)},
 			{Name: "recurses", Make: js(even + "const f = () => f(); f()")},
 		},
 		ThrowStart:   js(even + "function start() { throw new Error('x') }"),

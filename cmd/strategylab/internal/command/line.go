@@ -161,14 +161,57 @@ func (l *Line) flag(args []string) (int, error) {
 	switch {
 	case f == nil:
 		return 1, l.unknownFlag(name)
-	case !takesValue(f) || assigned:
-		*to = append(*to, args[0])
-		return 1, nil
-	case len(args) < 2 || isHelp(args[1]):
+	case takesValue(f) && !assigned && (len(args) < 2 || isHelp(args[1])):
 		return 1, l.mistake(fmt.Sprintf("--%s has no value; want %s", name, wanted(f)))
 	}
-	*to = append(*to, args[:2]...)
-	return 2, nil
+	n := 1
+	if takesValue(f) && !assigned {
+		n = 2
+	}
+	before, again := valueOf(*to, f)
+	*to = append(*to, args[:n]...)
+	if now, _ := valueOf(args[:n], f); again && now != before && !repeatable(f) {
+		return n, l.twice(f, before, now)
+	}
+	return n, nil
+}
+
+// twice is the error for a flag with two values, of which one would be dropped.
+func (l *Line) twice(f cli.Flag, before, now string) error {
+	err := l.mistake(fmt.Sprintf("--%s is given twice, as %q and %q; give it once", f.Names()[0], before, now))
+	if f.Names()[0] != FlagField {
+		return err
+	}
+	return &lab.InputError{Err: err, Hint: fmt.Sprintf("separate strategies by commas: --%s %s,%s", FlagField, before, now)}
+}
+
+// repeatable reports whether a flag collects its values.
+func repeatable(f cli.Flag) bool {
+	switch f := f.(type) {
+	case *cli.StringSliceFlag:
+		return true
+	case *cli.GenericFlag:
+		_, collects := f.Value.(*Texts)
+		return collects
+	}
+	return false
+}
+
+// valueOf returns the last value that flags give to one; "true" for a flag without a value.
+func valueOf(words []string, f cli.Flag) (value string, given bool) {
+	for i, word := range words {
+		name, text, assigned := strings.Cut(strings.TrimLeft(word, "-"), "=")
+		switch {
+		case !isFlag(word) || !slices.Contains(f.Names(), name):
+		case assigned:
+			value, given = text, true
+		case takesValue(f) && i+1 < len(words):
+			value, given = words[i+1], true
+		default:
+			value, given = "true", true
+		}
+	}
+	return value, given
 }
 
 func isFlag(arg string) bool { return len(arg) > 1 && arg[0] == '-' }

@@ -15,7 +15,6 @@ import (
 // screen.
 type figure struct {
 	name         string
-	plot         *plots.Figure
 	Wide, Narrow template.HTML
 	Caption      string
 }
@@ -24,7 +23,7 @@ type figure struct {
 func (f *figure) Name() string { return f.name }
 
 func newFigure(name string, plot *plots.Figure, label, caption string, narrow bool) (*figure, error) {
-	f := &figure{name: name, plot: plot, Caption: caption}
+	f := &figure{name: name, Caption: caption}
 	wide, err := plot.SVG(plots.Wide, label)
 	if err != nil {
 		return nil, fmt.Errorf("plot %s: %w", name, err)

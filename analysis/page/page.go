@@ -78,12 +78,9 @@ func Write(w io.Writer, in Input) error {
 
 // Plot is a plot of the page as a separate file.
 type Plot struct {
-	Name   string // "ranking", without an extension
-	figure *plots.Figure
+	Name string // "ranking", without an extension
+	SVG  string
 }
-
-// PNG writes the plot as a PNG image.
-func (p Plot) PNG(w io.Writer) error { return p.figure.PNG(w, plots.Wide) }
 
 // Plots returns the plots of the page, except those of single strategies.
 func Plots(in Input) ([]Plot, error) {
@@ -94,7 +91,7 @@ func Plots(in Input) ([]Plot, error) {
 	var list []Plot
 	for _, f := range []*figure{c.Ranking, c.Matrix, c.Places, c.Learning, c.Trajectory} {
 		if f != nil {
-			list = append(list, Plot{f.name, f.plot})
+			list = append(list, Plot{f.name, string(f.Wide)})
 		}
 	}
 	return list, nil

@@ -1,5 +1,5 @@
-// Package plots draws the results of an analysis with gonum's plot library, as SVG for
-// pages and as PNG. It computes nothing: it is given names, estimates and labels.
+// Package plots draws the results of an analysis with gonum's plot library, as SVG. It
+// computes nothing: it is given names, estimates and labels.
 //
 // Every plot names the quantity and unit of its axes. In SVG every colour is a CSS
 // variable with the light colour as default, so that a page can show the same plot in a
@@ -10,7 +10,6 @@ package plots
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"math"
 	"regexp"
 	"strconv"
@@ -22,7 +21,6 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
@@ -91,8 +89,7 @@ func (c *canvas) Fill(p vg.Path) {
 	c.Canvas.Fill(p)
 }
 
-// title gives the next area a title, which browsers show under the pointer. An image
-// of pixels has no titles.
+// title gives the next area a title, which browsers show under the pointer.
 func title(c draw.Canvas, text string) {
 	under := c.Canvas
 	for {
@@ -156,20 +153,6 @@ func compact(svg string) string {
 	svg = strings.ReplaceAll(svg, "<image ", `<image preserveAspectRatio="none" `)
 	svg = fontName.ReplaceAllString(svg, "font-family:Liberation Sans,Arial,Helvetica,sans-serif")
 	return strings.NewReplacer("font-variant:normal;", "", "font-weight:normal;", "", "font-style:normal;", "", "\n", "").Replace(svg)
-}
-
-// PNG draws the figure on white, with two pixels per CSS pixel.
-func (f *Figure) PNG(w io.Writer, width float64) error {
-	const dpi = 144 // a canvas has 72 points an inch, and a point is a CSS pixel here
-	c := vgimg.PngCanvas{Canvas: vgimg.NewWith(
-		vgimg.UseWH(vg.Length(width), vg.Length(f.height(width))), vgimg.UseDPI(dpi))}
-	if err := f.paint(draw.New(c), width); err != nil {
-		return fmt.Errorf("draw plot: %w", err)
-	}
-	if _, err := c.WriteTo(w); err != nil {
-		return fmt.Errorf("write plot: %w", err)
-	}
-	return nil
 }
 
 // style is that of text in a role and size.

@@ -1,9 +1,7 @@
 package plots_test
 
 import (
-	"bytes"
 	"encoding/xml"
-	"image/png"
 	"io"
 	"math"
 	"regexp"
@@ -75,26 +73,6 @@ func TestSVG(t *testing.T) {
 					t.Fatalf("%s: %v", name, err)
 				}
 			}
-		}
-	}
-}
-
-func TestPNG(t *testing.T) {
-	t.Parallel()
-	for name, f := range figures() {
-		var buf bytes.Buffer
-		if err := f.PNG(&buf, plots.Wide); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		img, err := png.Decode(&buf)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if w := img.Bounds().Dx(); w != 2*plots.Wide {
-			t.Errorf("%s is %d wide", name, w)
-		}
-		if r, g, b, a := img.At(1, 1).RGBA(); r&g&b&a != 0xffff {
-			t.Errorf("%s is not on white", name)
 		}
 	}
 }

@@ -339,6 +339,8 @@ func (l *Line) unknownFlag(name string) error {
 	}
 	hint := l.name() + " --help lists the flags"
 	switch near := script.Nearest(name, names); {
+	case name == "png" && slices.Contains(names, "plots"):
+		hint = "use --plots, which writes the plots as SVG files; a browser or rsvg-convert turns them into PNG"
 	case near != "":
 		hint = "did you mean --" + near + "? " + hint
 	case l.group():

@@ -25,7 +25,7 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// PlotsFolder holds the plots of a page as PNG, in the folder of the run.
+// PlotsFolder holds the plots of a page as SVG files, in the folder of the run.
 const PlotsFolder = "plots"
 
 // Dated returns the input of a page with the version of this program, and the time at
@@ -40,8 +40,8 @@ func Dated(run string, in page.Input) page.Input {
 	return in
 }
 
-// WritePage writes report.html and, if wanted, its plots as PNG into a folder.
-func WritePage(dir string, in page.Input, png bool) error {
+// WritePage writes report.html and, if wanted, its plots as SVG files into a folder.
+func WritePage(dir string, in page.Input, plots bool) error {
 	var buf bytes.Buffer
 	if err := page.Write(&buf, in); err != nil {
 		return err
@@ -49,7 +49,7 @@ func WritePage(dir string, in page.Input, png bool) error {
 	if err := disk.WriteFile(filepath.Join(dir, page.File), buf.Bytes(), 0o644); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
-	if !png {
+	if !plots {
 		return nil
 	}
 	if err := writePlots(filepath.Join(dir, PlotsFolder), in); err != nil {
@@ -67,11 +67,7 @@ func writePlots(dir string, in page.Input) error {
 		return err
 	}
 	for _, p := range list {
-		var buf bytes.Buffer
-		if err := p.PNG(&buf); err != nil {
-			return err
-		}
-		if err := disk.WriteFile(filepath.Join(dir, p.Name+".png"), buf.Bytes(), 0o644); err != nil {
+		if err := disk.WriteFile(filepath.Join(dir, p.Name+".svg"), []byte(p.SVG), 0o644); err != nil {
 			return err
 		}
 	}

@@ -65,7 +65,7 @@ func (s Sofar) Run() report.Run {
 
 // ReportOptions says what the page of a run holds.
 type ReportOptions struct {
-	PNG     bool // keep the plots as PNG images, too
+	Plots   bool // write the plots as SVG files, too
 	Ratings bool // fit a model of the placings
 	Warn    func(format string, args ...any)
 }
@@ -212,7 +212,7 @@ func (p *Played) WritePage(ctx context.Context) (err error) {
 	if p.Worths, p.WorthLeagues, err = u.collectors.worths(u.options.Warn); err != nil {
 		return err
 	}
-	return WritePage(u.path, Dated(u.path, p.Input), u.options.PNG)
+	return WritePage(u.path, Dated(u.path, p.Input), u.options.Plots)
 }
 
 // judge completes a report with the verdicts on the assertions.

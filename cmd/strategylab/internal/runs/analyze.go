@@ -57,7 +57,7 @@ func reportCommand(p *command.Process) *cli.Command {
 		Flags: []cli.Flag{
 			command.LevelFlag(),
 			&cli.StringFlag{Name: command.FlagOut, Usage: "`DIR`: folder to write to", DefaultText: "DIR"},
-			&cli.BoolFlag{Name: flagPNG, Usage: "write the plots as PNG, too"},
+			plotsFlag(),
 			ratingsFlag(),
 		},
 		Action: command.Action(p, writeReport, "DIR"),
@@ -71,11 +71,11 @@ func writeReport(p *command.Process, c *cli.Context) error {
 		return err
 	}
 	folder := cmp.Or(c.String(command.FlagOut), dir)
-	if err := lab.WritePage(p.Path(folder), lab.Dated(p.Path(dir), in), c.Bool(flagPNG)); err != nil {
+	if err := lab.WritePage(p.Path(folder), lab.Dated(p.Path(dir), in), c.Bool(flagPlots)); err != nil {
 		return command.Usagef("report %s: %w", dir, err)
 	}
 	where := "report in " + filepath.Join(folder, page.File)
-	if c.Bool(flagPNG) {
+	if c.Bool(flagPlots) {
 		where += ", plots in " + filepath.Join(folder, lab.PlotsFolder)
 	}
 	out.note("%s", where)

@@ -24,7 +24,7 @@ import (
 
 const (
 	flagNoReport = "no-report"
-	flagPNG      = "png"
+	flagPlots    = "plots"
 	flagResume   = "resume"
 	flagWatch    = "watch"
 	flagWeb      = "web"
@@ -65,7 +65,7 @@ func experimentCommand(p *command.Process) *cli.Command {
 			assertFlag(),
 			&cli.BoolFlag{Name: flagNoReport, Usage: "do not write report.html"},
 			ratingsFlag(),
-			&cli.BoolFlag{Name: flagPNG, Usage: "write the plots as PNG, too"},
+			plotsFlag(),
 			command.DetailsFlag(),
 			command.IsolateFlag(false), command.InProcessFlag(),
 		}, append(untilFlags(), clusterFlags()...)...),

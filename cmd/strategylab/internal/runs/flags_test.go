@@ -22,7 +22,7 @@ func withFlags(t *testing.T, line string, f func(c *cli.Context)) {
 	flags := slices.Concat(untilFlags(), []cli.Flag{
 		shardFlag(), recordsFlag(), command.SeedFlag(), command.FormatFlag("table", "json"), command.DetailsFlag(), command.ClusterFlag(),
 		&cli.IntFlag{Name: command.FlagRuns, Value: 100},
-		&cli.BoolFlag{Name: flagWatch}, &cli.BoolFlag{Name: flagConfirm}, &cli.BoolFlag{Name: flagWeb}, &cli.BoolFlag{Name: flagPNG},
+		&cli.BoolFlag{Name: flagWatch}, &cli.BoolFlag{Name: flagConfirm}, &cli.BoolFlag{Name: flagWeb}, &cli.BoolFlag{Name: flagPlots},
 		&cli.StringFlag{Name: flagRatings}, &cli.StringFlag{Name: flagAssert},
 	})
 	app := &cli.App{
@@ -135,7 +135,7 @@ func TestReadRecords(t *testing.T) {
 			}
 		})
 	}
-	for _, flag := range []string{"until best", "sprt x", "confirm", "watch", "web", "ratings x", "png", "cluster nats://h"} {
+	for _, flag := range []string{"until best", "sprt x", "confirm", "watch", "web", "ratings x", "plots", "cluster nats://h"} {
 		withFlags(t, "--records none --"+flag, func(c *cli.Context) {
 			name, _, _ := strings.Cut(flag, " ")
 			wantMistake(t, flag, (&experimentRun{output: output{c: c}}).readRecords(), "--"+name+" cannot be used with --records none: it needs the records of single leagues")

@@ -28,7 +28,7 @@ func mergeCommand(p *command.Process) *cli.Command {
 			assertFlag(),
 			&cli.BoolFlag{Name: flagNoReport, Usage: "do not write report.html"},
 			ratingsFlag(),
-			&cli.BoolFlag{Name: flagPNG, Usage: "write the plots as PNG, too"},
+			plotsFlag(),
 			command.DetailsFlag(),
 			command.IsolateFlag(false), command.InProcessFlag(),
 		},

@@ -57,6 +57,10 @@ func ratingsFlag() cli.Flag {
 	return &cli.StringFlag{Name: flagRatings, Usage: "`" + plackettLuce + "`: add a model of the placings"}
 }
 
+func plotsFlag() cli.Flag {
+	return &cli.BoolFlag{Name: flagPlots, Usage: "write the plots as SVG files, too"}
+}
+
 // wantsRatings reads --ratings and refuses ratings that would rank noise.
 func wantsRatings(c *cli.Context) (bool, error) {
 	switch name := c.String(flagRatings); name {
@@ -75,7 +79,7 @@ func (o *output) reportOptions() (*lab.ReportOptions, error) {
 	if err != nil || o.c.Bool(flagNoReport) {
 		return nil, err
 	}
-	return &lab.ReportOptions{PNG: o.c.Bool(flagPNG), Ratings: ratings, Warn: o.warn}, nil
+	return &lab.ReportOptions{Plots: o.c.Bool(flagPlots), Ratings: ratings, Warn: o.warn}, nil
 }
 
 // output is where and how a command prints what a run shows.

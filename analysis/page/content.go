@@ -23,7 +23,7 @@ type source struct {
 	Ranking, Matrix, Places, Learning, Trajectory *figure
 }
 
-func newSource(in Input) (*source, error) {
+func newSource(in Input) *source {
 	s := &source{Input: printable(in), Style: words.Typeset, TierOf: in.Run.Estimates.Ranking.TierOf()}
 	s.E = &s.Run.Estimates
 	g, err := population.NewGame(in.Run.Plan, &in.Run.Estimates, in.Mirrors, in.Leagues)
@@ -33,7 +33,8 @@ func newSource(in Input) (*source, error) {
 		s.View = population.NewView(g)
 		printableView(s.View)
 	}
-	return s, s.draw()
+	s.draw()
+	return s
 }
 
 func (s *source) name(i int) string { return s.E.Players[i].Name }

@@ -14,7 +14,8 @@ import (
 // figure is a plot with its caption. Narrow is empty if the wide plot scrolls on a small
 // screen.
 type figure struct {
-	name         string
+	name, label  string
+	plot         *plots.Figure
 	Wide, Narrow template.HTML
 	Caption      string
 }
@@ -22,43 +23,22 @@ type figure struct {
 // Name names the plot for readers who do not see it.
 func (f *figure) Name() string { return f.name }
 
-func newFigure(name string, plot *plots.Figure, label, caption string, narrow bool) (*figure, error) {
-	f := &figure{name: name, Caption: caption}
-	wide, err := plot.SVG(plots.Wide, label)
-	if err != nil {
-		return nil, fmt.Errorf("plot %s: %w", name, err)
-	}
-	f.Wide = template.HTML(wide)
+func newFigure(name string, plot *plots.Figure, label, caption string, narrow bool) *figure {
+	f := &figure{name: name, label: label, plot: plot, Caption: caption, Wide: template.HTML(plot.SVG(plots.Wide, label))}
 	if narrow {
-		small, err := plot.SVG(plots.Narrow, label)
-		if err != nil {
-			return nil, fmt.Errorf("plot %s: %w", name, err)
-		}
-		f.Narrow = template.HTML(small)
+		f.Narrow = template.HTML(plot.SVG(plots.Narrow, label))
 	}
-	return f, nil
+	return f
 }
 
-func (s *source) draw() error {
-	for _, part := range []struct {
-		to   **figure
-		make func() (*figure, error)
-	}{
-		{&s.Ranking, s.rankingPlot}, {&s.Matrix, s.matrixPlot}, {&s.Places, s.placesPlot},
-		{&s.Learning, s.learningPlot}, {&s.Trajectory, s.trajectoryPlot},
-	} {
-		f, err := part.make()
-		if err != nil {
-			return err
-		}
-		*part.to = f
-	}
-	return nil
+func (s *source) draw() {
+	s.Ranking, s.Matrix, s.Places = s.rankingPlot(), s.matrixPlot(), s.placesPlot()
+	s.Learning, s.Trajectory = s.learningPlot(), s.trajectoryPlot()
 }
 
-func (s *source) rankingPlot() (*figure, error) {
+func (s *source) rankingPlot() *figure {
 	if s.E.NothingToRank() {
-		return nil, nil
+		return nil
 	}
 	var rows []plots.Row
 	for _, i := range s.E.Order {
@@ -84,14 +64,14 @@ func (s *source) rankingPlot() (*figure, error) {
 		"Adjusted points per match of every strategy, with intervals, best first", caption, true)
 }
 
-func (s *source) matrixPlot() (*figure, error) {
+func (s *source) matrixPlot() *figure {
 	if s.Pair() {
-		return nil, nil
+		return nil
 	}
 	cells := s.Differs()
 	m := plots.Matrix{
 		RowAxis: "strategy", Axis: "opponent", Scale: "share of matches in which the choices differ",
-		Low: 0, Mid: 0.5, High: 1, Percent: true, Numbers: true,
+		Low: 0, Mid: 0.5, High: 1, Numbers: true,
 		Title: func(row, column int) string {
 			i, j := s.E.Order[row], s.E.Order[column]
 			return s.name(i) + " against " + s.name(j) + ": choices differ in " + s.Style.Share(cells[i][j])
@@ -122,10 +102,10 @@ func (s *source) matrixPlot() (*figure, error) {
 // mostCurves is the number of learning curves with a name.
 const mostCurves = 5
 
-func (s *source) learningPlot() (*figure, error) {
+func (s *source) learningPlot() *figure {
 	x := &s.Explanations
 	if !s.Explained() || len(x.Legs) < 2 {
-		return nil, nil
+		return nil
 	}
 	axes := plots.Axes{XLabel: "leg of the league", YLabel: "choices differ, % of matches", Height: 360}
 	for _, legs := range x.Legs {
@@ -150,9 +130,9 @@ func (s *source) learningPlot() (*figure, error) {
 	return newFigure("learning", plots.Curves(curves, axes), "Learning curves: how often choices differ, by leg of the league", caption, true)
 }
 
-func (s *source) trajectoryPlot() (*figure, error) {
+func (s *source) trajectoryPlot() *figure {
 	if s.View == nil || s.View.Trajectory == nil || len(s.View.Trajectory.Steps) < 2 {
-		return nil, nil
+		return nil
 	}
 	steps, order := s.View.Trajectory.Steps, words.BySize(s.View)
 	axes := plots.Axes{XLabel: "generation", YLabel: "share of the population, %", LogX: true, Height: 360}
@@ -178,10 +158,10 @@ func (s *source) trajectoryPlot() (*figure, error) {
 const mostCardCurves = 60
 
 // Curve is the learning curve of one strategy for its card; empty for none.
-func (s *source) Curve(i int) (template.HTML, error) {
+func (s *source) Curve(i int) template.HTML {
 	x := &s.Explanations
 	if len(s.E.Players) > mostCardCurves || len(x.Legs) < 2 {
-		return "", nil
+		return ""
 	}
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, p := range x.Players {
@@ -192,16 +172,15 @@ func (s *source) Curve(i int) (template.HTML, error) {
 		}
 	}
 	if low > high {
-		return "", nil
+		return ""
 	}
-	axes := plots.Axes{XLabel: "leg", YLabel: "differ, %", Height: 150, Bare: true, YMin: max(0, low-1), YMax: min(100, high+1)}
+	axes := plots.Axes{XLabel: "leg", YLabel: "differ, %", Height: 150, YMin: max(0, low-1), YMax: min(100, high+1)}
 	var c plots.Curve
 	for b, e := range x.Players[i].Learning {
 		axes.X = append(axes.X, float64(x.Legs[b][0]+x.Legs[b][1])/2)
 		c.Y, c.Low, c.High = append(c.Y, 100*e.Estimate), append(c.Low, 100*e.Low), append(c.High, 100*e.High)
 	}
-	svg, err := plots.Curves([]plots.Curve{c}, axes).SVG(plots.Narrow, "Learning curve of "+s.name(i)+": how often choices differ, by leg")
-	return template.HTML(svg), err
+	return template.HTML(plots.Curves([]plots.Curve{c}, axes).SVG(plots.Narrow, "Learning curve of "+s.name(i)+": how often choices differ, by leg"))
 }
 
 // PlaceShares has how often each strategy had each place in a league, by field index
@@ -223,13 +202,13 @@ func (s *source) PlaceShares() [][]float64 {
 	return shares
 }
 
-func (s *source) placesPlot() (*figure, error) {
+func (s *source) placesPlot() *figure {
 	shares := s.PlaceShares()
 	if shares == nil {
-		return nil, nil
+		return nil
 	}
 	m := plots.Matrix{
-		RowAxis: "strategy", Axis: "place in the league, by points", Scale: "share of leagues", Percent: true, Numbers: len(shares) <= 16,
+		RowAxis: "strategy", Axis: "place in the league, by points", Scale: "share of leagues", Numbers: len(shares) <= 16,
 		Title: func(row, column int) string {
 			i := s.E.Order[row]
 			return fmt.Sprintf("%s: place %d in %s of leagues", s.name(i), column+1, s.Style.Percent(shares[i][column]))

@@ -18,13 +18,7 @@ func NewLive(run report.Run) (Live, error) {
 	var l Live
 	s := &source{Input: printable(Input{Run: run}), Style: words.Typeset, TierOf: run.Estimates.Ranking.TierOf()}
 	s.E = &s.Run.Estimates
-	var err error
-	if s.Ranking, err = s.rankingPlot(); err == nil {
-		s.Matrix, err = s.matrixPlot()
-	}
-	if err != nil {
-		return l, err
-	}
+	s.Ranking, s.Matrix = s.rankingPlot(), s.matrixPlot()
 	for _, part := range []struct {
 		name   string
 		to     *template.HTML

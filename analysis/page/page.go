@@ -62,12 +62,8 @@ func Theme() string { return themeCSS }
 
 // Write writes the page.
 func Write(w io.Writer, in Input) error {
-	c, err := newSource(in)
-	if err != nil {
-		return fmt.Errorf("write report: %w", err)
-	}
 	var buf bytes.Buffer
-	if err := document().Execute(&buf, c); err != nil {
+	if err := document().Execute(&buf, newSource(in)); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	if _, err := w.Write(buf.Bytes()); err != nil {
@@ -79,22 +75,19 @@ func Write(w io.Writer, in Input) error {
 // Plot is a plot of the page as a separate file.
 type Plot struct {
 	Name string // "ranking", without an extension
-	SVG  string
+	SVG  string // an SVG file that stands alone
 }
 
 // Plots returns the plots of the page, except those of single strategies.
-func Plots(in Input) ([]Plot, error) {
-	c, err := newSource(in)
-	if err != nil {
-		return nil, err
-	}
+func Plots(in Input) []Plot {
+	c := newSource(in)
 	var list []Plot
 	for _, f := range []*figure{c.Ranking, c.Matrix, c.Places, c.Learning, c.Trajectory} {
 		if f != nil {
-			list = append(list, Plot{f.name, string(f.Wide)})
+			list = append(list, Plot{f.name, f.plot.File(plots.Wide, f.label)})
 		}
 	}
-	return list, nil
+	return list
 }
 
 // styles is the style sheet with the colours of the plots.

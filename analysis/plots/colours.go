@@ -1,9 +1,6 @@
 package plots
 
-import (
-	"fmt"
-	"image/color"
-)
+import "fmt"
 
 // role is the purpose of a colour.
 type role int
@@ -22,84 +19,78 @@ const (
 const (
 	seriesColours = 7
 	scaleSteps    = 21 // of the scale of a heat map, an odd number
+	halfScale     = scaleSteps / 2
 	scale         = series + seriesColours
-	roles         = int(scale) + scaleSteps
+	roles         = scale + scaleSteps
 )
 
-// palette has the colours that are not on the scale, by theme. Series are those of M.
-// Okabe and K. Ito (Color Universal Design, 2008) without yellow, which is invisible on
+const (
+	light = iota
+	dark
+)
+
+// rgb is a colour, 0xrrggbb.
+type rgb int
+
+func (c rgb) String() string { return fmt.Sprintf("#%06x", int(c)) }
+
+// palette has the colours that are not on the scale, light and dark. Series are those of
+// M. Okabe and K. Ito (Color Universal Design, 2008) without yellow, which is invisible on
 // white.
-var palette = [scale]struct{ light, dark color.RGBA }{
-	ink:        {color.RGBA{0x1f, 0x23, 0x28, 0xff}, color.RGBA{0xe6, 0xe9, 0xee, 0xff}},
-	muted:      {color.RGBA{0x5c, 0x64, 0x6f, 0xff}, color.RGBA{0xa0, 0xa8, 0xb4, 0xff}},
-	grid:       {color.RGBA{0xe3, 0xe6, 0xea, 0xff}, color.RGBA{0x30, 0x36, 0x3e, 0xff}},
-	faint:      {color.RGBA{0xc6, 0xcc, 0xd4, 0xff}, color.RGBA{0x48, 0x50, 0x5b, 0xff}},
-	behind:     {color.RGBA{0xde, 0xe3, 0xe9, 0xff}, color.RGBA{0x37, 0x3e, 0x48, 0xff}},
-	paper:      {color.RGBA{0xff, 0xff, 0xff, 0xff}, color.RGBA{0x16, 0x1a, 0x1f, 0xff}},
-	band:       {color.RGBA{0xf0, 0xf3, 0xf8, 0xff}, color.RGBA{0x20, 0x26, 0x2d, 0xff}},
-	series:     {color.RGBA{0x00, 0x72, 0xb2, 0xff}, color.RGBA{0x58, 0xa9, 0xe0, 0xff}},
-	series + 1: {color.RGBA{0xd5, 0x5e, 0x00, 0xff}, color.RGBA{0xf0, 0x8a, 0x4b, 0xff}},
-	series + 2: {color.RGBA{0x00, 0x8f, 0x68, 0xff}, color.RGBA{0x3f, 0xc5, 0x9b, 0xff}},
-	series + 3: {color.RGBA{0xb8, 0x5c, 0x92, 0xff}, color.RGBA{0xe0, 0x97, 0xc2, 0xff}},
-	series + 4: {color.RGBA{0x2f, 0x9b, 0xd8, 0xff}, color.RGBA{0x8f, 0xd0, 0xf5, 0xff}},
-	series + 5: {color.RGBA{0xc4, 0x85, 0x00, 0xff}, color.RGBA{0xf2, 0xc0, 0x55, 0xff}},
-	series + 6: {color.RGBA{0x4a, 0x4f, 0x57, 0xff}, color.RGBA{0xc2, 0xc8, 0xd0, 0xff}},
+var palette = [scale][2]rgb{
+	ink:        {0x1f2328, 0xe6e9ee},
+	muted:      {0x5c646f, 0xa0a8b4},
+	grid:       {0xe3e6ea, 0x30363e},
+	faint:      {0xc6ccd4, 0x48505b},
+	behind:     {0xdee3e9, 0x373e48},
+	paper:      {0xffffff, 0x161a1f},
+	band:       {0xf0f3f8, 0x20262d},
+	series:     {0x0072b2, 0x58a9e0},
+	series + 1: {0xd55e00, 0xf08a4b},
+	series + 2: {0x008f68, 0x3fc59b},
+	series + 3: {0xb85c92, 0xe097c2},
+	series + 4: {0x2f9bd8, 0x8fd0f5},
+	series + 5: {0xc48500, 0xf2c055},
+	series + 6: {0x4a4f57, 0xc2c8d0},
 }
 
-// The ends and the middle of the scale: orange below, blue above.
-var (
-	scaleLight = [3]color.RGBA{{0xb3, 0x58, 0x06, 0xff}, {0xf4, 0xf4, 0xf2, 0xff}, {0x05, 0x4f, 0x96, 0xff}}
-	scaleDark  = [3]color.RGBA{{0xf0, 0x9a, 0x3e, 0xff}, {0x26, 0x2b, 0x32, 0xff}, {0x58, 0xb0, 0xf2, 0xff}}
-)
+// scaleColours are the low end, the middle and the high end of the scale.
+var scaleColours = [3][2]rgb{{0xb35806, 0xf09a3e}, {0xf4f4f2, 0x262b32}, {0x054f96, 0x58b0f2}}
 
-// colour returns the light colour of a role; the roles of the scale follow it.
-func colour(r role) color.RGBA {
+// in returns the colour of a role in a theme.
+func (r role) in(theme int) rgb {
 	if r < scale {
-		return palette[r].light
+		return palette[r][theme]
 	}
-	return step(scaleLight, int(r-scale))
+	from, to, t := scaleColours[1][theme], scaleColours[2][theme], rgb(r-scale-halfScale)
+	if t < 0 {
+		to, t = scaleColours[0][theme], -t
+	}
+	var mixed rgb
+	for _, shift := range []int{16, 8, 0} {
+		mixed |= ((from>>shift&0xff)*(halfScale-t) + (to>>shift&0xff)*t) / halfScale << shift
+	}
+	return mixed
 }
 
-func darkColour(r role) color.RGBA {
-	if r < scale {
-		return palette[r].dark
-	}
-	return step(scaleDark, int(r-scale))
-}
-
-// step interpolates a scale.
-func step(ends [3]color.RGBA, i int) color.RGBA {
-	const half = scaleSteps / 2
-	from, to, t := ends[1], ends[2], i-half
-	if i < half {
-		to, t = ends[0], half-i
-	}
-	mix := func(a, b uint8) uint8 { return uint8((int(a)*(half-t) + int(b)*t) / half) }
-	return color.RGBA{mix(from.R, to.R), mix(from.G, to.G), mix(from.B, to.B), 0xff}
-}
-
-// seriesRole is the colour of a series, from 0; curves with the same colour after seven
-// differ in their dashes.
-func seriesRole(i int) role { return series + role(i%seriesColours) }
+func (r role) variable() string { return fmt.Sprintf("--plot-%d", int(r)) }
 
 // scaleRole is the colour of a value on a scale from low over mid to high.
 func scaleRole(v, low, mid, high float64) role {
-	const half = scaleSteps / 2
-	t := 0.0
-	switch {
-	case v > mid && high > mid:
-		t = (v - mid) / (high - mid)
-	case v < mid && low < mid:
-		t = (v - mid) / (mid - low)
+	reach := high - mid
+	if v < mid {
+		reach = mid - low
 	}
-	return scale + role(half+int(max(-1, min(1, t))*(half+0.499)))
+	t := (v - mid) / max(reach, 1e-9)
+	return scale + role(halfScale+int(max(-1, min(1, t))*(halfScale+0.499)))
 }
 
-// strong reports that a step is so far from the middle of the scale that text on it
-// must have the colour of the background.
-func strong(r role) bool {
-	d := int(r-scale) - scaleSteps/2
-	return max(d, -d) > scaleSteps/3
+// readable is the colour of text on a step of the scale.
+func readable(r role) role {
+	if d := int(r-scale) - halfScale; max(d, -d) > scaleSteps/3 {
+		return paper
+	}
+	return ink
 }
 
 // Variable is a CSS variable in the SVG of a plot.
@@ -111,32 +102,8 @@ type Variable struct {
 // Variables returns the CSS variables of all plots.
 func Variables() []Variable {
 	list := make([]Variable, roles)
-	for r := range list {
-		list[r] = Variable{role(r).variable(), hex(colour(role(r))), hex(darkColour(role(r)))}
+	for r := range roles {
+		list[r] = Variable{r.variable(), r.in(light).String(), r.in(dark).String()}
 	}
 	return list
 }
-
-func hex(c color.RGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
-
-// translucent is the colour of a band that lines show through.
-func translucent(c color.RGBA) color.NRGBA { return color.NRGBA{c.R, c.G, c.B, 0x30} }
-
-func (r role) variable() string { return fmt.Sprintf("--plot-%d", int(r)) }
-
-// roleOf returns the role of a colour, as SVG writes it. Translucent colours come out
-// of the canvas one off.
-func roleOf(text string) (role, bool) {
-	var c color.RGBA
-	if _, err := fmt.Sscanf(text, "#%02x%02x%02x", &c.R, &c.G, &c.B); err != nil {
-		return 0, false
-	}
-	for r := range role(roles) {
-		if k := colour(r); apart(k.R, c.R) <= 1 && apart(k.G, c.G) <= 1 && apart(k.B, c.B) <= 1 {
-			return r, true
-		}
-	}
-	return 0, false
-}
-
-func apart(a, b uint8) uint8 { return max(a, b) - min(a, b) }

@@ -1,139 +1,217 @@
-package plots_test
+package plots
 
 import (
 	"encoding/xml"
+	"fmt"
 	"io"
 	"math"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
-	"github.com/strategylab/strategylab/analysis/plots"
 )
 
-func figures() map[string]*plots.Figure {
+var undefined = math.NaN()
+
+func figures() map[string]*Figure {
 	estimate := func(x float64) analysis.Estimate {
 		return analysis.Estimate{Estimate: x, Low: x - 0.01, High: x + 0.02}
 	}
-	none := analysis.Estimate{Estimate: math.NaN(), High: 1}
-	square := func(n int) plots.Matrix {
-		m := plots.Matrix{RowAxis: "row", Axis: "column", Scale: "share", High: 1, Mid: 0.5, Percent: true, Numbers: true}
+	none := analysis.Estimate{Estimate: undefined, High: 1}
+	square := func(n int, names string) Matrix {
+		m := Matrix{RowAxis: "row", Axis: "column", Scale: "share", High: 1, Mid: 0.5, Numbers: true}
+		m.Title = func(i, j int) string { return fmt.Sprintf("<%d> against %d", i, j) }
 		for i := range n {
-			m.Rows = append(m.Rows, strings.Repeat("x", i%30+1))
+			m.Rows = append(m.Rows, strings.Repeat(names, i%30+1))
 			m.Cells = append(m.Cells, make([]float64, n))
-			m.Cells[i][i] = math.NaN()
+			m.Cells[i][i] = undefined
 		}
 		m.Columns = m.Rows
 		return m
 	}
-	return map[string]*plots.Figure{
-		"intervals":     plots.Intervals([]plots.Row{{Name: "a<b>&\"c\x00", Value: estimate(1.3), Behind: estimate(1.31)}, {Name: "b", Value: none, Behind: none, Group: "9"}}, "points"),
-		"one":           plots.Intervals([]plots.Row{{Name: "a", Value: analysis.Estimate{Estimate: 1, Low: 1, High: 1}}}, "points"),
-		"no rows":       plots.Intervals(nil, "points"),
-		"curves":        plots.Curves([]plots.Curve{{Name: "a", Y: []float64{1, math.NaN(), 3}, Low: []float64{0, 0, 2}, High: []float64{2, 3, 4}}, {Name: "b", Y: []float64{1, 1, 1}, Faint: true}}, plots.Axes{X: []float64{1, 2, 3}, XLabel: "leg", YLabel: "%", Height: 300}),
-		"one point":     plots.Curves([]plots.Curve{{Name: "a", Y: []float64{2}}}, plots.Axes{X: []float64{1}, XLabel: "leg", YLabel: "%", Height: 300}),
-		"nothing known": plots.Curves([]plots.Curve{{Name: "a", Y: []float64{math.NaN(), math.NaN()}, Low: []float64{math.NaN(), math.NaN()}, High: []float64{math.NaN(), math.NaN()}}}, plots.Axes{X: []float64{0, 5000}, LogX: true, XLabel: "leg", YLabel: "%", Height: 300}),
-		"matrix":        plots.Heatmap(square(5)),
-		"large matrix":  plots.Heatmap(square(80)),
+	places := square(12, "x")
+	places.Mid, places.Columns = 0, strings.Fields("1 2 3 4 5 6 7 8 9 10 11 12")
+	rows := []Row{{Name: strings.Repeat("W", 40), Value: estimate(1.25), Group: "tier 9"}}
+	for _, x := range []float64{1.31, 1.32, 1.33, 1.34, 1.35, 0.2, 7} {
+		rows = append(rows, Row{Name: "short", Value: estimate(x), Behind: estimate(x), Group: "tier 10"})
+	}
+	var named []Curve
+	for range 7 {
+		named = append(named, Curve{Name: strings.Repeat("long name ", 5), Y: []float64{0, 100}})
+	}
+	return map[string]*Figure{
+		"intervals":     Intervals([]Row{{Name: "a<b>&\"c\x00", Value: estimate(1.3), Behind: estimate(1.31)}, {Name: "b", Value: none, Behind: none, Group: "9"}}, "points"),
+		"one":           Intervals([]Row{{Name: "a", Value: analysis.Estimate{Estimate: 1, Low: 1, High: 1}}}, "points"),
+		"no rows":       Intervals(nil, "points"),
+		"off the scale": Intervals(rows, "points per match"),
+		"curves":        Curves([]Curve{{Name: "a", Y: []float64{1, undefined, 3}, Low: []float64{0, 0, 2}, High: []float64{2, 3, 4}}, {Name: "b", Y: []float64{1, 1, 1}, Faint: true}}, Axes{X: []float64{1, 2, 3}, XLabel: "leg", YLabel: "%", Height: 300}),
+		"many names":    Curves(named, Axes{X: []float64{0, 1e6}, LogX: true, XLabel: "generation", YLabel: "%", Height: 300}),
+		"no names":      Curves([]Curve{{Y: []float64{0, 100}}}, Axes{X: []float64{1, 1000}, XLabel: "leg", YLabel: "%", Height: 150, YMin: 1, YMax: 99}),
+		"one point":     Curves([]Curve{{Name: "a", Y: []float64{2}}}, Axes{X: []float64{1}, XLabel: "leg", YLabel: "%", Height: 300}),
+		"nothing known": Curves([]Curve{{Name: "a", Y: []float64{undefined, undefined}, Low: []float64{undefined, undefined}, High: []float64{undefined, undefined}}}, Axes{X: []float64{0, 5000}, LogX: true, XLabel: "leg", YLabel: "%", Height: 300}),
+		"matrix":        Heatmap(square(5, "x")),
+		"wide matrix":   Heatmap(square(45, "W")),
+		"large matrix":  Heatmap(square(130, "x")),
+		"places":        Heatmap(places),
+		"no cells":      Heatmap(Matrix{RowAxis: "i", Axis: "column", Scale: "share", High: 1}),
 	}
 }
 
-// TestSVG holds that every plot, however little there is to draw, is sound XML, has
-// its colours from variables, and says what it is.
-func TestSVG(t *testing.T) {
+// box is where a text is, by the estimate of its width.
+type box struct {
+	text                     string
+	left, top, right, bottom float64
+}
+
+// boxes reads a figure as XML and returns the places of its texts.
+func boxes(t *testing.T, svg string) (list []box) {
+	t.Helper()
+	value := func(e xml.StartElement, name string) string {
+		for _, a := range e.Attr {
+			if a.Name.Local == name {
+				return a.Value
+			}
+		}
+		return ""
+	}
+	for d := xml.NewDecoder(strings.NewReader(svg)); ; {
+		token, err := d.Token()
+		if err == io.EOF {
+			return list
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, ok := token.(xml.StartElement)
+		if !ok || e.Name.Local != "text" {
+			continue
+		}
+		var text string
+		if err := d.DecodeElement(&text, &e); err != nil {
+			t.Fatal(err)
+		}
+		size, _ := strconv.ParseFloat(value(e, "font-size"), 64)
+		x, _ := strconv.ParseFloat(value(e, "x"), 64)
+		y, _ := strconv.ParseFloat(value(e, "y"), 64)
+		width := widest(size, text)
+		along := -width * map[string]float64{"start": 0, "middle": 0.5, "end": 1}[value(e, "text-anchor")]
+		if n, _ := fmt.Sscanf(value(e, "transform"), "translate(%f %f) rotate(-90)", &x, &y); n == 2 {
+			list = append(list, box{text, x - 0.76*size, y - along - width, x + 0.04*size, y - along})
+		} else {
+			list = append(list, box{text, x + along, y - 0.76*size, x + along + width, y + 0.04*size})
+		}
+	}
+}
+
+// TestTexts holds that in every plot, however little there is to draw, no text is cut off
+// by the edge and none lies on another.
+func TestTexts(t *testing.T) {
 	t.Parallel()
-	bare := regexp.MustCompile(`(?:fill|stroke):#`)
 	for name, f := range figures() {
-		for _, width := range []float64{plots.Narrow, plots.Wide} {
-			svg, err := f.SVG(width, `what "it" <shows>`)
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
+		for _, width := range []float64{Narrow, Wide} {
+			svg := f.SVG(width, name)
+			var w, h float64
+			if _, err := fmt.Sscanf(svg[strings.Index(svg, "viewBox"):], `viewBox="0 0 %f %f"`, &w, &h); err != nil || w != width {
+				t.Errorf("%s: width %v, want %v, error %v", name, w, width, err)
 			}
-			if !strings.HasPrefix(svg, "<svg ") || !strings.Contains(svg, `aria-label="what &#34;it&#34; &lt;shows&gt;"`) {
-				t.Errorf("%s begins with %.200s", name, svg)
-			}
-			if strings.Contains(svg, `d="Z`) {
-				t.Errorf("%s has an area without a corner, which browsers report as an error", name)
-			}
-			if strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
-				t.Errorf("%s has a number that does not exist", name)
-			}
-			if strings.Contains(svg, "<image") != (name == "large matrix") ||
-				strings.Count(svg, "<image") != strings.Count(svg, `preserveAspectRatio="none"`) {
-				t.Errorf("%s: a picture does not fill its frame, or there is one where there should be none", name)
-			}
-			if m := bare.FindStringIndex(svg); m != nil {
-				t.Errorf("%s has a colour that no page can change: %.60s", name, svg[m[0]:])
-			}
-			for d := xml.NewDecoder(strings.NewReader(svg)); ; {
-				if _, err := d.Token(); err == io.EOF {
-					break
-				} else if err != nil {
-					t.Fatalf("%s: %v", name, err)
+			list := boxes(t, svg)
+			for i, a := range list {
+				if a.text == "" || a.left < 0 || a.top < 0 || a.right > w || a.bottom > h {
+					t.Errorf("%s: text %q leaves the plot of %v x %v: %+v", name, a.text, w, h, a)
+				}
+				for _, b := range list[:i] {
+					if min(a.right, b.right)-max(a.left, b.left) > 0.5 && min(a.bottom, b.bottom)-max(a.top, b.top) > 0.5 {
+						t.Errorf("%s, width %v: texts lie on one another: %+v %+v", name, width, a, b)
+					}
 				}
 			}
 		}
 	}
 }
 
-// TestColours holds that colours tell roles apart and can be read on their ground.
-func TestColours(t *testing.T) {
+// TestSVG holds that a page can change every colour of a plot, and that a file needs no
+// page.
+func TestSVG(t *testing.T) {
 	t.Parallel()
-	seen := map[string]string{}
-	list := plots.Variables()
-	for _, v := range list {
-		if other, twice := seen[v.Light]; twice {
-			t.Errorf("%s and %s have one colour, so one would get the variable of the other", v.Name, other)
+	fixed, size := regexp.MustCompile(`"#[0-9a-f]{6}"`), regexp.MustCompile(`^<svg [^>]*width="760" height="[0-9]+"`)
+	for name, f := range figures() {
+		svg, file := f.SVG(Wide, `what "it" <shows>`), f.File(Wide, name)
+		if !strings.HasPrefix(svg, `<svg xmlns="http://www.w3.org/2000/svg" `) || !strings.Contains(svg, `aria-label="what &#34;it&#34; &lt;shows&gt;"`) {
+			t.Errorf("%s begins with %.200s", name, svg)
 		}
-		seen[v.Light] = v.Name
-	}
-	// By the order of the roles: ink, muted; paper is the fifth from there, and bands follow it.
-	paper := list[5]
-	if paper.Light != "#ffffff" {
-		t.Fatalf("paper is %s", paper.Light)
-	}
-	for _, text := range list[:2] {
-		if c := contrast(t, text.Light, paper.Light); c < 4.5 {
-			t.Errorf("%s has a contrast of %.1f in the light", text.Name, c)
+		if strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") || strings.Contains(svg, "%!") {
+			t.Errorf("%s has a number that does not exist:\n%s", name, svg)
 		}
-		if c := contrast(t, text.Dark, paper.Dark); c < 4.5 {
-			t.Errorf("%s has a contrast of %.1f in the dark", text.Name, c)
+		if c := fixed.FindString(svg); c != "" {
+			t.Errorf("%s has a colour that no page can change: %s", name, c)
 		}
-	}
-	if c := contrast(t, list[0].Light, list[6].Light); c < 4.5 {
-		t.Errorf("text on a band has a contrast of %.1f in the light", c)
-	}
-	if c := contrast(t, list[0].Dark, list[6].Dark); c < 4.5 {
-		t.Errorf("text on a band has a contrast of %.1f in the dark", c)
-	}
-	for _, line := range list[7:14] {
-		if c := contrast(t, line.Light, paper.Light); c < 3 {
-			t.Errorf("%s has a contrast of %.1f in the light", line.Name, c)
+		if strings.Contains(file, "var(") || !size.MatchString(file) || len(boxes(t, file)) != len(boxes(t, svg)) {
+			t.Errorf("the file of %s needs a page:\n%.300s", name, file)
 		}
-		if c := contrast(t, line.Dark, paper.Dark); c < 3 {
-			t.Errorf("%s has a contrast of %.1f in the dark", line.Name, c)
+		if svg != f.SVG(Wide, `what "it" <shows>`) {
+			t.Errorf("%s has other bytes when it is drawn again", name)
 		}
 	}
 }
 
-// contrast is that of two colours by the Web Content Accessibility Guidelines 2.1.
-func contrast(t *testing.T, a, b string) float64 {
-	t.Helper()
-	luminance := func(hex string) float64 {
-		var sum float64
-		for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
-			n := strings.Index("0123456789abcdef", hex[1+2*i:2+2*i])*16 + strings.Index("0123456789abcdef", hex[2+2*i:3+2*i])
-			v := float64(n) / 255
-			if v <= 0.04045 {
-				v /= 12.92
-			} else {
-				v = math.Pow((v+0.055)/1.055, 2.4)
-			}
-			sum += weight * v
-		}
-		return sum
+// TestCells holds that each cell of a heat map says what it is, and that a large one has
+// no element for each.
+func TestCells(t *testing.T) {
+	t.Parallel()
+	small, large := figures()["matrix"].SVG(Wide, ""), figures()["large matrix"].SVG(Wide, "")
+	if n := strings.Count(small, "<title>"); n != 20 || !strings.Contains(small, "<title>&lt;1&gt; against 3</title>") {
+		t.Errorf("%d titles of 20 cells:\n%s", n, small)
 	}
-	x, y := luminance(a), luminance(b)
-	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+	if n := strings.Count(large, ".5h1"); n != 130*129 || strings.Contains(large, "<title>") {
+		t.Errorf("%d of %d cells", n, 130*129)
+	}
+}
+
+// TestNamedCurves: names at the ends of curves are in their order, whatever pushes them.
+func TestNamedCurves(t *testing.T) {
+	t.Parallel()
+	p := plane{y: axis{high: 1, from: 300}}
+	var got []string
+	for _, l := range p.named([]Curve{
+		{Name: "low", Y: []float64{1, 0}}, {Name: "high", Y: []float64{0, 1}}, {Name: "grey", Y: []float64{1}, Faint: true},
+		{Name: "middle", Y: []float64{0.5, undefined}}, {Name: "second", Y: []float64{0.5}}, {Name: "unknown", Y: []float64{undefined}},
+	}, 100) {
+		got = append(got, fmt.Sprintf("%s %v", l.label, l.y))
+	}
+	if want := "high 0, middle 150, second 164, low 286, unknown 300"; strings.Join(got, ", ") != want {
+		t.Errorf("names are at %q, want %q", got, want)
+	}
+}
+
+func TestSpan(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		curves    []Curve
+		low, high float64
+	}{
+		"nothing":   {nil, 0, 1},
+		"undefined": {[]Curve{{Y: []float64{undefined}}}, 0, 1},
+		"lines":     {[]Curve{{Y: []float64{1, undefined, 2}}, {Y: []float64{1.5}}}, 0.96, 2.04},
+		"bands":     {[]Curve{{Y: []float64{1}, Low: []float64{0}, High: []float64{10}}}, -0.4, 10.4},
+		"constant":  {[]Curve{{Y: []float64{5, 5}}}, 4.999, 5.001},
+	} {
+		if low, high := span(tt.curves); math.Abs(low-tt.low) > 1e-12 || math.Abs(high-tt.high) > 1e-12 {
+			t.Errorf("%s: %v to %v, want %v to %v", name, low, high, tt.low, tt.high)
+		}
+	}
+}
+
+func TestShorten(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{"short": "short", "a rather long name": "a rather l…", "短い名前短い名前": "短い名前短…", "WWWWWWW": "WWWWW…"} {
+		got := shorten(in, 10, 66)
+		if got != want || widest(10, got) > 66 {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+	if got := printable("5\u00a0%\n\x7f\u202e\xff"); got != "5\u00a0%???\ufffd" {
+		t.Errorf("printable: %q", got)
+	}
 }

@@ -62,11 +62,7 @@ func writePlots(dir string, in page.Input) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	list, err := page.Plots(in)
-	if err != nil {
-		return err
-	}
-	for _, p := range list {
+	for _, p := range page.Plots(in) {
 		if err := disk.WriteFile(filepath.Join(dir, p.Name+".svg"), []byte(p.SVG), 0o644); err != nil {
 			return err
 		}

@@ -170,7 +170,6 @@ var onlyIn = []struct{ dependency, home, why string }{
 	{"github.com/hashicorp", "plugins", "a strategy is a Factory; that it runs in another process is a detail of plugins"},
 	{"google.golang.org", "plugins", "gRPC is how a plugin is spoken to, and nothing else"},
 	{"gonum.org/v1/gonum", "analysis", "numbers with uncertainty are made in one place and handed on as values"},
-	{"gonum.org/v1/plot", "analysis/plots", "pictures are made in one place, in one style"},
 	{"github.com/parquet-go/parquet-go", "analysis/export/parquet", "a file format for other programs is no concern of what counts, and has a program of its own"},
 	{"github.com/modelcontextprotocol", "host/mcptools", "the MCP standard is one way in; the league must not depend on it"},
 	{"github.com/google/jsonschema-go", "cmd/strategylab/internal/assistants", "schemas are made of Go types where a tool is described, and nowhere else"},

@@ -25,7 +25,7 @@ type processes struct {
 	running map[string]*running
 }
 
-const crashLegs = 10
+const crashLegs = 5
 
 // Agents try again for so long that whoever is killed is back in time, or soon
 // give up.

@@ -29,10 +29,9 @@ const (
 	// hostileTogether is how many scripts play in one league: each may be blamed for
 	// its own faults only.
 	hostileTogether = 10
-	// hostileSample is of how many scripts of a kind one plays in a plain run, which is
-	// about one of each kind; raceSample under the race detector and with -short.
-	hostileSample = 20
-	raceSample    = 40
+	// hostileSample is of how many scripts one plays under the race detector. A plain run
+	// also plays one for each kind of fault.
+	hostileSample = 40
 )
 
 // hostile is one script of the hostile set, with what its first two lines say.
@@ -72,42 +71,24 @@ func hostileSet(t *testing.T) (set []hostile) {
 	if len(set) < 40 {
 		t.Fatalf("%d hostile scripts, want at least 40", len(set))
 	}
-	switch {
-	case raced || testing.Short():
-		return sampled(t, set, func(hostile) string { return "" }, raceSample)
-	case !wholeSets:
-		return sampled(t, set, hostile.kind, hostileSample)
+	if wholeSets && !raced {
+		return set
 	}
-	return set
-}
-
-// wholeSets says that every hostile script plays, however long that takes.
-var wholeSets = os.Getenv("WHOLE_TESTS") != ""
-
-// sampled returns the first of so many scripts of each kind.
-func sampled(t *testing.T, set []hostile, kind func(hostile) string, of int) (sample []hostile) {
-	seen := make(map[string]int)
-	for _, h := range set {
-		k := kind(h)
-		if seen[k]%of == 0 {
+	var sample []hostile
+	faults := make(map[string]bool)
+	for i, h := range set {
+		if i%hostileSample == 0 || !raced && !faults[h.kinds[0]] {
 			sample = append(sample, h)
 		}
-		seen[k]++
+		faults[h.kinds[0]] = true
 	}
-	t.Logf("a sample of %d", len(sample))
 	return sample
-}
-
-// kind is what a script has in common with others: language, faults and limits.
-func (h hostile) kind() string {
-	return fmt.Sprint(filepath.Ext(h.path), slices.Sorted(slices.Values(h.kinds)), h.limits)
 }
 
 // TestHostileSet has each script of the set play among honest players. The command
 // lives, within its memory and a bounded time; it leaves no process behind; the honest
 // players' records are what they would have been beside anybody with the same answers; and
-// the report says what the script did wrong, and where. A plain run plays at least one
-// script of each language, kind of fault and limits.
+// the report says what the script did wrong, and where. A plain run plays one script for each kind of fault.
 func TestHostileSet(t *testing.T) {
 	t.Parallel()
 	for name, scripts := range together(hostileSet(t)) {

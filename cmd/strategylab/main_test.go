@@ -18,12 +18,22 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden parts of the scripts")
 
+// wholeSets says that tests leave nothing out, however long that takes.
+var wholeSets = os.Getenv("WHOLE_TESTS") != ""
+
+// oneWorker is a variable that a plain run sets to 1, since most experiments of tests play fewer leagues than it
+// costs to start a worker for each processor.
+const oneWorker = "STRATEGYLAB_WORKERS"
+
 // TestMain lets the test binary be the program and the processes that it starts, and the programs that come with it:
 // strategylab finds them on PATH. Their main functions have tests of their own. Tests wait for processes, so more
 // of them run at once than there are processors.
 func TestMain(m *testing.M) {
 	if new(lab.Lab).Service(os.Args) != nil {
 		os.Exit(realMain())
+	}
+	if !wholeSets {
+		_ = os.Setenv(oneWorker, "1")
 	}
 	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil { // -parallel overrides it
 		panic(err)
@@ -62,13 +72,14 @@ func TestScript(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup:               prepareResident,
-		// Under the race detector a process has several times its memory, so that a
-		// script ends it which would otherwise be warned.
 		Condition: func(name string) (bool, error) {
-			if name != "raced" {
-				return false, fmt.Errorf("unknown condition %q", name)
+			switch name {
+			case "raced": // a process has several times its memory, so that a script ends it which would otherwise be warned
+				return raced, nil
+			case "whole":
+				return wholeSets, nil
 			}
-			return raced, nil
+			return false, fmt.Errorf("unknown condition %q", name)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"digest":     sameDigest,

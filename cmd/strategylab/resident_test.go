@@ -92,6 +92,9 @@ type residentKey struct{}
 // prepareResident provides for the process of a script, which has the environment that
 // the script begins with.
 func prepareResident(env *testscript.Env) error {
+	if !wholeSets {
+		env.Setenv(oneWorker, "1")
+	}
 	r := &resident{env: env.Vars}
 	env.Values[residentKey{}] = r
 	env.Defer(func() {

@@ -92,7 +92,7 @@ func checkLuck(t *testing.T, est analysis.Estimates, luck []analysis.Sample) {
 // The theory of the game, met in leagues that were really played.
 func TestTheory(t *testing.T) {
 	t.Parallel()
-	acc, luck := played(t, 80, game.FairDraw().String())
+	acc, luck := played(t, 40, game.FairDraw().String())
 	est := acc.Estimates(analysis.DefaultLevel)
 	wide := acc.Estimates(1 - falseAlarm/float64(len(est.Pairs)))
 	checkLuck(t, est, luck)
@@ -126,7 +126,7 @@ func TestTheory(t *testing.T) {
 // Under a biased draw adjusting must still take out luck and nothing else.
 func TestTheoryUnderABiasedDraw(t *testing.T) {
 	t.Parallel()
-	acc, luck := played(t, 40, "weights:1=1,2=3")
+	acc, luck := played(t, 20, "weights:1=1,2=3")
 	est := acc.Estimates(analysis.DefaultLevel)
 	checkLuck(t, est, luck)
 	for _, pair := range est.Pairs {

@@ -48,7 +48,8 @@ func build(t testing.TB) string {
 			return
 		}
 		binary.path = filepath.Join(dir, "strategylab")
-		out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", binary.path, "../../cmd/strategylab").CombinedOutput()
+		// Go keeps what it has linked to run it.
+		out, err := exec.Command("go", "run", "-exec", "cp", "../../cmd/strategylab", binary.path).CombinedOutput()
 		if err != nil {
 			binary.err = fmt.Errorf("%w: %s", err, out)
 		}

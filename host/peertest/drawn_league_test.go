@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	draws    = flag.Int("draws", drawsFromEnv("PEERTEST_DRAWS", 12), "number of drawn leagues, and of leagues of drawn players")
+	draws    = flag.Int("draws", drawsFromEnv("PEERTEST_DRAWS", sampleOrAll(4, 12)), "number of drawn leagues, and of leagues of drawn players")
 	drawSeed = flag.Int("draw-seed", drawsFromEnv("PEERTEST_SEED", 1), "seed of the first draw; the others follow it")
 )
 
@@ -25,6 +25,14 @@ func drawsFromEnv(name string, otherwise int) int {
 		return n
 	}
 	return otherwise
+}
+
+// sampleOrAll returns the second number if nothing is to be left out.
+func sampleOrAll(sample, all int) int {
+	if os.Getenv("WHOLE_TESTS") != "" {
+		return all
+	}
+	return sample
 }
 
 // inLeague is how long a drawn league may take: all of it answers at once.

@@ -84,13 +84,13 @@ func oneIn(sample int, all []strategytest.Named) (some []strategytest.Named) {
 
 // unleashedSample and unseededSample are of how many behaviours a plain run tries one.
 const (
-	unleashedSample = 12
-	unseededSample  = 10
+	unleashedSample = 24
+	unseededSample  = 20
 )
 
 // TestIsolatedRuntimes holds scripts in processes of their own to everything
 // that holds for scripts in this one, in a process of its own, since it looks
-// at the size of the heap.
+// at the size of the heap. A plain run tries one language.
 func TestIsolatedRuntimes(t *testing.T) {
 	t.Parallel()
 	if *isolated {
@@ -99,7 +99,11 @@ func TestIsolatedRuntimes(t *testing.T) {
 	if testing.Short() || raced {
 		t.Skip("it starts hundreds of processes")
 	}
-	out, err := exec.CommandContext(t.Context(), os.Args[0], "-isolated", "-test.run", "^Test(Lua|JavaScript)Runtime$").CombinedOutput()
+	languages := "Lua"
+	if os.Getenv("WHOLE_TESTS") != "" {
+		languages += "|JavaScript"
+	}
+	out, err := exec.CommandContext(t.Context(), os.Args[0], "-isolated", "-test.run", "^Test("+languages+")Runtime$").CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}

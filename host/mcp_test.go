@@ -74,7 +74,7 @@ func TestClientsBesideALeague(t *testing.T) {
 		sockets := host.NewSockets()
 		defer sockets.Close()
 		network := &watched{Network: sockets, urls: map[string]string{}}
-		l := openLeague(t, network, 30, offer)
+		l := openLeague(t, network, 15, offer)
 		var reported atomic.Int64
 		l.Manager.Events = func(e manager.Event) {
 			if e.Kind == manager.MatchReported {
@@ -130,7 +130,7 @@ func useTools(t *testing.T, name, url, version string, want []string) {
 		return
 	}
 	defer c.Close()
-	for range 10 {
+	for range 4 {
 		list, err := c.ListTools(t.Context(), nil)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"testing"
 
@@ -131,6 +132,9 @@ func TestTransportsAgree(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
+			if os.Getenv("WHOLE_TESTS") == "" {
+				test.runs = min(test.runs, 2)
+			}
 			field := test.field(t)
 			n := cmp.Or(len(test.quarantined), len(field))
 			out := make([]bool, n)

@@ -118,8 +118,8 @@ func TestMisbehaviour(t *testing.T) {
 			}
 			field := []strategies.Factory{all[0], honest[0], honest[1]}
 			var there, without leagues
-			p := plan(60, 4, field)
-			p.Schema = results.PlanSchema1 // 60 leagues are too few for the experiment to quarantine it
+			p := plan(20, 4, field)
+			p.Schema = results.PlanSchema1 // 20 leagues are too few for the experiment to quarantine it
 			played(t, p, field, arena.Config{Block: 2}, &there)
 			if err := all[0].Close(); err != nil {
 				t.Error(err)

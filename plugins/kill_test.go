@@ -55,7 +55,7 @@ func host(mark string) {
 // behind. STRATEGYLAB_KILLS says how many; 100 are meant for a quiet machine.
 func TestKilledHost(t *testing.T) {
 	t.Parallel()
-	kills := 6
+	kills := 3
 	if n, err := strconv.Atoi(os.Getenv("STRATEGYLAB_KILLS")); err == nil {
 		kills = n
 	}

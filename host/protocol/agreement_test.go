@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -129,6 +130,7 @@ func mutate(t testing.TB, raw jsontext.Value, replacements []string, f func(path
 // every message that differs from one in one place, both say the same.
 func TestSchemasAndRulesAgree(t *testing.T) {
 	t.Parallel()
+	cases := 0
 	for _, mode := range []Mode{Strict, Tolerant} {
 		for _, asRequest := range []bool{false, true} {
 			for _, s := range samples(t) {
@@ -138,6 +140,9 @@ func TestSchemasAndRulesAgree(t *testing.T) {
 				}
 				if slices.Contains(alike, s.name) {
 					continue
+				}
+				if cases++; cases%4 != 0 && os.Getenv("WHOLE_TESTS") == "" {
+					continue // a quarter is a sample
 				}
 				t.Run(fmt.Sprintf("%v/request=%v/%s", mode, asRequest, s.name), func(t *testing.T) {
 					t.Parallel()

@@ -43,7 +43,7 @@ func (n *notes) Append(l *results.League) error {
 func digest(t *testing.T, f strategies.Factory, to experiments.Sink) string {
 	t.Helper()
 	field := []strategies.Factory{f, f, f, f}
-	p := plan(24, 4, field)
+	p := plan(12, 4, field)
 	a, err := arena.New(p, field, arena.Config{Block: 8})
 	if err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ func misbehave(args []string) {
 		fmt.Println("1|99|unix|/nowhere|grpc|")
 		_, _ = io.Copy(io.Discard, os.NewFile(3, "parent"))
 	case "noisy start":
-		for range 100_000 {
+		for range 20_000 {
 			fmt.Fprintln(os.Stderr, strings.Repeat("noise ", 100))
 		}
 		fmt.Fprint(os.Stderr, strings.Repeat("x", 1<<20))

@@ -81,7 +81,7 @@ function observe(outcome) { for (let i = 0; i < 50; i++) n += i }`
 	}
 	f := load(t, script, patient)
 	beside := sit(t, f, game.Key{3, 4})
-	for range 80 { // the interrupt comes at any moment of a call, or after it
+	for range 25 { // the interrupt comes at any moment of a call, or after it
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		s := sit(t, f, game.Key{})
 		for err := error(nil); err == nil; {

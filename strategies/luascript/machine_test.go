@@ -98,7 +98,7 @@ func TestOverrunsCannotBeCaught(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t, budget.Limits{Time: roomy.Time, Instructions: 1_000_000})
+			b := newBench(t, budget.Limits{Time: roomy.Time, Instructions: 200_000})
 			got, err := b.run(c.code)
 			if b.machine.over != c.want {
 				t.Errorf("gave %q, error %v, overrun %d, want overrun %d", got, err, b.machine.over, c.want)

@@ -112,7 +112,7 @@ func TestPowerIsWhatExperimentsHave(t *testing.T) {
 				t.Skip("plays for seconds: set WHOLE_TESTS to have it played")
 			}
 			if os.Getenv("WHOLE_TESTS") == "" {
-				tt.repetitions = 80
+				tt.repetitions = 40
 			}
 			s := power.Setup{Players: tt.players, Legs: tt.legs, Differ: 0.5, Level: 0.95, Chance: 0.8}
 			leagues, err := s.Leagues(power.Adjusted, tt.edge)

@@ -21,6 +21,14 @@ var update = flag.Bool("update", false, "rewrite the golden parts of the scripts
 // wholeSets says that tests leave nothing out, however long that takes.
 var wholeSets = os.Getenv("WHOLE_TESTS") != ""
 
+// whole skips a test in a plain run, and says what of it other tests show.
+func whole(t *testing.T, others string) {
+	t.Helper()
+	if !wholeSets {
+		t.Skip(others + "; WHOLE_TESTS=1 shows the rest")
+	}
+}
+
 // oneWorker is a variable that a plain run sets to 1, since most experiments of tests play fewer leagues than it
 // costs to start a worker for each processor.
 const oneWorker = "STRATEGYLAB_WORKERS"

@@ -212,7 +212,7 @@ func TestHostileSourcesOverMCP(t *testing.T) {
 	}
 	run := answer[assistants.RunOutput](a, "run_experiment", map[string]any{
 		"players": []any{luaPlayer("loops", "function choose() while true do end end"), luaPlayer("eats", "function choose() local s = 'x' while true do s = s .. s end end"), knownPlayer("random", 2)},
-		"runs":    5, "legs": 2,
+		"runs":    2, "legs": 2,
 	})
 	for _, p := range run.Players {
 		if hostile := p.Kind == "lua"; hostile != (p.Technical == p.Matches) || hostile != (len(p.Faults) > 0) {
@@ -230,6 +230,7 @@ func TestHostileSourcesOverMCP(t *testing.T) {
 // more of it.
 func TestExperimentTakesTooLong(t *testing.T) {
 	t.Parallel()
+	whole(t, "TestExperimentIsCalledOff ends an experiment")
 	notRaced(t)
 	const runs = 500_000
 	for most := time.Second; ; most *= 3 {

@@ -184,19 +184,19 @@ func (a *assistant) example(language string) string {
 func (a *assistant) story(mine assistants.Player) {
 	t, seed := a.t, uint64(7)
 	run := answer[assistants.RunOutput](a, "run_experiment", map[string]any{
-		"players": []any{mine, knownPlayer("random", 2), knownPlayer("markov-2", 1), knownPlayer("alternate", 1)}, "runs": 150, "seed": seed,
+		"players": []any{mine, knownPlayer("random", 2), knownPlayer("markov-2", 1), knownPlayer("alternate", 1)}, "runs": 60, "seed": seed,
 	})
 	a.mu.Lock()
 	progress := strings.Join(a.progress, "\n")
 	a.mu.Unlock()
-	if !strings.Contains(progress, "150 of 150 leagues") {
+	if !strings.Contains(progress, "60 of 60 leagues") {
 		t.Errorf("progress: %q", progress)
 	}
-	if run.Outcome.Leagues != 150 || run.Outcome.Stopped != "complete" || len(run.Players) != 5 || len(run.Outcome.Digest) != 64 {
+	if run.Outcome.Leagues != 60 || run.Outcome.Stopped != "complete" || len(run.Players) != 5 || len(run.Outcome.Digest) != 64 {
 		t.Fatalf("experiment: %+v", run)
 	}
 	again := answer[assistants.RunOutput](a, "run_experiment", map[string]any{
-		"players": []any{mine, knownPlayer("random", 2), knownPlayer("markov-2", 1), knownPlayer("alternate", 1)}, "runs": 150, "seed": seed,
+		"players": []any{mine, knownPlayer("random", 2), knownPlayer("markov-2", 1), knownPlayer("alternate", 1)}, "runs": 60, "seed": seed,
 	})
 	if !strings.Contains(run.Note, "confirm once without a seed") || len(run.OtherFields) < 2 || run.Players[0].Title == nil {
 		t.Errorf("no advice to confirm, no other fields or no titles: %+v", run)

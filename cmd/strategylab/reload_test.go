@@ -252,6 +252,7 @@ func TestReloadInMidLeague(t *testing.T) {
 // TestReloadOfAHousePlayer edits the script of a house player of a host.
 func TestReloadOfAHousePlayer(t *testing.T) {
 	t.Parallel()
+	whole(t, "TestReloadInMidLeague reloads a player")
 	edits := scriptEdits()["mine.lua"]
 	want := newWatched(t, "mine.lua", edits.text, true).play(func(int) {})
 	w := newWatched(t, "mine.lua", edits.text, true)

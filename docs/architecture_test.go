@@ -59,7 +59,7 @@ var may = map[string][]string{
 	"plugins":                     {"plugins/internal/memory", "plugins/internal/strategypb", "plugins/internal/wire", "plugins/subprocess", "strategies", "strategies/batch", "strategies/budget"},
 
 	// floor 3: what puts them to use
-	"strategies/catalog":         {"host/game", "strategies", "strategies/budget", "strategies/builtin", "strategies/script", "strategies/luascript", "strategies/jsscript", "strategies/wasmscript"},
+	"strategies/catalog":         {"host/disk", "host/game", "strategies", "strategies/budget", "strategies/builtin", "strategies/script", "strategies/luascript", "strategies/jsscript", "strategies/wasmscript"},
 	"plugins/isolate":            {"plugins", "plugins/subprocess", "strategies", "strategies/budget", "strategies/catalog"},
 	"experiments":                {"host/game", "host/results"},
 	"experiments/arena":          {"host/game", "host/results", "strategies", "experiments"},

@@ -1,5 +1,5 @@
-// Package disk holds the two things that files of record need and the standard
-// library does not offer: replacing a file so that a reader or a crash finds
+// Package disk holds what files of users and of record need and the standard library
+// does not offer: reading one that may be anything, replacing a file so that a reader or a crash finds
 // either the old or the new content, and a lock that a dead process cannot
 // keep.
 package disk
@@ -8,12 +8,48 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 )
+
+// ReadFile reads a regular file of at most this many bytes, with what the system knows of
+// it. A pipe or a device, which might never end, and a larger file are errors; symbolic
+// links are followed. The errors do not name the file.
+func ReadFile(name string, most int64) ([]byte, fs.FileInfo, error) {
+	info, err := os.Stat(name) // opening a pipe would wait for its writer
+	switch {
+	case err != nil:
+		return nil, nil, unnamed(err)
+	case !info.Mode().IsRegular():
+		return nil, info, errors.New("not a regular file")
+	case info.Size() > most:
+		return nil, info, fmt.Errorf("file has %d bytes, more than %d", info.Size(), most)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, info, unnamed(err)
+	}
+	content, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err := errors.Join(err, f.Close()); err != nil {
+		return nil, info, unnamed(err)
+	}
+	if int64(len(content)) > most {
+		return nil, info, fmt.Errorf("file has more than %d bytes", most)
+	}
+	return content, info, nil
+}
+
+// unnamed removes the path from an error of the operating system.
+func unnamed(err error) error {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%s: %w", pe.Op, pe.Err)
+	}
+	return err
+}
 
 // WriteFile replaces the named file by one with the given content. The content
 // is written beside it, synced and renamed, so that a process that opens the file,

@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/strategylab/strategylab/host/disk"
 	"io"
-	"os"
 
 	"github.com/strategylab/strategylab/host/game"
 )
@@ -140,14 +140,18 @@ func (p Plan) SameLeagues(q Plan) error {
 	return nil
 }
 
+// MostPlan is the largest size of a plan.json, in bytes: a field of 990 strategies has
+// some 300 KB.
+const MostPlan = 16 << 20
+
 // readPlan reads and validates a plan.json. Unknown fields are errors: a plan that
 // is only partly understood would be replayed wrongly.
 func readPlan(path string) (Plan, error) {
-	b, err := os.ReadFile(path)
+	b, _, err := disk.ReadFile(path, MostPlan)
 	if err != nil {
-		return Plan{}, fmt.Errorf("read plan: %w", err)
+		return Plan{}, fmt.Errorf("read plan %s: %w", path, err)
 	}
-	dec := json.NewDecoder(bytes.NewReader(b))
+	dec := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(b, []byte("\ufeff"))))
 	dec.DisallowUnknownFields()
 	var p Plan
 	if err := dec.Decode(&p); err != nil {

@@ -149,7 +149,7 @@ func TestSumsThatAreNotThere(t *testing.T) {
 		missing          bool
 	}{
 		"not complete": {plan, missing, "read sums: open " + file + ": no such file or directory", true},
-		"no run":       {missing, text, "read plan: open " + planFile + ": no such file or directory", true},
+		"no run":       {missing, text, "read plan " + planFile + ": stat: no such file or directory", true},
 		"torn plan":    {plan[:9], text, "read plan " + planFile + ": unexpected EOF", false},
 		"with leagues": {strings.Replace(plan, `"records": "none"`, `"records": ""`, 1), text, "keeps leagues and no sums (without --records none); play all shards with the same --records", false},
 		"bad shard":    {strings.Replace(plan, `"end": 128`, `"end": 64`, 1), text, "read " + planFile + ": plan: shard 2/3 with leagues 64 to 63 is not a part of 200 leagues", false},

@@ -24,6 +24,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/strategylab/strategylab/strategies"
@@ -94,6 +95,7 @@ type Catalog struct {
 
 	mine      []string // names or paths of the members of GroupMine
 	knowsMine bool
+	others    []string // in the scripts folder, and no scripts
 }
 
 // Load returns a catalog. Scripts that do not load become entries with errors.
@@ -123,10 +125,11 @@ func Load(ctx context.Context, o Config) (*Catalog, error) {
 
 // scan registers every script of the folder and loads it unless Lazy.
 func (c *Catalog) scan(ctx context.Context) error {
-	names, err := c.options.list()
+	names, others, err := c.options.list()
 	if err != nil {
 		return fmt.Errorf("list scripts: %w", err)
 	}
+	c.others = others
 	scripts := make([]*Entry, 0, len(names))
 	for _, name := range names {
 		if ctx.Err() != nil {
@@ -148,16 +151,20 @@ func (c *Catalog) scan(ctx context.Context) error {
 	return nil
 }
 
-// markAmbiguous sets the errors of strategies that share a name.
+// markAmbiguous sets the errors of strategies that share a name. A file cannot take a
+// built-in strategy out of the fields of others.
 func (c *Catalog) markAmbiguous() {
 	byName := make(map[string][]*Entry)
 	for _, e := range c.entries {
 		byName[e.Info.Name] = append(byName[e.Info.Name], e)
 	}
 	for name, same := range byName {
-		if len(same) > 1 {
-			err := ambiguous(name, same)
-			for _, e := range same {
+		if len(same) == 1 {
+			continue
+		}
+		err := ambiguous(name, same)
+		for _, e := range same {
+			if e.Info.Kind != strategies.Builtin {
 				e.Err = err
 			}
 		}
@@ -180,6 +187,27 @@ func (c *Catalog) Entries() []Entry {
 		entries[i] = *e
 	}
 	return entries
+}
+
+// Ignored is a sentence about what else is in the scripts folder and no script; empty if
+// there is nothing.
+func (c *Catalog) Ignored() string {
+	const most = 5
+	if len(c.others) == 0 {
+		return ""
+	}
+	var shown, endings []string
+	for _, name := range c.others[:min(most, len(c.others))] {
+		shown = append(shown, strconv.Quote(name))
+	}
+	if more := len(c.others) - most; more > 0 {
+		shown = append(shown, fmt.Sprintf("%d more", more))
+	}
+	for _, f := range c.options.Formats {
+		endings = append(endings, f.Ext)
+	}
+	return fmt.Sprintf("%s in %s left out: a strategy is a file there that ends in %s",
+		strings.Join(shown, ", "), c.options.Scripts, strings.Join(endings, ", "))
 }
 
 // Close closes every factory. Close all seats before. Later calls do nothing.

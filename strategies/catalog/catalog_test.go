@@ -107,7 +107,7 @@ func TestScriptsThatCannotBeUsed(t *testing.T) {
 		}
 	}
 	want := map[string]string{
-		"-dash":                 `"-dash" is not a valid strategy name (use at most 40 letters, digits, - and _`,
+		"-dash":                 `"-dash" is not a valid strategy name (use at most 40 of a-z, A-Z, 0-9, - and _`,
 		"my script":             `"my script" is not a valid strategy name`,
 		"two.dots":              `"two.dots" is not a valid strategy name`,
 		"naïve":                 `"naïve" is not a valid strategy name`,

@@ -27,16 +27,21 @@ func (c *Catalog) find(target string) (*Entry, error) {
 		return c.findPath(target)
 	}
 	var names []string
+	var same []*Entry
 	for _, e := range c.entries {
 		if e.Info.Name == target {
-			if e.Err == nil {
-				c.load(e)
-			}
-			return e, e.Err
+			same = append(same, e)
 		}
 		names = append(names, e.Info.Name)
 	}
-	return nil, &UnknownError{Target: target, Nearest: script.Nearest(target, names)}
+	switch len(same) {
+	case 0:
+		return nil, &UnknownError{Target: target, Nearest: script.Nearest(target, names)}
+	case 1:
+		c.load(same[0])
+		return same[0], same[0].Err
+	}
+	return same[0], ambiguous(target, same)
 }
 
 func (c *Catalog) findPath(path string) (*Entry, error) {
@@ -196,17 +201,16 @@ func (b *fieldBuilder) addGroup(g Group, copies int) error {
 		return err
 	}
 	b.field.open = true
+	if ignored := b.catalog.Ignored(); ignored != "" && (g == GroupAll || g == GroupScripts) && !slices.Contains(b.field.Warnings, ignored) {
+		b.field.Warnings = append(b.field.Warnings, ignored)
+	}
 	for _, e := range members {
 		if _, twice := b.named[e]; twice {
 			continue
 		}
 		b.catalog.load(e)
-		var same *AmbiguousError
-		switch {
-		case errors.As(e.Err, &same):
-			return e.Err
-		case e.Err != nil:
-			b.field.Warnings = append(b.field.Warnings, fmt.Sprintf("%q is left out: %v", e.Info.Name, e.Err))
+		if e.Err != nil {
+			b.leaveOut(e, e.Err)
 			continue
 		}
 		target := e.Info.Name
@@ -215,11 +219,20 @@ func (b *fieldBuilder) addGroup(g Group, copies int) error {
 		}
 		ref := Ref{Target: target, Copies: copies}
 		if err := b.take(e, ref); err != nil {
-			return err
+			b.leaveOut(e, err)
+			continue
 		}
 		b.addCopies(e, ref)
 	}
 	return nil
+}
+
+// leaveOut warns that a member of a group does not play: once for several of one reason.
+func (b *fieldBuilder) leaveOut(e *Entry, why error) {
+	warning := fmt.Sprintf("%q is left out: %v", e.Info.Name, why)
+	if !slices.Contains(b.field.Warnings, warning) {
+		b.field.Warnings = append(b.field.Warnings, warning)
+	}
 }
 
 // nearestInField returns the most similar name of a strategy or a group.

@@ -25,7 +25,7 @@ func TestFieldOfEverything(t *testing.T) {
 	}
 	want := []string{
 		`"no name" is left out: scripts/no name.js: load: "no name" is not a valid strategy name ` +
-			`(use at most 40 letters, digits, - and _, starting with a letter or digit)`,
+			`(use at most 40 of a-z, A-Z, 0-9, - and _, starting with a letter or digit)`,
 		`"oops" is left out: scripts/oops.js:1: load: syntax error near broken`,
 	}
 	if diff := cmp.Diff(want, f.Warnings); diff != "" {

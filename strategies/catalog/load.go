@@ -1,24 +1,29 @@
 package catalog
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 
+	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/wasmscript"
 )
 
 // MaxSource is the largest size of a script file, in bytes, unless its format says
 // otherwise.
 const MaxSource = 1 << 20
+
+// LargestSource is the largest size of a strategy's file in any format, in bytes.
+const LargestSource = wasmscript.MaxModule
 
 // format returns the format of a file by its extension.
 func (o *Config) format(path string) (Format, bool) {
@@ -39,25 +44,30 @@ func (o *Config) absolute(path string) string {
 	return filepath.Join(o.Dir, path)
 }
 
-// list returns the names of the script files in the scripts folder, sorted,
-// without hidden files, READMEs and folders.
-func (o *Config) list() ([]string, error) {
+// list returns the names of the script files in the scripts folder, and of what else is
+// there and may be meant as one: not hidden files and pages of text. Both are sorted.
+func (o *Config) list() (names, others []string, _ error) {
 	files, err := os.ReadDir(o.absolute(o.Scripts))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !o.RequireScripts:
-		return nil, nil
+		return nil, nil, nil
 	case err != nil:
-		return nil, renamed(err, o.Scripts)
+		return nil, nil, renamed(err, o.Scripts)
 	}
-	var names []string
 	for _, f := range files {
 		name := f.Name()
 		_, known := o.format(name)
-		if known && !f.IsDir() && name[0] != '.' && !strings.EqualFold(stem(name), "readme") {
+		switch ext := strings.ToLower(filepath.Ext(name)); {
+		case name[0] == '.' || strings.EqualFold(stem(name), "readme") || ext == ".md" || ext == ".txt":
+		case f.IsDir():
+			others = append(others, name+"/")
+		case known:
 			names = append(names, name)
+		default:
+			others = append(others, name)
 		}
 	}
-	return names, nil
+	return names, others, nil
 }
 
 func stem(path string) string {
@@ -116,7 +126,9 @@ func (c *Catalog) load(e *Entry) {
 	case !validName(e.Info.Name):
 		e.broken = e.refuse(fmt.Errorf("%q is not a valid strategy name", e.Info.Name), nameRule)
 	case err != nil:
-		e.broken = e.refuse(pathless(err), "")
+		e.broken = e.refuse(err, "")
+	case format.Kind != strategies.WebAssembly && isUTF16(source):
+		e.broken = e.refuse(errors.New("the script is UTF-16"), "save the file as UTF-8")
 	default:
 		if e.Factory, e.broken = format.Load(e.Info.Name, path, source, c.options.Limits); e.broken == nil {
 			e.Info = e.Factory.Info()
@@ -148,43 +160,30 @@ func (c *Catalog) Recorded(path string, source []byte) (Entry, error) {
 }
 
 // nameRule is the hint for an invalid name.
-var nameRule = fmt.Sprintf("use at most %d letters, digits, - and _, starting with a letter or digit", maxName)
+var nameRule = fmt.Sprintf("use at most %d of a-z, A-Z, 0-9, - and _, starting with a letter or digit", maxName)
 
 func (e *Entry) refuse(cause error, hint string) error {
 	return &strategies.Error{Source: e.Info.Source, Op: strategies.OpLoad, Err: cause, Hint: hint}
 }
 
-var errIrregular = errors.New("not a regular file")
+// isUTF16 reports whether a text begins with the byte order mark of UTF-16, as Windows
+// writes it.
+func isUTF16(source []byte) bool {
+	return bytes.HasPrefix(source, []byte("\xff\xfe")) || bytes.HasPrefix(source, []byte("\xfe\xff"))
+}
 
-// readFile reads the file of a script, following symbolic links. It refuses pipes and
-// devices.
+// readFile reads the file of a script, following symbolic links.
 func (o *Config) readFile(path string) ([]byte, stamp, error) {
 	format, _ := o.format(path)
-	most := cmp.Or(format.MaxSize, MaxSource)
-	path = o.absolute(path)
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
+	source, info, err := disk.ReadFile(o.absolute(path), int64(cmp.Or(format.MaxSize, MaxSource)))
+	if info == nil {
 		return nil, stamp{}, err
-	case !info.Mode().IsRegular():
-		return nil, stampOf(info), errIrregular
-	case info.Size() > int64(most):
-		return nil, stampOf(info), fmt.Errorf("file has %d bytes, more than %d", info.Size(), most)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, stampOf(info), err
-	}
-	source, err := io.ReadAll(io.LimitReader(f, int64(most)+1))
-	if err := errors.Join(err, f.Close()); err != nil {
-		return nil, stampOf(info), err
-	}
-	if len(source) > most {
-		return nil, stampOf(info), fmt.Errorf("file has more than %d bytes", most)
 	}
 	s := stampOf(info)
-	s.sum = sha256.Sum256(source)
-	return source, s, nil
+	if err == nil {
+		s.sum = sha256.Sum256(source)
+	}
+	return source, s, err
 }
 
 // renamed replaces the path in an error of the operating system by the user's
@@ -195,15 +194,6 @@ func renamed(err error, path string) error {
 		return err
 	}
 	return &fs.PathError{Op: pe.Op, Path: path, Err: pe.Err}
-}
-
-// pathless removes the path from such an error.
-func pathless(err error) error {
-	var pe *fs.PathError
-	if !errors.As(err, &pe) {
-		return err
-	}
-	return fmt.Errorf("%s: %w", pe.Op, pe.Err)
 }
 
 // PluginOpener starts a plugin program and returns its strategies, at least one.

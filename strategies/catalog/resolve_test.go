@@ -39,9 +39,13 @@ func TestTwoOfOneName(t *testing.T) {
 	if _, err := c.Resolve("scripts/mine.lua"); !errors.As(err, &se) || se.Line != 1 {
 		t.Errorf("Resolve of the broken one by path: %v, want why it does not load", err)
 	}
-	// A field of everything would need both.
-	if _, err := c.Field(nil); err == nil || !strings.Contains(err.Error(), "strategies are called") {
-		t.Errorf("Field(nil): %v, want an error that names both", err)
+	// A field of everything plays without them, and with the built-in strategy.
+	f, err := c.Field(nil)
+	if err != nil || len(f.Warnings) != 2 || !strings.Contains(f.Warnings[0]+f.Warnings[1], "scripts/mine.js and scripts/mine.lua") {
+		t.Errorf("Field(nil): %v, warnings %q, want one for each name", err, f.Warnings)
+	}
+	if all := players(f); strings.Contains(all, "mine") || strings.Count(all, "random") != 1 {
+		t.Errorf("Field(nil) is %q", all)
 	}
 }
 

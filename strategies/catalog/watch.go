@@ -110,7 +110,7 @@ func (w *Watch) add(source string, s stamp) {
 // content counts; a file is read only if its time or size has changed.
 func (w *Watch) Changes() ([]Change, error) {
 	if w.folder {
-		names, err := w.options.list()
+		names, _, err := w.options.list()
 		if err != nil {
 			return nil, fmt.Errorf("watch scripts: %w", err)
 		}

@@ -4,8 +4,8 @@ package authoring
 
 import (
 	"fmt"
+	"github.com/strategylab/strategylab/host/disk"
 	"io"
-	"os"
 	"strings"
 	"text/tabwriter"
 
@@ -106,7 +106,7 @@ func showStrategy(p *command.Process, c *cli.Context) error {
 	if e.Info.Source == "" {
 		return nil
 	}
-	source, err := os.ReadFile(p.Path(e.Info.Source))
+	source, _, err := disk.ReadFile(p.Path(e.Info.Source), catalog.LargestSource)
 	if err != nil {
 		return fmt.Errorf("show %s: %w", e.Info.Name, err)
 	}

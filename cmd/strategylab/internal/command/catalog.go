@@ -2,7 +2,9 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -120,4 +122,14 @@ func ChildLog(p *Process, c *cli.Context) *slog.Logger {
 		return p.Logger(slog.LevelError)
 	}
 	return p.Logger(slog.LevelWarn)
+}
+
+// Few returns the first five warnings about strategies that are left out, and the number
+// of the others.
+func Few(warnings []string) []string {
+	const most = 5
+	if len(warnings) <= most {
+		return warnings
+	}
+	return append(slices.Clone(warnings[:most]), fmt.Sprintf("%d more like these; strategylab strategies list shows them all", len(warnings)-most))
 }

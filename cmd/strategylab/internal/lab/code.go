@@ -3,7 +3,7 @@ package lab
 import (
 	"errors"
 	"fmt"
-	"os"
+	"github.com/strategylab/strategylab/host/disk"
 	"path/filepath"
 
 	"github.com/strategylab/strategylab/host/results"
@@ -96,7 +96,7 @@ func (s Session) keepSources(plan results.Plan, folder string) error {
 		}
 		source, err := results.ReadSource(s.Origin, e)
 		if err != nil {
-			source, err = os.ReadFile(file)
+			source, _, err = disk.ReadFile(file, catalog.LargestSource)
 		}
 		if err != nil || !e.Played(source) {
 			continue

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"github.com/strategylab/strategylab/host/disk"
 	"slices"
 	"sync"
 	"time"
@@ -40,7 +40,7 @@ func (e *Edits) Of(cat *catalog.Catalog, info strategies.Info, f strategies.Fact
 	v.watch = cat.WatchRefs([]catalog.Ref{{Target: info.Source, Copies: 1}})
 	if script := scriptOf(f); script != nil {
 		v.source = script.Source
-	} else if source, err := os.ReadFile(e.lab.Path(info.Source)); err == nil && played(info, source) {
+	} else if source, _, err := disk.ReadFile(e.lab.Path(info.Source), catalog.LargestSource); err == nil && played(info, source) {
 		v.source = source
 	}
 	return v
@@ -119,7 +119,7 @@ func (v *versions) read(ctx context.Context) (source []byte, fingerprint string,
 	fingerprint = entry.Info.Fingerprint
 	if script := scriptOf(entry.Factory); script != nil {
 		source = script.Source
-	} else if source, err = os.ReadFile(e.lab.Path(v.info.Source)); err != nil {
+	} else if source, _, err = disk.ReadFile(e.lab.Path(v.info.Source), catalog.LargestSource); err != nil {
 		return nil, "", err
 	}
 	if fingerprint != v.last {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"github.com/strategylab/strategylab/host/disk"
 	"os"
 	"path/filepath"
 	"slices"
@@ -66,7 +67,7 @@ func (l Lab) codeOf(e catalog.Entry) (code, bool) {
 	}
 	c := code{fingerprint: e.Info.Fingerprint, modified: info.ModTime()}
 	if e.Info.Kind.Script() && c.fingerprint == "" { // not loaded
-		source, err := os.ReadFile(file)
+		source, _, err := disk.ReadFile(file, catalog.LargestSource)
 		if err != nil {
 			return code{}, false
 		}
@@ -111,7 +112,7 @@ func (l Lab) recentRuns(folder string) []recordedRun {
 
 func readRunPlan(file string) (results.Plan, error) {
 	var plan results.Plan
-	content, err := os.ReadFile(file)
+	content, _, err := disk.ReadFile(file, results.MostPlan)
 	if err == nil {
 		err = json.Unmarshal(content, &plan)
 	}

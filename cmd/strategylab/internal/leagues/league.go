@@ -39,7 +39,7 @@ func (l *live) house(c *cli.Context, cat *catalog.Catalog, league *host.League, 
 	if err != nil {
 		return lab.FieldError(err)
 	}
-	for _, w := range field.Warnings {
+	for _, w := range command.Few(field.Warnings) {
 		l.p.Warn("%s", w)
 	}
 	command.WarnOfSlips(l.p, c, field.Players, true)

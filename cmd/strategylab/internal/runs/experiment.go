@@ -202,7 +202,7 @@ func (e *experimentRun) fresh(ctx context.Context) error {
 
 // freshWith plays a new experiment with a field.
 func (e *experimentRun) freshWith(ctx context.Context, field catalog.Field, out string) (*report.Run, error) {
-	for _, w := range field.Warnings {
+	for _, w := range command.Few(field.Warnings) {
 		e.note("strategylab: warning: %s", w)
 	}
 	command.WarnOfSlips(e.p, e.c, field.Players, false)

@@ -72,7 +72,7 @@ func digestOf(t *testing.T, document []byte) (digest string, leagues int) {
 	return doc.Digest, doc.Leagues
 }
 
-const longRun = 3000
+const longRun = 2000
 
 func longArgs(out string) []string {
 	return []string{"experiment", "--runs", fmt.Sprint(longRun), "--seed", "11", "--field", "random,ctw,hedge,markov-3", "--format", "json", "--quiet", "--out", out}

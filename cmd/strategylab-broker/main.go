@@ -14,7 +14,7 @@ import (
 
 func main() {
 	if info, err := os.Stdin.Stat(); len(os.Args) > 1 || err == nil && info.Mode()&os.ModeCharDevice != 0 {
-		fmt.Fprintln(os.Stderr, "strategylab-broker: strategylab starts this program; run strategylab broker --help")
+		fmt.Fprintln(os.Stderr, "strategylab-broker: other programs start this one; run strategylab broker --help")
 		os.Exit(2)
 	}
 	// An experiment that is stopped needs its broker to the end, when it closes the input.

@@ -11,7 +11,7 @@ import (
 
 func main() {
 	if info, err := os.Stdin.Stat(); len(os.Args) > 1 || err == nil && info.Mode()&os.ModeCharDevice != 0 {
-		fmt.Fprintln(os.Stderr, "strategylab-parquet: strategylab starts this program; run strategylab export DIR --out leagues.parquet")
+		fmt.Fprintln(os.Stderr, "strategylab-parquet: other programs start this one; run strategylab export DIR --out leagues.parquet")
 		os.Exit(2)
 	}
 	if err := parquet.Write(os.Stdout, os.Stdin); err != nil {

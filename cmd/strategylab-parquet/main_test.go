@@ -32,7 +32,7 @@ func TestProgram(t *testing.T) {
 	}{
 		{head, nil, 0, "PAR1", ""},
 		{head + `{"league":1`, nil, 1, "", "strategylab-parquet: read row 0: unexpected EOF\n"},
-		{head, []string{"--help"}, 2, "", "strategylab-parquet: strategylab starts this program; run strategylab export DIR --out leagues.parquet\n"},
+		{head, []string{"--help"}, 2, "", "strategylab-parquet: other programs start this one; run strategylab export DIR --out leagues.parquet\n"},
 	} {
 		var stdout, stderr strings.Builder
 		cmd := exec.CommandContext(t.Context(), os.Args[0], c.args...)

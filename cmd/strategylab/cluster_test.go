@@ -110,7 +110,7 @@ func (p *process) kill() {
 
 // clusterFolder returns a folder with scripts, and the arguments of an experiment with
 // every kind of strategy, of which one faults and one hangs.
-func clusterFolder(t *testing.T) (dir string, args []string) {
+func clusterFolder(t *testing.T, runs string) (dir string, args []string) {
 	t.Helper()
 	dir = t.TempDir()
 	for name, source := range map[string]string{
@@ -123,7 +123,7 @@ func clusterFolder(t *testing.T) (dir string, args []string) {
 			t.Fatal(err)
 		}
 	}
-	return dir, []string{"experiment", "--runs", "500", "--legs", "2", "--seed", "11", "--no-report", "--format", "json", "--time-limit", "1m",
+	return dir, []string{"experiment", "--runs", runs, "--legs", "2", "--seed", "11", "--no-report", "--format", "json", "--time-limit", "1m",
 		"--instructions", "20000", "--field", "random,markov-2,plain.lua,copycat.js,faulty.lua,hanging.lua,frequency-plugin"}
 }
 
@@ -169,8 +169,7 @@ func TestClusterKills(t *testing.T) {
 	if longTests {
 		rounds, each, workers, runs = 10, 10, []int{1, 2, 7}, "120000"
 	}
-	dir, args := clusterFolder(t)
-	args = append(args, "--runs", runs)
+	dir, args := clusterFolder(t, runs)
 	want := alone(t, dir, args)
 	for _, number := range workers {
 		began := time.Now()
@@ -247,7 +246,7 @@ func TestClusterShards(t *testing.T) {
 	if !longTests {
 		t.Skip("CLUSTER_TESTS is not set; TestShards plays shards of other plans")
 	}
-	dir, args := clusterFolder(t)
+	dir, args := clusterFolder(t, "500")
 	want := alone(t, dir, args)
 	silent := slices.DeleteFunc(slices.Clone(args), func(word string) bool { return slices.Contains([]string{"--no-report", "--format", "json"}, word) })
 	for _, of := range []int{1, 2, 5} {
@@ -307,7 +306,7 @@ func (k *killing) grows(ended chan error) bool {
 // and workers that come while it plays.
 func TestClusterEmbedded(t *testing.T) {
 	t.Parallel()
-	dir, args := clusterFolder(t)
+	dir, args := clusterFolder(t, "500")
 	want := alone(t, dir, args)
 	for _, own := range []string{"1", "0"} {
 		e := &process{Cmd: ownProcess(dir, append(args, "--cluster", "embedded", "--workers", own, "--out", "own"+own)...)}
@@ -361,8 +360,7 @@ func TestClusterInTheBrowser(t *testing.T) {
 // knows it by, without its folder and its scripts.
 func TestClusterAdoptsRun(t *testing.T) {
 	t.Parallel()
-	dir, args := clusterFolder(t)
-	args = append(args, "--runs", "100")
+	dir, args := clusterFolder(t, "100")
 	want := alone(t, dir, args)
 	b := startBroker(t, dir, jsonrpctest.Address(t))
 	defer b.kill()

@@ -33,7 +33,7 @@ func TestMissingCompanions(t *testing.T) {
 		cmd := ownProcess(dir, strings.Fields(c.args)...)
 		cmd.Env = append(os.Environ(), "PATH=")
 		out, err := cmd.CombinedOutput()
-		want := "strategylab: the program strategylab-" + c.program + " is neither beside strategylab nor on PATH\n" + found + c.hint
+		want := "strategylab: the program strategylab-" + c.program + " is neither beside this one nor on PATH\n" + found + c.hint
 		if code := cmd.ProcessState.ExitCode(); code != exitFailure || string(out) != want {
 			t.Errorf("%s: %v:\n%swant\n%s", c.args, err, out, want)
 		}

@@ -58,7 +58,7 @@ func (p *Process) Companion(name, instead string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", Advise(fmt.Errorf("the program %s is neither beside strategylab nor on PATH", name),
+	return "", Advise(fmt.Errorf("the program %s is neither beside this one nor on PATH", name),
 		"archives have it beside strategylab, and in a checkout go install ./cmd/%s installs it; or %s", name, instead)
 }
 

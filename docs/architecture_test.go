@@ -53,10 +53,9 @@ var may = map[string][]string{
 	"host/leaguetools": {"host/dialect", "host/jsonrpc", "host/mcptools", "host/protocol"},
 
 	"plugins/internal/strategypb": {},
-	"plugins/internal/memory":     {},
 	"plugins/internal/wire":       {"host/game", "plugins/internal/strategypb", "strategies"},
 	"plugins/subprocess":          {},
-	"plugins":                     {"plugins/internal/memory", "plugins/internal/strategypb", "plugins/internal/wire", "plugins/subprocess", "strategies", "strategies/batch", "strategies/budget"},
+	"plugins":                     {"plugins/internal/strategypb", "plugins/internal/wire", "plugins/subprocess", "strategies", "strategies/batch", "strategies/budget"},
 
 	// floor 3: what puts them to use
 	"strategies/catalog":         {"host/disk", "host/game", "strategies", "strategies/budget", "strategies/builtin", "strategies/script", "strategies/luascript", "strategies/jsscript", "strategies/wasmscript"},

@@ -11,22 +11,15 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// BenchmarkDecisions plays whole experiments among strategies in one plugin,
-// over lanes and over gRPC, and beside it has decisions made one after another:
-// by unary calls, which is what the ratio compares with, and by one seat of the
-// same plugin, over a lane and over the open stream.
+// BenchmarkDecisions plays whole experiments among strategies in one plugin, and
+// beside it has decisions made one after another: by unary calls, which is what the
+// ratio compares with, and by one seat of the same plugin over the open stream.
 func BenchmarkDecisions(b *testing.B) {
 	names := []string{"markov-1", "frequency", "alternate", "copy-last", "random", "stay-or-flip"}
-	there, overGRPC := open(b, plugin(names...)), plugin(names...)
-	overGRPC.NoLanes = true
-	stream := open(b, overGRPC)
+	there := open(b, plugin(names...))
 	const runs, legs = 4000, 10
 	p := plan(runs, legs, there)
 	a, err := arena.New(p, there, arena.Config{Block: 512})
-	if err != nil {
-		b.Fatal(err)
-	}
-	before, err := arena.New(p, stream, arena.Config{Block: 512})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -36,25 +29,19 @@ func BenchmarkDecisions(b *testing.B) {
 		n := f()
 		return n / (b.Elapsed() - start).Seconds()
 	}
-	experiment := func(a *arena.Arena) func() float64 {
-		return func() float64 {
-			if _, err := experiments.Run(b.Context(), p, a, nobody{}, experiments.Config{}); err != nil {
-				b.Fatal(err)
-			}
-			return float64(runs * legs * len(names) * (len(names) - 1))
+	experiment := func() float64 {
+		if _, err := experiments.Run(b.Context(), p, a, nobody{}, experiments.Config{}); err != nil {
+			b.Fatal(err)
 		}
+		return float64(runs * legs * len(names) * (len(names) - 1))
 	}
-	var batched, streamed, called, single, singleStreamed float64
+	var batched, called, single float64
 	for b.Loop() {
-		batched += rate(experiment(a))
-		streamed += rate(experiment(before))
+		batched += rate(experiment)
 		called += rate(func() float64 { return unaryCalls(b, unary) })
 		single += rate(func() float64 { return oneByOne(b, there[0]) })
-		singleStreamed += rate(func() float64 { return oneByOne(b, stream[0]) })
 	}
 	b.ReportMetric(batched/float64(b.N), "decisions/s")
-	b.ReportMetric(streamed/float64(b.N), "decisions-over-gRPC/s")
-	b.ReportMetric(singleStreamed/float64(b.N), "single-over-gRPC/s")
 	b.ReportMetric(called/float64(b.N), "unary/s")
 	b.ReportMetric(single/float64(b.N), "single/s")
 	b.ReportMetric(batched/called, "ratio")

@@ -100,12 +100,11 @@ func TestMisbehaviour(t *testing.T) {
 		"panic":           {game.FaultError, "panic: oh no", false},
 		"flood":           {game.NoFault, "plugin output shortened", false},
 	} {
-		check := func(t *testing.T, noLanes bool) {
+		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			mark := t.TempDir()
 			var log logged
 			c := plugins.Config{
-				NoLanes: noLanes,
 				Command: []string{os.Args[0], "misbehave", how, mark}, Restarts: 2, Backoff: time.Millisecond,
 				CallTime: time.Minute, StartTimeout: 5 * time.Minute, Log: slog.New(slog.NewTextHandler(&log, nil)),
 			}
@@ -136,12 +135,7 @@ func TestMisbehaviour(t *testing.T) {
 			if aside := strings.Contains(notes, "failed 3 times"); aside != tc.aside || aside != (faults[game.FaultQuarantined] > 0) {
 				t.Errorf("quarantined %v, want %v; faults %v, notes:\n%s", aside, tc.aside, faults, notes)
 			}
-		}
-		t.Run(how, func(t *testing.T) { check(t, false) })
-		if how != "exit" && how != "late" && os.Getenv("WHOLE_TESTS") == "" {
-			continue // a crash and a timeout are a sample
-		}
-		t.Run(how+" over gRPC", func(t *testing.T) { check(t, true) })
+		})
 	}
 }
 

@@ -25,10 +25,7 @@ type group struct {
 	begun   bool
 	mute    bool // drop what replayed calls print
 	lost    error
-	sent    *call // in progress
 }
-
-var _ strategies.Sender = (*group)(nil)
 
 // newGroup opens a group in a working process.
 func (f *factory) newGroup(ctx context.Context) (*group, error) {
@@ -39,15 +36,8 @@ func (f *factory) newGroup(ctx context.Context) (*group, error) {
 	return &group{factory: f, process: p, id: p.groups.Add(1), encoder: wire.NewEncoder(), logs: make(map[strategies.SeatID]*slog.Logger)}, nil
 }
 
+// Step implements strategies.Batch.
 func (g *group) Step(ctx context.Context, s *strategies.Step) error {
-	if err := g.Send(ctx, s); err != nil {
-		return err
-	}
-	return g.Receive(s)
-}
-
-// Send implements strategies.Sender.
-func (g *group) Send(ctx context.Context, s *strategies.Step) error {
 	if g.lost != nil {
 		return g.lost
 	}
@@ -61,13 +51,7 @@ func (g *group) Send(ctx context.Context, s *strategies.Step) error {
 		}
 	}
 	g.begun = true
-	g.sent, g.lost = g.process.send(ctx, out, len(s.Open)+len(s.Observe)+len(s.Choose))
-	return g.lost
-}
-
-// Receive implements strategies.Sender.
-func (g *group) Receive(s *strategies.Step) error {
-	reply, err := g.process.receive(g.sent)
+	reply, err := g.process.exchange(ctx, out, len(s.Open)+len(s.Observe)+len(s.Choose))
 	if err != nil {
 		g.lost = err
 		return err
@@ -102,9 +86,7 @@ func (g *group) Close() error {
 	g.lost = errEnded
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
-	if c, err := g.process.send(ctx, &pb.Step{Group: g.id, Strategy: g.factory.index, End: true}, 1); err == nil {
-		_, _ = g.process.receive(c)
-	}
+	_, _ = g.process.exchange(ctx, &pb.Step{Group: g.id, Strategy: g.factory.index, End: true}, 1)
 	return nil
 }
 
@@ -119,19 +101,12 @@ type call struct {
 	entries int                // calls of strategies in the step
 	done    chan *pb.StepReply // has room for one
 	made    atomic.Uint64      // completed calls, as the process reports
-
-	// Of a step on a lane:
-	lane    *lane
-	broken  error      // why it could not be sent
-	waiting bool       // the host waits for the answer; before, it may be busy however long
-	seen    bool       // by guard
-	guarded chan error // receives the result of await; nil while none is needed
 }
 
-// send starts a step: over a lane if there is one, otherwise on the stream, where
-// steps that become ready while a message is being sent share the next message.
-// entries is the number of strategy calls in the step. receive must follow.
-func (p *process) send(ctx context.Context, s *pb.Step, entries int) (*call, error) {
+// exchange sends a step on the stream, where steps that become ready while a message
+// is being sent share the next message, and waits for the answer. entries is the
+// number of strategy calls in the step. After an error the process cannot be used.
+func (p *process) exchange(ctx context.Context, s *pb.Step, entries int) (*pb.StepReply, error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		s.BudgetUs = uint64(max(time.Until(deadline).Microseconds(), 1))
 	}
@@ -143,24 +118,9 @@ func (p *process) send(ctx context.Context, s *pb.Step, entries int) (*call, err
 	}
 	p.lastID++
 	c.id, s.Id = p.lastID, p.lastID
-	if c.lane = p.takeLane(); c.lane == nil {
-		p.calls[c.id] = c
-		p.queue.Steps = append(p.queue.Steps, s)
-		p.flush()
-		return c, nil
-	}
 	p.calls[c.id] = c
-	p.mu.Unlock()
-	c.broken = c.lane.send(s)
-	return c, nil
-}
-
-// receive waits for the answer to a step. After an error the process cannot be
-// used.
-func (p *process) receive(c *call) (*pb.StepReply, error) {
-	if c.lane != nil {
-		return p.receiveLane(c)
-	}
+	p.queue.Steps = append(p.queue.Steps, s)
+	p.flush()
 	defer func() {
 		p.mu.Lock()
 		delete(p.calls, c.id)
@@ -169,6 +129,7 @@ func (p *process) receive(c *call) (*pb.StepReply, error) {
 	return p.await(c)
 }
 
+// await waits for the answer to a step and kills the process if it takes too long.
 func (p *process) await(c *call) (*pb.StepReply, error) {
 	patience := 2*p.config.CallTime + grace
 	if !p.progress {
@@ -314,7 +275,6 @@ func (p *process) fail(why error, innocent bool) {
 	if first {
 		p.why, p.innocent, p.single = why, innocent, len(p.calls) == 1
 		close(p.died)
-		p.closeLanes()
 	}
 	p.mu.Unlock()
 	if first && why != errStopped {

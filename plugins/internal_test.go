@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,7 +18,6 @@ import (
 	"time"
 
 	pb "github.com/strategylab/strategylab/plugins/internal/strategypb"
-	"github.com/strategylab/strategylab/plugins/internal/wire"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
 )
@@ -265,77 +263,6 @@ func TestSweep(t *testing.T) {
 	if err != nil || len(left) != 3 || slices.Contains(left, filepath.Join(temp, "plugin-dir1")) {
 		t.Errorf("left are %v, %v; want all but plugin-dir1", left, err)
 	}
-}
-
-// TestSocketLane: a lane without shared memory carries messages, and Close ends a
-// wait for one at either end.
-func TestSocketLane(t *testing.T) {
-	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	there, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	here, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var ends []io.ReadWriteCloser
-	for _, conn := range []net.Conn{there, here} {
-		end, err := laneOf(conn, &pb.Lane{}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ends = append(ends, end)
-	}
-	var got pb.PlayRequest
-	if err := wire.NewFrames(ends[0]).Send(&pb.PlayRequest{Cancel: []uint64{7}}); err != nil {
-		t.Error(err)
-	}
-	if err := wire.NewFrames(ends[1]).Receive(&got); err != nil || !slices.Equal(got.GetCancel(), []uint64{7}) {
-		t.Errorf("received %v, error %v", &got, err)
-	}
-	var waiting sync.WaitGroup
-	for _, end := range ends {
-		waiting.Go(func() {
-			if _, err := end.Read(make([]byte, 1)); err == nil {
-				t.Error("read a byte that nobody sent")
-			}
-		})
-	}
-	if err := ends[0].Close(); err != nil {
-		t.Error(err)
-	}
-	waiting.Wait()
-	_ = ends[1].Close()
-}
-
-// TestBusyHost: a plugin has its time from when the host waits for its answer. What the
-// host does before, such as playing matches of slow scripts, does not count.
-func TestBusyHost(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p := &process{config: &Config{CallTime: time.Second}, died: make(chan struct{}), calls: make(map[uint64]*call)}
-		c := &call{ctx: t.Context(), lane: &lane{}, done: make(chan *pb.StepReply, 1)}
-		p.calls[1] = c
-		p.reading.Go(p.guard)
-		time.Sleep(time.Hour)
-		if why := p.reason(); why != nil {
-			t.Errorf("killed while the host was busy: %v", why)
-		}
-		p.mu.Lock()
-		c.waiting = true
-		p.mu.Unlock()
-		<-p.died
-		if why := p.reason(); why == nil || !strings.Contains(why.Error(), "did not return in time") {
-			t.Errorf("reason %v, want that it did not return in time", why)
-		}
-		p.reading.Wait()
-	})
 }
 
 // TestClaim looks at a folder while it is claimed: its mark names this process whenever

@@ -6,10 +6,9 @@
 //
 // The factory is like that of any other strategy in Go. The host calls Open. Its
 // factories are strategies.Batcher: one message carries a whole step of many
-// leagues. It travels over a lane, a plain connection for one step at a time, or
-// over a gRPC stream, where steps that are ready at the same time share a message.
-// docs/plugins.md is the guide for authors in any language; internal/strategypb
-// has the protocol.
+// leagues over a gRPC stream, where steps that are ready at the same time share a
+// message. docs/plugins.md is the guide for authors in any language;
+// internal/strategypb has the protocol.
 //
 // # Process lifetime
 //
@@ -70,8 +69,6 @@ type Config struct {
 	// NoTLS turns off encryption; the connection then uses a socket that nobody
 	// else can reach. The default is mTLS with fresh certificates.
 	NoTLS bool
-	// NoLanes sends every step over gRPC, also to a plugin that offers lanes.
-	NoLanes bool
 	// CallTime is the time limit of one call of a strategy; default
 	// budget.DefaultTime. The host kills a process whose call takes more than
 	// twice as long.

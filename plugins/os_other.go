@@ -3,9 +3,7 @@
 package plugins
 
 import (
-	"io"
 	"io/fs"
-	"net"
 	"os"
 	"os/exec"
 )
@@ -21,9 +19,3 @@ func ours(fs.FileInfo) bool { return true }
 
 // alive returns true: folders of unknown hosts are kept.
 func alive(int) bool { return true }
-
-// unixSockets reports whether go-plugin uses sockets in files.
-const unixSockets = false
-
-// blocking returns the connection: this system's sockets cannot be taken over.
-func blocking(conn net.Conn) (io.ReadWriteCloser, error) { return conn, nil }

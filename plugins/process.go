@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,7 +19,6 @@ import (
 	"github.com/hashicorp/go-plugin/runner"
 	"google.golang.org/grpc"
 
-	"github.com/strategylab/strategylab/plugins/internal/memory"
 	pb "github.com/strategylab/strategylab/plugins/internal/strategypb"
 	"github.com/strategylab/strategylab/plugins/internal/wire"
 	"github.com/strategylab/strategylab/strategies"
@@ -49,7 +50,6 @@ type process struct {
 	lastID   uint64
 	queue    *pb.PlayRequest
 	sending  bool
-	lanes    lanes
 }
 
 // stopTime is the time limit of an orderly shutdown.
@@ -98,7 +98,8 @@ func start(ctx context.Context, config *Config) (*process, error) {
 func (p *process) spawn(_ hclog.Logger, spec *exec.Cmd, folder string) (runner.Runner, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	env := append(spec.Env, "TMPDIR="+folder, "PATH=/usr/local/bin:/usr/bin:/bin")
+	// GOMAXPROCS: idle threads that look for work cost as much as the work.
+	env := append(spec.Env, "TMPDIR="+folder, "PATH=/usr/local/bin:/usr/bin:/bin", "GOMAXPROCS="+strconv.Itoa(runtime.GOMAXPROCS(0)))
 	p.folder = folder
 	if err := claim(folder); err != nil {
 		return nil, err
@@ -142,24 +143,15 @@ func (p *process) open(ctx context.Context) error {
 		return fmt.Errorf("open the stream: %w", err)
 	}
 	p.reading.Go(p.read)
-	if p.lanes.offer != nil {
-		p.reading.Go(p.guard)
-	}
 	return nil
 }
 
 func (p *process) describe(ctx context.Context, c pb.StrategiesClient) error {
-	told, err := c.Describe(ctx, &pb.DescribeRequest{Lane: !p.config.NoLanes, Shared: memory.Supported}, grpc.MaxCallRecvMsgSize(wire.MostMessage))
+	told, err := c.Describe(ctx, &pb.DescribeRequest{}, grpc.MaxCallRecvMsgSize(wire.MostMessage))
 	if err != nil {
 		return fmt.Errorf("ask for its strategies: %w", err)
 	}
 	p.progress = told.GetProgress()
-	if offer := told.GetLane(); offer != nil && !p.config.NoLanes {
-		if err := p.verifyLane(offer); err != nil {
-			return err
-		}
-		p.lanes.offer = offer
-	}
 	if script := p.config.Script; script != nil {
 		return p.load(ctx, c, script)
 	}

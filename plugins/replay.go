@@ -14,52 +14,19 @@ type replayed struct {
 	group    *group // nil before the first step and after a loss
 	callLogs callLogs
 	lost     error
-	sent     sent
 }
-
-// sent is a step in progress. Until its end it holds the supervisor's trial lock
-// for reading.
-type sent struct {
-	ctx context.Context
-	err error // of Send
-}
-
-var _ strategies.Sender = (*replayed)(nil)
 
 func newReplayed(f *factory) *replayed { return &replayed{factory: f, callLogs: newCallLogs()} }
 
+// Step implements strategies.Batch.
 func (r *replayed) Step(ctx context.Context, s *strategies.Step) error {
-	if err := r.Send(ctx, s); err != nil {
-		return err
-	}
-	return r.Receive(s)
-}
-
-// Send implements strategies.Sender: it starts a step beside those of other
-// groups. Receive returns its errors. A goroutine sends one step at a time to the
-// groups of a supervisor, or recover would wait for itself.
-func (r *replayed) Send(ctx context.Context, s *strategies.Step) error {
 	if r.lost != nil {
 		return r.lost
 	}
-	r.factory.supervisor.trial.RLock()
-	r.sent = sent{ctx: ctx, err: r.ensure(ctx)}
-	if r.sent.err == nil {
-		r.sent.err = r.group.Send(ctx, s)
-	}
-	return nil
-}
-
-// Receive implements strategies.Sender.
-func (r *replayed) Receive(s *strategies.Step) error {
-	ctx, err := r.sent.ctx, r.sent.err
-	if err == nil {
-		err = r.group.Receive(s)
-	}
-	r.factory.supervisor.trial.RUnlock()
+	sent, err := r.step(ctx, s)
 	if err != nil && died(err) && ctx.Err() == nil {
 		r.callLogs.open(s)
-		err = r.recover(ctx, s)
+		err = r.recover(ctx, s, sent)
 	} else if err == nil {
 		r.callLogs.open(s)
 	}
@@ -69,6 +36,18 @@ func (r *replayed) Receive(s *strategies.Step) error {
 	}
 	r.callLogs.enter(s)
 	return nil
+}
+
+// step carries out a step beside those of other groups, and reports whether the
+// process was asked to. It holds the supervisor's trial lock for reading.
+func (r *replayed) step(ctx context.Context, s *strategies.Step) (sent bool, err error) {
+	trial := &r.factory.supervisor.trial
+	trial.RLock()
+	defer trial.RUnlock()
+	if err := r.ensure(ctx); err != nil {
+		return false, err
+	}
+	return true, r.group.Step(ctx, s)
 }
 
 // died reports whether an error means that the process ended, rather than that
@@ -97,13 +76,13 @@ func (r *replayed) ensure(ctx context.Context) (err error) {
 // the others. It is alone in the process, so that a failure points to the seat
 // being tried. The only seat whose call can have ended the process needs no trial,
 // which would take the time limit of a call again.
-func (r *replayed) recover(ctx context.Context, s *strategies.Step) error {
+func (r *replayed) recover(ctx context.Context, s *strategies.Step, sent bool) error {
 	trial := &r.factory.supervisor.trial
 	trial.Lock()
 	defer trial.Unlock()
 	s.Choices, s.Failed = make([]strategies.Choice, len(s.Choose)), s.Failed[:0]
 	culprit, convicted := onlySeat(s)
-	convicted = convicted && r.sent.err == nil && r.group.process.stuckAlone()
+	convicted = convicted && sent && r.group.process.stuckAlone()
 	var sound []strategies.SeatID
 	for _, id := range r.callLogs.seats() {
 		switch {

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
-	"path/filepath"
 	"strconv"
 	"sync"
 	"time"
@@ -16,7 +14,6 @@ import (
 	goplugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
 
-	"github.com/strategylab/strategylab/plugins/internal/memory"
 	pb "github.com/strategylab/strategylab/plugins/internal/strategypb"
 	"github.com/strategylab/strategylab/plugins/internal/wire"
 	"github.com/strategylab/strategylab/strategies"
@@ -64,8 +61,6 @@ type server struct {
 
 	mu        sync.Mutex
 	factories []strategies.Factory
-	lanes     net.Listener // nil unless the host asked for lanes
-	offer     *pb.Lane
 }
 
 func serve(s *server) {
@@ -109,25 +104,6 @@ func watchParent() {
 	}()
 }
 
-// listenForLanes makes the plugin's socket for lanes: in the host's private
-// folder or, where go-plugin has none, on a port of this machine.
-func listenForLanes() (net.Listener, *pb.Lane, error) {
-	network, address := "tcp", "127.0.0.1:0"
-	if dir := os.Getenv(goplugin.EnvUnixSocketDir); dir != "" && unixSockets {
-		network, address = "unix", filepath.Join(dir, "lanes")
-	}
-	l, err := net.Listen(network, address)
-	if err != nil {
-		return nil, nil, err
-	}
-	if network == "unix" {
-		if err := os.Chmod(address, 0o600); err != nil {
-			return nil, nil, errors.Join(err, l.Close())
-		}
-	}
-	return l, &pb.Lane{Network: network, Address: l.Addr().String(), Secret: wire.NewSecret()}, nil
-}
-
 // factory returns the i-th strategy.
 func (s *server) factory(i uint32) (strategies.Factory, error) {
 	s.mu.Lock()
@@ -139,17 +115,10 @@ func (s *server) factory(i uint32) (strategies.Factory, error) {
 }
 
 // Describe implements the protocol.
-func (s *server) Describe(_ context.Context, r *pb.DescribeRequest) (*pb.DescribeReply, error) {
+func (s *server) Describe(context.Context, *pb.DescribeRequest) (*pb.DescribeReply, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r.GetLane() && s.lanes == nil {
-		var err error
-		if s.lanes, s.offer, err = listenForLanes(); err != nil {
-			return nil, fmt.Errorf("listen for lanes: %w", err)
-		}
-		s.offer.Shared = r.GetShared() && memory.Supported && s.offer.GetNetwork() == "unix"
-	}
-	reply := &pb.DescribeReply{Progress: true, Lane: s.offer}
+	reply := &pb.DescribeReply{Progress: true}
 	for _, f := range s.factories {
 		if _, own := f.(strategies.Batcher); own {
 			reply.Progress = false // its calls are not counted

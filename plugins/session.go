@@ -49,10 +49,8 @@ func (s *server) Play(stream grpc.BidiStreamingServer[pb.PlayRequest, pb.PlayRep
 	ctx, cancel := context.WithCancel(stream.Context())
 	var ticker sync.WaitGroup
 	ticker.Go(func() { ses.reportProgress(ctx) })
-	stopLanes := ses.serveLanes(ctx)
 	err := ses.receive(ctx)
 	cancel()
-	stopLanes()
 	ses.work.Wait()
 	ticker.Wait()
 	for _, g := range ses.groups {

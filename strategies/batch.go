@@ -29,18 +29,6 @@ type Batch interface {
 	Close() error
 }
 
-// Sender is a Batch whose strategies run elsewhere: Step is Send and Receive, and
-// the host can work in between.
-type Sender interface {
-	Batch
-	// Send starts a step. ctx bounds the step until the end of Receive. After an
-	// error the group is lost.
-	Send(ctx context.Context, s *Step) error
-	// Receive waits for the results of the step that was sent, which must be
-	// unchanged. It follows every successful Send, and nothing else comes between.
-	Receive(s *Step) error
-}
-
 // SeatID identifies a seat within a batch. The host assigns it.
 type SeatID uint32
 

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/strategylab/strategylab/experiments/arena"
 	"github.com/strategylab/strategylab/host/game"
@@ -53,29 +54,22 @@ func TestPlayingAheadChangesNothing(t *testing.T) {
 // held is a Batcher whose answers a test lets through.
 type held struct {
 	strategies.Batcher
-	asked func(*strategies.Step) // after a step was sent
-	await func()                 // before its answer is received
+	await func() // before a step is answered
 }
 
 func (h *held) NewBatch(ctx context.Context) (strategies.Batch, error) {
 	b, err := h.Batcher.NewBatch(ctx)
-	return &heldBatch{Batch: b, h: h, ctx: ctx}, err
+	return &heldBatch{b, h}, err
 }
 
 type heldBatch struct {
 	strategies.Batch
-	h   *held
-	ctx context.Context
+	h *held
 }
 
-func (b *heldBatch) Send(_ context.Context, s *strategies.Step) error {
-	b.h.asked(s)
-	return nil
-}
-
-func (b *heldBatch) Receive(s *strategies.Step) error {
+func (b *heldBatch) Step(ctx context.Context, s *strategies.Step) error {
 	b.h.await()
-	return b.Batch.Step(b.ctx, s)
+	return b.Batch.Step(ctx, s)
 }
 
 // TestPlaysAhead: in a field of 17, seat 16 of which is batched, everything is played
@@ -83,6 +77,10 @@ func (b *heldBatch) Receive(s *strategies.Step) error {
 // choices need no call of another player at all.
 func TestPlaysAhead(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, playsAhead)
+}
+
+func playsAhead(t *testing.T) {
 	const players = 17
 	var (
 		mu     sync.Mutex
@@ -95,7 +93,10 @@ func TestPlaysAhead(t *testing.T) {
 			return strategies.Even, nil
 		}}
 	)
-	slow := &held{Batcher: batch.Of(&script{}), asked: func(*strategies.Step) {}, await: func() {
+	slow := &held{Batcher: batch.Of(&script{}), await: func() {
+		synctest.Wait() // for the worker, until it waits for the answer
+		mu.Lock()
+		defer mu.Unlock()
 		ahead = append(ahead, calls)
 	}}
 	field := make([]strategies.Factory, players)

@@ -67,7 +67,7 @@ func (ln *block) begin(ctx context.Context, first int, out []results.League, qua
 // advance receives the answers to the last step, sends the next one, and plays
 // meanwhile what does not depend on its answers. It returns false at the end.
 func (ln *block) advance(ctx context.Context) (more bool, err error) {
-	ln.wait()
+	ln.flight.Wait()
 	for _, g := range ln.groups {
 		if err := ln.receive(ctx, g); err != nil {
 			return false, err
@@ -98,30 +98,10 @@ func (ln *block) advance(ctx context.Context) (more bool, err error) {
 	return true, nil
 }
 
-// send starts the step of a group: in this goroutine if its strategies run
-// elsewhere.
+// send starts the step of a group.
 func (ln *block) send(ctx context.Context, g *group) {
-	g.sent = true
-	if !g.ready(ctx) {
-		return
-	}
-	if s, ok := g.batch.(strategies.Sender); ok {
-		if g.err = s.Send(ctx, &g.step); g.err == nil {
-			g.sender = s
-		}
-		return
-	}
-	ln.flight.Go(func() { g.exchange(ctx) })
-}
-
-// wait ends the steps in progress.
-func (ln *block) wait() {
-	ln.flight.Wait()
-	for _, g := range ln.groups {
-		if g.sender != nil {
-			g.err = g.sender.Receive(&g.step)
-			g.sender = nil
-		}
+	if g.sent = true; g.ready(ctx) {
+		ln.flight.Go(func() { g.exchange(ctx) })
 	}
 }
 
@@ -205,7 +185,7 @@ func (ln *block) failGroup(ctx context.Context, g *group) error {
 
 // end waits for steps in progress. After a failure it also closes what is open.
 func (ln *block) end(failed bool) (err error) {
-	ln.wait()
+	ln.flight.Wait()
 	if !failed {
 		return nil
 	}
@@ -225,10 +205,9 @@ type group struct {
 	factory strategies.Batcher
 	batch   strategies.Batch // nil until needed and after a loss
 	step    strategies.Step
-	asked   []question        // asked[i] belongs to step.Choose[i]
-	sent    bool              // the step was sent
-	sender  strategies.Sender // while it is in progress there
-	err     error             // why the step lost the group
+	asked   []question // asked[i] belongs to step.Choose[i]
+	sent    bool       // the step was sent
+	err     error      // why the step lost the group
 
 	base strategies.SeatID // the first id of this block
 	size int               // ids of this block

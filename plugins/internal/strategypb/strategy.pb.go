@@ -78,7 +78,7 @@ func (x Failure_Op) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Failure_Op.Descriptor instead.
 func (Failure_Op) EnumDescriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{15, 0}
+	return file_strategy_proto_rawDescGZIP(), []int{14, 0}
 }
 
 type Failure_Cause int32
@@ -130,15 +130,11 @@ func (x Failure_Cause) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Failure_Cause.Descriptor instead.
 func (Failure_Cause) EnumDescriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{15, 1}
+	return file_strategy_proto_rawDescGZIP(), []int{14, 1}
 }
 
 type DescribeRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The host can use a lane.
-	Lane bool `protobuf:"varint,1,opt,name=lane,proto3" json:"lane,omitempty"`
-	// The host can use a lane in shared memory.
-	Shared        bool `protobuf:"varint,2,opt,name=shared,proto3" json:"shared,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -173,20 +169,6 @@ func (*DescribeRequest) Descriptor() ([]byte, []int) {
 	return file_strategy_proto_rawDescGZIP(), []int{0}
 }
 
-func (x *DescribeRequest) GetLane() bool {
-	if x != nil {
-		return x.Lane
-	}
-	return false
-}
-
-func (x *DescribeRequest) GetShared() bool {
-	if x != nil {
-		return x.Shared
-	}
-	return false
-}
-
 type DescribeReply struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What the plugin plays, at least one. Steps name a strategy by its place in
@@ -194,10 +176,7 @@ type DescribeReply struct {
 	Strategies []*Strategy `protobuf:"bytes,1,rep,name=strategies,proto3" json:"strategies,omitempty"`
 	// The plugin sends Progress while a step takes long. Without it the host
 	// allows a step the time for one call, times the number of its entries.
-	Progress bool `protobuf:"varint,2,opt,name=progress,proto3" json:"progress,omitempty"`
-	// Where the plugin listens for lanes; absent without them, or if the host
-	// cannot use them.
-	Lane          *Lane `protobuf:"bytes,3,opt,name=lane,proto3" json:"lane,omitempty"`
+	Progress      bool `protobuf:"varint,2,opt,name=progress,proto3" json:"progress,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -246,101 +225,6 @@ func (x *DescribeReply) GetProgress() bool {
 	return false
 }
 
-func (x *DescribeReply) GetLane() *Lane {
-	if x != nil {
-		return x.Lane
-	}
-	return nil
-}
-
-// A lane is a plain connection beside the Play stream, for one step at a time,
-// without the cost of HTTP/2. The host opens as many as it has steps in
-// progress, up to 16, and sends further steps over the stream.
-// First the host sends the first half of secret and the plugin answers with the
-// second. Then requests and answers alternate: the length of a message in four
-// bytes, big-endian, and the message. A request is a PlayRequest with one step,
-// its answer a PlayReply with the answer to that step. All lanes and the stream
-// share groups and ids; cancel and progress travel on the stream alone, and at
-// its end the plugin closes the lanes.
-//
-// If shared is set, the host sends one more byte after the secrets, with the file
-// descriptor of sealed memory (memfd) of twice 256 KiB. The plugin maps it and
-// sends one byte, and both close the connection: requests now travel in the first
-// half of the memory, answers in the second. A half has three parts: its state, 4
-// bytes; at 64 the number of bytes, 4; from 128 the bytes. The state is 0: empty,
-// 1: full, 2: closed, 3: full, and the sender waits. The sender sets 3 if it finds
-// 1, waits for 0, writes, sets 1 and wakes the receiver; the receiver reads, sets
-// 0, and wakes the sender if the state was 3. A longer message is sent in parts.
-// Waiting and waking are calls of futex on the state. Numbers are in the order of
-// the machine.
-type Lane struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Network       string                 `protobuf:"bytes,1,opt,name=network,proto3" json:"network,omitempty"` // "unix", or "tcp" for a port of 127.0.0.1
-	Address       string                 `protobuf:"bytes,2,opt,name=address,proto3" json:"address,omitempty"` // a socket in the folder of the plugin's socket, or "127.0.0.1:PORT"
-	Secret        []byte                 `protobuf:"bytes,3,opt,name=secret,proto3" json:"secret,omitempty"`   // 32 random bytes
-	Shared        bool                   `protobuf:"varint,4,opt,name=shared,proto3" json:"shared,omitempty"`  // only if the host asked for it, and on a socket
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Lane) Reset() {
-	*x = Lane{}
-	mi := &file_strategy_proto_msgTypes[2]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Lane) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Lane) ProtoMessage() {}
-
-func (x *Lane) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[2]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Lane.ProtoReflect.Descriptor instead.
-func (*Lane) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{2}
-}
-
-func (x *Lane) GetNetwork() string {
-	if x != nil {
-		return x.Network
-	}
-	return ""
-}
-
-func (x *Lane) GetAddress() string {
-	if x != nil {
-		return x.Address
-	}
-	return ""
-}
-
-func (x *Lane) GetSecret() []byte {
-	if x != nil {
-		return x.Secret
-	}
-	return nil
-}
-
-func (x *Lane) GetShared() bool {
-	if x != nil {
-		return x.Shared
-	}
-	return false
-}
-
 type Strategy struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`               // letters, digits, - and _; at most 40
@@ -353,7 +237,7 @@ type Strategy struct {
 
 func (x *Strategy) Reset() {
 	*x = Strategy{}
-	mi := &file_strategy_proto_msgTypes[3]
+	mi := &file_strategy_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -365,7 +249,7 @@ func (x *Strategy) String() string {
 func (*Strategy) ProtoMessage() {}
 
 func (x *Strategy) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[3]
+	mi := &file_strategy_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -378,7 +262,7 @@ func (x *Strategy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Strategy.ProtoReflect.Descriptor instead.
 func (*Strategy) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{3}
+	return file_strategy_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Strategy) GetName() string {
@@ -423,7 +307,7 @@ type LoadRequest struct {
 
 func (x *LoadRequest) Reset() {
 	*x = LoadRequest{}
-	mi := &file_strategy_proto_msgTypes[4]
+	mi := &file_strategy_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -435,7 +319,7 @@ func (x *LoadRequest) String() string {
 func (*LoadRequest) ProtoMessage() {}
 
 func (x *LoadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[4]
+	mi := &file_strategy_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -448,7 +332,7 @@ func (x *LoadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadRequest.ProtoReflect.Descriptor instead.
 func (*LoadRequest) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{4}
+	return file_strategy_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *LoadRequest) GetName() string {
@@ -503,7 +387,7 @@ type LoadReply struct {
 
 func (x *LoadReply) Reset() {
 	*x = LoadReply{}
-	mi := &file_strategy_proto_msgTypes[5]
+	mi := &file_strategy_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -515,7 +399,7 @@ func (x *LoadReply) String() string {
 func (*LoadReply) ProtoMessage() {}
 
 func (x *LoadReply) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[5]
+	mi := &file_strategy_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -528,7 +412,7 @@ func (x *LoadReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadReply.ProtoReflect.Descriptor instead.
 func (*LoadReply) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{5}
+	return file_strategy_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *LoadReply) GetStrategy() *Strategy {
@@ -557,7 +441,7 @@ type PlayRequest struct {
 
 func (x *PlayRequest) Reset() {
 	*x = PlayRequest{}
-	mi := &file_strategy_proto_msgTypes[6]
+	mi := &file_strategy_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -569,7 +453,7 @@ func (x *PlayRequest) String() string {
 func (*PlayRequest) ProtoMessage() {}
 
 func (x *PlayRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[6]
+	mi := &file_strategy_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -582,7 +466,7 @@ func (x *PlayRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlayRequest.ProtoReflect.Descriptor instead.
 func (*PlayRequest) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{6}
+	return file_strategy_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *PlayRequest) GetSteps() []*Step {
@@ -621,7 +505,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_strategy_proto_msgTypes[7]
+	mi := &file_strategy_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -633,7 +517,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[7]
+	mi := &file_strategy_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -646,7 +530,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{7}
+	return file_strategy_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Step) GetId() uint64 {
@@ -728,7 +612,7 @@ type Roster struct {
 
 func (x *Roster) Reset() {
 	*x = Roster{}
-	mi := &file_strategy_proto_msgTypes[8]
+	mi := &file_strategy_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -740,7 +624,7 @@ func (x *Roster) String() string {
 func (*Roster) ProtoMessage() {}
 
 func (x *Roster) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[8]
+	mi := &file_strategy_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -753,7 +637,7 @@ func (x *Roster) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Roster.ProtoReflect.Descriptor instead.
 func (*Roster) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{8}
+	return file_strategy_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Roster) GetPlayers() []string {
@@ -783,7 +667,7 @@ type Open struct {
 
 func (x *Open) Reset() {
 	*x = Open{}
-	mi := &file_strategy_proto_msgTypes[9]
+	mi := &file_strategy_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -795,7 +679,7 @@ func (x *Open) String() string {
 func (*Open) ProtoMessage() {}
 
 func (x *Open) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[9]
+	mi := &file_strategy_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -808,7 +692,7 @@ func (x *Open) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Open.ProtoReflect.Descriptor instead.
 func (*Open) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{9}
+	return file_strategy_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Open) GetSeat() uint32 {
@@ -897,7 +781,7 @@ type Turns struct {
 
 func (x *Turns) Reset() {
 	*x = Turns{}
-	mi := &file_strategy_proto_msgTypes[10]
+	mi := &file_strategy_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -909,7 +793,7 @@ func (x *Turns) String() string {
 func (*Turns) ProtoMessage() {}
 
 func (x *Turns) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[10]
+	mi := &file_strategy_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -922,7 +806,7 @@ func (x *Turns) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Turns.ProtoReflect.Descriptor instead.
 func (*Turns) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{10}
+	return file_strategy_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Turns) GetSeat() []int64 {
@@ -995,7 +879,7 @@ type Standing struct {
 
 func (x *Standing) Reset() {
 	*x = Standing{}
-	mi := &file_strategy_proto_msgTypes[11]
+	mi := &file_strategy_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1007,7 +891,7 @@ func (x *Standing) String() string {
 func (*Standing) ProtoMessage() {}
 
 func (x *Standing) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[11]
+	mi := &file_strategy_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1020,7 +904,7 @@ func (x *Standing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Standing.ProtoReflect.Descriptor instead.
 func (*Standing) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{11}
+	return file_strategy_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Standing) GetEntry() uint32 {
@@ -1088,7 +972,7 @@ type Outcomes struct {
 
 func (x *Outcomes) Reset() {
 	*x = Outcomes{}
-	mi := &file_strategy_proto_msgTypes[12]
+	mi := &file_strategy_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1100,7 +984,7 @@ func (x *Outcomes) String() string {
 func (*Outcomes) ProtoMessage() {}
 
 func (x *Outcomes) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[12]
+	mi := &file_strategy_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1113,7 +997,7 @@ func (x *Outcomes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcomes.ProtoReflect.Descriptor instead.
 func (*Outcomes) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{12}
+	return file_strategy_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Outcomes) GetSeat() []int64 {
@@ -1162,7 +1046,7 @@ type PlayReply struct {
 
 func (x *PlayReply) Reset() {
 	*x = PlayReply{}
-	mi := &file_strategy_proto_msgTypes[13]
+	mi := &file_strategy_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1174,7 +1058,7 @@ func (x *PlayReply) String() string {
 func (*PlayReply) ProtoMessage() {}
 
 func (x *PlayReply) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[13]
+	mi := &file_strategy_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1187,7 +1071,7 @@ func (x *PlayReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlayReply.ProtoReflect.Descriptor instead.
 func (*PlayReply) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{13}
+	return file_strategy_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *PlayReply) GetSteps() []*StepReply {
@@ -1227,7 +1111,7 @@ type StepReply struct {
 
 func (x *StepReply) Reset() {
 	*x = StepReply{}
-	mi := &file_strategy_proto_msgTypes[14]
+	mi := &file_strategy_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1239,7 +1123,7 @@ func (x *StepReply) String() string {
 func (*StepReply) ProtoMessage() {}
 
 func (x *StepReply) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[14]
+	mi := &file_strategy_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1252,7 +1136,7 @@ func (x *StepReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepReply.ProtoReflect.Descriptor instead.
 func (*StepReply) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{14}
+	return file_strategy_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *StepReply) GetId() uint64 {
@@ -1315,7 +1199,7 @@ type Failure struct {
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_strategy_proto_msgTypes[15]
+	mi := &file_strategy_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1327,7 +1211,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[15]
+	mi := &file_strategy_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1340,7 +1224,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{15}
+	return file_strategy_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Failure) GetSeat() uint32 {
@@ -1412,7 +1296,7 @@ type LogLine struct {
 
 func (x *LogLine) Reset() {
 	*x = LogLine{}
-	mi := &file_strategy_proto_msgTypes[16]
+	mi := &file_strategy_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1424,7 +1308,7 @@ func (x *LogLine) String() string {
 func (*LogLine) ProtoMessage() {}
 
 func (x *LogLine) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[16]
+	mi := &file_strategy_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1437,7 +1321,7 @@ func (x *LogLine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogLine.ProtoReflect.Descriptor instead.
 func (*LogLine) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{16}
+	return file_strategy_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *LogLine) GetSeat() uint32 {
@@ -1479,7 +1363,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_strategy_proto_msgTypes[17]
+	mi := &file_strategy_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1491,7 +1375,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[17]
+	mi := &file_strategy_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1504,7 +1388,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{17}
+	return file_strategy_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Progress) GetId() uint64 {
@@ -1525,21 +1409,13 @@ var File_strategy_proto protoreflect.FileDescriptor
 
 const file_strategy_proto_rawDesc = "" +
 	"\n" +
-	"\x0estrategy.proto\x12\x17strategylab.strategy.v1\"=\n" +
-	"\x0fDescribeRequest\x12\x12\n" +
-	"\x04lane\x18\x01 \x01(\bR\x04lane\x12\x16\n" +
-	"\x06shared\x18\x02 \x01(\bR\x06shared\"\xa1\x01\n" +
+	"\x0estrategy.proto\x12\x17strategylab.strategy.v1\"\x1d\n" +
+	"\x0fDescribeRequestJ\x04\b\x01\x10\x02J\x04\b\x02\x10\x03\"t\n" +
 	"\rDescribeReply\x12A\n" +
 	"\n" +
 	"strategies\x18\x01 \x03(\v2!.strategylab.strategy.v1.StrategyR\n" +
 	"strategies\x12\x1a\n" +
-	"\bprogress\x18\x02 \x01(\bR\bprogress\x121\n" +
-	"\x04lane\x18\x03 \x01(\v2\x1d.strategylab.strategy.v1.LaneR\x04lane\"j\n" +
-	"\x04Lane\x12\x18\n" +
-	"\anetwork\x18\x01 \x01(\tR\anetwork\x12\x18\n" +
-	"\aaddress\x18\x02 \x01(\tR\aaddress\x12\x16\n" +
-	"\x06secret\x18\x03 \x01(\fR\x06secret\x12\x16\n" +
-	"\x06shared\x18\x04 \x01(\bR\x06shared\"x\n" +
+	"\bprogress\x18\x02 \x01(\bR\bprogressJ\x04\b\x03\x10\x04\"x\n" +
 	"\bStrategy\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12 \n" +
@@ -1665,58 +1541,56 @@ func file_strategy_proto_rawDescGZIP() []byte {
 }
 
 var file_strategy_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_strategy_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_strategy_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_strategy_proto_goTypes = []any{
 	(Failure_Op)(0),         // 0: strategylab.strategy.v1.Failure.Op
 	(Failure_Cause)(0),      // 1: strategylab.strategy.v1.Failure.Cause
 	(*DescribeRequest)(nil), // 2: strategylab.strategy.v1.DescribeRequest
 	(*DescribeReply)(nil),   // 3: strategylab.strategy.v1.DescribeReply
-	(*Lane)(nil),            // 4: strategylab.strategy.v1.Lane
-	(*Strategy)(nil),        // 5: strategylab.strategy.v1.Strategy
-	(*LoadRequest)(nil),     // 6: strategylab.strategy.v1.LoadRequest
-	(*LoadReply)(nil),       // 7: strategylab.strategy.v1.LoadReply
-	(*PlayRequest)(nil),     // 8: strategylab.strategy.v1.PlayRequest
-	(*Step)(nil),            // 9: strategylab.strategy.v1.Step
-	(*Roster)(nil),          // 10: strategylab.strategy.v1.Roster
-	(*Open)(nil),            // 11: strategylab.strategy.v1.Open
-	(*Turns)(nil),           // 12: strategylab.strategy.v1.Turns
-	(*Standing)(nil),        // 13: strategylab.strategy.v1.Standing
-	(*Outcomes)(nil),        // 14: strategylab.strategy.v1.Outcomes
-	(*PlayReply)(nil),       // 15: strategylab.strategy.v1.PlayReply
-	(*StepReply)(nil),       // 16: strategylab.strategy.v1.StepReply
-	(*Failure)(nil),         // 17: strategylab.strategy.v1.Failure
-	(*LogLine)(nil),         // 18: strategylab.strategy.v1.LogLine
-	(*Progress)(nil),        // 19: strategylab.strategy.v1.Progress
+	(*Strategy)(nil),        // 4: strategylab.strategy.v1.Strategy
+	(*LoadRequest)(nil),     // 5: strategylab.strategy.v1.LoadRequest
+	(*LoadReply)(nil),       // 6: strategylab.strategy.v1.LoadReply
+	(*PlayRequest)(nil),     // 7: strategylab.strategy.v1.PlayRequest
+	(*Step)(nil),            // 8: strategylab.strategy.v1.Step
+	(*Roster)(nil),          // 9: strategylab.strategy.v1.Roster
+	(*Open)(nil),            // 10: strategylab.strategy.v1.Open
+	(*Turns)(nil),           // 11: strategylab.strategy.v1.Turns
+	(*Standing)(nil),        // 12: strategylab.strategy.v1.Standing
+	(*Outcomes)(nil),        // 13: strategylab.strategy.v1.Outcomes
+	(*PlayReply)(nil),       // 14: strategylab.strategy.v1.PlayReply
+	(*StepReply)(nil),       // 15: strategylab.strategy.v1.StepReply
+	(*Failure)(nil),         // 16: strategylab.strategy.v1.Failure
+	(*LogLine)(nil),         // 17: strategylab.strategy.v1.LogLine
+	(*Progress)(nil),        // 18: strategylab.strategy.v1.Progress
 }
 var file_strategy_proto_depIdxs = []int32{
-	5,  // 0: strategylab.strategy.v1.DescribeReply.strategies:type_name -> strategylab.strategy.v1.Strategy
-	4,  // 1: strategylab.strategy.v1.DescribeReply.lane:type_name -> strategylab.strategy.v1.Lane
-	5,  // 2: strategylab.strategy.v1.LoadReply.strategy:type_name -> strategylab.strategy.v1.Strategy
-	17, // 3: strategylab.strategy.v1.LoadReply.failure:type_name -> strategylab.strategy.v1.Failure
-	9,  // 4: strategylab.strategy.v1.PlayRequest.steps:type_name -> strategylab.strategy.v1.Step
-	10, // 5: strategylab.strategy.v1.Step.rosters:type_name -> strategylab.strategy.v1.Roster
-	11, // 6: strategylab.strategy.v1.Step.open:type_name -> strategylab.strategy.v1.Open
-	14, // 7: strategylab.strategy.v1.Step.observe:type_name -> strategylab.strategy.v1.Outcomes
-	12, // 8: strategylab.strategy.v1.Step.choose:type_name -> strategylab.strategy.v1.Turns
-	13, // 9: strategylab.strategy.v1.Turns.standings:type_name -> strategylab.strategy.v1.Standing
-	12, // 10: strategylab.strategy.v1.Outcomes.of:type_name -> strategylab.strategy.v1.Turns
-	16, // 11: strategylab.strategy.v1.PlayReply.steps:type_name -> strategylab.strategy.v1.StepReply
-	19, // 12: strategylab.strategy.v1.PlayReply.progress:type_name -> strategylab.strategy.v1.Progress
-	17, // 13: strategylab.strategy.v1.StepReply.failed:type_name -> strategylab.strategy.v1.Failure
-	18, // 14: strategylab.strategy.v1.StepReply.log:type_name -> strategylab.strategy.v1.LogLine
-	0,  // 15: strategylab.strategy.v1.Failure.op:type_name -> strategylab.strategy.v1.Failure.Op
-	1,  // 16: strategylab.strategy.v1.Failure.cause:type_name -> strategylab.strategy.v1.Failure.Cause
-	2,  // 17: strategylab.strategy.v1.Strategies.Describe:input_type -> strategylab.strategy.v1.DescribeRequest
-	6,  // 18: strategylab.strategy.v1.Strategies.Load:input_type -> strategylab.strategy.v1.LoadRequest
-	8,  // 19: strategylab.strategy.v1.Strategies.Play:input_type -> strategylab.strategy.v1.PlayRequest
-	3,  // 20: strategylab.strategy.v1.Strategies.Describe:output_type -> strategylab.strategy.v1.DescribeReply
-	7,  // 21: strategylab.strategy.v1.Strategies.Load:output_type -> strategylab.strategy.v1.LoadReply
-	15, // 22: strategylab.strategy.v1.Strategies.Play:output_type -> strategylab.strategy.v1.PlayReply
-	20, // [20:23] is the sub-list for method output_type
-	17, // [17:20] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	4,  // 0: strategylab.strategy.v1.DescribeReply.strategies:type_name -> strategylab.strategy.v1.Strategy
+	4,  // 1: strategylab.strategy.v1.LoadReply.strategy:type_name -> strategylab.strategy.v1.Strategy
+	16, // 2: strategylab.strategy.v1.LoadReply.failure:type_name -> strategylab.strategy.v1.Failure
+	8,  // 3: strategylab.strategy.v1.PlayRequest.steps:type_name -> strategylab.strategy.v1.Step
+	9,  // 4: strategylab.strategy.v1.Step.rosters:type_name -> strategylab.strategy.v1.Roster
+	10, // 5: strategylab.strategy.v1.Step.open:type_name -> strategylab.strategy.v1.Open
+	13, // 6: strategylab.strategy.v1.Step.observe:type_name -> strategylab.strategy.v1.Outcomes
+	11, // 7: strategylab.strategy.v1.Step.choose:type_name -> strategylab.strategy.v1.Turns
+	12, // 8: strategylab.strategy.v1.Turns.standings:type_name -> strategylab.strategy.v1.Standing
+	11, // 9: strategylab.strategy.v1.Outcomes.of:type_name -> strategylab.strategy.v1.Turns
+	15, // 10: strategylab.strategy.v1.PlayReply.steps:type_name -> strategylab.strategy.v1.StepReply
+	18, // 11: strategylab.strategy.v1.PlayReply.progress:type_name -> strategylab.strategy.v1.Progress
+	16, // 12: strategylab.strategy.v1.StepReply.failed:type_name -> strategylab.strategy.v1.Failure
+	17, // 13: strategylab.strategy.v1.StepReply.log:type_name -> strategylab.strategy.v1.LogLine
+	0,  // 14: strategylab.strategy.v1.Failure.op:type_name -> strategylab.strategy.v1.Failure.Op
+	1,  // 15: strategylab.strategy.v1.Failure.cause:type_name -> strategylab.strategy.v1.Failure.Cause
+	2,  // 16: strategylab.strategy.v1.Strategies.Describe:input_type -> strategylab.strategy.v1.DescribeRequest
+	5,  // 17: strategylab.strategy.v1.Strategies.Load:input_type -> strategylab.strategy.v1.LoadRequest
+	7,  // 18: strategylab.strategy.v1.Strategies.Play:input_type -> strategylab.strategy.v1.PlayRequest
+	3,  // 19: strategylab.strategy.v1.Strategies.Describe:output_type -> strategylab.strategy.v1.DescribeReply
+	6,  // 20: strategylab.strategy.v1.Strategies.Load:output_type -> strategylab.strategy.v1.LoadReply
+	14, // 21: strategylab.strategy.v1.Strategies.Play:output_type -> strategylab.strategy.v1.PlayReply
+	19, // [19:22] is the sub-list for method output_type
+	16, // [16:19] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_strategy_proto_init() }
@@ -1730,7 +1604,7 @@ func file_strategy_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_strategy_proto_rawDesc), len(file_strategy_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   18,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -15,6 +15,9 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
+// MostMessage bounds one message between host and plugin, in bytes.
+const MostMessage = 16 << 20
+
 // ErrProtocol is wrapped by all errors about invalid input from the other end.
 var ErrProtocol = errors.New("protocol violation")
 

@@ -23,7 +23,7 @@ func newSeat(t *testing.T, f strategies.Factory) strategies.Strategy {
 	return s
 }
 
-// More seats choose at once than there are lanes.
+// Many seats choose at once over one stream.
 func TestManySeatsAtOnce(t *testing.T) {
 	t.Parallel()
 	there := open(t, plugin("alternate"))
@@ -56,22 +56,20 @@ func TestManySeatsAtOnce(t *testing.T) {
 // ignores that.
 func TestCallStopped(t *testing.T) {
 	t.Parallel()
-	for _, noLanes := range []bool{false, true} {
-		all := open(t, plugins.Config{
-			Command: []string{os.Args[0], "misbehave", "hang", t.TempDir()}, NoLanes: noLanes,
-			CallTime: time.Hour, StartTimeout: 5 * time.Minute,
-		})
-		s := newSeat(t, all[0])
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		turn := strategies.Turn{Match: 1, MatchID: "R1M1", Round: 1, Opponent: "P02", Role: game.RoleA}
-		var err error
-		for i := 0; err == nil && i < 1000; i++ { // it hangs after some choices
-			_, err = s.Choose(ctx, &turn)
-		}
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("without lanes %v: error %v, want %v", noLanes, err, context.Canceled)
-		}
-		_ = s.Close()
+	all := open(t, plugins.Config{
+		Command:  []string{os.Args[0], "misbehave", "hang", t.TempDir()},
+		CallTime: time.Hour, StartTimeout: 5 * time.Minute,
+	})
+	s := newSeat(t, all[0])
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	turn := strategies.Turn{Match: 1, MatchID: "R1M1", Round: 1, Opponent: "P02", Role: game.RoleA}
+	var err error
+	for i := 0; err == nil && i < 1000; i++ { // it hangs after some choices
+		_, err = s.Choose(ctx, &turn)
 	}
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+	_ = s.Close()
 }

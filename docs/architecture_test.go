@@ -66,7 +66,7 @@ var may = map[string][]string{
 	"experiments/cluster":        {"experiments", "experiments/chunk", "host/game", "host/results", "plugins/subprocess"},
 	"experiments/cluster/broker": {"experiments/cluster", "host/disk"},
 	"experiments/workers": {
-		"experiments", "experiments/arena", "experiments/chunk", "host/game", "host/results", "plugins", "plugins/isolate", "plugins/subprocess",
+		"experiments", "experiments/arena", "experiments/chunk", "host/results", "plugins", "plugins/isolate", "plugins/subprocess",
 		"strategies", "strategies/budget", "strategies/builtin", "strategies/catalog",
 	},
 	"host": {

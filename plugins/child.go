@@ -38,9 +38,8 @@ type child struct {
 
 var _ runner.Runner = (*child)(nil)
 
-func newChild(config *Config, dir string, env []string, out *output) *child {
+func newChild(config *Config, out *output) *child {
 	cmd := exec.Command(config.Command[0], config.Command[1:]...)
-	cmd.Dir, cmd.Env = dir, env
 	return &child{cmd: cmd, output: out, unlimited: config.Unlimited, done: make(chan struct{})}
 }
 
@@ -57,9 +56,7 @@ func (c *child) Start(context.Context) error {
 	}
 	ours[0], theirs[0] = theirs[0], ours[0] // the host holds the write end of the parent pipe
 	c.cmd.Stdout, c.cmd.Stderr = theirs[1], theirs[2]
-	if passPipe(c.cmd, theirs[0]) {
-		c.cmd.Env = append(c.cmd.Env, parentKey+"="+strconv.Itoa(3))
-	}
+	c.cmd.Env = append(c.cmd.Env, parentKey+"="+strconv.Itoa(passPipe(c.cmd, theirs[0])))
 	if err := subprocess.Start(c.cmd, subprocess.Config{Unlimited: c.unlimited}); err != nil {
 		closeAll(ours)
 		return err
@@ -124,8 +121,14 @@ func (c *child) status() (hello, state string) {
 	return strings.TrimSpace(c.hello), c.state
 }
 
+// Wait implements runner.Runner. It does not wait for a process that was not started.
 func (c *child) Wait(context.Context) error {
-	<-c.done
+	c.mu.Lock()
+	started := c.system != nil
+	c.mu.Unlock()
+	if started {
+		<-c.done
+	}
 	return nil
 }
 
@@ -135,25 +138,30 @@ func (c *child) Kill(context.Context) error {
 	return nil
 }
 
+// kill kills the process; before the start, as soon as it starts.
 func (c *child) kill() {
-	p := c.target()
-	if p == nil {
-		return
-	}
-	select {
-	case <-c.done: // the system may have reused its number
-	default:
+	c.mu.Lock()
+	c.killed = true
+	c.mu.Unlock()
+	if c.pid() > 0 {
 		subprocess.Kill(c.cmd)
 	}
 }
 
-// target returns the process to kill. It returns nil before the start; the
-// process is then killed as soon as it starts.
-func (c *child) target() *os.Process {
+// pid returns the number of the process; 0 if it does not run: after its end the system
+// may reuse the number.
+func (c *child) pid() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.killed = c.killed || c.system == nil
-	return c.system
+	select {
+	case <-c.done:
+		return 0
+	default:
+	}
+	if c.system == nil {
+		return 0
+	}
+	return c.system.Pid
 }
 
 // cpu returns the processor time of an ended process, in microseconds.
@@ -172,14 +180,7 @@ func (c *child) Stderr() io.ReadCloser { return io.NopCloser(strings.NewReader("
 
 func (c *child) Name() string { return c.cmd.Path }
 
-func (c *child) ID() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.system == nil {
-		return ""
-	}
-	return strconv.Itoa(c.system.Pid)
-}
+func (c *child) ID() string { return strconv.Itoa(c.pid()) }
 
 func (c *child) Diagnose(context.Context) string { return "" }
 

@@ -59,7 +59,7 @@ func TestEndOfScript(t *testing.T) {
 		"":                                                                                              "exit status 2",
 	} {
 		p := &process{
-			config: &Config{Script: new(Script), Memory: 256 << 20},
+			own: true, config: &Config{Script: new(Script), Memory: 256 << 20},
 			output: &output{log: slog.New(slog.NewTextHandler(&log, nil)), own: true},
 		}
 		p.output.read(strings.NewReader(words))

@@ -3,6 +3,7 @@ package plugins_test
 import (
 	"cmp"
 	"fmt"
+	"log/slog"
 	"os"
 	"testing"
 	"time"
@@ -14,7 +15,7 @@ import (
 
 // TestMain lets the test binary be the plugin as well: "plugin NAME..." serves
 // built-in strategies, "misbehave HOW MARK" does what no plugin should, "unary -"
-// takes a call for every decision; "host MARK" plays with such plugins.
+// takes a call for every decision, "tasks -" is a worker; "host MARK" plays with such plugins.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 {
 		switch os.Args[1] {
@@ -23,6 +24,9 @@ func TestMain(m *testing.M) {
 			return
 		case "host":
 			host(os.Args[2])
+			return
+		case "tasks":
+			plugins.ServeTasks(func(log *slog.Logger, _ chan<- struct{}) plugins.Tasks { return chores{log} })
 			return
 		case "unary":
 			serveUnary()

@@ -43,6 +43,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -93,6 +94,8 @@ type Config struct {
 	Script *Script
 	// Memory is the memory limit of a worker, in bytes.
 	Memory uint64
+	// Quiet logs failures of the process at debug level only.
+	Quiet bool
 	// Unlimited lifts the memory limit of this process for the plugin, which would
 	// inherit it otherwise.
 	Unlimited bool
@@ -117,11 +120,18 @@ func (c Config) orDefaults() (Config, error) {
 	if c.StartTimeout <= 0 {
 		c.StartTimeout = 20 * time.Second
 	}
+	if c.Script != nil { // the program is this one
+		c.NoTLS = privateSockets
+	}
 	c.Restarts = cmp.Or(c.Restarts, 5)
 	c.Backoff = cmp.Or(c.Backoff, 50*time.Millisecond)
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	return c, nil
 }
+
+// privateSockets reports whether go-plugin connects processes by sockets in a folder
+// that nobody else can read.
+const privateSockets = runtime.GOOS != "windows"
 
 // infoOf translates a plugin's description of a strategy.
 func (c *Config) infoOf(s *pb.Strategy) strategies.Info {

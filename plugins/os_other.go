@@ -8,8 +8,12 @@ import (
 	"os/exec"
 )
 
-// passPipe does nothing: this system passes on no file descriptors.
-func passPipe(*exec.Cmd, *os.File) bool { return false }
+// passPipe gives a process the pipe as its standard input: this system passes on no
+// other file descriptors.
+func passPipe(cmd *exec.Cmd, pipe *os.File) int {
+	cmd.Stdin = pipe
+	return 0
+}
 
 // cpuTime is not measured on this system.
 func cpuTime() uint64 { return 0 }

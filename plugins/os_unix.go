@@ -10,11 +10,10 @@ import (
 	"syscall"
 )
 
-// passPipe passes the pipe as file descriptor 3. It returns false if the system
-// cannot do that.
-func passPipe(cmd *exec.Cmd, pipe *os.File) bool {
+// passPipe gives a process the pipe and returns the file descriptor that it has there.
+func passPipe(cmd *exec.Cmd, pipe *os.File) int {
 	cmd.ExtraFiles = []*os.File{pipe}
-	return true
+	return 3
 }
 
 // cpuTime returns the processor time of this process in microseconds.

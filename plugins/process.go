@@ -7,109 +7,116 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 	goplugin "github.com/hashicorp/go-plugin"
 	"github.com/hashicorp/go-plugin/runner"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/keepalive"
 
-	pb "github.com/strategylab/strategylab/plugins/internal/strategypb"
-	"github.com/strategylab/strategylab/plugins/internal/wire"
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// process is one process of a plugin and its stream.
+// process is another process and the gRPC connection to it. Plugins, workers of
+// scripts and workers of leagues are services on it. It starts, watches and ends the
+// process of the operating system, and knows why that has ended.
 type process struct {
 	config   *Config
+	own      bool // runs this program, which answers the heartbeat and writes only why it ends
 	client   *goplugin.Client
 	conn     *grpc.ClientConn
-	stream   grpc.BidiStreamingClient[pb.PlayRequest, pb.PlayReply]
-	cancel   context.CancelFunc // ends the stream
-	reading  sync.WaitGroup
-	info     []strategies.Info
-	progress bool          // it reports the progress of long steps
-	groups   atomic.Uint64 // groups opened so far
-	cpu      atomic.Uint64 // microseconds, as the process reports
-	died     chan struct{} // closed when the process fails
-	stopping sync.Once
 	output   *output
 	folder   string // with its socket
+	child    *child
+	died     chan struct{} // closed when it fails
+	stopping sync.Once
+	silence  time.Duration // see there
 
 	mu       sync.Mutex
-	child    *child // nil until it is started
 	why      error  // why it cannot be used; nil while it can
 	innocent bool   // the failure is not its fault
-	single   bool   // one step was in progress at the failure
-	calls    map[uint64]*call
-	lastID   uint64
-	queue    *pb.PlayRequest
-	sending  bool
+	failing  func() // called once, at the failure, with the lock held; may be nil
 }
 
-// stopTime is the time limit of an orderly shutdown.
-const stopTime = 2 * time.Second
+const (
+	// stopTime is the time limit of an orderly shutdown.
+	stopTime = 2 * time.Second
+	// grace is the time that a process gets beyond the limit of its calls, to report
+	// a timeout itself, and to end after its connection.
+	grace = 500 * time.Millisecond
+	// heartbeat is the time without a message after which a process of this program is
+	// asked for a sign of life, and silence the time for that. They are for machines that
+	// are busy: a call that does not return is noticed by its time limit.
+	heartbeat = 10 * time.Second
+	silence   = 20 * time.Second
+)
 
-// start starts the program and opens the stream. ctx bounds only the start.
-func start(ctx context.Context, config *Config) (*process, error) {
-	p := &process{
-		config: config, died: make(chan struct{}), calls: make(map[uint64]*call), queue: new(pb.PlayRequest),
-		output: &output{log: config.Log.With("plugin", config.Name), own: config.Script != nil},
-	}
-	if err := config.verify(); err != nil {
-		return nil, err
+func newProcess(config *Config, own bool) *process {
+	out := &output{log: config.Log.With("plugin", config.Name), own: own}
+	return &process{config: config, own: own, output: out, child: newChild(config, out), died: make(chan struct{}), silence: silence}
+}
+
+// launch starts the program, connects to it, and has open use the connection. ctx
+// bounds only the start. After an error the process has ended.
+func (p *process) launch(ctx context.Context, open func(context.Context) error) error {
+	options := []grpc.DialOption{grpc.WithNoProxy(), grpc.WithInitialWindowSize(window), grpc.WithInitialConnWindowSize(window)}
+	if p.own { // libraries of other languages take pings for an attack
+		options = append(options, grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: heartbeat, Timeout: p.silence}))
 	}
 	p.client = goplugin.NewClient(&goplugin.ClientConfig{
 		HandshakeConfig:  handshake(),
 		VersionedPlugins: map[int]goplugin.PluginSet{Version: {pluginName: &served{}}},
 		RunnerFunc:       p.spawn,
-		AutoMTLS:         !config.NoTLS, SkipHostEnv: true, StartTimeout: config.StartTimeout,
+		AutoMTLS:         !p.config.NoTLS, SkipHostEnv: true, StartTimeout: p.config.StartTimeout,
 		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
 		Logger:           hclog.NewNullLogger(), SyncStdout: p.output, SyncStderr: p.output,
 		UnixSocketConfig: &goplugin.UnixSocketConfig{},
-		GRPCDialOptions: []grpc.DialOption{
-			grpc.WithNoProxy(), grpc.WithInitialWindowSize(window), grpc.WithInitialConnWindowSize(window),
-		},
+		GRPCDialOptions:  options,
 	})
-	bounded, cancel := context.WithTimeout(ctx, config.StartTimeout)
+	bounded, cancel := context.WithTimeout(ctx, p.config.StartTimeout)
 	defer cancel()
-	unhook := context.AfterFunc(bounded, p.kill)
-	err := p.open(bounded)
+	unhook := context.AfterFunc(bounded, p.child.kill)
+	err := p.connect()
+	if err == nil {
+		err = open(bounded)
+	}
 	if !unhook() && err == nil {
 		err = context.Cause(bounded)
 	}
-	if err != nil {
-		p.kill()
-		p.stop()
-		if ctx.Err() != nil {
-			return nil, fmt.Errorf("start plugin %s: %w", config.Name, context.Cause(ctx))
-		}
-		return nil, p.explain(err, bounded.Err() != nil)
+	if err == nil {
+		return nil
 	}
-	return p, nil
+	p.child.kill()
+	p.stop()
+	if ctx.Err() != nil {
+		return fmt.Errorf("start plugin %s: %w", p.config.Name, context.Cause(ctx))
+	}
+	return p.explain(err, bounded.Err() != nil)
 }
 
 // spawn prepares the operating system process for go-plugin to start.
 func (p *process) spawn(_ hclog.Logger, spec *exec.Cmd, folder string) (runner.Runner, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	// GOMAXPROCS: idle threads that look for work cost as much as the work.
 	env := append(spec.Env, "TMPDIR="+folder, "PATH=/usr/local/bin:/usr/bin:/bin", "GOMAXPROCS="+strconv.Itoa(runtime.GOMAXPROCS(0)))
+	if p.own { // the stacks of our goroutines tell nobody anything
+		env = append(env, "GOTRACEBACK=none")
+	}
 	p.folder = folder
 	if err := claim(folder); err != nil {
 		return nil, err
 	}
-	p.child = newChild(p.config, folder, append(env, p.config.Env...), p.output)
+	p.child.cmd.Dir, p.child.cmd.Env = folder, append(env, p.config.Env...)
 	return p.child, nil
 }
 
-// open performs the handshake, asks for the strategies, and opens the stream.
-func (p *process) open(ctx context.Context) error {
+// connect performs the handshake.
+func (p *process) connect() error {
 	addr, err := p.client.Start()
 	if err != nil {
 		return err
@@ -132,89 +139,18 @@ func (p *process) open(ctx context.Context) error {
 		return err
 	}
 	p.conn = raw.(*grpc.ClientConn)
-	strategiesClient := pb.NewStrategiesClient(p.conn)
-	if err := p.describe(ctx, strategiesClient); err != nil {
-		return err
-	}
-	streaming, cancel := context.WithCancel(context.Background())
-	p.cancel = cancel
-	p.stream, err = strategiesClient.Play(streaming, grpc.MaxCallRecvMsgSize(wire.MostMessage))
-	if err != nil {
-		return fmt.Errorf("open the stream: %w", err)
-	}
-	p.reading.Go(p.read)
 	return nil
 }
 
-func (p *process) describe(ctx context.Context, c pb.StrategiesClient) error {
-	told, err := c.Describe(ctx, &pb.DescribeRequest{}, grpc.MaxCallRecvMsgSize(wire.MostMessage))
-	if err != nil {
-		return fmt.Errorf("ask for its strategies: %w", err)
-	}
-	p.progress = told.GetProgress()
-	if script := p.config.Script; script != nil {
-		return p.load(ctx, c, script)
-	}
-	if len(told.GetStrategies()) == 0 {
-		return errors.New("it serves no strategy")
-	}
-	for _, s := range told.GetStrategies() {
-		p.info = append(p.info, p.config.infoOf(s))
-	}
-	return nil
-}
-
-// load sends a script to the worker. Errors in the script are
-// *strategies.Error.
-func (p *process) load(ctx context.Context, c pb.StrategiesClient, s *Script) error {
-	reply, err := c.Load(ctx, &pb.LoadRequest{
-		Name: s.Name, Path: s.Path, Source: s.Source, TimeUs: uint64(s.Limits.Time.Microseconds()),
-		Instructions: s.Limits.Instructions, MemoryBytes: p.config.Memory,
-	}, grpc.MaxCallRecvMsgSize(wire.MostMessage))
-	if err != nil {
-		return fmt.Errorf("send the script: %w", err)
-	}
-	if f := reply.GetFailure(); f != nil {
-		se, err := wire.DecodeFailure(f, s.Path)
-		if err != nil {
-			return err
-		}
-		return se.Err
-	}
-	info := p.config.infoOf(reply.GetStrategy())
-	info.Kind = s.Kind
-	p.info = []strategies.Info{info}
-	return nil
-}
-
-// kill ends the process at once.
-func (p *process) kill() {
-	p.mu.Lock()
-	c := p.child
-	p.mu.Unlock()
-	if c != nil {
-		c.kill()
-	}
-}
-
-// stop ends the process, orderly if it can, and removes its folder.
+// stop ends the process, orderly if it can, waits for its end, and removes its folder.
 func (p *process) stop() {
 	p.stopping.Do(func() {
 		p.fail(errStopped, true)
-		if p.stream != nil {
-			_ = p.stream.CloseSend()
-		}
-		impatient := time.AfterFunc(stopTime, p.kill)
+		impatient := time.AfterFunc(stopTime, p.child.kill)
 		p.client.Kill()
 		impatient.Stop()
-		p.kill()
-		if p.child != nil && p.child.ID() != "" {
-			<-p.child.done
-		}
-		if p.cancel != nil {
-			p.cancel()
-		}
-		p.reading.Wait()
+		p.child.kill()
+		_ = p.child.Wait(context.Background()) // it returns nil
 		if p.folder != "" {
 			_ = os.RemoveAll(p.folder)
 		}
@@ -223,12 +159,89 @@ func (p *process) stop() {
 
 var errStopped = fmt.Errorf("%w: the host stopped it", strategies.ErrCrashed)
 
+// fail marks the process as failed and kills it, once. innocent means that the
+// failure is not its fault.
+func (p *process) fail(why error, innocent bool) {
+	p.mu.Lock()
+	first := p.why == nil
+	if first {
+		p.why, p.innocent = why, innocent
+		if p.failing != nil {
+			p.failing()
+		}
+		close(p.died)
+	}
+	p.mu.Unlock()
+	if first && why != errStopped {
+		p.child.kill()
+	}
+}
+
+// reason returns why the process cannot be used; nil while it can.
+func (p *process) reason() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.why
+}
+
+// blamed reports whether the process failed by its own fault.
+func (p *process) blamed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.why != nil && !p.innocent
+}
+
+// errStuck is the end of a worker by its own report.
+var errStuck = fmt.Errorf("%w: %s", strategies.ErrTimeout, stuckText)
+
+// exitError returns how the process ended whose connection broke with err, shortly
+// before the exit status is known.
+func (p *process) exitError(err error) error {
+	moment := time.NewTimer(grace)
+	defer moment.Stop()
+	select {
+	case <-p.child.done:
+	case <-moment.C:
+	}
+	if _, state := p.child.status(); state != "" {
+		return p.ended(state)
+	}
+	if strings.Contains(err.Error(), "keepalive") { // there is no other sign of it
+		return fmt.Errorf("%w: silent for %v", strategies.ErrCrashed, heartbeat+p.silence)
+	}
+	return fmt.Errorf("%w: connection closed: %s", strategies.ErrCrashed, strategies.OneLine(err.Error(), mostText))
+}
+
+// ended returns the error of a process whose exit state is known.
+func (p *process) ended(state string) error {
+	if p.own && p.output.reason() == stuckText {
+		return errStuck
+	}
+	return fmt.Errorf("%w: %s", strategies.ErrCrashed, p.exited(state))
+}
+
+// noMemory is how the process of a script ends at its memory limit: by Go's runtime, by
+// the C library, by the race detector, or by a signal where one of them does not expect
+// the end of the memory.
+var noMemory = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("out of memory|cannot allocate memory|pthread_create failed|failed to allocate|^SIG")
+})
+
+// exited says how a process ended whose exit state is known.
+func (p *process) exited(state string) string {
+	switch words := p.output.reason(); {
+	case words == "":
+		return state
+	case p.config.Script != nil && noMemory().MatchString(words):
+		return fmt.Sprintf("out of memory, of which a script has %d MiB", p.config.Memory>>20)
+	default:
+		return state + "; last output: " + words
+	}
+}
+
 // explain returns the reason of a failed start, for the user of the plugin.
 func (p *process) explain(err error, late bool) error {
-	hello, state := "", ""
-	if p.child != nil {
-		hello, state = p.child.status()
-	}
+	hello, state := p.child.status()
 	parts := strings.Split(hello, "|")
 	var typed *strategies.Error
 	switch {
@@ -237,8 +250,8 @@ func (p *process) explain(err error, late bool) error {
 	case len(parts) >= 4 && parts[1] != fmt.Sprint(Version):
 		return fmt.Errorf("plugin %s: protocol version %s, want %d; "+
 			"rebuild the plugin with this program's version of the module", p.config.Name, strategies.OneLine(parts[1], 20), Version)
-	case p.config.Script != nil && len(parts) >= 4:
-		return p.ended(state, late)
+	case p.own && state != "" && (len(parts) >= 4 || p.config.Script == nil):
+		return p.unready(state, late)
 	case len(parts) < 4 && hello != "":
 		err = fmt.Errorf("its first line of output is %q, want 1|%d|unix|PATH|grpc|CERTIFICATE; is it a plugin?",
 			strategies.OneLine(hello, 60), Version)
@@ -258,13 +271,15 @@ func (p *process) explain(err error, late bool) error {
 	return fmt.Errorf("start plugin %s: %w", p.config.Name, err)
 }
 
-// ended returns the error of a script that has kept its worker from loading it.
-func (p *process) ended(state string, late bool) error {
-	err := fmt.Errorf("%w: %s", strategies.ErrCrashed, p.exited(state))
+// unready returns the error of a worker that ended before it was ready: the script, if
+// it has one, has kept it from that.
+func (p *process) unready(state string, late bool) error {
+	err := p.ended(state)
 	if late {
 		err = fmt.Errorf("%w: not loaded within %v", strategies.ErrTimeout, p.config.StartTimeout)
-	} else if p.output.reason() == stuckText {
-		err = errStuck
+	}
+	if p.config.Script == nil {
+		return err
 	}
 	return &strategies.Error{Source: p.config.Script.Path, Op: strategies.OpLoad, Err: err}
 }

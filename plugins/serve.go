@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 	"sync"
@@ -13,6 +12,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	goplugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/keepalive"
 
 	pb "github.com/strategylab/strategylab/plugins/internal/strategypb"
 	"github.com/strategylab/strategylab/plugins/internal/wire"
@@ -44,49 +44,58 @@ func Serve(factories ...strategies.Factory) {
 	serve(&server{factories: factories})
 }
 
-// Loader compiles the source of a script. path is the file's name in messages;
-// the loader must not read it. memory is the memory limit of the process in
-// bytes, which the loader sets.
-type Loader func(name, path string, source []byte, limits budget.Limits, memory uint64) (strategies.Factory, error)
-
-// ServeScript is Serve for a worker: the host sends it the source of one script.
-func ServeScript(load Loader) { serve(&server{load: load}) }
+// ServeScript is Serve for a worker: the host sends it the source of one script, which
+// load compiles without reading the file. memory is the memory limit of the process in
+// bytes, which load sets.
+func ServeScript(load func(s Script, memory uint64) (strategies.Factory, error)) {
+	serve(&server{load: load})
+}
 
 // server is the plugin's side of the protocol.
 type server struct {
 	pb.UnimplementedStrategiesServer
-	load Loader
+	load func(Script, uint64) (strategies.Factory, error)
 
-	stderr io.Writer // of the process
+	stuck chan<- struct{} // ends the process
 
 	mu        sync.Mutex
 	factories []strategies.Factory
 }
 
 func serve(s *server) {
-	s.stderr = os.Stderr // which go-plugin replaces
-	watchParent()
-	goplugin.Serve(&goplugin.ServeConfig{
-		HandshakeConfig:  handshake(),
-		VersionedPlugins: map[int]goplugin.PluginSet{Version: {pluginName: &served{server: s}}},
-		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
-			return grpc.NewServer(append(opts, grpc.MaxRecvMsgSize(wire.MostMessage),
-				grpc.InitialWindowSize(window), grpc.InitialConnWindowSize(window))...)
-		},
-		Logger: hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: os.Stderr}),
-	})
+	s.stuck = endWhenStuck()
+	serveGRPC(wire.MostMessage, func(g *grpc.Server) { pb.RegisterStrategiesServer(g, s) })
 	for _, f := range s.factories {
 		_ = f.Close() // the host has gone
 	}
 }
 
+// serveGRPC serves the host that started this process until that is done. The process
+// ends with the host.
+func serveGRPC(mostMessage int, register func(*grpc.Server)) {
+	watchParent()
+	goplugin.Serve(&goplugin.ServeConfig{
+		HandshakeConfig:  handshake(),
+		VersionedPlugins: map[int]goplugin.PluginSet{Version: {pluginName: &served{register: register}}},
+		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
+			return grpc.NewServer(append(opts, grpc.MaxRecvMsgSize(mostMessage),
+				grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: heartbeat / 2}),
+				grpc.InitialWindowSize(window), grpc.InitialConnWindowSize(window))...)
+		},
+		Logger: hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: os.Stderr}),
+	})
+}
+
 // watchParent ends this process when the host ends, for whatever reason.
 func watchParent() {
 	fd, err := strconv.Atoi(os.Getenv(parentKey))
-	if err != nil || fd < 3 {
+	if err != nil {
 		return
 	}
-	pipe := os.NewFile(uintptr(fd), "parent")
+	pipe := os.Stdin
+	if fd > 0 {
+		pipe = os.NewFile(uintptr(fd), "parent")
+	}
 	go func() {
 		var b [1]byte
 		for {
@@ -139,15 +148,24 @@ func (s *server) Load(_ context.Context, r *pb.LoadRequest) (*pb.LoadReply, erro
 	if s.load == nil || len(s.factories) > 0 {
 		return nil, errors.New("this process does not load scripts")
 	}
-	limits := budget.Limits{
-		Time: time.Duration(r.GetTimeUs()) * time.Microsecond, Instructions: r.GetInstructions(), Stuck: endWhenStuck(s.stderr),
+	f, err := s.load(scriptOf(r, s.stuck), r.GetMemoryBytes())
+	if err == nil {
+		s.factories = append(s.factories, f)
 	}
-	f, err := s.load(r.GetName(), r.GetPath(), r.GetSource(), limits, r.GetMemoryBytes())
+	return loaded(f, err), nil
+}
+
+func scriptOf(r *pb.LoadRequest, stuck chan<- struct{}) Script {
+	limits := budget.Limits{Time: time.Duration(r.GetTimeUs()) * time.Microsecond, Instructions: r.GetInstructions(), Stuck: stuck}
+	return Script{Name: r.GetName(), Path: r.GetPath(), Source: r.GetSource(), Limits: limits}
+}
+
+// loaded returns the answer of a worker that was to load a script.
+func loaded(f strategies.Factory, err error) *pb.LoadReply {
 	if err != nil {
-		return &pb.LoadReply{Failure: wire.EncodeFailure(strategies.SeatError{Op: strategies.OpLoad, Err: err})}, nil
+		return &pb.LoadReply{Failure: wire.EncodeFailure(strategies.SeatError{Op: strategies.OpLoad, Err: err})}
 	}
-	s.factories = append(s.factories, f)
-	return &pb.LoadReply{Strategy: describe(f.Info())}, nil
+	return &pb.LoadReply{Strategy: describe(f.Info())}
 }
 
 // stuckText is what a worker says of a call that ignores its interrupt, before it ends
@@ -155,9 +173,9 @@ func (s *server) Load(_ context.Context, r *pb.LoadRequest) (*pb.LoadReply, erro
 const stuckText = "the call ignored its interrupt"
 
 // endWhenStuck returns a channel on which the report of a stuck call ends this process.
-func endWhenStuck(stderr io.Writer) chan<- struct{} {
-	stuck := make(chan struct{}, 1)
-	go func() { // for as long as the process lives
+func endWhenStuck() chan<- struct{} {
+	stuck, stderr := make(chan struct{}, 1), os.Stderr // which go-plugin replaces
+	go func() {                                        // for as long as the process lives
 		<-stuck
 		fmt.Fprintln(stderr, stuckText)
 		if self, err := os.FindProcess(os.Getpid()); err == nil {
@@ -177,13 +195,13 @@ const window = 4 << 20
 // served connects go-plugin to the gRPC service.
 type served struct {
 	goplugin.NetRPCUnsupportedPlugin
-	server *server
+	register func(*grpc.Server)
 }
 
 var _ goplugin.GRPCPlugin = (*served)(nil)
 
 func (p *served) GRPCServer(_ *goplugin.GRPCBroker, s *grpc.Server) error {
-	pb.RegisterStrategiesServer(s, p.server)
+	p.register(s)
 	return nil
 }
 

@@ -23,11 +23,11 @@ type supervisor struct {
 	trial  sync.RWMutex      // held for writing by a step that must be alone in the process
 
 	mu          sync.Mutex
-	process     *process // nil until it is started
-	quarantined error    // why it is not restarted; nil while it is
-	failed      int      // failures of the plugin itself
-	stuck       int      // of them, calls that ignored their interrupt
-	hopeless    bool     // it does not start
+	process     *stream // nil until it is started
+	quarantined error   // why it is not restarted; nil while it is
+	failed      int     // failures of the plugin itself
+	stuck       int     // of them, calls that ignored their interrupt
+	hopeless    bool    // it does not start
 	starts      int
 	users       int // factories that are not closed
 	spent       time.Duration
@@ -35,7 +35,7 @@ type supervisor struct {
 }
 
 // get returns a working process, starting it if necessary.
-func (k *supervisor) get(ctx context.Context) (*process, error) {
+func (k *supervisor) get(ctx context.Context) (*stream, error) {
 	select {
 	case k.turn <- struct{}{}:
 		defer func() { <-k.turn }()
@@ -58,8 +58,8 @@ func (k *supervisor) get(ctx context.Context) (*process, error) {
 }
 
 // reap stops a failed process and adds up what it used.
-func (k *supervisor) reap(p *process) {
-	peak := p.child.peak()
+func (k *supervisor) reap(p *stream) {
+	peak := peakOf(p.child.pid())
 	p.stop()
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -72,7 +72,7 @@ func (k *supervisor) reap(p *process) {
 			k.stuck++
 		}
 		level := slog.LevelDebug
-		if k.failed&(k.failed-1) == 0 { // the first, second, fourth, ...: it may do so in every match
+		if k.failed&(k.failed-1) == 0 && !k.config.Quiet { // the first, second, fourth, ...: it may do so in every match
 			level = slog.LevelWarn
 		}
 		what := "plugin"
@@ -87,7 +87,7 @@ func (k *supervisor) reap(p *process) {
 const mostStarts = 100
 
 // restart starts the process, after a backoff if it has failed.
-func (k *supervisor) restart(ctx context.Context) (*process, error) {
+func (k *supervisor) restart(ctx context.Context) (*stream, error) {
 	for attempt := 1; ; attempt++ {
 		if err := k.quarantine(nil); err != nil {
 			return nil, err
@@ -220,7 +220,7 @@ func (k *supervisor) usage() Usage {
 	}
 	if p := k.process; p != nil {
 		u.CPU += p.spent()
-		u.Peak = max(u.Peak, p.child.peak())
+		u.Peak = max(u.Peak, peakOf(p.child.pid()))
 		if p.blamed() { // and has not been reaped yet
 			u.Failed++
 		}
@@ -229,7 +229,7 @@ func (k *supervisor) usage() Usage {
 }
 
 // spentSoFar records the processor time that a process reports.
-func (p *process) spentSoFar(reply *pb.PlayReply) {
+func (p *stream) spentSoFar(reply *pb.PlayReply) {
 	if us := reply.GetCpuUs(); us > 0 {
 		p.cpu.Store(us)
 	}
@@ -237,7 +237,7 @@ func (p *process) spentSoFar(reply *pb.PlayReply) {
 
 // spent returns the processor time of a process; while it runs, as it last
 // reported.
-func (p *process) spent() time.Duration {
+func (p *stream) spent() time.Duration {
 	select {
 	case <-p.child.done:
 		return time.Duration(p.child.cpu()) * time.Microsecond
@@ -246,24 +246,8 @@ func (p *process) spent() time.Duration {
 	}
 }
 
-// peak returns the largest resident memory of a running process.
-func (c *child) peak() uint64 {
-	c.mu.Lock()
-	p := c.system
-	c.mu.Unlock()
-	if p == nil {
-		return 0
-	}
-	select {
-	case <-c.done: // the system may have reused its number
-		return 0
-	default:
-		return peakOf(p.Pid)
-	}
-}
-
-// peakOf returns the largest resident memory of a process, in bytes, or 0 on
-// systems without /proc. The figure that the system returns at the end of a
+// peakOf returns the largest resident memory of a process, in bytes, or 0 if it is
+// unknown, as on systems without /proc. The figure that the system returns at the end of a
 // process does not do: it includes the memory of the parent at the start.
 func peakOf(pid int) uint64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

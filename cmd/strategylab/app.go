@@ -38,7 +38,7 @@ func newApp(p *command.Process) *cli.App {
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, p command.Process) int {
 	if serve := p.Service(p.Args); serve != nil {
-		err := serve(p.Stdin, p.Stdout)
+		err := serve()
 		if err != nil {
 			p.Say("strategylab: %v", err)
 		}

@@ -144,8 +144,8 @@ func (d *Driver) NewWorker(ctx context.Context) (experiments.Worker, error) {
 // worker is a process with the plan open.
 type worker struct {
 	driver   *Driver
-	process  *process // nil until it is needed, and after its death
-	version  int      // of the request that it has opened
+	process  *plugins.Worker // nil until it is needed, and after its death
+	version  int             // of the request that it has opened
 	decoder  *chunk.Decoder
 	opened   bool   // process has the plan open
 	isolated *field // with every script in a process of its own; nil until it is needed
@@ -156,7 +156,7 @@ func (w *worker) Play(ctx context.Context, first int, out []results.League, quar
 	for at := 0; at < len(out); {
 		played, err := w.play(ctx, first+at, out[at:], quarantined)
 		at += played
-		var died *DeathError
+		var died *plugins.DeathError
 		if !errors.As(err, &died) {
 			if err != nil {
 				return err
@@ -178,18 +178,21 @@ func (w *worker) play(ctx context.Context, first int, out []results.League, quar
 	if err := w.open(ctx); err != nil {
 		return 0, err
 	}
-	err = w.process.exchange(ctx, framePlay, chunk.Request{First: first, Count: len(out), Quarantined: quarantined},
-		func(kind byte, body []byte) (bool, error) {
-			if kind != frameLeagues {
-				return false, fmt.Errorf("unexpected frame %q", kind)
-			}
-			unit := out[played:min(played+w.driver.unit, len(out))]
-			if err := w.decoder.Decode(body, first+played, unit); err != nil {
-				return false, err
-			}
-			played += len(unit)
-			return played == len(out), nil
-		})
+	input, err := json.Marshal(chunk.Request{First: first, Count: len(out), Quarantined: quarantined})
+	if err != nil {
+		return 0, err
+	}
+	err = w.process.Do(ctx, taskPlay, input, func(records []byte) error {
+		unit := out[played:min(played+w.driver.unit, len(out))]
+		if err := w.decoder.Decode(records, first+played, unit); err != nil {
+			return err
+		}
+		played += len(unit)
+		return nil
+	})
+	if err == nil && played < len(out) {
+		err = fmt.Errorf("worker played %d of %d leagues", played, len(out))
+	}
 	return played, err
 }
 
@@ -205,14 +208,18 @@ func (w *worker) open(ctx context.Context) error {
 	}
 	if w.process == nil {
 		var err error
-		if w.process, err = d.pool.take(); err != nil {
+		if w.process, err = d.pool.take(ctx); err != nil {
 			return err
 		}
 	} else if err := w.closeField(ctx); err != nil {
 		return err
 	}
 	w.opened = false
-	if _, err := w.process.ask(ctx, frameOpen, frameOpen, request); err != nil {
+	input, err := json.Marshal(request)
+	if err != nil {
+		return err
+	}
+	if err := w.process.Do(ctx, taskOpen, input, nil); err != nil {
 		return err
 	}
 	w.opened, w.version = true, version
@@ -232,7 +239,7 @@ func (d *Driver) isolate(i int) {
 
 // playIsolated plays the leagues that a worker may have died in, and finds out whose
 // fault that was.
-func (w *worker) playIsolated(ctx context.Context, first int, out []results.League, quarantined []bool, died *DeathError) (err error) {
+func (w *worker) playIsolated(ctx context.Context, first int, out []results.League, quarantined []bool, died *plugins.DeathError) (err error) {
 	if w.isolated == nil {
 		if w.isolated, err = w.driver.openIsolated(ctx); err != nil {
 			return err
@@ -271,7 +278,7 @@ func (d *Driver) openIsolated(ctx context.Context) (*field, error) {
 // blame adds the leagues in which scripts have ended their processes, and isolates
 // those that do so again. The log says once who has ended a worker; somebody who kills
 // workers must not fill it either.
-func (d *Driver) blame(league int, failed []int, died *DeathError) {
+func (d *Driver) blame(league int, failed []int, died *plugins.DeathError) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var culprits []string
@@ -300,16 +307,14 @@ func (d *Driver) blame(league int, failed []int, died *DeathError) {
 // closeField has the process close its field, and adds what the processes of that
 // have used.
 func (w *worker) closeField(ctx context.Context) error {
-	body, err := w.process.ask(ctx, frameClose, frameClose, nil)
-	if err != nil {
-		return err
-	}
-	var used []plugins.Usage
-	if err := json.Unmarshal(body, &used); err != nil || len(used) != len(w.driver.distinct) {
-		return w.process.died(fmt.Errorf("unexpected usage %q", body))
-	}
-	w.driver.addUsage(used)
-	return nil
+	return w.process.Do(ctx, taskClose, nil, func(body []byte) error {
+		var used []plugins.Usage
+		if err := json.Unmarshal(body, &used); err != nil || len(used) != len(w.driver.distinct) {
+			return fmt.Errorf("unexpected usage %q", body)
+		}
+		w.driver.addUsage(used)
+		return nil
+	})
 }
 
 func (d *Driver) addUsage(used []plugins.Usage) {
@@ -329,7 +334,7 @@ func (w *worker) Close() error {
 		w.isolated = nil
 	}
 	if w.process != nil {
-		if w.opened && !w.process.dead() {
+		if w.opened && !w.process.Dead() {
 			_ = w.closeField(context.Background()) // a process that dies now has nothing to tell
 		}
 		w.driver.pool.give(w.process)

@@ -86,9 +86,7 @@ func (f *field) openAll(ctx context.Context, list []strategy, compile func(plugi
 		served := shared[string(key)]
 		if served == nil {
 			c := e.Place.Config
-			if c.Unlimited, c.Log = true, log; script != nil {
-				c.Log = slog.New(quiet{log.Handler()})
-			}
+			c.Unlimited, c.Log, c.Quiet = true, log, script != nil
 			if served, err = plugins.Open(ctx, c); err != nil {
 				return err
 			}

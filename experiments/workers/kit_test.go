@@ -3,7 +3,6 @@ package workers_test
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -30,8 +29,8 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 {
 		mode = os.Args[1]
 	}
-	serve := func(out io.Writer) {
-		if err := workers.Serve(os.Stdin, out, workers.ServerConfig{Formats: languages(), Memory: testMemory}); err != nil {
+	serve := func() {
+		if err := workers.Serve(workers.ServerConfig{Formats: languages(), Memory: testMemory}); err != nil {
 			os.Exit(1)
 		}
 	}
@@ -39,9 +38,10 @@ func TestMain(m *testing.M) {
 	case "script":
 		isolate.Serve(languages())
 	case "leagues":
-		serve(os.Stdout)
+		serve()
 	case "mortal":
-		serve(&mortal{os.Stdout, rand.IntN(2000)})
+		life.Store(rand.Int64N(2000))
+		serve()
 	case "stillborn":
 	default:
 		os.Exit(m.Run())
@@ -51,19 +51,8 @@ func TestMain(m *testing.M) {
 // testMemory is the limit of the tests' workers, of leagues and of scripts.
 const testMemory = 64 << 20
 
-// mortal is the output of a worker that is killed after a number of bytes.
-type mortal struct {
-	io.Writer
-	left int
-}
-
-func (m *mortal) Write(b []byte) (int, error) {
-	if m.left -= len(b); m.left < 0 {
-		_, _ = m.Writer.Write(b[:len(b)/2])
-		die()
-	}
-	return m.Writer.Write(b)
-}
+// life is the number of choices of toys after which this process is killed; 0: never.
+var life atomic.Int64
 
 // die kills this process.
 func die() {
@@ -85,7 +74,7 @@ type toy struct {
 }
 
 func loadToy(name, path string, source []byte, limits budget.Limits) (strategies.Factory, error) {
-	t := &toy{script.NewHost(strategies.Info{Name: name, Kind: strategies.Lua, Source: path}, limits), string(source)}
+	t := &toy{script.NewHost(strategies.Info{Name: name, Kind: "toy", Source: path}, limits), string(source)}
 	switch t.word {
 	case "dies at load":
 		die()
@@ -109,6 +98,9 @@ type toySeat struct {
 
 // Choose implements strategies.Strategy.
 func (s *toySeat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choice, error) {
+	if life.Load() > 0 && life.Add(-1) == 0 {
+		die()
+	}
 	if s.bad && t.Match > 3 {
 		switch s.word {
 		case "dies":
@@ -148,6 +140,8 @@ type deaths struct {
 	slog.Handler
 	n, warned, relayed atomic.Int32
 }
+
+func (d *deaths) WithAttrs([]slog.Attr) slog.Handler { return d }
 
 func (d *deaths) Enabled(context.Context, slog.Level) bool { return true }
 

@@ -17,12 +17,7 @@
 // workers in two leagues runs in a process of its own from then on. So records
 // depend neither on the number of workers nor on the death of any.
 //
-// # Frames
-//
-// Both directions of a connection are frames: length (4 bytes, little endian), kind
-// (1 byte), body. Bodies are JSON, except for records of leagues, which have the
-// format of host/results. Nothing in them depends on pipes or on this machine,
-// except the paths of plugins.
+// How the processes are started, spoken to and ended is a matter of package plugins.
 package workers
 
 import (
@@ -33,6 +28,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"os"
 	"sync"
 
 	"github.com/strategylab/strategylab/plugins"
@@ -61,7 +57,7 @@ type Pool struct {
 	config Config
 
 	mu     sync.Mutex
-	idle   []*process
+	idle   []*plugins.Worker
 	closed bool
 }
 
@@ -81,13 +77,13 @@ func (p *Pool) Close() error {
 	p.idle = nil
 	p.mu.Unlock()
 	for _, w := range idle {
-		w.kill() // it has nothing to lose
+		w.Close() // it has nothing to lose
 	}
 	return nil
 }
 
 // take returns a process for one user at a time, started if none waits.
-func (p *Pool) take() (*process, error) {
+func (p *Pool) take(ctx context.Context) (*plugins.Worker, error) {
 	p.mu.Lock()
 	closed := p.closed
 	if n := len(p.idle); n > 0 && !closed {
@@ -100,39 +96,46 @@ func (p *Pool) take() (*process, error) {
 	if closed {
 		return nil, errors.New("start worker: the pool is closed")
 	}
-	return startProcess(&p.config)
+	return plugins.StartWorker(ctx, plugins.Config{
+		Command: p.config.Command, Name: "league worker", Log: p.config.Log, StartTimeout: p.config.Isolated.StartTimeout,
+		Env: append([]string{"TMPDIR=" + os.TempDir()}, p.config.Env...), // of its own plugins
+	})
 }
 
 // give returns a process after its use. One that is dead is dropped.
-func (p *Pool) give(w *process) {
+func (p *Pool) give(w *plugins.Worker) {
 	p.mu.Lock()
-	keep := !p.closed && !w.dead()
+	keep := !p.closed && !w.Dead()
 	if keep {
 		p.idle = append(p.idle, w)
 	}
 	p.mu.Unlock()
 	if !keep {
-		w.kill()
+		w.Close()
 	}
 }
 
 // Do runs a task of Serve in a worker process: input and output are JSON. If the
-// worker ends meanwhile, the error is ErrDied.
+// worker ends meanwhile, the error is a *plugins.DeathError.
 func (p *Pool) Do(ctx context.Context, task string, input, output any) error {
 	body, err := json.Marshal(input)
 	if err != nil {
 		return fmt.Errorf("task %s: %w", task, err)
 	}
-	w, err := p.take()
+	w, err := p.take(ctx)
 	if err != nil {
 		return err
 	}
 	defer p.give(w)
-	answer, err := w.ask(ctx, frameTask, frameTask, taskRequest{Name: task, Input: body})
-	if err != nil {
-		return err
+	answered := false
+	err = w.Do(ctx, task, body, func(answer []byte) error {
+		answered = true
+		return json.Unmarshal(answer, output)
+	})
+	if err == nil && !answered {
+		err = fmt.Errorf("task %s: no answer", task)
 	}
-	return json.Unmarshal(answer, output)
+	return err
 }
 
 // Formats returns script formats whose factories belong to the pool: Driver plays
@@ -181,23 +184,15 @@ func ScriptOf(f strategies.Factory) (*plugins.Script, *Pool) {
 }
 
 // describe has a worker load a script.
-func (p *Pool) describe(s plugins.Script) (strategies.Info, error) {
-	w, err := p.take()
-	if err != nil {
-		return strategies.Info{}, err
+func (p *Pool) describe(s plugins.Script) (info strategies.Info, err error) {
+	w, err := p.take(context.Background())
+	if err == nil {
+		defer p.give(w)
+		info, err = w.Load(context.Background(), &s)
 	}
-	defer p.give(w)
-	answer, err := w.ask(context.Background(), frameLoad, frameLoad, s)
-	var died *DeathError
+	var died *plugins.DeathError
 	if errors.As(err, &died) {
-		return strategies.Info{}, fmt.Errorf("%w: %w", isolate.ErrUnjudged, err)
+		err = fmt.Errorf("%w: %w", isolate.ErrUnjudged, err)
 	}
-	if err != nil {
-		return strategies.Info{}, err
-	}
-	var reply loadReply
-	if err := json.Unmarshal(answer, &reply); err != nil {
-		return strategies.Info{}, fmt.Errorf("load %s: %w", s.Path, err)
-	}
-	return reply.Info, reply.Failure.err()
+	return info, err
 }

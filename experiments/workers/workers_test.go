@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/strategylab/strategylab/experiments/workers"
+	"github.com/strategylab/strategylab/plugins"
 	"github.com/strategylab/strategylab/plugins/isolate"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
@@ -139,7 +139,7 @@ func TestUselessWorkers(t *testing.T) {
 	if got.Digest != want.Digest || slices.Max(faults) != 0 || deaths.n.Load() == 0 {
 		t.Errorf("%+v with faults %v and %d deaths, in process: %+v", got, faults, deaths.n.Load(), want)
 	}
-	if err := pool.Do(t.Context(), "check", nil, nil); !errors.As(err, new(*workers.DeathError)) {
+	if err := pool.Do(t.Context(), "check", nil, nil); !errors.As(err, new(*plugins.DeathError)) {
 		t.Errorf("a task: %v", err)
 	}
 }

@@ -109,15 +109,11 @@ func (o *Config) open(s plugins.Script) (strategies.Factory, error) {
 	}
 	all, err := plugins.Open(context.Background(), plugins.Config{
 		Command: o.Worker, Name: s.Name, Source: s.Path, Script: &s, Strategies: known, Memory: o.Memory,
-		// The worker is this program, over a socket that nobody else can reach.
-		NoTLS:    true,
 		CallTime: s.Limits.Time, StartTimeout: o.StartTimeout,
 		// A script that kills its worker does so every time: a pause does not
 		// help and delays the others.
 		Replay: true, Restarts: o.Restarts, Backoff: -1,
-		// The stacks of our goroutines tell nobody anything.
-		Env: append([]string{"GOTRACEBACK=none"}, o.Env...),
-		Log: o.Log,
+		Env: o.Env, Log: o.Log,
 	})
 	if err != nil {
 		return nil, err
@@ -128,21 +124,26 @@ func (o *Config) open(s plugins.Script) (strategies.Factory, error) {
 // Serve is the main function of a worker: it serves the script that the host
 // sends and returns when the host is done.
 func Serve(formats []catalog.Format) {
-	plugins.ServeScript(func(name, path string, source []byte, limits budget.Limits, memory uint64) (strategies.Factory, error) {
+	plugins.ServeScript(func(s plugins.Script, memory uint64) (strategies.Factory, error) {
 		if err := subprocess.LimitMemory(memory); err != nil {
 			return nil, fmt.Errorf("limit the worker's memory: %w", err)
 		}
 		if memory > 0 {
 			tune(memory)
 		}
-		ext := strings.ToLower(filepath.Ext(path))
-		for _, f := range formats {
-			if f.Ext == ext {
-				return f.Load(name, path, source, limits)
-			}
-		}
-		return nil, fmt.Errorf("this worker has no language for files that end in %q", ext)
+		return Load(formats, s)
 	})
+}
+
+// Load compiles a script in this process.
+func Load(formats []catalog.Format, s plugins.Script) (strategies.Factory, error) {
+	ext := strings.ToLower(filepath.Ext(s.Path))
+	for _, f := range formats {
+		if f.Ext == ext {
+			return f.Load(s.Name, s.Path, s.Source, s.Limits)
+		}
+	}
+	return nil, fmt.Errorf("this worker has no language for files that end in %q", ext)
 }
 
 // tune makes the garbage collector work before the process reaches its memory

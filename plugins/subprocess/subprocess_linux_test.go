@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -230,38 +229,6 @@ func TestResident(t *testing.T) {
 	}
 	if memory < 1<<20 || memory > 1<<40 {
 		t.Errorf("%d bytes", memory)
-	}
-}
-
-// A file whose reads wait in the runtime reads what the pipe has, its end too.
-func TestPolled(t *testing.T) {
-	t.Parallel()
-	var ends [2]int // which block, as those of the standard input do
-	if err := syscall.Pipe2(ends[:], syscall.O_CLOEXEC); err != nil {
-		t.Fatal(err)
-	}
-	r, w := os.NewFile(uintptr(ends[0]), "the input"), os.NewFile(uintptr(ends[1]), "its other end")
-	polled, err := subprocess.Polled(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer runtime.KeepAlive(r) // else its end would close it
-	defer polled.Close()
-	if err := polled.SetReadDeadline(time.Now().Add(-time.Second)); err != nil {
-		t.Fatalf("a read of it has no deadline: %v", err) // it is not in the poller
-	}
-	if _, err := polled.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("a read after its deadline: %v", err)
-	}
-	if err := polled.SetReadDeadline(time.Time{}); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		_, _ = w.WriteString("a line\n")
-		_ = w.Close()
-	}()
-	if got, err := io.ReadAll(polled); err != nil || string(got) != "a line\n" {
-		t.Errorf("it reads %q, %v", got, err)
 	}
 }
 

@@ -78,7 +78,7 @@ func (x Failure_Op) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Failure_Op.Descriptor instead.
 func (Failure_Op) EnumDescriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{14, 0}
+	return file_strategy_proto_rawDescGZIP(), []int{16, 0}
 }
 
 type Failure_Cause int32
@@ -130,7 +130,7 @@ func (x Failure_Cause) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Failure_Cause.Descriptor instead.
 func (Failure_Cause) EnumDescriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{14, 1}
+	return file_strategy_proto_rawDescGZIP(), []int{16, 1}
 }
 
 type DescribeRequest struct {
@@ -300,7 +300,7 @@ type LoadRequest struct {
 	Source        []byte                 `protobuf:"bytes,3,opt,name=source,proto3" json:"source,omitempty"`
 	TimeUs        uint64                 `protobuf:"varint,4,opt,name=time_us,json=timeUs,proto3" json:"time_us,omitempty"`                // budget of one call, in microseconds
 	Instructions  int64                  `protobuf:"varint,5,opt,name=instructions,proto3" json:"instructions,omitempty"`                  // budget of one call, where they are counted
-	MemoryBytes   uint64                 `protobuf:"varint,6,opt,name=memory_bytes,json=memoryBytes,proto3" json:"memory_bytes,omitempty"` // what the process may take up in all
+	MemoryBytes   uint64                 `protobuf:"varint,6,opt,name=memory_bytes,json=memoryBytes,proto3" json:"memory_bytes,omitempty"` // what the process may take up in all; 0: it knows
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -429,6 +429,118 @@ func (x *LoadReply) GetFailure() *Failure {
 	return nil
 }
 
+type Task struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Input         []byte                 `protobuf:"bytes,2,opt,name=input,proto3" json:"input,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Task) Reset() {
+	*x = Task{}
+	mi := &file_strategy_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Task) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Task) ProtoMessage() {}
+
+func (x *Task) ProtoReflect() protoreflect.Message {
+	mi := &file_strategy_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Task.ProtoReflect.Descriptor instead.
+func (*Task) Descriptor() ([]byte, []int) {
+	return file_strategy_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Task) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Task) GetInput() []byte {
+	if x != nil {
+		return x.Input
+	}
+	return nil
+}
+
+type TaskReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Output        []byte                 `protobuf:"bytes,1,opt,name=output,proto3" json:"output,omitempty"`
+	Failure       string                 `protobuf:"bytes,2,opt,name=failure,proto3" json:"failure,omitempty"` // why the task failed; the last reply
+	Log           []*LogLine             `protobuf:"bytes,3,rep,name=log,proto3" json:"log,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TaskReply) Reset() {
+	*x = TaskReply{}
+	mi := &file_strategy_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TaskReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TaskReply) ProtoMessage() {}
+
+func (x *TaskReply) ProtoReflect() protoreflect.Message {
+	mi := &file_strategy_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TaskReply.ProtoReflect.Descriptor instead.
+func (*TaskReply) Descriptor() ([]byte, []int) {
+	return file_strategy_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *TaskReply) GetOutput() []byte {
+	if x != nil {
+		return x.Output
+	}
+	return nil
+}
+
+func (x *TaskReply) GetFailure() string {
+	if x != nil {
+		return x.Failure
+	}
+	return ""
+}
+
+func (x *TaskReply) GetLog() []*LogLine {
+	if x != nil {
+		return x.Log
+	}
+	return nil
+}
+
 type PlayRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Steps []*Step                `protobuf:"bytes,1,rep,name=steps,proto3" json:"steps,omitempty"`
@@ -441,7 +553,7 @@ type PlayRequest struct {
 
 func (x *PlayRequest) Reset() {
 	*x = PlayRequest{}
-	mi := &file_strategy_proto_msgTypes[5]
+	mi := &file_strategy_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -453,7 +565,7 @@ func (x *PlayRequest) String() string {
 func (*PlayRequest) ProtoMessage() {}
 
 func (x *PlayRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[5]
+	mi := &file_strategy_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -466,7 +578,7 @@ func (x *PlayRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlayRequest.ProtoReflect.Descriptor instead.
 func (*PlayRequest) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{5}
+	return file_strategy_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *PlayRequest) GetSteps() []*Step {
@@ -505,7 +617,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_strategy_proto_msgTypes[6]
+	mi := &file_strategy_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -517,7 +629,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[6]
+	mi := &file_strategy_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -530,7 +642,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{6}
+	return file_strategy_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Step) GetId() uint64 {
@@ -612,7 +724,7 @@ type Roster struct {
 
 func (x *Roster) Reset() {
 	*x = Roster{}
-	mi := &file_strategy_proto_msgTypes[7]
+	mi := &file_strategy_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -624,7 +736,7 @@ func (x *Roster) String() string {
 func (*Roster) ProtoMessage() {}
 
 func (x *Roster) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[7]
+	mi := &file_strategy_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -637,7 +749,7 @@ func (x *Roster) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Roster.ProtoReflect.Descriptor instead.
 func (*Roster) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{7}
+	return file_strategy_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Roster) GetPlayers() []string {
@@ -667,7 +779,7 @@ type Open struct {
 
 func (x *Open) Reset() {
 	*x = Open{}
-	mi := &file_strategy_proto_msgTypes[8]
+	mi := &file_strategy_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -679,7 +791,7 @@ func (x *Open) String() string {
 func (*Open) ProtoMessage() {}
 
 func (x *Open) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[8]
+	mi := &file_strategy_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -692,7 +804,7 @@ func (x *Open) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Open.ProtoReflect.Descriptor instead.
 func (*Open) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{8}
+	return file_strategy_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Open) GetSeat() uint32 {
@@ -781,7 +893,7 @@ type Turns struct {
 
 func (x *Turns) Reset() {
 	*x = Turns{}
-	mi := &file_strategy_proto_msgTypes[9]
+	mi := &file_strategy_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -793,7 +905,7 @@ func (x *Turns) String() string {
 func (*Turns) ProtoMessage() {}
 
 func (x *Turns) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[9]
+	mi := &file_strategy_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -806,7 +918,7 @@ func (x *Turns) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Turns.ProtoReflect.Descriptor instead.
 func (*Turns) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{9}
+	return file_strategy_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Turns) GetSeat() []int64 {
@@ -879,7 +991,7 @@ type Standing struct {
 
 func (x *Standing) Reset() {
 	*x = Standing{}
-	mi := &file_strategy_proto_msgTypes[10]
+	mi := &file_strategy_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -891,7 +1003,7 @@ func (x *Standing) String() string {
 func (*Standing) ProtoMessage() {}
 
 func (x *Standing) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[10]
+	mi := &file_strategy_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -904,7 +1016,7 @@ func (x *Standing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Standing.ProtoReflect.Descriptor instead.
 func (*Standing) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{10}
+	return file_strategy_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Standing) GetEntry() uint32 {
@@ -972,7 +1084,7 @@ type Outcomes struct {
 
 func (x *Outcomes) Reset() {
 	*x = Outcomes{}
-	mi := &file_strategy_proto_msgTypes[11]
+	mi := &file_strategy_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -984,7 +1096,7 @@ func (x *Outcomes) String() string {
 func (*Outcomes) ProtoMessage() {}
 
 func (x *Outcomes) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[11]
+	mi := &file_strategy_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -997,7 +1109,7 @@ func (x *Outcomes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcomes.ProtoReflect.Descriptor instead.
 func (*Outcomes) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{11}
+	return file_strategy_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Outcomes) GetSeat() []int64 {
@@ -1046,7 +1158,7 @@ type PlayReply struct {
 
 func (x *PlayReply) Reset() {
 	*x = PlayReply{}
-	mi := &file_strategy_proto_msgTypes[12]
+	mi := &file_strategy_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1058,7 +1170,7 @@ func (x *PlayReply) String() string {
 func (*PlayReply) ProtoMessage() {}
 
 func (x *PlayReply) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[12]
+	mi := &file_strategy_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1071,7 +1183,7 @@ func (x *PlayReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlayReply.ProtoReflect.Descriptor instead.
 func (*PlayReply) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{12}
+	return file_strategy_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *PlayReply) GetSteps() []*StepReply {
@@ -1111,7 +1223,7 @@ type StepReply struct {
 
 func (x *StepReply) Reset() {
 	*x = StepReply{}
-	mi := &file_strategy_proto_msgTypes[13]
+	mi := &file_strategy_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1123,7 +1235,7 @@ func (x *StepReply) String() string {
 func (*StepReply) ProtoMessage() {}
 
 func (x *StepReply) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[13]
+	mi := &file_strategy_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1136,7 +1248,7 @@ func (x *StepReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepReply.ProtoReflect.Descriptor instead.
 func (*StepReply) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{13}
+	return file_strategy_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *StepReply) GetId() uint64 {
@@ -1199,7 +1311,7 @@ type Failure struct {
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_strategy_proto_msgTypes[14]
+	mi := &file_strategy_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1211,7 +1323,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[14]
+	mi := &file_strategy_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1224,7 +1336,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{14}
+	return file_strategy_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Failure) GetSeat() uint32 {
@@ -1296,7 +1408,7 @@ type LogLine struct {
 
 func (x *LogLine) Reset() {
 	*x = LogLine{}
-	mi := &file_strategy_proto_msgTypes[15]
+	mi := &file_strategy_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1308,7 +1420,7 @@ func (x *LogLine) String() string {
 func (*LogLine) ProtoMessage() {}
 
 func (x *LogLine) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[15]
+	mi := &file_strategy_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1321,7 +1433,7 @@ func (x *LogLine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogLine.ProtoReflect.Descriptor instead.
 func (*LogLine) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{15}
+	return file_strategy_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *LogLine) GetSeat() uint32 {
@@ -1363,7 +1475,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_strategy_proto_msgTypes[16]
+	mi := &file_strategy_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1375,7 +1487,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[16]
+	mi := &file_strategy_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1388,7 +1500,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{16}
+	return file_strategy_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Progress) GetId() uint64 {
@@ -1430,7 +1542,14 @@ const file_strategy_proto_rawDesc = "" +
 	"\fmemory_bytes\x18\x06 \x01(\x04R\vmemoryBytes\"\x86\x01\n" +
 	"\tLoadReply\x12=\n" +
 	"\bstrategy\x18\x01 \x01(\v2!.strategylab.strategy.v1.StrategyR\bstrategy\x12:\n" +
-	"\afailure\x18\x02 \x01(\v2 .strategylab.strategy.v1.FailureR\afailure\"Z\n" +
+	"\afailure\x18\x02 \x01(\v2 .strategylab.strategy.v1.FailureR\afailure\"0\n" +
+	"\x04Task\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05input\x18\x02 \x01(\fR\x05input\"q\n" +
+	"\tTaskReply\x12\x16\n" +
+	"\x06output\x18\x01 \x01(\fR\x06output\x12\x18\n" +
+	"\afailure\x18\x02 \x01(\tR\afailure\x122\n" +
+	"\x03log\x18\x03 \x03(\v2 .strategylab.strategy.v1.LogLineR\x03log\"Z\n" +
 	"\vPlayRequest\x123\n" +
 	"\x05steps\x18\x01 \x03(\v2\x1d.strategylab.strategy.v1.StepR\x05steps\x12\x16\n" +
 	"\x06cancel\x18\x02 \x03(\x04R\x06cancel\"\xf0\x02\n" +
@@ -1526,7 +1645,10 @@ const file_strategy_proto_rawDesc = "" +
 	"Strategies\x12\\\n" +
 	"\bDescribe\x12(.strategylab.strategy.v1.DescribeRequest\x1a&.strategylab.strategy.v1.DescribeReply\x12P\n" +
 	"\x04Load\x12$.strategylab.strategy.v1.LoadRequest\x1a\".strategylab.strategy.v1.LoadReply\x12T\n" +
-	"\x04Play\x12$.strategylab.strategy.v1.PlayRequest\x1a\".strategylab.strategy.v1.PlayReply(\x010\x01B@Z>github.com/strategylab/strategylab/plugins/internal/strategypbb\x06proto3"
+	"\x04Play\x12$.strategylab.strategy.v1.PlayRequest\x1a\".strategylab.strategy.v1.PlayReply(\x010\x012\xa5\x01\n" +
+	"\x06Worker\x12P\n" +
+	"\x04Load\x12$.strategylab.strategy.v1.LoadRequest\x1a\".strategylab.strategy.v1.LoadReply\x12I\n" +
+	"\x02Do\x12\x1d.strategylab.strategy.v1.Task\x1a\".strategylab.strategy.v1.TaskReply0\x01B@Z>github.com/strategylab/strategylab/plugins/internal/strategypbb\x06proto3"
 
 var (
 	file_strategy_proto_rawDescOnce sync.Once
@@ -1541,7 +1663,7 @@ func file_strategy_proto_rawDescGZIP() []byte {
 }
 
 var file_strategy_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_strategy_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_strategy_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_strategy_proto_goTypes = []any{
 	(Failure_Op)(0),         // 0: strategylab.strategy.v1.Failure.Op
 	(Failure_Cause)(0),      // 1: strategylab.strategy.v1.Failure.Cause
@@ -1550,47 +1672,54 @@ var file_strategy_proto_goTypes = []any{
 	(*Strategy)(nil),        // 4: strategylab.strategy.v1.Strategy
 	(*LoadRequest)(nil),     // 5: strategylab.strategy.v1.LoadRequest
 	(*LoadReply)(nil),       // 6: strategylab.strategy.v1.LoadReply
-	(*PlayRequest)(nil),     // 7: strategylab.strategy.v1.PlayRequest
-	(*Step)(nil),            // 8: strategylab.strategy.v1.Step
-	(*Roster)(nil),          // 9: strategylab.strategy.v1.Roster
-	(*Open)(nil),            // 10: strategylab.strategy.v1.Open
-	(*Turns)(nil),           // 11: strategylab.strategy.v1.Turns
-	(*Standing)(nil),        // 12: strategylab.strategy.v1.Standing
-	(*Outcomes)(nil),        // 13: strategylab.strategy.v1.Outcomes
-	(*PlayReply)(nil),       // 14: strategylab.strategy.v1.PlayReply
-	(*StepReply)(nil),       // 15: strategylab.strategy.v1.StepReply
-	(*Failure)(nil),         // 16: strategylab.strategy.v1.Failure
-	(*LogLine)(nil),         // 17: strategylab.strategy.v1.LogLine
-	(*Progress)(nil),        // 18: strategylab.strategy.v1.Progress
+	(*Task)(nil),            // 7: strategylab.strategy.v1.Task
+	(*TaskReply)(nil),       // 8: strategylab.strategy.v1.TaskReply
+	(*PlayRequest)(nil),     // 9: strategylab.strategy.v1.PlayRequest
+	(*Step)(nil),            // 10: strategylab.strategy.v1.Step
+	(*Roster)(nil),          // 11: strategylab.strategy.v1.Roster
+	(*Open)(nil),            // 12: strategylab.strategy.v1.Open
+	(*Turns)(nil),           // 13: strategylab.strategy.v1.Turns
+	(*Standing)(nil),        // 14: strategylab.strategy.v1.Standing
+	(*Outcomes)(nil),        // 15: strategylab.strategy.v1.Outcomes
+	(*PlayReply)(nil),       // 16: strategylab.strategy.v1.PlayReply
+	(*StepReply)(nil),       // 17: strategylab.strategy.v1.StepReply
+	(*Failure)(nil),         // 18: strategylab.strategy.v1.Failure
+	(*LogLine)(nil),         // 19: strategylab.strategy.v1.LogLine
+	(*Progress)(nil),        // 20: strategylab.strategy.v1.Progress
 }
 var file_strategy_proto_depIdxs = []int32{
 	4,  // 0: strategylab.strategy.v1.DescribeReply.strategies:type_name -> strategylab.strategy.v1.Strategy
 	4,  // 1: strategylab.strategy.v1.LoadReply.strategy:type_name -> strategylab.strategy.v1.Strategy
-	16, // 2: strategylab.strategy.v1.LoadReply.failure:type_name -> strategylab.strategy.v1.Failure
-	8,  // 3: strategylab.strategy.v1.PlayRequest.steps:type_name -> strategylab.strategy.v1.Step
-	9,  // 4: strategylab.strategy.v1.Step.rosters:type_name -> strategylab.strategy.v1.Roster
-	10, // 5: strategylab.strategy.v1.Step.open:type_name -> strategylab.strategy.v1.Open
-	13, // 6: strategylab.strategy.v1.Step.observe:type_name -> strategylab.strategy.v1.Outcomes
-	11, // 7: strategylab.strategy.v1.Step.choose:type_name -> strategylab.strategy.v1.Turns
-	12, // 8: strategylab.strategy.v1.Turns.standings:type_name -> strategylab.strategy.v1.Standing
-	11, // 9: strategylab.strategy.v1.Outcomes.of:type_name -> strategylab.strategy.v1.Turns
-	15, // 10: strategylab.strategy.v1.PlayReply.steps:type_name -> strategylab.strategy.v1.StepReply
-	18, // 11: strategylab.strategy.v1.PlayReply.progress:type_name -> strategylab.strategy.v1.Progress
-	16, // 12: strategylab.strategy.v1.StepReply.failed:type_name -> strategylab.strategy.v1.Failure
-	17, // 13: strategylab.strategy.v1.StepReply.log:type_name -> strategylab.strategy.v1.LogLine
-	0,  // 14: strategylab.strategy.v1.Failure.op:type_name -> strategylab.strategy.v1.Failure.Op
-	1,  // 15: strategylab.strategy.v1.Failure.cause:type_name -> strategylab.strategy.v1.Failure.Cause
-	2,  // 16: strategylab.strategy.v1.Strategies.Describe:input_type -> strategylab.strategy.v1.DescribeRequest
-	5,  // 17: strategylab.strategy.v1.Strategies.Load:input_type -> strategylab.strategy.v1.LoadRequest
-	7,  // 18: strategylab.strategy.v1.Strategies.Play:input_type -> strategylab.strategy.v1.PlayRequest
-	3,  // 19: strategylab.strategy.v1.Strategies.Describe:output_type -> strategylab.strategy.v1.DescribeReply
-	6,  // 20: strategylab.strategy.v1.Strategies.Load:output_type -> strategylab.strategy.v1.LoadReply
-	14, // 21: strategylab.strategy.v1.Strategies.Play:output_type -> strategylab.strategy.v1.PlayReply
-	19, // [19:22] is the sub-list for method output_type
-	16, // [16:19] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	18, // 2: strategylab.strategy.v1.LoadReply.failure:type_name -> strategylab.strategy.v1.Failure
+	19, // 3: strategylab.strategy.v1.TaskReply.log:type_name -> strategylab.strategy.v1.LogLine
+	10, // 4: strategylab.strategy.v1.PlayRequest.steps:type_name -> strategylab.strategy.v1.Step
+	11, // 5: strategylab.strategy.v1.Step.rosters:type_name -> strategylab.strategy.v1.Roster
+	12, // 6: strategylab.strategy.v1.Step.open:type_name -> strategylab.strategy.v1.Open
+	15, // 7: strategylab.strategy.v1.Step.observe:type_name -> strategylab.strategy.v1.Outcomes
+	13, // 8: strategylab.strategy.v1.Step.choose:type_name -> strategylab.strategy.v1.Turns
+	14, // 9: strategylab.strategy.v1.Turns.standings:type_name -> strategylab.strategy.v1.Standing
+	13, // 10: strategylab.strategy.v1.Outcomes.of:type_name -> strategylab.strategy.v1.Turns
+	17, // 11: strategylab.strategy.v1.PlayReply.steps:type_name -> strategylab.strategy.v1.StepReply
+	20, // 12: strategylab.strategy.v1.PlayReply.progress:type_name -> strategylab.strategy.v1.Progress
+	18, // 13: strategylab.strategy.v1.StepReply.failed:type_name -> strategylab.strategy.v1.Failure
+	19, // 14: strategylab.strategy.v1.StepReply.log:type_name -> strategylab.strategy.v1.LogLine
+	0,  // 15: strategylab.strategy.v1.Failure.op:type_name -> strategylab.strategy.v1.Failure.Op
+	1,  // 16: strategylab.strategy.v1.Failure.cause:type_name -> strategylab.strategy.v1.Failure.Cause
+	2,  // 17: strategylab.strategy.v1.Strategies.Describe:input_type -> strategylab.strategy.v1.DescribeRequest
+	5,  // 18: strategylab.strategy.v1.Strategies.Load:input_type -> strategylab.strategy.v1.LoadRequest
+	9,  // 19: strategylab.strategy.v1.Strategies.Play:input_type -> strategylab.strategy.v1.PlayRequest
+	5,  // 20: strategylab.strategy.v1.Worker.Load:input_type -> strategylab.strategy.v1.LoadRequest
+	7,  // 21: strategylab.strategy.v1.Worker.Do:input_type -> strategylab.strategy.v1.Task
+	3,  // 22: strategylab.strategy.v1.Strategies.Describe:output_type -> strategylab.strategy.v1.DescribeReply
+	6,  // 23: strategylab.strategy.v1.Strategies.Load:output_type -> strategylab.strategy.v1.LoadReply
+	16, // 24: strategylab.strategy.v1.Strategies.Play:output_type -> strategylab.strategy.v1.PlayReply
+	6,  // 25: strategylab.strategy.v1.Worker.Load:output_type -> strategylab.strategy.v1.LoadReply
+	8,  // 26: strategylab.strategy.v1.Worker.Do:output_type -> strategylab.strategy.v1.TaskReply
+	22, // [22:27] is the sub-list for method output_type
+	17, // [17:22] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_strategy_proto_init() }
@@ -1604,9 +1733,9 @@ func file_strategy_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_strategy_proto_rawDesc), len(file_strategy_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   17,
+			NumMessages:   19,
 			NumExtensions: 0,
-			NumServices:   1,
+			NumServices:   2,
 		},
 		GoTypes:           file_strategy_proto_goTypes,
 		DependencyIndexes: file_strategy_proto_depIdxs,

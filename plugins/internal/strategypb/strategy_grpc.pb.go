@@ -210,3 +210,155 @@ var Strategies_ServiceDesc = grpc.ServiceDesc{
 	},
 	Metadata: "strategy.proto",
 }
+
+const (
+	Worker_Load_FullMethodName = "/strategylab.strategy.v1.Worker/Load"
+	Worker_Do_FullMethodName   = "/strategylab.strategy.v1.Worker/Do"
+)
+
+// WorkerClient is the client API for Worker service.
+//
+// For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// Worker is what this program starts itself to play leagues. Plugins do not serve it.
+type WorkerClient interface {
+	// Load compiles a script and describes it.
+	Load(ctx context.Context, in *LoadRequest, opts ...grpc.CallOption) (*LoadReply, error)
+	// Do carries out a task, one at a time. Any number of replies follow.
+	Do(ctx context.Context, in *Task, opts ...grpc.CallOption) (grpc.ServerStreamingClient[TaskReply], error)
+}
+
+type workerClient struct {
+	cc grpc.ClientConnInterface
+}
+
+func NewWorkerClient(cc grpc.ClientConnInterface) WorkerClient {
+	return &workerClient{cc}
+}
+
+func (c *workerClient) Load(ctx context.Context, in *LoadRequest, opts ...grpc.CallOption) (*LoadReply, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(LoadReply)
+	err := c.cc.Invoke(ctx, Worker_Load_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *workerClient) Do(ctx context.Context, in *Task, opts ...grpc.CallOption) (grpc.ServerStreamingClient[TaskReply], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Worker_ServiceDesc.Streams[0], Worker_Do_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[Task, TaskReply]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Worker_DoClient = grpc.ServerStreamingClient[TaskReply]
+
+// WorkerServer is the server API for Worker service.
+// All implementations must embed UnimplementedWorkerServer
+// for forward compatibility.
+//
+// Worker is what this program starts itself to play leagues. Plugins do not serve it.
+type WorkerServer interface {
+	// Load compiles a script and describes it.
+	Load(context.Context, *LoadRequest) (*LoadReply, error)
+	// Do carries out a task, one at a time. Any number of replies follow.
+	Do(*Task, grpc.ServerStreamingServer[TaskReply]) error
+	mustEmbedUnimplementedWorkerServer()
+}
+
+// UnimplementedWorkerServer must be embedded to have
+// forward compatible implementations.
+//
+// NOTE: this should be embedded by value instead of pointer to avoid a nil
+// pointer dereference when methods are called.
+type UnimplementedWorkerServer struct{}
+
+func (UnimplementedWorkerServer) Load(context.Context, *LoadRequest) (*LoadReply, error) {
+	return nil, status.Error(codes.Unimplemented, "method Load not implemented")
+}
+func (UnimplementedWorkerServer) Do(*Task, grpc.ServerStreamingServer[TaskReply]) error {
+	return status.Error(codes.Unimplemented, "method Do not implemented")
+}
+func (UnimplementedWorkerServer) mustEmbedUnimplementedWorkerServer() {}
+func (UnimplementedWorkerServer) testEmbeddedByValue()                {}
+
+// UnsafeWorkerServer may be embedded to opt out of forward compatibility for this service.
+// Use of this interface is not recommended, as added methods to WorkerServer will
+// result in compilation errors.
+type UnsafeWorkerServer interface {
+	mustEmbedUnimplementedWorkerServer()
+}
+
+func RegisterWorkerServer(s grpc.ServiceRegistrar, srv WorkerServer) {
+	// If the following call panics, it indicates UnimplementedWorkerServer was
+	// embedded by pointer and is nil.  This will cause panics if an
+	// unimplemented method is ever invoked, so we test this at initialization
+	// time to prevent it from happening at runtime later due to I/O.
+	if t, ok := srv.(interface{ testEmbeddedByValue() }); ok {
+		t.testEmbeddedByValue()
+	}
+	s.RegisterService(&Worker_ServiceDesc, srv)
+}
+
+func _Worker_Load_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(LoadRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(WorkerServer).Load(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Worker_Load_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(WorkerServer).Load(ctx, req.(*LoadRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Worker_Do_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(Task)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(WorkerServer).Do(m, &grpc.GenericServerStream[Task, TaskReply]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Worker_DoServer = grpc.ServerStreamingServer[TaskReply]
+
+// Worker_ServiceDesc is the grpc.ServiceDesc for Worker service.
+// It's only intended for direct use with grpc.RegisterService,
+// and not to be introspected or modified (even as a copy)
+var Worker_ServiceDesc = grpc.ServiceDesc{
+	ServiceName: "strategylab.strategy.v1.Worker",
+	HandlerType: (*WorkerServer)(nil),
+	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "Load",
+			Handler:    _Worker_Load_Handler,
+		},
+	},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "Do",
+			Handler:       _Worker_Do_Handler,
+			ServerStreams: true,
+		},
+	},
+	Metadata: "strategy.proto",
+}

@@ -9,9 +9,8 @@ import (
 
 // Encoder is the host's end of one group. It is for one goroutine at a time.
 type Encoder struct {
-	seats   map[strategies.SeatID]*memory
-	roster  *roster // last used; the seats of an experiment share one
-	scratch []uint32
+	seats  map[strategies.SeatID]*memory
+	roster *roster // last used; the seats of an experiment share one
 
 	// Memory of the last step.
 	outcomes strategypb.Outcomes
@@ -56,7 +55,6 @@ func (e *Encoder) seat(id strategies.SeatID) (*memory, error) {
 }
 
 func (e *Encoder) open(opens []strategies.OpenSeat, out *strategypb.Step) {
-	e.scratch = e.scratch[:0]
 	var sent []*roster
 	for i := range opens {
 		o := &opens[i]

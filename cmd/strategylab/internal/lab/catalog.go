@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"path/filepath"
 
@@ -26,15 +25,15 @@ const (
 
 // Service returns what a process does that this program started, nil for any other command
 // line. It needs no command tree, so such a process does not make one.
-func (l Lab) Service(args []string) func(in io.Reader, out io.Writer) error {
+func (l Lab) Service(args []string) func() error {
 	if len(args) != 2 {
 		return nil
 	}
 	switch args[1] {
 	case argPlugin:
-		return func(io.Reader, io.Writer) error { servePlugin(); return nil }
+		return func() error { servePlugin(); return nil }
 	case argScript:
-		return func(io.Reader, io.Writer) error { isolate.Serve(l.Formats()); return nil }
+		return func() error { isolate.Serve(l.Formats()); return nil }
 	case argLeagues:
 		return l.serveLeagues
 	}

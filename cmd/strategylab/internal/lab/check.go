@@ -9,7 +9,6 @@ import (
 
 	"github.com/strategylab/strategylab/analysis/power"
 	"github.com/strategylab/strategylab/analysis/words"
-	"github.com/strategylab/strategylab/experiments/workers"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/referee"
 	"github.com/strategylab/strategylab/host/results"
@@ -55,7 +54,7 @@ func (l Lab) Check(ctx context.Context, e catalog.Entry, c Checking) (Verdict, e
 		defer pool.Close() // its processes have done their work
 		var v Verdict
 		err := pool.Do(ctx, taskCheck, checkRequest{Script: *script, Seed: c.Seed, Isolated: c.Isolated}, &v)
-		var died *workers.DeathError
+		var died *plugins.DeathError
 		if !errors.As(err, &died) {
 			return v, err
 		}

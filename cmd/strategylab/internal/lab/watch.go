@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"strings"
 
@@ -27,8 +26,8 @@ func (l Lab) pool(log *slog.Logger) *workers.Pool {
 
 // serveLeagues plays leagues and watches scripts for the process that started this
 // one, until that ends.
-func (l Lab) serveLeagues(in io.Reader, out io.Writer) error {
-	return workers.Serve(in, out, workers.ServerConfig{
+func (l Lab) serveLeagues() error {
+	return workers.Serve(workers.ServerConfig{
 		Formats: l.Formats(), Memory: workers.DefaultMemory,
 		Tasks: map[string]workers.Task{taskCheck: l.checkTask, taskSlips: slipsTask},
 	})

@@ -1,0 +1,36 @@
+package plugins
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	pb "github.com/strategylab/strategylab/plugins/internal/strategypb"
+)
+
+// TestSilentWorker stops a worker, which then gives no sign of life: it is killed.
+func TestSilentWorker(t *testing.T) {
+	t.Parallel()
+	c, err := Config{Command: []string{os.Args[0], "tasks", "-"}, NoTLS: true, StartTimeout: 5 * time.Minute}.orDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &Worker{process: newProcess(&c, true)}
+	w.process.silence = time.Second
+	if err := w.process.launch(t.Context(), func(context.Context) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	w.client = pb.NewWorkerClient(w.process.conn)
+	if err := w.process.child.system.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	var died *DeathError
+	if err := w.Do(t.Context(), "wait", nil, nil); !errors.As(err, &died) || !strings.Contains(err.Error(), "silent for 11s") {
+		t.Errorf("error %v", err)
+	}
+}

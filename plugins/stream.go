@@ -1,0 +1,265 @@
+package plugins
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+
+	pb "github.com/strategylab/strategylab/plugins/internal/strategypb"
+	"github.com/strategylab/strategylab/plugins/internal/wire"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// stream is a process that plays strategies, and its Play stream.
+type stream struct {
+	*process
+	play     grpc.BidiStreamingClient[pb.PlayRequest, pb.PlayReply]
+	cancel   context.CancelFunc // ends the stream
+	reading  sync.WaitGroup
+	info     []strategies.Info
+	progress bool          // it reports the progress of long steps
+	groups   atomic.Uint64 // groups opened so far
+	cpu      atomic.Uint64 // microseconds, as the process reports
+
+	// The mutex of the process guards these.
+	single  bool // one step was in progress at the failure
+	calls   map[uint64]*call
+	lastID  uint64
+	queue   *pb.PlayRequest
+	sending bool
+}
+
+// start starts the program and opens the stream. ctx bounds only the start.
+func start(ctx context.Context, config *Config) (*stream, error) {
+	if err := config.verify(); err != nil {
+		return nil, err
+	}
+	p := &stream{process: newProcess(config, config.Script != nil), calls: make(map[uint64]*call), queue: new(pb.PlayRequest)}
+	p.failing = func() { p.single = len(p.calls) == 1 }
+	if err := p.launch(ctx, p.open); err != nil {
+		p.stop()
+		return nil, err
+	}
+	return p, nil
+}
+
+// open asks for the strategies, and opens the stream.
+func (p *stream) open(ctx context.Context) error {
+	client := pb.NewStrategiesClient(p.conn)
+	if err := p.describe(ctx, client); err != nil {
+		return err
+	}
+	streaming, cancel := context.WithCancel(context.Background())
+	p.cancel = cancel
+	var err error
+	if p.play, err = client.Play(streaming, grpc.MaxCallRecvMsgSize(wire.MostMessage)); err != nil {
+		return fmt.Errorf("open the stream: %w", err)
+	}
+	p.reading.Go(p.read)
+	return nil
+}
+
+func (p *stream) describe(ctx context.Context, c pb.StrategiesClient) error {
+	told, err := c.Describe(ctx, &pb.DescribeRequest{}, grpc.MaxCallRecvMsgSize(wire.MostMessage))
+	if err != nil {
+		return fmt.Errorf("ask for its strategies: %w", err)
+	}
+	p.progress = told.GetProgress()
+	if script := p.config.Script; script != nil {
+		info, err := p.load(ctx, c.Load, script)
+		p.info = []strategies.Info{info}
+		return err
+	}
+	if len(told.GetStrategies()) == 0 {
+		return errors.New("it serves no strategy")
+	}
+	for _, s := range told.GetStrategies() {
+		p.info = append(p.info, p.config.infoOf(s))
+	}
+	return nil
+}
+
+// load has a worker compile and describe a script. Errors in the script are
+// *strategies.Error.
+func (p *process) load(ctx context.Context, call func(context.Context, *pb.LoadRequest, ...grpc.CallOption) (*pb.LoadReply, error), s *Script) (info strategies.Info, err error) {
+	reply, err := call(ctx, &pb.LoadRequest{
+		Name: s.Name, Path: s.Path, Source: s.Source, TimeUs: uint64(s.Limits.Time.Microseconds()),
+		Instructions: s.Limits.Instructions, MemoryBytes: p.config.Memory,
+	}, grpc.MaxCallRecvMsgSize(wire.MostMessage))
+	if err != nil {
+		return info, fmt.Errorf("send the script: %w", err)
+	}
+	if f := reply.GetFailure(); f != nil {
+		se, err := wire.DecodeFailure(f, s.Path)
+		if err == nil {
+			err = se.Err
+		}
+		return info, err
+	}
+	info = p.config.infoOf(reply.GetStrategy())
+	info.Kind, info.Source = s.Kind, s.Path
+	return info, nil
+}
+
+// stop ends the process, orderly if it can.
+func (p *stream) stop() {
+	p.fail(errStopped, true)
+	if p.play != nil {
+		_ = p.play.CloseSend()
+	}
+	p.process.stop()
+	if p.cancel != nil {
+		p.cancel()
+	}
+	p.reading.Wait()
+}
+
+// call is a step that waits for its answer.
+type call struct {
+	ctx     context.Context
+	id      uint64
+	entries int                // calls of strategies in the step
+	done    chan *pb.StepReply // has room for one
+	made    atomic.Uint64      // completed calls, as the process reports
+}
+
+// exchange sends a step on the stream, where steps that become ready while a message
+// is being sent share the next message, and waits for the answer. entries is the
+// number of strategy calls in the step. After an error the process cannot be used.
+func (p *stream) exchange(ctx context.Context, s *pb.Step, entries int) (*pb.StepReply, error) {
+	if deadline, ok := ctx.Deadline(); ok {
+		s.BudgetUs = uint64(max(time.Until(deadline).Microseconds(), 1))
+	}
+	c := &call{ctx: ctx, entries: entries, done: make(chan *pb.StepReply, 1)}
+	p.mu.Lock()
+	if p.why != nil {
+		defer p.mu.Unlock()
+		return nil, p.why
+	}
+	p.lastID++
+	c.id, s.Id = p.lastID, p.lastID
+	p.calls[c.id] = c
+	p.queue.Steps = append(p.queue.Steps, s)
+	p.flush()
+	defer func() {
+		p.mu.Lock()
+		delete(p.calls, c.id)
+		p.mu.Unlock()
+	}()
+	return p.await(c)
+}
+
+// await waits for the answer to a step and kills the process if it takes too long.
+func (p *stream) await(c *call) (*pb.StepReply, error) {
+	patience := 2*p.config.CallTime + grace
+	if !p.progress {
+		patience = p.config.CallTime*time.Duration(max(c.entries, 1)) + grace
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	made := uint64(0)
+	given := c.ctx.Done()
+	for {
+		select {
+		case r := <-c.done:
+			return r, nil
+		case <-p.died:
+			select {
+			case r := <-c.done: // the answer arrived first
+				return r, nil
+			default:
+				return nil, p.reason()
+			}
+		case <-given:
+			given = nil
+			p.mu.Lock()
+			p.queue.Cancel = append(p.queue.Cancel, c.id)
+			p.flush()
+			timer.Reset(grace)
+		case <-timer.C:
+			if now := c.made.Load(); p.progress && now != made && given != nil {
+				made = now
+				timer.Reset(patience)
+				continue
+			}
+			return nil, p.overdue(c.ctx, patience)
+		}
+	}
+}
+
+// overdue kills a process that does not answer and returns the reason.
+func (p *stream) overdue(ctx context.Context, patience time.Duration) error {
+	if ctx.Err() != nil && context.Cause(ctx) != context.DeadlineExceeded {
+		p.fail(fmt.Errorf("%w: stopped during a call", strategies.ErrCrashed), true)
+		return context.Cause(ctx)
+	}
+	p.fail(fmt.Errorf("%w: killed because another call did not return in time", strategies.ErrCrashed), false)
+	if ctx.Err() != nil {
+		return fmt.Errorf("%w: killed because it did not answer by the deadline", strategies.ErrTimeout)
+	}
+	return fmt.Errorf("%w: killed because it did not answer within %v", strategies.ErrTimeout, patience)
+}
+
+// flush sends the queue, unless another goroutine is sending and will take it
+// along. Call it with the lock held; it releases the lock.
+func (p *stream) flush() {
+	if p.sending {
+		p.mu.Unlock()
+		return
+	}
+	p.sending = true
+	for p.why == nil && len(p.queue.Steps)+len(p.queue.Cancel) > 0 {
+		req := p.queue
+		p.queue = new(pb.PlayRequest)
+		p.mu.Unlock()
+		_ = p.play.Send(req) // Recv returns the reason
+		p.mu.Lock()
+	}
+	p.sending = false
+	p.mu.Unlock()
+}
+
+// read receives answers until the stream ends.
+func (p *stream) read() {
+	for {
+		reply, err := p.play.Recv()
+		if err != nil {
+			p.fail(p.exitError(err), false)
+			return
+		}
+		p.spentSoFar(reply)
+		p.mu.Lock()
+		for _, r := range reply.GetSteps() {
+			if c := p.calls[r.GetId()]; c != nil {
+				select {
+				case c.done <- r:
+				default: // a second answer
+				}
+			}
+		}
+		for _, g := range reply.GetProgress() {
+			if c := p.calls[g.GetId()]; c != nil {
+				c.made.Store(g.GetCalls())
+			}
+		}
+		p.mu.Unlock()
+	}
+}
+
+// stuckAlone reports whether the process has ended itself because a call ignored its
+// interrupt, while one step was in progress.
+func (p *stream) stuckAlone() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.why == errStuck && p.single
+}
+
+// brokeProtocol kills a process after an invalid answer.
+func (p *process) brokeProtocol() {
+	p.fail(fmt.Errorf("%w: killed because its answers broke the protocol", strategies.ErrCrashed), false)
+}

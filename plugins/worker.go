@@ -1,0 +1,193 @@
+package plugins
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+
+	"google.golang.org/grpc"
+
+	pb "github.com/strategylab/strategylab/plugins/internal/strategypb"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// mostTask bounds the input of a task and each of its outputs, in bytes: more than the
+// sources of the largest field.
+const mostTask = 1 << 29
+
+// Worker is a process of this program that carries out tasks. One goroutine at a time
+// uses it.
+type Worker struct {
+	process *process
+	client  pb.WorkerClient
+}
+
+// DeathError is the end of a worker, with what is known of the reason.
+type DeathError struct{ Reason error }
+
+func (e *DeathError) Error() string { return "worker process ended: " + e.Reason.Error() }
+func (e *DeathError) Unwrap() error { return e.Reason }
+
+// StartWorker starts a program whose main function is ServeTasks. ctx bounds only the
+// start. The error is a *DeathError if the process ends before it is ready.
+func StartWorker(ctx context.Context, c Config) (*Worker, error) {
+	c, err := c.orDefaults()
+	if err != nil {
+		return nil, err
+	}
+	c.NoTLS = privateSockets
+	sweep()
+	w := &Worker{process: newProcess(&c, true)}
+	err = w.process.launch(ctx, func(context.Context) error {
+		w.client = pb.NewWorkerClient(w.process.conn)
+		return nil
+	})
+	if errors.Is(err, strategies.ErrCrashed) || errors.Is(err, strategies.ErrTimeout) {
+		err = &DeathError{err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// Load has the worker compile a script and describe it. Errors in the script are
+// *strategies.Error.
+func (w *Worker) Load(ctx context.Context, s *Script) (info strategies.Info, err error) {
+	var typed *strategies.Error
+	died := w.call(ctx, func(ctx context.Context) error {
+		if info, err = w.process.load(ctx, w.client.Load, s); errors.As(err, &typed) {
+			return nil
+		}
+		return err
+	})
+	return info, cmp.Or(died, err)
+}
+
+// Do has the worker carry out a task and passes its outputs to each; they stay valid.
+// The error is a *DeathError if the process ends, or if each returns an error, and the
+// cause of ctx if that is done; the worker is then dead.
+func (w *Worker) Do(ctx context.Context, task string, input []byte, each func(output []byte) error) error {
+	var failure error
+	died := w.call(ctx, func(ctx context.Context) error {
+		replies, err := w.client.Do(ctx, &pb.Task{Name: task, Input: input}, grpc.MaxCallRecvMsgSize(mostTask), grpc.MaxCallSendMsgSize(mostTask))
+		for err == nil {
+			var reply *pb.TaskReply
+			if reply, err = replies.Recv(); err != nil {
+				break
+			}
+			for _, line := range reply.GetLog() {
+				forward(w.process.config.Log, line)
+			}
+			if reply.GetFailure() != "" {
+				failure = errors.New(strategies.Clip(reply.GetFailure(), 2*mostText))
+			} else if each != nil && len(reply.GetOutput()) > 0 {
+				err = each(reply.GetOutput())
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		return err
+	})
+	return cmp.Or(died, failure)
+}
+
+// call makes a call that ends with the worker. A ctx that is done ends both.
+func (w *Worker) call(ctx context.Context, do func(context.Context) error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	calling, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() {
+		w.process.fail(fmt.Errorf("%w: stopped during a task", strategies.ErrCrashed), true)
+		cancel()
+	})
+	defer stop()
+	err := do(calling)
+	if err == nil {
+		return nil
+	}
+	w.process.fail(w.process.exitError(err), false)
+	w.Close()
+	return cmp.Or(context.Cause(ctx), error(&DeathError{w.process.reason()}))
+}
+
+// Dead reports whether the worker cannot be used any more.
+func (w *Worker) Dead() bool {
+	select {
+	case <-w.process.died:
+		return true
+	case <-w.process.child.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// Close ends the process at once and waits for it.
+func (w *Worker) Close() {
+	w.process.child.kill()
+	w.process.stop()
+}
+
+// Tasks is what a worker does. Its methods are called one at a time.
+type Tasks interface {
+	// Load compiles a script in this process.
+	Load(Script) (strategies.Factory, error)
+	// Do carries out a task. It passes on what it finds with reply, as often as it likes.
+	Do(ctx context.Context, task string, input []byte, reply func(output []byte) error) error
+}
+
+// ServeTasks is the main function of a worker. It gives open a log, whose lines the host
+// receives with the next reply, and a channel on which the report of a call that ignores
+// its interrupt ends the process.
+func ServeTasks(open func(log *slog.Logger, stuck chan<- struct{}) Tasks) {
+	s := &taskServer{stuck: endWhenStuck()}
+	s.tasks = open(slog.New(&logHandler{lines: &s.log}), s.stuck)
+	serveGRPC(mostTask, func(g *grpc.Server) { pb.RegisterWorkerServer(g, s) })
+}
+
+// taskServer is the worker's side of the protocol.
+type taskServer struct {
+	pb.UnimplementedWorkerServer
+	stuck chan<- struct{}
+	log   logLines
+
+	mu    sync.Mutex // held during a call
+	tasks Tasks
+}
+
+// Load implements the protocol.
+func (s *taskServer) Load(_ context.Context, r *pb.LoadRequest) (*pb.LoadReply, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f, err := s.tasks.Load(scriptOf(r, s.stuck))
+	reply := loaded(f, err)
+	if err == nil {
+		_ = f.Close() // it has been described
+	}
+	return reply, nil
+}
+
+// Do implements the protocol.
+func (s *taskServer) Do(task *pb.Task, replies grpc.ServerStreamingServer[pb.TaskReply]) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.tasks.Do(replies.Context(), task.GetName(), task.GetInput(), func(output []byte) error {
+		return replies.Send(&pb.TaskReply{Output: output, Log: s.log.take()})
+	})
+	last := &pb.TaskReply{Log: s.log.take()}
+	if err != nil {
+		last.Failure = cmp.Or(err.Error(), "failed without a reason")
+	}
+	if last.Failure == "" && len(last.Log) == 0 {
+		return nil
+	}
+	return replies.Send(last)
+}

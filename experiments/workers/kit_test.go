@@ -48,8 +48,9 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// testMemory is the limit of the tests' workers, of leagues and of scripts.
-const testMemory = 64 << 20
+// testMemory is the limit of the tests' workers, of leagues and of scripts. A thread takes
+// 8 MB of it, and a busy machine has more of them.
+const testMemory = 128 << 20
 
 // life is the number of choices of toys after which this process is killed; 0: never.
 var life atomic.Int64

@@ -30,7 +30,7 @@ const (
 	// its own faults only.
 	hostileTogether = 10
 	// hostileSample is of how many scripts one plays under the race detector. A plain run
-	// also plays one for each kind of fault.
+	// also plays one for each language, kind of fault and limits.
 	hostileSample = 40
 )
 
@@ -75,12 +75,13 @@ func hostileSet(t *testing.T) (set []hostile) {
 		return set
 	}
 	var sample []hostile
-	faults := make(map[string]bool)
+	known := make(map[string]bool)
 	for i, h := range set {
-		if i%hostileSample == 0 || !raced && !faults[h.kinds[0]] {
+		kind := fmt.Sprint(filepath.Ext(h.path), slices.Sorted(slices.Values(h.kinds)), h.limits)
+		if i%hostileSample == 0 || !raced && !known[kind] {
 			sample = append(sample, h)
 		}
-		faults[h.kinds[0]] = true
+		known[kind] = true
 	}
 	return sample
 }
@@ -88,7 +89,8 @@ func hostileSet(t *testing.T) (set []hostile) {
 // TestHostileSet has each script of the set play among honest players. The command
 // lives, within its memory and a bounded time; it leaves no process behind; the honest
 // players' records are what they would have been beside anybody with the same answers; and
-// the report says what the script did wrong, and where. A plain run plays one script for each kind of fault.
+// the report says what the script did wrong, and where. A plain run plays at
+// least one script of each language, kind of fault and limits.
 func TestHostileSet(t *testing.T) {
 	t.Parallel()
 	for name, scripts := range together(hostileSet(t)) {

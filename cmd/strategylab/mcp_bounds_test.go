@@ -184,17 +184,17 @@ func TestLabEndsInTheMiddle(t *testing.T) {
 }
 
 // Hostile sources cost their own process, their matches, and nobody else. A plain run has
-// those that eat memory, or loop in their choices, in the experiment only.
+// those that loop and eat memory in their choices in the experiment only.
 func TestHostileSourcesOverMCP(t *testing.T) {
 	t.Parallel()
 	notRaced(t)
 	a := assist(t, t.TempDir(), "--time-limit", "50ms", "--max-time", "1m")
 	sources := map[string]string{
-		"loops when it loads": "while true do end",
-		"reaches out":         "function choose() return io.open('/etc/passwd'):read('*a') end",
+		"loops when it loads":   "while true do end",
+		"eats it when it loads": "local t = {} for i = 1, 1e9 do t[i] = string.rep('x', 1000) .. i end function choose() return 1 end",
+		"reaches out":           "function choose() return io.open('/etc/passwd'):read('*a') end",
 	}
 	if wholeSets {
-		sources["eats it when it loads"] = "local t = {} for i = 1, 1e9 do t[i] = string.rep('x', 1000) .. i end function choose() return 1 end"
 		sources["loops"] = "function choose() while true do end end"
 		sources["eats memory"] = "function choose() local t = {} for i = 1, 1e9 do t[i] = string.rep('x', 1000) .. i end end"
 	}
@@ -230,7 +230,6 @@ func TestHostileSourcesOverMCP(t *testing.T) {
 // more of it.
 func TestExperimentTakesTooLong(t *testing.T) {
 	t.Parallel()
-	whole(t, "TestExperimentIsCalledOff ends an experiment")
 	notRaced(t)
 	const runs = 500_000
 	for most := time.Second; ; most *= 3 {

@@ -204,8 +204,8 @@ func TestReloadInMidLeague(t *testing.T) {
 	for file, edits := range scriptEdits() {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
-			if file != "mine.lua" && !wholeSets {
-				t.Skip("one language is a sample; WHOLE_TESTS=1 edits all")
+			if file != "mine.lua" {
+				whole(t, "one language is a sample")
 			}
 			plain := newWatched(t, file, edits.text, false)
 			want := plain.play(func(int) {})

@@ -212,7 +212,6 @@ func TestStudioStaysInItsFolder(t *testing.T) {
 // trials are refused.
 func TestStudioIsBounded(t *testing.T) {
 	t.Parallel()
-	whole(t, "TestStudio checks and plays scripts")
 	notRaced(t)
 	dir := t.TempDir()
 	s := openStudio(t, dir, "mine", "--max-runs", "300", "--max-time", "20s", "--time-limit", "100ms", "--team", "Red")

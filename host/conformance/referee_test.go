@@ -204,9 +204,9 @@ func TestOwnReferee(t *testing.T) {
 // most of their time.
 const mutantsAtOnce = 28
 
-// left says which mutants are left out: a plain run tries every third, and with the race
-// detector every sixth is enough, since what agents do at once is the same in all of them.
-func left(i int) bool { return raced && i%6 != 0 || !wholeSuites && i%3 != 0 }
+// left says which mutants are left out: with the race detector every sixth is
+// enough, since what agents do at once is the same in all of them.
+func left(i int) bool { return raced && i%6 != 0 }
 
 // longestFirst returns the indices of mutants, those first for which something
 // waits.

@@ -85,7 +85,7 @@ function choose(turn) {
 		Print:      jsEven(fmt.Sprintf("console.log(%q);", strategytest.Printed)),
 		Valid:      jsValid(),
 		Invalid:    jsInvalid(),
-		Unseeded:   jsUnseeded(),
+		Unseeded:   seldom(jsUnseeded()),
 		Unloadable: jsUnloadable(),
 		Hostile:    unleashed(jsHostile()),
 		Hungry:     unleashed(jsHungry()),

@@ -42,8 +42,11 @@ type Share struct {
 	Worker  string `json:"worker"`  // name of its machine, and its id
 	Cores   int    `json:"cores"`   // leagues it played in parallel
 	Version string `json:"version"` // of its program
-	Chunks  int    `json:"chunks"`  // messages with records
+	Chunks  int    `json:"chunks"`  // parts of the run that it played
 	Leagues int    `json:"leagues"`
+	Aside   string `json:"aside,omitempty"` // why it got no more leagues
+	// Replayed is the number of recorded leagues that were played again because of it.
+	Replayed int `json:"replayed,omitempty"`
 }
 
 // differences returns the ranking's comparisons in the order of Estimates.Pairs,

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -30,7 +29,7 @@ func TestDivision(t *testing.T) {
 	killed := "worker w1 could not play leagues: killed"
 	dividing := "5 workers in a row could not play leagues 0 to 3; dividing them"
 	looking := "league 2 ended or failed 5 workers in a row (w1: killed); looking for the player at fault"
-	for name, tc := range map[string]struct {
+	for title, tc := range map[string]struct {
 		suspects []string
 		fatal    func(int, []bool) bool
 		played   []string
@@ -69,88 +68,47 @@ func TestDivision(t *testing.T) {
 			[]string{killed, dividing}, nil, "league 2 ended or failed 5 workers that tried to play it (w1: killed)" + reason,
 		},
 	} {
-		w, notes := coordinator(t, plan, tc.suspects, tc.fatal)
-		waiter := &waiter{coordinator: w.c}
-		out := make([]results.League, 4)
-		err := waiter.Play(t.Context(), 0, out, make([]bool, 5))
-		if err == nil {
-			err = waiter.Play(t.Context(), 8, make([]results.League, 1), make([]bool, 5))
-		}
-		if err == nil && tc.err != "" || err != nil && err.Error() != tc.err {
-			t.Errorf("%s: error %v, want %q", name, err, tc.err)
-		}
-		if diff := cmp.Diff(tc.played, w.played); diff != "" {
-			t.Errorf("%s: chunks (-want +got):\n%s", name, diff)
-		}
-		if diff := cmp.Diff(tc.notes, *notes); diff != "" {
-			t.Errorf("%s: notes (-want +got):\n%s", name, diff)
-		}
-		if len(w.c.poison) != len(tc.aside) || len(tc.aside) > 0 && !cmp.Equal(tc.aside, w.c.poison) {
-			t.Errorf("%s: put aside %v, want %v", name, w.c.poison, tc.aside)
-		}
-		if len(w.c.pending) > 0 || len(w.c.rescue) > 0 {
-			t.Errorf("%s: %d chunks are waited for, %d rescued, after the end", name, len(w.c.pending), len(w.c.rescue))
-		}
+		synctest.Test(t, func(t *testing.T) {
+			w, notes := coordinator(t, plan, tc.suspects, tc.fatal)
+			w.looking(t)
+			name := func(text string) string { return strings.ReplaceAll(text, "w1 ("+w.key.id+")", "w1") }
+			waiter := &waiter{coordinator: w.c}
+			err := waiter.Play(t.Context(), 0, make([]results.League, 4), make([]bool, 5))
+			if err == nil {
+				err = waiter.Play(t.Context(), 8, make([]results.League, 1), make([]bool, 5))
+			}
+			if err == nil && tc.err != "" || err != nil && name(err.Error()) != tc.err {
+				t.Errorf("%s: error %v, want %q", title, err, tc.err)
+			}
+			for i := range *notes {
+				(*notes)[i] = name((*notes)[i])
+			}
+			if diff := cmp.Diff(tc.played, w.played); diff != "" {
+				t.Errorf("%s: chunks (-want +got):\n%s", title, diff)
+			}
+			if diff := cmp.Diff(tc.notes, *notes); diff != "" {
+				t.Errorf("%s: notes (-want +got):\n%s", title, diff)
+			}
+			if len(w.c.poison) != len(tc.aside) || len(tc.aside) > 0 && !cmp.Equal(tc.aside, w.c.poison) {
+				t.Errorf("%s: put aside %v, want %v", title, w.c.poison, tc.aside)
+			}
+			if len(w.c.owed) > 0 || len(w.c.waiting) > 0 || len(w.c.rescue) > 0 {
+				t.Errorf("%s: %d chunks are waited for, %d rescued, after the end", title, len(w.c.owed), len(w.c.rescue))
+			}
+		})
 	}
-}
-
-// A chunk that was delivered too often, though no worker has failed with it or ended, is
-// delivered again as it is, but not for ever.
-func TestExcusedDeliveries(t *testing.T) {
-	t.Parallel()
-	for lost, want := range map[int]string{0: "", mostExcused: "", mostExcused + 1: "0+1 a"} {
-		w, notes := coordinator(t, internalPlan(300, "a", "b"), []string{"a"}, func(int, []bool) bool { return false })
-		w.lost = lost
-		out := make([]results.League, 1)
-		err := (&waiter{coordinator: w.c}).Play(t.Context(), 0, out, make([]bool, 2))
-		last := ""
-		if n := len(w.played); n > mostExcused+1 {
-			last = w.played[n-1]
-		}
-		if err != nil || last != want || (want == "") != (len(*notes) == 0) || slices.Contains(w.played[:min(lost, mostExcused)+1], "0+1 a") {
-			t.Errorf("%d times: chunks %q, notes %q, error %v; want %q after %d", lost, w.played, *notes, err, want, mostExcused)
-		}
-	}
-}
-
-// The worker that must not play a chunk, because its records are verified, must not play
-// it when it is delivered again, either.
-func TestExcusedVerification(t *testing.T) {
-	t.Parallel()
-	w, _ := coordinator(t, internalPlan(300, "a", "b"), nil, func(int, []bool) bool { return false })
-	w.lost = 2
-	p := &pending{request: chunk.Request{First: 3, Count: 1, Quarantined: make([]bool, 2)}}
-	if _, err := (&waiter{coordinator: w.c}).part(t.Context(), p, make([]results.League, 1), "w7"); err != nil {
-		t.Fatal(err)
-	}
-	if want := []string{"3+1 not w7", "3+1 not w7", "3+1 not w7"}; !slices.Equal(w.played, want) {
-		t.Errorf("chunks %q, want %q", w.played, want)
-	}
-}
-
-// A worker that had such a chunk counts as ended if it does not answer.
-func TestSilentWorkerIsBlamed(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w, _ := coordinator(t, internalPlan(300, "a", "b"), nil, nil)
-		w.c.workers = map[string]Presence{
-			"w1": {ID: "w1", Name: "quiet", Heard: time.Now()}, "w2": {ID: "w2", Heard: time.Now().Add(time.Hour)}, // answers at once
-		}
-		time.Sleep(time.Second) // of the bubble's clock
-		if p := (&pending{holders: []string{"w2"}}); !w.c.excuses(t.Context(), p) || p.excused != 1 || len(p.tried) > 0 {
-			t.Errorf("a worker that answers is blamed: %+v", p)
-		}
-		if p := (&pending{holders: []string{"w1", "w2"}}); w.c.excuses(t.Context(), p) || !slices.Equal(p.tried, []string{"quiet (w1): last heard 1m1s ago"}) {
-			t.Errorf("a silent worker is not blamed alone: %+v", p)
-		}
-	})
 }
 
 // The first league of each chunk says that a player is put aside: the run quarantines it
 // from the first of them on.
 func TestDivisionIsNoted(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, testDivisionIsNoted)
+}
+
+func testDivisionIsNoted(t *testing.T) {
 	w, _ := coordinator(t, internalPlan(300, "a", "b"), []string{"b"}, func(league int, q []bool) bool { return league == 70 && !q[1] })
+	w.looking(t)
 	out := make([]results.League, 128)
 	if err := (&waiter{coordinator: w.c}).Play(t.Context(), 0, out, make([]bool, 2)); err != nil {
 		t.Fatal(err)
@@ -177,7 +135,6 @@ func TestDivisionIsNoted(t *testing.T) {
 func TestRefusedRecords(t *testing.T) {
 	t.Parallel()
 	w, _ := coordinator(t, internalPlan(300, "a", "b", "c"), nil, nil)
-	w.c.aside["liar"] = true
 	honest := make([]results.League, 4)
 	if err := w.player.Play(t.Context(), 10, honest, make([]bool, 3)); err != nil {
 		t.Fatal(err)
@@ -206,56 +163,45 @@ func TestRefusedRecords(t *testing.T) {
 			all[i].Index++
 		}
 	})
-	number := func(first, count string) *message {
-		m := records("w1", "p", 10, 4, sound)
-		m.header.Set(headerFirst, first)
-		m.header.Set(headerCount, count)
-		return m
-	}
 	for name, tc := range map[string]struct {
-		m    *message
+		r    report
+		data []byte
 		want string
 	}{
-		"sound":           {records("w1", "p", 10, 4, sound), ""},
-		"no first":        {number("", "4"), "it sent leagues , count 4, want some of 10 to 13"},
-		"no number":       {number("ten", "4"), "it sent leagues ten, count 4, want some of 10 to 13"},
-		"no leagues":      {number("10", "0"), "it sent leagues 10, count 0, want some of 10 to 13"},
-		"fewer than none": {number("12", "-2"), "it sent leagues 12, count -2, want some of 10 to 13"},
-		"before":          {number("9", "4"), "it sent leagues 9, count 4, want some of 10 to 13"},
-		"after":           {number("11", "4"), "it sent leagues 11, count 4, want some of 10 to 13"},
-		"put aside":       {records("liar", "p", 10, 4, sound), "it is put aside"},
-		"too few":         {records("w1", "p", 10, 4, nil), "records of 0 leagues from league 10 on, want 4"},
-		"too many":        {number("10", "3"), fmt.Sprintf("%d bytes after the records of 3 leagues from league 10 on", len(sound)/4)},
-		"quarantine":      {records("w1", "p", 10, 4, quarantine), "it quarantined a player in league 12, which is not for a worker to do"},
-		"other leagues":   {records("w1", "p", 10, 4, later), "league 11"},
+		"sound":           {report{First: 10, Count: 4}, sound, ""},
+		"no leagues":      {report{First: 10}, sound, "it sent 0 leagues from 10 on, want some of 10 to 13"},
+		"fewer":           {report{First: 10, Count: -2}, sound, "it sent -2 leagues from 10 on, want some of 10 to 13"},
+		"before":          {report{First: 9, Count: 4}, sound, "it sent 4 leagues from 9 on, want some of 10 to 13"},
+		"later":           {report{First: 12, Count: 2}, sound, "it sent 2 leagues from 12 on, want some of 10 to 13"},
+		"after":           {report{First: 10, Count: 1 << 40}, sound, "it sent 1099511627776 leagues from 10 on, want some of 10 to 13"},
+		"too few":         {report{First: 10, Count: 4}, nil, "records of 0 leagues from league 10 on, want 4"},
+		"quarantine":      {report{First: 10, Count: 4}, quarantine, "it quarantined a player in league 12, which is not for a worker to do"},
+		"other leagues":   {report{First: 10, Count: 4}, later, "league 11"},
+		"a lie is quoted": {report{First: 10, Count: 4, Error: "\x1b[2J"}, nil, ""},
 	} {
-		out, have := make([]results.League, 4), make([]bool, 4)
-		n, err := w.c.open(&pending{request: chunk.Request{First: 10, Count: 4}}, arrival{message: tc.m}, have, out)
+		liar, o := newIdentity(), &owed{request: chunk.Request{First: 10, Count: 4, Quarantined: make([]bool, 3)}, inbox: make(chan arrival, 8)}
+		w.join(liar.id, "liar")
+		w.c.owe(o)
+		w.c.mu.Lock()
+		if o.given[liar.id] == nil {
+			w.c.give(o, w.c.members[liar.id], time.Now())
+		}
+		w.c.mu.Unlock()
+		tc.r.Part = o.part
+		out := make([]results.League, 4)
+		by, err := w.c.open(o, w.records(t, liar, tc.r, tc.data), make(map[string][]piece), out)
+		why := w.c.aside[liar.id]
 		switch {
-		case tc.want == "":
-			if diff := cmp.Diff(honest, out, cmpopts.EquateEmpty()); err != nil || n != 4 || diff != "" {
-				t.Errorf("%s: %d leagues, %v (-sent +kept):\n%s", name, n, err, diff)
+		case err != nil:
+			t.Errorf("%s: %v, but nothing of it was accepted", name, err)
+		case name == "sound":
+			if diff := cmp.Diff(honest, out, cmpopts.EquateEmpty()); by != liar.id || diff != "" {
+				t.Errorf("%s: from %q (-sent +kept):\n%s", name, by, diff)
 			}
-		case err == nil || name != "other leagues" && err.Error() != tc.want || !strings.Contains(err.Error(), tc.want):
-			t.Errorf("%s:\n got  %v\n want %s", name, err, tc.want)
-		case n != 0 || slices.Contains(have, true):
-			t.Errorf("%s: %d leagues are kept, %v", name, n, have)
+		case by != "" || !strings.Contains(why, tc.want) || tc.want != "" && !strings.HasPrefix(why, "its records cannot be right: "):
+			t.Errorf("%s: accepted from %q\n got  %s\n want %s", name, by, why, tc.want)
 		}
-	}
-	// The same leagues in two messages, with a part of them twice.
-	out, have := make([]results.League, 4), make([]bool, 4)
-	for _, tc := range []struct{ first, count, want int }{{12, 2, 2}, {10, 4, 2}, {10, 4, 0}} {
-		data, err := w.encoder.Encode(honest[tc.first-10 : tc.first-10+tc.count])
-		if err != nil {
-			t.Fatal(err)
-		}
-		n, err := w.c.open(&pending{request: chunk.Request{First: 10, Count: 4}}, arrival{message: records("w1", "p", tc.first, tc.count, data)}, have, out)
-		if err != nil || n != tc.want {
-			t.Errorf("leagues %d+%d: %d are new, %v; want %d", tc.first, tc.count, n, err, tc.want)
-		}
-	}
-	if diff := cmp.Diff(honest, out, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("from two messages (-sent +kept):\n%s", diff)
+		w.c.forget(o)
 	}
 }
 
@@ -283,9 +229,10 @@ func TestLimitsOfWorkers(t *testing.T) {
 		"one is put aside":        {[]Presence{{ID: "liar", Cores: 64}, {ID: "w2", Cores: 4}}, 0.1, 1000, 2, 10},
 		"a hall of machines":      {[]Presence{{ID: "w1", Cores: 1 << 20}}, 0.1, 1 << 30, 2, MaxChunks},
 	} {
-		c := &Coordinator{job: Job{Run: "run", Plan: internalPlan(1000, "a", "b")}, took: tc.took, most: 64, aside: map[string]bool{"liar": true}, workers: map[string]Presence{}}
+		c := &Coordinator{job: Job{Run: "run", Plan: internalPlan(1000, "a", "b")}, took: tc.took, most: 64, aside: map[string]string{"liar": "it lies"}, members: map[string]*member{}}
 		for _, p := range tc.workers {
-			c.workers[p.ID] = p
+			p.Plays = []string{"run"}
+			c.members[p.ID] = &member{Presence: p, delivered: 1 << 20}
 		}
 		if leagues, chunks := c.Next(tc.left); leagues != tc.leagues || chunks != tc.chunks {
 			t.Errorf("%s: %d leagues in each of %d chunks, want %d in %d", name, leagues, chunks, tc.leagues, tc.chunks)

@@ -1,16 +1,18 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/bits"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/experiments/chunk"
@@ -18,7 +20,7 @@ import (
 )
 
 const (
-	// MaxDeliver is the number of times that a chunk goes to a worker.
+	// MaxDeliver is the number of times that a chunk may end or fail a worker.
 	MaxDeliver = 5
 	// MaxChunks is the largest number of chunks in progress.
 	MaxChunks = 4096
@@ -38,6 +40,12 @@ type RunConfig struct {
 	Verify float64
 	// Suspects are the players that may be the reason if workers die.
 	Suspects []string
+	// Own plays leagues in this process, to decide which of two workers is right, and to
+	// verify one that is alone. Without it, both are put aside, and one that is alone is
+	// not verified.
+	Own experiments.Driver
+	// Ledger keeps who has played which leagues; nil for nobody.
+	Ledger *Ledger
 }
 
 // Coordinator is the driver of a run that workers of a cluster play. It is safe for
@@ -47,9 +55,10 @@ type Coordinator struct {
 	config RunConfig
 	job    Job
 	most   int // leagues of a chunk
+	key    *identity
+	// send gives a chunk to a worker; tests replace it.
+	send func(worker string, a assignment)
 
-	chunks  jetstream.Stream
-	records jetstream.ConsumeContext
 	subs    []*nats.Subscription
 	cancel  context.CancelFunc
 	watcher sync.WaitGroup
@@ -57,16 +66,20 @@ type Coordinator struct {
 	rescue  chan struct{} // holds a token while a chunk is rescued
 
 	mu      sync.Mutex
-	pending map[string]*pending // by chunk
-	serial  int                 // of the next chunk
-	took    float64             // seconds a league takes a worker; 0 while unknown
-	aside   map[string]bool     // workers whose records were impossible
-	poison  map[int]int         // players that end workers: field index to the first such league
-	workers map[string]Presence
+	owed    map[string]*owed // by chunk
+	waiting []*owed          // that no worker plays, by their first league
+	serial  int              // of the next chunk
+	took    float64          // seconds a league takes a worker; 0 while unknown
+	members map[string]*member
+	aside   map[string]string // workers that get no more chunks, and why
+	poison  map[int]int       // players that end workers: field index to the first such league
+	spans   map[int]span      // who has played the leagues that are not recorded, by their first
 	shares  map[string]*Share
-	told    map[string]bool // refusals that were noted
+	notes   map[string]int // by kind
+	outbox  []string       // notes to print when mu is unlocked
+	refused bool           // a worker could not begin since guard last looked
 	status  RunStatus
-	heard   time.Time // of the last records, or of the last repair
+	heard   time.Time // of the last right records
 	object  []byte    // the job
 	code    string    // its SHA-256
 }
@@ -80,25 +93,18 @@ type Share struct {
 	Version string `json:"version"`
 	Chunks  int    `json:"chunks"`
 	Leagues int    `json:"leagues"`
+	Aside   string `json:"aside,omitempty"` // why it got no more chunks
+	// Replayed is the number of recorded leagues that were played again because of it.
+	Replayed int `json:"replayed,omitempty"`
 }
 
 // Coordinate announces a run to the workers of a broker.
 func (l *Link) Coordinate(ctx context.Context, config RunConfig) (*Coordinator, error) {
-	hash := config.Plan.Hash()
-	c := &Coordinator{
-		link: l, config: config, pending: make(map[string]*pending), aside: make(map[string]bool), poison: make(map[int]int),
-		workers: make(map[string]Presence), shares: make(map[string]*Share), told: make(map[string]bool), rescue: make(chan struct{}, 1), heard: time.Now(),
-	}
-	players := len(config.Plan.Field)
-	matches := config.Plan.Legs * players * (players - 1) / 2
+	c := newCoordinator(l, config)
+	matches := config.Plan.Legs * len(config.Plan.Field) * (len(config.Plan.Field) - 1) / 2
 	// Records have a byte a match and two a seat unless there are faults, which a
 	// worker sends in several messages.
-	c.most = max(1, min(mostLeagues, int(l.conn.MaxPayload())/2/(matches+2*players+16)))
-	c.job = Job{Run: hex.EncodeToString(hash[:4]) + "-" + random(4), Plan: config.Plan, Settings: config.Settings, Sources: make([]string, players)}
-	c.status = RunStatus{Run: c.job.Run, Version: config.Version, Of: config.Plan.Runs}
-	for field, source := range config.Sources {
-		c.job.Sources[field] = sum(source)
-	}
+	c.most = max(1, min(mostLeagues, int(l.conn.MaxPayload())/2/(matches+2*len(config.Plan.Field)+16)))
 	var err error
 	if c.object, err = json.Marshal(c.job); err != nil {
 		return nil, fmt.Errorf("announce run: %w", err)
@@ -107,69 +113,80 @@ func (l *Link) Coordinate(ctx context.Context, config RunConfig) (*Coordinator, 
 		return nil, fmt.Errorf("announce run: its plan has %d bytes, more than %d", len(c.object), MaxJob)
 	}
 	c.code = sum(c.object)
-	if err := c.announce(ctx); err != nil {
+	if _, err := c.store(ctx, false); err != nil {
 		return nil, fmt.Errorf("announce run: %w", err)
 	}
-	if err := c.listen(ctx); err != nil {
+	if err := c.listen(); err != nil {
 		c.stop()
-		return nil, fmt.Errorf("announce run: %w", err)
+		return nil, fmt.Errorf("announce run: %w", l.explain(err))
 	}
 	return c, nil
+}
+
+// newCoordinator returns a coordinator that nobody has heard of.
+func newCoordinator(l *Link, config RunConfig) *Coordinator {
+	hash, players := config.Plan.Hash(), len(config.Plan.Field)
+	c := &Coordinator{
+		link: l, config: config, key: newIdentity(), owed: make(map[string]*owed), members: make(map[string]*member), aside: make(map[string]string),
+		poison: make(map[int]int), spans: make(map[int]span), shares: make(map[string]*Share), notes: make(map[string]int),
+		rescue: make(chan struct{}, 1), heard: time.Now(),
+	}
+	c.send = c.post
+	c.job = Job{Run: hex.EncodeToString(hash[:4]) + "-" + c.key.id, Plan: config.Plan, Settings: config.Settings, Sources: make([]string, players)}
+	c.status = RunStatus{Run: c.job.Run, Version: config.Version, Of: config.Plan.Runs}
+	for field, source := range config.Sources {
+		c.job.Sources[field] = sum(source)
+	}
+	if config.Ledger != nil {
+		for id, caught := range config.Ledger.caught {
+			c.aside[id] = caught.Why
+			c.shares[id] = &Share{Worker: caught.Name, Aside: caught.Why, Replayed: caught.Replayed}
+		}
+	}
+	return c
 }
 
 // Run returns the name of the run on the broker.
 func (c *Coordinator) Run() string { return c.job.Run }
 
-// announce makes sure that the broker has all that workers need. It can be repeated.
-func (c *Coordinator) announce(ctx context.Context) error {
+// store makes sure that the broker has all that workers need to begin, and reports
+// whether something was missing. anew stores code in any case.
+func (c *Coordinator) store(ctx context.Context, anew bool) (missing bool, err error) {
 	if err := c.link.prepare(ctx); err != nil {
-		return err
+		return false, err
 	}
 	for _, source := range c.config.Sources {
-		if _, err := c.link.put(ctx, source); err != nil {
-			return err
+		if err := c.link.put(ctx, source, anew, &missing); err != nil {
+			return false, err
 		}
 	}
-	if _, err := c.link.put(ctx, c.object); err != nil {
-		return err
+	if err := c.link.put(ctx, c.object, anew, &missing); err != nil {
+		return false, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, apiTime)
 	defer cancel()
-	chunks, err := c.link.js.Stream(ctx, c.link.store("chunks"))
+	runs, err := c.link.js.KeyValue(ctx, c.link.store("runs"))
 	if err != nil {
-		return c.link.explain(err)
+		return false, c.link.explain(err)
 	}
-	if c.chunks == nil { // later ones are the same
-		c.chunks = chunks
+	var a announcement
+	if kept, err := runs.Get(ctx, c.job.Run); err == nil && json.Unmarshal(kept.Value(), &a) == nil && a.Job == c.code {
+		return missing, nil
 	}
-	if _, err := chunks.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
-		Durable: c.job.Run, FilterSubject: c.link.subject("chunk", c.job.Run), AckPolicy: jetstream.AckExplicitPolicy,
-		AckWait: c.link.config.AckWait, MaxDeliver: MaxDeliver, MaxAckPending: 4 * MaxChunks,
-	}); err != nil {
-		return c.link.explain(err)
+	value, err := json.Marshal(c.announcement())
+	if err != nil {
+		return false, err
 	}
-	return c.publishAnnouncement(ctx)
+	if _, err := runs.Put(ctx, c.job.Run, value); err != nil {
+		return false, c.link.explain(err)
+	}
+	return true, nil
 }
 
-func (c *Coordinator) publishAnnouncement(ctx context.Context) error {
-	c.mu.Lock()
-	a := announcement{Run: c.job.Run, Protocol: Protocol, Version: c.config.Version, Job: c.code, AckWait: c.link.config.AckWait}
-	for id := range c.aside {
-		a.Aside = append(a.Aside, id)
-	}
-	c.mu.Unlock()
-	value, err := json.Marshal(a)
-	if err != nil {
-		return err
-	}
-	runs, err := c.link.js.KeyValue(ctx, c.link.store("runs"))
-	if err == nil {
-		_, err = runs.Put(ctx, c.job.Run, value)
-	}
-	if err != nil {
-		return c.link.explain(err)
-	}
-	return nil
+// announcement returns what workers hear of the run.
+func (c *Coordinator) announcement() announcement {
+	return announcement{Run: c.job.Run, Protocol: Protocol, Version: c.config.Version, Job: c.code, AckWait: c.link.config.AckWait,
+		Seq: c.key.seq.Add(1), Status: c.LastStatus()}
 }
 
 // Block implements experiments.Driver: the largest chunk.
@@ -180,13 +197,12 @@ func (c *Coordinator) Block() int { return c.most }
 func (c *Coordinator) Next(left int) (leagues, chunks int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	cores := 0
-	for _, w := range c.workers {
-		if w.Refuses[c.job.Run] == "" && !c.aside[w.ID] {
-			cores += w.Cores
+	for _, m := range c.members {
+		if c.plays(m) {
+			chunks += m.window()
 		}
 	}
-	chunks = min(2*max(cores, 1)+2, MaxChunks)
+	chunks = min(max(chunks, 2)+2, MaxChunks)
 	if c.took <= 0 {
 		return 1, chunks
 	}
@@ -243,17 +259,17 @@ func (c *Coordinator) reader() (r *reader, err error) {
 	return r, err
 }
 
-func (c *Coordinator) give(r *reader) {
+func (c *Coordinator) giveBack(r *reader) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.readers = append(c.readers, r)
 }
 
-// Play implements experiments.Worker: it publishes a chunk and waits for its records.
+// Play implements experiments.Worker: it has workers play a chunk.
 func (w *waiter) Play(ctx context.Context, first int, out []results.League, quarantined []bool) error {
 	r := chunk.Request{First: first, Count: len(out), Quarantined: quarantined}
 	w.quarantined = quarantined
-	by, err := w.part(ctx, &pending{request: r}, out, "")
+	by, err := w.part(ctx, &owed{request: r}, out)
 	if err != nil || !w.coordinator.samples(first) {
 		return err
 	}
@@ -264,12 +280,20 @@ func (w *waiter) Play(ctx context.Context, first int, out []results.League, quar
 func (c *Coordinator) Shares() []Share {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return sortedShares(c.shares)
+	var list []Share
+	for _, id := range slices.Sorted(maps.Keys(c.shares)) {
+		list = append(list, *c.shares[id])
+	}
+	slices.SortStableFunc(list, func(a, b Share) int { return cmp.Compare(b.Leagues, a.Leagues) })
+	return list
 }
 
 // Close takes the run off the broker, and waits for what this coordinator has started.
 func (c *Coordinator) Close() error {
 	c.stop()
+	over := c.announcement()
+	over.Over = true
+	c.link.tell(c.key, over, "run", c.job.Run)
 	ctx, cancel := context.WithTimeout(context.Background(), apiTime)
 	defer cancel()
 	return c.link.remove(ctx, c.job.Run, c.code)
@@ -281,10 +305,6 @@ func (c *Coordinator) stop() {
 		c.cancel()
 	}
 	c.watcher.Wait()
-	if c.records != nil {
-		c.records.Stop()
-		<-c.records.Closed()
-	}
 	for _, s := range c.subs {
 		_ = s.Unsubscribe() // the connection may be gone
 	}
@@ -311,15 +331,6 @@ func (l *Link) remove(ctx context.Context, run, code string) error {
 	}
 	if runs, err := l.js.KeyValue(ctx, l.store("runs")); err == nil {
 		keep(runs.Purge(ctx, run))
-	}
-	for name, word := range map[string]string{"chunks": "chunk", "records": "records"} {
-		stream, err := l.js.Stream(ctx, l.store(name))
-		if err != nil {
-			keep(err)
-			continue
-		}
-		keep(stream.DeleteConsumer(ctx, run))
-		keep(stream.Purge(ctx, jetstream.WithPurgeSubject(l.subject(word, run))))
 	}
 	if store, err := l.js.ObjectStore(ctx, l.store("code")); err == nil && code != "" {
 		keep(store.Delete(ctx, code))

@@ -5,9 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
+
+	"github.com/nats-io/nats.go"
 )
 
 // UnknownRunError says that a broker has no run of a name.
@@ -20,7 +24,7 @@ type UnknownRunError struct {
 func (e *UnknownRunError) Error() string {
 	there := "it has none"
 	if len(e.Runs) > 0 {
-		there = "it has " + strings.Join(e.Runs, ", ")
+		there = "it has " + plain(strings.Join(e.Runs, ", "), 10*mostText)
 	}
 	return fmt.Sprintf("the broker has no run %q; %s", e.Run, there)
 }
@@ -54,37 +58,108 @@ func (l *Link) FindRun(ctx context.Context, run string) (job Job, sources map[in
 	return job, sources, nil
 }
 
-// announced returns the announcement of a run.
+// announced returns the announcement of a run that the broker keeps.
 func (l *Link) announced(ctx context.Context, run string) (a announcement, err error) {
+	kept, err := l.stored(ctx)
+	if err != nil {
+		return a, err
+	}
+	a, known := kept[run]
+	if !known {
+		return a, &UnknownRunError{run, slices.Sorted(maps.Keys(kept))}
+	}
+	return a, nil
+}
+
+// stored returns the announcements that the broker keeps, by run.
+func (l *Link) stored(ctx context.Context) (map[string]announcement, error) {
 	ctx, cancel := context.WithTimeout(ctx, apiTime)
 	defer cancel()
 	if err := l.prepare(ctx); err != nil {
-		return a, err
+		return nil, err
 	}
 	runs, err := l.js.KeyValue(ctx, l.store("runs"))
 	if err != nil {
-		return a, l.explain(err)
+		return nil, l.explain(err)
 	}
 	lister, err := runs.ListKeys(ctx)
 	if err != nil {
-		return a, l.explain(err)
+		return nil, l.explain(err)
 	}
-	var names []string
+	kept := make(map[string]announcement)
 	for name := range lister.Keys() {
-		names = append(names, name)
+		var a announcement
+		value, err := runs.Get(ctx, name)
+		if err == nil && len(kept) < mostMet && json.Unmarshal(value.Value(), &a) == nil && a.Run == name {
+			kept[name] = a
+		}
 	}
-	slices.Sort(names)
-	if !slices.Contains(names, run) {
-		return a, &UnknownRunError{run, names}
-	}
-	value, err := runs.Get(ctx, run)
+	return kept, nil
+}
+
+// Survey is what a broker and those who are connected to it say about themselves.
+type Survey struct {
+	Workers []Presence  `json:"workers"`
+	Runs    []RunStatus `json:"runs"`
+}
+
+// Survey asks everybody, and waits for the answers for a while. Runs that the broker keeps
+// and of which nobody answers count as abandoned.
+func (l *Link) Survey(ctx context.Context, wait time.Duration) (Survey, error) {
+	var mu sync.Mutex
+	seen, played := make(map[string]Presence), make(map[string]RunStatus)
+	workers, err := l.conn.Subscribe(l.subject("worker", "*"), func(m *nats.Msg) {
+		p, ok := hearPresence(m)
+		mu.Lock()
+		defer mu.Unlock()
+		if ok && (p.Leaves || len(seen) < mostMet) {
+			if seen[p.ID] = p; p.Leaves {
+				delete(seen, p.ID)
+			}
+		}
+	})
 	if err != nil {
-		return a, l.explain(err)
+		return Survey{}, l.explain(err)
 	}
-	if err := json.Unmarshal(value.Value(), &a); err != nil {
-		return a, fmt.Errorf("run %s: read its announcement: %w", run, err)
+	defer func() { _ = workers.Unsubscribe() }()
+	runs, err := l.conn.Subscribe(l.subject("run", "*"), func(m *nats.Msg) {
+		a, ok := hearRun(m)
+		mu.Lock()
+		defer mu.Unlock()
+		if ok && !a.Over && len(played) < mostMet {
+			played[a.Run] = a.Status
+		}
+	})
+	if err != nil {
+		return Survey{}, l.explain(err)
 	}
-	return a, nil
+	defer func() { _ = runs.Unsubscribe() }()
+	l.ping()
+	if err := l.conn.FlushTimeout(apiTime); err != nil && !errors.Is(err, nats.ErrTimeout) {
+		return Survey{}, fmt.Errorf("ask the cluster: %w", err)
+	}
+	if !pause(ctx, wait) {
+		return Survey{}, context.Cause(ctx)
+	}
+	kept, err := l.stored(ctx)
+	if err != nil {
+		return Survey{}, err
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	for run, a := range kept {
+		if _, ok := played[run]; !ok {
+			played[run] = RunStatus{Run: plain(run, mostText), Version: plain(a.Version, mostText), Of: max(0, a.Status.Of), Abandoned: true}
+		}
+	}
+	var s Survey
+	for _, id := range slices.Sorted(maps.Keys(seen)) {
+		s.Workers = append(s.Workers, seen[id])
+	}
+	for _, run := range slices.Sorted(maps.Keys(played)) {
+		s.Runs = append(s.Runs, played[run])
+	}
+	return s, nil
 }
 
 // ErrPlayed says that another experiment plays a run.
@@ -97,7 +172,7 @@ func (l *Link) Unplayed(ctx context.Context, run string, wait time.Duration) err
 		return err
 	}
 	for _, r := range s.Runs {
-		if r.Run == run {
+		if r.Run == run && !r.Abandoned {
 			return fmt.Errorf("run %s: %w", run, ErrPlayed)
 		}
 	}

@@ -30,14 +30,17 @@ type Job struct {
 	Sources []string
 }
 
-// announcement is the value of a run in the bucket of runs.
+// announcement is what a coordinator says about its run every few seconds, signed. The
+// bucket of runs keeps the first.
 type announcement struct {
 	Run      string
 	Protocol int
-	Version  string   // of the coordinator's program
-	Job      string   // SHA-256 of the job's object
-	Aside    []string // workers whose records were impossible
+	Version  string // of the coordinator's program
+	Job      string // SHA-256 of the job's object
 	AckWait  time.Duration
+	Seq      int64 // grows with each announcement of a run
+	Over     bool  // the run has ended
+	Status   RunStatus
 }
 
 // MaxJob is the largest size of a job without its sources, in bytes.
@@ -55,22 +58,25 @@ func sum(content []byte) string {
 	return hex.EncodeToString(s[:])
 }
 
-// put stores an object under its SHA-256, unless it is there, and returns that.
-func (l *Link) put(ctx context.Context, content []byte) (string, error) {
-	name := sum(content)
+// put stores an object under its SHA-256, unless it is there, and sets missing if it was
+// not. anew stores it in any case: what the broker says about it may be wrong.
+func (l *Link) put(ctx context.Context, content []byte, anew bool, missing *bool) error {
 	ctx, cancel := context.WithTimeout(ctx, apiTime)
 	defer cancel()
 	store, err := l.js.ObjectStore(ctx, l.store("code"))
 	if err != nil {
-		return "", l.explain(err)
+		return l.explain(err)
 	}
-	if info, err := store.GetInfo(ctx, name); err == nil && info.Size == uint64(len(content)) {
-		return name, nil
+	name, hash := sum(content), sha256.New()
+	hash.Write(content)
+	if info, err := store.GetInfo(ctx, name); !anew && err == nil && info.Size == uint64(len(content)) && info.Digest == jetstream.GetObjectDigestValue(hash) {
+		return nil
 	}
+	*missing = true
 	if _, err := store.Put(ctx, jetstream.ObjectMeta{Name: name}, bytes.NewReader(content)); err != nil {
-		return "", l.explain(err)
+		return l.explain(err)
 	}
-	return name, nil
+	return nil
 }
 
 // TamperedError is code from the broker that is not what the run names.

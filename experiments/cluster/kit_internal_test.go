@@ -2,16 +2,12 @@ package cluster
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"slices"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/experiments/arena"
@@ -21,82 +17,81 @@ import (
 	"github.com/strategylab/strategylab/strategies/builtin"
 )
 
-// message is one from the broker.
-type message struct {
-	jetstream.Msg
-	header nats.Header
-	data   []byte
-}
-
-func (m *message) Headers() nats.Header { return m.header }
-func (m *message) Data() []byte         { return m.data }
-func (m *message) Ack() error           { return nil }
-
-// records returns the message with which a worker sends leagues.
-func records(worker, part string, first, count int, data []byte) *message {
-	return &message{data: data, header: nats.Header{
-		headerWorker: {worker}, headerChunk: {part}, headerFirst: {strconv.Itoa(first)}, headerCount: {strconv.Itoa(count)},
-	}}
-}
-
-// workers stands for a broker and its workers: publishing a chunk answers it at once. It
-// implements what a coordinator without other events uses.
+// workers stands for a broker and one worker: a chunk that is given is answered at once.
 type workers struct {
-	jetstream.JetStream
 	c       *Coordinator
+	key     *identity
 	player  experiments.Worker
 	encoder *chunk.Encoder
 	fatal   func(league int, quarantined []bool) bool // whether a league ends workers
-	lost    int                                       // chunks that are delivered too often, though no worker has failed
 
+	mu     sync.Mutex
 	played []string // chunks with the players put aside: "0+64 mine"
 }
 
-func (w *workers) PublishMsg(ctx context.Context, m *nats.Msg, _ ...jetstream.PublishOpt) (*jetstream.PubAck, error) {
-	var r chunk.Request
-	if err := json.Unmarshal(m.Data, &r); err != nil {
-		return nil, err
+// records returns the message with which a worker sends leagues.
+func (w *workers) records(t testing.TB, key *identity, r report, data []byte) *nats.Msg {
+	t.Helper()
+	m, err := key.seal("test.records."+w.c.job.Run, r, data)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return m
+}
+
+// answer plays a chunk.
+func (w *workers) answer(t testing.TB, a assignment) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r := a.Request
 	text := fmt.Sprintf("%d+%d", r.First, r.Count)
 	for field, aside := range r.Quarantined {
 		if aside {
 			text += " " + w.c.job.Plan.Field[field].Name
 		}
 	}
-	if except := m.Header.Get(headerNot); except != "" {
-		text += " not " + except
-	}
-	w.played = append(w.played, text)
-	part := m.Header.Get(headerChunk)
-	if w.lost > 0 {
-		w.lost--
-		w.c.notify(part, arrival{poisoned: true})
-		return nil, nil
+	if !a.Again {
+		w.played = append(w.played, text)
 	}
 	for league := r.First; league < r.First+r.Count; league++ {
 		if w.fatal(league, r.Quarantined) {
-			w.c.failed(failure{Worker: "w1", Chunk: part, Error: "killed"})
-			w.c.notify(part, arrival{poisoned: true})
-			return nil, nil
+			w.c.arrive(w.records(t, w.key, report{Part: a.Part, First: r.First, Count: r.Count, Error: "killed"}, nil))
+			return
 		}
 	}
 	out := make([]results.League, r.Count)
-	if err := w.player.Play(ctx, r.First, out, r.Quarantined); err != nil {
-		return nil, err
+	if err := w.player.Play(context.Background(), r.First, out, r.Quarantined); err != nil {
+		t.Error(err)
+		return
 	}
 	data, err := w.encoder.Encode(out)
 	if err != nil {
-		return nil, err
+		t.Error(err)
+		return
 	}
-	w.c.notify(part, arrival{message: records("w1", part, r.First, r.Count, slices.Clone(data))})
-	return nil, nil
+	w.c.arrive(w.records(t, w.key, report{Part: a.Part, First: r.First, Count: r.Count, Took: 1}, data))
 }
 
-// drained is a stream without chunks.
-type drained struct{ jetstream.Stream }
+// join has the coordinator know a worker that is always there.
+func (w *workers) join(id, name string) *member {
+	w.c.mu.Lock()
+	defer w.c.mu.Unlock()
+	m := w.c.join(id)
+	m.Presence = Presence{ID: id, Name: name, Cores: 1, Plays: []string{w.c.job.Run}, Heard: time.Now().Add(1000 * time.Hour)}
+	return m
+}
 
-func (drained) GetMsg(context.Context, uint64, ...jetstream.GetMsgOpt) (*jetstream.RawStreamMsg, error) {
-	return nil, jetstream.ErrMsgNotFound
+// looking has the coordinator look for what is late until the test ends.
+func (w *workers) looking(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for pause(ctx, w.c.link.config.AckWait/8) {
+			w.c.look(time.Now())
+		}
+	}()
+	t.Cleanup(func() { cancel(); <-ended })
 }
 
 // coordinator returns one of a plan with workers, and what it tells people.
@@ -129,11 +124,15 @@ func coordinator(t *testing.T, plan results.Plan, suspects []string, fatal func(
 		defer mu.Unlock()
 		*notes = append(*notes, fmt.Sprintf(format, args...))
 	}
-	w.c = &Coordinator{
-		link: &Link{config: Config{Prefix: "test", AckWait: time.Minute, Note: note}, js: w}, job: Job{Run: "run", Plan: plan},
-		config: RunConfig{Plan: plan, Suspects: suspects}, most: 64, chunks: drained{}, rescue: make(chan struct{}, 1),
-		pending: map[string]*pending{}, poison: map[int]int{}, aside: map[string]bool{}, workers: map[string]Presence{}, told: map[string]bool{},
+	w.key = newIdentity()
+	w.c = newCoordinator(&Link{config: Config{Prefix: "test", AckWait: time.Minute, Note: note}}, RunConfig{Plan: plan, Suspects: suspects})
+	w.c.most, w.c.send = 64, func(worker string, a assignment) {
+		if worker == w.key.id && a.Aside == "" {
+			go w.answer(t, a)
+		}
 	}
+	w.join(w.key.id, "w1")
+	w.c.members[w.key.id].delivered = 1
 	return w, notes
 }
 

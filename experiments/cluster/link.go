@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -22,7 +21,7 @@ const DefaultPrefix = "strategylab"
 
 // Protocol is the version of what coordinator and workers say to each other. They refuse
 // each other unless it is the same.
-const Protocol = 1
+const Protocol = 2
 
 // Config is how to reach a broker. The zero value of everything but URL is useful.
 type Config struct {
@@ -58,11 +57,9 @@ type Link struct {
 	mu   sync.Mutex
 	back chan struct{} // closed at the next reconnection, and replaced
 	deny func(error)   // ends prepare, because the broker does not allow it; else nil
-
-	refused atomic.Bool // whether the broker last answered that it cannot store a message
 }
 
-// DefaultAckWait is Config.AckWait by default. A worker reports progress four times in it.
+// DefaultAckWait is Config.AckWait by default. A worker is heard of four times in it.
 const DefaultAckWait = 5 * time.Second
 
 // apiTime bounds one request to the broker.
@@ -232,14 +229,10 @@ func (l *Link) store(word string) string {
 	return strings.ReplaceAll(l.config.Prefix, ".", "_") + "_" + word
 }
 
-// dedup is the time in which the broker recognizes a message that was sent twice.
-const dedup = 2 * time.Minute
-
-// kept is how long the broker keeps what nobody fetches, such as the chunks of a run
-// whose coordinator was killed.
+// kept is how long the broker keeps plan and scripts of a run whose coordinator was killed.
 const kept = 7 * 24 * time.Hour
 
-// prepare makes sure that the broker has the streams and buckets. What is there already
+// prepare makes sure that the broker has the buckets. What is there already
 // stays as it is, so that an administrator can give them replicas and limits.
 func (l *Link) prepare(ctx context.Context) error {
 	storage := jetstream.FileStorage
@@ -268,17 +261,8 @@ func (l *Link) setDeny(deny func(error)) {
 	l.deny = deny
 }
 
-// create creates streams and buckets that are not there.
+// create creates buckets that are not there.
 func (l *Link) create(ctx context.Context, storage jetstream.StorageType) error {
-	for name, subjects := range map[string]string{"chunks": "chunk", "records": "records"} {
-		_, err := l.js.CreateStream(ctx, jetstream.StreamConfig{
-			Name: l.store(name), Subjects: []string{l.subject(subjects, "*")}, Retention: jetstream.WorkQueuePolicy,
-			Storage: storage, Duplicates: dedup, MaxAge: kept, Discard: jetstream.DiscardNew,
-		})
-		if err != nil && !errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
-			return err
-		}
-	}
 	_, err := l.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: l.store("runs"), History: 1, TTL: kept, Storage: storage})
 	if err != nil && !errors.Is(err, jetstream.ErrBucketExists) {
 		return err
@@ -295,4 +279,14 @@ func (l *Link) explain(err error) error {
 		return fmt.Errorf("broker %s: %w; start it with JetStream: nats-server --jetstream", Redacted(l.config.URL), err)
 	}
 	return fmt.Errorf("broker %s: %w", Redacted(l.config.URL), err)
+}
+
+// gone reports whether an error says that the broker no longer has something.
+func gone(err error) bool {
+	for _, e := range []error{jetstream.ErrStreamNotFound, jetstream.ErrBucketNotFound, jetstream.ErrObjectNotFound, jetstream.ErrKeyNotFound} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
 }

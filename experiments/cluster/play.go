@@ -6,13 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/experiments/chunk"
@@ -22,10 +18,13 @@ import (
 // served is a run that a worker plays.
 type served struct {
 	server *workerServer
-	run    announcement
+	run    announcement // its Seq, heard and seq are guarded by the server
+	heard  time.Time
+	seq    int64 // of the last assignment
 	ctx    context.Context
 	cancel context.CancelFunc
 	ready  atomic.Bool
+	queue  chan assignment
 
 	driver experiments.Driver
 	plan   results.Plan
@@ -42,7 +41,7 @@ type player struct {
 }
 
 func newServed(ctx context.Context, s *workerServer, a announcement) *served {
-	r := &served{server: s, run: a}
+	r := &served{server: s, run: a, heard: time.Now(), queue: make(chan assignment, 4*s.config.Cores+16)}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	return r
 }
@@ -51,21 +50,24 @@ func newServed(ctx context.Context, s *workerServer, a announcement) *served {
 func (r *served) serve() {
 	defer r.cancel()
 	close, err := r.open()
-	if err != nil {
-		if r.ctx.Err() == nil {
-			r.server.link.config.Note("cannot play run %s: %v", r.run.Run, err)
-			r.server.refuse(r.run.Run, err.Error())
+	for wait := announceEvery / 2; err != nil; close, err = r.open() {
+		if r.ctx.Err() != nil {
+			return
 		}
-		return
+		r.server.warn(r.run.Run+err.Error(), "cannot play run %s: %s", r.run.Run, plain(err.Error(), 2*mostText))
+		r.server.refuse(r.run.Run, err.Error())
+		wait = min(2*wait, forgotten) // code may be stored again, and a plugin copied
+		if !pause(r.ctx, wait) {
+			return
+		}
 	}
 	r.ready.Store(true)
-	r.server.tell()
-	// One more than there are cores, so that the next chunk is here when a core is free.
-	var fetchers sync.WaitGroup
-	for range r.server.config.Cores + 1 + r.server.config.Cores/4 {
-		fetchers.Go(r.fetch)
+	r.server.refuse(r.run.Run, "")
+	var players sync.WaitGroup
+	for range r.server.config.Cores {
+		players.Go(r.work)
 	}
-	fetchers.Wait()
+	players.Wait()
 	for _, p := range r.idle {
 		err = errors.Join(err, p.worker.Close())
 	}
@@ -100,121 +102,71 @@ func (r *served) open() (func() error, error) {
 	return close, err
 }
 
-// fetch takes chunks and plays them, one after the other.
-func (r *served) fetch() {
-	l := r.server.link
-	var consumer jetstream.Consumer
-	for r.ctx.Err() == nil {
-		var err error
-		if consumer == nil {
-			ctx, cancel := context.WithTimeout(r.ctx, apiTime)
-			consumer, err = l.js.Consumer(ctx, l.store("chunks"), r.run.Run)
-			cancel()
-			if err != nil {
-				consumer = nil
-				pause(r.ctx, time.Second)
-				continue
-			}
-		}
-		ctx, cancel := context.WithTimeout(r.ctx, 5*time.Second)
-		batch, err := consumer.Fetch(1, jetstream.FetchContext(ctx), jetstream.FetchHeartbeat(min(time.Second, r.run.AckWait))) // a broker that was killed has forgotten the request
-		if err == nil {
-			for m := range batch.Messages() {
-				r.handle(m)
-			}
-			err = batch.Error()
-		}
-		timedOut := ctx.Err() != nil
-		cancel()
-		if err != nil && !timedOut && !errors.Is(err, nats.ErrTimeout) {
-			consumer = nil // the broker may have lost it
-			pause(r.ctx, 250*time.Millisecond)
+// work plays chunks, one after the other.
+func (r *served) work() {
+	for {
+		select {
+		case <-r.ctx.Done():
+			return
+		case a := <-r.queue:
+			r.handle(a)
 		}
 	}
 }
 
-// handle plays a chunk and acknowledges it when its records are stored. Without an
-// acknowledgement another worker gets it.
-func (r *served) handle(m jetstream.Msg) {
+// handle plays a chunk and sends its records, or says why it cannot.
+func (r *served) handle(a assignment) {
 	s := r.server
-	name := m.Headers().Get(headerChunk)
-	ctx, cancel := context.WithCancel(r.ctx)
-	var beats sync.WaitGroup
-	beats.Go(func() { beat(ctx, m, max(r.run.AckWait/4, 50*time.Millisecond)) })
-	defer beats.Wait()
-	defer cancel()
-	if m.Headers().Get(headerNot) == s.id {
-		if r.send(ctx, name, part{}, true) == nil {
-			r.acknowledge(ctx, m) // it is delivered again otherwise, and declined again
-		}
-		return
-	}
+	defer s.set(a.Part, false, true)
 	select {
-	case <-ctx.Done():
-		_ = m.Nak() // another worker may have it at once
+	case <-r.ctx.Done():
 		return
 	case <-s.cores:
 	}
-	s.set(name, true)
-	defer s.set(name, false)
-	if meta, err := m.Metadata(); err == nil && meta.NumDelivered > 1 {
-		s.tell() // if this chunk ends workers, this one is to be named
+	s.set(a.Part, true, false)
+	if a.Again {
+		s.tell(false) // if this chunk ends workers, this one is to be named
 		_ = s.link.conn.FlushTimeout(r.run.AckWait)
 	}
-	var request chunk.Request
-	err := json.Unmarshal(m.Data(), &request)
-	var parts []part
-	if err == nil {
-		parts, err = r.play(ctx, request)
-	}
+	parts, err := r.play(r.ctx, a.Request)
 	s.cores <- struct{}{}
-	if err != nil {
-		if r.ctx.Err() == nil {
-			s.link.tell(failure{Worker: s.id, Chunk: name, Error: err.Error()}, "run", r.run.Run, "failed")
-			_ = m.NakWithDelay(r.run.AckWait / 5) // it is delivered again without it, too, only later
-		} else {
-			_ = m.Nak() // likewise
-		}
+	if r.ctx.Err() != nil {
 		return
 	}
-	if r.sendAll(ctx, name, parts) == nil {
-		r.acknowledge(ctx, m) // another worker plays it again otherwise
-		s.leagues.Add(int64(request.Count))
-		if s.config.Played != nil {
-			s.config.Played(request.Count)
-		}
+	if err != nil {
+		r.send(report{Part: a.Part, First: a.Request.First, Count: a.Request.Count, Error: plain(err.Error(), 2*mostText)}, nil)
+		return
+	}
+	for _, p := range parts {
+		r.send(report{Part: a.Part, First: p.first, Count: p.count, Took: p.took.Seconds()}, p.records)
+	}
+	s.leagues.Add(int64(a.Request.Count))
+	if s.config.Played != nil {
+		s.config.Played(a.Request.Count)
 	}
 }
 
-// acknowledge tells the broker that a chunk is done, and waits until it knows, or until it
-// has given the chunk to another worker: a broker that was killed does not answer.
-func (r *served) acknowledge(ctx context.Context, m jetstream.Msg) {
-	ctx, cancel := context.WithTimeout(ctx, r.run.AckWait)
-	defer cancel()
-	_ = m.DoubleAck(ctx) // the callers say what happens otherwise
+// send publishes a report, when there is a connection. What is lost all the same is played
+// again.
+func (r *served) send(x report, records []byte) {
+	l := r.server.link
+	m, err := r.server.key.seal(l.subject("records", r.run.Run), x, records)
+	for err == nil && !l.conn.IsConnected() && pause(r.ctx, 50*time.Millisecond) {
+	}
+	if err == nil {
+		err = l.conn.PublishMsg(m)
+	}
+	if err != nil && r.ctx.Err() == nil {
+		r.server.warn("send "+r.run.Run, "cannot send records of run %s: %v", r.run.Run, err)
+	}
 }
 
-func (s *workerServer) set(part string, playing bool) {
+// set notes that a chunk is played, or is done.
+func (s *workerServer) set(part string, playing, done bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if playing {
-		s.chunks[part] = true
-	} else {
+	if s.chunks[part] = playing; done {
 		delete(s.chunks, part)
-	}
-}
-
-// beat tells the broker that a chunk is still being played.
-func beat(ctx context.Context, m jetstream.Msg, every time.Duration) {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			_ = m.InProgress() // a broker that is away delivers it again
-		}
 	}
 }
 
@@ -308,30 +260,4 @@ func (r *served) give(p *player) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.idle = append(r.idle, p)
-}
-
-// sendAll publishes the records of a chunk.
-func (r *served) sendAll(ctx context.Context, name string, parts []part) error {
-	for _, p := range parts {
-		if err := r.send(ctx, name, p, false); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// send publishes records of a chunk, or that this worker must not play it.
-func (r *served) send(ctx context.Context, name string, p part, passes bool) error {
-	l := r.server.link
-	m := nats.NewMsg(l.subject("records", r.run.Run))
-	m.Data = p.records
-	m.Header.Set(headerChunk, name)
-	m.Header.Set(headerWorker, r.server.id)
-	m.Header.Set(headerFirst, strconv.Itoa(p.first))
-	m.Header.Set(headerCount, strconv.Itoa(p.count))
-	m.Header.Set(headerTook, strconv.FormatFloat(p.took.Seconds(), 'g', -1, 64))
-	if passes {
-		m.Header.Set(headerPasses, "yes")
-	}
-	return l.deliver(ctx, m, fmt.Sprintf("%s.%s.%d", r.run.Run, name, p.first))
 }

@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/strategylab/strategylab/experiments/chunk"
 	"github.com/strategylab/strategylab/host/game"
@@ -39,54 +36,14 @@ func inBrackets(tried []string) string {
 	return " (" + strings.Join(tried, "; ") + ")"
 }
 
-// mostExcused bounds excuses for one chunk: workers that end before their name arrives
-// leave nothing to blame.
-const mostExcused = 8
-
-// excuses reports whether a chunk that was delivered too often is published again as it
-// is, because no worker has failed with it or ended: on a busy machine, or with a broker
-// that restarts, deliveries get lost and a worker is late to say that it still plays. A
-// worker that had the chunk counts as ended unless it answers now.
-func (c *Coordinator) excuses(ctx context.Context, p *pending) bool {
-	asked, patience := time.Now(), max(c.link.config.AckWait, announceEvery)
-	c.link.tell(nil, "ping")
-	silent := c.silent(p, asked)
-	for len(silent) > 0 && time.Since(asked) < patience && pause(ctx, patience/50) {
-		silent = c.silent(p, asked)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, w := range silent {
-		p.tried = append(p.tried, fmt.Sprintf("%s: last heard %v ago", nameOf(w, w.ID), time.Since(w.Heard).Round(time.Second)))
-	}
-	p.holders = nil
-	if len(p.tried) > 0 || p.excused == mostExcused {
-		return false
-	}
-	p.excused++
-	return true
-}
-
-// silent returns the workers that had a chunk and were not heard since a time.
-func (c *Coordinator) silent(p *pending, since time.Time) (list []Presence) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, id := range p.holders {
-		if w, known := c.workers[id]; known && w.Heard.Before(since) {
-			list = append(list, w)
-		}
-	}
-	return list
-}
-
 // pieces is the number of parts that a chunk is divided into that workers cannot play.
 const pieces = 64
 
-// rescue plays a chunk that was delivered too often. It divides the chunk to find the
+// rescue plays a chunk that has ended or failed too many workers. It divides the chunk to find the
 // league that ends workers, and puts the player at fault aside: for the rest of the chunk,
 // and for all chunks after it. One chunk is rescued at a time, and its parts are played one
 // after the other, so that few workers end.
-func (w *waiter) rescue(ctx context.Context, p *pending, out []results.League) error {
+func (w *waiter) rescue(ctx context.Context, p *owed, out []results.League) error {
 	c := w.coordinator
 	c.forget(p)
 	if !w.rescues {
@@ -99,44 +56,41 @@ func (w *waiter) rescue(ctx context.Context, p *pending, out []results.League) e
 		defer func() { w.rescues = false; <-c.rescue }()
 	}
 	c.mu.Lock()
-	r, tried := p.request, p.tried
+	r, tried := p.request, triedBy(p.trials)
 	c.status.Failed++
 	quarantined := c.withPoison(r.Quarantined, r.First+r.Count)
 	c.mu.Unlock()
 	switch {
 	case !slices.Equal(quarantined, r.Quarantined): // a player was put aside meanwhile
 		r.Quarantined = quarantined
-		_, err := w.part(ctx, &pending{request: r}, out, "")
+		_, err := w.part(ctx, &owed{request: r}, out)
 		return err
 	case r.Count == 1:
 		return w.settle(ctx, r, out, tried)
 	}
-	c.link.config.Note("%d workers in a row could not play leagues %d to %d; dividing them", MaxDeliver, r.First, r.First+r.Count-1)
+	c.note("poison", "%d workers in a row could not play leagues %d to %d; dividing them", MaxDeliver, r.First, r.First+r.Count-1)
 	step := max(1, r.Count/pieces)
 	for at := 0; at < r.Count; at += step {
 		n := min(step, r.Count-at)
-		part := &pending{request: chunk.Request{First: r.First + at, Count: n, Quarantined: r.Quarantined}}
-		if _, err := w.part(ctx, part, out[at:at+n], ""); err != nil {
+		part := &owed{request: chunk.Request{First: r.First + at, Count: n, Quarantined: r.Quarantined}}
+		if _, err := w.part(ctx, part, out[at:at+n]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// errPoisoned says that a chunk has been delivered too often that is not to be rescued.
-var errPoisoned = errors.New("it ended or failed every worker")
-
 // settle plays a league that ends workers without the player at fault, which it puts
 // aside. As a rule that is one, so each attempt halves the number of those that may be.
 func (w *waiter) settle(ctx context.Context, r chunk.Request, out []results.League, tried []string) error {
 	c := w.coordinator
 	without := func(fields []int) (bool, error) {
-		p := &pending{request: r, final: true}
+		p := &owed{request: r, final: true}
 		p.request.Quarantined = slices.Clone(r.Quarantined)
 		for _, field := range fields {
 			p.request.Quarantined[field] = true
 		}
-		_, err := w.part(ctx, p, out, "")
+		_, err := w.part(ctx, p, out)
 		if errors.Is(err, errPoisoned) {
 			return false, nil
 		}
@@ -146,7 +100,7 @@ func (w *waiter) settle(ctx context.Context, r chunk.Request, out []results.Leag
 	if len(all) == 0 {
 		return &PoisonError{League: r.First, Tried: tried}
 	}
-	c.link.config.Note("league %d ended or failed %d workers in a row%s; looking for the player at fault", r.First, MaxDeliver, inBrackets(tried))
+	c.note("poison", "league %d ended or failed %d workers in a row%s; looking for the player at fault", r.First, MaxDeliver, inBrackets(tried))
 	fault := all
 	for len(fault) > 1 {
 		half, rest := fault[:len(fault)/2], fault[len(fault)/2:]
@@ -169,8 +123,8 @@ func (w *waiter) settle(ctx context.Context, r chunk.Request, out []results.Leag
 	if !ok {
 		return &PoisonError{League: r.First, Tried: tried, Suspects: c.names(all)}
 	}
-	c.link.config.Note("league %d ends or fails every worker that plays it with %s, put aside from there on", r.First, strings.Join(c.names(fault), ", "))
-	c.putAside(ctx, fault, r.First)
+	c.note("poison", "league %d ends or fails every worker that plays it with %s, put aside from there on", r.First, strings.Join(c.names(fault), ", "))
+	c.putAside(fault, r.First)
 	return nil
 }
 
@@ -188,43 +142,34 @@ func (c *Coordinator) withPoison(quarantined []bool, before int) []bool {
 
 // putAside has no later league played with some players. Chunks that are with workers are
 // taken back: they would end those, too.
-func (c *Coordinator) putAside(ctx context.Context, fields []int, from int) {
+func (c *Coordinator) putAside(fields []int, from int) {
 	c.mu.Lock()
 	for _, field := range fields {
 		c.poison[field] = from
 	}
-	c.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, apiTime)
-	defer cancel()
-	_ = c.eachChunk(ctx, func(m *jetstream.RawStreamMsg, p *pending) { // what is not taken back is rescued
-		if p != nil && p.request.First > from {
-			_ = c.chunks.DeleteMsg(ctx, m.Sequence)
-			c.notify(m.Header.Get(headerChunk), arrival{lost: true})
+	var later []*owed
+	for _, o := range c.owed {
+		if o.request.First > from {
+			later = append(later, o)
 		}
-	})
+	}
+	for _, o := range later {
+		c.enter(o)
+	}
+	c.mu.Unlock()
 }
 
-// eachChunk calls f with every chunk of the run on the broker, and who waits for it.
-func (c *Coordinator) eachChunk(ctx context.Context, f func(m *jetstream.RawStreamMsg, p *pending)) error {
-	for seq := uint64(1); ; seq++ {
-		m, err := c.chunks.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(c.link.subject("chunk", c.job.Run)))
-		if gone(err) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		seq = m.Sequence
-		c.mu.Lock()
-		p := c.pending[m.Header.Get(headerChunk)]
-		c.mu.Unlock()
-		f(m, p)
+// triedBy says who failed with a chunk, and how.
+func triedBy(trials []trial) (list []string) {
+	for _, t := range trials {
+		list = append(list, t.why)
 	}
+	return slices.Compact(list)
 }
 
 // annotate notes in the leagues of a chunk whom this coordinator has quarantined in it:
 // the run does so from there on.
-func (w *waiter) annotate(p *pending, out []results.League) {
+func (w *waiter) annotate(p *owed, out []results.League) {
 	for field, aside := range p.request.Quarantined {
 		if aside && !w.quarantined[field] {
 			out[0].Notes = append(out[0].Notes, results.Note{Field: field, Fault: game.FaultQuarantined,

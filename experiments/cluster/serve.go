@@ -3,7 +3,6 @@ package cluster
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -48,7 +47,7 @@ const (
 type workerServer struct {
 	link   *Link
 	config ServeConfig
-	id     string
+	key    *identity
 	code   *cache
 	cores  chan struct{} // holds a token for each free core
 	group  sync.WaitGroup
@@ -56,56 +55,51 @@ type workerServer struct {
 	leagues atomic.Int64
 	mu      sync.Mutex
 	runs    map[string]*served
-	chunks  map[string]bool // that are being played
+	chunks  map[string]bool // that it has, and whether it plays them
 	refuses map[string]string
+	warned  map[string]bool
 	meter   meter
 }
 
 // Serve plays chunks of all runs of a broker until ctx is done, or until the broker
 // refuses it for good. No goroutine outlives the call.
 func (l *Link) Serve(ctx context.Context, c ServeConfig) error {
-	c.MaxTime, c.MaxCode = cmp.Or(c.MaxTime, DefaultMaxTime), cmp.Or(c.MaxCode, DefaultMaxCode)
+	c.MaxTime, c.MaxCode, c.Cores = cmp.Or(c.MaxTime, DefaultMaxTime), cmp.Or(c.MaxCode, DefaultMaxCode), min(c.Cores, mostCores)
 	s := &workerServer{
-		link: l, config: c, id: random(4), code: newCache(l, max(c.MaxCode, MaxJob)), cores: make(chan struct{}, c.Cores),
-		runs: make(map[string]*served), chunks: make(map[string]bool), refuses: make(map[string]string),
+		link: l, config: c, key: newIdentity(), code: newCache(l, max(c.MaxCode, MaxJob)), cores: make(chan struct{}, c.Cores),
+		runs: make(map[string]*served), chunks: make(map[string]bool), refuses: make(map[string]string), warned: make(map[string]bool),
 	}
 	for range c.Cores {
 		s.cores <- struct{}{}
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	ping, err := l.conn.Subscribe(l.subject("ping"), func(*nats.Msg) { s.tell() })
-	if err != nil {
-		cancel()
-		return l.explain(err)
+	if err := s.prepare(ctx); err != nil || ctx.Err() != nil {
+		return err
 	}
-	s.group.Go(func() { s.announce(ctx) })
-	err = s.follow(ctx)
+	ctx, cancel := context.WithCancel(ctx)
+	err := s.follow(ctx)
 	cancel()
 	s.group.Wait()
-	_ = ping.Unsubscribe() // the connection may be gone
+	s.tell(true) // so that others get its chunks at once
+	if s.link.conn.IsConnected() {
+		_ = s.link.conn.FlushTimeout(time.Second) // they get them later otherwise
+	}
 	return err
 }
 
-// announce says every few seconds what this worker does.
-func (s *workerServer) announce(ctx context.Context) {
-	tick := time.NewTicker(announceEvery)
-	defer tick.Stop()
-	for {
-		s.tell()
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
+// tell says what this worker does.
+func (s *workerServer) tell(leaves bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock() // until it is published, so that messages stay in order
+	p := Presence{
+		ID: s.key.id, Seq: s.key.seq.Add(1), Name: s.config.Name, Cores: s.config.Cores, Protocol: Protocol, Version: s.config.Version,
+		Chunks: slices.Sorted(maps.Keys(s.chunks)), Leagues: s.leagues.Load(), Refuses: s.refuses, Leaves: leaves,
+	}
+	for part, playing := range s.chunks {
+		if playing {
+			p.Playing = append(p.Playing, part)
 		}
 	}
-}
-
-func (s *workerServer) tell() {
-	s.mu.Lock()
-	p := Presence{
-		ID: s.id, Name: s.config.Name, Cores: s.config.Cores, Protocol: Protocol, Version: s.config.Version, InFlight: len(s.chunks),
-		Chunks: slices.Sorted(maps.Keys(s.chunks)), Leagues: s.leagues.Load(), Refuses: maps.Clone(s.refuses),
-	}
+	p.InFlight = len(p.Playing)
 	if time.Since(s.meter.at) >= announceEvery/2 {
 		s.meter.add(time.Now(), p.Leagues)
 	}
@@ -115,22 +109,33 @@ func (s *workerServer) tell() {
 			p.Plays = append(p.Plays, run)
 		}
 	}
-	s.mu.Unlock()
-	s.link.tell(p, "worker", s.id)
+	s.link.tell(s.key, p, "worker", s.key.id)
 }
 
-// follow starts and ends the service of runs as they come and go, until ctx is done.
-func (s *workerServer) follow(ctx context.Context) error {
+// every is the interval of tell: four times in the shortest AckWait of a run.
+func (s *workerServer) every() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := announceEvery
+	for _, r := range s.runs {
+		d = min(d, max(r.run.AckWait/4, 20*time.Millisecond))
+	}
+	return d
+}
+
+// prepare waits until the broker has what runs need, or ctx is done.
+func (s *workerServer) prepare(ctx context.Context) error {
 	for {
-		err := s.followOnce(ctx)
-		select {
-		case <-ctx.Done():
+		err := s.link.prepare(ctx)
+		if err == nil || ctx.Err() != nil {
 			return nil
+		}
+		select {
 		case <-s.link.lost:
 			return connectError(s.link.config.URL, cmp.Or(s.link.conn.LastError(), nats.ErrConnectionClosed))
 		default:
 		}
-		if err != nil && !gone(err) && s.link.conn.IsConnected() && permanent(err) {
+		if s.link.conn.IsConnected() && permanent(err) {
 			return err
 		}
 		if !pause(ctx, 100*time.Millisecond) {
@@ -139,120 +144,154 @@ func (s *workerServer) follow(ctx context.Context) error {
 	}
 }
 
+// follow starts and ends the service of runs as their coordinators come and go, until ctx
+// is done.
+func (s *workerServer) follow(ctx context.Context) error {
+	for words, f := range map[[2]string]func(*nats.Msg){
+		{"run", "*"}:       func(m *nats.Msg) { s.hear(ctx, m) },
+		{"work", s.key.id}: s.assign,
+	} {
+		sub, err := s.link.conn.Subscribe(s.link.subject(words[:]...), f)
+		if err != nil {
+			return s.link.explain(err)
+		}
+		defer func() { _ = sub.Unsubscribe() }() // the connection may be gone
+	}
+	asked, ping, err := s.link.pings()
+	if err != nil {
+		return s.link.explain(err)
+	}
+	defer func() { _ = ping.Unsubscribe() }()
+	s.link.ping() // so that coordinators say what there is
+	for told := (time.Time{}); pause(ctx, pingGap); {
+		wait := time.NewTimer(time.Until(told.Add(s.every())))
+		select {
+		case <-ctx.Done():
+		case <-asked:
+		case <-wait.C:
+		case <-s.link.lost:
+			return connectError(s.link.config.URL, cmp.Or(s.link.conn.LastError(), nats.ErrConnectionClosed))
+		}
+		wait.Stop()
+		s.expire()
+		told = time.Now()
+		s.tell(false)
+	}
+	return nil
+}
+
 // permanent reports whether an error does not end by waiting.
 func permanent(err error) bool {
 	return errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) ||
 		errors.Is(err, nats.ErrPermissionViolation)
 }
 
-// followOnce follows the bucket of runs until it, or the connection, is lost.
-func (s *workerServer) followOnce(ctx context.Context) error {
-	back := s.link.reconnection()
-	if err := s.link.prepare(ctx); err != nil {
-		return err
-	}
-	runs, err := s.link.js.KeyValue(ctx, s.link.store("runs"))
-	if err != nil {
-		return err
-	}
-	changes, err := runs.WatchAll(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = changes.Stop() }() // the bucket may be gone
-	present := make(map[string]bool)
-	filled := false // all runs of now have come
-	check := time.NewTicker(announceEvery)
-	defer check.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-s.link.lost:
-			return nil
-		case <-back: // a broker that was killed has forgotten who watches
-			return nil
-		case <-check.C:
-			// A broker that lost its disk does not say so to a watcher.
-			if _, err := runs.Status(ctx); gone(err) {
-				return err
-			}
-		case e, ok := <-changes.Updates():
-			switch {
-			case !ok:
-				return nil
-			case e == nil:
-				filled = true
-				s.keepOnly(present)
-			case e.Operation() != jetstream.KeyValuePut:
-				s.end(e.Key())
-			default:
-				var a announcement
-				if json.Unmarshal(e.Value(), &a) != nil || a.Run != e.Key() {
-					continue
-				}
-				if !filled {
-					present[a.Run] = true
-				}
-				s.begin(ctx, a)
-			}
+// hear hears of a run.
+func (s *workerServer) hear(ctx context.Context, m *nats.Msg) {
+	a, ok := hearRun(m)
+	if !ok {
+		if _, err := parse(m, &a); err == nil && a.Protocol != Protocol && a.Protocol > 0 {
+			s.warn(a.Run, "cannot play run %s: %v", plain(a.Run, mostText), versionsError(a, s.config.Version))
 		}
-	}
-}
-
-// begin serves a run that was announced, or hears that its announcement has changed.
-func (s *workerServer) begin(ctx context.Context, a announcement) {
-	if s.config.Only != "" && a.Run != s.config.Only {
 		return
 	}
-	if slices.Contains(a.Aside, s.id) {
-		s.end(a.Run)
-		s.refuse(a.Run, "its records were impossible")
-		s.link.config.Note("run %s has put this worker aside, because its records cannot be right; check the machine and the program", a.Run)
+	if s.config.Only != "" && a.Run != s.config.Only {
 		return
 	}
 	s.mu.Lock()
 	r := s.runs[a.Run]
-	if r != nil {
-		s.mu.Unlock()
-		return
-	}
-	r = newServed(ctx, s, a)
-	s.runs[a.Run] = r
-	s.mu.Unlock()
-	s.group.Go(r.serve)
-}
-
-// end stops the service of a run.
-func (s *workerServer) end(run string) {
-	s.mu.Lock()
-	r := s.runs[run]
-	delete(s.runs, run)
-	delete(s.refuses, run)
-	s.mu.Unlock()
-	if r != nil {
+	switch {
+	case r != nil && a.Seq <= r.run.Seq: // somebody repeats what it said before
+	case r != nil && a.Over:
+		delete(s.runs, a.Run)
+		delete(s.refuses, a.Run)
 		r.cancel()
+	case r != nil:
+		r.run.Seq, r.heard = a.Seq, time.Now()
+	case !a.Over && len(s.runs) < mostRuns:
+		r = newServed(ctx, s, a)
+		s.runs[a.Run] = r
+		s.group.Go(r.serve)
+	}
+	s.mu.Unlock()
+}
+
+// warn prints a note once for each key, for the first few keys.
+func (s *workerServer) warn(key, format string, args ...any) {
+	s.mu.Lock()
+	tell := !s.warned[key] && len(s.warned) < mostRuns
+	if tell {
+		s.warned[key] = true
+	}
+	s.mu.Unlock()
+	if tell {
+		s.link.config.Note(format, args...)
 	}
 }
 
-// keepOnly ends the runs that are not among those of the bucket.
-func (s *workerServer) keepOnly(present map[string]bool) {
+// forgotten is how long a run is kept of which nothing is heard.
+const forgotten = 15 * announceEvery
+
+// expire ends runs whose coordinators are gone. It does not count while the broker is away.
+func (s *workerServer) expire() {
 	s.mu.Lock()
-	list := slices.Collect(maps.Keys(s.runs))
-	s.mu.Unlock()
-	for _, run := range list {
-		if !present[run] {
-			s.end(run)
+	defer s.mu.Unlock()
+	connected := s.link.conn.IsConnected()
+	for run, r := range s.runs {
+		switch {
+		case !connected:
+			r.heard = time.Now()
+		case time.Since(r.heard) > forgotten:
+			delete(s.runs, run)
+			delete(s.refuses, run)
+			r.cancel()
 		}
 	}
 }
 
-// refuse tells why this worker does not play a run.
+// assign hears of a chunk from a coordinator.
+func (s *workerServer) assign(m *nats.Msg) {
+	var a assignment
+	if _, err := parse(m, &a); err != nil {
+		return
+	}
+	s.mu.Lock()
+	r := s.runs[a.Run]
+	s.mu.Unlock()
+	if r == nil || open(m, idOfRun(a.Run), &a) != nil {
+		return // somebody else's
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, has := s.chunks[a.Part]
+	if a.Seq <= r.seq || has {
+		return
+	}
+	r.seq = a.Seq
+	if a.Aside != "" {
+		s.refuses[a.Run] = "it was put aside"
+		r.ready.Store(false)
+		s.group.Go(func() {
+			s.link.config.Note("run %s has put this worker aside: %s; check the machine and the program", a.Run, plain(a.Aside, 2*mostText))
+		})
+		r.cancel()
+		return
+	}
+	select {
+	case r.queue <- a:
+		s.chunks[a.Part] = false
+	default: // more than a coordinator sends
+	}
+}
+
+// refuse tells why this worker does not play a run; empty if it does.
 func (s *workerServer) refuse(run, why string) {
 	s.mu.Lock()
-	s.refuses[run] = why
+	if s.refuses[run] = why; why == "" {
+		delete(s.refuses, run)
+	}
 	s.mu.Unlock()
-	s.tell()
+	s.tell(false)
 }
 
 // versionsError says that this worker and a coordinator do not fit each other.

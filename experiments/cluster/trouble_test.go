@@ -3,7 +3,6 @@ package cluster_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -99,18 +98,9 @@ func TestOtherVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	js := raw(t, b.URL())
-	for {
-		runs, err := js.KeyValue(t.Context(), "strategylab_runs")
-		if err == nil {
-			if _, err := runs.Put(t.Context(), "future", value); err != nil {
-				t.Fatal(err)
-			}
-			break
-		}
-		if t.Context().Err() != nil {
-			t.Fatal(err)
-		}
+	conn := raw(t, b.URL()).Conn()
+	if _, err := conn.Subscribe("strategylab.worker.*", func(*nats.Msg) { _ = conn.Publish("strategylab.run.future", value) }); err != nil {
+		t.Fatal(err)
 	}
 	n.wait(t, func(text string) bool {
 		return strings.Contains(text, "v1.2.3") && strings.Contains(text, "v9.9.9") && strings.Contains(text, "version 99")
@@ -245,33 +235,4 @@ func serveOn(t *testing.T, l *cluster.Link, change func(*cluster.ServeConfig)) {
 	ended := make(chan error, 1)
 	go func() { ended <- l.Serve(ctx, c) }()
 	t.Cleanup(func() { cancel(); <-ended })
-}
-
-// TestFullBroker has a broker that has no room for chunks: the experiment says so, and plays
-// when there is room.
-func TestFullBroker(t *testing.T) {
-	t.Parallel()
-	plan, b := planOf(50), startBroker(t, cluster.BrokerConfig{})
-	stream := jetstream.StreamConfig{Name: "strategylab_chunks", Subjects: []string{"strategylab.chunk.*"}, Retention: jetstream.WorkQueuePolicy,
-		Storage: jetstream.MemoryStorage, Discard: jetstream.DiscardNew, MaxBytes: 1}
-	js := raw(t, b.URL())
-	if _, err := js.CreateStream(t.Context(), stream); err != nil {
-		t.Fatal(err)
-	}
-	serve(t, t.Context(), b.URL(), nil)
-	roomy := stream
-	roomy.MaxBytes = -1
-	var told sync.Once
-	l := link(t, cluster.Config{URL: b.URL(), Memory: true, Note: func(format string, args ...any) {
-		if text := fmt.Sprintf(format, args...); strings.Contains(text, "the broker stores nothing") && strings.Contains(text, "maximum bytes") {
-			told.Do(func() {
-				if _, err := js.UpdateStream(t.Context(), roomy); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-	}})
-	if out, _, err := coordinate(t, l, cluster.RunConfig{Plan: plan}); err != nil || out.Digest != here(t, plan).Digest {
-		t.Errorf("%+v, %v", out, err)
-	}
 }

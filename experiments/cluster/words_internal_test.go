@@ -18,28 +18,28 @@ import (
 // stay, and fields of later versions do not matter.
 func TestWireForm(t *testing.T) {
 	t.Parallel()
-	a := announcement{Run: "ab12", Protocol: 1, Version: "v1.2.3", Job: sum([]byte("job")), Aside: []string{"w1"}, AckWait: 5 * time.Second}
+	s := RunStatus{Run: "ab12", Version: "v1.2.3", Leagues: 5, Of: 10, Rate: 2, Waiting: 3, InFlight: 4, Redelivered: 1, Failed: 6}
+	a := announcement{Run: "ab12", Protocol: 1, Version: "v1.2.3", Job: sum([]byte("job")), AckWait: 5 * time.Second, Seq: 7, Status: s}
 	var gotA announcement
 	p := Presence{
-		ID: "w1", Name: "host", Cores: 4, Protocol: 1, Version: "v1.2.3", InFlight: 2, Chunks: []string{"0-8-1"}, Leagues: 70, Rate: 3.5,
+		ID: "w1", Seq: 3, Name: "host", Cores: 4, Protocol: 1, Version: "v1.2.3", InFlight: 2, Chunks: []string{"ab-8", "ab-9"}, Playing: []string{"ab-8"}, Leagues: 70, Rate: 3.5,
 		Refuses: map[string]string{"ab12": "too big"}, Plays: []string{"cd34"}, Heard: time.Unix(9, 0),
 	}
 	var gotP Presence
-	s := RunStatus{Run: "ab12", Version: "v1.2.3", Leagues: 5, Of: 10, Rate: 2, Waiting: 3, InFlight: 4, Redelivered: 1, Failed: 6}
 	var gotS RunStatus
-	f := failure{Worker: "w1", Chunk: "0-8-1", Error: "no memory"}
-	var gotF failure
+	f := report{Part: "ab-8", First: 2, Count: 3, Took: 0.5, Error: "no memory"}
+	var gotF report
 	heard := p
 	heard.Heard = time.Time{} // the receiver sets it
 	for name, tc := range map[string]struct {
 		value, into, want any
 		text              string
 	}{
-		"announcement": {a, &gotA, &a, `{"Run":"ab12","Protocol":1,"Version":"v1.2.3","Job":"` + sum([]byte("job")) + `","Aside":["w1"],"AckWait":5000000000}`},
-		"presence": {p, &gotP, &heard, `{"id":"w1","name":"host","cores":4,"protocol":1,"version":"v1.2.3","in_flight":2,"chunks":["0-8-1"],"leagues":70,` +
+		"announcement": {a, &gotA, &a, `{"Run":"ab12","Protocol":1,"Version":"v1.2.3","Job":"` + sum([]byte("job")) + `","AckWait":5000000000,"Seq":7,"Over":false,"Status":{"run":"ab12","version":"v1.2.3","leagues":5,"of":10,"leagues_per_second":2,"waiting":3,"in_flight":4,"redelivered":1,"failed":6}}`},
+		"presence": {p, &gotP, &heard, `{"id":"w1","seq":3,"name":"host","cores":4,"protocol":1,"version":"v1.2.3","in_flight":2,"chunks":["ab-8","ab-9"],"playing":["ab-8"],"leagues":70,` +
 			`"leagues_per_second":3.5,"refuses":{"ab12":"too big"},"plays":["cd34"]}`},
-		"status":  {s, &gotS, &s, `{"run":"ab12","version":"v1.2.3","leagues":5,"of":10,"leagues_per_second":2,"waiting":3,"in_flight":4,"redelivered":1,"failed":6}`},
-		"failure": {f, &gotF, &f, `{"Worker":"w1","Chunk":"0-8-1","Error":"no memory"}`},
+		"status": {s, &gotS, &s, `{"run":"ab12","version":"v1.2.3","leagues":5,"of":10,"leagues_per_second":2,"waiting":3,"in_flight":4,"redelivered":1,"failed":6}`},
+		"report": {f, &gotF, &f, `{"Part":"ab-8","First":2,"Count":3,"Took":0.5,"Error":"no memory"}`},
 	} {
 		text, err := json.Marshal(tc.value)
 		if err != nil || string(text) != tc.text {
@@ -140,16 +140,16 @@ func TestSentences(t *testing.T) {
 		`league 7 ended or failed 5 workers that tried to play it; look at the log of a worker for the reason`: &PoisonError{League: 7},
 		`league 7 ended or failed 5 workers that tried to play it (w1: killed; w2: no memory), also without mine, other; look at the log of a worker for the reason`: &PoisonError{
 			7, []string{"w1: killed", "w2: no memory"}, []string{"mine", "other"}},
-		`it speaks version 1 of the cluster's protocol (v1.0), and the experiment version 2 (v2.0); play with one version on all machines`: versionsError(announcement{Protocol: 2, Version: "v2.0"}, "v1.0"),
+		`it speaks version 2 of the cluster's protocol (v1.0), and the experiment version 3 (v2.0); play with one version on all machines`: versionsError(announcement{Protocol: 3, Version: "v2.0"}, "v1.0"),
 	} {
 		if err.Error() != want {
 			t.Errorf("\n got  %v\n want %s", err, want)
 		}
 	}
-	if got := nameOf(Presence{Name: "host"}, "w1"); got != "host (w1)" {
+	if got := nameOf(&member{Presence: Presence{Name: "host"}}, "w1"); got != "host (w1)" {
 		t.Errorf("a known worker is %q", got)
 	}
-	if got := nameOf(Presence{}, "w1"); got != "w1" {
+	if got := nameOf(nil, "w1"); got != "w1" {
 		t.Errorf("an unknown worker is %q", got)
 	}
 }

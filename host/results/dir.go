@@ -240,6 +240,40 @@ func (d *Dir) Extend(plan Plan) error {
 	return nil
 }
 
+// Rewind removes all recorded leagues but the first ones, so that they are played again.
+func (d *Dir) Rewind(leagues int) error {
+	if leagues >= d.leagues || d.file == nil {
+		return nil
+	}
+	if err := d.Flush(); err != nil {
+		return err
+	}
+	size, err := d.file.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return d.unreadable(err)
+	}
+	first, _ := d.plan.Span()
+	end := int64(0)
+	if leagues > 0 {
+		dec, _, err := survey(d.file, size, d.plan, func(l *League) bool { return l.Index < first+leagues-1 })
+		if err != nil {
+			return d.unreadable(err)
+		}
+		end = dec.Offset()
+	}
+	err = d.file.Truncate(end)
+	if err == nil {
+		_, err = d.file.Seek(end, io.SeekStart)
+	}
+	if err != nil {
+		return fmt.Errorf("rewind run: %w", err)
+	}
+	if d.leagues = leagues; leagues == 0 {
+		return d.begin()
+	}
+	return nil
+}
+
 // Append records the next league. After a failure it accepts no more; Open repairs
 // the file.
 func (d *Dir) Append(l *League) error {

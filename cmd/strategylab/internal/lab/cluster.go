@@ -41,10 +41,36 @@ type settings struct {
 	Isolate bool
 }
 
+// Ledger opens the ledger of a run in an open folder, whose path is path, and removes the
+// leagues that a worker played that was caught. It is nil if there is none and the run does
+// not play on a cluster. The caller closes it.
+func (c *Cluster) Ledger(dir *results.Dir, path string, note func(format string, args ...any)) (*cluster.Ledger, error) {
+	file := filepath.Join(path, cluster.LedgerFile)
+	if c == nil && !cluster.HasLedger(file) {
+		return nil, nil
+	}
+	recorded := dir.Len()
+	l, keep, err := cluster.OpenLedger(file, recorded)
+	if err != nil {
+		return nil, err
+	}
+	if keep < recorded {
+		note("leagues %d to %d are played again: a worker that was put aside has played some of them", keep, recorded-1)
+		err = dir.Rewind(keep)
+	}
+	if err == nil {
+		err = l.Cut(keep, recorded)
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
 // coordinate announces a run and returns its driver. own plays leagues in this process.
 // end waits for everything that was started, and takes the run off the broker.
-func (c *Cluster) coordinate(ctx context.Context, plan results.Plan, factories []strategies.Factory, own experiments.Driver) (*cluster.Coordinator, func() error, error) {
-	config := cluster.RunConfig{Plan: plan, Sources: make(map[int][]byte), Version: c.Version, Verify: c.Verify}
+func (c *Cluster) coordinate(ctx context.Context, plan results.Plan, factories []strategies.Factory, own experiments.Driver, ledger *cluster.Ledger) (*cluster.Coordinator, func() error, error) {
+	config := cluster.RunConfig{Plan: plan, Sources: make(map[int][]byte), Version: c.Version, Verify: c.Verify, Own: own, Ledger: ledger}
 	var err error
 	if config.Settings, err = json.Marshal(settings{c.Limits, c.Isolate}); err != nil {
 		return nil, nil, err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/assert"
@@ -35,8 +36,9 @@ type Session struct {
 	// Watch is called after every new league, by the goroutine that records them. Nil
 	// means nobody watches.
 	Watch func(Sofar)
-	// Cluster, if not nil, has other machines play.
+	// Cluster, if not nil, has other machines play, and Ledger keeps who has played what.
 	Cluster *Cluster
+	Ledger  *cluster.Ledger
 
 	// Parts are the shards to merge; nil to play all leagues. A merge plays only the
 	// leagues that have to be replayed. Absent, if not nil, says why it cannot: there are
@@ -126,13 +128,13 @@ func (s Session) playLeagues(ctx context.Context, dir *results.Dir, factories []
 	here := driver // in this process
 	config := experiments.Config{Workers: parallel, After: prefix, Stop: study.stop(), Every: 1}
 	if s.Cluster != nil {
-		co, end, err2 := s.Cluster.coordinate(ctx, plan, factories, driver)
+		co, end, err2 := s.Cluster.coordinate(ctx, plan, factories, driver, s.Ledger)
 		if err2 != nil {
 			return nil, err2
 		}
 		defer func() { err = errors.Join(err, end()) }()
 		driver, parallel, config.Workers = co, s.Cluster.Cores, cluster.MaxChunks
-		sinks = append(sinks, sinkFunc(func(l *results.League) error { co.Recorded(l.Index + 1); return nil }))
+		sinks = slices.Insert(sinks, 0, experiments.Sink(sinkFunc(func(l *results.League) error { return co.Record(l.Index) })))
 	}
 	if s.Seen != nil {
 		sinks = append(sinks, s.Seen)

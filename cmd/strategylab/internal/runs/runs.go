@@ -18,6 +18,7 @@ import (
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/experiments/cluster"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/catalog"
@@ -173,9 +174,29 @@ func (o *output) judge(plan results.Plan) (*assert.Judge, error) {
 	return j, err
 }
 
-// play plays the rest of the run in a folder behind a progress bar, and closes the
-// folder. s says how; play adds what all runs have in common.
+// play plays the rest of the run in a folder, and closes the folder. s says how; play adds
+// what all runs have in common. If a worker of a cluster is caught whose leagues are
+// recorded, it removes and plays them again.
 func (o *output) play(ctx context.Context, dir *results.Dir, out string, factories []strategies.Factory, s lab.Session) (*lab.Played, error) {
+	const most = 16 // workers that are caught
+	for n := 1; ; n++ {
+		played, err := o.playOn(ctx, dir, out, factories, s)
+		var caught *cluster.CaughtError
+		if !errors.As(err, &caught) || ctx.Err() != nil {
+			return played, err
+		}
+		if n == most {
+			return nil, command.WithHint(err, "%d workers were caught; find out who starts them, and continue with --%s", n, flagResume)
+		}
+		if dir, err = results.Open(o.p.Path(out)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// playOn plays the rest of the run in a folder behind a progress bar, and closes the
+// folder.
+func (o *output) playOn(ctx context.Context, dir *results.Dir, out string, factories []strategies.Factory, s lab.Session) (_ *lab.Played, err error) {
 	plan := dir.Plan()
 	judge, err := o.judge(plan)
 	if err != nil {
@@ -188,6 +209,10 @@ func (o *output) play(ctx context.Context, dir *results.Dir, out string, factori
 	if err := o.cluster.session(ctx, o.p.Path(out), &s); err != nil {
 		return nil, errors.Join(err, dir.Close())
 	}
+	if s.Ledger, err = s.Cluster.Ledger(dir, o.p.Path(out), o.note); err != nil {
+		return nil, errors.Join(err, dir.Close())
+	}
+	defer func() { err = errors.Join(err, s.Ledger.Close()) }()
 	o.p.ForBatch()
 	progress := command.StartProgress(bar, o.p.Err, o.p.Now, dir.Len(), plan.Runs, plan.Stop != nil)
 	screen, rows := o.standings(plan)

@@ -310,11 +310,16 @@ func (c *Coordinator) stop() {
 	}
 }
 
-// Remove takes a run off the broker whose coordinator was killed.
+// Remove takes a run off the broker whose coordinator was killed. The error is an
+// *UnknownRunError if it is not there.
 func (l *Link) Remove(ctx context.Context, run string) error {
+	a, err := l.announced(ctx, run)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, apiTime)
 	defer cancel()
-	return l.remove(ctx, run, "")
+	return l.remove(ctx, run, a.Job)
 }
 
 // remove takes a run off the broker: it will not be played any more. What is gone

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -45,13 +44,6 @@ type announcement struct {
 
 // MaxJob is the largest size of a job without its sources, in bytes.
 const MaxJob = 4 << 20
-
-// random returns this many random bytes in hex.
-func random(bytes int) string {
-	b := make([]byte, bytes)
-	_, _ = rand.Read(b) // it never fails
-	return hex.EncodeToString(b)
-}
 
 func sum(content []byte) string {
 	s := sha256.Sum256(content)

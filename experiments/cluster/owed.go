@@ -328,12 +328,6 @@ func nameOf(m *member, id string) string {
 	return m.Name + " (" + id + ")"
 }
 
-func (c *Coordinator) nameOf(id string) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return nameOf(c.members[id], id)
-}
-
 // arrive hands a report to the call of Play that waits for it, which checks its signature.
 func (c *Coordinator) arrive(m *nats.Msg) {
 	var r report

@@ -50,12 +50,8 @@ func (s RunStatus) Left() time.Duration {
 	return time.Duration(float64(s.Of-s.Leagues) / s.Rate * float64(time.Second))
 }
 
-const (
-	// announceEvery is the longest interval of Presence and RunStatus.
-	announceEvery = 2 * time.Second
-	// silentAfter is the time after which a sender from which nothing came counts as gone.
-	silentAfter = 4 * announceEvery
-)
+// announceEvery is the longest interval of Presence and RunStatus.
+const announceEvery = 2 * time.Second
 
 // Bounds of what others may say about themselves.
 const (

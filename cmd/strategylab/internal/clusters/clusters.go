@@ -152,15 +152,22 @@ const flagWait = "wait"
 
 func statusCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
-		Name: "cluster", Usage: "show what a cluster does",
+		Name: "cluster", Usage: "show and tidy up a cluster",
 		Subcommands: []*cli.Command{{
 			Name: "status", Usage: "show the workers and runs of a cluster",
-			Flags: append([]cli.Flag{
-				command.ClusterFlag(),
-				command.FormatFlag("table", "json"),
-				&cli.DurationFlag{Name: flagWait, Value: time.Second, Usage: "time for answers", Action: command.Positive(flagWait)},
-			}, command.ClusterFlags()...),
+			Flags:  surveyFlags(command.FormatFlag("table", "json")),
 			Action: command.Action(p, status),
+		}, {
+			Name: "remove", Usage: "remove a run whose experiment was killed from a broker", ArgsUsage: "RUN",
+			Flags:  surveyFlags(),
+			Action: command.Action(p, remove, "RUN"),
 		}},
 	}
+}
+
+// surveyFlags are the flags of commands that ask everybody on a broker, and others.
+func surveyFlags(others ...cli.Flag) []cli.Flag {
+	flags := append([]cli.Flag{command.ClusterFlag()}, others...)
+	flags = append(flags, &cli.DurationFlag{Name: flagWait, Value: time.Second, Usage: "time for answers", Action: command.Positive(flagWait)})
+	return append(flags, command.ClusterFlags()...)
 }

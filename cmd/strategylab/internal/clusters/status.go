@@ -35,6 +35,28 @@ func status(p *command.Process, c *cli.Context) error {
 	return writeSurvey(p.Stdout, s, p.Now())
 }
 
+// remove removes a run from a broker that no experiment plays.
+func remove(p *command.Process, c *cli.Context) error {
+	config, err := reach(p, c)
+	if err != nil {
+		return err
+	}
+	run := c.Args().First()
+	l, err := cluster.Connect(c.Context, config)
+	if err != nil {
+		return command.ClusterError(err)
+	}
+	defer l.Close()
+	if err := l.Unplayed(c.Context, run, c.Duration(flagWait)); err != nil {
+		return fmt.Errorf("remove %w", err)
+	}
+	if err := l.Remove(c.Context, run); err != nil {
+		return fmt.Errorf("remove: %w", err)
+	}
+	p.Say("run %s is removed", run)
+	return nil
+}
+
 // writeSurvey writes workers and runs as tables.
 func writeSurvey(w io.Writer, s cluster.Survey, now time.Time) error {
 	if len(s.Workers) == 0 {
@@ -67,9 +89,22 @@ func writeSurvey(w io.Writer, s cluster.Survey, now time.Time) error {
 		if d := x.Left(); d > 0 {
 			left = d.Round(time.Second).String()
 		}
+		if x.Abandoned {
+			fmt.Fprintf(t, "%s\t?/%d\tno experiment plays it\n", x.Run, x.Of)
+			continue
+		}
 		fmt.Fprintf(t, "%s\t%d/%d\t%.0f\t%s\t%d\t%d\t%d\t%d\n", x.Run, x.Leagues, x.Of, x.Rate, left, x.Waiting, x.InFlight, x.Redelivered, x.Failed)
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, x := range s.Runs {
+		if x.Abandoned {
+			fmt.Fprintf(w, "to continue a run that no experiment plays: strategylab experiment --resume %s --%s URL; to remove it: strategylab cluster remove %s\n", x.Run, command.FlagCluster, x.Run)
+			break
+		}
+	}
+	return nil
 }
 
 // shortVersion returns the first part of a version.

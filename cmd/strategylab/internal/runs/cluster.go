@@ -180,7 +180,8 @@ func (k *clusterOf) start(ctx context.Context, path string) error {
 		Limits: supply.Limits, Isolate: supply.Isolate, Verify: c.Float64(flagVerify),
 	}
 	if before.Run != "" && k.broker == nil {
-		if err := link.Remove(ctx, before.Run); err != nil { // its coordinator is this one
+		var gone *cluster.UnknownRunError
+		if err := link.Remove(ctx, before.Run); err != nil && !errors.As(err, &gone) { // its coordinator is this one
 			return err
 		}
 	}

@@ -9,7 +9,7 @@
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # A number of inputs rather than a time: a fuzzing worker that is busy when its
 # time is up is reported as a failure.
-FUZZTIME ?= 3000x
+FUZZTIME ?= 500x
 # Some packages start hundreds of processes, which takes long on a busy machine.
 RACETIMEOUT ?= 25m
 OUT ?= /tmp/strategylab-readme

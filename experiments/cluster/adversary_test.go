@@ -137,27 +137,20 @@ var attacks = map[string]struct {
 				a.say(a.key, "strategylab.work."+worker, cluster.Assignment{Run: x.Run, Seq: 1 << 60, Aside: "because"}, nil)
 			}
 		})
-		var mu sync.Mutex
-		keys := make(map[string]string) // by worker
 		a.on("strategylab.worker.*", func(m *nats.Msg) {
-			mu.Lock()
-			defer mu.Unlock()
-			keys[m.Subject] = m.Header.Get("Strategylab-Key")
-		})
-		a.on("strategylab.work.*", func(m *nats.Msg) {
-			var x cluster.Assignment
-			if _, err := cluster.Parse(m, &x); err != nil {
+			var p cluster.Presence
+			if _, err := cluster.Parse(m, &p); err != nil || len(p.Plays) == 0 {
 				return
 			}
-			forged, err := a.key.Seal("strategylab.records."+x.Run, cluster.Report{Part: x.Part, First: x.Request.First, Count: x.Request.Count}, []byte("garbage"))
-			if err != nil {
-				a.t.Error(err)
-				return
+			for _, part := range p.Chunks {
+				forged, err := a.key.Seal("strategylab.records."+p.Plays[0], cluster.Report{Part: part, Count: 1}, []byte("garbage"))
+				if err != nil {
+					a.t.Error(err)
+					return
+				}
+				forged.Header.Set("Strategylab-Key", m.Header.Get("Strategylab-Key"))
+				_ = a.conn.PublishMsg(forged)
 			}
-			mu.Lock()
-			forged.Header.Set("Strategylab-Key", keys["strategylab.worker."+m.Subject[strings.LastIndex(m.Subject, ".")+1:]])
-			mu.Unlock()
-			_ = a.conn.PublishMsg(forged)
 		})
 	}, notes: []string{"somebody sends records in the name of a worker, with a wrong signature"}},
 	"repeats all that others say": {begun: func(a *adversary) {

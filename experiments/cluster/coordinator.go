@@ -288,7 +288,8 @@ func (c *Coordinator) Shares() []Share {
 	return list
 }
 
-// Close takes the run off the broker, and waits for what this coordinator has started.
+// Close takes the run off the broker, and waits for what this coordinator has started. What
+// the broker does not remove is no error: the leagues are complete without it.
 func (c *Coordinator) Close() error {
 	c.stop()
 	over := c.announcement()
@@ -296,7 +297,10 @@ func (c *Coordinator) Close() error {
 	c.link.tell(c.key, over, "run", c.job.Run)
 	ctx, cancel := context.WithTimeout(context.Background(), apiTime)
 	defer cancel()
-	return c.link.remove(ctx, c.job.Run, c.code)
+	if err := c.link.remove(ctx, c.job.Run, c.code); err != nil {
+		c.note("remove", "%s", plain(err.Error(), 2*mostText))
+	}
+	return nil
 }
 
 // stop ends what this coordinator has started.

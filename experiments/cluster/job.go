@@ -61,10 +61,11 @@ func (l *Link) put(ctx context.Context, content []byte, anew bool, missing *bool
 	}
 	name, hash := sum(content), sha256.New()
 	hash.Write(content)
-	if info, err := store.GetInfo(ctx, name); !anew && err == nil && info.Size == uint64(len(content)) && info.Digest == jetstream.GetObjectDigestValue(hash) {
+	info, err := store.GetInfo(ctx, name)
+	there := err == nil && info.Size == uint64(len(content)) && info.Digest == jetstream.GetObjectDigestValue(hash)
+	if *missing = *missing || !there; there && !anew {
 		return nil
 	}
-	*missing = true
 	if _, err := store.Put(ctx, jetstream.ObjectMeta{Name: name}, bytes.NewReader(content)); err != nil {
 		return l.explain(err)
 	}

@@ -283,7 +283,8 @@ func (l *Link) explain(err error) error {
 
 // gone reports whether an error says that the broker no longer has something.
 func gone(err error) bool {
-	for _, e := range []error{jetstream.ErrStreamNotFound, jetstream.ErrBucketNotFound, jetstream.ErrObjectNotFound, jetstream.ErrKeyNotFound} {
+	for _, e := range []error{jetstream.ErrStreamNotFound, jetstream.ErrBucketNotFound, jetstream.ErrObjectNotFound, jetstream.ErrKeyNotFound,
+		jetstream.ErrNoStreamResponse, nats.ErrNoResponders} {
 		if errors.Is(err, e) {
 			return true
 		}

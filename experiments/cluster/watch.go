@@ -317,7 +317,7 @@ func (c *Coordinator) guard(ctx context.Context) {
 		case ctx.Err() != nil:
 		case err != nil:
 			c.note("store", "the broker does not keep plan and scripts of the run, and new workers need them: %s", plain(strings.TrimSpace(err.Error()), 2*mostText))
-		case missing && !anew:
+		case missing:
 			c.note("stored", "the broker has lost plan, scripts or name of the run; they are stored again")
 		}
 	}

@@ -117,9 +117,10 @@ crash-tests:
 	grep -E 'crash: |^ *--- FAIL|^FAIL' $(CRASHLOG) | sed 's/^ *[a-z_]*\.go:[0-9]*: //'; \
 	[ $$failed = 0 ] || { echo "$(CRASHLOG) has the rest"; exit 1; }
 
-# Kills workers, brokers and coordinators of a cluster over and over, with 1, 2 and 7 workers:
-# some minutes.
+# Kills workers, brokers and coordinators of a cluster over and over, with 1, 2 and 7 workers,
+# and has a client with the token do what it can: some minutes.
 cluster-tests:
+	go test -count 5 -timeout 30m -run '^Test(Adversary|CaughtLie|AbandonedRun)' ./experiments/cluster
 	CLUSTER_TESTS=1 go test -count 1 -timeout 1h -v -run '^TestCluster' ./cmd/strategylab
 
 # Refreshes the table of figures in CONTRIBUTING.md.

@@ -291,6 +291,40 @@ func TestDivisionOfRecords(t *testing.T) {
 	}
 }
 
+// A worker that once delivered and then keeps every chunk delays each of them by what such
+// chunks take, and after some it gets no more. Nobody else is blamed.
+func TestKeptChunks(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, notes := coordinator(t, internalPlan(300, "a", "b"), nil, func(int, []bool) bool { return false })
+		w.looking(t)
+		m := w.join("keeper", "keeper")
+		play := func(first int) time.Duration {
+			w.c.mu.Lock()
+			m.Cores, m.delivered = 64, m.delivered+10 // it has more room than the other
+			w.c.mu.Unlock()
+			began := time.Now()
+			if err := (&waiter{coordinator: w.c}).Play(t.Context(), first, make([]results.League, 1), make([]bool, 2)); err != nil {
+				t.Fatal(err)
+			}
+			return time.Since(began)
+		}
+		late := 0
+		for first := range 200 { // one of the two gets each, at random
+			took := play(first)
+			if took > 0 {
+				late++
+			}
+			if most := 4 * w.c.link.config.AckWait; took > most {
+				t.Errorf("league %d took %v, want at most %v", first, took, most)
+			}
+		}
+		if late != mostStrikes || len(w.c.aside) != 1 || !strings.Contains(w.c.aside["keeper"], "delivered none of them") || !strings.Contains((*notes)[0], "are late: worker keeper (keeper) has had them for") {
+			t.Errorf("%d leagues were late, want %d; put aside: %v; notes %q", late, mostStrikes, w.c.aside, *notes)
+		}
+	})
+}
+
 // A share of the chunks is verified, the same ones each time.
 func TestSamples(t *testing.T) {
 	t.Parallel()

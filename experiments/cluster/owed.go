@@ -249,6 +249,7 @@ func (c *Coordinator) accept(o *owed, part, worker string, took float64) bool {
 			c.strike(id, o, now)
 		}
 	}
+	h := o.given[worker]
 	c.release(o)
 	for i := range o.request.Count {
 		delete(c.spans, o.request.First+i)
@@ -257,7 +258,7 @@ func (c *Coordinator) accept(o *owed, part, worker string, took float64) bool {
 	if m := c.members[worker]; m != nil {
 		m.delivered, m.strikes = m.delivered+1, 0
 	}
-	c.credit(worker, o.request.Count, took)
+	c.credit(worker, o.request.Count, took, h, now)
 	c.dispatch(now)
 	return true
 }
@@ -308,14 +309,17 @@ func (c *Coordinator) share(id string) *Share {
 	return s
 }
 
-// credit counts leagues of a worker that were accepted. The caller holds mu.
-func (c *Coordinator) credit(worker string, count int, took float64) {
-	const longest = 24 * 3600 // seconds; records say what they like
-	if seconds := took / float64(count); took > 0 && took < longest {
+// credit counts leagues of a worker that were accepted, and learns how long a league
+// takes. The worker says so, within what it can have been. The caller holds mu.
+func (c *Coordinator) credit(worker string, count int, took float64, h *hold, now time.Time) {
+	if h != nil && took > 0 {
+		const queued, change = 64, 4
+		elapsed := now.Sub(h.since).Seconds()
+		seconds := min(max(took, elapsed/queued), elapsed) / float64(count)
 		if c.took == 0 {
 			c.took = seconds
 		}
-		c.took += (min(seconds, 16*c.took) - c.took) / 4
+		c.took += (min(max(seconds, c.took/change), c.took*change) - c.took) / 4
 	}
 	s := c.share(worker)
 	s.Chunks, s.Leagues = s.Chunks+1, s.Leagues+count

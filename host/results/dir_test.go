@@ -381,3 +381,32 @@ func TestSummary(t *testing.T) {
 		t.Errorf("summary holds %q", got)
 	}
 }
+
+// A run that is rewound keeps its first leagues, and goes on after them to the same bytes.
+func TestRewind(t *testing.T) {
+	t.Parallel()
+	plan := testPlan(3, 2, 6, "uniform:1-10")
+	leagues := randomLeagues(t, plan, 6)
+	whole := readFile(t, leaguesBin(create(t, plan, leagues)))
+	for keep := range 8 {
+		path := create(t, plan, leagues)
+		d := open(t, path)
+		if err := d.Rewind(keep); err != nil {
+			t.Fatal(err)
+		}
+		rest := leagues[min(keep, 6):]
+		if d.Len() != 6-len(rest) {
+			t.Errorf("%d leagues are left of 6, want %d", d.Len(), 6-len(rest))
+		}
+		if d.Len() > 0 {
+			wantLeagues(t, collect(t, d.Leagues()), leagues[:d.Len()])
+		}
+		appendAll(t, d, rest)
+		if err := d.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(readFile(t, leaguesBin(path)), whole) {
+			t.Errorf("rewound to %d leagues, the run has other bytes at its end", keep)
+		}
+	}
+}

@@ -94,10 +94,13 @@ fuzz:
 # All tests with nothing left out: a plain run takes a sample of what repeats itself. The
 # statistics compute for minutes without sharing anything, so the race detector, under which
 # they take ten times as long, looks at none of them but the one that starts goroutines.
+# Hostile scripts are bounded in memory and processes, of which it needs many times more.
 race:
 	WHOLE_TESTS=1 go test -vet=off -timeout $(RACETIMEOUT) ./analysis/...
 	go test -race -vet=off ./analysis/calibration
 	WHOLE_TESTS=1 go test -race -vet=off -timeout $(RACETIMEOUT) $$(go list ./... | grep -v /analysis)
+	WHOLE_TESTS=1 go test -vet=off -run Hostile ./cmd/strategylab
+	WHOLE_TESTS=1 go test -vet=off -run Isolated ./strategies/strategytest
 
 # The tests of a plain run as an ordinary user with Go alone.
 try-tests:

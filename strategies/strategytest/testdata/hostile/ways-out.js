@@ -1,7 +1,7 @@
 // Tries to find a way to files, processes, the clock, the environment, other code.
 // Want none
 const ways = [
-  "require", "process", "module", "exports", "fetch", "XMLHttpRequest", "Deno", "Bun", "Date", "performance", "Intl", "WebAssembly",
+  "require", "process", "fetch", "XMLHttpRequest", "Deno", "Bun", "Date", "performance", "Intl", "WebAssembly",
   "SharedArrayBuffer", "Atomics", "setTimeout", "setInterval", "setImmediate", "queueMicrotask", "Promise", "eval",
   "WeakRef", "FinalizationRegistry", "importScripts", "navigator", "location", "global", "window", "self", "GoError",
 ];

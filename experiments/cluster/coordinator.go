@@ -150,17 +150,17 @@ func newCoordinator(l *Link, config RunConfig) *Coordinator {
 func (c *Coordinator) Run() string { return c.job.Run }
 
 // store makes sure that the broker has all that workers need to begin, and reports
-// whether something was missing. anew stores code in any case.
-func (c *Coordinator) store(ctx context.Context, anew bool) (missing bool, err error) {
+// whether something was missing. overwrite stores code in any case.
+func (c *Coordinator) store(ctx context.Context, overwrite bool) (missing bool, err error) {
 	if err := c.link.prepare(ctx); err != nil {
 		return false, err
 	}
 	for _, source := range c.config.Sources {
-		if err := c.link.put(ctx, source, anew, &missing); err != nil {
+		if err := c.link.put(ctx, source, overwrite, &missing); err != nil {
 			return false, err
 		}
 	}
-	if err := c.link.put(ctx, c.object, anew, &missing); err != nil {
+	if err := c.link.put(ctx, c.object, overwrite, &missing); err != nil {
 		return false, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, apiTime)

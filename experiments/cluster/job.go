@@ -51,8 +51,8 @@ func sum(content []byte) string {
 }
 
 // put stores an object under its SHA-256, unless it is there, and sets missing if it was
-// not. anew stores it in any case: what the broker says about it may be wrong.
-func (l *Link) put(ctx context.Context, content []byte, anew bool, missing *bool) error {
+// not. overwrite stores it in any case: what the broker says about it may be wrong.
+func (l *Link) put(ctx context.Context, content []byte, overwrite bool, missing *bool) error {
 	ctx, cancel := context.WithTimeout(ctx, apiTime)
 	defer cancel()
 	store, err := l.js.ObjectStore(ctx, l.store("code"))
@@ -63,7 +63,7 @@ func (l *Link) put(ctx context.Context, content []byte, anew bool, missing *bool
 	hash.Write(content)
 	info, err := store.GetInfo(ctx, name)
 	there := err == nil && info.Size == uint64(len(content)) && info.Digest == jetstream.GetObjectDigestValue(hash)
-	if *missing = *missing || !there; there && !anew {
+	if *missing = *missing || !there; there && !overwrite {
 		return nil
 	}
 	if _, err := store.Put(ctx, jetstream.ObjectMeta{Name: name}, bytes.NewReader(content)); err != nil {

@@ -306,14 +306,14 @@ func (c *Coordinator) guard(ctx context.Context) {
 		refused := c.refused
 		c.refused = false
 		c.mu.Unlock()
-		anew := refused && time.Since(renewed) > stalled
-		if anew {
+		overwrite := refused && time.Since(renewed) > stalled
+		if overwrite {
 			renewed = time.Now()
 		}
 		if !c.link.conn.IsConnected() {
 			continue
 		}
-		switch missing, err := c.store(ctx, anew); {
+		switch missing, err := c.store(ctx, overwrite); {
 		case ctx.Err() != nil:
 		case err != nil:
 			c.note("store", "the broker does not keep plan and scripts of the run, and new workers need them: %s", plain(strings.TrimSpace(err.Error()), 2*mostText))

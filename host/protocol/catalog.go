@@ -139,12 +139,13 @@ type tables struct {
 	types   map[Type]*entry
 	methods map[string]*entry
 	fields  map[string]bool
+	schemas sync.Map // those that were asked for
 }
 
 // catalog is built when the first message is read or written: a process that handles none
 // does not pay for it.
 var catalog = sync.OnceValue(func() *tables {
-	c := &tables{lines(), make(map[Type]*entry), make(map[string]*entry), make(map[string]bool)}
+	c := &tables{lines: lines(), types: make(map[Type]*entry), methods: make(map[string]*entry), fields: make(map[string]bool)}
 	for _, e := range c.lines {
 		c.types[e.Type] = e
 		for _, name := range e.Names {

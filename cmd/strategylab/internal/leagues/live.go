@@ -39,6 +39,7 @@ func Commands(p *command.Process) []*cli.Command {
 		queryCommand(p),
 		traceCommand(p),
 		conformanceCommand(p),
+		schemasCommand(p),
 	)
 }
 

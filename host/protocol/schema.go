@@ -1,20 +1,60 @@
 package protocol
 
 import (
-	"bytes"
-	"flag"
+	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
-	"testing"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-var update = flag.Bool("update", false, "rewrite the schemas and the examples")
+// SchemaBase is the base of the schemas' $id: a schema refers to another by
+// its file name under it. It is a name, not a place; nothing is fetched.
+const SchemaBase = "https://strategylab.example/league.v2/"
+
+// Schema returns the JSON Schema (draft 2020-12) of a message type as the mode
+// asks for it, in the direction in which the type travels by the book: a
+// GAME_JOIN_ACK is an answer, a GAME_ERROR a request. Unknown members are
+// allowed. It is written from the table of the type when it is first asked for,
+// and must not be changed. The error quotes an unknown type.
+func Schema(t Type, mode Mode) ([]byte, error) {
+	e := catalog().types[t]
+	if e == nil {
+		return nil, fmt.Errorf("protocol: no schema for message type %q", t)
+	}
+	return e.schema(mode, !e.answers()), nil
+}
+
+// RequestSchema returns the JSON Schema of a message type as a receiver in the
+// mode asks for it where it comes as a request. The error says that the type
+// is never one.
+func RequestSchema(t Type, mode Mode) ([]byte, error) {
+	e := catalog().types[t]
+	switch {
+	case e == nil || e.Method == "":
+		return nil, fmt.Errorf("protocol: %q is no message type that comes as a request", t)
+	case mode == Strict && e.answers():
+		return e.schema(mode, true), nil
+	}
+	return Schema(t, mode)
+}
+
+// schema returns the schema for a writer, made once.
+func (e *entry) schema(mode Mode, request bool) jsontext.Value {
+	type key struct {
+		of Type
+		w  schemaWriter
+	}
+	k := key{e.Type, schemaWriter{mode, request}}
+	made, ok := catalog().schemas.Load(k)
+	if !ok {
+		made, _ = catalog().schemas.LoadOrStore(k, k.w.message(e))
+	}
+	raw, _ := made.(jsontext.Value)
+	return raw
+}
 
 // The patterns of the schemas say the same as ValidID, ParseTimestamp and
 // ParseSender do in Go; the agreement test holds them to each other.
@@ -42,7 +82,7 @@ func (w schemaWriter) idPattern() string {
 func value(v any) jsontext.Value {
 	raw, err := json.Marshal(v, plain)
 	if err != nil {
-		panic(err) // a literal of this file
+		panic(err) // what the tables hold can be written
 	}
 	return raw
 }
@@ -256,48 +296,6 @@ func (w schemaWriter) senderPattern(roles []Role) string {
 		}
 	}
 	return "^(" + forms + ")$"
-}
-
-// TestSchemasAreWritten holds the files in schemas/ to the tables; with
-// -update it rewrites them.
-func TestSchemasAreWritten(t *testing.T) {
-	for _, e := range catalog().lines {
-		holdSchema(t, e, schemaWriter{Strict, !e.answers()}, "", func() ([]byte, error) { return Schema(e.Type, Strict) })
-		holdSchema(t, e, schemaWriter{Tolerant, !e.answers()}, "tolerant", func() ([]byte, error) { return Schema(e.Type, Tolerant) })
-		if e.Method != "" && e.answers() {
-			holdSchema(t, e, schemaWriter{Strict, true}, "request", func() ([]byte, error) { return RequestSchema(e.Type, Strict) })
-		}
-	}
-}
-
-func holdSchema(t *testing.T, e *entry, w schemaWriter, folder string, read func() ([]byte, error)) {
-	t.Helper()
-	want := indented(t, w.message(e))
-	name := filepath.Join("schemas", folder, lower(e.Type)+".json")
-	if *update {
-		if err := os.WriteFile(name, want, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	got, err := read()
-	if err != nil {
-		t.Errorf("%v; run with -update", err)
-		return
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s is not what the table of %s says; run with -update", name, e.Type)
-	}
-}
-
-// indented returns JSON as it stands in files: two spaces, a final newline.
-func indented(t *testing.T, raw jsontext.Value) []byte {
-	t.Helper()
-	raw = raw.Clone()
-	if err := raw.Indent(jsontext.WithIndent("  ")); err != nil {
-		t.Fatal(err)
-	}
-	return append(raw, '\n')
 }
 
 func sortedKeys[V any](m map[string]V) []string {

@@ -87,13 +87,8 @@ func (m *Member) saysTaken(err error) bool {
 	if err == nil || !m.proposes() || PortOf(m.role, m.Proposed) == 0 {
 		return false
 	}
-	text := strings.ToLower(Brief(err))
-	for _, word := range []string{"taken", "already", "exists", "duplicate", "in use"} {
-		if strings.Contains(text, word) && strings.Contains(text, strings.ToLower(m.Proposed)) {
-			return true
-		}
-	}
-	return false
+	text := Brief(err)
+	return protocol.Says(protocol.SaysTaken, text) && strings.Contains(strings.ToLower(text), strings.ToLower(m.Proposed))
 }
 
 // listedIDs returns the ids of the course's form that a list of agents holds,

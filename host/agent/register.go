@@ -150,7 +150,7 @@ func readGrant(answer protocol.Message) (Registration, error) {
 	default:
 		return r, fmt.Errorf("manager answered with a %s", answer.Head().MessageType)
 	}
-	if !dialect.Accepted(status) {
+	if !protocol.Means(protocol.Enrolling, status) {
 		return r, &RejectedError{reason}
 	}
 	return r, nil
@@ -219,7 +219,7 @@ func (r *Registrar) Register(ctx context.Context, a Applicant) (protocol.Message
 			return wire.Understood
 		}
 		verdict := wire.Judge(o.Err)
-		if o.Err == nil && wire.BlamesForm(reasonOf(o.Message)) {
+		if o.Err == nil && protocol.Says(protocol.BlamesForm, reasonOf(o.Message)) {
 			o.Err = &dialect.Refusal{Message: reasonOf(o.Message), Status: o.Answer.Status}
 			return wire.Misunderstood
 		}
@@ -292,17 +292,24 @@ func reasonOf(answer protocol.Message) string {
 func granted(kind protocol.Type, answer protocol.Message, found dialect.Acceptance) protocol.Message {
 	h := protocol.Header{AuthToken: found.Token, LeagueID: found.League}
 	if kind == protocol.TypeRefereeRegisterRequest {
-		if m, ok := answer.(*protocol.RefereeRegisterResponse); ok && m.RefereeID != "" && dialect.Accepted(m.Status) {
-			return m
+		if m, ok := answer.(*protocol.RefereeRegisterResponse); ok && m.RefereeID != "" && protocol.Means(protocol.Enrolling, m.Status) {
+			return completed(m, found)
 		}
 		h.MessageType = protocol.TypeRefereeRegisterRequest.Answer()
 		return &protocol.RefereeRegisterResponse{Header: h, Status: protocol.StatusAccepted, RefereeID: found.ID}
 	}
-	if m, ok := answer.(*protocol.LeagueRegisterResponse); ok && m.PlayerID != "" && dialect.Accepted(m.Status) {
-		return m
+	if m, ok := answer.(*protocol.LeagueRegisterResponse); ok && m.PlayerID != "" && protocol.Means(protocol.Enrolling, m.Status) {
+		return completed(m, found)
 	}
 	h.MessageType = protocol.TypeLeagueRegisterRequest.Answer()
 	return &protocol.LeagueRegisterResponse{Header: h, Status: protocol.StatusAccepted, PlayerID: found.ID}
+}
+
+// completed gives an answer what it says under other names only.
+func completed(answer protocol.Message, found dialect.Acceptance) protocol.Message {
+	h := answer.Head()
+	h.AuthToken, h.LeagueID = cmp.Or(h.AuthToken, found.Token), cmp.Or(h.LeagueID, found.League)
+	return answer
 }
 
 // patience is how long a manager is given to list its players.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -246,10 +245,10 @@ func readRefusal(doc rawjson.Object, status int, outer jsontext.Value, inside bo
 	if inside {
 		answer, _ = rawjson.Split(outer)
 	}
-	refused := t == protocol.TypeLeagueError || t == protocol.TypeGameError || t == "ERROR" ||
-		doc.Text("error_code") != "" || doc.Text("canonical") != "" || fails(doc) || answer.Get("isError").Kind() == 't' ||
+	refused := t.Refuses() ||
+		doc.Text("error_code") != "" || doc.Text("canonical") != "" || protocol.Fails(doc) || answer.Get("isError").Kind() == 't' ||
 		t == "" && status >= httpBadRequest
-	if !refused || doc.Text("error_code") == "" && slices.Contains(acceptedWords, strings.ToUpper(doc.Text("status"))) && status < httpBadRequest {
+	if !refused || doc.Text("error_code") == "" && protocol.Means(protocol.Enrolling, doc.Text("status")) && status < httpBadRequest {
 		return nil
 	}
 	r := &Refusal{Status: status, Data: doc.Encode()}

@@ -48,7 +48,7 @@ func TestAnswersAnywhereInTheResponse(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 			continue
 		}
-		if c := Chosen(m.(*protocol.ChooseParityResponse)); c != protocol.Odd {
+		if c := m.(*protocol.ChooseParityResponse).Chosen(); c != protocol.Odd {
 			t.Errorf("%s: chosen %q", what, c)
 		}
 	}
@@ -277,7 +277,7 @@ func TestBareRejection(t *testing.T) {
 		if doc.Text("status") != protocol.StatusRejected || doc.Text("reason") != "No seat is left." || doc.Get("league_id") != nil || doc.Get("auth_token") != nil {
 			t.Errorf("%s is answered with %s", typ, reply.Body)
 		}
-		if r, ok := m.(*protocol.LeagueRegisterResponse); ok && Accepted(r.Status) {
+		if r, ok := m.(*protocol.LeagueRegisterResponse); ok && protocol.Means(protocol.Enrolling, r.Status) {
 			t.Error("a rejection reads as an acceptance")
 		}
 	}

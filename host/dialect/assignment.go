@@ -3,7 +3,6 @@ package dialect
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -24,34 +23,14 @@ func AssignmentNames() []string { return slices.Clone(assignmentNames) }
 // name of [AssignmentNames].
 func AssignmentTrait(name string) string { return "hands-out-by-" + name }
 
-// assignmentFields are the fields of an announced match, each with the names that
-// managers give to it in an assignment.
-var assignmentFields = []struct {
-	field string
-	names []string
-}{
-	{"match_id", []string{"match_id", "id"}},
-	{"game_type", []string{"game_type"}},
-	{"player_A_id", []string{"player_A_id", "player_a_id", "player1_id", "player_1_id", "player_a", "player_A", "player1"}},
-	{"player_B_id", []string{"player_B_id", "player_b_id", "player2_id", "player_2_id", "player_b", "player_B", "player2"}},
-	{"player_A_endpoint", []string{"player_A_endpoint", "player_a_endpoint", "player1_endpoint", "player_1_endpoint", "endpoint_a"}},
-	{"player_B_endpoint", []string{"player_B_endpoint", "player_b_endpoint", "player2_endpoint", "player_2_endpoint", "endpoint_b"}},
-	{"player_A_keys", []string{"player_A_keys"}},
-	{"player_B_keys", []string{"player_B_keys"}},
-	{"player_A_dialect", []string{"player_A_dialect"}},
-	{"player_B_dialect", []string{"player_B_dialect"}},
-	{"referee_id", []string{"referee_id"}},
-	{"referee_endpoint", []string{"referee_endpoint"}},
+// assignedFields are the fields of an announced match that managers give to a referee.
+var assignedFields = []string{
+	"match_id", "game_type", "player_A_id", "player_B_id", "player_A_endpoint", "player_B_endpoint", "player_A_keys", "player_B_keys",
+	"player_A_dialect", "player_B_dialect", "referee_id", "referee_endpoint",
 }
 
-// playerFields are the same for a player that is an object of its own.
-var playerFields = []struct {
-	suffix string
-	names  []string
-}{
-	{"_id", []string{"player_id", "id"}},
-	{"_endpoint", []string{"contact_endpoint", "endpoint", "url"}},
-}
+// playerIDs are the fields of an announced match that name its players.
+var playerIDs = [...]string{"player_A_id", "player_B_id"}
 
 // readAssignment turns an assignment into an announcement of its match, and
 // reports whether the request was one.
@@ -84,11 +63,11 @@ func (r *Request) readAssignment(name string) (bool, *protocol.Error) {
 		}
 	}
 	if doc.Get("round_id") == nil {
-		round := message.First("round", "round_number")
-		if round == nil {
-			round = roundInID(string(rawjson.Text(match.Get("match_id"))))
+		round, given := protocol.Find(message, "round_id", `"0`)
+		if !given {
+			round.Value = roundInID(string(rawjson.Text(match.Get("match_id"))))
 		}
-		doc = append(doc, rawjson.Member{Name: "round_id", Value: round})
+		doc = append(doc, rawjson.Member{Name: "round_id", Value: round.Value})
 	}
 	doc = append(doc,
 		rawjson.Member{Name: "message_type", Value: rawjson.Quote(string(protocol.TypeRoundAnnouncement))},
@@ -105,13 +84,17 @@ func (r *Request) IsAssignment() bool { return r.assignment != "" }
 // assignedMatch returns the match of an assignment as an announcement has it.
 func assignedMatch(doc rawjson.Object) rawjson.Object {
 	var match rawjson.Object
-	for _, f := range assignmentFields {
-		if v := doc.First(f.names...); v != nil && v.Kind() != 'n' && (v.Kind() != '{' || strings.HasSuffix(f.field, "_keys")) {
-			match = append(match, rawjson.Member{Name: f.field, Value: v})
+	for _, field := range assignedFields {
+		kinds := scalars
+		if strings.HasSuffix(field, "_keys") {
+			kinds = "{"
+		}
+		if m, given := protocol.FindInner(doc, field, kinds); given {
+			match = append(match, rawjson.Member{Name: field, Value: m.Value})
 		}
 	}
-	for i, side := range []string{"player_A", "player_B"} {
-		player := playerAt(doc, i)
+	for i, id := range playerIDs {
+		side, player := strings.TrimSuffix(id, "_id"), playerAt(doc, i)
 		if player == nil {
 			continue
 		}
@@ -123,9 +106,9 @@ func assignedMatch(doc rawjson.Object) rawjson.Object {
 		if err != nil {
 			continue
 		}
-		for _, f := range playerFields {
-			if v := inner.First(f.names...); v != nil && match.Get(side+f.suffix) == nil {
-				match = append(match, rawjson.Member{Name: side + f.suffix, Value: v})
+		for suffix, field := range map[string]string{"_id": "player_id", "_endpoint": "contact_endpoint"} {
+			if m, given := protocol.FindInner(inner, field, scalars); given && match.Get(side+suffix) == nil {
+				match = append(match, rawjson.Member{Name: side + suffix, Value: m.Value})
 			}
 		}
 	}
@@ -140,12 +123,8 @@ func playerAt(doc rawjson.Object, i int) jsontext.Value {
 			return all[i]
 		}
 	}
-	for _, name := range [][]string{{"player_A", "player_a", "player1"}, {"player_B", "player_b", "player2"}}[i] {
-		if v := doc.Get(name); v.Kind() == '{' {
-			return v
-		}
-	}
-	return nil
+	m, _ := protocol.Find(doc, playerIDs[i], "{")
+	return m.Value
 }
 
 // roundInID reads the round from a match id such as R2M1; it is 1 in others.
@@ -217,23 +196,25 @@ func (d *Dialect) assignmentCall(name string, m *protocol.RoundAnnouncement, mat
 // spellings returns the members of an assignment, and the round in its header,
 // under the other names that referees read them by.
 func spellings(doc, match rawjson.Object) rawjson.Object {
-	all := rawjson.Object{{Name: "round", Value: doc.Get("round_id")}}
+	all := rawjson.Object{{Name: protocol.NamesOf("round_id")[1], Value: doc.Get("round_id")}}
 	players := jsontext.Value{'['}
-	for i, side := range []string{"A", "B"} {
-		id, endpoint, number := match.Get("player_"+side+"_id"), match.Get("player_"+side+"_endpoint"), strconv.Itoa(i+1)
-		if endpoint == nil {
-			endpoint = jsontext.Value("null")
+	for i, id := range playerIDs {
+		side := strings.TrimSuffix(id, "_id")
+		values := map[string]jsontext.Value{"_id": match.Get(side + "_id"), "_endpoint": match.Get(side + "_endpoint")}
+		if values["_endpoint"] == nil {
+			values["_endpoint"] = jsontext.Value("null")
 		}
-		all = append(all,
-			rawjson.Member{Name: "player" + number + "_id", Value: id}, rawjson.Member{Name: "player" + number + "_endpoint", Value: endpoint},
-			rawjson.Member{Name: "player_" + number + "_id", Value: id}, rawjson.Member{Name: "player_" + number + "_endpoint", Value: endpoint},
-			rawjson.Member{Name: "player_" + side, Value: id}, rawjson.Member{Name: "player_" + strings.ToLower(side), Value: id},
-			rawjson.Member{Name: "player" + number, Value: id})
+		for _, suffix := range []string{"_id", "_endpoint"} {
+			for _, name := range protocol.NamesOf(side + suffix)[1:] {
+				all = append(all, rawjson.Member{Name: name, Value: values[suffix]})
+			}
+		}
 		if i > 0 {
 			players = append(players, ',')
 		}
 		players = append(players, rawjson.Object{
-			{Name: "player_id", Value: id}, {Name: "id", Value: id}, {Name: "contact_endpoint", Value: endpoint}, {Name: "endpoint", Value: endpoint},
+			{Name: "player_id", Value: values["_id"]}, {Name: "id", Value: values["_id"]},
+			{Name: "contact_endpoint", Value: values["_endpoint"]}, {Name: "endpoint", Value: values["_endpoint"]},
 		}.Encode()...)
 	}
 	return append(all, rawjson.Member{Name: "players", Value: append(players, ']')})

@@ -57,8 +57,8 @@ type Request struct {
 	doc  rawjson.Object // Raw, taken apart
 	tool string         // what the message was called by, echoed in some answers
 
-	echo       rawjson.Object // what the request calls otherwise than the protocol
-	assignment string         // the type of an assignment, empty for any other request
+	echo       []renamed // what the request calls otherwise than the protocol
+	assignment string    // the type of an assignment, empty for any other request
 }
 
 // Open unwraps a JSON-RPC request and determines its message type. The Request

@@ -42,7 +42,7 @@ func ExampleCodec_ReadAnswer() {
 			fmt.Println(dialect.CodeOf(err))
 			continue
 		}
-		fmt.Println(dialect.Chosen(message.(*protocol.ChooseParityResponse)))
+		fmt.Println(message.(*protocol.ChooseParityResponse).Chosen())
 	}
 	// Output:
 	// even

@@ -37,28 +37,17 @@ func decodeMended(t protocol.Type, doc rawjson.Object, flaw error, request *prot
 	return m, nil
 }
 
-// fieldNames are the names under which programs send the fields of a match, the
-// protocol's own first. A value that is an object or a list is something else.
-var fieldNames = [][]string{
-	{"match_id", "game_id", "matchId", "gameId", "match", "session_id", "game_session_id"},
-	{"round_id", "round", "round_number", "roundId", "round_no"},
-	{"league_id", "league", "leagueId", "tournament_id"},
-	{"opponent_id", "opponent", "opponentId", "opponent_player_id", "opponent_name"},
-	{"role_in_match", "role", "player_role", "side"},
-	{"player_id", "playerId", "to_player", "recipient_id"},
-	{"auth_token", "token", "authToken", "match_token"},
-	{"conversation_id", "conversationId", "conversation"},
-	{"game_type", "gameType"},
-}
+// aboutMatches are the fields of the messages about a match that programs of others
+// name in their own way, and aboutResults those of a result that stands beside the
+// header. Echoed are those that an answer repeats.
+var (
+	echoedFields = []string{"match_id", "round_id", "league_id"}
+	aboutMatches = append(slices.Clone(echoedFields), "opponent_id", "role_in_match", "player_id", "auth_token", "conversation_id", "game_type")
+	aboutResults = append(slices.Clone(aboutMatches), "drawn_number", "points_earned", "your_choice", "opponent_choice", "result")
+)
 
-// resultNames are those of a result that stands beside the header.
-var resultNames = [][]string{
-	{"drawn_number", "number", "random_number", "drawnNumber"},
-	{"points_earned", "points", "score"},
-	{"your_choice", "my_choice", "yourChoice", "player_choice"},
-	{"opponent_choice", "opponentChoice", "other_choice"},
-	{"result", "outcome"},
-}
+// scalars are the kinds of values that are neither objects nor lists nor null.
+const scalars = `"0tf`
 
 // respell gives the fields of a message about a match the names of the protocol,
 // where a tolerant agent is sent others. What it renames is echoed in the answer
@@ -67,32 +56,39 @@ func (r *Request) respell() {
 	if r.mode == protocol.Strict || r.doc.Get("match_id") != nil && r.doc.Get("round_id") != nil {
 		return
 	}
-	tables := fieldNames
+	fields := aboutMatches
 	switch r.Type {
 	case protocol.TypeGameOver:
-		tables = slices.Concat(fieldNames, resultNames)
+		fields = aboutResults
 	case protocol.TypeGameInvitation, protocol.TypeChooseParityCall, protocol.TypeGameError, protocol.TypeGameJoinAck, protocol.TypeChooseParityResponse:
 	default:
 		return
 	}
 	doc := r.doc
-	for _, names := range tables {
-		v := doc.First(names...)
-		if v == nil || v.Kind() == '{' || v.Kind() == '[' || doc.Get(names[0]) != nil {
+	for _, field := range fields {
+		if doc.Get(field) != nil {
 			continue
 		}
-		text := names[0] != "round_id" && strings.HasSuffix(names[0], "_id") && v.Kind() == '0'
-		at := slices.IndexFunc(names, func(name string) bool { return doc.Get(name) != nil })
-		r.echo = append(r.echo, rawjson.Member{Name: names[at], Value: v})
-		if text {
-			v = rawjson.Quote(string(v))
+		m, found := protocol.Find(doc, field, scalars)
+		if !found {
+			continue
 		}
-		doc = doc.Set(names[0], v)
+		r.echo = append(r.echo, renamed{field, m})
+		if field != "round_id" && strings.HasSuffix(field, "_id") && m.Value.Kind() == '0' {
+			m.Value = rawjson.Quote(string(m.Value))
+		}
+		doc = doc.Set(field, m.Value)
 	}
 	if r.echo == nil {
 		return
 	}
 	r.doc, r.Raw, r.Header = doc, doc.Encode(), protocol.ReadHeader(doc)
+}
+
+// renamed is a member of a request that the protocol names otherwise.
+type renamed struct {
+	field string // the protocol's name
+	as    rawjson.Member
 }
 
 // echoed adds to an answer about a match what the request calls otherwise.
@@ -101,11 +97,9 @@ func (r *Request) echoed(raw jsontext.Value) (jsontext.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, m := range r.echo {
-		for _, names := range fieldNames[:3] {
-			if slices.Contains(names, m.Name) && doc.Get(names[0]) != nil {
-				doc = doc.Set(m.Name, m.Value)
-			}
+	for _, e := range r.echo {
+		if slices.Contains(echoedFields, e.field) && doc.Get(e.field) != nil {
+			doc = doc.Set(e.as.Name, e.as.Value)
 		}
 	}
 	return doc.Encode(), nil
@@ -160,23 +154,11 @@ func spelled(t protocol.Type, doc, mended rawjson.Object) (rawjson.Object, bool)
 	return mended, true
 }
 
-// The words by which players say that they join, or that they do not.
-var (
-	joinWords    = []string{"ACCEPTED", "ACCEPT", "ACK", "RECEIVED", "JOINED", "JOIN", "READY", "CONFIRMED", "YES", "TRUE", "1"}
-	declineWords = []string{"REJECTED", "REJECT", "DECLINED", "DECLINE", "REFUSED", "NO", "FALSE", "0"}
-)
-
 // joinIn returns what an answer says of joining, under any usual name. A message
 // of the type of a join joins unless it says otherwise.
 func joinIn(doc rawjson.Object) (joins, said bool) {
-	for _, name := range []string{"accept", "accepted", "joined", "status"} {
-		word := strings.ToUpper(strings.Trim(string(doc.Get(name)), `" `))
-		switch {
-		case slices.Contains(joinWords, word):
-			return true, true
-		case slices.Contains(declineWords, word):
-			return false, true
-		}
+	if joins, said = protocol.Joins(doc); said {
+		return joins, said
 	}
 	join := protocol.TypeOf(doc) == protocol.TypeGameJoinAck
 	return join, join
@@ -185,10 +167,8 @@ func joinIn(doc rawjson.Object) (joins, said bool) {
 // parityIn returns the choice in an answer: under one of its names, or else the
 // only parity that stands in the answer or in an object of it; "" without one.
 func parityIn(doc rawjson.Object) string {
-	for _, name := range []string{"parity_choice", "choice"} {
-		if v := doc.Get(name); v != nil && v.Kind() != 'n' && string(v) != `""` {
-			return parityOf(v)
-		}
+	if m, given := protocol.Find(doc, "parity_choice", scalars); given && string(m.Value) != `""` {
+		return parityOf(m.Value)
 	}
 	found := ""
 	for _, m := range doc {
@@ -219,44 +199,29 @@ func parityOf(v jsontext.Value) string {
 	return word
 }
 
-// metaNames are the names under which agents say who they are, where they do not
-// say it beside the header.
-var metaNames = []string{"player_meta", "referee_meta", "meta", "metadata", "player", "referee", "agent", "player_info", "referee_info", "agent_info"}
-
-// metaFields are the fields of it with the names that they go by.
-var metaFields = [][]string{
-	{"display_name", "name", "player_name", "referee_name", "agent_name", "team_name", "bot_name", "nickname"},
-	{
-		"contact_endpoint", "endpoint", "url", "callback_url", "endpoint_url", "contact_url", "base_url", "player_endpoint", "referee_endpoint",
-		"agent_endpoint", "player_url", "referee_url", "agent_url", "callback", "address",
-	},
-	{"version", "agent_version"},
-	{"protocol_version"},
-	{"game_types", "games", "supported_games", "game_type"},
-	{"max_concurrent_matches", "capacity", "max_matches"},
-	{"match_keys"},
-}
+// metaFields are the fields of what an agent says of itself when it registers.
+var metaFields = []string{"display_name", "contact_endpoint", "version", "protocol_version", "game_types", "max_concurrent_matches", "match_keys"}
 
 // registrationIn returns a registration with what an agent says of itself in its
 // place, under the names of the protocol; false without an endpoint. An agent
 // without a name goes by the one that it signs with.
 func registrationIn(place string, doc, mended rawjson.Object) (rawjson.Object, bool) {
 	said := mended
-	for _, name := range metaNames {
-		if inner, err := rawjson.Split(mended.Get(name)); err == nil {
+	if m, found := protocol.Find(mended, place, "{"); found {
+		if inner, err := rawjson.Split(m.Value); err == nil {
 			said = append(slices.Clone(inner), mended...)
-			break
 		}
 	}
 	var meta rawjson.Object
-	for _, names := range metaFields {
-		v := said.First(names...)
-		if names[0] == "game_types" && v.Kind() == '"' {
-			v = slices.Concat(jsontext.Value("["), v, jsontext.Value("]"))
+	for _, field := range metaFields {
+		m, found := protocol.FindInner(said, field, "")
+		if !found {
+			continue
 		}
-		if v != nil && v.Kind() != 'n' {
-			meta = append(meta, rawjson.Member{Name: names[0], Value: v})
+		if field == "game_types" && m.Value.Kind() == '"' {
+			m.Value = slices.Concat(jsontext.Value("["), m.Value, jsontext.Value("]"))
 		}
+		meta = append(meta, rawjson.Member{Name: field, Value: m.Value})
 	}
 	if _, name, err := protocol.ParseSender(doc.Text("sender")); meta.Text("display_name") == "" && err == nil {
 		meta = meta.Set("display_name", rawjson.Quote(name))
@@ -276,21 +241,21 @@ func reportIn(doc rawjson.Object) (rawjson.Object, bool) {
 	if err != nil {
 		details = result
 	}
-	winner := result.First("winner", "winner_id", "winner_player_id")
-	if winner == nil {
+	winner, said := protocol.Find(result, "winner", `"0n`)
+	if !said {
 		return nil, false
 	}
-	if word := strings.ToUpper(string(rawjson.Text(winner))); winner.Kind() == '"' && (word == "" || word == "NONE" || word == "TIE") {
-		winner = jsontext.Value("null")
+	if winner.Value.Kind() == '"' && protocol.Means(protocol.Nobody, string(rawjson.Text(winner.Value))) {
+		winner.Value = jsontext.Value("null")
 	}
-	settled := rawjson.Object{{Name: "winner", Value: winner}}
-	if score := result.First("score", "scores", "points"); score.Kind() == '{' {
-		settled = append(settled, rawjson.Member{Name: "score", Value: score})
+	settled := rawjson.Object{{Name: "winner", Value: winner.Value}}
+	if score, given := protocol.Find(result, "score", "{"); given {
+		settled = append(settled, rawjson.Member{Name: "score", Value: score.Value})
 	}
 	var about rawjson.Object
-	for field, names := range map[string][]string{"drawn_number": {"drawn_number", "number"}, "choices": {"choices", "player_choices"}, "status": {"status"}} {
-		if v := details.First(names...); v != nil {
-			about = append(about, rawjson.Member{Name: field, Value: v})
+	for _, field := range []string{"drawn_number", "choices", "status"} {
+		if m, given := protocol.Find(details, field, "\"0{n"); given {
+			about = append(about, rawjson.Member{Name: field, Value: m.Value})
 		}
 	}
 	settled = append(settled, rawjson.Member{Name: "details", Value: about.Encode()})

@@ -26,7 +26,7 @@ func TestAnswersInOtherSpellings(t *testing.T) {
 			t.Errorf("%s: %v", result, err)
 			continue
 		}
-		if c := Chosen(m.(*protocol.ChooseParityResponse)); c != protocol.Even {
+		if c := m.(*protocol.ChooseParityResponse).Chosen(); c != protocol.Even {
 			t.Errorf("%s: chosen %q", result, c)
 		}
 		if m.Head().MatchID != "" {
@@ -46,7 +46,7 @@ func TestAnswersInOtherSpellings(t *testing.T) {
 			t.Errorf("%s: %v", result, err)
 			continue
 		}
-		if joins, said := Joins(m.(*protocol.GameJoinAck)); !said || joins != want {
+		if joins, said := m.(*protocol.GameJoinAck).Joins(); !said || joins != want {
 			t.Errorf("%s: joins %v, said %v", result, joins, said)
 		}
 	}
@@ -113,6 +113,7 @@ func TestRegistrationsInOtherSpellings(t *testing.T) {
 		`{"display_name":"Ada","contact_endpoint":"http://a/mcp"}`, `{"name":"Ada","endpoint":"http://a/mcp","game_types":"even_odd"}`,
 		`{"agent":{"agent_name":"Ada","callback_url":"http://a/mcp"}}`, `{"player_meta":{"name":"Ada","url":"http://a/mcp"}}`,
 		`{"sender":"player:Ada","player_meta":{},"endpoint":"http://a/mcp"}`, `{"player_meta":"none","player_name":"Ada","player_url":"http://a/mcp"}`,
+		`{"display_name":"Ada","mcp_url":"http://a/mcp"}`, `{"playerMeta":{"displayName":"Ada","contactEndpoint":"http://a/mcp"}}`, `{"player":{"bot_name":"Ada","webhook_for_calls":"http://a/mcp"}}`,
 	} {
 		for _, mode := range []protocol.Mode{protocol.Tolerant, protocol.Strict} {
 			r, err := NewCodec(mode).Open("register_player", []byte(params))

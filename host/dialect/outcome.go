@@ -44,7 +44,7 @@ func ReportedOutcome(m *protocol.MatchResultReport, a, b string) (Outcome, error
 		Drawn: details.DrawnNumber, Choices: details.Choices, Score: m.Result.Score,
 		Offenders: details.TechnicalLossPlayerIDs, Reason: details.Reason,
 	}
-	if strings.EqualFold(o.Winner, protocol.StatusDraw) {
+	if protocol.Means(protocol.Nobody, o.Winner) {
 		o.Winner = ""
 	}
 	if o.Status == "" {
@@ -80,17 +80,20 @@ func ToldOutcome(m *protocol.GameOver, self, opponent string) (Outcome, error) {
 	if points, told := m.PointsEarned.Get(); told {
 		o.Score = map[string]int{self: points}
 	}
-	if strings.EqualFold(o.Winner, protocol.StatusDraw) {
+	if protocol.Means(protocol.Nobody, o.Winner) {
 		o.Winner = ""
 	}
-	switch o.Status {
-	case "":
+	switch {
+	case o.Status == "":
 		o.Status = o.derived(self, opponent)
-	case protocol.StatusWin:
+	case protocol.Means(protocol.Winning, o.Status):
+		o.Status = protocol.StatusWin
 		if o.Winner == "" {
 			o.Winner = self
 		}
-	case "LOSS", "LOSE", "LOST":
+	case protocol.Means(protocol.Drawing, o.Status):
+		o.Status = protocol.StatusDraw
+	case protocol.Means(protocol.Losing, o.Status):
 		o.Status = protocol.StatusWin
 		if o.Winner == "" {
 			o.Winner = opponent
@@ -104,7 +107,7 @@ func Opponent(m *protocol.GameOver, self string) string {
 	lists := []map[string]protocol.Choice{m.PlayerChoices}
 	if r := m.GameResult; r != nil {
 		lists = append(lists, r.Choices, r.PlayerChoices)
-		if w := r.WinnerPlayerID.Value(); w != "" && w != self && !strings.EqualFold(w, protocol.StatusDraw) {
+		if w := r.WinnerPlayerID.Value(); w != self && !protocol.Means(protocol.Nobody, w) {
 			return w
 		}
 	}
@@ -182,32 +185,4 @@ func (o Outcome) settled(t protocol.Type, a, b string) (Outcome, error) {
 		}
 	}
 	return o, nil
-}
-
-// Joins returns whether the player joins, and whether the message says so: by
-// Accept, else by Accepted, else by a Status of ACCEPTED, ACK or RECEIVED (yes)
-// or REJECTED or DECLINED (no). A Status of ACKNOWLEDGED only confirms receipt;
-// the answer follows.
-func Joins(m *protocol.GameJoinAck) (joins, said bool) {
-	if v, ok := m.Accept.Get(); ok {
-		return v, true
-	}
-	if v, ok := m.Accepted.Get(); ok {
-		return v, true
-	}
-	switch m.Status {
-	case protocol.StatusAccepted, "ACK", "RECEIVED":
-		return true, true
-	case protocol.StatusRejected, "DECLINED":
-		return false, true
-	}
-	return false, false
-}
-
-// Chosen returns the choice under either of its names, "" without one.
-func Chosen(m *protocol.ChooseParityResponse) protocol.Choice {
-	if m.ParityChoice != "" {
-		return m.ParityChoice
-	}
-	return m.Choice
 }

@@ -155,7 +155,7 @@ func TestJoins(t *testing.T) {
 		"a mere acknowledgement": {protocol.GameJoinAck{Status: protocol.StatusAcknowledged}, false, false},
 		"nothing":                {protocol.GameJoinAck{}, false, false},
 	} {
-		if joins, said := Joins(&tt.m); joins != tt.joins || said != tt.said {
+		if joins, said := tt.m.Joins(); joins != tt.joins || said != tt.said {
 			t.Errorf("%s: %v, %v", what, joins, said)
 		}
 	}

@@ -150,13 +150,14 @@ func (r *Request) dispatch(name string) *protocol.Error {
 // Infer determines the type of a message that [Codec.Open] has found none for: of
 // the types, the one that its name of a method or a tool, or what it calls its own
 // type, fits best. It reports whether there is one.
-func (r *Request) Infer(types []protocol.Type, fit func(name string, t protocol.Type) int) bool {
+func (r *Request) Infer(types []protocol.Type) bool {
 	if _, known := protocol.Describe(r.Header.MessageType); known {
 		return false // it was refused for something else
 	}
 	names := []string{string(r.Header.MessageType), r.tool, r.Method}
-	for _, member := range []string{"type", "messageType", "msg_type", "action", "event", "tool", "method"} {
-		names = append(names, r.doc.Text(member))
+	for _, member := range append(protocol.NamesOf("message_type")[1:], "tool", "method") {
+		m, _ := protocol.Find(r.doc, member, `"`)
+		names = append(names, string(rawjson.Text(m.Value)))
 	}
 	best := 0
 	for _, name := range names {
@@ -164,7 +165,7 @@ func (r *Request) Infer(types []protocol.Type, fit func(name string, t protocol.
 			return false // it is known for something else
 		}
 		for _, t := range types {
-			if score := fit(name, t); name != "" && score > best {
+			if score := protocol.Fit(name, t); name != "" && score > best {
 				best, r.Type = score, t
 			}
 		}

@@ -2,8 +2,6 @@ package dialect
 
 import (
 	"regexp"
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -17,34 +15,6 @@ type Acceptance struct {
 	Token  string
 	League string
 }
-
-// statusRegistered is the word of some managers for ACCEPTED.
-const statusRegistered = "REGISTERED"
-
-// acceptedWords are the statuses with which managers accept a registration.
-var acceptedWords = []string{protocol.StatusAccepted, statusRegistered, "OK", "SUCCESS", "ACK", protocol.StatusAcknowledged}
-
-// affirmations are the members that say by true that a registration is accepted.
-var affirmations = []string{"success", "ok", "accepted", "accept", "registered", "joined"}
-
-// rejectedWords are the statuses with which they reject one.
-var rejectedWords = []string{protocol.StatusRejected, "ERROR", "FAILED", "FAILURE", "DENIED", "REFUSED"}
-
-// fails reports whether a message says of itself that it is a failure.
-func fails(doc rawjson.Object) bool {
-	if doc.Get("success").Kind() == 'f' || doc.Get("ok").Kind() == 'f' {
-		return true
-	}
-	if e := doc.Get("error"); e.Kind() == '{' || e.Kind() == '"' && len(e) > len(`""`) {
-		return true
-	}
-	said := strings.ToLower(doc.Text("status"))
-	return slices.ContainsFunc(failureWords, func(w string) bool { return strings.HasPrefix(said, w) })
-}
-
-// failureWords begin the statuses of messages that are failures. A registration
-// that is rejected has an answer of its own.
-var failureWords = []string{"error", "fail", "unknown", "unsupported", "unrecogni", "invalid", "not_found", "not found", "not_implemented"}
 
 // FindAcceptance looks in the body of an answer to a registration for signs that
 // the agent was accepted, at any depth and also in JSON text. It is for answers
@@ -72,13 +42,11 @@ func FindWelcome(body []byte) (Acceptance, bool) {
 		return Acceptance{}, false
 	}
 	result, err := rawjson.Split(doc.Get("result"))
-	if err != nil || fails(result) || result.Get("isError").Kind() == 't' {
+	if err != nil || protocol.Fails(result) || result.Get("isError").Kind() == 't' {
 		return Acceptance{}, false
 	}
 	text := wordsIn(result.Get("content"), 0)
-	said := strings.ToLower(text)
-	if !strings.Contains(said, "register") && !strings.Contains(said, "welcome") && !strings.Contains(said, "accepted") ||
-		slices.ContainsFunc([]string{"error", "fail", "not ", "reject", "denied", "refuse", "missing", "already", "invalid", "unknown", "closed", "cannot"}, func(no string) bool { return strings.Contains(said, no) }) {
+	if !protocol.Welcomes(text) {
 		return Acceptance{}, false
 	}
 	return Acceptance{ID: assignedID().FindString(text)}, true
@@ -86,6 +54,9 @@ func FindWelcome(body []byte) (Acceptance, bool) {
 
 // assignedID is what ids by convention look like.
 var assignedID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(P|REF)[0-9]{1,3}\b`) })
+
+// agentIDs are the members that name an agent.
+var agentIDs = []string{"player_id", "referee_id"}
 
 // idText returns an id, also one that is a number. The agent validates it.
 func idText(v jsontext.Value) string {
@@ -100,23 +71,22 @@ const maxSearch = 6
 
 // search looks through an object and the objects in it. A rejection ends it.
 func search(d rawjson.Object, depth int, found *Acceptance, yes *bool) (no bool) {
-	status := strings.ToUpper(d.Text("status"))
-	denies := func(name string) bool { return d.Get(name).Kind() == 'f' }
-	if slices.Contains(rejectedWords, status) || d.Text("error_code") != "" || fails(d) || d.Get("isError").Kind() == 't' || slices.ContainsFunc(affirmations, denies) {
+	status := d.Text("status")
+	affirmed, said := protocol.Affirms(d)
+	if protocol.Means(protocol.Rejecting, status) || d.Text("error_code") != "" || protocol.Fails(d) || d.Get("isError").Kind() == 't' || said && !affirmed {
 		*found, *yes = Acceptance{}, false
 		return true
 	}
-	id := ""
-	for _, name := range []string{"player_id", "referee_id", "assigned_id", "agent_id", "playerId", "refereeId", "assigned_player_id"} {
-		if id = idText(d.Get(name)); id != "" {
-			break
+	id, enrolled := "", protocol.Means(protocol.Enrolling, status)
+	for _, field := range agentIDs {
+		if m, given := protocol.Find(d, field, `"0`); given && id == "" {
+			id = idText(m.Value)
 		}
 	}
-	if id == "" && slices.Contains(acceptedWords, status) && d.Get("jsonrpc") == nil {
+	if id == "" && enrolled && d.Get("jsonrpc") == nil {
 		id = d.Text("id")
 	}
-	affirms := func(name string) bool { return d.Get(name).Kind() == 't' }
-	if id != "" || slices.Contains(acceptedWords, status) || slices.ContainsFunc(affirmations, affirms) {
+	if id != "" || enrolled || affirmed {
 		*yes = true
 	}
 	take := func(into *string, text string) {
@@ -125,9 +95,11 @@ func search(d rawjson.Object, depth int, found *Acceptance, yes *bool) (no bool)
 		}
 	}
 	take(&found.ID, id)
-	take(&found.Token, d.Text("auth_token"))
-	take(&found.Token, d.Text("token"))
-	take(&found.League, d.Text("league_id"))
+	for field, into := range map[string]*string{"auth_token": &found.Token, "league_id": &found.League} {
+		if m, given := protocol.Find(d, field, `"`); given {
+			take(into, string(rawjson.Text(m.Value)))
+		}
+	}
 	if depth == maxSearch {
 		return false
 	}
@@ -173,14 +145,15 @@ func FindAgent(body []byte, name, endpoint string) (id string, found bool) {
 }
 
 func findAgent(d rawjson.Object, name, endpoint string, depth int) (string, bool) {
-	at := d.First("contact_endpoint", "endpoint")
-	same := at == nil && name != "" && d.Text("display_name") == name
-	if at.Kind() == '"' {
-		same = string(rawjson.Unquote(at)) == endpoint
+	at, located := protocol.Find(d, "contact_endpoint", "")
+	called, _ := protocol.Find(d, "display_name", `"`)
+	same := !located && name != "" && string(rawjson.Text(called.Value)) == name
+	if located && at.Value.Kind() == '"' {
+		same = string(rawjson.Unquote(at.Value)) == endpoint
 	}
-	for _, member := range []string{"player_id", "referee_id", "id"} {
-		if id := idText(d.Get(member)); same && protocol.ValidForeignID(id) {
-			return id, true
+	for _, field := range agentIDs {
+		if m, given := protocol.FindInner(d, field, `"0`); given && same && protocol.ValidForeignID(idText(m.Value)) {
+			return idText(m.Value), true
 		}
 	}
 	if depth == maxSearch {
@@ -204,9 +177,4 @@ func Words(body []byte) string {
 		raw = body
 	}
 	return words(doc, raw)
-}
-
-// Accepted reports whether a registration status means accepted.
-func Accepted(status string) bool {
-	return status == protocol.StatusAccepted || status == statusRegistered
 }

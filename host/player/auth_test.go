@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/host/credential"
-	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/strategies"
@@ -131,8 +130,8 @@ func TestMatchIsGivenToAnotherReferee(t *testing.T) {
 				r.run()
 			}
 			got := must[*protocol.ChooseParityResponse](r, as(r.call("R1M1")))
-			if got.AuthToken != keys.Expect || dialect.Chosen(got) != "even" {
-				t.Errorf("%v: %s is told %q, with its key: %v", mode, referee, dialect.Chosen(got), got.AuthToken == keys.Expect)
+			if got.AuthToken != keys.Expect || got.Chosen() != "even" {
+				t.Errorf("%v: %s is told %q, with its key: %v", mode, referee, got.Chosen(), got.AuthToken == keys.Expect)
 			}
 		}
 		forged := r.call("R1M1")

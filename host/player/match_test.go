@@ -6,7 +6,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/strategies"
@@ -35,7 +34,7 @@ func TestChoosesOnce(t *testing.T) {
 				}
 				mu.Lock()
 				defer mu.Unlock()
-				choice := dialect.Chosen(answer.(*protocol.ChooseParityResponse))
+				choice := answer.(*protocol.ChooseParityResponse).Chosen()
 				if known := answers[id]; known != "" && known != choice {
 					t.Errorf("%s: %s, and before %s", id, choice, known)
 				}
@@ -61,7 +60,7 @@ func TestDeadlineInThePast(t *testing.T) {
 	must[*protocol.GameJoinAck](r, r.invitation("R1M1"))
 	call := r.call("R1M1")
 	call.Deadline = "2020-01-01T00:00:00Z"
-	if got := dialect.Chosen(must[*protocol.ChooseParityResponse](r, call)); got != "even" {
+	if got := must[*protocol.ChooseParityResponse](r, call).Chosen(); got != "even" {
 		t.Errorf("chose %q", got)
 	}
 }

@@ -95,7 +95,7 @@ func (r *rig) gameError(match string) *protocol.GameError {
 
 func (r *rig) choice(match string) protocol.Choice {
 	r.t.Helper()
-	return dialect.Chosen(must[*protocol.ChooseParityResponse](r, r.call(match)))
+	return must[*protocol.ChooseParityResponse](r, r.call(match)).Chosen()
 }
 
 func ownStandings() *protocol.OwnStandings {

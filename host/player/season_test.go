@@ -45,7 +45,7 @@ func TestLeague(t *testing.T) {
 				}
 				inKind(r.announcement(announced("R1M1", "P01", "P02", "REF01")), protocol.TypeRoundAnnouncement.Answer())
 				join := inKind(r.invitation("R1M1"), protocol.TypeGameJoinAck).(*protocol.GameJoinAck)
-				if ok, said := dialect.Joins(join); !ok || !said || join.PlayerID != "P01" || join.MatchID != "R1M1" || join.ArrivalTimestamp == "" {
+				if ok, said := join.Joins(); !ok || !said || join.PlayerID != "P01" || join.MatchID != "R1M1" || join.ArrivalTimestamp == "" {
 					t.Errorf("joins with %+v", join)
 				}
 				if want := r.manager.keys("R1M1", "REF01").Expect; join.AuthToken != want {

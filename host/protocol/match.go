@@ -1,6 +1,10 @@
 package protocol
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"cmp"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // The roles of the two players of a match.
 const (
@@ -26,7 +30,7 @@ type GameInvitation struct {
 }
 
 // GameJoinAck is a player's answer to an invitation or, from an asynchronous
-// player, a request of its own. The answer is in Accept; Joins of host/dialect
+// player, a request of its own. The answer is in Accept; [GameJoinAck.Joins]
 // also reads the other places. DrawScheme names the verifiable draws that the
 // player understands, as package host/draws does.
 type GameJoinAck struct {
@@ -68,7 +72,7 @@ type OwnStandings struct {
 
 // ChooseParityResponse is a player's choice, as an answer or, from an
 // asynchronous player, as a request of its own. Some players write choice instead
-// of parity_choice; Chosen of host/dialect reads both. DrawNonce is the player's
+// of parity_choice; [ChooseParityResponse.Chosen] reads both. DrawNonce is the player's
 // part in a verifiable draw.
 type ChooseParityResponse struct {
 	Header
@@ -77,6 +81,25 @@ type ChooseParityResponse struct {
 	Choice       Choice `json:"choice,omitzero"`
 	DrawNonce    string `json:"draw_nonce,omitzero"`
 }
+
+// Joins returns whether the player joins, and whether the message says so: by
+// Accept, else by Accepted, else by its Status. A Status of ACKNOWLEDGED only
+// confirms receipt; the answer follows.
+func (m *GameJoinAck) Joins() (joins, said bool) {
+	for _, answer := range []Opt[bool]{m.Accept, m.Accepted} {
+		if v, ok := answer.Get(); ok {
+			return v, true
+		}
+	}
+	if m.Status == "" {
+		return false, false
+	}
+	joins = Means(Joining, m.Status)
+	return joins, joins || Means(Declining, m.Status)
+}
+
+// Chosen returns the choice under either of its names, "" without one.
+func (m *ChooseParityResponse) Chosen() Choice { return cmp.Or(m.ParityChoice, m.Choice) }
 
 func gameInvitationShape() *shape {
 	return message([]Role{RoleReferee},

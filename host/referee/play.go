@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host/agent"
-	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -185,7 +184,7 @@ func (r *Referee) invite(ctx context.Context, m *match, side int, place *place) 
 		fault = game.FaultDeclined
 	} else if err != nil {
 		fault = faultOf(err, game.FaultNoJoin)
-	} else if joins, said := dialect.Joins(answer.(*protocol.GameJoinAck)); said && !joins {
+	} else if joins, said := answer.(*protocol.GameJoinAck).Joins(); said && !joins {
 		fault = game.FaultDeclined
 	} else {
 		m.joins(side, answer.(*protocol.GameJoinAck))
@@ -222,7 +221,7 @@ func (r *Referee) ask(ctx context.Context, m *match, side int) {
 	}
 	r.choseUnjoined(m, side)
 	chosen := answer.(*protocol.ChooseParityResponse)
-	choice, err := game.ParseParity(string(dialect.Chosen(chosen)))
+	choice, err := game.ParseParity(string(chosen.Chosen()))
 	if err != nil {
 		r.record(m, side, game.FaultInvalid, err, nil)
 		return
@@ -350,6 +349,6 @@ func pending(answer protocol.Message) bool {
 	if !ok {
 		return false
 	}
-	_, said := dialect.Joins(join)
+	_, said := join.Joins()
 	return !said
 }

@@ -72,7 +72,7 @@ func (r *Referee) validateIn(mode protocol.Mode, m *match, side int, answer prot
 		player = answer.PlayerID
 	case *protocol.ChooseParityResponse:
 		player = answer.PlayerID
-		if dialect.Chosen(answer) == "" {
+		if answer.Chosen() == "" {
 			return unusable("the answer holds no choice")
 		}
 	}

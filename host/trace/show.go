@@ -280,7 +280,7 @@ func summary(m protocol.Message) string {
 			return "until " + m.Deadline
 		}
 	case *protocol.ChooseParityResponse:
-		return string(dialect.Chosen(m))
+		return string(m.Chosen())
 	case *protocol.GameOver:
 		return over(m)
 	case *protocol.MatchResultReport:
@@ -329,7 +329,7 @@ func table(standings []protocol.Standing) string {
 }
 
 func joined(m *protocol.GameJoinAck) string {
-	switch joins, said := dialect.Joins(m); {
+	switch joins, said := m.Joins(); {
 	case !said:
 		return "received, answers later"
 	case joins:

@@ -18,7 +18,6 @@ import (
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
-	"github.com/strategylab/strategylab/host/wire/discovery"
 )
 
 // Caller sends messages to peers. It is safe for concurrent use.
@@ -135,7 +134,7 @@ func asksPlayer(t protocol.Type) bool {
 // attempt.
 func (c *Caller) otherwise(ctx context.Context, p *Peer, tried Way, m protocol.Message, id string, err error) (protocol.Message, error) {
 	t, d := m.Head().MessageType, tried.Dialect
-	names := slices.Concat(discovery.Named(Words(err), t), d.MethodsOf(t))
+	names := slices.Concat(protocol.NamesIn(Words(err), t), d.MethodsOf(t))
 	if d.Request.Name != "" && p.listTools(ctx, c) {
 		w, unheard := p.Way(t)
 		if unheard != nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
-	"github.com/strategylab/strategylab/host/wire/discovery"
 )
 
 // What a peer is given to describe itself.
@@ -73,7 +72,7 @@ func (l *Ladder) learn(ctx context.Context, w Way, err error, t protocol.Type) {
 		l.askTools(ctx, w.URL, t)
 	}
 	text := Words(err)
-	if registers(t) && !w.Spread && w.Input == nil && contains(strings.ToLower(text), []string{"missing", "required"}) {
+	if registers(t) && !w.Spread && w.Input == nil && protocol.Says(protocol.Lacks, text) {
 		flat := w // the members may be wanted beside the object that holds them
 		flat.Spread = true
 		l.prefer(flat)
@@ -83,7 +82,7 @@ func (l *Ladder) learn(ctx context.Context, w Way, err error, t protocol.Type) {
 			l.prefer(Way{URL: w.URL, Dialect: d, Name: name})
 		}
 	}
-	for _, name := range slices.Backward(discovery.Named(text, t)) {
+	for _, name := range slices.Backward(protocol.NamesIn(text, t)) {
 		// What repeats a name that was sent is no new one.
 		echo := slices.ContainsFunc(append(w.Dialect.MethodsOf(t), l.named...), func(sent string) bool { return strings.Contains(name, sent) })
 		if echo || len(l.named) >= mostNamed {
@@ -100,7 +99,7 @@ func (l *Ladder) learn(ctx context.Context, w Way, err error, t protocol.Type) {
 // refusal forbids or misses.
 func (l *Ladder) mended(w Way, err error, t protocol.Type) []Way {
 	var ways []Way
-	if needsNothing(t) && tooMany(err) && !w.Plain() {
+	if needsNothing(t) && protocol.Says(protocol.TooMuch, Words(err)) && !w.Plain() {
 		ways = smallest(w)
 	}
 	if narrower, is := w.narrower(l.message, err); is && len(narrower.Drop) <= mostDropped {
@@ -223,7 +222,7 @@ func (l *Ladder) looks(t protocol.Type) string {
 		if text := Words(tried.Err); strings.HasPrefix(text, "<") || text != "" && !strings.ContainsAny(text[:1], "{[") && isCallError(tried.Err) {
 			notJSON++
 		}
-		if text := strings.ToLower(Words(tried.Err)); contains(text, []string{"protocol", "game type", "game_type", "version"}) {
+		if protocol.Says(protocol.OtherGame, Words(tried.Err)) {
 			elsewhere++
 		}
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/wire/discovery"
 )
 
 // Handler answers one type of message, which has been checked against its
@@ -112,7 +111,7 @@ func (e *Endpoint) open(_ context.Context, x *Exchange) error {
 		x.Request, x.unopened = e.Codec.OpenRead(x.RPC.Method, x.RPC.Params)
 	}
 	if e.AcknowledgeUnknown && x.unopened != nil && x.Type == "" {
-		if _, types := e.Takes(); x.Infer(slices.Sorted(slices.Values(types)), discovery.Fit) {
+		if _, types := e.Takes(); x.Infer(slices.Sorted(slices.Values(types))) {
 			x.unopened = nil
 		}
 	}

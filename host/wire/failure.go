@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -158,7 +156,7 @@ func Judge(err error) Verdict {
 		return Unreached
 	case errors.Is(err, jsonrpc.ErrStatus) && call.Retryable():
 		return Unreached
-	case errors.Is(err, jsonrpc.ErrStatus) && refusedByLeague(Words(err)) && call.Status < http.StatusInternalServerError:
+	case errors.Is(err, jsonrpc.ErrStatus) && protocol.Says(protocol.LeagueRefuses, Words(err)) && call.Status < http.StatusInternalServerError:
 		return Refuses
 	case errors.Is(err, jsonrpc.ErrStatus) && (call.Status < http.StatusInternalServerError || UnknownMethod(err)):
 		return Misunderstood
@@ -172,7 +170,7 @@ func judgeRefusal(r *dialect.Refusal, err error) Verdict {
 		return Misunderstood
 	case r.Retryable && r.Code != protocol.CodeInvalidMove:
 		return Unreached
-	case refusedByLeague(r.Message):
+	case protocol.Says(protocol.LeagueRefuses, r.Message):
 		return Refuses
 	}
 	switch r.Code {
@@ -204,7 +202,7 @@ func UnknownMethod(err error) bool {
 	refusal, ok := errors.AsType[*dialect.Refusal](err)
 	if !ok {
 		call, ok := errors.AsType[*jsonrpc.CallError](err)
-		return ok && errors.Is(err, jsonrpc.ErrStatus) && !call.Retryable() && (noSuchPlace(call.Status) || unknownName(Words(err)))
+		return ok && errors.Is(err, jsonrpc.ErrStatus) && !call.Retryable() && (noSuchPlace(call.Status) || protocol.Says(protocol.UnknownName, Words(err)))
 	}
 	if refusal.RPC == protocol.RPCMethodNotFound || refusal.Code == protocol.CodeUnknownMessageType {
 		return true
@@ -215,9 +213,9 @@ func UnknownMethod(err error) bool {
 	}
 	switch refusal.Code {
 	case "":
-		return noSuchPlace(refusal.Status) || unknownName(refusal.Message)
+		return noSuchPlace(refusal.Status) || protocol.Says(protocol.UnknownName, refusal.Message)
 	case protocol.CodeInternalError, protocol.CodeMissingField, protocol.CodeInvalidFieldType, protocol.CodeContextMismatch:
-		return unknownName(refusal.Message)
+		return protocol.Says(protocol.UnknownName, refusal.Message)
 	}
 	return false
 }
@@ -265,76 +263,6 @@ func Words(err error) string {
 	return text
 }
 
-var (
-	subjects = []string{
-		"method", "methods", "tool", "tools", "message type", "message_type", "messagetype", "msg_type", "message", "action", "handler", "function",
-		"command", "operation", "route", "type", "unknown_message_type", "unknown_method", "unknown_tool",
-	}
-	negations = []string{
-		"unknown", "not found", "no such", "unsupported", "not supported", "not implemented", "unrecognized", "unrecognised", "not recognized",
-		"no handler", "does not exist", "doesn't exist", "undefined", "not available", "not known", "cannot handle", "unhandled", "invalid method",
-		"invalid tool", "invalid message type", "invalid message_type", "invalid action", "unexpected", "not_found", "not registered", "not a valid",
-		"unknown_message_type", "unknown_method", "unknown_tool", "unexpected message",
-	}
-	// otherTypes are phrases with a subject in them that are about something else.
-	otherTypes = strings.NewReplacer("game type", "", "game_type", "", "query type", "", "query_type", "", "content type", "", "content-type", "")
-)
-
-// unknownName reports whether a text says that a name is not known: of a method,
-// a tool or a type of message.
-func unknownName(text string) bool {
-	text = strings.ToLower(strings.TrimSpace(text))
-	switch strings.Trim(text, ". ") {
-	case "not found", "unknown", "not implemented", "unsupported":
-		return true
-	}
-	text = otherTypes.Replace(text)
-	return contains(text, negations) && contains(text, subjects) && !contains(text, []string{"missing", "required"})
-}
-
-// Words by which a league refuses, whatever the code they come with.
-var leagueWords = []string{
-	"full", "closed", "already", "duplicate", "taken", "in use", "in progress", "has started", "not accepting", "no longer", "banned", "blocked", "too late",
-	"finished", "ended", "capacity", "maximum", "max players", "not open", "game type", "game_type", "over",
-}
-
-// refusedByLeague reports whether a text is a refusal by the league rather than
-// one of the form of the message.
-func refusedByLeague(text string) bool {
-	text = strings.ToLower(text)
-	if strings.HasPrefix(text, "<") || contains(text, []string{"missing", "required", "field", "jsonrpc", "json-rpc", "validation"}) {
-		return false
-	}
-	version := contains(text, []string{"version"}) &&
-		contains(text, []string{"unsupported", "not supported", "mismatch", "incompatible", "wrong", "supported"})
-	return version || contains(text, leagueWords)
-}
-
-// BlamesForm reports whether a text, such as the reason of a rejection, blames
-// the form of a message rather than what it asks for.
-func BlamesForm(text string) bool {
-	return unknownName(text) || !refusedByLeague(text) && contains(strings.ToLower(text), []string{"missing", "required", "invalid", "malformed", "validation", "params", "schema"})
-}
-
-// contains reports whether a text holds one of the phrases as whole words. Both
-// are in lower case.
-func contains(text string, phrases []string) bool {
-	letter := func(r byte) bool { return r == '_' || unicode.IsLetter(rune(r)) }
-	return slices.ContainsFunc(phrases, func(p string) bool {
-		for at := 0; ; {
-			i := strings.Index(text[at:], p)
-			if i < 0 {
-				return false
-			}
-			start, end := at+i, at+i+len(p)
-			if (start == 0 || !letter(text[start-1])) && (end == len(text) || !letter(text[end])) {
-				return true
-			}
-			at = end
-		}
-	})
-}
-
 // acknowledges reports whether an answer that cannot be read only confirms that
 // the message has arrived.
 func acknowledges(a dialect.Answer) bool {
@@ -355,18 +283,13 @@ func acknowledges(a dialect.Answer) bool {
 	if json.Unmarshal(raw, &said) != nil || said.Type != "" && !strings.HasSuffix(said.Type, "_ACK") {
 		return false
 	}
-	switch strings.ToUpper(said.Status) {
-	case protocol.StatusAcknowledged, "ACK", "OK", "RECEIVED", "SUCCESS", "ACCEPTED", "PENDING", "QUEUED", "PROCESSING":
-		return true
-	}
-	return false
+	return protocol.Means(protocol.Receiving, said.Status)
 }
 
 // blamesID reports whether a peer says that the request's id is of the wrong
 // kind: a validator names the member, or the words do.
 func blamesID(err error) bool {
-	text := strings.ReplaceAll(strings.ToLower(Words(err)), `"id":`, "") // an answer has one of its own
-	return contains(text, []string{"body.id", "id must", "id should", "invalid id", "id:", "request id", "'id'", `"id"`}) && !contains(text, []string{"league_id", "player_id"})
+	return protocol.Says(protocol.BlamesID, Words(err))
 }
 
 // needsSession reports whether an MCP server wants to be greeted first.
@@ -376,8 +299,7 @@ func needsSession(err error) bool {
 	if ok && call.Status == http.StatusNotAcceptable || refused && refusal.Status == http.StatusNotAcceptable {
 		return true
 	}
-	text := strings.ToLower(Words(err))
-	return contains(text, []string{"session", "event-stream", "not initialized", "not acceptable", "initialization"})
+	return protocol.Says(protocol.WantsSession, Words(err))
 }
 
 // wrongPath reports whether a peer says that it takes nothing at a path, rather
@@ -393,7 +315,5 @@ func wrongPath(err error) bool {
 	if status >= 300 && status < 400 {
 		return true
 	}
-	text := strings.ToLower(Words(err))
-	return noSuchPlace(status) && status != http.StatusNotImplemented &&
-		!contains(text, []string{"tool", "message type", "message_type", "unknown method", "type", "handler", "method not found"})
+	return noSuchPlace(status) && status != http.StatusNotImplemented && !protocol.Says(protocol.NamesMessage, Words(err))
 }

@@ -134,7 +134,7 @@ func TestBlamesForm(t *testing.T) {
 		"go away":                              false,
 		"invalidated by the organiser":         false, // no whole word
 	} {
-		if got := wire.BlamesForm(text); got != want {
+		if got := protocol.Says(protocol.BlamesForm, text); got != want {
 			t.Errorf("%q blames the form: %t, want %t", text, got, want)
 		}
 	}

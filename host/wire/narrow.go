@@ -19,17 +19,11 @@ const mostNarrowings = 6
 // mostDropped limits how many members a ladder leaves out.
 const mostDropped = 16
 
-// forbids are the phrases by which validators refuse members.
-var forbids = []string{
-	"extra inputs are not permitted", "extra fields not permitted", "extra_forbidden", "unexpected keyword argument", "unexpected keyword arguments",
-	"additional properties are not allowed", "unknown field", "unknown fields", "unexpected field", "unexpected fields", "unexpected property", "unrecognized field",
-}
-
 // narrower returns the way without the members of the message that the refusal
 // forbids; false where it forbids none.
 func (w Way) narrower(m protocol.Message, err error) (Way, bool) {
 	text := Words(err)
-	if !contains(strings.ToLower(text), forbids) || w.Plain() {
+	if !protocol.Says(protocol.Forbids, text) || w.Plain() {
 		return w, false
 	}
 	raw, failed := protocol.Encode(m)
@@ -38,7 +32,7 @@ func (w Way) narrower(m protocol.Message, err error) (Way, bool) {
 	}
 	drop := slices.Clone(w.Drop)
 	for finding := range strings.SplitSeq(text, ";") {
-		drop = append(drop, forbidden(finding, namesIn(raw, nil))...)
+		drop = append(drop, protocol.Forbidden(finding, namesIn(raw, nil))...)
 	}
 	slices.Sort(drop)
 	drop = slices.Compact(drop)
@@ -61,30 +55,6 @@ func smallest(w Way) []Way {
 
 // needsNothing reports whether a type of message says all by its name.
 func needsNothing(t protocol.Type) bool { return t == protocol.TypeStartLeague }
-
-// tooMany reports whether a function is given more parameters than it takes.
-func tooMany(err error) bool {
-	text := strings.ToLower(Words(err))
-	return contains(text, forbids) || contains(text, []string{"positional argument", "positional arguments"}) && contains(text, []string{"given"})
-}
-
-// forbidden returns the names that a finding forbids: the last one of the path
-// before it, or those that follow it.
-func forbidden(finding string, names []string) []string {
-	lower := strings.ToLower(finding)
-	at := slices.IndexFunc(forbids, func(phrase string) bool { return contains(lower, []string{phrase}) })
-	if at < 0 {
-		return nil
-	}
-	before, after, _ := strings.Cut(lower, forbids[at])
-	if path, _, is := strings.Cut(before, ":"); is {
-		steps := strings.Split(path, ".")
-		if last := strings.TrimSpace(steps[len(steps)-1]); slices.Contains(names, last) {
-			return []string{last}
-		}
-	}
-	return slices.DeleteFunc(names, func(name string) bool { return !contains(after, []string{name}) })
-}
 
 // namesIn appends the names of the members of an object and of the objects in it.
 func namesIn(raw jsontext.Value, names []string) []string {

@@ -50,7 +50,7 @@ func TestAPlayerMayServeAnotherWrappingThanItRegistersIn(t *testing.T) {
 	}
 	before := requests
 	answer, err := c.Call(t.Context(), p, &protocol.ChooseParityCall{Header: head(protocol.TypeChooseParityCall), PlayerID: "P01"})
-	if err != nil || dialect.Chosen(answer.(*protocol.ChooseParityResponse)) != protocol.Even {
+	if err != nil || answer.(*protocol.ChooseParityResponse).Chosen() != protocol.Even {
 		t.Errorf("%+v, %v", answer, err)
 	}
 	if requests != before+1 {

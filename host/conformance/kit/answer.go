@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -12,12 +13,24 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // Fields are the members of a message as they stand on the wire.
 type Fields map[string]json.RawMessage
+
+// Doc returns the members as an object of host/rawjson, sorted by name.
+func (f Fields) Doc() rawjson.Object {
+	doc := make(rawjson.Object, 0, len(f))
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		doc = append(doc, rawjson.Member{Name: name, Value: jsontext.Value(f[name])})
+	}
+	return doc
+}
 
 // Text returns a member that is a string, "" otherwise.
 func (f Fields) Text(name string) string {
@@ -284,24 +297,15 @@ func (a *Answer) readable() bool {
 	return rpc || a.Document.Has("result") || protocol.Type(a.Message.Text("message_type")) != ""
 }
 
-// The states with which answers acknowledge, and with which they refuse, in
-// lower case. A state that begins with one of refusing refuses as well, as in
-// unknown_message_type.
-var (
-	acknowledging = []string{"acknowledged", "ack", "ok", "received", "success", "accepted", "recorded", "registered"}
-	refusing      = []string{"error", "rejected", "refused", "failed", "failure", "unknown", "invalid", "unsupported", "unauthorized", "not_found"}
-)
-
 // saysNo reports whether a message is a refusal by its own members.
 func saysNo(m Fields) bool {
-	status := strings.ToLower(m.Text("status"))
-	if slices.ContainsFunc(refusing, func(word string) bool { return strings.HasPrefix(status, word) }) {
+	status := m.Text("status")
+	if protocol.Means(protocol.Failing, status) || protocol.Means(protocol.Rejecting, status) {
 		return true
 	}
-	switch t := protocol.Type(m.Text("message_type")); t {
-	case protocol.TypeLeagueError, protocol.TypeGameError, "ERROR":
+	if protocol.Type(m.Text("message_type")).Refuses() {
 		// The name alone may be an echo of what is acknowledged.
-		return !slices.Contains(acknowledging, status)
+		return !protocol.Means(protocol.Receiving, status)
 	}
 	return string(m["success"]) == "false" && !m.Has("query_type")
 }
@@ -330,17 +334,11 @@ func firstBytes(b []byte) string { return Printable(b[:min(len(b), 200)]) }
 // UnknownMessage reports whether the answer refuses because the agent does not
 // know the method or the type of the message.
 func (a *Answer) UnknownMessage() bool {
-	reason := strings.ToLower(a.Reason + " " + a.Message.Text("status"))
 	if !a.Refused {
 		return false
 	}
-	for _, words := range []string{
-		"unknown method", "unknown_method", "unknown message", "unknown_message", "unknown type", "unknown_type", "unknown tool", "unknown_tool",
-		"method not found", "not supported", "unsupported message",
-	} {
-		if strings.Contains(reason, words) {
-			return true
-		}
+	if protocol.Says(protocol.UnknownName, a.Reason) || protocol.Says(protocol.UnknownName, a.Message.Text("status")) {
+		return true
 	}
 	if a.Plain && (a.Status == http.StatusNotFound || a.Status == http.StatusMethodNotAllowed) {
 		return true

@@ -312,7 +312,7 @@ func (t T) joinsByTheBook(a *member, typ protocol.Type, idName string) {
 	t.Show("the manager", a.first.Body)
 	t.Accepted(a.first, typ)
 	f := a.first.Message
-	if !dialect.Accepted(f.Text("status")) {
+	if !protocol.Means(protocol.Enrolling, f.Text("status")) {
 		t.Fail("status is %s, want ACCEPTED", f.Shown("status"))
 	}
 	for _, name := range []string{idName, "auth_token", "league_id"} {

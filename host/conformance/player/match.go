@@ -12,6 +12,7 @@ import (
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
 	"github.com/strategylab/strategylab/host/trace"
 )
 
@@ -135,16 +136,8 @@ func joins(a *kit.Answer) bool {
 	if m, ok := a.Read(protocol.TypeGameInvitation).(*protocol.GameJoinAck); ok && m.Accept.Value() {
 		return true
 	}
-	for _, name := range []string{"accept", "accepted"} {
-		if a.Message.Has(name) {
-			return string(a.Message[name]) == "true"
-		}
-	}
-	switch a.Message.Text("status") {
-	case protocol.StatusAccepted, "ACK", "RECEIVED":
-		return true
-	}
-	return false
+	joins, _ := protocol.Joins(a.Message.Doc())
+	return joins
 }
 
 // choiceIn returns the choice in an answer, "" without one.
@@ -152,12 +145,8 @@ func choiceIn(a *kit.Answer) protocol.Choice {
 	if m, ok := a.Read(protocol.TypeChooseParityCall).(*protocol.ChooseParityResponse); ok && m.ParityChoice.Valid() {
 		return m.ParityChoice
 	}
-	for _, name := range []string{"parity_choice", "choice"} {
-		if c := protocol.Choice(a.Message.Text(name)); c != "" {
-			return c
-		}
-	}
-	return ""
+	m, _ := protocol.Find(a.Message.Doc(), "parity_choice", `"`)
+	return protocol.Choice(rawjson.Text(m.Value))
 }
 
 // invited begins a match and returns the player's answer, which accepts.

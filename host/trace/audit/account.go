@@ -66,13 +66,13 @@ func (e *Evidence) interpret(m *Match, at int, x *trace.Exchange) {
 		a, ok := x.Answer.(*protocol.ChooseParityResponse)
 		m.commits(player, r, a)
 		if ok && x.Status < 300 {
-			m.answered(answer{player, dialect.Chosen(a), len(m.calls) - 1, x.Latency, m.byTheBook(x, a, player)})
+			m.answered(answer{player, a.Chosen(), len(m.calls) - 1, x.Latency, m.byTheBook(x, a, player)})
 		}
 	case *protocol.ChooseParityResponse:
 		if x.Refused != nil || x.Failure != "" {
 			return
 		}
-		a := answer{player: e.playerOf(m, x), choice: dialect.Chosen(r), call: -1}
+		a := answer{player: e.playerOf(m, x), choice: r.Chosen(), call: -1}
 		m.adds(a.player, r.DrawNonce)
 		for i, call := range m.calls {
 			if call.player == a.player {
@@ -128,15 +128,12 @@ func (m *Match) byTheBook(x *trace.Exchange, a *protocol.ChooseParityResponse, p
 	return false
 }
 
-// nobodyWords are what referees write for a winner that does not exist.
-var nobodyWords = []string{"", "DRAW", "TIE", "NONE", "NULL", "NOBODY", "N/A"}
-
 // setWinner reads the member that names the winner.
 func (t *Result) setWinner(m *Match, known map[string]bool, winner protocol.Opt[string]) {
 	name, named := winner.Get()
 	switch {
 	case !named && winner != protocol.Null[string]():
-	case slices.Contains(nobodyWords, strings.ToUpper(name)):
+	case protocol.Means(protocol.Nobody, name):
 		t.Decided = true
 	case m.has(name):
 		t.Winner, t.Decided = name, true
@@ -147,10 +144,12 @@ func (t *Result) setWinner(m *Match, known map[string]bool, winner protocol.Opt[
 
 // setStatus reads the status in the words of the protocol; others are unknown.
 func (t *Result) setStatus(stated string) {
-	switch s := strings.ToUpper(stated); s {
-	case protocol.StatusWin, protocol.StatusDraw, protocol.StatusTechnicalLoss:
+	switch s := strings.ToUpper(stated); {
+	case s == protocol.StatusTechnicalLoss:
 		t.Status = s
-	case "TIE":
+	case protocol.Means(protocol.Winning, s):
+		t.Status = protocol.StatusWin
+	case protocol.Means(protocol.Drawing, s):
 		t.Status = protocol.StatusDraw
 	}
 	t.whole = t.Status != "" && t.Decided
@@ -196,14 +195,14 @@ func (e *Evidence) told(m *Match, r *protocol.GameOver, self string) Result {
 		stated, winner, atFault, t.Parity = g.Status, g.WinnerPlayerID, g.TechnicalLossPlayerIDs, g.NumberParity.Value()
 	}
 	t.setWinner(m, e.people.known, winner)
-	switch strings.ToUpper(stated) {
-	case "LOSS", "LOSE", "LOST":
+	switch {
+	case protocol.Means(protocol.Losing, stated):
 		stated = protocol.StatusWin
 		if t.Winner == "" {
 			t.Winner = m.other(self)
 			t.Decided = t.Winner != ""
 		}
-	case protocol.StatusWin:
+	case protocol.Means(protocol.Winning, stated):
 		if t.Winner == "" {
 			if t.Decided = personal(r) && m.has(self); t.Decided {
 				t.Winner = self

@@ -25,12 +25,12 @@ func TestFitTellsMessagesApart(t *testing.T) {
 		"notify_match_result": protocol.TypeGameOver, "game_over": protocol.TypeGameOver,
 		"notify_standings": protocol.TypeLeagueStandingsUpdate, "update_standings": protocol.TypeLeagueStandingsUpdate,
 	} {
-		best := slices.MaxFunc(types, func(a, b protocol.Type) int { return discovery.Fit(name, a) - discovery.Fit(name, b) })
-		if best != want || discovery.Fit(name, want) <= 0 {
-			t.Errorf("%s fits %s best (%d), want %s (%d)", name, best, discovery.Fit(name, best), want, discovery.Fit(name, want))
+		best := slices.MaxFunc(types, func(a, b protocol.Type) int { return protocol.Fit(name, a) - protocol.Fit(name, b) })
+		if best != want || protocol.Fit(name, want) <= 0 {
+			t.Errorf("%s fits %s best (%d), want %s (%d)", name, best, protocol.Fit(name, best), want, protocol.Fit(name, want))
 		}
 	}
-	if fit := discovery.Fit("health", protocol.TypeLeagueRegisterRequest); fit > 0 {
+	if fit := protocol.Fit("health", protocol.TypeLeagueRegisterRequest); fit > 0 {
 		t.Errorf("health fits a registration: %d", fit)
 	}
 }

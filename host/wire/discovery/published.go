@@ -43,7 +43,7 @@ func ReadTools(result jsontext.Value) (Toolbox, bool) {
 
 // For returns the tool that takes a type of message.
 func (b Toolbox) For(t protocol.Type) (Tool, bool) {
-	if at := Best(t, b.Names()); at >= 0 {
+	if at := protocol.Best(t, b.Names()); at >= 0 {
 		return b[at], true
 	}
 	return Tool{}, false
@@ -128,7 +128,7 @@ func (o Operation) JSONRPC() bool {
 	if declared.Get("method") != nil {
 		return true
 	}
-	words := wordsOf(o.Path)
+	words := protocol.WordsOf(o.Path)
 	return len(declared) == 0 && slices.ContainsFunc(words, func(w string) bool { return w == "mcp" || w == "rpc" || w == "jsonrpc" })
 }
 
@@ -138,9 +138,11 @@ var general = []string{"api", "rpc", "jsonrpc", "mcp", "league", "manager", "age
 // Anything reports whether an operation may take any message: its body is not
 // described, and its path names no action.
 func (o Operation) Anything() bool {
-	return len(o.Body.properties()) == 0 && !slices.ContainsFunc(wordsOf(o.Path), func(w string) bool { return !slices.Contains(general, w) })
+	return len(o.Body.properties()) == 0 && !slices.ContainsFunc(protocol.WordsOf(o.Path), func(w string) bool { return !slices.Contains(general, w) })
 }
 
 // Fit returns how well an operation fits a type of message, by its path or its
 // name.
-func (o Operation) Fit(t protocol.Type) int { return max(Fit(o.Path, t), Fit(o.Name, t)) }
+func (o Operation) Fit(t protocol.Type) int {
+	return max(protocol.Fit(o.Path, t), protocol.Fit(o.Name, t))
+}

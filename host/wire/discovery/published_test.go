@@ -85,7 +85,7 @@ func TestNamed(t *testing.T) {
 		``:                                                                                nil,
 		"join_a join_b join_c join_d":                                                     {"join_a", "join_b", "join_c"},
 	} {
-		if diff := cmp.Diff(want, discovery.Named(text, protocol.TypeLeagueRegisterRequest)); diff != "" {
+		if diff := cmp.Diff(want, protocol.NamesIn(text, protocol.TypeLeagueRegisterRequest)); diff != "" {
 			t.Errorf("%q (-want +got)\n%s", text, diff)
 		}
 	}
@@ -96,10 +96,10 @@ func TestNamed(t *testing.T) {
 func TestNamesInAnySpelling(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"choose_parity", "chooseParity", "ChooseParity", "choose-parity", "choose.parity", "CHOOSE_PARITY", "/choose/parity/"} {
-		if discovery.Fit(name, protocol.TypeChooseParityCall) <= 0 {
+		if protocol.Fit(name, protocol.TypeChooseParityCall) <= 0 {
 			t.Errorf("%s is no call for a choice", name)
 		}
-		if fit := discovery.Fit(name, protocol.TypeGameOver); fit > 0 {
+		if fit := protocol.Fit(name, protocol.TypeGameOver); fit > 0 {
 			t.Errorf("%s is a result (%d)", name, fit)
 		}
 	}
@@ -107,6 +107,6 @@ func TestNamesInAnySpelling(t *testing.T) {
 
 func ExampleBest() {
 	names := []string{"list_players", "registerTeam", "unregister"}
-	fmt.Println(discovery.Best(protocol.TypeLeagueRegisterRequest, names), discovery.Best(protocol.TypeGameInvitation, names))
+	fmt.Println(protocol.Best(protocol.TypeLeagueRegisterRequest, names), protocol.Best(protocol.TypeGameInvitation, names))
 	// Output: 1 -1
 }

@@ -1,12 +1,19 @@
+// Package discovery reads what a peer publishes about itself: the tools of an
+// MCP server with the schemas of their arguments, and the paths of a server
+// that describes itself by OpenAPI. It says which of them fits a message, and fills
+// the arguments that a schema declares from a message. It does no I/O; every
+// function is safe for concurrent use.
 package discovery
 
 import (
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
@@ -22,12 +29,6 @@ func NewSchema(raw jsontext.Value) Schema { return Schema{raw, raw} }
 
 // maxDepth limits the objects in objects, and the references, of a schema.
 const maxDepth = 5
-
-// wholes are the names of members that hold the message itself.
-var wholes = []string{"message", "request", "payload", "envelope", "params", "data", "body", "msg", "registration", "arguments", "input"}
-
-// metas are the names of members that hold what an agent says of itself.
-var metas = []string{"player_meta", "referee_meta", "meta", "metadata", "player", "referee", "agent", "player_info", "referee_info", "agent_meta", "info"}
 
 // Empty reports whether a schema declares no member.
 func (s Schema) Empty() bool { return len(s.properties()) == 0 }
@@ -47,6 +48,44 @@ func (s Schema) Fill(message jsontext.Value) (jsontext.Value, error) {
 		return Spread(message), nil
 	}
 	return s.fill(&source{doc: doc, flat: flatten(doc), left: mostMembers}, 0).Encode(), nil
+}
+
+// flatten returns the fields of a message and of the description of an agent in
+// it, and what follows from them.
+func flatten(doc rawjson.Object) rawjson.Object {
+	flat := slices.Clone(doc)
+	for _, meta := range []string{"player_meta", "referee_meta", "game_result", "context"} {
+		inner, err := rawjson.Split(doc.Get(meta))
+		if err != nil {
+			continue
+		}
+		for _, m := range inner {
+			if flat.Get(m.Name) == nil {
+				flat = append(flat, m)
+			}
+		}
+	}
+	role, id, err := protocol.ParseSender(doc.Text("sender"))
+	if err != nil {
+		return flat
+	}
+	add := func(name, text string) {
+		if flat.Get(name) == nil && text != "" {
+			flat = append(flat, rawjson.Member{Name: name, Value: rawjson.Quote(text)})
+		}
+	}
+	if role == protocol.RolePlayer || role == protocol.RoleReferee {
+		add(string(role)+"_id", id)
+		add("agent_type", string(role))
+		add("role", string(role))
+	}
+	if at, err := url.Parse(flat.Text("contact_endpoint")); err == nil && at.Host != "" {
+		add("host", at.Hostname())
+		if _, err := strconv.Atoi(at.Port()); err == nil && flat.Get("port") == nil {
+			flat = append(flat, rawjson.Member{Name: "port", Value: jsontext.Value(at.Port())})
+		}
+	}
+	return flat
 }
 
 // source is the message that members are filled from.
@@ -70,7 +109,7 @@ func Spread(message jsontext.Value) jsontext.Value {
 	out := slices.Clone(doc)
 	for _, name := range []string{"display_name", "name", "contact_endpoint", "endpoint", "version", "protocol_version", "game_types"} {
 		if out.Get(name) == nil {
-			if v := valueOf(flat, name); v != nil {
+			if v := protocol.ValueFor(flat, name); v != nil {
 				out = append(out, rawjson.Member{Name: name, Value: v})
 			}
 		}
@@ -89,13 +128,13 @@ func Add(object, message jsontext.Value, names []string) jsontext.Value {
 	}
 	flat := flatten(whole)
 	for _, name := range names {
-		v := valueOf(flat, name)
+		v := protocol.ValueFor(flat, name)
 		switch {
 		case doc.Get(name) != nil:
 			continue
-		case v == nil && slices.Contains(metas, name):
+		case v == nil && protocol.HoldsMeta(name):
 			v = whole.First("player_meta", "referee_meta")
-		case v == nil && slices.Contains(wholes, name):
+		case v == nil && protocol.HoldsMessage(name):
 			v = message
 		}
 		if v != nil {
@@ -114,7 +153,7 @@ func (s Schema) fill(from *source, depth int) rawjson.Object {
 			break
 		}
 		inner := Schema{p.Value, s.root}.resolve(0)
-		v := valueOf(from.flat, p.Name)
+		v := protocol.ValueFor(from.flat, p.Name)
 		if inner.kind() == "object" {
 			v = inner.object(p.Name, from, depth)
 		}
@@ -144,9 +183,9 @@ func (s Schema) object(name string, from *source, depth int) jsontext.Value {
 		}
 	case own != nil:
 		return own
-	case slices.Contains(metas, name):
+	case protocol.HoldsMeta(name):
 		return from.doc.First("player_meta", "referee_meta")
-	case slices.Contains(wholes, name):
+	case protocol.HoldsMessage(name):
 		return from.doc.Encode()
 	}
 	return nil

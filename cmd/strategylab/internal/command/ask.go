@@ -190,7 +190,7 @@ func refused(o *wire.Outcome) bool {
 // or because that runs.
 func waits(err error) bool {
 	b := dialect.FindBeginning([]byte(wire.Words(err)))
-	return b == dialect.TooFew || b == dialect.Already
+	return b == protocol.TooFew || b == protocol.Already
 }
 
 // judgeStart judges an answer to a start that is no refusal by its form: any that
@@ -201,11 +201,11 @@ func (in *inquiry) judgeStart(o *wire.Outcome) wire.Verdict {
 		said = o.Answer.Raw
 	}
 	switch b := dialect.FindBeginning(said); {
-	case b == dialect.Begun:
+	case b == protocol.Begun:
 		return wire.Understood
-	case b == dialect.Unsaid && o.Answer != nil:
+	case b == protocol.Unsaid && o.Answer != nil:
 		return wire.Understood
-	case b == dialect.Unsaid:
+	case b == protocol.Unsaid:
 		return wire.Misunderstood // a page
 	default:
 		o.Err = &dialect.Refusal{Message: dialect.Words(said)}
@@ -370,20 +370,11 @@ func blame(err error) subject {
 	if _, refused := errors.AsType[*dialect.Refusal](err); !refused && !errors.Is(err, jsonrpc.ErrStatus) {
 		return nobody
 	}
-	text := strings.ToLower(wire.Words(err))
-	says := func(words ...string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
-	}
-	denied := says("not found", "unknown", "mismatch", "does not exist", "no such", "not registered", "unregistered", "invalid", "wrong", "not allowed", "only", "unauthorized", "must be", "not authorized", "unrecognized")
-	switch {
-	case dialect.CodeOf(err) == protocol.CodeLeagueNotFound:
+	switch text := wire.Words(err); {
+	case dialect.CodeOf(err) == protocol.CodeLeagueNotFound, protocol.Says(protocol.BlamesLeague, text):
 		return league
-	case !denied || says("type", "method", "tool", "argument"):
-		return nobody
-	case says("sender", "not registered", "unregistered", "launcher", "agent", "caller"):
+	case protocol.Says(protocol.BlamesSender, text):
 		return sender
-	case says("league") && says("not found", "unknown", "mismatch", "does not exist", "no such", "league_id", "league id"):
-		return league
 	}
 	return nobody
 }

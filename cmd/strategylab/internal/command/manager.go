@@ -55,9 +55,9 @@ func Remedy(c *cli.Context, err error) error {
 func ExplainStart(c *cli.Context, err error) error {
 	words := wire.Words(err)
 	switch dialect.FindBeginning([]byte(words)) {
-	case dialect.TooFew:
+	case protocol.TooFew:
 		return fmt.Errorf("the league waits for more agents and was not started; the manager says: %q", words)
-	case dialect.Already:
+	case protocol.Already:
 		return fmt.Errorf("the league has started already; the manager says: %q", words)
 	}
 	if !wire.Answered(err) {

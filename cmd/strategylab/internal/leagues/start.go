@@ -45,7 +45,7 @@ func startLeague(p *command.Process, c *cli.Context) error {
 		return err
 	}
 	fmt.Fprintf(p.Stdout, "the manager accepted %s: %s\n", told.How, shown(told.Raw))
-	if dialect.FindBeginning(told.Raw) == dialect.Unsaid {
+	if dialect.FindBeginning(told.Raw) == protocol.Unsaid {
 		_, err = fmt.Fprintln(p.Stdout, "it does not say that the league has started; if nobody is called, look whether it has more ways to start it")
 	}
 	return err

@@ -1,16 +1,9 @@
-// Package discovery reads what a peer publishes about itself: the tools of an
-// MCP server with the schemas of their arguments, and the paths of a server
-// that describes itself by OpenAPI. It says which name fits a message, and fills
-// the arguments that a schema declares from a message. It does no I/O; every
-// function is safe for concurrent use.
-package discovery
+package protocol
 
 import (
 	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/strategylab/strategylab/host/protocol"
 )
 
 // profile describes the names under which programs take a type of message.
@@ -27,45 +20,45 @@ var (
 )
 
 // profiles are what the names seen in real leagues have in common.
-var profiles = map[protocol.Type]profile{
-	protocol.TypeLeagueRegisterRequest: {
+var profiles = map[Type]profile{
+	TypeLeagueRegisterRequest: {
 		all: [][]string{registers}, not: append([]string{"referee", "ref", "referees", "game", "match"}, answers...),
 		plus: []string{"player", "league", "agent", "team", "register", "players"},
 	},
-	protocol.TypeRefereeRegisterRequest: {
+	TypeRefereeRegisterRequest: {
 		all: [][]string{registers, {"referee", "ref", "referees", "agent"}}, not: answers, plus: []string{"register", "referee"},
 	},
-	protocol.TypeGameInvitation: {
+	TypeGameInvitation: {
 		all: [][]string{{"invite", "invitation", "invited", "join"}}, not: append([]string{"league", "choose", "over"}, answers...),
 		plus: []string{"game", "match", "invitation", "receive", "handle"},
 	},
-	protocol.TypeChooseParityCall: {
+	TypeChooseParityCall: {
 		all: [][]string{{"parity", "choose", "choice", "move"}}, not: answers, plus: []string{"parity", "choose", "call"},
 	},
-	protocol.TypeGameOver: {
+	TypeGameOver: {
 		all:  [][]string{append([]string{"result", "results"}, ends...)},
 		not:  append([]string{"league", "round", "report", "tournament", "standings", "registration", "register"}, answers...),
 		plus: []string{"game", "match", "notify", "receive", "over"},
 	},
-	protocol.TypeGameError: {
+	TypeGameError: {
 		all: [][]string{{"error", "fault", "failure"}}, not: append([]string{"league"}, answers...), plus: []string{"game", "match"},
 	},
-	protocol.TypeRoundAnnouncement: {
+	TypeRoundAnnouncement: {
 		all: [][]string{{"round"}}, not: slices.Concat(ends, answers, []string{"result", "results"}),
 		plus: []string{"announce", "announcement", "notify", "start", "new"},
 	},
-	protocol.TypeRoundCompleted:        {all: [][]string{{"round"}, ends}, not: answers},
-	protocol.TypeLeagueStandingsUpdate: {all: [][]string{{"standings", "standing", "table", "ranking"}}, not: answers, plus: []string{"update", "notify"}},
-	protocol.TypeLeagueCompleted:       {all: [][]string{{"league", "tournament", "season"}, ends}, not: append([]string{"registration", "register", "round", "match", "game"}, answers...)},
-	protocol.TypeMatchResultReport: {
+	TypeRoundCompleted:        {all: [][]string{{"round"}, ends}, not: answers},
+	TypeLeagueStandingsUpdate: {all: [][]string{{"standings", "standing", "table", "ranking"}}, not: answers, plus: []string{"update", "notify"}},
+	TypeLeagueCompleted:       {all: [][]string{{"league", "tournament", "season"}, ends}, not: append([]string{"registration", "register", "round", "match", "game"}, answers...)},
+	TypeMatchResultReport: {
 		all: [][]string{{"report", "result", "results"}}, not: append([]string{"get", "ack", "list", "round", "notify"}, "response"),
 		plus: []string{"match", "report", "result", "game"},
 	},
-	protocol.TypeStartLeague: {
+	TypeStartLeague: {
 		all: [][]string{{"start", "begin", "launch", "run"}}, not: append([]string{"match", "game", "round"}, answers...),
 		plus: []string{"league", "tournament", "season", "start"},
 	},
-	protocol.TypeLeagueQuery: {all: [][]string{{"query"}}, not: []string{"response", "ack"}, plus: []string{"league"}},
+	TypeLeagueQuery: {all: [][]string{{"query"}}, not: []string{"response", "ack"}, plus: []string{"league"}},
 }
 
 // exact outranks every other fit: the name is one of the protocol's own.
@@ -73,10 +66,10 @@ const exact = 100
 
 // Fit returns how well the name of a method, a tool or a path fits a type of
 // message: 0 where it does not, more for a better fit.
-func Fit(name string, t protocol.Type) int {
-	words := wordsOf(name)
+func Fit(name string, t Type) int {
+	words := WordsOf(name)
 	joined := strings.Join(words, "_")
-	about, _ := protocol.Describe(t)
+	about, _ := Describe(t)
 	for _, known := range about.Names {
 		if strings.ToLower(known) == joined {
 			return exact
@@ -107,7 +100,7 @@ func Fit(name string, t protocol.Type) int {
 
 // Best returns the index of the name that fits a type of message best, the
 // first of several; -1 where none fits.
-func Best(t protocol.Type, names []string) int {
+func Best(t Type, names []string) int {
 	best, most := -1, 0
 	for i, name := range names {
 		if fit := Fit(name, t); fit > most {
@@ -117,42 +110,18 @@ func Best(t protocol.Type, names []string) int {
 	return best
 }
 
-// Named returns the names in a text of a peer, such as a list of its methods,
+// NamesIn returns the names in a text of a peer, such as a list of its methods,
 // that fit a type of message, the best first and at most three.
-func Named(text string, t protocol.Type) []string {
+func NamesIn(text string, t Type) []string {
 	var found []string
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-./", r)
 	}) {
 		word = strings.Trim(word, "./-")
-		if len(wordsOf(word)) > 1 && Fit(word, t) > 0 && !slices.Contains(found, word) {
+		if len(WordsOf(word)) > 1 && Fit(word, t) > 0 && !slices.Contains(found, word) {
 			found = append(found, word)
 		}
 	}
 	slices.SortStableFunc(found, func(a, b string) int { return Fit(b, t) - Fit(a, t) })
 	return found[:min(len(found), 3)]
-}
-
-// wordsOf splits a name where its case or its punctuation changes.
-func wordsOf(name string) []string {
-	var words []string
-	start, before := 0, ' '
-	end := func(at int) {
-		if at > start {
-			words = append(words, strings.ToLower(name[start:at]))
-		}
-		start = at
-	}
-	for i, r := range name {
-		switch {
-		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
-			end(i)
-			start = i + len(string(r))
-		case unicode.IsUpper(r) && unicode.IsLower(before):
-			end(i)
-		}
-		before = r
-	}
-	end(len(name))
-	return words
 }

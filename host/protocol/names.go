@@ -1,0 +1,242 @@
+package protocol
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/rawjson"
+)
+
+// A naming is what programs call one member of the protocol's messages.
+type naming struct {
+	field  string   // by the book
+	others []string // other names of it, the commonest first
+	inner  []string // names that mean it only in an object about one agent or match
+	words  []string // a name with one of these words means it where no name does
+	not    []string // ... unless it has one of these
+}
+
+// namings holds every other name that our agents read, and write for a peer that asks
+// for it. Case and punctuation make no difference: matchId and MatchID are match_id.
+// Whatever else reads or writes a name of others does it through this table.
+var namings = []naming{
+	{
+		field: "display_name", others: []string{"name", "player_name", "team_name", "agent_name", "referee_name", "bot_name", "nickname", "username", "team"},
+		words: []string{"name", "nickname"}, not: []string{"league", "game", "opponent", "match", "tool"},
+	},
+	{
+		field: "contact_endpoint", others: []string{
+			"endpoint", "url", "endpoint_url", "contact_url", "callback_url", "callback", "base_url", "address", "uri", "player_endpoint", "referee_endpoint",
+			"agent_endpoint", "mcp_endpoint", "mcp_url", "contact", "player_url", "referee_url", "agent_url", "server_url",
+		},
+		words: []string{"url", "uri", "endpoint", "address", "callback", "webhook", "contact"}, not: []string{"opponent", "league", "manager", "email"},
+	},
+	{
+		field: "version", others: []string{"agent_version", "player_version", "referee_version", "software_version"},
+		words: []string{"version"}, not: []string{"protocol"},
+	},
+	{field: "game_types", others: []string{"games", "supported_games", "game_type", "supported_game_types", "game"}, words: []string{"games"}},
+	{field: "max_concurrent_matches", others: []string{"capacity", "max_matches", "max_concurrent"}},
+	{field: "player_meta", others: []string{"meta", "metadata", "player", "agent", "player_info", "agent_info", "agent_meta", "info"}},
+	{field: "referee_meta", others: []string{"meta", "metadata", "referee", "agent", "referee_info", "agent_info", "agent_meta", "info"}},
+	{
+		field: "player_id", others: []string{"agent_id", "assigned_id", "assigned_player_id", "to_player", "recipient_id"},
+		inner: []string{"id", "requested_id", "desired_id", "preferred_id"},
+	},
+	{field: "referee_id", others: []string{"agent_id", "assigned_id"}, inner: []string{"id", "requested_id", "desired_id", "preferred_id"}},
+	{field: "message_type", others: []string{"type", "msg_type", "action", "event"}},
+	{field: "sender", others: []string{"from", "from_agent", "sender_id"}},
+	{field: "timestamp", others: []string{"time", "sent_at", "created_at"}},
+	{field: "conversation_id", others: []string{"conversation", "correlation_id", "conv_id"}},
+	{field: "auth_token", others: []string{"token", "auth", "match_token"}},
+	{field: "league_id", others: []string{"league", "tournament_id"}},
+	{
+		field: "round_id", others: []string{"round", "round_number", "round_no"},
+		words: []string{"round"}, not: []string{"total", "rounds"},
+	},
+	{
+		field: "match_id", others: []string{"game_id", "match", "session_id", "game_session_id"}, inner: []string{"id"},
+		words: []string{"match"}, not: []string{"result", "status", "type"},
+	},
+	{
+		field: "opponent_id", others: []string{"opponent", "opponent_player_id", "opponent_name"},
+		words: []string{"opponent"}, not: []string{"name", "choice", "url", "endpoint"},
+	},
+	{field: "role_in_match", others: []string{"role", "player_role", "side"}},
+	{field: "game_type"},
+	{field: "accept", others: []string{"accepted", "joined"}},
+	{field: "parity_choice", others: []string{"choice"}},
+	{field: "game_result", others: []string{"result"}},
+	{field: "drawn_number", others: []string{"number", "random_number"}},
+	{field: "points_earned", others: []string{"points", "score"}},
+	{field: "your_choice", others: []string{"my_choice", "player_choice"}},
+	{field: "opponent_choice", others: []string{"other_choice"}},
+	{field: "result", others: []string{"outcome"}},
+	{field: "winner", others: []string{"winner_id", "winner_player_id"}},
+	{field: "winner_player_id", others: []string{"winner", "winner_id"}},
+	{field: "score", others: []string{"scores", "points"}},
+	{field: "choices", others: []string{"player_choices"}},
+	{field: "player_A_id", others: []string{"player1_id", "player_1_id", "player_A", "player_a", "player1"}},
+	{field: "player_B_id", others: []string{"player2_id", "player_2_id", "player_B", "player_b", "player2"}},
+	{field: "player_A_endpoint", others: []string{"player1_endpoint", "player_1_endpoint", "endpoint_a"}},
+	{field: "player_B_endpoint", others: []string{"player2_endpoint", "player_2_endpoint", "endpoint_b"}},
+}
+
+// names is the table with its index.
+var names = sync.OnceValue(func() map[string]*naming {
+	by := make(map[string]*naming, len(namings))
+	for i := range namings {
+		by[namings[i].field] = &namings[i]
+	}
+	return by
+})
+
+// NamesOf returns the names of a member of the protocol: its own first, then those that
+// programs of others give to it.
+func NamesOf(field string) []string {
+	all := []string{field}
+	if n := names()[field]; n != nil {
+		all = append(all, n.others...)
+	}
+	return all
+}
+
+// WordsOf splits a name where its case or its punctuation changes, in lower case.
+func WordsOf(name string) []string {
+	var words []string
+	start, before := 0, ' '
+	end := func(at int) {
+		if at > start {
+			words = append(words, strings.ToLower(name[start:at]))
+		}
+		start = at
+	}
+	for i, r := range name {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			end(i)
+			start = i + len(string(r))
+		case unicode.IsUpper(r) && unicode.IsLower(before):
+			end(i)
+		}
+		before = r
+	}
+	end(len(name))
+	return words
+}
+
+// plainName is the spelling in which names are compared.
+func plainName(name string) string {
+	for i := range len(name) {
+		if c := name[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' {
+			return strings.Join(WordsOf(name), "_")
+		}
+	}
+	return name
+}
+
+// Find returns the member of an object that is the field of the protocol: by its own
+// name or by another one, in any spelling. A member whose kind is not in kinds (as the
+// first characters of JSON values; none means any but null) is another thing of that
+// name. It reports whether there is one.
+func Find(doc rawjson.Object, field, kinds string) (rawjson.Member, bool) {
+	return find(doc, NamesOf(field), kinds)
+}
+
+// FindInner is [Find] in an object about one agent or one match, where shorter names
+// say enough.
+func FindInner(doc rawjson.Object, field, kinds string) (rawjson.Member, bool) {
+	all := NamesOf(field)
+	if n := names()[field]; n != nil {
+		all = append(all, n.inner...)
+	}
+	if m, found := find(doc, all, kinds); found {
+		return m, true
+	}
+	n := names()[field]
+	if n == nil || len(n.words) == 0 {
+		return rawjson.Member{}, false
+	}
+	for _, m := range doc {
+		if !KnownField(m.Name) && n.suggested(WordsOf(m.Name)) && is(m.Value, kinds) {
+			return m, true
+		}
+	}
+	return rawjson.Member{}, false
+}
+
+func find(doc rawjson.Object, all []string, kinds string) (rawjson.Member, bool) {
+	for _, name := range all {
+		wanted := plainName(name)
+		for _, m := range doc {
+			if (m.Name == name || plainName(m.Name) == wanted) && is(m.Value, kinds) {
+				return m, true
+			}
+		}
+	}
+	return rawjson.Member{}, false
+}
+
+func is(v jsontext.Value, kinds string) bool {
+	if kinds == "" {
+		return v != nil && v.Kind() != 'n'
+	}
+	return strings.IndexByte(kinds, byte(v.Kind())) >= 0
+}
+
+// ValueFor returns the value in a message for what a program calls name, in whatever
+// spelling: the member of that name, that of the field which the name stands for, or of
+// the field that a word of it suggests; nil where the message has none.
+func ValueFor(message rawjson.Object, name string) jsontext.Value {
+	if v := message.Get(name); v != nil {
+		return v
+	}
+	name = plainName(name)
+	if v := message.Get(name); v != nil {
+		return v
+	}
+	called := false
+	for i := range namings {
+		n := &namings[i]
+		if plainName(n.field) != name && !slices.Contains(n.others, name) && !slices.Contains(n.inner, name) {
+			continue
+		}
+		called = true
+		if v := message.First(append(NamesOf(n.field), n.inner...)...); v != nil {
+			return v
+		}
+	}
+	if called {
+		return nil
+	}
+	words := WordsOf(name)
+	for i := range namings {
+		if namings[i].suggested(words) {
+			return message.Get(namings[i].field)
+		}
+	}
+	return nil
+}
+
+// suggested reports whether the words of a name suggest the member.
+func (n *naming) suggested(words []string) bool {
+	in := func(list []string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(list, w) })
+	}
+	return in(n.words) && !in(n.not)
+}
+
+// holders are the names of members that hold the message itself.
+var holders = []string{"message", "request", "payload", "envelope", "params", "data", "body", "msg", "registration", "arguments", "input"}
+
+// HoldsMessage reports whether a member of that name holds a whole message.
+func HoldsMessage(name string) bool { return slices.Contains(holders, plainName(name)) }
+
+// HoldsMeta reports whether a member of that name holds what an agent says of itself.
+func HoldsMeta(name string) bool {
+	name = plainName(name)
+	return slices.Contains(NamesOf("player_meta"), name) || slices.Contains(NamesOf("referee_meta"), name)
+}

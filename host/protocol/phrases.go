@@ -1,0 +1,237 @@
+package protocol
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/strategylab/strategylab/host/rawjson"
+)
+
+// What follows reads the texts by which programs of others refuse a message or take one,
+// whatever the form in which they come. The phrases are in lower case.
+
+var (
+	subjects = []string{
+		"method", "methods", "tool", "tools", "message type", "message_type", "messagetype", "msg_type", "message", "action", "handler", "function",
+		"command", "operation", "route", "type", "unknown_message_type", "unknown_method", "unknown_tool",
+	}
+	negations = []string{
+		"unknown", "not found", "no such", "unsupported", "not supported", "not implemented", "unrecognized", "unrecognised", "not recognized",
+		"no handler", "does not exist", "doesn't exist", "undefined", "not available", "not known", "cannot handle", "unhandled", "invalid method",
+		"invalid tool", "invalid message type", "invalid message_type", "invalid action", "unexpected", "not_found", "not registered", "not a valid",
+		"unknown_message_type", "unknown_method", "unknown_tool", "unexpected message",
+	}
+	// otherTypes are phrases with a subject in them that are about something else.
+	otherTypes = strings.NewReplacer("game type", "", "game_type", "", "query type", "", "query_type", "", "content type", "", "content-type", "")
+)
+
+// leagueWords are those by which a league refuses, whatever the code they come with.
+var leagueWords = []string{
+	"full", "closed", "already", "duplicate", "taken", "in use", "in progress", "has started", "not accepting", "no longer", "banned", "blocked", "too late",
+	"finished", "ended", "capacity", "maximum", "max players", "not open", "game type", "game_type", "over",
+}
+
+// A Complaint is what a refusal is about, by its words.
+type Complaint int
+
+// The complaints.
+const (
+	UnknownName   Complaint = iota // a method, a tool or a type of message is not known
+	LeagueRefuses                  // the league refuses what the message asks for, not its form
+	BlamesForm                     // the form of the message, rather than what it asks for
+	Forbids                        // a member that the validator does not know
+	TooMuch                        // a function is given more parameters than it takes
+	Lacks                          // something is missing
+	BlamesID                       // the id of the request is of the wrong kind
+	WantsSession                   // an MCP server wants to be greeted first
+	NamesMessage                   // it speaks of methods, tools or types, not of a path
+	OtherGame                      // another game, protocol or version
+	BlamesSender                   // the sender is not one that the peer knows
+	BlamesLeague                   // the league is not one that it has
+	SaysTaken                      // somebody else has what was asked for
+)
+
+// phrases are those of the complaints that need no more than one of them.
+var phrases = map[Complaint][]string{
+	Forbids: forbids,
+	Lacks:   {"missing", "required"},
+	BlamesID: {
+		"body.id", "id must", "id should", "invalid id", "id:", "request id", "'id'", `"id"`,
+	},
+	WantsSession: {"session", "event-stream", "not initialized", "not acceptable", "initialization"},
+	NamesMessage: {"tool", "message type", "message_type", "unknown method", "type", "handler", "method not found"},
+	OtherGame:    {"protocol", "game type", "game_type", "version"},
+}
+
+// Says reports whether a text in which a program refuses a message makes a complaint.
+func Says(c Complaint, text string) bool {
+	text = strings.ToLower(strings.TrimSpace(text))
+	switch c {
+	case UnknownName:
+		switch strings.Trim(text, ". ") {
+		case "not found", "unknown", "not implemented", "unsupported":
+			return true
+		}
+		text = otherTypes.Replace(text)
+		return contains(text, negations) && contains(text, subjects) && !Says(Lacks, text)
+	case LeagueRefuses:
+		if strings.HasPrefix(text, "<") || contains(text, []string{"missing", "required", "field", "jsonrpc", "json-rpc", "validation"}) {
+			return false
+		}
+		version := contains(text, []string{"version"}) &&
+			contains(text, []string{"unsupported", "not supported", "mismatch", "incompatible", "wrong", "supported"})
+		return version || contains(text, leagueWords)
+	case BlamesForm:
+		return Says(UnknownName, text) || !Says(LeagueRefuses, text) && contains(text, []string{"missing", "required", "invalid", "malformed", "validation", "params", "schema"})
+	case TooMuch:
+		return contains(text, forbids) || contains(text, []string{"positional argument", "positional arguments"}) && contains(text, []string{"given"})
+	case BlamesSender, BlamesLeague:
+		if !has(text, denials) || has(text, []string{"type", "method", "tool", "argument"}) {
+			return false
+		}
+		sender := has(text, []string{"sender", "not registered", "unregistered", "launcher", "agent", "caller"})
+		if c == BlamesSender {
+			return sender
+		}
+		return !sender && has(text, []string{"league"}) && has(text, []string{"not found", "unknown", "mismatch", "does not exist", "no such", "league_id", "league id"})
+	case SaysTaken:
+		return has(text, []string{"taken", "already", "exists", "duplicate", "in use"})
+	case BlamesID:
+		text = strings.ReplaceAll(text, `"id":`, "") // an answer has one of its own
+		return contains(text, phrases[c]) && !contains(text, []string{"league_id", "player_id"})
+	}
+	return contains(text, phrases[c])
+}
+
+// denials are phrases by which a program does not know who or what was named.
+var denials = []string{
+	"not found", "unknown", "mismatch", "does not exist", "no such", "not registered", "unregistered", "invalid", "wrong", "not allowed", "only", "unauthorized",
+	"must be", "not authorized", "unrecognized",
+}
+
+// has reports whether a text holds one of the phrases, also inside words.
+func has(text string, phrases []string) bool {
+	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(text, p) })
+}
+
+// contains reports whether a text holds one of the phrases as whole words. Both
+// are in lower case.
+func contains(text string, phrases []string) bool {
+	letter := func(r byte) bool { return r == '_' || unicode.IsLetter(rune(r)) }
+	return slices.ContainsFunc(phrases, func(p string) bool {
+		for at := 0; ; {
+			i := strings.Index(text[at:], p)
+			if i < 0 {
+				return false
+			}
+			start, end := at+i, at+i+len(p)
+			if (start == 0 || !letter(text[start-1])) && (end == len(text) || !letter(text[end])) {
+				return true
+			}
+			at = end
+		}
+	})
+}
+
+// forbids are the phrases by which validators refuse members.
+var forbids = []string{
+	"extra inputs are not permitted", "extra fields not permitted", "extra_forbidden", "unexpected keyword argument", "unexpected keyword arguments",
+	"additional properties are not allowed", "unknown field", "unknown fields", "unexpected field", "unexpected fields", "unexpected property", "unrecognized field",
+}
+
+// Forbidden returns those of the names that a finding of a validator forbids: the last
+// one of the path before it, or those that follow it.
+func Forbidden(finding string, names []string) []string {
+	lower := strings.ToLower(finding)
+	at := slices.IndexFunc(forbids, func(phrase string) bool { return contains(lower, []string{phrase}) })
+	if at < 0 {
+		return nil
+	}
+	before, after, _ := strings.Cut(lower, forbids[at])
+	if path, _, is := strings.Cut(before, ":"); is {
+		steps := strings.Split(path, ".")
+		if last := strings.TrimSpace(steps[len(steps)-1]); slices.Contains(names, last) {
+			return []string{last}
+		}
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return !contains(after, []string{name}) })
+}
+
+// A Beginning is what a manager says of the start of its league.
+type Beginning int
+
+// What managers say.
+const (
+	Unsaid  Beginning = iota // nothing about it: the message has arrived
+	Begun                    // it has started the league
+	Already                  // the league had started before
+	TooFew                   // it waits for more agents
+	Denied                   // it does not start it, or does not know what was asked
+)
+
+// begunWords and those below it are the words in which managers speak of the start of a league, in lower case.
+var (
+	begunWords  = []string{"started", "starting", "begun", "beginning", "launched", "running", "in progress", "scheduled", "active", "underway"}
+	notWords    = []string{"not started", "not yet", "not been", "not be ", "cannot", "can't", "could not", "unable", "not running", "not active", "never"}
+	fewWords    = []string{"not enough", "insufficient", "too few", "at least", "minimum", "need", "waiting", "fewer than", "no players", "no registered", "more players", "players required", "required players"}
+	agentWords  = []string{"players", "participants", "teams", "referees", "agents", "entrants"}
+	formWords   = []string{"missing", "field", "param", "argument"}
+	deniedWords = []string{
+		"unknown", "unsupported", "not supported", "unrecogni", "not implemented", "not allowed", "unauthorized", "not authorized", "forbidden", "denied",
+		"reject", "refuse", "fail", "error", "invalid", "ignored", "not found", "no such", "no handler", "not registered",
+	}
+)
+
+// ReadBeginning returns what a manager says in a text of the start of its league.
+func ReadBeginning(text string) Beginning {
+	text = strings.NewReplacer("_", " ", "-", " ").Replace(strings.ToLower(text))
+	says := func(words []string) bool { return has(text, words) }
+	begun := says(begunWords) && !says(notWords)
+	switch {
+	case strings.Contains(text, "already") && says(begunWords):
+		return Already
+	case !begun && says(fewWords) && says(agentWords) && !says(formWords):
+		return TooFew
+	case begun:
+		return Begun
+	case says(deniedWords) || says(notWords):
+		return Denied
+	}
+	return Unsaid
+}
+
+// The members of an answer to START_LEAGUE that speak, and those that are true or false.
+var (
+	saying   = []string{"status", "state", "message", "msg", "detail", "reason", "result", "info", "response", "text", "description", "error", "message_type"}
+	starting = []string{"started", "success", "ok", "accepted"}
+)
+
+// BeginningIn is [ReadBeginning] of the members of an answer.
+func BeginningIn(doc rawjson.Object) Beginning {
+	var said []string
+	for _, name := range saying {
+		said = append(said, string(rawjson.Text(doc.Get(name))))
+	}
+	for _, name := range starting {
+		switch doc.Get(name).Kind() {
+		case 'f':
+			said = append(said, notWords[0])
+		case 't':
+			said = append(said, name)
+		}
+	}
+	return ReadBeginning(strings.Join(said, "\n"))
+}
+
+// welcomes and refusals are words of tools that answer a registration in prose.
+var (
+	welcomes = []string{"register", "welcome", "accepted"}
+	refusals = []string{"error", "fail", "not ", "reject", "denied", "refuse", "missing", "already", "invalid", "unknown", "closed", "cannot"}
+)
+
+// Welcomes reports whether the prose of a tool takes an agent on.
+func Welcomes(text string) bool {
+	text = strings.ToLower(text)
+	return has(text, welcomes) && !has(text, refusals)
+}

@@ -1,0 +1,98 @@
+package protocol
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/strategylab/strategylab/host/rawjson"
+)
+
+// A Meaning is something that programs say by a word of their own, in a status or in a
+// member that is true or false.
+type Meaning int
+
+// The meanings.
+const (
+	Joining   Meaning = iota // a player takes part in a match
+	Declining                // or does not
+	Enrolling                // a registration is accepted
+	Rejecting                // or is not
+	Receiving                // the message has arrived, and nothing more
+	Failing                  // the message is a failure
+	Nobody                   // a winner that does not exist
+	Winning                  // of a result for one player
+	Losing
+	Drawing
+)
+
+// meanings holds the words of each meaning in upper case, the protocol's own first.
+var meanings = [...][]string{
+	Joining:   {StatusAccepted, "ACCEPT", "ACK", "RECEIVED", "JOINED", "JOIN", "READY", "CONFIRMED", "YES", "TRUE", "1"},
+	Declining: {StatusRejected, "REJECT", "DECLINED", "DECLINE", "REFUSED", "NO", "FALSE", "0"},
+	Enrolling: {StatusAccepted, "REGISTERED", "OK", "SUCCESS", "ACK", StatusAcknowledged, "ACCEPT", "JOINED", "CONFIRMED"},
+	Rejecting: {StatusRejected, "ERROR", "FAILED", "FAILURE", "DENIED", "REFUSED", "DECLINED"},
+	Receiving: {StatusAcknowledged, "ACK", "OK", "RECEIVED", "SUCCESS", StatusAccepted, "PENDING", "QUEUED", "PROCESSING", "RECORDED", "REGISTERED"},
+	Failing:   {"ERROR", "FAIL", "UNKNOWN", "UNSUPPORTED", "UNRECOGNI", "INVALID", "UNAUTHORIZED", "NOT_FOUND", "NOT FOUND", "NOT_IMPLEMENTED"},
+	Nobody:    {"", "NONE", "NULL", "NOBODY", "N/A", StatusDraw, "TIE"},
+	Winning:   {StatusWin, "WON"},
+	Losing:    {"LOSS", "LOSE", "LOST"},
+	Drawing:   {StatusDraw, "TIE", "TIED"},
+}
+
+// affirming are the members that say by true that something was accepted.
+var affirming = []string{"success", "ok", "accepted", "accept", "registered", "joined"}
+
+// Means reports whether a program means m by a word, in any case. The words for a
+// failure are the beginnings of longer ones, such as UNKNOWN_MESSAGE_TYPE.
+func Means(m Meaning, word string) bool {
+	word = strings.ToUpper(strings.TrimSpace(word))
+	if m == Failing {
+		return slices.ContainsFunc(meanings[m], func(w string) bool { return strings.HasPrefix(word, w) })
+	}
+	return slices.Contains(meanings[m], word)
+}
+
+// Affirms reports what an object says by members such as "success": true or false, and
+// whether it says anything.
+func Affirms(doc rawjson.Object) (yes, said bool) {
+	for _, name := range affirming {
+		switch doc.Get(name).Kind() {
+		case 'f':
+			return false, true
+		case 't':
+			yes, said = true, true
+		}
+	}
+	return yes, said
+}
+
+// Refuses reports whether a message of the type is a refusal, by the protocol or as
+// other programs name one.
+func (t Type) Refuses() bool { return t == TypeLeagueError || t == TypeGameError || t == "ERROR" }
+
+// Fails reports whether a message says of itself that it is a failure.
+func Fails(doc rawjson.Object) bool {
+	if doc.Get("success").Kind() == 'f' || doc.Get("ok").Kind() == 'f' {
+		return true
+	}
+	if e := doc.Get("error"); e.Kind() == '{' || e.Kind() == '"' && len(e) > len(`""`) {
+		return true
+	}
+	return Means(Failing, doc.Text("status"))
+}
+
+// Joins returns what an answer to an invitation says of joining, and whether it says
+// anything: by accept or another name of it, or by its status. A status that only
+// confirms receipt says nothing; the answer follows.
+func Joins(doc rawjson.Object) (joins, said bool) {
+	for _, name := range append(NamesOf("accept"), "status") {
+		word := strings.Trim(string(doc.Get(name)), `" `)
+		switch {
+		case word != "" && Means(Joining, word):
+			return true, true
+		case word != "" && Means(Declining, word):
+			return false, true
+		}
+	}
+	return false, false
+}

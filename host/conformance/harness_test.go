@@ -85,7 +85,7 @@ func factory() strategies.Factory {
 func onSockets(t testing.TB, mode protocol.Mode, change func(*player.Config)) *testAgent {
 	t.Helper()
 	ctx := context.Background()
-	srv, err := jsonrpc.Listen(ctx, "127.0.0.1:0", jsonrpc.Config{AcceptObjects: mode == protocol.Tolerant})
+	srv, err := jsonrpc.Listen(ctx, "127.0.0.1:0", jsonrpc.Config{Lenient: mode == protocol.Tolerant})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -303,7 +303,7 @@ func mutatedPlayer(mu mutant) (*testAgent, func(), error) {
 func faultyProxy(name string, mu mutant) (*memory, *jsonrpc.LoopbackServer, *httptest.Server, error) {
 	m := newMemory(mu)
 	net := new(jsonrpc.Loopback)
-	inner, err := net.Listen(name, jsonrpc.Config{AcceptObjects: true})
+	inner, err := net.Listen(name, jsonrpc.Config{Lenient: true})
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -61,7 +61,7 @@ const managerSilence = time.Second
 const ampleTimeout = 20 * time.Second
 
 func onOwnSocket(cfg manager.Config) (*managerServer, error) {
-	srv, err := jsonrpc.Listen(context.Background(), "127.0.0.1:0", jsonrpc.Config{AcceptObjects: cfg.Mode == protocol.Tolerant})
+	srv, err := jsonrpc.Listen(context.Background(), "127.0.0.1:0", jsonrpc.Config{Lenient: cfg.Mode == protocol.Tolerant})
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func onOwnSocket(cfg manager.Config) (*managerServer, error) {
 func mutatedManager(mu mutant) (*managerServer, error) {
 	m := newMemory(mu)
 	net := new(jsonrpc.Loopback)
-	inner, err := net.Listen("manager", jsonrpc.Config{AcceptObjects: true})
+	inner, err := net.Listen("manager", jsonrpc.Config{Lenient: true})
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func newReferee(mode protocol.Mode, s scale, deadline time.Duration, url, manage
 
 // serveReferee serves a referee as the program does.
 func serveReferee(mode protocol.Mode, scale scale) (*testAgent, error) {
-	srv, err := jsonrpc.Listen(context.Background(), "127.0.0.1:0", jsonrpc.Config{AcceptObjects: mode == protocol.Tolerant})
+	srv, err := jsonrpc.Listen(context.Background(), "127.0.0.1:0", jsonrpc.Config{Lenient: mode == protocol.Tolerant})
 	if err != nil {
 		return nil, err
 	}

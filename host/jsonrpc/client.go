@@ -208,8 +208,8 @@ const SessionHeader = "Mcp-Session-Id"
 // Document returns the body of a reply, or of a stream of events, as MCP servers
 // answer, the data of the last event.
 func (r *Reply) Document() []byte {
-	if kind := r.Header.Get("Content-Type"); !strings.HasPrefix(kind, "text/event-stream") {
-		return r.Body
+	if kind := r.Header.Get("Content-Type"); !strings.HasPrefix(strings.ToLower(kind), "text/event-stream") {
+		return withoutMark(r.Body)
 	}
 	var data []byte
 	for line := range bytes.Lines(r.Body) {

@@ -133,7 +133,7 @@ func TestMessages(t *testing.T) {
 		got <- req
 		return jsonrpc.Response{Body: []byte(`{"jsonrpc":"2.0","id":7,"result":1}`)}
 	})
-	srv := startHTTP(t, jsonrpc.Config{AcceptObjects: true}, h)
+	srv := startHTTP(t, jsonrpc.Config{Lenient: true}, h)
 	client := newClient(t, jsonrpc.ClientConfig{NewID: func() string { return `a"b` }})
 	for _, c := range []struct {
 		name string

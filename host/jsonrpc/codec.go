@@ -2,6 +2,7 @@ package jsonrpc
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -179,15 +180,18 @@ func validID(id jsontext.Value) bool {
 
 // parse fills in req from req.Raw, the first time that it is called. If it
 // fails, the refusal says why, and req.ID is set if the id could be read.
-func (req *Request) parse(maxDepth int, acceptObjects bool) *Refusal {
+func (req *Request) parse(maxDepth int, lenient bool) *Refusal {
 	if !req.parsed {
-		req.parsed, req.flaw = true, req.read(maxDepth, acceptObjects)
+		req.parsed, req.flaw = true, req.read(maxDepth, lenient)
 	}
 	return req.flaw
 }
 
-func (req *Request) read(maxDepth int, acceptObjects bool) *Refusal {
+func (req *Request) read(maxDepth int, lenient bool) *Refusal {
 	var m members
+	if lenient {
+		req.Raw = withoutMark(req.Raw)
+	}
 	kind, err := parseDocument(req.Raw, maxDepth, m.set)
 	switch {
 	case err != nil:
@@ -196,7 +200,7 @@ func (req *Request) read(maxDepth int, acceptObjects bool) *Refusal {
 		return refusal(ReasonBatch, "batches are not supported: send the requests one by one")
 	case kind != '{':
 		return refusal(ReasonBadShape, "a request is a JSON object")
-	case m.version == nil && acceptObjects:
+	case m.version == nil && lenient:
 		req.Kind = KindObject
 		return nil
 	}
@@ -225,6 +229,19 @@ func (req *Request) read(maxDepth int, acceptObjects bool) *Refusal {
 	req.Method = unquote(m.method)
 	req.Params = m.params
 	return nil
+}
+
+// withoutMark returns a JSON text without the byte order mark before it, which RFC 8259
+// (section 8.1) allows a reader to ignore.
+func withoutMark(raw []byte) []byte { return bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")) }
+
+// gunzip returns what gzip has compressed; errTooLong where that is more than max bytes.
+func gunzip(raw []byte, max int64) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(raw))
+	if err != nil {
+		return nil, err
+	}
+	return readAll(r, -1, max)
 }
 
 const (

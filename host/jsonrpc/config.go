@@ -41,9 +41,12 @@ type Config struct {
 	// Callers says which web pages may call, and by which names. Requests that it
 	// keeps out are answered 403 on every path, before they are read.
 	Callers Callers
-	// AcceptObjects passes JSON objects without a "jsonrpc" member to the handler
-	// as KindObject instead of refusing them.
-	AcceptObjects bool
+	// Lenient takes what RFC 8259, RFC 9110 and JSON-RPC 2.0 allow a peer to send and
+	// others refuse: a byte order mark, a body without a Content-Type, with one that ends
+	// in +json, or compressed by gzip, and a slash at the end of the path; and JSON objects
+	// without a "jsonrpc" member, which the handler receives as KindObject. Batches are
+	// refused all the same: league.v2 does not have them.
+	Lenient bool
 	// Refuse, if set, replaces the error objects of refusals.
 	Refuse RefuseFunc
 	// Tap, if set, sees every message in and out.

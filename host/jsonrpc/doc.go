@@ -45,7 +45,7 @@
 //	invalid UTF-8 or unpaired surrogate, nesting
 //	beyond the limit, body cut short                      400  -32700
 //	batch (a JSON array), or any other non-object         400  -32600
-//	jsonrpc missing (but see Config.AcceptObjects)
+//	jsonrpc missing (but see Config.Lenient)
 //	or not "2.0", method missing or not a string,
 //	params neither object, array nor null, id neither
 //	string, number nor null, id longer than 1024 bytes    400  -32600

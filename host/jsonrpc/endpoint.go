@@ -72,7 +72,7 @@ func (e *endpoint) tapped(req *Request, answer func() reply) reply {
 }
 
 func (e *endpoint) answer(ctx context.Context, req *Request) reply {
-	if r := req.parse(e.cfg.MaxDepth, e.cfg.AcceptObjects); r != nil {
+	if r := req.parse(e.cfg.MaxDepth, e.cfg.Lenient); r != nil {
 		return e.refused(ctx, req, r)
 	}
 	res, r := e.handle(ctx, req)

@@ -178,7 +178,7 @@ func (e *httpEndpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	req := requestOf(r)
-	if refused := checkHeader(r); refused != nil {
+	if refused := e.checkHeader(r); refused != nil {
 		write(w, e.refuse(r.Context(), req, refused))
 		return
 	}
@@ -200,7 +200,7 @@ func requestOf(r *http.Request) *Request {
 
 // refuseForeign answers a request that the guard keeps out.
 func (e *httpEndpoint) refuseForeign(w http.ResponseWriter, r *http.Request, why string) {
-	if r.Method != http.MethodPost || r.URL.Path != e.cfg.Path {
+	if r.Method != http.MethodPost || !e.isHere(r) {
 		http.Error(w, "forbidden: "+why, http.StatusForbidden)
 		return
 	}
@@ -218,13 +218,16 @@ func (e *httpEndpoint) admitted(w http.ResponseWriter, r *http.Request, req *Req
 	defer e.gate.leave(peer)
 
 	raw, refused := readBody(w, r, e.cfg.MaxBody)
+	if refused == nil && r.Header.Get("Content-Encoding") != "" {
+		raw, refused = e.inflated(raw)
+	}
 	req.Raw = raw
 	if refused != nil {
 		write(w, e.refuse(r.Context(), req, refused))
 		return false
 	}
 	if e.cfg.Other != nil && e.cfg.Divert != nil {
-		req.parse(e.cfg.MaxDepth, e.cfg.AcceptObjects)
+		req.parse(e.cfg.MaxDepth, e.cfg.Lenient)
 		if e.cfg.Divert(req) {
 			return true
 		}
@@ -233,10 +236,15 @@ func (e *httpEndpoint) admitted(w http.ResponseWriter, r *http.Request, req *Req
 	return false
 }
 
+// isHere reports whether the path of a request is that of the endpoint.
+func (e *httpEndpoint) isHere(r *http.Request) bool {
+	return r.URL.Path == e.cfg.Path || e.cfg.Lenient && strings.TrimRight(r.URL.Path, "/") == strings.TrimRight(e.cfg.Path, "/")
+}
+
 // isOther reports whether r does not belong to the endpoint.
 func (e *httpEndpoint) isOther(r *http.Request) bool {
 	switch {
-	case r.URL.Path != e.cfg.Path:
+	case !e.isHere(r):
 		return true
 	case e.cfg.Other == nil:
 		return false
@@ -303,27 +311,48 @@ func (e *httpEndpoint) serveRoute(h http.Handler, w http.ResponseWriter, r *http
 }
 
 // checkHeader refuses what can be refused before the body is read.
-func checkHeader(r *http.Request) *Refusal {
+func (e *httpEndpoint) checkHeader(r *http.Request) *Refusal {
 	if r.Method != http.MethodPost {
 		return refusal(ReasonVerb, "the endpoint takes POST only")
 	}
-	if !isJSON(r.Header.Get("Content-Type")) {
+	if !isJSON(r.Header.Get("Content-Type"), e.cfg.Lenient) {
 		return refusal(ReasonMediaType, "Content-Type must be application/json, in UTF-8")
 	}
-	if enc := r.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
-		return refusal(ReasonMediaType, "a Content-Encoding is not supported")
+	switch r.Header.Get("Content-Encoding") {
+	case "", "identity":
+	case "gzip", "x-gzip":
+		if e.cfg.Lenient {
+			break
+		}
+		fallthrough
+	default:
+		return refusal(ReasonMediaType, "this Content-Encoding is not supported: send the body as it is")
 	}
 	return nil
 }
 
-// isJSON reports whether a Content-Type says JSON in UTF-8.
-func isJSON(contentType string) bool {
-	if contentType == jsonMedia {
+// isJSON reports whether a Content-Type says JSON in UTF-8. A lenient reader looks at a
+// body that has none (RFC 9110, section 8.3), and takes a media type that is JSON by its
+// suffix (RFC 6839).
+func isJSON(contentType string, lenient bool) bool {
+	if contentType == jsonMedia || lenient && contentType == "" {
 		return true
 	}
 	media, params, err := mime.ParseMediaType(contentType)
 	charset, given := params["charset"]
-	return err == nil && media == jsonMedia && (!given || strings.EqualFold(charset, "utf-8"))
+	return err == nil && (media == jsonMedia || lenient && strings.HasSuffix(media, "+json")) && (!given || strings.EqualFold(charset, "utf-8"))
+}
+
+// inflated returns what a compressed body holds, within the limit of bodies.
+func (e *httpEndpoint) inflated(raw []byte) (jsontext.Value, *Refusal) {
+	body, err := gunzip(raw, e.cfg.MaxBody)
+	switch {
+	case errors.Is(err, errTooLong):
+		return nil, bodyTooLarge(e.cfg.MaxBody)
+	case err != nil:
+		return nil, refusal(ReasonBadJSON, detail("the body is not what its Content-Encoding says: "+err.Error()))
+	}
+	return body, nil
 }
 
 // readBody reads at most max bytes. On failure it returns what there was.

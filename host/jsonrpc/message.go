@@ -38,7 +38,7 @@ const (
 	// KindNotification is a request without an id: it expects none.
 	KindNotification
 	// KindObject is a JSON object without a "jsonrpc" member. It occurs only
-	// with Config.AcceptObjects, and only its Raw is filled in.
+	// with Config.Lenient, and only its Raw is filled in.
 	KindObject
 )
 

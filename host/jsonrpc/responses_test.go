@@ -56,7 +56,7 @@ func TestObjects(t *testing.T) {
 		}
 		return jsonrpc.Response{Result: []byte(`{"message_type":"GAME_JOIN_ACK"}`)}
 	})
-	for _, w := range wires(t, jsonrpc.Config{AcceptObjects: true}, h) {
+	for _, w := range wires(t, jsonrpc.Config{Lenient: true}, h) {
 		if _, got := w.exchange(t, body); got != `{"message_type":"GAME_JOIN_ACK"}` {
 			t.Errorf("%s: a bare object got %s", w.transport, got)
 		}

@@ -96,7 +96,7 @@ func (s *stdioServer) read(ctx context.Context, lines *lineReader) error {
 		}
 		req := &Request{Transport: TransportSTDIO, Route: stdio, RemoteAddr: stdio, Raw: line}
 		if s.side != nil && !tooLong {
-			flaw := req.parse(s.cfg.MaxDepth, s.cfg.AcceptObjects)
+			flaw := req.parse(s.cfg.MaxDepth, s.cfg.Lenient)
 			if s.side.Take(ctx, req, flaw) {
 				continue
 			}

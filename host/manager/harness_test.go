@@ -142,7 +142,7 @@ func (r *rig) serve(ctx context.Context, host string, h jsonrpc.Handler) string 
 
 func (r *rig) serveThen(ctx context.Context, host string, h jsonrpc.Handler, then func()) string {
 	r.t.Helper()
-	cfg := jsonrpc.Config{AcceptObjects: true, MaxPerPeer: -1}
+	cfg := jsonrpc.Config{Lenient: true, MaxPerPeer: -1}
 	var srv interface {
 		URL() string
 		Serve(context.Context, jsonrpc.Handler) error

@@ -238,7 +238,7 @@ func (m *Manager) open() error {
 }
 
 // Endpoint returns what serves the manager's endpoint. A server in tolerant mode
-// should also accept objects without JSON-RPC (jsonrpc.Config.AcceptObjects).
+// should also accept objects without JSON-RPC (jsonrpc.Config.Lenient).
 func (m *Manager) Endpoint() *wire.Endpoint { return m.endpoint }
 
 // answered is called when a request has its answer.

@@ -54,7 +54,7 @@ var routes = []struct {
 func TestWanted(t *testing.T) {
 	t.Parallel()
 	theirs := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
-	srv, err := jsonrpc.Listen(t.Context(), "127.0.0.1:0", jsonrpc.Config{Other: theirs, Divert: mcptools.Wanted, AcceptObjects: true})
+	srv, err := jsonrpc.Listen(t.Context(), "127.0.0.1:0", jsonrpc.Config{Other: theirs, Divert: mcptools.Wanted, Lenient: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func FuzzWanted(f *testing.F) {
 				t.Errorf("%q goes to MCP: %v", req.Method, got)
 			}
 			return jsonrpc.Response{Result: []byte("{}")}
-		}), jsonrpc.Config{AcceptObjects: true})
+		}), jsonrpc.Config{Lenient: true})
 		if !seen {
 			mcptools.Wanted(req) // must not panic where there is nothing to read
 		}

@@ -100,7 +100,7 @@ func FuzzStdio(f *testing.F) {
 			lines = initialize + "\n" + initialized + "\n" + lines
 		}
 		var out bytes.Buffer
-		err = jsonrpc.ServeStdio(t.Context(), strings.NewReader(lines), &out, echo, jsonrpc.Config{Beside: srv.Beside, AcceptObjects: true})
+		err = jsonrpc.ServeStdio(t.Context(), strings.NewReader(lines), &out, echo, jsonrpc.Config{Beside: srv.Beside, Lenient: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,7 +33,7 @@ func shortHandedLeague(ctx context.Context, t *testing.T, guests, referees int) 
 	backoff := game.Backoff{Retries: 2, First: 150 * time.Millisecond, Most: 200 * time.Millisecond}
 	started := make(chan string, 1)
 	l := &host.League{
-		Network: host.NewSockets(), Server: jsonrpc.Config{AcceptObjects: true}, Started: func(url string, _ bool) { started <- url },
+		Network: host.NewSockets(), Server: jsonrpc.Config{Lenient: true}, Started: func(url string, _ bool) { started <- url },
 		Manager: manager.Config{
 			Players: 2 + guests, Mode: protocol.Tolerant, Timeout: time.Minute, Backoff: backoff, Probe: manager.ProbeOff, JoinTimeout: time.Second, MatchDeadline: 5 * time.Minute,
 			Events: func(e manager.Event) {

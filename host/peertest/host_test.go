@@ -48,7 +48,7 @@ func hostLeague(ctx context.Context, t *testing.T, players, referees int, house 
 	backoff := game.Backoff{Retries: 2, First: 5 * time.Millisecond, Most: 10 * time.Millisecond}
 	started := make(chan string, 1)
 	l := &host.League{
-		Network: host.NewSockets(), Server: jsonrpc.Config{AcceptObjects: true},
+		Network: host.NewSockets(), Server: jsonrpc.Config{Lenient: true},
 		Manager: manager.Config{Players: players, Mode: protocol.Tolerant, Timeout: time.Minute, Backoff: backoff, Probe: manager.ProbeOff, MatchDeadline: 5 * time.Minute},
 		Started: func(url string, _ bool) { started <- url },
 	}

@@ -91,7 +91,7 @@ func ourPlayer(ctx context.Context, t *testing.T, manager string, i int, endless
 	var last player.Event
 	network := host.NewSockets()
 	defer network.Close()
-	a := host.Agent{Network: network, Name: "player", Manager: manager, Server: jsonrpc.Config{AcceptObjects: true}}
+	a := host.Agent{Network: network, Name: "player", Manager: manager, Server: jsonrpc.Config{Lenient: true}}
 	err := a.Player(ctx, player.Config{
 		Config: agent.Config{
 			Name:     guestNames[i],

@@ -74,7 +74,7 @@ func TestOurRefereeUnderForeignManagers(t *testing.T) {
 func ourReferee(ctx context.Context, t *testing.T, manager string, endless bool) {
 	network := host.NewSockets()
 	defer network.Close()
-	a := host.Agent{Network: network, Name: "referee", Manager: manager, Server: jsonrpc.Config{AcceptObjects: true}}
+	a := host.Agent{Network: network, Name: "referee", Manager: manager, Server: jsonrpc.Config{Lenient: true}}
 	cfg := referee.Config{
 		Config:        agent.Config{Mode: protocol.Tolerant, Timeout: time.Minute, Backoff: game.Backoff{Retries: 2, First: time.Millisecond, Most: time.Millisecond}},
 		JoinTimeout:   time.Minute,

@@ -80,7 +80,7 @@ func (r *rig) caller(name string) *wire.Caller {
 
 func (r *rig) serve(ctx context.Context, name string, h jsonrpc.Handler) string {
 	r.t.Helper()
-	cfg := jsonrpc.Config{AcceptObjects: true}
+	cfg := jsonrpc.Config{Lenient: true}
 	var srv interface {
 		URL() string
 		Serve(context.Context, jsonrpc.Handler) error

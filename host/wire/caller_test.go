@@ -17,7 +17,7 @@ import (
 func Caller(t *testing.T, d *dialect.Dialect, f func(req *jsonrpc.Request) jsonrpc.Response) (*wire.Caller, *wire.Peer) {
 	t.Helper()
 	var net jsonrpc.Loopback
-	srv, err := net.Listen("x", jsonrpc.Config{AcceptObjects: true})
+	srv, err := net.Listen("x", jsonrpc.Config{Lenient: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ import (
 func serve(t *testing.T, p *wire.Pipeline, body string) (int, string) {
 	t.Helper()
 	req := &jsonrpc.Request{Raw: []byte(body), Transport: jsonrpc.TransportHTTP, Route: "/mcp"}
-	status, answer := jsonrpc.Serve(t.Context(), req, p, jsonrpc.Config{Refuse: p.Refuse, AcceptObjects: true})
+	status, answer := jsonrpc.Serve(t.Context(), req, p, jsonrpc.Config{Refuse: p.Refuse, Lenient: true})
 	return status, string(answer)
 }
 

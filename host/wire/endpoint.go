@@ -130,7 +130,8 @@ func (e *Endpoint) open(_ context.Context, x *Exchange) error {
 }
 
 // answeredWithoutID answers a request without an id. Error reports and
-// notifications of the MCP standard need none; any other request is refused with
+// notifications of the MCP standard need none. A tolerant agent acts on any other,
+// and answers a notification only where it refuses it; a strict one refuses it with
 // a null id, since its sender could not tell the answer from another.
 func (e *Endpoint) answeredWithoutID(x *Exchange) bool {
 	rpc := x.RPC
@@ -141,9 +142,12 @@ func (e *Endpoint) answeredWithoutID(x *Exchange) bool {
 		(x.Type == protocol.TypeLeagueError || strings.HasPrefix(rpc.Method, "notifications/")) {
 		return true
 	}
+	if e.Codec.Mode() == protocol.Tolerant {
+		return false
+	}
 	refusal := &protocol.Error{
 		RPC: protocol.RPCInvalidRequest, Original: x.Type,
-		Detail: "the request has no id; give it a string or a number",
+		Detail: "the request has no id, or null; give it a string or a number",
 	}
 	x.response = response(x.Refuse(e.header(x), refusal), jsontext.Value("null"))
 	return true

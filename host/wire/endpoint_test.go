@@ -42,7 +42,7 @@ func endpoint(mode protocol.Mode, log *slog.Logger) *wire.Endpoint {
 func exchange(t *testing.T, e *wire.Endpoint, body string) (status int, answer string) {
 	t.Helper()
 	var net jsonrpc.Loopback
-	srv, err := net.Listen("x", jsonrpc.Config{AcceptObjects: true})
+	srv, err := net.Listen("x", jsonrpc.Config{Lenient: true})
 	if err != nil {
 		t.Fatal(err)
 	}

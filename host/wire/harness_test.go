@@ -128,7 +128,7 @@ func serveBoth(t testing.TB, cfg wire.Config) *both {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := jsonrpc.Config{MaxBody: 4000, AcceptObjects: true, Refuse: p.Refuse}
+	server := jsonrpc.Config{MaxBody: 4000, Lenient: true, Refuse: p.Refuse}
 	srv, err := jsonrpc.Listen(t.Context(), "127.0.0.1:0", server)
 	if err != nil {
 		t.Fatal(err)

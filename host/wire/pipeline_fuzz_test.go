@@ -130,7 +130,7 @@ func serveOnce(t *testing.T, raw []byte, h jsonrpc.Handler, refuse jsonrpc.Refus
 	t.Helper()
 	line := bytes.ReplaceAll(raw, []byte("\n"), []byte(" "))
 	var out bytes.Buffer
-	if err := jsonrpc.ServeStdio(t.Context(), bytes.NewReader(line), &out, h, jsonrpc.Config{AcceptObjects: true, Refuse: refuse}); err != nil {
+	if err := jsonrpc.ServeStdio(t.Context(), bytes.NewReader(line), &out, h, jsonrpc.Config{Lenient: true, Refuse: refuse}); err != nil {
 		t.Fatal(err)
 	}
 	return bytes.TrimSpace(out.Bytes())

@@ -129,7 +129,7 @@ func newLive(p *command.Process, c *cli.Context, mode protocol.Mode) (*live, err
 	if err != nil {
 		return nil, err
 	}
-	l.server = jsonrpc.Config{TLSCert: cert, TLSKey: key, Callers: callers, AcceptObjects: l.mode == protocol.Tolerant}
+	l.server = jsonrpc.Config{TLSCert: cert, TLSKey: key, Callers: callers, Lenient: l.mode == protocol.Tolerant}
 	if c.Bool(command.FlagVerbose) {
 		l.log = l.out.logger(p, slog.LevelDebug)
 		l.server.Logger = l.log

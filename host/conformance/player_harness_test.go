@@ -259,7 +259,7 @@ func postsAnswers(posts *sync.WaitGroup) serve {
 func framed(edit func(request, answer object)) serve {
 	return func(_ *memory, in *asked, next func(*asked) *reply) *reply {
 		r := next(in)
-		if r.refused() {
+		if r.refused() || len(r.body) == 0 {
 			return r
 		}
 		doc := parse(r.body)

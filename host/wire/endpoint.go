@@ -250,7 +250,9 @@ func (e *Endpoint) respond(ctx context.Context, x *Exchange, err error) {
 		x.refusal = e.refusing(ctx, x, err)
 		reply = x.Refuse(e.header(x), x.refusal)
 	}
-	x.response = response(reply, x.RPC.ID)
+	if x.response = response(reply, x.RPC.ID); x.RPC.Kind == jsonrpc.KindNotification && reply.Error == nil {
+		x.response = jsonrpc.Response{} // 202, without a body
+	}
 	if e.AcknowledgeUnknown && e.unknown(x) {
 		x.response = acknowledged()
 	}

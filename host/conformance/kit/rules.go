@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"mime"
 	"net"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -193,17 +194,21 @@ func (t *T) repeated(id string) bool {
 	return false
 }
 
-// NoIDCheck tests that requests without an id are refused.
+// NoIDCheck tests that requests without an id are refused, or taken for notifications.
 func NoIDCheck(role Role, needs []string, sample Sample) Check {
 	return Check{
 		ID: string(role) + ".rpc.noid", Level: Should, Needs: needs,
-		Rule:   "A request of the league without an id is refused with id null (league.v2, transport).",
+		Rule: "A request of the league without an id is refused with id null (league.v2, transport), or acted on and answered by 202 or 204 " +
+			"without a body, as a notification (JSON-RPC 2.0, section 4.1).",
 		Advice: "Answer a request without id by the error -32600 with id null.",
 		Run: func(t *T) {
 			r := sample(t)
 			r.WrapsInRPC(t)
 			r.NoID = true
 			a := t.Send(r)
+			if (a.Status == http.StatusAccepted || a.Status == http.StatusNoContent) && len(a.Body) == 0 {
+				return
+			}
 			t.TurnedDown(a)
 			if a.Document.Has("id") {
 				t.Fail("it is refused with the id %s, want null", a.Document.Shown("id"))

@@ -53,7 +53,8 @@ const scalars = `"0tf`
 // where a tolerant agent is sent others. What it renames is echoed in the answer
 // under both names.
 func (r *Request) respell() {
-	if r.mode == protocol.Strict || r.doc.Get("match_id") != nil && r.doc.Get("round_id") != nil {
+	result := r.Type == protocol.TypeGameOver && r.doc.Get("game_result") == nil
+	if r.mode == protocol.Strict || r.doc.Get("match_id") != nil && r.doc.Get("round_id") != nil && !result {
 		return
 	}
 	fields := aboutMatches
@@ -79,10 +80,39 @@ func (r *Request) respell() {
 		}
 		doc = doc.Set(field, m.Value)
 	}
-	if r.echo == nil {
+	if result {
+		doc = gathered(doc)
+	}
+	if r.echo == nil && doc.Get("game_result") == nil {
 		return
 	}
 	r.doc, r.Raw, r.Header = doc, doc.Encode(), protocol.ReadHeader(doc)
+}
+
+// gathered returns a GAME_OVER with the result in its place that stands beside the
+// header, or in an object of another name. A result in words for its receiver alone
+// stays as it is.
+func gathered(doc rawjson.Object) rawjson.Object {
+	from, rest := doc, doc
+	if m, is := protocol.Find(doc, "game_result", "{"); is {
+		if inner, err := rawjson.Split(m.Value); err == nil {
+			from, rest = inner, doc.Without(m.Name)
+		}
+	}
+	var result rawjson.Object
+	decisive := false
+	for _, f := range []struct{ field, kinds string }{
+		{"winner_player_id", `"0n`}, {"choices", "{"}, {"drawn_number", `"0n`}, {"status", `"`}, {"reason", `"`}, {"technical_loss_player_ids", "["},
+	} {
+		if m, given := protocol.Find(from, f.field, f.kinds); given {
+			result = append(result, rawjson.Member{Name: f.field, Value: m.Value})
+			decisive = decisive || f.field == "winner_player_id" || f.field == "choices" && from.Get("result").Kind() != '"'
+		}
+	}
+	if !decisive {
+		return doc
+	}
+	return rest.Set("game_result", result.Encode())
 }
 
 // renamed is a member of a request that the protocol names otherwise.

@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
 // An Outcome is how a match ended, whichever form the referee used.
 type Outcome struct {
-	// Status is StatusWin, StatusDraw or StatusTechnicalLoss.
+	// Status is StatusWin, StatusDraw or StatusTechnicalLoss; empty where the message
+	// does not say how the match ended, and nothing that it says shows it.
 	Status string
 	// Winner is the id of the winner, empty without one.
 	Winner string
@@ -28,9 +30,11 @@ type Outcome struct {
 }
 
 // ReportedOutcome reads a reported result between the players a and b. A missing
-// status is derived: a winner without two choices and a number means a technical
-// loss of the other; no winner and no points, of both; no winner otherwise, a
-// tie. Offenders that are not named are the loser or, without a winner, both.
+// status follows from the facts: two choices and the number give the result; a
+// winner is a win, or a technical loss where offenders are named or only the
+// winner has chosen; no winner and no points are a technical loss of both, and
+// no winner by the message's own word is a tie. Offenders that are not named are
+// the loser or, without a winner, both.
 //
 // The error says how the report contradicts itself: a winner who is neither
 // player, a win without a winner, a tie with one.
@@ -48,7 +52,7 @@ func ReportedOutcome(m *protocol.MatchResultReport, a, b string) (Outcome, error
 		o.Winner = ""
 	}
 	if o.Status == "" {
-		o.Status = o.derived(a, b)
+		o.derive(a, b, m.Result.Winner != protocol.Opt[string]{})
 	}
 	return o.settled(m.MessageType, a, b)
 }
@@ -85,7 +89,7 @@ func ToldOutcome(m *protocol.GameOver, self, opponent string) (Outcome, error) {
 	}
 	switch {
 	case o.Status == "":
-		o.Status = o.derived(self, opponent)
+		o.derive(self, opponent, r.WinnerPlayerID != protocol.Opt[string]{})
 	case protocol.Means(protocol.Winning, o.Status):
 		o.Status = protocol.StatusWin
 		if o.Winner == "" {
@@ -136,20 +140,38 @@ func flatChoices(m *protocol.GameOver, self, opponent string) map[string]protoco
 	return choices
 }
 
-// derived returns the status of a result without one.
-func (o Outcome) derived(a, b string) string {
-	_, drawn := o.Drawn.Get()
-	played := drawn && o.Choices[a] != "" && o.Choices[b] != ""
+// derive finds the status, and where choices and number show it the winner, of a
+// result without a status. Said is whether the message says who has won, or that
+// nobody has.
+func (o *Outcome) derive(a, b string, said bool) {
+	first, err := game.ParseParity(string(o.Choices[a]))
+	second, failed := game.ParseParity(string(o.Choices[b]))
+	number, drawn := o.Drawn.Get()
+	played := err == nil && failed == nil
+	scoreless := o.Score != nil && o.Score[a] == 0 && o.Score[b] == 0
 	switch {
-	case o.Winner != "" && (played || o.Choices == nil && drawn):
-		return protocol.StatusWin
+	case o.Winner != "" && (len(o.Offenders) > 0 || o.Choices != nil && !played):
+		o.Status = protocol.StatusTechnicalLoss
 	case o.Winner != "":
-		return protocol.StatusTechnicalLoss
-	case o.Score != nil && o.Score[a] == 0 && o.Score[b] == 0:
-		return protocol.StatusTechnicalLoss
-	default:
-		return protocol.StatusDraw
+		o.Status = protocol.StatusWin
+	case len(o.Offenders) > 0, scoreless:
+		o.Status = protocol.StatusTechnicalLoss
+	case played && drawn && first != second:
+		o.Status, o.Winner = protocol.StatusWin, a
+		if game.ParityOf(number) == second {
+			o.Winner = b
+		}
+	case said, played && first == second:
+		o.Status = protocol.StatusDraw
 	}
+}
+
+// ByFacts returns who of a and b has won by the choices and the number that the outcome
+// holds, "" for nobody, and whether it holds them.
+func (o Outcome) ByFacts(a, b string) (winner string, known bool) {
+	facts := Outcome{Drawn: o.Drawn, Choices: o.Choices}
+	facts.derive(a, b, false)
+	return facts.Winner, facts.Status == protocol.StatusWin || facts.Status == protocol.StatusDraw
 }
 
 // settled fills in the offenders of a technical loss and checks that the outcome
@@ -165,7 +187,7 @@ func (o Outcome) settled(t protocol.Type, a, b string) (Outcome, error) {
 		return wrong("a win without a winner")
 	case o.Status == protocol.StatusDraw && o.Winner != "":
 		return wrong("a draw with a winner")
-	case o.Status != protocol.StatusWin && o.Status != protocol.StatusDraw && o.Status != protocol.StatusTechnicalLoss:
+	case o.Status != "" && o.Status != protocol.StatusWin && o.Status != protocol.StatusDraw && o.Status != protocol.StatusTechnicalLoss:
 		return wrong("there is no status " + o.Status)
 	}
 	if o.Status != protocol.StatusTechnicalLoss {

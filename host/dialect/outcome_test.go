@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -33,9 +34,9 @@ func TestReportedOutcome(t *testing.T) {
 		"no status, a win":                   {`{"winner":"P01","score":{"P01":3,"P02":0},"details":{"drawn_number":8,"choices":{"P01":"even","P02":"odd"}}}`, "WIN of P01"},
 		"no status, a draw":                  {`{"winner":null,"score":{"P01":1,"P02":1},"details":{"drawn_number":8,"choices":{"P01":"odd","P02":"odd"}}}`, "DRAW"},
 		"no status, a choice missing":        {`{"winner":"P01","score":{"P01":3,"P02":0},"details":{"drawn_number":8,"choices":{"P01":"even"}}}`, "TECHNICAL_LOSS of P01 fault P02"},
-		"no status, no number":               {`{"winner":"P01","score":{"P01":3,"P02":0},"details":{"choices":{"P01":"even","P02":"odd"}}}`, "TECHNICAL_LOSS of P01 fault P02"},
+		"no status, no number":               {`{"winner":"P01","score":{"P01":3,"P02":0},"details":{"choices":{"P01":"even","P02":"odd"}}}`, "WIN of P01"},
 		"no status, no points":               {`{"winner":null,"score":{"P01":0,"P02":0},"details":{}}`, "TECHNICAL_LOSS fault P01 fault P02"},
-		"no details, a winner":               {`{"winner":"P02","score":{"P01":0,"P02":3}}`, "TECHNICAL_LOSS of P02 fault P01"},
+		"no details, a winner":               {`{"winner":"P02","score":{"P01":0,"P02":3}}`, "WIN of P02"},
 		"no details, no score":               {`{"winner":null}`, "DRAW"},
 		"no choices, a number":               {`{"winner":"P02","details":{"drawn_number":3}}`, "WIN of P02"},
 		"a draw as winner":                   {`{"winner":"DRAW","score":{"P01":1,"P02":1},"details":{"drawn_number":1,"status":"draw"}}`, "DRAW"},
@@ -73,23 +74,30 @@ func TestOutcomeForPlayer(t *testing.T) {
 		choices    map[string]protocol.Choice
 		number     int
 	}{
-		"by the book":           {`{"game_result":{"status":"WIN","winner_player_id":"P02","drawn_number":8,"choices":{"P01":"odd","P02":"even"},"reason":"r"}}`, "WIN of P02", both, 8},
-		"a technical loss":      {`{"game_result":{"status":"TECHNICAL_LOSS","winner_player_id":"P01","drawn_number":null,"choices":{"P01":"odd"},"technical_loss_player_ids":["P02"]}}`, "TECHNICAL_LOSS of P01 fault P02", map[string]protocol.Choice{heron: protocol.Odd}, 0},
-		"for each player, won":  {`{"game_result":{"status":"WIN","drawn_number":7,"player_choices":{"P01":"odd","P02":"even"}},"reason":"r"}`, "WIN of P01", both, 7},
-		"for each player, lost": {`{"game_result":{"status":"LOSS","drawn_number":8,"choices":{"P01":"odd","P02":"even"}}}`, "WIN of P02", both, 8},
-		"for each player, draw": {`{"game_result":{"status":"DRAW","winner_player_id":"DRAW","drawn_number":8}}`, "DRAW", nil, 8},
-		"flat, lost":            {`{"result":"loss","your_choice":"odd","opponent_choice":"even","drawn_number":8,"points_earned":0,"reason":"r"}`, "WIN of P02", both, 8},
-		"flat, won":             {`{"result":"WIN","your_choice":"odd","opponent_choice":"even","drawn_number":17,"points_earned":2}`, "WIN of P01", both, 17},
-		"flat, one choice":      {`{"result":"DRAW","your_choice":"odd","drawn_number":8}`, "DRAW", map[string]protocol.Choice{heron: protocol.Odd}, 8},
-		"flat, all choices":     {`{"result":"DRAW","player_choices":{"P01":"odd","P02":"even"}}`, "DRAW", both, 0},
-		"no status at all":      {`{"game_result":{"winner_player_id":"P01","drawn_number":7,"choices":{"P01":"odd","P02":"even"}}}`, "WIN of P01", both, 7},
-		"nothing at all":        {`{}`, "DRAW", nil, 0},
-		"a winner of elsewhere": {`{"game_result":{"status":"WIN","winner_player_id":"P09"}}`, "E046", nil, 0},
+		"by the book":                  {`{"game_result":{"status":"WIN","winner_player_id":"P02","drawn_number":8,"choices":{"P01":"odd","P02":"even"},"reason":"r"}}`, "WIN of P02", both, 8},
+		"a technical loss":             {`{"game_result":{"status":"TECHNICAL_LOSS","winner_player_id":"P01","drawn_number":null,"choices":{"P01":"odd"},"technical_loss_player_ids":["P02"]}}`, "TECHNICAL_LOSS of P01 fault P02", map[string]protocol.Choice{heron: protocol.Odd}, 0},
+		"for each player, won":         {`{"game_result":{"status":"WIN","drawn_number":7,"player_choices":{"P01":"odd","P02":"even"}},"reason":"r"}`, "WIN of P01", both, 7},
+		"for each player, lost":        {`{"game_result":{"status":"LOSS","drawn_number":8,"choices":{"P01":"odd","P02":"even"}}}`, "WIN of P02", both, 8},
+		"for each player, draw":        {`{"game_result":{"status":"DRAW","winner_player_id":"DRAW","drawn_number":8}}`, "DRAW", nil, 8},
+		"flat, lost":                   {`{"result":"loss","your_choice":"odd","opponent_choice":"even","drawn_number":8,"points_earned":0,"reason":"r"}`, "WIN of P02", both, 8},
+		"flat, won":                    {`{"result":"WIN","your_choice":"odd","opponent_choice":"even","drawn_number":17,"points_earned":2}`, "WIN of P01", both, 17},
+		"flat, one choice":             {`{"result":"DRAW","your_choice":"odd","drawn_number":8}`, "DRAW", map[string]protocol.Choice{heron: protocol.Odd}, 8},
+		"flat, all choices":            {`{"result":"DRAW","player_choices":{"P01":"odd","P02":"even"}}`, "DRAW", both, 0},
+		"no status at all":             {`{"game_result":{"winner_player_id":"P01","drawn_number":7,"choices":{"P01":"odd","P02":"even"}}}`, "WIN of P01", both, 7},
+		"nothing at all":               {`{}`, "", nil, 0},
+		"the winner beside the header": {`{"winner_id":"P02","drawn_number":8,"choices":{"P01":"odd","P02":"even"}}`, "WIN of P02", both, 8},
+		"choices and number alone":     {`{"round_id":1,"number":8,"playerChoices":{"P01":"odd","P02":"even"}}`, "WIN of P02", both, 8},
+		"equal choices alone":          {`{"drawn_number":8,"choices":{"P01":"odd","P02":"odd"}}`, "DRAW", map[string]protocol.Choice{heron: protocol.Odd, otter: protocol.Odd}, 8},
+		"nobody, by its word":          {`{"winner":"none","drawn_number":8}`, "DRAW", nil, 8},
+		"a result of another name":     {`{"result":{"winner":"P01","drawn_number":7,"choices":{"P01":"odd","P02":"even"}}}`, "WIN of P01", both, 7},
+		"a winner of elsewhere":        {`{"game_result":{"status":"WIN","winner_player_id":"P09"}}`, "E046", nil, 0},
 	} {
-		m, err := decodeText(protocol.TypeGameOver, []byte(withType(protocol.TypeGameOver, `{"match_id":"R1M1",`+tt.body[1:])), protocol.Tolerant, true)
-		if tt.body == "{}" {
-			m, err = decodeText(protocol.TypeGameOver, []byte(withType(protocol.TypeGameOver, `{"match_id":"R1M1"}`)), protocol.Tolerant, true)
+		r, err := NewCodec(protocol.Tolerant).Open("notify_match_result", []byte(strings.Replace(`{"match_id":"R1M1",`+tt.body[1:], ",}", "}", 1)))
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+			continue
 		}
+		m, err := r.Decode()
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
 			continue

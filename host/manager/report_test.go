@@ -146,10 +146,11 @@ func TestTolerantModeTakesReportsAtTheirWord(t *testing.T) {
 		res  protocol.MatchResult
 		want string
 	}{
-		"a winner and a number": {protocol.MatchResult{Winner: protocol.Some("P02"), Details: &protocol.ResultDetails{DrawnNumber: protocol.Some(4)}}, "WIN"},
-		"a draw":                {protocol.MatchResult{Winner: protocol.Some("DRAW"), Score: map[string]int{"P01": 1, "P02": 1}}, "DRAW"},
-		"a winner only":         {protocol.MatchResult{Winner: protocol.Some("P02")}, "TECHNICAL_LOSS"},
-		"no points":             {protocol.MatchResult{Winner: protocol.Null[string](), Score: map[string]int{"P01": 0, "P02": 0}}, "TECHNICAL_LOSS"},
+		"a winner and a number":         {protocol.MatchResult{Winner: protocol.Some("P02"), Details: &protocol.ResultDetails{DrawnNumber: protocol.Some(4)}}, "WIN"},
+		"a draw":                        {protocol.MatchResult{Winner: protocol.Some("DRAW"), Score: map[string]int{"P01": 1, "P02": 1}}, "DRAW"},
+		"a winner only":                 {protocol.MatchResult{Winner: protocol.Some("P02")}, "WIN"},
+		"a winner who alone has chosen": {protocol.MatchResult{Winner: protocol.Some("P02"), Details: &protocol.ResultDetails{Choices: map[string]protocol.Choice{"P02": protocol.Odd}}}, "TECHNICAL_LOSS"},
+		"no points":                     {protocol.MatchResult{Winner: protocol.Null[string](), Score: map[string]int{"P01": 0, "P02": 0}}, "TECHNICAL_LOSS"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()

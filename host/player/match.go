@@ -322,6 +322,7 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 		return p.member.Ack(in), nil
 	}
 	o := outcome(p.calledIn(m), t, m.answer.Choice, result)
+	p.compare(s, m, t, result)
 	verdict, why := p.judgeDraw(m, msg, &o)
 	end := &ended{Outcome: o, Draw: verdict, Key: msg.DrawKey}
 	if err := p.member.Journal.Append(p.life, eventEnded, end); err != nil {

@@ -33,6 +33,7 @@ func outcome(own string, t strategies.Turn, chosen game.Parity, r dialect.Outcom
 	}
 	o.Number, o.Drew = r.Drawn.Get()
 	switch {
+	case r.Status == "": // nobody has said
 	case r.Status == protocol.StatusDraw:
 		o.Result, o.Points = game.Tie, game.TiePoints
 	case slices.Contains(r.Offenders, own):

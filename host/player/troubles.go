@@ -18,6 +18,7 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
+	"github.com/strategylab/strategylab/strategies"
 )
 
 // DefaultOverdue is how long an agent waits for an invitation to a match that was
@@ -34,6 +35,7 @@ const (
 	CauseLate      = "late"      // perhaps since it took long
 	CauseClash     = "clash"     // two agents have one id
 	CauseRefused   = "refused"   // the agent has refused a request
+	CauseResult    = "result"    // a result is not what the facts give
 	CauseDraw      = "draw"      // a drawn number does not keep the referee's commitment
 )
 
@@ -50,6 +52,29 @@ func (p *Player) trouble(s *leagueState, key string, e Event) {
 	p.mu.Unlock()
 	if !known {
 		p.emit(e)
+	}
+}
+
+// compare holds a result to the choice that the agent gave, and to the choices and the
+// number that stand beside it. Each kind of difference is reported once in a league.
+func (p *Player) compare(s *leagueState, m *match, t strategies.Turn, r dialect.Outcome) {
+	own := p.calledIn(m)
+	e := Event{Cause: CauseResult, Match: m.id, Round: t.Round, Opponent: t.Opponent,
+		Advice: "record the league (--record FILE) and show the referee's author 'strategylab trace show FILE --match " + m.id + "'"}
+	counted := r.Choices[own]
+	if m.asked && m.answer.Fault == game.NoFault && counted.Valid() && string(counted) != m.answer.Choice.String() {
+		e.Error = fmt.Sprintf("this agent chose %s, and the result counts %s: the referee has not read the answer", m.answer.Choice, counted)
+		p.trouble(s, "choice", e)
+	}
+	if winner, known := r.ByFacts(own, t.Opponent); known && r.Status != protocol.StatusTechnicalLoss && winner != r.Winner {
+		by := func(id string) string {
+			if id == "" {
+				return "a draw"
+			}
+			return "a win of " + id
+		}
+		e.Error = fmt.Sprintf("the result says %s; by its choices and its number it is %s", by(r.Winner), by(winner))
+		p.trouble(s, "winner", e)
 	}
 }
 

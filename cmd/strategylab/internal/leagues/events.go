@@ -162,7 +162,7 @@ func (l *live) played(e player.Event) {
 	case player.Failed:
 		text = fmt.Sprintf("%-7s the strategy failed (%s): %s", e.Match, e.Fault, cmp.Or(e.Error, earlierFailure))
 	case player.Ended:
-		text = fmt.Sprintf("%-7s %s%s", e.Match, strings.ReplaceAll(string(e.Result), "_", " "), against(e.Opponent))
+		text = fmt.Sprintf("%-7s %s%s", e.Match, cmp.Or(strings.ReplaceAll(e.Result, "_", " "), "ended, the message does not say how,"), against(e.Opponent))
 		if e.Other != "" {
 			text += ", who chose " + e.Other
 		}

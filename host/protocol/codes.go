@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -201,7 +202,10 @@ var wildNames = map[string]Code{
 
 // FindCode returns the error that a peer means: by its name where that is known,
 // because the sources give some numbers twice, else by its code, else by its
-// JSON-RPC code. It returns "" for an unknown error.
+// JSON-RPC code. Words outrank numbers, which may be the peer's own: a name that
+// league.v2 does not have makes them so, and a number of JSON-RPC's private range
+// is not believed against a text that does not know the name of the message. It
+// returns "" for an unknown error.
 func FindCode(code Code, rpc int, names ...string) Code {
 	for _, name := range names {
 		if c, ok := wildNames[name]; ok {
@@ -213,6 +217,30 @@ func FindCode(code Code, rpc int, names ...string) Code {
 			}
 		}
 	}
+	found := codeOfNumbers(code, rpc)
+	for _, name := range names {
+		if found != "" && isName(name) && name != string(code) && !related(name, found.Name()) {
+			found = "" // a number of its own
+		}
+	}
+	if found != "" && rpc > 0 && slices.ContainsFunc(names, func(name string) bool { return Says(UnknownName, name) }) {
+		return CodeUnknownMessageType
+	}
+	if found != "" {
+		return found
+	}
+	switch rpc {
+	case RPCMethodNotFound:
+		return CodeUnknownMessageType
+	case rpcInternalError:
+		return CodeInternalError
+	}
+	return ""
+}
+
+// codeOfNumbers returns the error of a code, or else of a number of the protocol's own;
+// "" for others.
+func codeOfNumbers(code Code, rpc int) Code {
 	if code == "E013" { // AUTH_TOKEN_MISSING in one of the sources
 		return CodeTokenMissing
 	}
@@ -229,13 +257,21 @@ func FindCode(code Code, rpc int, names ...string) Code {
 			return row.code
 		}
 	}
-	switch rpc {
-	case RPCMethodNotFound:
-		return CodeUnknownMessageType
-	case rpcInternalError:
-		return CodeInternalError
-	}
 	return ""
+}
+
+// related reports whether two names of errors have a word in common that says what
+// they are about.
+func related(a, b string) bool {
+	words := WordsOf(b)
+	return slices.ContainsFunc(WordsOf(a), func(w string) bool {
+		return slices.Contains(words, w) && !slices.Contains([]string{"invalid", "not", "error", "found", "unknown", "missing"}, w)
+	})
+}
+
+// isName reports whether a text is the name of an error, as in REGISTRATION_CLOSED.
+func isName(text string) bool {
+	return strings.Contains(text, "_") && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
 }
 
 // The canonical codes of envelope and tool validation.

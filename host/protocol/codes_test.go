@@ -197,6 +197,11 @@ func TestFindCode(t *testing.T) {
 		{"", -32602, "", ""},
 		{"", 0, "", ""},
 		{"E777", 777, "NO_SUCH_ERROR", ""},
+		{"", 4002, "Invalid method: register_player", CodeUnknownMessageType},
+		{"", 4002, "No such player", CodePlayerNotRegistered},
+		{"E018", 0, "REGISTRATION_CLOSED", ""},
+		{"E012", 4001, "BAD_TOKEN", CodeTokenInvalid},
+		{"", 2001, "LEAGUE_IS_FULL", CodeLeagueFull},
 	}
 	for _, tt := range tests {
 		if got := FindCode(tt.code, tt.rpc, tt.name); got != tt.want {

@@ -29,7 +29,7 @@ var (
 // leagueWords are those by which a league refuses, whatever the code they come with.
 var leagueWords = []string{
 	"full", "closed", "already", "duplicate", "taken", "in use", "in progress", "has started", "not accepting", "no longer", "banned", "blocked", "too late",
-	"finished", "ended", "capacity", "maximum", "max players", "not open", "game type", "game_type", "over",
+	"finished", "ended", "capacity", "maximum", "max players", "not open", "game type", "over",
 }
 
 // A Complaint is what a refusal is about, by its words.
@@ -76,6 +76,7 @@ func Says(c Complaint, text string) bool {
 		text = otherTypes.Replace(text)
 		return contains(text, negations) && contains(text, subjects) && !Says(Lacks, text)
 	case LeagueRefuses:
+		text = strings.ReplaceAll(text, "_", " ")
 		if strings.HasPrefix(text, "<") || contains(text, []string{"missing", "required", "field", "jsonrpc", "json-rpc", "validation"}) {
 			return false
 		}

@@ -39,6 +39,7 @@ type foreign struct {
 	session bool     // it wants MCP's greeting first, and answers by events
 	openAPI string   // its description
 	refusal func(status *int, method, name string) string
+	kind    string // the message_type that it takes; empty for any
 	final   string // its answer to a registration that it has understood
 
 	mu    sync.Mutex
@@ -156,6 +157,9 @@ func (f *foreign) open(doc map[string]any, method string) (message map[string]an
 
 // complete reports whether a message holds what the manager requires.
 func (f *foreign) complete(message map[string]any) bool {
+	if f.kind != "" && message["message_type"] != f.kind {
+		return false
+	}
 	for _, name := range f.flat {
 		if message[name] == nil || message[name] == "" {
 			return false
@@ -238,6 +242,7 @@ func TestTheLadderFindsTheWay(t *testing.T) {
 		"as OpenAPI says":        {&foreign{path: "/v1/teams/join", bare: true, flat: []string{"team_name", "endpoint_url"}, refusal: unknown, openAPI: api}, 3},
 		"RPC as OpenAPI says":    {&foreign{path: "/v1/rpc", method: "register_player", refusal: unknown, openAPI: api}, 6},
 		"bare":                   {&foreign{path: "/mcp", bare: true, refusal: refusals["bare, 200"]}, 15},
+		"a sister of its type":   {&foreign{path: "/mcp", bare: true, kind: "PLAYER_REGISTER_REQUEST", flat: []string{"display_name", "contact_endpoint"}, refusal: refusals["bare, 200"]}, 40},
 		"a flat tool":            {&foreign{path: "/mcp", method: "tools/call", tool: "register_player", lists: true, flat: []string{"display_name", "endpoint", "version", "game_types"}, refusal: unknown}, 3},
 		"a tool of its own":      {&foreign{path: "/mcp", method: "tools/call", tool: "join_tournament", lists: true, flat: []string{"name", "url"}, refusal: refusals["another code"]}, 3},
 		"arguments by words":     {&foreign{path: "/mcp", method: "tools/call", tool: "join_league", lists: true, flat: []string{"agent_name", "agent_url"}, refusal: refusals["202"]}, 4},

@@ -61,6 +61,38 @@ var profiles = map[Type]profile{
 	TypeLeagueQuery: {all: [][]string{{"query"}}, not: []string{"response", "ack"}, plus: []string{"league"}},
 }
 
+// kinds are the words at the end of types that ask for something.
+var kinds = []string{"request", "call"}
+
+// mostNeighbours bounds the types that are derived from one.
+const mostNeighbours = 2
+
+// Neighbours returns the names by which programs may know a type of message instead of
+// its own, the likeliest first: one word of it replaced by another that says the same, as
+// PLAYER_REGISTER_REQUEST beside LEAGUE_REGISTER_REQUEST.
+func Neighbours(t Type) []Type {
+	p := profiles[t]
+	groups := append(append([][]string{p.plus}, p.all...), kinds)
+	words := WordsOf(string(t))
+	var near []Type
+	for _, group := range groups {
+		for i, w := range words {
+			if !slices.Contains(group, w) {
+				continue
+			}
+			for _, other := range group {
+				if slices.Contains(words, other) || strings.TrimSuffix(other, "s") == w || len(near) == mostNeighbours {
+					continue
+				}
+				replaced := slices.Clone(words)
+				replaced[i] = other
+				near = append(near, Type(strings.ToUpper(strings.Join(replaced, "_"))))
+			}
+		}
+	}
+	return near
+}
+
 // exact outranks every other fit: the name is one of the protocol's own.
 const exact = 100
 

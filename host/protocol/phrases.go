@@ -49,6 +49,7 @@ const (
 	OtherGame                      // another game, protocol or version
 	BlamesSender                   // the sender is not one that the peer knows
 	BlamesLeague                   // the league is not one that it has
+	UnknownType                    // the type of the message is not known
 	SaysTaken                      // somebody else has what was asked for
 )
 
@@ -75,6 +76,8 @@ func Says(c Complaint, text string) bool {
 		}
 		text = otherTypes.Replace(text)
 		return contains(text, negations) && contains(text, subjects) && !Says(Lacks, text)
+	case UnknownType:
+		return Says(UnknownName, text) && contains(text, []string{"message type", "message_type", "messagetype", "msg_type", "type", "unknown_message_type"})
 	case LeagueRefuses:
 		text = strings.ReplaceAll(text, "_", " ")
 		if strings.HasPrefix(text, "<") || contains(text, []string{"missing", "required", "field", "jsonrpc", "json-rpc", "validation"}) {

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -72,6 +73,11 @@ func (l *Ladder) learn(ctx context.Context, w Way, err error, t protocol.Type) {
 		l.askTools(ctx, w.URL, t)
 	}
 	text := Words(err)
+	if w.Type == "" && w.Input == nil && !w.Plain() && protocol.Says(protocol.UnknownType, text) && l.once("types in "+w.Dialect.Without(dialect.TraitNumericIDs).Name) {
+		for _, near := range protocol.Neighbours(t) { // after the ways in which others take its own
+			l.queue = append(l.queue, w.as(t, near))
+		}
+	}
 	if registers(t) && !w.Spread && w.Input == nil && protocol.Says(protocol.Lacks, text) {
 		flat := w // the members may be wanted beside the object that holds them
 		flat.Spread = true
@@ -109,6 +115,19 @@ func (l *Ladder) mended(w Way, err error, t protocol.Type) []Way {
 		ways = append(ways, wider)
 	}
 	return ways
+}
+
+// as returns the way under another type of message. A registration repeats beside the
+// header what the agent says of itself, for programs that look for it there.
+func (w Way) as(t, near protocol.Type) Way {
+	w.Spread = registers(t)
+	switch w.Type = near; cmp.Or(w.Name, w.Dialect.MethodsOf(t)[0]) {
+	case string(t):
+		w.Name = string(near)
+	case strings.ToLower(string(t)):
+		w.Name = strings.ToLower(string(near))
+	}
+	return w
 }
 
 // prefer puts ways in front of the queue.

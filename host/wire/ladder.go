@@ -206,7 +206,7 @@ func (l *Ladder) settle(t protocol.Type, o *Outcome) {
 	}
 	p.header, p.tools, p.operations, p.listed = l.header, l.tools, l.operations, p.listed || l.tools != nil || l.done["tools at "+w.URL]
 	p.mu.Unlock()
-	if w.Single || w.Spread || w.Input != nil || w.Name != "" || w.Drop != nil || w.Add != nil {
+	if w.Single || w.Spread || w.Input != nil || w.Name != "" || w.Drop != nil || w.Add != nil || w.Type != "" {
 		p.worked(t, w)
 	}
 }

@@ -19,6 +19,8 @@ type Way struct {
 	URL     string           // where it is posted
 	Dialect *dialect.Dialect // how it is wrapped, and under which kind of id
 	Name    string           // method or tool; empty for the dialect's own
+	// Type is another message_type than the message's own; empty for that.
+	Type protocol.Type
 	// Input is the schema of the arguments, as the peer publishes it; nil for the
 	// message itself.
 	Input *discovery.Schema
@@ -44,6 +46,9 @@ func (w Way) String() string {
 	if w.Name != "" {
 		text += " " + w.Name
 	}
+	if w.Type != "" {
+		text += " as " + string(w.Type)
+	}
 	if w.Spread {
 		text += " (flat)"
 	}
@@ -67,7 +72,7 @@ func (w Way) Plain() bool { return slices.Equal(w.Drop, everything) }
 
 // Call wraps a message, and returns where it goes.
 func (w Way) Call(m protocol.Message) (dialect.Call, string, error) {
-	if w.Input != nil || w.Query != nil || w.Spread || w.Drop != nil || w.Add != nil {
+	if w.Input != nil || w.Query != nil || w.Spread || w.Drop != nil || w.Add != nil || w.Type != "" {
 		return w.changed(m)
 	}
 	var call dialect.Call
@@ -113,6 +118,13 @@ func (w Way) fields(m protocol.Message, whole jsontext.Value) (jsontext.Value, e
 	}
 	if w.Spread {
 		raw = discovery.Spread(raw)
+	}
+	if w.Type != "" {
+		doc, err := rawjson.Split(raw)
+		if err != nil {
+			return nil, err
+		}
+		raw = doc.Set("message_type", rawjson.Quote(string(w.Type))).Encode()
 	}
 	return discovery.Add(dropped(raw, w.Drop), whole, w.Add), nil
 }

@@ -220,7 +220,7 @@ func (p *process) ended(state string) error {
 	return fmt.Errorf("%w: %s", strategies.ErrCrashed, p.exited(state))
 }
 
-// noMemory is how the process of a script ends at its memory limit: by Go's runtime, by
+// noMemory is how a process with a memory limit ends there: by Go's runtime, by
 // the C library, by the race detector, or by a signal where one of them does not expect
 // the end of the memory.
 var noMemory = sync.OnceValue(func() *regexp.Regexp {
@@ -232,7 +232,7 @@ func (p *process) exited(state string) string {
 	switch words := p.output.reason(); {
 	case words == "":
 		return state
-	case p.config.Script != nil && noMemory().MatchString(words):
+	case p.config.Memory > 0 && noMemory().MatchString(words):
 		return fmt.Sprintf("out of memory, of which a script has %d MiB", p.config.Memory>>20)
 	default:
 		return state + "; last output: " + words

@@ -8,10 +8,12 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"time"
 
 	"google.golang.org/grpc"
 
 	pb "github.com/strategylab/strategylab/plugins/internal/strategypb"
+	"github.com/strategylab/strategylab/plugins/subprocess"
 	"github.com/strategylab/strategylab/strategies"
 )
 
@@ -56,9 +58,12 @@ func StartWorker(ctx context.Context, c Config) (*Worker, error) {
 }
 
 // Load has the worker compile a script and describe it. Errors in the script are
-// *strategies.Error.
-func (w *Worker) Load(ctx context.Context, s *Script) (info strategies.Info, err error) {
+// *strategies.Error. limit is the processor time that it may take; a script that takes
+// more ends the worker, and the error wraps strategies.ErrTimeout. Where the system does
+// not tell processor time, and otherwise after ten times as much, time ends it.
+func (w *Worker) Load(ctx context.Context, s *Script, limit time.Duration) (info strategies.Info, err error) {
 	var typed *strategies.Error
+	defer w.process.limitTime(limit)()
 	died := w.call(ctx, func(ctx context.Context) error {
 		if info, err = w.process.load(ctx, w.client.Load, s); errors.As(err, &typed) {
 			return nil
@@ -116,6 +121,39 @@ func (w *Worker) call(ctx context.Context, do func(context.Context) error) error
 	w.process.fail(w.process.exitError(err), false)
 	w.Close()
 	return cmp.Or(context.Cause(ctx), error(&DeathError{w.process.reason()}))
+}
+
+// limitTime ends the process when it has used more processor time than limit from now
+// on, until end is called.
+func (p *process) limitTime(limit time.Duration) (end func()) {
+	const lookEvery = 20 * time.Millisecond
+	began := time.Now()
+	before, known := subprocess.CPU(p.child.pid())
+	over := func() bool {
+		passed := time.Since(began)
+		if used, ok := subprocess.CPU(p.child.pid()); known && ok {
+			return used-before > limit || passed > 10*limit
+		}
+		return passed > limit
+	}
+	done := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		tick := time.NewTicker(lookEvery)
+		defer tick.Stop()
+		for !over() {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+			}
+		}
+		p.fail(fmt.Errorf("%w: loading took more than %v of processor time", strategies.ErrTimeout, limit), false)
+	})
+	return func() {
+		close(done)
+		watching.Wait()
+	}
 }
 
 // Dead reports whether the worker cannot be used any more.

@@ -63,7 +63,7 @@ func TestWorker(t *testing.T) {
 		t.Errorf("its log says %q", said)
 	}
 	var typed *strategies.Error
-	if _, err := w.Load(t.Context(), &plugins.Script{Path: "x.lua"}); !errors.As(err, &typed) || typed.Line != 3 || typed.Source != "x.lua" {
+	if _, err := w.Load(t.Context(), &plugins.Script{Path: "x.lua"}, time.Minute); !errors.As(err, &typed) || typed.Line != 3 || typed.Source != "x.lua" {
 		t.Errorf("load: %v", err)
 	}
 	if err := w.Do(t.Context(), "fly", nil, keep); err == nil || err.Error() != "cannot fly" || w.Dead() {

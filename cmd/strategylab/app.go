@@ -44,6 +44,7 @@ func run(ctx context.Context, p command.Process) int {
 		}
 		return exitCode(err)
 	}
+	defer p.Close()
 	app := newApp(&p)
 	line, err := command.ReadLine(app, p.Args, p.Env)
 	switch {

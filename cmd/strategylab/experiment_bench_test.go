@@ -29,7 +29,7 @@ func BenchmarkExperiment(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			field, err := cat.Field(refs)
+			field, err := cat.Field(b.Context(), refs)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -37,7 +37,7 @@ func thisProcess() command.Process {
 	exe, _ := os.Executable() // without it, strategies in other processes are left out
 	build, _ := debug.ReadBuildInfo()
 	return command.Process{
-		Lab:      lab.Lab{Exe: exe, Now: time.Now, Entropy: entropy, Code: codeFolder()},
+		Lab:      lab.Lab{Exe: exe, Now: time.Now, Entropy: entropy, Code: codeFolder()}.WithLoader(),
 		Args:     os.Args,
 		Stdin:    os.Stdin,
 		Stdout:   os.Stdout,

@@ -35,7 +35,7 @@ func BenchmarkChoiceIsolated(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer cat.Close()
-			e, err := cat.Resolve(script)
+			e, err := cat.Resolve(b.Context(), script)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -118,7 +118,7 @@ func playBeside(t *testing.T, plan results.Plan, recorded []results.League, fiel
 			factories[i] = newStandIn(plan, recorded, i)
 			continue
 		}
-		e, err := cat.Resolve(name)
+		e, err := cat.Resolve(t.Context(), name)
 		if err != nil {
 			t.Fatal(err)
 		}

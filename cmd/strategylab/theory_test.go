@@ -30,11 +30,11 @@ func played(t *testing.T, runs int, draw string) (acc *analysis.Accumulator, luc
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { cat.Close() })
-	field, err := cat.Field(nil)
+	field, err := cat.Field(t.Context(), nil)
 	if err != nil || len(field.Warnings) > 0 {
 		t.Fatalf("%v, warnings %q", err, field.Warnings)
 	}
-	twice, err := cat.Field([]catalog.Ref{{Target: "always-even", Copies: 2}, {Target: "role", Copies: 2}, {Target: "random", Copies: 2}})
+	twice, err := cat.Field(t.Context(), []catalog.Ref{{Target: "always-even", Copies: 2}, {Target: "role", Copies: 2}, {Target: "random", Copies: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func Example() {
 	})
 	defer pool.Close()
 	lua := pool.Formats(languages())[0]
-	f, err := lua.Load("stubborn", "stubborn.lua", []byte(`function choose() return "odd" end`), budget.Limits{})
+	f, err := lua.Load(context.Background(), "stubborn", "stubborn.lua", []byte(`function choose() return "odd" end`), budget.Limits{})
 	if err != nil {
 		fmt.Println(err)
 		return

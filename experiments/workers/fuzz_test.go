@@ -79,7 +79,7 @@ func fuzzScripts(f *testing.F, name string, seeds ...string) {
 			if !strings.HasSuffix(name, format.Ext) {
 				continue
 			}
-			script, err := format.Load("fuzz", name, []byte(source), limits)
+			script, err := format.Load(t.Context(), "fuzz", name, []byte(source), limits)
 			if err != nil {
 				var typed *strategies.Error
 				if !errors.As(err, &typed) || typed.Source != name {

@@ -74,7 +74,7 @@ type toy struct {
 	word string
 }
 
-func loadToy(name, path string, source []byte, limits budget.Limits) (strategies.Factory, error) {
+func loadToy(_ context.Context, name, path string, source []byte, limits budget.Limits) (strategies.Factory, error) {
 	t := &toy{script.NewHost(strategies.Info{Name: name, Kind: "toy", Source: path}, limits), string(source)}
 	switch t.word {
 	case "dies at load":
@@ -163,11 +163,20 @@ func isolation() isolate.Config {
 	return isolate.Config{Worker: []string{os.Args[0], "script"}, Memory: testMemory, StartTimeout: 5 * time.Minute}
 }
 
+// described is isolation with a loader.
+func described(tb testing.TB) isolate.Config {
+	loader := isolate.NewLoader(isolate.LoaderConfig{Command: []string{os.Args[0], "leagues"}, Memory: testMemory, StartTimeout: 5 * time.Minute})
+	tb.Cleanup(loader.Close)
+	c := isolation()
+	c.Describe = loader.Describe
+	return c
+}
+
 // newPool returns a pool of workers of a mode of TestMain.
 func newPool(tb testing.TB, mode string) (*workers.Pool, *deaths) {
 	tb.Helper()
 	d := new(deaths)
-	p := workers.NewPool(workers.Config{Command: []string{os.Args[0], mode}, Isolated: isolation(), Log: slog.New(d)})
+	p := workers.NewPool(workers.Config{Command: []string{os.Args[0], mode}, Isolated: described(tb), Log: slog.New(d)})
 	tb.Cleanup(func() { p.Close() })
 	return p, d
 }
@@ -180,7 +189,7 @@ func load(tb testing.TB, formats []catalog.Format, name, source string, limits b
 	tb.Helper()
 	for _, f := range formats {
 		if strings.HasSuffix(name, f.Ext) {
-			made, err := f.Load(strings.TrimSuffix(name, f.Ext), name, []byte(source), limits)
+			made, err := f.Load(tb.Context(), strings.TrimSuffix(name, f.Ext), name, []byte(source), limits)
 			if err != nil {
 				tb.Fatal(err)
 			}

@@ -71,7 +71,7 @@ type server struct {
 // Load implements plugins.Tasks.
 func (s *server) Load(script plugins.Script) (strategies.Factory, error) {
 	script.Limits.Stuck = s.stuck
-	return isolate.Load(s.config.Formats, script)
+	return isolate.Load(context.Background(), s.config.Formats, script)
 }
 
 // Do implements plugins.Tasks.

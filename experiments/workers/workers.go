@@ -2,8 +2,7 @@
 // end, nor starve, nor block the program that runs the experiment.
 //
 // A Pool starts worker processes, which run this program with the command whose
-// main function is Serve. Its Formats load scripts: a worker compiles the script
-// and describes it. Its Driver plays leagues: every worker gets the plan with the
+// main function is Serve. Its Formats load scripts for its Driver. That plays leagues: every worker gets the plan with the
 // code of the field once, plays blocks of leagues like package arena does in one
 // process, and returns each record as soon as it is played.
 //
@@ -42,8 +41,8 @@ import (
 type Config struct {
 	// Command is the command of a process that calls Serve: a path and its arguments.
 	Command []string
-	// Isolated is how a script runs in a process of its own. The pool sets Describe,
-	// and does not limit restarts by default.
+	// Isolated is how a script runs in a process of its own. With Describe, that process
+	// starts when it is needed. The pool does not limit restarts by default.
 	Isolated isolate.Config
 	// Env adds "KEY=value" entries to the environment of workers.
 	Env []string
@@ -143,14 +142,13 @@ func (p *Pool) Do(ctx context.Context, task string, input, output any) error {
 // script. The workers must serve the same formats.
 func (p *Pool) Formats(formats []catalog.Format) []catalog.Format {
 	isolated := p.config.Isolated
-	isolated.Describe = p.describe
 	// A limit for the whole run would depend on which process played which league.
 	isolated.Restarts = cmp.Or(isolated.Restarts, math.MaxInt32)
 	all := isolate.Formats(formats, isolated)
 	for i := range all {
 		open := all[i].Load
-		all[i].Load = func(name, path string, source []byte, limits budget.Limits) (strategies.Factory, error) {
-			f, err := open(name, path, source, limits)
+		all[i].Load = func(ctx context.Context, name, path string, source []byte, limits budget.Limits) (strategies.Factory, error) {
+			f, err := open(ctx, name, path, source, limits)
 			if err != nil {
 				return nil, err
 			}
@@ -181,18 +179,4 @@ func ScriptOf(f strategies.Factory) (*plugins.Script, *Pool) {
 	}
 	place, _ := plugins.PlaceOf(s.isolatedFactory)
 	return place.Config.Script, s.pool
-}
-
-// describe has a worker load a script.
-func (p *Pool) describe(s plugins.Script) (info strategies.Info, err error) {
-	w, err := p.take(context.Background())
-	if err == nil {
-		defer p.give(w)
-		info, err = w.Load(context.Background(), &s)
-	}
-	var died *plugins.DeathError
-	if errors.As(err, &died) {
-		err = fmt.Errorf("%w: %w", isolate.ErrUnjudged, err)
-	}
-	return info, err
 }

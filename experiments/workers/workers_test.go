@@ -107,7 +107,7 @@ func TestLoad(t *testing.T) {
 	open := func(formats []catalog.Format, name, source string) error {
 		for _, f := range formats {
 			if strings.HasSuffix(name, f.Ext) {
-				_, err := f.Load("x", name, []byte(source), patient)
+				_, err := f.Load(t.Context(), "x", name, []byte(source), patient)
 				return err
 			}
 		}

@@ -19,7 +19,7 @@ func Example() {
 		return
 	}
 	defer cat.Close()
-	e, err := cat.Resolve("council")
+	e, err := cat.Resolve(context.Background(), "council")
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -19,13 +19,14 @@
 // calls, and only seats that kill the worker again lose their league. A worker
 // that dies too often is quarantined for the rest of the run.
 //
+// A Loader keeps files from taking the time and the memory of whoever loads them.
+//
 // The worker limits its memory before it sees the script; see package subprocess.
 package isolate
 
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -67,15 +68,10 @@ type Config struct {
 	Log *slog.Logger
 	// Env adds "KEY=value" entries to the environment of workers.
 	Env []string
-	// Describe, if not nil, describes a script without running it here. Its worker
-	// then starts when it is first needed. A script that Describe cannot judge, see
-	// ErrUnjudged, is loaded in its worker.
-	Describe func(plugins.Script) (strategies.Info, error)
+	// Describe, if not nil, describes a script, see Loader. Its worker then starts when
+	// it is first needed.
+	Describe func(context.Context, plugins.Script) (strategies.Info, error)
 }
-
-// ErrUnjudged is the error of a Config.Describe that a script has kept from
-// describing it.
-var ErrUnjudged = errors.New("script not judged")
 
 // leastMemory is the step in which Go's heap grows.
 const leastMemory = 64 << 20
@@ -89,25 +85,23 @@ func Formats(formats []catalog.Format, o Config) []catalog.Format {
 	for i, f := range formats {
 		kind := f.Kind
 		isolated[i] = f
-		isolated[i].Load = func(name, path string, source []byte, limits budget.Limits) (strategies.Factory, error) {
-			return o.open(plugins.Script{Name: name, Path: path, Kind: kind, Source: source, Limits: limits.OrDefaults()})
+		isolated[i].Load = func(ctx context.Context, name, path string, source []byte, limits budget.Limits) (strategies.Factory, error) {
+			return o.open(ctx, plugins.Script{Name: name, Path: path, Kind: kind, Source: source, Limits: limits.OrDefaults()})
 		}
 	}
 	return isolated
 }
 
-func (o *Config) open(s plugins.Script) (strategies.Factory, error) {
+func (o *Config) open(ctx context.Context, s plugins.Script) (strategies.Factory, error) {
 	var known []strategies.Info
 	if o.Describe != nil {
-		info, err := o.Describe(s)
-		switch {
-		case err == nil:
-			known = []strategies.Info{info}
-		case !errors.Is(err, ErrUnjudged):
+		info, err := o.Describe(ctx, s)
+		if err != nil {
 			return nil, err
 		}
+		known = []strategies.Info{info}
 	}
-	all, err := plugins.Open(context.Background(), plugins.Config{
+	all, err := plugins.Open(ctx, plugins.Config{
 		Command: o.Worker, Name: s.Name, Source: s.Path, Script: &s, Strategies: known, Memory: o.Memory,
 		CallTime: s.Limits.Time, StartTimeout: o.StartTimeout,
 		// A script that kills its worker does so every time: a pause does not
@@ -131,16 +125,16 @@ func Serve(formats []catalog.Format) {
 		if memory > 0 {
 			tune(memory)
 		}
-		return Load(formats, s)
+		return Load(context.Background(), formats, s) // the host kills this process
 	})
 }
 
 // Load compiles a script in this process.
-func Load(formats []catalog.Format, s plugins.Script) (strategies.Factory, error) {
+func Load(ctx context.Context, formats []catalog.Format, s plugins.Script) (strategies.Factory, error) {
 	ext := strings.ToLower(filepath.Ext(s.Path))
 	for _, f := range formats {
 		if f.Ext == ext {
-			return f.Load(s.Name, s.Path, s.Source, s.Limits)
+			return f.Load(ctx, s.Name, s.Path, s.Source, s.Limits)
 		}
 	}
 	return nil, fmt.Errorf("this worker has no language for files that end in %q", ext)

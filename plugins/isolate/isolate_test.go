@@ -24,6 +24,10 @@ func TestMain(m *testing.M) {
 		isolate.Serve(languages())
 		return
 	}
+	if len(os.Args) == 2 && os.Args[1] == "loader" {
+		serveLoader()
+		return
+	}
 	if len(os.Args) == 2 && os.Args[1] == "plugin" {
 		plugins.Serve(goFrequency{})
 		return
@@ -53,7 +57,7 @@ func load(tb testing.TB, fs []catalog.Format, names ...string) []strategies.Fact
 	})
 	var all []strategies.Factory
 	for _, name := range names {
-		e, err := cat.Resolve(filepath.Join("scripts", name))
+		e, err := cat.Resolve(tb.Context(), filepath.Join("scripts", name))
 		if err != nil {
 			tb.Fatal(err)
 		}

@@ -31,7 +31,7 @@ func compared(b *testing.B) (c comparison) {
 		if !ok {
 			continue
 		}
-		made, err := f.Load("frequency", "scripts/frequency"+f.Ext, []byte(source), patient)
+		made, err := f.Load(b.Context(), "frequency", "scripts/frequency"+f.Ext, []byte(source), patient)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -97,7 +97,7 @@ func TestOneStrategyInEveryLanguage(t *testing.T) {
 				if f.Ext != ext {
 					continue
 				}
-				made, err := f.Load("frequency", "scripts/frequency"+ext, []byte(source), patient)
+				made, err := f.Load(t.Context(), "frequency", "scripts/frequency"+ext, []byte(source), patient)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -45,7 +45,7 @@ func TestHostileModules(t *testing.T) {
 	others := load(t, catalog.Formats(), "echo.js", "settle.lua")
 	digest := func(fs []catalog.Format, m Module) string {
 		at := slices.IndexFunc(fs, func(f catalog.Format) bool { return f.Kind == strategies.WebAssembly })
-		made, err := fs[at].Load("module", "scripts/module.wasm", m.Bytes(), limits)
+		made, err := fs[at].Load(t.Context(), "module", "scripts/module.wasm", m.Bytes(), limits)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,7 +18,7 @@ import (
 // script loads a toy.
 func script(tb testing.TB, f catalog.Format, how string) strategies.Factory {
 	tb.Helper()
-	made, err := f.Load("toy", "toys/toy.toy", []byte(how), patient)
+	made, err := f.Load(tb.Context(), "toy", "toys/toy.toy", []byte(how), patient)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -108,8 +108,8 @@ func TestLoadErrorsComeThrough(t *testing.T) {
 	t.Parallel()
 	outside := formats(isolate.Config{})
 	apart := outside[len(outside)-1]
-	_, here := toy().Load("toy", "toys/toy.toy", []byte("unloadable"), budget.Limits{})
-	_, there := apart.Load("toy", "toys/toy.toy", []byte("unloadable"), budget.Limits{})
+	_, here := toy().Load(t.Context(), "toy", "toys/toy.toy", []byte("unloadable"), budget.Limits{})
+	_, there := apart.Load(t.Context(), "toy", "toys/toy.toy", []byte("unloadable"), budget.Limits{})
 	var typed *strategies.Error
 	if !errors.As(there, &typed) || there.Error() != here.Error() {
 		t.Errorf("isolated %v, in process %v", there, here)

@@ -42,7 +42,7 @@ func getStuck(t *testing.T, limit time.Duration) plugins.Usage {
 	for _, format := range formats(isolate.Config{}) {
 		if format.Ext == ".js" {
 			var err error
-			if f, err = format.Load("stuck", "stuck.js", []byte(source), budget.Limits{Time: limit}); err != nil {
+			if f, err = format.Load(t.Context(), "stuck", "stuck.js", []byte(source), budget.Limits{Time: limit}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -14,10 +14,18 @@ import (
 // toy is a language for scripts that no guard in the process can hold. Its
 // source is a word: what a seat in eight does in its sixth round.
 func toy() catalog.Format {
-	return catalog.Format{Ext: ".toy", Kind: "toy", Load: func(name, path string, source []byte, _ budget.Limits) (strategies.Factory, error) {
+	return catalog.Format{Ext: ".toy", Kind: "toy", Load: func(_ context.Context, name, path string, source []byte, _ budget.Limits) (strategies.Factory, error) {
 		how := strings.TrimSpace(string(source))
 		if how == "unloadable" {
 			return nil, &strategies.Error{Source: path, Line: 7, Op: strategies.OpLoad, Err: fmt.Errorf("no %s", name), Hint: "none"}
+		}
+		if mark, ok := strings.CutPrefix(how, "die once "); ok {
+			if err := os.Mkdir(mark, 0o700); err == nil {
+				os.Exit(9)
+			}
+		}
+		if how == "die at load" {
+			os.Exit(9)
 		}
 		return &toyFactory{how: how, name: name, path: path}, nil
 	}}

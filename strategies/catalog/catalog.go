@@ -140,7 +140,9 @@ func (c *Catalog) scan(ctx context.Context) error {
 			return err
 		}
 		if !c.options.Lazy {
-			c.load(e)
+			if err := c.load(ctx, e); err != nil {
+				return err
+			}
 		}
 		scripts = append(scripts, e)
 	}
@@ -245,8 +247,10 @@ type Format struct {
 
 // Loader compiles the content of a file. path is the file's name in messages.
 // Errors in the script, and exceeded limits, are *strategies.Error of operation
-// load. A Loader always returns.
-type Loader func(name, path string, source []byte, limits budget.Limits) (strategies.Factory, error)
+// load. Those of Formats run in this process, where nothing bounds the time and the
+// memory of parsing, and nothing interrupts it; package isolate has loaders that are
+// bounded and that return when ctx is done.
+type Loader func(ctx context.Context, name, path string, source []byte, limits budget.Limits) (strategies.Factory, error)
 
 // Formats returns the script languages.
 func Formats() []Format { return CachedFormats("") }
@@ -254,17 +258,17 @@ func Formats() []Format { return CachedFormats("") }
 // CachedFormats returns the script languages, which keep compiled code in a folder; see
 // wasmscript.Config.
 func CachedFormats(code string) []Format {
-	javaScript := func(name, path string, source []byte, l budget.Limits) (strategies.Factory, error) {
+	javaScript := func(_ context.Context, name, path string, source []byte, l budget.Limits) (strategies.Factory, error) {
 		return jsscript.Compile(name, path, source, jsscript.Config{Limits: l})
 	}
 	return []Format{
-		{Ext: ".lua", Kind: strategies.Lua, Load: func(name, path string, source []byte, l budget.Limits) (strategies.Factory, error) {
+		{Ext: ".lua", Kind: strategies.Lua, Load: func(_ context.Context, name, path string, source []byte, l budget.Limits) (strategies.Factory, error) {
 			return luascript.Compile(name, path, source, luascript.Config{Limits: l})
 		}},
 		{Ext: ".js", Kind: strategies.JavaScript, Load: javaScript},
 		{Ext: ".mjs", Kind: strategies.JavaScript, Load: javaScript},
 		{Ext: ".cjs", Kind: strategies.JavaScript, Load: javaScript},
-		{Ext: ".wasm", Kind: strategies.WebAssembly, Load: func(name, path string, source []byte, l budget.Limits) (strategies.Factory, error) {
+		{Ext: ".wasm", Kind: strategies.WebAssembly, Load: func(_ context.Context, name, path string, source []byte, l budget.Limits) (strategies.Factory, error) {
 			return wasmscript.Compile(name, path, source, wasmscript.Config{Limits: l, Code: code})
 		}, MaxSize: wasmscript.MaxModule},
 	}

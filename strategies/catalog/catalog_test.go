@@ -167,7 +167,7 @@ func TestCloseClosesEverythingOnce(t *testing.T) {
 	why := errors.New("still at it")
 	var toys []*toy
 	for _, target := range []string{"alternate", "markov-2", "random", "mine", "far/away.js"} {
-		e, err := c.Resolve(target)
+		e, err := c.Resolve(t.Context(), target)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,8 +195,8 @@ func TestLoadStops(t *testing.T) {
 	o := options(t, map[string]string{"scripts/a.lua": "", "scripts/b.lua": "", "scripts/c.lua": ""})
 	var made []*toy
 	inner := o.Formats[0].Load
-	o.Formats[0].Load = func(name, path string, source []byte, l budget.Limits) (strategies.Factory, error) {
-		f, err := inner(name, path, source, l)
+	o.Formats[0].Load = func(ctx context.Context, name, path string, source []byte, l budget.Limits) (strategies.Factory, error) {
+		f, err := inner(ctx, name, path, source, l)
 		made = append(made, f.(*toy))
 		cancel(why)
 		return f, err

@@ -20,7 +20,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	field, err := cat.Field(refs)
+	field, err := cat.Field(context.Background(), refs)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -28,7 +28,7 @@ func Example() {
 	for _, p := range field.Players {
 		fmt.Println(p.Name, p.Info.Kind)
 	}
-	_, err = cat.Resolve("makrov-2")
+	_, err = cat.Resolve(context.Background(), "makrov-2")
 	fmt.Println(err)
 	// Output:
 	// markov-2 builtin

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,18 +14,18 @@ import (
 
 // Resolve returns the strategy with a name or path. Errors are *UnknownError,
 // *AmbiguousError, *FormatError, or the *strategies.Error of a strategy that does
-// not load.
-func (c *Catalog) Resolve(target string) (Entry, error) {
-	e, err := c.find(target)
+// not load; or the cause of ctx.
+func (c *Catalog) Resolve(ctx context.Context, target string) (Entry, error) {
+	e, err := c.find(ctx, target)
 	if err != nil {
 		return Entry{}, err
 	}
 	return *e, nil
 }
 
-func (c *Catalog) find(target string) (*Entry, error) {
+func (c *Catalog) find(ctx context.Context, target string) (*Entry, error) {
 	if isPath(target) {
-		return c.findPath(target)
+		return c.findPath(ctx, target)
 	}
 	var names []string
 	var same []*Entry
@@ -38,14 +39,16 @@ func (c *Catalog) find(target string) (*Entry, error) {
 	case 0:
 		return nil, &UnknownError{Target: target, Nearest: script.Nearest(target, names)}
 	case 1:
-		c.load(same[0])
+		if err := c.load(ctx, same[0]); err != nil {
+			return nil, err
+		}
 		return same[0], same[0].Err
 	}
 	return same[0], ambiguous(target, same)
 }
 
-func (c *Catalog) findPath(path string) (*Entry, error) {
-	e, err := c.open(path)
+func (c *Catalog) findPath(ctx context.Context, path string) (*Entry, error) {
+	e, err := c.open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +65,7 @@ func (c *Catalog) findPath(path string) (*Entry, error) {
 // load. Without such a script it returns false.
 func (c *Catalog) Describe(target string) (strategies.Info, bool) {
 	if isPath(target) {
-		e, err := c.open(target)
+		e, err := c.register(target)
 		return infoOf(e), err == nil && e.Info.Kind.Script()
 	}
 	for _, e := range c.entries {
@@ -122,8 +125,8 @@ type Field struct {
 //
 // Naming a strategy that does not load, or one strategy twice, is an error, and two
 // players of one name are an *AmbiguousError.
-func (c *Catalog) Field(refs []Ref) (Field, error) {
-	b := fieldBuilder{catalog: c, named: make(map[*Entry]Ref), taken: make(map[string]*Entry)}
+func (c *Catalog) Field(ctx context.Context, refs []Ref) (Field, error) {
+	b := fieldBuilder{ctx: ctx, catalog: c, named: make(map[*Entry]Ref), taken: make(map[string]*Entry)}
 	if len(refs) == 0 {
 		err := b.addGroup(GroupAll, 1)
 		return b.field, err
@@ -151,6 +154,7 @@ func (c *Catalog) Field(refs []Ref) (Field, error) {
 // fieldBuilder makes a field. Strategies that references name are in named before
 // the first group is added.
 type fieldBuilder struct {
+	ctx     context.Context // of Field
 	catalog *Catalog
 	field   Field
 	named   map[*Entry]Ref
@@ -159,7 +163,7 @@ type fieldBuilder struct {
 
 // name finds the strategy of a reference, which must be new in the field.
 func (b *fieldBuilder) name(ref Ref) (*Entry, error) {
-	e, err := b.catalog.find(ref.Target)
+	e, err := b.catalog.find(b.ctx, ref.Target)
 	var unknown *UnknownError
 	if errors.As(err, &unknown) && !ref.IsPath() {
 		unknown.Nearest = b.catalog.nearestInField(ref.Target)
@@ -196,7 +200,7 @@ func (b *fieldBuilder) addCopies(e *Entry, ref Ref) {
 
 // addGroup adds the members of a group that the field does not have yet.
 func (b *fieldBuilder) addGroup(g Group, copies int) error {
-	members, err := b.catalog.members(g)
+	members, err := b.catalog.members(b.ctx, g)
 	if err != nil {
 		return err
 	}
@@ -208,7 +212,9 @@ func (b *fieldBuilder) addGroup(g Group, copies int) error {
 		if _, twice := b.named[e]; twice {
 			continue
 		}
-		b.catalog.load(e)
+		if err := b.catalog.load(b.ctx, e); err != nil {
+			return err
+		}
 		if e.Err != nil {
 			b.leaveOut(e, e.Err)
 			continue

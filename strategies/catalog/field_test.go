@@ -16,7 +16,7 @@ func TestFieldOfEverything(t *testing.T) {
 	c := load(t, options(t, map[string]string{
 		"scripts/mine.lua": "", "scripts/apart.js": "", "scripts/oops.js": "broken", "scripts/no name.js": "",
 	}))
-	f, err := c.Field(nil)
+	f, err := c.Field(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestFieldOfReferences(t *testing.T) {
 		"./scripts/mine.lua,markov-2":    "mine markov-2",
 		"random*8":                       "random#1 random#2 random#3 random#4 random#5 random#6 random#7 random#8",
 	} {
-		f, err := c.Field(refs(t, in))
+		f, err := c.Field(t.Context(), refs(t, in))
 		if err != nil || players(f) != want || len(f.Warnings) > 0 {
 			t.Errorf("Field(%q) = %q, warnings %q, %v, want %q", in, players(f), f.Warnings, err, want)
 		}
@@ -54,14 +54,14 @@ func TestFieldOfReferences(t *testing.T) {
 func TestCopiesShareTheirFactory(t *testing.T) {
 	t.Parallel()
 	c := load(t, options(t, map[string]string{"scripts/mine.lua": ""}))
-	f, err := c.Field(refs(t, "mine*3,scripts/../scripts/mine.lua*1"))
+	f, err := c.Field(t.Context(), refs(t, "mine*3,scripts/../scripts/mine.lua*1"))
 	if err == nil {
 		t.Fatalf("Field = %q, want an error: it is one strategy", players(f))
 	}
-	if f, err = c.Field(refs(t, "scripts/mine.lua*3")); err != nil {
+	if f, err = c.Field(t.Context(), refs(t, "scripts/mine.lua*3")); err != nil {
 		t.Fatal(err)
 	}
-	e, err := c.Resolve("mine")
+	e, err := c.Resolve(t.Context(), "mine")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,16 +89,16 @@ func TestFieldRefuses(t *testing.T) {
 		"random,far/random.js*4": `2 strategies are called "random": built-in and far/random.js; ` +
 			`rename all but one, or name one by its path`,
 	} {
-		if f, err := c.Field(refs(t, in)); err == nil || err.Error() != want {
+		if f, err := c.Field(t.Context(), refs(t, in)); err == nil || err.Error() != want {
 			t.Errorf("Field(%q) = %q, %v, want %q", in, players(f), err, want)
 		}
 	}
 	// What is the script's fault can be told from what is the caller's.
 	var se *strategies.Error
-	if _, err := c.Field(refs(t, "oops")); !errors.As(err, &se) {
+	if _, err := c.Field(t.Context(), refs(t, "oops")); !errors.As(err, &se) {
 		t.Errorf("Field(oops): %T, want a *strategies.Error", err)
 	}
-	if _, err := c.Field(refs(t, "random,random")); errors.As(err, &se) || err == nil {
+	if _, err := c.Field(t.Context(), refs(t, "random,random")); errors.As(err, &se) || err == nil {
 		t.Errorf("Field(random,random): %v, want no *strategies.Error", err)
 	}
 }

@@ -34,7 +34,7 @@ func TestRealStrategies(t *testing.T) {
 		"always-even":       {strategies.Builtin, strategies.Even},
 		"./scripts/one.lua": {strategies.Lua, strategies.Odd},
 	} {
-		e, err := c.Resolve(target)
+		e, err := c.Resolve(t.Context(), target)
 		if err != nil {
 			t.Errorf("Resolve(%q): %v", target, err)
 			continue
@@ -48,11 +48,11 @@ func TestRealStrategies(t *testing.T) {
 	}
 	for _, name := range []string{"empty", "typo", "spins", "spins-2"} {
 		var se *strategies.Error
-		if _, err := c.Resolve(name); !errors.As(err, &se) || se.Op != strategies.OpLoad {
+		if _, err := c.Resolve(t.Context(), name); !errors.As(err, &se) || se.Op != strategies.OpLoad {
 			t.Errorf("Resolve(%q): %v, want a *strategies.Error of load", name, err)
 		}
 	}
-	f, err := c.Field(nil)
+	f, err := c.Field(t.Context(), nil)
 	if err != nil || len(f.Warnings) != 4 || len(f.Players) < 15 {
 		t.Errorf("Field(nil): %d players, warnings %q, %v, want the built-ins, two scripts and four warnings",
 			len(f.Players), f.Warnings, err)

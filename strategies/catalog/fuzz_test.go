@@ -52,7 +52,7 @@ func FuzzField(f *testing.F) {
 		if again, err := catalog.ParseRefs(strings.Join(written, ",")); err != nil || !slices.Equal(refs, again) {
 			t.Fatalf("--field %q is %v, and written again %v, %v", s, refs, again, err)
 		}
-		field, err := c.Field(refs)
+		field, err := c.Field(t.Context(), refs)
 		if err != nil {
 			var unknown *catalog.UnknownError
 			if errors.As(err, &unknown) && !strings.Contains(s, unknown.Target) {

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -50,7 +51,7 @@ func (c *Catalog) group(ref Ref) (Group, bool) {
 }
 
 // members returns the strategies of a group, in the order of Entries.
-func (c *Catalog) members(g Group) ([]*Entry, error) {
+func (c *Catalog) members(ctx context.Context, g Group) ([]*Entry, error) {
 	var list []*Entry
 	for _, e := range c.entries {
 		if e.in(g) {
@@ -65,7 +66,7 @@ func (c *Catalog) members(g Group) ([]*Entry, error) {
 		if isPath(target) {
 			find = c.open // one that does not load is a member
 		}
-		e, err := find(target)
+		e, err := find(ctx, target)
 		if e == nil {
 			return nil, err
 		}

@@ -23,7 +23,7 @@ func TestGroupsInFields(t *testing.T) {
 		"mine,random":           "mine random", // the strategy, not the group
 		"classics,scripts,mine": "alternate markov-2 random apart mine",
 	} {
-		f, err := c.Field(refs(t, in))
+		f, err := c.Field(t.Context(), refs(t, in))
 		if err != nil || players(f) != want {
 			t.Errorf("Field(%q) = %q, %v, want %q", in, players(f), err, want)
 		}
@@ -34,16 +34,16 @@ func TestGroupMine(t *testing.T) {
 	t.Parallel()
 	c := load(t, options(t, map[string]string{"scripts/apart.js": "", "scripts/oops.js": "broken", "far/away.js": ""}))
 	var unknown *catalog.UnknownError
-	if _, err := c.Field(refs(t, "mine,random")); !errors.As(err, &unknown) {
+	if _, err := c.Field(t.Context(), refs(t, "mine,random")); !errors.As(err, &unknown) {
 		t.Errorf("Field(mine) without SetMine: %v, want an *UnknownError", err)
 	}
 	c.SetMine(nil)
 	var empty *catalog.EmptyGroupError
-	if _, err := c.Field(refs(t, "mine,random")); !errors.As(err, &empty) || empty.Group != catalog.GroupMine {
+	if _, err := c.Field(t.Context(), refs(t, "mine,random")); !errors.As(err, &empty) || empty.Group != catalog.GroupMine {
 		t.Errorf("Field(mine) of nothing: %v, want an *EmptyGroupError", err)
 	}
 	c.SetMine([]string{"apart", "far/away.js", "scripts/oops.js"})
-	f, err := c.Field(refs(t, "mine*2,random"))
+	f, err := c.Field(t.Context(), refs(t, "mine*2,random"))
 	if err != nil || players(f) != "apart#1 apart#2 away#1 away#2 random" || len(f.Warnings) != 1 {
 		t.Errorf("Field(mine*2,random) = %q, warnings %q, %v", players(f), f.Warnings, err)
 	}
@@ -60,7 +60,7 @@ func TestGroupsAreSuggested(t *testing.T) {
 		"script":         `no strategy "script"; did you mean "scripts"?`,
 		"randm":          `no strategy "randm"; did you mean "random"?`,
 	} {
-		if _, err := c.Field(refs(t, in)); err == nil || err.Error() != want {
+		if _, err := c.Field(t.Context(), refs(t, in)); err == nil || err.Error() != want {
 			t.Errorf("Field(%q): %v, want %q", in, err, want)
 		}
 	}

@@ -77,13 +77,12 @@ func stem(path string) string {
 
 // open returns the loaded entry for a path. It fails only if the path is not a
 // script; a script that does not load is an entry with an error.
-func (c *Catalog) open(path string) (*Entry, error) {
+func (c *Catalog) open(ctx context.Context, path string) (*Entry, error) {
 	e, err := c.register(path)
 	if err != nil {
 		return nil, err
 	}
-	c.load(e)
-	return e, nil
+	return e, c.load(ctx, e)
 }
 
 // register returns the entry for the script at a path; a new entry is unread.
@@ -112,12 +111,12 @@ func (c *Catalog) register(path string) (*Entry, error) {
 	return e, nil
 }
 
-// load compiles the script of an unread entry.
-func (c *Catalog) load(e *Entry) {
+// load compiles the script of an unread entry. It fails only if ctx is done; the entry
+// then stays unread.
+func (c *Catalog) load(ctx context.Context, e *Entry) error {
 	if !e.unread {
-		return
+		return nil
 	}
-	e.unread = false
 	path := e.Info.Source
 	format, _ := c.options.format(path)
 	source, loaded, err := c.options.readFile(path)
@@ -130,19 +129,24 @@ func (c *Catalog) load(e *Entry) {
 	case format.Kind != strategies.WebAssembly && isUTF16(source):
 		e.broken = e.refuse(errors.New("the script is UTF-16"), "save the file as UTF-8")
 	default:
-		if e.Factory, e.broken = format.Load(e.Info.Name, path, source, c.options.Limits); e.broken == nil {
+		if e.Factory, e.broken = format.Load(ctx, e.Info.Name, path, source, c.options.Limits); e.broken == nil {
 			e.Info = e.Factory.Info()
+		} else if ctx.Err() != nil {
+			e.broken = nil
+			return fmt.Errorf("load %s: %w", path, context.Cause(ctx))
 		}
 	}
+	e.unread = false
 	if e.Err == nil {
 		e.Err = e.broken
 	}
+	return nil
 }
 
 // Recorded returns the strategy of a script as it was when leagues were played
 // with it, whatever its file holds today. path is that file, for messages. Equal
 // sources share one entry.
-func (c *Catalog) Recorded(path string, source []byte) (Entry, error) {
+func (c *Catalog) Recorded(ctx context.Context, path string, source []byte) (Entry, error) {
 	format, known := c.options.format(path)
 	if !known {
 		return Entry{}, &FormatError{Path: path}
@@ -151,8 +155,10 @@ func (c *Catalog) Recorded(path string, source []byte) (Entry, error) {
 	e := c.files[key]
 	if e == nil {
 		e = &Entry{Info: strategies.Info{Name: stem(path), Kind: format.Kind, Source: path}}
-		if e.Factory, e.Err = format.Load(e.Info.Name, path, source, c.options.Limits); e.Err == nil {
+		if e.Factory, e.Err = format.Load(ctx, e.Info.Name, path, source, c.options.Limits); e.Err == nil {
 			e.Info = e.Factory.Info()
+		} else if ctx.Err() != nil {
+			return Entry{}, fmt.Errorf("load %s: %w", path, context.Cause(ctx))
 		}
 		c.files[key] = e
 	}

@@ -40,7 +40,7 @@ func builtin(names ...string) []strategies.Factory {
 // loads is a format of which a script that says "broken" does not load.
 func loads(ext string) catalog.Format {
 	kind := strategies.Kind(ext[1:])
-	return catalog.Format{Ext: ext, Kind: kind, Load: func(name, path string, source []byte, l budget.Limits) (strategies.Factory, error) {
+	return catalog.Format{Ext: ext, Kind: kind, Load: func(_ context.Context, name, path string, source []byte, l budget.Limits) (strategies.Factory, error) {
 		if strings.Contains(string(source), "broken") {
 			return nil, &strategies.Error{Source: path, Line: 1, Op: strategies.OpLoad, Err: errors.New("syntax error near broken")}
 		}

@@ -70,8 +70,8 @@ func (c *Catalog) WatchRefs(refs []Ref) *Watch {
 	}
 	for _, ref := range refs {
 		if ref.IsPath() {
-			if e, err := c.open(ref.Target); err == nil {
-				w.add(e.Info.Source, e.loaded)
+			if e, err := c.register(ref.Target); err == nil {
+				w.add(e.Info.Source, c.stampOf(e))
 			}
 			continue
 		}
@@ -79,7 +79,7 @@ func (c *Catalog) WatchRefs(refs []Ref) *Watch {
 		for _, e := range c.entries {
 			if e.Info.Name == ref.Target {
 				known = true
-				w.add(e.Info.Source, e.loaded)
+				w.add(e.Info.Source, c.stampOf(e))
 			}
 		}
 		if !known {
@@ -92,11 +92,16 @@ func (c *Catalog) WatchRefs(refs []Ref) *Watch {
 func (c *Catalog) watchFolder(w *Watch) {
 	w.folder = true
 	for _, e := range c.entries {
-		if e.unread {
-			_, e.loaded, _ = c.options.readFile(e.Info.Source) // an unreadable file has a stamp, too
-		}
-		w.add(e.Info.Source, e.loaded)
+		w.add(e.Info.Source, c.stampOf(e))
 	}
+}
+
+// stampOf returns the state of the file in which an entry was loaded, or will be.
+func (c *Catalog) stampOf(e *Entry) stamp {
+	if e.unread {
+		_, e.loaded, _ = c.options.readFile(e.Info.Source) // an unreadable file has a stamp, too
+	}
+	return e.loaded
 }
 
 // add watches one file; built-in strategies have no file.

@@ -31,7 +31,7 @@ func remove(t *testing.T, dir, name string) {
 func watch(t *testing.T, o catalog.Config, field string) *catalog.Watch {
 	t.Helper()
 	c := load(t, o)
-	f, err := c.Field(refs(t, field))
+	f, err := c.Field(t.Context(), refs(t, field))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestWatchRefs(t *testing.T) {
 		})
 		c := load(t, o)
 		r := refs(t, tt.refs)
-		if f, err := c.Field(r); err == nil && tt.refs != "" {
+		if f, err := c.Field(t.Context(), r); err == nil && tt.refs != "" {
 			t.Errorf("Field(%q) = %q, want an error, or there is nothing to test", tt.refs, players(f))
 		}
 		w := c.WatchRefs(r)
@@ -149,7 +149,7 @@ func TestWatchFromTheTimeOfLoading(t *testing.T) {
 	c := load(t, o)
 	edit(t, o.Dir, "scripts/mine.lua", "2", 1)
 	edit(t, o.Dir, "scripts/newcomer.lua", "2", 1)
-	f, err := c.Field(nil)
+	f, err := c.Field(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestWatchOutlivesItsCatalogue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := c.Field(nil)
+	f, err := c.Field(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package strategytest_test
 
 import (
+	"context"
 	"flag"
 	"os"
 	"os/exec"
@@ -47,7 +48,7 @@ func compile(path, source string, l budget.Limits) (strategies.Factory, error) {
 	}
 	for _, f := range formats {
 		if f.Ext == filepath.Ext(path) {
-			return f.Load("subject", path, []byte(source), l)
+			return f.Load(context.Background(), "subject", path, []byte(source), l)
 		}
 	}
 	panic("no language for " + path)

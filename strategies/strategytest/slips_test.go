@@ -1,6 +1,7 @@
 package strategytest_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +16,7 @@ import (
 func load(path, source string) (strategies.Factory, error) {
 	formats := catalog.Formats()
 	at := slices.IndexFunc(formats, func(f catalog.Format) bool { return strings.HasSuffix(path, f.Ext) })
-	return formats[at].Load("mine", path, []byte(source), budget.Limits{})
+	return formats[at].Load(context.Background(), "mine", path, []byte(source), budget.Limits{})
 }
 
 // What a script reads although it does not exist is found where it stands, with the

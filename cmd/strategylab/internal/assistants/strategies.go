@@ -2,13 +2,11 @@ package assistants
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/strategies"
@@ -23,60 +21,8 @@ const (
 	maxSaid   = 400
 )
 
-// described caches the descriptions of scripts by their content: loading one takes
-// a process.
-type described struct {
-	mu    sync.Mutex
-	known map[[sha256.Size]byte]description
-}
-
-type description struct {
-	info strategies.Info
-	err  error // why it does not load
-}
-
-func (d *described) get(key [sha256.Size]byte) (description, bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	found, ok := d.known[key]
-	return found, ok
-}
-
-func (d *described) put(key [sha256.Size]byte, found description) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if len(d.known) >= maxListed {
-		clear(d.known)
-	}
-	d.known[key] = found
-}
-
-func newDescribed() *described { return &described{known: map[[sha256.Size]byte]description{}} }
-
-// describe loads a script for its description.
-func (l *labTools) describe(kind strategies.Kind, name string, source []byte) (strategies.Info, error) {
-	key := sha256.Sum256(append([]byte(string(kind)+":"+name+"\n"), source...))
-	d, ok := l.known.get(key)
-	if ok {
-		return d.info, d.err
-	}
-	f, err := l.cfg.lab.LoadScript(l.cfg.supply, name, kind, source)
-	var broken *strategies.Error
-	switch {
-	case err == nil:
-		d.info, err = f.Info(), f.Close()
-	case errors.As(err, &broken):
-		d.err, err = err, nil
-	}
-	if err != nil {
-		return d.info, err // not the script's fault: it may load next time
-	}
-	l.known.put(key, d)
-	return d.info, d.err
-}
-
 // complete reads the script of a catalog entry and adds its description.
-func (l *labTools) complete(e *catalog.Entry) (source []byte) {
+func (l *labTools) complete(ctx context.Context, e *catalog.Entry) (source []byte) {
 	if e.Err != nil || !e.Info.Kind.Script() {
 		return nil
 	}
@@ -85,7 +31,7 @@ func (l *labTools) complete(e *catalog.Entry) (source []byte) {
 		e.Err = err
 		return nil
 	}
-	info, err := l.describe(e.Info.Kind, e.Info.Name, source)
+	info, err := l.cfg.lab.DescribeScript(ctx, l.cfg.supply, e.Info.Name, e.Info.Kind, source)
 	if err != nil {
 		e.Err = err
 		return source
@@ -120,7 +66,7 @@ func (l *labTools) list(ctx context.Context, in ListInput, m meter) (ListOutput,
 		if len(out.Strategies) == maxListed {
 			break
 		}
-		l.complete(&e)
+		l.complete(ctx, &e)
 		s := Listed{Name: e.Info.Name, Kind: string(e.Info.Kind), Title: e.Info.Title, Description: strategies.Clip(e.Info.Description, maxSaid), Origin: origin(e.Info)}
 		if e.Err != nil {
 			s.Error = e.Err.Error()
@@ -144,7 +90,7 @@ func (l *labTools) show(ctx context.Context, in ShowInput, _ meter) (ShowOutput,
 		if e.Info.Name != in.Name {
 			continue
 		}
-		source := l.complete(&e)
+		source := l.complete(ctx, &e)
 		out := ShowOutput{
 			Name: e.Info.Name, Kind: string(e.Info.Kind), Title: e.Info.Title, Description: e.Info.Description,
 			Origin: origin(e.Info), Fingerprint: e.Info.Fingerprint,
@@ -162,7 +108,7 @@ func (l *labTools) show(ctx context.Context, in ShowInput, _ meter) (ShowOutput,
 		}
 		return out, nil
 	}
-	_, err = lab.Resolve(cat, l.cfg.folder, in.Name) // which suggests names
+	_, err = lab.Resolve(ctx, cat, l.cfg.folder, in.Name) // which suggests names
 	return ShowOutput{}, named(err)
 }
 
@@ -173,12 +119,8 @@ func (l *labTools) save(ctx context.Context, in SaveInput, _ meter) (SaveOutput,
 	}
 	l.saving.Lock()
 	defer l.saving.Unlock()
-	f, err := l.cfg.lab.LoadScript(l.cfg.supply, in.Name, kind, []byte(in.Source))
-	if err != nil {
+	if _, err := l.cfg.lab.DescribeScript(ctx, l.cfg.supply, in.Name, kind, []byte(in.Source)); err != nil {
 		return SaveOutput{}, fmt.Errorf("nothing was written: the script does not load: %w", err)
-	}
-	if err := f.Close(); err != nil {
-		return SaveOutput{}, err
 	}
 	file := in.Name + extension(kind)
 	if err := l.cfg.lab.Free(ctx, l.cfg.supply, in.Name, file); err != nil {

@@ -47,12 +47,11 @@ type labTools struct {
 	queue  *lab.Queue
 	store  *store
 	saving sync.Mutex // of scripts
-	known  *described
 }
 
 func newTools(cfg config) *labTools {
 	return &labTools{
-		cfg: cfg, queue: lab.NewQueue(cfg.atOnce, maxWaiting), known: newDescribed(),
+		cfg: cfg, queue: lab.NewQueue(cfg.atOnce, maxWaiting),
 		store: &store{folder: cfg.data, name: cfg.dataName, keep: cfg.keep},
 	}
 }

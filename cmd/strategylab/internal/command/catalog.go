@@ -93,7 +93,7 @@ func LoadStrategyOf(p *Process, c *cli.Context, supply lab.Supply, target string
 	if err != nil {
 		return nil, catalog.Entry{}, err
 	}
-	e, err := cat.Resolve(target)
+	e, err := cat.Resolve(c.Context, target)
 	if err != nil {
 		_ = cat.Close() // the name is the error to report
 		return nil, catalog.Entry{}, lab.NameError(err)

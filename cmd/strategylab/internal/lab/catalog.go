@@ -106,7 +106,7 @@ func (l Lab) Names(ctx context.Context, s Supply) []string {
 // addProcesses adds the strategies that run in other processes to the options of
 // a catalog.
 func (l Lab) addProcesses(ctx context.Context, s Supply, o *catalog.Config) error {
-	o.Builtins, o.Formats = builtin.All(), l.Formats()
+	o.Builtins, o.Formats = builtin.All(), l.bounded(l.Formats())
 	if l.Exe != "" {
 		own, err := l.ownPlugin(ctx, s.Log)
 		if err != nil {
@@ -142,7 +142,7 @@ func (l Lab) addProcesses(ctx context.Context, s Supply, o *catalog.Config) erro
 
 // isolatedFormats returns the script languages, each script in its own process.
 func (l Lab) isolatedFormats(log *slog.Logger) []catalog.Format {
-	return isolate.Formats(l.Formats(), l.isolation(log))
+	return l.bounded(isolate.Formats(l.Formats(), l.isolation(log)))
 }
 
 // isolation says how a script runs in a process of its own.
@@ -152,10 +152,27 @@ func (l Lab) isolation(log *slog.Logger) isolate.Config {
 
 // LoadScript loads a script in a process of its own. An error that is the
 // script's fault is a *strategies.Error. The caller closes the factory.
-func (l Lab) LoadScript(s Supply, name string, kind strategies.Kind, source []byte) (strategies.Factory, error) {
+func (l Lab) LoadScript(ctx context.Context, s Supply, name string, kind strategies.Kind, source []byte) (strategies.Factory, error) {
 	return loadFormat(l.isolatedFormats(s.Log), kind, func(f catalog.Format) (strategies.Factory, error) {
-		return f.Load(name, name+f.Ext, source, s.Limits)
+		return f.Load(ctx, name, name+f.Ext, source, s.Limits)
 	})
+}
+
+// DescribeScript describes a script that need not be in a file. An error that is the
+// script's fault is a *strategies.Error.
+func (l Lab) DescribeScript(ctx context.Context, s Supply, name string, kind strategies.Kind, source []byte) (info strategies.Info, err error) {
+	if l.Loader == nil {
+		f, err := l.LoadScript(ctx, s, name, kind, source)
+		if err != nil {
+			return info, err
+		}
+		return f.Info(), f.Close()
+	}
+	_, err = loadFormat(l.Formats(), kind, func(f catalog.Format) (strategies.Factory, error) {
+		info, err = l.Loader.Describe(ctx, plugins.Script{Name: name, Path: name + f.Ext, Kind: kind, Source: source, Limits: s.Limits.OrDefaults()})
+		return nil, err
+	})
+	return info, err
 }
 
 func loadFormat(formats []catalog.Format, kind strategies.Kind, load func(catalog.Format) (strategies.Factory, error)) (strategies.Factory, error) {
@@ -213,10 +230,10 @@ func openPlugin(ctx context.Context, config plugins.Config) ([]strategies.Factor
 }
 
 // NameError adds a hint to a catalog's error about a name, unless the strategy
-// itself is at fault.
+// itself is at fault, or the user has stopped the command.
 func NameError(err error) error {
 	var broken *strategies.Error
-	if err == nil || errors.As(err, &broken) {
+	if err == nil || errors.As(err, &broken) || errors.Is(err, context.Canceled) {
 		return err
 	}
 	return &InputError{err, "strategylab strategies list shows what there is"}

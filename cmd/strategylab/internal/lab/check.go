@@ -71,7 +71,7 @@ func (l Lab) Check(ctx context.Context, e catalog.Entry, c Checking) (Verdict, e
 // worker. If it does not load, broken says why, and there is no verdict. Before it plays
 // it calls loaded.
 func (l Lab) CheckSource(ctx context.Context, s Supply, name string, kind strategies.Kind, source []byte, loaded func()) (v Verdict, broken *strategies.Error, err error) {
-	f, err := l.LoadScript(s, name, kind, source)
+	f, err := l.LoadScript(ctx, s, name, kind, source)
 	if errors.As(err, &broken) {
 		return v, broken, nil
 	}

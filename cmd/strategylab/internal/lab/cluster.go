@@ -165,7 +165,7 @@ func (l Lab) OpenJob(ctx context.Context, s Supply, job cluster.Job, source func
 		o.formats = l.isolatedFormats(s.Log)
 	} else {
 		pool := l.pool(s.Log)
-		o.formats, end = pool.Formats(catalog.Formats()), func() error { return errors.Join(o.close(), pool.Close()) }
+		o.formats, end = pool.Formats(l.Formats()), func() error { return errors.Join(o.close(), pool.Close()) }
 	}
 	factories := make([]strategies.Factory, len(job.Plan.Field))
 	for i, e := range job.Plan.Field {
@@ -202,7 +202,7 @@ func (o *jobOpener) close() error {
 func (o *jobOpener) open(ctx context.Context, e results.Entrant, sha string, source func(string) ([]byte, error)) (strategies.Factory, error) {
 	switch kind := strategies.Kind(e.Kind); {
 	case kind.Script():
-		return o.script(e, sha, source)
+		return o.script(ctx, e, sha, source)
 	case kind == strategies.Plugin:
 		return o.plugin(ctx, e)
 	}
@@ -216,7 +216,7 @@ func (o *jobOpener) open(ctx context.Context, e results.Entrant, sha string, sou
 	return f, nil
 }
 
-func (o *jobOpener) script(e results.Entrant, sha string, source func(string) ([]byte, error)) (strategies.Factory, error) {
+func (o *jobOpener) script(ctx context.Context, e results.Entrant, sha string, source func(string) ([]byte, error)) (strategies.Factory, error) {
 	key := e.Source + "\x00" + e.Fingerprint
 	if f := o.scripts[key]; f != nil {
 		return f, nil
@@ -234,7 +234,10 @@ func (o *jobOpener) script(e results.Entrant, sha string, source func(string) ([
 			continue
 		}
 		name := strings.TrimSuffix(filepath.Base(e.Source), filepath.Ext(e.Source))
-		f, err := format.Load(name, e.Source, code, o.supply.Limits)
+		f, err := format.Load(ctx, name, e.Source, code, o.supply.Limits)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		if err != nil {
 			return nil, &JobError{e.Name, err.Error()}
 		}

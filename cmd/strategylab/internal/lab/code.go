@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"github.com/strategylab/strategylab/host/disk"
@@ -30,17 +31,17 @@ type Code struct {
 // Of finds the strategy of a recorded player: today's, if its code is the same, or
 // else the script that the run has kept. Without either the error wraps ErrChanged
 // or is that of today's file.
-func (c *Code) Of(e results.Entrant) (strategies.Factory, error) {
+func (c *Code) Of(ctx context.Context, e results.Entrant) (strategies.Factory, error) {
 	target := e.Source
 	if target == "" || e.Kind == string(strategies.Plugin) { // one program may play several
 		target = e.Ref
 	}
-	today, err := c.Catalog.Resolve(target)
+	today, err := c.Catalog.Resolve(ctx, target)
 	if err == nil && today.Info.Fingerprint == e.Fingerprint {
 		return today.Factory, nil
 	}
 	if source, kept := results.ReadSource(c.Lab.Path(c.Folder), e); kept == nil {
-		then, failed := c.Catalog.Recorded(e.Source, source)
+		then, failed := c.Catalog.Recorded(ctx, e.Source, source)
 		if failed != nil {
 			return nil, fmt.Errorf("%s: the script that the run has kept: %w", e.Name, failed)
 		}
@@ -72,11 +73,11 @@ func (c *Code) say(e results.Entrant, err error) {
 }
 
 // All finds the strategies of a recorded plan.
-func (c *Code) All(plan results.Plan) ([]strategies.Factory, error) {
+func (c *Code) All(ctx context.Context, plan results.Plan) ([]strategies.Factory, error) {
 	factories := make([]strategies.Factory, len(plan.Field))
 	for i, e := range plan.Field {
 		var err error
-		if factories[i], err = c.Of(e); errors.Is(err, ErrChanged) {
+		if factories[i], err = c.Of(ctx, e); errors.Is(err, ErrChanged) {
 			return nil, &InputError{err, fmt.Sprintf("restore the file, or start a new run with --seed %d --out DIR", plan.Seed)}
 		} else if err != nil {
 			return nil, err

@@ -64,9 +64,9 @@ type versions struct {
 // Source implements player.Versions.
 func (v *versions) Source() []byte { return v.source }
 
-// Load implements player.Versions.
+// Load implements player.Versions. The loader bounds its time.
 func (v *versions) Load(source []byte) (strategies.Factory, error) {
-	f, err := v.of.load(v.info, source)
+	f, err := v.of.load(context.Background(), v.info, source)
 	if err == nil {
 		v.last, v.behind = f.Info().Fingerprint, true
 	}
@@ -95,7 +95,7 @@ func (v *versions) Next(ctx context.Context) (player.Version, error) {
 			return player.Version{}, err
 		}
 		v.last = fingerprint
-		f, err := v.of.load(v.info, source)
+		f, err := v.of.load(ctx, v.info, source)
 		return player.Version{Factory: f, Source: source}, err
 	}
 }
@@ -112,7 +112,7 @@ func (v *versions) read(ctx context.Context) (source []byte, fingerprint string,
 	}
 	defer func() { err = errors.Join(err, cat.Close()) }()
 	defer func() { v.watch = cat.WatchRefs([]catalog.Ref{{Target: v.info.Source, Copies: 1}}) }() // before it is closed
-	entry, err := cat.Resolve(v.info.Source)
+	entry, err := cat.Resolve(ctx, v.info.Source)
 	if err != nil {
 		return nil, "", err
 	}
@@ -164,9 +164,9 @@ func refusal(info strategies.Info, v Verdict) error {
 }
 
 // load loads a version as the first one was loaded.
-func (e *Edits) load(info strategies.Info, source []byte) (strategies.Factory, error) {
+func (e *Edits) load(ctx context.Context, info strategies.Info, source []byte) (strategies.Factory, error) {
 	return loadFormat(e.formats(e.supply.Isolate), info.Kind, func(f catalog.Format) (strategies.Factory, error) {
-		return f.Load(info.Name, info.Source, source, e.supply.Limits)
+		return f.Load(ctx, info.Name, info.Source, source, e.supply.Limits)
 	})
 }
 
@@ -174,7 +174,7 @@ func (e *Edits) formats(isolated bool) []catalog.Format {
 	if isolated {
 		return e.lab.isolatedFormats(e.supply.Log)
 	}
-	return catalog.Formats()
+	return e.lab.bounded(e.lab.Formats())
 }
 
 // settling is how often watched files are looked at; a file that has not changed

@@ -22,7 +22,7 @@ func ExamplePlayInMemory() {
 	plan := results.Plan{Schema: results.PlanSchema, Runs: 20, Legs: 10, Seed: 1, Draw: "uniform:1-10", Transport: "direct"}
 	var factories []strategies.Factory
 	for _, name := range []string{"always-even", "always-odd"} {
-		e, err := cat.Resolve(name)
+		e, err := cat.Resolve(ctx, name)
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/strategylab/strategylab/experiments/workers"
+	"github.com/strategylab/strategylab/plugins/isolate"
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
@@ -19,6 +21,35 @@ type Lab struct {
 	Now     func() time.Time // the clock
 	Entropy func() (uint64, error)
 	Code    string // folder for compiled scripts, see wasmscript.Config; empty for none
+	// Loader bounds the loading of scripts; see WithLoader. Without one, nothing bounds
+	// the time and the memory of scripts that are loaded into this process.
+	Loader *isolate.Loader
+}
+
+// WithLoader returns the lab with a loader, if it can start this program. The caller
+// closes the loader.
+func (l Lab) WithLoader() Lab {
+	if l.Exe != "" {
+		l.Loader = isolate.NewLoader(isolate.LoaderConfig{
+			Command: []string{l.Exe, argLeagues}, Env: l.env(), Memory: workers.DefaultMemory,
+		})
+	}
+	return l
+}
+
+// Close ends the process of the loader.
+func (l Lab) Close() {
+	if l.Loader != nil {
+		l.Loader.Close()
+	}
+}
+
+// bounded returns formats that load what the loader accepts.
+func (l Lab) bounded(formats []catalog.Format) []catalog.Format {
+	if l.Loader == nil {
+		return formats
+	}
+	return l.Loader.Formats(formats)
 }
 
 // CodeVariable is the environment variable that names Lab.Code: for the processes that a

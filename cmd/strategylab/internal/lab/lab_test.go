@@ -33,7 +33,7 @@ func fieldOf(t *testing.T, l Lab, runs int, names ...string) (results.Plan, []st
 	plan := results.Plan{Schema: results.PlanSchema, Runs: runs, Legs: 4, Seed: 7, Draw: "uniform:1-10", Transport: "direct"}
 	var factories []strategies.Factory
 	for _, name := range names {
-		e, err := cat.Resolve(name)
+		e, err := cat.Resolve(t.Context(), name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +158,7 @@ func TestInputErrors(t *testing.T) {
 		return err
 	}
 	factories := func(p results.Plan) error {
-		_, err := (&Code{Catalog: cat, Lab: l, Folder: "empty"}).All(p)
+		_, err := (&Code{Catalog: cat, Lab: l, Folder: "empty"}).All(t.Context(), p)
 		return err
 	}
 	isolated := func() error {
@@ -191,7 +191,7 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	l := here(t)
 	_, _, cat := fieldOf(t, l, 1, "random")
-	e, err := cat.Resolve("always-even")
+	e, err := cat.Resolve(t.Context(), "always-even")
 	if err != nil {
 		t.Fatal(err)
 	}

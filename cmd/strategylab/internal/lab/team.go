@@ -79,13 +79,13 @@ func (l Lab) Assemble(ctx context.Context, s Supply, folder Folder, players []Dr
 		var f strategies.Factory
 		entrant := results.Entrant{Name: p.Name, Ref: p.Name}
 		if p.Source == "" {
-			e, err := Resolve(cat, folder, p.Name)
+			e, err := Resolve(ctx, cat, folder, p.Name)
 			if err != nil {
 				return t, err
 			}
 			f, entrant.Source = e.Factory, e.Info.Source
 		} else {
-			if f, err = l.LoadScript(s, p.Name, p.Kind, []byte(p.Source)); err != nil {
+			if f, err = l.LoadScript(ctx, s, p.Name, p.Kind, []byte(p.Source)); err != nil {
 				return t, fmt.Errorf("player %s does not load: %w", p.Name, err)
 			}
 			t.own = append(t.own, f)
@@ -169,7 +169,7 @@ func CheckSize(players, legs, runs int) error {
 
 // Resolve finds a strategy by name. It refuses scripts behind links that lead out of
 // their folder.
-func Resolve(cat *catalog.Catalog, folder Folder, name string) (catalog.Entry, error) {
+func Resolve(ctx context.Context, cat *catalog.Catalog, folder Folder, name string) (catalog.Entry, error) {
 	if !IsName(name) {
 		return catalog.Entry{}, badName(name)
 	}
@@ -180,7 +180,7 @@ func Resolve(cat *catalog.Catalog, folder Folder, name string) (catalog.Entry, e
 			}
 		}
 	}
-	e, err := cat.Resolve(name)
+	e, err := cat.Resolve(ctx, name)
 	var broken *strategies.Error
 	if err != nil && !errors.As(err, &broken) {
 		return e, mistake("%w", err)

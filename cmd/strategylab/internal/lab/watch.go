@@ -21,7 +21,11 @@ import (
 
 // pool returns a pool of workers. log receives why they end early; nil discards it.
 func (l Lab) pool(log *slog.Logger) *workers.Pool {
-	return workers.NewPool(workers.Config{Command: []string{l.Exe, argLeagues}, Isolated: l.isolation(log), Env: l.env(), Log: log})
+	isolated := l.isolation(log)
+	if l.Loader != nil {
+		isolated.Describe = l.Loader.Describe
+	}
+	return workers.NewPool(workers.Config{Command: []string{l.Exe, argLeagues}, Isolated: isolated, Env: l.env(), Log: log})
 }
 
 // serveLeagues plays leagues and watches scripts for the process that started this
@@ -79,7 +83,7 @@ func (l Lab) checkTask(ctx context.Context, load loader, input json.RawMessage) 
 	defer inside.Close()
 	e := catalog.Entry{Info: inside.Info(), Factory: inside}
 	outside, err := loadFormat(isolate.Formats(l.Formats(), l.isolation(nil)), r.Script.Kind, func(f catalog.Format) (strategies.Factory, error) {
-		return f.Load(r.Script.Name, r.Script.Path, r.Script.Source, r.Script.Limits)
+		return f.Load(ctx, r.Script.Name, r.Script.Path, r.Script.Source, r.Script.Limits)
 	})
 	if err != nil {
 		failed := strategytest.Finding{ID: "isolated", Level: strategytest.Error, Where: e.Info.Source, What: fmt.Sprintf("it does not load in its own process: %v", err)}

@@ -35,7 +35,7 @@ func loadWatched(p *command.Process, c *cli.Context) (*catalog.Catalog, catalog.
 	if err != nil {
 		return nil, catalog.Entry{}, nil, err
 	}
-	e, err := cat.Resolve(target)
+	e, err := cat.Resolve(c.Context, target)
 	if info, known := cat.Describe(target); err != nil && known && c.String(command.FlagData) != "" {
 		e, err = catalog.Entry{Info: info, Err: err}, nil
 	}

@@ -35,7 +35,7 @@ func (l *live) house(c *cli.Context, cat *catalog.Catalog, league *host.League, 
 	if err != nil {
 		return command.Usagef("--%s: %w", command.FlagField, err)
 	}
-	field, err := cat.Field(refs)
+	field, err := cat.Field(c.Context, refs)
 	if err != nil {
 		return lab.FieldError(err)
 	}

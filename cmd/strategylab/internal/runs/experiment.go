@@ -278,7 +278,7 @@ func (e *experimentRun) resume(ctx context.Context) error {
 		return err
 	}
 	defer cat.Close()
-	factories, err := e.codeOf(cat, out).All(plan)
+	factories, err := e.codeOf(cat, out).All(ctx, plan)
 	if err != nil {
 		return fmt.Errorf("resume %s: %w", out, err)
 	}

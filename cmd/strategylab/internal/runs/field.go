@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -71,8 +72,8 @@ var firstLook = []catalog.Ref{
 func firstLookText() string { return strings.Join(targets(firstLook), ",") }
 
 // field returns the field of a new run.
-func (e *experimentRun) field(cat *catalog.Catalog) (catalog.Field, error) {
-	field, err := e.named(cat)
+func (e *experimentRun) field(ctx context.Context, cat *catalog.Catalog) (catalog.Field, error) {
+	field, err := e.named(ctx, cat)
 	if err != nil {
 		return field, err
 	}
@@ -92,19 +93,19 @@ func (e *experimentRun) field(cat *catalog.Catalog) (catalog.Field, error) {
 
 // named returns the strategies that --field names. The user's strategies and those that
 // a test compares are among them, whether it names them or not.
-func (e *experimentRun) named(cat *catalog.Catalog) (catalog.Field, error) {
+func (e *experimentRun) named(ctx context.Context, cat *catalog.Catalog) (catalog.Field, error) {
 	named, err := catalog.ParseRefs(e.c.String(flagMine))
 	if err != nil {
 		return catalog.Field{}, command.Usagef("--%s: %w", flagMine, err)
 	}
-	if e.mine, err = e.findMine(cat, named); err != nil {
+	if e.mine, err = e.findMine(ctx, cat, named); err != nil {
 		return catalog.Field{}, lab.NameError(fmt.Errorf("--%s: %w", flagMine, err))
 	}
 	refs := e.refs
 	if len(refs) == 0 {
 		refs = firstLook
 	}
-	field, err := cat.Field(refs)
+	field, err := cat.Field(ctx, refs)
 	if err != nil {
 		return field, lab.FieldError(err)
 	}
@@ -119,7 +120,7 @@ func (e *experimentRun) named(cat *catalog.Catalog) (catalog.Field, error) {
 	if len(absent) == 0 {
 		return field, nil
 	}
-	if field, err = cat.Field(append(slices.Clip(refs), absent...)); err != nil {
+	if field, err = cat.Field(ctx, append(slices.Clip(refs), absent...)); err != nil {
 		return field, lab.NameError(fmt.Errorf("--%s: %w", flag, err))
 	}
 	return field, nil
@@ -148,7 +149,7 @@ func targets(refs []catalog.Ref) []string {
 // findMine returns the sources, or names without one, of the strategies that --mine
 // names; without the flag those that changed since the last run beside the new one. They
 // are the group of that name.
-func (e *experimentRun) findMine(cat *catalog.Catalog, named []catalog.Ref) ([]string, error) {
+func (e *experimentRun) findMine(ctx context.Context, cat *catalog.Catalog, named []catalog.Ref) ([]string, error) {
 	if len(named) == 0 {
 		edited := e.p.Edited(filepath.Dir(e.out()), cat.Entries())
 		cat.SetMine(edited)
@@ -157,7 +158,7 @@ func (e *experimentRun) findMine(cat *catalog.Catalog, named []catalog.Ref) ([]s
 	cat.SetMine(targets(named))
 	var mine []string
 	for _, ref := range named {
-		entry, err := cat.Resolve(ref.Target)
+		entry, err := cat.Resolve(ctx, ref.Target)
 		if err != nil {
 			return nil, err
 		}

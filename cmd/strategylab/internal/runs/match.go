@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -46,7 +47,7 @@ func match(p *command.Process, c *cli.Context) error {
 		return err
 	}
 	defer cat.Close()
-	factories, err := opponents(cat, c.Args().Slice(), &plan)
+	factories, err := opponents(c.Context, cat, c.Args().Slice(), &plan)
 	if err != nil {
 		return err
 	}
@@ -70,10 +71,10 @@ func matchPlan(p *command.Process, c *cli.Context) (results.Plan, error) {
 }
 
 // opponents finds two strategies and adds them to a plan.
-func opponents(cat *catalog.Catalog, targets []string, plan *results.Plan) ([]strategies.Factory, error) {
+func opponents(ctx context.Context, cat *catalog.Catalog, targets []string, plan *results.Plan) ([]strategies.Factory, error) {
 	var factories []strategies.Factory
 	for i, target := range targets {
-		e, err := cat.Resolve(target)
+		e, err := cat.Resolve(ctx, target)
 		if err != nil {
 			return nil, lab.NameError(err)
 		}

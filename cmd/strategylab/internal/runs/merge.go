@@ -68,7 +68,7 @@ func merge(p *command.Process, c *cli.Context) error {
 	}
 	defer cat.Close()
 	s := lab.Session{Parts: parts, Origin: p.Path(parts[0].Name)}
-	factories, err := e.codeOf(cat, parts[0].Name).All(plan)
+	factories, err := e.codeOf(cat, parts[0].Name).All(c.Context, plan)
 	if err != nil {
 		s.Absent = command.WithHint(err, "merge where the code of the whole field is")
 		e.warn("%v: leagues cannot be replayed, and the report has no mirror leagues", err)

@@ -76,7 +76,7 @@ func replayMatch(p *command.Process, c *cli.Context, dir string, league int, id 
 	}
 	defer cat.Close()
 	out := newOutput(p, c)
-	factories, err := out.codeOf(cat, dir).All(plan)
+	factories, err := out.codeOf(cat, dir).All(c.Context, plan)
 	if err != nil {
 		return fmt.Errorf("replay %s: %w", dir, err)
 	}

@@ -136,7 +136,7 @@ func (r *replays) play(ctx context.Context, said *lab.Transcript, league int) (r
 		if err != nil {
 			return results.League{}, err
 		}
-		factories, err := r.out.codeOf(cat, r.folder).All(plan)
+		factories, err := r.out.codeOf(cat, r.folder).All(ctx, plan)
 		if err != nil {
 			cat.Close()
 			return results.League{}, fmt.Errorf("replay %s: %w", r.folder, err)

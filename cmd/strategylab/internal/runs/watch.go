@@ -118,7 +118,7 @@ func (e *experimentRun) once(ctx context.Context, out string) (*report.Run, *cat
 		return nil, nil, err
 	}
 	defer cat.Close()
-	field, err := e.field(cat)
+	field, err := e.field(ctx, cat)
 	if err != nil {
 		return nil, nil, err
 	}

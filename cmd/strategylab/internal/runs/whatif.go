@@ -119,7 +119,7 @@ func (w *whatIf) playAgain(ctx context.Context) (*catalog.Watch, error) {
 	if err != nil {
 		return watch, err
 	}
-	factories, err := w.swapped(&plan, cat)
+	factories, err := w.swapped(ctx, &plan, cat)
 	if err != nil {
 		return watch, err
 	}
@@ -171,7 +171,7 @@ func (w *whatIf) recorded(ctx context.Context) (results.Plan, error) {
 // swapped puts the new strategies into the plan and returns the code of all. The
 // code of the others must not have changed: else not every change would come from
 // the swaps.
-func (w *whatIf) swapped(plan *results.Plan, cat *catalog.Catalog) ([]strategies.Factory, error) {
+func (w *whatIf) swapped(ctx context.Context, plan *results.Plan, cat *catalog.Catalog) ([]strategies.Factory, error) {
 	plan.Field = slices.Clone(plan.Field)
 	factories := make([]strategies.Factory, len(plan.Field))
 	code := w.codeOf(cat, w.base)
@@ -180,7 +180,7 @@ func (w *whatIf) swapped(plan *results.Plan, cat *catalog.Catalog) ([]strategies
 		if i < 0 {
 			return nil, command.WithHint(fmt.Errorf("--%s: no player %q in %s", flagReplace, x.player, w.base), "the players are %s", playerNames(*plan))
 		}
-		entry, err := cat.Resolve(x.ref.Target)
+		entry, err := cat.Resolve(ctx, x.ref.Target)
 		if err != nil {
 			return nil, lab.NameError(fmt.Errorf("--%s %s: %w", flagReplace, x.player, err))
 		}
@@ -194,7 +194,7 @@ func (w *whatIf) swapped(plan *results.Plan, cat *catalog.Catalog) ([]strategies
 			continue
 		}
 		var err error
-		if factories[i], err = code.Of(f); errors.Is(err, lab.ErrChanged) {
+		if factories[i], err = code.Of(ctx, f); errors.Is(err, lab.ErrChanged) {
 			return nil, command.WithHint(fmt.Errorf("whatif %s: %w", w.base, err),
 				"restore the file, or swap it as well: --%s %s=%s", flagReplace, f.Name, cmp.Or(f.Source, f.Ref))
 		} else if err != nil {

@@ -1,0 +1,218 @@
+package isolate
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/strategylab/strategylab/plugins"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/catalog"
+)
+
+// LoaderConfig is the settings of a Loader.
+type LoaderConfig struct {
+	// Command is the command of a process that serves tasks and loads scripts, see
+	// plugins.ServeTasks: a path and its arguments. The process limits its memory itself.
+	Command []string
+	// Env adds "KEY=value" entries to the environment of the process.
+	Env []string
+	// Memory is the limit of the process in bytes, for messages.
+	Memory uint64
+	// Time is the processor time for parsing, compiling and describing a script, Compile
+	// that for a module of WebAssembly; default DefaultLoadTime and DefaultCompileTime.
+	Time, Compile time.Duration
+	// StartTimeout is the time limit for the process to start; default 20 s.
+	StartTimeout time.Duration
+	// Log receives the standard error of the process; nil discards it.
+	Log *slog.Logger
+}
+
+// The default limits of a Loader, in processor time. Scripts take milliseconds, the
+// largest modules seconds.
+const (
+	DefaultLoadTime    = 5 * time.Second
+	DefaultCompileTime = 10 * time.Second
+)
+
+const (
+	// idleTime is the time after which a process without work ends.
+	idleTime = time.Second
+	// mostKnown bounds the number of remembered descriptions.
+	mostKnown = 4096
+)
+
+// Loader parses, compiles and describes scripts in a process of its own, one at a time,
+// within limits of processor time and memory. What it has accepted takes no more than
+// that wherever it is loaded, so it may be loaded where it plays. A file that exceeds a
+// limit is refused and takes the process with it; the next file gets another. The
+// Loader remembers what it found out about a source until Close.
+//
+// It is safe for concurrent use. Its process starts when it is needed, and ends when
+// nothing has been loaded for a second.
+type Loader struct {
+	config LoaderConfig
+	turn   chan struct{} // held by the user of what follows
+
+	worker *plugins.Worker // nil while there is no process
+	idle   *time.Timer     // ends it
+	known  map[source]description
+	closed bool
+}
+
+// source is what a description depends on.
+type source struct {
+	name, path string
+	sum        [sha256.Size]byte
+	limits     budget.Limits
+}
+
+// description is what is known of a source: how it describes itself, or why it does not
+// load.
+type description struct {
+	info strategies.Info
+	err  *strategies.Error
+}
+
+// NewLoader returns a loader, which starts no process yet. The caller closes it.
+func NewLoader(c LoaderConfig) *Loader {
+	if c.Time <= 0 {
+		c.Time = DefaultLoadTime
+	}
+	if c.Compile <= 0 {
+		c.Compile = DefaultCompileTime
+	}
+	return &Loader{config: c, turn: make(chan struct{}, 1), known: make(map[source]description)}
+}
+
+// Formats returns formats that load what the loader accepts as the given formats do, and
+// nothing else.
+func (l *Loader) Formats(formats []catalog.Format) []catalog.Format {
+	bounded := slices.Clone(formats)
+	for i, f := range formats {
+		bounded[i].Load = func(ctx context.Context, name, path string, source []byte, limits budget.Limits) (strategies.Factory, error) {
+			s := plugins.Script{Name: name, Path: path, Kind: f.Kind, Source: source, Limits: limits.OrDefaults()}
+			if _, err := l.Describe(ctx, s); err != nil {
+				return nil, err
+			}
+			return f.Load(ctx, name, path, source, limits)
+		}
+	}
+	return bounded
+}
+
+// Describe returns the description of a script. The error is a *strategies.Error if the
+// script does not load or exceeds a limit, and the cause of ctx if that is done first.
+func (l *Loader) Describe(ctx context.Context, s plugins.Script) (strategies.Info, error) {
+	select {
+	case l.turn <- struct{}{}:
+		defer func() { <-l.turn }()
+	case <-ctx.Done():
+		return strategies.Info{}, context.Cause(ctx)
+	}
+	key := source{s.Name, s.Path, sha256.Sum256(s.Source), s.Limits}
+	d, known := l.known[key]
+	if !known {
+		var err error
+		if d, err = l.describe(ctx, &s); err != nil {
+			return strategies.Info{}, err
+		}
+		if len(l.known) >= mostKnown {
+			clear(l.known)
+		}
+		l.known[key] = d
+	}
+	if d.err != nil {
+		return strategies.Info{}, d.err
+	}
+	return d.info, nil
+}
+
+// describe has the process describe a script. If that ends, but for the limit of time,
+// it need not be the fault of the script: a new one judges.
+func (l *Loader) describe(ctx context.Context, s *plugins.Script) (d description, err error) {
+	if l.idle != nil {
+		l.idle.Stop()
+	}
+	defer func() { l.idle = time.AfterFunc(idleTime, l.rest) }()
+	for attempt := 0; ; attempt++ {
+		if err := l.start(ctx); err != nil {
+			return d, err
+		}
+		d.info, err = l.worker.Load(ctx, s, l.limit(s))
+		var died *plugins.DeathError
+		switch {
+		case err == nil:
+			return d, nil
+		case ctx.Err() != nil:
+			return d, context.Cause(ctx)
+		case errors.As(err, &d.err):
+			return d, nil
+		case !errors.As(err, &died):
+			return d, err
+		case attempt > 0 || errors.Is(err, strategies.ErrTimeout):
+			d.err = &strategies.Error{Source: s.Path, Op: strategies.OpLoad, Err: died.Reason, Hint: "most strategies load in milliseconds; deeply nested or generated code can take this much"}
+			return d, nil
+		}
+	}
+}
+
+// limit is the processor time for loading a script. Its top level runs then, too, for
+// which the default leaves enough, but not for a higher limit of a call.
+func (l *Loader) limit(s *plugins.Script) time.Duration {
+	limit := l.config.Time
+	if s.Kind == strategies.WebAssembly {
+		limit = l.config.Compile
+	}
+	return limit + max(0, s.Limits.Time-budget.DefaultTime)
+}
+
+// start sees to it that there is a process.
+func (l *Loader) start(ctx context.Context) error {
+	if l.closed {
+		return errors.New("load script: the loader is closed")
+	}
+	if l.worker != nil && !l.worker.Dead() {
+		return nil
+	}
+	l.end()
+	w, err := plugins.StartWorker(ctx, plugins.Config{
+		Command: l.config.Command, Name: "loader", Log: l.config.Log, Env: l.config.Env, Memory: l.config.Memory, StartTimeout: l.config.StartTimeout,
+	})
+	if err != nil {
+		return fmt.Errorf("start the process that loads scripts: %w", err)
+	}
+	l.worker = w
+	return nil
+}
+
+// rest ends the process for want of work.
+func (l *Loader) rest() {
+	l.turn <- struct{}{}
+	defer func() { <-l.turn }()
+	l.end()
+}
+
+// end ends the process, if there is one.
+func (l *Loader) end() {
+	if l.worker != nil {
+		l.worker.Close()
+		l.worker = nil
+	}
+}
+
+// Close ends the process. The loader accepts nothing afterwards.
+func (l *Loader) Close() {
+	l.turn <- struct{}{}
+	defer func() { <-l.turn }()
+	if l.idle != nil {
+		l.idle.Stop()
+	}
+	l.closed = true
+	l.end()
+}

@@ -1,0 +1,165 @@
+package isolate_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/strategylab/strategylab/plugins"
+	"github.com/strategylab/strategylab/plugins/isolate"
+	"github.com/strategylab/strategylab/plugins/subprocess"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/wasmscript/wasmtest"
+)
+
+// loading is the process of a loader.
+type loading struct{}
+
+func (loading) Load(s plugins.Script) (strategies.Factory, error) {
+	return isolate.Load(context.Background(), languages(), s)
+}
+
+func (loading) Do(context.Context, string, []byte, func([]byte) error) error {
+	return errors.New("it only loads")
+}
+
+const loaderMemory = 128 << 20
+
+func serveLoader() {
+	if err := subprocess.LimitMemory(loaderMemory); err != nil {
+		panic(err)
+	}
+	plugins.ServeTasks(func(*slog.Logger, chan<- struct{}) plugins.Tasks { return loading{} })
+}
+
+func newLoader(t *testing.T, limit time.Duration) *isolate.Loader {
+	t.Helper()
+	l := isolate.NewLoader(isolate.LoaderConfig{
+		Command: []string{os.Args[0], "loader"}, Memory: loaderMemory, Time: limit, Compile: limit, StartTimeout: 5 * time.Minute,
+	})
+	t.Cleanup(l.Close)
+	return l
+}
+
+// file is a script of the given file name.
+func file(path, source string) plugins.Script {
+	s := plugins.Script{Name: "x", Path: path, Source: []byte(source)}
+	if filepath.Ext(path) == ".wasm" {
+		s.Kind = strategies.WebAssembly
+	}
+	return s
+}
+
+const honest = `function choose() return "even" end`
+
+// bombs are small files whose loading takes seconds, hours or gigabytes, by their names.
+func bombs() map[string]string {
+	nested := func(open, in, end string, n int) string { return strings.Repeat(open, n) + in + strings.Repeat(end, n) }
+	const luaEnd, jsEnd = "\n" + honest, ";\nfunction choose() { return \"even\"; }"
+	const targets = 1_000_000
+	table := append(binary.AppendUvarint([]byte{0x41, 0, 0x0e}, targets), make([]byte, targets+1)...)
+	return map[string]string{
+		"arrow functions.js":   "var f = " + nested("(a=", "1", ")=>1", 60) + jsEnd,
+		"async functions.js":   "var f = " + nested("async(a=", "1", ")=>1", 60) + jsEnd,
+		"nested arrays.js":     "var x = " + nested("[", "", "]", 100_000) + jsEnd,
+		"nested templates.js":  "var x = " + nested("`${", "1", "}`", 40_000) + jsEnd,
+		"concatenation.lua":    "local a = 'x' local x = " + strings.Repeat("a..", 80_000) + "a" + luaEnd,
+		"nested tables.lua":    "local x = " + nested("{", "", "}", 120_000) + luaEnd,
+		"a million cases.wasm": string(choosing(wasmtest.Block(0), table, wasmtest.End).Bytes()),
+	}
+}
+
+// TestLoaderBounds: what takes too much time or memory is refused with the reason, and
+// the next file loads.
+func TestLoaderBounds(t *testing.T) {
+	t.Parallel()
+	for name, source := range bombs() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLoader(t, 300*time.Millisecond)
+			_, err := l.Describe(t.Context(), file(name, source))
+			var typed *strategies.Error
+			if !errors.As(err, &typed) || typed.Op != strategies.OpLoad || typed.Source != name || typed.Hint == "" ||
+				!errors.Is(err, strategies.ErrTimeout) && !errors.Is(err, strategies.ErrCrashed) {
+				t.Fatalf("refused with %v", err)
+			}
+			if text := err.Error(); !strings.Contains(text, "more than 300ms of processor time") && !strings.Contains(text, "out of memory, of which a script has 128 MiB") {
+				t.Errorf("the reason is %q", text)
+			}
+			if _, again := l.Describe(t.Context(), file(name, source)); again != err {
+				t.Errorf("judged twice: %v", again)
+			}
+			if info, err := l.Describe(t.Context(), file("honest.lua", honest)); err != nil || info.Name != "x" || info.Kind == "" && info.Source == "" {
+				t.Errorf("the next file: %+v, %v", info, err)
+			}
+		})
+	}
+}
+
+// TestLoaderJudges: errors are those of the format, a file that ends its process is
+// refused, and one in whose process another cause did is not.
+func TestLoaderJudges(t *testing.T) {
+	t.Parallel()
+	l := newLoader(t, time.Hour)
+	for source, want := range map[string]string{
+		"unloadable":  "x.toy:7: load: no x (none)",
+		"die at load": "x.toy: load: process exited: exit status 9",
+		"die once " + filepath.Join(t.TempDir(), "mark"): "",
+	} {
+		_, err := l.Describe(t.Context(), file("x.toy", source))
+		var typed *strategies.Error
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%s: %v", source, err)
+		case want != "" && (!errors.As(err, &typed) || !strings.HasPrefix(err.Error(), want)):
+			t.Errorf("%s: %v, want %s", source, err, want)
+		}
+	}
+	// A changed file is another.
+	if _, err := l.Describe(t.Context(), file("x.toy", "fine")); err != nil {
+		t.Errorf("after an edit: %v", err)
+	}
+	for _, f := range l.Formats(languages()) {
+		if f.Ext != ".toy" {
+			continue
+		}
+		if _, err := f.Load(t.Context(), "x", "x.toy", []byte("unloadable"), patient); err == nil {
+			t.Error("a format loads what the loader refuses")
+		}
+		if f, err := f.Load(t.Context(), "x", "x.toy", []byte("fine"), patient); err != nil || f.Info().Name != "x" {
+			t.Errorf("a format does not load what the loader accepts: %v", err)
+		}
+	}
+}
+
+// TestLoaderStops: the end of the context ends a load, and of Close the loader.
+func TestLoaderStops(t *testing.T) {
+	t.Parallel()
+	l := newLoader(t, time.Hour)
+	ctx, cancel := context.WithCancel(t.Context())
+	waiting := make(chan error)
+	go func() {
+		_, err := l.Describe(ctx, file("y.lua", honest)) // behind the other, or before it
+		waiting <- err
+	}()
+	time.AfterFunc(10*time.Millisecond, cancel)
+	if _, err := l.Describe(ctx, file("bomb.js", bombs()["arrow functions.js"])); !errors.Is(err, context.Canceled) {
+		t.Errorf("stopped with %v", err)
+	}
+	if err := <-waiting; err != nil && !errors.Is(err, context.Canceled) {
+		t.Errorf("the one that waits: %v", err)
+	}
+	if _, err := l.Describe(t.Context(), file("x.lua", honest)); err != nil {
+		t.Errorf("the next: %v", err)
+	}
+	l.Close()
+	if _, err := l.Describe(t.Context(), file("z.lua", honest)); err == nil {
+		t.Error("a closed loader loads")
+	}
+}

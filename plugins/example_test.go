@@ -34,5 +34,5 @@ func ExampleOpen() {
 func ExampleParseLock() {
 	_, err := plugins.ParseLock([]byte("# accepted\nmine sha256=12\n"))
 	fmt.Println(err)
-	// Output: 2: invalid field "sha256=12", want sha256= with 64 hex digits, mtls= or dev= with true or false
+	// Output: 2: invalid field "sha256=12", want sha256= with 64 hex digits, mtls=, dev= or starts= with true or false
 }

@@ -2,6 +2,7 @@ package plugins
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,11 +12,16 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/strategylab/strategylab/host/disk"
+	"github.com/strategylab/strategylab/strategies"
 )
 
 // LockName is the file in a folder of plugins that lists the accepted programs:
 // one line each, with file name, SHA-256, mtls=false for a program without mTLS,
-// and dev=true for one whose changes are accepted.
+// dev=true for one whose changes are accepted, and starts=false for one that did not
+// start when it was accepted. Indented below it, in JSON, is a line for each strategy
+// that the program serves, if that is known.
 const LockName = "plugins.lock"
 
 // Pin is the entry of one plugin in a lock file.
@@ -24,9 +30,20 @@ type Pin struct {
 	Sum   string // SHA-256 of the file, hex
 	NoTLS bool
 	Dev   bool // somebody works on it: later changes are accepted
+	// Broken says that the program with that SHA-256 did not start when it was accepted.
+	Broken bool
+	// Strategies is what the program with that SHA-256 serves; nil if it is not known.
+	Strategies []strategies.Info
 }
 
-// String returns the line of the lock file.
+// listed is a strategy in a lock file.
+type listed struct {
+	Name        string `json:"name"`
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"`
+}
+
+// String returns the line of the lock file, without what the program serves.
 func (p Pin) String() string {
 	s := p.Name + " sha256=" + p.Sum
 	if p.NoTLS {
@@ -34,6 +51,9 @@ func (p Pin) String() string {
 	}
 	if p.Dev {
 		s += " dev=true"
+	}
+	if p.Broken {
+		s += " starts=false"
 	}
 	return s
 }
@@ -60,7 +80,7 @@ func (e *UnlockedError) Error() string {
 // ReadLock reads the lock file of a folder. Without one no plugin is accepted.
 func ReadLock(dir string) (Lock, error) {
 	path := filepath.Join(dir, LockName)
-	data, err := os.ReadFile(path)
+	data, _, err := disk.ReadFile(path, maxLock)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Lock{}, nil
 	}
@@ -74,14 +94,26 @@ func ReadLock(dir string) (Lock, error) {
 	return lock, nil
 }
 
+// maxLock is the largest lock file, in bytes.
+const maxLock = 4 << 20
+
 // ParseLock parses a lock file. Errors start with the line number.
 func ParseLock(data []byte) (Lock, error) {
 	lock := Lock{}
-	n := 0
+	n, last := 0, ""
 	for line := range bytes.Lines(data) {
 		n++
 		fields := strings.Fields(string(line))
 		if len(fields) == 0 || strings.HasPrefix(fields[0], "#") {
+			continue
+		}
+		if known := lock[last]; last != "" && fields[0][0] == '{' && bytes.ContainsAny(line[:1], " \t") {
+			var l listed
+			if err := json.Unmarshal(line, &l); err != nil || l.Name == "" {
+				return nil, fmt.Errorf("%d: want a strategy of %s as {\"name\": \"...\"}", n, last)
+			}
+			known.Strategies = append(known.Strategies, infoOf(l.Name, l.Title, l.Description, known.Sum))
+			lock[last] = known
 			continue
 		}
 		pin, err := parsePin(fields)
@@ -91,7 +123,7 @@ func ParseLock(data []byte) (Lock, error) {
 		if _, twice := lock[pin.Name]; twice {
 			return nil, fmt.Errorf("%d: second entry for %s", n, pin.Name)
 		}
-		lock[pin.Name] = pin
+		lock[pin.Name], last = pin, pin.Name
 	}
 	return lock, nil
 }
@@ -110,8 +142,10 @@ func parsePin(fields []string) (Pin, error) {
 			pin.NoTLS = value == "false"
 		case key == "dev" && (value == "true" || value == "false"):
 			pin.Dev = value == "true"
+		case key == "starts" && (value == "true" || value == "false"):
+			pin.Broken = value == "false"
 		default:
-			return pin, fmt.Errorf("invalid field %q, want sha256= with 64 hex digits, mtls= or dev= with true or false", f)
+			return pin, fmt.Errorf("invalid field %q, want sha256= with 64 hex digits, mtls=, dev= or starts= with true or false", f)
 		}
 	}
 	if pin.Sum == "" {
@@ -125,8 +159,36 @@ func (l Lock) Bytes() []byte {
 	b := []byte("# The plugins in this folder that have been accepted. Written by: strategylab plugins lock\n")
 	for _, name := range slices.Sorted(maps.Keys(l)) {
 		b = fmt.Appendln(b, l[name])
+		for _, s := range l[name].Strategies {
+			line, err := json.Marshal(listed{s.Name, s.Title, s.Description})
+			if err != nil {
+				continue // strings have a form in JSON
+			}
+			b = fmt.Appendf(b, "  %s\n", line)
+		}
 	}
 	return b
+}
+
+// Learn adds to the lock file of a folder what an accepted program serves, or that it does
+// not start. It does nothing if the program has been accepted in another form since.
+func Learn(dir string, learned Pin) error {
+	lock, err := ReadLock(dir)
+	if err != nil {
+		return err
+	}
+	pin := lock[learned.Name]
+	if pin.Sum != learned.Sum {
+		return nil
+	}
+	pin.Broken, pin.Strategies = learned.Broken, learned.Strategies
+	lock[pin.Name] = pin
+	return WriteLock(dir, lock)
+}
+
+// WriteLock replaces the lock file of a folder.
+func WriteLock(dir string, lock Lock) error {
+	return disk.WriteFile(filepath.Join(dir, LockName), lock.Bytes(), 0o644)
 }
 
 // Check returns the pin of an accepted plugin, with the SHA-256 it has now, or an
@@ -137,8 +199,8 @@ func (l Lock) Check(path string) (Pin, error) {
 		return Pin{}, err
 	}
 	pin, known := l[filepath.Base(path)]
-	if pin.Dev {
-		pin.Sum = got
+	if pin.Dev && pin.Sum != got { // what was known is of another form
+		pin.Sum, pin.Broken, pin.Strategies = got, false, nil
 	}
 	if !known || pin.Sum != got {
 		return Pin{}, &UnlockedError{Path: path, Want: pin.Sum, Got: got}

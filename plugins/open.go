@@ -135,10 +135,16 @@ const privateSockets = runtime.GOOS != "windows"
 
 // infoOf translates a plugin's description of a strategy.
 func (c *Config) infoOf(s *pb.Strategy) strategies.Info {
+	info := infoOf(s.GetName(), s.GetTitle(), s.GetDescription(), cmp.Or(c.Sum, strategies.OneLine(s.GetFingerprint(), 100)))
+	info.Source = c.Source
+	return info
+}
+
+// infoOf bounds what a program, or a file, says of a strategy.
+func infoOf(name, title, description, fingerprint string) strategies.Info {
 	return strategies.Info{
-		Name: strategies.OneLine(s.GetName(), 80), Kind: strategies.Plugin, Title: strategies.OneLine(s.GetTitle(), 200),
-		Description: strategies.OneLine(s.GetDescription(), 2000), Source: c.Source,
-		Fingerprint: cmp.Or(c.Sum, strategies.OneLine(s.GetFingerprint(), 100)),
+		Name: strategies.OneLine(name, 80), Kind: strategies.Plugin, Title: strategies.OneLine(title, 200),
+		Description: strategies.OneLine(description, 2000), Fingerprint: fingerprint,
 	}
 }
 

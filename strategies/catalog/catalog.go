@@ -58,10 +58,12 @@ type Config struct {
 	// Lazy loads a script of the folder when it is first named, or when a field
 	// of all strategies is made.
 	Lazy bool
-	// Plugins are the paths of plugin programs. One that does not start is an
+	// Plugins are the plugin programs. One is opened when a strategy of it is named or
+	// belongs to a group that is. One of which nothing is known is opened, too, when its
+	// file or a name is named that resembles no other. One that does not start is an
 	// entry with its error.
-	Plugins []string
-	// OpenPlugin starts a plugin program; nil means no plugins.
+	Plugins []Program
+	// OpenPlugin opens a plugin program; nil means no plugins.
 	OpenPlugin PluginOpener
 	// Closing, if not nil, is called by Close after the factories are closed.
 	Closing func() error
@@ -80,18 +82,19 @@ type Entry struct {
 	// ambiguous strategy still resolves by its path.
 	Err error
 
-	broken error // why it does not load
-	unread bool  // not loaded yet
-	loaded stamp // of the file when it was read
+	broken  error    // why it does not load
+	unread  bool     // not loaded yet
+	loaded  stamp    // of the file when it was read
+	program *program // of a plugin's strategy
 }
 
 // Catalog finds strategies by name and by path. It is not safe for concurrent
 // use; its factories are.
 type Catalog struct {
-	options Config
-	entries []*Entry          // built-ins, then scripts by name, then plugins
-	files   map[string]*Entry // by absolute path
-	apart   []*Entry          // plugins resolved by path
+	options  Config
+	entries  []*Entry          // built-ins, then scripts by name, then plugins
+	files    map[string]*Entry // by absolute path
+	programs []*program        // plugins
 
 	mine      []string // names or paths of the members of GroupMine
 	knowsMine bool
@@ -116,7 +119,7 @@ func Load(ctx context.Context, o Config) (*Catalog, error) {
 	if err := c.scan(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
-	if err := c.scanPlugins(ctx); err != nil {
+	if err := c.scanPlugins(); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	c.markAmbiguous()
@@ -158,16 +161,14 @@ func (c *Catalog) scan(ctx context.Context) error {
 func (c *Catalog) markAmbiguous() {
 	byName := make(map[string][]*Entry)
 	for _, e := range c.entries {
-		byName[e.Info.Name] = append(byName[e.Info.Name], e)
+		if e.program == nil || !e.program.undescribed() { // that has another name, maybe
+			byName[e.Info.Name] = append(byName[e.Info.Name], e)
+		}
 	}
 	for name, same := range byName {
-		if len(same) == 1 {
-			continue
-		}
-		err := ambiguous(name, same)
 		for _, e := range same {
-			if e.Info.Kind != strategies.Builtin {
-				e.Err = err
+			if e.Err = e.broken; len(same) > 1 && e.Info.Kind != strategies.Builtin {
+				e.Err = ambiguous(name, same)
 			}
 		}
 	}
@@ -182,7 +183,8 @@ func ambiguous(name string, same []*Entry) error {
 }
 
 // Entries returns what Load found: the built-in strategies in order, then the
-// scripts by name, then the plugins. Entries with errors are included.
+// scripts by name, then the plugins. Entries with errors are included. A program of which
+// nothing is known has one entry, with the name of its file, until it is opened.
 func (c *Catalog) Entries() []Entry {
 	entries := make([]Entry, len(c.entries))
 	for i, e := range c.entries {
@@ -215,7 +217,11 @@ func (c *Catalog) Ignored() string {
 // Close closes every factory. Close all seats before. Later calls do nothing.
 func (c *Catalog) Close() error {
 	var errs []error
-	for _, e := range slices.Concat(slices.Collect(maps.Values(c.files)), c.apart) {
+	all := slices.Collect(maps.Values(c.files))
+	for _, p := range c.programs {
+		all = append(all, p.entries...)
+	}
+	for _, e := range all {
 		if !slices.Contains(c.entries, e) {
 			c.entries = append(c.entries, e)
 		}
@@ -232,7 +238,7 @@ func (c *Catalog) Close() error {
 		errs = append(errs, c.options.Closing())
 		c.options.Closing = nil
 	}
-	c.entries, c.files, c.apart = nil, nil, nil
+	c.entries, c.files, c.programs = nil, nil, nil
 	return errors.Join(errs...)
 }
 

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/script"
@@ -27,16 +28,16 @@ func (c *Catalog) find(ctx context.Context, target string) (*Entry, error) {
 	if isPath(target) {
 		return c.findPath(ctx, target)
 	}
-	var names []string
-	var same []*Entry
-	for _, e := range c.entries {
-		if e.Info.Name == target {
-			same = append(same, e)
-		}
-		names = append(names, e.Info.Name)
+	same, err := c.called(ctx, target)
+	if err != nil {
+		return nil, err
 	}
 	switch len(same) {
 	case 0:
+		var names []string
+		for _, e := range c.entries {
+			names = append(names, e.Info.Name)
+		}
 		return nil, &UnknownError{Target: target, Nearest: script.Nearest(target, names)}
 	case 1:
 		if err := c.load(ctx, same[0]); err != nil {
@@ -47,10 +48,48 @@ func (c *Catalog) find(ctx context.Context, target string) (*Entry, error) {
 	return same[0], ambiguous(target, same)
 }
 
+// searchTime is the time that programs of which nothing is known have to say whether an
+// unknown name is theirs.
+const searchTime = 3 * time.Second
+
+// called returns the entries with a name. It opens programs of which nothing is known:
+// those whose file has the name or, if it is nobody's and resembles no other, all.
+func (c *Catalog) called(ctx context.Context, target string) ([]*Entry, error) {
+	named := func() (same []*Entry) {
+		for _, e := range c.entries {
+			if e.Info.Name == target {
+				same = append(same, e)
+			}
+		}
+		return same
+	}
+	var programs []*program
+	for _, e := range named() {
+		if e.program != nil {
+			programs = append(programs, e.program)
+		}
+	}
+	if err := c.describe(ctx, programs); err != nil {
+		return nil, err
+	}
+	if same := named(); len(same) > 0 || c.nearestInField(target) != "" {
+		return same, nil
+	}
+	short, cancel := context.WithTimeout(ctx, searchTime)
+	defer cancel()
+	if err := c.describe(short, c.programs); err != nil && ctx.Err() != nil {
+		return nil, err
+	}
+	return named(), nil
+}
+
 func (c *Catalog) findPath(ctx context.Context, path string) (*Entry, error) {
-	e, err := c.open(ctx, path)
+	e, err := c.at(ctx, path)
 	if err != nil {
 		return nil, err
+	}
+	if e.program != nil {
+		return e.program.only()
 	}
 	if e.Factory != nil {
 		return e, nil // whatever its name
@@ -200,6 +239,11 @@ func (b *fieldBuilder) addCopies(e *Entry, ref Ref) {
 
 // addGroup adds the members of a group that the field does not have yet.
 func (b *fieldBuilder) addGroup(g Group, copies int) error {
+	if g == GroupAll || g == GroupPlugins {
+		if err := b.catalog.describe(b.ctx, b.catalog.programs); err != nil {
+			return err
+		}
+	}
 	members, err := b.catalog.members(b.ctx, g)
 	if err != nil {
 		return err
@@ -210,6 +254,10 @@ func (b *fieldBuilder) addGroup(g Group, copies int) error {
 	}
 	for _, e := range members {
 		if _, twice := b.named[e]; twice {
+			continue
+		}
+		if e.program != nil && e.program.Err != nil && e.unread {
+			b.leaveOut(e, e.Err)
 			continue
 		}
 		if err := b.catalog.load(b.ctx, e); err != nil {

@@ -64,7 +64,7 @@ func (c *Catalog) members(ctx context.Context, g Group) ([]*Entry, error) {
 	for _, target := range c.mine {
 		find := c.find
 		if isPath(target) {
-			find = c.open // one that does not load is a member
+			find = c.at // one that does not load is a member
 		}
 		e, err := find(ctx, target)
 		if e == nil {

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/strategylab/strategylab/host/disk"
@@ -75,9 +74,9 @@ func stem(path string) string {
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
-// open returns the loaded entry for a path. It fails only if the path is not a
-// script; a script that does not load is an entry with an error.
-func (c *Catalog) open(ctx context.Context, path string) (*Entry, error) {
+// at returns the loaded entry for a path. It fails only if the path is not that of a
+// strategy, or ctx is done; a strategy that does not load is an entry with an error.
+func (c *Catalog) at(ctx context.Context, path string) (*Entry, error) {
 	e, err := c.register(path)
 	if err != nil {
 		return nil, err
@@ -97,8 +96,9 @@ func (c *Catalog) register(path string) (*Entry, error) {
 	}
 	format, known := c.options.format(path)
 	if !known {
-		if e := c.program(key, path); e != nil {
-			return e, nil
+		if c.options.OpenPlugin != nil && executable(key) {
+			p := c.addProgram(key, Program{Path: path})
+			return p.entries[0], nil
 		}
 		err := &FormatError{Path: path}
 		for _, f := range c.options.Formats {
@@ -111,11 +111,14 @@ func (c *Catalog) register(path string) (*Entry, error) {
 	return e, nil
 }
 
-// load compiles the script of an unread entry. It fails only if ctx is done; the entry
+// load compiles the script, or opens the program, of an unread entry. It fails only if ctx is done; the entry
 // then stays unread.
 func (c *Catalog) load(ctx context.Context, e *Entry) error {
 	if !e.unread {
 		return nil
+	}
+	if e.program != nil {
+		return c.open(ctx, e.program)
 	}
 	path := e.Info.Source
 	format, _ := c.options.format(path)
@@ -200,75 +203,4 @@ func renamed(err error, path string) error {
 		return err
 	}
 	return &fs.PathError{Op: pe.Op, Path: path, Err: pe.Err}
-}
-
-// PluginOpener starts a plugin program and returns its strategies, at least one.
-// path is the file's name in messages.
-type PluginOpener func(ctx context.Context, file, path string) ([]strategies.Factory, error)
-
-// scanPlugins starts the programs in Config.Plugins.
-func (c *Catalog) scanPlugins(ctx context.Context) error {
-	if c.options.OpenPlugin == nil {
-		return nil
-	}
-	for _, path := range c.options.Plugins {
-		key, err := filepath.Abs(c.options.absolute(path))
-		if err != nil {
-			return fmt.Errorf("resolve %s: %w", path, err)
-		}
-		if ctx.Err() != nil {
-			return fmt.Errorf("start plugins: %w", context.Cause(ctx))
-		}
-		c.entries = append(c.entries, c.start(ctx, key, filepath.Clean(path))...)
-	}
-	return nil
-}
-
-// program starts the plugin at a path. It returns nil if there is none.
-func (c *Catalog) program(key, path string) *Entry {
-	if c.options.OpenPlugin == nil || !executable(key) {
-		return nil
-	}
-	// Its start has a time limit of its own.
-	c.apart = append(c.apart, c.start(context.Background(), key, path)...)
-	return c.files[key]
-}
-
-func executable(file string) bool {
-	info, err := os.Stat(file)
-	if err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	if runtime.GOOS == "windows" {
-		return strings.EqualFold(filepath.Ext(file), ".exe")
-	}
-	return info.Mode()&0o111 != 0
-}
-
-// start starts a program and returns an entry for each of its strategies, or one
-// with the error. The path of a program resolves to its only strategy.
-func (c *Catalog) start(ctx context.Context, key, path string) []*Entry {
-	failed := &Entry{Info: strategies.Info{Name: stem(path), Kind: strategies.Plugin, Source: path}}
-	c.files[key] = failed
-	factories, err := c.options.OpenPlugin(ctx, key, path)
-	if err != nil {
-		failed.broken = failed.refuse(err, "")
-		failed.Err = failed.broken
-		return []*Entry{failed}
-	}
-	var all []*Entry
-	for _, f := range factories {
-		e := &Entry{Info: f.Info(), Factory: f}
-		if !validName(e.Info.Name) {
-			e.Info.Source = path
-			e.Err = e.refuse(fmt.Errorf("%q is not a valid strategy name", e.Info.Name), nameRule)
-		}
-		all = append(all, e)
-	}
-	if c.files[key] = all[0]; len(all) > 1 {
-		failed.broken = failed.refuse(fmt.Errorf("the program has %d strategies", len(all)),
-			"put the program into the plugins folder and name one of them")
-		c.files[key] = failed
-	}
-	return all
 }

@@ -54,6 +54,9 @@ func (l *labTools) list(ctx context.Context, in ListInput, m meter) (ListOutput,
 		return out, err
 	}
 	defer cat.Close() // nothing was played
+	if err := cat.OpenPlugins(ctx); err != nil {
+		return out, err
+	}
 	entries := cat.Entries()
 	count := map[strategies.Kind]int{}
 	for i, e := range entries {

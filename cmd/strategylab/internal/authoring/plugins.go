@@ -13,7 +13,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
-	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/plugins"
 )
 
@@ -124,7 +123,7 @@ func lockPlugins(p *command.Process, c *cli.Context) error {
 	if len(paths) == 0 {
 		return command.WithHint(fmt.Errorf("no plugins in %s", c.String(command.FlagPlugins)), "name one: strategylab plugins lock PROGRAM")
 	}
-	return accept(p, paths, func(pin *plugins.Pin) {
+	return accept(p, c, paths, func(pin *plugins.Pin) {
 		if c.IsSet(flagNoTLS) {
 			pin.NoTLS = c.Bool(flagNoTLS)
 		}
@@ -134,9 +133,9 @@ func lockPlugins(p *command.Process, c *cli.Context) error {
 	})
 }
 
-// accept adds programs to the lock files of their folders. They keep the settings
-// that change does not set.
-func accept(p *command.Process, paths []string, change func(*plugins.Pin)) error {
+// accept adds programs to the lock files of their folders, with what they serve. They keep
+// the settings that change does not set.
+func accept(p *command.Process, c *cli.Context, paths []string, change func(*plugins.Pin)) error {
 	for _, path := range paths {
 		file := p.Path(path)
 		if ok, err := plugins.Executable(file); err != nil {
@@ -153,7 +152,7 @@ func accept(p *command.Process, paths []string, change func(*plugins.Pin)) error
 			return err
 		}
 		pin := lock[filepath.Base(file)]
-		pin.Name, pin.Sum = filepath.Base(file), sum
+		pin.Name, pin.Sum, pin.Broken, pin.Strategies = filepath.Base(file), sum, false, nil
 		change(&pin)
 		lock[pin.Name] = pin
 		for name := range lock { // programs that no longer exist
@@ -161,12 +160,18 @@ func accept(p *command.Process, paths []string, change func(*plugins.Pin)) error
 				delete(lock, name)
 			}
 		}
-		if err := disk.WriteFile(filepath.Join(filepath.Dir(file), plugins.LockName), lock.Bytes(), 0o644); err != nil {
+		if err := plugins.WriteLock(filepath.Dir(file), lock); err != nil {
 			return fmt.Errorf("accept %s: %w", path, err)
 		}
 		fmt.Fprintf(p.Stdout, "accepted %s\n", pin)
 	}
-	return nil
+	failed, err := p.DescribePlugins(c.Context, command.Supply(p, c), paths)
+	for i, why := range failed {
+		if why != nil && c.Context.Err() == nil {
+			p.Warn("%s is accepted, but plays only where it is named: %v", paths[i], why)
+		}
+	}
+	return err
 }
 
 func buildPlugins(p *command.Process, c *cli.Context) error {
@@ -189,5 +194,5 @@ func buildPlugins(p *command.Process, c *cli.Context) error {
 		fmt.Fprintf(p.Stdout, "built %s\n", path)
 		paths = append(paths, path)
 	}
-	return accept(p, paths, func(*plugins.Pin) {})
+	return accept(p, c, paths, func(*plugins.Pin) {})
 }

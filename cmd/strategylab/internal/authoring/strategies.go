@@ -65,6 +65,9 @@ func listStrategies(p *command.Process, c *cli.Context) error {
 		return err
 	}
 	defer cat.Close()
+	if err := cat.OpenPlugins(c.Context); err != nil {
+		return err
+	}
 	if c.String(command.FlagFormat) == "json" {
 		list := []listed{}
 		for _, e := range cat.Entries() {

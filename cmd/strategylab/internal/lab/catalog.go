@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 
 	"github.com/strategylab/strategylab/plugins"
 	"github.com/strategylab/strategylab/plugins/isolate"
@@ -114,16 +113,11 @@ func (l Lab) addProcesses(ctx context.Context, s Supply, o *catalog.Config) erro
 		}
 		o.Builtins = append(o.Builtins, own...)
 	}
-	names, err := plugins.Find(l.Path(s.Plugins))
-	if err != nil {
+	var err error
+	if o.Plugins, err = l.programs(s.Plugins); err != nil {
 		return err
 	}
-	for _, name := range names {
-		o.Plugins = append(o.Plugins, filepath.Join(s.Plugins, name))
-	}
-	o.OpenPlugin = func(ctx context.Context, file, path string) ([]strategies.Factory, error) {
-		return openPlugin(ctx, plugins.Config{Command: []string{file}, Source: path, CallTime: o.Limits.Time, Log: s.Log})
-	}
+	o.OpenPlugin = l.pluginOpener(s)
 	if s.InProcess || !s.Isolate && l.Exe == "" {
 		return nil
 	}
@@ -204,29 +198,6 @@ func (l Lab) ownPlugin(ctx context.Context, log *slog.Logger) ([]strategies.Fact
 		// only delay its start.
 		NoTLS: true,
 	})
-}
-
-// openPlugin starts a plugin if its lock file accepts it.
-func openPlugin(ctx context.Context, config plugins.Config) ([]strategies.Factory, error) {
-	file := config.Command[0]
-	lock, err := plugins.ReadLock(filepath.Dir(file))
-	if err != nil {
-		return nil, err
-	}
-	pin, err := lock.Check(file)
-	var unlocked *plugins.UnlockedError
-	if errors.As(err, &unlocked) {
-		unlocked.Path = config.Source
-		return nil, fmt.Errorf("%w; to accept it as it is: strategylab plugins lock %s", err, config.Source)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if pin.Sum != lock[pin.Name].Sum && config.Log != nil {
-		config.Log.Warn("plugin has changed, and is accepted because it was locked with --dev", "plugin", config.Source)
-	}
-	config.Sum, config.NoTLS = pin.Sum, pin.NoTLS
-	return plugins.Open(ctx, config)
 }
 
 // NameError adds a hint to a catalog's error about a name, unless the strategy

@@ -288,9 +288,10 @@ func (o *jobOpener) program(ctx context.Context, e results.Entrant) ([]strategie
 		if pin.Sum != e.Fingerprint {
 			continue
 		}
-		return openPlugin(ctx, plugins.Config{
+		_, all, err := openPlugin(ctx, plugins.Config{
 			Command: []string{filepath.Join(dir, pin.Name)}, Source: filepath.Join(o.supply.Plugins, pin.Name), CallTime: o.supply.Limits.Time, Log: o.supply.Log,
 		})
+		return all, err
 	}
 	return nil, &JobError{e.Name, fmt.Sprintf("no plugin with SHA-256 %s is in the lock file of %s; copy it there, and accept it with: strategylab plugins lock",
 		cmp.Or(e.Fingerprint, "unknown"), o.supply.Plugins)}

@@ -24,8 +24,8 @@ import (
 const DefaultMemory = budget.Memory
 
 // Task is a function that Pool.Do runs in a worker. It loads scripts into the worker
-// with load. What it returns becomes JSON.
-type Task func(ctx context.Context, load func(plugins.Script) (strategies.Factory, error), input json.RawMessage) (output any, err error)
+// with load, and answers with reply, as often as it likes: the answer becomes JSON.
+type Task func(ctx context.Context, load func(plugins.Script) (strategies.Factory, error), input json.RawMessage, reply func(answer any) error) error
 
 // ServerConfig is the settings of a worker process.
 type ServerConfig struct {
@@ -76,29 +76,28 @@ func (s *server) Load(script plugins.Script) (strategies.Factory, error) {
 
 // Do implements plugins.Tasks.
 func (s *server) Do(ctx context.Context, task string, input []byte, reply func([]byte) error) error {
-	var output any
-	var err error
+	answer := func(output any) error {
+		body, err := json.Marshal(output)
+		if err != nil {
+			return err
+		}
+		return reply(body)
+	}
 	switch run := s.config.Tasks[task]; {
 	case task == taskOpen:
 		return s.open(ctx, input)
 	case task == taskPlay:
 		return s.play(ctx, input, reply)
 	case task == taskClose && s.field != nil:
-		output = s.field.usage()
-		err = s.close()
+		used := s.field.usage()
+		if err := s.close(); err != nil {
+			return err
+		}
+		return answer(used)
 	case run != nil:
-		output, err = run(ctx, s.Load, input)
-	default:
-		return fmt.Errorf("unknown task %q", task)
+		return run(ctx, s.Load, input, answer)
 	}
-	if err != nil {
-		return err
-	}
-	body, err := json.Marshal(output)
-	if err != nil {
-		return err
-	}
-	return reply(body)
+	return fmt.Errorf("unknown task %q", task)
 }
 
 // open opens the field of a plan and closes the one before.

@@ -114,9 +114,10 @@ func (p *Pool) give(w *plugins.Worker) {
 	}
 }
 
-// Do runs a task of Serve in a worker process: input and output are JSON. If the
-// worker ends meanwhile, the error is a *plugins.DeathError.
-func (p *Pool) Do(ctx context.Context, task string, input, output any) error {
+// Do runs a task of Serve in a worker process, and calls each with its answers as they
+// come; input and answers are JSON. If the worker ends meanwhile, or each fails, the error
+// is a *plugins.DeathError.
+func (p *Pool) Do(ctx context.Context, task string, input any, each func(answer []byte) error) error {
 	body, err := json.Marshal(input)
 	if err != nil {
 		return fmt.Errorf("task %s: %w", task, err)
@@ -126,15 +127,7 @@ func (p *Pool) Do(ctx context.Context, task string, input, output any) error {
 		return err
 	}
 	defer p.give(w)
-	answered := false
-	err = w.Do(ctx, task, body, func(answer []byte) error {
-		answered = true
-		return json.Unmarshal(answer, output)
-	})
-	if err == nil && !answered {
-		err = fmt.Errorf("task %s: no answer", task)
-	}
-	return err
+	return w.Do(ctx, task, body, each)
 }
 
 // Formats returns script formats whose factories belong to the pool: Driver plays

@@ -18,6 +18,7 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/script"
 )
 
 // Config is the settings of a check. The zero value is fine.
@@ -32,17 +33,24 @@ type Config struct {
 	Memory func() uint64
 	// Limits are the limits of the factory; times are compared with them.
 	Limits budget.Limits
+	// Steps shows the steps of the check and collects what it leaves out for lack of
+	// time; nil does neither.
+	Steps *Steps
 }
 
 // Check plays a strategy in small leagues against assorted opponents and returns
 // what its author should know. A failure that occurs in several leagues is an
 // error or a warning of the first; a finding "again" lists the others. The league in
 // which a strategy ends its process is the last one: a finding "unplayed" lists the
-// others. If ctx is done, the findings end with an Error that says so.
+// others. If ctx is done, the findings end with an Error that says so, unless its cause is
+// ErrTime: then o.Steps has what was left out.
 func Check(ctx context.Context, f strategies.Factory, o Config) []Finding {
+	if o.Steps == nil {
+		o.Steps = new(Steps)
+	}
 	c := &checker{factory: f, options: o, seen: make(map[string]*repeated)}
 	c.run(ctx)
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && !timeIsUp(ctx) {
 		c.add(Finding{ID: "stopped", Level: Error,
 			What: fmt.Sprintf("the check was stopped early: %v", context.Cause(ctx))})
 	}
@@ -75,42 +83,48 @@ func (c *checker) newPlaythrough(ctx context.Context, sc scenario, key game.Key,
 	return newPlaythrough(ctx, c.factory, sc, c.options.Seed, key, m)
 }
 
+// run runs the steps of a check. What a script reads although it does not exist is found
+// first: it explains failures.
 func (c *checker) run(ctx context.Context) {
+	step := func(name string, run func()) { c.options.Steps.Do(ctx, name, run) }
 	list := scenarios()
 	league := list[0]
-	short := newMeasurements(c.options.Now)
-	first := c.newPlaythrough(ctx, league, c.key(0), short).finish(ctx)
-	c.judge(ctx, first)
-	c.quarantine(first)
-	if first.seat == nil || ctx.Err() != nil {
+	short, long := newMeasurements(c.options.Now), newMeasurements(c.options.Now)
+	var first *playthrough
+	step(league.title, func() {
+		first = c.newPlaythrough(ctx, league, c.key(0), short).finish(ctx)
+		c.judge(ctx, first)
+		c.quarantine(first)
+	})
+	if _, ok := c.factory.(script.Watched); ok && !(first != nil && first.crashed()) {
+		step("what it reads that does not exist", func() {
+			c.findings = append(Slips(ctx, c.factory, c.options, false), c.findings...)
+		})
+	}
+	if first != nil && first.seat == nil {
 		return // no other check can succeed
 	}
-	c.answers(first)
-	if first.crashed() {
-		c.unplayed(list[1:])
-		return
-	}
-	for _, f := range Slips(ctx, c.factory, c.options, false) {
-		c.add(f)
-	}
-	c.varies(first)
-	if !first.overran() && c.deterministic(ctx, league, first) {
-		c.independent(ctx, league, first)
-		c.seeded(ctx, league, first)
-	}
-	long := newMeasurements(c.options.Now)
-	for i, sc := range list[1:] {
-		if ctx.Err() != nil {
+	if ctx.Err() == nil {
+		c.answers(first)
+		if first.crashed() {
+			c.unplayed(list[1:])
 			return
 		}
-		var m *measurements
-		if sc.id == "long" {
-			m = long
-			long.memory = c.options.Memory
-		}
-		r := c.newPlaythrough(ctx, sc, c.key(0), m).finish(ctx)
-		c.judge(ctx, r)
-		if r.crashed() {
+		c.varies(first)
+	}
+	c.compare(ctx, league, first)
+	for i, sc := range list[1:] {
+		var r *playthrough
+		step(sc.title, func() {
+			var m *measurements
+			if sc.id == "long" {
+				m = long
+				long.memory = c.options.Memory
+			}
+			r = c.newPlaythrough(ctx, sc, c.key(0), m).finish(ctx)
+			c.judge(ctx, r)
+		})
+		if r != nil && r.crashed() {
 			c.repeats()
 			c.unplayed(list[i+2:])
 			return
@@ -120,7 +134,29 @@ func (c *checker) run(ctx context.Context) {
 	if !c.overran {
 		c.costs(short, long) // else they repeat which limit it exceeded
 	}
-	c.memory(long)
+	if ctx.Err() == nil {
+		c.memory(long)
+	}
+}
+
+// compare plays the first league again, in several ways.
+func (c *checker) compare(ctx context.Context, league scenario, first *playthrough) {
+	if first != nil && first.overran() {
+		return
+	}
+	same := true
+	for _, s := range []struct {
+		name string
+		run  func()
+	}{
+		{"equal seeds give equal choices", func() { same = c.deterministic(ctx, league, first) }},
+		{"leagues played at once do not influence each other", func() { c.independent(ctx, league, first) }},
+		{"another seed", func() { c.seeded(ctx, league, first) }},
+	} {
+		if c.options.Steps.Do(ctx, s.name, s.run); !same && ctx.Err() == nil {
+			return
+		}
+	}
 }
 
 // overran reports whether a call exceeded its time limit. Then the playthrough is
@@ -153,8 +189,12 @@ func (c *checker) unplayed(list []scenario) {
 // judge reports the result of a scenario: one finding for each different failure,
 // or one that it passed.
 func (c *checker) judge(ctx context.Context, r *playthrough) {
-	if ctx.Err() != nil {
-		return // the cancellation caused the failures
+	if ctx.Err() != nil && len(r.failures) == 0 {
+		if n := len(r.decisions); n > 0 && timeIsUp(ctx) {
+			c.add(Finding{ID: r.sc.id, Level: Info,
+				What: fmt.Sprintf("%s: the first %d of %s without a fault", r.sc.title, n, matches(len(r.matches)))})
+		}
+		return
 	}
 	if len(r.failures) == 0 {
 		c.add(Finding{ID: r.sc.id, Level: OK,

@@ -1,6 +1,7 @@
 package strategytest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -87,6 +88,24 @@ func Worst(findings []Finding) Level {
 	return worst
 }
 
+// Urgent returns findings with the worst first and, of those, the cause before its effects:
+// what a script reads although it does not exist before the failures in that line.
+func Urgent(findings []Finding) []Finding {
+	urgency := func(f Finding) Level {
+		level := f.Level
+		for _, other := range findings {
+			if f.ID == idSlip && f.Where == other.Where {
+				level = max(level, other.Level)
+			}
+		}
+		return level
+	}
+	return slices.SortedStableFunc(slices.Values(findings), func(a, b Finding) int { return cmp.Compare(urgency(b), urgency(a)) })
+}
+
+// idSlip is a finding about what a script reads although it does not exist.
+const idSlip = "slip"
+
 // Verdict summarizes the findings of Check in one sentence.
 func Verdict(findings []Finding) string {
 	var errors, warnings int
@@ -101,6 +120,8 @@ func Verdict(findings []Finding) string {
 	switch {
 	case errors > 0:
 		return fmt.Sprintf("Not ready: %s to fix first.", count(errors, "problem"))
+	case slices.ContainsFunc(findings, func(f Finding) bool { return f.ID == idTime }):
+		return "No problem found in the time of the check; not everything was checked."
 	case warnings > 0:
 		return fmt.Sprintf("Ready for experiments; read %s before playing live.", count(warnings, "warning"))
 	default:

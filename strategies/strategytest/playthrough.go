@@ -79,10 +79,13 @@ func newPlaythrough(ctx context.Context, f strategies.Factory, sc scenario, seed
 	done := m.measure(strategies.OpStart, nil)
 	r.seat, err = sit(ctx, f, setup, key)
 	done()
-	if err != nil {
-		r.fail(strategies.OpStart, "", err)
-	} else {
+	switch {
+	case err == nil:
 		m.started(r.seat.Strategy())
+	case ctx.Err() != nil:
+		r.forfeit = true // the end of the check is not its fault
+	default:
+		r.fail(strategies.OpStart, "", err)
 	}
 	return r
 }
@@ -184,7 +187,7 @@ func (r *playthrough) finish(ctx context.Context) *playthrough {
 	}
 	r.measurements.sampleMemory(true)
 	if r.seat != nil {
-		if err := r.seat.Close(); err != nil {
+		if err := r.seat.Close(); err != nil && ctx.Err() == nil {
 			r.failures = append(r.failures, failure{opClose, "", err})
 		}
 	}

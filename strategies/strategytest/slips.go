@@ -42,7 +42,7 @@ func (w *watching) New(ctx context.Context, s strategies.Setup) (strategies.Stra
 			if slip.Doubtful {
 				level = Warning
 			}
-			w.found = append(w.found, Finding{ID: "slip", Level: level,
+			w.found = append(w.found, Finding{ID: idSlip, Level: level,
 				Where: fmt.Sprintf("%s:%d", sourceOf(w.Info()), slip.Line), What: slip.What, Hint: slip.Hint})
 		}
 	})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/strategies"
@@ -23,8 +22,11 @@ func (l *labTools) check(ctx context.Context, in CheckInput, m meter) (CheckOutp
 	defer leave()
 	ctx, cancel := context.WithTimeoutCause(ctx, l.cfg.maxTime, errTime)
 	defer cancel()
-	m(0, 3, "loading the script in its own process")
-	checked, broken, err := l.cfg.lab.CheckSource(ctx, l.cfg.supply, in.Name, kind, []byte(in.Source), func() { m(1, 3, "playing small leagues") })
+	steps := 0.0
+	checked, broken, err := l.cfg.lab.CheckSource(ctx, l.cfg.supply, in.Name, kind, []byte(in.Source), func(step string) {
+		m(steps, 0, step)
+		steps++
+	})
 	switch {
 	case broken != nil:
 		return failed(broken), nil
@@ -33,7 +35,6 @@ func (l *labTools) check(ctx context.Context, in CheckInput, m meter) (CheckOutp
 	case err != nil:
 		return CheckOutput{}, err
 	}
-	m(3, 3, "done")
 	return verdictOf(in.Name, checked), nil
 }
 
@@ -44,9 +45,10 @@ func verdictOf(name string, checked lab.Verdict) CheckOutput {
 		out.Findings = append(out.Findings, Finding{
 			Check: found.ID, Level: found.Level.String(), What: found.What, Hint: found.Hint, Line: found.Line(), Share: round(found.Share),
 		})
-		if found.Level == strategytest.Error && !strings.Contains(out.Summary, "First:") {
-			out.Summary += " First: " + found.What + lineText(found.Line()) + "."
-		}
+	}
+	if !checked.Ready && len(checked.Findings) > 0 {
+		first := strategytest.Urgent(checked.Findings)[0]
+		out.Summary += " First: " + first.What + lineText(first.Line()) + "."
 	}
 	if t := checked.Trial; t != nil {
 		out.Trial = &Trial{

@@ -65,7 +65,7 @@ func mcpCommand(p *command.Process) *cli.Command {
 			&cli.StringSliceFlag{Name: command.FlagManager, Usage: "`[NAME=]URL`: league manager to query; repeatable"},
 			&cli.StringFlag{Name: command.FlagAdminToken, Usage: "`TOKEN`: admin token of the managers"},
 			&cli.IntFlag{Name: command.FlagMaxRuns, Value: 5000, Usage: "maximum number of leagues per experiment", Action: command.AtLeast(command.FlagMaxRuns, 1)},
-			&cli.DurationFlag{Name: flagMaxTime, Value: 2 * time.Minute, Usage: "time limit per experiment or check"},
+			&cli.DurationFlag{Name: flagMaxTime, Value: 2 * time.Minute, Usage: "time limit per experiment"},
 			&cli.IntFlag{Name: flagAtOnce, Value: 2, Usage: "experiments and checks in parallel; others wait", Action: command.AtLeast(flagAtOnce, 1)},
 			&cli.IntFlag{Name: flagKeep, Value: 50, Usage: "reports to keep; the oldest are removed", Action: command.AtLeast(flagKeep, 1)},
 			&cli.BoolFlag{Name: command.FlagVerbose, Usage: "log at debug level"},

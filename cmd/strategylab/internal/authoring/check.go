@@ -1,10 +1,8 @@
 package authoring
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -17,9 +15,12 @@ func checkCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
 		Name: "check", ArgsUsage: command.ValueStrategy, Usage: "check that a strategy is ready to play",
 		Description: "Plays small leagues of every shape with it and reports failures, how much of its budgets it uses, whether a\n" +
-			"script plays the same in its own process (as in live leagues), and how it scores. In JSON the share of a\n" +
-			"budget is a number from 0 to 1.",
-		Flags:  []cli.Flag{command.SeedFlag(), command.FormatFlag("table", "json"), command.IsolateFlag(false)},
+			"script plays the same in its own process (as in live leagues), and how it scores. What it has no time for is\n" +
+			"left out, and it says what. In JSON the share of a budget is a number from 0 to 1.",
+		Flags: []cli.Flag{
+			command.SeedFlag(), command.FormatFlag("table", "json"), command.IsolateFlag(false),
+			&cli.DurationFlag{Name: flagMaxTime, Value: lab.DefaultCheckTime, Usage: "time limit of the check", Action: command.Positive(flagMaxTime)},
+		},
 		Action: command.Action(p, checkStrategy, command.ValueStrategy),
 	}
 }
@@ -36,7 +37,11 @@ func checkStrategy(p *command.Process, c *cli.Context) error {
 			return err
 		}
 	}
-	v, err := p.Check(c.Context, e, lab.Checking{Seed: s, Limits: command.Limits(c), Isolated: c.Bool(command.FlagIsolate), Compared: true})
+	step, end := p.Steps(c)
+	v, err := p.Check(c.Context, e, lab.Checking{
+		Seed: s, Limits: command.Limits(c), Isolated: c.Bool(command.FlagIsolate), Compared: true, Time: c.Duration(flagMaxTime), Step: step,
+	})
+	end()
 	if err != nil {
 		return err
 	}
@@ -54,9 +59,8 @@ func printVerdict(w io.Writer, format string, v lab.Verdict) error {
 		return command.PrintJSON(w, v)
 	}
 	fmt.Fprintf(w, "%s (%s)\n\n", v.Strategy, v.Kind)
-	// What has to be fixed stands first; JSON keeps the order of the checks.
-	worst := slices.SortedStableFunc(slices.Values(v.Findings), func(a, b strategytest.Finding) int { return cmp.Compare(b.Level, a.Level) })
-	for _, f := range worst {
+	// What has to be fixed stands first, causes before effects; JSON keeps the order of the checks.
+	for _, f := range strategytest.Urgent(v.Findings) {
 		fmt.Fprintf(w, "  %-7s  %s\n", f.Level, f.What)
 		if f.Where != "" && f.Level > strategytest.Info {
 			fmt.Fprintf(w, "           at %s\n", f.Where)

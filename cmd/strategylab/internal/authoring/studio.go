@@ -37,7 +37,7 @@ func studioCommand(p *command.Process) *cli.Command {
 			&cli.StringSliceFlag{Name: flagTeam, Usage: "`NAME`: team with a folder and a token; repeatable"},
 			&cli.StringFlag{Name: flagTeams, Usage: "`FILE`: teams and their tokens", DefaultText: "FOLDER/" + teamsFile},
 			&cli.IntFlag{Name: command.FlagMaxRuns, Value: 1000, Usage: "maximum number of leagues per trial", Action: command.AtLeast(command.FlagMaxRuns, 1)},
-			&cli.DurationFlag{Name: flagMaxTime, Value: time.Minute, Usage: "time limit per trial or check", Action: command.Positive(flagMaxTime)},
+			&cli.DurationFlag{Name: flagMaxTime, Value: time.Minute, Usage: "time limit per trial", Action: command.Positive(flagMaxTime)},
 			&cli.IntFlag{Name: flagAtOnce, Value: 2, Usage: "trials, and checks, in parallel; others wait", Action: command.AtLeast(flagAtOnce, 1)},
 		}, command.CallerFlags(), command.TLSFlags()),
 		Action: command.Action(p, serveStudio, command.Rest),

@@ -60,7 +60,7 @@ func (w *workshop) Check(ctx context.Context, d studio.Draft, p studio.Progress)
 		return studio.Verdict{}, err
 	}
 	defer leave()
-	checked, broken, err := w.lab.CheckSource(ctx, w.supply, name, kind, []byte(d.Source), func() {})
+	checked, broken, err := w.lab.CheckSource(ctx, w.supply, name, kind, []byte(d.Source), func(step string) { p(0, 0, step) })
 	switch {
 	case ctx.Err() != nil:
 		return studio.Verdict{}, context.Cause(ctx)
@@ -77,8 +77,7 @@ func (w *workshop) Check(ctx context.Context, d studio.Draft, p studio.Progress)
 		}, nil
 	}
 	v := studio.Verdict{Ready: checked.Ready, Sentence: checked.Verdict}
-	worst := slices.SortedStableFunc(slices.Values(checked.Findings), func(a, b strategytest.Finding) int { return cmp.Compare(b.Level, a.Level) })
-	for _, f := range worst {
+	for _, f := range strategytest.Urgent(checked.Findings) {
 		v.Findings = append(v.Findings, studio.Finding{Level: f.Level.String(), What: visible(f.What), Hint: visible(f.Hint), Line: f.Line()})
 	}
 	if t := checked.Trial; t != nil {

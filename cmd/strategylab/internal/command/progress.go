@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/strategylab/strategylab/host/results"
 )
 
@@ -122,6 +124,28 @@ func (p *Progress) redraw() {
 	}
 	fmt.Fprint(p.w, text+bar+"\x1b[J")
 	p.wanted.Store(true)
+}
+
+// Steps shows the steps of a command on stderr, unless --quiet is set: on a terminal each in
+// the place of the one before, elsewhere each on a line once the command takes longer than
+// a second. Call end after the last one.
+func (p *Process) Steps(c *cli.Context) (show func(step string), end func()) {
+	began, drawn := p.Now(), false
+	show = func(step string) {
+		switch {
+		case c.Bool(FlagQuiet):
+		case p.Err.Cursor:
+			fmt.Fprintf(p.Stderr, "\r%.*s\x1b[K", max(p.Err.Columns-1, 0), step)
+			drawn = true
+		case p.Now().Sub(began) > time.Second:
+			p.Say("%s", step)
+		}
+	}
+	return show, func() {
+		if drawn {
+			fmt.Fprint(p.Stderr, "\r\x1b[K")
+		}
+	}
 }
 
 // line returns the bar after done leagues. It is one column short of the terminal,

@@ -1,7 +1,9 @@
 package lab
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -34,6 +36,25 @@ type Checking struct {
 	// Compared also runs a script in a worker, where it can be watched, and compares
 	// its choices with those in a process of its own.
 	Compared bool
+	// Time is the time of the whole check, after which the rest is left out; default
+	// DefaultCheckTime.
+	Time time.Duration
+	// Step, if not nil, is called with the name of each step before it.
+	Step func(step string)
+}
+
+// DefaultCheckTime is the time of a check. Strategies take a second.
+const DefaultCheckTime = 10 * time.Second
+
+// begin starts the time of a check, until end is called.
+func (c *Checking) begin(ctx context.Context) (_ context.Context, steps *strategytest.Steps, end func()) {
+	// No deadline: that would be handed on as the time of a call.
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(c.Time, func() { cancel(strategytest.ErrTime) })
+	return ctx, &strategytest.Steps{Show: c.Step}, func() {
+		timer.Stop()
+		cancel(nil)
+	}
 }
 
 // Verdict is what a check has found.
@@ -43,34 +64,55 @@ type Verdict struct {
 	Ready    bool                   `json:"ready"`
 	Verdict  string                 `json:"verdict"` // one sentence
 	Findings []strategytest.Finding `json:"findings"`
-	Trial    *Trial                 `json:"trial"` // null if it is not ready
+	Trial    *Trial                 `json:"trial"` // null if it is not ready, or there was no time
 }
 
 // Check plays small leagues of every shape with a strategy and, if it is ready, a
 // trial in a small field. It calls the strategy's factory unless c.Compared is set.
+// What it has no time for is left out, with a finding that says so.
 func (l Lab) Check(ctx context.Context, e catalog.Entry, c Checking) (Verdict, error) {
+	c.Time = cmp.Or(c.Time, DefaultCheckTime)
+	began := l.Now()
 	if script := scriptOf(e.Factory); script != nil && c.Compared {
 		pool := l.pool(nil)
 		defer pool.Close() // its processes have done their work
-		var v Verdict
-		err := pool.Do(ctx, taskCheck, checkRequest{Script: *script, Seed: c.Seed, Isolated: c.Isolated}, &v)
+		var answer checkReply
+		err := pool.Do(ctx, taskCheck, checkRequest{Script: *script, Seed: c.Seed, Isolated: c.Isolated, Time: c.Time}, func(body []byte) error {
+			if err := json.Unmarshal(body, &answer); err != nil {
+				return err
+			}
+			if c.Step != nil && answer.Verdict == nil {
+				c.Step(strategies.OneLine(answer.Step, 200))
+			}
+			return nil
+		})
 		var died *plugins.DeathError
+		if err == nil && answer.Verdict == nil {
+			err = errors.New("check: the worker gave no verdict")
+		}
+		if err == nil {
+			return *answer.Verdict, nil
+		}
 		if !errors.As(err, &died) {
-			return v, err
+			return Verdict{}, err
 		}
 		// What it does in a process of its own shows how it ended the worker.
+		c.Time = max(c.Time-l.Now().Sub(began), c.Time/4)
 	}
-	findings := strategytest.Check(ctx, e.Factory, l.checkConfig(c.Seed, c.Limits))
+	limited, steps, end := c.begin(ctx)
+	defer end()
+	findings := strategytest.Check(limited, e.Factory, l.checkConfig(c.Seed, c.Limits, steps))
 	if ctx.Err() == nil {
 		findings = append(findings, workerFinding(e.Factory)...)
 	}
-	return l.verdict(ctx, e, findings, c.Seed)
+	return l.verdict(limited, e, findings, c, steps)
 }
 
 // CheckSource checks a script that need not be in a file, isolated and compared with a
-// worker. If it does not load, broken says why, and there is no verdict. Before it plays
-// it calls loaded.
-func (l Lab) CheckSource(ctx context.Context, s Supply, name string, kind strategies.Kind, source []byte, loaded func()) (v Verdict, broken *strategies.Error, err error) {
+// worker. If it does not load, broken says why, and there is no verdict. It calls step
+// with the name of each step.
+func (l Lab) CheckSource(ctx context.Context, s Supply, name string, kind strategies.Kind, source []byte, step func(string)) (v Verdict, broken *strategies.Error, err error) {
+	step("loading the script in its own process")
 	f, err := l.LoadScript(ctx, s, name, kind, source)
 	if errors.As(err, &broken) {
 		return v, broken, nil
@@ -78,26 +120,27 @@ func (l Lab) CheckSource(ctx context.Context, s Supply, name string, kind strate
 	if err != nil {
 		return v, nil, err
 	}
-	loaded()
-	v, err = l.Check(ctx, catalog.Entry{Info: f.Info(), Factory: f}, Checking{Seed: CheckSeed, Limits: s.Limits, Isolated: true, Compared: true})
+	v, err = l.Check(ctx, catalog.Entry{Info: f.Info(), Factory: f}, Checking{Seed: CheckSeed, Limits: s.Limits, Isolated: true, Compared: true, Step: step})
 	return v, nil, errors.Join(err, f.Close())
 }
 
-func (l Lab) checkConfig(seed uint64, limits budget.Limits) strategytest.Config {
-	return strategytest.Config{Seed: seed, Now: l.Now, Memory: budget.Live, Limits: limits}
+func (l Lab) checkConfig(seed uint64, limits budget.Limits, steps *strategytest.Steps) strategytest.Config {
+	return strategytest.Config{Seed: seed, Now: l.Now, Memory: budget.Live, Limits: limits, Steps: steps}
 }
 
 // verdict concludes from findings and, if they allow it, plays the trial.
-func (l Lab) verdict(ctx context.Context, e catalog.Entry, findings []strategytest.Finding, seed uint64) (Verdict, error) {
-	v := Verdict{
-		Strategy: e.Info.Name, Kind: e.Info.Kind, Ready: strategytest.Worst(findings) < strategytest.Error,
-		Verdict: strategytest.Verdict(findings), Findings: findings,
-	}
-	if !v.Ready {
-		return v, nil
-	}
+func (l Lab) verdict(ctx context.Context, e catalog.Entry, findings []strategytest.Finding, c Checking, steps *strategytest.Steps) (Verdict, error) {
+	v := Verdict{Strategy: e.Info.Name, Kind: e.Info.Kind, Ready: strategytest.Worst(findings) < strategytest.Error}
 	var err error
-	v.Trial, err = l.try(ctx, e, seed)
+	if v.Ready {
+		steps.Do(ctx, fmt.Sprintf("a trial against %d others", len(Opponents())), func() {
+			if v.Trial, err = l.try(ctx, e, c.Seed); cutShort(ctx, err) && errors.Is(context.Cause(ctx), strategytest.ErrTime) {
+				v.Trial, err = nil, nil
+			}
+		})
+	}
+	v.Findings = append(findings, steps.Findings(c.Time)...)
+	v.Verdict = strategytest.Verdict(v.Findings)
 	return v, err
 }
 

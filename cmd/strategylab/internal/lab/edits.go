@@ -148,11 +148,10 @@ func (e *Edits) check(ctx context.Context, entry catalog.Entry) error {
 
 // refusal is why a verdict keeps a script from playing; nil if it does not.
 func refusal(info strategies.Info, v Verdict) error {
-	at := slices.IndexFunc(v.Findings, func(f strategytest.Finding) bool { return f.Level == strategytest.Error })
-	if v.Ready || at < 0 {
+	if v.Ready || len(v.Findings) == 0 {
 		return nil
 	}
-	f := v.Findings[at]
+	f := strategytest.Urgent(v.Findings)[0]
 	where := f.Where
 	if where == "" {
 		where = info.Source

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/strategylab/strategylab/experiments/workers"
 	"github.com/strategylab/strategylab/plugins"
@@ -46,7 +48,14 @@ const (
 type checkRequest struct {
 	Script   plugins.Script
 	Seed     uint64
-	Isolated bool // as in Checking
+	Isolated bool          // as in Checking
+	Time     time.Duration // as in Checking
+}
+
+// checkReply is one answer of taskCheck: a step that begins, or the verdict.
+type checkReply struct {
+	Step    string   `json:",omitempty"`
+	Verdict *Verdict `json:",omitempty"`
 }
 
 type slipsRequest struct {
@@ -70,46 +79,80 @@ func scriptOf(f strategies.Factory) *plugins.Script {
 // checkTask plays a script in this process and in its own, as live leagues do. Its
 // findings come from one of them, and say whether it plays the same in the other and
 // what its process used.
-func (l Lab) checkTask(ctx context.Context, load loader, input json.RawMessage) (any, error) {
+func (l Lab) checkTask(ctx context.Context, load loader, input json.RawMessage, reply func(any) error) error {
 	var r checkRequest
 	if err := json.Unmarshal(input, &r); err != nil {
-		return nil, err
+		return err
 	}
-	o := l.checkConfig(r.Seed, r.Script.Limits)
 	inside, err := load(r.Script)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer inside.Close()
-	e := catalog.Entry{Info: inside.Info(), Factory: inside}
-	outside, err := loadFormat(isolate.Formats(l.Formats(), l.isolation(nil)), r.Script.Kind, func(f catalog.Format) (strategies.Factory, error) {
+	outside, failed := loadFormat(isolate.Formats(l.Formats(), l.isolation(nil)), r.Script.Kind, func(f catalog.Format) (strategies.Factory, error) {
 		return f.Load(ctx, r.Script.Name, r.Script.Path, r.Script.Source, r.Script.Limits)
 	})
-	if err != nil {
-		failed := strategytest.Finding{ID: "isolated", Level: strategytest.Error, Where: e.Info.Source, What: fmt.Sprintf("it does not load in its own process: %v", err)}
-		return l.verdict(ctx, e, append(strategytest.Check(ctx, inside, o), failed), r.Seed)
+	if failed == nil {
+		defer outside.Close() // a worker that ends badly has failed before, which is reported
 	}
-	defer outside.Close() // a worker that ends badly has failed before, which is reported
-	if r.Isolated {
+	c := Checking{Seed: r.Seed, Isolated: r.Isolated, Time: r.Time, Step: func(step string) {
+		_ = reply(checkReply{Step: step}) // a host that has gone ends this process
+	}}
+	ctx, steps, end := c.begin(ctx)
+	defer end()
+	o := l.checkConfig(r.Seed, r.Script.Limits, steps)
+	e := catalog.Entry{Info: inside.Info(), Factory: inside}
+	var found []strategytest.Finding
+	switch {
+	case failed != nil:
+		found = append(strategytest.Check(ctx, inside, o), strategytest.Finding{ID: "isolated", Level: strategytest.Error, Where: e.Info.Source,
+			What: fmt.Sprintf("it does not load in its own process: %v", failed)})
+	case r.Isolated:
 		e.Factory = outside
+		found = isolatedFindings(ctx, inside, outside, o)
+	default:
+		found = strategytest.Check(ctx, inside, o)
 	}
-	found := strategytest.Check(ctx, e.Factory, o)
-	if r.Isolated {
-		found = append(found, insideOnly(strategytest.Check(ctx, inside, o))...)
+	if failed == nil {
+		steps.Do(ctx, "the same choices in a process of its own", func() {
+			if f := strategytest.CheckIsolated(ctx, inside, outside, o); ctx.Err() == nil {
+				found = append(found, f)
+			}
+		})
+		found = append(found, workerFinding(outside)...)
 	}
-	found = append(found, strategytest.CheckIsolated(ctx, inside, outside, o))
-	return l.verdict(ctx, e, append(found, workerFinding(outside)...), r.Seed)
+	v, err := l.verdict(ctx, e, found, c, steps)
+	if err != nil {
+		return err
+	}
+	return reply(checkReply{Verdict: &v})
+}
+
+// isolatedFindings checks a script in a process of its own, and then in this one for what
+// only shows here: first what it reads that does not exist, which explains failures.
+func isolatedFindings(ctx context.Context, inside, outside strategies.Factory, o strategytest.Config) []strategytest.Finding {
+	found := strategytest.Check(ctx, outside, o)
+	o.Steps.Do(ctx, "what it reads and uses", func() {
+		quiet := o
+		quiet.Steps = nil
+		slips, others := insideOnly(strategytest.Check(ctx, inside, quiet))
+		found = slices.Concat(slips, found, others)
+	})
+	return found
 }
 
 // insideOnly returns the findings that only a script in this process has: what it reads
-// and how many instructions it takes.
-func insideOnly(all []strategytest.Finding) (found []strategytest.Finding) {
+// although it does not exist, and how many instructions it takes.
+func insideOnly(all []strategytest.Finding) (slips, others []strategytest.Finding) {
 	for _, f := range all {
-		if strings.HasPrefix(f.ID, "budget-") || f.ID == "slip" || f.ID == "constant" {
-			found = append(found, f)
+		switch {
+		case f.ID == "slip":
+			slips = append(slips, f)
+		case strings.HasPrefix(f.ID, "budget-") || f.ID == "constant":
+			others = append(others, f)
 		}
 	}
-	return found
+	return slips, others
 }
 
 // Slips watches scripts for a short league and returns what they read although it does
@@ -142,7 +185,7 @@ func (l Lab) Slips(ctx context.Context, players []catalog.Player, limits budget.
 			pool = own
 		}
 		var slips []strategytest.Finding
-		if pool.Do(ctx, taskSlips, slipsRequest{*script, failures}, &slips) == nil { // else what plays it says why
+		if pool.Do(ctx, taskSlips, slipsRequest{*script, failures}, func(body []byte) error { return json.Unmarshal(body, &slips) }) == nil { // else what plays it says why
 			found = append(found, slips...)
 		}
 	}
@@ -153,15 +196,15 @@ func slipsConfig(limits budget.Limits) strategytest.Config {
 	return strategytest.Config{Seed: CheckSeed, Limits: limits}
 }
 
-func slipsTask(ctx context.Context, load loader, input json.RawMessage) (any, error) {
+func slipsTask(ctx context.Context, load loader, input json.RawMessage, reply func(any) error) error {
 	var r slipsRequest
 	if err := json.Unmarshal(input, &r); err != nil {
-		return nil, err
+		return err
 	}
 	f, err := load(r.Script)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close()
-	return strategytest.Slips(ctx, f, slipsConfig(r.Script.Limits), r.Failures), nil
+	return reply(strategytest.Slips(ctx, f, slipsConfig(r.Script.Limits), r.Failures))
 }

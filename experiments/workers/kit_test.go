@@ -15,6 +15,7 @@ import (
 	"github.com/strategylab/strategylab/experiments/arena"
 	"github.com/strategylab/strategylab/experiments/workers"
 	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/plugins"
 	"github.com/strategylab/strategylab/plugins/isolate"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
@@ -168,7 +169,9 @@ func described(tb testing.TB) isolate.Config {
 	loader := isolate.NewLoader(isolate.LoaderConfig{Command: []string{os.Args[0], "leagues"}, Memory: testMemory, StartTimeout: 5 * time.Minute})
 	tb.Cleanup(loader.Close)
 	c := isolation()
-	c.Describe = loader.Describe
+	c.Describe = func(ctx context.Context, s plugins.Script) (strategies.Info, error) {
+		return loader.Describe(ctx, s, nil)
+	}
 	return c
 }
 

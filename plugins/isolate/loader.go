@@ -41,6 +41,8 @@ const (
 )
 
 const (
+	// slowTime is the time after which a log says what is loaded.
+	slowTime = 2 * time.Second
 	// idleTime is the time after which a process without work ends.
 	idleTime = time.Second
 	// mostKnown bounds the number of remembered descriptions.
@@ -91,13 +93,13 @@ func NewLoader(c LoaderConfig) *Loader {
 }
 
 // Formats returns formats that load what the loader accepts as the given formats do, and
-// nothing else.
-func (l *Loader) Formats(formats []catalog.Format) []catalog.Format {
+// nothing else. log, which may be nil, receives which files take long.
+func (l *Loader) Formats(formats []catalog.Format, log *slog.Logger) []catalog.Format {
 	bounded := slices.Clone(formats)
 	for i, f := range formats {
 		bounded[i].Load = func(ctx context.Context, name, path string, source []byte, limits budget.Limits) (strategies.Factory, error) {
 			s := plugins.Script{Name: name, Path: path, Kind: f.Kind, Source: source, Limits: limits.OrDefaults()}
-			if _, err := l.Describe(ctx, s); err != nil {
+			if _, err := l.Describe(ctx, s, log); err != nil {
 				return nil, err
 			}
 			return f.Load(ctx, name, path, source, limits)
@@ -108,7 +110,8 @@ func (l *Loader) Formats(formats []catalog.Format) []catalog.Format {
 
 // Describe returns the description of a script. The error is a *strategies.Error if the
 // script does not load or exceeds a limit, and the cause of ctx if that is done first.
-func (l *Loader) Describe(ctx context.Context, s plugins.Script) (strategies.Info, error) {
+// log, which may be nil, receives that it takes long.
+func (l *Loader) Describe(ctx context.Context, s plugins.Script, log *slog.Logger) (strategies.Info, error) {
 	select {
 	case l.turn <- struct{}{}:
 		defer func() { <-l.turn }()
@@ -118,8 +121,14 @@ func (l *Loader) Describe(ctx context.Context, s plugins.Script) (strategies.Inf
 	key := source{s.Name, s.Path, sha256.Sum256(s.Source), s.Limits}
 	d, known := l.known[key]
 	if !known {
+		slow := time.AfterFunc(slowTime, func() {
+			if log != nil {
+				log.Warn("a file takes long to load", "file", s.Path, "limit", l.limit(&s))
+			}
+		})
 		var err error
-		if d, err = l.describe(ctx, &s); err != nil {
+		d, err = l.describe(ctx, &s)
+		if slow.Stop(); err != nil {
 			return strategies.Info{}, err
 		}
 		if len(l.known) >= mostKnown {

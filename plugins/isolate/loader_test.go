@@ -83,7 +83,7 @@ func TestLoaderBounds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := newLoader(t, 300*time.Millisecond)
-			_, err := l.Describe(t.Context(), file(name, source))
+			_, err := l.Describe(t.Context(), file(name, source), nil)
 			var typed *strategies.Error
 			if !errors.As(err, &typed) || typed.Op != strategies.OpLoad || typed.Source != name || typed.Hint == "" ||
 				!errors.Is(err, strategies.ErrTimeout) && !errors.Is(err, strategies.ErrCrashed) {
@@ -92,10 +92,10 @@ func TestLoaderBounds(t *testing.T) {
 			if text := err.Error(); !strings.Contains(text, "more than 300ms of processor time") && !strings.Contains(text, "out of memory, of which a script has 128 MiB") {
 				t.Errorf("the reason is %q", text)
 			}
-			if _, again := l.Describe(t.Context(), file(name, source)); again != err {
+			if _, again := l.Describe(t.Context(), file(name, source), nil); again != err {
 				t.Errorf("judged twice: %v", again)
 			}
-			if info, err := l.Describe(t.Context(), file("honest.lua", honest)); err != nil || info.Name != "x" || info.Kind == "" && info.Source == "" {
+			if info, err := l.Describe(t.Context(), file("honest.lua", honest), nil); err != nil || info.Name != "x" || info.Kind == "" && info.Source == "" {
 				t.Errorf("the next file: %+v, %v", info, err)
 			}
 		})
@@ -112,7 +112,7 @@ func TestLoaderJudges(t *testing.T) {
 		"die at load": "x.toy: load: process exited: exit status 9",
 		"die once " + filepath.Join(t.TempDir(), "mark"): "",
 	} {
-		_, err := l.Describe(t.Context(), file("x.toy", source))
+		_, err := l.Describe(t.Context(), file("x.toy", source), nil)
 		var typed *strategies.Error
 		switch {
 		case want == "" && err != nil:
@@ -122,10 +122,10 @@ func TestLoaderJudges(t *testing.T) {
 		}
 	}
 	// A changed file is another.
-	if _, err := l.Describe(t.Context(), file("x.toy", "fine")); err != nil {
+	if _, err := l.Describe(t.Context(), file("x.toy", "fine"), nil); err != nil {
 		t.Errorf("after an edit: %v", err)
 	}
-	for _, f := range l.Formats(languages()) {
+	for _, f := range l.Formats(languages(), nil) {
 		if f.Ext != ".toy" {
 			continue
 		}
@@ -145,21 +145,21 @@ func TestLoaderStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	waiting := make(chan error)
 	go func() {
-		_, err := l.Describe(ctx, file("y.lua", honest)) // behind the other, or before it
+		_, err := l.Describe(ctx, file("y.lua", honest), nil) // behind the other, or before it
 		waiting <- err
 	}()
 	time.AfterFunc(10*time.Millisecond, cancel)
-	if _, err := l.Describe(ctx, file("bomb.js", bombs()["arrow functions.js"])); !errors.Is(err, context.Canceled) {
+	if _, err := l.Describe(ctx, file("bomb.js", bombs()["arrow functions.js"]), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped with %v", err)
 	}
 	if err := <-waiting; err != nil && !errors.Is(err, context.Canceled) {
 		t.Errorf("the one that waits: %v", err)
 	}
-	if _, err := l.Describe(t.Context(), file("x.lua", honest)); err != nil {
+	if _, err := l.Describe(t.Context(), file("x.lua", honest), nil); err != nil {
 		t.Errorf("the next: %v", err)
 	}
 	l.Close()
-	if _, err := l.Describe(t.Context(), file("z.lua", honest)); err == nil {
+	if _, err := l.Describe(t.Context(), file("z.lua", honest), nil); err == nil {
 		t.Error("a closed loader loads")
 	}
 }

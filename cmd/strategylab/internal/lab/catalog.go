@@ -105,7 +105,7 @@ func (l Lab) Names(ctx context.Context, s Supply) []string {
 // addProcesses adds the strategies that run in other processes to the options of
 // a catalog.
 func (l Lab) addProcesses(ctx context.Context, s Supply, o *catalog.Config) error {
-	o.Builtins, o.Formats = builtin.All(), l.bounded(l.Formats())
+	o.Builtins, o.Formats = builtin.All(), l.bounded(l.Formats(), s.Log)
 	if l.Exe != "" {
 		own, err := l.ownPlugin(ctx, s.Log)
 		if err != nil {
@@ -136,7 +136,7 @@ func (l Lab) addProcesses(ctx context.Context, s Supply, o *catalog.Config) erro
 
 // isolatedFormats returns the script languages, each script in its own process.
 func (l Lab) isolatedFormats(log *slog.Logger) []catalog.Format {
-	return l.bounded(isolate.Formats(l.Formats(), l.isolation(log)))
+	return l.bounded(isolate.Formats(l.Formats(), l.isolation(log)), log)
 }
 
 // isolation says how a script runs in a process of its own.
@@ -163,7 +163,7 @@ func (l Lab) DescribeScript(ctx context.Context, s Supply, name string, kind str
 		return f.Info(), f.Close()
 	}
 	_, err = loadFormat(l.Formats(), kind, func(f catalog.Format) (strategies.Factory, error) {
-		info, err = l.Loader.Describe(ctx, plugins.Script{Name: name, Path: name + f.Ext, Kind: kind, Source: source, Limits: s.Limits.OrDefaults()})
+		info, err = l.Loader.Describe(ctx, plugins.Script{Name: name, Path: name + f.Ext, Kind: kind, Source: source, Limits: s.Limits.OrDefaults()}, s.Log)
 		return nil, err
 	})
 	return info, err

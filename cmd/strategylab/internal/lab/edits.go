@@ -173,7 +173,7 @@ func (e *Edits) formats(isolated bool) []catalog.Format {
 	if isolated {
 		return e.lab.isolatedFormats(e.supply.Log)
 	}
-	return e.lab.bounded(e.lab.Formats())
+	return e.lab.bounded(e.lab.Formats(), e.supply.Log)
 }
 
 // settling is how often watched files are looked at; a file that has not changed

@@ -5,6 +5,7 @@ package lab
 
 import (
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"time"
 
@@ -45,11 +46,11 @@ func (l Lab) Close() {
 }
 
 // bounded returns formats that load what the loader accepts.
-func (l Lab) bounded(formats []catalog.Format) []catalog.Format {
+func (l Lab) bounded(formats []catalog.Format, log *slog.Logger) []catalog.Format {
 	if l.Loader == nil {
 		return formats
 	}
-	return l.Loader.Formats(formats)
+	return l.Loader.Formats(formats, log)
 }
 
 // CodeVariable is the environment variable that names Lab.Code: for the processes that a

@@ -25,7 +25,9 @@ import (
 func (l Lab) pool(log *slog.Logger) *workers.Pool {
 	isolated := l.isolation(log)
 	if l.Loader != nil {
-		isolated.Describe = l.Loader.Describe
+		isolated.Describe = func(ctx context.Context, s plugins.Script) (strategies.Info, error) {
+			return l.Loader.Describe(ctx, s, log)
+		}
 	}
 	return workers.NewPool(workers.Config{Command: []string{l.Exe, argLeagues}, Isolated: isolated, Env: l.env(), Log: log})
 }

@@ -2,6 +2,7 @@ package luascript
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math"
 	"strconv"
@@ -135,6 +136,39 @@ func baseRawSet(l *lua.LState) int {
 	l.RawSet(l.CheckTable(1), l.CheckAny(2), l.CheckAny(3))
 	l.SetTop(1)
 	return 1
+}
+
+// basePCall is pcall. With a handler the interpreter leaves the local variables alone that
+// functions share with the callers; without one an error would part them.
+func basePCall(l *lua.LState) int {
+	l.CheckAny(1)
+	return protect(l, errorItself)
+}
+
+// errorItself is the handler that changes nothing.
+var errorItself = function(func(*lua.LState) int { return 1 })
+
+// baseXPCall is xpcall of Lua 5.2, which passes arguments on.
+func baseXPCall(l *lua.LState) int {
+	handler := l.CheckFunction(2)
+	l.Remove(2)
+	return protect(l, handler)
+}
+
+// protect calls the first argument with the others.
+func protect(l *lua.LState, handler *lua.LFunction) int {
+	if err := l.PCall(l.GetTop()-1, lua.MultRet, handler); err != nil {
+		l.Push(lua.LFalse)
+		var api *lua.ApiError
+		if errors.As(err, &api) {
+			l.Push(api.Object)
+		} else {
+			l.Push(lua.LString(err.Error()))
+		}
+		return 2
+	}
+	l.Insert(lua.LTrue, 1)
+	return l.GetTop()
 }
 
 // baseToNumber reads what Lua's lexer reads, and whole numbers in bases from 2

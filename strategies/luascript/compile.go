@@ -26,13 +26,15 @@
 // between runs is visible: tables and functions print without address, pairs
 // follows the order of insertion, errors name the script by a fixed word.
 //
-// Where gopher-lua differs from Lua 5.1 so does this package, except in the
-// functions it replaces (tables, tonumber, tostring, string.format, math.random), which
-// follow the reference manual.
+// Where gopher-lua differs from Lua 5.1 so does this package, except in the functions it
+// replaces (tables, tonumber, tostring, string.format, math.random), which follow the
+// reference manual, and in what repair repairs. Some functions, arguments and escapes of
+// later versions exist as well; what else differs silently from Lua 5.4 is a slip.
 package luascript
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,7 +82,6 @@ func init() { lua.MaxArrayIndex = 1 << 20 }
 func Compile(name, path string, source []byte, opts Config) (strategies.Factory, error) {
 	f := &factory{
 		Host:    script.NewHost(script.Describe(strategies.Lua, name, path, source, header(source)), opts.Limits),
-		source:  bytes.Clone(source),
 		sandbox: newSandbox(),
 		text:    script.NewText(source, "--", luaHabits),
 	}
@@ -100,9 +101,9 @@ func Compile(name, path string, source []byte, opts Config) (strategies.Factory,
 // factory makes the seats of one script. Its fields are constant.
 type factory struct {
 	*script.Host
-	source  []byte // for NewBare
 	text    *script.Text
 	main    *lua.FunctionProto
+	differ  []script.Slip // where later versions of Lua do something else
 	sandbox sandbox
 }
 
@@ -133,11 +134,13 @@ func (f *factory) compile(source []byte) (proto *lua.FunctionProto, err error) {
 			err = f.loadError(0, "", "the compiler failed: %s", strategies.OneLine(fmt.Sprint(r), maxMessage))
 		}
 	}()
-	source = bytes.TrimPrefix(source, []byte("\ufeff"))
+	source, f.differ = portable(source)
 	tree, err := parse.Parse(bytes.NewReader(source), chunk)
 	if err != nil {
 		return nil, f.syntaxError(source, err)
 	}
+	f.differ = append(f.differ, differences(tree)...)
+	repair(tree)
 	var ce *lua.CompileError
 	if proto, err = lua.Compile(tree, chunk); errors.As(err, &ce) {
 		return nil, f.loadError(ce.Line, "", "%s", ce.Message)
@@ -160,13 +163,17 @@ func (f *factory) syntaxError(source []byte, err error) error {
 		}
 		return f.loadError(lines, hint, "%s at the end of the file", pe.Message)
 	}
-	return f.loadError(pe.Pos.Line, f.syntaxHint(pe.Pos.Line), "%s near %q", pe.Message, strategies.OneLine(pe.Token, 40))
+	hint := cmp.Or(laterSyntax(source, pe.Token, pe.Pos.Line, pe.Pos.Column), f.syntaxHint(pe.Pos.Line))
+	return f.loadError(pe.Pos.Line, hint, "%s near %q", pe.Message, strategies.OneLine(pe.Token, 40))
 }
 
 // header returns the lines of the comment at the top of a script.
 func header(source []byte) (lines []string) {
 	for line := range strings.Lines(strings.TrimPrefix(string(source), "\ufeff")) {
 		line = strings.TrimSpace(line)
+		if len(lines) == 0 && strings.HasPrefix(line, "#") { // names an interpreter
+			continue
+		}
 		text, isComment := strings.CutPrefix(line, "--")
 		if !isComment && (line != "" || len(lines) > 0) {
 			break

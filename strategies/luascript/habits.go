@@ -14,9 +14,8 @@ import (
 // elsewhere has the names of other versions of Lua and of other languages, and what
 // to use instead.
 var elsewhere = map[string]string{
-	"table.unpack": "in Lua 5.1 it is unpack(list)", "table.pack": "in Lua 5.1 write {...}",
-	"table.move": "copy in a loop", "math.type": "math.floor(x) == x says whether x is whole",
-	"math.tointeger": "use math.floor", "math.randomseed": "randomness is seeded already: call math.random",
+	"math.maxinteger": "use math.huge", "math.mininteger": "use -math.huge", "math.ult": "compare with <",
+	"string.pack": "keep tables", "string.unpack": "keep tables", "rawlen": "use #", "math.randomseed": "randomness is seeded already: call math.random",
 	"string.trim": "in Lua 5.1: s:match(\"^%s*(.-)%s*$\")", "string.split": "in Lua 5.1: s:gmatch(\"[^,]+\")",
 	"utf8": "Lua 5.1 has no utf8: texts are bytes", "require": "there are no modules: everything has to be in one file",
 	"module": "there are no modules: everything has to be in one file", "package": "there are no modules: everything has to be in one file",
@@ -32,13 +31,10 @@ var elsewhere = map[string]string{
 func habits() []script.Habit {
 	var list []script.Habit
 	for _, h := range [...]struct{ form, write string }{
-		{`<\s*(const|close)\s*>`, "Lua 5.1 has no <const>: leave it out"},
 		{`\blocal\s+function\s+choose\b|\blocal\s+choose\b`, "leave out local: choose has to be a global function"},
 		{`!=|!==`, "in Lua \"not equal\" is ~="},
 		{`===`, "in Lua \"equal\" is =="},
 		{`&&`, "in Lua it is and"}, {`\|\|`, "in Lua it is or"},
-		{`//`, "Lua 5.1 has no //: use math.floor(a / b)"},
-		{`<<|>>|[&|]|[^=<>]~[^=]`, "Lua 5.1 has no bit operators: use math.floor and %"},
 		{`\+\+|[-+*/%.]=`, "in Lua write x = x + 1"},
 		{`\b(if|while|elseif)\b[^=~<>]*[^=~<>]=[^=].*\b(then|do)\b`, "= assigns: compare with =="},
 		{`\b(else\s+if|elif)\b`, "write elseif: else if needs an end of its own"},

@@ -38,13 +38,13 @@ func newSandbox() sandbox {
 	return sandbox{
 		base: append([]binding{{"_VERSION", lua.LString(lua.LuaVersion)}}, bind(lib(lua.BaseLibName, lua.OpenBase), []builtin{
 			{"assert", nil}, {"error", nil}, {"getmetatable", nil}, {"ipairs", nil}, {"next", nil},
-			{"pairs", nil}, {"pcall", nil}, {"print", basePrint}, {"rawequal", nil}, {"rawget", nil},
+			{"pairs", nil}, {"pcall", basePCall}, {"print", basePrint}, {"rawequal", nil}, {"rawget", nil},
 			{"rawset", baseRawSet}, {"select", nil}, {"setmetatable", baseSetMetatable}, {"tonumber", baseToNumber},
-			{"tostring", baseToString}, {"type", nil}, {"unpack", nil}, {"xpcall", nil},
+			{"tostring", baseToString}, {"type", nil}, {"unpack", unpack}, {"xpcall", baseXPCall},
 		})...),
 		table: bind(nil, []builtin{
 			{"concat", tableConcat}, {"insert", tableInsert}, {"maxn", tableMaxN}, {"remove", tableRemove},
-			{"sort", tableSort},
+			{"sort", tableSort}, {"move", tableMove}, {"pack", tablePack}, {"unpack", unpack},
 		}),
 		string: bind(text, []builtin{
 			{"byte", nil}, {"char", nil}, {"find", nil}, {"format", stringFormat},
@@ -53,10 +53,11 @@ func newSandbox() sandbox {
 			{"upper", nil},
 		}),
 		math: append([]binding{{"huge", lua.LNumber(math.Inf(1))}, {"pi", lua.LNumber(math.Pi)}}, bind(lib(lua.MathLibName, lua.OpenMath), []builtin{
-			{"abs", nil}, {"acos", nil}, {"asin", nil}, {"atan", nil}, {"atan2", nil}, {"ceil", nil}, {"cos", nil},
+			{"abs", nil}, {"acos", nil}, {"asin", nil}, {"atan", mathAtan}, {"atan2", nil}, {"ceil", nil}, {"cos", nil},
 			{"cosh", nil}, {"deg", nil}, {"exp", nil}, {"floor", nil}, {"fmod", nil}, {"frexp", nil}, {"ldexp", nil},
-			{"log", nil}, {"log10", nil}, {"max", nil}, {"min", nil}, {"modf", nil}, {"pow", nil}, {"rad", nil},
+			{"log", mathLog}, {"log10", nil}, {"max", nil}, {"min", nil}, {"modf", nil}, {"pow", nil}, {"rad", nil},
 			{"random", mathRandom}, {"sin", nil}, {"sinh", nil}, {"sqrt", nil}, {"tan", nil}, {"tanh", nil},
+			{"tointeger", mathToInteger}, {"type", mathType},
 		})...),
 	}
 }
@@ -131,6 +132,102 @@ func mathRandom(l *lua.LState) int {
 		l.ArgError(l.GetTop(), "interval is too large")
 	}
 	l.Push(lua.LNumber(low + rand.IntN(high-low+1)))
+	return 1
+}
+
+// mathAtan is math.atan of Lua 5.3, which takes the x of a point as well.
+func mathAtan(l *lua.LState) int {
+	l.Push(lua.LNumber(math.Atan2(float64(l.CheckNumber(1)), float64(l.OptNumber(2, 1)))))
+	return 1
+}
+
+// mathLog is math.log of Lua 5.2, which takes a base.
+func mathLog(l *lua.LState) int {
+	x, result := float64(l.CheckNumber(1)), 0.0
+	switch base := float64(l.OptNumber(2, math.E)); base {
+	case math.E:
+		result = math.Log(x)
+	case 2:
+		result = math.Log2(x)
+	case 10:
+		result = math.Log10(x)
+	default:
+		result = math.Log(x) / math.Log(base)
+	}
+	l.Push(lua.LNumber(result))
+	return 1
+}
+
+// mathToInteger is math.tointeger of Lua 5.3: the number if it is whole, or nil.
+func mathToInteger(l *lua.LState) int {
+	n, ok := l.CheckAny(1).(lua.LNumber)
+	if ok && !fractional(n) && !math.IsInf(float64(n), 0) {
+		l.Push(n)
+	} else {
+		l.Push(lua.LNil)
+	}
+	return 1
+}
+
+// mathType is math.type of Lua 5.3, by the value of the number: all are floats here.
+func mathType(l *lua.LState) int {
+	switch n, ok := l.CheckAny(1).(lua.LNumber); {
+	case !ok:
+		l.Push(lua.LNil)
+	case fractional(n) || math.IsInf(float64(n), 0):
+		l.Push(lua.LString("float"))
+	default:
+		l.Push(lua.LString("integer"))
+	}
+	return 1
+}
+
+// tablePack is table.pack of Lua 5.2.
+func tablePack(l *lua.LState) int {
+	n := l.GetTop()
+	t := l.CreateTable(n, 1)
+	for i := 1; i <= n; i++ {
+		t.RawSetInt(i, l.Get(i))
+	}
+	t.RawSetString("n", lua.LNumber(n))
+	l.Push(t)
+	return 1
+}
+
+// maxUnpack is the largest number of results of unpack.
+const maxUnpack = maxRegisters / 2
+
+// unpack is unpack with a limit below that of the interpreter, which ends the seat.
+func unpack(l *lua.LState) int {
+	t := l.CheckTable(1)
+	first := optInt(l, 2, 1)
+	last := optInt(l, 3, t.Len())
+	if last-first >= maxUnpack {
+		l.RaiseError("too many results to unpack")
+	}
+	for i := first; i <= last; i++ {
+		l.Push(t.RawGet(lua.LNumber(i)))
+	}
+	return max(last-first+1, 0)
+}
+
+// maxMove is the largest number of values that table.move copies.
+const maxMove = 1 << 20
+
+// tableMove is table.move of Lua 5.3.
+func tableMove(l *lua.LState) int {
+	from, first, last, at := l.CheckTable(1), intArg(l, 2), intArg(l, 3), intArg(l, 4)
+	to := l.OptTable(5, from)
+	if last-first >= maxMove {
+		l.RaiseError("table.move would copy more than %d values", maxMove)
+	}
+	for i := range max(last-first+1, 0) {
+		if at > first { // perhaps onto itself
+			i = last - first - i
+		}
+		l.RawSet(to, lua.LNumber(at+i), from.RawGet(lua.LNumber(first+i)))
+	}
+	l.Push(to)
 	return 1
 }
 

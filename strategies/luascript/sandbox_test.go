@@ -14,12 +14,13 @@ import (
 // in which pairs shows it. What is added here has to be safe.
 const reachable = `_VERSION assert error getmetatable ipairs next pairs pcall print rawequal rawget rawset select
 setmetatable tonumber tostring type unpack xpcall _G
-table.concat table.insert table.maxn table.remove table.sort
+table.concat table.insert table.maxn table.remove table.sort table.move table.pack table.unpack
 string.byte string.char string.find string.format string.gmatch string.gsub string.len string.lower string.match
 string.rep string.reverse string.sub string.upper
 math.huge math.pi math.abs math.acos math.asin math.atan math.atan2 math.ceil math.cos math.cosh math.deg math.exp
 math.floor math.fmod math.frexp math.ldexp math.log math.log10 math.max math.min math.modf math.pow math.rad
-math.random math.sin math.sinh math.sqrt math.tan math.tanh`
+math.random math.sin math.sinh math.sqrt math.tan math.tanh
+math.tointeger math.type`
 
 func TestReachable(t *testing.T) {
 	t.Parallel()

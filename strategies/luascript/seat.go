@@ -1,7 +1,6 @@
 package luascript
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -240,8 +239,7 @@ func shown(v lua.LValue) string {
 	return "a " + v.Type().String()
 }
 
-// NewBare makes a seat in a stock state: the script is compiled as it is, and
-// nothing counts, bounds or interrupts what it does. It measures what the
+// NewBare makes a seat in a stock state: nothing counts, bounds or interrupts what it does. It measures what the
 // sandbox costs, and protects nobody: it is for scripts that have just played
 // in a seat of New. The libraries it opens reach nothing outside the state.
 func (f *factory) NewBare(s strategies.Setup) (strategies.Strategy, error) {
@@ -261,12 +259,8 @@ func (f *factory) NewBare(s strategies.Setup) (strategies.Strategy, error) {
 		l.SetGlobal(name, lua.LNil)
 	}
 	l.SetGlobal("print", l.NewFunction(func(*lua.LState) int { return 0 }))
-	main, err := l.Load(bytes.NewReader(f.source), chunk)
-	if err != nil {
-		return nil, f.loadError(0, "", "%w", err)
-	}
 	b := &bare{seat: seat{factory: f, machine: &machine{state: l}, view: newView(l, s.Legs)}, l: l}
-	l.Push(main)
+	l.Push(l.NewFunctionFromProto(f.main))
 	if err := l.PCall(0, 0, nil); err != nil {
 		return nil, f.loadError(0, "", "%w", err)
 	}

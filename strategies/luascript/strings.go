@@ -12,18 +12,18 @@ import (
 // maxRep is the longest result of string.rep, in bytes.
 const maxRep = 1 << 20
 
-// stringRep is string.rep with a limit: a number that grew out of hand is a mistake that
-// deserves a better message than the end of the process.
+// stringRep is string.rep of Lua 5.2, which takes a separator, with a limit: a number that
+// grew out of hand is a mistake that deserves a better message than the end of the process.
 func stringRep(l *lua.LState) int {
-	s, n := l.CheckString(1), intArg(l, 2)
-	if n <= 0 || s == "" {
+	s, n, sep := l.CheckString(1), intArg(l, 2), l.OptString(3, "")
+	if n <= 0 || s+sep == "" {
 		l.Push(lua.LString(""))
 		return 1
 	}
-	if n > maxRep/len(s) {
+	if n > maxRep/len(s+sep) {
 		l.RaiseError("the result of string.rep would have more than %d bytes", maxRep)
 	}
-	l.Push(lua.LString(strings.Repeat(s, n)))
+	l.Push(lua.LString(strings.Repeat(s+sep, n-1) + s))
 	return 1
 }
 

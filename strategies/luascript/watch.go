@@ -20,6 +20,9 @@ func (f *factory) Text() *script.Text { return f.text }
 // metatable notices that, which other seats do not have: it costs them nothing.
 func (f *factory) NewWatched(ctx context.Context, s strategies.Setup, seen func(script.Slip)) (strategies.Strategy, error) {
 	w := &watch{seen: seen, text: f.text}
+	for _, slip := range f.differ {
+		seen(slip)
+	}
 	seat, err := f.open(ctx, s, w)
 	if err != nil {
 		return nil, err
@@ -49,6 +52,7 @@ type watch struct {
 // furnish watches the libraries and the variables of a new state.
 func (w *watch) furnish(l *lua.LState) {
 	globals := l.G.Global
+	w.inspect(l)
 	for _, name := range []string{lua.TabLibName, lua.StringLibName, lua.MathLibName} {
 		lib := globals.RawGetString(name).(*lua.LTable)
 		w.mark(l, lib, false, func(key lua.LValue) (what, hint string) {

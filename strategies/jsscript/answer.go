@@ -258,6 +258,9 @@ func (b *sandbox) thrownHint(name, message string) string {
 		if missing[what] != "" {
 			return missing[what]
 		}
+		if b.text.Assigns(what) {
+			return fmt.Sprintf("declare it: let %s; scripts run in strict mode", what)
+		}
 		if near := b.text.NearestName(what); near != "" && len(what) > 2 {
 			return fmt.Sprintf("did you mean %s?", near)
 		}

@@ -44,10 +44,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
+	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
+	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/file"
 	"github.com/dop251/goja/parser"
 
@@ -79,7 +83,7 @@ func Compile(name, path string, source []byte, opts Config) (strategies.Factory,
 	}
 	f.chooseLine = f.text.First(declaresChoose())
 	var failed *failure
-	if f.main, f.exporting, failed = compile(source); failed != nil {
+	if f.main, f.exporting, f.differ, failed = compile(source); failed != nil {
 		if failed.hint == "" {
 			failed.hint = cmp.Or(f.text.Habit(failed.line), f.text.Habit(failed.line-1))
 		}
@@ -101,7 +105,8 @@ type factory struct {
 	text   *script.Text
 	main   *goja.Program
 	exporting
-	chooseLine int // where choose is declared, 0 if unknown
+	chooseLine int           // where choose is declared, 0 if unknown
+	differ     []script.Slip // where other interpreters do something else
 }
 
 // New makes a seat: it runs the top level, and start if there is one.
@@ -143,13 +148,13 @@ const chunk = "script.js"
 const maxSource = 256 << 10
 
 // compile compiles a source for any runtime.
-func compile(source []byte) (prg *goja.Program, e exporting, failed *failure) {
+func compile(source []byte) (prg *goja.Program, e exporting, differ []script.Slip, failed *failure) {
 	source = bytes.TrimPrefix(source, []byte("\ufeff"))
 	switch {
 	case len(source) > maxSource:
-		return nil, e, failAt(0, "", "the script has %d bytes, more than %d", len(source), maxSource)
+		return nil, e, nil, failAt(0, "", "the script has %d bytes, more than %d", len(source), maxSource)
 	case !utf8.Valid(source):
-		return nil, e, failAt(0, "save the file as UTF-8", "the script is not text in UTF-8")
+		return nil, e, nil, failAt(0, "save the file as UTF-8", "the script is not text in UTF-8")
 	}
 	defer func() {
 		if r := recover(); r != nil { // the compiler panics on some code
@@ -158,13 +163,13 @@ func compile(source []byte) (prg *goja.Program, e exporting, failed *failure) {
 	}()
 	tree, rewritten, failed := parse(string(source))
 	if failed != nil {
-		return nil, e, failed
+		return nil, e, nil, failed
 	}
 	prg, err := goja.CompileAST(tree, true)
 	if err != nil {
-		return nil, e, compilerFailure(err)
+		return nil, e, nil, compilerFailure(err)
 	}
-	return prg, exportingOf(tree, rewritten), nil
+	return prg, exportingOf(tree, rewritten), differences(tree), nil
 }
 
 func syntaxFailure(err error) *failure {
@@ -173,8 +178,11 @@ func syntaxFailure(err error) *failure {
 		return failAt(0, "", "%s", strategies.OneLine(err.Error(), maxMessage))
 	}
 	hint := ""
-	if strings.Contains(list[0].Message, "end of input") {
+	switch message := list[0].Message; {
+	case strings.Contains(message, "end of input"):
 		hint = "is a closing bracket missing?"
+	case message == "Illegal return statement":
+		hint = "leave out the return: it is outside of any function"
 	}
 	return failAt(list[0].Position.Line, hint, "%s", strategies.OneLine(list[0].Message, maxMessage))
 }
@@ -187,6 +195,21 @@ func compilerFailure(err error) *failure {
 	return failAt(0, "", "%s", strategies.OneLine(err.Error(), maxMessage))
 }
 
+// differences returns where a script silently means something else here than in node.
+func differences(tree *ast.Program) (found []script.Slip) {
+	script.EachNode(reflect.ValueOf(tree.Body), func(v reflect.Value) {
+		if e, ok := v.Interface().(*ast.RegExpLiteral); ok && unicodeClass().MatchString(e.Pattern) {
+			found = append(found, script.Slip{Line: tree.File.Position(int(e.Idx) - tree.File.Base()).Line, Doubtful: true,
+				What: "\\p in a regular expression never matches here", Hint: "write the letters out, such as [A-Za-z]"})
+		}
+	})
+	return found
+}
+
+// unicodeClass matches the classes of characters in a regular expression that this
+// interpreter takes for the letter p.
+var unicodeClass = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^\\])(?:\\\\)*\\[pP]\{`) })
+
 func lineAt(f *file.File, offset int) int {
 	if f == nil {
 		return 0
@@ -198,6 +221,10 @@ func lineAt(f *file.File, offset int) int {
 func header(source []byte) (lines []string) {
 	const marks = " \t\r\n*/"
 	rest := strings.TrimSpace(strings.TrimPrefix(string(source), "\ufeff"))
+	if strings.HasPrefix(rest, "#!") { // names an interpreter
+		_, rest, _ = strings.Cut(rest, "\n")
+		rest = strings.TrimSpace(rest)
+	}
 	block, isBlock := strings.CutPrefix(rest, "/*")
 	if isBlock {
 		rest, _, _ = strings.Cut(block, "*/")

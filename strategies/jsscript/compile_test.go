@@ -20,6 +20,7 @@ func TestInfo(t *testing.T) {
 		{"block", "/* Title\n   more of it */\n", "Title", "more of it"},
 		{"doc block", "/**\n * Title\n *\n * Some more\n * of it.\n */\n", "Title", "Some more of it."},
 		{"byte order mark", "\ufeff// Title\n", "Title", ""},
+		{"interpreter", "\ufeff#!/usr/bin/env node\r\n// Title\r\n", "Title", ""},
 		{"blank lines first", "\n\n  // Title\r\n  // more\r\n", "Title", "more"},
 		{"strict", "// Title\n\"use strict\";\n", "Title", ""},
 		{"code first", "'use strict'; // Title\n", "", ""},

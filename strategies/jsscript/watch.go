@@ -24,6 +24,9 @@ func (f *factory) NewWatched(ctx context.Context, s strategies.Setup, seen func(
 		return nil, err
 	}
 	st.watch = &watch{vm: st.sandbox.vm, seen: seen, text: f.text, api: fieldsOf(st.sandbox.vm)}
+	for _, slip := range f.differ {
+		seen(slip)
+	}
 	for _, hook := range []string{"start", "observe"} {
 		if f.text.LineOf(hook) > 0 {
 			continue

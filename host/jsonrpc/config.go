@@ -62,8 +62,11 @@ type Config struct {
 	// MaxHeader is the longest HTTP header that is read, in bytes: 16 KiB.
 	MaxHeader int
 	// MaxConns is the number of open connections, of all peers together: 1024.
-	// At the limit, further ones wait in the backlog of the operating system.
+	// A further one takes the place of the oldest on which nothing is being
+	// answered, and is closed if there is none.
 	MaxConns int
+	// MaxConnsPerPeer is the same for one remote address (without port): 256.
+	MaxConnsPerPeer int
 	// MaxConcurrent is the number of requests in flight: 1024. At the limit HTTP
 	// and loopback refuse as busy, and STDIO stops reading; with 1, STDIO
 	// answers strictly in order.
@@ -98,6 +101,7 @@ func (c Config) withDefaults() Config {
 	c.MaxDepth = limit(c.MaxDepth, defaultMaxDepth)
 	c.MaxHeader = limit(c.MaxHeader, 16<<10)
 	c.MaxConns = limit(c.MaxConns, 1024)
+	c.MaxConnsPerPeer = limit(c.MaxConnsPerPeer, 256)
 	c.MaxConcurrent = limit(c.MaxConcurrent, 1024)
 	c.MaxPerPeer = limit(c.MaxPerPeer, 256)
 	c.ReadTimeout = timeout(c.ReadTimeout, 10*time.Second)

@@ -24,7 +24,8 @@ import (
 // use; Serve may be called once.
 type Server struct {
 	cfg   Config
-	conns *connections
+	ln    net.Listener
+	conns *Connections
 	gate  *gate
 	guard *Guard
 	tls   *tls.Config
@@ -56,12 +57,12 @@ func Listen(ctx context.Context, addr string, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("jsonrpc: cannot listen on %q: %w", addr, err)
 	}
-	s.conns = newConnections(ln, s.cfg.MaxConns)
+	s.ln, s.conns = ln, NewConnections(s.cfg.MaxConns, s.cfg.MaxConnsPerPeer)
 	return s, nil
 }
 
 // Addr returns the address that the server listens on.
-func (s *Server) Addr() net.Addr { return s.conns.Addr() }
+func (s *Server) Addr() net.Addr { return s.ln.Addr() }
 
 // URL returns the URL of the endpoint. Where the server listens on all
 // interfaces it names the loopback one, which only reaches it from the same
@@ -78,7 +79,7 @@ func (s *Server) URL() string {
 }
 
 // Close stops listening. It is needed only if Serve is never called.
-func (s *Server) Close() error { return s.conns.Close() }
+func (s *Server) Close() error { return s.ln.Close() }
 
 // Serve answers requests with h until ctx ends. It then accepts no more, gives
 // those in flight the drain period to finish, cancels the rest and returns when
@@ -95,14 +96,14 @@ func (s *Server) Serve(ctx context.Context, h Handler) error {
 			draining: ctx,
 		},
 		BaseContext:    func(net.Listener) context.Context { return base },
-		ConnState:      s.conns.track,
 		ReadTimeout:    s.cfg.ReadTimeout,
 		WriteTimeout:   s.cfg.WriteTimeout,
 		IdleTimeout:    s.cfg.IdleTimeout,
 		MaxHeaderBytes: s.cfg.MaxHeader,
 		ErrorLog:       slog.NewLogLogger(s.cfg.Logger.Handler(), slog.LevelWarn),
 	}
-	var ln net.Listener = s.conns
+	s.conns.Attach(hs)
+	ln := s.ln
 	if s.tls != nil {
 		ln = tls.NewListener(ln, s.tls)
 	}
@@ -222,6 +223,7 @@ func (e *httpEndpoint) admitted(w http.ResponseWriter, r *http.Request, req *Req
 		raw, refused = e.inflated(raw)
 	}
 	req.Raw = raw
+	Answering(r.Context())
 	if refused != nil {
 		write(w, e.refuse(r.Context(), req, refused))
 		return false
@@ -284,6 +286,7 @@ func (e *httpEndpoint) other(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer done()
+	Answering(r.Context())
 	if e.cfg.WriteTimeout > 0 {
 		// Streams have no deadline. A writer that cannot lift it has none.
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
@@ -306,6 +309,7 @@ func (e *httpEndpoint) serveRoute(h http.Handler, w http.ResponseWriter, r *http
 		return
 	}
 	defer e.gate.leave(peer)
+	Answering(r.Context())
 	r.Body = http.MaxBytesReader(w, r.Body, e.cfg.MaxBody)
 	h.ServeHTTP(w, r)
 }

@@ -2,7 +2,6 @@ package jsonrpc
 
 import (
 	"net"
-	"net/http"
 	"sync"
 )
 
@@ -107,75 +106,4 @@ func peerOf(remoteAddr string) string {
 		return remoteAddr
 	}
 	return host
-}
-
-// connections is a listener that keeps a limited number of connections open.
-// It needs track as the http.Server's ConnState to see connections end.
-type connections struct {
-	net.Listener
-	tokens chan struct{}
-	closed chan struct{}
-	once   sync.Once
-
-	mu     sync.Mutex
-	unused map[net.Conn]struct{} // have not sent a byte yet
-}
-
-func newConnections(ln net.Listener, limit int) *connections {
-	return &connections{
-		Listener: ln,
-		tokens:   make(chan struct{}, limit),
-		closed:   make(chan struct{}),
-		unused:   make(map[net.Conn]struct{}),
-	}
-}
-
-// Accept waits until there are fewer connections than the limit, and then for one.
-func (c *connections) Accept() (net.Conn, error) {
-	select {
-	case c.tokens <- struct{}{}:
-	case <-c.closed:
-		return nil, net.ErrClosed
-	}
-	conn, err := c.Listener.Accept()
-	if err != nil {
-		<-c.tokens
-		return nil, err
-	}
-	return conn, nil
-}
-
-// Close stops Accept.
-func (c *connections) Close() error {
-	err := net.ErrClosed
-	c.once.Do(func() {
-		close(c.closed)
-		err = c.Listener.Close()
-	})
-	return err
-}
-
-// track is the ConnState of the http.Server.
-func (c *connections) track(conn net.Conn, state http.ConnState) {
-	c.mu.Lock()
-	if state == http.StateNew {
-		c.unused[conn] = struct{}{}
-	} else {
-		delete(c.unused, conn)
-	}
-	c.mu.Unlock()
-	if state == http.StateClosed || state == http.StateHijacked {
-		<-c.tokens
-	}
-}
-
-// closeUnused closes connections on which nothing was ever sent. HTTP clients
-// keep such connections in reserve, and http.Server.Shutdown would wait five
-// seconds for each.
-func (c *connections) closeUnused() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for conn := range c.unused {
-		_ = conn.Close() // its server goroutine sees the failure and ends
-	}
 }

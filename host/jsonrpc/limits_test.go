@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -130,37 +132,77 @@ func TestPeersAreCountedApart(t *testing.T) {
 	wg.Wait()
 }
 
-// TestMaxConns: a connection above the limit is served once another ends.
+// hold is a call that is held.
+const hold = `{"jsonrpc":"2.0","id":1,"method":"hold"}`
+
+// TestMaxConns: a connection above the limit takes the place of the oldest one that is
+// idle, and is closed while requests are being answered on all of them.
 func TestMaxConns(t *testing.T) {
 	t.Parallel()
-	srv := startHTTP(t, jsonrpc.Config{MaxConns: 2}, echo)
-	text := fmt.Sprintf("%s%d\r\n\r\n%s", head, len(call), call)
-	first, second := dial(t, srv), dial(t, srv)
-	buf := make([]byte, 1)
-	for _, conn := range []io.ReadWriter{first, second} {
-		if _, err := io.WriteString(conn, text); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := conn.Read(buf); err != nil {
-			t.Fatal(err)
-		}
+	h := newHolder()
+	srv := startHTTP(t, jsonrpc.Config{MaxConns: 2}, h)
+	text := fmt.Sprintf("%s%d\r\n\r\n%s", head, len(hold), hold)
+	idle, slow := dial(t, srv), dial(t, srv)
+	if _, err := io.WriteString(slow, text); err != nil {
+		t.Fatal(err)
 	}
+	<-h.entered
 	third := dial(t, srv)
 	if _, err := io.WriteString(third, text); err != nil {
 		t.Fatal(err)
 	}
-	if err := third.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
+	if _, err := idle.Read(make([]byte, 1)); err == nil {
+		t.Error("the idle connection is still open")
+	}
+	<-h.entered // the third one is served; now both are busy
+	fourth := dial(t, srv)
+	if n, err := fourth.Read(make([]byte, 1)); err == nil {
+		t.Fatalf("a third connection was served: %d bytes", n)
+	}
+	close(h.release)
+	if _, err := slow.Read(make([]byte, 1)); err != nil {
+		t.Errorf("the answer that was under way: %v", err)
+	}
+}
+
+// TestManyIdleConnections: 2,000 connections of one address, of which half send a part of a
+// request, do not keep a request from being answered, nor a busy connection from its answer.
+func TestManyIdleConnections(t *testing.T) {
+	t.Parallel()
+	h := newHolder()
+	srv := startHTTP(t, jsonrpc.Config{}, h)
+	text := fmt.Sprintf("%s%d\r\n\r\n%s", head, len(hold), hold)
+	busy := dial(t, srv)
+	if _, err := io.WriteString(busy, text); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := third.Read(buf); err == nil {
-		t.Fatalf("a third connection was served: %q", buf[:n])
+	<-h.entered
+	var closed atomic.Int64
+	var reading sync.WaitGroup
+	t.Cleanup(reading.Wait) // once the connections are closed
+	for i := range 2000 {
+		conn := dial(t, srv)
+		if i%2 == 1 {
+			if _, err := io.WriteString(conn, text[:len(text)-1]); err != nil {
+				t.Logf("connection %d: %v", i, err) // closed already
+			}
+		}
+		reading.Go(func() {
+			_, _ = io.Copy(io.Discard, conn)
+			closed.Add(1)
+		})
 	}
-	_ = first.Close()
-	if err := third.SetReadDeadline(time.Time{}); err != nil {
-		t.Fatal(err)
+	for closed.Load() < 2000-256 { // all but the last; the test's own deadline bounds this
+		runtime.Gosched()
 	}
-	if _, err := third.Read(buf); err != nil {
-		t.Errorf("after another one ended: %v", err)
+	close(h.release)
+	client := jsonrpc.NewClient(jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), jsonrpc.ClientConfig{})
+	t.Cleanup(func() { _ = client.Close() })
+	if _, err := client.Call(t.Context(), srv.URL(), jsonrpc.Message{Method: "m"}); err != nil {
+		t.Errorf("a request beside 2,000 connections: %v", err)
+	}
+	if _, err := busy.Read(make([]byte, 1)); err != nil {
+		t.Errorf("the answer that was under way: %v", err)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/mcptools"
 )
 
@@ -84,6 +85,7 @@ func (w *webServer) serve(ctx context.Context, server *mcptools.Server, started 
 		Handler: w.fromFriends(mux), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10, TLSConfig: w.tls, ErrorLog: slog.NewLogLogger(w.log.Handler(), slog.LevelDebug),
 	}
+	jsonrpc.NewConnections(maxConns, maxConns/4).Attach(web)
 	requests, cut := context.WithCancel(context.WithoutCancel(ctx)) // requests outlive ctx, so that they are answered
 	defer cut()
 	web.BaseContext = func(net.Listener) context.Context { return requests }
@@ -111,6 +113,9 @@ func (w *webServer) serve(ctx context.Context, server *mcptools.Server, started 
 	return err
 }
 
+// maxConns is the number of open connections; a quarter of them may be of one address.
+const maxConns = 1024
+
 // fromFriends keeps out foreign web pages.
 func (w *webServer) fromFriends(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(res http.ResponseWriter, req *http.Request) {
@@ -118,6 +123,7 @@ func (w *webServer) fromFriends(next http.Handler) http.Handler {
 			http.Error(res, "forbidden: "+why, http.StatusForbidden)
 			return
 		}
+		jsonrpc.Answering(req.Context())
 		next.ServeHTTP(res, req)
 	})
 }

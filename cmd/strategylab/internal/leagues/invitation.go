@@ -134,7 +134,7 @@ func (l *live) started(c *cli.Context, url string, league *host.League, admin *a
 	default:
 		l.out.say("start the league with:  %s", start+admin.argument())
 	}
-	if admin.fresh && c.String(command.FlagAdminFile) == "" {
+	if admin.fresh && admin.file == "" {
 		fmt.Fprintf(l.p.Stderr, "with the admin token, shown only here:  %s --%s %s\n", start, command.FlagAdminToken, words.ShellWord(admin.token))
 	}
 }

@@ -1,0 +1,148 @@
+package jsonrpc
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"sync"
+)
+
+// Connections limits the open connections of a server, of one address and of all together.
+// A connection beyond a limit takes the place of the oldest one that no request is being
+// answered on, and is closed if there is none. So nobody keeps others out by connections
+// that do nothing, or that send a request slowly. It is safe for concurrent use.
+type Connections struct {
+	total, perPeer int
+
+	mu    sync.Mutex
+	open  map[net.Conn]*connection
+	left  int            // of them, those that are not ending
+	peers map[string]int // the same by address
+	clock uint64         // counts what connections have done
+}
+
+// connection is an open connection.
+type connection struct {
+	conn   net.Conn
+	owner  *Connections
+	peer   string
+	last   uint64 // when it was opened or answered last
+	unused bool   // it has not sent a byte yet
+	busy   bool   // a request is being answered
+	ending bool   // it was closed, but the server does not know yet
+}
+
+type connectionKey struct{}
+
+// NewConnections returns the limits for a server that it is attached to.
+func NewConnections(total, perPeer int) *Connections {
+	return &Connections{total: total, perPeer: perPeer, open: make(map[net.Conn]*connection), peers: make(map[string]int)}
+}
+
+// Attach makes a server tell of its connections; it comes before Serve. A handler whose request has arrived calls Answering.
+func (c *Connections) Attach(hs *http.Server) {
+	hs.ConnState = c.track
+	hs.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
+		return context.WithValue(ctx, connectionKey{}, c.add(conn))
+	}
+}
+
+// Answering keeps the connection of a request open until it has been answered. ctx is that
+// of the request.
+func Answering(ctx context.Context) {
+	if e, ok := ctx.Value(connectionKey{}).(*connection); ok {
+		e.owner.mu.Lock()
+		e.busy = true
+		e.owner.mu.Unlock()
+	}
+}
+
+// add counts a new connection, and makes room for it.
+func (c *Connections) add(conn net.Conn) *connection {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clock++
+	e := &connection{conn: conn, owner: c, peer: peerOf(conn.RemoteAddr().String()), last: c.clock, unused: true}
+	room := true
+	if c.peers[e.peer] >= c.perPeer {
+		room = c.evict(e.peer)
+	} else if c.left >= c.total {
+		room = c.evict("")
+	}
+	c.open[conn] = e
+	c.left++
+	c.peers[e.peer]++
+	if !room {
+		c.end(e)
+	}
+	return e
+}
+
+// evict closes the oldest connection of a peer, or of all, that no request is being
+// answered on, and reports whether there was one.
+func (c *Connections) evict(peer string) bool {
+	var oldest *connection
+	for _, e := range c.open {
+		if !e.busy && !e.ending && (peer == "" || e.peer == peer) && (oldest == nil || e.last < oldest.last) {
+			oldest = e
+		}
+	}
+	if oldest != nil {
+		c.end(oldest)
+	}
+	return oldest != nil
+}
+
+// end closes a connection at once: TLS would wait to say goodbye. Its server goroutine sees
+// the failure and ends.
+func (c *Connections) end(e *connection) {
+	c.leave(e)
+	e.ending = true
+	conn := e.conn
+	if t, ok := conn.(*tls.Conn); ok {
+		conn = t.NetConn()
+	}
+	_ = conn.Close()
+}
+
+// leave counts a connection down that is not ending yet.
+func (c *Connections) leave(e *connection) {
+	c.left--
+	if c.peers[e.peer]--; c.peers[e.peer] == 0 {
+		delete(c.peers, e.peer)
+	}
+}
+
+// track is the ConnState of the http.Server.
+func (c *Connections) track(conn net.Conn, state http.ConnState) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.open[conn]
+	c.clock++
+	switch {
+	case e == nil:
+	case state == http.StateActive:
+		e.unused = false
+	case state == http.StateIdle:
+		e.busy, e.last = false, c.clock
+	case state == http.StateClosed || state == http.StateHijacked:
+		delete(c.open, conn)
+		if !e.ending {
+			c.leave(e)
+		}
+	}
+}
+
+// closeUnused closes connections on which nothing was ever sent. HTTP clients
+// keep such connections in reserve, and http.Server.Shutdown would wait five
+// seconds for each.
+func (c *Connections) closeUnused() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, e := range c.open {
+		if e.unused && !e.ending {
+			c.end(e)
+		}
+	}
+}

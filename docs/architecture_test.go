@@ -137,7 +137,7 @@ var may = map[string][]string{
 	},
 	"cmd/strategylab/internal/assistants": {
 		"analysis", "analysis/explain", "analysis/page", "analysis/report", "analysis/words", "cmd/strategylab/internal/command",
-		"cmd/strategylab/internal/lab", "experiments", "host/dialect", "host/disk", "host/game", "host/mcptools", "host/protocol",
+		"cmd/strategylab/internal/lab", "experiments", "host/dialect", "host/disk", "host/game", "host/jsonrpc", "host/mcptools", "host/protocol",
 		"host/results", "host/wire/eventlog", "strategies", "strategies/catalog", "strategies/strategytest",
 	},
 	"cmd/strategylab/internal/clusters": {"cmd/strategylab/internal/command", "experiments", "experiments/cluster"},

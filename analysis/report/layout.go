@@ -73,7 +73,7 @@ func (s *sheet) table(columns []column) {
 			text, paint := cell(c)
 			text = fmt.Sprintf("%*s", width, words.Shorten(text, widths[i]))
 			if paint != "" && strings.TrimSpace(text) != "" {
-				text = "\x1b[" + paint + "m" + text + "\x1b[0m"
+				text = words.Paint(text, paint)
 			}
 			b.WriteString(text)
 		}

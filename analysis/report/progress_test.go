@@ -8,6 +8,7 @@ import (
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/analysis/sequential"
+	"github.com/strategylab/strategylab/analysis/words"
 )
 
 // progress is the faulty run while it is played.
@@ -33,6 +34,10 @@ func TestProgressLines(t *testing.T) {
 		"wide": {report.Screen{Width: 160, Mine: []int{0}, Colour: true}, 20, best},
 	} {
 		lines := progress(t, tt.close).Lines(tt.screen, tt.rows)
+		_, shown := words.Controls(nil)
+		for i, line := range lines {
+			lines[i] = shown(line)
+		}
 		golden(t, "progress-"+name+".txt", []byte(strings.Join(lines, "\n")+"\n"))
 		if len(lines) > tt.rows+3 {
 			t.Errorf("%s: %d lines for %d rows", name, len(lines), tt.rows)

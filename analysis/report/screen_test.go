@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/analysis/words"
 )
 
 var attributes = regexp.MustCompile("\x1b\\[[0-9]+m")
@@ -23,7 +24,7 @@ func TestScreens(t *testing.T) {
 				screen.Mine, screen.Beyond = []int{3, 0}, 12
 			}
 			var buf bytes.Buffer
-			if err := report.WriteTable(&buf, r, screen); err != nil {
+			if err := report.WriteTable(words.NewScreen(&buf, true, 0), r, screen); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, fmt.Sprintf("%s.screen.%d.txt", name, width), buf.Bytes())

@@ -37,6 +37,7 @@ func newApp(p *command.Process) *cli.App {
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, p command.Process) int {
+	p.GuardMessages()
 	if serve := p.Service(p.Args); serve != nil {
 		err := serve()
 		if err != nil {
@@ -45,6 +46,7 @@ func run(ctx context.Context, p command.Process) int {
 		return exitCode(err)
 	}
 	defer p.Close()
+	p.GuardOutput()
 	app := newApp(&p)
 	line, err := command.ReadLine(app, p.Args, p.Env)
 	switch {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -73,5 +75,64 @@ func TestStandingsWhileItRuns(t *testing.T) {
 	}
 	if _, stderr := screens(t, command.Terminal{}, own, "--quiet"); stderr != "" {
 		t.Errorf("--quiet prints %q", stderr)
+	}
+}
+
+// TestFilesCannotControlTerminals gives every command whose input is a file one that tries
+// to control the terminal, and looks at what arrives there.
+func TestFilesCannotControlTerminals(t *testing.T) {
+	t.Parallel()
+	const evil = "\x1b[2J\x1b]0;owned\x07\u202egnp\u202c\u009b31m"
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("scripts/titled.lua", "-- "+evil+" title\n-- "+evil+" description\nprint('"+evil+"')\nfunction choose(turn) error('"+evil+"') end\n")
+	write("scripts/broken.js", "throw new Error('"+evil+"')\n")
+	write("scripts/worse"+evil+".lua", "function choose() return 1 end")
+	write("plan/plan.json", `{"schema":"`+strings.ReplaceAll(evil, "\x1b", "\\u001b")+`"}`)
+	write("raw/plan.json", `{"schema":"`+evil+`"}`)
+	write("looks/plan.json", `{"schema":"strategylab/plan/v1","looks":[`+strings.Repeat("1,", 100_000)+`1]}`)
+	write("trace.jsonl", `{"`+evil+`":1}`+"\n"+evil+"\n")
+	write("record.jsonl", strings.ReplaceAll(`{"seq":1,"time":"2026-01-01T00:00:00Z","direction":"in","peer":"EVIL","body":"EVIL"}`, "EVIL", strings.ReplaceAll(strings.ReplaceAll(evil, "\x1b", "\\u001b"), "\x07", "\\u0007"))+"\n")
+	for _, args := range [][]string{
+		{"strategies", "list", "--in-process"}, {"strategies", "show", "titled", "--in-process"}, {"strategies", "check", "scripts/titled.lua", "--in-process"},
+		{"strategies", "check", "scripts/broken.js", "--in-process"}, {"strategies", "show", evil}, {"strategies", "check", evil + ".lua"},
+		{"experiment", "--field", "titled,random", "--runs", "4", "--in-process", "--seed", "1", "--legs", "1", "--no-report", "--out", "run"},
+		{"experiment", "--field", evil}, {evil}, {"experiment", "--" + evil}, {"analyze", "plan"}, {"analyze", "raw"}, {"analyze", "looks"}, {"analyze", evil},
+		{"report", "run"}, {"replay", "run"}, {"replay", "run", "--match", evil}, {"export", "plan"},
+		{"trace", "show", "trace.jsonl"}, {"trace", "show", "record.jsonl", "--bodies"}, {"trace", "audit", "record.jsonl"},
+	} {
+		for _, terminal := range []command.Terminal{{}, {Columns: 80, Rows: 24}} {
+			var o, e bytes.Buffer
+			p := command.Process{
+				Lab:  lab.Lab{Dir: dir, Now: time.Now, Entropy: func() (uint64, error) { return 1 << 20, nil }},
+				Args: append([]string{"strategylab"}, args...), Stdin: strings.NewReader(""), Env: func(string) string { return "" },
+				Stdout: &o, Stderr: &e, Out: terminal, Err: terminal, ForBatch: func() {}, ForLive: func() {},
+			}
+			run(t.Context(), p)
+			if i := strings.IndexFunc(e.String()+o.String(), func(c rune) bool {
+				return c < ' ' && !strings.ContainsRune("\n\t\r", c)
+			}); i >= 0 {
+				t.Errorf("%q, terminal %v: control character in %.300q %.300q", args, terminal.Is(), o.String(), e.String())
+			}
+			text := e.String()
+			if terminal.Is() {
+				text += o.String()
+			}
+			if strings.ContainsAny(text, "\u202e\u202c\u009b") {
+				t.Errorf("%q, terminal %v: direction or C1 in %.300q", args, terminal.Is(), text)
+			}
+			if e.Len() > 64<<10 {
+				t.Errorf("%q: %d bytes on stderr", args, e.Len())
+			}
+		}
 	}
 }

@@ -54,7 +54,7 @@ func (p Plan) Validate() error {
 	}
 	for i, n := range p.Looks {
 		if n < 1 || n >= p.Runs || i > 0 && n <= p.Looks[i-1] {
-			return fmt.Errorf("plan: looks %v, want ascending numbers of leagues below runs (%d)", p.Looks, p.Runs)
+			return fmt.Errorf("plan: look %d is at %d leagues, want ascending numbers of leagues below runs (%d)", i+1, n, p.Runs)
 		}
 	}
 	if err := p.validateShard(); err != nil {

@@ -37,7 +37,7 @@ func (p Plan) validateShard() error {
 	}
 	for i, field := range s.Quarantined {
 		if field < 0 || field >= len(p.Field) || i > 0 && field <= s.Quarantined[i-1] {
-			return fmt.Errorf("plan: %v quarantines players %v, want ascending field indices below %d", s, s.Quarantined, len(p.Field))
+			return fmt.Errorf("plan: %v quarantines player %d, want ascending field indices below %d", s, field, len(p.Field))
 		}
 	}
 	if p.Stop != nil || p.Confirms != nil || p.Looks != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/host/results"
 )
 
@@ -16,6 +17,7 @@ import (
 // It is a sink that counts leagues.
 type Progress struct {
 	w      io.Writer
+	clean  func(string) string // makes a line fit for the terminal
 	term   Terminal
 	now    func() time.Time
 	total  int
@@ -42,6 +44,7 @@ func StartProgress(w io.Writer, term Terminal, now func() time.Time, from, total
 		close(p.gone)
 		return p
 	}
+	p.w, p.clean = words.Controls(w)
 	p.wanted.Store(term.Cursor)
 	go p.draw()
 	return p
@@ -118,7 +121,7 @@ func (p *Progress) redraw() {
 	if frame := p.frame.Load(); frame != nil {
 		lines := (*frame)()
 		for _, line := range lines {
-			text += line + "\x1b[K\n"
+			text += p.clean(line) + "\x1b[K\n"
 		}
 		p.drawn = len(lines)
 	}

@@ -96,6 +96,7 @@ func TestMisbehaviour(t *testing.T) {
 		"leave a child":   {game.FaultCrash, "exit status 3", true},
 		"hang":            {game.FaultTimeout, "did not answer within", true},
 		"late":            {game.FaultTimeout, "did not answer within", true},
+		"tardy":           {game.FaultTimeout, "more than 50ms", false},
 		"nonsense":        {game.FaultInvalid, "NaN", false},
 		"panic":           {game.FaultError, "panic: oh no", false},
 		"flood":           {game.NoFault, "plugin output shortened", false},

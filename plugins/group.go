@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
 	pb "github.com/strategylab/strategylab/plugins/internal/strategypb"
 	"github.com/strategylab/strategylab/plugins/internal/wire"
@@ -46,7 +47,13 @@ func (g *group) Step(ctx context.Context, s *strategies.Step) error {
 		}
 	}
 	g.begun = true
-	reply, err := g.process.exchange(ctx, out, len(s.Open)+len(s.Observe)+len(s.Choose))
+	entries, began := len(s.Open)+len(s.Observe)+len(s.Choose), time.Now()
+	reply, err := g.process.exchange(ctx, out, entries)
+	if err == nil {
+		if err = g.process.late(entries, time.Since(began)); err != nil {
+			_ = g.Close() // the process lives
+		}
+	}
 	if err != nil {
 		g.lost = err
 		return err

@@ -3,6 +3,7 @@ package plugins
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -287,5 +288,50 @@ func TestClaim(t *testing.T) {
 			}
 		}
 		claiming.Wait()
+	}
+}
+
+// TestLate judges how long steps took.
+func TestLate(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		entries int
+		took    time.Duration
+		script  *Script
+		late    bool
+	}{
+		{1, 1500 * time.Millisecond, nil, true},
+		{0, 1500 * time.Millisecond, nil, true},
+		{1, 1100 * time.Millisecond, nil, false},
+		{2, 1500 * time.Millisecond, nil, false},
+		{3, 4500 * time.Millisecond, nil, true},
+		{1, 1500 * time.Millisecond, &Script{}, false},
+	} {
+		p := &stream{process: &process{config: &Config{CallTime: time.Second, Script: tt.script}}}
+		if err := p.late(tt.entries, tt.took); (err != nil) != tt.late || err != nil && !errors.Is(err, strategies.ErrTimeout) {
+			t.Errorf("%d calls after %v, script %v: %v", tt.entries, tt.took, tt.script != nil, err)
+		}
+	}
+}
+
+// TestChatter logs lines of go-plugin's logger, and what may look like them.
+func TestChatter(t *testing.T) {
+	t.Parallel()
+	for line, level := range map[string]string{
+		`{"@level":"debug","@message":"plugin address","@timestamp":"2026-01-01T00:00:00.000000Z","address":"/tmp/plugin1"}`: "DEBUG",
+		`2026-01-01T00:00:00.000Z [INFO]  plugin: started`:                                                                   "DEBUG",
+		`{"@level":"error","@message":"no licence"}`:                                                                         "WARN",
+		`2026-01-01T00:00:00.000Z [WARN]  plugin: late`:                                                                      "WARN",
+		`debugging`: "WARN",
+	} {
+		var log strings.Builder
+		o := &output{log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+		o.line(line)
+		if !strings.Contains(log.String(), "level="+level) {
+			t.Errorf("%s: %s", line, log.String())
+		}
+		if said := o.reason(); (said == "") != (level == "DEBUG") {
+			t.Errorf("%s: reason %q", line, said)
+		}
 	}
 }

@@ -74,6 +74,8 @@ func (s *rogueSeat) Choose(context.Context, *strategies.Turn) (strategies.Choice
 		select {}
 	case "late":
 		time.Sleep(time.Hour)
+	case "tardy":
+		time.Sleep(100 * time.Millisecond)
 	case "nonsense":
 		return strategies.Choice(math.NaN()), nil
 	case "panic":

@@ -34,6 +34,7 @@ type output struct {
 	mu      sync.Mutex
 	since   time.Time
 	lines   int
+	chatter int // lines of go-plugin about itself
 	hidden  int // not logged as warnings since that was last reported
 	last    []string
 	trace   bool   // what follows is the trace after verdict
@@ -42,6 +43,12 @@ type output struct {
 
 // verdicts begin the first line of what Go's runtime writes when a program ends badly.
 var verdicts = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^(panic|fatal error|runtime/cgo|SIG[A-Z]+): ") })
+
+// chatter matches what go-plugin's server writes about itself unless it is told otherwise: a
+// line of its logger below a warning, as JSON or as text.
+var chatter = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\{"@level":"(trace|debug|info)",|\S+ \[(TRACE|DEBUG|INFO)\] )`)
+})
 
 // read logs r until it ends.
 func (o *output) read(r io.Reader) {
@@ -75,8 +82,14 @@ func (o *output) line(text string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if now := time.Now(); now.Sub(o.since) > burstTime {
-		o.since, o.lines, o.trace = now, 0, false
+		o.since, o.lines, o.chatter, o.trace = now, 0, 0, false
 		o.logHidden()
+	}
+	if chatter().MatchString(text) {
+		if o.chatter++; o.chatter <= mostBurst {
+			o.log.Debug(text)
+		}
+		return
 	}
 	trace := o.trace
 	if o.verdict == "" && verdicts().MatchString(text) {

@@ -107,6 +107,9 @@ func (p *process) spawn(_ hclog.Logger, spec *exec.Cmd, folder string) (runner.R
 	if p.own { // the stacks of our goroutines tell nobody anything
 		env = append(env, "GOTRACEBACK=none")
 	}
+	if !p.own {
+		env = append(env, limitKey+"="+strconv.FormatInt(p.config.CallTime.Microseconds(), 10))
+	}
 	p.folder = folder
 	if err := claim(folder); err != nil {
 		return nil, err

@@ -30,6 +30,8 @@ const (
 	// parentKey names the file descriptor of a pipe that closes when the host
 	// ends.
 	parentKey = "STRATEGYLAB_PARENT_FD"
+	// limitKey names the time limit of a call of a strategy, in microseconds.
+	limitKey = "STRATEGYLAB_CALL_US"
 )
 
 func handshake() goplugin.HandshakeConfig {
@@ -57,6 +59,7 @@ type server struct {
 	load func(Script, uint64) (strategies.Factory, error)
 
 	stuck chan<- struct{} // ends the process
+	limit time.Duration   // of a call; 0 if others see to it
 
 	mu        sync.Mutex
 	factories []strategies.Factory
@@ -64,6 +67,9 @@ type server struct {
 
 func serve(s *server) {
 	s.stuck = endWhenStuck()
+	if us, err := strconv.ParseInt(os.Getenv(limitKey), 10, 64); err == nil {
+		s.limit = time.Duration(us) * time.Microsecond
+	}
 	serveGRPC(wire.MostMessage, func(g *grpc.Server) { pb.RegisterStrategiesServer(g, s) })
 	for _, f := range s.factories {
 		_ = f.Close() // the host has gone

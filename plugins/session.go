@@ -168,6 +168,8 @@ func (ses *session) reportProgress(ctx context.Context) {
 // seats is the plugin's side of one group.
 type seats struct {
 	calls atomic.Uint64 // completed
+	limit time.Duration // of a call; 0 if others see to it
+	since time.Time     // when the call in progress began; of the goroutine of the step
 
 	// Of steps without a budget, until one is canceled. The mutex of the session
 	// guards them.
@@ -183,25 +185,25 @@ type seats struct {
 }
 
 func newSeats(s *server, strategy uint32) *seats {
-	g := &seats{}
+	g := &seats{limit: s.limit}
 	g.decoder = wire.NewDecoder(func(id strategies.SeatID) *slog.Logger {
 		return slog.New(&logHandler{lines: &g.log, seat: uint32(id)})
 	})
 	f, err := s.factory(strategy)
 	if err == nil {
-		g.batch, err = open(f, &g.calls)
+		g.batch, err = g.open(f)
 	}
 	g.lost = err
 	return g
 }
 
-// open makes a batch. The calls of a factory that is not a Batcher are counted.
-func open(f strategies.Factory, calls *atomic.Uint64) (b strategies.Batch, err error) {
+// open makes a batch. The calls of a factory that is not a Batcher are counted, and timed.
+func (g *seats) open(f strategies.Factory) (b strategies.Batch, err error) {
 	defer strategies.Rescue(&err)
 	if own, ok := f.(strategies.Batcher); ok {
 		return own.NewBatch(context.Background())
 	}
-	return batch.Of(&counted{f, calls}).NewBatch(context.Background())
+	return batch.Of(&counted{f, g}).NewBatch(context.Background())
 }
 
 // step carries out one step. ctx bounds the calls of strategies, not the group.
@@ -228,6 +230,7 @@ func (g *seats) step(ctx context.Context, in *pb.Step) *pb.StepReply {
 
 func (g *seats) carryOut(ctx context.Context, s *strategies.Step) (err error) {
 	defer strategies.Rescue(&err)
+	g.since = time.Now()
 	err = g.batch.Step(ctx, s)
 	if err != nil && ctx.Err() != nil && len(s.Choices) == len(s.Choose) {
 		return nil // every seat has reported its own timeout
@@ -253,32 +256,48 @@ func (g *seats) end() {
 
 var errEnded = errors.New("group closed")
 
-// counted counts the completed calls of a strategy.
+// called counts a call that has returned, and makes it fail if it took too long. A call
+// ends where the next one of its step begins.
+func (g *seats) called(err error) error {
+	g.calls.Add(1)
+	if g.limit <= 0 {
+		return err
+	}
+	now := time.Now()
+	took := now.Sub(g.since)
+	if g.since = now; took > g.limit {
+		return fmt.Errorf("%w: the call took %v, more than %v", strategies.ErrTimeout, took.Round(time.Millisecond), g.limit)
+	}
+	return err
+}
+
+// counted counts and times the calls of a strategy.
 type counted struct {
 	strategies.Factory
-	calls *atomic.Uint64
+	group *seats
 }
 
 func (c *counted) New(ctx context.Context, setup strategies.Setup) (strategies.Strategy, error) {
-	defer c.calls.Add(1)
 	s, err := c.Factory.New(ctx, setup)
-	if s == nil || err != nil {
-		return nil, err
+	if late := c.group.called(err); s == nil || late != nil {
+		if s != nil && err == nil {
+			_ = s.Close()
+		}
+		return nil, late
 	}
-	return &countedSeat{s, c.calls}, nil
+	return &countedSeat{s, c.group}, nil
 }
 
 type countedSeat struct {
 	strategies.Strategy
-	calls *atomic.Uint64
+	group *seats
 }
 
 func (c *countedSeat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choice, error) {
-	defer c.calls.Add(1)
-	return c.Strategy.Choose(ctx, t)
+	choice, err := c.Strategy.Choose(ctx, t)
+	return choice, c.group.called(err)
 }
 
 func (c *countedSeat) Observe(ctx context.Context, o *strategies.Outcome) error {
-	defer c.calls.Add(1)
-	return c.Strategy.Observe(ctx, o)
+	return c.group.called(c.Strategy.Observe(ctx, o))
 }

@@ -192,6 +192,17 @@ func (p *stream) await(c *call) (*pb.StepReply, error) {
 	}
 }
 
+// late returns the error of a step that a plugin answered too late: later than if each of
+// its calls had taken the time limit. A worker watches the calls of its script itself, and
+// a plugin of the SDK those that it counts, more closely.
+func (p *stream) late(entries int, took time.Duration) error {
+	limit := p.config.CallTime * time.Duration(max(entries, 1))
+	if p.config.Script != nil || took <= limit+grace/2 {
+		return nil
+	}
+	return fmt.Errorf("%w: it answered %d calls after %v, more than %v for each", strategies.ErrTimeout, entries, took.Round(time.Millisecond), p.config.CallTime)
+}
+
 // overdue kills a process that does not answer and returns the reason.
 func (p *stream) overdue(ctx context.Context, patience time.Duration) error {
 	if ctx.Err() != nil && context.Cause(ctx) != context.DeadlineExceeded {

@@ -22,8 +22,10 @@ import (
 type child struct {
 	cmd       *exec.Cmd
 	output    *output
-	unlimited bool // lift the memory limit of the host
+	unlimited bool   // lift the memory limit of the host
+	mark      string // in the environment of a program of others and its descendants; empty for our own
 
+	release func() // ends the guard of its descendants
 	stdout  io.ReadCloser
 	parent  *os.File // the host's end of the pipe; never written to
 	done    chan struct{}
@@ -61,7 +63,9 @@ func (c *child) Start(context.Context) error {
 		closeAll(ours)
 		return err
 	}
-	c.parent = ours[0]
+	if c.parent, c.release = ours[0], func() {}; c.mark != "" {
+		c.release = subprocess.Guard(c.cmd, c.mark)
+	}
 	c.mu.Lock()
 	c.system = c.cmd.Process
 	killed := c.killed
@@ -87,6 +91,9 @@ const drain = 2 * time.Second
 // ended cleans up after the process.
 func (c *child) ended(err error, pipes []*os.File) {
 	subprocess.Kill(c.cmd) // descendants in its group
+	if c.release(); c.mark != "" {
+		subprocess.KillMarked(c.mark)
+	}
 	c.mu.Lock()
 	c.state = "exit status 0"
 	if err != nil {

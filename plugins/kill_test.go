@@ -21,15 +21,15 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// host is what the test binary does as "host MARK": it says that it begins and that it
+// host is what the test binary does as "host MARK HOW": it says that it begins and that it
 // has opened plugins, and plays experiments with two of them until it is killed.
-func host(mark string) {
+func host(mark, how string) {
 	fmt.Fprintln(os.Stderr, "begins")
 	opens := sync.OnceFunc(func() { fmt.Fprintln(os.Stderr, "has opened") })
 	for {
 		var all []strategies.Factory
 		for range 2 {
-			c := plugins.Config{Command: []string{os.Args[0], "misbehave", "nothing", mark}}
+			c := plugins.Config{Command: []string{os.Args[0], "misbehave", how, mark}}
 			opened, err := plugins.Open(context.Background(), c)
 			if err != nil {
 				panic(err)
@@ -71,7 +71,7 @@ func TestKilledHost(t *testing.T) {
 		moments = append(moments, time.Duration(rnd.Int64N(int64(300*time.Millisecond))))
 	}
 	for i, after := range moments {
-		cmd := exec.Command(os.Args[0], "host", mark)
+		cmd := exec.Command(os.Args[0], "host", mark, "nothing")
 		cmd.Env = append(os.Environ(), "TMPDIR="+folders)
 		stderr, err := cmd.StderrPipe()
 		if err != nil {

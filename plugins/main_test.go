@@ -15,7 +15,7 @@ import (
 
 // TestMain lets the test binary be the plugin as well: "plugin NAME..." serves
 // built-in strategies, "misbehave HOW MARK" does what no plugin should, "unary -"
-// takes a call for every decision, "tasks -" is a worker; "host MARK" plays with such plugins.
+// takes a call for every decision, "tasks -" is a worker; "host MARK HOW" plays with such plugins.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 {
 		switch os.Args[1] {
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 			plugins.Serve(named(os.Args[2:])...)
 			return
 		case "host":
-			host(os.Args[2])
+			host(os.Args[2], os.Args[3])
 			return
 		case "tasks":
 			plugins.ServeTasks(func(log *slog.Logger, _ chan<- struct{}) plugins.Tasks { return chores{log} })

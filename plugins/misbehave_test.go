@@ -30,6 +30,14 @@ func misbehave(args []string) {
 	case "tomorrow":
 		fmt.Println("1|99|unix|/nowhere|grpc|")
 		_, _ = io.Copy(io.Discard, os.NewFile(3, "parent"))
+	case "family": // it has a child in its group and one of its own session
+		for _, apart := range []bool{false, true} {
+			child := exec.Command("/bin/sh", "-c", "sleep 3600; :", args[len(args)-1])
+			setSession(child, apart)
+			if err := child.Start(); err != nil {
+				panic(err)
+			}
+		}
 	case "noisy start":
 		for range 20_000 {
 			fmt.Fprintln(os.Stderr, strings.Repeat("noise ", 100))

@@ -108,6 +108,7 @@ func (p *process) spawn(_ hclog.Logger, spec *exec.Cmd, folder string) (runner.R
 		env = append(env, "GOTRACEBACK=none")
 	}
 	if !p.own {
+		p.child.mark = "TMPDIR=" + folder
 		env = append(env, limitKey+"="+strconv.FormatInt(p.config.CallTime.Microseconds(), 10))
 	}
 	p.folder = folder

@@ -283,7 +283,8 @@ func CachedFormats(code string) []Format {
 // UnknownError is a name or path without a strategy.
 type UnknownError struct {
 	Target  string
-	Nearest string // the most similar target; may be empty
+	Nearest string  // the most similar target; may be empty
+	Refused []error // why plugins do not start, to one of which it may belong
 }
 
 // Error names the target and the most similar one.
@@ -296,6 +297,16 @@ func (e *UnknownError) Error() string {
 	if e.Nearest != "" {
 		msg += fmt.Sprintf("; did you mean %q?", e.Nearest)
 	}
+	if len(e.Refused) > 0 {
+		var why []string
+		for _, err := range e.Refused {
+			why = append(why, err.Error())
+		}
+		if e.Nearest == "" {
+			msg += "."
+		}
+		msg += " It may be of a plugin that does not start: " + some(why, 2)
+	}
 	return msg
 }
 
@@ -307,9 +318,7 @@ type AmbiguousError struct {
 
 // Error lists the strategies.
 func (e *AmbiguousError) Error() string {
-	last := len(e.Sources) - 1
-	return fmt.Sprintf("%d strategies are called %q: %s and %s; rename all but one, or name one by its path",
-		len(e.Sources), e.Name, strings.Join(e.Sources[:last], ", "), e.Sources[last])
+	return fmt.Sprintf("%d strategies are called %q: %s; rename all but one, or name one by its path", len(e.Sources), e.Name, some(e.Sources, 3))
 }
 
 // FormatError is a file with an unknown extension.

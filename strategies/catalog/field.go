@@ -38,7 +38,7 @@ func (c *Catalog) find(ctx context.Context, target string) (*Entry, error) {
 		for _, e := range c.entries {
 			names = append(names, e.Info.Name)
 		}
-		return nil, &UnknownError{Target: target, Nearest: script.Nearest(target, names)}
+		return nil, &UnknownError{Target: target, Nearest: script.Nearest(target, names), Refused: c.refused()}
 	case 1:
 		if err := c.load(ctx, same[0]); err != nil {
 			return nil, err

@@ -178,11 +178,8 @@ func syntaxFailure(err error) *failure {
 		return failAt(0, "", "%s", strategies.OneLine(err.Error(), maxMessage))
 	}
 	hint := ""
-	switch message := list[0].Message; {
-	case strings.Contains(message, "end of input"):
+	if strings.Contains(list[0].Message, "end of input") {
 		hint = "is a closing bracket missing?"
-	case message == "Illegal return statement":
-		hint = "leave out the return: it is outside of any function"
 	}
 	return failAt(list[0].Position.Line, hint, "%s", strategies.OneLine(list[0].Message, maxMessage))
 }

@@ -1,6 +1,7 @@
 package jsscript_test
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -170,4 +171,29 @@ func TestSourceMapsAreNotRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "not-there.map")
 	compile(t, body("return 'even'")+"\n//# sourceMappingURL=file://"+path+"\n")
 	compile(t, body("return 'even'")+"\n//# sourceMappingURL=/dev/zero\n")
+}
+
+// TestReturnsOutsideOfFunctions loads what node runs as the body of a function.
+func TestReturnsOutsideOfFunctions(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"module.exports = { choose() { return 'odd' } }; return;",
+		"#!/usr/bin/env node\nfunction choose() { return 'odd' }\nif (true) return;\nthrow new Error('not reached');",
+		"'use strict';\nif (false) { return }\nexports.choose = () => 'odd';",
+		"function choose() { return 'odd' }\nreturn choose",
+	} {
+		st, err := compile(t, text).New(t.Context(), setup(game.Key{}))
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		if c, err := st.Choose(t.Context(), &strategies.Turn{}); err != nil || c != strategies.Odd {
+			t.Errorf("%q: %v, %v", text, c, err)
+		}
+	}
+	var se *strategies.Error
+	_, err := jsscript.Compile("x", "x.js", []byte("function choose() { return 1 }\nreturn;\nlet y = ;"), jsscript.Config{})
+	if !errors.As(err, &se) || se.Line != 3 {
+		t.Errorf("error %v, want one of line 3", err)
+	}
 }

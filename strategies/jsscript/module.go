@@ -2,6 +2,7 @@ package jsscript
 
 import (
 	"errors"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,6 +11,8 @@ import (
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/parser"
+
+	"github.com/strategylab/strategylab/strategies/script"
 )
 
 // A script may be an ES module, a CommonJS module or what a bundler makes of one: its hooks
@@ -30,14 +33,18 @@ const maxExports = 64
 func parse(source string) (*ast.Program, string, *failure) {
 	var after strings.Builder // what follows the source: exports under other names
 	for range maxExports + 1 {
-		// Source maps are read from disk, wherever a comment says.
-		tree, err := parser.ParseFile(nil, chunk, source+after.String(), 0, parser.WithDisableSourceMaps)
+		tree, err := parseScript(source + after.String())
 		if err == nil {
 			return tree, source + after.String(), nil
 		}
 		at, line := refused(source, err)
 		rest := source[at:]
+		var failed *failure
 		switch {
+		case keyword(rest, "return") && !strings.Contains(source, moduleEnd):
+			if source, failed = inFunction(source); failed != nil {
+				return nil, "", failed
+			}
 		case keyword(rest, "export"):
 			rewritten, names, failed := rewriteExport(rest, line)
 			if failed != nil {
@@ -53,6 +60,42 @@ func parse(source string) (*ast.Program, string, *failure) {
 		}
 	}
 	return nil, "", failAt(0, "export start, choose and observe only", "the module has more than %d exports", maxExports)
+}
+
+// parseScript parses a script. Source maps would be read from disk, wherever a comment says.
+func parseScript(source string) (*ast.Program, error) {
+	return parser.ParseFile(nil, chunk, source, 0, parser.WithDisableSourceMaps)
+}
+
+// moduleEnd follows a module that is the body of a function.
+const moduleEnd = "\n}).call(this, exports, module);"
+
+// inFunction makes a source that returns outside of functions the body of one, as node does
+// with every CommonJS module. The hooks that are declared in it are exported first.
+func inFunction(source string) (string, *failure) {
+	interpreter := ""
+	if strings.HasPrefix(source, "#!") {
+		interpreter, source, _ = strings.Cut(source, "\n")
+		interpreter += "\n"
+	}
+	const begin = "(function (exports, module) { "
+	tree, err := parseScript(interpreter + begin + source + moduleEnd)
+	if err != nil {
+		return "", syntaxFailure(err)
+	}
+	hoisted := ""
+	script.EachNode(reflect.ValueOf(tree.Body), func(v reflect.Value) {
+		f, ok := v.Interface().(*ast.FunctionLiteral)
+		if !ok || f.Idx0() > tree.Body[0].Idx0()+1 { // not the outermost
+			return
+		}
+		for _, statement := range f.Body.List {
+			if d, ok := statement.(*ast.FunctionDeclaration); ok && slices.Contains(hooks[:], d.Function.Name.Name.String()) {
+				hoisted += "exports." + d.Function.Name.Name.String() + " = " + d.Function.Name.Name.String() + "; "
+			}
+		}
+	})
+	return interpreter + begin + hoisted + source + moduleEnd, nil
 }
 
 // refused returns the place of the first token that the parser refuses: the end of the

@@ -88,6 +88,7 @@ func Listen(ctx context.Context, addr string) (*Endpoint, error) {
 	}
 	e := &Endpoint{URL: "http://" + l.Addr().String() + "/mcp", listener: l}
 	e.server = &http.Server{Handler: e, ReadHeaderTimeout: 10 * time.Second}
+	jsonrpc.NewConnections(1024, 256).Attach(e.server)
 	return e, nil
 }
 
@@ -148,6 +149,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
+	jsonrpc.Answering(r.Context())
 	in := trace.ReadRequest(body)
 	in.Peer, in.At = r.RemoteAddr, time.Now()
 	e.mu.Lock()

@@ -70,6 +70,9 @@ type Config struct {
 	// NoTLS turns off encryption; the connection then uses a socket that nobody
 	// else can reach. The default is mTLS with fresh certificates.
 	NoTLS bool
+	// NoChildren says that the program starts no others, as this one does not: nothing
+	// then guards its descendants.
+	NoChildren bool
 	// CallTime is the time limit of one call of a strategy; default
 	// budget.DefaultTime. The host kills a process whose call takes more than
 	// twice as long.

@@ -107,8 +107,10 @@ func (p *process) spawn(_ hclog.Logger, spec *exec.Cmd, folder string) (runner.R
 	if p.own { // the stacks of our goroutines tell nobody anything
 		env = append(env, "GOTRACEBACK=none")
 	}
-	if !p.own {
+	if !p.own && !p.config.NoChildren {
 		p.child.mark = "TMPDIR=" + folder
+	}
+	if !p.own {
 		env = append(env, limitKey+"="+strconv.FormatInt(p.config.CallTime.Microseconds(), 10))
 	}
 	p.folder = folder

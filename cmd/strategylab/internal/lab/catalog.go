@@ -196,7 +196,7 @@ func (l Lab) ownPlugin(ctx context.Context, log *slog.Logger) ([]strategies.Fact
 		Command: []string{l.Exe, argPlugin}, Name: "strategylab", Strategies: infos, Log: log,
 		// It is this program, over a socket that nobody else can reach: certificates would
 		// only delay its start.
-		NoTLS: true,
+		NoTLS: true, NoChildren: true,
 	})
 }
 

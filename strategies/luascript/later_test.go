@@ -31,7 +31,18 @@ func TestSameAsLua54(t *testing.T) {
 		{`local a, b, c = 1, 2, 3 local function f() return a, b end a, b, c = b, f() return a, b, c`, "2 1 2"},
 		{`local a, b = 1, 2 if a < b then if b > a then a, b = b, a end end return a, b`, "2 1"},
 		{`local a, b = 1, 2 local f = function() a, b = b, a end f() return a, b`, "2 1"},
+		{`local function f(a, b) for i = 3, 4 do if true then a, b = (function() return 1 end)(), i end end return a, b end return f(0, 0)`, "1 4"},
+		// logical operators
+		{`local a, b, x = 7, 7 x = not a and b return x`, "false"},
+		{`local a, b, c = false, 7, 7 c = (not a or b) and c return c`, "7"},
+		{`local a, b, c, d = 7, 7, false, 8 c = (a or b) and c or d return c`, "8"},
+		{`local a, b, c, d = false, 7, 7, 8 c = (not a or not b) and c or d return c`, "7"},
+		{`local a, x = 7, {} x.y = not a and 1 local n = 0 n = (not a or n > 0) and 1 or 2 return x.y, n`, "false 2"},
+		{`local v, w = 1, 2 v, w = (nil and -3 or 1), -(w + (true and -(8) or v)) return v, w`, "1 6"},
+		{`local function f() return 1, 2 end return #{true and f()}, #{nil or ...}, #{false or (f())}`, "1 0 1"},
 		// conditions that never hold
+		{`local n = 0 for _, v in ipairs({1, 2}) do if (nil and v == 1) or (v == 9 and true) then local z = v n = n + z end n = n + 1 end return n`, "2"},
+		{`local n = 0 while not false and n < 3 do n = n + 1 end repeat local z = n n = n + 1 until n > 5 or nil return n`, "6"},
 		{`local function f() for _, v in ipairs({1, 2}) do if false then local z = v end end return 7 end return f()`, "7"},
 		{`local x for _, v in ipairs({1, 2, 3}) do if nil then local y = 1 elseif v == 2 then x = v else local z = 1 end end return x`, "2"},
 		// variables after an error that was caught

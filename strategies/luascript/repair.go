@@ -14,73 +14,120 @@ import (
 // repair rewrites what the compiler of gopher-lua translates wrongly, in silence:
 //
 //   - a, b = b, a with local variables writes a before it reads it for b;
-//   - if false then ... end inside of for ... in loses what follows it;
+//   - if false then ... end inside of for ... in loses what follows it, and so do other
+//     constants in conditions;
+//   - x = not a and b with a local variable does not write x, or writes it before it is read;
+//   - nil and a or b, and other operators with a constant before them, spoil other values;
 //   - a number that is too large becomes NaN.
 //
 // Everything else stays as it is, with the same number of instructions.
 func repair(block []ast.Stmt) {
 	script.EachNode(reflect.ValueOf(block), func(v reflect.Value) {
-		if n, ok := v.Interface().(*ast.NumberExpr); ok {
-			if f, _ := readNumber(n.Value); f >= 1<<63 {
-				n.Value = strconv.FormatFloat(f, 'g', -1, 64)
+		switch e := v.Interface().(type) {
+		case *ast.NumberExpr:
+			if f, _ := readNumber(e.Value); f >= 1<<63 {
+				e.Value = strconv.FormatFloat(f, 'g', -1, 64)
+			}
+		case *ast.LogicalOpExpr:
+			if v.Kind() == reflect.Interface {
+				v.Set(reflect.ValueOf(decided(e)))
 			}
 		}
 		block, _ := v.Interface().([]ast.Stmt)
 		for i, stmt := range block {
 			switch stmt := stmt.(type) {
 			case *ast.AssignStmt:
-				if overlaps(stmt) {
+				several := len(stmt.Lhs) > 1 && slices.ContainsFunc(stmt.Lhs, isVariable)
+				if several || slices.ContainsFunc(stmt.Rhs, nested) {
 					block[i] = inTurn(stmt)
 				}
 			case *ast.IfStmt:
-				switch stmt.Condition.(type) {
-				case *ast.FalseExpr, *ast.NilExpr:
-					block[i] = at(stmt, &ast.DoBlockStmt{Stmts: stmt.Else})
+				stmt.Condition = condition(stmt.Condition)
+			case *ast.WhileStmt:
+				if _, forever := stmt.Condition.(*ast.TrueExpr); !forever {
+					stmt.Condition = condition(stmt.Condition)
 				}
+			case *ast.RepeatStmt:
+				stmt.Condition = condition(stmt.Condition)
 			}
 		}
 	})
 }
 
-// overlaps reports whether an assignment to several targets reads, for another target, a
-// variable that it assigns to: by its name, or perhaps in a function that it calls later.
-func overlaps(stmt *ast.AssignStmt) bool {
-	if len(stmt.Lhs) == 1 {
+// condition returns a condition without constants: each becomes a comparison.
+func condition(e ast.Expr) ast.Expr {
+	constant := func(value string) ast.Expr {
+		one, other := at(e, &ast.NumberExpr{Value: "1"}), at(e, &ast.NumberExpr{Value: value})
+		return at(e, &ast.RelationalOpExpr{Operator: "==", Lhs: one, Rhs: other})
+	}
+	switch e := e.(type) {
+	case *ast.FalseExpr, *ast.NilExpr:
+		return constant("0")
+	case *ast.TrueExpr, *ast.NumberExpr, *ast.StringExpr:
+		return constant("1")
+	case *ast.LogicalOpExpr:
+		e.Lhs, e.Rhs = condition(e.Lhs), condition(e.Rhs)
+	case *ast.UnaryNotOpExpr:
+		e.Expr = condition(e.Expr)
+	}
+	return e
+}
+
+// decided returns the operand that a logical operator with a constant before it has as its
+// value, or else the operation.
+func decided(e *ast.LogicalOpExpr) ast.Expr {
+	holds := true
+	switch e.Lhs.(type) {
+	case *ast.FalseExpr, *ast.NilExpr:
+		holds = false
+	case *ast.TrueExpr, *ast.StringExpr:
+	default:
+		if !isNumber(e.Lhs) {
+			return e
+		}
+	}
+	if holds == (e.Operator == "or") {
+		return e.Lhs
+	}
+	switch value := e.Rhs.(type) { // an operator has one value
+	case *ast.FuncCallExpr:
+		value.AdjustRet = true
+	case *ast.Comma3Expr:
+		value.AdjustRet = true
+	}
+	return e.Rhs
+}
+
+// nested reports whether an expression is a logical operator with another one, or a not, as
+// an operand.
+func nested(e ast.Expr) bool {
+	op, ok := e.(*ast.LogicalOpExpr)
+	return ok && slices.ContainsFunc([]ast.Expr{op.Lhs, op.Rhs}, func(e ast.Expr) bool {
+		switch e.(type) {
+		case *ast.LogicalOpExpr, *ast.UnaryNotOpExpr:
+			return true
+		}
 		return false
-	}
-	const several = -1
-	readFor := make(map[string]int) // the target that a variable is read for, or several
-	lastCall := -1
-	read := func(e ast.Expr, i int) {
-		script.EachNode(reflect.ValueOf(&e).Elem(), func(v reflect.Value) {
-			switch e := v.Interface().(type) {
-			case *ast.IdentExpr:
-				if of, ok := readFor[e.Value]; ok && of != i {
-					readFor[e.Value] = several
-				} else {
-					readFor[e.Value] = i
-				}
-			case *ast.FuncCallExpr:
-				lastCall = max(lastCall, i)
-			}
-		})
-	}
-	for i, value := range stmt.Rhs {
-		read(value, i)
-	}
-	for i, target := range stmt.Lhs {
-		if _, ok := target.(*ast.IdentExpr); !ok {
-			read(target, i)
-		}
-	}
-	for i, target := range stmt.Lhs {
-		if variable, ok := target.(*ast.IdentExpr); ok {
-			if of, read := readFor[variable.Value]; read && of != i || lastCall > i {
-				return true
-			}
-		}
+	})
+}
+
+// isNumber reports whether the compiler makes a number of an expression.
+func isNumber(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.NumberExpr:
+		return true
+	case *ast.UnaryMinusOpExpr:
+		return isNumber(e.Expr)
+	case *ast.ArithmeticOpExpr:
+		return isNumber(e.Lhs) && isNumber(e.Rhs)
 	}
 	return false
+}
+
+// isVariable reports whether an expression is a variable.
+func isVariable(e ast.Expr) bool {
+	_, ok := e.(*ast.IdentExpr)
+	return ok
 }
 
 // inTurn returns an assignment that evaluates all values before it assigns the first.
@@ -93,7 +140,7 @@ func inTurn(stmt *ast.AssignStmt) ast.Stmt {
 		values.Names[i] = name
 		value := at(stmt, &ast.IdentExpr{Value: name})
 		assign := at(stmt, &ast.AssignStmt{Lhs: []ast.Expr{target}, Rhs: []ast.Expr{value}})
-		if _, ok := target.(*ast.IdentExpr); ok {
+		if isVariable(target) {
 			variables = append(variables, assign)
 		} else {
 			fields = append(fields, assign)

@@ -46,6 +46,7 @@ import (
 	"io"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -54,6 +55,7 @@ import (
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/file"
 	"github.com/dop251/goja/parser"
+	"github.com/dop251/goja/token"
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
@@ -194,13 +196,26 @@ func compilerFailure(err error) *failure {
 
 // differences returns where a script silently means something else here than in node.
 func differences(tree *ast.Program) (found []script.Slip) {
+	slip := func(at file.Idx, what, hint string) {
+		found = append(found, script.Slip{Line: tree.File.Position(int(at) - tree.File.Base()).Line, Doubtful: true, What: what, Hint: hint})
+	}
 	script.EachNode(reflect.ValueOf(tree.Body), func(v reflect.Value) {
-		if e, ok := v.Interface().(*ast.RegExpLiteral); ok && unicodeClass().MatchString(e.Pattern) {
-			found = append(found, script.Slip{Line: tree.File.Position(int(e.Idx) - tree.File.Base()).Line, Doubtful: true,
-				What: "\\p in a regular expression never matches here", Hint: "write the letters out, such as [A-Za-z]"})
+		switch e := v.Interface().(type) {
+		case *ast.RegExpLiteral:
+			if unicodeClass().MatchString(e.Pattern) {
+				slip(e.Idx, "\\p in a regular expression never matches here", "write the letters out, such as [A-Za-z]")
+			}
+		case *ast.BinaryExpression:
+			if right, ok := e.Right.(*ast.BinaryExpression); ok && compares(e.Operator) && compares(right.Operator) {
+				slip(e.Idx0(), "a comparison is compared, here from the right and in node from the left", "write a < b && b < c")
+			}
 		}
 	})
 	return found
+}
+
+func compares(operator token.Token) bool {
+	return slices.Contains([]token.Token{token.LESS, token.LESS_OR_EQUAL, token.GREATER, token.GREATER_OR_EQUAL}, operator)
 }
 
 // unicodeClass matches the classes of characters in a regular expression that this

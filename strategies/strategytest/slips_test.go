@@ -43,6 +43,8 @@ func TestSlips(t *testing.T) {
 		{"library of Lua 5.4", "a.lua", "function choose(turn)\n local f = math.maxinteger return 1 end", "a.lua:2: there is no math.maxinteger (use math.huge)"},
 		{"number of Lua 5.4", "a.lua", "function choose(turn)\n local n = 0x7fffffffffffffff return 1 end", "warning slip: a.lua:2: the number 0x7fffffffffffffff is read as "},
 		{"argument of Lua 5.4", "a.lua", "function choose(turn)\n local s = ('x'):rep(2.5) return 1 end", "warning slip: a.lua:2: string.rep cuts off the fraction of argument 2: Lua 5.3 refuses it"},
+		{"comparisons in a row", "a.js", "function choose(turn) {\n return 0 < turn.round < 5 ? 1 : 0 }", "warning slip: a.js:2: a comparison is compared, here from the right and in node from the left (write a < b && b < c)"},
+		{"comparisons", "a.js", "function choose(turn) {\n return 0 < turn.round && turn.round < 5 ? 1 : 0 }", ""},
 		{"classes of letters", "a.js", "function choose(turn) {\n return /^\\p{L}/u.test('x') ? 1 : 0 }", "warning slip: a.js:2: \\p in a regular expression never matches here"},
 		{"library", "a.lua", "function choose(turn)\n local f = math.flor return 1 end", "a.lua:2: there is no math.flor (did you mean math.floor?)"},
 

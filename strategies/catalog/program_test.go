@@ -71,12 +71,12 @@ func TestPrograms(t *testing.T) {
 		opened          string
 	}{
 		{"one:known,a+b:known,silent,fails:broken", "random,alternate", "random alternate", ""},
-		{"one:known,a+b:known,silent,fails:broken", "makrov-2", `no strategy "makrov-2"; did you mean "markov-2"?`, ""},
+		{"one:known,a+b:known,silent,fails:broken", "makrov-2", `no strategy "makrov-2"; did you mean "markov-2"? It may be of a plugin that does not start: bin/fails: load: did not start`, ""},
 		{"one:known,a+b:known,silent", "b,random", "b random", "a+b"},
 		{"one:known,a+b:known", "plugins,random", "one a b random", "a+b one"},
 		{"one,two", "two,random", "two random", "two"},
 		{"x+y,z", "y,random", "y random", "x+y z"},
-		{"x+y,fails", "unheard-of", `no strategy "unheard-of"`, "fails x+y"},
+		{"x+y,fails", "unheard-of", `no strategy "unheard-of". It may be of a plugin that does not start: bin/fails: load: boom`, "fails x+y"},
 		{"one:known,broken:broken", "all", "alternate markov-2 random one; \"broken\" is left out: bin/broken: load: did not start", "one"},
 		{"fails:broken", "fails,random", "bin/fails: load: boom", "fails"},
 		{"one", "plugns", `no strategy "plugns"; did you mean "plugins"?`, ""},

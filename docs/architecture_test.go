@@ -28,7 +28,7 @@ var may = map[string][]string{
 	// floor 1: the contracts
 	"strategies":          {"host/game"},
 	"strategies/seat":     {"host/game", "strategies"},
-	"strategies/budget":   {},
+	"strategies/budget":   {"strategies"},
 	"host/wire/schema":    {"host/protocol", "host/rawjson"},
 	"host/wire/eventlog":  {"host/disk", "host/jsonrpc"},
 	"host/wire/discovery": {"host/protocol", "host/rawjson"},

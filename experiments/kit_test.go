@@ -29,6 +29,9 @@ type stub struct {
 	block int
 	// fault says what costs a player its seat in the first match of a league.
 	fault func(league, field int) game.Fault
+	// share is what a league costs a player that is not quarantined, and whether that is
+	// counted.
+	share func(league, field int) (int64, bool)
 	// before is called before each league is made up.
 	before  func(ctx context.Context, league int) error
 	open    func() error
@@ -96,8 +99,16 @@ func (w *stubWorker) Play(ctx context.Context, first int, out []results.League, 
 // makeUp fills in one league, over the memory of the last.
 func (s *stub) makeUp(index int, l *results.League, quarantined []bool) {
 	rng := rand.New(rand.NewPCG(s.plan.Seed, uint64(index)))
-	l.Index, l.Matches, l.Notes = index, l.Matches[:0], l.Notes[:0]
+	l.Index, l.Matches, l.Notes, l.Costs = index, l.Matches[:0], l.Notes[:0], l.Costs[:0]
 	l.Seats = append(l.Seats[:0], game.Seats(s.plan.Seed, index, len(s.plan.Field))...)
+	for _, field := range l.Seats {
+		if s.share == nil || quarantined[field] {
+			continue
+		}
+		if share, exact := s.share(index, field); share > results.FullShare {
+			l.Costs = append(l.Costs, results.Cost{Field: field, Share: share, Exact: exact})
+		}
+	}
 	out := make(map[int]bool)
 	side := func(seat int) game.Side {
 		field := l.Seats[seat]
@@ -145,6 +156,7 @@ func (c *collector) Append(l *results.League) error {
 	c.leagues = append(c.leagues, results.League{
 		Index: l.Index, Seats: append([]int(nil), l.Seats...),
 		Matches: append([]results.Match(nil), l.Matches...), Notes: append([]results.Note(nil), l.Notes...),
+		Costs: append([]results.Cost(nil), l.Costs...),
 	})
 	return nil
 }

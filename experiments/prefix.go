@@ -18,6 +18,7 @@ type Prefix struct {
 	players      int
 	first        int  // index of the first league: not 0 in a shard
 	late         bool // a run of results.PlanSchema1
+	bounded      bool // what a player costs is bounded
 	hasher       *results.Hasher
 	matches      int
 	reproducible bool
@@ -27,6 +28,7 @@ type Prefix struct {
 	stalled         []tally  // by field index: those of them that cost a second or a process
 	lost            []int    // by field index: leagues without a match of its own choice since the last checkpoint
 	lostMatches     []int    // by field index: technical losses in the league that is being added
+	costs           []cost   // by field index: of the leagues since the last checkpoint
 	quarantined     []bool   // by field index; replaced, never modified
 	why             []string // by field index: what a player was quarantined for
 	quarantineOrder []int    // field indices in order of quarantine
@@ -59,8 +61,8 @@ func NewPrefix(plan results.Plan) (*Prefix, error) {
 	}
 	first, _ := plan.Span()
 	p := &Prefix{
-		schedule: sched.Matches(), players: n, first: first, late: plan.Schema == results.PlanSchema1, hasher: results.NewHasherAt(first), reproducible: true,
-		plugin: plugin, overran: make([]tally, n), stalled: make([]tally, n), lost: make([]int, n), lostMatches: make([]int, n),
+		schedule: sched.Matches(), players: n, first: first, late: plan.Schema == results.PlanSchema1, bounded: plan.Bounded(), hasher: results.NewHasherAt(first), reproducible: true,
+		plugin: plugin, overran: make([]tally, n), stalled: make([]tally, n), lost: make([]int, n), lostMatches: make([]int, n), costs: make([]cost, n),
 		quarantined: make([]bool, n), why: make([]string, n), noted: make([]uint64, n),
 	}
 	if plan.Shard != nil {
@@ -111,6 +113,11 @@ func (p *Prefix) check(l *results.League) error {
 			return fmt.Errorf("league %d has a note on player %d of %d", l.Index, n.Field, p.players)
 		}
 	}
+	for _, x := range l.Costs {
+		if !p.bounded || x.Field < 0 || x.Field >= p.players {
+			return fmt.Errorf("league %d has an unexpected cost of player %d", l.Index, x.Field)
+		}
+	}
 	return nil
 }
 
@@ -137,6 +144,9 @@ func (p *Prefix) Add(l *results.League) error {
 		if n*p.players == 2*len(l.Matches) {
 			p.lost[field]++
 		}
+	}
+	for _, x := range l.Costs {
+		p.costs[x.Field].add(x)
 	}
 	for _, n := range l.Notes {
 		p.noted[n.Field] |= 1 << n.Fault
@@ -209,6 +219,9 @@ func (p *Prefix) decide(leagues int) {
 			why = fmt.Sprintf("exceeded its time or crashed in at least %d", leastStalled)
 		case !p.late && leagues >= leastLost && p.lost[field] == leagues:
 			why = "failed in every match"
+		case p.costs[field].average(leagues) > results.FullShare:
+			why = p.costs[field].why(leagues)
+			p.reproducible = p.reproducible && p.costs[field].counted(leagues)
 		}
 		if why != "" {
 			quarantined[field], p.why[field] = true, fmt.Sprintf("%s of %d leagues in a row", why, leagues)
@@ -219,11 +232,13 @@ func (p *Prefix) decide(leagues int) {
 	clear(p.overran)
 	clear(p.stalled)
 	clear(p.lost)
+	clear(p.costs)
 }
 
 // annotate keeps in the next league only the first note of each player and fault
 // in the whole run, in canonical order, and adds notes on new quarantines.
 func (p *Prefix) annotate(l *results.League) {
+	slices.SortFunc(l.Costs, func(a, b results.Cost) int { return cmp.Compare(a.Field, b.Field) })
 	for _, field := range p.quarantineOrder {
 		if p.noted[field]&(1<<game.FaultQuarantined) != 0 {
 			continue

@@ -258,7 +258,7 @@ func TestQuarantineSurvivesResumption(t *testing.T) {
 		}
 		return game.NoFault
 	}
-	for schema, from := range map[string][]int{results.PlanSchema: {8, 32, 64}, results.PlanSchema1: {64, 64, 128}} {
+	for schema, from := range map[string][]int{results.PlanSchema: {8, 32, 64}, results.PlanSchema2: {8, 32, 64}, results.PlanSchema1: {64, 64, 128}} {
 		plan := planOf(3, 1, 200)
 		plan.Schema = schema
 		want, outcome := run(t, &stub{plan: plan, fault: fault}, experiments.Config{})

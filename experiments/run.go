@@ -16,7 +16,9 @@
 // leagues since the last such decision. The crash of a plugin does not count: it
 // affects all leagues in progress, and the number of its restarts is limited. A
 // quarantined player loses every match with game.FaultQuarantined and is not
-// called again. The rule depends on records only, so a resumed run makes the same
+// called again. Since results.PlanSchema it also quarantines those that cost more than a
+// league may cost, on the average of the leagues since the last decision
+// (results.Cost). The rule depends on records only, so a resumed run makes the same
 // decisions. A run of results.PlanSchema1 decides after every 64 leagues only.
 //
 // A driver may quarantine a player, too, that it cannot play with: by a note of

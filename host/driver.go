@@ -120,6 +120,7 @@ func (w *worker) league(ctx context.Context, index int, rec *results.League, qua
 			Config:      agent.Config{Name: game.PlayerID(seat), Mode: d.mode},
 			Factory:     d.factories[field],
 			Quarantined: quarantined[field],
+			Bounded:     d.plan.Bounded(),
 			Watch:       -1,
 			League:      d.known,
 			Key:         game.StrategyKey(d.plan.Seed, index, field),
@@ -156,6 +157,7 @@ func (d *Driver) record(rec *results.League, index int, seats []int, played *Pla
 		return fmt.Errorf("host: league %d has %d results, want %d", index, len(played.Matches), len(schedule))
 	}
 	rec.Index, rec.Seats, rec.Notes = index, append(rec.Seats[:0], seats...), rec.Notes[:0]
+	rec.Costs = rec.Costs[:0]
 	rec.Matches = rec.Matches[:0]
 	faults := make([]map[string]seat.Answer, len(played.Players))
 	for i, p := range played.Players {
@@ -185,6 +187,9 @@ func (d *Driver) record(rec *results.League, index int, seats []int, played *Pla
 	}
 	for seat, p := range played.Players {
 		rec.Notes = d.notes(rec.Notes, seats[seat], p.Failures())
+		if spent := p.Spent(); spent.Over() {
+			rec.Costs = append(rec.Costs, results.Cost{Field: seats[seat], Share: min(spent.Share, results.MaxShare), Exact: spent.Exact})
+		}
 	}
 	return nil
 }

@@ -251,7 +251,7 @@ func (f *factory) New(ctx context.Context, setup strategies.Setup) (strategies.S
 	if err != nil {
 		return nil, f.wrap(strategies.OpStart, err)
 	}
-	s := &seat{factory: f, batch: b}
+	s := &seat{factory: f, batch: b, bounded: setup.Bounded && f.info.Kind.Script()}
 	s.step.Open = append(s.step.Open, strategies.OpenSeat{Setup: setup})
 	if _, err := s.exchange(ctx, strategies.OpStart); err != nil {
 		_ = b.Close()
@@ -279,6 +279,8 @@ type seat struct {
 	factory *factory
 	batch   strategies.Batch
 	step    strategies.Step
+	bounded bool // the other process knows at the end what it has cost
+	spent   strategies.Spent
 }
 
 // exchange carries out the step, empties it, and returns the answer to a turn.
@@ -287,8 +289,12 @@ func (s *seat) exchange(ctx context.Context, op strategies.Op) (answer strategie
 	if err := s.batch.Step(ctx, &s.step); err != nil {
 		return 0, s.factory.wrap(op, err)
 	}
-	if len(s.step.Failed) > 0 {
-		return 0, s.step.Failed[0].Err
+	for _, x := range s.step.Spent {
+		s.spent = x.Spent
+	}
+	if failed := s.step.Failed; len(failed) > 0 {
+		s.bounded = s.bounded && !strategies.EndsSeat(failed[0].Op, strategies.FaultOf(failed[0].Err))
+		return 0, failed[0].Err
 	}
 	if len(s.step.Choices) > 0 {
 		answer = s.step.Choices[0]
@@ -307,4 +313,15 @@ func (s *seat) Observe(ctx context.Context, o *strategies.Outcome) error {
 	return err
 }
 
-func (s *seat) Close() error { return s.batch.Close() }
+// Spent implements strategies.Spender.
+func (s *seat) Spent() strategies.Spent { return s.spent }
+
+func (s *seat) Close() error {
+	if s.bounded {
+		ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+		defer cancel()
+		s.step.Close = append(s.step.Close, 0)
+		_, _ = s.exchange(ctx, strategies.OpObserve) // a process that has ended costs nothing more
+	}
+	return s.batch.Close()
+}

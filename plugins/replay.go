@@ -80,7 +80,7 @@ func (r *replayed) recover(ctx context.Context, s *strategies.Step, sent bool) e
 	trial := &r.factory.supervisor.trial
 	trial.Lock()
 	defer trial.Unlock()
-	s.Choices, s.Failed = make([]strategies.Choice, len(s.Choose)), s.Failed[:0]
+	s.Choices, s.Failed, s.Spent = make([]strategies.Choice, len(s.Choose)), s.Failed[:0], s.Spent[:0]
 	culprit, convicted := onlySeat(s)
 	convicted = convicted && sent && r.group.process.stuckAlone()
 	var sound []strategies.SeatID
@@ -111,6 +111,7 @@ func (r *replayed) recover(ctx context.Context, s *strategies.Step, sent bool) e
 			sub, _ := part(s, sound)
 			sub.Close = slices.DeleteFunc(slices.Clone(s.Close), func(id strategies.SeatID) bool { return !slices.Contains(sound, id) })
 			err = r.group.Step(ctx, &sub) // the answers are known already
+			s.Spent = append(s.Spent, sub.Spent...)
 		}
 	}
 	if ctx.Err() != nil {
@@ -156,6 +157,7 @@ func (r *replayed) try(ctx context.Context, id strategies.SeatID, s *strategies.
 	if err == nil {
 		sub, places := part(s, alone)
 		if err = g.Step(ctx, &sub); err == nil {
+			s.Spent = append(s.Spent, sub.Spent...)
 			for i, place := range places {
 				s.Choices[place] = sub.Choices[i]
 			}

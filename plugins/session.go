@@ -293,6 +293,14 @@ type countedSeat struct {
 	group *seats
 }
 
+// Spent implements strategies.Spender.
+func (c *countedSeat) Spent() strategies.Spent {
+	if spender, ok := c.Strategy.(strategies.Spender); ok {
+		return spender.Spent()
+	}
+	return strategies.Spent{}
+}
+
 func (c *countedSeat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choice, error) {
 	choice, err := c.Strategy.Choose(ctx, t)
 	return choice, c.group.called(err)

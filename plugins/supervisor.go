@@ -190,6 +190,8 @@ type Usage struct {
 	// CPU is the processor time of all processes. A running process reports its
 	// own with every answer.
 	CPU time.Duration
+	// Busy is the processor time of the calls of a script that shares its process.
+	Busy time.Duration
 	// Peak is the largest resident memory seen in any process, in bytes; 0 if
 	// unknown. The last memory of a process that dies by itself is not seen.
 	Peak uint64

@@ -33,7 +33,7 @@ type Batch interface {
 type SeatID uint32
 
 // Step is one exchange with a Batch. The host owns it and reuses it; the batch
-// fills Choices and Failed.
+// fills Choices, Failed and Spent.
 type Step struct {
 	Open    []OpenSeat
 	Observe []SeatOutcome
@@ -42,6 +42,7 @@ type Step struct {
 
 	Choices []Choice // Choices[i] answers Choose[i]; as long as Choose
 	Failed  []SeatError
+	Spent   []SeatSpent // of seats that have ended and cost more than their share
 }
 
 // OpenSeat asks for a new seat.
@@ -72,8 +73,15 @@ type SeatError struct {
 	Err   error
 }
 
+// SeatSpent is what a seat has cost.
+type SeatSpent struct {
+	Seat SeatID
+	Spent
+}
+
 // Reset empties the step and keeps its memory.
 func (s *Step) Reset() {
 	s.Open, s.Observe, s.Choose, s.Close = s.Open[:0], s.Observe[:0], s.Choose[:0], s.Close[:0]
 	s.Choices, s.Failed = s.Choices[:0], s.Failed[:0]
+	s.Spent = s.Spent[:0]
 }

@@ -28,6 +28,7 @@ package strategies
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/strategylab/strategylab/host/game"
 )
@@ -43,6 +44,14 @@ type Factory interface {
 	// Close releases what the factory holds, such as a process. Close every
 	// seat before, and make none afterwards.
 	Close() error
+}
+
+// Busy is an optional extension of Factory for runtimes that measure how long the calls
+// of their seats take.
+type Busy interface {
+	// Busy returns the processor time of all calls so far, about. It is safe for
+	// concurrent use.
+	Busy() time.Duration
 }
 
 // Strategy is one seat of one league. It belongs to one goroutine at a time.
@@ -97,9 +106,32 @@ type Setup struct {
 	// another process; Rand is the stream itself and never nil.
 	Key  game.Key
 	Rand *game.Rand
+	// Bounded says that all calls of the league together are bounded; see package budget.
+	Bounded bool
 	// Log receives what a script prints; nil discards it.
 	Log *slog.Logger
 }
+
+// Spender is an optional extension of Strategy for runtimes that know what their calls
+// cost.
+type Spender interface {
+	// Spent returns what the calls have cost of what a league may cost. It is for after
+	// Close.
+	Spent() Spent
+}
+
+// Spent is what the calls of a seat have cost: the share of what they may cost in a
+// league, in FullShare parts; 0 if that is not bounded.
+type Spent struct {
+	Share int64
+	Exact bool // it is counted; else it is measured, which nobody can reproduce
+}
+
+// FullShare is the share that a league may cost.
+const FullShare = 1000
+
+// Over reports whether that is more than a league may cost.
+func (s Spent) Over() bool { return s.Share > FullShare }
 
 // Turn is what a seat knows when it is asked for a choice. Standing counts the
 // outcomes that the seat has observed.

@@ -34,7 +34,7 @@ func (s *source) Notes() []string {
 	if !s.Run.Facts.Reproducible {
 		notes = append(notes, words.NotReproducible)
 	}
-	return slices.Concat(notes, s.Run.WarningLines(), s.Run.Facts.QuarantineLines())
+	return slices.Concat(notes, s.Run.WarningLines(), s.Run.Facts.QuarantineLines(), s.Run.Facts.SpenderLines())
 }
 
 type paragraph struct{ Head, Text string }

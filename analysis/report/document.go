@@ -16,8 +16,8 @@ const Schema = "strategylab/experiment/v1"
 // Document is an experiment's outcome for other programs: what "experiment --format
 // json" prints and what summary.json holds. It has no NaN and no infinities; a number
 // that does not exist is null. If Reproducible is true, a rerun of the plan gives the
-// same document, except Seconds, MatchesPerSecond, Processes and
-// Cluster.
+// same document, except Seconds, MatchesPerSecond, Processes,
+// Spenders and Cluster.
 type Document struct {
 	Schema string `json:"schema"`
 	Plan   Plan   `json:"plan"`
@@ -58,6 +58,7 @@ type Document struct {
 	Assertions []assert.Outcome `json:"assertions,omitempty"` // in the order of the command line
 
 	Processes []Process `json:"processes,omitempty"` // of plugins and isolated scripts, by their first player
+	Spenders  []Spender `json:"spenders,omitempty"`  // scripts and plugins whose calls took processor time, the most first
 	Cluster   []Share   `json:"cluster,omitempty"`   // workers of a cluster, the most leagues first
 }
 
@@ -213,6 +214,7 @@ func (r Run) Document() Document {
 	d.Confirms, d.Assertions = r.confirms(), r.Assertions
 	d.Warnings, d.OtherFields = r.Warnings(), r.otherFields()
 	d.Processes = r.Facts.Processes
+	d.Spenders = r.Facts.Spenders
 	d.Cluster = r.Facts.Cluster
 	return d
 }

@@ -5,6 +5,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/assert"
@@ -34,7 +35,43 @@ type Facts struct {
 	Digest           string          `json:"digest"`             // of the results, in hexadecimal
 	Reproducible     bool            `json:"reproducible"`       // whether the same plan gives the same digest elsewhere
 	Processes        []Process       `json:"-"`
+	Spenders         []Spender       `json:"-"`
 	Cluster          []Share         `json:"-"`
+}
+
+// Spender is a script or a plugin whose calls took processor time.
+type Spender struct {
+	Name       string  `json:"name"`
+	Kind       string  `json:"kind"`        // "plugin", "lua", "js" or "wasm"
+	CPUSeconds float64 `json:"cpu_seconds"` // about: it is sampled
+	Share      float64 `json:"share"`       // of the time of all scripts and plugins
+}
+
+// Whom SpenderLines name: the time of all must matter, and a few have most of it.
+const (
+	leastSeconds = 5.0
+	mostSpenders = 3
+	leastShare   = 0.5 // of the first
+	worthNaming  = 0.1 // share of the others
+)
+
+// SpenderLines name the strategies that took most of the time, if that was long.
+func (f Facts) SpenderLines() []string {
+	if len(f.Spenders) == 0 {
+		return nil
+	}
+	first := f.Spenders[0]
+	all := first.CPUSeconds / first.Share
+	if all < leastSeconds || first.Share < leastShare {
+		return nil
+	}
+	var named []string
+	for i, s := range f.Spenders {
+		if i < mostSpenders && (i == 0 || s.Share >= worthNaming) {
+			named = append(named, fmt.Sprintf("%s %s", words.Printable(s.Name), words.Plain.Percent(s.Share)))
+		}
+	}
+	return []string{fmt.Sprintf("Of %s s of processor time that scripts and plugins took: %s.", words.Plain.Number(all, 1), strings.Join(named, ", "))}
 }
 
 // Share is what one worker of a cluster has played of a run. It depends on who was there.

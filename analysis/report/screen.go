@@ -73,7 +73,7 @@ func WriteTable(w io.Writer, r Run, screen Screen) error {
 	}
 	s.lines(r.WarningLines()...)
 	s.faults(r)
-	s.lines(slices.Concat(r.Facts.QuarantineLines(), AssertionLines(r.Assertions))...)
+	s.lines(slices.Concat(r.Facts.QuarantineLines(), r.Facts.SpenderLines(), AssertionLines(r.Assertions))...)
 	if !r.Facts.Reproducible {
 		s.lines(words.NotReproducible)
 	}

@@ -116,6 +116,7 @@ func (r Run) factLines() []string {
 	for _, p := range r.Facts.Processes {
 		lines = append(lines, p.String())
 	}
+	lines = append(lines, r.Facts.SpenderLines()...)
 	played := words.Plain.Plural(r.Estimates.Matches, "match")
 	if r.Facts.Seconds > 0 {
 		played += fmt.Sprintf(" in %s s", words.Plain.Number(r.Facts.Seconds, 1))

@@ -26,7 +26,7 @@ var files = map[string]struct {
 	versions []string
 	of       reflect.Type
 }{
-	"plan.schema.json":    {"plan.json of a run: what is played", []string{results.PlanSchema, results.PlanSchema1}, reflect.TypeFor[results.Plan]()},
+	"plan.schema.json":    {"plan.json of a run: what is played", []string{results.PlanSchema, results.PlanSchema2, results.PlanSchema1}, reflect.TypeFor[results.Plan]()},
 	"summary.schema.json": {"summary.json of a run, and what experiment --format json prints", []string{report.Schema}, reflect.TypeFor[report.Document]()},
 	"mirrors.schema.json": {"mirrors.json of a run: its strategies against copies of themselves", nil, reflect.TypeFor[[]population.Mirror]()},
 }

@@ -123,6 +123,10 @@ func (ln *block) receive(ctx context.Context, g *group) error {
 			return err
 		}
 	}
+	for _, x := range g.step.Spent {
+		l, s := ln.find(g, x.Seat)
+		l.spent(s.field, x.Spent)
+	}
 	for i, q := range g.asked {
 		l, s := ln.find(g, q.seat)
 		s.asked = false
@@ -291,6 +295,11 @@ func (g *group) check() error {
 			return fmt.Errorf("batch reported a failure of unknown operation %q", f.Op)
 		case f.Index < 0 || f.Index >= len(g.asked) || g.asked[f.Index].seat != f.Seat:
 			return fmt.Errorf("batch reported a failed choice of seat %d that was not requested", f.Seat)
+		}
+	}
+	for _, x := range g.step.Spent {
+		if int(x.Seat-g.base) >= g.size {
+			return fmt.Errorf("batch reported the cost of unknown seat %d", x.Seat)
 		}
 	}
 	return nil

@@ -41,7 +41,7 @@ func (l *league) begin(a *Arena, index int, rec *results.League, quarantined []b
 	}
 	rec.Index = index
 	rec.Seats = append(rec.Seats[:0], game.Seats(a.plan.Seed, index, n)...)
-	rec.Notes = rec.Notes[:0]
+	rec.Notes, rec.Costs = rec.Notes[:0], rec.Costs[:0]
 	if cap(rec.Matches) < len(a.parts)/2 {
 		rec.Matches = make([]results.Match, len(a.parts)/2)
 	}

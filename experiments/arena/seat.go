@@ -52,7 +52,7 @@ func (l *league) open(ctx context.Context, groups []*group, at int) error {
 		key := game.StrategyKey(a.plan.Seed, l.index, s.field)
 		setup := strategies.Setup{
 			ID: a.ids[i], Name: a.ids[i], Field: a.ids, Rounds: a.rounds, Legs: a.plan.Legs,
-			Key: key, Rand: game.NewRand(key),
+			Key: key, Rand: game.NewRand(key), Bounded: a.plan.Bounded(),
 		}
 		setup.Rand.Rekey(game.StartPosition)
 		if a.opts.Log != nil {
@@ -115,11 +115,21 @@ func (l *league) close() {
 		s := &l.seats[i]
 		if s.strategy != nil {
 			stop(s.strategy)
+			if spender, ok := s.strategy.(strategies.Spender); ok {
+				l.spent(s.field, spender.Spent())
+			}
 			s.strategy, s.deferrer = nil, nil
 		}
 		if s.group != nil && s.out == game.NoFault {
 			s.group.end(s)
 		}
+	}
+}
+
+// spent records what a player has cost, if that is more than a league may cost.
+func (l *league) spent(field int, s strategies.Spent) {
+	if s.Over() {
+		l.rec.Costs = append(l.rec.Costs, results.Cost{Field: field, Share: min(s.Share, results.MaxShare), Exact: s.Exact})
 	}
 }
 

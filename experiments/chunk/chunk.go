@@ -82,10 +82,7 @@ func (d *Decoder) Decode(records []byte, first int, out []results.League) error 
 		if err != nil {
 			return err
 		}
-		out[i].Index = l.Index
-		out[i].Seats = append(out[i].Seats[:0], l.Seats...)
-		out[i].Matches = append(out[i].Matches[:0], l.Matches...)
-		out[i].Notes = append(out[i].Notes[:0], l.Notes...)
+		out[i].CopyFrom(l)
 	}
 	if n := d.buf.Len(); n > 0 {
 		return fmt.Errorf("%d bytes after the records of %d leagues from league %d on", n, len(out), first)

@@ -107,8 +107,8 @@ func strategyOf(f strategies.Factory) (strategy, bool) {
 // Block implements experiments.Driver: the leagues of one request.
 func (d *Driver) Block() int { return d.block }
 
-// Usage returns what the processes of plugins and isolated scripts have used, by field
-// index. They count when their worker is closed.
+// Usage returns what the processes of plugins and isolated scripts have used, and the
+// calls of scripts that share a process, by field index. They count when their worker is closed.
 func (d *Driver) Usage() []plugins.Usage {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -127,6 +127,7 @@ func sum(a, b plugins.Usage) plugins.Usage {
 		a.Process, a.Memory = b.Process, b.Memory
 	}
 	a.CPU += b.CPU
+	a.Busy += b.Busy
 	a.Peak = max(a.Peak, b.Peak)
 	a.Starts += b.Starts
 	a.Failed += b.Failed

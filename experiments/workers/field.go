@@ -123,6 +123,9 @@ func (f *field) usage() []plugins.Usage {
 		if m, ok := s.(plugins.Metered); ok {
 			all[i] = m.Usage()
 		}
+		if b, ok := s.(strategies.Busy); ok {
+			all[i].Busy = b.Busy()
+		}
 	}
 	return all
 }

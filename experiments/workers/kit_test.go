@@ -88,7 +88,7 @@ func loadToy(_ context.Context, name, path string, source []byte, limits budget.
 
 // New implements strategies.Factory. A league is bad if its setup key says so.
 func (t *toy) New(_ context.Context, s strategies.Setup) (strategies.Strategy, error) {
-	return &toySeat{toy: t, setup: s, guard: t.Guard(func() {}), bad: s.Rand.Uint64()%8 == 0}, nil
+	return &toySeat{toy: t, setup: s, guard: t.Guard(func() {}, 0), bad: s.Rand.Uint64()%8 == 0}, nil
 }
 
 type toySeat struct {

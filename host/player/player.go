@@ -71,6 +71,8 @@ type Config struct {
 	// Barred keeps the strategy from being called: every match is lost as
 	// quarantined.
 	Quarantined bool
+	// Bounded is that of the strategy's Setup.
+	Bounded bool
 	// Versions, if not nil, supplies the versions of a strategy that is edited while it
 	// plays; Factory makes the seats of the first one. It may be nil if the strategy does
 	// not load: then the version plays that chose last, says the journal.
@@ -306,6 +308,19 @@ func (p *Player) Faults() map[string]seat.Answer {
 		}
 	}
 	return faults
+}
+
+// Spent returns what the strategy has cost in the last league, after Run; see
+// strategies.Spender.
+func (p *Player) Spent() strategies.Spent {
+	s := p.current()
+	s.open.Do(func() {})
+	if s.seat == nil {
+		return strategies.Spent{}
+	}
+	s.seat.mu.Lock()
+	defer s.seat.mu.Unlock()
+	return s.seat.spent
 }
 
 // Failures returns what the strategy did wrong in the current league, in

@@ -26,6 +26,7 @@ type leagueSeat struct {
 	steps    []step // the calls so far, for a version that takes over
 	closed   bool
 	failures []Failure
+	spent    strategies.Spent // when it was closed
 }
 
 // Failure is a call of the strategy that failed.
@@ -41,7 +42,7 @@ var errLeft = errors.New("player: the agent has left the league")
 func (p *Player) newSeat(s *leagueState, league *League) *leagueSeat {
 	setup := strategies.Setup{
 		ID: p.ID(), Name: p.cfg.Name, Field: league.Field, Rounds: league.Rounds, Legs: league.Legs,
-		Key: p.cfg.Key, Rand: game.NewRand(p.cfg.Key), Log: p.cfg.Print,
+		Key: p.cfg.Key, Rand: game.NewRand(p.cfg.Key), Log: p.cfg.Print, Bounded: p.cfg.Bounded,
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -110,8 +111,13 @@ func (s *leagueSeat) failed(op strategies.Op, err error) {
 func (s *leagueSeat) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	spender, spends := s.seat.Strategy().(strategies.Spender)
 	s.closed = true
-	return s.seat.Close()
+	err := s.seat.Close()
+	if spends {
+		s.spent = spender.Spent()
+	}
+	return err
 }
 
 // position keys the randomness of a match whose place in the schedule is

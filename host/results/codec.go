@@ -52,11 +52,11 @@ func newCodec(h Header) (*codec, error) {
 		}
 	}
 	seats := uint64(c.players * c.seatLen)
-	const note = 3*binary.MaxVarintLen16 + MaxNoteText
+	const note, cost = 3*binary.MaxVarintLen16 + MaxNoteText, binary.MaxVarintLen16 + binary.MaxVarintLen64
 	c.limits = [2]uint64{
 		1 + seats + uint64(c.matches) + 1,
 		binary.MaxVarintLen64 + seats + uint64(c.matches)*(3+binary.MaxVarintLen16) +
-			binary.MaxVarintLen32 + uint64(c.notes)*note,
+			binary.MaxVarintLen32 + uint64(c.notes)*note + uint64(c.players+1)*cost,
 	}
 	return c, nil
 }
@@ -179,6 +179,27 @@ func (c *codec) appendNotes(buf []byte, l *League) ([]byte, error) {
 		buf = binary.AppendUvarint(buf, uint64(len(n.Text)))
 		buf = append(buf, n.Text...)
 	}
+	return c.appendCosts(buf, l)
+}
+
+// appendCosts adds nothing if there are none.
+func (c *codec) appendCosts(buf []byte, l *League) ([]byte, error) {
+	if len(l.Costs) == 0 {
+		return buf, nil
+	}
+	buf = binary.AppendUvarint(buf, uint64(len(l.Costs)))
+	last := -1
+	for _, x := range l.Costs {
+		if x.Field <= last || x.Field >= c.players || x.Share <= FullShare || x.Share > MaxShare {
+			return nil, fmt.Errorf("league %d: invalid cost of player %d, share %d", l.Index, x.Field, x.Share)
+		}
+		last = x.Field
+		share := uint64(x.Share) << 1
+		if x.Exact {
+			share |= 1
+		}
+		buf = binary.AppendUvarint(binary.AppendUvarint(buf, uint64(x.Field)), share)
+	}
 	return buf, nil
 }
 
@@ -269,6 +290,7 @@ func (c *codec) decode(b []byte, l *League) error {
 	}
 	c.decodeMatches(p, l)
 	c.decodeNotes(p, l)
+	c.decodeCosts(p, l)
 	if p.err == nil && len(p.b) > 0 {
 		return fmt.Errorf("%d extra bytes", len(p.b))
 	}
@@ -341,5 +363,29 @@ func (c *codec) decodeNotes(p *payload, l *League) {
 			return
 		}
 		l.Notes = append(l.Notes, n)
+	}
+}
+
+func (c *codec) decodeCosts(p *payload, l *League) {
+	l.Costs = l.Costs[:0]
+	if p.err != nil || len(p.b) == 0 {
+		return
+	}
+	last := -1
+	n := p.uvarint(uint64(c.players))
+	if n == 0 {
+		p.fail(errors.New("a list of costs without costs"))
+	}
+	for range n {
+		field, share := p.uvarint(uint64(c.players-1)), p.uvarint(MaxShare<<1|1)
+		x := Cost{Field: field, Share: int64(share >> 1), Exact: share&1 != 0}
+		if p.err == nil && (field <= last || x.Share <= FullShare) {
+			p.fail(fmt.Errorf("cost of player %d, share %d", field, x.Share))
+		}
+		if p.err != nil {
+			return
+		}
+		last = field
+		l.Costs = append(l.Costs, x)
 	}
 }

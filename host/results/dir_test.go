@@ -207,7 +207,7 @@ func TestExtend(t *testing.T) {
 		t.Errorf("fewer runs than leagues: %v", err)
 	}
 	for name, change := range map[string]func(*results.Plan){
-		"schema was strategylab/plan/v2 and is":      func(p *results.Plan) { p.Schema = results.PlanSchema1 },
+		"schema was strategylab/plan/v3 and is":      func(p *results.Plan) { p.Schema = results.PlanSchema1 },
 		"seed was 7 and is 8":                        func(p *results.Plan) { p.Seed = 8 },
 		"legs was 1 and is 2":                        func(p *results.Plan) { p.Legs = 2 },
 		"draw was  and is uniform:1-9":               func(p *results.Plan) { p.Draw = "uniform:1-9" },
@@ -287,7 +287,7 @@ func TestPlanIsReadStrictly(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tc := range map[string]struct{ old, new, want string }{
-		"schema":        {"plan/v2", "plan/v3", `schema "strategylab/plan/v3"`},
+		"schema":        {"plan/v3", "plan/v4", `schema "strategylab/plan/v4"`},
 		"unknown field": {`"runs"`, `"extra":1,"runs"`, `unknown field "extra"`},
 		"no runs":       {`"runs":3`, `"runs":0`, "0 runs"},
 		"no legs":       {`"legs":1`, `"legs":0`, "0 legs"},

@@ -6,9 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/strategylab/strategylab/host/disk"
 	"io"
+	"slices"
 
+	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/game"
 )
 
@@ -18,10 +19,16 @@ var ErrPlanDiffers = errors.New("the plan differs from the recorded one")
 // MaxRuns is the largest number of leagues in a plan.
 const MaxRuns = 1_000_000_000
 
+// schemas returns the versions of plan.json.
+func schemas() []string { return []string{PlanSchema, PlanSchema2, PlanSchema1} }
+
+// Bounded reports whether the plan's run bounds what all calls of a player cost.
+func (p Plan) Bounded() bool { return p.Schema == PlanSchema }
+
 // Validate reports the first error in the plan.
 func (p Plan) Validate() error {
-	if p.Schema != PlanSchema && p.Schema != PlanSchema1 {
-		return fmt.Errorf("plan: schema %q, want %q or %q", p.Schema, PlanSchema, PlanSchema1)
+	if !slices.Contains(schemas(), p.Schema) {
+		return fmt.Errorf("plan: schema %q, want one of %q", p.Schema, schemas())
 	}
 	if p.Runs < 1 || p.Runs > MaxRuns {
 		return fmt.Errorf("plan: %d runs, want 1 to %d", p.Runs, MaxRuns)

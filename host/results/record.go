@@ -17,7 +17,7 @@ import (
 // Plan is what an experiment plays, stored as plan.json. It determines every byte
 // of the records, except for faults that depend on the clock.
 type Plan struct {
-	Schema    string    `json:"schema"` // PlanSchema or PlanSchema1
+	Schema    string    `json:"schema"` // PlanSchema, or an earlier one
 	Runs      int       `json:"runs"`   // leagues to play, numbered from 0
 	Legs      int       `json:"legs"`   // how often each pair meets in one league
 	Seed      uint64    `json:"seed,string"`
@@ -69,7 +69,10 @@ type Ratio struct {
 // Versions of plan.json. A run keeps the one it began with.
 const (
 	// PlanSchema is the version of new runs.
-	PlanSchema = "strategylab/plan/v2"
+	PlanSchema = "strategylab/plan/v3"
+	// PlanSchema2 is that of runs that bound single calls only, and not what all calls of
+	// a player cost.
+	PlanSchema2 = "strategylab/plan/v2"
 	// PlanSchema1 is that of runs that decide about quarantine every 64 leagues,
 	// from the first on; see package experiments.
 	PlanSchema1 = "strategylab/plan/v1"
@@ -91,6 +94,7 @@ type League struct {
 	Seats   []int   // Seats[s] is the field index of the player on seat s
 	Matches []Match // in the order of game.Schedule
 	Notes   []Note  // descriptions of faults; not part of the digest
+	Costs   []Cost  // of players that cost too much; not part of the digest
 }
 
 // CopyFrom makes l a copy of another league and reuses its memory.
@@ -99,6 +103,7 @@ func (l *League) CopyFrom(from *League) {
 	l.Seats = append(l.Seats[:0], from.Seats...)
 	l.Matches = append(l.Matches[:0], from.Matches...)
 	l.Notes = append(l.Notes[:0], from.Notes...)
+	l.Costs = append(l.Costs[:0], from.Costs...)
 }
 
 // Match is the record of one match. The schedule says which seats played it. A side
@@ -120,6 +125,20 @@ type Note struct {
 	Fault game.Fault // its kind
 	Text  string     // "scripts/x.lua:12: choose: attempt to index nil"
 }
+
+// Cost is what a player has cost in a league, if that is more than a league may cost; see
+// package experiments. Plans before PlanSchema have none.
+type Cost struct {
+	Field int   // field index
+	Share int64 // of what a league may cost, in FullShare parts; more than that
+	Exact bool  // it was counted; else it was measured, which nobody can reproduce
+}
+
+// FullShare is the share that a league may cost, and MaxShare the largest Cost.Share.
+const (
+	FullShare = 1000
+	MaxShare  = 1 << 40
+)
 
 // Hasher computes the digest of an experiment: SHA-256 over the SHA-256 of each
 // league's canonical form (FORMAT.md) in league order. Digests are equal if the

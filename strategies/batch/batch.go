@@ -53,7 +53,7 @@ func (b *batch) Step(ctx context.Context, s *strategies.Step) error {
 		s.Choices = append(s.Choices, c)
 	}
 	for _, id := range s.Close {
-		_ = b.end(id) // the league is over for this seat
+		_ = b.end(id, s) // the league is over for this seat
 	}
 	return context.Cause(ctx)
 }
@@ -75,23 +75,32 @@ func (b *batch) record(s *strategies.Step, id strategies.SeatID, op strategies.O
 	}
 	s.Failed = append(s.Failed, strategies.SeatError{Seat: id, Op: op, Index: index, Err: err})
 	if fault, _ := b.seats[id].Out(); fault != game.NoFault {
-		_ = b.end(id)
+		_ = b.end(id, s)
 	}
 }
 
-func (b *batch) end(id strategies.SeatID) error {
+// end ends a seat, and reports in the step what it has cost.
+func (b *batch) end(id strategies.SeatID, s *strategies.Step) error {
 	st := b.seats[id]
 	if st == nil {
 		return nil
 	}
 	delete(b.seats, id)
+	spender, spends := st.Strategy().(strategies.Spender)
+	if spends {
+		defer func() {
+			if spent := spender.Spent(); spent.Over() {
+				s.Spent = append(s.Spent, strategies.SeatSpent{Seat: id, Spent: spent})
+			}
+		}()
+	}
 	return st.Close()
 }
 
 func (b *batch) Close() error {
 	var err error
 	for id := range b.seats {
-		err = errors.Join(err, b.end(id))
+		err = errors.Join(err, b.end(id, new(strategies.Step)))
 	}
 	return err
 }

@@ -5,6 +5,8 @@
 // two uncontended locks instead of a timer. The lock also keeps an interrupt from
 // hitting a later call: Leave does not return during an interrupt.
 //
+// The watchdog also adds up how long the calls of a seat have taken; see Total.
+//
 // An interrupt takes effect where the interpreter checks for one, which is not inside
 // built-in functions. Only the end of the process stops a call that continues after its
 // interrupt; Limits.Stuck reports it.
@@ -17,6 +19,7 @@ import (
 	"runtime/metrics"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -85,6 +88,8 @@ type Watchdog struct {
 	stuck chan<- struct{}
 	over  int // calls that exceeded their time; used by the goroutine only
 
+	busy atomic.Int64 // nanoseconds, by calls of all guards
+
 	mu     sync.Mutex
 	guards map[*Guard]struct{}
 	stop   chan struct{} // nil while the goroutine does not run
@@ -116,9 +121,10 @@ func (w *Watchdog) ticks(d time.Duration) int { return int((d + w.tick - 1) / w.
 
 // Guard registers one seat. interrupt makes the current call return soon; the
 // watchdog calls it at most once per call, on a goroutine that Leave waits for. It
-// must not call the Guard. Release ends the registration.
-func (w *Watchdog) Guard(interrupt func()) *Guard {
-	g := &Guard{dog: w, interrupt: interrupt}
+// must not call the Guard. Release ends the registration. If most is positive, the
+// watchdog also interrupts the call with which the seat's calls exceed that together.
+func (w *Watchdog) Guard(interrupt func(), most time.Duration) *Guard {
+	g := &Guard{dog: w, interrupt: interrupt, most: most}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.guards[g] = struct{}{}
@@ -147,25 +153,28 @@ func (w *Watchdog) watch(stop, done chan struct{}) {
 	tick := time.NewTicker(w.tick)
 	defer tick.Stop()
 	var guards []*Guard
+	var clock clock
 	for {
 		select {
 		case <-stop:
 			return
 		case <-tick.C:
 		}
+		passed := clock.lap()
 		w.mu.Lock()
 		guards = slices.AppendSeq(guards[:0], maps.Keys(w.guards))
 		w.mu.Unlock()
 		allowed := w.ticks(Halved(w.limit, w.over))
 		for _, g := range guards {
-			w.look(g, allowed)
+			w.look(g, allowed, passed)
 		}
 	}
 }
 
-// look counts one tick of a call.
-func (w *Watchdog) look(g *Guard, allowed int) {
-	stuck, overran := g.check(allowed, w.grace)
+// look counts one tick of a call, during which the process had a processor for the time
+// that passed.
+func (w *Watchdog) look(g *Guard, allowed int, passed time.Duration) {
+	stuck, overran := g.check(allowed, w.grace, passed)
 	if overran {
 		w.over++
 	}
@@ -181,8 +190,10 @@ func (w *Watchdog) look(g *Guard, allowed int) {
 type Guard struct {
 	dog       *Watchdog
 	interrupt func()
+	most      time.Duration // of all calls; 0 for no bound
 
 	mu      sync.Mutex
+	spent   time.Duration // by all calls
 	ctx     context.Context
 	running bool
 	ticks   int   // at which the watchdog found this call running
@@ -199,8 +210,9 @@ func (g *Guard) Enter(ctx context.Context) {
 	g.mu.Unlock()
 }
 
-// Leave ends a call. It returns the cause of an interrupt:
-// context.DeadlineExceeded for the time limit, or the cause of the context. The interrupt has completed, and the caller may clear it.
+// Leave ends a call. It returns the cause of an interrupt: context.DeadlineExceeded for
+// the time limit, ErrTotal for that of all calls, or the cause of the context. The
+// interrupt has completed, and the caller may clear it.
 func (g *Guard) Leave() error {
 	g.mu.Lock()
 	cause, landed := g.cause, g.landed
@@ -212,6 +224,9 @@ func (g *Guard) Leave() error {
 	return cause
 }
 
+// Busy returns the processor time of the calls of all guards so far; see Guard.Spent.
+func (w *Watchdog) Busy() time.Duration { return time.Duration(w.busy.Load()) }
+
 // Release ends the registration. It may be called more than once.
 func (g *Guard) Release() {
 	g.dog.mu.Lock()
@@ -219,11 +234,24 @@ func (g *Guard) Release() {
 	delete(g.dog.guards, g)
 }
 
-// check counts one tick of the current call, if there is one. overran reports that
-// the call exceeded its limit; stuck, that it did not return after its interrupt.
-func (g *Guard) check(allowed, grace int) (stuck, overran bool) {
+// Spent returns the processor time of all calls so far. The watchdog samples it: it
+// charges a call that it finds running with the time since it looked last. So it is
+// about right over many ticks, and 0 for most short calls.
+func (g *Guard) Spent() time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	return g.spent
+}
+
+// check counts one tick of the current call, if there is one. overran reports that
+// the call exceeded its limit; stuck, that it did not return after its interrupt.
+func (g *Guard) check(allowed, grace int, passed time.Duration) (stuck, overran bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.running {
+		g.spent += passed
+		g.dog.busy.Add(int64(passed))
+	}
 	switch {
 	case !g.running:
 		return false, false
@@ -234,6 +262,8 @@ func (g *Guard) check(allowed, grace int) (stuck, overran bool) {
 		g.cause = context.Cause(g.ctx)
 	case g.ticks > allowed: // the first tick may have come at once
 		g.cause, overran = context.DeadlineExceeded, true
+	case g.most > 0 && g.spent > g.most:
+		g.cause = ErrTotal
 	default:
 		g.ticks++
 		return false, false

@@ -26,7 +26,7 @@ func TestOverrunIsInterrupted(t *testing.T) {
 		w := budget.NewWatchdog(budget.Limits{Time: 100 * time.Millisecond})
 		defer w.Close()
 		hit := make(chan struct{})
-		g := w.Guard(func() { close(hit) })
+		g := w.Guard(func() { close(hit) }, 0)
 		start := time.Now()
 		g.Enter(t.Context())
 		<-hit
@@ -45,7 +45,7 @@ func TestContextEndsCall(t *testing.T) {
 		w := budget.NewWatchdog(budget.Limits{Time: time.Hour})
 		defer w.Close()
 		hit := make(chan struct{})
-		g := w.Guard(func() { close(hit) })
+		g := w.Guard(func() { close(hit) }, 0)
 		why := errors.New("the user pressed Ctrl-C")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		g.Enter(ctx)
@@ -65,7 +65,7 @@ func TestInnocentCallsAreLeftAlone(t *testing.T) {
 		w := budget.NewWatchdog(budget.Limits{Time: 8 * time.Millisecond})
 		defer w.Close()
 		var hits atomic.Int32
-		g := w.Guard(func() { hits.Add(1) })
+		g := w.Guard(func() { hits.Add(1) }, 0)
 		for range 1000 {
 			g.Enter(t.Context())
 			time.Sleep(time.Millisecond) // the fake clock of the bubble
@@ -85,7 +85,7 @@ func TestNextCallAfterOverrunIsClean(t *testing.T) {
 		w := budget.NewWatchdog(budget.Limits{Time: 50 * time.Millisecond})
 		defer w.Close()
 		hit := make(chan struct{}, 1)
-		g := w.Guard(func() { hit <- struct{}{} })
+		g := w.Guard(func() { hit <- struct{}{} }, 0)
 		g.Enter(t.Context())
 		<-hit
 		_ = g.Leave()
@@ -105,7 +105,7 @@ func TestNextCallAfterOverrunIsClean(t *testing.T) {
 func BenchmarkEnterLeave(b *testing.B) {
 	w := budget.NewWatchdog(budget.Limits{Time: time.Second})
 	defer w.Close()
-	g := w.Guard(func() {})
+	g := w.Guard(func() {}, 0)
 	ctx := b.Context()
 	for b.Loop() {
 		g.Enter(ctx)
@@ -127,8 +127,8 @@ func reportsStuck(t *testing.T, limit, grace time.Duration) {
 	w := budget.NewWatchdog(budget.Limits{Time: limit, Stuck: stuck})
 	defer w.Close()
 	wake, hit := make(chan struct{}), make(chan struct{}, 1)
-	deaf := w.Guard(func() { <-wake })
-	other := w.Guard(func() { hit <- struct{}{} })
+	deaf := w.Guard(func() { <-wake }, 0)
+	other := w.Guard(func() { hit <- struct{}{} }, 0)
 	start := time.Now()
 	deaf.Enter(t.Context())
 	other.Enter(t.Context())
@@ -157,7 +157,7 @@ func TestOverrunsHalveTheTime(t *testing.T) {
 		w := budget.NewWatchdog(budget.Limits{Time: 800 * time.Millisecond})
 		defer w.Close()
 		hit := make(chan struct{})
-		g := w.Guard(func() { hit <- struct{}{} })
+		g := w.Guard(func() { hit <- struct{}{} }, 0)
 		for i, want := range []time.Duration{800, 400, 200, 100, 50, 50, 50} {
 			want *= time.Millisecond
 			start := time.Now()

@@ -13,7 +13,7 @@ func Example() {
 	w := budget.NewWatchdog(budget.Limits{Time: 10 * time.Millisecond})
 	defer w.Close()
 	stop := make(chan struct{})
-	g := w.Guard(func() { close(stop) }) // how the interpreter is interrupted
+	g := w.Guard(func() { close(stop) }, 0) // how the interpreter is interrupted
 	defer g.Release()
 	g.Enter(context.Background())
 	<-stop // a call that never ends by itself

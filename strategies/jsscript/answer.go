@@ -13,6 +13,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
 	"github.com/strategylab/strategylab/strategies/script"
 )
 
@@ -271,13 +272,16 @@ func (b *sandbox) thrownHint(name, message string) string {
 	return ""
 }
 
-// overtime returns the failure for a call stopped by the watchdog.
-func (f *factory) overtime(ctx context.Context, line int) *failure {
-	if ctx.Err() != nil {
-		return &failure{line: line, over: true, err: fmt.Errorf("%w: %w", strategies.ErrTimeout, context.Cause(ctx))}
+// overtime returns the failure for a call stopped by the watchdog, with the cause that
+// Guard.Leave returned.
+func (s *seat) overtime(ctx context.Context, cause error, line int) *failure {
+	failed := &failure{line: line, over: true, err: s.factory.Overtime(ctx, cause, s.total)}
+	switch {
+	case ctx.Err() != nil:
+	case errors.Is(cause, budget.ErrTotal):
+		failed.hint = "do less in one call"
+	default:
+		failed.hint = "is there an endless loop?"
 	}
-	return &failure{
-		line: line, over: true, hint: "is there an endless loop?",
-		err: fmt.Errorf("%w: more than %v in one call", strategies.ErrTimeout, f.Limits().Time),
-	}
+	return failed
 }

@@ -18,7 +18,9 @@ type seat struct {
 	factory *factory
 	sandbox *sandbox
 	guard   *budget.Guard
-	ended   error // why no call is possible any more
+	total   budget.Total
+	spent   strategies.Spent // when it was closed
+	ended   error            // why no call is possible any more
 
 	choose  goja.Callable
 	observe goja.Value // undefined if the script has none
@@ -28,8 +30,9 @@ type seat struct {
 
 // open makes a runtime and runs the top level in it.
 func (f *factory) open(ctx context.Context, s strategies.Setup) (*seat, error) {
-	st := &seat{factory: f, sandbox: f.newSandbox(s.Rand.Float64, s.Log)}
-	st.guard = f.Guard(st.sandbox.interrupt)
+	st := &seat{factory: f, sandbox: f.newSandbox(s.Rand.Float64, s.Log), total: f.Total(&s)}
+	most, _ := st.total.Most()
+	st.guard = f.Guard(st.sandbox.interrupt, most)
 	top := func(goja.Value, ...goja.Value) (goja.Value, error) { return st.sandbox.vm.RunProgram(f.main) }
 	_, err := st.call(ctx, strategies.OpLoad, top, nil)
 	if err == nil {
@@ -132,11 +135,15 @@ func (s *seat) Observe(ctx context.Context, o *strategies.Outcome) error {
 	return err
 }
 
+// Spent implements strategies.Spender.
+func (s *seat) Spent() strategies.Spent { return s.spent }
+
 // Close gives up the runtime. No goroutine of the factory refers to it any
 // more.
 func (s *seat) Close() error {
 	if s.guard != nil {
 		s.guard.Release()
+		s.spent = s.total.Share(s.guard.Spent(), 0)
 		s.guard = nil
 		s.retire(errClosed)
 	}
@@ -156,7 +163,7 @@ func (s *seat) retire(why error) {
 // call runs a function within the budget. After an overrun the seat has ended.
 func (s *seat) call(ctx context.Context, op strategies.Op, f goja.Callable, args []goja.Value) (goja.Value, error) {
 	if ctx.Err() != nil {
-		return nil, s.settle(op, s.factory.overtime(ctx, 0))
+		return nil, s.settle(op, s.overtime(ctx, nil, 0))
 	}
 	s.guard.Enter(ctx)
 	v, failed := s.sandbox.run(f, args)
@@ -165,7 +172,7 @@ func (s *seat) call(ctx context.Context, op strategies.Op, f goja.Callable, args
 		if failed != nil {
 			line = failed.line
 		}
-		failed = s.factory.overtime(ctx, line)
+		failed = s.overtime(ctx, cause, line)
 	}
 	if failed != nil {
 		return nil, s.settle(op, failed)

@@ -10,6 +10,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
 )
 
 // chunk is the name of a script in messages that it can see. It does not contain the
@@ -96,7 +97,7 @@ func lineIn(trace string) int {
 
 // fail returns the error for a failed call. err is from the interpreter; nil if only
 // the end of the call revealed an exceeded limit.
-func (f *factory) fail(ctx context.Context, m *machine, op strategies.Op, err error) error {
+func (f *factory) fail(ctx context.Context, m *machine, op strategies.Op, total budget.Total, err error) error {
 	var seen failure
 	if err != nil {
 		seen = m.failure(err)
@@ -106,14 +107,15 @@ func (f *factory) fail(ctx context.Context, m *machine, op strategies.Op, err er
 	case overInstructions:
 		out.Err = fmt.Errorf("%w: more than %d instructions in one call", strategies.ErrBudget, f.Limits().Instructions)
 		out.Hint = "is there an endless loop?"
+		if m.inAll {
+			out.Err = fmt.Errorf("%w: more than %d instructions in one league", strategies.ErrBudget, m.total)
+			out.Hint = "do less in one call"
+		}
 	case overDepth:
 		out.Err = fmt.Errorf("%w: calls nested too deeply", strategies.ErrBudget)
 		out.Hint = fmt.Sprintf("at most %d nested calls; is there an endless recursion?", callDepth)
 	case overTime:
-		out.Err = fmt.Errorf("%w: more than %v in one call", strategies.ErrTimeout, f.Limits().Time)
-		if ctx.Err() != nil {
-			out.Err = fmt.Errorf("%w: %w", strategies.ErrTimeout, context.Cause(ctx))
-		}
+		out.Err = f.Overtime(ctx, m.cause, total)
 	default:
 		out.Err = errors.New(strategies.OneLine(seen.message, maxMessage))
 		out.Hint = f.hintAt(seen)

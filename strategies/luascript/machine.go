@@ -43,9 +43,13 @@ type machine struct {
 	lines int    // printed so far
 
 	limit int64       // instructions that one call may use
+	total int64       // that all calls may use
+	given int64       // to this call: the limit, or what is left of the total
 	left  int64       // of them in this call; negative when the call is over
 	stop  atomic.Bool // set by the watchdog
 	over  overrun
+	inAll bool  // the call has only what is left of the total
+	cause error // why the watchdog has stopped the call
 
 	life int64 // instructions used by all calls before this one
 }
@@ -54,10 +58,13 @@ type machine struct {
 func of(l *lua.LState) *machine { return l.Context().(*machine) }
 
 // begin starts a call's budget.
-func (m *machine) begin() { m.left = m.limit }
+func (m *machine) begin() {
+	m.given = min(m.limit, m.total-m.life)
+	m.left, m.inAll = m.given, m.given < m.limit
+}
 
 // end ends a call's budget.
-func (m *machine) end() { m.life += m.limit - max(m.left, 0) }
+func (m *machine) end() { m.life += m.given - max(m.left, 0) }
 
 // Done counts an instruction; the interpreter calls it before each. A nil
 // channel lets the interpreter continue.

@@ -19,7 +19,9 @@ type seat struct {
 	machine *machine
 	guard   *budget.Guard
 	ended   error // why no call is possible any more
-	used    int64 // units of all calls, once the machine is gone
+	total   budget.Total
+	spent   strategies.Spent // when it was closed
+	used    int64            // units of all calls, once the machine is gone
 
 	choose  *lua.LFunction
 	observe *lua.LFunction // nil if the script has none
@@ -30,11 +32,15 @@ type seat struct {
 // open makes a state and runs the top level in it.
 func (f *factory) open(ctx context.Context, s strategies.Setup, w *watch) (*seat, error) {
 	m := f.newMachine(&s)
-	st := &seat{factory: f, machine: m, watch: w}
+	st := &seat{factory: f, machine: m, watch: w, total: f.Total(&s).Counted()}
+	most, instructions := st.total.Most()
+	if instructions > 0 {
+		m.total = instructions
+	}
 	if w != nil {
 		w.furnish(m.state)
 	}
-	st.guard = f.Guard(func() { m.stop.Store(true) })
+	st.guard = f.Guard(func() { m.stop.Store(true) }, most)
 	if _, err := st.call(ctx, strategies.OpLoad, m.state.NewFunctionFromProto(f.main), nil, 0); err != nil {
 		_ = st.Close()
 		return nil, err
@@ -145,10 +151,14 @@ func (s *seat) InstructionsUsed() int64 {
 	return s.machine.life
 }
 
+// Spent implements strategies.Spender.
+func (s *seat) Spent() strategies.Spent { return s.spent }
+
 // Close gives up the state. No goroutine of the factory refers to it any more.
 func (s *seat) Close() error {
 	if s.guard != nil {
 		s.guard.Release()
+		s.spent = s.total.Share(s.guard.Spent(), s.InstructionsUsed())
 		s.guard = nil
 		s.retire(errClosed)
 	}
@@ -190,6 +200,7 @@ func (s *seat) call(ctx context.Context, op strategies.Op, f *lua.LFunction, arg
 	}
 	err := protected(l, args, results)
 	if cause := s.guard.Leave(); cause != nil {
+		m.cause = cause
 		m.abort(overTime)
 	}
 	m.end()
@@ -208,7 +219,7 @@ func (s *seat) call(ctx context.Context, op strategies.Op, f *lua.LFunction, arg
 // was an overrun, or has left the state unfit for use.
 func (s *seat) settle(ctx context.Context, op strategies.Op, err error) error {
 	broken := errors.Is(err, errBroken)
-	err = s.factory.fail(ctx, s.machine, op, err)
+	err = s.factory.fail(ctx, s.machine, op, s.total, err)
 	if broken || s.machine.over != withinBudget {
 		s.retire(err)
 	}

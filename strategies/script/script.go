@@ -6,8 +6,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
@@ -52,7 +55,31 @@ func (h *Host) Info() strategies.Info { return h.info }
 func (h *Host) Limits() budget.Limits { return h.limits }
 
 // Guard registers a seat; see budget.Watchdog.Guard.
-func (h *Host) Guard(interrupt func()) *budget.Guard { return h.dog.Guard(interrupt) }
+func (h *Host) Guard(interrupt func(), most time.Duration) *budget.Guard {
+	return h.dog.Guard(interrupt, most)
+}
+
+// Busy implements strategies.Busy.
+func (h *Host) Busy() time.Duration { return h.dog.Busy() }
+
+// Total returns the bound on all calls of a seat.
+func (h *Host) Total(s *strategies.Setup) budget.Total {
+	if !s.Bounded {
+		return budget.Total{}
+	}
+	return h.limits.Total(s.Legs * (len(s.Field) - 1))
+}
+
+// Overtime returns why a call was stopped. cause is what Guard.Leave returned.
+func (h *Host) Overtime(ctx context.Context, cause error, total budget.Total) error {
+	switch most, _ := total.Most(); {
+	case ctx.Err() != nil:
+		return fmt.Errorf("%w: %w", strategies.ErrTimeout, context.Cause(ctx))
+	case errors.Is(cause, budget.ErrTotal):
+		return fmt.Errorf("%w: more than %v of processor time in one league", strategies.ErrTimeout, most)
+	}
+	return fmt.Errorf("%w: more than %v in one call", strategies.ErrTimeout, h.limits.Time)
+}
 
 // Fail returns the error for a failure in the script.
 func (h *Host) Fail(op strategies.Op, line int, hint string, err error) error {

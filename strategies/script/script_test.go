@@ -81,7 +81,7 @@ func TestLimitsHaveDefaults(t *testing.T) {
 	if h.Info().Name != "x" {
 		t.Errorf("the host is of %+v", h.Info())
 	}
-	g := h.Guard(func() {})
+	g := h.Guard(func() {}, 0)
 	defer g.Release()
 	g.Enter(t.Context())
 	if err := g.Leave(); err != nil {

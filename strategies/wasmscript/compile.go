@@ -148,7 +148,7 @@ func (f *factory) initialize(ctx context.Context) error {
 	if err != nil {
 		return errors.New(strategies.OneLine(err.Error(), maxLine))
 	}
-	in.prepare(saturated(f.fuel(), initializing), f.Guard)
+	in.prepare(saturated(f.fuel(), initializing), 0, f.watch(budget.Total{}))
 	defer in.fuel.release()
 	s := &seat{factory: f, instance: in}
 	for _, name := range []string{beginEntry, entryName("_initialize")} {
@@ -265,14 +265,23 @@ func (f *factory) New(ctx context.Context, s strategies.Setup) (strategies.Strat
 	if err != nil {
 		return nil, f.Fail(strategies.OpStart, 0, "", err)
 	}
-	in.prepare(f.fuel(), f.Guard)
+	total := f.Total(&s).Counted()
+	_, most := total.Most()
+	in.prepare(f.fuel(), saturated(most, perInstruction), f.watch(total))
 	in.rand, in.log = s.Rand, s.Log
 	st := newSeat(f, in, &s)
+	st.total = total
 	if err := st.begin(ctx, &s); err != nil {
 		_ = st.Close()
 		return nil, err
 	}
 	return st, nil
+}
+
+// watch returns how calls of a seat are watched.
+func (f *factory) watch(total budget.Total) func(func()) *budget.Guard {
+	most, _ := total.Most()
+	return func(interrupt func()) *budget.Guard { return f.Guard(interrupt, most) }
 }
 
 // Close releases the compiled module.

@@ -18,19 +18,21 @@ const slice = 100_000
 var (
 	errSpent   = errors.New("no instructions are left")
 	errStopped = errors.New("the call was interrupted")
+	errTotal   = errors.New("no instructions are left of those of the league")
 )
 
 // fuel is what remains to a seat's current call, and who watches it.
 type fuel struct {
 	limit   int64 // instructions of a call
-	reserve int64 // those after the first slice
+	total   int64 // of all calls; 0 for no bound
+	reserve int64 // those of a call after the first slice
 	rest    int64 // what the current call has not been granted yet
 	used    int64 // granted to earlier slices, or used by calls that failed
 
-	ctx   context.Context // of the current call
-	cause error           // why the last call that failed was interrupted, if it was
-	watch func(interrupt func()) *budget.Guard
-	guard *budget.Guard // nil until a call takes longer than a slice
+	ctx   context.Context                      // of the current call
+	cause error                                // why the last call that failed was interrupted, if it was
+	watch func(interrupt func()) *budget.Guard // starts one
+	guard *budget.Guard                        // nil until a call takes longer than a slice
 
 	stage   uint64      // of the global of that name, to which rest belongs
 	watched bool        // the current call is
@@ -38,8 +40,8 @@ type fuel struct {
 }
 
 // prepare sets what every call of a seat gets.
-func (in *instance) prepare(instructions int64, watch func(func()) *budget.Guard) {
-	in.fuel.limit, in.fuel.used, in.fuel.watch = instructions, 0, watch
+func (in *instance) prepare(instructions, total int64, watch func(func()) *budget.Guard) {
+	in.fuel.limit, in.fuel.total, in.fuel.used, in.fuel.watch = instructions, total, 0, watch
 	in.fuel.reserve = instructions - in.fuel.grant()
 	in.global[grantGlobal].Set(uint64(in.fuel.grant()))
 	in.global[usedGlobal].Set(0)
@@ -49,7 +51,8 @@ func (in *instance) prepare(instructions int64, watch func(func()) *budget.Guard
 func (t *fuel) grant() int64 { return min(t.limit, slice) }
 
 // refill continues a call that has used its slice. It panics with errSpent if that was
-// the last, or errStopped if somebody stopped the call.
+// the last, with errTotal if all calls together have used too many, or with errStopped if
+// somebody stopped the call. So calls within a slice end no seat, whatever they add up to.
 func (in *instance) refill() {
 	t := &in.fuel
 	if stage := in.global[stageGlobal].Get(); stage != t.stage {
@@ -65,6 +68,9 @@ func (in *instance) refill() {
 	}
 	if t.stopped.Load() || t.ctx.Err() != nil {
 		panic(errStopped)
+	}
+	if t.total > 0 && in.instructions()+t.grant()-in.left() > t.total {
+		panic(errTotal)
 	}
 	more := max(slice, -in.left()) // one instruction may cost more than a slice
 	if more = min(more, t.rest); in.left()+more < 0 {

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
 )
 
 // seat is one module in one league.
@@ -18,6 +20,8 @@ type seat struct {
 	instance *instance
 	used     int64 // instructions of all calls, after the end
 	ended    error // why no call is possible any more
+	total    budget.Total
+	spent    time.Duration // by calls that were watched, at the end
 
 	players []string // by index; others join when they are first met
 	known   map[string]uint64
@@ -223,6 +227,9 @@ func (s *seat) InstructionsUsed() int64 {
 	return used / perInstruction
 }
 
+// Spent implements strategies.Spender.
+func (s *seat) Spent() strategies.Spent { return s.total.Share(s.spent, s.InstructionsUsed()) }
+
 // Close hands the instance on.
 func (s *seat) Close() error {
 	s.retire(errClosed)
@@ -237,6 +244,9 @@ func (s *seat) retire(why error) {
 	}
 	if s.instance != nil {
 		s.used = s.instance.instructions()
+		if guard := s.instance.fuel.guard; guard != nil {
+			s.spent = guard.Spent()
+		}
 		s.factory.put(s.instance, why == errClosed)
 		s.instance = nil
 	}
@@ -256,13 +266,14 @@ func (s *seat) fail(ctx context.Context, op strategies.Op, err error) error {
 	if s.instance.global[stageGlobal].Get() == observing {
 		op = strategies.OpObserve
 	}
-	limits, cause := s.factory.Limits(), s.instance.fuel.cause
+	cause := s.instance.fuel.cause
 	hint, over := "", true
 	switch {
-	case errors.Is(err, errStopped) && ctx.Err() != nil:
-		err = fmt.Errorf("%w: %w", strategies.ErrTimeout, cause)
 	case errors.Is(err, errStopped):
-		err = fmt.Errorf("%w: more than %v in one call", strategies.ErrTimeout, limits.Time)
+		err = s.factory.Overtime(ctx, cause, s.total)
+	case errors.Is(err, errTotal):
+		err = fmt.Errorf("%w: more than %d instructions in one league", strategies.ErrBudget, s.instance.fuel.total)
+		hint = "do less in one call"
 	case errors.Is(err, errSpent):
 		err = fmt.Errorf("%w: more than %d instructions in one call", strategies.ErrBudget, s.instance.fuel.limit)
 		hint = "is there an endless loop?"

@@ -78,7 +78,7 @@ func (x Failure_Op) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Failure_Op.Descriptor instead.
 func (Failure_Op) EnumDescriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{16, 0}
+	return file_strategy_proto_rawDescGZIP(), []int{17, 0}
 }
 
 type Failure_Cause int32
@@ -130,7 +130,7 @@ func (x Failure_Cause) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Failure_Cause.Descriptor instead.
 func (Failure_Cause) EnumDescriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{16, 1}
+	return file_strategy_proto_rawDescGZIP(), []int{17, 1}
 }
 
 type DescribeRequest struct {
@@ -770,9 +770,12 @@ type Open struct {
 	Legs   uint32                 `protobuf:"varint,6,opt,name=legs,proto3" json:"legs,omitempty"`     // how often each pair meets; 0 if unknown
 	// The root of the seat's randomness: a plugin that draws from nothing else
 	// plays the same whenever the key is the same.
-	Key0          uint64 `protobuf:"fixed64,7,opt,name=key0,proto3" json:"key0,omitempty"`
-	Key1          uint64 `protobuf:"fixed64,8,opt,name=key1,proto3" json:"key1,omitempty"`
-	Log           bool   `protobuf:"varint,9,opt,name=log,proto3" json:"log,omitempty"` // somebody reads what the strategy prints
+	Key0 uint64 `protobuf:"fixed64,7,opt,name=key0,proto3" json:"key0,omitempty"`
+	Key1 uint64 `protobuf:"fixed64,8,opt,name=key1,proto3" json:"key1,omitempty"`
+	Log  bool   `protobuf:"varint,9,opt,name=log,proto3" json:"log,omitempty"` // somebody reads what the strategy prints
+	// All calls of the league together are bounded, where the strategy's runtime
+	// does that.
+	Bounded       bool `protobuf:"varint,10,opt,name=bounded,proto3" json:"bounded,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -866,6 +869,13 @@ func (x *Open) GetKey1() uint64 {
 func (x *Open) GetLog() bool {
 	if x != nil {
 		return x.Log
+	}
+	return false
+}
+
+func (x *Open) GetBounded() bool {
+	if x != nil {
+		return x.Bounded
 	}
 	return false
 }
@@ -1216,7 +1226,8 @@ type StepReply struct {
 	Failed      []*Failure `protobuf:"bytes,4,rep,name=failed,proto3" json:"failed,omitempty"`
 	Log         []*LogLine `protobuf:"bytes,5,rep,name=log,proto3" json:"log,omitempty"`
 	// Set if the whole group is lost: why. The rest is then ignored.
-	Lost          string `protobuf:"bytes,6,opt,name=lost,proto3" json:"lost,omitempty"`
+	Lost          string   `protobuf:"bytes,6,opt,name=lost,proto3" json:"lost,omitempty"`
+	Spent         []*Spent `protobuf:"bytes,7,rep,name=spent,proto3" json:"spent,omitempty"` // of bounded seats that have ended and cost too much
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1293,6 +1304,75 @@ func (x *StepReply) GetLost() string {
 	return ""
 }
 
+func (x *StepReply) GetSpent() []*Spent {
+	if x != nil {
+		return x.Spent
+	}
+	return nil
+}
+
+// Spent is what the calls of a seat have cost of what a league may cost, in
+// thousandths, if that is more than 1000.
+type Spent struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Seat          uint32                 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
+	Share         uint64                 `protobuf:"varint,2,opt,name=share,proto3" json:"share,omitempty"`
+	Exact         bool                   `protobuf:"varint,3,opt,name=exact,proto3" json:"exact,omitempty"` // it was counted, not measured
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Spent) Reset() {
+	*x = Spent{}
+	mi := &file_strategy_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Spent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Spent) ProtoMessage() {}
+
+func (x *Spent) ProtoReflect() protoreflect.Message {
+	mi := &file_strategy_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Spent.ProtoReflect.Descriptor instead.
+func (*Spent) Descriptor() ([]byte, []int) {
+	return file_strategy_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *Spent) GetSeat() uint32 {
+	if x != nil {
+		return x.Seat
+	}
+	return 0
+}
+
+func (x *Spent) GetShare() uint64 {
+	if x != nil {
+		return x.Share
+	}
+	return 0
+}
+
+func (x *Spent) GetExact() bool {
+	if x != nil {
+		return x.Exact
+	}
+	return false
+}
+
 // Failure is what went wrong with one seat. A seat whose start or observe
 // failed, or that overran a budget, has ended.
 type Failure struct {
@@ -1311,7 +1391,7 @@ type Failure struct {
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_strategy_proto_msgTypes[16]
+	mi := &file_strategy_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1323,7 +1403,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[16]
+	mi := &file_strategy_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1336,7 +1416,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{16}
+	return file_strategy_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Failure) GetSeat() uint32 {
@@ -1408,7 +1488,7 @@ type LogLine struct {
 
 func (x *LogLine) Reset() {
 	*x = LogLine{}
-	mi := &file_strategy_proto_msgTypes[17]
+	mi := &file_strategy_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1420,7 +1500,7 @@ func (x *LogLine) String() string {
 func (*LogLine) ProtoMessage() {}
 
 func (x *LogLine) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[17]
+	mi := &file_strategy_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1433,7 +1513,7 @@ func (x *LogLine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogLine.ProtoReflect.Descriptor instead.
 func (*LogLine) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{17}
+	return file_strategy_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *LogLine) GetSeat() uint32 {
@@ -1475,7 +1555,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_strategy_proto_msgTypes[18]
+	mi := &file_strategy_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1487,7 +1567,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_strategy_proto_msgTypes[18]
+	mi := &file_strategy_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1500,7 +1580,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_strategy_proto_rawDescGZIP(), []int{18}
+	return file_strategy_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Progress) GetId() uint64 {
@@ -1566,7 +1646,7 @@ const file_strategy_proto_rawDesc = "" +
 	"\x03end\x18\n" +
 	" \x01(\bR\x03end\"\"\n" +
 	"\x06Roster\x12\x18\n" +
-	"\aplayers\x18\x01 \x03(\tR\aplayers\"\xbc\x01\n" +
+	"\aplayers\x18\x01 \x03(\tR\aplayers\"\xd6\x01\n" +
 	"\x04Open\x12\x12\n" +
 	"\x04seat\x18\x01 \x01(\rR\x04seat\x12\x16\n" +
 	"\x06roster\x18\x02 \x01(\rR\x06roster\x12\x0e\n" +
@@ -1576,7 +1656,9 @@ const file_strategy_proto_rawDesc = "" +
 	"\x04legs\x18\x06 \x01(\rR\x04legs\x12\x12\n" +
 	"\x04key0\x18\a \x01(\x06R\x04key0\x12\x12\n" +
 	"\x04key1\x18\b \x01(\x06R\x04key1\x12\x10\n" +
-	"\x03log\x18\t \x01(\bR\x03log\"\xe2\x01\n" +
+	"\x03log\x18\t \x01(\bR\x03log\x12\x18\n" +
+	"\abounded\x18\n" +
+	" \x01(\bR\abounded\"\xe2\x01\n" +
 	"\x05Turns\x12\x12\n" +
 	"\x04seat\x18\x01 \x03(\x12R\x04seat\x12\x14\n" +
 	"\x05match\x18\x02 \x03(\x04R\x05match\x12\x14\n" +
@@ -1602,14 +1684,19 @@ const file_strategy_proto_rawDesc = "" +
 	"\tPlayReply\x128\n" +
 	"\x05steps\x18\x01 \x03(\v2\".strategylab.strategy.v1.StepReplyR\x05steps\x12=\n" +
 	"\bprogress\x18\x02 \x03(\v2!.strategylab.strategy.v1.ProgressR\bprogress\x12\x15\n" +
-	"\x06cpu_us\x18\x03 \x01(\x04R\x05cpuUs\"\xd9\x01\n" +
+	"\x06cpu_us\x18\x03 \x01(\x04R\x05cpuUs\"\x8f\x02\n" +
 	"\tStepReply\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x04R\x02id\x12\x18\n" +
 	"\achoices\x18\x02 \x01(\fR\achoices\x12 \n" +
 	"\vprobability\x18\x03 \x03(\x01R\vprobability\x128\n" +
 	"\x06failed\x18\x04 \x03(\v2 .strategylab.strategy.v1.FailureR\x06failed\x122\n" +
 	"\x03log\x18\x05 \x03(\v2 .strategylab.strategy.v1.LogLineR\x03log\x12\x12\n" +
-	"\x04lost\x18\x06 \x01(\tR\x04lost\"\xef\x02\n" +
+	"\x04lost\x18\x06 \x01(\tR\x04lost\x124\n" +
+	"\x05spent\x18\a \x03(\v2\x1e.strategylab.strategy.v1.SpentR\x05spent\"G\n" +
+	"\x05Spent\x12\x12\n" +
+	"\x04seat\x18\x01 \x01(\rR\x04seat\x12\x14\n" +
+	"\x05share\x18\x02 \x01(\x04R\x05share\x12\x14\n" +
+	"\x05exact\x18\x03 \x01(\bR\x05exact\"\xef\x02\n" +
 	"\aFailure\x12\x12\n" +
 	"\x04seat\x18\x01 \x01(\rR\x04seat\x123\n" +
 	"\x02op\x18\x02 \x01(\x0e2#.strategylab.strategy.v1.Failure.OpR\x02op\x12\x14\n" +
@@ -1663,7 +1750,7 @@ func file_strategy_proto_rawDescGZIP() []byte {
 }
 
 var file_strategy_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_strategy_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_strategy_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_strategy_proto_goTypes = []any{
 	(Failure_Op)(0),         // 0: strategylab.strategy.v1.Failure.Op
 	(Failure_Cause)(0),      // 1: strategylab.strategy.v1.Failure.Cause
@@ -1683,15 +1770,16 @@ var file_strategy_proto_goTypes = []any{
 	(*Outcomes)(nil),        // 15: strategylab.strategy.v1.Outcomes
 	(*PlayReply)(nil),       // 16: strategylab.strategy.v1.PlayReply
 	(*StepReply)(nil),       // 17: strategylab.strategy.v1.StepReply
-	(*Failure)(nil),         // 18: strategylab.strategy.v1.Failure
-	(*LogLine)(nil),         // 19: strategylab.strategy.v1.LogLine
-	(*Progress)(nil),        // 20: strategylab.strategy.v1.Progress
+	(*Spent)(nil),           // 18: strategylab.strategy.v1.Spent
+	(*Failure)(nil),         // 19: strategylab.strategy.v1.Failure
+	(*LogLine)(nil),         // 20: strategylab.strategy.v1.LogLine
+	(*Progress)(nil),        // 21: strategylab.strategy.v1.Progress
 }
 var file_strategy_proto_depIdxs = []int32{
 	4,  // 0: strategylab.strategy.v1.DescribeReply.strategies:type_name -> strategylab.strategy.v1.Strategy
 	4,  // 1: strategylab.strategy.v1.LoadReply.strategy:type_name -> strategylab.strategy.v1.Strategy
-	18, // 2: strategylab.strategy.v1.LoadReply.failure:type_name -> strategylab.strategy.v1.Failure
-	19, // 3: strategylab.strategy.v1.TaskReply.log:type_name -> strategylab.strategy.v1.LogLine
+	19, // 2: strategylab.strategy.v1.LoadReply.failure:type_name -> strategylab.strategy.v1.Failure
+	20, // 3: strategylab.strategy.v1.TaskReply.log:type_name -> strategylab.strategy.v1.LogLine
 	10, // 4: strategylab.strategy.v1.PlayRequest.steps:type_name -> strategylab.strategy.v1.Step
 	11, // 5: strategylab.strategy.v1.Step.rosters:type_name -> strategylab.strategy.v1.Roster
 	12, // 6: strategylab.strategy.v1.Step.open:type_name -> strategylab.strategy.v1.Open
@@ -1700,26 +1788,27 @@ var file_strategy_proto_depIdxs = []int32{
 	14, // 9: strategylab.strategy.v1.Turns.standings:type_name -> strategylab.strategy.v1.Standing
 	13, // 10: strategylab.strategy.v1.Outcomes.of:type_name -> strategylab.strategy.v1.Turns
 	17, // 11: strategylab.strategy.v1.PlayReply.steps:type_name -> strategylab.strategy.v1.StepReply
-	20, // 12: strategylab.strategy.v1.PlayReply.progress:type_name -> strategylab.strategy.v1.Progress
-	18, // 13: strategylab.strategy.v1.StepReply.failed:type_name -> strategylab.strategy.v1.Failure
-	19, // 14: strategylab.strategy.v1.StepReply.log:type_name -> strategylab.strategy.v1.LogLine
-	0,  // 15: strategylab.strategy.v1.Failure.op:type_name -> strategylab.strategy.v1.Failure.Op
-	1,  // 16: strategylab.strategy.v1.Failure.cause:type_name -> strategylab.strategy.v1.Failure.Cause
-	2,  // 17: strategylab.strategy.v1.Strategies.Describe:input_type -> strategylab.strategy.v1.DescribeRequest
-	5,  // 18: strategylab.strategy.v1.Strategies.Load:input_type -> strategylab.strategy.v1.LoadRequest
-	9,  // 19: strategylab.strategy.v1.Strategies.Play:input_type -> strategylab.strategy.v1.PlayRequest
-	5,  // 20: strategylab.strategy.v1.Worker.Load:input_type -> strategylab.strategy.v1.LoadRequest
-	7,  // 21: strategylab.strategy.v1.Worker.Do:input_type -> strategylab.strategy.v1.Task
-	3,  // 22: strategylab.strategy.v1.Strategies.Describe:output_type -> strategylab.strategy.v1.DescribeReply
-	6,  // 23: strategylab.strategy.v1.Strategies.Load:output_type -> strategylab.strategy.v1.LoadReply
-	16, // 24: strategylab.strategy.v1.Strategies.Play:output_type -> strategylab.strategy.v1.PlayReply
-	6,  // 25: strategylab.strategy.v1.Worker.Load:output_type -> strategylab.strategy.v1.LoadReply
-	8,  // 26: strategylab.strategy.v1.Worker.Do:output_type -> strategylab.strategy.v1.TaskReply
-	22, // [22:27] is the sub-list for method output_type
-	17, // [17:22] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	21, // 12: strategylab.strategy.v1.PlayReply.progress:type_name -> strategylab.strategy.v1.Progress
+	19, // 13: strategylab.strategy.v1.StepReply.failed:type_name -> strategylab.strategy.v1.Failure
+	20, // 14: strategylab.strategy.v1.StepReply.log:type_name -> strategylab.strategy.v1.LogLine
+	18, // 15: strategylab.strategy.v1.StepReply.spent:type_name -> strategylab.strategy.v1.Spent
+	0,  // 16: strategylab.strategy.v1.Failure.op:type_name -> strategylab.strategy.v1.Failure.Op
+	1,  // 17: strategylab.strategy.v1.Failure.cause:type_name -> strategylab.strategy.v1.Failure.Cause
+	2,  // 18: strategylab.strategy.v1.Strategies.Describe:input_type -> strategylab.strategy.v1.DescribeRequest
+	5,  // 19: strategylab.strategy.v1.Strategies.Load:input_type -> strategylab.strategy.v1.LoadRequest
+	9,  // 20: strategylab.strategy.v1.Strategies.Play:input_type -> strategylab.strategy.v1.PlayRequest
+	5,  // 21: strategylab.strategy.v1.Worker.Load:input_type -> strategylab.strategy.v1.LoadRequest
+	7,  // 22: strategylab.strategy.v1.Worker.Do:input_type -> strategylab.strategy.v1.Task
+	3,  // 23: strategylab.strategy.v1.Strategies.Describe:output_type -> strategylab.strategy.v1.DescribeReply
+	6,  // 24: strategylab.strategy.v1.Strategies.Load:output_type -> strategylab.strategy.v1.LoadReply
+	16, // 25: strategylab.strategy.v1.Strategies.Play:output_type -> strategylab.strategy.v1.PlayReply
+	6,  // 26: strategylab.strategy.v1.Worker.Load:output_type -> strategylab.strategy.v1.LoadReply
+	8,  // 27: strategylab.strategy.v1.Worker.Do:output_type -> strategylab.strategy.v1.TaskReply
+	23, // [23:28] is the sub-list for method output_type
+	18, // [18:23] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_strategy_proto_init() }
@@ -1733,7 +1822,7 @@ func file_strategy_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_strategy_proto_rawDesc), len(file_strategy_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   19,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

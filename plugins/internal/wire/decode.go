@@ -85,7 +85,7 @@ func (d *Decoder) open(in *strategypb.Step, out *strategies.Step) error {
 		key := game.Key{o.GetKey0(), o.GetKey1()}
 		setup := strategies.Setup{
 			ID: o.GetId(), Name: o.GetName(), Field: rosters[o.GetRoster()].players,
-			Rounds: int(o.GetRounds()), Legs: int(o.GetLegs()), Key: key, Rand: game.NewRand(key),
+			Rounds: int(o.GetRounds()), Legs: int(o.GetLegs()), Key: key, Rand: game.NewRand(key), Bounded: o.GetBounded(),
 		}
 		if setup.Name == "" {
 			setup.Name = setup.ID

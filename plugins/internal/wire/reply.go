@@ -13,6 +13,9 @@ import (
 // maxText is the longest text of a failure, in bytes.
 const maxText = 1000
 
+// mostSpent is the largest share that is believed.
+const mostSpent = 1 << 30
+
 // Reply writes the results of a step.
 func (d *Decoder) Reply(s *strategies.Step, out *strategypb.StepReply) {
 	out.Choices = make([]byte, len(s.Choices))
@@ -24,6 +27,9 @@ func (d *Decoder) Reply(s *strategies.Step, out *strategypb.StepReply) {
 		if strategies.EndsSeat(f.Op, strategies.FaultOf(f.Err)) {
 			delete(d.seats, f.Seat)
 		}
+	}
+	for _, x := range s.Spent {
+		out.Spent = append(out.Spent, &strategypb.Spent{Seat: uint32(x.Seat), Share: uint64(x.Share), Exact: x.Exact})
 	}
 	for i, c := range s.Choices {
 		switch {
@@ -123,6 +129,10 @@ func (e *Encoder) Decode(in *strategypb.StepReply, s *strategies.Step, source st
 	}
 	if len(in.Choices) != len(s.Choose) {
 		return broken("%d choices, want %d", len(in.Choices), len(s.Choose))
+	}
+	for _, x := range in.Spent {
+		spent := strategies.Spent{Share: int64(min(x.GetShare(), mostSpent)), Exact: x.GetExact()}
+		s.Spent = append(s.Spent, strategies.SeatSpent{Seat: strategies.SeatID(x.GetSeat()), Spent: spent})
 	}
 	failed := 0
 	probability := in.Probability

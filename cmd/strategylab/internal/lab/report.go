@@ -2,6 +2,7 @@ package lab
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -130,8 +131,38 @@ func usageOf(factories []strategies.Factory, driver experiments.Driver) []plugin
 		if m, ok := f.(plugins.Metered); ok {
 			all[i] = m.Usage()
 		}
+		if b, ok := f.(strategies.Busy); ok {
+			all[i].Busy = b.Busy()
+		}
 	}
 	return all
+}
+
+// spendersOf reports whose calls took the processors' time, the most first. Built-in
+// strategies are not measured.
+func spendersOf(plan results.Plan, factories []strategies.Factory, driver experiments.Driver) []report.Spender {
+	var list []report.Spender
+	var all float64
+	counted := make(map[any]bool) // several players may be copies of one script
+	for i, u := range usageOf(factories, driver) {
+		info := factories[i].Info()
+		var who any = factories[i]
+		name, seconds := plan.Field[i].Name, (u.CPU + u.Busy).Seconds()
+		if info.Kind == strategies.Plugin {
+			who, name = u.Process, u.Process // and several strategies may be one plugin's
+		}
+		if seconds <= 0 || counted[who] {
+			continue
+		}
+		counted[who] = true
+		all += seconds
+		list = append(list, report.Spender{Name: name, Kind: string(info.Kind), CPUSeconds: seconds})
+	}
+	for i := range list {
+		list[i].Share = list[i].CPUSeconds / all
+	}
+	slices.SortStableFunc(list, func(a, b report.Spender) int { return cmp.Compare(b.CPUSeconds, a.CPUSeconds) })
+	return list
 }
 
 // mirrorsFile keeps the results of the mirror leagues of a run, so that its report

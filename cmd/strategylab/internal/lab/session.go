@@ -164,7 +164,7 @@ func (s Session) playLeagues(ctx context.Context, dir *results.Dir, factories []
 		return nil, err
 	}
 	facts := report.Facts{Messages: messages(), Seconds: seconds, Digest: outcome.Digest, Reproducible: outcome.Reproducible,
-		Processes: processesOf(plan, factories, here), Cluster: clusterShares(driver)}
+		Processes: processesOf(plan, factories, here), Spenders: spendersOf(plan, factories, here), Cluster: clusterShares(driver)}
 	if n := outcome.Leagues - before; n > 0 && seconds > 0 {
 		facts.MatchesPerSecond = analysis.Number(float64(outcome.Matches) * float64(n) / float64(outcome.Leagues) / seconds)
 	}

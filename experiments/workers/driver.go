@@ -88,6 +88,9 @@ func NewDriver(plan results.Plan, factories []strategies.Factory) (*Driver, erro
 	}
 	d.block = d.unit * max(1, min(requestMatches/matches, experiments.Checkpoint)/d.unit)
 	d.request.Plan, d.request.Unit = plan, d.unit
+	if d.request.Histories = d.histories(); d.request.Histories > mostHistories {
+		return nil, &SizeError{Scripts: d.scripts(), Players: len(plan.Field), Legs: plan.Legs, Needs: d.request.Histories}
+	}
 	d.offences, d.usage = make([]int, len(d.distinct)), make([]plugins.Usage, len(d.distinct))
 	return d, nil
 }
@@ -166,7 +169,11 @@ func (w *worker) Play(ctx context.Context, first int, out []results.League, quar
 		}
 		w.process = nil
 		suspects := out[at:min(at+w.driver.unit, len(out))]
-		if err := w.playIsolated(ctx, first+at, suspects, quarantined, died); err != nil {
+		replay := w.playIsolated
+		if w.driver.large() {
+			replay = w.playLarge
+		}
+		if err := replay(ctx, first+at, suspects, quarantined, died); err != nil {
 			return err
 		}
 		at += len(suspects)

@@ -19,6 +19,9 @@ type openRequest struct {
 	Strategies []strategy
 	Players    []int // by field index, in Strategies
 	Unit       int   // leagues from one answer to the next, played in lockstep with plugins
+	// Histories is the memory, in bytes, that scripts need beside their own: that of the
+	// outcomes of a large field.
+	Histories uint64 `json:",omitempty"`
 }
 
 // strategy is the code of one strategy.

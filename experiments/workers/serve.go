@@ -37,12 +37,13 @@ type ServerConfig struct {
 // Serve is the main function of a worker process. It serves the pool that has started
 // the process until that is done. The caller should then end the process at once.
 func Serve(c ServerConfig) error {
-	if err := subprocess.LimitMemory(c.Memory); err != nil {
+	limit, err := subprocess.LimitMemory(c.Memory)
+	if err != nil {
 		return fmt.Errorf("limit the worker's memory: %w", err)
 	}
 	tune(c.Memory)
 	plugins.ServeTasks(func(log *slog.Logger, stuck chan<- struct{}) plugins.Tasks {
-		return &server{config: c, log: log, stuck: stuck}
+		return &server{config: c, limit: limit, log: log, stuck: stuck}
 	})
 	return nil
 }
@@ -60,6 +61,7 @@ func tune(memory uint64) {
 // server is the state of a worker.
 type server struct {
 	config ServerConfig
+	limit  *subprocess.MemoryLimit
 	log    *slog.Logger
 	stuck  chan<- struct{} // receives when a call cannot be stopped
 
@@ -108,6 +110,12 @@ func (s *server) open(ctx context.Context, input []byte) error {
 	}
 	if err := s.close(); err != nil {
 		return fmt.Errorf("close the field before: %w", err)
+	}
+	if s.config.Memory > 0 {
+		if err := s.limit.Set(s.config.Memory + r.Histories); err != nil {
+			return fmt.Errorf("limit the worker's memory: %w", err)
+		}
+		debug.SetMemoryLimit(int64(s.config.Memory/2 + r.Histories))
 	}
 	var err error
 	if s.field, err = openField(ctx, r, s.Load, s.log); err != nil {

@@ -119,7 +119,7 @@ func (o *Config) open(ctx context.Context, s plugins.Script) (strategies.Factory
 // sends and returns when the host is done.
 func Serve(formats []catalog.Format) {
 	plugins.ServeScript(func(s plugins.Script, memory uint64) (strategies.Factory, error) {
-		if err := subprocess.LimitMemory(memory); err != nil {
+		if _, err := subprocess.LimitMemory(memory); err != nil {
 			return nil, fmt.Errorf("limit the worker's memory: %w", err)
 		}
 		if memory > 0 {

@@ -5,30 +5,40 @@ package subprocess
 import (
 	"os"
 	"runtime/metrics"
+	"sync/atomic"
 	"time"
 )
 
 // lookEvery is the interval between two looks at the size of the process.
 const lookEvery = 5 * time.Millisecond
 
+// MemoryLimit is the limit of this process, in bytes; 0 for none.
+type MemoryLimit struct{ most atomic.Uint64 }
+
 // LimitMemory makes the process end itself when it has more than the given memory,
 // in bytes. 0 means no limit.
-func LimitMemory(memory uint64) error {
-	if memory == 0 {
-		return nil
-	}
+func LimitMemory(memory uint64) (*MemoryLimit, error) {
 	self, err := os.FindProcess(os.Getpid())
 	if err != nil {
-		return err
+		return nil, err
 	}
+	m := new(MemoryLimit)
+	m.most.Store(memory)
 	go func() { // for as long as the process lives
 		sample := [1]metrics.Sample{{Name: "/memory/classes/total:bytes"}}
 		for range time.Tick(lookEvery) {
-			if metrics.Read(sample[:]); sample[0].Value.Uint64() > memory {
+			metrics.Read(sample[:])
+			if most := m.most.Load(); most > 0 && sample[0].Value.Uint64() > most {
 				_ = self.Kill()
 			}
 		}
 	}()
+	return m, nil
+}
+
+// Set replaces the limit.
+func (m *MemoryLimit) Set(memory uint64) error {
+	m.most.Store(memory)
 	return nil
 }
 

@@ -42,14 +42,14 @@ var roles = map[string]func() error{
 		return nil
 	},
 	"limited": func() error {
-		if err := subprocess.LimitMemory(limit); err != nil {
+		if _, err := subprocess.LimitMemory(limit); err != nil {
 			return err
 		}
 		fmt.Println(filled(much))
 		return nil
 	},
 	"unlimited": func() error {
-		if err := subprocess.LimitMemory(0); err != nil {
+		if _, err := subprocess.LimitMemory(0); err != nil {
 			return err
 		}
 		fmt.Println(filled(much))
@@ -57,7 +57,7 @@ var roles = map[string]func() error{
 	},
 	// heirs limits itself and starts a process with the limit and one without.
 	"heirs": func() error {
-		if err := subprocess.LimitMemory(limit); err != nil {
+		if _, err := subprocess.LimitMemory(limit); err != nil {
 			return err
 		}
 		for _, c := range []subprocess.Config{{}, {Unlimited: true}} {

@@ -125,6 +125,9 @@ func (s Session) playLeagues(ctx context.Context, dir *results.Dir, factories []
 		return nil, err
 	}
 	sinks, parallel := []experiments.Sink{dir, past}, cmp.Or(s.workersFor(plan, factories, driver), runtime.GOMAXPROCS(0))
+	if d, ok := driver.(*workers.Driver); ok {
+		parallel = d.Most(parallel)
+	}
 	here := driver // in this process
 	config := experiments.Config{Workers: parallel, After: prefix, Stop: study.stop(), Every: 1}
 	if s.Cluster != nil {
@@ -325,6 +328,19 @@ func driverOf(plan results.Plan, factories []strategies.Factory) (experiments.Dr
 		return nil, nil, err
 	}
 	return d, d.Messages, nil
+}
+
+// Fits returns an error if a plan cannot be played for want of memory.
+func Fits(plan results.Plan, factories []strategies.Factory) error {
+	if plan.Transport != "direct" {
+		return nil
+	}
+	_, err := workers.NewDriver(plan, factories)
+	var size *workers.SizeError
+	if errors.As(err, &size) {
+		return &InputError{err, "play fewer scripts or legs (--legs 1), or scripts that you trust in this process, without a limit: --in-process"}
+	}
+	return err
 }
 
 // directDriver returns what plays leagues without messages: worker processes for a

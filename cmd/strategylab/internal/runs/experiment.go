@@ -217,6 +217,9 @@ func (e *experimentRun) freshWith(ctx context.Context, field catalog.Field, out 
 	for i, f := range field.Players {
 		factories[i] = f.Factory
 	}
+	if err := lab.Fits(plan, factories); err != nil {
+		return nil, err
+	}
 	if e.shard.of > 0 {
 		return nil, e.playShard(ctx, plan, out, factories)
 	}

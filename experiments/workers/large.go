@@ -1,0 +1,174 @@
+package workers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/strategylab/strategylab/experiments/chunk"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/plugins"
+)
+
+// This file is about fields of hundreds of scripts: what memory a league of them needs, and
+// how the one is found that ends a worker, without a process for each.
+
+// What a script keeps, in bytes, about: its machine, and each outcome in its histories.
+const (
+	seatMemory    = 64 << 10
+	outcomeMemory = 2560
+)
+
+// A worker has room for histories of smallHistories beside what a script may take up;
+// those of larger fields it gets in addition, up to mostHistories in all workers
+// together.
+const (
+	smallHistories = 64 << 20
+	mostHistories  = 4 << 30
+)
+
+// SizeError is a field whose leagues need more memory than workers may have.
+type SizeError struct {
+	Scripts, Players, Legs int
+	Needs                  uint64 // bytes
+}
+
+func (e *SizeError) Error() string {
+	return fmt.Sprintf("a league of %d players and %d legs needs about %.1f GiB for what its %d scripts are told, and a worker may have %d GiB",
+		e.Players, e.Legs, float64(e.Needs)/(1<<30), e.Scripts, mostHistories>>30)
+}
+
+// scripts returns the number of players that are scripts of the pool.
+func (d *Driver) scripts() (n int) {
+	for _, i := range d.request.Players {
+		if _, pool := ScriptOf(d.distinct[i]); pool != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// histories returns the memory that a worker needs for the histories of scripts, 0 in
+// small fields.
+func (d *Driver) histories() uint64 {
+	matches := d.plan.Legs * (len(d.plan.Field) - 1)
+	need := uint64(d.scripts()) * uint64(d.unit) * uint64(seatMemory+matches*outcomeMemory)
+	if need <= smallHistories {
+		return 0
+	}
+	return need
+}
+
+// Most returns how many of a number of workers there may be at once: their histories share
+// what memory there is.
+func (d *Driver) Most(workers int) int {
+	if d.request.Histories == 0 {
+		return workers
+	}
+	return max(1, min(workers, int(mostHistories/d.request.Histories)))
+}
+
+// mostAlone is the number of strategies up to which each may get a process of its own.
+const mostAlone = 32
+
+// large reports whether there are too many scripts for a process each.
+func (d *Driver) large() bool { return len(d.distinct) > mostAlone }
+
+// playLarge plays leagues in which a worker has died: it finds the scripts that end it one
+// by one and gives them processes of their own.
+func (w *worker) playLarge(ctx context.Context, first int, out []results.League, quarantined []bool, died *plugins.DeathError) error {
+	for at, unexplained := 0, 0; at < len(out); {
+		played, err := w.play(ctx, first+at, out[at:at+1], quarantined)
+		at += played
+		if !errors.As(err, &died) {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		w.process = nil
+		found, err := w.isolateCulprit(ctx, first+at, quarantined, died)
+		if err != nil {
+			return err
+		}
+		if !found {
+			unexplained++
+		}
+		if unexplained > mostUnexplained {
+			return fmt.Errorf("league %d of this field ends its worker, and no script does so alone: %w; play fewer of them at once", first+at, died.Reason)
+		}
+	}
+	return nil
+}
+
+// mostUnexplained is how often a worker may die in a part of a run for no reason that is
+// found: somebody may kill workers.
+const mostUnexplained = 3
+
+// isolateCulprit finds a script that ends a worker in a league, by halves of the field of
+// which the others do not play, and gives it a process of its own. It reports false if no
+// script alone ends a worker.
+func (w *worker) isolateCulprit(ctx context.Context, league int, quarantined []bool, died *plugins.DeathError) (found bool, err error) {
+	d := w.driver
+	var suspects []int
+	d.mu.Lock()
+	for i, f := range d.distinct {
+		if _, pool := ScriptOf(f); pool != nil && !d.request.Strategies[i].Alone {
+			suspects = append(suspects, i)
+		}
+	}
+	d.mu.Unlock()
+	for len(suspects) > 1 {
+		half := suspects[:len(suspects)/2]
+		ends, err := w.ends(ctx, league, half, quarantined)
+		if err != nil {
+			return false, err
+		}
+		if ends {
+			suspects = half
+		} else {
+			suspects = suspects[len(half):]
+		}
+	}
+	failed := make([]int, len(d.distinct))
+	if len(suspects) > 0 {
+		if found, err = w.ends(ctx, league, suspects, quarantined); err != nil {
+			return false, err
+		}
+		if found {
+			failed[suspects[0]] = offences
+		}
+	}
+	d.blame(league, failed, died)
+	return found, nil
+}
+
+// ends reports whether a worker dies in a league in which of the scripts in its process
+// only some play.
+func (w *worker) ends(ctx context.Context, league int, play []int, quarantined []bool) (bool, error) {
+	d := w.driver
+	out := slices.Clone(quarantined)
+	d.mu.Lock()
+	for field, i := range d.request.Players {
+		if _, pool := ScriptOf(d.distinct[i]); pool != nil && !slices.Contains(play, i) {
+			out[field] = true
+		}
+	}
+	d.mu.Unlock()
+	if err := w.open(ctx); err != nil {
+		return false, err
+	}
+	input, err := json.Marshal(chunk.Request{First: league, Count: 1, Quarantined: out})
+	if err != nil {
+		return false, err
+	}
+	err = w.process.Do(ctx, taskPlay, input, func([]byte) error { return nil })
+	var died *plugins.DeathError
+	if errors.As(err, &died) && ctx.Err() == nil {
+		w.process = nil
+		return true, nil
+	}
+	return false, err
+}

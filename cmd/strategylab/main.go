@@ -28,7 +28,11 @@ func realMain() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	return run(ctx, thisProcess())
+	p := thisProcess()
+	if p.Service(p.Args) != nil {
+		return run(ctx, p)
+	}
+	return stoppable(ctx, p, func() int { return run(ctx, p) })
 }
 
 // thisProcess is the only function that reads process globals: everything it
@@ -49,6 +53,7 @@ func thisProcess() command.Process {
 		Build:    build,
 		ForBatch: forBatch,
 		ForLive:  forLive,
+		Stage:    new(command.Stage),
 	}
 }
 

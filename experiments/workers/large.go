@@ -36,7 +36,7 @@ type SizeError struct {
 }
 
 func (e *SizeError) Error() string {
-	return fmt.Sprintf("a league of %d players and %d legs needs about %.1f GiB for what its %d scripts are told, and a worker may have %d GiB",
+	return fmt.Sprintf("a league of %d players and %d legs needs about %.1f GiB for the histories of its %d scripts, and a worker may have %d GiB",
 		e.Players, e.Legs, float64(e.Needs)/(1<<30), e.Scripts, mostHistories>>30)
 }
 

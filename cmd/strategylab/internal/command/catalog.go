@@ -68,6 +68,8 @@ func Limits(c *cli.Context) budget.Limits {
 
 // LoadCatalog loads the catalog that the global flags and --isolate describe. The caller closes it.
 func LoadCatalog(ctx context.Context, p *Process, c *cli.Context) (*catalog.Catalog, error) {
+	p.Stage.Set("loading strategies")
+	defer p.Stage.Set("")
 	return p.Load(ctx, Supply(p, c))
 }
 

@@ -35,6 +35,7 @@ type Process struct {
 	Build          *debug.BuildInfo    // of this program; nil if unknown
 	ForBatch       func()              // tunes the process for batch work
 	ForLive        func()              // tunes the process for messages
+	Stage          *Stage              // what the command is doing
 }
 
 // Terminal is a terminal with its size in characters. The zero value is a stream that is

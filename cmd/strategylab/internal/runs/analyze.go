@@ -65,6 +65,7 @@ func reportCommand(p *command.Process) *cli.Command {
 }
 
 func writeReport(p *command.Process, c *cli.Context) error {
+	p.Stage.Set("writing the report")
 	out, dir := newOutput(p, c), c.Args().First()
 	in, err := out.read(dir, lab.Reading{Explain: true, Mirrors: true})
 	if err != nil {

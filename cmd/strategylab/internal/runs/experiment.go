@@ -294,9 +294,17 @@ func (e *experimentRun) resume(ctx context.Context) error {
 	return err
 }
 
+// mostOnPage is the largest field that gets a page: what the page computes and shows of
+// pairs takes seconds there, and minutes for twice as many.
+const mostOnPage = 400
+
 // finish plays the rest of the run in a folder, closes the folder and prints what
 // the whole run shows, or what confirms it.
 func (e *experimentRun) finish(ctx context.Context, dir *results.Dir, out string, factories []strategies.Factory) (*report.Run, error) {
+	if n := len(dir.Plan().Field); n > mostOnPage && e.page != nil {
+		e.page = nil
+		e.note("no report.html: it compares at most %d strategies, and this field has %d", mostOnPage, n)
+	}
 	if !e.c.Bool(flagConfirm) || dir.Plan().Confirms != nil {
 		return e.playOut(ctx, dir, out, factories, lab.Session{})
 	}
@@ -338,6 +346,7 @@ func (e *experimentRun) present(ctx context.Context, out string, played *lab.Pla
 		}
 	}
 	err := e.show(*run)
+	e.p.Stage.Set("writing the report")
 	if err = errors.Join(err, played.WritePage(ctx)); err != nil {
 		return nil, err
 	}

@@ -213,6 +213,7 @@ func (o *output) playOn(ctx context.Context, dir *results.Dir, out string, facto
 		return nil, errors.Join(err, dir.Close())
 	}
 	defer func() { err = errors.Join(err, s.Ledger.Close()) }()
+	o.p.Stage.Set("computing what the complete leagues show")
 	o.p.ForBatch()
 	progress := command.StartProgress(bar, o.p.Err, o.p.Now, dir.Len(), plan.Runs, plan.Stop != nil)
 	screen, rows := o.standings(plan)

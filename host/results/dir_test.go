@@ -175,7 +175,7 @@ func TestExtendRemembersLooks(t *testing.T) {
 	plan := testPlan(3, 1, 5, "")
 	for _, looks := range [][]int{{0}, {5}, {3, 3}, {4, 3}} {
 		plan.Looks = looks
-		if err := plan.Validate(); err == nil || !strings.Contains(err.Error(), "looks") {
+		if err := plan.Validate(); err == nil || !strings.Contains(err.Error(), "plan: look ") {
 			t.Errorf("looks %v in a plan of 5 runs: %v", looks, err)
 		}
 	}

@@ -94,7 +94,7 @@ func (s *sharded) summary(out string) map[string]any {
 	if err := json.Unmarshal(s.read(out, "summary.json"), &doc); err != nil {
 		s.t.Fatal(err)
 	}
-	for _, key := range []string{"seconds", "matches_per_second", "processes"} {
+	for _, key := range []string{"seconds", "matches_per_second", "processes", "spenders"} {
 		delete(doc, key)
 	}
 	return doc

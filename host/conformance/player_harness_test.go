@@ -93,6 +93,9 @@ func (r *reply) refused() bool { return r.status >= 400 || parse(r.body)["error"
 
 // edit changes the members of the message in an answer.
 func (r *reply) edit(edit func(object)) *reply {
+	if len(r.body) == 0 {
+		return r
+	}
 	doc := parse(r.body)
 	walk(doc, edit)
 	return &reply{status: r.status, media: r.media, body: write(doc)}

@@ -1,5 +1,5 @@
 -- Tries a hundred million values at once.
--- Want budget at 4
+-- Want error at 4
 function choose(turn)
   local n = select("#", unpack({}, 1, 1e8))
   return "even"

@@ -17,6 +17,7 @@ type group struct {
 	process *stream
 	id      uint64
 	encoder *wire.Encoder
+	costs   costs
 	logs    map[strategies.SeatID]*slog.Logger // of seats that have one
 	begun   bool
 	mute    bool // drop what replayed calls print
@@ -37,6 +38,7 @@ func (g *group) Step(ctx context.Context, s *strategies.Step) error {
 	if g.lost != nil {
 		return g.lost
 	}
+	g.costs.begin(&g.factory.supervisor.config, s)
 	out := &pb.Step{Group: g.id, Strategy: g.factory.index}
 	if g.lost = g.encoder.Encode(s, out); g.lost != nil {
 		return g.lost
@@ -47,10 +49,10 @@ func (g *group) Step(ctx context.Context, s *strategies.Step) error {
 		}
 	}
 	g.begun = true
-	entries, began := len(s.Open)+len(s.Observe)+len(s.Choose), time.Now()
+	entries, begun := len(s.Open)+len(s.Observe)+len(s.Choose), time.Now()
 	reply, err := g.process.exchange(ctx, out, entries)
 	if err == nil {
-		if err = g.process.late(entries, time.Since(began)); err != nil {
+		if err = g.process.late(entries, time.Since(begun)); err != nil {
 			_ = g.Close() // the process lives
 		}
 	}
@@ -71,6 +73,7 @@ func (g *group) Step(ctx context.Context, s *strategies.Step) error {
 		}
 		return err
 	}
+	g.costs.add(g.factory, s, time.Since(begun))
 	if len(g.logs) > 0 {
 		for _, id := range s.Close {
 			delete(g.logs, id)

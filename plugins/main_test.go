@@ -15,12 +15,15 @@ import (
 
 // TestMain lets the test binary be the plugin as well: "plugin NAME..." serves
 // built-in strategies, "misbehave HOW MARK" does what no plugin should, "unary -"
-// takes a call for every decision, "tasks -" is a worker; "host MARK HOW" plays with such plugins.
+// takes a call for every decision, "slow NAME" sleeps before every choice, "tasks -" is a worker; "host MARK HOW" plays with such plugins.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 {
 		switch os.Args[1] {
 		case "plugin":
 			plugins.Serve(named(os.Args[2:])...)
+			return
+		case "slow":
+			plugins.Serve(slow{named(os.Args[2:])[0]})
 			return
 		case "host":
 			host(os.Args[2], os.Args[3])

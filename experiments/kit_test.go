@@ -106,7 +106,7 @@ func (s *stub) makeUp(index int, l *results.League, quarantined []bool) {
 			continue
 		}
 		if share, exact := s.share(index, field); share > results.FullShare {
-			l.Costs = append(l.Costs, results.Cost{Field: field, Share: share, Exact: exact})
+			l.AddCost(results.Cost{Field: field, Share: share, Exact: exact})
 		}
 	}
 	out := make(map[int]bool)

@@ -238,7 +238,6 @@ func (p *Prefix) decide(leagues int) {
 // annotate keeps in the next league only the first note of each player and fault
 // in the whole run, in canonical order, and adds notes on new quarantines.
 func (p *Prefix) annotate(l *results.League) {
-	slices.SortFunc(l.Costs, func(a, b results.Cost) int { return cmp.Compare(a.Field, b.Field) })
 	for _, field := range p.quarantineOrder {
 		if p.noted[field]&(1<<game.FaultQuarantined) != 0 {
 			continue

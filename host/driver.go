@@ -188,7 +188,7 @@ func (d *Driver) record(rec *results.League, index int, seats []int, played *Pla
 	for seat, p := range played.Players {
 		rec.Notes = d.notes(rec.Notes, seats[seat], p.Failures())
 		if spent := p.Spent(); spent.Over() {
-			rec.Costs = append(rec.Costs, results.Cost{Field: seats[seat], Share: min(spent.Share, results.MaxShare), Exact: spent.Exact})
+			rec.AddCost(results.Cost{Field: seats[seat], Share: spent.Share, Exact: spent.Exact})
 		}
 	}
 	return nil

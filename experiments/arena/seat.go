@@ -129,7 +129,7 @@ func (l *league) close() {
 // spent records what a player has cost, if that is more than a league may cost.
 func (l *league) spent(field int, s strategies.Spent) {
 	if s.Over() {
-		l.rec.Costs = append(l.rec.Costs, results.Cost{Field: field, Share: min(s.Share, results.MaxShare), Exact: s.Exact})
+		l.rec.AddCost(results.Cost{Field: field, Share: s.Share, Exact: s.Exact})
 	}
 }
 

@@ -356,3 +356,32 @@ func TestSamples(t *testing.T) {
 		}
 	}
 }
+
+// What two workers have measured differs although both are honest; what they have counted
+// does not.
+func TestMeasuredCostsAreNotCompared(t *testing.T) {
+	t.Parallel()
+	w, _ := coordinator(t, internalPlan(300, "a", "b", "c"), nil, nil)
+	leagues := make([]results.League, 1)
+	if err := w.player.Play(t.Context(), 0, leagues, make([]bool, 3)); err != nil {
+		t.Fatal(err)
+	}
+	with := func(costs ...results.Cost) string {
+		leagues[0].Costs = costs
+		records, err := w.c.encode(leagues)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(leagues[0].Costs) != len(costs) {
+			t.Errorf("costs %v of the league itself, want %v", leagues[0].Costs, costs)
+		}
+		return string(records)
+	}
+	counted, measured := results.Cost{Field: 0, Share: 2000, Exact: true}, results.Cost{Field: 2, Share: 3000}
+	if with(counted) != with(counted, measured) {
+		t.Error("a measured cost makes a difference")
+	}
+	if with(counted) == with(measured) {
+		t.Error("a counted cost makes no difference")
+	}
+}

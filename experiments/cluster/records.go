@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"slices"
 
 	"github.com/nats-io/nats.go"
 
@@ -254,13 +255,18 @@ func (c *Coordinator) decide(ctx context.Context, r chunk.Request, sent map[stri
 	return err
 }
 
-// encode returns the records of leagues.
+// encode returns the records of leagues, for comparison: without what was measured, which
+// is never the same twice.
 func (c *Coordinator) encode(leagues []results.League) ([]byte, error) {
 	r, err := c.reader()
 	if err != nil {
 		return nil, err
 	}
 	defer c.giveBack(r)
+	leagues = slices.Clone(leagues)
+	for i := range leagues {
+		leagues[i].Costs = slices.DeleteFunc(slices.Clone(leagues[i].Costs), func(c results.Cost) bool { return !c.Exact })
+	}
 	records, err := r.encoder.Encode(leagues)
 	return bytes.Clone(records), err
 }

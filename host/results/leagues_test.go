@@ -117,3 +117,17 @@ func wantLeagues(t *testing.T, got, want []*results.League) {
 		t.Errorf("leagues differ (-want +got):\n%s", diff)
 	}
 }
+
+// Costs are in the order of the players, in whatever order they are added.
+func TestCostsAreInOrder(t *testing.T) {
+	t.Parallel()
+	var l results.League
+	for _, field := range []int{3, 0, 5, 1} {
+		l.AddCost(results.Cost{Field: field, Share: 1 << 50})
+	}
+	for i, want := range []int{0, 1, 3, 5} {
+		if c := l.Costs[i]; c.Field != want || c.Share != results.MaxShare {
+			t.Errorf("cost %d is %+v, want one of player %d and at most %d", i, c, want, results.MaxShare)
+		}
+	}
+}

@@ -5,11 +5,13 @@
 package results
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"hash"
+	"slices"
 
 	"github.com/strategylab/strategylab/host/game"
 )
@@ -94,7 +96,7 @@ type League struct {
 	Seats   []int   // Seats[s] is the field index of the player on seat s
 	Matches []Match // in the order of game.Schedule
 	Notes   []Note  // descriptions of faults; not part of the digest
-	Costs   []Cost  // of players that cost too much; not part of the digest
+	Costs   []Cost  // of players that cost too much, by field index; not part of the digest
 }
 
 // CopyFrom makes l a copy of another league and reuses its memory.
@@ -104,6 +106,13 @@ func (l *League) CopyFrom(from *League) {
 	l.Matches = append(l.Matches[:0], from.Matches...)
 	l.Notes = append(l.Notes[:0], from.Notes...)
 	l.Costs = append(l.Costs[:0], from.Costs...)
+}
+
+// AddCost adds what a player has cost, in its place.
+func (l *League) AddCost(c Cost) {
+	c.Share = min(c.Share, MaxShare)
+	at, _ := slices.BinarySearchFunc(l.Costs, c, func(a, b Cost) int { return cmp.Compare(a.Field, b.Field) })
+	l.Costs = slices.Insert(l.Costs, at, c)
 }
 
 // Match is the record of one match. The schedule says which seats played it. A side

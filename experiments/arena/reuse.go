@@ -140,10 +140,19 @@ func (w *reuser) Play(ctx context.Context, first int, out []results.League, quar
 	}
 	for i, k := range w.keep {
 		if k {
-			out[i].CopyFrom(&w.past[i])
+			w.takeOver(&out[i], &w.past[i], &w.now[i])
 		}
 	}
 	return w.runs(len(out), false, func(from, to int) error { return w.full.Play(ctx, first+from, out[from:to], quarantined) })
+}
+
+// takeOver makes out a recorded league, with what the changed players cost now.
+func (w *reuser) takeOver(out, past, now *results.League) {
+	out.CopyFrom(past)
+	out.Costs = slices.DeleteFunc(out.Costs, func(c results.Cost) bool { return w.driver.factories[c.Field] != nil })
+	for _, c := range now.Costs {
+		out.AddCost(c)
+	}
 }
 
 // runs calls do for each run of consecutive leagues of the first n that are to be kept,

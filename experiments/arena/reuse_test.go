@@ -191,3 +191,40 @@ func TestChanged(t *testing.T) {
 		}
 	}
 }
+
+// costly is a strategy that costs too much.
+type costly struct{ strategies.Factory }
+
+func (c costly) New(ctx context.Context, s strategies.Setup) (strategies.Strategy, error) {
+	made, err := c.Factory.New(ctx, s)
+	return costlySeat{made}, err
+}
+
+type costlySeat struct{ strategies.Strategy }
+
+func (costlySeat) Spent() strategies.Spent { return strategies.Spent{Share: 3000, Exact: true} }
+
+// What an edited strategy costs is that of its new code, whatever it plays.
+func TestReuseCountsCosts(t *testing.T) {
+	t.Parallel()
+	versions := map[string]func() strategies.Factory{
+		"cheap": func() strategies.Factory { return moody(0) }, "costly": func() strategies.Factory { return costly{moody(0)} },
+	}
+	for was, before := range versions {
+		for is, after := range versions {
+			folder := t.TempDir()
+			first, second := reusePlan(6, 20, "first"), reusePlan(6, 20, "second")
+			recordRun(t, filepath.Join(folder, "before"), first, newArena(t, first, arena.Config{}, reuseField(t, before())...), 1)
+			want := recordRun(t, filepath.Join(folder, "full"), second, newArena(t, second, arena.Config{}, reuseField(t, after())...), 1)
+			field := reuseField(t, after())
+			reuse, err := arena.NewReuse(newArena(t, second, arena.Config{}, field...), second, field, []bool{true, false, false, false, false, false},
+				func() (*results.Reader, error) { return results.OpenReader(filepath.Join(folder, "before")) }, arena.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := recordRun(t, filepath.Join(folder, "after"), second, reuse, 1); got != want {
+				t.Errorf("%s, and then %s: digest %s, want %s as played in full", was, is, got, want)
+			}
+		}
+	}
+}

@@ -26,7 +26,7 @@ const (
 // together.
 const (
 	smallHistories = 64 << 20
-	mostHistories  = 4 << 30
+	mostHistories  = 3 << 30
 )
 
 // SizeError is a field whose leagues need more memory than workers may have.

@@ -112,7 +112,8 @@ func (s *server) open(ctx context.Context, input []byte) error {
 		return fmt.Errorf("close the field before: %w", err)
 	}
 	if s.config.Memory > 0 {
-		if err := s.limit.Set(s.config.Memory + r.Histories); err != nil {
+		// Twice, as the collector lets a heap grow before it is done.
+		if err := s.limit.Set(s.config.Memory + 2*r.Histories); err != nil {
 			return fmt.Errorf("limit the worker's memory: %w", err)
 		}
 		debug.SetMemoryLimit(int64(s.config.Memory/2 + r.Histories))

@@ -235,8 +235,14 @@ func (e *experimentRun) freshWith(ctx context.Context, field catalog.Field, out 
 		return nil, err
 	}
 	e.note("playing %s", planned(plan))
+	if n := plan.Legs * len(plan.Field) * (len(plan.Field) - 1) / 2; n >= longLeague {
+		e.note("a league of this field has %s matches, and counts when it is complete", words.Plain.Count(int64(n)))
+	}
 	return e.finish(ctx, dir, out, factories)
 }
+
+// longLeague is the number of matches of a league that takes seconds.
+const longLeague = 50_000
 
 // planned says what a run plays.
 func planned(plan results.Plan) string {
@@ -296,7 +302,7 @@ func (e *experimentRun) resume(ctx context.Context) error {
 
 // mostOnPage is the largest field that gets a page: what the page computes and shows of
 // pairs takes seconds there, and minutes for twice as many.
-const mostOnPage = 400
+const mostOnPage = 200
 
 // finish plays the rest of the run in a folder, closes the folder and prints what
 // the whole run shows, or what confirms it.

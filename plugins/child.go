@@ -59,13 +59,16 @@ func (c *child) Start(context.Context) error {
 	ours[0], theirs[0] = theirs[0], ours[0] // the host holds the write end of the parent pipe
 	c.cmd.Stdout, c.cmd.Stderr = theirs[1], theirs[2]
 	c.cmd.Env = append(c.cmd.Env, parentKey+"="+strconv.Itoa(passPipe(c.cmd, theirs[0])))
+	guarded := func(*exec.Cmd) {}
+	if c.parent, c.release = ours[0], func() {}; c.mark != "" {
+		guarded, c.release = subprocess.Guard(c.mark)
+	}
 	if err := subprocess.Start(c.cmd, subprocess.Config{Unlimited: c.unlimited}); err != nil {
+		c.release()
 		closeAll(ours)
 		return err
 	}
-	if c.parent, c.release = ours[0], func() {}; c.mark != "" {
-		c.release = subprocess.Guard(c.cmd, c.mark)
-	}
+	guarded(c.cmd)
 	c.mu.Lock()
 	c.system = c.cmd.Process
 	killed := c.killed
@@ -91,9 +94,10 @@ const drain = 2 * time.Second
 // ended cleans up after the process.
 func (c *child) ended(err error, pipes []*os.File) {
 	subprocess.Kill(c.cmd) // descendants in its group
-	if c.release(); c.mark != "" {
+	if c.mark != "" {
 		subprocess.KillMarked(c.mark)
 	}
+	c.release() // not before, since this process may be killed meanwhile
 	c.mu.Lock()
 	c.state = "exit status 0"
 	if err != nil {

@@ -32,7 +32,7 @@ func (loading) Do(context.Context, string, []byte, func([]byte) error) error {
 const loaderMemory = 128 << 20
 
 func serveLoader() {
-	if err := subprocess.LimitMemory(loaderMemory); err != nil {
+	if _, err := subprocess.LimitMemory(loaderMemory); err != nil {
 		panic(err)
 	}
 	plugins.ServeTasks(func(*slog.Logger, chan<- struct{}) plugins.Tasks { return loading{} })

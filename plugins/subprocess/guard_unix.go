@@ -3,38 +3,42 @@
 package subprocess
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"syscall"
 )
 
-// guardian waits for the end of its input. Then it kills what has a text in its environment,
-// where the system shows that, and its own group, in which it ends itself.
-const guardian = `read nothing <&3
+// guardian reads the id of a group and waits for the end of its input. Then it kills what
+// has a text in its environment, where the system shows that, and the group.
+const guardian = `read group <&3
+read nothing <&3
 for e in /proc/[0-9]*/environ; do
 	if grep -qsF -- "$1" "$e"; then p=${e#/proc/}; kill -KILL "${p%/environ}"; fi
 done
-kill -KILL 0`
+[ -z "$group" ] || kill -KILL "-$group"`
 
-// Guard kills the descendants of a process that Start has started if this process ends
-// before release is called, however it ends: those in the group of the process and, on
-// Linux, those that have mark in their environment. It takes a shell, which is in that
-// group: Kill ends it, too. Without one, nothing is guarded.
-func Guard(cmd *exec.Cmd, mark string) (release func()) {
+// Guard kills the descendants of the process that Start starts with cmd afterwards, if this
+// process ends before release is called, however it ends: those in the group of the process,
+// once guarded has been called, and, on Linux, those that have mark in their environment. It
+// begins before the process, which could otherwise have children that nobody guards, and
+// takes a shell; without one, nothing is guarded.
+func Guard(mark string) (guarded func(cmd *exec.Cmd), release func()) {
 	ends, held, err := os.Pipe()
 	if err != nil {
-		return func() {}
+		return func(*exec.Cmd) {}, func() {}
 	}
 	defer ends.Close()
 	shell := exec.Command("/bin/sh", "-c", guardian, "sh", mark)
 	shell.Env = []string{"PATH=/usr/bin:/bin"}
 	shell.ExtraFiles = []*os.File{ends}
-	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: cmd.Process.Pid}
-	if err := shell.Start(); err != nil { // or the process has ended already
+	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a signal for our group is not for it
+	if err := shell.Start(); err != nil {
 		_ = held.Close()
-		return func() {}
+		return func(*exec.Cmd) {}, func() {}
 	}
-	return func() {
+	guarded = func(cmd *exec.Cmd) { _, _ = fmt.Fprintln(held, cmd.Process.Pid) } // the shell may have been killed
+	return guarded, func() {
 		_ = shell.Process.Kill()
 		_ = held.Close()
 		_ = shell.Wait() // it was killed

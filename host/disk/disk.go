@@ -56,28 +56,20 @@ func unnamed(err error) error {
 // even after a crash, sees the old content or the new and nothing between.
 // Missing folders are made. Concurrent writers of one name do not mix; the
 // last one stands.
-func WriteFile(name string, content []byte, perm fs.FileMode) (err error) {
+func WriteFile(name string, content []byte, perm fs.FileMode) error {
 	dir := filepath.Dir(name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
-	tmp, err := os.CreateTemp(dir, "."+filepath.Base(name)+".*")
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(fmt.Errorf("write %s: %w", name, err), os.Remove(tmp.Name()))
-		}
-	}()
-	if _, err := tmp.Write(content); err != nil {
-		return errors.Join(err, tmp.Close())
+	defer root.Close()
+	if err := WriteIn(root, filepath.Base(name), content, perm); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
 	}
-	// Unless synced, the rename may reach the disk before the bytes do.
-	if err := errors.Join(tmp.Chmod(perm), tmp.Sync(), tmp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), name)
+	return nil
 }
 
 // WriteJSON replaces the named file by v as indented JSON (see WriteFile).

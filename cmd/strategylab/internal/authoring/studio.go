@@ -118,8 +118,10 @@ func (s *studioServer) serve(ctx context.Context) error {
 func (s *studioServer) members() []studio.Team {
 	tries, checks := lab.NewQueue(s.checks, mostWaiting), lab.NewQueue(s.checks, mostWaiting)
 	workshop := func(folder string) *workshop {
+		own := lab.Folder{Path: s.p.Path(folder), Name: folder}
+		own.RemoveDrafts()
 		return &workshop{
-			lab: s.p.Lab, folder: lab.Folder{Path: s.p.Path(folder), Name: folder}, maxRuns: s.c.Int(command.FlagMaxRuns), maxTime: s.c.Duration(flagMaxTime),
+			lab: s.p.Lab, folder: own, maxRuns: s.c.Int(command.FlagMaxRuns), maxTime: s.c.Duration(flagMaxTime),
 			supply: lab.Supply{Scripts: folder, Plugins: s.c.String(command.FlagPlugins), Limits: command.Limits(s.c), Isolate: true, Log: s.log},
 			tries:  [2]*lab.Queue{lab.NewQueue(1, mostOfTeam), tries}, checks: [2]*lab.Queue{lab.NewQueue(1, mostOfTeam), checks},
 		}

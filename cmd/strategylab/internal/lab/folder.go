@@ -67,6 +67,14 @@ func (f Folder) open() (*os.Root, error) {
 	return root, nil
 }
 
+// RemoveDrafts removes what was left by a process that was killed in Write.
+func (f Folder) RemoveDrafts() {
+	if root, err := f.open(); err == nil {
+		disk.RemoveDrafts(root, ".")
+		_ = root.Close()
+	}
+}
+
 // Write writes a file, and makes the folder if need be. It replaces only a regular file,
 // and only if replace allows it, which gets the content; nil allows none.
 func (f Folder) Write(file string, content []byte, replace func(old []byte) error) (replaced bool, err error) {

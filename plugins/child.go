@@ -2,7 +2,9 @@ package plugins
 
 import (
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -214,20 +216,29 @@ func claim(folder string) error {
 	return os.Rename(mark+".new", mark)
 }
 
+// unclaimed is the age at which a folder without a mark is that of a host that was killed
+// before it could claim it.
+const unclaimed = time.Minute
+
 // sweep removes the folders of hosts that have ended.
 func sweep() {
-	marks, _ := filepath.Glob(filepath.Join(os.TempDir(), "plugin-dir*", hostMark)) // go-plugin's naming
-	for _, mark := range marks {
-		info, err := os.Lstat(filepath.Dir(mark))
+	folders, _ := filepath.Glob(filepath.Join(os.TempDir(), "plugin-dir*")) // go-plugin's naming
+	for _, folder := range folders {
+		info, err := os.Lstat(folder)
 		if err != nil || !info.IsDir() || !ours(info) {
 			continue
 		}
+		mark := filepath.Join(folder, hostMark)
 		text, err := os.ReadFile(mark)
+		if errors.Is(err, fs.ErrNotExist) && time.Since(info.ModTime()) > unclaimed {
+			_ = os.Remove(mark + ".new")
+			_ = os.Remove(folder) // fails if another program uses it: it has a socket
+		}
 		if err != nil {
 			continue
 		}
 		if pid, err := strconv.Atoi(string(text)); err == nil && pid > 0 && !alive(pid) {
-			_ = os.RemoveAll(filepath.Dir(mark)) // best effort
+			_ = os.RemoveAll(folder) // best effort
 		}
 	}
 }

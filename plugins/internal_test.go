@@ -8,7 +8,9 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -248,8 +250,21 @@ func TestSweep(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	ended := "999999999" // above the largest process id
+	unwaited := exec.Command(os.Args[0], "-test.run", "^$")
+	if err := unwaited.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer unwaited.Wait()
+	zombie := strconv.Itoa(unwaited.Process.Pid)
+	if runtime.GOOS != "linux" { // only there init may leave it so
+		zombie = ended
+	} else {
+		for alive(unwaited.Process.Pid) {
+			<-time.After(time.Millisecond)
+		}
+	}
 	for folder, host := range map[string]string{
-		"plugin-dir1": ended, "plugin-dir2": strconv.Itoa(os.Getpid()), "plugin-dir3": "nonsense", "other": ended,
+		"plugin-dir1": ended, "plugin-dir4": zombie, "plugin-dir2": strconv.Itoa(os.Getpid()), "plugin-dir3": "nonsense", "other": ended,
 	} {
 		dir := filepath.Join(temp, folder)
 		if err := os.Mkdir(dir, 0o700); err != nil {
@@ -259,10 +274,29 @@ func TestSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	long := time.Now().Add(-time.Hour)
+	for folder, made := range map[string]time.Time{"plugin-dir5": long, "plugin-dir6": time.Now(), "plugin-dir7": long} {
+		dir := filepath.Join(temp, folder)
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if folder == "plugin-dir7" { // of another program
+			if err := os.WriteFile(filepath.Join(dir, "socket"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Chtimes(dir, made, made); err != nil {
+			t.Fatal(err)
+		}
+	}
 	sweep()
-	left, err := filepath.Glob(filepath.Join(temp, "*"))
-	if err != nil || len(left) != 3 || slices.Contains(left, filepath.Join(temp, "plugin-dir1")) {
-		t.Errorf("left are %v, %v; want all but plugin-dir1", left, err)
+	left, err := os.ReadDir(temp)
+	var names []string
+	for _, d := range left {
+		names = append(names, d.Name())
+	}
+	if want := []string{"other", "plugin-dir2", "plugin-dir3", "plugin-dir6", "plugin-dir7"}; err != nil || !slices.Equal(names, want) {
+		t.Errorf("left are %v, %v; want %v", names, err, want)
 	}
 }
 

@@ -3,7 +3,9 @@
 package plugins
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -31,8 +33,13 @@ func ours(info fs.FileInfo) bool {
 	return ok && int(s.Uid) == os.Getuid()
 }
 
-// alive reports whether a process with this id exists.
+// alive reports whether a process with this id runs. One that has ended and that nobody
+// waits for, as in a container without an init process, does not run.
 func alive(pid int) bool {
-	err := syscall.Kill(pid, 0)
-	return err == nil || errors.Is(err, syscall.EPERM)
+	if err := syscall.Kill(pid, 0); err != nil {
+		return errors.Is(err, syscall.EPERM)
+	}
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // only Linux has it
+	name := bytes.LastIndexByte(stat, ')')
+	return name < 0 || !bytes.HasPrefix(stat[name+1:], []byte(" Z"))
 }

@@ -124,7 +124,7 @@ crash-tests:
 # and has a client with the token do what it can: some minutes.
 cluster-tests:
 	go test -count 5 -timeout 30m -run '^Test(Adversary|CaughtLie|AbandonedRun)' ./experiments/cluster
-	CLUSTER_TESTS=1 go test -count 1 -timeout 1h -v -run '^TestCluster' ./cmd/strategylab
+	CLUSTER_TESTS=1 go test -count 1 -timeout 1h -v -run '^Test(Cluster|CrashOfACluster)' ./cmd/strategylab
 
 # Refreshes the table of figures in CONTRIBUTING.md.
 figures:

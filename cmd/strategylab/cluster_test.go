@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"os/exec"
@@ -152,7 +153,14 @@ func alone(t *testing.T, dir string, args []string) string {
 // startWorker starts a worker that ends with the test.
 func startWorker(t *testing.T, dir, url string) *exec.Cmd {
 	t.Helper()
+	return startWorkerChanged(t, func(*exec.Cmd) {}, dir, url)
+}
+
+// startWorkerChanged is startWorker, with the command changed before it runs.
+func startWorkerChanged(t *testing.T, change func(*exec.Cmd), dir, url string) *exec.Cmd {
+	t.Helper()
 	w := ownProcess(dir, "worker", "--cluster", url, "--workers", "1", "--time-limit", "1h", "--quiet")
+	change(w)
 	if err := w.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -166,55 +174,61 @@ func startWorker(t *testing.T, dir, url string) *exec.Cmd {
 // longTests has tests take minutes: make cluster-tests.
 var longTests = os.Getenv("CLUSTER_TESTS") != ""
 
-// TestClusterKills plays an experiment whose coordinator, broker and workers are killed
-// and started again: no league is lost or counted twice.
-func TestClusterKills(t *testing.T) {
+// TestCrashOfACluster plays an experiment whose coordinator, broker and workers are killed
+// at random moments and started again: no league is lost or counted twice.
+func TestCrashOfACluster(t *testing.T) {
 	t.Parallel()
-	rounds, each, workers, runs := 1, 1, []int{2}, "600"
-	if wholeSets {
-		rounds, each, runs = 3, 3, "1500"
+	workers, runs := []int{2}, "600"
+	if someKills() > 2 {
+		runs = "6000"
 	}
 	if longTests {
-		rounds, each, workers, runs = 10, 10, []int{1, 2, 7}, "120000"
+		workers = []int{1, 2, 7}
 	}
 	dir, args := clusterFolder(t, runs)
 	want := alone(t, dir, args)
-	for _, number := range workers {
-		began := time.Now()
-		k := killing{t: t, dir: dir, out: fmt.Sprintf("many%d", number), broker: startBroker(t, dir, jsonrpctest.Address(t))}
+	for i, number := range workers {
+		k := killing{t: t, dir: dir, traces: newTraces(t), rnd: rand.New(rand.NewPCG(uint64(i), 1))}
+		k.broker = k.startBroker(jsonrpctest.Address(t))
 		for range number {
-			k.workers = append(k.workers, startWorker(t, t.TempDir(), k.broker.url))
+			k.workers = append(k.workers, k.startWorker())
 		}
-		if digest := k.play(args, rounds, each); digest != want {
-			t.Fatalf("%d workers: digest %s, want %s", number, digest, want)
+		runs := 0
+		for ; k.rounds < someKills() || runs == 0; runs++ {
+			k.out = fmt.Sprintf("many%d-%d", number, runs)
+			if digest := k.play(args, someKills()); digest != want {
+				t.Fatalf("%d workers, %s: digest %s, want %s", number, k.out, digest, want)
+			}
 		}
 		k.broker.kill()
 		for _, w := range k.workers {
 			_ = w.Process.Kill()
+			_ = w.Wait()
 		}
-		t.Logf("%d workers: killed %d coordinators, %d brokers and %d workers in %v", number, k.rounds, k.rounds, k.killed, time.Since(began).Round(time.Second))
-		if longTests && (k.rounds < rounds || k.killed < rounds*each) {
-			t.Errorf("%d workers: the run was over before all were killed", number)
-		}
+		k.traces.gone(dir)
+		t.Logf("crash: worker, broker, coordinator: %d kills of each with %d workers, %d runs with the digest of an undisturbed one", k.rounds, number, runs)
 	}
 }
 
 // killing is a run whose processes are killed.
 type killing struct {
-	t              *testing.T
-	dir, out       string
-	broker         *process
-	workers        []*exec.Cmd
-	rounds, killed int // coordinators, and workers
+	t        *testing.T
+	dir, out string
+	traces   traces
+	rnd      *rand.Rand
+	broker   *process
+	workers  []*exec.Cmd
+	rounds   int // in each of which one process of each kind is killed
 }
 
-// play plays the run, kills workers, and then coordinator and broker, in several rounds,
-// and returns the digest.
-func (k *killing) play(args []string, rounds, each int) string {
+// play plays the run and returns the digest. In every round it kills a worker and the
+// broker, in any order, and then the coordinator.
+func (k *killing) play(args []string, rounds int) string {
 	flags := []string{"--cluster", k.broker.url, "--workers", "0", "--worker-timeout", "300ms", "--quiet"}
 	play := append(append(slices.Clone(args), "--out", k.out), flags...)
 	for {
 		e := ownProcess(k.dir, play...)
+		k.traces.keep(e)
 		var out, problems strings.Builder
 		e.Stdout, e.Stderr = &out, &problems
 		if err := e.Start(); err != nil {
@@ -222,30 +236,50 @@ func (k *killing) play(args []string, rounds, each int) string {
 		}
 		ended := make(chan error, 1)
 		go func() { ended <- e.Wait() }()
-		for range each {
-			if k.rounds < rounds && k.grows(ended) {
-				w := k.killed % len(k.workers)
-				_ = k.workers[w].Process.Kill()
-				_ = k.workers[w].Wait()
-				k.workers[w] = startWorker(k.t, k.dir, k.broker.url)
-				k.killed++
+		kills := []func(){k.killWorker, k.killBroker}
+		k.rnd.Shuffle(len(kills), func(i, j int) { kills[i], kills[j] = kills[j], kills[i] })
+		for _, kill := range append(kills, func() { _ = e.Process.Kill() }) {
+			if k.rounds == rounds || !k.grows(ended) {
+				if err := <-ended; err != nil {
+					k.t.Fatalf("%v: %s", err, problems.String())
+				}
+				digest, _ := digestOf(k.t, []byte(out.String()))
+				return digest
 			}
+			<-time.After(time.Duration(k.rnd.Int64N(int64(100 * time.Millisecond))))
+			kill()
 		}
-		if k.rounds == rounds || !k.grows(ended) {
-			if err := <-ended; err != nil {
-				k.t.Fatalf("%v: %s", err, problems.String())
-			}
+		<-ended
+		if e.ProcessState.Success() { // it was over before it could be killed
 			digest, _ := digestOf(k.t, []byte(out.String()))
 			return digest
 		}
-		_ = e.Process.Kill()
-		<-ended
-		address := k.broker.url[strings.LastIndex(k.broker.url, "@")+1:]
-		k.broker.kill()
-		k.broker = startBroker(k.t, k.dir, address)
 		k.rounds++
 		play = append([]string{"experiment", "--resume", k.out, "--no-report", "--format", "json", "--time-limit", "1m", "--instructions", "20000"}, flags...)
 	}
+}
+
+func (k *killing) killWorker() {
+	w := k.rnd.IntN(len(k.workers))
+	_ = k.workers[w].Process.Kill()
+	_ = k.workers[w].Wait()
+	k.workers[w] = k.startWorker()
+}
+
+func (k *killing) killBroker() {
+	address := k.broker.url[strings.LastIndex(k.broker.url, "@")+1:]
+	k.broker.kill()
+	k.broker = k.startBroker(address)
+}
+
+func (k *killing) startWorker() *exec.Cmd {
+	k.t.Helper()
+	return startWorkerChanged(k.t, k.traces.keep, k.t.TempDir(), k.broker.url)
+}
+
+func (k *killing) startBroker(listen string) *process {
+	k.t.Helper()
+	return startBrokerChanged(k.t, k.traces.keep, k.dir, listen)
 }
 
 // TestClusterShards plays the plan of the other tests in shards.
@@ -279,7 +313,14 @@ func TestClusterShards(t *testing.T) {
 // startBroker starts a broker that keeps its data.
 func startBroker(t *testing.T, dir, listen string) *process {
 	t.Helper()
+	return startBrokerChanged(t, func(*exec.Cmd) {}, dir, listen)
+}
+
+// startBrokerChanged is startBroker, with the command changed before it runs.
+func startBrokerChanged(t *testing.T, change func(*exec.Cmd), dir, listen string) *process {
+	t.Helper()
 	b := &process{Cmd: ownProcess(dir, "broker", "--listen", listen, "--data-dir", "broker")}
+	change(b.Cmd)
 	if err := b.start(false); err != nil {
 		t.Fatal(err)
 	}

@@ -28,23 +28,37 @@ type studioProcess struct {
 // openStudio starts the command in a folder; it ends with the test.
 func openStudio(t *testing.T, dir string, args ...string) *studioProcess {
 	t.Helper()
+	s := startStudio(t, func(*exec.Cmd) {}, dir, args...)
+	s.opened()
+	return s
+}
+
+// startStudio starts the command, changed before it runs, and does not wait until it serves.
+func startStudio(t *testing.T, change func(*exec.Cmd), dir string, args ...string) *studioProcess {
+	t.Helper()
 	s := &studioProcess{t: t, stdout: collect(t, "stdout"), tokens: map[string]string{}}
 	s.cmd = exec.CommandContext(t.Context(), program(t, dir), append([]string{"studio"}, args...)...)
 	s.cmd.Dir = dir
 	stderr := collect(t, "stderr")
 	s.cmd.Stdout, s.cmd.Stderr = s.stdout.file, stderr.file
+	change(s.cmd)
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	return s
+}
+
+// opened waits until the studio serves, and reads what it prints.
+func (s *studioProcess) opened() {
+	s.t.Helper()
 	text := s.stdout.until(" is at http")
-	if len(args) > 1 {
+	if len(s.cmd.Args) > 3 {
 		text = s.stdout.until("which only you can read\n")
 	}
 	s.url = regexp.MustCompile(`http://127\.0\.0\.1:\d+/`).FindString(text)
 	for _, m := range regexp.MustCompile(`(?m)^  (\S+).*#token=(\S+)$`).FindAllStringSubmatch(text, -1) {
 		s.tokens[m[1]] = m[2]
 	}
-	return s
 }
 
 // end interrupts the command, which then ends with all that it has started.
@@ -62,14 +76,23 @@ func (s *studioProcess) end() {
 // call calls an action of the page and returns the last line of its answer.
 func (s *studioProcess) call(action string, in map[string]any, header ...string) (status int, answer studioAnswer) {
 	s.t.Helper()
-	in["seed"] = "0"
-	body, err := json.Marshal(in)
+	status, answer, err := s.request(action, in, header...)
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	return status, answer
+}
+
+// request is call for a studio that may have ended.
+func (s *studioProcess) request(action string, in map[string]any, header ...string) (status int, answer studioAnswer, err error) {
+	in["seed"] = "0"
+	body, err := json.Marshal(in)
+	if err != nil {
+		return 0, answer, err
+	}
 	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url+"api/"+action, bytes.NewReader(body))
 	if err != nil {
-		s.t.Fatal(err)
+		return 0, answer, err
 	}
 	for i := 0; i < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
@@ -79,18 +102,18 @@ func (s *studioProcess) call(action string, in map[string]any, header ...string)
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		s.t.Fatal(err)
+		return 0, answer, err
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
-		s.t.Fatal(err)
+		return 0, answer, err
 	}
 	all := strings.Split(strings.TrimSpace(string(text)), "\n")
 	if err := json.Unmarshal([]byte(all[len(all)-1]), &answer); err != nil {
 		answer.Error = string(text)
 	}
-	return resp.StatusCode, answer
+	return resp.StatusCode, answer, nil
 }
 
 type studioAnswer struct {

@@ -165,6 +165,35 @@ var (
 	overTaken = said("GAME_OVER_ACK", object{"status": "ACKNOWLEDGED"})
 )
 
+// matchKeys are the keys that players sign with, by those of their referees.
+type matchKeys map[any]any
+
+// learn is a mutant.serve that reads them in announcements.
+func (k matchKeys) learn(m *memory, in *asked, next func(*asked) *reply) *reply {
+	m.Lock()
+	params, _ := parse(in.body)["params"].(object)
+	matches, _ := params["matches"].([]any)
+	for _, one := range matches {
+		for _, name := range []string{"player_A_keys", "player_B_keys"} {
+			if keys, ok := one.(object)[name].(object); ok {
+				k[keys["send"]] = keys["expect"]
+			}
+		}
+	}
+	m.Unlock()
+	return next(in)
+}
+
+// signed makes up an answer that bears the player's key.
+func (k matchKeys) signed(answer func(s *sent) *jsonrpc.Reply) func(s *sent) *jsonrpc.Reply {
+	return func(s *sent) *jsonrpc.Reply {
+		r := answer(s)
+		doc := parse(r.Body)
+		doc["result"].(object)["auth_token"] = k[s.text("auth_token")]
+		return &jsonrpc.Reply{Status: r.Status, Body: write(doc)}
+	}
+}
+
 var errGone = errors.New("gone")
 
 // refereeAcceptance returns the answer of a manager that accepts a referee.

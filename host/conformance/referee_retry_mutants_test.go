@@ -11,9 +11,9 @@ import (
 )
 
 func retryMutants() []mutant {
-	busyTimes, slowed := map[string]int{}, map[string]bool{}
+	busyTimes, slowed, keys := map[string]int{}, map[string]bool{}, matchKeys{}
 	return []mutant{
-		{check: "referee.retry.join", out: instead(invitation, isBusy, declining)},
+		{check: "referee.retry.join", serve: keys.learn, out: instead(invitation, isBusy, keys.signed(declining))},
 		{check: "referee.retry.choice", out: instead(call, isBusy, refusing)},
 		{check: "referee.retry.ids", out: only(invitation, func(_ *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
 			s := reading(body)
@@ -27,12 +27,12 @@ func retryMutants() []mutant {
 			doc["id"] = id
 			return &jsonrpc.Reply{Status: r.Status, Header: r.Header, Body: write(doc)}, nil
 		})},
-		{check: "referee.retry.spent", out: instead(invitation, func(s *sent, r *jsonrpc.Reply, err error) bool {
+		{check: "referee.retry.spent", serve: keys.learn, out: instead(invitation, func(s *sent, r *jsonrpc.Reply, err error) bool {
 			if isBusy(s, r, err) {
 				busyTimes[s.key()]++
 			}
 			return busyTimes[s.key()] == 4
-		}, accepting)},
+		}, keys.signed(accepting))},
 		{check: "referee.retry.backoff", halts: true, out: func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
 			s := reading(body)
 			if !s.of(invitation) && !s.of(over) {
@@ -75,6 +75,7 @@ func faultMutants() []mutant {
 			}
 		})
 	}
+	keys := matchKeys{}
 	return []mutant{
 		{check: "referee.fault.declined", out: instead(invitation, holds(`"accept":false`), unavailable)},
 		{check: "referee.fault.invalid", out: receives(call, func(_ *sent, o object) {
@@ -94,8 +95,8 @@ func faultMutants() []mutant {
 				r["winner"] = "P01"
 			}
 		}))},
-		{check: "referee.fault.join", out: instead(invitation, brokenOff, accepting)},
-		{check: "referee.fault.choice", out: instead(call, brokenOff, evenly)},
+		{check: "referee.fault.join", serve: keys.learn, out: instead(invitation, brokenOff, keys.signed(accepting))},
+		{check: "referee.fault.choice", serve: keys.learn, out: instead(call, brokenOff, keys.signed(evenly))},
 	}
 }
 

@@ -157,28 +157,14 @@ func (s *testAgent) examine(role conformance.Role, change func(*conformance.Conf
 	return r, s.ended
 }
 
-// tolerated are the checks that a tolerant referee fails, since it asks an answer to
-// its own request for no proof.
-var tolerated = []string{"referee.reply.player", "referee.reply.token"}
-
-// failedBut returns the checks that have failed, but for the tolerated ones other
-// than the one that is looked for.
-func failedBut(r *conformance.Report, check string) []string {
-	return slices.DeleteFunc(idsWith(r, conformance.Failed), func(id string) bool { return id != check && slices.Contains(tolerated, id) })
-}
-
 // TestOwnReferee checks that our own referee follows every rule, over real sockets.
 func TestOwnReferee(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
 		t.Run(mode.String(), func(t *testing.T) {
 			t.Parallel()
-			var known []string
-			if mode == protocol.Tolerant {
-				known = tolerated
-			}
-			asKnown := func(r *conformance.Report) bool {
-				return slices.Equal(idsWith(r, conformance.Failed), known) && idsWith(r, conformance.Skipped) == nil
+			passes := func(r *conformance.Report) bool {
+				return idsWith(r, conformance.Failed) == nil && idsWith(r, conformance.Skipped) == nil
 			}
 			r, err := withEnoughTime(func(scale scale) (*conformance.Report, error) {
 				s, err := serveReferee(mode, scale)
@@ -186,11 +172,11 @@ func TestOwnReferee(t *testing.T) {
 					return nil, err
 				}
 				return s.examine(conformance.Referee, func(o *conformance.Config) { o.Busy, o.Timeout = true, scale.of(refereeTimeout) })
-			}, asKnown)
+			}, passes)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !asKnown(r) {
+			if !passes(r) {
 				t.Errorf("failed %q, skipped %q\n%s", idsWith(r, conformance.Failed), idsWith(r, conformance.Skipped), explain(r))
 			}
 			if len(r.Outcomes) != len(conformance.Checks(conformance.Referee)) || r.Agent != "Rhadamanthys" || r.Dialect != dialect.Contracts.Name {
@@ -246,7 +232,7 @@ func examineMutants(t *testing.T, role conformance.Role, mutants func() []mutant
 				mu.scale = s
 				return try(mu)
 			}, func(r *conformance.Report) bool {
-				return slices.Equal(failedBut(r, all[i].check), []string{all[i].check})
+				return slices.Equal(idsWith(r, conformance.Failed), []string{all[i].check})
 			})
 		})
 	}
@@ -281,7 +267,7 @@ func examineMutants(t *testing.T, role conformance.Role, mutants func() []mutant
 // failsAlone fails unless one check has failed and no other, and says enough.
 func failsAlone(t *testing.T, r *conformance.Report, check string) {
 	t.Helper()
-	if failed := failedBut(r, check); !slices.Equal(failed, []string{check}) {
+	if failed := idsWith(r, conformance.Failed); !slices.Equal(failed, []string{check}) {
 		t.Errorf("failed %q, want %q\n%s", failed, check, explain(r))
 	}
 	for _, o := range r.Outcomes {
@@ -325,7 +311,7 @@ func TestUnregisteredReferee(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if failed := failedBut(r, ""); len(failed) > 0 {
+	if failed := idsWith(r, conformance.Failed); len(failed) > 0 {
 		t.Errorf("failed %q\n%s", failed, explain(r))
 	}
 	for _, o := range r.Outcomes {

@@ -72,9 +72,11 @@ const scheme = "league.v2"
 
 // KeyPair holds the keys of a referee for one player in one match.
 type KeyPair struct {
-	Send   string         `json:"send"`   // the key the referee signs with
-	Expect string         `json:"expect"` // the key the player signs with
-	Extra  jsontext.Value `json:",embed"`
+	Send   string `json:"send"`   // the key the referee signs with
+	Expect string `json:"expect"` // the key the player signs with
+	// Optional says that the league is tolerant: the player may sign otherwise, or not at all.
+	Optional bool           `json:"optional,omitzero"`
+	Extra    jsontext.Value `json:",embed"`
 }
 
 // MatchKeys returns the keys that authenticate a referee and the player with

@@ -87,6 +87,7 @@ func (m *Manager) assignments(round int, referee *member) []protocol.AnnouncedMa
 			e.PlayerADialect, e.PlayerBDialect = dialectHint(a.reg.Dialect), dialectHint(b.reg.Dialect)
 			forA := a.verifier.MatchKeys(m.cfg.LeagueID, p.ID, referee.id)
 			forB := b.verifier.MatchKeys(m.cfg.LeagueID, p.ID, referee.id)
+			forA.Optional, forB.Optional = m.cfg.Mode == protocol.Tolerant, m.cfg.Mode == protocol.Tolerant
 			e.PlayerAKeys, e.PlayerBKeys = &forA, &forB
 			e.Forfeits, e.Absent = m.conditions(a, b)
 		}

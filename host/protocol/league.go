@@ -217,6 +217,7 @@ func keyPairShape() *shape {
 	return fields(
 		text("send", "The match key the referee signs with.").always(),
 		text("expect", "The match key the player signs with.").always(),
+		boolean("optional", "True in a tolerant league: the player may sign otherwise, or not at all."),
 	)
 }
 

@@ -236,47 +236,55 @@ func TestAPlayerThatListensNowhere(t *testing.T) {
 }
 
 // What comes back on the referee's own request is the player's, however it signs
-// and spells it: a tolerant referee takes it, and a strict one says that a tolerant
-// one would have. An answer about another match is none for either.
+// and spells it, where the manager gives optional keys: a tolerant referee takes it,
+// and a strict one says that a tolerant one would have. Where keys are not optional,
+// the player proves itself in any mode. An answer about another match never counts.
 func TestWhatPlayersSignWith(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		name             string
-		pairs            []any
-		strict, tolerant bool
+		name                    string
+		pairs                   []any
+		strict, tolerant, keyed bool
 	}{
-		{"its own token", []any{"auth_token", tokenOf("P02")}, true, true},
-		{"no token", []any{"auth_token", nil}, false, true},
-		{"an empty token", []any{"auth_token", ""}, false, true},
-		{"a placeholder", []any{"auth_token", "tok_p1"}, false, true},
-		{"the key it was sent", []any{"auth_token", keysOf("P02", "R1M1").Send}, false, true},
-		{"the opponent's token", []any{"auth_token", tokenOf("P01")}, false, true},
-		{"another role", []any{"sender", "players:P02"}, false, true},
-		{"another name", []any{"sender", "player:Team 7", "player_id", "Team 7"}, false, true},
-		{"another id", []any{"player_id", "P99"}, false, true},
-		{"an upper-case choice", []any{"parity_choice", "EVEN"}, false, true},
-		{"a time without a zone", []any{"timestamp", "2026-11-22 12:00:00.5"}, false, true},
-		{"seconds since 1970", []any{"timestamp", 1763800000.5}, false, true},
-		{"another match", []any{"match_id", "R9M9"}, false, false},
-		{"no match", []any{"match_id", nil}, true, true},
+		{"its own token", []any{"auth_token", tokenOf("P02")}, true, true, true},
+		{"no token", []any{"auth_token", nil}, false, true, false},
+		{"an empty token", []any{"auth_token", ""}, false, true, false},
+		{"a placeholder", []any{"auth_token", "tok_p1"}, false, true, false},
+		{"the key it was sent", []any{"auth_token", keysOf("P02", "R1M1").Send}, false, true, false},
+		{"the opponent's token", []any{"auth_token", tokenOf("P01")}, false, true, false},
+		{"another spelling of the role", []any{"sender", "players:P02"}, false, true, true},
+		{"another name", []any{"sender", "player:Team 7", "player_id", "Team 7"}, false, true, false},
+		{"another id", []any{"player_id", "P99"}, false, true, false},
+		{"an upper-case choice", []any{"parity_choice", "EVEN"}, false, true, true},
+		{"a time without a zone", []any{"timestamp", "2026-11-22 12:00:00.5"}, false, true, true},
+		{"seconds since 1970", []any{"timestamp", 1763800000.5}, false, true, true},
+		{"another match", []any{"match_id", "R9M9"}, false, false, false},
+		{"no match", []any{"match_id", nil}, true, true, true},
 	} {
-		for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
-			t.Run(tt.name+", "+mode.String(), func(t *testing.T) {
+		for name, league := range map[string]struct {
+			mode           protocol.Mode
+			optional, good bool
+		}{
+			"strict": {protocol.Strict, false, tt.strict}, "tolerant": {protocol.Tolerant, true, tt.tolerant},
+			"tolerant with keys": {protocol.Tolerant, false, tt.keyed},
+		} {
+			t.Run(tt.name+", "+name, func(t *testing.T) {
 				t.Parallel()
-				good := tt.strict && mode == protocol.Strict || tt.tolerant && mode == protocol.Tolerant
 				synctest.Test(t, func(t *testing.T) {
-					r := newRig(t, func(c *referee.Config) { c.Mode = mode })
+					r := newRig(t, func(c *referee.Config) { c.Mode = league.mode })
 					r.agent("manager", keeps)
 					r.agent("P01", plays("even"))
 					r.agent("P02", except(plays("even"), protocol.TypeChooseParityCall, choiceWith(tt.pairs...)))
 					r.run()
-					r.must(round(match("R1M1", "P01", "P02")))
-					if got := r.reports(1)[0].body["result"].(obj)["winner"] == nil; got != good {
+					keys := keysOf("P02", "R1M1")
+					keys.Optional = league.optional
+					r.must(round(with(match("R1M1", "P01", "P02"), "player_B_keys", keys)))
+					if got := r.reports(1)[0].body["result"].(obj)["winner"] == nil; got != league.good {
 						t.Errorf("accepted: %v", got)
 					}
 					r.end()
 					lost := slices.IndexFunc(r.events, func(e referee.Event) bool { return e.Kind == referee.Forfeited })
-					if lost >= 0 && r.events[lost].Tolerant != tt.tolerant {
+					if lost >= 0 && r.events[lost].Tolerant != (tt.tolerant && league.mode == protocol.Strict) {
 						t.Errorf("the referee says of it %+v", r.events[lost])
 					}
 				})

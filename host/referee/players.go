@@ -34,20 +34,27 @@ func strictOnlyIf(is bool, err error) error {
 	return err
 }
 
-// validate judges an answer that came where it was asked for. That it came back
-// on the referee's own request to the player's endpoint proves whose it is, so a
-// tolerant referee asks for no other proof: many players sign with a name or a
-// token of their own. Only a stale answer, about another match, is none, in any
-// mode; in strict mode neither is one that is signed by somebody else. It is
-// asked for again.
-func (r *Referee) validate(m *match, side int, answer protocol.Message) error {
-	err := r.validateIn(r.cfg.Mode, m, side, answer)
-	return strictOnlyIf(err != nil && r.validateIn(protocol.Tolerant, m, side, answer) == nil, err)
+// proves reports whether the player with these keys has to prove who it is: in
+// strict mode, and wherever the manager hands out keys without saying that they
+// are optional, whatever the referee's own mode.
+func (r *Referee) proves(keys credential.KeyPair) bool {
+	return r.cfg.Mode == protocol.Strict || keys.Expect != "" && !keys.Optional
 }
 
-func (r *Referee) validateIn(mode protocol.Mode, m *match, side int, answer protocol.Message) error {
+// validate judges an answer that came where it was asked for. That it came back
+// on the referee's own request to the player's endpoint proves whose it is, so
+// without keys a tolerant referee asks for no other proof: many players sign with
+// a name or a token of their own. Only a stale answer, about another match, is
+// none, in any mode. It is asked for again.
+func (r *Referee) validate(m *match, side int, answer protocol.Message) error {
+	_, _, keys := m.contact(side)
+	strict := r.cfg.Mode == protocol.Strict
+	err := r.validateIn(m, side, answer, strict, r.proves(keys))
+	return strictOnlyIf(strict && err != nil && r.validateIn(m, side, answer, false, false) == nil, err)
+}
+
+func (r *Referee) validateIn(m *match, side int, answer protocol.Message, strict, proves bool) error {
 	h := answer.Head()
-	strict := mode == protocol.Strict
 	_, _, keys := m.contact(side)
 	unusable := func(format string, args ...any) error {
 		return protocol.Refuse(protocol.CodeInvalidMove, h.MessageType, fmt.Sprintf(format, args...))
@@ -57,11 +64,11 @@ func (r *Referee) validateIn(mode protocol.Mode, m *match, side int, answer prot
 		return unusable("the answer is about match %s, not %s", h.MatchID, m.Match)
 	case strict && h.Flaw != nil:
 		return h.Flaw
-	case strict && h.AuthToken == "" && keys.Expect != "":
+	case proves && h.AuthToken == "" && keys.Expect != "":
 		return unusable("the answer bears no auth_token")
-	case strict && h.AuthToken != "" && keys.Expect != "" && !r.knowsToken(h.AuthToken, m, keys):
+	case proves && h.AuthToken != "" && keys.Expect != "" && !r.knowsToken(h.AuthToken, m, keys):
 		return unusable("the auth_token of the answer is not that of %s", m.Players[side])
-	case strict && h.Sender != "" && h.Sender != protocol.Sender(protocol.RolePlayer, m.Players[side]):
+	case proves && h.Sender != "" && h.Sender != protocol.Sender(protocol.RolePlayer, m.Players[side]):
 		return unusable("the answer is signed by %s, not by %s", h.Sender, m.Players[side])
 	case strict && h.ConversationID != "" && h.ConversationID != m.Conversation:
 		return unusable("the answer belongs to another conversation")
@@ -76,7 +83,7 @@ func (r *Referee) validateIn(mode protocol.Mode, m *match, side int, answer prot
 			return unusable("the answer holds no choice")
 		}
 	}
-	if strict && player != "" && player != m.Players[side] {
+	if proves && player != "" && player != m.Players[side] {
 		return unusable("the answer is %s's, not %s's", player, m.Players[side])
 	}
 	return nil
@@ -98,8 +105,8 @@ func (r *Referee) peer(m *match, side int) *wire.Peer {
 }
 
 // fromPlayer judges an answer that a player posts as a request of its own. It
-// counts only with a verified token, in every mode; in strict mode its sender
-// must be the token's owner.
+// counts only with a verified token, in every mode; where players prove who they
+// are, its sender must be the token's owner.
 func (r *Referee) fromPlayer(in *wire.Exchange) (*match, int, error) {
 	r.mu.Lock()
 	m := r.matches[in.Header.MatchID]
@@ -112,7 +119,7 @@ func (r *Referee) fromPlayer(in *wire.Exchange) (*match, int, error) {
 	}
 	for side, id := range m.Players {
 		if _, _, keys := m.contact(side); r.knowsToken(in.Header.AuthToken, m, keys) {
-			if r.foreignSender(in.Header.Sender, id, m.Players[1-side]) {
+			if r.foreignSender(in.Header.Sender, id, m.Players[1-side], r.proves(keys)) {
 				return nil, 0, wire.RefuseToken(in, protocol.CodeTokenInvalid, "the auth_token of %s is not that of %q", in.Type, in.Header.Sender)
 			}
 			return m, side, nil
@@ -122,11 +129,11 @@ func (r *Referee) fromPlayer(in *wire.Exchange) (*match, int, error) {
 }
 
 // foreignSender reports whether a sender contradicts the token, which is that of
-// the player own: in tolerant mode only where it is the opponent's, since many
+// the player own: without proof only where it is the opponent's, since many
 // players sign in a way of their own.
-func (r *Referee) foreignSender(sender, own, opponent string) bool {
+func (r *Referee) foreignSender(sender, own, opponent string, proves bool) bool {
 	role, name, err := protocol.ParseSender(sender)
-	if r.cfg.Mode == protocol.Tolerant {
+	if !proves {
 		return name == opponent
 	}
 	return sender != "" && (err != nil || role != protocol.RolePlayer || name != own)
@@ -206,7 +213,8 @@ func (r *Referee) posted(in *wire.Exchange, player string, p posted) (protocol.M
 	if err != nil {
 		return nil, err
 	}
-	if player == m.Players[1-side] || r.cfg.Mode == protocol.Strict && player != "" && player != m.Players[side] {
+	_, _, keys := m.contact(side)
+	if player == m.Players[1-side] || r.proves(keys) && player != "" && player != m.Players[side] {
 		return nil, wire.RefuseToken(in, protocol.CodeTokenInvalid, "%s cannot answer for %s", m.Players[side], player)
 	}
 	if !m.deliver(side, in.Type, p) {

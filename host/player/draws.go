@@ -89,7 +89,7 @@ func (p *Player) judgeDraw(m *match, msg *protocol.GameOver, o *strategies.Outco
 
 // noteEnd keeps how a match ended. The player's lock is held.
 func (p *Player) noteEnd(m *match, e *ended) {
-	m.ended, m.drew, m.draw = true, e.Drew, e.Draw
+	m.ended, m.endedBy, m.drew, m.draw = true, e.Referee, e.Drew, e.Draw
 	if m.counts != nil {
 		m.counts.Ended, m.counts.Points = m.counts.Ended+1, m.counts.Points+e.Points
 	}

@@ -59,9 +59,10 @@ type match struct {
 	failure  string         // why the strategy failed in this match; likewise
 	counts   *VersionRecord // of that; likewise
 	promise  promise        // likewise, for Draws
-	ended    bool
-	drew     bool   // it ended with a number; guarded by Player.mu
-	draw     string // the verdict on that; likewise
+	ended    bool           // guarded by Player.mu besides
+	endedBy  string         // the referee that sent the result; likewise
+	drew     bool           // it ended with a number; guarded by Player.mu
+	draw     string         // the verdict on that; likewise
 }
 
 // place settles the position of a match: its index in the schedule where that
@@ -126,12 +127,28 @@ func (p *Player) enter(s *leagueState, in *wire.Exchange, opponent, role string)
 			fmt.Sprintf("match %s is announced between %s and %s; this agent is %s", id, a.players[0], a.players[1], own))
 	}
 	m := s.match(id, in.Header.RoundID.Number())
+	if p.cfg.Mode == protocol.Strict && p.isOver(m, in) {
+		return nil, "", m.refuse(in)
+	}
 	p.sign(s, m, in)
 	if m.opponent == "" {
 		m.opponent = cmp.Or(opponent, s.announced[id].opponentOf(own))
 	}
 	m.role = cmp.Or(roleOf(role), m.role)
 	return m, m.reply, nil
+}
+
+// isOver reports whether the referee that sends a message has sent the result of its
+// match before. Another, to which the manager has given the match again, has not. The
+// player's lock or the match's is held.
+func (p *Player) isOver(m *match, in *wire.Exchange) bool {
+	_, referee := p.refereeOf(in)
+	return m.ended && m.endedBy == referee
+}
+
+// refuse refuses a message that comes after the result.
+func (m *match) refuse(in *wire.Exchange) error {
+	return protocol.Refuse(protocol.CodeInvalidState, in.Type, fmt.Sprintf("match %s is over: its result has come", m.id))
 }
 
 // roleOf reads a role in any case.
@@ -175,7 +192,7 @@ func (p *Player) called(_ context.Context, in *wire.Exchange) (protocol.Message,
 	}
 	start := time.Now()
 	nonce := p.commit(m, msg)
-	answer, err := p.choose(s, m)
+	answer, err := p.choose(s, m, in)
 	if err != nil {
 		return nil, err
 	}
@@ -226,10 +243,14 @@ func (p *Player) turn(s *leagueState, m *match) strategies.Turn {
 
 // choose asks the strategy, once for each match. The answer is on disk before
 // anybody hears of it, so that a restart cannot change it. The referee may hang
-// up meanwhile and ask again; the strategy's call goes on.
-func (p *Player) choose(s *leagueState, m *match) (seat.Answer, error) {
+// up meanwhile and ask again; the strategy's call goes on. After the result, a
+// tolerant agent only repeats its choice: a new one would know the result.
+func (p *Player) choose(s *leagueState, m *match, in *wire.Exchange) (seat.Answer, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if p.isOver(m, in) && (!m.asked || p.cfg.Mode == protocol.Strict) {
+		return seat.Answer{}, m.refuse(in)
+	}
 	if m.asked && m.recorded {
 		return m.answer, nil
 	}
@@ -324,7 +345,8 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 	o := outcome(p.calledIn(m), t, m.answer.Choice, result)
 	p.compare(s, m, t, result)
 	verdict, why := p.judgeDraw(m, msg, &o)
-	end := &ended{Outcome: o, Draw: verdict, Key: msg.DrawKey}
+	_, referee := p.refereeOf(in)
+	end := &ended{Outcome: o, Draw: verdict, Key: msg.DrawKey, Referee: referee}
 	if err := p.member.Journal.Append(p.life, eventEnded, end); err != nil {
 		return nil, err
 	}

@@ -53,6 +53,49 @@ func TestChoosesOnce(t *testing.T) {
 	}
 }
 
+// TestAfterTheResult asks for a match that is over: a strict player refuses, a
+// tolerant one repeats the choice that it made, and makes none that it did not. A
+// referee to which the match was given again gets that choice from both.
+func TestAfterTheResult(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
+		t.Run(mode.String(), func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, func(r *rig) { r.cfg.Mode = mode })
+			r.run()
+			for _, id := range []string{"R1M1", "R1M2"} {
+				must[*protocol.GameJoinAck](r, r.invitation(id))
+				if id == "R1M1" {
+					r.choice(id)
+				}
+				must[*protocol.Ack](r, r.over(id))
+			}
+			asked := len(r.s.turns)
+			if mode == protocol.Strict {
+				for _, m := range []protocol.Message{r.invitation("R1M1"), r.call("R1M1"), r.invitation("R1M2"), r.call("R1M2")} {
+					r.refused(m, 4005, protocol.CodeInvalidState)
+				}
+			} else {
+				must[*protocol.GameJoinAck](r, r.invitation("R1M1"))
+				if got := r.choice("R1M1"); got != "even" {
+					t.Errorf("chose %q again", got)
+				}
+				r.refused(r.call("R1M2"), 4005, protocol.CodeInvalidState)
+			}
+			again, call := r.invitation("R1M1"), r.call("R1M1")
+			again.Sender, call.Sender = "referee:REF02", "referee:REF02"
+			again.AuthToken, call.AuthToken = r.manager.keys("R1M1", "REF02").Send, r.manager.keys("R1M1", "REF02").Send
+			must[*protocol.GameJoinAck](r, again)
+			if got := must[*protocol.ChooseParityResponse](r, call).Chosen(); got != "even" {
+				t.Errorf("another referee gets the choice %q", got)
+			}
+			if len(r.s.turns) != asked {
+				t.Errorf("the strategy was asked %d times, want %d", len(r.s.turns), asked)
+			}
+		})
+	}
+}
+
 func TestDeadlineInThePast(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)

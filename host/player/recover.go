@@ -36,8 +36,9 @@ type invited struct {
 // ended is how a match ended.
 type ended struct {
 	strategies.Outcome
-	Draw string `json:"draw,omitzero"`     // the verdict on the draw
-	Key  string `json:"draw_key,omitzero"` // as the referee revealed it
+	Draw    string `json:"draw,omitzero"`       // the verdict on the draw
+	Key     string `json:"draw_key,omitzero"`   // as the referee revealed it
+	Referee string `json:"referee_id,omitzero"` // that sent the result
 }
 
 // chosen is a choice that was made, or the failure to make one.

@@ -49,7 +49,7 @@ var may = map[string][]string{
 	"host/referee":            {"host/agent", "host/credential", "host/dialect", "host/draws", "host/game", "host/jsonrpc", "host/protocol", "host/wire"},
 	"host/player":             {"host/agent", "host/credential", "host/dialect", "host/disk", "host/draws", "host/game", "host/jsonrpc", "host/protocol", "host/wire", "strategies", "strategies/seat"},
 
-	"host/mcptools":    {"host/dialect", "host/jsonrpc", "host/protocol", "host/wire", "host/wire/eventlog", "host/wire/schema"},
+	"host/mcptools":    {"host/dialect", "host/jsonrpc", "host/protocol", "host/rawjson", "host/wire", "host/wire/eventlog", "host/wire/schema"},
 	"host/leaguetools": {"host/dialect", "host/jsonrpc", "host/mcptools", "host/protocol"},
 
 	"plugins/internal/strategypb": {},

@@ -41,6 +41,14 @@ func (s *Server) call(ctx context.Context, b *boundTool, req *mcp.CallToolReques
 	stop := report(ctx, c, req)
 	output, err := s.runChecked(ctx, b, c)
 	stop()
+	if refusal, _ := errors.AsType[*wire.Refusal](err); refusal != nil && refusal.Code == protocol.CanonicalInvalidToolInput {
+		err = b.invalid(cmp.Or(b.input.check(c.Input), error(refusal)))
+	}
+	return s.result(ctx, b, output, err)
+}
+
+// result returns what the standard sends for the end of a call.
+func (s *Server) result(ctx context.Context, b *boundTool, output json.RawMessage, err error) (*mcp.CallToolResult, error) {
 	if err != nil {
 		return s.refused(ctx, b, err)
 	}
@@ -55,9 +63,10 @@ var errOutput = errors.New("the tool breaks its own schema")
 
 // runChecked takes a call through the pipeline: the input must keep its schema
 // before the tool is called, and the output before it is sent. The pipeline does
-// not see a call of a tool that checks its own input.
+// not see a call of a tool that checks its own input. It refuses a tool that does
+// not exist, which is nil.
 func (s *Server) runChecked(ctx context.Context, b *boundTool, c *Call) (json.RawMessage, error) {
-	if b.tool.ChecksInput {
+	if b != nil && b.tool.ChecksInput {
 		output, err := s.runTool(ctx, b, c)
 		if err == nil {
 			err = s.checkOwn(ctx, b, "output", b.output, output)
@@ -70,13 +79,8 @@ func (s *Server) runChecked(ctx context.Context, b *boundTool, c *Call) (json.Ra
 		Transport: c.Transport, Route: c.Route, Tool: c.Tool, Input: jsontext.Value(c.Input),
 	}, func(ctx context.Context) (_ jsontext.Value, err error) {
 		output, err = s.runTool(ctx, b, c)
-		switch {
-		case errors.Is(err, errPanicked):
+		if errors.Is(err, errPanicked) {
 			return nil, err
-		case err == nil && output == nil && b.output == nil:
-			output = json.RawMessage(`{}`)
-		case err == nil && len(output) > maxOutput:
-			err = fmt.Errorf("the answer of %s is longer than %d bytes: ask for less", c.Tool, maxOutput)
 		}
 		if own = err; own != nil {
 			err = wire.ErrDeclined
@@ -89,8 +93,8 @@ func (s *Server) runChecked(ctx context.Context, b *boundTool, c *Call) (json.Ra
 	switch refusal, _ := errors.AsType[*wire.Refusal](err); {
 	case refusal == nil:
 		return output, err
-	case refusal.Code == protocol.CanonicalInvalidToolInput:
-		return nil, b.invalid(cmp.Or(b.input.check(c.Input), error(refusal)))
+	case refusal.Code != protocol.CanonicalInternalError:
+		return nil, refusal
 	default:
 		return nil, cmp.Or(s.checkOwn(ctx, b, "output", b.output, output), err) // which logs what is wrong
 	}
@@ -112,7 +116,15 @@ func (s *Server) runTool(ctx context.Context, b *boundTool, c *Call) (output jso
 			err = errPanicked
 		}
 	}()
-	return b.tool.Call(ctx, c)
+	output, err = b.tool.Call(ctx, c)
+	switch {
+	case b.tool.ChecksInput || err != nil:
+	case output == nil && b.output == nil:
+		output = json.RawMessage(`{}`)
+	case len(output) > maxOutput:
+		err = fmt.Errorf("the answer of %s is longer than %d bytes: ask for less", c.Tool, maxOutput)
+	}
+	return output, err
 }
 
 // refused returns the result for an error of a tool.

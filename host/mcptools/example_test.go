@@ -41,5 +41,5 @@ func Example() {
 	}
 	// Output:
 	// 200 {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"{\"n\":42}"}],"structuredContent":{"n":42}}}
-	// 200 {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"the input of double is not valid: /n is of type string, want integer; see its input schema"}],"isError":true}}
+	// 422 {"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid tool input","data":{"canonical":"INVALID_TOOL_INPUT","violations":[{"path":"/params/arguments/n","rule":"type"}]}}}
 }

@@ -42,8 +42,10 @@ type web struct {
 
 // Handler returns the server as a handler of streamable HTTP, with and without
 // sessions. A request without headers of the standard is answered in plain JSON
-// and without a session. The handler answers
+// and without a session: by the standard if only MCP has its method, and otherwise
+// by the pipeline, as at the endpoint of an agent. The handler answers
 //
+//	405 to a request without a session that is no POST
 //	404 to an unknown session: the client initializes again
 //	413 to a body that is too long
 //	503 with Retry-After to a session above the limits
@@ -80,14 +82,14 @@ func (w *web) ServeHTTP(res http.ResponseWriter, req *http.Request) {
 		}
 		defer w.held.Done()
 	}
+	if req.Method == http.MethodPost && !wire.IsMCP(req.Header) {
+		w.servePlain(res, req)
+		return
+	}
 	req = marked(req)
 	switch {
 	case modern:
 		w.modern.ServeHTTP(res, req)
-	case req.Method == http.MethodPost && !wire.IsMCP(req.Header):
-		// The client knows only JSON-RPC.
-		req.Header.Set("Accept", "application/json, text/event-stream")
-		w.plain.ServeHTTP(res, req)
 	case session != "":
 		if req.Method == http.MethodDelete {
 			w.cancelCalls(session) // or ending it would wait for its calls
@@ -96,8 +98,9 @@ func (w *web) ServeHTTP(res http.ResponseWriter, req *http.Request) {
 		w.stateful.ServeHTTP(res, req)
 	case req.Method == http.MethodPost:
 		w.open(res, req)
-	default:
-		w.stateful.ServeHTTP(res, req)
+	default: // there is no session that could be read or ended
+		res.Header().Set("Allow", http.MethodPost)
+		http.Error(res, "without "+headerSession+" the endpoint takes POST only", http.StatusMethodNotAllowed)
 	}
 }
 

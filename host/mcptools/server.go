@@ -15,6 +15,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/wire"
 	"github.com/strategylab/strategylab/host/wire/eventlog"
 	"github.com/strategylab/strategylab/host/wire/schema"
@@ -32,7 +33,7 @@ type Config struct {
 	Prompts   []Prompt
 
 	// Validation receives a record of every call, but for tools that check their
-	// own input; nil for none. It must be closed after the server.
+	// own input, and of every request outside the standard; nil for none. It must be closed after the server.
 	Validation *eventlog.Log
 	// Logger receives failures of tools at level Error, and events of sessions at
 	// level Debug. By default nothing is logged.
@@ -69,6 +70,7 @@ type Server struct {
 	cfg      Config
 	sdk      *mcp.Server
 	pipeline *wire.Pipeline
+	tools    map[string]*boundTool
 
 	// closing ends when Close is called, and with it every call.
 	closing context.Context
@@ -96,7 +98,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Name == "" {
 		return nil, errors.New("mcptools: a server needs a name")
 	}
-	s := &Server{cfg: cfg, inFlight: map[string]map[*running]bool{}, streams: map[*lines]bool{}}
+	s := &Server{cfg: cfg, tools: map[string]*boundTool{}, inFlight: map[string]map[*running]bool{}, streams: map[*lines]bool{}}
 	s.idle = sync.NewCond(&s.mu)
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.sdk = mcp.NewServer(&mcp.Implementation{Name: cfg.Name, Version: cfg.Version}, &mcp.ServerOptions{
@@ -109,7 +111,7 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.pipeline, err = wire.New(wire.Config{Registry: registry, Log: cfg.Validation}); err != nil {
+	if s.pipeline, err = wire.New(wire.Config{Registry: registry, Tools: jsonrpc.HandlerFunc(s.callByTool), Log: cfg.Validation}); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(s.addTools(), s.addResources(), s.addPrompts()); err != nil {
@@ -119,19 +121,19 @@ func New(cfg Config) (*Server, error) {
 }
 
 func (s *Server) addTools() error {
-	seen, schemas := map[string]bool{}, compiler{}
+	schemas := compiler{}
 	for _, t := range s.cfg.Tools {
 		if !toolName().MatchString(t.Name) {
 			return fmt.Errorf("tool %q: a name has letters, digits, '_', '-' and '.', at most 128", t.Name)
 		}
-		if seen[t.Name] {
+		if s.tools[t.Name] != nil {
 			return fmt.Errorf("tool %q is listed twice", t.Name)
 		}
-		seen[t.Name] = true
 		b, err := bind(t, schemas)
 		if err != nil {
 			return fmt.Errorf("tool %q: %w", t.Name, err)
 		}
+		s.tools[t.Name] = b
 		if err := s.register(b); err != nil {
 			return fmt.Errorf("tool %q: %w", t.Name, err)
 		}

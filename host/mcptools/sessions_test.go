@@ -207,7 +207,8 @@ func TestHeaders(t *testing.T) {
 			header             []string
 			want               int
 		}{
-			{"no session", "GET", "", nil, 400},
+			{"no session", "GET", "", nil, 405},
+			{"no session to delete", "DELETE", "", nil, 405},
 			{"an unknown session", "POST", ping, []string{"Mcp-Session-Id", "nobody"}, 404},
 			{"an unknown session to delete", "DELETE", "", []string{"Mcp-Session-Id", "nobody"}, 404},
 			{"an unknown version", "POST", ping, []string{"Mcp-Session-Id", id, "Mcp-Protocol-Version", "1999-01-01"}, 400},

@@ -13,15 +13,13 @@ import (
 )
 
 // ServeStdio serves one client that writes to in and reads from out, one JSON
-// document per line; nothing else is written to out. At the end of in it answers
+// document per line; nothing else is written to out. Until the first initialize (or
+// server/discover), what is not of MCP alone is answered as over HTTP. At the end of in it answers
 // what has been read and returns nil; when ctx ends it gives the calls in flight
 // a few seconds. It closes in and out as jsonrpc.ServeStdio does.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	nobody := jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response {
-		return jsonrpc.Response{Error: &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "not a message of MCP"}}
-	})
-	return jsonrpc.ServeStdio(ctx, in, out, nobody, jsonrpc.Config{
-		MaxBody: s.cfg.MaxBody, Logger: s.cfg.Logger,
+	return jsonrpc.ServeStdio(ctx, in, out, jsonrpc.HandlerFunc(s.plain), jsonrpc.Config{
+		MaxBody: s.cfg.MaxBody, Logger: s.cfg.Logger, Refuse: s.pipeline.Refuse,
 		Beside: func(send func([]byte) error) jsonrpc.Side { return s.lines(send, true) },
 	})
 }
@@ -35,11 +33,12 @@ func (s *Server) Beside(send func(line []byte) error) jsonrpc.Side { return s.li
 type lines struct {
 	server *Server
 	send   func([]byte) error
-	all    bool // every message is for the server
+	all    bool // every message is for the server, once it is open
 
 	incoming chan sdkrpc.Message
 
 	mu      sync.Mutex
+	open    bool               // initialize or server/discover has come
 	session *mcp.ServerSession // nil until the first message of MCP
 	ids     map[sdkrpc.ID]bool // of the calls in flight
 	pending int                // calls that have not been answered
@@ -119,25 +118,22 @@ func (l *lines) expect(ctx context.Context, msg sdkrpc.Message) (again, ok bool)
 	return false, true
 }
 
-// begun reports whether a session has begun.
-func (l *lines) begun() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.session != nil
-}
-
 // mine reports whether a message is for the server.
 func (l *lines) mine(req *jsonrpc.Request, refused *jsonrpc.Refusal) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	switch {
 	case refused != nil:
 		// A response has no method, so the endpoint would refuse it.
-		return l.begun() && refused.Reason == jsonrpc.ReasonBadShape && isResponse(req.Raw)
+		return l.open && refused.Reason == jsonrpc.ReasonBadShape && isResponse(req.Raw)
 	case req.Kind == jsonrpc.KindObject:
 		return false
 	case req.Method == methodInitialize, req.Method == methodDiscover:
-		return true
+		l.open = true
+	case l.all && !l.open:
+		return Wanted(req)
 	}
-	return l.all || isMethod(req.Method) && l.begun()
+	return l.open && (l.all || isMethod(req.Method))
 }
 
 // End implements jsonrpc.Side.

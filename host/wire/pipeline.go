@@ -95,7 +95,7 @@ func (p *Pipeline) Registry() *schema.Registry { return p.cfg.Registry }
 func (p *Pipeline) Handle(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Response {
 	began, leave, err := p.enter(ctx)
 	if err != nil {
-		return internal(err).response()
+		return internal(err).Response()
 	}
 	defer leave()
 	x := &Exchange{RPC: rpc, mcp: IsMCP(rpc.Header), plain: p.cfg.Agent == nil}

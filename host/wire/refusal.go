@@ -96,15 +96,15 @@ func (r *Refusal) rpc() *jsonrpc.Error {
 	return &jsonrpc.Error{Code: r.RPC, Message: r.Message, Data: data}
 }
 
-// response returns the answer to the request that is refused.
-func (r *Refusal) response() jsonrpc.Response {
+// Response returns the answer to the request that is refused.
+func (r *Refusal) Response() jsonrpc.Response {
 	return jsonrpc.Response{Status: r.status(), Error: r.rpc()}
 }
 
 // refuse answers the request by a refusal.
 func (x *Exchange) refuse(r *Refusal) {
 	x.note(r)
-	x.response = r.response()
+	x.response = r.Response()
 }
 
 // note records a refusal for the log.

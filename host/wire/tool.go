@@ -326,6 +326,9 @@ func (p *Pipeline) Call(ctx context.Context, c Call, serve func(ctx context.Cont
 }
 
 func (p *Pipeline) call(ctx context.Context, c *Call, serve func(context.Context) (jsontext.Value, error)) (jsontext.Value, error) {
+	if c.Tool == "" {
+		return nil, refuse(protocol.CanonicalInvalidToolInput, protocol.Violation{Path: "/params/name", Rule: "required"})
+	}
 	tool, known := p.cfg.Registry.Find(c.Tool)
 	if !known {
 		return nil, unknownTool("/params/name")

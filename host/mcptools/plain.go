@@ -1,0 +1,135 @@
+package mcptools
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	sdkrpc "github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/rawjson"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+// servePlain serves a client that knows only JSON-RPC.
+func (w *web) servePlain(res http.ResponseWriter, req *http.Request) {
+	raw, err := io.ReadAll(http.MaxBytesReader(res, req.Body, w.cfg.MaxBody))
+	if _, long := errors.AsType[*http.MaxBytesError](err); long {
+		http.Error(res, "the body is too long", http.StatusRequestEntityTooLarge)
+		return
+	} else if err != nil {
+		return // nobody waits for an answer
+	}
+	rpc := &jsonrpc.Request{
+		Raw: raw, Transport: jsonrpc.TransportHTTP, Route: req.URL.Path, RemoteAddr: req.RemoteAddr, Host: req.Host, Header: req.Header,
+	}
+	standard := false
+	status, body := jsonrpc.Serve(req.Context(), rpc, jsonrpc.HandlerFunc(func(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Response {
+		if standard = Wanted(rpc); standard {
+			return jsonrpc.Response{Result: jsontext.Value("null")}
+		}
+		return w.Server.plain(ctx, rpc)
+	}), jsonrpc.Config{MaxBody: w.cfg.MaxBody, Refuse: w.pipeline.Refuse, Logger: w.cfg.Logger})
+	if standard {
+		req = marked(req)
+		req.Body = io.NopCloser(bytes.NewReader(raw))
+		req.Header.Set("Accept", "application/json, text/event-stream")
+		w.plain.ServeHTTP(res, req)
+		return
+	}
+	if len(body) > 0 {
+		res.Header().Set("Content-Type", "application/json")
+	}
+	res.WriteHeader(status)
+	_, _ = res.Write(body) // the client may be gone
+}
+
+// plain answers a request outside a session of MCP. A call by params.name is
+// answered with a result of MCP, one by params.tool with {tool, output}.
+func (s *Server) plain(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Response {
+	if rpc.Method != methodCall || rpc.Params.Kind() != '{' {
+		return s.pipeline.Handle(ctx, rpc)
+	}
+	params, err := rawjson.Parse(rpc.Params)
+	if err != nil || params.Get("tool") != nil || params.Get("input") != nil {
+		return s.pipeline.Handle(ctx, rpc)
+	}
+	c := plainCall(rpc, params.Text("name"), params.Get("arguments"))
+	b := s.tools[c.Tool]
+	ctx, done, err := s.begin(ctx, "")
+	if err != nil {
+		return jsonrpc.Response{Status: http.StatusServiceUnavailable, Error: &jsonrpc.Error{Code: codeDeclined, Message: err.Error()}}
+	}
+	defer done()
+	output, err := s.runChecked(ctx, b, c)
+	if refusal, is := errors.AsType[*wire.Refusal](err); is {
+		return refusal.Response()
+	}
+	res, err := s.result(ctx, b, output, err)
+	if failed, is := errors.AsType[*sdkrpc.Error](err); is {
+		return jsonrpc.Response{
+			Status: http.StatusInternalServerError, Error: &jsonrpc.Error{Code: int(failed.Code), Message: failed.Message, Data: jsontext.Value(failed.Data)},
+		}
+	}
+	raw, err := json.Marshal(res)
+	if err != nil {
+		return jsonrpc.Response{Error: &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: err.Error()}}
+	}
+	return jsonrpc.Response{Result: raw}
+}
+
+// methodCall is the method of a tool call, in MCP and by params.tool.
+const methodCall = "tools/call"
+
+// codeDeclined is the JSON-RPC code of a valid call that a tool declines, with the
+// reason as the message.
+const codeDeclined = -32000
+
+func plainCall(rpc *jsonrpc.Request, tool string, input jsontext.Value) *Call {
+	return &Call{
+		Tool: tool, Input: json.RawMessage(cmp.Or(string(input), "{}")), Transport: rpc.Transport, Route: rpc.Route,
+		RemoteAddr: rpc.RemoteAddr, Host: rpc.Host, Header: rpc.Header,
+	}
+}
+
+// callByTool is the Config.Tools of the pipeline: it answers calls by params.tool,
+// which the pipeline has checked, and what is no call.
+func (s *Server) callByTool(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Response {
+	switch {
+	case rpc.Method == "ping", strings.HasPrefix(rpc.Method, "notifications/"):
+		return jsonrpc.Response{Result: jsontext.Value("{}")}
+	case rpc.Method != methodCall:
+		return jsonrpc.Response{Error: &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "Method not found"}}
+	}
+	params, err := rawjson.Parse(rpc.Params)
+	b := s.tools[params.Text("tool")]
+	if err != nil || b == nil {
+		return jsonrpc.Response{Error: &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "Invalid params"}}
+	}
+	ctx, done, err := s.begin(ctx, "")
+	if err != nil {
+		return jsonrpc.Response{Status: http.StatusServiceUnavailable, Error: &jsonrpc.Error{Code: codeDeclined, Message: err.Error()}}
+	}
+	defer done()
+	output, err := s.runTool(ctx, b, plainCall(rpc, b.tool.Name, params.Get("input")))
+	switch refusal, _ := errors.AsType[*Refusal](err); {
+	case errors.Is(err, errPanicked):
+		return jsonrpc.Response{Error: &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "Internal error"}}
+	case refusal != nil:
+		return jsonrpc.Response{Error: &jsonrpc.Error{Code: codeDeclined, Message: refusal.Error(), Data: jsontext.Value(refusal.Structured)}}
+	case err != nil:
+		return jsonrpc.Response{Error: &jsonrpc.Error{Code: codeDeclined, Message: err.Error()}}
+	}
+	result, err := json.Marshal(map[string]any{"tool": b.tool.Name, "output": output})
+	if err != nil {
+		return jsonrpc.Response{Error: &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: err.Error()}}
+	}
+	return jsonrpc.Response{Result: result}
+}

@@ -99,8 +99,12 @@ func (m *Manager) identify(in *wire.Exchange) (caller, error) {
 }
 
 func badToken(in *wire.Exchange, detail string) error {
-	return protocol.Refuse(protocol.CodeTokenInvalid, in.Type, detail).
+	refusal := protocol.Refuse(protocol.CodeTokenInvalid, in.Type, detail).
 		With("provided_token", in.Header.AuthToken).With("expected_format", "tok-<agent id>-<random>")
+	if role, id, err := protocol.ParseSender(in.Header.Sender); err == nil && role == protocol.RolePlayer {
+		return refusal.With("player_id", id)
+	}
+	return refusal
 }
 
 // ownerOf returns the agent that a token names as its owner.

@@ -100,6 +100,8 @@ func TestMessagesNeedTheRightToken(t *testing.T) {
 						t.Errorf("%s with %s is refused with %d %s, want %d %s", kind, c.what, refusal.RPC, refusal.Code, want, code)
 					} else if c.token != "" && strings.Contains(string(refusal.Data), c.token) {
 						t.Errorf("%s with %s is told its token: %s", kind, c.what, refusal.Data)
+					} else if !c.missing && !strings.Contains(string(refusal.Data), `"action":"`+string(kind)+`"`) {
+						t.Errorf("the refusal of %s with %s does not name it: %s", kind, c.what, refusal.Data)
 					}
 				}
 			}

@@ -70,6 +70,15 @@ func TestAuthentication(t *testing.T) {
 					if strings.Contains(string(refusal.Data), r.manager.token) {
 						t.Errorf("%s: the answer holds the player's token", name)
 					}
+					want := []string{`"player_id":"P01"`}
+					if a.code == protocol.CodeTokenInvalid {
+						want = append(want, `"action":"`+string(bad.Head().MessageType)+`"`)
+					}
+					for _, member := range want {
+						if !strings.Contains(string(refusal.Data), member) {
+							t.Errorf("%s: the data %s lacks %s", name, refusal.Data, member)
+						}
+					}
 				}
 				r.wants("start") // and nothing else has happened
 				for _, e := range drain(r.events) {

@@ -2,6 +2,7 @@ package player
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"strings"
 
@@ -17,16 +18,19 @@ import (
 
 // authenticate judges who speaks, before anything else about a message is
 // judged.
-func (p *Player) authenticate(ctx context.Context, in *wire.Exchange) error {
+func (p *Player) authenticate(ctx context.Context, in *wire.Exchange) (err error) {
 	p.spoken.Store(true)
 	switch in.Type {
 	case protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted, protocol.TypeLeagueCompleted:
-		return p.member.FromManager(ctx, in)
+		err = p.member.FromManager(ctx, in)
 	case protocol.TypeGameInvitation, protocol.TypeChooseParityCall, protocol.TypeGameOver, protocol.TypeGameError:
 		p.member.Me.AwaitRegistration(ctx, p.cfg.Mode)
-		return p.fromReferee(in)
+		err = p.fromReferee(in)
 	}
-	return nil
+	if refusal, is := errors.AsType[*protocol.Error](err); is && p.ID() != "" {
+		_ = refusal.With("player_id", p.ID())
+	}
+	return err
 }
 
 // fromReferee checks the match key. Under a manager that knows none, the first

@@ -165,6 +165,9 @@ func (e *Error) Message(h Header) (Message, error) {
 func (e *Error) details(h *Header, t Type) (context jsontext.Value, err error) {
 	h.Protocol, h.MessageType, h.Extra = Version, t, nil
 	all, beside := make(map[string]any), make(map[string]any)
+	if e.Code == CodeTokenInvalid && e.Original != "" {
+		all["action"] = e.Original // what the token was shown for
+	}
 	maps.Copy(all, e.Context)
 	if len(e.Violations) > 0 {
 		all["violations"] = e.Violations

@@ -26,7 +26,7 @@ func group(flag string) string {
 	case FlagDraw, FlagID, FlagInProcess, FlagInstructions, FlagIsolate, FlagMaxRuns, FlagTLSCert, FlagTLSKey, FlagTimeLimit, FlagTimeout,
 		FlagValidationLog, FlagValidationLogSeed, FlagValidationLogSize, FlagWorkers,
 		FlagAllowHost, FlagAllowOrigin, "at-once", "both-sides", "busy", "choice-timeout", "concurrent", "dialect", "draws", "envelope", "guarantee", "idle-exit",
-		"join-timeout", "keep", "margin", "max-per-address", "max-time", "mcp", "no-tls", "probe", "public-url", "retries", "retry-delay", "shard", "sprt",
+		"join-timeout", "keep", "margin", "max-per-address", "max-players", "max-referees", "max-time", "mcp", "no-tls", "probe", "public-url", "retries", "retry-delay", "shard", "sprt",
 		"stdio", "transport", "validation", FlagClusterCreds, FlagClusterCA, FlagClusterCert, FlagClusterKey, FlagClusterPrefix, "max-code", "verify", "wait":
 		return groupAdvanced
 	}

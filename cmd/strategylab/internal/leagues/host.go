@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strconv"
 
 	"github.com/urfave/cli/v2"
 
@@ -19,6 +20,8 @@ const (
 	flagReferees   = "referees"
 	flagPace       = "pace"
 	flagPerAddress = "max-per-address"
+	flagMaxPlayers = "max-players"
+	flagMaxRefs    = "max-referees"
 	flagProbe      = "probe"
 	flagStay       = "stay"
 	flagWeb        = "web"
@@ -40,6 +43,8 @@ func openFlags() []cli.Flag {
 		&cli.IntFlag{Name: command.FlagPlayers, Usage: "start when this many players have registered", DefaultText: "wait for 'strategylab start'"},
 		&cli.StringFlag{Name: command.FlagAdminToken, Usage: "`TOKEN`: admin token; none lets local programs start the league", DefaultText: "generated, shown once on stderr"},
 		&cli.StringFlag{Name: command.FlagAdminFile, Usage: "`FILE`: file of the admin token, kept over restarts", DefaultText: "in --data-dir, if that is given"},
+		&cli.IntFlag{Name: flagMaxPlayers, Usage: "maximum number of players", DefaultText: fmt.Sprintf("--players, or %d", game.MaxPlayers), Action: command.AtLeast(flagMaxPlayers, game.MinPlayers)},
+		&cli.IntFlag{Name: flagMaxRefs, Usage: "maximum number of referees", DefaultText: strconv.Itoa(manager.DefaultMaxReferees), Action: command.AtLeast(flagMaxRefs, 1)},
 		&cli.IntFlag{Name: flagPerAddress, Usage: "maximum number of players from one other machine", DefaultText: "any number", Action: command.AtLeast(flagPerAddress, 1)},
 		&cli.BoolFlag{Name: flagStay, Usage: "answer queries after the league, until Ctrl-C"},
 		&cli.StringFlag{Name: flagProbe, Value: "warn", Usage: "`off|warn|require`: call an agent when it registers"},
@@ -188,10 +193,16 @@ func (l *live) managerConfig(c *cli.Context, draw game.Draw) (manager.Config, er
 		LeagueID: c.String(command.FlagLeagueID), DataDir: l.data, Legs: c.Int(command.FlagLegs), Pace: c.Duration(flagPace), Draw: draw, Mode: l.mode,
 		Timeout: l.timeout, JoinTimeout: l.join, ChoiceTimeout: l.choice, Backoff: l.backoff,
 		Now: l.p.Now, Log: l.log, Events: l.managed,
-		AllowHosts: c.StringSlice(command.FlagAllowHost), Players: c.Int(command.FlagPlayers), MaxPerAddress: c.Int(flagPerAddress),
+		AllowHosts: c.StringSlice(command.FlagAllowHost), Players: c.Int(command.FlagPlayers), MaxPlayers: c.Int(flagMaxPlayers), MaxReferees: c.Int(flagMaxRefs), MaxPerAddress: c.Int(flagPerAddress),
 	}
 	if cfg.Players < 0 || cfg.Players == 1 || cfg.Players > game.MaxPlayers {
 		return cfg, command.Usagef("--%s is %d, want %d to %d", command.FlagPlayers, cfg.Players, game.MinPlayers, game.MaxPlayers)
+	}
+	if cfg.MaxPlayers > game.MaxPlayers || cfg.MaxPlayers > 0 && cfg.MaxPlayers < cfg.Players {
+		return cfg, command.Usagef("--%s is %d, want %d to %d", flagMaxPlayers, cfg.MaxPlayers, max(cfg.Players, game.MinPlayers), game.MaxPlayers)
+	}
+	if own := c.Int(flagReferees); cfg.MaxReferees > 0 && cfg.MaxReferees < own {
+		return cfg, command.Usagef("--%s is %d, less than --%s %d", flagMaxRefs, cfg.MaxReferees, flagReferees, own)
 	}
 	if cfg.Pace < 0 {
 		return cfg, command.Usagef("--%s is %v, want a duration of at least 0s", flagPace, cfg.Pace)

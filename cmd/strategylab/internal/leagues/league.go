@@ -68,6 +68,8 @@ func (l *live) house(c *cli.Context, cat *catalog.Catalog, league *host.League, 
 	switch n := len(league.Seats); {
 	case closed && n < game.MinPlayers:
 		return command.Usagef("a league needs %d players, but the field has %d", game.MinPlayers, n)
+	case league.Manager.MaxPlayers > 0 && n > league.Manager.MaxPlayers:
+		return command.Usagef("--%s has %d players, more than --%s %d", command.FlagField, n, flagMaxPlayers, league.Manager.MaxPlayers)
 	case league.Manager.Players > 0 && n > league.Manager.Players:
 		return command.Usagef("--%s has %d players, more than --%s %d", command.FlagField, n, command.FlagPlayers, league.Manager.Players)
 	}

@@ -17,7 +17,7 @@ CRASHLOG ?= /tmp/strategylab-crash-tests
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 DIR ?= dist/programs
 
-.PHONY: default ci fmt vet lint tidy generate clean-tree build platforms programs release try-release try-image readme fuzz race test try-tests pictures crash-tests cluster-tests figures calibration compare
+.PHONY: default ci fmt vet lint tidy generate clean-tree build platforms programs release try-release try-image readme fuzz race whole test try-tests pictures crash-tests cluster-tests figures calibration compare
 
 default: fmt vet lint build test
 
@@ -91,16 +91,15 @@ fuzz:
 	  done; \
 	done
 
-# All tests with nothing left out: a plain run takes a sample of what repeats itself. The
-# statistics compute for minutes without sharing anything, so the race detector, under which
-# they take ten times as long, looks at none of them but the one that starts goroutines.
-# Hostile scripts are bounded in memory and processes, of which it needs many times more.
+# Every test under the race detector. What repeats one thing over and over is a sample there,
+# as in a plain run: its interleavings are the same. The statistics compute for minutes without
+# sharing anything, so it looks at none of them but the one that starts goroutines.
 race:
-	WHOLE_TESTS=1 go test -vet=off -timeout $(RACETIMEOUT) ./analysis/...
-	go test -race -vet=off ./analysis/calibration
-	WHOLE_TESTS=1 go test -race -vet=off -timeout $(RACETIMEOUT) $$(go list ./... | grep -v /analysis)
-	WHOLE_TESTS=1 go test -vet=off -run Hostile ./cmd/strategylab
-	WHOLE_TESTS=1 go test -vet=off -run Isolated ./strategies/strategytest
+	go test -race -vet=off -timeout $(RACETIMEOUT) ./analysis/calibration $$(go list ./... | grep -v /analysis)
+
+# The packages of which a plain run takes a sample, with nothing left out.
+whole:
+	WHOLE_TESTS=1 go test -vet=off -timeout $(RACETIMEOUT) $$(git grep -l WHOLE_TESTS -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
 
 # The tests of a plain run as an ordinary user with Go alone.
 try-tests:
@@ -116,7 +115,7 @@ pictures:
 # Ends the program at every place where it can be ended, and damages every file that it
 # leaves, and prints how many cases there were. A plain test run takes a sample.
 crash-tests:
-	@WHOLE_TESTS=1 go test -count 1 -timeout $(RACETIMEOUT) -v -run '^TestCrash' ./host/journal ./host/results ./host/manager ./host/referee ./host/player ./cmd/strategylab > $(CRASHLOG); failed=$$?; \
+	@WHOLE_TESTS=1 LONG_TESTS=1 go test -count 1 -timeout $(RACETIMEOUT) -v -run '^TestCrash' ./host/journal ./host/results ./host/manager ./host/referee ./host/player ./cmd/strategylab > $(CRASHLOG); failed=$$?; \
 	grep -E 'crash: |^ *--- FAIL|^FAIL' $(CRASHLOG) | sed 's/^ *[a-z_]*\.go:[0-9]*: //'; \
 	[ $$failed = 0 ] || { echo "$(CRASHLOG) has the rest"; exit 1; }
 
@@ -124,7 +123,7 @@ crash-tests:
 # and has a client with the token do what it can: some minutes.
 cluster-tests:
 	go test -count 5 -timeout 30m -run '^Test(Adversary|CaughtLie|AbandonedRun)' ./experiments/cluster
-	CLUSTER_TESTS=1 go test -count 1 -timeout 1h -v -run '^Test(Cluster|CrashOfACluster)' ./cmd/strategylab
+	LONG_TESTS=1 go test -count 1 -timeout 1h -v -run '^Test(Cluster|CrashOfACluster)' ./cmd/strategylab
 
 # Refreshes the table of figures in CONTRIBUTING.md.
 figures:

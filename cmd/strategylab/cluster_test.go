@@ -171,8 +171,8 @@ func startWorkerChanged(t *testing.T, change func(*exec.Cmd), dir, url string) *
 	return w
 }
 
-// longTests has tests take minutes: make cluster-tests.
-var longTests = os.Getenv("CLUSTER_TESTS") != ""
+// longTests has tests take minutes: make cluster-tests and make crash-tests.
+var longTests = os.Getenv("LONG_TESTS") != ""
 
 // TestCrashOfACluster plays an experiment whose coordinator, broker and workers are killed
 // at random moments and started again: no league is lost or counted twice.
@@ -286,7 +286,7 @@ func (k *killing) startBroker(listen string) *process {
 func TestClusterShards(t *testing.T) {
 	t.Parallel()
 	if !longTests {
-		t.Skip("CLUSTER_TESTS is not set; TestShards plays shards of other plans")
+		t.Skip("LONG_TESTS is not set; TestShards plays shards of other plans")
 	}
 	dir, args := clusterFolder(t, "500")
 	want := alone(t, dir, args)

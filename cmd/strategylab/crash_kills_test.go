@@ -23,7 +23,7 @@ var strayFile = regexp.MustCompile(`^\.strategylab-draft-`)
 
 // someKills is how often each kind of process is killed.
 func someKills() int {
-	if (wholeSets || longTests) && !raced { // the race detector finds as much in a sample
+	if longTests {
 		return 30
 	}
 	return 2

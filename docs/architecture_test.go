@@ -46,7 +46,7 @@ var may = map[string][]string{
 	"strategies/wasmscript":   {"host/disk", "host/game", "strategies", "strategies/budget", "strategies/script"},
 	"strategies/strategytest": {"host/game", "strategies", "strategies/budget", "strategies/script", "strategies/seat"},
 	"host/manager":            {"host/agent", "host/credential", "host/dialect", "host/disk", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
-	"host/referee":            {"host/agent", "host/credential", "host/dialect", "host/draws", "host/game", "host/jsonrpc", "host/protocol", "host/wire"},
+	"host/referee":            {"host/agent", "host/credential", "host/dialect", "host/disk", "host/draws", "host/game", "host/jsonrpc", "host/protocol", "host/wire"},
 	"host/player":             {"host/agent", "host/credential", "host/dialect", "host/disk", "host/draws", "host/game", "host/jsonrpc", "host/protocol", "host/wire", "strategies", "strategies/seat"},
 
 	"host/mcptools":    {"host/dialect", "host/jsonrpc", "host/protocol", "host/rawjson", "host/wire", "host/wire/eventlog", "host/wire/schema"},

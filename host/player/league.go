@@ -253,7 +253,6 @@ func (p *Player) roundCompleted(_ context.Context, in *wire.Exchange) (protocol.
 	if round := in.Header.RoundID.Number(); round > 0 {
 		p.uninvited(s, "; its round is complete", func(a announcement) bool { return a.round <= round })
 	}
-	p.writeHistory(s)
 	return p.ackRound(in, s), nil
 }
 
@@ -339,7 +338,6 @@ func (p *Player) endLeague(ctx context.Context, why EventKind) {
 	if err := p.member.Journal.Append(ctx, eventCompleted, nil); err != nil {
 		p.cfg.Log.Error("end of the league not journaled", "error", err)
 	}
-	p.writeHistory(s)
 	p.emit(e)
 	select {
 	case p.done <- struct{}{}:

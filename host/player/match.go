@@ -376,6 +376,13 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 		s.ended = append(s.ended, o)
 	}
 	p.mu.Unlock()
+	p.writeHistory(s)
+	p.emit(endedEvent(m, t, &o, verdict))
+	return p.ackOver(in, m), nil
+}
+
+// endedEvent is the event of a match that has ended, with the verdict on its draw.
+func endedEvent(m *match, t strategies.Turn, o *strategies.Outcome, verdict string) Event {
 	e := Event{Kind: Ended, Match: m.id, Round: t.Round, Opponent: t.Opponent, Result: o.Result.String(), Points: o.Points, Draw: verdict}
 	if o.Drew {
 		e.Number = o.Number
@@ -383,6 +390,5 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 	if o.OpponentChoice != game.NoParity {
 		e.Other = o.OpponentChoice.String()
 	}
-	p.emit(e)
-	return p.ackOver(in, m), nil
+	return e
 }

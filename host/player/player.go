@@ -127,12 +127,14 @@ type Player struct {
 
 	resumed *Event // that the version that chose last does not play on; Run's
 
-	mu         sync.Mutex
-	league     *leagueState
-	version    *version        // of the next seat
-	keys       map[string]bool // of draws, revealed so far
-	chose      map[string]bool // fingerprints of versions, of any league
-	ended      bool            // Run has returned, or is about to
+	mu          sync.Mutex
+	league      *leagueState
+	version     *version        // of the next seat
+	keys        map[string]bool // of draws, revealed so far
+	chose       map[string]bool // fingerprints of versions, of any league
+	historyFile sync.Mutex      // held while the history is written; before mu
+
+	ended      bool // Run has returned, or is about to
 	background sync.WaitGroup
 }
 

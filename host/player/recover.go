@@ -166,14 +166,16 @@ func (p *Player) recordInvitation(m *match) error {
 	return nil
 }
 
-// writeHistory writes what has been played so far, for people and tools. It is
-// called at the end of a round and not more often: rewriting the file for every
-// match would be quadratic.
+// writeHistory writes what has been played so far, for people and tools: after each
+// match, so that they can follow it, and at the end, since a killed agent may not
+// have done so.
 func (p *Player) writeHistory(s *leagueState) {
 	own := p.ID()
 	if p.member.Journal == nil || own == "" {
 		return
 	}
+	p.historyFile.Lock() // so that no older state replaces a newer one
+	defer p.historyFile.Unlock()
 	history := p.history(s)
 	if len(history) == 0 {
 		return

@@ -55,6 +55,7 @@ func (r *Referee) conduct(ctx context.Context, m *match) error {
 	if err := r.playToEnd(ctx, m, p, d); err != nil {
 		return err
 	}
+	r.writeMatch(m)
 	if m.setOnce(&m.notified) {
 		r.announceResult(ctx, m, d)
 	}

@@ -70,6 +70,10 @@ type Config struct {
 	// Verifiable makes the draws verifiable for players that understand it, as
 	// package host/draws describes: their matches do not call Draw.
 	Verifiable bool
+	// MatchFiles writes the result of each match, as soon as it is over, to
+	// data/matches/LEAGUE/MATCH.json below the data directory, for people and tools:
+	// for a referee whose manager keeps its files elsewhere.
+	MatchFiles bool
 	// Player returns how a player is addressed. dialect is the name of the one
 	// that the manager gives, or empty; by default the referee believes it, and
 	// guesses without it.

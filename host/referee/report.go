@@ -3,13 +3,17 @@ package referee
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -205,6 +209,40 @@ func matchResult(m *match, p *game.Play) protocol.MatchResult {
 	v := p.Verdict()
 	return protocol.MatchResult{
 		Winner: winnerOf(m, p), Score: map[string]int{m.Players[0]: v.PointsA, m.Players[1]: v.PointsB}, Details: detailsOf(m, p),
+	}
+}
+
+// matchFile is the file of a match, in the form of that of the manager.
+type matchFile struct {
+	LeagueID  string         `json:"league_id"`
+	RoundID   int            `json:"round_id"`
+	MatchID   string         `json:"match_id"`
+	GameType  string         `json:"game_type"`
+	PlayerA   string         `json:"player_A_id"`
+	PlayerB   string         `json:"player_B_id"`
+	RefereeID string         `json:"referee_id"`
+	Finished  string         `json:"finished_at"`
+	Result    jsontext.Value `json:"result"` // as it is reported
+}
+
+// writeMatch writes the file of a match that is over, if that is wanted.
+func (r *Referee) writeMatch(m *match) {
+	if !r.cfg.MatchFiles || r.member.Journal == nil {
+		return
+	}
+	p := m.state()
+	result, err := json.Marshal(matchResult(m, &p), json.Deterministic(true))
+	if err != nil {
+		r.cfg.Log.Error("result cannot be encoded", "match", m.Match, "error", err)
+		return
+	}
+	name := filepath.Join(r.member.DataFolder("matches"), disk.FileName(m.League), disk.FileName(m.Match)+".json")
+	err = disk.WriteJSON(name, &matchFile{
+		LeagueID: m.League, RoundID: m.Round, MatchID: m.Match, GameType: protocol.GameEvenOdd, PlayerA: m.Players[game.SideA], PlayerB: m.Players[game.SideB],
+		RefereeID: r.member.Me.ID(), Finished: protocol.Timestamp(r.cfg.Now()), Result: result,
+	}, 0o600)
+	if err != nil {
+		r.cfg.Log.Error("file of the match not written; the journal is not affected", "match", m.Match, "error", err)
 	}
 }
 

@@ -3,6 +3,7 @@ package referee_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -75,6 +76,33 @@ func TestCrashOfAReferee(t *testing.T) {
 		})
 	}
 	t.Logf("crash: referee: journal cut at %d places, with one result for each match after each", len(cuts))
+}
+
+// TestMatchFiles: a referee that is to writes each result to a file.
+func TestMatchFiles(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		r := newRig(t, func(c *referee.Config) { c.Data, c.MatchFiles = dir, true })
+		r.agent("manager", keeps)
+		r.agent("P01", plays("even"))
+		r.agent("P02", plays("odd"))
+		r.run()
+		r.must(round(match("R1M1", "P01", "P02")))
+		reported := r.reports(1)[0].body["result"]
+		r.end()
+		text, err := os.ReadFile(filepath.Join(dir, "data", "matches", league, "R1M1.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file obj
+		if err := json.Unmarshal(text, &file); err != nil {
+			t.Fatal(err)
+		}
+		if file["match_id"] != "R1M1" || file["player_B_id"] != "P02" || file["referee_id"] != "REF01" || fmt.Sprint(file["result"]) != fmt.Sprint(reported) {
+			t.Errorf("the file holds %s, and the report %v", text, reported)
+		}
+	})
 }
 
 // resume goes on with what is left of a journal.

@@ -53,7 +53,7 @@ func conduct(p *command.Process, c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	cfg.Config, cfg.Concurrent, cfg.Events, cfg.Progress = own, c.Int(flagConcurrent), l.refereed, true
+	cfg.Config, cfg.Concurrent, cfg.Events, cfg.Progress, cfg.MatchFiles = own, c.Int(flagConcurrent), l.refereed, true, true
 	return agentError(c, a.Referee(c.Context, cfg))
 }
 

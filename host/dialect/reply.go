@@ -127,6 +127,11 @@ func (r *Request) wrap(t protocol.Type, raw jsontext.Value, refused bool) (Reply
 			return Reply{}, err
 		}
 	}
+	if r.wide() && !refused {
+		if raw, err = r.widened(raw); err != nil {
+			return Reply{}, err
+		}
+	}
 	if r.assignment != "" && !refused {
 		doc, err := rawjson.Split(raw)
 		if err != nil {

@@ -14,6 +14,9 @@ import (
 // answer; from then on in the next form, until it shows that it has. It is safe for
 // concurrent use; the zero value knows nobody.
 type AnswerDialects struct {
+	// Fixed keeps everybody's form, whatever a peer shows. It is set before use.
+	Fixed bool
+
 	mu     sync.Mutex
 	common string // the form that registration has shown, for everybody
 	known  map[string]*answerForm
@@ -95,7 +98,7 @@ func (m *AnswerDialects) Dialect(who string, d *dialect.Dialect) *dialect.Dialec
 func (m *AnswerDialects) Prefer(who, form string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if known := m.of(who); !known.joined && !known.proven && known.missed == nil && known.form == "" {
+	if known := m.of(who); !m.Fixed && !known.joined && !known.proven && known.missed == nil && known.form == "" {
 		known.form = form
 	}
 }
@@ -108,7 +111,7 @@ func (m *AnswerDialects) Missed(who, form string, choice bool, others ...string)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	known := m.of(who)
-	if known.proven || known.joined && !choice || known.form != form {
+	if m.Fixed || known.proven || known.joined && !choice || known.form != form {
 		return false // it was the answer that was lost, or this is known
 	}
 	known.missed = append(append(known.missed, form), others...)
@@ -134,7 +137,7 @@ func (m *AnswerDialects) Joined(who string, posted bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	known := m.of(who)
-	if posted && !known.joined && known.form == "" {
+	if posted && !m.Fixed && !known.joined && known.form == "" {
 		known.form = dialect.TraitAsync
 	}
 	known.joined = true

@@ -50,6 +50,9 @@ type Config struct {
 	// Dialects are tried in this order to register; nil stands for
 	// protocol.RegistrationOrder.
 	Dialects []*dialect.Dialect
+	// FixedAnswers keeps the form of answers to referees: no other is tried for one
+	// that seems not to read them.
+	FixedAnswers bool
 	// IdleExit makes Run return when the agent has taken part in a match and
 	// has then heard nothing for this long: many managers never say that the
 	// league is over. Zero or less is never.
@@ -110,6 +113,7 @@ func NewMember(role protocol.Role, cfg Config) (*Member, error) {
 	}
 	m := &Member{Config: cfg.withDefaults(), role: role, again: make(chan struct{}, 1), started: time.Now()}
 	m.registrar = Registrar{Caller: cfg.Caller, Peer: cfg.Manager, Candidates: cfg.Dialects}
+	m.Answers.Fixed = cfg.FixedAnswers
 	m.Forget("")
 	return m, nil
 }

@@ -70,6 +70,33 @@ func TestRefereesThatSignAndNameInTheirOwnWay(t *testing.T) {
 	}
 }
 
+// TestFixedAnswers: a referee that invites and calls again and again is answered in
+// another form, unless the form is fixed.
+func TestFixedAnswers(t *testing.T) {
+	t.Parallel()
+	for _, fixed := range []bool{false, true} {
+		t.Run(fmt.Sprint(fixed), func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, func(r *rig) {
+				r.sockets, r.cfg.Mode, r.cfg.League, r.cfg.Patience, r.cfg.FixedAnswers = true, protocol.Tolerant, nil, -1, fixed
+			})
+			r.run()
+			other := false // the answer is a request as well
+			for i := range 8 {
+				kind := "GAME_INVITATION"
+				if i >= 4 {
+					kind = "CHOOSE_PARITY_CALL"
+				}
+				got := r.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"message","params":{"match_id":"M1","message_type":%q,"sender":"REF01"}}`, i, kind))
+				other = other || strings.Contains(got, `"method"`)
+			}
+			if other == fixed {
+				t.Errorf("fixed is %v, and another form was tried: %v", fixed, other)
+			}
+		})
+	}
+}
+
 // TestNamesThatSayNothingAreNotGuessed: what is known for something else, or says
 // that something has ended that is no match, is not taken for a match.
 func TestNamesThatSayNothingAreNotGuessed(t *testing.T) {

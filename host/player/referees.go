@@ -232,7 +232,7 @@ func (p *Player) noteCounted(m *match) {
 func (p *Player) postLater(in *wire.Exchange, m *match, join *protocol.GameJoinAck) {
 	endpoint := p.refereeEndpoint(in)
 	async := p.answerDialect(in).IsAsync(protocol.TypeGameJoinAck)
-	if endpoint == "" || p.cfg.Patience < 0 && !async {
+	if endpoint == "" || (p.cfg.Patience < 0 || p.cfg.FixedAnswers) && !async {
 		return
 	}
 	p.mu.Lock()

@@ -91,6 +91,7 @@ func newAgent(p *command.Process, c *cli.Context, role protocol.Role) (l *live, 
 	}
 	own = l.agentConfig()
 	own.Name, own.ID, own.IdleExit = c.String(command.FlagName), c.String(command.FlagID), c.Duration(flagIdleExit)
+	own.FixedAnswers = c.String(flagDialect) != dialectAuto || c.String(flagEnvelope) == "strict"
 	if name := c.String(flagDialect); name != dialectAuto {
 		d, err := dialect.Named(name)
 		if err != nil {

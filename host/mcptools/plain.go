@@ -65,7 +65,7 @@ func (s *Server) plain(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Respon
 	b := s.tools[c.Tool]
 	ctx, done, err := s.begin(ctx, "")
 	if err != nil {
-		return jsonrpc.Response{Status: http.StatusServiceUnavailable, Error: &jsonrpc.Error{Code: codeDeclined, Message: err.Error()}}
+		return failed(http.StatusServiceUnavailable, codeDeclined, err.Error(), nil)
 	}
 	defer done()
 	output, err := s.runChecked(ctx, b, c)
@@ -73,14 +73,12 @@ func (s *Server) plain(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Respon
 		return refusal.Response()
 	}
 	res, err := s.result(ctx, b, output, err)
-	if failed, is := errors.AsType[*sdkrpc.Error](err); is {
-		return jsonrpc.Response{
-			Status: http.StatusInternalServerError, Error: &jsonrpc.Error{Code: int(failed.Code), Message: failed.Message, Data: jsontext.Value(failed.Data)},
-		}
+	if broken, is := errors.AsType[*sdkrpc.Error](err); is {
+		return failed(http.StatusInternalServerError, int(broken.Code), broken.Message, broken.Data)
 	}
 	raw, err := json.Marshal(res)
 	if err != nil {
-		return jsonrpc.Response{Error: &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: err.Error()}}
+		return failed(0, jsonrpc.CodeInternal, err.Error(), nil)
 	}
 	return jsonrpc.Response{Result: raw}
 }
@@ -91,6 +89,11 @@ const methodCall = "tools/call"
 // codeDeclined is the JSON-RPC code of a valid call that a tool declines, with the
 // reason as the message.
 const codeDeclined = -32000
+
+// failed returns an error; status 0 is that of any answer.
+func failed(status, code int, message string, data json.RawMessage) jsonrpc.Response {
+	return jsonrpc.Response{Status: status, Error: &jsonrpc.Error{Code: code, Message: message, Data: jsontext.Value(data)}}
+}
 
 func plainCall(rpc *jsonrpc.Request, tool string, input jsontext.Value) *Call {
 	return &Call{
@@ -106,30 +109,30 @@ func (s *Server) callByTool(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.R
 	case rpc.Method == "ping", strings.HasPrefix(rpc.Method, "notifications/"):
 		return jsonrpc.Response{Result: jsontext.Value("{}")}
 	case rpc.Method != methodCall:
-		return jsonrpc.Response{Error: &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "Method not found"}}
+		return failed(0, jsonrpc.CodeMethodNotFound, "Method not found", nil)
 	}
 	params, err := rawjson.Parse(rpc.Params)
 	b := s.tools[params.Text("tool")]
 	if err != nil || b == nil {
-		return jsonrpc.Response{Error: &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "Invalid params"}}
+		return failed(0, jsonrpc.CodeInvalidParams, "Invalid params", nil)
 	}
 	ctx, done, err := s.begin(ctx, "")
 	if err != nil {
-		return jsonrpc.Response{Status: http.StatusServiceUnavailable, Error: &jsonrpc.Error{Code: codeDeclined, Message: err.Error()}}
+		return failed(http.StatusServiceUnavailable, codeDeclined, err.Error(), nil)
 	}
 	defer done()
 	output, err := s.runTool(ctx, b, plainCall(rpc, b.tool.Name, params.Get("input")))
 	switch refusal, _ := errors.AsType[*Refusal](err); {
 	case errors.Is(err, errPanicked):
-		return jsonrpc.Response{Error: &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "Internal error"}}
+		return failed(0, jsonrpc.CodeInternal, "Internal error", nil)
 	case refusal != nil:
-		return jsonrpc.Response{Error: &jsonrpc.Error{Code: codeDeclined, Message: refusal.Error(), Data: jsontext.Value(refusal.Structured)}}
+		return failed(0, codeDeclined, refusal.Error(), refusal.Structured)
 	case err != nil:
-		return jsonrpc.Response{Error: &jsonrpc.Error{Code: codeDeclined, Message: err.Error()}}
+		return failed(0, codeDeclined, err.Error(), nil)
 	}
 	result, err := json.Marshal(map[string]any{"tool": b.tool.Name, "output": output})
 	if err != nil {
-		return jsonrpc.Response{Error: &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: err.Error()}}
+		return failed(0, jsonrpc.CodeInternal, err.Error(), nil)
 	}
 	return jsonrpc.Response{Result: result}
 }

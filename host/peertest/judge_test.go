@@ -221,6 +221,8 @@ func (j *judge) sendResult(ctx context.Context, p matchup, side int, round any, 
 	case "player":
 		fields["game_result"] = object{"status": word, "drawn_number": number, "player_choices": details["choices"]}
 		fields["reason"] = fmt.Sprintf("the number was %d", number)
+	case "winner": // who has won follows from this where nobody has failed
+		fields["winner_id"], fields["drawn_number"], fields["choices"] = result["winner"], number, details["choices"]
 	default:
 		fields["game_result"] = object{
 			"status": details["status"], "winner_player_id": result["winner"], "drawn_number": number,

@@ -3,6 +3,7 @@ package peertest
 import (
 	"bytes"
 	"cmp"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -62,7 +63,7 @@ func launchIn(t testing.TB, w *world, port int, s *style, sender string, handle 
 }
 
 func (p *program) serve(w http.ResponseWriter, r *http.Request) {
-	raw, _ := io.ReadAll(r.Body)
+	raw := received(r.Header, r.Body)
 	if p.world != nil {
 		p.world.record.add(p.url, r, raw)
 	}
@@ -126,7 +127,37 @@ func (p *program) serve(w http.ResponseWriter, r *http.Request) {
 		reply = p.style.answer(answer, body["id"])
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(reply)
+	sent, _ := json.Marshal(reply)
+	_, _ = w.Write(p.style.dressed(w.Header(), sent))
+}
+
+// dressed returns a body as the program sends it, with what belongs into the header.
+func (s *style) dressed(h http.Header, body []byte) []byte {
+	switch s.habit {
+	case "mark":
+		return append([]byte("\xef\xbb\xbf"), body...)
+	case "no media":
+		delete(h, "Content-Type")
+	case "zip":
+		h.Set("Content-Encoding", "gzip")
+		var zipped bytes.Buffer
+		z := gzip.NewWriter(&zipped)
+		_, _ = z.Write(body)
+		_ = z.Close()
+		return zipped.Bytes()
+	}
+	return body
+}
+
+// received reads a body that a program has sent.
+func received(h http.Header, r io.Reader) []byte {
+	if h.Get("Content-Encoding") == "gzip" {
+		if z, err := gzip.NewReader(r); err == nil {
+			r = z
+		}
+	}
+	body, _ := io.ReadAll(r)
+	return bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
 }
 
 // take answers a path besides the program's own. Requests may have come before.
@@ -181,11 +212,15 @@ func (p *program) post(ctx context.Context, url string, body any) object {
 		p.t.Error(err)
 		return nil
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(raw))
+	if p.style.habit == "slash" && !strings.HasSuffix(url, "/") {
+		url += "/"
+	}
+	header := http.Header{"Content-Type": {"application/json"}}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(p.style.dressed(header, raw)))
 	if err != nil {
 		return nil
 	}
-	req.Header.Set("Content-Type", "application/json")
+	req.Header = header
 	req.Header.Set("X-Peer", "foreign") // the traffic between foreign programs is not ours
 	res, err := p.http.Do(req)
 	if err != nil {
@@ -193,7 +228,7 @@ func (p *program) post(ctx context.Context, url string, body any) object {
 	}
 	defer res.Body.Close()
 	var answer object
-	_ = json.NewDecoder(res.Body).Decode(&answer)
+	_ = json.Unmarshal(received(res.Header, res.Body), &answer)
 	return answer
 }
 

@@ -32,7 +32,7 @@ func (s *style) astray(r *http.Request) (reply, bool) {
 	switch {
 	case r.Method == http.MethodGet && r.URL.Path == "/openapi.json" && !contains(guessed, s.path):
 		return reply{body: object{"openapi": "3.1.0", "paths": object{own: object{"post": object{}}, "/health": object{"get": object{}}}}}, true
-	case r.URL.Path != own:
+	case strings.TrimRight(r.URL.Path, "/") != strings.TrimRight(own, "/"):
 		return notFound(), true
 	case r.Method != http.MethodPost:
 		return reply{405, object{"detail": "Method Not Allowed"}}, true

@@ -70,6 +70,7 @@ type style struct {
 	single     bool              // does one thing at a time
 	slow       time.Duration     // a manager, with the answer to a registration
 	joins      string            // never: players only acknowledge invitations
+	habit      string            // what the standards allow: mark, slash, no media, zip, notify, null id
 
 	assignBy    string // how matches are assigned to referees
 	noEndpoints bool   // assigns matches without the players' endpoints, or does not read them
@@ -139,7 +140,13 @@ func (s *style) wrap(t string, message object, id any) any {
 		}
 		method, params = "league.handle", object{"envelope": header, "payload": rest}
 	}
-	return object{"jsonrpc": "2.0", "method": method, "params": params, "id": id}
+	call := object{"jsonrpc": "2.0", "method": method, "params": params, "id": id}
+	if notice := contains([]string{"ROUND_ANNOUNCEMENT", "GAME_OVER", "LEAGUE_STANDINGS_UPDATE", "ROUND_COMPLETED", "LEAGUE_COMPLETED"}, t); notice && s.habit == "notify" {
+		delete(call, "id")
+	} else if notice && s.habit == "null id" {
+		call["id"] = nil
+	}
+	return call
 }
 
 // open unwraps a request. The error is what the program answers to a wrapping

@@ -21,10 +21,10 @@ import (
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 )
 
-func main() { os.Exit(realMain()) }
+func main() { os.Exit(realMain(stopTime)) }
 
-// realMain runs the command line of this process.
-func realMain() int {
+// realMain runs the command line of this process, which has a time to end after a signal.
+func realMain(toStop time.Duration) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
@@ -32,7 +32,7 @@ func realMain() int {
 	if p.Service(p.Args) != nil {
 		return run(ctx, p)
 	}
-	return stoppable(ctx, p, func() int { return run(ctx, p) })
+	return stoppable(ctx, p, toStop, func() int { return run(ctx, p) })
 }
 
 // thisProcess is the only function that reads process globals: everything it

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -38,7 +39,7 @@ const oneWorker = "STRATEGYLAB_WORKERS"
 // of them run at once than there are processors.
 func TestMain(m *testing.M) {
 	if new(lab.Lab).Service(os.Args) != nil {
-		os.Exit(realMain())
+		os.Exit(realMain(patience))
 	}
 	if !wholeSets {
 		_ = os.Setenv(oneWorker, "1")
@@ -49,7 +50,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"strategylab": func() {
 			limitFiles()
-			code := realMain()
+			code := realMain(patience)
 			tellPeak()
 			os.Exit(code)
 		},
@@ -60,6 +61,10 @@ func TestMain(m *testing.M) {
 		"exiting":  serveExiting,
 	})
 }
+
+// patience is the time of a process to end after a signal: longer than that of a user,
+// since a test must not fail because the machine is busy.
+const patience = 5 * time.Minute
 
 // exit ends a process with what its work comes to.
 func exit(err error) {

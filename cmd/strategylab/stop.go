@@ -15,9 +15,9 @@ const (
 	stopTime   = 4 * time.Second
 )
 
-// stoppable runs a command until it ends, or for stopTime after ctx is done. It returns
+// stoppable runs a command until it ends, or for a time after ctx is done. It returns
 // the exit code. A command that did not end goes on until the process ends.
-func stoppable(ctx context.Context, p command.Process, command func() int) int {
+func stoppable(ctx context.Context, p command.Process, toStop time.Duration, command func() int) int {
 	ended := make(chan int, 1)
 	go func() { ended <- command() }()
 	select {
@@ -25,7 +25,7 @@ func stoppable(ctx context.Context, p command.Process, command func() int) int {
 		return code
 	case <-ctx.Done():
 	}
-	notice, over := time.NewTimer(stopNotice), time.NewTimer(stopTime)
+	notice, over := time.NewTimer(stopNotice), time.NewTimer(toStop)
 	defer notice.Stop()
 	defer over.Stop()
 	for {
@@ -33,7 +33,7 @@ func stoppable(ctx context.Context, p command.Process, command func() int) int {
 		case code := <-ended:
 			return code
 		case <-notice.C:
-			p.Say("strategylab: stopping: %s, for %v at most; a second signal ends it at once", p.Stage.Doing(), stopTime)
+			p.Say("strategylab: stopping: %s, for %v at most; a second signal ends it at once", p.Stage.Doing(), toStop)
 		case <-over.C:
 			p.Say("strategylab: stopped before the end of this: %s; what was recorded is kept", p.Stage.Doing())
 			return exitStopped

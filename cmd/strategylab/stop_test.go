@@ -33,7 +33,7 @@ func TestStoppable(t *testing.T) {
 			p.Stage.Set("writing a page")
 			time.AfterFunc(time.Minute, cancel)
 			start := time.Now()
-			code := stoppable(ctx, p, func() int {
+			code := stoppable(ctx, p, stopTime, func() int {
 				time.Sleep(time.Minute + tc.takes)
 				return 7
 			})

@@ -218,8 +218,8 @@ func Brief(err error) string {
 // Touch notes that something has happened in the league.
 func (m *Member) Touch() { m.last.Store(int64(time.Since(m.started))) }
 
-// silence returns how long nothing has happened.
-func (m *Member) silence() time.Duration {
+// Silence returns how long nothing has happened.
+func (m *Member) Silence() time.Duration {
 	return time.Since(m.started) - time.Duration(m.last.Load())
 }
 
@@ -265,7 +265,7 @@ func (m *Member) Stay(ctx context.Context, s Stay) error {
 			return nil
 		case <-idle:
 			switch {
-			case m.silence() < m.IdleExit:
+			case m.Silence() < m.IdleExit:
 			case m.rests(ctx):
 				m.Touch()
 			default:

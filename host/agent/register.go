@@ -93,7 +93,7 @@ func (m *Member) whileSpokenTo(ctx context.Context) (context.Context, context.Ca
 	timer = time.AfterFunc(m.Timeout, func() {
 		mu.Lock()
 		defer mu.Unlock()
-		if quiet := min(m.silence(), time.Since(m.started)-begun); quiet < m.Timeout && ctx.Err() == nil {
+		if quiet := min(m.Silence(), time.Since(m.started)-begun); quiet < m.Timeout && ctx.Err() == nil {
 			timer.Reset(m.Timeout - quiet)
 			return
 		}

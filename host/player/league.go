@@ -32,6 +32,7 @@ type leagueState struct {
 	completed bool
 	said      map[string]bool // troubles, by cause and key
 	refused   int             // requests
+	looking   bool            // whether the league is over
 	versions  []*VersionRecord
 	last      string // the version that chose last
 

@@ -378,6 +378,7 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 	p.mu.Unlock()
 	p.writeHistory(s)
 	p.emit(endedEvent(m, t, &o, verdict))
+	p.lookForEnd(s)
 	return p.ackOver(in, m), nil
 }
 

@@ -43,13 +43,16 @@ func TestMissingCompanions(t *testing.T) {
 	}
 }
 
-// refuses fails the test if something still listens at the address of a broker.
+// refuses waits until nothing listens at the address of a broker any more.
 func refuses(t *testing.T, url string) {
 	t.Helper()
-	if conn, err := net.Dial("tcp", url[strings.LastIndex(url, "@")+1:]); err == nil {
-		conn.Close()
-		t.Errorf("a broker still listens at %s", url)
-	}
+	until(t, "the end of the broker at "+url, func() bool {
+		conn, err := net.Dial("tcp", url[strings.LastIndex(url, "@")+1:])
+		if err == nil {
+			conn.Close()
+		}
+		return err != nil
+	})
 }
 
 // TestBrokerEndsWithStrategylab kills programs that have started a broker: it ends, too.

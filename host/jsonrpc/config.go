@@ -82,7 +82,7 @@ type Config struct {
 	// IdleTimeout is the time that a connection is kept between requests: 120 s.
 	IdleTimeout time.Duration
 	// Drain is the time that requests in flight have to finish when the server
-	// ends: 5 s. After it their contexts are cancelled and connections closed.
+	// ends: 3 s. After it their contexts are cancelled and connections closed.
 	Drain time.Duration
 
 	// TLSCert and TLSKey are PEM files; both or neither. With them the server
@@ -108,7 +108,7 @@ func (c Config) withDefaults() Config {
 	c.WriteTimeout = timeout(c.WriteTimeout, 60*time.Second)
 	c.IdleTimeout = timeout(c.IdleTimeout, 120*time.Second)
 	if c.Drain == 0 {
-		c.Drain = 5 * time.Second
+		c.Drain = 3 * time.Second
 	}
 	return c
 }

@@ -134,10 +134,10 @@ func (c *Connections) track(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// closeUnused closes connections on which nothing was ever sent. HTTP clients
+// CloseUnused closes connections on which nothing was ever sent. HTTP clients
 // keep such connections in reserve, and http.Server.Shutdown would wait five
 // seconds for each.
-func (c *Connections) closeUnused() {
+func (c *Connections) CloseUnused() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, e := range c.open {

@@ -128,7 +128,7 @@ func (s *Server) Serve(ctx context.Context, h Handler) error {
 
 // drain waits for the requests in flight, at most for the drain period.
 func (s *Server) drain(ctx context.Context, hs *http.Server) error {
-	s.conns.closeUnused()
+	s.conns.CloseUnused()
 	ctx, cancel := withDrain(ctx, s.cfg.Drain)
 	defer cancel()
 	err := hs.Shutdown(ctx)

@@ -186,8 +186,8 @@ func TestStdioEnds(t *testing.T) {
 			<-time.After(time.Second)
 			close(s.h.release)
 		}},
-		{"context ends, request is cut off", 5 * time.Second, "1 requests were cut off after 5s", func(s *session) { s.stop() }},
-		{"input ends, then the context", 6 * time.Second, "1 requests were cut off after 5s", func(s *session) {
+		{"context ends, request is cut off", 3 * time.Second, "1 requests were cut off after 3s", func(s *session) { s.stop() }},
+		{"input ends, then the context", 4 * time.Second, "1 requests were cut off after 3s", func(s *session) {
 			_ = s.in.Close()
 			<-time.After(time.Second)
 			s.stop()

@@ -85,7 +85,8 @@ func (w *webServer) serve(ctx context.Context, server *mcptools.Server, started 
 		Handler: w.fromFriends(mux), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10, TLSConfig: w.tls, ErrorLog: slog.NewLogLogger(w.log.Handler(), slog.LevelDebug),
 	}
-	jsonrpc.NewConnections(maxConns, maxConns/4).Attach(web)
+	conns := jsonrpc.NewConnections(maxConns, maxConns/4)
+	conns.Attach(web)
 	requests, cut := context.WithCancel(context.WithoutCancel(ctx)) // requests outlive ctx, so that they are answered
 	defer cut()
 	web.BaseContext = func(net.Listener) context.Context { return requests }
@@ -104,6 +105,7 @@ func (w *webServer) serve(ctx context.Context, server *mcptools.Server, started 
 	}
 	server.Close() // ends the calls and their answers
 	cut()
+	conns.CloseUnused()
 	if finish(web.Shutdown) != nil {
 		err = web.Close()
 	}

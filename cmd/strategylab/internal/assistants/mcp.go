@@ -207,7 +207,7 @@ func version() string {
 }
 
 // shutdownTime is how long connections may take to end with the server.
-const shutdownTime = 5 * time.Second
+const shutdownTime = 3 * time.Second
 
 // finish runs f with the time limit of a shutdown.
 func finish(f func(context.Context) error) error {

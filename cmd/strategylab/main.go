@@ -21,18 +21,25 @@ import (
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 )
 
-func main() { os.Exit(realMain(stopTime)) }
+func main() { os.Exit(realMain(patience{stop: stopTime, check: lab.DefaultCheckTime})) }
 
-// realMain runs the command line of this process, which has a time to end after a signal.
-func realMain(toStop time.Duration) int {
+// patience is how long a process takes at most for what a user waits for.
+type patience struct {
+	stop  time.Duration // to end after a signal
+	check time.Duration // to check a strategy
+}
+
+// realMain runs the command line of this process.
+func realMain(most patience) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	p := thisProcess()
+	p.CheckTime = most.check
 	if p.Service(p.Args) != nil {
 		return run(ctx, p)
 	}
-	return stoppable(ctx, p, toStop, func() int { return run(ctx, p) })
+	return stoppable(ctx, p, most.stop, func() int { return run(ctx, p) })
 }
 
 // thisProcess is the only function that reads process globals: everything it

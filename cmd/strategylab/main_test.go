@@ -39,7 +39,7 @@ const oneWorker = "STRATEGYLAB_WORKERS"
 // of them run at once than there are processors.
 func TestMain(m *testing.M) {
 	if new(lab.Lab).Service(os.Args) != nil {
-		os.Exit(realMain(patience))
+		os.Exit(realMain(unhurried))
 	}
 	if !wholeSets {
 		_ = os.Setenv(oneWorker, "1")
@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"strategylab": func() {
 			limitFiles()
-			code := realMain(patience)
+			code := realMain(unhurried)
 			tellPeak()
 			os.Exit(code)
 		},
@@ -62,9 +62,9 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// patience is the time of a process to end after a signal: longer than that of a user,
-// since a test must not fail because the machine is busy.
-const patience = 5 * time.Minute
+// unhurried is the patience of the processes of tests: longer than that of a user, since a
+// test must not fail because the machine is busy.
+var unhurried = patience{stop: 5 * time.Minute, check: 5 * time.Minute}
 
 // exit ends a process with what its work comes to.
 func exit(err error) {

@@ -37,9 +37,13 @@ func checkStrategy(p *command.Process, c *cli.Context) error {
 			return err
 		}
 	}
+	most := p.CheckTime
+	if c.IsSet(flagMaxTime) {
+		most = c.Duration(flagMaxTime)
+	}
 	step, end := p.Steps(c)
 	v, err := p.Check(c.Context, e, lab.Checking{
-		Seed: s, Limits: command.Limits(c), Isolated: c.Bool(command.FlagIsolate), Compared: true, Time: c.Duration(flagMaxTime), Step: step,
+		Seed: s, Limits: command.Limits(c), Isolated: c.Bool(command.FlagIsolate), Compared: true, Time: most, Step: step,
 	})
 	end()
 	if err != nil {

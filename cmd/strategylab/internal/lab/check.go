@@ -37,7 +37,7 @@ type Checking struct {
 	// its choices with those in a process of its own.
 	Compared bool
 	// Time is the time of the whole check, after which the rest is left out; default
-	// DefaultCheckTime.
+	// Lab.CheckTime.
 	Time time.Duration
 	// Step, if not nil, is called with the name of each step before it.
 	Step func(step string)
@@ -71,7 +71,7 @@ type Verdict struct {
 // trial in a small field. It calls the strategy's factory unless c.Compared is set.
 // What it has no time for is left out, with a finding that says so.
 func (l Lab) Check(ctx context.Context, e catalog.Entry, c Checking) (Verdict, error) {
-	c.Time = cmp.Or(c.Time, DefaultCheckTime)
+	c.Time = cmp.Or(c.Time, l.CheckTime, DefaultCheckTime)
 	began := l.Now()
 	if script := scriptOf(e.Factory); script != nil && c.Compared {
 		pool := l.pool(nil)

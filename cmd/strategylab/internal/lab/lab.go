@@ -25,6 +25,8 @@ type Lab struct {
 	// Loader bounds the loading of scripts; see WithLoader. Without one, nothing bounds
 	// the time and the memory of scripts that are loaded into this process.
 	Loader *isolate.Loader
+	// CheckTime is the time of a check for which none is asked; default DefaultCheckTime.
+	CheckTime time.Duration
 }
 
 // WithLoader returns the lab with a loader, if it can start this program. The caller

@@ -216,6 +216,19 @@ func claim(folder string) error {
 	return os.Rename(mark+".new", mark)
 }
 
+// discard removes a folder, as far as that is possible, and its mark last: a process that
+// is killed meanwhile leaves a folder that the next host takes for one of an ended host, or
+// an empty one.
+func discard(folder string) {
+	entries, _ := os.ReadDir(folder)
+	for _, e := range entries {
+		if e.Name() != hostMark {
+			_ = os.RemoveAll(filepath.Join(folder, e.Name()))
+		}
+	}
+	_ = os.RemoveAll(folder)
+}
+
 // unclaimed is the age at which a folder without a mark is that of a host that was killed
 // before it could claim it.
 const unclaimed = time.Minute
@@ -238,7 +251,7 @@ func sweep() {
 			continue
 		}
 		if pid, err := strconv.Atoi(string(text)); err == nil && pid > 0 && !alive(pid) {
-			_ = os.RemoveAll(folder) // best effort
+			discard(folder)
 		}
 	}
 }

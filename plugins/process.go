@@ -158,7 +158,7 @@ func (p *process) stop() {
 		p.child.kill()
 		_ = p.child.Wait(context.Background()) // it returns nil
 		if p.folder != "" {
-			_ = os.RemoveAll(p.folder)
+			discard(p.folder)
 		}
 	})
 }

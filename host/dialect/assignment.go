@@ -10,17 +10,8 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// assignmentNames are the names, of types and of methods, under which managers
-// assign a referee one match at a time. Such a message stands for an
-// announcement of that match alone.
-var assignmentNames = []string{"START_MATCH", "MATCH_ASSIGNMENT", "start_match", "assign_match", "RUN_MATCH", "run_match", "ASSIGN_MATCH", "conduct_match"}
-
-// AssignmentNames returns the names under which managers assign a referee one
-// match at a time, the commonest first.
-func AssignmentNames() []string { return slices.Clone(assignmentNames) }
-
 // AssignmentTrait returns the trait of a referee that takes assignments under a
-// name of [AssignmentNames].
+// name of [protocol.AssignmentNames].
 func AssignmentTrait(name string) string { return "hands-out-by-" + name }
 
 // assignedFields are the fields of an announced match that managers give to a referee.
@@ -38,8 +29,8 @@ func (r *Request) readAssignment(name string) (bool, *protocol.Error) {
 	said := string(r.Header.MessageType)
 	_, known := protocol.Describe(r.Header.MessageType)
 	switch {
-	case slices.Contains(assignmentNames, said):
-	case !known && slices.Contains(assignmentNames, name):
+	case protocol.Assigns(said):
+	case !known && protocol.Assigns(name):
 	default:
 		return false, nil
 	}
@@ -137,7 +128,7 @@ func roundInID(id string) jsontext.Value {
 }
 
 // AssignmentCalls wraps an announcement for a referee that takes assignments
-// under a name of [AssignmentNames]: one call for each match whose players'
+// under a name of [protocol.AssignmentNames]: one call for each match whose players'
 // endpoints it holds. The error is that of [protocol.Encode].
 func (d *Dialect) AssignmentCalls(name string, m *protocol.RoundAnnouncement) ([]Call, error) {
 	var calls []Call
@@ -243,7 +234,7 @@ func AssignmentNameIn(registration jsontext.Value) string {
 					v = inner.Get("name")
 				}
 			}
-			if v.Kind() == '"' && slices.Contains(assignmentNames, string(rawjson.Unquote(v))) {
+			if v.Kind() == '"' && protocol.Assigns(string(rawjson.Unquote(v))) {
 				return string(rawjson.Unquote(v))
 			}
 		}

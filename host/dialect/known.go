@@ -217,7 +217,7 @@ func (d *Dialect) withTraits(names []string) (*Dialect, error) {
 		switch {
 		case change != nil:
 			change(&changed)
-		case isAssignment && slices.Contains(assignmentNames, assigned):
+		case isAssignment && protocol.Assigns(assigned):
 			changed.Assignment = assigned
 		default:
 			return nil, fmt.Errorf("dialect %s: unknown trait %q", d.Name, name)

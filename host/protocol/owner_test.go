@@ -37,7 +37,7 @@ func TestOtherNamesHaveOneOwner(t *testing.T) {
 	for _, n := range namings {
 		add(slices.Concat(n.others, n.inner)...)
 	}
-	for _, words := range slices.Concat(meanings[:], [][]string{subjects, negations, leagueWords, forbids, begunWords, notWords, fewWords}) {
+	for _, words := range slices.Concat(meanings[:], [][]string{subjects, negations, leagueWords, forbids, begunWords, notWords, fewWords, assignments}) {
 		add(words...)
 	}
 	for _, words := range phrases {

@@ -56,7 +56,7 @@ func GuessPeer(url string, first *dialect.Dialect) *Peer {
 func (p *Peer) TryNextAssignment() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	names := slices.DeleteFunc(dialect.AssignmentNames(), func(name string) bool { return name == p.Dialect.Assignment })
+	names := slices.DeleteFunc(protocol.AssignmentNames(), func(name string) bool { return name == p.Dialect.Assignment })
 	p.assignment = names[(slices.Index(names, p.assignment)+1)%len(names)]
 }
 

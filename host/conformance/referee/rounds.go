@@ -251,7 +251,7 @@ func (t T) assignmentDelay(a *kit.Answer) time.Duration {
 // assignmentNames returns the ways to assign a match: first the announcement, then
 // what the registration names, then all others.
 func (t T) assignmentNames() []string {
-	names := dialect.AssignmentNames()
+	names := protocol.AssignmentNames()
 	if all := t.Attempts(); len(all) > 0 {
 		meta := jsontext.Value(fmt.Sprintf(`{"referee_meta":%s}`, all[0].Message.Shown("referee_meta")))
 		if own := dialect.AssignmentNameIn(meta); own != "" {

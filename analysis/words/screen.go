@@ -10,7 +10,7 @@ import (
 )
 
 // Screen is the one way from this program to a terminal. It passes texts on and puts a
-// question mark in the place of whatever could move the cursor, change colours or turn the
+// question mark instead of every character that could move the cursor, change colours or turn the
 // direction of writing: names and messages come from other people's files and from the
 // wire. What this program itself says to the terminal is made by Paint, or goes around
 // the screen by Controls. It is safe for concurrent use.

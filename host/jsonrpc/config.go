@@ -63,7 +63,7 @@ type Config struct {
 	MaxHeader int
 	// MaxConns is the number of open connections, of all peers together: 1024.
 	// A further one takes the place of the oldest on which nothing is being
-	// answered, and is closed if there is none.
+	// answered, and is closed if all are busy.
 	MaxConns int
 	// MaxConnsPerPeer is the same for one remote address (without port): 256.
 	MaxConnsPerPeer int

@@ -10,7 +10,7 @@ import (
 
 // Connections limits the open connections of a server, of one address and of all together.
 // A connection beyond a limit takes the place of the oldest one that no request is being
-// answered on, and is closed if there is none. So nobody keeps others out by connections
+// answered on, and is closed if all are busy. So nobody keeps others out by connections
 // that do nothing, or that send a request slowly. It is safe for concurrent use.
 type Connections struct {
 	total, perPeer int

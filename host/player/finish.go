@@ -9,7 +9,7 @@ import (
 )
 
 // Some managers never say that their league is over. When nothing has come for a while
-// after a match, the agent asks for the schedule or, where there is none, for the table.
+// after a match, the agent asks for the schedule or, if the manager has no schedule, for the table.
 const (
 	// settleTime is the silence after which it asks, and the time between two questions.
 	settleTime = 5 * time.Second

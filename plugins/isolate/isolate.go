@@ -19,7 +19,7 @@
 // calls, and only seats that kill the worker again lose their league. A worker
 // that dies too often is quarantined for the rest of the run.
 //
-// A Loader keeps files from taking the time and the memory of whoever loads them.
+// A Loader bounds the time and the memory that loading a file takes.
 //
 // The worker limits its memory before it sees the script; see package subprocess.
 package isolate

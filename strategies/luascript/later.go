@@ -21,7 +21,7 @@ import (
 // or when the watched script calls a function with arguments that matter.
 
 // laterSyntax returns what to write instead of the syntax of a later version that the parser
-// refuses at a token, "" if it is none.
+// refuses at a token, "" for any other.
 func laterSyntax(source []byte, token string, line, column int) string {
 	for range line - 1 {
 		_, source, _ = bytes.Cut(source, []byte("\n"))

@@ -47,7 +47,7 @@ func portable(source []byte) ([]byte, []script.Slip) {
 }
 
 // longBracket returns the length of the [[text]] or [=[text]=] at the beginning of a source,
-// 0 if there is none.
+// 0 without one.
 func longBracket(source []byte) int {
 	rest, ok := bytes.CutPrefix(source, []byte("["))
 	if !ok {

@@ -86,6 +86,22 @@ func (r *running) until(kind string) map[string]any {
 	return nil
 }
 
+// untilAll returns the first event of each of the kinds, in whichever order they come.
+func (r *running) untilAll(kinds ...string) map[string]map[string]any {
+	r.t.Helper()
+	found := map[string]map[string]any{}
+	for len(found) < len(kinds) {
+		e, ok := r.next("the events " + strings.Join(kinds, ", "))
+		if !ok {
+			r.t.Fatalf("%q ended before the events %q; events: %v", r.cmd.Args, kinds, r.seen)
+		}
+		if kind, _ := e["event"].(string); slices.Contains(kinds, kind) && found[kind] == nil {
+			found[kind] = e
+		}
+	}
+	return found
+}
+
 // next returns the next event; ok is false if there is none.
 func (r *running) next(what string) (e map[string]any, ok bool) {
 	r.t.Helper()

@@ -227,7 +227,9 @@ func TestReloadInMidLeague(t *testing.T) {
 					w.p.signal(syscall.SIGKILL)
 					w.p.ended()
 					w.startPlayer()
-					w.refused(file) // what is in the file still does not play
+					if why := fmt.Sprint(w.p.untilAll("registered", "kept")["kept"]["error"]); !strings.Contains(why, file) {
+						t.Errorf("what is in the file is refused with %q after a start, want %s in it", why, file)
+					}
 				case 6:
 					w.save(edits.again)
 					played = append(played, fmt.Sprint(w.p.until("reloaded")["version"]))

@@ -19,6 +19,10 @@ import (
 // which players are invited. A referee that has had every form gets no more, and
 // its matches go to others.
 
+// quietAfter is how long a referee that has shown nothing yet may be silent about the
+// matches that it has acknowledged before that is said.
+const quietAfter = 20 * time.Second
+
 // maxRevivals is how often a referee that cannot be made to conduct is tried again
 // because it has registered again.
 const maxRevivals = 3
@@ -29,9 +33,38 @@ func (m *Manager) foreign(c *contact) bool {
 	return m.cfg.Mode == protocol.Tolerant && c.member.role == protocol.RoleReferee && !c.member.reg.Keyed
 }
 
+// unproven reports whether a contact is a referee of another program that has shown
+// nothing of its matches, in a league that assigns them in one form only, and that this
+// has not been said. It is called with m.mu held.
+func (m *Manager) unproven(c *contact) bool {
+	return m.cfg.Mode == protocol.Strict && !c.member.reg.Keyed && !c.conducts && !c.quiet
+}
+
+// sayQuiet says that an unproven referee is silent about its matches, which have the
+// rest of their time. It is called with m.mu held.
+func (m *Manager) sayQuiet(c *contact) {
+	c.quiet = true
+	m.emit(Event{Kind: RefereeQuiet, Agent: c.member.id, Role: c.member.role, Name: c.member.reg.Name, Matches: m.owed(c),
+		Error: fmt.Sprintf("nothing after %v; a match may take %v", c.patience, m.cfg.MatchDeadline.Round(time.Second))})
+	m.arm(c, m.cfg.MatchDeadline-c.patience)
+}
+
+// owed returns the ids of the matches of the round that a referee has not reported. It
+// is called with m.mu held.
+func (m *Manager) owed(c *contact) (matches []string) {
+	for _, p := range m.state.schedule.Round(m.state.round()) {
+		if now := &m.state.matches[p.Index]; now.referee == c.member && !now.outcome.over() {
+			matches = append(matches, p.ID)
+		}
+	}
+	return matches
+}
+
 // reportTime is how long a referee has until its next report.
 func (m *Manager) reportTime(c *contact) time.Duration {
 	switch {
+	case m.unproven(c):
+		return min(quietAfter, m.cfg.MatchDeadline)
 	case !m.foreign(c) || c.conducts:
 		return m.cfg.MatchDeadline
 	case c.forms == 0:
@@ -43,9 +76,6 @@ func (m *Manager) reportTime(c *contact) time.Duration {
 // Invited notes that a player of this process was invited to a match: its
 // referee conducts it.
 func (m *Manager) Invited(match string) {
-	if m.cfg.Mode == protocol.Strict {
-		return // nothing depends on it
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.state.schedule == nil {
@@ -55,7 +85,7 @@ func (m *Manager) Invited(match string) {
 	if !known || m.state.matches[p.Index].referee == nil || m.state.matches[p.Index].outcome.over() {
 		return
 	}
-	if c := m.contacts[m.state.matches[p.Index].referee.id]; m.foreign(c) && !c.conducts {
+	if c := m.contacts[m.state.matches[p.Index].referee.id]; (m.foreign(c) || m.unproven(c)) && !c.conducts {
 		c.conducts = true
 		m.arm(c, m.cfg.MatchDeadline)
 	}
@@ -99,14 +129,8 @@ func (m *Manager) tryNextForm(c *contact, why string) {
 	}
 	c.unable, c.dead = true, true
 	m.changes++
-	var matches []string
-	for _, p := range m.state.schedule.Round(m.state.round()) {
-		if now := &m.state.matches[p.Index]; now.referee == c.member && !now.outcome.over() {
-			matches = append(matches, p.ID)
-		}
-	}
 	m.cfg.Log.Error("a referee cannot be made to conduct its matches", "referee", c.member.id, "name", c.member.reg.Name, "reason", why)
-	m.emit(Event{Kind: RefereeUnable, Agent: c.member.id, Role: c.member.role, Name: c.member.reg.Name, Matches: matches, Error: why})
+	m.emit(Event{Kind: RefereeUnable, Agent: c.member.id, Role: c.member.role, Name: c.member.reg.Name, Matches: m.owed(c), Error: why})
 	m.wakeDriver()
 }
 

@@ -54,6 +54,7 @@ type contact struct {
 	partly   bool          // it has taken some of its matches, and not yet the others
 	reports  int           // that it has made
 	conducts bool          // it has shown that it conducts what it is assigned
+	quiet    bool          // it was said that it has shown nothing
 	forms    int           // in which it was assigned its matches, after the first
 	refusals int           // of its matches, by one of ours
 	revivals int           // how often it was tried again after all
@@ -115,8 +116,8 @@ func (m *Manager) alive(c *contact) {
 // suspend notes that an agent could not be reached. Nobody waits for what
 // it still has in its queue. It is called with m.mu held.
 func (m *Manager) suspend(c *contact, err error) {
-	if c.life != LifeSuspended {
-		m.cfg.Log.Warn("agent not reachable", "agent", c.member.id, "name", c.member.reg.Name, "url", c.peer.URL, "error", err)
+	if c.life != LifeSuspended { // events say so, and a warning if the last attempt fails
+		m.cfg.Log.Info("agent not reachable", "agent", c.member.id, "name", c.member.reg.Name, "url", c.peer.URL, "error", err)
 	}
 	m.setLife(c, LifeSuspended)
 	for _, l := range c.queue {

@@ -39,6 +39,10 @@ const (
 	// Error: a foreign referee was assigned its matches in every known form and
 	// conducts none; they go to others, as soon as there are any.
 	RefereeUnable EventKind = "referee_unable"
+	// RefereeQuiet: Agent, Role, Name, Matches (its unfinished ones of the round), Error:
+	// a referee of another program has acknowledged its first matches in a strict league,
+	// and neither invited a player of this process nor reported since. Once a referee.
+	RefereeQuiet EventKind = "referee_quiet"
 	// MatchesReassigned: Round, Matches: the ids of matches that have gone to
 	// another referee.
 	MatchesReassigned EventKind = "matches_reassigned"

@@ -149,6 +149,48 @@ func TestARefereeThatIsSilentLosesItsMatches(t *testing.T) {
 	})
 }
 
+// TestSilenceAboutAcknowledgedMatchesIsSaid: one referee reports after 10 s, the other
+// acknowledges and begins nothing.
+func TestSilenceAboutAcknowledgedMatchesIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var events []manager.Event
+		r := newRig(t, func(c *manager.Config) {
+			c.MatchDeadline = 100 * time.Second
+			c.Events = func(e manager.Event) {
+				if e.Kind == manager.RefereeQuiet {
+					events = append(events, e)
+				}
+			}
+		})
+		silent, south := r.referee("silent"), r.referee("south")
+		south.inbox.patience = time.Hour
+		r.field(4)
+		r.run()
+		if err := r.m.Start(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		mine := silent.own(silent.announcements(1))
+		time.Sleep(10 * time.Second)
+		for _, m := range south.own(south.announcements(1)) {
+			south.report(m, 1, fair(m))
+		}
+		time.Sleep(20 * time.Second)
+		if len(events) != 1 || events[0].Agent != silent.id || !slices.Equal(events[0].Matches, ids(mine)) {
+			t.Fatalf("after 30 s it is said that %+v", events)
+		}
+		south.conducts(fair)
+		if moved := ids(south.announcements(2).Matches); !slices.Equal(moved, ids(mine)) {
+			t.Errorf("after the rest of its time the other referee has %q, want %q", moved, ids(mine))
+		}
+		if err := r.finishedIn(time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		if len(events) != 1 {
+			t.Errorf("it is said %d times: %+v", len(events), events)
+		}
+	})
+}
+
 func TestTheOnlyRefereeGetsTheMatchAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, func(c *manager.Config) { c.MatchDeadline = time.Minute })

@@ -277,6 +277,10 @@ type probed struct {
 // twice.
 const probeAgain = time.Second
 
+// probeLast is the last of the pauses, each twice the one before, after which an
+// endpoint is probed again.
+const probeLast = 8 * time.Second
+
 // probe finds out whether an endpoint can be reached, or takes what another probe of
 // it has found just now.
 func (m *Manager) probe(ctx context.Context, endpoint string) error {
@@ -313,8 +317,9 @@ func (m *Manager) reach(ctx context.Context, endpoint string) error {
 	return nil
 }
 
-// probeLater probes without keeping anybody waiting: some agents register
-// before they listen, or cannot answer while they wait for our answer.
+// probeLater probes without keeping anybody waiting: many agents register before they
+// listen, or cannot answer while they wait for our answer. Only one that stays away is
+// warned of.
 func (m *Manager) probeLater(id, endpoint string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -322,7 +327,16 @@ func (m *Manager) probeLater(id, endpoint string) {
 		return
 	}
 	m.background.Go(func() {
-		if err := m.probe(m.ctx, endpoint); err != nil && m.ctx.Err() == nil {
+		err := m.probe(m.ctx, endpoint)
+		for wait := probeAgain; err != nil && wait <= probeLast; wait *= 2 {
+			select {
+			case <-time.After(wait):
+				err = m.probe(m.ctx, endpoint)
+			case <-m.ctx.Done():
+				return
+			}
+		}
+		if err != nil && m.ctx.Err() == nil {
 			m.cfg.Log.Warn("registered endpoint not reachable", "agent", id, "url", endpoint, "error", err)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -352,15 +353,22 @@ func TestProbes(t *testing.T) {
 		r.player("ada") // listens; that it knows no ping does not matter
 	})
 	t.Run("warn", func(t *testing.T) {
-		t.Parallel()
-		var log book
-		r := newRig(t, func(c *manager.Config) { c.Probe, c.Log = manager.ProbeWarn, log.logger() })
-		r.player("present")
-		r.admit("absent", nil)
-		line := log.until(t, "a warning", func(line string) bool { return strings.Contains(line, "level=WARN") })
-		if !strings.Contains(line, "http://absent/mcp") || !strings.Contains(line, "agent=P02") {
-			t.Errorf("the warning is: %s", line)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			var log book
+			r := newRig(t, func(c *manager.Config) { c.Probe, c.Log = manager.ProbeWarn, log.logger() })
+			r.player("present")
+			r.admit("late", nil)
+			r.admit("absent", nil)
+			time.Sleep(10 * time.Second)
+			r.serve(t.Context(), "late", jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response {
+				return jsonrpc.Response{Result: jsontext.Value("{}")}
+			}))
+			time.Sleep(time.Minute)
+			warned := log.lines("level=WARN")
+			if len(warned) != 1 || !strings.Contains(warned[0], "http://absent/mcp") || !strings.Contains(warned[0], "agent=P03") {
+				t.Errorf("who stays away should be warned of, and nobody else: %q", warned)
+			}
+		})
 	})
 	t.Run("off", func(t *testing.T) {
 		t.Parallel()

@@ -210,6 +210,10 @@ func (m *Manager) checkOverdue() {
 		if a.load == 0 || c.unable {
 			continue
 		}
+		if m.unproven(c) && c.patience < m.cfg.MatchDeadline {
+			m.sayQuiet(c)
+			continue
+		}
 		if m.foreign(c) && !c.conducts {
 			m.tryNextForm(c, "it acknowledges its matches, and neither invites players nor reports")
 			continue

@@ -79,6 +79,8 @@ func (l *live) managed(e manager.Event) {
 		text = resumedText(e)
 	case manager.RefereeUnable:
 		text = fmt.Sprintf("%-5s %s cannot be made to conduct %v (%s); they go to another referee, or wait for one to register", e.Agent, e.Name, e.Matches, e.Error)
+	case manager.RefereeQuiet:
+		text = fmt.Sprintf("%-5s %s has acknowledged %v and reports %s; if it wants to be assigned matches in another form, --validation tolerant finds it", e.Agent, e.Name, e.Matches, e.Error)
 	case manager.MatchesReassigned:
 		text = fmt.Sprintf("round %d: %v reassigned to another referee", e.Round, e.Matches)
 	case manager.ReportDiffers:

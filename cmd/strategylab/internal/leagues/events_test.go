@@ -30,6 +30,8 @@ func TestEventLines(t *testing.T) {
 		{manager.Event{Kind: manager.MatchesReassigned, Round: 2, Matches: []string{"R2M1", "R2M2"}}, "round 2: [R2M1 R2M2] reassigned to another referee\n"},
 		{manager.Event{Kind: manager.RefereeUnable, Agent: "REF01", Name: "Judge", Matches: []string{"R1M1"}, Error: "timed out"},
 			"REF01 Judge cannot be made to conduct [R1M1] (timed out); they go to another referee, or wait for one to register\n"},
+		{manager.Event{Kind: manager.RefereeQuiet, Agent: "REF01", Name: "Judge", Matches: []string{"R1M1"}, Error: "nothing after 20s; a match may take 1m40s"},
+			"REF01 Judge has acknowledged [R1M1] and reports nothing after 20s; a match may take 1m40s; if it wants to be assigned matches in another form, --validation tolerant finds it\n"},
 		{manager.Event{Kind: manager.ReportDiffers, Agent: "REF01", Matches: []string{"R1M1"}, Error: "P02 wins"}, "R1M1    the report of REF01 counts, but: P02 wins\n"},
 		{manager.Event{Kind: manager.MessageRefused, Message: protocol.TypeLeagueRegisterRequest, Name: "Heron", URL: "http://h/mcp", Error: "the league is full"},
 			"refused: player \"Heron\" at \"http://h/mcp\": the league is full\n"},

@@ -35,6 +35,7 @@ type match struct {
 	// How the referee takes answers.
 	took     time.Duration // from the call for a choice to the answer
 	joins    int           // how often the invitation was answered
+	joined   time.Time     // when it was answered first
 	called   bool          // it has continued the match
 	calling  chan struct{} // closed when it does
 	answered bool          // a choice was sent to it

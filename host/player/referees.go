@@ -3,8 +3,10 @@ package player
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -149,17 +151,68 @@ func (p *Player) noteJoined(in *wire.Exchange, m *match, join *protocol.GameJoin
 	who := p.heed(in)
 	p.mu.Lock()
 	again, keyed, form := m.joins > lostAnswers && !m.called, m.keyed, m.form
-	m.joins++
+	if m.joins++; m.joins == 1 {
+		m.joined = time.Now()
+	}
 	m.speaker = who
 	p.mu.Unlock()
 	if keyed || p.cfg.Mode != protocol.Tolerant {
 		return
 	}
+	p.noteUncalled(who, m)
 	if again {
 		p.member.Answers.Missed(who, form, false)
 	}
 	p.answersIn(m, who)
 	p.postLater(in, m, join)
+}
+
+// noteUncalled takes the invitation to a match for evidence of an earlier one to which
+// the same referee has invited the agent, and never called it for its choice: that it has
+// not read the join. So is a silence of Config.Overdue.
+func (p *Player) noteUncalled(who string, next *match) {
+	s := p.current()
+	p.mu.Lock()
+	var left *match
+	for _, m := range s.matches {
+		if m.speaker == who && m != next && (m.round < next.round || next.round == 0) && m.uncalled() && time.Since(m.joined) >= p.cfg.Patience && (left == nil || m.round > left.round) {
+			left = m
+		}
+	}
+	first := next.joins == 1
+	p.mu.Unlock()
+	if left != nil {
+		p.reportUncalled(s, left, "invites to "+next.id+" now")
+	}
+	if first {
+		p.after(func() {
+			p.mu.Lock()
+			silent := next.uncalled()
+			p.mu.Unlock()
+			if silent && p.current() == s {
+				p.reportUncalled(s, next, fmt.Sprintf("has been silent about it for %v", p.cfg.Overdue))
+			}
+		})
+	}
+}
+
+// uncalled reports whether the match was joined and the referee has neither called for
+// the choice nor ended it. The player's lock is held.
+func (m *match) uncalled() bool {
+	return m.joins > 0 && !m.called && !m.answered && !m.ended && !m.missed
+}
+
+// reportUncalled reports a match that a referee has not continued, once a referee, and
+// has it answered in another form.
+func (p *Player) reportUncalled(s *leagueState, m *match, since string) {
+	p.mu.Lock()
+	who, form := m.speaker, m.form
+	e := Event{Cause: CauseUnread, Match: m.id, Round: m.round, Opponent: m.opponent, Referee: who}
+	p.mu.Unlock()
+	changed := p.noteMissed(m)
+	e.Error = fmt.Sprintf("%s invited to this match, was answered, has not called for the choice, and %s: perhaps it has not read the answer", who, since)
+	e.Advice = p.formAdvice(who, form, changed)
+	p.trouble(s, "join of "+who, e)
 }
 
 // answersIn keeps in which form a match's messages are answered.

@@ -304,13 +304,19 @@ func (p *Player) noteLoss(s *leagueState, m *match, says string) {
 	default:
 		e.Error = who + " " + says + ", although the player has joined: it has not read that"
 	}
-	if next := p.member.Answers.Form(who); e.Cause == CauseUnread {
-		e.Advice = "if this repeats, set the form of answers with --dialect, such as contracts+" + dialect.TraitRequests
-		if changed {
-			e.Advice = fmt.Sprintf("answered as %s so far, and as %s from now on; ", formName(form), formName(next)) + e.Advice
-		}
+	if e.Cause == CauseUnread {
+		e.Advice = p.formAdvice(who, form, changed)
 	}
 	p.trouble(s, m.id, e)
+}
+
+// formAdvice says what becomes of the form in which a referee was answered.
+func (p *Player) formAdvice(who, form string, changed bool) string {
+	advice := "if this repeats, set the form of answers with --dialect, such as contracts+" + dialect.TraitRequests
+	if changed {
+		advice = fmt.Sprintf("answered as %s so far, and as %s from now on; ", formName(form), formName(p.member.Answers.Form(who))) + advice
+	}
+	return advice
 }
 
 // formName describes a form of answers.

@@ -1,6 +1,7 @@
 package player_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -32,5 +33,40 @@ func TestSilenceIsReported(t *testing.T) {
 	r.until(player.Completed)
 	if rest := drain(r.events); slices.ContainsFunc(rest, func(e player.Event) bool { return e.Kind == player.Trouble }) {
 		t.Errorf("it is reported again: %+v", rest)
+	}
+}
+
+// TestAnInvitationWithoutACallIsEvidence: a referee that never goes on after the join is
+// reported once, with the match that it cost, and answered in another form.
+func TestAnInvitationWithoutACallIsEvidence(t *testing.T) {
+	t.Parallel()
+	for what, overdue := range map[string]time.Duration{"invites to TR2M1 now": time.Hour, "has been silent about it": time.Millisecond} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, func(r *rig) {
+				r.sockets, r.cfg.Mode, r.cfg.Overdue, r.cfg.Patience, r.cfg.League = true, protocol.Tolerant, overdue, time.Nanosecond, nil
+			})
+			r.run()
+			next := func(match string, round int) {
+				r.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"invite","params":{"message_type":"GAME_INVITATION","sender":"REF01","match_id":%q,"round_id":%d}}`, match, round))
+			}
+			next("TR1M1", 1)
+			if overdue == time.Hour {
+				next("TR2M1", 2)
+			}
+			e := r.until(player.Trouble)
+			for e.Cause != player.CauseUnread {
+				e = r.until(player.Trouble)
+			}
+			if e.Match != "TR1M1" || !strings.Contains(e.Error, what) || !strings.Contains(e.Advice, "from now on") {
+				t.Errorf("%+v", e)
+			}
+			next("TR3M1", 3)
+			must[*protocol.Ack](r, r.leagueCompleted())
+			r.until(player.Completed)
+			if rest := drain(r.events); slices.ContainsFunc(rest, func(e player.Event) bool { return e.Cause == player.CauseUnread }) {
+				t.Errorf("it is reported again: %+v", rest)
+			}
+		})
 	}
 }

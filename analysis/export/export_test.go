@@ -101,7 +101,7 @@ func fromJSON[R any](t *testing.T, file []byte) []R {
 	}
 }
 
-// The three formats say the same, cell by cell.
+// The formats say the same, cell by cell.
 func TestFormatsAgree(t *testing.T) {
 	t.Parallel()
 	plan, leagues := run(t, 20)
@@ -114,7 +114,11 @@ func TestFormatsAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		objects := fromJSON[map[string]any](t, written(t, export.JSON, kind, plan, leagues))
+		objects := fromJSON[map[string]any](t, written(t, export.NDJSON, kind, plan, leagues))
+		var array []map[string]any
+		if err := json.Unmarshal(written(t, export.JSON, kind, plan, leagues), &array); err != nil || cmp.Diff(objects, array) != "" {
+			t.Errorf("the array (%v) is not the objects that stand a line each", err)
+		}
 		if len(text) != len(objects)+1 {
 			t.Fatalf("%d lines of CSV, %d of JSON", len(text), len(objects))
 		}
@@ -135,10 +139,10 @@ func TestFormatsAgree(t *testing.T) {
 	}
 	check(t, export.Leagues,
 		fromParquet[export.LeagueRow](t, written(t, export.Parquet, export.Leagues, plan, leagues)),
-		fromJSON[export.LeagueRow](t, written(t, export.JSON, export.Leagues, plan, leagues)))
+		fromJSON[export.LeagueRow](t, written(t, export.NDJSON, export.Leagues, plan, leagues)))
 	check(t, export.Matches,
 		fromParquet[export.MatchRow](t, written(t, export.Parquet, export.Matches, plan, leagues)),
-		fromJSON[export.MatchRow](t, written(t, export.JSON, export.Matches, plan, leagues)))
+		fromJSON[export.MatchRow](t, written(t, export.NDJSON, export.Matches, plan, leagues)))
 }
 
 // Means over the rows are the estimates that the lab prints.

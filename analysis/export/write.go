@@ -1,5 +1,5 @@
-// Package export writes the leagues of a run as rows for other programs: CSV, JSON with
-// one object per line, or what package parquet makes a Parquet file of. A row is a player in a league, the unit of
+// Package export writes the leagues of a run as rows for other programs: CSV, a JSON array
+// of objects, an object a line (NDJSON), or what package parquet makes a Parquet file of. A row is a player in a league, the unit of
 // replication that statistics should use, or a single match. Rows are written as
 // leagues are read, in memory that does not grow with their number.
 package export
@@ -8,10 +8,12 @@ import (
 	"bufio"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"reflect"
 	"strconv"
+	"strings"
 
 	"github.com/strategylab/strategylab/host/results"
 )
@@ -19,12 +21,13 @@ import (
 // Format is a file format.
 type Format string
 
-// The formats. JSON has one object per line. For Parquet a [Writer] writes a Header and
-// JSON: package parquet, in a program of its own, makes the file of them.
+// The formats. JSON is one array, NDJSON an object a line. For Parquet a [Writer] writes a
+// Header and NDJSON: package parquet, in a program of its own, makes the file of them.
 const (
 	Parquet Format = "parquet"
 	CSV     Format = "csv"
 	JSON    Format = "json"
+	NDJSON  Format = "ndjson"
 )
 
 // Kind is what a row is about.
@@ -39,8 +42,8 @@ const (
 // PlanKey is the metadata key of a Parquet file for the plan of its run, as JSON.
 const PlanKey = "strategylab.plan"
 
-// Header is the first line of what a Parquet file is made of. The lines below are its rows
-// as JSON.
+// Header is the first line of what a Parquet file is made of. The lines below are its
+// rows, as NDJSON.
 type Header struct {
 	Rows Kind            `json:"rows"`
 	Plan json.RawMessage `json:"plan"`
@@ -72,30 +75,18 @@ func writer[R any](w io.Writer, format Format, kind Kind, plan results.Plan, of 
 	switch format {
 	case CSV:
 		write, end = lines[R](w)
-	case JSON, Parquet:
-		out := bufio.NewWriter(w)
-		enc := json.NewEncoder(out)
+	case JSON, NDJSON, Parquet:
+		var head any
 		if format == Parquet {
 			text, err := json.Marshal(plan)
-			if err == nil {
-				err = enc.Encode(Header{kind, text})
-			}
 			if err != nil {
 				return nil, fmt.Errorf("export: %w", err)
 			}
+			head = Header{kind, text}
 		}
-		enc.SetEscapeHTML(false)
-		write = func(rows []R) error {
-			for i := range rows {
-				if err := enc.Encode(&rows[i]); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
-		end = out.Flush
+		write, end = objects[R](w, head, format == JSON)
 	default:
-		return nil, fmt.Errorf("export: unknown format %q; want parquet, csv or json", format)
+		return nil, fmt.Errorf("export: unknown format %q; want parquet, csv, json or ndjson", format)
 	}
 	return &Writer{
 		append: func(l *results.League) (int, error) {
@@ -128,6 +119,38 @@ func (w *Writer) Close() error {
 		return fmt.Errorf("export: %w", err)
 	}
 	return nil
+}
+
+// objects writes rows as objects, one a line: below a first one, if there is one, or as an
+// array.
+func objects[R any](w io.Writer, head any, array bool) (write func([]R) error, end func() error) {
+	out := bufio.NewWriter(w)
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	var failed error
+	if head != nil {
+		failed = enc.Encode(head)
+	}
+	separator := "["
+	write = func(rows []R) error {
+		for i := range rows {
+			if array {
+				_, _ = out.WriteString(separator) // the writer keeps its error
+				separator = ","
+			}
+			if failed == nil {
+				failed = enc.Encode(&rows[i])
+			}
+		}
+		return failed
+	}
+	end = func() error {
+		if array {
+			_, _ = out.WriteString(strings.TrimRight(separator, ",") + "]\n")
+		}
+		return errors.Join(failed, out.Flush())
+	}
+	return write, end
 }
 
 // lines writes rows as CSV, under a header line. Columns have the names of JSON.

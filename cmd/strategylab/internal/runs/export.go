@@ -23,7 +23,7 @@ import (
 const flagRows = "rows"
 
 func exportCommand(p *command.Process) *cli.Command {
-	format := command.Choice(command.FlagFormat, "", "output format", string(export.Parquet), string(export.CSV), string(export.JSON))
+	format := command.Choice(command.FlagFormat, "", "output format", string(export.Parquet), string(export.CSV), string(export.JSON), string(export.NDJSON))
 	format.DefaultText = "by the file name, else csv"
 	return &cli.Command{
 		Name: "export", ArgsUsage: "DIR", Usage: "export a run's leagues or matches for pandas, polars or R",
@@ -91,12 +91,12 @@ func exportFormat(c *cli.Context) (export.Format, error) {
 		return export.CSV, nil
 	}
 	switch ext := strings.ToLower(filepath.Ext(out)); ext {
-	case ".parquet", ".csv", ".json":
+	case ".parquet", ".csv", ".json", ".ndjson":
 		return export.Format(ext[1:]), nil
-	case ".jsonl", ".ndjson":
-		return export.JSON, nil
+	case ".jsonl":
+		return export.NDJSON, nil
 	}
-	return "", command.WithHint(fmt.Errorf("--%s: the name %q implies no format", command.FlagOut, out), "choose one with --%s parquet, csv or json", command.FlagFormat)
+	return "", command.WithHint(fmt.Errorf("--%s: the name %q implies no format", command.FlagOut, out), "choose one with --%s parquet, csv, json or ndjson", command.FlagFormat)
 }
 
 func exportRows(c *cli.Context, w io.Writer, format export.Format, kind export.Kind, reader *results.Reader) (int64, error) {

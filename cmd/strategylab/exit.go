@@ -48,6 +48,8 @@ func exitCode(err error) int {
 		return exitAllLost
 	case errors.As(err, &strategy), errors.Is(err, command.ErrCheckFailed):
 		return exitStrategy
+	case command.IsLocked(err): // by whatever command: it may go when tried again
+		return exitFailure
 	case errors.As(err, &input):
 		return exitUsage
 	}

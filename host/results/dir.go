@@ -112,9 +112,6 @@ func (d *Dir) open() (err error) {
 // acquire locks the folder for writing.
 func (d *Dir) acquire() (err error) {
 	d.lock, err = disk.Acquire(filepath.Join(d.path, lockFile))
-	if errors.Is(err, disk.ErrLocked) {
-		return fmt.Errorf("write run: %w; wait until it ends or stop it, or write to another directory", err)
-	}
 	if err != nil {
 		return fmt.Errorf("write run: %w", err)
 	}

@@ -352,7 +352,7 @@ func TestOneWriterAtATime(t *testing.T) {
 		"Create": func() (*results.Dir, error) { return results.Create(path, plan) },
 	} {
 		_, err := second()
-		if !errors.Is(err, disk.ErrLocked) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "by this process;") {
+		if !errors.Is(err, disk.ErrLocked) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "by this process") {
 			t.Errorf("%s: error %v, want that this process holds %s", name, err, path)
 		}
 	}

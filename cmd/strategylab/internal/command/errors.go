@@ -3,8 +3,12 @@ package command
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"net"
+	"syscall"
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/host/disk"
 )
 
 // Outcomes of a command that have an exit code of their own.
@@ -53,8 +57,27 @@ func HintOf(err error) string {
 	if errors.As(err, &advice) {
 		return advice.hint
 	}
+	return hintOfCause(err)
+}
+
+// hintOfCause returns what is done about causes that any command may meet.
+func hintOfCause(err error) string {
+	var name *net.DNSError
+	switch {
+	case errors.As(err, &name) && name.IsNotFound:
+		return fmt.Sprintf("no machine is known as %s here: check its spelling; on this machine an address begins with http://127.0.0.1", name.Name)
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return "this user may not write or read there: choose a folder of your own, or change its permissions"
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return "there is no room left on that disk: free some, or choose a folder on another one; what was written stays"
+	case IsLocked(err):
+		return fmt.Sprintf("stop that process or wait until it ends, or choose another folder with --%s or --%s", FlagData, FlagOut)
+	}
 	return ""
 }
+
+// IsLocked reports whether another process holds what a command wants to write.
+func IsLocked(err error) bool { return errors.Is(err, disk.ErrLocked) }
 
 // reported is an error that the command's output has already explained.
 type reported struct{ err error }

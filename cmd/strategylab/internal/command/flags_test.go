@@ -149,7 +149,7 @@ func TestRemedies(t *testing.T) {
 		"advised":           {Advise(jsonrpc.ErrConnect, "wait"), "wait"},
 		"turned away":       {&agent.RejectedError{Reason: "full"}, "strategylab query status --manager http://m/mcp shows how far the league is"},
 		"nobody":            {jsonrpc.ErrConnect, "check that the host is running; strategylab host starts one"},
-		"data in use":       {disk.ErrLocked, "stop that process, or choose another --data-dir"},
+		"data in use":       {disk.ErrLocked, "stop that process or wait until it ends, or choose another folder with --data-dir or --out"},
 		"port in use":       {syscall.EADDRINUSE, "another program uses this port, perhaps another host: stop it, or choose another --listen; port 0 picks a free one"},
 		"other status":      {jsonrpc.ErrStatus, other},
 		"other words":       {jsonrpc.ErrMalformed, other},
@@ -160,7 +160,7 @@ func TestRemedies(t *testing.T) {
 		"another league":    {refused(protocol.CodeLeagueNotFound, ""), "name the league of this manager with --league-id"},
 		"foreign address":   {syscall.EADDRNOTAVAIL, address},
 		"unknown name":      {&net.DNSError{Name: "nowhere"}, address},
-		"forbidden":         {fs.ErrPermission, "choose a folder and a port that you may use"},
+		"forbidden":         {fs.ErrPermission, "this user may not write or read there: choose a folder of your own, or change its permissions"},
 	} {
 		err := tc.err
 		if err != nil {

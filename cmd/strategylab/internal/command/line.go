@@ -49,6 +49,8 @@ func ReadLine(app *cli.App, args []string, env func(string) string) (*Line, erro
 			l.args = append(l.args, word)
 		case word == helpWord:
 			l.Help = true
+		case word == versionWord && len(l.path) == 0:
+			l.Version = true
 		default:
 			c := find(l.commands(), word)
 			if c == nil {
@@ -76,8 +78,11 @@ func ReadLine(app *cli.App, args []string, env func(string) string) (*Line, erro
 	return l, l.checkRequired()
 }
 
-// helpWord is the command that describes others.
-const helpWord = "help"
+// helpWord is the command that describes others, versionWord that which names the build.
+const (
+	helpWord    = "help"
+	versionWord = "version"
+)
 
 // Args returns the line in the order that cli/v2 reads.
 func (l *Line) Args() []string {
@@ -150,7 +155,7 @@ func (l *Line) flag(args []string) (int, error) {
 	case isHelp(args[0]):
 		l.Help = true
 		return 1, nil
-	case name == "version" && len(l.path) == 0:
+	case name == versionWord && len(l.path) == 0:
 		l.Version = true
 		return 1, nil
 	}
@@ -218,13 +223,22 @@ func isFlag(arg string) bool { return len(arg) > 1 && arg[0] == '-' }
 
 func isHelp(arg string) bool { return slices.Contains([]string{"--help", "-help", "-h"}, arg) }
 
+// find returns the command of a name, or the only one that is not hidden and begins with it.
 func find(commands []*cli.Command, name string) *cli.Command {
 	for _, c := range commands {
 		if c.HasName(name) {
 			return c
 		}
 	}
+	if begin := beginning(commands, name); len(begin) == 1 {
+		return begin[0]
+	}
 	return nil
+}
+
+// beginning returns the commands that are not hidden and begin with a prefix.
+func beginning(commands []*cli.Command, prefix string) []*cli.Command {
+	return slices.DeleteFunc(visible(commands), func(c *cli.Command) bool { return !strings.HasPrefix(c.Name, prefix) })
 }
 
 func flagNamed(flags []cli.Flag, name string) cli.Flag {
@@ -321,8 +335,17 @@ func (l *Line) unknownCommand(word string) error {
 			}
 		}
 	}
-	if near := script.Nearest(word, names); near != "" && len(elsewhere) == 0 {
-		elsewhere = []string{l.name() + " " + near}
+	near := names[:0:0]
+	for _, c := range beginning(l.commands(), word) {
+		near = append(near, c.Name)
+	}
+	if nearest := script.Nearest(word, names); len(near) == 0 && nearest != "" {
+		near = []string{nearest}
+	}
+	if len(elsewhere) == 0 {
+		for _, name := range near {
+			elsewhere = append(elsewhere, l.name()+" "+name)
+		}
 	}
 	hint := l.name() + " --help lists the commands"
 	if len(elsewhere) > 0 {

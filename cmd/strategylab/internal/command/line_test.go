@@ -31,6 +31,7 @@ func small() *cli.App {
 				{Name: "show", ArgsUsage: "STRATEGY", Flags: []cli.Flag{Choice("format", "table", "format", "table", "json")}},
 			}},
 			{Name: "query", ArgsUsage: "standings|status [STRATEGY...]"},
+			{Name: "quorum"},
 			{Name: "hidden", Hidden: true},
 		},
 	}
@@ -41,6 +42,8 @@ func TestLine(t *testing.T) {
 	for in, want := range map[string]string{
 		"lab match":                              "lab match",
 		"lab match a b":                          "lab match -- a b",
+		"lab mat a b":                            "lab match -- a b",
+		"lab strat sh x":                         "lab strategies show -- x",
 		"lab match a b --matches 5":              "lab match --matches 5 -- a b",
 		"lab match a --matches 5 b":              "lab match --matches 5 -- a b",
 		"lab match a -n 5 b --long":              "lab match -n 5 --long -- a b",
@@ -98,8 +101,10 @@ func TestLineAsksForHelp(t *testing.T) {
 			t.Errorf("%q: help %v of %q, %v; want that of %q", in, l.Help, l.name(), err, name)
 		}
 	}
-	if l, err := ReadLine(small(), []string{"lab", "--version"}, nil); err != nil || !l.Version {
-		t.Errorf("--version is not a request: %v", err)
+	for _, word := range []string{"--version", "version"} {
+		if l, err := ReadLine(small(), []string{"lab", word}, nil); err != nil || !l.Version {
+			t.Errorf("%s is not a request: %v", word, err)
+		}
 	}
 }
 
@@ -107,6 +112,7 @@ func TestLineIsWrong(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"lab matches":                            `unknown command "matches"; did you mean lab match? lab --help lists the commands`,
+		"lab qu":                                 `unknown command "qu"; did you mean lab query, or lab quorum? lab --help lists the commands`,
 		"lab hidde":                              `unknown command "hidde"; lab --help lists the commands`,
 		"lab show x":                             `unknown command "show"; did you mean lab strategies show? lab --help lists the commands`,
 		"lab help xyzzy":                         `unknown command "xyzzy"; lab --help lists the commands`,
@@ -192,7 +198,7 @@ func TestComplete(t *testing.T) {
 	t.Parallel()
 	names := func() []string { return []string{"echo", "random", "role"} }
 	for in, want := range map[string]string{
-		"|":                               "match player league strategies query",
+		"|":                               "match player league strategies query quorum",
 		"|st":                             "strategies",
 		"strategies|":                     "show",
 		"help strategies|sh":              "show",

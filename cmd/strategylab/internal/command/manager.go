@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"syscall"
 
@@ -13,7 +12,6 @@ import (
 
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/dialect"
-	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -29,10 +27,8 @@ func Remedy(c *cli.Context, err error) error {
 		return err
 	case errors.As(err, &rejected):
 		return Advise(err, "strategylab query status --manager %s shows how far the league is", manager)
-	case errors.Is(err, jsonrpc.ErrConnect):
+	case errors.Is(err, jsonrpc.ErrConnect) && !errors.As(err, &name):
 		return Advise(err, "check that the host is running; strategylab host starts one")
-	case errors.Is(err, disk.ErrLocked):
-		return Advise(err, "stop that process, or choose another --%s", FlagData)
 	case errors.Is(err, syscall.EADDRINUSE):
 		return Advise(err, "another program uses this port, perhaps another host: stop it, or choose another --%s; port 0 picks a free one", FlagListen)
 	case errors.Is(err, jsonrpc.ErrStatus), errors.Is(err, jsonrpc.ErrMalformed):
@@ -43,10 +39,8 @@ func Remedy(c *cli.Context, err error) error {
 		return Advise(err, "choose another name: --%s %q", FlagName, cmp.Or(suggested(err), "Team 7"))
 	case dialect.CodeOf(err) == protocol.CodeLeagueNotFound:
 		return Advise(err, "name the league of this manager with --%s", FlagLeagueID)
-	case errors.Is(err, syscall.EADDRNOTAVAIL), errors.As(err, &name):
+	case errors.Is(err, syscall.EADDRNOTAVAIL), !errors.Is(err, jsonrpc.ErrConnect) && errors.As(err, &name):
 		return Advise(err, "--%s needs an address of this machine, such as 127.0.0.1:8000, or 0.0.0.0:8000 for all of them", FlagListen)
-	case errors.Is(err, fs.ErrPermission):
-		return Advise(err, "choose a folder and a port that you may use")
 	}
 	return err
 }

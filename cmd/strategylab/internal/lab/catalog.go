@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 
 	"github.com/strategylab/strategylab/plugins"
@@ -79,6 +80,9 @@ func (l Lab) Load(ctx context.Context, s Supply) (*catalog.Catalog, error) {
 		return nil, err
 	}
 	cat, err := catalog.Load(ctx, o)
+	if missing, is := errors.AsType[*fs.PathError](err); is && missing.Path == s.Scripts && errors.Is(err, fs.ErrNotExist) {
+		return nil, &InputError{fmt.Errorf("load strategies: %w", err), "name the folder that holds the scripts: --scripts DIR, from here or from /"}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("load strategies: %w", err)
 	}

@@ -70,12 +70,13 @@ func mac(m hash.Hash, parts ...string) string {
 // scheme is the protocol version that match keys are derived for.
 const scheme = "league.v2"
 
-// KeyPair holds the keys of a referee for one player in one match.
+// KeyPair holds the keys of a referee for one player in one match. The tags rule and doc
+// are those of host/protocol.
 type KeyPair struct {
-	Send   string `json:"send"`   // the key the referee signs with
-	Expect string `json:"expect"` // the key the player signs with
+	Send   string `json:"send" rule:"always" doc:"The match key the referee signs with."`  // the key the referee signs with
+	Expect string `json:"expect" rule:"always" doc:"The match key the player signs with."` // the key the player signs with
 	// Optional says that the league is tolerant: the player may sign otherwise, or not at all.
-	Optional bool           `json:"optional,omitzero"`
+	Optional bool           `json:"optional,omitzero" doc:"True in a tolerant league: the player may sign otherwise, or not at all."`
 	Extra    jsontext.Value `json:",embed"`
 }
 

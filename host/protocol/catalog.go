@@ -37,25 +37,32 @@ type Description struct {
 type entry struct {
 	Description
 	area   area
-	shape  *shape
 	blank  func() Message
 	goType reflect.Type // of blank messages
+	about  []string     // rules of its fields, beyond those of the Go type
+	table  func() *shape
+	plain  func() []plainField
 }
 
-// answer returns the entry of a message type that is only an answer.
-func answer(t Type, title string, area area, s *shape, blank func() Message) *entry {
-	return &entry{
-		Description: Description{Type: t, Title: title, From: s.fields[s.index["sender"]].roles},
-		area:        area, shape: s, blank: blank, goType: reflect.TypeOf(blank()),
-	}
+// answer returns the entry of a message type that is only an answer. Each rule names a
+// field that this type of message treats otherwise than the Go type says: the field,
+// what is added to its rules, and after "|" another description. "-" before the name
+// says that there is no such field.
+func answer(t Type, title string, area area, from []Role, blank func() Message, rules ...string) *entry {
+	e := &entry{Description: Description{Type: t, Title: title, From: from}, area: area, blank: blank, goType: reflect.TypeOf(blank()).Elem(), about: rules}
+	e.table = sync.OnceValue(e.compile)
+	e.plain = sync.OnceValue(func() []plainField { return plainFields(e.goType) })
+	return e
 }
 
-// line returns the entry of a message type that may come as a request.
-func line(t Type, title, method string, to Type, area area, s *shape, blank func() Message, aliases ...string) *entry {
-	e := answer(t, title, area, s, blank)
-	e.Method, e.Aliases, e.Answer = method, aliases, to
+// line returns the entry of a message type that may come as a request. Methods holds
+// its method and other methods in use for it.
+func line(t Type, title, methods string, to Type, area area, from []Role, blank func() Message, rules ...string) *entry {
+	e := answer(t, title, area, from, blank, rules...)
+	e.Names = strings.Fields(methods)
+	e.Method, e.Aliases, e.Answer = e.Names[0], e.Names[1:len(e.Names):len(e.Names)], to
 	e.Auth = area != areaRefereeSignup && area != areaPlayerSignup
-	for _, name := range append(append([]string{method}, aliases...), string(t), lower(t)) {
+	for _, name := range []string{string(t), lower(t)} {
 		if !slices.Contains(e.Names, name) {
 			e.Names = append(e.Names, name)
 		}
@@ -71,100 +78,126 @@ func blank[T any, M interface {
 	return M(new(T))
 }
 
+var (
+	byManager  = []Role{RoleManager}
+	byLauncher = []Role{RoleLauncher}
+	byReferee  = []Role{RoleReferee}
+	byPlayer   = []Role{RolePlayer}
+	byAgent    = []Role{RolePlayer, RoleReferee}
+)
+
 // lines lists the message types in the order in which a league sees them.
 func lines() []*entry {
+	const (
+		taken    = "league_id when=status:ACCEPTED|The league it belongs to."
+		round    = "round_id strict|The round."
+		ackRound = "round_id strict|The round of the acknowledged message."
+		ackMatch = "match_id strict|The match of the acknowledged message."
+		receiver = "player_id or=|The player who answered."
+	)
 	return []*entry{
 		line(TypeRefereeRegisterRequest, "A referee registers", "register_referee",
-			typeRefereeRegisterResponse, areaRefereeSignup, refereeRegisterRequestShape(), blank[RefereeRegisterRequest]),
-		answer(typeRefereeRegisterResponse, "The manager answers a referee", areaRefereeSignup, refereeRegisterResponseShape(), blank[RefereeRegisterResponse]),
+			typeRefereeRegisterResponse, areaRefereeSignup, byReferee, blank[RefereeRegisterRequest]),
+		answer(typeRefereeRegisterResponse, "The manager answers a referee", areaRefereeSignup, byManager, blank[RefereeRegisterResponse],
+			"auth_token when=status:ACCEPTED|The referee's token, shown this once.", taken),
 		line(TypeLeagueRegisterRequest, "A player registers", "register_player",
-			typeLeagueRegisterResponse, areaPlayerSignup, leagueRegisterRequestShape(), blank[LeagueRegisterRequest]),
-		answer(typeLeagueRegisterResponse, "The manager answers a player", areaPlayerSignup, leagueRegisterResponseShape(), blank[LeagueRegisterResponse]),
+			typeLeagueRegisterResponse, areaPlayerSignup, byPlayer, blank[LeagueRegisterRequest]),
+		answer(typeLeagueRegisterResponse, "The manager answers a player", areaPlayerSignup, byManager, blank[LeagueRegisterResponse],
+			"auth_token when=status:ACCEPTED|The player's token, shown this once.", taken),
 		line(TypeStartLeague, "The launcher starts the league", "start_league",
-			typeLeagueStatus, areaNone, startLeagueShape(), blank[StartLeague]),
-		answer(typeLeagueStatus, "How far the league is", areaNone, leagueStatusShape(), blank[LeagueStatus]),
+			typeLeagueStatus, areaNone, byLauncher, blank[StartLeague], "league_id strict|The league to start."),
+		answer(typeLeagueStatus, "How far the league is", areaNone, byManager, blank[LeagueStatus], "league_id strict"),
 		line(TypeSetPlayerStatus, "The organiser takes a player out or lets it back in", "set_player_status",
-			typePlayerStatus, areaNone, setPlayerStatusShape(), blank[PlayerStatus]),
-		answer(typePlayerStatus, "What the player's status is", areaNone, playerStatusShape(), blank[PlayerStatus]),
+			typePlayerStatus, areaNone, byLauncher, blank[PlayerStatus], "league_id strict", "player_id always", "status always only=E006"),
+		answer(typePlayerStatus, "What the player's status is", areaNone, byManager, blank[PlayerStatus],
+			"league_id strict", "player_id strict", "display_name strict|The player's name.", "status strict|What the player's status is now."),
 		line(TypeSetPace, "The organiser pauses the league or sets its pace", "set_pace",
-			typeLeaguePace, areaNone, setPaceShape(), blank[Pace]),
-		answer(typeLeaguePace, "The pace of the league", areaNone, leaguePaceShape(), blank[Pace]),
+			typeLeaguePace, areaNone, byLauncher, blank[Pace], "league_id strict"),
+		answer(typeLeaguePace, "The pace of the league", areaNone, byManager, blank[Pace],
+			"league_id strict", "paused strict|Whether the league is paused.", "pace_ms strict"),
 		line(TypeRoundAnnouncement, "A round begins", "notify_round",
-			typeRoundAnnouncementAck, areaAnnouncement, roundAnnouncementShape(), blank[RoundAnnouncement]),
-		answer(typeRoundAnnouncementAck, "The round is known", areaAnnouncement, roundAckShape(), blank[Ack]),
-		line(TypeLeagueStandingsUpdate, "The table after a round", "update_standings",
-			typeStandingsUpdateAck, areaAnnouncement, leagueStandingsUpdateShape(), blank[LeagueStandingsUpdate], "notify_standings"),
-		answer(typeStandingsUpdateAck, "The table is known", areaAnnouncement, roundAckShape(), blank[Ack]),
+			typeRoundAnnouncementAck, areaAnnouncement, byManager, blank[RoundAnnouncement], "league_id strict", "round_id always|The round that begins."),
+		answer(typeRoundAnnouncementAck, "The round is known", areaAnnouncement, byAgent, blank[Ack], ackRound),
+		line(TypeLeagueStandingsUpdate, "The table after a round", "update_standings notify_standings",
+			typeStandingsUpdateAck, areaAnnouncement, byManager, blank[LeagueStandingsUpdate],
+			"league_id strict", "round_id strict|The round after which the table stands so."),
+		answer(typeStandingsUpdateAck, "The table is known", areaAnnouncement, byAgent, blank[Ack], ackRound),
 		line(TypeRoundCompleted, "A round is over", "notify_round_completed",
-			typeRoundCompletedAck, areaAnnouncement, roundCompletedShape(), blank[RoundCompleted]),
-		answer(typeRoundCompletedAck, "The end of the round is known", areaAnnouncement, roundOverAckShape(), blank[Ack]),
+			typeRoundCompletedAck, areaAnnouncement, byManager, blank[RoundCompleted], "league_id strict", "round_id always|The round that is over."),
+		answer(typeRoundCompletedAck, "The end of the round is known", areaAnnouncement, byAgent, blank[Ack],
+			ackRound, "draw_verified|Whether the player could verify the drawn number of its match in the round."),
 		line(TypeLeagueCompleted, "The league is over", "notify_league_completed",
-			typeLeagueCompletedAck, areaAnnouncement, leagueCompletedShape(), blank[LeagueCompleted]),
-		answer(typeLeagueCompletedAck, "The end of the league is known", areaAnnouncement, leagueAckShape(), blank[Ack]),
-		line(TypeGameInvitation, "The referee invites a player", "handle_game_invitation",
-			TypeGameJoinAck, areaMatch, gameInvitationShape(), blank[GameInvitation], "receive_game_invitation"),
+			typeLeagueCompletedAck, areaAnnouncement, byManager, blank[LeagueCompleted], "league_id strict", "final_standings.played optional"),
+		answer(typeLeagueCompletedAck, "The end of the league is known", areaAnnouncement, byAgent, blank[Ack]),
+		line(TypeGameInvitation, "The referee invites a player", "handle_game_invitation receive_game_invitation",
+			TypeGameJoinAck, areaMatch, byReferee, blank[GameInvitation], "league_id strict", round, "match_id always", "game_type strict"),
 		line(TypeGameJoinAck, "The player joins or declines", "game_join_ack",
-			typeGameJoinAckAck, areaMatch, gameJoinAckShape(), blank[GameJoinAck]),
-		answer(typeGameJoinAckAck, "An asynchronous join has arrived", areaMatch, receiptShape(), blank[Ack]),
-		line(TypeChooseParityCall, "The referee asks for a choice", "parity_choose",
-			TypeChooseParityResponse, areaMatch, chooseParityCallShape(), blank[ChooseParityCall], "choose_parity", "receive_parity_call"),
+			typeGameJoinAckAck, areaMatch, byPlayer, blank[GameJoinAck], "match_id strict"),
+		answer(typeGameJoinAckAck, "An asynchronous join has arrived", areaMatch, byReferee, blank[Ack], ackMatch, receiver),
+		line(TypeChooseParityCall, "The referee asks for a choice", "parity_choose choose_parity receive_parity_call",
+			TypeChooseParityResponse, areaMatch, byReferee, blank[ChooseParityCall], "match_id always", "game_type strict"),
 		line(TypeChooseParityResponse, "The player chooses", "choose_parity_response",
-			typeChooseParityResponseAck, areaMatch, chooseParityResponseShape(), blank[ChooseParityResponse]),
-		answer(typeChooseParityResponseAck, "An asynchronous choice has arrived", areaMatch, receiptShape(), blank[Ack]),
-		line(TypeGameOver, "The match is over", "notify_match_result",
-			typeGameOverAck, areaMatch, gameOverShape(), blank[GameOver], "receive_game_over"),
-		answer(typeGameOverAck, "The end of the match is known", areaMatch, gameOverAckShape(), blank[Ack]),
+			typeChooseParityResponseAck, areaMatch, byPlayer, blank[ChooseParityResponse], "match_id strict"),
+		answer(typeChooseParityResponseAck, "An asynchronous choice has arrived", areaMatch, byReferee, blank[Ack], ackMatch, receiver),
+		line(TypeGameOver, "The match is over", "notify_match_result receive_game_over",
+			typeGameOverAck, areaMatch, byReferee, blank[GameOver], "match_id always", "game_type strict|The game that was played."),
+		answer(typeGameOverAck, "The end of the match is known", areaMatch, byAgent, blank[Ack], ackMatch),
 		line(TypeGameError, "A fault in the match", "notify_game_error",
-			typeGameErrorAck, areaMatch, gameErrorShape(), blank[GameError]),
-		answer(typeGameErrorAck, "The fault is known", areaMatch, matchAckShape(), blank[Ack]),
+			typeGameErrorAck, areaMatch, []Role{RoleReferee, RolePlayer}, blank[GameError], "match_id request"),
+		answer(typeGameErrorAck, "The fault is known", areaMatch, byAgent, blank[Ack], ackMatch),
 		line(TypeMatchProgress, "The referee tells how far matches are", "report_match_progress",
-			typeMatchProgressAck, areaReport, matchProgressShape(), blank[MatchProgress]),
-		answer(typeMatchProgressAck, "The progress has arrived", areaReport, progressAckShape(), blank[Ack]),
+			typeMatchProgressAck, areaReport, byReferee, blank[MatchProgress], "league_id strict"),
+		answer(typeMatchProgressAck, "The progress has arrived", areaReport, byManager, blank[Ack], "-player_id", "-referee_id"),
 		line(TypeMatchResultReport, "The referee reports a result", "report_match_result",
-			typeMatchResultAck, areaReport, matchResultReportShape(), blank[MatchResultReport]),
-		answer(typeMatchResultAck, "The result is taken down", areaReport, matchResultAckShape(), blank[MatchResultAck]),
+			typeMatchResultAck, areaReport, byReferee, blank[MatchResultReport],
+			"league_id strict", round, "match_id always", "game_type strict|The game that was played."),
+		answer(typeMatchResultAck, "The result is taken down", areaReport, byManager, blank[MatchResultAck], "match_id strict", round),
 		line(TypeLeagueQuery, "An agent asks about the league", "league_query",
-			typeLeagueQueryResponse, areaQuery, leagueQueryShape(), blank[LeagueQuery]),
-		answer(typeLeagueQueryResponse, "The manager answers a question", areaQuery, leagueQueryResponseShape(), blank[LeagueQueryResponse]),
+			typeLeagueQueryResponse, areaQuery, []Role{RolePlayer, RoleReferee, RoleLauncher}, blank[LeagueQuery], "league_id strict"),
+		answer(typeLeagueQueryResponse, "The manager answers a question", areaQuery, byManager, blank[LeagueQueryResponse]),
 		line(TypeLeagueError, "The manager refuses", "league_error",
-			"", areaNone, leagueErrorShape(), blank[leagueError]),
+			"", areaNone, byManager, blank[leagueError]),
 	}
 }
 
 // tables is the catalog with its indexes. A method is found under the name by the book,
-// its aliases, and the type itself in upper and lower case; fields are the member names
-// of all tables.
+// its aliases, and the type itself in upper and lower case.
 type tables struct {
 	lines   []*entry
 	types   map[Type]*entry
 	methods map[string]*entry
-	fields  map[string]bool
 	schemas sync.Map // those that were asked for
 }
 
 // catalog is built when the first message is read or written: a process that handles none
 // does not pay for it.
 var catalog = sync.OnceValue(func() *tables {
-	c := &tables{lines: lines(), types: make(map[Type]*entry), methods: make(map[string]*entry), fields: make(map[string]bool)}
+	c := &tables{lines: lines(), types: make(map[Type]*entry), methods: make(map[string]*entry)}
 	for _, e := range c.lines {
 		c.types[e.Type] = e
 		for _, name := range e.Names {
 			c.methods[name] = e
 		}
-		e.shape.gather(c.fields)
 	}
 	return c
 })
 
+// fieldNames are the names of the fields of all messages.
+var fieldNames = sync.OnceValue(func() map[string]bool {
+	names := make(map[string]bool)
+	for _, e := range catalog().lines {
+		e.table().gather(names)
+	}
+	return names
+})
+
 // gather adds the names of the shape and of all shapes below it.
 func (s *shape) gather(names map[string]bool) {
-	for _, f := range s.fields {
+	for i := range s.fields {
+		f := &s.fields[i]
 		names[f.name] = true
-		if f.elem != nil && f.elem.sub != nil {
-			f.elem.sub.gather(names)
-		}
-		if f.sub != nil {
-			f.sub.gather(names)
+		if sub := f.inner(); sub != nil {
+			sub.gather(names)
 		}
 	}
 	for _, part := range s.parts {
@@ -211,7 +244,7 @@ func TypeOfMethod(method string) (Type, bool) {
 }
 
 // KnownField reports whether any table has a member of that name.
-func KnownField(name string) bool { return catalog().fields[name] }
+func KnownField(name string) bool { return fieldNames()[name] }
 
 // Answer returns the type of the answer to messages of type t, empty where there
 // is none.

@@ -91,7 +91,7 @@ func TestNew(t *testing.T) {
 		if h := m.Head(); h.MessageType != typ || h.Protocol != Version {
 			t.Errorf("New(%s) has the header %+v", typ, h)
 		}
-		if New(typ) == m || reflect.TypeOf(m) != catalog().types[typ].goType {
+		if New(typ) == m || reflect.TypeOf(m).Elem() != catalog().types[typ].goType {
 			t.Errorf("New(%s) is %T, or not new", typ, m)
 		}
 	}

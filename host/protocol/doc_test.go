@@ -81,7 +81,7 @@ func TestReferencePage(t *testing.T) {
 	})
 	t.Run("queries", func(t *testing.T) {
 		for _, row := range rows(t, page, "query") {
-			if queryShapes[row[0]] == nil {
+			if queryShapes()[row[0]] == nil {
 				t.Errorf("there is no query %s", row[0])
 			}
 		}

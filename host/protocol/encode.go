@@ -63,16 +63,16 @@ func encode(m Message, h *Header) (jsontext.Value, error) {
 		w.dst = append(w.dst, c.of.fields...)
 		return w.object()
 	}
-	if e := catalog().types[h.MessageType]; e != nil && reflect.TypeOf(m) != e.goType {
+	e := catalog().types[h.MessageType]
+	if e != nil && reflect.TypeOf(m).Elem() != e.goType {
 		return nil, fmt.Errorf("the message is a %T", m)
 	}
-	p, ok := m.(plainMessage)
-	if !ok || len(h.Extra) > 0 {
+	if e == nil || e.plain() == nil || len(h.Extra) > 0 {
 		return json.Marshal(m, plain)
 	}
 	w := memberWriter{dst: make([]byte, 0, messageRoom)}
 	w.header(h)
-	p.visitMembers(&w)
+	w.members(m, e.plain())
 	return w.object()
 }
 
@@ -98,7 +98,7 @@ func decode(t Type, doc rawjson.Object, mode Mode, glanced *Header) (Message, *E
 	}
 	c := checker{mode: mode, request: glanced != nil}
 	c.path = c.room[:0]
-	c.object(doc, e.shape)
+	c.object(doc, e.table())
 	// A type that nobody knows may stand for the expected one in tolerant mode.
 	if said := TypeOf(doc); said != "" && said != t && (mode == Strict || catalog().types[said] != nil) {
 		c.foundIn("message_type", "enum", CodeInvalidFieldType)
@@ -112,7 +112,7 @@ func decode(t Type, doc rawjson.Object, mode Mode, glanced *Header) (Message, *E
 		glanced = h
 	}
 	rest := h.take(doc, glanced)
-	if len(rest) > 0 && !readPlain(m, rest) {
+	if len(rest) > 0 && !readPlain(m, e.plain(), rest) {
 		// That no name stands twice was seen when the document was taken apart.
 		options := []json.Options{jsontext.AllowDuplicateNames(true), nil}
 		if c.respelt {

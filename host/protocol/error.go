@@ -207,14 +207,14 @@ func (e *Error) details(h *Header, t Type) (context jsontext.Value, err error) {
 // for at the top level, such as previous_report_time.
 type leagueError struct {
 	Header
-	ErrorCode           string         `json:"error_code"`
-	ErrorName           string         `json:"error_name,omitzero"`
-	ErrorDescription    string         `json:"error_description,omitzero"` // the name again
-	Detail              string         `json:"detail,omitzero"`            // a sentence for people
-	Retryable           Opt[bool]      `json:"retryable,omitzero"`
-	OriginalMessageType Type           `json:"original_message_type,omitzero"`
-	PlayerID            string         `json:"player_id,omitzero"`
-	Context             jsontext.Value `json:"context,omitzero"`
+	ErrorCode           string         `json:"error_code" rule:"always" doc:"The code, E001 and so on."`
+	ErrorName           string         `json:"error_name,omitzero" doc:"The name of the code."`
+	ErrorDescription    string         `json:"error_description,omitzero" rule:"strict" doc:"The name of the code; some write a sentence."` // the name again
+	Detail              string         `json:"detail,omitzero" rule:"prose" doc:"What is wrong, where, and what to do."`                    // a sentence for people
+	Retryable           Opt[bool]      `json:"retryable,omitzero" doc:"Whether the same message may succeed later."`
+	OriginalMessageType Type           `json:"original_message_type,omitzero" rule:"null" doc:"The type of the refused message."`
+	PlayerID            string         `json:"player_id,omitzero" rule:"id" doc:"The player concerned."`
+	Context             jsontext.Value `json:"context,omitzero" rule:"strict" doc:"Particulars of the refusal."`
 }
 
 // A GameError reports a fault in a match to a player, before each retry and after
@@ -222,65 +222,28 @@ type leagueError struct {
 // player.
 type GameError struct {
 	Header
-	PlayerID            string         `json:"player_id,omitzero"`
-	AffectedPlayer      string         `json:"affected_player,omitzero"`
-	ErrorCode           string         `json:"error_code"`
-	ErrorName           string         `json:"error_name,omitzero"`
-	ErrorDescription    string         `json:"error_description,omitzero"` // the name again
-	Detail              string         `json:"detail,omitzero"`            // a sentence for people
-	GameState           string         `json:"game_state,omitzero"`
-	ActionRequired      string         `json:"action_required,omitzero"` // the message type awaited
-	Retryable           Opt[bool]      `json:"retryable,omitzero"`
-	RetryCount          Opt[int]       `json:"retry_count,omitzero"` // the retry about to be made
-	MaxRetries          Opt[int]       `json:"max_retries,omitzero"`
-	RetryInfo           *RetryInfo     `json:"retry_info,omitzero"`
-	Consequence         string         `json:"consequence,omitzero"`
-	OriginalMessageType Type           `json:"original_message_type,omitzero"`
-	Context             jsontext.Value `json:"context,omitzero"`
+	PlayerID            string         `json:"player_id,omitzero" rule:"id" doc:"The player concerned."`
+	AffectedPlayer      string         `json:"affected_player,omitzero" rule:"id request orwild=player_id" doc:"The player at fault."`
+	ErrorCode           string         `json:"error_code" rule:"always" doc:"The code, E001 and so on."`
+	ErrorName           string         `json:"error_name,omitzero" doc:"The name of the code."`
+	ErrorDescription    string         `json:"error_description,omitzero" rule:"strict" doc:"The name of the code; some write a sentence."` // the name again
+	Detail              string         `json:"detail,omitzero" rule:"prose" doc:"What is wrong, where, and what to do."`                    // a sentence for people
+	GameState           string         `json:"game_state,omitzero" doc:"The state of the match."`
+	ActionRequired      string         `json:"action_required,omitzero" rule:"request" doc:"The message that is awaited from the player."` // the message type awaited
+	Retryable           Opt[bool]      `json:"retryable,omitzero" doc:"Whether the same message may succeed later."`
+	RetryCount          Opt[int]       `json:"retry_count,omitzero" rule:"count request" doc:"The number of the retry about to be made."` // the retry about to be made
+	MaxRetries          Opt[int]       `json:"max_retries,omitzero" rule:"count request" doc:"How many retries there are at most."`
+	RetryInfo           *RetryInfo     `json:"retry_info,omitzero" doc:"The retry that follows."`
+	Consequence         string         `json:"consequence,omitzero" rule:"request" doc:"What happens when no retry succeeds."`
+	OriginalMessageType Type           `json:"original_message_type,omitzero" rule:"null" doc:"The type of the refused message."`
+	Context             jsontext.Value `json:"context,omitzero" doc:"Particulars of the fault."`
 }
 
 // RetryInfo describes the next retry; the last GAME_ERROR of a series has no
 // NextRetryAt.
 type RetryInfo struct {
-	RetryCount  Opt[int]       `json:"retry_count,omitzero"`
-	MaxRetries  Opt[int]       `json:"max_retries,omitzero"`
-	NextRetryAt string         `json:"next_retry_at,omitzero"`
+	RetryCount  Opt[int]       `json:"retry_count,omitzero" rule:"count" doc:"The number of the retry about to be made."`
+	MaxRetries  Opt[int]       `json:"max_retries,omitzero" rule:"count" doc:"How many retries there are at most."`
+	NextRetryAt string         `json:"next_retry_at,omitzero" rule:"time" doc:"When it will be made."`
 	Extra       jsontext.Value `json:",embed"`
-}
-
-// faultFields are the fields of both kinds of error.
-func faultFields() []field {
-	return []field{
-		text("error_code", "The code, E001 and so on.").always(),
-		text("error_name", "The name of the code."),
-		text("error_description", "The name of the code; some write a sentence.").strict(),
-		prose("detail", "What is wrong, where, and what to do."),
-		boolean("retryable", "Whether the same message may succeed later."),
-		text("original_message_type", "The type of the refused message.").nullable(),
-		ident("player_id", "The player concerned."),
-	}
-}
-
-func leagueErrorShape() *shape {
-	return message([]Role{RoleManager}, append(faultFields(),
-		open("context", "Particulars of the refusal.").strict(),
-	)...)
-}
-
-func gameErrorShape() *shape {
-	return message([]Role{RoleReferee, RolePlayer}, append(faultFields(),
-		ident("match_id", "The match.").inRequest(),
-		ident("affected_player", "The player at fault.").inRequest().orWild("player_id"),
-		text("action_required", "The message that is awaited from the player.").inRequest(),
-		text("game_state", "The state of the match."),
-		count("retry_count", "The number of the retry about to be made.").inRequest(),
-		count("max_retries", "How many retries there are at most.").inRequest(),
-		object("retry_info", "The retry that follows.", fields(
-			count("retry_count", "The number of the retry about to be made."),
-			count("max_retries", "How many retries there are at most."),
-			instant("next_retry_at", "When it will be made."),
-		)),
-		text("consequence", "What happens when no retry succeeds.").inRequest(),
-		open("context", "Particulars of the fault."),
-	)...)
 }

@@ -1,6 +1,14 @@
 package protocol
 
-import "github.com/strategylab/strategylab/host/rawjson"
+import (
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/rawjson"
+)
 
 // need is when a field is required.
 type need uint8
@@ -40,9 +48,10 @@ func (k kind) mayNotBeEmpty() bool {
 	return false
 }
 
-// A field is one rule of a message's table: the type of a member and when it is
-// required. The methods below return changed copies, so that a table has one
-// line per field.
+// A field is one line of a message's table: the type of a member and when it is
+// required. It is compiled from a field of the message's Go type and its tags: doc
+// describes it, in lists the only types of messages that have it, and rule holds words
+// that [field.add] explains. What they do not say follows from the Go type.
 type field struct {
 	name, doc string
 	kind      kind
@@ -63,66 +72,113 @@ type field struct {
 	roles     []Role // who may sign, for kindSender
 }
 
-func text(name, doc string) field    { return field{name: name, doc: doc, kind: kindText} }
-func prose(name, doc string) field   { return field{name: name, doc: doc, kind: kindProse} }
-func ident(name, doc string) field   { return field{name: name, doc: doc, kind: kindID} }
-func instant(name, doc string) field { return field{name: name, doc: doc, kind: kindTime} }
-func boolean(name, doc string) field { return field{name: name, doc: doc, kind: kindBool} }
-func round(name, doc string) field   { return field{name: name, doc: doc, kind: kindRound} }
-func open(name, doc string) field    { return field{name: name, doc: doc, kind: kindOpen} }
-
-func object(name, doc string, sub *shape) field {
-	return field{name: name, doc: doc, kind: kindObject, sub: sub}
+// valueSets are the values that a rule can name.
+var valueSets = map[string][]string{
+	"ack":          {StatusAcknowledged},
+	"league":       {LeagueWaiting, LeagueScheduling, LeagueRunning, LeagueFinished},
+	"match":        {MatchPending, MatchRunning, MatchFinished},
+	"organized":    {"WITHDRAWN", "SUSPENDED", "ACTIVE"},
+	"parity":       {string(Even), string(Odd)},
+	"query":        {QueryStandings, QuerySchedule, QueryPlayers, QueryStatus, QueryNextMatch},
+	"registration": {StatusAccepted, StatusRejected},
+	"report":       {StatusAccepted, statusRecorded},
+	"result":       {StatusWin, StatusDraw, StatusTechnicalLoss},
+	"role":         {PlayerA, PlayerB},
 }
 
-func list(name, doc string, elem field) field {
-	return field{name: name, doc: doc, kind: kindList, elem: &elem}
+// kindWords are the kinds that a Go type does not show.
+var kindWords = map[string]kind{"prose": kindProse, "id": kindID, "time": kindTime, "sender": kindSender, "version": kindVersion}
+
+// needWords say when a field is required.
+var needWords = map[string]need{"optional": optional, "request": inRequest, "strict": inStrict, "always": always}
+
+// add adds the words of a rule to the field of a shape: a kind, a need, or
+//
+//	null                null is a value
+//	nonempty            the list has an element in strict mode
+//	min=N, max=N        bounds in strict mode; count is min=0
+//	one=SET             only these values, in strict mode
+//	only=CODE           ... in tolerant mode too, refused with the code
+//	or=F, orwild=F      the member F may stand in, orwild in tolerant mode only
+//	when=F:VALUE,VALUE  required, and not null, where the member F has one of the values
+//	by=F                the member F decides what the object holds
+//	each=WORD           a rule of the elements
+func (f *field) add(words string, of *shape) {
+	for _, word := range strings.Fields(words) {
+		name, arg, _ := strings.Cut(word, "=")
+		bound, _ := strconv.ParseInt(arg, 10, 64)
+		k, isKind := kindWords[name]
+		n, isNeed := needWords[name]
+		switch {
+		case isKind:
+			f.kind = k
+		case isNeed:
+			f.need = n
+		case name == "null":
+			f.null = true
+		case name == "nonempty":
+			f.nonEmpty = true
+		case name == "count", name == "min":
+			f.min, f.bounded = bound, true
+		case name == "max":
+			f.max = bound
+		case name == "one":
+			f.oneOf = valueSets[arg]
+		case name == "only":
+			f.closed, f.code = true, Code(arg)
+		case name == "or":
+			f.alt = strings.Fields(arg)
+		case name == "orwild":
+			f.wildAlt = strings.Fields(arg)
+		case name == "when":
+			on, values, _ := strings.Cut(arg, ":")
+			of.on, f.when = on, strings.Split(values, ",")
+		case name == "by":
+			of.on, of.part, of.parts = arg, f.name, queryShapes()
+		case name == "each":
+			f.elem.add(arg, of)
+		default:
+			panic("protocol: there is no rule " + word) // tests compile every table
+		}
+	}
 }
 
-func dict(name, doc string, elem field) field {
-	return field{name: name, doc: doc, kind: kindDict, elem: &elem}
+// inner returns the shape of the objects that the field holds, nil where it holds none.
+func (f *field) inner() *shape {
+	if f.elem != nil {
+		return f.elem.sub
+	}
+	return f.sub
 }
 
-// count is an integer that is at least 0 in strict mode, number any integer.
-func count(name, doc string) field { return number(name, doc).within(0, rawjson.MaxInteger) }
-
-func number(name, doc string) field {
-	return field{name: name, doc: doc, kind: kindInteger, min: -rawjson.MaxInteger, max: rawjson.MaxInteger}
-}
-
-// parity is a field that holds "even" or "odd".
-func parity(name, doc string) field {
-	return text(name, doc).values(string(Even), string(Odd))
-}
-
-func (f field) always() field    { f.need = always; return f }
-func (f field) strict() field    { f.need = inStrict; return f }
-func (f field) inRequest() field { f.need = inRequest; return f }
-func (f field) nullable() field  { f.null = true; return f }
-func (f field) notEmpty() field  { f.nonEmpty = true; return f }
-
-// values restricts a text in strict mode only.
-func (f field) values(v ...string) field { f.oneOf = v; return f }
-
-// only restricts a text in both modes; another value is refused with code.
-func (f field) only(code Code, v ...string) field {
-	f.oneOf, f.closed, f.code = v, true, code
+// ofType returns the field that a Go type shows.
+func ofType(t reflect.Type) field {
+	f := field{min: -rawjson.MaxInteger, max: rawjson.MaxInteger}
+	switch {
+	case t == reflect.TypeFor[Round]():
+		f.kind = kindRound
+	case t == reflect.TypeFor[Choice]():
+		f.oneOf = valueSets["parity"]
+	case t == reflect.TypeFor[jsontext.Value]():
+		f.kind = kindOpen
+	case t == reflect.TypeFor[Opt[int]](), t.Kind() == reflect.Int:
+		f.kind = kindInteger
+	case t == reflect.TypeFor[Opt[bool]](), t.Kind() == reflect.Bool:
+		f.kind = kindBool
+	case t == reflect.TypeFor[Opt[string]](), t.Kind() == reflect.String:
+	case t.Kind() == reflect.Pointer:
+		return ofType(t.Elem())
+	case t.Kind() == reflect.Struct:
+		f.kind, f.sub = kindObject, shapeOf(t, "")
+	default: // a list or a map
+		elem := ofType(t.Elem())
+		f.kind, f.elem = kindList, &elem
+		if t.Kind() == reflect.Map {
+			f.kind, elem.wildNull = kindDict, t.Elem() == reflect.TypeFor[Choice]()
+		}
+	}
 	return f
 }
-
-func (f field) within(low, high int64) field {
-	f.min, f.max, f.bounded = low, high, true
-	return f
-}
-
-// or names substitutes for the field.
-func (f field) or(names ...string) field { f.alt = names; return f }
-
-// orWild is or, in tolerant mode only.
-func (f field) orWild(names ...string) field { f.wildAlt = names; return f }
-
-// whenIs requires the field where the shape's switch has one of the values.
-func (f field) whenIs(v ...string) field { f.when = v; return f }
 
 // A shape is the table of an object's fields.
 type shape struct {
@@ -137,56 +193,92 @@ type shape struct {
 	parts map[string]*shape
 }
 
-// fields makes a shape of rules. A later rule replaces an earlier one of the same
-// name, so that a general table can be refined.
-func fields(rules ...field) *shape {
-	s := &shape{index: make(map[string]int, len(rules))}
-	for _, f := range rules {
-		if i, ok := s.index[f.name]; ok {
-			s.fields[i] = f
+// inOrder are the types whose fields have another order in the schemas than in messages,
+// with those that come first.
+var inOrder = map[reflect.Type]string{
+	reflect.TypeFor[GameError]():     "error_code error_name error_description detail retryable original_message_type player_id affected_player action_required",
+	reflect.TypeFor[GameResult]():    "status drawn_number technical_loss_player_ids reason",
+	reflect.TypeFor[ResultDetails](): "status drawn_number technical_loss_player_ids reason",
+	reflect.TypeFor[NextMatch]():     "match_id round_id opponent_id referee_endpoint",
+}
+
+// shapeOf compiles the table of a struct, as messages of type m have it.
+func shapeOf(t reflect.Type, m Type) *shape {
+	s := &shape{index: make(map[string]int, t.NumField())}
+	first := strings.Fields(inOrder[t])
+	for _, sf := range reflect.VisibleFields(t) {
+		name := jsonName(sf)
+		if in, limited := sf.Tag.Lookup("in"); name == "" || limited && !slices.Contains(strings.Fields(in), string(m)) {
 			continue
 		}
-		s.index[f.name] = len(s.fields)
+		f := ofType(sf.Type)
+		f.name, f.doc = name, sf.Tag.Get("doc")
+		f.add(sf.Tag.Get("rule"), s)
 		s.fields = append(s.fields, f)
 	}
-	return s
-}
-
-// switching sets the field that conditions refer to.
-func (s *shape) switching(on string) *shape {
-	s.on = on
-	return s
-}
-
-// dividing gives the member part a shape by the value of the field on.
-func (s *shape) dividing(on, part string, parts map[string]*shape) *shape {
-	s.on, s.part, s.parts = on, part, parts
-	return s
-}
-
-// message returns the shape of a whole message: the header fields, signed by
-// one of the roles, and the message's own, which may refine the former.
-func message(from []Role, own ...field) *shape {
-	return fields(append(headerFields(from), own...)...)
-}
-
-// headerFields are the rules of every message. Authentication, which comes first
-// and has codes of its own, requires the token, so it is optional here.
-func headerFields(from []Role) []field {
-	sender := field{
-		name: "sender", kind: kindSender, roles: from,
-		doc: "Who speaks: league_manager, launcher, referee:<id> or player:<id>.",
+	if len(first) > 0 {
+		own := slices.IndexFunc(s.fields, func(f field) bool { return slices.Contains(first, f.name) })
+		rank := func(f field) int {
+			if at := slices.Index(first, f.name); at >= 0 {
+				return at
+			}
+			return len(first)
+		}
+		slices.SortStableFunc(s.fields[own:], func(a, b field) int { return rank(a) - rank(b) })
 	}
-	return []field{
-		{name: "protocol", doc: "The protocol version.", kind: kindVersion, need: inStrict},
-		text("message_type", "The type of the message.").strict(),
-		sender.inRequest(),
-		instant("timestamp", "When the message was written, in UTC.").strict(),
-		text("conversation_id", "Shared by the messages that belong together.").inRequest(),
-		text("auth_token", "The sender's token, or the match key."),
-		ident("league_id", "The league."),
-		round("round_id", "The round, counted from 1."),
-		ident("match_id", "The match."),
-		text("game_type", "The game that is played."),
+	for i, f := range s.fields {
+		s.index[f.name] = i
+	}
+	return s
+}
+
+// jsonName returns the name of the member that a struct's field is, "" of others.
+func jsonName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	if name == "-" {
+		return ""
+	}
+	return name
+}
+
+// compile returns the table of a message type.
+func (e *entry) compile() *shape {
+	s := shapeOf(e.goType, e.Type)
+	s.fields[s.index["sender"]].roles = e.From
+	for _, rule := range e.about {
+		words, doc, _ := strings.Cut(rule, "|")
+		path, words, _ := strings.Cut(words, " ")
+		if gone, is := strings.CutPrefix(path, "-"); is {
+			s.fields = slices.Delete(s.fields, s.index[gone], s.index[gone]+1)
+			delete(s.index, gone)
+			for i, f := range s.fields {
+				s.index[f.name] = i
+			}
+			continue
+		}
+		of := s
+		outer, name, below := strings.Cut(path, ".")
+		if below {
+			of = s.fields[s.index[outer]].inner()
+		} else {
+			name = outer
+		}
+		f := &of.fields[of.index[name]]
+		f.add(words, of)
+		if doc != "" {
+			f.doc = doc
+		}
+	}
+	return s
+}
+
+// queryShapes returns the shapes of data by query_type.
+func queryShapes() map[string]*shape {
+	return map[string]*shape{
+		QueryStandings: shapeOf(reflect.TypeFor[StandingsData](), ""),
+		QuerySchedule:  shapeOf(reflect.TypeFor[ScheduleData](), ""),
+		QueryPlayers:   shapeOf(reflect.TypeFor[PlayersData](), ""),
+		QueryStatus:    shapeOf(reflect.TypeFor[StatusData](), ""),
+		QueryNextMatch: shapeOf(reflect.TypeFor[NextMatchData](), ""),
 	}
 }

@@ -15,17 +15,17 @@ import (
 // An empty string is a missing field. A decoded message also keeps explicit
 // nulls and empty strings, and encodes them again unless the field was set since.
 type Header struct {
-	Protocol       string `json:"protocol,omitzero"`
-	MessageType    Type   `json:"message_type,omitzero"`
-	Sender         string `json:"sender,omitzero"`
-	Timestamp      string `json:"timestamp,omitzero"`
-	ConversationID string `json:"conversation_id,omitzero"`
+	Protocol       string `json:"protocol,omitzero" rule:"version strict" doc:"The protocol version."`
+	MessageType    Type   `json:"message_type,omitzero" rule:"strict" doc:"The type of the message."`
+	Sender         string `json:"sender,omitzero" rule:"sender request" doc:"Who speaks: league_manager, launcher, referee:<id> or player:<id>."`
+	Timestamp      string `json:"timestamp,omitzero" rule:"time strict" doc:"When the message was written, in UTC."`
+	ConversationID string `json:"conversation_id,omitzero" rule:"request" doc:"Shared by the messages that belong together."`
 
-	AuthToken string `json:"auth_token,omitzero"`
-	LeagueID  string `json:"league_id,omitzero"`
-	RoundID   Round  `json:"round_id,omitzero"`
-	MatchID   string `json:"match_id,omitzero"`
-	GameType  string `json:"game_type,omitzero"`
+	AuthToken string `json:"auth_token,omitzero" doc:"The sender's token, or the match key."`
+	LeagueID  string `json:"league_id,omitzero" rule:"id" doc:"The league."`
+	RoundID   Round  `json:"round_id,omitzero" doc:"The round, counted from 1."`
+	MatchID   string `json:"match_id,omitzero" rule:"id" doc:"The match."`
+	GameType  string `json:"game_type,omitzero" doc:"The game that is played."`
 
 	// Extra is a JSON object of the members that the message's Go type lacks, in
 	// their order; nil without any.

@@ -25,8 +25,8 @@ const (
 // GameInvitation asks a player to join a match.
 type GameInvitation struct {
 	Header
-	RoleInMatch string `json:"role_in_match,omitzero"`
-	OpponentID  string `json:"opponent_id,omitzero"`
+	RoleInMatch string `json:"role_in_match,omitzero" rule:"strict one=role" doc:"The invited player's role."`
+	OpponentID  string `json:"opponent_id,omitzero" rule:"id strict" doc:"The other player."`
 }
 
 // GameJoinAck is a player's answer to an invitation or, from an asynchronous
@@ -35,38 +35,38 @@ type GameInvitation struct {
 // player understands, as package host/draws does.
 type GameJoinAck struct {
 	Header
-	PlayerID         string    `json:"player_id,omitzero"`
-	ArrivalTimestamp string    `json:"arrival_timestamp,omitzero"`
-	Accept           Opt[bool] `json:"accept,omitzero"`
-	Accepted         Opt[bool] `json:"accepted,omitzero"`
-	Status           string    `json:"status,omitzero"`
-	DrawScheme       string    `json:"draw_scheme,omitzero"`
+	PlayerID         string    `json:"player_id,omitzero" rule:"id strict" doc:"The player who answers."`
+	ArrivalTimestamp string    `json:"arrival_timestamp,omitzero" rule:"time strict" doc:"When the player arrived."`
+	Accept           Opt[bool] `json:"accept,omitzero" rule:"strict" doc:"Whether the player joins."`
+	Accepted         Opt[bool] `json:"accepted,omitzero" doc:"Another name of accept, read from players who use it."`
+	Status           string    `json:"status,omitzero" doc:"ACCEPTED, ACK or RECEIVED, read from players who use it."`
+	DrawScheme       string    `json:"draw_scheme,omitzero" doc:"The verifiable draws that the player understands."`
 }
 
 // ChooseParityCall asks a player for its choice. DrawCommitment is the referee's
 // commitment to the key of a verifiable draw, for a player that understands it.
 type ChooseParityCall struct {
 	Header
-	PlayerID       string         `json:"player_id,omitzero"`
-	Context        *ChoiceContext `json:"context,omitzero"`
-	Deadline       string         `json:"deadline,omitzero"`
-	DrawCommitment string         `json:"draw_commitment,omitzero"`
+	PlayerID       string         `json:"player_id,omitzero" rule:"id strict" doc:"The player who is asked."`
+	Context        *ChoiceContext `json:"context,omitzero" rule:"strict" doc:"What the player may want to know."`
+	Deadline       string         `json:"deadline,omitzero" rule:"time strict" doc:"When the choice must have arrived."`
+	DrawCommitment string         `json:"draw_commitment,omitzero" doc:"The referee's commitment to the key of the draw."`
 }
 
 // ChoiceContext is what a player may want to know for its choice.
 type ChoiceContext struct {
-	OpponentID    string         `json:"opponent_id,omitzero"`
-	RoundID       Round          `json:"round_id,omitzero"`
-	YourStandings *OwnStandings  `json:"your_standings,omitzero"`
+	OpponentID    string         `json:"opponent_id,omitzero" rule:"id strict" doc:"The other player."`
+	RoundID       Round          `json:"round_id,omitzero" rule:"strict" doc:"The round."`
+	YourStandings *OwnStandings  `json:"your_standings,omitzero" rule:"strict" doc:"The asked player's record."`
 	Extra         jsontext.Value `json:",embed"`
 }
 
 // OwnStandings is the record of the player that is asked.
 type OwnStandings struct {
-	Wins   Opt[int]       `json:"wins,omitzero"`
-	Losses Opt[int]       `json:"losses,omitzero"`
-	Draws  Opt[int]       `json:"draws,omitzero"`
-	Points Opt[int]       `json:"points,omitzero"`
+	Wins   Opt[int]       `json:"wins,omitzero" rule:"count strict" doc:"Matches won."`
+	Losses Opt[int]       `json:"losses,omitzero" rule:"count strict" doc:"Matches lost."`
+	Draws  Opt[int]       `json:"draws,omitzero" rule:"count strict" doc:"Matches drawn."`
+	Points Opt[int]       `json:"points,omitzero" rule:"strict" doc:"Points won."`
 	Extra  jsontext.Value `json:",embed"`
 }
 
@@ -76,10 +76,10 @@ type OwnStandings struct {
 // part in a verifiable draw.
 type ChooseParityResponse struct {
 	Header
-	PlayerID     string `json:"player_id,omitzero"`
-	ParityChoice Choice `json:"parity_choice,omitzero"`
-	Choice       Choice `json:"choice,omitzero"`
-	DrawNonce    string `json:"draw_nonce,omitzero"`
+	PlayerID     string `json:"player_id,omitzero" rule:"id strict" doc:"The player who chose."`
+	ParityChoice Choice `json:"parity_choice,omitzero" rule:"always only=E004 orwild=choice" doc:"The choice."`
+	Choice       Choice `json:"choice,omitzero" rule:"only=E004" doc:"Another name of parity_choice, read from players who use it."`
+	DrawNonce    string `json:"draw_nonce,omitzero" doc:"What the player adds to the draw."`
 }
 
 // Joins returns whether the player joins, and whether the message says so: by
@@ -100,58 +100,3 @@ func (m *GameJoinAck) Joins() (joins, said bool) {
 
 // Chosen returns the choice under either of its names, "" without one.
 func (m *ChooseParityResponse) Chosen() Choice { return cmp.Or(m.ParityChoice, m.Choice) }
-
-func gameInvitationShape() *shape {
-	return message([]Role{RoleReferee},
-		ident("league_id", "The league.").strict(),
-		round("round_id", "The round.").strict(),
-		ident("match_id", "The match.").always(),
-		text("game_type", "The game that is played.").strict(),
-		text("role_in_match", "The invited player's role.").strict().values(PlayerA, PlayerB),
-		ident("opponent_id", "The other player.").strict(),
-	)
-}
-
-func gameJoinAckShape() *shape {
-	return message([]Role{RolePlayer},
-		ident("match_id", "The match.").strict(),
-		ident("player_id", "The player who answers.").strict(),
-		instant("arrival_timestamp", "When the player arrived.").strict(),
-		boolean("accept", "Whether the player joins.").strict(),
-		boolean("accepted", "Another name of accept, read from players who use it."),
-		text("status", "ACCEPTED, ACK or RECEIVED, read from players who use it."),
-		text("draw_scheme", "The verifiable draws that the player understands."),
-	)
-}
-
-func chooseParityCallShape() *shape {
-	return message([]Role{RoleReferee},
-		ident("match_id", "The match.").always(),
-		ident("player_id", "The player who is asked.").strict(),
-		text("game_type", "The game that is played.").strict(),
-		object("context", "What the player may want to know.", fields(
-			ident("opponent_id", "The other player.").strict(),
-			round("round_id", "The round.").strict(),
-			object("your_standings", "The asked player's record.", fields(
-				count("wins", "Matches won.").strict(),
-				count("losses", "Matches lost.").strict(),
-				count("draws", "Matches drawn.").strict(),
-				number("points", "Points won.").strict(),
-			)).strict(),
-		)).strict(),
-		instant("deadline", "When the choice must have arrived.").strict(),
-		text("draw_commitment", "The referee's commitment to the key of the draw."),
-	)
-}
-
-func chooseParityResponseShape() *shape {
-	return message([]Role{RolePlayer},
-		ident("match_id", "The match.").strict(),
-		ident("player_id", "The player who chose.").strict(),
-		text("parity_choice", "The choice.").always().
-			only(CodeInvalidParityChoice, string(Even), string(Odd)).orWild("choice"),
-		text("choice", "Another name of parity_choice, read from players who use it.").
-			only(CodeInvalidParityChoice, string(Even), string(Odd)),
-		text("draw_nonce", "What the player adds to the draw."),
-	)
-}

@@ -2,63 +2,46 @@ package protocol
 
 import (
 	"fmt"
+	"reflect"
 	"strconv"
+	"unsafe"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// plainMessage is a message that is sent so often that its members are written and read
-// without reflection. Tests compare the results with those of package json.
-type plainMessage interface {
-	Message
-	// visitMembers shows what follows the header.
-	visitMembers(memberVisitor)
+// A plainField is a field of a message that is written and read without reflection, and
+// without being asked for its rules: most messages have nothing but texts and truth values.
+type plainField struct {
+	name   string
+	kind   reflect.Kind // String, Bool for Opt[bool], or Pointer
+	goType reflect.Type
+	offset uintptr
 }
 
-// A memberVisitor writes the members that it is shown, or sets those that it has read.
-type memberVisitor interface {
-	text(name string, s *string)
-	flag(name string, b *Opt[bool])
-	value(name string, absent bool, v any) // anything else
+// plainFields returns the fields of a message behind its header; nil where one of them
+// is neither text nor truth value nor pointer.
+func plainFields(t reflect.Type) []plainField {
+	fields := []plainField{}
+	for i := 1; i < t.NumField(); i++ {
+		f := t.Field(i)
+		p := plainField{jsonName(f), f.Type.Kind(), f.Type, f.Offset}
+		if f.Type == reflect.TypeFor[Opt[bool]]() {
+			p.kind = reflect.Bool
+		}
+		if p.kind != reflect.String && p.kind != reflect.Bool && p.kind != reflect.Pointer {
+			return nil
+		}
+		fields = append(fields, p)
+	}
+	return fields
 }
 
-func (m *Ack) visitMembers(v memberVisitor) {
-	v.text("status", &m.Status)
-	v.text("player_id", &m.PlayerID)
-	v.text("referee_id", &m.RefereeID)
-	v.flag("draw_verified", &m.DrawVerified)
-	v.text("strategy_version", &m.StrategyVersion)
-	v.text("strategy_error", &m.StrategyError)
-}
-
-func (m *GameInvitation) visitMembers(v memberVisitor) {
-	v.text("role_in_match", &m.RoleInMatch)
-	v.text("opponent_id", &m.OpponentID)
-}
-
-func (m *GameJoinAck) visitMembers(v memberVisitor) {
-	v.text("player_id", &m.PlayerID)
-	v.text("arrival_timestamp", &m.ArrivalTimestamp)
-	v.flag("accept", &m.Accept)
-	v.flag("accepted", &m.Accepted)
-	v.text("status", &m.Status)
-	v.text("draw_scheme", &m.DrawScheme)
-}
-
-func (m *ChooseParityCall) visitMembers(v memberVisitor) {
-	v.text("player_id", &m.PlayerID)
-	v.value("context", m.Context == nil, &m.Context)
-	v.text("deadline", &m.Deadline)
-	v.text("draw_commitment", &m.DrawCommitment)
-}
-
-func (m *ChooseParityResponse) visitMembers(v memberVisitor) {
-	v.text("player_id", &m.PlayerID)
-	v.text("parity_choice", (*string)(&m.ParityChoice))
-	v.text("choice", (*string)(&m.Choice))
-	v.text("draw_nonce", &m.DrawNonce)
+// at returns where the field is in the message that m points to, whose Go type is that
+// which the field was found in.
+func (f *plainField) at(m Message) unsafe.Pointer {
+	return unsafe.Add(reflect.ValueOf(m).UnsafePointer(), f.offset)
 }
 
 // A memberWriter appends members of an object, each with a comma before it, until one
@@ -137,37 +120,35 @@ func (w *memberWriter) object() (jsontext.Value, error) {
 	return append(w.dst, '}'), nil
 }
 
-// A memberReader sets the members of a message that are strings and truth values, and
-// counts them.
-type memberReader struct {
-	doc rawjson.Object
-	set int
+// members writes the fields of a message.
+func (w *memberWriter) members(m Message, fields []plainField) {
+	for i := range fields {
+		f := &fields[i]
+		switch at := f.at(m); f.kind {
+		case reflect.String:
+			w.text(f.name, (*string)(at))
+		case reflect.Bool:
+			w.flag(f.name, (*Opt[bool])(at))
+		default:
+			w.value(f.name, *(*unsafe.Pointer)(at) == nil, reflect.NewAt(f.goType, at).Interface())
+		}
+	}
 }
 
 // readPlain sets the members of a message without reflection. It reports whether they
 // are all; if not, it does no harm that some of them are set.
-func readPlain(m Message, doc rawjson.Object) bool {
-	p, ok := m.(plainMessage)
-	if !ok {
-		return false
+func readPlain(m Message, fields []plainField, doc rawjson.Object) bool {
+	set := 0
+	for i := range fields {
+		f := &fields[i]
+		switch v, at := doc.Get(f.name), f.at(m); {
+		case f.kind == reflect.String && v.Kind() == '"':
+			*(*string)(at) = string(rawjson.Unquote(v))
+			set++
+		case f.kind == reflect.Bool && (v.Kind() == 't' || v.Kind() == 'f'):
+			*(*Opt[bool])(at) = Some(v.Kind() == 't')
+			set++
+		}
 	}
-	r := memberReader{doc: doc}
-	p.visitMembers(&r)
-	return r.set == len(doc)
+	return set == len(doc)
 }
-
-func (r *memberReader) text(name string, s *string) {
-	if v := r.doc.Get(name); v.Kind() == '"' {
-		*s = string(rawjson.Unquote(v))
-		r.set++
-	}
-}
-
-func (r *memberReader) flag(name string, b *Opt[bool]) {
-	if kind := r.doc.Get(name).Kind(); kind == 't' || kind == 'f' {
-		*b = Some(kind == 't')
-		r.set++
-	}
-}
-
-func (r *memberReader) value(string, bool, any) {}

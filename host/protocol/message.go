@@ -6,11 +6,10 @@
 // every exported value is safe for concurrent use unless its comment says
 // otherwise.
 //
-// Each message has one table of field rules beside its Go type. [Decode]
-// validates by it, the JSON Schemas in schemas/ are written from it, and tests
-// compare validator, schemas and Go types with each other. Which message
-// travels under which method, and from whom, stands in the catalog ([Types],
-// [Describe]).
+// A message is written once: its Go type, whose tags hold the rules of its fields, and
+// a line of the catalog, which says under which method it travels, from whom, and what
+// is special about its header. [Decode], [Encode] and the JSON Schemas follow from both
+// ([Types], [Describe], [Schema]).
 package protocol
 
 // Version is the only value of the protocol field that this package speaks.
@@ -98,61 +97,17 @@ const StatusAcknowledged = "ACKNOWLEDGED"
 // Header.MessageType distinguishes them.
 type Ack struct {
 	Header
-	Status    string `json:"status,omitzero"`
-	PlayerID  string `json:"player_id,omitzero"`  // the player who acknowledges
-	RefereeID string `json:"referee_id,omitzero"` // or the referee
+	Status    string `json:"status,omitzero" rule:"strict one=ack" doc:"Always ACKNOWLEDGED."`
+	PlayerID  string `json:"player_id,omitzero" rule:"id strict or=referee_id" doc:"The player who acknowledges."` // the player who acknowledges
+	RefereeID string `json:"referee_id,omitzero" rule:"id" doc:"The referee who acknowledges."`                    // or the referee
 	// DrawVerified says, in the acknowledgement of a GAME_OVER that opens a commitment,
 	// whether the player could verify the drawn number; in that of a ROUND_COMPLETED,
 	// whether it could verify that of its match in the round.
-	DrawVerified Opt[bool] `json:"draw_verified,omitzero"`
+	DrawVerified Opt[bool] `json:"draw_verified,omitzero" in:"ROUND_COMPLETED_ACK GAME_OVER_ACK" doc:"Whether the player could verify the drawn number."`
 	// StrategyVersion says, in the acknowledgement of a ROUND_COMPLETED, which version of
 	// its strategy chose in the round, for a player whose author edits it meanwhile.
-	StrategyVersion string `json:"strategy_version,omitzero"`
+	StrategyVersion string `json:"strategy_version,omitzero" in:"ROUND_COMPLETED_ACK" doc:"The version of the player's strategy that chose in the round, of one that is edited while it plays."`
 	// StrategyError says, in the acknowledgement of a ROUND_COMPLETED, why the player's
 	// strategy failed in the round, for people.
-	StrategyError string `json:"strategy_error,omitzero"`
-}
-
-var (
-	anyAgent   = []Role{RolePlayer, RoleReferee}
-	ackStatus  = text("status", "Always ACKNOWLEDGED.").strict().values(StatusAcknowledged)
-	ackPlayer  = ident("player_id", "The player who acknowledges.").strict().or("referee_id")
-	ackReferee = ident("referee_id", "The referee who acknowledges.")
-)
-
-func roundAckShape() *shape {
-	return message(anyAgent, ackStatus, ackPlayer, ackReferee,
-		round("round_id", "The round of the acknowledged message.").strict())
-}
-
-func roundOverAckShape() *shape {
-	return message(anyAgent, ackStatus, ackPlayer, ackReferee,
-		round("round_id", "The round of the acknowledged message.").strict(),
-		boolean("draw_verified", "Whether the player could verify the drawn number of its match in the round."),
-		text("strategy_version", "The version of the player's strategy that chose in the round, of one that is edited while it plays."),
-		prose("strategy_error", "Why the player's strategy failed in the round, for people."))
-}
-
-func leagueAckShape() *shape {
-	return message(anyAgent, ackStatus, ackPlayer, ackReferee)
-}
-
-func matchAckShape() *shape {
-	return message(anyAgent, ackStatus, ackPlayer, ackReferee,
-		ident("match_id", "The match of the acknowledged message.").strict())
-}
-
-func gameOverAckShape() *shape {
-	return message(anyAgent, ackStatus, ackPlayer, ackReferee,
-		ident("match_id", "The match of the acknowledged message.").strict(),
-		boolean("draw_verified", "Whether the player could verify the drawn number."))
-}
-
-// receiptShape is a referee's acknowledgement of an asynchronous answer;
-// the player it names is the one who answered.
-func receiptShape() *shape {
-	return message([]Role{RoleReferee}, ackStatus,
-		ident("player_id", "The player who answered.").strict(),
-		ackReferee,
-		ident("match_id", "The match of the acknowledged message.").strict())
+	StrategyError string `json:"strategy_error,omitzero" in:"ROUND_COMPLETED_ACK" rule:"prose" doc:"Why the player's strategy failed in the round, for people."`
 }

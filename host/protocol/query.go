@@ -20,15 +20,15 @@ const (
 // A LeagueQuery asks the manager about the league.
 type LeagueQuery struct {
 	Header
-	QueryType   string       `json:"query_type,omitzero"`
-	QueryParams *QueryParams `json:"query_params,omitzero"`
+	QueryType   string       `json:"query_type,omitzero" rule:"always one=query only=E042" doc:"What is asked."`
+	QueryParams *QueryParams `json:"query_params,omitzero" doc:"What narrows the question."`
 }
 
 // QueryParams narrows a query: GET_NEXT_MATCH asks about PlayerID (by default
 // the sender), GET_SCHEDULE about RoundID (by default every round).
 type QueryParams struct {
-	PlayerID string         `json:"player_id,omitzero"`
-	RoundID  Round          `json:"round_id,omitzero"`
+	PlayerID string         `json:"player_id,omitzero" rule:"id" doc:"The player asked about; by default the sender."`
+	RoundID  Round          `json:"round_id,omitzero" doc:"The round asked about; by default every round."`
 	Extra    jsontext.Value `json:",embed"`
 }
 
@@ -39,11 +39,11 @@ type QueryParams struct {
 // fails is refused with an error.
 type LeagueQueryResponse struct {
 	Header
-	QueryType    string         `json:"query_type,omitzero"`
-	Success      Opt[bool]      `json:"success,omitzero"`
-	Data         jsontext.Value `json:"data,omitzero"`
-	CurrentRound Opt[int]       `json:"current_round,omitzero"`
-	Standings    []Standing     `json:"standings,omitzero"`
+	QueryType    string         `json:"query_type,omitzero" rule:"strict" doc:"What was asked."`
+	Success      Opt[bool]      `json:"success,omitzero" doc:"Whether there is an answer."`
+	Data         jsontext.Value `json:"data,omitzero" rule:"by=query_type" doc:"The answer."`
+	CurrentRound Opt[int]       `json:"current_round,omitzero" rule:"count when=query_type:GET_STANDINGS" doc:"The current round; to GET_STANDINGS."`
+	Standings    []Standing     `json:"standings,omitzero" rule:"when=query_type:GET_STANDINGS" doc:"The table; to GET_STANDINGS."`
 }
 
 // QueryData is the data of one query type.
@@ -53,23 +53,23 @@ type QueryData interface {
 
 // StandingsData is the data of GET_STANDINGS.
 type StandingsData struct {
-	CurrentRound Opt[int]       `json:"current_round,omitzero"`
-	Standings    []Standing     `json:"standings"`
+	CurrentRound Opt[int]       `json:"current_round,omitzero" rule:"count strict" doc:"The current round; 0 before the first."`
+	Standings    []Standing     `json:"standings" rule:"always" doc:"The table, first rank first."`
 	Extra        jsontext.Value `json:",embed"`
 }
 
 // ScheduleData is the data of GET_SCHEDULE.
 type ScheduleData struct {
-	TotalRounds Opt[int]         `json:"total_rounds,omitzero"`
-	Rounds      []ScheduledRound `json:"rounds"`
+	TotalRounds Opt[int]         `json:"total_rounds,omitzero" rule:"count strict" doc:"The number of rounds."`
+	Rounds      []ScheduledRound `json:"rounds" rule:"always" doc:"The rounds in order."`
 	Extra       jsontext.Value   `json:",embed"`
 }
 
 // ScheduledRound is one round of the schedule.
 type ScheduledRound struct {
-	RoundID Round            `json:"round_id,omitzero"`
-	Byes    []string         `json:"byes,omitzero"`
-	Matches []ScheduledMatch `json:"matches"`
+	RoundID Round            `json:"round_id,omitzero" rule:"always" doc:"The round."`
+	Byes    []string         `json:"byes,omitzero" rule:"each=id" doc:"The players who rest."`
+	Matches []ScheduledMatch `json:"matches" rule:"always" doc:"The matches of the round."`
 	Extra   jsontext.Value   `json:",embed"`
 }
 
@@ -82,31 +82,31 @@ const (
 
 // ScheduledMatch is one match of the schedule.
 type ScheduledMatch struct {
-	MatchID         string         `json:"match_id"`
-	GameType        string         `json:"game_type,omitzero"`
-	PlayerAID       string         `json:"player_A_id"`
-	PlayerBID       string         `json:"player_B_id"`
-	RefereeID       string         `json:"referee_id,omitzero"`
-	RefereeEndpoint string         `json:"referee_endpoint,omitzero"`
-	Status          string         `json:"status,omitzero"`
-	Winner          Opt[string]    `json:"winner,omitzero"` // null without a winner, or not yet
+	MatchID         string         `json:"match_id" rule:"id always" doc:"The match."`
+	GameType        string         `json:"game_type,omitzero" rule:"strict" doc:"The game that is played."`
+	PlayerAID       string         `json:"player_A_id" rule:"id always" doc:"The player in the role PLAYER_A."`
+	PlayerBID       string         `json:"player_B_id" rule:"id always" doc:"The player in the role PLAYER_B."`
+	RefereeID       string         `json:"referee_id,omitzero" rule:"id" doc:"The referee who conducts it."`
+	RefereeEndpoint string         `json:"referee_endpoint,omitzero" rule:"strict" doc:"The referee's URL."`
+	Status          string         `json:"status,omitzero" rule:"strict one=match" doc:"How far the match is."`
+	Winner          Opt[string]    `json:"winner,omitzero" rule:"id null" doc:"The winner; null without one, or not yet."` // null without a winner, or not yet
 	Extra           jsontext.Value `json:",embed"`
 }
 
 // PlayersData is the data of GET_PLAYERS.
 type PlayersData struct {
-	Players []PlayerInfo   `json:"players"`
+	Players []PlayerInfo   `json:"players" rule:"always" doc:"The registered players."`
 	Extra   jsontext.Value `json:",embed"`
 }
 
 // PlayerInfo describes a player. Only referees and the admin get the endpoint.
 type PlayerInfo struct {
-	PlayerID        string         `json:"player_id"`
-	DisplayName     string         `json:"display_name,omitzero"`
-	Version         string         `json:"version,omitzero"`
-	GameTypes       []string       `json:"game_types,omitzero"`
-	State           string         `json:"state,omitzero"`
-	ContactEndpoint string         `json:"contact_endpoint,omitzero"`
+	PlayerID        string         `json:"player_id" rule:"id always" doc:"The player."`
+	DisplayName     string         `json:"display_name,omitzero" rule:"strict" doc:"The player's name."`
+	Version         string         `json:"version,omitzero" doc:"The player's own version."`
+	GameTypes       []string       `json:"game_types,omitzero" doc:"The games it can play."`
+	State           string         `json:"state,omitzero" doc:"INIT, REGISTERED, ACTIVE, SUSPENDED or SHUTDOWN."`
+	ContactEndpoint string         `json:"contact_endpoint,omitzero" doc:"The player's URL; to referees and the admin only."`
 	Extra           jsontext.Value `json:",embed"`
 }
 
@@ -114,34 +114,34 @@ type PlayerInfo struct {
 // [LeagueStatus]; State is the manager's own, such as RUNNING_LEAGUE. Paused and PaceMS
 // are as in [Pace].
 type StatusData struct {
-	LeagueID         string         `json:"league_id,omitzero"`
-	Status           string         `json:"status,omitzero"`
-	State            string         `json:"state,omitzero"`
-	CurrentRound     Opt[int]       `json:"current_round,omitzero"`
-	TotalRounds      Opt[int]       `json:"total_rounds,omitzero"`
-	MatchesCompleted Opt[int]       `json:"matches_completed,omitzero"`
-	TotalMatches     Opt[int]       `json:"total_matches,omitzero"`
-	Paused           Opt[bool]      `json:"paused,omitzero"`
-	PaceMS           Opt[int]       `json:"pace_ms,omitzero"`
+	LeagueID         string         `json:"league_id,omitzero" rule:"id strict" doc:"The league."`
+	Status           string         `json:"status,omitzero" rule:"strict one=league" doc:"How far the league is."`
+	State            string         `json:"state,omitzero" doc:"The manager's own state, such as RUNNING_LEAGUE."`
+	CurrentRound     Opt[int]       `json:"current_round,omitzero" rule:"count strict" doc:"The current round."`
+	TotalRounds      Opt[int]       `json:"total_rounds,omitzero" rule:"count strict" doc:"The number of rounds."`
+	MatchesCompleted Opt[int]       `json:"matches_completed,omitzero" rule:"count strict" doc:"The number of matches reported."`
+	TotalMatches     Opt[int]       `json:"total_matches,omitzero" rule:"count" doc:"The number of matches of the league."`
+	Paused           Opt[bool]      `json:"paused,omitzero" doc:"Whether no further round begins until the organiser lets the league go on."`
+	PaceMS           Opt[int]       `json:"pace_ms,omitzero" rule:"count" doc:"The pause after each round, in milliseconds."`
 	Extra            jsontext.Value `json:",embed"`
 }
 
 // NextMatchData is the data of GET_NEXT_MATCH; NextMatch is nil, and null on
 // the wire, when the player has no match left.
 type NextMatchData struct {
-	NextMatch *NextMatch     `json:"next_match"`
+	NextMatch *NextMatch     `json:"next_match" rule:"always null" doc:"The next match; null when there is none."`
 	Extra     jsontext.Value `json:",embed"`
 }
 
 // NextMatch is the match a player plays next.
 type NextMatch struct {
-	MatchID         string         `json:"match_id"`
-	RoundID         Round          `json:"round_id,omitzero"`
-	OpponentID      string         `json:"opponent_id,omitzero"`
-	RefereeID       string         `json:"referee_id,omitzero"`
-	RefereeEndpoint string         `json:"referee_endpoint,omitzero"`
-	GameType        string         `json:"game_type,omitzero"`
-	RoleInMatch     string         `json:"role_in_match,omitzero"`
+	MatchID         string         `json:"match_id" rule:"id always" doc:"The match."`
+	RoundID         Round          `json:"round_id,omitzero" rule:"strict" doc:"The round."`
+	OpponentID      string         `json:"opponent_id,omitzero" rule:"id strict" doc:"The other player."`
+	RefereeID       string         `json:"referee_id,omitzero" rule:"id" doc:"The referee."`
+	RefereeEndpoint string         `json:"referee_endpoint,omitzero" rule:"strict" doc:"The referee's URL."`
+	GameType        string         `json:"game_type,omitzero" doc:"The game that is played."`
+	RoleInMatch     string         `json:"role_in_match,omitzero" rule:"one=role" doc:"The player's role."`
 	Extra           jsontext.Value `json:",embed"`
 }
 
@@ -176,78 +176,4 @@ func NewQueryResponse[T QueryData](h Header, queryType string, data T) (*LeagueQ
 		m.CurrentRound, m.Standings = top.CurrentRound, top.Standings
 	}
 	return m, nil
-}
-
-func leagueQueryShape() *shape {
-	return message([]Role{RolePlayer, RoleReferee, RoleLauncher},
-		ident("league_id", "The league.").strict(),
-		text("query_type", "What is asked.").always().
-			only(CodeInvalidQueryType, QueryStandings, QuerySchedule, QueryPlayers, QueryStatus, QueryNextMatch),
-		object("query_params", "What narrows the question.", fields(
-			ident("player_id", "The player asked about; by default the sender."),
-			round("round_id", "The round asked about; by default every round."),
-		)),
-	)
-}
-
-func leagueQueryResponseShape() *shape {
-	return message([]Role{RoleManager},
-		text("query_type", "What was asked.").strict(),
-		boolean("success", "Whether there is an answer."),
-		open("data", "The answer."),
-		count("current_round", "The current round; to GET_STANDINGS.").whenIs(QueryStandings),
-		list("standings", "The table; to GET_STANDINGS.", object("", "", standingShape(true))).whenIs(QueryStandings),
-	).dividing("query_type", "data", queryShapes)
-}
-
-// queryShapes are the shapes of data by query_type.
-var queryShapes = map[string]*shape{
-	QueryStandings: fields(
-		count("current_round", "The current round; 0 before the first.").strict(),
-		list("standings", "The table, first rank first.", object("", "", standingShape(true))).always(),
-	),
-	QuerySchedule: fields(
-		count("total_rounds", "The number of rounds.").strict(),
-		list("rounds", "The rounds in order.", object("", "", fields(
-			round("round_id", "The round.").always(),
-			list("byes", "The players who rest.", ident("", "")),
-			list("matches", "The matches of the round.", object("", "", matchShape(
-				text("status", "How far the match is.").strict().values(MatchPending, MatchRunning, MatchFinished),
-				ident("winner", "The winner; null without one, or not yet.").nullable(),
-			))).always(),
-		))).always(),
-	),
-	QueryPlayers: fields(
-		list("players", "The registered players.", object("", "", fields(
-			ident("player_id", "The player.").always(),
-			text("display_name", "The player's name.").strict(),
-			text("version", "The player's own version."),
-			list("game_types", "The games it can play.", text("", "")),
-			text("state", "INIT, REGISTERED, ACTIVE, SUSPENDED or SHUTDOWN."),
-			text("contact_endpoint", "The player's URL; to referees and the admin only."),
-		))).always(),
-	),
-	QueryStatus: fields(
-		ident("league_id", "The league.").strict(),
-		text("status", "How far the league is.").strict().
-			values(LeagueWaiting, LeagueScheduling, LeagueRunning, LeagueFinished),
-		text("state", "The manager's own state, such as RUNNING_LEAGUE."),
-		count("current_round", "The current round.").strict(),
-		count("total_rounds", "The number of rounds.").strict(),
-		count("matches_completed", "The number of matches reported.").strict(),
-		count("total_matches", "The number of matches of the league."),
-		boolean("paused", "Whether no further round begins until the organiser lets the league go on."),
-		count("pace_ms", "The pause after each round, in milliseconds."),
-	),
-	QueryNextMatch: fields(
-		object("next_match", "The next match; null when there is none.", fields(
-			ident("match_id", "The match.").always(),
-			round("round_id", "The round.").strict(),
-			ident("opponent_id", "The other player.").strict(),
-			text("referee_endpoint", "The referee's URL.").strict(),
-			ident("referee_id", "The referee."),
-			text("game_type", "The game that is played."),
-			text("role_in_match", "The player's role.").values(PlayerA, PlayerB),
-		)).always().nullable(),
-	),
 }

@@ -95,7 +95,7 @@ func (w schemaWriter) message(e *entry) jsontext.Value {
 		{Name: "title", Value: value(string(e.Type))},
 		{Name: "description", Value: value(e.Title + ".")},
 	}
-	body := w.object(e.shape)
+	body := w.object(e.table())
 	properties, err := rawjson.Parse(body.Get("properties"))
 	if err != nil {
 		panic(err)

@@ -15,6 +15,9 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
+// schemas are those of envelopes. They are files, since they are about JSON-RPC and follow
+// from no table of messages; the documentation refers to them.
+//
 //go:embed schemas
 var schemas embed.FS
 

@@ -23,7 +23,7 @@ func (s *source) Subtitle() string {
 // Notes are warnings that belong above everything else.
 func (s *source) Notes() []string {
 	stopping := s.Run.StoppingLines()
-	notes := slices.Concat(s.Run.ConfirmationLines(), stopping)
+	notes := slices.Concat(s.Run.ConfirmationLines(), s.Run.TestLines(), stopping)
 	if n := s.E.Leagues; len(stopping) == 0 && n < s.Run.Plan.Runs {
 		notes = append(notes, fmt.Sprintf("The run was stopped after %s of %s leagues; this page shows those.",
 			words.Typeset.Count(int64(n)), words.Typeset.Count(int64(s.Run.Plan.Runs))))

@@ -53,7 +53,7 @@ func WriteTable(w io.Writer, r Run, screen Screen) error {
 		answer[0] = strings.TrimSuffix(answer[0], ".") + words.TitlesElsewhere(e) + words.Plain.Fragile(e, r.Robustness) + "."
 		s.lines(answer...)
 	} else {
-		s.lines(r.ratioAnswer())
+		s.lines(r.TestLines()...)
 	}
 	s.lines("")
 	if screen.Details {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/strategylab/strategylab/analysis"
@@ -95,16 +96,20 @@ func (r Run) ratioTest() *RatioTest {
 	if q == nil {
 		return nil
 	}
+	method := analysis.ByStopped
+	if q.Guarantee == sequential.Finite {
+		method = analysis.ByBetting
+	}
 	level := map[sequential.Decision]float64{sequential.Accepted: 1 - q.Alpha, sequential.Rejected: 1 - q.Beta, sequential.Open: math.NaN()}[q.Decision]
 	return &RatioTest{
 		Ratio: *q, Mean: analysis.Number(q.Mean),
-		Estimate: analysis.Estimate{Estimate: q.Estimate, Low: q.EstimateLow, High: q.EstimateHigh, Level: r.Estimates.Level, Method: analysis.ByStopped},
+		Estimate: analysis.Estimate{Estimate: q.Estimate, Low: q.EstimateLow, High: q.EstimateHigh, Level: r.Estimates.Level, Method: method},
 		Bound:    analysis.Number(q.Bound), BoundLevel: analysis.Number(level),
 	}
 }
 
 // StoppingLines say why a run ended and what its intervals rest on; nothing for a run
-// of a fixed number of leagues.
+// of a fixed number of leagues. What a test has shown is in TestLines.
 func (r Run) StoppingLines() []string {
 	o := r.Stopping.Options
 	if o == nil {
@@ -112,7 +117,7 @@ func (r Run) StoppingLines() []string {
 	}
 	lines := []string{r.stopLine()}
 	if r.Stopping.Ratio != nil {
-		lines = append(lines, r.ratioLines()...)
+		lines = append(lines, words.Plain.TestedBy(r.Stopping.Ratio.New, r.Stopping.Ratio.Old, r.Stopping.Ratio.Report)...)
 	}
 	rate := strconv.FormatFloat(100*(1-o.Level), 'g', 3, 64)
 	method := fmt.Sprintf("Intervals, tiers and places come from confidence sequences, valid after every league (t-statistic mixture "+
@@ -152,46 +157,12 @@ func (r Run) stopLine() string {
 	return fmt.Sprintf("Stopped after %s of at most %s: %s", leagues, most, why)
 }
 
-// ratioAnswer says in a sentence what the test of two players has shown.
-func (r Run) ratioAnswer() string {
-	q, style := r.Stopping.Ratio, words.Plain
-	newer, older := words.Printable(q.New), words.Printable(q.Old)
-	edge := strconv.FormatFloat(q.Delta, 'g', -1, 64) + " adjusted points per match better"
-	measured := analysis.Estimate{Estimate: q.Estimate, Low: q.EstimateLow, High: q.EstimateHigh}
-	places := words.Decimals(1, measured)
-	switch q.Decision {
-	case sequential.Accepted:
-		return fmt.Sprintf("%s is better than %s: by %s adjusted points per match (%s; one-sided, as the test is, at least %s).", newer, older,
-			style.Number(q.Estimate, places), style.Range(measured, 1, places), style.Number(q.Bound, places))
-	case sequential.Rejected:
-		return fmt.Sprintf("%s is not %s than %s: the difference is %s (%s to %s; one-sided, as the test is, at most %s).", newer, edge, older,
-			style.Signed(q.Estimate, places), style.Signed(q.EstimateLow, places), style.Signed(q.EstimateHigh, places), style.Signed(q.Bound, places))
+// TestLines say what the test of two players has shown; nothing without one.
+func (r Run) TestLines() []string {
+	q := r.Stopping.Ratio
+	if q == nil {
+		return nil
 	}
-	return fmt.Sprintf("Not decided whether %s is %s than %s: it needs more leagues.", newer, edge, older)
-}
-
-func (r Run) ratioLines() []string {
-	q, style := r.Stopping.Ratio, words.Plain
-	newer, older := words.Printable(q.New), words.Printable(q.Old)
-	delta := strconv.FormatFloat(q.Delta, 'g', -1, 64)
-	verdict := map[sequential.Decision]string{
-		sequential.Accepted: fmt.Sprintf("accepted: %s is better than %s, and an edge of %s points per match is likelier than none", newer, older, delta),
-		sequential.Rejected: fmt.Sprintf("rejected: %s is not %s points per match better than %s", newer, delta, older),
-		sequential.Open:     "open: it needs more leagues",
-	}[q.Decision]
-	lines := []string{
-		fmt.Sprintf("SPRT of %s against %s: no better, or at least %s adjusted points per match better (alpha %v, beta %v): %s.",
-			newer, older, delta, q.Alpha, q.Beta, verdict),
-		fmt.Sprintf("LLR %.2f (%.2f, %.2f); decided outside (%.2f, %.2f), corrected for overshoot and estimated variance, after %s.",
-			q.LLR, q.Bounds[0], q.Bounds[1], q.Deciding[0], q.Deciding[1], style.Plural(int64(q.Leagues), "league")),
-	}
-	if math.IsNaN(q.Estimate) {
-		return lines
-	}
-	side := map[sequential.Decision]string{
-		sequential.Accepted: fmt.Sprintf("; one-sided, as alpha is, at least %+.4f", q.Bound),
-		sequential.Rejected: fmt.Sprintf("; one-sided, as beta is, at most %+.4f", q.Bound),
-	}[q.Decision]
-	return append(lines, fmt.Sprintf("Difference %+.4f (%.4f to %.4f%s), median-unbiased given how the test stopped; as observed %+.4f.",
-		q.Estimate, q.EstimateLow, q.EstimateHigh, side, q.Mean))
+	doubt := slices.ContainsFunc(r.Warnings(), func(w Warning) bool { return w.Kind == "asymptotic" })
+	return []string{words.Plain.Tested(q.New, q.Old, q.Report, doubt)}
 }

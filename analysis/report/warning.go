@@ -45,7 +45,7 @@ func (r Run) Warnings() []Warning {
 	if r.Stopping.Options != nil {
 		fails := slices.ContainsFunc(e.Players, func(p analysis.Player) bool { return p.TechnicalLosses > 0 })
 		if fails || len(list) > 0 {
-			list = append(list, Warning{Kind: "asymptotic", Text: words.NearlyNormal(r.Stopping.Ratio != nil)})
+			list = append(list, Warning{Kind: "asymptotic", Text: words.NearlyNormal(r.Stopping.Ratio != nil, r.Stopping.Why != MaxRuns && r.Stopping.Why != Interrupted)})
 		}
 	}
 	return list

@@ -43,7 +43,7 @@ func ExampleParseRule() {
 }
 
 func ExampleRatio() {
-	r, err := sequential.NewRatio(sequential.Hypotheses{Delta: 0.01, Alpha: 0.05, Beta: 0.05}, shape)
+	r, err := sequential.NewRatio(sequential.Hypotheses{Delta: 0.01, Alpha: 0.05, Beta: 0.05}, sequential.Asymptotic, shape)
 	if err != nil {
 		panic(err)
 	}

@@ -29,13 +29,13 @@ func (t *Tracker) Interval(player int) (estimate, low, high float64) {
 	if m.n == 0 {
 		return math.NaN(), 0, most
 	}
-	estimate = min(m.mean()/t.scale, most)
+	estimate = min(m.average()/t.scale, most)
 	if t.byStudent(m) {
 		half := t.half(m)
 		return estimate, max(0, estimate-half), min(most, estimate+half)
 	}
-	low = t.bisect(estimate, 0, func(x float64) bool { return t.refutes(m, x, 0) })
-	high = t.bisect(estimate, most, func(x float64) bool { return t.refutes(m, x, most) })
+	low = bisect(estimate, 0, func(x float64) bool { return t.refutes(m, x, 0) })
+	high = bisect(estimate, most, func(x float64) bool { return t.refutes(m, x, most) })
 	return estimate, low, high
 }
 
@@ -47,7 +47,7 @@ func (t *Tracker) Holds(player int, x float64) bool {
 		_, low, high := t.Interval(player)
 		return low <= x && x <= high
 	}
-	estimate := min(m.mean()/t.scale, most)
+	estimate := min(m.average()/t.scale, most)
 	switch {
 	case t.byStudent(m):
 		return math.Abs(x-estimate) <= t.half(m)
@@ -71,7 +71,7 @@ func (t *Tracker) half(m *mean) float64 {
 
 // bisect returns where between a value that stands and a bound refutation begins,
 // rounded towards the bound; the bound itself if nothing is refuted.
-func (t *Tracker) bisect(stands, bound float64, refuted func(x float64) bool) float64 {
+func bisect(stands, bound float64, refuted func(x float64) bool) float64 {
 	out := bound
 	for range 50 {
 		mid := stands + (out-stands)/2
@@ -87,20 +87,26 @@ func (t *Tracker) bisect(stands, bound float64, refuted func(x float64) bool) fl
 	return Rounded(out)
 }
 
-// refutes reports whether bets against a mean of x have multiplied the capital enough:
-// bets on more if bound is the lower one, on less if it is the upper one.
+// refutes reports whether bets against a mean of x points have multiplied the capital
+// enough: bets on more if bound is the lower one, on less if it is the upper one.
 func (t *Tracker) refutes(m *mean, x, bound float64) bool {
 	alpha := 1 - t.options.Level
 	if t.options.Guarantee == Asymptotic {
 		alpha *= toBets
 	}
+	return m.refutes(x, bound, t.scale, math.Log(2/alpha))
+}
+
+// refutes reports whether bets against a mean of x have at least some evidence, the
+// logarithm of their capital. Values are in units of 1/scale.
+func (m *mean) refutes(x, bound, scale, evidence float64) bool {
 	reach := x - bound // the largest loss of a bet, with the sign of the bet
 	if reach == 0 {
 		return false
 	}
 	var logs [len(stakes)]float64
 	for _, v := range slices.Sorted(maps.Keys(m.count)) {
-		gain := max(-1, (float64(v)/t.scale-x)/reach)
+		gain := max(-1, (float64(v)/scale-x)/reach)
 		for k, stake := range stakes {
 			logs[k] += float64(float64(m.count[v]) * math.Log1p(stake*gain))
 		}
@@ -110,7 +116,7 @@ func (t *Tracker) refutes(m *mean, x, bound float64) bool {
 	for k, l := range logs {
 		sum += float64(weights[k] * math.Exp(l-top))
 	}
-	return Rounded(top+math.Log(sum)) >= math.Log(2/alpha)
+	return Rounded(top+math.Log(sum)) >= evidence
 }
 
 // precise reports whether every player's interval is narrow enough.
@@ -131,7 +137,7 @@ func (t *Tracker) preciseFor(m *mean) bool {
 		return false
 	}
 	most, width := t.shape.High, t.options.Rule.Width
-	x := m.mean() / t.scale
+	x := m.average() / t.scale
 	if t.byStudent(m) {
 		return t.half(m) <= width || (x-width <= 0 && x+width >= most)
 	}
@@ -171,8 +177,8 @@ func (v *values) add(x int64) {
 	v.high += hi + carry
 }
 
-// mean is in the units of the values; there must be one.
-func (v *values) mean() float64 { return float64(v.first) + float64(v.sum)/float64(v.n) }
+// average is in the units of the values; there must be one.
+func (v *values) average() float64 { return float64(v.first) + float64(v.sum)/float64(v.n) }
 
 // spread is the sum of squared deviations from the mean.
 func (v *values) spread() float64 {

@@ -54,7 +54,7 @@ func (t *Tracker) add(q *pair, d int64) {
 		}
 		return
 	}
-	mean, spread := q.mean()/t.scale, q.spread()/(t.scale*t.scale)
+	mean, spread := q.average()/t.scale, q.spread()/(t.scale*t.scale)
 	for c := range t.claims {
 		gap := c.sign() * (mean - float64(c.offset()*t.options.Margin))
 		if gap > 0 {

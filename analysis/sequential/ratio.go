@@ -51,18 +51,26 @@ const overshoot = 0.5825971579
 // Wald's bounds are for a test that stops exactly on them and knows the variance. A
 // random walk jumps over them, so they are moved inwards by the mean overshoot, and a
 // little outwards for the estimated variance; see limits. Then the errors are close to
-// Alpha and Beta instead of well below. Use [NewRatio] to make one. It is for one
-// goroutine at a time.
+// Alpha and Beta instead of well below.
+//
+// With a [Finite] guarantee there is no likelihood, and no burn-in: two capitals bet on
+// "above zero" and on "below Delta", as those of a [Tracker] do, and the test ends when
+// one has grown to 1/Alpha or the other to 1/Beta. By Ville's inequality the errors are
+// at most that, for all differences within the bounds of the game.
+//
+// Use [NewRatio] to make one. It is for one goroutine at a time.
 type Ratio struct {
 	hypotheses Hypotheses
 	scale      float64
 	bound      float64 // differences cannot exceed it
-	values
-	decision Decision
+	mean
+	finite       bool
+	above, below capital // bets on "above zero" and "below Delta", if finite
+	decision     Decision
 }
 
 // NewRatio returns an empty test of the difference between two players.
-func NewRatio(h Hypotheses, s Shape) (*Ratio, error) {
+func NewRatio(h Hypotheses, g Guarantee, s Shape) (*Ratio, error) {
 	if err := h.Validate(); err != nil {
 		return nil, fmt.Errorf("ratio test: %w", err)
 	}
@@ -70,7 +78,8 @@ func NewRatio(h Hypotheses, s Shape) (*Ratio, error) {
 		return nil, fmt.Errorf("ratio test: delta is %v; want less than %.4g points per match, the largest difference in this field",
 			h.Delta, s.Choices)
 	}
-	return &Ratio{hypotheses: h, scale: float64(s.Scale), bound: s.High, decision: Open}, nil
+	return &Ratio{hypotheses: h, scale: float64(s.Scale), bound: s.High, mean: mean{count: map[int64]int64{}},
+		finite: g == Finite, above: newCapital(), below: newCapital(), decision: Open}, nil
 }
 
 // Add takes in the difference of the next league. After a decision it has no effect.
@@ -78,12 +87,15 @@ func (r *Ratio) Add(difference int64) {
 	if r.decision != Open {
 		return
 	}
-	r.values.add(difference)
-	if r.n < BurnIn {
-		return
+	r.mean.add(difference)
+	if r.finite {
+		x, delta := float64(difference)/r.scale, r.hypotheses.Delta
+		r.above.bet(x / r.bound)
+		r.below.bet((delta - x) / (r.bound - delta))
 	}
-	low, high := r.limits()
-	switch llr := r.llr(); {
+	llr, low, high, ok := r.Evidence()
+	switch {
+	case !ok:
 	case llr >= high:
 		r.decision = Accepted
 	case llr <= low:
@@ -94,10 +106,12 @@ func (r *Ratio) Add(difference int64) {
 // Decision returns the decision so far.
 func (r *Ratio) Decision() Decision { return r.decision }
 
-// Evidence returns the logarithm of the likelihood ratio so far and the bounds outside
-// of which it decides. It is not ok before the burn-in, when nothing can be decided.
+// Evidence returns the logarithm of the likelihood ratio so far, or with a finite
+// guarantee that of the capital that is nearer to a decision, negative for "below
+// Delta", and the bounds outside of which it decides. It is not ok before the burn-in,
+// when nothing can be decided.
 func (r *Ratio) Evidence() (llr, low, high float64, ok bool) {
-	if r.n < BurnIn {
+	if r.n < BurnIn && !r.finite {
 		return 0, 0, 0, false
 	}
 	low, high = r.limits()
@@ -116,8 +130,16 @@ func (r *Ratio) deviation() float64 {
 }
 
 func (r *Ratio) llr() float64 {
+	if r.finite {
+		low, high := r.limits()
+		above, below := max(0, r.above.evidence()), max(0, r.below.evidence())
+		if above/high >= below/-low {
+			return Rounded(above)
+		}
+		return -Rounded(below)
+	}
 	s, delta := r.deviation(), r.hypotheses.Delta
-	return Rounded(float64(r.n) * (r.mean()/r.scale - delta/2) * delta / (s * s))
+	return Rounded(float64(r.n) * (r.average()/r.scale - delta/2) * delta / (s * s))
 }
 
 // limits are the bounds that decide. They begin at -log(Alpha) and log(Beta), which J.
@@ -128,6 +150,9 @@ func (r *Ratio) llr() float64 {
 // most.
 func (r *Ratio) limits() (low, high float64) {
 	low, high = r.hypotheses.corridor()
+	if r.finite {
+		return low, high
+	}
 	step := overshoot * r.hypotheses.Delta / r.deviation()
 	moved := func(bound float64) float64 {
 		return Rounded(bound - min(step, bound/2) + float64(bound*(2+bound))/float64(r.n))
@@ -145,16 +170,18 @@ func (h Hypotheses) corridor() (low, high float64) { return math.Log(h.Beta), -m
 // Report is the state of a ratio test.
 type Report struct {
 	Hypotheses
-	Leagues  int        `json:"-"`
-	Decision Decision   `json:"decision"`
-	LLR      float64    `json:"llr"`    // 0 before there are two leagues
-	Bounds   [2]float64 `json:"bounds"` // Wald's
-	// Deciding are the corrected bounds, which decide and depend on the variance so
-	// far; Wald's before there are two leagues.
+	Guarantee Guarantee  `json:"-"`
+	Leagues   int        `json:"-"`
+	Decision  Decision   `json:"decision"`
+	LLR       float64    `json:"llr"`    // see [Ratio.Evidence]; 0 before there are two leagues
+	Bounds    [2]float64 `json:"bounds"` // Wald's
+	// Deciding are the bounds that decide, for the likelihood ratio corrected by the
+	// variance so far; Wald's before there are two leagues.
 	Deciding [2]float64 `json:"deciding_bounds"`
 	Mean     float64    `json:"-"` // of the differences, in points per match; NaN without a league
 	// Estimate is the median-unbiased estimate of the true difference, given how the
-	// test stopped, with its interval. NaN and the whole range before the burn-in.
+	// test stopped, with its interval. NaN and the whole range before the burn-in. With a
+	// finite guarantee it is the mean, with an interval that holds after every league.
 	Estimate     float64 `json:"-"`
 	EstimateLow  float64 `json:"-"`
 	EstimateHigh float64 `json:"-"`
@@ -168,19 +195,32 @@ type Report struct {
 func (r *Ratio) Report(level float64) Report {
 	low, high := r.hypotheses.Bounds()
 	rep := Report{
-		Hypotheses: r.hypotheses, Leagues: int(r.n), Decision: r.decision, Mean: math.NaN(),
+		Hypotheses: r.hypotheses, Guarantee: Asymptotic, Leagues: int(r.n), Decision: r.decision, Mean: math.NaN(),
 		Bounds: [2]float64{low, high}, Deciding: [2]float64{low, high},
 		Estimate: math.NaN(), EstimateLow: -r.bound, EstimateHigh: r.bound, Bound: math.NaN(),
 	}
 	if r.n > 0 {
-		rep.Mean = r.mean() / r.scale
+		rep.Mean = r.average() / r.scale
+	}
+	if r.finite {
+		rep.Guarantee = Finite
 	}
 	if r.n < 2 {
 		return rep
 	}
 	rep.LLR = r.llr()
 	rep.Deciding[0], rep.Deciding[1] = r.limits()
-	if r.n >= BurnIn {
+	switch {
+	case r.finite:
+		rep.Estimate = rep.Mean
+		rep.EstimateLow, rep.EstimateHigh = r.holds(-1, math.Log(2/(1-level))), r.holds(1, math.Log(2/(1-level)))
+		switch r.decision {
+		case Accepted:
+			rep.Bound = r.holds(-1, -math.Log(r.hypotheses.Alpha))
+		case Rejected:
+			rep.Bound = r.holds(1, -math.Log(r.hypotheses.Beta))
+		}
+	case r.n >= BurnIn:
 		s := r.stopping()
 		rep.Estimate = s.quantile(0.5)
 		rep.EstimateLow = max(-r.bound, s.quantile((1-level)/2))
@@ -193,4 +233,11 @@ func (r *Ratio) Report(level float64) Report {
 		}
 	}
 	return rep
+}
+
+// holds returns the last difference on one side of the mean, in points, against which
+// the bets have less than some evidence.
+func (r *Ratio) holds(side, evidence float64) float64 {
+	bound := side * r.bound
+	return bisect(r.average()/r.scale, bound, func(x float64) bool { return r.refutes(x, bound, r.scale, evidence) })
 }

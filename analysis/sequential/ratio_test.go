@@ -40,14 +40,77 @@ func TestCorridor(t *testing.T) {
 
 func ratioTest(t *testing.T, h Hypotheses, mean float64, most int, r *rand.Rand) *Ratio {
 	t.Helper()
-	q, err := NewRatio(h, Shape{Players: 8, Scale: 1_000_000, High: 3, Choices: 0.43})
+	return playRatio(t, h, Asymptotic, most, func() float64 { return mean + 0.039*r.NormFloat64() })
+}
+
+// playRatio tests differences in points per match.
+func playRatio(t *testing.T, h Hypotheses, g Guarantee, most int, difference func() float64) *Ratio {
+	t.Helper()
+	q, err := NewRatio(h, g, Shape{Players: 8, Scale: 1_000_000, High: 3, Choices: 0.43})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for q.Decision() == Open && q.n < int64(most) {
-		q.Add(int64(math.Round(1e6 * (mean + 0.039*r.NormFloat64()))))
+		q.Add(int64(math.Round(1e6 * difference())))
 	}
 	return q
+}
+
+// TestRatioOfRareFailures: a player that loses 1.2 points per match in 3 % of leagues,
+// and else has the edge that makes up for it, is no better than the other, or better by
+// delta. Without a finite guarantee 4 of 10 tests accept it; with one, no more than alpha
+// do, nor reject it more often than beta, and estimates and their intervals hold.
+func TestRatioOfRareFailures(t *testing.T) {
+	t.Parallel()
+	repetitions := 40
+	if os.Getenv("WHOLE_TESTS") != "" {
+		repetitions = 600
+	}
+	const fails, loss = 0.03, 1.2
+	h := Hypotheses{0.05, 0.05, 0.05}
+	play := func(g Guarantee, truth float64, rep int) *Ratio {
+		r := rand.New(rand.NewPCG(uint64(rep), 71))
+		return playRatio(t, h, g, 6000, func() float64 {
+			if r.Float64() < fails {
+				return truth - loss
+			}
+			return truth + loss*fails/(1-fails) + 0.039*r.NormFloat64()
+		})
+	}
+	naive, accepted, rejected, missed, decided := 0, 0, 0, 0, 0
+	for rep := range repetitions {
+		if play(Asymptotic, 0, rep).Decision() == Accepted {
+			naive++
+		}
+		for _, truth := range []float64{0, h.Delta} {
+			q := play(Finite, truth, rep)
+			p := q.Report(0.95)
+			switch {
+			case p.Decision == Accepted && truth == 0:
+				accepted++
+			case p.Decision == Rejected && truth > 0:
+				rejected++
+			}
+			if p.Decision != Open {
+				decided++
+			}
+			if truth < p.EstimateLow || truth > p.EstimateHigh {
+				missed++
+			}
+			if p.Decision == Accepted && !(p.Bound > 0 && p.EstimateLow < p.Bound && p.Bound < p.Estimate) ||
+				p.Decision == Rejected && !(p.Bound < h.Delta && p.Estimate < p.Bound && p.Bound < p.EstimateHigh) {
+				t.Errorf("the decision and its bound contradict each other: %+v", p)
+			}
+		}
+	}
+	n := float64(repetitions)
+	t.Logf("of %d: accepted without the guarantee %d, with it %d; rejected %d, interval missed %d, decided %d of %d", repetitions, naive, accepted, rejected, missed, decided, 2*repetitions)
+	if most := n*h.Alpha + 2*math.Sqrt(n*h.Alpha*(1-h.Alpha)); float64(accepted) > most || float64(rejected) > most || float64(missed) > 2*most {
+		t.Errorf("wrong more often than in %v", most)
+	}
+	if naive < repetitions/4 || decided < 2*repetitions*9/10 {
+		t.Error("these leagues do not test the guarantee")
+	}
 }
 
 // TestRatioErrors plays tests whose answer is known, thousands of them, and compares
@@ -138,7 +201,7 @@ func TestEstimateAfterStopping(t *testing.T) {
 // TestRatioOfConstantLeagues decides in reasonable time and claims no certainty.
 func TestRatioOfConstantLeagues(t *testing.T) {
 	t.Parallel()
-	q, err := NewRatio(Hypotheses{0.01, 0.05, 0.05}, Shape{Players: 8, Scale: 100, High: 3, Choices: 0.43})
+	q, err := NewRatio(Hypotheses{0.01, 0.05, 0.05}, Asymptotic, Shape{Players: 8, Scale: 100, High: 3, Choices: 0.43})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +219,7 @@ func TestRatioOfConstantLeagues(t *testing.T) {
 	}
 	for name, h := range map[string]Hypotheses{"delta 0": {0, 0.05, 0.05}, "delta NaN": {math.NaN(), 0.05, 0.05}, "alpha 0": {0.01, 0, 0.05},
 		"alpha half": {0.01, 0.5, 0.05}, "beta 1": {0.01, 0.05, 1}, "delta beyond the bound": {0.5, 0.05, 0.05}} {
-		if _, err := NewRatio(h, Shape{Players: 8, Scale: 100, High: 3, Choices: 0.43}); err == nil {
+		if _, err := NewRatio(h, Finite, Shape{Players: 8, Scale: 100, High: 3, Choices: 0.43}); err == nil {
 			t.Errorf("%s was accepted", name)
 		}
 	}

@@ -40,7 +40,7 @@ func (r *Ratio) stopping() stopping {
 	decideLow, decideHigh := r.limits()
 	unit := s / delta
 	return stopping{
-		deviation: s, half: delta / 2, mean: (r.mean()/r.scale - delta/2) / s, leagues: float64(r.n), decision: r.decision,
+		deviation: s, half: delta / 2, mean: (r.average()/r.scale - delta/2) / s, leagues: float64(r.n), decision: r.decision,
 		up: high * unit, down: -low * unit, lookUp: decideHigh * unit, lookDown: -decideLow * unit,
 	}
 }

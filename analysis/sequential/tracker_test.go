@@ -143,7 +143,7 @@ func TestLookingAtStudentsTInstead(t *testing.T) {
 		for n := 1; n <= 600; n++ {
 			p := w.league()
 			v.add(p[0] - p[1])
-			if se := math.Sqrt(v.spread()) / float64(n); n >= BurnIn && math.Abs(v.mean()) > 2*se {
+			if se := math.Sqrt(v.spread()) / float64(n); n >= BurnIn && math.Abs(v.average()) > 2*se {
 				wrong++
 				break
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/population"
+	"github.com/strategylab/strategylab/analysis/sequential"
 	"github.com/strategylab/strategylab/host/game"
 )
 
@@ -75,12 +76,31 @@ func TestExtended(t *testing.T) {
 
 func TestNearlyNormal(t *testing.T) {
 	t.Parallel()
-	test, until := NearlyNormal(true), NearlyNormal(false)
-	if !strings.HasPrefix(test, "The test takes") || strings.Contains(test, "--guarantee") {
+	test, until := NearlyNormal(true, true), NearlyNormal(false, false)
+	const other = ". --guarantee finite holds without it."
+	if !strings.HasPrefix(test, "The test takes") || !strings.HasSuffix(test, "the run may have ended too early"+other) {
 		t.Errorf("of a test: %q", test)
 	}
-	if !strings.HasPrefix(until, "--until takes") || !strings.HasSuffix(until, "--guarantee finite holds without it.") {
-		t.Errorf("of a rule: %q", until)
+	if !strings.HasPrefix(until, "--until takes") || !strings.HasSuffix(until, "intervals and tiers may be too narrow"+other) {
+		t.Errorf("of a rule that did not end the run: %q", until)
+	}
+}
+
+// The answer of a test is as certain as what its decision rests on.
+func TestTested(t *testing.T) {
+	t.Parallel()
+	q := sequential.Report{Hypotheses: sequential.Hypotheses{Delta: 0.01, Alpha: 0.05, Beta: 0.05}, Decision: sequential.Accepted,
+		Estimate: 0.02, EstimateLow: 0.002, EstimateHigh: 0.038, Bound: 0.005}
+	plain := Plain.Tested("new", "old", q, false)
+	if !strings.HasPrefix(plain, "new is better than old: by 0.02") {
+		t.Error(plain)
+	}
+	if got := Plain.Tested("new", "old", q, true); got != "If the differences of leagues are nearly normal, "+plain {
+		t.Errorf("in doubt: %q", got)
+	}
+	q.Guarantee = sequential.Finite
+	if got := Plain.Tested("new", "old", q, true); got != plain {
+		t.Errorf("with a finite guarantee: %q", got)
 	}
 }
 

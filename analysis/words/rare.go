@@ -54,14 +54,3 @@ func (s Style) Unseen(e *analysis.Estimates) string {
 	return fmt.Sprintf("What a script or plugin does in fewer than %s of leagues, such as failing, may have stayed unseen in %s; intervals and places do not allow for it.",
 		s.Percent(share), s.Plural(int64(e.Leagues), "league"))
 }
-
-// NearlyNormal states the condition of a stopping rule without a finite guarantee: --sprt
-// or --until.
-func NearlyNormal(sprt bool) string {
-	const condition = " takes the differences of leagues as nearly normal; a strategy that fails or changes for a whole league now and then breaks that, " +
-		"and the run may have ended too early"
-	if sprt {
-		return "The test" + condition + "."
-	}
-	return "--until" + condition + ". --guarantee finite holds without it."
-}

@@ -53,7 +53,7 @@ type Confirms struct {
 // their meaning.
 type Stop struct {
 	Until     string  `json:"until,omitempty"`     // "ranked", "best" or "precision=0.005"
-	Guarantee string  `json:"guarantee,omitempty"` // of Until: "asymptotic" or "finite"
+	Guarantee string  `json:"guarantee,omitempty"` // "asymptotic" or "finite"; empty is asymptotic for Ratio
 	Margin    float64 `json:"margin,omitempty"`    // of indifference, in points per match
 	Ratio     *Ratio  `json:"sprt,omitempty"`
 }

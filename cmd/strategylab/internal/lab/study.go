@@ -63,7 +63,7 @@ func (s *Study) compare(r results.Ratio) error {
 		}
 	}
 	var err error
-	s.ratio, err = sequential.NewRatio(sequential.Hypotheses{Delta: r.Delta, Alpha: r.Alpha, Beta: r.Beta}, s.acc.Shape())
+	s.ratio, err = sequential.NewRatio(sequential.Hypotheses{Delta: r.Delta, Alpha: r.Alpha, Beta: r.Beta}, s.rule.Options().Guarantee, s.acc.Shape())
 	return err
 }
 
@@ -169,12 +169,14 @@ func (s *Study) why() string {
 }
 
 // sequenceOptions converts the stopping rule of a plan.
-func sequenceOptions(s *results.Stop) (sequential.Options, error) {
-	o := sequential.Options{Guarantee: sequential.Asymptotic, Level: analysis.DefaultLevel, Margin: s.Margin}
+func sequenceOptions(s *results.Stop) (o sequential.Options, err error) {
+	o = sequential.Options{Guarantee: sequential.Asymptotic, Level: analysis.DefaultLevel, Margin: s.Margin}
 	if s.Ratio != nil {
-		return o, nil
+		if s.Guarantee != "" {
+			o.Guarantee, err = sequential.ParseGuarantee(s.Guarantee)
+		}
+		return o, err
 	}
-	var err error
 	if o.Rule, err = sequential.ParseRule(s.Until); err != nil {
 		return o, fmt.Errorf("plan: stop: %w", err)
 	}

@@ -54,7 +54,9 @@ func TestReadStop(t *testing.T) {
 		"--until ranked --margin 0.005":   {defaultMaxRuns, &results.Stop{Until: "ranked", Guarantee: "asymptotic", Margin: 0.005}},
 		"--until precision=0.010":         {defaultMaxRuns, &results.Stop{Until: "precision=0.01", Guarantee: "asymptotic"}},
 		"--until best --guarantee finite": {defaultMaxRuns, &results.Stop{Until: "best", Guarantee: "finite"}},
-		"--sprt new=a,old=b,delta=0.1 --max-runs 9": {9, &results.Stop{Ratio: &results.Ratio{New: "a", Old: "b", Delta: 0.1, Alpha: 0.05, Beta: 0.05}}},
+		"--sprt new=a,old=b,delta=0.1 --guarantee finite": {defaultMaxRuns, &results.Stop{
+			Ratio: &results.Ratio{New: "a", Old: "b", Delta: 0.1, Alpha: 0.05, Beta: 0.05}, Guarantee: "finite"}},
+		"--sprt new=a,old=b,delta=0.1 --guarantee asymptotic --max-runs 9": {9, &results.Stop{Ratio: &results.Ratio{New: "a", Old: "b", Delta: 0.1, Alpha: 0.05, Beta: 0.05}}},
 	} {
 		withFlags(t, line, func(c *cli.Context) {
 			got, err := readStop(c)
@@ -67,25 +69,25 @@ func TestReadStop(t *testing.T) {
 	const runs = "; --runs N sets the number of leagues"
 	const example = "; for example --sprt " + sprtExample
 	for line, want := range map[string]string{
-		"--runs 5 --until best":                           "--runs and --until exclude each other" + one,
-		"--runs 5 --sprt x":                               "--runs and --sprt exclude each other" + one,
-		"--until best --sprt x":                           "--until and --sprt exclude each other" + one,
-		"--max-runs 5":                                    "--max-runs needs --until" + runs,
-		"--guarantee finite":                              "--guarantee needs --until" + runs,
-		"--runs 5 --margin 0.1":                           "--margin needs --until" + runs,
-		"--until soon":                                    `--until: unknown rule "soon"; want ranked, best or precision=0.005`,
-		"--until best=1":                                  `--until: "best" takes no value, got "1"`,
-		"--until precision=3":                             `--until: precision is "3", want points per match above 0 and below 3, as in precision=0.005`,
-		"--until best --guarantee sure":                   `--guarantee: unknown guarantee "sure"; want asymptotic or finite`,
-		"--until ranked --margin 3":                       "--margin is 3, want points per match between 0 and 3",
-		"--until ranked --margin 0":                       "--margin is 0, want points per match between 0 and 3",
-		"--until ranked --margin NaN":                     "--margin is NaN, want points per match between 0 and 3",
-		"--until best --margin 0.1":                       "--margin needs --until ranked, not best",
-		"--until ranked":                                  "--until ranked may never end: equal players are never ranked; limit the leagues with --max-runs 5000, or treat small differences as ties with --margin 0.005",
-		"--sprt new=a,old=b,delta=0.1 --margin 1":         "--margin needs --until, not --sprt",
-		"--sprt new=a,old=b,delta=0.1 --guarantee finite": "--guarantee needs --until, not --sprt",
-		"--sprt new=a,old=b":                              "--sprt: delta is missing: how many adjusted points per match new has to be better" + example,
-		"--sprt new=a,old=a,delta=0.1":                    `--sprt: new and old are both "a"; name two strategies` + example,
+		"--runs 5 --until best":                     "--runs and --until exclude each other" + one,
+		"--runs 5 --sprt x":                         "--runs and --sprt exclude each other" + one,
+		"--until best --sprt x":                     "--until and --sprt exclude each other" + one,
+		"--max-runs 5":                              "--max-runs needs --until" + runs,
+		"--guarantee finite":                        "--guarantee needs --until" + runs,
+		"--runs 5 --margin 0.1":                     "--margin needs --until" + runs,
+		"--until soon":                              `--until: unknown rule "soon"; want ranked, best or precision=0.005`,
+		"--until best=1":                            `--until: "best" takes no value, got "1"`,
+		"--until precision=3":                       `--until: precision is "3", want points per match above 0 and below 3, as in precision=0.005`,
+		"--until best --guarantee sure":             `--guarantee: unknown guarantee "sure"; want asymptotic or finite`,
+		"--until ranked --margin 3":                 "--margin is 3, want points per match between 0 and 3",
+		"--until ranked --margin 0":                 "--margin is 0, want points per match between 0 and 3",
+		"--until ranked --margin NaN":               "--margin is NaN, want points per match between 0 and 3",
+		"--until best --margin 0.1":                 "--margin needs --until ranked, not best",
+		"--until ranked":                            "--until ranked may never end: equal players are never ranked; limit the leagues with --max-runs 5000, or treat small differences as ties with --margin 0.005",
+		"--sprt new=a,old=b,delta=0.1 --margin 1":   "--margin needs --until, not --sprt",
+		"--sprt new=a,old=b,delta=0.1 --margin 0.1": "--margin needs --until, not --sprt",
+		"--sprt new=a,old=b":                        "--sprt: delta is missing: how many adjusted points per match new has to be better" + example,
+		"--sprt new=a,old=a,delta=0.1":              `--sprt: new and old are both "a"; name two strategies` + example,
 	} {
 		withFlags(t, line, func(c *cli.Context) {
 			_, err := readStop(c)

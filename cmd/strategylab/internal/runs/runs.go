@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -121,7 +122,7 @@ func (o *output) show(run report.Run) error {
 		if lines := report.AssertionLines(run.Assertions); len(lines) > 0 {
 			fmt.Fprintln(o.p.Stderr, strings.Join(lines, "\n"))
 		}
-		for _, line := range append(run.ConfirmationLines(), run.StoppingLines()...) {
+		for _, line := range slices.Concat(run.ConfirmationLines(), run.TestLines(), run.StoppingLines()) {
 			o.note("%s", line)
 		}
 		return report.WritePlayersCSV(o.p.Stdout, run)

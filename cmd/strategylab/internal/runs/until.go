@@ -32,7 +32,7 @@ func untilFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: flagUntil, Usage: "`ranked|best|precision=X`: stop as soon as this is shown (instead of --runs)"},
 		&cli.IntFlag{Name: command.FlagMaxRuns, Usage: "maximum number of leagues with --until or --sprt", DefaultText: strconv.Itoa(defaultMaxRuns), Action: command.AtLeast(command.FlagMaxRuns, 1)},
-		&cli.StringFlag{Name: flagGuarantee, Value: string(sequential.Asymptotic), Usage: "`asymptotic|finite`: guarantee of --until; finite: exact, ten times the leagues"},
+		&cli.StringFlag{Name: flagGuarantee, Value: string(sequential.Asymptotic), Usage: "`asymptotic|finite`: guarantee of the rule; finite: exact, ten times the leagues"},
 		&cli.Float64Flag{Name: flagMargin, Usage: "treat smaller differences in adjusted points as ties", DefaultText: "none"},
 		&cli.StringFlag{Name: flagSPRT, Usage: "`TEST`: sequential test (instead of --runs), such as " + sprtExample},
 	}
@@ -194,16 +194,22 @@ const sprtExample = "new=x.lua,old=y.lua,delta=0.01,alpha=0.05,beta=0.05"
 // readSPRT reads --sprt. The players have the names that the user wrote until the
 // field is known.
 func readSPRT(c *cli.Context) (*results.Stop, error) {
-	for _, flag := range []string{flagGuarantee, flagMargin} {
-		if c.IsSet(flag) {
-			return nil, command.Usagef("--%s needs --%s, not --%s", flag, flagUntil, flagSPRT)
-		}
+	if c.IsSet(flagMargin) {
+		return nil, command.Usagef("--%s needs --%s, not --%s", flagMargin, flagUntil, flagSPRT)
+	}
+	guarantee, err := sequential.ParseGuarantee(c.String(flagGuarantee))
+	if err != nil {
+		return nil, command.Usagef("--%s: %w", flagGuarantee, err)
 	}
 	r, err := parseSPRT(c.String(flagSPRT))
 	if err != nil {
 		return nil, command.WithHint(fmt.Errorf("--%s: %w", flagSPRT, err), "for example --%s %s", flagSPRT, sprtExample)
 	}
-	return &results.Stop{Ratio: &r}, nil
+	stop := results.Stop{Ratio: &r}
+	if guarantee != sequential.Asymptotic { // which plans without the word have
+		stop.Guarantee = string(guarantee)
+	}
+	return &stop, nil
 }
 
 func parseSPRT(s string) (results.Ratio, error) {

@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -153,6 +154,36 @@ var attacks = map[string]struct {
 			}
 		})
 	}, notes: []string{"somebody sends records in the name of a worker, with a wrong signature"}},
+	"floods the records of others": {begun: func(a *adversary) {
+		a.on("strategylab.work.*", func(m *nats.Msg) {
+			var x cluster.Assignment
+			if _, err := cluster.Parse(m, &x); err != nil || x.Request.First < 100 {
+				return
+			}
+			forged, err := a.key.Seal("strategylab.records."+x.Run, cluster.Report{Part: x.Part, First: x.Request.First, Count: 1}, nil)
+			if err != nil {
+				a.t.Error(err)
+				return
+			}
+			giant := nats.NewMsg(forged.Subject)
+			giant.Header, giant.Data = forged.Header, append(forged.Data, make([]byte, 1<<19)...)
+			for i := range 300 {
+				if _ = a.conn.PublishMsg(forged); i%100 == 0 {
+					_ = a.conn.PublishMsg(giant)
+				}
+			}
+		})
+		a.present(a.key, nil) // it is given chunks, too
+	}},
+	"says that other runs play": {begun: func(a *adversary) {
+		for range 100 { // more than a worker remembers
+			key := cluster.NewIdentity()
+			run := "1234567890abcdef-" + key.ID()
+			a.on("strategylab.worker.*", func(*nats.Msg) {
+				a.say(key, "strategylab.run."+run, map[string]any{"Run": run, "Seq": key.Seq(), "Protocol": cluster.Protocol, "Job": "none", "AckWait": 1}, nil)
+			})
+		}
+	}},
 	"repeats all that others say": {begun: func(a *adversary) {
 		for _, subject := range []string{"worker.*", "work.*", "records.*", "run.*"} {
 			var mu sync.Mutex
@@ -268,6 +299,26 @@ func lying(lies func(league int) bool) func(*cluster.ServeConfig) {
 	})
 }
 
+// TestLiarsAlike has all workers lie alike, so that no two of them differ: the experiment
+// plays some of the verified chunks itself.
+func TestLiarsAlike(t *testing.T) {
+	t.Parallel()
+	plan := planOf(400)
+	own, err := direct(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := startBroker(t, cluster.BrokerConfig{})
+	for range 2 {
+		serve(t, t.Context(), b.URL(), lying(func(int) bool { return true }))
+	}
+	var lie *cluster.CaughtError
+	out, _, err := coordinate(t, link(t, cluster.Config{URL: b.URL(), Memory: true}), cluster.RunConfig{Plan: plan, Own: own, Verify: 1})
+	if !errors.As(err, &lie) {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
+
 // TestCaughtLie has a worker that lies and is caught late, and then nobody who lies: the
 // recorded leagues that it has played are removed and played again, in the same process or
 // by a later one.
@@ -369,6 +420,9 @@ func TestAbandonedRun(t *testing.T) {
 	defer c.Close()
 	for _, abandoned := range []bool{false, true} {
 		s, err := l.Survey(t.Context(), 500*time.Millisecond)
+		for abandoned && err == nil && len(s.Runs) == 1 && !s.Runs[0].Abandoned { // what it has said last is on its way
+			s, err = l.Survey(t.Context(), 500*time.Millisecond)
+		}
 		if err != nil || len(s.Runs) != 1 || s.Runs[0].Run != c.Run() || s.Runs[0].Abandoned != abandoned || s.Runs[0].Of != 10 {
 			t.Errorf("%+v, %v; want run %s, abandoned: %v", s, err, c.Run(), abandoned)
 		}
@@ -387,5 +441,40 @@ func TestAbandonedRun(t *testing.T) {
 	}
 	if s, err := l.Survey(t.Context(), time.Millisecond); err != nil || len(s.Runs) != 0 {
 		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// TestReplacedPlan has somebody put another plan under the name of a run.
+func TestReplacedPlan(t *testing.T) {
+	t.Parallel()
+	b := startBroker(t, cluster.BrokerConfig{})
+	l := link(t, cluster.Config{URL: b.URL()})
+	var runs []string
+	for n := range 2 {
+		plan := planOf(10)
+		plan.Legs += n
+		c, err := l.Coordinate(t.Context(), cluster.RunConfig{Plan: plan, Version: "test"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		runs = append(runs, c.Run())
+	}
+	if job, _, err := l.FindRun(t.Context(), runs[0]); err != nil || job.Plan.Legs != planOf(10).Legs {
+		t.Errorf("plan of %d legs, %v", job.Plan.Legs, err)
+	}
+	kept, err := raw(t, b.URL()).KeyValue(t.Context(), "strategylab_runs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := kept.Get(t.Context(), runs[1])
+	if err == nil {
+		_, err = kept.Put(t.Context(), runs[0], bytes.ReplaceAll(other.Value(), []byte(runs[1]), []byte(runs[0])))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := l.FindRun(t.Context(), runs[0]); err == nil || !strings.Contains(err.Error(), "somebody has put another in its place") {
+		t.Errorf("the plan of another run: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -172,7 +173,8 @@ func TestRefusedRecords(t *testing.T) {
 		"no leagues":      {report{First: 10}, sound, "it sent 0 leagues from 10 on, want some of 10 to 13"},
 		"fewer":           {report{First: 10, Count: -2}, sound, "it sent -2 leagues from 10 on, want some of 10 to 13"},
 		"before":          {report{First: 9, Count: 4}, sound, "it sent 4 leagues from 9 on, want some of 10 to 13"},
-		"later":           {report{First: 12, Count: 2}, sound, "it sent 2 leagues from 12 on, want some of 10 to 13"},
+		"not the first":   {report{First: 12, Count: 2}, sound, ""}, // what was before may be lost
+		"too many":        {report{First: 12, Count: 3}, sound, "it sent 3 leagues from 12 on, want some of 10 to 13"},
 		"after":           {report{First: 10, Count: 1 << 40}, sound, "it sent 1099511627776 leagues from 10 on, want some of 10 to 13"},
 		"too few":         {report{First: 10, Count: 4}, nil, "records of 0 leagues from league 10 on, want 4"},
 		"quarantine":      {report{First: 10, Count: 4}, quarantine, "it quarantined a player in league 12, which is not for a worker to do"},
@@ -325,14 +327,80 @@ func TestKeptChunks(t *testing.T) {
 	})
 }
 
+// A chunk that some say they cannot play goes to those who have delivered most, so that many
+// ids that have done little do not put a player aside.
+func TestTrustedTrials(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, _ := coordinator(t, internalPlan(300, "a", "b"), []string{"b"}, func(int, []bool) bool { return false })
+		w.looking(t)
+		w.c.shares[w.key.id] = &Share{Leagues: 100}
+		honest := w.c.send
+		w.c.send = func(worker string, a assignment) {
+			if worker == w.key.id {
+				honest(worker, a)
+			} else if a.Aside == "" {
+				go func() {
+					w.c.mu.Lock()
+					defer w.c.unlock()
+					if o := w.c.owed[a.Part]; o != nil {
+						w.c.fail(o, trial{worker: worker, why: "no"})
+					}
+				}()
+			}
+		}
+		for i := range 20 {
+			id := fmt.Sprintf("colluder-%d", i)
+			w.join(id, id).delivered = 1
+			w.c.shares[id] = &Share{Leagues: 1}
+		}
+		for first := range 50 {
+			if err := (&waiter{coordinator: w.c}).Play(t.Context(), first, make([]results.League, 1), make([]bool, 2)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(w.c.poison) > 0 || w.c.status.Failed > 0 {
+			t.Errorf("put aside %v; %d chunks failed", w.c.poison, w.c.status.Failed)
+		}
+	})
+}
+
+// What somebody says about itself is remembered as far as it concerns the run, and figures
+// that cannot be are not heard: their sum would be none.
+func TestHeard(t *testing.T) {
+	t.Parallel()
+	key := newIdentity()
+	said := Presence{ID: key.id, Cores: 1, Plays: []string{"run", strings.Repeat("x", 1000)}, Chunks: []string{"mine", "other"}, Playing: []string{"other", "mine"},
+		Refuses: map[string]string{"run": "no\x1b", "other": "no"}}
+	hear := func(p Presence) (Presence, bool) {
+		m, err := key.seal("test.worker."+key.id, p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return hearPresence(m)
+	}
+	p, ok := hear(said)
+	p.Heard = time.Time{}
+	want := said
+	want.Plays, want.Chunks, want.Playing, want.Refuses = []string{"run"}, []string{"mine"}, []string{"mine"}, map[string]string{"run": `no\x1b`}
+	if diff := cmp.Diff(want, p.only("run", func(part string) bool { return part == "mine" })); !ok || diff != "" {
+		t.Errorf("heard %v (-want +got):\n%s", ok, diff)
+	}
+	for _, rate := range []float64{-1, 1e308} {
+		if said.Rate = rate; func() bool { _, ok := hear(said); return ok }() {
+			t.Errorf("%v leagues a second are believed", rate)
+		}
+	}
+}
+
 // A share of the chunks is verified, the same ones each time.
 func TestSamples(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		verify      float64
 		least, most int
-	}{{0, 0, 0}, {0.25, 200, 300}, {1, 1000, 1000}} {
-		c := &Coordinator{job: Job{Run: "run"}, config: RunConfig{Verify: tc.verify}}
+	}{{0, 0, 0}, {0.25, 150, 350}, {1, 1000, 1000}} {
+		c := &Coordinator{key: newIdentity(), config: RunConfig{Verify: tc.verify}}
 		n := 0
 		for first := range 1000 {
 			once, again := c.samples(first), c.samples(first)

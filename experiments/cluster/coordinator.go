@@ -10,6 +10,7 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -76,8 +77,10 @@ type Coordinator struct {
 	spans   map[int]span      // who has played the leagues that are not recorded, by their first
 	shares  map[string]*Share
 	notes   map[string]int // by kind
-	outbox  []string       // notes to print when mu is unlocked
-	refused bool           // a worker could not begin since guard last looked
+	told    map[string]bool
+	kept    atomic.Int64 // bytes of records that wait for the others of their chunk
+	outbox  []string     // notes to print when mu is unlocked
+	refused bool         // a worker could not begin since guard last looked
 	status  RunStatus
 	heard   time.Time // of the last right records
 	object  []byte    // the job
@@ -113,8 +116,17 @@ func (l *Link) Coordinate(ctx context.Context, config RunConfig) (*Coordinator, 
 		return nil, fmt.Errorf("announce run: its plan has %d bytes, more than %d", len(c.object), MaxJob)
 	}
 	c.code = sum(c.object)
-	if _, err := c.store(ctx, false); err != nil {
+	err = patiently(ctx, func() error {
+		_, err := c.store(ctx, false)
+		return err
+	})
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case permanent(err):
 		return nil, fmt.Errorf("announce run: %w", err)
+	case err != nil:
+		c.unkept(err)
 	}
 	if err := c.listen(); err != nil {
 		c.stop()
@@ -123,16 +135,23 @@ func (l *Link) Coordinate(ctx context.Context, config RunConfig) (*Coordinator, 
 	return c, nil
 }
 
+// Serve has this process play chunks of the run, until ctx is done. It needs nothing that a
+// broker keeps.
+func (c *Coordinator) Serve(ctx context.Context, config ServeConfig) error {
+	config.only = c
+	return c.link.Serve(ctx, config)
+}
+
 // newCoordinator returns a coordinator that nobody has heard of.
 func newCoordinator(l *Link, config RunConfig) *Coordinator {
-	hash, players := config.Plan.Hash(), len(config.Plan.Field)
+	players := len(config.Plan.Field)
 	c := &Coordinator{
 		link: l, config: config, key: newIdentity(), owed: make(map[string]*owed), members: make(map[string]*member), aside: make(map[string]string),
-		poison: make(map[int]int), spans: make(map[int]span), shares: make(map[string]*Share), notes: make(map[string]int),
+		poison: make(map[int]int), spans: make(map[int]span), shares: make(map[string]*Share), notes: make(map[string]int), told: make(map[string]bool),
 		rescue: make(chan struct{}, 1), heard: time.Now(),
 	}
 	c.send = c.post
-	c.job = Job{Run: hex.EncodeToString(hash[:4]) + "-" + c.key.id, Plan: config.Plan, Settings: config.Settings, Sources: make([]string, players)}
+	c.job = Job{Run: nameOfRun(config.Plan) + c.key.id, Plan: config.Plan, Settings: config.Settings, Sources: make([]string, players)}
 	c.status = RunStatus{Run: c.job.Run, Version: config.Version, Of: config.Plan.Runs}
 	for field, source := range config.Sources {
 		c.job.Sources[field] = sum(source)
@@ -144,6 +163,12 @@ func newCoordinator(l *Link, config RunConfig) *Coordinator {
 		}
 	}
 	return c
+}
+
+// nameOfRun returns what the names of all runs of a plan begin with.
+func nameOfRun(plan results.Plan) string {
+	hash := plan.Hash()
+	return hex.EncodeToString(hash[:8]) + "-"
 }
 
 // Run returns the name of the run on the broker.

@@ -46,6 +46,9 @@ func (l *Link) FindRun(ctx context.Context, run string) (job Job, sources map[in
 	if err := job.Plan.Validate(); err != nil {
 		return job, nil, fmt.Errorf("run %s: read the job: %w", run, err)
 	}
+	if !strings.HasPrefix(run, nameOfRun(job.Plan)) || len(job.Sources) != len(job.Plan.Field) {
+		return job, nil, fmt.Errorf("run %s: read the job: somebody has put another in its place on the broker", run)
+	}
 	sources = make(map[int][]byte)
 	for field, name := range job.Sources {
 		if name == "" {
@@ -113,6 +116,7 @@ func (l *Link) Survey(ctx context.Context, wait time.Duration) (Survey, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if ok && (p.Leaves || len(seen) < mostMet) {
+			p.Chunks, p.Playing = p.Chunks[:min(len(p.Chunks), mostShown)], p.Playing[:min(len(p.Playing), mostShown)]
 			if seen[p.ID] = p; p.Leaves {
 				delete(seen, p.ID)
 			}

@@ -139,6 +139,12 @@ func (c *cache) get(ctx context.Context, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.add(name, content)
+	return content, nil
+}
+
+// add keeps an object.
+func (c *cache) add(name string, content []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, ok := c.kept[name]; !ok {
@@ -149,5 +155,4 @@ func (c *cache) get(ctx context.Context, name string) ([]byte, error) {
 		delete(c.kept, c.order[0])
 		c.order = c.order[1:]
 	}
-	return content, nil
 }

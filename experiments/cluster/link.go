@@ -291,3 +291,23 @@ func gone(err error) bool {
 	}
 	return false
 }
+
+// permanent reports whether an error does not end by waiting.
+func permanent(err error) bool {
+	return errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) ||
+		errors.Is(err, nats.ErrPermissionViolation)
+}
+
+// recovery is how long a broker may take to begin again to store, after its disk was full.
+const recovery = 3 * time.Second
+
+// patiently repeats what has failed for a reason that looks permanent, until recovery is over.
+func patiently(ctx context.Context, do func() error) error {
+	deadline := time.Now().Add(recovery)
+	for {
+		err := do()
+		if !permanent(err) || time.Now().After(deadline) || !pause(ctx, recovery/10) {
+			return err
+		}
+	}
+}

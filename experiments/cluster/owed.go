@@ -43,6 +43,7 @@ type owed struct {
 	after   time.Time // it is given to nobody before
 	queued  bool      // it is in Coordinator.waiting
 	inbox   chan arrival
+	unread  map[string]int // reports in inbox, by worker
 }
 
 // hold is a chunk in the hands of a worker.
@@ -80,7 +81,9 @@ func (m *member) window() int { return min(2*m.Cores, 1+2*m.delivered) }
 
 const (
 	mostStrikes = 5
-	mostTrials  = 8 // chunks of which a late answer is recognized
+	mostTrials  = 8       // chunks of which a late answer is recognized
+	mostUnread  = 16      // reports of one worker on a chunk
+	mostAside   = 1 << 14 // workers that are remembered as put aside without having played
 )
 
 // owe has workers play a chunk.
@@ -97,7 +100,7 @@ func (c *Coordinator) enter(o *owed) {
 	o.request.Quarantined = c.withPoison(o.request.Quarantined, o.request.First)
 	c.serial++
 	o.part = fmt.Sprintf("%s-%d", c.key.id[:8], c.serial)
-	o.given, o.blamed, o.trials, o.after = make(map[string]*hold), make(map[string]bool), nil, time.Time{}
+	o.given, o.blamed, o.unread, o.trials, o.after = make(map[string]*hold), make(map[string]bool), make(map[string]int), nil, time.Time{}
 	c.owed[o.part] = o
 	c.wait(o)
 }
@@ -178,10 +181,13 @@ func (c *Coordinator) pick(o *owed, now time.Time, proven bool) (best *member) {
 	for id, h := range o.given {
 		copied = copied || c.alive(c.members[id], now) && now.Before(h.due)
 	}
-	order := func(m *member) int {
-		load := len(m.has) * 64 / m.Cores
+	order := func(m *member) int64 {
+		load := int64(len(m.has) * 64 / m.Cores)
+		if s := c.shares[m.ID]; len(o.trials) > 0 && s != nil {
+			load -= int64(s.Leagues) << 16 // others who say that it cannot be played have delivered less
+		}
 		if slices.ContainsFunc(o.trials, func(t trial) bool { return t.worker == m.ID }) {
-			load += 1 << 20
+			load += 1 << 60
 		}
 		if m.delivered == 0 && !copied {
 			load -= 1 << 10 // a newcomer gets its one chunk at once
@@ -281,10 +287,18 @@ func (c *Coordinator) exclude(id, why string) {
 	if c.aside[id] != "" {
 		return
 	}
-	c.aside[id] = why
 	m := c.members[id]
 	c.say("aside", "worker %s is put aside: %s", nameOf(m, id), why)
-	c.share(id).Aside = why
+	if c.shares[id] != nil || len(c.shares) < mostMet {
+		c.share(id).Aside = why
+	}
+	for other := range c.aside { // ids cost nothing
+		if len(c.aside) >= mostAside && c.shares[other] == nil {
+			delete(c.aside, other)
+			break
+		}
+	}
+	c.aside[id] = why
 	c.send(id, assignment{Run: c.job.Run, Aside: why})
 	if m == nil {
 		return
@@ -332,7 +346,7 @@ func nameOf(m *member, id string) string {
 	return m.Name + " (" + id + ")"
 }
 
-// arrive hands a report to the call of Play that waits for it, which checks its signature.
+// arrive hands a report to the call of Play that waits for it.
 func (c *Coordinator) arrive(m *nats.Msg) {
 	var r report
 	id := senderOf(m)
@@ -345,19 +359,27 @@ func (c *Coordinator) arrive(m *nats.Msg) {
 	had := false
 	if o != nil {
 		_, had = o.blamed[id]
+		had = had && c.aside[id] == "" && o.unread[id] < mostUnread
 	}
 	c.mu.Unlock()
-	switch {
-	case late && verified(m): // a newcomer that was slower than another has delivered all the same
-		c.mu.Lock()
+	if !late && !had {
+		return
+	}
+	if !verified(m) {
+		c.note("forged", "somebody sends records in the name of a worker, with a wrong signature; they are dropped")
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if late { // a newcomer that was slower than another has delivered all the same
 		delete(w.trial, r.Part)
 		w.delivered = max(w.delivered, 1)
-		c.mu.Unlock()
-	case had:
-		select {
-		case o.inbox <- arrival{message: m}:
-		default: // a flood: what is lost in it is given again
-		}
+		return
+	}
+	select {
+	case o.inbox <- arrival{message: m}:
+		o.unread[id]++
+	default: // a flood: what is lost in it is given again
 	}
 }
 

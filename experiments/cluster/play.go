@@ -18,9 +18,10 @@ import (
 // served is a run that a worker plays.
 type served struct {
 	server *workerServer
-	run    announcement // its Seq, heard and seq are guarded by the server
+	run    announcement // its Seq, heard, used and seq are guarded by the server
 	heard  time.Time
-	seq    int64 // of the last assignment
+	used   time.Time // when it was announced first, or a chunk came
+	seq    int64     // of the last assignment
 	ctx    context.Context
 	cancel context.CancelFunc
 	ready  atomic.Bool
@@ -41,7 +42,7 @@ type player struct {
 }
 
 func newServed(ctx context.Context, s *workerServer, a announcement) *served {
-	r := &served{server: s, run: a, heard: time.Now(), queue: make(chan assignment, 4*s.config.Cores+16)}
+	r := &served{server: s, run: a, heard: time.Now(), used: time.Now(), queue: make(chan assignment, 4*s.config.Cores+16)}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	return r
 }
@@ -182,7 +183,8 @@ type part struct {
 // processes have warm caches and a grown heap.
 func (r *served) play(ctx context.Context, request chunk.Request) ([]part, error) {
 	first, end := r.plan.Span()
-	if request.First < first || request.Count < 1 || request.Count > mostLeagues || request.First+request.Count > end || len(request.Quarantined) != len(r.plan.Field) {
+	room := max(1, memory/experiments.LeagueBytes(len(r.plan.Field), r.plan.Legs))
+	if request.First < first || request.Count < 1 || request.Count > min(mostLeagues, room) || request.First+request.Count > end || len(request.Quarantined) != len(r.plan.Field) {
 		return nil, fmt.Errorf("chunk of leagues %d to %d with %d players does not belong to this run", request.First, request.First+request.Count-1, len(request.Quarantined))
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, r.server.config.MaxTime, fmt.Errorf("leagues %d to %d took longer than %v, the limit of this worker",

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"math"
 	"strings"
 	"time"
 
@@ -59,13 +58,15 @@ const (
 	mostText  = 200 // bytes of a name or a reason that is printed
 	mostRuns  = 64
 	mostMet   = 4096 // workers or runs that are remembered
+	mostRate  = 1e12 // leagues per second
+	mostShown = 256  // chunks of a worker
 )
 
 // hearPresence returns what a worker says about itself, if it is the worker that it names
 // and the figures can be.
 func hearPresence(m *nats.Msg) (p Presence, ok bool) {
 	if open(m, lastWord(m.Subject), &p) != nil || p.ID != lastWord(m.Subject) || p.Cores < 1 || p.Cores > mostCores ||
-		p.InFlight < 0 || p.Leagues < 0 || !(p.Rate >= 0) || math.IsInf(p.Rate, 0) || len(p.Refuses) > mostRuns || len(p.Plays) > mostRuns {
+		p.InFlight < 0 || p.Leagues < 0 || !(p.Rate >= 0 && p.Rate <= mostRate) || len(p.Refuses) > mostRuns || len(p.Plays) > mostRuns {
 		return p, false
 	}
 	p.Name, p.Version, p.Heard = plain(p.Name, mostText), plain(p.Version, mostText), time.Now()
@@ -77,14 +78,35 @@ func hearPresence(m *nats.Msg) (p Presence, ok bool) {
 	return p, true
 }
 
+// only returns what a worker says of one run and of some chunks: it may say more than
+// anybody wants to remember.
+func (p Presence) only(run string, chunk func(string) bool) Presence {
+	several := func(list []string, ok func(string) bool) (short []string) {
+		for _, text := range list {
+			if ok(text) {
+				short = append(short, strings.Clone(text))
+			}
+		}
+		return short
+	}
+	p.Chunks, p.Playing = several(p.Chunks, chunk), several(p.Playing, chunk)
+	p.Plays = several(p.Plays, func(text string) bool { return text == run })
+	if why, ok := p.Refuses[run]; ok {
+		p.Refuses = map[string]string{run: why}
+	} else {
+		p.Refuses = nil
+	}
+	return p
+}
+
 // hearRun returns what a coordinator says about its run, if the run is its own.
 func hearRun(m *nats.Msg) (a announcement, ok bool) {
 	run := lastWord(m.Subject)
-	if open(m, idOfRun(run), &a) != nil || a.Run != run {
+	if open(m, idOfRun(run), &a) != nil || a.Run != run || plain(run, mostText) != run {
 		return a, false
 	}
 	a.Version, a.Status.Run, a.Status.Version = plain(a.Version, mostText), plain(a.Run, mostText), plain(a.Version, mostText)
-	if s := a.Status; s.Leagues < 0 || s.Of < s.Leagues || s.Waiting < 0 || s.InFlight < 0 || s.Redelivered < 0 || s.Failed < 0 || !(s.Rate >= 0) || math.IsInf(s.Rate, 0) {
+	if s := a.Status; s.Leagues < 0 || s.Of < s.Leagues || s.Waiting < 0 || s.InFlight < 0 || s.Redelivered < 0 || s.Failed < 0 || !(s.Rate >= 0) {
 		return a, false
 	}
 	return a, true

@@ -3,9 +3,10 @@ package cluster
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"math"
 	"slices"
 
@@ -31,11 +32,16 @@ func (e *CaughtError) Error() string {
 // part has workers play a chunk, and returns who did; "" if it had to be rescued. o.except,
 // unless empty, must not play it.
 func (w *waiter) part(ctx context.Context, o *owed, out []results.League) (by string, err error) {
-	o.inbox = make(chan arrival, 64)
+	o.inbox = make(chan arrival, 16*mostUnread)
 	c := w.coordinator
 	defer c.forget(o)
 	c.owe(o)
 	parts := make(map[string][]piece) // by worker
+	defer func() {
+		for _, p := range parts {
+			c.drop(p)
+		}
+	}()
 	for by == "" {
 		var a arrival
 		select {
@@ -70,14 +76,11 @@ type piece struct {
 func (c *Coordinator) open(o *owed, m *nats.Msg, parts map[string][]piece, out []results.League) (by string, err error) {
 	var p piece
 	id := senderOf(m)
-	if !verified(m) {
-		c.note("forged", "somebody sends records in the name of a worker, with a wrong signature; they are dropped")
-		return "", nil
-	}
 	if p.records, err = parse(m, &p.report); err != nil {
 		return "", nil // arrive has parsed it
 	}
 	c.mu.Lock()
+	o.unread[id]--
 	name, useless := nameOf(c.members[id], id), c.aside[id] != "" || c.owed[p.Part] != o
 	if p.Error != "" && o.given[id] != nil && !useless {
 		why := plain(p.Error, 2*mostText)
@@ -88,16 +91,20 @@ func (c *Coordinator) open(o *owed, m *nats.Msg, parts map[string][]piece, out [
 	if p.Error != "" || useless {
 		return "", nil
 	}
-	if p.First == o.request.First || len(parts[id]) > 0 && parts[id][0].Part != p.Part {
+	first, end := o.request.First, o.request.First+o.request.Count
+	if p.First < first || p.First >= end || p.Count < 1 || p.Count > end-p.First {
+		return "", c.caught(id, fmt.Errorf("it sent %d leagues from %d on, want some of %d to %d", p.Count, p.First, first, end-1))
+	}
+	if p.First == first || len(parts[id]) > 0 && parts[id][0].Part != p.Part {
+		c.drop(parts[id])
 		parts[id] = nil // it begins, perhaps again
 	}
-	next := o.request.First
+	next := first
 	for _, x := range parts[id] {
 		next += x.Count
 	}
-	end := o.request.First + o.request.Count
-	if p.First != next || p.Count < 1 || p.Count > end-next {
-		return "", c.caught(id, fmt.Errorf("it sent %d leagues from %d on, want some of %d to %d", p.Count, p.First, next, end-1))
+	if p.First != next || !c.keep(p) {
+		return "", nil // what was before it was lost on the way; or there is too much: others have the chunk soon
 	}
 	if parts[id] = append(parts[id], p); next+p.Count < end {
 		return "", nil
@@ -114,6 +121,20 @@ func (c *Coordinator) open(o *owed, m *nats.Msg, parts map[string][]piece, out [
 		return "", nil
 	}
 	return id, nil
+}
+
+// keep counts the memory of records that wait for the others of their chunk; false if there
+// is none left.
+func (c *Coordinator) keep(p piece) bool {
+	return c.kept.Add(int64(len(p.records))) <= memory || c.drop([]piece{p})
+}
+
+// drop ends the wait of records. It returns false.
+func (c *Coordinator) drop(all []piece) bool {
+	for _, p := range all {
+		c.kept.Add(-int64(len(p.records)))
+	}
+	return false
 }
 
 // read moves the leagues of a message to out. The error says what is impossible about them.
@@ -178,13 +199,20 @@ var (
 	errPoisoned = errors.New("it ended or failed every worker")
 )
 
-// samples reports whether two workers play the chunk that begins with a league.
-func (c *Coordinator) samples(first int) bool {
-	h := fnv.New64a()
-	fmt.Fprintf(h, "%s %d", c.job.Run, first)
-	const golden = 0x9e3779b97f4a7c15
-	return float64(h.Sum64()*golden)/math.MaxUint64 < c.config.Verify
+// chance returns a number from 0 to 1 for the chunk that begins with a league. Nobody can
+// foresee it: it follows from the key of the run.
+func (c *Coordinator) chance(what string, first int) float64 {
+	h := sha256.New()
+	fmt.Fprintf(h, "%x %s %d", c.key.private.Seed(), what, first)
+	return float64(binary.BigEndian.Uint64(h.Sum(nil))) / math.MaxUint64
 }
+
+// samples reports whether the chunk that begins with a league is played twice.
+func (c *Coordinator) samples(first int) bool { return c.chance("verify", first) < c.config.Verify }
+
+// ownShare is the share of the verified chunks that the experiment plays itself: workers
+// may lie alike.
+const ownShare = 0.25
 
 // verify has another worker play a chunk and compares the records; without another, the
 // coordinator plays it. If they differ, the coordinator plays it to decide who is wrong.
@@ -196,6 +224,9 @@ func (w *waiter) verify(ctx context.Context, r chunk.Request, by string, out []r
 	want, err := c.encode(out)
 	if err != nil {
 		return err
+	}
+	if c.config.Own != nil && c.chance("own", r.First) < ownShare {
+		return c.decide(ctx, r, map[string][]byte{by: want})
 	}
 	second := make([]results.League, len(out))
 	also, err := w.part(ctx, &owed{request: r, except: by}, second)

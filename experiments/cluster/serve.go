@@ -3,7 +3,6 @@ package cluster
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/strategylab/strategylab/experiments"
 )
@@ -30,11 +28,11 @@ type ServeConfig struct {
 	MaxTime time.Duration
 	// MaxCode bounds the size of one source, in bytes; default DefaultMaxCode.
 	MaxCode int
-	// Only plays this run and no other; empty means all.
-	Only string
 	// Played is called after each chunk; it may be nil. It must be safe for concurrent
 	// use.
 	Played func(leagues int)
+
+	only *Coordinator // whose run is played, and no other; nil for all
 }
 
 // Defaults of ServeConfig.
@@ -55,6 +53,7 @@ type workerServer struct {
 	leagues atomic.Int64
 	mu      sync.Mutex
 	runs    map[string]*served
+	over    map[string]bool // runs that have ended: somebody may repeat that they play
 	chunks  map[string]bool // that it has, and whether it plays them
 	refuses map[string]string
 	warned  map[string]bool
@@ -67,12 +66,14 @@ func (l *Link) Serve(ctx context.Context, c ServeConfig) error {
 	c.MaxTime, c.MaxCode, c.Cores = cmp.Or(c.MaxTime, DefaultMaxTime), cmp.Or(c.MaxCode, DefaultMaxCode), min(c.Cores, mostCores)
 	s := &workerServer{
 		link: l, config: c, key: newIdentity(), code: newCache(l, max(c.MaxCode, MaxJob)), cores: make(chan struct{}, c.Cores),
-		runs: make(map[string]*served), chunks: make(map[string]bool), refuses: make(map[string]string), warned: make(map[string]bool),
+		runs: make(map[string]*served), over: make(map[string]bool), chunks: make(map[string]bool), refuses: make(map[string]string), warned: make(map[string]bool),
 	}
 	for range c.Cores {
 		s.cores <- struct{}{}
 	}
-	if err := s.prepare(ctx); err != nil || ctx.Err() != nil {
+	if own := c.only; own != nil {
+		s.code.add(own.code, own.object)
+	} else if err := s.prepare(ctx); err != nil || ctx.Err() != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -123,10 +124,11 @@ func (s *workerServer) every() time.Duration {
 	return d
 }
 
-// prepare waits until the broker has what runs need, or ctx is done.
+// prepare waits for the broker, and sees to it that it has the buckets. Code that it cannot
+// keep keeps this worker from the runs that need it, and from no others.
 func (s *workerServer) prepare(ctx context.Context) error {
 	for {
-		err := s.link.prepare(ctx)
+		err := patiently(ctx, func() error { return s.link.prepare(ctx) })
 		if err == nil || ctx.Err() != nil {
 			return nil
 		}
@@ -135,10 +137,13 @@ func (s *workerServer) prepare(ctx context.Context) error {
 			return connectError(s.link.config.URL, cmp.Or(s.link.conn.LastError(), nats.ErrConnectionClosed))
 		default:
 		}
-		if s.link.conn.IsConnected() && permanent(err) {
+		switch connected := s.link.conn.IsConnected(); {
+		case connected && permanent(err):
 			return err
-		}
-		if !pause(ctx, 100*time.Millisecond) {
+		case connected:
+			s.warn("prepare", "the broker cannot keep plans and scripts now: %s", plain(err.Error(), 2*mostText))
+			return nil
+		case !pause(ctx, 100*time.Millisecond):
 			return nil
 		}
 	}
@@ -180,12 +185,6 @@ func (s *workerServer) follow(ctx context.Context) error {
 	return nil
 }
 
-// permanent reports whether an error does not end by waiting.
-func permanent(err error) bool {
-	return errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) ||
-		errors.Is(err, nats.ErrPermissionViolation)
-}
-
 // hear hears of a run.
 func (s *workerServer) hear(ctx context.Context, m *nats.Msg) {
 	a, ok := hearRun(m)
@@ -195,7 +194,7 @@ func (s *workerServer) hear(ctx context.Context, m *nats.Msg) {
 		}
 		return
 	}
-	if s.config.Only != "" && a.Run != s.config.Only {
+	if own := s.config.only; own != nil && a.Run != own.Run() {
 		return
 	}
 	s.mu.Lock()
@@ -203,17 +202,43 @@ func (s *workerServer) hear(ctx context.Context, m *nats.Msg) {
 	switch {
 	case r != nil && a.Seq <= r.run.Seq: // somebody repeats what it said before
 	case r != nil && a.Over:
-		delete(s.runs, a.Run)
-		delete(s.refuses, a.Run)
-		r.cancel()
+		if len(s.over) >= mostMet {
+			clear(s.over)
+		}
+		s.over[a.Run] = true
+		s.end(r)
 	case r != nil:
 		r.run.Seq, r.heard = a.Seq, time.Now()
-	case !a.Over && len(s.runs) < mostRuns:
+	case !a.Over && !s.over[a.Run] && s.room():
 		r = newServed(ctx, s, a)
 		s.runs[a.Run] = r
 		s.group.Go(r.serve)
 	}
 	s.mu.Unlock()
+}
+
+// end ends the service of a run. The caller holds mu.
+func (s *workerServer) end(r *served) {
+	delete(s.runs, r.run.Run)
+	delete(s.refuses, r.run.Run)
+	r.cancel()
+}
+
+// idle is how long a run may be without a chunk before another may have its place.
+const idle = 5 * announceEvery
+
+// room reports whether there is a place for another run. If need be, it ends the one that has
+// been without a chunk for the longest time. The caller holds mu.
+func (s *workerServer) room() bool {
+	if len(s.runs) < mostRuns {
+		return true
+	}
+	oldest := slices.MinFunc(slices.Collect(maps.Values(s.runs)), func(a, b *served) int { return a.used.Compare(b.used) })
+	if time.Since(oldest.used) < idle {
+		return false
+	}
+	s.end(oldest)
+	return true
 }
 
 // warn prints a note once for each key, for the first few keys.
@@ -237,14 +262,12 @@ func (s *workerServer) expire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	connected := s.link.conn.IsConnected()
-	for run, r := range s.runs {
+	for _, r := range s.runs {
 		switch {
 		case !connected:
 			r.heard = time.Now()
 		case time.Since(r.heard) > forgotten:
-			delete(s.runs, run)
-			delete(s.refuses, run)
-			r.cancel()
+			s.end(r)
 		}
 	}
 }
@@ -267,7 +290,7 @@ func (s *workerServer) assign(m *nats.Msg) {
 	if a.Seq <= r.seq || has {
 		return
 	}
-	r.seq = a.Seq
+	r.seq, r.used = a.Seq, time.Now()
 	if a.Aside != "" {
 		s.refuses[a.Run] = "it was put aside"
 		r.ready.Store(false)
@@ -287,7 +310,7 @@ func (s *workerServer) assign(m *nats.Msg) {
 // refuse tells why this worker does not play a run; empty if it does.
 func (s *workerServer) refuse(run, why string) {
 	s.mu.Lock()
-	if s.refuses[run] = why; why == "" {
+	if s.refuses[run] = plain(why, 2*mostText); why == "" || s.runs[run] == nil {
 		delete(s.refuses, run)
 	}
 	s.mu.Unlock()

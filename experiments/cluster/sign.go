@@ -103,6 +103,7 @@ func lastWord(subject string) string { return subject[strings.LastIndexByte(subj
 // plain returns a text from the wire as it may be printed: without control characters,
 // and of at most this many bytes.
 func plain(text string, most int) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "..."
 	}

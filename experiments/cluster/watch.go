@@ -14,14 +14,11 @@ const (
 	stalled   = 10 * time.Second // without right records, after which the screen says so
 	stallNote = 20 * time.Second // from one such line to the next
 	mostNotes = 5                // of one kind
-	mostKinds = 1024
+	mostTold  = 1024
 )
 
 // say prints a note when mu is unlocked, and only the first of a kind. The caller holds mu.
 func (c *Coordinator) say(kind, format string, args ...any) {
-	if len(c.notes) >= mostKinds {
-		return
-	}
 	c.notes[kind]++
 	switch n := c.notes[kind]; {
 	case n <= mostNotes:
@@ -31,12 +28,15 @@ func (c *Coordinator) say(kind, format string, args ...any) {
 	}
 }
 
-// once prints a note that is printed once. The caller holds mu.
+// once prints a note that is printed once, as long as there are few such. The caller holds mu.
 func (c *Coordinator) once(key, kind, format string, args ...any) {
-	if len(c.notes) < mostKinds && c.notes[key] == 0 {
-		c.notes[key]++
-		c.say(kind, format, args...)
+	if c.told[key] {
+		return
 	}
+	if len(c.told) < mostTold {
+		c.told[key] = true
+	}
+	c.say(kind, format, args...)
 }
 
 // unlock unlocks mu and prints the notes.
@@ -134,6 +134,7 @@ func (c *Coordinator) meet(msg *nats.Msg) {
 	if p.Leaves {
 		delete(c.members, p.ID)
 	}
+	m.Presence = p.only(c.job.Run, func(part string) bool { return m.has[part] != nil })
 	c.dispatch(p.Heard)
 }
 
@@ -316,11 +317,17 @@ func (c *Coordinator) guard(ctx context.Context) {
 		switch missing, err := c.store(ctx, overwrite); {
 		case ctx.Err() != nil:
 		case err != nil:
-			c.note("store", "the broker does not keep plan and scripts of the run, and new workers need them: %s", plain(strings.TrimSpace(err.Error()), 2*mostText))
+			c.unkept(err)
 		case missing:
 			c.note("stored", "the broker has lost plan, scripts or name of the run; they are stored again")
 		}
 	}
+}
+
+// unkept says that the broker does not keep what new workers need.
+func (c *Coordinator) unkept(err error) {
+	c.note("store", "the broker does not keep plan and scripts of the run, which new workers need (%s); if its disk is full, give it room: they are stored as soon as that is possible",
+		plain(strings.TrimSpace(err.Error()), 2*mostText))
 }
 
 // Record notes who has played a league, before it is recorded.

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -29,6 +30,11 @@ type Broker struct {
 	url       string
 	token     string
 	temporary string // folder to remove
+
+	problems problems
+	closing  chan struct{} // closed by Close
+	once     sync.Once
+	restorer sync.WaitGroup
 }
 
 // startTime is how long a broker may take to recover its streams.
@@ -36,7 +42,7 @@ const startTime = time.Minute
 
 // Start starts a broker and returns when it accepts clients. The caller closes it.
 func Start(ctx context.Context, c cluster.BrokerConfig) (*Broker, error) {
-	b := new(Broker)
+	b := &Broker{problems: problems{make(chan error, 1), make(chan struct{}, 1)}, closing: make(chan struct{})}
 	o, err := b.options(c)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start broker: %w", err), b.clean())
@@ -44,8 +50,7 @@ func Start(ctx context.Context, c cluster.BrokerConfig) (*Broker, error) {
 	if b.server, err = server.NewServer(o); err != nil {
 		return nil, errors.Join(fmt.Errorf("start broker: %w", err), b.clean())
 	}
-	fatal := make(problems, 1)
-	b.server.SetLoggerV2(fatal, false, false, false)
+	b.server.SetLoggerV2(b.problems, false, false, false)
 	go b.server.Start() // Close waits for it
 	ready := make(chan bool, 1)
 	go func() { ready <- b.server.ReadyForConnections(startTime) }()
@@ -54,7 +59,7 @@ func Start(ctx context.Context, c cluster.BrokerConfig) (*Broker, error) {
 		if !ok {
 			err = fmt.Errorf("it is not ready after %v", startTime)
 		}
-	case err = <-fatal:
+	case err = <-b.problems.fatal:
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	}
@@ -65,6 +70,7 @@ func Start(ctx context.Context, c cluster.BrokerConfig) (*Broker, error) {
 	if c.Cert != "" {
 		scheme = "tls://"
 	}
+	b.restorer.Go(func() { b.restore(o.StoreDir) })
 	host, _, _ := net.SplitHostPort(c.Listen) // options has parsed it
 	b.url = scheme + url.User(b.token).String() + "@" + net.JoinHostPort(host, strconv.Itoa(b.server.Addr().(*net.TCPAddr).Port))
 	return b, nil
@@ -93,7 +99,7 @@ func (b *Broker) options(c cluster.BrokerConfig) (*server.Options, error) {
 	}
 	o := &server.Options{
 		ServerName: "strategylab", Host: host, Port: int(port), Authorization: b.token, NoSigs: true, NoLog: false,
-		JetStream: true, StoreDir: dir, MaxPayload: maxPayload, MaxControlLine: 4096,
+		JetStream: true, StoreDir: dir, JetStreamMaxStore: mostStore, MaxPayload: maxPayload, MaxControlLine: 4096,
 	}
 	if port == 0 {
 		o.Port = server.RANDOM_PORT
@@ -107,6 +113,40 @@ func (b *Broker) options(c cluster.BrokerConfig) (*server.Options, error) {
 		o.TLSTimeout = 5
 	}
 	return o, nil
+}
+
+// mostStore is more than any disk has: the server's own default is a part of what is free
+// at its start, which is nothing for ever if the disk is full then.
+const mostStore = 1 << 50
+
+// restoreEvery is how often a broker that does not store looks whether it can again.
+const restoreEvery = time.Second
+
+// restore has the server open its streams again when there is room, until Close: after a
+// write that has failed, it writes nothing more to a stream.
+func (b *Broker) restore(dir string) {
+	tick := time.NewTicker(restoreEvery)
+	defer tick.Stop()
+	for failed := false; ; {
+		select {
+		case <-b.closing:
+			return
+		case <-b.problems.errors:
+			failed = true
+		case <-tick.C:
+			if failed && room(dir) {
+				_ = b.server.ShutdownJetStream() // it is enabled
+				failed = b.server.EnableJetStream(&server.JetStreamConfig{StoreDir: dir, MaxStore: mostStore}) != nil
+			}
+		}
+	}
+}
+
+// room reports whether a folder has room for what a run stores.
+func room(dir string) bool {
+	file := filepath.Join(dir, "room")
+	defer os.Remove(file)
+	return os.WriteFile(file, make([]byte, cluster.MaxJob), 0o600) == nil
 }
 
 // maxPayload is the largest message, that of NATS by default.
@@ -152,6 +192,8 @@ func (b *Broker) Traffic() (messages, bytes int64, err error) {
 
 // Close stops the broker and waits for it.
 func (b *Broker) Close() error {
+	b.once.Do(func() { close(b.closing) })
+	b.restorer.Wait()
 	if b.server != nil {
 		b.server.Shutdown()
 		b.server.WaitForShutdown()
@@ -166,20 +208,33 @@ func (b *Broker) clean() error {
 	return os.RemoveAll(b.temporary)
 }
 
-// problems is the log of a broker: it passes on the first fatal error, which the server
-// would otherwise end the process with.
-type problems chan error
+// problems is the log of a broker: the first fatal error, which the server would otherwise
+// end the process with, and whether it has failed to store something.
+type problems struct {
+	fatal  chan error
+	errors chan struct{}
+}
 
 func (p problems) Noticef(string, ...any) {}
 func (p problems) Warnf(string, ...any)   {}
-func (p problems) Errorf(string, ...any)  {}
 func (p problems) Debugf(string, ...any)  {}
 func (p problems) Tracef(string, ...any)  {}
+
+// Errorf implements server.Logger.
+func (p problems) Errorf(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !strings.Contains(text, "write error") && !strings.Contains(text, "failed to store") {
+		return
+	}
+	select {
+	case p.errors <- struct{}{}:
+	default:
+	}
+}
 
 // Fatalf implements server.Logger.
 func (p problems) Fatalf(format string, args ...any) {
 	select {
-	case p <- fmt.Errorf(format, args...):
+	case p.fatal <- fmt.Errorf(format, args...):
 	default:
 	}
 }

@@ -95,8 +95,8 @@ func (c *Cluster) coordinate(ctx context.Context, plan results.Plan, factories [
 		playing, cancel := context.WithCancel(ctx)
 		played := make(chan error, 1)
 		go func() {
-			played <- c.Link.Serve(playing, cluster.ServeConfig{
-				Cores: c.Cores, Name: c.Name + ", the experiment", Version: c.Version, Only: co.Run(), MaxTime: 24 * time.Hour,
+			played <- co.Serve(playing, cluster.ServeConfig{
+				Cores: c.Cores, Name: c.Name + ", the experiment", Version: c.Version, MaxTime: 24 * time.Hour,
 				Open: func(context.Context, cluster.Job, func(string) ([]byte, error)) (experiments.Driver, func() error, error) {
 					return own, func() error { return nil }, nil
 				},

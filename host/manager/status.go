@@ -3,6 +3,7 @@ package manager
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/strategylab/strategylab/host/game"
@@ -14,7 +15,7 @@ import (
 type statusSet struct {
 	Player string `json:"player"`
 	// Status is LifeWithdrawn or LifeSuspended, or LifeActive for a player that is
-	// readmitted.
+	// readmitted. Before the start LifeWithdrawn removes the registration.
 	Status AgentLife `json:"status"`
 	At     time.Time `json:"at"`
 }
@@ -26,6 +27,9 @@ func (e *statusSet) apply(s *state) error {
 	switch {
 	case a == nil || a.role != protocol.RolePlayer:
 		return fmt.Errorf("%q is not a player", e.Player)
+	case e.Status == LifeWithdrawn && s.schedule == nil:
+		delete(s.agents, a.id)
+		s.players = slices.DeleteFunc(s.players, func(other *member) bool { return other == a })
 	case e.Status == LifeWithdrawn, e.Status == LifeSuspended:
 		a.status, a.readmitted = e.Status, false
 	case e.Status == LifeActive:
@@ -46,53 +50,60 @@ func (m *Manager) setStatus(ctx context.Context, in *wire.Exchange) (protocol.Me
 	if err != nil {
 		return nil, err
 	}
-	if err := m.SetStatus(ctx, msg.PlayerID, AgentLife(msg.Status)); err != nil {
+	name, err := m.set(ctx, msg.PlayerID, AgentLife(msg.Status))
+	if err != nil {
 		return nil, err
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	return &protocol.PlayerStatus{
 		Header:   protocol.Header{MessageType: in.Type.Answer(), LeagueID: m.cfg.LeagueID},
-		PlayerID: msg.PlayerID, DisplayName: m.state.agents[msg.PlayerID].reg.Name, Status: msg.Status,
+		PlayerID: msg.PlayerID, DisplayName: name, Status: msg.Status,
 	}, nil
 }
 
 // SetStatus takes a player out of the league, with LifeWithdrawn for good and with
 // LifeSuspended for a while, or readmits it, with LifeActive, as SET_PLAYER_STATUS
 // does. A player that is out forfeits its matches; one that is readmitted plays, and
-// its next registration is accepted without its token and gets a new one. The error is
-// a *protocol.Error: E005 for an unknown player, E007 for one that was withdrawn, E030
-// and E031 where the league does not run; a player is also readmitted before the start.
+// its next registration is accepted without its token and gets a new one. Before the
+// start LifeWithdrawn removes its registration: its seat, id and name are free. The error
+// is a *protocol.Error: E005 for an unknown player, E007 for one that was withdrawn, E031
+// for a league that is over, E030 for LifeSuspended before the start.
 func (m *Manager) SetStatus(ctx context.Context, player string, status AgentLife) error {
-	m.signup.Lock()
-	defer m.signup.Unlock()
-	e, err := m.statusEvent(player, status)
-	if e == nil || err != nil {
-		return err
-	}
-	defer m.deliverEvents()
-	return m.record(ctx, e)
+	_, err := m.set(ctx, player, status)
+	return err
 }
 
-// statusEvent returns the event that sets a status, or nil if it is that already.
-func (m *Manager) statusEvent(player string, status AgentLife) (*statusSet, error) {
+// set is SetStatus, and returns the player's name.
+func (m *Manager) set(ctx context.Context, player string, status AgentLife) (string, error) {
+	m.signup.Lock()
+	defer m.signup.Unlock()
+	e, name, err := m.statusEvent(player, status)
+	if e == nil || err != nil {
+		return name, err
+	}
+	defer m.deliverEvents()
+	return name, m.record(ctx, e)
+}
+
+// statusEvent returns the event that sets a status, or nil if it is that already, and the
+// player's name.
+func (m *Manager) statusEvent(player string, status AgentLife) (*statusSet, string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	const t = protocol.TypeSetPlayerStatus
 	a := m.state.agents[player]
 	switch {
 	case a == nil || a.role != protocol.RolePlayer:
-		return nil, m.unknownPlayer(t, player)
+		return nil, "", m.unknownPlayer(t, player)
 	case m.state.over():
-		return nil, protocol.Refuse(protocol.CodeLeagueAlreadyComplete, t, "The league is over; the status of its players stands.")
-	case m.state.schedule == nil && status != LifeActive:
-		return nil, protocol.Refuse(protocol.CodeLeagueNotStarted, t, "The league has not started; only a running league has players to take out.")
+		return nil, "", protocol.Refuse(protocol.CodeLeagueAlreadyComplete, t, "The league is over; the status of its players stands.")
+	case m.state.schedule == nil && status == LifeSuspended:
+		return nil, "", protocol.Refuse(protocol.CodeLeagueNotStarted, t, "The league has not started; a player that shall not play is withdrawn.")
 	case a.status == LifeWithdrawn && status != LifeWithdrawn:
-		return nil, protocol.Refuse(protocol.CodeInvalidState, t, fmt.Sprintf("%s was withdrawn, which is final.", player)).With("player_id", player)
+		return nil, "", protocol.Refuse(protocol.CodeInvalidState, t, fmt.Sprintf("%s was withdrawn, which is final.", player)).With("player_id", player)
 	case a.status == status && status != "", a.readmitted && status == LifeActive:
-		return nil, nil
+		return nil, a.reg.Name, nil
 	}
-	return &statusSet{Player: player, Status: status, At: m.cfg.Now()}, nil
+	return &statusSet{Player: player, Status: status, At: m.cfg.Now()}, a.reg.Name, nil
 }
 
 func (m *Manager) unknownPlayer(t protocol.Type, id string) error {
@@ -116,6 +127,9 @@ func (m *Manager) reactStatus(e *statusSet) {
 				c.abort()
 			}
 		}
+	}
+	if m.state.agents[e.Player] == nil {
+		delete(m.contacts, e.Player)
 	}
 	if !m.state.running() {
 		return

@@ -81,7 +81,6 @@ func TestWhoSetsTheStatusOfAPlayer(t *testing.T) {
 	refuses("an unknown player", "secret", "P09", "WITHDRAWN", 5, protocol.CodePlayerNotRegistered, "there are 2 players, P01 to P02")
 	refuses("a referee", "secret", "REF01", "WITHDRAWN", 5, protocol.CodePlayerNotRegistered, "Unknown player")
 	refuses("another status", "secret", "P01", "SHUTDOWN", -32602, protocol.CodeInvalidFieldType, "status")
-	refuses("too early", "secret", "P01", "WITHDRAWN", 30, protocol.CodeLeagueNotStarted, "has not started")
 	refuses("too early", "secret", "P01", "SUSPENDED", 30, protocol.CodeLeagueNotStarted, "has not started")
 	m := &protocol.PlayerStatus{Header: ada.header(protocol.TypeSetPlayerStatus), PlayerID: "P02", Status: "WITHDRAWN"}
 	answer, err := ada.call(m)
@@ -101,6 +100,41 @@ func TestWhoSetsTheStatusOfAPlayer(t *testing.T) {
 	refuses("too late", "secret", "P01", "WITHDRAWN", 31, protocol.CodeLeagueAlreadyComplete, "over")
 	if n := len(r.statusEvents()); n != 1 {
 		t.Errorf("%d changes are reported, want 1", n)
+	}
+}
+
+// TestARegistrationIsRemovedBeforeTheStart: a player that is withdrawn before the start
+// leaves its seat, its name and its id to others, after a restart, too.
+func TestARegistrationIsRemovedBeforeTheStart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	config := func(c *manager.Config) { c.AdminToken, c.DataDir, c.MaxPlayers = "secret", dir, 2 }
+	r := newRig(t, config)
+	ada, stray := r.player("ada"), r.player("stray")
+	r.run()
+	r.sets("P02", "WITHDRAWN")
+	query := &protocol.LeagueQuery{Header: stray.header(protocol.TypeLeagueQuery), QueryType: protocol.QueryStandings}
+	if answer, err := stray.call(query); err == nil {
+		t.Errorf("the token of a removed player is taken: %+v", answer)
+	}
+	if removed := r.statusEvents(); len(removed) != 1 || removed[0].Name != "stray" || removed[0].State != manager.LifeWithdrawn {
+		t.Errorf("events: %+v", removed)
+	}
+	stray.stop()
+	r, _ = r.restart(config, dir, ada)
+	if ben := r.player("stray"); ben.id != "P02" {
+		t.Errorf("the seat that was freed goes to %s", ben.id)
+	}
+	r.conductor("north", fair)
+	r.run()
+	if err := r.m.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.finished(); err != nil {
+		t.Fatal(err)
+	}
+	if table := r.m.Standings(); len(table) != 2 {
+		t.Errorf("the table: %+v", table)
 	}
 }
 

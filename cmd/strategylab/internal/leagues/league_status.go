@@ -11,8 +11,8 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// organizing is a command by which the organiser of a running league changes the
-// status of a player.
+// organizing is a command by which the organiser of a league changes the status of a
+// player.
 type organizing struct {
 	name, usage string
 	status      manager.AgentLife
@@ -21,8 +21,8 @@ type organizing struct {
 
 var organizings = []organizing{
 	{
-		"withdraw", "take a player out of a running league for good", manager.LifeWithdrawn,
-		"withdrawn: it loses its remaining matches, and nobody waits for it",
+		"withdraw", "take a player out for good; before the start, remove its registration", manager.LifeWithdrawn,
+		"withdrawn: it loses its remaining matches, and nobody waits for it; before the start its place is free again",
 	},
 	{
 		"suspend", "take a player out of a running league for a while", manager.LifeSuspended,

@@ -81,27 +81,27 @@ func (c *Codec) ReadAnswer(sent protocol.Type, a Answer) (protocol.Message, erro
 		}
 		doc, body := locate(raw)
 		if doc == nil {
-			return c.mend(sent, a, nil, c.noAnswer(sent, a))
+			return c.tolerate(sent, a, nil, c.noAnswer(sent, a))
 		}
 		if refusal := readRefusal(doc, a.Status, raw, len(body) != len(raw)); refusal != nil {
 			return nil, refusal
 		}
 		m, err := c.readAnswer(sent, doc, body)
 		if err != nil {
-			return c.mend(sent, a, doc, err)
+			return c.tolerate(sent, a, doc, err)
 		}
 		return m, nil
 	}
 	return nil, c.noAnswer(sent, a)
 }
 
-// mend reads an answer that breaks its rules, in tolerant mode. With an HTTP
+// tolerate reads an answer that breaks its rules, in tolerant mode. With an HTTP
 // status of failure it is not one.
-func (c *Codec) mend(sent protocol.Type, a Answer, doc rawjson.Object, flaw error) (protocol.Message, error) {
+func (c *Codec) tolerate(sent protocol.Type, a Answer, doc rawjson.Object, flaw error) (protocol.Message, error) {
 	if c.mode == protocol.Strict || a.Status >= httpBadRequest {
 		return nil, flaw
 	}
-	return decodeMended(answerTo(sent), doc, flaw, nil)
+	return decodeTolerantly(answerTo(sent), doc, flaw, nil)
 }
 
 // noAnswer is the error for a response that holds no message.
@@ -266,12 +266,7 @@ const maxWords = 200
 // findings of a validator, the text of a tool's result, or else the beginning of
 // the body.
 func words(doc rawjson.Object, body jsontext.Value) string {
-	text := ""
-	for _, name := range []string{"detail", "message", "reason", "error_description", "error", "errors", "msg", "content"} {
-		if text = wordsIn(doc.Get(name), 0); text != "" {
-			break
-		}
-	}
+	text := protocol.Explanation(doc)
 	if text == "" {
 		text = string(rawjson.Text(body))
 	}
@@ -282,42 +277,6 @@ func words(doc rawjson.Object, body jsontext.Value) string {
 		text = strings.ToValidUTF8(text[:maxWords], "") + "..."
 	}
 	return text
-}
-
-// wordsIn returns the text of a member, also of one that is a list or an object.
-func wordsIn(v jsontext.Value, depth int) string {
-	switch {
-	case v.Kind() == '"':
-		return string(rawjson.Unquote(v))
-	case v.Kind() == '[' && depth < maxNesting:
-		var all []string
-		for _, e := range rawjson.Elements(v) {
-			if text := wordsIn(e, depth+1); text != "" {
-				all = append(all, text)
-			}
-		}
-		return strings.Join(all, "; ")
-	case v.Kind() == '{' && depth < maxNesting:
-		doc, _ := rawjson.Split(v)
-		text := cmp.Or(wordsIn(doc.Get("msg"), depth+1), wordsIn(doc.Get("message"), depth+1), wordsIn(doc.Get("text"), depth+1), wordsIn(doc.Get("detail"), depth+1))
-		var path []string
-		for _, e := range rawjson.Elements(arrayOr(doc.Get("loc"))) {
-			path = append(path, strings.Trim(string(e), `"`))
-		}
-		if path != nil {
-			text = strings.Join(path, ".") + ": " + text
-		}
-		return text
-	}
-	return ""
-}
-
-// arrayOr returns v if it is an array, and an empty one otherwise.
-func arrayOr(v jsontext.Value) jsontext.Value {
-	if v.Kind() == '[' {
-		return v
-	}
-	return jsontext.Value("[]")
 }
 
 // judge determines the error code and whether a retry is allowed: the peer can
@@ -334,12 +293,7 @@ func (r *Refusal) judge(doc rawjson.Object, message string) {
 	case doc.Text("canonical") == protocol.CanonicalToolNotFound:
 		r.Code = protocol.CodeUnknownMessageType // another name may be known
 	}
-	for _, name := range []string{"detail", "message", "reason", "error_description", "error", "error_name", "error_code"} {
-		if text := doc.Text(name); text != "" {
-			r.Message = text
-			break
-		}
-	}
+	r.Message = cmp.Or(protocol.Explanation(doc), doc.Text("error_name"), doc.Text("error_code"), r.Message)
 	own := doc.Get("retryable").Kind()
 	r.Retryable = r.Code.Retryable() && own != 'f' || r.Code == "" && own == 't' || retryableStatus(r.Status)
 }

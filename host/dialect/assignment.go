@@ -14,12 +14,6 @@ import (
 // name of [protocol.AssignmentNames].
 func AssignmentTrait(name string) string { return "hands-out-by-" + name }
 
-// assignedFields are the fields of an announced match that managers give to a referee.
-var assignedFields = []string{
-	"match_id", "game_type", "player_A_id", "player_B_id", "player_A_endpoint", "player_B_endpoint", "player_A_keys", "player_B_keys",
-	"player_A_dialect", "player_B_dialect", "referee_id", "referee_endpoint",
-}
-
 // playerIDs are the fields of an announced match that name its players.
 var playerIDs = [...]string{"player_A_id", "player_B_id"}
 
@@ -74,16 +68,7 @@ func (r *Request) IsAssignment() bool { return r.assignment != "" }
 
 // assignedMatch returns the match of an assignment as an announcement has it.
 func assignedMatch(doc rawjson.Object) rawjson.Object {
-	var match rawjson.Object
-	for _, field := range assignedFields {
-		kinds := scalars
-		if strings.HasSuffix(field, "_keys") {
-			kinds = "{"
-		}
-		if m, given := protocol.FindInner(doc, field, kinds); given {
-			match = append(match, rawjson.Member{Name: field, Value: m.Value})
-		}
-	}
+	match := protocol.Collect(protocol.TypeRoundAnnouncement, "matches", doc)
 	for i, id := range playerIDs {
 		side, player := strings.TrimSuffix(id, "_id"), playerAt(doc, i)
 		if player == nil {
@@ -174,7 +159,7 @@ func (d *Dialect) assignmentCall(name string, m *protocol.RoundAnnouncement, mat
 	if d.Request.Bare {
 		return Call{Body: doc.Encode()}, nil
 	}
-	params, err := d.Request.put(doc.Encode(), name, false)
+	params, err := d.Request.wrap(doc.Encode(), name, false)
 	if err != nil {
 		return Call{}, err
 	}

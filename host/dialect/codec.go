@@ -137,7 +137,7 @@ func (c *Codec) open(r *Request, params rawjson.Object, raw []byte) *protocol.Er
 	}
 	r.Raw, r.doc = raw, params
 	if d.Request.structured() {
-		r.doc, r.tool, refusal = d.Request.take(params)
+		r.doc, r.tool, refusal = d.Request.unwrap(params)
 		r.Raw = r.doc.Encode()
 	}
 	if _, served := protocol.TypeOfMethod(r.tool); refusal == nil && (served || r.tool == "") {
@@ -165,7 +165,7 @@ func (r *Request) Tolerant() bool { return r.mode == protocol.Tolerant }
 func (r *Request) Decode() (protocol.Message, error) {
 	m, err := protocol.Decode(r.Type, r.doc, r.mode, &r.Header)
 	if err != nil && r.mode == protocol.Tolerant {
-		return decodeMended(r.Type, r.doc, err, &r.Header)
+		return decodeTolerantly(r.Type, r.doc, err, &r.Header)
 	}
 	return m, err
 }

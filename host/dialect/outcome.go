@@ -57,11 +57,11 @@ func ReportedOutcome(m *protocol.MatchResultReport, a, b string) (Outcome, error
 	return o.settled(m.MessageType, a, b)
 }
 
-// ToldOutcome reads a result sent to the player self about a match against
+// OutcomeFor reads a result sent to the player self about a match against
 // opponent, in any form that referees use: for the match or for the player,
 // nested or flat. A status of LOSS is the opponent's win. Missing fields and
 // errors are as in [ReportedOutcome].
-func ToldOutcome(m *protocol.GameOver, self, opponent string) (Outcome, error) {
+func OutcomeFor(m *protocol.GameOver, self, opponent string) (Outcome, error) {
 	r := m.GameResult
 	if r == nil {
 		r = &protocol.GameResult{
@@ -81,7 +81,7 @@ func ToldOutcome(m *protocol.GameOver, self, opponent string) (Outcome, error) {
 	if o.Reason == "" {
 		o.Reason = m.Reason
 	}
-	if points, told := m.PointsEarned.Get(); told {
+	if points, given := m.PointsEarned.Get(); given {
 		o.Score = map[string]int{self: points}
 	}
 	if protocol.Means(protocol.Nobody, o.Winner) {

@@ -102,7 +102,7 @@ func TestOutcomeForPlayer(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 			continue
 		}
-		o, err := ToldOutcome(m.(*protocol.GameOver), heron, otter)
+		o, err := OutcomeFor(m.(*protocol.GameOver), heron, otter)
 		got := outcomeText(o)
 		if err != nil {
 			got = string(CodeOf(err))
@@ -130,7 +130,7 @@ func TestOutcomesOfSamples(t *testing.T) {
 		var err error
 		switch m := s.message.(type) {
 		case *protocol.GameOver:
-			o, err = ToldOutcome(m, heron, otter)
+			o, err = OutcomeFor(m, heron, otter)
 		case *protocol.MatchResultReport:
 			o, err = ReportedOutcome(m, heron, otter)
 		default:

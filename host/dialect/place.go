@@ -25,11 +25,11 @@ func (p Place) fits(method string, params rawjson.Object) bool {
 	}
 }
 
-// take returns the message that params hold in this place, and the name beside
+// unwrap returns the message that params hold in this place, and the name beside
 // it.
-func (p Place) take(params rawjson.Object) (message rawjson.Object, name string, refusal *protocol.Error) {
+func (p Place) unwrap(params rawjson.Object) (message rawjson.Object, name string, refusal *protocol.Error) {
 	if p.Name != "" {
-		return p.takeTool(params)
+		return p.unwrapTool(params)
 	}
 	if p.Header != "" {
 		message, refusal = p.join(params)
@@ -42,8 +42,8 @@ func (p Place) take(params rawjson.Object) (message rawjson.Object, name string,
 	return message, "", nil
 }
 
-// takeTool takes the input of a tool call; missing input is empty.
-func (p Place) takeTool(params rawjson.Object) (rawjson.Object, string, *protocol.Error) {
+// unwrapTool returns the input of a tool call; missing input is empty.
+func (p Place) unwrapTool(params rawjson.Object) (rawjson.Object, string, *protocol.Error) {
 	var broken []protocol.Violation
 	name := params.Text(p.Name)
 	switch {
@@ -129,9 +129,9 @@ func (p Place) part(params rawjson.Object, name string) (rawjson.Object, *protoc
 	return members, nil
 }
 
-// put wraps an encoded message for this place. Name is that of the request or
+// wrap wraps an encoded message for this place. Name is that of the request or
 // tool; refused marks a refusal.
-func (p Place) put(raw jsontext.Value, name string, refused bool) (jsontext.Value, error) {
+func (p Place) wrap(raw jsontext.Value, name string, refused bool) (jsontext.Value, error) {
 	if p.Header != "" {
 		return p.split(raw)
 	}

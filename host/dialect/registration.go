@@ -45,7 +45,7 @@ func FindWelcome(body []byte) (Acceptance, bool) {
 	if err != nil || protocol.Fails(result) || result.Get("isError").Kind() == 't' {
 		return Acceptance{}, false
 	}
-	text := wordsIn(result.Get("content"), 0)
+	text := protocol.Prose(result.Get("content"))
 	if !protocol.Welcomes(text) {
 		return Acceptance{}, false
 	}

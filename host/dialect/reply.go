@@ -62,7 +62,7 @@ func (d *Dialect) Wrap(name string, raw jsontext.Value) (Call, error) {
 	if d.Request.Bare {
 		return Call{Body: raw}, nil
 	}
-	params, err := d.Request.put(raw, name, false)
+	params, err := d.Request.wrap(raw, name, false)
 	if err != nil {
 		return Call{}, err
 	}
@@ -140,7 +140,7 @@ func (r *Request) wrap(t protocol.Type, raw jsontext.Value, refused bool) (Reply
 		raw = doc.Set("message_type", rawjson.Quote(r.assignment+"_ACK")).Encode()
 	}
 	place := r.Dialect.Answer
-	if raw, err = place.put(raw, r.tool, refused); err != nil {
+	if raw, err = place.wrap(raw, r.tool, refused); err != nil {
 		return Reply{}, err
 	}
 	reply := Reply{Status: httpOK}

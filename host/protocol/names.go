@@ -168,6 +168,49 @@ func FindInner(doc rawjson.Object, field, kinds string) (rawjson.Member, bool) {
 	return rawjson.Member{}, false
 }
 
+// Collect returns the object that the table of a message type has at a place of it, such as
+// "result.details", with what an object of others holds for its fields: under whatever
+// name [FindInner] knows, if its kind fits. A text is a list of one.
+func Collect(t Type, place string, from rawjson.Object) rawjson.Object {
+	s := catalog().types[t].table()
+	for name := range strings.SplitSeq(place, ".") {
+		s = s.fields[s.index[name]].inner()
+	}
+	var out rawjson.Object
+	for i := range s.fields {
+		f := &s.fields[i]
+		m, found := FindInner(from, f.name, f.kinds())
+		switch {
+		case !found:
+			continue
+		case f.kind == kindList && m.Value.Kind() == '"':
+			m.Value = slices.Concat(jsontext.Value{'['}, m.Value, jsontext.Value{']'})
+		}
+		out = append(out, rawjson.Member{Name: f.name, Value: m.Value})
+	}
+	return out
+}
+
+// kinds returns the kinds of JSON values, as [Find] takes them, that may be the field in
+// messages of others.
+func (f *field) kinds() string {
+	kinds := `"`
+	switch f.kind {
+	case kindBool:
+		kinds = "tf"
+	case kindObject, kindOpen, kindDict:
+		kinds = "{"
+	case kindList:
+		kinds = `["`
+	case kindID, kindInteger, kindRound:
+		kinds = `"0`
+	}
+	if f.null {
+		kinds += "n"
+	}
+	return kinds
+}
+
 func find(doc rawjson.Object, all []string, kinds string) (rawjson.Member, bool) {
 	for _, name := range all {
 		wanted := plainName(name)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
@@ -160,6 +161,54 @@ func Forbidden(finding string, names []string) []string {
 		}
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return !contains(after, []string{name}) })
+}
+
+// explaining are the members that hold the words of a refusal.
+var explaining = []string{"detail", "message", "reason", "error_description", "error", "errors", "msg", "content", "text"}
+
+// Explanation returns the words of a refusal, "" without any: of the first member that
+// usually holds them.
+func Explanation(doc rawjson.Object) string { return explanation(doc, 0) }
+
+func explanation(doc rawjson.Object, depth int) string {
+	for _, name := range explaining {
+		if text := prose(doc.Get(name), depth); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// Prose returns the text of a value, also of a list of the findings of a validator or of
+// the parts of a tool's result.
+func Prose(v jsontext.Value) string { return prose(v, 0) }
+
+func prose(v jsontext.Value, depth int) string {
+	const deepest = 4
+	switch {
+	case v.Kind() == '"':
+		return string(rawjson.Unquote(v))
+	case v.Kind() == '[' && depth < deepest:
+		var all []string
+		for _, e := range rawjson.Elements(v) {
+			if text := prose(e, depth+1); text != "" {
+				all = append(all, text)
+			}
+		}
+		return strings.Join(all, "; ")
+	case v.Kind() == '{' && depth < deepest:
+		doc, _ := rawjson.Split(v)
+		text := explanation(doc, depth+1)
+		if loc := doc.Get("loc"); loc.Kind() == '[' {
+			var path []string
+			for _, e := range rawjson.Elements(loc) {
+				path = append(path, strings.Trim(string(e), `"`))
+			}
+			text = strings.Join(path, ".") + ": " + text
+		}
+		return text
+	}
+	return ""
 }
 
 // A Beginning is what a manager says of the start of its league.

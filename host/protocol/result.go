@@ -3,7 +3,7 @@ package protocol
 import "github.com/go-json-experiment/json/jsontext"
 
 // GameOver reports the result of a match to a player, in GameResult; the fields
-// after it are the flat form that some referees use. ToldOutcome of host/dialect
+// after it are the flat form that some referees use. OutcomeFor of host/dialect
 // reads both. DrawKey and DrawNonces, by player, open the referee's commitment to a
 // verifiable draw.
 type GameOver struct {

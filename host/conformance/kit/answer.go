@@ -282,11 +282,8 @@ func (a *Answer) refusal() {
 			a.Reason = cmp.Or(a.Reason, firstBytes(a.Body))
 		}
 	}
-	for _, name := range []string{"detail", "error_description", "reason", "error", "message"} {
-		if s := cmp.Or(a.Message.Text(name), structured(a.Message[name])); a.Refused && s != "" && s != a.Reason {
-			a.Reason = strings.TrimPrefix(a.Reason+": "+s, ": ")
-			break
-		}
+	if s := protocol.Explanation(a.Message.Doc()); a.Refused && s != "" && s != a.Reason {
+		a.Reason = strings.TrimPrefix(a.Reason+": "+s, ": ")
 	}
 }
 
@@ -317,15 +314,6 @@ func contentText(raw json.RawMessage) string {
 		return ""
 	}
 	return parts[0].Text
-}
-
-// structured returns a member that is a list or an object, shortened: frameworks
-// list there which members they miss.
-func structured(raw json.RawMessage) string {
-	if len(raw) == 0 || raw[0] != '[' && raw[0] != '{' {
-		return ""
-	}
-	return firstBytes(raw)
 }
 
 // firstBytes returns the beginning of a text for a sentence.

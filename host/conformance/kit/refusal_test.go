@@ -23,7 +23,7 @@ func TestRefusals(t *testing.T) {
 		text           string
 	}{
 		`{"detail":[{"loc":["body","id"],"msg":"value is not a valid integer"}]}`: {
-			422, true, true, false, `a refusal: HTTP 422 [{"loc":["body","id"],"msg":"value is not a valid integer"}]`},
+			422, true, true, false, `a refusal: HTTP 422 body.id: value is not a valid integer`},
 		`{"detail":"Unknown method: league_query"}`:                                         {400, true, true, true, "a refusal: HTTP 400 Unknown method: league_query"},
 		`<html>Not Found</html>`:                                                            {404, true, true, true, "a refusal: HTTP 404 <html>Not Found</html>"},
 		`{"error":"Unknown message type"}`:                                                  {200, true, false, true, "a refusal: Unknown message type"},

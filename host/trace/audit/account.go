@@ -184,7 +184,7 @@ func (t *Result) setAtFault(m *Match, named []string) {
 
 // told reads a result that was sent to a player, "" if it is unknown to whom.
 func (e *Evidence) told(m *Match, r *protocol.GameOver, self string) Result {
-	o, _ := dialect.ToldOutcome(r, self, m.other(self)) // contradictions are judged here, by what is known
+	o, _ := dialect.OutcomeFor(r, self, m.other(self)) // contradictions are judged here, by what is known
 	delete(o.Choices, "")
 	delete(o.Score, "")
 	t := Result{To: cmp.Or(self, "a player"), Drawn: o.Drawn, Choices: o.Choices, Score: o.Score, Reason: o.Reason}

@@ -73,9 +73,9 @@ func TestAnythingAcknowledges(t *testing.T) {
 	}
 }
 
-// TestMendedReports: a report whose result stands elsewhere, or breaks rules
+// TestReportsInOtherPlaces: a report whose result stands elsewhere, or breaks rules
 // about what nobody needs, says who won.
-func TestMendedReports(t *testing.T) {
+func TestReportsInOtherPlaces(t *testing.T) {
 	t.Parallel()
 	for _, params := range []string{
 		`{"match_id":"R1M1","timestamp":1763800000,"result":{"winner":"P01","details":{"drawn_number":4,"choices":{"P01":"even","P02":"odd"}}}}`,

@@ -10,25 +10,24 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// A message that breaks its field rules is mended in tolerant mode: a member that
-// breaks its rule counts as missing, and what the message is needed for is looked
-// for under other names and in other spellings. Where that is enough, the message
-// is taken, and its header says what was wrong with it.
+// In tolerant mode a member that breaks its rule counts as missing, and what the message
+// is needed for is looked for under other names and in other spellings. Where that is
+// enough, the message is taken, and its header says what was wrong with it.
 
-// decodeMended is [protocol.Decode] of a message that has broken its field rules
-// with flaw. It returns flaw where the message cannot be mended.
-func decodeMended(t protocol.Type, doc rawjson.Object, flaw error, request *protocol.Header) (protocol.Message, error) {
+// decodeTolerantly is [protocol.Decode] of a message that has broken its field rules
+// with flaw. It returns flaw where what the message is needed for is not found.
+func decodeTolerantly(t protocol.Type, doc rawjson.Object, flaw error, request *protocol.Header) (protocol.Message, error) {
 	broken, is := errors.AsType[*protocol.Error](flaw)
 	if !is || request != nil && (broken.Code == protocol.CodeVersionMismatch || otherZone(request.Timestamp)) {
 		return nil, flaw // a request in another protocol or time means something else
 	}
-	mended, found := spelled(t, doc, prune(doc, broken.Violations))
+	rest, found := spelled(t, doc, prune(doc, broken.Violations))
 	if !found {
 		return nil, flaw
 	}
-	m, err := protocol.Decode(t, mended, protocol.Tolerant, request)
+	m, err := protocol.Decode(t, rest, protocol.Tolerant, request)
 	if more, is := errors.AsType[*protocol.Error](err); is { // the first finding was about the whole
-		m, err = protocol.Decode(t, prune(mended, more.Violations), protocol.Tolerant, request)
+		m, err = protocol.Decode(t, prune(rest, more.Violations), protocol.Tolerant, request)
 	}
 	if err != nil {
 		return nil, flaw
@@ -99,17 +98,8 @@ func gathered(doc rawjson.Object) rawjson.Object {
 			from, rest = inner, doc.Without(m.Name)
 		}
 	}
-	var result rawjson.Object
-	decisive := false
-	for _, f := range []struct{ field, kinds string }{
-		{"winner_player_id", `"0n`}, {"choices", "{"}, {"drawn_number", `"0n`}, {"status", `"`}, {"reason", `"`}, {"technical_loss_player_ids", "["},
-	} {
-		if m, given := protocol.Find(from, f.field, f.kinds); given {
-			result = append(result, rawjson.Member{Name: f.field, Value: m.Value})
-			decisive = decisive || f.field == "winner_player_id" || f.field == "choices" && from.Get("result").Kind() != '"'
-		}
-	}
-	if !decisive {
+	result := protocol.Collect(protocol.TypeGameOver, "game_result", from)
+	if result.Get("winner_player_id") == nil && (result.Get("choices") == nil || from.Get("result").Kind() == '"') {
 		return doc
 	}
 	return rest.Set("game_result", result.Encode())
@@ -191,25 +181,25 @@ func pruneAt(doc rawjson.Object, path []string) rawjson.Object {
 
 // spelled returns the message with what it is needed for under the names of the
 // protocol, and whether that was found.
-func spelled(t protocol.Type, doc, mended rawjson.Object) (rawjson.Object, bool) {
+func spelled(t protocol.Type, doc, rest rawjson.Object) (rawjson.Object, bool) {
 	switch t {
 	case protocol.TypeGameJoinAck:
 		joins, said := joinIn(doc)
-		return mended.Without("message_type").Set("accept", rawjson.Bool(joins)), said
+		return rest.Without("message_type").Set("accept", rawjson.Bool(joins)), said
 	case protocol.TypeChooseParityResponse:
 		choice := parityIn(doc)
-		return mended.Without("message_type", "choice").Set("parity_choice", rawjson.Quote(choice)), choice != ""
+		return rest.Without("message_type", "choice").Set("parity_choice", rawjson.Quote(choice)), choice != ""
 	case protocol.TypeMatchResultReport:
-		return reportIn(mended)
+		return reportIn(rest)
 	case protocol.TypeLeagueRegisterRequest:
-		return registrationIn("player_meta", doc, mended)
+		return registrationIn(t, "player_meta", doc, rest)
 	case protocol.TypeRefereeRegisterRequest:
-		return registrationIn("referee_meta", doc, mended)
+		return registrationIn(t, "referee_meta", doc, rest)
 	}
 	if _, confirms := protocol.New(t).(*protocol.Ack); confirms {
-		return mended.Without("message_type"), true // whatever it says, it has arrived
+		return rest.Without("message_type"), true // whatever it says, it has arrived
 	}
-	return mended, true
+	return rest, true
 }
 
 // joinIn returns what an answer says of joining, under any usual name. A message
@@ -257,34 +247,21 @@ func parityOf(v jsontext.Value) string {
 	return word
 }
 
-// metaFields are the fields of what an agent says of itself when it registers.
-var metaFields = []string{"display_name", "contact_endpoint", "version", "protocol_version", "game_types", "max_concurrent_matches", "match_keys"}
-
 // registrationIn returns a registration with what an agent says of itself in its
 // place, under the names of the protocol; false without an endpoint. An agent
 // without a name goes by the one that it signs with.
-func registrationIn(place string, doc, mended rawjson.Object) (rawjson.Object, bool) {
-	said := mended
-	if m, found := protocol.Find(mended, place, "{"); found {
+func registrationIn(t protocol.Type, place string, doc, rest rawjson.Object) (rawjson.Object, bool) {
+	said := rest
+	if m, found := protocol.Find(rest, place, "{"); found {
 		if inner, err := rawjson.Split(m.Value); err == nil {
-			said = append(slices.Clone(inner), mended...)
+			said = append(slices.Clone(inner), rest...)
 		}
 	}
-	var meta rawjson.Object
-	for _, field := range metaFields {
-		m, found := protocol.FindInner(said, field, "")
-		if !found {
-			continue
-		}
-		if field == "game_types" && m.Value.Kind() == '"' {
-			m.Value = slices.Concat(jsontext.Value("["), m.Value, jsontext.Value("]"))
-		}
-		meta = append(meta, rawjson.Member{Name: field, Value: m.Value})
-	}
+	meta := protocol.Collect(t, place, said)
 	if _, name, err := protocol.ParseSender(doc.Text("sender")); meta.Text("display_name") == "" && err == nil {
 		meta = meta.Set("display_name", rawjson.Quote(name))
 	}
-	return mended.Set(place, meta.Encode()), meta.Text("contact_endpoint") != "" && meta.Text("display_name") != ""
+	return rest.Set(place, meta.Encode()), meta.Text("contact_endpoint") != "" && meta.Text("display_name") != ""
 }
 
 // reportIn returns a report whose result stands in its places, wherever the
@@ -299,23 +276,11 @@ func reportIn(doc rawjson.Object) (rawjson.Object, bool) {
 	if err != nil {
 		details = result
 	}
-	winner, said := protocol.Find(result, "winner", `"0n`)
-	if !said {
-		return nil, false
+	about := protocol.Collect(protocol.TypeMatchResultReport, "result.details", details)
+	settled := protocol.Collect(protocol.TypeMatchResultReport, "result", result).Set("details", about.Encode())
+	winner := settled.Get("winner")
+	if winner.Kind() == '"' && protocol.Means(protocol.Nobody, string(rawjson.Text(winner))) {
+		settled = settled.Set("winner", jsontext.Value("null"))
 	}
-	if winner.Value.Kind() == '"' && protocol.Means(protocol.Nobody, string(rawjson.Text(winner.Value))) {
-		winner.Value = jsontext.Value("null")
-	}
-	settled := rawjson.Object{{Name: "winner", Value: winner.Value}}
-	if score, given := protocol.Find(result, "score", "{"); given {
-		settled = append(settled, rawjson.Member{Name: "score", Value: score.Value})
-	}
-	var about rawjson.Object
-	for _, field := range []string{"drawn_number", "choices", "status"} {
-		if m, given := protocol.Find(details, field, "\"0{n"); given {
-			about = append(about, rawjson.Member{Name: field, Value: m.Value})
-		}
-	}
-	settled = append(settled, rawjson.Member{Name: "details", Value: about.Encode()})
-	return doc.Without("result").Set("result", settled.Encode()), true
+	return doc.Without("result").Set("result", settled.Encode()), winner != nil
 }

@@ -72,7 +72,7 @@ func encode(m Message, h *Header) (jsontext.Value, error) {
 	}
 	w := memberWriter{dst: make([]byte, 0, messageRoom)}
 	w.header(h)
-	w.members(m, e.plain())
+	w.members(reflect.ValueOf(m).UnsafePointer(), e.plain())
 	return w.object()
 }
 

@@ -1,7 +1,10 @@
 package protocol
 
 import (
+	"reflect"
 	"slices"
+	"sync"
+	"unsafe"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/strategylab/strategylab/host/rawjson"
@@ -40,15 +43,14 @@ type Header struct {
 	odd jsontext.Value
 }
 
-// headerNames are the members that the envelope dialect puts into
-// params.envelope; the first five are the header proper.
-var headerNames = []string{
-	"protocol", "message_type", "sender", "timestamp", "conversation_id",
-	"auth_token", "league_id", "round_id", "match_id", "game_type",
-}
+// headerFields are the members that the envelope dialect puts into params.envelope; the
+// first five are the header proper.
+var headerFields = sync.OnceValue(func() []plainField { return plainFields(reflect.TypeFor[Header]()) })
 
 // IsHeaderField reports whether the member belongs to the [Header].
-func IsHeaderField(name string) bool { return slices.Contains(headerNames, name) }
+func IsHeaderField(name string) bool {
+	return slices.ContainsFunc(headerFields(), func(f plainField) bool { return f.name == name })
+}
 
 // Head returns h, which makes every struct that embeds a Header a [Message].
 func (h *Header) Head() *Header { return h }
@@ -156,25 +158,12 @@ func typeIn(v jsontext.Value) Type {
 	return Type(text)
 }
 
-// field returns the header field of that name that is a string.
+// field returns the header field of that name that is a string, but for the type.
 func (h *Header) field(name string) *string {
-	switch name {
-	case "protocol":
-		return &h.Protocol
-	case "sender":
-		return &h.Sender
-	case "timestamp":
-		return &h.Timestamp
-	case "conversation_id":
-		return &h.ConversationID
-	case "auth_token":
-		return &h.AuthToken
-	case "league_id":
-		return &h.LeagueID
-	case "match_id":
-		return &h.MatchID
-	case "game_type":
-		return &h.GameType
+	for i := range headerFields() {
+		if f := &headerFields()[i]; f.name == name && f.kind == reflect.String && name != "message_type" {
+			return (*string)(unsafe.Add(unsafe.Pointer(h), f.offset))
+		}
 	}
 	return nil
 }

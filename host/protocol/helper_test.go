@@ -101,3 +101,11 @@ func indented(t *testing.T, raw jsontext.Value) []byte {
 	}
 	return append(raw, '\n')
 }
+
+// headerNames are the names of the fields of a header.
+var headerNames = func() (names []string) {
+	for _, f := range headerFields() {
+		names = append(names, f.name)
+	}
+	return names
+}()

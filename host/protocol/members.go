@@ -11,37 +11,35 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// A plainField is a field of a message that is written and read without reflection, and
-// without being asked for its rules: most messages have nothing but texts and truth values.
+// A plainField is a field of a message that is written and read without reflection: most
+// messages have nothing but texts and truth values.
 type plainField struct {
 	name   string
-	kind   reflect.Kind // String, Bool for Opt[bool], or Pointer
+	kind   reflect.Kind // String, Bool for Opt[bool], Int for Round, or Pointer
 	goType reflect.Type
 	offset uintptr
 }
 
-// plainFields returns the fields of a message behind its header; nil where one of them
-// is neither text nor truth value nor pointer.
+// plainFields returns the own fields of a message or those of a header; nil where one of
+// them is of none of these kinds.
 func plainFields(t reflect.Type) []plainField {
 	fields := []plainField{}
-	for i := 1; i < t.NumField(); i++ {
+	for i := range t.NumField() {
 		f := t.Field(i)
 		p := plainField{jsonName(f), f.Type.Kind(), f.Type, f.Offset}
-		if f.Type == reflect.TypeFor[Opt[bool]]() {
+		switch {
+		case p.name == "":
+			continue
+		case f.Type == reflect.TypeFor[Opt[bool]]():
 			p.kind = reflect.Bool
-		}
-		if p.kind != reflect.String && p.kind != reflect.Bool && p.kind != reflect.Pointer {
+		case f.Type == reflect.TypeFor[Round]():
+			p.kind = reflect.Int
+		case p.kind != reflect.String && p.kind != reflect.Pointer:
 			return nil
 		}
 		fields = append(fields, p)
 	}
 	return fields
-}
-
-// at returns where the field is in the message that m points to, whose Go type is that
-// which the field was found in.
-func (f *plainField) at(m Message) unsafe.Pointer {
-	return unsafe.Add(reflect.ValueOf(m).UnsafePointer(), f.offset)
 }
 
 // A memberWriter appends members of an object, each with a comma before it, until one
@@ -51,22 +49,33 @@ type memberWriter struct {
 	err error // names the member
 }
 
-func (w *memberWriter) header(h *Header) {
-	w.text("protocol", &h.Protocol)
-	w.text("message_type", (*string)(&h.MessageType))
-	w.text("sender", &h.Sender)
-	w.text("timestamp", &h.Timestamp)
-	w.text("conversation_id", &h.ConversationID)
-	w.text("auth_token", &h.AuthToken)
-	w.text("league_id", &h.LeagueID)
-	if r := &h.RoundID; r.is == present && !r.isText {
-		w.name("round_id")
-		w.dst = strconv.AppendInt(w.dst, int64(r.number), 10)
-	} else {
-		w.value("round_id", r.is == absent, r)
+// header writes the fields of a header.
+func (w *memberWriter) header(h *Header) { w.members(unsafe.Pointer(h), headerFields()) }
+
+// members writes the fields of the struct that is at a place.
+func (w *memberWriter) members(of unsafe.Pointer, fields []plainField) {
+	for i := range fields {
+		f := &fields[i]
+		switch at := unsafe.Add(of, f.offset); f.kind {
+		case reflect.String:
+			w.text(f.name, (*string)(at))
+		case reflect.Bool:
+			w.flag(f.name, (*Opt[bool])(at))
+		case reflect.Int:
+			w.round(f.name, (*Round)(at))
+		default:
+			w.value(f.name, *(*unsafe.Pointer)(at) == nil, reflect.NewAt(f.goType, at).Interface())
+		}
 	}
-	w.text("match_id", &h.MatchID)
-	w.text("game_type", &h.GameType)
+}
+
+func (w *memberWriter) round(name string, r *Round) {
+	if r.is == present && !r.isText {
+		w.name(name)
+		w.dst = strconv.AppendInt(w.dst, int64(r.number), 10)
+		return
+	}
+	w.value(name, r.is == absent, r)
 }
 
 func (w *memberWriter) text(name string, s *string) {
@@ -120,28 +129,13 @@ func (w *memberWriter) object() (jsontext.Value, error) {
 	return append(w.dst, '}'), nil
 }
 
-// members writes the fields of a message.
-func (w *memberWriter) members(m Message, fields []plainField) {
-	for i := range fields {
-		f := &fields[i]
-		switch at := f.at(m); f.kind {
-		case reflect.String:
-			w.text(f.name, (*string)(at))
-		case reflect.Bool:
-			w.flag(f.name, (*Opt[bool])(at))
-		default:
-			w.value(f.name, *(*unsafe.Pointer)(at) == nil, reflect.NewAt(f.goType, at).Interface())
-		}
-	}
-}
-
 // readPlain sets the members of a message without reflection. It reports whether they
 // are all; if not, it does no harm that some of them are set.
 func readPlain(m Message, fields []plainField, doc rawjson.Object) bool {
-	set := 0
+	set, of := 0, reflect.ValueOf(m).UnsafePointer()
 	for i := range fields {
 		f := &fields[i]
-		switch v, at := doc.Get(f.name), f.at(m); {
+		switch v, at := doc.Get(f.name), unsafe.Add(of, f.offset); {
 		case f.kind == reflect.String && v.Kind() == '"':
 			*(*string)(at) = string(rawjson.Unquote(v))
 			set++

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -80,6 +81,9 @@ func (w schemaWriter) idPattern() string {
 }
 
 func value(v any) jsontext.Value {
+	if doc, is := v.(rawjson.Object); is {
+		return doc.Encode()
+	}
 	raw, err := json.Marshal(v, plain)
 	if err != nil {
 		panic(err) // what the tables hold can be written
@@ -87,48 +91,46 @@ func value(v any) jsontext.Value {
 	return raw
 }
 
+// members returns an object of names and values in turn.
+func members(pairs ...any) rawjson.Object {
+	var doc rawjson.Object
+	for i := 0; i < len(pairs); i += 2 {
+		name, _ := pairs[i].(string)
+		doc = append(doc, rawjson.Member{Name: name, Value: value(pairs[i+1])})
+	}
+	return doc
+}
+
 // message returns the whole schema of a message type.
 func (w schemaWriter) message(e *entry) jsontext.Value {
-	doc := rawjson.Object{
-		{Name: "$schema", Value: value("https://json-schema.org/draft/2020-12/schema")},
-		{Name: "$id", Value: value(SchemaBase + lower(e.Type) + ".json")},
-		{Name: "title", Value: value(string(e.Type))},
-		{Name: "description", Value: value(e.Title + ".")},
-	}
-	body := w.object(e.table())
-	properties, err := rawjson.Parse(body.Get("properties"))
-	if err != nil {
-		panic(err)
-	}
-	for i, m := range properties {
-		if m.Name == "message_type" {
-			properties[i].Value = w.typeOf(e, m.Value)
-		}
-	}
-	return append(doc, body.Set("properties", properties.Encode())...).Encode()
+	doc := members("$schema", "https://json-schema.org/draft/2020-12/schema", "$id", SchemaBase+lower(e.Type)+".json",
+		"title", e.Type, "description", e.Title+".")
+	return append(doc, w.object(e.table(), e.Type)...).Encode()
 }
 
-// typeOf returns the schema of message_type: a constant, or in tolerant mode
+// typeOf adds to the schema of message_type: it is a constant, or in tolerant mode
 // anything but another type.
-func (w schemaWriter) typeOf(e *entry, general jsontext.Value) jsontext.Value {
+func (w schemaWriter) typeOf(t Type, general rawjson.Object) rawjson.Object {
 	if w.mode == Strict {
-		return rawjson.Object{{Name: "description", Value: value("The type of the message.")}, {Name: "const", Value: value(string(e.Type))}}.Encode()
+		return append(general[:1], members("const", t)...) // after the description
 	}
-	others := slices.DeleteFunc(Types(), func(t Type) bool { return t == e.Type })
-	doc, err := rawjson.Parse(general)
-	if err != nil {
-		panic(err) // it has just been written
-	}
-	return append(doc, rawjson.Member{Name: "not", Value: value(map[string]any{"enum": others})}).Encode()
+	others := slices.DeleteFunc(Types(), func(other Type) bool { return other == t })
+	return append(general, members("not", map[string]any{"enum": others})...)
 }
 
-func (w schemaWriter) object(s *shape) rawjson.Object {
+// object returns the schema of an object; of is the type of message that it is, "" for
+// an object within one.
+func (w schemaWriter) object(s *shape, of Type) rawjson.Object {
 	var properties rawjson.Object
 	var required []string
 	var rules []jsontext.Value
 	for i := range s.fields {
 		f := &s.fields[i]
-		properties = append(properties, rawjson.Member{Name: f.name, Value: w.member(f)})
+		property := w.member(f)
+		if of != "" && f.name == "message_type" {
+			property = w.typeOf(of, property)
+		}
+		properties = append(properties, rawjson.Member{Name: f.name, Value: property.Encode()})
 		need := (&checker{mode: w.mode, request: w.request}).demands(f)
 		switch {
 		case need && w.mode == Strict && len(f.alt) == 0:
@@ -143,20 +145,20 @@ func (w schemaWriter) object(s *shape) rawjson.Object {
 			}))
 		}
 	}
-	for _, name := range sortedKeys(s.parts) {
+	for _, name := range slices.Sorted(maps.Keys(s.parts)) {
 		rules = append(rules, value(map[string]any{
 			"if": map[string]any{"properties": map[string]any{s.on: map[string]any{"const": name}}, "required": []string{s.on}},
 			"then": map[string]any{"properties": map[string]any{s.part: map[string]any{
-				"if": map[string]any{"type": "object"}, "then": w.object(s.parts[name]).Encode(),
+				"if": map[string]any{"type": "object"}, "then": w.object(s.parts[name], "").Encode(),
 			}}},
 		}))
 	}
-	doc := rawjson.Object{{Name: "type", Value: value("object")}, {Name: "properties", Value: properties.Encode()}}
+	doc := members("type", "object", "properties", properties)
 	if required != nil {
-		doc = append(doc, rawjson.Member{Name: "required", Value: value(required)})
+		doc = append(doc, members("required", required)...)
 	}
 	if rules != nil {
-		doc = append(doc, rawjson.Member{Name: "allOf", Value: value(rules)})
+		doc = append(doc, members("allOf", rules)...)
 	}
 	return doc
 }
@@ -168,106 +170,62 @@ func (w schemaWriter) oneIsThere(s *shape, f *field) jsontext.Value {
 	if w.mode == Tolerant {
 		names = append(names, f.wildAlt...)
 	}
-	var choices []jsontext.Value
+	var choices []map[string]any
 	for _, name := range names {
 		other := &s.fields[s.index[name]]
-		there := map[string]jsontext.Value{"required": value([]string{name})}
-		var nothing []jsontext.Value
+		there := map[string]any{"required": []string{name}}
 		if w.mode == Tolerant {
-			if !other.null {
-				nothing = append(nothing, value(nil))
-			}
-			if other.kind.mayNotBeEmpty() {
-				nothing = append(nothing, value(""))
-			}
-			there["properties"] = value(map[string]any{name: map[string]any{"not": map[string]any{"enum": nothing}}})
+			there["properties"] = map[string]any{name: map[string]any{"not": map[string]any{"enum": other.nothing(!other.null)}}}
 		}
-		choices = append(choices, value(there))
+		choices = append(choices, there)
 	}
 	return value(map[string]any{"anyOf": choices})
 }
 
-// member returns the schema of a field as a member of an object.
-func (w schemaWriter) member(f *field) jsontext.Value {
-	if w.mode == Strict {
-		return w.described(f, f.null).Encode()
+// nothing returns the values that stand for a missing member in tolerant mode.
+func (f *field) nothing(null bool) []any {
+	var values []any
+	if null {
+		values = append(values, nil)
 	}
-	nothing := []any{nil}
 	if f.kind.mayNotBeEmpty() {
-		nothing = append(nothing, "")
+		values = append(values, "")
 	}
-	var doc rawjson.Object
-	if f.doc != "" {
-		doc = append(doc, rawjson.Member{Name: "description", Value: value(f.doc)})
+	return values
+}
+
+// member returns the schema of a field as a member of an object.
+func (w schemaWriter) member(f *field) rawjson.Object {
+	if w.mode == Strict {
+		return w.described(f, f.null)
 	}
-	return append(doc, rawjson.Member{Name: "anyOf", Value: value([]any{w.kind(f, f.null).Encode(), map[string]any{"enum": nothing}})}).Encode()
+	return append(f.description(), members("anyOf", []any{w.kind(f, f.null).Encode(), map[string]any{"enum": f.nothing(true)}})...)
 }
 
 func (w schemaWriter) described(f *field, nullable bool) rawjson.Object {
-	var doc rawjson.Object
-	if f.doc != "" {
-		doc = append(doc, rawjson.Member{Name: "description", Value: value(f.doc)})
+	return append(f.description(), w.kind(f, nullable)...)
+}
+
+func (f *field) description() rawjson.Object {
+	if f.doc == "" {
+		return nil
 	}
-	return append(doc, w.kind(f, nullable)...)
+	return members("description", f.doc)
 }
 
 // kind returns the schema of a field's value.
 func (w schemaWriter) kind(f *field, nullable bool) rawjson.Object {
-	typed := func(name string, more ...rawjson.Member) rawjson.Object {
-		doc := rawjson.Object{{Name: "type", Value: value(name)}}
+	typed := func(name string, more ...any) rawjson.Object {
 		if nullable {
-			doc = rawjson.Object{{Name: "type", Value: value([]string{name, "null"})}}
+			return append(members("type", []string{name, "null"}), members(more...)...)
 		}
-		return append(doc, more...)
+		return append(members("type", name), members(more...)...)
 	}
 	switch f.kind {
 	case kindText:
-		return w.text(f, nullable, typed)
-	case kindProse:
-		return typed("string")
-	case kindID:
-		return typed("string", rawjson.Member{Name: "pattern", Value: value(w.idPattern())})
-	case kindTime:
-		return typed("string", rawjson.Member{Name: "format", Value: value("date-time")}, rawjson.Member{Name: "pattern", Value: value(patternTime)})
-	case kindSender:
-		return typed("string", rawjson.Member{Name: "pattern", Value: value(w.senderPattern(f.roles))})
-	case kindVersion:
-		return rawjson.Object{{Name: "const", Value: value(Version)}}
-	case kindInteger:
-		low, high := int64(-rawjson.MaxInteger), int64(rawjson.MaxInteger)
-		if f.bounded && w.mode == Strict {
-			low, high = f.min, f.max
+		if f.oneOf == nil || !f.closed && w.mode == Tolerant {
+			return typed("string", "minLength", 1)
 		}
-		return typed("integer", rawjson.Member{Name: "minimum", Value: value(low)}, rawjson.Member{Name: "maximum", Value: value(high)})
-	case kindBool:
-		return typed("boolean")
-	case kindRound:
-		if w.mode == Tolerant {
-			return rawjson.Object{{Name: "type", Value: value([]string{"integer", "string", "null"})},
-				{Name: "minimum", Value: value(-rawjson.MaxInteger)}, {Name: "maximum", Value: value(rawjson.MaxInteger)}}
-		}
-		return typed("integer", rawjson.Member{Name: "minimum", Value: value(1)}, rawjson.Member{Name: "maximum", Value: value(rawjson.MaxInteger)})
-	case kindObject:
-		doc := w.object(f.sub)
-		return append(typed("object"), doc[1:]...)
-	case kindList:
-		doc := typed("array", rawjson.Member{Name: "items", Value: w.described(f.elem, false).Encode()})
-		if f.nonEmpty && w.mode == Strict {
-			doc = append(doc, rawjson.Member{Name: "minItems", Value: value(1)})
-		}
-		return doc
-	case kindDict:
-		return typed("object",
-			rawjson.Member{Name: "propertyNames", Value: value(map[string]string{"pattern": w.idPattern()})},
-			rawjson.Member{Name: "additionalProperties", Value: w.described(f.elem, f.elem.wildNull && w.mode == Tolerant).Encode()})
-	default:
-		return typed("object")
-	}
-}
-
-func (w schemaWriter) text(f *field, nullable bool, typed func(string, ...rawjson.Member) rawjson.Object) rawjson.Object {
-	switch {
-	case f.oneOf != nil && (f.closed || w.mode == Strict):
 		values := make([]any, 0, len(f.oneOf)+1)
 		for _, v := range f.oneOf {
 			values = append(values, v)
@@ -275,9 +233,41 @@ func (w schemaWriter) text(f *field, nullable bool, typed func(string, ...rawjso
 		if nullable {
 			values = append(values, nil)
 		}
-		return rawjson.Object{{Name: "enum", Value: value(values)}}
+		return members("enum", values)
+	case kindProse:
+		return typed("string")
+	case kindID:
+		return typed("string", "pattern", w.idPattern())
+	case kindTime:
+		return typed("string", "format", "date-time", "pattern", patternTime)
+	case kindSender:
+		return typed("string", "pattern", w.senderPattern(f.roles))
+	case kindVersion:
+		return members("const", Version)
+	case kindInteger:
+		if f.bounded && w.mode == Strict {
+			return typed("integer", "minimum", f.min, "maximum", f.max)
+		}
+		return typed("integer", "minimum", -rawjson.MaxInteger, "maximum", rawjson.MaxInteger)
+	case kindBool:
+		return typed("boolean")
+	case kindRound:
+		if w.mode == Tolerant {
+			return members("type", []string{"integer", "string", "null"}, "minimum", -rawjson.MaxInteger, "maximum", rawjson.MaxInteger)
+		}
+		return typed("integer", "minimum", 1, "maximum", rawjson.MaxInteger)
+	case kindObject:
+		return append(typed("object"), w.object(f.sub, "")[1:]...)
+	case kindList:
+		if f.nonEmpty && w.mode == Strict {
+			return typed("array", "items", w.described(f.elem, false), "minItems", 1)
+		}
+		return typed("array", "items", w.described(f.elem, false))
+	case kindDict:
+		return typed("object", "propertyNames", map[string]string{"pattern": w.idPattern()},
+			"additionalProperties", w.described(f.elem, f.elem.wildNull && w.mode == Tolerant))
 	default:
-		return typed("string", rawjson.Member{Name: "minLength", Value: value(1)})
+		return typed("object")
 	}
 }
 
@@ -285,19 +275,13 @@ func (w schemaWriter) senderPattern(roles []Role) string {
 	if w.mode == Tolerant {
 		return `^(league_manager(:` + bareID + `)?|launcher|(referee|player):` + agentName + `)$`
 	}
-	var forms string
-	for i, role := range roles {
-		if i > 0 {
-			forms += "|"
-		}
-		forms += string(role)
+	var forms []string
+	for _, role := range roles {
+		form := string(role)
 		if role == RoleReferee || role == RolePlayer {
-			forms += ":" + agentName
+			form += ":" + agentName
 		}
+		forms = append(forms, form)
 	}
-	return "^(" + forms + ")$"
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	return slices.Sorted(maps.Keys(m))
+	return "^(" + strings.Join(forms, "|") + ")$"
 }

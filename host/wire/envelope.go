@@ -66,11 +66,10 @@ func isUUID(id jsontext.Value) bool {
 // badEnvelope returns the refusal for an envelope, worded by its schema. If the
 // schema finds nothing, the violation is other.
 func (p *Pipeline) badEnvelope(f schema.Form, raw jsontext.Value, other protocol.Violation) *Refusal {
-	envelope, err := p.cfg.Registry.LoadEnvelope(f)
+	found, err := schema.CheckEnvelope(f, raw)
 	if err != nil {
 		return internal(err)
 	}
-	found := envelope.CheckShallowly(raw)
 	if found == nil {
 		found = []protocol.Violation{other}
 	}

@@ -72,12 +72,12 @@ func leagueSchemas(t *testing.T) map[string][]byte {
 			all[tool.Name+" input"], all[tool.Name+" output"] = tool.Input, tool.Output
 		}
 	}
-	for _, form := range []Form{LeagueForm, StrictForm, DeterministicForm} {
-		raw, err := schemas.ReadFile("schemas/" + form.file())
+	for _, form := range []string{"envelope_league.json", "envelope.json", "envelope_deterministic.json"} {
+		raw, err := embedded(form)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all[form.file()] = raw
+		all[form] = raw
 	}
 	return all
 }
@@ -87,11 +87,11 @@ func library(t *testing.T, raw []byte) *jsonschema.Schema {
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.AssertFormat()
-	strict, err := schemas.ReadFile("schemas/" + StrictForm.file())
+	strict, err := embedded("envelope.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string][]byte{protocol.SchemaBase + StrictForm.file(): strict, "https://example.com/schema.json": raw} {
+	for name, text := range map[string][]byte{protocol.SchemaBase + "envelope.json": strict, "https://example.com/schema.json": raw} {
 		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 		if err != nil {
 			t.Fatal(err)

@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -62,16 +61,10 @@ type compiler struct {
 }
 
 // annotations are the keywords that accept every document.
-var annotations = sync.OnceValue(func() map[string]bool {
-	known := map[string]bool{}
-	for _, name := range []string{
-		"$schema", "$id", "$comment", "$defs", "title", "description", "default", "examples",
-		"deprecated", "readOnly", "writeOnly",
-	} {
-		known[name] = true
-	}
-	return known
-})
+var annotations = []string{
+	"$schema", "$id", "$comment", "$defs", "title", "description", "default", "examples",
+	"deprecated", "readOnly", "writeOnly",
+}
 
 // compile compiles the schema at a place of the document.
 func (c *compiler) compile(doc any, at string) (*Validator, error) {
@@ -155,7 +148,7 @@ func (c *compiler) keyword(v *Validator, keyword string, value any, at string) (
 		target, err = c.follow(value, at)
 		v.allOf = append(v.allOf, target)
 	default:
-		if !annotations()[keyword] {
+		if !slices.Contains(annotations, keyword) {
 			err = fmt.Errorf("%s: this keyword is not supported", at)
 		}
 	}

@@ -24,64 +24,30 @@ const (
 	DeterministicForm
 )
 
-// file returns the name of the form's schema.
-func (f Form) file() string {
-	return [...]string{"envelope_league.json", "envelope.json", "envelope_deterministic.json"}[f]
+// envelopes compile the schema of each form, once.
+var envelopes = [...]func() (*Validator, error){
+	LeagueForm:        sync.OnceValues(func() (*Validator, error) { return embeddedValidator("envelope_league.json") }),
+	StrictForm:        sync.OnceValues(func() (*Validator, error) { return embeddedValidator("envelope.json") }),
+	DeterministicForm: sync.OnceValues(func() (*Validator, error) { return embeddedValidator("envelope_deterministic.json") }),
 }
 
-// An Envelope is the schema of a form of envelopes, ready for use. It is safe
-// for concurrent use.
-type Envelope struct {
-	// Schema is the JSON Schema, draft 2020-12.
-	Schema jsontext.Value
-	// Fingerprint is the SHA-256, in lower-case hexadecimal, of its canonical
-	// JSON (RFC 8785).
-	Fingerprint string
-
-	schema *Validator
-}
-
-// LoadEnvelope returns the schema of a form of envelopes. It is compiled once.
-func (r *Registry) LoadEnvelope(f Form) (*Envelope, error) {
-	entry := &r.envelopes[f]
-	entry.once.Do(func() {
-		if entry.envelope, entry.err = compileEnvelope(f.file()); entry.err != nil {
-			entry.err = fmt.Errorf("schema: %s: %w", f.file(), entry.err)
-		}
-	})
-	return entry.envelope, entry.err
-}
-
-// compiledEnvelope is the result of compiling, once.
-type compiledEnvelope struct {
-	once     sync.Once
-	envelope *Envelope
-	err      error
-}
-
-func compileEnvelope(name string) (*Envelope, error) {
-	raw, err := schemas.ReadFile("schemas/" + name)
+func embeddedValidator(name string) (*Validator, error) {
+	raw, err := embedded(name)
 	if err != nil {
 		return nil, err
 	}
-	digest, err := digestOf(jsontext.Value(raw).Clone())
+	return compile(raw)
+}
+
+// CheckEnvelope validates a request against the schema of a form and returns what it
+// breaks, sorted; nil if it keeps it. It does not look into params, so that refusing a
+// request is cheap however large it is.
+func CheckEnvelope(f Form, request jsontext.Value) ([]protocol.Violation, error) {
+	v, err := envelopes[f]()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("schema: envelope: %w", err)
 	}
-	s, err := compile(raw)
-	return &Envelope{Schema: raw, Fingerprint: digest, schema: s}, err
-}
-
-// Check validates a request against the schema and returns what it breaks,
-// sorted; nil if it keeps it.
-func (e *Envelope) Check(request jsontext.Value) []protocol.Violation {
-	return check(e.schema, request, "", MaxValues)
-}
-
-// CheckShallowly is Check without looking into params, so that refusing a request
-// is cheap however large it is.
-func (e *Envelope) CheckShallowly(request jsontext.Value) []protocol.Violation {
-	return checkValue(e.schema, shallow(request), "")
+	return checkValue(v, shallow(request), ""), nil
 }
 
 // shallow returns the members of an envelope for the validator: whether they

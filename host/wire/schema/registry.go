@@ -36,11 +36,10 @@ type Tool struct {
 	Message bool
 }
 
-// A Registry holds the envelopes, and the tools by their names, and compiles each
-// schema once. It is safe for concurrent use.
+// A Registry holds tools by their names, and compiles each schema once. It is safe for
+// concurrent use.
 type Registry struct {
-	envelopes [3]compiledEnvelope
-	slots     chan struct{} // one for each large document that is being checked
+	slots chan struct{} // one for each large document that is being checked
 
 	mu    sync.RWMutex
 	tools map[string]*entry // by name and by alias
@@ -197,12 +196,6 @@ func fingerprint(tool string, input, output jsontext.Value) (string, error) {
 		return "", fmt.Errorf("the name: %w", err)
 	}
 	doc := jsontext.Value(slices.Concat([]byte(`{"tool":`), quoted, []byte(`,"input":`), input, []byte(`,"output":`), output, []byte("}")))
-	return digestOf(doc)
-}
-
-// digestOf returns the SHA-256 of the canonical form of a document, and
-// overwrites the document.
-func digestOf(doc jsontext.Value) (string, error) {
 	if err := doc.Canonicalize(); err != nil {
 		return "", fmt.Errorf("there is no canonical form: %w", err)
 	}

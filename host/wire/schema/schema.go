@@ -1,7 +1,7 @@
 // Package schema validates documents against JSON Schemas (draft 2020-12, the keywords
 // of [Validator]) and says what they break: for each broken rule a JSON Pointer and the
 // keyword, sorted, without any value from the document. A [Registry] knows the tools that
-// can be called, and the envelopes of requests. No schema is ever fetched.
+// can be called. No schema is ever fetched.
 package schema
 
 import (

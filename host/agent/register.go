@@ -56,7 +56,7 @@ func (m *Member) Register(ctx context.Context, a Application) error {
 		Backoff: m.Backoff,
 		// What answers otherwise than a manager does will not become one.
 		Retryable: func(err error) bool {
-			_, unspoken := errors.AsType[*wire.UnspokenError](err)
+			_, unspoken := errors.AsType[*wire.NotUnderstoodError](err)
 			return !unspoken && wire.Retryable(err) && wire.CodeOf(err) != protocol.CodeInvalidMove
 		},
 		OnFailure: func(_ context.Context, failed Attempt) {
@@ -123,6 +123,7 @@ func (m *Member) apply(ctx context.Context, a Application, conversation, id stri
 	if err != nil {
 		return err
 	}
+	m.Log.Debug("manager understood", "manager", m.Manager.URL, "evidence", m.registrar.talk.Evidence().String())
 	r, err := readGrant(answer)
 	if err != nil {
 		return err
@@ -165,7 +166,7 @@ func (m *Member) RequestRegistration() {
 }
 
 // Registrar registers with a manager of which it is not known how it wants to
-// be spoken to. It climbs a [wire.Ladder], and takes care that the agent is never
+// be spoken to. It leads a [wire.Conversation], and takes care that the agent is never
 // registered twice: a yes is recognised wherever in the answer it stands, and
 // when it is doubtful whether an attempt has succeeded, the manager is asked
 // first, and the attempt is repeated rather than another one made. It belongs to
@@ -178,7 +179,7 @@ type Registrar struct {
 	// Candidates are the dialects that are tried, and no other way; nil for all.
 	Candidates []*dialect.Dialect
 
-	ladder   *wire.Ladder
+	talk     *wire.Conversation
 	doubtful bool            // an attempt was made that may have succeeded
 	asked    map[string]bool // where and how the manager was asked in vain
 }
@@ -194,24 +195,24 @@ type Applicant struct {
 
 // Register makes one attempt: each way once, as far as the manager does not
 // understand it. The error is that of the attempt after which it makes no sense
-// to go on; if no way is understood it is a *wire.UnspokenError.
+// to go on; if no way is understood it is a *wire.NotUnderstoodError.
 func (r *Registrar) Register(ctx context.Context, a Applicant) (protocol.Message, error) {
-	if r.ladder == nil {
-		r.ladder = &wire.Ladder{Caller: r.Caller, Peer: r.Peer, Wrappings: r.Candidates}
+	if r.talk == nil {
+		r.talk = &wire.Conversation{Caller: r.Caller, Peer: r.Peer, Wrappings: r.Candidates}
 	}
 	kind := a.Message.Head().MessageType
 	if r.doubtful {
-		if id, ok := r.listed(ctx, a, r.ladder.Next()); ok {
-			r.ladder.Settle(kind, r.ladder.Next())
+		if id, ok := r.listed(ctx, a, r.talk.Next()); ok {
+			r.talk.Settle(a.Message, r.talk.Next())
 			r.doubtful = false
 			return granted(kind, nil, dialect.Acceptance{ID: id}), nil
 		}
 	}
 	var found dialect.Acceptance
 	yes := false
-	o, err := r.ladder.Climb(ctx, a.Message, a.ID, func(ctx context.Context, o *wire.Outcome) wire.Verdict {
+	o, err := r.talk.Send(ctx, a.Message, a.ID, func(ctx context.Context, o *wire.Attempt) wire.Verdict {
 		if o.Answer != nil && o.Answer.Status < http.StatusBadRequest {
-			if found, yes = dialect.FindAcceptance(o.Answer.Raw); !yes && o.Way.Input != nil {
+			if found, yes = dialect.FindAcceptance(o.Answer.Raw); !yes && o.Form.Input != nil {
 				found, yes = dialect.FindWelcome(o.Answer.Raw)
 			}
 		}
@@ -230,7 +231,7 @@ func (r *Registrar) Register(ctx context.Context, a Applicant) (protocol.Message
 		if verdict != wire.Doubtful {
 			return verdict
 		}
-		if id, ok := r.listed(ctx, a, o.Way); ok {
+		if id, ok := r.listed(ctx, a, o.Form); ok {
 			found, yes = dialect.Acceptance{ID: id}, true
 			return wire.Understood
 		}
@@ -248,10 +249,10 @@ func (r *Registrar) Register(ctx context.Context, a Applicant) (protocol.Message
 	}
 	r.doubtful = o.Verdict == wire.Doubtful
 	if o.Verdict == wire.Refuses {
-		return nil, fmt.Errorf("%s: %w", o.Way, o.Err)
+		return nil, fmt.Errorf("%s: %w", o.Form, o.Err)
 	}
 	if rejected := rejection(o.Message); o.Err == nil && rejected != nil {
-		return nil, fmt.Errorf("%s: %w", o.Way, &RejectedError{cmp.Or(rejected.Reason, dialect.Words(o.Answer.Raw))})
+		return nil, fmt.Errorf("%s: %w", o.Form, &RejectedError{cmp.Or(rejected.Reason, dialect.Words(o.Answer.Raw))})
 	}
 	return o.Message, o.Err
 }
@@ -320,7 +321,7 @@ const mostAsked = 3
 
 // listed asks the manager whether the agent is registered already, after an
 // attempt that may have succeeded, and returns its id. Many do not answer that.
-func (r *Registrar) listed(ctx context.Context, a Applicant, way wire.Way) (id string, ok bool) {
+func (r *Registrar) listed(ctx context.Context, a Applicant, way wire.Form) (id string, ok bool) {
 	if ctx.Err() != nil || len(r.asked) >= mostAsked {
 		return "", false // the time of this attempt is over; the next one asks
 	}

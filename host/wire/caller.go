@@ -1,13 +1,11 @@
 package wire
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -51,177 +49,60 @@ func (c *Caller) Call(ctx context.Context, p *Peer, m protocol.Message) (protoco
 func (c *Caller) CallWithID(ctx context.Context, p *Peer, m protocol.Message, id string) (protocol.Message, error) {
 	t := m.Head().MessageType
 	announced, _ := m.(*protocol.RoundAnnouncement)
-	if name := p.AssignedBy(); name != "" && announced != nil {
-		return c.assign(ctx, p, name, announced)
+	if announced != nil {
+		if name := p.AssignedBy(); name != "" {
+			return c.assign(ctx, p, name, announced)
+		}
 	}
-	w, err := p.Way(t)
+	a := Attempt{State: Known}
+	if a.Form, a.Err = p.Form(t); a.Err != nil {
+		return nil, fmt.Errorf("send %s: %w", t, a.Err)
+	}
+	call, target, err := a.Form.Call(m)
 	if err != nil {
 		return nil, fmt.Errorf("send %s: %w", t, err)
 	}
-	answer, err := c.callBy(ctx, p, w, m, id)
-	if err == nil {
-		p.name(t, true)
-		return answer, nil
-	}
-	return c.tryOtherWays(ctx, p, w, m, id, err)
-}
-
-// tryOtherWays calls a peer again after an error, in other ways as far as the error says
-// that they may work.
-func (c *Caller) tryOtherWays(ctx context.Context, p *Peer, w Way, m protocol.Message, id string, err error) (protocol.Message, error) {
-	t := m.Head().MessageType
-	announced, _ := m.(*protocol.RoundAnnouncement)
-	var answer protocol.Message
-	for tries := 0; err != nil && tries < mostNarrowings; tries++ {
-		fitting, is := w.narrower(m, err)
-		if !is {
-			fitting, is = w.wider(m, err)
+	if c.exchange(ctx, &a, m, call, target, p.SessionHeader(), id); a.Err != nil {
+		conversation := Conversation{Caller: c, Peer: p}
+		answered := conversation.repair(ctx, m, id, a)
+		if answered != nil {
+			a = *answered
+		} else {
+			a = conversation.base
 		}
-		if !is {
-			break
-		}
-		w = fitting
-		if answer, err = c.callBy(ctx, p, w, m, id); err == nil {
-			p.worked(t, w)
-		}
-	}
-	if !w.Dialect.Request.Bare && (blamesID(err) || !p.understands() && unreadable(err) && !UnknownMethod(err)) {
-		other := w
-		other.Dialect = otherID(w.Dialect)
-		if again, failed := c.callBy(ctx, p, other, m, id); !blamesID(failed) && (blamesID(err) || !unreadable(failed)) {
-			p.Learn(other.Dialect)
-			w, answer, err = other, again, failed
-		}
-	}
-	if err == nil {
-		p.name(t, true)
-		return answer, nil
-	}
-	if !UnknownMethod(err) && (!unreadable(err) || p.named(t)) {
-		return nil, err
-	}
-	answer, failed := c.otherwise(ctx, p, w, m, id, err)
-	if !UnknownMethod(failed) && !unreadable(failed) {
-		return answer, failed
-	}
-	if !UnknownMethod(err) {
-		p.name(t, false) // it fails under every name
-		return nil, err
-	}
-	err = failed
-	switch {
-	case announced != nil:
-		return c.assignAnyhow(ctx, p, announced, err)
-	case p.guessed() || asksPlayer(t) && c.Codec.Mode() == protocol.Tolerant:
-		if answer, err = c.guess(ctx, p, m, err); !UnknownMethod(err) {
-			return answer, err
-		}
-	}
-	if notifies(t) {
-		p.ignores(t, err)
-	}
-	return answer, err
-}
-
-// asksPlayer reports whether a message is one without whose answer a player loses
-// its match: some players register in one wrapping and serve another.
-func asksPlayer(t protocol.Type) bool {
-	return t == protocol.TypeGameInvitation || t == protocol.TypeChooseParityCall
-}
-
-// otherwise calls a peer that does not know the name of a message by others: the
-// tool that it lists for it, or all names in use. The error is that of the last
-// attempt.
-func (c *Caller) otherwise(ctx context.Context, p *Peer, tried Way, m protocol.Message, id string, err error) (protocol.Message, error) {
-	t, d := m.Head().MessageType, tried.Dialect
-	names := slices.Concat(protocol.NamesIn(Words(err), t), d.MethodsOf(t))
-	if d.Request.Name != "" && p.listTools(ctx, c) {
-		w, unheard := p.Way(t)
-		if unheard != nil {
-			return nil, err
-		}
-		if w.Name != tried.Name {
-			answer, failed := c.callBy(ctx, p, w, m, id)
-			if !UnknownMethod(failed) {
-				return answer, failed
-			}
-		}
-	}
-	if d.Request.Method != "" && d.Request.Name == "" || d.Request.Bare {
-		return nil, err // the name stands nowhere
-	}
-	seen := []string{cmp.Or(tried.Name, names[len(names)-len(d.MethodsOf(t))])}
-	for _, name := range names {
-		if slices.Contains(seen, name) {
-			continue
-		}
-		seen = append(seen, name)
-		w := tried
-		w.Name, w.Input = name, nil
-		answer, failed := c.callBy(ctx, p, w, m, id)
-		if err = failed; !UnknownMethod(failed) && !unreadable(failed) {
-			p.worked(t, w)
-			return answer, failed
-		}
-	}
-	return nil, err
-}
-
-// otherID returns a dialect with the other kind of request ids.
-func otherID(d *dialect.Dialect) *dialect.Dialect {
-	if d.NumericIDs {
-		return d.Without(dialect.TraitNumericIDs)
-	}
-	return d.With(dialect.TraitNumericIDs)
-}
-
-// mostGuesses bounds the requests by which a ladder finds out how a peer wants to
-// be called.
-const mostGuesses = 48
-
-// guess climbs a ladder for a peer that takes a message in no way that is known of
-// it, once for each peer. If that leads nowhere, the error is that of the first
-// attempt.
-func (c *Caller) guess(ctx context.Context, p *Peer, m protocol.Message, first error) (protocol.Message, error) {
-	t, tried := m.Head().MessageType, p.Speaks()
-	if !p.climbs() {
-		return nil, first
-	}
-	l := &Ladder{Caller: c, Peer: p, Most: mostGuesses, stay: !wrongPath(first), sent: make(map[string]bool)}
-	for i, name := range tried.MethodsOf(t) {
-		for _, d := range []*dialect.Dialect{tried, otherID(tried)} {
-			if call, err := d.CallAs(name, m); err == nil && (d == tried || i == 0 && unreadable(first) && !UnknownMethod(first)) {
-				l.sent[document(p.Address(), d, call)] = true
-			}
-		}
-	}
-	o, err := l.Climb(ctx, m, jsonrpc.RandomID(), func(_ context.Context, o *Outcome) Verdict {
 		switch {
-		case OnlyReceived(o.Err):
-			return Understood
-		case o.Way.URL != p.URL && errors.Is(o.Err, jsonrpc.ErrConnect):
-			return Misunderstood // nothing is there, but the peer has answered
+		case a.Err == nil:
+		case !UnknownMethod(a.Err):
+			return a.Message, a.Err
+		case announced != nil:
+			return c.assignAnyhow(ctx, p, announced, a.Err)
+		case notifies(t):
+			p.ignores(t, a.Err)
+			fallthrough
+		default:
+			return a.Message, a.Err
 		}
-		return Judge(o.Err)
-	})
-	if err != nil {
-		return nil, first
 	}
-	return o.Message, o.Err
+	p.name(t, true)
+	return a.Message, nil
 }
 
-// callBy calls a peer in one way.
-func (c *Caller) callBy(ctx context.Context, p *Peer, w Way, m protocol.Message, id string) (protocol.Message, error) {
+// guesses reports whether a peer that knows a message by no name may take it in
+// another form: its dialect is a guess, or a player loses its match without an answer.
+// Some players register in one wrapping and serve another.
+func (c *Caller) guesses(p *Peer, t protocol.Type) bool {
+	asksPlayer := t == protocol.TypeGameInvitation || t == protocol.TypeChooseParityCall
+	return t != protocol.TypeRoundAnnouncement && (p.guessed() || asksPlayer && c.Codec.Mode() == protocol.Tolerant)
+}
+
+// exchange sends a wrapped message, and completes the attempt by what comes of it.
+func (c *Caller) exchange(ctx context.Context, a *Attempt, m protocol.Message, call dialect.Call, target string, header http.Header, id string) {
 	t := m.Head().MessageType
-	call, target, err := w.Call(m)
-	if err != nil {
-		return nil, fmt.Errorf("send %s: %w", t, err)
+	if a.Answer, a.Err = c.send(ctx, target, header, call, c.idFor(a.Form.Dialect, id)); a.Err != nil {
+		a.Err = fmt.Errorf("send %s: %w", t, a.Err)
+		return
 	}
-	got, err := c.send(ctx, target, p.SessionHeader(), call, c.idFor(w.Dialect, id))
-	if err != nil {
-		return nil, fmt.Errorf("send %s: %w", t, err)
-	}
-	return c.Read(t, got)
+	a.Message, a.Err = c.Read(t, a.Answer)
 }
 
 // Send sends a call that has been wrapped, under an id if that is not empty.
@@ -259,7 +140,7 @@ func (c *Caller) Read(t protocol.Type, got *jsonrpc.Answer) (protocol.Message, e
 		return nil, fmt.Errorf("answer to %s: %w", t, err)
 	}
 	answer, err := c.Codec.ReadAnswer(t, parts)
-	if err != nil && (acknowledges(parts) || notifies(t) && !refuses(err) && got.Status < http.StatusMultipleChoices) {
+	if err != nil && (acknowledges(parts) || notifies(t) && refusalOf(err) == nil && got.Status < http.StatusMultipleChoices) {
 		return received(t)
 	}
 	return answer, err
@@ -309,7 +190,7 @@ func (c *Caller) assign(ctx context.Context, p *Peer, name string, m *protocol.R
 		if failed != nil {
 			return nil, fmt.Errorf("assign a match by %s: %w", name, failed)
 		}
-		if _, failed = c.Read(m.MessageType, got); failed != nil && refuses(failed) {
+		if _, failed = c.Read(m.MessageType, got); failed != nil && refusalOf(failed) != nil {
 			if i > 0 {
 				return nil, fmt.Errorf("%w: %w", ErrPartly, failed)
 			}

@@ -75,6 +75,12 @@ func Decode[T protocol.Message](x *Exchange) (T, error) {
 	return t, nil
 }
 
+// RefuseToken returns the refusal of a message whose sender is not who it
+// should be.
+func RefuseToken(in *Exchange, code protocol.Code, format string, args ...any) error {
+	return protocol.Refuse(code, in.Type, fmt.Sprintf(format, args...)).With("provided_token", in.Header.AuthToken)
+}
+
 // conversation returns the conversation of the message, empty if it is not known.
 func (x *Exchange) conversation() string {
 	if x.Request == nil {

@@ -4,11 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
@@ -29,23 +26,40 @@ func OnlyReceived(err error) bool {
 	return errors.Is(err, ErrReceived) || unusable
 }
 
+// refusalOf returns the refusal of a peer, nil for every other error.
+func refusalOf(err error) *dialect.Refusal {
+	refusal, _ := errors.AsType[*dialect.Refusal](err)
+	return refusal
+}
+
+// callError returns the failure of a call without an answer, nil for every other error.
+func callError(err error) *jsonrpc.CallError {
+	call, _ := errors.AsType[*jsonrpc.CallError](err)
+	return call
+}
+
+// statusOf returns the HTTP status of an answer that is none of the league, else 0.
+func statusOf(err error) int {
+	if call := callError(err); call != nil && errors.Is(err, jsonrpc.ErrStatus) {
+		return call.Status
+	}
+	return 0
+}
+
 // CodeOf returns the league error code for a failed call: the code of the peer's
 // refusal, or one for the state of the connection. An unusable answer is E002,
 // which is retried, but for an invalid choice, which is E004. The code is empty
 // for nil and for errors that have none.
 func CodeOf(err error) protocol.Code {
-	if err == nil {
-		return ""
-	}
-	var refusal *dialect.Refusal
-	var unusable *protocol.Error
-	switch {
-	case errors.As(err, &refusal):
-		return codeOfRefusal(refusal)
-	case errors.As(err, &unusable):
-		if unusable.Code == protocol.CodeInvalidParityChoice {
-			return unusable.Code
-		}
+	unusable, broken := errors.AsType[*protocol.Error](err)
+	switch refusal := refusalOf(err); {
+	case refusal != nil && refusal.RPC == dialect.RPCTimeout: // whatever else it says
+		return protocol.CodeTimeout
+	case refusal != nil:
+		return refusal.Code
+	case broken && unusable.Code == protocol.CodeInvalidParityChoice:
+		return unusable.Code
+	case broken, errors.Is(err, jsonrpc.ErrMalformed), errors.Is(err, jsonrpc.ErrTooLarge), errors.Is(err, ErrReceived):
 		return protocol.CodeInvalidMove
 	case errors.Is(err, jsonrpc.ErrConnect):
 		return protocol.CodeConnectionError
@@ -53,27 +67,8 @@ func CodeOf(err error) protocol.Code {
 		return protocol.CodePlayerDisconnect
 	case errors.Is(err, jsonrpc.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
 		return protocol.CodeTimeout
-	case errors.Is(err, jsonrpc.ErrMalformed), errors.Is(err, jsonrpc.ErrTooLarge), errors.Is(err, ErrReceived):
-		return protocol.CodeInvalidMove
 	}
-	return codeOfStatus(err)
-}
-
-// codeOfRefusal takes -1 for a timeout of the peer, whatever else it says.
-func codeOfRefusal(r *dialect.Refusal) protocol.Code {
-	if r.RPC == dialect.RPCTimeout {
-		return protocol.CodeTimeout
-	}
-	return r.Code
-}
-
-// codeOfStatus returns the code for an HTTP status without an answer.
-func codeOfStatus(err error) protocol.Code {
-	var call *jsonrpc.CallError
-	if !errors.As(err, &call) || !errors.Is(err, jsonrpc.ErrStatus) {
-		return ""
-	}
-	switch call.Status {
+	switch statusOf(err) {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		return protocol.CodeRateLimited
 	case http.StatusBadGateway:
@@ -88,8 +83,7 @@ func codeOfStatus(err error) protocol.Code {
 // after E001, E002, E008 and E009 and after the statuses 429, 502, 503 and 504,
 // unless the peer says that its refusal is not retryable.
 func Retryable(err error) bool {
-	var refusal *dialect.Refusal
-	if errors.As(err, &refusal) && refusal.RPC != dialect.RPCTimeout {
+	if refusal := refusalOf(err); refusal != nil && refusal.RPC != dialect.RPCTimeout {
 		return refusal.Retryable
 	}
 	return CodeOf(err).Retryable()
@@ -99,27 +93,11 @@ func Retryable(err error) bool {
 // that a retry is useless: neither the transport nor an internal error of the
 // peer is the cause.
 func Refused(err error) bool {
-	refusal, ok := errors.AsType[*dialect.Refusal](err)
-	if !ok || Retryable(err) || refusal.Code == protocol.CodeInternalError {
-		return false
-	}
-	return refusal.Code != "" || refusal.RPC != 0
+	refusal := refusalOf(err)
+	return refusal != nil && !Retryable(err) && refusal.Code != protocol.CodeInternalError && (refusal.Code != "" || refusal.RPC != 0)
 }
 
-// refuses reports whether a peer has said no, rather than something that
-// cannot be read.
-func refuses(err error) bool {
-	_, ok := errors.AsType[*dialect.Refusal](err)
-	return ok
-}
-
-// RefuseToken returns the refusal of a message whose sender is not who it
-// should be.
-func RefuseToken(in *Exchange, code protocol.Code, format string, args ...any) error {
-	return protocol.Refuse(code, in.Type, fmt.Sprintf(format, args...)).With("provided_token", in.Header.AuthToken)
-}
-
-// A Verdict is what an answer says of the way in which a message was put.
+// A Verdict is what an answer says of the form in which a message was sent.
 type Verdict int
 
 // The verdicts.
@@ -128,7 +106,7 @@ const (
 	Understood Verdict = iota
 	// Refuses: the peer has read the message and refuses it for good.
 	Refuses
-	// Misunderstood: the peer does not understand this way.
+	// Misunderstood: the peer does not understand this form.
 	Misunderstood
 	// Doubtful: the peer may have acted on the message, but gave no answer that
 	// says so.
@@ -138,27 +116,27 @@ const (
 )
 
 // Judge judges the outcome of a call. Evidence that the peer does not
-// understand decides only that another way is to be tried: a status, a code of
+// understand decides only that another form is to be tried: a status, a code of
 // JSON-RPC itself, an error in any wording that is not clearly a refusal by the
 // league.
 func Judge(err error) Verdict {
 	if err == nil {
 		return Understood
 	}
-	if refusal, ok := errors.AsType[*dialect.Refusal](err); ok {
+	if refusal := refusalOf(err); refusal != nil {
 		return judgeRefusal(refusal, err)
 	}
-	call, ok := errors.AsType[*jsonrpc.CallError](err)
+	status := statusOf(err)
 	switch {
-	case !ok:
+	case callError(err) == nil:
 		return Doubtful
-	case errors.Is(err, jsonrpc.ErrConnect):
+	case errors.Is(err, jsonrpc.ErrConnect), status != 0 && callError(err).Retryable():
 		return Unreached
-	case errors.Is(err, jsonrpc.ErrStatus) && call.Retryable():
-		return Unreached
-	case errors.Is(err, jsonrpc.ErrStatus) && protocol.Says(protocol.LeagueRefuses, Words(err)) && call.Status < http.StatusInternalServerError:
+	case status == 0:
+		return Doubtful
+	case status < http.StatusInternalServerError && protocol.Says(protocol.LeagueRefuses, Words(err)):
 		return Refuses
-	case errors.Is(err, jsonrpc.ErrStatus) && (call.Status < http.StatusInternalServerError || UnknownMethod(err)):
+	case status < http.StatusInternalServerError, UnknownMethod(err):
 		return Misunderstood
 	}
 	return Doubtful
@@ -199,10 +177,10 @@ func Answered(err error) bool {
 // UnknownMethod reports whether a peer does not know the name by which it was
 // called: by the code for that, by a status, or by its words.
 func UnknownMethod(err error) bool {
-	refusal, ok := errors.AsType[*dialect.Refusal](err)
-	if !ok {
-		call, ok := errors.AsType[*jsonrpc.CallError](err)
-		return ok && errors.Is(err, jsonrpc.ErrStatus) && !call.Retryable() && (noSuchPlace(call.Status) || protocol.Says(protocol.UnknownName, Words(err)))
+	refusal := refusalOf(err)
+	if refusal == nil {
+		status := statusOf(err)
+		return status != 0 && !callError(err).Retryable() && (noSuchPlace(status) || protocol.Says(protocol.UnknownName, Words(err)))
 	}
 	if refusal.RPC == protocol.RPCMethodNotFound || refusal.Code == protocol.CodeUnknownMessageType {
 		return true
@@ -224,17 +202,16 @@ func UnknownMethod(err error) bool {
 // league: by an HTTP status or an internal error. It may not know the name by
 // which it was called.
 func unreadable(err error) bool {
-	if refusal, ok := errors.AsType[*dialect.Refusal](err); ok {
-		return !Retryable(err) && (refusal.Code == "" || refusal.Code == protocol.CodeInternalError) && !isMessage(refusal.Data)
+	if Retryable(err) {
+		return false
 	}
-	call, ok := errors.AsType[*jsonrpc.CallError](err)
-	return ok && errors.Is(err, jsonrpc.ErrStatus) && !Retryable(err) && call.Status != http.StatusUnauthorized && call.Status != http.StatusForbidden
-}
-
-// isMessage reports whether the data of a refusal are a message of the league.
-func isMessage(data jsontext.Value) bool {
-	doc, err := rawjson.Split(data)
-	return err == nil && doc.Get("error_code") != nil
+	if r := refusalOf(err); r != nil {
+		data, failed := rawjson.Split(r.Data)
+		message := failed == nil && data.Get("error_code") != nil
+		return (r.Code == "" || r.Code == protocol.CodeInternalError) && !message
+	}
+	status := statusOf(err)
+	return status != 0 && status != http.StatusUnauthorized && status != http.StatusForbidden
 }
 
 // noSuchPlace reports whether an HTTP status says that there is nothing of that
@@ -249,11 +226,11 @@ const maxWords = 200
 // Words returns what a peer says in a refusal, in its own words: "" where it says
 // nothing.
 func Words(err error) string {
-	if refusal, ok := errors.AsType[*dialect.Refusal](err); ok {
+	if refusal := refusalOf(err); refusal != nil {
 		return refusal.Message
 	}
-	call, ok := errors.AsType[*jsonrpc.CallError](err)
-	if !ok || len(call.Body) == 0 {
+	call := callError(err)
+	if call == nil {
 		return ""
 	}
 	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(call.Body[:min(len(call.Body), 4*maxWords)]), "?")), " ")
@@ -266,10 +243,6 @@ func Words(err error) string {
 // acknowledges reports whether an answer that cannot be read only confirms that
 // the message has arrived.
 func acknowledges(a dialect.Answer) bool {
-	var said struct {
-		Type   string `json:"message_type"`
-		Status string `json:"status"`
-	}
 	raw := a.Result
 	if raw == nil {
 		raw = a.Body
@@ -280,6 +253,10 @@ func acknowledges(a dialect.Answer) bool {
 	if kind := raw.Kind(); kind == 'n' || kind == 't' || kind == '"' && len(raw) == len(`""`) {
 		return true
 	}
+	var said struct {
+		Type   string `json:"message_type"`
+		Status string `json:"status"`
+	}
 	if json.Unmarshal(raw, &said) != nil || said.Type != "" && !strings.HasSuffix(said.Type, "_ACK") {
 		return false
 	}
@@ -288,32 +265,22 @@ func acknowledges(a dialect.Answer) bool {
 
 // blamesID reports whether a peer says that the request's id is of the wrong
 // kind: a validator names the member, or the words do.
-func blamesID(err error) bool {
-	return protocol.Says(protocol.BlamesID, Words(err))
-}
+func blamesID(err error) bool { return protocol.Says(protocol.BlamesID, Words(err)) }
 
 // needsSession reports whether an MCP server wants to be greeted first.
 func needsSession(err error) bool {
-	call, ok := errors.AsType[*jsonrpc.CallError](err)
-	refusal, refused := errors.AsType[*dialect.Refusal](err)
-	if ok && call.Status == http.StatusNotAcceptable || refused && refusal.Status == http.StatusNotAcceptable {
-		return true
-	}
-	return protocol.Says(protocol.WantsSession, Words(err))
+	call, refusal := callError(err), refusalOf(err)
+	return call != nil && call.Status == http.StatusNotAcceptable || refusal != nil && refusal.Status == http.StatusNotAcceptable ||
+		protocol.Says(protocol.WantsSession, Words(err))
 }
 
 // wrongPath reports whether a peer says that it takes nothing at a path, rather
 // than that it does not know a method.
 func wrongPath(err error) bool {
-	status := 0
-	if call, ok := errors.AsType[*jsonrpc.CallError](err); ok && errors.Is(err, jsonrpc.ErrStatus) {
-		status = call.Status
-	}
-	if refusal, ok := errors.AsType[*dialect.Refusal](err); ok && refusal.RPC == 0 {
+	status := statusOf(err)
+	if refusal := refusalOf(err); refusal != nil && refusal.RPC == 0 {
 		status = refusal.Status
 	}
-	if status >= 300 && status < 400 {
-		return true
-	}
-	return noSuchPlace(status) && status != http.StatusNotImplemented && !protocol.Says(protocol.NamesMessage, Words(err))
+	return status >= 300 && status < 400 ||
+		noSuchPlace(status) && status != http.StatusNotImplemented && !protocol.Says(protocol.NamesMessage, Words(err))
 }

@@ -184,10 +184,10 @@ func TestWords(t *testing.T) {
 	}
 }
 
-func TestWayInALine(t *testing.T) {
+func TestFormInALine(t *testing.T) {
 	t.Parallel()
 	const url = "http://127.0.0.1:9000/mcp"
-	for want, w := range map[string]wire.Way{
+	for want, w := range map[string]wire.Form{
 		"POST /mcp contracts":                                   {URL: url},
 		"POST / contracts":                                      {URL: "http://127.0.0.1:9000"},
 		"POST /mcp contracts register":                          {URL: url, Name: "register"},
@@ -211,18 +211,18 @@ func TestWayInALine(t *testing.T) {
 
 // The error of a peer that understands nothing counts alike answers once and says what
 // each of them was the answer to.
-func TestUnspokenError(t *testing.T) {
+func TestNotUnderstoodError(t *testing.T) {
 	t.Parallel()
-	way := func(name string) wire.Way {
-		return wire.Way{URL: "http://peer/mcp", Dialect: dialect.Contracts, Name: name}
+	form := func(name string) wire.Form {
+		return wire.Form{URL: "http://peer/mcp", Dialect: dialect.Contracts, Name: name}
 	}
 	first := says(-32601, "Method not found")
-	e := &wire.UnspokenError{Type: protocol.TypeLeagueQuery, URL: "http://peer/mcp", Looks: "a JSON-RPC server", Requests: 9, Tried: []wire.Try{
-		{Way: way("a"), Err: first}, {Way: way("b"), Err: says(-32601, "Method not found")}, {Way: way("c"), Err: status(500, "boom")},
-		{Way: way("d"), Err: says(-32601, "Method not found")}, {Way: way("e"), Err: errors.New("no route")},
+	e := &wire.NotUnderstoodError{Type: protocol.TypeLeagueQuery, URL: "http://peer/mcp", Looks: "a JSON-RPC server", Requests: 9, Tried: []wire.Attempt{
+		{Form: form("a"), Err: first}, {Form: form("b"), Err: says(-32601, "Method not found")}, {Form: form("c"), Err: status(500, "boom")},
+		{Form: form("d"), Err: says(-32601, "Method not found")}, {Form: form("e"), Err: errors.New("no route")},
 	}}
 	want := `no way to send LEAGUE_QUERY to http://peer/mcp was understood (9 requests): a JSON-RPC server
-  JSON-RPC -32601 "Method not found": POST /mcp contracts a and 2 other ways
+  JSON-RPC -32601 "Method not found": POST /mcp contracts a and 2 other forms
   HTTP 500 "boom": POST /mcp contracts c
   "no route": POST /mcp contracts e`
 	if got := e.Error(); got != want {
@@ -231,13 +231,18 @@ func TestUnspokenError(t *testing.T) {
 	if !errors.Is(e, first) {
 		t.Error("the first error is lost")
 	}
+	e.Tried[0].State, e.Tried[1].State, e.Tried[4].State = wire.Names, wire.Names, wire.Wrappings
+	if got := e.Error(); !strings.Contains(got, "server\n  tried method names, then wrappings; it answered:\n  JSON-RPC") {
+		t.Errorf("the states are not shown:\n%s", got)
+	}
+	e.Tried[0].State, e.Tried[1].State, e.Tried[4].State = "", "", ""
 	for i := range 6 {
-		e.Tried = append(e.Tried, wire.Try{Way: way("x"), Err: status(500+i, "other")})
+		e.Tried = append(e.Tried, wire.Attempt{Form: form("x"), Err: status(500+i, "other")})
 	}
 	if got := e.Error(); strings.Count(got, "\n") != 6 || !strings.HasSuffix(got, "\n  and 4 other answers") {
 		t.Errorf("with nine different answers:\n%s", got)
 	}
-	if (&wire.UnspokenError{}).Unwrap() != nil {
+	if (&wire.NotUnderstoodError{}).Unwrap() != nil {
 		t.Error("an error without attempts wraps something")
 	}
 }

@@ -15,19 +15,21 @@ import (
 
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
 	"github.com/strategylab/strategylab/host/wire/discovery"
 )
 
-// Peer is an agent to call, with what is known about the dialect that it
-// understands. It is safe for concurrent use.
+// Peer is an agent to call, with what is known about the forms that it understands.
+// It is safe for concurrent use.
 type Peer struct {
 	URL     string
 	Dialect *dialect.Dialect
 
 	mu         sync.Mutex
 	guess      bool                    // Dialect is a guess
+	guessedAll bool                    // all forms were tried for a message that it should know
 	learned    *dialect.Dialect        // what the peer has shown that it speaks
-	ways       map[protocol.Type]Way   // that worked, where they are not the dialect's own
+	forms      map[protocol.Type]Form  // that worked, where they are not the dialect's own
 	unheard    map[protocol.Type]error // notifications that it knows by no name
 	understood bool                    // it has answered a message
 	settled    []protocol.Type         // types for which no other names need to be tried
@@ -36,14 +38,11 @@ type Peer struct {
 	tools      discovery.Toolbox       // that it lists
 	listed     bool                    // it was asked for them
 	operations []discovery.Operation   // that it publishes
-	climbed    bool                    // a ladder was climbed for it
 	assignment string                  // method by which it accepts single assignments, if not by announcements
 }
 
 // NewPeer returns a peer that speaks a dialect.
-func NewPeer(url string, d *dialect.Dialect) *Peer {
-	return &Peer{URL: url, Dialect: d}
-}
+func NewPeer(url string, d *dialect.Dialect) *Peer { return &Peer{URL: url, Dialect: d} }
 
 // GuessPeer returns a peer whose dialect is not known: calls try one dialect
 // first, and others when the peer does not understand it.
@@ -51,36 +50,18 @@ func GuessPeer(url string, first *dialect.Dialect) *Peer {
 	return &Peer{URL: url, Dialect: first, guess: true}
 }
 
-// TryNextAssignment changes how a referee is assigned its matches, for one that
-// accepts announcements without playing.
-func (p *Peer) TryNextAssignment() {
+// get returns what read finds of a peer.
+func get[T any](p *Peer, read func() T) T {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	names := slices.DeleteFunc(protocol.AssignmentNames(), func(name string) bool { return name == p.Dialect.Assignment })
-	p.assignment = names[(slices.Index(names, p.assignment)+1)%len(names)]
+	return read()
 }
 
 // Speaks returns the dialect that the peer has shown to understand or, before
 // that, the one that it was created with.
-func (p *Peer) Speaks() *dialect.Dialect {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.speaks()
-}
+func (p *Peer) Speaks() *dialect.Dialect { return get(p, p.speaks) }
 
-func (p *Peer) speaks() *dialect.Dialect {
-	if p.learned != nil {
-		return p.learned
-	}
-	return p.Dialect
-}
-
-// guessed reports whether the dialect is a guess.
-func (p *Peer) guessed() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.guess
-}
+func (p *Peer) speaks() *dialect.Dialect { return cmp.Or(p.learned, p.Dialect) }
 
 // Learn records the dialect that the peer understands.
 func (p *Peer) Learn(d *dialect.Dialect) {
@@ -89,39 +70,39 @@ func (p *Peer) Learn(d *dialect.Dialect) {
 	p.learned = d
 }
 
-// Way returns how a message of a type is put to the peer. The error is that of
-// the attempt that has shown that it knows the notification by no name.
-func (p *Peer) Way(t protocol.Type) (Way, error) {
+// Form returns the form of messages of a type for the peer. The error is that of the
+// attempt that has shown that it knows the notification by no name.
+func (p *Peer) Form(t protocol.Type) (Form, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := p.unheard[t]; err != nil {
-		return Way{}, err
+		return Form{}, err
 	}
-	if w, ok := p.ways[t]; ok {
-		return w, nil
+	if f, ok := p.forms[t]; ok {
+		return f, nil
 	}
-	w := Way{URL: cmp.Or(p.at, p.URL), Dialect: p.speaks()}
-	if w.Dialect.Request.Name != "" && len(p.tools) > 0 {
+	f := Form{URL: cmp.Or(p.at, p.URL), Dialect: p.speaks()}
+	if f.Dialect.Request.Name != "" && len(p.tools) > 0 {
 		tool, ok := p.tools.For(t)
 		if !ok {
-			return w, &dialect.Refusal{Code: protocol.CodeUnknownMessageType, Message: "none of the tools " + strings.Join(p.tools.Names(), ", ") + " takes " + string(t)}
+			return f, &dialect.Refusal{Code: protocol.CodeUnknownMessageType, Message: "none of the tools " + strings.Join(p.tools.Names(), ", ") + " takes " + string(t)}
 		}
-		w.Name, w.Input = tool.Name, &tool.Input
+		f.Name, f.Input = tool.Name, &tool.Input
 	}
 	if op, ok := operationFor(p.operations, t); ok {
-		return operationWay(p.URL, op), nil
+		return operationForm(p.URL, op), nil
 	}
-	return w, nil
+	return f, nil
 }
 
-// worked records the way in which the peer accepts a type.
-func (p *Peer) worked(t protocol.Type, w Way) {
+// worked records the form in which the peer accepts a type.
+func (p *Peer) worked(t protocol.Type, f Form) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.ways == nil {
-		p.ways = make(map[protocol.Type]Way)
+	if p.forms == nil {
+		p.forms = make(map[protocol.Type]Form)
 	}
-	p.ways[t] = w
+	p.forms[t] = f
 }
 
 // name records that the name of a type is settled: the peer has understood it, or
@@ -135,30 +116,6 @@ func (p *Peer) name(t protocol.Type, understood bool) {
 	}
 }
 
-// climbs reports whether a ladder may be climbed for the peer: once, so that a peer
-// that refuses everything gets no more.
-func (p *Peer) climbs() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	was := p.climbed
-	p.climbed = true
-	return !was
-}
-
-// named reports whether the name of a type is settled.
-func (p *Peer) named(t protocol.Type) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return slices.Contains(p.settled, t)
-}
-
-// understands reports whether the peer has understood any message.
-func (p *Peer) understands() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.understood
-}
-
 // ignores records that the peer knows a notification by no name.
 func (p *Peer) ignores(t protocol.Type, err error) {
 	p.mu.Lock()
@@ -169,22 +126,56 @@ func (p *Peer) ignores(t protocol.Type, err error) {
 	p.unheard[t] = err
 }
 
-// Address returns where the peer takes messages.
-func (p *Peer) Address() string {
+// guessOnce reports whether all forms may be tried for the peer: once, so that one that
+// refuses everything gets no more.
+func (p *Peer) guessOnce() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return cmp.Or(p.at, p.URL)
+	was := p.guessedAll
+	p.guessedAll = true
+	return !was
 }
+
+func (p *Peer) guessed() bool       { return get(p, func() bool { return p.guess }) }
+func (p *Peer) understands() bool   { return get(p, func() bool { return p.understood }) }
+func (p *Peer) askedForTools() bool { return get(p, func() bool { return p.listed }) }
+
+// named reports whether the name of a type is settled.
+func (p *Peer) named(t protocol.Type) bool {
+	return get(p, func() bool { return slices.Contains(p.settled, t) })
+}
+
+// Address returns where the peer takes messages.
+func (p *Peer) Address() string { return get(p, func() string { return cmp.Or(p.at, p.URL) }) }
 
 // SessionHeader returns the header that requests to the peer bear, nil for none.
 func (p *Peer) SessionHeader() http.Header {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.header
+	return get(p, func() http.Header { return p.header })
 }
 
-// listTools asks the peer for its tools, once. It reports whether it has listed
-// any.
+// published returns what the peer has published of itself.
+func (p *Peer) published() (http.Header, discovery.Toolbox, []discovery.Operation) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.header, p.tools, p.operations
+}
+
+// AssignedBy returns the method by which a referee is assigned its matches one by
+// one; empty where it is sent announcements.
+func (p *Peer) AssignedBy() string {
+	return get(p, func() string { return cmp.Or(p.assignment, p.speaks().Assignment) })
+}
+
+// TryNextAssignment changes how a referee is assigned its matches, for one that
+// accepts announcements without playing.
+func (p *Peer) TryNextAssignment() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	names := slices.DeleteFunc(protocol.AssignmentNames(), func(name string) bool { return name == p.Dialect.Assignment })
+	p.assignment = names[(slices.Index(names, p.assignment)+1)%len(names)]
+}
+
+// listTools asks the peer for its tools, once. It reports whether it has listed any.
 func (p *Peer) listTools(ctx context.Context, c *Caller) bool {
 	p.mu.Lock()
 	asked := p.listed
@@ -196,9 +187,7 @@ func (p *Peer) listTools(ctx context.Context, c *Caller) bool {
 		p.tools = tools
 		p.mu.Unlock()
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.tools) > 0
+	return get(p, func() bool { return len(p.tools) > 0 })
 }
 
 // Lists are the tools that peers have listed just now, for several callers of one
@@ -206,44 +195,35 @@ func (p *Peer) listTools(ctx context.Context, c *Caller) bool {
 // use; the zero value is empty.
 type Lists struct {
 	mu     sync.Mutex
-	listed map[string]*listed
+	listed map[string]listed
 }
 
-// listed is what a peer lists, once done is closed.
+// listed asks a peer for its tools, the first time that it is called.
 type listed struct {
-	done  chan struct{}
-	at    time.Time
-	tools discovery.Toolbox
-	err   error
+	at  time.Time
+	ask func() (discovery.Toolbox, error)
 }
 
 // tools asks a peer for its tools, unless another caller is doing that or has just
 // done so.
 func (c *Caller) tools(ctx context.Context, at string, header http.Header, d *dialect.Dialect) (discovery.Toolbox, error) {
+	ask := func() (discovery.Toolbox, error) { return c.askForTools(ctx, at, header, d) }
 	if c.Lists == nil || header != nil {
-		return c.askForTools(ctx, at, header, d)
+		return ask()
 	}
 	key := fmt.Sprint(at, d.NumericIDs)
 	c.Lists.mu.Lock()
-	if known := c.Lists.listed[key]; known != nil && time.Since(known.at) < describeTime {
-		c.Lists.mu.Unlock()
-		select {
-		case <-known.done:
-			return known.tools, known.err
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+	maps.DeleteFunc(c.Lists.listed, func(_ string, old listed) bool { return time.Since(old.at) >= describeTime })
+	known, ok := c.Lists.listed[key]
+	if !ok {
+		known = listed{time.Now(), sync.OnceValues(ask)}
+		if c.Lists.listed == nil {
+			c.Lists.listed = make(map[string]listed)
 		}
+		c.Lists.listed[key] = known
 	}
-	own := &listed{done: make(chan struct{}), at: time.Now()}
-	if c.Lists.listed == nil {
-		c.Lists.listed = make(map[string]*listed)
-	}
-	maps.DeleteFunc(c.Lists.listed, func(_ string, old *listed) bool { return time.Since(old.at) >= describeTime })
-	c.Lists.listed[key] = own
 	c.Lists.mu.Unlock()
-	defer close(own.done)
-	own.tools, own.err = c.askForTools(ctx, at, header, d)
-	return own.tools, own.err
+	return known.ask() // which ends in time, whoever asks
 }
 
 func (c *Caller) askForTools(ctx context.Context, at string, header http.Header, d *dialect.Dialect) (discovery.Toolbox, error) {
@@ -255,25 +235,8 @@ func (c *Caller) askForTools(ctx context.Context, at string, header http.Header,
 	}
 	tools, ok := discovery.ReadTools(got.Result)
 	if !ok {
-		_, err = c.Codec.ReadAnswer(protocol.TypeLeagueQuery, dialect.Answer{Status: got.Status, Error: errorOf(got), Body: got.Raw})
+		doc, _ := rawjson.Split(got.Raw) // of what is no object there is no error
+		_, err = c.Codec.ReadAnswer(protocol.TypeLeagueQuery, dialect.Answer{Status: got.Status, Error: doc.Get("error"), Body: got.Raw})
 	}
 	return tools, err
-}
-
-// askedForTools reports whether the peer was asked for its tools.
-func (p *Peer) askedForTools() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.listed
-}
-
-// AssignedBy returns the method by which a referee is assigned its matches one by
-// one; empty where it is sent announcements.
-func (p *Peer) AssignedBy() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.assignment != "" {
-		return p.assignment
-	}
-	return p.speaks().Assignment
 }

@@ -110,7 +110,7 @@ func headerAttacks() []Attack {
 }
 
 func sendUnknownType(t *T, valid Request) *Answer {
-	if d := t.way(valid).Dialect; d.Request.Method == "" && !d.Request.Bare {
+	if d := t.form(valid).Dialect; d.Request.Method == "" && !d.Request.Bare {
 		valid.Method = "notify_weather"
 	}
 	valid.Edit = Set("message_type", "WEATHER_REPORT")
@@ -134,7 +134,7 @@ func AttackChecks(role Role, needs []string, all []Attack, sample Sample, surviv
 				valid := sample(t)
 				a := x.Send(t, valid)
 				if a == nil {
-					t.Skip("it takes %s by %s, which has no place for that", valid.Message.Head().MessageType, t.way(valid))
+					t.Skip("it takes %s by %s, which has no place for that", valid.Message.Head().MessageType, t.form(valid))
 				}
 				t.TurnedDown(a)
 			},

@@ -135,7 +135,7 @@ func IsJSON(contentType string) bool {
 
 // WrapsInRPC skips a check of JSON-RPC if the agent is sent messages without.
 func (r Request) WrapsInRPC(t *T) {
-	if t.way(r).Dialect.Request.Bare {
+	if t.form(r).Dialect.Request.Bare {
 		t.Skip("it takes messages without JSON-RPC and is sent them without")
 	}
 }
@@ -317,7 +317,7 @@ const (
 
 // HasMethods skips a check of methods if the agent's dialect has none.
 func (r Request) HasMethods(t *T) {
-	if d := t.way(r).Dialect; d.Request.Method != "" || d.Request.Bare {
+	if d := t.form(r).Dialect; d.Request.Method != "" || d.Request.Bare {
 		t.Skip("it is sent messages in %s, in which methods do not matter", d.Name)
 	}
 }

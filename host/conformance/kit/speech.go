@@ -62,16 +62,16 @@ func Delete(names ...string) Edit {
 // Forged is a token that was never issued.
 const Forged = "tok-XX-0f0e0d0c0b0a09080706050403020100-forged"
 
-// way returns the way in which a request is sent.
-func (t *T) way(r Request) wire.Way {
+// form returns the form in which a request is sent.
+func (t *T) form(r Request) wire.Form {
 	p := t.Session.peer
 	if r.Dialect == nil {
-		if w, err := p.Way(r.Message.Head().MessageType); err == nil {
+		if w, err := p.Form(r.Message.Head().MessageType); err == nil {
 			return w
 		}
-		return wire.Way{URL: p.Address(), Dialect: p.Speaks()} // for the agent to refuse
+		return wire.Form{URL: p.Address(), Dialect: p.Speaks()} // for the agent to refuse
 	}
-	return wire.Way{URL: p.Address(), Dialect: r.Dialect}
+	return wire.Form{URL: p.Address(), Dialect: r.Dialect}
 }
 
 // OfKind returns a dialect with request ids of the kind that the agent takes.
@@ -87,7 +87,7 @@ func (t *T) Body(r Request) []byte { return t.encode(r).Body }
 
 // encode encodes a request, and says where it goes.
 func (t *T) encode(r Request) *jsonrpc.Outgoing {
-	w := t.way(r)
+	w := t.form(r)
 	if r.ID == "" {
 		r.ID = strconv.Quote(jsonrpc.RandomID())
 		if w.Dialect.NumericIDs {
@@ -123,15 +123,15 @@ func (t *T) encode(r Request) *jsonrpc.Outgoing {
 }
 
 // document wraps the message of a request.
-func (t *T) document(r Request, w wire.Way) *jsonrpc.Outgoing {
-	call, url, err := dialect.Call{}, w.URL, error(nil)
+func (t *T) document(r Request, f wire.Form) *jsonrpc.Outgoing {
+	call, url, err := dialect.Call{}, f.URL, error(nil)
 	if r.Wrap != nil {
-		call, err = r.Wrap(w.Dialect)
+		call, err = r.Wrap(f.Dialect)
 	} else {
-		call, url, err = w.Call(r.Message)
+		call, url, err = f.Call(r.Message)
 	}
 	if err != nil {
-		t.Skip("the message cannot be written in %s: %v", w.Dialect.Name, err)
+		t.Skip("the message cannot be written in %s: %v", f.Dialect.Name, err)
 	}
 	if r.Method != "" {
 		call.Method = r.Method
@@ -140,7 +140,7 @@ func (t *T) document(r Request, w wire.Way) *jsonrpc.Outgoing {
 }
 
 // editDeclared edits the arguments that the agent has declared, and adds none.
-func editDeclared(tree any, w wire.Way, edit Edit) {
+func editDeclared(tree any, w wire.Form, edit Edit) {
 	declared, _ := tree.(map[string]any)
 	if !w.Dialect.Request.Bare {
 		declared, _ = declared["params"].(map[string]any)

@@ -97,8 +97,8 @@ func (t T) startOtherwise(refusal *kit.Answer) {
 		m := t.startLeague(t.session.AdminToken)
 		sign(m.Head())
 		known := t.session.Peer()
-		ladder := &wire.Ladder{Caller: t.Record().Caller, Peer: wire.GuessPeer(known.Address(), known.Speaks())}
-		o, err := ladder.Climb(t.Context(), m, m.ConversationID, func(_ context.Context, o *wire.Outcome) wire.Verdict {
+		talk := &wire.Conversation{Caller: t.Record().Caller, Peer: wire.GuessPeer(known.Address(), known.Speaks())}
+		o, err := talk.Send(t.Context(), m, m.ConversationID, func(_ context.Context, o *wire.Attempt) wire.Verdict {
 			switch v := wire.Judge(o.Err); {
 			case t.Until(0, running):
 				return wire.Understood

@@ -62,7 +62,7 @@ const maxIntroductions = 12
 // Put sends one message in the ways that managers take, the commonest first,
 // until one is accepted. If the manager refuses the sender or the league id, it
 // tries others that the manager knows. The error is that of the manager or, if no
-// way works, a [*wire.UnspokenError] with all that was tried.
+// way works, a [*wire.NotUnderstoodError] with all that was tried.
 func (a Ask) Put(ctx context.Context, now time.Time, m protocol.Message) (_ *Told, err error) {
 	network := host.NewSockets()
 	defer func() { err = errors.Join(err, network.Close()) }()
@@ -74,7 +74,7 @@ func (a Ask) Put(ctx context.Context, now time.Time, m protocol.Message) (_ *Tol
 		senders: []string{string(protocol.RoleLauncher), "league_manager", "league_manager:LM01"},
 		leagues: []string{a.League},
 	}
-	o, err := in.climb(ctx)
+	o, err := in.send(ctx)
 	if err != nil || o.Verdict != wire.Refuses || !in.unknown(o.Err) {
 		return in.told(o, err)
 	}
@@ -85,12 +85,12 @@ func (a Ask) Put(ctx context.Context, now time.Time, m protocol.Message) (_ *Tol
 	if o, err = in.introduce(ctx, o); err == nil {
 		return in.told(o, nil)
 	}
-	// So that two ladders do not send the same within a moment.
+	// So that two conversations do not send the same within a moment.
 	if err := agent.Wait(ctx, 200*time.Millisecond); err != nil {
 		return nil, first
 	}
-	in.stubborn, in.ladder = true, nil
-	if o, err := in.climb(ctx); err == nil && o.Verdict == wire.Understood {
+	in.stubborn, in.talk = true, nil
+	if o, err := in.send(ctx); err == nil && o.Verdict == wire.Understood {
 		return in.told(o, nil)
 	}
 	return nil, in.failure(first)
@@ -102,26 +102,26 @@ type inquiry struct {
 	now     time.Time
 	message protocol.Message
 	caller  *wire.Caller
-	ladder  *wire.Ladder // of the current round
+	talk    *wire.Conversation // of the current round
 	peer    *wire.Peer
 	// senders and leagues are the introductions to try; the first ones are in use.
 	senders, leagues []string
 	stubborn         bool // a refusal of the sender or the league leads to the next way
 	asked            bool // the manager was asked for ids
-	tried            []wire.Try
+	tried            []wire.Attempt
 }
 
-// climb sends the message under the introduction in use.
-func (in *inquiry) climb(ctx context.Context) (*wire.Outcome, error) {
-	if in.ladder == nil {
+// send sends the message under the introduction in use.
+func (in *inquiry) send(ctx context.Context) (*wire.Attempt, error) {
+	if in.talk == nil {
 		in.peer = wire.GuessPeer(in.ask.Manager, dialect.Contracts)
-		in.ladder = &wire.Ladder{Caller: in.caller, Peer: in.peer}
+		in.talk = &wire.Conversation{Caller: in.caller, Peer: in.peer}
 	}
 	h := in.message.Head()
 	*h = protocol.NewHeader(h.MessageType, in.senders[0], protocol.Timestamp(in.now), jsonrpc.RandomID())
 	h.AuthToken, h.LeagueID = in.ask.Token, in.leagues[0]
-	o, err := in.ladder.Climb(ctx, in.message, h.ConversationID, in.judge) // one id: the ladder repeats no document
-	if unspoken, ok := errors.AsType[*wire.UnspokenError](err); ok {
+	o, err := in.talk.Send(ctx, in.message, h.ConversationID, in.judge) // one id: the conversation repeats no document
+	if unspoken, ok := errors.AsType[*wire.NotUnderstoodError](err); ok {
 		in.tried = append(in.tried, unspoken.Tried...)
 	}
 	return o, err
@@ -152,15 +152,15 @@ func tokenOf(err error) bool {
 // what bears none. If that leads nowhere, the error is that of the message.
 func (in *inquiry) plainly(ctx context.Context, first error) (*Told, error) {
 	in.stubborn = true
-	in.ladder.Plainly(ctx, in.message.Head().MessageType)
-	if o, err := in.climb(ctx); err == nil && o.Verdict == wire.Understood {
+	in.talk.Plainly(ctx, in.message.Head().MessageType)
+	if o, err := in.send(ctx); err == nil && o.Verdict == wire.Understood {
 		return in.told(o, nil)
 	}
 	return nil, first
 }
 
 // judge judges an outcome.
-func (in *inquiry) judge(_ context.Context, o *wire.Outcome) wire.Verdict {
+func (in *inquiry) judge(_ context.Context, o *wire.Attempt) wire.Verdict {
 	v := wire.Judge(o.Err)
 	switch {
 	case v == wire.Understood && !in.starts() || v == wire.Unreached || !wire.Answered(o.Err):
@@ -180,7 +180,7 @@ func (in *inquiry) judge(_ context.Context, o *wire.Outcome) wire.Verdict {
 }
 
 // refused reports whether a manager has refused, be it by an HTTP status only.
-func refused(o *wire.Outcome) bool {
+func refused(o *wire.Attempt) bool {
 	_, refused := errors.AsType[*dialect.Refusal](o.Err)
 	failed, _ := errors.AsType[*jsonrpc.CallError](o.Err)
 	return refused || failed != nil && (failed.Status < http.StatusOK || failed.Status >= http.StatusMultipleChoices)
@@ -195,7 +195,7 @@ func waits(err error) bool {
 
 // judgeStart judges an answer to a start that is no refusal by its form: any that
 // does not say no accepts it.
-func (in *inquiry) judgeStart(o *wire.Outcome) wire.Verdict {
+func (in *inquiry) judgeStart(o *wire.Attempt) wire.Verdict {
 	said := []byte(wire.Words(o.Err)) // of a text that is no JSON
 	if o.Answer != nil {
 		said = o.Answer.Raw
@@ -216,16 +216,16 @@ func (in *inquiry) judgeStart(o *wire.Outcome) wire.Verdict {
 	}
 }
 
-// told turns an outcome into what the manager answered.
-func (in *inquiry) told(o *wire.Outcome, err error) (*Told, error) {
+// told turns an attempt into what the manager answered.
+func (in *inquiry) told(o *wire.Attempt, err error) (*Told, error) {
 	switch {
 	case err != nil:
 		return nil, err
 	case o.Verdict != wire.Understood:
 		return nil, o.Err
 	}
-	t := &Told{Message: o.Message, How: o.Way.String()}
-	if !o.Way.Plain() {
+	t := &Told{Message: o.Message, How: o.Form.String()}
+	if !o.Form.Plain() {
 		t.How += fmt.Sprintf(" as %s for league %q", in.senders[0], in.leagues[0])
 	}
 	if o.Answer != nil {
@@ -236,10 +236,10 @@ func (in *inquiry) told(o *wire.Outcome, err error) (*Told, error) {
 
 // introduce repeats a refused message with other senders and league ids, by what
 // the manager refuses.
-func (in *inquiry) introduce(ctx context.Context, o *wire.Outcome) (*wire.Outcome, error) {
+func (in *inquiry) introduce(ctx context.Context, o *wire.Attempt) (*wire.Attempt, error) {
 	for range maxIntroductions {
 		refused := o.Err
-		in.tried = append(in.tried, wire.Try{Way: in.introduced(o.Way), Err: refused})
+		in.tried = append(in.tried, wire.Attempt{Form: in.introduced(o.Form), Err: refused})
 		switch blame(refused) {
 		case league:
 			if len(in.leagues) < 2 && in.ask.Guessed {
@@ -261,7 +261,7 @@ func (in *inquiry) introduce(ctx context.Context, o *wire.Outcome) (*wire.Outcom
 			return o, nil
 		}
 		var err error
-		if o, err = in.climb(ctx); err != nil {
+		if o, err = in.send(ctx); err != nil {
 			return nil, err
 		}
 		if o.Err == nil || o.Verdict == wire.Understood {
@@ -272,14 +272,14 @@ func (in *inquiry) introduce(ctx context.Context, o *wire.Outcome) (*wire.Outcom
 }
 
 // introduced describes a way under the introduction in use.
-func (in *inquiry) introduced(w wire.Way) wire.Way {
+func (in *inquiry) introduced(w wire.Form) wire.Form {
 	w.Name = strings.TrimSpace(w.Name + " as " + in.senders[0] + " for " + in.leagues[0])
 	return w
 }
 
 // discover adds the league ids and the senders that the manager names: in its
 // refusal, and in answers to queries.
-func (in *inquiry) discover(ctx context.Context, o *wire.Outcome) {
+func (in *inquiry) discover(ctx context.Context, o *wire.Attempt) {
 	in.note(o)
 	if in.asked {
 		return
@@ -289,8 +289,8 @@ func (in *inquiry) discover(ctx context.Context, o *wire.Outcome) {
 		q := &protocol.LeagueQuery{QueryType: kind}
 		q.Header = protocol.NewHeader(protocol.TypeLeagueQuery, in.senders[0], protocol.Timestamp(in.now), jsonrpc.RandomID())
 		q.AuthToken = in.ask.Token
-		ladder := &wire.Ladder{Caller: in.caller, Peer: wire.NewPeer(o.Way.URL, o.Way.Dialect), Wrappings: []*dialect.Dialect{o.Way.Dialect}}
-		if answered, err := ladder.Climb(ctx, q, q.ConversationID, nil); err == nil {
+		talk := &wire.Conversation{Caller: in.caller, Peer: wire.NewPeer(o.Form.URL, o.Form.Dialect), Wrappings: []*dialect.Dialect{o.Form.Dialect}}
+		if answered, err := talk.Send(ctx, q, q.ConversationID, nil); err == nil {
 			in.note(answered)
 		}
 	}
@@ -307,7 +307,7 @@ var (
 )
 
 // note takes up the ids in an answer.
-func (in *inquiry) note(o *wire.Outcome) {
+func (in *inquiry) note(o *wire.Attempt) {
 	text := wire.Words(o.Err)
 	if o.Answer != nil {
 		text += " " + string(o.Answer.Raw)
@@ -315,7 +315,7 @@ func (in *inquiry) note(o *wire.Outcome) {
 	text = strings.ReplaceAll(text, `\`, "")
 	used := make(map[string]bool)
 	for _, try := range in.tried {
-		_, id, _ := strings.Cut(try.Way.Name, " for ")
+		_, id, _ := strings.Cut(try.Form.Name, " for ")
 		used[id] = true
 	}
 	add := func(id string) {
@@ -343,7 +343,7 @@ func (in *inquiry) note(o *wire.Outcome) {
 
 // failure is the error when nothing has worked: all that was tried.
 func (in *inquiry) failure(first error) error {
-	return &wire.UnspokenError{
+	return &wire.NotUnderstoodError{
 		Type: in.message.Head().MessageType, URL: in.ask.Manager, Requests: len(in.tried), Tried: in.tried,
 		Looks: "it refuses every sender and league id that is known: " + cut(first),
 	}

@@ -224,8 +224,8 @@ func (f *foreign) register(t rapid.TB) (protocol.Message, error) {
 	return answer, err
 }
 
-// TestTheLadderFindsTheWay registers with managers of many manners.
-func TestTheLadderFindsTheWay(t *testing.T) {
+// TestTheFormIsFound registers with managers of many manners.
+func TestTheFormIsFound(t *testing.T) {
 	t.Parallel()
 	unknown := refusals["unknown method"]
 	api := `{"openapi":"3.1.0","paths":{"/v1/teams/join":{"post":{"operationId":"join_league","requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Team"}}}}}},` +
@@ -270,8 +270,8 @@ func TestTheLadderFindsTheWay(t *testing.T) {
 	}
 }
 
-// TestAnyWayIsFound draws managers: where one way works, the ladder finds it.
-func TestAnyWayIsFound(t *testing.T) {
+// TestAnyFormIsFound draws managers: the one form that works is found.
+func TestAnyFormIsFound(t *testing.T) {
 	t.Parallel()
 	names := slices.Sorted(maps.Keys(refusals))
 	rapid.Check(t, func(t *rapid.T) {
@@ -358,7 +358,7 @@ func TestWhatCannotBeSpokenIsNamed(t *testing.T) {
 		c := &wire.Caller{Client: jsonrpc.NewClient(jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)}
 		r := agent.Registrar{Caller: c, Peer: wire.GuessPeer(srv.URL+"/mcp", dialect.Contracts)}
 		_, err := r.Register(context.Background(), applicant())
-		unspoken, ok := errors.AsType[*wire.UnspokenError](err)
+		unspoken, ok := errors.AsType[*wire.NotUnderstoodError](err)
 		if !ok || unspoken.Requests > wire.MaxRequests {
 			t.Errorf("%s: %v", name, err)
 			continue

@@ -1,0 +1,314 @@
+package wire
+
+import (
+	"cmp"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
+	"github.com/strategylab/strategylab/host/wire/discovery"
+)
+
+// A Form is one form in which a peer may take a message.
+type Form struct {
+	URL     string           // where it is posted
+	Dialect *dialect.Dialect // how it is wrapped, and under which kind of id
+	Name    string           // method or tool; empty for the dialect's own
+	// Type is another message_type than the message's own; empty for that.
+	Type protocol.Type
+	// Input and Query are the schemas of the arguments and of the parameters of the
+	// URL, as the peer publishes them; nil for the message itself and for none.
+	Input, Query *discovery.Schema
+	// Spread repeats what an agent says of itself beside the object that holds it.
+	Spread bool
+	// Drop are the members that the peer forbids, at any depth, or everything.
+	Drop []string
+	// Add are the members that the peer misses, by the names that it has for them.
+	Add []string
+	// Single is a path for messages of this type only.
+	Single bool
+}
+
+// String describes the form in one line.
+func (f Form) String() string {
+	path := f.URL
+	if u, err := url.Parse(f.URL); err == nil {
+		path = cmp.Or(u.Path, "/")
+	}
+	text := "POST " + path + " " + f.Dialect.Name
+	if f.Name != "" {
+		text += " " + f.Name
+	}
+	if f.Type != "" {
+		text += " as " + string(f.Type)
+	}
+	if f.Spread {
+		text += " (flat)"
+	}
+	added := strings.Join(f.Add, ", ")
+	switch nothing := f.Plain(); {
+	case nothing && added == "":
+		return text + " without parameters"
+	case nothing:
+		return text + " with " + added + " only"
+	case f.Drop != nil:
+		text += " without " + strings.Join(f.Drop, ", ")
+	}
+	if added != "" {
+		text += " with " + added
+	}
+	return text
+}
+
+// Plain reports whether the form sends nothing of the message but what Add names.
+func (f Form) Plain() bool { return slices.Equal(f.Drop, everything) }
+
+// everything are the members of a form that sends none.
+var everything = []string{"*"}
+
+// changes reports whether the form changes a message before it is wrapped.
+func (f Form) changes() bool {
+	return f.Input != nil || f.Query != nil || f.Spread || f.Drop != nil || f.Add != nil || f.Type != ""
+}
+
+// Call wraps a message, and returns where it goes.
+func (f Form) Call(m protocol.Message) (call dialect.Call, target string, err error) {
+	switch {
+	case f.changes():
+		return f.changed(m)
+	case f.Name == "":
+		call, err = f.Dialect.Call(m)
+	default:
+		call, err = f.Dialect.CallAs(f.Name, m)
+	}
+	return call, f.URL, err
+}
+
+func (f Form) changed(m protocol.Message) (call dialect.Call, target string, err error) {
+	whole, err := protocol.Encode(m)
+	if err != nil {
+		return call, "", err
+	}
+	if target, err = f.target(whole); err != nil {
+		return call, "", err
+	}
+	raw, err := f.fields(m, whole)
+	if err != nil {
+		return call, "", err
+	}
+	call, err = f.Dialect.Wrap(cmp.Or(f.Name, f.Dialect.MethodsOf(m.Head().MessageType)[0]), raw)
+	return call, target, err
+}
+
+// fields returns what the form sends of a message.
+func (f Form) fields(m protocol.Message, whole jsontext.Value) (raw jsontext.Value, err error) {
+	if f.Input != nil {
+		raw, err = f.Input.Fill(whole)
+	} else {
+		raw, err = f.Dialect.Body(m)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if f.Spread && f.Input == nil {
+		raw = discovery.Spread(raw)
+	}
+	if f.Type != "" && f.Input == nil {
+		doc, err := rawjson.Split(raw)
+		if err != nil {
+			return nil, err
+		}
+		raw = doc.Set("message_type", rawjson.Quote(string(f.Type))).Encode()
+	}
+	return discovery.Add(dropped(raw, f.Drop), whole, f.Add), nil
+}
+
+// target returns the URL, with its parameters if it has any.
+func (f Form) target(raw jsontext.Value) (string, error) {
+	if f.Query == nil {
+		return f.URL, nil
+	}
+	filled, err := f.Query.Fill(raw)
+	if err != nil {
+		return "", err
+	}
+	doc, err := rawjson.Split(filled)
+	if err != nil {
+		return "", err
+	}
+	values := make(url.Values)
+	for _, m := range doc {
+		text := string(m.Value)
+		if m.Value.Kind() == '"' {
+			text = string(rawjson.Unquote(m.Value))
+		}
+		values.Set(m.Name, text)
+	}
+	return f.URL + "?" + values.Encode(), nil
+}
+
+// as returns the form under another type of message. A registration repeats beside the
+// header what the agent says of itself, for programs that look for it there.
+func (f Form) as(t, near protocol.Type) Form {
+	f.Spread = registers(t)
+	switch f.Type = near; cmp.Or(f.Name, f.Dialect.MethodsOf(t)[0]) {
+	case string(t):
+		f.Name = string(near)
+	case strings.ToLower(string(t)):
+		f.Name = strings.ToLower(string(near))
+	}
+	return f
+}
+
+// withOtherID returns the form with the other kind of request id.
+func (f Form) withOtherID() Form {
+	if f.Dialect.NumericIDs {
+		f.Dialect = f.Dialect.Without(dialect.TraitNumericIDs)
+	} else {
+		f.Dialect = f.Dialect.With(dialect.TraitNumericIDs)
+	}
+	return f
+}
+
+// smallest returns the forms of a message that needs no parameters at all: with the
+// id of the league only, and with nothing.
+func (f Form) smallest() []Form {
+	empty := Form{URL: f.URL, Dialect: f.Dialect, Name: f.Name, Single: f.Single, Drop: everything}
+	named := empty
+	named.Add = []string{"league_id"}
+	return []Form{named, empty}
+}
+
+// What a form drops and adds at most, in members.
+const (
+	mostDropped = 16
+	mostAdded   = 6
+)
+
+// narrower returns the form without the members of the message that a refusal
+// forbids, as programs do that validate against models of their own; false where it
+// forbids none.
+func (f Form) narrower(m protocol.Message, err error) (Form, bool) {
+	text := Words(err)
+	if !protocol.Says(protocol.Forbids, text) || f.Plain() {
+		return f, false
+	}
+	raw, failed := protocol.Encode(m)
+	if failed != nil {
+		return f, false
+	}
+	drop := slices.Clone(f.Drop)
+	for finding := range strings.SplitSeq(text, ";") {
+		drop = append(drop, protocol.Forbidden(finding, namesIn(raw, nil))...)
+	}
+	slices.Sort(drop)
+	drop = slices.Compact(drop)
+	if len(drop) == len(f.Drop) || len(drop) > mostDropped {
+		return f, false
+	}
+	f.Drop = drop
+	f.Add = slices.DeleteFunc(slices.Clone(f.Add), func(name string) bool { return slices.Contains(drop, name) })
+	return f, true
+}
+
+// wider returns the form with the members that a refusal misses and the message has
+// something for; false where that changes nothing.
+func (f Form) wider(m protocol.Message, err error) (Form, bool) {
+	all := missing(Words(err))
+	if len(all) == 0 {
+		return f, false
+	}
+	whole, failed := protocol.Encode(m)
+	if failed != nil {
+		return f, false
+	}
+	before, failed := f.fields(m, whole)
+	if failed != nil {
+		return f, false
+	}
+	f.Add = slices.Clone(f.Add)
+	for _, name := range all {
+		if !slices.Contains(f.Add, name) {
+			f.Add = append(f.Add, name)
+		}
+	}
+	after, failed := f.fields(m, whole)
+	return f, failed == nil && len(f.Add) <= mostAdded && !rawjson.Equal(before, after)
+}
+
+var (
+	// misses are the phrases by which functions and validators name what they miss:
+	// "missing 2 required positional arguments: 'a' and 'b'", "missing fields: a, b".
+	misses = pattern(`(?i)missing (?:\d+ )?(?:required |mandatory )?(?:[a-z-]+ )?(?:arguments?|fields?|parameters?|params?|keys?|property|properties)\b[:\s]*(.*)`)
+	// requires are those that name it first: "body.params.league: Field required".
+	requires = pattern(`(?i)['"]?([a-z_][\w.]*)['"]?:?\s+(?:field required|field is required|is required|is a required (?:property|field))`)
+	// absent is the text of a failed look-up in a dictionary, which is its key.
+	absent = pattern(`^(?:KeyError\W*)?'([A-Za-z_]\w*)'$`)
+	names  = pattern(`[A-Za-z_]\w*`)
+	quoted = pattern(`['"\x60]([A-Za-z_]\w*)['"\x60]`)
+)
+
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
+// missing returns the names of members that a refusal misses.
+func missing(text string) []string {
+	text = strings.TrimSpace(text)
+	if found := absent().FindStringSubmatch(text); found != nil {
+		return found[1:]
+	}
+	var all []string
+	for finding := range strings.SplitSeq(text, ";") {
+		for _, found := range requires().FindAllStringSubmatch(finding, mostAdded) {
+			all = append(all, found[1][strings.LastIndexByte(found[1], '.')+1:])
+		}
+		found := misses().FindStringSubmatch(finding)
+		if found == nil {
+			continue
+		}
+		in := quoted().FindAllStringSubmatch(found[1], mostAdded)
+		for _, name := range in {
+			all = append(all, name[1])
+		}
+		if in == nil {
+			all = append(all, names().FindAllString(found[1], mostAdded)...)
+		}
+	}
+	return all
+}
+
+// namesIn appends the names of the members of an object and of the objects in it.
+func namesIn(raw jsontext.Value, names []string) []string {
+	doc, err := rawjson.Split(raw)
+	if err != nil {
+		return names
+	}
+	for _, m := range doc {
+		names = namesIn(m.Value, append(names, m.Name))
+	}
+	return names
+}
+
+// dropped returns an object without some members, at any depth.
+func dropped(raw jsontext.Value, names []string) jsontext.Value {
+	if slices.Equal(names, everything) {
+		return jsontext.Value("{}")
+	}
+	doc, err := rawjson.Split(raw)
+	if err != nil || len(names) == 0 {
+		return raw
+	}
+	doc = doc.Without(names...)
+	for i, m := range doc {
+		doc[i].Value = dropped(m.Value, names)
+	}
+	return doc.Encode()
+}

@@ -60,6 +60,7 @@ func TestAFaultIsATechnicalLoss(t *testing.T) {
 		{"choice with the opponent's key", call, choiceWith("auth_token", keysOf("P01", "R1M1").Expect), 4, "E002", 7 * time.Second},
 		{"choice with the key of another match", call, choiceWith("auth_token", keysOf("P02", "R2M1").Expect), 4, "E002", 7 * time.Second},
 		{"choice with the referee's key", call, choiceWith("auth_token", keysOf("P02", "R1M1").Send), 4, "E002", 7 * time.Second},
+		{"join without accept", invitation, joinWith("accept", nil), 4, "E002", 7 * time.Second},
 		{"join without a token", invitation, joinWith("auth_token", nil), 4, "E002", 7 * time.Second},
 		{"choice without a token", call, choiceWith("auth_token", nil), 4, "E002", 7 * time.Second},
 		{"choice of another conversation", call, choiceWith("conversation_id", "other"), 4, "E002", 7 * time.Second},

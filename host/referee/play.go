@@ -314,7 +314,7 @@ func (r *Referee) obtain(ctx context.Context, m *match, side int, q question) (p
 		ctx, cancel := context.WithTimeout(ctx, q.limit(at))
 		defer cancel()
 		answer, err := r.cfg.Caller.Call(ctx, r.peer(m, side), q.request(at))
-		if err == nil && !pending(answer) {
+		if err == nil && !r.pending(answer) {
 			return answer, r.validate(m, side, answer)
 		}
 		acknowledged := want == protocol.TypeGameJoinAck && (err == nil || wire.OnlyReceived(err))
@@ -344,12 +344,13 @@ func (r *Referee) obtain(ctx context.Context, m *match, side int, q question) (p
 }
 
 // pending reports whether an answer says only that an invitation has arrived,
-// so that the player's own word is still to come.
-func pending(answer protocol.Message) bool {
+// so that the player's own word is still to come. In strict mode a join that says
+// nothing at all is no receipt, but lacks what it is for.
+func (r *Referee) pending(answer protocol.Message) bool {
 	join, ok := answer.(*protocol.GameJoinAck)
 	if !ok {
 		return false
 	}
 	_, said := join.Joins()
-	return !said
+	return !said && (r.cfg.Mode == protocol.Tolerant || join.Status != "")
 }

@@ -77,6 +77,9 @@ func (r *Referee) validateIn(m *match, side int, answer protocol.Message, strict
 	switch answer := answer.(type) {
 	case *protocol.GameJoinAck:
 		player = answer.PlayerID
+		if _, said := answer.Joins(); strict && !said {
+			return unusable("the answer does not say whether the player joins: accept is missing")
+		}
 	case *protocol.ChooseParityResponse:
 		player = answer.PlayerID
 		if answer.Chosen() == "" {

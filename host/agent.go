@@ -95,7 +95,7 @@ func (a Agent) run(ctx context.Context, role protocol.Role, cfg *agent.Config, c
 	}
 	running, fail := context.WithCancelCause(ctx)
 	server.Go(func() {
-		if served = one.Serve(serving, one.pipeline); served != nil {
+		if served = one.Serve(serving, one.chain); served != nil {
 			fail(served)
 		}
 	})
@@ -122,7 +122,7 @@ func (a Agent) serveStdio(ctx context.Context, one *assembled) (err error) {
 	if a.Validation.Deterministic {
 		cfg.MaxConcurrent = 1 // in the order in which they come
 	}
-	return jsonrpc.ServeStdio(ctx, a.Stdin, a.Stdout, one.pipeline, cfg)
+	return jsonrpc.ServeStdio(ctx, a.Stdin, a.Stdout, one.chain, cfg)
 }
 
 // errInputEnded ends an agent whose messages came from a program that has ended.

@@ -39,16 +39,16 @@ type besides struct {
 
 // runner is an agent: a manager, a referee or a player.
 type runner interface {
-	Endpoint() *wire.Endpoint
+	Dispatcher() *wire.Dispatcher
 	Run(ctx context.Context) error
 }
 
 // assembled is an agent with its endpoint, not served yet, and its client.
 type assembled struct {
 	*opened
-	agent    runner
-	pipeline *wire.Pipeline
-	client   *jsonrpc.Client
+	agent  runner
+	chain  *wire.Chain
+	client *jsonrpc.Client
 }
 
 // creator makes an agent that calls with caller. It opens the agent's endpoint by listen,
@@ -77,7 +77,7 @@ func assemble(ctx context.Context, p place, role protocol.Role, create creator) 
 		return a.URL(), nil
 	})
 	if err == nil {
-		a.pipeline, err = p.validation.pipeline(p.tools, role, a.agent.Endpoint())
+		a.chain, err = p.validation.chain(p.tools, role, a.agent.Dispatcher())
 	}
 	if err != nil {
 		if a.opened != nil {
@@ -85,7 +85,7 @@ func assemble(ctx context.Context, p place, role protocol.Role, create creator) 
 		}
 		return nil, errors.Join(err, a.client.Close())
 	}
-	a.mount(role, a.agent.Endpoint(), a.pipeline)
+	a.mount(role, a.agent.Dispatcher(), a.chain)
 	return a, nil
 }
 
@@ -158,7 +158,7 @@ type table struct {
 	mode protocol.Mode
 }
 
-func (t *toolTables) of(role protocol.Role, a *wire.Endpoint) (*schema.Registry, error) {
+func (t *toolTables) of(role protocol.Role, a *wire.Dispatcher) (*schema.Registry, error) {
 	mode, types := a.Takes()
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -180,8 +180,8 @@ func (t *toolTables) of(role protocol.Role, a *wire.Endpoint) (*schema.Registry,
 	return made, nil
 }
 
-// pipeline returns what the requests of an agent go through.
-func (v Validation) pipeline(tables *toolTables, role protocol.Role, a *wire.Endpoint) (*wire.Pipeline, error) {
+// chain returns what the requests of an agent go through.
+func (v Validation) chain(tables *toolTables, role protocol.Role, a *wire.Dispatcher) (*wire.Chain, error) {
 	tools, err := tables.of(role, a)
 	if err != nil {
 		return nil, err

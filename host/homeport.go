@@ -94,7 +94,7 @@ func (h *homePort) open(ctx context.Context, serving *sync.WaitGroup, one *assem
 			return nil, err
 		}
 		ctx, stop := context.WithCancel(ctx)
-		serving.Go(func() { _ = server.Serve(ctx, one.pipeline) }) // the main endpoint reports what fails
+		serving.Go(func() { _ = server.Serve(ctx, one.chain) }) // the main endpoint reports what fails
 		return stop, nil
 	}
 	if named, ok := one.agent.(interface{ ID() string }); ok {

@@ -187,7 +187,7 @@ func (a *assembly) join(name string, role protocol.Role, create creator, beside 
 	a.clients = append(a.clients, one.client)
 	a.servers.Go(func() {
 		defer one.unmount()
-		if err := one.Serve(a.serving, one.pipeline); err != nil {
+		if err := one.Serve(a.serving, one.chain); err != nil {
 			a.fail(fmt.Errorf("%s: %w", name, err))
 		}
 	})

@@ -19,19 +19,19 @@ func (o *opened) share(cfg *jsonrpc.Config) {
 	cfg.Other = onPath{path(*cfg), &o.client, cfg.Other}
 }
 
-// mount has a pipeline answer at the endpoint, and offers the messages of its
+// mount has a chain answer at the endpoint, and offers the messages of its
 // agent as tools, if the endpoint is shared.
-func (o *opened) mount(role protocol.Role, endpoint *wire.Endpoint, pipe *wire.Pipeline) {
-	o.refuse = pipe.Refuse
+func (o *opened) mount(role protocol.Role, agent *wire.Dispatcher, chain *wire.Chain) {
+	o.refuse = chain.Refuse
 	if o.offer == nil {
 		return
 	}
 	o.tools = &offering{make: func() (*mcptools.Server, error) {
-		mode, takes := endpoint.Takes()
+		mode, takes := agent.Takes()
 		tools, err := leaguetools.Tools(leaguetools.Agent{
 			Role: role, Mode: mode, Takes: takes,
 			Serve: func(ctx context.Context, req *jsonrpc.Request) (int, []byte) {
-				return jsonrpc.Serve(ctx, req, pipe, o.cfg)
+				return jsonrpc.Serve(ctx, req, chain, o.cfg)
 			},
 		})
 		if err != nil {

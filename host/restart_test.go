@@ -80,7 +80,7 @@ func TestManagerIsRestarted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mine.Go(func() { _ = srv.Serve(life, m.Endpoint()) })
+		mine.Go(func() { _ = srv.Serve(life, m.Dispatcher()) })
 		mine.Go(func() { _ = m.Run(life) })
 		return m, func() { kill(); mine.Wait() }
 	}
@@ -93,7 +93,7 @@ func TestManagerIsRestarted(t *testing.T) {
 			t.Fatal(err)
 		}
 		a.wg.Go(func() { _ = r.Run(ctx) })
-		return r.Endpoint()
+		return r.Dispatcher()
 	})
 	var done sync.WaitGroup
 	for i, f := range named(t, "random", "markov-1", "role", "frequency") {
@@ -121,7 +121,7 @@ func TestManagerIsRestarted(t *testing.T) {
 					t.Errorf("player %d: %v", i, err)
 				}
 			})
-			return p.Endpoint()
+			return p.Dispatcher()
 		})
 	}
 	for restarts := 0; ; restarts++ {

@@ -57,7 +57,7 @@ func BenchmarkChoiceIsolated(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer p.Close()
-			handler := p.Endpoint()
+			handler := p.Dispatcher()
 			ask := func(match string) time.Duration {
 				params := fmt.Sprintf(`{"protocol":"league.v2","message_type":"CHOOSE_PARITY_CALL","sender":"referee:REF01","timestamp":"2026-01-01T12:00:00Z","conversation_id":"c","auth_token":"t","match_id":%q,"context":{"opponent_id":"P02","round_id":1}}`, match)
 				start := time.Now()

@@ -124,9 +124,9 @@ func (m *Member) Forget(id string) {
 	m.Me = NewIdentity(m.role, cmp.Or(id, m.ID, m.Proposed, m.Name))
 }
 
-// NewEndpoint returns an endpoint that answers the agent's messages.
-func (m *Member) NewEndpoint(authenticate func(context.Context, *wire.Exchange) error, handlers map[protocol.Type]wire.Handler) *wire.Endpoint {
-	return &wire.Endpoint{
+// NewDispatcher returns what answers the agent's messages.
+func (m *Member) NewDispatcher(authenticate func(context.Context, *wire.Exchange) error, handlers map[protocol.Type]wire.Handler) *wire.Dispatcher {
+	return &wire.Dispatcher{
 		Codec: dialect.NewCodec(m.Mode), Sender: func() string { return m.Me.Sender() }, Now: m.Now, Log: m.Log,
 		Received: m.Touch, Authenticate: authenticate, Handlers: handlers,
 	}

@@ -95,7 +95,7 @@ func onSockets(t testing.TB, mode protocol.Mode, change func(*player.Config)) *t
 		if err != nil {
 			return errors.Join(err, srv.Close())
 		}
-		return errors.Join(serving(ctx, p.Endpoint(), srv.Serve, p.Run), closeClient())
+		return errors.Join(serving(ctx, p.Dispatcher(), srv.Serve, p.Run), closeClient())
 	}
 	return s
 }
@@ -293,7 +293,7 @@ func mutatedPlayer(mu mutant) (*testAgent, func(), error) {
 		if err != nil {
 			return err
 		}
-		return errors.Join(serving(ctx, p.Endpoint(), inner.Serve, p.Run), closeClient())
+		return errors.Join(serving(ctx, p.Dispatcher(), inner.Serve, p.Run), closeClient())
 	}
 	return s, srv.Close, nil
 }

@@ -38,7 +38,7 @@ func serveManager(cfg manager.Config, trip jsonrpc.RoundTripper, serve func(cont
 	ctx, end := context.WithCancel(context.Background())
 	var served, ran error
 	var all sync.WaitGroup
-	all.Go(func() { served = serve(ctx, m.Endpoint()) })
+	all.Go(func() { served = serve(ctx, m.Dispatcher()) })
 	all.Go(func() { ran = m.Run(ctx) })
 	return func() error {
 		end()

@@ -61,7 +61,7 @@ func serveReferee(mode protocol.Mode, scale scale) (*testAgent, error) {
 		if err != nil {
 			return errors.Join(err, srv.Close())
 		}
-		return errors.Join(serving(ctx, r.Endpoint(), srv.Serve, r.Run), closeClient())
+		return errors.Join(serving(ctx, r.Dispatcher(), srv.Serve, r.Run), closeClient())
 	}
 	return s, nil
 }
@@ -97,7 +97,7 @@ func mutatedReferee(mu mutant) (*testAgent, func(), error) {
 			defer srv.Close() // a referee that leaves does not answer any more
 			return r.Run(ctx)
 		}
-		return errors.Join(serving(ctx, r.Endpoint(), inner.Serve, run), closeClient())
+		return errors.Join(serving(ctx, r.Dispatcher(), inner.Serve, run), closeClient())
 	}
 	return s, srv.Close, nil
 }

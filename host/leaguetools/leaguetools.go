@@ -29,7 +29,7 @@ type Agent struct {
 	Mode  protocol.Mode
 	Takes []protocol.Type
 	// Serve answers a request as the agent's endpoint would, and returns HTTP
-	// status and body: jsonrpc.Serve with the agent's pipeline.
+	// status and body: jsonrpc.Serve with the agent's chain.
 	Serve func(ctx context.Context, req *jsonrpc.Request) (status int, body []byte)
 }
 

@@ -221,7 +221,7 @@ func (m *Manager) strictlyRefused(rpc *jsonrpc.Request, why *protocol.Error) boo
 	default:
 		return false // it is about the sender, or about the league
 	}
-	_, strict := validate(m.endpoint.Codec, rpc)
+	_, strict := validate(m.dispatcher.Codec, rpc)
 	_, tolerant := validate(m.tolerant, rpc)
 	return strict != nil && tolerant == nil
 }

@@ -178,7 +178,7 @@ func TestAStoppedManagerAsksToTryLater(t *testing.T) {
 
 // ask has the manager handle a request as it stands.
 func (r *rig) ask(method, params string) jsonrpc.Response {
-	return r.m.Endpoint().Handle(context.Background(), &jsonrpc.Request{
+	return r.m.Dispatcher().Handle(context.Background(), &jsonrpc.Request{
 		Kind: jsonrpc.KindCall, Method: method, Params: []byte(params), ID: []byte("1"), Raw: []byte(params),
 		Transport: jsonrpc.TransportLoopback, RemoteAddr: "somebody",
 	})

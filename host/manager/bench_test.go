@@ -84,7 +84,7 @@ func bench(b *testing.B, players, legs int, dir string) *manager.Manager {
 		serving.Go(func() { srv.Serve(ctx, h) })
 		return srv.URL()
 	}
-	url := serve("manager", m.Endpoint())
+	url := serve("manager", m.Dispatcher())
 	result := make(chan error, 1)
 	go func() { result <- m.Run(ctx) }()
 	for i := range players + 1 {

@@ -126,7 +126,7 @@ func (r *rig) open(change func(*manager.Config)) {
 	ctx, stop := context.WithCancel(context.Background())
 	r.stop = stop
 	served := make(chan struct{})
-	r.url = r.serveThen(ctx, "manager", m.Endpoint(), func() { close(served) })
+	r.url = r.serveThen(ctx, "manager", m.Dispatcher(), func() { close(served) })
 	r.unserved = func() { <-served }
 	r.t.Cleanup(func() {
 		stop()

@@ -63,7 +63,7 @@ func child(dir, addr string) error {
 	served, done := make(chan error, 1), make(chan struct{})
 	serving, end := context.WithCancel(ctx)
 	go func() {
-		served <- srv.Serve(serving, m.Endpoint())
+		served <- srv.Serve(serving, m.Dispatcher())
 		close(done)
 	}()
 	err = m.Run(ctx)

@@ -8,7 +8,7 @@
 //
 //	m, err := manager.New(manager.Config{LeagueID: "cup", Players: 4, DataDir: dir, Caller: caller})
 //	...
-//	go server.Serve(ctx, m.Endpoint())
+//	go server.Serve(ctx, m.Dispatcher())
 //	err = m.Run(ctx) // until the league is over, or ctx ends
 //
 // # States
@@ -128,12 +128,12 @@ import (
 // Manager manages one league. Its methods are safe for concurrent use; Run may
 // be called once.
 type Manager struct {
-	cfg      Config
-	endpoint *wire.Endpoint
-	tolerant *dialect.Codec   // what a tolerant league would take
-	journal  *journal.Journal // nil without a data directory
-	views    *views           // likewise
-	declined agent.Tally      // notifications that agents refuse
+	cfg        Config
+	dispatcher *wire.Dispatcher
+	tolerant   *dialect.Codec   // what a tolerant league would take
+	journal    *journal.Journal // nil without a data directory
+	views      *views           // likewise
+	declined   agent.Tally      // notifications that agents refuse
 
 	ctx    context.Context // of everything in the background; ends with Run
 	cancel context.CancelCauseFunc
@@ -186,7 +186,7 @@ func New(cfg Config) (*Manager, error) {
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	m.ctx, m.cancel = context.WithCancelCause(context.Background())
-	m.endpoint = &wire.Endpoint{
+	m.dispatcher = &wire.Dispatcher{
 		Codec:         dialect.NewCodec(cfg.Mode, cfg.Dialects...),
 		Sender:        func() string { return sender },
 		Now:           cfg.Now,
@@ -239,7 +239,7 @@ func (m *Manager) open() error {
 
 // Endpoint returns what serves the manager's endpoint. A server in tolerant mode
 // should also accept objects without JSON-RPC (jsonrpc.Config.Lenient).
-func (m *Manager) Endpoint() *wire.Endpoint { return m.endpoint }
+func (m *Manager) Dispatcher() *wire.Dispatcher { return m.dispatcher }
 
 // answered is called when a request has its answer.
 func (m *Manager) answered() {

@@ -58,7 +58,7 @@ func TestAReportDoesNotOvertakeAnAssignment(t *testing.T) {
 				answered <- err
 				return
 			}
-			answer := m.Endpoint().Handle(t.Context(), &jsonrpc.Request{Method: call.Method, Params: call.Params, ID: []byte("1")})
+			answer := m.Dispatcher().Handle(t.Context(), &jsonrpc.Request{Method: call.Method, Params: call.Params, ID: []byte("1")})
 			answered <- answer.Error
 		}()
 		synctest.Wait()

@@ -48,7 +48,7 @@ func (r *rig) agent(role protocol.Role, name string) *scripted {
 // listen serves the agent under a host name.
 func (s *scripted) listen(host string) {
 	s.r.t.Helper()
-	endpoint := &wire.Endpoint{
+	endpoint := &wire.Dispatcher{
 		Codec:   dialect.NewCodec(protocol.Strict),
 		Sender:  func() string { return protocol.Sender(s.role, s.known()) },
 		Now:     time.Now,

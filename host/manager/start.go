@@ -115,10 +115,10 @@ const maxLaunch = 64 << 10
 // says as much: 401 without a token, 403 with a wrong one, 409 for a league
 // that cannot start.
 func (m *Manager) StartHandler() http.Handler {
-	launcher := &wire.Endpoint{
+	launcher := &wire.Dispatcher{
 		// A launcher of such a league knows no other wrapping.
 		Codec:        dialect.NewCodec(protocol.Tolerant, dialect.Contracts),
-		Sender:       m.endpoint.Sender,
+		Sender:       m.dispatcher.Sender,
 		Now:          m.cfg.Now,
 		Answered:     m.answered,
 		Authenticate: m.authenticateLauncher,

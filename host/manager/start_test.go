@@ -28,14 +28,14 @@ const desk = "https://desk.example"
 func (r *rig) overHTTP() string {
 	r.t.Helper()
 	srv, err := jsonrpc.Listen(context.Background(), "127.0.0.1:0", jsonrpc.Config{
-		Refuse: r.m.Endpoint().Refuse, Callers: jsonrpc.Callers{Origins: []string{desk}},
+		Refuse: r.m.Dispatcher().Refuse, Callers: jsonrpc.Callers{Origins: []string{desk}},
 	})
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	r.t.Cleanup(stop)
-	r.serving.Go(func() { srv.Serve(ctx, r.m.Endpoint()) })
+	r.serving.Go(func() { srv.Serve(ctx, r.m.Dispatcher()) })
 	return srv.URL()
 }
 
@@ -95,7 +95,7 @@ func TestWhichRequestsAreOfThisMachine(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			response := r.m.Endpoint().Handle(context.Background(), &jsonrpc.Request{
+			response := r.m.Dispatcher().Handle(context.Background(), &jsonrpc.Request{
 				Kind: jsonrpc.KindCall, Method: call.Method, Params: call.Params, ID: []byte("1"),
 				Transport: jsonrpc.TransportHTTP, RemoteAddr: c.remote, Host: c.host, Header: http.Header{"Content-Type": {c.media}},
 			})
@@ -262,7 +262,7 @@ func TestPlayersAreSeatedByTheirNumbers(t *testing.T) {
 func TestABusyServerRefusesInTheLeaguesWords(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
-	e := r.m.Endpoint().Refuse(t.Context(), new(jsonrpc.Request), &jsonrpc.Refusal{Reason: jsonrpc.ReasonBusy, Status: 503, Code: 48, Detail: "busy"})
+	e := r.m.Dispatcher().Refuse(t.Context(), new(jsonrpc.Request), &jsonrpc.Refusal{Reason: jsonrpc.ReasonBusy, Status: 503, Code: 48, Detail: "busy"})
 	if e == nil || e.Code != 48 || !strings.Contains(string(e.Data), `"error_code":"E048"`) || !strings.Contains(string(e.Data), "LEAGUE_ERROR") {
 		t.Errorf("the refusal is %+v", e)
 	}

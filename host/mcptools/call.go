@@ -61,8 +61,8 @@ func (s *Server) result(ctx context.Context, b *boundTool, output json.RawMessag
 // errOutput stands for an output that breaks its schema; checkOwn has logged it.
 var errOutput = errors.New("the tool breaks its own schema")
 
-// runChecked takes a call through the pipeline: the input must keep its schema
-// before the tool is called, and the output before it is sent. The pipeline does
+// runChecked takes a call through the chain: the input must keep its schema
+// before the tool is called, and the output before it is sent. The chain does
 // not see a call of a tool that checks its own input. It refuses a tool that does
 // not exist, which is nil.
 func (s *Server) runChecked(ctx context.Context, b *boundTool, c *Call) (json.RawMessage, error) {
@@ -75,7 +75,7 @@ func (s *Server) runChecked(ctx context.Context, b *boundTool, c *Call) (json.Ra
 	}
 	var output json.RawMessage
 	var own error // of the tool itself
-	_, err := s.pipeline.Call(ctx, wire.Call{
+	_, err := s.chain.Call(ctx, wire.Call{
 		Transport: c.Transport, Route: c.Route, Tool: c.Tool, Input: jsontext.Value(c.Input),
 	}, func(ctx context.Context) (_ jsontext.Value, err error) {
 		output, err = s.runTool(ctx, b, c)

@@ -43,7 +43,7 @@ type web struct {
 // Handler returns the server as a handler of streamable HTTP, with and without
 // sessions. A request without headers of the standard is answered in plain JSON
 // and without a session: by the standard if only MCP has its method, and otherwise
-// by the pipeline, as at the endpoint of an agent. The handler answers
+// by the chain, as at the endpoint of an agent. The handler answers
 //
 //	405 to a request without a session that is no POST
 //	404 to an unknown session: the client initializes again

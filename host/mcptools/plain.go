@@ -36,7 +36,7 @@ func (w *web) servePlain(res http.ResponseWriter, req *http.Request) {
 			return jsonrpc.Response{Result: jsontext.Value("null")}
 		}
 		return w.Server.plain(ctx, rpc)
-	}), jsonrpc.Config{MaxBody: w.cfg.MaxBody, Refuse: w.pipeline.Refuse, Logger: w.cfg.Logger})
+	}), jsonrpc.Config{MaxBody: w.cfg.MaxBody, Refuse: w.chain.Refuse, Logger: w.cfg.Logger})
 	if standard {
 		req = marked(req)
 		req.Body = io.NopCloser(bytes.NewReader(raw))
@@ -55,11 +55,11 @@ func (w *web) servePlain(res http.ResponseWriter, req *http.Request) {
 // answered with a result of MCP, one by params.tool with {tool, output}.
 func (s *Server) plain(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Response {
 	if rpc.Method != methodCall || rpc.Params.Kind() != '{' {
-		return s.pipeline.Handle(ctx, rpc)
+		return s.chain.Handle(ctx, rpc)
 	}
 	params, err := rawjson.Parse(rpc.Params)
 	if err != nil || params.Get("tool") != nil || params.Get("input") != nil {
-		return s.pipeline.Handle(ctx, rpc)
+		return s.chain.Handle(ctx, rpc)
 	}
 	c := plainCall(rpc, params.Text("name"), params.Get("arguments"))
 	b := s.tools[c.Tool]
@@ -102,8 +102,8 @@ func plainCall(rpc *jsonrpc.Request, tool string, input jsontext.Value) *Call {
 	}
 }
 
-// callByTool is the Config.Tools of the pipeline: it answers calls by params.tool,
-// which the pipeline has checked, and what is no call.
+// callByTool is the Config.Tools of the chain: it answers calls by params.tool,
+// which the chain has checked, and what is no call.
 func (s *Server) callByTool(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Response {
 	switch {
 	case rpc.Method == "ping", strings.HasPrefix(rpc.Method, "notifications/"):

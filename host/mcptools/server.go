@@ -67,10 +67,10 @@ func (c Config) withDefaults() Config {
 
 // Server serves a table of tools. Its methods are safe for concurrent use.
 type Server struct {
-	cfg      Config
-	sdk      *mcp.Server
-	pipeline *wire.Pipeline
-	tools    map[string]*boundTool
+	cfg   Config
+	sdk   *mcp.Server
+	chain *wire.Chain
+	tools map[string]*boundTool
 
 	// closing ends when Close is called, and with it every call.
 	closing context.Context
@@ -111,7 +111,7 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.pipeline, err = wire.New(wire.Config{Registry: registry, Tools: jsonrpc.HandlerFunc(s.callByTool), Log: cfg.Validation}); err != nil {
+	if s.chain, err = wire.New(wire.Config{Registry: registry, Tools: jsonrpc.HandlerFunc(s.callByTool), Log: cfg.Validation}); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(s.addTools(), s.addResources(), s.addPrompts()); err != nil {
@@ -140,7 +140,7 @@ func (s *Server) addTools() error {
 		if t.ChecksInput {
 			continue
 		}
-		if err := s.pipeline.Registry().Add(b.contract()); err != nil {
+		if err := s.chain.Registry().Add(b.contract()); err != nil {
 			return fmt.Errorf("tool %q: %w", t.Name, err)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 // a few seconds. It closes in and out as jsonrpc.ServeStdio does.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	return jsonrpc.ServeStdio(ctx, in, out, jsonrpc.HandlerFunc(s.plain), jsonrpc.Config{
-		MaxBody: s.cfg.MaxBody, Logger: s.cfg.Logger, Refuse: s.pipeline.Refuse,
+		MaxBody: s.cfg.MaxBody, Logger: s.cfg.Logger, Refuse: s.chain.Refuse,
 		Beside: func(send func([]byte) error) jsonrpc.Side { return s.lines(send, true) },
 	})
 }

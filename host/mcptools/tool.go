@@ -152,7 +152,7 @@ func bind(t Tool, schemas compiler) (*boundTool, error) {
 	return b, nil
 }
 
-// contract returns the tool for the registry of the pipeline.
+// contract returns the tool for the registry of the chain.
 func (b *boundTool) contract() schema.Tool {
 	output := b.tool.Output
 	if output == nil {

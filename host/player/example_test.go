@@ -26,7 +26,7 @@ func ExampleNew() {
 		return
 	}
 	defer p.Close()
-	_, types := p.Endpoint().Takes()
+	_, types := p.Dispatcher().Takes()
 	slices.Sort(types)
 	for _, t := range types {
 		fmt.Println(t)

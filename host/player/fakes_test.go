@@ -116,8 +116,8 @@ type fakeManager struct {
 	asked    []string
 }
 
-func (f *fakeManager) endpoint() *wire.Endpoint {
-	return &wire.Endpoint{
+func (f *fakeManager) endpoint() *wire.Dispatcher {
+	return &wire.Dispatcher{
 		Codec: dialect.NewCodec(protocol.Strict), Sender: func() string { return "league_manager" }, Now: time.Now,
 		Handlers: map[protocol.Type]wire.Handler{
 			protocol.TypeLeagueRegisterRequest: func(_ context.Context, in *wire.Exchange) (protocol.Message, error) {

@@ -113,7 +113,7 @@ func (r *rig) open() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	h.Handler, r.p, r.quit = p.Endpoint(), p, quit
+	h.Handler, r.p, r.quit = p.Dispatcher(), p, quit
 	r.t.Cleanup(quit)
 }
 

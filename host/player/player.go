@@ -115,7 +115,7 @@ type League struct {
 type Player struct {
 	cfg               Config
 	member            *agent.Member
-	endpoint          *wire.Endpoint
+	dispatcher        *wire.Dispatcher
 	announcedEndpoint string // the endpoint that the manager knows; Run's
 
 	life   context.Context // ends with Run; strategies are called in it
@@ -158,12 +158,12 @@ func New(cfg Config) (*Player, error) {
 	if err := p.resumeVersion(); err != nil {
 		return nil, errors.Join(err, p.member.Journal.Close())
 	}
-	p.endpoint = member.NewEndpoint(p.authenticate, p.handlers())
-	p.endpoint.Refusing = p.refusing
+	p.dispatcher = member.NewDispatcher(p.authenticate, p.handlers())
+	p.dispatcher.Refusing = p.refusing
 	if cfg.Mode == protocol.Tolerant {
-		p.endpoint.AcknowledgeUnknown = true
-		p.endpoint.Default = func(context.Context, *wire.Exchange) (protocol.Message, error) { return nil, nil }
-		p.endpoint.AnswerDialect = p.answerDialect
+		p.dispatcher.AcknowledgeUnknown = true
+		p.dispatcher.Default = func(context.Context, *wire.Exchange) (protocol.Message, error) { return nil, nil }
+		p.dispatcher.AnswerDialect = p.answerDialect
 	}
 	return p, nil
 }
@@ -188,7 +188,7 @@ func defaults(cfg Config) Config {
 }
 
 // Endpoint answers what comes to the agent.
-func (p *Player) Endpoint() *wire.Endpoint { return p.endpoint }
+func (p *Player) Dispatcher() *wire.Dispatcher { return p.dispatcher }
 
 // ID returns the player id, empty before registration.
 func (p *Player) ID() string { return p.member.Me.ID() }

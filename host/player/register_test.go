@@ -245,7 +245,7 @@ func TestStoppedWhileItRegisters(t *testing.T) {
 func TestRefusesBySelf(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
-	refusal := r.p.Endpoint().Refuse(t.Context(), &jsonrpc.Request{}, &jsonrpc.Refusal{Reason: jsonrpc.ReasonBusy, Status: http.StatusServiceUnavailable, Detail: "busy"})
+	refusal := r.p.Dispatcher().Refuse(t.Context(), &jsonrpc.Request{}, &jsonrpc.Refusal{Reason: jsonrpc.ReasonBusy, Status: http.StatusServiceUnavailable, Detail: "busy"})
 	if refusal == nil || refusal.Code != jsonrpc.CodeBusy || !strings.Contains(string(refusal.Data), "E048") {
 		t.Errorf("a busy player says %+v", refusal)
 	}

@@ -74,7 +74,7 @@ func BenchmarkMatch(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	serve("REF01", r.Endpoint().Handle)
+	serve("REF01", r.Dispatcher().Handle)
 	result := make(chan error, 1)
 	go func() { result <- r.Run(ctx) }()
 	<-registered

@@ -19,7 +19,7 @@ func ExampleNew() {
 		fmt.Println(err)
 		return
 	}
-	_, types := r.Endpoint().Takes()
+	_, types := r.Dispatcher().Takes()
 	slices.Sort(types)
 	for _, t := range types {
 		fmt.Println(t)

@@ -134,7 +134,7 @@ func (r *rig) launch() {
 	if r.ref, err = referee.New(r.cfg); err != nil {
 		r.t.Fatal(err)
 	}
-	r.serve("REF01", r.ref.Endpoint())
+	r.serve("REF01", r.ref.Dispatcher())
 	ctx, halt := context.WithCancel(context.Background())
 	r.halt, r.result = halt, make(chan error, 1)
 	go func() { r.result <- r.ref.Run(ctx) }()

@@ -87,10 +87,10 @@ type Config struct {
 
 // Referee is one agent. Its handler is safe for concurrent use.
 type Referee struct {
-	cfg      Config
-	member   *agent.Member
-	endpoint *wire.Endpoint
-	inPlay   chan struct{} // one for each match that may be played in parallel
+	cfg        Config
+	member     *agent.Member
+	dispatcher *wire.Dispatcher
+	inPlay     chan struct{} // one for each match that may be played in parallel
 
 	assigning sync.Mutex // held while an announcement is accepted
 
@@ -140,9 +140,9 @@ func New(cfg Config) (*Referee, error) {
 	if err := r.recover(); err != nil {
 		return nil, err
 	}
-	r.endpoint = member.NewEndpoint(r.authenticate, r.handlers())
+	r.dispatcher = member.NewDispatcher(r.authenticate, r.handlers())
 	if cfg.Mode == protocol.Tolerant {
-		r.endpoint.Default = func(context.Context, *wire.Exchange) (protocol.Message, error) { return nil, nil }
+		r.dispatcher.Default = func(context.Context, *wire.Exchange) (protocol.Message, error) { return nil, nil }
 	}
 	return r, nil
 }
@@ -182,7 +182,7 @@ func drawUnforeseen(d game.Draw) (int, error) {
 }
 
 // Endpoint answers what comes to the agent.
-func (r *Referee) Endpoint() *wire.Endpoint { return r.endpoint }
+func (r *Referee) Dispatcher() *wire.Dispatcher { return r.dispatcher }
 
 // ID returns the referee's id, empty before registration.
 func (r *Referee) ID() string { return r.member.Me.ID() }

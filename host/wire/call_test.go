@@ -34,7 +34,7 @@ func tools(t testing.TB) *schema.Registry {
 	)
 }
 
-func pipeline(t testing.TB, cfg Config) *Pipeline {
+func chain(t testing.TB, cfg Config) *Chain {
 	t.Helper()
 	p, err := New(cfg)
 	if err != nil {
@@ -65,7 +65,7 @@ func TestCall(t *testing.T) {
 		{"a refusal of the league", "count", `{"n":1}`, ``, league, "", nil, true},
 	} {
 		var log strings.Builder
-		p := pipeline(t, Config{Registry: tools(t), Errors: slog.New(slog.NewTextHandler(&log, nil))})
+		p := chain(t, Config{Registry: tools(t), Errors: slog.New(slog.NewTextHandler(&log, nil))})
 		called := false
 		var input jsontext.Value
 		if tt.input != "" {

@@ -18,16 +18,16 @@ import (
 	"github.com/strategylab/strategylab/host/wire/schema"
 )
 
-// serve answers one body as a server with the pipeline would.
-func serve(t *testing.T, p *wire.Pipeline, body string) (int, string) {
+// serve answers one body as a server with the chain would.
+func serve(t *testing.T, p *wire.Chain, body string) (int, string) {
 	t.Helper()
 	req := &jsonrpc.Request{Raw: []byte(body), Transport: jsonrpc.TransportHTTP, Route: "/mcp"}
 	status, answer := jsonrpc.Serve(t.Context(), req, p, jsonrpc.Config{Refuse: p.Refuse, Lenient: true})
 	return status, string(answer)
 }
 
-// piped returns a pipeline around an endpoint that takes league queries.
-func piped(t *testing.T, e *wire.Endpoint, cfg wire.Config) *wire.Pipeline {
+// piped returns a chain around an endpoint that takes league queries.
+func piped(t *testing.T, e *wire.Dispatcher, cfg wire.Config) *wire.Chain {
 	t.Helper()
 	tools, err := schema.LeagueTools(protocol.Strict, protocol.TypeLeagueQuery)
 	if err != nil {
@@ -141,7 +141,7 @@ func TestOutputOfAMessage(t *testing.T) {
 // refuses a call without any type all the same.
 func TestUnknownTypes(t *testing.T) {
 	t.Parallel()
-	e := &wire.Endpoint{
+	e := &wire.Dispatcher{
 		Codec: dialect.NewCodec(protocol.Tolerant), AcknowledgeUnknown: true,
 		Sender: func() string { return "player:P01" }, Now: time.Now,
 	}

@@ -3,15 +3,14 @@
 // league.v2 protocol to JSON-RPC and knows nothing of what an agent does with a
 // message.
 //
-// # The way in
+// # In
 //
-// A [Pipeline] takes a request, whichever transport it came by, through one
-// chain of stages:
+// A [Chain] takes a request, whichever transport it came by, through its stages:
 //
-//	decode -> envelope -> tool -> open -> authenticate -> fields -> handle -> respond -> log
+//	decode -> contract -> open -> authenticate -> fields -> handle -> respond -> log
 //
 // All that they find out is on one [Exchange]. The first stage that fails ends
-// the way in, by one of the canonical errors of host/protocol
+// the chain, by one of the canonical errors of host/protocol
 //
 //	code                HTTP  JSON-RPC  when
 //	INVALID_ENVELOPE     400    -32600  a member of the envelope is missing or wrong
@@ -21,16 +20,11 @@
 //
 // or by an error of the league in the dialect of the peer. The data of a
 // canonical error lists the violations, each a JSON Pointer and the rule that
-// is broken, sorted, without any value from the input.
+// is broken, sorted, without any value from the input. Requests that bear headers
+// of the MCP standard ([IsMCP]) are under that standard's rules.
 //
-// A message is checked once, against its field table; where it was called as a
-// tool by params.tool and params.input, the tool's JSON Schema puts into words
-// what it breaks. The other wrappings of messages keep the errors of
-// host/protocol. Requests that bear headers of the MCP standard ([IsMCP]) are
-// under that standard's rules.
+// # Out
 //
-// # The way out
-//
-// A [Caller] sends a message to a [Peer] in the dialect that it understands, and
-// reads the answer.
+// A [Caller] sends a message to a [Peer] in the form that it understands, and
+// reads the answer. A [Conversation] finds out which form that is.
 package wire

@@ -12,16 +12,16 @@ import (
 	"github.com/strategylab/strategylab/host/wire/schema"
 )
 
-// A pipeline validates the input of a tool before it calls the tool, and the
+// A chain validates the input of a tool before it calls the tool, and the
 // output before it sends it.
-func ExamplePipeline() {
+func ExampleChain() {
 	number := []byte(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)
 	tools, err := schema.NewRegistry(schema.Tool{Name: "answer", Input: number, Output: number})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	pipeline, err := wire.New(wire.Config{
+	chain, err := wire.New(wire.Config{
 		Registry: tools,
 		Tools: jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response {
 			return jsonrpc.Response{Result: []byte(`{"tool":"answer","output":{"n":42}}`)}
@@ -37,7 +37,7 @@ func ExamplePipeline() {
 		`{"tool":"question","input":{}}`,
 	} {
 		raw := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":` + params + `}`
-		status, body := jsonrpc.Serve(context.Background(), &jsonrpc.Request{Raw: []byte(raw)}, pipeline, jsonrpc.Config{Refuse: pipeline.Refuse})
+		status, body := jsonrpc.Serve(context.Background(), &jsonrpc.Request{Raw: []byte(raw)}, chain, jsonrpc.Config{Refuse: chain.Refuse})
 		fmt.Println(status, string(body))
 	}
 	// Output:
@@ -48,8 +48,8 @@ func ExamplePipeline() {
 
 // An endpoint answers a message in the dialect in which it came. A handler that
 // returns no message acknowledges.
-func ExampleEndpoint() {
-	player := &wire.Endpoint{
+func ExampleDispatcher() {
+	player := &wire.Dispatcher{
 		Codec:  dialect.NewCodec(protocol.Tolerant),
 		Sender: func() string { return "player:P01" },
 		Now:    func() time.Time { return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC) },

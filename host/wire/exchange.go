@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -80,15 +79,3 @@ func Decode[T protocol.Message](x *Exchange) (T, error) {
 func RefuseToken(in *Exchange, code protocol.Code, format string, args ...any) error {
 	return protocol.Refuse(code, in.Type, fmt.Sprintf(format, args...)).With("provided_token", in.Header.AuthToken)
 }
-
-// conversation returns the conversation of the message, empty if it is not known.
-func (x *Exchange) conversation() string {
-	if x.Request == nil {
-		return ""
-	}
-	return x.Header.ConversationID
-}
-
-// A stage is one step of the chain. An error ends the chain and refuses the
-// request, unless it is errAnswered.
-type stage func(ctx context.Context, x *Exchange) error

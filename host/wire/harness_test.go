@@ -28,8 +28,8 @@ import (
 const number = `{"type":"object","properties":{"n":{"type":"integer"},"at":{"type":"string","format":"date-time","pattern":"^[0-9T:.-]+Z$"}},"required":["n"],"additionalProperties":false}`
 
 // agent takes two messages of the league.
-func agent() *wire.Endpoint {
-	return &wire.Endpoint{
+func agent() *wire.Dispatcher {
+	return &wire.Dispatcher{
 		Codec:  dialect.NewCodec(protocol.Strict),
 		Sender: func() string { return "league_manager" },
 		Now:    func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) },
@@ -107,7 +107,7 @@ func tools(t testing.TB) *schema.Registry {
 	return r
 }
 
-// both are the two ways to one agent, through one pipeline with one log.
+// both are the two ways to one agent, through one chain with one log.
 type both struct {
 	url    string
 	in     *os.File

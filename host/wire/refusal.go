@@ -3,9 +3,9 @@ package wire
 import (
 	"net/http"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
@@ -62,20 +62,6 @@ func (r *Refusal) Error() string {
 // Unwrap returns the cause.
 func (r *Refusal) Unwrap() error { return r.Err }
 
-// Payload returns the JSON-RPC error object: {code, message, data: {canonical,
-// violations}}.
-func (r *Refusal) Payload() jsontext.Value {
-	payload, err := json.Marshal(struct {
-		Code    int            `json:"code"`
-		Message string         `json:"message"`
-		Data    jsontext.Value `json:"data"`
-	}{r.RPC, r.Message, r.data()})
-	if err != nil {
-		panic(err) // a number, a constant and JSON can be encoded
-	}
-	return payload
-}
-
 // data returns the canonical part of the data, without extra.
 func (r *Refusal) data() jsontext.Value {
 	e := protocol.Error{Canonical: r.Code, Violations: r.Violations}
@@ -108,7 +94,10 @@ func (x *Exchange) refuse(r *Refusal) {
 }
 
 // note records a refusal for the log.
-func (x *Exchange) note(r *Refusal) { x.status, x.failure = r.status(), r.Payload() }
+func (x *Exchange) note(r *Refusal) {
+	x.status = r.status()
+	x.failure = marshal(dialect.RPCError{Code: r.RPC, Message: r.Message, Data: r.data()})
+}
 
 // kept are the members of an error's data that the canonical form keeps:
 // sentences and codes, no values from the input.
@@ -133,12 +122,6 @@ func (r *Refusal) say(detail string) {
 	if err == nil && detail != "" {
 		r.extra = append(r.extra, quoted...)
 	}
-}
-
-// hasCanonical reports whether an error has the canonical form.
-func hasCanonical(err *jsonrpc.Error) bool {
-	members, failed := rawjson.Parse(err.Data)
-	return failed == nil && members.Text("canonical") != ""
 }
 
 func (r *Refusal) status() int {

@@ -14,7 +14,7 @@ import (
 	"github.com/strategylab/strategylab/host/jsonrpc"
 )
 
-// TestOneAtATime: a deterministic pipeline handles one request at a time,
+// TestOneAtATime: a deterministic chain handles one request at a time,
 // however many come and by whatever way, and another one many at once.
 func TestOneAtATime(t *testing.T) {
 	for _, deterministic := range []bool{true, false} {
@@ -26,7 +26,7 @@ func TestOneAtATime(t *testing.T) {
 				<-leave
 				under.Add(-1)
 			}
-			p := pipeline(t, Config{Registry: tools(t), Deterministic: deterministic, Tools: jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response {
+			p := chain(t, Config{Registry: tools(t), Deterministic: deterministic, Tools: jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response {
 				inHand()
 				return jsonrpc.Response{Result: []byte(`{}`)}
 			})})
@@ -60,7 +60,7 @@ func TestOneAtATime(t *testing.T) {
 func TestNobodyWaitsForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leave := make(chan struct{})
-		p := pipeline(t, Config{Registry: tools(t), Deterministic: true, Tools: jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response {
+		p := chain(t, Config{Registry: tools(t), Deterministic: true, Tools: jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response {
 			<-leave
 			return jsonrpc.Response{Result: []byte(`{}`)}
 		})})

@@ -106,7 +106,7 @@ func TestRefusedUnread(t *testing.T) {
 }
 
 // TestLeftToMCP: a request with headers of the MCP standard is under its rules:
-// the pipeline refuses nothing, and gives nothing its own form.
+// the chain refuses nothing, and gives nothing its own form.
 func TestLeftToMCP(t *testing.T) {
 	t.Parallel()
 	b := serveBoth(t, wire.Config{Strict: true})

@@ -17,8 +17,8 @@ import (
 
 const h = `"protocol":"league.v2","sender":"referee:REF01","timestamp":"2026-01-01T00:00:00Z","conversation_id":"c1"`
 
-func endpoint(mode protocol.Mode, log *slog.Logger) *wire.Endpoint {
-	return &wire.Endpoint{
+func endpoint(mode protocol.Mode, log *slog.Logger) *wire.Dispatcher {
+	return &wire.Dispatcher{
 		Codec: dialect.NewCodec(mode), Log: log,
 		Sender: func() string { return "player:P01" },
 		Now:    func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) },
@@ -39,7 +39,7 @@ func endpoint(mode protocol.Mode, log *slog.Logger) *wire.Endpoint {
 }
 
 // exchange sends a body over loopback and returns the answer's.
-func exchange(t *testing.T, e *wire.Endpoint, body string) (status int, answer string) {
+func exchange(t *testing.T, e *wire.Dispatcher, body string) (status int, answer string) {
 	t.Helper()
 	var net jsonrpc.Loopback
 	srv, err := net.Listen("x", jsonrpc.Config{Lenient: true})

@@ -9,10 +9,10 @@ import (
 	"github.com/strategylab/strategylab/host/wire/schema"
 )
 
-// BenchmarkPipeline is what the pipeline adds to a request: of a message of the
+// BenchmarkChain is what the chain adds to a request: of a message of the
 // league, which is judged by host/protocol, and of a call of a tool, whose
 // input and output are held to schemas.
-func BenchmarkPipeline(b *testing.B) {
+func BenchmarkChain(b *testing.B) {
 	const id = `"7d9c1f0e-2f0b-4a57-9a55-0d4cf1f4f3a1"`
 	query := `{"protocol":"league.v2","message_type":"LEAGUE_QUERY","sender":"player:P01","timestamp":"2026-01-01T00:00:00Z","conversation_id":"c",` +
 		`"auth_token":"tok-P01-0123456789abcdef","league_id":"cup","query_type":"GET_NEXT_MATCH","query_params":{"player_id":"P01"}}`
@@ -27,7 +27,7 @@ func BenchmarkPipeline(b *testing.B) {
 				b.Fatal(err)
 			}
 			messages[0].Message = false // the handler below checks no fields
-			p := pipeline(b, Config{
+			p := chain(b, Config{
 				Registry: registry(b, messages...), Strict: true,
 				Tools: jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response {
 					return jsonrpc.Response{Result: []byte(bb.result)}

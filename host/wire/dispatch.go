@@ -26,11 +26,11 @@ import (
 // unchanged; any other is logged and sent as INTERNAL_ERROR.
 type Handler func(ctx context.Context, x *Exchange) (protocol.Message, error)
 
-// Endpoint is the agent's part of the chain: the messages that it accepts, and
-// how it answers. It is a jsonrpc.Handler by itself; a [Pipeline] adds envelopes,
-// tools and the log. It is as safe for concurrent use as its functions are. Its
+// Dispatcher is the agent's part of the chain: the messages that it accepts, and
+// how it answers. It is a jsonrpc.Handler by itself; a [Chain] of its own adds
+// envelopes, tools and the log. It is as safe for concurrent use as its functions are. Its
 // fields must not change once it serves.
-type Endpoint struct {
+type Dispatcher struct {
 	// Codec decides which messages are accepted and which dialects recognised.
 	Codec *dialect.Codec
 	// Sender returns the sender field of answers, "player:P01".
@@ -70,30 +70,16 @@ type Endpoint struct {
 
 // Takes returns the message types that have a handler, in no particular order,
 // and the mode in which they are checked.
-func (e *Endpoint) Takes() (protocol.Mode, []protocol.Type) {
-	return e.Codec.Mode(), slices.Collect(maps.Keys(e.Handlers))
+func (d *Dispatcher) Takes() (protocol.Mode, []protocol.Type) {
+	return d.Codec.Mode(), slices.Collect(maps.Keys(d.Handlers))
 }
 
-// Handle implements jsonrpc.Handler by the agent's stages alone.
-func (e *Endpoint) Handle(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Response {
+// Handle implements jsonrpc.Handler by the agent's stages of the chain alone.
+func (d *Dispatcher) Handle(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Response {
+	chain := Chain{cfg: Config{Agent: d}}
 	x := &Exchange{RPC: rpc}
-	e.serve(ctx, x)
+	chain.serve(ctx, x)
 	return x.response
-}
-
-// serve takes an exchange through the agent's stages.
-func (e *Endpoint) serve(ctx context.Context, x *Exchange) {
-	err := e.open(ctx, x)
-	if err == nil {
-		err = e.authenticate(ctx, x)
-	}
-	if err == nil {
-		err = e.fields(ctx, x)
-	}
-	if err == nil {
-		err = e.handle(ctx, x)
-	}
-	e.respond(ctx, x, err)
 }
 
 // errAnswered ends the chain for a request that already has its answer.
@@ -101,21 +87,21 @@ var errAnswered = errors.New("the request has been answered")
 
 // open unwraps the message and determines its type. It answers error reports and
 // requests without an id.
-func (e *Endpoint) open(_ context.Context, x *Exchange) error {
-	if e.Received != nil {
-		e.Received()
+func (d *Dispatcher) open(x *Exchange) error {
+	if d.Received != nil {
+		d.Received()
 	}
 	if x.RPC.Kind == jsonrpc.KindObject {
-		x.Request, x.unopened = e.Codec.OpenBare(x.RPC.Raw)
+		x.Request, x.unopened = d.Codec.OpenBare(x.RPC.Raw)
 	} else {
-		x.Request, x.unopened = e.Codec.OpenRead(x.RPC.Method, x.RPC.Params)
+		x.Request, x.unopened = d.Codec.OpenRead(x.RPC.Method, x.RPC.Params)
 	}
-	if e.AcknowledgeUnknown && x.unopened != nil && x.Type == "" {
-		if _, types := e.Takes(); x.Infer(slices.Sorted(slices.Values(types))) {
+	if d.AcknowledgeUnknown && x.unopened != nil && x.Type == "" {
+		if _, types := d.Takes(); x.Infer(slices.Sorted(slices.Values(types))) {
 			x.unopened = nil
 		}
 	}
-	if e.answeredWithoutID(x) {
+	if d.answeredWithoutID(x) {
 		return errAnswered
 	}
 	if x.Type == protocol.TypeLeagueError && x.unopened == nil {
@@ -133,7 +119,7 @@ func (e *Endpoint) open(_ context.Context, x *Exchange) error {
 // notifications of the MCP standard need none. A tolerant agent acts on any other,
 // and answers a notification only where it refuses it; a strict one refuses it with
 // a null id, since its sender could not tell the answer from another.
-func (e *Endpoint) answeredWithoutID(x *Exchange) bool {
+func (d *Dispatcher) answeredWithoutID(x *Exchange) bool {
 	rpc := x.RPC
 	if rpc.Kind == jsonrpc.KindObject || (rpc.Kind == jsonrpc.KindCall && string(rpc.ID) != "null") {
 		return false
@@ -142,14 +128,14 @@ func (e *Endpoint) answeredWithoutID(x *Exchange) bool {
 		(x.Type == protocol.TypeLeagueError || strings.HasPrefix(rpc.Method, "notifications/")) {
 		return true
 	}
-	if e.Codec.Mode() == protocol.Tolerant {
+	if d.Codec.Mode() == protocol.Tolerant {
 		return false
 	}
 	refusal := &protocol.Error{
 		RPC: protocol.RPCInvalidRequest, Original: x.Type,
 		Detail: "the request has no id, or null; give it a string or a number",
 	}
-	x.response = response(x.Refuse(e.header(x), refusal), jsontext.Value("null"))
+	x.response = response(x.Refuse(d.header(x), refusal), jsontext.Value("null"))
 	return true
 }
 
@@ -158,28 +144,11 @@ func acknowledged() jsonrpc.Response {
 	return jsonrpc.Response{Result: jsontext.Value(`{"status":"` + protocol.StatusAcknowledged + `"}`)}
 }
 
-// authenticate has the agent check the sender.
-func (e *Endpoint) authenticate(ctx context.Context, x *Exchange) error {
-	if e.Authenticate == nil {
-		return nil
-	}
-	return e.Authenticate(ctx, x)
-}
-
-// fields checks the message against its field table. The handler decides whether
-// to refuse a message that breaks it, since some are useful nevertheless.
-func (e *Endpoint) fields(_ context.Context, x *Exchange) error {
-	if e.Handlers[x.Type] != nil {
-		x.check()
-	}
-	return nil
-}
-
-// handle calls the handler for the type of the message.
-func (e *Endpoint) handle(ctx context.Context, x *Exchange) error {
-	h := e.Handlers[x.Type]
+// dispatch calls the handler for the type of the message.
+func (d *Dispatcher) dispatch(ctx context.Context, x *Exchange) error {
+	h := d.Handlers[x.Type]
 	if h == nil {
-		h = e.Default
+		h = d.Default
 	}
 	if h == nil {
 		return errUnsupported(x)
@@ -197,7 +166,7 @@ func (e *Endpoint) handle(ctx context.Context, x *Exchange) error {
 		ack.Status = protocol.StatusAcknowledged
 		x.answer = ack
 	}
-	e.address(x)
+	d.address(x)
 	return nil
 }
 
@@ -206,14 +175,14 @@ func errUnsupported(x *Exchange) error {
 }
 
 // header returns the header of an answer.
-func (e *Endpoint) header(x *Exchange) protocol.Header {
-	return x.Header.Answer("", e.Sender(), protocol.Timestamp(e.Now()))
+func (d *Dispatcher) header(x *Exchange) protocol.Header {
+	return x.Header.Answer("", d.Sender(), protocol.Timestamp(d.Now()))
 }
 
 // address fills in the header fields that every answer echoes, unless the handler
 // has set them.
-func (e *Endpoint) address(x *Exchange) {
-	h, echo := x.answer.Head(), e.header(x)
+func (d *Dispatcher) address(x *Exchange) {
+	h, echo := x.answer.Head(), d.header(x)
 	h.Protocol = echo.Protocol
 	h.Sender = echo.Sender
 	h.Timestamp = echo.Timestamp
@@ -232,35 +201,35 @@ func (e *Endpoint) address(x *Exchange) {
 
 // respond wraps the answer, or the refusal for an error of a stage, in the
 // dialect of the peer.
-func (e *Endpoint) respond(ctx context.Context, x *Exchange, err error) {
-	if e.Answered != nil {
-		defer e.Answered()
+func (d *Dispatcher) respond(ctx context.Context, x *Exchange, err error) {
+	if d.Answered != nil {
+		defer d.Answered()
 	}
 	if err == errAnswered {
 		return
 	}
-	if e.AnswerDialect != nil && x.Type != "" {
-		x.Dialect = e.AnswerDialect(x)
+	if d.AnswerDialect != nil && x.Type != "" {
+		x.Dialect = d.AnswerDialect(x)
 	}
 	var reply dialect.Reply
 	if err == nil {
 		reply, err = x.Reply(x.answer)
 	}
 	if err != nil {
-		x.refusal = e.refusing(ctx, x, err)
-		reply = x.Refuse(e.header(x), x.refusal)
+		x.refusal = d.refusing(ctx, x, err)
+		reply = x.Refuse(d.header(x), x.refusal)
 	}
 	if x.response = response(reply, x.RPC.ID); x.RPC.Kind == jsonrpc.KindNotification && reply.Error == nil {
 		x.response = jsonrpc.Response{} // 202, without a body
 	}
-	if e.AcknowledgeUnknown && e.unknown(x) {
+	if d.AcknowledgeUnknown && d.unknown(x) {
 		x.response = acknowledged()
 	}
 }
 
 // unknown reports whether a request was refused only because league.v2 does not
 // have its message type.
-func (e *Endpoint) unknown(x *Exchange) bool {
+func (d *Dispatcher) unknown(x *Exchange) bool {
 	if x.response.Error == nil || x.response.Error.Code != jsonrpc.CodeMethodNotFound || x.unopened == nil {
 		return false
 	}
@@ -269,18 +238,18 @@ func (e *Endpoint) unknown(x *Exchange) bool {
 }
 
 // refusing returns the refusal to send for an error.
-func (e *Endpoint) refusing(ctx context.Context, x *Exchange, err error) *protocol.Error {
+func (d *Dispatcher) refusing(ctx context.Context, x *Exchange, err error) *protocol.Error {
 	var refusal *protocol.Error
 	if !errors.As(err, &refusal) {
-		if ctx.Err() == nil && e.Log != nil {
-			e.Log.Error("request not served", "type", string(x.Type), "peer", x.RPC.RemoteAddr, "error", err)
+		if ctx.Err() == nil && d.Log != nil {
+			d.Log.Error("request not served", "type", string(x.Type), "peer", x.RPC.RemoteAddr, "error", err)
 		}
 		refusal = protocol.Refuse(protocol.CodeInternalError, x.Type, "the agent could not serve the request")
 	}
-	if e.Refusing == nil {
+	if d.Refusing == nil {
 		return refusal
 	}
-	return e.Refusing(ctx, x, refusal)
+	return d.Refusing(ctx, x, refusal)
 }
 
 func response(r dialect.Reply, id jsontext.Value) jsonrpc.Response {
@@ -302,9 +271,9 @@ func response(r dialect.Reply, id jsontext.Value) jsonrpc.Response {
 
 // Refuse is a jsonrpc.RefuseFunc: it gives refusals by a busy server the error
 // shape of the league.
-func (e *Endpoint) Refuse(_ context.Context, rpc *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc.Error {
-	if e.ServerRefused != nil {
-		if sent := e.ServerRefused(rpc, r); sent != nil {
+func (d *Dispatcher) Refuse(_ context.Context, rpc *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc.Error {
+	if d.ServerRefused != nil {
+		if sent := d.ServerRefused(rpc, r); sent != nil {
 			return sent
 		}
 	}
@@ -313,7 +282,7 @@ func (e *Endpoint) Refuse(_ context.Context, rpc *jsonrpc.Request, r *jsonrpc.Re
 	}
 	refusal := protocol.Refuse(protocol.CodeRateLimited, "", r.Detail)
 	codec := &dialect.Request{Dialect: dialect.Contracts}
-	reply := codec.Refuse(protocol.NewHeader("", e.Sender(), protocol.Timestamp(e.Now()), ""), refusal)
+	reply := codec.Refuse(protocol.NewHeader("", d.Sender(), protocol.Timestamp(d.Now()), ""), refusal)
 	if reply.Error == nil {
 		return nil
 	}

@@ -59,9 +59,9 @@ func FuzzEnvelope(f *testing.F) {
 	})
 }
 
-// FuzzPipeline: whatever comes, the answer is JSON, a refusal has the canonical
+// FuzzChain: whatever comes, the answer is JSON, a refusal has the canonical
 // form with sorted violations, and the log has one record, which is JSON.
-func FuzzPipeline(f *testing.F) {
+func FuzzChain(f *testing.F) {
 	for _, d := range documents {
 		f.Add([]byte(d), true)
 		f.Add([]byte(d), false)
@@ -76,7 +76,7 @@ func FuzzPipeline(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := pipeline(t, Config{Registry: registry, Tools: next, Strict: strict, Log: log, Deterministic: true})
+		p := chain(t, Config{Registry: registry, Tools: next, Strict: strict, Log: log, Deterministic: true})
 		answer := serveOnce(t, raw, p, p.Refuse)
 		log.Close()
 		checkRecord(t, log, len(bytes.TrimSpace(raw)) > 0)

@@ -1,0 +1,313 @@
+package wire
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
+	"github.com/strategylab/strategylab/host/wire/eventlog"
+	"github.com/strategylab/strategylab/host/wire/schema"
+)
+
+// Config configures a Chain. Agent or Tools is required.
+type Config struct {
+	// Agent answers the messages of the league.
+	Agent *Dispatcher
+	// Registry holds the tools that can be called; nil for none.
+	Registry *schema.Registry
+	// Tools answers calls of the tools that are not messages of the league and,
+	// without an Agent, every request.
+	Tools jsonrpc.Handler
+	// Strict requires every envelope to match the schema envelope.json: a string
+	// as id, a method, an object as params. By default the rules of the league
+	// apply: ids may be numbers, and params may be missing.
+	Strict bool
+	// Tolerant words violations in a message that is called as a tool by its
+	// field table instead of its schema, unless Strict is set: a tolerant agent
+	// accepts more than any schema says.
+	Tolerant bool
+	// Deterministic makes a deterministic Log reproducible: requests are handled
+	// one at a time, and Strict requires UUIDs as ids. A handler must not wait
+	// for another request to the same chain.
+	Deterministic bool
+	// Log receives a record of every request; nil for none.
+	Log *eventlog.Log
+	// Now returns the time for durations; nil for the system clock.
+	Now func() time.Time
+	// Errors receives what is wrong with our own tools: schemas that do not
+	// compile, outputs that break them. Nil discards it.
+	Errors *slog.Logger
+}
+
+// A Chain takes requests through its stages to their handlers. It is a
+// jsonrpc.Handler, serves any number of transports at once, and is safe for
+// concurrent use.
+type Chain struct {
+	cfg  Config
+	form schema.Form
+	turn chan struct{} // held by the request in flight; nil if there may be many
+}
+
+// New returns a chain with all stages.
+func New(cfg Config) (*Chain, error) {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Registry == nil {
+		var err error
+		if cfg.Registry, err = schema.NewRegistry(); err != nil {
+			return nil, err
+		}
+	}
+	if cfg.Errors == nil {
+		cfg.Errors = slog.New(slog.DiscardHandler)
+	}
+	c := &Chain{cfg: cfg}
+	switch {
+	case cfg.Strict && cfg.Deterministic:
+		c.form = schema.DeterministicForm
+	case cfg.Strict:
+		c.form = schema.StrictForm
+	}
+	if cfg.Deterministic {
+		c.turn = make(chan struct{}, 1)
+	}
+	return c, nil
+}
+
+// Registry returns the tools of the chain.
+func (c *Chain) Registry() *schema.Registry { return c.cfg.Registry }
+
+// Handle implements jsonrpc.Handler: it logs what becomes of a request in serve.
+func (c *Chain) Handle(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Response {
+	began, leave, err := c.enter(ctx)
+	if err != nil {
+		return internal(err).Response()
+	}
+	defer leave()
+	x := &Exchange{RPC: rpc, mcp: IsMCP(rpc.Header), plain: c.cfg.Agent == nil}
+	c.serve(ctx, x)
+	if c.cfg.Log != nil && !(x.mcp && unanswered(x) != nil) { // which the server refuses, and Refuse logs
+		x.conclude()
+		c.log(x, rpc.Method, began)
+	}
+	return x.response
+}
+
+// serve is the chain. host/jsonrpc has decoded the request, and encodes the response.
+// The first stage that fails ends it. The stages of a league's message are left out for
+// a plain tool, and those of the contract without a registry.
+func (c *Chain) serve(ctx context.Context, x *Exchange) {
+	agent := c.cfg.Agent
+	err := c.contract(x)        // id, method and params have the required form, and the tool exists
+	if err == nil && !x.plain { // unwrap the message, find its type and dialect
+		err = agent.open(x)
+	}
+	if err == nil && !x.plain && agent.Authenticate != nil { // the sender is who it claims to be
+		err = agent.Authenticate(ctx, x)
+	}
+	if err == nil { // the message keeps its field table, the input of a tool its schema
+		err = c.fields(x)
+	}
+	if err == nil { // the agent acts and answers
+		err = c.handle(ctx, x)
+	}
+	c.respond(ctx, x, err) // in the dialect of the peer, or by a canonical error
+}
+
+// enter waits for the turn of a request. It returns the time at which handling
+// begins, and leave, which ends it; it fails only if ctx ends before.
+func (c *Chain) enter(ctx context.Context) (began time.Time, leave func(), err error) {
+	if c.turn == nil {
+		if c.cfg.Log != nil {
+			began = c.cfg.Now()
+		}
+		return began, func() {}, nil
+	}
+	select {
+	case c.turn <- struct{}{}:
+		return began, func() { <-c.turn }, nil
+	case <-ctx.Done():
+		return began, nil, ctx.Err()
+	}
+}
+
+// fields checks a message against its field table, and the input of a plain tool
+// against its schema. The handler decides whether to refuse a message that breaks the
+// table, since some are useful nevertheless.
+func (c *Chain) fields(x *Exchange) error {
+	if x.plain {
+		return x.call.plainInput()
+	}
+	if c.cfg.Agent.Handlers[x.Type] != nil {
+		x.check()
+	}
+	if x.call != nil && x.call.bySchema {
+		c.messageInput(x)
+	}
+	return nil
+}
+
+// handle calls the agent for a message, and Config.Tools for everything else.
+func (c *Chain) handle(ctx context.Context, x *Exchange) error {
+	if x.plain {
+		x.response = c.cfg.Tools.Handle(ctx, x.RPC)
+		return nil
+	}
+	return c.cfg.Agent.dispatch(ctx, x)
+}
+
+// respond sets the response: the answer or refusal of the agent in the dialect of
+// its peer, or a canonical error.
+func (c *Chain) respond(ctx context.Context, x *Exchange, err error) {
+	if refusal, ok := err.(*Refusal); ok {
+		x.refuse(refusal)
+		return
+	}
+	if !x.plain {
+		c.cfg.Agent.respond(ctx, x, err)
+	}
+	switch {
+	case x.mcp, c.cfg.Registry == nil:
+	case x.call != nil:
+		c.respondCall(x)
+	case unanswered(x) != nil:
+		x.refuse(unanswered(x))
+	default:
+		c.canonical(x)
+	}
+}
+
+// canonical gives a refusal with code -32600 the canonical form, and keeps the
+// agent's details in data.
+func (c *Chain) canonical(x *Exchange) {
+	sent := x.response.Error
+	if x.response.Body != nil || sent == nil || sent.Code != jsonrpc.CodeInvalidRequest {
+		return
+	}
+	refusal := c.badEnvelope(schema.LeagueForm, x.RPC.Raw, protocol.Violation{Path: "/method", Rule: "consistent"})
+	refusal.keep(sent.Data)
+	x.note(refusal)
+	x.response.Error = refusal.rpc()
+}
+
+// Refuse is a jsonrpc.RefuseFunc: it logs requests that the server refuses by
+// itself, and gives those that are not JSON-RPC requests, or whose handler
+// failed, the canonical form. The others have the form of the agent.
+func (c *Chain) Refuse(ctx context.Context, rpc *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc.Error {
+	x := &Exchange{RPC: rpc}
+	var sent *jsonrpc.Error
+	if c.cfg.Agent != nil {
+		sent = c.cfg.Agent.Refuse(ctx, rpc, r)
+	}
+	shown := sent
+	if shown == nil {
+		shown = r.Error()
+	}
+	if refusal := c.serverRefusal(rpc, r); refusal != nil && !IsMCP(rpc.Header) {
+		refusal.keep(shown.Data)
+		x.note(refusal)
+		sent = refusal.rpc()
+	} else {
+		x.failure = failure(shown.Code, shown.Message, nil)
+	}
+	x.status = r.Status
+	if c.cfg.Log != nil {
+		if _, leave, err := c.enter(context.WithoutCancel(ctx)); err == nil {
+			defer leave()
+		}
+		method := rpc.Method
+		if method == "" {
+			doc, _ := rawjson.Parse(rpc.Raw) // of what is no object there is no method
+			method = doc.Text("method")
+		}
+		c.log(x, method, time.Time{})
+	}
+	return sent
+}
+
+// serverRefusal returns the canonical form of a refusal by the server, nil if it
+// has none.
+func (c *Chain) serverRefusal(rpc *jsonrpc.Request, r *jsonrpc.Refusal) *Refusal {
+	switch r.Reason {
+	case jsonrpc.ReasonBatch:
+		return refuse(protocol.CanonicalInvalidEnvelope, protocol.Violation{Path: "", Rule: "type"})
+	case jsonrpc.ReasonTooLarge:
+		return refuse(protocol.CanonicalInvalidEnvelope, protocol.Violation{Path: "", Rule: "maxLength"})
+	case jsonrpc.ReasonBadShape:
+		return c.badEnvelope(c.form, rpc.Raw, protocol.Violation{Path: "", Rule: "type"})
+	case jsonrpc.ReasonInternal:
+		return refuse(protocol.CanonicalInternalError)
+	}
+	return nil
+}
+
+// conclude sets status and failure from the response, for a request that the chain
+// itself has not refused.
+func (x *Exchange) conclude() {
+	res := &x.response
+	if x.failure != nil {
+		return
+	}
+	if x.status = res.Status; x.status == 0 {
+		x.status = http.StatusOK
+		if res.Body == nil && res.Error == nil && (x.RPC.Kind == jsonrpc.KindNotification || res.Result == nil) {
+			x.status = http.StatusAccepted
+		}
+	}
+	switch {
+	case x.refusal != nil:
+		form := x.refusal.Form()
+		x.failure = failure(form.RPC, form.Message, x.refusal)
+	case res.Body == nil && res.Error != nil:
+		x.failure = failure(res.Error.Code, res.Error.Message, nil)
+	}
+}
+
+// failure returns the error object for the log. It leaves out the data of an
+// error, which may hold anything, but for the codes and violations of a refusal.
+func failure(code int, message string, refusal *protocol.Error) jsontext.Value {
+	var data jsontext.Value
+	if refusal != nil && (refusal.Code != "" || refusal.Canonical != "") {
+		data = marshal(struct {
+			Canonical  string               `json:"canonical,omitzero"`
+			ErrorCode  protocol.Code        `json:"error_code,omitzero"`
+			Violations []protocol.Violation `json:"violations,omitzero"`
+		}{refusal.Canonical, refusal.Code, refusal.Violations})
+	}
+	return marshal(dialect.RPCError{Code: code, Message: message, Data: data})
+}
+
+// marshal encodes an error object, nil where a peer's text in it is no UTF-8.
+func marshal(v any) jsontext.Value {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// log adds a record to the log. A zero time means that the request was refused
+// before it was handled.
+func (c *Chain) log(x *Exchange, method string, began time.Time) {
+	var took time.Duration
+	if !began.IsZero() {
+		took = c.cfg.Now().Sub(began)
+	}
+	conversation := ""
+	if x.Request != nil {
+		conversation = x.Header.ConversationID
+	}
+	c.cfg.Log.Append(eventlog.Record{
+		Request: x.RPC.ID, Conversation: conversation, Transport: string(x.RPC.Transport), Route: x.RPC.Route,
+		Method: method, Status: x.status, Duration: took, Error: x.failure,
+	})
+}

@@ -1,0 +1,431 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
+	"github.com/strategylab/strategylab/host/wire/schema"
+)
+
+// The contract of envelopes and tools: what the chain checks before and after the
+// agent's own stages, where it has a registry.
+
+// IsMCP reports whether the rules of the MCP standard apply to a request, by
+// its headers: it names a session or a version of that standard, or wants its
+// answer as an event stream. The rules of this package apply to every other
+// request. The header may be nil, as it is over STDIO.
+func IsMCP(h http.Header) bool {
+	if len(h["Mcp-Session-Id"]) > 0 || len(h["Mcp-Protocol-Version"]) > 0 {
+		return true
+	}
+	for _, list := range h["Accept"] {
+		for media := range strings.SplitSeq(list, ",") {
+			media, _, _ = strings.Cut(media, ";")
+			if strings.EqualFold(strings.TrimSpace(media), "text/event-stream") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// contract refuses a request that lacks the required form, and the call of a tool that
+// does not exist.
+func (c *Chain) contract(x *Exchange) error {
+	switch {
+	case x.mcp || c.cfg.Registry == nil:
+		return nil
+	case !keeps(c.form, x.RPC):
+		return c.badEnvelope(c.form, x.RPC.Raw, protocol.Violation{Path: "", Rule: "type"})
+	}
+	x.call = toolCallOf(x.RPC)
+	if x.call == nil {
+		return nil
+	}
+	return c.findTool(x)
+}
+
+// keeps reports whether a request that host/jsonrpc has read keeps the rules
+// of a form. It must agree with the form's schema; a test holds the two to each
+// other.
+func keeps(f schema.Form, rpc *jsonrpc.Request) bool {
+	switch {
+	case f == schema.LeagueForm:
+		return true // the agent checks the rest
+	case rpc.Kind == jsonrpc.KindObject:
+		return false // there is no "jsonrpc"
+	case rpc.ID.Kind() != '"', rpc.Method == "", rpc.Params.Kind() != '{':
+		return false
+	}
+	return f != schema.DeterministicForm || isUUID(rawjson.Unquote(rpc.ID))
+}
+
+// isUUID reports whether a text is a UUID of any version.
+func isUUID(id []byte) bool {
+	if len(id) != len("00000000-0000-0000-0000-000000000000") {
+		return false
+	}
+	for i, c := range id {
+		switch i {
+		case 8, 13, 18, 23:
+			if c != '-' {
+				return false
+			}
+		default:
+			if bytes.IndexByte([]byte("0123456789abcdefABCDEF"), c) < 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// badEnvelope returns the refusal for an envelope, worded by its schema. If the
+// schema finds nothing, the violation is other.
+func (c *Chain) badEnvelope(f schema.Form, raw jsontext.Value, other protocol.Violation) *Refusal {
+	found, err := schema.CheckEnvelope(f, raw)
+	if err != nil {
+		return internal(err)
+	}
+	if found == nil {
+		found = []protocol.Violation{other}
+	}
+	return refuse(protocol.CanonicalInvalidEnvelope, found...)
+}
+
+// methodToolsCall is the method of a tool call.
+const methodToolsCall = "tools/call"
+
+// toolCall is a call by tools/call with params.tool and params.input.
+type toolCall struct {
+	params rawjson.Object
+	name   string // of the tool in the registry; empty where only the agent may know it
+	// bySchema says that the schema of the tool words what a message breaks.
+	bySchema bool
+	io       *schema.ToolIO       // of a tool that is no message
+	found    []protocol.Violation // by the schema, in the input of a message
+}
+
+// toolCallOf returns the tool call of a request in this form, or in both forms at
+// once; nil if it is not one.
+func toolCallOf(rpc *jsonrpc.Request) *toolCall {
+	if rpc.Method != methodToolsCall || rpc.Params.Kind() != '{' {
+		return nil
+	}
+	params, err := rawjson.Parse(rpc.Params)
+	if err != nil || params.Get("tool") == nil && params.Get("input") == nil {
+		return nil
+	}
+	return &toolCall{params: params}
+}
+
+// shape returns what is wrong with the call before its tool is looked up.
+func (call *toolCall) shape(strict bool) (found []protocol.Violation) {
+	breaks := func(name, rule string) {
+		found = append(found, protocol.Violation{Path: "/params/" + name, Rule: rule})
+	}
+	tool, input := call.params.Get("tool"), call.params.Get("input")
+	if call.params.Get("name") != nil || call.params.Get("arguments") != nil {
+		breaks("name", "exclusive")
+		breaks("tool", "exclusive")
+		return found
+	}
+	if tool == nil {
+		breaks("tool", "required")
+	} else if call.params.Text("tool") == "" {
+		breaks("tool", "type")
+	}
+	if input == nil && strict {
+		breaks("input", "required")
+	} else if input != nil && input.Kind() != '{' {
+		breaks("input", "type")
+	}
+	return found
+}
+
+// input returns what the tool is called with, by default an empty object.
+func (call *toolCall) input() jsontext.Value {
+	if input := call.params.Get("input"); input != nil {
+		return input
+	}
+	return jsontext.Value("{}")
+}
+
+// findTool finds the tool that is called. Unless envelopes are strict, a known message
+// type replaces an unknown name, as in other dialects.
+func (c *Chain) findTool(x *Exchange) error {
+	call := x.call
+	if found := call.shape(c.cfg.Strict); found != nil {
+		x.call = nil
+		return refuse(protocol.CanonicalInvalidToolInput, found...)
+	}
+	tool, known := c.cfg.Registry.Find(call.params.Text("tool"))
+	if members, err := rawjson.Parse(call.input()); !known && !c.cfg.Strict && err == nil {
+		tool, known = c.cfg.Registry.Find(members.Text("message_type"))
+	}
+	switch {
+	case known && tool.Message:
+		call.name, call.bySchema = tool.Name, c.cfg.Strict || !c.cfg.Tolerant
+	case known:
+		var refusal *Refusal
+		x.plain, call.name = true, tool.Name
+		if call.io, refusal = c.load(tool.Name); refusal != nil {
+			return refusal
+		}
+	case c.cfg.Strict, c.cfg.Agent == nil:
+		return unknownTool("/params/tool")
+	}
+	// The agent may know more names than the registry, such as those of managers
+	// that assign matches one by one.
+	return nil
+}
+
+func unknownTool(path string) *Refusal {
+	return refuse(protocol.CanonicalToolNotFound, protocol.Violation{Path: path, Rule: "known"})
+}
+
+// load returns the schemas of a registered tool.
+func (c *Chain) load(name string) (*schema.ToolIO, *Refusal) {
+	io, err := c.cfg.Registry.LoadToolIO(name)
+	if err != nil {
+		c.cfg.Errors.Error("tool cannot be called: its schema does not compile", "tool", name, "error", err)
+		return nil, internal(err)
+	}
+	return io, nil
+}
+
+// plainInput refuses an input that breaks the schema of its tool.
+func (call *toolCall) plainInput() error {
+	if call == nil || call.io == nil {
+		return nil
+	}
+	if found := call.io.CheckInput(call.input(), "/params/input"); found != nil {
+		return refuse(protocol.CanonicalInvalidToolInput, found...)
+	}
+	return nil
+}
+
+// messageInput words what a message breaks by the schema of the tool, which
+// agrees with the field table. Only the schema bounds the number of values, so a
+// long input is checked against it even if the field table accepts it.
+func (c *Chain) messageInput(x *Exchange) {
+	input := x.call.input()
+	if x.flaw == nil && len(input) < 2*schema.MaxValues {
+		return
+	}
+	io, refusal := c.load(x.call.name)
+	if refusal != nil {
+		x.flaw = refusal
+		return
+	}
+	if found := io.CheckInput(input, "/params/input"); found != nil {
+		x.call.found = found
+		x.flaw = &protocol.Error{
+			Canonical: protocol.CanonicalInvalidToolInput, Violations: found,
+			Detail: "the input of the tool breaks its schema at " + found[0].Path,
+		}
+	}
+}
+
+// respondCall replaces the answer to a call by a canonical error, if it is a
+// refusal that has one or breaks the schema of the tool.
+func (c *Chain) respondCall(x *Exchange) {
+	call, res := x.call, x.response
+	refusal := unanswered(x)
+	switch {
+	case call.found != nil && (x.asked || res.Error == nil):
+		refusal = refuse(protocol.CanonicalInvalidToolInput, call.found...)
+		if x.refusal != nil {
+			refusal.say(x.refusal.Detail)
+		}
+	case refusal != nil:
+	case res.Error != nil:
+		refusal = c.toolRefusal(x)
+	case call.name == "" || res.Body != nil || res.Result == nil:
+	case x.plain:
+		refusal = c.plainOutput(call, res.Result)
+	case x.Dialect == dialect.ToolIO: // the agent may answer in another dialect
+		refusal = c.messageOutput(x)
+	}
+	if refusal != nil {
+		x.refuse(refusal)
+	}
+}
+
+// unanswered returns the refusal for a response that the server would refuse to
+// send, nil for every other.
+func unanswered(x *Exchange) *Refusal {
+	res := &x.response
+	if res.Status != 0 && (res.Status < http.StatusOK || res.Status > 599) {
+		return internal(errors.New("the handler gave an invalid HTTP status"))
+	}
+	if x.RPC.Kind == jsonrpc.KindCall && res.Body == nil && res.Error == nil && res.Result == nil {
+		return internal(errors.New("the handler gave no answer"))
+	}
+	return nil
+}
+
+// plainOutput returns the refusal for an output that breaks the schema of its
+// tool.
+func (c *Chain) plainOutput(call *toolCall, result jsontext.Value) *Refusal {
+	members, err := rawjson.Parse(result)
+	path, rule := "/result/tool", ""
+	switch {
+	case err != nil:
+		path, rule = "/result", "type"
+	case members.Get("tool") == nil:
+		rule = "required"
+	case members.Text("tool") != call.params.Text("tool"):
+		rule = "const"
+	case members.Get("output") == nil:
+		path, rule = "/result/output", "required"
+	default:
+		return c.badOutput(call.name, call.io.CheckOutput(members.Get("output"), "/result/output"))
+	}
+	return c.badOutput(call.name, []protocol.Violation{{Path: path, Rule: rule}})
+}
+
+// messageOutput returns the refusal for an answer that breaks its field table,
+// worded by the schema of the tool.
+func (c *Chain) messageOutput(x *Exchange) *Refusal {
+	_, err := c.cfg.Agent.Codec.ReadAnswer(x.Type, dialect.Answer{Status: http.StatusOK, Result: x.response.Result})
+	if _, broken := errors.AsType[*protocol.Error](err); !broken {
+		return nil
+	}
+	io, refusal := c.load(x.call.name)
+	if refusal != nil {
+		return refusal
+	}
+	members, err := rawjson.Parse(x.response.Result)
+	if err != nil {
+		return internal(err)
+	}
+	return c.badOutput(x.call.name, io.CheckOutput(members.Get("output"), "/result/output"))
+}
+
+var errBadOutput = errors.New("the output of the tool breaks its schema")
+
+// badOutput returns the refusal for an output with violations, nil if there are
+// none.
+func (c *Chain) badOutput(tool string, found []protocol.Violation) *Refusal {
+	if found == nil {
+		return nil
+	}
+	c.cfg.Errors.Error(errBadOutput.Error()+"; it is not sent", "tool", tool, "violations", found)
+	return internal(errBadOutput, found...)
+}
+
+// toolRefusal returns the canonical form of a refusal by the handler, nil if it
+// is the league's own and has none.
+func (c *Chain) toolRefusal(x *Exchange) *Refusal {
+	sent := x.response.Error
+	if members, err := rawjson.Parse(sent.Data); err == nil && members.Text("canonical") != "" {
+		return nil
+	}
+	var r *Refusal
+	switch sent.Code {
+	case jsonrpc.CodeMethodNotFound:
+		r = unknownTool("/params/tool")
+	case jsonrpc.CodeInvalidParams:
+		found := []protocol.Violation{{Path: "/params/input", Rule: "consistent"}}
+		if x.refusal != nil && len(x.refusal.Violations) > 0 {
+			found = nil
+			for _, v := range x.refusal.Violations {
+				found = append(found, protocol.Violation{Path: "/params/input" + v.Path, Rule: v.Rule})
+			}
+		}
+		r = refuse(protocol.CanonicalInvalidToolInput, found...)
+	case jsonrpc.CodeInvalidRequest:
+		r = c.badEnvelope(schema.LeagueForm, x.RPC.Raw, protocol.Violation{Path: "/params/tool", Rule: "consistent"})
+	case jsonrpc.CodeInternal:
+		r = internal(sent)
+	default:
+		return nil
+	}
+	r.keep(sent.Data)
+	return r
+}
+
+// ErrDeclined is what serve returns to [Chain.Call] if the tool declines a valid
+// call for a reason of its own, which the caller is shown. The call is logged as
+// ok.
+var ErrDeclined = errors.New("the tool declined the call")
+
+// A Call is a tool call that did not arrive as a [jsonrpc.Request], such as one
+// that an SDK of the MCP standard has read.
+type Call struct {
+	// Transport and Route say how it arrived: "http" and the path, or "stdio" and
+	// "stdio".
+	Transport jsonrpc.Transport
+	Route     string
+	// Tool is the name or an alias of the tool.
+	Tool string
+	// Input is the argument; nil stands for an empty object.
+	Input jsontext.Value
+}
+
+// Call takes a call of a plain tool through the stages that apply to it: the tool
+// must exist and the input must keep its schema before serve is called, the
+// output must keep its schema before Call returns it, and the outcome is logged.
+//
+// The error is a *Refusal, or the error of serve as it is, which is logged as an
+// INTERNAL_ERROR unless it is a *Refusal, a *protocol.Error or ErrDeclined.
+func (c *Chain) Call(ctx context.Context, call Call, serve func(ctx context.Context) (jsontext.Value, error)) (jsontext.Value, error) {
+	began, leave, err := c.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	output, err := c.call(ctx, call, serve)
+	if c.cfg.Log == nil {
+		return output, err
+	}
+	x := &Exchange{status: http.StatusOK, RPC: &jsonrpc.Request{Transport: call.Transport, Route: call.Route}}
+	if refusal, ok := errors.AsType[*Refusal](err); ok {
+		x.note(refusal)
+	} else if league, ok := errors.AsType[*protocol.Error](err); ok {
+		form := league.Form()
+		x.failure = failure(form.RPC, form.Message, league)
+	} else if err != nil && !errors.Is(err, ErrDeclined) {
+		x.note(internal(err))
+	}
+	c.log(x, methodToolsCall, began)
+	return output, err
+}
+
+func (c *Chain) call(ctx context.Context, call Call, serve func(context.Context) (jsontext.Value, error)) (jsontext.Value, error) {
+	if call.Tool == "" {
+		return nil, refuse(protocol.CanonicalInvalidToolInput, protocol.Violation{Path: "/params/name", Rule: "required"})
+	}
+	tool, known := c.cfg.Registry.Find(call.Tool)
+	if !known {
+		return nil, unknownTool("/params/name")
+	}
+	io, refusal := c.load(tool.Name)
+	if refusal != nil {
+		return nil, refusal
+	}
+	if call.Input == nil {
+		call.Input = jsontext.Value("{}")
+	}
+	if found := io.CheckInput(call.Input, "/params/arguments"); found != nil {
+		return nil, refuse(protocol.CanonicalInvalidToolInput, found...)
+	}
+	output, err := serve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if refusal := c.badOutput(io.Tool, io.CheckOutput(output, "")); refusal != nil {
+		return nil, refusal
+	}
+	return output, nil
+}

@@ -51,6 +51,7 @@ type Document struct {
 
 	OtherFields *OtherFields `json:"other_fields,omitempty"` // absent for fewer than four players or two leagues
 
+	Since      *Since           `json:"since_quarantine,omitempty"`
 	Warnings   []Warning        `json:"warnings,omitempty"` // why intervals and places may not hold
 	Stopped    Stopped          `json:"stopped"`
 	Sequential *Sequential      `json:"sequential,omitempty"` // absent for a fixed number of leagues
@@ -162,6 +163,33 @@ type Pair struct {
 	OddsMethod analysis.Method   `json:"odds_method"` // of p_above and p_titles, significant if at most 1 - p_level
 }
 
+// Since is what the leagues after the last quarantine show about the players that still
+// play, from matches among them.
+type Since struct {
+	From    int           `json:"from_league"`
+	Leagues int           `json:"leagues"`
+	Players []SincePlayer `json:"players"` // best first
+}
+
+// SincePlayer is a row of Since.
+type SincePlayer struct {
+	Name         string            `json:"name"`
+	Adjusted     analysis.Estimate `json:"adjusted"`
+	RankInterval [2]int            `json:"rank_interval"` // as of Player
+}
+
+func (r Run) since() *Since {
+	gone, e := r.Estimates.Absences(), r.Since
+	if e == nil || len(gone) == 0 {
+		return nil
+	}
+	s := &Since{From: gone[len(gone)-1].From, Leagues: e.Leagues}
+	for _, i := range e.Order {
+		s.Players = append(s.Players, SincePlayer{e.Players[i].Name, e.Players[i].Adjusted, e.Ranking.Places[i]})
+	}
+	return s
+}
+
 // Document puts the report into the form that programs read.
 func (r Run) Document() Document {
 	e := &r.Estimates
@@ -212,7 +240,7 @@ func (r Run) Document() Document {
 	}
 	d.Stopped, d.Sequential, d.RatioTest = r.stopped(), r.sequential(), r.ratioTest()
 	d.Confirms, d.Assertions = r.confirms(), r.Assertions
-	d.Warnings, d.OtherFields = r.Warnings(), r.otherFields()
+	d.Since, d.Warnings, d.OtherFields = r.since(), r.Warnings(), r.otherFields()
 	d.Processes = r.Facts.Processes
 	d.Spenders = r.Facts.Spenders
 	d.Cluster = r.Facts.Cluster

@@ -23,6 +23,9 @@ type Run struct {
 	Folder    string // of the run, for commands that name it; may be empty
 	// Assertions are the assertions of the user, judged by the same leagues.
 	Assertions []assert.Outcome
+	// Since is what the leagues show that were played after the last quarantine, about the
+	// players that were left; nil if all played, or if it is unknown.
+	Since *analysis.Estimates
 	// Robustness is how far the order depends on the field; nil if it was not computed.
 	Robustness *robust.Robustness
 }

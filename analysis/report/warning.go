@@ -11,7 +11,8 @@ import (
 // Warning says why intervals, places and tiers may not hold. The bounds of a finite
 // guarantee always do.
 type Warning struct {
-	// Kind is "extended" if the run was looked at before and then extended, and its
+	// Kind is "mixed" if Players were quarantined on the way, so that sums over all leagues
+	// are about several fields, "extended" if the run was looked at before and then extended, and its
 	// level is corrected for it, "skewed" if a few leagues decide the points of Players,
 	// "unseen" if the run is too short to show what scripts and plugins do rarely, and
 	// "asymptotic" if either of these, or technical losses, may break what a stopping rule
@@ -25,14 +26,24 @@ type Warning struct {
 // Warnings returns what to know before relying on the intervals of a run.
 func (r Run) Warnings() []Warning {
 	e := &r.Estimates
-	if o := r.Stopping.Options; o != nil && o.Guarantee == sequential.Finite {
-		return nil
-	}
 	var list []Warning
-	if text := words.Plain.Extended(e.Level, r.Plan.Looks); text != "" {
+	if text := words.Plain.Mixed(e, r.Since); text != "" {
+		w := Warning{Kind: "mixed", Text: text}
+		for _, a := range e.Absences() {
+			w.Players = append(w.Players, e.Players[a.Field].Name)
+		}
+		list = append(list, w)
+		if r.Since != nil {
+			e = r.Since
+		}
+	}
+	if o := r.Stopping.Options; o != nil && o.Guarantee == sequential.Finite {
+		return list
+	}
+	if text := words.Plain.Extended(r.Estimates.Level, r.Plan.Looks); text != "" {
 		list = append(list, Warning{Kind: "extended", Text: text})
 	}
-	if text := words.Plain.Skewed(e); text != "" {
+	if text := words.Plain.Skewed(e); text != "" && len(e.Absences()) == 0 { // no number of leagues would do for a mixture
 		w := Warning{Kind: "skewed", Text: text}
 		for _, x := range e.Skewed {
 			w.Players, w.Leagues = append(w.Players, e.Players[x.Field].Name), max(w.Leagues, x.Enough)
@@ -43,7 +54,7 @@ func (r Run) Warnings() []Warning {
 		list = append(list, Warning{Kind: "unseen", Text: text})
 	}
 	if r.Stopping.Options != nil {
-		fails := slices.ContainsFunc(e.Players, func(p analysis.Player) bool { return p.TechnicalLosses > 0 })
+		fails := slices.ContainsFunc(r.Estimates.Players, func(p analysis.Player) bool { return p.TechnicalLosses > 0 })
 		if fails || len(list) > 0 {
 			list = append(list, Warning{Kind: "asymptotic", Text: words.NearlyNormal(r.Stopping.Ratio != nil, r.Stopping.Why != MaxRuns && r.Stopping.Why != Interrupted)})
 		}

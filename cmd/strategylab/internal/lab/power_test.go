@@ -68,6 +68,9 @@ func playUntil(t *testing.T, plan results.Plan, factories []strategies.Factory, 
 	}
 	options := experiments.Config{Workers: 1, Every: 1}
 	s := &Study{plan: plan, acc: acc}
+	if s.remaining, err = analysis.NewRemaining(plan, nil); err != nil {
+		t.Fatal(err)
+	}
 	if o != nil {
 		if s.rule, err = acc.Tracker(*o); err != nil {
 			t.Fatal(err)

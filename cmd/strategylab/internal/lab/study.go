@@ -14,8 +14,9 @@ import (
 // confidence sequences if the run has a stopping rule, else with intervals for a
 // fixed number of leagues.
 type Study struct {
-	plan results.Plan
-	acc  *analysis.Accumulator
+	plan      results.Plan
+	acc       *analysis.Accumulator
+	remaining *analysis.Remaining
 	// rule decides when the run ends, at the default level; shown is what is
 	// reported, at the requested level. Both are nil without a stopping rule.
 	rule, shown *sequential.Tracker
@@ -30,7 +31,8 @@ func NewStudy(plan results.Plan, level float64) (*Study, error) {
 	}
 	s := &Study{plan: plan, acc: acc}
 	if plan.Stop == nil {
-		return s, nil
+		s.remaining, err = analysis.NewRemaining(plan, nil)
+		return s, err
 	}
 	o, err := sequenceOptions(plan.Stop)
 	if err != nil {
@@ -47,8 +49,11 @@ func NewStudy(plan results.Plan, level float64) (*Study, error) {
 		}
 	}
 	if plan.Stop.Ratio != nil {
-		err = s.compare(*plan.Stop.Ratio)
+		if err = s.compare(*plan.Stop.Ratio); err != nil {
+			return nil, err
+		}
 	}
+	s.remaining, err = analysis.NewRemaining(plan, &o)
 	return s, err
 }
 
@@ -69,7 +74,10 @@ func (s *Study) compare(r results.Ratio) error {
 
 // Append adds the next league.
 func (s *Study) Append(l *results.League) error {
-	if err := s.acc.Add(*l); err != nil || s.rule == nil {
+	if err := s.acc.Add(*l); err != nil {
+		return err
+	}
+	if err := s.remaining.Add(l); err != nil || s.rule == nil {
 		return err
 	}
 	last := s.acc.Last()
@@ -139,10 +147,11 @@ func (s *Study) report(level float64, facts report.Facts) report.Run {
 func (s *Study) estimated(level float64, facts report.Facts) report.Run {
 	run := report.Run{Plan: s.plan, Facts: facts, Stopping: report.Stopping{Why: s.why()}}
 	if s.rule == nil {
-		run.Estimates = s.acc.Estimates(analysis.AfterLooks(level, len(s.plan.Looks)))
+		level = analysis.AfterLooks(level, len(s.plan.Looks))
+		run.Estimates, run.Since = s.acc.Estimates(level), s.remaining.Estimates(level)
 		return run
 	}
-	run.Estimates = s.acc.SequentialEstimates(s.shown)
+	run.Estimates, run.Since = s.acc.SequentialEstimates(s.shown), s.remaining.Estimates(level)
 	options := s.shown.Options()
 	run.Stopping.Options = &options
 	run.Stopping.Apart, run.Stopping.Within, run.Stopping.Open = s.shown.Decisions().Counts()

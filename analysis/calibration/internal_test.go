@@ -128,7 +128,7 @@ func TestFields(t *testing.T) {
 func TestRarities(t *testing.T) {
 	t.Parallel()
 	list := Suite{Players: []int{2, 3, 4, 20}, Legs: 10}.Rarities()
-	if len(list) != 12+16+16 {
+	if len(list) != 12+17+17 {
 		t.Errorf("%d fields", len(list))
 	}
 	for _, f := range list {

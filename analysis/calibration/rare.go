@@ -76,6 +76,9 @@ func (s Suite) Rarities() []Field {
 				}
 			}
 		}
+		if n > 3 {
+			list = append(list, Failing(n, s.Legs, 400, 1./400)) // which one run in three does not show
+		}
 		for _, rarely := range []float64{0.05, 0.20} {
 			list = append(list, Moody(n, s.Legs, 100, rarely), Moody(n, 10*s.Legs, 100, rarely))
 		}

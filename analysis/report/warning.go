@@ -14,8 +14,8 @@ type Warning struct {
 	// Kind is "mixed" if Players were quarantined on the way, so that sums over all leagues
 	// are about several fields, "extended" if the run was looked at before and then extended, and its
 	// level is corrected for it, "skewed" if a few leagues decide the points of Players,
-	// "unseen" if the run is too short to show what scripts and plugins do rarely, and
-	// "asymptotic" if either of these, or technical losses, may break what a stopping rule
+	// "unseen" for what scripts and plugins may do too rarely for the run to show,
+	// "unfinished" if leagues of a fixed number are missing, and "asymptotic" if either of these, or technical losses, may break what a stopping rule
 	// takes for granted.
 	Kind    string   `json:"kind"`
 	Players []string `json:"players,omitempty"`
@@ -42,6 +42,9 @@ func (r Run) Warnings() []Warning {
 	}
 	if text := words.Plain.Extended(r.Estimates.Level, r.Plan.Looks); text != "" {
 		list = append(list, Warning{Kind: "extended", Text: text})
+	}
+	if r.Stopping.Options == nil && r.Stopping.Why == Interrupted {
+		list = append(list, Warning{Kind: "unfinished", Text: words.Plain.Unfinished(&r.Estimates, r.Plan.Runs)})
 	}
 	if text := words.Plain.Skewed(e); text != "" && len(e.Absences()) == 0 { // no number of leagues would do for a mixture
 		w := Warning{Kind: "skewed", Text: text}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/strategylab/strategylab/analysis"
 )
@@ -42,15 +43,24 @@ func (s Style) Skewed(e *analysis.Estimates) string {
 // rarelyFails reports whether technical losses in a few leagues explain the skewness.
 func rarelyFails(x analysis.Skewed) bool { return x.Failed > 0 && x.Failed < 30 }
 
-// Unseen says what a run is too short to show: "" if its players cannot fail, or it has
-// enough leagues.
+// Unseen says what a run is too short to show, however long it is: "" if its players
+// cannot fail.
 func (s Style) Unseen(e *analysis.Estimates) string {
-	const enough = 400 // leagues, in which what occurs in one of a hundred is hardly missed
 	written := slices.ContainsFunc(e.Players, func(p analysis.Player) bool { return p.Kind != "builtin" })
-	if e.Leagues < 2 || e.Leagues >= enough || !written {
+	if e.Leagues < 2 || !written {
 		return ""
 	}
-	share := 1 - math.Pow(1-e.Level, 1/float64(e.Leagues))
+	share := -100 * math.Expm1(math.Log1p(-e.Level)/float64(e.Leagues)) // percent; log(1-level) is that of the chance to see nothing
+	digits := max(0, 1-int(math.Floor(math.Log10(share))))              // two digits
 	return fmt.Sprintf("What a script or plugin does in fewer than %s of leagues, such as failing, may have stayed unseen in %s; intervals and places do not allow for it.",
-		s.Percent(share), s.Plural(int64(e.Leagues), "league"))
+		s.percentOf(share, digits), s.Plural(int64(e.Leagues), "league"))
+}
+
+// percentOf writes a percentage with at most some decimals.
+func (s Style) percentOf(percent float64, decimals int) string {
+	text := s.Number(percent, decimals)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text + s.space() + "%"
 }

@@ -1,6 +1,7 @@
 package words_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
@@ -29,13 +30,14 @@ func TestRare(t *testing.T) {
 		t.Errorf("%q, want %q", text, want)
 	}
 	e.Players[1].Kind = "lua"
-	want = "What a script or plugin does in fewer than 3.0 % of leagues, such as failing, may have stayed unseen in 100 leagues; intervals and places do not allow for it."
+	want = "What a script or plugin does in fewer than 3 % of leagues, such as failing, may have stayed unseen in 100 leagues; intervals and places do not allow for it."
 	if text := words.Plain.Unseen(&e); text != want {
 		t.Errorf("%q, want %q", text, want)
 	}
-	for _, n := range []int{0, 1, 400} {
-		if e.Leagues = n; words.Plain.Unseen(&e) != "" {
-			t.Errorf("%d leagues: %q", n, words.Plain.Unseen(&e))
+	for n, share := range map[int]string{0: "", 1: "", 400: "0.75 %", 1000: "0.3 %", 20_000: "0.015 %", 2_000_000: "0.00015 %"} {
+		e.Leagues = n
+		if text := words.Plain.Unseen(&e); (share == "") != (text == "") || !strings.Contains(text, share) {
+			t.Errorf("%d leagues: %q, want %q", n, text, share)
 		}
 	}
 }

@@ -110,6 +110,24 @@ func (l Lab) recentRuns(folder string) []recordedRun {
 	return runs[:min(len(runs), mostRuns)]
 }
 
+// Looks returns the numbers of leagues at which somebody has seen the first leagues of a
+// plan: those of the complete runs in a folder that have the same leagues, and fewer, with
+// their own looks. They are ascending; nil if there are none.
+func (l Lab) Looks(runs string, plan results.Plan) []int {
+	var looks []int
+	for _, run := range l.recentRuns(runs) {
+		was, err := readRunPlan(run.plan)
+		if err != nil || was.Stop != nil || was.Shard != nil || was.Runs >= plan.Runs || was.SameLeagues(plan) != nil {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(filepath.Dir(run.plan), results.SummaryFile)); err == nil { // it was shown
+			looks = append(append(looks, was.Looks...), was.Runs)
+		}
+	}
+	slices.Sort(looks)
+	return slices.Compact(looks)
+}
+
 func readRunPlan(file string) (results.Plan, error) {
 	var plan results.Plan
 	content, _, err := disk.ReadFile(file, results.MostPlan)

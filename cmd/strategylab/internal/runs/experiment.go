@@ -230,6 +230,7 @@ func (e *experimentRun) freshWith(ctx context.Context, field catalog.Field, out 
 	if e.records == results.RecordsNone {
 		advice = "write to another folder with --" + command.FlagOut
 	}
+	e.extends(&plan, out)
 	dir, out, err := e.createFree(out, plan, advice)
 	if err != nil {
 		return nil, err

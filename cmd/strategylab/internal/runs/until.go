@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -157,14 +158,28 @@ func (e *experimentRun) extend(dir *results.Dir) error {
 		e.note("its stopping rule holds after every league, so more of them need no correction")
 	case longer && dir.Len() == plan.Runs:
 		e.warn("extended after a look at its %s: its intervals and places get a higher level than %s, which corrects for that. "+
-			"A new run with more leagues needs no correction, and --%s looks as often as you like",
-			words.Plain.Plural(int64(plan.Runs), "league"), words.Plain.Level(analysis.DefaultLevel), flagUntil)
+			"A run with another --%s needs no correction, and --%s looks as often as you like",
+			words.Plain.Plural(int64(plan.Runs), "league"), words.Plain.Level(analysis.DefaultLevel), command.FlagSeed, flagUntil)
 	}
 	plan.Runs = e.c.Int(flag)
 	if err := dir.Extend(plan); err != nil {
 		return command.Usagef("--%s: %w", flag, err)
 	}
 	return nil
+}
+
+// extends adds to the plan of a new run the looks at complete runs beside it that have its
+// first leagues: the same seed, field and rules, and fewer leagues.
+func (e *experimentRun) extends(plan *results.Plan, out string) {
+	if plan.Stop != nil || plan.Records != "" {
+		return
+	}
+	if plan.Looks = e.p.Lab.Looks(filepath.Dir(out), *plan); plan.Looks == nil {
+		return
+	}
+	last := plan.Looks[len(plan.Looks)-1]
+	e.warn("a run beside %s has the first %s of this plan and seed, so this run extends a look at them: its intervals and places get a higher level than %s, which corrects for that. "+
+		"Another --%s needs no correction", out, words.Plain.Plural(int64(last), "league"), words.Plain.Level(analysis.DefaultLevel), command.FlagSeed)
 }
 
 func howItEnds(plan results.Plan) string {

@@ -79,6 +79,7 @@ const (
 	JavaScript  Kind = "js"
 	WebAssembly Kind = "wasm"
 	Plugin      Kind = "plugin"
+	Agent       Kind = "agent" // served over HTTP
 )
 
 // Script reports whether strategies of this kind are scripts.

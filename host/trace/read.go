@@ -109,6 +109,30 @@ func Read(r io.Reader) (*Recording, error) {
 	return rec, nil
 }
 
+// ReadRemarks returns the remarks of a recording and skips its exchanges, which takes a
+// fraction of the time of [Read]. A line that a kill has torn is left out.
+func ReadRemarks(r io.Reader) ([]Remark, error) {
+	var remarks []Remark
+	in := bufio.NewReaderSize(r, 1<<16)
+	mark := []byte(`"part":"` + Remarks + `"`)
+	for first := true; ; first = false {
+		line, err := readLine(in)
+		if first && len(line) > 0 && !bytes.HasPrefix(line, []byte(`{"trace":"`+Schema)) {
+			return nil, errors.New("the file is not a recording")
+		}
+		var l Line
+		if bytes.Contains(line, mark) && json.Unmarshal(line, &l) == nil && l.Part == Remarks {
+			remarks = append(remarks, Remark{l.Time, l.Agent, l.Match, l.Error})
+		}
+		if errors.Is(err, io.EOF) {
+			return remarks, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
 func readLine(in *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {

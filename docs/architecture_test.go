@@ -114,12 +114,12 @@ var may = map[string][]string{
 		"analysis", "analysis/assert", "analysis/explain", "analysis/page", "analysis/population", "analysis/power",
 		"analysis/report", "analysis/robust", "analysis/sequential", "analysis/words", "experiments", "experiments/arena", "experiments/cluster", "experiments/workers", "host", "host/disk", "host/game",
 		"host/player", "host/referee", "host/results", "plugins", "plugins/isolate", "strategies", "strategies/budget", "strategies/builtin",
-		"strategies/catalog", "strategies/strategytest",
+		"strategies/catalog", "strategies/served", "strategies/strategytest",
 	},
 	"cmd/strategylab/internal/command": {
 		"analysis", "analysis/words", "cmd/strategylab/internal/lab", "experiments/cluster", "host", "host/agent", "host/dialect", "host/disk", "host/game", "host/jsonrpc",
 		"host/protocol", "host/results", "host/wire", "host/wire/eventlog", "strategies/budget", "strategies/catalog",
-		"strategies/script",
+		"strategies/script", "strategies/served",
 	},
 	"cmd/strategylab/internal/runs": {
 		"analysis", "analysis/assert", "analysis/calibration", "analysis/contrast", "analysis/export", "analysis/page",

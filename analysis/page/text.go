@@ -31,10 +31,7 @@ func (s *source) Notes() []string {
 	if !s.E.Fair {
 		notes = append(notes, "The draw is biased: choosing the likelier parity pays, and the two players of a match no longer expect the same.")
 	}
-	if !s.Run.Facts.Reproducible {
-		notes = append(notes, words.NotReproducible)
-	}
-	return slices.Concat(notes, s.Run.WarningLines(), s.Run.Facts.QuarantineLines(), s.Run.Facts.SpenderLines())
+	return slices.Concat(notes, s.Run.ReproducibleLines(), s.Run.WarningLines(), s.Run.Facts.QuarantineLines(), s.Run.Facts.SpenderLines(), s.Run.Facts.AgentLines())
 }
 
 type paragraph struct{ Head, Text string }

@@ -17,7 +17,7 @@ const Schema = "strategylab/experiment/v1"
 // json" prints and what summary.json holds. It has no NaN and no infinities; a number
 // that does not exist is null. If Reproducible is true, a rerun of the plan gives the
 // same document, except Seconds, MatchesPerSecond, Processes,
-// Spenders and Cluster.
+// Spenders, Agents and Cluster.
 type Document struct {
 	Schema string `json:"schema"`
 	Plan   Plan   `json:"plan"`
@@ -60,6 +60,7 @@ type Document struct {
 
 	Processes []Process `json:"processes,omitempty"` // of plugins and isolated scripts, by their first player
 	Spenders  []Spender `json:"spenders,omitempty"`  // scripts and plugins whose calls took processor time, the most first
+	Agents    []Agent   `json:"agents,omitempty"`    // by their first player
 	Cluster   []Share   `json:"cluster,omitempty"`   // workers of a cluster, the most leagues first
 }
 
@@ -244,6 +245,7 @@ func (r Run) Document() Document {
 	d.Processes = r.Facts.Processes
 	d.Spenders = r.Facts.Spenders
 	d.Cluster = r.Facts.Cluster
+	d.Agents = r.Facts.Agents
 	return d
 }
 

@@ -40,6 +40,7 @@ type Facts struct {
 	Processes        []Process       `json:"-"`
 	Spenders         []Spender       `json:"-"`
 	Cluster          []Share         `json:"-"`
+	Agents           []Agent         `json:"-"`
 }
 
 // Spender is a script or a plugin whose calls took processor time.

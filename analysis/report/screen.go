@@ -73,10 +73,8 @@ func WriteTable(w io.Writer, r Run, screen Screen) error {
 	}
 	s.lines(r.WarningLines()...)
 	s.faults(r)
-	s.lines(slices.Concat(r.Facts.QuarantineLines(), r.Facts.SpenderLines(), AssertionLines(r.Assertions))...)
-	if !r.Facts.Reproducible {
-		s.lines(words.NotReproducible)
-	}
+	s.lines(slices.Concat(r.Facts.QuarantineLines(), r.Facts.SpenderLines(), r.Facts.AgentLines(), AssertionLines(r.Assertions))...)
+	s.lines(r.ReproducibleLines()...)
 	s.lines(r.head())
 	more := "--details adds tiers, titles, corrections and the digest"
 	if r.Stopping.Ratio != nil {

@@ -116,7 +116,7 @@ func (r Run) factLines() []string {
 	for _, p := range r.Facts.Processes {
 		lines = append(lines, p.String())
 	}
-	lines = append(lines, r.Facts.SpenderLines()...)
+	lines = append(lines, slices.Concat(r.Facts.SpenderLines(), r.Facts.AgentLines())...)
 	played := words.Plain.Plural(r.Estimates.Matches, "match")
 	if r.Facts.Seconds > 0 {
 		played += fmt.Sprintf(" in %s s", words.Plain.Number(r.Facts.Seconds, 1))
@@ -131,8 +131,5 @@ func (r Run) factLines() []string {
 	if r.Facts.Digest != "" {
 		lines = append(lines, "digest "+words.Printable(r.Facts.Digest))
 	}
-	if !r.Facts.Reproducible {
-		lines = append(lines, words.NotReproducible)
-	}
-	return lines
+	return append(lines, r.ReproducibleLines()...)
 }

@@ -25,6 +25,15 @@ func schemas() []string { return []string{PlanSchema, PlanSchema2, PlanSchema1} 
 // Bounded reports whether the plan's run bounds what all calls of a player cost.
 func (p Plan) Bounded() bool { return p.Schema == PlanSchema }
 
+// kindAgent is the kind of a player that is an agent.
+const kindAgent = "agent"
+
+// Reproducible reports whether what the players choose follows from the plan: an agent has
+// a clock and randomness of its own.
+func (p Plan) Reproducible() bool {
+	return !slices.ContainsFunc(p.Field, func(e Entrant) bool { return e.Kind == kindAgent })
+}
+
 // Validate reports the first error in the plan.
 func (p Plan) Validate() error {
 	if !slices.Contains(schemas(), p.Schema) {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/strategylab/strategylab/strategies"
@@ -25,6 +26,9 @@ func (c *Catalog) Resolve(ctx context.Context, target string) (Entry, error) {
 }
 
 func (c *Catalog) find(ctx context.Context, target string) (*Entry, error) {
+	if strings.Contains(target, "://") {
+		return c.findAgent(target)
+	}
 	if isPath(target) {
 		return c.findPath(ctx, target)
 	}
@@ -81,6 +85,16 @@ func (c *Catalog) called(ctx context.Context, target string) ([]*Entry, error) {
 		return nil, err
 	}
 	return named(), nil
+}
+
+// findAgent returns the agent at a URL. A catalog reaches only agents that it was given.
+func (c *Catalog) findAgent(url string) (*Entry, error) {
+	for _, e := range c.entries {
+		if e.Info.Kind == strategies.Agent && e.Info.Source == url {
+			return e, e.Err
+		}
+	}
+	return nil, fmt.Errorf("no agent at %q is known here; give it a name where strategies come from: --agent NAME=%s", url, url)
 }
 
 func (c *Catalog) findPath(ctx context.Context, path string) (*Entry, error) {

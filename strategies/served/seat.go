@@ -111,7 +111,7 @@ func (s *seat) play(ctx context.Context, t *strategies.Turn) (strategies.Choice,
 func (s *seat) agent(ctx context.Context) (*agent, error) {
 	a, err := s.own, error(nil)
 	switch f := s.batch.factory; {
-	case !f.config.EachLeague || f.spec.shared():
+	case !f.config.EachLeague || f.spec.Shared():
 		a, err = s.batch.shared(ctx)
 	case a == nil || a.process.dead():
 		if a != nil {

@@ -37,6 +37,12 @@ const (
 	DefaultStart    = 15 * time.Second
 )
 
+// When the process of an agent is started again.
+const (
+	Never  = "never"
+	League = "league" // for each
+)
+
 // Config says how agents are played. The zero value of a field means the default named
 // with it.
 type Config struct {
@@ -148,7 +154,7 @@ func (f *Factory) acquire(ctx context.Context) (*agent, error) {
 			f.idle = f.idle[:last]
 			continue
 		}
-		if !f.spec.shared() {
+		if !f.spec.Shared() {
 			f.idle = f.idle[:last]
 		}
 		return a, nil
@@ -167,7 +173,7 @@ func (f *Factory) acquire(ctx context.Context) (*agent, error) {
 		}
 		return nil, err
 	}
-	if f.spec.shared() {
+	if f.spec.Shared() {
 		f.idle = append(f.idle, a)
 	}
 	return a, nil
@@ -182,7 +188,7 @@ func (f *Factory) release(a *agent) {
 		f.deaths.Add(1)
 		f.idle = slices.DeleteFunc(f.idle, func(b *agent) bool { return b == a })
 		a.close()
-	case f.spec.shared():
+	case f.spec.Shared():
 	case f.closed:
 		a.close()
 	default:

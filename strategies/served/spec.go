@@ -24,9 +24,9 @@ type Spec struct {
 	Command []string
 }
 
-// shared reports whether all seats use one agent: what has an address of its own exists
+// Shared reports whether all seats use one agent: what has an address of its own exists
 // once.
-func (s Spec) shared() bool { return s.URL != "" || !s.has(portWord) }
+func (s Spec) Shared() bool { return s.URL != "" || !s.has(portWord) }
 
 func (s Spec) has(word string) bool {
 	return slices.ContainsFunc(s.Command, func(arg string) bool { return strings.Contains(arg, word) })

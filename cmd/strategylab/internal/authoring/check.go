@@ -17,10 +17,10 @@ func checkCommand(p *command.Process) *cli.Command {
 		Description: "Plays small leagues of every shape with it and reports failures, how much of its budgets it uses, whether a\n" +
 			"script plays the same in its own process (as in live leagues), and how it scores. What it has no time for is\n" +
 			"left out, and it says what. In JSON the share of a budget is a number from 0 to 1.",
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			command.SeedFlag(), command.FormatFlag("table", "json"), command.IsolateFlag(false),
 			&cli.DurationFlag{Name: flagMaxTime, Value: lab.DefaultCheckTime, Usage: "time limit of the check", Action: command.Positive(flagMaxTime)},
-		},
+		}, command.AgentFlags()...),
 		Action: command.Action(p, checkStrategy, command.ValueStrategy),
 	}
 }

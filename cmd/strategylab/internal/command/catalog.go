@@ -70,7 +70,11 @@ func Limits(c *cli.Context) budget.Limits {
 func LoadCatalog(ctx context.Context, p *Process, c *cli.Context) (*catalog.Catalog, error) {
 	p.Stage.Set("loading strategies")
 	defer p.Stage.Set("")
-	return p.Load(ctx, Supply(p, c))
+	supply := Supply(p, c)
+	if err := addAgents(p, c, &supply); err != nil {
+		return nil, err
+	}
+	return p.Load(ctx, supply)
 }
 
 // Supply returns where strategies come from and how they run, by the global flags,
@@ -86,7 +90,11 @@ func Supply(p *Process, c *cli.Context) lab.Supply {
 // LoadStrategy loads the catalog, which the caller closes, and finds in it the
 // strategy that the command line names.
 func LoadStrategy(p *Process, c *cli.Context, target string) (*catalog.Catalog, catalog.Entry, error) {
-	return LoadStrategyOf(p, c, Supply(p, c), target)
+	supply := Supply(p, c)
+	if err := addAgents(p, c, &supply); err != nil {
+		return nil, catalog.Entry{}, err
+	}
+	return LoadStrategyOf(p, c, supply, target)
 }
 
 // LoadStrategyOf is LoadStrategy with a given supply.

@@ -27,7 +27,7 @@ func group(flag string) string {
 		FlagValidationLog, FlagValidationLogSeed, FlagValidationLogSize, FlagWorkers,
 		FlagAllowHost, FlagAllowOrigin, "at-once", "both-sides", "busy", "choice-timeout", "concurrent", "dialect", "draws", "envelope", "guarantee", "idle-exit",
 		"join-timeout", "keep", "margin", "max-per-address", "max-players", "max-referees", "max-time", "mcp", "no-tls", "probe", "public-url", "retries", "retry-delay", "shard", "sprt",
-		"stdio", "transport", "validation", FlagClusterCreds, FlagClusterCA, FlagClusterCert, FlagClusterKey, FlagClusterPrefix, "max-code", "verify", "wait":
+		"stdio", "transport", "validation", FlagCassette, FlagDeadline, FlagOffline, FlagRestart, FlagClusterCreds, FlagClusterCA, FlagClusterCert, FlagClusterKey, FlagClusterPrefix, "max-code", "verify", "wait":
 		return groupAdvanced
 	}
 	return groupMain

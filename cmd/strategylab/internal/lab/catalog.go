@@ -13,6 +13,7 @@ import (
 	"github.com/strategylab/strategylab/strategies/budget"
 	"github.com/strategylab/strategylab/strategies/builtin"
 	"github.com/strategylab/strategylab/strategies/catalog"
+	"github.com/strategylab/strategylab/strategies/served"
 )
 
 // The arguments with which this program starts itself: as its own plugin, as the worker of
@@ -40,9 +41,9 @@ func (l Lab) Service(args []string) func() error {
 	return nil
 }
 
-// served names the built-in strategies that this program also serves as a
+// builtinPlugins names the built-in strategies that this program also serves as a
 // plugin, to show how a plugin plays.
-var served = [...]string{"frequency"}
+var builtinPlugins = [...]string{"frequency"}
 
 // servedSuffix distinguishes them from the built-in strategies.
 const servedSuffix = "-plugin"
@@ -51,7 +52,7 @@ const servedSuffix = "-plugin"
 // this one ends.
 func servePlugin() {
 	var all []strategies.Factory
-	for _, name := range served {
+	for _, name := range builtinPlugins {
 		if f, ok := builtin.Find(name); ok {
 			all = append(all, f)
 		}
@@ -71,12 +72,17 @@ type Supply struct {
 	InProcess bool
 	Log       *slog.Logger // of the other processes
 	All       bool         // load every script of the folder now, to list them
+	Agents    []served.Spec
+	Serving   served.Config // of the agents
 }
 
 // Load loads the catalog of a supply. The caller closes it.
 func (l Lab) Load(ctx context.Context, s Supply) (*catalog.Catalog, error) {
 	o := catalog.Config{Dir: l.Dir, Scripts: s.Scripts, RequireScripts: s.Required, Limits: s.Limits}
 	if err := l.addProcesses(ctx, s, &o); err != nil {
+		return nil, err
+	}
+	if err := l.addAgents(s, &o); err != nil {
 		return nil, err
 	}
 	cat, err := catalog.Load(ctx, o)
@@ -99,7 +105,7 @@ func (l Lab) Names(ctx context.Context, s Supply) []string {
 		}
 		_ = cat.Close() // nothing is loaded
 	}
-	for _, name := range served {
+	for _, name := range builtinPlugins {
 		names = append(names, name+servedSuffix)
 	}
 	programs, _ := plugins.Find(l.Path(s.Plugins))
@@ -186,7 +192,7 @@ func loadFormat(formats []catalog.Format, kind strategies.Kind, load func(catalo
 // process starts when one first plays.
 func (l Lab) ownPlugin(ctx context.Context, log *slog.Logger) ([]strategies.Factory, error) {
 	var infos []strategies.Info
-	for _, name := range served {
+	for _, name := range builtinPlugins {
 		f, ok := builtin.Find(name)
 		if !ok {
 			return nil, fmt.Errorf("no built-in strategy %q to serve", name)

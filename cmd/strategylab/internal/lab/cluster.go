@@ -84,6 +84,8 @@ func (c *Cluster) coordinate(ctx context.Context, plan results.Plan, factories [
 			config.Suspects = append(config.Suspects, e.Name)
 		case kind == strategies.Plugin:
 			config.Suspects = append(config.Suspects, e.Name)
+		case kind == strategies.Agent:
+			return nil, nil, errClusterAgent(e.Name)
 		}
 	}
 	co, err := c.Link.Coordinate(ctx, config)

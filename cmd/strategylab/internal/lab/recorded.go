@@ -65,7 +65,7 @@ func (l Lab) Read(ctx context.Context, dir string, r Reading) (page.Input, error
 		return in, ReadError(r.Op, dir, err)
 	}
 	in.Run = study.report(r.Level, report.Facts{Digest: hasher.Digest()})
-	in.Run.Facts.Reproducible = in.Run.Estimates.Reproducible
+	in.Run.Facts.Reproducible = in.Run.Estimates.Reproducible && in.Run.Plan.Reproducible()
 	addPlayFacts(l.Path(dir), &in.Run.Facts)
 	judge(&in.Run, judging, study.acc)
 	if r.Explain {

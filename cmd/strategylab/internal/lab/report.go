@@ -176,8 +176,9 @@ const (
 )
 
 // playMirrors plays leagues between two copies of each strategy that the field has
-// once, whose score against itself is unknown otherwise. It skips strategies with
-// technical losses, because their copies might use up all time limits. When the
+// once, whose score against itself is unknown otherwise. It skips agents, each of which is
+// one player, and strategies with technical losses, because their copies might use up all
+// time limits. When the
 // context ends it returns what is complete.
 func playMirrors(ctx context.Context, run report.Run, factories []strategies.Factory) ([]population.Mirror, error) {
 	copies := map[results.Entrant]int{}
@@ -187,7 +188,7 @@ func playMirrors(ctx context.Context, run report.Run, factories []strategies.Fac
 	}
 	var mirrors []population.Mirror
 	for i, f := range run.Plan.Field {
-		if copies[kind(f)] > 1 || run.Estimates.Players[i].TechnicalLosses > 0 {
+		if copies[kind(f)] > 1 || f.Kind == string(strategies.Agent) || run.Estimates.Players[i].TechnicalLosses > 0 {
 			continue
 		}
 		m, err := playMirror(ctx, run, i, factories[i])

@@ -120,6 +120,9 @@ func (s Session) playLeagues(ctx context.Context, dir *results.Dir, factories []
 	if err != nil {
 		return nil, err
 	}
+	if err := ready(ctx, factories); err != nil {
+		return nil, err
+	}
 	driver, messages, err := s.driverOf(plan, factories)
 	if err != nil {
 		return nil, err
@@ -167,7 +170,7 @@ func (s Session) playLeagues(ctx context.Context, dir *results.Dir, factories []
 		return nil, err
 	}
 	facts := report.Facts{Messages: messages(), Seconds: seconds, Digest: outcome.Digest, Reproducible: outcome.Reproducible,
-		Processes: processesOf(plan, factories, here), Spenders: spendersOf(plan, factories, here), Cluster: clusterShares(driver)}
+		Processes: processesOf(plan, factories, here), Spenders: spendersOf(plan, factories, here), Cluster: clusterShares(driver), Agents: agentsOf(plan, factories)}
 	if n := outcome.Leagues - before; n > 0 && seconds > 0 {
 		facts.MatchesPerSecond = analysis.Number(float64(outcome.Matches) * float64(n) / float64(outcome.Leagues) / seconds)
 	}
@@ -330,8 +333,11 @@ func driverOf(plan results.Plan, factories []strategies.Factory) (experiments.Dr
 	return d, d.Messages, nil
 }
 
-// Fits returns an error if a plan cannot be played for want of memory.
-func Fits(plan results.Plan, factories []strategies.Factory) error {
+// Fits returns an error if a plan cannot be played for want of memory or of an agent.
+func Fits(ctx context.Context, plan results.Plan, factories []strategies.Factory) error {
+	if err := ready(ctx, factories); err != nil {
+		return err
+	}
 	if plan.Transport != "direct" {
 		return nil
 	}
@@ -349,7 +355,7 @@ func directDriver(plan results.Plan, factories []strategies.Factory) (experiment
 	if d, err := workers.NewDriver(plan, factories); d != nil || err != nil {
 		return d, err
 	}
-	return arena.New(plan, factories, arena.Config{Block: arena.Lockstep(scriptsOf(factories))})
+	return arena.New(plan, factories, arena.Config{Block: lockstep(factories)})
 }
 
 // PlayInMemory plays a plan and returns only its estimates.
@@ -369,6 +375,9 @@ func playInMemory(ctx context.Context, plan results.Plan, factories []strategies
 // PlayDirect plays a plan by calling its strategies, on a number of workers (0
 // picks one), and passes every league to add, in order.
 func PlayDirect(ctx context.Context, plan results.Plan, factories []strategies.Factory, workers int, add func(*results.League) error) error {
+	if err := ready(ctx, factories); err != nil {
+		return err
+	}
 	driver, err := directDriver(plan, factories)
 	if err != nil {
 		return err

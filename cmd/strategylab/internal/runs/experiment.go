@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -68,7 +69,7 @@ func experimentCommand(p *command.Process) *cli.Command {
 			plotsFlag(),
 			command.DetailsFlag(),
 			command.IsolateFlag(false), command.InProcessFlag(),
-		}, append(untilFlags(), clusterFlags()...)...),
+		}, slices.Concat(untilFlags(), clusterFlags(), command.AgentFlags())...),
 		Action: command.Action(p, playExperiment),
 	}
 }
@@ -217,7 +218,7 @@ func (e *experimentRun) freshWith(ctx context.Context, field catalog.Field, out 
 	for i, f := range field.Players {
 		factories[i] = f.Factory
 	}
-	if err := lab.Fits(plan, factories); err != nil {
+	if err := lab.Fits(ctx, plan, factories); err != nil {
 		return nil, err
 	}
 	if e.shard.of > 0 {

@@ -98,6 +98,11 @@ func (e *experimentRun) named(ctx context.Context, cat *catalog.Catalog) (catalo
 	if err != nil {
 		return catalog.Field{}, command.Usagef("--%s: %w", flagMine, err)
 	}
+	if len(named) == 0 { // agents of the command line are the user's
+		if named, err = command.AgentRefs(e.p, e.c); err != nil {
+			return catalog.Field{}, err
+		}
+	}
 	if e.mine, err = e.findMine(ctx, cat, named); err != nil {
 		return catalog.Field{}, lab.NameError(fmt.Errorf("--%s: %w", flagMine, err))
 	}

@@ -25,14 +25,14 @@ func matchCommand(p *command.Process) *cli.Command {
 		Name: "match", ArgsUsage: command.ValueStrategy + " " + command.ValueStrategy, Usage: "play two strategies against each other",
 		Description: "Plays --matches matches in series of --legs, within which both strategies remember, and prints how often\n" +
 			"their choices differ. With a fair draw neither can beat the other.",
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.IntFlag{Name: flagMatches, Value: 1000, Usage: "matches to play, rounded up to whole series", Action: command.AtLeast(flagMatches, 1)},
 			&cli.IntFlag{Name: command.FlagLegs, Value: game.DefaultLegs, Usage: "matches in a series", Action: command.AtLeast(command.FlagLegs, 1)},
 			command.SeedFlag(),
 			command.DrawFlag(),
 			command.FormatFlag("table", "json"),
 			command.IsolateFlag(false), command.InProcessFlag(),
-		},
+		}, command.AgentFlags()...),
 		Action: command.Action(p, match, "the first strategy", "the second strategy"),
 	}
 }

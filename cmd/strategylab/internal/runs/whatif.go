@@ -27,7 +27,7 @@ func whatifCommand(p *command.Process) *cli.Command {
 		Name: "whatif", ArgsUsage: "DIR", Usage: "replay a run with one strategy swapped",
 		Description: "Replays the recorded leagues with the same seats, draws and coins, and prints how the swap changes every\n" +
 			"player, the others included: strategies that learn pass changes on. The new leagues stay in --out.",
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.GenericFlag{Name: flagReplace, Value: &command.Texts{}, Required: true, Usage: "`PLAYER=STRATEGY`: swap, such as mine=scripts/new.lua; repeatable"},
 			&cli.IntFlag{Name: command.FlagRuns, Usage: "leagues to replay", DefaultText: "all", Action: command.AtLeast(command.FlagRuns, 1)},
 			&cli.StringFlag{Name: command.FlagOut, Usage: "`DIR`: folder for the new leagues", DefaultText: "runs/TIME-whatif"},
@@ -37,7 +37,7 @@ func whatifCommand(p *command.Process) *cli.Command {
 			command.FormatFlag("table", "json", "csv"),
 			assertFlag(),
 			command.IsolateFlag(false), command.InProcessFlag(),
-		},
+		}, command.AgentFlags()...),
 		Action: command.Action(p, whatif, "DIR"),
 	}
 }

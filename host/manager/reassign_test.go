@@ -175,6 +175,7 @@ func TestSilenceAboutAcknowledgedMatchesIsSaid(t *testing.T) {
 			south.report(m, 1, fair(m))
 		}
 		time.Sleep(20 * time.Second)
+		synctest.Wait()
 		if len(events) != 1 || events[0].Agent != silent.id || !slices.Equal(events[0].Matches, ids(mine)) {
 			t.Fatalf("after 30 s it is said that %+v", events)
 		}

@@ -176,8 +176,8 @@ func (a *agent) close() {
 
 // endpoint takes what the agent sends by itself: its registration, and answers that it
 // posts instead of giving them.
-func (a *agent) endpoint() *wire.Endpoint {
-	return &wire.Endpoint{
+func (a *agent) endpoint() *wire.Dispatcher {
+	return &wire.Dispatcher{
 		Codec: dialect.NewCodec(protocol.Tolerant), Sender: func() string { return string(protocol.RoleManager) }, Now: time.Now,
 		Log: a.factory.config.Log,
 		Handlers: map[protocol.Type]wire.Handler{

@@ -15,9 +15,9 @@ import (
 // often than in 5 %, and one with confidence sequences does not.
 func TestStoppingByEye(t *testing.T) {
 	t.Parallel()
-	repetitions := 40
+	repetitions, errors := 40, 3.0 // standard errors of a share that are allowed
 	if os.Getenv("WHOLE_TESTS") != "" {
-		repetitions = 800
+		repetitions, errors = 800, 2
 	}
 	looks := []int{32, 43, 57, 76, 102, 136, 181, 242, 323, 431, 574, 766, 1021, 1362} // each a third later
 	w := newWorld(t, "uniform:1-10", 1, bot{even: 0.5}, bot{even: 0.5}, bot{even: 0.5}, bot{even: 0.5})
@@ -56,7 +56,7 @@ func TestStoppingByEye(t *testing.T) {
 	}
 	n := float64(repetitions)
 	t.Logf("of %d: a false difference at any look %.1f %%, at the last %.1f %%, with sequences %.1f %%", repetitions, 100*float64(byEye)/n, 100*float64(last)/n, 100*float64(sequences)/n)
-	chance := func(p float64) float64 { return 2 * math.Sqrt(p*(1-p)/n) }
+	chance := func(p float64) float64 { return errors * math.Sqrt(p*(1-p)/n) }
 	if share := float64(byEye) / n; math.Abs(share-0.25) > chance(0.25)+0.05 {
 		t.Errorf("by eye in %.3f of runs", share)
 	}

@@ -69,7 +69,7 @@ func ExampleWriteTable() {
 	// sorted by points per match without the luck of the draw (raw: with it), ± their 95 % interval;
 	//   places: possible by expected points in this field; +: odd is significantly above, -: below, ~: no
 	//   evidence, *: yours.
-	// What a script or plugin does in fewer than 3.0 % of leagues, such as failing, may have stayed unseen
+	// What a script or plugin does in fewer than 3 % of leagues, such as failing, may have stayed unseen
 	//   in 100 leagues; intervals and places do not allow for it.
 	// 100 leagues of 3 strategies, 2 legs, draw uniform:1-10, seed 1
 	// --details adds tiers, titles, corrections and the digest.

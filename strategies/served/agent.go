@@ -260,7 +260,11 @@ func (a *agent) ask(ctx context.Context, m protocol.Message) (protocol.Message, 
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	answer, err := a.call(limited, m)
-	if errors.Is(err, wire.ErrReceived) && wants == protocol.TypeChooseParityResponse {
+	switch {
+	case err == nil || !wire.OnlyReceived(err):
+	case wants == protocol.TypeGameJoinAck: // it joins by answering the call
+		answer, err = protocol.New(wants), nil
+	case errors.Is(err, wire.ErrReceived):
 		select {
 		case answer = <-posts:
 			err = nil

@@ -1,13 +1,16 @@
 package authoring
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/strategytest"
 )
 
@@ -16,7 +19,8 @@ func checkCommand(p *command.Process) *cli.Command {
 		Name: "check", ArgsUsage: command.ValueStrategy, Usage: "check that a strategy is ready to play",
 		Description: "Plays small leagues of every shape with it and reports failures, how much of its budgets it uses, whether a\n" +
 			"script plays the same in its own process (as in live leagues), and how it scores. What it has no time for is\n" +
-			"left out, and it says what. In JSON the share of a budget is a number from 0 to 1.",
+			"left out, and it says what. An agent (--agent, or its URL) is also checked against the rules of the protocol, and\n" +
+			"restarted to see what that changes. In JSON the share of a budget is a number from 0 to 1.",
 		Flags: append([]cli.Flag{
 			command.SeedFlag(), command.FormatFlag("table", "json"), command.IsolateFlag(false),
 			&cli.DurationFlag{Name: flagMaxTime, Value: lab.DefaultCheckTime, Usage: "time limit of the check", Action: command.Positive(flagMaxTime)},
@@ -37,9 +41,12 @@ func checkStrategy(p *command.Process, c *cli.Context) error {
 			return err
 		}
 	}
-	most := p.CheckTime
+	var most time.Duration
 	if c.IsSet(flagMaxTime) {
 		most = c.Duration(flagMaxTime)
+	}
+	if e.Info.Kind == strategies.Agent && !c.Bool(command.FlagQuiet) {
+		p.Say("checking an agent takes %v at most (--%s)", cmp.Or(most, lab.DefaultAgentTime), flagMaxTime)
 	}
 	step, end := p.Steps(c)
 	v, err := p.Check(c.Context, e, lab.Checking{

@@ -19,6 +19,7 @@ import (
 	"github.com/strategylab/strategylab/strategies/budget"
 	"github.com/strategylab/strategylab/strategies/builtin"
 	"github.com/strategylab/strategylab/strategies/catalog"
+	"github.com/strategylab/strategylab/strategies/served"
 	"github.com/strategylab/strategylab/strategies/strategytest"
 )
 
@@ -71,6 +72,9 @@ type Verdict struct {
 // trial in a small field. It calls the strategy's factory unless c.Compared is set.
 // What it has no time for is left out, with a finding that says so.
 func (l Lab) Check(ctx context.Context, e catalog.Entry, c Checking) (Verdict, error) {
+	if a, ok := e.Factory.(*served.Factory); ok {
+		return l.checkAgent(ctx, e, a, c)
+	}
 	c.Time = cmp.Or(c.Time, l.CheckTime, DefaultCheckTime)
 	began := l.Now()
 	if script := scriptOf(e.Factory); script != nil && c.Compared {

@@ -122,7 +122,7 @@ crash-tests:
 # Kills workers, brokers and coordinators of a cluster over and over, with 1, 2 and 7 workers,
 # and has a client with the token do what it can: some minutes.
 cluster-tests:
-	go test -count 5 -timeout 30m -run '^Test(Adversary|CaughtLie|AbandonedRun)' ./experiments/cluster
+	go test -count 5 -timeout 30m -run '^Test(Adversary|FullStore|LiarsAlike|CaughtLie|AbandonedRun|ReplacedPlan)' ./experiments/cluster
 	LONG_TESTS=1 go test -count 1 -timeout 1h -v -run '^Test(Cluster|CrashOfACluster)' ./cmd/strategylab
 
 # Refreshes the table of figures in CONTRIBUTING.md.

@@ -18,7 +18,7 @@ import (
 	"github.com/strategylab/strategylab/strategies/batch"
 )
 
-// progressEvery is the interval of progress reports on long steps.
+// progressEvery is the longest interval of looks at the steps in progress.
 const progressEvery = 100 * time.Millisecond
 
 // session is the plugin's side of one Play stream.
@@ -32,6 +32,7 @@ type session struct {
 	running map[uint64]*running // by id of the step
 	queue   pb.PlayReply        // to be sent
 	sending bool
+	measure bool  // the next reply says how much processor time there was
 	broken  error // why the stream cannot be written to
 }
 
@@ -39,13 +40,14 @@ type session struct {
 type running struct {
 	seats  *seats
 	cancel context.CancelFunc
-	sent   uint64 // calls at the last progress report
+	sent   uint64 // calls at the last look
+	since  int    // looks at which there were no more
 }
 
 // Play implements the protocol: it handles each step in a goroutine of its own
 // and ends all seats with the stream.
 func (s *server) Play(stream grpc.BidiStreamingServer[pb.PlayRequest, pb.PlayReply]) error {
-	ses := &session{server: s, stream: stream, groups: make(map[uint64]*seats), running: make(map[uint64]*running)}
+	ses := &session{server: s, stream: stream, groups: make(map[uint64]*seats), running: make(map[uint64]*running), measure: true}
 	ctx, cancel := context.WithCancel(stream.Context())
 	var ticker sync.WaitGroup
 	ticker.Go(func() { ses.reportProgress(ctx) })
@@ -134,8 +136,11 @@ func (ses *session) flush() {
 	}
 	ses.sending = true
 	for ses.broken == nil && len(ses.queue.Steps)+len(ses.queue.Progress) > 0 {
-		reply := &pb.PlayReply{Steps: ses.queue.Steps, Progress: ses.queue.Progress, CpuUs: cpuTime()}
-		ses.queue.Steps, ses.queue.Progress = nil, nil
+		reply := &pb.PlayReply{Steps: ses.queue.Steps, Progress: ses.queue.Progress}
+		if ses.measure {
+			reply.CpuUs = cpuTime()
+		}
+		ses.queue.Steps, ses.queue.Progress, ses.measure = nil, nil, false
 		ses.mu.Unlock()
 		err := ses.stream.Send(reply)
 		ses.mu.Lock()
@@ -145,8 +150,17 @@ func (ses *session) flush() {
 	ses.mu.Unlock()
 }
 
+// reportProgress looks at the steps in progress: it reports calls that they have completed,
+// and marks the one that takes longer than the limit of a call. That is cheaper than to read
+// the clock for each call.
 func (ses *session) reportProgress(ctx context.Context) {
-	tick := time.NewTicker(progressEvery)
+	const looks = 8 // in the limit of a call
+	limit := ses.server.limit
+	every := progressEvery
+	if limit > 0 {
+		every = min(every, max(limit/looks, time.Millisecond))
+	}
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		select {
@@ -157,10 +171,13 @@ func (ses *session) reportProgress(ctx context.Context) {
 		ses.mu.Lock()
 		for id, r := range ses.running {
 			if n := r.seats.calls.Load(); n != r.sent {
-				r.sent = n
+				r.sent, r.since = n, 0
 				ses.queue.Progress = append(ses.queue.Progress, &pb.Progress{Id: id, Calls: n})
+			} else if r.since++; limit > 0 && time.Duration(r.since-1)*every > limit { // the first may have come at once
+				r.seats.late.Store(n + 1)
 			}
 		}
+		ses.measure = true
 		ses.flush()
 	}
 }
@@ -168,8 +185,8 @@ func (ses *session) reportProgress(ctx context.Context) {
 // seats is the plugin's side of one group.
 type seats struct {
 	calls atomic.Uint64 // completed
+	late  atomic.Uint64 // which call takes too long, from 1
 	limit time.Duration // of a call; 0 if others see to it
-	since time.Time     // when the call in progress began; of the goroutine of the step
 
 	// Of steps without a budget, until one is canceled. The mutex of the session
 	// guards them.
@@ -230,7 +247,6 @@ func (g *seats) step(ctx context.Context, in *pb.Step) *pb.StepReply {
 
 func (g *seats) carryOut(ctx context.Context, s *strategies.Step) (err error) {
 	defer strategies.Rescue(&err)
-	g.since = time.Now()
 	err = g.batch.Step(ctx, s)
 	if err != nil && ctx.Err() != nil && len(s.Choices) == len(s.Choose) {
 		return nil // every seat has reported its own timeout
@@ -256,17 +272,10 @@ func (g *seats) end() {
 
 var errEnded = errors.New("group closed")
 
-// called counts a call that has returned, and makes it fail if it took too long. A call
-// ends where the next one of its step begins.
+// called counts a call that has returned, and makes it fail if it took too long.
 func (g *seats) called(err error) error {
-	g.calls.Add(1)
-	if g.limit <= 0 {
-		return err
-	}
-	now := time.Now()
-	took := now.Sub(g.since)
-	if g.since = now; took > g.limit {
-		return fmt.Errorf("%w: the call took %v, more than %v", strategies.ErrTimeout, took.Round(time.Millisecond), g.limit)
+	if g.calls.Add(1) == g.late.Load() {
+		return fmt.Errorf("%w: the call took more than %v", strategies.ErrTimeout, g.limit)
 	}
 	return err
 }

@@ -2,6 +2,47 @@
 
 package subprocess
 
-import "syscall"
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// guardian reads the id of a group and waits for the end of its input. Then it kills what
+// has a text in its environment, where the system shows that, and the group.
+const guardian = `read group <&3
+read nothing <&3
+for e in /proc/[0-9]*/environ; do
+	if grep -qsF -- "$1" "$e"; then p=${e#/proc/}; kill -KILL "${p%/environ}"; fi
+done
+[ -z "$group" ] || kill -KILL "-$group"`
+
+// Guard kills the descendants of the process that Start starts with cmd afterwards, if this
+// process ends before release is called, however it ends: those in the group of the process,
+// once guarded has been called, and, on Linux, those that have mark in their environment. It
+// begins before the process, which could otherwise have children that nobody guards, and
+// takes a shell; without one, nothing is guarded.
+func Guard(mark string) (guarded func(cmd *exec.Cmd), release func()) {
+	ends, held, err := os.Pipe()
+	if err != nil {
+		return func(*exec.Cmd) {}, func() {}
+	}
+	defer ends.Close()
+	shell := exec.Command("/bin/sh", "-c", guardian, "sh", mark)
+	shell.Env = []string{"PATH=/usr/bin:/bin"}
+	shell.ExtraFiles = []*os.File{ends}
+	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a signal for our group is not for it
+	if err := shell.Start(); err != nil {
+		_ = held.Close()
+		return func(*exec.Cmd) {}, func() {}
+	}
+	guarded = func(cmd *exec.Cmd) { _, _ = fmt.Fprintln(held, cmd.Process.Pid) } // the shell may have been killed
+	return guarded, func() {
+		_ = shell.Process.Kill()
+		_ = held.Close()
+		_ = shell.Wait() // it was killed
+	}
+}
 
 func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }

@@ -1,0 +1,132 @@
+package subprocess
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// ownGroup puts a process into its own group and makes the kernel kill it when
+// the thread that started it ends. Go's threads end with the process, except
+// locked ones, which are not used here.
+func ownGroup() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// tick is the unit of times in /proc, the same on all processors.
+const tick = time.Second / 100
+
+// CPU returns the processor time that a running process has used, its threads included,
+// to about 10 ms; false if the system does not say.
+func CPU(pid int) (time.Duration, bool) {
+	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return 0, false
+	}
+	// The name of the program, in brackets, may hold anything. See proc(5).
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	const user, system = 11, 12
+	var ticks [2]int64
+	if len(fields) <= system {
+		return 0, false
+	}
+	if _, err := fmt.Sscan(string(fields[user])+" "+string(fields[system]), &ticks[0], &ticks[1]); err != nil {
+		return 0, false
+	}
+	return time.Duration(ticks[0]+ticks[1]) * tick, true
+}
+
+// Resident returns the memory that this process and those below it hold now, in bytes,
+// and how many they are.
+func Resident() (memory uint64, processes int) { return resident(os.Getpid()) }
+
+func resident(pid int) (memory uint64, processes int) {
+	dir := filepath.Join("/proc", strconv.Itoa(pid))
+	var size, pages uint64
+	statm, err := os.ReadFile(filepath.Join(dir, "statm"))
+	if err != nil {
+		return 0, 0 // it has ended
+	}
+	if _, err := fmt.Sscan(string(statm), &size, &pages); err != nil {
+		return 0, 0
+	}
+	memory, processes = pages*uint64(os.Getpagesize()), 1
+	lists, _ := filepath.Glob(filepath.Join(dir, "task", "*", "children")) // the pattern is sound
+	for _, list := range lists {
+		children, err := os.ReadFile(list)
+		if err != nil {
+			continue // the thread has ended
+		}
+		for _, child := range bytes.Fields(children) {
+			if id, err := strconv.Atoi(string(child)); err == nil {
+				m, n := resident(id)
+				memory, processes = memory+m, processes+n
+			}
+		}
+	}
+	return memory, processes
+}
+
+// KillMarked kills the processes that have a text in their environment, such as children of
+// a plugin that have left its group.
+func KillMarked(mark string) {
+	files, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is sound
+	for _, file := range files {
+		environment, err := os.ReadFile(file)
+		if err != nil || !bytes.Contains(environment, []byte(mark)) {
+			continue // it has ended, or is not ours
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil && pid != os.Getpid() {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+}
+
+// MemoryLimit is the limit of this process.
+type MemoryLimit struct{ before uint64 } // in bytes, when it was made
+
+// LimitMemory makes the kernel refuse more than the given memory, in bytes, on top
+// of what the process has now, which is mostly reserved address space. 0 means no
+// limit. Only the soft limit changes, so that Start can lift it for others.
+func LimitMemory(memory uint64) (*MemoryLimit, error) {
+	statm, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return nil, err
+	}
+	var size, resident, file, text, library, data uint64 // in pages; see proc(5)
+	if _, err := fmt.Sscan(string(statm), &size, &resident, &file, &text, &library, &data); err != nil {
+		return nil, fmt.Errorf("/proc/self/statm: %w", err)
+	}
+	m := &MemoryLimit{data * uint64(os.Getpagesize())}
+	if memory == 0 {
+		return m, nil
+	}
+	return m, m.Set(memory)
+}
+
+// Set replaces the limit.
+func (m *MemoryLimit) Set(memory uint64) error {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_DATA, &limit); err != nil {
+		return err
+	}
+	limit.Cur = min(limit.Max, m.before+memory)
+	return syscall.Setrlimit(syscall.RLIMIT_DATA, &limit)
+}
+
+// liftLimit sets the soft limit to the hard one until restore is called.
+func liftLimit() (restore func(), err error) {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_DATA, &limit); err != nil {
+		return nil, err
+	}
+	lifted := syscall.Rlimit{Cur: limit.Max, Max: limit.Max}
+	if err := syscall.Setrlimit(syscall.RLIMIT_DATA, &lifted); err != nil {
+		return nil, err
+	}
+	return func() { _ = syscall.Setrlimit(syscall.RLIMIT_DATA, &limit) }, nil
+}

@@ -43,9 +43,8 @@ type Dialect struct {
 	// Request and Answer are the places of the message in either direction.
 	Request, Answer Place
 
-	// Naming derives the methods of requests; Methods holds the exceptions.
-	Naming  Naming
-	Methods map[protocol.Type]string
+	// Naming derives the methods of requests.
+	Naming Naming
 
 	// Edits are applied to every message that is sent, in this order.
 	Edits []Edit
@@ -134,33 +133,15 @@ const (
 	RefuseByMessage
 )
 
-// An Edit changes one member of a message before it is sent: it copies another
-// member there, or sets a constant.
+// An Edit sets one member of a message before it is sent.
 type Edit struct {
 	// Types are the message types concerned; nil means all.
 	Types []protocol.Type
-	// Path leads to the member, through objects from the top of the message.
-	// Missing objects on the way are not created.
-	Path []string
-	// From is the member, beside the one at Path, that is copied; empty to set
-	// Value. Without such a member nothing changes.
-	From string
-	// Value is the constant, as JSON.
-	Value jsontext.Value
-	// When limits the edit.
-	When Condition
-	// Was, if set, limits the edit to members of this value, as JSON.
-	Was jsontext.Value
+	// Member is the name, Value the new value and Was, if set, the value that it must
+	// have had, as JSON.
+	Member     string
+	Value, Was jsontext.Value
 }
-
-// A Condition limits an Edit to a state of the member.
-type Condition uint8
-
-const (
-	Always    Condition = iota
-	IfMissing           // the member is not there
-	IfNull              // the member is an explicit null
-)
 
 // MethodOf returns the method under which a request of the type is sent.
 func (d *Dialect) MethodOf(t protocol.Type) string {
@@ -173,9 +154,6 @@ func (d *Dialect) MethodOf(t protocol.Type) string {
 // nameOf returns the name of a request: its method or, where all requests
 // share one, what stands in the place for it.
 func (d *Dialect) nameOf(t protocol.Type) string {
-	if name, ok := d.Methods[t]; ok {
-		return name
-	}
 	about, _ := protocol.Describe(t)
 	switch {
 	case d.Naming == ByType || about.Method == "":
@@ -225,47 +203,12 @@ func (d *Dialect) edited(t protocol.Type, raw jsontext.Value, request bool) (jso
 		return nil, err
 	}
 	for _, e := range d.Edits {
-		if e.Types != nil && !slices.Contains(e.Types, t) {
-			continue
-		}
-		if doc, err = e.apply(doc, e.Path); err != nil {
-			return nil, err
+		if (e.Types == nil || slices.Contains(e.Types, t)) && (e.Was == nil || rawjson.Equal(e.Was, doc.Get(e.Member))) {
+			doc = doc.Set(e.Member, e.Value)
 		}
 	}
 	if request {
 		doc = doc.Without(d.Omit...)
 	}
 	return doc.Encode(), nil
-}
-
-// apply makes the edit in the object where the rest of the path begins.
-func (e Edit) apply(doc rawjson.Object, path []string) (rawjson.Object, error) {
-	if len(path) == 0 {
-		return doc, nil
-	}
-	value := doc.Get(path[0])
-	if len(path) > 1 {
-		if value.Kind() != '{' {
-			return doc, nil
-		}
-		inner, err := rawjson.Split(value)
-		if err != nil {
-			return nil, err
-		}
-		if inner, err = e.apply(inner, path[1:]); err != nil {
-			return nil, err
-		}
-		return doc.Set(path[0], inner.Encode()), nil
-	}
-	if e.When == IfMissing && value != nil || e.When == IfNull && value.Kind() != 'n' || e.Was != nil && !rawjson.Equal(e.Was, value) {
-		return doc, nil
-	}
-	replacement := e.Value
-	if e.From != "" {
-		replacement = doc.Get(e.From)
-	}
-	if replacement == nil {
-		return doc, nil
-	}
-	return doc.Set(path[0], replacement), nil
 }

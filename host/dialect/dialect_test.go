@@ -7,7 +7,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // answerOf reads a reply as the side that waits for it would.
@@ -23,9 +22,6 @@ func answerOf(r Reply) Answer {
 // show that a dialect is data: none of them needs a line of code.
 var variants = []*Dialect{
 	{Name: "by-type", Naming: ByType, NumericIDs: true},
-	{Name: "own-names", Methods: map[protocol.Type]string{
-		protocol.TypeGameInvitation: "receive_game_invitation", protocol.TypeChooseParityCall: "receive_parity_call", protocol.TypeGameOver: "receive_game_over",
-	}},
 	{Name: "handle-message", Request: Place{Method: "handle_message", Message: "message"}},
 	{Name: "text", Request: Place{Method: "handle_text", Message: "text", Text: true}, Answer: Place{Text: true}},
 	{Name: "plain-tool",
@@ -34,14 +30,9 @@ var variants = []*Dialect{
 		Refusal: RefuseByToolError},
 	{Name: "request-answer", Answer: Place{Request: true}, Refusal: RefuseByMessage},
 	{Name: "asynchronous", Async: []protocol.Type{protocol.TypeGameJoinAck, protocol.TypeChooseParityResponse}},
-	{Name: "union", Edits: []Edit{
-		{Types: []protocol.Type{protocol.TypeChooseParityResponse}, Path: []string{"choice"}, From: "parity_choice"},
-		{Types: []protocol.Type{protocol.TypeGameJoinAck}, Path: []string{"accepted"}, From: "accept"},
-		{Types: []protocol.Type{protocol.TypeGameJoinAck}, Path: []string{"status"}, Value: jsontext.Value(`"ACCEPTED"`), When: IfMissing},
-		{Types: []protocol.Type{protocol.TypeMatchResultReport.Answer()}, Path: []string{"status"}, Value: jsontext.Value(`"recorded"`)},
-		{Types: []protocol.Type{protocol.TypeGameOver}, Path: []string{"game_result", "drawn_number"}, Value: jsontext.Value(`1`), When: IfNull},
-		{Types: []protocol.Type{protocol.TypeGameOver}, Path: []string{"no", "such", "place"}, Value: jsontext.Value(`1`)},
-		{Types: []protocol.Type{protocol.TypeGameOver}, Path: []string{"game_result", "player_choices"}, From: "choices"},
+	{Name: "other-words", Edits: []Edit{
+		{Types: []protocol.Type{protocol.TypeMatchResultReport.Answer()}, Member: "status", Was: jsontext.Value(`"ACCEPTED"`), Value: jsontext.Value(`"recorded"`)},
+		{Types: []protocol.Type{protocol.TypeGameJoinAck}, Member: "status", Was: jsontext.Value(`"ACK"`), Value: jsontext.Value(`"READY"`)},
 	}},
 }
 
@@ -146,20 +137,13 @@ func TestWhatVariantsLookLike(t *testing.T) {
 	}
 	for _, tt := range []struct{ what, got, want string }{
 		{"the type as method", call(dialect("by-type"), "game_over"), `{"jsonrpc":"2.0","method":"GAME_OVER","params":{"protocol":`},
-		{"a name of its own", call(dialect("own-names"), "choose_parity_call"), `"method":"receive_parity_call"`},
-		{"the book's name besides", call(dialect("own-names"), "game_error"), `"method":"notify_game_error"`},
 		{"the message inside", call(dialect("handle-message"), "game_over"), `"method":"handle_message","params":{"message":{"protocol":`},
 		{"the message as text", call(dialect("text"), "start_league"), `"params":{"text":"{\"protocol\":`},
 		{"a result that is text", back(dialect("text"), "league_status"), `"result":"{\"protocol\":`},
 		{"a tool call without a header", call(dialect("plain-tool"), "game_invitation"), `"params":{"name":"handle_game_invitation","arguments":{"auth_token":`},
 		{"a choice in two places", back(dialect("plain-tool"), "choose_parity_response"), `\"parity_choice\":\"odd\"}"}],"isError":false,"protocol":`},
 		{"an answer that is a request", back(dialect("request-answer"), "game_join_ack"), `{"jsonrpc":"2.0","method":"game_join_ack","params":{"protocol":`},
-		{"both names of the choice", back(dialect("union"), "choose_parity_response"), `"parity_choice":"odd","choice":"odd"`},
-		{"all names of the join", back(dialect("union"), "game_join_ack"), `"accept":true,"accepted":true,"status":"ACCEPTED"`},
-		{"the other word for accepted", back(dialect("union"), "match_result_ack"), `"status":"recorded"`},
-		{"a placeholder for the number", call(dialect("union"), "game_over_technical_loss"), `"drawn_number":1,`},
-		{"no placeholder where there is a number", call(dialect("union"), "game_over"), `"drawn_number":7,`},
-		{"a copy further down", call(dialect("union"), "game_over"), `"player_choices":{"P01":"odd","P02":"even"}`},
+		{"the other word for accepted", back(dialect("other-words"), "match_result_ack"), `"status":"recorded"`},
 	} {
 		if !strings.Contains(tt.got, tt.want) {
 			t.Errorf("%s: %s\nlacks %s", tt.what, tt.got, tt.want)
@@ -180,7 +164,6 @@ func TestMethodsOf(t *testing.T) {
 	}{
 		{Contracts, protocol.TypeChooseParityCall, []string{"parity_choose", "choose_parity", "receive_parity_call", "CHOOSE_PARITY_CALL", "choose_parity_call"}},
 		{variants[0], protocol.TypeGameOver, []string{"GAME_OVER", "notify_match_result", "receive_game_over", "game_over"}},
-		{variants[1], protocol.TypeGameOver, []string{"receive_game_over", "notify_match_result", "GAME_OVER", "game_over"}},
 		{Tool, protocol.TypeGameOver, []string{"notify_match_result", "receive_game_over", "GAME_OVER", "game_over"}},
 	} {
 		got := tt.d.MethodsOf(tt.t)
@@ -203,24 +186,6 @@ func TestMethodsOf(t *testing.T) {
 	}
 	if _, err := Contracts.Call(protocol.New(protocol.TypeGameOver.Answer())); err == nil {
 		t.Error("an answer is sent as a request")
-	}
-}
-
-// TestOwnNameShared: a name that a peer uses for everything is no witness.
-func TestOwnNameShared(t *testing.T) {
-	t.Parallel()
-	d := &Dialect{Name: "unknown", Methods: map[protocol.Type]string{protocol.TypeGameOver: "unknown", protocol.TypeGameInvitation: "unknown", protocol.TypeLeagueCompleted: "notify_round"}}
-	c := NewCodec(protocol.Tolerant, d)
-	for method, body := range map[string]rawjson.Object{
-		"unknown":      sampleBody(t, "game_over"),
-		"notify_round": sampleBody(t, "league_completed"), // the peer's own use of another's name
-	} {
-		if req, err := c.Open(method, body.Encode()); err != nil || string(req.Type) != body.Text("message_type") {
-			t.Errorf("%s: %s, %v", method, req.Type, err)
-		}
-	}
-	if _, err := c.Open("unknown", sampleBody(t, "game_over").Without("message_type").Encode()); err == nil {
-		t.Error("a shared name decides the type")
 	}
 }
 

@@ -100,7 +100,7 @@ var TypeMethodV2 = &Dialect{
 	Naming: ByType,
 	Marks:  []Mark{{Path: []string{"player_meta", "protocol_version"}, Value: protocol.Version}},
 	Edits: append(slices.Clone(TypeMethod.Edits), Edit{
-		Types: []protocol.Type{"LEAGUE_REGISTER_RESPONSE"}, Path: []string{"status"},
+		Types: []protocol.Type{"LEAGUE_REGISTER_RESPONSE"}, Member: "status",
 		Was: jsontext.Value(`"ACCEPTED"`), Value: jsontext.Value(`"REGISTERED"`),
 	}),
 }
@@ -152,7 +152,7 @@ func RegistrationOrder() []*Dialect {
 // signed makes a role sign messages of these types, which it sends to players,
 // with the id.
 func signed(role protocol.Role, id string, types ...protocol.Type) Edit {
-	return Edit{Types: types, Path: []string{"sender"}, Value: rawjson.Quote(protocol.Sender(role, id))}
+	return Edit{Types: types, Member: "sender", Value: rawjson.Quote(protocol.Sender(role, id))}
 }
 
 // The traits that peers of any dialect may have.
@@ -173,7 +173,7 @@ var traits = map[string]func(d *Dialect){
 	TraitTextResult: func(d *Dialect) { d.Answer = Place{Text: true} },
 	TraitBoth:       func(d *Dialect) { d.Answer.Both = true },
 	TraitManagerID: func(d *Dialect) {
-		d.Edits = append(slices.Clone(d.Edits), Edit{Path: []string{"sender"}, Value: rawjson.Quote(protocol.Sender(protocol.RoleManager, "LM01"))})
+		d.Edits = append(slices.Clone(d.Edits), Edit{Member: "sender", Value: rawjson.Quote(protocol.Sender(protocol.RoleManager, "LM01"))})
 	},
 }
 

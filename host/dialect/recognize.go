@@ -120,13 +120,8 @@ func (r *Request) dispatch(name string) *protocol.Error {
 	said := r.Header.MessageType
 	about, known := protocol.Describe(said)
 	named, found := protocol.TypeOfMethod(name)
-	if !known || r.Dialect.nameOf(said) != name {
-		if own := r.Dialect.ownMethod(name); own != "" {
-			named, found = own, true
-		}
-		if said != "" && found && named != said {
-			return refuseMethod(said, name, named)
-		}
+	if said != "" && found && named != said {
+		return refuseMethod(said, name, named)
 	}
 	switch {
 	case !known && found:
@@ -175,19 +170,4 @@ func (r *Request) Infer(types []protocol.Type) bool {
 		}
 	}
 	return false
-}
-
-// ownMethod returns the only type for which the dialect uses a name of its own,
-// and "" where several or none have the name.
-func (d *Dialect) ownMethod(name string) protocol.Type {
-	var found protocol.Type
-	for t, own := range d.Methods {
-		if own == name && name != "" {
-			if found != "" {
-				return ""
-			}
-			found = t
-		}
-	}
-	return found
 }

@@ -168,25 +168,9 @@ func (d *Dialect) nameOf(t protocol.Type) string {
 // MethodsOf returns all names of a request of the type, the dialect's own first:
 // what to try, in order, when the peer does not know a method.
 func (d *Dialect) MethodsOf(t protocol.Type) []string {
-	names := []string{d.nameOf(t)}
-	about, _ := protocol.Describe(t)
-	lower := strings.ToLower(string(t))
-	for _, name := range slices.Concat(about.Names, otherNames[t], []string{"handle_" + lower, "receive_" + lower}) {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// otherNames are names under which programs take messages, besides those of the
-// protocol and their patterns.
-var otherNames = map[protocol.Type][]string{
-	protocol.TypeGameInvitation:        {"invite", "game_invite"},
-	protocol.TypeChooseParityCall:      {"CHOOSE_PARITY_REQUEST", "choose_parity_request", "parity_call", "make_choice"},
-	protocol.TypeGameOver:              {"match_result", "game_result"},
-	protocol.TypeRoundAnnouncement:     {"announce_round"},
-	protocol.TypeLeagueStandingsUpdate: {"standings_update"},
+	own := d.nameOf(t)
+	others := slices.DeleteFunc(protocol.MethodsOf(t), func(name string) bool { return name == own })
+	return append([]string{own}, others...)
 }
 
 // IsAsync reports whether the peer posts answers of this type as requests of

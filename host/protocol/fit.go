@@ -93,6 +93,29 @@ func Neighbours(t Type) []Type {
 	return near
 }
 
+// otherMethods are names under which programs take messages, besides those of the
+// catalog and their patterns.
+var otherMethods = map[Type][]string{
+	TypeGameInvitation:        {"invite", "game_invite"},
+	TypeChooseParityCall:      {"CHOOSE_PARITY_REQUEST", "choose_parity_request", "parity_call", "make_choice"},
+	TypeGameOver:              {"match_result", "game_result"},
+	TypeRoundAnnouncement:     {"announce_round"},
+	TypeLeagueStandingsUpdate: {"standings_update"},
+}
+
+// MethodsOf returns the names under which programs take requests of a type, those of
+// the protocol first.
+func MethodsOf(t Type) []string {
+	about, _ := Describe(t)
+	var names []string
+	for _, name := range slices.Concat(about.Names, otherMethods[t], []string{"handle_" + lower(t), "receive_" + lower(t)}) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // assignments are the names, of types and of methods, under which managers assign a
 // referee one match at a time. Such a message stands for an announcement of that match
 // alone.

@@ -133,11 +133,8 @@ func (d *Dialect) AssignmentCalls(name string, m *protocol.RoundAnnouncement) ([
 func (d *Dialect) assignmentCall(name string, m *protocol.RoundAnnouncement, match *protocol.AnnouncedMatch) (Call, error) {
 	alone := *m
 	alone.Matches, alone.Byes = []protocol.AnnouncedMatch{*match}, nil
-	raw, err := protocol.Encode(&alone)
+	raw, err := d.Body(&alone) // signed as everything else
 	if err != nil {
-		return Call{}, err
-	}
-	if raw, err = d.edited(m.MessageType, raw, true); err != nil { // signed as everything else
 		return Call{}, err
 	}
 	doc, err := rawjson.Split(raw)
@@ -155,18 +152,7 @@ func (d *Dialect) assignmentCall(name string, m *protocol.RoundAnnouncement, mat
 			doc = append(doc, rawjson.Member{Name: lowered, Value: f.Value})
 		}
 	}
-	doc = append(doc, spellings(doc, inner)...)
-	if d.Request.Bare {
-		return Call{Body: doc.Encode()}, nil
-	}
-	params, err := d.Request.wrap(doc.Encode(), name, false)
-	if err != nil {
-		return Call{}, err
-	}
-	if d.Request.Method != "" {
-		name = d.Request.Method
-	}
-	return Call{Method: name, Params: params}, nil
+	return d.Wrap(name, append(doc, spellings(doc, inner)...).Encode())
 }
 
 // spellings returns the members of an assignment, and the round in its header,

@@ -122,22 +122,10 @@ func (r *Request) wrap(t protocol.Type, raw jsontext.Value, refused bool) (Reply
 	if err != nil {
 		return Reply{}, err
 	}
-	if r.echo != nil && !refused {
-		if raw, err = r.echoed(raw); err != nil {
-			return Reply{}, err
-		}
-	}
-	if r.wide() && !refused {
+	if !refused {
 		if raw, err = r.widened(raw); err != nil {
 			return Reply{}, err
 		}
-	}
-	if r.assignment != "" && !refused {
-		doc, err := rawjson.Split(raw)
-		if err != nil {
-			return Reply{}, err
-		}
-		raw = doc.Set("message_type", rawjson.Quote(r.assignment+"_ACK")).Encode()
 	}
 	place := r.Dialect.Answer
 	if raw, err = place.wrap(raw, r.tool, refused); err != nil {
@@ -178,8 +166,10 @@ func (r *Request) Refuse(h protocol.Header, e *protocol.Error) Reply {
 }
 
 func (r *Request) refuse(h protocol.Header, e *protocol.Error) (Reply, error) {
-	if m := r.rejection(h, e); m != nil {
-		return r.Reply(m)
+	if r.Dialect.Rejects && e.Code != "" {
+		if m := Rejected(r.Type, h, e.Detail); m != nil {
+			return r.Reply(m)
+		}
 	}
 	data, err := e.Data(h)
 	if err != nil {
@@ -212,26 +202,15 @@ func refusalType(h protocol.Header) protocol.Type {
 	return protocol.TypeGameError
 }
 
-// rejection returns the answer of status REJECTED to a registration in a dialect
-// that refuses registrations so, and nil otherwise.
-func (r *Request) rejection(h protocol.Header, e *protocol.Error) protocol.Message {
-	if !r.Dialect.Rejects || e.Code == "" {
-		return nil
-	}
-	return Rejected(r.Type, h, e.Detail)
-}
-
 // Rejected returns the answer of status REJECTED to a registration of type t,
 // with a reason and neither id, token nor league. It returns nil for a type
 // that is no registration. The header's message type is set here.
 func Rejected(t protocol.Type, h protocol.Header, reason string) protocol.Message {
-	h.Protocol, h.LeagueID, h.AuthToken = protocol.Version, "", ""
+	h.Protocol, h.MessageType, h.LeagueID, h.AuthToken = protocol.Version, t.Answer(), "", ""
 	switch t {
 	case protocol.TypeRefereeRegisterRequest:
-		h.MessageType = protocol.TypeRefereeRegisterRequest.Answer()
 		return &protocol.RefereeRegisterResponse{Header: h, Status: protocol.StatusRejected, Reason: protocol.Some(reason)}
 	case protocol.TypeLeagueRegisterRequest:
-		h.MessageType = protocol.TypeLeagueRegisterRequest.Answer()
 		return &protocol.LeagueRegisterResponse{Header: h, Status: protocol.StatusRejected, Reason: protocol.Some(reason)}
 	}
 	return nil
@@ -247,19 +226,20 @@ func (r Reply) Document(id, ownID jsontext.Value) (jsontext.Value, error) {
 	doc := rawjson.Object{{Name: "jsonrpc", Value: rawjson.Quote("2.0")}}
 	if r.Method != "" {
 		doc = append(doc, rawjson.Member{Name: "method", Value: rawjson.Quote(r.Method)}, rawjson.Member{Name: "params", Value: r.Params})
-		if r.Result == nil {
-			return append(doc, identity(ownID)).Encode(), nil
+	}
+	switch {
+	case r.Error != nil:
+		raw, err := json.Marshal(r.Error)
+		if err != nil {
+			return nil, err
 		}
-		return append(doc, rawjson.Member{Name: "result", Value: r.Result}, identity(id)).Encode(), nil
+		doc = append(doc, rawjson.Member{Name: "error", Value: raw})
+	case r.Result != nil:
+		doc = append(doc, rawjson.Member{Name: "result", Value: r.Result})
+	case r.Method != "":
+		id = ownID
 	}
-	if r.Error == nil {
-		return append(doc, rawjson.Member{Name: "result", Value: r.Result}, identity(id)).Encode(), nil
-	}
-	raw, err := json.Marshal(r.Error)
-	if err != nil {
-		return nil, err
-	}
-	return append(doc, rawjson.Member{Name: "error", Value: raw}, identity(id)).Encode(), nil
+	return append(doc, identity(id)).Encode(), nil
 }
 
 // identity is the id member of a JSON-RPC document.

@@ -111,8 +111,19 @@ type renamed struct {
 	as    rawjson.Member
 }
 
-// echoed adds to an answer about a match what the request calls otherwise.
-func (r *Request) echoed(raw jsontext.Value) (jsontext.Value, error) {
+// wide reports whether the answer names its type in a second way and echoes every id: for
+// a peer that has not read one in the usual form, or whose messages have no message_type.
+func (r *Request) wide() bool {
+	return r.mode == protocol.Tolerant && (r.Dialect.Answer.Both || r.Header.MessageType == "" && !r.Dialect.Request.structured())
+}
+
+// widened adds to an answer what the request calls otherwise and, if it is wide, its type
+// under the other name of message_type and the ids of the request that the protocol does
+// not have. An assignment is acknowledged under its own type.
+func (r *Request) widened(raw jsontext.Value) (jsontext.Value, error) {
+	if r.echo == nil && r.assignment == "" && !r.wide() {
+		return raw, nil
+	}
 	doc, err := rawjson.Split(raw)
 	if err != nil {
 		return nil, err
@@ -122,33 +133,22 @@ func (r *Request) echoed(raw jsontext.Value) (jsontext.Value, error) {
 			doc = doc.Set(e.as.Name, e.as.Value)
 		}
 	}
-	return doc.Encode(), nil
-}
-
-// wide reports whether the answer names its type in a second way and echoes every id: for
-// a peer that has not read one in the usual form, or whose messages have no message_type.
-func (r *Request) wide() bool {
-	return r.mode == protocol.Tolerant && (r.Dialect.Answer.Both || r.Header.MessageType == "" && !r.Dialect.Request.structured())
-}
-
-// widened adds to an answer its type under the other name of message_type, and the ids of
-// the request that the protocol does not have.
-func (r *Request) widened(raw jsontext.Value) (jsontext.Value, error) {
-	doc, err := rawjson.Split(raw)
-	if err != nil {
-		return nil, err
-	}
 	add := func(name string, v jsontext.Value) {
 		if v != nil && doc.Get(name) == nil {
 			doc = append(doc, rawjson.Member{Name: name, Value: v})
 		}
 	}
-	add(protocol.NamesOf("message_type")[1], doc.Get("message_type"))
-	for _, m := range r.doc {
-		words := protocol.WordsOf(m.Name)
-		if kind := m.Value.Kind(); len(words) > 1 && words[len(words)-1] == "id" && !protocol.KnownField(m.Name) && (kind == '"' || kind == '0') {
-			add(m.Name, m.Value)
+	if r.wide() {
+		add(protocol.NamesOf("message_type")[1], doc.Get("message_type"))
+		for _, m := range r.doc {
+			words := protocol.WordsOf(m.Name)
+			if kind := m.Value.Kind(); len(words) > 1 && words[len(words)-1] == "id" && !protocol.KnownField(m.Name) && (kind == '"' || kind == '0') {
+				add(m.Name, m.Value)
+			}
 		}
+	}
+	if r.assignment != "" {
+		doc = doc.Set("message_type", rawjson.Quote(r.assignment+"_ACK"))
 	}
 	return doc.Encode(), nil
 }

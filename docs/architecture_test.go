@@ -27,6 +27,7 @@ var may = map[string][]string{
 
 	// floor 1: the contracts
 	"strategies":          {"host/game"},
+	"strategies/params":   {},
 	"strategies/seat":     {"host/game", "strategies"},
 	"strategies/budget":   {"strategies"},
 	"host/wire/schema":    {"host/protocol", "host/rawjson"},
@@ -40,10 +41,10 @@ var may = map[string][]string{
 	// floor 2: what runs strategies, and the agents
 	"strategies/batch":      {"host/game", "strategies", "strategies/seat"},
 	"strategies/builtin":    {"host/game", "strategies"},
-	"strategies/script":     {"strategies", "strategies/budget"},
-	"strategies/luascript":  {"host/game", "strategies", "strategies/budget", "strategies/script"},
-	"strategies/jsscript":   {"host/game", "strategies", "strategies/budget", "strategies/script"},
-	"strategies/wasmscript": {"host/disk", "host/game", "strategies", "strategies/budget", "strategies/script"},
+	"strategies/script":     {"strategies", "strategies/budget", "strategies/params"},
+	"strategies/luascript":  {"host/game", "strategies", "strategies/budget", "strategies/params", "strategies/script"},
+	"strategies/jsscript":   {"host/game", "strategies", "strategies/budget", "strategies/params", "strategies/script"},
+	"strategies/wasmscript": {"host/disk", "host/game", "strategies", "strategies/budget", "strategies/params", "strategies/script"},
 	"strategies/served": {
 		"host/credential", "host/dialect", "host/game", "host/jsonrpc", "host/protocol", "host/trace", "host/wire", "plugins/subprocess", "strategies", "strategies/budget",
 	},
@@ -61,7 +62,7 @@ var may = map[string][]string{
 	"plugins":                     {"host/disk", "plugins/internal/strategypb", "plugins/internal/wire", "plugins/subprocess", "strategies", "strategies/batch", "strategies/budget"},
 
 	// floor 3: what puts them to use
-	"strategies/catalog":         {"host/disk", "host/game", "strategies", "strategies/budget", "strategies/builtin", "strategies/script", "strategies/luascript", "strategies/jsscript", "strategies/wasmscript"},
+	"strategies/catalog":         {"host/disk", "host/game", "strategies", "strategies/budget", "strategies/builtin", "strategies/params", "strategies/script", "strategies/luascript", "strategies/jsscript", "strategies/wasmscript"},
 	"plugins/isolate":            {"plugins", "plugins/subprocess", "strategies", "strategies/budget", "strategies/catalog"},
 	"experiments":                {"host/game", "host/results"},
 	"experiments/arena":          {"host/game", "host/results", "strategies", "experiments"},
@@ -114,7 +115,7 @@ var may = map[string][]string{
 		"analysis", "analysis/assert", "analysis/explain", "analysis/page", "analysis/population", "analysis/power",
 		"analysis/report", "analysis/robust", "analysis/sequential", "analysis/words", "experiments", "experiments/arena", "experiments/cluster", "experiments/workers", "host", "host/conformance", "host/disk", "host/game",
 		"host/player", "host/referee", "host/results", "plugins", "plugins/isolate", "strategies", "strategies/budget", "strategies/builtin",
-		"strategies/catalog", "strategies/served", "strategies/strategytest",
+		"strategies/catalog", "strategies/params", "strategies/served", "strategies/strategytest",
 	},
 	"cmd/strategylab/internal/command": {
 		"analysis", "analysis/words", "cmd/strategylab/internal/lab", "experiments/cluster", "host", "host/agent", "host/dialect", "host/disk", "host/game", "host/jsonrpc",

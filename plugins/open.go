@@ -88,6 +88,10 @@ type Config struct {
 	// Replay rebuilds seats after the end of their process; see the package
 	// comment.
 	Replay bool
+	// Values are those of the parameters of its strategies, such as "horizon=8;greed=0.3";
+	// empty for the defaults. The program gets them as the environment variable
+	// ParamsVariable.
+	Values string
 	// Log receives the plugin's standard error; nil discards it.
 	Log *slog.Logger `json:"-"`
 	// Strategies lists the plugin's strategies, if known. The plugin then starts

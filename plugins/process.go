@@ -117,6 +117,9 @@ func (p *process) spawn(_ hclog.Logger, spec *exec.Cmd, folder string) (runner.R
 	if err := claim(folder); err != nil {
 		return nil, err
 	}
+	if p.config.Values != "" {
+		env = append(env, ParamsVariable+"="+p.config.Values)
+	}
 	p.child.cmd.Dir, p.child.cmd.Env = folder, append(env, p.config.Env...)
 	return p.child, nil
 }

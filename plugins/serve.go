@@ -34,6 +34,11 @@ const (
 	limitKey = "STRATEGYLAB_CALL_US"
 )
 
+// ParamsVariable is the environment variable with the values that a host gives to the
+// parameters of a plugin: "horizon=8;greed=0.3", checked against what the description of
+// the strategy declares. It is not set for the defaults.
+const ParamsVariable = "STRATEGYLAB_PARAMS"
+
 func handshake() goplugin.HandshakeConfig {
 	return goplugin.HandshakeConfig{ProtocolVersion: Version, MagicCookieKey: cookieKey, MagicCookieValue: cookieValue}
 }

@@ -32,6 +32,7 @@ import (
 	"github.com/strategylab/strategylab/strategies/builtin"
 	"github.com/strategylab/strategylab/strategies/jsscript"
 	"github.com/strategylab/strategylab/strategies/luascript"
+	"github.com/strategylab/strategylab/strategies/params"
 	"github.com/strategylab/strategylab/strategies/wasmscript"
 )
 
@@ -81,6 +82,9 @@ type Entry struct {
 	// load, an *AmbiguousError if another strategy has the same name. An
 	// ambiguous strategy still resolves by its path.
 	Err error
+
+	// Params are its parameters, with the values that it has as defaults.
+	Params []params.Param
 
 	broken  error    // why it does not load
 	unread  bool     // not loaded yet

@@ -11,11 +11,12 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/params"
 	"github.com/strategylab/strategylab/strategies/script"
 )
 
 // Resolve returns the strategy with a name or path. Errors are *UnknownError,
-// *AmbiguousError, *FormatError, or the *strategies.Error of a strategy that does
+// *AmbiguousError, *FormatError, *ParamsError, or the *strategies.Error of a strategy that does
 // not load; or the cause of ctx.
 func (c *Catalog) Resolve(ctx context.Context, target string) (Entry, error) {
 	e, err := c.find(ctx, target)
@@ -28,6 +29,9 @@ func (c *Catalog) Resolve(ctx context.Context, target string) (Entry, error) {
 func (c *Catalog) find(ctx context.Context, target string) (*Entry, error) {
 	if strings.Contains(target, "://") {
 		return c.findAgent(target)
+	}
+	if strategy, values := params.Split(target); values != "" {
+		return c.variant(ctx, strategy, values)
 	}
 	if isPath(target) {
 		return c.findPath(ctx, target)

@@ -25,9 +25,9 @@ type Program struct {
 }
 
 // PluginOpener opens a plugin program and returns its strategies, at least one. If they
-// are known it need not start the program. path is the file's name in messages. It is
-// safe for concurrent use.
-type PluginOpener func(ctx context.Context, file, path string) ([]strategies.Factory, error)
+// are known it need not start the program. path is the file's name in messages, values those of
+// the parameters, as params.Format writes them. It is safe for concurrent use.
+type PluginOpener func(ctx context.Context, file, path, values string) ([]strategies.Factory, error)
 
 // program is a plugin program in a catalog.
 type program struct {
@@ -110,7 +110,7 @@ func (c *Catalog) open(ctx context.Context, programs ...*program) error {
 	for i, p := range programs {
 		if !p.opened {
 			all.Go(func() error {
-				done[i].factories, done[i].err = c.options.OpenPlugin(ctx, p.key, p.Path)
+				done[i].factories, done[i].err = c.options.OpenPlugin(ctx, p.key, p.Path, "")
 				return nil
 			})
 		}
@@ -155,6 +155,7 @@ func (c *Catalog) opened(p *program, factories []strategies.Factory, err error) 
 			}
 		}
 		e.Info, e.Factory, e.broken, e.unread = f.Info(), f, nil, false
+		e.Params = declared(e.Info, nil)
 		if !validName(e.Info.Name) {
 			e.Info.Source = p.Path
 			e.broken = e.refuse(fmt.Errorf("%q is not a valid strategy name", e.Info.Name), nameRule)

@@ -22,7 +22,7 @@ type opener struct {
 	waiting sync.WaitGroup
 }
 
-func (o *opener) open(ctx context.Context, _, path string) (all []strategies.Factory, _ error) {
+func (o *opener) open(ctx context.Context, _, path, _ string) (all []strategies.Factory, _ error) {
 	o.mu.Lock()
 	o.opened = append(o.opened, filepath.Base(path))
 	o.mu.Unlock()

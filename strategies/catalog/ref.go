@@ -8,11 +8,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/strategies/params"
 )
 
 // Ref is a reference to one strategy, or to several copies of it.
 type Ref struct {
-	Target string // a name or a path
+	Target string // a name or a path, with values such as mine(horizon=8) if any
 	Copies int    // 1 to game.MaxPlayers
 }
 
@@ -28,17 +29,24 @@ func (r Ref) String() string {
 // contains a dot or a slash.
 func (r Ref) IsPath() bool { return isPath(r.Target) }
 
-func isPath(target string) bool { return strings.ContainsAny(target, `./\`) }
+func isPath(target string) bool {
+	strategy, _ := params.Split(target)
+	return strings.ContainsAny(strategy, `./\`)
+}
 
-// ParseRef parses TARGET or TARGET*COPIES, ignoring space around both.
+// ParseRef parses TARGET or TARGET*COPIES, ignoring space around both. A target may have
+// values of its parameters: NAME(PARAMETER=VALUE;...).
 func ParseRef(s string) (Ref, error) {
 	target, copies, counted := strings.Cut(s, "*")
 	ref := Ref{Target: strings.TrimSpace(target), Copies: 1}
+	_, values := params.Split(ref.Target)
 	switch {
 	case !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl):
 		return Ref{}, fmt.Errorf("strategy %q: contains unprintable characters", s)
 	case strings.Contains(s, ","):
 		return Ref{}, fmt.Errorf("strategy %q: contains a comma, which separates strategies", s)
+	case strings.Count(ref.Target, "=") > 0 && values == "":
+		return Ref{}, fmt.Errorf("strategy %q: want values of parameters as in mine(horizon=8;greed=0.3)", s)
 	case ref.Target == "":
 		return Ref{}, fmt.Errorf("strategy %q: empty, want a name or a path such as markov-2 or scripts/mine.lua", s)
 	}

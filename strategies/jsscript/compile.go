@@ -60,6 +60,7 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/params"
 	"github.com/strategylab/strategylab/strategies/script"
 )
 
@@ -83,6 +84,10 @@ func Compile(name, path string, source []byte, opts Config) (strategies.Factory,
 		source: string(source),
 		text:   script.NewText(source, "//", jsHabits),
 	}
+	var err error
+	if f.params, err = f.Params(params.Head(source)); err != nil {
+		return nil, err
+	}
 	f.chooseLine = f.text.First(declaresChoose())
 	var failed *failure
 	if f.main, f.exporting, f.differ, failed = compile(source); failed != nil {
@@ -91,7 +96,7 @@ func Compile(name, path string, source []byte, opts Config) (strategies.Factory,
 		}
 		return nil, f.fail(strategies.OpLoad, failed)
 	}
-	err := f.Try(func(ctx context.Context) (io.Closer, error) {
+	err = f.Try(func(ctx context.Context) (io.Closer, error) {
 		return f.open(ctx, strategies.Setup{Rand: game.NewRand(game.Key{})})
 	})
 	if err != nil {
@@ -106,6 +111,7 @@ type factory struct {
 	source string // for NewBare
 	text   *script.Text
 	main   *goja.Program
+	params []params.Param
 	exporting
 	chooseLine int           // where choose is declared, 0 if unknown
 	differ     []script.Slip // where other interpreters do something else

@@ -36,7 +36,25 @@ func (f *factory) newSandbox(random func() float64, log *slog.Logger) *sandbox {
 	}
 	b.installConsole(f.source)
 	f.install(b.vm)
+	f.setParams(b.vm)
 	return b
+}
+
+// setParams sets the object params, unless the script declares none: it may then have a
+// variable of that name.
+func (f *factory) setParams(vm *goja.Runtime) {
+	if len(f.params) == 0 {
+		return
+	}
+	o := vm.NewObject()
+	for _, p := range f.params {
+		v := vm.ToValue(p.Default)
+		if p.Words == nil {
+			v = vm.ToValue(p.Number(p.Default))
+		}
+		_ = o.Set(p.Name, v) // a new object takes everything
+	}
+	_ = vm.GlobalObject().Set("params", o)
 }
 
 // refuseCode returns a parser option that throws. A runtime applies its options whenever

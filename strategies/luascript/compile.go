@@ -48,6 +48,7 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/params"
 	"github.com/strategylab/strategylab/strategies/script"
 )
 
@@ -87,6 +88,9 @@ func Compile(name, path string, source []byte, opts Config) (strategies.Factory,
 		text:    script.NewText(source, "--", luaHabits),
 	}
 	var err error
+	if f.params, err = f.Params(params.Head(source)); err != nil {
+		return nil, err
+	}
 	if f.main, err = f.compile(source); err != nil {
 		return nil, err
 	}
@@ -106,6 +110,7 @@ type factory struct {
 	main    *lua.FunctionProto
 	differ  []script.Slip // where later versions of Lua do something else
 	sandbox sandbox
+	params  []params.Param
 }
 
 // New makes a seat: it runs the top level, and start if there is one.
@@ -195,6 +200,7 @@ func (f *factory) newMachine(s *strategies.Setup) *machine {
 		SkipOpenLibs: true,
 	})
 	f.sandbox.furnish(m.state)
+	f.setParams(m.state)
 	m.state.SetContext(m)
 	return m
 }

@@ -99,6 +99,23 @@ func (s *sandbox) furnish(l *lua.LState) {
 	l.SetMetatable(lua.LString(""), meta) // of all strings in this state
 }
 
+// setParams sets the table params, unless the script declares none: it may then have a
+// variable of that name.
+func (f *factory) setParams(l *lua.LState) {
+	if len(f.params) == 0 {
+		return
+	}
+	t := l.CreateTable(0, len(f.params))
+	for _, p := range f.params {
+		if p.Words != nil {
+			t.RawSetString(p.Name, lua.LString(p.Default))
+		} else {
+			t.RawSetString(p.Name, lua.LNumber(p.Number(p.Default)))
+		}
+	}
+	l.G.Global.RawSetString("params", t)
+}
+
 func fill(t *lua.LTable, bindings []binding) {
 	for _, b := range bindings {
 		t.RawSetString(b.name, b.value)

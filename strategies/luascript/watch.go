@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -57,6 +58,11 @@ func (w *watch) furnish(l *lua.LState) {
 		lib := globals.RawGetString(name).(*lua.LTable)
 		w.mark(l, lib, false, func(key lua.LValue) (what, hint string) {
 			return fmt.Sprintf("there is no %s.%s", name, key), libraryHint(name, lib, key)
+		})
+	}
+	if t, ok := globals.RawGetString("params").(*lua.LTable); ok {
+		w.mark(l, t, false, func(key lua.LValue) (what, hint string) {
+			return fmt.Sprintf("there is no parameter %s", key), "the head of the script declares " + strings.Join(names(t), ", ")
 		})
 	}
 	w.mark(l, globals, false, func(key lua.LValue) (what, hint string) {

@@ -14,18 +14,19 @@ import (
 
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/params"
 )
 
 // Describe returns the description of a script. comment is the lines of its first
 // comment without comment signs: the first non-empty line is the title, the others
-// are the description.
+// are the description. Declarations of parameters are left out.
 func Describe(kind strategies.Kind, name, path string, source []byte, comment []string) strategies.Info {
 	const maxTitle, maxDescription = 120, 2000
 	digest := sha256.Sum256(source)
 	info := strategies.Info{Name: name, Kind: kind, Source: path, Fingerprint: hex.EncodeToString(digest[:])}
 	var said []string
 	for _, line := range comment {
-		if line = strings.TrimSpace(line); line != "" {
+		if line = strings.TrimSpace(line); line != "" && !params.Declares(line) {
 			said = append(said, line)
 		}
 	}
@@ -34,6 +35,17 @@ func Describe(kind strategies.Kind, name, path string, source []byte, comment []
 		info.Description = strategies.OneLine(strings.Join(said[1:], " "), maxDescription)
 	}
 	return info
+}
+
+// Params returns the parameters that a text of the script declares; see params.Parse. An
+// error is a *strategies.Error of operation load.
+func (h *Host) Params(text []byte) ([]params.Param, error) {
+	list, err := params.Parse(text)
+	var bad *params.Error
+	if errors.As(err, &bad) {
+		return nil, h.Fail(strategies.OpLoad, bad.Line, bad.Hint, bad.Err)
+	}
+	return list, err
 }
 
 // Host is the shared state of the seats of one script. It is safe for concurrent use.

@@ -65,11 +65,11 @@ func (m *module) addTypes(content []byte) []byte {
 }
 
 // stepped returns the types of the two hooks of a step. Only a module that imports nothing
-// but lab.random has steps: with another, it could be seen when it observes.
+// but lab.random and lab.param has steps: with another, it could be seen when it observes.
 func (m *module) stepped() (observe, choose signature, both bool) {
 	o, observes := m.hooks["observe"]
 	c, chooses := m.hooks["choose"]
-	seen := slices.ContainsFunc(m.imports, func(im imported) bool { return im != randomImport })
+	seen := slices.ContainsFunc(m.imports, func(im imported) bool { return im != randomImport && im != paramImport })
 	if !observes || !chooses || seen {
 		return observe, choose, false
 	}

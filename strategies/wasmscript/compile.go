@@ -26,6 +26,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/tetratelabs/wazero"
@@ -80,9 +81,12 @@ func Compile(name, path string, source []byte, c Config) (strategies.Factory, er
 	f := &factory{module: m}
 	var header []string
 	if err == nil {
-		header = m.header
+		header = strings.Split(string(m.about), "\n")
 	}
 	f.Host = script.NewHost(script.Describe(strategies.WebAssembly, name, path, source, header), c.Limits)
+	if err == nil {
+		m.params, err = f.Params(m.about)
+	}
 	if err == nil {
 		err = f.load(c)
 	}

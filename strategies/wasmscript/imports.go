@@ -19,8 +19,8 @@ const (
 	wasiModule = "wasi_snapshot_preview1"
 )
 
-// randomImport is the import that does not show when it is called.
-var randomImport = imported{labModule, "random"}
+// The imports that do not show when they are called.
+var randomImport, paramImport = imported{labModule, "random"}, imported{labModule, "param"}
 
 // host is a function that modules may import.
 type host struct {
@@ -33,6 +33,7 @@ var (
 
 	labFunctions = map[string]host{
 		"random": {signature{"", string(rune(typeF64))}, random},
+		"param":  {signature{i32s(1), string(rune(typeF64))}, param},
 		"log":    {signature{i32s(2), ""}, func(in *instance, s []uint64) { in.print(in.text(s[0], s[1])) }},
 	}
 
@@ -60,9 +61,9 @@ func checkImport(module, name string, s signature) {
 	f, known := hostFunction(module, name)
 	switch {
 	case module != labModule && module != wasiModule:
-		refuse("the module imports %s.%s; a strategy may import lab.random and lab.log", module, name)
+		refuse("the module imports %s.%s; a strategy may import lab.random, lab.param and lab.log", module, name)
 	case module == labModule && !known:
-		refuse("the module imports lab.%s; the lab has random and log", name)
+		refuse("the module imports lab.%s; the lab has random, param and log", name)
 	case known && s != f.signature:
 		refuse("the module imports %s.%s as %v, want %v", module, name, s, f.signature)
 	case !known && s.results != i32s(1):
@@ -142,6 +143,16 @@ func random(in *instance, s []uint64) {
 		rand = &in.before
 	}
 	s[0] = api.EncodeF64(rand.Float64())
+}
+
+// param answers with a parameter, by its place in the declarations, from 0; a word is its
+// place among the words.
+func param(in *instance, s []uint64) {
+	i := int32(s[0])
+	if i < 0 || int(i) >= len(in.params) {
+		panic(fmt.Errorf("lab.param(%d): the module declares %d parameters", i, len(in.params)))
+	}
+	s[0] = api.EncodeF64(in.params[i].Number(in.params[i].Default))
 }
 
 func success(_ *instance, s []uint64) { s[0] = wasiSuccess }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/params"
 )
 
 // instance is a module with memory and globals of its own. It belongs to one seat at a
@@ -32,6 +33,7 @@ type instance struct {
 	fuel    fuel
 
 	name   string // of the strategy, for its log
+	params []params.Param
 	rand   *game.Rand
 	before game.Rand // rand as it was when the deferred outcome came
 	log    *slog.Logger
@@ -64,7 +66,7 @@ var errMemory = errors.New("an address outside of the memory was passed to the l
 
 // instantiate makes an instance as the module's data describe it.
 func (f *factory) instantiate() (*instance, error) {
-	in := &instance{name: f.Info().Name}
+	in := &instance{name: f.Info().Name, params: f.module.params}
 	in.ctx = &callContext{context.Background(), in}
 	var err error
 	in.mod, err = f.runtime.InstantiateModule(withLinear(in.ctx, &in.linear), f.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions())

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+
+	"github.com/strategylab/strategylab/strategies/params"
 )
 
 // What a module may have. Each bounds the work or the memory that loading it takes.
@@ -45,8 +47,9 @@ type signature struct{ params, results string }
 
 // module is a module that instrument has read and rewritten.
 type module struct {
-	code     []byte   // rewritten
-	header   []string // lines of the custom section
+	code     []byte // rewritten
+	about    []byte // the custom section
+	params   []params.Param
 	imports  []imported
 	types    []signature
 	funcs    []uint32          // type of each function, imported ones first
@@ -212,13 +215,35 @@ func (m *module) custom(r *reader) []byte {
 	switch r.name() {
 	case describing:
 		const most = 10_000
-		for line := range bytes.Lines(r.rest[:min(len(r.rest), most)]) {
-			m.header = append(m.header, string(bytes.TrimRight(line, "\x00\r\n")))
-		}
+		m.about = r.rest[:min(len(r.rest), most)]
+		m.about = bytes.ReplaceAll(bytes.ReplaceAll(m.about, []byte("\x00"), []byte(" ")), []byte("\r"), []byte(" ")) // as long
 	case "name":
 		return whole
 	}
 	return nil
+}
+
+// Describe returns the text that describes a module, and a function that replaces it; nil
+// without one.
+func Describe(source []byte) (about []byte, replace func([]byte) []byte) {
+	m, err := instrument(source)
+	if err != nil || m.about == nil {
+		return nil, nil
+	}
+	return m.about, func(text []byte) []byte {
+		r := newReader(source[len(magic):])
+		for {
+			at := len(magic) + r.at()
+			id, content := r.byte(), newReader(r.bytes(int(r.unsigned())))
+			if id != sectionCustom || content.name() != describing {
+				continue
+			}
+			name := appendUnsigned(nil, uint32(len(describing)))
+			size := uint32(len(name) + len(describing) + len(text))
+			out := append(appendUnsigned(append(slices.Clone(source[:at]), id), size), name...)
+			return append(append(append(out, describing...), text...), r.rest...)
+		}
+	}
 }
 
 func numberType(r *reader) byte {

@@ -12,7 +12,7 @@ import (
 // Player is a strategy in an input, by name or with its source. Its short form is a
 // text: "council", or "random*3" for three copies.
 type Player struct {
-	Name     string `json:"name" jsonschema:"known strategy, or with source the name of the new one" pattern:"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$"`
+	Name     string `json:"name" jsonschema:"known strategy, with values of its parameters if you like: council(fade=0.7). With source, the name of the new one" pattern:"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}(\\([A-Za-z0-9_=;. +-]{1,400}\\))?$"`
 	Language string `json:"language,omitempty" jsonschema:"language of source: lua (5.1) or js" enum:"lua,js"`
 	Source   string `json:"source,omitempty" jsonschema:"source of a new strategy; see strategylab://script-api/lua or /javascript" min:"1" max:"262144"`
 	Copies   int    `json:"copies,omitempty" jsonschema:"players with it" min:"1" max:"8" default:"1"`

@@ -215,7 +215,7 @@ func mistake(format string, args ...any) error {
 // the schemas; code that opens files checks them again.
 const (
 	namePattern   = lab.NamePattern
-	playerPattern = `^[A-Za-z0-9][A-Za-z0-9_-]{0,39}(\*[1-8])?$` // a player's short form
+	playerPattern = `^[A-Za-z0-9][A-Za-z0-9_-]{0,39}(\([A-Za-z0-9_=;. +-]{1,400}\))?(\*[1-8])?$` // a player's short form
 	idPattern     = `^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`
 )
 

@@ -106,6 +106,12 @@ func showStrategy(p *command.Process, c *cli.Context) error {
 			fmt.Fprintf(p.Stdout, "\n%s\n", text)
 		}
 	}
+	if len(e.Params) > 0 {
+		fmt.Fprintln(p.Stdout, "\nparameters:")
+	}
+	for _, param := range e.Params {
+		fmt.Fprintln(p.Stdout, " ", param)
+	}
 	if e.Info.Source == "" {
 		return nil
 	}

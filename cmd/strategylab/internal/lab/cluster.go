@@ -20,6 +20,7 @@ import (
 	"github.com/strategylab/strategylab/strategies/budget"
 	"github.com/strategylab/strategylab/strategies/builtin"
 	"github.com/strategylab/strategylab/strategies/catalog"
+	"github.com/strategylab/strategylab/strategies/params"
 )
 
 // Cluster has the workers of a broker play the leagues of sessions.
@@ -188,7 +189,7 @@ type jobOpener struct {
 	supply   Supply
 	formats  []catalog.Format
 	scripts  map[string]strategies.Factory   // by source file and SHA-256: copies share one
-	programs map[string][]strategies.Factory // by SHA-256
+	programs map[string][]strategies.Factory // by SHA-256 and values
 	opened   []strategies.Factory
 }
 
@@ -254,23 +255,25 @@ func (o *jobOpener) script(ctx context.Context, e results.Entrant, sha string, s
 
 // plugin returns a strategy of the accepted program with the plan's fingerprint.
 func (o *jobOpener) plugin(ctx context.Context, e results.Entrant) (strategies.Factory, error) {
-	served, known := o.programs[e.Fingerprint]
+	name, values := params.Split(e.Ref)
+	key := e.Fingerprint + "\x00" + values
+	served, known := o.programs[key]
 	if !known {
 		var err error
-		if served, err = o.program(ctx, e); err != nil {
+		if served, err = o.program(ctx, e, values); err != nil {
 			return nil, err
 		}
-		o.programs[e.Fingerprint], o.opened = served, append(o.opened, served...)
+		o.programs[key], o.opened = served, append(o.opened, served...)
 	}
 	for _, f := range served {
-		if f.Info().Name == e.Ref || len(served) == 1 {
+		if f.Info().Name == name || len(served) == 1 {
 			return f, nil
 		}
 	}
 	return nil, &JobError{e.Name, fmt.Sprintf("the plugin has no strategy %q", e.Ref)}
 }
 
-func (o *jobOpener) program(ctx context.Context, e results.Entrant) ([]strategies.Factory, error) {
+func (o *jobOpener) program(ctx context.Context, e results.Entrant, values string) ([]strategies.Factory, error) {
 	own, err := o.lab.ownPlugin(ctx, o.supply.Log)
 	if err != nil {
 		return nil, err
@@ -292,6 +295,7 @@ func (o *jobOpener) program(ctx context.Context, e results.Entrant) ([]strategie
 		}
 		_, all, err := openPlugin(ctx, plugins.Config{
 			Command: []string{filepath.Join(dir, pin.Name)}, Source: filepath.Join(o.supply.Plugins, pin.Name), CallTime: o.supply.Limits.Time, Log: o.supply.Log,
+			Values: values,
 		})
 		return all, err
 	}

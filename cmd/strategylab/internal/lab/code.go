@@ -10,6 +10,7 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/catalog"
+	"github.com/strategylab/strategylab/strategies/params"
 )
 
 // ErrChanged says that the code of a strategy differs from what its leagues were
@@ -35,6 +36,8 @@ func (c *Code) Of(ctx context.Context, e results.Entrant) (strategies.Factory, e
 	target := e.Source
 	if target == "" || e.Kind == string(strategies.Plugin) { // one program may play several
 		target = e.Ref
+	} else if _, values := params.Split(e.Ref); values != "" {
+		target = params.Join(target, values)
 	}
 	today, err := c.Catalog.Resolve(ctx, target)
 	if err == nil && today.Info.Fingerprint == e.Fingerprint {
@@ -98,6 +101,9 @@ func (s Session) keepSources(plan results.Plan, folder string) error {
 		source, err := results.ReadSource(s.Origin, e)
 		if err != nil {
 			source, _, err = disk.ReadFile(file, catalog.LargestSource)
+		}
+		if _, values := params.Split(e.Ref); err == nil && !e.Played(source) {
+			source, err = catalog.WithValues(strategies.Kind(e.Kind), source, values)
 		}
 		if err != nil || !e.Played(source) {
 			continue

@@ -42,8 +42,8 @@ func (l Lab) programs(folder string) ([]catalog.Program, error) {
 // there what a program is found to serve.
 func (l Lab) pluginOpener(s Supply) catalog.PluginOpener {
 	var learning sync.Mutex // one change of a lock file at a time
-	return func(ctx context.Context, file, path string) ([]strategies.Factory, error) {
-		config := plugins.Config{Command: []string{file}, Source: path, CallTime: s.Limits.Time, Log: s.Log}
+	return func(ctx context.Context, file, path, values string) ([]strategies.Factory, error) {
+		config := plugins.Config{Command: []string{file}, Source: path, CallTime: s.Limits.Time, Log: s.Log, Values: values}
 		pin, all, err := openPlugin(ctx, config)
 		if err != nil || pin.Strategies != nil || pin.Dev {
 			return all, err

@@ -10,6 +10,7 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/catalog"
+	"github.com/strategylab/strategylab/strategies/params"
 )
 
 // Bounds of an experiment with the scripts of others.
@@ -83,7 +84,7 @@ func (l Lab) Assemble(ctx context.Context, s Supply, folder Folder, players []Dr
 			if err != nil {
 				return t, err
 			}
-			f, entrant.Source = e.Factory, e.Info.Source
+			f, entrant.Name, entrant.Source = e.Factory, e.Info.Name, e.Info.Source
 		} else {
 			if f, err = l.LoadScript(ctx, s, p.Name, p.Kind, []byte(p.Source)); err != nil {
 				return t, fmt.Errorf("player %s does not load: %w", p.Name, err)
@@ -108,7 +109,7 @@ func scriptsAmong(cat *catalog.Catalog, players []Draft) int {
 	}
 	n := 0
 	for _, p := range players {
-		if p.Source != "" || kinds[p.Name].Script() {
+		if name, _ := params.Split(p.Name); p.Source != "" || kinds[name].Script() {
 			n++
 		}
 	}
@@ -132,7 +133,7 @@ func CheckDrafts(players []Draft) error {
 	seen := map[string]bool{}
 	for _, p := range players {
 		switch {
-		case !IsName(p.Name):
+		case !IsName(p.Name) && (p.Source != "" || !isTarget(p.Name)):
 			return badName(p.Name)
 		case seen[p.Name]:
 			return mistake("two players are called %s: rename one, or set copies: 2", p.Name)
@@ -170,11 +171,12 @@ func CheckSize(players, legs, runs int) error {
 // Resolve finds a strategy by name. It refuses scripts behind links that lead out of
 // their folder.
 func Resolve(ctx context.Context, cat *catalog.Catalog, folder Folder, name string) (catalog.Entry, error) {
-	if !IsName(name) {
+	if !isTarget(name) {
 		return catalog.Entry{}, badName(name)
 	}
+	plain, _ := params.Split(name)
 	for _, e := range cat.Entries() {
-		if e.Info.Name == name && e.Info.Kind.Script() {
+		if e.Info.Name == plain && e.Info.Kind.Script() {
 			if _, err := folder.Read(filepath.Base(e.Info.Source), catalog.MaxSource); err != nil {
 				return catalog.Entry{}, err
 			}

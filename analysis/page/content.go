@@ -23,10 +23,15 @@ type source struct {
 	Ranking, Matrix, Places, Learning, Trajectory *figure
 }
 
+func newContent(in Input) *source {
+	s := &source{Input: printable(in), Style: words.Typeset, TierOf: in.Estimates.Ranking.TierOf()}
+	s.E = &s.Estimates
+	return s
+}
+
 func newSource(in Input) *source {
-	s := &source{Input: printable(in), Style: words.Typeset, TierOf: in.Run.Estimates.Ranking.TierOf()}
-	s.E = &s.Run.Estimates
-	g, err := population.NewGame(in.Run.Plan, &in.Run.Estimates, in.Mirrors, in.Leagues)
+	s := newContent(in)
+	g, err := population.NewGame(in.Run.Plan, &in.Estimates, in.Mirrors, in.Leagues)
 	if err != nil {
 		s.Refused = err
 	} else {
@@ -38,6 +43,31 @@ func newSource(in Input) *source {
 }
 
 func (s *source) name(i int) string { return s.E.Players[i].Name }
+
+// Mine reports whether a player is the user's.
+func (s *source) Mine(i int) bool { return slices.Contains(s.Yours, i) }
+
+// label is the name of a player in a plot, in which a star marks the user's.
+func (s *source) label(i int) string {
+	if s.Mine(i) {
+		return "* " + s.name(i)
+	}
+	return s.name(i)
+}
+
+// starred explains the stars in a plot; "" without any.
+func (s *source) starred() string {
+	if len(s.Yours) == 0 {
+		return ""
+	}
+	return " A star marks yours."
+}
+
+// Verdict is what the answer says beyond the headline.
+func (s *source) Verdict() string {
+	text := strings.Join(s.Sentences(s.Style), " ")
+	return strings.TrimLeft(strings.TrimPrefix(text, words.Headline(s.E)), ":. ")
+}
 
 // functions are those that the template calls.
 var functions = template.FuncMap{

@@ -42,12 +42,12 @@ func ExampleWrite() {
 	}
 	var html bytes.Buffer
 	run := report.Run{Plan: plan, Estimates: acc.Estimates(analysis.DefaultLevel), Facts: report.Facts{Reproducible: true}}
-	if err := page.Write(&html, page.Input{Run: run}); err != nil {
+	if err := page.Write(&html, page.Input{Document: report.New(run)}); err != nil {
 		panic(err)
 	}
 	_, rest, _ := strings.Cut(html.String(), "<h1>")
 	headline, _, _ := strings.Cut(rest, "</h1>")
 	fmt.Println(headline)
 	// Output:
-	// even scores most against these opponents.
+	// even scores most against these opponents
 }

@@ -43,7 +43,7 @@ func (s *source) rankingPlot() *figure {
 	var rows []plots.Row
 	for _, i := range s.E.Order {
 		p := &s.E.Players[i]
-		r := plots.Row{Name: p.Name, Value: p.Adjusted, Behind: p.Points}
+		r := plots.Row{Name: s.label(i), Value: p.Adjusted, Behind: p.Points, Marked: s.Mine(i)}
 		if tier := s.TierOf[i]; tier > 0 {
 			r.Group = fmt.Sprintf("tier %d", tier)
 		}
@@ -60,6 +60,7 @@ func (s *source) rankingPlot() *figure {
 	if s.E.Fair && !s.Failed() {
 		caption += " Choosing at random gives 1.25."
 	}
+	caption += s.starred()
 	return newFigure("ranking", plots.Intervals(rows, "points per match"),
 		"Adjusted points per match of every strategy, with intervals, best first", caption, true)
 }
@@ -77,8 +78,8 @@ func (s *source) matrixPlot() *figure {
 			return s.name(i) + " against " + s.name(j) + ": choices differ in " + s.Style.Share(cells[i][j])
 		},
 	}
-	m.Rows = s.E.Names(s.E.Order)
 	for _, i := range s.E.Order {
+		m.Rows = append(m.Rows, s.label(i))
 		var row []float64
 		for _, j := range s.E.Order {
 			row = append(row, cells[i][j].Estimate)
@@ -96,6 +97,7 @@ func (s *source) matrixPlot() *figure {
 	} else {
 		caption += " The diagonal is each strategy against a copy of itself."
 	}
+	caption += s.starred()
 	return newFigure("matrix", plots.Heatmap(m), "Heat map of how often the choices of each two strategies differ; a table below has the numbers", caption, false)
 }
 
@@ -113,7 +115,7 @@ func (s *source) learningPlot() *figure {
 	}
 	var curves []plots.Curve
 	for k, i := range s.E.Order {
-		c := plots.Curve{Name: s.name(i), Faint: k >= mostCurves}
+		c := plots.Curve{Name: s.label(i), Faint: k >= mostCurves && !s.Mine(i)}
 		for _, e := range x.Players[i].Learning {
 			c.Y = append(c.Y, 100*e.Estimate)
 			if !c.Faint {
@@ -127,6 +129,7 @@ func (s *source) learningPlot() *figure {
 	if len(s.E.Order) > mostCurves {
 		caption += fmt.Sprintf(" The first %d of the ranking are named, the others grey; every strategy has its own curve below.", mostCurves)
 	}
+	caption += s.starred()
 	return newFigure("learning", plots.Curves(curves, axes), "Learning curves: how often choices differ, by leg of the league", caption, true)
 }
 
@@ -139,6 +142,9 @@ func (s *source) trajectoryPlot() *figure {
 	curves := make([]plots.Curve, len(s.View.Members))
 	for i, m := range s.View.Members {
 		curves[i] = plots.Curve{Name: m.Name, Faint: true}
+		if slices.ContainsFunc(s.View.Game.Copies[i], s.Mine) {
+			curves[i].Name, curves[i].Faint = "* "+m.Name, false
+		}
 	}
 	for _, step := range steps {
 		axes.X = append(axes.X, float64(step.Generation))
@@ -151,7 +157,7 @@ func (s *source) trajectoryPlot() *figure {
 	}
 	return newFigure("population", plots.Curves(curves, axes), "Shares of the strategies in a population under replicator dynamics",
 		"A population that starts with equal shares: from generation to generation, strategies that differ more often from the others grow. "+
-			"The strategies with the largest final shares are named.", true)
+			"The strategies with the largest final shares are named."+s.starred(), true)
 }
 
 // mostCardCurves bounds the size of the page for large fields.
@@ -216,11 +222,11 @@ func (s *source) placesPlot() *figure {
 	}
 	for k, i := range s.E.Order {
 		m.Columns = append(m.Columns, strconv.Itoa(k+1))
-		m.Rows = append(m.Rows, s.name(i))
+		m.Rows = append(m.Rows, s.label(i))
 		m.High = max(m.High, slices.Max(shares[i]))
 		m.Cells = append(m.Cells, shares[i])
 	}
 	return newFigure("places", plots.Heatmap(m), "Heat map of how often each strategy had each place in a league; a table below has the numbers",
 		"The stronger the colour, the more often the strategy had that place in a single league, by the referee's points. Wide rows show how much of a "+
-			"league is luck; a clear diagonal shows how much is skill. Equal points share their places.", false)
+			"league is luck; a clear diagonal shows how much is skill. Equal points share their places."+s.starred(), false)
 }

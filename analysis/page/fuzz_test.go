@@ -30,7 +30,7 @@ func unplotted(html string) string {
 func table(t testing.TB, in page.Input) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := report.WriteTable(&b, in.Run, report.Screen{Details: true}); err != nil {
+	if err := report.WriteTable(&b, in.Document, report.Screen{Details: true}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -108,7 +108,7 @@ func renamed(in page.Input, name, other string) page.Input {
 func wantName(t *testing.T, in page.Input, name string) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := report.WriteJSON(&b, in.Run.Document()); err != nil {
+	if err := report.WriteJSON(&b, report.New(in.Run)); err != nil {
 		t.Fatal(err)
 	}
 	var got struct{ Players []struct{ Name string } }

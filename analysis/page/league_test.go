@@ -55,14 +55,14 @@ func played(t testing.TB, draw string, legs, leagues int, bots ...bot) page.Inpu
 			t.Fatal(err)
 		}
 	}
+	run := report.Run{
+		Plan: plan, Estimates: acc.Estimates(analysis.DefaultLevel), Facts: report.Facts{Digest: "5eed", Seconds: 1, Reproducible: true},
+	}
+	run.Robustness = robust.Of(&run.Estimates, plan.Seed)
 	in := page.Input{
-		Run: report.Run{
-			Plan: plan, Estimates: acc.Estimates(analysis.DefaultLevel),
-			Facts: report.Facts{Digest: "5eed", Seconds: 1, Reproducible: true},
-		},
+		Document:     report.New(run),
 		Explanations: collector.Explanations(analysis.DefaultLevel),
 	}
-	in.Run.Robustness = robust.Of(&in.Run.Estimates, plan.Seed)
 	for _, b := range bots {
 		in.Mirrors = append(in.Mirrors, population.Mirror{
 			Strategy: b.name, Leagues: 100, Differ: analysis.Estimate{Estimate: 0.45, Low: 0.4, High: 0.5},

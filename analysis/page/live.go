@@ -6,24 +6,22 @@ import (
 	"html/template"
 
 	"github.com/strategylab/strategylab/analysis/report"
-	"github.com/strategylab/strategylab/analysis/words"
 )
 
 // Live is what a run has shown while it plays: sections of its report, from the same
 // templates. A section that there is nothing for is empty.
-type Live struct{ Ranking, Tiers, Pairs, Faults template.HTML }
+type Live struct{ Answer, Ranking, Tiers, Pairs, Faults template.HTML }
 
-// NewLive makes the sections. The run needs a plan, estimates and facts.
-func NewLive(run report.Run) (Live, error) {
+// NewLive makes the sections.
+func NewLive(d *report.Document) (Live, error) {
 	var l Live
-	s := &source{Input: printable(Input{Run: run}), Style: words.Typeset, TierOf: run.Estimates.Ranking.TierOf()}
-	s.E = &s.Run.Estimates
+	s := newContent(Input{Document: d})
 	s.Ranking, s.Matrix = s.rankingPlot(), s.matrixPlot()
 	for _, part := range []struct {
 		name   string
 		to     *template.HTML
 		wanted bool
-	}{{"ranking", &l.Ranking, true}, {"tiers", &l.Tiers, s.Tiers()}, {"pairs", &l.Pairs, s.Matrix != nil}, {"faults", &l.Faults, true}} {
+	}{{"answer", &l.Answer, true}, {"ranking", &l.Ranking, true}, {"tiers", &l.Tiers, s.Tiers()}, {"pairs", &l.Pairs, s.Matrix != nil}, {"faults", &l.Faults, true}} {
 		if !part.wanted {
 			continue
 		}

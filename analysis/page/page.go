@@ -25,7 +25,7 @@ const File = "report.html"
 
 // Input is all that a page is made from.
 type Input struct {
-	Run report.Run
+	*report.Document
 	// Explanations may be the zero value, and Mirrors empty: the page leaves out what
 	// needs them, and says so.
 	Explanations explain.Explanations

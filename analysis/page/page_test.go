@@ -29,11 +29,11 @@ func TestAnswers(t *testing.T) {
 		in   page.Input
 		want []string
 	}{
-		"one is best":    {played(t, "", 4, 60, best...), []string{"mine scores most against these opponents.", "significantly beats all 3 others", "Tier 1 mine"}},
-		"nobody is":      {played(t, "", 4, 60, equal...), []string{"These leagues do not tell the strategies apart.", "That does not prove that they are equal"}},
-		"several lead":   {played(t, "", 4, 60, bot{"x", 0, 0, 0}, bot{"y", 1, 1, 0}, bot{"z", 0.5, 0.5, 0}), []string{"x and y lead together.", "there is no evidence that one of them is best"}},
+		"one is best":    {played(t, "", 4, 60, best...), []string{"mine scores most against these opponents", "(95 % interval 1.47 to 1.50), ahead of all 3 others", "Tier 1 mine"}},
+		"nobody is":      {played(t, "", 4, 60, equal...), []string{"These leagues do not tell the strategies apart", "no difference is significant; more leagues may show one"}},
+		"several lead":   {played(t, "", 4, 60, bot{"x", 0, 0, 0}, bot{"y", 1, 1, 0}, bot{"z", 0.5, 0.5, 0}), []string{"x scores most against these opponents", "with no evidence of a difference from y."}},
 		"two players":    {played(t, "", 4, 60, equal[:2]...), []string{"there is nothing to rank", "Their choices differ in"}},
-		"one league":     {played(t, "", 4, 1, equal...), []string{"Too few leagues to compare strategies."}},
+		"one league":     {played(t, "", 4, 1, equal...), []string{"Too few leagues to compare strategies"}},
 		"biased draw":    {played(t, "weights:1=1,2=3", 4, 60, equal...), []string{"The draw is biased", "the game has no potential", "adjusted wins"}},
 		"no explanation": {noExplanations(played(t, "", 4, 60, equal...)), []string{"These leagues do not"}},
 		"faults":         {played(t, "", 4, 60, bot{"bad", 0.5, 0.5, 0.1}, equal[1], equal[2]), []string{"scripts/x.lua:3: &lt;b&gt;broke&lt;/b&gt;", "bad error"}},
@@ -54,6 +54,32 @@ func TestAnswers(t *testing.T) {
 				t.Error("the template refused a value")
 			}
 		})
+	}
+}
+
+// Yours have a sentence, a marked row and a named line in every plot.
+func TestYours(t *testing.T) {
+	t.Parallel()
+	in := played(t, "", 4, 60, field(9)...)
+	last := in.Estimates.Order[8]
+	in.Run.Yours = []int{last}
+	html := written(t, in)
+	name := in.Estimates.Players[last].Name
+	for _, want := range []string{"Yours, " + name + ", is 9th", name + " lua, yours", "A star marks yours."} {
+		if !strings.Contains(text(html), want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	if n := strings.Count(html, `class="yours"`); n != 1 {
+		t.Errorf("%d marked rows", n)
+	}
+	for _, p := range page.Plots(in) {
+		if !strings.Contains(p.SVG, "* "+name+"<") {
+			t.Errorf("no line of the plot %s is named", p.Name)
+		}
+	}
+	if got := text(written(t, played(t, "", 4, 60, field(3)...))); strings.Contains(got, "yours") || strings.Contains(got, "Yours") {
+		t.Error("nobody's strategies are marked")
 	}
 }
 

@@ -11,7 +11,9 @@ import (
 // breaks, and without characters that turn text around. Whether it is markup is left
 // to the template. It shares nothing with in that it changes.
 func printable(in Input) Input {
-	run := &in.Run
+	document := *in.Document
+	in.Document = &document
+	run := &document.Run
 	run.Plan.Field = slices.Clone(run.Plan.Field)
 	for i := range run.Plan.Field {
 		e := &run.Plan.Field[i]

@@ -22,8 +22,8 @@ func (s *source) Subtitle() string {
 
 // Notes are warnings that belong above everything else.
 func (s *source) Notes() []string {
-	stopping := s.Run.StoppingLines()
-	notes := slices.Concat(s.Run.ConfirmationLines(), s.Run.TestLines(), stopping)
+	stopping := s.StoppingLines()
+	notes := slices.Concat(s.ConfirmationLines(), stopping)
 	if n := s.E.Leagues; len(stopping) == 0 && n < s.Run.Plan.Runs {
 		notes = append(notes, fmt.Sprintf("The run was stopped after %s of %s leagues; this page shows those.",
 			words.Typeset.Count(int64(n)), words.Typeset.Count(int64(s.Run.Plan.Runs))))
@@ -31,7 +31,7 @@ func (s *source) Notes() []string {
 	if !s.E.Fair {
 		notes = append(notes, "The draw is biased: choosing the likelier parity pays, and the two players of a match no longer expect the same.")
 	}
-	return slices.Concat(notes, s.Run.ReproducibleLines(), s.Run.WarningLines(), s.Run.Facts.QuarantineLines(), s.Run.Facts.SpenderLines(), s.Run.Facts.AgentLines())
+	return slices.Concat(notes, s.Run.ReproducibleLines(), s.WarningLines(), s.Run.Facts.QuarantineLines(), s.Run.Facts.SpenderLines(), s.Run.Facts.AgentLines())
 }
 
 type paragraph struct{ Head, Text string }
@@ -45,7 +45,7 @@ func (s *source) Method() []paragraph {
 	}
 	unit := "Strategies remember each other within a league, so its matches are dependent. Every league starts with new seats. " +
 		"Every interval is computed from values of whole leagues"
-	stopping := s.Run.StoppingLines()
+	stopping := s.StoppingLines()
 	if len(stopping) == 0 {
 		unit += ", by Student's t or, near a bound, by a method that stays valid there; those of titles and mean places by a bootstrap over leagues"
 	}

@@ -10,7 +10,8 @@ import (
 
 // Row is one line of an interval plot.
 type Row struct {
-	Name string
+	Name   string
+	Marked bool // by a bar at the left edge
 	// Value is drawn strongly, Behind, if it is defined, faintly behind it.
 	Value, Behind analysis.Estimate
 	// Group is what the row belongs to, such as "tier 2"; rows next to each other with
@@ -42,6 +43,9 @@ func Intervals(rows []Row, unit string) *Figure {
 		c.xAxis(x, axis{from: y.to, to: y.from}, x.ticks(0), unit)
 		for i, r := range rows {
 			at := y.at(float64(i) + 0.5)
+			if r.Marked {
+				c.rect(series+1, 0, at-rowHeight/2+2, 3, rowHeight-4)
+			}
 			c.text(ink, fontSize, x.from-8, at, "end", names[i])
 			if limit.off(r) {
 				c.arrow(x, at, r.Value.Estimate, r.Value.Estimate > limit.high)
@@ -140,13 +144,20 @@ func (c *canvas) intervals(x axis, y float64, r Row) {
 		return
 	}
 	low, high, radius := x.at(r.Value.Low), x.at(r.Value.High), 2.4
-	c.line(series, 1.8, low, y, high, y)
+	c.line(r.colour(), 1.8, low, y, high, y)
 	if !c.small() {
 		radius = 3.6
-		c.line(series, 1.8, low, y-3.5, low, y+3.5)
-		c.line(series, 1.8, high, y-3.5, high, y+3.5)
+		c.line(r.colour(), 1.8, low, y-3.5, low, y+3.5)
+		c.line(r.colour(), 1.8, high, y-3.5, high, y+3.5)
 	}
-	c.put(`<circle cx="%v" cy="%v" r="%v" fill="%v"/>`, x.at(r.Value.Estimate), y, radius, series)
+	c.put(`<circle cx="%v" cy="%v" r="%v" fill="%v"/>`, x.at(r.Value.Estimate), y, radius, r.colour())
+}
+
+func (r Row) colour() role {
+	if r.Marked {
+		return series + 1
+	}
+	return series
 }
 
 // arrow stands for a row that is off the scale, at the edge that it is beyond.

@@ -16,8 +16,8 @@ type Confirms struct {
 	Places [2]int `json:"places"`          // that the evidence allows; zeros without First
 }
 
-func (r Run) confirms() *Confirms {
-	c := r.Plan.Confirms
+func (r *Document) confirms() *Confirms {
+	c := r.Run.Plan.Confirms
 	if c == nil {
 		return nil
 	}
@@ -29,8 +29,8 @@ func (r Run) confirms() *Confirms {
 }
 
 // confirmed is the field index of the first of the other run, or -1.
-func (r Run) confirmed() int {
-	c, e := r.Plan.Confirms, &r.Estimates
+func (r *Document) confirmed() int {
+	c, e := r.Run.Plan.Confirms, &r.Estimates
 	if c == nil || e.Leagues < 2 {
 		return -1
 	}
@@ -39,11 +39,11 @@ func (r Run) confirmed() int {
 
 // ConfirmationLines say how the first of another run does here; nothing for a run that
 // confirms none.
-func (r Run) ConfirmationLines() []string {
-	if r.Plan.Confirms == nil {
+func (r *Document) ConfirmationLines() []string {
+	if r.Run.Plan.Confirms == nil {
 		return nil
 	}
-	line := fmt.Sprintf("Confirmation of the run with seed %d by a fresh seed", r.Plan.Confirms.Seed)
+	line := fmt.Sprintf("Confirmation of the run with seed %d by a fresh seed", r.Run.Plan.Confirms.Seed)
 	if i := r.confirmed(); i >= 0 {
 		line += ": " + words.Plain.Confirmed(&r.Estimates, i)
 	}

@@ -15,19 +15,16 @@ import (
 // estimate takes three columns, NAME, NAME_low and NAME_high; a number that does not
 // exist is an empty cell. Faults are written as KIND:COUNT, separated by spaces. Tier
 // and place range are those of the ranking.
-func WritePlayersCSV(w io.Writer, r Run) error {
+func WritePlayersCSV(w io.Writer, r *Document) error {
 	header := []string{"place", "name", "kind", "matches", "wins", "draws", "losses", "technical_losses", "faults"}
 	for _, name := range []string{"points", "adjusted", "win_rate", "adjusted_win_rate", "differ", "champion_share", "rank",
 		"draw_rate", "technical_loss_rate", "first"} {
 		header = append(header, name, name+"_low", name+"_high")
 	}
 	header = append(header, "tier", "place_best", "place_worst")
-	tiers := r.Estimates.Ranking.TierOf()
 	rows := [][]string{header}
-	for k, i := range r.Estimates.Order {
-		p := &r.Estimates.Players[i]
-		row := []string{strconv.Itoa(k + 1), p.Name, p.Kind}
-		row = append(row, counts(p.Matches, p.Wins, p.Draws, p.Losses, p.TechnicalLosses)...)
+	for _, p := range r.Players {
+		row := append([]string{strconv.Itoa(p.Place), p.Name, p.Kind}, counts(p.Matches, p.Wins, p.Draws, p.Losses, p.TechnicalLosses)...)
 		faults := make([]string, len(p.Faults))
 		for f := range faults {
 			faults[f] = fmt.Sprintf("%s:%d", p.Faults[f].Kind, p.Faults[f].Count)
@@ -37,9 +34,7 @@ func WritePlayersCSV(w io.Writer, r Run) error {
 			p.DrawRate, p.TechnicalRate, p.First} {
 			row = append(row, cells(e)...)
 		}
-		place := r.Estimates.Ranking.Places[i]
-		row = append(row, strconv.Itoa(tiers[i]), strconv.Itoa(place[0]), strconv.Itoa(place[1]))
-		rows = append(rows, row)
+		rows = append(rows, append(row, strconv.Itoa(p.Tier), strconv.Itoa(p.RankInterval[0]), strconv.Itoa(p.RankInterval[1])))
 	}
 	return writeCSV(w, "players", rows)
 }
@@ -48,24 +43,19 @@ func WritePlayersCSV(w io.Writer, r Run) error {
 // line; see [WritePlayersCSV]. Clean matches are those decided by choices. The
 // difference is in adjusted points per match over all opponents, and p is adjusted for
 // all pairs; where it is as small as p_resolution, it is at most that.
-func WritePairsCSV(w io.Writer, r Run) error {
+func WritePairsCSV(w io.Writer, r *Document) error {
 	rows := [][]string{{"a", "b", "matches", "clean", "wins_a", "wins_b", "draws", "differ", "differ_low", "differ_high",
 		"points_a", "points_b", "adjusted_a", "adjusted_b", "difference", "difference_low", "difference_high", "p", "p_holm", "p_resolution"}}
-	resolution := "" // without simulation
-	if x := r.Estimates.Ranking.Resolution; x > 0 {
-		resolution = cell(x)
-	}
-	for k, c := range r.differences() {
-		p := &r.Estimates.Pairs[k]
-		row := []string{r.Estimates.Players[p.A].Name, r.Estimates.Players[p.B].Name}
-		row = append(row, counts(p.Matches, p.Clean, p.WinsA, p.WinsB, p.Draws)...)
-		row = append(row, cells(p.Differ)...)
-		for _, x := range []float64{p.PointsA, p.PointsB, p.AdjustedA, p.AdjustedB} {
-			row = append(row, cell(x))
+	for k, p := range r.Pairs {
+		x, resolution := &r.Estimates.Pairs[k], "" // without simulation
+		if p.Resolution > 0 {
+			resolution = cell(p.Resolution)
 		}
-		row = append(row, cells(c.Difference)...)
-		row = append(row, cell(c.Corrected), cell(c.Holm), resolution)
-		rows = append(rows, row)
+		row := append([]string{p.A, p.B}, counts(p.Matches, x.Clean, p.WinsA, p.WinsB, p.Draws)...)
+		row = append(row, cells(p.Differ)...)
+		row = append(row, cell(x.PointsA), cell(x.PointsB), cell(x.AdjustedA), cell(x.AdjustedB))
+		row = append(row, cells(p.Difference)...)
+		rows = append(rows, append(row, cell(p.P), cell(p.Holm), resolution))
 	}
 	return writeCSV(w, "pairs", rows)
 }

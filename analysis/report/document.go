@@ -5,22 +5,29 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/assert"
+	"github.com/strategylab/strategylab/analysis/words"
 )
 
 // Schema is the version of the document that this package writes.
 const Schema = "strategylab/experiment/v1"
 
-// Document is an experiment's outcome for other programs: what "experiment --format
-// json" prints and what summary.json holds. It has no NaN and no infinities; a number
-// that does not exist is null. If Reproducible is true, a rerun of the plan gives the
-// same document, except Seconds, MatchesPerSecond, Processes,
-// Spenders, Agents and Cluster.
+// Document is what an experiment has shown. [New] fills it once; tables, pages, CSV and the
+// answers of MCP tools render it. As JSON it is what "experiment --format json" prints and
+// what summary.json holds: without NaN and infinities, a number that does not exist is null.
+// If Reproducible is true, a rerun of the plan gives the same document, except Seconds,
+// MatchesPerSecond, Processes, Spenders, Agents and Cluster, and whose strategies are yours.
 type Document struct {
+	Run `json:"-"`
+
 	Schema string `json:"schema"`
-	Plan   Plan   `json:"plan"`
+	// Answer has the sentences that say who scores most, and how yours do.
+	Answer []string `json:"answer"`
+
+	Plan Plan `json:"plan"`
 
 	Confirms *Confirms `json:"confirms,omitempty"` // the run that this one confirms with a fresh seed
 
@@ -57,11 +64,6 @@ type Document struct {
 	Sequential *Sequential      `json:"sequential,omitempty"` // absent for a fixed number of leagues
 	RatioTest  *RatioTest       `json:"sprt,omitempty"`
 	Assertions []assert.Outcome `json:"assertions,omitempty"` // in the order of the command line
-
-	Processes []Process `json:"processes,omitempty"` // of plugins and isolated scripts, by their first player
-	Spenders  []Spender `json:"spenders,omitempty"`  // scripts and plugins whose calls took processor time, the most first
-	Agents    []Agent   `json:"agents,omitempty"`    // by their first player
-	Cluster   []Share   `json:"cluster,omitempty"`   // workers of a cluster, the most leagues first
 }
 
 // Plan is the part of a plan that says what was played, without where the
@@ -94,7 +96,7 @@ type Selected struct {
 }
 
 // winner is the first player with what its selection leaves of its estimate.
-func (r Run) winner() *Winner {
+func (r *Document) winner() *Winner {
 	e := &r.Estimates
 	if e.Winner == nil {
 		return nil
@@ -110,6 +112,9 @@ func (r Run) winner() *Winner {
 // Player is one strategy of the field. Rates and points are per match.
 type Player struct {
 	analysis.Player
+	Place int  `json:"place"`           // by adjusted points, from 1
+	Tier  int  `json:"tier"`            // from 1; 0 if nothing is ranked
+	Yours bool `json:"yours,omitempty"` // it is the user's
 	// Ranks has the number of leagues by rank, such as "1" or, with as many points as
 	// the next, "1.5".
 	Ranks map[string]int64 `json:"ranks"`
@@ -179,8 +184,8 @@ type SincePlayer struct {
 	RankInterval [2]int            `json:"rank_interval"` // as of Player
 }
 
-func (r Run) since() *Since {
-	gone, e := r.Estimates.Absences(), r.Since
+func (d *Document) since() *Since {
+	gone, e := d.Estimates.Absences(), d.Run.Since
 	if e == nil || len(gone) == 0 {
 		return nil
 	}
@@ -191,24 +196,19 @@ func (r Run) since() *Since {
 	return s
 }
 
-// Document puts the report into the form that programs read.
-func (r Run) Document() Document {
-	e := &r.Estimates
-	d := Document{
-		Schema: Schema,
+// New fills the document of a run.
+func New(run Run) *Document {
+	e := &run.Estimates
+	d := &Document{
+		Run: run, Schema: Schema, Facts: run.Facts, Assertions: run.Assertions,
 		Plan: Plan{
-			Looks: r.Plan.Looks,
-			Runs:  r.Plan.Runs, Legs: r.Plan.Legs, Seed: r.Plan.Seed, Field: make([]string, len(e.Players)),
-			Draw: r.Plan.Draw, Transport: r.Plan.Transport,
+			Looks: run.Plan.Looks, Runs: run.Plan.Runs, Legs: run.Plan.Legs, Seed: run.Plan.Seed, Field: make([]string, len(e.Players)),
+			Draw: run.Plan.Draw, Transport: run.Plan.Transport,
 		},
-		Leagues: e.Leagues, Matches: e.Matches, Facts: r.Facts,
+		Leagues: e.Leagues, Matches: e.Matches, Level: e.Level,
 		VarianceRatio: analysis.Number(e.VarianceRatio), DifferenceRatio: analysis.Number(e.DifferenceRatio),
-		Level:       e.Level,
-		Tiers:       make([][]string, len(e.Ranking.Tiers)),
-		TiersMethod: e.Ranking.Method,
-		Players:     make([]Player, 0, len(e.Players)),
-		Winner:      r.winner(),
-		Pairs:       make([]Pair, 0, len(e.Pairs)),
+		Tiers: make([][]string, len(e.Ranking.Tiers)), TiersMethod: e.Ranking.Method,
+		Players: make([]Player, 0, len(e.Players)), Pairs: make([]Pair, 0, len(e.Pairs)),
 	}
 	if !(d.MatchesPerSecond > 0) {
 		d.MatchesPerSecond = 0
@@ -219,9 +219,10 @@ func (r Run) Document() Document {
 	for k, tier := range e.Ranking.Tiers {
 		d.Tiers[k] = e.Names(tier)
 	}
-	for _, i := range e.Order {
+	tiers := e.Ranking.TierOf()
+	for k, i := range e.Order {
 		p := Player{
-			Player: e.Players[i], Ranks: map[string]int64{}, Differ: e.Players[i].Differ,
+			Player: e.Players[i], Place: k + 1, Tier: tiers[i], Yours: slices.Contains(run.Yours, i), Ranks: map[string]int64{}, Differ: e.Players[i].Differ,
 			RankInterval: e.Ranking.Places[i], RankIntervalLevel: e.Ranking.Level, RankIntervalMethod: e.Ranking.Method,
 		}
 		for _, share := range p.Player.Ranks {
@@ -229,7 +230,7 @@ func (r Run) Document() Document {
 		}
 		d.Players = append(d.Players, p)
 	}
-	for k, c := range r.differences() {
+	for k, c := range differences(e) {
 		p, o := &e.Pairs[k], &e.Odds[k]
 		d.Pairs = append(d.Pairs, Pair{
 			A: e.Players[p.A].Name, B: e.Players[p.B].Name, Matches: p.Matches,
@@ -239,18 +240,23 @@ func (r Run) Document() Document {
 			TitlesA: o.TitlesA, TitlesB: o.TitlesB, PTitles: analysis.Number(o.TitlesP), OddsMethod: o.Method,
 		})
 	}
-	d.Stopped, d.Sequential, d.RatioTest = r.stopped(), r.sequential(), r.ratioTest()
-	d.Confirms, d.Assertions = r.confirms(), r.Assertions
-	d.Since, d.Warnings, d.OtherFields = r.since(), r.Warnings(), r.otherFields()
-	d.Processes = r.Facts.Processes
-	d.Spenders = r.Facts.Spenders
-	d.Cluster = r.Facts.Cluster
-	d.Agents = r.Facts.Agents
+	d.Winner, d.Since, d.OtherFields, d.Confirms = d.winner(), d.since(), d.otherFields(), d.confirms()
+	d.Stopped, d.Sequential, d.RatioTest, d.Warnings = d.stopped(), d.sequential(), d.ratioTest(), d.warnings()
+	d.Answer = d.Sentences(words.Plain)
 	return d
 }
 
+// Sentences is the Answer in a style.
+func (d *Document) Sentences(style words.Style) []string {
+	if q := d.Stopping.Ratio; q != nil {
+		doubt := slices.ContainsFunc(d.Warnings, func(w Warning) bool { return w.Kind == "asymptotic" })
+		return []string{style.Tested(q.New, q.Old, q.Report, doubt)}
+	}
+	return style.Answer(&d.Estimates, d.Robustness, d.Yours)
+}
+
 // WriteJSON writes the document and a line feed, indented by two spaces.
-func WriteJSON(w io.Writer, d Document) error { return writeDocument(w, "report", d) }
+func WriteJSON(w io.Writer, d *Document) error { return writeDocument(w, "report", d) }
 
 func writeDocument(w io.Writer, what string, d any) error {
 	enc := json.NewEncoder(w) // which writes all at once

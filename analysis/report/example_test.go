@@ -52,13 +52,13 @@ func exampleEstimates(plan results.Plan) analysis.Estimates {
 
 func ExampleWriteTable() {
 	plan := examplePlan()
-	run := report.Run{Plan: plan, Estimates: exampleEstimates(plan), Facts: report.Facts{Reproducible: true}}
-	if err := report.WriteTable(os.Stdout, run, report.Screen{Width: 100, Mine: []int{1}}); err != nil {
+	run := report.Run{Plan: plan, Estimates: exampleEstimates(plan), Facts: report.Facts{Reproducible: true}, Yours: []int{1}}
+	if err := report.WriteTable(os.Stdout, report.New(run), report.Screen{Width: 100}); err != nil {
 		panic(err)
 	}
 	// Output:
-	// even scores most against these opponents: 1.39 points a match (95 % interval 1.37 to 1.41), ahead of
-	//   both others.
+	// even scores most against these opponents: 1.39 points a match (95 % interval 1.36 to 1.41, corrected
+	//   for picking the first), ahead of both others.
 	// Yours, odd, is 2nd: ahead of 1 and behind 1; it scores least against mixed.
 	//
 	// #  places     strategy  kind  points         raw   wins  differs

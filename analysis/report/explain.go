@@ -17,7 +17,7 @@ const ExplanationSchema = "strategylab/explanations/v1"
 
 // Explanation is all that a report on why players score what they score is made from.
 type Explanation struct {
-	Run          Run
+	*Document
 	Explanations explain.Explanations
 	// Fields are the field indices of the players to explain, in order.
 	Fields []int
@@ -91,7 +91,7 @@ func WriteExplanationJSON(w io.Writer, x Explanation) error {
 }
 
 func (x *Explanation) player(i int) ExplanationPlayer {
-	p, e, names := &x.Explanations.Players[i], &x.Run.Estimates, explain.Predictors()
+	p, e, names := &x.Explanations.Players[i], &x.Estimates, explain.Predictors()
 	q := ExplanationPlayer{
 		Name: e.Players[i].Name, Even: p.Even, Differ: e.Players[i].Differ, Learning: append([]analysis.Estimate{}, p.Learning...),
 	}
@@ -111,7 +111,7 @@ func (x *Explanation) player(i int) ExplanationPlayer {
 }
 
 func (x *Explanation) opponent(o explain.Opponent) *Opponent {
-	return &Opponent{Name: x.Run.Estimates.Players[o.Field].Name, Differ: o.Differ, Rivals: o.Rivals}
+	return &Opponent{Name: x.Estimates.Players[o.Field].Name, Differ: o.Differ, Rivals: o.Rivals}
 }
 
 // WriteExplanationTable writes the explanations for people; see [WriteTable].
@@ -123,7 +123,7 @@ func WriteExplanationTable(w io.Writer, x Explanation, width int) error {
 			if k > 0 {
 				s.lines("")
 			}
-			s.lines(words.Printable(x.Run.Estimates.Players[i].Name))
+			s.lines(words.Printable(x.Estimates.Players[i].Name))
 			for _, line := range x.paragraph(i) {
 				s.WriteString("  " + words.Wrap(line, max(0, width-2)) + "\n")
 			}
@@ -142,7 +142,7 @@ func WriteExplanationTable(w io.Writer, x Explanation, width int) error {
 }
 
 func (x *Explanation) columns() []column {
-	e := &x.Run.Estimates
+	e := &x.Estimates
 	each := func(of func(i int, p *explain.Player) string) []string {
 		var list []string
 		for _, i := range x.Fields {
@@ -183,7 +183,7 @@ func (x *Explanation) columns() []column {
 
 // paragraph is all there is to say about one player.
 func (x *Explanation) paragraph(i int) []string {
-	e, style := &x.Run.Estimates, words.Plain
+	e, style := &x.Estimates, words.Plain
 	facts := style.Explanation(e, &x.Explanations, i)
 	if facts == nil {
 		return []string{"None of its matches was decided by choices, so there is nothing to explain."}

@@ -9,7 +9,7 @@ import (
 
 // oneLeague writes what to expect of the players in a single league, each compared with
 // the next.
-func (s *sheet) oneLeague(r Run) {
+func (s *sheet) oneLeague(r *Document) {
 	e := &r.Estimates
 	lines := words.Plain.OneLeague(e)
 	if e.Leagues < 2 || len(lines) == 0 {

@@ -15,7 +15,7 @@ const PopulationSchema = "strategylab/population/v2"
 
 // Population is all that a report on strategies as a population is made from.
 type Population struct {
-	Run  Run
+	*Document
 	View *population.View
 	// Worths is the Plackett-Luce model of the placings in WorthLeagues leagues, by
 	// field index; nil for none.
@@ -65,7 +65,7 @@ type PopulationModel struct {
 
 // WritePopulationJSON writes the population as a document.
 func WritePopulationJSON(w io.Writer, p Population) error {
-	e, v := &p.Run.Estimates, p.View
+	e, v := &p.Estimates, p.View
 	d := PopulationDocument{
 		Schema: PopulationSchema, Leagues: e.Leagues, Level: e.Level, Missing: append([]string{}, v.Missing...),
 		Trajectory: v.Trajectory, Size: population.Size, Intensity: population.Intensity,
@@ -103,7 +103,7 @@ func WritePopulationTable(w io.Writer, p Population, width int) error {
 	s := sheet{width: width}
 	order := words.BySize(p.View)
 	s.lines(fmt.Sprintf("%s of %s as a population, from %s", words.Plain.Plural(int64(len(order)), "strategy"),
-		words.Plain.Plural(int64(len(p.Run.Estimates.Players)), "player"), words.Plain.Plural(int64(p.Run.Estimates.Leagues), "league")), "")
+		words.Plain.Plural(int64(len(p.Estimates.Players)), "player"), words.Plain.Plural(int64(p.Estimates.Leagues), "league")), "")
 	s.table(p.columns(order))
 	s.lines("", "Points per match against each (columns in the order of the rows):", "")
 	s.table(p.payoffs(order))
@@ -157,7 +157,7 @@ func (p *Population) columns(order []int) []column {
 	}
 	if p.Worths != nil {
 		list = append(list, column{head: "worth%", keep: 7, cells: each(func(i int, _ *population.Member) string {
-			return withRange(p.Worths.Of(p.View.Game.Copies[i], p.Run.Estimates.Level), 100, 1)
+			return withRange(p.Worths.Of(p.View.Game.Copies[i], p.Estimates.Level), 100, 1)
 		})})
 	}
 	return list
@@ -191,10 +191,10 @@ func (p *Population) notes() []string {
 		fmt.Sprintf("share: final share under replicator dynamics from equal shares; alpha-rank: share of time that %d individuals spend with it; "+
 			"invades: chance of one of it to take over that population, as a multiple of the neutral chance; Borda: share of the others that it outscores, averaged over opponents.", population.Size),
 		fmt.Sprintf("In brackets is where %s of these lie when the leagues are resampled and payoffs vary with them within their intervals; ± is for one payoff at %s.",
-			words.Plain.Level(p.Run.Estimates.Level), words.Plain.Level(p.Run.Estimates.Level)))
+			words.Plain.Level(p.Estimates.Level), words.Plain.Level(p.Estimates.Level)))
 	if p.Worths != nil {
 		lines = append(lines, fmt.Sprintf("worth: chance to come first, by the Plackett-Luce model with ties, fitted to the placings in %s; copies are added up; in brackets is its %s interval.",
-			words.Plain.Plural(int64(p.WorthLeagues), "league"), words.Plain.Level(p.Run.Estimates.Level)))
+			words.Plain.Plural(int64(p.WorthLeagues), "league"), words.Plain.Level(p.Estimates.Level)))
 	}
 	return append(lines, "No Elo or Bradley-Terry: under a fair draw both players of a match win equally often, so ratings from wins rank noise.")
 }

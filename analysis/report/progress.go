@@ -17,6 +17,7 @@ type Progress struct {
 	Plan      results.Plan
 	Leagues   int
 	Standings []analysis.Standing // best first
+	Yours     []int               // field indices of the user's strategies
 	Closeness *Closeness          // to a decision; nil without a stopping rule
 }
 
@@ -39,7 +40,7 @@ type Evidence struct {
 // user among them, and how close the decision is.
 func (p Progress) Lines(screen Screen, rows int) []string {
 	s := sheet{width: screen.Width}
-	s.table(p.columns(screen, p.shown(screen, rows)))
+	s.table(p.columns(screen, p.shown(rows)))
 	if p.Closeness != nil {
 		s.lines(p.Decision())
 	}
@@ -47,10 +48,10 @@ func (p Progress) Lines(screen Screen, rows int) []string {
 }
 
 // shown returns the indices of the standings that have a row.
-func (p Progress) shown(screen Screen, rows int) []int {
+func (p Progress) shown(rows int) []int {
 	var first, list []int
 	for k, x := range p.Standings {
-		if slices.Contains(screen.Mine, x.Field) {
+		if slices.Contains(p.Yours, x.Field) {
 			first = append(first, k)
 		}
 	}
@@ -84,7 +85,7 @@ func (p Progress) columns(screen Screen, shown []int) []column {
 	}
 	entrant := func(x *analysis.Standing) results.Entrant { return p.Plan.Field[x.Field] }
 	yours := func(_ int, x *analysis.Standing) string {
-		if slices.Contains(screen.Mine, x.Field) {
+		if slices.Contains(p.Yours, x.Field) {
 			return "*"
 		}
 		return " "

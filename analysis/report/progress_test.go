@@ -28,12 +28,15 @@ func TestProgressLines(t *testing.T) {
 		screen report.Screen
 		rows   int
 		close  *report.Closeness
+		yours  []int
 	}{
-		"all":  {report.Screen{Width: 80}, 20, nil},
-		"few":  {report.Screen{Width: 60, Mine: []int{0, 3}}, 4, best},
-		"wide": {report.Screen{Width: 160, Mine: []int{0}, Colour: true}, 20, best},
+		"all":  {report.Screen{Width: 80}, 20, nil, nil},
+		"few":  {report.Screen{Width: 60}, 4, best, []int{0, 3}},
+		"wide": {report.Screen{Width: 160, Colour: true}, 20, best, []int{0}},
 	} {
-		lines := progress(t, tt.close).Lines(tt.screen, tt.rows)
+		p := progress(t, tt.close)
+		p.Yours = tt.yours
+		lines := p.Lines(tt.screen, tt.rows)
 		_, shown := words.Controls(nil)
 		for i, line := range lines {
 			lines[i] = shown(line)

@@ -14,7 +14,7 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// Run is all that a report on a run is made from.
+// Run is all that a [Document] is filled from.
 type Run struct {
 	Plan      results.Plan
 	Estimates analysis.Estimates // of accumulators made for Plan
@@ -28,19 +28,20 @@ type Run struct {
 	Since *analysis.Estimates
 	// Robustness is how far the order depends on the field; nil if it was not computed.
 	Robustness *robust.Robustness
+	Yours      []int // field indices of the user's strategies
 }
 
 // Facts are what is known of a run beside its results.
 type Facts struct {
-	Messages         int64           `json:"messages"`           // between agents; 0 for direct play
-	Seconds          float64         `json:"seconds"`            // wall time
-	MatchesPerSecond analysis.Number `json:"matches_per_second"` // not positive without a rate
-	Digest           string          `json:"digest"`             // of the results, in hexadecimal
-	Reproducible     bool            `json:"reproducible"`       // whether the same plan gives the same digest elsewhere
-	Processes        []Process       `json:"-"`
-	Spenders         []Spender       `json:"-"`
-	Cluster          []Share         `json:"-"`
-	Agents           []Agent         `json:"-"`
+	Messages         int64           `json:"messages"`            // between agents; 0 for direct play
+	Seconds          float64         `json:"seconds"`             // wall time
+	MatchesPerSecond analysis.Number `json:"matches_per_second"`  // not positive without a rate
+	Digest           string          `json:"digest"`              // of the results, in hexadecimal
+	Reproducible     bool            `json:"reproducible"`        // whether the same plan gives the same digest elsewhere
+	Processes        []Process       `json:"processes,omitempty"` // of plugins and isolated scripts, by their first player
+	Spenders         []Spender       `json:"spenders,omitempty"`  // scripts and plugins whose calls took processor time, the most first
+	Agents           []Agent         `json:"agents,omitempty"`    // by their first player
+	Cluster          []Share         `json:"cluster,omitempty"`   // workers of a cluster, the most leagues first
 }
 
 // Spender is a script or a plugin whose calls took processor time.
@@ -90,16 +91,16 @@ type Share struct {
 	Replayed int `json:"replayed,omitempty"`
 }
 
-// differences returns the ranking's comparisons in the order of Estimates.Pairs,
+// differences returns the ranking's comparisons in the order of the pairs,
 // first player of the pair first.
-func (r Run) differences() []analysis.Comparison {
-	n := len(r.Estimates.Players)
-	list := make([]analysis.Comparison, len(r.Estimates.Pairs))
+func differences(e *analysis.Estimates) []analysis.Comparison {
+	n := len(e.Players)
+	list := make([]analysis.Comparison, len(e.Pairs))
 	at := make([]int, n*n) // in list, by the pair's players
-	for k, p := range r.Estimates.Pairs {
+	for k, p := range e.Pairs {
 		at[p.A*n+p.B] = k
 	}
-	for _, c := range r.Estimates.Ranking.Comparisons {
+	for _, c := range e.Ranking.Comparisons {
 		if c.A > c.B {
 			c = c.Reversed()
 		}

@@ -122,10 +122,10 @@ func runs(t *testing.T) map[string]report.Run {
 func TestGolden(t *testing.T) {
 	for name, r := range runs(t) {
 		for kind, write := range map[string]func(*bytes.Buffer) error{
-			"txt":         func(b *bytes.Buffer) error { return report.WriteTable(b, r, report.Screen{Details: true}) },
-			"json":        func(b *bytes.Buffer) error { return report.WriteJSON(b, r.Document()) },
-			"players.csv": func(b *bytes.Buffer) error { return report.WritePlayersCSV(b, r) },
-			"pairs.csv":   func(b *bytes.Buffer) error { return report.WritePairsCSV(b, r) },
+			"txt":         func(b *bytes.Buffer) error { return report.WriteTable(b, report.New(r), report.Screen{Details: true}) },
+			"json":        func(b *bytes.Buffer) error { return report.WriteJSON(b, report.New(r)) },
+			"players.csv": func(b *bytes.Buffer) error { return report.WritePlayersCSV(b, report.New(r)) },
+			"pairs.csv":   func(b *bytes.Buffer) error { return report.WritePairsCSV(b, report.New(r)) },
 		} {
 			t.Run(name+"."+kind, func(t *testing.T) {
 				var got bytes.Buffer
@@ -160,7 +160,7 @@ func TestNarrowTable(t *testing.T) {
 	for name, r := range runs(t) {
 		for _, width := range []int{200, 132, 100, 80, 60, 40} {
 			var buf bytes.Buffer
-			if err := report.WriteTable(&buf, r, report.Screen{Width: width, Details: true}); err != nil {
+			if err := report.WriteTable(&buf, report.New(r), report.Screen{Width: width, Details: true}); err != nil {
 				t.Fatal(err)
 			}
 			table := strings.Split(buf.String(), "\n\n")[2]
@@ -193,7 +193,7 @@ func TestDocumentShape(t *testing.T) {
 	}
 	for name, r := range runs(t) {
 		var buf bytes.Buffer
-		if err := report.WriteJSON(&buf, r.Document()); err != nil {
+		if err := report.WriteJSON(&buf, report.New(r)); err != nil {
 			t.Fatal(err)
 		}
 		doc, err := jsonschema.UnmarshalJSON(&buf)
@@ -223,7 +223,7 @@ func TestDocumentShape(t *testing.T) {
 // written again the same.
 func TestDocumentReadsBack(t *testing.T) {
 	for name, r := range runs(t) {
-		want := r.Document()
+		want := report.New(r)
 		var buf bytes.Buffer
 		if err := report.WriteJSON(&buf, want); err != nil {
 			t.Fatal(err)
@@ -236,7 +236,7 @@ func TestDocumentReadsBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		var again bytes.Buffer
-		if err := report.WriteJSON(&again, got); err != nil {
+		if err := report.WriteJSON(&again, &got); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(written, again.String()); diff != "" {
@@ -255,7 +255,7 @@ func TestTableIsHarmless(t *testing.T) {
 		entrant{name: "c", kind: "js"})
 	for _, width := range []int{0, 40} {
 		var buf bytes.Buffer
-		if err := report.WriteTable(&buf, r, report.Screen{Width: width, Details: true}); err != nil {
+		if err := report.WriteTable(&buf, report.New(r), report.Screen{Width: width, Details: true}); err != nil {
 			t.Fatal(err)
 		}
 		if strings.ContainsAny(buf.String(), "\x1b\x07\r") || !strings.Contains(buf.String(), "a?[31m??b") {
@@ -274,10 +274,10 @@ func (brokenPipe) Write([]byte) (int, error) { return 0, errPipe }
 func TestWriteErrors(t *testing.T) {
 	r := play(t, 2, 1, "", entrant{name: "a", kind: "lua"}, entrant{name: "c", kind: "js"})
 	for name, err := range map[string]error{
-		"table":   report.WriteTable(brokenPipe{}, r, report.Screen{}),
-		"JSON":    report.WriteJSON(brokenPipe{}, r.Document()),
-		"players": report.WritePlayersCSV(brokenPipe{}, r),
-		"pairs":   report.WritePairsCSV(brokenPipe{}, r),
+		"table":   report.WriteTable(brokenPipe{}, report.New(r), report.Screen{}),
+		"JSON":    report.WriteJSON(brokenPipe{}, report.New(r)),
+		"players": report.WritePlayersCSV(brokenPipe{}, report.New(r)),
+		"pairs":   report.WritePairsCSV(brokenPipe{}, report.New(r)),
 	} {
 		if !errors.Is(err, errPipe) || !strings.Contains(fmt.Sprint(err), name) {
 			t.Errorf("%s: error %v", name, err)

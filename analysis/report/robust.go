@@ -38,7 +38,7 @@ type WithoutStrategy struct {
 	Place int      `json:"place"` // of the first of the run
 }
 
-func (r Run) otherFields() *OtherFields {
+func (r *Document) otherFields() *OtherFields {
 	x, e := r.Robustness, &r.Estimates
 	if x == nil {
 		return nil
@@ -58,7 +58,7 @@ func (r Run) otherFields() *OtherFields {
 }
 
 // otherFields writes what the order would be in other fields.
-func (s *sheet) otherFields(r Run) {
+func (s *sheet) otherFields(r *Document) {
 	x, e := r.Robustness, &r.Estimates
 	if x == nil {
 		return

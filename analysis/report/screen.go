@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/words"
@@ -22,8 +21,6 @@ type Screen struct {
 	Details bool
 	// Colour uses the colours of a terminal, and its signs instead of letters.
 	Colour bool
-	// Mine has the field indices of the user's strategies, which the answer is about.
-	Mine []int
 	// Beyond counts the strategies that the default field has left out.
 	Beyond int
 }
@@ -43,18 +40,12 @@ const (
 // mark of a player says how it compares with the first of the user's strategies, or
 // without one whether it is better than the next: ">" significantly, "=" both scored the
 // same in every league, "~" no evidence. Marks and place ranges hold together.
-func WriteTable(w io.Writer, r Run, screen Screen) error {
+func WriteTable(w io.Writer, r *Document, screen Screen) error {
 	s := sheet{width: screen.Width}
 	e := &r.Estimates
 	stopping := r.StoppingLines()
 	s.lines(r.ConfirmationLines()...)
-	if r.Stopping.Ratio == nil {
-		answer := words.Plain.Answer(e, screen.Mine)
-		answer[0] = strings.TrimSuffix(answer[0], ".") + words.TitlesElsewhere(e) + words.Plain.Fragile(e, r.Robustness) + "."
-		s.lines(answer...)
-	} else {
-		s.lines(r.TestLines()...)
-	}
+	s.lines(r.Answer...)
 	s.lines("")
 	if screen.Details {
 		s.details(r)
@@ -63,7 +54,7 @@ func WriteTable(w io.Writer, r Run, screen Screen) error {
 	if r.Stopping.Ratio == nil {
 		s.table(r.brief(screen))
 		s.lines("")
-		s.lines(legend(e, screen)...)
+		s.lines(r.legend(screen)...)
 	} else {
 		s.table(r.tested(screen))
 		s.lines("", pointsLegend(e)+".")
@@ -88,10 +79,10 @@ func WriteTable(w io.Writer, r Run, screen Screen) error {
 }
 
 // head says what was played.
-func (r Run) head() string {
+func (r *Document) head() string {
 	e := &r.Estimates
 	head := fmt.Sprintf("%s of %s, %s, draw %s, seed %d", words.Plain.Plural(int64(e.Leagues), "league"),
-		words.Plain.Plural(int64(len(e.Players)), "strategy"), words.Plain.Plural(int64(r.Plan.Legs), "leg"), r.Plan.Draw, r.Plan.Seed)
+		words.Plain.Plural(int64(len(e.Players)), "strategy"), words.Plain.Plural(int64(r.Run.Plan.Legs), "leg"), r.Run.Plan.Draw, r.Run.Plan.Seed)
 	if e.Level != analysis.DefaultLevel {
 		head += ", intervals at " + words.Plain.Level(e.Level)
 	}
@@ -99,15 +90,16 @@ func (r Run) head() string {
 }
 
 // legend explains the columns.
-func legend(e *analysis.Estimates, screen Screen) []string {
+func (r *Document) legend(screen Screen) []string {
+	e := &r.Estimates
 	if e.NothingToRank() || e.Leagues == 0 {
 		return nil
 	}
 	line := pointsLegend(e) + "; places: possible by expected points in this field; "
-	if len(screen.Mine) == 0 {
+	if len(r.Yours) == 0 {
 		return []string{line + "> significantly above the next, ~ no evidence."}
 	}
-	first := words.Printable(e.Players[firstOf(e, screen.Mine)].Name)
+	first := words.Printable(e.Players[firstOf(e, r.Yours)].Name)
 	return []string{line + fmt.Sprintf("%s: %s is significantly above, %s: below, ~: no evidence, *: yours.", screen.sign("+"), first, screen.sign("-"))}
 }
 
@@ -135,7 +127,7 @@ func (s *Screen) sign(mark string) string {
 }
 
 // brief has the columns of a first look.
-func (r Run) brief(screen Screen) []column {
+func (r *Document) brief(screen Screen) []column {
 	e := &r.Estimates
 	each := func(cell func(place int, p *analysis.Player) string) []string { return cellsOf(e, cell) }
 	name := column{head: "strategy", left: true, cells: each(func(_ int, p *analysis.Player) string { return words.Printable(p.Name) })}
@@ -166,12 +158,12 @@ func (r Run) brief(screen Screen) []column {
 		})
 		list = append(list, faults)
 	}
-	screen.paint(e, list)
+	r.paint(screen, list)
 	return list
 }
 
 // tested has the rows of the two players of a test, and no columns about the others.
-func (r Run) tested(screen Screen) []column {
+func (r *Document) tested(screen Screen) []column {
 	e, q := &r.Estimates, r.Stopping.Ratio
 	list := slices.DeleteFunc(r.brief(screen), func(c column) bool { return c.head == "#" || c.head == "places" || c.head == "" })
 	keep := func(cells []string) []string {
@@ -198,15 +190,15 @@ func tight(share analysis.Estimate) string {
 }
 
 // marks compares each player with the user's first strategy, or with the next player.
-func (r Run) marks(screen Screen) column {
+func (r *Document) marks(screen Screen) column {
 	e := &r.Estimates
 	neighbours := e.Neighbours()
 	mark := func(place int, p *analysis.Player) string {
 		switch {
-		case slices.Contains(screen.Mine, p.Field):
+		case slices.Contains(r.Yours, p.Field):
 			return "*"
-		case len(screen.Mine) > 0:
-			return words.Against(e, firstOf(e, screen.Mine), p.Field)
+		case len(r.Yours) > 0:
+			return words.Against(e, firstOf(e, r.Yours), p.Field)
 		case place >= len(neighbours):
 			return " "
 		}
@@ -221,7 +213,7 @@ func (r Run) marks(screen Screen) column {
 }
 
 // paint highlights the user's strategies, or takes all colours away.
-func (s *Screen) paint(e *analysis.Estimates, list []column) {
+func (r *Document) paint(s Screen, list []column) {
 	for i := range list {
 		c := &list[i]
 		if !s.Colour {
@@ -231,8 +223,8 @@ func (s *Screen) paint(e *analysis.Estimates, list []column) {
 		if c.paint == nil {
 			c.paint = make([]string, len(c.cells))
 		}
-		for k, field := range e.Order {
-			if slices.Contains(s.Mine, field) {
+		for k, field := range r.Estimates.Order {
+			if slices.Contains(r.Yours, field) {
 				c.paint[k] = bold
 			}
 		}

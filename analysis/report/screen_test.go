@@ -21,15 +21,15 @@ func TestScreens(t *testing.T) {
 		for _, width := range []int{0, 60, 80, 160} {
 			screen := report.Screen{Width: width, Colour: width == 160}
 			if name == "faulty" || name == "clean" {
-				screen.Mine, screen.Beyond = []int{3, 0}, 12
+				r.Yours, screen.Beyond = []int{3, 0}, 12
 			}
 			var buf bytes.Buffer
-			if err := report.WriteTable(words.NewScreen(&buf, true, 0), r, screen); err != nil {
+			if err := report.WriteTable(words.NewScreen(&buf, true, 0), report.New(r), screen); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, fmt.Sprintf("%s.screen.%d.txt", name, width), buf.Bytes())
 			plain := attributes.ReplaceAllString(buf.String(), "")
-			if plain == buf.String() == screen.Colour && screen.Mine != nil {
+			if plain == buf.String() == screen.Colour && r.Yours != nil {
 				t.Errorf("%s at width %d: colours are %v", name, width, !screen.Colour)
 			}
 			for line := range strings.Lines(plain) {
@@ -49,7 +49,7 @@ func TestScreens(t *testing.T) {
 func TestWideIntervalsHideNoOther(t *testing.T) {
 	for _, screen := range []report.Screen{{}, {Details: true}} {
 		var buf bytes.Buffer
-		if err := report.WriteTable(&buf, runs(t)["faulty"], screen); err != nil {
+		if err := report.WriteTable(&buf, report.New(runs(t)["faulty"]), screen); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Contains(buf.String(), "±0.00 ") {

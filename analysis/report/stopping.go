@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 
 	"github.com/strategylab/strategylab/analysis"
@@ -71,17 +70,17 @@ type RatioTest struct {
 	BoundLevel analysis.Number `json:"one_sided_level"` // 1 - alpha if accepted, 1 - beta if rejected; null while open
 }
 
-func (r Run) stopped() Stopped {
+func (r *Document) stopped() Stopped {
 	return Stopped{Why: cmp.Or(r.Stopping.Why, AllRuns), Leagues: r.Estimates.Leagues}
 }
 
-func (r Run) sequential() *Sequential {
+func (r *Document) sequential() *Sequential {
 	o := r.Stopping.Options
 	if o == nil {
 		return nil
 	}
 	s := &Sequential{
-		Until: o.Rule.String(), Guarantee: string(o.Guarantee), Margin: o.Margin, MaxRuns: r.Plan.Runs,
+		Until: o.Rule.String(), Guarantee: string(o.Guarantee), Margin: o.Margin, MaxRuns: r.Run.Plan.Runs,
 		BurnIn: sequential.BurnIn, Every: 1, Level: o.Level,
 		Apart: r.Stopping.Apart, Within: r.Stopping.Within, Open: r.Stopping.Open,
 	}
@@ -91,7 +90,7 @@ func (r Run) sequential() *Sequential {
 	return s
 }
 
-func (r Run) ratioTest() *RatioTest {
+func (r *Document) ratioTest() *RatioTest {
 	q := r.Stopping.Ratio
 	if q == nil {
 		return nil
@@ -109,8 +108,8 @@ func (r Run) ratioTest() *RatioTest {
 }
 
 // StoppingLines say why a run ended and what its intervals rest on; nothing for a run
-// of a fixed number of leagues. What a test has shown is in TestLines.
-func (r Run) StoppingLines() []string {
+// of a fixed number of leagues.
+func (r *Document) StoppingLines() []string {
 	o := r.Stopping.Options
 	if o == nil {
 		return nil
@@ -130,9 +129,9 @@ func (r Run) StoppingLines() []string {
 	return append(lines, method)
 }
 
-func (r Run) stopLine() string {
+func (r *Document) stopLine() string {
 	o, leagues := r.Stopping.Options, words.Plain.Plural(int64(r.Estimates.Leagues), "league")
-	most := words.Plain.Count(int64(r.Plan.Runs))
+	most := words.Plain.Count(int64(r.Run.Plan.Runs))
 	decided := fmt.Sprintf("%s significantly different", words.Plain.Plural(int64(r.Stopping.Apart), "pair"))
 	if o.Margin > 0 {
 		decided += fmt.Sprintf(", %d equal within %v points", r.Stopping.Within, o.Margin)
@@ -155,14 +154,4 @@ func (r Run) stopLine() string {
 		return fmt.Sprintf("Interrupted after %s of at most %s (%s).", leagues, most, decided)
 	}
 	return fmt.Sprintf("Stopped after %s of at most %s: %s", leagues, most, why)
-}
-
-// TestLines say what the test of two players has shown; nothing without one.
-func (r Run) TestLines() []string {
-	q := r.Stopping.Ratio
-	if q == nil {
-		return nil
-	}
-	doubt := slices.ContainsFunc(r.Warnings(), func(w Warning) bool { return w.Kind == "asymptotic" })
-	return []string{words.Plain.Tested(q.New, q.Old, q.Report, doubt)}
 }

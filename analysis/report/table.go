@@ -11,7 +11,7 @@ import (
 )
 
 // details writes all columns and what the numbers rest on.
-func (s *sheet) details(r Run) {
+func (s *sheet) details(r *Document) {
 	s.lines(r.head(), "")
 	s.table(r.columns())
 	s.lines("")
@@ -24,7 +24,7 @@ func (s *sheet) details(r Run) {
 
 // columns renders all cells. If nothing can be ranked, only the columns that say
 // something about the players remain.
-func (r Run) columns() []column {
+func (r *Document) columns() []column {
 	e := &r.Estimates
 	each := func(cell func(place int, p *analysis.Player) string) []string { return cellsOf(e, cell) }
 	estimates := func(of func(p *analysis.Player) analysis.Estimate) []string {
@@ -67,7 +67,7 @@ func (r Run) columns() []column {
 }
 
 // verdict says what the order of the table is worth, beyond the answer.
-func (r Run) verdict() []string {
+func (r *Document) verdict() []string {
 	e := &r.Estimates
 	switch {
 	case e.Leagues < 2:
@@ -80,7 +80,7 @@ func (r Run) verdict() []string {
 
 // rankingLines say what the order as a whole is worth, and how much of the first
 // player's estimate is due to its selection.
-func (r Run) rankingLines() []string {
+func (r *Document) rankingLines() []string {
 	e := &r.Estimates
 	if e.Leagues < 2 || e.NothingToRank() {
 		return nil
@@ -111,7 +111,7 @@ func (r Run) rankingLines() []string {
 }
 
 // factLines say what was played, and how to recognise it.
-func (r Run) factLines() []string {
+func (r *Document) factLines() []string {
 	var lines []string
 	for _, p := range r.Facts.Processes {
 		lines = append(lines, p.String())

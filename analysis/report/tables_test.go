@@ -78,7 +78,7 @@ func explanation(t *testing.T, detail bool) report.Explanation {
 		Learning: []analysis.Estimate{undefined, undefined, undefined},
 	}
 	run := runs(t)["clean"]
-	return report.Explanation{Run: run, Explanations: x, Fields: run.Estimates.Order, Detail: detail}
+	return report.Explanation{Document: report.New(run), Explanations: x, Fields: run.Estimates.Order, Detail: detail}
 }
 
 // evolved is a population of the run's five players, two of whom are copies.
@@ -92,7 +92,7 @@ func evolved(t *testing.T, missing bool) report.Population {
 		}
 		g.Differ = append(g.Differ, row)
 	}
-	p := report.Population{Run: run, WorthLeagues: 300, Worths: &population.Worths{Worth: []float64{0.1, 0.2, 0.1, 0.35, 0.25}, Ties: []float64{0.5, 0.01},
+	p := report.Population{Document: report.New(run), WorthLeagues: 300, Worths: &population.Worths{Worth: []float64{0.1, 0.2, 0.1, 0.35, 0.25}, Ties: []float64{0.5, 0.01},
 		Covariance: [][]float64{{0, 0, 0, 0, 0}, {0, 0.04, 0.01, 0.01, 0.01}, {0, 0.01, 0.05, 0.01, 0.01}, {0, 0.01, 0.01, 0.03, 0.01}, {0, 0.01, 0.01, 0.01, 0.03}}}}
 	if missing {
 		g.Differ[1][1], p.Worths = undefined, nil
@@ -163,9 +163,9 @@ func tables(t *testing.T) map[string]func(w io.Writer, width int) error {
 	}
 	for name, r := range stopped(t) {
 		add("stopped-"+name, func(w io.Writer, width int) error {
-			return report.WriteTable(w, r, report.Screen{Width: width, Details: true})
+			return report.WriteTable(w, report.New(r), report.Screen{Width: width, Details: true})
 		},
-			func(w io.Writer) error { return report.WriteJSON(w, r.Document()) })
+			func(w io.Writer) error { return report.WriteJSON(w, report.New(r)) })
 	}
 	return list
 }
@@ -235,24 +235,24 @@ func TestFewLeagues(t *testing.T) {
 // TestStoppingDocument: the document says the same as the table, in numbers.
 func TestStoppingDocument(t *testing.T) {
 	list := stopped(t)
-	sprt := list["sprt"].Document()
+	sprt := report.New(list["sprt"])
 	if q := sprt.RatioTest; q == nil || q.Decision != "accepted" || !q.Estimate.Defined() || q.Estimate.Low != 0.0021 || q.Bounds != [2]float64{-2.25, 2.89} {
 		t.Errorf("ratio test %+v", sprt.RatioTest)
 	}
-	open := list["sprt-open"].Document()
+	open := report.New(list["sprt-open"])
 	if q := open.RatioTest; q.Estimate.Defined() || !math.IsNaN(float64(q.Mean)) || open.Stopped.Why != report.MaxRuns {
 		t.Errorf("open ratio test %+v, stopped %+v", q, open.Stopped)
 	}
-	best := list["best"].Document()
+	best := report.New(list["best"])
 	if s := best.Sequential; s.Guarantee != "finite" || s.BurnIn != 0 || s.MaxRuns != 20000 || s.Until != "best" || s.Open != 3 {
 		t.Errorf("sequential %+v", s)
 	}
-	if s := list["ranked"].Document().Sequential; s.BurnIn != sequential.BurnIn || s.Margin != 0.01 || s.Apart != 1 || s.Within != 2 {
+	if s := report.New(list["ranked"]).Sequential; s.BurnIn != sequential.BurnIn || s.Margin != 0.01 || s.Apart != 1 || s.Within != 2 {
 		t.Errorf("sequential %+v", s)
 	}
 	fixed := runs(t)["clean"]
-	if d := fixed.Document(); d.Sequential != nil || d.Stopped.Why != report.AllRuns || fixed.StoppingLines() != nil {
-		t.Errorf("a run of a fixed number of leagues: %+v, %v", d.Stopped, fixed.StoppingLines())
+	if d := report.New(fixed); d.Sequential != nil || d.Stopped.Why != report.AllRuns || report.New(fixed).StoppingLines() != nil {
+		t.Errorf("a run of a fixed number of leagues: %+v, %v", d.Stopped, report.New(fixed).StoppingLines())
 	}
 }
 
@@ -289,7 +289,7 @@ func TestAssertions(t *testing.T) {
 		}
 	}
 	var buf bytes.Buffer
-	if err := errors.Join(report.WriteJSON(&buf, r.Document()), json.Unmarshal(buf.Bytes(), &doc)); err != nil {
+	if err := errors.Join(report.WriteJSON(&buf, report.New(r)), json.Unmarshal(buf.Bytes(), &doc)); err != nil {
 		t.Fatal(err)
 	}
 	if a := doc.Assertions; len(a) != 3 || *a[0].Level != 0.975 || a[2].Level != nil || !a[2].Counted || a[2].Value.Estimate != 1234 {

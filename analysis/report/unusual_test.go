@@ -59,7 +59,7 @@ func TestUnusualTables(t *testing.T) {
 		for _, details := range []bool{false, true} {
 			for _, width := range []int{0, 132, 80, 40} {
 				var buf bytes.Buffer
-				if err := report.WriteTable(&buf, r, report.Screen{Width: width, Details: details}); err != nil {
+				if err := report.WriteTable(&buf, report.New(r), report.Screen{Width: width, Details: details}); err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
 				text := buf.String()
@@ -152,10 +152,10 @@ func TestUnusualCSV(t *testing.T) {
 	t.Parallel()
 	for name, r := range unusual(t) {
 		var players, pairs bytes.Buffer
-		if err := report.WritePlayersCSV(&players, r); err != nil {
+		if err := report.WritePlayersCSV(&players, report.New(r)); err != nil {
 			t.Fatal(err)
 		}
-		if err := report.WritePairsCSV(&pairs, r); err != nil {
+		if err := report.WritePairsCSV(&pairs, report.New(r)); err != nil {
 			t.Fatal(err)
 		}
 		n, leagues := len(r.Estimates.Players), r.Estimates.Leagues
@@ -207,10 +207,10 @@ func TestUnusualDocuments(t *testing.T) {
 	t.Parallel()
 	for name, r := range unusual(t) {
 		var buf, players bytes.Buffer
-		if err := report.WriteJSON(&buf, r.Document()); err != nil {
+		if err := report.WriteJSON(&buf, report.New(r)); err != nil {
 			t.Fatal(err)
 		}
-		if err := report.WritePlayersCSV(&players, r); err != nil {
+		if err := report.WritePlayersCSV(&players, report.New(r)); err != nil {
 			t.Fatal(err)
 		}
 		var doc struct {

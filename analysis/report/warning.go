@@ -23,28 +23,28 @@ type Warning struct {
 	Text    string   `json:"text"`
 }
 
-// Warnings returns what to know before relying on the intervals of a run.
-func (r Run) Warnings() []Warning {
+// warnings returns what to know before relying on the intervals of a run.
+func (r *Document) warnings() []Warning {
 	e := &r.Estimates
 	var list []Warning
-	if text := words.Plain.Mixed(e, r.Since); text != "" {
+	if text := words.Plain.Mixed(e, r.Run.Since); text != "" {
 		w := Warning{Kind: "mixed", Text: text}
 		for _, a := range e.Absences() {
 			w.Players = append(w.Players, e.Players[a.Field].Name)
 		}
 		list = append(list, w)
-		if r.Since != nil {
-			e = r.Since
+		if r.Run.Since != nil {
+			e = r.Run.Since
 		}
 	}
 	if o := r.Stopping.Options; o != nil && o.Guarantee == sequential.Finite {
 		return list
 	}
-	if text := words.Plain.Extended(r.Estimates.Level, r.Plan.Looks); text != "" {
+	if text := words.Plain.Extended(r.Estimates.Level, r.Run.Plan.Looks); text != "" {
 		list = append(list, Warning{Kind: "extended", Text: text})
 	}
 	if r.Stopping.Options == nil && r.Stopping.Why == Interrupted {
-		list = append(list, Warning{Kind: "unfinished", Text: words.Plain.Unfinished(&r.Estimates, r.Plan.Runs)})
+		list = append(list, Warning{Kind: "unfinished", Text: words.Plain.Unfinished(&r.Estimates, r.Run.Plan.Runs)})
 	}
 	if text := words.Plain.Skewed(e); text != "" && len(e.Absences()) == 0 { // no number of leagues would do for a mixture
 		w := Warning{Kind: "skewed", Text: text}
@@ -66,9 +66,9 @@ func (r Run) Warnings() []Warning {
 }
 
 // WarningLines are the texts of the warnings.
-func (r Run) WarningLines() []string {
+func (r *Document) WarningLines() []string {
 	var lines []string
-	for _, w := range r.Warnings() {
+	for _, w := range r.Warnings {
 		lines = append(lines, w.Text)
 	}
 	return lines

@@ -17,14 +17,14 @@ func TestWarnings(t *testing.T) {
 	t.Parallel()
 	r := runs(t)["faulty"]
 	r.Estimates.Skewed = []analysis.Skewed{{Field: 1, Failed: 3, Enough: 1100}, {Field: 2, Enough: 400}}
-	list := r.Document().Warnings
+	list := report.New(r).Warnings
 	names := r.Estimates.Names([]int{1, 2})
 	if len(list) != 2 || list[0].Kind != "skewed" || !slices.Equal(list[0].Players, names) || list[0].Leagues != 1100 || list[1].Kind != "unseen" {
 		t.Errorf("%+v", list)
 	}
 	for _, details := range []bool{false, true} {
 		var out bytes.Buffer
-		if err := report.WriteTable(&out, r, report.Screen{Details: details}); err != nil {
+		if err := report.WriteTable(&out, report.New(r), report.Screen{Details: details}); err != nil {
 			t.Fatal(err)
 		}
 		for _, w := range list {
@@ -35,11 +35,11 @@ func TestWarnings(t *testing.T) {
 	}
 	r.Stopping.Options = &sequential.Options{Guarantee: sequential.Asymptotic, Level: 0.95}
 	r.Estimates.Skewed = nil // there are technical losses
-	if list := r.Warnings(); len(list) != 2 || list[1].Kind != "asymptotic" {
+	if list := report.New(r).Warnings; len(list) != 2 || list[1].Kind != "asymptotic" {
 		t.Errorf("with a stopping rule: %+v", list)
 	}
 	r.Stopping.Options = &sequential.Options{Guarantee: sequential.Finite, Level: 0.95}
-	if list := r.Warnings(); list != nil {
+	if list := report.New(r).Warnings; list != nil {
 		t.Errorf("with a finite guarantee: %+v", list)
 	}
 }

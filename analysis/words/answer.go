@@ -3,10 +3,12 @@ package words
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/robust"
 )
 
 // mostYours is how many of the user's strategies an answer describes.
@@ -14,11 +16,13 @@ const mostYours = 3
 
 // Answer says in a sentence which strategies score most, and in one more for each of
 // the user's strategies, given by field index, how it does. Points are adjusted points.
-func (s Style) Answer(e *analysis.Estimates, yours []int) []string {
+// Robustness may be nil.
+func (s Style) Answer(e *analysis.Estimates, r *robust.Robustness, yours []int) []string {
 	lines := []string{s.lead(e)}
 	if e.Leagues < 2 || e.NothingToRank() {
 		return lines
 	}
+	lines[0] = strings.TrimSuffix(lines[0], ".") + titlesElsewhere(e) + s.fragile(e, r) + "."
 	yours = slices.Clone(yours)
 	slices.SortFunc(yours, func(i, j int) int { return cmp.Compare(e.Place(i), e.Place(j)) })
 	for _, i := range yours[:min(len(yours), mostYours)] {
@@ -30,30 +34,68 @@ func (s Style) Answer(e *analysis.Estimates, yours []int) []string {
 	return lines
 }
 
+// Headline is what the first sentence of an [Style.Answer] begins with.
+func Headline(e *analysis.Estimates) string {
+	switch {
+	case e.Leagues < 2:
+		return "Too few leagues to compare strategies"
+	case e.NothingToRank():
+		return "Two players and a fair draw: there is nothing to rank"
+	case len(e.Leaders()) == len(e.Players):
+		return "These leagues do not tell the strategies apart"
+	}
+	return Printable(e.Players[e.Order[0]].Name) + " scores most against these opponents"
+}
+
 // lead says who scores most, and of whom that is certain. It does not speak of tiers,
 // which need not follow the order of places.
 func (s Style) lead(e *analysis.Estimates) string {
+	text := Headline(e)
 	switch {
 	case e.Leagues < 2:
-		return Headline(e)
+		return text + "."
 	case e.NothingToRank():
 		d := e.Pairs[0].Differ
-		return fmt.Sprintf("%s Their choices differ in %s of matches (%s interval %s).", Headline(e), s.Percent(d.Estimate), s.Level(e.Level), s.Range(d, 100, 1))
+		return text + fmt.Sprintf(". Their choices differ in %s of matches (%s interval %s).", s.Percent(d.Estimate), s.Level(e.Level), s.Range(d, 100, 1))
 	case len(e.Leaders()) == len(e.Players):
 		most, least := e.Players[e.Order[0]].Adjusted, e.Players[e.Order[len(e.Order)-1]].Adjusted
-		return fmt.Sprintf("%s: %s to %s points a match, and no difference is significant. More leagues may show one.",
-			strings.TrimSuffix(Headline(e), "."), s.Number(most.Estimate, brief(most)), s.Number(least.Estimate, brief(least)))
+		return text + fmt.Sprintf(": %s to %s points a match, and no difference is significant; more leagues may show one.",
+			s.Number(most.Estimate, brief(most)), s.Number(least.Estimate, brief(least)))
 	}
 	first := e.Order[0]
-	p := &e.Players[first]
-	text := fmt.Sprintf("%s: %s points a match (%s interval %s), ahead of ", scoresMost(p),
-		s.Number(p.Adjusted.Estimate, brief(p.Adjusted)), s.Level(e.Level), s.Range(p.Adjusted, 1, brief(p.Adjusted)))
+	text += s.pointsOfFirst(e) + ", ahead of "
 	level := levelWith(e, first)
 	if len(level) == 0 {
 		return text + all(len(e.Players)-1) + "."
 	}
 	return text + fmt.Sprintf("%d of %d others, with no evidence of a difference from %s.",
 		len(e.Players)-1-len(level), len(e.Players)-1, Printable(List(e.Names(level), "and", 4)))
+}
+
+// pointsOfFirst says how many points the first has. It was picked for having the most, so
+// its own interval, which is for a player named before, would cover them too rarely: what is
+// said is the interval corrected for that or one that is wide enough, else none. In a close
+// race a single corrected number would say little.
+func (s Style) pointsOfFirst(e *analysis.Estimates) string {
+	points, how := e.Players[e.Order[0]].Adjusted, ""
+	switch w := e.Winner; {
+	case w != nil:
+		points, how = w.Adjusted, ", corrected for picking the first"
+		if len(e.Leaders()) > 1 {
+			return fmt.Sprintf(": %s points a match (%s interval%s)", s.around(points), s.Level(e.Level), how)
+		}
+	case points.Method == analysis.ByStudent || points.Method == analysis.ByEvents || points.Method == analysis.ByRange:
+		return fmt.Sprintf(": %s points a match", s.Number(points.Estimate, brief(points)))
+	}
+	return fmt.Sprintf(": %s points a match (%s interval %s%s)", s.Number(points.Estimate, brief(points)), s.Level(e.Level), s.around(points), how)
+}
+
+// around writes an interval with few decimals, rounded outwards so that it covers as often as
+// the interval does.
+func (s Style) around(e analysis.Estimate) string {
+	unit := math.Pow10(brief(e))
+	e.Low, e.High = math.Floor(e.Low*unit+1e-6)/unit, math.Ceil(e.High*unit-1e-6)/unit
+	return s.Range(e, 1, brief(e))
 }
 
 // levelWith returns the players of which there is no evidence that they differ from one,
@@ -66,10 +108,6 @@ func levelWith(e *analysis.Estimates, i int) []int {
 		}
 	}
 	return list
-}
-
-func scoresMost(p *analysis.Player) string {
-	return Printable(p.Name) + " scores most against these opponents"
 }
 
 // brief is [Decimals] for a sentence: one digit of the interval.

@@ -65,12 +65,12 @@ func TestAnswer(t *testing.T) {
 			"The table marks 1 other strategy of yours."}},
 		"together": {pair, nil, []string{"anna scores most against these opponents: 1.30 points a match (95 % interval 1.29 to 1.31), " +
 			"ahead of 2 of 3 others, with no evidence of a difference from bert."}},
-		"level": {level, []int{1}, []string{"These leagues do not tell the strategies apart: 1.30 to 1.24 points a match, and no difference is significant. " +
-			"More leagues may show one.", "Yours, bert, is 2nd (1st to 4th): level with 3 others; it scores least against dora."}},
+		"level": {level, []int{1}, []string{"These leagues do not tell the strategies apart: 1.30 to 1.24 points a match, and no difference is significant; " +
+			"more leagues may show one.", "Yours, bert, is 2nd (1st to 4th): level with 3 others; it scores least against dora."}},
 		"one league": {shown(1, []int{0, 1, 2, 3}), []int{0}, []string{"Too few leagues to compare strategies."}},
 		"two":        {two, []int{0}, []string{"Two players and a fair draw: there is nothing to rank. Their choices differ in 61.0 % of matches (95 % interval 60.0 to 62.0)."}},
 	} {
-		if diff := cmp.Diff(tt.want, Plain.Answer(tt.e, tt.yours)); diff != "" {
+		if diff := cmp.Diff(tt.want, Plain.Answer(tt.e, nil, tt.yours)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

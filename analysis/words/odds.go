@@ -84,9 +84,9 @@ func (s Style) moreTitles(e *analysis.Estimates) []string {
 	return lines
 }
 
-// TitlesElsewhere is a clause, to be put behind the [Style.Answer], if a strategy that
+// titlesElsewhere is a clause of the [Style.Answer] if a strategy that
 // scores as much as the first takes more titles; else empty.
-func TitlesElsewhere(e *analysis.Estimates) string {
+func titlesElsewhere(e *analysis.Estimates) string {
 	if len(e.Odds) == 0 || len(e.Leaders()) == len(e.Players) {
 		return ""
 	}

@@ -23,7 +23,7 @@ func TestOneLeague(t *testing.T) {
 	if got := Plain.OneLeague(e); !slices.Equal(got, []string{plain}) {
 		t.Errorf("got %q", got)
 	}
-	if got := TitlesElsewhere(e); got != "" {
+	if got := titlesElsewhere(e); got != "" {
 		t.Errorf("got %q", got)
 	}
 
@@ -40,7 +40,7 @@ func TestOneLeague(t *testing.T) {
 	if got := Plain.OneLeague(e); !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if got := TitlesElsewhere(e); got != "; bert takes more titles" {
+	if got := titlesElsewhere(e); got != "; bert takes more titles" {
 		t.Errorf("got %q", got)
 	}
 	set(3, 20, 60)

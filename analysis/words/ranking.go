@@ -29,57 +29,6 @@ func Verdict(e *analysis.Estimates, c analysis.Comparison) string {
 	return e.Players[c.A].Name + " is better"
 }
 
-// Headline says in one sentence what an experiment has shown about its strategies.
-func Headline(e *analysis.Estimates) string {
-	leaders := e.Leaders()
-	switch {
-	case e.Leagues < 2:
-		return "Too few leagues to compare strategies."
-	case e.NothingToRank():
-		return "Two players and a fair draw: there is nothing to rank."
-	case len(leaders) == 1:
-		return scoresMost(&e.Players[leaders[0]]) + "."
-	case len(leaders) == len(e.Players):
-		return "These leagues do not tell the strategies apart."
-	}
-	return Printable(List(e.Names(leaders), "and", 4)) + " lead together."
-}
-
-// Confidence says what the [Headline] means and how sure it is.
-func (s Style) Confidence(e *analysis.Estimates) string {
-	leaders := e.Leaders()
-	level := s.Level(e.Ranking.Level)
-	switch {
-	case e.Leagues < 2:
-		return "One league says nothing about the next. Play more: differences between strategies show from league to league."
-	case e.NothingToRank():
-		d := e.Pairs[0].Differ
-		return fmt.Sprintf("Both expect the same points, whatever they choose. Their choices differ in %s of matches (%s interval %s). "+
-			"Add more strategies to the field to see which does better.", s.Percent(d.Estimate), level, s.Range(d, 100, 1))
-	case len(leaders) == 1:
-		p, corrected := e.Players[leaders[0]].Adjusted, ""
-		if w := e.Winner; w != nil && w.Field == leaders[0] {
-			p, corrected = w.Adjusted, ", corrected for selection"
-		}
-		beaten := all(len(e.Players) - 1)
-		if level := levelWith(e, leaders[0]); len(level) > 0 { // others of the field beat these
-			beaten = fmt.Sprintf("%d of %d others", len(e.Players)-1-len(level), len(e.Players)-1)
-		}
-		return fmt.Sprintf("It expects %s adjusted points per match (%s interval %s%s) and significantly beats %s, "+
-			"adjusted for all comparisons (%s confidence in all statements together).",
-			s.Number(p.Estimate, 4), level, s.Range(p, 1, 4), corrected, beaten, level)
-	case len(leaders) == len(e.Players):
-		return fmt.Sprintf("At %s confidence no strategy significantly beats another. That does not prove that they are equal; "+
-			"more leagues may separate them.", level)
-	}
-	others := fmt.Sprintf("Each of the other %d", len(e.Players)-len(leaders))
-	if len(e.Players) == len(leaders)+1 {
-		others = "The other one"
-	}
-	return fmt.Sprintf("No strategy significantly beats any of these %d, and there is no evidence that one of them is best. "+
-		"%s is significantly beaten by at least one strategy (%s confidence in all statements together).", len(leaders), others, level)
-}
-
 // Neighbours counts the verdicts on strategies next to each other in the ranking.
 func (s Style) Neighbours(e *analysis.Estimates) string {
 	all := len(e.Neighbours())

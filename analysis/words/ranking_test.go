@@ -2,7 +2,6 @@ package words
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
@@ -20,48 +19,6 @@ func shown(leagues int, tiers ...[]int) *analysis.Estimates {
 		e.Ranking.Places = append(e.Ranking.Places, [2]int{1, 4})
 	}
 	return e
-}
-
-func TestHeadline(t *testing.T) {
-	t.Parallel()
-	two := shown(100, []int{0, 1})
-	two.Players = two.Players[:2]
-	two.Pairs = []analysis.Pair{{B: 1, Differ: analysis.Estimate{Estimate: 0.61, Low: 0.6, High: 0.62}}}
-	for name, tt := range map[string]struct {
-		e                    *analysis.Estimates
-		headline, confidence string
-	}{
-		"one is best": {compared(shown(100, []int{0}, []int{1, 2, 3}), func(i, _ int) bool { return i == 0 }), "anna scores most against these opponents.",
-			"It expects 1.3000 adjusted points per match (95 % interval 1.2900 to 1.3100) and significantly beats all 3 others, adjusted for all comparisons"},
-		"one alone": {compared(shown(100, []int{0}, []int{1, 2, 3}), func(i, j int) bool { return i+1 < j || i == 1 }), "anna scores most against these opponents.",
-			"and significantly beats 2 of 3 others, adjusted"},
-		"two lead":    {shown(100, []int{0, 1}, []int{2, 3}), "anna and bert lead together.", "No strategy significantly beats any of these 2, and there is no evidence that one of them is best. Each of the other 2 is"},
-		"all equal":   {shown(100, []int{0, 1, 2, 3}), "These leagues do not tell the strategies apart.", "At 95 % confidence no strategy significantly beats another."},
-		"one league":  {shown(1, []int{0, 1, 2, 3}), "Too few leagues to compare strategies.", "One league says nothing about the next."},
-		"no league":   {shown(0), "Too few leagues to compare strategies.", "One league says nothing about the next."},
-		"two players": {two, "Two players and a fair draw: there is nothing to rank.", "Their choices differ in 61.0 % of matches (95 % interval 60.0 to 62.0)."},
-	} {
-		if got := Headline(tt.e); got != tt.headline {
-			t.Errorf("%s: %q, want %q", name, got, tt.headline)
-		}
-		if got := Plain.Confidence(tt.e); !strings.Contains(got, tt.confidence) {
-			t.Errorf("%s: %q, want %q", name, got, tt.confidence)
-		}
-	}
-}
-
-// TestCorrectedWinner: the number of a winner is the one that allows for its selection.
-func TestCorrectedWinner(t *testing.T) {
-	t.Parallel()
-	e := shown(100, []int{0}, []int{1, 2, 3})
-	e.Winner = &analysis.Winner{Field: 0, Adjusted: analysis.Estimate{Estimate: 1.2912, Low: 1.28, High: 1.31}}
-	if got := Plain.Confidence(e); !strings.Contains(got, "1.2912 adjusted points per match (95 % interval 1.2800 to 1.3100, corrected for selection)") {
-		t.Errorf("%s", got)
-	}
-	e.Winner.Field = 2 // of somebody else
-	if got := Plain.Confidence(e); strings.Contains(got, "selection") {
-		t.Errorf("%s", got)
-	}
 }
 
 func TestVerdict(t *testing.T) {

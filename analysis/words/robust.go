@@ -90,9 +90,8 @@ func (s Style) withoutFamilies(e *analysis.Estimates, r *robust.Robustness) []st
 	return []string{fmt.Sprintf("It stays first without any one of %d families of strategies that play alike.", len(stays))}
 }
 
-// Fragile is a clause, to be put behind the [Style.Answer], if none of the strategies
-// that it names as first would be first in most fields of such opponents; else empty.
-func (s Style) Fragile(e *analysis.Estimates, r *robust.Robustness) string {
+// fragile is a clause of the [Style.Answer] if none of the strategies that it names as first would be first in most fields of such opponents; else empty.
+func (s Style) fragile(e *analysis.Estimates, r *robust.Robustness) string {
 	if r == nil || len(e.Leaders()) == len(e.Players) {
 		return ""
 	}

@@ -68,7 +68,7 @@ func TestFragile(t *testing.T) {
 		{level, fields(0.3, 0.1, 0.6, 0), "; against resampled opponents another would be first in 60 % of fields"},
 		{shown(100, []int{0, 1, 2, 3}), fields(0.25, 0.25, 0.25, 0.25), ""},
 	} {
-		if got := Plain.Fragile(tt.e, tt.r); got != tt.want {
+		if got := Plain.fragile(tt.e, tt.r); got != tt.want {
 			t.Errorf("got %q, want %q", got, tt.want)
 		}
 	}

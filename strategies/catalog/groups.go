@@ -111,5 +111,5 @@ type EmptyGroupError struct{ Group Group }
 
 // Error names the group and says how a strategy gets into it.
 func (e *EmptyGroupError) Error() string {
-	return fmt.Sprintf("group %q is empty: no script has changed since the last run", string(e.Group))
+	return fmt.Sprintf("group %q is empty: no script is yours", string(e.Group))
 }

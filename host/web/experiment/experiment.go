@@ -27,10 +27,10 @@ var pageCSS string
 // State is a run while it plays.
 type State struct {
 	Progress  report.Progress
-	Run       report.Run // with estimates of the same leagues; robustness is not needed
-	Workers   int        // leagues played in parallel
-	Memory    uint64     // held by the program and its processes, in bytes
-	Processes int        // that hold it
+	Document  *report.Document // of the same leagues; robustness is not needed
+	Workers   int              // leagues played in parallel
+	Memory    uint64           // held by the program and its processes, in bytes
+	Processes int              // that hold it
 }
 
 // Page is the page of a run. It is safe for concurrent use.
@@ -166,7 +166,7 @@ func (p *Page) view() view {
 	v.Facts = append(v.Facts, fact{"leagues in parallel", fmt.Sprint(s.Workers)},
 		fact{"memory", fmt.Sprintf("%s MiB in %s", words.Typeset.Number(float64(s.Memory)/(1<<20), 0), words.Typeset.Plural(int64(s.Processes), "process"))})
 	var err error
-	if v.Sections, err = page.NewLive(s.Run); err != nil {
+	if v.Sections, err = page.NewLive(s.Document); err != nil {
 		v.Decision = "The sections cannot be shown: " + err.Error()
 	}
 	return v

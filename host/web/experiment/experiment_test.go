@@ -72,7 +72,7 @@ func (r *run) play(t testing.TB, leagues int) {
 func (r *run) state() experiment.State {
 	return experiment.State{
 		Progress: report.Progress{Plan: r.plan, Leagues: r.acc.Leagues()},
-		Run:      report.Run{Plan: r.plan, Estimates: r.acc.Estimates(analysis.DefaultLevel)},
+		Document: report.New(report.Run{Plan: r.plan, Estimates: r.acc.Estimates(analysis.DefaultLevel)}),
 		Workers:  3, Memory: 50 << 20, Processes: 4,
 	}
 }

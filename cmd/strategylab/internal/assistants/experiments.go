@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 )
@@ -33,7 +34,7 @@ func (l *labTools) run(ctx context.Context, in RunInput, m meter) (RunOutput, er
 	if in.Seed != nil {
 		out.Note += " " + tuned
 	}
-	out.Summary = summary(est, f.outcome)
+	out.Summary = summary(f.Document, f.outcome)
 	return out, nil
 }
 
@@ -66,12 +67,13 @@ func comparedIn(est *analysis.Estimates, c analysis.Comparison) Compared {
 }
 
 // summary says what an experiment has shown.
-func summary(est *analysis.Estimates, o Outcome) string {
+func summary(d *report.Document, o Outcome) string {
+	est := &d.Estimates
 	text := fmt.Sprintf("In %s of %s: ", plural(int64(est.Leagues), "league"), plural(int64(len(est.Players)), "player"))
 	if o.Stopped != "complete" {
 		text = fmt.Sprintf("Stopped (%s) after %d of %s: ", o.Stopped, est.Leagues, plural(int64(o.Requested), "league"))
 	}
-	text += strings.Join(words.Plain.Answer(est, nil), " ")
+	text += strings.Join(d.Answer, " ")
 	for _, p := range est.Players {
 		text += failures(p.Name, p.TechnicalLosses, p.Matches, firstFault(p.Faults))
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/host/game"
 )
 
@@ -43,14 +45,20 @@ func TestSummary(t *testing.T) {
 		{shown([]int{2}, []int{0, 1, 3}), complete, "In 100 leagues of 4 players: carl scores most against these opponents: 1.270 points a match (95 % interval 1.265 to 1.275), ahead of all 3 others."},
 		{shown([]int{2, 0}, []int{1, 3}), complete, "In 100 leagues of 4 players: carl scores most against these opponents: 1.270 points a match (95 % interval 1.265 to 1.275), ahead of 2 of 3 others, with no evidence of a difference from anna."},
 		{one, complete, "In 1 league of 4 players: Too few leagues to compare strategies."},
-		{shown([]int{0, 1, 2, 3}), complete, "In 100 leagues of 4 players: These leagues do not tell the strategies apart: 1.270 to 1.250 points a match, and no difference is significant. More leagues may show one."},
+		{shown([]int{0, 1, 2, 3}), complete, "In 100 leagues of 4 players: These leagues do not tell the strategies apart: 1.270 to 1.250 points a match, and no difference is significant; more leagues may show one."},
 		{shown([]int{2}, []int{0, 1, 3}), Outcome{Stopped: "time", Requested: 500}, "Stopped (time) after 100 of 500 leagues: carl scores most against these opponents: 1.270 points a match (95 % interval 1.265 to 1.275), ahead of all 3 others."},
 		{failing, complete, "In 100 leagues of 4 players: carl scores most against these opponents: 1.270 points a match (95 % interval 1.265 to 1.275), ahead of all 3 others. dora lost 7 of 300 matches by failing, first at dora.lua:3: choose: no."},
 	} {
-		if got := summary(test.est, test.outcome); got != test.want {
+		if got := summary(answered(test.est), test.outcome); got != test.want {
 			t.Errorf("got  %s\nwant %s", got, test.want)
 		}
 	}
+}
+
+func answered(est *analysis.Estimates) *report.Document {
+	d := &report.Document{Run: report.Run{Estimates: *est}}
+	d.Answer = d.Sentences(words.Plain)
+	return d
 }
 
 // A comparison reads the same from either side.

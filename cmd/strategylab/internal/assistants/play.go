@@ -104,13 +104,13 @@ func (l *labTools) playIn(ctx context.Context, dir, id string, plan results.Plan
 		return finished{}, err
 	}
 	var text bytes.Buffer
-	if err := report.WriteTable(&text, played.Run, report.Screen{Details: true}); err != nil {
+	if err := report.WriteTable(&text, played.Document, report.Screen{Details: true}); err != nil {
 		return finished{}, err
 	}
 	if err := l.store.write(id, reportText, text.Bytes()); err != nil {
 		return finished{}, fmt.Errorf("keep the report: %w", disk.Pathless(err))
 	}
-	f := finished{played, l.outcomeOf(&played.Run, id, l.cfg.lab.Now().Sub(began))}
+	f := finished{played, l.outcomeOf(played.Document, id, l.cfg.lab.Now().Sub(began))}
 	if f.outcome.Leagues < plan.Runs {
 		f.outcome.Stopped = "cancelled"
 		if errors.Is(context.Cause(ctx), errTime) {
@@ -158,10 +158,10 @@ func (l *labTools) plan(o order, t *lab.Team) (results.Plan, error) {
 	return plan, nil
 }
 
-func (l *labTools) outcomeOf(run *report.Run, id string, took time.Duration) Outcome {
+func (l *labTools) outcomeOf(run *report.Document, id string, took time.Duration) Outcome {
 	return Outcome{
-		Leagues: run.Estimates.Leagues, Requested: run.Plan.Runs, Stopped: "complete", Legs: run.Plan.Legs,
-		Seed: run.Plan.Seed, Draw: run.Plan.Draw, Level: run.Estimates.Level, Digest: run.Facts.Digest,
+		Leagues: run.Estimates.Leagues, Requested: run.Run.Plan.Runs, Stopped: "complete", Legs: run.Run.Plan.Legs,
+		Seed: run.Run.Plan.Seed, Draw: run.Run.Plan.Draw, Level: run.Estimates.Level, Digest: run.Facts.Digest,
 		Reproducible: run.Facts.Reproducible, Seconds: round(took.Seconds()),
 		Report: Report{ID: id, URI: reportURI(id), Path: l.store.path(id)},
 	}

@@ -78,7 +78,7 @@ func TestReadShowsWhatPlayShowed(t *testing.T) {
 		t.Errorf("%d and %d mirrors, %d and %d leagues of worths", len(played.Mirrors), len(read.Mirrors), played.WorthLeagues, read.WorthLeagues)
 	}
 	var then, now strings.Builder
-	if err := errors.Join(report.WriteTable(&then, played.Run, report.Screen{}), report.WriteTable(&now, read.Run, report.Screen{})); err != nil {
+	if err := errors.Join(report.WriteTable(&then, played.Document, report.Screen{}), report.WriteTable(&now, read.Document, report.Screen{})); err != nil {
 		t.Fatal(err)
 	}
 	if then.String() != now.String() {

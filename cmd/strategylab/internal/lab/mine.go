@@ -20,18 +20,23 @@ const mostRuns = 100
 
 // Edited returns the sources of the scripts and plugins that changed since the last
 // run in a folder of run folders; if none did, those that changed before it, and so
-// on. Nothing has changed in a folder without runs.
+// on. Without a run, and where nothing ever changed, it is those that do not come with the
+// program.
 //
 // A strategy has changed if its fingerprint in the run differs, or if it did not play
 // and its file is newer than the run.
 func (l Lab) Edited(runs string, entries []catalog.Entry) []string {
 	codes := map[string]code{}
 	var sources []string
+	var own []string
 	for _, e := range entries {
 		if c, ok := l.codeOf(e); ok {
 			source := filepath.Clean(e.Info.Source)
 			codes[source] = c
 			sources = append(sources, source)
+			if !isShipped(e.Info.Kind, e.Info.Name, c.fingerprint) {
+				own = append(own, source)
+			}
 		}
 	}
 	for _, run := range l.recentRuns(runs) {
@@ -46,7 +51,7 @@ func (l Lab) Edited(runs string, entries []catalog.Entry) []string {
 			return edited
 		}
 	}
-	return nil
+	return own
 }
 
 // code is what identifies the code of a strategy.

@@ -48,8 +48,9 @@ func TestEdited(t *testing.T) {
 	const even, odd = `function choose() return "even" end`, `function choose() return "odd" end`
 	write(t, l, "scripts/old.lua", even, 9*time.Hour)
 	write(t, l, "scripts/other.lua", even, 9*time.Hour)
-	if got := edited(t, l); got != nil {
-		t.Errorf("without a run %q changed", got)
+	own := []string{filepath.FromSlash("scripts/old.lua"), filepath.FromSlash("scripts/other.lua")}
+	if diff := cmp.Diff(own, edited(t, l)); diff != "" {
+		t.Errorf("without a run (-want +got):\n%s", diff)
 	}
 	evenSum, _ := l.codeOf(catalog.Entry{Info: strategies.Info{Source: "scripts/old.lua", Kind: strategies.Lua}})
 	plan := func(folder string, age time.Duration, fingerprint string) {
@@ -58,8 +59,8 @@ func TestEdited(t *testing.T) {
 	}
 	plan("a", 8*time.Hour, evenSum.fingerprint)
 	write(t, l, "runs/broken/"+results.PlanFile, "{", time.Hour)
-	if got := edited(t, l); got != nil { // other.lua is older than the run
-		t.Errorf("nothing was edited, but %q changed", got)
+	if diff := cmp.Diff(own, edited(t, l)); diff != "" { // other.lua is older than the run
+		t.Errorf("where nothing changed (-want +got):\n%s", diff)
 	}
 	write(t, l, "scripts/new.lua", odd, 7*time.Hour)
 	want := []string{filepath.FromSlash("scripts/new.lua")}

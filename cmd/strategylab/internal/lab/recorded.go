@@ -21,6 +21,7 @@ type Reading struct {
 	Op      string                                    // what errors begin with
 	Level   float64                                   // confidence level of intervals
 	Judge   func(results.Plan) (*assert.Judge, error) // of assertions; nil for none
+	Yours   func(results.Plan) ([]int, error)         // field indices of the user's strategies; nil, or nil from it: those that do not come with the program
 	Explain bool                                      // explanations
 	Mirrors bool                                      // what a population view needs: mirror leagues, from the folder, and resampled leagues
 	Ratings bool                                      // a model of the placings
@@ -40,6 +41,15 @@ func (l Lab) Read(ctx context.Context, dir string, r Reading) (page.Input, error
 	study, err := NewStudy(plan, r.Level)
 	if err != nil {
 		return in, err
+	}
+	if r.Yours != nil {
+		named, err := r.Yours(plan)
+		if err != nil {
+			return in, err
+		}
+		if named != nil {
+			study.yours = named
+		}
 	}
 	var judging *assert.Judge
 	if r.Judge != nil {
@@ -64,10 +74,11 @@ func (l Lab) Read(ctx context.Context, dir string, r Reading) (page.Input, error
 	if err != nil {
 		return in, ReadError(r.Op, dir, err)
 	}
-	in.Run = study.report(r.Level, report.Facts{Digest: hasher.Digest()})
-	in.Run.Facts.Reproducible = in.Run.Estimates.Reproducible && in.Run.Plan.Reproducible()
-	addPlayFacts(l.Path(dir), &in.Run.Facts)
-	judge(&in.Run, judging, study.acc)
+	run := study.report(r.Level, report.Facts{Digest: hasher.Digest()})
+	run.Facts.Reproducible = run.Estimates.Reproducible && run.Plan.Reproducible()
+	addPlayFacts(l.Path(dir), &run.Facts)
+	judge(&run, judging, study.acc)
+	in.Document = report.New(run)
 	if r.Explain {
 		in.Explanations = c.explain.Explanations(in.Run.Estimates.Level)
 	}

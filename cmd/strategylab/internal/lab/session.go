@@ -28,6 +28,7 @@ type Session struct {
 	Workers int              // leagues played in parallel; 0 picks a number
 	Judge   *assert.Judge    // of assertions; nil for none
 	Report  *ReportOptions   // of the page that Played.WritePage makes; nil for none
+	Yours   []int            // field indices of the user's strategies; nil for those that do not come with the program
 	Origin  string           // folder of the run that this one repeats, for its scripts; may be empty
 	Seen    experiments.Sink // sees every new league; may be nil
 	// Former is the folder of a run of the same plan with other code of some players. Its
@@ -58,11 +59,11 @@ type Sofar struct {
 // Progress returns what the leagues so far have shown, in microseconds.
 func (s Sofar) Progress() report.Progress { return s.study.progress() }
 
-// Run returns what a report of the leagues so far is made from, but for what is simulated
-// of other fields. It simulates the ranking, which takes a hundredth of a second or, in a
+// Document returns what the leagues so far have shown, but for what is simulated of other
+// fields. It simulates the ranking, which takes a hundredth of a second or, in a
 // field of 100, half a second.
-func (s Sofar) Run() report.Run {
-	return s.study.estimated(analysis.DefaultLevel, report.Facts{Processes: s.processes()})
+func (s Sofar) Document() *report.Document {
+	return report.New(s.study.estimated(analysis.DefaultLevel, report.Facts{Processes: s.processes()}))
 }
 
 // ReportOptions says what the page of a run holds.
@@ -94,7 +95,7 @@ func (s Session) Play(ctx context.Context, dir *results.Dir, path string, factor
 	}
 	played, err := s.playLeagues(ctx, dir, factories, c)
 	if err == nil {
-		err = dir.Summary(played.Run.Document())
+		err = dir.Summary(played.Document)
 	}
 	if err = errors.Join(err, dir.Close()); err != nil {
 		return nil, err
@@ -114,6 +115,9 @@ func (s Session) playLeagues(ctx context.Context, dir *results.Dir, factories []
 	study, err := NewStudy(plan, analysis.DefaultLevel)
 	if err != nil {
 		return nil, err
+	}
+	if s.Yours != nil {
+		study.yours = s.Yours
 	}
 	past := c.sinks(study, s.Judge)
 	prefix, err := experiments.Resume(plan, dir.Leagues(), past)
@@ -179,8 +183,9 @@ func (s Session) playLeagues(ctx context.Context, dir *results.Dir, factories []
 			return nil, err
 		}
 	}
-	played.Run = study.report(analysis.DefaultLevel, facts)
-	judge(&played.Run, s.Judge, study.acc)
+	run := study.report(analysis.DefaultLevel, facts)
+	judge(&run, s.Judge, study.acc)
+	played.Document = report.New(run)
 	if c.explain != nil {
 		played.Explanations = c.explain.Explanations(played.Run.Estimates.Level)
 	}

@@ -15,6 +15,7 @@ import (
 // fixed number of leagues.
 type Study struct {
 	plan      results.Plan
+	yours     []int // field indices of the user's strategies
 	acc       *analysis.Accumulator
 	remaining *analysis.Remaining
 	// rule decides when the run ends, at the default level; shown is what is
@@ -29,7 +30,7 @@ func NewStudy(plan results.Plan, level float64) (*Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Study{plan: plan, acc: acc}
+	s := &Study{plan: plan, yours: yoursIn(plan), acc: acc}
 	if plan.Stop == nil {
 		s.remaining, err = analysis.NewRemaining(plan, nil)
 		return s, err
@@ -111,7 +112,7 @@ func (s *Study) done() bool {
 
 // progress returns what the leagues so far have shown, in microseconds.
 func (s *Study) progress() report.Progress {
-	p := report.Progress{Plan: s.plan, Leagues: s.acc.Leagues(), Standings: s.acc.Standings(analysis.AfterLooks(analysis.DefaultLevel, len(s.plan.Looks)), s.shown)}
+	p := report.Progress{Plan: s.plan, Yours: s.yours, Leagues: s.acc.Leagues(), Standings: s.acc.Standings(analysis.AfterLooks(analysis.DefaultLevel, len(s.plan.Looks)), s.shown)}
 	if s.rule == nil {
 		return p
 	}
@@ -145,7 +146,7 @@ func (s *Study) report(level float64, facts report.Facts) report.Run {
 
 // estimated is report without what is simulated of other fields.
 func (s *Study) estimated(level float64, facts report.Facts) report.Run {
-	run := report.Run{Plan: s.plan, Facts: facts, Stopping: report.Stopping{Why: s.why()}}
+	run := report.Run{Plan: s.plan, Yours: s.yours, Facts: facts, Stopping: report.Stopping{Why: s.why()}}
 	if s.rule == nil {
 		level = analysis.AfterLooks(level, len(s.plan.Looks))
 		run.Estimates, run.Since = s.acc.Estimates(level), s.remaining.Estimates(level)

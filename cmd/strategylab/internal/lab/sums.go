@@ -64,6 +64,9 @@ func (s Session) AddSums(dir *results.Dir, path string, parts []experiments.Part
 		return nil, err
 	}
 	played = new(Played)
-	played.Run = study.report(analysis.DefaultLevel, report.Facts{Reproducible: outcome.Reproducible})
-	return played, errors.Join(dir.Summary(played.Run.Document()), keepSums(dir, study.acc, outcome))
+	if s.Yours != nil {
+		study.yours = s.Yours
+	}
+	played.Document = report.New(study.report(analysis.DefaultLevel, report.Facts{Reproducible: outcome.Reproducible}))
+	return played, errors.Join(dir.Summary(played.Document), keepSums(dir, study.acc, outcome))
 }

@@ -21,7 +21,7 @@ func analyzeCommand(p *command.Process) *cli.Command {
 		Flags: []cli.Flag{
 			command.LevelFlag(),
 			command.FormatFlag("table", "json", "csv"),
-			mineFlag("none"),
+			mineFlag("those that did not come with the program"),
 			assertFlag(),
 			command.DetailsFlag(),
 		},
@@ -35,15 +35,12 @@ func analyze(p *command.Process, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if out.mine, err = namedMine(c, in.Run.Plan); err != nil {
-		return err
-	}
-	run := &in.Run
+	run := in.Document
 	run.Folder = c.Args().First()
 	if run.Stopping.Why == report.Interrupted {
-		out.note("%d of %s so far", run.Estimates.Leagues, words.Plain.Plural(int64(run.Plan.Runs), "league"))
+		out.note("%d of %s so far", run.Estimates.Leagues, words.Plain.Plural(int64(run.Run.Plan.Runs), "league"))
 	}
-	if err := out.show(*run); err != nil {
+	if err := out.show(run); err != nil {
 		return err
 	}
 	return verdictOn(run)
@@ -57,6 +54,7 @@ func reportCommand(p *command.Process) *cli.Command {
 		Flags: []cli.Flag{
 			command.LevelFlag(),
 			&cli.StringFlag{Name: command.FlagOut, Usage: "`DIR`: folder to write to", DefaultText: "DIR"},
+			mineFlag("those that did not come with the program"),
 			plotsFlag(),
 			ratingsFlag(),
 		},

@@ -24,8 +24,8 @@ func confirmCommand(out string) string {
 // shows, and nothing of the run before: its numbers may have decided which strategies
 // play, and how they are tuned. There is one confirmation of a run, since confirming
 // until it succeeds would be choosing, too.
-func (e *experimentRun) confirm(ctx context.Context, before *report.Run, factories []strategies.Factory) (*report.Run, error) {
-	plan, out := before.Plan, confirmation(before.Folder)
+func (e *experimentRun) confirm(ctx context.Context, before *report.Document, factories []strategies.Factory) (*report.Document, error) {
+	plan, out := before.Run.Plan, confirmation(before.Folder)
 	plan.Looks, plan.Confirms = nil, &results.Confirms{Seed: plan.Seed}
 	if est := &before.Estimates; est.Leagues > 1 && !est.NothingToRank() {
 		plan.Confirms.First = est.Players[est.Order[0]].Name

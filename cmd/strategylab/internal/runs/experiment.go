@@ -202,7 +202,7 @@ func (e *experimentRun) fresh(ctx context.Context) error {
 }
 
 // freshWith plays a new experiment with a field.
-func (e *experimentRun) freshWith(ctx context.Context, field catalog.Field, out string) (*report.Run, error) {
+func (e *experimentRun) freshWith(ctx context.Context, field catalog.Field, out string) (*report.Document, error) {
 	for _, w := range command.Few(field.Warnings) {
 		e.note("strategylab: warning: %s", w)
 	}
@@ -308,7 +308,7 @@ const mostOnPage = 200
 
 // finish plays the rest of the run in a folder, closes the folder and prints what
 // the whole run shows, or what confirms it.
-func (e *experimentRun) finish(ctx context.Context, dir *results.Dir, out string, factories []strategies.Factory) (*report.Run, error) {
+func (e *experimentRun) finish(ctx context.Context, dir *results.Dir, out string, factories []strategies.Factory) (*report.Document, error) {
 	if n := len(dir.Plan().Field); n > mostOnPage && e.page != nil {
 		e.page = nil
 		e.note("no report.html: it compares at most %d strategies, and this field has %d", mostOnPage, n)
@@ -328,14 +328,14 @@ func (e *experimentRun) finish(ctx context.Context, dir *results.Dir, out string
 	}
 	played.Run.Folder = out
 	if played.Interrupted {
-		return &played.Run, e.stopped(&played.Run, confirmCommand(out))
+		return played.Document, e.stopped(played.Document, confirmCommand(out))
 	}
-	return e.confirm(ctx, &played.Run, factories)
+	return e.confirm(ctx, played.Document, factories)
 }
 
 // playOut plays the rest of the run in a folder, as s says, closes the folder and prints
 // what the whole run shows.
-func (e *experimentRun) playOut(ctx context.Context, dir *results.Dir, out string, factories []strategies.Factory, s lab.Session) (*report.Run, error) {
+func (e *experimentRun) playOut(ctx context.Context, dir *results.Dir, out string, factories []strategies.Factory, s lab.Session) (*report.Document, error) {
 	s.Workers, s.Report = e.workers, e.page
 	played, err := e.play(ctx, dir, out, factories, s)
 	if err != nil {
@@ -345,15 +345,15 @@ func (e *experimentRun) playOut(ctx context.Context, dir *results.Dir, out strin
 }
 
 // present prints what the run in a folder shows, and writes its page.
-func (e *experimentRun) present(ctx context.Context, out string, played *lab.Played) (*report.Run, error) {
-	run := &played.Run
+func (e *experimentRun) present(ctx context.Context, out string, played *lab.Played) (*report.Document, error) {
+	run := played.Document
 	run.Folder = out
 	if e.format == "csv" {
 		if err := writePairs(e.p.Path(out), run); err != nil {
 			return nil, err
 		}
 	}
-	err := e.show(*run)
+	err := e.show(run)
 	e.p.Stage.Set("writing the report")
 	if err = errors.Join(err, played.WritePage(ctx)); err != nil {
 		return nil, err
@@ -375,24 +375,24 @@ func (e *experimentRun) present(ctx context.Context, out string, played *lab.Pla
 	if e.page != nil {
 		where += ", report in " + filepath.Join(out, page.File)
 	}
-	e.note("%s; to repeat it: --seed %d", where, run.Plan.Seed)
+	e.note("%s; to repeat it: --seed %d", where, run.Run.Plan.Seed)
 	return run, verdictOn(run)
 }
 
 // stopped says how an interrupted run continues.
-func (e *experimentRun) stopped(run *report.Run, again string) error {
-	if run.Plan.Records == results.RecordsNone {
-		e.note("stopped after %d of %s; without records it cannot be continued, only started again", run.Estimates.Leagues, words.Plain.Plural(int64(run.Plan.Runs), "league"))
+func (e *experimentRun) stopped(run *report.Document, again string) error {
+	if run.Run.Plan.Records == results.RecordsNone {
+		e.note("stopped after %d of %s; without records it cannot be continued, only started again", run.Estimates.Leagues, words.Plain.Plural(int64(run.Run.Plan.Runs), "league"))
 		return command.Reported(command.ErrStopped)
 	}
-	e.note("stopped after %d of %s; continue with: %s", run.Estimates.Leagues, words.Plain.Plural(int64(run.Plan.Runs), "league"), again)
+	e.note("stopped after %d of %s; continue with: %s", run.Estimates.Leagues, words.Plain.Plural(int64(run.Run.Plan.Runs), "league"), again)
 	return command.Reported(command.ErrStopped)
 }
 
 // writePairs writes the pairs of players into the folder of a run.
-func writePairs(dir string, run *report.Run) error {
+func writePairs(dir string, run *report.Document) error {
 	var pairs bytes.Buffer
-	if err := report.WritePairsCSV(&pairs, *run); err != nil {
+	if err := report.WritePairsCSV(&pairs, run); err != nil {
 		return err
 	}
 	return disk.WriteFile(filepath.Join(dir, "pairs.csv"), pairs.Bytes(), 0o644)

@@ -31,8 +31,8 @@ func explainRun(p *command.Process, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	run := &in.Run
-	shown := report.Explanation{Run: *run, Explanations: in.Explanations, Fields: run.Estimates.Order, Detail: len(args) > 1}
+	run := in.Document
+	shown := report.Explanation{Document: run, Explanations: in.Explanations, Fields: run.Estimates.Order, Detail: len(args) > 1}
 	if shown.Detail {
 		if shown.Fields, err = playersOf(run, args[0], args[1:]); err != nil {
 			return err
@@ -45,9 +45,9 @@ func explainRun(p *command.Process, c *cli.Context) error {
 }
 
 // playersOf returns the field indices of players by name.
-func playersOf(run *report.Run, dir string, names []string) ([]int, error) {
+func playersOf(run *report.Document, dir string, names []string) ([]int, error) {
 	var known []string
-	for _, f := range run.Plan.Field {
+	for _, f := range run.Run.Plan.Field {
 		known = append(known, f.Name)
 	}
 	var fields []int

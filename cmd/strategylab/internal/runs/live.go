@@ -64,7 +64,7 @@ func (l *livePage) close() error {
 func (l *livePage) follow(so lab.Sofar) {
 	l.Follow(func() experiment.State {
 		memory, processes := subprocess.Resident()
-		return experiment.State{Progress: so.Progress(), Run: so.Run(), Workers: so.Workers, Memory: memory, Processes: processes}
+		return experiment.State{Progress: so.Progress(), Document: so.Document(), Workers: so.Workers, Memory: memory, Processes: processes}
 	})
 }
 

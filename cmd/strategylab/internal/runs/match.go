@@ -57,7 +57,7 @@ func match(p *command.Process, c *cli.Context) error {
 		return err
 	}
 	if c.String(command.FlagFormat) == "json" {
-		return command.PrintJSON(p.Stdout, report.Run{Plan: plan, Estimates: est}.Document().Pairs[0])
+		return command.PrintJSON(p.Stdout, report.New(report.Run{Plan: plan, Estimates: est}).Pairs[0])
 	}
 	return writeMatch(p.Stdout, plan, est)
 }

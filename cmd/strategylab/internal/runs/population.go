@@ -35,7 +35,7 @@ func showPopulation(p *command.Process, c *cli.Context) error {
 	if err != nil {
 		return command.Usagef("population %s: %w", dir, err)
 	}
-	shown := report.Population{Run: *run, View: population.NewView(game), Worths: in.Worths, WorthLeagues: in.WorthLeagues}
+	shown := report.Population{Document: in.Document, View: population.NewView(game), Worths: in.Worths, WorthLeagues: in.WorthLeagues}
 	if out.format == "json" {
 		return report.WritePopulationJSON(p.Stdout, shown)
 	}

@@ -114,36 +114,38 @@ func (o *output) warn(format string, args ...any) {
 }
 
 // show prints what a run shows.
-func (o *output) show(run report.Run) error {
+func (o *output) show(run *report.Document) error {
 	switch o.format {
 	case "json":
-		return report.WriteJSON(o.p.Stdout, run.Document())
+		return report.WriteJSON(o.p.Stdout, run)
 	case "csv":
 		if lines := report.AssertionLines(run.Assertions); len(lines) > 0 {
 			fmt.Fprintln(o.p.Stderr, strings.Join(lines, "\n"))
 		}
-		for _, line := range slices.Concat(run.ConfirmationLines(), run.TestLines(), run.StoppingLines()) {
+		var tested []string
+		if run.Stopping.Ratio != nil {
+			tested = run.Answer
+		}
+		for _, line := range slices.Concat(run.ConfirmationLines(), tested, run.StoppingLines()) {
 			o.note("%s", line)
 		}
 		return report.WritePlayersCSV(o.p.Stdout, run)
 	}
-	return report.WriteTable(o.p.Stdout, run, o.screen(run.Plan))
+	return report.WriteTable(o.p.Stdout, run, o.screen())
 }
 
 // screen says how a run is shown on stdout.
-func (o *output) screen(plan results.Plan) report.Screen {
+func (o *output) screen() report.Screen {
 	return report.Screen{
 		Width: o.p.Out.Columns, Details: o.c.Bool(command.FlagDetails), Colour: command.WantsColour(o.p, o.c, o.p.Out),
-		Mine: subjects(plan, o.mine), Beyond: o.beyond,
+		Beyond: o.beyond,
 	}
 }
 
 // standings says how the standings of a run are shown on stderr, and how many have a row.
-func (o *output) standings(plan results.Plan) (report.Screen, int) {
+func (o *output) standings() (report.Screen, int) {
 	const others = 5 // lines: the head of the table, the decision, the bar
-	return report.Screen{
-		Width: o.p.Err.Columns - 1, Colour: command.WantsColour(o.p, o.c, o.p.Err), Mine: subjects(plan, o.mine),
-	}, max(1, o.p.Err.Rows-others)
+	return report.Screen{Width: o.p.Err.Columns - 1, Colour: command.WantsColour(o.p, o.c, o.p.Err)}, max(1, o.p.Err.Rows-others)
 }
 
 // codeOf finds the code that the run in a folder was played with, and notes where
@@ -158,6 +160,10 @@ func (o *output) read(dir string, r lab.Reading) (in page.Input, err error) {
 		return in, err
 	}
 	r.Op, r.Level, r.Judge, r.Warn = o.c.Command.Name, o.c.Float64(command.FlagLevel), o.judge, o.warn
+	r.Yours = func(plan results.Plan) ([]int, error) {
+		_, named, err := namedIn(plan, flagMine, o.c.String(flagMine))
+		return named, err
+	}
 	return o.p.Read(o.c.Context, dir, r)
 }
 
@@ -217,8 +223,8 @@ func (o *output) playOn(ctx context.Context, dir *results.Dir, out string, facto
 	o.p.Stage.Set("computing what the complete leagues show")
 	o.p.ForBatch()
 	progress := command.StartProgress(bar, o.p.Err, o.p.Now, dir.Len(), plan.Runs, plan.Stop != nil)
-	screen, rows := o.standings(plan)
-	s.Lab, s.Judge, s.Seen = o.p.Lab, judge, progress
+	screen, rows := o.standings()
+	s.Lab, s.Judge, s.Seen, s.Yours = o.p.Lab, judge, progress, subjects(plan, o.mine)
 	tuned, err := o.follow(plan, o.before, progress)
 	if err != nil {
 		progress.Stop()
@@ -261,7 +267,7 @@ func (o *output) playOn(ctx context.Context, dir *results.Dir, out string, facto
 
 // verdictOn turns the assertions of a run into the command's outcome. The output
 // has explained each.
-func verdictOn(run *report.Run) error {
+func verdictOn(run *report.Document) error {
 	switch assert.Conclude(run.Assertions) {
 	case assert.Refuted:
 		return command.Reported(command.ErrRefuted)

@@ -124,7 +124,7 @@ func TestVerdictOn(t *testing.T) {
 		{[]assert.Verdict{assert.Holds, assert.Undecided}, command.ErrUndecided},
 		{[]assert.Verdict{assert.Undecided, assert.Refuted}, command.ErrRefuted},
 	} {
-		run := &report.Run{}
+		run := &report.Document{}
 		for _, v := range c.verdicts {
 			run.Assertions = append(run.Assertions, assert.Outcome{Verdict: v})
 		}

@@ -112,7 +112,7 @@ func (o *output) createFree(out string, plan results.Plan, advice string) (*resu
 }
 
 // once loads the field and plays it. The watch is nil if the field does not load.
-func (e *experimentRun) once(ctx context.Context, out string) (*report.Run, *catalog.Watch, error) {
+func (e *experimentRun) once(ctx context.Context, out string) (*report.Document, *catalog.Watch, error) {
 	cat, err := command.LoadCatalog(ctx, e.p, e.c)
 	if err != nil {
 		return nil, nil, err

@@ -210,7 +210,7 @@ func (w *whatIf) playOut(ctx context.Context, dir *results.Dir, out string, fact
 	if err != nil {
 		return err
 	}
-	run := &played.Run
+	run := played.Document
 	if err := w.printEffect(run, out); err != nil {
 		return err
 	}
@@ -223,7 +223,7 @@ func (w *whatIf) playOut(ctx context.Context, dir *results.Dir, out string, fact
 }
 
 // printEffect compares the recorded leagues with the new ones.
-func (w *whatIf) printEffect(run *report.Run, out string) error {
+func (w *whatIf) printEffect(run *report.Document, out string) error {
 	// The new leagues are complete, so this is quick even after an interrupt.
 	effect, err := contrastOf(context.WithoutCancel(w.c.Context), w.p, "whatif", []string{w.base, out}, w.level)
 	if err != nil {

@@ -1,0 +1,124 @@
+package words_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/words"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+)
+
+// lead is a field of equal leaders and others behind them, by their chances of saying even;
+// a mood is by how much a league changes that chance, which makes its matches dependent.
+type lead struct {
+	leaders, others int
+	mood            float64
+}
+
+func (l lead) even(i int) float64 {
+	if i < l.leaders {
+		return 0.45
+	}
+	return 0.98
+}
+
+// points are the adjusted points per match that a leader expects, and that the others do.
+func (l lead) points(i int) float64 {
+	differ, n := 0.0, l.leaders+l.others
+	for j := range n {
+		if j != i {
+			differ += l.even(i)*(1-l.even(j)) + (1-l.even(i))*l.even(j)
+		}
+	}
+	return 1 + differ/float64(n-1)/2
+}
+
+// headline plays leagues of the field and returns the first sentence.
+func (l lead) headline(t *testing.T, seed uint64, leagues int) (first int, sentence string) {
+	plan := results.Plan{Schema: results.PlanSchema, Runs: leagues, Legs: 2, Seed: seed, Draw: "uniform:1-10", Transport: "direct"}
+	for i := range l.leaders + l.others {
+		plan.Field = append(plan.Field, results.Entrant{Name: fmt.Sprintf("p%d", i), Kind: "builtin"})
+	}
+	acc, err := analysis.NewAccumulator(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schedule, err := game.NewSchedule(len(plan.Field), plan.Legs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(seed, 33))
+	even := make([]float64, len(plan.Field))
+	for index := range leagues {
+		played := results.League{Index: index, Seats: game.Seats(seed, index, len(plan.Field))}
+		for i := range even {
+			even[i] = l.even(i)
+			if i < l.leaders {
+				even[i] += l.mood * float64(2*r.IntN(2)-1)
+			}
+		}
+		side := func(seat int) game.Side {
+			if r.Float64() < even[played.Seats[seat]] {
+				return game.Side{Choice: game.Even}
+			}
+			return game.Side{Choice: game.Odd}
+		}
+		for _, m := range schedule.Matches() {
+			played.Matches = append(played.Matches, results.Match{A: side(m.A), B: side(m.B), Number: int32(1 + r.IntN(10))})
+		}
+		if err := acc.Add(played); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := acc.Verdicts(analysis.DefaultLevel)
+	return e.Order[0], words.Plain.Answer(&e, nil, nil)[0]
+}
+
+var interval = regexp.MustCompile(`: ([0-9.]+) to ([0-9.]+) points a match|interval ([0-9.]+) to ([0-9.]+)[,)]`)
+
+// TestHeadlineCoversTheFirst: the interval in the first sentence, as it is printed, covers the
+// expected points of the strategy that was picked for being first, however many are as good.
+// The whole test repeats each case 500 times. It fails below 93 %, or in the sample below what
+// an interval of 95 % misses once in 1,000 such samples.
+func TestHeadlineCoversTheFirst(t *testing.T) {
+	t.Parallel()
+	repetitions, least := 40, 32
+	if os.Getenv("WHOLE_TESTS") != "" {
+		repetitions, least = 500, 465
+	}
+	for name, l := range map[string]lead{
+		"six equal leaders": {6, 4, 0}, "eleven equal leaders": {11, 4, 0}, "nine copies": {9, 4, 0.2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			covered := 0
+			for rep := range repetitions {
+				first, sentence := l.headline(t, uint64(rep), 100)
+				if first >= l.leaders || !strings.Contains(sentence, " scores most") {
+					t.Fatalf("the test has lost its point: %s", sentence)
+				}
+				found := interval.FindStringSubmatch(sentence)
+				if found == nil {
+					t.Fatalf("no interval in %s", sentence)
+				}
+				low, _ := strconv.ParseFloat(found[1]+found[3], 64)
+				high, _ := strconv.ParseFloat(found[2]+found[4], 64)
+				if truth := l.points(first); low <= truth && truth <= high {
+					covered++
+				}
+			}
+			t.Logf("covered in %d of %d (standard error %.1f %%)", covered, repetitions, 100*math.Sqrt(0.95*0.05/float64(repetitions)))
+			if covered < least {
+				t.Errorf("the headline's interval holds in %d of %d, want at least %d", covered, repetitions, least)
+			}
+		})
+	}
+}

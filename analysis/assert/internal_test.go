@@ -116,7 +116,7 @@ func TestNearest(t *testing.T) {
 	for i := range many {
 		many[i] = fmt.Sprint("p", i)
 	}
-	if got := someOf(many); !strings.HasSuffix(got, "p11, ... (40 in all)") || strings.Contains(got, "p12") {
+	if got := alike("names", "x", many); !strings.HasSuffix(got, "p12, ... (40 in all)") || strings.Contains(got, "p13") {
 		t.Errorf("of 40 names: %s", got)
 	}
 }
@@ -138,7 +138,7 @@ func TestEveryNameIsRead(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", ref, err)
 		}
-		if d := a.difference(); len(d.terms) != 1 || d.terms[0].ref.Player != string(name) || d.terms[0].ref.Measure.Name != m.Name {
+		if d := a.difference; len(d.terms) != 1 || d.terms[0].ref.Player != string(name) || d.terms[0].ref.Measure.Name != m.Name {
 			t.Fatalf("%s is read as %+v", ref, d.terms)
 		}
 	}
@@ -190,7 +190,7 @@ func TestLinearForm(t *testing.T) {
 			}
 			continue
 		}
-		d := a.difference()
+		d := a.difference
 		got := new(big.Rat).Set(d.constant)
 		for _, term := range d.terms {
 			got.Add(got, new(big.Rat).Mul(term.coefficient, values[term.ref.Player]))

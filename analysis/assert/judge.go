@@ -13,9 +13,11 @@
 package assert
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
+	"strings"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -50,6 +52,7 @@ type Outcome struct {
 // for one goroutine at a time.
 type Judge struct {
 	assertions []Assertion
+	estimates  int // assertions about estimates
 	scorer     *analysis.Scorer
 	joint      *analysis.Joint
 	fields     map[string]int // field indices by name
@@ -76,12 +79,15 @@ func NewJudge(plan results.Plan, texts []string) (*Judge, error) {
 			return nil, err
 		}
 		j.assertions = append(j.assertions, a)
-		d := a.difference()
-		if d.terms[0].ref.Measure.Counted || len(d.terms) == 1 {
-			continue // the estimates hold it
+		terms := a.difference.terms
+		if terms[0].ref.Measure.Counted {
+			continue
 		}
-		for _, t := range d.terms {
-			j.column(t.ref)
+		j.estimates++
+		for _, t := range terms {
+			if len(terms) > 1 { // else the estimates hold it
+				j.column(t.ref)
+			}
 		}
 	}
 	var err error
@@ -107,17 +113,7 @@ func (j *Judge) column(r Ref) int {
 
 // Estimated reports whether any assertion is about estimates. Their intervals are for a
 // fixed number of leagues.
-func (j *Judge) Estimated() bool { return j.estimatedOnes() > 0 }
-
-func (j *Judge) estimatedOnes() int {
-	n := 0
-	for _, a := range j.assertions {
-		if d := a.difference(); !d.terms[0].ref.Measure.Counted {
-			n++
-		}
-	}
-	return n
-}
+func (j *Judge) Estimated() bool { return j.estimates > 0 }
 
 // Append takes in one league.
 func (j *Judge) Append(l *results.League) error {
@@ -141,7 +137,7 @@ func (j *Judge) Outcomes(estimates func(level float64) analysis.Estimates, level
 	if len(j.assertions) == 0 {
 		return nil
 	}
-	each := 1 - (1-level)/float64(max(1, j.estimatedOnes()))
+	each := 1 - (1-level)/float64(max(1, j.estimates))
 	e := estimates(each)
 	list := make([]Outcome, len(j.assertions))
 	for i, a := range j.assertions {
@@ -151,7 +147,7 @@ func (j *Judge) Outcomes(estimates func(level float64) analysis.Estimates, level
 }
 
 func (j *Judge) outcome(a *Assertion, e *analysis.Estimates) Outcome {
-	d := a.difference()
+	d := a.difference
 	bound := new(big.Rat).Neg(d.constant)
 	o := Outcome{Text: a.Text, Of: d.String(), Op: a.Op}
 	o.Bound, _ = bound.Float64()
@@ -183,19 +179,7 @@ func (j *Judge) counted(d linear, e *analysis.Estimates) *big.Rat {
 }
 
 // compare reports whether a number with this sign relative to the bound fulfils op.
-func compare(sign int, op string) bool {
-	switch op {
-	case "<":
-		return sign < 0
-	case "<=":
-		return sign <= 0
-	case ">":
-		return sign > 0
-	case ">=":
-		return sign >= 0
-	}
-	return sign == 0
-}
+func compare(sign int, op string) bool { return strings.Contains(op, "<=>"[sign+1:sign+2]) }
 
 // estimated returns the interval of a combination, and whether it was computed within
 // leagues. One quantity of one player has its interval from the report.
@@ -229,25 +213,13 @@ func (j *Judge) estimated(d linear, e *analysis.Estimates) (analysis.Estimate, b
 // decide judges by the whole interval. An interval never shows that two numbers are
 // equal.
 func decide(v analysis.Estimate, op string, bound float64) Verdict {
-	var holds, refuted bool
-	switch op {
-	case ">":
-		holds, refuted = v.Low > bound, v.High <= bound
-	case ">=":
-		holds, refuted = v.Low >= bound, v.High < bound
-	case "<":
-		holds, refuted = v.High < bound, v.Low >= bound
-	case "<=":
-		holds, refuted = v.High <= bound, v.Low > bound
-	default:
-		refuted = v.Low > bound || v.High < bound
-	}
+	low, high := cmp.Compare(v.Low, bound), cmp.Compare(v.High, bound)
 	switch {
 	case !v.Defined():
-		return Undecided
-	case holds:
+	case op == "==" && low <= 0 && high >= 0:
+	case compare(low, op) && compare(high, op):
 		return Holds
-	case refuted:
+	case !compare(low, op) && !compare(high, op):
 		return Refuted
 	}
 	return Undecided

@@ -3,8 +3,20 @@ package assert
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 )
+
+// linear is a constant and a sum of measures with coefficients.
+type linear struct {
+	constant *big.Rat
+	terms    []term
+}
+
+type term struct {
+	ref         Ref
+	coefficient *big.Rat
+}
 
 func (l linear) times(f *big.Rat) linear {
 	out := linear{constant: new(big.Rat).Mul(l.constant, f)}
@@ -18,32 +30,20 @@ func (l linear) times(f *big.Rat) linear {
 
 // plus adds, and drops what cancels.
 func (l linear) plus(o linear) linear {
-	out := linear{constant: new(big.Rat).Add(l.constant, o.constant)}
-	for _, t := range append(append([]term{}, l.terms...), o.terms...) {
-		out.add(t)
-	}
-	kept := out.terms[:0]
-	for _, t := range out.terms {
-		if t.coefficient.Sign() != 0 {
-			kept = append(kept, t)
+	out := linear{new(big.Rat).Add(l.constant, o.constant), slices.Clone(l.terms)}
+	for _, t := range o.terms {
+		k := slices.IndexFunc(out.terms, func(have term) bool {
+			return have.ref.Player == t.ref.Player && have.ref.Measure.Name == t.ref.Measure.Name
+		})
+		if k < 0 {
+			out.terms = append(out.terms, t)
+			continue
 		}
+		out.terms[k].coefficient = new(big.Rat).Add(out.terms[k].coefficient, t.coefficient)
 	}
-	out.terms = kept
+	out.terms = slices.DeleteFunc(out.terms, func(t term) bool { return t.coefficient.Sign() == 0 })
 	return out
 }
-
-func (l *linear) add(t term) {
-	for i, have := range l.terms {
-		if have.ref.Player == t.ref.Player && have.ref.Measure.Name == t.ref.Measure.Name {
-			l.terms[i].coefficient = new(big.Rat).Add(have.coefficient, t.coefficient)
-			return
-		}
-	}
-	l.terms = append(l.terms, t)
-}
-
-// difference is the left side minus the right.
-func (a *Assertion) difference() linear { return a.left.plus(a.right.times(big.NewRat(-1, 1))) }
 
 // String says what is measured: "mine.adjusted - random.adjusted".
 func (l linear) String() string {
@@ -75,15 +75,17 @@ func measureList() []string {
 	return names
 }
 
-func measureNames() string { return strings.Join(measureList(), ", ") }
-
-// someOf lists the first names of many.
-func someOf(names []string) string {
-	const most = 12
-	if len(names) <= most {
-		return strings.Join(names, ", ")
+// alike lists names for a hint, the one most like a mistaken name first.
+func alike(what, mistaken string, names []string) string {
+	const most = 13
+	hint := fmt.Sprintf("the %s are %s", what, strings.Join(names[:min(most, len(names))], ", "))
+	if len(names) > most {
+		hint += fmt.Sprintf(", ... (%d in all)", len(names))
 	}
-	return fmt.Sprintf("%s, ... (%d in all)", strings.Join(names[:most], ", "), len(names))
+	if like := nearest(mistaken, names); like != "" {
+		hint = fmt.Sprintf("did you mean %s? %s", like, hint)
+	}
+	return hint
 }
 
 // nearest returns the name most like s, if at most a third of its letters differ.

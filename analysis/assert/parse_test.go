@@ -27,6 +27,7 @@ func TestParse(t *testing.T) {
 		"mine-random.points > mine.points - random.points",
 		"  mine.rank<random.rank  ",
 		"2 > mine.rank",
+		"mine.rank <-1e-3 + 1E2",
 	} {
 		if _, err := assert.Parse(text, players); err != nil {
 			t.Errorf("%s: %v", text, err)
@@ -54,7 +55,7 @@ func TestParseErrors(t *testing.T) {
 		{"mine > 1", 1, "want a number or PLAYER.MEASURE"},
 		{`"my strat" > 1`, 1, "want a number or PLAYER.MEASURE"},
 		{`"my strat.points > 1`, 1, "unclosed"},
-		{`"my \strat".points > 1`, 5, `unexpected \s`},
+		{`"my \strat".points > 1`, 1, `\" and \\ stand for`},
 		{"'my strat'.points > 1", 1, "double quotes"},
 		{"mine.points * random.points > 1", 13, "one factor must be a number"},
 		{"1 / mine.points > 1", 3, "cannot divide by a measure"},
@@ -62,12 +63,17 @@ func TestParseErrors(t *testing.T) {
 		{"mine.points > mine.points", 13, "nothing to judge"},
 		{"1 < 2", 3, "nothing to judge"},
 		{"mine.wins > mine.adjusted", 11, "mine.wins is a count and mine.adjusted an estimate"},
-		{"(mine.wins > 1", 12, "opened at column 1"},
+		{"(mine.wins > 1", 15, "opened at column 1"},
+		{"mine.wins > 1e-31", 13, "unusable number"},
 		{"mine.wins > 1e999999999", 13, "unusable number"},
 		{"mine.wins > 0x10", 13, "want a number"},
-		{"mine.wins > 0x1p4", 13, "unusable number"},
+		{"mine.wins > 0x1p4", 13, "want a number"},
+		{"1 < mine.wins < 2", 3, "second <"},
+		{"mine.wins > *2", 13, "want a number"},
+		{"mine.wins (2) > 1", 1, "between two"},
+		{"mine.wins > 010 // 2", 18, "want a number"},
 		{"stratégie.differ $ 1", 18, "unexpected '$'"},
-		{strings.Repeat("(", 200) + "1", 101, "nested"},
+		{strings.Repeat("(", 200) + "1", 202, "opened at column 200"},
 		{strings.Repeat("x", 5000), 1, "want at most 4096"},
 	} {
 		_, err := assert.Parse(c.text, players)

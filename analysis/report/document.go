@@ -246,6 +246,9 @@ func New(run Run) *Document {
 	return d
 }
 
+// Player returns a player by field index.
+func (d *Document) Player(field int) *Player { return &d.Players[d.Estimates.Place(field)-1] }
+
 // Sentences is the Answer in a style.
 func (d *Document) Sentences(style words.Style) []string {
 	if q := d.Stopping.Ratio; q != nil {

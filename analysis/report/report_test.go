@@ -204,6 +204,11 @@ func TestDocumentShape(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
+		for i, p := range report.New(r).Players {
+			if tier := r.Estimates.Ranking.TierOf()[p.Field]; p.Place != i+1 || p.Tier != tier || p.RankInterval != r.Estimates.Ranking.Places[p.Field] {
+				t.Errorf("%s: %s is %d. in tier %d, places %v", name, p.Name, p.Place, p.Tier, p.RankInterval)
+			}
+		}
 		players, pairs := doc.(map[string]any)["players"].([]any), doc.(map[string]any)["pairs"].([]any)
 		if len(players) != len(r.Plan.Field) || len(pairs) != len(players)*(len(players)-1)/2 {
 			t.Errorf("%s: %d players, %d pairs", name, len(players), len(pairs))

@@ -18,12 +18,9 @@ func (l *labTools) run(ctx context.Context, in RunInput, m meter) (RunOutput, er
 		return RunOutput{}, err
 	}
 	est := &f.Run.Estimates
-	out := RunOutput{Outcome: f.outcome, Players: []Ranked{}, Tiers: [][]string{}, Comparisons: []Compared{}, Note: note(est)}
-	for _, i := range est.Order {
-		out.Players = append(out.Players, ranked(est, i))
-	}
-	for _, tier := range est.Ranking.Tiers {
-		out.Tiers = append(out.Tiers, est.Names(tier))
+	out := RunOutput{Outcome: f.outcome, Players: []Ranked{}, Tiers: f.Tiers, Comparisons: []Compared{}, Note: note(est)}
+	for i := range f.Players {
+		out.Players = append(out.Players, ranked(&f.Players[i]))
 	}
 	for _, c := range est.Neighbours() {
 		out.Comparisons = append(out.Comparisons, comparedIn(est, c))
@@ -42,10 +39,9 @@ func (l *labTools) run(ctx context.Context, in RunInput, m meter) (RunOutput, er
 const tuned = "What was chosen or tuned on a seed looks better on it than it is: when you are finished, confirm once without a seed, and report only that."
 
 // ranked is what one player did in an experiment.
-func ranked(est *analysis.Estimates, field int) Ranked {
-	p := &est.Players[field]
+func ranked(p *report.Player) Ranked {
 	r := Ranked{
-		Name: p.Name, Kind: p.Kind, Tier: est.Ranking.TierOf()[field], Best: est.Ranking.Places[field][0], Worst: est.Ranking.Places[field][1],
+		Name: p.Name, Kind: p.Kind, Yours: p.Yours, Tier: p.Tier, Best: p.RankInterval[0], Worst: p.RankInterval[1],
 		Adjusted: estimate(p.Adjusted), Points: estimate(p.Points), Differ: estimate(p.Differ), WinRate: estimate(p.WinRate), Title: estimate(p.ChampionShare),
 		Matches: p.Matches, Technical: p.TechnicalLosses, Faults: []Fault{},
 	}
@@ -126,7 +122,7 @@ func (l *labTools) compare(ctx context.Context, in CompareInput, m meter) (Compa
 	}
 	est := &f.Run.Estimates
 	a, b := fieldOf(est, in.A), fieldOf(est, in.B)
-	out := CompareOutput{Outcome: f.outcome, A: ranked(est, a), B: ranked(est, b), Opponents: []string{}}
+	out := CompareOutput{Outcome: f.outcome, A: ranked(f.Player(a)), B: ranked(f.Player(b)), Opponents: []string{}}
 	for i, p := range est.Players {
 		if i != a && i != b {
 			out.Opponents = append(out.Opponents, p.Name)

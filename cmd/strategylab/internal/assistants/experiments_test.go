@@ -79,13 +79,3 @@ func TestComparedInWords(t *testing.T) {
 		t.Errorf("equal: %s", got)
 	}
 }
-
-func TestRankedPutsPlayersIntoTiers(t *testing.T) {
-	t.Parallel()
-	est := shown([]int{2}, []int{0, 1, 3})
-	for field, want := range []int{2, 2, 1, 2} {
-		if got := ranked(est, field); got.Tier != want || got.Best != est.Ranking.Places[field][0] || got.Worst != est.Ranking.Places[field][1] {
-			t.Errorf("%s: tier %d, places %d to %d", got.Name, got.Tier, got.Best, got.Worst)
-		}
-	}
-}

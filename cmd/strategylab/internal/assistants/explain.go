@@ -31,7 +31,7 @@ func (l *labTools) explain(ctx context.Context, in ExplainInput, m meter) (Expla
 		return ExplainOutput{}, err
 	}
 	est, x := &f.Run.Estimates, &f.Explanations
-	out := ExplainOutput{Outcome: f.outcome, Player: ranked(est, explained), Habits: habitsOf(seen.Estimates(est.Level)), Learning: []Learning{}}
+	out := ExplainOutput{Outcome: f.outcome, Player: ranked(f.Document.Player(explained)), Habits: habitsOf(seen.Estimates(est.Level)), Learning: []Learning{}}
 	out.fill(est, x)
 	out.Summary = out.describe()
 	return out, nil

@@ -154,6 +154,7 @@ type Fault struct {
 type Ranked struct {
 	Name      string    `json:"name" jsonschema:"name of the player; copies are numbered, as in random#2"`
 	Kind      string    `json:"kind" jsonschema:"builtin, lua, js, wasm or plugin"`
+	Yours     bool      `json:"yours,omitempty" jsonschema:"whether it did not come with the program"`
 	Tier      int       `json:"tier" jsonschema:"group of players whose order the evidence does not settle, from 1; players of one tier need not be equal"`
 	Best      int       `json:"best_place" jsonschema:"best place that the evidence allows, from 1; the ranges of all players hold jointly"`
 	Worst     int       `json:"worst_place" jsonschema:"worst place that the evidence allows"`

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/words"
 )
 
@@ -18,6 +20,49 @@ type column struct {
 	left  bool     // aligned left; numbers are aligned right
 	keep  int      // the columns with the smallest go first when space is short; 0 is kept always
 	paint []string // ANSI attributes of the cells; nil for none
+}
+
+// columnOf makes a column with a cell for each of a list; a head that begins with < is
+// aligned left.
+func columnOf[T any](head string, keep int, list []T, cell func(x *T) string) column {
+	name, left := strings.CutPrefix(head, "<")
+	c := column{head: name, left: left, keep: keep, cells: make([]string, len(list))}
+	for i := range list {
+		c.cells[i] = cell(&list[i])
+	}
+	return c
+}
+
+// column makes a column with a cell for each player, best first.
+func (r *Document) column(head string, keep int, cell func(p *Player) string) column {
+	return columnOf(head, keep, r.Players, cell)
+}
+
+// measured makes a column of shares in percent with their intervals.
+func (r *Document) measured(head string, keep int, of func(p *Player) analysis.Estimate) column {
+	return r.column(head, keep, func(p *Player) string { return words.PlusMinus(of(p), 100, 1) })
+}
+
+// rank, strategy and kind begin the tables.
+func (r *Document) rank() column {
+	return r.column("#", 0, func(p *Player) string { return strconv.Itoa(p.Place) })
+}
+
+func (r *Document) strategy() column {
+	return r.column("<strategy", 0, func(p *Player) string { return words.Printable(p.Name) })
+}
+
+func (r *Document) kind(keep int) column {
+	return r.column("<kind", keep, func(p *Player) string { return words.Printable(p.Kind) })
+}
+
+// estimates returns an estimate of each player, best first.
+func (r *Document) estimates(of func(p *Player) analysis.Estimate) []analysis.Estimate {
+	list := make([]analysis.Estimate, len(r.Players))
+	for i := range r.Players {
+		list[i] = of(&r.Players[i])
+	}
+	return list
 }
 
 // sheet is a text for people, of lines and tables that fit a width; 0 is no limit.

@@ -1,8 +1,6 @@
 package report
 
 import (
-	"strconv"
-
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/words"
 )
@@ -15,30 +13,19 @@ func (s *sheet) oneLeague(r *Document) {
 	if e.Leagues < 2 || len(lines) == 0 {
 		return
 	}
-	next := func(cell func(o analysis.Odds, c analysis.Comparison) string) []string {
-		neighbours := e.Neighbours()
-		return cellsOf(e, func(k int, _ *analysis.Player) string {
-			if k >= len(neighbours) {
-				return ""
-			}
-			return cell(e.OddsOf(neighbours[k].A, neighbours[k].B), neighbours[k])
-		})
-	}
+	odds := func(c analysis.Comparison) analysis.Odds { return e.OddsOf(c.A, c.B) }
 	s.lines("", "In one league:")
 	s.table([]column{
-		{head: "#", cells: cellsOf(e, func(k int, _ *analysis.Player) string { return strconv.Itoa(k + 1) })},
-		{head: "strategy", left: true, cells: cellsOf(e, func(_ int, p *analysis.Player) string { return words.Printable(p.Name) })},
-		{head: "titles%", cells: cellsOf(e, func(_ int, p *analysis.Player) string { return words.PlusMinus(p.ChampionShare, 100, 1) })},
-		{head: "", keep: 3, cells: next(func(o analysis.Odds, _ analysis.Comparison) string {
-			return words.Sign(o.Titles, o.TitlesA, o.TitlesB)
-		})},
-		{head: "above next%", keep: 2, cells: next(func(o analysis.Odds, _ analysis.Comparison) string { return words.PlusMinus(o.Above, 100, 1) })},
-		{head: "", keep: 2, cells: next(func(o analysis.Odds, _ analysis.Comparison) string {
-			return words.Sign(o.Verdict, o.AboveA, o.AboveB)
-		})},
-		{head: "lead", keep: 1, cells: next(func(o analysis.Odds, c analysis.Comparison) string {
+		r.rank(), r.strategy(), r.measured("titles%", 0, func(p *Player) analysis.Estimate { return p.ChampionShare }),
+		r.next(3, "", func(c analysis.Comparison) string {
+			return words.Sign(odds(c).Titles, odds(c).TitlesA, odds(c).TitlesB)
+		}),
+		r.next(2, "above next%", func(c analysis.Comparison) string { return words.PlusMinus(odds(c).Above, 100, 1) }),
+		r.next(2, "", func(c analysis.Comparison) string { return words.Sign(odds(c).Verdict, odds(c).AboveA, odds(c).AboveB) }),
+		r.next(1, "lead", func(c analysis.Comparison) string {
+			o := odds(c)
 			return words.Plain.Number(o.Effect(c.Difference).Estimate, 2)
-		})},
+		}),
 	})
 	s.lines("")
 	s.lines(lines...)

@@ -1,9 +1,6 @@
 package report
 
 import (
-	"strconv"
-
-	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/robust"
 	"github.com/strategylab/strategylab/analysis/words"
 )
@@ -63,18 +60,17 @@ func (s *sheet) otherFields(r *Document) {
 	if x == nil {
 		return
 	}
-	each := func(cell func(p robust.Player) string) []string {
-		return cellsOf(e, func(_ int, p *analysis.Player) string { return cell(x.Players[p.Field]) })
+	each := func(head string, keep int, cell func(p robust.Player) string) column {
+		return r.column(head, keep, func(p *Player) string { return cell(x.Players[p.Field]) })
 	}
 	s.lines("In other fields:")
 	s.table([]column{
-		{head: "#", cells: cellsOf(e, func(k int, _ *analysis.Player) string { return strconv.Itoa(k + 1) })},
-		{head: "strategy", left: true, cells: cellsOf(e, func(_ int, p *analysis.Player) string { return words.Printable(p.Name) })},
-		{head: "first%", cells: each(func(p robust.Player) string { return words.Plain.Number(100*p.First, 0) })},
-		{head: "places", cells: each(func(p robust.Player) string { return words.Plain.Places(p.Places) })},
-		{head: "std.error", keep: 1, cells: each(func(p robust.Player) string { return words.Plain.Number(p.Error, 4) })},
-		{head: "without one", keep: 2, cells: each(func(p robust.Player) string { return words.Plain.Places(p.WithoutOne) })},
-		{head: "without a family", keep: 3, cells: each(func(p robust.Player) string { return words.Plain.Places(p.WithoutFamily) })},
+		r.rank(), r.strategy(),
+		each("first%", 0, func(p robust.Player) string { return words.Plain.Number(100*p.First, 0) }),
+		each("places", 0, func(p robust.Player) string { return words.Plain.Places(p.Places) }),
+		each("std.error", 1, func(p robust.Player) string { return words.Plain.Number(p.Error, 4) }),
+		each("without one", 2, func(p robust.Player) string { return words.Plain.Places(p.WithoutOne) }),
+		each("without a family", 3, func(p robust.Player) string { return words.Plain.Places(p.WithoutFamily) }),
 	})
 	s.lines("")
 	s.lines(words.Plain.Robustness(e, x)...)

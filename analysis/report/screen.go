@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/words"
@@ -128,48 +127,49 @@ func (s *Screen) sign(mark string) string {
 
 // brief has the columns of a first look.
 func (r *Document) brief(screen Screen) []column {
-	e := &r.Estimates
-	each := func(cell func(place int, p *analysis.Player) string) []string { return cellsOf(e, cell) }
-	name := column{head: "strategy", left: true, cells: each(func(_ int, p *analysis.Player) string { return words.Printable(p.Name) })}
-	kind := column{head: "kind", left: true, keep: 2, cells: each(func(_ int, p *analysis.Player) string { return words.Printable(p.Kind) })}
-	differs := column{head: "differs", keep: 4, cells: each(func(_ int, p *analysis.Player) string { return tight(p.Differ) })}
-	list := []column{name, kind, differs}
-	if !e.NothingToRank() {
-		points, raw := estimatesOf(e, func(p *analysis.Player) analysis.Estimate { return p.Adjusted }), estimatesOf(e, func(p *analysis.Player) analysis.Estimate { return p.Points })
+	differs := r.column("differs", 4, func(p *Player) string { return tight(p.Differ) })
+	list := []column{r.strategy(), r.kind(2), differs}
+	if !r.Estimates.NothingToRank() {
 		list = []column{
-			{head: "#", cells: each(func(k int, _ *analysis.Player) string { return strconv.Itoa(k + 1) })},
-			{head: "places", keep: 5, cells: each(func(_ int, p *analysis.Player) string { return words.Plain.Places(e.Ranking.Places[p.Field]) })},
-			r.marks(screen),
-			name,
-			kind,
-			{head: "points", left: true, cells: words.PlusMinusColumn(points)},
-			{head: "raw", keep: 1, cells: words.NumberColumn(raw)},
-			{head: "wins", keep: 3, cells: each(func(_ int, p *analysis.Player) string { return tight(p.WinRate) })},
-			differs,
+			r.rank(), r.column("places", 5, func(p *Player) string { return words.Plain.Places(p.RankInterval) }), r.marks(screen), r.strategy(), r.kind(2),
+			{head: "points", left: true, cells: words.PlusMinusColumn(r.estimates(func(p *Player) analysis.Estimate { return p.Adjusted }))},
+			{head: "raw", keep: 1, cells: words.NumberColumn(r.estimates(func(p *Player) analysis.Estimate { return p.Points }))},
+			r.column("wins", 3, func(p *Player) string { return tight(p.WinRate) }), differs,
 		}
 	}
-	if slices.ContainsFunc(e.Players, func(p analysis.Player) bool { return p.TechnicalLosses > 0 }) {
-		faults := column{head: "faults", keep: 6, cells: each(func(_ int, p *analysis.Player) string { return words.Plain.Count(p.TechnicalLosses) })}
-		faults.paint = each(func(_ int, p *analysis.Player) string {
-			if p.TechnicalLosses > 0 {
-				return red
-			}
-			return faint
-		})
+	if slices.ContainsFunc(r.Players, func(p Player) bool { return p.TechnicalLosses > 0 }) {
+		faults := r.column("faults", 6, func(p *Player) string { return words.Plain.Count(p.TechnicalLosses) })
+		for _, p := range r.Players {
+			faults.paint = append(faults.paint, map[bool]string{true: red, false: faint}[p.TechnicalLosses > 0])
+		}
 		list = append(list, faults)
 	}
-	r.paint(screen, list)
+	for i := range list {
+		c := &list[i]
+		switch {
+		case !screen.Colour:
+			c.paint = nil
+			continue
+		case c.paint == nil:
+			c.paint = make([]string, len(c.cells))
+		}
+		for k, p := range r.Players {
+			if p.Yours {
+				c.paint[k] = bold
+			}
+		}
+	}
 	return list
 }
 
 // tested has the rows of the two players of a test, and no columns about the others.
 func (r *Document) tested(screen Screen) []column {
-	e, q := &r.Estimates, r.Stopping.Ratio
+	q := r.Stopping.Ratio
 	list := slices.DeleteFunc(r.brief(screen), func(c column) bool { return c.head == "#" || c.head == "places" || c.head == "" })
 	keep := func(cells []string) []string {
 		var kept []string
-		for k, field := range e.Order {
-			if name := e.Players[field].Name; cells != nil && (name == q.New || name == q.Old) {
+		for k, p := range r.Players {
+			if cells != nil && (p.Name == q.New || p.Name == q.Old) {
 				kept = append(kept, cells[k])
 			}
 		}
@@ -191,60 +191,15 @@ func tight(share analysis.Estimate) string {
 
 // marks compares each player with the user's first strategy, or with the next player.
 func (r *Document) marks(screen Screen) column {
-	e := &r.Estimates
-	neighbours := e.Neighbours()
-	mark := func(place int, p *analysis.Player) string {
-		switch {
-		case slices.Contains(r.Yours, p.Field):
-			return "*"
-		case len(r.Yours) > 0:
-			return words.Against(e, firstOf(e, r.Yours), p.Field)
-		case place >= len(neighbours):
-			return " "
+	c := r.next(0, "", func(c analysis.Comparison) string { return words.Mark(c.Verdict) })
+	for k, p := range r.Players {
+		if p.Yours {
+			c.cells[k] = "*"
+		} else if len(r.Yours) > 0 {
+			c.cells[k] = words.Against(&r.Estimates, firstOf(&r.Estimates, r.Yours), p.Field)
 		}
-		return words.Mark(neighbours[place].Verdict)
-	}
-	c := column{cells: cellsOf(e, mark)}
-	for k, m := range c.cells {
-		c.cells[k] = screen.sign(m)
-		c.paint = append(c.paint, map[string]string{"+": green, "-": red, "~": faint}[m])
+		c.paint = append(c.paint, map[string]string{"+": green, "-": red, "~": faint}[c.cells[k]])
+		c.cells[k] = screen.sign(c.cells[k])
 	}
 	return c
-}
-
-// paint highlights the user's strategies, or takes all colours away.
-func (r *Document) paint(s Screen, list []column) {
-	for i := range list {
-		c := &list[i]
-		if !s.Colour {
-			c.paint = nil
-			continue
-		}
-		if c.paint == nil {
-			c.paint = make([]string, len(c.cells))
-		}
-		for k, field := range r.Estimates.Order {
-			if slices.Contains(r.Yours, field) {
-				c.paint[k] = bold
-			}
-		}
-	}
-}
-
-// cellsOf renders a cell for each player, best first.
-func cellsOf(e *analysis.Estimates, cell func(place int, p *analysis.Player) string) []string {
-	list := make([]string, len(e.Order))
-	for k, i := range e.Order {
-		list[k] = cell(k, &e.Players[i])
-	}
-	return list
-}
-
-// estimatesOf returns an estimate of each player, best first.
-func estimatesOf(e *analysis.Estimates, of func(p *analysis.Player) analysis.Estimate) []analysis.Estimate {
-	list := make([]analysis.Estimate, len(e.Order))
-	for k, i := range e.Order {
-		list[k] = of(&e.Players[i])
-	}
-	return list
 }

@@ -26,44 +26,42 @@ func (s *sheet) details(r *Document) {
 // something about the players remain.
 func (r *Document) columns() []column {
 	e := &r.Estimates
-	each := func(cell func(place int, p *analysis.Player) string) []string { return cellsOf(e, cell) }
-	estimates := func(of func(p *analysis.Player) analysis.Estimate) []string {
-		return words.PlusMinusColumn(estimatesOf(e, of))
+	percent := func(head string, keep int, of func(p *Player) analysis.Estimate) column {
+		return r.column(head, keep, func(p *Player) string { return words.Plain.Number(100*of(p).Estimate, 1) })
 	}
-	percent := func(of func(p *analysis.Player) analysis.Estimate) []string {
-		return each(func(_ int, p *analysis.Player) string { return words.Plain.Number(100*of(p).Estimate, 1) })
+	points := func(head string, keep int, of func(p *Player) analysis.Estimate) column {
+		return column{head: head, left: true, keep: keep, cells: words.PlusMinusColumn(r.estimates(of))}
 	}
-	name := column{head: "strategy", left: true, cells: each(func(_ int, p *analysis.Player) string { return words.Printable(p.Name) })}
-	kind := column{head: "kind", left: true, keep: 1, cells: each(func(_ int, p *analysis.Player) string { return words.Printable(p.Kind) })}
-	tech := column{head: "tech.", keep: 8, cells: each(func(_ int, p *analysis.Player) string { return words.Plain.Count(p.TechnicalLosses) })}
-	differ := column{head: "differ%", keep: 3, cells: percent(func(p *analysis.Player) analysis.Estimate { return p.Differ })}
+	differ := percent("differ%", 3, func(p *Player) analysis.Estimate { return p.Differ })
+	tech := r.column("tech.", 8, func(p *Player) string { return words.Plain.Count(p.TechnicalLosses) })
 	if e.NothingToRank() {
-		name.keep, differ.keep = 0, 0
-		return []column{name, kind, differ, tech}
-	}
-	tiers, neighbours := e.Ranking.TierOf(), e.Neighbours()
-	mark := func(place int, _ *analysis.Player) string {
-		if place >= len(neighbours) {
-			return " "
-		}
-		return words.Mark(neighbours[place].Verdict)
+		differ.keep = 0
+		return []column{r.strategy(), r.kind(1), differ, tech}
 	}
 	return []column{
-		{head: "#", cells: each(func(k int, _ *analysis.Player) string { return strconv.Itoa(k + 1) })},
-		{head: "", cells: each(mark)},
-		name,
-		kind,
-		{head: "tier", keep: 10, cells: each(func(_ int, p *analysis.Player) string { return strconv.Itoa(tiers[p.Field]) })},
-		{head: "places", keep: 9, cells: each(func(_ int, p *analysis.Player) string { return words.Plain.Places(e.Ranking.Places[p.Field]) })},
-		{head: "points", left: true, keep: 6, cells: estimates(func(p *analysis.Player) analysis.Estimate { return p.Points })},
-		{head: "adjusted", left: true, cells: estimates(func(p *analysis.Player) analysis.Estimate { return p.Adjusted })},
-		{head: "win%", keep: 4, cells: percent(func(p *analysis.Player) analysis.Estimate { return p.WinRate })},
-		{head: "adj.win%", keep: 2, cells: percent(func(p *analysis.Player) analysis.Estimate { return p.AdjustedWinRate })},
+		r.rank(), r.next(0, "", func(c analysis.Comparison) string { return words.Mark(c.Verdict) }), r.strategy(), r.kind(1),
+		r.column("tier", 10, func(p *Player) string { return strconv.Itoa(p.Tier) }),
+		r.column("places", 9, func(p *Player) string { return words.Plain.Places(p.RankInterval) }),
+		points("points", 6, func(p *Player) analysis.Estimate { return p.Points }),
+		points("adjusted", 0, func(p *Player) analysis.Estimate { return p.Adjusted }),
+		percent("win%", 4, func(p *Player) analysis.Estimate { return p.WinRate }),
+		percent("adj.win%", 2, func(p *Player) analysis.Estimate { return p.AdjustedWinRate }),
 		differ,
-		{head: "titles%", keep: 7, cells: percent(func(p *analysis.Player) analysis.Estimate { return p.ChampionShare })},
-		{head: "mean place", keep: 5, cells: each(func(_ int, p *analysis.Player) string { return words.Plain.Number(p.Rank.Estimate, 2) })},
+		percent("titles%", 7, func(p *Player) analysis.Estimate { return p.ChampionShare }),
+		r.column("mean place", 5, func(p *Player) string { return words.Plain.Number(p.Rank.Estimate, 2) }),
 		tech,
 	}
+}
+
+// next makes a column of what each player's comparison with the next says.
+func (r *Document) next(keep int, head string, cell func(c analysis.Comparison) string) column {
+	neighbours := r.Estimates.Neighbours()
+	return r.column(head, keep, func(p *Player) string {
+		if p.Place > len(neighbours) {
+			return ""
+		}
+		return cell(neighbours[p.Place-1])
+	})
 }
 
 // verdict says what the order of the table is worth, beyond the answer.

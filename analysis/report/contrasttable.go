@@ -88,25 +88,13 @@ func (c *Contrast) fieldLines() (lines []string) {
 // measure.
 func (c *Contrast) columns() []column {
 	players := c.Result.Players
-	each := func(of func(p *contrast.Player) string) []string {
-		list := make([]string, len(players))
-		for i := range players {
-			list[i] = of(&players[i])
-		}
-		return list
-	}
 	list := []column{
-		{head: "", cells: each(func(p *contrast.Player) string { return changeMark(p) })},
-		{head: "", cells: each(func(p *contrast.Player) string {
-			if p.CodeChanged {
-				return "*"
-			}
-			return ""
-		})},
-		{head: "strategy", left: true, cells: each(func(p *contrast.Player) string { return words.Printable(p.Name) })},
+		columnOf("", 0, players, changeMark),
+		columnOf("", 0, players, func(p *contrast.Player) string { return map[bool]string{true: "*"}[p.CodeChanged] }),
+		columnOf("<strategy", 0, players, func(p *contrast.Player) string { return words.Printable(p.Name) }),
 	}
 	for k, e := range players[0].Effects {
-		head, scale := e.Measure.Quantity.String(), 1.0
+		head, scale, keep := e.Measure.Quantity.String(), 1.0, 7
 		if e.Measure.Quantity == analysis.Differ {
 			head, scale = "differ%", 100
 		}
@@ -115,7 +103,17 @@ func (c *Contrast) columns() []column {
 			effects[i] = players[i].Effects[k].Difference
 		}
 		places := words.Decimals(scale, effects...)
-		change := column{head: "change", keep: 7, cells: each(func(p *contrast.Player) string {
+		change := "spill-over"
+		if !e.Measure.Unchanged {
+			if change, keep = "change", 5; k == 0 {
+				keep = 0
+			}
+			list = append(list, columnOf(head, 4, players, func(p *contrast.Player) string {
+				e := p.Effects[k]
+				return fmt.Sprintf("%s to %s", words.Plain.Number(scale*float64(e.Before), places), words.Plain.Number(scale*float64(e.After), places))
+			}))
+		}
+		list = append(list, columnOf(change, keep, players, func(p *contrast.Player) string {
 			d := p.Effects[k].Difference
 			switch {
 			case !d.Defined():
@@ -124,28 +122,15 @@ func (c *Contrast) columns() []column {
 				return "none"
 			}
 			return fmt.Sprintf("%+.*f ±%.*f", places, scale*d.Estimate, places, scale*words.HalfWidth(d))
-		})}
-		if e.Measure.Unchanged {
-			change.head = "spill-over"
-			list = append(list, change)
-			continue
-		}
-		if k > 0 {
-			change.keep = 5
-		}
-		list = append(list, column{head: head, keep: 4, cells: each(func(p *contrast.Player) string {
-			e := p.Effects[k]
-			return fmt.Sprintf("%s to %s", words.Plain.Number(scale*float64(e.Before), places), words.Plain.Number(scale*float64(e.After), places))
-		})}, change)
+		}))
 	}
-	list[4].keep = 0
-	return append(list, column{head: "p", keep: 6, cells: each(func(p *contrast.Player) string {
+	return append(list, columnOf("p", 6, players, func(p *contrast.Player) string {
 		least := 1.0
 		for _, e := range p.Effects {
 			least = min(least, e.Corrected)
 		}
 		return words.PValue(least)
-	})})
+	}))
 }
 
 // changeMark is [words.Mark], with "!" for a significant change.

@@ -143,41 +143,39 @@ func WriteExplanationTable(w io.Writer, x Explanation, width int) error {
 
 func (x *Explanation) columns() []column {
 	e := &x.Estimates
-	each := func(of func(i int, p *explain.Player) string) []string {
-		var list []string
-		for _, i := range x.Fields {
-			list = append(list, of(i, &x.Explanations.Players[i]))
-		}
-		return list
+	col := func(head string, keep int, cell func(i int, p *explain.Player) string) column {
+		return columnOf(head, keep, x.Fields, func(i *int) string { return cell(*i, &x.Explanations.Players[*i]) })
 	}
-	share := func(of func(i int, p *explain.Player) analysis.Estimate) []string {
-		return each(func(i int, p *explain.Player) string { return words.PlusMinus(of(i, p), 100, 1) })
+	share := func(head string, keep int, of func(i int, p *explain.Player) analysis.Estimate) column {
+		return col(head, keep, func(i int, p *explain.Player) string { return words.PlusMinus(of(i, p), 100, 1) })
 	}
-	opponent := func(of func(best, worst explain.Opponent) explain.Opponent) []string {
-		return each(func(i int, _ *explain.Player) string {
-			best, worst, ok := explain.Opponents(e, i)
-			if !ok {
+	opponent := func(head string, keep int, best bool) column {
+		return col(head, keep, func(i int, _ *explain.Player) string {
+			first, last, ok := explain.Opponents(e, i)
+			switch {
+			case !ok:
 				return "-"
+			case best:
+				return words.Printable(e.Players[first.Field].Name)
 			}
-			return words.Printable(e.Players[of(best, worst).Field].Name)
+			return words.Printable(e.Players[last.Field].Name)
 		})
 	}
 	return []column{
-		{head: "strategy", left: true, cells: each(func(i int, _ *explain.Player) string { return words.Printable(e.Players[i].Name) })},
-		{head: "even%", keep: 3, cells: share(func(_ int, p *explain.Player) analysis.Estimate { return p.Even })},
-		{head: "differ%", keep: 7, cells: share(func(i int, _ *explain.Player) analysis.Estimate { return e.Players[i].Differ })},
-		{head: "studied%", cells: share(func(_ int, p *explain.Player) analysis.Estimate { return p.Studied })},
-		{head: "order", keep: 1, cells: each(func(_ int, p *explain.Player) string {
+		col("<strategy", 0, func(i int, _ *explain.Player) string { return words.Printable(e.Players[i].Name) }),
+		share("even%", 3, func(_ int, p *explain.Player) analysis.Estimate { return p.Even }),
+		share("differ%", 7, func(i int, _ *explain.Player) analysis.Estimate { return e.Players[i].Differ }),
+		share("studied%", 0, func(_ int, p *explain.Player) analysis.Estimate { return p.Studied }),
+		col("order", 1, func(_ int, p *explain.Player) string {
 			if !p.Studied.Defined() {
 				return "-"
 			}
 			return fmt.Sprint(p.Order)
-		})},
-		{head: "bits", keep: 4, cells: each(func(_ int, p *explain.Player) string { return words.Plain.Number(p.Bits, 2) })},
-		{head: "met%", cells: share(func(_ int, p *explain.Player) analysis.Estimate { return p.Met })},
-		{head: "regret", keep: 8, cells: share(func(_ int, p *explain.Player) analysis.Estimate { return p.Regret })},
-		{head: "best opponent", left: true, keep: 6, cells: opponent(func(best, _ explain.Opponent) explain.Opponent { return best })},
-		{head: "worst", left: true, keep: 5, cells: opponent(func(_, worst explain.Opponent) explain.Opponent { return worst })},
+		}),
+		col("bits", 4, func(_ int, p *explain.Player) string { return words.Plain.Number(p.Bits, 2) }),
+		share("met%", 0, func(_ int, p *explain.Player) analysis.Estimate { return p.Met }),
+		share("regret", 8, func(_ int, p *explain.Player) analysis.Estimate { return p.Regret }),
+		opponent("<best opponent", 6, true), opponent("<worst", 5, false),
 	}
 }
 

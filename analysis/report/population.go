@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/strategylab/strategylab/analysis"
@@ -112,71 +113,53 @@ func WritePopulationTable(w io.Writer, p Population, width int) error {
 	return s.send(w, "population")
 }
 
-func numbers(order []int) []string {
-	list := make([]string, len(order))
-	for k := range order {
-		list[k] = strconv.Itoa(k + 1)
-	}
-	return list
-}
-
 func (p *Population) columns(order []int) []column {
 	withRange := func(e analysis.Estimate, scale float64, decimals int) string {
+		if !e.Defined() {
+			return "-"
+		}
 		return fmt.Sprintf("%s (%s)", words.Plain.Number(scale*e.Estimate, decimals), words.Plain.Range(e, scale, decimals))
 	}
-	each := func(of func(i int, m *population.Member) string) []string {
-		var list []string
-		for _, i := range order {
-			list = append(list, of(i, &p.View.Members[i]))
-		}
-		return list
+	col := func(head string, keep int, cell func(m *population.Member) string) column {
+		return columnOf(head, keep, order, func(i *int) string { return cell(&p.View.Members[*i]) })
 	}
-	ranged := func(scale float64, decimals int, of func(m *population.Member) analysis.Estimate) []string {
-		return each(func(_ int, m *population.Member) string {
-			e := of(m)
-			if !e.Defined() {
-				return "-"
-			}
-			return withRange(e, scale, decimals)
-		})
+	share := func(head string, keep int, of func(m *population.Member) analysis.Estimate) column {
+		return col(head, keep, func(m *population.Member) string { return withRange(of(m), 100, 1) })
 	}
-	list := []column{
-		{head: "#", cells: numbers(order)},
-		{head: "strategy", left: true, cells: each(func(_ int, m *population.Member) string { return words.Printable(m.Name) })},
-		{head: "share%", cells: ranged(100, 1, func(m *population.Member) analysis.Estimate { return m.Share })},
-		{head: "alpha-rank%", keep: 5, cells: ranged(100, 1, func(m *population.Member) analysis.Estimate { return m.AlphaRank })},
-		{head: "invades", keep: 4, cells: ranged(1, 2, func(m *population.Member) analysis.Estimate { return m.Invades })},
-		{head: "against its copy", keep: 6, cells: each(func(_ int, m *population.Member) string { return words.PlusMinus(m.Self, 1, 3) })},
-		{head: "Borda%", keep: 3, cells: ranged(100, 1, func(m *population.Member) analysis.Estimate { return m.Borda })},
-		{head: "worst opponent", left: true, keep: 2, cells: each(func(_ int, m *population.Member) string {
+	list := append(p.names(order),
+		share("share%", 0, func(m *population.Member) analysis.Estimate { return m.Share }),
+		share("alpha-rank%", 5, func(m *population.Member) analysis.Estimate { return m.AlphaRank }),
+		col("invades", 4, func(m *population.Member) string { return withRange(m.Invades, 1, 2) }),
+		col("against its copy", 6, func(m *population.Member) string { return words.PlusMinus(m.Self, 1, 3) }),
+		share("Borda%", 3, func(m *population.Member) analysis.Estimate { return m.Borda }),
+		col("<worst opponent", 2, func(m *population.Member) string {
 			if m.Worst < 0 {
 				return "-"
 			}
 			return words.Printable(p.View.Members[m.Worst].Name) + " " + words.PlusMinus(m.WorstPayoff, 1, 3)
-		})},
-	}
+		}))
 	if p.Worths != nil {
-		list = append(list, column{head: "worth%", keep: 7, cells: each(func(i int, _ *population.Member) string {
-			return withRange(p.Worths.Of(p.View.Game.Copies[i], p.Estimates.Level), 100, 1)
-		})})
+		list = append(list, columnOf("worth%", 7, order, func(i *int) string {
+			return withRange(p.Worths.Of(p.View.Game.Copies[*i], p.Estimates.Level), 100, 1)
+		}))
 	}
 	return list
+}
+
+// names has the places and names of strategies in an order.
+func (p *Population) names(order []int) []column {
+	return []column{
+		columnOf("#", 0, order, func(i *int) string { return strconv.Itoa(slices.Index(order, *i) + 1) }),
+		columnOf("<strategy", 0, order, func(i *int) string { return words.Printable(p.View.Members[*i].Name) }),
+	}
 }
 
 // payoffs has a column for each opponent; on a narrow terminal the opponents with the
 // smallest shares are left out.
 func (p *Population) payoffs(order []int) []column {
-	names := column{head: "strategy", left: true}
-	for _, i := range order {
-		names.cells = append(names.cells, words.Printable(p.View.Members[i].Name))
-	}
-	list := []column{{head: "#", cells: numbers(order)}, names}
+	list := p.names(order)
 	for k, j := range order {
-		c := column{head: strconv.Itoa(k + 1), keep: len(order) - k}
-		for _, i := range order {
-			c.cells = append(c.cells, words.PlusMinus(p.View.Game.Payoff(i, j), 1, 3))
-		}
-		list = append(list, c)
+		list = append(list, columnOf(strconv.Itoa(k+1), len(order)-k, order, func(i *int) string { return words.PlusMinus(p.View.Game.Payoff(*i, j), 1, 3) }))
 	}
 	return list
 }

@@ -48,70 +48,55 @@ func (p Progress) Lines(screen Screen, rows int) []string {
 }
 
 // shown returns the indices of the standings that have a row.
-func (p Progress) shown(rows int) []int {
-	var first, list []int
-	for k, x := range p.Standings {
-		if slices.Contains(p.Yours, x.Field) {
-			first = append(first, k)
+func (p Progress) shown(rows int) (list []int) {
+	yours := func(k int) bool { return slices.Contains(p.Yours, p.Standings[k].Field) }
+	rest := rows
+	for k := range p.Standings {
+		if yours(k) && rest > 0 {
+			rest--
 		}
 	}
-	first = first[:min(len(first), rows)]
+	mine := rows - rest
 	for k := range p.Standings {
 		switch {
-		case slices.Contains(first, k):
+		case yours(k) && mine > 0:
+			mine--
 			list = append(list, k)
-		case rows > len(first):
+		case rest > 0:
+			rest--
 			list = append(list, k)
-			rows--
 		}
 	}
 	return list
 }
 
 func (p Progress) columns(screen Screen, shown []int) []column {
-	each := func(cell func(k int, x *analysis.Standing) string) []string {
-		list := make([]string, len(shown))
-		for row, k := range shown {
-			list[row] = cell(k, &p.Standings[k])
-		}
-		return list
+	col := func(head string, keep int, cell func(x *analysis.Standing) string) column {
+		return columnOf(head, keep, shown, func(k *int) string { return cell(&p.Standings[*k]) })
 	}
-	estimates := func(of func(x *analysis.Standing) analysis.Estimate) []analysis.Estimate {
-		var list []analysis.Estimate
-		for _, k := range shown {
-			list = append(list, of(&p.Standings[k]))
-		}
-		return list
+	var adjusted, raw []analysis.Estimate
+	for _, k := range shown {
+		adjusted, raw = append(adjusted, p.Standings[k].Adjusted), append(raw, p.Standings[k].Points)
 	}
-	entrant := func(x *analysis.Standing) results.Entrant { return p.Plan.Field[x.Field] }
-	yours := func(_ int, x *analysis.Standing) string {
-		if slices.Contains(p.Yours, x.Field) {
-			return "*"
-		}
-		return " "
+	yours := func(x *analysis.Standing) string {
+		return map[bool]string{true: "*", false: " "}[slices.Contains(p.Yours, x.Field)]
 	}
 	list := []column{
-		{head: "#", cells: each(func(k int, _ *analysis.Standing) string { return strconv.Itoa(k + 1) })},
-		{head: "", cells: each(yours)},
-		{head: "strategy", left: true, cells: each(func(_ int, x *analysis.Standing) string { return words.Printable(entrant(x).Name) })},
-		{head: "kind", left: true, keep: 2, cells: each(func(_ int, x *analysis.Standing) string { return words.Printable(entrant(x).Kind) })},
-		{head: "points", left: true, cells: words.PlusMinusColumn(estimates(func(x *analysis.Standing) analysis.Estimate { return x.Adjusted }))},
-		{head: "raw", keep: 1, cells: words.NumberColumn(estimates(func(x *analysis.Standing) analysis.Estimate { return x.Points }))},
-		{head: "differs", keep: 4, cells: each(func(_ int, x *analysis.Standing) string { return tight(x.Differ) })},
+		columnOf("#", 0, shown, func(k *int) string { return strconv.Itoa(*k + 1) }),
+		col("", 0, yours),
+		col("<strategy", 0, func(x *analysis.Standing) string { return words.Printable(p.Plan.Field[x.Field].Name) }),
+		col("<kind", 2, func(x *analysis.Standing) string { return words.Printable(p.Plan.Field[x.Field].Kind) }),
+		{head: "points", left: true, cells: words.PlusMinusColumn(adjusted)},
+		{head: "raw", keep: 1, cells: words.NumberColumn(raw)},
+		col("differs", 4, func(x *analysis.Standing) string { return tight(x.Differ) }),
 	}
 	if slices.ContainsFunc(p.Standings, func(x analysis.Standing) bool { return x.TechnicalLosses > 0 }) {
-		list = append(list, column{head: "faults", keep: 6, cells: each(func(_ int, x *analysis.Standing) string { return words.Plain.Count(x.TechnicalLosses) })})
-	}
-	if !screen.Colour {
-		return list
+		list = append(list, col("faults", 6, func(x *analysis.Standing) string { return words.Plain.Count(x.TechnicalLosses) }))
 	}
 	for i := range list {
-		list[i].paint = each(func(k int, x *analysis.Standing) string {
-			if yours(k, x) == "*" {
-				return bold
-			}
-			return ""
-		})
+		if screen.Colour {
+			list[i].paint = columnOf("", 0, list[1].cells, func(mark *string) string { return map[string]string{"*": bold}[*mark] }).cells
+		}
 	}
 	return list
 }

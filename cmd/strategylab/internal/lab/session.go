@@ -173,11 +173,8 @@ func (s Session) playLeagues(ctx context.Context, dir *results.Dir, factories []
 	if played.Interrupted = cutShort(ctx, err); err != nil && !played.Interrupted {
 		return nil, err
 	}
-	facts := report.Facts{Messages: messages(), Seconds: seconds, Digest: outcome.Digest, Reproducible: outcome.Reproducible,
-		Processes: processesOf(plan, factories, here), Spenders: spendersOf(plan, factories, here), Cluster: clusterShares(driver), Agents: agentsOf(plan, factories)}
-	if n := outcome.Leagues - before; n > 0 && seconds > 0 {
-		facts.MatchesPerSecond = analysis.Number(float64(outcome.Matches) * float64(n) / float64(outcome.Leagues) / seconds)
-	}
+	facts := factsOf(plan, factories, here, outcome, outcome.Leagues-before, seconds)
+	facts.Messages, facts.Cluster = messages(), clusterShares(driver)
 	if plan.Records == results.RecordsNone && !played.Interrupted {
 		if err := keepSums(dir, study.acc, outcome); err != nil {
 			return nil, err
@@ -190,6 +187,17 @@ func (s Session) playLeagues(ctx context.Context, dir *results.Dir, factories []
 		played.Explanations = c.explain.Explanations(played.Run.Estimates.Level)
 	}
 	return played, nil
+}
+
+// factsOf returns what is known of a run beside its results, of which so many leagues were
+// played in this time.
+func factsOf(plan results.Plan, factories []strategies.Factory, here experiments.Driver, outcome experiments.Outcome, leagues int, seconds float64) report.Facts {
+	facts := report.Facts{Seconds: seconds, Digest: outcome.Digest, Reproducible: outcome.Reproducible,
+		Processes: processesOf(plan, factories, here), Spenders: spendersOf(plan, factories, here), Agents: agentsOf(plan, factories)}
+	if leagues > 0 && seconds > 0 {
+		facts.MatchesPerSecond = analysis.Number(float64(outcome.Matches) * float64(leagues) / float64(outcome.Leagues) / seconds)
+	}
+	return facts
 }
 
 // cutShort reports whether an error says only that the context has ended.

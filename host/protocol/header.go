@@ -85,17 +85,20 @@ func TypeOf(message rawjson.Object) Type {
 // so that its sender can be authenticated before anything else is validated.
 func ReadHeader(message rawjson.Object) Header {
 	var h Header
+	fields, next := headerFields(), 0
 	for _, m := range message {
-		target := h.field(m.Name)
-		if target != nil && m.Value.Kind() == '"' {
-			*target = headerWord(rawjson.Unquote(m.Value))
+		at := headerField(fields, m.Name, next)
+		if at < 0 {
 			continue
 		}
-		if m.Name == "message_type" {
-			h.MessageType = typeIn(m.Value)
-		}
-		if m.Name == "round_id" {
+		next = at + 1
+		switch f := &fields[at]; {
+		case f.kind != reflect.String:
 			h.RoundID = glanceRound(m.Value)
+		case m.Name == "message_type":
+			h.MessageType = typeIn(m.Value)
+		case m.Value.Kind() == '"':
+			*h.text(f) = headerWord(rawjson.Unquote(m.Value))
 		}
 	}
 	return h
@@ -105,21 +108,46 @@ func ReadHeader(message rawjson.Object) Header {
 // members. Texts that glanced holds already are shared with it.
 func (h *Header) take(doc rawjson.Object, glanced *Header) rawjson.Object {
 	rest := make(rawjson.Object, 0, len(doc))
+	fields, next := headerFields(), 0
 	for _, m := range doc {
-		switch target := h.field(m.Name); {
-		case target != nil:
-			*target = headerText(m.Value, *glanced.field(m.Name))
+		at := headerField(fields, m.Name, next)
+		if at < 0 {
+			rest = append(rest, m)
+			continue
+		}
+		next = at + 1
+		switch f := &fields[at]; {
+		case f.kind != reflect.String && m.Value.Kind() == 'n':
+			h.RoundID = NoRound()
+		case f.kind != reflect.String:
+			h.RoundID = glanceRound(m.Value)
 		case m.Name == "message_type":
 			h.MessageType = typeIn(m.Value)
-		case m.Name == "round_id" && m.Value.Kind() == 'n':
-			h.RoundID = NoRound()
-		case m.Name == "round_id":
-			h.RoundID = glanceRound(m.Value)
 		default:
-			rest = append(rest, m)
+			*h.text(f) = headerText(m.Value, *glanced.text(f))
 		}
 	}
 	return rest
+}
+
+// headerField returns the index of the field of a name, -1 where there is none. It looks
+// at next first: members mostly come in the order of the fields.
+func headerField(fields []plainField, name string, next int) int {
+	for range fields {
+		if next >= len(fields) {
+			next = 0
+		}
+		if fields[next].name == name {
+			return next
+		}
+		next++
+	}
+	return -1
+}
+
+// text returns a field of the header that is a string.
+func (h *Header) text(f *plainField) *string {
+	return (*string)(unsafe.Add(unsafe.Pointer(h), f.offset))
 }
 
 // headerText reads a header field, which is a string or null and may be known.
@@ -156,16 +184,6 @@ func typeIn(v jsontext.Value) Type {
 		return e.Type
 	}
 	return Type(text)
-}
-
-// field returns the header field of that name that is a string, but for the type.
-func (h *Header) field(name string) *string {
-	for i := range headerFields() {
-		if f := &headerFields()[i]; f.name == name && f.kind == reflect.String && name != "message_type" {
-			return (*string)(unsafe.Add(unsafe.Pointer(h), f.offset))
-		}
-	}
-	return nil
 }
 
 // glanceRound reads a round for the header of an answer; anything else counts as

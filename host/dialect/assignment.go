@@ -37,9 +37,8 @@ func (r *Request) readAssignment(name string) (bool, *protocol.Error) {
 	}
 	match := assignedMatch(message)
 	if match.Get("match_id") == nil {
-		e := protocol.Refuse(protocol.CodeMissingField, protocol.Type(said), "A match that is handed out has a match_id.")
-		e.Violations = []protocol.Violation{{Path: "/match_id", Rule: "required"}}
-		return true, e
+		return true, protocol.Refuse(protocol.CodeMissingField, protocol.Type(said), "A match that is handed out has a match_id.",
+			protocol.Violation{Path: "/match_id", Rule: "required"})
 	}
 	var doc rawjson.Object
 	for _, m := range message {

@@ -102,12 +102,11 @@ func (p Place) join(params rawjson.Object) (rawjson.Object, *protocol.Error) {
 // twice is the error for a field with two values. An unknown field is not
 // named, since its name may be any text.
 func (p Place) twice(name string) *protocol.Error {
-	e := protocol.Refuse(protocol.CodeContextMismatch, "", "A field stands in two places with different values; give it once.")
-	if protocol.KnownField(name) {
-		e.Detail = "The field " + name + " stands in two places with different values; give it once."
-		e.Violations = []protocol.Violation{{Path: "/" + name, Rule: "consistent"}}
+	const wrong = "stands in two places with different values; give it once."
+	if !protocol.KnownField(name) {
+		return protocol.Refuse(protocol.CodeContextMismatch, "", "A field "+wrong)
 	}
-	return e
+	return protocol.Refuse(protocol.CodeContextMismatch, "", "The field "+name+" "+wrong, protocol.Violation{Path: "/" + name, Rule: "consistent"})
 }
 
 // part returns the members of one part of params: those of the named object or,
@@ -122,9 +121,8 @@ func (p Place) part(params rawjson.Object, name string) (rawjson.Object, *protoc
 	}
 	members, err := rawjson.Split(value)
 	if err != nil {
-		e := protocol.Refuse(protocol.CodeInvalidFieldType, "", "params."+name+" is not an object.")
-		e.Violations = []protocol.Violation{{Path: "/" + name, Rule: "type"}}
-		return nil, e
+		return nil, protocol.Refuse(protocol.CodeInvalidFieldType, "", "params."+name+" is not an object.",
+			protocol.Violation{Path: "/" + name, Rule: "type"})
 	}
 	return members, nil
 }

@@ -48,9 +48,8 @@ func (p Place) absent() *protocol.Error {
 		return refuseTool(protocol.CanonicalInvalidToolInput, "A tool is called with a name in params."+p.Name+".",
 			protocol.Violation{Path: "/params/" + p.Name, Rule: "required"})
 	}
-	e := protocol.Refuse(protocol.CodeMissingField, "", "The method "+p.Method+" wants the header in params."+p.Header+".")
-	e.Violations = []protocol.Violation{{Path: "/" + p.Header, Rule: "required"}}
-	return e
+	return protocol.Refuse(protocol.CodeMissingField, "", "The method "+p.Method+" wants the header in params."+p.Header+".",
+		protocol.Violation{Path: "/" + p.Header, Rule: "required"})
 }
 
 // flat returns the dialect of an unwrapped message: the first that uses the
@@ -129,9 +128,7 @@ func (r *Request) dispatch(name string) *protocol.Error {
 	case !known && r.Dialect.Request.Name != "":
 		return refuseTool(protocol.CanonicalToolNotFound, "There is no tool of that name.", protocol.Violation{Path: "/params/" + r.Dialect.Request.Name, Rule: "known"})
 	case !known && said == "" && name == "":
-		e := protocol.Refuse(protocol.CodeMissingField, "", "The field /message_type is missing.")
-		e.Violations = []protocol.Violation{{Path: "/message_type", Rule: "required"}}
-		return e
+		return protocol.Refuse(protocol.CodeMissingField, "", "The field /message_type is missing.", protocol.Violation{Path: "/message_type", Rule: "required"})
 	case !known:
 		return protocol.Refuse(protocol.CodeUnknownMessageType, said, "Neither the method nor the message type is one of "+protocol.Version+".")
 	}

@@ -40,9 +40,9 @@ type Error struct {
 }
 
 // Refuse returns an Error with a code, for a message of the given type ("" if
-// unknown). The detail is a sentence for a person.
-func Refuse(code Code, original Type, detail string) *Error {
-	return &Error{Code: code, Original: original, Detail: detail}
+// unknown). The detail is a sentence for a person; the violations are sorted.
+func Refuse(code Code, original Type, detail string, violations ...Violation) *Error {
+	return &Error{Code: code, Original: original, Detail: detail, Violations: violations}
 }
 
 // With adds a detail to the context and returns e. It masks a token under the

@@ -15,28 +15,23 @@ import (
 )
 
 // An AnswerKind says what came back from a peer.
-type AnswerKind int
+type AnswerKind string
 
 // The kinds of answer.
 const (
 	// AnswerNone is an empty body, as for a notification.
-	AnswerNone AnswerKind = iota
+	AnswerNone AnswerKind = "none"
 	// AnswerResult is a JSON-RPC response with a result, and no error but null.
-	AnswerResult
+	AnswerResult AnswerKind = "result"
 	// AnswerError is a JSON-RPC response with an error that is not null,
 	// whatever other members it has.
-	AnswerError
+	AnswerError AnswerKind = "error"
 	// AnswerRequest is a JSON-RPC request instead of a response: a method,
 	// perhaps an id of its own, and neither result nor error.
-	AnswerRequest
+	AnswerRequest AnswerKind = "request"
 	// AnswerObject is any other JSON object, with or without "jsonrpc".
-	AnswerObject
+	AnswerObject AnswerKind = "object"
 )
-
-// String returns the name of the kind in lower case.
-func (k AnswerKind) String() string {
-	return nameOf("AnswerKind", int(k), "none", "result", "error", "request", "object")
-}
 
 // An Answer is what a peer sent back. Over HTTP it belongs to the call whatever its
 // id. Its bytes belong to the caller; Raw, Result and the data of Error share memory.
@@ -61,12 +56,12 @@ type Answer struct {
 
 // parseAnswer classifies a body. It fails if the body is neither empty nor a
 // JSON object, or states another version of JSON-RPC.
-func parseAnswer(body []byte, maxDepth int) (*Answer, error) {
+func parseAnswer(body []byte) (*Answer, error) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return &Answer{Kind: AnswerNone}, nil
 	}
 	var m members
-	kind, err := parseDocument(body, maxDepth, m.set)
+	kind, err := parseDocument(body, m.set)
 	switch {
 	case err != nil:
 		return nil, err
@@ -80,7 +75,7 @@ func parseAnswer(body []byte, maxDepth int) (*Answer, error) {
 	case m.version == nil:
 	case m.err != nil && m.err.Kind() != 'n':
 		a.Kind = AnswerError
-		a.Error = parseErrorObject(m.err, maxDepth)
+		a.Error = parseErrorObject(m.err)
 	case m.result != nil:
 		a.Kind = AnswerResult
 		a.Result, a.Mixed = m.result, m.others
@@ -92,7 +87,7 @@ func parseAnswer(body []byte, maxDepth int) (*Answer, error) {
 
 // parseErrorObject reads an error leniently, since peers put many things there.
 // The value has been parsed.
-func parseErrorObject(v jsontext.Value, maxDepth int) *Error {
+func parseErrorObject(v jsontext.Value) *Error {
 	e := new(Error)
 	if v.Kind() == '"' {
 		e.Message = unquote(v)
@@ -102,7 +97,7 @@ func parseErrorObject(v jsontext.Value, maxDepth int) *Error {
 		return e
 	}
 	// The value has been parsed, so this cannot fail.
-	_, _ = parseDocument(v, maxDepth, func(name, value jsontext.Value) {
+	_, _ = parseDocument(v, func(name, value jsontext.Value) {
 		switch {
 		case stringIs(name, "code"):
 			e.Code = errorCode(value)

@@ -26,8 +26,6 @@ type ClientConfig struct {
 	Timeout time.Duration
 	// MaxAnswer is the longest answer that is read, in bytes: 16 MiB.
 	MaxAnswer int64
-	// MaxDepth is the deepest nesting that is read: 128.
-	MaxDepth int
 	// NewID returns a unique id for each call, by default RandomID. It must be
 	// safe for concurrent use.
 	NewID func() string
@@ -90,7 +88,6 @@ type Client struct {
 func NewClient(rt RoundTripper, cfg ClientConfig) *Client {
 	cfg.Timeout = timeout(cfg.Timeout, 10*time.Second)
 	cfg.MaxAnswer = limit(cfg.MaxAnswer, 16<<20)
-	cfg.MaxDepth = limit(cfg.MaxDepth, defaultMaxDepth)
 	if cfg.NewID == nil {
 		cfg.NewID = RandomID
 	}
@@ -173,7 +170,7 @@ func (c *Client) exchange(ctx context.Context, out *Outgoing, id jsontext.Value)
 		}
 	}
 	reply.Body = reply.Document()
-	answer, err := parseAnswer(reply.Body, c.cfg.MaxDepth)
+	answer, err := parseAnswer(reply.Body)
 	if answer != nil {
 		answer.Status = reply.Status
 		answer.Session = reply.Header.Get(SessionHeader)

@@ -21,11 +21,14 @@ const maxIDBytes = 1024
 // name or number of the message.
 const maxDetailBytes = 240
 
+// maxDepth bounds the nesting of arrays and objects that is read.
+const maxDepth = 128
+
 // parseDocument checks that raw is exactly one JSON value no deeper than
 // maxDepth, without duplicate names and in valid UTF-8. If it is an object,
 // member is called with each member in order; the name is still quoted, and
 // both share memory with raw. It returns the kind of the value.
-func parseDocument(raw []byte, maxDepth int, member func(name, value jsontext.Value)) (jsontext.Kind, error) {
+func parseDocument(raw []byte, member func(name, value jsontext.Value)) (jsontext.Kind, error) {
 	if tooDeep(raw, maxDepth) {
 		return 0, fmt.Errorf("nested deeper than %d levels", maxDepth)
 	}
@@ -180,19 +183,19 @@ func validID(id jsontext.Value) bool {
 
 // parse fills in req from req.Raw, the first time that it is called. If it
 // fails, the refusal says why, and req.ID is set if the id could be read.
-func (req *Request) parse(maxDepth int, lenient bool) *Refusal {
+func (req *Request) parse(lenient bool) *Refusal {
 	if !req.parsed {
-		req.parsed, req.flaw = true, req.read(maxDepth, lenient)
+		req.parsed, req.flaw = true, req.read(lenient)
 	}
 	return req.flaw
 }
 
-func (req *Request) read(maxDepth int, lenient bool) *Refusal {
+func (req *Request) read(lenient bool) *Refusal {
 	var m members
 	if lenient {
 		req.Raw = withoutMark(req.Raw)
 	}
-	kind, err := parseDocument(req.Raw, maxDepth, m.set)
+	kind, err := parseDocument(req.Raw, m.set)
 	switch {
 	case err != nil:
 		return refusal(ReasonBadJSON, detail(err.Error()))

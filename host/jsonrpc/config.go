@@ -57,16 +57,10 @@ type Config struct {
 
 	// MaxBody is the longest body or line that is read, in bytes: 1 MiB.
 	MaxBody int64
-	// MaxDepth is the deepest nesting of arrays and objects that is read: 128.
-	MaxDepth int
-	// MaxHeader is the longest HTTP header that is read, in bytes: 16 KiB.
-	MaxHeader int
 	// MaxConns is the number of open connections, of all peers together: 1024.
 	// A further one takes the place of the oldest on which nothing is being
 	// answered, and is closed if all are busy.
 	MaxConns int
-	// MaxConnsPerPeer is the same for one remote address (without port): 256.
-	MaxConnsPerPeer int
 	// MaxConcurrent is the number of requests in flight: 1024. At the limit HTTP
 	// and loopback refuse as busy, and STDIO stops reading; with 1, STDIO
 	// answers strictly in order.
@@ -79,8 +73,6 @@ type Config struct {
 	// WriteTimeout is the time from the end of the header until the answer is
 	// written, the handler's time included: 60 s.
 	WriteTimeout time.Duration
-	// IdleTimeout is the time that a connection is kept between requests: 120 s.
-	IdleTimeout time.Duration
 	// Drain is the time that requests in flight have to finish when the server
 	// ends: 3 s. After it their contexts are cancelled and connections closed.
 	Drain time.Duration
@@ -98,22 +90,23 @@ func (c Config) withDefaults() Config {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	c.MaxBody = limit(c.MaxBody, 1<<20)
-	c.MaxDepth = limit(c.MaxDepth, defaultMaxDepth)
-	c.MaxHeader = limit(c.MaxHeader, 16<<10)
 	c.MaxConns = limit(c.MaxConns, 1024)
-	c.MaxConnsPerPeer = limit(c.MaxConnsPerPeer, 256)
 	c.MaxConcurrent = limit(c.MaxConcurrent, 1024)
 	c.MaxPerPeer = limit(c.MaxPerPeer, 256)
 	c.ReadTimeout = timeout(c.ReadTimeout, 10*time.Second)
 	c.WriteTimeout = timeout(c.WriteTimeout, 60*time.Second)
-	c.IdleTimeout = timeout(c.IdleTimeout, 120*time.Second)
 	if c.Drain == 0 {
 		c.Drain = 3 * time.Second
 	}
 	return c
 }
 
-const defaultMaxDepth = 128
+// What no league needs otherwise.
+const (
+	maxHeader    = 16 << 10          // bytes of an HTTP header
+	connsPerPeer = 256               // open connections of one remote address
+	idleTimeout  = 120 * time.Second // of a connection between requests
+)
 
 // limit returns n, def for 0, and for a negative n a bound that is never
 // reached and can be incremented.

@@ -56,23 +56,3 @@ func TestPeerOf(t *testing.T) {
 		}
 	}
 }
-
-func TestNames(t *testing.T) {
-	t.Parallel()
-	for want, got := range map[string]string{
-		"call":                       KindCall.String(),
-		"notification":               KindNotification.String(),
-		"object":                     KindObject.String(),
-		"Kind(9)":                    Kind(9).String(),
-		"none":                       AnswerNone.String(),
-		"result":                     AnswerResult.String(),
-		"error":                      AnswerError.String(),
-		"request":                    AnswerRequest.String(),
-		"AnswerKind(9)":              AnswerKind(9).String(),
-		"JSON-RPC error 3001: token": (&Error{Code: 3001, Message: "token", Data: []byte(`"secret"`)}).Error(),
-	} {
-		if got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-}

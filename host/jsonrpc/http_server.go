@@ -57,7 +57,7 @@ func Listen(ctx context.Context, addr string, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("jsonrpc: cannot listen on %q: %w", addr, err)
 	}
-	s.ln, s.conns = ln, NewConnections(s.cfg.MaxConns, s.cfg.MaxConnsPerPeer)
+	s.ln, s.conns = ln, NewConnections(s.cfg.MaxConns, connsPerPeer)
 	return s, nil
 }
 
@@ -89,17 +89,17 @@ func (s *Server) Serve(ctx context.Context, h Handler) error {
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
 	hs := &http.Server{
-		Handler: &httpEndpoint{
-			endpoint: endpoint{cfg: s.cfg, handler: h},
-			gate:     s.gate,
-			guard:    s.guard,
-			draining: ctx,
+		Handler: &httpHandler{
+			responder: responder{cfg: s.cfg, handler: h},
+			gate:      s.gate,
+			guard:     s.guard,
+			draining:  ctx,
 		},
 		BaseContext:    func(net.Listener) context.Context { return base },
 		ReadTimeout:    s.cfg.ReadTimeout,
 		WriteTimeout:   s.cfg.WriteTimeout,
-		IdleTimeout:    s.cfg.IdleTimeout,
-		MaxHeaderBytes: s.cfg.MaxHeader,
+		IdleTimeout:    idleTimeout,
+		MaxHeaderBytes: maxHeader,
 		ErrorLog:       slog.NewLogLogger(s.cfg.Logger.Handler(), slog.LevelWarn),
 	}
 	s.conns.Attach(hs)
@@ -156,16 +156,16 @@ const (
 // believed before the bytes have come.
 const allocateAtOnce = 64 << 10
 
-// httpEndpoint is the endpoint as an http.Handler, with what only HTTP has:
+// httpHandler is the responder as an http.Handler, with what only HTTP has:
 // verbs, media types, and other routes.
-type httpEndpoint struct {
-	endpoint
+type httpHandler struct {
+	responder
 	gate     *gate
 	guard    *Guard
 	draining context.Context // ends when the server begins to drain
 }
 
-func (e *httpEndpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (e *httpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if why := e.guard.Refuse(r); why != "" {
 		e.refuseForeign(w, r, why)
 		return
@@ -200,7 +200,7 @@ func requestOf(r *http.Request) *Request {
 }
 
 // refuseForeign answers a request that the guard keeps out.
-func (e *httpEndpoint) refuseForeign(w http.ResponseWriter, r *http.Request, why string) {
+func (e *httpHandler) refuseForeign(w http.ResponseWriter, r *http.Request, why string) {
 	if r.Method != http.MethodPost || !e.isHere(r) {
 		http.Error(w, "forbidden: "+why, http.StatusForbidden)
 		return
@@ -210,7 +210,7 @@ func (e *httpEndpoint) refuseForeign(w http.ResponseWriter, r *http.Request, why
 
 // admitted serves a request within the limits, or reports that it has been
 // read and belongs to Other.
-func (e *httpEndpoint) admitted(w http.ResponseWriter, r *http.Request, req *Request) (diverted bool) {
+func (e *httpHandler) admitted(w http.ResponseWriter, r *http.Request, req *Request) (diverted bool) {
 	peer := peerOf(r.RemoteAddr)
 	if refused := e.gate.enter(peer); refused != nil {
 		write(w, e.refuse(r.Context(), req, refused))
@@ -229,7 +229,7 @@ func (e *httpEndpoint) admitted(w http.ResponseWriter, r *http.Request, req *Req
 		return false
 	}
 	if e.cfg.Other != nil && e.cfg.Divert != nil {
-		req.parse(e.cfg.MaxDepth, e.cfg.Lenient)
+		req.parse(e.cfg.Lenient)
 		if e.cfg.Divert(req) {
 			return true
 		}
@@ -239,12 +239,12 @@ func (e *httpEndpoint) admitted(w http.ResponseWriter, r *http.Request, req *Req
 }
 
 // isHere reports whether the path of a request is that of the endpoint.
-func (e *httpEndpoint) isHere(r *http.Request) bool {
+func (e *httpHandler) isHere(r *http.Request) bool {
 	return r.URL.Path == e.cfg.Path || e.cfg.Lenient && strings.TrimRight(r.URL.Path, "/") == strings.TrimRight(e.cfg.Path, "/")
 }
 
 // isOther reports whether r does not belong to the endpoint.
-func (e *httpEndpoint) isOther(r *http.Request) bool {
+func (e *httpHandler) isOther(r *http.Request) bool {
 	switch {
 	case !e.isHere(r):
 		return true
@@ -256,7 +256,7 @@ func (e *httpEndpoint) isOther(r *http.Request) bool {
 
 // serveOther serves a request that is not for the endpoint. It ends when the
 // server begins to drain.
-func (e *httpEndpoint) serveOther(w http.ResponseWriter, r *http.Request) {
+func (e *httpHandler) serveOther(w http.ResponseWriter, r *http.Request) {
 	if e.cfg.Other == nil {
 		http.Error(w, "not found: the JSON-RPC endpoint is "+e.cfg.Path, http.StatusNotFound)
 		return
@@ -272,14 +272,14 @@ func (e *httpEndpoint) serveOther(w http.ResponseWriter, r *http.Request) {
 
 // serveDiverted serves a request that Divert picked once its body was read. It
 // may use the drain period.
-func (e *httpEndpoint) serveDiverted(w http.ResponseWriter, r *http.Request, raw []byte) {
+func (e *httpHandler) serveDiverted(w http.ResponseWriter, r *http.Request, raw []byte) {
 	clearReadDeadline(w)
 	r = r.WithContext(r.Context())
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(raw)), int64(len(raw))
 	e.other(w, r)
 }
 
-func (e *httpEndpoint) other(w http.ResponseWriter, r *http.Request) {
+func (e *httpHandler) other(w http.ResponseWriter, r *http.Request) {
 	done := e.gate.follow()
 	if done == nil {
 		http.Error(w, "the server is shutting down", http.StatusServiceUnavailable)
@@ -301,7 +301,7 @@ func clearReadDeadline(w http.ResponseWriter) {
 }
 
 // serveRoute serves one of Config.Routes within the endpoint's limits.
-func (e *httpEndpoint) serveRoute(h http.Handler, w http.ResponseWriter, r *http.Request) {
+func (e *httpHandler) serveRoute(h http.Handler, w http.ResponseWriter, r *http.Request) {
 	peer := peerOf(r.RemoteAddr)
 	if refused := e.gate.enter(peer); refused != nil {
 		w.Header().Set("Retry-After", retryAfter)
@@ -315,7 +315,7 @@ func (e *httpEndpoint) serveRoute(h http.Handler, w http.ResponseWriter, r *http
 }
 
 // checkHeader refuses what can be refused before the body is read.
-func (e *httpEndpoint) checkHeader(r *http.Request) *Refusal {
+func (e *httpHandler) checkHeader(r *http.Request) *Refusal {
 	if r.Method != http.MethodPost {
 		return refusal(ReasonVerb, "the endpoint takes POST only")
 	}
@@ -348,7 +348,7 @@ func isJSON(contentType string, lenient bool) bool {
 }
 
 // inflated returns what a compressed body holds, within the limit of bodies.
-func (e *httpEndpoint) inflated(raw []byte) (jsontext.Value, *Refusal) {
+func (e *httpHandler) inflated(raw []byte) (jsontext.Value, *Refusal) {
 	body, err := gunzip(raw, e.cfg.MaxBody)
 	switch {
 	case errors.Is(err, errTooLong):

@@ -209,10 +209,9 @@ func TestManyIdleConnections(t *testing.T) {
 // TestUnlimited: a negative limit is none.
 func TestUnlimited(t *testing.T) {
 	t.Parallel()
-	cfg := jsonrpc.Config{MaxBody: -1, MaxDepth: -1, MaxHeader: -1, MaxConns: -1, MaxConcurrent: -1, MaxPerPeer: -1, ReadTimeout: -1, WriteTimeout: -1, IdleTimeout: -1, Drain: -1}
+	cfg := jsonrpc.Config{MaxBody: -1, MaxConns: -1, MaxConcurrent: -1, MaxPerPeer: -1, ReadTimeout: -1, WriteTimeout: -1, Drain: -1}
 	for _, w := range wires(t, cfg, echo) {
-		params := strings.Repeat("[", 5000) + strings.Repeat("]", 5000) // jsontext itself stops at 10,000
-		_, got := w.exchange(t, `{"jsonrpc":"2.0","id":1,"method":"`+strings.Repeat("m", 2<<20)+`","params":`+params+`}`)
+		_, got := w.exchange(t, `{"jsonrpc":"2.0","id":1,"method":"`+strings.Repeat("m", 2<<20)+`"}`)
 		if !strings.Contains(got[:min(len(got), 100)], `"result"`) {
 			t.Errorf("%s: %.200s", w.transport, got)
 		}

@@ -35,7 +35,7 @@ type LoopbackServer struct {
 	cfg   Config
 	gate  *gate
 
-	endpoint      endpoint
+	responder     responder
 	ready         chan struct{} // closed when endpoint.handler is set
 	gone          chan struct{} // closed when the server waits for nothing any more
 	close         sync.Once
@@ -62,7 +62,7 @@ func (l *Loopback) Listen(host string, cfg Config) (*LoopbackServer, error) {
 		host:          host,
 		cfg:           cfg,
 		gate:          newGate(cfg.MaxConcurrent, cfg.MaxPerPeer),
-		endpoint:      endpoint{cfg: cfg},
+		responder:     responder{cfg: cfg},
 		ready:         make(chan struct{}),
 		gone:          make(chan struct{}),
 		workers:       l.Workers,
@@ -105,7 +105,7 @@ func (s *LoopbackServer) unlist() {
 // their callers, the end of the drain period fails the calls but does not cancel
 // the handlers; Serve still waits for them.
 func (s *LoopbackServer) Serve(ctx context.Context, h Handler) error {
-	s.endpoint.handler = h
+	s.responder.handler = h
 	close(s.ready)
 	<-ctx.Done()
 
@@ -191,17 +191,17 @@ func (s *LoopbackServer) deliver(ctx context.Context, peer string, out *Outgoing
 		Header:     out.Header.Clone(),
 	}
 	if refused := s.gate.enter(peer); refused != nil {
-		return s.endpoint.refuse(ctx, req, refused), nil
+		return s.responder.refuse(ctx, req, refused), nil
 	}
 	if int64(len(out.Body)) > s.cfg.MaxBody {
 		defer s.gate.leave(peer)
-		return s.endpoint.refuse(ctx, req, bodyTooLarge(s.cfg.MaxBody)), nil
+		return s.responder.refuse(ctx, req, bodyTooLarge(s.cfg.MaxBody)), nil
 	}
 	// The handler may keep the body, and the caller may reuse its own.
 	req.Raw = append(make(jsontext.Value, 0, len(out.Body)), out.Body...)
 	if ctx.Done() == nil {
 		defer s.gate.leave(peer)
-		return s.endpoint.serve(ctx, req).own(), nil
+		return s.responder.serve(ctx, req).own(), nil
 	}
 	answer := make(chan reply, 1)
 	s.workers.submit(job{s, ctx, req, peer, answer})
@@ -276,7 +276,7 @@ func (w *Workers) submit(e job) {
 // leaves the gate, so that all are idle once the servers have ended.
 func (w *Workers) work(errands chan job) {
 	for e := range errands {
-		rep := e.server.endpoint.serve(e.ctx, e.req).own()
+		rep := e.server.responder.serve(e.ctx, e.req).own()
 		w.mu.Lock()
 		w.idle = append(w.idle, errands)
 		w.mu.Unlock()

@@ -42,17 +42,6 @@ const (
 	KindObject
 )
 
-// String returns "call", "notification" or "object".
-func (k Kind) String() string { return nameOf("Kind", int(k), "call", "notification", "object") }
-
-// nameOf returns the name of a value of an enumeration.
-func nameOf(enum string, value int, names ...string) string {
-	if value >= 0 && value < len(names) {
-		return names[value]
-	}
-	return fmt.Sprintf("%s(%d)", enum, value)
-}
-
 // A Request is one message as a server received it. Its bytes belong to the
 // handler, which may keep them but not change them: Params, ID and Raw share
 // memory.

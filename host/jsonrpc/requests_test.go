@@ -78,8 +78,8 @@ var refusedBodies = []struct {
 	{name: "duplicate id", body: `{"jsonrpc":"2.0","id":1,"method":"m","id":2}`, code: -32700, id: "null", detail: "duplicate name at /id"},
 	{name: "duplicate deep down", body: `{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":[{"b":1,"b":2}]}}`, code: -32700, id: "null", detail: "duplicate name at /params/a/0/b"},
 	{name: "duplicate by escape", body: `{"jsonrpc":"2.0","id":1,"\u0069d":2,"method":"m"}`, code: -32700, id: "null", detail: "duplicate name at /id"},
-	{name: "too deep", body: nested(9), code: -32700, id: "null", detail: "deeper than 8"},
-	{name: "far too deep", body: strings.Repeat(`[`, 900), code: -32700, id: "null", detail: "deeper than 8"},
+	{name: "too deep", body: nested(129), code: -32700, id: "null", detail: "deeper than 128"},
+	{name: "far too deep", body: strings.Repeat(`[`, 900), code: -32700, id: "null", detail: "deeper than 128"},
 	{name: "long name", body: `{"` + strings.Repeat("x", 600) + `":1,"` + strings.Repeat("x", 600) + `":2}`, code: -32700, id: "null", detail: "xxx..."},
 
 	{name: "batch", body: "[" + fence + "]", code: -32600, id: "null", detail: "batch"},
@@ -119,7 +119,7 @@ func TestRefusedBodies(t *testing.T) {
 		}
 		return jsonrpc.Response{Result: []byte("true")}
 	})
-	all := wires(t, jsonrpc.Config{MaxDepth: 8, MaxBody: 2000}, handler)
+	all := wires(t, jsonrpc.Config{MaxBody: 2000}, handler)
 	for _, c := range refusedBodies {
 		t.Run(c.name, func(t *testing.T) {
 			var first string
@@ -162,6 +162,7 @@ func TestAcceptedRequests(t *testing.T) {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"m"%s}`, id, rest)
 	}
 	digits := strings.Repeat("9", 400)
+	wide := `[` + strings.Repeat(`{},`, 130) + `"` + strings.Repeat("[", 130) + `\"` + strings.Repeat("{", 130) + `"]`
 	for _, c := range []struct{ name, body, want string }{
 		{"integer id", req(`1`, ``), answer(`1`, "m", `"absent"`)},
 		{"integer id with a fraction", req(`1.0`, ``), answer(`1.0`, "m", `"absent"`)},
@@ -179,13 +180,13 @@ func TestAcceptedRequests(t *testing.T) {
 		{"members in any order, unknown ones too", `{"x":{"id":5},"params":[],"method":"m","id":1,"jsonrpc":"2.0","result":2}`, answer(`1`, "m", `[]`)},
 		{"escaped names and values", `{"json\u0072pc":"2\u002e0","id":1,"method":"\u006d\n"}`, answer(`1`, `m\n`, `"absent"`)},
 		{"white space", " \t" + req(`1`, ` , "params" : [ 1 ]`) + " \r", answer(`1`, "m", `[ 1 ]`)},
-		{"as deep as allowed", nested(8), answer(`1`, "m", strings.Repeat("[", 7)+strings.Repeat("]", 7))},
-		{"wide but not deep", req(`1`, `,"params":[{},{},{},{},{},{},{},{},"[[[[[[[[\"{{{{{{{{{{"]`), answer(`1`, "m", `[{},{},{},{},{},{},{},{},"[[[[[[[[\"{{{{{{{{{{"]`)},
+		{"as deep as allowed", nested(128), answer(`1`, "m", strings.Repeat("[", 127)+strings.Repeat("]", 127))},
+		{"wide but not deep", req(`1`, `,"params":`+wide), answer(`1`, "m", wide)},
 		{"astral plane", `{"jsonrpc":"2.0","id":"\ud83c\udfb2","method":"🎲"}`, answer(`"\ud83c\udfb2"`, "🎲", `"absent"`)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			for _, w := range wires(t, jsonrpc.Config{MaxDepth: 8}, echo) {
+			for _, w := range wires(t, jsonrpc.Config{}, echo) {
 				if status, got := w.exchange(t, c.body); got != c.want || (status != 200 && status != 0) {
 					t.Errorf("%s: status %d\n got %s\nwant %s", w.transport, status, got, c.want)
 				}

@@ -31,12 +31,12 @@ func ServeStdio(ctx context.Context, r io.Reader, w io.Writer, h Handler, cfg Co
 	work, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
 	s := &stdioServer{
-		endpoint: endpoint{cfg: cfg, handler: h},
-		gate:     newGate(0, 0),
-		tokens:   make(chan struct{}, cfg.MaxConcurrent),
-		w:        w,
-		broken:   make(chan struct{}),
-		stop:     make(chan struct{}),
+		responder: responder{cfg: cfg, handler: h},
+		gate:      newGate(0, 0),
+		tokens:    make(chan struct{}, cfg.MaxConcurrent),
+		w:         w,
+		broken:    make(chan struct{}),
+		stop:      make(chan struct{}),
 	}
 	if cfg.Beside != nil {
 		s.side = cfg.Beside(s.send)
@@ -66,7 +66,7 @@ func ServeStdio(ctx context.Context, r io.Reader, w io.Writer, h Handler, cfg Co
 }
 
 type stdioServer struct {
-	endpoint
+	responder
 	gate   *gate         // for waiting only: the limit is tokens
 	tokens chan struct{} // one per request in flight
 	stop   chan struct{} // closed when no more may be read
@@ -96,7 +96,7 @@ func (s *stdioServer) read(ctx context.Context, lines *lineReader) error {
 		}
 		req := &Request{Transport: TransportSTDIO, Route: stdio, RemoteAddr: stdio, Raw: line}
 		if s.side != nil && !tooLong {
-			flaw := req.parse(s.cfg.MaxDepth, s.cfg.Lenient)
+			flaw := req.parse(s.cfg.Lenient)
 			if s.side.Take(ctx, req, flaw) {
 				continue
 			}

@@ -228,7 +228,7 @@ func (c *stdioCaller) failure() error {
 // line that is not JSON has none.
 func idKey(doc []byte) string {
 	var id jsontext.Value
-	_, err := parseDocument(doc, defaultMaxDepth, func(name, value jsontext.Value) {
+	_, err := parseDocument(doc, func(name, value jsontext.Value) {
 		if stringIs(name, "id") {
 			id = value
 		}
@@ -246,6 +246,6 @@ func idKey(doc []byte) string {
 // an id.
 func isAnonymousError(line []byte) bool {
 	var m members
-	_, err := parseDocument(line, defaultMaxDepth, m.set)
+	_, err := parseDocument(line, m.set)
 	return err == nil && m.err != nil && m.id.Kind() == 'n'
 }

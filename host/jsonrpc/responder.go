@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// endpoint is the part of a server that all transports share: it parses what
+// responder is the part of a server that all transports share: it parses what
 // they have read, calls the handler and encodes the answer.
-type endpoint struct {
+type responder struct {
 	cfg     Config // with defaults
 	handler Handler
 }
@@ -37,13 +37,13 @@ func (r reply) own() reply {
 // and reports both messages to cfg.Tap. It returns the HTTP status and the body,
 // which must not be changed.
 func Serve(ctx context.Context, req *Request, h Handler, cfg Config) (status int, body []byte) {
-	e := endpoint{cfg: cfg.withDefaults(), handler: h}
+	e := responder{cfg: cfg.withDefaults(), handler: h}
 	rep := e.serve(ctx, req)
 	return rep.status, rep.body
 }
 
 // serve parses req.Raw, lets the handler answer it and encodes the answer.
-func (e *endpoint) serve(ctx context.Context, req *Request) reply {
+func (e *responder) serve(ctx context.Context, req *Request) reply {
 	if e.cfg.Tap == nil {
 		return e.answer(ctx, req)
 	}
@@ -51,14 +51,14 @@ func (e *endpoint) serve(ctx context.Context, req *Request) reply {
 }
 
 // refuse answers a request that never reaches the handler.
-func (e *endpoint) refuse(ctx context.Context, req *Request, r *Refusal) reply {
+func (e *responder) refuse(ctx context.Context, req *Request, r *Refusal) reply {
 	if e.cfg.Tap == nil {
 		return e.refused(ctx, req, r)
 	}
 	return e.tapped(req, func() reply { return e.refused(ctx, req, r) })
 }
 
-func (e *endpoint) tapped(req *Request, answer func() reply) reply {
+func (e *responder) tapped(req *Request, answer func() reply) reply {
 	closing := observe(e.cfg.Tap, Event{
 		Direction: In,
 		Transport: req.Transport,
@@ -71,8 +71,8 @@ func (e *endpoint) tapped(req *Request, answer func() reply) reply {
 	return rep
 }
 
-func (e *endpoint) answer(ctx context.Context, req *Request) reply {
-	if r := req.parse(e.cfg.MaxDepth, e.cfg.Lenient); r != nil {
+func (e *responder) answer(ctx context.Context, req *Request) reply {
+	if r := req.parse(e.cfg.Lenient); r != nil {
 		return e.refused(ctx, req, r)
 	}
 	res, r := e.handle(ctx, req)
@@ -90,7 +90,7 @@ func (e *endpoint) answer(ctx context.Context, req *Request) reply {
 }
 
 // handle calls the handler and turns a panic into a refusal.
-func (e *endpoint) handle(ctx context.Context, req *Request) (res Response, r *Refusal) {
+func (e *responder) handle(ctx context.Context, req *Request) (res Response, r *Refusal) {
 	defer func() {
 		if p := recover(); p != nil {
 			e.cfg.Logger.LogAttrs(ctx, slog.LevelError, "handler panicked",
@@ -125,7 +125,7 @@ func (res Response) encode(req *Request) []byte {
 	return encodeResult(req.ID, res.Result)
 }
 
-func (e *endpoint) refused(ctx context.Context, req *Request, r *Refusal) reply {
+func (e *responder) refused(ctx context.Context, req *Request, r *Refusal) reply {
 	var wire *Error
 	if e.cfg.Refuse != nil {
 		wire = e.cfg.Refuse(ctx, req, r)

@@ -105,24 +105,18 @@ func (i *Identity) AwaitRegistration(ctx context.Context, mode protocol.Mode) {
 }
 
 // ID returns the agent's id, empty before it has one.
-func (i *Identity) ID() string {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.id
-}
+func (i *Identity) ID() string { return i.read(&i.id) }
 
 // Token returns the agent's own token, empty before it has one.
-func (i *Identity) Token() string {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.token
-}
+func (i *Identity) Token() string { return i.read(&i.token) }
 
 // League returns the league that the agent is in, empty before it has one.
-func (i *Identity) League() string {
+func (i *Identity) League() string { return i.read(&i.league) }
+
+func (i *Identity) read(field *string) string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.league
+	return *field
 }
 
 // Sender returns what the agent signs as.

@@ -124,10 +124,14 @@ func (m *Member) apply(ctx context.Context, a Application, conversation, id stri
 		return err
 	}
 	m.Log.Debug("manager understood", "manager", m.Manager.URL, "evidence", m.registrar.talk.Evidence().String())
-	r, err := readGrant(answer)
-	if err != nil {
-		return err
+	g, ok := grantOf(answer)
+	switch {
+	case !ok:
+		return fmt.Errorf("manager answered with a %s", answer.Head().MessageType)
+	case !g.enrolls():
+		return &RejectedError{g.reason}
 	}
+	r := g.Registration
 	if r.ID == "" { // the manager leaves the agent its own name
 		r.ID = cmp.Or(m.Me.ID(), m.ID, m.Proposed, m.folder())
 	}
@@ -139,23 +143,24 @@ func (m *Member) apply(ctx context.Context, a Application, conversation, id stri
 	return a.Granted(ctx, r)
 }
 
-// readGrant reads the answer to a registration.
-func readGrant(answer protocol.Message) (Registration, error) {
-	var r Registration
-	var status, reason string
+// grant is what an answer to a registration says.
+type grant struct {
+	Registration
+	status, reason string
+}
+
+// grantOf reads an answer to a registration; false for every other message.
+func grantOf(answer protocol.Message) (grant, bool) {
 	switch a := answer.(type) {
 	case *protocol.LeagueRegisterResponse:
-		r, status, reason = Registration{ID: a.PlayerID, Token: a.AuthToken, League: a.LeagueID}, a.Status, a.Reason.Value()
+		return grant{Registration{ID: a.PlayerID, Token: a.AuthToken, League: a.LeagueID}, a.Status, a.Reason.Value()}, true
 	case *protocol.RefereeRegisterResponse:
-		r, status, reason = Registration{ID: a.RefereeID, Token: a.AuthToken, League: a.LeagueID}, a.Status, a.Reason.Value()
-	default:
-		return r, fmt.Errorf("manager answered with a %s", answer.Head().MessageType)
+		return grant{Registration{ID: a.RefereeID, Token: a.AuthToken, League: a.LeagueID}, a.Status, a.Reason.Value()}, true
 	}
-	if !protocol.Means(protocol.Enrolling, status) {
-		return r, &RejectedError{reason}
-	}
-	return r, nil
+	return grant{}, false
 }
+
+func (g grant) enrolls() bool { return protocol.Means(protocol.Enrolling, g.status) }
 
 // RequestRegistration asks Stay to register again.
 func (m *Member) RequestRegistration() {
@@ -220,13 +225,15 @@ func (r *Registrar) Register(ctx context.Context, a Applicant) (protocol.Message
 			return wire.Understood
 		}
 		verdict := wire.Judge(o.Err)
-		if o.Err == nil && protocol.Says(protocol.BlamesForm, reasonOf(o.Message)) {
-			o.Err = &dialect.Refusal{Message: reasonOf(o.Message), Status: o.Answer.Status}
-			return wire.Misunderstood
-		}
-		if o.Err == nil && undecided(o.Message) {
-			o.Err = &dialect.Refusal{Message: "an answer that neither accepts nor rejects: " + dialect.Words(o.Answer.Raw), Status: o.Answer.Status}
-			verdict = wire.Doubtful
+		if g, is := grantOf(o.Message); o.Err == nil && is {
+			switch {
+			case !g.enrolls() && g.ID == "" && protocol.Says(protocol.BlamesForm, g.reason):
+				o.Err = &dialect.Refusal{Message: g.reason, Status: o.Answer.Status}
+				return wire.Misunderstood
+			case g.status == "" && g.reason == "": // as in the empty answer of a server that takes it for a notification
+				o.Err = &dialect.Refusal{Message: "an answer that neither accepts nor rejects: " + dialect.Words(o.Answer.Raw), Status: o.Answer.Status}
+				verdict = wire.Doubtful
+			}
 		}
 		if verdict != wire.Doubtful {
 			return verdict
@@ -251,66 +258,25 @@ func (r *Registrar) Register(ctx context.Context, a Applicant) (protocol.Message
 	if o.Verdict == wire.Refuses {
 		return nil, fmt.Errorf("%s: %w", o.Form, o.Err)
 	}
-	if rejected := rejection(o.Message); o.Err == nil && rejected != nil {
-		return nil, fmt.Errorf("%s: %w", o.Form, &RejectedError{cmp.Or(rejected.Reason, dialect.Words(o.Answer.Raw))})
+	if g, is := grantOf(o.Message); o.Err == nil && is && !g.enrolls() {
+		return nil, fmt.Errorf("%s: %w", o.Form, &RejectedError{cmp.Or(g.reason, dialect.Words(o.Answer.Raw))})
 	}
 	return o.Message, o.Err
 }
 
-// rejection returns the rejection that an answer is, nil for any other.
-func rejection(answer protocol.Message) *RejectedError {
-	if answer == nil {
-		return nil
-	}
-	_, err := readGrant(answer)
-	rejected, _ := errors.AsType[*RejectedError](err)
-	return rejected
-}
-
-// undecided reports whether an answer says neither that the agent is accepted nor
-// that it is rejected, as the empty document of a server that takes the request
-// for a notification does.
-func undecided(answer protocol.Message) bool {
-	switch a := answer.(type) {
-	case *protocol.LeagueRegisterResponse:
-		return a.Status == "" && a.Reason.Value() == ""
-	case *protocol.RefereeRegisterResponse:
-		return a.Status == "" && a.Reason.Value() == ""
-	}
-	return false
-}
-
-// reasonOf returns the reason of a registration that was turned away.
-func reasonOf(answer protocol.Message) string {
-	r, err := readGrant(answer)
-	if rejected, ok := errors.AsType[*RejectedError](err); ok && r.ID == "" {
-		return rejected.Reason
-	}
-	return ""
-}
-
-// granted is the answer to a registration that was found, in the usual form.
+// granted is the answer to a registration that was found, in the usual form: the one
+// that came, with what it says under other names, if that names an id.
 func granted(kind protocol.Type, answer protocol.Message, found dialect.Acceptance) protocol.Message {
-	h := protocol.Header{AuthToken: found.Token, LeagueID: found.League}
+	if g, is := grantOf(answer); is && g.ID != "" && g.enrolls() {
+		h := answer.Head()
+		h.AuthToken, h.LeagueID = cmp.Or(h.AuthToken, found.Token), cmp.Or(h.LeagueID, found.League)
+		return answer
+	}
+	h := protocol.Header{MessageType: kind.Answer(), AuthToken: found.Token, LeagueID: found.League}
 	if kind == protocol.TypeRefereeRegisterRequest {
-		if m, ok := answer.(*protocol.RefereeRegisterResponse); ok && m.RefereeID != "" && protocol.Means(protocol.Enrolling, m.Status) {
-			return completed(m, found)
-		}
-		h.MessageType = protocol.TypeRefereeRegisterRequest.Answer()
 		return &protocol.RefereeRegisterResponse{Header: h, Status: protocol.StatusAccepted, RefereeID: found.ID}
 	}
-	if m, ok := answer.(*protocol.LeagueRegisterResponse); ok && m.PlayerID != "" && protocol.Means(protocol.Enrolling, m.Status) {
-		return completed(m, found)
-	}
-	h.MessageType = protocol.TypeLeagueRegisterRequest.Answer()
 	return &protocol.LeagueRegisterResponse{Header: h, Status: protocol.StatusAccepted, PlayerID: found.ID}
-}
-
-// completed gives an answer what it says under other names only.
-func completed(answer protocol.Message, found dialect.Acceptance) protocol.Message {
-	h := answer.Head()
-	h.AuthToken, h.LeagueID = cmp.Or(h.AuthToken, found.Token), cmp.Or(h.LeagueID, found.League)
-	return answer
 }
 
 // patience is how long a manager is given to list its players.

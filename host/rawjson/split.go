@@ -22,18 +22,11 @@ func Walk(raw []byte) cursor {
 
 // More reports whether another member or element follows.
 func (c *cursor) More() bool {
-	for ; c.at < len(c.text); c.at++ {
-		switch c.text[c.at] {
-		case ' ', '\t', '\r', '\n', ',', ':':
-		case '}', ']':
-			return false
-		default:
-			return true
-		}
-	}
-	return false
+	c.space()
+	return c.at < len(c.text) && c.text[c.at] != '}' && c.text[c.at] != ']'
 }
 
+// space steps over what stands between values.
 func (c *cursor) space() {
 	for c.at < len(c.text) {
 		switch c.text[c.at] {

@@ -57,8 +57,8 @@ type Log struct {
 	dropped int64
 	closed  bool
 
-	began, full, stop chan struct{}
-	writer            sync.WaitGroup
+	full, stop chan struct{}
+	writer     sync.WaitGroup
 
 	failed, troubled sync.Once // for the warnings
 }
@@ -80,7 +80,7 @@ func Open(cfg Config) (*Log, error) {
 	}
 	l := &Log{
 		cfg: cfg, now: cfg.Now, newID: jsonrpc.RandomID,
-		began: make(chan struct{}, 1), full: make(chan struct{}, 1), stop: make(chan struct{}),
+		full: make(chan struct{}, 1), stop: make(chan struct{}),
 	}
 	if l.now == nil {
 		l.now = time.Now
@@ -113,70 +113,40 @@ func (l *Log) Append(r Record) {
 		l.dropped++
 		return
 	}
-	first := len(l.pending) == 0
 	l.pending = l.appendRecord(l.pending, &r)
-	switch {
-	case l.cfg.Seed != "":
+	if l.cfg.Seed != "" {
 		l.dropped += l.put(l.pending)
 		l.pending = l.pending[:0]
-	case len(l.pending) >= writeAt:
-		wake(l.full)
-	case first:
-		wake(l.began)
-	}
-}
-
-// wake signals on a channel of capacity 1 without blocking.
-func wake(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
+	} else if len(l.pending) >= writeAt {
+		select {
+		case l.full <- struct{}{}:
+		default: // the writer knows
+		}
 	}
 }
 
 // write writes pending records until the log is closed.
 func (l *Log) write() {
+	ticker := time.NewTicker(l.cfg.Flush)
+	defer ticker.Stop()
 	var spare []byte
-	flush := func() {
+	for open := true; open; {
+		select {
+		case <-l.full:
+		case <-ticker.C:
+		case <-l.stop:
+			open = false
+		}
 		l.mu.Lock()
 		chunk := l.pending
 		l.pending = spare[:0]
 		l.mu.Unlock()
 		lost := l.put(chunk)
 		spare = chunk
-		if lost > 0 {
-			l.mu.Lock()
-			l.dropped += lost
-			l.mu.Unlock()
-		}
+		l.mu.Lock()
+		l.dropped += lost
+		l.mu.Unlock()
 	}
-	defer flush()
-	for {
-		select {
-		case <-l.full:
-		case <-l.began:
-			if !l.gather() {
-				return
-			}
-		case <-l.stop:
-			return
-		}
-		flush()
-	}
-}
-
-// gather waits until pending records should be written. It reports whether the log
-// is still open.
-func (l *Log) gather() bool {
-	timer := time.NewTimer(l.cfg.Flush)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-l.full:
-	case <-l.stop:
-		return false
-	}
-	return true
 }
 
 // put writes lines and returns the number of lines lost.
@@ -189,19 +159,14 @@ func (l *Log) put(lines []byte) int64 {
 			})
 			return int64(bytes.Count(lines, []byte{'\n'}))
 		}
-		l.look()
+		if l.files.trouble != nil {
+			l.troubled.Do(func() {
+				l.cfg.Log.Warn("old files or .latest of the validation log cannot be updated", "error", l.files.trouble)
+			})
+		}
 		lines = lines[n:]
 	}
 	return 0
-}
-
-// look logs what is wrong besides the writing itself.
-func (l *Log) look() {
-	if l.files.trouble != nil {
-		l.troubled.Do(func() {
-			l.cfg.Log.Warn("old files or .latest of the validation log cannot be updated", "error", l.files.trouble)
-		})
-	}
 }
 
 // Dropped returns the number of records lost so far: because there was no room,

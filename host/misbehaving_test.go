@@ -85,7 +85,7 @@ func (p *misbehaving) register(t *testing.T, managerURL string) {
 	t.Helper()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	client := jsonrpc.NewClient(jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), jsonrpc.ClientConfig{})
+	client := jsonrpc.NewClient(jsonrpc.OverHTTP(), jsonrpc.ClientConfig{})
 	defer client.Close()
 	caller := &wire.Caller{Client: client, Codec: dialect.NewCodec(protocol.Tolerant)}
 	answer, err := caller.Call(t.Context(), wire.NewPeer(managerURL, dialect.Contracts), &protocol.LeagueRegisterRequest{

@@ -45,7 +45,7 @@ type Sockets struct {
 
 // NewSockets returns a network on free ports of 127.0.0.1.
 func NewSockets() *Sockets {
-	return &Sockets{client: jsonrpc.OverHTTP(jsonrpc.HTTPConfig{})}
+	return &Sockets{client: jsonrpc.OverHTTP()}
 }
 
 // Listen implements Network.

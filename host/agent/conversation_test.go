@@ -202,7 +202,7 @@ var refusals = map[string]func(status *int, method, name string) string{
 func (f *foreign) register(t rapid.TB) (protocol.Message, error) {
 	srv := httptest.NewServer(f)
 	defer srv.Close()
-	c := &wire.Caller{Client: jsonrpc.NewClient(jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)}
+	c := &wire.Caller{Client: jsonrpc.NewClient(jsonrpc.OverHTTP(), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)}
 	defer c.Client.Close()
 	r := agent.Registrar{Caller: c, Peer: wire.GuessPeer(srv.URL+"/mcp", dialect.Contracts)}
 	answer, err := r.Register(context.Background(), applicant())
@@ -330,7 +330,7 @@ func TestARejectionWithoutAReasonShowsTheAnswer(t *testing.T) {
 				_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, cmp.Or(string(doc.ID), "null"), said)
 			}
 		}))
-		c := &wire.Caller{Client: jsonrpc.NewClient(jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)}
+		c := &wire.Caller{Client: jsonrpc.NewClient(jsonrpc.OverHTTP(), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)}
 		r := agent.Registrar{Caller: c, Peer: wire.GuessPeer(srv.URL+"/mcp", dialect.Contracts)}
 		_, err := r.Register(context.Background(), applicant())
 		if err == nil || !strings.Contains(err.Error(), "come back on Monday") || !strings.Contains(err.Error(), "POST /mcp") {
@@ -355,7 +355,7 @@ func TestWhatCannotBeSpokenIsNamed(t *testing.T) {
 		"tools for something else": {&foreign{path: "/mcp", method: "tools/call", tool: "roll_dice", lists: true, refusal: refusals["unknown method"]}, []string{"its tools are get_standings, roll_dice"}},
 	} {
 		srv := httptest.NewServer(tt.f)
-		c := &wire.Caller{Client: jsonrpc.NewClient(jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)}
+		c := &wire.Caller{Client: jsonrpc.NewClient(jsonrpc.OverHTTP(), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)}
 		r := agent.Registrar{Caller: c, Peer: wire.GuessPeer(srv.URL+"/mcp", dialect.Contracts)}
 		_, err := r.Register(context.Background(), applicant())
 		unspoken, ok := errors.AsType[*wire.NotUnderstoodError](err)

@@ -91,7 +91,7 @@ func onSockets(t testing.TB, mode protocol.Mode, change func(*player.Config)) *t
 	}
 	s := &testAgent{url: srv.URL()}
 	s.run = func(ctx context.Context, manager string) error {
-		p, closeClient, err := newPlayer(mode, s.url, manager, jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), change)
+		p, closeClient, err := newPlayer(mode, s.url, manager, jsonrpc.OverHTTP(), change)
 		if err != nil {
 			return errors.Join(err, srv.Close())
 		}
@@ -288,7 +288,7 @@ func mutatedPlayer(mu mutant) (*testAgent, func(), error) {
 	}
 	s := &testAgent{url: srv.URL + "/mcp"}
 	s.run = func(ctx context.Context, manager string) error {
-		out := &outgoing{RoundTripper: jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), mu: mu, m: m}
+		out := &outgoing{RoundTripper: jsonrpc.OverHTTP(), mu: mu, m: m}
 		p, closeClient, err := newPlayer(protocol.Tolerant, s.url, manager, out, nil)
 		if err != nil {
 			return err

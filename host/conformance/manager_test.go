@@ -65,7 +65,7 @@ func onOwnSocket(cfg manager.Config) (*managerServer, error) {
 	if err != nil {
 		return nil, err
 	}
-	stop, err := serveManager(cfg, jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), srv.Serve)
+	stop, err := serveManager(cfg, jsonrpc.OverHTTP(), srv.Serve)
 	return &managerServer{srv.URL(), stop}, err
 }
 
@@ -81,7 +81,7 @@ func mutatedManager(mu mutant) (*managerServer, error) {
 	if mu.slow {
 		cfg.Timeout = mu.scale.of(time.Minute) // it waits for who is silent
 	}
-	stop, err := serveManager(cfg, &lasting{outgoing{RoundTripper: jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), mu: mu, m: m}}, inner.Serve)
+	stop, err := serveManager(cfg, &lasting{outgoing{RoundTripper: jsonrpc.OverHTTP(), mu: mu, m: m}}, inner.Serve)
 	if err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ func serveReferee(mode protocol.Mode, scale scale) (*testAgent, error) {
 	}
 	s := &testAgent{url: srv.URL()}
 	s.run = func(ctx context.Context, manager string) error {
-		r, closeClient, err := newReferee(mode, scale, refereeDeadline, s.url, manager, jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}))
+		r, closeClient, err := newReferee(mode, scale, refereeDeadline, s.url, manager, jsonrpc.OverHTTP())
 		if err != nil {
 			return errors.Join(err, srv.Close())
 		}
@@ -88,7 +88,7 @@ func mutatedReferee(mu mutant) (*testAgent, func(), error) {
 	}
 	s := &testAgent{url: srv.URL + "/mcp", memory: m}
 	s.run = func(ctx context.Context, manager string) error {
-		out := &lasting{outgoing{RoundTripper: jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), mu: mu, m: m}}
+		out := &lasting{outgoing{RoundTripper: jsonrpc.OverHTTP(), mu: mu, m: m}}
 		r, closeClient, err := newReferee(protocol.Tolerant, mu.scale, deadlineOf(mu), s.url, manager, out)
 		if err != nil {
 			return err

@@ -46,7 +46,7 @@ func rpcCaller(b *testing.B, c *jsonrpc.Client, url string) caller {
 
 func httpCaller(b *testing.B) caller {
 	srv := startHTTP(b, jsonrpc.Config{}, benchHandler)
-	return rpcCaller(b, jsonrpc.NewClient(jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), jsonrpc.ClientConfig{}), srv.URL())
+	return rpcCaller(b, jsonrpc.NewClient(jsonrpc.OverHTTP(), jsonrpc.ClientConfig{}), srv.URL())
 }
 
 // bareCaller is what one would write with nothing but net/http and

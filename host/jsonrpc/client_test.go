@@ -66,7 +66,7 @@ func answers(t *testing.T, status int, body string) string {
 
 func newClient(t *testing.T, cfg jsonrpc.ClientConfig) *jsonrpc.Client {
 	t.Helper()
-	c := jsonrpc.NewClient(jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), cfg)
+	c := jsonrpc.NewClient(jsonrpc.OverHTTP(), cfg)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }

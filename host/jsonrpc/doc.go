@@ -23,7 +23,7 @@
 //
 // # Calling
 //
-//	client := jsonrpc.NewClient(jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), jsonrpc.ClientConfig{})
+//	client := jsonrpc.NewClient(jsonrpc.OverHTTP(), jsonrpc.ClientConfig{})
 //	answer, err := client.Call(ctx, url, jsonrpc.Message{Method: "ping"})
 //
 // The error says why no answer came ([CallError]); a refusal by the peer is an

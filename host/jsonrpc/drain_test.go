@@ -26,7 +26,7 @@ func listeners(t *testing.T, cfg jsonrpc.Config) map[server]*jsonrpc.Client {
 		t.Fatal(err)
 	}
 	clients := map[server]*jsonrpc.Client{
-		web:  jsonrpc.NewClient(jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), jsonrpc.ClientConfig{}),
+		web:  jsonrpc.NewClient(jsonrpc.OverHTTP(), jsonrpc.ClientConfig{}),
 		loop: jsonrpc.NewClient(network.From("me"), jsonrpc.ClientConfig{}),
 	}
 	for _, c := range clients {
@@ -205,7 +205,7 @@ func endingWithUnused(t *testing.T) time.Duration {
 	}
 	stop := serve(t, srv, echo)
 	unused := dial(t, srv)
-	c := jsonrpc.NewClient(jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), jsonrpc.ClientConfig{})
+	c := jsonrpc.NewClient(jsonrpc.OverHTTP(), jsonrpc.ClientConfig{})
 	defer c.Close()
 	if _, err := c.Call(t.Context(), srv.URL(), jsonrpc.Message{Method: "m"}); err != nil {
 		t.Fatal(err)

@@ -158,7 +158,7 @@ func wires(t *testing.T, cfg jsonrpc.Config, h jsonrpc.Handler) []wire {
 	srv := startHTTP(t, cfg, h)
 	network := new(jsonrpc.Loopback)
 	loop := startLoopback(t, network, "peer", cfg, h)
-	over := jsonrpc.OverHTTP(jsonrpc.HTTPConfig{})
+	over := jsonrpc.OverHTTP()
 	t.Cleanup(func() { _ = over.Close() })
 	return []wire{
 		{jsonrpc.TransportHTTP, rawExchange(over, srv.URL())},

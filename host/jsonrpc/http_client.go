@@ -15,13 +15,6 @@ import (
 	"time"
 )
 
-// HTTPConfig configures OverHTTP.
-type HTTPConfig struct {
-	// TLS is for https URLs, for example with the CA of a private league. The
-	// default trusts what the system trusts.
-	TLS *tls.Config
-}
-
 const (
 	dialTimeout = 5 * time.Second // for connecting, the TLS handshake included
 	// keptIdle is how long a connection is kept for the next call. It is shorter than
@@ -36,11 +29,14 @@ const (
 // OverHTTP returns a round tripper for http and https URLs that keeps
 // connections alive. It uses no proxy, whatever the environment says, and
 // follows no redirect, so that a call reaches only the host that its URL names.
-func OverHTTP(cfg HTTPConfig) RoundTripper {
-	d := &dialer{tls: cfg.TLS}
+func OverHTTP() RoundTripper { return overHTTP(nil) }
+
+// overHTTP is OverHTTP with a configuration of TLS.
+func overHTTP(cfg *tls.Config) RoundTripper {
+	plain := &net.Dialer{Timeout: dialTimeout}
 	return &httpCaller{&http.Transport{
-		DialContext:            d.dial,
-		DialTLSContext:         d.dialTLS,
+		DialContext:            dial(plain, ""),
+		DialTLSContext:         dial(&tls.Dialer{NetDialer: plain, Config: cfg}, "TLS: "),
 		MaxIdleConnsPerHost:    maxIdle,
 		IdleConnTimeout:        keptIdle,
 		MaxResponseHeaderBytes: 64 << 10,
@@ -126,29 +122,20 @@ func httpErrorKind(err error) error {
 	return ErrClosed
 }
 
-// dialer connects, and returns its failures as a dialError.
-type dialer struct {
-	tls *tls.Config
-}
+// dialError is a failure to connect.
+type dialError struct{ error }
 
-type dialError struct{ err error }
+func (e *dialError) Unwrap() error { return e.error }
 
-func (e *dialError) Error() string { return e.err.Error() }
-func (e *dialError) Unwrap() error { return e.err }
-
-func (d *dialer) dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	conn, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, network, addr)
-	if err != nil {
-		return nil, &dialError{err}
+// dial returns a function that connects, and whose failures are a dialError.
+func dial(d interface {
+	DialContext(ctx context.Context, network, addr string) (net.Conn, error)
+}, what string) func(ctx context.Context, network, addr string) (net.Conn, error) {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := d.DialContext(ctx, network, addr)
+		if err != nil {
+			return nil, &dialError{fmt.Errorf("%s%w", what, err)}
+		}
+		return conn, nil
 	}
-	return conn, nil
-}
-
-func (d *dialer) dialTLS(ctx context.Context, network, addr string) (net.Conn, error) {
-	td := &tls.Dialer{NetDialer: &net.Dialer{Timeout: dialTimeout}, Config: d.tls}
-	conn, err := td.DialContext(ctx, network, addr)
-	if err != nil {
-		return nil, &dialError{fmt.Errorf("TLS: %w", err)}
-	}
-	return conn, nil
 }

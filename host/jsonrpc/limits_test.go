@@ -81,7 +81,7 @@ func TestBusy(t *testing.T) {
 
 func dialHeld(t *testing.T, transport jsonrpc.Transport, cfg jsonrpc.Config, h jsonrpc.Handler) (*jsonrpc.Client, string) {
 	t.Helper()
-	rt, url := jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), ""
+	rt, url := jsonrpc.OverHTTP(), ""
 	if transport == jsonrpc.TransportLoopback {
 		network := new(jsonrpc.Loopback)
 		rt, url = network.From("me"), startLoopback(t, network, "", cfg, h).URL()
@@ -196,7 +196,7 @@ func TestManyIdleConnections(t *testing.T) {
 		runtime.Gosched()
 	}
 	close(h.release)
-	client := jsonrpc.NewClient(jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), jsonrpc.ClientConfig{})
+	client := jsonrpc.NewClient(jsonrpc.OverHTTP(), jsonrpc.ClientConfig{})
 	t.Cleanup(func() { _ = client.Close() })
 	if _, err := client.Call(t.Context(), srv.URL(), jsonrpc.Message{Method: "m"}); err != nil {
 		t.Errorf("a request beside 2,000 connections: %v", err)

@@ -252,7 +252,7 @@ func TestConnectBeforeServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	for srv, rt := range map[server]jsonrpc.RoundTripper{
-		web:  jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}),
+		web:  jsonrpc.OverHTTP(),
 		loop: network.From("me"),
 	} {
 		c := jsonrpc.NewClient(rt, jsonrpc.ClientConfig{})

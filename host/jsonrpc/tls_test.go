@@ -64,7 +64,7 @@ func TestTLS(t *testing.T) {
 	if !strings.HasPrefix(srv.URL(), "https://127.0.0.1:") {
 		t.Errorf("URL = %s", srv.URL())
 	}
-	friend := jsonrpc.NewClient(jsonrpc.OverHTTP(jsonrpc.HTTPConfig{TLS: &tls.Config{RootCAs: trust}}), jsonrpc.ClientConfig{})
+	friend := jsonrpc.NewClient(jsonrpc.OverTLS(&tls.Config{RootCAs: trust}), jsonrpc.ClientConfig{})
 	defer friend.Close()
 	for range 3 {
 		if _, err := friend.Call(t.Context(), srv.URL(), jsonrpc.Message{Method: "m"}); err != nil {

@@ -168,7 +168,7 @@ func (r *rig) from(name string) jsonrpc.RoundTripper {
 	if r.net != nil {
 		return r.net.From(name)
 	}
-	return jsonrpc.OverHTTP(jsonrpc.HTTPConfig{})
+	return jsonrpc.OverHTTP()
 }
 
 // run runs the manager until stopped.
@@ -229,7 +229,7 @@ func wantRefusal(t testing.TB, rpc int, code protocol.Code, answer protocol.Mess
 // add, and returns the answer.
 func post(t testing.TB, url string, m protocol.Message, header http.Header) (protocol.Message, error) {
 	t.Helper()
-	client := jsonrpc.NewClient(jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), jsonrpc.ClientConfig{})
+	client := jsonrpc.NewClient(jsonrpc.OverHTTP(), jsonrpc.ClientConfig{})
 	defer client.Close()
 	call, err := dialect.Contracts.Call(m)
 	if err != nil {

@@ -51,7 +51,7 @@ func child(dir, addr string) error {
 		LeagueID: "cup", DataDir: dir, Players: killedPlayers, Probe: manager.ProbeOff,
 		Backoff: game.Backoff{Retries: 3, First: time.Millisecond, Most: 4 * time.Millisecond},
 		Caller: &wire.Caller{
-			Client: jsonrpc.NewClient(jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), jsonrpc.ClientConfig{}),
+			Client: jsonrpc.NewClient(jsonrpc.OverHTTP(), jsonrpc.ClientConfig{}),
 			Codec:  dialect.NewCodec(protocol.Tolerant),
 		},
 		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),

@@ -71,7 +71,7 @@ func newRig(t testing.TB, change func(*rig)) *rig {
 func (r *rig) caller(name string) *wire.Caller {
 	var trip jsonrpc.RoundTripper = r.net.From(name)
 	if r.sockets {
-		trip = jsonrpc.OverHTTP(jsonrpc.HTTPConfig{})
+		trip = jsonrpc.OverHTTP()
 	}
 	client := jsonrpc.NewClient(trip, jsonrpc.ClientConfig{})
 	r.t.Cleanup(func() { client.Close() })

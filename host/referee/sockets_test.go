@@ -45,7 +45,7 @@ func TestPlayersThatMisbehaveOnSockets(t *testing.T) {
 				handler(w, req)
 			}))
 			defer odd.Close()
-			client := jsonrpc.OverHTTP(jsonrpc.HTTPConfig{})
+			client := jsonrpc.OverHTTP()
 			r := newRig(t, func(c *referee.Config) {
 				// Long enough for the good player on a busy machine, too.
 				c.JoinTimeout, c.ChoiceTimeout, c.Timeout = 3*time.Second, 30*time.Second, 30*time.Second

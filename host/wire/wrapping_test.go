@@ -37,7 +37,7 @@ func TestAPlayerMayServeAnotherWrappingThanItRegistersIn(t *testing.T) {
 		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, doc.ID, result)
 	}))
 	defer srv.Close()
-	c := &wire.Caller{Client: jsonrpc.NewClient(jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)}
+	c := &wire.Caller{Client: jsonrpc.NewClient(jsonrpc.OverHTTP(), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)}
 	defer c.Client.Close()
 	p := wire.NewPeer(srv.URL+"/mcp", dialect.Contracts.With(dialect.TraitNumericIDs))
 	head := func(kind protocol.Type) protocol.Header {

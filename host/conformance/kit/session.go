@@ -96,7 +96,7 @@ type Session struct {
 // NewSession returns a session that runs the checks with the selected ids.
 func NewSession(cfg Config, selected []string) *Session {
 	return &Session{
-		Config: cfg, transport: jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), selected: selected, peer: wire.NewPeer(cfg.URL, dialect.Contracts),
+		Config: cfg, transport: jsonrpc.OverHTTP(), selected: selected, peer: wire.NewPeer(cfg.URL, dialect.Contracts),
 	}
 }
 
@@ -120,7 +120,7 @@ func (s *Session) exchange(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc
 	if err == nil || !reused || ctx.Err() != nil {
 		return reply, err
 	}
-	fresh := jsonrpc.OverHTTP(jsonrpc.HTTPConfig{})
+	fresh := jsonrpc.OverHTTP()
 	reply, err = fresh.RoundTrip(ctx, out)
 	return reply, errors.Join(err, fresh.Close())
 }

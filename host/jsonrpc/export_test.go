@@ -1,0 +1,4 @@
+package jsonrpc
+
+// OverTLS is OverHTTP with a configuration of TLS.
+var OverTLS = overHTTP

@@ -20,9 +20,9 @@ type OtherFields struct {
 // OtherFieldsOf is how one player does in other fields, by adjusted points.
 type OtherFieldsOf struct {
 	Name   string  `json:"name"`
-	First  float64 `json:"first"`  // share of the resampled fields in which it has the most points
+	First  float64 `json:"first"`  // share of the resampled fields in which it has the most points, divided among those that the leagues do not tell apart
 	Places [2]int  `json:"places"` // range of its places in them
-	// StandardError is the standard deviation of its points over the resampled fields.
+	// StandardError is the standard deviation of its points over resampled fields and leagues.
 	StandardError float64 `json:"standard_error"`
 	WithoutOne    [2]int  `json:"places_without_one"`    // with at most one other strategy left out
 	WithoutFamily [2]int  `json:"places_without_family"` // with the others of at most one family left out
@@ -33,6 +33,8 @@ type WithoutStrategy struct {
 	Out   []string `json:"out"`
 	First string   `json:"first"` // who has the most points
 	Place int      `json:"place"` // of the first of the run
+	Ahead bool     `json:"ahead"` // First is another, and significantly ahead of the first of the run
+	Leads bool     `json:"leads"` // First is significantly ahead of all others
 }
 
 func (r *Document) otherFields() *OtherFields {
@@ -49,7 +51,7 @@ func (r *Document) otherFields() *OtherFields {
 		f.Families = append(f.Families, e.Names(family))
 	}
 	for _, w := range x.Without {
-		f.Without = append(f.Without, WithoutStrategy{e.Names(w.Out), e.Players[w.First].Name, w.Place})
+		f.Without = append(f.Without, WithoutStrategy{e.Names(w.Out), e.Players[w.First].Name, w.Place, w.Ahead, w.Leads})
 	}
 	return f
 }

@@ -4,10 +4,9 @@
 //
 // Intervals and places of package analysis hold for exactly the field that played. Here
 // the opponents are varied instead, and the points of each pair are taken as they were
-// measured. So two things are left out: what two strategies score against each other may
-// depend on the others in the field, because a strategy can carry what it learns from
-// one opponent to the next; and the error of the measured points, which is small after
-// enough leagues.
+// measured, with their error: strategies that the leagues do not tell apart share a place.
+// What is left out is that the points of two strategies may depend on the others in the
+// field, because a strategy can carry what it learns from one opponent to the next.
 package robust
 
 import (
@@ -36,10 +35,12 @@ type Robustness struct {
 
 // Player is how one strategy does in other fields.
 type Player struct {
-	First  float64 // share of the resampled fields in which it has the most points; ties are divided
-	Places [2]int  // best and worst place in the resampled fields, without the extremes beyond the level
-	Error  float64 // standard deviation of its points over the resampled fields
-	// WithoutOne and WithoutFamily are its best and worst place if at most one other
+	// First is the share of the resampled fields in which it has the most points, divided
+	// among all whom the leagues do not tell apart from the one that has.
+	First  float64
+	Places [2]int  // best and worst possible place in the resampled fields, without the extremes beyond the level
+	Error  float64 // standard deviation of its points over resampled fields and leagues
+	// WithoutOne and WithoutFamily are its best and worst possible place if at most one other
 	// strategy, or the others of one family, are not in the field.
 	WithoutOne, WithoutFamily [2]int
 }
@@ -49,6 +50,8 @@ type Reduced struct {
 	Out   []int // field indices of those that are not in it
 	First int   // field index of the one with the most points; the first of the experiment if several have them
 	Place int   // of the first of the experiment
+	Ahead bool  // First is another, and significantly ahead of the first of the experiment
+	Leads bool  // First is significantly ahead of all others
 	// Points are the adjusted points per match by field index; NaN for those in Out.
 	Points []float64
 }
@@ -63,24 +66,29 @@ func Of(e *analysis.Estimates, seed uint64) *Robustness {
 	}
 	m := newMatrix(e)
 	r := &Robustness{Players: make([]Player, n), Families: m.families()}
-	r.resample(m, e.Level, seed)
-	all := m.without(nil)
+	r.resample(m, newGaps(e, n-1), e.Level, seed)
+	for i := range e.Players {
+		ofLeagues := halfWidth(e.Players[i].Adjusted) / normal((1-e.Level)/2)
+		r.Players[i].Error = math.Hypot(r.Players[i].Error, ofLeagues)
+	}
+	all, g := m.without(nil), newGaps(e, n*(n-1)/2)
 	for i := range r.Players {
-		at := place(all, i)
-		r.Players[i].WithoutOne, r.Players[i].WithoutFamily = [2]int{at, at}, [2]int{at, at}
+		at := g.places(all, 1, i)
+		r.Players[i].WithoutOne, r.Players[i].WithoutFamily = at, at
 	}
 	for j := range n {
-		r.reduce(m, e.Order[0], []int{j}, func(p *Player) *[2]int { return &p.WithoutOne })
+		r.reduce(m, g, e.Order[0], []int{j}, func(p *Player) *[2]int { return &p.WithoutOne })
 	}
 	for _, family := range r.Families {
-		r.reduce(m, e.Order[0], family, func(p *Player) *[2]int { return &p.WithoutFamily })
+		r.reduce(m, g, e.Order[0], family, func(p *Player) *[2]int { return &p.WithoutFamily })
 	}
 	return r
 }
 
 // reduce leaves some strategies out. Each of them is put back alone for its own place,
-// which is kept in the range that to returns.
-func (r *Robustness) reduce(m matrix, first int, out []int, to func(*Player) *[2]int) {
+// which is kept in the range that to returns. The error of the mean over fewer opponents
+// is at most what it was with all, times the ratio of their numbers.
+func (r *Robustness) reduce(m matrix, g gaps, first int, out []int, to func(*Player) *[2]int) {
 	gone := slices.DeleteFunc(slices.Clone(out), func(i int) bool { return i == first })
 	if len(gone) > 0 && (len(out) == 1 || len(gone) > 1) { // not twice without the same one
 		reduced := Reduced{Out: gone, Points: m.without(gone)}
@@ -91,17 +99,76 @@ func (r *Robustness) reduce(m matrix, first int, out []int, to func(*Player) *[2
 				reduced.First = i
 			}
 		}
+		wider := fewer(m, gone)
+		reduced.Ahead = reduced.First != first && g.apart(reduced.Points, wider, reduced.First, first)
+		reduced.Leads = g.places(reduced.Points, wider, reduced.First)[1] == 1
 		r.Without = append(r.Without, reduced)
 	}
-	points := m.without(out)
+	points, wider := m.without(out), fewer(m, out)
 	for i := range r.Players {
 		in := points
 		if slices.Contains(out, i) {
 			in = m.without(slices.DeleteFunc(slices.Clone(out), func(j int) bool { return j == i }))
 		}
-		at, p := place(in, i), to(&r.Players[i])
-		p[0], p[1] = min(p[0], at), max(p[1], at)
+		at, p := g.places(in, wider, i), to(&r.Players[i])
+		p[0], p[1] = min(p[0], at[0]), max(p[1], at[1])
 	}
+}
+
+func fewer(m matrix, out []int) float64 { return float64(len(m)-1) / float64(len(m)-1-len(out)) }
+
+// gaps has, by player and player, the difference of points in the field of the experiment
+// up to which the leagues do not tell the two apart.
+type gaps [][]float64
+
+// newGaps takes the error of each difference from its interval, and widens it for a number
+// of comparisons, in both directions each, by Bonferroni's inequality.
+func newGaps(e *analysis.Estimates, comparisons int) gaps {
+	g := make(gaps, len(e.Players))
+	for i := range g {
+		g[i] = make([]float64, len(g))
+	}
+	alpha := 1 - e.Level
+	wider := normal(alpha/2/float64(comparisons)) / normal(alpha/2)
+	for _, c := range e.Ranking.Comparisons {
+		gap := wider * halfWidth(c.Difference)
+		g[c.A][c.B], g[c.B][c.A] = gap, gap
+	}
+	return g
+}
+
+func halfWidth(x analysis.Estimate) float64 {
+	if !x.Defined() {
+		return 0
+	}
+	return max(x.High-x.Estimate, x.Estimate-x.Low)
+}
+
+// normal is the value that a normal one exceeds with a chance, rounded to what does not
+// depend on the architecture.
+func normal(chance float64) float64 { return math.Round(1e8*math.Sqrt2*math.Erfinv(1-2*chance)) / 1e8 }
+
+// apart reports whether player i has significantly more points than player j, in a field
+// in which differences have so many times the error.
+func (g gaps) apart(points []float64, wider float64, i, j int) bool {
+	return points[i]-points[j] > float64(wider*g[i][j])+same
+}
+
+// places returns the best and the worst place of player i among those with points.
+func (g gaps) places(points []float64, wider float64, i int) [2]int {
+	at := [2]int{1, 0}
+	for j, x := range points {
+		if math.IsNaN(x) {
+			continue
+		}
+		if !g.apart(points, wider, i, j) { // also itself
+			at[1]++
+		}
+		if g.apart(points, wider, j, i) {
+			at[0]++
+		}
+	}
+	return at
 }
 
 // same is the difference of points below which two are equal: the last bits of sums in

@@ -68,12 +68,12 @@ func TestFieldsWithoutSome(t *testing.T) {
 	r := robust.Of(symmetric(), 7)
 	nan := math.NaN()
 	want := []robust.Reduced{
-		{Out: []int{0}, First: 2, Place: 1, Points: []float64{nan, 37. / 30, 1.24, 37. / 30, 3.52 / 3}},
-		{Out: []int{1}, First: 2, Place: 1, Points: []float64{1.24, nan, 3.74 / 3, 3.68 / 3, 1.18}},
+		{Out: []int{0}, First: 2, Place: 1, Leads: true, Points: []float64{nan, 37. / 30, 1.24, 37. / 30, 3.52 / 3}},
+		{Out: []int{1}, First: 2, Place: 1, Leads: true, Points: []float64{1.24, nan, 3.74 / 3, 3.68 / 3, 1.18}},
 		{Out: []int{3}, First: 2, Place: 1, Points: []float64{1.34, 3.98 / 3, 1.34, nan, 3.26 / 3}},
-		{Out: []int{4}, First: 2, Place: 1, Points: []float64{4. / 3, 4. / 3, 4.18 / 3, 1.14, nan}},
-		{Out: []int{0, 1}, First: 3, Place: 3, Points: []float64{nan, nan, 1.12, 1.29, 1.21}},
-		{Out: []int{3, 4}, First: 2, Place: 1, Points: []float64{1.45, 1.44, 1.49, nan, nan}},
+		{Out: []int{4}, First: 2, Place: 1, Leads: true, Points: []float64{4. / 3, 4. / 3, 4.18 / 3, 1.14, nan}},
+		{Out: []int{0, 1}, First: 3, Place: 3, Ahead: true, Leads: true, Points: []float64{nan, nan, 1.12, 1.29, 1.21}},
+		{Out: []int{3, 4}, First: 2, Place: 1, Leads: true, Points: []float64{1.45, 1.44, 1.49, nan, nan}},
 	}
 	close := cmp.Comparer(func(x, y float64) bool {
 		return math.IsNaN(x) && math.IsNaN(y) || math.Abs(x-y) < 1e-9
@@ -84,7 +84,7 @@ func TestFieldsWithoutSome(t *testing.T) {
 	if want := [][]int{{0, 1, 2}, {3, 4}}; !cmp.Equal(r.Families, want) {
 		t.Errorf("families %v, want %v", r.Families, want)
 	}
-	one := [][2]int{{1, 2}, {1, 3}, {1, 1}, {2, 4}, {3, 5}}
+	one := [][2]int{{1, 3}, {1, 3}, {1, 2}, {2, 4}, {3, 5}}
 	family := [][2]int{{2, 3}, {3, 3}, {1, 3}, {1, 4}, {1, 5}}
 	for i, p := range r.Players {
 		if p.WithoutOne != one[i] || p.WithoutFamily != family[i] {

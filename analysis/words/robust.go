@@ -3,6 +3,7 @@ package words
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/strategylab/strategylab/analysis"
@@ -22,29 +23,35 @@ func (s Style) Robustness(e *analysis.Estimates, r *robust.Robustness) []string 
 	first := e.Order[0]
 	p := r.Players[first]
 	line := fmt.Sprintf("%s is first in %s of fields resampled from these opponents (places %s)", Printable(e.Players[first].Name),
-		s.WholePercent(p.First), s.Places(p.Places))
+		s.About(p.First), s.Places(p.Places))
 	if often := s.othersFirst(e, r); len(often) > 0 {
 		line += "; others that are often first: " + List(often, "and", 4)
 	}
 	lines := []string{line + "."}
-	ones := slices.DeleteFunc(slices.Clone(r.Without), func(x robust.Reduced) bool { return len(x.Out) > 1 || x.Place == 1 })
-	if len(ones) == 0 {
+	ones := slices.DeleteFunc(slices.Clone(r.Without), func(x robust.Reduced) bool { return len(x.Out) > 1 })
+	stays := !slices.ContainsFunc(ones, func(x robust.Reduced) bool { return x.First != first || !x.Leads })
+	ones = slices.DeleteFunc(ones, func(x robust.Reduced) bool { return !x.Ahead })
+	switch {
+	case stays:
 		lines = append(lines, "It stays first without any one other strategy.")
+	case len(ones) == 0:
+		lines = append(lines, "There is no evidence that another is ahead of it without any one of the others.")
 	}
 	for len(ones) > 0 {
-		leader := ones[0].First
+		x := ones[0]
 		var out []int
-		ones = slices.DeleteFunc(ones, func(x robust.Reduced) bool {
-			if x.First == leader {
-				out = append(out, x.Out...)
+		ones = slices.DeleteFunc(ones, func(y robust.Reduced) bool {
+			alike := y.First == x.First && y.Leads == x.Leads
+			if alike {
+				out = append(out, y.Out...)
 			}
-			return x.First == leader
+			return alike
 		})
 		names := Printable(List(e.Names(out), "or", 6))
 		if len(out) > 1 {
 			names = "any one of " + names
 		}
-		lines = append(lines, fmt.Sprintf("Without %s, %s leads.", names, Printable(e.Players[leader].Name)))
+		lines = append(lines, without(e, names, x))
 	}
 	return append(lines, s.withoutFamilies(e, r)...)
 }
@@ -61,9 +68,18 @@ func (s Style) othersFirst(e *analysis.Estimates, r *robust.Robustness) []string
 	slices.SortStableFunc(often, func(i, j int) int { return cmp.Compare(r.Players[j].First, r.Players[i].First) })
 	var list []string
 	for _, i := range often {
-		list = append(list, fmt.Sprintf("%s (%s)", Printable(e.Players[i].Name), s.WholePercent(r.Players[i].First)))
+		list = append(list, fmt.Sprintf("%s (%s)", Printable(e.Players[i].Name), s.About(r.Players[i].First)))
 	}
 	return list
+}
+
+// without says who is ahead in a field without some, as far as there is evidence.
+func without(e *analysis.Estimates, names string, x robust.Reduced) string {
+	leader := Printable(e.Players[x.First].Name)
+	if x.Leads {
+		return fmt.Sprintf("Without %s, %s leads.", names, leader)
+	}
+	return fmt.Sprintf("Without %s, %s is ahead of %s.", names, leader, Printable(e.Players[e.Order[0]].Name))
 }
 
 // withoutFamilies says which families decide who leads.
@@ -75,10 +91,10 @@ func (s Style) withoutFamilies(e *analysis.Estimates, r *robust.Robustness) []st
 	for _, x := range r.Without {
 		switch {
 		case len(x.Out) == 1:
-		case x.Place == 1:
+		case x.Ahead:
+			lines = append(lines, without(e, alike(x), x))
+		case x.Leads:
 			stays = append(stays, alike(x))
-		default:
-			lines = append(lines, fmt.Sprintf("Without %s, %s leads.", alike(x), Printable(e.Players[x.First].Name)))
 		}
 	}
 	switch {
@@ -102,10 +118,18 @@ func (s Style) fragile(e *analysis.Estimates, r *robust.Robustness) string {
 	if share >= 0.5 {
 		return ""
 	}
-	return fmt.Sprintf("; against resampled opponents another would be first in %s of fields", s.WholePercent(1-share))
+	return fmt.Sprintf("; against resampled opponents another would be first in %s of fields", s.About(1-share))
 }
 
-// WholePercent writes a share that is known to a percentage point: "67 %".
-func (s Style) WholePercent(share float64) string {
-	return s.Number(100*share, 0) + s.space() + "%"
+// About writes a share of fields that were put together, to the next five percent: "about
+// 65 %".
+func (s Style) About(share float64) string {
+	switch fives := 5 * math.Round(20*share); {
+	case fives < 5:
+		return "under 5" + s.space() + "%"
+	case fives > 95:
+		return "over 95" + s.space() + "%"
+	default:
+		return "about " + s.Number(fives, 0) + s.space() + "%"
+	}
 }

@@ -44,7 +44,7 @@ type agent struct {
 	peer    *wire.Peer
 	id      string // that it signs with; empty until it has signed
 	leagues int    // that it has begun
-	met     bool   // it has answered a message
+	met     bool   // it has been asked
 	unread  map[protocol.Type]int
 	waiting map[string]chan protocol.Message // for an answer that it posts, by match and type
 }
@@ -249,7 +249,7 @@ func (a *agent) ask(ctx context.Context, m protocol.Message) (protocol.Message, 
 	a.waiting[key] = posts
 	limit := a.factory.config.Deadline
 	if !a.met { // it may have to be found out how it is addressed
-		limit = max(limit, a.factory.config.Start)
+		limit, a.met = max(limit, a.factory.config.Start), true
 	}
 	a.mu.Unlock()
 	defer func() {
@@ -286,11 +286,6 @@ func (a *agent) call(ctx context.Context, m protocol.Message) (protocol.Message,
 	for retry := 0; ; retry++ {
 		a.factory.stats.sent(retry > 0)
 		answer, err := a.caller.Call(ctx, a.peer, m)
-		if err == nil || wire.OnlyReceived(err) {
-			a.mu.Lock()
-			a.met = true
-			a.mu.Unlock()
-		}
 		// A server may close a connection just when it is used again.
 		broken := errors.Is(err, jsonrpc.ErrClosed) && retry == 0
 		if err == nil || ctx.Err() != nil || !broken && (retry >= a.factory.config.Retries || !wire.Retryable(err)) || a.process.dead() {

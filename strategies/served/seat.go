@@ -67,12 +67,17 @@ func (s *seat) choose(ctx context.Context, t *strategies.Turn) (strategies.Choic
 		return 0, errOffline
 	}
 	s.live = true
-	began := time.Now()
-	choice, err := s.play(ctx, t)
+	var choice strategies.Choice
+	var took time.Duration
+	a, err := s.agent(ctx)
+	if err == nil {
+		began := time.Now() // the start of a process is no answer
+		choice, err = s.play(ctx, a, t)
+		took = time.Since(began)
+	}
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
 	}
-	took := time.Since(began)
 	s.took += took
 	f.stats.chose(took, err)
 	f.cassette.keep(f.spec.Name, s.talk, choice, err)
@@ -80,11 +85,7 @@ func (s *seat) choose(ctx context.Context, t *strategies.Turn) (strategies.Choic
 }
 
 // play plays a match with the agent, up to its choice.
-func (s *seat) play(ctx context.Context, t *strategies.Turn) (strategies.Choice, error) {
-	a, err := s.agent(ctx)
-	if err != nil {
-		return 0, err
-	}
+func (s *seat) play(ctx context.Context, a *agent, t *strategies.Turn) (strategies.Choice, error) {
 	match := s.match(t.MatchID)
 	a.notify(ctx, s.announcement(a, t, match))
 	joined, err := a.ask(ctx, s.invitation(t, match))

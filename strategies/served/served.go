@@ -23,7 +23,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -89,10 +88,10 @@ func Open(s Spec, c Config) (*Factory, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	f := &Factory{spec: s, config: c, info: strategies.Info{
-		Name: s.Name, Kind: strategies.Agent, Title: "an agent at " + s.URL, Source: s.URL, Fingerprint: fingerprint(s, c.EachLeague),
+		Name: s.Name, Kind: strategies.Agent, Title: "an agent that runs already", Source: s.URL, Fingerprint: fingerprint(s, c.EachLeague),
 	}}
 	if s.URL == "" {
-		f.info.Title = "an agent started by " + strings.Join(s.Command, " ")
+		f.info.Title = "an agent that is started to play" // its command may hold what others are not to see
 	}
 	f.stats.faults = make(map[string]*Fault)
 	if c.Cassette == "" {

@@ -25,10 +25,13 @@ func (c *cost) average(leagues int) int64 { return (c.exact + c.measured) / int6
 func (c *cost) counted(leagues int) bool { return c.exact/int64(leagues) > results.FullShare }
 
 // why says what is too much, before "of 8 leagues in a row".
-func (c *cost) why(leagues int) string {
+func (c *cost) why(leagues int, agent bool) string {
 	what, flag := "time", "time-limit"
 	if c.counted(leagues) {
 		what, flag = "instructions", "instructions"
+	}
+	if agent {
+		flag = "deadline"
 	}
 	return fmt.Sprintf("used %.1f times the %s that a league may cost (--%s allows more), on the average", float64(c.average(leagues))/results.FullShare, what, flag)
 }

@@ -73,9 +73,10 @@ func TestNoteOnCost(t *testing.T) {
 		false: "quarantined from league 4 on: used 2.5 times the time that a league may cost (--time-limit allows more), on the average of 4 leagues in a row",
 	} {
 		driver := &stub{plan: planOf(4, 1, 5), share: func(_, field int) (int64, bool) { return 2500 * int64(field%2), exact && field == 1 }}
+		driver.plan.Field[3].Kind = "agent"
 		got, _ := run(t, driver, experiments.Config{})
-		if notes := got.leagues[4].Notes; len(notes) != 2 || notes[0].Text != want {
-			t.Errorf("notes %v, want two like %q", notes, want)
+		if notes := got.leagues[4].Notes; len(notes) != 2 || notes[0].Text != want || !strings.Contains(notes[1].Text, "--deadline allows more") {
+			t.Errorf("notes %v, want one like %q and one of an agent", notes, want)
 		}
 	}
 }

@@ -23,7 +23,7 @@ type Prefix struct {
 	matches      int
 	reproducible bool
 
-	plugin          []bool   // by field index
+	plugin, agent   []bool   // by field index
 	overran         []tally  // by field index: leagues in which it exceeded a limit or crashed
 	stalled         []tally  // by field index: those of them that cost a second or a process
 	lost            []int    // by field index: leagues without a match of its own choice since the last checkpoint
@@ -55,14 +55,14 @@ func NewPrefix(plan results.Plan) (*Prefix, error) {
 		return nil, err
 	}
 	n := len(plan.Field)
-	plugin := make([]bool, n)
+	plugin, agent := make([]bool, n), make([]bool, n)
 	for i, f := range plan.Field {
-		plugin[i] = f.Kind == kindPlugin
+		plugin[i], agent[i] = f.Kind == kindPlugin, f.Kind == kindAgent
 	}
 	first, _ := plan.Span()
 	p := &Prefix{
 		schedule: sched.Matches(), players: n, first: first, late: plan.Schema == results.PlanSchema1, bounded: plan.Bounded(), hasher: results.NewHasherAt(first), reproducible: plan.Reproducible(),
-		plugin: plugin, overran: make([]tally, n), stalled: make([]tally, n), lost: make([]int, n), lostMatches: make([]int, n), costs: make([]cost, n),
+		plugin: plugin, agent: agent, overran: make([]tally, n), stalled: make([]tally, n), lost: make([]int, n), lostMatches: make([]int, n), costs: make([]cost, n),
 		quarantined: make([]bool, n), why: make([]string, n), noted: make([]uint64, n),
 	}
 	if plan.Shard != nil {
@@ -192,8 +192,11 @@ func (p *Prefix) addFault(l *results.League, seat int, f game.Fault) {
 	}
 }
 
-// kindPlugin is the kind of a plugin in a plan.
-const kindPlugin = "plugin"
+// The kinds of plugins and agents in a plan.
+const (
+	kindPlugin = "plugin"
+	kindAgent  = "agent"
+)
 
 // leastLost is how many leagues in a row a player must have lost by its failures in
 // every match before it is quarantined for that: enough to hardly ever take a strategy
@@ -220,7 +223,7 @@ func (p *Prefix) decide(leagues int) {
 		case !p.late && leagues >= leastLost && p.lost[field] == leagues:
 			why = "failed in every match"
 		case p.costs[field].average(leagues) > results.FullShare:
-			why = p.costs[field].why(leagues)
+			why = p.costs[field].why(leagues, p.agent[field])
 			p.reproducible = p.reproducible && p.costs[field].counted(leagues)
 		}
 		if why != "" {

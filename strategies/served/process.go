@@ -69,7 +69,7 @@ func (p *process) dead() bool {
 }
 
 // grace is the time in which a process that has closed its connections is seen to end.
-const grace = 300 * time.Millisecond
+const grace = 2 * time.Second
 
 // dying reports whether the process has ended or ends within the grace.
 func (p *process) dying() bool {

@@ -150,7 +150,7 @@ func TestFailuresAreTheAgentsOwn(t *testing.T) {
 		fault game.Fault
 		says  string
 	}{
-		"hangs":   {game.FaultTimeout, "did not answer CHOOSE_PARITY_CALL within 300ms"},
+		"hangs":   {game.FaultTimeout, "did not answer CHOOSE_PARITY_CALL within 1s"},
 		"dies":    {game.FaultCrash, "its process ended: exit status 3: out of cheese"},
 		"floods":  {game.FaultError, "answer to CHOOSE_PARITY_CALL is unusable"},
 		"lies":    {game.FaultError, "it signed as P07, but it is P01"},
@@ -161,11 +161,12 @@ func TestFailuresAreTheAgentsOwn(t *testing.T) {
 			t.Parallel()
 			deadline := 20 * time.Second
 			if name == "hangs" {
-				deadline = 300 * time.Millisecond
+				deadline = time.Second
 			}
 			f := open(t, name, served.Config{Deadline: deadline, Start: time.Minute})
 			_, faults, notes := play(t, f, 4, 1)
-			if n := faults[want.fault]; n != 1 && (name != "dies" || n == 0) { // each of its processes does
+			once := name != "dies" && name != "hangs" // each process dies, and a busy machine may be late
+			if n := faults[want.fault]; n == 0 || once && n != 1 {
 				t.Errorf("faults are %v, want one %v", faults, want.fault)
 			}
 			if text := strings.Join(notes, "\n"); !strings.Contains(text, want.says) {

@@ -66,6 +66,8 @@ type Coordinator struct {
 	readers []*reader     // that nobody uses; guarded by mu
 	rescue  chan struct{} // holds a token while a chunk is rescued
 
+	deciding chan struct{} // holds one while this process plays a chunk to decide who is right
+
 	mu      sync.Mutex
 	owed    map[string]*owed // by chunk
 	waiting []*owed          // that no worker plays, by their first league
@@ -148,7 +150,7 @@ func newCoordinator(l *Link, config RunConfig) *Coordinator {
 	c := &Coordinator{
 		link: l, config: config, key: newIdentity(), owed: make(map[string]*owed), members: make(map[string]*member), aside: make(map[string]string),
 		poison: make(map[int]int), spans: make(map[int]span), shares: make(map[string]*Share), notes: make(map[string]int), told: make(map[string]bool),
-		rescue: make(chan struct{}, 1), heard: time.Now(),
+		rescue: make(chan struct{}, 1), deciding: make(chan struct{}, 1), heard: time.Now(),
 	}
 	c.send = c.post
 	c.job = Job{Run: nameOfRun(config.Plan) + c.key.id, Plan: config.Plan, Settings: config.Settings, Sources: make([]string, players)}

@@ -210,8 +210,8 @@ func (c *Coordinator) chance(what string, first int) float64 {
 // samples reports whether the chunk that begins with a league is played twice.
 func (c *Coordinator) samples(first int) bool { return c.chance("verify", first) < c.config.Verify }
 
-// ownShare is the share of the verified chunks that the experiment plays itself: workers
-// may lie alike.
+// ownShare is the share of the verified chunks that the experiment plays itself, as far as
+// one processor does that: workers may lie alike.
 const ownShare = 0.25
 
 // verify has another worker play a chunk and compares the records; without another, the
@@ -225,7 +225,7 @@ func (w *waiter) verify(ctx context.Context, r chunk.Request, by string, out []r
 	if err != nil {
 		return err
 	}
-	if c.config.Own != nil && c.chance("own", r.First) < ownShare {
+	if c.config.Own != nil && len(c.deciding) == 0 && c.chance("own", r.First) < ownShare {
 		return c.decide(ctx, r, map[string][]byte{by: want})
 	}
 	second := make([]results.League, len(out))
@@ -255,6 +255,12 @@ func (c *Coordinator) decide(ctx context.Context, r chunk.Request, sent map[stri
 	delete(sent, "")
 	var right []byte
 	if c.config.Own != nil {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case c.deciding <- struct{}{}:
+		}
+		defer func() { <-c.deciding }()
 		out := make([]results.League, r.Count)
 		own, err := c.config.Own.NewWorker(ctx)
 		if err != nil {

@@ -216,11 +216,11 @@ var attacks = map[string]struct {
 		}
 	}},
 	"says what it likes on the screen": {begun: func(a *adversary) {
-		for i := range 200 {
+		for i := range 50 {
 			key := cluster.NewIdentity()
 			a.present(key, func(p *cluster.Presence) {
 				p.Name, p.Plays = "\x1b[2J\nboo", nil
-				p.Refuses = map[string]string{<-a.run: fmt.Sprintf("\x1b[31m%d%s", i, strings.Repeat("x", 100000))}
+				p.Refuses = map[string]string{<-a.run: fmt.Sprintf("\x1b[31m%d%s", i, strings.Repeat("x", 5000))}
 				a.run <- func() string { // it stays for the others
 					for run := range p.Refuses {
 						return run

@@ -85,8 +85,8 @@ func oneIn(sample int, all []strategytest.Named) (some []strategytest.Named) {
 
 // unleashedSample and unseededSample are of how many behaviours a plain run tries one.
 const (
-	unleashedSample = 12
-	unseededSample  = 10
+	unleashedSample = 24
+	unseededSample  = 20
 )
 
 // TestIsolatedRuntimes holds scripts in processes of their own to everything

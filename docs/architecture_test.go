@@ -247,8 +247,9 @@ var clockless = []string{
 
 // processes are the files besides cmd/*/main.go that may touch the process, and why.
 var processes = map[string]string{
-	"plugins/serve.go":         "Serve is the whole of an author's main",
-	"docs/figures/main.go":     "a program of its own, for those who work on the source",
-	"host/web/webtest/look.go": "tests get a folder for pictures and axe-core from their environment",
-	"docs/schemas/main.go":     "a program of its own, for those who work on the source",
+	"plugins/serve.go":            "Serve is the whole of an author's main",
+	"docs/figures/main.go":        "a program of its own, for those who work on the source",
+	"host/web/webtest/browser.go": "WHOLE_TESTS has browsers started",
+	"host/web/webtest/look.go":    "tests get a folder for pictures and axe-core from their environment",
+	"docs/schemas/main.go":        "a program of its own, for those who work on the source",
 }

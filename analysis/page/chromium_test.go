@@ -49,6 +49,9 @@ func fileOf(name string) string { return name + "-" + page.File }
 // browser, which takes longer to start than to show them.
 func browse(t *testing.T, pages map[string]string, dark bool) (messages map[string][]string, console string) {
 	t.Helper()
+	if os.Getenv("WHOLE_TESTS") == "" {
+		t.Skip("a browser costs seconds; WHOLE_TESTS=1 opens the report in it")
+	}
 	var binary string
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if p, err := exec.LookPath(name); err == nil {

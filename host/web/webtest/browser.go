@@ -5,7 +5,8 @@
 // looked at as well: when the test ends, each message on the console and each request to
 // another origin than those of the opened pages has failed it.
 //
-// Three variables of the environment are read:
+// Four variables of the environment are read:
+//   - WHOLE_TESTS has a browser started at all, which costs seconds.
 //   - SCREENSHOTS is a folder for pictures of what [Browser.Fits] has looked at.
 //   - PICTURES is a folder for those of the documentation, by [Browser.Illustrate].
 //   - AXE_CORE is the file axe.min.js of axe-core, which looks for obstacles to people
@@ -59,6 +60,9 @@ type reply struct {
 // Start starts a browser that ends with the test, or skips the test if there is none.
 func Start(t *testing.T) *Browser {
 	t.Helper()
+	if os.Getenv("WHOLE_TESTS") == "" {
+		t.Skip("a browser costs seconds; WHOLE_TESTS=1 opens the pages in it")
+	}
 	binary := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if p, err := exec.LookPath(name); err == nil && binary == "" {

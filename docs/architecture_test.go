@@ -249,7 +249,7 @@ var clockless = []string{
 var processes = map[string]string{
 	"plugins/serve.go":            "Serve is the whole of an author's main",
 	"docs/figures/main.go":        "a program of its own, for those who work on the source",
-	"host/web/webtest/browser.go": "WHOLE_TESTS has browsers started",
+	"host/web/webtest/browser.go": "make whole has browsers started, by its variable",
 	"host/web/webtest/look.go":    "tests get a folder for pictures and axe-core from their environment",
 	"docs/schemas/main.go":        "a program of its own, for those who work on the source",
 }

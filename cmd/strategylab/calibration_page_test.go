@@ -19,6 +19,9 @@ var measured = regexp.MustCompile("(?ms)^```\n(strategylab calibrate [^\n]*)\n``
 // takes some minutes.
 func TestCalibrationPage(t *testing.T) {
 	t.Parallel()
+	if raced {
+		t.Skip("it computes for long and shares nothing")
+	}
 	run := func(command string, more ...string) string {
 		args := append(fieldsOf(command), append(more, "--format", "markdown", "--quiet")...)
 		output, err := commandLine(t.Context(), t.TempDir(), args...).Output()

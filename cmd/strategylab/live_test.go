@@ -212,7 +212,7 @@ func TestAdminTokenAndStay(t *testing.T) {
 	}
 
 	args := []string{"host", "--listen", "127.0.0.1:0", "--field", "random*2", "--legs", "120", "--data-dir", "data", "--stay"}
-	host := start(t, dir, args...)
+	host := start(t, dir, append(slices.Clone(args), "--pace", "1s")...) // so it plays for minutes if it is not killed
 	file := filepath.Join("data", "data", "leagues", "league_2025_even_odd", "admin-token")
 	run1(t, dir, exitOK, "start", "--manager", host.until("listening")["manager"].(string), "--admin-token-file", file)
 	host.until("round_completed")
@@ -295,7 +295,7 @@ func TestAgentsWaitForTheManager(t *testing.T) {
 func TestRefereeLeavesADeadLeague(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	manager := start(t, dir, "manager", "--listen", "127.0.0.1:0", "--players", "2", "--legs", "100")
+	manager := start(t, dir, "manager", "--listen", "127.0.0.1:0", "--players", "2", "--legs", "100", "--pace", "1s")
 	url := manager.until("listening")["manager"].(string)
 	referee := start(t, dir, "referee", "--manager", url, "--idle-exit", "300ms", "--timeout", "200ms", "--retry-delay", "20ms")
 	referee.until("registered")
@@ -372,8 +372,8 @@ func TestHostIsKilledAndGoesOn(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	args := []string{"host", "--listen", "127.0.0.1:0", "--field", "random,role,markov-1", "--players", "3", "--legs", "20", "--data-dir", "data"}
-	for range 2 {
-		host := start(t, dir, args...)
+	for range 2 { // so it plays for minutes if it is not killed
+		host := start(t, dir, append(slices.Clone(args), "--pace", "1s")...)
 		host.until("match_reported")
 		host.signal(syscall.SIGKILL)
 		host.ended()

@@ -137,7 +137,7 @@ func TestStudio(t *testing.T) {
 		t.Fatalf("created %s, %v; %+v", text, err, made)
 	}
 	source := made.Text.Source
-	if status, a := s.call("check", map[string]any{"file": "mine.lua", "source": source}); status != 200 || !strings.Contains(a.HTML, "Ready: ") || !strings.Contains(a.HTML, "place ") {
+	if status, a := s.call("check", map[string]any{"file": "mine.lua", "source": source}); status != 200 || !strings.Contains(a.HTML, "<bdi>Ready") || !strings.Contains(a.HTML, "place ") {
 		t.Errorf("the template: %d %+v", status, a)
 	}
 	broken := strings.Replace(source, "return 0.5", "return nothing.here", 1)

@@ -91,6 +91,7 @@ var may = map[string][]string{
 	// beside them: what counts, knowing nothing of how it was played
 	"analysis/sequential":     {},
 	"analysis/power":          {"analysis/sequential"},
+	"analysis/tune":           {"analysis/sequential"},
 	"analysis":                {"host/game", "host/results", "analysis/sequential"},
 	"analysis/assert":         {"host/results", "analysis", "analysis/words"},
 	"analysis/contrast":       {"host/results", "analysis"},
@@ -124,9 +125,9 @@ var may = map[string][]string{
 	},
 	"cmd/strategylab/internal/runs": {
 		"analysis", "analysis/assert", "analysis/calibration", "analysis/contrast", "analysis/export", "analysis/page",
-		"analysis/population", "analysis/power", "analysis/report", "analysis/sequential", "analysis/words",
+		"analysis/plots", "analysis/population", "analysis/power", "analysis/report", "analysis/sequential", "analysis/tune", "analysis/words",
 		"cmd/strategylab/internal/command", "cmd/strategylab/internal/lab", "experiments/cluster", "host/disk", "host/game", "host/jsonrpc", "host/results", "host/web/experiment", "plugins/subprocess", "strategies",
-		"strategies/catalog",
+		"strategies/catalog", "strategies/params",
 	},
 	"cmd/strategylab/internal/authoring": {
 		"analysis", "analysis/page", "analysis/words",

@@ -3,8 +3,9 @@
 -- opponent it gains trust when it is right and loses it when it is wrong, and
 -- what is long past fades. We play the opposite of what the most trusted one
 -- expects.
-
-local FADE = 0.8 -- what is left of old trust after each meeting
+--
+-- param: fade 0.0..1.0 = 0.8   what is left of old trust after each match
+-- param: doubt 0.5..1.0 = 0.7  how sure we are after a match with equal choices
 
 local function opposite(choice)
   return choice == "even" and "odd" or "even"
@@ -48,7 +49,7 @@ function choose(turn)
   local answer = opposite(expected[best])
   if last.choice == last.opponent_choice and answer ~= last.choice then
     -- Both of us may be about to change. Let a coin decide, or we go on alike.
-    return answer == "even" and 0.7 or 0.3
+    return answer == "even" and params.doubt or 1 - params.doubt
   end
   return answer
 end
@@ -62,7 +63,7 @@ function observe(outcome)
   local trust, expected = k.trust, k.expected
   for i = 1, #advisers do
     if expected[i] then
-      trust[i] = FADE * trust[i] + (expected[i] == theirs and 1 or -1)
+      trust[i] = params.fade * trust[i] + (expected[i] == theirs and 1 or -1)
     end
   end
   k.last = outcome -- an outcome may be kept: it is ours

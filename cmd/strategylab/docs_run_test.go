@@ -69,6 +69,9 @@ func stepsOf(t *testing.T, page string) []step {
 // few, and what is documented with all strategies with some of them, if it has flags for
 // more than that. A benchmark need not be precise.
 func quick(command string) string {
+	if strings.HasPrefix(command, "strategylab tune") {
+		return command + " --runs 120 --confirm 64"
+	}
 	few := "20"
 	if strings.HasPrefix(command, "strategylab experiment") && !strings.Contains(command, " --field ") && !strings.Contains(command, " --resume ") {
 		if others := strings.Fields(someRun.ReplaceAllString(command, "")); len(others) == 2 {

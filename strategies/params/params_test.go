@@ -31,7 +31,7 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"-- param: horizon 1..20":                       "1: parameter \"horizon 1..20\": cannot be read",
+		"-- param: horizon 1..20":                        "1: parameter \"horizon 1..20\": cannot be read",
 		"-- x\n-- param: h 20..1 = 5":                    "2: parameter h: bounds 20..1",
 		"-- param: h 1..20 = 21":                         `1: the default: h is "21", want a whole number in 1..20`,
 		"-- param: h 0..1 = 0.3":                         `1: the default: h is "0.3", want a whole number in 0..1`,

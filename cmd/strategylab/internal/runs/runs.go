@@ -29,6 +29,7 @@ import (
 func Commands(p *command.Process) []*cli.Command {
 	return command.Categorize("Experiments",
 		experimentCommand(p),
+		tuneCommand(p),
 		mergeCommand(p),
 		analyzeCommand(p),
 		reportCommand(p),

@@ -1,0 +1,601 @@
+package runs
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/tune"
+	"github.com/strategylab/strategylab/analysis/words"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/host/disk"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/catalog"
+	"github.com/strategylab/strategylab/strategies/params"
+)
+
+const (
+	flagAgainst   = "against"
+	flagObjective = "objective"
+	flagWrite     = "write"
+
+	objectiveWorst = "worst"
+)
+
+// The files in the folder of a tune.
+const (
+	tuneFile        = "tune.json"
+	evaluationsFile = "evaluations.jsonl"
+)
+
+func tuneCommand(p *command.Process) *cli.Command {
+	return &cli.Command{
+		Name: "tune", ArgsUsage: command.ValueStrategy, Usage: "search for the best parameters of a strategy",
+		Description: "Plays the strategy with many values of its parameters against the strategies of --against, the same\n" +
+			"leagues with all values, until --runs leagues are over. Then it compares the best values with the\n" +
+			"present ones in up to --confirm fresh leagues, and says what that shows. --against may be repeated:\n" +
+			"the score is then the mean over these fields, or that in the worst.",
+		Flags: append([]cli.Flag{
+			&cli.IntFlag{Name: command.FlagRuns, Value: 5000, Usage: "leagues of the search", Action: command.AtLeast(command.FlagRuns, 1)},
+			&cli.IntFlag{Name: flagConfirm, Value: 2000, Usage: "most fresh leagues with either values", Action: command.AtLeast(flagConfirm, 64)},
+			&cli.GenericFlag{Name: flagAgainst, Value: &command.Texts{}, Usage: "`STRATEGIES`: a field of opponents; repeatable", DefaultText: firstLookText()},
+			command.Choice(flagObjective, "mean", "score over several fields: mean or worst", "mean", objectiveWorst),
+			&cli.IntFlag{Name: command.FlagLegs, Value: game.DefaultLegs, Usage: "matches of each pair in a league", Action: command.AtLeast(command.FlagLegs, 1)},
+			command.SeedFlag(),
+			command.DrawFlag(),
+			experimentWorkersFlag(),
+			&cli.StringFlag{Name: command.FlagOut, Usage: "`DIR`: folder for the results", DefaultText: "runs/tune-TIME-SEED"},
+			&cli.StringFlag{Name: flagResume, Usage: "`DIR`: folder of a tune to continue"},
+			&cli.BoolFlag{Name: flagWrite, Usage: "write confirmed values into the script"},
+			command.IsolateFlag(false), command.InProcessFlag(),
+		}, clusterFlags()...),
+		Action: func(c *cli.Context) error {
+			if c.IsSet(flagResume) {
+				return command.Action(p, tuneStrategy)(c)
+			}
+			return command.Action(p, tuneStrategy, "the strategy")(c)
+		},
+	}
+}
+
+// tuneSpec is tune.json: what the evaluations of a tune depend on.
+type tuneSpec struct {
+	Schema      string
+	Strategy    string // as the user named it
+	Fingerprint string // of its code
+	Params      []string
+	Against     []string
+	Fields      [][]results.Entrant // the opponents in each
+	Worst       bool
+	Runs        int
+	Confirm     int
+	Legs        int
+	Seed        uint64
+	Draw        string
+}
+
+const tuneSchema = "strategylab/tune/v1"
+
+// The phases of a tune.
+const (
+	phaseSearch = "search"
+	phaseNew    = "new" // fresh leagues of the best values
+	phaseOld    = "old" // and of the present ones
+)
+
+// evaluation is one line of evaluations.jsonl: a block of leagues with some values.
+type evaluation struct {
+	Phase  string    `json:"phase"`
+	Values string    `json:"values"`
+	Block  int       `json:"block"`
+	Points [][]int64 `json:"points"` // by field and league, in parts of tuneRun.scales
+	// Against is the sum by field and opponent.
+	Against [][]int64 `json:"against"`
+}
+
+// tuneRun is a tune under way.
+type tuneRun struct {
+	output
+	spec    tuneSpec
+	out     string
+	cat     *catalog.Catalog
+	entry   catalog.Entry
+	plans   []results.Plan // by field, with the tuned strategy first
+	others  [][]strategies.Factory
+	scales  []int64 // parts of a point in each field
+	session lab.Session
+
+	log      *os.File
+	recorded []evaluation // from before
+	sum      []byte       // digest of the evaluations so far
+	progress *command.Progress
+}
+
+func tuneStrategy(p *command.Process, c *cli.Context) (err error) {
+	e := &experimentRun{output: newOutput(p, c)}
+	if err := e.readCluster(); err != nil {
+		return err
+	}
+	t := &tuneRun{output: e.output, out: c.String(command.FlagOut)}
+	if err := t.read(); err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(c.Context)
+	defer stop()
+	if t.cluster != nil {
+		t.cluster.lost = func(err error) {
+			p.Say("strategylab: %v; what is complete is kept", err)
+			stop()
+		}
+		defer func() { err = errors.Join(err, t.cluster.close()) }()
+	}
+	if t.cat, err = command.LoadCatalog(ctx, p, c); err != nil {
+		return err
+	}
+	defer t.cat.Close()
+	if err := t.prepare(ctx); err != nil {
+		return err
+	}
+	if err := t.open(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.log.Close()) }()
+	if err := t.cluster.ready(ctx, ""); err != nil {
+		return err
+	}
+	t.session = lab.Session{Lab: p.Lab, Workers: c.Int(command.FlagWorkers)}
+	if t.cluster != nil {
+		t.session.Cluster = t.cluster.lab
+	}
+	p.ForBatch()
+	err = t.run(ctx)
+	if ctx.Err() != nil && err != nil {
+		t.note("stopped; continue with: strategylab tune --resume %s", words.ShellWord(t.out))
+		return command.Reported(command.ErrStopped)
+	}
+	return err
+}
+
+// read reads the flags, or the file of the tune to continue.
+func (t *tuneRun) read() error {
+	c := t.c
+	if from := c.String(flagResume); from != "" {
+		for _, flag := range []string{command.FlagRuns, flagConfirm, flagAgainst, flagObjective, command.FlagLegs, command.FlagSeed, command.FlagDraw, command.FlagOut} {
+			if c.IsSet(flag) {
+				return command.Usagef("--%s cannot be used with --%s: %s fixes it", flag, flagResume, filepath.Join(from, tuneFile))
+			}
+		}
+		t.out = from
+		text, err := os.ReadFile(filepath.Join(t.p.Path(from), tuneFile))
+		if err == nil {
+			err = json.Unmarshal(text, &t.spec)
+		}
+		if err == nil && t.spec.Schema != tuneSchema {
+			err = fmt.Errorf("schema %q, want %q", t.spec.Schema, tuneSchema)
+		}
+		if err != nil {
+			return lab.ReadError("resume", from, err)
+		}
+		return nil
+	}
+	t.spec = tuneSpec{
+		Schema: tuneSchema, Strategy: c.Args().First(), Against: command.TextsOf(c, flagAgainst), Worst: c.String(flagObjective) == objectiveWorst,
+		Runs: c.Int(command.FlagRuns), Confirm: c.Int(flagConfirm), Legs: c.Int(command.FlagLegs), Draw: command.Draw(c).String(),
+	}
+	if len(t.spec.Against) == 0 {
+		t.spec.Against = []string{firstLookText()}
+	}
+	var err error
+	if t.spec.Seed, err = command.Seed(t.p, c); err == nil && t.out == "" {
+		t.out = filepath.Join("runs", fmt.Sprintf("tune-%s-%d", t.p.Now().Format("20060102-150405"), t.spec.Seed))
+	}
+	return err
+}
+
+// prepare finds the strategy and its opponents, which have to be those of before.
+func (t *tuneRun) prepare(ctx context.Context) (err error) {
+	if t.entry, err = t.cat.Resolve(ctx, t.spec.Strategy); err != nil {
+		return lab.NameError(err)
+	}
+	if len(t.entry.Params) == 0 {
+		return command.WithHint(fmt.Errorf("tune: %s declares no parameters", t.entry.Info.Name),
+			"declare one in a comment at the top of the script, such as: param: horizon 1..20 = 5")
+	}
+	now := t.spec
+	now.Fingerprint, now.Fields, now.Params = t.entry.Info.Fingerprint, nil, nil
+	for _, p := range t.entry.Params {
+		now.Params = append(now.Params, p.String())
+	}
+	for _, against := range t.spec.Against {
+		if err := t.addField(ctx, against, &now); err != nil {
+			return err
+		}
+	}
+	if t.spec.Fields == nil {
+		t.spec = now
+		return nil
+	}
+	before, _ := json.Marshal(t.spec)
+	if after, _ := json.Marshal(now); !bytes.Equal(before, after) {
+		return &lab.InputError{Err: fmt.Errorf("resume %s: %s or an opponent %w", t.out, t.spec.Strategy, lab.ErrChanged), Hint: "restore the files, or start a new tune"}
+	}
+	return nil
+}
+
+// addField adds a field of opponents.
+func (t *tuneRun) addField(ctx context.Context, against string, spec *tuneSpec) error {
+	refs, err := catalog.ParseRefs(against)
+	if err != nil {
+		return command.Usagef("--%s: %w", flagAgainst, err)
+	}
+	field, err := t.cat.Field(ctx, refs)
+	if err != nil {
+		return lab.FieldError(err)
+	}
+	for _, w := range command.Few(field.Warnings) {
+		t.note("strategylab: warning: %s", w)
+	}
+	plan := results.Plan{Schema: results.PlanSchema, Runs: 1, Legs: spec.Legs, Draw: spec.Draw, Transport: "direct", Field: []results.Entrant{{}}}
+	var others []strategies.Factory
+	for _, p := range field.Players {
+		if p.Info == t.entry.Info { // it would play against itself
+			continue
+		}
+		plan.Field = append(plan.Field, results.Entrant{Name: p.Name, Kind: string(p.Info.Kind), Ref: p.Target, Source: p.Info.Source, Fingerprint: p.Info.Fingerprint})
+		others = append(others, p.Factory)
+	}
+	if len(others) == 0 {
+		return command.Usagef("--%s %q has no opponents", flagAgainst, against)
+	}
+	plan.Field[0].Name = t.entry.Info.Name
+	acc, err := analysis.NewAccumulator(plan)
+	if err != nil {
+		return command.Usagef("%w", err)
+	}
+	if err := lab.Fits(plan, append([]strategies.Factory{t.entry.Factory}, others...)); err != nil {
+		return err
+	}
+	t.plans, t.others, t.scales = append(t.plans, plan), append(t.others, others), append(t.scales, acc.Shape().Scale)
+	spec.Fields = append(spec.Fields, plan.Field[1:])
+	return nil
+}
+
+// open makes the folder, or reads the evaluations in it.
+func (t *tuneRun) open() error {
+	dir := t.p.Path(t.out)
+	if !t.c.IsSet(flagResume) {
+		if _, err := os.Stat(filepath.Join(dir, tuneFile)); err == nil {
+			return command.WithHint(command.Usagef("--%s: %s has a tune", command.FlagOut, t.out), "strategylab tune --resume %s continues it", words.ShellWord(t.out))
+		}
+		text, err := json.MarshalIndent(t.spec, "", "  ")
+		if err == nil {
+			err = os.MkdirAll(dir, 0o755)
+		}
+		if err == nil {
+			err = disk.WriteFile(filepath.Join(dir, tuneFile), append(text, '\n'), 0o644)
+		}
+		if err != nil {
+			return fmt.Errorf("tune: %w", err)
+		}
+	}
+	var err error
+	if t.log, err = os.OpenFile(filepath.Join(dir, evaluationsFile), os.O_RDWR|os.O_CREATE, 0o644); err != nil {
+		return fmt.Errorf("tune: %w", err)
+	}
+	text, err := io.ReadAll(t.log)
+	whole := text[:bytes.LastIndexByte(text, '\n')+1] // a kill may have torn the last line
+	for line := range bytes.Lines(whole) {
+		var e evaluation
+		if err == nil {
+			err = json.Unmarshal(line, &e)
+		}
+		t.recorded = append(t.recorded, e)
+	}
+	if err == nil {
+		err = t.log.Truncate(int64(len(whole)))
+	}
+	if err == nil {
+		_, err = t.log.Seek(0, io.SeekEnd)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("resume %s: %w", t.out, err), t.log.Close())
+	}
+	return nil
+}
+
+// space returns the parameters as the search sees them, and the present values.
+func (t *tuneRun) space() (space []tune.Axis, start tune.Point) {
+	for _, p := range t.entry.Params {
+		a := tune.Axis{Name: p.Name, Low: p.Low, High: p.High, Whole: p.Whole, Words: len(p.Words)}
+		if a.Words > 0 {
+			a.High = float64(a.Words - 1)
+		}
+		space, start = append(space, a), append(start, p.Number(p.Default))
+	}
+	return space, start
+}
+
+// values returns a point as a user would write it.
+func (t *tuneRun) values(p tune.Point) string {
+	var list []params.Value
+	for i, param := range t.entry.Params {
+		text := strconv.FormatFloat(p[i], 'f', -1, 64)
+		if param.Words != nil {
+			text = param.Words[int(p[i])]
+		}
+		list = append(list, params.Value{Param: param.Name, Text: text})
+	}
+	return params.Format(list)
+}
+
+// run searches, confirms, and prints and writes what that shows.
+func (t *tuneRun) run(ctx context.Context) error {
+	space, start := t.space()
+	search, err := tune.New(tune.Config{Space: space, Start: start, Leagues: t.spec.Runs, Fields: len(t.plans), Worst: t.spec.Worst, Seed: t.spec.Seed})
+	if err != nil {
+		return command.Usagef("--%s: %w", command.FlagRuns, err)
+	}
+	how := "a model chooses the values"
+	if search.Racing() {
+		how = words.Plain.Plural(int64(len(search.Candidates())), "candidate") + " race"
+	}
+	t.note("tuning %s of %s: %s leagues, blocks of %d, seed %d; %s", words.Plain.Plural(int64(len(space)), "parameter"), t.entry.Info.Name,
+		words.Plain.Count(int64(t.spec.Runs)), search.Config().Block, t.spec.Seed, how)
+	var bar io.Writer
+	if t.p.Err.Is() && !t.quiet {
+		bar = t.p.Stderr
+	}
+	t.progress = command.StartProgress(bar, t.p.Err, t.p.Now, 0, t.spec.Runs+2*t.spec.Confirm*len(t.plans), true)
+	found, err := t.searchAndConfirm(ctx, search)
+	t.progress.Stop()
+	if err != nil {
+		return err
+	}
+	found.digest = fmt.Sprintf("%x", t.sum)
+	for _, line := range found.lines() {
+		fmt.Fprintln(t.p.Stdout, line)
+	}
+	if err := found.writePage(filepath.Join(t.p.Path(t.out), "report.html")); err != nil {
+		return err
+	}
+	t.note("report in %s; to repeat it: --seed %d", filepath.Join(t.out, "report.html"), t.spec.Seed)
+	if !found.better() {
+		return nil
+	}
+	if t.c.Bool(flagWrite) {
+		return t.write(found.values)
+	}
+	t.note("to write these values into %s: strategylab tune --resume %s --%s", t.entry.Info.Source, words.ShellWord(t.out), flagWrite)
+	return nil
+}
+
+func (t *tuneRun) searchAndConfirm(ctx context.Context, search *tune.Search) (*tuned, error) {
+	quarter := (t.spec.Runs + 3) / 4
+	for said := 0; ; {
+		r, ok := search.Next()
+		if !ok {
+			break
+		}
+		e, err := t.evaluate(ctx, phaseSearch, t.values(r.Point), r.Block, search.Config().Block)
+		if err != nil {
+			return nil, err
+		}
+		if err := search.Add(r, t.points(e)); err != nil {
+			return nil, err
+		}
+		line := t.sofar(search)
+		if t.progress.Wanted() {
+			t.progress.Renew(func() []string { return []string{line} })
+		} else if !t.p.Err.Is() && search.Spent()/quarter > said {
+			said = search.Spent() / quarter
+			t.note("%s", line)
+		}
+	}
+	found := &tuned{run: t, search: search, values: t.values(search.Candidates()[search.Best()].Point)}
+	if search.Best() == 0 {
+		return found, nil
+	}
+	worst := -1
+	if t.spec.Worst {
+		worst = search.WorstField(0)
+	}
+	confirmation, err := tune.NewConfirmation(len(t.plans), worst)
+	if err != nil {
+		return nil, err
+	}
+	const block = 32
+	for b := 0; b*block < t.spec.Confirm && !found.verdict.Decided; b++ {
+		n := min(block, t.spec.Confirm-b*block)
+		fresh, err := t.evaluate(ctx, phaseNew, found.values, b, n)
+		if err != nil {
+			return nil, err
+		}
+		before, err := t.evaluate(ctx, phaseOld, t.values(search.Candidates()[0].Point), b, n)
+		if err != nil {
+			return nil, err
+		}
+		found.against(fresh, before)
+		scores, old := t.points(fresh), t.points(before)
+		for i := range n {
+			league := func(all [][]float64) (list []float64) {
+				for _, f := range all {
+					list = append(list, f[i])
+				}
+				return list
+			}
+			confirmation.Add(league(scores), league(old))
+		}
+		found.verdict = confirmation.Verdict()
+	}
+	return found, nil
+}
+
+// points returns the scores of an evaluation, by field and league.
+func (t *tuneRun) points(e evaluation) [][]float64 {
+	scores := make([][]float64, len(e.Points))
+	for f, list := range e.Points {
+		for _, x := range list {
+			scores[f] = append(scores[f], float64(x)/float64(t.scales[f]))
+		}
+	}
+	return scores
+}
+
+// evaluate returns the next evaluation: from before, if it is recorded, else by playing.
+func (t *tuneRun) evaluate(ctx context.Context, phase, values string, block, leagues int) (e evaluation, err error) {
+	if len(t.recorded) > 0 {
+		e, t.recorded = t.recorded[0], t.recorded[1:]
+		if e.Phase != phase || e.Values != values || e.Block != block || len(e.Points) != len(t.plans) || len(e.Against) != len(t.plans) ||
+			slices.ContainsFunc(e.Points, func(list []int64) bool { return len(list) != leagues }) {
+			return e, &lab.InputError{Err: fmt.Errorf("resume %s: the evaluation %s of %s is not the one that follows", t.out, e.Phase, e.Values), Hint: "another version has recorded it; start a new tune"}
+		}
+		for range leagues * len(t.plans) {
+			_ = t.progress.Append(nil) // it only counts
+		}
+	} else if e, err = t.play(ctx, phase, values, block, leagues); err != nil {
+		return e, err
+	}
+	line, err := json.Marshal(e)
+	if err != nil {
+		return e, err
+	}
+	sum := sha256.Sum256(append(t.sum, line...))
+	t.sum = sum[:]
+	return e, nil
+}
+
+// play plays a block of leagues and records it. Blocks of one number have the same seats
+// and draws whatever the values are.
+func (t *tuneRun) play(ctx context.Context, phase, values string, block, leagues int) (e evaluation, err error) {
+	target := params.Join(t.spec.Strategy, values)
+	candidate, err := t.cat.Resolve(ctx, target)
+	if err != nil {
+		return e, lab.NameError(err)
+	}
+	e = evaluation{Phase: phase, Values: values, Block: block}
+	for f, plan := range t.plans {
+		plan.Runs, plan.Seed, plan.Field = leagues, t.seed(phase, block), slices.Clone(plan.Field)
+		plan.Field[0] = results.Entrant{
+			Name: plan.Field[0].Name, Kind: string(candidate.Info.Kind), Ref: target, Source: candidate.Info.Source, Fingerprint: candidate.Info.Fingerprint,
+		}
+		scorer, err := analysis.NewScorer(plan)
+		if err != nil {
+			return e, err
+		}
+		points, against := []int64{}, make([]int64, len(plan.Field)-1)
+		err = t.session.PlayUnrecorded(ctx, plan, append([]strategies.Factory{candidate.Factory}, t.others[f]...), func(l *results.League) error {
+			if err := scorer.Score(l); err != nil {
+				return err
+			}
+			part, _ := scorer.Value(analysis.Adjusted, 0)
+			points = append(points, part)
+			one := make([]bool, len(plan.Field))
+			for k := range against {
+				one[k+1] = true
+				part, _ := scorer.Against(0, one)
+				against[k] += part
+				one[k+1] = false
+			}
+			return t.progress.Append(l)
+		})
+		if err != nil {
+			return e, err
+		}
+		e.Points, e.Against = append(e.Points, points), append(e.Against, against)
+	}
+	line, err := json.Marshal(e)
+	if err == nil {
+		_, err = t.log.Write(append(line, '\n'))
+	}
+	if err != nil {
+		return e, fmt.Errorf("record the evaluation of %s: %w", values, err)
+	}
+	return e, nil
+}
+
+// seed returns the seed of a block. Those of the search and of the confirmation differ.
+func (t *tuneRun) seed(phase string, block int) uint64 {
+	if phase != phaseSearch {
+		phase = flagConfirm
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "tune %s %d %d", phase, t.spec.Seed, block))
+	return binary.BigEndian.Uint64(sum[:]) >> 11
+}
+
+// write writes values into the script as its defaults, and keeps the old one.
+func (t *tuneRun) write(values string) error {
+	path := t.entry.Info.Source
+	if kind := t.entry.Info.Kind; kind != strategies.Lua && kind != strategies.JavaScript {
+		return command.Usagef("--%s: %s is not a script; change the defaults where it is made: %s", flagWrite, t.entry.Info.Name, values)
+	}
+	source, info, err := disk.ReadFile(t.p.Path(path), catalog.MaxSource)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	if sum := sha256.Sum256(source); fmt.Sprintf("%x", sum) != t.spec.Fingerprint {
+		return fmt.Errorf("write %s: it %w", path, lab.ErrChanged)
+	}
+	changed, err := catalog.WithValues(t.entry.Info.Kind, source, values)
+	old := filepath.Join(t.out, "old-"+filepath.Base(path))
+	if err == nil {
+		err = disk.WriteFile(t.p.Path(old), source, 0o644)
+	}
+	if err == nil {
+		err = disk.WriteFile(t.p.Path(path), changed, info.Mode().Perm())
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	t.note("wrote the new defaults into %s; the old file is %s", path, old)
+	return nil
+}
+
+// sofar says which values are best so far, and what they have cost.
+func (t *tuneRun) sofar(search *tune.Search) string {
+	line := fmt.Sprintf("after %s of %s leagues: ", words.Plain.Count(int64(search.Spent())), words.Plain.Count(int64(t.spec.Runs)))
+	if search.Best() == 0 {
+		return line + "nothing better than the present values"
+	}
+	best := search.Candidates()[search.Best()]
+	return line + fmt.Sprintf("%s, %+.3f points as the search sees it", t.values(best.Point), search.Gain(search.Best(), 0))
+}
+
+// shareAhead is the share of other fields, with opponents drawn from those that played,
+// in which some gains add up to more than zero; ties count half.
+func shareAhead(gains []float64, seed uint64) float64 {
+	if len(gains) < 2 {
+		return math.NaN()
+	}
+	const fields = 2000
+	rng := game.NewRand(game.Key{seed, 0x66696c64})
+	ahead := 0.0
+	for range fields {
+		sum := 0.0
+		for range gains {
+			sum += gains[int(rng.Float64()*float64(len(gains)))]
+		}
+		switch {
+		case sum > 0:
+			ahead++
+		case sum == 0:
+			ahead += 0.5
+		}
+	}
+	return ahead / fields
+}

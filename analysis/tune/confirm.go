@@ -34,7 +34,7 @@ func NewConfirmation(fields, old int) (*Confirmation, error) {
 		fields = 1
 	}
 	for range fields {
-		test, err := sequential.NewRatio(sequential.Hypotheses{Delta: delta, Alpha: alpha, Beta: beta}, sequential.Shape{Players: 2, Scale: unit, High: 3, Choices: 0.5})
+		test, err := sequential.NewRatio(sequential.Hypotheses{Delta: delta, Alpha: alpha, Beta: beta}, sequential.Asymptotic, sequential.Shape{Players: 2, Scale: unit, High: 3, Choices: 0.5})
 		if err != nil {
 			return nil, err
 		}

@@ -64,7 +64,7 @@ func meet(ctx context.Context, f *Factory) (*agent, error) {
 	if a.server, err = jsonrpc.Listen(ctx, "127.0.0.1:0", jsonrpc.Config{Lenient: true, Tap: tap, Drain: time.Millisecond}); err != nil {
 		return nil, err
 	}
-	a.client = jsonrpc.NewClient(jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), jsonrpc.ClientConfig{MaxAnswer: 1 << 20, Tap: tap})
+	a.client = jsonrpc.NewClient(jsonrpc.OverHTTP(), jsonrpc.ClientConfig{MaxAnswer: 1 << 20, Tap: tap})
 	a.caller = &wire.Caller{Client: a.client, Codec: dialect.NewCodec(protocol.Tolerant)}
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	a.stop = stop

@@ -268,7 +268,7 @@ func (t *tuneRun) addField(ctx context.Context, against string, spec *tuneSpec) 
 	if err != nil {
 		return command.Usagef("%w", err)
 	}
-	if err := lab.Fits(plan, append([]strategies.Factory{t.entry.Factory}, others...)); err != nil {
+	if err := lab.Fits(ctx, plan, append([]strategies.Factory{t.entry.Factory}, others...)); err != nil {
 		return err
 	}
 	t.plans, t.others, t.scales = append(t.plans, plan), append(t.others, others), append(t.scales, acc.Shape().Scale)

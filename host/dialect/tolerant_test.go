@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -95,6 +96,18 @@ func TestReportsInOtherPlaces(t *testing.T) {
 		if err != nil || o.Winner != "P01" || o.Status != protocol.StatusWin || o.Drawn.Value() != 4 {
 			t.Errorf("%s: %+v, %v", params, o, err)
 		}
+	}
+	fault, err := NewCodec(protocol.Tolerant).Open("report_match_result",
+		[]byte(`{"match_id":"R1M1","winner":null,"status":"TECHNICAL_LOSS","technical_loss_player_ids":"P02","reason":"late"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := fault.Decode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o, err := ReportedOutcome(m.(*protocol.MatchResultReport), "P01", "P02"); err != nil || !slices.Equal(o.Offenders, []string{"P02"}) || o.Reason != "late" {
+		t.Errorf("a fault: %+v, %v", o, err)
 	}
 	r, err := NewCodec(protocol.Tolerant).Open("report_match_result", []byte(`{"match_id":"R1M1","result":{"score":{"P01":3}}}`))
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -95,6 +97,7 @@ func TestAssignments(t *testing.T) {
 		"by the announcement's names": {"START_MATCH", `{"message_type":"START_MATCH","match_id":"R2M1","player_A_id":"P01","player_B_id":"P02","player_A_endpoint":"http://a/mcp","player_B_endpoint":"http://b/mcp"}`},
 		"in lower case":               {"start_match", `{"match_id":"R2M1","round_id":2,"player_a_id":"P01","player_b_id":"P02","player_a_endpoint":"http://a/mcp","player_b_endpoint":"http://b/mcp"}`},
 		"as a list of objects":        {"assign_match", `{"match_id":"R2M1","players":[{"player_id":"P01","endpoint":"http://a/mcp"},{"player_id":"P02","contact_endpoint":"http://b/mcp"}]}`},
+		"with who forfeits":           {"START_MATCH", `{"match_id":"R2M1","player1_id":"P01","player2_id":"P02","player1_endpoint":"http://a/mcp","player2_endpoint":"http://b/mcp","forfeits":["P02"]}`},
 		"inside":                      {"RUN_MATCH", `{"message_type":"RUN_MATCH","match":{"match_id":"R2M1","player_a":{"id":"P01","url":"http://a/mcp"},"player_b":{"id":"P02","url":"http://b/mcp"}}}`},
 	} {
 		req, err := NewCodec(protocol.Tolerant).Open(tt.method, []byte(tt.params))
@@ -113,6 +116,9 @@ func TestAssignments(t *testing.T) {
 			continue
 		}
 		got := a.Matches[0]
+		if strings.Contains(tt.params, "forfeits") != slices.Equal(got.Forfeits, []string{"P02"}) {
+			t.Errorf("%s: %q forfeit", name, got.Forfeits)
+		}
 		if got.Extra = nil; got.MatchID != want.MatchID || got.PlayerAID != want.PlayerAID || got.PlayerBID != want.PlayerBID ||
 			got.PlayerAEndpoint != want.PlayerAEndpoint || got.PlayerBEndpoint != want.PlayerBEndpoint {
 			t.Errorf("%s: %+v", name, got)

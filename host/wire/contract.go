@@ -169,8 +169,10 @@ func (c *Chain) findTool(x *Exchange) error {
 		return refuse(protocol.CanonicalInvalidToolInput, found...)
 	}
 	tool, known := c.cfg.Registry.Find(call.params.Text("tool"))
-	if members, err := rawjson.Parse(call.input()); !known && !c.cfg.Strict && err == nil {
-		tool, known = c.cfg.Registry.Find(members.Text("message_type"))
+	if !known && !c.cfg.Strict {
+		if members, err := rawjson.Parse(call.input()); err == nil {
+			tool, known = c.cfg.Registry.Find(members.Text("message_type"))
+		}
 	}
 	switch {
 	case known && tool.Message:

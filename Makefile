@@ -91,15 +91,19 @@ fuzz:
 	  done; \
 	done
 
-# Every test under the race detector. What repeats one thing over and over is a sample there,
-# as in a plain run: its interleavings are the same. The statistics compute for minutes without
-# sharing anything, so it looks at none of them but the one that starts goroutines.
+# The packages that start goroutines or guard what goroutines share, or whose tests do, under
+# the race detector. What repeats one thing over and over is a sample there, as in a plain run:
+# its interleavings are the same. Many tests wait, so three packages share two processors.
 race:
-	go test -race -vet=off -timeout $(RACETIMEOUT) ./analysis/calibration $$(go list ./... | grep -v /analysis)
+	CGO_ENABLED=1 go test -race -vet=off -p 3 -timeout $(RACETIMEOUT) \
+	  $$(git grep -lE '^\s*go (func|[a-zA-Z.]+)\(|\.Go\(|sync\.(RW)?Mutex|atomic\.' -- '*.go' ':!.ci' ':!*/testdata/*' | xargs -n1 dirname | sort -u | sed 's|^|./|')
 
-# The packages of which a plain run takes a sample, with nothing left out.
+# The tests of which a plain run takes a sample or which it skips, with nothing left out: those
+# in the files that ask whether to, make mutants of agents or start a browser.
 whole:
-	WHOLE_TESTS=1 go test -vet=off -timeout $(RACETIMEOUT) $$(git grep -l WHOLE_TESTS -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
+	files=$$(git grep -lE 'WHOLE_TESTS|wholeSets|\<(whole\(t, "|checksOf\(|Start\(t\))' -- '*_test.go'); \
+	WHOLE_TESTS=1 go test -vet=off -p 3 -timeout $(RACETIMEOUT) \
+	  -run "^($$(sed -n 's/^func \(Test[A-Za-z0-9_]*\).*/\1/p' $$files | paste -sd '|' -))$$" $$(dirname $$files | sort -u | sed 's|^|./|')
 
 # The tests of a plain run as an ordinary user with Go alone.
 try-tests:
@@ -110,7 +114,7 @@ test:
 
 # Takes the pictures of the documentation again. It needs Chromium.
 pictures:
-	PICTURES=$(CURDIR)/docs/images go test -count 1 ./cmd/strategylab -run '(League|Studio|RunningExperiment)InChromium$$'
+	WHOLE_TESTS=1 PICTURES=$(CURDIR)/docs/images go test -count 1 ./cmd/strategylab -run '(League|Studio|RunningExperiment)InChromium$$'
 
 # Ends the program at every place where it can be ended, and damages every file that it
 # leaves, and prints how many cases there were. A plain test run takes a sample.

@@ -453,3 +453,21 @@ func TestMeasuredCostsAreNotCompared(t *testing.T) {
 		t.Error("a counted cost makes no difference")
 	}
 }
+
+// A worker that knows as many runs as it remembers makes room for another if one of them has
+// had no chunk for a while.
+func TestRoomForRuns(t *testing.T) {
+	t.Parallel()
+	s := &workerServer{runs: make(map[string]*served)}
+	for i := range mostRuns {
+		r := &served{run: announcement{Run: fmt.Sprint(i)}, used: time.Now(), cancel: func() {}}
+		s.runs[r.run.Run] = r
+	}
+	if s.room() {
+		t.Error("there is room although all runs are played")
+	}
+	s.runs["7"].used = time.Now().Add(-2 * idle)
+	if !s.room() || s.runs["7"] != nil || len(s.runs) != mostRuns-1 {
+		t.Errorf("%d runs, and the idle one among them: %v", len(s.runs), s.runs["7"] != nil)
+	}
+}

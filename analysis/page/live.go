@@ -4,24 +4,28 @@ import (
 	"bytes"
 	"fmt"
 	"html/template"
+	"strings"
 
 	"github.com/strategylab/strategylab/analysis/report"
 )
 
-// Live is what a run has shown while it plays: sections of its report, from the same
+// Live is what a run has shown while it plays: the answer, and sections of its report, from the same
 // templates. A section that there is nothing for is empty.
-type Live struct{ Answer, Ranking, Tiers, Pairs, Faults template.HTML }
+type Live struct {
+	Answer                        string
+	Ranking, Tiers, Pairs, Faults template.HTML
+}
 
 // NewLive makes the sections.
 func NewLive(d *report.Document) (Live, error) {
-	var l Live
 	s := newContent(Input{Document: d})
+	l := Live{Answer: strings.Join(s.Sentences(s.Style), " ")}
 	s.Ranking, s.Matrix = s.rankingPlot(), s.matrixPlot()
 	for _, part := range []struct {
 		name   string
 		to     *template.HTML
 		wanted bool
-	}{{"answer", &l.Answer, true}, {"ranking", &l.Ranking, true}, {"tiers", &l.Tiers, s.Tiers()}, {"pairs", &l.Pairs, s.Matrix != nil}, {"faults", &l.Faults, true}} {
+	}{{"ranking", &l.Ranking, true}, {"tiers", &l.Tiers, s.Tiers()}, {"pairs", &l.Pairs, s.Matrix != nil}, {"faults", &l.Faults, true}} {
 		if !part.wanted {
 			continue
 		}

@@ -219,7 +219,12 @@ func TestHostileSourcesOverMCP(t *testing.T) {
 			t.Errorf("%s: %d of %d matches lost by technical loss, faults %+v", p.Name, p.Technical, p.Matches, p.Faults)
 		}
 	}
-	if !strings.Contains(run.Summary, "by failing") {
+	for _, p := range run.Players {
+		if p.Yours != (p.Kind == "lua") {
+			t.Errorf("%s of kind %s: yours is %v", p.Name, p.Kind, p.Yours)
+		}
+	}
+	if !strings.Contains(run.Summary, "by failing") || !strings.Contains(run.Summary, "Yours, ") {
 		t.Errorf("summary: %s", run.Summary)
 	}
 	a.gone()

@@ -39,6 +39,10 @@ const (
 // the strategy declares. It is not set for the defaults.
 const ParamsVariable = "STRATEGYLAB_PARAMS"
 
+// Values returns, in a plugin, the values of the parameters as ParamsVariable has them;
+// empty for the defaults.
+func Values() string { return os.Getenv(ParamsVariable) }
+
 func handshake() goplugin.HandshakeConfig {
 	return goplugin.HandshakeConfig{ProtocolVersion: Version, MagicCookieKey: cookieKey, MagicCookieValue: cookieValue}
 }

@@ -5,6 +5,8 @@
 // that was played: it scores if its choice would have differed. Old scores fade,
 // because opponents learn too. Now and then an arm is pulled at random, and more
 // often after a clash: two bandits who meet would go on alike for ever.
+// param: fade 0.0..1.0 = 0.8      what a score is worth one match later
+// param: clashed 0.0..1.0 = 0.25  how often an arm is pulled at random after a clash
 
 const opposite = (choice) => (choice === "even" ? "odd" : "even");
 
@@ -14,8 +16,6 @@ const THEY_STAY = 1; // play the opposite of theirs
 const THEY_TURN = 2; // play theirs
 const THEY_COPY = 3; // play the opposite of mine
 
-const FADE = 0.8; // what a score is worth one match later
-const EXPLORE = { worked: 0.05, clashed: 0.25 }; // how often an arm is pulled at random
 const files = new Map(); // opponent -> { scores, mine, theirs }
 
 function choose(turn) {
@@ -23,7 +23,7 @@ function choose(turn) {
   if (file.mine === null) return turn.role === "PLAYER_A" ? "even" : "odd";
 
   let arm = best(file.scores);
-  const explore = file.mine === file.theirs ? EXPLORE.clashed : EXPLORE.worked;
+  const explore = file.mine === file.theirs ? params.clashed : 0.05;
   if (Math.random() < explore) arm = Math.floor(Math.random() * file.scores.length);
   return pull(arm, file.mine, file.theirs);
 }
@@ -36,10 +36,10 @@ function observe(outcome) {
     const { scores } = file;
     const mineDiffers = file.mine !== theirs ? 1 : 0;
     const theirsDiffers = file.theirs !== theirs ? 1 : 0;
-    scores[STAY] = FADE * scores[STAY] + mineDiffers;
-    scores[THEY_STAY] = FADE * scores[THEY_STAY] + 1 - theirsDiffers;
-    scores[THEY_TURN] = FADE * scores[THEY_TURN] + theirsDiffers;
-    scores[THEY_COPY] = FADE * scores[THEY_COPY] + 1 - mineDiffers;
+    scores[STAY] = params.fade * scores[STAY] + mineDiffers;
+    scores[THEY_STAY] = params.fade * scores[THEY_STAY] + 1 - theirsDiffers;
+    scores[THEY_TURN] = params.fade * scores[THEY_TURN] + theirsDiffers;
+    scores[THEY_COPY] = params.fade * scores[THEY_COPY] + 1 - mineDiffers;
   }
   file.mine = mine;
   file.theirs = theirs;

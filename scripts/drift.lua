@@ -2,9 +2,11 @@
 -- It keeps one number per opponent, in which older meetings fade, and plays
 -- the opposite of what the number says is coming. While the number says
 -- little it stays with its own last choice, so that others can lean away too.
+--
+-- param: fade 0.0..1.0 = 0.6    what is left of the past after each match
+-- param: clear 0.0..1.0 = 0.45  how far a lean must go to be believed
 
-local FADE = 0.6   -- what is left of the past after each meeting
-local CLEAR = 0.45 -- how far a lean must go to be believed
+local FADE, CLEAR = params.fade, params.clear
 
 local lean = {} -- opponent -> from -1, always odd, to 1, always even
 

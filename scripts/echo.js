@@ -5,6 +5,8 @@
 // clash again. Echo counts, for each opponent, how often they switch after a
 // match that differed and after one that clashed. It expects them to do so
 // again and plays the opposite. The first meeting goes by the roles.
+//
+// param: sure 0.5..1.0 = 0.6  the chance from which on it tosses no coin
 
 const habits = new Map(); // opponent -> { last, differed: {...}, clashed: {...} }
 
@@ -21,8 +23,8 @@ function choose(turn) {
 
   // If they stay we differ by playing the opposite of their last choice.
   const evenDiffers = theirs === "even" ? theySwitch : 1 - theySwitch;
-  if (evenDiffers > 0.6) return "even";
-  if (evenDiffers < 0.4) return "odd";
+  if (evenDiffers > params.sure) return "even";
+  if (evenDiffers < 1 - params.sure) return "odd";
   return evenDiffers; // in doubt, let the host toss the coin
 }
 

@@ -5,6 +5,8 @@
 // theirs) and counts what they did in it. Where the account is clear it plays
 // the opposite of their habit; where it is empty it stays with what worked; in
 // between it answers with a probability.
+//
+// param: clear 0.5..1.0 = 0.65  the share from which on an account is clear
 
 const books = new Map(); // opponent -> { even: { even, odd }, odd: { even, odd }, account, last }
 
@@ -14,8 +16,8 @@ function choose(turn) {
   // Where they play odd, even differs. One imagined match of each kind keeps a
   // single observation from being taken for a law.
   const evenDiffers = (account.odd + 1) / (account.even + account.odd + 2);
-  if (evenDiffers >= 0.65) return "even";
-  if (evenDiffers <= 0.35) return "odd";
+  if (evenDiffers >= params.clear) return "even";
+  if (evenDiffers <= 1 - params.clear) return "odd";
 
   const worked = last !== null && last.choice !== last.opponent_choice;
   return worked ? last.choice : evenDiffers;

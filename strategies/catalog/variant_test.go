@@ -1,6 +1,8 @@
 package catalog_test
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -70,5 +72,25 @@ func TestValuesOfParameters(t *testing.T) {
 		if _, err := c.Resolve(t.Context(), target); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", target, err, want)
 		}
+	}
+}
+
+// A plugin gets the values when its program starts; the description declares them.
+func TestValuesOfPlugins(t *testing.T) {
+	t.Parallel()
+	o := options(t, nil)
+	var given []string
+	o.OpenPlugin = func(_ context.Context, _, path, values string) ([]strategies.Factory, error) {
+		given = append(given, values)
+		return []strategies.Factory{&toy{info: strategies.Info{Name: "far", Kind: strategies.Plugin, Source: path, Description: "Far. param: lag 1..5 = 2 param: mode a|b = a"}}}, nil
+	}
+	o.Plugins = []catalog.Program{{Path: "far"}}
+	c := load(t, o)
+	e, err := c.Resolve(t.Context(), "far(mode=b;lag=3)")
+	if err != nil || e.Info.Name != "far(lag=3;mode=b)" || fmt.Sprint(given) != "[ lag=3;mode=b]" {
+		t.Errorf("%s, %v; opened with %q", e.Info.Name, err, given)
+	}
+	if _, err := c.Resolve(t.Context(), "far(lag=9)"); err == nil || !strings.Contains(err.Error(), "want a whole number in 1..5") {
+		t.Errorf("a lag of 9: %v", err)
 	}
 }

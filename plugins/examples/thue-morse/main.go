@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"math/bits"
 
 	"github.com/strategylab/strategylab/host/game"
@@ -20,22 +21,26 @@ func (factory) Info() strategies.Info {
 	return strategies.Info{
 		Name:        "thue-morse",
 		Title:       "Plays the Thue-Morse sequence.",
-		Description: "Even where a match's number has an even number of ones in binary. An example of a plugin in Go.",
+		Description: "Even where a match's number has an even number of ones in binary. An example of a plugin in Go. param: stride 1..64 = 1",
 	}
 }
 
 func (factory) New(_ context.Context, s strategies.Setup) (strategies.Strategy, error) {
-	return &seat{next: s.Rand.IntN(1 << 16)}, nil
+	stride := 1
+	if _, err := fmt.Sscanf(plugins.Values(), "stride=%d", &stride); err != nil {
+		stride = 1 // the default, as declared
+	}
+	return &seat{next: s.Rand.IntN(1 << 16), stride: stride}, nil
 }
 
 func (factory) Close() error { return nil }
 
 // seat is one player in one league.
-type seat struct{ next int }
+type seat struct{ next, stride int }
 
 func (s *seat) Choose(context.Context, *strategies.Turn) (strategies.Choice, error) {
 	n := s.next
-	s.next++
+	s.next += s.stride
 	return strategies.Play(game.ParityOf(bits.OnesCount(uint(n)))), nil
 }
 

@@ -107,7 +107,7 @@ func TestAction(t *testing.T) {
 			0, []string{`display name "Plain Python"`},
 			[]string{
 				`### Conformance of the player at http`, `(?m)^\| must \| [1-9][0-9]* \| 0 \| 0 \|$`, `(?m)^\| holds \| random.technical_losses == 0 \|$`,
-				`(?m)^\| accepted \| SPRT of always-odd against random: .* \|$`,
+				`(?m)^\| accepted \| always-odd is better than random: .* \|$`,
 			},
 		},
 		{
@@ -116,7 +116,7 @@ func TestAction(t *testing.T) {
 			1, []string{`::error::the agent fails the check of the protocol \(exit status 8\)`, `::error::not every statement about the strategies holds`, `POST /mcp`},
 			[]string{
 				`(?m)^\| should \| player\.rpc\.noid \| it was accepted: .* \| Answer a request without id .* \|$`, `(?m)^\| refuted \| random.wins == 0 \|$`,
-				`(?m)^\| rejected \| SPRT of random`,
+				`(?m)^\| rejected \| random is not .* better than always-odd`,
 			},
 		},
 		{

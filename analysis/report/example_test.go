@@ -66,9 +66,9 @@ func ExampleWriteTable() {
 	// 2       2  *  odd             1.360 ±0.019  1.36  36.0%    72.0%
 	// 3       3  +  mixed           1.248 ±0.032  1.26  25.2%    49.5%
 	//
-	// sorted by points per match without the luck of the draw (raw: with it), ± their 95 % interval;
-	//   places: possible by expected points in this field; +: odd is significantly above, -: below, ~: no
-	//   evidence, *: yours.
+	// sorted by points per match without the luck of the draw, ± their 95 % interval; raw: as the referee
+	//   gave them; places: possible by expected points in this field; +: odd is significantly above, -:
+	//   below, ~: no evidence, *: yours.
 	// What a script or plugin does in fewer than 3 % of leagues, such as failing, may have stayed unseen
 	//   in 100 leagues; intervals and places do not allow for it.
 	// 100 leagues of 3 strategies, 2 legs, draw uniform:1-10, seed 1

@@ -103,7 +103,7 @@ func (r *Document) legend(screen Screen) []string {
 }
 
 func pointsLegend(e *analysis.Estimates) string {
-	return fmt.Sprintf("sorted by points per match without the luck of the draw (raw: with it), ± their %s interval", words.Plain.Level(e.Level))
+	return fmt.Sprintf("sorted by points per match without the luck of the draw, ± their %s interval; raw: as the referee gave them", words.Plain.Level(e.Level))
 }
 
 // firstOf returns the player among some that has the best place.

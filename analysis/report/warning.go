@@ -14,7 +14,7 @@ type Warning struct {
 	// Kind is "mixed" if Players were quarantined on the way, so that sums over all leagues
 	// are about several fields, "extended" if the run was looked at before and then extended, and its
 	// level is corrected for it, "skewed" if a few leagues decide the points of Players,
-	// "unseen" for what scripts and plugins may do too rarely for the run to show,
+	// "few" if differences take few values, "unseen" for what scripts and plugins may do too rarely for the run to show,
 	// "unfinished" if leagues of a fixed number are missing, and "asymptotic" if either of these, or technical losses, may break what a stopping rule
 	// takes for granted.
 	Kind    string   `json:"kind"`
@@ -52,6 +52,9 @@ func (r *Document) warnings() []Warning {
 			w.Players, w.Leagues = append(w.Players, e.Players[x.Field].Name), max(w.Leagues, x.Enough)
 		}
 		list = append(list, w)
+	}
+	if text := words.Plain.Few(e, r.Plan.Legs); text != "" && r.Stopping.Options == nil {
+		list = append(list, Warning{Kind: "few", Text: text})
 	}
 	if text := words.Plain.Unseen(e); text != "" {
 		list = append(list, Warning{Kind: "unseen", Text: text})

@@ -138,7 +138,7 @@ func (s Style) standing(e *analysis.Estimates, i int) string {
 		what = "behind " + all(behind)
 	}
 	text := fmt.Sprintf("Yours, %s, is %s%s: %s", Printable(e.Players[i].Name), Ordinal(e.Place(i)), s.placeRange(place), what)
-	if worst, ok := scoresLeast(e, i); ok {
+	if worst, ok := e.ScoresLeast(i); ok {
 		text += "; it scores least against " + Printable(e.Players[worst].Name)
 	}
 	return text + "."
@@ -150,26 +150,6 @@ func (s Style) placeRange(p [2]int) string {
 		return ""
 	}
 	return " (" + Ordinal(p[0]) + " to " + Ordinal(p[1]) + ")"
-}
-
-// scoresLeast returns the opponent against which a player has the fewest adjusted points
-// per match, unless there is only one.
-func scoresLeast(e *analysis.Estimates, i int) (opponent int, ok bool) {
-	least := 0.0
-	for _, p := range e.Pairs {
-		j, points := p.B, p.AdjustedA
-		switch i {
-		case p.A:
-		case p.B:
-			j, points = p.A, p.AdjustedB
-		default:
-			continue
-		}
-		if !ok || points < least {
-			opponent, least, ok = j, points, true
-		}
-	}
-	return opponent, ok && len(e.Players) > 2
 }
 
 // Ordinal writes a place: "1st", "12th", "23rd".

@@ -25,7 +25,8 @@ func compared(e *analysis.Estimates, different func(i, j int) bool) *analysis.Es
 				c.Verdict = analysis.Different
 			}
 			e.Ranking.Comparisons = append(e.Ranking.Comparisons, c)
-			e.Pairs = append(e.Pairs, analysis.Pair{A: i, B: j, AdjustedA: 1.5 - float64(j)/10, AdjustedB: 1.5 - float64(i)/10})
+			differ := 0.9 - float64(i+j)/10 // most alike are those with a high index
+			e.Pairs = append(e.Pairs, analysis.Pair{A: i, B: j, Differ: analysis.Estimate{Estimate: differ, Low: differ - 0.01, High: differ + 0.01}})
 		}
 		e.Ranking.Places[i] = [2]int{1 + behind, len(e.Players) - ahead}
 	}

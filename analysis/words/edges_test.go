@@ -148,31 +148,6 @@ func TestAgainstAndSigns(t *testing.T) {
 	}
 }
 
-func TestConfirmedEverywhere(t *testing.T) {
-	t.Parallel()
-	for place, want := range map[[2]int]string{
-		{1, 1}: "anna, first there, is significantly first here, too",
-		{1, 3}: "anna, first there, is first here, too (1st to 3rd)",
-	} {
-		e := shown(100, []int{0})
-		e.Ranking.Places[0] = place
-		if got := Plain.Confirmed(e, 0); got != want {
-			t.Errorf("%v: %q, want %q", place, got, want)
-		}
-	}
-	for place, want := range map[[2]int]string{
-		{1, 4}: "dora, first there, is 4th (1st to 4th) here",
-		{2, 4}: "dora, first there, is 4th (2nd to 4th) here, so that is not confirmed",
-		{4, 4}: "dora, first there, is 4th here, so that is not confirmed",
-	} {
-		e := shown(100, []int{0})
-		e.Ranking.Places[3] = place
-		if got := Plain.Confirmed(e, 3); got != want {
-			t.Errorf("%v: %q, want %q", place, got, want)
-		}
-	}
-}
-
 func TestPopulationInWords(t *testing.T) {
 	t.Parallel()
 	member := func(name string, share float64) population.Member {

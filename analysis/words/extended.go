@@ -2,6 +2,7 @@ package words
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/strategylab/strategylab/analysis"
 )
@@ -16,8 +17,8 @@ func (s Style) Extended(level float64, looks []int) string {
 	for _, n := range looks {
 		after = append(after, s.Count(int64(n)))
 	}
-	return fmt.Sprintf("Extended when %s leagues had been looked at: intervals, places and tiers are now at %s, so that with a chance of at most %s a place or a tier is wrong at any of these looks; the same holds for each interval by itself.",
-		List(after, "and", len(after)), s.Level(level), s.Percent(analysis.ErrorOfLooks(level, len(looks))))
+	return fmt.Sprintf("Extended when %s leagues had been looked at: intervals, places and tiers may now be wrong in one run of %s, so that with a chance of at most %s a place or a tier is wrong at any of these looks; the same holds for each interval by itself.",
+		List(after, "and", len(after)), s.Count(int64(math.Round(1/(1-level)))), s.Percent(analysis.ErrorOfLooks(level, len(looks))))
 }
 
 // Unfinished says that some of the leagues of a run are missing, and what it means to

@@ -66,12 +66,18 @@ func (s Style) Percent(share float64) string {
 	return "-"
 }
 
-// Level writes a confidence level or an error rate with as many digits as it has: "95 %".
+// Level writes a confidence level or an error rate with as many digits as it has, a level
+// near 1 with two of its error: "95 %", "99.83 %".
 func (s Style) Level(level float64) string {
 	if math.IsNaN(level) {
 		return "-"
 	}
-	return strconv.FormatFloat(100*level, 'g', 6, 64) + s.space() + "%"
+	text := strconv.FormatFloat(100*level, 'g', 6, 64)
+	if level > 0.99 && level < 1 {
+		text = s.Number(100*level, 1-int(math.Floor(math.Log10(100*(1-level)*(1+1e-9)))))
+		text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+	}
+	return text + s.space() + "%"
 }
 
 // Range writes the interval of an estimate, times scale: "1.299 to 1.315".

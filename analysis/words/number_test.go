@@ -83,7 +83,7 @@ func TestEstimates(t *testing.T) {
 		"percent typeset": {Typeset.Percent(0.2929), "29.3\u00a0%"},
 		"percent of none": {Plain.Percent(math.NaN()), "-"},
 		"level":           {Plain.Level(0.95), "95 %"},
-		"long level":      {Plain.Level(0.99875), "99.875 %"},
+		"long level":      {Plain.Level(0.99875), "99.88 %"},
 		"error rate":      {Plain.Level(1 - 0.95), "5 %"},
 		"range":           {Plain.Range(e, 1, 2), "0.44 to 0.60"},
 		"with range":      {Plain.WithRange(e, 2), "0.50 (0.44 to 0.60)"},

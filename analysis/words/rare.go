@@ -64,3 +64,15 @@ func (s Style) percentOf(percent float64, decimals int) string {
 	}
 	return text + s.space() + "%"
 }
+
+// Few warns that in few leagues of one leg differences take few values, so that tests are
+// not exact; "" if there are more leagues or legs. A simulation in package analysis has
+// the figure.
+func (s Style) Few(e *analysis.Estimates, legs int) string {
+	const enough = 25
+	if legs > 1 || e.Leagues < 2 || e.Leagues >= enough || e.NothingToRank() {
+		return ""
+	}
+	return fmt.Sprintf("In %s of one leg, differences take few values: equal strategies are found different in up to 7 %% of such runs instead of 5 %%.",
+		s.Plural(int64(e.Leagues), "league"))
+}

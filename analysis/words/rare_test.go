@@ -29,6 +29,13 @@ func TestRare(t *testing.T) {
 	if text := words.Plain.Skewed(&e); text != want {
 		t.Errorf("%q, want %q", text, want)
 	}
+	if text := words.Plain.Few(&e, 1); text != "" {
+		t.Errorf("100 leagues are few: %q", text)
+	}
+	few := analysis.Estimates{Leagues: 12, Players: make([]analysis.Player, 3), Order: []int{0, 1, 2}}
+	if text := words.Plain.Few(&few, 1); !strings.HasPrefix(text, "In 12 leagues of one leg, ") || words.Plain.Few(&few, 2) != "" {
+		t.Errorf("%q", text)
+	}
 	e.Players[1].Kind = "lua"
 	want = "What a script or plugin does in fewer than 3 % of leagues, such as failing, may have stayed unseen in 100 leagues; intervals and places do not allow for it."
 	if text := words.Plain.Unseen(&e); text != want {

@@ -1,0 +1,46 @@
+package analysis_test
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/strategylab/strategylab/analysis"
+)
+
+// TestFewLeaguesOfOneLeg measures what words.Few says: among equal players, differences
+// that take few values are found significant in up to 7 of 100 runs of fewer than 25 leagues
+// of one leg, and in 5 of longer ones.
+func TestFewLeaguesOfOneLeg(t *testing.T) {
+	t.Parallel()
+	repetitions, sizes, lengths := 600, []int{3}, []int{10, 40}
+	if os.Getenv("WHOLE_TESTS") != "" {
+		repetitions, sizes, lengths = 4000, []int{3, 4, 5}, []int{10, 15, 20, 25, 30, 40, 60}
+	}
+	for _, players := range sizes {
+		for _, leagues := range lengths {
+			t.Run(fmt.Sprint(players, " ", leagues), func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, "uniform:1-10", 1, slices.Repeat([]bot{{even: 0.5}}, players)...)
+				wrong := 0
+				for rep := range repetitions {
+					e := analyse(t, w.plan, w.leagues(uint64(rep), leagues)).PointVerdicts(0.95)
+					if slices.ContainsFunc(e.Ranking.Comparisons, func(c analysis.Comparison) bool { return c.Verdict == analysis.Different }) {
+						wrong++
+					}
+				}
+				most := 0.05
+				if leagues < 25 {
+					most = 0.07
+				}
+				share, chance := float64(wrong)/float64(repetitions), 2*math.Sqrt(most*(1-most)/float64(repetitions))
+				t.Logf("wrong in %.1f %% of %d runs", 100*share, repetitions)
+				if share > most+chance {
+					t.Errorf("wrong in %.3f of runs, want at most %v", share, most)
+				}
+			})
+		}
+	}
+}

@@ -8,11 +8,11 @@ import (
 // shipped has the fingerprints of the scripts that come with the program. One that a user
 // has edited is the user's.
 var shipped = map[string]bool{
-	"88eaf8b96716cad45522b647eaed3b6be032e2c28c850a540c5c0b0312d31be8": true, // bandit.js
-	"4b3f5150c75c6a206282b5b1d368037f02e9ec186b7bc578ead2fa9f88cd34af": true, // council.lua
-	"c41bbb1ff7eed1f17a2a266c0d437080a21b8e4670debb88877ee7117b1c30f8": true, // drift.lua
-	"ae7459142e6e24ec1e9e1e215c9f974ad71388ced8bbda7ddd753b65fc074410": true, // echo.js
-	"26dbef89b79522b897cce9a85482a7f87c6ee60a4da027d447212d8cdc9344a2": true, // ledger.js
+	"a07ac49727865805a5abeb186caf5bf519df4284e952322876e1bbcd5ddb0928": true, // bandit.js
+	"d9c9d4ad45f9fdd79e0c74877fa44fb579efdfe821868e9cfc23ed40cc847827": true, // council.lua
+	"adbcb7c4489845066a1e9f733941dd34c1c6e99510cb869e28c55eff0d537071": true, // drift.lua
+	"d8cabdeb7b38ce1686e285d745702b724cfa81622049c49701e630d77848485f": true, // echo.js
+	"ceb5d418ea0393be1efa0a90d45f5b7422c7592c98ae3dfab26bc089e22f96e0": true, // ledger.js
 	"4b40e65860bb30f9d435bd1a0c54429739b3976f6c2f9cbcb413e858ac5566b7": true, // pairwise.lua
 	"018ed7cf3e5ab3aff96e52ab134c15fd6069860481b8630047824c050f7a0f13": true, // rhythm.js
 	"5c791e30d70d76e08f6c546e93d872e5c33c78366d63587d0a5f8919089d1eb0": true, // settle.lua

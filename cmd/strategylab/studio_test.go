@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -52,7 +53,7 @@ func startStudio(t *testing.T, change func(*exec.Cmd), dir string, args ...strin
 func (s *studioProcess) opened() {
 	s.t.Helper()
 	text := s.stdout.until(" is at http")
-	if len(s.cmd.Args) > 3 {
+	if slices.Contains(s.cmd.Args, "--team") {
 		text = s.stdout.until("which only you can read\n")
 	}
 	s.url = regexp.MustCompile(`http://127\.0\.0\.1:\d+/`).FindString(text)
@@ -373,4 +374,59 @@ func TestStudioOfAClass(t *testing.T) {
 	if out := run1(t, dir, exitFailure, "studio", "class", "--teams", "class/teams.json"); !strings.Contains(out, "invalid folder") {
 		t.Errorf("a folder elsewhere: %s", out)
 	}
+}
+
+// pythonAgent is the value of --agent for an agent in Python; the test is skipped without.
+func pythonAgent(t *testing.T) string {
+	t.Helper()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("needs python3")
+	}
+	program, err := filepath.Abs("../../docs/examples/player.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "mine-py=" + python + " " + program + " {manager} {port}"
+}
+
+// TestAgentsOverMCP: an assistant has an agent play that the command line names, and can
+// name none itself.
+func TestAgentsOverMCP(t *testing.T) {
+	t.Parallel()
+	a := assist(t, t.TempDir(), "--agent", pythonAgent(t))
+	field := []any{knownPlayer("random", 1), knownPlayer("role", 1)}
+	res, text, err := a.call(t.Context(), "run_experiment", map[string]any{"players": append(field, knownPlayer("mine-py", 1)), "runs": 2})
+	if err != nil || res.IsError || !strings.Contains(text, `"kind":"agent"`) || !strings.Contains(text, `"reproducible":false`) {
+		t.Errorf("with an agent: %v %s", err, text)
+	}
+	if text := a.refused("run_experiment", map[string]any{"players": append(field, knownPlayer("http://127.0.0.1:1/mcp", 1)), "runs": 2}); !strings.Contains(text, "/players/2/name") {
+		t.Errorf("an assistant names an agent: %s", text)
+	}
+}
+
+// TestStudioOpponents: a trial meets a script with other values of its parameters, and an
+// agent that the command line names; a page cannot name one.
+func TestStudioOpponents(t *testing.T) {
+	t.Parallel()
+	agent := pythonAgent(t)
+	dir := t.TempDir()
+	const source = "-- param: even 0.0..1.0 = 0.5\nfunction choose(turn) return params.even end\n"
+	for name, text := range map[string]string{"other.lua": source, "mine.lua": strings.Replace(source, "0.5", "0.2", 1)} {
+		write(t, filepath.Join(dir, "strategies"), name, text)
+	}
+	s := openStudio(t, dir, "strategies", "--agent", agent, "--max-time", "5m")
+	try := func(opponents ...string) (int, studioAnswer) {
+		return s.call("try", map[string]any{"file": "mine.lua", "source": source, "field": opponents, "leagues": 2})
+	}
+	if status, a := try("random", "other(even=0.9)", "mine-py"); status != 200 || !strings.Contains(a.HTML, "other(even=0.9)") || !strings.Contains(a.HTML, "mine-py") {
+		t.Errorf("%d %+v", status, a)
+	}
+	if _, a := try("random", "other(even=7)"); !strings.Contains(a.Error, "even") {
+		t.Errorf("a value out of its range: %+v", a)
+	}
+	if _, a := try("random", "http://127.0.0.1:1/mcp"); a.Error == "" {
+		t.Errorf("a page names an agent: %+v", a)
+	}
+	s.end()
 }

@@ -275,8 +275,18 @@ func formInput(r *http.Request) *input {
 	}
 	return &input{
 		File: get("file") + get("ending"), Source: get("source"), Version: get("version"), Compare: get("compare") != "",
-		Field: r.PostForm["field"], Leagues: number("leagues"), League: number("league"), Against: get("against"),
+		Field: opponents(r.PostForm["field"]), Leagues: number("leagues"), League: number("league"), Against: get("against"),
 	}
+}
+
+// opponents are those that are chosen, with the one that is written, if there is one.
+func opponents(names []string) (list []string) {
+	for _, name := range names {
+		if name = strings.TrimSpace(name); name != "" {
+			list = append(list, name)
+		}
+	}
+	return list
 }
 
 // lines returns the numbers of the lines of a text.

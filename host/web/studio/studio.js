@@ -88,9 +88,12 @@ const draft = () => ({file: file(), source: editor.text});
 // The version before is what was saved last or, of a draft that is saved, what was before.
 const older = () => editor.text === saved ? before : saved;
 
+// opponents are those that are chosen, with the one that is written, if there is one.
+const opponents = (data) => data.getAll("field").map((name) => name.trim()).filter(Boolean);
+
 function trial() {
   const data = new FormData(work);
-  return {...draft(), before: older(), compare: data.get("compare") !== null, field: data.getAll("field"),
+  return {...draft(), before: older(), compare: data.get("compare") !== null, field: opponents(data),
     leagues: Number(data.get("leagues")), league: Number(data.get("league")), against: data.get("against"), seed};
 }
 
@@ -275,7 +278,7 @@ function bind() {
   });
   work.addEventListener("change", (e) => {
     if (e.target.name !== "field") return;
-    const chosen = new FormData(work).getAll("field");
+    const chosen = opponents(new FormData(work));
     $("against").replaceChildren(new Option("all opponents", ""), ...chosen.map((name) => new Option(name)));
   });
   $("load").addEventListener("click", reload);

@@ -59,7 +59,7 @@ func mcpCommand(p *command.Process) *cli.Command {
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: flagHTTP, Usage: "`HOST:PORT`: serve HTTP there instead of stdin and stdout"},
 			&cli.StringFlag{Name: flagToken, EnvVars: []string{TokenVariable}, Usage: "`TOKEN`: bearer token that HTTP clients must send"},
-		}, command.CallerFlags(), command.TLSFlags(), []cli.Flag{
+		}, command.CallerFlags(), command.TLSFlags(), command.NamedAgentFlags(), []cli.Flag{
 			&cli.StringFlag{Name: command.FlagData, Value: filepath.Join("runs", "mcp"), Usage: "`DIR`: folder for reports and of stored leagues"},
 			&cli.BoolFlag{Name: flagAllowSave, Usage: "let assistants write scripts to --scripts"},
 			&cli.StringSliceFlag{Name: command.FlagManager, Usage: "`[NAME=]URL`: league manager to query; repeatable"},
@@ -171,7 +171,8 @@ func labConfig(p *command.Process, c *cli.Context, log *slog.Logger) (config, er
 		Scripts: c.String(command.FlagScripts), Required: c.IsSet(command.FlagScripts) && !cfg.allowSave, Plugins: c.String(command.FlagPlugins),
 		Limits: command.Limits(c), Isolate: true, Log: log,
 	}
-	return cfg, nil
+	cfg.supply.Agents, err = command.NamedAgents(p, c)
+	return cfg, err
 }
 
 // managersOf reads --manager.

@@ -39,7 +39,7 @@ func studioCommand(p *command.Process) *cli.Command {
 			&cli.IntFlag{Name: command.FlagMaxRuns, Value: 1000, Usage: "maximum number of leagues per trial", Action: command.AtLeast(command.FlagMaxRuns, 1)},
 			&cli.DurationFlag{Name: flagMaxTime, Value: time.Minute, Usage: "time limit per trial", Action: command.Positive(flagMaxTime)},
 			&cli.IntFlag{Name: flagAtOnce, Value: 2, Usage: "trials, and checks, in parallel; others wait", Action: command.AtLeast(flagAtOnce, 1)},
-		}, command.CallerFlags(), command.TLSFlags()),
+		}, command.NamedAgentFlags(), command.CallerFlags(), command.TLSFlags()),
 		Action: command.Action(p, serveStudio, command.Rest),
 	}
 }
@@ -67,6 +67,10 @@ func serveStudio(p *command.Process, c *cli.Context) error {
 		folder = c.String(command.FlagScripts)
 	}
 	s := &studioServer{p: p, c: c, folder: folder, host: host, checks: c.Int(flagAtOnce), log: command.ChildLog(p, c)}
+	s.supply = lab.Supply{Plugins: c.String(command.FlagPlugins), Limits: command.Limits(c), Isolate: true, Log: s.log}
+	if s.supply.Agents, err = command.NamedAgents(p, c); err != nil {
+		return err
+	}
 	if class {
 		if err := s.readTeams(); err != nil {
 			return fmt.Errorf("studio: %w", err)
@@ -85,10 +89,11 @@ type studioServer struct {
 	p            *command.Process
 	c            *cli.Context
 	folder, host string
-	teams        []team // of a class
-	file         string // that holds them, as the user calls it
-	fresh        bool   // some tokens are new
-	checks       int    // in parallel
+	teams        []team     // of a class
+	file         string     // that holds them, as the user calls it
+	fresh        bool       // some tokens are new
+	supply       lab.Supply // of opponents, but for the scripts of each folder
+	checks       int        // in parallel
 	log          *slog.Logger
 }
 
@@ -120,10 +125,11 @@ func (s *studioServer) members() []studio.Team {
 	workshop := func(folder string) *workshop {
 		own := lab.Folder{Path: s.p.Path(folder), Name: folder}
 		own.RemoveDrafts()
+		supply := s.supply
+		supply.Scripts = folder
 		return &workshop{
-			lab: s.p.Lab, folder: own, maxRuns: s.c.Int(command.FlagMaxRuns), maxTime: s.c.Duration(flagMaxTime),
-			supply: lab.Supply{Scripts: folder, Plugins: s.c.String(command.FlagPlugins), Limits: command.Limits(s.c), Isolate: true, Log: s.log},
-			tries:  [2]*lab.Queue{lab.NewQueue(1, mostOfTeam), tries}, checks: [2]*lab.Queue{lab.NewQueue(1, mostOfTeam), checks},
+			lab: s.p.Lab, supply: supply, folder: own, maxRuns: s.c.Int(command.FlagMaxRuns), maxTime: s.c.Duration(flagMaxTime),
+			tries: [2]*lab.Queue{lab.NewQueue(1, mostOfTeam), tries}, checks: [2]*lab.Queue{lab.NewQueue(1, mostOfTeam), checks},
 		}
 	}
 	if s.teams == nil {

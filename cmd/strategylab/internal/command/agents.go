@@ -23,17 +23,23 @@ const (
 	FlagOffline  = "offline"
 )
 
-// AgentFlags say which agents there are, and how they play.
-func AgentFlags() []cli.Flag {
+// NamedAgentFlags say which agents there are.
+func NamedAgentFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.GenericFlag{Name: FlagAgent, Value: &Texts{}, Usage: "`NAME=COMMAND|URL`: agent with {port} or {manager}, or its URL; repeatable"},
 		&cli.StringFlag{Name: FlagAgents, Usage: "`FILE`: agents as for --agent, one a line"},
+	}
+}
+
+// AgentFlags say which agents there are, and how they play.
+func AgentFlags() []cli.Flag {
+	return append(NamedAgentFlags(),
 		Choice(FlagRestart, served.Never, "when to restart the process of an agent", served.Never, served.League),
 		&cli.DurationFlag{Name: FlagDeadline, Value: served.DefaultDeadline, Usage: "time for an agent's answer", Action: Positive(FlagDeadline)},
 		&cli.IntFlag{Name: FlagRetries, Usage: "retries per message to an agent", Action: AtLeast(FlagRetries, 0)},
 		&cli.StringFlag{Name: FlagCassette, Usage: "`DIR`: keep agents' answers there, and use those that are"},
 		&cli.BoolFlag{Name: FlagOffline, Usage: "ask no agent; use the answers of --cassette only"},
-	}
+	)
 }
 
 // mostAgents is the largest size of a file of agents, in bytes.
@@ -42,7 +48,7 @@ const mostAgents = 1 << 20
 // addAgents adds to a supply the agents that the command line names: by flags, and by URLs
 // where it names strategies.
 func addAgents(p *Process, c *cli.Context, s *lab.Supply) error {
-	specs, err := namedAgents(p, c)
+	specs, err := NamedAgents(p, c)
 	if err != nil {
 		return err
 	}
@@ -73,8 +79,8 @@ func addAgents(p *Process, c *cli.Context, s *lab.Supply) error {
 	return nil
 }
 
-// namedAgents returns the agents of --agent and --agents.
-func namedAgents(p *Process, c *cli.Context) ([]served.Spec, error) {
+// NamedAgents returns the agents of [NamedAgentFlags].
+func NamedAgents(p *Process, c *cli.Context) ([]served.Spec, error) {
 	var specs []served.Spec
 	if file := c.String(FlagAgents); file != "" {
 		text, _, err := disk.ReadFile(p.Path(file), mostAgents)
@@ -110,7 +116,7 @@ func strategyTexts(c *cli.Context) []string {
 
 // AgentRefs are references to the agents that flags name.
 func AgentRefs(p *Process, c *cli.Context) ([]catalog.Ref, error) {
-	specs, err := namedAgents(p, c)
+	specs, err := NamedAgents(p, c)
 	var refs []catalog.Ref
 	for _, s := range specs {
 		refs = append(refs, catalog.Ref{Target: s.Name, Copies: 1})

@@ -109,6 +109,9 @@ func kinds(text string) []string {
 // folder. What is shown as output has a line, numbers aside, that the command prints.
 // A plain run reads the first of the pages. An experiment, a league or a check that several pages start runs once.
 func TestDocumentedCommandsRun(t *testing.T) {
+	if raced {
+		t.Skip("processes of their own, one after the other: scripts run the same commands under the race detector")
+	}
 	t.Parallel()
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("the commands are for a shell")

@@ -17,7 +17,7 @@ CRASHLOG ?= /tmp/strategylab-crash-tests
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 DIR ?= dist/programs
 
-.PHONY: default ci fmt vet lint tidy generate clean-tree build platforms programs release try-release try-image readme fuzz race whole test try-tests pictures crash-tests cluster-tests figures calibration compare
+.PHONY: default ci fmt vet lint tidy generate clean-tree build platforms programs release try-release try-image readme fuzz race whole test try-tests pictures crash-tests cluster-tests tune-tests figures calibration compare
 
 default: fmt vet lint build test
 
@@ -128,6 +128,12 @@ crash-tests:
 cluster-tests:
 	go test -count 5 -timeout 30m -run '^Test(Adversary|FullStore|LiarsAlike|CaughtLie|AbandonedRun|ReplacedPlan)' ./experiments/cluster
 	LONG_TESTS=1 go test -count 1 -timeout 1h -v -run '^Test(Cluster|CrashOfACluster)' ./cmd/strategylab
+
+# Tunes a hundred times what has a known optimum and what has none, and shipped scripts
+# against random search: a quarter of an hour.
+tune-tests:
+	LONG_TESTS=1 go test -count 1 -timeout 1h -v ./analysis/tune
+	LONG_TESTS=1 go test -count 1 -timeout 1h -v -run Tune ./cmd/strategylab/internal/runs
 
 # Refreshes the table of figures in CONTRIBUTING.md.
 figures:

@@ -84,9 +84,9 @@ func hill(p tune.Point) float64 {
 	return 0.75 - 0.5*(p[0]-0.7)*(p[0]-0.7) - 0.0015*(p[1]-14)*(p[1]-14)
 }
 
-// samples is how many runs a statistical test makes.
+// samples is how many runs a statistical test makes: make tune-tests has the hundred.
 func samples(few int) int {
-	if os.Getenv("WHOLE_TESTS") != "" {
+	if os.Getenv("LONG_TESTS") != "" {
 		return 100
 	}
 	return few

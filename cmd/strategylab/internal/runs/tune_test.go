@@ -18,8 +18,8 @@ import (
 // On shipped scripts the search is at least as good as values drawn at random in as many
 // leagues, by the points of both in fresh leagues.
 func TestTuneAgainstRandomSearch(t *testing.T) {
-	if os.Getenv("WHOLE_TESTS") == "" {
-		t.Skip("analysis/tune compares them on known surfaces; WHOLE_TESTS=1 shows the rest")
+	if os.Getenv("LONG_TESTS") == "" {
+		t.Skip("analysis/tune compares them on known surfaces; make tune-tests shows the rest")
 	}
 	t.Parallel()
 	cat, err := catalog.Load(t.Context(), catalog.Config{Dir: "../../../.."})

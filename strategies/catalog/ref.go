@@ -45,7 +45,7 @@ func ParseRef(s string) (Ref, error) {
 		return Ref{}, fmt.Errorf("strategy %q: contains unprintable characters", s)
 	case strings.Contains(s, ","):
 		return Ref{}, fmt.Errorf("strategy %q: contains a comma, which separates strategies", s)
-	case strings.Count(ref.Target, "=") > 0 && values == "":
+	case values == "" && strings.Contains(ref.Target, "=") && !isPath(ref.Target): // a path may have any letters
 		return Ref{}, fmt.Errorf("strategy %q: want values of parameters as in mine(horizon=8;greed=0.3)", s)
 	case ref.Target == "":
 		return Ref{}, fmt.Errorf("strategy %q: empty, want a name or a path such as markov-2 or scripts/mine.lua", s)

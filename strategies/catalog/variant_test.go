@@ -55,6 +55,9 @@ func TestValuesOfParameters(t *testing.T) {
 	if got, want := players(f), "l(greed=0.5)#1 l(greed=0.5)#2 l l(greed=0.75)"; err != nil || got != want {
 		t.Errorf("field %s, %v, want %s", got, err, want)
 	}
+	if _, err := catalog.ParseRefs("drafts=(1)/l.lua,l(greed=0.5)"); err != nil {
+		t.Errorf("a folder may have any name: %v", err)
+	}
 	for target, want := range map[string]string{
 		"l(greed=2)":    `strategy l: parameter greed is "2", want a number in 0.0..1.0; it declares mode a|b = a, greed 0.0..1.0 = 0.25`,
 		"own(greed=1)":  `strategy own: parameter "greed": the strategy has no parameters`,

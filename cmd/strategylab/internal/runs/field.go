@@ -121,26 +121,17 @@ func (e *experimentRun) named(ctx context.Context, cat *catalog.Catalog) (catalo
 	if e.stop.stop != nil && e.stop.stop.Ratio != nil {
 		wanted, flag = append(wanted, e.stop.stop.Ratio.New, e.stop.stop.Ratio.Old), flagSPRT
 	}
-	absent := notIn(field, wanted)
-	if len(absent) == 0 {
-		return field, nil
-	}
-	if field, err = cat.Field(ctx, append(slices.Clip(refs), absent...)); err != nil {
-		return field, lab.NameError(fmt.Errorf("--%s: %w", flag, err))
-	}
-	return field, nil
-}
-
-// notIn returns references to those of some strategies that are not in a field.
-func notIn(field catalog.Field, wanted []string) []catalog.Ref {
-	var list []catalog.Ref
-	for _, target := range wanted {
+	for _, target := range wanted { // two may be one strategy, by other names of it
 		var absent *missingError
-		if _, err := playerOf(field, target); errors.As(err, &absent) { // other mistakes are reported where it is used
-			list = append(list, catalog.Ref{Target: target, Copies: 1})
+		if _, err := playerOf(field, target); !errors.As(err, &absent) {
+			continue // other mistakes are reported where it is used
+		}
+		refs = append(slices.Clip(refs), catalog.Ref{Target: target, Copies: 1})
+		if field, err = cat.Field(ctx, refs); err != nil {
+			return field, lab.NameError(fmt.Errorf("--%s: %w", flag, err))
 		}
 	}
-	return list
+	return field, nil
 }
 
 func targets(refs []catalog.Ref) []string {

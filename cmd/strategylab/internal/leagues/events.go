@@ -218,20 +218,16 @@ func complete(e player.Event) (_ player.Event, unseen int) {
 
 func points(n int) string { return words.Plain.Plural(int64(n), "point") }
 
-// few is the number of answers below which a forecast is vague.
+// few is the number of answers below which a forecast says little: if all came in time,
+// a person reads none.
 const few = 30
 
-// forecastText says what late answers would cost.
+// forecastText says what late answers would cost; nothing where little is known.
 func forecastText(f power.Forecast) string {
-	text := "what late answers would cost, by the agent's own time for a choice:\n" + f.String()
 	if f.Late == 0 && f.Answers < few {
-		verb := "say"
-		if f.Answers == 1 {
-			verb = "says"
-		}
-		text += fmt.Sprintf("\n%s %s little: the bounds fall with every answer in time.", words.Plain.Plural(int64(f.Answers), "answer"), verb)
+		return ""
 	}
-	return text
+	return "what late answers would cost, by the agent's own time for a choice:\n" + f.String()
 }
 
 // wrapping is a dialect without the kind of its request ids, which says nothing

@@ -121,7 +121,7 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-// objects writes rows as objects, one a line: below a first one, if there is one, or as an
+// objects writes rows as objects, one a line: below a first one, unless head is nil, or as an
 // array.
 func objects[R any](w io.Writer, head any, array bool) (write func([]R) error, end func() error) {
 	out := bufio.NewWriter(w)

@@ -130,7 +130,7 @@ func (h *Header) take(doc rawjson.Object, glanced *Header) rawjson.Object {
 	return rest
 }
 
-// headerField returns the index of the field of a name, -1 where there is none. It looks
+// headerField returns the index of the field of a name, -1 for an unknown one. It looks
 // at next first: members mostly come in the order of the fields.
 func headerField(fields []plainField, name string, next int) int {
 	for range fields {

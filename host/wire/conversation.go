@@ -158,7 +158,7 @@ func (c *Conversation) Settle(m protocol.Message, f Form) {
 }
 
 // repair goes on after a call in the known form has failed. The attempt that it
-// returns is the one that the peer has answered for good, nil if there is none: then
+// returns is the one that the peer has answered for good, nil before that: then
 // base has failed, and so has everything else.
 func (c *Conversation) repair(ctx context.Context, m protocol.Message, id string, first Attempt) *Attempt {
 	c.state, c.message, c.most = Known, m, MaxRequests
@@ -279,7 +279,7 @@ func (c *Conversation) more(ctx context.Context) bool {
 	return len(c.agenda) > 0 && c.requests < c.most
 }
 
-// advance enters the next state; false if there is none.
+// advance enters the next state; false after the last.
 func (c *Conversation) advance(ctx context.Context, t protocol.Type) bool {
 	switch c.state {
 	case Known:

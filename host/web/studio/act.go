@@ -279,7 +279,7 @@ func formInput(r *http.Request) *input {
 	}
 }
 
-// opponents are those that are chosen, with the one that is written, if there is one.
+// opponents are those that are chosen and the one that is written, without empty names.
 func opponents(names []string) (list []string) {
 	for _, name := range names {
 		if name = strings.TrimSpace(name); name != "" {

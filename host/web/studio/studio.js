@@ -88,7 +88,7 @@ const draft = () => ({file: file(), source: editor.text});
 // The version before is what was saved last or, of a draft that is saved, what was before.
 const older = () => editor.text === saved ? before : saved;
 
-// opponents are those that are chosen, with the one that is written, if there is one.
+// opponents are those that are chosen and the one that is written, without empty names.
 const opponents = (data) => data.getAll("field").map((name) => name.trim()).filter(Boolean);
 
 function trial() {

@@ -33,8 +33,8 @@ type Ask struct {
 	Tap     jsonrpc.Tap // may be nil
 }
 
-// Told is how a manager has taken a message.
-type Told struct {
+// Reply is how a manager has taken a message.
+type Reply struct {
 	Message protocol.Message // nil if the answer is none of league.v2
 	Raw     jsontext.Value   // the answer as it came, nil if it is empty
 	How     string           // the way, the sender and the league that it took
@@ -63,7 +63,7 @@ const maxIntroductions = 12
 // until one is accepted. If the manager refuses the sender or the league id, it
 // tries others that the manager knows. The error is that of the manager or, if no
 // way works, a [*wire.NotUnderstoodError] with all that was tried.
-func (a Ask) Put(ctx context.Context, now time.Time, m protocol.Message) (_ *Told, err error) {
+func (a Ask) Put(ctx context.Context, now time.Time, m protocol.Message) (_ *Reply, err error) {
 	network := host.NewSockets()
 	defer func() { err = errors.Join(err, network.Close()) }()
 	ctx, cancel := context.WithTimeout(ctx, a.Timeout)
@@ -76,14 +76,14 @@ func (a Ask) Put(ctx context.Context, now time.Time, m protocol.Message) (_ *Tol
 	}
 	o, err := in.send(ctx)
 	if err != nil || o.Verdict != wire.Refuses || !in.unknown(o.Err) {
-		return in.told(o, err)
+		return in.reply(o, err)
 	}
 	first := o.Err
 	if in.starts() && tokenOf(first) && a.Token == "" {
 		return in.plainly(ctx, first)
 	}
 	if o, err = in.introduce(ctx, o); err == nil {
-		return in.told(o, nil)
+		return in.reply(o, nil)
 	}
 	// So that two conversations do not send the same within a moment.
 	if err := agent.Wait(ctx, 200*time.Millisecond); err != nil {
@@ -91,7 +91,7 @@ func (a Ask) Put(ctx context.Context, now time.Time, m protocol.Message) (_ *Tol
 	}
 	in.stubborn, in.talk = true, nil
 	if o, err := in.send(ctx); err == nil && o.Verdict == wire.Understood {
-		return in.told(o, nil)
+		return in.reply(o, nil)
 	}
 	return nil, in.failure(first)
 }
@@ -150,11 +150,11 @@ func tokenOf(err error) bool {
 
 // plainly starts the league of a manager that refuses START_LEAGUE for its token by
 // what bears none. If that leads nowhere, the error is that of the message.
-func (in *inquiry) plainly(ctx context.Context, first error) (*Told, error) {
+func (in *inquiry) plainly(ctx context.Context, first error) (*Reply, error) {
 	in.stubborn = true
 	in.talk.Plainly(ctx, in.message.Head().MessageType)
 	if o, err := in.send(ctx); err == nil && o.Verdict == wire.Understood {
-		return in.told(o, nil)
+		return in.reply(o, nil)
 	}
 	return nil, first
 }
@@ -217,14 +217,14 @@ func (in *inquiry) judgeStart(o *wire.Attempt) wire.Verdict {
 }
 
 // told turns an attempt into what the manager answered.
-func (in *inquiry) told(o *wire.Attempt, err error) (*Told, error) {
+func (in *inquiry) reply(o *wire.Attempt, err error) (*Reply, error) {
 	switch {
 	case err != nil:
 		return nil, err
 	case o.Verdict != wire.Understood:
 		return nil, o.Err
 	}
-	t := &Told{Message: o.Message, How: o.Form.String()}
+	t := &Reply{Message: o.Message, How: o.Form.String()}
 	if !o.Form.Plain() {
 		t.How += fmt.Sprintf(" as %s for league %q", in.senders[0], in.leagues[0])
 	}

@@ -51,7 +51,7 @@ func queryCommand(p *command.Process) *cli.Command {
 
 // putManager sends one message as the launcher and returns how the manager has
 // taken it.
-func putManager(p *command.Process, c *cli.Context, m protocol.Message) (_ *command.Told, err error) {
+func putManager(p *command.Process, c *cli.Context, m protocol.Message) (_ *command.Reply, err error) {
 	rec, err := startRecording(p, c)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,6 +25,12 @@ const (
 	refereeID = "REF01"
 	playerID  = "P01" // of the agent
 )
+
+// ownID is the sender of an agent that says which id it has. Opponents have longer ones.
+var ownID = regexp.MustCompile(`^player:P\d{2,3}$`)
+
+// settle is the time between the registration of an agent and its first match.
+const settle = 200 * time.Millisecond
 
 // agent is one agent that plays: its process, if it has one of ours, and the conversation
 // with it. It is safe for concurrent use.
@@ -64,7 +72,11 @@ func meet(ctx context.Context, f *Factory) (*agent, error) {
 	if a.server, err = jsonrpc.Listen(ctx, "127.0.0.1:0", jsonrpc.Config{Lenient: true, Tap: tap, Drain: time.Millisecond}); err != nil {
 		return nil, err
 	}
-	a.client = jsonrpc.NewClient(jsonrpc.OverHTTP(), jsonrpc.ClientConfig{MaxAnswer: 1 << 20, Tap: tap})
+	connections := jsonrpc.OverNewConnections()
+	if strings.HasPrefix(f.spec.URL, "https:") { // a handshake costs more than what a kept connection may
+		connections = jsonrpc.OverHTTP()
+	}
+	a.client = jsonrpc.NewClient(connections, jsonrpc.ClientConfig{MaxAnswer: 1 << 20, Tap: tap})
 	a.caller = &wire.Caller{Client: a.client, Codec: dialect.NewCodec(protocol.Tolerant)}
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	a.stop = stop
@@ -101,6 +113,10 @@ func (a *agent) begin(ctx context.Context) error {
 	if registers {
 		select {
 		case <-a.joined:
+			select { // it has to read the answer before it knows who it is
+			case <-time.After(settle):
+			case <-ctx.Done():
+			}
 		case <-a.ended():
 			return &deathError{a.process}
 		case <-ctx.Done():
@@ -209,11 +225,14 @@ func (a *agent) register(_ context.Context, in *wire.Exchange) (protocol.Message
 	defer a.mu.Unlock()
 	if a.peer == nil {
 		a.peer, a.id = wire.NewPeer(at, d), playerID
+		if ownID.MatchString(in.Header.Sender) { // it may keep that, whatever it is told
+			a.id = strings.TrimPrefix(in.Header.Sender, "player:")
+		}
 		close(a.joined)
 	}
 	return &protocol.LeagueRegisterResponse{
 		Header: protocol.Header{MessageType: in.Type.Answer(), AuthToken: a.token, LeagueID: league},
-		Status: protocol.StatusAccepted, PlayerID: playerID, Reason: protocol.Null[string](),
+		Status: protocol.StatusAccepted, PlayerID: a.id, Reason: protocol.Null[string](),
 	}, nil
 }
 

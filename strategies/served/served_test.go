@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -20,11 +21,19 @@ import (
 	"github.com/strategylab/strategylab/strategies/served"
 )
 
-// TestMain is also the program of the agents that tests start: agent HABIT PORT.
+// TestMain is also the program of the agents that tests start: agent HABIT PORT [MANAGER].
 func TestMain(m *testing.M) {
-	if len(os.Args) == 4 && os.Args[1] == "agent" {
+	if len(os.Args) >= 4 && os.Args[1] == "agent" {
 		fmt.Println("listening at", os.Args[3])
-		err := http.ListenAndServe("127.0.0.1:"+os.Args[3], habit(os.Args[2]))
+		server := http.Server{Addr: "127.0.0.1:" + os.Args[3], Handler: habit(os.Args[2])}
+		if len(os.Args) > 4 { // it knows its manager
+			server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+				return context.WithValue(ctx, requests{}, new(atomic.Int64))
+			}
+			server.Handler = onceAConnection(server.Handler)
+			go register(os.Args[4], server.Addr)
+		}
+		err := server.ListenAndServe()
 		fmt.Println(err)
 		os.Exit(1)
 	}
@@ -44,12 +53,16 @@ func habit(name string) http.Handler {
 		}
 		_ = json.NewDecoder(r.Body).Decode(&call)
 		kind, _ := call.Params["message_type"].(string)
-		answer := object{"protocol": "league.v2", "sender": "player:P01", "timestamp": "2026-01-01T00:00:00Z", "match_id": call.Params["match_id"]}
+		id := "P01"
+		if name == "obstinate" {
+			id = "P07"
+		}
+		answer := object{"protocol": "league.v2", "sender": "player:" + id, "timestamp": "2026-01-01T00:00:00Z", "match_id": call.Params["match_id"]}
 		switch kind {
 		case "GAME_INVITATION":
-			answer["message_type"], answer["accept"], answer["player_id"] = "GAME_JOIN_ACK", true, "P01"
+			answer["message_type"], answer["accept"], answer["player_id"] = "GAME_JOIN_ACK", true, id
 		case "CHOOSE_PARITY_CALL":
-			answer["message_type"], answer["parity_choice"], answer["player_id"] = "CHOOSE_PARITY_RESPONSE", "even", "P01"
+			answer["message_type"], answer["parity_choice"], answer["player_id"] = "CHOOSE_PARITY_RESPONSE", "even", id
 			if calls.Add(1) == 3 || name == "random" {
 				misbehave(name, w, r, answer)
 			}
@@ -85,13 +98,40 @@ func misbehave(name string, w http.ResponseWriter, r *http.Request, answer objec
 	}
 }
 
-func open(t *testing.T, name string, c served.Config) *served.Factory {
+// register names the agent as it does whatever it is answered.
+func register(manager, at string) {
+	body := `{"jsonrpc":"2.0","id":1,"method":"register_player","params":{"protocol":"league.v2","message_type":"LEAGUE_REGISTER_REQUEST",
+		"sender":"player:P07","timestamp":"2026-01-01T00:00:00Z","conversation_id":"c","player_meta":{"display_name":"Seven","version":"1.0.0",
+		"protocol_version":"2.1.0","game_types":["even_odd"],"contact_endpoint":"http://` + at + `/mcp"}}}`
+	answer, err := http.Post(manager, "application/json", strings.NewReader(body))
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	_ = answer.Body.Close()
+}
+
+type requests struct{} // of a connection
+
+// onceAConnection ends the process at the second request of a connection, where a server
+// without threads would answer nobody else.
+func onceAConnection(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Context().Value(requests{}).(*atomic.Int64).Add(1) > 1 {
+			fmt.Println("a connection is kept")
+			os.Exit(1)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func open(t *testing.T, name string, c served.Config, args ...string) *served.Factory {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := served.Open(served.Spec{Name: "agent", Command: []string{exe, "agent", name, "{port}"}}, c)
+	f, err := served.Open(served.Spec{Name: "agent", Command: append([]string{exe, "agent", name, "{port}"}, args...)}, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,6 +251,14 @@ func TestEachLeagueHasItsProcess(t *testing.T) {
 	f := open(t, "honest", served.Config{EachLeague: true, Start: time.Minute, Deadline: 20 * time.Second})
 	if _, faults, _ := play(t, f, 3, 1); len(faults) != 0 || f.Usage().Starts != 3 {
 		t.Errorf("faults %v, usage %+v", faults, f.Usage())
+	}
+}
+
+func TestAgentsOfOneConnectionThatKeepTheirID(t *testing.T) {
+	t.Parallel()
+	f := open(t, "obstinate", served.Config{Start: time.Minute, Deadline: 20 * time.Second}, "{manager}")
+	if _, faults, notes := play(t, f, 4, 1); len(faults) != 0 {
+		t.Errorf("faults %v: %q; usage %+v", faults, notes, f.Usage())
 	}
 }
 

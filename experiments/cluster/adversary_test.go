@@ -166,8 +166,8 @@ var attacks = map[string]struct {
 			}
 			giant := nats.NewMsg(forged.Subject)
 			giant.Header, giant.Data = forged.Header, append(forged.Data, make([]byte, 1<<19)...)
-			for i := range 300 {
-				if _ = a.conn.PublishMsg(forged); i%100 == 0 {
+			for i := range 100 {
+				if _ = a.conn.PublishMsg(forged); i%50 == 0 {
 					_ = a.conn.PublishMsg(giant)
 				}
 			}
@@ -216,7 +216,7 @@ var attacks = map[string]struct {
 		}
 	}},
 	"says what it likes on the screen": {begun: func(a *adversary) {
-		for i := range 50 {
+		for i := range 12 {
 			key := cluster.NewIdentity()
 			a.present(key, func(p *cluster.Presence) {
 				p.Name, p.Plays = "\x1b[2J\nboo", nil

@@ -41,7 +41,7 @@ func (s *Server) call(ctx context.Context, b *boundTool, req *mcp.CallToolReques
 	stop := report(ctx, c, req)
 	output, err := s.runChecked(ctx, b, c)
 	stop()
-	if refusal, _ := errors.AsType[*wire.Refusal](err); refusal != nil && refusal.Code == protocol.CanonicalInvalidToolInput {
+	if refusal := wire.Canonical(err); refusal != nil && refusal.Canonical == protocol.CanonicalInvalidToolInput {
 		err = b.invalid(cmp.Or(b.input.check(c.Input), error(refusal)))
 	}
 	return s.result(ctx, b, output, err)
@@ -90,10 +90,10 @@ func (s *Server) runChecked(ctx context.Context, b *boundTool, c *Call) (json.Ra
 	if own != nil {
 		return nil, own
 	}
-	switch refusal, _ := errors.AsType[*wire.Refusal](err); {
+	switch refusal := wire.Canonical(err); {
 	case refusal == nil:
 		return output, err
-	case refusal.Code != protocol.CanonicalInternalError:
+	case refusal.Canonical != protocol.CanonicalInternalError:
 		return nil, refusal
 	default:
 		return nil, cmp.Or(s.checkOwn(ctx, b, "output", b.output, output), err) // which logs what is wrong
@@ -130,7 +130,7 @@ func (s *Server) runTool(ctx context.Context, b *boundTool, c *Call) (output jso
 // refused returns the result for an error of a tool.
 func (s *Server) refused(ctx context.Context, b *boundTool, err error) (*mcp.CallToolResult, error) {
 	refusal, ok := errors.AsType[*Refusal](err)
-	_, broken := errors.AsType[*wire.Refusal](err)
+	broken := wire.Canonical(err) != nil
 	switch {
 	case broken, errors.Is(err, errPanicked), errors.Is(err, errOutput):
 		return nil, internal()

@@ -69,8 +69,8 @@ func (s *Server) plain(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Respon
 	}
 	defer done()
 	output, err := s.runChecked(ctx, b, c)
-	if refusal, is := errors.AsType[*wire.Refusal](err); is {
-		return refusal.Response()
+	if refusal := wire.Canonical(err); refusal != nil {
+		return wire.Response(refusal)
 	}
 	res, err := s.result(ctx, b, output, err)
 	if broken, is := errors.AsType[*sdkrpc.Error](err); is {

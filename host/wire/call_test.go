@@ -75,8 +75,8 @@ func TestCall(t *testing.T) {
 			called = true
 			return []byte(tt.output), tt.err
 		})
-		var refusal *Refusal
-		if errors.As(err, &refusal) != (tt.code != "") || tt.code != "" && (refusal.Code != tt.code || !reflect.DeepEqual(refusal.Violations, tt.violations)) {
+		refusal := Canonical(err)
+		if (refusal != nil) != (tt.code != "") || tt.code != "" && (refusal.Canonical != tt.code || !reflect.DeepEqual(refusal.Violations, tt.violations)) {
 			t.Errorf("%s: %v, want %s %v", tt.name, err, tt.code, tt.violations)
 		}
 		if called != tt.called {

@@ -26,9 +26,9 @@ type Config struct {
 	// Tools answers calls of the tools that are not messages of the league and,
 	// without an Agent, every request.
 	Tools jsonrpc.Handler
-	// Strict requires every envelope to match the schema envelope.json: a string
-	// as id, a method, an object as params. By default the rules of the league
-	// apply: ids may be numbers, and params may be missing.
+	// Strict requires of every envelope a string as id, a method, and an object as
+	// params. By default the rules of the league apply: ids may be numbers, and params
+	// may be missing.
 	Strict bool
 	// Tolerant words violations in a message that is called as a tool by its
 	// field table instead of its schema, unless Strict is set: a tolerant agent
@@ -52,7 +52,6 @@ type Config struct {
 // concurrent use.
 type Chain struct {
 	cfg  Config
-	form schema.Form
 	turn chan struct{} // held by the request in flight; nil if there may be many
 }
 
@@ -71,12 +70,6 @@ func New(cfg Config) (*Chain, error) {
 		cfg.Errors = slog.New(slog.DiscardHandler)
 	}
 	c := &Chain{cfg: cfg}
-	switch {
-	case cfg.Strict && cfg.Deterministic:
-		c.form = schema.DeterministicForm
-	case cfg.Strict:
-		c.form = schema.StrictForm
-	}
 	if cfg.Deterministic {
 		c.turn = make(chan struct{}, 1)
 	}
@@ -90,7 +83,7 @@ func (c *Chain) Registry() *schema.Registry { return c.cfg.Registry }
 func (c *Chain) Handle(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Response {
 	began, leave, err := c.enter(ctx)
 	if err != nil {
-		return internal(err).Response()
+		return Response(internal(err))
 	}
 	defer leave()
 	x := &Exchange{RPC: rpc, mcp: IsMCP(rpc.Header), plain: c.cfg.Agent == nil}
@@ -103,24 +96,27 @@ func (c *Chain) Handle(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Respon
 }
 
 // serve is the chain. host/jsonrpc has decoded the request, and encodes the response.
-// The first stage that fails ends it. The stages of a league's message are left out for
-// a plain tool, and those of the contract without a registry.
+// The first stage that fails ends it. The stages of the contract are left out without a
+// registry, and those of a league's message for a plain tool.
 func (c *Chain) serve(ctx context.Context, x *Exchange) {
-	agent := c.cfg.Agent
-	err := c.contract(x)        // id, method and params have the required form, and the tool exists
-	if err == nil && !x.plain { // unwrap the message, find its type and dialect
-		err = agent.open(x)
+	if broken := c.contract(x); broken != nil { // id, method, params and the call of a tool have the required form
+		x.refuse(broken, nil)
+		return
 	}
-	if err == nil && !x.plain && agent.Authenticate != nil { // the sender is who it claims to be
-		err = agent.Authenticate(ctx, x)
+	if agent := c.cfg.Agent; x.plain {
+		x.response = c.cfg.Tools.Handle(ctx, x.RPC)
+	} else {
+		err := agent.open(x)                         // unwrap the message, find its type and dialect
+		if err == nil && agent.Authenticate != nil { // the sender is who it claims to be
+			err = agent.Authenticate(ctx, x)
+		}
+		if err == nil { // the message keeps its field table, the agent acts and answers
+			c.fields(x)
+			err = agent.dispatch(ctx, x)
+		}
+		agent.respond(ctx, x, err) // in the dialect of the peer
 	}
-	if err == nil { // the message keeps its field table, the input of a tool its schema
-		err = c.fields(x)
-	}
-	if err == nil { // the agent acts and answers
-		err = c.handle(ctx, x)
-	}
-	c.respond(ctx, x, err) // in the dialect of the peer, or by a canonical error
+	c.respond(x) // or by a canonical error
 }
 
 // enter waits for the turn of a request. It returns the time at which handling
@@ -140,47 +136,25 @@ func (c *Chain) enter(ctx context.Context) (began time.Time, leave func(), err e
 	}
 }
 
-// fields checks a message against its field table, and the input of a plain tool
-// against its schema. The handler decides whether to refuse a message that breaks the
-// table, since some are useful nevertheless.
-func (c *Chain) fields(x *Exchange) error {
-	if x.plain {
-		return x.call.plainInput()
-	}
+// fields checks a message against its field table. The handler decides whether to refuse
+// a message that breaks the table, since some are useful nevertheless.
+func (c *Chain) fields(x *Exchange) {
 	if c.cfg.Agent.Handlers[x.Type] != nil {
 		x.check()
 	}
 	if x.call != nil && x.call.bySchema {
 		c.messageInput(x)
 	}
-	return nil
 }
 
-// handle calls the agent for a message, and Config.Tools for everything else.
-func (c *Chain) handle(ctx context.Context, x *Exchange) error {
-	if x.plain {
-		x.response = c.cfg.Tools.Handle(ctx, x.RPC)
-		return nil
-	}
-	return c.cfg.Agent.dispatch(ctx, x)
-}
-
-// respond sets the response: the answer or refusal of the agent in the dialect of
-// its peer, or a canonical error.
-func (c *Chain) respond(ctx context.Context, x *Exchange, err error) {
-	if refusal, ok := err.(*Refusal); ok {
-		x.refuse(refusal)
-		return
-	}
-	if !x.plain {
-		c.cfg.Agent.respond(ctx, x, err)
-	}
+// respond replaces a response that is to be a canonical error.
+func (c *Chain) respond(x *Exchange) {
 	switch {
 	case x.mcp, c.cfg.Registry == nil:
 	case x.call != nil:
 		c.respondCall(x)
 	case unanswered(x) != nil:
-		x.refuse(unanswered(x))
+		x.refuse(unanswered(x), nil)
 	default:
 		c.canonical(x)
 	}
@@ -193,10 +167,9 @@ func (c *Chain) canonical(x *Exchange) {
 	if x.response.Body != nil || sent == nil || sent.Code != jsonrpc.CodeInvalidRequest {
 		return
 	}
-	refusal := c.badEnvelope(schema.LeagueForm, x.RPC.Raw, protocol.Violation{Path: "/method", Rule: "consistent"})
-	refusal.keep(sent.Data)
+	refusal := badEnvelope(envelope(x.RPC.Raw, false, false), protocol.Violation{Path: "/method", Rule: "consistent"})
 	x.note(refusal)
-	x.response.Error = refusal.rpc()
+	x.response.Error = rpcError(refusal, sent.Data)
 }
 
 // Refuse is a jsonrpc.RefuseFunc: it logs requests that the server refuses by
@@ -213,9 +186,8 @@ func (c *Chain) Refuse(ctx context.Context, rpc *jsonrpc.Request, r *jsonrpc.Ref
 		shown = r.Error()
 	}
 	if refusal := c.serverRefusal(rpc, r); refusal != nil && !IsMCP(rpc.Header) {
-		refusal.keep(shown.Data)
 		x.note(refusal)
-		sent = refusal.rpc()
+		sent = rpcError(refusal, shown.Data)
 	} else {
 		x.failure = failure(shown.Code, shown.Message, nil)
 	}
@@ -236,14 +208,14 @@ func (c *Chain) Refuse(ctx context.Context, rpc *jsonrpc.Request, r *jsonrpc.Ref
 
 // serverRefusal returns the canonical form of a refusal by the server, nil if it
 // has none.
-func (c *Chain) serverRefusal(rpc *jsonrpc.Request, r *jsonrpc.Refusal) *Refusal {
+func (c *Chain) serverRefusal(rpc *jsonrpc.Request, r *jsonrpc.Refusal) *protocol.Error {
 	switch r.Reason {
 	case jsonrpc.ReasonBatch:
-		return refuse(protocol.CanonicalInvalidEnvelope, protocol.Violation{Path: "", Rule: "type"})
+		return badEnvelope(nil, noObject)
 	case jsonrpc.ReasonTooLarge:
-		return refuse(protocol.CanonicalInvalidEnvelope, protocol.Violation{Path: "", Rule: "maxLength"})
+		return badEnvelope(nil, protocol.Violation{Path: "", Rule: "maxLength"})
 	case jsonrpc.ReasonBadShape:
-		return c.badEnvelope(c.form, rpc.Raw, protocol.Violation{Path: "", Rule: "type"})
+		return badEnvelope(c.envelope(rpc.Raw), noObject)
 	case jsonrpc.ReasonInternal:
 		return refuse(protocol.CanonicalInternalError)
 	}
@@ -275,15 +247,18 @@ func (x *Exchange) conclude() {
 // failure returns the error object for the log. It leaves out the data of an
 // error, which may hold anything, but for the codes and violations of a refusal.
 func failure(code int, message string, refusal *protocol.Error) jsontext.Value {
-	var data jsontext.Value
-	if refusal != nil && (refusal.Code != "" || refusal.Canonical != "") {
-		data = marshal(struct {
-			Canonical  string               `json:"canonical,omitzero"`
-			ErrorCode  protocol.Code        `json:"error_code,omitzero"`
+	e := dialect.RPCError{Code: code, Message: message}
+	switch {
+	case refusal == nil:
+	case refusal.Canonical != "":
+		e.Data = canonicalData(refusal)
+	case refusal.Code != "":
+		e.Data = marshal(struct {
+			ErrorCode  protocol.Code        `json:"error_code"`
 			Violations []protocol.Violation `json:"violations,omitzero"`
-		}{refusal.Canonical, refusal.Code, refusal.Violations})
+		}{refusal.Code, refusal.Violations})
 	}
-	return marshal(dialect.RPCError{Code: code, Message: message, Data: data})
+	return marshal(e)
 }
 
 // marshal encodes an error object, nil where a peer's text in it is no UTF-8.

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"net/http"
@@ -39,65 +38,67 @@ func IsMCP(h http.Header) bool {
 }
 
 // contract refuses a request that lacks the required form, and the call of a tool that
-// does not exist.
-func (c *Chain) contract(x *Exchange) error {
-	switch {
-	case x.mcp || c.cfg.Registry == nil:
+// does not exist or whose input breaks its schema.
+func (c *Chain) contract(x *Exchange) *protocol.Error {
+	if x.mcp || c.cfg.Registry == nil {
 		return nil
-	case !keeps(c.form, x.RPC):
-		return c.badEnvelope(c.form, x.RPC.Raw, protocol.Violation{Path: "", Rule: "type"})
 	}
-	x.call = toolCallOf(x.RPC)
-	if x.call == nil {
+	if c.cfg.Strict { // by the rules of the league the agent checks the envelope
+		if found := c.envelope(x.RPC.Raw); found != nil {
+			return badEnvelope(found, noObject)
+		}
+	}
+	if x.call = toolCallOf(x.RPC); x.call == nil {
 		return nil
 	}
 	return c.findTool(x)
 }
 
-// keeps reports whether a request that host/jsonrpc has read keeps the rules
-// of a form. It must agree with the form's schema; a test holds the two to each
-// other.
-func keeps(f schema.Form, rpc *jsonrpc.Request) bool {
-	switch {
-	case f == schema.LeagueForm:
-		return true // the agent checks the rest
-	case rpc.Kind == jsonrpc.KindObject:
-		return false // there is no "jsonrpc"
-	case rpc.ID.Kind() != '"', rpc.Method == "", rpc.Params.Kind() != '{':
-		return false
-	}
-	return f != schema.DeterministicForm || isUUID(rawjson.Unquote(rpc.ID))
+// envelope returns what a request breaks of the rules that the chain has for envelopes.
+func (c *Chain) envelope(raw jsontext.Value) []protocol.Violation {
+	return envelope(raw, c.cfg.Strict, c.cfg.Strict && c.cfg.Deterministic)
 }
 
-// isUUID reports whether a text is a UUID of any version.
-func isUUID(id []byte) bool {
-	if len(id) != len("00000000-0000-0000-0000-000000000000") {
-		return false
+var noObject = protocol.Violation{Path: "", Rule: "type"}
+
+// envelope returns what a request breaks of the rules of envelopes, sorted, in the words of
+// JSON Schema: those of the league, the strict ones, or these with a UUID as id. It does
+// not look into params, so that refusing a request is cheap however large it is.
+func envelope(raw jsontext.Value, strict, uuid bool) (found []protocol.Violation) {
+	doc, err := rawjson.Parse(raw)
+	if err != nil {
+		return []protocol.Violation{noObject}
 	}
-	for i, c := range id {
-		switch i {
-		case 8, 13, 18, 23:
-			if c != '-' {
-				return false
-			}
-		default:
-			if bytes.IndexByte([]byte("0123456789abcdefABCDEF"), c) < 0 {
-				return false
-			}
+	kinds := map[string]string{"id": `"0`, "jsonrpc": "", "method": `"`, "params": "{n"}
+	if strict {
+		kinds["id"], kinds["params"] = `"`, "{"
+	}
+	for _, name := range []string{"id", "jsonrpc", "method", "params"} {
+		value, rule := doc.Get(name), ""
+		switch {
+		case value == nil && (strict || name != "params"):
+			rule = "required"
+		case value == nil:
+		case name == "jsonrpc" && doc.Text(name) != "2.0":
+			rule = "const"
+		case name != "jsonrpc" && strings.IndexByte(kinds[name], byte(value.Kind())) < 0:
+			rule = "type"
+		case strict && name == "method" && doc.Text(name) == "":
+			rule = "minLength"
+		case uuid && name == "id" && !schema.IsUUID(doc.Text(name)):
+			rule = "format"
+		}
+		if rule != "" {
+			found = append(found, protocol.Violation{Path: "/" + name, Rule: rule})
 		}
 	}
-	return true
+	return found
 }
 
-// badEnvelope returns the refusal for an envelope, worded by its schema. If the
-// schema finds nothing, the violation is other.
-func (c *Chain) badEnvelope(f schema.Form, raw jsontext.Value, other protocol.Violation) *Refusal {
-	found, err := schema.CheckEnvelope(f, raw)
-	if err != nil {
-		return internal(err)
-	}
+// badEnvelope returns the refusal for an envelope by what it breaks, or else by other.
+func badEnvelope(found []protocol.Violation, other protocol.Violation) *protocol.Error {
 	if found == nil {
-		found = []protocol.Violation{other}
+		found = append(found, other)
 	}
 	return refuse(protocol.CanonicalInvalidEnvelope, found...)
 }
@@ -162,7 +163,7 @@ func (call *toolCall) input() jsontext.Value {
 
 // findTool finds the tool that is called. Unless envelopes are strict, a known message
 // type replaces an unknown name, as in other dialects.
-func (c *Chain) findTool(x *Exchange) error {
+func (c *Chain) findTool(x *Exchange) *protocol.Error {
 	call := x.call
 	if found := call.shape(c.cfg.Strict); found != nil {
 		x.call = nil
@@ -178,10 +179,13 @@ func (c *Chain) findTool(x *Exchange) error {
 	case known && tool.Message:
 		call.name, call.bySchema = tool.Name, c.cfg.Strict || !c.cfg.Tolerant
 	case known:
-		var refusal *Refusal
+		var refusal *protocol.Error
 		x.plain, call.name = true, tool.Name
 		if call.io, refusal = c.load(tool.Name); refusal != nil {
 			return refusal
+		}
+		if found := call.io.CheckInput(call.input(), "/params/input"); found != nil {
+			return refuse(protocol.CanonicalInvalidToolInput, found...)
 		}
 	case c.cfg.Strict, c.cfg.Agent == nil:
 		return unknownTool("/params/tool")
@@ -191,29 +195,18 @@ func (c *Chain) findTool(x *Exchange) error {
 	return nil
 }
 
-func unknownTool(path string) *Refusal {
+func unknownTool(path string) *protocol.Error {
 	return refuse(protocol.CanonicalToolNotFound, protocol.Violation{Path: path, Rule: "known"})
 }
 
 // load returns the schemas of a registered tool.
-func (c *Chain) load(name string) (*schema.ToolIO, *Refusal) {
+func (c *Chain) load(name string) (*schema.ToolIO, *protocol.Error) {
 	io, err := c.cfg.Registry.LoadToolIO(name)
 	if err != nil {
 		c.cfg.Errors.Error("tool cannot be called: its schema does not compile", "tool", name, "error", err)
 		return nil, internal(err)
 	}
 	return io, nil
-}
-
-// plainInput refuses an input that breaks the schema of its tool.
-func (call *toolCall) plainInput() error {
-	if call == nil || call.io == nil {
-		return nil
-	}
-	if found := call.io.CheckInput(call.input(), "/params/input"); found != nil {
-		return refuse(protocol.CanonicalInvalidToolInput, found...)
-	}
-	return nil
 }
 
 // messageInput words what a message breaks by the schema of the tool, which
@@ -242,16 +235,16 @@ func (c *Chain) messageInput(x *Exchange) {
 // refusal that has one or breaks the schema of the tool.
 func (c *Chain) respondCall(x *Exchange) {
 	call, res := x.call, x.response
-	refusal := unanswered(x)
+	refusal, said := unanswered(x), jsontext.Value(nil)
 	switch {
 	case call.found != nil && (x.asked || res.Error == nil):
 		refusal = refuse(protocol.CanonicalInvalidToolInput, call.found...)
-		if x.refusal != nil {
-			refusal.say(x.refusal.Detail)
+		if x.refusal != nil && x.refusal.Detail != "" {
+			said = rawjson.Object{{Name: "detail", Value: rawjson.Quote(x.refusal.Detail)}}.Encode()
 		}
 	case refusal != nil:
 	case res.Error != nil:
-		refusal = c.toolRefusal(x)
+		refusal, said = c.toolRefusal(x), res.Error.Data
 	case call.name == "" || res.Body != nil || res.Result == nil:
 	case x.plain:
 		refusal = c.plainOutput(call, res.Result)
@@ -259,13 +252,13 @@ func (c *Chain) respondCall(x *Exchange) {
 		refusal = c.messageOutput(x)
 	}
 	if refusal != nil {
-		x.refuse(refusal)
+		x.refuse(refusal, said)
 	}
 }
 
 // unanswered returns the refusal for a response that the server would refuse to
 // send, nil for every other.
-func unanswered(x *Exchange) *Refusal {
+func unanswered(x *Exchange) *protocol.Error {
 	res := &x.response
 	if res.Status != 0 && (res.Status < http.StatusOK || res.Status > 599) {
 		return internal(errors.New("the handler gave an invalid HTTP status"))
@@ -278,7 +271,7 @@ func unanswered(x *Exchange) *Refusal {
 
 // plainOutput returns the refusal for an output that breaks the schema of its
 // tool.
-func (c *Chain) plainOutput(call *toolCall, result jsontext.Value) *Refusal {
+func (c *Chain) plainOutput(call *toolCall, result jsontext.Value) *protocol.Error {
 	members, err := rawjson.Parse(result)
 	path, rule := "/result/tool", ""
 	switch {
@@ -298,7 +291,7 @@ func (c *Chain) plainOutput(call *toolCall, result jsontext.Value) *Refusal {
 
 // messageOutput returns the refusal for an answer that breaks its field table,
 // worded by the schema of the tool.
-func (c *Chain) messageOutput(x *Exchange) *Refusal {
+func (c *Chain) messageOutput(x *Exchange) *protocol.Error {
 	_, err := c.cfg.Agent.Codec.ReadAnswer(x.Type, dialect.Answer{Status: http.StatusOK, Result: x.response.Result})
 	if _, broken := errors.AsType[*protocol.Error](err); !broken {
 		return nil
@@ -318,7 +311,7 @@ var errBadOutput = errors.New("the output of the tool breaks its schema")
 
 // badOutput returns the refusal for an output with violations, nil if there are
 // none.
-func (c *Chain) badOutput(tool string, found []protocol.Violation) *Refusal {
+func (c *Chain) badOutput(tool string, found []protocol.Violation) *protocol.Error {
 	if found == nil {
 		return nil
 	}
@@ -328,15 +321,14 @@ func (c *Chain) badOutput(tool string, found []protocol.Violation) *Refusal {
 
 // toolRefusal returns the canonical form of a refusal by the handler, nil if it
 // is the league's own and has none.
-func (c *Chain) toolRefusal(x *Exchange) *Refusal {
+func (c *Chain) toolRefusal(x *Exchange) *protocol.Error {
 	sent := x.response.Error
 	if members, err := rawjson.Parse(sent.Data); err == nil && members.Text("canonical") != "" {
 		return nil
 	}
-	var r *Refusal
 	switch sent.Code {
 	case jsonrpc.CodeMethodNotFound:
-		r = unknownTool("/params/tool")
+		return unknownTool("/params/tool")
 	case jsonrpc.CodeInvalidParams:
 		found := []protocol.Violation{{Path: "/params/input", Rule: "consistent"}}
 		if x.refusal != nil && len(x.refusal.Violations) > 0 {
@@ -345,16 +337,13 @@ func (c *Chain) toolRefusal(x *Exchange) *Refusal {
 				found = append(found, protocol.Violation{Path: "/params/input" + v.Path, Rule: v.Rule})
 			}
 		}
-		r = refuse(protocol.CanonicalInvalidToolInput, found...)
+		return refuse(protocol.CanonicalInvalidToolInput, found...)
 	case jsonrpc.CodeInvalidRequest:
-		r = c.badEnvelope(schema.LeagueForm, x.RPC.Raw, protocol.Violation{Path: "/params/tool", Rule: "consistent"})
+		return badEnvelope(envelope(x.RPC.Raw, false, false), protocol.Violation{Path: "/params/tool", Rule: "consistent"})
 	case jsonrpc.CodeInternal:
-		r = internal(sent)
-	default:
-		return nil
+		return internal(sent)
 	}
-	r.keep(sent.Data)
-	return r
+	return nil
 }
 
 // ErrDeclined is what serve returns to [Chain.Call] if the tool declines a valid
@@ -379,8 +368,8 @@ type Call struct {
 // must exist and the input must keep its schema before serve is called, the
 // output must keep its schema before Call returns it, and the outcome is logged.
 //
-// The error is a *Refusal, or the error of serve as it is, which is logged as an
-// INTERNAL_ERROR unless it is a *Refusal, a *protocol.Error or ErrDeclined.
+// The error is canonical ([Canonical]), or that of serve as it is, which is logged as an
+// INTERNAL_ERROR unless it is a *protocol.Error or ErrDeclined.
 func (c *Chain) Call(ctx context.Context, call Call, serve func(ctx context.Context) (jsontext.Value, error)) (jsontext.Value, error) {
 	began, leave, err := c.enter(ctx)
 	if err != nil {
@@ -392,11 +381,8 @@ func (c *Chain) Call(ctx context.Context, call Call, serve func(ctx context.Cont
 		return output, err
 	}
 	x := &Exchange{status: http.StatusOK, RPC: &jsonrpc.Request{Transport: call.Transport, Route: call.Route}}
-	if refusal, ok := errors.AsType[*Refusal](err); ok {
+	if refusal, ok := errors.AsType[*protocol.Error](err); ok {
 		x.note(refusal)
-	} else if league, ok := errors.AsType[*protocol.Error](err); ok {
-		form := league.Form()
-		x.failure = failure(form.RPC, form.Message, league)
 	} else if err != nil && !errors.Is(err, ErrDeclined) {
 		x.note(internal(err))
 	}

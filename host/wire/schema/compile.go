@@ -22,25 +22,17 @@ import (
 type Validator struct {
 	never bool // the schema false
 
-	types                        []string
-	constant                     []any // none, or one
-	enum                         []any
-	minimum, maximum             *big.Rat
-	minLength, maxLength         *big.Rat
-	minItems, maxItems           *big.Rat
-	minProperties, maxProperties *big.Rat
-	pattern                      *regexp.Regexp
-	format                       string
+	types    []string
+	constant []any // none, or one
+	enum     []any
+	bounds   map[string]*big.Rat // by keyword
+	pattern  *regexp.Regexp
+	format   string
 
-	required   []string
-	properties map[string]*Validator
-	additional *Validator
-	names      *Validator
-	items      *Validator
-
-	allOf, anyOf   []*Validator
-	not            *Validator
-	when, then, or *Validator
+	required     []string
+	properties   map[string]*Validator
+	parts        map[string]*Validator // by keyword
+	allOf, anyOf []*Validator
 }
 
 // Compile compiles a schema. A $ref reaches into its $defs or names a schema that load
@@ -72,7 +64,7 @@ func (c *compiler) compile(doc any, at string) (*Validator, error) {
 	case bool:
 		return &Validator{never: !doc}, nil
 	case map[string]any:
-		v := new(Validator)
+		v := &Validator{bounds: make(map[string]*big.Rat), parts: make(map[string]*Validator)}
 		for _, keyword := range slices.Sorted(maps.Keys(doc)) {
 			if err := c.keyword(v, keyword, doc[keyword], at+"/"+keyword); err != nil {
 				return nil, err
@@ -94,22 +86,8 @@ func (c *compiler) keyword(v *Validator, keyword string, value any, at string) (
 		v.enum, err = as[[]any](value, at)
 	case "required":
 		v.required, err = textsOf(value, at)
-	case "minimum":
-		v.minimum, err = bound(value, at)
-	case "maximum":
-		v.maximum, err = bound(value, at)
-	case "minLength":
-		v.minLength, err = bound(value, at)
-	case "maxLength":
-		v.maxLength, err = bound(value, at)
-	case "minItems":
-		v.minItems, err = bound(value, at)
-	case "maxItems":
-		v.maxItems, err = bound(value, at)
-	case "minProperties":
-		v.minProperties, err = bound(value, at)
-	case "maxProperties":
-		v.maxProperties, err = bound(value, at)
+	case "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties":
+		v.bounds[keyword], err = bound(value, at)
 	case "pattern":
 		var text string
 		if text, err = as[string](value, at); err == nil {
@@ -123,20 +101,8 @@ func (c *compiler) keyword(v *Validator, keyword string, value any, at string) (
 		}
 	case "properties":
 		v.properties, err = c.members(value, at)
-	case "additionalProperties":
-		v.additional, err = c.compile(value, at)
-	case "propertyNames":
-		v.names, err = c.compile(value, at)
-	case "items":
-		v.items, err = c.compile(value, at)
-	case "not":
-		v.not, err = c.compile(value, at)
-	case "if":
-		v.when, err = c.compile(value, at)
-	case "then":
-		v.then, err = c.compile(value, at)
-	case "else":
-		v.or, err = c.compile(value, at)
+	case "additionalProperties", "propertyNames", "items", "not", "if", "then", "else":
+		v.parts[keyword], err = c.compile(value, at)
 	case "anyOf":
 		v.anyOf, err = c.list(value, at)
 	case "allOf":
@@ -283,7 +249,7 @@ func kindOf(value any) string {
 	return "object"
 }
 
-// embedded returns the schemas that come with the program, and no others.
+// embedded returns the schema of a message of the league, and no other.
 func embedded(ref string) (jsontext.Value, error) {
 	name := strings.TrimPrefix(ref, protocol.SchemaBase)
 	if strings.ContainsAny(name, "/#:") {
@@ -292,9 +258,6 @@ func embedded(ref string) (jsontext.Value, error) {
 	base := strings.TrimSuffix(name, ".json")
 	if base == strings.ToLower(base) && base != name {
 		if raw, err := protocol.Schema(protocol.Type(strings.ToUpper(base)), protocol.Strict); err == nil {
-			return raw, nil
-		}
-		if raw, err := schemas.ReadFile("schemas/" + name); err == nil {
 			return raw, nil
 		}
 	}

@@ -192,14 +192,3 @@ func TestLeagueTools(t *testing.T) {
 		t.Error("an error report is a tool")
 	}
 }
-
-// TestEnvelope: each form asks for another id.
-func TestEnvelope(t *testing.T) {
-	t.Parallel()
-	for form, want := range map[Form][]protocol.Violation{LeagueForm: nil, StrictForm: nil, DeterministicForm: {{Path: "/id", Rule: "format"}}} {
-		request := []byte(`{"jsonrpc":"2.0","id":"7","method":"x","params":{},"more":1}`)
-		if got, err := CheckEnvelope(form, request); err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("form %d: %s breaks %v, %v", form, request, got, err)
-		}
-	}
-}

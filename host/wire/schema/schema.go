@@ -5,7 +5,6 @@
 package schema
 
 import (
-	"embed"
 	"errors"
 	"fmt"
 	"strings"
@@ -14,12 +13,6 @@ import (
 
 	"github.com/strategylab/strategylab/host/rawjson"
 )
-
-// schemas are those of envelopes. They are files, since they are about JSON-RPC and follow
-// from no table of messages; the documentation refers to them.
-//
-//go:embed schemas
-var schemas embed.FS
 
 // draft is the only draft of JSON Schema that is accepted.
 const draft = "https://json-schema.org/draft/2020-12/schema"

@@ -88,21 +88,19 @@ func (w *walk) value(v *Validator, doc any) {
 	}
 	switch doc := doc.(type) {
 	case string:
-		w.text(v, doc)
+		w.within(v, "minLength", "maxLength", utf8.RuneCountInString(doc), doc)
+		if v.pattern != nil && !v.pattern.MatchString(doc) {
+			w.fail(v, "pattern", doc)
+		}
 	case json.Number, float64:
-		if v.minimum != nil && rational(doc).Cmp(v.minimum) < 0 {
-			w.fail(v, "minimum", doc)
-		}
-		if v.maximum != nil && rational(doc).Cmp(v.maximum) > 0 {
-			w.fail(v, "maximum", doc)
-		}
+		w.within(v, "minimum", "maximum", doc, doc)
 	case []any:
-		w.count(v, "minItems", "maxItems", v.minItems, v.maxItems, len(doc), doc)
+		w.within(v, "minItems", "maxItems", len(doc), doc)
 		for i, item := range doc {
-			if v.items == nil {
+			if v.parts["items"] == nil {
 				break
 			}
-			w.below(v.items, strconv.Itoa(i), item)
+			w.below(v.parts["items"], strconv.Itoa(i), item)
 		}
 	case map[string]any:
 		w.object(v, doc)
@@ -110,45 +108,37 @@ func (w *walk) value(v *Validator, doc any) {
 	w.combined(v, doc)
 }
 
-func (w *walk) text(v *Validator, text string) {
-	w.count(v, "minLength", "maxLength", v.minLength, v.maxLength, utf8.RuneCountInString(text), text)
-	if v.pattern != nil && !v.pattern.MatchString(text) {
-		w.fail(v, "pattern", text)
-	}
-}
-
-func (w *walk) count(v *Validator, least, most string, low, high *big.Rat, n int, doc any) {
-	if low == nil && high == nil {
-		return
-	}
-	count := new(big.Rat).SetInt64(int64(n))
-	if low != nil && count.Cmp(low) < 0 {
+// within holds a number, or a count of what is in the document, to the bounds of two
+// keywords.
+func (w *walk) within(v *Validator, least, most string, n, doc any) {
+	if low := v.bounds[least]; low != nil && rational(n).Cmp(low) < 0 {
 		w.fail(v, least, doc)
 	}
-	if high != nil && count.Cmp(high) > 0 {
+	if high := v.bounds[most]; high != nil && rational(n).Cmp(high) > 0 {
 		w.fail(v, most, doc)
 	}
 }
 
 func (w *walk) object(v *Validator, doc map[string]any) {
-	w.count(v, "minProperties", "maxProperties", v.minProperties, v.maxProperties, len(doc), doc)
+	w.within(v, "minProperties", "maxProperties", len(doc), doc)
+	names, additional := v.parts["propertyNames"], v.parts["additionalProperties"]
 	for _, name := range v.required {
 		if _, has := doc[name]; !has {
 			w.fail(v, "required", nil, name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(doc)) {
-		if v.names != nil && len(w.try(v.names, name)) > 0 {
+		if names != nil && len(w.try(names, name)) > 0 {
 			w.fail(v, "propertyNames", nil, name)
 		}
 		switch p := v.properties[name]; {
 		case p != nil:
 			w.below(p, name, doc[name])
-		case v.additional == nil:
-		case v.additional.never:
+		case additional == nil:
+		case additional.never:
 			w.fail(v, "additionalProperties", nil, name)
 		default:
-			w.below(v.additional, name, doc[name])
+			w.below(additional, name, doc[name])
 		}
 	}
 }
@@ -161,18 +151,17 @@ func (w *walk) combined(v *Validator, doc any) {
 	if v.anyOf != nil {
 		w.alternatives(v, doc)
 	}
-	if v.not != nil && len(w.try(v.not, doc)) == 0 {
+	if not := v.parts["not"]; not != nil && len(w.try(not, doc)) == 0 {
 		w.fail(v, "not", doc)
 	}
-	if v.when == nil {
+	next := "then"
+	if when := v.parts["if"]; when == nil {
 		return
+	} else if len(w.try(when, doc)) > 0 {
+		next = "else"
 	}
-	next := v.then
-	if len(w.try(v.when, doc)) > 0 {
-		next = v.or
-	}
-	if next != nil {
-		w.value(next, doc)
+	if v.parts[next] != nil {
+		w.value(v.parts[next], doc)
 	}
 }
 
@@ -220,6 +209,8 @@ func rational(value any) *big.Rat {
 		r.SetString(string(n)) // it is a JSON number
 	case float64:
 		r.SetFloat64(n)
+	case int:
+		r.SetInt64(int64(n))
 	}
 	return r
 }
@@ -243,7 +234,7 @@ func equal(a, b any) bool {
 // formats are the formats that messages have.
 var formats = map[string]func(string) bool{
 	"date-time": isDateTime,
-	"uuid":      isUUID,
+	"uuid":      IsUUID,
 }
 
 // isDateTime reports whether a text is a date-time of RFC 3339, which allows small letters
@@ -262,8 +253,8 @@ func isDateTime(text string) bool {
 	return err == nil && before.Hour() == 23 && before.Minute() == 59
 }
 
-// isUUID reports whether a text has the form of a UUID (RFC 9562).
-func isUUID(text string) bool {
+// IsUUID reports whether a text has the form of a UUID (RFC 9562).
+func IsUUID(text string) bool {
 	for i, r := range text {
 		if dash := i == 8 || i == 13 || i == 18 || i == 23; dash != (r == '-') || !dash && !strings.ContainsRune("0123456789abcdefABCDEF", r) {
 			return false
@@ -290,27 +281,26 @@ func (f Failure) String() string {
 		return where + " want one of " + listOf(f.schema.enum)
 	case "const":
 		return where + " want " + listOf(f.schema.constant)
-	case "minimum":
-		return where + " want at least " + decimal(f.schema.minimum)
-	case "maximum":
-		return where + " want at most " + decimal(f.schema.maximum)
-	case "minLength", "maxLength":
-		text, _ := f.value.(string)
-		return where + counted(utf8.RuneCountInString(text), "characters", f.Rule == "minLength", f.schema.minLength, f.schema.maxLength)
-	case "minItems", "maxItems":
-		list, _ := f.value.([]any)
-		return where + counted(len(list), "items", f.Rule == "minItems", f.schema.minItems, f.schema.maxItems)
 	case "pattern":
 		return where + " want a text that matches " + f.schema.pattern.String()
 	}
-	return fmt.Sprintf("%s does not keep %q", where, f.Rule)
-}
-
-func counted(n int, what string, few bool, least, most *big.Rat) string {
-	if few {
-		return fmt.Sprintf(" has %d %s, want at least %s", n, what, decimal(least))
+	limit := f.schema.bounds[f.Rule]
+	if limit == nil {
+		return fmt.Sprintf("%s does not keep %q", where, f.Rule)
 	}
-	return fmt.Sprintf(" has %d %s, want at most %s", n, what, decimal(most))
+	has, side := "", "at most "
+	if strings.HasPrefix(f.Rule, "min") {
+		side = "at least "
+	}
+	switch value := f.value.(type) {
+	case string:
+		has = fmt.Sprintf(" has %d characters,", utf8.RuneCountInString(value))
+	case []any:
+		has = fmt.Sprintf(" has %d items,", len(value))
+	case map[string]any:
+		has = fmt.Sprintf(" has %d properties,", len(value))
+	}
+	return where + has + " want " + side + decimal(limit)
 }
 
 func listOf(values []any) string {

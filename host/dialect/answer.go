@@ -30,11 +30,16 @@ func ParseAnswer(status int, body []byte) (Answer, error) {
 	if err != nil {
 		return Answer{Status: status}, refuseJSON(err)
 	}
+	return AnswerOf(status, doc, body), nil
+}
+
+// AnswerOf is [ParseAnswer] for a body that has been taken apart.
+func AnswerOf(status int, doc rawjson.Object, body []byte) Answer {
 	a := Answer{Status: status, Result: doc.Get("result"), Error: doc.Get("error"), Params: doc.Get("params")}
 	if doc.Get("message_type") != nil || a.Result == nil && a.Error == nil && a.Params == nil {
 		a = Answer{Status: status, Body: body}
 	}
-	return a, nil
+	return a
 }
 
 // A Refusal is a peer's refusal of a message, or its report of a fault.

@@ -2,7 +2,6 @@ package dialect
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -173,7 +172,7 @@ func (r *Request) Decode() (protocol.Message, error) {
 // refuseJSON is the Error for a text that is not JSON as this protocol takes
 // it: malformed, with duplicate keys, trailing data, or nested too deeply.
 func refuseJSON(err error) *protocol.Error {
-	return &protocol.Error{RPC: protocol.RPCParseError, Detail: "The message is not valid JSON: " + strings.TrimPrefix(err.Error(), "jsontext: ")}
+	return &protocol.Error{RPC: protocol.RPCParseError, Detail: "The message is not valid JSON: " + err.Error()}
 }
 
 // refuseShape is the Error for JSON that is not a JSON-RPC request or whose

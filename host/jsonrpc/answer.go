@@ -5,13 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // An AnswerKind says what came back from a peer.
@@ -34,7 +35,7 @@ const (
 )
 
 // An Answer is what a peer sent back. Over HTTP it belongs to the call whatever its
-// id. Its bytes belong to the caller; Raw, Result and the data of Error share memory.
+// id. Its bytes belong to the caller; Raw, Members and Result share memory.
 type Answer struct {
 	Kind AnswerKind
 	// Status is the HTTP status; 200 over STDIO.
@@ -42,16 +43,9 @@ type Answer struct {
 	// Session is the SessionHeader that an MCP server assigned, or empty.
 	Session string
 	// Raw is the whole body: a JSON object, or nil for AnswerNone.
-	Raw jsontext.Value
-
-	// Result is set for AnswerResult. Mixed reports that the response has members
-	// that JSON-RPC does not define.
-	Result jsontext.Value
-	Mixed  bool
-	// Error is set for AnswerError. Code is 0 where the peer sent no integer,
-	// Message is empty where it sent no string; an error that is a string
-	// becomes Message.
-	Error *Error
+	Raw     jsontext.Value
+	Members rawjson.Object // of Raw
+	Result  jsontext.Value // of AnswerResult
 }
 
 // parseAnswer classifies a body. It fails if the body is neither empty nor a
@@ -60,70 +54,25 @@ func parseAnswer(body []byte) (*Answer, error) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return &Answer{Kind: AnswerNone}, nil
 	}
-	var m members
-	kind, err := parseDocument(body, m.set)
+	doc, err := parseDocument(body)
+	version, failure := doc.Get("jsonrpc"), doc.Get("error")
+	a := &Answer{Kind: AnswerObject, Raw: body, Members: doc}
 	switch {
+	case err == rawjson.ErrNoObject:
+		return nil, errors.New("it is not an object")
 	case err != nil:
 		return nil, err
-	case kind != '{':
-		return nil, fmt.Errorf("it is not an object")
-	case m.version != nil && !stringIs(m.version, "2.0"):
-		return nil, fmt.Errorf(`jsonrpc is not "2.0"`)
-	}
-	a := &Answer{Kind: AnswerObject, Raw: body}
-	switch {
-	case m.version == nil:
-	case m.err != nil && m.err.Kind() != 'n':
+	case version == nil:
+	case string(rawjson.Text(version)) != "2.0":
+		return nil, errors.New(`jsonrpc is not "2.0"`)
+	case failure != nil && failure.Kind() != 'n':
 		a.Kind = AnswerError
-		a.Error = parseErrorObject(m.err)
-	case m.result != nil:
-		a.Kind = AnswerResult
-		a.Result, a.Mixed = m.result, m.others
-	case m.method.Kind() == '"':
+	case doc.Get("result") != nil:
+		a.Kind, a.Result = AnswerResult, doc.Get("result")
+	case doc.Get("method").Kind() == '"':
 		a.Kind = AnswerRequest
 	}
 	return a, nil
-}
-
-// parseErrorObject reads an error leniently, since peers put many things there.
-// The value has been parsed.
-func parseErrorObject(v jsontext.Value) *Error {
-	e := new(Error)
-	if v.Kind() == '"' {
-		e.Message = unquote(v)
-		return e
-	}
-	if v.Kind() != '{' {
-		return e
-	}
-	// The value has been parsed, so this cannot fail.
-	_, _ = parseDocument(v, func(name, value jsontext.Value) {
-		switch {
-		case stringIs(name, "code"):
-			e.Code = errorCode(value)
-		case stringIs(name, "message") && value.Kind() == '"':
-			e.Message = unquote(value)
-		case stringIs(name, "data"):
-			e.Data = value
-		}
-	})
-	return e
-}
-
-// errorCode reads an integer, also one written as 1.0, 1e3 or "1".
-func errorCode(v jsontext.Value) int {
-	s := string(v)
-	if v.Kind() == '"' {
-		s = unquote(v)
-	}
-	if n, err := strconv.ParseInt(s, 10, 32); err == nil {
-		return int(n)
-	}
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || f != math.Trunc(f) || math.Abs(f) > math.MaxInt32 {
-		return 0
-	}
-	return int(f)
 }
 
 // The kinds of failure of a call, for errors.Is. A call whose context was

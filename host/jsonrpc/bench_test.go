@@ -178,14 +178,3 @@ func BenchmarkLoopback(b *testing.B) {
 		})
 	}
 }
-
-// BenchmarkStdio measures round trips over a pair of in-memory pipes.
-func BenchmarkStdio(b *testing.B) {
-	call := rpcCaller(b, startStdio(b, jsonrpc.Config{}, benchHandler, jsonrpc.ClientConfig{}), "")
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := call(context.Background()); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -3,9 +3,7 @@ package jsonrpc
 import (
 	"bytes"
 	"compress/gzip"
-	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -24,51 +22,13 @@ const maxDetailBytes = 240
 // maxDepth bounds the nesting of arrays and objects that is read.
 const maxDepth = 128
 
-// parseDocument checks that raw is exactly one JSON value no deeper than
-// maxDepth, without duplicate names and in valid UTF-8. If it is an object,
-// member is called with each member in order; the name is still quoted, and
-// both share memory with raw. It returns the kind of the value.
-func parseDocument(raw []byte, member func(name, value jsontext.Value)) (jsontext.Kind, error) {
+// parseDocument reads one JSON document no deeper than maxDepth, without duplicate names
+// and in valid UTF-8. The error of one that is no object is [rawjson.ErrNoObject].
+func parseDocument(raw []byte) (rawjson.Object, error) {
 	if tooDeep(raw, maxDepth) {
-		return 0, fmt.Errorf("nested deeper than %d levels", maxDepth)
+		return nil, fmt.Errorf("nested deeper than %d levels", maxDepth)
 	}
-	r := rawjson.Open(raw)
-	defer r.Close()
-	kind := r.PeekKind()
-	if err := topLevel(r, kind, member); err != nil {
-		return kind, parseError(err)
-	}
-	switch _, err := r.ReadToken(); {
-	case err == nil:
-		return kind, errors.New("data after the end of the document")
-	case !errors.Is(err, io.EOF):
-		return kind, fmt.Errorf("data after the end of the document: %w", parseError(err))
-	}
-	return kind, nil
-}
-
-// topLevel reads one value, an object member by member.
-func topLevel(r *rawjson.Reader, kind jsontext.Kind, member func(name, value jsontext.Value)) error {
-	if kind != '{' {
-		_, err := r.ReadValue()
-		return err
-	}
-	if _, err := r.ReadToken(); err != nil {
-		return err
-	}
-	for r.PeekKind() != '}' {
-		name, err := r.Value()
-		if err != nil {
-			return err
-		}
-		value, err := r.Value()
-		if err != nil {
-			return err
-		}
-		member(name, value)
-	}
-	_, err := r.ReadToken()
-	return err
+	return rawjson.Parse(raw)
 }
 
 // tooDeep reports whether raw, if it is JSON, nests deeper than limit. It first
@@ -97,79 +57,12 @@ func tooDeep(raw []byte, limit int) bool {
 	return false
 }
 
-// parseError rewrites an error of jsontext so that it names the place.
-func parseError(err error) error {
-	var syntax *jsontext.SyntacticError
-	switch {
-	case errors.Is(err, io.EOF):
-		return errors.New("empty document")
-	case !errors.As(err, &syntax):
-		return err
-	case errors.Is(err, jsontext.ErrDuplicateName):
-		return fmt.Errorf("duplicate name at %s", syntax.JSONPointer)
-	case syntax.JSONPointer == "":
-		return fmt.Errorf("%w at offset %d", syntax.Err, syntax.ByteOffset)
-	}
-	return fmt.Errorf("%w at offset %d, within %s", syntax.Err, syntax.ByteOffset, syntax.JSONPointer)
-}
-
 // detail shortens an explanation to maxDetailBytes.
 func detail(s string) string {
 	if len(s) > maxDetailBytes {
 		s = s[:maxDetailBytes] + "..."
 	}
 	return strings.ToValidUTF8(s, "")
-}
-
-// stringIs reports whether v, which may be nil, is the JSON string s.
-func stringIs(v jsontext.Value, s string) bool {
-	if len(v) == len(s)+2 && v[0] == '"' && string(v[1:len(v)-1]) == s {
-		return true
-	}
-	if v.Kind() != '"' || bytes.IndexByte(v, '\\') < 0 {
-		return false
-	}
-	return unquote(v) == s
-}
-
-// unquote returns the value of a valid JSON string.
-func unquote(v jsontext.Value) string {
-	if bytes.IndexByte(v, '\\') < 0 {
-		return string(v[1 : len(v)-1])
-	}
-	b, err := jsontext.AppendUnquote(nil, v)
-	if err != nil {
-		return "" // not reached: v has been parsed
-	}
-	return string(b)
-}
-
-// members holds the top-level members that JSON-RPC defines, nil where absent.
-type members struct {
-	version, id, method, params, result, err jsontext.Value
-	others                                   bool // there are more
-}
-
-func (m *members) set(name, value jsontext.Value) {
-	if bytes.IndexByte(name, '\\') >= 0 {
-		name = appendQuote(nil, unquote(name))
-	}
-	switch string(name) {
-	case `"jsonrpc"`:
-		m.version = value
-	case `"id"`:
-		m.id = value
-	case `"method"`:
-		m.method = value
-	case `"params"`:
-		m.params = value
-	case `"result"`:
-		m.result = value
-	case `"error"`:
-		m.err = value
-	default:
-		m.others = true
-	}
 }
 
 // validID reports whether id may be echoed.
@@ -191,46 +84,44 @@ func (req *Request) parse(lenient bool) *Refusal {
 }
 
 func (req *Request) read(lenient bool) *Refusal {
-	var m members
 	if lenient {
 		req.Raw = withoutMark(req.Raw)
 	}
-	kind, err := parseDocument(req.Raw, m.set)
+	doc, err := parseDocument(req.Raw)
+	version, id, method, params := doc.Get("jsonrpc"), doc.Get("id"), doc.Get("method"), doc.Get("params")
 	switch {
+	case err == rawjson.ErrNoObject && req.Raw.Kind() == '[':
+		return refusal(ReasonBatch, "batches are not supported: send the requests one by one")
+	case err == rawjson.ErrNoObject:
+		return refusal(ReasonBadShape, "a request is a JSON object")
 	case err != nil:
 		return refusal(ReasonBadJSON, detail(err.Error()))
-	case kind == '[':
-		return refusal(ReasonBatch, "batches are not supported: send the requests one by one")
-	case kind != '{':
-		return refusal(ReasonBadShape, "a request is a JSON object")
-	case m.version == nil && lenient:
+	case version == nil && lenient:
 		req.Kind = KindObject
 		return nil
-	}
-	if m.id != nil && !validID(m.id) {
+	case id != nil && !validID(id):
 		return refusal(ReasonBadShape, fmt.Sprintf("id must be a string or a number of at most %d bytes", maxIDBytes))
 	}
-	req.ID = m.id
+	req.ID = id
 	switch {
-	case m.version == nil:
+	case version == nil:
 		return refusal(ReasonBadShape, `jsonrpc is missing: it must be "2.0"`)
-	case !stringIs(m.version, "2.0"):
+	case string(rawjson.Text(version)) != "2.0":
 		return refusal(ReasonBadShape, `jsonrpc must be "2.0"`)
-	case m.method == nil:
+	case method == nil:
 		return refusal(ReasonBadShape, "method is missing")
-	case m.method.Kind() != '"':
+	case method.Kind() != '"':
 		return refusal(ReasonBadShape, "method must be a string")
 	}
-	switch m.params.Kind() {
+	switch params.Kind() {
 	case '{', '[', 'n', 0:
 	default:
 		return refusal(ReasonBadShape, "params must be an object or an array")
 	}
-	if m.id == nil {
+	if id == nil {
 		req.Kind = KindNotification
 	}
-	req.Method = unquote(m.method)
-	req.Params = m.params
+	req.Method, req.Params = string(rawjson.Unquote(method)), params
 	return nil
 }
 

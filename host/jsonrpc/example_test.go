@@ -35,13 +35,13 @@ func Example() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(answer.Kind, string(answer.Result), answer.Error)
+		fmt.Println(answer.Kind, answer.Members.First("result", "error"))
 	}
 
 	stop()
 	fmt.Println(<-ended)
 	// Output:
-	// result {"round":1} <nil>
-	// error  JSON-RPC error -32601: Method not found
+	// result {"round":1}
+	// error {"code":-32601,"message":"Method not found"}
 	// <nil>
 }

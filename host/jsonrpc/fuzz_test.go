@@ -189,11 +189,8 @@ func checkAnswer(t *testing.T, a *jsonrpc.Answer, m map[string]json.RawMessage) 
 			t.Fatalf("result %s of %v", a.Result, m)
 		}
 	case jsonrpc.AnswerError:
-		if a.Error == nil || isNull(m["error"]) {
-			t.Fatalf("error %v of %v", a.Error, m)
-		}
-		if a.Error.Data != nil && !json.Valid(a.Error.Data) {
-			t.Fatalf("data %q", a.Error.Data)
+		if isNull(m["error"]) {
+			t.Fatalf("%v was taken for an error", m)
 		}
 	case jsonrpc.AnswerRequest:
 		var method string

@@ -79,27 +79,6 @@ func startLoopback(tb testing.TB, network *jsonrpc.Loopback, host string, cfg js
 	return srv
 }
 
-// startStdio serves h over a pair of pipes and returns a client of it.
-func startStdio(tb testing.TB, cfg jsonrpc.Config, h jsonrpc.Handler, clientCfg jsonrpc.ClientConfig) *jsonrpc.Client {
-	tb.Helper()
-	requests, toServer := io.Pipe()
-	answers, toClient := io.Pipe()
-	ended := make(chan error, 1)
-	go func() {
-		err := jsonrpc.ServeStdio(context.Background(), requests, toClient, h, cfg)
-		_ = toClient.Close()
-		ended <- err
-	}()
-	c := jsonrpc.NewClient(jsonrpc.OverStdio(answers, toServer, clientCfg.MaxAnswer), clientCfg)
-	tb.Cleanup(func() {
-		_ = c.Close()
-		if err := <-ended; err != nil {
-			tb.Errorf("ServeStdio = %v, want nil", err)
-		}
-	})
-	return c
-}
-
 // TestMain fails if goroutines are left when all tests have cleaned up. The
 // fuzzing engine leaves one of its own.
 func TestMain(m *testing.M) {

@@ -56,7 +56,7 @@ func (c *cheap) conduct(params []byte) {
 			`"score":{"%s":1,"%s":1},"details":{"drawn_number":8,"number_parity":"even","choices":{"%s":"even","%s":"even"},"status":"DRAW"}}}`,
 			c.id, c.token, told.Round, m.ID, m.A, m.B, m.A, m.B)
 		answer, err := c.client.Call(context.Background(), c.manager, jsonrpc.Message{Method: "report_match_result", Params: []byte(report)})
-		if err != nil || answer.Error != nil {
+		if err != nil || answer.Kind != jsonrpc.AnswerResult {
 			panic(fmt.Sprint(err, answer))
 		}
 	}

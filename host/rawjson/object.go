@@ -10,6 +10,8 @@ package rawjson
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -25,38 +27,23 @@ type Member struct {
 // Values alias the text they were read from.
 type Object []Member
 
-// Parse validates a JSON text and splits it into members, one level deep. It
-// returns [ErrNoObject] for JSON that is not an object, and other errors for a
-// syntax error at any depth, a duplicate key or trailing data.
+// Parse validates a JSON text and splits it into members, one level deep. The error of
+// invalid text says where a syntax error, a duplicate name or data after the end is, with
+// the object before that data; other JSON than an object is [ErrNoObject].
 func Parse(raw []byte) (Object, error) {
-	r := Open(raw)
-	defer r.Close()
-	if kind := r.PeekKind(); kind != '{' && kind != 0 {
-		return nil, ErrNoObject
+	r := open(raw)
+	defer r.close()
+	doc, err := r.object()
+	if err != nil && err != ErrNoObject {
+		return nil, explain(err)
 	}
-	if _, err := r.ReadToken(); err != nil {
-		return nil, err
+	switch _, end := r.ReadToken(); {
+	case end == nil:
+		return doc, errors.New("data after the end of the document")
+	case end != io.EOF:
+		return doc, fmt.Errorf("data after the end of the document: %w", explain(end))
 	}
-	doc := make(Object, 0, 16)
-	names, ends := make([]byte, 0, 256), make([]int, 0, 24)
-	for r.PeekKind() != '}' {
-		name, err := r.ReadValue()
-		if err != nil {
-			return nil, err
-		}
-		names = append(names, Unquote(name)...)
-		ends = append(ends, len(names))
-		value, err := r.Value()
-		if err != nil {
-			return nil, err
-		}
-		doc = append(doc, Member{Value: value})
-	}
-	if _, err := r.ReadToken(); err != nil {
-		return nil, err
-	}
-	doc.assignNames(names, ends)
-	return doc, r.end()
+	return doc, err
 }
 
 // ErrNoObject is returned for JSON that is not an object.

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // FuzzSplit holds the quick reader to the one that checks: of every text that
@@ -48,11 +50,10 @@ func FuzzSplit(f *testing.F) {
 		if err != nil || len(wrapped) != 1 || wrapped[0].Value.Kind() != '[' {
 			return // no JSON, or neither object nor array
 		}
-		r := Open(text)
-		defer r.Close()
-		r.ReadToken()
+		r := jsontext.NewDecoder(bytes.NewReader(text))
+		_, _ = r.ReadToken()
 		for i := range elements {
-			if want, err := r.Value(); err != nil || !bytes.Equal(elements[i], want) {
+			if want, err := r.ReadValue(); err != nil || !bytes.Equal(elements[i], want) {
 				t.Errorf("%s: element %d is %s, want %s, %v", text, i, elements[i], want, err)
 			}
 		}

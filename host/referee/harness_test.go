@@ -223,8 +223,12 @@ func (r *rig) send(m obj) (obj, *jsonrpc.Error) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	if got.Error != nil {
-		return nil, got.Error
+	if refused := got.Members.Get("error"); refused != nil {
+		e := new(jsonrpc.Error)
+		if err := json.Unmarshal(refused, e); err != nil {
+			r.t.Fatal(err)
+		}
+		return nil, e
 	}
 	var result obj
 	if err := json.Unmarshal(got.Result, &result); err != nil {

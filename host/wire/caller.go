@@ -135,24 +135,12 @@ func (c *Caller) Read(t protocol.Type, got *jsonrpc.Answer) (protocol.Message, e
 	if got.Kind == jsonrpc.AnswerNone {
 		return received(t)
 	}
-	parts, err := partsOf(got)
-	if err != nil {
-		return nil, fmt.Errorf("answer to %s: %w", t, err)
-	}
+	parts := dialect.AnswerOf(got.Status, got.Members, got.Raw)
 	answer, err := c.Codec.ReadAnswer(t, parts)
 	if err != nil && (acknowledges(parts) || notifies(t) && refusalOf(err) == nil && got.Status < http.StatusMultipleChoices) {
 		return received(t)
 	}
 	return answer, err
-}
-
-// partsOf splits an answer into its parts; host/jsonrpc has already found a
-// result that stands alone.
-func partsOf(got *jsonrpc.Answer) (dialect.Answer, error) {
-	if got.Kind == jsonrpc.AnswerResult && !got.Mixed {
-		return dialect.Answer{Status: got.Status, Result: got.Result}, nil
-	}
-	return dialect.ParseAnswer(got.Status, got.Raw)
 }
 
 // received is the answer of a peer that only confirms a message: an

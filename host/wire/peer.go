@@ -15,7 +15,6 @@ import (
 
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/rawjson"
 	"github.com/strategylab/strategylab/host/wire/discovery"
 )
 
@@ -235,8 +234,7 @@ func (c *Caller) askForTools(ctx context.Context, at string, header http.Header,
 	}
 	tools, ok := discovery.ReadTools(got.Result)
 	if !ok {
-		doc, _ := rawjson.Split(got.Raw) // of what is no object there is no error
-		_, err = c.Codec.ReadAnswer(protocol.TypeLeagueQuery, dialect.Answer{Status: got.Status, Error: doc.Get("error"), Body: got.Raw})
+		_, err = c.Codec.ReadAnswer(protocol.TypeLeagueQuery, dialect.Answer{Status: got.Status, Error: got.Members.Get("error"), Body: got.Raw})
 	}
 	return tools, err
 }

@@ -19,7 +19,6 @@ const (
 	ByDrawing  Method = "bootstrap"       // range of what follows from numbers that vary within their intervals
 	ByResample Method = "bootstrap-t"     // studentised bootstrap of the leagues
 	BySelected Method = "hybrid"          // corrected for having been selected as the best
-	BySandwich Method = "sandwich"        // of a fitted model whose units are leagues
 	ByStopped  Method = "median-unbiased" // corrected for how a sequential test stopped
 
 	ByStepDown Method = "romano-wolf" // p-values corrected by the step-down method on the largest statistic

@@ -145,17 +145,3 @@ func (s *source) Differs() [][]analysis.Estimate {
 func (s *source) FieldsNote() string {
 	return "In a resampled field opponents are drawn from this one with replacement, as many as there are. " + words.AssumedOfFields
 }
-
-// WorthsNote says what the Plackett-Luce column is.
-func (s *source) WorthsNote() string {
-	if s.Worths == nil {
-		return ""
-	}
-	return "Worth is from the Plackett-Luce model with ties, fitted to the placings in " + words.Typeset.Plural(int64(s.WorthLeagues), "league") +
-		": the chance to come first, given that one strategy is first alone."
-}
-
-// Worth is the worth of a player, by field index.
-func (s *source) Worth(player int) analysis.Estimate {
-	return s.Worths.Of([]int{player}, s.E.Level)
-}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/analysis/page"
-	"github.com/strategylab/strategylab/analysis/population"
 	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/analysis/sequential"
 	"github.com/strategylab/strategylab/host/results"
@@ -75,22 +74,6 @@ func TestStoppingMethod(t *testing.T) {
 	if strings.Contains(rule, "Student") || !strings.Contains(rule, "Stopping Ended after the maximum of 60 leagues; --until ranked is not reached") ||
 		!strings.Contains(rule, "betting against bounded means") {
 		t.Errorf("with a stopping rule: %s", rule)
-	}
-}
-
-// TestWorths: the column of a placings model is there if it was asked for.
-func TestWorths(t *testing.T) {
-	t.Parallel()
-	in := played(t, "", 2, 60, field(3)...)
-	if got := text(written(t, in)); strings.Contains(got, "Plackett") {
-		t.Error("the page speaks of a model that nobody asked for")
-	}
-	in.Worths, in.WorthLeagues = &population.Worths{Worth: []float64{0.125, 0.25, 0.625}, Covariance: [][]float64{{0, 0, 0}, {0, 0.04, 0.01}, {0, 0.01, 0.04}}}, 60
-	got := text(written(t, in))
-	for _, want := range []string{"Worth is from the Plackett-Luce model with ties, fitted to the placings in 60 leagues", "12.5 %", "25.0 %", "62.5 %", "mean place worth technical losses"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("the page does not say %q", want)
-		}
 	}
 }
 

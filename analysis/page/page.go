@@ -33,10 +33,6 @@ type Input struct {
 	// Leagues are those of the run, for the ranges of the population; nil takes payoffs as
 	// independent.
 	Leagues *population.Leagues
-	// Worths is the Plackett-Luce model of the placings in WorthLeagues leagues, by
-	// field index; nil for none.
-	Worths       *population.Worths
-	WorthLeagues int
 	// Replays says that the page is served beside pages of leagues and matches, to which
 	// it links: leagues/0/ and leagues/0/R1M1.
 	Replays bool

@@ -71,15 +71,3 @@ func ExampleNewView() {
 	// odd     final share 0.49, invades 5.4, worst opponent mixed
 	// mixed   final share 0.01, invades 4.0, worst opponent odd
 }
-
-func ExamplePlackettLuce() {
-	w, err := population.PlackettLuce(3, []population.Placing{
-		{Groups: [][]int{{0}, {1}, {2}}, Weight: 6}, {Groups: [][]int{{1}, {0}, {2}}, Weight: 3}, {Groups: [][]int{{2}, {1}, {0}}, Weight: 1},
-	})
-	if err != nil {
-		panic(err)
-	}
-	fmt.Printf("%.2f\n", w.Worth)
-	// Output:
-	// [0.56 0.41 0.03]
-}

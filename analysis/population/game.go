@@ -11,8 +11,7 @@
 //
 // Ratings from match wins, such as those of Elo or of Bradley and Terry, are not
 // offered: a win needs the luck of the draw, which is the same for both, so they would
-// rank noise; see [RefuseRating]. Placings of whole leagues do carry information, and
-// [PlackettLuce] models them.
+// rank noise.
 //
 // All functions are pure.
 package population
@@ -164,11 +163,4 @@ func (g *Game) differ() [][]float64 {
 		}
 	}
 	return m
-}
-
-// RefuseRating says why a rating from match wins is not offered.
-func RefuseRating(name string) error {
-	return fmt.Errorf("no %s rating: under a fair draw both players of every match win equally often, "+
-		"whatever they play, so ratings from wins rank noise; compare adjusted points instead, "+
-		"or placings by the Plackett-Luce model", name)
 }

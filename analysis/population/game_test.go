@@ -196,52 +196,6 @@ func TestRefusals(t *testing.T) {
 	if _, err := population.NewGame(plan("a", "b"), e, nil, nil); !errors.Is(err, population.ErrBiased) {
 		t.Errorf("with a biased draw: %v", err)
 	}
-	if err := population.RefuseRating("Elo"); !strings.Contains(err.Error(), "rank noise") {
-		t.Errorf("Elo is refused by %q", err)
-	}
-	for name, test := range map[string]struct {
-		n        int
-		placings []population.Placing
-		want     error
-	}{
-		"none":      {3, nil, population.ErrNoPlacings},
-		"alone":     {3, []population.Placing{{Groups: [][]int{{0}}}}, population.ErrNoPlacings},
-		"separated": {2, []population.Placing{{Groups: [][]int{{0}, {1}}}}, population.ErrSeparated},
-		"apart":     {4, []population.Placing{{Groups: [][]int{{0}, {1}}}, {Groups: [][]int{{1}, {0}}}, {Groups: [][]int{{2, 3}}}}, population.ErrSeparated},
-	} {
-		if _, err := population.PlackettLuce(test.n, test.placings); !errors.Is(err, test.want) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if _, err := population.PlackettLuce(2, []population.Placing{{Groups: [][]int{{0}, {0}}}}); err == nil {
-		t.Error("a member was placed twice")
-	}
-}
-
-// TestPlackettLuceKnowsItsOwn fits placings of which each was seen as often as a model
-// makes it likely.
-func TestPlackettLuceKnowsItsOwn(t *testing.T) {
-	t.Parallel()
-	worth := []float64{0.5, 0.3, 0.2}
-	var list []population.Placing
-	for i := range 3 {
-		for j := range 3 {
-			if i != j {
-				k := 3 - i - j
-				list = append(list, population.Placing{Groups: [][]int{{i}, {j}, {k}}, Weight: worth[i] * worth[j] / (worth[j] + worth[k])})
-			}
-		}
-	}
-	w, err := population.PlackettLuce(3, list)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range worth {
-		near(t, "worth", w.Worth[i], worth[i], 1e-6)
-	}
-	if len(w.Ties) != 0 {
-		t.Errorf("ties %v were never seen", w.Ties)
-	}
 }
 
 func BenchmarkView(b *testing.B) {

@@ -2,6 +2,7 @@ package population
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -168,7 +169,7 @@ func TestRangesUseLeagues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		source := randOf(g)
+		source := rand.NewPCG(g.seed, 1)
 		for r := range resamples {
 			m := g.resampled(r, source)
 			if math.Abs(m[0][1]-m[0][2]) < 1e-9 {

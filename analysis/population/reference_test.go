@@ -33,16 +33,6 @@ type reference struct {
 			Payoff float64
 		}
 	}
-	Placings []struct {
-		N        int
-		Placings []struct {
-			Groups [][]int
-			Weight float64
-		}
-		Worth  []float64
-		Ties   map[int]float64
-		LogLik float64
-	}
 }
 
 func load(t *testing.T) reference {
@@ -148,35 +138,6 @@ func TestReplicatorAgreesStepByStep(t *testing.T) {
 	}
 	if seen < 5 {
 		t.Errorf("only %d generations were compared", seen)
-	}
-}
-
-// TestPlackettLuce has the likelihood maximised by enumeration of all subsets. The
-// first placings are those with ties of two and of four and with parts missing that
-// the R package PlackettLuce is tested with; the second are comparisons of four
-// brands from R. R. Davidson (1970), as that package's documentation shows them.
-func TestPlackettLuce(t *testing.T) {
-	t.Parallel()
-	cases := load(t).Placings
-	if len(cases) != 2 {
-		t.Fatalf("%d reference fits, want 2", len(cases))
-	}
-	for _, c := range cases {
-		var list []population.Placing
-		for _, p := range c.Placings {
-			list = append(list, population.Placing{Groups: p.Groups, Weight: p.Weight})
-		}
-		w, err := population.PlackettLuce(c.N, list)
-		if err != nil {
-			t.Fatal(err)
-		}
-		near(t, "log-likelihood", w.LogLikelihood, c.LogLik, 1e-9)
-		for i, want := range c.Worth {
-			near(t, "worth", w.Worth[i], want, 2e-6)
-		}
-		for k, want := range c.Ties {
-			near(t, "tie parameter", w.Ties[k-2], want, 1e-5)
-		}
 	}
 }
 

@@ -18,10 +18,6 @@ const PopulationSchema = "strategylab/population/v2"
 type Population struct {
 	*Document
 	View *population.View
-	// Worths is the Plackett-Luce model of the placings in WorthLeagues leagues, by
-	// field index; nil for none.
-	Worths       *population.Worths
-	WorthLeagues int
 }
 
 // PopulationDocument is a population for other programs. Strategies are in field order,
@@ -39,9 +35,8 @@ type PopulationDocument struct {
 	Trajectory *population.Trajectory `json:"trajectory"`
 	Missing    []string               `json:"missing"`
 
-	Size      int              `json:"size"`      // individuals, for alpha-rank and invasion
-	Intensity float64          `json:"intensity"` // of selection in alpha-rank, per point per match
-	Placings  *PopulationModel `json:"plackett_luce,omitempty"`
+	Size      int     `json:"size"`      // individuals, for alpha-rank and invasion
+	Intensity float64 `json:"intensity"` // of selection in alpha-rank, per point per match
 }
 
 // PopulationStrategy is the fate of one strategy; see [population.Member].
@@ -55,13 +50,6 @@ type PopulationStrategy struct {
 	Worst       string            `json:"worst_opponent"` // "" if it met nobody
 	WorstPayoff analysis.Estimate `json:"worst_payoff"`
 	Borda       analysis.Estimate `json:"borda"`
-}
-
-// PopulationModel is a fitted Plackett-Luce model of placings.
-type PopulationModel struct {
-	Leagues int                          `json:"leagues"`
-	Worths  map[string]analysis.Estimate `json:"worths"` // by player; they add up to 1
-	Ties    []float64                    `json:"ties"`   // by size of tie, from 2
 }
 
 // WritePopulationJSON writes the population as a document.
@@ -88,12 +76,6 @@ func WritePopulationJSON(w io.Writer, p Population) error {
 			row[j] = v.Game.Payoff(i, j)
 		}
 		d.Payoffs = append(d.Payoffs, row)
-	}
-	if p.Worths != nil {
-		d.Placings = &PopulationModel{Leagues: p.WorthLeagues, Worths: map[string]analysis.Estimate{}, Ties: append([]float64{}, p.Worths.Ties...)}
-		for i := range p.Worths.Worth {
-			d.Placings.Worths[e.Players[i].Name] = p.Worths.Of([]int{i}, e.Level)
-		}
 	}
 	return writeDocument(w, "population", d)
 }
@@ -138,11 +120,6 @@ func (p *Population) columns(order []int) []column {
 			}
 			return words.Printable(p.View.Members[m.Worst].Name) + " " + words.PlusMinus(m.WorstPayoff, 1, 3)
 		}))
-	if p.Worths != nil {
-		list = append(list, columnOf("worth%", 7, order, func(i *int) string {
-			return withRange(p.Worths.Of(p.View.Game.Copies[*i], p.Estimates.Level), 100, 1)
-		}))
-	}
 	return list
 }
 
@@ -175,9 +152,5 @@ func (p *Population) notes() []string {
 			"invades: chance of one of it to take over that population, as a multiple of the neutral chance; Borda: share of the others that it outscores, averaged over opponents.", population.Size),
 		fmt.Sprintf("In brackets is where %s of these lie when the leagues are resampled and payoffs vary with them within their intervals; ± is for one payoff at %s.",
 			words.Plain.Level(p.Estimates.Level), words.Plain.Level(p.Estimates.Level)))
-	if p.Worths != nil {
-		lines = append(lines, fmt.Sprintf("worth: chance to come first, by the Plackett-Luce model with ties, fitted to the placings in %s; copies are added up; in brackets is its %s interval.",
-			words.Plain.Plural(int64(p.WorthLeagues), "league"), words.Plain.Level(p.Estimates.Level)))
-	}
 	return append(lines, "No Elo or Bradley-Terry: under a fair draw both players of a match win equally often, so ratings from wins rank noise.")
 }

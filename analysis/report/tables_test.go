@@ -92,13 +92,10 @@ func evolved(t *testing.T, missing bool) report.Population {
 		}
 		g.Differ = append(g.Differ, row)
 	}
-	p := report.Population{Document: report.New(run), WorthLeagues: 300, Worths: &population.Worths{Worth: []float64{0.1, 0.2, 0.1, 0.35, 0.25}, Ties: []float64{0.5, 0.01},
-		Covariance: [][]float64{{0, 0, 0, 0, 0}, {0, 0.04, 0.01, 0.01, 0.01}, {0, 0.01, 0.05, 0.01, 0.01}, {0, 0.01, 0.01, 0.03, 0.01}, {0, 0.01, 0.01, 0.01, 0.03}}}}
 	if missing {
-		g.Differ[1][1], p.Worths = undefined, nil
+		g.Differ[1][1] = undefined
 	}
-	p.View = population.NewView(g)
-	return p
+	return report.Population{Document: report.New(run), View: population.NewView(g)}
 }
 
 // stopped are runs that ended in every way there is.

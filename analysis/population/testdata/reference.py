@@ -6,11 +6,9 @@ Run: python3 reference.py > reference.json (standard library only).
   of linear equations in exact fractions (Moran) or high-precision decimals (Fermi),
   not by the product formula.
 - Alpha-rank: the stationary distribution by repeated squaring of the chain.
-- Plackett-Luce with ties: all subsets are enumerated, and the likelihood is
-  maximised by Newton's method with numerical derivatives.
 - Replicator: plain iteration of the discrete dynamics in decimals.
 """
-import itertools, json, math
+import json
 from decimal import Decimal as D, getcontext
 from fractions import Fraction as F
 
@@ -99,60 +97,11 @@ def replicator(p, steps):
     return out
 
 
-def loglik(par, n, placings, ties):
-    alpha = [1.0] + [math.exp(v) for v in par[:n - 1]]
-    delta = {1: 1.0}
-    for t, v in zip(ties, par[n - 1:]):
-        delta[t] = math.exp(v)
-    def weight(s):
-        return delta[len(s)] * math.prod(alpha[i] for i in s) ** (1 / len(s))
-    total = 0.0
-    for groups, w in placings:
-        for g in range(len(groups)):
-            left = [i for grp in groups[g:] for i in grp]
-            if len(left) == 1:
-                continue
-            den = sum(weight(s) for k in delta for s in itertools.combinations(left, k))
-            total += w * math.log(weight(groups[g]) / den)
-    return total
-
-
-def fit(n, placings):
-    ties = sorted({len(g) for groups, _ in placings for g in groups if len(g) > 1})
-    k = n - 1 + len(ties)
-    x, h = [0.0] * k, 1e-4
-    f = lambda v: loglik(v, n, placings, ties)
-    def at(*moves):
-        v = x[:]
-        for i, s in moves:
-            v[i] += s * h
-        return f(v)
-    for _ in range(60):
-        grad = [(8 * (at((i, 1)) - at((i, -1))) - (at((i, 2)) - at((i, -2)))) / (12 * h) for i in range(k)]
-        hess = [[(at((i, 1), (j, 1)) - at((i, 1), (j, -1)) - at((i, -1), (j, 1)) + at((i, -1), (j, -1))) / (4 * h * h)
-                 for j in range(k)] for i in range(k)]
-        step = solve([[-v for v in row] for row in hess], grad)
-        t = 1.0
-        while f([a + t * b for a, b in zip(x, step)]) < f(x) - 1e-12 and t > 1e-6:
-            t /= 2
-        x = [a + t * b for a, b in zip(x, step)]
-        if max(abs(s) for s in step) < 1e-9:
-            break
-    alpha = [1.0] + [math.exp(v) for v in x[:n - 1]]
-    return {"worth": [a / sum(alpha) for a in alpha], "ties": dict(zip(ties, (math.exp(v) for v in x[n - 1:]))), "loglik": f(x)}
-
-
 MORAN = [("1.2", "1.4", "1.4", "1.1", 10, "1"), ("1", "1.5", "1.5", "1", 50, "1"), ("1.25", "1.25", "1.25", "1.25", 20, "1"),
          ("2", "2", "1", "1", 6, "1"), ("3", "0", "5", "1", 8, "0.1"), ("1.5", "1.25", "1.25", "1.3", 30, "0.5")]
 FERMI = [(1.2, 1.4, 1.4, 1.1, 10, 5), (1, 1.5, 1.5, 1, 50, 20), (1.5, 1.25, 1.25, 1.3, 50, 20), (3, 0, 5, 1, 8, 0.3)]
 GAME = [[1.2, 1.45, 1.3, 1.25], [1.45, 1.1, 1.4, 1.25], [1.3, 1.4, 1.35, 1.25], [1.25, 1.25, 1.25, 1.25]]
 DIFFER = [[0.4, 0.9, 0.6, 0.5], [0.9, 0.2, 0.8, 0.5], [0.6, 0.8, 0.7, 0.5], [0.5, 0.5, 0.5, 0.5]]
-# Ties of two and of four, none of three, and partial placings, as in the tests of the R package PlackettLuce.
-PARTIAL = [([[0], [1]], 1), ([[1], [2], [3], [0]], 1), ([[1, 2], [0]], 1), ([[0], [1], [2]], 1), ([[1], [0], [2]], 1),
-           ([[0], [3], [2]], 1), ([[0, 1, 2, 3]], 1)]
-PAIRS = [([[0], [1]], 19), ([[1], [0]], 22), ([[0, 1]], 16), ([[0], [2]], 16), ([[2], [0]], 19), ([[0, 2]], 12),
-         ([[1], [2]], 19), ([[2], [1]], 19), ([[1, 2]], 10), ([[0], [3]], 18), ([[3], [0]], 23), ([[0, 3]], 13),
-         ([[1], [3]], 23), ([[3], [1]], 19), ([[1, 3]], 9), ([[2], [3]], 19), ([[3], [2]], 20), ([[2, 3]], 15)]
 
 def borda(p):
     # Borda's count from ballots: every strategy ranks the others by what they
@@ -176,5 +125,4 @@ print(json.dumps({
     "fermi": [{"args": c, "want": float(fermi(*c))} for c in FERMI],
     "alpharank": {"payoff": GAME, "m": 50, "alpha": 2, "want": [float(v) for v in alpharank(GAME, 50, 2)]},
     "replicator": {"differ": DIFFER, "steps": [{"share": [float(v) for v in x], "payoff": float(m)} for x, m in replicator(DIFFER, 20)]},
-    "placings": [{"n": 4, "placings": [{"groups": g, "weight": w} for g, w in data], **fit(4, data)} for data in (PARTIAL, PAIRS)],
 }))

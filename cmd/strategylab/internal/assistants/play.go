@@ -92,8 +92,7 @@ func (l *labTools) playIn(ctx context.Context, dir, id string, plan results.Plan
 	if err != nil {
 		return finished{}, err
 	}
-	warn := func(format string, args ...any) { l.cfg.log.Warn(fmt.Sprintf(format, args...)) }
-	played, err := lab.Session{Lab: l.cfg.lab, Report: &lab.ReportOptions{Warn: warn}, Seen: seen}.Play(ctx, folder, dir, t.Factories)
+	played, err := lab.Session{Lab: l.cfg.lab, Report: &lab.ReportOptions{}, Seen: seen}.Play(ctx, folder, dir, t.Factories)
 	if err == nil {
 		err = played.WritePage(ctx)
 	}

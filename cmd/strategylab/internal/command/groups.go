@@ -21,7 +21,7 @@ const (
 func group(flag string) string {
 	switch flag {
 	case FlagAll, FlagDetails, FlagFormat, FlagOut, FlagVerbose,
-		"audit", "bodies", "no-report", "plots", "ratings", "record":
+		"audit", "bodies", "no-report", "plots", "record":
 		return groupOutput
 	case FlagDraw, FlagID, FlagInProcess, FlagInstructions, FlagIsolate, FlagMaxRuns, FlagTLSCert, FlagTLSKey, FlagTimeLimit, FlagTimeout,
 		FlagValidationLog, FlagValidationLogSeed, FlagValidationLogSize, FlagWorkers,

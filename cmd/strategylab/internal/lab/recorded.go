@@ -24,8 +24,6 @@ type Reading struct {
 	Yours   func(results.Plan) ([]int, error)         // field indices of the user's strategies; nil, or nil from it: those that do not come with the program
 	Explain bool                                      // explanations
 	Mirrors bool                                      // what a population view needs: mirror leagues, from the folder, and resampled leagues
-	Ratings bool                                      // a model of the placings
-	Warn    func(format string, args ...any)          // with Ratings: what went wrong with the model
 }
 
 // Read computes what the leagues in the folder of a run show. It plays nothing,
@@ -57,7 +55,7 @@ func (l Lab) Read(ctx context.Context, dir string, r Reading) (page.Input, error
 			return in, err
 		}
 	}
-	c, err := newCollectors(plan, r.Explain, r.Mirrors, r.Ratings)
+	c, err := newCollectors(plan, r.Explain, r.Mirrors)
 	if err != nil {
 		return in, err
 	}
@@ -88,8 +86,7 @@ func (l Lab) Read(ctx context.Context, dir string, r Reading) (page.Input, error
 			return in, err
 		}
 	}
-	in.Worths, in.WorthLeagues, err = c.worths(r.Warn)
-	return in, err
+	return in, nil
 }
 
 // OpenRun opens the folder of a run for reading; op is what errors begin with.

@@ -71,23 +71,6 @@ func writePlots(dir string, in page.Input) error {
 	return nil
 }
 
-// worths fits the model of the placings; nil without ratings. A model that does
-// not fit is a warning, not an error: the report stands without it.
-func (c *collectors) worths(warn func(format string, args ...any)) (w *population.Worths, leagues int, err error) {
-	if c.placings == nil {
-		return nil, 0, nil
-	}
-	fitted, err := c.placings.Fit()
-	if errors.Is(err, population.ErrSeparated) || errors.Is(err, population.ErrNoPlacings) {
-		warn("no worths: %v", err)
-		return nil, 0, nil
-	}
-	if err != nil {
-		return nil, 0, err
-	}
-	return &fitted, c.placings.Leagues(), nil
-}
-
 // processesOf reports what the processes of a field's plugins and isolated
 // scripts used, and how they fared.
 func processesOf(plan results.Plan, factories []strategies.Factory, driver experiments.Driver) []report.Process {

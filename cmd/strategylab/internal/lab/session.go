@@ -68,9 +68,7 @@ func (s Sofar) Document() *report.Document {
 
 // ReportOptions says what the page of a run holds.
 type ReportOptions struct {
-	Plots   bool // write the plots as SVG files, too
-	Ratings bool // fit a model of the placings
-	Warn    func(format string, args ...any)
+	Plots bool // write the plots as SVG files, too
 }
 
 // Played is what a run has shown.
@@ -86,7 +84,7 @@ type Played struct {
 // summary there, and closes the folder, whose path is path. An
 // interruption is not an error: Played then covers the complete leagues.
 func (s Session) Play(ctx context.Context, dir *results.Dir, path string, factories []strategies.Factory) (*Played, error) {
-	c, err := newCollectors(dir.Plan(), s.Report != nil, s.Report != nil, s.Report != nil && s.Report.Ratings)
+	c, err := newCollectors(dir.Plan(), s.Report != nil, s.Report != nil)
 	if err != nil {
 		return nil, errors.Join(err, dir.Close())
 	}
@@ -230,9 +228,6 @@ func (p *Played) WritePage(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if p.Worths, p.WorthLeagues, err = u.collectors.worths(u.options.Warn); err != nil {
-		return err
-	}
 	return WritePage(u.path, Dated(u.path, p.Input), u.options.Plots)
 }
 
@@ -252,12 +247,11 @@ func judge(run *report.Run, j *assert.Judge, acc *analysis.Accumulator) {
 
 // collectors compute from leagues what a page needs beside the study.
 type collectors struct {
-	explain  *explain.Collector   // nil if not wanted
-	leagues  *population.Leagues  // nil if not wanted
-	placings *population.Placings // nil if not wanted
+	explain *explain.Collector  // nil if not wanted
+	leagues *population.Leagues // nil if not wanted
 }
 
-func newCollectors(plan results.Plan, explanations, ranges, ratings bool) (*collectors, error) {
+func newCollectors(plan results.Plan, explanations, ranges bool) (*collectors, error) {
 	c := new(collectors)
 	var err error
 	if ranges {
@@ -269,9 +263,6 @@ func newCollectors(plan results.Plan, explanations, ranges, ratings bool) (*coll
 		if c.explain, err = explain.NewCollector(plan, explain.Options{}); err != nil {
 			return nil, err
 		}
-	}
-	if ratings {
-		c.placings, err = population.NewPlacings(plan)
 	}
 	return c, err
 }
@@ -288,9 +279,6 @@ func (c *collectors) sinks(study *Study, j *assert.Judge) experiments.Sink {
 	}
 	if c.leagues != nil {
 		all = append(all, sinkFunc(c.leagues.Add))
-	}
-	if c.placings != nil {
-		all = append(all, sinkFunc(c.placings.Add))
 	}
 	return experiments.Tee(all...)
 }

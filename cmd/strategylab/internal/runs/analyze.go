@@ -56,7 +56,6 @@ func reportCommand(p *command.Process) *cli.Command {
 			&cli.StringFlag{Name: command.FlagOut, Usage: "`DIR`: folder to write to", DefaultText: "DIR"},
 			mineFlag("those that did not come with the program"),
 			plotsFlag(),
-			ratingsFlag(),
 		},
 		Action: command.Action(p, writeReport, "DIR"),
 	}

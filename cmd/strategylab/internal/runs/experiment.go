@@ -65,7 +65,6 @@ func experimentCommand(p *command.Process) *cli.Command {
 			command.FormatFlag("table", "json", "csv"),
 			assertFlag(),
 			&cli.BoolFlag{Name: flagNoReport, Usage: "do not write report.html"},
-			ratingsFlag(),
 			plotsFlag(),
 			command.DetailsFlag(),
 			command.IsolateFlag(false), command.InProcessFlag(),
@@ -124,9 +123,7 @@ type experimentRun struct {
 func newExperiment(p *command.Process, c *cli.Context) (*experimentRun, error) {
 	e := &experimentRun{output: newOutput(p, c), workers: c.Int(command.FlagWorkers), draw: command.Draw(c)}
 	var err error
-	if e.page, err = e.reportOptions(); err != nil {
-		return nil, err
-	}
+	e.page = e.reportOptions()
 	if c.IsSet(command.FlagListen) && !c.Bool(flagWeb) {
 		return nil, command.WithHint(command.Usagef("--%s is the address of the page of --%s, which is missing", command.FlagListen, flagWeb),
 			"add --%s, or leave --%s out", flagWeb, command.FlagListen)

@@ -23,7 +23,7 @@ func withFlags(t *testing.T, line string, f func(c *cli.Context)) {
 		shardFlag(), recordsFlag(), command.SeedFlag(), command.FormatFlag("table", "json"), command.DetailsFlag(), command.ClusterFlag(),
 		&cli.IntFlag{Name: command.FlagRuns, Value: 100},
 		&cli.BoolFlag{Name: flagWatch}, &cli.BoolFlag{Name: flagConfirm}, &cli.BoolFlag{Name: flagWeb}, &cli.BoolFlag{Name: flagPlots},
-		&cli.StringFlag{Name: flagRatings}, &cli.StringFlag{Name: flagAssert},
+		&cli.StringFlag{Name: flagAssert},
 	})
 	app := &cli.App{
 		Name: "strategylab", Writer: io.Discard, ErrWriter: io.Discard, ExitErrHandler: func(*cli.Context, error) {},
@@ -110,7 +110,6 @@ func TestReadShard(t *testing.T) {
 		"--shard 1/2 --seed 7 --watch":       "--watch cannot be used with --shard: a shard does not see the leagues of the others",
 		"--shard 1/2 --seed 7 --until best":  "--until cannot be used with --shard: a shard does not see the leagues of the others",
 		"--shard 1/2 --seed 7 --format json": "--format cannot be used with --shard, which prints no results; give it to strategylab merge",
-		"--shard 1/2 --seed 7 --ratings x":   "--ratings cannot be used with --shard, which prints no results; give it to strategylab merge",
 	} {
 		withFlags(t, line, func(c *cli.Context) {
 			_, err := readShard(c)
@@ -137,7 +136,7 @@ func TestReadRecords(t *testing.T) {
 			}
 		})
 	}
-	for _, flag := range []string{"until best", "sprt x", "confirm", "watch", "web", "ratings x", "plots", "cluster nats://h"} {
+	for _, flag := range []string{"until best", "sprt x", "confirm", "watch", "web", "plots", "cluster nats://h"} {
 		withFlags(t, "--records none --"+flag, func(c *cli.Context) {
 			name, _, _ := strings.Cut(flag, " ")
 			wantMistake(t, flag, (&experimentRun{output: output{c: c}}).readRecords(), "--"+name+" cannot be used with --records none: it needs the records of single leagues")

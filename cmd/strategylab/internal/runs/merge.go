@@ -27,7 +27,6 @@ func mergeCommand(p *command.Process) *cli.Command {
 			mineFlag("none"),
 			assertFlag(),
 			&cli.BoolFlag{Name: flagNoReport, Usage: "do not write report.html"},
-			ratingsFlag(),
 			plotsFlag(),
 			command.DetailsFlag(),
 			command.IsolateFlag(false), command.InProcessFlag(),
@@ -39,9 +38,7 @@ func mergeCommand(p *command.Process) *cli.Command {
 func merge(p *command.Process, c *cli.Context) error {
 	e := &experimentRun{output: newOutput(p, c), workers: c.Int(command.FlagWorkers)}
 	var err error
-	if e.page, err = e.reportOptions(); err != nil {
-		return err
-	}
+	e.page = e.reportOptions()
 	dirs, out := c.Args().Slice(), c.String(command.FlagOut)
 	quoted := make([]string, len(dirs))
 	for i, dir := range dirs {

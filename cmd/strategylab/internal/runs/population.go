@@ -18,7 +18,6 @@ func populationCommand(p *command.Process) *cli.Command {
 		Flags: []cli.Flag{
 			command.LevelFlag(),
 			command.FormatFlag("table", "json"),
-			ratingsFlag(),
 		},
 		Action: command.Action(p, showPopulation, "DIR"),
 	}
@@ -35,7 +34,7 @@ func showPopulation(p *command.Process, c *cli.Context) error {
 	if err != nil {
 		return command.Usagef("population %s: %w", dir, err)
 	}
-	shown := report.Population{Document: in.Document, View: population.NewView(game), Worths: in.Worths, WorthLeagues: in.WorthLeagues}
+	shown := report.Population{Document: in.Document, View: population.NewView(game)}
 	if out.format == "json" {
 		return report.WritePopulationJSON(p.Stdout, shown)
 	}

@@ -27,7 +27,7 @@ func (e *experimentRun) readRecords() error {
 	if e.c.String(flagRecords) != results.RecordsNone {
 		return nil
 	}
-	for _, flag := range []string{flagUntil, flagSPRT, flagConfirm, flagWatch, flagWeb, flagRatings, flagPlots, command.FlagCluster} {
+	for _, flag := range []string{flagUntil, flagSPRT, flagConfirm, flagWatch, flagWeb, flagPlots, command.FlagCluster} {
 		if e.c.IsSet(flag) {
 			return command.Usagef("--%s cannot be used with --%s %s: it needs the records of single leagues", flag, flagRecords, results.RecordsNone)
 		}
@@ -61,7 +61,7 @@ func (e *experimentRun) playSums(ctx context.Context, plan results.Plan, out str
 
 // mergeSums merges shards without records.
 func (e *experimentRun) mergeSums(dirs []string, out string) error {
-	for _, flag := range []string{flagAssert, flagRatings, flagPlots} {
+	for _, flag := range []string{flagAssert, flagPlots} {
 		if e.c.IsSet(flag) {
 			return command.Usagef("--%s cannot be used with shards of --%s %s: it needs the records of single leagues", flag, flagRecords, results.RecordsNone)
 		}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/strategylab/strategylab/analysis/assert"
 	"github.com/strategylab/strategylab/analysis/page"
-	"github.com/strategylab/strategylab/analysis/population"
 	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
@@ -45,44 +44,22 @@ func Commands(p *command.Process) []*cli.Command {
 	)
 }
 
-const (
-	flagAssert  = "assert"
-	flagRatings = "ratings"
-
-	plackettLuce = "plackett-luce"
-)
+const flagAssert = "assert"
 
 func assertFlag() cli.Flag {
 	return &cli.GenericFlag{Name: flagAssert, Value: &command.Texts{}, Usage: "`STATEMENT`: statement to test, such as 'mine.adjusted > random.adjusted'; repeatable"}
-}
-
-func ratingsFlag() cli.Flag {
-	return &cli.StringFlag{Name: flagRatings, Usage: "`" + plackettLuce + "`: add a model of the placings"}
 }
 
 func plotsFlag() cli.Flag {
 	return &cli.BoolFlag{Name: flagPlots, Usage: "write the plots as SVG files, too"}
 }
 
-// wantsRatings reads --ratings and refuses ratings that would rank noise.
-func wantsRatings(c *cli.Context) (bool, error) {
-	switch name := c.String(flagRatings); name {
-	case "", plackettLuce:
-		return name != "", nil
-	case "elo", "glicko", "trueskill", "bradley-terry":
-		return false, command.WithHint(fmt.Errorf("--%s: %w", flagRatings, population.RefuseRating(name)), "--%s %s", flagRatings, plackettLuce)
-	default:
-		return false, command.Usagef("--%s is %q, want %s", flagRatings, name, plackettLuce)
-	}
-}
-
 // reportOptions returns what the page of a run holds; nil for no page.
-func (o *output) reportOptions() (*lab.ReportOptions, error) {
-	ratings, err := wantsRatings(o.c)
-	if err != nil || o.c.Bool(flagNoReport) {
-		return nil, err
+func (o *output) reportOptions() *lab.ReportOptions {
+	if o.c.Bool(flagNoReport) {
+		return nil
 	}
-	return &lab.ReportOptions{Plots: o.c.Bool(flagPlots), Ratings: ratings, Warn: o.warn}, nil
+	return &lab.ReportOptions{Plots: o.c.Bool(flagPlots)}
 }
 
 // output is where and how a command prints what a run shows.
@@ -157,10 +134,7 @@ func (o *output) codeOf(cat *catalog.Catalog, folder string) *lab.Code {
 
 // read computes what a recorded run shows, as the flags and r say.
 func (o *output) read(dir string, r lab.Reading) (in page.Input, err error) {
-	if r.Ratings, err = wantsRatings(o.c); err != nil {
-		return in, err
-	}
-	r.Op, r.Level, r.Judge, r.Warn = o.c.Command.Name, o.c.Float64(command.FlagLevel), o.judge, o.warn
+	r.Op, r.Level, r.Judge = o.c.Command.Name, o.c.Float64(command.FlagLevel), o.judge
 	r.Yours = func(plan results.Plan) ([]int, error) {
 		_, named, err := namedIn(plan, flagMine, o.c.String(flagMine))
 		return named, err

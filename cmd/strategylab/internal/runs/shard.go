@@ -51,7 +51,7 @@ func onlyWithShard(c *cli.Context) error {
 			return command.Usagef("--%s cannot be used with --%s: a shard does not see the leagues of the others", flag, flagShard)
 		}
 	}
-	for _, flag := range []string{flagAssert, flagRatings, flagPlots, command.FlagFormat, command.FlagDetails} {
+	for _, flag := range []string{flagAssert, flagPlots, command.FlagFormat, command.FlagDetails} {
 		if c.IsSet(flag) {
 			return command.WithHint(command.Usagef("--%s cannot be used with --%s, which prints no results", flag, flagShard), "give it to strategylab merge")
 		}

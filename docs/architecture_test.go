@@ -127,7 +127,7 @@ var may = map[string][]string{
 		"analysis", "analysis/assert", "analysis/calibration", "analysis/contrast", "analysis/export", "analysis/page",
 		"analysis/plots", "analysis/population", "analysis/power", "analysis/report", "analysis/sequential", "analysis/tune", "analysis/words",
 		"cmd/strategylab/internal/command", "cmd/strategylab/internal/lab", "experiments/cluster", "host/disk", "host/game", "host/jsonrpc", "host/results", "host/web/experiment", "plugins/subprocess", "strategies",
-		"strategies/catalog", "strategies/params",
+		"strategies/catalog", "strategies/params", "strategies/script",
 	},
 	"cmd/strategylab/internal/authoring": {
 		"analysis", "analysis/page", "analysis/words",

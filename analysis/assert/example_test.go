@@ -38,7 +38,7 @@ func exampleLeague(plan results.Plan, index int) *results.League {
 
 func ExampleJudge() {
 	plan := examplePlan()
-	j, err := assert.NewJudge(plan, []string{"odd.adjusted > mixed.adjusted", "odd.technical_losses == 0", "even.ties < 100"})
+	j, err := assert.NewJudge(plan, []string{"odd.adjusted > mixed.adjusted", "odd.technical_losses == 0", "even.ties < 100"}, nil)
 	if err != nil {
 		panic(err)
 	}
@@ -62,14 +62,4 @@ func ExampleJudge() {
 	// holds     odd.adjusted > mixed.adjusted
 	// holds     odd.technical_losses == 0
 	// holds     even.ties < 100
-}
-
-func ExampleParse() {
-	_, err := assert.Parse("mine.ajusted > 1", []string{"mine", "random"})
-	fmt.Println(err)
-	// Output:
-	// column 6: no measure "ajusted"
-	//     mine.ajusted > 1
-	//          ^
-	//   did you mean adjusted? the measures are adjusted, points, win_rate, adjusted_win_rate, differ, champion_share, rank, matches, wins, draws, ties, losses, technical_losses
 }

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -48,67 +49,114 @@ type Outcome struct {
 	Note    string            `json:"note"`   // a caveat; may be empty
 }
 
+// measure is a number of a player: a count, or an estimated quantity.
+type measure struct {
+	name     string
+	quantity analysis.Quantity
+	count    func(p *analysis.Player) int64 // nil for a quantity
+}
+
+// measures are the estimated ones first. Ties are also called draws, as in stored records.
+var measures = func() (list []measure) {
+	for _, q := range analysis.Quantities() {
+		list = append(list, measure{name: q.String(), quantity: q})
+	}
+	return append(list,
+		measure{name: "matches", count: func(p *analysis.Player) int64 { return p.Matches }},
+		measure{name: "wins", count: func(p *analysis.Player) int64 { return p.Wins }},
+		measure{name: "draws", count: func(p *analysis.Player) int64 { return p.Draws }},
+		measure{name: "ties", count: func(p *analysis.Player) int64 { return p.Draws }},
+		measure{name: "losses", count: func(p *analysis.Player) int64 { return p.Losses }},
+		measure{name: "technical_losses", count: func(p *analysis.Player) int64 { return p.TechnicalLosses }})
+}()
+
+// assertion is one statement: a difference of its sides, compared with zero.
+type assertion struct {
+	text, op string          // op is "<", "<=", ">", ">=" or "=="
+	linear                   // the left side minus the right
+	joint    *analysis.Joint // of the parts and bases of its terms; nil if they are counted, or one
+}
+
+// linear is a constant and a sum of measures with coefficients.
+type linear struct {
+	constant *big.Rat
+	terms    []term
+}
+
+type term struct {
+	measure
+	field       int    // index of the player
+	text        string // "mine.adjusted"
+	coefficient *big.Rat
+}
+
+var one, minusOne = big.NewRat(1, 1), big.NewRat(-1, 1)
+
+func (l linear) times(factor *big.Rat) linear { return linear{constant: new(big.Rat)}.plus(factor, l) }
+
+// plus adds a multiple, and drops what cancels.
+func (l linear) plus(factor *big.Rat, o linear) linear {
+	sum := linear{new(big.Rat).Mul(factor, o.constant), slices.Clone(l.terms)}
+	sum.constant.Add(sum.constant, l.constant)
+	for _, t := range o.terms {
+		t.coefficient = new(big.Rat).Mul(factor, t.coefficient)
+		if k := slices.IndexFunc(sum.terms, func(have term) bool { return have.field == t.field && have.measure.name == t.measure.name }); k >= 0 {
+			sum.terms[k].coefficient = t.coefficient.Add(t.coefficient, sum.terms[k].coefficient)
+		} else {
+			sum.terms = append(sum.terms, t)
+		}
+	}
+	sum.terms = slices.DeleteFunc(sum.terms, func(t term) bool { return t.coefficient.Sign() == 0 })
+	return sum
+}
+
+// String says what is measured: "mine.adjusted - random.adjusted".
+func (l linear) String() string {
+	text := ""
+	for _, t := range l.terms {
+		factor := ""
+		if f, _ := new(big.Rat).Abs(t.coefficient).Float64(); f != 1 {
+			factor = fmt.Sprintf("%.6g * ", f)
+		}
+		text += map[int]string{1: " + ", -1: " - "}[t.coefficient.Sign()] + factor + t.text
+	}
+	if rest, negative := strings.CutPrefix(text, " - "); negative {
+		return "-" + rest
+	}
+	return strings.TrimPrefix(text, " + ")
+}
+
 // Judge judges assertions about one plan. Feed it each league once, in any order. It is
 // for one goroutine at a time.
 type Judge struct {
-	assertions []Assertion
+	assertions []assertion
 	estimates  int // assertions about estimates
 	scorer     *analysis.Scorer
-	joint      *analysis.Joint
-	fields     map[string]int // field indices by name
-	columns    []column
-	values     []int64
 }
 
-// column is the place of a player's quantity in the joint: part and base.
-type column struct {
-	player   int
-	quantity analysis.Quantity
-}
-
-// NewJudge parses assertions about the players of a plan. Mistakes in them are *Errors.
-func NewJudge(plan results.Plan, texts []string) (*Judge, error) {
-	j := &Judge{fields: map[string]int{}}
-	names := make([]string, len(plan.Field))
-	for i, f := range plan.Field {
-		names[i], j.fields[f.Name] = f.Name, i
+// NewJudge parses assertions about the players of a plan. Mistakes in them are *Errors,
+// which suggest the name that nearest returns for one that is not among others.
+func NewJudge(plan results.Plan, texts []string, nearest func(name string, names []string) string) (*Judge, error) {
+	j, r := new(Judge), reader{nearest: nearest}
+	for _, f := range plan.Field {
+		r.players = append(r.players, f.Name)
 	}
 	for _, text := range texts {
-		a, err := Parse(text, names)
+		a, err := r.parse(text)
 		if err != nil {
 			return nil, err
 		}
-		j.assertions = append(j.assertions, a)
-		terms := a.difference.terms
-		if terms[0].ref.Measure.Counted {
-			continue
-		}
-		j.estimates++
-		for _, t := range terms {
-			if len(terms) > 1 { // else the estimates hold it
-				j.column(t.ref)
+		if a.terms[0].count == nil {
+			j.estimates++
+			if len(a.terms) > 1 { // else the estimates have it
+				a.joint = analysis.NewJoint(2 * len(a.terms))
 			}
 		}
+		j.assertions = append(j.assertions, a)
 	}
 	var err error
-	if j.scorer, err = analysis.NewScorer(plan); err != nil {
-		return nil, err
-	}
-	j.joint = analysis.NewJoint(2 * len(j.columns))
-	j.values = make([]int64, 2*len(j.columns))
-	return j, nil
-}
-
-// column returns the index of the part of a measure; the base follows it.
-func (j *Judge) column(r Ref) int {
-	c := column{j.fields[r.Player], r.Measure.Quantity}
-	for i, have := range j.columns {
-		if have == c {
-			return 2 * i
-		}
-	}
-	j.columns = append(j.columns, c)
-	return 2 * (len(j.columns) - 1)
+	j.scorer, err = analysis.NewScorer(plan)
+	return j, err
 }
 
 // Estimated reports whether any assertion is about estimates. Their intervals are for a
@@ -117,16 +165,22 @@ func (j *Judge) Estimated() bool { return j.estimates > 0 }
 
 // Append takes in one league.
 func (j *Judge) Append(l *results.League) error {
-	if len(j.columns) == 0 {
+	if !slices.ContainsFunc(j.assertions, func(a assertion) bool { return a.joint != nil }) {
 		return nil
 	}
 	if err := j.scorer.Score(l); err != nil {
 		return fmt.Errorf("judge assertions: %w", err)
 	}
-	for i, c := range j.columns {
-		j.values[2*i], j.values[2*i+1] = j.scorer.Value(c.quantity, c.player)
+	for _, a := range j.assertions {
+		if a.joint != nil {
+			var values []int64
+			for _, t := range a.terms {
+				part, base := j.scorer.Value(t.quantity, t.field)
+				values = append(values, part, base)
+			}
+			a.joint.Add(values)
+		}
 	}
-	j.joint.Add(j.values)
 	return nil
 }
 
@@ -137,77 +191,58 @@ func (j *Judge) Outcomes(estimates func(level float64) analysis.Estimates, level
 	if len(j.assertions) == 0 {
 		return nil
 	}
-	each := 1 - (1-level)/float64(max(1, j.estimates))
-	e := estimates(each)
+	e := estimates(1 - (1-level)/float64(max(1, j.estimates)))
 	list := make([]Outcome, len(j.assertions))
 	for i, a := range j.assertions {
-		list[i] = j.outcome(&a, &e)
+		o := &list[i]
+		*o = Outcome{Text: a.text, Of: a.String(), Op: a.op}
+		bound := new(big.Rat).Neg(a.constant)
+		o.Bound, _ = bound.Float64()
+		if a.terms[0].count != nil {
+			count := new(big.Rat)
+			for _, t := range a.terms {
+				n := new(big.Rat).SetInt64(t.count(&e.Players[t.field]))
+				count.Add(count, n.Mul(n, t.coefficient))
+			}
+			x, _ := count.Float64()
+			o.Counted, o.Value = true, analysis.Estimate{Estimate: x, Low: x, High: x}
+			o.Verdict = map[bool]Verdict{true: Holds, false: Refuted}[compare(count.Cmp(bound), a.op)]
+			continue
+		}
+		o.Level, o.Value, o.Paired = &e.Level, j.estimated(&a, &e), a.joint != nil
+		o.Verdict = decide(o.Value, o.Op, o.Bound)
+		o.Note = note(o, &e)
 	}
 	return list
-}
-
-func (j *Judge) outcome(a *Assertion, e *analysis.Estimates) Outcome {
-	d := a.difference
-	bound := new(big.Rat).Neg(d.constant)
-	o := Outcome{Text: a.Text, Of: d.String(), Op: a.Op}
-	o.Bound, _ = bound.Float64()
-	if d.terms[0].ref.Measure.Counted {
-		o.Counted = true
-		count := j.counted(d, e)
-		value, _ := count.Float64()
-		o.Value = analysis.Estimate{Estimate: value, Low: value, High: value}
-		o.Verdict = Refuted
-		if compare(count.Cmp(bound), a.Op) {
-			o.Verdict = Holds
-		}
-		return o
-	}
-	o.Level = &e.Level
-	o.Value, o.Paired = j.estimated(d, e)
-	o.Verdict = decide(o.Value, o.Op, o.Bound)
-	o.Note = note(&o, e)
-	return o
-}
-
-func (j *Judge) counted(d linear, e *analysis.Estimates) *big.Rat {
-	total := new(big.Rat)
-	for _, t := range d.terms {
-		n := t.ref.Measure.count(&e.Players[j.fields[t.ref.Player]])
-		total.Add(total, new(big.Rat).Mul(t.coefficient, new(big.Rat).SetInt64(n)))
-	}
-	return total
 }
 
 // compare reports whether a number with this sign relative to the bound fulfils op.
 func compare(sign int, op string) bool { return strings.Contains(op, "<=>"[sign+1:sign+2]) }
 
-// estimated returns the interval of a combination, and whether it was computed within
-// leagues. One quantity of one player has its interval from the report.
-func (j *Judge) estimated(d linear, e *analysis.Estimates) (analysis.Estimate, bool) {
-	if len(d.terms) == 1 {
-		t := d.terms[0]
-		v := t.ref.Measure.Quantity.Of(&e.Players[j.fields[t.ref.Player]])
-		f, _ := t.coefficient.Float64()
-		v = analysis.Estimate{Estimate: f * v.Estimate, Low: f * v.Low, High: f * v.High}
-		if f < 0 {
-			v.Low, v.High = v.High, v.Low
-		}
-		return v, false
-	}
+// estimated returns the interval of a combination. One quantity of one player has its
+// interval from the report.
+func (j *Judge) estimated(a *assertion, e *analysis.Estimates) analysis.Estimate {
 	var terms []analysis.Term
 	low, high := 0.0, 0.0
-	for _, t := range d.terms {
-		part := j.column(t.ref)
-		terms = append(terms, analysis.Term{Coefficient: t.coefficient, Part: part, Base: part + 1})
+	for i, t := range a.terms {
 		f, _ := t.coefficient.Float64()
-		l, h := j.scorer.Range(t.ref.Measure.Quantity)
+		if a.joint == nil {
+			v := t.quantity.Of(&e.Players[t.field])
+			v = analysis.Estimate{Estimate: f * v.Estimate, Low: f * v.Low, High: f * v.High}
+			if f < 0 {
+				v.Low, v.High = v.High, v.Low
+			}
+			return v
+		}
+		terms = append(terms, analysis.Term{Coefficient: t.coefficient, Part: 2 * i, Base: 2*i + 1})
+		l, h := j.scorer.Range(t.quantity)
 		if f < 0 {
 			l, h = h, l
 		}
 		low += float64(f * l)
 		high += float64(f * h)
 	}
-	return j.joint.Combine(terms...).Interval(e.Level, low, high), true
+	return a.joint.Combine(terms...).Interval(e.Level, low, high)
 }
 
 // decide judges by the whole interval. An interval never shows that two numbers are
@@ -215,8 +250,7 @@ func (j *Judge) estimated(d linear, e *analysis.Estimates) (analysis.Estimate, b
 func decide(v analysis.Estimate, op string, bound float64) Verdict {
 	low, high := cmp.Compare(v.Low, bound), cmp.Compare(v.High, bound)
 	switch {
-	case !v.Defined():
-	case op == "==" && low <= 0 && high >= 0:
+	case !v.Defined() || op == "==" && low <= 0 && high >= 0:
 	case compare(low, op) && compare(high, op):
 		return Holds
 	case !compare(low, op) && !compare(high, op):
@@ -257,19 +291,4 @@ func more(o *Outcome, leagues int) string {
 	}
 	return fmt.Sprintf("a new run of about %.0f leagues would decide with a chance of one half, of %.0f with 90 %%, if the estimate is right",
 		rounded(n), rounded(n*likely*likely))
-}
-
-// Conclude is the verdict on all assertions together: refuted if one is, else undecided
-// if one is.
-func Conclude(list []Outcome) Verdict {
-	all := Holds
-	for _, o := range list {
-		switch {
-		case o.Verdict == Refuted:
-			return Refuted
-		case o.Verdict == Undecided:
-			all = Undecided
-		}
-	}
-	return all
 }

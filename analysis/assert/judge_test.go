@@ -57,7 +57,7 @@ func play(t *testing.T, names []string, even []float64, leagues int) (results.Pl
 
 func judged(t *testing.T, plan results.Plan, leagues []results.League, texts ...string) ([]assert.Outcome, *analysis.Accumulator) {
 	t.Helper()
-	j, err := assert.NewJudge(plan, texts)
+	j, err := assert.NewJudge(plan, texts, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,29 +168,6 @@ func TestSeveralAreCorrected(t *testing.T) {
 	}
 	if five[0].Value.Width() <= alone[0].Value.Width() {
 		t.Error("the corrected interval is no wider")
-	}
-}
-
-func TestConclude(t *testing.T) {
-	t.Parallel()
-	list := func(vs ...assert.Verdict) (out []assert.Outcome) {
-		for _, v := range vs {
-			out = append(out, assert.Outcome{Verdict: v})
-		}
-		return out
-	}
-	for _, c := range []struct {
-		list []assert.Outcome
-		want assert.Verdict
-	}{
-		{nil, assert.Holds},
-		{list(assert.Holds, assert.Holds), assert.Holds},
-		{list(assert.Holds, assert.Undecided), assert.Undecided},
-		{list(assert.Undecided, assert.Refuted, assert.Holds), assert.Refuted},
-	} {
-		if got := assert.Conclude(c.list); got != c.want {
-			t.Errorf("%v: %v, want %v", c.list, got, c.want)
-		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package assert
 
 import (
-	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -14,22 +13,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/words"
 )
-
-// Ref is one player's measure in an assertion.
-type Ref struct {
-	Player  string
-	Measure Measure
-}
-
-// Assertion is one statement: left side, comparison, right side.
-type Assertion struct {
-	Text       string
-	Op         string // "<", "<=", ">", ">=" or "=="
-	difference linear // the left side minus the right
-}
 
 // Error is a mistake in an assertion.
 type Error struct {
@@ -50,294 +35,182 @@ func (e *Error) Error() string {
 
 const (
 	maxText = 4096 // bytes: an assertion is one line
-	// Nobody needs a threshold of ten thousand digits.
-	maxNumber, maxExponent = 40, 30
-
-	opHint = "an assertion reads like: mine.adjusted > random.adjusted + 0.01"
+	opHint  = "an assertion reads like: mine.adjusted > random.adjusted + 0.01"
 )
 
 // A name is a word; minus and dot belong to it where more of a word follows.
 const word = `[\p{L}\p{Nd}_](?:[\p{L}\p{Nd}_#]|[-.][\p{L}\p{Nd}_])*`
 
 var (
-	lexeme = regexp.MustCompile(`^(?:\s+|<=|>=|==|[-<>+*/()]|"(?:[^"\\]|\\.)*"?(?:\s*\.` + word + `)?|\.?` + word + `)`)
-	bare   = regexp.MustCompile(`^` + word + `$`)
-	number = regexp.MustCompile(`^(?:\d+\.?\d*|\.\d+)(?:[eE](-?\d+))?$`)
+	operand    = regexp.MustCompile(`"(?:[^"\\]|\\.)*"?(?:\s*\.` + word + `)?|\.?` + word)
+	number     = regexp.MustCompile(`^(?:\d{1,40}|\d{0,40}\.\d{1,40})(?:[eE]-?\d\d?)?$`) // nobody needs more digits
+	comparison = regexp.MustCompile(`^(?:[^"<>=]|"(?:[^"\\]|\\.)*"?)*(<=|>=|==|<|>)`)
+	// Comments of Go are none here, and it does not end a line at a break.
+	plain = strings.NewReplacer("//", "/$", "/*", "/$", "\n", " ", "\r", " ", "\f", " ")
 )
 
-// reader turns an assertion into an expression of Go, in which operands stand for numbers and
-// measures, so that Go's own parser reads it.
+// reader reads an assertion by Go's own parser.
 type reader struct {
-	text     string
-	players  []string
-	code     []byte
-	at       []int // offsets in text of the bytes of code, and of its end
-	operands map[string]linear
+	text    string
+	players []string
+	nearest func(name string, names []string) string
+	from    int    // offset of the side that is read
+	err     *Error // the first mistake
 }
 
-// Parse parses an assertion about the players of a field, given by name. The error is
-// an *Error.
-func Parse(text string, players []string) (Assertion, error) {
-	a := Assertion{Text: text}
+// parse reads an assertion about the players of a field, given by name. The error is an
+// *Error.
+func (r *reader) parse(text string) (assertion, error) {
+	a := assertion{text: text}
+	r.text, r.err = text, nil
 	if len(text) > maxText {
 		return a, &Error{Text: text[:20] + "...", Column: 1, What: fmt.Sprintf("assertion has %d bytes; want at most %d", len(text), maxText)}
 	}
-	r := &reader{text: text, players: players, operands: map[string]linear{}}
-	if err := r.translate(); err != nil {
-		return a, err
+	op := comparison.FindStringSubmatchIndex(text)
+	if op == nil {
+		r.side(0, len(text))
+		r.fail(len(text), opHint, "want a comparison (< <= > >= ==), not the end")
+	} else {
+		a.op, a.linear = text[op[2]:op[3]], r.side(0, op[2]).plus(minusOne, r.side(op[3], len(text)))
+		r.check(a.terms, op[2])
 	}
-	expr, err := parser.ParseExprFrom(token.NewFileSet(), "", r.code, parser.SkipObjectResolution)
-	if err != nil {
-		return a, r.misread(err)
+	if r.err != nil {
+		return a, r.err
 	}
-	top, ok := expr.(*ast.BinaryExpr)
-	if !ok || !comparison(top.Op) {
-		return a, r.fail(len(text), opHint, "want a comparison (< <= > >= ==), not the end")
-	}
-	a.Op = top.Op.String()
-	left, err := r.value(top.X)
-	if err != nil {
-		return a, err
-	}
-	right, err := r.value(top.Y)
-	if err != nil {
-		return a, err
-	}
-	a.difference = left.plus(right.times(big.NewRat(-1, 1)))
-	return a, r.check(a.difference.terms, r.offset(top.OpPos))
+	return a, nil
 }
 
-func comparison(op token.Token) bool {
-	return op == token.LSS || op == token.LEQ || op == token.GTR || op == token.GEQ || op == token.EQL
-}
-
-func (r *reader) fail(offset int, hint, format string, args ...any) error {
-	return &Error{Text: r.text, Column: 1 + utf8.RuneCountInString(r.text[:offset]), What: fmt.Sprintf(format, args...), Hint: hint}
-}
-
-// offset is where a position of the code is in the text.
-func (r *reader) offset(pos token.Pos) int { return r.at[min(int(pos)-1, len(r.at)-1)] }
-
-// put adds code for the text at an offset, apart from what is before it.
-func (r *reader) put(code string, offset int) {
-	for range len(code) + 1 {
-		r.at = append(r.at, offset)
+// fail keeps the first mistake, and returns something to go on with.
+func (r *reader) fail(offset int, hint, format string, args ...any) linear {
+	if r.err == nil {
+		r.err = &Error{Text: r.text, Column: 1 + utf8.RuneCountInString(r.text[:offset]), What: fmt.Sprintf(format, args...), Hint: hint}
 	}
-	r.code = append(append(r.code, ' '), code...)
+	return linear{constant: new(big.Rat)}
 }
 
-// translate writes the code.
-func (r *reader) translate() error {
-	for from := 0; from < len(r.text); {
-		found := lexeme.FindString(r.text[from:])
-		if found == "" {
-			return r.unexpected(from)
+// side reads one side. For Go, whose names have no minus, a word of the same length stands
+// for each measure.
+func (r *reader) side(from, to int) linear {
+	r.from = from
+	code := operand.ReplaceAllStringFunc(r.text[from:to], func(s string) string {
+		if number.MatchString(s) {
+			return s
 		}
-		switch c, _ := utf8.DecodeRuneInString(found); {
-		case strings.TrimSpace(found) == "":
-		case strings.ContainsRune("<>=+-*/()", c):
-			r.put(found, from)
-		default:
-			value, err := r.operand(from, found)
-			if err != nil {
-				return err
-			}
-			name := fmt.Sprintf("x%d", len(r.operands))
-			r.operands[name] = value
-			r.put(name, from)
-		}
-		from += len(found)
+		return strings.Repeat("x", len(s))
+	})
+	expr, err := parser.ParseExprFrom(token.NewFileSet(), "", plain.Replace(code), parser.SkipObjectResolution)
+	if err == nil {
+		return r.value(expr)
 	}
-	r.at = append(r.at, len(r.text))
-	return nil
+	list, _ := err.(scanner.ErrorList) // an error of syntax is one
+	at := min(from+list[0].Pos.Offset, to)
+	c, _ := utf8.DecodeRuneInString(r.text[at:])
+	not := fmt.Sprintf("%q", c)
+	if at == len(r.text) {
+		not = "the end"
+	}
+	switch msg := list[0].Msg; {
+	case c == '\'':
+		return r.fail(at, `put names with spaces in double quotes: "my strat".adjusted`, "unexpected %s", not)
+	case strings.Contains(msg, "expected ')'"):
+		return r.fail(at, opHint, "want a closing parenthesis, not %s", not)
+	case strings.Contains(msg, "expected operand"):
+		return r.fail(at, opHint, "want a number or PLAYER.MEASURE, not %s", not)
+	}
+	return r.fail(at, opHint, "unexpected %s", not)
 }
 
-func (r *reader) unexpected(offset int) error {
-	c, _ := utf8.DecodeRuneInString(r.text[offset:])
-	hint := ""
-	switch c {
-	case '=', '!':
-		hint = "the comparisons are < <= > >= =="
-	case '\'':
-		hint = `put names with spaces in double quotes: "my strat".adjusted`
+// value is the linear form of an expression.
+func (r *reader) value(expr ast.Expr) linear {
+	at, end := r.from+int(expr.Pos())-1, r.from+int(expr.End())-1
+	switch x := expr.(type) {
+	case *ast.BasicLit:
+		if value, ok := new(big.Rat).SetString(x.Value); ok {
+			return linear{constant: value}
+		}
+	case *ast.Ident:
+		return r.measure(at, r.text[at:end])
+	case *ast.ParenExpr:
+		return r.value(x.X)
+	case *ast.UnaryExpr:
+		if x.Op == token.SUB {
+			return r.value(x.X).times(minusOne)
+		} else if x.Op == token.ADD {
+			return r.value(x.X)
+		}
+	case *ast.BinaryExpr:
+		return r.binary(x)
 	}
-	return r.fail(offset, hint, "unexpected %q", c)
+	return r.fail(at, opHint, "want a number or PLAYER.MEASURE, and + - * / between two")
 }
 
-// operand reads a number or a player's measure.
-func (r *reader) operand(offset int, text string) (linear, error) {
-	if parts := number.FindStringSubmatch(text); parts != nil {
-		value, ok := new(big.Rat), false
-		if exponent, err := strconv.Atoi(cmp.Or(parts[1], "0")); err == nil && len(text) <= maxNumber && max(exponent, -exponent) <= maxExponent {
-			value, ok = value.SetString(text)
-		}
-		if !ok {
-			return linear{}, r.fail(offset, "write it as 0.01", "unusable number '%s'", text)
-		}
-		return linear{constant: value}, nil
+func (r *reader) binary(x *ast.BinaryExpr) linear {
+	left, right := r.value(x.X), r.value(x.Y)
+	switch {
+	case x.Op == token.SUB:
+		return left.plus(minusOne, right)
+	case x.Op == token.ADD:
+		return left.plus(one, right)
+	case x.Op == token.MUL && len(right.terms) == 0:
+		return left.times(right.constant)
+	case x.Op == token.MUL && len(left.terms) == 0:
+		return right.times(left.constant)
+	case x.Op == token.QUO && len(right.terms) == 0 && right.constant.Sign() != 0:
+		return left.times(new(big.Rat).Inv(right.constant))
 	}
+	return r.fail(r.from+int(x.OpPos)-1, opHint, "this %s does not fit: one comparison, between measures that are added, subtracted, and multiplied or divided by a number other than 0", x.Op)
+}
+
+// measure reads a player's measure.
+func (r *reader) measure(offset int, text string) linear {
 	player, name := text, ""
 	if end := strings.LastIndexByte(text, '"'); end >= 0 {
 		var err error
 		if player, err = strconv.Unquote(text[:end+1]); err != nil {
-			return linear{}, r.fail(offset, `\" and \\ stand for " and \ in a name`, "unclosed quotation mark, or a name that cannot be read")
+			return r.fail(offset, `\" and \\ stand for " and \ in a name`, "unclosed quotation mark, or a name that cannot be read")
 		}
-		name = strings.TrimLeft(text[end+1:], " \t.")
+		name = strings.TrimLeft(text[end+1:], " \t\n\r\f.")
 	} else if cut := strings.LastIndexByte(text, '.'); cut >= 0 {
 		player, name = text[:cut], text[cut+1:]
 	}
-	if name == "" {
-		if slices.Contains(measureList(), player) {
-			return linear{}, r.fail(offset, "write PLAYER."+player, "%s needs a player", player)
-		}
-		return linear{}, r.fail(offset, "the measures are "+strings.Join(measureList(), ", "), "want a number or PLAYER.MEASURE, not '%s'", text)
+	var known []string
+	for _, m := range measures {
+		known = append(known, m.name)
 	}
-	if !slices.Contains(r.players, player) {
-		return linear{}, r.fail(offset, r.playerHint(player), "no player %q in this field", player)
-	}
-	all := Measures()
-	k := slices.IndexFunc(all, func(m Measure) bool { return m.Name == name })
-	if k < 0 {
-		return linear{}, r.fail(offset+len(text)-len(name), alike("measures", name, measureList()), "no measure %q", name)
-	}
-	return linear{constant: new(big.Rat), terms: []term{{Ref{player, all[k]}, big.NewRat(1, 1)}}}, nil
-}
-
-func (r *reader) playerHint(name string) string {
-	for _, q := range r.players {
-		if strings.HasPrefix(name, q) && strings.Contains(name[len(q):], "-") {
-			return "put spaces around a minus between two players"
-		}
-	}
-	return alike("players", name, r.players)
-}
-
-// misread says what Go's parser did not understand.
-func (r *reader) misread(err error) error {
-	var list scanner.ErrorList
-	list, _ = err.(scanner.ErrorList) // an error of syntax is one
-	first := list[0]
-	offset := r.at[min(first.Pos.Offset, len(r.at)-1)]
-	not := "the end"
-	if found := lexeme.FindString(r.text[offset:]); found != "" {
-		not = "'" + found + "'"
-	}
+	i, k := slices.Index(r.players, player), slices.Index(known, name)
 	switch {
-	case strings.Contains(first.Msg, "expected operand"):
-		return r.fail(offset, opHint, "want a number or PLAYER.MEASURE, not %s", not)
-	case strings.Contains(first.Msg, "expected ')'"):
-		var open []int
-		for i, c := range r.code[:min(first.Pos.Offset, len(r.code))] {
-			if c == '(' {
-				open = append(open, r.at[i])
-			} else if c == ')' {
-				open = open[:len(open)-1]
-			}
-		}
-		return r.fail(offset, "", "want ) for the one opened at column %d, not %s", 1+utf8.RuneCountInString(r.text[:open[len(open)-1]]), not)
+	case name == "":
+		return r.fail(offset, "the measures are "+strings.Join(known, ", "), "want a number or PLAYER.MEASURE, not '%s'", text)
+	case i < 0:
+		return r.fail(offset, r.among("players", player, r.players), "no player %q in this field", player)
+	case k < 0:
+		return r.fail(offset+len(text)-len(name), r.among("measures", name, known), "no measure %q", name)
 	}
-	return r.fail(offset, opHint, "want the end of the assertion, not %s", not)
+	return linear{new(big.Rat), []term{{measures[k], i, text, one}}}
 }
 
-// value is the linear form of one side.
-func (r *reader) value(expr ast.Expr) (linear, error) {
-	switch x := expr.(type) {
-	case *ast.Ident:
-		return r.operands[x.Name], nil
-	case *ast.ParenExpr:
-		return r.value(x.X)
-	case *ast.UnaryExpr:
-		value, err := r.value(x.X)
-		if err == nil && x.Op == token.SUB {
-			value = value.times(big.NewRat(-1, 1))
-		}
-		return value, err
-	case *ast.BinaryExpr:
-		return r.binary(x)
+// among lists the names that there are, for one that is not among them.
+func (r *reader) among(what, name string, names []string) string {
+	hint := "the " + what + " are " + words.List(names, "and", 13)
+	if like := r.nearest(name, names); like != "" {
+		hint = "did you mean " + like + "? " + hint
 	}
-	return linear{}, r.fail(r.offset(expr.Pos()), opHint, "want a number or PLAYER.MEASURE, and + - * / between two")
-}
-
-func (r *reader) binary(x *ast.BinaryExpr) (linear, error) {
-	left, err := r.value(x.X)
-	if err != nil {
-		return left, err
+	if strings.Contains(name, "-") {
+		hint += "; put spaces around a minus"
 	}
-	right, err := r.value(x.Y)
-	offset := r.offset(x.OpPos)
-	switch {
-	case err != nil:
-		return right, err
-	case comparison(x.Op):
-		return left, r.fail(offset, opHint, "want one comparison, not a second %s", x.Op)
-	case x.Op == token.SUB:
-		return left.plus(right.times(big.NewRat(-1, 1))), nil
-	case x.Op == token.ADD:
-		return left.plus(right), nil
-	case x.Op == token.QUO && len(right.terms) > 0:
-		return left, r.fail(offset, "multiply the other side instead", "cannot divide by a measure")
-	case x.Op == token.QUO && right.constant.Sign() == 0:
-		return left, r.fail(offset, "", "division by zero")
-	case x.Op == token.QUO:
-		return left.times(new(big.Rat).Inv(right.constant)), nil
-	case len(right.terms) == 0:
-		return left.times(right.constant), nil
-	case len(left.terms) == 0:
-		return right.times(left.constant), nil
-	}
-	return left, r.fail(offset, "", "cannot multiply two measures: one factor must be a number")
+	return hint
 }
 
 // check rejects what no data can decide.
-func (r *reader) check(terms []term, offset int) error {
+func (r *reader) check(terms []term, offset int) {
 	if len(terms) == 0 {
-		return r.fail(offset, opHint, "nothing to judge: both sides are equal whatever the experiment shows")
+		r.fail(offset, opHint, "nothing to judge: both sides are equal whatever the experiment shows")
 	}
-	var of [2]string // an estimate and a count
+	of := map[bool]string{} // an estimate and a count
 	for _, t := range terms {
-		if t.ref.Measure.Counted {
-			of[1] = t.ref.String()
-		} else {
-			of[0] = t.ref.String()
-		}
+		of[t.count != nil] = t.text
 	}
-	if of[0] != "" && of[1] != "" {
-		return r.fail(offset, "write two assertions", "%s is a count and %s an estimate; one comparison cannot have both", of[1], of[0])
+	if len(of) == 2 {
+		r.fail(offset, "write two assertions", "%s is a count and %s an estimate; one comparison cannot have both", of[true], of[false])
 	}
-	return nil
-}
-
-// String returns the form that the parser reads.
-func (r Ref) String() string {
-	if bare.MatchString(r.Player) {
-		return r.Player + "." + r.Measure.Name
-	}
-	return strconv.Quote(r.Player) + "." + r.Measure.Name
-}
-
-// Measure is a number of a player: a count, or an estimated quantity.
-type Measure struct {
-	Name     string
-	Counted  bool
-	Quantity analysis.Quantity // if it is estimated
-	count    func(p *analysis.Player) int64
-}
-
-// Measures returns all measures, the estimated ones first. Ties are also called draws,
-// as in stored records.
-func Measures() []Measure {
-	var list []Measure
-	for _, q := range analysis.Quantities() {
-		list = append(list, Measure{Name: q.String(), Quantity: q})
-	}
-	counted := func(name string, count func(p *analysis.Player) int64) {
-		list = append(list, Measure{Name: name, Counted: true, count: count})
-	}
-	counted("matches", func(p *analysis.Player) int64 { return p.Matches })
-	counted("wins", func(p *analysis.Player) int64 { return p.Wins })
-	counted("draws", func(p *analysis.Player) int64 { return p.Draws })
-	counted("ties", func(p *analysis.Player) int64 { return p.Draws })
-	counted("losses", func(p *analysis.Player) int64 { return p.Losses })
-	counted("technical_losses", func(p *analysis.Player) int64 { return p.TechnicalLosses })
-	return list
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/catalog"
+	"github.com/strategylab/strategylab/strategies/script"
 )
 
 // Commands returns the commands that play runs of leagues and study them.
@@ -144,7 +145,7 @@ func (o *output) read(dir string, r lab.Reading) (in page.Input, err error) {
 
 // judge reads the assertions of the command line.
 func (o *output) judge(plan results.Plan) (*assert.Judge, error) {
-	j, err := assert.NewJudge(plan, command.TextsOf(o.c, flagAssert))
+	j, err := assert.NewJudge(plan, command.TextsOf(o.c, flagAssert), script.Nearest)
 	var mistake *assert.Error
 	if errors.As(err, &mistake) {
 		return nil, command.Usagef("--%s: %w", flagAssert, err)
@@ -243,10 +244,13 @@ func (o *output) playOn(ctx context.Context, dir *results.Dir, out string, facto
 // verdictOn turns the assertions of a run into the command's outcome. The output
 // has explained each.
 func verdictOn(run *report.Document) error {
-	switch assert.Conclude(run.Assertions) {
-	case assert.Refuted:
+	have := func(v assert.Verdict) bool {
+		return slices.ContainsFunc(run.Assertions, func(o assert.Outcome) bool { return o.Verdict == v })
+	}
+	switch {
+	case have(assert.Refuted):
 		return command.Reported(command.ErrRefuted)
-	case assert.Undecided:
+	case have(assert.Undecided):
 		return command.Reported(command.ErrUndecided)
 	}
 	return nil

@@ -36,6 +36,14 @@ func TestStudioInChromium(t *testing.T) {
 	}
 	highlighted(t, b)
 
+	if stale := b.Eval(`(() => {
+		source.value += " ";
+		source.dispatchEvent(new Event("input"));
+		return getComputedStyle(verdict, "::before").content + message.textContent;
+	})()`); stale != `"checking..."` {
+		t.Errorf("after a change the verdict is still shown as that of the text: %v", stale)
+	}
+
 	broken := strings.Replace(string(first), "return 0.5", "return nothing.here", 1)
 	line := strings.Count(broken[:strings.Index(broken, "nothing.here")], "\n") + 1
 	b.Type("#source", broken)
@@ -66,7 +74,7 @@ func TestStudioInChromium(t *testing.T) {
 	}
 	b.Fits("studio-tried")
 	b.Illustrate("studio", 1200, 900)
-	b.Press("Control+s")
+	b.Press("Control+S") // with Caps Lock
 	b.Until(`document.getElementById("message").textContent === "Saved mine.lua." && document.getElementById("state").textContent === ""`)
 	if text, err := os.ReadFile(file); err != nil || string(text) != mended {
 		t.Errorf("saved %q, %v", text, err)

@@ -226,8 +226,10 @@ func TestStudioStaysInItsFolder(t *testing.T) {
 			t.Errorf("with %v: status %d, want 403", header, status)
 		}
 	}
-	if status, a := s.call("new", map[string]any{"file": "random.lua"}); status == 200 || !strings.Contains(a.Error, "another strategy is called random") {
-		t.Errorf("the name of a built-in strategy: %d %+v", status, a)
+	for name, want := range map[string]string{"random.lua": "another strategy is called random", "nul.js": "Windows takes nul.js for a device", "Link.lua": "link.lua exists"} {
+		if status, a := s.call("new", map[string]any{"file": name}); status == 200 || !strings.Contains(a.Error, want) {
+			t.Errorf("the new file %s: %d %+v", name, status, a)
+		}
 	}
 	s.end()
 }
@@ -328,6 +330,7 @@ func TestStudioOfAClass(t *testing.T) {
 	dir := t.TempDir()
 	run1(t, dir, exitUsage, "studio", "--listen", "0.0.0.0:0")
 	run1(t, dir, exitUsage, "studio", "--team", "Red")
+	run1(t, dir, exitUsage, "studio", "class", "--team", "Red", "--team", "red")
 	s := openStudio(t, dir, "class", "--team", "Red", "--team", "<b>&")
 	if len(s.tokens) != 2 || len(s.tokens["Red"]) < 16 {
 		t.Fatalf("tokens: %v", s.tokens)

@@ -42,12 +42,12 @@ type input struct {
 
 // answer is what the code of the page gets.
 type answer struct {
-	Part     string    `json:"part,omitempty"` // the id of the element
-	HTML     string    `json:"html,omitempty"` // its new content
-	Text     *Text     `json:"text,omitempty"`
-	List     string    `json:"list,omitempty"` // the list of scripts, as HTML
-	Findings []Finding `json:"findings,omitempty"`
-	Message  string    `json:"message,omitempty"`
+	Part     string    `json:"part,omitzero"` // the id of the element
+	HTML     string    `json:"html,omitzero"` // its new content
+	Text     *Text     `json:"text,omitzero"`
+	List     string    `json:"list,omitzero"` // the list of scripts, as HTML
+	Findings []Finding `json:"findings,omitzero"`
+	Message  string    `json:"message,omitzero"`
 
 	shown any // what HTML shows, for the form
 }

@@ -65,8 +65,8 @@ type Draft struct{ File, Source string }
 type Finding struct {
 	Level string `json:"level"` // "ok", "info", "warning" or "error"
 	What  string `json:"what"`
-	Hint  string `json:"hint,omitempty"`
-	Line  int    `json:"line,omitempty"` // from 1; 0 if unknown
+	Hint  string `json:"hint,omitzero"`
+	Line  int    `json:"line,omitzero"` // from 1; 0 if unknown
 }
 
 // Verdict is the result of a check.

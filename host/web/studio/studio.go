@@ -15,14 +15,17 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"html/template"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/strategylab/strategylab/host/web"
 )
@@ -172,8 +175,11 @@ func (s *Studio) called(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var in input
-	body := http.MaxBytesReader(w, r.Body, int64(maxBody*s.cfg.MaxSource))
-	if err := json.NewDecoder(body).Decode(&in); err != nil {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(maxBody*s.cfg.MaxSource)))
+	if err == nil {
+		err = json.Unmarshal(body, &in) // refuses duplicate names, trailing data and invalid UTF-8
+	}
+	if err != nil {
 		out.fail(fmt.Errorf("the request is not the JSON of this page: %w", err))
 		return
 	}
@@ -209,7 +215,7 @@ type stream struct {
 const patience = 10 * time.Second
 
 func (s *stream) line(v any) error {
-	text, err := json.Marshal(v)
+	text, err := json.Marshal(v, jsontext.AllowInvalidUTF8(true)) // which scripts print, and is replaced
 	if err != nil {
 		return err
 	}

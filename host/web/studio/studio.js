@@ -168,7 +168,11 @@ function busy(yes) { $("verdict").setAttribute("aria-busy", yes); }
 async function check() {
   clearTimeout(waiting);
   busy(true);
-  const answer = await ask("check", draft()).catch((e) => { busy(false); throw e; });
+  const answer = await ask("check", draft()).catch((e) => {
+    $("verdict").replaceChildren(); // it is about another text, and there will be none about this one
+    busy(false);
+    throw e;
+  });
   if (!answer) return; // a newer check is running
   busy(false);
   part(answer, editor.text);
@@ -180,6 +184,7 @@ async function check() {
 function soon() {
   clearTimeout(waiting);
   busy(true);
+  message.textContent = ""; // it may be the verdict on the text before
   running.get("check")?.abort(); // its draft is no more
   waiting = setTimeout(() => attempt(check), 700);
 }
@@ -297,7 +302,9 @@ function bind() {
 
 document.addEventListener("keydown", (e) => {
   if (!work || !(e.ctrlKey || e.metaKey) || e.altKey) return;
-  const action = e.key === "s" ? save : e.key === "Enter" ? actions.try : null;
+  // With Caps Lock the key is S; on a keyboard of other letters it is the one in its place.
+  const s = !e.shiftKey && (e.key.toLowerCase() === "s" || e.code === "KeyS" && e.key > "\x7f");
+  const action = s ? save : e.key === "Enter" ? actions.try : null;
   if (!action) return;
   e.preventDefault();
   attempt(action);

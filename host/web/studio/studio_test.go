@@ -20,7 +20,7 @@ import (
 )
 
 // hostile are texts that a page could take for something else.
-var hostile = []string{`<script>alert(1)</script>`, `"><img src=x onerror=alert(2)>`, `</textarea><script>alert(3)</script>`, strings.Repeat("long", 2500)}
+var hostile = []string{`<script>alert(1)</script>`, `"><img src=x onerror=alert(2)>`, `</textarea><script>alert(3)</script>`, strings.Repeat("long", 2500), "\xff"}
 
 // desk is a lab that holds one script in memory. What it plays is up to its functions.
 type desk struct {
@@ -219,6 +219,16 @@ func TestAnswersAreText(t *testing.T) {
 	}
 	if status, got := call(t, at, "check", "", map[string]any{"file": "mine.lua", "source": strings.Repeat("x", 1001), "seed": "0"}); status != http.StatusUnprocessableEntity || !strings.Contains(fmt.Sprint(got["error"]), "1001 bytes") {
 		t.Errorf("a long script: %d %v", status, got)
+	}
+	for _, body := range []string{`{"file":"mine.lua","file":"other.lua"}`, `{"file":"mine.lua"} {}`, "{\"file\":\"mine.lua\",\"source\":\"\xff\"}", `{"file":"mine.lua"`} {
+		resp, err := http.Post(at+"/api/check", "application/json", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusUnprocessableEntity {
+			t.Errorf("%q: status %d", body, resp.StatusCode)
+		}
 	}
 	if status, got := call(t, at, "check", "", map[string]any{"source": strings.Repeat("\n", 10000)}); status != http.StatusUnprocessableEntity || !strings.Contains(fmt.Sprint(got["error"]), "too large") {
 		t.Errorf("a long request: %d %v", status, got)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/host/disk"
 	"github.com/urfave/cli/v2"
 )
 
@@ -41,6 +42,9 @@ func newStrategy(p *command.Process, c *cli.Context) error {
 	name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
 	if !regexp.MustCompile(scriptName).MatchString(name) {
 		return command.Usagef("new: invalid strategy name %q, use letters, digits, - and _, for example scripts/mine%s", name, ext)
+	}
+	if disk.IsDevice(name) {
+		return command.Usagef("new: Windows takes %s for a device, in every folder; choose another name", filepath.Base(file))
 	}
 	if err := writeNew(p.Path(file), strings.ReplaceAll(string(source), "NAME", name)); err != nil {
 		if errors.Is(err, fs.ErrExist) {

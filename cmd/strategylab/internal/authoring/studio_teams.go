@@ -2,7 +2,6 @@ package authoring
 
 import (
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,7 +9,10 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
@@ -55,10 +57,10 @@ func (s *studioServer) readTeams() error {
 		if slices.ContainsFunc(teams, func(t team) bool { return t.Name == name }) {
 			continue
 		}
-		if err := validTeam(name); err != nil {
-			return command.Usagef("--%s: %w", flagTeam, err)
-		}
 		teams, s.fresh = append(teams, team{Name: name, Folder: disk.FileName(name), Token: rand.Text(), fresh: true}), true
+	}
+	if err := validTeams(teams); err != nil {
+		return command.Usagef("--%s: %w", flagTeam, err)
 	}
 	if len(teams) > mostTeams {
 		return command.Usagef("%d teams; want at most %d", len(teams), mostTeams)
@@ -98,34 +100,31 @@ func loadTeams(path string) ([]team, error) {
 	if err := json.Unmarshal(content, &teams); err != nil {
 		return nil, fmt.Errorf("want a list of {name, folder, token}: %w", err)
 	}
-	seen := map[string]string{}
-	for _, t := range teams {
-		if err := validTeam(t.Name); err != nil {
-			return nil, err
-		}
-		if t.Folder != filepath.Base(t.Folder) || !filepath.IsLocal(t.Folder) || t.Folder == "." || t.Folder[0] == '.' {
-			return nil, fmt.Errorf("team %q: invalid folder %q, want the name of a folder beside this file's", t.Name, t.Folder)
-		}
-		if len(t.Token) < leastWord {
-			return nil, fmt.Errorf("team %q: the token has %d characters, want at least %d", t.Name, len(t.Token), leastWord)
-		}
-		for _, key := range []string{"name " + t.Name, "folder " + t.Folder, "token " + t.Token} {
-			if other, twice := seen[key]; twice {
-				return nil, fmt.Errorf("teams %q and %q have the same name, folder or token", other, t.Name)
-			}
-			seen[key] = t.Name
-		}
-	}
 	if len(teams) == 0 {
 		return nil, errors.New("the file has no team")
 	}
-	return teams, nil
+	return teams, validTeams(teams)
 }
 
-// validTeam refuses names that cannot be shown.
-func validTeam(name string) error {
-	if n := utf8.RuneCountInString(name); n == 0 || n > longest || name != words.Printable(name) {
-		return fmt.Errorf("invalid team name %q, want 1 to %d printable characters", words.Shorten(name, longest), longest)
+// validTeams refuses names that cannot be shown, folders elsewhere, and what two teams share.
+func validTeams(teams []team) error {
+	seen := map[string]string{}
+	for _, t := range teams {
+		if n := utf8.RuneCountInString(t.Name); n == 0 || n > longest || t.Name != words.Printable(t.Name) {
+			return fmt.Errorf("invalid team name %q, want 1 to %d printable characters", words.Shorten(t.Name, longest), longest)
+		}
+		if t.Folder != filepath.Base(t.Folder) || !filepath.IsLocal(t.Folder) || t.Folder == "." || t.Folder[0] == '.' {
+			return fmt.Errorf("team %q: invalid folder %q, want the name of a folder beside this file's", t.Name, t.Folder)
+		}
+		if len(t.Token) < leastWord {
+			return fmt.Errorf("team %q: the token has %d characters, want at least %d", t.Name, len(t.Token), leastWord)
+		}
+		for _, key := range []string{"name " + t.Name, "folder " + strings.ToLower(t.Folder), "token " + t.Token} {
+			if other, twice := seen[key]; twice {
+				return fmt.Errorf("teams %q and %q have the same name, folder or token, where capital letters make no folder another", other, t.Name)
+			}
+			seen[key] = t.Name
+		}
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 
 	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/strategies"
@@ -95,6 +96,9 @@ func (f Folder) Write(file string, content []byte, replace func(old []byte) erro
 	info, err := root.Lstat(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if err := f.takes(file); err != nil {
+			return false, err
+		}
 	case err != nil:
 		return false, fmt.Errorf("look for %s: %w", file, disk.Pathless(err))
 	case !info.Mode().IsRegular():
@@ -115,6 +119,23 @@ func (f Folder) Write(file string, content []byte, replace func(old []byte) erro
 		return false, fmt.Errorf("write %s: %w", file, disk.Pathless(err))
 	}
 	return replaced, nil
+}
+
+// takes refuses the name of a new file that the folder could not have on another system.
+func (f Folder) takes(file string) error {
+	if disk.IsDevice(file) {
+		return mistake("Windows takes %s for a device, in every folder; choose another name", file)
+	}
+	files, err := f.Files()
+	if err != nil {
+		return err
+	}
+	for _, other := range files {
+		if strings.EqualFold(other.Name(), file) {
+			return mistake("%s exists, and Windows and macOS tell no capital letters apart: %s would be the same file; choose another name", other.Name(), file)
+		}
+	}
+	return nil
 }
 
 // Free refuses the name of a strategy that is not in the given file.

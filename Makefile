@@ -94,8 +94,9 @@ fuzz:
 # The packages that start goroutines or guard what goroutines share, or whose tests do, under
 # the race detector. What repeats one thing over and over is a sample there, as in a plain run:
 # its interleavings are the same. Many tests wait, so three packages share two processors.
+# By default each of the thousands of processes that they start sleeps for a second at its end.
 race:
-	CGO_ENABLED=1 go test -race -vet=off -p 3 -timeout $(RACETIMEOUT) \
+	GORACE=atexit_sleep_ms=10 CGO_ENABLED=1 go test -race -vet=off -p 3 -timeout $(RACETIMEOUT) \
 	  $$(git grep -lE '^\s*go (func|[a-zA-Z.]+)\(|\.Go\(|sync\.(RW)?Mutex|atomic\.' -- '*.go' ':!.ci' ':!*/testdata/*' | xargs -n1 dirname | sort -u | sed 's|^|./|')
 
 # The tests of which a plain run takes a sample or which it skips, with nothing left out: those

@@ -143,15 +143,13 @@ func (m *Member) FromManager(ctx context.Context, in *wire.Exchange) error {
 // Ack returns the acknowledgement of a notification, with the agent's id; nil
 // for a message that wants another answer.
 func (m *Member) Ack(in *wire.Exchange) protocol.Message {
-	about, _ := protocol.Describe(in.Type)
-	ack, ok := protocol.New(about.Answer).(*protocol.Ack)
-	if !ok {
+	ack := in.Type.Acknowledgement()
+	switch {
+	case ack == nil:
 		return nil
-	}
-	ack.Status = protocol.StatusAcknowledged
-	if m.role == protocol.RoleReferee {
+	case m.role == protocol.RoleReferee:
 		ack.RefereeID = m.Me.ID()
-	} else {
+	default:
 		ack.PlayerID = m.Me.ID()
 	}
 	return ack

@@ -119,10 +119,7 @@ func (c *Codec) noAnswer(sent protocol.Type, a Answer) error {
 
 // answerTo returns the type of the answer to a request.
 func answerTo(sent protocol.Type) protocol.Type {
-	if about, _ := protocol.Describe(sent); about.Answer != "" {
-		return about.Answer
-	}
-	return sent + "_ACK"
+	return cmp.Or(sent.Answer(), sent+"_ACK")
 }
 
 // readAnswer decodes the answer in doc. In tolerant mode an unknown type passes

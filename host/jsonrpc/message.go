@@ -1,6 +1,7 @@
 package jsonrpc
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -166,26 +167,23 @@ func (r *Refusal) Error() *Error {
 // always, the body from ReasonBadJSON on, the id where it could be read.
 type RefuseFunc func(ctx context.Context, req *Request, r *Refusal) *Error
 
+// statuses are the HTTP statuses of the reasons but 400.
+var statuses = map[Reason]int{
+	ReasonForeign: http.StatusForbidden, ReasonTooLarge: http.StatusRequestEntityTooLarge, ReasonMediaType: http.StatusUnsupportedMediaType,
+	ReasonVerb: http.StatusMethodNotAllowed, ReasonTimeout: http.StatusRequestTimeout, ReasonBusy: http.StatusServiceUnavailable,
+	ReasonInternal: http.StatusInternalServerError,
+}
+
 // refusal returns the refusal for a reason, with its status and code.
 func refusal(reason Reason, detail string) *Refusal {
-	r := &Refusal{Reason: reason, Status: http.StatusBadRequest, Code: CodeInvalidRequest, Detail: detail}
+	r := &Refusal{Reason: reason, Status: cmp.Or(statuses[reason], http.StatusBadRequest), Code: CodeInvalidRequest, Detail: detail}
 	switch reason {
-	case ReasonForeign:
-		r.Status = http.StatusForbidden
 	case ReasonBadJSON:
 		r.Code = CodeParse
-	case ReasonTooLarge:
-		r.Status = http.StatusRequestEntityTooLarge
-	case ReasonMediaType:
-		r.Status = http.StatusUnsupportedMediaType
-	case ReasonVerb:
-		r.Status = http.StatusMethodNotAllowed
-	case ReasonTimeout:
-		r.Status = http.StatusRequestTimeout
 	case ReasonBusy:
-		r.Status, r.Code = http.StatusServiceUnavailable, CodeBusy
+		r.Code = CodeBusy
 	case ReasonInternal:
-		r.Status, r.Code = http.StatusInternalServerError, CodeInternal
+		r.Code = CodeInternal
 	}
 	return r
 }

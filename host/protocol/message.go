@@ -92,6 +92,17 @@ func (m Mode) String() string {
 // StatusAcknowledged is the status of an acknowledgement.
 const StatusAcknowledged = "ACKNOWLEDGED"
 
+// Acknowledgement returns what confirms the receipt of a message of type t; nil where the
+// answer to it says more, or where there is none.
+func (t Type) Acknowledgement() *Ack {
+	ack, ok := New(t.Answer()).(*Ack)
+	if !ok {
+		return nil
+	}
+	ack.Status = StatusAcknowledged
+	return ack
+}
+
 // An Ack confirms the receipt of a notification, or of an answer that was posted
 // as a request of its own. One Go type serves all message types that do no more;
 // Header.MessageType distinguishes them.

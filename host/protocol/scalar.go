@@ -26,15 +26,18 @@ func ValidID[T ~string | ~[]byte](id T) bool {
 	return true
 }
 
-// ValidForeignID reports whether tolerant agents take a text for an id: some
-// managers adopt names as ids. It has 1 to 128 characters, none of them a control
-// character; it may be a path, so that no file is named after it as it is.
-func ValidForeignID(id string) bool { return validName(id) }
+// ValidForeignID reports whether tolerant agents take a text for an id, as some
+// managers adopt names as ids, and whether an agent may call itself so before it has one.
+// It has 1 to 128 characters, none of them a control character; it may be a path, so that
+// no file is named after it as it is.
+func ValidForeignID(id string) bool {
+	return id != "" && utf8.RuneCountInString(id) <= 128 && strings.IndexFunc(id, func(r rune) bool { return r < ' ' || r == 0x7f }) < 0
+}
 
 // ValidForeignMatch reports whether tolerant agents take a text for the id of a
 // match. One that begins as a path that leads elsewhere is an attack: leagues name
 // agents in odd ways, never matches.
-func ValidForeignMatch(id string) bool { return validName(id) && !strings.HasPrefix(id, "..") }
+func ValidForeignMatch(id string) bool { return ValidForeignID(id) && !strings.HasPrefix(id, "..") }
 
 // Timestamp returns t as this package writes times: UTC, whole seconds
 // (rounded down), ending in Z, which is the one spelling every reader accepts.
@@ -100,17 +103,8 @@ func ParseSender(sender string) (Role, string, error) {
 		return r, "", nil
 	case r == RoleManager && ValidID(id):
 		return r, id, nil
-	case (r == RoleReferee || r == RolePlayer) && validName(id):
+	case (r == RoleReferee || r == RolePlayer) && ValidForeignID(id):
 		return r, id, nil
 	}
 	return "", "", fmt.Errorf("protocol: sender %q is none of league_manager, launcher, referee:<id>, player:<id>", sender)
-}
-
-// validName reports whether an agent may call itself so before it has an id:
-// 1 to 128 characters, no control characters.
-func validName(name string) bool {
-	if name == "" || utf8.RuneCountInString(name) > 128 {
-		return false
-	}
-	return strings.IndexFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) < 0
 }

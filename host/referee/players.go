@@ -223,11 +223,11 @@ func (r *Referee) posted(in *wire.Exchange, player string, p posted) (protocol.M
 	if !m.deliver(side, in.Type, p) {
 		return nil, protocol.Refuse(protocol.CodeInvalidState, in.Type, fmt.Sprintf("match %s does not wait for this answer", m.Match))
 	}
-	ack, ok := protocol.New(in.Type + "_ACK").(*protocol.Ack)
-	if !ok {
+	ack := in.Type.Acknowledgement()
+	if ack == nil {
 		return nil, fmt.Errorf("referee: no receipt for a %s", in.Type)
 	}
-	ack.Status, ack.PlayerID = protocol.StatusAcknowledged, m.Players[side]
+	ack.PlayerID = m.Players[side]
 	return ack, nil
 }
 

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,12 +65,7 @@ func (c *Caller) CallWithID(ctx context.Context, p *Peer, m protocol.Message, id
 	}
 	if c.exchange(ctx, &a, m, call, target, p.SessionHeader(), id); a.Err != nil {
 		conversation := Conversation{Caller: c, Peer: p}
-		answered := conversation.repair(ctx, m, id, a)
-		if answered != nil {
-			a = *answered
-		} else {
-			a = conversation.base
-		}
+		a = *cmp.Or(conversation.repair(ctx, m, id, a), &conversation.base)
 		switch {
 		case a.Err == nil:
 		case !UnknownMethod(a.Err):
@@ -146,19 +142,14 @@ func (c *Caller) Read(t protocol.Type, got *jsonrpc.Answer) (protocol.Message, e
 // received is the answer of a peer that only confirms a message: an
 // acknowledgement where the message needs no more, and otherwise ErrReceived.
 func received(sent protocol.Type) (protocol.Message, error) {
-	if notifies(sent) {
-		about, _ := protocol.Describe(sent)
-		return protocol.New(about.Answer), nil
+	if ack := sent.Acknowledgement(); ack != nil {
+		return ack, nil
 	}
 	return nil, fmt.Errorf("%s: %w", sent, ErrReceived)
 }
 
 // notifies reports whether a message needs no more than an acknowledgement.
-func notifies(t protocol.Type) bool {
-	about, _ := protocol.Describe(t)
-	_, ok := protocol.New(about.Answer).(*protocol.Ack)
-	return ok
-}
+func notifies(t protocol.Type) bool { return t.Acknowledgement() != nil }
 
 // ErrPartly says that a referee has taken some of the matches that it was assigned
 // one by one and refused the next, as one does that conducts one at a time.
@@ -199,9 +190,7 @@ func (c *Caller) assignAnyhow(ctx context.Context, p *Peer, m *protocol.RoundAnn
 		if UnknownMethod(err) {
 			continue
 		}
-		p.mu.Lock()
-		p.assignment = name // it knows the name, even if it refuses
-		p.mu.Unlock()
+		p.note(func() { p.assignment = name }) // it knows the name, even if it refuses
 		return answer, err
 	}
 	return nil, unknown

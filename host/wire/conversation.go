@@ -97,14 +97,12 @@ type question struct {
 // once reports whether a question is new.
 func (c *Conversation) once(s State, about string) bool {
 	q := question{s, about}
-	if c.asked[q] {
-		return false
-	}
+	was := c.asked[q]
 	if c.asked == nil {
 		c.asked = make(map[question]bool)
 	}
 	c.asked[q] = true
-	return true
+	return !was
 }
 
 // Send sends a message until the peer has understood it, has refused it, cannot be
@@ -162,7 +160,7 @@ func (c *Conversation) Settle(m protocol.Message, f Form) {
 // base has failed, and so has everything else.
 func (c *Conversation) repair(ctx context.Context, m protocol.Message, id string, first Attempt) *Attempt {
 	c.state, c.message, c.most = Known, m, MaxRequests
-	c.header, c.tools, c.operations = c.Peer.published()
+	c.Peer.note(func() { c.header, c.tools, c.operations = c.Peer.header, c.Peer.tools, c.Peer.operations })
 	if first.Verdict = c.judgeKnown(ctx, &first); first.Verdict != Misunderstood {
 		return &first
 	}
@@ -366,13 +364,13 @@ func (c *Conversation) settle(a *Attempt) {
 	switch {
 	case c.state != Known && c.state != Names:
 		c.settled, c.agenda = &f, nil
-		p.mu.Lock()
-		if !f.Single {
-			p.learned, p.at, p.guess = d, f.URL, false
-		}
-		p.header, p.tools, p.operations = c.header, c.tools, c.operations
-		p.listed = p.listed || c.tools != nil || c.asked[question{Tools, f.URL}]
-		p.mu.Unlock()
+		p.note(func() {
+			if !f.Single {
+				p.learned, p.at, p.guess = d, f.URL, false
+			}
+			p.header, p.tools, p.operations = c.header, c.tools, c.operations
+			p.listed = p.listed || c.tools != nil || c.asked[question{Tools, f.URL}]
+		})
 	case a.State == IDs:
 		p.Learn(a.Form.Dialect)
 	case a.Err != nil && c.state == Known:

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -158,12 +159,10 @@ func (d *Dispatcher) dispatch(ctx context.Context, x *Exchange) error {
 		return err
 	}
 	if x.answer == nil {
-		about, _ := protocol.Describe(x.Type)
-		ack, ok := protocol.New(about.Answer).(*protocol.Ack)
-		if !ok { // the answer to this type has content
+		ack := x.Type.Acknowledgement()
+		if ack == nil { // the answer to this type has content
 			return errUnsupported(x)
 		}
-		ack.Status = protocol.StatusAcknowledged
 		x.answer = ack
 	}
 	d.address(x)
@@ -183,20 +182,9 @@ func (d *Dispatcher) header(x *Exchange) protocol.Header {
 // has set them.
 func (d *Dispatcher) address(x *Exchange) {
 	h, echo := x.answer.Head(), d.header(x)
-	h.Protocol = echo.Protocol
-	h.Sender = echo.Sender
-	h.Timestamp = echo.Timestamp
-	for _, f := range []struct{ to, from *string }{
-		{&h.ConversationID, &echo.ConversationID}, {&h.LeagueID, &echo.LeagueID},
-		{&h.MatchID, &echo.MatchID}, {&h.GameType, &echo.GameType},
-	} {
-		if *f.to == "" {
-			*f.to = *f.from
-		}
-	}
-	if h.RoundID == (protocol.Round{}) {
-		h.RoundID = echo.RoundID
-	}
+	h.Protocol, h.Sender, h.Timestamp = echo.Protocol, echo.Sender, echo.Timestamp
+	h.ConversationID, h.LeagueID = cmp.Or(h.ConversationID, echo.ConversationID), cmp.Or(h.LeagueID, echo.LeagueID)
+	h.MatchID, h.RoundID, h.GameType = cmp.Or(h.MatchID, echo.MatchID), cmp.Or(h.RoundID, echo.RoundID), cmp.Or(h.GameType, echo.GameType)
 }
 
 // respond wraps the answer, or the refusal for an error of a stage, in the

@@ -41,12 +41,16 @@ type Peer struct {
 }
 
 // NewPeer returns a peer that speaks a dialect.
-func NewPeer(url string, d *dialect.Dialect) *Peer { return &Peer{URL: url, Dialect: d} }
+func NewPeer(url string, d *dialect.Dialect) *Peer {
+	return &Peer{URL: url, Dialect: d, forms: make(map[protocol.Type]Form), unheard: make(map[protocol.Type]error)}
+}
 
 // GuessPeer returns a peer whose dialect is not known: calls try one dialect
 // first, and others when the peer does not understand it.
 func GuessPeer(url string, first *dialect.Dialect) *Peer {
-	return &Peer{URL: url, Dialect: first, guess: true}
+	p := NewPeer(url, first)
+	p.guess = true
+	return p
 }
 
 // get returns what read finds of a peer.
@@ -56,6 +60,13 @@ func get[T any](p *Peer, read func() T) T {
 	return read()
 }
 
+// note changes what is known of the peer.
+func (p *Peer) note(change func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	change()
+}
+
 // Speaks returns the dialect that the peer has shown to understand or, before
 // that, the one that it was created with.
 func (p *Peer) Speaks() *dialect.Dialect { return get(p, p.speaks) }
@@ -63,11 +74,7 @@ func (p *Peer) Speaks() *dialect.Dialect { return get(p, p.speaks) }
 func (p *Peer) speaks() *dialect.Dialect { return cmp.Or(p.learned, p.Dialect) }
 
 // Learn records the dialect that the peer understands.
-func (p *Peer) Learn(d *dialect.Dialect) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.learned = d
-}
+func (p *Peer) Learn(d *dialect.Dialect) { p.note(func() { p.learned = d }) }
 
 // Form returns the form of messages of a type for the peer. The error is that of the
 // attempt that has shown that it knows the notification by no name.
@@ -95,35 +102,21 @@ func (p *Peer) Form(t protocol.Type) (Form, error) {
 }
 
 // worked records the form in which the peer accepts a type.
-func (p *Peer) worked(t protocol.Type, f Form) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.forms == nil {
-		p.forms = make(map[protocol.Type]Form)
-	}
-	p.forms[t] = f
-}
+func (p *Peer) worked(t protocol.Type, f Form) { p.note(func() { p.forms[t] = f }) }
 
 // name records that the name of a type is settled: the peer has understood it, or
 // fails under every name.
 func (p *Peer) name(t protocol.Type, understood bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.understood = p.understood || understood
-	if !slices.Contains(p.settled, t) {
-		p.settled = append(p.settled, t)
-	}
+	p.note(func() {
+		p.understood = p.understood || understood
+		if !slices.Contains(p.settled, t) {
+			p.settled = append(p.settled, t)
+		}
+	})
 }
 
 // ignores records that the peer knows a notification by no name.
-func (p *Peer) ignores(t protocol.Type, err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.unheard == nil {
-		p.unheard = make(map[protocol.Type]error)
-	}
-	p.unheard[t] = err
-}
+func (p *Peer) ignores(t protocol.Type, err error) { p.note(func() { p.unheard[t] = err }) }
 
 // guessOnce reports whether all forms may be tried for the peer: once, so that one that
 // refuses everything gets no more.
@@ -152,13 +145,6 @@ func (p *Peer) SessionHeader() http.Header {
 	return get(p, func() http.Header { return p.header })
 }
 
-// published returns what the peer has published of itself.
-func (p *Peer) published() (http.Header, discovery.Toolbox, []discovery.Operation) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.header, p.tools, p.operations
-}
-
 // AssignedBy returns the method by which a referee is assigned its matches one by
 // one; empty where it is sent announcements.
 func (p *Peer) AssignedBy() string {
@@ -182,9 +168,7 @@ func (p *Peer) listTools(ctx context.Context, c *Caller) bool {
 	p.mu.Unlock()
 	if !asked {
 		tools, _ := c.tools(ctx, p.Address(), p.SessionHeader(), p.Speaks())
-		p.mu.Lock()
-		p.tools = tools
-		p.mu.Unlock()
+		p.note(func() { p.tools = tools })
 	}
 	return get(p, func() bool { return len(p.tools) > 0 })
 }

@@ -274,12 +274,11 @@ func answerHeader(request, own protocol.Header, now string) protocol.Header {
 }
 
 func acknowledge(req *dialect.Request, now string) (dialect.Reply, error) {
-	about, _ := protocol.Describe(req.Type)
-	ack, ok := protocol.New(about.Answer).(*protocol.Ack)
-	if !ok {
+	ack := req.Type.Acknowledgement()
+	if ack == nil {
 		return dialect.Reply{}, protocol.Refuse(protocol.CodeUnknownMessageType, req.Type, "this endpoint does not handle the message")
 	}
-	ack.Header, ack.Status = answerHeader(req.Header, ack.Header, now), protocol.StatusAcknowledged
+	ack.Header = answerHeader(req.Header, ack.Header, now)
 	return req.Reply(ack)
 }
 

@@ -148,12 +148,11 @@ func refereeOf(m *message) string {
 
 // acknowledge answers a message as the protocol says.
 func acknowledge(m *message) kit.Response {
-	about, _ := protocol.Describe(m.typ)
-	ack, ok := protocol.New(about.Answer).(*protocol.Ack)
-	if !ok {
+	ack := m.typ.Acknowledgement()
+	if ack == nil {
 		return kit.Respond(m.Raw, nil)
 	}
-	ack.Sender, ack.Status = protocol.Sender(m.to.role, m.id), protocol.StatusAcknowledged
+	ack.Sender = protocol.Sender(m.to.role, m.id)
 	if m.to.role == protocol.RolePlayer {
 		ack.PlayerID = m.id
 	} else {

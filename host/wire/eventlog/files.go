@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/strategylab/strategylab/host/disk"
@@ -113,7 +114,9 @@ func (f *files) prune() error {
 			old = append(old, e.Name())
 		}
 	}
-	slices.SortFunc(old, func(a, b string) int { return cmp.Compare(inOrder(a), inOrder(b)) })
+	slices.SortFunc(old, func(a, b string) int { // the first deterministic file has no number
+		return cmp.Compare(strings.TrimSuffix(a, suffix), strings.TrimSuffix(b, suffix))
+	})
 	for len(old) >= f.maxFiles && len(old) > 0 {
 		if err := os.Remove(filepath.Join(f.dir, old[0])); err != nil && !os.IsNotExist(err) {
 			return err
@@ -121,14 +124,6 @@ func (f *files) prune() error {
 		old = old[1:]
 	}
 	return nil
-}
-
-// inOrder returns a name that sorts by age.
-func inOrder(name string) string {
-	if name == deterministicStem+suffix {
-		return deterministicStem + "-00000001" + suffix
-	}
-	return name
 }
 
 // write writes as many whole lines as fit in the file, and returns the number of

@@ -52,7 +52,6 @@ type Log struct {
 	files *files // used by the writer only; with a seed, guarded by mu
 
 	mu      sync.Mutex
-	clock   clock
 	pending []byte
 	dropped int64
 	closed  bool

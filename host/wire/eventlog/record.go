@@ -2,8 +2,8 @@ package eventlog
 
 import (
 	"strconv"
+	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -35,90 +35,41 @@ type Record struct {
 
 // appendRecord adds a record as a line.
 func (l *Log) appendRecord(b []byte, r *Record) []byte {
-	b = append(b, `{"timestamp":"`...)
-	b = l.clock.appendTime(b, l.now())
-	b = append(b, `","ids":{"event":"`...)
-	b = append(b, l.newID()...)
-	b = append(b, `","request":`...)
-	b = appendID(b, r.Request)
-	b = append(b, `,"conversation":`...)
+	status, failure := "ok", jsontext.Value("null")
+	if r.Error != nil {
+		status, failure = "error", r.Error
+	}
+	b = l.now().UTC().AppendFormat(b, `{"timestamp":"2006-01-02T15:04:05.000Z`)
+	b = append(append(append(b, `","ids":{"event":"`...), l.newID()...), `","request":`...)
+	b = append(appendID(b, r.Request), `,"conversation":`...)
 	if r.Conversation == "" {
 		b = append(b, "null"...)
 	} else {
 		b = appendText(b, r.Conversation)
 	}
-	b = append(b, `},"transport":`...)
-	b = appendText(b, r.Transport)
-	b = append(b, `,"route":`...)
-	b = appendText(b, r.Route)
-	b = append(b, `,"method":`...)
-	b = appendText(b, r.Method)
-	b = append(b, `,"status":`...)
-	if r.Error == nil {
-		b = append(b, `"ok"`...)
+	b = appendText(append(b, `},"transport":`...), r.Transport)
+	b = appendText(append(b, `,"route":`...), r.Route)
+	b = appendText(append(b, `,"method":`...), r.Method)
+	b = append(append(append(b, `,"status":"`...), status...), `","http_status":`...)
+	b = append(strconv.AppendInt(b, int64(r.Status), 10), `,"duration_ms":`...)
+	if l.cfg.Seed != "" || r.Duration < 0 {
+		b = append(b, '0')
 	} else {
-		b = append(b, `"error"`...)
+		b = strconv.AppendFloat(b, float64(r.Duration.Microseconds())/1000, 'f', 3, 64)
 	}
-	b = append(b, `,"http_status":`...)
-	b = strconv.AppendInt(b, int64(r.Status), 10)
-	b = append(b, `,"duration_ms":`...)
-	b = l.appendDuration(b, r.Duration)
-	b = append(b, `,"error":`...)
-	if r.Error == nil {
-		b = append(b, "null"...)
-	} else {
-		b = append(b, r.Error...)
-	}
-	b = append(b, `,"metadata":{"schemaVersion":"`+schemaVersion+`","deterministic":`...)
-	b = strconv.AppendBool(b, l.cfg.Seed != "")
-	return append(b, "}}\n"...)
-}
-
-// appendDuration writes milliseconds, to the microsecond.
-func (l *Log) appendDuration(b []byte, d time.Duration) []byte {
-	if l.cfg.Seed != "" || d < 0 {
-		return append(b, '0')
-	}
-	us := d.Microseconds()
-	b = strconv.AppendInt(b, us/1000, 10)
-	return appendThousandths(append(b, '.'), int(us%1000))
-}
-
-// clock formats times. It caches the last second, which many records share.
-type clock struct {
-	second int64
-	text   []byte
-}
-
-// appendTime writes a time in UTC, to the millisecond.
-func (c *clock) appendTime(b []byte, t time.Time) []byte {
-	if second := t.Unix(); second != c.second || c.text == nil {
-		c.second, c.text = second, t.UTC().AppendFormat(c.text[:0], "2006-01-02T15:04:05.")
-	}
-	b = append(b, c.text...)
-	return append(appendThousandths(b, t.Nanosecond()/1_000_000), 'Z')
-}
-
-// appendThousandths writes three digits.
-func appendThousandths(b []byte, n int) []byte {
-	return append(b, byte('0'+n/100), byte('0'+n/10%10), byte('0'+n%10))
+	b = append(append(append(b, `,"error":`...), failure...), `,"metadata":{"schemaVersion":"`+schemaVersion+`","deterministic":`...)
+	return append(strconv.AppendBool(b, l.cfg.Seed != ""), "}}\n"...)
 }
 
 // appendID writes a JSON-RPC id: a string, cut to a bounded length, or a short
 // number; null for anything else.
 func appendID(b []byte, id jsontext.Value) []byte {
-	switch id.Kind() {
-	case '"':
-		if len(id) <= maxText {
-			return append(b, id...)
-		}
-		if text, err := jsontext.AppendUnquote(nil, id); err == nil {
-			return appendText(b, string(text))
-		}
-	case '0':
-		if len(id) <= maxText {
-			return append(b, id...)
-		}
+	switch kind := id.Kind(); {
+	case (kind == '"' || kind == '0') && len(id) <= maxText:
+		return append(b, id...)
+	case kind == '"':
+		text, _ := jsontext.AppendUnquote(nil, id) // the transport has read it
+		return appendText(b, string(text))
 	}
 	return append(b, "null"...)
 }
@@ -126,11 +77,7 @@ func appendID(b []byte, id jsontext.Value) []byte {
 // appendText writes a string, cut to a bounded length.
 func appendText(b []byte, s string) []byte {
 	if len(s) > maxText {
-		end := maxText
-		for end > 0 && !utf8.RuneStart(s[end]) {
-			end--
-		}
-		s = s[:end]
+		s = strings.ToValidUTF8(s[:maxText], "")
 	}
 	b, _ = jsontext.AppendQuote(b, s) // the error only reports invalid UTF-8
 	return b

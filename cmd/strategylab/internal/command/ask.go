@@ -46,7 +46,7 @@ var errUnreadable = errors.New("the manager answers in a form of its own")
 
 // Tell sends one message as the launcher and returns the answer.
 func (a Ask) Tell(ctx context.Context, now time.Time, m protocol.Message) (protocol.Message, error) {
-	told, err := a.Put(ctx, now, m)
+	told, err := a.Send(ctx, now, m)
 	switch {
 	case err != nil:
 		return nil, err
@@ -59,11 +59,11 @@ func (a Ask) Tell(ctx context.Context, now time.Time, m protocol.Message) (proto
 // maxIntroductions limits the attempts with other senders and league ids.
 const maxIntroductions = 12
 
-// Put sends one message in the ways that managers take, the commonest first,
+// Send sends one message in the ways that managers take, the commonest first,
 // until one is accepted. If the manager refuses the sender or the league id, it
 // tries others that the manager knows. The error is that of the manager or, if no
 // way works, a [*wire.NotUnderstoodError] with all that was tried.
-func (a Ask) Put(ctx context.Context, now time.Time, m protocol.Message) (_ *Reply, err error) {
+func (a Ask) Send(ctx context.Context, now time.Time, m protocol.Message) (_ *Reply, err error) {
 	network := host.NewSockets()
 	defer func() { err = errors.Join(err, network.Close()) }()
 	ctx, cancel := context.WithTimeout(ctx, a.Timeout)

@@ -57,7 +57,7 @@ func setPace(p *command.Process, c *cli.Context) error {
 // putPace sends SET_PACE and prints the pace that the league has now.
 func putPace(p *command.Process, c *cli.Context, name string, m *protocol.Pace) error {
 	m.MessageType = protocol.TypeSetPace
-	told, err := putManager(p, c, m)
+	told, err := askManager(p, c, m)
 	if err != nil {
 		return fmt.Errorf("league %s: %w", name, err)
 	}

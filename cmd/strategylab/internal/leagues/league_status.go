@@ -56,7 +56,7 @@ func (o organizing) set(p *command.Process, c *cli.Context) error {
 	}
 	m := &protocol.PlayerStatus{PlayerID: player, Status: string(o.status)}
 	m.MessageType = protocol.TypeSetPlayerStatus
-	told, err := putManager(p, c, m)
+	told, err := askManager(p, c, m)
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", o.name, player, err)
 	}

@@ -49,9 +49,9 @@ func queryCommand(p *command.Process) *cli.Command {
 	}
 }
 
-// putManager sends one message as the launcher and returns how the manager has
+// askManager sends one message as the launcher and returns how the manager has
 // taken it.
-func putManager(p *command.Process, c *cli.Context, m protocol.Message) (_ *command.Reply, err error) {
+func askManager(p *command.Process, c *cli.Context, m protocol.Message) (_ *command.Reply, err error) {
 	rec, err := startRecording(p, c)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func putManager(p *command.Process, c *cli.Context, m protocol.Message) (_ *comm
 	told, err := command.Ask{
 		Manager: c.String(command.FlagManager), Token: c.String(command.FlagAdminToken), League: c.String(command.FlagLeagueID),
 		Guessed: !c.IsSet(command.FlagLeagueID), Timeout: c.Duration(command.FlagTimeout), Tap: rec.tap("launcher"),
-	}.Put(c.Context, p.Now(), m)
+	}.Send(c.Context, p.Now(), m)
 	return told, command.Remedy(c, err)
 }
 
@@ -85,7 +85,7 @@ func queryLeague(p *command.Process, c *cli.Context) error {
 			q.QueryParams.RoundID = protocol.RoundNumber(c.Int(flagRound))
 		}
 	}
-	told, err := putManager(p, c, q)
+	told, err := askManager(p, c, q)
 	if err != nil {
 		return fmt.Errorf("query %s: %w", what, err)
 	}

@@ -36,7 +36,7 @@ func startLeague(p *command.Process, c *cli.Context) error {
 	if c.IsSet(flagAnnounce) {
 		return announceRound(p, c)
 	}
-	told, err := putManager(p, c, protocol.New(protocol.TypeStartLeague))
+	told, err := askManager(p, c, protocol.New(protocol.TypeStartLeague))
 	if err != nil {
 		return fmt.Errorf("start: %w", command.ExplainStart(c, err))
 	}

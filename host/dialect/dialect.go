@@ -143,14 +143,6 @@ type Edit struct {
 	Value, Was jsontext.Value
 }
 
-// MethodOf returns the method under which a request of the type is sent.
-func (d *Dialect) MethodOf(t protocol.Type) string {
-	if d.Request.Method != "" {
-		return d.Request.Method
-	}
-	return d.nameOf(t)
-}
-
 // nameOf returns the name of a request: its method or, where all requests
 // share one, what stands in the place for it.
 func (d *Dialect) nameOf(t protocol.Type) string {

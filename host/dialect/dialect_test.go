@@ -181,9 +181,6 @@ func TestMethodsOf(t *testing.T) {
 			}
 		}
 	}
-	if m := Envelope.MethodOf(protocol.TypeGameOver); m != "league.handle" {
-		t.Errorf("method %s", m)
-	}
 	if _, err := Contracts.Call(protocol.New(protocol.TypeGameOver.Answer())); err == nil {
 		t.Error("an answer is sent as a request")
 	}

@@ -1,12 +1,7 @@
 package jsonrpc_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"io"
-	"net"
-	"net/http"
 	"sync"
 	"testing"
 	"time"
@@ -44,66 +39,9 @@ func rpcCaller(b *testing.B, c *jsonrpc.Client, url string) caller {
 	}
 }
 
-func httpCaller(b *testing.B) caller {
-	srv := startHTTP(b, jsonrpc.Config{}, benchHandler)
-	return rpcCaller(b, jsonrpc.NewClient(jsonrpc.OverHTTP(), jsonrpc.ClientConfig{}), srv.URL())
-}
-
-// bareCaller is what one would write with nothing but net/http and
-// encoding/json: the yardstick.
-func bareCaller(b *testing.B) caller {
-	b.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
-	hs := &http.Server{Handler: http.HandlerFunc(bareEcho)}
-	var wg sync.WaitGroup
-	wg.Go(func() { _ = hs.Serve(ln) })
-	b.Cleanup(func() { _ = hs.Close(); wg.Wait() })
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}, Timeout: 10 * time.Second}
-	b.Cleanup(client.CloseIdleConnections)
-	url := "http://" + ln.Addr().String() + "/mcp"
-	return func(context.Context) error {
-		body, err := json.Marshal(bareMessage{JSONRPC: "2.0", ID: "1", Method: benchMethod, Params: benchParams})
-		if err != nil {
-			return err
-		}
-		res, err := client.Post(url, "application/json", bytes.NewReader(body))
-		if err != nil {
-			return err
-		}
-		defer res.Body.Close()
-		answer, err := io.ReadAll(res.Body)
-		if err != nil {
-			return err
-		}
-		return json.Unmarshal(answer, new(bareMessage))
-	}
-}
-
-type bareMessage struct {
-	JSONRPC string          `json:"jsonrpc"`
-	ID      string          `json:"id"`
-	Method  string          `json:"method,omitempty"`
-	Params  json.RawMessage `json:"params,omitempty"`
-	Result  json.RawMessage `json:"result,omitempty"`
-}
-
-func bareEcho(w http.ResponseWriter, r *http.Request) {
-	var m bareMessage
-	if err := json.NewDecoder(r.Body).Decode(&m); err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(bareMessage{JSONRPC: "2.0", ID: m.ID, Result: benchResult})
-}
-
 // run makes n calls, with a number of them in progress at once.
-func (c caller) run(tb testing.TB, n, inFlight int) time.Duration {
+func (c caller) run(tb testing.TB, n, inFlight int) {
 	tb.Helper()
-	start := time.Now()
 	var wg sync.WaitGroup
 	for i := range inFlight {
 		wg.Go(func() {
@@ -116,31 +54,18 @@ func (c caller) run(tb testing.TB, n, inFlight int) time.Duration {
 		})
 	}
 	wg.Wait()
-	return time.Since(start)
 }
 
-// BenchmarkHTTP measures round trips over real sockets, and the same with a
-// bare net/http echo of JSON, in turns within one run; "x-bare" is the ratio.
+// BenchmarkHTTP measures round trips over real sockets.
 func BenchmarkHTTP(b *testing.B) {
-	for _, bench := range []struct {
-		name     string
-		inFlight int
-	}{{"1-in-flight", 1}, {"64-in-flight", 64}} {
-		b.Run(bench.name, func(b *testing.B) {
-			ours, bare := httpCaller(b), bareCaller(b)
-			ours.run(b, 256, bench.inFlight)
-			bare.run(b, 256, bench.inFlight)
+	for name, inFlight := range map[string]int{"1-in-flight": 1, "64-in-flight": 64} {
+		b.Run(name, func(b *testing.B) {
+			srv := startHTTP(b, jsonrpc.Config{}, benchHandler)
+			call := rpcCaller(b, jsonrpc.NewClient(jsonrpc.OverHTTP(), jsonrpc.ClientConfig{}), srv.URL())
+			call.run(b, 256, inFlight)
 			b.ReportAllocs()
 			b.ResetTimer()
-			var ourTime, bareTime time.Duration
-			for done := 0; done < b.N; done += 500 {
-				n := min(500, b.N-done)
-				ourTime += ours.run(b, n, bench.inFlight)
-				b.StopTimer()
-				bareTime += bare.run(b, n, bench.inFlight)
-				b.StartTimer()
-			}
-			b.ReportMetric(float64(ourTime)/float64(bareTime), "x-bare")
+			call.run(b, b.N, inFlight)
 		})
 	}
 }

@@ -2,47 +2,6 @@ package jsonrpc
 
 import "testing"
 
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}
-
-// TestGateClose: a closed gate admits nothing and reports when the last has
-// left, whichever way it came in.
-func TestGateClose(t *testing.T) {
-	t.Parallel()
-	g := newGate(10, 10)
-	if r := g.enter("a"); r != nil {
-		t.Fatalf("enter = %+v", r)
-	}
-	done := g.follow()
-	empty := g.close()
-	if isClosed(empty) || g.inFlight() != 2 {
-		t.Fatalf("empty with %d in hand", g.inFlight())
-	}
-	if r := g.enter("a"); r == nil || r.Reason != ReasonBusy {
-		t.Errorf("enter after close = %+v, want busy", r)
-	}
-	if g.follow() != nil {
-		t.Error("follow after close is admitted")
-	}
-	g.leave("a")
-	if isClosed(empty) {
-		t.Error("empty before the last has left")
-	}
-	done()
-	if !isClosed(empty) || !isClosed(g.close()) {
-		t.Error("not empty after the last has left")
-	}
-	if len(g.peers) != 0 {
-		t.Errorf("the gate remembers %v", g.peers)
-	}
-}
-
 func TestPeerOf(t *testing.T) {
 	t.Parallel()
 	for addr, want := range map[string]string{

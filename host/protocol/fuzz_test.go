@@ -2,47 +2,23 @@ package protocol
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// bodies returns messages to start fuzzing from: the samples, and the examples
-// of the protocol's sources.
-func bodies(f *testing.F) []jsontext.Value {
-	var all []jsontext.Value
-	for _, s := range samples(f) {
-		raw, err := Encode(s.message)
-		if err != nil {
-			f.Fatal(err)
-		}
-		all = append(all, raw)
-	}
-	for _, e := range sourceExamples(f) {
-		doc := parsed(f, e.Document)
-		for _, part := range []string{"params", "result"} {
-			if doc.Get("jsonrpc") != nil && doc.Get(part) != nil {
-				all = append(all, doc.Get(part))
-			}
-		}
-		if doc.Get("jsonrpc") == nil {
-			all = append(all, e.Document)
-		}
-	}
-	return all
-}
-
 // FuzzDecode: no text makes a decoder panic, and what is accepted is written
 // again with nothing lost and reads as the same message.
 func FuzzDecode(f *testing.F) {
 	types := Types()
-	for _, raw := range bodies(f) {
-		for i, t := range types {
-			if string(t) == parsed(f, raw).Text("message_type") {
-				f.Add(i, true, true, []byte(raw))
-			}
+	for _, s := range samples(f) { // host/dialect decodes the examples of the sources
+		raw, err := Encode(s.message)
+		if err != nil {
+			f.Fatal(err)
 		}
+		f.Add(slices.Index(types, s.message.Head().MessageType), true, true, []byte(raw))
 	}
 	f.Add(2, true, true, []byte(`{"player_meta":{"display_name":"x","contact_endpoint":"y","version":null},"sender":"","protocol":null}`))
 	f.Add(20, true, true, []byte(`{"match_id":"R1M1","game_result":{"choices":{"P01":null},"drawn_number":7.0}}`))

@@ -41,13 +41,6 @@ type Caller struct {
 // answer breaks its field rules, wraps ErrReceived if the peer only confirms that
 // the message has arrived, and otherwise wraps a *jsonrpc.CallError.
 func (c *Caller) Call(ctx context.Context, p *Peer, m protocol.Message) (protocol.Message, error) {
-	return c.CallWithID(ctx, p, m, "")
-}
-
-// CallWithID is Call with the caller's own JSON-RPC id, by which a peer can
-// recognise a request that is repeated because its answer was lost. A peer that
-// accepts only numbers gets a number that follows from it.
-func (c *Caller) CallWithID(ctx context.Context, p *Peer, m protocol.Message, id string) (protocol.Message, error) {
 	t := m.Head().MessageType
 	announced, _ := m.(*protocol.RoundAnnouncement)
 	if announced != nil {
@@ -63,9 +56,9 @@ func (c *Caller) CallWithID(ctx context.Context, p *Peer, m protocol.Message, id
 	if err != nil {
 		return nil, fmt.Errorf("send %s: %w", t, err)
 	}
-	if c.exchange(ctx, &a, m, call, target, p.SessionHeader(), id); a.Err != nil {
+	if c.exchange(ctx, &a, m, call, target, p.SessionHeader(), ""); a.Err != nil {
 		conversation := Conversation{Caller: c, Peer: p}
-		a = *cmp.Or(conversation.repair(ctx, m, id, a), &conversation.base)
+		a = *cmp.Or(conversation.repair(ctx, m, a), &conversation.base)
 		switch {
 		case a.Err == nil:
 		case !UnknownMethod(a.Err):

@@ -93,7 +93,8 @@ func TestIDsAreWhatThePeerTakes(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if _, err := c.CallWithID(t.Context(), p, call(), `mine"`); err != nil {
+		conversation := wire.Conversation{Caller: c, Peer: p, Wrappings: []*dialect.Dialect{d}}
+		if _, err := conversation.Send(t.Context(), call(), `mine"`, nil); err != nil {
 			t.Error(err)
 		}
 	}

@@ -158,7 +158,7 @@ func (c *Conversation) Settle(m protocol.Message, f Form) {
 // repair goes on after a call in the known form has failed. The attempt that it
 // returns is the one that the peer has answered for good, nil before that: then
 // base has failed, and so has everything else.
-func (c *Conversation) repair(ctx context.Context, m protocol.Message, id string, first Attempt) *Attempt {
+func (c *Conversation) repair(ctx context.Context, m protocol.Message, first Attempt) *Attempt {
 	c.state, c.message, c.most = Known, m, MaxRequests
 	c.Peer.note(func() { c.header, c.tools, c.operations = c.Peer.header, c.Peer.tools, c.Peer.operations })
 	if first.Verdict = c.judgeKnown(ctx, &first); first.Verdict != Misunderstood {
@@ -169,7 +169,7 @@ func (c *Conversation) repair(ctx context.Context, m protocol.Message, id string
 	}
 	c.evidence = append(c.evidence, first)
 	c.learn(ctx, &first)
-	a, err := c.run(ctx, id, c.judgeKnown)
+	a, err := c.run(ctx, "", c.judgeKnown)
 	if err != nil {
 		return nil
 	}

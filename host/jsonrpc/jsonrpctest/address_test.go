@@ -1,7 +1,6 @@
 package jsonrpctest_test
 
 import (
-	"fmt"
 	"net"
 	"sync"
 	"testing"
@@ -35,17 +34,4 @@ func TestAddress(t *testing.T) {
 		})
 	}
 	all.Wait()
-}
-
-func ExampleAddress() {
-	var t testing.TB = new(testing.T) // that of the test
-	addr := jsonrpctest.Address(t)
-	for range 2 { // a server that is restarted
-		l, err := net.Listen("tcp", addr)
-		fmt.Println(err)
-		_ = l.Close()
-	}
-	// Output:
-	// <nil>
-	// <nil>
 }

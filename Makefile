@@ -140,10 +140,10 @@ tune-tests:
 figures:
 	go run ./docs/figures -write CONTRIBUTING.md
 
-# Computes the tables of docs/calibration*.md again, by the commands above them: half an hour
-# of one processor. The tests compute a few of their columns.
+# Computes the tables of docs/calibration*.md again: half an hour of one processor. The tests
+# compute a column.
 calibration:
-	go test ./cmd/strategylab -run 'TestCalibrationPage$$' -timeout 2h -update
+	go test ./analysis/calibration -run 'TestPages$$' -timeout 2h -v -update
 
 # Measures this checkout against another commit and prints ratios; with TESTS=1 the tests
 # too, which takes many minutes.

@@ -101,7 +101,7 @@ var may = map[string][]string{
 	"analysis/words":          {"host/game", "analysis", "analysis/explain", "analysis/population", "analysis/robust", "analysis/sequential"},
 	"analysis/report":         {"analysis", "analysis/assert", "analysis/contrast", "analysis/explain", "analysis/population", "analysis/robust", "analysis/sequential", "analysis/words", "host/results"},
 	"analysis/fairness":       {"analysis", "host/game"},
-	"analysis/calibration":    {"host/game", "host/results", "analysis", "analysis/sequential", "analysis/words"},
+	"analysis/calibration":    {"host/game", "host/results", "analysis", "analysis/words"},
 	"analysis/population":     {"host/game", "host/results", "analysis"},
 	"analysis/explain":        {"host/game", "host/results", "analysis"},
 	"analysis/plots":          {"analysis"},

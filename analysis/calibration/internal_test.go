@@ -3,6 +3,7 @@ package calibration
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -64,7 +65,7 @@ func TestPlacesAndBest(t *testing.T) {
 // promises were made for have promises.
 func TestSuite(t *testing.T) {
 	t.Parallel()
-	names := func(s Suite) (fields, watches []string, promised int) {
+	names := func(s Suite) (fields, watched []string, promised int) {
 		for _, f := range s.Fields() {
 			fields = append(fields, f.Name)
 			if f.Legs != s.Legs || f.Leagues != s.Leagues {
@@ -74,12 +75,12 @@ func TestSuite(t *testing.T) {
 				promised++
 			}
 		}
-		for _, w := range s.Watches() {
+		for _, w := range s.watches() {
 			for _, g := range w.Guarantees {
-				watches = append(watches, fmt.Sprintf("%s, %d legs, %s", w.Field.Name, w.Field.Legs, g))
+				watched = append(watched, fmt.Sprintf("%s, %d legs, %s", w.Field.Name, w.Field.Legs, g))
 			}
 		}
-		return fields, watches, promised
+		return fields, watched, promised
 	}
 	fields, watches, promised := names(Suite{Players: []int{2}, Legs: 10, Leagues: 200})
 	if len(fields) != 6 || len(watches) != 0 || promised != 0 {
@@ -127,7 +128,7 @@ func TestFields(t *testing.T) {
 // rarely.
 func TestRarities(t *testing.T) {
 	t.Parallel()
-	list := Suite{Players: []int{2, 3, 4, 20}, Legs: 10}.Rarities()
+	list := Suite{Players: []int{2, 3, 4, 20}, Legs: 10}.rarities()
 	if len(list) != 12+17+17 {
 		t.Errorf("%d fields", len(list))
 	}
@@ -146,7 +147,7 @@ func TestRarities(t *testing.T) {
 			t.Error("a player that fails in half of the leagues is level with others")
 		}
 	}()
-	Failing(4, 10, 10, 0.5)
+	failing(4, 10, 10, 0.5)
 }
 
 // judgement is an experiment with three players of whom the first is truly best, the
@@ -277,13 +278,13 @@ bias of winner's points            0.00123
 
 // scripted plays leagues in which the first player always differs from the others, who
 // always tie among themselves.
-func scripted(ctx context.Context, plan results.Plan, players []Player, add func(*results.League) error) error {
-	schedule, err := game.NewSchedule(len(players), plan.Legs)
+func scripted(ctx context.Context, f Field, plan results.Plan, add func(*results.League) error) error {
+	schedule, err := game.NewSchedule(len(f.Players), plan.Legs)
 	if err != nil {
 		return err
 	}
 	for index := range plan.Runs {
-		l := results.League{Index: index, Seats: game.Seats(plan.Seed, index, len(players))}
+		l := results.League{Index: index, Seats: game.Seats(plan.Seed, index, len(f.Players))}
 		for k, m := range schedule.Matches() {
 			choose := func(seat int) game.Side {
 				// The first player answers one match of each league like the others, so that
@@ -307,9 +308,9 @@ func scripted(ctx context.Context, plan results.Plan, players []Player, add func
 func TestLookingStops(t *testing.T) {
 	t.Parallel()
 	for _, g := range []sequential.Guarantee{sequential.Asymptotic, sequential.Finite} {
-		w := Watch{Field: Edge(4, 2, 200, 1), Guarantees: []sequential.Guarantee{g}, Stop: true, Median: 150}
+		w := watch{Field: Edge(4, 2, 200, 1), Guarantees: []sequential.Guarantee{g}, Stop: true, Median: 150}
 		done := 0
-		rows, err := MeasureLooking(t.Context(), w, scripted, Options{Repetitions: 3, Seed: 1, Workers: 1, Done: func() { done++ }})
+		rows, err := measureLooking(t.Context(), w, Options{play: scripted, Repetitions: 3, Seed: 1, Workers: 1, Done: func() { done++ }})
 		if err != nil || done != 3 {
 			t.Fatalf("%v after %d repetitions", err, done)
 		}
@@ -330,7 +331,7 @@ func TestLookingStops(t *testing.T) {
 // wrong, and the measurement says so.
 func TestLookingFindsErrors(t *testing.T) {
 	t.Parallel()
-	rows, err := MeasureLooking(t.Context(), Watch{Field: Equal(3, 2, 120), Guarantees: []sequential.Guarantee{sequential.Asymptotic}}, scripted, Options{Repetitions: 40, Seed: 1, Workers: 2})
+	rows, err := measureLooking(t.Context(), watch{Field: Equal(3, 2, 120), Guarantees: []sequential.Guarantee{sequential.Asymptotic}}, Options{play: scripted, Repetitions: 40, Seed: 1, Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -350,7 +351,7 @@ func TestGuaranteesShareLeagues(t *testing.T) {
 	t.Parallel()
 	both := []sequential.Guarantee{sequential.Asymptotic, sequential.Finite}
 	look := func(g ...sequential.Guarantee) []Row {
-		rows, err := MeasureLooking(t.Context(), Watch{Field: Equal(3, 2, 100), Guarantees: g}, scripted, Options{Repetitions: 4, Seed: 1, Workers: 2})
+		rows, err := measureLooking(t.Context(), watch{Field: Equal(3, 2, 100), Guarantees: g}, Options{play: scripted, Repetitions: 4, Seed: 1, Workers: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -359,5 +360,99 @@ func TestGuaranteesShareLeagues(t *testing.T) {
 	together, apart := fmt.Sprintf("%+v", look(both...)), fmt.Sprintf("%+v", append(look(both[0]), look(both[1])...))
 	if together != apart {
 		t.Errorf("together:\n%s\neach alone:\n%s", together, apart)
+	}
+}
+
+type full struct{}
+
+var errFull = errors.New("disk full")
+
+func (full) Write([]byte) (int, error) { return 0, errFull }
+
+func TestWritersReportTheirDisk(t *testing.T) {
+	t.Parallel()
+	rows := []Row{{What: "x"}}
+	for name, err := range map[string]error{
+		"table": WriteTable(full{}, rows), "JSON": WriteJSON(full{}, rows),
+	} {
+		if !errors.Is(err, errFull) || !strings.HasPrefix(err.Error(), "write calibration: ") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}
+
+// even plays leagues in which all players answer alike: nobody ever differs.
+func even(ctx context.Context, f Field, plan results.Plan, add func(*results.League) error) error {
+	schedule, err := game.NewSchedule(len(f.Players), plan.Legs)
+	if err != nil {
+		return err
+	}
+	for index := range plan.Runs {
+		l := results.League{Index: index, Seats: game.Seats(plan.Seed, index, len(f.Players))}
+		for range schedule.Matches() {
+			l.Matches = append(l.Matches, results.Match{A: game.Side{Choice: game.Even}, B: game.Side{Choice: game.Even}, Number: 2})
+		}
+		if err := add(&l); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// An experiment that is extended while nothing differs ends at the first look that
+// shows a difference, and goes on to its last league where none does.
+func TestExtending(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		play    func(context.Context, Field, results.Plan, func(*results.League) error) error
+		leagues int // of the experiment
+		found   float64
+	}{
+		{"a player that differs", scripted, 100, 1},
+		{"players that are alike", even, 1600, 0},
+	} {
+		played := 0
+		count := func(ctx context.Context, f Field, plan results.Plan, add func(*results.League) error) error {
+			return c.play(ctx, f, plan, func(l *results.League) error { played++; return add(l) })
+		}
+		rows, err := measureExtending(t.Context(), Equal(3, 2, looks[len(looks)-1]), Options{play: count, Repetitions: 1, Seed: 1, Workers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if played != c.leagues {
+			t.Errorf("%s: %d leagues were played, want %d", c.name, played, c.leagues)
+		}
+		for _, r := range rows[:3] {
+			if float64(r.Measured) != c.found || !strings.HasSuffix(r.Field, ", extended while nothing differs") {
+				t.Errorf("%s: %s of %s is %v, want %v", c.name, r.What, r.Field, r.Measured, c.found)
+			}
+		}
+		if !rows[1].Kept() {
+			t.Errorf("%s: there is no promise about looks without a correction", c.name)
+		}
+	}
+	failed := errors.New("no power")
+	broken := func(context.Context, Field, results.Plan, func(*results.League) error) error { return failed }
+	if _, err := measureExtending(t.Context(), Equal(3, 2, 100), Options{play: broken, Repetitions: 1, Workers: 1}); !errors.Is(err, failed) {
+		t.Errorf("error %v, want that of the player", err)
+	}
+}
+
+func TestExtensions(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		players []int
+		want    int // fields
+	}{{nil, 0}, {[]int{2}, 0}, {[]int{3}, 1}, {[]int{2, 3, 8}, 2 + len(rarely(8, 5, 1600))}} {
+		fields := Suite{Players: c.players, Legs: 5, Leagues: 10}.extensions()
+		if len(fields) != c.want {
+			t.Errorf("%v players: %d fields, want %d", c.players, len(fields), c.want)
+		}
+		for _, f := range fields {
+			if f.Leagues != 1600 || f.Legs != 5 {
+				t.Errorf("%s has %d legs and %d leagues", f.Name, f.Legs, f.Leagues)
+			}
+		}
 	}
 }

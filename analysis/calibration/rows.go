@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/words"
 )
 
 // Row is one measured value.
@@ -204,4 +205,10 @@ func WriteJSON(w io.Writer, rows []Row) error {
 		return fmt.Errorf("write calibration: %w", err)
 	}
 	return nil
+}
+
+// heading is what was played, and how often.
+func (r Row) heading() [4]string {
+	count := func(n int, what string) string { return words.Plain.Plural(int64(n), what) }
+	return [4]string{r.Field, count(r.Legs, "leg"), count(r.Leagues, "league"), count(r.Repetitions, "repetition")}
 }

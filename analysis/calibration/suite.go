@@ -1,20 +1,12 @@
 package calibration
 
-import (
-	"cmp"
-	"context"
-	"fmt"
-	"math"
-	"slices"
-
-	"github.com/strategylab/strategylab/analysis"
-	"github.com/strategylab/strategylab/host/results"
-)
+import "slices"
 
 // Suite is a set of measurements.
 type Suite struct {
-	Players       []int // sizes of fields; 2 or more each
-	Legs, Leagues int   // of every experiment
+	Players       []int  // sizes of fields; 2 or more each
+	Legs, Leagues int    // of every experiment
+	Draw          string // of a run whose experiments are repeated; empty is the fair draw
 }
 
 // edgePlayers is the size of the field for measuring power: one player with an edge
@@ -22,8 +14,8 @@ type Suite struct {
 const edgePlayers = 8
 
 // Fields lists the fields of a suite: for two players their chance of differing from
-// 0.1 to 0.9; for more, all equal, all unlike, for eight also one with an edge; and one
-// with rare events.
+// 0.1 to 0.9; for more, all equal, all unlike, for eight also one with an edge. Without a
+// draw there is one with rare events, too.
 func (s Suite) Fields() []Field {
 	var list []Field
 	for _, n := range s.Players {
@@ -46,58 +38,11 @@ func (s Suite) Fields() []Field {
 			list = append(list, f)
 		}
 	}
-	if slices.ContainsFunc(s.Players, func(n int) bool { return n > 2 }) {
+	for i := range list {
+		list[i].Draw = s.Draw
+	}
+	if s.Draw == "" && slices.ContainsFunc(s.Players, func(n int) bool { return n > 2 }) {
 		list = append(list, Rare(s.Legs, s.Leagues))
 	}
 	return list
-}
-
-// Experiments for the comparison of raw and adjusted points.
-const (
-	adjustedLeagues   = 1000
-	rawLeagues        = 15_000
-	narrowRepetitions = 4
-)
-
-// MeasureNarrowing compares the intervals of adjusted points after 1,000 leagues with
-// those of raw points after 15,000, among n players that all toss coins: the adjusted
-// ones should be no wider.
-func MeasureNarrowing(ctx context.Context, n, legs int, play Play, opts Options) (Row, error) {
-	f := Equal(n, legs, rawLeagues)
-	opts.Repetitions = narrowRepetitions
-	opts.Level = cmp.Or(opts.Level, analysis.DefaultLevel)
-	r := newRow(f, fmt.Sprintf("width, adjusted after %d leagues to raw after %d", adjustedLeagues, rawLeagues), opts)
-	r.AtMost, r.Nominal, r.Error = 1, 1, analysis.Number(math.NaN())
-	var adjusted, raw float64
-	for rep := range opts.Repetitions {
-		plan := f.Plan(opts.Seed + uint64(rep))
-		acc, err := analysis.NewAccumulator(plan)
-		if err != nil {
-			return r, err
-		}
-		err = play(ctx, plan, f.Players, func(l *results.League) error {
-			if err := acc.Add(*l); err != nil {
-				return err
-			}
-			if acc.Leagues() == adjustedLeagues {
-				adjusted += meanWidth(acc, opts.Level, func(p *analysis.Player) analysis.Estimate { return p.Adjusted })
-			}
-			return nil
-		})
-		if err != nil {
-			return r, fmt.Errorf("calibrate %s, 15,000 leagues: %w", f.Name, err)
-		}
-		raw += meanWidth(acc, opts.Level, func(p *analysis.Player) analysis.Estimate { return p.Points })
-	}
-	r.Measured = analysis.Number(adjusted / raw)
-	return r, nil
-}
-
-func meanWidth(acc *analysis.Accumulator, level float64, of func(*analysis.Player) analysis.Estimate) float64 {
-	sum := 0.0
-	e := acc.Estimates(level)
-	for i := range e.Players {
-		sum += of(&e.Players[i]).Width() / float64(len(e.Players))
-	}
-	return sum
 }

@@ -3,25 +3,20 @@ package calibration
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-
-	"github.com/strategylab/strategylab/analysis/words"
 )
 
-// WriteMarkdown writes rows as tables in Markdown, one for all fields that
-// were measured alike: with a line for each field or, where more was measured than there
-// are fields, a column.
-func WriteMarkdown(w io.Writer, rows []Row) error {
-	var buf bytes.Buffer
-	for _, block := range alike(byField(rows)) {
-		block.write(&buf)
+// writeMarkdown writes rows as tables in Markdown, one for all fields that were measured
+// alike: with a line for each field or, where more was measured than there are fields, a
+// column.
+func writeMarkdown(buf *bytes.Buffer, rows []Row) {
+	for k, block := range alike(byField(rows)) {
+		if k > 0 {
+			buf.WriteByte('\n')
+		}
+		block.write(buf)
 	}
-	if _, err := w.Write(bytes.TrimPrefix(buf.Bytes(), []byte("\n"))); err != nil {
-		return fmt.Errorf("write calibration: %w", err)
-	}
-	return nil
 }
 
 // block is the rows of fields that were measured alike, by field.
@@ -79,7 +74,6 @@ func (b block) write(buf *bytes.Buffer) {
 	if len(b) > len(lines)-1 {
 		lines = transposed(lines)
 	}
-	buf.WriteByte('\n')
 	for i, line := range lines {
 		fmt.Fprintf(buf, "| %s |\n", strings.Join(line, " | "))
 		if i == 0 {
@@ -117,12 +111,6 @@ func (b block) headings() []string {
 		}
 	}
 	return list
-}
-
-// heading is what was played, and how often.
-func (r Row) heading() [4]string {
-	count := func(n int, what string) string { return words.Plain.Plural(int64(n), what) }
-	return [4]string{r.Field, count(r.Legs, "leg"), count(r.Leagues, "league"), count(r.Repetitions, "repetition")}
 }
 
 // cell is the measured value, shares in percent, the lowest and the highest of several, and

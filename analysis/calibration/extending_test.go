@@ -9,17 +9,16 @@ import (
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/words"
-	"github.com/strategylab/strategylab/host/results"
 )
 
 // looks are the numbers of leagues after which an experiment is looked at and, while
 // nobody is found different, extended.
 var looks = []int{100, 200, 400, 800, 1600}
 
-// Extensions lists the fields of a suite in which extending an experiment is measured:
+// extensions lists the fields of a suite in which extending an experiment is measured:
 // players that expect the same, of whom any that is found different is found wrongly,
 // and the same with one that rarely behaves differently.
-func (s Suite) Extensions() []Field {
+func (s Suite) extensions() []Field {
 	longest := looks[len(looks)-1]
 	var list []Field
 	for _, n := range s.Players {
@@ -34,23 +33,15 @@ func (s Suite) Extensions() []Field {
 	return list
 }
 
-// MeasureExtending counts experiments among equal players that show a difference at the
+// measureExtending counts experiments among equal players that show a difference at the
 // first look, at any of several as if each were the only one, and at any at the level of
 // [analysis.AfterLooks], also without a warning at the first such look, which ends it.
-func MeasureExtending(ctx context.Context, f Field, play Play, opts Options) ([]Row, error) {
+func measureExtending(ctx context.Context, f Field, opts Options) ([]Row, error) {
 	opts.Level = cmp.Or(opts.Level, analysis.DefaultLevel)
 	type finding struct{ first, any, corrected, silent bool }
 	found := make([]finding, opts.Repetitions)
 	err := repeat(ctx, f, opts, func(ctx context.Context, rep int) error {
-		plan := f.Plan(opts.Seed + uint64(rep))
-		acc, err := analysis.NewAccumulator(plan)
-		if err != nil {
-			return err
-		}
-		err = play(ctx, plan, f.Players, func(l *results.League) error {
-			if err := acc.Add(*l); err != nil {
-				return err
-			}
+		_, err := opts.experiment(ctx, f, rep, func(acc *analysis.Accumulator) error {
 			before := slices.Index(looks, acc.Leagues())
 			if before < 0 {
 				return nil

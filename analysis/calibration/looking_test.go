@@ -11,11 +11,10 @@ import (
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/sequential"
 	"github.com/strategylab/strategylab/analysis/words"
-	"github.com/strategylab/strategylab/host/results"
 )
 
-// Watch is an experiment that is looked at after every league.
-type Watch struct {
+// watch is an experiment that is looked at after every league.
+type watch struct {
 	Field Field // Leagues is how many are looked at, at most
 	// Guarantees are those that the same leagues are judged by; one if Stop.
 	Guarantees []sequential.Guarantee
@@ -26,13 +25,13 @@ type Watch struct {
 	Median float64
 }
 
-// Watches lists the experiments of a suite that are looked at after every league: equal
+// watches lists the experiments of a suite that are looked at after every league: equal
 // players, up to eight also with one that rarely behaves differently, and for eight one
 // with an edge.
-func (s Suite) Watches() []Watch {
+func (s Suite) watches() []watch {
 	const looks, rareLooks = 1000, 400
 	both := []sequential.Guarantee{sequential.Asymptotic, sequential.Finite}
-	var list []Watch
+	var list []watch
 	for _, n := range s.Players {
 		var fields []Field
 		switch {
@@ -43,16 +42,16 @@ func (s Suite) Watches() []Watch {
 			fields = append([]Field{Equal(n, s.Legs, looks)}, rarely(n, s.Legs, rareLooks)...)
 		}
 		if n > 2 && n < edgePlayers {
-			fields = append(fields, Moody(n, 10*s.Legs, rareLooks, 0.05), Moody(n, 10*s.Legs, rareLooks, 0.20))
+			fields = append(fields, moody(n, 10*s.Legs, rareLooks, 0.05), moody(n, 10*s.Legs, rareLooks, 0.20))
 		}
 		for _, f := range fields {
-			list = append(list, Watch{Field: f, Guarantees: both})
+			list = append(list, watch{Field: f, Guarantees: both})
 		}
 		if n != edgePlayers {
 			continue
 		}
 		for k, g := range both {
-			w := Watch{Field: Edge(n, s.Legs, 2*looks, 0.05), Guarantees: both[k : k+1], Stop: true}
+			w := watch{Field: Edge(n, s.Legs, 2*looks, 0.05), Guarantees: both[k : k+1], Stop: true}
 			if s.Legs >= 10 {
 				w.Median = map[sequential.Guarantee]float64{sequential.Asymptotic: 100, sequential.Finite: 1300}[g]
 			}
@@ -66,11 +65,11 @@ func (s Suite) Watches() []Watch {
 // behaves differently.
 func rarely(n, legs, leagues int) []Field {
 	list := []Field{
-		Faulty(n, legs, leagues, 0.01), Failing(n, legs, leagues, 0.01), Failing(n, legs, leagues, 0.03),
-		Moody(n, legs, leagues, 0.05), Moody(n, legs, leagues, 0.20),
+		faulty(n, legs, leagues, 0.01), failing(n, legs, leagues, 0.01), failing(n, legs, leagues, 0.03),
+		moody(n, legs, leagues, 0.05), moody(n, legs, leagues, 0.20),
 	}
 	if n > 3 {
-		list = append(list, Faulty(n, legs, leagues, 0.10), Failing(n, legs, leagues, 0.10))
+		list = append(list, faulty(n, legs, leagues, 0.10), failing(n, legs, leagues, 0.10))
 	}
 	return list
 }
@@ -84,9 +83,9 @@ type sight struct {
 	right  bool   // whether it was the best
 }
 
-// MeasureLooking looks at experiments after every league and counts those with any
+// measureLooking looks at experiments after every league and counts those with any
 // error on the way, for each guarantee.
-func MeasureLooking(ctx context.Context, w Watch, play Play, opts Options) ([]Row, error) {
+func measureLooking(ctx context.Context, w watch, opts Options) ([]Row, error) {
 	opts.Level = cmp.Or(opts.Level, analysis.DefaultLevel)
 	truth := w.Field.Truth()
 	seen := make([][]sight, len(w.Guarantees)) // by repetition
@@ -94,7 +93,7 @@ func MeasureLooking(ctx context.Context, w Watch, play Play, opts Options) ([]Ro
 		seen[k] = make([]sight, opts.Repetitions)
 	}
 	err := repeat(ctx, w.Field, opts, func(ctx context.Context, rep int) error {
-		sights, err := w.look(ctx, &truth, play, w.Field.Plan(opts.Seed+uint64(rep)), opts.Level)
+		sights, err := w.look(ctx, &truth, rep, opts)
 		for k := range sights {
 			seen[k][rep] = sights[k]
 		}
@@ -112,30 +111,26 @@ func MeasureLooking(ctx context.Context, w Watch, play Play, opts Options) ([]Ro
 
 var errEnough = errors.New("enough leagues")
 
-func (w Watch) look(ctx context.Context, truth *Truth, play Play, plan results.Plan, confidence float64) ([]sight, error) {
-	acc, err := analysis.NewAccumulator(plan)
-	if err != nil {
-		return nil, err
-	}
+func (w watch) look(ctx context.Context, truth *Truth, rep int, opts Options) ([]sight, error) {
 	sights, trackers := make([]sight, len(w.Guarantees)), make([]*sequential.Tracker, len(w.Guarantees))
-	for k, g := range w.Guarantees {
-		sights[k].missed = make([]bool, len(plan.Field))
-		trackers[k], err = acc.Tracker(sequential.Options{Rule: sequential.Rule{Kind: sequential.Best}, Guarantee: g, Level: confidence})
-		if err != nil {
-			return nil, err
-		}
+	for k := range sights {
+		sights[k].missed = make([]bool, len(w.Field.Players))
 	}
 	var n, sum, squares float64 // of the first player's points minus the second's
-	err = play(ctx, plan, w.Field.Players, func(l *results.League) error {
-		if err := acc.Add(*l); err != nil {
-			return err
-		}
+	_, err := opts.experiment(ctx, w.Field, rep, func(acc *analysis.Accumulator) (err error) {
 		last := acc.Last()
 		d := float64(last[0] - last[1])
 		n, sum, squares = n+1, sum+d, squares+d*d
 		t := sum / math.Sqrt(n*(squares-sum*sum/n)/(n-1))
 		naive := n >= sequential.BurnIn && math.Abs(t) > 1.96
-		for k, tracker := range trackers {
+		for k, g := range w.Guarantees {
+			if n == 1 {
+				trackers[k], err = acc.Tracker(sequential.Options{Rule: sequential.Rule{Kind: sequential.Best}, Guarantee: g, Level: opts.Level})
+				if err != nil {
+					return err
+				}
+			}
+			tracker := trackers[k]
 			if err := tracker.Add(last); err != nil {
 				return err
 			}
@@ -187,7 +182,7 @@ func wrongDecision(t *sequential.Tracker, truth *Truth) bool {
 	return false
 }
 
-func (w Watch) rows(g sequential.Guarantee, seen []sight, opts Options) []Row {
+func (w watch) rows(g sequential.Guarantee, seen []sight, opts Options) []Row {
 	f := w.Field
 	f.Name = fmt.Sprintf("%s, looked at after every league, %s guarantee", f.Name, g)
 	t := &tally{field: f, opts: opts}

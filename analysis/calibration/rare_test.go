@@ -8,21 +8,20 @@ import (
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/words"
-	"github.com/strategylab/strategylab/host/results"
 )
 
-// Failing returns a field of n players that expect the same, of whom the first fails in
+// failing returns a field of n players that expect the same, of whom the first fails in
 // every match of a league with chance down, and differs more often in the others. It
 // panics if no chance of differing makes up for the failures.
-func Failing(n, legs, leagues int, down float64) Field {
+func failing(n, legs, leagues int, down float64) Field {
 	f := levelled(n, legs, leagues, down)
 	f.Name = fmt.Sprintf("%d players, one fails in %g %% of leagues", n, 100*down)
 	f.Players[0].Down = down
 	return f
 }
 
-// Faulty is like Failing, but the first fails in single matches with chance fault.
-func Faulty(n, legs, leagues int, fault float64) Field {
+// faulty is like failing, but the first fails in single matches with chance fault.
+func faulty(n, legs, leagues int, fault float64) Field {
 	f := levelled(n, legs, leagues, fault)
 	f.Name = fmt.Sprintf("%d players, one fails in %g %% of matches", n, 100*fault)
 	f.Players[0].Fault = fault
@@ -46,9 +45,9 @@ func levelled(n, legs, leagues int, fails float64) Field {
 	return f
 }
 
-// Moody returns a field of n players that expect the same, of whom the first says even
+// moody returns a field of n players that expect the same, of whom the first says even
 // throughout a league with chance rarely.
-func Moody(n, legs, leagues int, rarely float64) Field {
+func moody(n, legs, leagues int, rarely float64) Field {
 	f := Field{Name: fmt.Sprintf("%d players, one with a mood in %g %% of leagues", n, 100*rarely), Legs: legs, Leagues: leagues, Rare: true}
 	for range n {
 		f.Players = append(f.Players, Player{Even: 0.2})
@@ -57,30 +56,30 @@ func Moody(n, legs, leagues int, rarely float64) Field {
 	return f
 }
 
-// Rarities lists the fields of a suite whose players expect the same: by nature, or
+// rarities lists the fields of a suite whose players expect the same: by nature, or
 // because the one that rarely behaves differently makes up for it.
-func (s Suite) Rarities() []Field {
+func (s Suite) rarities() []Field {
 	var list []Field
 	for _, n := range s.Players {
 		if n == 2 {
 			continue
 		}
-		list = append(list, Equal(n, s.Legs, s.Leagues), Faulty(n, s.Legs, s.Leagues, 0.01))
+		list = append(list, Equal(n, s.Legs, s.Leagues), faulty(n, s.Legs, s.Leagues, 0.01))
 		if n > 3 {
-			list = append(list, Faulty(n, s.Legs, s.Leagues, 0.10))
+			list = append(list, faulty(n, s.Legs, s.Leagues, 0.10))
 		}
 		for _, down := range []float64{0.01, 0.03, 0.10} {
 			for _, leagues := range []int{50, 100, 300} {
 				if n > 3 || down < 0.1 {
-					list = append(list, Failing(n, s.Legs, leagues, down))
+					list = append(list, failing(n, s.Legs, leagues, down))
 				}
 			}
 		}
 		if n > 3 {
-			list = append(list, Failing(n, s.Legs, 400, 1./400)) // which one run in three does not show
+			list = append(list, failing(n, s.Legs, 400, 1./400)) // which one run in three does not show
 		}
 		for _, rarely := range []float64{0.05, 0.20} {
-			list = append(list, Moody(n, s.Legs, 100, rarely), Moody(n, 10*s.Legs, 100, rarely))
+			list = append(list, moody(n, s.Legs, 100, rarely), moody(n, 10*s.Legs, 100, rarely))
 		}
 	}
 	return list
@@ -102,15 +101,15 @@ type rarity struct {
 	hidden  bool // it can fail, and did not
 }
 
-// MeasureRare measures the intervals and comparisons of a field of players that expect
+// measureRare measures the intervals and comparisons of a field of players that expect
 // the same, of whom the first rarely behaves differently, and how often a warning says
 // that they do not hold.
-func MeasureRare(ctx context.Context, f Field, play Play, opts Options) ([]Row, error) {
+func measureRare(ctx context.Context, f Field, opts Options) ([]Row, error) {
 	opts.Level = cmp.Or(opts.Level, analysis.DefaultLevel)
 	truth := f.Truth().Points[0]
 	seen := make([]rarity, opts.Repetitions)
 	err := repeat(ctx, f, opts, func(ctx context.Context, rep int) error {
-		acc, err := played(ctx, f, play, opts.Seed+uint64(rep))
+		acc, err := opts.experiment(ctx, f, rep, nil)
 		if err != nil {
 			return err
 		}
@@ -161,16 +160,6 @@ func MeasureRare(ctx context.Context, f Field, play Play, opts Options) ([]Row, 
 		event("false, and neither", atMost, alpha, func(r rarity) bool { return r.differs && !r.warned && !r.hidden }),
 		bar,
 	}, nil
-}
-
-// played plays an experiment.
-func played(ctx context.Context, f Field, play Play, seed uint64) (*analysis.Accumulator, error) {
-	plan := f.Plan(seed)
-	acc, err := analysis.NewAccumulator(plan)
-	if err != nil {
-		return nil, err
-	}
-	return acc, play(ctx, plan, f.Players, func(l *results.League) error { return acc.Add(*l) })
 }
 
 func countOf[T any](list []T, of func(x T) bool) int {

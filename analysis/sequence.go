@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"math"
+
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/strategylab/strategylab/analysis/sequential"
@@ -42,8 +44,8 @@ func (a *Accumulator) Last() []int64 { return a.league.adj }
 // and of the odds of single leagues, the chances are bet against, which needs no
 // approximation; elsewhere the t sequence replaces Student's t. The p-values of
 // comparisons are always-valid and adjusted for all pairs and looks by Holm's method,
-// those of points by themselves and those of odds by themselves. There is no winner corrected for selection: that method
-// is for a fixed number of leagues.
+// those of points by themselves and those of odds by themselves. The winner has an interval
+// that allows for its selection by the union bound over the players, and no estimate.
 func (a *Accumulator) SequentialEstimates(t *sequential.Tracker) Estimates {
 	c := newIntervals(t.Options().Level)
 	student := sequential.NewStudent(sequential.BurnIn)
@@ -51,6 +53,10 @@ func (a *Accumulator) SequentialEstimates(t *sequential.Tracker) Estimates {
 	e := a.estimates(c)
 	for i := range e.Players {
 		e.Players[i].Adjusted = c.tracked(t, i)
+	}
+	if e.Leagues > 0 && !e.NothingToRank() {
+		low, high := t.Picked(e.Order[0])
+		e.Winner = &Winner{Field: e.Order[0], Adjusted: c.by(trackedBy(t), math.NaN(), low, high)}
 	}
 	e.Ranking = a.sequentialRanking(e.Order, c, t.Decisions())
 	e.Ranking.Method = trackedBy(t)

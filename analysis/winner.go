@@ -13,7 +13,7 @@ import (
 // closer the others come.
 type Winner struct {
 	Field    int      // field index
-	Adjusted Estimate // median-unbiased adjusted points per match
+	Adjusted Estimate // median-unbiased adjusted points per match; without an estimate, but with an interval, in a sequential experiment
 }
 
 // fewForWinner is the number of leagues below which there is no correction: the method

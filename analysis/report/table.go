@@ -100,7 +100,7 @@ func (r *Document) rankingLines() []string {
 	if w := e.Winner; w != nil && len(e.Players) > 1 {
 		p := &e.Players[w.Field]
 		corrected := words.Plain.Range(w.Adjusted, 1, 4)
-		if len(e.Leaders()) == 1 { // in a close race a single number would say little
+		if len(e.Leaders()) == 1 && w.Adjusted.Defined() { // in a close race a single number would say little
 			corrected = words.Plain.WithRange(w.Adjusted, 4)
 		}
 		lines = append(lines, fmt.Sprintf("%s is first of %d with %s adjusted points; corrected for having been selected: %s.",

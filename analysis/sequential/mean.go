@@ -25,17 +25,30 @@ func (m *mean) total() int64 { return m.first*m.n + m.sum }
 // true value is outside of it at any league is at most 1 minus the level, for each
 // player alone. Without a league, estimate is NaN.
 func (t *Tracker) Interval(player int) (estimate, low, high float64) {
-	m, most := t.players[player], t.shape.High
+	return t.interval(t.players[player], 1-t.options.Level, t.threshold)
+}
+
+// Picked is the interval of a player that was picked among all by what the leagues show:
+// with it, the chance that the interval of any player misses at any league is at most 1
+// minus the level.
+func (t *Tracker) Picked(player int) (low, high float64) {
+	alpha := (1 - t.options.Level) / float64(len(t.players))
+	_, low, high = t.interval(t.players[player], alpha, t.student.Threshold(toStudent*alpha))
+	return low, high
+}
+
+func (t *Tracker) interval(m *mean, alpha, threshold float64) (estimate, low, high float64) {
+	most := t.shape.High
 	if m.n == 0 {
 		return math.NaN(), 0, most
 	}
 	estimate = min(m.average()/t.scale, most)
 	if t.byStudent(m) {
-		half := t.half(m)
+		half := t.half(m, threshold)
 		return estimate, max(0, estimate-half), min(most, estimate+half)
 	}
-	low = bisect(estimate, 0, func(x float64) bool { return t.refutes(m, x, 0) })
-	high = bisect(estimate, most, func(x float64) bool { return t.refutes(m, x, most) })
+	low = bisect(estimate, 0, func(x float64) bool { return t.refutes(m, x, 0, alpha) })
+	high = bisect(estimate, most, func(x float64) bool { return t.refutes(m, x, most, alpha) })
 	return estimate, low, high
 }
 
@@ -50,11 +63,11 @@ func (t *Tracker) Holds(player int, x float64) bool {
 	estimate := min(m.average()/t.scale, most)
 	switch {
 	case t.byStudent(m):
-		return math.Abs(x-estimate) <= t.half(m)
+		return math.Abs(x-estimate) <= t.half(m, t.threshold)
 	case x < estimate:
-		return !t.refutes(m, x, 0)
+		return !t.refutes(m, x, 0, 1-t.options.Level)
 	case x > estimate:
-		return !t.refutes(m, x, most)
+		return !t.refutes(m, x, most, 1-t.options.Level)
 	}
 	return true
 }
@@ -63,10 +76,10 @@ func (t *Tracker) byStudent(m *mean) bool {
 	return t.options.Guarantee == Asymptotic && m.normal(BurnIn)
 }
 
-// half is half the width of the interval by the t sequence.
-func (t *Tracker) half(m *mean) float64 {
+// half is half the width of the interval by the t sequence at a threshold.
+func (t *Tracker) half(m *mean, threshold float64) float64 {
 	n := float64(m.n)
-	return float64(t.student.Critical(m.n, t.threshold) * math.Sqrt(m.spread()/(n-1)/n) / t.scale)
+	return float64(t.student.Critical(m.n, threshold) * math.Sqrt(m.spread()/(n-1)/n) / t.scale)
 }
 
 // bisect returns where between a value that stands and a bound refutation begins,
@@ -88,9 +101,9 @@ func bisect(stands, bound float64, refuted func(x float64) bool) float64 {
 }
 
 // refutes reports whether bets against a mean of x points have multiplied the capital
-// enough: bets on more if bound is the lower one, on less if it is the upper one.
-func (t *Tracker) refutes(m *mean, x, bound float64) bool {
-	alpha := 1 - t.options.Level
+// enough for an error of alpha: bets on more if bound is the lower one, on less if it is
+// the upper one.
+func (t *Tracker) refutes(m *mean, x, bound, alpha float64) bool {
 	if t.options.Guarantee == Asymptotic {
 		alpha *= toBets
 	}
@@ -136,12 +149,12 @@ func (t *Tracker) preciseFor(m *mean) bool {
 	if m.n == 0 {
 		return false
 	}
-	most, width := t.shape.High, t.options.Rule.Width
+	most, width, alpha := t.shape.High, t.options.Rule.Width, 1-t.options.Level
 	x := m.average() / t.scale
 	if t.byStudent(m) {
-		return t.half(m) <= width || (x-width <= 0 && x+width >= most)
+		return t.half(m, t.threshold) <= width || (x-width <= 0 && x+width >= most)
 	}
-	return (x-width <= 0 || t.refutes(m, x-width, 0)) && (x+width >= most || t.refutes(m, x+width, most))
+	return (x-width <= 0 || t.refutes(m, x-width, 0, alpha)) && (x+width >= most || t.refutes(m, x+width, most, alpha))
 }
 
 // settled is how many times values must change from one league to the next before the t

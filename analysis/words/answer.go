@@ -81,7 +81,7 @@ func (s Style) pointsOfFirst(e *analysis.Estimates) string {
 	switch w := e.Winner; {
 	case w != nil:
 		points, how = w.Adjusted, ", corrected for picking the first"
-		if len(e.Leaders()) > 1 {
+		if len(e.Leaders()) > 1 || !points.Defined() {
 			return fmt.Sprintf(": %s points a match (%s interval%s)", s.around(points), s.Level(e.Level), how)
 		}
 	case points.Method == analysis.ByStudent || points.Method == analysis.ByEvents || points.Method == analysis.ByRange:

@@ -1,6 +1,7 @@
 package words_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/sequential"
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
@@ -21,6 +23,7 @@ import (
 type lead struct {
 	leaders, others int
 	mood            float64
+	until           bool // it may be looked at after every league
 }
 
 func (l lead) even(i int) float64 {
@@ -51,6 +54,10 @@ func (l lead) headline(t *testing.T, seed uint64, leagues int) (first int, sente
 	if err != nil {
 		t.Fatal(err)
 	}
+	tracker, err := acc.Tracker(sequential.Options{Rule: sequential.Rule{Kind: sequential.Best}, Level: analysis.DefaultLevel, Guarantee: sequential.Asymptotic})
+	if err != nil {
+		t.Fatal(err)
+	}
 	schedule, err := game.NewSchedule(len(plan.Field), plan.Legs)
 	if err != nil {
 		t.Fatal(err)
@@ -74,11 +81,14 @@ func (l lead) headline(t *testing.T, seed uint64, leagues int) (first int, sente
 		for _, m := range schedule.Matches() {
 			played.Matches = append(played.Matches, results.Match{A: side(m.A), B: side(m.B), Number: int32(1 + r.IntN(10))})
 		}
-		if err := acc.Add(played); err != nil {
+		if err := errors.Join(acc.Add(played), tracker.Add(acc.Last())); err != nil {
 			t.Fatal(err)
 		}
 	}
 	e := acc.Verdicts(analysis.DefaultLevel)
+	if l.until {
+		e = acc.SequentialEstimates(tracker)
+	}
 	return e.Order[0], words.Plain.Answer(&e, nil, nil)[0]
 }
 
@@ -95,7 +105,8 @@ func TestHeadlineCoversTheFirst(t *testing.T) {
 		repetitions, least = 500, 465
 	}
 	for name, l := range map[string]lead{
-		"six equal leaders": {6, 4, 0}, "eleven equal leaders": {11, 4, 0}, "nine copies": {9, 4, 0.2},
+		"six equal leaders": {6, 4, 0, false}, "eleven equal leaders": {11, 4, 0, false}, "nine copies": {9, 4, 0.2, false},
+		"eleven equal leaders, looked at": {11, 4, 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

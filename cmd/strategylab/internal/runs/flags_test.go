@@ -3,6 +3,7 @@ package runs
 import (
 	"errors"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -175,6 +176,21 @@ func TestSameShard(t *testing.T) {
 		}
 		if tc.want != "" {
 			wantMistake(t, name, err, tc.want)
+		}
+	}
+}
+
+func TestFoldersLike(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		out    string
+		number int
+		want   string
+	}{
+		{"runs/shard-1", 1, "runs/shard-*"}, {"all/part 12 b", 12, "'all/part '*' b'"}, {"seventh", 7, "seventh OTHERS..."}, {"/tmp/3", 3, "/tmp/3 OTHERS..."},
+	} {
+		if got := foldersLike(filepath.FromSlash(tt.out), tt.number); got != filepath.FromSlash(tt.want) {
+			t.Errorf("%s: %s, want %s", tt.out, got, tt.want)
 		}
 	}
 }

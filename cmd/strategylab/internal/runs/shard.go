@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -141,6 +142,21 @@ func (e *experimentRun) finishShard(ctx context.Context, dir *results.Dir, out s
 		e.note("stopped after %d of %s; continue with: strategylab experiment --resume %s", leagues, words.Plain.Plural(int64(total), "league"), words.ShellWord(out))
 		return command.Reported(command.ErrStopped)
 	}
-	e.note("%v is complete in %s; when all are: strategylab merge %s --out DIR", shard, out, words.ShellWord(filepath.Join(filepath.Dir(out), "shard-"))+"*")
+	e.note("%v is complete in %s; when all are: strategylab merge %s --out DIR", shard, out, foldersLike(out, shard.Number))
 	return nil
+}
+
+// foldersLike is a pattern of the shell for the folders of all shards, of which one is
+// named after its number; else that folder, and a place for the others.
+func foldersLike(out string, number int) string {
+	dir, name := filepath.Split(filepath.Clean(out))
+	digits := strconv.Itoa(number)
+	if at := strings.LastIndex(name, digits); at > 0 {
+		pattern := words.ShellWord(dir+name[:at]) + "*"
+		if rest := name[at+len(digits):]; rest != "" {
+			pattern += words.ShellWord(rest)
+		}
+		return pattern
+	}
+	return words.ShellWord(out) + " OTHERS..."
 }

@@ -69,6 +69,7 @@ type Document struct {
 	Parts   map[string]template.HTML // by name
 	Wall    bool                     // the page is to be looked at from afar: no controls
 	Fixed   any                      // of the Config
+	Style   template.CSS             // of a page that stands alone; "" for one that is served
 	Now     int64                    // milliseconds since 1970, by the server's clock
 }
 
@@ -259,11 +260,28 @@ func (p *Page) since(version uint64) (events []byte, now uint64) {
 
 // document serves the whole page.
 func (p *Page) document(w http.ResponseWriter, r *http.Request) {
-	if err := p.refresh(); err != nil {
+	html, err := p.render(Document{Wall: r.URL.Query().Has("wall"), Fixed: p.cfg.Fixed, Now: time.Now().UnixMilli()})
+	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	doc := Document{Parts: make(map[string]template.HTML), Wall: r.URL.Query().Has("wall"), Fixed: p.cfg.Fixed, Now: time.Now().UnixMilli()}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	_, _ = w.Write(html) // a spectator that is gone is no error
+}
+
+// Still returns the page as it is now, with one of the assets as its style sheet, to be
+// kept as a file: it needs no server, and nothing of [Config.Fixed] is in it.
+func (p *Page) Still(style string) ([]byte, error) {
+	return p.render(Document{Style: template.CSS(p.cfg.Assets[style])})
+}
+
+// render returns a document with the parts as they are.
+func (p *Page) render(doc Document) ([]byte, error) {
+	if err := p.refresh(); err != nil {
+		return nil, err
+	}
+	doc.Parts = make(map[string]template.HTML)
 	p.rendering.RLock()
 	doc.Version = p.epoch + "-" + strconv.FormatUint(p.version, 10)
 	for _, one := range p.parts {
@@ -271,11 +289,6 @@ func (p *Page) document(w http.ResponseWriter, r *http.Request) {
 	}
 	p.rendering.RUnlock()
 	var b bytes.Buffer
-	if err := p.cfg.Templates.ExecuteTemplate(&b, "page", doc); err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store")
-	_, _ = w.Write(b.Bytes()) // a spectator that is gone is no error
+	err := p.cfg.Templates.ExecuteTemplate(&b, "page", doc)
+	return b.Bytes(), err
 }

@@ -1,8 +1,13 @@
 package wall_test
 
 import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/strategylab/strategylab/analysis/page"
 	"github.com/strategylab/strategylab/host"
@@ -11,6 +16,49 @@ import (
 	"github.com/strategylab/strategylab/host/web/wall"
 	"github.com/strategylab/strategylab/host/web/webtest"
 )
+
+// The wall of a class of thirty fits a projector by pages: each player is in the table and
+// in the crosstable of some page, with the heads of the columns, and nothing is below the
+// window.
+func TestWallOfAClassInChromium(t *testing.T) {
+	t.Parallel()
+	b := webtest.Start(t)
+	var names []string
+	for i := range 30 {
+		names = append(names, fmt.Sprintf("Player %d of a class", i+1))
+	}
+	h := hangWith(wall.Config{Theme: page.Theme()}, names...)
+	h.Manager.Pace = time.Hour
+	ctx, stop := context.WithCancel(t.Context())
+	began, ended := make(chan string, 1), make(chan struct{})
+	h.Started = func(at string, _ bool) { began <- strings.TrimSuffix(at, "mcp") }
+	go func() {
+		defer close(ended)
+		_, _ = h.Play(ctx) // is stopped
+	}()
+	b.Window(1920, 1080)
+	b.Open(<-began + "?wall")
+	b.Until(`document.querySelectorAll(".cards .over").length === 15`)
+	seen := map[string]bool{}
+	for range 20 {
+		b.Press("ArrowRight")
+		for _, row := range b.Eval(`[...document.querySelectorAll("#table tr, #cross tr")].filter(row => {
+			const r = row.getBoundingClientRect(), f = row.closest("section").getBoundingClientRect();
+			return r.width && r.left >= f.left && r.right <= f.right && r.top >= 0 && r.bottom <= innerHeight;
+		}).map(row => row.closest("section").id + " " + row.querySelector("th.name").innerText)`).([]any) {
+			seen[row.(string)] = true
+		}
+		if high := b.Eval(`document.documentElement.scrollHeight`); high != 1080.0 {
+			t.Errorf("the page is %v pixels high", high)
+		}
+	}
+	if len(seen) != 2*31 {
+		t.Errorf("%d rows of 62 are seen: %v", len(seen), slices.Sorted(maps.Keys(seen)))
+	}
+	b.Fits("class")
+	stop()
+	<-ended
+}
 
 // A league of six, from the free seats to the podium, in a browser: its organiser starts
 // it from the page and withdraws a player while the choices are face down.
@@ -64,7 +112,7 @@ func TestWallInChromium(t *testing.T) {
 	b.Until(`/token/i.test(document.getElementById("outcome").textContent)`)
 	b.Eval(`document.getElementById("token").value = "` + admin + `"; document.getElementById("pace").value = "0.5"`)
 	order("[data-paused=true]", `document.querySelector("h1+.sub .paused")`)
-	order("[data-pace]", `document.getElementById("pacing").innerText === "now 0.5 s; paused: no further round begins"`)
+	order("[data-pace]", `document.getElementById("pacing").innerText === "now 0.5 s; paused: the first round waits"`)
 	order("[data-type=START_LEAGUE]", `document.querySelectorAll(".choice.idle").length === 6`)
 	b.Fits("paused")
 	order("[data-paused=false]", `!document.querySelector(".paused")`)

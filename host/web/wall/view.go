@@ -20,6 +20,7 @@ import (
 // view is what the templates show.
 type view struct {
 	manager.Snapshot
+	Title                  string
 	Waiting, Running, Over bool
 	Join                   Join
 	Code                   *code
@@ -90,7 +91,7 @@ func (w *Wall) view() *view {
 		shot.Players[i].Name = safe(shot.Players[i].Name)
 	}
 	v := &view{
-		Snapshot: shot, Waiting: shot.Round == 0, Over: shot.Status == protocol.LeagueFinished,
+		Snapshot: shot, Title: title(shot.League), Waiting: shot.Round == 0, Over: shot.Status == protocol.LeagueFinished,
 	}
 	v.Running = !v.Waiting && !v.Over
 	if v.Over {
@@ -124,11 +125,30 @@ func (w *Wall) view() *view {
 	for _, t := range slices.Backward(w.troubles) {
 		v.Troubles = append(v.Troubles, fault{names[t.player], t.text, t.times})
 	}
-	for _, r := range shot.Referees {
-		v.Staff = append(v.Staff, staff{r.ID, safe(r.Name), r.Load, r.Life == manager.LifeSuspended})
-	}
+	v.staff()
 	v.news()
 	return v
+}
+
+// title is the id of a league in words.
+func title(id string) string {
+	if id == manager.DefaultLeagueID {
+		return "The league of even and odd"
+	}
+	words := []rune(strings.NewReplacer("_", " ", "-", " ").Replace(id))
+	words[0] = unicode.ToUpper(words[0])
+	return safe(string(words))
+}
+
+// staff lists the referees, where there is something to say of them: a single one that
+// answers has the matches of the round, and after the end none has any.
+func (v *view) staff() {
+	for _, r := range v.Referees {
+		gone := r.Life == manager.LifeSuspended
+		if !v.Over && (gone || len(v.Referees) > 1) {
+			v.Staff = append(v.Staff, staff{r.ID, safe(r.Name), r.Load, gone})
+		}
+	}
 }
 
 // judge has the draws of a league that is over judged, once.
@@ -263,11 +283,10 @@ func (v *view) crosstable(w *Wall) {
 	for i, p := range v.Players {
 		l, cells := line{ID: p.ID, Name: p.Name}, []byte(nil)
 		for j := range n {
-			cells = append(cells, "<td>"...)
+			cells = append(cells, "<td>"...) // whose end is that of the next, as HTML has it
 			if i != j && played[i] > 0 && (w.cross[i*n+j] > 0 || w.cross[j*n+i] > 0) {
 				cells = strconv.AppendInt(cells, int64(w.cross[i*n+j]), 10)
 			}
-			cells = append(cells, "</td>"...)
 		}
 		l.Cells = template.HTML(cells)
 		v.Cross = append(v.Cross, l)

@@ -116,6 +116,9 @@ func (w *Wall) Serve(m *manager.Manager) http.Handler {
 	return w.page
 }
 
+// Still returns the page as it is now, to be kept as a file.
+func (w *Wall) Still() ([]byte, error) { return w.page.Still("wall.css") }
+
 // Open says how others take part.
 func (w *Wall) Open(j Join) {
 	w.mu.Lock()
@@ -243,7 +246,7 @@ func (w *Wall) explain(player, text string) {
 }
 
 // widest is the number of players up to which there is a crosstable.
-const widest = 24
+const widest = 40
 
 // count counts a match that is over. The lock is held.
 func (w *Wall) count(m *manager.Match) {

@@ -18,6 +18,46 @@ function tick() {
 setInterval(tick, 250);
 document.addEventListener("part", tick);
 
+// Nobody scrolls the wall: what does not fit the window is shown by pages, each for a while.
+const shown = 8000; // milliseconds
+const main = document.querySelector("main"), header = document.querySelector("header");
+const slides = [["stage", "matches", "table"], ["cross"], ["troubles", "referees"]];
+let page = 0;
+
+// pagesOf returns how many pages a part has, which are columns as wide as its window.
+const pagesOf = (part) => part.clientWidth ? Math.round(part.scrollWidth / part.clientWidth) : 0;
+
+const tooHigh = () => document.documentElement.scrollHeight > innerHeight;
+
+function turn(by) {
+  const {classList} = document.body;
+  classList.remove("paged");
+  delete header.dataset.page;
+  if (!tooHigh() || innerWidth < 1000) return; // a narrow one is in a hand
+  classList.add("paged");
+  const pages = [];
+  for (const [i, ids] of slides.entries()) {
+    main.dataset.slide = i;
+    const parts = ids.map((id) => document.getElementById(id)).filter((part) => part.hasChildNodes());
+    const counts = parts.map(pagesOf);
+    for (let k = 0; k < Math.max(0, ...counts); k++) pages.push(() => {
+      main.dataset.slide = i;
+      parts.forEach((part, at) => { part.scrollLeft = Math.min(k, counts[at] - 1) * part.clientWidth; });
+    });
+  }
+  page = (page + by + pages.length) % pages.length;
+  pages[page]();
+  if (pages.length > 1) header.dataset.page = `${page + 1} / ${pages.length}`;
+}
+
+if (document.body.classList.contains("far")) {
+  turn(0);
+  setInterval(turn, shown, 1);
+  addEventListener("resize", () => turn(0));
+  addEventListener("keydown", (e) => { if (e.key === "ArrowRight") turn(1); else if (e.key === "ArrowLeft") turn(-1); });
+  document.addEventListener("part", () => { if (!document.body.classList.contains("paged") && tooHigh()) turn(0); });
+}
+
 // The organiser's controls send what the commands send, with the token of this tab.
 const control = document.getElementById("control");
 const token = document.getElementById("token");
@@ -28,7 +68,7 @@ async function order(button) {
   const id = crypto.getRandomValues(new Uint32Array(2)).join("-");
   const params = {
     protocol: "league.v2", message_type: button.dataset.type, sender: "launcher", conversation_id: id,
-    timestamp: new Date().toISOString(), league_id: document.querySelector("h1 bdi").textContent,
+    timestamp: new Date().toISOString(), league_id: document.querySelector("h1").dataset.league,
   };
   if (button.dataset.status) {
     params.player_id = document.getElementById("player").value.trim();

@@ -46,7 +46,7 @@ func openFlags() []cli.Flag {
 		&cli.IntFlag{Name: flagMaxPlayers, Usage: "maximum number of players", DefaultText: fmt.Sprintf("--players, or %d", game.MaxPlayers), Action: command.AtLeast(flagMaxPlayers, game.MinPlayers)},
 		&cli.IntFlag{Name: flagMaxRefs, Usage: "maximum number of referees", DefaultText: strconv.Itoa(manager.DefaultMaxReferees), Action: command.AtLeast(flagMaxRefs, 1)},
 		&cli.IntFlag{Name: flagPerAddress, Usage: "maximum number of players from one other machine", DefaultText: "any number", Action: command.AtLeast(flagPerAddress, 1)},
-		&cli.BoolFlag{Name: flagStay, Usage: "answer queries after the league, until Ctrl-C"},
+		&cli.BoolFlag{Name: flagStay, Usage: "serve page and queries after the league, until Ctrl-C"},
 		&cli.StringFlag{Name: flagProbe, Value: "warn", Usage: "`off|warn|require`: call an agent when it registers"},
 	}
 }
@@ -146,9 +146,9 @@ func hostLeague(p *command.Process, c *cli.Context, closed bool) (err error) {
 	case played != nil && league.Stay != nil: // it has summed up, and was stopped
 		return nil
 	case played != nil:
-		l.sumUp(played)
+		l.sumUp(c, played)
 	default:
-		l.sumUp(new(host.Played))
+		l.sumUp(c, new(host.Played))
 	}
 	if c.Context.Err() != nil {
 		return fmt.Errorf("%w: %w", command.ErrStopped, context.Cause(c.Context))
@@ -157,7 +157,7 @@ func hostLeague(p *command.Process, c *cli.Context, closed bool) (err error) {
 }
 
 // sumUp prints how many draws were verified, what went wrong, and the table of a league that was complete before.
-func (l *live) sumUp(played *host.Played) {
+func (l *live) sumUp(c *cli.Context, played *host.Played) {
 	sumUpDraws(l.out, played.Draws)
 	l.edits.sumUp(l.out)
 	if summary := l.trouble.summary(l.mode, played.Standings); summary != "" {
@@ -166,13 +166,15 @@ func (l *live) sumUp(played *host.Played) {
 	if played.Before {
 		l.out.say("the league in %s is complete; to start a new one, choose another --%s or --%s", l.data, command.FlagLeagueID, command.FlagData)
 		l.out.table(played.Standings)
+	} else if l.wall != nil && len(played.Standings) > 0 {
+		l.keepPage(c.String(command.FlagLeagueID))
 	}
 }
 
 // stay sums up and waits for the end of the command.
 func (l *live) stay(c *cli.Context, played *host.Played) {
-	l.sumUp(played)
-	l.out.say("the host stays to answer queries; Ctrl-C ends it")
+	l.sumUp(c, played)
+	l.out.say("the host stays to show its page and answer queries; Ctrl-C ends it")
 	<-c.Context.Done()
 }
 

@@ -17,7 +17,7 @@ func paceCommands(p *command.Process) []*cli.Command {
 	return []*cli.Command{
 		{
 			Name: "pause", Usage: "pause a league after its current round",
-			Description: "The current round is played to its end, and no deadline runs afterwards. " + kept,
+			Description: "The current round is played to its end, and no deadline runs afterwards. Before the start, no round begins then. " + kept,
 			Flags:       askFlags(p),
 			Action:      command.Action(p, pausing("pause", true)),
 		},
@@ -64,9 +64,9 @@ func putPace(p *command.Process, c *cli.Context, name string, m *protocol.Pace) 
 	if now, ok := told.Message.(*protocol.Pace); ok {
 		m = now
 	}
-	text := "the league goes on"
+	text := "the league is not paused"
 	if m.Paused.Value() {
-		text = "the league is paused: the current round is played to its end, and 'strategylab league resume' lets the next begin"
+		text = "the league is paused: a round that is played now is played to its end, and none begins before 'strategylab league resume'"
 	}
 	_, err = fmt.Fprintf(p.Stdout, "%s; pause after each round: %v\n", text, milliseconds(int64(m.PaceMS.Value())))
 	return err
@@ -77,9 +77,9 @@ func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millis
 // pacedText says what the organiser has done with the pace.
 func pacedText(e manager.Event) string {
 	if e.Paused {
-		return "paused by the organiser: no further round begins"
+		return "paused by the organiser: no round begins"
 	}
-	return fmt.Sprintf("the organiser lets the league go on; pause after each round: %v", milliseconds(e.PaceMS))
+	return fmt.Sprintf("not paused by the organiser; pause after each round: %v", milliseconds(e.PaceMS))
 }
 
 // resumedText says where a league goes on after a restart, and what holds it up.

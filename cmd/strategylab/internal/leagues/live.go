@@ -96,6 +96,7 @@ type live struct {
 	recorded *trace.Recorder
 	mcp      *mcptools.Config // nil for none
 	wall     *wall.Wall       // nil for none
+	invited  bool             // others know its address
 }
 
 func newLive(p *command.Process, c *cli.Context, mode protocol.Mode) (*live, error) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/trace/audit"
@@ -66,7 +68,32 @@ func (l *live) invite(url, join string, far bool) {
 		j.Page = home(url)
 	}
 	l.wall.Open(j)
+	l.invited = true
 	l.out.say("watch at:            %s", home(url))
+}
+
+// pageFile is the page of a league that is over, in the folder of its journal.
+const pageFile = "page.html"
+
+// keepPage leaves the page of a league that has just ended for those who come later, or
+// says how it is kept.
+func (l *live) keepPage(league string) {
+	if l.data == "" {
+		if l.invited {
+			l.out.say("the page ends with the host: --%s keeps it up, and with --%s it stays as a file", flagStay, command.FlagData)
+		}
+		return
+	}
+	file := filepath.Join(filepath.Dir(manager.JournalName(l.data, league)), pageFile)
+	html, err := l.wall.Still()
+	if err == nil {
+		err = disk.WriteFile(file, html, 0o600)
+	}
+	if err != nil {
+		l.log.Warn("keep the page of the league", "error", err)
+		return
+	}
+	l.out.say("its page stays in:   %s", file)
 }
 
 // home is the address of the page beside an endpoint.

@@ -1,6 +1,9 @@
 package plots
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // role is the purpose of a colour.
 type role int
@@ -21,7 +24,8 @@ const (
 	scaleSteps    = 21 // of the scale of a heat map, an odd number
 	halfScale     = scaleSteps / 2
 	scale         = series + seriesColours
-	roles         = scale + scaleSteps
+	onScale       = scale + scaleSteps // text on a step of the scale
+	roles         = onScale + scaleSteps
 )
 
 const (
@@ -55,12 +59,18 @@ var palette = [scale][2]rgb{
 }
 
 // scaleColours are the low end, the middle and the high end of the scale.
-var scaleColours = [3][2]rgb{{0xb35806, 0xf09a3e}, {0xf4f4f2, 0x262b32}, {0x054f96, 0x58b0f2}}
+var scaleColours = [3][2]rgb{{0xb35806, 0xf09a3e}, {0xe4e7eb, 0x262b32}, {0x054f96, 0x58b0f2}}
 
 // in returns the colour of a role in a theme.
 func (r role) in(theme int) rgb {
 	if r < scale {
 		return palette[r][theme]
+	}
+	if r >= onScale {
+		if (r - scaleSteps).in(theme).luminance() > 0.179 { // from where black has more contrast than white
+			return 0x000000
+		}
+		return 0xffffff
 	}
 	from, to, t := scaleColours[1][theme], scaleColours[2][theme], rgb(r-scale-halfScale)
 	if t < 0 {
@@ -85,12 +95,18 @@ func scaleRole(v, low, mid, high float64) role {
 	return scale + role(halfScale+int(max(-1, min(1, t))*(halfScale+0.499)))
 }
 
-// readable is the colour of text on a step of the scale.
-func readable(r role) role {
-	if d := int(r-scale) - halfScale; max(d, -d) > scaleSteps/3 {
-		return paper
+// luminance is the relative luminance of the Web Content Accessibility Guidelines 2.1.
+func (c rgb) luminance() (sum float64) {
+	for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
+		v := float64(c>>(16-8*i)&0xff) / 255
+		if v <= 0.04045 {
+			v /= 12.92
+		} else {
+			v = math.Pow((v+0.055)/1.055, 2.4)
+		}
+		sum += weight * v
 	}
-	return ink
+	return sum
 }
 
 // Variable is a CSS variable in the SVG of a plot.

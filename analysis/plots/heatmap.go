@@ -78,7 +78,7 @@ func (m Matrix) each(f func(row, column int, v float64, r role)) {
 
 func (m Matrix) cells(c *canvas) {
 	m.each(func(i, j int, _ float64, r role) {
-		c.put(`<rect x="%v" y="%v" width="1" height="1" fill="%v"><title>%v</title></rect>`, j, i, r, m.Title(i, j))
+		c.put(`<rect x="%v" y="%v" width=".97" height=".97" fill="%v"><title>%v</title></rect>`, j, i, r, m.Title(i, j))
 	})
 }
 
@@ -96,7 +96,7 @@ func (m Matrix) areas(c *canvas) {
 func (h heat) numbers(c *canvas) {
 	c.put(`<g pointer-events="none">`) // so that the pointer finds the title of the cell
 	h.each(func(i, j int, v float64, r role) {
-		c.text(readable(r), smallFont, h.x.at(float64(j)+0.5), h.y.at(float64(i)+0.5), "middle", percent(v))
+		c.text(r+scaleSteps, smallFont, h.x.at(float64(j)+0.5), h.y.at(float64(i)+0.5), "middle", percent(v))
 	})
 	c.put(`</g>`)
 }
@@ -129,7 +129,7 @@ func (h heat) names(c *canvas) (bottom float64) {
 // scale draws the colours and their values.
 func (m Matrix) scale(c *canvas, top float64) (bottom float64) {
 	half := min(160, c.width/2-40)
-	x := axis{low: float64(scale), high: float64(roles), from: c.width/2 - half, to: c.width/2 + half}
+	x := axis{low: float64(scale), high: float64(onScale), from: c.width/2 - half, to: c.width/2 + half}
 	if m.Mid == m.Low {
 		x.low += halfScale // the lower half is not used
 	} else {

@@ -68,19 +68,7 @@ func TestRoundTicks(t *testing.T) {
 
 // contrast is that of two colours by the Web Content Accessibility Guidelines 2.1.
 func contrast(a, b rgb) float64 {
-	luminance := func(c rgb) (sum float64) {
-		for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
-			v := float64(c>>(16-8*i)&0xff) / 255
-			if v <= 0.04045 {
-				v /= 12.92
-			} else {
-				v = math.Pow((v+0.055)/1.055, 2.4)
-			}
-			sum += weight * v
-		}
-		return sum
-	}
-	x, y := luminance(a), luminance(b)
+	x, y := a.luminance(), b.luminance()
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
@@ -96,8 +84,8 @@ func TestContrast(t *testing.T) {
 	for r := series; r < scale; r++ {
 		pairs = append(pairs, pair{r, paper, 3})
 	}
-	for r := scale; r < roles; r++ {
-		pairs = append(pairs, pair{readable(r), r, 3})
+	for r := scale; r < onScale; r++ {
+		pairs = append(pairs, pair{r + scaleSteps, r, 4.5}, pair{r, paper, 1.2})
 	}
 	for _, p := range pairs {
 		for theme := range 2 {
@@ -118,7 +106,7 @@ func TestVariables(t *testing.T) {
 	if len(names) != int(roles) || all[paper] != (Variable{"--plot-5", "#ffffff", "#161a1f"}) {
 		t.Errorf("variables: %v", all)
 	}
-	for i, want := range map[role]string{0: "#b35806", halfScale: "#f4f4f2", scaleSteps - 1: "#054f96"} {
+	for i, want := range map[role]string{0: "#b35806", halfScale: "#e4e7eb", scaleSteps - 1: "#054f96"} {
 		if got := all[scale+i].Light; got != want {
 			t.Errorf("step %d of the scale is %s, want %s", i, got, want)
 		}

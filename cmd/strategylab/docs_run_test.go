@@ -1,6 +1,11 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,87 +13,40 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/sync/errgroup"
 )
 
-// needsOthers are the commands that run until they are stopped or talk to agents of
-// others. The tests of their families start and stop them.
-var needsOthers = []string{"host", "player", "manager", "manager,", "referee", "start", "query", "mcp", "conformance", "plugins", "studio"}
-
-// step is a documented command and the output that is shown for it, if any.
-type step struct{ page, command, shown string }
-
+// What a page has of commands: a fenced block of sh is typed as it stands. A comment
+// above it, or on the first line for the whole page, says why it is not, or with which code its last command exits.
 var (
-	fenced  = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$")
-	someRun = regexp.MustCompile(`--(runs|max-runs|matches) [0-9]+`)
-	numbers = regexp.MustCompile(`[0-9][0-9.,]*`)
+	fenced     = regexp.MustCompile("(?ms)^(?:<!-- ([^\n]*) -->\n)?```(\\w*)\n(.*?)^```$")
+	isCommand  = regexp.MustCompile(`(?m)^(\$ |\./)?(strategylab|go|claude|curl|npx|docker|python3|cp|export|source) [a-z-]`)
+	lasting    = regexp.MustCompile(`\bstrategylab (host|player|manager|referee|studio|worker|broker|mcp .*--http|experiment .*--w(eb|atch))\b`)
+	persisting = regexp.MustCompile(`^(export |cd |\w+=)`)
+	begun      = regexp.MustCompile(`http://|nats://|Listening|waiting`)
+	someRun    = regexp.MustCompile(`--(runs|max-runs|matches) [0-9]+`)
+	numbers    = regexp.MustCompile(`[0-9][0-9.,]*`)
 )
-
-// commandsIn returns the commands of a block that end by themselves.
-func commandsIn(block string) []string {
-	var commands []string
-	for line := range strings.Lines(strings.ReplaceAll(block, "\\\n ", "")) {
-		line = strings.TrimPrefix(strings.TrimSpace(line), "go run ./cmd/")
-		words := strings.Fields(line)
-		if len(words) < 2 || words[0] != "strategylab" || slices.Contains(needsOthers, words[1]) || strings.Contains(line, " | ") {
-			continue
-		}
-		command, _, _ := strings.Cut(strings.ReplaceAll(line, "  --", " --"), "  ") // a description follows
-		commands = append(commands, command)
-	}
-	return commands
-}
-
-// stepsOf returns the commands of a page in order. The output of the last command of a
-// block is in the next block, if hardly more than a sentence is between them.
-func stepsOf(t *testing.T, page string) []step {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(page)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []step
-	blocks := fenced.FindAllSubmatchIndex(text, -1)
-	for k, at := range blocks {
-		commands := commandsIn(string(text[at[4]:at[5]]))
-		for _, c := range commands {
-			all = append(all, step{page: page, command: c})
-		}
-		if len(commands) == 0 || k+1 == len(blocks) {
-			continue
-		}
-		next := blocks[k+1]
-		below, between := string(text[next[4]:next[5]]), string(text[at[1]:next[0]])
-		if next[2] == next[3] && len(between) < 100 && !strings.Contains(between, "#") && !strings.Contains(below, "strategylab ") {
-			all[len(all)-1].shown = below
-		}
-	}
-	return all
-}
 
 // quick shortens a command: what is documented with a thousand leagues works with a
-// few, and what is documented with all strategies with some of them, if it has flags for
-// more than that. A benchmark need not be precise.
+// few, if it has flags for more than that. A benchmark need not be precise.
 func quick(command string) string {
-	if strings.HasPrefix(command, "strategylab tune") {
+	command, _, _ = strings.Cut(command, "  #")
+	if strings.HasPrefix(command, "strategylab tune") && !strings.Contains(command, "--resume") {
 		return command + " --runs 120 --confirm 64"
 	}
 	few := "20"
-	if strings.HasPrefix(command, "strategylab experiment") && !strings.Contains(command, " --field ") && !strings.Contains(command, " --resume ") {
-		if others := strings.Fields(someRun.ReplaceAllString(command, "")); len(others) == 2 {
-			few = "2"
-		} else {
-			command += " --field mine,hedge,council,random,markov-2"
-		}
+	if strings.Contains(command, "--shard") {
+		few = "192" // 64 for each
 	}
 	command = someRun.ReplaceAllString(command, "--$1 "+few)
-	sequential := strings.Contains(command, " --until ") || strings.Contains(command, " --sprt ")
-	if strings.HasPrefix(command, "strategylab experiment") && !strings.Contains(command, "--runs") && !sequential {
-		command += " --runs " + few
-	}
-	if sequential {
+	switch {
+	case strings.Contains(command, " --until ") || strings.Contains(command, " --sprt "):
 		command += " --max-runs 4"
-	}
-	if strings.HasPrefix(command, "strategylab strategies bench") && !strings.Contains(command, "--for") {
+	case strings.HasPrefix(command, "strategylab experiment") && !strings.Contains(command, "--r"):
+		command += " --runs " + few
+	case strings.HasPrefix(command, "strategylab strategies bench"):
 		command += " --for 10ms"
 	}
 	return command
@@ -105,73 +63,215 @@ func kinds(text string) []string {
 	return all
 }
 
-// TestDocumentedCommandsRun runs the commands of the documentation in order and in one
-// folder. What is shown as output has a line, numbers aside, that the command prints.
-// A plain run reads the first of the pages. An experiment, a league or a check that several pages start runs once.
+// desk is where the commands of one page are typed: a new clone, and a network in which every port is free.
+type desk struct {
+	*testing.T
+	dir   string
+	enter []string // enters the network
+	left  []func() // stops what runs until it is stopped
+}
+
+// newDesk returns a desk with the strategy of your own that docs/README.md speaks of, and with the commands
+// strategylab, claude, which starts the server that it would add, and xdg-open.
+func newDesk(t *testing.T, serves bool) *desk {
+	d := &desk{T: t, dir: t.TempDir()}
+	files, err := exec.CommandContext(t.Context(), "git", "-C", "../..", "ls-files", "-co", "--exclude-standard").Output()
+	if err != nil {
+		t.Skip("no git repository to clone: ", err)
+	}
+	for name := range strings.Lines(string(files)) {
+		name = strings.TrimSpace(name)
+		text, err := os.ReadFile(filepath.Join("../..", name))
+		if errors.Is(err, os.ErrNotExist) {
+			continue // removed, and not yet committed
+		}
+		if err = errors.Join(err, os.MkdirAll(filepath.Dir(filepath.Join(d.dir, name)), 0o755), os.WriteFile(filepath.Join(d.dir, name), text, 0o755)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const mine = "function choose(turn)\n  local last = turn.history[#turn.history]\n  if last == nil or last.opponent_choice == nil then return 0.5 end\n" +
+		"  if last.opponent_choice == 'even' then return 'odd' end\n  return 'even'\nend\n"
+	write(t, d.dir, "scripts/mine.lua", mine)
+	write(t, d.dir, "drafts/new.lua", "-- New: like mine.\n"+mine)
+	bin := t.TempDir()
+	program(t, bin)
+	for name, text := range map[string]string{
+		"claude":   "while [ $# -gt 0 ] && [ \"$1\" != -- ]; do shift; done\n[ $# = 0 ] || { shift; exec \"$@\" </dev/null; }\n",
+		"xdg-open": "test -s \"$1\"\n",
+	} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.enter = []string{"env", "PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "GOBIN=" + bin, "GOFLAGS=-trimpath"}
+	if serves {
+		network := exec.CommandContext(t.Context(), "unshare", "--user", "--map-root-user", "--net", "sh", "-c", "ip link set lo up && echo up && exec cat")
+		in, err := network.StdinPipe()
+		out, err2 := network.StdoutPipe()
+		if err = errors.Join(err, err2, network.Start()); err == nil {
+			_, err = io.ReadFull(out, make([]byte, 3))
+			t.Cleanup(func() { _ = in.Close(); _ = network.Wait() })
+		}
+		if err != nil {
+			t.Skip("no network of its own, where the ports are free: ", err)
+		}
+		d.enter = append([]string{"nsenter", "--preserve-credentials", "--user", "--net", "--target", fmt.Sprint(network.Process.Pid)}, d.enter...)
+	}
+	return d
+}
+
+// process is a command of the page.
+func (d *desk) process(ctx context.Context, shell, command string) (*exec.Cmd, *lockedBuffer) {
+	out := new(lockedBuffer)
+	cmd := exec.CommandContext(ctx, d.enter[0], append(d.enter[1:], shell, "-c", command)...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = d.dir, out, out
+	return cmd, out
+}
+
+// has says that there is a command.
+func (d *desk) has(name string) bool {
+	if strings.Contains(name, "/") {
+		return true
+	}
+	cmd, _ := d.process(d.Context(), "sh", "command -v "+name)
+	return cmd.Run() == nil
+}
+
+// leave starts what runs until it is stopped, waits until it has begun, and stops it when the page ends.
+func (d *desk) leave(shell, command string) {
+	cmd, out := d.process(d.Context(), shell, command)
+	if err := cmd.Start(); err != nil {
+		d.Fatal(err)
+	}
+	var ended errgroup.Group
+	gone := make(chan struct{})
+	ended.Go(func() error { defer close(gone); return cmd.Wait() })
+	d.left = append(d.left, func() {
+		_ = cmd.Process.Signal(os.Interrupt) // it may have ended by itself
+		var exit *exec.ExitError
+		if err := ended.Wait(); err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 4) {
+			d.Errorf("%s: %v\n%s", command, err, out)
+		}
+	})
+	until(d.T, command, func() bool {
+		select {
+		case <-gone:
+			return true
+		default:
+			return begun.MatchString(out.String())
+		}
+	})
+}
+
+// TestDocumentedCommandsRun types every command of the documentation as it is written, those of a page in
+// order and in a new clone; only what takes thousands of leagues takes fewer. What is shown as output has a
+// line, numbers aside, that the command prints. A plain run reads the first of the pages.
 func TestDocumentedCommandsRun(t *testing.T) {
 	if raced {
 		t.Skip("processes of their own, one after the other: scripts run the same commands under the race detector")
 	}
 	t.Parallel()
-	if _, err := exec.LookPath("sh"); err != nil {
-		t.Skip("the commands are for a shell")
-	}
-	dir := t.TempDir()
-	self := program(t, dir)
-	if err := os.CopyFS(filepath.Join(dir, "scripts"), os.DirFS("../../scripts")); err != nil {
-		t.Fatal(err)
-	}
-	const mine = "function choose(turn)\n  local last = turn.history[#turn.history]\n  if last == nil or last.opponent_choice == nil then return 0.5 end\n" +
-		"  if last.opponent_choice == 'even' then return 'odd' end\n  return 'even'\nend\n"
-	write(t, dir, "scripts/mine.lua", mine)
-	write(t, dir, "drafts/new.lua", "-- New: like mine.\n"+mine)
-	var steps []step
-	pages := []string{"README.md", "scripts/README.md", "docs/writing-strategies.md", "docs/report.md"}
+	pages := []string{"README.md", "docs/writing-strategies.md", "docs/report.md"}
 	if wholeSets {
-		pages = append(pages, "docs/reading-results.md", "docs/commands.md", "docs/analysis.md", "docs/sequential.md")
+		pages = []string{"README.md", "CONTRIBUTING.md", "scripts/README.md"}
+		for _, glob := range []string{"docs/*.md", "docs/*/*.md"} {
+			found, err := filepath.Glob("../../" + glob)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, page := range found {
+				pages = append(pages, filepath.ToSlash(page[len("../../"):]))
+			}
+		}
 	}
 	for _, page := range pages {
-		steps = append(steps, stepsOf(t, page)...)
+		t.Run(page, func(t *testing.T) {
+			t.Parallel()
+			typePage(t, page)
+		})
 	}
-	compared, played := 0, map[string][]byte{}
-	for _, s := range steps {
-		if strings.Contains(s.command, "strategies new") { // it refuses to replace a script
-			if err := os.Remove(filepath.Join(dir, "scripts/mine.lua")); err != nil {
-				t.Fatal(err)
-			}
+}
+
+func typePage(t *testing.T, page string) {
+	text, err := os.ReadFile(filepath.Join("../..", page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.HasPrefix(text, []byte("<!-- not run: ")) {
+		return
+	}
+	var d *desk
+	blocks := fenced.FindAllSubmatchIndex(text, -1)
+	part := func(block, group int) string {
+		if at := blocks[block][2*group : 2*group+2]; at[0] >= 0 {
+			return string(text[at[0]:at[1]])
 		}
-		if _, after, found := strings.Cut(s.command, "--out "); found && !strings.HasSuffix(s.command, ".parquet") {
-			if err := os.RemoveAll(filepath.Join(dir, strings.Fields(after)[0])); err != nil {
-				t.Fatal(err)
-			}
+		return ""
+	}
+	for k := range blocks {
+		mark, shell, block := part(k, 1), part(k, 2), part(k, 3)
+		if isCommand.MatchString(block) && shell == "" {
+			t.Errorf("this block has commands: mark it as sh, so that they are tried\n%s", block)
 		}
-		command := quick(s.command)
-		output, again := played[command]
-		var err error
-		if !again {
-			cmd := exec.CommandContext(t.Context(), "sh", "-c", command)
-			cmd.Dir, cmd.Env = dir, append(os.Environ(), "PATH="+filepath.Dir(self)+string(os.PathListSeparator)+os.Getenv("PATH"))
-			output, err = cmd.CombinedOutput()
-		}
-		if !strings.Contains(command, "--out ") && (strings.HasPrefix(command, "strategylab experiment") || strings.HasPrefix(command, "strategylab league") || strings.HasPrefix(command, "strategylab strategies check")) {
-			played[command] = output
-		}
-		if err != nil && !strings.Contains(s.command, "--assert") { // few leagues may not show what is asserted
-			t.Errorf("%s: %s: %v\n%s", s.page, s.command, err, output)
+		if shell != "sh" && shell != "bash" || strings.HasPrefix(mark, "not run: ") {
 			continue
 		}
-		shown := kinds(s.shown)
-		if len(shown) == 0 {
-			continue
+		if d == nil {
+			d = newDesk(t, lasting.Match(text))
 		}
-		compared++
-		printed := kinds(string(output))
-		if !slices.ContainsFunc(shown, func(line string) bool { return slices.Contains(printed, line) }) {
-			t.Errorf("%s shows for %s\n%s\nbut it prints\n%s", s.page, s.command, s.shown, output)
+		shown := ""
+		if k+1 < len(blocks) && part(k+1, 2) == "" && blocks[k+1][0]-blocks[k][1] < 100 {
+			shown = part(k+1, 3)
+		}
+		code := 0
+		_, _ = fmt.Sscanf(mark, "exits with %d: ", &code)
+		d.typeBlock(shell, block, shown, code)
+	}
+	if d == nil && page == "README.md" {
+		t.Error("no command was found: the test does not read the page")
+	}
+	for ; d != nil && len(d.left) > 0; d.left = d.left[:len(d.left)-1] {
+		d.left[len(d.left)-1]()
+	}
+}
+
+// typeBlock types the commands of a block. The last one prints a line of what is shown, and exits with the code.
+func (d *desk) typeBlock(shell, block, shown string, code int) {
+	before, output, last, got := "", "", "", 0
+	for line := range strings.Lines(strings.ReplaceAll(block, "\\\n", " ")) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" || line[0] == '#':
+		case persisting.MatchString(line):
+			before += line + "\n"
+		case !d.has(strings.Fields(line)[0]):
+			d.Logf("no %s: not tried: %s", strings.Fields(line)[0], line)
+			return
+		case lasting.MatchString(line):
+			d.leave(shell, before+"exec "+quick(strings.TrimSuffix(line, "&")))
+		default:
+			if got != 0 {
+				d.Errorf("%s: exit code %d\n%s", last, got, output)
+			}
+			if _, script, ok := strings.Cut(line, "strategies new "); ok { // it refuses to replace one
+				_ = os.Remove(filepath.Join(d.dir, strings.Fields(script)[0]))
+			}
+			last = before + quick(line)
+			cmd, out := d.process(d.Context(), shell, last)
+			err := cmd.Run()
+			output, got = out.String(), cmd.ProcessState.ExitCode()
+			if err != nil && strings.Contains(last, "--assert") && (got == 5 || got == 6) {
+				got = 0 // few leagues may not show what is asserted
+			}
 		}
 	}
-	if wholeSets && len(steps) < 30 || compared < 1 {
-		t.Errorf("the documentation has %d commands, and %d with output: the test does not read it", len(steps), compared)
+	if got != code {
+		d.Errorf("%s: exit code %d, want %d\n%s", last, got, code, output)
 	}
-	t.Logf("%d commands, %d with output", len(steps), compared)
+	if want := kinds(shown); last != "" && len(want) > 0 {
+		printed := kinds(output)
+		if !slices.ContainsFunc(want, func(line string) bool { return slices.Contains(printed, line) }) {
+			d.Errorf("the page shows for %s\n%s\nbut it prints\n%s", last, shown, output)
+		}
+	}
 }

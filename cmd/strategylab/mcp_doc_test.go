@@ -24,8 +24,7 @@ type configured struct {
 	Args    []string `json:"args"`
 }
 
-// serversIn returns the servers of all configurations on a page, and those of
-// its claude mcp add.
+// serversIn returns the servers of all configurations on a page.
 func serversIn(t *testing.T, page string) []configured {
 	t.Helper()
 	var all []configured
@@ -43,10 +42,6 @@ func serversIn(t *testing.T, page string) []configured {
 			}
 		}
 	}
-	for _, line := range regexp.MustCompile(`(?m)^claude mcp add strategylab -- (.*)$`).FindAllStringSubmatch(page, -1) {
-		words := strings.Fields(line[1])
-		all = append(all, configured{words[0], words[1:]})
-	}
 	return all
 }
 
@@ -59,8 +54,8 @@ func TestDocumentedConfigurationsWork(t *testing.T) {
 	}
 	lab, _, _ := strings.Cut(string(page), "## A league as MCP servers") // that part has a test of its own
 	servers := serversIn(t, lab)
-	if len(servers) != 3 {
-		t.Fatalf("the page has %d servers, want those of Claude Code, of Claude Desktop and Cursor, and of VS Code", len(servers))
+	if len(servers) != 2 {
+		t.Fatalf("the page has %d servers, want those of Claude Desktop and Cursor, and of VS Code", len(servers))
 	}
 	for _, s := range servers {
 		dir := t.TempDir()

@@ -23,7 +23,7 @@ func TestDocumentedJobs(t *testing.T) {
 	}
 	blocks := map[string]string{}
 	for _, m := range fenced.FindAllSubmatch(text, -1) {
-		blocks[string(m[1])] = strings.ReplaceAll(string(m[2]), "\\\n", " ")
+		blocks[string(m[2])] = strings.ReplaceAll(string(m[3]), "\\\n", " ")
 	}
 	app := newApp(&command.Process{})
 	line := regexp.MustCompile(`(?:go run \./cmd/)?strategylab (experiment|merge) ([^"\n]*(?:"\$[^"\n]*"[^"\n]*)*)`)

@@ -90,7 +90,16 @@ func TestDocumentedAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := assist(t, t.TempDir(), "--scripts", scripts)
-	out := answer[assistants.CompareOutput](a, "compare_strategies", map[string]any{"a": knownPlayer("council", 1), "b": knownPlayer("markov-2", 1), "seed": 1})
+	short := answer[assistants.ListOutput](a, "list_strategies", nil)
+	if text, err := json.Marshal(short); err != nil || len(text) > 8<<10 {
+		t.Errorf("a list without details has %d bytes, %v", len(text), err)
+	}
+	for _, s := range answer[assistants.ListOutput](a, "list_strategies", map[string]any{"kind": "lua", "details": true}).Strategies {
+		if s.Origin == "" || s.Description == "" || s.Name == "council" && len(s.Parameters) != 2 {
+			t.Errorf("with details: %+v", s)
+		}
+	}
+	out := answer[assistants.CompareOutput](a, "compare_strategies", map[string]any{"player": knownPlayer("council", 1), "baseline": knownPlayer("markov-2", 1), "seed": 1})
 	c := out.Comparison
 	numbers := fmt.Sprintf(`"difference": {"estimate": %v, "low": %v, "high": %v},
     "p": %v,

@@ -204,14 +204,14 @@ func (a *assistant) story(mine assistants.Player) {
 	if again.Outcome.Digest != run.Outcome.Digest {
 		t.Errorf("the same seed gave the digests %s and %s", run.Outcome.Digest, again.Outcome.Digest)
 	}
-	compared := answer[assistants.CompareOutput](a, "compare_strategies", map[string]any{"a": mine, "b": knownPlayer("random", 1), "seed": seed})
+	compared := answer[assistants.CompareOutput](a, "compare_strategies", map[string]any{"player": mine, "baseline": knownPlayer("random", 1), "seed": seed})
 	if c := compared.Comparison; c.Verdict != "mine is better" || c.Difference.Low <= 0 || c.Corrected > 0.05 || !strings.Contains(compared.Summary, "mine is better") {
 		t.Errorf("against chance: %+v", compared)
 	}
 	if c := compared.Comparison; c.Above == nil || c.Effect == nil || c.Effect.Low <= 0 || c.Titles == "" || !strings.Contains(compared.Note, "confirm") {
 		t.Errorf("odds of one league: %+v", compared)
 	}
-	compared = answer[assistants.CompareOutput](a, "compare_strategies", map[string]any{"a": knownPlayer("always-even", 1), "b": knownPlayer("always-odd", 1), "opponents": []any{knownPlayer("random", 4)}, "runs": 100, "seed": seed})
+	compared = answer[assistants.CompareOutput](a, "compare_strategies", map[string]any{"player": knownPlayer("always-even", 1), "baseline": knownPlayer("always-odd", 1), "opponents": []any{knownPlayer("random", 4)}, "runs": 100, "seed": seed})
 	if compared.Comparison.Verdict != "no evidence that these differ" {
 		t.Errorf("two that are the same against chance: %+v", compared.Comparison)
 	}

@@ -134,7 +134,7 @@ func (c *Catalog) load(ctx context.Context, e *Entry) error {
 	default:
 		if e.Factory, e.broken = format.Load(ctx, e.Info.Name, path, source, c.options.Limits); e.broken == nil {
 			e.Info = e.Factory.Info()
-			e.Params = declared(e.Info, source)
+			e.Params = Declared(e.Info, source)
 		} else if ctx.Err() != nil {
 			e.broken = nil
 			return fmt.Errorf("load %s: %w", path, context.Cause(ctx))

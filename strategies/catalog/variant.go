@@ -108,9 +108,9 @@ func (c *Catalog) variantOfPlugin(ctx context.Context, base *Entry, _, values st
 	return found, nil
 }
 
-// declared returns the parameters of a strategy that has loaded: those in the head of its
+// Declared returns the parameters of a strategy that has loaded: those in the head of its
 // source or, of a module or a plugin, in its description.
-func declared(info strategies.Info, source []byte) []params.Param {
+func Declared(info strategies.Info, source []byte) []params.Param {
 	text := []byte(strings.ReplaceAll(info.Description, " param:", "\nparam:")) // it is on one line
 	if info.Kind.Script() {
 		text, _ = declaring(info.Kind, source)

@@ -40,7 +40,7 @@ func (l *labTools) check(ctx context.Context, in CheckInput, m meter) (CheckOutp
 
 // verdictOf is the answer about a script that loads.
 func verdictOf(name string, checked lab.Verdict) CheckOutput {
-	out := CheckOutput{Ready: checked.Ready, Findings: []Finding{}, Summary: name + ": " + checked.Verdict}
+	out := CheckOutput{Ready: checked.Ready, Findings: []Finding{}, Summary: name + ": "}
 	for _, found := range checked.Findings {
 		out.Findings = append(out.Findings, Finding{
 			Check: found.ID, Level: found.Level.String(), What: found.What, Hint: found.Hint, Line: found.Line(), Share: round(found.Share),
@@ -48,8 +48,9 @@ func verdictOf(name string, checked lab.Verdict) CheckOutput {
 	}
 	if !checked.Ready && len(checked.Findings) > 0 {
 		first := strategytest.Urgent(checked.Findings)[0]
-		out.Summary += " First: " + first.What + lineText(first.Line()) + "."
+		out.Summary += first.What + lineText(first.Line()) + ". "
 	}
+	out.Summary += checked.Verdict
 	if t := checked.Trial; t != nil {
 		out.Trial = &Trial{
 			Leagues: t.Leagues, Players: t.Players, Place: t.Place, Differ: t.Differ,
@@ -67,7 +68,7 @@ func failed(e *strategies.Error) CheckOutput {
 		Findings: []Finding{},
 		Failure:  &Failure{Operation: string(e.Op), Line: e.Line, Message: e.Err.Error(), Hint: e.Hint},
 	}
-	out.Summary = fmt.Sprintf("Not ready: the script does not load: %v%s.", e.Err, lineText(e.Line))
+	out.Summary = fmt.Sprintf("%v%s. So the script does not load and is not ready.", e.Err, lineText(e.Line))
 	return out
 }
 

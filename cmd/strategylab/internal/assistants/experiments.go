@@ -65,15 +65,16 @@ func comparedIn(est *analysis.Estimates, c analysis.Comparison) Compared {
 // summary says what an experiment has shown.
 func summary(d *report.Document, o Outcome) string {
 	est := &d.Estimates
-	text := fmt.Sprintf("In %s of %s: ", plural(int64(est.Leagues), "league"), plural(int64(len(est.Players)), "player"))
-	if o.Stopped != "complete" {
-		text = fmt.Sprintf("Stopped (%s) after %d of %s: ", o.Stopped, est.Leagues, plural(int64(o.Requested), "league"))
-	}
-	text += strings.Join(d.Answer, " ")
-	for _, p := range est.Players {
+	text := ""
+	for _, p := range est.Players { // the cause before what follows from it
 		text += failures(p.Name, p.TechnicalLosses, p.Matches, firstFault(p.Faults))
 	}
-	return text
+	if o.Stopped != "complete" {
+		text += fmt.Sprintf("Stopped (%s) after %d of %s: ", o.Stopped, est.Leagues, plural(int64(o.Requested), "league"))
+	} else {
+		text += fmt.Sprintf("In %s of %s: ", plural(int64(est.Leagues), "league"), plural(int64(len(est.Players)), "player"))
+	}
+	return text + strings.Join(d.Answer, " ")
 }
 
 // failures says how many matches a player lost by failing; empty if none.
@@ -81,7 +82,7 @@ func failures(name string, lost, matches int64, first string) string {
 	if lost == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" %s lost %d of %s by failing%s.", name, lost, plural(matches, "match"), first)
+	return fmt.Sprintf("%s lost %d of %s by failing%s. ", name, lost, plural(matches, "match"), first)
 }
 
 // plural counts things, named in the singular.
@@ -108,21 +109,21 @@ func note(est *analysis.Estimates) string {
 }
 
 func (l *labTools) compare(ctx context.Context, in CompareInput, m meter) (CompareOutput, error) {
-	if in.A.Name == in.B.Name {
-		return CompareOutput{}, mistake("a and b are both called %s: name two strategies, or give the source another name", in.A.Name)
+	if in.Player.Name == in.Baseline.Name {
+		return CompareOutput{}, mistake("player and baseline are both called %s: name two strategies, or give the source another name", in.Player.Name)
 	}
 	opponents := in.Opponents
 	if len(opponents) == 0 {
-		opponents = l.sparring(in.A.Name, in.B.Name)
+		opponents = l.sparring(in.Player.Name, in.Baseline.Name)
 	}
-	players := append([]Player{in.A, in.B}, opponents...)
+	players := append([]Player{in.Player, in.Baseline}, opponents...)
 	f, err := l.play(ctx, order{players: players, runs: in.Runs, legs: in.Legs, seed: in.Seed, draw: in.Draw}, m)
 	if err != nil {
 		return CompareOutput{}, err
 	}
 	est := &f.Run.Estimates
-	a, b := fieldOf(est, in.A), fieldOf(est, in.B)
-	out := CompareOutput{Outcome: f.outcome, A: ranked(f.Player(a)), B: ranked(f.Player(b)), Opponents: []string{}}
+	a, b := fieldOf(est, in.Player), fieldOf(est, in.Baseline)
+	out := CompareOutput{Outcome: f.outcome, Player: ranked(f.Player(a)), Baseline: ranked(f.Player(b)), Opponents: []string{}}
 	for i, p := range est.Players {
 		if i != a && i != b {
 			out.Opponents = append(out.Opponents, p.Name)
@@ -160,16 +161,18 @@ func fieldOf(est *analysis.Estimates, p Player) int {
 
 func comparison(out CompareOutput, level float64) string {
 	c := out.Comparison
-	text := fmt.Sprintf("After %s: %s.", plural(int64(out.Outcome.Leagues), "league"), c.Verdict)
+	text := ""
+	for _, p := range []Ranked{out.Player, out.Baseline} { // the cause before what follows from it
+		text += failures(p.Name, p.Technical, p.Matches, "")
+	}
 	if out.Outcome.Stopped != "complete" {
-		text = fmt.Sprintf("Stopped (%s) after %d of %s: %s.", out.Outcome.Stopped, out.Outcome.Leagues, plural(int64(out.Outcome.Requested), "league"), c.Verdict)
+		text += fmt.Sprintf("Stopped (%s) after %d of %s: %s.", out.Outcome.Stopped, out.Outcome.Leagues, plural(int64(out.Outcome.Requested), "league"), c.Verdict)
+	} else {
+		text += fmt.Sprintf("After %s: %s.", plural(int64(out.Outcome.Leagues), "league"), c.Verdict)
 	}
 	if d := c.Difference; d != nil {
 		text += fmt.Sprintf(" Against the same opponents %s scored %+.4f adjusted points per match compared with %s (%s interval %+.4f to %+.4f, adjusted p at most %.2g).",
 			c.A, d.Estimate, c.B, words.Plain.Level(level), d.Low, d.High, c.Corrected)
-	}
-	for _, p := range []Ranked{out.A, out.B} {
-		text += failures(p.Name, p.Technical, p.Matches, "")
 	}
 	return text
 }

@@ -47,7 +47,7 @@ func TestSummary(t *testing.T) {
 		{one, complete, "In 1 league of 4 players: Too few leagues to compare strategies."},
 		{shown([]int{0, 1, 2, 3}), complete, "In 100 leagues of 4 players: These leagues do not tell the strategies apart: 1.270 to 1.250 points a match, and no difference is significant; more leagues may show one."},
 		{shown([]int{2}, []int{0, 1, 3}), Outcome{Stopped: "time", Requested: 500}, "Stopped (time) after 100 of 500 leagues: carl scores most against these opponents: 1.270 points a match (95 % interval 1.265 to 1.275), ahead of all 3 others."},
-		{failing, complete, "In 100 leagues of 4 players: carl scores most against these opponents: 1.270 points a match (95 % interval 1.265 to 1.275), ahead of all 3 others. dora lost 7 of 300 matches by failing, first at dora.lua:3: choose: no."},
+		{failing, complete, "dora lost 7 of 300 matches by failing, first at dora.lua:3: choose: no. In 100 leagues of 4 players: carl scores most against these opponents: 1.270 points a match (95 % interval 1.265 to 1.275), ahead of all 3 others."},
 	} {
 		if got := summary(answered(test.est), test.outcome); got != test.want {
 			t.Errorf("got  %s\nwant %s", got, test.want)

@@ -77,10 +77,9 @@ func rival(est *analysis.Estimates, o explain.Opponent) *Rival {
 // describe summarizes the explanation.
 func (out *ExplainOutput) describe() string {
 	p := out.Player
-	lost := failures("It", p.Technical, p.Matches, "")
-	text := fmt.Sprintf("In %s %s", plural(int64(out.Outcome.Leagues), "league"), p.Name)
+	text := failures(p.Name, p.Technical, p.Matches, "") + fmt.Sprintf("In %s %s", plural(int64(out.Outcome.Leagues), "league"), p.Name)
 	if p.Differ == nil {
-		return text + " had no match that both choices decided." + lost
+		return text + " had no match that both choices decided."
 	}
 	text += fmt.Sprintf(" differed from its opponents in %.1f %% of matches (%.1f to %.1f %%; 50 %% is chance).", 100*p.Differ.Estimate, 100*p.Differ.Low, 100*p.Differ.High)
 	if s := out.Studied; s != nil {
@@ -98,5 +97,5 @@ func (out *ExplainOutput) describe() string {
 	if m := out.Missed; m != nil && m.More.Low > 0 {
 		text += fmt.Sprintf(" It could have differed in %.1f percentage points more matches by predicting its opponents with the rule \"%s\".", 100*m.More.Estimate, m.How)
 	}
-	return text + lost
+	return text
 }

@@ -55,7 +55,8 @@ func extension(kind strategies.Kind) string { return "." + string(kind) }
 
 // ListInput is what list_strategies takes.
 type ListInput struct {
-	Kind string `json:"kind,omitempty" jsonschema:"only strategies of this kind; absent: all" enum:"builtin,lua,js,wasm,plugin"`
+	Kind    string `json:"kind,omitempty" jsonschema:"only strategies of this kind; absent: all" enum:"builtin,lua,js,wasm,plugin"`
+	Details bool   `json:"details,omitempty" jsonschema:"add descriptions, parameters and where they come from" default:"false"`
 }
 
 // ShowInput is what show_strategy takes.
@@ -81,8 +82,8 @@ type RunInput struct {
 
 // CompareInput is what compare_strategies takes.
 type CompareInput struct {
-	A         Player   `json:"a" jsonschema:"the strategy to test, for example a new version"`
-	B         Player   `json:"b" jsonschema:"the strategy to compare it with, for example the old version"`
+	Player    Player   `json:"player" jsonschema:"the strategy to test, for example a new version"`
+	Baseline  Player   `json:"baseline" jsonschema:"the strategy to compare it with, for example the old version"`
 	Opponents []Player `json:"opponents,omitempty" jsonschema:"the other players, at least one; absent: several built-in strategies" max:"30"`
 	Runs      int      `json:"runs,omitempty" jsonschema:"leagues to play; intervals shrink with the square root of their number" min:"1" default:"400"`
 	Legs      int      `json:"legs,omitempty" jsonschema:"matches of each pair in a league" min:"1" max:"100" default:"legs"`

@@ -78,7 +78,7 @@ func (g League) sentence() string {
 
 // ask queries a manager about its league.
 func (l *labTools) ask(ctx context.Context, m manager) League {
-	g := League{ID: m.name, Origin: "manager", League: m.league, Standings: []Standing{}}
+	g := League{ID: m.name, Origin: "manager", Name: m.league, Standings: []Standing{}}
 	var status protocol.StatusData
 	var table protocol.StandingsData
 	err := l.query(ctx, m, protocol.QueryStatus, &status)
@@ -174,7 +174,7 @@ func readTable(root *os.Root, id string) League {
 		g.Error = "its standings cannot be read: " + disk.Pathless(err).Error()
 		return g
 	}
-	g.League, g.Status, g.Updated = table.League, strategies.OneLine(table.Status, 60), strategies.OneLine(table.Updated, 60)
+	g.Name, g.Status, g.Updated = table.League, strategies.OneLine(table.Status, 60), strategies.OneLine(table.Updated, 60)
 	g.Round, g.Rounds, g.Matches = table.Done, table.Rounds, table.Matches
 	g.addStandings(table.Standings)
 	return g

@@ -39,12 +39,13 @@ func significant(p float64) float64 {
 
 // Listed is a strategy in the answer of list_strategies.
 type Listed struct {
-	Name        string `json:"name" jsonschema:"its name in the other tools"`
-	Kind        string `json:"kind" jsonschema:"builtin, lua, js, wasm or plugin"`
-	Title       string `json:"title" jsonschema:"one line about it; may be empty"`
-	Description string `json:"description,omitempty" jsonschema:"a few sentences about it"`
-	Origin      string `json:"origin" jsonschema:"built-in, or the file it comes from"`
-	Error       string `json:"error,omitempty" jsonschema:"why it cannot play"`
+	Name        string   `json:"name" jsonschema:"its name in the other tools"`
+	Kind        string   `json:"kind" jsonschema:"builtin, lua, js, wasm or plugin"`
+	Title       string   `json:"title" jsonschema:"one line about it; may be empty"`
+	Description string   `json:"description,omitempty" jsonschema:"a few sentences about it; with details only, as what follows"`
+	Origin      string   `json:"origin,omitempty" jsonschema:"built-in, or the file it comes from"`
+	Parameters  []string `json:"parameters,omitempty" jsonschema:"its parameters, as in: fade 0.0..1.0 = 0.8"`
+	Error       string   `json:"error,omitempty" jsonschema:"why it cannot play, also without details"`
 }
 
 // ListOutput is what list_strategies answers.
@@ -55,16 +56,17 @@ type ListOutput struct {
 
 // ShowOutput is what show_strategy answers.
 type ShowOutput struct {
-	Summary     string `json:"summary" jsonschema:"the answer in a sentence"`
-	Name        string `json:"name" jsonschema:"its name"`
-	Kind        string `json:"kind" jsonschema:"builtin, lua, js, wasm or plugin"`
-	Title       string `json:"title" jsonschema:"one line about it; may be empty"`
-	Description string `json:"description" jsonschema:"a few sentences about it; may be empty"`
-	Origin      string `json:"origin" jsonschema:"built-in, or the file it comes from"`
-	Fingerprint string `json:"fingerprint" jsonschema:"SHA-256 of its code, or a version for a built-in one"`
-	Source      string `json:"source,omitempty" jsonschema:"the script itself; absent for built-in strategies, modules and plugins"`
-	Truncated   bool   `json:"truncated" jsonschema:"whether source is only the first 64 KiB of the script"`
-	Error       string `json:"error,omitempty" jsonschema:"why it cannot play"`
+	Summary     string   `json:"summary" jsonschema:"the answer in a sentence"`
+	Name        string   `json:"name" jsonschema:"its name"`
+	Kind        string   `json:"kind" jsonschema:"builtin, lua, js, wasm or plugin"`
+	Title       string   `json:"title" jsonschema:"one line about it; may be empty"`
+	Description string   `json:"description" jsonschema:"a few sentences about it; may be empty"`
+	Origin      string   `json:"origin" jsonschema:"built-in, or the file it comes from"`
+	Parameters  []string `json:"parameters,omitempty" jsonschema:"its parameters, as in: fade 0.0..1.0 = 0.8; council(fade=0.7) plays another value"`
+	Fingerprint string   `json:"fingerprint" jsonschema:"SHA-256 of its code, or a version for a built-in one"`
+	Source      string   `json:"source,omitempty" jsonschema:"the script itself; absent for built-in strategies, modules and plugins"`
+	Truncated   bool     `json:"truncated" jsonschema:"whether source is only the first 64 KiB of the script"`
+	Error       string   `json:"error,omitempty" jsonschema:"why it cannot play"`
 }
 
 // Failure is why a script does not load.
@@ -119,7 +121,7 @@ type Standing struct {
 type League struct {
 	ID        string     `json:"id" jsonschema:"its id in this tool"`
 	Origin    string     `json:"origin" jsonschema:"manager: from the running manager; stored: from the data folder"`
-	League    string     `json:"league" jsonschema:"name of the league; empty if unknown"`
+	Name      string     `json:"name" jsonschema:"name of the league; empty if unknown"`
 	Status    string     `json:"status" jsonschema:"status, such as waiting, running or completed; empty if unknown"`
 	Round     int        `json:"round" jsonschema:"current round"`
 	Rounds    int        `json:"rounds" jsonschema:"number of rounds; 0 before the schedule exists"`
@@ -218,9 +220,9 @@ type RunOutput struct {
 type CompareOutput struct {
 	Summary    string   `json:"summary" jsonschema:"the answer in a few sentences"`
 	Outcome    Outcome  `json:"outcome" jsonschema:"what was played, and its report"`
-	Comparison Compared `json:"comparison" jsonschema:"a against b"`
-	A          Ranked   `json:"a" jsonschema:"result of a in the field"`
-	B          Ranked   `json:"b" jsonschema:"result of b in the field"`
+	Comparison Compared `json:"comparison" jsonschema:"the player (a) against the baseline (b)"`
+	Player     Ranked   `json:"player" jsonschema:"result of the player in the field"`
+	Baseline   Ranked   `json:"baseline" jsonschema:"result of the baseline in the field"`
 	Opponents  []string `json:"opponents" jsonschema:"the other players"`
 	Note       string   `json:"note,omitempty" jsonschema:"what to do before relying on it"`
 }

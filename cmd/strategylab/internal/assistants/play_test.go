@@ -72,7 +72,7 @@ func TestTimeLimitBeforeTheFirstLeague(t *testing.T) {
 func TestCompareAndExplain(t *testing.T) {
 	t.Parallel()
 	l, quiet := inProcess(t), func(float64, float64, string) {}
-	compared, err := l.compare(t.Context(), CompareInput{A: players("always-even")[0], B: players("always-odd")[0], Opponents: players("random", "role"), Runs: 50, Legs: 2, Draw: "uniform:1-10"}, quiet)
+	compared, err := l.compare(t.Context(), CompareInput{Player: players("always-even")[0], Baseline: players("always-odd")[0], Opponents: players("random", "role"), Runs: 50, Legs: 2, Draw: "uniform:1-10"}, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}

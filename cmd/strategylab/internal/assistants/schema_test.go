@@ -99,7 +99,7 @@ func TestDefinitionsAreShort(t *testing.T) {
 	if len(list) > most || len(list) < 5000 {
 		t.Errorf("tools/list has %d bytes, want at most %d: shorten descriptions", len(list), most)
 	}
-	for _, name := range []string{"save_strategy", `"comparison":{"type":"object","description":"a against b"}`} {
+	for _, name := range []string{"save_strategy", `"comparison":{"type":"object","description":"the player (a) against the baseline (b)"}`} {
 		if !bytes.Contains(list, []byte(name)) {
 			t.Errorf("tools/list has no %s", name)
 		}

@@ -36,6 +36,7 @@ func (l *labTools) complete(ctx context.Context, e *catalog.Entry) (source []byt
 		e.Err = err
 		return source
 	}
+	e.Params = catalog.Declared(info, source)
 	e.Info.Title, e.Info.Description, e.Info.Fingerprint = info.Title, info.Description, info.Fingerprint
 	return source
 }
@@ -45,6 +46,14 @@ func origin(info strategies.Info) string {
 		return "built-in"
 	}
 	return filepath.ToSlash(info.Source)
+}
+
+func parameters[P fmt.Stringer](list []P) []string {
+	var all []string
+	for _, p := range list {
+		all = append(all, p.String())
+	}
+	return all
 }
 
 func (l *labTools) list(ctx context.Context, in ListInput, m meter) (ListOutput, error) {
@@ -70,7 +79,10 @@ func (l *labTools) list(ctx context.Context, in ListInput, m meter) (ListOutput,
 			break
 		}
 		l.complete(ctx, &e)
-		s := Listed{Name: e.Info.Name, Kind: string(e.Info.Kind), Title: e.Info.Title, Description: strategies.Clip(e.Info.Description, maxSaid), Origin: origin(e.Info)}
+		s := Listed{Name: e.Info.Name, Kind: string(e.Info.Kind), Title: e.Info.Title}
+		if in.Details {
+			s.Description, s.Origin, s.Parameters = strategies.Clip(e.Info.Description, maxSaid), origin(e.Info), parameters(e.Params)
+		}
 		if e.Err != nil {
 			s.Error = e.Err.Error()
 		}
@@ -78,7 +90,7 @@ func (l *labTools) list(ctx context.Context, in ListInput, m meter) (ListOutput,
 		count[e.Info.Kind]++
 		m(float64(i+1), float64(len(entries)), "reading "+e.Info.Name)
 	}
-	out.Summary = fmt.Sprintf("There are %d strategies: %d built in, %d in Lua, %d in JavaScript, %d in WebAssembly, %d from plugins.",
+	out.Summary = fmt.Sprintf("There are %d strategies: %d built in, %d in Lua, %d in JavaScript, %d in WebAssembly, %d from plugins. With details: true there is more of each; show_strategy shows one with its source.",
 		len(out.Strategies), count[strategies.Builtin], count[strategies.Lua], count[strategies.JavaScript], count[strategies.WebAssembly], count[strategies.Plugin])
 	return out, nil
 }
@@ -96,7 +108,7 @@ func (l *labTools) show(ctx context.Context, in ShowInput, _ meter) (ShowOutput,
 		source := l.complete(ctx, &e)
 		out := ShowOutput{
 			Name: e.Info.Name, Kind: string(e.Info.Kind), Title: e.Info.Title, Description: e.Info.Description,
-			Origin: origin(e.Info), Fingerprint: e.Info.Fingerprint,
+			Origin: origin(e.Info), Parameters: parameters(e.Params), Fingerprint: e.Info.Fingerprint,
 		}
 		if e.Info.Kind != strategies.WebAssembly { // which is no text
 			out.Source = string(source)

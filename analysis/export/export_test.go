@@ -140,6 +140,9 @@ func TestFormatsAgree(t *testing.T) {
 	check(t, export.Leagues,
 		fromParquet[export.LeagueRow](t, written(t, export.Parquet, export.Leagues, plan, leagues)),
 		fromJSON[export.LeagueRow](t, written(t, export.NDJSON, export.Leagues, plan, leagues)))
+	check(t, export.Pairs,
+		fromParquet[export.PairRow](t, written(t, export.Parquet, export.Pairs, plan, leagues)),
+		fromJSON[export.PairRow](t, written(t, export.NDJSON, export.Pairs, plan, leagues)))
 	check(t, export.Matches,
 		fromParquet[export.MatchRow](t, written(t, export.Parquet, export.Matches, plan, leagues)),
 		fromJSON[export.MatchRow](t, written(t, export.NDJSON, export.Matches, plan, leagues)))
@@ -192,6 +195,19 @@ func TestRowsComeToTheEstimates(t *testing.T) {
 			byMatch[name] = s
 		}
 	}
+	byPair := map[string]sums{}
+	for _, r := range fromParquet[export.PairRow](t, written(t, export.Parquet, export.Pairs, plan, leagues)) {
+		for i, name := range []string{r.PlayerA, r.PlayerB} {
+			s := byPair[name]
+			s.matches += float64(r.Matches)
+			s.clean += float64(r.Clean)
+			s.differ += float64(r.Differ)
+			s.points += float64([]int32{r.PointsA, r.PointsB}[i])
+			s.adjusted += []float64{r.AdjustedA, r.AdjustedB}[i]
+			s.technical = byMatch[name].technical // a pair's rows have none
+			byPair[name] = s
+		}
+	}
 	near := func(what string, got, want float64) {
 		t.Helper()
 		if math.Abs(got-want) > 1e-9 {
@@ -199,7 +215,7 @@ func TestRowsComeToTheEstimates(t *testing.T) {
 		}
 	}
 	for _, p := range acc.Estimates(0.95).Players {
-		for _, s := range []sums{byLeague[p.Name], byMatch[p.Name]} {
+		for _, s := range []sums{byLeague[p.Name], byMatch[p.Name], byPair[p.Name]} {
 			near(p.Name+" points", s.points/s.matches, p.Points.Estimate)
 			near(p.Name+" adjusted", s.adjusted/s.matches, p.Adjusted.Estimate)
 			near(p.Name+" differ", s.differ/s.clean, p.Differ.Estimate)
@@ -237,7 +253,7 @@ func TestBadInput(t *testing.T) {
 	if _, err := export.NewWriter(io.Discard, "yaml", export.Leagues, plan); err == nil || !strings.Contains(err.Error(), "yaml") {
 		t.Errorf("format yaml: %v", err)
 	}
-	for _, kind := range []export.Kind{export.Leagues, export.Matches} {
+	for _, kind := range []export.Kind{export.Leagues, export.Pairs, export.Matches} {
 		w, err := export.NewWriter(io.Discard, export.CSV, kind, plan)
 		if err != nil {
 			t.Fatal(err)

@@ -116,6 +116,60 @@ func matchRows(plan results.Plan) (func(l *results.League) ([]MatchRow, error), 
 	}, nil
 }
 
+// A PairRow is what two players got from their matches with each other in one league,
+// player_a before player_b in the field. The payoff of a to b is the mean of adjusted_a / matches over leagues.
+type PairRow struct {
+	League    int32   `parquet:"league" json:"league"` // from 0
+	PlayerA   string  `parquet:"player_a,dict" json:"player_a"`
+	PlayerB   string  `parquet:"player_b,dict" json:"player_b"`
+	Matches   int32   `parquet:"matches" json:"matches"`
+	Clean     int32   `parquet:"clean" json:"clean"`   // matches decided by choices
+	Differ    int32   `parquet:"differ" json:"differ"` // of these, with differing choices
+	PointsA   int32   `parquet:"points_a" json:"points_a"`
+	PointsB   int32   `parquet:"points_b" json:"points_b"`
+	AdjustedA float64 `parquet:"adjusted_a" json:"adjusted_a"` // expected points given both choices
+	AdjustedB float64 `parquet:"adjusted_b" json:"adjusted_b"`
+}
+
+// pairRows returns a function that makes the rows of the pairs of a league, reusing
+// memory.
+func pairRows(plan results.Plan) (func(l *results.League) ([]PairRow, error), error) {
+	matches, err := matchRows(plan)
+	if err != nil {
+		return nil, err
+	}
+	at := map[[2]string]int{} // in rows, in either order
+	var rows []PairRow
+	for i, a := range plan.Field {
+		for _, b := range plan.Field[i+1:] {
+			at[[2]string{a.Name, b.Name}], at[[2]string{b.Name, a.Name}] = len(rows), len(rows)
+			rows = append(rows, PairRow{PlayerA: a.Name, PlayerB: b.Name})
+		}
+	}
+	return func(l *results.League) ([]PairRow, error) {
+		list, err := matches(l)
+		for k := range rows {
+			rows[k] = PairRow{League: int32(l.Index), PlayerA: rows[k].PlayerA, PlayerB: rows[k].PlayerB}
+		}
+		for _, m := range list {
+			r := &rows[at[[2]string{m.PlayerA, m.PlayerB}]]
+			if r.PlayerA != m.PlayerA {
+				m.PointsA, m.PointsB, m.AdjustedA, m.AdjustedB = m.PointsB, m.PointsA, m.AdjustedB, m.AdjustedA
+			}
+			r.Matches++
+			if m.Number != nil {
+				r.Clean++
+				if m.ChoiceA != m.ChoiceB {
+					r.Differ++
+				}
+			}
+			r.PointsA, r.PointsB = r.PointsA+m.PointsA, r.PointsB+m.PointsB
+			r.AdjustedA, r.AdjustedB = r.AdjustedA+m.AdjustedA, r.AdjustedB+m.AdjustedB
+		}
+		return rows, err
+	}, nil
+}
+
 // expected is what two choices are worth before the number is drawn, given its chance
 // to be even.
 func expected(a, b game.Parity, even float64) (float64, float64) {

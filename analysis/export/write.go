@@ -1,6 +1,6 @@
 // Package export writes the leagues of a run as rows for other programs: CSV, a JSON array
 // of objects, an object a line (NDJSON), or what package parquet makes a Parquet file of. A row is a player in a league, the unit of
-// replication that statistics should use, or a single match. Rows are written as
+// replication that statistics should use, two players in a league, or a single match. Rows are written as
 // leagues are read, in memory that does not grow with their number.
 package export
 
@@ -33,9 +33,10 @@ const (
 // Kind is what a row is about.
 type Kind string
 
-// The kinds of row: a player in a league, or a match.
+// The kinds of row: a player in a league, two players in a league, or a match.
 const (
 	Leagues Kind = "leagues"
+	Pairs   Kind = "pairs"
 	Matches Kind = "matches"
 )
 
@@ -59,8 +60,11 @@ type Writer struct {
 // NewWriter returns a writer of rows for the leagues of a plan. The output is complete
 // after Close.
 func NewWriter(w io.Writer, format Format, kind Kind, plan results.Plan) (*Writer, error) {
-	if kind == Matches {
+	switch kind {
+	case Matches:
 		return writer(w, format, kind, plan, matchRows)
+	case Pairs:
+		return writer(w, format, kind, plan, pairRows)
 	}
 	return writer(w, format, kind, plan, leagueRows)
 }

@@ -23,10 +23,12 @@ func Write(file io.Writer, rows io.Reader) error {
 	switch h.Rows {
 	case export.Leagues:
 		return write[export.LeagueRow](file, in, h)
+	case export.Pairs:
+		return write[export.PairRow](file, in, h)
 	case export.Matches:
 		return write[export.MatchRow](file, in, h)
 	}
-	return fmt.Errorf("read header: rows are %q; want %s or %s", h.Rows, export.Leagues, export.Matches)
+	return fmt.Errorf("read header: rows are %q; want %s, %s or %s", h.Rows, export.Leagues, export.Pairs, export.Matches)
 }
 
 const (

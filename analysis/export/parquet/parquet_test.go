@@ -35,7 +35,7 @@ func TestWriteRefuses(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"":                            "read header: EOF",
-		`{"rows":"rounds","plan":{}}`: `read header: rows are "rounds"; want leagues or matches`,
+		`{"rows":"rounds","plan":{}}`: `read header: rows are "rounds"; want leagues, pairs or matches`,
 		`{"rows":"leagues","plan":{}}{"league":"first"}`: "read row 0: ",
 		`{"rows":"leagues","plan":{}}{"league":1}{`:      "read row 1: unexpected EOF",
 	} {

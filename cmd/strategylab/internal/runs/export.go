@@ -26,9 +26,9 @@ func exportCommand(p *command.Process) *cli.Command {
 	format := command.Choice(command.FlagFormat, "", "output format", string(export.Parquet), string(export.CSV), string(export.JSON), string(export.NDJSON))
 	format.DefaultText = "by the file name, else csv"
 	return &cli.Command{
-		Name: "export", ArgsUsage: "DIR", Usage: "export a run's leagues or matches for pandas, polars or R",
+		Name: "export", ArgsUsage: "DIR", Usage: "export a run's leagues, pairs or matches for pandas, polars or R",
 		Flags: []cli.Flag{
-			command.Choice(flagRows, string(export.Leagues), "what a row is: a player's league, or a match", string(export.Leagues), string(export.Matches)),
+			command.Choice(flagRows, string(export.Leagues), "what a row is: a player's league, a pair's, or a match", string(export.Leagues), string(export.Pairs), string(export.Matches)),
 			format,
 			&cli.StringFlag{Name: command.FlagOut, Usage: "`FILE`: file to write", DefaultText: "standard output"},
 		},

@@ -49,7 +49,8 @@ var may = map[string][]string{
 		"host/credential", "host/dialect", "host/game", "host/jsonrpc", "host/protocol", "host/trace", "host/wire", "plugins/subprocess", "strategies", "strategies/budget",
 	},
 	"strategies/strategytest": {"host/game", "strategies", "strategies/budget", "strategies/script", "strategies/seat"},
-	"host/manager":            {"host/agent", "host/credential", "host/dialect", "host/disk", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
+	"host/manager/league":     {"host/credential", "host/dialect", "host/game", "host/journal", "host/protocol"},
+	"host/manager":            {"host/agent", "host/credential", "host/dialect", "host/disk", "host/game", "host/journal", "host/jsonrpc", "host/manager/league", "host/protocol", "host/wire"},
 	"host/referee":            {"host/agent", "host/credential", "host/dialect", "host/disk", "host/draws", "host/game", "host/jsonrpc", "host/protocol", "host/wire"},
 	"host/player":             {"host/agent", "host/credential", "host/dialect", "host/disk", "host/draws", "host/game", "host/jsonrpc", "host/protocol", "host/wire", "strategies", "strategies/seat"},
 
@@ -74,12 +75,12 @@ var may = map[string][]string{
 		"strategies", "strategies/budget", "strategies/builtin", "strategies/catalog",
 	},
 	"host": {
-		"experiments", "host/agent", "host/dialect", "host/game", "host/jsonrpc", "host/leaguetools", "host/manager", "host/mcptools", "host/player", "host/protocol", "host/referee",
+		"experiments", "host/agent", "host/dialect", "host/game", "host/jsonrpc", "host/leaguetools", "host/manager", "host/manager/league", "host/mcptools", "host/player", "host/protocol", "host/referee",
 		"host/results", "host/wire", "host/wire/eventlog", "host/wire/schema", "strategies", "strategies/seat",
 	},
 	"host/web":                 {},
 	"host/web/studio":          {"host/web"},
-	"host/web/wall":            {"host/game", "host/manager", "host/protocol", "host/referee", "host/web"},
+	"host/web/wall":            {"host/game", "host/manager", "host/manager/league", "host/protocol", "host/referee", "host/web"},
 	"host/peertest":            {},
 	"host/trace/playback":      {"host", "host/jsonrpc", "host/protocol", "host/trace"},
 	"host/conformance/kit":     {"host/credential", "host/dialect", "host/jsonrpc", "host/protocol", "host/rawjson", "host/trace", "host/wire"},
@@ -137,7 +138,7 @@ var may = map[string][]string{
 	"cmd/strategylab/internal/leagues": {
 		"analysis/fairness", "analysis/page", "analysis/power", "analysis/words", "cmd/strategylab/internal/command",
 		"cmd/strategylab/internal/lab", "host", "host/agent", "host/conformance", "host/dialect", "host/disk", "host/game", "host/jsonrpc",
-		"host/manager", "host/mcptools", "host/player", "host/protocol", "host/referee", "host/trace", "host/trace/audit",
+		"host/manager", "host/manager/league", "host/mcptools", "host/player", "host/protocol", "host/referee", "host/trace", "host/trace/audit",
 		"host/trace/playback", "host/web/wall", "host/wire/eventlog", "strategies/catalog",
 	},
 	"cmd/strategylab/internal/assistants": {

@@ -17,6 +17,7 @@ import (
 	"github.com/strategylab/strategylab/host/journal"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
@@ -50,14 +51,14 @@ func leagueOf(t *testing.T, players, own int) *host.League {
 }
 
 // replayed recomputes the table from the manager's journal.
-func replayed(t *testing.T, cfg manager.Config) []manager.Standing {
+func replayed(t *testing.T, cfg manager.Config) []league.Standing {
 	t.Helper()
 	j, found, err := journal.Open(manager.JournalName(cfg.DataDir, cfg.LeagueID), journal.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	table, err := manager.Replay(cfg.LeagueID, found.Events)
+	table, err := league.Replay(cfg.LeagueID, found.Events)
 	if err != nil {
 		t.Fatal(err)
 	}

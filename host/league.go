@@ -23,6 +23,7 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/mcptools"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -67,13 +68,13 @@ type League struct {
 
 // Played is what a league came to.
 type Played struct {
-	Matches   []manager.Match // in the order of the schedule
-	Standings []manager.Standing
+	Matches   []league.Match // in the order of the schedule
+	Standings []league.Standing
 	Players   []*player.Player // by seat
 	// Before says that the league was complete before: the data directory is
 	// that of a league that has been played to its end, and nothing was done.
 	Before bool
-	Draws  manager.Draws
+	Draws  league.Draws
 }
 
 // Play plays a league of its own seats from registration to completion. The
@@ -360,7 +361,7 @@ func (a *assembly) readmit(name string) error {
 	shot := a.lead.Snapshot()
 	for _, known := range shot.Players {
 		if shot.Rounds == 0 && known.Name == name && a.recorded[known.ID] != "" {
-			return a.lead.SetStatus(a.ctx, known.ID, manager.LifeActive)
+			return a.lead.SetStatus(a.ctx, known.ID, league.Active)
 		}
 	}
 	return nil

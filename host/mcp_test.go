@@ -20,6 +20,7 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/mcptools"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -70,7 +71,7 @@ func openLeague(t testing.TB, network host.Network, legs int, offer *mcptools.Co
 // as without them.
 func TestClientsBesideALeague(t *testing.T) {
 	t.Parallel()
-	play := func(offer *mcptools.Config, beside func(urls map[string]string)) []manager.Match {
+	play := func(offer *mcptools.Config, beside func(urls map[string]string)) []league.Match {
 		sockets := host.NewSockets()
 		defer sockets.Close()
 		network := &watched{Network: sockets, urls: map[string]string{}}

@@ -17,6 +17,7 @@ import (
 	"github.com/strategylab/strategylab/host/journal"
 	"github.com/strategylab/strategylab/host/jsonrpc/jsonrpctest"
 	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/manager/league"
 )
 
 // processes is a league whose agents are processes of their own, each with a
@@ -77,7 +78,7 @@ func (p *processes) kill(name, event string) {
 
 // complete waits for the end of the league, holds the table to the journal and
 // returns the lines of the table by name.
-func (p *processes) complete() map[string]manager.Standing {
+func (p *processes) complete() map[string]league.Standing {
 	p.t.Helper()
 	if code := p.running["manager"].ended(); code != exitOK {
 		p.t.Errorf("the manager ended with %d", code)
@@ -87,11 +88,11 @@ func (p *processes) complete() map[string]manager.Standing {
 		p.t.Fatal(err)
 	}
 	defer j.Close()
-	standings, err := manager.Replay(manager.DefaultLeagueID, found.Events)
+	standings, err := league.Replay(manager.DefaultLeagueID, found.Events)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	table := make(map[string]manager.Standing)
+	table := make(map[string]league.Standing)
 	for _, s := range standings {
 		if table[s.DisplayName] = s; s.Played != 2*crashLegs {
 			p.t.Errorf("%+v: want %d matches", s, 2*crashLegs)
@@ -123,7 +124,7 @@ func (p *processes) verified() {
 }
 
 // healthy checks that nobody was at fault.
-func healthy(t *testing.T, table map[string]manager.Standing) {
+func healthy(t *testing.T, table map[string]league.Standing) {
 	t.Helper()
 	for name, s := range table {
 		if s.TechnicalLosses > 0 {

@@ -80,7 +80,7 @@ func TestAgentsServeClientsOverHTTP(t *testing.T) {
 			c = clientOf(t, &mcp.StreamableClientTransport{Endpoint: url}, version)
 			offers(t, c, managerTools)
 			refusedWith(t, c, "league_query", "league_error")
-			started := called(t, c, "start_league", league("START_LEAGUE", "launcher", `"auth_token":"secret","league_id":"league_2025_even_odd"`))
+			started := called(t, c, "start_league", leagueMessage("START_LEAGUE", "launcher", `"auth_token":"secret","league_id":"league_2025_even_odd"`))
 			if started["message_type"] != "LEAGUE_STATUS" || started["total_rounds"] != 3.0 {
 				t.Errorf("start_league: %v", started)
 			}
@@ -131,7 +131,7 @@ func TestOneStreamCarriesBoth(t *testing.T) {
 	}
 	lines := bufio.NewReader(stdout)
 	const match = `"auth_token":"k","match_id":"R1M1","game_type":"even_odd"`
-	invitation, choice := league("GAME_INVITATION", "referee:REF01", match), league("CHOOSE_PARITY_CALL", "referee:REF01", match)
+	invitation, choice := leagueMessage("GAME_INVITATION", "referee:REF01", match), leagueMessage("CHOOSE_PARITY_CALL", "referee:REF01", match)
 	for _, step := range []struct{ send, want string }{
 		{`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, `"E047"`},
 		{`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"handle_game_invitation","arguments":` + invitation + `}}`, `"structuredContent":{"protocol"`},
@@ -245,11 +245,11 @@ func offers(t *testing.T, c *mcp.ClientSession, want []string) {
 func plays(t *testing.T, c *mcp.ClientSession) {
 	t.Helper()
 	const token = `"auth_token":"match-key-of-the-referee","match_id":"R1M1","game_type":"even_odd"`
-	joined := called(t, c, "handle_game_invitation", league("GAME_INVITATION", "referee:REF01", token))
+	joined := called(t, c, "handle_game_invitation", leagueMessage("GAME_INVITATION", "referee:REF01", token))
 	if joined["accept"] != true {
 		t.Errorf("the invitation: %v", joined)
 	}
-	chosen := called(t, c, "parity_choose", league("CHOOSE_PARITY_CALL", "referee:REF01", token))
+	chosen := called(t, c, "parity_choose", leagueMessage("CHOOSE_PARITY_CALL", "referee:REF01", token))
 	if chosen["parity_choice"] != "even" {
 		t.Errorf("the choice: %v", chosen)
 	}
@@ -284,8 +284,8 @@ func refusedWith(t *testing.T, c *mcp.ClientSession, tool, kind string) {
 	}
 }
 
-// league returns a message with its header.
-func league(kind, sender, rest string) string {
+// leagueMessage returns a message with its header.
+func leagueMessage(kind, sender, rest string) string {
 	return fmt.Sprintf(`{"protocol":"league.v2","message_type":%q,"sender":%q,"timestamp":"2026-01-01T12:00:00Z","conversation_id":"c",%s}`, kind, sender, rest)
 }
 

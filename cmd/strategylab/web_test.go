@@ -18,6 +18,7 @@ import (
 	"github.com/strategylab/strategylab/host/journal"
 	"github.com/strategylab/strategylab/host/jsonrpc/jsonrpctest"
 	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/host/web/webtest"
 )
@@ -211,7 +212,7 @@ func TestLeagueInChromium(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	standings, err := manager.Replay(manager.DefaultLeagueID, found.Events)
+	standings, err := league.Replay(manager.DefaultLeagueID, found.Events)
 	if err != nil {
 		t.Fatal(err)
 	}

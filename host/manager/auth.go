@@ -16,6 +16,7 @@ import (
 	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
@@ -24,7 +25,7 @@ import (
 // who gets answers to queries only, without the endpoints of players.
 type caller struct {
 	role  protocol.Role
-	agent *member // nil for the launcher
+	agent *league.Member // nil for the launcher
 }
 
 // handlers are what the manager answers.
@@ -59,18 +60,20 @@ func (m *Manager) authenticate(_ context.Context, in *wire.Exchange) error {
 }
 
 func (m *Manager) identify(in *wire.Exchange) (caller, error) {
-	token := in.Header.AuthToken
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	token, isQuery := in.Header.AuthToken, in.Type == protocol.TypeLeagueQuery
 	role, id, err := protocol.ParseSender(in.Header.Sender)
-	switch {
-	case in.Header.Sender != "":
+	switch owner := m.state.Members[league.TokenOwner(token)]; {
+	case in.Header.Sender != "": // and else the field rules say whether that may be
 	case in.Type == protocol.TypeStartLeague && m.cfg.Mode == protocol.Tolerant:
 		role, id, err = protocol.RoleLauncher, "", nil // nobody else does
-	default: // the field rules say whether that may be
-		role, id, err = m.ownerOf(token)
+	case owner != nil:
+		role, id, err = owner.Role, owner.ID, nil
 	}
 	if err == nil && role == protocol.RoleLauncher {
 		err := m.identifyAdmin(in)
-		if in.Type == protocol.TypeLeagueQuery && dialect.CodeOf(err) == protocol.CodeTokenMissing {
+		if isQuery && dialect.CodeOf(err) == protocol.CodeTokenMissing {
 			return caller{}, nil
 		}
 		return caller{role: role}, err
@@ -78,24 +81,49 @@ func (m *Manager) identify(in *wire.Exchange) (caller, error) {
 	if a := m.trustedReferee(in); a != nil {
 		return caller{role: protocol.RoleReferee, agent: a}, nil
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	a := m.state.agents[id]
+	a := m.state.Members[id]
 	switch {
 	case token != "":
-	case in.Type == protocol.TypeLeagueQuery && err == nil && a == nil && role != protocol.RoleManager:
+	case isQuery && err == nil && a == nil && role != protocol.RoleManager:
 		return caller{}, nil
 	default:
 		return caller{}, protocol.Refuse(protocol.CodeTokenMissing, in.Type,
 			"The message bears no auth_token; send the one from the answer to the registration.")
 	}
-	if err != nil || a == nil || a.role != role || !a.verifier.Verify(token) {
+	if err != nil || a == nil || a.Role != role || !a.Key.Verify(token) {
 		return caller{}, badToken(in, "The auth_token is not the one of this sender; register again if it was lost.")
 	}
-	c := m.contacts[a.id]
+	c := m.contacts[a.ID]
 	c.proved = true
 	m.alive(c)
 	return caller{role: role, agent: a}, nil
+}
+
+// trustedReferee returns the referee of the match that a report is about, in
+// tolerant mode and where the referee has not declared match keys: it may sign with
+// its token in a way of its own or, until it has shown its token once, with its id
+// or name and a token of its own making. It is nil for any other message. It is called with
+// m.mu held.
+func (m *Manager) trustedReferee(in *wire.Exchange) *league.Member {
+	p, known := m.state.Find(in.Header.MatchID)
+	if m.cfg.Mode == protocol.Strict || in.Type != protocol.TypeMatchResultReport || !known || m.state.Referee(p) == nil {
+		return nil
+	}
+	a, token := m.state.Referee(p), in.Header.AuthToken
+	c := m.contacts[a.ID]
+	_, signed, _ := strings.Cut(in.Header.Sender, ":")
+	signed = cmp.Or(signed, in.Header.Sender)
+	own := signed == a.ID || signed == a.Name
+	switch other := m.state.Members[signed]; {
+	case a.Keyed || other != nil && other != a:
+		return nil
+	case a.Key.Verify(token):
+		c.proved = true
+	case !own || c.proved || league.TokenOwner(token) != "":
+		return nil
+	}
+	m.alive(c)
+	return a
 }
 
 func badToken(in *wire.Exchange, detail string) error {
@@ -105,17 +133,6 @@ func badToken(in *wire.Exchange, detail string) error {
 		return refusal.With("player_id", id)
 	}
 	return refusal
-}
-
-// ownerOf returns the agent that a token names as its owner.
-func (m *Manager) ownerOf(token string) (protocol.Role, string, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	a := m.state.agents[tokenOwner(token)]
-	if a == nil {
-		return "", "", fmt.Errorf("nobody has the id in the token")
-	}
-	return a.role, a.id, nil
 }
 
 // identifyAdmin accepts a request with the admin token or, where there is none,
@@ -282,14 +299,22 @@ func (m *Manager) logRefusal(in *wire.Exchange, why string, strictness bool) {
 	}
 	m.cfg.Log.Info("message refused", "message", string(e.Message), "sender", e.Agent, "name", name, "url", url,
 		"reason", why, "tolerant_would_accept", strictness)
-	key := fmt.Sprintf("%q", []string{e.Agent, string(e.Message), name, url, why})
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.isNew(e.Agent, string(e.Message), name, url, why) {
+		m.emit(e)
+	}
+}
+
+// isNew reports whether a refusal is the first of its kind, and there is room for it. It is
+// called with m.mu held.
+func (m *Manager) isNew(kind ...string) bool {
+	key := fmt.Sprintf("%q", kind)
 	if m.refusals[key] || len(m.refusals) == maxRefusals {
-		return
+		return false
 	}
 	m.refusals[key] = true
-	m.emit(e)
+	return true
 }
 
 // claimedName returns what an agent that registers says of itself, as far as

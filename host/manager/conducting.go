@@ -17,7 +17,7 @@ import (
 // it conducts: by a report, or by an invitation to a player of this process. The
 // next form follows a refusal at once, and an acknowledgement after the time in
 // which players are invited. A referee that has had every form gets no more, and
-// its matches go to others.
+// its matches go to others. They are called with m.mu held, except Invited.
 
 // quietAfter is how long a referee that has shown nothing yet may be silent about the
 // matches that it has acknowledged before that is said.
@@ -28,34 +28,31 @@ const quietAfter = 20 * time.Second
 const maxRevivals = 3
 
 // foreign reports whether a contact is a referee of another program, in a league
-// that takes such. It is called with m.mu held.
+// that takes such.
 func (m *Manager) foreign(c *contact) bool {
-	return m.cfg.Mode == protocol.Tolerant && c.member.role == protocol.RoleReferee && !c.member.reg.Keyed
+	return m.cfg.Mode == protocol.Tolerant && c.Role == protocol.RoleReferee && !c.Keyed
 }
 
 // unproven reports whether a contact is a referee of another program that has shown
 // nothing of its matches, in a league that assigns them in one form only, and that this
-// has not been said. It is called with m.mu held.
+// has not been said.
 func (m *Manager) unproven(c *contact) bool {
-	return m.cfg.Mode == protocol.Strict && !c.member.reg.Keyed && !c.conducts && !c.quiet
+	return m.cfg.Mode == protocol.Strict && !c.Keyed && !c.conducts && !c.quiet
 }
 
 // sayQuiet says that an unproven referee is silent about its matches, which have the
-// rest of their time. It is called with m.mu held.
+// rest of their time.
 func (m *Manager) sayQuiet(c *contact) {
 	c.quiet = true
-	m.emit(Event{Kind: RefereeQuiet, Agent: c.member.id, Role: c.member.role, Name: c.member.reg.Name, Matches: m.owed(c),
+	m.emitOf(c.Member, Event{Kind: RefereeQuiet, Matches: m.owed(c),
 		Error: fmt.Sprintf("nothing after %v; a match may take %v", c.patience, m.cfg.MatchDeadline.Round(time.Second))})
 	m.arm(c, m.cfg.MatchDeadline-c.patience)
 }
 
-// owed returns the ids of the matches of the round that a referee has not reported. It
-// is called with m.mu held.
+// owed returns the ids of the matches of the round that a referee has not reported.
 func (m *Manager) owed(c *contact) (matches []string) {
-	for _, p := range m.state.schedule.Round(m.state.round()) {
-		if now := &m.state.matches[p.Index]; now.referee == c.member && !now.outcome.over() {
-			matches = append(matches, p.ID)
-		}
+	for _, p := range m.state.Owed(c.Member) {
+		matches = append(matches, p.ID)
 	}
 	return matches
 }
@@ -78,21 +75,17 @@ func (m *Manager) reportTime(c *contact) time.Duration {
 func (m *Manager) Invited(match string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.state.schedule == nil {
+	p, known := m.state.Find(match)
+	if !known || m.state.Referee(p) == nil || m.state.Done(p) {
 		return
 	}
-	p, known := m.state.schedule.Find(match)
-	if !known || m.state.matches[p.Index].referee == nil || m.state.matches[p.Index].outcome.over() {
-		return
-	}
-	if c := m.contacts[m.state.matches[p.Index].referee.id]; (m.foreign(c) || m.unproven(c)) && !c.conducts {
+	if c := m.contacts[m.state.Referee(p).ID]; (m.foreign(c) || m.unproven(c)) && !c.conducts {
 		c.conducts = true
 		m.arm(c, m.cfg.MatchDeadline)
 	}
 }
 
-// refuses notes that a referee has refused its matches. It is called with m.mu
-// held.
+// refuses notes that a referee has refused its matches.
 func (m *Manager) refuses(c *contact, err error) {
 	if wire.UnknownMethod(err) && c.forms == 0 {
 		c.forms = len(protocol.AssignmentNames()) // the caller has tried all of them
@@ -103,8 +96,7 @@ func (m *Manager) refuses(c *contact, err error) {
 		c.refusals++
 	case aboutSender(err) && !c.peer.Speaks().Has(dialect.TraitManagerID):
 		c.peer.Learn(c.peer.Speaks().With(dialect.TraitManagerID))
-		c.stale = true
-		m.wakeDriver()
+		m.outdateContact(c)
 	default:
 		m.tryNextForm(c, fmt.Sprintf("it refuses its matches: %v", err))
 	}
@@ -118,36 +110,22 @@ func aboutSender(err error) bool {
 }
 
 // tryNextForm has a referee that does not conduct assigned its matches in the next
-// form. After the last it is given up for good. It is called with m.mu held.
+// form. After the last it is given up for good.
 func (m *Manager) tryNextForm(c *contact, why string) {
 	if c.forms < len(protocol.AssignmentNames()) {
 		c.forms++
 		c.peer.TryNextAssignment()
-		c.stale = true
-		m.wakeDriver()
+		m.outdateContact(c)
 		return
 	}
 	c.unable, c.dead = true, true
 	m.changes++
-	m.cfg.Log.Error("a referee cannot be made to conduct its matches", "referee", c.member.id, "name", c.member.reg.Name, "reason", why)
-	m.emit(Event{Kind: RefereeUnable, Agent: c.member.id, Role: c.member.role, Name: c.member.reg.Name, Matches: m.owed(c), Error: why})
+	m.cfg.Log.Error("a referee cannot be made to conduct its matches", "referee", c.ID, "name", c.Name, "reason", why)
+	m.emitOf(c.Member, Event{Kind: RefereeUnable, Matches: m.owed(c), Error: why})
 	m.wakeDriver()
 }
 
-// assignedPartly notes that a referee has taken some of its matches and refused
-// the next. It gets the others as soon as it has made more than that number of
-// reports.
-func (m *Manager) assignedPartly(c *contact, reports int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if c.partly = c.reports == reports; !c.partly {
-		c.stale = true
-		m.wakeDriver()
-	}
-}
-
-// revive gives a referee that has registered again another chance. It is called
-// with m.mu held.
+// revive gives a referee that has registered again another chance.
 func (m *Manager) revive(c *contact) {
 	if c.unable && c.revivals < maxRevivals {
 		c.revivals++

@@ -2,14 +2,15 @@ package manager
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
@@ -34,6 +35,14 @@ func lonely(t *testing.T) (*Manager, *contact) {
 		t.Fatal(err)
 	}
 	return m, m.contacts["P01"]
+}
+
+// signedUp is the registration of an agent.
+func signedUp(role protocol.Role, id string) *league.Joined {
+	return &league.Joined{Registration: league.Registration{
+		Role: role, ID: id, Verifier: credential.NewVerifier(id).String(), Dialect: dialect.Contracts.Name,
+		Name: strings.ToLower(id), Endpoint: "http://" + id + "/mcp",
+	}}
 }
 
 func callerOn(net *jsonrpc.Loopback) *wire.Caller {
@@ -108,45 +117,24 @@ func TestTheScheduleOfALargeLeagueIsSentByRounds(t *testing.T) {
 	if err := m.record(context.Background(), signedUp(protocol.RoleReferee, "REF01")); err != nil {
 		t.Fatal(err)
 	}
-	start := &started{Legs: 1, Seats: []string{"P01"}}
+	start := &league.Started{Legs: 1, Seats: []string{"P01"}}
 	for seat := 1; seat < 402; seat++ { // 80,601 matches
 		if err := m.record(context.Background(), signedUp(protocol.RolePlayer, game.PlayerID(seat))); err != nil {
 			t.Fatal(err)
 		}
 		start.Seats = append(start.Seats, game.PlayerID(seat))
 	}
-	m.mu.Lock()
-	m.scheduling = true
-	m.mu.Unlock()
-	if s := m.status(); s.State != "CREATING_SCHEDULE" || s.Status != "scheduling" {
+	m.scheduling.Store(true)
+	if s := read(m, m.status); s.State != "CREATING_SCHEDULE" || s.Status != "scheduling" {
 		t.Errorf("while the schedule is made the state is %s, %s", s.State, s.Status)
 	}
 	if err := m.record(context.Background(), start); err != nil {
 		t.Fatal(err)
 	}
-	_, err := m.scheduleAnswer(protocol.Header{}, protocol.Round{})
-	if dialect.CodeOf(err) != protocol.CodeMissingField {
+	if _, err := m.wholeSchedule(protocol.Header{}); dialect.CodeOf(err) != protocol.CodeMissingField {
 		t.Errorf("the error is %v", err)
 	}
-	if _, err := m.scheduleAnswer(protocol.Header{}, protocol.RoundNumber(401)); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestMatchesInEventStreams(t *testing.T) {
-	t.Parallel()
-	for want, o := range map[string]outcome{
-		`{"match_id":"R1M1","round_id":1,"referee_id":"REF01","player_A_id":"P01","player_B_id":"P02","status":"WIN","winner":"P02","score":{"P01":0,"P02":3},"choices":{"P01":"even","P02":"odd"},"drawn_number":7}`: judged(
-			game.Side{Choice: game.Even}, game.Side{Choice: game.Odd}, 7),
-		`{"match_id":"R1M1","round_id":1,"referee_id":"REF01","player_A_id":"P01","player_B_id":"P02","status":"DRAW","winner":null,"score":{"P01":1,"P02":1},"choices":{"P01":"odd","P02":"odd"},"drawn_number":7}`: judged(
-			game.Side{Choice: game.Odd}, game.Side{Choice: game.Odd}, 7),
-		`{"match_id":"R1M1","round_id":1,"referee_id":"REF01","player_A_id":"P01","player_B_id":"P02","status":"TECHNICAL_LOSS","winner":"P01","score":{"P01":3,"P02":0},"choices":{"P01":"odd"},"drawn_number":null}`: judged(
-			game.Side{Choice: game.Odd}, game.Side{Fault: game.FaultConnect}, 0),
-	} {
-		s := league(t, append(opened(), &assigned{Round: 1, Referees: []string{"REF01"}}, newReported("R1M1", "REF01", o, noon))...)
-		got, err := json.Marshal(s.finished(s.schedule.Matches()[0]))
-		if err != nil || string(got) != want {
-			t.Errorf("the match is\n%s, %v, want\n%s", got, err, want)
-		}
+	if d := m.rounds(401, 401); len(d.Rounds) != 1 {
+		t.Errorf("round 401 is %+v", d)
 	}
 }

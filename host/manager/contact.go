@@ -2,41 +2,24 @@ package manager
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
 	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// AgentLife is how far an agent's life has come, as the manager sees it.
-type AgentLife string
-
-// The states of league.v2. An agent registers (from Init to Registered), is
-// Active once it has answered or asked anything, is Suspended while it cannot
-// be reached (it is scheduled and tried all the same, but no longer waited
-// for), and is shut down when the league is over. After a restart of
-// the manager it is Registered until it is heard of. A player that the organiser has
-// taken out is shown as Withdrawn or Suspended, whether or not it answers.
-const (
-	LifeInit       AgentLife = "INIT"
-	LifeRegistered AgentLife = "REGISTERED"
-	LifeActive     AgentLife = "ACTIVE"
-	LifeSuspended  AgentLife = "SUSPENDED"
-	LifeShutdown   AgentLife = "SHUTDOWN"
-	LifeWithdrawn  AgentLife = "WITHDRAWN"
-)
-
 // contact is what the manager knows of an agent beyond its registration: how to
 // reach it, whether it answers, what is on its way to it. Nothing of it
-// outlives the process. It is guarded by Manager.mu.
+// outlives the process. It is guarded by Manager.mu, with which the functions of this file are
+// called.
 type contact struct {
-	member *member
-	peer   *wire.Peer
-	token  string // by which the manager makes itself known to it
-	life   AgentLife
+	*league.Member
+	peer  *wire.Peer
+	token string // by which the manager makes itself known to it
+	life  league.Life
 
 	queue   []*notification
 	current *notification      // being sent, or waiting for its next attempt
@@ -46,9 +29,9 @@ type contact struct {
 
 	proved bool // it has shown its token
 	gone   bool // of a player: every attempt at a notification has failed, and it was not heard of since
+	stale  bool // what it knows of the current round is outdated
 
-	// The rest is for referees only, but for stale.
-	stale    bool          // what it knows of the current round is outdated
+	// The rest is for referees only.
 	dead     bool          // it cannot be reached or does not report: its matches go to others
 	unable   bool          // it was assigned its matches in every form, and conducts none
 	partly   bool          // it has taken some of its matches, and not yet the others
@@ -64,19 +47,18 @@ type contact struct {
 	patience time.Duration // and to how long
 }
 
-// updateContact makes or renews the contact of an agent that has registered. It is
-// called with m.mu held.
-func (m *Manager) updateContact(a *member) *contact {
-	c := m.contacts[a.id]
+// updateContact makes or renews the contact of an agent that has registered.
+func (m *Manager) updateContact(a *league.Member) *contact {
+	c := m.contacts[a.ID]
 	if c == nil {
-		c = &contact{life: LifeInit}
-		m.contacts[a.id] = c
+		c = &contact{life: league.Init}
+		m.contacts[a.ID] = c
 	}
-	dialect := m.dialect(a.reg.Dialect)
-	if c.peer == nil || c.peer.URL != a.reg.Endpoint || c.peer.Dialect.Name != dialect.Name {
-		c.peer = wire.NewPeer(a.reg.Endpoint, dialect)
+	speaks := m.dialect(a.Dialect)
+	if c.peer == nil || c.peer.URL != a.Endpoint || c.peer.Dialect.Name != speaks.Name {
+		c.peer = wire.NewPeer(a.Endpoint, speaks)
 	}
-	c.member, c.token = a, a.verifier.ManagerToken(m.cfg.LeagueID)
+	c.Member, c.token = a, a.Key.ManagerToken(m.cfg.LeagueID)
 	return c
 }
 
@@ -91,43 +73,71 @@ func (m *Manager) dialect(name string) *dialect.Dialect {
 	return m.cfg.Dialects[0]
 }
 
-// setLife changes an agent's state. It is called with m.mu held.
-func (m *Manager) setLife(c *contact, life AgentLife) {
-	if c.life == life || c.life == LifeShutdown {
+// outdateContact has an agent notified of the current round again.
+func (m *Manager) outdateContact(c *contact) {
+	c.stale = true
+	m.wakeDriver()
+}
+
+// setLife changes an agent's state.
+func (m *Manager) setLife(c *contact, life league.Life) {
+	if c.life == life || c.life == league.Shutdown {
 		return
 	}
 	c.life = life
 	m.changes++
-	m.emit(Event{Kind: AgentState, Agent: c.member.id, Role: c.member.role, Name: c.member.reg.Name, State: life})
+	m.emitOf(c.Member, Event{Kind: AgentState, State: life})
 }
 
-// alive notes that an agent was heard of. It is called with m.mu held.
+// alive notes that an agent was heard of.
 func (m *Manager) alive(c *contact) {
-	m.setLife(c, LifeActive)
+	m.setLife(c, league.Active)
 	c.gone = false
 	if c.dead && !c.unable {
 		c.dead = false
 		m.changes++
-		c.stale = c.stale || c.member.load > 0
+		c.stale = c.stale || c.Load > 0
 		m.wakeDriver()
 	}
 }
 
 // suspend notes that an agent could not be reached. Nobody waits for what
-// it still has in its queue. It is called with m.mu held.
+// it still has in its queue.
 func (m *Manager) suspend(c *contact, err error) {
-	if c.life != LifeSuspended { // events say so, and a warning if the last attempt fails
-		m.cfg.Log.Info("agent not reachable", "agent", c.member.id, "name", c.member.reg.Name, "url", c.peer.URL, "error", err)
+	if c.life != league.Suspended { // events say so, and a warning if the last attempt fails
+		m.cfg.Log.Info("agent not reachable", "agent", c.ID, "name", c.Name, "url", c.peer.URL, "error", err)
 	}
-	m.setLife(c, LifeSuspended)
-	for _, l := range c.queue {
-		l.count(c.member.id, false)
+	m.setLife(c, league.Suspended)
+	for _, n := range c.queue {
+		n.count(false)
 	}
+}
+
+// cutOff drops whatever is on its way to a player that is out.
+func (m *Manager) cutOff(c *contact) {
+	for _, n := range c.queue {
+		n.count(false)
+	}
+	c.queue = nil
+	if c.current == nil {
+		return
+	}
+	c.current.count(false)
+	c.current.supersede()
+	if c.abort != nil {
+		c.abort()
+	}
+}
+
+// notifies reports whether an agent gets messages of a type: a player that is out
+// hears only of the end, if it is there.
+func (c *contact) notifies(kind protocol.Type) bool {
+	return c.Status == "" || kind == protocol.TypeLeagueCompleted && c.life == league.Active
 }
 
 // giveUp gives a referee up until it is heard of, so that its matches go to
 // another. Where there is no other, it is tried again after a while, which is
-// twice as long each time that it has refused. It is called with m.mu held.
+// twice as long each time that it has refused.
 func (m *Manager) giveUp(c *contact) {
 	c.dead = true
 	m.changes++
@@ -135,10 +145,9 @@ func (m *Manager) giveUp(c *contact) {
 	m.wakeDriver()
 }
 
-// arm sets the time until a referee that owes reports is looked at. It is
-// called with m.mu held.
+// arm sets the time until a referee that owes reports is looked at.
 func (m *Manager) arm(c *contact, d time.Duration) {
-	if m.stopped {
+	if m.ctx.Err() != nil {
 		return
 	}
 	c.armed, c.patience = time.Now(), d
@@ -149,55 +158,12 @@ func (m *Manager) arm(c *contact, d time.Duration) {
 	c.deadline.Reset(d)
 }
 
-// overdue is called when a referee's deadline has passed.
+// overdue is called, without m.mu, when a referee's deadline has passed.
 func (m *Manager) overdue(c *contact) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.stopped || c.member.load == 0 || time.Since(c.armed) < c.patience {
-		return
-	}
-	c.late = true
-	m.wakeDriver()
-}
-
-// reached reports whether an agent was there, whatever it answered.
-func reached(err error) bool {
-	if err == nil {
-		return true
-	}
-	_, refused := errors.AsType[*dialect.Refusal](err)
-	_, bad := errors.AsType[*protocol.Error](err)
-	return refused || bad
-}
-
-// harmless reports whether an error answers a notification as well as an
-// acknowledgement does: the agent has no use for messages of the kind.
-func harmless(err error) bool {
-	refusal, ok := errors.AsType[*dialect.Refusal](err)
-	return ok && refusal.RPC == protocol.RPCMethodNotFound
-}
-
-// early reports whether an agent refuses a message as one does that has not
-// read the answer to its registration yet.
-func early(err error) bool {
-	switch wire.CodeOf(err) {
-	case protocol.CodeTokenMissing, protocol.CodeTokenInvalid, protocol.CodePlayerNotRegistered:
-		return true
-	}
-	return false
-}
-
-// pause waits before the next attempt at a notification. It returns false if there
-// is to be none.
-func pause(ctx context.Context, l *notification, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-l.superseded:
-		return false
-	case <-ctx.Done():
-		return false
+	if m.ctx.Err() == nil && c.Load > 0 && time.Since(c.armed) >= c.patience {
+		c.late = true
+		m.wakeDriver()
 	}
 }

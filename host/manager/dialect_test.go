@@ -7,6 +7,7 @@ import (
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
@@ -60,7 +61,7 @@ func TestEveryAgentIsAddressedAsItRegistered(t *testing.T) {
 	}
 	for _, p := range append(players, referee) {
 		for _, e := range r.events.all() {
-			if e.Kind == manager.AgentState && e.Agent == p.id && e.State == manager.LifeSuspended {
+			if e.Kind == manager.AgentState && e.Agent == p.id && e.State == league.Suspended {
 				t.Errorf("%s was suspended", p.name)
 			}
 		}

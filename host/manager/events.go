@@ -3,6 +3,8 @@ package manager
 import (
 	"time"
 
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -22,7 +24,7 @@ const (
 	// AgentState: Agent, Role, Name, State: the agent's state has changed.
 	AgentState EventKind = "agent_state"
 	// PlayerStatusSet: Agent, Role, Name, State: the organiser has withdrawn or
-	// suspended a player (LifeWithdrawn, LifeSuspended) or readmitted it (LifeActive).
+	// suspended a player (league.Withdrawn, league.Suspended) or readmitted it (league.Active).
 	PlayerStatusSet EventKind = "player_status_set"
 	// PaceSet: Paused, PaceMS: the organiser has paused the league, lets it go on, or
 	// has changed the pause after each round.
@@ -76,7 +78,7 @@ type Event struct {
 	Agent string        `json:"agent,omitempty"`
 	Role  protocol.Role `json:"role,omitempty"`
 	Name  string        `json:"display_name,omitempty"`
-	State AgentLife     `json:"state,omitempty"`
+	State league.Life   `json:"state,omitempty"`
 	Again bool          `json:"again,omitempty"`
 
 	Dialect  string `json:"dialect,omitempty"`
@@ -87,17 +89,17 @@ type Event struct {
 	Paused bool  `json:"paused,omitempty"`
 	PaceMS int64 `json:"pace_ms,omitempty"` // after each round, in milliseconds
 
-	Round     int           `json:"round,omitempty"`
-	Total     int           `json:"total_rounds,omitempty"`
-	Message   protocol.Type `json:"message_type,omitempty"`
-	Acked     int           `json:"acknowledged,omitempty"`
-	Missing   []string      `json:"missing,omitempty"`
-	Matches   []string      `json:"matches,omitempty"`
-	Match     *Match        `json:"match,omitempty"`
-	Progress  []Progress    `json:"progress,omitempty"`
-	Version   string        `json:"version,omitempty"` // fingerprint of the strategy's code
-	Summary   *Summary      `json:"summary,omitempty"`
-	Standings []Standing    `json:"standings,omitempty"`
+	Round     int               `json:"round,omitempty"`
+	Total     int               `json:"total_rounds,omitempty"`
+	Message   protocol.Type     `json:"message_type,omitempty"`
+	Acked     int               `json:"acknowledged,omitempty"`
+	Missing   []string          `json:"missing,omitempty"`
+	Matches   []string          `json:"matches,omitempty"`
+	Match     *league.Match     `json:"match,omitempty"`
+	Progress  []Progress        `json:"progress,omitempty"`
+	Version   string            `json:"version,omitempty"` // fingerprint of the strategy's code
+	Summary   *league.Summary   `json:"summary,omitempty"`
+	Standings []league.Standing `json:"standings,omitempty"`
 }
 
 // emit puts an event in line. It is called with m.mu held, so that events
@@ -110,26 +112,26 @@ func (m *Manager) emit(e Event) {
 	m.events = append(m.events, e)
 }
 
+// emitOf is emit for an event of an agent.
+func (m *Manager) emitOf(a *league.Member, e Event) {
+	e.Agent, e.Role, e.Name = a.ID, a.Role, a.Name
+	m.emit(e)
+}
+
 // deliverEvents hands out the events in line. It is called without m.mu. If somebody
 // else is at it, that goroutine hands out what has come in the meantime.
 func (m *Manager) deliverEvents() {
-	for m.cfg.Events != nil && m.delivering.TryLock() {
+	for waiting := m.cfg.Events != nil; waiting && m.delivering.TryLock(); {
 		m.drainEvents()
 		m.delivering.Unlock()
 		m.mu.Lock()
-		empty := len(m.events) == 0
+		waiting = len(m.events) > 0
 		m.mu.Unlock()
-		if empty {
-			return
-		}
 	}
 }
 
 // flushEvents returns when every event that was in line has been handed out.
 func (m *Manager) flushEvents() {
-	if m.cfg.Events == nil {
-		return
-	}
 	m.delivering.Lock()
 	defer m.delivering.Unlock()
 	m.drainEvents()
@@ -151,89 +153,95 @@ func (m *Manager) drainEvents() {
 }
 
 // react does what follows from an event that has just been applied, beyond
-// the state itself. It is called with m.mu held.
-func (m *Manager) react(e event) {
+// the state itself. It is called with m.mu held, as are the functions below.
+func (m *Manager) react(e league.Event) {
 	m.changes++
+	s := m.state
 	switch e := e.(type) {
-	case *registered:
-		m.reactRegistered(e)
-	case *started:
-		m.emit(Event{Kind: LeagueStarted, Total: m.state.rounds(), Paused: m.state.paused})
-	case *assigned:
+	case *league.Joined:
+		m.reactJoined(e)
+	case *league.Started:
+		m.emit(Event{Kind: LeagueStarted, Total: s.Rounds(), Paused: s.Paused})
+		m.wakeDriver()
+	case *league.Assigned:
 		m.reactAssigned(e)
-	case *reported:
+	case *league.Reported:
 		m.reactReported(e)
-	case *roundCompleted:
-		sum := m.state.summary(e.Round)
-		m.emit(Event{
-			Kind: RoundCompleted, Round: e.Round, Total: m.state.rounds(), Summary: &sum, Standings: m.state.standings(),
-		})
-	case *statusSet:
+	case *league.RoundCompleted:
+		sum := s.Summary(e.Round)
+		m.emit(Event{Kind: RoundCompleted, Round: e.Round, Total: s.Rounds(), Summary: &sum, Standings: s.Standings()})
+	case *league.StatusSet:
 		m.reactStatus(e)
-	case *paceSet:
-		m.reactPace()
-	case *completed:
+	case *league.PaceSet:
+		m.emit(Event{Kind: PaceSet, Paused: s.Paused, PaceMS: s.Pace().Milliseconds()})
+		m.wakeDriver()
+	case *league.Completed:
 		for _, c := range m.contacts {
-			m.setLife(c, LifeShutdown)
+			m.setLife(c, league.Shutdown)
 		}
 	}
-	if m.views != nil {
-		m.views.follow(e)
-	}
+	m.outdate(e)
 }
 
-func (m *Manager) reactRegistered(e *registered) {
-	if e.Replaces != "" {
-		delete(m.contacts, e.Replaces)
-	}
+func (m *Manager) reactJoined(e *league.Joined) {
+	delete(m.contacts, e.Replaces)
 	_, again := m.contacts[e.ID]
-	c := m.updateContact(m.state.agents[e.ID])
-	m.emit(Event{Kind: AgentRegistered, Agent: e.ID, Role: e.Role, Name: e.Name, State: LifeRegistered, Dialect: e.Dialect, Again: again})
+	c := m.updateContact(m.state.Members[e.ID])
+	m.emitOf(c.Member, Event{Kind: AgentRegistered, State: league.Registered, Dialect: e.Dialect, Again: again})
 	if again {
 		m.revive(c)
 		m.alive(c)
 	} else {
-		c.life = LifeRegistered
+		c.life = league.Registered
 	}
 	m.arrived = true
-	if m.state.over() { // it comes back in time to hear of it
+	if m.state.Over() { // it comes back in time to hear of it
 		m.send(protocol.TypeLeagueCompleted, []*contact{c}, m.leagueOver())
 	}
-	if !m.state.running() {
+	if !m.state.Running() {
 		return
 	}
-	// An agent that comes back may have forgotten all it knew, and may have
-	// another endpoint or, with a new token, other keys.
 	m.forPlayers = nil
-	if again && e.Role == protocol.RolePlayer {
-		c.stale = true
+	if again {
+		// It may have forgotten all it knew, and may have another endpoint or, with a new
+		// token, other keys.
+		c.stale = c.stale || e.Role == protocol.RolePlayer
+		m.outdateMatches(c.Member)
 	}
-	for _, p := range m.state.schedule.Round(m.state.round()) {
-		now := &m.state.matches[p.Index]
-		a, b := m.state.seats[p.A], m.state.seats[p.B]
-		if !again || now.outcome.over() || now.referee == nil {
-			continue
-		}
-		if now.referee == c.member {
-			c.stale, m.contacts[a.id].stale, m.contacts[b.id].stale = true, true, true
-		} else if a == c.member || b == c.member {
-			m.contacts[now.referee.id].stale = true
+}
+
+// outdateMatches notes that what others know of an agent's matches of the round is wrong:
+// of a player's their referee, of a referee's their players and itself.
+func (m *Manager) outdateMatches(a *league.Member) {
+	for _, p := range m.state.Current() {
+		referee := m.state.Referee(p)
+		switch {
+		case referee == nil || m.state.Done(p):
+		case referee == a:
+			m.contacts[a.ID].stale = true
+			m.outdatePlayers(p)
+		case m.state.Plays(p, a):
+			m.contacts[referee.ID].stale = true
 		}
 	}
 }
 
-func (m *Manager) reactAssigned(e *assigned) {
+func (m *Manager) outdatePlayers(p game.Match) {
+	a, b := m.state.Pair(p)
+	m.contacts[a.ID].stale, m.contacts[b.ID].stale = true, true
+}
+
+func (m *Manager) reactAssigned(e *league.Assigned) {
 	m.forPlayers = nil
 	var moved []string
-	for i, p := range m.state.schedule.Round(e.Round) {
+	for i, p := range m.state.Schedule.Round(e.Round) {
 		if e.Referees[i] == "" {
 			continue
 		}
 		m.contacts[e.Referees[i]].stale = true
 		if m.announced == e.Round { // it was somebody else's
 			moved = append(moved, p.ID)
-			m.contacts[m.state.seats[p.A].id].stale = true
-			m.contacts[m.state.seats[p.B].id].stale = true
+			m.outdatePlayers(p)
 		}
 	}
 	if moved != nil {
@@ -241,9 +249,9 @@ func (m *Manager) reactAssigned(e *assigned) {
 	}
 }
 
-func (m *Manager) reactReported(e *reported) {
-	p, _ := m.state.schedule.Find(e.Match)
-	told := m.state.finished(p)
+func (m *Manager) reactReported(e *league.Reported) {
+	p, _ := m.state.Find(e.Match)
+	told := m.state.Match(p)
 	m.emit(Event{Kind: MatchReported, Round: p.Round, Match: &told})
 	c := m.contacts[e.Referee]
 	c.conducts = true
@@ -252,16 +260,33 @@ func (m *Manager) reactReported(e *reported) {
 		c.unable = false
 		m.alive(c)
 	}
-	if c.partly && c.member.load > 0 { // it is free for the next
-		c.partly, c.stale = false, true
-		m.wakeDriver()
+	if c.partly && c.Load > 0 { // it is free for the next
+		c.partly = false
+		m.outdateContact(c)
 	}
-	if c.member.load > 0 {
+	if c.Load > 0 {
 		m.arm(c, m.cfg.MatchDeadline)
 	} else if c.deadline != nil {
 		c.deadline.Stop()
 	}
-	if m.state.left[p.Round-1] == 0 {
+	if m.state.Left(p.Round) == 0 {
 		m.wakeDriver()
+	}
+}
+
+// reactStatus tells the referee of the player's match what has become of it; nobody
+// waits for a player that is out.
+func (m *Manager) reactStatus(e *league.StatusSet) {
+	c := m.contacts[e.Player]
+	m.emitOf(c.Member, Event{Kind: PlayerStatusSet, State: e.Status})
+	switch {
+	case m.state.Members[e.Player] == nil: // before the start, so nothing is on its way to it
+		delete(m.contacts, e.Player)
+	case c.Status != "":
+		m.cutOff(c)
+	}
+	if m.state.Running() {
+		m.outdateContact(c)
+		m.outdateMatches(c.Member)
 	}
 }

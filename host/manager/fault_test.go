@@ -14,13 +14,14 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
 
 // lives are the states that an agent went through.
-func (r *rig) lives(id string) []manager.AgentLife {
-	var lives []manager.AgentLife
+func (r *rig) lives(id string) []league.Life {
+	var lives []league.Life
 	for _, e := range r.events.all() {
 		if e.Agent == id {
 			lives = append(lives, e.State)
@@ -47,15 +48,15 @@ func TestTheLifeOfAnAgent(t *testing.T) {
 	referee.announcements(2)
 	players[1].stop()
 	close(gate)
-	r.events.until(t, "a suspension", func(e manager.Event) bool { return e.Agent == "P02" && e.State == manager.LifeSuspended })
+	r.events.until(t, "a suspension", func(e manager.Event) bool { return e.Agent == "P02" && e.State == league.Suspended })
 	if err := r.finished(); err != nil {
 		t.Fatal(err)
 	}
-	want := []manager.AgentLife{manager.LifeRegistered, manager.LifeActive, manager.LifeShutdown}
+	want := []league.Life{league.Registered, league.Active, league.Shutdown}
 	if diff := cmp.Diff(want, r.lives("P01")); diff != "" {
 		t.Errorf("the life of P01 (-want +got):\n%s", diff)
 	}
-	want = []manager.AgentLife{manager.LifeRegistered, manager.LifeActive, manager.LifeSuspended, manager.LifeShutdown}
+	want = []league.Life{league.Registered, league.Active, league.Suspended, league.Shutdown}
 	if diff := cmp.Diff(want, r.lives("P02")); diff != "" {
 		t.Errorf("the life of P02 (-want +got):\n%s", diff)
 	}
@@ -154,7 +155,7 @@ func TestAnAgentThatComesBackIsActiveAgain(t *testing.T) {
 		back.listen("away")
 		back.announcements(1)
 		synctest.Wait()
-		want := []manager.AgentLife{manager.LifeRegistered, manager.LifeSuspended, manager.LifeActive}
+		want := []league.Life{league.Registered, league.Suspended, league.Active}
 		if diff := cmp.Diff(want, r.lives(back.id)); diff != "" {
 			t.Errorf("its life (-want +got):\n%s", diff)
 		}
@@ -176,7 +177,7 @@ func TestASuspendedAgentIsActiveWhenItAsks(t *testing.T) {
 		if err := r.m.Start(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		r.events.until(t, "a suspension", func(e manager.Event) bool { return e.Agent == away.PlayerID && e.State == manager.LifeSuspended })
+		r.events.until(t, "a suspension", func(e manager.Event) bool { return e.Agent == away.PlayerID && e.State == league.Suspended })
 		synctest.Wait() // until the next attempt to reach it, which suspends it again
 		s := &scripted{r: r, role: protocol.RolePlayer, id: away.PlayerID, token: away.AuthToken, dialct: dialect.Contracts, calls: r.caller("away")}
 		if p := ask[protocol.PlayersData](s, s.query(protocol.QueryPlayers)).Players[1]; p.PlayerID != s.id || p.State != "ACTIVE" {

@@ -19,6 +19,7 @@ import (
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/jsonrpc/jsonrpctest"
 	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
@@ -183,7 +184,7 @@ func TestAManagerThatIsKilled(t *testing.T) {
 	if kills < 5 {
 		t.Errorf("it was killed only %d times", kills)
 	}
-	standings, err := manager.Replay("cup", read(t, dir))
+	standings, err := league.Replay("cup", read(t, dir))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
@@ -67,7 +68,7 @@ func table(t testing.TB, n, legs int) []game.Row {
 }
 
 // rows brings a table of the manager's into the form of table.
-func rows(standings []manager.Standing) []game.Row {
+func rows(standings []league.Standing) []game.Row {
 	var got []game.Row
 	for _, s := range standings {
 		var number int
@@ -312,7 +313,7 @@ func TestEventsTellTheLeague(t *testing.T) {
 		}
 		if e.Kind == manager.MatchReported {
 			m := *e.Match
-			want := manager.Match{
+			want := league.Match{
 				Round: 1, ID: "R1M1", Seats: [2]int{0, 1}, Players: [2]string{"P01", "P02"}, RefereeID: "REF01",
 				Results: [2]game.Result{game.Loss, game.Win}, Points: [2]int{0, 3}, Choices: [2]game.Parity{game.Even, game.Odd},
 				Number: 7, Drawn: true,

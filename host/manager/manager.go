@@ -3,7 +3,7 @@
 // keeps the standings and announces how the league ends.
 //
 // It knows neither sockets nor strategies. The assembler of a league gives it
-// a [wire.Caller], serves [Manager.Handler] over whatever transport, and calls
+// a [wire.Caller], serves [Manager.Dispatcher] over whatever transport, and calls
 // [Manager.Run]:
 //
 //	m, err := manager.New(manager.Config{LeagueID: "cup", Players: 4, DataDir: dir, Caller: caller})
@@ -20,7 +20,7 @@
 //	RUNNING_LEAGUE              round after round; referees may still register
 //	LEAGUE_COMPLETED            from the end of the last round on
 //
-// An agent: see [AgentLife]. An agent that cannot be reached is SUSPENDED: it
+// An agent: see [league.Life]. An agent that cannot be reached is SUSPENDED: it
 // is scheduled and notified like any other, but nobody waits for it, so
 // that it costs the league one timeout and not one in every round.
 //
@@ -57,13 +57,12 @@
 // owes a report and has sent none for [Config.MatchDeadline], loses its matches
 // to another one; an agent has come back at another endpoint or with a new
 // token; a player of the referee's is taken out or readmitted; the manager was started
-// again. A referee then gets the matches
-// that are not over, and only of those.
+// again. A referee then gets the matches that are not over.
 //
 // # What is in the journal, and when
 //
-// The state of the league is made of events and of nothing else. An event is on
-// disk before anybody learns what follows from it:
+// The state of the league (package league) is made of events and of nothing else. An event
+// is on disk before anybody learns what follows from it:
 //
 //	registered        before the answer to a registration: who, where, which dialect, the
 //	                  verifier of the token (never the token); again for an agent that
@@ -72,10 +71,8 @@
 //	                  the schedule follows
 //	assigned          before an announcement: the referees of a round's matches
 //	reported          before the answer to a report: the result
-//	status_set        before the answer to SET_PLAYER_STATUS: a player is withdrawn,
-//	                  suspended or readmitted
-//	pace_set          before the answer to SET_PACE: the league is paused or goes on, or
-//	                  has another pause after each round
+//	status_set        before the answer to SET_PLAYER_STATUS
+//	pace_set          before the answer to SET_PACE
 //	round_completed   after everybody was notified of the round's end: what the players
 //	                  said of the drawn numbers
 //	completed         after everybody was notified of the league's end, or given up on
@@ -86,10 +83,10 @@
 // but it forgets nothing that it acknowledged, and a result counts once: its
 // repeat is refused with 5003 and same_result.
 //
-// The JSON views (config/agents/agents_config.json,
+// The JSON files for people (config/agents/agents_config.json,
 // data/leagues/<league>/standings.json, data/matches/<league>/<match>.json,
 // below the data directory) are written in the background at the ends of
-// rounds; they are for people and are never read back.
+// rounds, and never read back.
 //
 // # Who may do what
 //
@@ -116,11 +113,14 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/journal"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
@@ -132,31 +132,30 @@ type Manager struct {
 	dispatcher *wire.Dispatcher
 	tolerant   *dialect.Codec   // what a tolerant league would take
 	journal    *journal.Journal // nil without a data directory
-	views      *views           // likewise
 	declined   agent.Tally      // notifications that agents refuse
+	scheduling atomic.Bool      // the schedule is being made
 
 	ctx    context.Context // of everything in the background; ends with Run
 	cancel context.CancelCauseFunc
 
-	// signup is held while an agent registers or the league starts, so that
-	// names, ids and the number of players are judged by what is in the journal.
-	signup sync.Mutex
+	// deciding is held while the organiser or an agent that registers changes the league, so
+	// that what is decided is judged by what is in the journal.
+	deciding sync.Mutex
 
 	mu         sync.Mutex // guards what follows
-	state      *state
+	state      *league.State
 	contacts   map[string]*contact                    // by agent
 	reserved   map[string]chan struct{}               // by match: an event of it is on its way into the journal
-	scheduling bool                                   // the schedule is being made
 	arrived    bool                                   // an agent has registered, and the driver does not know yet
 	announced  int                                    // the round that was announced to the referees
 	forPlayers func(protocol.Header) protocol.Message // the announcement to players; nil until the first
 	changes    uint64                                 // counts whatever an answer to GET_SCHEDULE could show
 	schedule   cachedSchedule
+	files      files
 	events     []Event
-	refusals   map[string]bool    // that were reported
-	probes     map[string]*probed // by endpoint
-	busy       int                // contacts whose queue is being delivered
-	stopped    bool
+	refusals   map[string]bool   // that were reported
+	probing    map[string]bool   // endpoints
+	busy       int               // contacts whose queue is being delivered
 	verdicts   map[string]bool   // by player: on the number of its match in the round that ends
 	versions   map[string]string // by player: the version of its strategy that chose last
 	failures   map[string]int    // by player: the round in which its strategy failed last
@@ -165,7 +164,8 @@ type Manager struct {
 	background sync.WaitGroup
 	wake       chan struct{} // wakes the driver
 	done       chan struct{} // closed when the league is over and everybody had a chance to know
-	doneOnce   sync.Once
+	finish     func()        // closes done
+	shut       func() error  // ends everything in the background and closes the journal
 }
 
 // sender signs everything that the manager sends.
@@ -181,10 +181,16 @@ func New(cfg Config) (*Manager, error) {
 		return nil, err
 	}
 	m := &Manager{
-		cfg: cfg, state: newState(cfg.LeagueID), contacts: make(map[string]*contact), reserved: make(map[string]chan struct{}),
-		refusals: make(map[string]bool), verdicts: make(map[string]bool), versions: make(map[string]string), failures: make(map[string]int), probes: make(map[string]*probed), tolerant: dialect.NewCodec(protocol.Tolerant, cfg.Dialects...),
+		cfg: cfg, contacts: make(map[string]*contact), reserved: make(map[string]chan struct{}),
+		refusals: make(map[string]bool), verdicts: make(map[string]bool), versions: make(map[string]string),
+		failures: make(map[string]int), probing: make(map[string]bool), tolerant: dialect.NewCodec(protocol.Tolerant, cfg.Dialects...),
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
+		state: league.New(cfg.LeagueID, league.Rules{
+			Mode: cfg.Mode, MaxPlayers: cfg.MaxPlayers, MaxReferees: cfg.MaxReferees, MaxPerAddress: cfg.MaxPerAddress,
+			Legs: cfg.Legs, Draw: cfg.Draw, Pace: cfg.Pace,
+		}),
 	}
+	m.finish, m.shut = sync.OnceFunc(func() { close(m.done) }), sync.OnceValue(m.end)
 	m.ctx, m.cancel = context.WithCancelCause(context.Background())
 	m.dispatcher = &wire.Dispatcher{
 		Codec:         dialect.NewCodec(cfg.Mode, cfg.Dialects...),
@@ -213,31 +219,29 @@ func JournalName(dataDir, league string) string {
 }
 
 // open opens the journal and takes over what it holds.
-func (m *Manager) open() error {
-	name := JournalName(m.cfg.DataDir, m.cfg.LeagueID)
+func (m *Manager) open() (err error) {
 	s := m.state
-	j, err := journal.Recover(name, journal.Config{NoSync: m.cfg.NoSync}, m.cfg.Log, s.replay)
+	m.journal, err = journal.Recover(JournalName(m.cfg.DataDir, s.ID), journal.Config{NoSync: m.cfg.NoSync}, m.cfg.Log, s.Replay)
 	if err != nil {
 		return err
 	}
-	if s.schedule != nil && s.schedule.Legs() != m.cfg.Legs {
-		m.cfg.Log.Warn("league continues with its original legs", "legs", s.schedule.Legs(), "configured", m.cfg.Legs)
+	if s.Schedule != nil && s.Schedule.Legs() != m.cfg.Legs {
+		m.cfg.Log.Warn("league continues with its original legs", "legs", s.Schedule.Legs(), "configured", m.cfg.Legs)
 	}
-	m.journal, m.views = j, &views{m: m, agents: true, table: true}
-	m.views.catchUp()
-	for _, a := range s.agents {
-		m.updateContact(a).life = LifeRegistered
+	m.catchUp()
+	for _, a := range s.Members {
+		m.updateContact(a).life = league.Registered
 	}
 	switch {
-	case s.concluded:
+	case s.Concluded:
 		m.finish()
-	case s.running():
-		m.emit(Event{Kind: LeagueResumed, Round: s.round(), Total: s.rounds(), Paused: s.paused, PaceMS: m.pace().Milliseconds()})
+	case s.Running():
+		m.emit(Event{Kind: LeagueResumed, Round: s.Round(), Total: s.Rounds(), Paused: s.Paused, PaceMS: s.Pace().Milliseconds()})
 	}
 	return nil
 }
 
-// Endpoint returns what serves the manager's endpoint. A server in tolerant mode
+// Dispatcher returns what serves the manager's endpoint. A server in tolerant mode
 // should also accept objects without JSON-RPC (jsonrpc.Config.Lenient).
 func (m *Manager) Dispatcher() *wire.Dispatcher { return m.dispatcher }
 
@@ -259,60 +263,71 @@ func (m *Manager) answered() {
 // heard of it. Run may continue for a while to notify the others.
 func (m *Manager) Done() <-chan struct{} { return m.done }
 
-func (m *Manager) finish() { m.doneOnce.Do(func() { close(m.done) }) }
+// read returns something of the league.
+func read[T any](m *Manager, what func(*league.State) T) T {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return what(m.state)
+}
 
 // Over reports whether every match is played. There may still be agents to
 // tell.
-func (m *Manager) Over() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.state.over()
+func (m *Manager) Over() bool { return read(m, (*league.State).Over) }
+
+// Standings returns the table as it is.
+func (m *Manager) Standings() []league.Standing {
+	return slices.Clone(read(m, (*league.State).Standings))
+}
+
+// Results returns the matches that are over, in the order of the schedule.
+func (m *Manager) Results() []league.Match { return read(m, (*league.State).Results) }
+
+// Draws returns what the players said of the numbers of the rounds that are over, with
+// their acknowledgements of ROUND_COMPLETED; a referee has no part in it.
+func (m *Manager) Draws() league.Draws {
+	return read(m, func(s *league.State) league.Draws { return s.Draws })
 }
 
 // Endpoints returns where the agents of the league listen, as they have last registered, by
 // their ids.
 func (m *Manager) Endpoints() map[string]string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	all := make(map[string]string, len(m.state.agents))
-	for id, a := range m.state.agents {
-		all[id] = a.reg.Endpoint
-	}
-	return all
-}
-
-// Standings returns the table as it is.
-func (m *Manager) Standings() []Standing {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return append([]Standing(nil), m.state.standings()...)
-}
-
-// Results returns the matches that are over, in the order of the schedule.
-func (m *Manager) Results() []Match {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.state.schedule == nil {
-		return nil
-	}
-	var all []Match
-	for _, p := range m.state.schedule.Matches() {
-		if m.state.matches[p.Index].outcome.over() {
-			all = append(all, m.state.finished(p))
+	return read(m, func(s *league.State) map[string]string {
+		all := make(map[string]string, len(s.Members))
+		for id, a := range s.Members {
+			all[id] = a.Endpoint
 		}
+		return all
+	})
+}
+
+// decide has an event decided and puts it into effect, if there is one; no other may be
+// decided in the meantime.
+func decide[E interface {
+	comparable
+	league.Event
+}](ctx context.Context, m *Manager, decision func(*league.State) (E, error)) error {
+	defer m.deliverEvents()
+	m.deciding.Lock()
+	defer m.deciding.Unlock()
+	m.mu.Lock()
+	e, err := decision(m.state)
+	m.mu.Unlock()
+	var none E
+	if e == none || err != nil {
+		return err
 	}
-	return all
+	return m.record(ctx, e)
 }
 
 // record puts an event into the journal and then into effect. When it returns
 // nil, anybody may learn what the event says.
-func (m *Manager) record(ctx context.Context, e event) error {
+func (m *Manager) record(ctx context.Context, e league.Event) error {
 	if m.ctx.Err() != nil {
 		return stopping()
 	}
 	if m.journal != nil {
 		// Who asked for it may be gone; the event stands all the same.
-		err := m.journal.Append(context.WithoutCancel(ctx), e.kind(), e)
+		err := m.journal.Append(context.WithoutCancel(ctx), e.Kind(), e)
 		if errors.Is(err, journal.ErrClosed) {
 			return stopping()
 		}
@@ -323,8 +338,8 @@ func (m *Manager) record(ctx context.Context, e event) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := e.apply(m.state); err != nil {
-		err = fmt.Errorf("manager: %s event: %w", e.kind(), err)
+	if err := m.state.Apply(e); err != nil {
+		err = fmt.Errorf("manager: %w", err)
 		m.cancel(err)
 		return err
 	}
@@ -352,26 +367,21 @@ func (m *Manager) Close() error {
 	return m.shut()
 }
 
-// shut ends everything in the background and closes the journal.
-func (m *Manager) shut() error {
+// end is shut, once.
+func (m *Manager) end() error {
 	m.mu.Lock()
-	again := m.stopped
-	m.stopped = true
 	for _, c := range m.contacts {
 		if c.deadline != nil {
 			c.deadline.Stop()
 		}
 	}
-	m.mu.Unlock()
-	if again {
-		return nil
-	}
+	m.mu.Unlock() // whoever holds it next sees that the context has ended
 	m.background.Wait()
 	m.declined.Close(m.cfg.Log)
 	m.flushEvents()
 	if m.journal == nil {
 		return nil
 	}
-	m.views.flush()
+	m.writeFiles()
 	return m.journal.Close()
 }

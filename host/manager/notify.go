@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
@@ -15,14 +18,15 @@ import (
 // one after another. An agent that cannot be reached has at most one notification of
 // each type waiting: a newer one takes the place of the older.
 type notification struct {
+	to   *contact
 	kind protocol.Type
 	// write makes a new message for each attempt, with m.mu held. Without a
 	// message there is nothing to say any more.
-	write        func(c *contact) protocol.Message
-	fanout       *fanout
-	counted      bool          // fanout has counted it
-	superseded   chan struct{} // closed when a newer notification has taken its place
-	isSuperseded bool
+	write      func(c *contact) protocol.Message
+	fanout     *fanout
+	counted    bool          // fanout has counted it
+	superseded chan struct{} // closed when no further attempt at it is to be made
+	supersede  func()        // closes it
 }
 
 // fanout counts the first attempts at a message that goes to many.
@@ -32,49 +36,46 @@ type fanout struct {
 	missing       []string
 	done          chan struct{} // closed when open is 0
 	notifications []*notification
-	ids           []string // of the agents that get the notifications
 }
 
 // count counts a notification, once. It is called with m.mu held.
-func (n *notification) count(id string, acked bool) {
+func (n *notification) count(acked bool) {
 	if n.counted {
 		return
 	}
 	n.counted = true
-	f := n.fanout
 	if acked {
-		f.acked++
+		n.fanout.acked++
 	} else {
-		f.missing = append(f.missing, id)
+		n.fanout.missing = append(n.fanout.missing, n.to.ID)
 	}
-	if f.open--; f.open == 0 {
-		close(f.done)
-	}
+	n.fanout.close()
 }
 
-// supersede says that no further attempt at the notification is to be made. It is
-// called with m.mu held.
-func (n *notification) supersede() {
-	if !n.isSuperseded {
-		n.isSuperseded = true
-		close(n.superseded)
+// close ends the wait for one notification.
+func (f *fanout) close() {
+	if f.open--; f.open == 0 {
+		close(f.done)
 	}
 }
 
 // send puts a message to many agents on its way. It is called with m.mu held.
-func (m *Manager) send(kind protocol.Type, to []*contact, build func(c *contact) protocol.Message) *fanout {
-	if out := func(c *contact) bool { return !notifies(c, kind) }; slices.ContainsFunc(to, out) {
-		to = slices.DeleteFunc(slices.Clone(to), out)
-	}
-	f := &fanout{open: len(to) + 1, done: make(chan struct{}), notifications: make([]*notification, len(to)), ids: make([]string, len(to))}
-	for i, c := range to {
-		n := &notification{kind: kind, write: build, fanout: f, superseded: make(chan struct{})}
-		f.notifications[i], f.ids[i] = n, c.member.id
+func (m *Manager) send(kind protocol.Type, to []*contact, write func(c *contact) protocol.Message) *fanout {
+	f := &fanout{open: 1, done: make(chan struct{})}
+	for _, c := range to {
+		if !c.notifies(kind) {
+			continue
+		}
+		superseded := make(chan struct{})
+		n := &notification{
+			to: c, kind: kind, write: write, fanout: f,
+			superseded: superseded, supersede: sync.OnceFunc(func() { close(superseded) }),
+		}
+		f.open++
+		f.notifications = append(f.notifications, n)
 		m.enqueue(c, n)
 	}
-	if f.open--; f.open == 0 {
-		close(f.done)
-	}
+	f.close()
 	return f
 }
 
@@ -86,41 +87,41 @@ func (m *Manager) enqueue(c *contact, n *notification) {
 		return old.kind == n.kind || c.gone && n.kind == protocol.TypeLeagueCompleted
 	}
 	c.queue = slices.DeleteFunc(c.queue, func(old *notification) bool {
-		if !replaces(old) {
-			return false
+		if replaces(old) {
+			old.count(false)
+			return true
 		}
-		old.count(c.member.id, false)
-		return true
+		return false
 	})
 	if c.current != nil && replaces(c.current) {
 		c.current.supersede()
 	}
-	if c.life == LifeSuspended || m.stopped {
-		n.count(c.member.id, false)
+	ended := m.ctx.Err() != nil
+	if c.life == league.Suspended || ended {
+		n.count(false)
 	}
-	if m.stopped {
+	if ended {
 		return
 	}
 	c.queue = append(c.queue, n)
-	if !c.running {
-		c.running = true
-		m.busy++
-		m.startDelivery(c)
+	if c.running {
+		return
 	}
-}
-
-// startDelivery has an agent's queue delivered. The goroutine that does so stays for the next
-// notification, as a new goroutine would have to grow its stack first. It is called
-// with m.mu held.
-func (m *Manager) startDelivery(c *contact) {
+	c.running = true
+	m.busy++
 	if c.wake != nil {
 		c.wake <- struct{}{} // the goroutine is idle
 		return
 	}
+	// The goroutine stays for the next notification, as a new one would have to grow its
+	// stack first.
 	c.wake = make(chan struct{}, 1)
 	m.background.Go(func() {
 		for {
-			m.deliver(c)
+			for m.next(c) {
+				m.try(c, c.current)
+				m.deliverEvents()
+			}
 			select {
 			case <-c.wake:
 			case <-m.ctx.Done():
@@ -142,129 +143,127 @@ func (m *Manager) wait(f *fanout) {
 	}
 }
 
-// close ends a fanout and reports it. It is called with m.mu held.
-func (m *Manager) close(kind protocol.Type, round int, f *fanout) {
-	for i, n := range f.notifications {
-		n.count(f.ids[i], false)
+// next takes the next notification from an agent's queue, if there is one.
+func (m *Manager) next(c *contact) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(c.queue) > 0 && m.ctx.Err() == nil {
+		c.current, c.queue = c.queue[0], c.queue[1:]
+		return true
 	}
-	slices.Sort(f.missing)
-	m.emit(Event{Kind: Notified, Message: kind, Round: round, Acked: f.acked, Missing: f.missing})
-}
-
-// deliver empties an agent's queue.
-func (m *Manager) deliver(c *contact) {
-	for {
-		m.mu.Lock()
-		if len(c.queue) == 0 || m.stopped {
-			for _, n := range c.queue {
-				n.count(c.member.id, false)
-			}
-			c.queue, c.current, c.running = nil, nil, false
-			if m.busy--; m.busy == 0 {
-				m.wakeDriver()
-			}
-			m.mu.Unlock()
-			return
-		}
-		c.current = c.queue[0]
-		c.queue = slices.Delete(c.queue, 0, 1)
-		n := c.current
-		m.mu.Unlock()
-		m.try(c, n)
-		m.deliverEvents()
+	for _, n := range c.queue {
+		n.count(false)
 	}
+	c.queue, c.current, c.running = nil, nil, false
+	if m.busy--; m.busy == 0 {
+		m.wakeDriver()
+	}
+	return false
 }
 
 // try sends a notification until it is delivered or given up.
 func (m *Manager) try(c *contact, n *notification) {
 	for retry := 1; ; retry++ {
-		m.mu.Lock()
-		limit := m.cfg.Timeout
-		if c.member.status != "" { // it may hang, and the manager's end waits for it
-			limit /= 10
-		}
-		ctx, cancel := context.WithTimeout(m.ctx, limit)
-		peer, message, reports := c.peer, n.write(c), c.reports
-		once := (c.gone || c.member.status != "") && n.kind == protocol.TypeLeagueCompleted
-		c.abort = cancel
-		if message == nil || !notifies(c, n.kind) {
-			message = nil
-			n.count(c.member.id, true)
-		}
-		m.mu.Unlock()
-		if message == nil {
-			cancel()
-			return
-		}
-		answer, err := m.cfg.Caller.Call(ctx, peer, message)
-		aborted := errors.Is(ctx.Err(), context.Canceled) && m.ctx.Err() == nil
-		cancel()
-		if aborted {
-			return // the player is taken out
-		}
-		if err == nil && m.cfg.Mode == protocol.Strict && answer.Head().Flaw != nil {
-			err = answer.Head().Flaw
-		}
-		if errors.Is(err, wire.ErrPartly) {
-			m.assignedPartly(c, reports)
-			err = nil
-		}
-		if err == nil {
-			m.noteVerdict(c, message, answer)
-		}
-		again := m.attempted(c, n, answer, err)
+		again, last, err := m.attempt(c, n)
 		m.deliverEvents()
 		delay, more := agent.Delay(m.cfg.Backoff, retry, err)
-		if again && more && !once && pause(m.ctx, n, delay) {
-			continue
-		}
-		if again && (!more || once) {
-			m.cfg.Log.Warn("notification abandoned",
-				"agent", c.member.id, "message", string(n.kind), "attempts", retry, "error", err)
+		switch {
+		case !again:
+			return
+		case last || !more:
+			m.cfg.Log.Warn("notification abandoned", "agent", c.ID, "message", string(n.kind), "attempts", retry, "error", err)
 			m.lost(c, n, err)
+			return
 		}
-		return
+		timer := time.NewTimer(delay)
+		select {
+		case <-timer.C:
+		case <-n.superseded:
+			timer.Stop()
+			return
+		case <-m.ctx.Done():
+			timer.Stop()
+			return
+		}
 	}
 }
 
-// attempted notes how an attempt ended, and reports whether another
-// one may be made.
-func (m *Manager) attempted(c *contact, n *notification, answer protocol.Message, err error) bool {
+// attempt makes one attempt at a notification, and reports whether there may be another
+// one, because of err, unless this was the last.
+func (m *Manager) attempt(c *contact, n *notification) (again, last bool, err error) {
+	m.mu.Lock()
+	limit := m.cfg.Timeout
+	if c.Status != "" { // it may hang, and the manager's end waits for it
+		limit /= 10
+	}
+	ctx, cancel := context.WithTimeout(m.ctx, limit)
+	defer cancel()
+	c.abort = cancel
+	last = (c.gone || c.Status != "") && n.kind == protocol.TypeLeagueCompleted
+	peer, message, reports := c.peer, n.write(c), c.reports
+	if message == nil || !c.notifies(n.kind) {
+		n.count(true)
+		m.mu.Unlock()
+		return false, last, nil
+	}
+	m.mu.Unlock()
+	answer, err := m.cfg.Caller.Call(ctx, peer, message)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.ctx.Err() != nil {
-		n.count(c.member.id, false)
-		return false
+	switch {
+	case m.ctx.Err() != nil:
+		n.count(false)
+		return false, last, err
+	case errors.Is(ctx.Err(), context.Canceled):
+		return false, last, err // the player is taken out
+	case errors.Is(err, wire.ErrPartly):
+		// The referee gets the others as soon as it has made another report.
+		c.partly, err = c.reports == reports, nil
+		if !c.partly {
+			m.outdateContact(c)
+		}
+	case err == nil && m.cfg.Mode == protocol.Strict && answer.Head().Flaw != nil:
+		err = answer.Head().Flaw
 	}
-	announcement := n.kind == protocol.TypeRoundAnnouncement
-	refused := announcement && c.member.load > 0 && err != nil && !wire.Retryable(err) && !early(err) && (!harmless(err) || m.foreign(c))
+	acked := err == nil && m.acknowledges(c, answer)
+	if acked {
+		m.noteVerdict(c, message, answer)
+	}
+	n.count(acked)
+	return m.attempted(c, n.kind, err), last, err
+}
+
+// attempted notes how an attempt ended, and reports whether another
+// one may be made. It is called with m.mu held.
+func (m *Manager) attempted(c *contact, kind protocol.Type, err error) bool {
+	assigns := kind == protocol.TypeRoundAnnouncement && c.Load > 0
+	refused := assigns && err != nil && !wire.Retryable(err) && !early(err) && (!harmless(err) || m.foreign(c))
 	switch {
 	case !reached(err):
 		m.suspend(c, err)
 	case refused && c.dead:
-		m.setLife(c, LifeActive) // it is there, and stays given up
+		m.setLife(c, league.Active) // it is there, and stays given up
 	default:
 		m.alive(c)
 	}
-	if reached(err) && n.kind == protocol.TypeLeagueCompleted {
-		m.setLife(c, LifeShutdown)
+	if reached(err) && kind == protocol.TypeLeagueCompleted {
+		m.setLife(c, league.Shutdown)
 	}
-	n.count(c.member.id, err == nil && m.acknowledges(c, answer))
 	switch {
 	case refused && reached(err):
-		m.cfg.Log.Warn("a referee refuses its matches", "referee", c.member.id, "error", err)
+		m.cfg.Log.Warn("a referee refuses its matches", "referee", c.ID, "error", err)
 		m.refuses(c, err)
 		return false
 	case err == nil || harmless(err):
-		if announcement && c.member.load > 0 {
+		if assigns {
 			m.arm(c, m.reportTime(c))
 		}
 		return false
-	case wire.Retryable(err) || announcement && early(err):
+	case wire.Retryable(err) || kind == protocol.TypeRoundAnnouncement && early(err):
 		return true
 	}
-	m.declined.Note(m.cfg.Log, "agent refuses a notification", c.member.id, string(n.kind), err)
-	if announcement && c.member.load > 0 {
+	m.declined.Note(m.cfg.Log, "agent refuses a notification", c.ID, string(kind), err)
+	if assigns {
 		m.giveUp(c)
 	}
 	return false
@@ -278,8 +277,8 @@ func (m *Manager) acknowledges(c *contact, answer protocol.Message) bool {
 		return ok
 	}
 	for _, id := range []string{ack.PlayerID, ack.RefereeID} {
-		if id != "" && id != c.member.id {
-			m.cfg.Log.Warn("acknowledgement names another agent", "agent", c.member.id, "named", id)
+		if id != "" && id != c.ID {
+			m.cfg.Log.Warn("acknowledgement names another agent", "agent", c.ID, "named", id)
 			return false
 		}
 	}
@@ -291,12 +290,36 @@ func (m *Manager) lost(c *contact, n *notification, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	// A referee stays until it hears of the end.
-	c.gone = !reached(err) && c.member.role == protocol.RolePlayer
+	c.gone = !reached(err) && c.Role == protocol.RolePlayer
 	switch {
-	case n.kind != protocol.TypeRoundAnnouncement || c.member.load == 0:
+	case n.kind != protocol.TypeRoundAnnouncement || c.Load == 0:
 	case reached(err):
 		m.refuses(c, err)
 	default:
 		m.giveUp(c)
 	}
+}
+
+// reached reports whether an agent was there, whatever it answered.
+func reached(err error) bool {
+	_, refused := errors.AsType[*dialect.Refusal](err)
+	_, bad := errors.AsType[*protocol.Error](err)
+	return err == nil || refused || bad
+}
+
+// harmless reports whether an error answers a notification as well as an
+// acknowledgement does: the agent has no use for messages of the kind.
+func harmless(err error) bool {
+	refusal, ok := errors.AsType[*dialect.Refusal](err)
+	return ok && refusal.RPC == protocol.RPCMethodNotFound
+}
+
+// early reports whether an agent refuses a message as one does that has not
+// read the answer to its registration yet.
+func early(err error) bool {
+	switch wire.CodeOf(err) {
+	case protocol.CodeTokenMissing, protocol.CodeTokenInvalid, protocol.CodePlayerNotRegistered:
+		return true
+	}
+	return false
 }

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -33,22 +35,23 @@ func TestAnAgentThatStaysAwayHasOneMessageOfEachTypeWaiting(t *testing.T) {
 func TestAReportDoesNotOvertakeAnAssignment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, _ := lonely(t)
-		for _, e := range []event{
+		for _, e := range []league.Event{
 			signedUp(protocol.RolePlayer, "P02"), signedUp(protocol.RoleReferee, "REF01"), signedUp(protocol.RoleReferee, "REF02"),
-			&started{Legs: 1, Seats: []string{"P01", "P02"}}, &assigned{Round: 1, Referees: []string{"REF01"}},
+			&league.Started{Legs: 1, Seats: []string{"P01", "P02"}}, &league.Assigned{Round: 1, Referees: []string{"REF01"}},
 		} {
 			if err := m.record(t.Context(), e); err != nil {
 				t.Fatal(err)
 			}
 		}
 		m.contacts["REF01"].dead = true
-		e := m.reserveAssignment(1)
+		e := m.assignment(1)
 		if e == nil || e.Referees[0] != "REF02" {
 			t.Fatalf("the assignment is %+v", e)
 		}
+		m.reserve("R1M1") // as assign does
 		answered := make(chan error, 1)
 		go func() {
-			h := protocol.NewHeader(protocol.TypeMatchResultReport, "referee:REF01", protocol.Timestamp(noon), "c")
+			h := protocol.NewHeader(protocol.TypeMatchResultReport, "referee:REF01", protocol.Timestamp(time.Now()), "c")
 			h.AuthToken, h.LeagueID, h.MatchID, h.GameType, h.RoundID = "REF01", DefaultLeagueID, "R1M1", "even_odd", protocol.RoundNumber(1)
 			call, err := dialect.Contracts.Call(&protocol.MatchResultReport{Header: h, Result: protocol.MatchResult{
 				Winner: protocol.Null[string](), Score: map[string]int{"P01": 0, "P02": 0},
@@ -70,7 +73,7 @@ func TestAReportDoesNotOvertakeAnAssignment(t *testing.T) {
 		if err := m.record(t.Context(), e); err != nil {
 			t.Fatal(err)
 		}
-		m.release(m.touched(e)...)
+		m.release("R1M1")
 		var refusal *jsonrpc.Error
 		if err := <-answered; !errors.As(err, &refusal) || refusal.Code != 5002 {
 			t.Errorf("the report was answered with %v, want 5002", err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
@@ -91,7 +92,7 @@ func TestPauseBetweenRounds(t *testing.T) {
 			t.Errorf("after %d rounds the paused league is %+v", len(ends), shot)
 		}
 		for _, m := range slices.Concat(shot.Players, shot.Referees) {
-			if m.Life == manager.LifeSuspended {
+			if m.Life == league.Suspended {
 				t.Errorf("%s was given up in the pause", m.ID)
 			}
 		}

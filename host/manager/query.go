@@ -4,38 +4,44 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
 
+// query answers a question; the functions that it calls, too, are called with m.mu held.
 func (m *Manager) query(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
 	from := in.From.(caller)
 	msg, err := wire.Decode[*protocol.LeagueQuery](in)
 	if err != nil {
 		return nil, err
 	}
-	if msg.LeagueID != "" && msg.LeagueID != m.cfg.LeagueID {
-		return nil, protocol.Refuse(protocol.CodeLeagueNotFound, in.Type, fmt.Sprintf("The league here is %s.", m.cfg.LeagueID)).
-			With("league_id", m.cfg.LeagueID)
+	if err := m.checkLeague(in.Type, msg.LeagueID); err != nil {
+		return nil, err
 	}
 	params := msg.QueryParams
 	if params == nil {
 		params = new(protocol.QueryParams)
 	}
 	h := protocol.Header{MessageType: protocol.TypeLeagueQuery.Answer(), LeagueID: m.cfg.LeagueID}
-	switch msg.QueryType {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch s := m.state; msg.QueryType {
 	case protocol.QueryStandings:
-		return answerQuery(h, msg.QueryType, m.standingsData())
+		return answerQuery(h, msg.QueryType, protocol.StandingsData{CurrentRound: protocol.Some(s.Round()), Standings: onWire(s.Standings())})
 	case protocol.QuerySchedule:
-		return m.scheduleAnswer(h, params.RoundID)
+		if params.RoundID.String() == "" {
+			return m.wholeSchedule(h)
+		}
+		return answerQuery(h, msg.QueryType, m.rounds(params.RoundID.Number(), params.RoundID.Number()))
 	case protocol.QueryPlayers:
 		return answerQuery(h, msg.QueryType, m.playersData(from))
 	case protocol.QueryStatus:
-		return answerQuery(h, msg.QueryType, m.status())
+		return answerQuery(h, msg.QueryType, m.status(s))
 	case protocol.QueryNextMatch:
 		data, err := m.nextMatch(params.PlayerID, from)
 		if err != nil {
@@ -55,23 +61,25 @@ func answerQuery[T protocol.QueryData](h protocol.Header, queryType string, data
 	return answer, nil
 }
 
-func (m *Manager) standingsData() protocol.StandingsData {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return protocol.StandingsData{CurrentRound: protocol.Some(m.state.round()), Standings: onWire(m.state.standings())}
+// needs refuses a query without a parameter.
+func needs(param, detail string) error {
+	return protocol.Refuse(protocol.CodeMissingField, protocol.TypeLeagueQuery, detail,
+		protocol.Violation{Path: "/query_params/" + param, Rule: "required"})
+}
+
+// lifeOf is how far an agent's life has come.
+func (m *Manager) lifeOf(a *league.Member) league.Life {
+	return cmp.Or(a.Status, m.contacts[a.ID].life)
 }
 
 func (m *Manager) playersData(from caller) protocol.PlayersData {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	players := make([]protocol.PlayerInfo, 0, len(m.state.players))
-	for _, a := range m.state.seating() {
+	players := make([]protocol.PlayerInfo, 0, len(m.state.Players))
+	for _, a := range m.state.Seating() {
 		info := protocol.PlayerInfo{
-			PlayerID: a.id, DisplayName: a.reg.Name, Version: a.reg.Version, GameTypes: a.reg.Games,
-			State: string(cmp.Or(a.status, m.contacts[a.id].life)),
+			PlayerID: a.ID, DisplayName: a.Name, Version: a.Version, GameTypes: a.Games, State: string(m.lifeOf(a)),
 		}
 		if from.role == protocol.RoleReferee || from.role == protocol.RoleLauncher {
-			info.ContactEndpoint = a.reg.Endpoint
+			info.ContactEndpoint = a.Endpoint
 		}
 		players = append(players, info)
 	}
@@ -79,82 +87,52 @@ func (m *Manager) playersData(from caller) protocol.PlayersData {
 }
 
 // status returns how far the league is.
-func (m *Manager) status() protocol.StatusData {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	s := m.state
+func (m *Manager) status(s *league.State) protocol.StatusData {
 	d := protocol.StatusData{
-		LeagueID: m.cfg.LeagueID, CurrentRound: protocol.Some(s.round()), TotalRounds: protocol.Some(s.rounds()),
-		MatchesCompleted: protocol.Some(s.reports), TotalMatches: protocol.Some(len(s.matches)),
+		LeagueID: m.cfg.LeagueID, CurrentRound: protocol.Some(s.Round()), TotalRounds: protocol.Some(s.Rounds()),
+		MatchesCompleted: protocol.Some(s.Reports), TotalMatches: protocol.Some(s.Matches()),
 	}
-	if !s.over() {
-		d.Paused, d.PaceMS = protocol.Some(s.paused), protocol.Some(int(m.pace().Milliseconds()))
+	if !s.Over() {
+		d.Paused, d.PaceMS = protocol.Some(s.Paused), protocol.Some(int(s.Pace().Milliseconds()))
 	}
-	switch {
-	case s.over():
-		d.Status, d.State = protocol.LeagueFinished, "LEAGUE_COMPLETED"
-	case s.running():
-		d.Status, d.State = protocol.LeagueRunning, "RUNNING_LEAGUE"
-	case m.scheduling:
+	if d.Status, d.State = s.Status(); s.Schedule == nil && m.scheduling.Load() {
 		d.Status, d.State = protocol.LeagueScheduling, "CREATING_SCHEDULE"
-	default:
-		d.Status, d.State = protocol.LeagueWaiting, "WAITING_FOR_REGISTRATIONS"
 	}
 	return d
 }
 
 // nextMatch returns the first match of a player that is not over.
 func (m *Manager) nextMatch(id string, from caller) (protocol.NextMatchData, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	if id == "" && from.role == protocol.RolePlayer {
-		id = from.agent.id
+		id = from.agent.ID
 	}
 	if id == "" {
-		e := protocol.Refuse(protocol.CodeMissingField, protocol.TypeLeagueQuery, "Say whose next match is meant in query_params.player_id.")
-		e.Violations = []protocol.Violation{{Path: "/query_params/player_id", Rule: "required"}}
-		return protocol.NextMatchData{}, e
+		return protocol.NextMatchData{}, needs("player_id", "Say whose next match is meant in query_params.player_id.")
 	}
-	if a := m.state.agents[id]; a == nil || a.role != protocol.RolePlayer {
-		return protocol.NextMatchData{}, m.unknownPlayer(protocol.TypeLeagueQuery, id)
+	player := m.state.Members[id]
+	if player == nil || player.Role != protocol.RolePlayer {
+		return protocol.NextMatchData{}, m.state.UnknownPlayer(protocol.TypeLeagueQuery, id)
 	}
-	seat, playing := m.state.seatOf[id]
-	for round := m.state.round(); playing && round <= m.state.rounds(); round++ {
-		for _, p := range m.state.schedule.Round(round) {
-			if (p.A == seat || p.B == seat) && !m.state.matches[p.Index].outcome.over() {
-				return protocol.NextMatchData{NextMatch: m.describe(p, seat)}, nil
+	for round := max(m.state.Round(), 1); round <= m.state.Rounds(); round++ {
+		for i, p := range m.state.Schedule.Round(round) {
+			if !m.state.Plays(p, player) || m.state.Done(p) {
+				continue
 			}
+			next := &protocol.NextMatch{
+				MatchID: p.ID, RoundID: protocol.RoundNumber(p.Round), GameType: protocol.GameEvenOdd, RoleInMatch: protocol.PlayerA,
+			}
+			a, opponent := m.state.Pair(p)
+			if opponent == player {
+				next.RoleInMatch, opponent = protocol.PlayerB, a
+			}
+			next.OpponentID = opponent.ID
+			if referee := m.plan(round)[i]; referee != nil {
+				next.RefereeID, next.RefereeEndpoint = referee.ID, referee.Endpoint
+			}
+			return protocol.NextMatchData{NextMatch: next}, nil
 		}
 	}
 	return protocol.NextMatchData{}, nil
-}
-
-// whoPlays says which players there are.
-func (s *state) whoPlays() string {
-	players := s.seating()
-	switch n := len(players); n {
-	case 0:
-		return "nobody has registered yet."
-	case 1:
-		return "the only player is " + players[0].id + "."
-	default:
-		return fmt.Sprintf("there are %d players, %s to %s; GET_PLAYERS lists them.", n, players[0].id, players[n-1].id)
-	}
-}
-
-// describe returns a match to come for the player on a seat.
-func (m *Manager) describe(p game.Match, seat int) *protocol.NextMatch {
-	next := &protocol.NextMatch{
-		MatchID: p.ID, RoundID: protocol.RoundNumber(p.Round), GameType: protocol.GameEvenOdd,
-		RoleInMatch: protocol.PlayerA, OpponentID: m.state.seats[p.B].id,
-	}
-	if seat == p.B {
-		next.RoleInMatch, next.OpponentID = protocol.PlayerB, m.state.seats[p.A].id
-	}
-	if referee := m.refereeOf(p); referee != nil {
-		next.RefereeID, next.RefereeEndpoint = referee.id, referee.reg.Endpoint
-	}
-	return next
 }
 
 // cachedSchedule is the answer to GET_SCHEDULE as it was written last. Every
@@ -168,30 +146,13 @@ type cachedSchedule struct {
 // with more, the answer would be longer than the 16 MiB that clients read.
 const maxWhole = 80_000
 
-// scheduleAnswer answers GET_SCHEDULE: with every round, or with the one asked
-// for.
-func (m *Manager) scheduleAnswer(h protocol.Header, round protocol.Round) (protocol.Message, error) {
-	if round.String() != "" {
-		return answerQuery(h, protocol.QuerySchedule, m.scheduleData(round.Number()))
-	}
-	answer, err := m.wholeSchedule()
-	if err != nil {
-		return nil, err
-	}
-	return answer(h), nil
-}
-
-func (m *Manager) wholeSchedule() (func(protocol.Header) protocol.Message, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.state.matches) > maxWhole {
-		e := protocol.Refuse(protocol.CodeMissingField, protocol.TypeLeagueQuery,
-			fmt.Sprintf("The schedule has %d matches, too many for one answer; ask for one round in query_params.round_id.", len(m.state.matches)))
-		e.Violations = []protocol.Violation{{Path: "/query_params/round_id", Rule: "required"}}
-		return nil, e
+// wholeSchedule answers GET_SCHEDULE with every round.
+func (m *Manager) wholeSchedule(h protocol.Header) (protocol.Message, error) {
+	if n := m.state.Matches(); n > maxWhole {
+		return nil, needs("round_id", fmt.Sprintf("The schedule has %d matches, too many for one answer; ask for one round in query_params.round_id.", n))
 	}
 	if m.schedule.answer == nil || m.schedule.changes != m.changes {
-		data, err := json.Marshal(m.rounds(1, m.state.rounds()))
+		data, err := json.Marshal(m.rounds(1, m.state.Rounds()))
 		if err != nil {
 			return nil, err
 		}
@@ -200,20 +161,12 @@ func (m *Manager) wholeSchedule() (func(protocol.Header) protocol.Message, error
 			QueryType: protocol.QuerySchedule, Success: protocol.Some(true), Data: data,
 		})}
 	}
-	return m.schedule.answer, nil
+	return m.schedule.answer(h), nil
 }
 
-// scheduleData returns a round of the schedule.
-func (m *Manager) scheduleData(round int) protocol.ScheduleData {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.rounds(round, round)
-}
-
-// rounds returns the rounds from first to last, as far as they exist. It is
-// called with m.mu held.
+// rounds returns the rounds from first to last, as far as they exist.
 func (m *Manager) rounds(first, last int) protocol.ScheduleData {
-	total := m.state.rounds()
+	total := m.state.Rounds()
 	d := protocol.ScheduleData{TotalRounds: protocol.Some(total), Rounds: []protocol.ScheduledRound{}}
 	for r := max(first, 1); r <= min(last, total); r++ {
 		d.Rounds = append(d.Rounds, m.scheduledRound(r))
@@ -222,22 +175,23 @@ func (m *Manager) rounds(first, last int) protocol.ScheduleData {
 }
 
 func (m *Manager) scheduledRound(round int) protocol.ScheduledRound {
-	pairings, referees := m.state.schedule.Round(round), m.plan(round)
+	pairings, referees := m.state.Schedule.Round(round), m.plan(round)
 	d := protocol.ScheduledRound{
-		RoundID: protocol.RoundNumber(round), Byes: m.byes(round), Matches: make([]protocol.ScheduledMatch, len(pairings)),
+		RoundID: protocol.RoundNumber(round), Byes: m.state.Byes(round), Matches: make([]protocol.ScheduledMatch, len(pairings)),
 	}
 	for i, p := range pairings {
+		a, b := m.state.Pair(p)
 		e := protocol.ScheduledMatch{
-			MatchID: p.ID, GameType: protocol.GameEvenOdd, PlayerAID: m.state.seats[p.A].id, PlayerBID: m.state.seats[p.B].id,
+			MatchID: p.ID, GameType: protocol.GameEvenOdd, PlayerAID: a.ID, PlayerBID: b.ID,
 			Status: protocol.MatchPending, Winner: protocol.Null[string](),
 		}
 		if referees[i] != nil {
-			e.RefereeID, e.RefereeEndpoint = referees[i].id, referees[i].reg.Endpoint
+			e.RefereeID, e.RefereeEndpoint = referees[i].ID, referees[i].Endpoint
 		}
 		switch {
-		case m.state.matches[p.Index].outcome.over():
+		case m.state.Done(p):
 			e.Status = protocol.MatchFinished
-			if winner := m.state.finished(p).Winner(); winner != "" {
+			if winner := m.state.Match(p).Winner(); winner != "" {
 				e.Winner = protocol.Some(winner)
 			}
 		case m.announced == round:
@@ -246,4 +200,85 @@ func (m *Manager) scheduledRound(round int) protocol.ScheduledRound {
 		d.Matches[i] = e
 	}
 	return d
+}
+
+// Snapshot is a league at one moment, as spectators may see it: it holds no token, no
+// key and no endpoint.
+type Snapshot struct {
+	League string
+	// Status is as in GET_STATUS, such as protocol.LeagueRunning.
+	Status string
+	// Round is the current round: 0 before the start, the last one at the end.
+	Round, Rounds int
+	Played, Total int // matches
+	Wanted        int // players at which the league starts by itself; 0 if it does not
+	// Paused says that the organiser lets no further round begin; Pace is the pause after
+	// each round.
+	Paused   bool
+	Pace     time.Duration
+	Players  []Member
+	Referees []Member
+	// MatchRound is the round of Matches and Byes: the one before Round until that has
+	// referees, so that its results are seen in the pause between the two.
+	MatchRound int
+	Matches    []Current
+	Byes       []string // ids of the players without a match
+	Standings  []league.Standing
+	Draws      league.Draws
+}
+
+// Member is a registered agent.
+type Member struct {
+	ID, Name string
+	Life     league.Life
+	Load     int // matches that a referee conducts and that are not over
+}
+
+// Current is a match of the current round.
+type Current struct {
+	ID       string
+	Players  [2]string     // ids of A and B
+	Referee  string        // empty until it is assigned
+	Finished *league.Match // nil until the result is accepted
+}
+
+// Snapshot returns the league as it is. The caller must not change the standings.
+func (m *Manager) Snapshot() Snapshot {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.state
+	shot := Snapshot{
+		League: s.ID, Status: m.status(s).Status, Round: s.Round(), Rounds: s.Rounds(), Played: s.Reports, Total: s.Matches(),
+		Wanted: m.cfg.Players, Paused: s.Paused, Pace: s.Pace(), Players: m.members(s.Seating()), Referees: m.members(s.Referees),
+		Standings: s.Standings(), Draws: s.Draws,
+	}
+	if s.Schedule == nil {
+		return shot
+	}
+	shot.MatchRound = s.Round()
+	if !s.Begun() && s.Round() > 1 {
+		shot.MatchRound--
+	}
+	shot.Byes = s.Byes(shot.MatchRound)
+	for _, p := range s.Schedule.Round(shot.MatchRound) {
+		a, b := s.Pair(p)
+		c := Current{ID: p.ID, Players: [2]string{a.ID, b.ID}}
+		if referee := s.Referee(p); referee != nil {
+			c.Referee = referee.ID
+		}
+		if s.Done(p) {
+			c.Finished = new(s.Match(p))
+		}
+		shot.Matches = append(shot.Matches, c)
+	}
+	return shot
+}
+
+// members describes agents.
+func (m *Manager) members(list []*league.Member) []Member {
+	all := make([]Member, len(list))
+	for i, a := range list {
+		all[i] = Member{ID: a.ID, Name: a.Name, Life: m.lifeOf(a), Load: a.Load}
+	}
+	return all
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/strategylab/strategylab/host/journal/journaltest"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
@@ -40,7 +41,7 @@ func read(t testing.TB, dir string) []journal.Event {
 // recount fails unless the journal says what the manager says.
 func (r *rig) recount(dir string, players, legs int) {
 	r.t.Helper()
-	again, err := manager.Replay("cup", read(r.t, dir))
+	again, err := league.Replay("cup", read(r.t, dir))
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -2,29 +2,41 @@ package manager
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
+	"net"
+	"net/netip"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/dialect"
-	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// maxChanges is how often an agent may register again without its token, so that
-// nobody fills the journal by repeating a registration.
-const maxChanges = 100
-
-// rejection turns a registration away for a reason that has no number of its
-// own: the answer is one of status REJECTED.
-type rejection struct{ reason string }
-
-func (r *rejection) Error() string { return r.reason }
+// Limits of what an agent may say of itself: names stand in every table that
+// is sent to everybody.
+const (
+	maxName     = 100 // characters
+	maxVersion  = 100 // bytes
+	maxEndpoint = 2000
+	maxGames    = 32
+	maxCapacity = 10_000
+)
 
 func (m *Manager) register(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
 	a, err := readApplication(in)
@@ -32,11 +44,10 @@ func (m *Manager) register(ctx context.Context, in *wire.Exchange) (protocol.Mes
 		return nil, err
 	}
 	e, token, err := m.signUp(ctx, a)
-	var turnedAway *rejection
-	if errors.As(err, &turnedAway) {
-		m.logRefusal(in, turnedAway.reason, false)
+	if turnedAway, is := errors.AsType[*league.Rejection](err); is {
+		m.logRefusal(in, turnedAway.Reason, false)
 		in.Header.LeagueID = "" // the answer names no league
-		return dialect.Rejected(a.kind, protocol.Header{}, turnedAway.reason), nil
+		return dialect.Rejected(in.Type, protocol.Header{}, turnedAway.Reason), nil
 	}
 	if err != nil {
 		return nil, err
@@ -45,267 +56,209 @@ func (m *Manager) register(ctx context.Context, in *wire.Exchange) (protocol.Mes
 	if m.cfg.Probe == ProbeWarn {
 		m.probeLater(e.ID, e.Endpoint)
 	}
-	h := protocol.Header{AuthToken: token, LeagueID: m.cfg.LeagueID}
-	if a.role == protocol.RoleReferee {
-		h.MessageType = protocol.TypeRefereeRegisterRequest.Answer()
+	h := protocol.Header{MessageType: in.Type.Answer(), AuthToken: token, LeagueID: m.cfg.LeagueID}
+	if a.Role == protocol.RoleReferee {
 		return &protocol.RefereeRegisterResponse{Header: h, Status: protocol.StatusAccepted, RefereeID: e.ID, Reason: protocol.Null[string]()}, nil
 	}
-	h.MessageType = protocol.TypeLeagueRegisterRequest.Answer()
 	return &protocol.LeagueRegisterResponse{Header: h, Status: protocol.StatusAccepted, PlayerID: e.ID, Reason: protocol.Null[string]()}, nil
 }
 
 // signUp takes an agent on and returns its registration and its token.
-func (m *Manager) signUp(ctx context.Context, a application) (*registered, string, error) {
-	if !m.allowed(a.endpoint) {
-		return nil, "", &rejection{"Host not allowed: the contact endpoint is neither on this machine nor on an allowed host"}
+func (m *Manager) signUp(ctx context.Context, a *league.Application) (e *league.Joined, token string, err error) {
+	if !m.allowed(a.Endpoint) {
+		return nil, "", &league.Rejection{Reason: "Host not allowed: the contact endpoint is neither on this machine nor on an allowed host"}
+	}
+	admit := func(s *league.State) error {
+		e, err = s.Admit(a, m.cfg.Now())
+		return err
 	}
 	if m.cfg.Probe == ProbeRequire {
-		if _, err := m.decide(a); err != nil { // spares the probe
+		if err := read(m, admit); err != nil { // spares the probe
 			return nil, "", err
 		}
-		if err := m.probe(ctx, a.endpoint); err != nil {
-			return nil, "", protocol.Refuse(protocol.CodeInvalidEndpoint, a.kind,
-				"The contact endpoint cannot be reached; listen on it before you register.").With("contact_endpoint", a.endpoint)
+		if err := m.probe(ctx, a.Endpoint); err != nil {
+			return nil, "", a.Refuse(protocol.CodeInvalidEndpoint,
+				"The contact endpoint cannot be reached; listen on it before you register.").With("contact_endpoint", a.Endpoint)
 		}
 	}
-	m.signup.Lock()
-	defer m.signup.Unlock()
-	e, err := m.decide(a)
-	if err != nil {
-		return nil, "", err
-	}
-	token := a.token
-	if m.unchanged(e) {
-		return e, token, nil // nothing new, nothing to write down
-	}
-	if e.Verifier == "" {
-		if token, err = credential.NewToken(m.cfg.Random, e.ID); err != nil {
-			return nil, "", err
+	token = a.Token
+	err = decide(ctx, m, func(s *league.State) (*league.Joined, error) {
+		if err := admit(s); err != nil {
+			return nil, err
 		}
-		e.Verifier = credential.NewVerifier(token).String()
-	}
-	return e, token, m.record(ctx, e)
+		if s.Repeats(e) { // nothing new, nothing to write down
+			m.reactJoined(e)
+			return nil, nil
+		}
+		if e.Verifier == "" {
+			if token, err = credential.NewToken(m.cfg.Random, e.ID); err != nil {
+				return nil, err
+			}
+			e.Verifier = credential.NewVerifier(token).String()
+		}
+		return e, nil
+	})
+	return e, token, err
 }
 
-// decide returns what an application leads to: a registration of a new agent,
-// or of one that is known. Without a verifier it is to have a new token.
-func (m *Manager) decide(a application) (*registered, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	s := m.state
-	e := &registered{
-		Role: a.role, Dialect: a.dialect, Name: a.name, Version: a.version, Games: a.games,
-		Endpoint: a.endpoint, Capacity: a.capacity, Keyed: a.keyed, Fingerprint: a.fingerprint, At: m.cfg.Now(),
-	}
-	if m.cfg.MaxPerAddress > 0 && a.role == protocol.RolePlayer {
-		e.From = a.from
-	}
-	old := m.returning(a, e.At)
-	switch {
-	case s.over() && (s.concluded || old == nil || !m.showsToken(a, old)):
-		return nil, &rejection{"League already completed"}
-	case old != nil:
-	case a.role == protocol.RolePlayer && s.schedule != nil:
-		return nil, m.tooLate(a)
-	case len(*s.list(a.role)) >= m.limit(a.role):
-		return nil, m.full(a)
-	case m.crowded(a):
-		return nil, &rejection{fmt.Sprintf("Too many registrations: %s has %d players, as many as this league takes from one address", a.from, m.cfg.MaxPerAddress)}
-	}
-	if err := m.unique(a, old); err != nil {
+// readApplication reads a registration, and validates what needs no knowledge of
+// the league.
+func readApplication(in *wire.Exchange) (*league.Application, error) {
+	decoded, err := in.Decode()
+	if err != nil {
 		return nil, err
 	}
-	if old == nil {
-		e.ID = m.idFor(a)
-		return e, nil
-	}
-	e.ID = old.id
-	if m.showsToken(a, old) {
-		e.Verifier, e.Fingerprint, e.At = old.reg.Verifier, old.reg.Fingerprint, old.reg.At
-		return e, nil
-	}
-	if old.changes >= maxChanges && !old.readmitted {
-		return nil, &rejection{"Too many registrations: this agent has registered again too often"}
-	}
-	if a.fingerprint != "" && a.fingerprint == old.reg.Fingerprint {
-		e.At = old.reg.At // the window is not prolonged
-		return e, nil
-	}
-	if n, ok := idNumber(a.role, a.asked); ok && s.schedule == nil && !old.readmitted && a.asked != old.id && s.free(a.role, n) {
-		e.ID, e.Replaces = a.asked, old.id
-	}
-	return e, nil
-}
-
-// tooLate turns away a player that comes after the start. Its name may be that of a
-// player which has lost its token.
-func (m *Manager) tooLate(a application) error {
-	reason := "League already started"
-	if old := m.namesake(a); old != nil {
-		reason += fmt.Sprintf(": %q is %s; register with its token or, if that is lost, ask the organiser to readmit %s", a.name, old.id, old.id)
-	}
-	return &rejection{reason}
-}
-
-// unchanged reports whether a registration says nothing that the last one of its
-// agent has not said; the agent may have been away all the same.
-func (m *Manager) unchanged(e *registered) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	old := m.state.agents[e.ID]
-	if old == nil || old.readmitted || !old.reg.same(e) {
-		return false
-	}
-	m.reactRegistered(e)
-	return true
-}
-
-// showsToken reports whether an application shows the current token of an agent.
-func (m *Manager) showsToken(a application, old *member) bool {
-	return a.token != "" && old.verifier.Verify(a.token)
-}
-
-// returning finds the agent that registers again: it holds its token, or it
-// repeats a request whose answer was lost, or it may replace itself because
-// nothing is at stake yet, or because the organiser has readmitted it.
-func (m *Manager) returning(a application, now time.Time) *member {
-	if old := m.state.agents[tokenOwner(a.token)]; old != nil && old.role == a.role && m.showsToken(a, old) {
-		return old
-	}
-	if old := m.readmitted(a); old != nil {
-		return old
-	}
-	for _, old := range *m.state.list(a.role) {
-		age := now.Sub(old.reg.At)
-		switch {
-		case a.fingerprint != "" && a.fingerprint == old.reg.Fingerprint && age.Abs() <= repeatWindow:
-			return old
-		case m.cfg.Mode == protocol.Tolerant && m.state.schedule == nil && a.endpoint == old.reg.Endpoint:
-			return old
+	var r league.Registration
+	meta := "/player_meta/"
+	switch m := decoded.(type) {
+	case *protocol.RefereeRegisterRequest:
+		meta = "/referee_meta/"
+		r = league.Registration{
+			Role: protocol.RoleReferee, Name: m.Meta.DisplayName, Version: m.Meta.Version, Games: m.Meta.GameTypes,
+			Endpoint: m.Meta.ContactEndpoint, Capacity: min(max(m.Meta.MaxConcurrentMatches.Value(), 1), maxCapacity), Keyed: m.Meta.MatchKeys.Value(),
+		}
+	case *protocol.LeagueRegisterRequest:
+		r = league.Registration{
+			Role: protocol.RolePlayer, Name: m.Meta.DisplayName, Version: m.Meta.Version, Games: m.Meta.GameTypes, Endpoint: m.Meta.ContactEndpoint,
 		}
 	}
-	return nil
+	h := decoded.Head()
+	r.Dialect, r.Name = dialectOf(in, r.Role), strings.TrimSpace(r.Name)
+	if role, id, err := protocol.ParseSender(h.Sender); err == nil && role == r.Role {
+		r.ID = id
+	}
+	r.Fingerprint, r.From = fingerprint(&r, in), boundedAddress(in.RPC)
+	a := &league.Application{Registration: r, Token: h.AuthToken}
+	tooLong := func(field, detail string) (*league.Application, error) {
+		return a, a.Refuse(protocol.CodeInvalidFieldType, detail, protocol.Violation{Path: meta + field, Rule: "length"})
+	}
+	switch {
+	case r.Name == "" || utf8.RuneCountInString(r.Name) > maxName || strings.ContainsFunc(r.Name, unicode.IsControl):
+		return tooLong("display_name", "A display name has 1 to 100 characters and no control characters.")
+	case len(r.Version) > maxVersion:
+		return tooLong("version", "A version has at most 100 bytes.")
+	case len(r.Games) > maxGames || slices.ContainsFunc(r.Games, func(s string) bool { return len(s) > maxName }):
+		return tooLong("game_types", "At most 32 game types of 100 bytes each.")
+	case len(r.Games) > 0 && !slices.Contains(r.Games, protocol.GameEvenOdd):
+		return a, a.Refuse(protocol.CodeUnsupportedGameType,
+			"This league plays "+protocol.GameEvenOdd+"; register an agent that can.").With("supported", []string{protocol.GameEvenOdd})
+	}
+	if u, err := url.Parse(r.Endpoint); in.Tolerant() && err == nil && u.Host != "" && u.Path == "" {
+		a.Endpoint = u.JoinPath("/mcp").String() // the course's path; a referee finds others
+	}
+	if wrong := endpointFault(a.Endpoint); wrong != "" {
+		return a, a.Refuse(protocol.CodeInvalidEndpoint, "The contact endpoint "+wrong+".")
+	}
+	return a, nil
 }
 
-// tokenOwner returns the id that a token claims to belong to.
-func tokenOwner(token string) string {
-	rest, _ := strings.CutPrefix(token, "tok-")
-	if i := strings.LastIndexByte(rest, '-'); i >= 0 {
-		return rest[:i]
+// dialectOf returns the name of the dialect in which the registering agent is to be
+// addressed, with what else the registration betrays.
+func dialectOf(in *wire.Exchange, role protocol.Role) string {
+	d := in.Dialect
+	if jsontext.Value(in.RPC.ID).Kind() == '0' {
+		d = d.With(dialect.TraitNumericIDs)
+	}
+	if name := dialect.AssignmentNameIn(in.Raw); role == protocol.RoleReferee && name != "" {
+		d = d.With(dialect.AssignmentTrait(name))
+	}
+	return d.Name
+}
+
+// endpointFault says what a URL lacks to be an endpoint.
+func endpointFault(endpoint string) string {
+	u, err := url.Parse(endpoint)
+	switch {
+	case len(endpoint) > maxEndpoint:
+		return "is too long"
+	case err != nil:
+		return "is not a URL"
+	case u.Scheme != "http" && u.Scheme != "https":
+		return "is not an http or https URL"
+	case u.Hostname() == "" || u.Opaque != "":
+		return "names no host"
+	case u.Path == "":
+		return "has no path; agents commonly listen on /mcp"
+	case u.User != nil || u.Fragment != "":
+		return "has a user or a fragment, which it may not"
 	}
 	return ""
 }
 
-func (m *Manager) limit(role protocol.Role) int {
-	if role == protocol.RoleReferee {
-		return m.cfg.MaxReferees
-	}
-	return m.cfg.MaxPlayers
-}
-
-// crowded reports whether the address of a new player has all the players that it
-// may have. It is called with m.mu held.
-func (m *Manager) crowded(a application) bool {
-	if m.cfg.MaxPerAddress < 1 || a.role != protocol.RolePlayer || a.from == "" {
+// allowed reports whether agents may have an endpoint on the URL's host, so
+// that the manager cannot be made to call into a network.
+func (m *Manager) allowed(endpoint string) bool {
+	u, err := url.Parse(endpoint)
+	if err != nil {
 		return false
 	}
-	n := 0
-	for _, other := range m.state.players {
-		if other.reg.From == a.from {
-			n++
+	host := strings.ToLower(u.Hostname())
+	if isLoopback(host) {
+		return true
+	}
+	address, _ := netip.ParseAddr(host)
+	return slices.ContainsFunc(m.cfg.AllowHosts, func(pattern string) bool {
+		if prefix, err := netip.ParsePrefix(pattern); err == nil {
+			return prefix.Contains(address.Unmap())
 		}
-	}
-	return n >= m.cfg.MaxPerAddress
+		ok, err := path.Match(strings.ToLower(pattern), host)
+		return ok && err == nil
+	})
 }
 
-func (m *Manager) full(a application) error {
-	most, now := m.limit(a.role), len(*m.state.list(a.role))
-	e := protocol.Refuse(protocol.CodeLeagueFull, a.kind, fmt.Sprintf("The league has all the %ss it takes (%d).", a.role, most))
-	if a.role == protocol.RoleReferee {
-		return e.With("max_referees", most).With("current_referees", now)
+// isLoopback reports whether a host, without a port, is this machine. Names
+// other than localhost may resolve to anything and do not count.
+func isLoopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
 	}
-	return e.With("max_players", most).With("current_players", now)
+	address, err := netip.ParseAddr(host)
+	return err == nil && address.Unmap().IsLoopback()
 }
 
-// unique refuses a name or an endpoint that another agent of the role has. Two
-// referees may have one name, as nobody mistakes them in a table.
-func (m *Manager) unique(a application, self *member) error {
-	var endpoint *protocol.Error
-	names := make(map[string]bool)
-	for _, other := range *m.state.list(a.role) {
-		if other == self {
-			continue
-		}
-		names[other.reg.Name] = true
-		if other.reg.Endpoint == a.endpoint {
-			endpoint = protocol.Refuse(protocol.CodeInvalidEndpoint, a.kind,
-				"Another agent has registered with this contact endpoint; register again with the token you were given, or from another endpoint.")
-		}
+// fingerprint returns what identifies a request that is sent again because its
+// answer was lost: source address, conversation, JSON-RPC id and what the agent
+// says of itself. A request without an id or a conversation has none.
+func fingerprint(r *league.Registration, in *wire.Exchange) string {
+	if len(in.RPC.ID) == 0 || string(in.RPC.ID) == "null" || in.Header.ConversationID == "" {
+		return ""
 	}
-	if a.role == protocol.RolePlayer && names[a.name] {
-		suggestion := a.name
-		for n := 2; names[suggestion]; n++ {
-			suggestion = fmt.Sprintf("%s %d", a.name, n)
-		}
-		return protocol.Refuse(protocol.CodeDuplicateName, a.kind,
-			fmt.Sprintf("There is a player %q already; choose another display_name, or register again with the token you were given.", a.name)).
-			With("display_name", a.name).With("suggestion", suggestion)
-	}
-	if endpoint != nil {
-		return endpoint.With("contact_endpoint", a.endpoint)
-	}
-	return nil
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", []string{
+		string(in.Type), sourceOf(in.RPC), in.Header.ConversationID, string(in.RPC.ID),
+		r.Name, r.Version, strings.Join(r.Games, ","), r.Endpoint, strconv.Itoa(r.Capacity),
+	}))
+	return hex.EncodeToString(sum[:16])
 }
 
-// idFor returns the id that was asked for, if it has the form and is free, and
-// else the next.
-func (m *Manager) idFor(a application) string {
-	if n, ok := idNumber(a.role, a.asked); ok && m.state.free(a.role, n) {
-		return a.asked
+// sourceOf returns the address a request came from, without the port, which a
+// new connection changes.
+func sourceOf(req *jsonrpc.Request) string {
+	if host, _, err := net.SplitHostPort(req.RemoteAddr); err == nil {
+		return host
 	}
-	return m.state.nextID(a.role)
+	return req.RemoteAddr
 }
 
-// probed is a probe of an endpoint: it runs until done is closed.
-type probed struct {
-	done chan struct{}
-	at   time.Time
-	err  error
+// boundedAddress returns what Config.MaxPerAddress counts as the address of a request:
+// of IPv6 the network, since one machine has all its addresses. It is empty for
+// requests from this machine.
+func boundedAddress(req *jsonrpc.Request) string {
+	address, err := netip.ParseAddr(sourceOf(req))
+	address = address.Unmap().WithZone("")
+	switch {
+	case err != nil || address.IsLoopback():
+		return ""
+	case address.Is6():
+		return netip.PrefixFrom(address, 64).Masked().String()
+	}
+	return address.String()
 }
 
-// probeAgain is how soon an endpoint is not probed again: some agents register
-// twice.
-const probeAgain = time.Second
+// probeWaits are the pauses after which an endpoint is probed again.
+var probeWaits = [...]time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}
 
-// probeLast is the last of the pauses, each twice the one before, after which an
-// endpoint is probed again.
-const probeLast = 8 * time.Second
-
-// probe finds out whether an endpoint can be reached, or takes what another probe of
-// it has found just now.
+// probe calls an endpoint. Any answer will do.
 func (m *Manager) probe(ctx context.Context, endpoint string) error {
-	m.mu.Lock()
-	p := m.probes[endpoint]
-	if p != nil && time.Since(p.at) < probeAgain {
-		m.mu.Unlock()
-		select {
-		case <-p.done:
-			return p.err
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-	maps.DeleteFunc(m.probes, func(_ string, old *probed) bool { return time.Since(old.at) >= probeAgain })
-	p = &probed{done: make(chan struct{}), at: time.Now()}
-	m.probes[endpoint] = p
-	m.mu.Unlock()
-	p.err = m.reach(ctx, endpoint)
-	close(p.done)
-	return p.err
-}
-
-// reach calls an endpoint. Any answer will do.
-func (m *Manager) reach(ctx context.Context, endpoint string) error {
 	ctx, cancel := context.WithTimeout(ctx, m.cfg.Timeout)
 	defer cancel()
 	_, err := m.cfg.Caller.Client.Call(ctx, endpoint, jsonrpc.Message{Method: "ping", Params: []byte(`{}`)})
@@ -323,28 +276,23 @@ func (m *Manager) reach(ctx context.Context, endpoint string) error {
 func (m *Manager) probeLater(id, endpoint string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.stopped {
+	if m.probing[endpoint] || m.ctx.Err() != nil { // some agents register twice
 		return
 	}
+	m.probing[endpoint] = true
 	m.background.Go(func() {
 		err := m.probe(m.ctx, endpoint)
-		for wait := probeAgain; err != nil && wait <= probeLast; wait *= 2 {
-			select {
-			case <-time.After(wait):
-				err = m.probe(m.ctx, endpoint)
-			case <-m.ctx.Done():
-				return
+		for _, wait := range probeWaits {
+			if err == nil || agent.Wait(m.ctx, wait) != nil {
+				break
 			}
+			err = m.probe(m.ctx, endpoint)
 		}
 		if err != nil && m.ctx.Err() == nil {
 			m.cfg.Log.Warn("registered endpoint not reachable", "agent", id, "url", endpoint, "error", err)
 		}
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		delete(m.probing, endpoint)
 	})
-}
-
-// due reports whether the league is to start by itself. It is called with m.mu
-// held.
-func (m *Manager) due() bool {
-	s := m.state
-	return m.cfg.Players >= game.MinPlayers && s.schedule == nil && len(s.players) >= m.cfg.Players && len(s.referees) > 0
 }

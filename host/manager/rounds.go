@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -40,10 +41,8 @@ func (m *Manager) drive() error {
 	}
 	var ended time.Time // of the last round
 	for {
-		m.mu.Lock()
-		round, over := m.state.round(), m.state.over()
-		m.mu.Unlock()
-		if over {
+		round := read(m, (*league.State).Round)
+		if m.Over() {
 			return m.endLeague()
 		}
 		if err := m.rest(ended); err != nil {
@@ -83,13 +82,34 @@ func (m *Manager) until(condition func() bool) error {
 func (m *Manager) begin() error {
 	var due bool
 	err := m.until(func() bool {
-		due = m.due()
-		return due || m.state.schedule != nil
+		due = m.state.Due(m.cfg.Players)
+		return due || m.state.Schedule != nil
 	})
 	if err != nil || !due {
 		return err
 	}
 	return m.Start(m.ctx)
+}
+
+// rest waits until the next round is due: after the pace since the last one ended, the
+// zero time if that is not known, and not while the league is paused. A round that has
+// begun, before a restart, goes on at once.
+func (m *Manager) rest(ended time.Time) error {
+	due := time.AfterFunc(league.MaxPace, m.wakeDriver)
+	defer due.Stop()
+	return m.until(func() bool {
+		left := time.Until(ended.Add(m.state.Pace()))
+		switch {
+		case m.state.Begun():
+			return true
+		case m.state.Paused:
+			return false
+		case left <= 0:
+			return true
+		}
+		due.Reset(left)
+		return false
+	})
 }
 
 // playRound plays a round, or what is left of it, until every match has a
@@ -112,7 +132,7 @@ func (m *Manager) playRound(round int) error {
 		err := m.until(func() bool {
 			m.checkOverdue()
 			again = m.assignment(round) != nil || m.anyStale()
-			return again || m.state.left[round-1] == 0
+			return again || m.state.Left(round) == 0
 		})
 		if err != nil || !again {
 			return err
@@ -120,68 +140,54 @@ func (m *Manager) playRound(round int) error {
 	}
 }
 
-// assign gives matches without a referee to one.
+// assign gives matches without a referee to one. They are out of the reach of reports until
+// that is in the journal: otherwise a report by the old referee could stand behind the
+// assignment to the new one.
 func (m *Manager) assign(round int) error {
-	e := m.reserveAssignment(round)
+	var touched []string
+	m.mu.Lock()
+	e := m.assignment(round)
+	if e != nil {
+		for i, p := range m.state.Schedule.Round(round) {
+			if e.Referees[i] != "" {
+				touched = append(touched, p.ID)
+			}
+		}
+		m.reserve(touched...)
+	}
+	m.mu.Unlock()
 	if e == nil {
 		return nil
 	}
-	err := m.record(m.ctx, e)
-	m.release(m.touched(e)...)
-	return err
-}
-
-// reserveAssignment returns an assignment of matches that are out of the reach
-// of reports until they are released: otherwise a report by the old referee
-// could stand behind the assignment to the new one in the journal.
-func (m *Manager) reserveAssignment(round int) *assigned {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.assignment(round)
-	if e != nil {
-		m.reserve(m.touched(e)...)
-	}
-	return e
-}
-
-// touched returns the ids of the matches that an assignment changes.
-func (m *Manager) touched(e *assigned) []string {
-	var ids []string
-	for i, p := range m.state.schedule.Round(e.Round) {
-		if e.Referees[i] != "" {
-			ids = append(ids, p.ID)
-		}
-	}
-	return ids
+	defer m.release(touched...)
+	return m.record(m.ctx, e)
 }
 
 // announce sends the current round to everybody that does not know it: the
 // players first, and the referees when all players have acknowledged or had
 // their time, since a referee begins at once.
 func (m *Manager) announce(round int) {
+	write := func(c *contact) protocol.Message { return m.announcement(round, c) }
 	m.mu.Lock()
 	players := m.takeStale(protocol.RolePlayer)
 	m.mu.Unlock()
 	if len(players) > 0 {
-		m.broadcast(round, players, notice{protocol.TypeRoundAnnouncement, func(c *contact) protocol.Message { return m.announcement(round, c) }})
+		m.broadcast(round, players, notice{protocol.TypeRoundAnnouncement, write})
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	referees := m.takeStale(protocol.RoleReferee)
 	m.announced = round
 	m.changes++
-	if len(referees) > 0 {
-		m.send(protocol.TypeRoundAnnouncement, referees, func(c *contact) protocol.Message { return m.announcement(round, c) })
-	}
+	m.send(protocol.TypeRoundAnnouncement, m.takeStale(protocol.RoleReferee), write)
 }
 
 // takeStale returns the agents of a role that need a new announcement of the round, in
 // the order of their registration. It is called with m.mu held.
 func (m *Manager) takeStale(role protocol.Role) []*contact {
 	var stale []*contact
-	for _, a := range *m.state.list(role) {
-		c := m.contacts[a.id]
-		if c.stale && !(c.unable && a.load > 0) {
+	for _, a := range m.state.List(role) {
+		c := m.contacts[a.ID]
+		if c.stale && !(c.unable && a.Load > 0) {
 			stale = append(stale, c)
 		}
 		c.stale = false
@@ -201,39 +207,24 @@ func (m *Manager) anyStale() bool {
 // checkOverdue looks after the referees whose deadline has passed: where others are
 // alive they are given up, and else notified again. It is called with m.mu held.
 func (m *Manager) checkOverdue() {
-	for _, a := range m.state.referees {
-		c := m.contacts[a.id]
-		if !c.late {
-			continue
-		}
+	for _, a := range m.state.Referees {
+		c := m.contacts[a.ID]
+		late := c.late && a.Load > 0 && !c.unable
 		c.late = false
-		if a.load == 0 || c.unable {
-			continue
-		}
-		if m.unproven(c) && c.patience < m.cfg.MatchDeadline {
+		switch {
+		case !late:
+		case m.unproven(c) && c.patience < m.cfg.MatchDeadline:
 			m.sayQuiet(c)
-			continue
-		}
-		if m.foreign(c) && !c.conducts {
+		case m.foreign(c) && !c.conducts:
 			m.tryNextForm(c, "it acknowledges its matches, and neither invites players nor reports")
-			continue
+		default:
+			m.cfg.Log.Warn("referee is silent and owes reports", "referee", a.ID, "matches", a.Load, "for", c.patience)
+			m.setLife(c, league.Suspended)
+			m.changes++
+			others := slices.ContainsFunc(m.state.Referees, func(a *league.Member) bool { return a != c.Member && !m.contacts[a.ID].dead })
+			c.dead, c.stale = others, c.stale || !others
 		}
-		m.cfg.Log.Warn("referee is silent and owes reports", "referee", a.id, "matches", a.load, "for", c.patience)
-		m.setLife(c, LifeSuspended)
-		m.changes++
-		if m.othersAlive(c) {
-			c.dead = true
-			continue
-		}
-		c.stale = true
 	}
-}
-
-func (m *Manager) othersAlive(not *contact) bool {
-	return slices.ContainsFunc(m.state.referees, func(a *member) bool {
-		c := m.contacts[a.id]
-		return c != not && !c.dead
-	})
 }
 
 // completeRound notifies everybody of the standings and of the round's end, and
@@ -247,7 +238,7 @@ func (m *Manager) completeRound(round int) error {
 		return context.Cause(m.ctx)
 	}
 	m.mu.Lock()
-	e := &roundCompleted{Round: round, At: m.cfg.Now(), Draws: m.judgedDraws(round)}
+	e := &league.RoundCompleted{Round: round, At: m.cfg.Now(), Draws: m.state.Judged(round, m.verdicts)}
 	clear(m.verdicts)
 	m.mu.Unlock()
 	return m.record(m.ctx, e)
@@ -257,12 +248,12 @@ func (m *Manager) completeRound(round int) error {
 // tried again, since nobody will try them later.
 func (m *Manager) endLeague() error {
 	m.mu.Lock()
-	if m.state.concluded {
+	if m.state.Concluded {
 		m.mu.Unlock()
 		return nil
 	}
-	table, write := m.state.standings(), m.leagueOver()
-	m.emit(Event{Kind: LeagueCompleted, Total: m.state.rounds(), Standings: table})
+	table, write := m.state.Standings(), m.leagueOver()
+	m.emit(Event{Kind: LeagueCompleted, Total: m.state.Rounds(), Standings: table})
 	m.mu.Unlock()
 	m.broadcast(0, nil, notice{protocol.TypeLeagueCompleted, write})
 	m.flushEvents()
@@ -270,7 +261,7 @@ func (m *Manager) endLeague() error {
 	if err := m.until(func() bool { return m.busy == 0 }); err != nil {
 		return err
 	}
-	return m.record(m.ctx, &completed{Champion: table[0].PlayerID, At: m.cfg.Now()})
+	return m.record(m.ctx, &league.Completed{Champion: table[0].PlayerID, At: m.cfg.Now()})
 }
 
 // notice is a message to many.
@@ -286,8 +277,8 @@ func (m *Manager) broadcast(round int, to []*contact, notices ...notice) {
 	m.mu.Lock()
 	if to == nil {
 		for _, role := range []protocol.Role{protocol.RolePlayer, protocol.RoleReferee} {
-			for _, a := range *m.state.list(role) {
-				to = append(to, m.contacts[a.id])
+			for _, a := range m.state.List(role) {
+				to = append(to, m.contacts[a.ID])
 			}
 		}
 	}
@@ -296,10 +287,14 @@ func (m *Manager) broadcast(round int, to []*contact, notices ...notice) {
 		fanouts[i] = m.send(n.kind, to, n.build)
 	}
 	m.mu.Unlock()
-	for i, t := range fanouts {
-		m.wait(t)
+	for i, f := range fanouts {
+		m.wait(f)
 		m.mu.Lock()
-		m.close(notices[i].kind, round, t)
+		for _, n := range f.notifications {
+			n.count(false)
+		}
+		slices.Sort(f.missing)
+		m.emit(Event{Kind: Notified, Message: notices[i].kind, Round: round, Acked: f.acked, Missing: f.missing})
 		m.mu.Unlock()
 	}
 	m.deliverEvents()

@@ -15,6 +15,7 @@ import (
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
@@ -117,7 +118,7 @@ func TestARegistrationIsRemovedBeforeTheStart(t *testing.T) {
 	if answer, err := stray.call(query); err == nil {
 		t.Errorf("the token of a removed player is taken: %+v", answer)
 	}
-	if removed := r.statusEvents(); len(removed) != 1 || removed[0].Name != "stray" || removed[0].State != manager.LifeWithdrawn {
+	if removed := r.statusEvents(); len(removed) != 1 || removed[0].Name != "stray" || removed[0].State != league.Withdrawn {
 		t.Errorf("events: %+v", removed)
 	}
 	stray.stop()
@@ -146,7 +147,7 @@ func (r *rig) statusEvents() []manager.Event {
 // that at once, nobody sends it anything, and the table says so, after a restart, too.
 func TestAPlayerThatIsTakenOut(t *testing.T) {
 	t.Parallel()
-	for _, status := range []manager.AgentLife{manager.LifeWithdrawn, manager.LifeSuspended} {
+	for _, status := range []league.Life{league.Withdrawn, league.Suspended} {
 		t.Run(string(status), func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
@@ -180,7 +181,7 @@ func TestAPlayerThatIsTakenOut(t *testing.T) {
 				t.Errorf("it is sent %+v", all)
 			}
 			for _, s := range r2.m.Standings() {
-				want := manager.AgentLife("")
+				want := league.Life("")
 				if s.PlayerID == "P02" {
 					want = status
 				}
@@ -193,7 +194,7 @@ func TestAPlayerThatIsTakenOut(t *testing.T) {
 					t.Errorf("%s is sent to it", e.Message)
 				}
 			}
-			read, err := manager.Replay("cup", read(t, dir))
+			read, err := league.Replay("cup", read(t, dir))
 			if diff := cmp.Diff(r2.m.Standings(), read); diff != "" || err != nil {
 				t.Errorf("the journal says otherwise: %v %s", err, diff)
 			}
@@ -288,11 +289,11 @@ func TestASuspendedPlayerComesBack(t *testing.T) {
 			t.Errorf("the table says %+v", s)
 		}
 	}
-	var said []manager.AgentLife
+	var said []league.Life
 	for _, e := range r.statusEvents() {
 		said = append(said, e.State)
 	}
-	if diff := cmp.Diff([]manager.AgentLife{manager.LifeSuspended, manager.LifeActive}, said); diff != "" {
+	if diff := cmp.Diff([]league.Life{league.Suspended, league.Active}, said); diff != "" {
 		t.Error(diff)
 	}
 }

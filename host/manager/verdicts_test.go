@@ -9,6 +9,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
@@ -43,7 +44,7 @@ func TestDrawsAreCountedFromWhatPlayersSay(t *testing.T) {
 		t.Fatal(err)
 	}
 	// P03 meets all three others in each of two legs; each other match has P01 or P02.
-	var want manager.Draws
+	var want league.Draws
 	for _, m := range r.m.Results() {
 		switch {
 		case !m.Drawn:

@@ -14,6 +14,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -58,7 +59,7 @@ type cardSide struct {
 
 // row is a line of the table.
 type row struct {
-	manager.Standing
+	league.Standing
 	Arrow, Moved string // up, down or nothing; in words
 	Marks        []string
 	Luck         string
@@ -106,7 +107,7 @@ func (w *Wall) view() *view {
 	for _, tells := range w.referees {
 		v.Silent = v.Silent || !tells
 	}
-	names, life := make(map[string]string), make(map[string]manager.AgentLife)
+	names, life := make(map[string]string), make(map[string]league.Life)
 	for _, p := range shot.Players {
 		names[p.ID], life[p.ID] = p.Name, p.Life
 	}
@@ -144,7 +145,7 @@ func title(id string) string {
 // answers has the matches of the round, and after the end none has any.
 func (v *view) staff() {
 	for _, r := range v.Referees {
-		gone := r.Life == manager.LifeSuspended
+		gone := r.Life == league.Suspended
 		if !v.Over && (gone || len(v.Referees) > 1) {
 			v.Staff = append(v.Staff, staff{r.ID, safe(r.Name), r.Load, gone})
 		}
@@ -213,7 +214,7 @@ func (s *side) state() string {
 }
 
 // finish shows the side of a match that is over.
-func (s *cardSide) finish(m *manager.Match, i int) {
+func (s *cardSide) finish(m *league.Match, i int) {
 	s.State, s.Points, s.Won = "shown", m.Points[i], m.Results[i] == game.Win
 	s.Choice = m.Choices[i].String()
 	if m.Results[i] == game.TechnicalLoss {
@@ -222,7 +223,7 @@ func (s *cardSide) finish(m *manager.Match, i int) {
 }
 
 // rows makes the table. The lock of w is held.
-func (v *view) rows(w *Wall, life map[string]manager.AgentLife) {
+func (v *view) rows(w *Wall, life map[string]league.Life) {
 	seats := make(map[string]int, len(v.Players))
 	for i, p := range v.Players {
 		seats[p.ID] = i
@@ -242,7 +243,7 @@ func (v *view) rows(w *Wall, life map[string]manager.AgentLife) {
 		switch {
 		case s.Status != "":
 			r.Marks = append(r.Marks, strings.ToLower(string(s.Status)))
-		case life[s.PlayerID] == manager.LifeSuspended:
+		case life[s.PlayerID] == league.Suspended:
 			r.Marks = append(r.Marks, "does not answer")
 		}
 		if e := w.edits[s.PlayerID]; e.times > 0 {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
 	"github.com/strategylab/strategylab/host/web"
@@ -33,10 +34,10 @@ type Config struct {
 	// control it from the page.
 	Organised bool
 	// Judge says at the end, in a sentence, whether the draws were fair; nil for nothing.
-	Judge func([]manager.Match) string
+	Judge func([]league.Match) string
 	// Proofs says in a sentence what the players said of the drawn numbers; nil, or an
 	// empty sentence, for nothing.
-	Proofs func(manager.Draws) string
+	Proofs func(league.Draws) string
 }
 
 // Wall is the page of one league. Its methods are safe for concurrent use.
@@ -249,7 +250,7 @@ func (w *Wall) explain(player, text string) {
 const widest = 40
 
 // count counts a match that is over. The lock is held.
-func (w *Wall) count(m *manager.Match) {
+func (w *Wall) count(m *league.Match) {
 	if w.adjusted == nil {
 		n := len(w.league.Snapshot().Players)
 		w.adjusted = make([]float64, n)
@@ -274,7 +275,7 @@ func (w *Wall) count(m *manager.Match) {
 
 // deserved returns what a choice was worth before the number was drawn. A technical loss
 // is worth what it brought.
-func (w *Wall) deserved(m *manager.Match, i int) float64 {
+func (w *Wall) deserved(m *league.Match, i int) float64 {
 	mine, others := m.Choices[i], m.Choices[1-i]
 	if m.Status() == protocol.StatusTechnicalLoss || mine == game.NoParity || others == game.NoParity || mine == others {
 		return float64(m.Points[i])

@@ -16,6 +16,7 @@ import (
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/referee"
 	"github.com/strategylab/strategylab/host/web/wall"
@@ -37,7 +38,7 @@ type hung struct {
 // hang returns a league of players with these names, who choose odd and even in turn.
 // The referee draws 4.
 func hang(names ...string) *hung {
-	return hangWith(wall.Config{Judge: func(m []manager.Match) string { return fmt.Sprintf("%d were judged.", len(m)) }}, names...)
+	return hangWith(wall.Config{Judge: func(m []league.Match) string { return fmt.Sprintf("%d were judged.", len(m)) }}, names...)
 }
 
 func hangWith(cfg wall.Config, names ...string) *hung {
@@ -254,7 +255,7 @@ func TestRefereesOfOtherProcesses(t *testing.T) {
 		case manager.RoundCompleted:
 			stop()
 		case manager.MatchReported:
-			h.wall.Managed(manager.Event{Kind: manager.MatchReported, Match: &manager.Match{ID: "R2M1", Index: 1, RefereeID: "REF01"}})
+			h.wall.Managed(manager.Event{Kind: manager.MatchReported, Match: &league.Match{ID: "R2M1", Index: 1, RefereeID: "REF01"}})
 			pages = append(pages, h.shown())
 			h.wall.Managed(manager.Event{Kind: manager.MatchesProgressed, Agent: "REF01"})
 			pages = append(pages, h.shown())

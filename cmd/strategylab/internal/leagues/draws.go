@@ -9,7 +9,7 @@ import (
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host/game"
-	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/referee"
 	"github.com/strategylab/strategylab/host/trace/audit"
@@ -63,18 +63,18 @@ func (l *live) refereeConfig(c *cli.Context, key uint64) (referee.Config, error)
 }
 
 // sumUpDraws prints what the players said of the drawn numbers, if they said anything.
-func sumUpDraws(out *eventWriter, d manager.Draws) {
+func sumUpDraws(out *eventWriter, d league.Draws) {
 	if text := proofText(d); text != "" {
 		out.write(struct {
 			Event string `json:"event"`
-			manager.Draws
+			league.Draws
 		}{"draws", d}, text)
 	}
 }
 
 // proofText says how many draws the players verified, and what is known of the others;
 // empty if no player said anything.
-func proofText(d manager.Draws) string {
+func proofText(d league.Draws) string {
 	if d.Verified+d.Unverified == 0 {
 		return ""
 	}

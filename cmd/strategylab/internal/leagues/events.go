@@ -15,6 +15,7 @@ import (
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
@@ -66,7 +67,7 @@ func (l *live) managed(e manager.Event) {
 	case manager.AgentRegistered:
 		text = fmt.Sprintf("%-5s %s registered", e.Agent, e.Name) + again(e.Again) + inDialect(e.Dialect)
 	case manager.AgentState:
-		if e.State == manager.LifeSuspended {
+		if e.State == league.Suspended {
 			text = fmt.Sprintf("%-5s %s does not answer; retrying", e.Agent, e.Name)
 		}
 	case manager.PlayerStatusSet:
@@ -107,7 +108,7 @@ func again(again bool) string {
 	return ""
 }
 
-func matchLine(m manager.Match) string {
+func matchLine(m league.Match) string {
 	var sides [2]string
 	for i, id := range m.Players {
 		choice := m.Choices[i].String()
@@ -124,7 +125,7 @@ func matchLine(m manager.Match) string {
 }
 
 // table prints the final standings.
-func (e *eventWriter) table(standings []manager.Standing) {
+func (e *eventWriter) table(standings []league.Standing) {
 	if e.json {
 		return
 	}

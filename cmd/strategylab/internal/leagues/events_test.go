@@ -8,6 +8,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
 )
@@ -22,8 +23,8 @@ func TestEventLines(t *testing.T) {
 	}{
 		{manager.Event{Kind: manager.AgentRegistered, Agent: "P01", Name: "Heron", Dialect: "contracts"}, "P01   Heron registered\n"},
 		{manager.Event{Kind: manager.AgentRegistered, Agent: "P01", Name: "Heron", Again: true}, "P01   Heron registered again\n"},
-		{manager.Event{Kind: manager.AgentState, Agent: "P01", Name: "Heron", State: manager.LifeSuspended}, "P01   Heron does not answer; retrying\n"},
-		{manager.Event{Kind: manager.AgentState, Agent: "P01", Name: "Heron", State: manager.LifeActive}, ""},
+		{manager.Event{Kind: manager.AgentState, Agent: "P01", Name: "Heron", State: league.Suspended}, "P01   Heron does not answer; retrying\n"},
+		{manager.Event{Kind: manager.AgentState, Agent: "P01", Name: "Heron", State: league.Active}, ""},
 		{manager.Event{Kind: manager.LeagueStarted, Total: 1}, "the league starts: 1 round\n"},
 		{manager.Event{Kind: manager.LeagueStarted, Total: 9}, "the league starts: 9 rounds\n"},
 		{manager.Event{Kind: manager.RoundCompleted, Round: 3, Total: 9}, "round 3 of 9 is complete\n"},
@@ -39,11 +40,11 @@ func TestEventLines(t *testing.T) {
 			"refused: referee: no endpoint; a host with --validation tolerant accepts it\n"},
 		{manager.Event{Kind: manager.MessageRefused, Message: protocol.TypeLeagueQuery, Agent: "player:\x1b[2J", Error: "E012"},
 			"refused: LEAGUE_QUERY of \"player:\\x1b[2J\": E012\n"},
-		{manager.Event{Kind: manager.MatchReported, Match: &manager.Match{
+		{manager.Event{Kind: manager.MatchReported, Match: &league.Match{
 			ID: "R1M1", Players: [2]string{"P01", "P02"}, Choices: [2]game.Parity{game.Even, game.Odd}, Results: [2]game.Result{game.Win, game.Loss},
 			Drawn: true, Number: 8, Points: [2]int{3, 0},
 		}}, "R1M1    P01 even  P02 odd   drawn 8   3:0\n"},
-		{manager.Event{Kind: manager.MatchReported, Match: &manager.Match{
+		{manager.Event{Kind: manager.MatchReported, Match: &league.Match{
 			ID: "R1M2", Players: [2]string{"P03", "P04"}, Choices: [2]game.Parity{game.Odd, 0}, Results: [2]game.Result{game.Win, game.TechnicalLoss}, Points: [2]int{3, 0},
 		}}, "R1M2    P03 odd   P04 technical loss  no number  3:0\n"},
 		{manager.Event{Kind: manager.MatchesProgressed}, ""},
@@ -89,7 +90,7 @@ func TestRefereeLines(t *testing.T) {
 // the event.
 func TestLastTable(t *testing.T) {
 	t.Parallel()
-	standings := []manager.Standing{
+	standings := []league.Standing{
 		{Rank: 1, PlayerID: "P02", DisplayName: "Otter", Played: 2, Wins: 1, Draws: 1, Points: 4},
 		{Rank: 2, PlayerID: "P01", DisplayName: "a longer name", Played: 2, Draws: 1, Losses: 1, TechnicalLosses: 1, Points: 1},
 	}

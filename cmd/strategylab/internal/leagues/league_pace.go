@@ -8,6 +8,7 @@ import (
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -48,8 +49,8 @@ func setPace(p *command.Process, c *cli.Context) error {
 	switch {
 	case err != nil:
 		return command.Usagef("league pace: %q is not a duration, such as 2s or 500ms", text)
-	case pace < 0 || pace > manager.MaxPace || pace%time.Millisecond != 0:
-		return command.Usagef("league pace: %v, want whole milliseconds from 0s to %v", pace, manager.MaxPace)
+	case pace < 0 || pace > league.MaxPace || pace%time.Millisecond != 0:
+		return command.Usagef("league pace: %v, want whole milliseconds from 0s to %v", pace, league.MaxPace)
 	}
 	return putPace(p, c, "pace", &protocol.Pace{PaceMS: protocol.Some(int(pace.Milliseconds()))})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -15,21 +16,21 @@ import (
 // player.
 type organizing struct {
 	name, usage string
-	status      manager.AgentLife
+	status      league.Life
 	follows     string // what follows for the player
 }
 
 var organizings = []organizing{
 	{
-		"withdraw", "take a player out for good; before the start, remove its registration", manager.LifeWithdrawn,
+		"withdraw", "take a player out for good; before the start, remove its registration", league.Withdrawn,
 		"withdrawn: it loses its remaining matches, and nobody waits for it; before the start its place is free again",
 	},
 	{
-		"suspend", "take a player out of a running league for a while", manager.LifeSuspended,
+		"suspend", "take a player out of a running league for a while", league.Suspended,
 		"suspended: it loses its matches, and nobody waits for it, until it is readmitted",
 	},
 	{
-		"readmit", "let a player back in that is suspended or lost its token", manager.LifeActive,
+		"readmit", "let a player back in that is suspended or lost its token", league.Active,
 		"readmitted: it plays, and when it registers again it needs no token and gets a new one",
 	},
 }
@@ -70,8 +71,8 @@ func (o organizing) set(p *command.Process, c *cli.Context) error {
 
 // organizedText says what the organiser has done with a player.
 func organizedText(e manager.Event) string {
-	done := map[manager.AgentLife]string{
-		manager.LifeWithdrawn: "withdrawn", manager.LifeSuspended: "suspended", manager.LifeActive: "readmitted",
+	done := map[league.Life]string{
+		league.Withdrawn: "withdrawn", league.Suspended: "suspended", league.Active: "readmitted",
 	}[e.State]
 	return fmt.Sprintf("%-5s %s %s by the organiser", e.Agent, e.Name, done)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
@@ -23,7 +24,7 @@ import (
 
 func TestMatchLine(t *testing.T) {
 	t.Parallel()
-	m := manager.Match{
+	m := league.Match{
 		ID: "R1M2", Players: [2]string{"P01", "P02"}, Choices: [2]game.Parity{game.Even, game.NoParity},
 		Results: [2]game.Result{game.Win, game.TechnicalLoss}, Points: [2]int{3, 0},
 	}
@@ -56,7 +57,7 @@ func TestTroubles(t *testing.T) {
 		t.Errorf("%q has an agent that registered later", text)
 	}
 	all.forfeited(referee.Event{Player: "P02", Fault: "connect"})
-	text = all.summary(protocol.Strict, []manager.Standing{{PlayerID: "P01", TechnicalLosses: 2}, {PlayerID: "P02", DisplayName: "Bob", TechnicalLosses: 4}})
+	text = all.summary(protocol.Strict, []league.Standing{{PlayerID: "P01", TechnicalLosses: 2}, {PlayerID: "P02", DisplayName: "Bob", TechnicalLosses: 4}})
 	for _, part := range []string{"P02 Bob, in 1 match: connect\n", "P02 Bob, in 3 matches before this process started"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("of a resumed league, %q does not contain %q", text, part)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
@@ -103,7 +104,7 @@ func (t *troubles) forfeited(e referee.Event) (reason string) {
 // summary says which agents were refused or lost by failing, and what to do about
 // it; empty if none. It leaves out agents that registered later. The standings tell
 // what an earlier process of the league has seen.
-func (t *troubles) summary(mode protocol.Mode, standings []manager.Standing) string {
+func (t *troubles) summary(mode protocol.Mode, standings []league.Standing) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	names, before := make(map[string]string), make(map[string]int)

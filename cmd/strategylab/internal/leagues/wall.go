@@ -15,26 +15,27 @@ import (
 	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/trace/audit"
 	"github.com/strategylab/strategylab/host/web/wall"
 )
 
 // hang gives a league its wall, unless --web=false.
-func (l *live) hang(c *cli.Context, league *host.League) {
+func (l *live) hang(c *cli.Context, hosted *host.League) {
 	if !c.Bool(flagWeb) {
 		return
 	}
-	league.Manager.Progress = true
-	draw := league.Manager.Draw
+	hosted.Manager.Progress = true
+	draw := hosted.Manager.Draw
 	l.wall = wall.New(wall.Config{
-		Draw: draw, Theme: page.Theme(), Organised: league.Manager.AdminToken != "", Judge: func(played []manager.Match) string { return fairDraws(draw, played) },
+		Draw: draw, Theme: page.Theme(), Organised: hosted.Manager.AdminToken != "", Judge: func(played []league.Match) string { return fairDraws(draw, played) },
 		Proofs: proofText,
 	})
-	league.Web = func(m *manager.Manager) http.Handler { return l.wall.Serve(m) }
+	hosted.Web = func(m *manager.Manager) http.Handler { return l.wall.Serve(m) }
 }
 
 // fairDraws says whether the draws of a league follow the rules.
-func fairDraws(draw game.Draw, played []manager.Match) string {
+func fairDraws(draw game.Draw, played []league.Match) string {
 	var draws []audit.Draw
 	for _, m := range played {
 		if m.Drawn {

@@ -1,4 +1,4 @@
-package manager_test
+package league_test
 
 import (
 	"encoding/json"
@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/strategylab/strategylab/host/journal"
-	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/manager/league"
 )
 
 // The table of a league follows from its journal.
@@ -23,7 +23,7 @@ func ExampleReplay() {
 	} {
 		events = append(events, journal.Event{Seq: uint64(i + 1), Type: e[0], Data: json.RawMessage(e[1])})
 	}
-	table, err := manager.Replay("cup", events)
+	table, err := league.Replay("cup", events)
 	if err != nil {
 		fmt.Println(err)
 		return

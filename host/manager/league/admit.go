@@ -1,0 +1,195 @@
+package league
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// Application is what an agent that registers says of itself. Its ID is the one that it
+// asks for, and it has no Verifier.
+type Application struct {
+	Registration
+	Token string
+}
+
+// Refuse refuses the application.
+func (a *Application) Refuse(code protocol.Code, detail string, violations ...protocol.Violation) *protocol.Error {
+	t := protocol.TypeLeagueRegisterRequest
+	if a.Role == protocol.RoleReferee {
+		t = protocol.TypeRefereeRegisterRequest
+	}
+	return protocol.Refuse(code, t, detail, violations...)
+}
+
+// Rejection turns a registration away for a reason that has no number of its
+// own: the answer is one of status REJECTED.
+type Rejection struct{ Reason string }
+
+// Error implements error.
+func (r *Rejection) Error() string { return r.Reason }
+
+// maxChanges is how often an agent may register again without its token, so that
+// nobody fills the journal by repeating a registration.
+const maxChanges = 100
+
+// repeatWindow is how long a registration is known again whose answer was lost.
+const repeatWindow = 60 * time.Second
+
+// Admit returns the registration that an application leads to, of a new agent or of one
+// that is known. Without a Verifier it is to have a new token. The error is a
+// *Rejection or a *protocol.Error.
+func (s *State) Admit(a *Application, now time.Time) (*Joined, error) {
+	e := &Joined{Registration: a.Registration}
+	if e.At = now; s.Rules.MaxPerAddress < 1 || a.Role != protocol.RolePlayer {
+		e.From = ""
+	}
+	old := s.returning(a, now)
+	shown := old != nil && old.shown(a.Token)
+	switch {
+	case s.Over() && (s.Concluded || !shown):
+		return nil, &Rejection{"League already completed"}
+	case old != nil:
+	case a.Role == protocol.RolePlayer && s.Schedule != nil:
+		return nil, s.tooLate(a)
+	case len(s.List(a.Role)) >= s.most(a.Role):
+		return nil, s.full(a)
+	case s.crowded(e):
+		return nil, &Rejection{fmt.Sprintf("Too many registrations: %s has %d players, as many as this league takes from one address", a.From, s.Rules.MaxPerAddress)}
+	}
+	if err := s.unique(a, old); err != nil {
+		return nil, err
+	}
+	repeated := old != nil && a.Fingerprint != "" && a.Fingerprint == old.Fingerprint
+	switch {
+	case old == nil:
+		e.ID = s.idFor(a.Role, a.ID)
+		return e, nil
+	case shown:
+		e.Verifier, e.Fingerprint, e.At = old.Verifier, old.Fingerprint, old.At
+	case old.changes >= maxChanges && !old.Readmitted:
+		return nil, &Rejection{"Too many registrations: this agent has registered again too often"}
+	case repeated:
+		e.At = old.At // the window is not prolonged
+	default:
+		if n, ok := idNumber(a.Role, a.ID); ok && s.Schedule == nil && !old.Readmitted && a.ID != old.ID && s.free(a.Role, n) {
+			e.Replaces = old.ID
+			return e, nil
+		}
+	}
+	e.ID = old.ID
+	return e, nil
+}
+
+// Repeats reports whether a registration says nothing that the last one of its
+// agent has not said; the agent may have been away all the same.
+func (s *State) Repeats(e *Joined) bool {
+	old := s.Members[e.ID]
+	if old == nil || old.Readmitted {
+		return false
+	}
+	before := old.Registration
+	before.From = e.From
+	return reflect.DeepEqual(before, e.Registration)
+}
+
+// shown reports whether a token is the current one of an agent.
+func (a *Member) shown(token string) bool { return token != "" && a.Key.Verify(token) }
+
+// returning finds the agent that registers again: it holds its token, or the organiser has
+// readmitted it, or it repeats a request whose answer was lost, or it may replace itself
+// because nothing is at stake yet.
+func (s *State) returning(a *Application, now time.Time) *Member {
+	if old := s.Members[TokenOwner(a.Token)]; old != nil && old.Role == a.Role && old.shown(a.Token) {
+		return old
+	}
+	for _, known := range []func(*Member) bool{
+		func(old *Member) bool { return old.Readmitted && old.Name == a.Name },
+		func(old *Member) bool { return old.Readmitted && old.Endpoint == a.Endpoint },
+		func(old *Member) bool { return old.Readmitted && old.ID == a.ID && s.Schedule != nil }, // nobody new comes
+		func(old *Member) bool {
+			repeated := a.Fingerprint != "" && a.Fingerprint == old.Fingerprint && now.Sub(old.At).Abs() <= repeatWindow
+			return repeated || s.Rules.Mode == protocol.Tolerant && s.Schedule == nil && a.Endpoint == old.Endpoint
+		},
+	} {
+		if old := s.find(a.Role, known); old != nil {
+			return old
+		}
+	}
+	return nil
+}
+
+// TokenOwner returns the id that a token claims to belong to.
+func TokenOwner(token string) string {
+	rest, _ := strings.CutPrefix(token, "tok-")
+	if i := strings.LastIndexByte(rest, '-'); i >= 0 {
+		return rest[:i]
+	}
+	return ""
+}
+
+// tooLate turns away a player that comes after the start. Its name may be that of a
+// player which has lost its token.
+func (s *State) tooLate(a *Application) error {
+	reason := "League already started"
+	if old := s.find(a.Role, func(old *Member) bool { return old.Name == a.Name }); old != nil {
+		reason += fmt.Sprintf(": %q is %s; register with its token or, if that is lost, ask the organiser to readmit %s", a.Name, old.ID, old.ID)
+	}
+	return &Rejection{reason}
+}
+
+// most is how many agents of a role the league takes.
+func (s *State) most(role protocol.Role) int {
+	if role == protocol.RoleReferee {
+		return s.Rules.MaxReferees
+	}
+	return s.Rules.MaxPlayers
+}
+
+func (s *State) full(a *Application) error {
+	most := s.most(a.Role)
+	return a.Refuse(protocol.CodeLeagueFull, fmt.Sprintf("The league has all the %ss it takes (%d).", a.Role, most)).
+		With(fmt.Sprintf("max_%ss", a.Role), most).With(fmt.Sprintf("current_%ss", a.Role), len(s.List(a.Role)))
+}
+
+// crowded reports whether the address of a new player has all the players that it
+// may have.
+func (s *State) crowded(e *Joined) bool {
+	n := 0
+	for _, other := range s.Players {
+		if other.From == e.From {
+			n++
+		}
+	}
+	return e.From != "" && n >= s.Rules.MaxPerAddress
+}
+
+// unique refuses a name or an endpoint that another agent of the role has. Two
+// referees may have one name, as nobody mistakes them in a table.
+func (s *State) unique(a *Application, self *Member) error {
+	endpoint, names := false, make(map[string]bool)
+	for _, other := range s.List(a.Role) {
+		if other != self {
+			names[other.Name] = true
+			endpoint = endpoint || other.Endpoint == a.Endpoint
+		}
+	}
+	switch {
+	case a.Role == protocol.RolePlayer && names[a.Name]:
+		suggestion := a.Name
+		for n := 2; names[suggestion]; n++ {
+			suggestion = fmt.Sprintf("%s %d", a.Name, n)
+		}
+		return a.Refuse(protocol.CodeDuplicateName,
+			fmt.Sprintf("There is a player %q already; choose another display_name, or register again with the token you were given.", a.Name)).
+			With("display_name", a.Name).With("suggestion", suggestion)
+	case endpoint:
+		return a.Refuse(protocol.CodeInvalidEndpoint,
+			"Another agent has registered with this contact endpoint; register again with the token you were given, or from another endpoint.").
+			With("contact_endpoint", a.Endpoint)
+	}
+	return nil
+}

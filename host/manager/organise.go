@@ -1,0 +1,136 @@
+package manager
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/strategylab/strategylab/host/manager/league"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+// checkLauncher refuses a message to do something by anybody but the launcher, or for
+// another league.
+func (m *Manager) checkLauncher(in *wire.Exchange, does string) error {
+	if in.From.(caller).role != protocol.RoleLauncher {
+		return badToken(in, "Only the launcher "+does+", with the admin token.")
+	}
+	return m.checkLeague(in.Type, in.Header.LeagueID)
+}
+
+// checkLeague refuses a message for another league.
+func (m *Manager) checkLeague(t protocol.Type, id string) error {
+	if id == "" || id == m.cfg.LeagueID {
+		return nil
+	}
+	return protocol.Refuse(protocol.CodeLeagueNotFound, t, fmt.Sprintf("The league here is %s.", m.cfg.LeagueID)).
+		With("league_id", m.cfg.LeagueID)
+}
+
+func (m *Manager) startLeague(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
+	if err := m.checkLauncher(in, "starts the league"); err != nil {
+		return nil, err
+	}
+	if _, err := wire.Decode[*protocol.StartLeague](in); err != nil {
+		return nil, err
+	}
+	if err := m.Start(ctx); err != nil {
+		return nil, err
+	}
+	status := read(m, m.status)
+	return &protocol.LeagueStatus{
+		Header: protocol.Header{MessageType: protocol.TypeStartLeague.Answer(), LeagueID: m.cfg.LeagueID},
+		Status: status.Status, CurrentRound: status.CurrentRound, TotalRounds: status.TotalRounds, MatchesCompleted: status.MatchesCompleted,
+	}, nil
+}
+
+// Start starts the league as START_LEAGUE does. Once it runs, nothing happens.
+// The errors are those of [league.State.Start].
+func (m *Manager) Start(ctx context.Context) error {
+	defer m.scheduling.Store(false)
+	return decide(ctx, m, func(s *league.State) (*league.Started, error) {
+		e, err := s.Start(m.cfg.Now())
+		m.scheduling.Store(e != nil)
+		return e, err
+	})
+}
+
+// setStatus answers SET_PLAYER_STATUS. When it answers, the status is in the journal.
+func (m *Manager) setStatus(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
+	if err := m.checkLauncher(in, "sets the status of a player"); err != nil {
+		return nil, err
+	}
+	msg, err := wire.Decode[*protocol.PlayerStatus](in)
+	if err != nil {
+		return nil, err
+	}
+	name := read(m, func(s *league.State) string { // before a withdrawal removes it
+		if a := s.Members[msg.PlayerID]; a != nil {
+			return a.Name
+		}
+		return ""
+	})
+	if err := m.SetStatus(ctx, msg.PlayerID, league.Life(msg.Status)); err != nil {
+		return nil, err
+	}
+	return &protocol.PlayerStatus{
+		Header:   protocol.Header{MessageType: in.Type.Answer(), LeagueID: m.cfg.LeagueID},
+		PlayerID: msg.PlayerID, DisplayName: name, Status: msg.Status,
+	}, nil
+}
+
+// SetStatus takes a player out of the league, with league.Withdrawn for good and with
+// league.Suspended for a while, or readmits it, with league.Active, as SET_PLAYER_STATUS
+// does. A player that is out forfeits its matches; one that is readmitted plays, and
+// its next registration is accepted without its token and gets a new one. Before the
+// start league.Withdrawn removes its registration: its seat, id and name are free. The errors
+// are those of [league.State.SetStatus].
+func (m *Manager) SetStatus(ctx context.Context, player string, status league.Life) error {
+	return decide(ctx, m, func(s *league.State) (*league.StatusSet, error) { return s.SetStatus(player, status, m.cfg.Now()) })
+}
+
+// setPace answers SET_PACE. When it answers, the pace is in the journal.
+func (m *Manager) setPace(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
+	if err := m.checkLauncher(in, "sets the pace of the league"); err != nil {
+		return nil, err
+	}
+	msg, err := wire.Decode[*protocol.Pace](in)
+	if err != nil {
+		return nil, err
+	}
+	var change PaceChange
+	if paused, given := msg.Paused.Get(); given {
+		change.Paused = &paused
+	}
+	if ms, given := msg.PaceMS.Get(); given {
+		change.Pace = new(time.Duration(min(int64(ms), league.MaxPace.Milliseconds()+1)) * time.Millisecond)
+	}
+	if change == (PaceChange{}) {
+		return nil, protocol.Refuse(protocol.CodeMissingField, in.Type,
+			"Say with paused whether the league is paused, or with pace_ms how long the pause after each round is.", protocol.Violation{Path: "/paused", Rule: "required"})
+	}
+	if err := m.SetPace(ctx, change); err != nil {
+		return nil, err
+	}
+	return read(m, func(s *league.State) protocol.Message {
+		return &protocol.Pace{
+			Header: protocol.Header{MessageType: in.Type.Answer(), LeagueID: m.cfg.LeagueID},
+			Paused: protocol.Some(s.Paused), PaceMS: protocol.Some(int(s.Pace().Milliseconds())),
+		}
+	}), nil
+}
+
+// PaceChange is what SetPace changes; nil leaves a field as it is.
+type PaceChange struct {
+	Paused *bool
+	Pace   *time.Duration // 0 to league.MaxPace
+}
+
+// SetPace pauses the league, lets it go on, or changes the pause after each round, as
+// SET_PACE does. A paused league plays its current round to the end and announces no
+// other, so no deadline runs; one that is paused before its start begins no round.
+// What was set holds after a restart. The errors are those of [league.State.SetPace].
+func (m *Manager) SetPace(ctx context.Context, c PaceChange) error {
+	return decide(ctx, m, func(s *league.State) (*league.PaceSet, error) { return s.SetPace(c.Paused, c.Pace, m.cfg.Now()) })
+}

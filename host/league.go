@@ -202,7 +202,7 @@ func (a *assembly) join(name string, role protocol.Role, create creator, beside 
 
 func (a *assembly) manager(seated <-chan struct{}) (m *manager.Manager, url string, err error) {
 	cfg, launcher := a.league.Manager, new(later)
-	beside := besides{routes: map[string]http.Handler{manager.StartPath: launcher}}
+	beside := besides{routes: map[string]http.Handler{startPath: launcher}}
 	pages := new(later)
 	if a.league.Web != nil {
 		beside.pages = pages
@@ -213,7 +213,7 @@ func (a *assembly) manager(seated <-chan struct{}) (m *manager.Manager, url stri
 			return nil, err
 		}
 		a.lead, a.recorded = m, m.Endpoints()
-		launcher.Handler = m.StartHandler()
+		launcher.Handler = launching(m.Launcher())
 		if a.league.Web != nil {
 			pages.Handler = a.league.Web(m)
 		}

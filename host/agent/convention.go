@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -72,7 +73,7 @@ func SameEndpoint(a, b string) bool {
 }
 
 func hostOf(u *url.URL) string {
-	if ip := net.ParseIP(u.Hostname()); u.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
+	if jsonrpc.IsLoopback(u.Hostname()) {
 		return "localhost"
 	}
 	return u.Hostname()

@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"mime"
-	"net"
 	"slices"
 	"strings"
 
@@ -144,40 +142,13 @@ func (m *Manager) identifyAdmin(in *wire.Exchange) error {
 	}
 	switch {
 	case m.cfg.AdminToken != "" && credential.SameToken(token, m.cfg.AdminToken),
-		m.cfg.AdminToken == "" && local(in.RPC):
+		m.cfg.AdminToken == "" && in.RPC.Local():
 		return nil
 	case token == "":
 		return protocol.Refuse(protocol.CodeTokenMissing, in.Type, "The message bears no admin token; send it as auth_token or as Authorization: Bearer.")
 	default:
 		return badToken(in, "The token is not the admin token of this league.")
 	}
-}
-
-// forwarding are the headers by which a proxy betrays itself.
-var forwarding = [...]string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Via"}
-
-// local reports whether a request comes from a program on this machine. A proxy
-// makes every request look local, but says so in a header. A web page can have
-// the browser post to local addresses, but the browser adds the page's Origin
-// (https://fetch.spec.whatwg.org/#origin-header), asks first whether it may send
-// this content type, and, where the page's own name was made to resolve to a
-// local address, sends that name as Host.
-func local(req *jsonrpc.Request) bool {
-	if req.Transport != jsonrpc.TransportHTTP {
-		return true // within the process, or its own standard input
-	}
-	media, _, err := mime.ParseMediaType(req.Header.Get("Content-Type"))
-	if err != nil || media != "application/json" || len(req.Header.Values("Origin")) > 0 {
-		return false
-	}
-	if slices.ContainsFunc(forwarding[:], func(name string) bool { return len(req.Header.Values(name)) > 0 }) {
-		return false
-	}
-	host := req.Host
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		host = h
-	}
-	return isLoopback(strings.Trim(host, "[]")) && isLoopback(sourceOf(req))
 }
 
 // maxRefusals limits the different refusals that are reported, so that nobody fills

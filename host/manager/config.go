@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -22,30 +23,20 @@ import (
 
 // Probe says what is done to find out whether the endpoint that an agent
 // registers with can be reached.
-type Probe uint8
+type Probe string
 
 const (
-	ProbeWarn    Probe = iota // try it in the background, and log a warning
-	ProbeOff                  // nothing
-	ProbeRequire              // try it first, and refuse the agent with 1002 or 2003
+	ProbeWarn    Probe = "warn"    // try it in the background, and log a warning
+	ProbeOff     Probe = "off"     // nothing
+	ProbeRequire Probe = "require" // try it first, and refuse the agent with 1002 or 2003
 )
 
-var probeNames = [...]string{ProbeWarn: "warn", ProbeOff: "off", ProbeRequire: "require"}
-
-// String returns "warn", "off" or "require".
-func (p Probe) String() string {
-	if int(p) < len(probeNames) {
-		return probeNames[p]
-	}
-	return fmt.Sprintf("Probe(%d)", uint8(p))
-}
-
-// ParseProbe is the inverse of Probe.String.
+// ParseProbe reads one of these.
 func ParseProbe(s string) (Probe, error) {
-	if i := slices.Index(probeNames[:], s); i >= 0 {
-		return Probe(i), nil
+	if !slices.Contains([]Probe{ProbeWarn, ProbeOff, ProbeRequire}, Probe(s)) {
+		return "", fmt.Errorf("there is no probe %q; there are off, warn and require", s)
 	}
-	return 0, fmt.Errorf("there is no probe %q; there are off, warn and require", s)
+	return Probe(s), nil
 }
 
 // DefaultLeagueID is the id that most programs expect, some without asking.
@@ -99,8 +90,7 @@ type Config struct {
 	// their endpoints on: an exact name or address, a glob as of path.Match
 	// ("*.example.org", "10.0.7.*", "*"), or a prefix ("10.0.0.0/8").
 	AllowHosts []string
-	// Probe is what is done to find out whether an endpoint can be reached.
-	Probe Probe
+	Probe      Probe // ProbeWarn
 
 	// Mode says how much is asked of requests.
 	Mode protocol.Mode
@@ -145,6 +135,7 @@ func (c Config) withDefaults() (Config, error) {
 	fallback(&c.MaxPlayers, game.MaxPlayers)
 	fallback(&c.MaxReferees, DefaultMaxReferees)
 	fallback(&c.Legs, 1)
+	fallback(&c.Probe, ProbeWarn)
 	fallback(&c.Timeout, 10*time.Second)
 	fallback(&c.JoinTimeout, 5*time.Second)
 	fallback(&c.ChoiceTimeout, 30*time.Second)
@@ -156,15 +147,11 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Dialects == nil {
 		c.Dialects = dialect.Known()
 	}
-	if c.Random == nil {
-		c.Random = rand.Reader
-	}
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Random = cmp.Or(c.Random, rand.Reader)
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	return c, c.check()
 }
 
@@ -180,11 +167,8 @@ func fallback[T comparable](field *T, value T) {
 // it.
 func (c Config) longestMatch() time.Duration {
 	var delays time.Duration
-	for n := 1; ; n++ {
-		d, again := c.Backoff.Delay(n)
-		if !again {
-			break
-		}
+	for n := range max(c.Backoff.Retries, 0) {
+		d, _ := c.Backoff.Delay(n + 1)
 		delays += d
 	}
 	tries := time.Duration(1 + max(c.Backoff.Retries, 0))

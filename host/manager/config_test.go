@@ -99,18 +99,6 @@ func TestConfigurationsThatCannotBe(t *testing.T) {
 	}
 }
 
-func TestProbesHaveNames(t *testing.T) {
-	t.Parallel()
-	for _, p := range []Probe{ProbeWarn, ProbeOff, ProbeRequire} {
-		if got, err := ParseProbe(p.String()); err != nil || got != p {
-			t.Errorf("%s is read as %s, %v", p, got, err)
-		}
-	}
-	if _, err := ParseProbe("maybe"); err == nil || !strings.Contains(err.Error(), "require") {
-		t.Errorf("the error is %v", err)
-	}
-}
-
 func TestTheScheduleOfALargeLeagueIsSentByRounds(t *testing.T) {
 	t.Parallel()
 	m, _ := lonely(t)

@@ -13,15 +13,11 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// files are the JSON files for people and tools. They are written in the
-// background from what the journal holds already; recovery never reads them.
-// What changes often is written at the end of a round: a match's file once, the
-// table once a round. They are guarded by Manager.mu.
+// files are the JSON files for people and tools that are outdated, guarded by Manager.mu.
+// They are written in the background at the ends of rounds.
 type files struct {
-	agents, table bool         // outdated
+	agents, table bool
 	matches       []game.Match // over, and not written yet
-	due           bool         // the files are to be written now
-	writing       bool
 }
 
 // catchUp has what an earlier process has left out written.
@@ -55,28 +51,16 @@ func (m *Manager) outdate(e league.Event) {
 	case *league.Joined:
 		f.agents = true
 	}
-	f.table, f.due = true, true
-	if f.writing || m.ctx.Err() != nil {
-		return
+	f.table = true
+	if m.ctx.Err() == nil {
+		m.background.Go(m.writeFiles)
 	}
-	f.writing = true
-	m.background.Go(func() {
-		for m.writesNow() {
-			m.writeFiles()
-		}
-	})
 }
 
-// writesNow reports whether there is something to write; without, writing ends.
-func (m *Manager) writesNow() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.files.writing = m.files.due && m.ctx.Err() == nil
-	return m.files.writing
-}
-
-// writeFiles writes what is outdated. It is called by one goroutine at a time.
+// writeFiles writes what is outdated.
 func (m *Manager) writeFiles() {
+	m.writing.Lock()
+	defer m.writing.Unlock()
 	all := make(map[string]any) // by name; only referees know the endpoints of players
 	m.mu.Lock()
 	now := protocol.Timestamp(m.cfg.Now())
@@ -89,7 +73,7 @@ func (m *Manager) writeFiles() {
 	for _, p := range m.files.matches {
 		all[m.matchName(p.ID)] = m.state.MatchFile(p)
 	}
-	m.files = files{writing: m.files.writing}
+	m.files = files{}
 	m.mu.Unlock()
 	for name, v := range all {
 		content, err := json.Marshal(v, json.Deterministic(true), jsontext.WithIndent("  "))

@@ -1,6 +1,7 @@
 // Package manager is the league manager of league.v2: it registers referees and
-// players, makes the schedule, announces the rounds, records the results,
-// keeps the standings and announces how the league ends.
+// players, announces the rounds, records the results and announces how the league ends.
+// What the league is at any moment is the business of package league; this package answers
+// requests and delivers: it knows whom to notify of what, and until when.
 //
 // It knows neither sockets nor strategies. The assembler of a league gives it
 // a [wire.Caller], serves [Manager.Dispatcher] over whatever transport, and calls
@@ -10,19 +11,6 @@
 //	...
 //	go server.Serve(ctx, m.Dispatcher())
 //	err = m.Run(ctx) // until the league is over, or ctx ends
-//
-// # States
-//
-// The league (GET_STATUS shows the state):
-//
-//	WAITING_FOR_REGISTRATIONS   until START_LEAGUE, Start, or Config.Players players and a referee
-//	CREATING_SCHEDULE           until the schedule is in the journal
-//	RUNNING_LEAGUE              round after round; referees may still register
-//	LEAGUE_COMPLETED            from the end of the last round on
-//
-// An agent: see [league.Life]. An agent that cannot be reached is SUSPENDED: it
-// is scheduled and notified like any other, but nobody waits for it, so
-// that it costs the league one timeout and not one in every round.
 //
 // # The order of messages
 //
@@ -41,16 +29,14 @@
 // LEAGUE_COMPLETED to everybody follows the last round. Each agent gets its
 // messages one after another and in this order. An attempt that fails is
 // repeated in the background by [Config.Backoff]; a message that is still
-// waiting when a newer one of its type comes is dropped, so that an agent that
-// stays away has at most one message of each type waiting.
+// waiting when a newer one of its type comes is dropped. An agent that cannot be reached is
+// SUSPENDED: it is scheduled and notified like any other, but nobody waits for it, so
+// that it costs the league one timeout and not one in every round.
 //
 // A player that the organiser has withdrawn or suspended is sent nothing but the end of
 // the league, and forfeits: its matches are assigned as ever, and a referee of this
-// program asks only its opponent.
-//
-// The next round waits for [Config.Pace], or what the organiser has set instead, and not
-// while the organiser has paused the league. Nothing runs out in that time: no match is
-// assigned, and nobody owes an answer.
+// program asks only its opponent. Between rounds, and while the organiser has paused the
+// league, nothing runs out: no match is assigned, and nobody owes an answer.
 //
 // Step 2 is repeated for a referee, and step 1 for the players concerned, when
 // the announcement has become wrong: a referee that could not be notified, or that
@@ -59,34 +45,17 @@
 // token; a player of the referee's is taken out or readmitted; the manager was started
 // again. A referee then gets the matches that are not over.
 //
-// # What is in the journal, and when
+// # Restarts
 //
-// The state of the league (package league) is made of events and of nothing else. An event
-// is on disk before anybody learns what follows from it:
-//
-//	registered        before the answer to a registration: who, where, which dialect, the
-//	                  verifier of the token (never the token); again for an agent that
-//	                  comes back
-//	started           before the answer to START_LEAGUE: the seats and the legs, from which
-//	                  the schedule follows
-//	assigned          before an announcement: the referees of a round's matches
-//	reported          before the answer to a report: the result
-//	status_set        before the answer to SET_PLAYER_STATUS
-//	pace_set          before the answer to SET_PACE
-//	round_completed   after everybody was notified of the round's end: what the players
-//	                  said of the drawn numbers
-//	completed         after everybody was notified of the league's end, or given up on
-//
-// So a manager that is killed at any moment and started again on the same data
-// directory announces the current round again, without the matches that are
+// An event of the league is in the journal before anybody learns what follows from it: a
+// registration, the start, the organiser's wishes and a result before they are answered, an
+// assignment before it is announced; the end of a round and of the league once everybody
+// was notified or given up on. So a manager that is killed at any moment and started again
+// on the same data directory announces the current round again, without the matches that are
 // over, or repeats the messages that end a round; it may send a message twice,
 // but it forgets nothing that it acknowledged, and a result counts once: its
-// repeat is refused with 5003 and same_result.
-//
-// The JSON files for people (config/agents/agents_config.json,
-// data/leagues/<league>/standings.json, data/matches/<league>/<match>.json,
-// below the data directory) are written in the background at the ends of
-// rounds, and never read back.
+// repeat is refused with 5003 and same_result. The JSON files for people are written in the
+// background at the ends of rounds, and never read back.
 //
 // # Who may do what
 //
@@ -96,16 +65,7 @@
 // they come from a loopback address with a JSON content type, a loopback Host,
 // no Origin and no header of a proxy. Queries are public: the launcher, and
 // anybody whose id no agent has, asks without a token. Where players listen is
-// for referees and the holder of the admin token.
-//
-// An agent that registers again is known again by its current token; or, for 60
-// seconds, when source address, conversation, JSON-RPC id and what it says of
-// itself are the same, as then the answer was lost; or, in tolerant mode and
-// before the start, by its endpoint; or, once the organiser has readmitted it, by its
-// name, endpoint or id. In all cases but the first it gets a new token and the old one
-// is void, at most 100 times unless it is readmitted. Everybody else is refused a name
-// (2002) or an endpoint (1002, 2003) that is taken. When the last round is over, only an
-// agent that shows its token is taken back, to hear of the end where it is now.
+// for referees and the holder of the admin token. [league.State.Admit] says who is known again.
 package manager
 
 import (
@@ -161,6 +121,7 @@ type Manager struct {
 	failures   map[string]int    // by player: the round in which its strategy failed last
 
 	delivering sync.Mutex // held while Config.Events is called
+	writing    sync.Mutex // held while files are written
 	background sync.WaitGroup
 	wake       chan struct{} // wakes the driver
 	done       chan struct{} // closed when the league is over and everybody had a chance to know
@@ -270,8 +231,7 @@ func read[T any](m *Manager, what func(*league.State) T) T {
 	return what(m.state)
 }
 
-// Over reports whether every match is played. There may still be agents to
-// tell.
+// Over reports whether every match is played. There may still be agents to tell.
 func (m *Manager) Over() bool { return read(m, (*league.State).Over) }
 
 // Standings returns the table as it is.

@@ -34,7 +34,7 @@ type fanout struct {
 	open          int
 	acked         int
 	missing       []string
-	done          chan struct{} // closed when open is 0
+	done          func() // is called when open is 0
 	notifications []*notification
 }
 
@@ -44,24 +44,20 @@ func (n *notification) count(acked bool) {
 		return
 	}
 	n.counted = true
+	f := n.fanout
 	if acked {
-		n.fanout.acked++
+		f.acked++
 	} else {
-		n.fanout.missing = append(n.fanout.missing, n.to.ID)
+		f.missing = append(f.missing, n.to.ID)
 	}
-	n.fanout.close()
-}
-
-// close ends the wait for one notification.
-func (f *fanout) close() {
 	if f.open--; f.open == 0 {
-		close(f.done)
+		f.done()
 	}
 }
 
 // send puts a message to many agents on its way. It is called with m.mu held.
 func (m *Manager) send(kind protocol.Type, to []*contact, write func(c *contact) protocol.Message) *fanout {
-	f := &fanout{open: 1, done: make(chan struct{})}
+	f := &fanout{done: m.wakeDriver}
 	for _, c := range to {
 		if !c.notifies(kind) {
 			continue
@@ -75,7 +71,6 @@ func (m *Manager) send(kind protocol.Type, to []*contact, write func(c *contact)
 		f.notifications = append(f.notifications, n)
 		m.enqueue(c, n)
 	}
-	f.close()
 	return f
 }
 
@@ -129,18 +124,6 @@ func (m *Manager) enqueue(c *contact, n *notification) {
 			}
 		}
 	})
-}
-
-// wait returns when everybody has had an attempt at the message, or is not
-// waited for, or the time is up.
-func (m *Manager) wait(f *fanout) {
-	timer := time.NewTimer(m.cfg.Timeout)
-	defer timer.Stop()
-	select {
-	case <-f.done:
-	case <-timer.C:
-	case <-m.ctx.Done():
-	}
 }
 
 // next takes the next notification from an agent's queue, if there is one.

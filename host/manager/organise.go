@@ -1,10 +1,12 @@
 package manager
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -43,6 +45,23 @@ func (m *Manager) startLeague(ctx context.Context, in *wire.Exchange) (protocol.
 		Header: protocol.Header{MessageType: protocol.TypeStartLeague.Answer(), LeagueID: m.cfg.LeagueID},
 		Status: status.Status, CurrentRound: status.CurrentRound, TotalRounds: status.TotalRounds, MatchesCompleted: status.MatchesCompleted,
 	}, nil
+}
+
+// Launcher returns what takes START_LEAGUE from launchers that know no other wrapping and
+// leave out all that they can, in strict mode as well.
+func (m *Manager) Launcher() *wire.Dispatcher {
+	return &wire.Dispatcher{
+		Codec:    dialect.NewCodec(protocol.Tolerant, dialect.Contracts),
+		Sender:   m.dispatcher.Sender,
+		Now:      m.cfg.Now,
+		Answered: m.answered,
+		Authenticate: func(ctx context.Context, in *wire.Exchange) error {
+			in.Header.Sender = cmp.Or(in.Header.Sender, string(protocol.RoleLauncher))
+			return m.authenticate(ctx, in)
+		},
+		Handlers: map[protocol.Type]wire.Handler{protocol.TypeStartLeague: m.startLeague},
+		Log:      m.cfg.Log,
+	}
 }
 
 // Start starts the league as START_LEAGUE does. Once it runs, nothing happens.

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 	"net/url"
 	"path"
@@ -193,7 +192,7 @@ func (m *Manager) allowed(endpoint string) bool {
 		return false
 	}
 	host := strings.ToLower(u.Hostname())
-	if isLoopback(host) {
+	if jsonrpc.IsLoopback(host) {
 		return true
 	}
 	address, _ := netip.ParseAddr(host)
@@ -206,16 +205,6 @@ func (m *Manager) allowed(endpoint string) bool {
 	})
 }
 
-// isLoopback reports whether a host, without a port, is this machine. Names
-// other than localhost may resolve to anything and do not count.
-func isLoopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	address, err := netip.ParseAddr(host)
-	return err == nil && address.Unmap().IsLoopback()
-}
-
 // fingerprint returns what identifies a request that is sent again because its
 // answer was lost: source address, conversation, JSON-RPC id and what the agent
 // says of itself. A request without an id or a conversation has none.
@@ -224,26 +213,17 @@ func fingerprint(r *league.Registration, in *wire.Exchange) string {
 		return ""
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q", []string{
-		string(in.Type), sourceOf(in.RPC), in.Header.ConversationID, string(in.RPC.ID),
+		string(in.Type), in.RPC.Source(), in.Header.ConversationID, string(in.RPC.ID),
 		r.Name, r.Version, strings.Join(r.Games, ","), r.Endpoint, strconv.Itoa(r.Capacity),
 	}))
 	return hex.EncodeToString(sum[:16])
-}
-
-// sourceOf returns the address a request came from, without the port, which a
-// new connection changes.
-func sourceOf(req *jsonrpc.Request) string {
-	if host, _, err := net.SplitHostPort(req.RemoteAddr); err == nil {
-		return host
-	}
-	return req.RemoteAddr
 }
 
 // boundedAddress returns what Config.MaxPerAddress counts as the address of a request:
 // of IPv6 the network, since one machine has all its addresses. It is empty for
 // requests from this machine.
 func boundedAddress(req *jsonrpc.Request) string {
-	address, err := netip.ParseAddr(sourceOf(req))
+	address, err := netip.ParseAddr(req.Source())
 	address = address.Unmap().WithZone("")
 	switch {
 	case err != nil || address.IsLoopback():

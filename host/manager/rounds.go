@@ -127,7 +127,9 @@ func (m *Manager) playRound(round int) error {
 		if err := m.assign(round); err != nil {
 			return err
 		}
-		m.announce(round)
+		if err := m.announce(round); err != nil {
+			return err
+		}
 		var again bool
 		err := m.until(func() bool {
 			m.checkOverdue()
@@ -166,19 +168,22 @@ func (m *Manager) assign(round int) error {
 // announce sends the current round to everybody that does not know it: the
 // players first, and the referees when all players have acknowledged or had
 // their time, since a referee begins at once.
-func (m *Manager) announce(round int) {
+func (m *Manager) announce(round int) error {
 	write := func(c *contact) protocol.Message { return m.announcement(round, c) }
 	m.mu.Lock()
 	players := m.takeStale(protocol.RolePlayer)
 	m.mu.Unlock()
 	if len(players) > 0 {
-		m.broadcast(round, players, notice{protocol.TypeRoundAnnouncement, write})
+		if err := m.broadcast(round, players, notice{protocol.TypeRoundAnnouncement, write}); err != nil {
+			return err
+		}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.announced = round
 	m.changes++
 	m.send(protocol.TypeRoundAnnouncement, m.takeStale(protocol.RoleReferee), write)
+	return nil
 }
 
 // takeStale returns the agents of a role that need a new announcement of the round, in
@@ -233,9 +238,8 @@ func (m *Manager) completeRound(round int) error {
 	m.mu.Lock()
 	table, over := m.standingsUpdate(round), m.roundOver(round)
 	m.mu.Unlock()
-	m.broadcast(round, nil, notice{protocol.TypeLeagueStandingsUpdate, table}, notice{protocol.TypeRoundCompleted, over})
-	if m.ctx.Err() != nil {
-		return context.Cause(m.ctx)
+	if err := m.broadcast(round, nil, notice{protocol.TypeLeagueStandingsUpdate, table}, notice{protocol.TypeRoundCompleted, over}); err != nil {
+		return err
 	}
 	m.mu.Lock()
 	e := &league.RoundCompleted{Round: round, At: m.cfg.Now(), Draws: m.state.Judged(round, m.verdicts)}
@@ -255,7 +259,9 @@ func (m *Manager) endLeague() error {
 	table, write := m.state.Standings(), m.leagueOver()
 	m.emit(Event{Kind: LeagueCompleted, Total: m.state.Rounds(), Standings: table})
 	m.mu.Unlock()
-	m.broadcast(0, nil, notice{protocol.TypeLeagueCompleted, write})
+	if err := m.broadcast(0, nil, notice{protocol.TypeLeagueCompleted, write}); err != nil {
+		return err
+	}
 	m.flushEvents()
 	m.finish()
 	if err := m.until(func() bool { return m.busy == 0 }); err != nil {
@@ -267,28 +273,32 @@ func (m *Manager) endLeague() error {
 // notice is a message to many.
 type notice struct {
 	kind  protocol.Type
-	build func(c *contact) protocol.Message
+	write func(c *contact) protocol.Message
 }
 
 // broadcast sends messages, one after the other to each, to the given agents or
-// to everybody, and returns when all have had an attempt at each or are not
-// waited for.
-func (m *Manager) broadcast(round int, to []*contact, notices ...notice) {
+// to everybody, and returns when all have had an attempt at each, or are not
+// waited for, or had their time.
+func (m *Manager) broadcast(round int, to []*contact, notices ...notice) error {
 	m.mu.Lock()
 	if to == nil {
-		for _, role := range []protocol.Role{protocol.RolePlayer, protocol.RoleReferee} {
-			for _, a := range m.state.List(role) {
-				to = append(to, m.contacts[a.ID])
-			}
+		for _, a := range slices.Concat(m.state.Players, m.state.Referees) {
+			to = append(to, m.contacts[a.ID])
 		}
 	}
 	fanouts := make([]*fanout, len(notices))
 	for i, n := range notices {
-		fanouts[i] = m.send(n.kind, to, n.build)
+		fanouts[i] = m.send(n.kind, to, n.write)
 	}
 	m.mu.Unlock()
 	for i, f := range fanouts {
-		m.wait(f)
+		end := time.Now().Add(m.cfg.Timeout)
+		timer := time.AfterFunc(m.cfg.Timeout, m.wakeDriver)
+		err := m.until(func() bool { return f.open == 0 || !time.Now().Before(end) })
+		timer.Stop()
+		if err != nil {
+			return err
+		}
 		m.mu.Lock()
 		for _, n := range f.notifications {
 			n.count(false)
@@ -298,4 +308,5 @@ func (m *Manager) broadcast(round int, to []*contact, notices ...notice) {
 		m.mu.Unlock()
 	}
 	m.deliverEvents()
+	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -65,42 +64,6 @@ func TestWithoutAnAdminTokenOnlyThisMachineStarts(t *testing.T) {
 			}
 			if err != nil || answer.(*protocol.LeagueStatus).Status != "running" {
 				t.Errorf("the answer is %+v, %v", answer, err)
-			}
-		})
-	}
-}
-
-// What net/http would not let a test send is given to the handler directly.
-func TestWhichRequestsAreOfThisMachine(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		what, remote, host, media string
-		want                      bool
-	}{
-		{"IPv4", "127.0.0.1:4711", "127.0.0.1:8000", "application/json", true},
-		{"IPv6", "[::1]:4711", "[::1]:8000", "application/json; charset=utf-8", true},
-		{"a name", "127.0.0.1:4711", "localhost:8000", "application/json", true},
-		{"a bare host", "127.0.0.1:4711", "localhost", "application/json", true},
-		{"a rebound name", "127.0.0.1:4711", "evil.example:8000", "application/json", false},
-		{"another machine", "192.168.7.20:4711", "localhost:8000", "application/json", false},
-		{"a form", "127.0.0.1:4711", "localhost:8000", "text/plain", false},
-		{"no media type", "127.0.0.1:4711", "localhost:8000", "", false},
-	} {
-		t.Run(c.what, func(t *testing.T) {
-			t.Parallel()
-			r := newRig(t, nil)
-			r.referee("north")
-			r.field(2)
-			call, err := dialect.Contracts.Call(launch(""))
-			if err != nil {
-				t.Fatal(err)
-			}
-			response := r.m.Dispatcher().Handle(context.Background(), &jsonrpc.Request{
-				Kind: jsonrpc.KindCall, Method: call.Method, Params: call.Params, ID: []byte("1"),
-				Transport: jsonrpc.TransportHTTP, RemoteAddr: c.remote, Host: c.host, Header: http.Header{"Content-Type": {c.media}},
-			})
-			if started := response.Error == nil; started != c.want {
-				t.Errorf("started: %v, want %v (%+v)", started, c.want, response.Error)
 			}
 		})
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 	"github.com/strategylab/strategylab/strategies"
@@ -143,18 +144,12 @@ func (p *Player) reachAdvice() string {
 	switch {
 	case expected != 0 && !listens:
 		return fmt.Sprintf("programs that go by the id call %s at port %d: free that port, and listen there with --listen %s", id, expected, net.JoinHostPort(endpoint.Hostname(), strconv.Itoa(expected)))
-	case err == nil && !local(manager.Hostname()) && local(endpoint.Hostname()):
+	case err == nil && !jsonrpc.IsLoopback(manager.Hostname()) && jsonrpc.IsLoopback(endpoint.Hostname()):
 		return fmt.Sprintf("%s is reached from this machine only: use --listen 0.0.0.0:%d --public-url http://THIS-MACHINE:%d/mcp", p.cfg.Endpoint, port, port)
 	case expected == 0:
 		return fmt.Sprintf("programs that go by the id cannot tell the port of %s from it: ask for an id such as P04 with --id P04, or check that the referee reaches %s", id, p.cfg.Endpoint)
 	}
 	return fmt.Sprintf("check that a referee runs and reaches %s; --public-url sets another address", p.cfg.Endpoint)
-}
-
-// local reports whether a host is this machine in its own eyes only.
-func local(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // knowsIDs reports whether the league knows the agent by its id, and what comes for

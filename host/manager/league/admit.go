@@ -39,9 +39,17 @@ const maxChanges = 100
 // repeatWindow is how long a registration is known again whose answer was lost.
 const repeatWindow = 60 * time.Second
 
-// Admit returns the registration that an application leads to, of a new agent or of one
-// that is known. Without a Verifier it is to have a new token. The error is a
-// *Rejection or a *protocol.Error.
+// Admit returns the registration that an application leads to. Without a Verifier it is to
+// have a new token. The error is a *Rejection or a *protocol.Error.
+//
+// An agent that registers again is known again by its current token; or, for 60
+// seconds, when source address, conversation, JSON-RPC id and what it says of
+// itself are the same, as then the answer was lost; or, in tolerant mode and
+// before the start, by its endpoint; or, once the organiser has readmitted it, by its
+// name, endpoint or id. In all cases but the first it gets a new token and the old one
+// is void, at most 100 times unless it is readmitted. Everybody else is refused a name
+// (2002) or an endpoint (1002, 2003) that is taken. When the last round is over, only an
+// agent that shows its token is taken back, to hear of the end where it is now.
 func (s *State) Admit(a *Application, now time.Time) (*Joined, error) {
 	e := &Joined{Registration: a.Registration}
 	if e.At = now; s.Rules.MaxPerAddress < 1 || a.Role != protocol.RolePlayer {
@@ -99,9 +107,7 @@ func (s *State) Repeats(e *Joined) bool {
 // shown reports whether a token is the current one of an agent.
 func (a *Member) shown(token string) bool { return token != "" && a.Key.Verify(token) }
 
-// returning finds the agent that registers again: it holds its token, or the organiser has
-// readmitted it, or it repeats a request whose answer was lost, or it may replace itself
-// because nothing is at stake yet.
+// returning finds the agent that registers again.
 func (s *State) returning(a *Application, now time.Time) *Member {
 	if old := s.Members[TokenOwner(a.Token)]; old != nil && old.Role == a.Role && old.shown(a.Token) {
 		return old

@@ -44,7 +44,7 @@ func newWeb(p *command.Process, c *cli.Context, log *slog.Logger) (*webServer, e
 	if err != nil {
 		return nil, command.Usagef("--%s is %q, want HOST:PORT, for example 127.0.0.1:8765", flagHTTP, w.addr)
 	}
-	if w.token == "" && !command.Loopback(host) {
+	if w.token == "" && !jsonrpc.IsLoopback(host) {
 		return nil, command.WithHint(fmt.Errorf("--%s %s: others can reach this address, but no token is set", flagHTTP, w.addr),
 			"set %s to a long random text, or listen on 127.0.0.1", TokenVariable)
 	}

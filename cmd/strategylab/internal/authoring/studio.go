@@ -60,7 +60,7 @@ func serveStudio(p *command.Process, c *cli.Context) error {
 	switch {
 	case class && folder == "":
 		return command.WithHint(errors.New("studio: the folder of the teams is missing"), "name it: strategylab studio class --team Red --team Blue")
-	case !class && !command.Loopback(host):
+	case !class && !jsonrpc.IsLoopback(host):
 		return command.WithHint(fmt.Errorf("studio: others can reach %s, but there are no teams with tokens", c.String(command.FlagListen)),
 			"name the teams: --%s Red --%s Blue, or listen on 127.0.0.1", flagTeam, flagTeam)
 	case folder == "":

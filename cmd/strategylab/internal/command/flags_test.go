@@ -207,11 +207,6 @@ func TestReachable(t *testing.T) {
 	if got := Reachable("", "http://127.0.0.1:8000/mcp", func() ([]net.Addr, error) { return nil, errors.New("not allowed") }); got != nil {
 		t.Errorf("without interfaces: %v", got)
 	}
-	for host, want := range map[string]bool{"localhost": true, "127.0.0.1": true, "127.9.9.9": true, "::1": true, "": false, "0.0.0.0": false, "10.0.7.3": false, "localhost.example.org": false} {
-		if got := Loopback(host); got != want {
-			t.Errorf("only this machine reaches %q: %v, want %v", host, got, want)
-		}
-	}
 }
 
 // The budget of script calls is what the flags say.

@@ -2,7 +2,6 @@ package command
 
 import (
 	"net"
-	"net/netip"
 	"net/url"
 )
 
@@ -36,10 +35,4 @@ func Reachable(host, own string, addrs func() ([]net.Addr, error)) []FarAddress 
 		}
 	}
 	return append(four, six...)
-}
-
-// Loopback reports whether only this machine can reach a host.
-func Loopback(host string) bool {
-	addr, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && addr.IsLoopback()
 }

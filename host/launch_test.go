@@ -1,23 +1,52 @@
-package manager_test
+package host
 
 import (
-	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/disk"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
 )
 
-// launching serves the manager's StartHandler over a socket.
-func (r *rig) launching() string {
-	srv := httptest.NewServer(r.m.StartHandler())
-	r.t.Cleanup(srv.Close)
-	return srv.URL + manager.StartPath
+// launched serves the startPath of a manager over a socket, and has a referee and two players
+// registered if they are to play.
+func launched(t *testing.T, cfg manager.Config, play bool) (m *manager.Manager, url string) {
+	t.Helper()
+	net := new(jsonrpc.Loopback)
+	cfg.LeagueID, cfg.Probe = "cup", manager.ProbeOff
+	cfg.Caller = &wire.Caller{Client: jsonrpc.NewClient(net.From("manager"), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)}
+	m, err := manager.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Close() })
+	for i, kind := range []string{"referee", "player", "player"} {
+		if !play {
+			break
+		}
+		params := fmt.Sprintf(`{"protocol":"league.v2","message_type":"%s_REGISTER_REQUEST","sender":"%s:a%d","timestamp":"2026-01-01T12:00:00Z","conversation_id":"c",
+			"%s_meta":{"display_name":"a%d","version":"1","game_types":["even_odd"],"contact_endpoint":"http://127.0.0.1:%d/mcp","max_concurrent_matches":1}}`,
+			map[string]string{"referee": "REFEREE", "player": "LEAGUE"}[kind], kind, i, kind, i, 9000+i)
+		answer := m.Dispatcher().Handle(t.Context(), &jsonrpc.Request{Kind: jsonrpc.KindCall, Method: "register_" + kind, Params: jsontext.Value(params), ID: jsontext.Value("1")})
+		if answer.Error != nil {
+			t.Fatal(answer.Error)
+		}
+	}
+	srv := httptest.NewServer(launching(m.Launcher()))
+	t.Cleanup(srv.Close)
+	return m, srv.URL + startPath
 }
 
 // launchBy posts to StartPath and returns the status and what is said.
@@ -90,18 +119,16 @@ func TestStartedByAPostToItsPath(t *testing.T) {
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, func(cfg *manager.Config) { cfg.AdminToken = c.admin })
-			r.referee("north")
-			r.field(2)
-			status, said := launchBy(t, http.MethodPost, r.launching(), c.body, c.header)
+			m, url := launched(t, manager.Config{AdminToken: c.admin}, true)
+			status, said := launchBy(t, http.MethodPost, url, c.body, c.header)
 			if code, _ := said["error_code"].(string); status != c.status || code != c.code {
 				t.Errorf("HTTP %d %v, want %d %s", status, said, c.status, c.code)
 			}
 			if status == 200 && (said["message_type"] != "LEAGUE_STATUS" || said["status"] != "running") {
 				t.Errorf("started, and says %v", said)
 			}
-			if running := r.m.Start(context.Background()) == nil && len(r.startedEvents()) == 1; !running {
-				t.Error("the league cannot be started any more")
+			if started := m.Snapshot().Round == 1; started != (status == 200) {
+				t.Errorf("HTTP %d, and the league has started: %v", status, started)
 			}
 			if text, _ := json.Marshal(said); strings.Contains(string(text), secret) {
 				t.Errorf("the answer shows the token: %s", text)
@@ -110,40 +137,34 @@ func TestStartedByAPostToItsPath(t *testing.T) {
 	}
 }
 
-func (r *rig) startedEvents() []manager.Event {
-	var started []manager.Event
-	for _, e := range r.events.all() {
-		if e.Kind == manager.LeagueStarted {
-			started = append(started, e)
-		}
-	}
-	return started
-}
-
 // A league that cannot start says so by its status, and one that runs says how
 // far it is.
 func TestAPostToStartWhatCannotStart(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil)
-	url, asJSON := r.launching(), http.Header{"Content-Type": {"application/json"}}
-	if status, said := launchBy(t, http.MethodPost, url, "{}", asJSON); status != 409 || said["error_code"] != string(protocol.CodeInvalidState) {
+	asJSON := http.Header{"Content-Type": {"application/json"}}
+	_, empty := launched(t, manager.Config{}, false)
+	if status, said := launchBy(t, http.MethodPost, empty, "{}", asJSON); status != 409 || said["error_code"] != string(protocol.CodeInvalidState) {
 		t.Errorf("without players: HTTP %d %v", status, said)
 	}
-	r.conductor("north", fair)
-	r.field(2)
+	if status, said := launchBy(t, http.MethodGet, empty, "", nil); status != 405 || said["detail"] == nil {
+		t.Errorf("GET: HTTP %d %v", status, said)
+	}
+	_, ready := launched(t, manager.Config{}, true)
 	for range 2 {
-		if status, said := launchBy(t, http.MethodPost, url, "{}", asJSON); status != 200 || said["league_id"] != "cup" {
+		if status, said := launchBy(t, http.MethodPost, ready, "{}", asJSON); status != 200 || said["league_id"] != "cup" {
 			t.Errorf("with players: HTTP %d %v", status, said)
 		}
 	}
-	r.run()
-	if err := r.finished(); err != nil {
+	dir := t.TempDir()
+	played, err := os.ReadFile("manager/league/testdata/manager.journal")
+	if err != nil {
 		t.Fatal(err)
 	}
-	if status, said := launchBy(t, http.MethodPost, url, "{}", asJSON); status != 409 || said["error_code"] != string(protocol.CodeLeagueAlreadyComplete) {
-		t.Errorf("after the end: HTTP %d %v", status, said)
+	if err := disk.WriteFile(manager.JournalName(dir, "cup"), played, 0o600); err != nil {
+		t.Fatal(err)
 	}
-	if status, said := launchBy(t, http.MethodGet, url, "", nil); status != 405 || said["detail"] == nil {
-		t.Errorf("GET: HTTP %d %v", status, said)
+	_, over := launched(t, manager.Config{DataDir: dir}, false)
+	if status, said := launchBy(t, http.MethodPost, over, "{}", asJSON); status != 409 || said["error_code"] != string(protocol.CodeLeagueAlreadyComplete) {
+		t.Errorf("after the end: HTTP %d %v", status, said)
 	}
 }

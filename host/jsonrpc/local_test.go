@@ -1,0 +1,43 @@
+package jsonrpc_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+)
+
+func TestIsLoopback(t *testing.T) {
+	t.Parallel()
+	for host, want := range map[string]bool{"localhost": true, "127.0.0.1": true, "127.9.9.9": true, "::1": true, "": false, "0.0.0.0": false, "10.0.7.3": false, "localhost.example.org": false} {
+		if got := jsonrpc.IsLoopback(host); got != want {
+			t.Errorf("only this machine reaches %q: %v, want %v", host, got, want)
+		}
+	}
+}
+
+func TestWhichRequestsAreOfThisMachine(t *testing.T) {
+	t.Parallel()
+	const media = "application/json"
+	for what, c := range map[string]struct {
+		remote, host string
+		header       http.Header
+		want         bool
+	}{
+		"IPv4":            {"127.0.0.1:4711", "127.0.0.1:8000", http.Header{"Content-Type": {media}}, true},
+		"IPv6":            {"[::1]:4711", "[::1]:8000", http.Header{"Content-Type": {media + "; charset=utf-8"}}, true},
+		"a name":          {"127.0.0.1:4711", "localhost:8000", http.Header{"Content-Type": {media}}, true},
+		"a bare host":     {"127.0.0.1:4711", "localhost", http.Header{"Content-Type": {media}}, true},
+		"a rebound name":  {"127.0.0.1:4711", "evil.example:8000", http.Header{"Content-Type": {media}}, false},
+		"another machine": {"192.168.7.20:4711", "localhost:8000", http.Header{"Content-Type": {media}}, false},
+		"a form":          {"127.0.0.1:4711", "localhost:8000", http.Header{"Content-Type": {"text/plain"}}, false},
+		"no media type":   {"127.0.0.1:4711", "localhost:8000", nil, false},
+		"a page":          {"127.0.0.1:4711", "localhost:8000", http.Header{"Content-Type": {media}, "Origin": {"http://localhost:8000"}}, false},
+		"a proxy":         {"127.0.0.1:4711", "localhost:8000", http.Header{"Content-Type": {media}, "Via": {"1.1 proxy"}}, false},
+	} {
+		r := jsonrpc.Request{Transport: jsonrpc.TransportHTTP, RemoteAddr: c.remote, Host: c.host, Header: c.header}
+		if r.Local() != c.want {
+			t.Errorf("%s: local is %v, want %v", what, !c.want, c.want)
+		}
+	}
+}

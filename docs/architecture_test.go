@@ -35,8 +35,8 @@ var may = map[string][]string{
 	"host/wire/discovery": {"host/protocol", "host/rawjson"},
 	"host/wire":           {"host/dialect", "host/jsonrpc", "host/protocol", "host/rawjson", "host/wire/discovery", "host/wire/eventlog", "host/wire/schema"},
 	"host/agent":          {"host/credential", "host/dialect", "host/disk", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
-	"host/trace":          {"host/dialect", "host/jsonrpc", "host/protocol"},
-	"host/trace/audit":    {"host/dialect", "host/draws", "host/game", "host/jsonrpc", "host/protocol", "host/trace"},
+	"host/judge":          {"host/draws", "host/game", "host/protocol"},
+	"host/trace":          {"host/dialect", "host/jsonrpc", "host/judge", "host/protocol"},
 
 	// floor 2: what runs strategies, and the agents
 	"strategies/batch":      {"host/game", "strategies", "strategies/seat"},
@@ -138,7 +138,7 @@ var may = map[string][]string{
 	"cmd/strategylab/internal/leagues": {
 		"analysis/fairness", "analysis/page", "analysis/power", "analysis/words", "cmd/strategylab/internal/command",
 		"cmd/strategylab/internal/lab", "host", "host/agent", "host/conformance", "host/dialect", "host/disk", "host/game", "host/jsonrpc",
-		"host/manager", "host/manager/league", "host/mcptools", "host/player", "host/protocol", "host/referee", "host/trace", "host/trace/audit",
+		"host/manager", "host/manager/league", "host/mcptools", "host/player", "host/protocol", "host/referee", "host/judge", "host/trace",
 		"host/trace/playback", "host/web/wall", "host/wire/eventlog", "strategies/catalog",
 	},
 	"cmd/strategylab/internal/assistants": {

@@ -18,12 +18,12 @@ import (
 	"github.com/strategylab/strategylab/host/draws"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
 	"github.com/strategylab/strategylab/host/trace"
-	tracing "github.com/strategylab/strategylab/host/trace/audit"
 )
 
 // cheat is a referee that cheats: what it says to players is altered on its way. It
@@ -213,10 +213,10 @@ func TestCheatingReferees(t *testing.T) {
 					t.Errorf("%s verified %d of %d", id, d.Verified, d.Drawn)
 				}
 			}
-			verified, all := report.VerifiedDraws()
+			verified, all := kept(report)
 			if cheating.finds == nil {
-				if len(troubles) != 0 || len(report.Broken()) != 0 || verified != 12 || all != 12 {
-					t.Errorf("%d of %d; %q; %+v", verified, all, troubles, report.Broken())
+				if len(troubles) != 0 || len(broken(report)) != 0 || verified != 12 || all != 12 {
+					t.Errorf("%d of %d; %q; %q", verified, all, troubles, broken(report))
 				}
 				return
 			}
@@ -231,6 +231,22 @@ func TestCheatingReferees(t *testing.T) {
 	}
 }
 
+// kept returns how many draws keep the referee's commitments, of those that should.
+func kept(report []judge.Outcome) (kept, all int) {
+	i := slices.IndexFunc(report, func(o judge.Outcome) bool { return o.ID == "commitments" })
+	return report[i].Examined - len(report[i].Findings), report[i].Examined
+}
+
+// broken returns what the rules find.
+func broken(report []judge.Outcome) (texts []string) {
+	for _, o := range report {
+		for _, f := range o.Findings {
+			texts = append(texts, f.Text)
+		}
+	}
+	return texts
+}
+
 // TestUncommittedMatch has the referee leave the commitment out of some matches.
 func TestUncommittedMatch(t *testing.T) {
 	t.Parallel()
@@ -243,7 +259,7 @@ func TestUncommittedMatch(t *testing.T) {
 	for _, e := range ends {
 		missed += e.Draws.Drawn - e.Draws.Verified
 	}
-	if verified, all := report.VerifiedDraws(); missed != 2 || verified != 11 || all != 12 {
+	if verified, all := kept(report); missed != 2 || verified != 11 || all != 12 {
 		t.Errorf("players miss %d, the audit verified %d of %d", missed, verified, all)
 	}
 }
@@ -263,10 +279,7 @@ func TestTwoCommitments(t *testing.T) {
 	for _, e := range ends {
 		missed += e.Draws.Drawn - e.Draws.Verified
 	}
-	var findings []string
-	for _, c := range report.Broken() {
-		findings = append(findings, c.Findings...)
-	}
+	findings := broken(report)
 	if missed != 1 || len(findings) != 1 || !strings.Contains(findings[0], "R2M1") || !strings.Contains(findings[0], "different commitments") {
 		t.Errorf("players miss %d, the audit finds %q", missed, findings)
 	}
@@ -291,17 +304,17 @@ func TestBrokenOffMatch(t *testing.T) {
 	for _, e := range ends {
 		undrawn += e.Draws.Undrawn
 	}
-	if verified, all := report.VerifiedDraws(); undrawn != 2 || verified != 11 || all != 11 {
+	if verified, all := kept(report); undrawn != 2 || verified != 11 || all != 11 {
 		t.Errorf("players count %d, the audit verified %d of %d", undrawn, verified, all)
 	}
-	if i := slices.IndexFunc(report.Checks, func(c tracing.Check) bool { return c.ID == "commitments" }); report.Checks[i].Unknown != 1 {
-		t.Errorf("the audit says %+v", report.Checks[i])
+	if i := slices.IndexFunc(report, func(o judge.Outcome) bool { return o.ID == "commitments" }); report[i].Unknown != 1 {
+		t.Errorf("the audit says %+v", report[i].Verdict)
 	}
 }
 
 // playVerifiable plays a league of four over two legs and returns the last event and the
 // troubles of its players, and the audit of what they recorded.
-func playVerifiable(t *testing.T, alter func(*cheat, map[string]any)) (ends map[string]player.Event, report tracing.Report, troubles []string) {
+func playVerifiable(t *testing.T, alter func(*cheat, map[string]any)) (ends map[string]player.Event, report []judge.Outcome, troubles []string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "league.jsonl")
 	rec, err := trace.Create(path, trace.Head{Command: "test"}, time.Now)
@@ -351,7 +364,7 @@ func playVerifiable(t *testing.T, alter func(*cheat, map[string]any)) (ends map[
 	if err != nil {
 		t.Fatal(err)
 	}
-	leagues := tracing.Leagues(read.Exchanges)
+	leagues := judge.Divide(read.Evidence())
 	if len(leagues) != 1 || len(ends) != 4 {
 		t.Fatalf("%d leagues, %d ends", len(leagues), len(ends))
 	}
@@ -359,9 +372,9 @@ func playVerifiable(t *testing.T, alter func(*cheat, map[string]any)) (ends map[
 	for _, e := range ends {
 		verified += e.Draws.Verified
 	}
-	broken := slices.ContainsFunc(troubles, func(text string) bool { return strings.HasPrefix(text, "the number cannot be verified") })
-	if verified < told.Verified || broken != (told.Unverified > 0) || told.Drawn != len(played.Matches) {
+	cheated := slices.ContainsFunc(troubles, func(text string) bool { return strings.HasPrefix(text, "the number cannot be verified") })
+	if verified < told.Verified || cheated != (told.Unverified > 0) || told.Drawn != len(played.Matches) {
 		t.Errorf("the players told the manager %+v, have verified %d between them, and say %q", told, verified, troubles)
 	}
-	return ends, leagues[0].Audit(), troubles
+	return ends, leagues[0].Apply(judge.Rules(judge.Options{})), troubles
 }

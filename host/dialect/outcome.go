@@ -62,24 +62,10 @@ func ReportedOutcome(m *protocol.MatchResultReport, a, b string) (Outcome, error
 // nested or flat. A status of LOSS is the opponent's win. Missing fields and
 // errors are as in [ReportedOutcome].
 func OutcomeFor(m *protocol.GameOver, self, opponent string) (Outcome, error) {
-	r := m.GameResult
-	if r == nil {
-		r = &protocol.GameResult{
-			Status: m.Result, DrawnNumber: m.DrawnNumber, PlayerChoices: m.PlayerChoices, Reason: m.Reason,
-		}
-	}
+	r := m.Stated(self, opponent)
 	o := Outcome{
 		Status: strings.ToUpper(r.Status), Winner: r.WinnerPlayerID.Value(), Drawn: r.DrawnNumber,
 		Choices: r.Choices, Offenders: r.TechnicalLossPlayerIDs, Reason: r.Reason,
-	}
-	if o.Choices == nil {
-		o.Choices = r.PlayerChoices
-	}
-	if o.Choices == nil {
-		o.Choices = flatChoices(m, self, opponent)
-	}
-	if o.Reason == "" {
-		o.Reason = m.Reason
 	}
 	if points, given := m.PointsEarned.Get(); given {
 		o.Score = map[string]int{self: points}
@@ -123,21 +109,6 @@ func Opponent(m *protocol.GameOver, self string) string {
 		}
 	}
 	return ""
-}
-
-// flatChoices returns the choices of the flat form, nil without any.
-func flatChoices(m *protocol.GameOver, self, opponent string) map[string]protocol.Choice {
-	choices := make(map[string]protocol.Choice, 2)
-	if m.YourChoice != "" {
-		choices[self] = m.YourChoice
-	}
-	if m.OpponentChoice != "" {
-		choices[opponent] = m.OpponentChoice
-	}
-	if len(choices) == 0 {
-		return nil
-	}
-	return choices
 }
 
 // derive finds the status, and where choices and number show it the winner, of a

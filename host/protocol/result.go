@@ -1,9 +1,14 @@
 package protocol
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"cmp"
+	"maps"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // GameOver reports the result of a match to a player, in GameResult; the fields
-// after it are the flat form that some referees use. OutcomeFor of host/dialect
+// after it are the flat form that some referees use. Stated
 // reads both. DrawKey and DrawNonces, by player, open the referee's commitment to a
 // verifiable draw.
 type GameOver struct {
@@ -19,6 +24,26 @@ type GameOver struct {
 	Reason         string            `json:"reason,omitzero" rule:"prose" doc:"Flat form: how it came about."`
 	DrawKey        string            `json:"draw_key,omitzero" doc:"The key of the draw, revealed to a player that got a commitment to it."`
 	DrawNonces     map[string]string `json:"draw_nonces,omitzero" doc:"What the players added to the draw, by player."`
+}
+
+// Stated returns the result that the message states, nested or flat, to the player self
+// about its match against opponent. Where an id is empty, that player's choice in the
+// flat form is left out.
+func (m *GameOver) Stated(self, opponent string) GameResult {
+	r := GameResult{Status: m.Result, DrawnNumber: m.DrawnNumber, PlayerChoices: m.PlayerChoices}
+	if m.GameResult != nil {
+		r = *m.GameResult
+	}
+	r.Reason = cmp.Or(r.Reason, m.Reason)
+	if r.Choices == nil {
+		r.Choices = r.PlayerChoices
+	}
+	flat := map[string]Choice{self: m.YourChoice, opponent: m.OpponentChoice}
+	maps.DeleteFunc(flat, func(id string, c Choice) bool { return id == "" || c == "" })
+	if r.Choices == nil && len(flat) > 0 {
+		r.Choices = flat
+	}
+	return r
 }
 
 // GameResult is the outcome of a match for its players. After a technical loss

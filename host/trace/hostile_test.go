@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/trace"
 )
@@ -36,7 +36,7 @@ func hostileExchanges() []*trace.Exchange {
 		hostile,
 	} {
 		x := trace.ReadRequest([]byte(body))
-		x.Agent, x.Direction, x.Peer, x.At = "a"+hostile, jsonrpc.In, "peer"+hostile, clock()
+		x.Agent, x.Sent, x.Peer, x.At = "a"+hostile, false, "peer"+hostile, clock()
 		refused := `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"` + quoted + `","data":{"error_code":"E012","detail":"` + quoted + `"}}}`
 		failed := x.WithAnswer(0, nil)
 		failed.Failure = hostile
@@ -130,7 +130,7 @@ func TestLongListsAreCut(t *testing.T) {
 			m.Matches = append(m.Matches, protocol.AnnouncedMatch{MatchID: "M", PlayerAID: "A", PlayerBID: "B"})
 		}
 		var b bytes.Buffer
-		if err := trace.Show(&b, []*trace.Exchange{{Type: protocol.TypeRoundAnnouncement, Request: m, At: clock()}}, trace.Format{}); err != nil {
+		if err := trace.Show(&b, []*trace.Exchange{{Exchange: judge.Exchange{Type: protocol.TypeRoundAnnouncement, Request: m, At: clock()}}}, trace.Format{}); err != nil {
 			t.Fatal(err)
 		}
 		line, _, _ := strings.Cut(b.String(), "\n")

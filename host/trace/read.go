@@ -13,6 +13,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -30,42 +31,32 @@ type Recording struct {
 	Torn bool
 }
 
-// Exchange is a request and its answer, as one agent saw them.
+// Exchange is a request and its answer as one agent saw them: what they say, for those
+// who judge it, and how they were on the wire.
 type Exchange struct {
-	Run       int    // index of its head
-	Agent     string // who recorded
-	Direction jsonrpc.Direction
+	judge.Exchange
 	Transport jsonrpc.Transport
-	Peer      string
-	At        time.Time // of the request
 
-	// Type, Dialect, Sender, Method and Match come from the request. They are
-	// empty where the request does not show them.
-	Type    protocol.Type
+	// Dialect and Method are empty where the request does not show them.
 	Dialect string
-	Sender  string
 	Method  string
-	Match   string
-	// Assignment reports that the request assigned a single match, which stands
-	// for an announcement of it.
-	Assignment bool
-	// Request is the decoded request. It is nil if the request breaks the
-	// rules of tolerant mode; Invalid is the reason.
-	Request protocol.Message
+	// Invalid is why Request is nil: the rules of tolerant mode that the request breaks.
 	Invalid error
 	Raw     []byte // the request, tokens masked
 
-	// Answered reports whether the recording has the end of the exchange. The
-	// fields below are zero if not.
-	Answered bool
-	Status   int           // HTTP status; 0 if no answer came
-	Latency  time.Duration // from the request to its end
-	Failure  string        // why no usable answer came, as the agent saw it
-	// Answer is the decoded answer. It is nil if the answer was empty, a
-	// refusal or invalid; Refused is the reason for the last two.
-	Answer    protocol.Message
-	Refused   error
+	// Answered reports whether the recording has the end of the exchange. What comes
+	// from the answer is zero if not.
+	Answered  bool
 	RawAnswer []byte
+}
+
+// Evidence returns the exchanges of a recording for those who judge them.
+func (rec *Recording) Evidence() []*judge.Exchange {
+	all := make([]*judge.Exchange, len(rec.Exchanges))
+	for i, x := range rec.Exchanges {
+		all[i] = &x.Exchange
+	}
+	return all
 }
 
 // Read reads a recording. It fails at the first line that does not belong to
@@ -173,7 +164,7 @@ func (rec *Recording) add(line []byte, open map[[2]int64]*Exchange) error {
 		rec.Remarks = append(rec.Remarks, Remark{l.Time, l.Agent, l.Match, l.Error})
 	case l.Part == Request && x == nil:
 		x = ReadRequest(body)
-		x.Agent, x.Direction, x.Transport, x.Peer, x.At = l.Agent, l.Direction, l.Transport, l.Peer, l.Time
+		x.Agent, x.Sent, x.Transport, x.Peer, x.At = l.Agent, l.Direction == jsonrpc.Out, l.Transport, l.Peer, l.Time
 		x.Run = len(rec.Heads) - 1
 		open[key] = x
 		rec.Exchanges = append(rec.Exchanges, x)
@@ -186,8 +177,12 @@ func (rec *Recording) add(line []byte, open map[[2]int64]*Exchange) error {
 	return nil
 }
 
-// tolerant decodes what agents send each other, in any dialect.
-var tolerant = dialect.NewCodec(protocol.Tolerant, dialect.Known()...)
+// tolerant decodes what agents send each other, in any dialect; strict decodes answers
+// that nobody may refuse for their form.
+var (
+	tolerant = dialect.NewCodec(protocol.Tolerant, dialect.Known()...)
+	strict   = dialect.NewCodec(protocol.Strict, dialect.Known()...)
+)
 
 // ReadRequest decodes a request in any dialect. It never fails: fields that it
 // cannot read stay empty, and Invalid says why. The fields that describe the
@@ -223,7 +218,7 @@ func ReadRequest(body []byte) *Exchange {
 // WithAnswer returns a copy of the exchange with another answer.
 func (x *Exchange) WithAnswer(status int, body []byte) *Exchange {
 	other := *x
-	other.Latency, other.Failure, other.Answer, other.Refused = 0, "", nil, nil
+	other.Latency, other.Failure, other.Answer, other.Refused, other.Strict = 0, "", nil, nil, false
 	other.setAnswer(status, body)
 	return &other
 }
@@ -239,6 +234,10 @@ func (x *Exchange) setAnswer(status int, body []byte) {
 		return
 	}
 	x.Answer, x.Refused = tolerant.ReadAnswer(x.Type, a)
+	if _, choice := x.Answer.(*protocol.ChooseParityResponse); choice && a.Result != nil {
+		_, err = strict.ReadAnswer(x.Type, a)
+		x.Strict = err == nil
+	}
 }
 
 // answerHeader returns the header of the answer, or the members of one that a

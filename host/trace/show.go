@@ -13,7 +13,6 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/strategylab/strategylab/host/dialect"
-	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -51,7 +50,7 @@ func (rec *Recording) Select(f Filter) []*Exchange {
 	sent := map[string]bool{}
 	if f.Once {
 		for _, x := range rec.Exchanges {
-			if id := x.id(); x.Direction == jsonrpc.Out && id != "" {
+			if id := x.id(); x.Sent && id != "" {
 				sent[id] = true
 			}
 		}
@@ -61,7 +60,7 @@ func (rec *Recording) Select(f Filter) []*Exchange {
 			f.Bare && x.Aside() ||
 			f.Type != "" && x.Type != f.Type ||
 			f.Agent != "" && !x.involves(f.Agent) ||
-			f.Once && x.Direction == jsonrpc.In && sent[x.id()]
+			f.Once && !x.Sent && sent[x.id()]
 	})
 }
 
@@ -157,7 +156,7 @@ func (x *Exchange) text(f Format, width int) string {
 
 // parties names sender and receiver.
 func (x *Exchange) parties() string {
-	if x.Direction == jsonrpc.In {
+	if !x.Sent {
 		return printable(x.other() + " -> " + cmp.Or(x.Agent, "?"))
 	}
 	return printable(cmp.Or(x.Agent, "?") + " -> " + x.other())
@@ -165,7 +164,7 @@ func (x *Exchange) parties() string {
 
 // other names the peer as well as the recording knows it.
 func (x *Exchange) other() string {
-	if x.Direction == jsonrpc.In && x.Sender != "" {
+	if !x.Sent && x.Sender != "" {
 		return x.Sender
 	}
 	if x.Answer != nil && x.Answer.Head().Sender != "" {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/trace"
 )
 
@@ -54,7 +53,7 @@ func TestShowEveryMessage(t *testing.T) {
 				t.Fatal(err)
 			}
 			x := trace.ReadRequest(request)
-			x.Agent, x.Direction, x.Peer, x.At = "REF01", jsonrpc.Out, "10.0.0.9", time.Date(2026, 3, 14, 9, 0, 0, 0, time.UTC)
+			x.Agent, x.Sent, x.Peer, x.At = "REF01", true, "10.0.0.9", time.Date(2026, 3, 14, 9, 0, 0, 0, time.UTC)
 			if answer, err := os.ReadFile(filepath.Join("../../docs/protocol/examples", dialect, pair[1]+".json")); err == nil {
 				x = x.WithAnswer(200, answer)
 			}

@@ -13,7 +13,7 @@ import (
 func Example() {
 	request := []byte(`{"jsonrpc":"2.0","id":1,"method":"league_query","params":{"protocol":"league.v2","message_type":"LEAGUE_QUERY","sender":"player:P01","timestamp":"2026-03-01T12:00:00Z","query_type":"GET_STANDINGS"}}`)
 	x := trace.ReadRequest(request)
-	x.Direction, x.Peer = jsonrpc.Out, "http://manager/mcp"
+	x.Sent, x.Peer = true, "http://manager/mcp"
 	recorded := x.WithAnswer(200, []byte(`{"jsonrpc":"2.0","id":1,"result":{"success":true}}`))
 
 	p := playback.New([]*trace.Exchange{recorded})

@@ -81,7 +81,7 @@ func (p *Playback) Run(ctx context.Context) ([]Step, error) {
 	var steps []Step
 	caller := p.loop.From("recording")
 	for _, x := range p.exchanges {
-		if x.Direction == jsonrpc.Out {
+		if x.Sent {
 			missing, err := p.expect(ctx, x)
 			if err != nil {
 				return steps, err
@@ -186,7 +186,7 @@ func (o others) RoundTrip(_ context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Re
 	defer p.mu.Unlock()
 	var chosen *trace.Exchange
 	for _, x := range p.exchanges {
-		if x.Direction != jsonrpc.Out || !usable(x) || x.Peer != out.URL || x.Type != asked.Type || x.Match != asked.Match {
+		if !x.Sent || !usable(x) || x.Peer != out.URL || x.Type != asked.Type || x.Match != asked.Match {
 			continue
 		}
 		chosen = x

@@ -160,7 +160,7 @@ func (w *Wall) judge() {
 	if judged {
 		return
 	}
-	verdict := w.cfg.Judge(w.league.Results())
+	verdict := w.cfg.Judge(w.league.Results(), w.league.Draws())
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.verdict = verdict

@@ -34,7 +34,7 @@ type Config struct {
 	// control it from the page.
 	Organised bool
 	// Judge says at the end, in a sentence, whether the draws were fair; nil for nothing.
-	Judge func([]league.Match) string
+	Judge func([]league.Match, league.Draws) string
 	// Proofs says in a sentence what the players said of the drawn numbers; nil, or an
 	// empty sentence, for nothing.
 	Proofs func(league.Draws) string

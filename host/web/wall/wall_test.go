@@ -38,7 +38,7 @@ type hung struct {
 // hang returns a league of players with these names, who choose odd and even in turn.
 // The referee draws 4.
 func hang(names ...string) *hung {
-	return hangWith(wall.Config{Judge: func(m []league.Match) string { return fmt.Sprintf("%d were judged.", len(m)) }}, names...)
+	return hangWith(wall.Config{Judge: func(m []league.Match, _ league.Draws) string { return fmt.Sprintf("%d were judged.", len(m)) }}, names...)
 }
 
 func hangWith(cfg wall.Config, names ...string) *hung {

@@ -1,6 +1,7 @@
 package leagues
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,13 +17,13 @@ import (
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/trace"
-	"github.com/strategylab/strategylab/host/trace/audit"
 )
 
 const flagAudit = "audit"
 
-// errUnfair says that a league broke its rules or that its draws look biased.
+// errUnfair says that a league broke its rules or that its draws are not fair.
 var errUnfair = errors.New("the audit found violations")
 
 func auditCommand(p *command.Process) *cli.Command {
@@ -38,9 +39,17 @@ func auditCommand(p *command.Process) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return auditAll(p.Stdout, rec, command.Draw(c), c.String(command.FlagFormat), c.Bool(flagDraws))
+			return auditAll(p.Stdout, rec, announcedDraw(c), c.String(command.FlagFormat), c.Bool(flagDraws))
 		}, recording),
 	}
+}
+
+// announcedDraw is the draw that the user says the league announced, if any.
+func announcedDraw(c *cli.Context) (none game.Draw) {
+	if c.IsSet(command.FlagDraw) {
+		return command.Draw(c)
+	}
+	return none
 }
 
 // auditDocument is the outcome of an audit as JSON.
@@ -52,9 +61,23 @@ type auditDocument struct {
 }
 
 type auditedLeague struct {
-	audit.Report
-	Draws      []drawTest             `json:"draws"`
-	Verifiable []audit.VerifiableDraw `json:"verifiable_draws,omitempty"` // only with --draws
+	League     string                 `json:"league_id"`
+	Matches    int                    `json:"matches"` // with a known result
+	Checks     []auditedRule          `json:"checks"`
+	Draws      []drawTest             `json:"draws"` // of the numbers that are not verified
+	Verified   int                    `json:"verified_draws"`
+	Drawn      int                    `json:"drawn_numbers"`
+	Verifiable []judge.VerifiableDraw `json:"verifiable_draws,omitempty"` // only with --draws
+}
+
+type auditedRule struct {
+	ID       string       `json:"id"`
+	Rule     string       `json:"rule"`
+	Verdict  judge.Answer `json:"verdict"`
+	Examined int          `json:"examined"`
+	Findings []string     `json:"findings,omitempty"`
+	Unknown  int          `json:"unknown,omitempty"`
+	Missing  []string     `json:"missing,omitempty"`
 }
 
 // drawTest is a test of the draws.
@@ -62,33 +85,20 @@ type drawTest struct {
 	fairness.Test
 	Detectable *float64 `json:"detectable_percent,omitempty"` // nil if infinite
 	Visible    string   `json:"visible"`
-	Suspicious bool     `json:"suspicious"`
 }
 
-// auditAll audits the leagues of a recording and writes what it finds: as text,
-// as json, or as an event on one line. list adds the verifiable draws.
+// auditAll audits the leagues of a recording and writes what it finds: as text, as json,
+// or as an event on one line. Draw is how they announced to draw, the zero value if they
+// did not. list adds the verifiable draws.
 func auditAll(w io.Writer, rec *trace.Recording, draw game.Draw, format string, list bool) error {
-	leagues := audit.Leagues(rec.Exchanges)
+	leagues := judge.Divide(rec.Evidence())
 	if len(leagues) == 0 {
 		return command.WithHint(errors.New("audit: the recording has no match and no table"),
 			"strategylab trace show FILE shows its messages")
 	}
-	doc := auditDocument{Schema: "strategylab/audit/v1", Errors: rec.Remarks, Fair: true}
-	for _, e := range leagues {
-		l := auditedLeague{Report: e.Audit(), Draws: []drawTest{}}
-		if list {
-			l.Verifiable = e.VerifiableDraws()
-		}
-		doc.Fair = doc.Fair && len(l.Broken()) == 0
-		for _, t := range drawTests(draw, e.Draws()) {
-			doc.Fair = doc.Fair && !t.Suspicious()
-			d := drawTest{Test: t, Visible: t.Visible(), Suspicious: t.Suspicious()}
-			if !math.IsInf(t.Detectable, 1) {
-				d.Detectable = &t.Detectable
-			}
-			l.Draws = append(l.Draws, d)
-		}
-		doc.Leagues = append(doc.Leagues, l)
+	doc := auditDocument{Schema: "strategylab/audit/v2", Errors: rec.Remarks, Fair: true}
+	for _, l := range leagues {
+		doc.add(l, draw, list)
 	}
 	err := doc.write(w, format)
 	if err == nil && !doc.Fair {
@@ -97,8 +107,48 @@ func auditAll(w io.Writer, rec *trace.Recording, draw game.Draw, format string, 
 	return err
 }
 
+func (d *auditDocument) add(l *judge.League, draw game.Draw, list bool) {
+	a := auditedLeague{League: l.ID, Matches: l.Decided(), Draws: []drawTest{}}
+	for _, o := range l.Apply(judge.Rules(judge.Options{Draw: draw, Fair: fairDraws})) {
+		r := auditedRule{ID: o.ID, Rule: o.Sentence, Verdict: o.Answer(), Examined: o.Examined, Unknown: o.Unknown, Missing: o.Missing}
+		for _, f := range o.Findings {
+			r.Findings = append(r.Findings, f.Text)
+		}
+		d.Fair = d.Fair && r.Verdict != judge.Broken
+		a.Checks = append(a.Checks, r)
+	}
+	drawn := l.Draws()
+	rule, unverified := l.Unverified(draw)
+	a.Drawn, a.Verified = len(drawn), len(drawn)-len(unverified)
+	if len(unverified) > 0 {
+		for _, t := range drawTests(rule, unverified).Tests {
+			test := drawTest{Test: t, Visible: t.Visible()}
+			if !math.IsInf(t.Detectable, 1) {
+				test.Detectable = &t.Detectable
+			}
+			a.Draws = append(a.Draws, test)
+		}
+	}
+	if list {
+		a.Verifiable = l.VerifiableDraws()
+	}
+	d.Leagues = append(d.Leagues, a)
+}
+
+// fairDraws judges numbers that nobody verified.
+func fairDraws(draw game.Draw, draws []judge.Draw) (judge.Answer, string) {
+	l := drawTests(draw, draws)
+	switch {
+	case !l.Consistent():
+		return judge.Broken, l.String()
+	case l.Unusual():
+		return judge.Unusual, l.String()
+	}
+	return judge.Holds, l.String()
+}
+
 // drawTests tests the draws of a league.
-func drawTests(draw game.Draw, draws []audit.Draw) []fairness.Test {
+func drawTests(draw game.Draw, draws []judge.Draw) *fairness.League {
 	var numbers []int
 	var contests []fairness.Contest
 	for _, d := range draws {
@@ -111,7 +161,8 @@ func drawTests(draw game.Draw, draws []audit.Draw) []fairness.Test {
 			}
 		}
 	}
-	return append([]fairness.Test{fairness.Uniform(draw, numbers), fairness.Even(draw, numbers)}, fairness.Favoured(draw, contests)...)
+	l := fairness.Of(draw, numbers, contests)
+	return &l
 }
 
 func (d *auditDocument) write(w io.Writer, format string) error {
@@ -124,46 +175,47 @@ func (d *auditDocument) write(w io.Writer, format string) error {
 			*auditDocument
 		}{"audit", d})
 	}
-	for _, l := range d.Leagues {
-		fmt.Fprintf(w, "league %q, %s\n\n", l.League, words.Plain.Plural(int64(l.Matches), "result"))
-		for _, c := range l.Checks {
-			verdict := "holds"
-			switch {
-			case !c.Holds():
-				verdict = "BROKEN"
-			case c.Examined == 0:
-				verdict = "not seen"
-			}
-			fmt.Fprintf(w, "  %-8s  %-11s  %5d times  %s\n", verdict, c.ID, c.Examined, c.Rule)
-			for _, f := range c.Findings {
-				fmt.Fprintf(w, "            %s\n", words.Printable(f)) // ids are foreign
-			}
-			if more := c.Broken - len(c.Findings); more > 0 {
-				fmt.Fprintf(w, "            and %d more\n", more)
-			}
-			if c.Unknown > 0 {
-				fmt.Fprintf(w, "            %d more cannot be judged: the recording lacks %s\n", c.Unknown, strings.Join(c.Missing, "; "))
-			}
-		}
-		fmt.Fprintln(w)
-		for _, v := range l.Verifiable {
-			fmt.Fprintf(w, "  %s\n", listedText(v))
-		}
-		if verified, all := l.VerifiedDraws(); all > 0 {
-			fmt.Fprintf(w, "  %s\n\n", verifiedText(verified, all))
-		}
-		for _, t := range l.Draws {
-			fmt.Fprintf(w, "  %s\n", words.Printable(t.String()))
-		}
-		fmt.Fprintln(w)
+	for i := range d.Leagues {
+		d.Leagues[i].write(w)
 	}
 	d.writeErrors(w)
 	verdict := "consistent with a fair referee"
 	if !d.Fair {
-		verdict = "NOT consistent with a fair referee: see what is BROKEN or SUSPICIOUS above"
+		verdict = "NOT consistent with a fair referee: see what is BROKEN above"
 	}
 	_, err := fmt.Fprintln(w, verdict)
 	return err
+}
+
+// verdicts are the answers of rules as the text spells them, where it differs.
+var verdicts = map[judge.Answer]string{judge.Broken: "BROKEN", judge.Another: "another", judge.Unknown: "not seen"}
+
+func (l *auditedLeague) write(w io.Writer) {
+	const most = 20
+	fmt.Fprintf(w, "league %q, %s\n\n", l.League, words.Plain.Plural(int64(l.Matches), "result"))
+	for _, c := range l.Checks {
+		fmt.Fprintf(w, "  %-8s  %-11s  %5d times  %s\n", cmp.Or(verdicts[c.Verdict], string(c.Verdict)), c.ID, c.Examined, c.Rule)
+		for _, f := range c.Findings[:min(most, len(c.Findings))] {
+			fmt.Fprintf(w, "            %s\n", words.Printable(f)) // ids are foreign
+		}
+		if more := len(c.Findings) - most; more > 0 {
+			fmt.Fprintf(w, "            and %d more\n", more)
+		}
+		if c.Unknown > 0 {
+			fmt.Fprintf(w, "            %d more cannot be judged: the recording lacks %s\n", c.Unknown, strings.Join(c.Missing, "; "))
+		}
+	}
+	fmt.Fprintln(w)
+	for _, v := range l.Verifiable {
+		fmt.Fprintf(w, "  %s\n", listedText(v))
+	}
+	if l.Verified > 0 {
+		fmt.Fprintf(w, "  %s\n\n", verifiedText(l.Verified, l.Drawn))
+	}
+	for _, t := range l.Draws {
+		fmt.Fprintf(w, "  %s\n", words.Printable(t.String()))
+	}
+	fmt.Fprintln(w)
 }
 
 // writeErrors says why strategies made no choice, as far as the recording has that.
@@ -184,14 +236,10 @@ func (d *auditDocument) writeErrors(w io.Writer) {
 
 // String says what a test shows, and what it could have shown.
 func (t drawTest) String() string {
-	verdict := "yes, as far as can be seen"
-	switch {
-	case t.Suspicious:
-		verdict = "SUSPICIOUS"
-	case t.Method == fairness.TooFew:
+	if t.Method == fairness.TooFew {
 		return fmt.Sprintf("%s  too few to tell: %s", t.Question, words.Plain.Plural(int64(t.N), "draw"))
 	}
-	return fmt.Sprintf("%s  %s: n = %d, p = %.3g (%s); %s", t.Question, verdict, t.N, t.Corrected, t.Method, t.Visible)
+	return fmt.Sprintf("%s  n = %d, p = %.3g (%s); %s", t.Question, t.N, t.Corrected, t.Method, t.Visible)
 }
 
 // auditAfter returns the path of the recording of a live command, and what audits
@@ -214,7 +262,7 @@ func auditAfter(p *command.Process, c *cli.Context) (path string, after func(*er
 		path, remove = filepath.Join(dir, "recording.jsonl"), func() error { return os.RemoveAll(dir) }
 	}
 	return path, func(err *error) {
-		*err = errors.Join(*err, auditFile(p, p.Path(path), command.Draw(c), format), remove())
+		*err = errors.Join(*err, auditFile(p, p.Path(path), announcedDraw(c), format), remove())
 	}, nil
 }
 

@@ -9,10 +9,10 @@ import (
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/referee"
-	"github.com/strategylab/strategylab/host/trace/audit"
 )
 
 const (
@@ -126,7 +126,7 @@ func drawsText(d *player.Draws) string {
 }
 
 // listedText is a verifiable draw with all that it follows from.
-func listedText(v audit.VerifiableDraw) string {
+func listedText(v judge.VerifiableDraw) string {
 	verdict := "verified"
 	if v.Broken != "" {
 		verdict = "BROKEN: " + v.Broken

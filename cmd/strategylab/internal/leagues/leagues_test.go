@@ -12,14 +12,13 @@ import (
 	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/conformance"
 	"github.com/strategylab/strategylab/host/game"
-	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
 	"github.com/strategylab/strategylab/host/trace"
-	"github.com/strategylab/strategylab/host/trace/audit"
 )
 
 func TestMatchLine(t *testing.T) {
@@ -75,7 +74,8 @@ func TestTroubles(t *testing.T) {
 func TestPartOf(t *testing.T) {
 	t.Parallel()
 	rec := &trace.Recording{Exchanges: []*trace.Exchange{
-		{Agent: "REF01", Direction: jsonrpc.Out, Match: "R1M1"}, {Agent: "P01", Direction: jsonrpc.In}, {Agent: "launcher", Direction: jsonrpc.Out},
+		{Exchange: judge.Exchange{Agent: "REF01", Sent: true, Match: "R1M1"}}, {Exchange: judge.Exchange{Agent: "P01"}},
+		{Exchange: judge.Exchange{Agent: "launcher", Sent: true}},
 	}}
 	if part, err := partOf(rec, "P01"); err != nil || len(part) != 1 || part[0].Agent != "P01" {
 		t.Errorf("P01: %v, %v", part, err)
@@ -113,12 +113,12 @@ func TestConformity(t *testing.T) {
 // Only matches whose choices differ say whether the draw favours a player.
 func TestDrawTests(t *testing.T) {
 	t.Parallel()
-	draws := []audit.Draw{
+	draws := []judge.Draw{
 		{Number: 4, Players: [2]string{"P01", "P02"}, Choices: [2]string{"even", "odd"}},
 		{Number: 5, Players: [2]string{"P01", "P02"}, Choices: [2]string{"even", "even"}},
 		{Number: 6, Players: [2]string{"P01", "P02"}, Choices: [2]string{"even", ""}},
 	}
-	tests := drawTests(game.FairDraw(), draws)
+	tests := drawTests(game.FairDraw(), draws).Tests
 	if len(tests) < 3 || tests[0].N != 3 || tests[1].N != 3 {
 		t.Fatalf("the numbers are not all tested: %+v", tests)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/game"
-	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
@@ -77,7 +76,7 @@ func playBack(p *command.Process, c *cli.Context) error {
 func partOf(rec *trace.Recording, agent string) ([]*trace.Exchange, error) {
 	var agents []string
 	for _, x := range rec.Exchanges {
-		if (x.Direction == jsonrpc.In || x.Match != "") && !slices.Contains(agents, x.Agent) {
+		if (!x.Sent || x.Match != "") && !slices.Contains(agents, x.Agent) {
 			agents = append(agents, x.Agent)
 		}
 	}
@@ -98,7 +97,7 @@ func partOf(rec *trace.Recording, agent string) ([]*trace.Exchange, error) {
 // managerOf returns the URL at which the agent registered.
 func managerOf(part []*trace.Exchange) string {
 	for _, x := range part {
-		if x.Direction == jsonrpc.Out && (x.Type == protocol.TypeLeagueRegisterRequest || x.Type == protocol.TypeRefereeRegisterRequest) {
+		if x.Sent && (x.Type == protocol.TypeLeagueRegisterRequest || x.Type == protocol.TypeRefereeRegisterRequest) {
 			return x.Peer
 		}
 	}
@@ -107,17 +106,18 @@ func managerOf(part []*trace.Exchange) string {
 
 // agentFor returns what runs the agent to replay: a player or a referee.
 func agentFor(p *command.Process, c *cli.Context, part []*trace.Exchange) (run func(context.Context, host.Agent) error, closing func(), err error) {
-	asked := func(d jsonrpc.Direction, t protocol.Type) bool {
-		return slices.ContainsFunc(part, func(x *trace.Exchange) bool { return x.Direction == d && x.Type == t })
+	const out, in = true, false
+	asked := func(sent bool, t protocol.Type) bool {
+		return slices.ContainsFunc(part, func(x *trace.Exchange) bool { return x.Sent == sent && x.Type == t })
 	}
 	s, err := command.Seed(p, c)
 	if err != nil {
 		return nil, nil, err
 	}
 	switch {
-	case asked(jsonrpc.In, protocol.TypeLeagueRegisterRequest), asked(jsonrpc.In, protocol.TypeRefereeRegisterRequest), asked(jsonrpc.In, protocol.TypeMatchResultReport):
+	case asked(in, protocol.TypeLeagueRegisterRequest), asked(in, protocol.TypeRefereeRegisterRequest), asked(in, protocol.TypeMatchResultReport):
 		return nil, nil, command.Usagef("trace playback: this is the recording of a manager; only players and referees can be replayed")
-	case asked(jsonrpc.Out, protocol.TypeGameInvitation):
+	case asked(out, protocol.TypeGameInvitation):
 		cfg := referee.Config{
 			Config: agent.Config{Mode: protocol.Tolerant, Now: p.Now, Backoff: game.Backoff{Retries: 3, First: time.Millisecond, Most: time.Millisecond}},
 			Draw: func(m referee.Match) (int, error) {

@@ -1,4 +1,4 @@
-package audit
+package judge
 
 import (
 	"errors"
@@ -6,8 +6,75 @@ import (
 	"slices"
 
 	"github.com/strategylab/strategylab/host/draws"
+	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 )
+
+// Draw is one drawn number and the choices of the players; unknown choices are
+// empty.
+type Draw struct {
+	Number  int
+	Players [2]string
+	Choices [2]string // "even" or "odd", of PLAYER_A and PLAYER_B
+	// Verified reports that the number keeps the commitment of the referee.
+	Verified bool
+}
+
+// Draws returns the drawn numbers in the order of the matches.
+func (l *League) Draws() []Draw {
+	verified := map[string]bool{}
+	for _, d := range l.VerifiableDraws() {
+		was, seen := verified[d.Match]
+		verified[d.Match] = d.Broken == "" && (was || !seen)
+	}
+	var all []Draw
+	for _, m := range l.Matches {
+		for _, t := range m.results {
+			n, ok := t.Drawn.Get()
+			if !ok || t.Conflict != "" || t.Status == protocol.StatusTechnicalLoss {
+				continue
+			}
+			d := Draw{Number: n, Players: m.Players, Verified: verified[m.ID]}
+			for i, p := range m.Players {
+				d.Choices[i] = string(t.Choices[p])
+			}
+			all = append(all, d)
+			break
+		}
+	}
+	return all
+}
+
+// Unverified returns the draws that no commitment proves to be fair, and how their
+// numbers are drawn: as announced or, if nothing was, evenly from 1 to 10 or from the
+// range that was seen.
+func (l *League) Unverified(announced game.Draw) (game.Draw, []Draw) {
+	all := slices.DeleteFunc(l.Draws(), func(d Draw) bool { return d.Verified })
+	if announced.Size() > 0 {
+		return announced, all
+	}
+	if lo, hi, other := l.otherRange(); other {
+		seen, err := game.UniformDraw(lo, hi)
+		if err != nil { // more numbers than can be tested
+			all = nil
+		}
+		return seen, all
+	}
+	return game.FairDraw(), all
+}
+
+// draws tests the numbers that are not verified; no test overrules a verified one.
+func (l *League) draws(o Options) (v Verdict) {
+	rule, all := l.Unverified(o.Draw)
+	if o.Fair == nil || len(all) == 0 {
+		return v
+	}
+	v.Examined = len(all)
+	if a, text := o.Fair(rule, all); a != Holds {
+		v.add(a, nil, "%s", text)
+	}
+	return v
+}
 
 // commitment is what a player got before its choice in a match with a verifiable
 // draw: the first, since a referee that gives another may know choices by then.
@@ -37,8 +104,8 @@ type VerifiableDraw struct {
 	Broken string `json:"broken,omitempty"`
 }
 
-// commits notes the commitment in a call for a choice, and the nonce in its answer.
-func (m *Match) commits(player string, call *protocol.ChooseParityCall, a *protocol.ChooseParityResponse) {
+// committed notes the commitment in a call for a choice, and the nonce in its answer.
+func (m *Match) committed(player string, call *protocol.ChooseParityCall, a *protocol.ChooseParityResponse) {
 	if call.DrawCommitment != "" && player != "" {
 		if m.commitmentOf(player) == "" {
 			m.commitments = append(m.commitments, commitment{player, call.DrawCommitment})
@@ -77,17 +144,17 @@ func (m *Match) joins(a *protocol.GameJoinAck) {
 // VerifiableDraws returns the drawn numbers of the matches in which the referee
 // committed to a key, one for each player that got a commitment and a number, in the
 // order of the matches.
-func (e *Evidence) VerifiableDraws() []VerifiableDraw {
+func (l *League) VerifiableDraws() []VerifiableDraw {
 	var all []VerifiableDraw
 	matchOf := map[string]*Match{} // by revealed key
-	for _, m := range e.Matches {
+	for _, m := range l.Matches {
 		for _, t := range m.results {
 			n, drawn := t.Drawn.Get()
 			hash := m.commitmentOf(t.To)
 			if !drawn || hash == "" || !m.known() {
 				continue
 			}
-			v := m.verifiable(e.League, hash, t)
+			v := m.verifiable(l.ID, hash, t)
 			v.Number = n
 			if err := m.verify(&v, matchOf); err != nil {
 				v.Broken = err.Error()
@@ -131,8 +198,7 @@ func (m *Match) verify(v *VerifiableDraw, matchOf map[string]*Match) error {
 	about := draws.Match{League: v.League, ID: v.Match, Round: v.Round}
 	for i, p := range v.Players {
 		about.Players[i] = draws.Player{ID: p, Choice: v.Choices[i], Nonce: v.Nonces[i]}
-		choice, _ := parity(protocol.Choice(v.Choices[i]))
-		if given := m.chosen(p); len(given) > 0 && !slices.Contains(given, choice) {
+		if given := m.answersOf(p); len(given) > 0 && !slices.ContainsFunc(given, func(a answer) bool { return string(a.choice) == v.Choices[i] }) {
 			return fmt.Errorf("%w (%s)", errChoice, p)
 		}
 		if nonce := m.nonces[p]; v.Key != "" && nonce != "" && nonce != v.Nonces[i] {
@@ -142,50 +208,43 @@ func (m *Match) verify(v *VerifiableDraw, matchOf map[string]*Match) error {
 	return about.Verify(v.Commitment, v.Key, v.Number)
 }
 
-// commitments checks that numbers keep the commitments to them. It counts each match
-// once. A referee that commits to numbers may leave out no match of players that ask
-// for it.
-func (e *Evidence) commitments() Check {
-	c := Check{ID: commitmentsID, Rule: "a drawn number follows from the key that the referee committed to before the choices"}
+// commitments counts each match once. A referee that commits to numbers may leave out no
+// match of players that ask for it.
+func (l *League) commits() (v Verdict) {
 	drawn := map[string][]VerifiableDraw{}
-	for _, v := range e.VerifiableDraws() {
-		drawn[v.Match] = append(drawn[v.Match], v)
+	for _, d := range l.VerifiableDraws() {
+		drawn[d.Match] = append(drawn[d.Match], d)
 	}
-	commits := slices.ContainsFunc(e.Matches, func(m *Match) bool { return len(m.commitments) > 0 })
-	for _, m := range e.Matches {
+	some := slices.ContainsFunc(l.Matches, func(m *Match) bool { return len(m.commitments) > 0 })
+	for _, m := range l.Matches {
 		list := drawn[m.ID]
 		delete(drawn, m.ID) // one that was played again has all of its draws here
-		broken := slices.IndexFunc(list, func(v VerifiableDraw) bool { return v.Broken != "" })
+		i := slices.IndexFunc(list, func(d VerifiableDraw) bool { return d.Broken != "" })
 		switch {
-		case broken >= 0:
-			c.Examined++
-			c.found("%s: %d cannot be verified: %s", m.ID, list[broken].Number, list[broken].Broken)
+		case i >= 0:
+			v.Examined++
+			v.broken(m.shown(), "%s: %d cannot be verified: %s", m.ID, list[i].Number, list[i].Broken)
 		case len(list) > 0:
-			c.Examined++
-		case commits && m.offered && len(m.commitments) == 0 && m.drew():
-			c.Examined++
-			c.found("%s: the referee gave no commitment, which it gave in other matches", m.ID)
+			v.Examined++
+		case some && m.offered && len(m.commitments) == 0 && m.drew():
+			v.Examined++
+			v.broken(m.shown(), "%s: the referee gave no commitment, which it gave in other matches", m.ID)
 		case len(m.commitments) > 0 && len(m.answers) > 0 && !m.again:
-			c.unknown("the number of a match that ended without one after a choice")
+			v.unknown("the number of a match that ended without one after a choice")
 		}
 	}
-	return c
+	return v
 }
 
-const commitmentsID = "commitments"
+// shown returns the calls, answers and results of a match.
+func (m *Match) shown() (all []*Exchange) {
+	for _, x := range m.exchanges {
+		all = append(all, x.Exchange)
+	}
+	return all
+}
 
 // drew reports whether a number was drawn.
 func (m *Match) drew() bool {
 	return slices.ContainsFunc(m.results, func(t Result) bool { _, drawn := t.Drawn.Get(); return drawn })
-}
-
-// VerifiedDraws returns how many draws of the league keep the referee's commitments,
-// out of those that should; zero of zero if no referee committed to a key.
-func (r *Report) VerifiedDraws() (verified, all int) {
-	for _, c := range r.Checks {
-		if c.ID == commitmentsID {
-			return c.Examined - c.Broken, c.Examined
-		}
-	}
-	return 0, 0
 }

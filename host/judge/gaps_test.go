@@ -1,4 +1,4 @@
-package audit_test
+package judge_test
 
 import (
 	"bytes"
@@ -13,7 +13,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/strategylab/strategylab/host/trace"
-	"github.com/strategylab/strategylab/host/trace/audit"
 )
 
 // members are what a recording of foreign programs may lack anywhere.
@@ -149,10 +148,9 @@ func TestGapsAccuseNobody(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		xs := read(t, lose(t, lines(t)))
-		for _, e := range audit.Leagues(xs) {
-			r := e.Audit()
-			for _, c := range r.Broken() {
-				t.Errorf("league %q: %s: %q", r.League, c.ID, c.Findings)
+		for _, e := range divide(xs) {
+			for id, texts := range findings(e.Apply(rules)) {
+				t.Errorf("league %q: %s: %q", e.ID, id, texts)
 			}
 		}
 		if err := trace.Show(&bytes.Buffer{}, xs, trace.Format{}); err != nil {
@@ -208,10 +206,10 @@ func TestFoulPlayIsFoundInAnonymousMessages(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := one(t, c.foul(t, rec.Exchanges))
-			if got := brokenIDs(r); !slices.Equal(got, c.finds) {
-				t.Errorf("found %v, want %v: %+v", got, c.finds, r.Broken())
+			if got := finding(r); !slices.Equal(got, c.finds) {
+				t.Errorf("found %v, want %v: %v", got, c.finds, findings(r))
 			}
-			for _, check := range r.Checks {
+			for _, check := range r {
 				if check.Examined == 0 && check.ID != "deadlines" && check.ID != "offences" && check.ID != "commitments" {
 					t.Errorf("%s examined nothing: %q", check.ID, check.Missing)
 				}

@@ -1,4 +1,4 @@
-package audit
+package judge
 
 import (
 	"cmp"
@@ -6,21 +6,20 @@ import (
 	"strings"
 	"time"
 
-	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/trace"
 )
 
 // choiceCall is a request for a choice.
 type choiceCall struct {
+	x        *Exchange
 	player   string
-	at       time.Time
 	signed   string // the referee's timestamp
 	deadline string
 }
 
 // answer is the choice of a player.
 type answer struct {
+	x      *Exchange
 	player string
 	choice protocol.Choice
 	call   int           // index of the call that it answers, -1 if unknown
@@ -32,8 +31,8 @@ type answer struct {
 
 // timeoutClaim is a referee's message that a player answered too late.
 type timeoutClaim struct {
+	x      *Exchange
 	player string
-	at     time.Time
 	signed string
 }
 
@@ -53,30 +52,33 @@ type Result struct {
 	Conflict string // how the message contradicts itself
 
 	opened opening
-	whole  bool // it states status and winner of the match, not of its receiver
-	at     int  // index of the message
+	whole  bool  // it states status and winner of the match, not of its receiver
+	x      sight // the message
 }
 
+// toManager is the receiver of reports.
+const toManager = "the manager"
+
 // interpret reads an exchange about a match whose players have been identified.
-func (e *Evidence) interpret(m *Match, at int, x *trace.Exchange) {
+func (l *League) interpret(m *Match, x sight) {
 	switch r := x.Request.(type) {
 	case *protocol.ChooseParityCall:
-		player := e.playerOf(m, x)
-		m.calls = append(m.calls, choiceCall{player, x.At, r.Timestamp, r.Deadline})
+		player := l.playerOf(m, x.Exchange)
+		m.calls = append(m.calls, choiceCall{x.Exchange, player, r.Timestamp, r.Deadline})
 		a, ok := x.Answer.(*protocol.ChooseParityResponse)
-		m.commits(player, r, a)
+		m.committed(player, r, a)
 		if ok && x.Status < 300 {
-			m.answered(answer{player, a.Chosen(), len(m.calls) - 1, x.Latency, m.byTheBook(x, a, player)})
+			m.answered(answer{x.Exchange, player, a.Chosen(), len(m.calls) - 1, x.Latency, m.byTheBook(x.Exchange, a, player)})
 		}
 	case *protocol.ChooseParityResponse:
 		if x.Refused != nil || x.Failure != "" {
 			return
 		}
-		a := answer{player: e.playerOf(m, x), choice: r.Chosen(), call: -1}
+		a := answer{x: x.Exchange, player: l.playerOf(m, x.Exchange), choice: r.Chosen(), call: -1}
 		m.adds(a.player, r.DrawNonce)
 		for i, call := range m.calls {
 			if call.player == a.player {
-				a.call, a.after = i, x.At.Add(x.Latency).Sub(call.at)
+				a.call, a.after = i, x.At.Add(x.Latency).Sub(call.x.At)
 			}
 		}
 		m.answered(a)
@@ -87,15 +89,15 @@ func (e *Evidence) interpret(m *Match, at int, x *trace.Exchange) {
 		m.joins(r)
 	case *protocol.GameError:
 		if player := cmp.Or(r.AffectedPlayer, r.PlayerID); protocol.Code(r.ErrorCode) == protocol.CodeTimeout && m.has(player) {
-			m.timeouts = append(m.timeouts, timeoutClaim{player, x.At, r.Timestamp})
+			m.timeouts = append(m.timeouts, timeoutClaim{x.Exchange, player, r.Timestamp})
 		}
 	case *protocol.GameOver:
-		t := e.told(m, r, e.playerOf(m, x))
-		t.at, t.opened = at, opening{r.DrawKey, r.DrawNonces}
+		t := l.told(m, r, l.playerOf(m, x.Exchange))
+		t.x, t.opened = x, opening{r.DrawKey, r.DrawNonces}
 		m.results = append(m.results, t)
 	case *protocol.MatchResultReport:
-		t := e.reported(m, r)
-		t.at = at
+		t := l.reported(m, r)
+		t.x = x
 		m.results = append(m.results, t)
 	}
 }
@@ -106,22 +108,15 @@ func (m *Match) answered(a answer) {
 	}
 }
 
-// strict decodes answers that no referee may refuse for their form.
-var strict = dialect.NewCodec(protocol.Strict, dialect.Known()...)
-
 // byTheBook reports whether an answer in the HTTP response has the form that the
 // protocol asks for, belongs to the call, and is signed like the player's
 // acceptance of the invitation.
-func (m *Match) byTheBook(x *trace.Exchange, a *protocol.ChooseParityResponse, player string) bool {
-	raw, err := dialect.ParseAnswer(x.Status, x.RawAnswer)
-	if err != nil || raw.Result == nil || a.Sender != "player:"+player || a.PlayerID != player || a.MatchID != m.ID || a.ConversationID != x.Request.Head().ConversationID {
-		return false
-	}
-	if _, err := strict.ReadAnswer(x.Type, raw); err != nil {
+func (m *Match) byTheBook(x *Exchange, a *protocol.ChooseParityResponse, player string) bool {
+	if !x.Strict || a.Sender != "player:"+player || a.PlayerID != player || a.MatchID != m.ID || a.ConversationID != x.Request.Head().ConversationID {
 		return false
 	}
 	for _, other := range m.exchanges {
-		if joined, ok := other.Answer.(*protocol.GameJoinAck); ok && channel(other) == channel(x) {
+		if joined, ok := other.Answer.(*protocol.GameJoinAck); ok && channel(other.Exchange) == channel(x) {
 			return joined.AuthToken == a.AuthToken
 		}
 	}
@@ -183,18 +178,14 @@ func (t *Result) setAtFault(m *Match, named []string) {
 }
 
 // told reads a result that was sent to a player, "" if it is unknown to whom.
-func (e *Evidence) told(m *Match, r *protocol.GameOver, self string) Result {
-	o, _ := dialect.OutcomeFor(r, self, m.other(self)) // contradictions are judged here, by what is known
-	delete(o.Choices, "")
-	delete(o.Score, "")
-	t := Result{To: cmp.Or(self, "a player"), Drawn: o.Drawn, Choices: o.Choices, Score: o.Score, Reason: o.Reason}
-	stated := r.Result
-	var winner protocol.Opt[string]
-	var atFault []string
-	if g := r.GameResult; g != nil {
-		stated, winner, atFault, t.Parity = g.Status, g.WinnerPlayerID, g.TechnicalLossPlayerIDs, g.NumberParity.Value()
+func (l *League) told(m *Match, r *protocol.GameOver, self string) Result {
+	g := r.Stated(self, m.other(self))
+	t := Result{To: cmp.Or(self, "a player"), Drawn: g.DrawnNumber, Choices: g.Choices, Reason: g.Reason, Parity: g.NumberParity.Value()}
+	if points, ok := r.PointsEarned.Get(); ok && self != "" {
+		t.Score = map[string]int{self: points}
 	}
-	t.setWinner(m, e.people.known, winner)
+	stated, winner := g.Status, g.WinnerPlayerID
+	t.setWinner(m, l.people.known, winner)
 	switch {
 	case protocol.Means(protocol.Losing, stated):
 		stated = protocol.StatusWin
@@ -212,7 +203,7 @@ func (e *Evidence) told(m *Match, r *protocol.GameOver, self string) Result {
 	explicit := winner != protocol.Opt[string]{}
 	t.setStatus(stated)
 	t.whole = t.whole && explicit
-	t.setAtFault(m, atFault)
+	t.setAtFault(m, g.TechnicalLossPlayerIDs)
 	return t
 }
 
@@ -224,9 +215,9 @@ func personal(r *protocol.GameOver) bool {
 }
 
 // reported reads a result that was sent to the manager.
-func (e *Evidence) reported(m *Match, r *protocol.MatchResultReport) Result {
-	t := Result{To: "the manager", Score: r.Result.Score}
-	t.setWinner(m, e.people.known, r.Result.Winner)
+func (l *League) reported(m *Match, r *protocol.MatchResultReport) Result {
+	t := Result{To: toManager, Score: r.Result.Score}
+	t.setWinner(m, l.people.known, r.Result.Winner)
 	d := r.Result.Details
 	if d == nil {
 		return t

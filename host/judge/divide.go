@@ -1,29 +1,27 @@
-package audit
+package judge
 
 import (
 	"slices"
 
-	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/trace"
 )
 
-// Leagues divides the exchanges of a recording by league, in order, and leaves
+// Divide divides the exchanges of a recording by league, in order, and leaves
 // out those that belong to none.
 //
 // The league of a message is the one that was announced under the id in it. In
 // the same run of the recorder any other id, or none, means the league in
 // progress: referees write ids of their own into their messages.
-func Leagues(exchanges []*trace.Exchange) []*Evidence {
-	d := divider{current: map[string]*Evidence{}, announced: announcements(exchanges)}
+func Divide(exchanges []*Exchange) []*League {
+	d := divider{current: map[string]*League{}, announced: announcements(exchanges)}
 	for i, x := range exchanges {
-		e := d.league(i, x)
-		e.seen = i
-		e.add(x)
+		l := d.league(i, x)
+		l.seen = i
+		l.add(x)
 	}
-	all := slices.DeleteFunc(d.all, func(e *Evidence) bool { return len(e.Matches) == 0 && len(e.Tables) == 0 })
-	for _, e := range all {
-		e.settle()
+	all := slices.DeleteFunc(d.all, func(l *League) bool { return len(l.Matches) == 0 && len(l.Tables) == 0 })
+	for _, l := range all {
+		l.settle()
 	}
 	return all
 }
@@ -34,7 +32,7 @@ type announcement struct {
 	league  string
 }
 
-func announcements(exchanges []*trace.Exchange) []announcement {
+func announcements(exchanges []*Exchange) []announcement {
 	var all []announcement
 	for i, x := range exchanges {
 		if m, ok := x.Request.(*protocol.RoundAnnouncement); ok {
@@ -46,35 +44,35 @@ func announcements(exchanges []*trace.Exchange) []announcement {
 
 // divider finds the league of each exchange. It gets them in order.
 type divider struct {
-	all       []*Evidence
-	current   map[string]*Evidence // by league id
+	all       []*League
+	current   map[string]*League // by league id
 	announced []announcement
 }
 
-func (d *divider) league(i int, x *trace.Exchange) *Evidence {
+func (d *divider) league(i int, x *Exchange) *League {
 	name := leagueOf(x)
 	if !slices.ContainsFunc(d.announced, func(a announcement) bool { return a.league == name }) {
 		name = d.underWay(i, x, name)
 	}
-	e := d.current[name]
-	if e == nil || e.completed && e.begins(x) {
-		e = newEvidence(name, x.Run)
+	l := d.current[name]
+	if l == nil || l.completed && l.begins(x) {
+		l = newLeague(name, x.Run)
 		if n := len(d.all); n > 0 {
-			e.people = d.all[n-1].people.clone()
+			l.people = d.all[n-1].people.clone()
 		}
-		d.current[name] = e
-		d.all = append(d.all, e)
+		d.current[name] = l
+		d.all = append(d.all, l)
 	}
-	e.run = x.Run
-	if e.League == "" {
-		e.League = leagueOf(x)
+	l.run = x.Run
+	if l.ID == "" {
+		l.ID = leagueOf(x)
 	}
-	return e
+	return l
 }
 
 // underWay returns the id of the league that an exchange belongs to whose own
 // league id was never announced.
-func (d *divider) underWay(i int, x *trace.Exchange, name string) string {
+func (d *divider) underWay(i int, x *Exchange, name string) string {
 	next := ""
 	for k := len(d.announced) - 1; k >= 0; k-- {
 		switch a := d.announced[k]; {
@@ -90,9 +88,9 @@ func (d *divider) underWay(i int, x *trace.Exchange, name string) string {
 	if next != "" {
 		return next
 	}
-	for _, e := range slices.Backward(d.all) {
-		if e.run == x.Run && !e.begins(x) {
-			return e.name
+	for _, l := range slices.Backward(d.all) {
+		if l.run == x.Run && !l.begins(x) {
+			return l.name
 		}
 	}
 	if n := len(d.all); name == "" && n > 0 {
@@ -102,19 +100,19 @@ func (d *divider) underWay(i int, x *trace.Exchange, name string) string {
 }
 
 // begins reports whether a message belongs to the next league, not to this one.
-func (e *Evidence) begins(x *trace.Exchange) bool {
+func (l *League) begins(x *Exchange) bool {
 	if invited, ok := x.Request.(*protocol.GameInvitation); ok {
-		m := e.byID[invited.MatchID]
-		return m == nil && e.completed || m != nil && m.decided()
+		m := l.byID[invited.MatchID]
+		return m == nil && l.completed || m != nil && m.decided()
 	}
 	switch x.Type {
 	case protocol.TypeRoundAnnouncement, protocol.TypeLeagueRegisterRequest, protocol.TypeRefereeRegisterRequest:
-		return e.completed
+		return l.completed
 	}
 	return false
 }
 
-func leagueOf(x *trace.Exchange) string {
+func leagueOf(x *Exchange) string {
 	if x.Request != nil && x.Request.Head().LeagueID != "" {
 		return x.Request.Head().LeagueID
 	}
@@ -168,19 +166,19 @@ func with(ids []string, id string) []string {
 }
 
 // registered learns from an accepted registration.
-func (p people) registered(x *trace.Exchange, m *protocol.LeagueRegisterRequest) {
+func (p people) registered(x *Exchange, m *protocol.LeagueRegisterRequest) {
 	a, ok := x.Answer.(*protocol.LeagueRegisterResponse)
 	if !ok || a.PlayerID == "" {
 		return
 	}
 	p.know(a.PlayerID, m.Meta.ContactEndpoint)
-	if x.Direction == jsonrpc.Out {
+	if x.Sent {
 		p.agents[x.Agent] = with(p.agents[x.Agent], a.PlayerID)
 	}
 }
 
 // recorder returns the ids of the agent that recorded an exchange.
-func (p people) recorder(x *trace.Exchange) []string {
+func (p people) recorder(x *Exchange) []string {
 	if ids := p.agents[x.Agent]; len(ids) > 0 || !p.known[x.Agent] {
 		return ids
 	}
@@ -188,8 +186,8 @@ func (p people) recorder(x *trace.Exchange) []string {
 }
 
 // receiver returns the ids of the player that a request went to.
-func (p people) receiver(x *trace.Exchange) []string {
-	if x.Direction == jsonrpc.In {
+func (p people) receiver(x *Exchange) []string {
+	if !x.Sent {
 		return p.recorder(x)
 	}
 	for _, place := range places(x.Peer) {

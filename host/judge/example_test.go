@@ -1,11 +1,11 @@
-package audit_test
+package judge_test
 
 import (
 	"fmt"
 	"strings"
 
+	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/trace"
-	"github.com/strategylab/strategylab/host/trace/audit"
 )
 
 // The referee reports another choice than the player gave.
@@ -21,12 +21,10 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	for _, league := range audit.Leagues(rec.Exchanges) {
-		report := league.Audit()
-		for _, check := range report.Broken() {
-			fmt.Printf("%s: %s\n", check.ID, check.Rule)
-			for _, finding := range check.Findings {
-				fmt.Println(" ", finding)
+	for _, outcomes := range judge.Run(rec.Evidence(), judge.Rules(judge.Options{})) {
+		for _, o := range outcomes {
+			if o.Answer() == judge.Broken {
+				fmt.Printf("%s: %s\n  %s\n", o.ID, o.Sentence, o.Findings[0].Text)
 			}
 		}
 	}

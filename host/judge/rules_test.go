@@ -1,4 +1,4 @@
-package audit_test
+package judge_test
 
 import (
 	"slices"
@@ -7,26 +7,32 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/trace/audit"
 )
 
-// findings returns what the checks of a report found.
-func findings(r audit.Report) map[string][]string {
+// findings returns what rules found.
+func findings(outcomes []judge.Outcome) map[string][]string {
 	all := map[string][]string{}
-	for _, c := range r.Broken() {
-		all[c.ID] = c.Findings
+	for _, o := range outcomes {
+		for _, f := range o.Findings {
+			text := f.Text
+			if f.Answer != judge.Broken {
+				text = string(f.Answer) + ": " + text
+			}
+			all[o.ID] = append(all[o.ID], text)
+		}
 	}
 	return all
 }
 
-func check(t *testing.T, r audit.Report, id string) audit.Check {
+func check(t *testing.T, all []judge.Outcome, id string) judge.Outcome {
 	t.Helper()
-	i := slices.IndexFunc(r.Checks, func(c audit.Check) bool { return c.ID == id })
+	i := slices.IndexFunc(all, func(o judge.Outcome) bool { return o.ID == id })
 	if i < 0 {
-		t.Fatalf("there is no check %s", id)
+		t.Fatalf("there is no rule %s", id)
 	}
-	return r.Checks[i]
+	return all[i]
 }
 
 // An honest league shows no finding and leaves nothing unjudged, and each rule has
@@ -36,27 +42,30 @@ func TestBookIsHonest(t *testing.T) {
 	for _, sealed := range []bool{false, true} {
 		examined := map[string]int{
 			"choices": 18, "numbers": 9, "scoring": 9, "same-result": 6, "offences": 18, "deadlines": 0,
-			"standings": 12, "champion": 1, "schedule": 3, "unexpected": 3, "commitments": 0,
+			"standings": 12, "champion": 1, "schedule": 3, "unexpected": 3, "commitments": 0, "draws": 3,
 		}
 		if sealed {
-			examined["commitments"] = 3
+			examined["commitments"], examined["draws"] = 3, 0
 		}
-		r := one(t, write(t, sealed).xs)
+		xs := write(t, sealed).xs
 		got := map[string]int{}
-		for _, c := range r.Checks {
+		for _, c := range one(t, xs) {
 			got[c.ID] = c.Examined
-			if !c.Holds() || c.Unknown > 0 {
-				t.Errorf("sealed %t: %s has findings %q and misses %q", sealed, c.ID, c.Findings, c.Missing)
+			if len(c.Findings) > 0 || c.Unknown > 0 {
+				t.Errorf("sealed %t: %s has findings %v and misses %v", sealed, c.ID, c.Findings, c.Missing)
 			}
 		}
 		if diff := cmp.Diff(examined, got); diff != "" {
 			t.Errorf("sealed %t: examined (-want +got)\n%s", sealed, diff)
 		}
-		if r.League != "cup" || r.Matches != 3 {
-			t.Errorf("the report is about %d matches of %q", r.Matches, r.League)
+		l := divide(xs)[0]
+		if l.ID != "cup" || l.Decided() != 3 {
+			t.Errorf("the league is %q with %d matches", l.ID, l.Decided())
 		}
-		if kept, all := r.VerifiedDraws(); kept != examined["commitments"] || all != kept {
-			t.Errorf("sealed %t: %d of %d draws are verified", sealed, kept, all)
+		for _, d := range l.Draws() {
+			if d.Verified != sealed {
+				t.Errorf("sealed %t: %+v", sealed, d)
+			}
 		}
 	}
 }
@@ -94,9 +103,7 @@ func TestEveryViolationInAResult(t *testing.T) {
 			b.report("R2M1").Result.Details.DrawnNumber = some(-3)
 		}, map[string][]string{
 			"numbers": {
-				"R2M1: P01 received the number -3; the protocol draws from 1 to 10",
-				"R2M1: P03 received the number -3; the protocol draws from 1 to 10",
-				"R2M1: the manager received the number -3; the protocol draws from 1 to 10",
+				"another rule: the numbers come from -3 to 8; the protocol draws from 1 to 10",
 			},
 		}},
 		{"a number in a technical loss", func(b *book) {
@@ -109,9 +116,7 @@ func TestEveryViolationInAResult(t *testing.T) {
 			d.Status, d.TechnicalLossPlayerIDs = protocol.StatusTechnicalLoss, []string{"P02"}
 		}, map[string][]string{
 			"numbers": {
-				"R1M1: P01 received the number 8 although a technical loss decided the match",
-				"R1M1: P02 received the number 8 although a technical loss decided the match",
-				"R1M1: the manager received the number 8 although a technical loss decided the match",
+				"another rule: a technical loss has a number, such as that of R1M1",
 			},
 		}},
 		{"a parity that is not the number's, told to one", func(b *book) {
@@ -144,19 +149,18 @@ func TestEveryViolationInAResult(t *testing.T) {
 		{"too few points", func(b *book) {
 			b.report("R1M1").Result.Score = map[string]int{"P01": 2, "P02": 0}
 		}, map[string][]string{
-			"scoring": {"R1M1: the protocol gives P01 3 points, but the manager received 2"},
+			"scoring": {"R1M1: P01 gets 3 points, but the manager received 2"},
 		}},
 		{"points for the loser", func(b *book) {
 			b.report("R3M1").Result.Score["P03"] = 1
 		}, map[string][]string{
-			"scoring": {"R3M1: the protocol gives P03 0 points, but the manager received 1"},
+			"scoring": {"R3M1: P03 gets 0 points, but the manager received 1"},
 		}},
 		{"a tie without points", func(b *book) {
 			b.report("R2M1").Result.Score = map[string]int{"P01": 0, "P03": 0}
 		}, map[string][]string{
 			"scoring": {
-				"R2M1: the protocol gives P01 1 point, but the manager received 0",
-				"R2M1: the protocol gives P03 1 point, but the manager received 0",
+				"another rule: results give 3 for a win, 0 for a tie and 0 for a loss; the protocol 3 for a win, 1 for a tie and 0 for a loss",
 			},
 		}},
 		{"a win called a tie", func(b *book) {
@@ -173,14 +177,14 @@ func TestEveryViolationInAResult(t *testing.T) {
 				"R1M1: with P01 even, P02 odd and the number 8 the winner is P01, but the manager received nobody",
 			},
 			"standings": {
-				"the table after round 1: P01 has 1 win, 0 ties, 0 losses and 3 points; its results add up to 0, 1, 0 and, by the protocol, 1",
-				"the table after round 1: P02 has 0 wins, 0 ties, 1 loss and 0 points; its results add up to 0, 1, 0 and, by the protocol, 1",
-				"the table after round 2: P01 has 1 win, 1 tie, 0 losses and 4 points; its results add up to 0, 2, 0 and, by the protocol, 2",
-				"the table after round 2: P02 has 0 wins, 0 ties, 1 loss and 0 points; its results add up to 0, 1, 0 and, by the protocol, 1",
-				"the table after round 3: P01 has 1 win, 1 tie, 0 losses and 4 points; its results add up to 0, 2, 0 and, by the protocol, 2",
-				"the table after round 3: P02 has 1 win, 0 ties, 1 loss and 3 points; its results add up to 1, 1, 0 and, by the protocol, 4",
-				"the final table: P01 has 1 win, 1 tie, 0 losses and 4 points; its results add up to 0, 2, 0 and, by the protocol, 2",
-				"the final table: P02 has 1 win, 0 ties, 1 loss and 3 points; its results add up to 1, 1, 0 and, by the protocol, 4",
+				"the table after round 1: P01 has 1 win, 0 ties, 0 losses and 3 points; its results add up to 0, 1, 0 and 1",
+				"the table after round 1: P02 has 0 wins, 0 ties, 1 loss and 0 points; its results add up to 0, 1, 0 and 1",
+				"the table after round 2: P01 has 1 win, 1 tie, 0 losses and 4 points; its results add up to 0, 2, 0 and 2",
+				"the table after round 2: P02 has 0 wins, 0 ties, 1 loss and 0 points; its results add up to 0, 1, 0 and 1",
+				"the table after round 3: P01 has 1 win, 1 tie, 0 losses and 4 points; its results add up to 0, 2, 0 and 2",
+				"the table after round 3: P02 has 1 win, 0 ties, 1 loss and 3 points; its results add up to 1, 1, 0 and 4",
+				"the final table: P01 has 1 win, 1 tie, 0 losses and 4 points; its results add up to 0, 2, 0 and 2",
+				"the final table: P02 has 1 win, 0 ties, 1 loss and 3 points; its results add up to 1, 1, 0 and 4",
 			},
 		}},
 		{"another number for one player", func(b *book) {
@@ -198,7 +202,7 @@ func TestEveryViolationInAResult(t *testing.T) {
 			r := b.over("R1M1", "P02").GameResult
 			r.Status, r.TechnicalLossPlayerIDs = protocol.StatusTechnicalLoss, []string{"P02"}
 		}, map[string][]string{
-			"numbers":     {"R1M1: P02 received the number 8 although a technical loss decided the match"},
+			"numbers":     {"another rule: a technical loss has a number, such as that of R1M1"},
 			"offences":    {"R1M1: P02 answered odd after 1s and still got a technical loss; the referee's reason: none"},
 			"same-result": {"R1M1: P01 received WIN, winner P01, number 8; P02 received TECHNICAL_LOSS, winner P01, number 8"},
 		}},
@@ -223,10 +227,10 @@ func TestEveryViolationInAResult(t *testing.T) {
 				"R1M1: P02 answered odd after 1s and still got a technical loss; the referee's reason: out of time",
 			},
 			"standings": {
-				"the table after round 1: P01 has 1 win, 0 ties, 0 losses and 3 points; its results add up to 0, 0, 1 and, by the protocol, 0",
-				"the table after round 2: P01 has 1 win, 1 tie, 0 losses and 4 points; its results add up to 0, 1, 1 and, by the protocol, 1",
-				"the table after round 3: P01 has 1 win, 1 tie, 0 losses and 4 points; its results add up to 0, 1, 1 and, by the protocol, 1",
-				"the final table: P01 has 1 win, 1 tie, 0 losses and 4 points; its results add up to 0, 1, 1 and, by the protocol, 1",
+				"the table after round 1: P01 has 1 win, 0 ties, 0 losses and 3 points; its results add up to 0, 0, 1 and 0",
+				"the table after round 2: P01 has 1 win, 1 tie, 0 losses and 4 points; its results add up to 0, 1, 1 and 1",
+				"the table after round 3: P01 has 1 win, 1 tie, 0 losses and 4 points; its results add up to 0, 1, 1 and 1",
+				"the final table: P01 has 1 win, 1 tie, 0 losses and 4 points; its results add up to 0, 1, 1 and 1",
 			},
 		}},
 	})
@@ -266,21 +270,20 @@ func TestEveryViolationOfTimeAndTables(t *testing.T) {
 			b.claim("R1M1", "P02", time.Second, func(e *protocol.GameError) { e.ErrorCode = string(protocol.CodeInvalidParityChoice) })
 		}, map[string][]string{}},
 		{"a win too many in a table", func(b *book) { b.standings("2")[0].Wins = some(2) }, map[string][]string{
-			"standings": {"the table after round 2: P01 has 2 wins, 1 tie, 0 losses and 4 points; its results add up to 1, 1, 0 and, by the protocol, 4"},
+			"standings": {"the table after round 2: P01 has 2 wins, 1 tie, 0 losses and 4 points; its results add up to 1, 1, 0 and 4"},
 		}},
 		{"a loss instead of a tie", func(b *book) {
 			b.standings("2")[0].Draws, b.standings("2")[0].Losses = some(0), some(1)
 		}, map[string][]string{
-			"standings": {"the table after round 2: P01 has 1 win, 0 ties, 1 loss and 4 points; its results add up to 1, 1, 0 and, by the protocol, 4"},
+			"standings": {"the table after round 2: P01 has 1 win, 0 ties, 1 loss and 4 points; its results add up to 1, 1, 0 and 4"},
 		}},
 		{"a bonus", func(b *book) { b.standings("1")[0].Points = 4 }, map[string][]string{
-			"standings": {"the table after round 1: P01 has 1 win, 0 ties, 0 losses and 4 points; its results add up to 1, 0, 0 and, by the protocol, 3"},
+			"standings": {"the table after round 1: P01 has 1 win, 0 ties, 0 losses and 4 points; its results add up to 1, 0, 0 and 3"},
 		}},
 		{"a bonus that changes the order", func(b *book) { b.end().FinalStandings[2].Points = 5 }, map[string][]string{
-			"champion": {"P01 is first with 4 points, but P03 has 5"},
 			"standings": {
-				"the final table: rank 3 with 5 points is below rank 2 with 3",
-				"the final table: P03 has 0 wins, 1 tie, 1 loss and 5 points; its results add up to 0, 1, 1 and, by the protocol, 1",
+				"another rule: ranks follow the wins, not the points",
+				"the final table: P03 has 0 wins, 1 tie, 1 loss and 5 points; its results add up to 0, 1, 1 and 1",
 			},
 		}},
 		{"ranks that do not follow the points", func(b *book) {
@@ -297,7 +300,6 @@ func TestEveryViolationOfTimeAndTables(t *testing.T) {
 			rows[0].Rank, rows[2].Rank = 3, 1
 		}, map[string][]string{
 			"champion": {
-				"P03 is first with 1 point, but P01 has 4",
 				"the champion is P01, but P03 is first in the final table",
 			},
 			"standings": {

@@ -1,4 +1,4 @@
-package audit_test
+package judge_test
 
 import (
 	"bytes"
@@ -14,11 +14,12 @@ import (
 
 	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/referee"
 	"github.com/strategylab/strategylab/host/trace"
-	"github.com/strategylab/strategylab/host/trace/audit"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/builtin"
 )
@@ -91,20 +92,30 @@ func (f *faulty) Choose(ctx context.Context, t *strategies.Turn) (strategies.Cho
 	return f.Strategy.Choose(ctx, t)
 }
 
-// one returns the audit of the only league in a recording.
-func one(t *testing.T, exchanges []*trace.Exchange) audit.Report {
+// one returns what the rules say of the only league in a recording.
+func one(t *testing.T, exchanges []*trace.Exchange) []judge.Outcome {
 	t.Helper()
-	leagues := audit.Leagues(exchanges)
+	leagues := divide(exchanges)
 	if len(leagues) != 1 {
 		t.Fatalf("the recording is divided into %d leagues, want 1", len(leagues))
 	}
-	return leagues[0].Audit()
+	return leagues[0].Apply(rules)
 }
 
-func brokenIDs(r audit.Report) []string {
+func divide(exchanges []*trace.Exchange) []*judge.League {
+	return judge.Divide((&trace.Recording{Exchanges: exchanges}).Evidence())
+}
+
+// rules find every draw fair.
+var rules = judge.Rules(judge.Options{Fair: func(game.Draw, []judge.Draw) (judge.Answer, string) { return judge.Holds, "" }})
+
+// finding returns the ids of the rules that found something.
+func finding(all []judge.Outcome) []string {
 	var ids []string
-	for _, c := range r.Broken() {
-		ids = append(ids, c.ID)
+	for _, o := range all {
+		if len(o.Findings) > 0 {
+			ids = append(ids, o.ID)
+		}
 	}
 	return ids
 }
@@ -116,8 +127,8 @@ func TestHonestLeague(t *testing.T) {
 	for agents, want := range map[string]struct{ matches, draws int }{"": {20, 16}, "manager": {20, 16}, "REF": {20, 16}, "P01": {8, 8}} {
 		exchanges := recorded(t, agents)
 		r := one(t, exchanges)
-		for _, c := range r.Checks {
-			if !c.Holds() {
+		for _, c := range r {
+			if len(c.Findings) > 0 {
 				t.Errorf("recorded by %q: %s does not hold: %v", agents, c.ID, c.Findings)
 			}
 			blind := c.ID == "deadlines" || c.ID == "commitments" || agents == "manager" && slices.Contains([]string{"choices", "offences", "same-result"}, c.ID) ||
@@ -126,10 +137,11 @@ func TestHonestLeague(t *testing.T) {
 				t.Errorf("recorded by %q: %s had nothing to look at", agents, c.ID)
 			}
 		}
-		if r.Matches != want.matches {
-			t.Errorf("recorded by %q: %d results, want %d", agents, r.Matches, want.matches)
+		league := divide(exchanges)[0]
+		if n := league.Decided(); n != want.matches {
+			t.Errorf("recorded by %q: %d results, want %d", agents, n, want.matches)
 		}
-		if n := len(audit.Leagues(exchanges)[0].Draws()); n != want.draws {
+		if n := len(league.Draws()); n != want.draws {
 			t.Errorf("recorded by %q: %d draws, want %d", agents, n, want.draws)
 		}
 	}
@@ -158,8 +170,8 @@ func TestFoulPlay(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := one(t, c.foul(t, recorded(t, "")))
-			if got := brokenIDs(r); !slices.Equal(got, c.finds) {
-				t.Errorf("found %v, want %v: %+v", got, c.finds, r.Broken())
+			if got := finding(r); !slices.Equal(got, c.finds) {
+				t.Errorf("found %v, want %v: %v", got, c.finds, findings(r))
 			}
 		})
 	}
@@ -169,7 +181,7 @@ func TestFoulPlay(t *testing.T) {
 func TestLeaguesAreDivided(t *testing.T) {
 	t.Parallel()
 	xs := append(recorded(t, "P01"), recorded(t, "P01")...)
-	if n := len(audit.Leagues(xs)); n != 2 {
+	if n := len(divide(xs)); n != 2 {
 		t.Errorf("divided into %d leagues, want 2", n)
 	}
 }

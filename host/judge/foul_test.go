@@ -1,4 +1,4 @@
-package audit_test
+package judge_test
 
 import (
 	"slices"

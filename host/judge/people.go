@@ -1,4 +1,4 @@
-package audit
+package judge
 
 import (
 	"net"
@@ -6,9 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/trace"
 )
 
 // places returns what an endpoint is known by, the most exact first: the address
@@ -29,8 +27,8 @@ func places(endpoint string) []string {
 
 // channel is the way between a match and one of its players, as the recording
 // shows it.
-func channel(x *trace.Exchange) string {
-	if x.Direction == jsonrpc.In {
+func channel(x *Exchange) string {
+	if !x.Sent {
 		return "in " + x.Agent
 	}
 	return "out " + x.Peer
@@ -58,18 +56,18 @@ func (m *Match) other(player string) string {
 
 // identify finds the players of a match that was not announced, and to whom its
 // messages went.
-func (e *Evidence) identify(m *Match) {
+func (l *League) identify(m *Match) {
 	if !m.known() {
 		m.Players = [2]string{}
-		e.fromInvitations(m)
+		l.fromInvitations(m)
 	}
 	if !m.known() {
 		m.fromNames()
 	}
 	m.channels = map[string]string{}
 	for _, x := range m.exchanges {
-		if toPlayer(x) {
-			m.learn(channel(x), e.receiverOf(m, x))
+		if toPlayer(x.Exchange) {
+			m.learn(channel(x.Exchange), l.receiverOf(m, x.Exchange))
 		}
 	}
 }
@@ -86,7 +84,7 @@ func (m *Match) learn(channel, id string) {
 }
 
 // toPlayer reports whether a request is from a referee to a player.
-func toPlayer(x *trace.Exchange) bool {
+func toPlayer(x *Exchange) bool {
 	switch x.Request.(type) {
 	case *protocol.GameInvitation, *protocol.ChooseParityCall, *protocol.GameOver:
 		return true
@@ -96,7 +94,7 @@ func toPlayer(x *trace.Exchange) bool {
 
 // fromInvitations finds the players from invitations: each names the opponent of
 // its receiver, so two of them name both.
-func (e *Evidence) fromInvitations(m *Match) {
+func (l *League) fromInvitations(m *Match) {
 	var opponents, firsts, receivers []string
 	for _, x := range m.exchanges {
 		inv, ok := x.Request.(*protocol.GameInvitation)
@@ -107,7 +105,7 @@ func (e *Evidence) fromInvitations(m *Match) {
 		if inv.RoleInMatch == protocol.PlayerB {
 			firsts = with(firsts, inv.OpponentID)
 		}
-		if ids := e.people.receiver(x); len(ids) == 1 && ids[0] != inv.OpponentID {
+		if ids := l.people.receiver(x.Exchange); len(ids) == 1 && ids[0] != inv.OpponentID {
 			receivers = with(receivers, ids[0])
 		}
 	}
@@ -171,7 +169,7 @@ func (m *Match) setPlayers(ids, firsts []string) {
 // receiverOf returns to which player of the match a request went by itself: by
 // the id in it, by its opponent, by the place it was sent to, by its answer. It
 // returns "" if that is unknown or ambiguous.
-func (e *Evidence) receiverOf(m *Match, x *trace.Exchange) string {
+func (l *League) receiverOf(m *Match, x *Exchange) string {
 	said, place := "", ""
 	switch r := x.Request.(type) {
 	case *protocol.GameInvitation:
@@ -181,7 +179,7 @@ func (e *Evidence) receiverOf(m *Match, x *trace.Exchange) string {
 	case *protocol.GameOver:
 		said = r.PlayerID
 	}
-	if ids := slices.DeleteFunc(slices.Clone(e.people.receiver(x)), func(id string) bool { return !m.has(id) }); len(ids) == 1 {
+	if ids := slices.DeleteFunc(slices.Clone(l.people.receiver(x)), func(id string) bool { return !m.has(id) }); len(ids) == 1 {
 		place = ids[0]
 	}
 	switch {
@@ -201,7 +199,7 @@ func (e *Evidence) receiverOf(m *Match, x *trace.Exchange) string {
 }
 
 // claims returns what the answer to a request says of its sender.
-func claims(x *trace.Exchange) []string {
+func claims(x *Exchange) []string {
 	if x.Answer == nil {
 		return nil
 	}
@@ -217,13 +215,13 @@ func claims(x *trace.Exchange) []string {
 
 // playerOf returns the player of an exchange between the referee and a player,
 // empty if the recording does not show it.
-func (e *Evidence) playerOf(m *Match, x *trace.Exchange) string {
+func (l *League) playerOf(m *Match, x *Exchange) string {
 	if toPlayer(x) {
 		return m.channels[channel(x)]
 	}
 	candidates := []string{}
-	if x.Direction == jsonrpc.Out {
-		candidates = e.people.recorder(x)
+	if x.Sent {
+		candidates = l.people.recorder(x)
 	}
 	if r, ok := x.Request.(*protocol.ChooseParityResponse); ok && len(candidates) == 0 {
 		_, sender, _ := strings.Cut(x.Sender, ":")

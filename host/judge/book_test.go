@@ -1,4 +1,4 @@
-package audit_test
+package judge_test
 
 import (
 	"fmt"
@@ -14,7 +14,6 @@ import (
 
 	"github.com/strategylab/strategylab/host/draws"
 	"github.com/strategylab/strategylab/host/game"
-	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/trace"
 )
@@ -205,7 +204,7 @@ func (b *book) say(agent, to, example string, members, answer doc) {
 		}
 		x.Latency = time.Second
 	}
-	x.Agent, x.Direction, x.Peer, x.At = agent, jsonrpc.Out, endpoint(to), b.at
+	x.Agent, x.Sent, x.Peer, x.At = agent, true, endpoint(to), b.at
 	b.xs = append(b.xs, x)
 	b.at = b.at.Add(time.Second)
 }
@@ -221,7 +220,7 @@ func (b *book) json(d doc) []byte {
 
 func (b *book) example(name string) doc {
 	b.t.Helper()
-	raw, err := os.ReadFile(filepath.Join("../../../docs/protocol/examples/contracts", name+".json"))
+	raw, err := os.ReadFile(filepath.Join("../../docs/protocol/examples/contracts", name+".json"))
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -1,0 +1,183 @@
+// Package judge holds the rules of a league, and says of recorded exchanges whether
+// they were kept. Nothing else judges: the audit of a recording and the conformance
+// of an agent are ways to get exchanges, and to show what the rules say of them.
+//
+// [Divide] reads exchanges, a league at a time: which messages say what about which
+// match, table and round. A [Rule] answers for one [League]. What a message does not
+// say stays unknown, and is held against nobody; what the other side never promised,
+// such as numbers from 1 to 10, is [Another] rule, and the rest is judged by what was
+// seen. What was sent first is told by the order of the exchanges, never by a number
+// of a round.
+package judge
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// Exchange is a request and its answer as one agent saw them, decoded. What could not
+// be decoded is nil.
+type Exchange struct {
+	Run   int    // of the recorder, from 0
+	Agent string // who recorded
+	Sent  bool   // the agent sent the request; else it received it
+	Peer  string // the URL that was called, or the address that called
+	At    time.Time
+
+	// Type, Sender and Match come from the request; empty where it does not show them.
+	Type   protocol.Type
+	Sender string
+	Match  string
+	// Assignment reports that the request assigned a single match, which stands for an
+	// announcement of it.
+	Assignment bool
+	Request    protocol.Message
+
+	Status  int           // HTTP status of the answer; 0 if none came
+	Latency time.Duration // from the request to its end
+	Failure string        // why no usable answer came, as the agent saw it
+	Answer  protocol.Message
+	Refused error // why the answer is a refusal, or not valid
+	// Strict reports that a strict reader takes the answer. It is known of choices only.
+	Strict bool
+}
+
+// Level says how serious it is to break a rule.
+type Level string
+
+// The levels, most serious first.
+const (
+	Must   Level = "must"   // a tolerant agent cannot play with it
+	Should Level = "should" // a strict agent cannot, or is cheated
+	Wild   Level = "wild"   // both can; other programs may not
+)
+
+// Rule is one rule of a league. Its Judge is a function of the league alone.
+type Rule struct {
+	ID       string
+	Level    Level
+	Sentence string // the rule
+	Advice   string // what to change in a program that breaks it
+	Judge    func(*League) Verdict
+}
+
+// Answer is what a rule says of a league, or a finding of a rule.
+type Answer string
+
+// The answers, worst first. Unusual is said of draws that a fair league shows seldom,
+// Another of a rule that differs from ours and is kept.
+const (
+	Broken  Answer = "broken"
+	Unusual Answer = "unusual"
+	Another Answer = "another rule"
+	Holds   Answer = "holds"
+	Unknown Answer = "unknown"
+)
+
+// Finding is what a rule found, and the exchanges that show it, the decisive one last.
+type Finding struct {
+	Answer    Answer // Broken, Unusual or Another
+	Text      string
+	Exchanges []*Exchange
+}
+
+// Verdict is what a rule says of a league.
+type Verdict struct {
+	// Examined counts what the rule could be judged on: matches, answers or rows.
+	Examined int
+	Findings []Finding
+	// Unknown counts what cannot be judged, since the exchanges do not hold what it
+	// takes; Missing names that, each once.
+	Unknown int
+	Missing []string
+}
+
+// Answer returns the worst of the findings; without any, whether the rule holds as far
+// as it could be examined.
+func (v *Verdict) Answer() Answer {
+	for _, a := range []Answer{Broken, Unusual, Another} {
+		if slices.ContainsFunc(v.Findings, func(f Finding) bool { return f.Answer == a }) {
+			return a
+		}
+	}
+	if v.Examined > 0 {
+		return Holds
+	}
+	return Unknown
+}
+
+func (v *Verdict) add(a Answer, shown []*Exchange, format string, args ...any) {
+	v.Findings = append(v.Findings, Finding{a, fmt.Sprintf(format, args...), shown})
+}
+
+// broken adds a violation.
+func (v *Verdict) broken(shown []*Exchange, format string, args ...any) {
+	v.add(Broken, shown, format, args...)
+}
+
+// unknown counts what cannot be judged without something that the exchanges lack.
+func (v *Verdict) unknown(missing string) {
+	v.Unknown++
+	if !slices.Contains(v.Missing, missing) {
+		v.Missing = append(v.Missing, missing)
+	}
+}
+
+// Outcome is a rule with what it says of a league.
+type Outcome struct {
+	Rule
+	Verdict
+}
+
+// Apply applies rules to a league, in order.
+func (l *League) Apply(rules []Rule) []Outcome {
+	all := make([]Outcome, len(rules))
+	for i, r := range rules {
+		all[i] = Outcome{r, r.Judge(l)}
+	}
+	return all
+}
+
+// Run divides exchanges by league and applies the rules to each.
+func Run(exchanges []*Exchange, rules []Rule) [][]Outcome {
+	var all [][]Outcome
+	for _, l := range Divide(exchanges) {
+		all = append(all, l.Apply(rules))
+	}
+	return all
+}
+
+// Options are what rules take besides exchanges.
+type Options struct {
+	// Draw is how the league announced to draw numbers. The zero value means that it
+	// announced nothing: then other numbers than 1 to 10 are another rule.
+	Draw game.Draw
+	// Fair tests numbers of which no commitment proves anything, nil for no test. It
+	// answers Holds, Unusual or Broken, and a sentence.
+	Fair func(game.Draw, []Draw) (Answer, string)
+}
+
+// Rules returns the rules of every league.
+func Rules(o Options) []Rule {
+	return []Rule{
+		{"choices", Should, "a result contains the choices that the players gave", "Book the choice of the answer that counts.", (*League).choices},
+		{"numbers", Should, "a drawn number is one that the league draws and has the stated parity; a technical loss has none",
+			"Draw from 1 to 10, and only when both have chosen.", func(l *League) Verdict { return l.numbers(o.Draw) }},
+		{"scoring", Should, "winner and points follow from the choices and the number: 3 to 0, or 1 each", "Compute winner and points from the choices and the number.", (*League).scoring},
+		{"same-result", Should, "both players and the manager receive the same result", "Make all three messages from one result.", (*League).sameResult},
+		{"offences", Should, "a player that gave a valid choice in time gets no technical loss", "Take every valid choice until the deadline.", (*League).offences},
+		{"deadlines", Should, "a referee reports no timeout before the deadline it gave (two seconds allowed: timestamps are whole seconds)",
+			"Wait until the deadline of the call.", (*League).deadlines},
+		{"standings", Should, "standings are the sums of the results, and ranks follow the points", "Add each result to the rows of both players, and sort by points.", (*League).tables},
+		{"champion", Should, "the champion is first in the final table", "Take the champion from the first row.", (*League).champions},
+		{"schedule", Should, "nobody plays twice in a round, and all pairs play equally often", "Make a round robin.", (*League).balance},
+		{"unexpected", Should, "matches are announced once, before they are played, and end with the league", "Announce every match, and begin none after the end.", (*League).unexpected},
+		{"commitments", Should, "a drawn number follows from the key that the referee committed to before the choices",
+			"Reveal the key of the first commitment, and draw from it.", (*League).commits},
+		{"draws", Should, "numbers that nobody can verify are like those of a fair draw", "Draw each number with the same probability, whoever plays.", func(l *League) Verdict { return l.draws(o) }},
+	}
+}

@@ -1,0 +1,275 @@
+package judge
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// League is what exchanges say of one league. It is for one goroutine at a time.
+type League struct {
+	ID      string // empty if no message has it
+	Matches []*Match
+	Tables  []Table
+
+	name      string // under which it is announced
+	run       int    // of its last exchange
+	seen      int    // index of the exchange that is being read
+	completed bool
+	champion  string // its id
+	people    people
+	rounds    map[int][]string // the matches of an announced round, as its announcements list them
+	strays    []Finding        // unexpected messages
+	byID      map[string]*Match
+	players   map[string]bool // in the announced schedule
+	doubled   []Finding       // players that one announcement has in two matches
+	unread    int             // results in a form that nobody can read
+}
+
+// Match is the content of the messages about one match.
+type Match struct {
+	ID      string
+	Round   int       // 0 if unknown
+	Players [2]string // PLAYER_A and PLAYER_B, empty if unknown
+
+	announced bool
+	again     bool // it was played more than once; this is one of the times
+	exchanges []sight
+	channels  map[string]string // players by channel
+	calls     []choiceCall
+	answers   []answer
+	timeouts  []timeoutClaim
+	results   []Result
+
+	offered     bool // a player asked for a verifiable draw
+	commitments []commitment
+	nonces      map[string]string // by player
+}
+
+// Table is the standings as one message states them.
+type Table struct {
+	Round int // after this round; 0 if unknown
+	Final bool
+	Rows  []protocol.Standing
+
+	x sight
+}
+
+// sight is an exchange and its place in the order of all.
+type sight struct {
+	*Exchange
+	at int
+}
+
+func newLeague(name string, run int) *League {
+	return &League{
+		ID: name, name: name, run: run, people: newPeople(),
+		rounds: map[int][]string{}, byID: map[string]*Match{}, players: map[string]bool{},
+	}
+}
+
+func (l *League) add(x *Exchange) {
+	switch m := x.Request.(type) {
+	case nil:
+		if x.Type == protocol.TypeGameOver || x.Type == protocol.TypeMatchResultReport {
+			l.unread++
+		}
+	case *protocol.LeagueRegisterRequest:
+		l.people.registered(x, m)
+	case *protocol.RoundAnnouncement:
+		l.roundAnnouncement(x, m)
+	case *protocol.LeagueQuery:
+		l.queriedSchedule(x)
+	case *protocol.GameInvitation:
+		l.invitation(x, m)
+	case *protocol.ChooseParityCall, *protocol.ChooseParityResponse, *protocol.GameJoinAck, *protocol.GameError, *protocol.GameOver, *protocol.MatchResultReport:
+		l.match(m.Head().MatchID, m.Head().RoundID.Number()).note(sight{x, l.seen})
+	case *protocol.LeagueStandingsUpdate:
+		l.table(Table{Round: m.RoundID.Number(), Rows: m.Standings, x: sight{x, l.seen}})
+	case *protocol.LeagueCompleted:
+		if m.Champion != nil {
+			l.champion = cmp.Or(m.Champion.PlayerID, l.champion)
+		}
+		l.table(Table{Final: true, Rows: m.FinalStandings, x: sight{x, l.seen}})
+		l.completed = true
+	}
+}
+
+// match returns the match with an id and adds it if it is new.
+func (l *League) match(id string, round int) *Match {
+	m := l.byID[id]
+	if m == nil {
+		m = &Match{ID: id}
+		l.byID[id] = m
+		l.Matches = append(l.Matches, m)
+	}
+	if m.Round == 0 {
+		m.Round = round
+	}
+	return m
+}
+
+// Decided returns the number of matches with a known result.
+func (l *League) Decided() (n int) {
+	for _, m := range l.Matches {
+		if len(m.results) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// note keeps an exchange about a match until the players are known.
+func (m *Match) note(x sight) { m.exchanges = append(m.exchanges, x) }
+
+// decided reports whether a result of the match was recorded.
+func (m *Match) decided() bool {
+	return slices.ContainsFunc(m.exchanges, func(x sight) bool {
+		return x.Type == protocol.TypeGameOver || x.Type == protocol.TypeMatchResultReport
+	})
+}
+
+// replayed returns a match for messages that begin it again although it has a
+// result, as after the death of a referee, and m itself before it has one.
+func (l *League) replayed(m *Match) *Match {
+	if !m.decided() {
+		return m
+	}
+	m.again = true
+	next := &Match{ID: m.ID, Round: m.Round, Players: m.Players, again: true}
+	l.byID[m.ID] = next
+	l.Matches = append(l.Matches, next)
+	return next
+}
+
+// table adds a table, once for all players it was sent to.
+func (l *League) table(t Table) {
+	for _, row := range t.Rows {
+		l.people.know(row.PlayerID, "")
+	}
+	if n := len(l.Tables); n > 0 && l.Tables[n-1].Round == t.Round && l.Tables[n-1].Final == t.Final && sameRows(l.Tables[n-1].Rows, t.Rows) {
+		return
+	}
+	l.Tables = append(l.Tables, t)
+}
+
+func sameRows(a, b []protocol.Standing) bool {
+	return slices.EqualFunc(a, b, func(x, y protocol.Standing) bool {
+		return x.PlayerID == y.PlayerID && x.Rank == y.Rank && x.Points == y.Points
+	})
+}
+
+func (l *League) roundAnnouncement(x *Exchange, m *protocol.RoundAnnouncement) {
+	var ids []string
+	busy := map[string]string{}
+	for _, a := range m.Matches {
+		for _, p := range []string{a.PlayerAID, a.PlayerBID} {
+			if other := busy[p]; p != "" && other != "" && other != a.MatchID {
+				l.doubled = append(l.doubled, Finding{Another, fmt.Sprintf("round %d: %s plays both %s and %s", m.RoundID.Number(), p, other, a.MatchID), []*Exchange{x}})
+			}
+			busy[p] = a.MatchID
+		}
+		l.pair(x, a.MatchID, m.RoundID.Number(), a.PlayerAID, a.PlayerBID)
+		l.people.know(a.PlayerAID, a.PlayerAEndpoint)
+		l.people.know(a.PlayerBID, a.PlayerBEndpoint)
+		ids = append(ids, a.MatchID)
+	}
+	if !x.Assignment {
+		l.round(m.RoundID.Number(), ids)
+	}
+}
+
+// round notes the matches of a round. Announcements with different matches are
+// each a part of a round, for one receiver.
+func (l *League) round(number int, ids []string) {
+	slices.Sort(ids)
+	list := strings.Join(ids, " ")
+	if list != "" && !slices.Contains(l.rounds[number], list) {
+		l.rounds[number] = append(l.rounds[number], list)
+	}
+}
+
+// queriedSchedule reads the schedule from the answer to a query.
+func (l *League) queriedSchedule(x *Exchange) {
+	a, ok := x.Answer.(*protocol.LeagueQueryResponse)
+	if !ok || a.QueryType != protocol.QuerySchedule {
+		return
+	}
+	data, err := protocol.ReadData[protocol.ScheduleData](a)
+	if err != nil {
+		return
+	}
+	for _, r := range data.Rounds {
+		for _, m := range r.Matches {
+			l.pair(x, m.MatchID, r.RoundID.Number(), m.PlayerAID, m.PlayerBID)
+		}
+	}
+}
+
+// pair notes an announced match. A name that is missing stays unknown.
+func (l *League) pair(x *Exchange, id string, round int, a, b string) {
+	m := l.match(id, round)
+	was, is := m.Players, [2]string{a, b}
+	if a == "" || b == "" {
+		m.announced = true
+		return
+	}
+	if m.known() && (!m.has(a) || !m.has(b)) {
+		if m.decided() {
+			m = l.replayed(m)
+		} else if m.announced {
+			l.stray(x, "match %s was announced between %s and %s, then between %s and %s", id, was[0], was[1], a, b)
+		}
+	}
+	m.announced, m.Players = true, is
+	l.players[a], l.players[b] = true, true
+}
+
+func (l *League) invitation(x *Exchange, m *protocol.GameInvitation) {
+	match := l.replayed(l.match(m.MatchID, m.RoundID.Number()))
+	if l.completed {
+		l.stray(x, "the invitation to match %s was sent after the end of the league", m.MatchID)
+	}
+	match.note(sight{x, l.seen})
+}
+
+// settle interprets the exchanges of all matches, now that the recording has
+// shown everything about who is who.
+func (l *League) settle() {
+	for _, m := range l.Matches {
+		l.identify(m)
+		for _, x := range m.exchanges {
+			l.interpret(m, x)
+		}
+		if x := l.unlisted(m); x != nil {
+			l.stray(x, "match %s was played in round %d but not announced: the announcement lists %s", m.ID, m.Round, l.rounds[m.Round][0])
+		}
+	}
+}
+
+// unlisted returns the invitation to a match that was played in a round whose
+// announcement does not list it, nil for others. An announcement of a part of a round
+// tells nothing.
+func (l *League) unlisted(m *Match) *Exchange {
+	for _, lists := range l.rounds {
+		if len(lists) > 1 {
+			return nil
+		}
+	}
+	if m.announced || m.again || m.Round == 0 || len(l.rounds[m.Round]) != 1 {
+		return nil
+	}
+	for _, x := range m.exchanges {
+		if x.Type == protocol.TypeGameInvitation {
+			return x.Exchange
+		}
+	}
+	return nil
+}
+
+func (l *League) stray(x *Exchange, format string, args ...any) {
+	l.strays = append(l.strays, Finding{Broken, fmt.Sprintf(format, args...), []*Exchange{x}})
+}

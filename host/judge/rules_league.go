@@ -1,0 +1,354 @@
+package judge
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// record is the sum of a player's results.
+type record struct {
+	of      [3]int // wins, ties, losses
+	shown   []*Exchange
+	unclear bool // a match has an unknown result, or several
+}
+
+// recordOf adds up the results of a player in a table that counts a number of its
+// matches. It is false if it is not certain that the table contains these: results were
+// not recorded, or the table is older than those before it.
+func (l *League) recordOf(player string, t *Table, played int) (r record, certain bool) {
+	recorded := 0
+	for _, m := range l.Matches {
+		if !m.has(player) || len(m.results) == 0 {
+			continue
+		}
+		recorded++
+		if t.Final || m.exchanges[0].at < t.x.at {
+			r.add(m, player)
+		}
+	}
+	return r, !r.unclear && played == len(r.shown) && l.complete(player, recorded)
+}
+
+func (r *record) add(m *Match, player string) {
+	winner, tie, ok := m.outcome()
+	r.unclear = r.unclear || !ok || m.again || !m.known()
+	r.shown = append(r.shown, m.results[0].x.Exchange)
+	switch {
+	case winner == player:
+		r.of[0]++
+	case tie:
+		r.of[1]++
+	default:
+		r.of[2]++
+	}
+}
+
+// complete reports whether a number of results is all that a player has. The final
+// table says it; before there is one, who plays all of them or gets all reports knows.
+func (l *League) complete(player string, results int) bool {
+	for _, t := range slices.Backward(l.Tables) {
+		i := slices.IndexFunc(t.Rows, func(row protocol.Standing) bool { return row.PlayerID == player })
+		if t.Final && i >= 0 {
+			n, ok := rowPlayed(t.Rows[i])
+			return ok && n == results
+		}
+	}
+	for _, ids := range l.people.agents {
+		if slices.Contains(ids, player) {
+			return true
+		}
+	}
+	for _, t := range l.results() {
+		if t.To == toManager && !t.x.Sent {
+			return true
+		}
+	}
+	return false
+}
+
+// outcome returns the winner of a match or whether it is a tie, by the first
+// message that states it; ok is false if none does.
+func (m *Match) outcome() (winner string, tie, ok bool) {
+	for _, t := range m.results {
+		switch {
+		case t.Conflict != "" || !t.Decided:
+		case t.Winner != "":
+			return t.Winner, false, true
+		case t.Status == protocol.StatusDraw:
+			return "", true, true
+		case t.Status == protocol.StatusTechnicalLoss:
+			return "", false, true
+		}
+	}
+	return "", false, false
+}
+
+// tables examines the rows of players whose matches are all recorded. Where the table
+// counts other points, or orders by something else than points, that is another rule.
+func (l *League) tables() (v Verdict) {
+	points := l.tablePoints()
+	if points != protocolPoints {
+		v.add(Another, nil, "the table counts %s; the protocol %s", points, protocolPoints)
+	}
+	for i := range l.Tables {
+		t := &l.Tables[i]
+		t.ranks(&v)
+		for _, row := range t.Rows {
+			played, ok := rowPlayed(row)
+			r, certain := l.recordOf(row.PlayerID, t, played)
+			if !ok || !certain {
+				v.unknown("all results of a player in a table")
+				continue
+			}
+			v.Examined++
+			if sum := points.sum(r.of); row.Points != sum || !agrees(row, r.of) {
+				v.broken(append(r.shown, t.x.Exchange), "%s: %s has %s, %s, %s and %s; its results add up to %d, %d, %d and %d", t.name(), row.PlayerID,
+					count(row.Wins.Value(), "win"), count(row.Draws.Value(), "tie"), count(row.Losses.Value(), "loss"), count(row.Points, "point"),
+					r.of[0], r.of[1], r.of[2], sum)
+			}
+		}
+	}
+	return v
+}
+
+// sum returns the points for wins, ties and losses.
+func (s scale) sum(of [3]int) int { return s[0]*of[0] + s[1]*of[1] + s[2]*of[2] }
+
+// String says what a scale gives.
+func (s scale) String() string {
+	return fmt.Sprintf("%d for a win, %d for a tie and %d for a loss", s[0], s[1], s[2])
+}
+
+// tablePoints returns what the last table counts for a win, a tie and a loss: what the
+// protocol does, unless only another scale gives the points of all its rows.
+func (l *League) tablePoints() scale {
+	if len(l.Tables) == 0 {
+		return protocolPoints
+	}
+	rows := l.Tables[len(l.Tables)-1].Rows
+	fits := func(s scale) bool {
+		counted := 0
+		for _, row := range rows {
+			of, ok := countedIn(row)
+			if ok && s.sum(of) != row.Points {
+				return false
+			}
+			if ok {
+				counted++
+			}
+		}
+		return counted > 0
+	}
+	if fits(protocolPoints) {
+		return protocolPoints
+	}
+	const most = 10
+	for win := 1; win <= most; win++ {
+		for tie := range win + 1 {
+			for loss := tie; loss >= -most; loss-- {
+				if s := (scale{win, tie, loss}); fits(s) {
+					return s
+				}
+			}
+		}
+	}
+	return protocolPoints
+}
+
+// orders are what tables are ordered by in other leagues.
+var orders = []struct {
+	by string
+	of func(protocol.Standing) float64
+}{
+	{"wins", func(r protocol.Standing) float64 { return float64(r.Wins.Value()) }},
+	{"losses", func(r protocol.Standing) float64 { return -float64(r.Losses.Value()) }},
+	{"points a match", func(r protocol.Standing) float64 {
+		n, _ := rowPlayed(r)
+		return float64(r.Points) / float64(max(n, 1))
+	}},
+}
+
+// ranks checks that nobody ranks above a player with more points, unless the whole table
+// follows another order. Rows without a rank are left out, and players of one rank may
+// stand in any order.
+func (t *Table) ranks(v *Verdict) {
+	rows := t.ranked()
+	higher := func(of func(protocol.Standing) float64) (above bool) {
+		for i := 1; i < len(rows); i++ {
+			a, b := of(rows[i-1]), of(rows[i])
+			if a < b || a == b && rows[i].Points > rows[i-1].Points {
+				return false
+			}
+		}
+		return true
+	}
+	for i, row := range rows {
+		if i == 0 || row.Points <= rows[i-1].Points {
+			continue
+		}
+		for _, o := range orders {
+			if higher(o.of) {
+				v.once(Another, t.x.Exchange, "ranks follow the "+o.by+", not the points")
+				return
+			}
+		}
+		v.broken([]*Exchange{t.x.Exchange}, "%s: rank %d with %s is below rank %d with %d", t.name(), row.Rank, count(row.Points, "point"), rows[i-1].Rank, rows[i-1].Points)
+	}
+}
+
+// once adds a finding unless it is there.
+func (v *Verdict) once(a Answer, x *Exchange, text string) {
+	if !slices.ContainsFunc(v.Findings, func(f Finding) bool { return f.Text == text }) {
+		v.add(a, []*Exchange{x}, "%s", text)
+	}
+}
+
+// ranked returns the rows with a rank, in the order of the ranks.
+func (t *Table) ranked() []protocol.Standing {
+	rows := slices.DeleteFunc(slices.Clone(t.Rows), func(r protocol.Standing) bool { return r.Rank < 1 })
+	slices.SortStableFunc(rows, func(a, b protocol.Standing) int { return cmp.Compare(a.Rank, b.Rank) })
+	return rows
+}
+
+func (t *Table) name() string {
+	switch {
+	case t.Final:
+		return "the final table"
+	case t.Round == 0:
+		return "a table"
+	}
+	return fmt.Sprintf("the table after round %d", t.Round)
+}
+
+// countedIn returns the wins, ties and losses of a row, false if it lacks one of them.
+func countedIn(row protocol.Standing) (of [3]int, ok bool) {
+	w, okW := row.Wins.Get()
+	d, okD := row.Draws.Get()
+	n, okL := row.Losses.Get()
+	return [3]int{w, d, n}, okW && okD && okL
+}
+
+// rowPlayed returns the number of matches in a row, false if the row has none.
+func rowPlayed(row protocol.Standing) (int, bool) {
+	if n, ok := row.Played.Get(); ok {
+		return n, true
+	}
+	of, ok := countedIn(row)
+	return of[0] + of[1] + of[2], ok
+}
+
+// agrees reports whether a row states a number of wins, ties and losses, as far as it
+// states any.
+func agrees(row protocol.Standing, of [3]int) bool {
+	for i, stated := range []protocol.Opt[int]{row.Wins, row.Draws, row.Losses} {
+		if n, ok := stated.Get(); ok && n != of[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *League) champions() (v Verdict) {
+	for _, t := range l.Tables {
+		if !t.Final || len(t.Rows) == 0 || l.champion == "" {
+			continue
+		}
+		rows := t.ranked()
+		i := slices.IndexFunc(rows, func(r protocol.Standing) bool { return r.PlayerID == l.champion })
+		switch {
+		case len(rows) < len(t.Rows):
+			v.unknown("the ranks of the final table")
+		case i < 0:
+			v.unknown("the champion's row in the final table")
+		default:
+			v.Examined++
+			if rows[i].Rank > rows[0].Rank {
+				v.broken([]*Exchange{t.x.Exchange}, "the champion is %s, but %s is first in the final table", l.champion, rows[0].PlayerID)
+			}
+		}
+	}
+	return v
+}
+
+// balance judges the announced schedule. A round in which somebody plays twice is
+// another rule; a complete league in which pairs do not play equally often is none.
+func (l *League) balance() (v Verdict) {
+	v.Findings = slices.Clone(l.doubled)
+	met := map[[2]string]int{}
+	for _, m := range l.Matches {
+		switch {
+		case m.announced && m.known():
+			v.Examined++
+			pair := m.Players
+			slices.Sort(pair[:])
+			met[pair]++
+		case m.announced:
+			v.unknown("the players of a match")
+		}
+	}
+	switch {
+	case len(met) == 0 || !l.completed:
+	case l.wholeSchedule():
+		l.evenly(&v, met)
+	default:
+		v.unknown("the announcements of all rounds")
+	}
+	return v
+}
+
+// wholeSchedule reports whether the recording has the schedule of all rounds: the
+// final table counts no more matches than are known, and each round of them was
+// announced.
+func (l *League) wholeSchedule() bool {
+	total, counted := 0, false
+	for _, t := range l.Tables {
+		if !t.Final {
+			continue
+		}
+		total, counted = 0, len(t.Rows) > 0
+		for _, row := range t.Rows {
+			n, ok := rowPlayed(row)
+			total, counted = total+n, counted && ok
+		}
+	}
+	for _, m := range l.Matches {
+		if m.again || !m.announced && (len(l.rounds[m.Round]) != 1 || m.Round == 0) {
+			return false
+		}
+	}
+	return counted && total > 0 && total <= 2*len(l.Matches)
+}
+
+// evenly checks that all pairs of players have played equally often.
+func (l *League) evenly(v *Verdict, met map[[2]string]int) {
+	often := 0
+	for _, n := range met {
+		often = max(often, n)
+	}
+	players := slices.Sorted(maps.Keys(l.players))
+	for i, a := range players {
+		for _, b := range players[i+1:] {
+			if n := met[[2]string{a, b}]; n != often {
+				v.broken(nil, "%s and %s played %s, others %s", a, b, count(n, "time"), count(often, "time"))
+			}
+		}
+	}
+}
+
+func (l *League) unexpected() Verdict { return Verdict{Examined: len(l.Matches), Findings: l.strays} }
+
+// count says a number of things: "1 point", "3 losses".
+func count(n int, thing string) string {
+	switch {
+	case n == 1:
+		return "1 " + thing
+	case strings.HasSuffix(thing, "s"):
+		thing += "e"
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

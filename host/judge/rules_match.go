@@ -1,0 +1,401 @@
+package judge
+
+import (
+	"cmp"
+	"iter"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// results yields all results with their matches, in order.
+func (l *League) results() iter.Seq2[*Match, *Result] {
+	return func(yield func(*Match, *Result) bool) {
+		for _, m := range l.Matches {
+			for i := range m.results {
+				if !yield(m, &m.results[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// choices: a player that was called twice may have given two choices, of which the
+// referee saw one.
+func (l *League) choices() (v Verdict) {
+	for m, t := range l.results() {
+		for _, player := range m.Players {
+			given := m.answersOf(player)
+			reported, ok := parity(t.Choices[player])
+			switch {
+			case len(given) == 0 && !ok:
+			case len(given) == 0:
+				v.unknown("the answer in which a player chose")
+			case !ok:
+				v.unknown("the choices in a result")
+			default:
+				v.Examined++
+				if !slices.ContainsFunc(given, func(a answer) bool { return a.choice == t.Choices[player] }) {
+					v.broken([]*Exchange{given[0].x, t.x.Exchange}, "%s: %s answered %s, but %s received %s", m.ID, player, given[0].choice, t.To, reported)
+				}
+			}
+		}
+	}
+	return v
+}
+
+// parity reads a choice as results spell it.
+func parity(choice protocol.Choice) (game.Parity, bool) {
+	p, err := game.ParseParity(string(choice))
+	return p, err == nil
+}
+
+// answersOf returns the valid choices that a player gave.
+func (m *Match) answersOf(player string) []answer {
+	return slices.DeleteFunc(slices.Clone(m.answers), func(a answer) bool {
+		_, ok := parity(a.choice)
+		return !ok || a.player != player || player == ""
+	})
+}
+
+// numbers: other numbers than those of the protocol are another rule, unless they
+// contradict the draw that the league announced.
+func (l *League) numbers(announced game.Draw) (v Verdict) {
+	var strange []*Exchange // that have a number where nothing was drawn
+	for m, t := range l.results() {
+		n, drawn := t.Drawn.Get()
+		technical := t.Status == protocol.StatusTechnicalLoss
+		if !drawn && !technical {
+			v.unknown("the drawn number")
+			continue
+		}
+		v.Examined++
+		_, possible := announced.Index(n)
+		switch {
+		case technical && drawn && n != 0:
+			strange = append(strange, t.x.Exchange)
+		case technical:
+		case t.Parity != "" && !sameParity(t.Parity, n):
+			v.broken([]*Exchange{t.x.Exchange}, "%s: %s received that %d is %s", m.ID, t.To, n, t.Parity)
+		case announced.Size() > 0 && !possible:
+			v.broken([]*Exchange{t.x.Exchange}, "%s: %s received the number %d, which %s never gives", m.ID, t.To, n, announced)
+		}
+	}
+	if len(strange) > 0 {
+		v.add(Another, strange, "a technical loss has a number, such as that of %s", strange[0].Match)
+	}
+	if lo, hi, other := l.otherRange(); other && announced.Size() == 0 {
+		v.add(Another, nil, "the numbers come from %d to %d; the protocol draws from 1 to 10", lo, hi)
+	}
+	return v
+}
+
+// sameParity reports whether a word is the parity of a number. A word that is no
+// parity is not held against the referee.
+func sameParity(word string, n int) bool {
+	p, ok := parity(protocol.Choice(word))
+	return !ok || p == game.ParityOf(n)
+}
+
+// rare is the largest probability of what is said of no fair league, but one in 10,000.
+const rare = 1e-4
+
+// otherRange returns the least and the largest number, and whether the referee draws
+// from another range than 1 to 10: a number lies outside, or the numbers begin at 1 and
+// end too early for chance. A referee that draws one number only has no other range.
+func (l *League) otherRange() (lo, hi int, other bool) {
+	drawn := l.Draws()
+	if len(drawn) == 0 {
+		return 0, 0, false
+	}
+	lo, hi = drawn[0].Number, drawn[0].Number
+	for _, d := range drawn {
+		lo, hi = min(lo, d.Number), max(hi, d.Number)
+	}
+	fair := game.FairDraw()
+	first, last := fair.Number(0), fair.Number(fair.Size()-1)
+	share := float64(hi-lo+1) / float64(last-first+1)
+	early := lo == first && hi > lo && math.Pow(share, float64(len(drawn))) < rare
+	return lo, hi, lo < first || hi > last || early
+}
+
+// scoring: winner and points follow from the facts. Where the referee gives other points
+// for the same outcome throughout, that is another rule.
+func (l *League) scoring() (v Verdict) {
+	points := l.points()
+	if points != protocolPoints {
+		v.add(Another, nil, "results give %s; the protocol %s", points, protocolPoints)
+	}
+	for range l.unread {
+		v.unknown("a result in a form that can be read")
+	}
+	for m, t := range l.results() {
+		if t.Conflict != "" {
+			v.Examined++
+			v.broken([]*Exchange{t.x.Exchange}, "%s: the result that %s received contradicts itself: %s", m.ID, t.To, t.Conflict)
+			continue
+		}
+		sides, number, missing := m.sides(t)
+		if missing == "" && !t.Decided && len(t.Score) == 0 {
+			missing = "the winner, or to whom the result was sent"
+		}
+		if missing != "" {
+			v.unknown(missing)
+			continue
+		}
+		v.Examined++
+		verdict := game.Judge(sides[0], sides[1], number)
+		if winner := m.winner(verdict); t.Decided && t.Winner != winner {
+			v.broken([]*Exchange{t.x.Exchange}, "%s: with %s, %s and the number %d the winner is %s, but %s received %s",
+				m.ID, side(t, m.Players[0]), side(t, m.Players[1]), number, nobody(winner), t.To, nobody(t.Winner))
+			continue
+		}
+		for i, kind := range kinds(verdict) {
+			if reported, ok := t.Score[m.Players[i]]; ok && reported != points[kind] {
+				v.broken([]*Exchange{t.x.Exchange}, "%s: %s gets %s, but %s received %d", m.ID, m.Players[i], count(points[kind], "point"), t.To, reported)
+			}
+		}
+	}
+	return v
+}
+
+// winner returns who has won by a verdict, empty for nobody.
+func (m *Match) winner(v game.Verdict) string {
+	switch {
+	case v.PointsA > v.PointsB:
+		return m.Players[0]
+	case v.PointsB > v.PointsA:
+		return m.Players[1]
+	}
+	return ""
+}
+
+// scale is what a win, a tie and a loss give.
+type scale [3]int
+
+var protocolPoints = scale{game.WinPoints, game.TiePoints, 0}
+
+// kinds returns what both players have by a verdict, as indices of a scale.
+func kinds(v game.Verdict) [2]int {
+	kind := map[game.Result]int{game.Win: 0, game.Tie: 1, game.Loss: 2, game.TechnicalLoss: 2}
+	return [2]int{kind[v.ResultA], kind[v.ResultB]}
+}
+
+// points returns what results give for a win, a tie and a loss: for each what most of
+// them give; what the protocol gives if that is as frequent, or none says it.
+func (l *League) points() scale {
+	var seen [3]map[int]int
+	for i, p := range protocolPoints {
+		seen[i] = map[int]int{p: 0}
+	}
+	for m, t := range l.results() {
+		sides, number, missing := m.sides(t)
+		if missing != "" || t.Conflict != "" {
+			continue
+		}
+		for i, kind := range kinds(game.Judge(sides[0], sides[1], number)) {
+			if p, ok := t.Score[m.Players[i]]; ok {
+				seen[kind][p]++
+			}
+		}
+	}
+	most := protocolPoints
+	for i, often := range seen {
+		for p, n := range often {
+			if n > often[most[i]] || n == often[most[i]] && most[i] != protocolPoints[i] && p < most[i] {
+				most[i] = p
+			}
+		}
+	}
+	return most
+}
+
+// sides returns what a result says of both players and the number, or what is
+// missing to judge it.
+func (m *Match) sides(t *Result) (sides [2]game.Side, number int, missing string) {
+	if !m.known() {
+		return sides, 0, "the players of a match"
+	}
+	technical := t.Status == protocol.StatusTechnicalLoss
+	if technical && len(t.AtFault) == 0 {
+		return sides, 0, "who is at fault in a technical loss"
+	}
+	for i, p := range m.Players {
+		choice, ok := parity(t.Choices[p])
+		switch {
+		case slices.Contains(t.AtFault, p):
+			sides[i].Fault = game.FaultNoAnswer // the score is the same for all faults
+		case !ok && !technical:
+			return sides, 0, "the choices in a result"
+		default:
+			sides[i].Choice = choice
+		}
+	}
+	number, drawn := t.Drawn.Get()
+	if !drawn && !technical {
+		return sides, 0, "the drawn number"
+	}
+	return sides, number, ""
+}
+
+func side(t *Result, player string) string {
+	if slices.Contains(t.AtFault, player) {
+		return player + " at fault"
+	}
+	return player + " " + string(t.Choices[player])
+}
+
+func nobody(player string) string { return cmp.Or(player, "nobody") }
+
+func (l *League) sameResult() (v Verdict) {
+	for m, t := range l.results() {
+		first := &m.results[0]
+		if t == first || t.Conflict != "" || first.Conflict != "" {
+			continue
+		}
+		comparable, differ := first.against(t)
+		if !comparable {
+			v.unknown("the winner and the number, in two messages about a match")
+			continue
+		}
+		v.Examined++
+		if differ {
+			v.broken([]*Exchange{first.x.Exchange, t.x.Exchange}, "%s: %s received %s; %s received %s", m.ID, first.To, first, t.To, t)
+		}
+	}
+	return v
+}
+
+// against compares two accounts of a match by what both state.
+func (t *Result) against(u *Result) (comparable, differ bool) {
+	n, drawn := t.Drawn.Get()
+	k, drawnToo := u.Drawn.Get()
+	if drawn && drawnToo {
+		comparable, differ = true, n != k
+	}
+	if t.Decided && u.Decided {
+		comparable, differ = true, differ || t.Winner != u.Winner
+	}
+	if t.whole && u.whole {
+		comparable, differ = true, differ || t.Status != u.Status
+	}
+	return comparable, differ
+}
+
+// String describes a result.
+func (t *Result) String() string {
+	s := cmp.Or(t.Status, "a result")
+	if t.Decided {
+		s += ", winner " + nobody(t.Winner)
+	}
+	if n, ok := t.Drawn.Get(); ok {
+		s += ", number " + strconv.Itoa(n)
+	}
+	return s
+}
+
+// slack is the largest error of two timestamps in whole seconds: a timestamp is
+// rounded down, a deadline up.
+const slack = 2 * time.Second
+
+// offences judges players that answered their last call in time and by the book.
+// Whether a referee has to take any other answer cannot be judged.
+func (l *League) offences() (v Verdict) {
+	for m, t := range l.results() {
+		for _, player := range m.Players {
+			a, ok := m.lastAnswer(player)
+			if !ok || t.Conflict != "" {
+				continue
+			}
+			technical := slices.Contains(t.AtFault, player)
+			given := m.given(player)
+			switch {
+			case technical && !a.byTheBook:
+				v.unknown("whether the referee had to take an answer that is not by the book")
+			case given > 0 && a.after > given-slack && a.after > given/2:
+			default:
+				v.Examined++
+				if technical {
+					v.broken([]*Exchange{a.x, t.x.Exchange}, "%s: %s answered %s after %v and still got a technical loss; the referee's reason: %s",
+						m.ID, player, a.choice, a.after.Round(time.Millisecond), cmp.Or(t.Reason, "none"))
+				}
+			}
+		}
+	}
+	return v
+}
+
+// lastAnswer returns the answer of a player to its last call, false if there is
+// none.
+func (m *Match) lastAnswer(player string) (answer, bool) {
+	last := -1
+	for i, call := range m.calls {
+		if call.player == player || call.player == "" {
+			last = i
+		}
+	}
+	for _, a := range m.answers {
+		if a.player == player && a.call == last && last >= 0 {
+			return a, true
+		}
+	}
+	return answer{}, false
+}
+
+// given returns the longest time to choose that the referee gave a player, 0 if
+// no call has a deadline.
+func (m *Match) given(player string) time.Duration {
+	var longest time.Duration
+	for _, call := range m.calls {
+		if call.player == player {
+			longest = max(longest, call.given())
+		}
+	}
+	return longest
+}
+
+// given returns the time that a call leaves, 0 if it does not say.
+func (c *choiceCall) given() time.Duration {
+	signed, err := protocol.ParseTimestamp(c.signed)
+	deadline, errDeadline := protocol.ParseTimestamp(c.deadline)
+	if err != nil || errDeadline != nil {
+		return 0
+	}
+	return deadline.Sub(signed)
+}
+
+// deadlines goes by the referee's clock and by the recorder's.
+func (l *League) deadlines() (v Verdict) {
+	for _, m := range l.Matches {
+		for _, claim := range m.timeouts {
+			call := m.before(claim)
+			signed, err := protocol.ParseTimestamp(claim.signed)
+			if call == nil || call.given() == 0 || err != nil {
+				v.unknown("the deadline that a timeout is about")
+				continue
+			}
+			v.Examined++
+			deadline, _ := protocol.ParseTimestamp(call.deadline) // given has read it
+			if early := deadline.Sub(signed); early > slack && claim.x.At.Sub(call.x.At) < call.given()-slack {
+				v.broken([]*Exchange{call.x, claim.x}, "%s: a timeout of %s was reported %v before the deadline %s", m.ID, claim.player, early, protocol.Timestamp(deadline))
+			}
+		}
+	}
+	return v
+}
+
+// before returns the last call for a choice before a timeout was reported, nil
+// if there was none.
+func (m *Match) before(c timeoutClaim) *choiceCall {
+	for i := len(m.calls) - 1; i >= 0; i-- {
+		if call := &m.calls[i]; call.player == c.player && !call.x.At.After(c.x.At) {
+			return call
+		}
+	}
+	return nil
+}

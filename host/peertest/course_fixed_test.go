@@ -7,7 +7,7 @@ import "fmt"
 // announces nothing, draws from 0 to 100, sends flat results, and never says that
 // the league is over.
 func fixed() *course {
-	c := &course{name: "fixed", endless: true, numbers: true, unseated: true}
+	c := &course{name: "fixed", endless: true, unseated: true}
 	c.league = func(w *world, players int) {
 		registrations := 0
 		w.serve(8000, func(path string, in object) reply {

@@ -24,7 +24,6 @@ type course struct {
 	first    bool   // the player of another program registers before its own
 	endless  bool   // never says that the league is over
 	lessons  int    // matches after which another program can know what it reads
-	numbers  bool   // draws numbers beyond 10
 	unseated bool   // its players take part in no leagues but their own
 }
 

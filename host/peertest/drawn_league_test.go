@@ -152,7 +152,7 @@ func playDrawn(t testing.TB, s *style, ours bool) {
 		if guest.err != nil {
 			d.Errorf("our player ended with %v", guest.err)
 		}
-		d.audited(guest, "numbers")
+		d.audited(guest)
 	}
 	for _, r := range all {
 		lost, matches := losses(reports, r.id)

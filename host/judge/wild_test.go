@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/trace"
 )
@@ -67,6 +68,11 @@ func TestOtherHabitsAreJudged(t *testing.T) {
 		}, 18, 9},
 		{"words of its own", func(b *book) { b.personal("R1M1", "P01", "VICTORY") }, 18, 8},
 		{"reports without details", func(b *book) { b.report("R1M1").Result.Details = nil }, 16, 8},
+		{"every round is round 1", func(b *book) {
+			for _, x := range b.xs {
+				x.Request.Head().RoundID = protocol.RoundNumber(1)
+			}
+		}, 18, 9},
 		{"no score", func(b *book) { b.report("R1M1").Result.Score = nil }, 18, 9},
 		{"the schedule is asked for", func(b *book) {
 			b.dropType(protocol.TypeRoundAnnouncement, "")
@@ -89,6 +95,84 @@ func TestOtherHabitsAreJudged(t *testing.T) {
 			b.over("R3M1", "P03").GameResult.DrawnNumber = some(4)
 			if got := finding(one(t, b.xs)); !slices.Equal(got, []string{"numbers", "scoring", "same-result"}) {
 				t.Errorf("a changed number breaks %v", got)
+			}
+		})
+	}
+}
+
+// Other rules than those of the protocol are reported as such, once, and the league is
+// judged by them: who keeps them breaks nothing, and who breaks them is found.
+func TestOtherRulesAreNoViolations(t *testing.T) {
+	t.Parallel()
+	tables := func(b *book, change func(rows []protocol.Standing)) {
+		for _, x := range b.xs {
+			switch m := x.Request.(type) {
+			case *protocol.LeagueStandingsUpdate:
+				change(m.Standings)
+			case *protocol.LeagueCompleted:
+				change(m.FinalStandings)
+			}
+		}
+	}
+	numbers := func(b *book, change func(n int) int) {
+		for _, x := range b.xs {
+			switch m := x.Request.(type) {
+			case *protocol.GameOver:
+				m.GameResult.DrawnNumber = some(change(m.GameResult.DrawnNumber.Value()))
+			case *protocol.MatchResultReport:
+				m.Result.Details.DrawnNumber = some(change(m.Result.Details.DrawnNumber.Value()))
+			}
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		change func(b *book)
+		says   map[string][]string
+		cheat  func(b *book)
+		finds  []string
+	}{
+		{"numbers up to 100", func(b *book) { numbers(b, func(n int) int { return 10*n + n%2 }) }, map[string][]string{
+			"numbers": {"another rule: the numbers come from 31 to 80; the protocol draws from 1 to 10"},
+		}, func(b *book) { b.over("R3M1", "P03").GameResult.DrawnNumber = some(40) }, []string{"numbers", "scoring", "same-result"}},
+		{"two points for a win", func(b *book) {
+			for _, m := range season {
+				for id, p := range b.report(m.id).Result.Score {
+					b.report(m.id).Result.Score[id] = min(p, 2)
+				}
+			}
+			tables(b, func(rows []protocol.Standing) {
+				for i := range rows {
+					rows[i].Points -= rows[i].Wins.Value()
+				}
+			})
+		}, map[string][]string{
+			"scoring":   {"another rule: results give 2 for a win, 1 for a tie and 0 for a loss; the protocol 3 for a win, 1 for a tie and 0 for a loss"},
+			"standings": {"another rule: the table counts 2 for a win, 1 for a tie and 0 for a loss; the protocol 3 for a win, 1 for a tie and 0 for a loss"},
+		}, func(b *book) { b.standings("1")[0].Points = 3 }, []string{"scoring", "standings"}},
+		{"ranks by wins", func(b *book) {
+			end := b.end()
+			for i := range end.FinalStandings {
+				end.FinalStandings[i].Rank += 2
+			}
+			end.FinalStandings = append(end.FinalStandings,
+				protocol.Standing{Rank: 1, PlayerID: "P04", Wins: some(3), Draws: some(0), Losses: some(3), Points: 9},
+				protocol.Standing{Rank: 2, PlayerID: "P05", Wins: some(2), Draws: some(4), Losses: some(0), Points: 10})
+			end.Champion.PlayerID = "P04"
+		}, map[string][]string{
+			"standings": {"another rule: ranks follow the wins, not the points"},
+		}, func(b *book) { b.end().FinalStandings[2].Rank = 1 }, []string{"standings"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b := write(t, false)
+			c.change(b)
+			if diff := cmp.Diff(c.says, findings(one(t, b.xs))); diff != "" {
+				t.Errorf("findings (-want +got)\n%s", diff)
+			}
+			c.cheat(b)
+			outcomes := one(t, b.xs)
+			if got := finding(outcomes); !slices.Equal(got, c.finds) || !slices.ContainsFunc(outcomes, func(o judge.Outcome) bool { return o.Answer() == judge.Broken }) {
+				t.Errorf("who breaks it is found by %v, want %v: %v", got, c.finds, findings(outcomes))
 			}
 		})
 	}

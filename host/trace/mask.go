@@ -40,10 +40,14 @@ const maxNested = 4
 // still sees who used whose token. It is for one goroutine.
 type masker struct {
 	names map[string]string // by secret
-	order []string          // secrets to look for in any text, in order of appearance
+	// starts holds the secrets to look for in any text, by how they begin: a league has
+	// thousands, and every message is searched.
+	starts map[[minSecret]byte][]string
 }
 
-func newMasker() *masker { return &masker{names: map[string]string{}} }
+func newMasker() *masker {
+	return &masker{names: map[string]string{}, starts: map[[minSecret]byte][]string{}}
+}
 
 // name returns the name of a secret. It keeps the token's owner:
 // "tok-P01-masked-3".
@@ -62,7 +66,8 @@ func (m *masker) name(secret string) string {
 	}
 	m.names[secret] = name
 	if len(secret) >= minSecret {
-		m.order = append(m.order, secret)
+		start := [minSecret]byte([]byte(secret))
+		m.starts[start] = append(m.starts[start], secret)
 	}
 	return name
 }
@@ -82,10 +87,20 @@ func (m *masker) mask(body []byte) []byte {
 
 // text masks known secrets and everything shaped like a token.
 func (m *masker) text(b []byte) []byte {
-	for _, secret := range m.order {
-		if bytes.Contains(b, []byte(secret)) {
-			b = bytes.ReplaceAll(b, []byte(secret), []byte(m.names[secret]))
+	var out []byte
+	copied := 0
+	for i := 0; i+minSecret <= len(b); i++ {
+		for _, secret := range m.starts[[minSecret]byte(b[i:])] {
+			if rest := b[i:]; len(rest) >= len(secret) && string(rest[:len(secret)]) == secret {
+				out = append(append(out, b[copied:i]...), m.names[secret]...)
+				copied = i + len(secret)
+				i = copied - 1
+				break
+			}
 		}
+	}
+	if out != nil {
+		b = append(out, b[copied:]...)
 	}
 	if !tokenShape().Match(b) {
 		return b

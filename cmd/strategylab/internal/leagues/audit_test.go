@@ -1,0 +1,125 @@
+package leagues
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/strategylab/strategylab/analysis/fairness"
+	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/judge"
+	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/player"
+	"github.com/strategylab/strategylab/host/referee"
+	"github.com/strategylab/strategylab/host/trace"
+	"github.com/strategylab/strategylab/strategies/builtin"
+)
+
+// played plays a league of our host and returns what its agents recorded. A verifiable
+// one draws by commitments, any other by the seed.
+func played(t *testing.T, players, legs int, verifiable bool, seed uint64) *trace.Recording {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "league.jsonl")
+	recorder, err := trace.Create(path, trace.Head{Command: "test"}, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	draw := game.FairDraw()
+	ref := referee.Config{Concurrent: 4, Verifiable: verifiable, Draw: func(m referee.Match) (int, error) { return draw.Pick(game.LiveWord(seed, m.League, m.ID)), nil }}
+	l := &host.League{
+		Network:  new(host.Memory),
+		Manager:  manager.Config{LeagueID: "cup", Players: players, Legs: legs, Probe: manager.ProbeOff, AllowHosts: []string{"*"}},
+		Referees: []referee.Config{ref, ref}, Tap: recorder.Tap,
+	}
+	for i := range players {
+		f := builtin.All()[i%len(builtin.All())]
+		l.Seats = append(l.Seats, host.Seat{Config: player.Config{Config: agent.Config{Name: fmt.Sprint(f.Info().Name, i)}, Factory: f}})
+	}
+	if _, err := l.Play(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := recorder.Close(); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := trace.Read(bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rec
+}
+
+// accusations returns what the audit of the recording of one agent holds against
+// anybody.
+func accusations(rec *trace.Recording, agent string) (texts []string) {
+	own := slices.DeleteFunc(rec.Evidence(), func(x *judge.Exchange) bool { return x.Agent != agent && agent != "" })
+	for _, outcomes := range judge.Run(own, judge.Rules(judge.Options{Fair: fairDraws})) {
+		for _, o := range outcomes {
+			for _, f := range o.Findings {
+				if f.Answer != judge.Unusual {
+					texts = append(texts, o.ID+": "+f.Text)
+				}
+			}
+		}
+	}
+	return texts
+}
+
+// Whoever audits an honest league of our host accuses nobody: each of its players, its
+// referees, its manager, and who has all recordings.
+func TestHonestLeaguesAreNotAccused(t *testing.T) {
+	t.Parallel()
+	leagues := 14 // of every size two, with verifiable draws and with plain ones
+	if os.Getenv("WHOLE_TESTS") != "" {
+		leagues = 300
+	}
+	for i := range leagues {
+		players := 2 + i%7
+		if i == 0 {
+			players = 30 // a class, each of whom audits
+		}
+		rec := played(t, players, 1+i%2, i/7%2 == 0, uint64(i))
+		agents := []string{"", "manager", "REF01", "REF02"}
+		for seat := range players {
+			agents = append(agents, game.PlayerID(seat))
+		}
+		for _, agent := range agents {
+			if found := accusations(rec, agent); len(found) > 0 {
+				t.Errorf("league %d of %d, recorded by %q: %q", i, players, agent, found)
+			}
+		}
+	}
+}
+
+// Draws of two even numbers for an odd one are noticed as often as one question at the
+// level of 5 % notices them; 400 of them are not consistent with a fair draw.
+func TestBiasedDrawsAreNoticed(t *testing.T) {
+	t.Parallel()
+	biased, err := game.ParseDraw("weights:1=1,2=2,3=1,4=2,5=1,6=2,7=1,8=2,9=1,10=2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range 40 {
+		n := []int{12, 36, 90, 400, 900}[i%5]
+		var draws []judge.Draw
+		for range n {
+			draws = append(draws, judge.Draw{Number: biased.Pick(random.Uint64()), Players: [2]string{"P01", "P02"}, Choices: [2]string{"even", "odd"}})
+		}
+		answer, text := fairDraws(game.FairDraw(), draws)
+		seen := slices.ContainsFunc(drawTests(game.FairDraw(), draws).Tests, func(q fairness.Test) bool { return q.Corrected < fairness.Alpha })
+		if seen != (answer != judge.Holds) || n >= 400 && answer != judge.Broken {
+			t.Errorf("%d draws: %s: %s", n, answer, text)
+		}
+	}
+}

@@ -64,9 +64,6 @@ func (t *Test) Visible() string {
 	return fmt.Sprintf("a share that is %.0f percentage points off would be seen four times in five", t.Detectable)
 }
 
-// Suspicious reports whether the draws contradict the rule at the level Alpha.
-func (t *Test) Suspicious() bool { return t.Corrected < Alpha }
-
 // exactMost is the largest sample for which the distribution of the statistic is
 // enumerated; beyond it the chi-square approximation holds.
 const exactMost = 60

@@ -85,10 +85,10 @@ func TestUniformWithoutEnough(t *testing.T) {
 	if r := Uniform(game.FairDraw(), nil); r.Method != TooFew || r.P != 1 || !math.IsInf(r.Detectable, 1) {
 		t.Errorf("no numbers give %+v", r)
 	}
-	if r := Uniform(draw(t, "weights:1=3,2=1"), []int{1, 2, 1}); r.Method != TooFew || r.Suspicious() {
+	if r := Uniform(draw(t, "weights:1=3,2=1"), []int{1, 2, 1}); r.Method != TooFew || r.Corrected < Alpha {
 		t.Errorf("three numbers of a weighted draw give %+v", r)
 	}
-	if r := Uniform(game.FairDraw(), []int{3, 11, 4}); r.P != 0 || !r.Suspicious() {
+	if r := Uniform(game.FairDraw(), []int{3, 11, 4}); r.P != 0 || r.Corrected >= Alpha {
 		t.Errorf("an impossible number gives %+v", r)
 	}
 	if r := Favoured(game.FairDraw(), nil); len(r) != 0 {
@@ -96,7 +96,7 @@ func TestUniformWithoutEnough(t *testing.T) {
 	}
 }
 
-// Under a fair referee few tests are suspicious, at most the share Alpha of
+// Under a fair referee few tests are below Alpha, at most the share Alpha of
 // them, whatever the size of the sample; and a deviation of the detectable size
 // is found about as often as Power says.
 func TestErrorsOfBothKinds(t *testing.T) {
@@ -114,16 +114,16 @@ func TestErrorsOfBothKinds(t *testing.T) {
 			for i := range numbers {
 				numbers[i] = 1 + random.IntN(10)
 			}
-			if r := Uniform(game.FairDraw(), numbers); r.Suspicious() {
+			if r := Uniform(game.FairDraw(), numbers); r.Corrected < Alpha {
 				false1++
 			}
-			if r := Even(game.FairDraw(), numbers); r.Suspicious() {
+			if r := Even(game.FairDraw(), numbers); r.Corrected < Alpha {
 				false2++
 			}
 		}
 		// Three standard errors above 5 %.
 		if most := int(tried*Alpha + 3*math.Sqrt(tried*Alpha*(1-Alpha))); false1 > most || false2 > most {
-			t.Errorf("%d numbers: %d and %d of %d fair samples are suspicious, want at most %d", n, false1, false2, repetitions, most)
+			t.Errorf("%d numbers: %d and %d of %d fair samples are below Alpha, want at most %d", n, false1, false2, repetitions, most)
 		}
 	}
 	const n = 400
@@ -136,7 +136,7 @@ func TestErrorsOfBothKinds(t *testing.T) {
 				numbers[i] = 1
 			}
 		}
-		if r := Uniform(game.FairDraw(), numbers); r.Suspicious() {
+		if r := Uniform(game.FairDraw(), numbers); r.Corrected < Alpha {
 			found++
 		}
 	}
@@ -179,7 +179,7 @@ func TestFavoured(t *testing.T) {
 	for _, c := range []struct {
 		name, draw   string
 		even, favour float64
-		suspicious   bool
+		unlikely     bool
 	}{
 		{"fair", "uniform:1-10", .5, 0, false},
 		{"favours P01", "uniform:1-10", .5, .4, true},
@@ -190,10 +190,52 @@ func TestFavoured(t *testing.T) {
 			t.Fatalf("%s: tests %+v", c.name, tests)
 		}
 		for _, r := range tests {
-			if r.Suspicious() != c.suspicious || r.N != 200 || r.Corrected < r.P {
+			if (r.Corrected < Alpha) != c.unlikely || r.N != 200 || r.Corrected < r.P {
 				t.Errorf("%s: %+v", c.name, r)
 			}
 		}
+	}
+}
+
+// Fewer than one fair league in 10,000 is said to be not consistent, and draws that are
+// far off are; in between, the sentence says how many fair leagues look so.
+func TestVerdictsOfLeagues(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(5, 6))
+	league := func(n int, even float64) *League {
+		var numbers []int
+		var contests []Contest
+		for range n {
+			number := 1 + 2*random.IntN(5)
+			if random.Float64() < even {
+				number++
+			}
+			numbers = append(numbers, number)
+			won := game.ParityOf(number) == game.Even
+			contests = append(contests, Contest{"P01", game.Even, won}, Contest{"P02", game.Odd, !won})
+		}
+		l := Of(game.FairDraw(), numbers, contests)
+		return &l
+	}
+	leagues, unusual := 2000, 0
+	for range leagues {
+		l := league(70, .5)
+		if !l.Consistent() {
+			t.Errorf("a fair league is %s", l)
+		}
+		if l.Unusual() {
+			unusual++
+		}
+	}
+	if most := int(Seldom * float64(leagues)); unusual > most || unusual < most/4 {
+		t.Errorf("%d of %d fair leagues are unusual, want up to %d", unusual, leagues, most)
+	}
+	if l := league(400, 2./3); l.Consistent() || !strings.HasPrefix(l.String(), "not consistent with a fair draw: ") {
+		t.Errorf("two even numbers for each odd one are %s", l)
+	}
+	l := Of(game.FairDraw(), numbersOf(1, []float64{1, 4, 1, 4, 1, 4, 1, 4, 1, 4}), nil)
+	if want := "unusual: one fair league in 81 looks so (Do even numbers come as often as they should? p = 0.0041)"; l.String() != want {
+		t.Errorf("twenty even numbers of 25: %s, want %s", l.String(), want)
 	}
 }
 

@@ -43,9 +43,9 @@ func (l *League) least() *Test {
 	return least
 }
 
-// Consistent reports whether the draws may be those of a fair league: at most one fair
-// league in 10,000 is said to be not.
-func (l *League) Consistent() bool { return l.P >= Never }
+// Consistent reports whether the draws may be those of a fair league. So far out, the
+// chi-square approximation finds samples of 60 to 200 numbers twice as often as it says.
+func (l *League) Consistent() bool { return l.P >= Never/2 }
 
 // Unusual reports whether few fair leagues look so, or more so.
 func (l *League) Unusual() bool { return l.P < Seldom }

@@ -102,8 +102,9 @@ func sameParity(word string, n int) bool {
 	return !ok || p == game.ParityOf(n)
 }
 
-// rare is the largest probability of what is said of no fair league, but one in 10,000.
-const rare = 1e-4
+// rare is how seldom at most numbers from 1 to 10 are taken for those of a shorter range.
+// A test calls so few of a shorter range consistent with 1 to 10.
+const rare = 1e-6
 
 // otherRange returns the least and the largest number, and whether the referee draws
 // from another range than 1 to 10: a number lies outside, or the numbers begin at 1 and

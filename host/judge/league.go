@@ -18,6 +18,7 @@ type League struct {
 	name      string // under which it is announced
 	run       int    // of its last exchange
 	seen      int    // index of the exchange that is being read
+	last      int    // index of the last result or table
 	completed bool
 	champion  string // its id
 	people    people
@@ -25,7 +26,7 @@ type League struct {
 	strays    []Finding        // unexpected messages
 	byID      map[string]*Match
 	players   map[string]bool // in the announced schedule
-	doubled   []Finding       // players that one announcement has in two matches
+	doubled   Verdict         // players that one announcement has in two matches
 	unread    int             // results in a form that nobody can read
 }
 
@@ -36,6 +37,7 @@ type Match struct {
 	Players [2]string // PLAYER_A and PLAYER_B, empty if unknown
 
 	announced bool
+	heard     int  // index of its last announcement
 	again     bool // it was played more than once; this is one of the times
 	exchanges []sight
 	channels  map[string]string // players by channel
@@ -74,7 +76,7 @@ func newLeague(name string, run int) *League {
 func (l *League) add(x *Exchange) {
 	switch m := x.Request.(type) {
 	case nil:
-		if x.Type == protocol.TypeGameOver || x.Type == protocol.TypeMatchResultReport {
+		if result(x) {
 			l.unread++
 		}
 	case *protocol.LeagueRegisterRequest:
@@ -86,6 +88,9 @@ func (l *League) add(x *Exchange) {
 	case *protocol.GameInvitation:
 		l.invitation(x, m)
 	case *protocol.ChooseParityCall, *protocol.ChooseParityResponse, *protocol.GameJoinAck, *protocol.GameError, *protocol.GameOver, *protocol.MatchResultReport:
+		if result(x) {
+			l.last = l.seen
+		}
 		l.match(m.Head().MatchID, m.Head().RoundID.Number()).note(sight{x, l.seen})
 	case *protocol.LeagueStandingsUpdate:
 		l.table(Table{Round: m.RoundID.Number(), Rows: m.Standings, x: sight{x, l.seen}})
@@ -127,19 +132,16 @@ func (m *Match) note(x sight) { m.exchanges = append(m.exchanges, x) }
 
 // decided reports whether a result of the match was recorded.
 func (m *Match) decided() bool {
-	return slices.ContainsFunc(m.exchanges, func(x sight) bool {
-		return x.Type == protocol.TypeGameOver || x.Type == protocol.TypeMatchResultReport
-	})
+	return slices.ContainsFunc(m.exchanges, func(x sight) bool { return result(x.Exchange) })
 }
 
-// replayed returns a match for messages that begin it again although it has a
-// result, as after the death of a referee, and m itself before it has one.
-func (l *League) replayed(m *Match) *Match {
-	if !m.decided() {
-		return m
-	}
-	m.again = true
-	next := &Match{ID: m.ID, Round: m.Round, Players: m.Players, again: true}
+func result(x *Exchange) bool {
+	return x.Type == protocol.TypeGameOver || x.Type == protocol.TypeMatchResultReport
+}
+
+// next returns another match of the same id, for the messages from now on.
+func (l *League) next(m *Match) *Match {
+	next := &Match{ID: m.ID, Round: m.Round}
 	l.byID[m.ID] = next
 	l.Matches = append(l.Matches, next)
 	return next
@@ -147,6 +149,7 @@ func (l *League) replayed(m *Match) *Match {
 
 // table adds a table, once for all players it was sent to.
 func (l *League) table(t Table) {
+	l.last = l.seen
 	for _, row := range t.Rows {
 		l.people.know(row.PlayerID, "")
 	}
@@ -168,7 +171,7 @@ func (l *League) roundAnnouncement(x *Exchange, m *protocol.RoundAnnouncement) {
 	for _, a := range m.Matches {
 		for _, p := range []string{a.PlayerAID, a.PlayerBID} {
 			if other := busy[p]; p != "" && other != "" && other != a.MatchID {
-				l.doubled = append(l.doubled, Finding{Another, fmt.Sprintf("round %d: %s plays both %s and %s", m.RoundID.Number(), p, other, a.MatchID), []*Exchange{x}})
+				l.doubled.once(Another, x, fmt.Sprintf("round %d: %s plays both %s and %s", m.RoundID.Number(), p, other, a.MatchID))
 			}
 			busy[p] = a.MatchID
 		}
@@ -218,18 +221,25 @@ func (l *League) pair(x *Exchange, id string, round int, a, b string) {
 		return
 	}
 	if m.known() && (!m.has(a) || !m.has(b)) {
-		if m.decided() {
-			m = l.replayed(m)
-		} else if m.announced {
+		switch {
+		case m.decided(), m.announced && (round != m.Round || l.last > m.heard): // ids are those of an earlier round
+			m = l.next(m)
+			m.Round = round
+		case m.announced:
 			l.stray(x, "match %s was announced between %s and %s, then between %s and %s", id, was[0], was[1], a, b)
 		}
 	}
-	m.announced, m.Players = true, is
+	m.announced, m.heard, m.Players = true, l.seen, is
 	l.players[a], l.players[b] = true, true
 }
 
 func (l *League) invitation(x *Exchange, m *protocol.GameInvitation) {
-	match := l.replayed(l.match(m.MatchID, m.RoundID.Number()))
+	match := l.match(m.MatchID, m.RoundID.Number())
+	if match.decided() { // it begins again, as after the death of a referee
+		match.again = true
+		match, match.Players = l.next(match), match.Players
+		match.again = true
+	}
 	if l.completed {
 		l.stray(x, "the invitation to match %s was sent after the end of the league", m.MatchID)
 	}
@@ -259,7 +269,7 @@ func (l *League) unlisted(m *Match) *Exchange {
 			return nil
 		}
 	}
-	if m.announced || m.again || m.Round == 0 || len(l.rounds[m.Round]) != 1 {
+	if m.announced || m.again || m.Round == 0 || len(l.rounds[m.Round]) != 1 || len(l.rounds) == 1 && len(l.Matches) > 1 {
 		return nil
 	}
 	for _, x := range m.exchanges {

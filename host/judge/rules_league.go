@@ -278,7 +278,7 @@ func (l *League) champions() (v Verdict) {
 // balance judges the announced schedule. A round in which somebody plays twice is
 // another rule; a complete league in which pairs do not play equally often is none.
 func (l *League) balance() (v Verdict) {
-	v.Findings = slices.Clone(l.doubled)
+	v.Findings = slices.Clone(l.doubled.Findings)
 	met := map[[2]string]int{}
 	for _, m := range l.Matches {
 		switch {

@@ -242,3 +242,22 @@ func TestMatchThatBeginsAgain(t *testing.T) {
 		t.Errorf("the drawn numbers are %v, want %v", numbers, want)
 	}
 }
+
+// A league may number the matches of each round from 1 again; who records only its own
+// matches does not see the others end.
+func TestIdsOfAnEarlierRound(t *testing.T) {
+	t.Parallel()
+	b := write(t, false)
+	b.drop(func(x *trace.Exchange) bool { return x.Agent == "REF01" && x.Peer != endpoint("P03") })
+	for _, x := range b.xs {
+		if a, ok := x.Request.(*protocol.RoundAnnouncement); ok {
+			a.Matches[0].MatchID = "M1"
+		}
+		if x.Match != "" {
+			x.Match, x.Request.Head().MatchID = "M1", "M1"
+		}
+	}
+	if got := findings(one(t, b.xs)); len(got) > 0 || divide(b.xs)[0].Decided() != 2 {
+		t.Errorf("%d matches; findings %v", divide(b.xs)[0].Decided(), got)
+	}
+}

@@ -45,7 +45,9 @@ type book struct {
 	sealed bool // the draws are verifiable
 }
 
-func write(t *testing.T, sealed bool) *book {
+func write(t *testing.T, sealed bool) *book { return writeSeason(t, season, sealed) }
+
+func writeSeason(t *testing.T, season []played, sealed bool) *book {
 	t.Helper()
 	b := &book{t: t, at: time.Date(2026, 3, 14, 9, 0, 0, 0, time.UTC), sealed: sealed}
 	points, rows := map[string]int{}, map[string]*protocol.Standing{}

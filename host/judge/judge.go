@@ -173,6 +173,8 @@ func Rules(o Options) []Rule {
 		{"deadlines", Should, "a referee reports no timeout before the deadline it gave (two seconds allowed: timestamps are whole seconds)",
 			"Wait until the deadline of the call.", (*League).deadlines},
 		{"standings", Should, "standings are the sums of the results, and ranks follow the points", "Add each result to the rows of both players, and sort by points.", (*League).tables},
+		{"ties", Should, "players with as many points are ranked by wins, then by points among them, then by fewer technical losses, then by number",
+			"Sort by all of these, in this order.", (*League).ties},
 		{"champion", Should, "the champion is first in the final table", "Take the champion from the first row.", (*League).champions},
 		{"schedule", Should, "nobody plays twice in a round, and all pairs play equally often", "Make a round robin.", (*League).balance},
 		{"unexpected", Should, "matches are announced once, before they are played, and end with the league", "Announce every match, and begin none after the end.", (*League).unexpected},

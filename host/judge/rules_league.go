@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -251,6 +252,66 @@ func agrees(row protocol.Standing, of [3]int) bool {
 		}
 	}
 	return true
+}
+
+// ties judges the final table if it is known how every match of it ended. Other leagues
+// break ties otherwise.
+func (l *League) ties() (v Verdict) {
+	for _, t := range l.Tables {
+		if !t.Final {
+			continue
+		}
+		rows := t.ranked()
+		place, ok := l.places(rows)
+		if !ok {
+			v.unknown("all results of a league, and who was at fault in technical losses")
+			continue
+		}
+		v.Examined += len(rows)
+		for i := 1; i < len(rows); i++ {
+			a, b := rows[i-1], rows[i]
+			if a.Points == b.Points && a.Rank < b.Rank && place[a.PlayerID] > place[b.PlayerID] {
+				v.add(Another, []*Exchange{t.x.Exchange}, "%s ranks above %s with as many points; by wins, points among them, technical losses and number it is the other way round", a.PlayerID, b.PlayerID)
+			}
+		}
+	}
+	return v
+}
+
+// places returns the places of all players of a league by the rules of the game, false if
+// they cannot be known.
+func (l *League) places(rows []protocol.Standing) (map[string]int, bool) {
+	var ids []string
+	for _, row := range rows {
+		ids = append(ids, row.PlayerID)
+	}
+	slices.SortFunc(ids, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	seats := map[string]int{}
+	for i, id := range ids {
+		seats[id] = i
+	}
+	table := game.NewTable(len(ids))
+	for _, m := range l.Matches {
+		i := slices.IndexFunc(m.results, func(t Result) bool { _, _, missing := m.sides(&t); return missing == "" && t.Conflict == "" })
+		a, okA := seats[m.Players[0]]
+		b, okB := seats[m.Players[1]]
+		if i < 0 || m.again || !okA || !okB {
+			return nil, false
+		}
+		sides, number, _ := m.sides(&m.results[i])
+		table.Add(a, b, game.Judge(sides[0], sides[1], number))
+	}
+	for _, row := range rows {
+		r := table.Row(seats[row.PlayerID])
+		if n, ok := rowPlayed(row); !ok || n != r.Played || !agrees(row, [3]int{r.Wins, r.Ties, r.Losses}) {
+			return nil, false
+		}
+	}
+	place := map[string]int{}
+	for i, row := range table.Ranking() {
+		place[ids[row.Seat]] = i
+	}
+	return place, true
 }
 
 func (l *League) champions() (v Verdict) {

@@ -42,7 +42,7 @@ func TestBookIsHonest(t *testing.T) {
 	for _, sealed := range []bool{false, true} {
 		examined := map[string]int{
 			"choices": 18, "numbers": 9, "scoring": 9, "same-result": 6, "offences": 18, "deadlines": 0,
-			"standings": 12, "champion": 1, "schedule": 3, "unexpected": 3, "commitments": 0, "draws": 3,
+			"standings": 12, "ties": 3, "champion": 1, "schedule": 3, "unexpected": 3, "commitments": 0, "draws": 3,
 		}
 		if sealed {
 			examined["commitments"], examined["draws"] = 3, 0

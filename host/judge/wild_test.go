@@ -178,6 +178,27 @@ func TestOtherRulesAreNoViolations(t *testing.T) {
 	}
 }
 
+// Of three players who tie all matches, the number decides; another order is another rule.
+func TestTies(t *testing.T) {
+	t.Parallel()
+	tied := slices.Clone(season)
+	for i := range tied {
+		tied[i].choices = [2]protocol.Choice{"even", "even"}
+	}
+	b := writeSeason(t, tied, false)
+	if got := findings(one(t, b.xs)); len(got) > 0 {
+		t.Errorf("findings %v", got)
+	}
+	rows := b.end().FinalStandings
+	rows[1].Rank, rows[2].Rank = 3, 2
+	want := map[string][]string{
+		"ties": {"another rule: P03 ranks above P02 with as many points; by wins, points among them, technical losses and number it is the other way round"},
+	}
+	if diff := cmp.Diff(want, findings(one(t, b.xs))); diff != "" {
+		t.Errorf("findings (-want +got)\n%s", diff)
+	}
+}
+
 // schedule is the manager's answer to a query for the schedule.
 func (b *book) schedule() []byte {
 	b.t.Helper()

@@ -23,7 +23,8 @@ import (
 // checks wait on it. The zero value is ready to use.
 type Monitor struct {
 	sync.Mutex
-	changed chan struct{} // closed and replaced on each change
+	Life    <-chan struct{} // nobody waits once it is closed; may be nil
+	changed chan struct{}   // closed and replaced on each change
 }
 
 // Notify wakes everybody who waits. The lock is held.
@@ -53,6 +54,8 @@ func (m *Monitor) Until(within time.Duration, holds func() bool) bool {
 		select {
 		case <-changed:
 		case <-late.C:
+			return false
+		case <-m.Life:
 			return false
 		}
 	}
@@ -218,15 +221,8 @@ func openRequest(body []byte) (*dialect.Request, frame, error) {
 // Respond answers a request in its own wrapping: with a message, with a refusal
 // (an error), or, for nil, with an acknowledgement. It also answers requests
 // that it cannot read, as well as possible.
-func Respond(body []byte, answer any) Response { return RespondIn(body, answer, nil) }
-
-// RespondIn is [Respond] in a dialect that follows from the request's; nil for
-// that itself.
-func RespondIn(body []byte, answer any, in func(*dialect.Dialect) *dialect.Dialect) Response {
+func Respond(body []byte, answer any) Response {
 	req, frame, err := openRequest(body)
-	if req != nil && in != nil {
-		req.Dialect = in(req.Dialect)
-	}
 	if req == nil {
 		return Response{Status: http.StatusBadRequest, Body: []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`)}
 	}
@@ -288,4 +284,11 @@ func RespondBusy(request []byte) Response {
 		Status: http.StatusServiceUnavailable,
 		Body:   Respond(request, protocol.Refuse(protocol.CodeRateLimited, "", "busy; try again")).Body,
 	}
+}
+
+// Handle has one of our own agents answer a request as it came over the wire.
+func Handle(ctx context.Context, agent jsonrpc.Handler, body []byte, from string, header http.Header) Response {
+	req := &jsonrpc.Request{Transport: jsonrpc.TransportHTTP, Route: jsonrpc.DefaultPath, RemoteAddr: from, Header: header, Raw: body}
+	status, answer := jsonrpc.Serve(ctx, req, agent, jsonrpc.Config{Lenient: true})
+	return Response{Status: status, Body: answer}
 }

@@ -9,36 +9,181 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/trace"
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// playLeague plays the league. It ends no check.
+// playLeague has our agents play the league. It ends no check.
 func playLeague(t T) {
 	if why, ended := t.Catch(func() {
 		t.registerAll()
-		t.join(t.players()[len(t.players())-1])
+		t.join(t.lastPlayer())
+		t.turn.Lock()
+		defer t.turn.Unlock()
 		t.start()
-		if t.conducts() {
-			if t.league.stopped == "" {
-				t.watch()
-			}
-			return
-		}
-		for t.Context().Err() == nil && t.league.stopped == "" {
-			r := t.nextRound()
-			if r == nil {
-				break
-			}
-			t.league.rounds = append(t.league.rounds, r)
-			t.playRound(r)
-			t.awaitRoundEnd(r)
-			t.afterRound(r)
-		}
-		t.afterLeague()
 	}); ended {
 		t.league.stopped = why
+		return
 	}
+	t.watch()
+	t.turn.Lock()
+	defer t.turn.Unlock()
+	l := t.league
+	switch {
+	case t.conducts():
+		t.foundMatches()
+		return
+	case l.stopped != "":
+		return
+	case len(l.results) < t.pairs():
+		l.stopped = fmt.Sprintf("within %v no more matches were assigned to a referee, neither by ROUND_ANNOUNCEMENT nor one by one; %d were reported",
+			t.patience().Round(time.Second), len(l.results))
+		return
+	}
+	t.afterRound(l.rounds[len(l.rounds)-1])
+	t.probeEnd()
+	t.Lock()
+	t.finished = true
+	t.Notify()
+	before := len(t.messages)
+	t.Unlock()
+	t.Until(t.shortDelay(), func() bool { return len(t.messages) > before }) // messages that should not come
+}
+
+// watch follows the league until it ends, stops, or nothing more happens.
+func (t T) watch() {
+	for n := -1; t.Context().Err() == nil; {
+		over, now := false, 0
+		more := t.Until(t.patience(), func() bool {
+			over, now = t.endSent() || t.league.stopped != "", t.events
+			return over || now > n
+		})
+		if over {
+			return
+		}
+		if !more && t.Until(0, func() bool { return t.holding == 0 && t.speaking == 0 }) {
+			return
+		}
+		n = now
+	}
+}
+
+// reports delivers the report of a referee in the form of its turn, and disturbs the
+// manager before and after it. Reports are delivered one after the other.
+func (p *peers) reports(ctx context.Context, from *member, in *trace.Exchange, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
+	p.speak(1)
+	defer p.speak(-1)
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	t := T{p.playing.Aside(), p}
+	report, ok := in.Request.(*protocol.MatchResultReport)
+	var m *match
+	p.Lock()
+	if i := slices.IndexFunc(p.matches, func(known *match) bool { return known.id == in.Match }); i >= 0 && p.results[in.Match] != nil && p.matches[i].result == nil {
+		m = p.matches[i]
+	}
+	p.Unlock()
+	if !ok || m == nil || p.league.stopped != "" {
+		return t.Record().RoundTrip(ctx, out) // it was reported already
+	}
+	if why, ended := t.Catch(func() { t.conclude(m, from, report) }); ended {
+		p.Lock()
+		p.league.stopped = why
+		p.Notify()
+		p.Unlock()
+		return &jsonrpc.Reply{Status: http.StatusBadRequest, Body: kit.Respond(out.Body, protocol.Refuse(protocol.CodeInvalidMove, in.Type, why)).Body}, nil
+	}
+	ack := &protocol.MatchResultAck{Header: protocol.Header{MessageType: protocol.TypeMatchResultReport.Answer()}, Status: protocol.StatusAccepted, Recorded: protocol.Some(true)}
+	r := kit.Respond(out.Body, ack) // the report may have been sent in another form
+	return &jsonrpc.Reply{Status: http.StatusOK, Body: r.Body}, nil
+}
+
+// speak counts the reports that are being delivered.
+func (p *peers) speak(n int) {
+	p.Lock()
+	defer p.Unlock()
+	p.speaking += n
+	p.events++
+	p.Notify()
+}
+
+// conclude delivers the report of a match. It ends the check if that is refused.
+func (t T) conclude(m *match, from *member, report *protocol.MatchResultReport) {
+	l := t.league
+	r := t.roundOf(m)
+	first, final := len(l.results) == 0, r.final && r.reported == 0
+	result := t.results[m.id]
+	m.referee, m.report = from, report
+	if r.reported == len(r.matches)-1 {
+		if r == l.rounds[0] { // the round is not over yet
+			t.Until(t.shortDelay(), func() bool { return t.sent(protocol.TypeRoundCompleted) > 0 })
+		}
+		t.Lock()
+		r.last = t.events
+		t.Unlock()
+	}
+	if final {
+		t.probeBadReports(m)
+	}
+	if len(l.results) == t.lastMatch() {
+		t.probeContradictions(m)
+	}
+	r.report = t.reportIn(len(l.results), m)
+	a := r.report.answer
+	if !accepts(a) && !duplicate(a) && l.spoiled == "" {
+		l.refusedReport = true
+		t.Skip("the report of match %s was answered by %s", m.id, a)
+	}
+	t.Lock()
+	m.result = result
+	t.Unlock()
+	l.results = append(l.results, result)
+	r.reported++
+	if first {
+		t.probe("schedule.after", func() *kit.Answer { return t.ask(protocol.QuerySchedule) })
+	}
+	if final {
+		t.probe("report.again", func() *kit.Answer { return t.send(t.copyOf(m)) })
+		t.risk("report.differs", func() *kit.Answer { return t.send(t.another(m)) })
+	}
+	r.results, r.spoiled = len(l.results), l.spoiled != ""
+}
+
+// roundOf returns the round that a match belongs to, and begins it before its first
+// report. It then waits until all matches of the round are assigned, and sends the
+// probes of the round. Those that a careless manager may accept and should not come in
+// the last round: the standings before that are then known.
+func (t T) roundOf(m *match) *round {
+	l := t.league
+	if n := len(l.rounds); n > 0 {
+		if last := l.rounds[n-1]; slices.Contains(last.matches, m) {
+			return last
+		}
+		t.afterRound(l.rounds[n-1])
+	}
+	r := &round{number: m.round}
+	wait := t.patience()
+	if l.oneByOne {
+		wait = t.shortDelay()
+	}
+	l.oneByOne = !t.Until(wait, func() bool {
+		r.matches = slices.DeleteFunc(slices.Clone(t.matches), func(other *match) bool { return other.round != m.round || other.result != nil })
+		return len(r.matches) >= t.announced(m.round)
+	})
+	r.final = len(l.results)+len(r.matches) > t.lastMatch() && l.probes["late"] == nil
+	l.rounds = append(l.rounds, r)
+	if len(l.rounds) == 1 {
+		t.probeFirstRound()
+	}
+	if r.final {
+		t.probeLateRegistration()
+	}
+	if r.number == faultyRound {
+		t.awaitRetries(r)
+	}
+	return r
 }
 
 // start starts the league, or waits until somebody else does.
@@ -55,8 +200,7 @@ func (t T) start() {
 		l.missing["start.report"] = conductsMatches
 	} else {
 		t.probe("start.report", func() *kit.Answer {
-			m := &match{id: "R99M99", players: [2]string{"P98", "P99"}}
-			return t.send(t.report(m, t.referees()[0], t.resultOf(m)))
+			return t.send(t.wonBy(&match{id: unknownMatch, players: [2]string{"P98", "P99"}, referee: t.referees()[0]}, 1))
 		})
 	}
 	token := t.session.AdminToken
@@ -125,44 +269,6 @@ func (t T) startOtherwise(refusal *kit.Answer) {
 	}
 }
 
-// nextRound waits until matches are assigned that are not reported, and returns
-// nil if none will be.
-func (t T) nextRound() *round {
-	open := func() []*match {
-		var list []*match
-		for _, m := range t.matches {
-			if m.result == nil && (len(list) == 0 || m.round == list[0].round) {
-				list = append(list, m)
-			}
-		}
-		return list
-	}
-	assigned := func() bool {
-		return len(open()) > 0 || t.sent(protocol.TypeLeagueCompleted) > 0 || t.Context().Err() != nil
-	}
-	wait := t.patience()
-	if n := t.listed(); n > 0 && len(t.league.results) >= n {
-		wait = t.shortDelay() // no more matches are expected
-	}
-	if held := false; !t.Until(wait, func() bool { held = held || t.holding > 0; return assigned() }) && held {
-		t.Until(t.patience(), assigned) // it may have waited for the silent player
-	}
-	var r *round
-	t.Until(t.patience(), func() bool {
-		list := open()
-		if len(list) == 0 {
-			return true
-		}
-		r = &round{number: list[0].round, matches: list}
-		return len(list) >= t.announced(r.number)
-	})
-	if r == nil && len(t.league.results) < t.pairs() {
-		t.league.stopped = fmt.Sprintf("within %v no more matches were assigned to a referee, neither by ROUND_ANNOUNCEMENT nor one by one; %d were reported",
-			t.patience().Round(time.Second), len(t.league.results))
-	}
-	return r
-}
-
 // announced returns how many matches a round has, by the announcement to the
 // players or else by their number. The lock is held.
 func (p *peers) announced(round int) int {
@@ -186,64 +292,6 @@ func (t T) listed() int {
 }
 
 func (t T) lastMatch() int { return max(t.pairs(), t.listed()) - 1 }
-
-// playRound reports the matches of a round, and sends most of the probes. Those
-// that a careless manager may accept and should not come in the last round: the
-// standings before that are then known.
-func (t T) playRound(r *round) {
-	l := t.league
-	first := len(l.results) == 0
-	final := len(l.results)+len(r.matches) > t.lastMatch() && l.probes["late"] == nil
-	if first {
-		t.probeFirstRound()
-	}
-	if final {
-		t.probeLateRegistration()
-	}
-	if r.number == faultyRound {
-		t.awaitRetries(r)
-	}
-	for i, m := range r.matches {
-		result := t.resultOf(m)
-		if i == len(r.matches)-1 {
-			if first { // the round is not over yet
-				t.Until(t.shortDelay(), func() bool { return t.sent(protocol.TypeRoundCompleted) > 0 })
-			}
-			t.Lock()
-			r.last = t.events
-			t.Unlock()
-		}
-		if final && i == 0 {
-			t.probeBadReports(m, result)
-		}
-		if len(l.results) == t.lastMatch() {
-			t.probeContradictions(m, result)
-		}
-		t.conclude(r, m, result)
-		if first && i == 0 {
-			t.probe("schedule.after", func() *kit.Answer { return t.ask(protocol.QuerySchedule) })
-		}
-		if final && i == 0 {
-			t.probe("report.again", func() *kit.Answer { return t.send(t.report(m, t.refereeOf(m), result)) })
-			t.risk("report.differs", func() *kit.Answer { return t.send(t.report(m, t.refereeOf(m), result.another())) })
-		}
-	}
-	r.results, r.spoiled = len(l.results), l.spoiled != ""
-}
-
-// conclude reports how a match ended. The league stops if that is refused.
-func (t T) conclude(r *round, m *match, result *result) {
-	l := t.league
-	r.report = t.reportIn(len(l.results), m, result)
-	if a := r.report.answer; !accepts(a) && !duplicate(a) && l.spoiled == "" {
-		l.refusedReport = true
-		t.Skip("the report of match %s was answered by %s", m.id, a)
-	}
-	t.Lock()
-	m.result = result
-	t.Unlock()
-	l.results = append(l.results, result)
-}
 
 // awaitRetries gives the manager time to retry the announcements that were not
 // accepted.
@@ -280,8 +328,9 @@ func (t T) awaitRoundEnd(r *round) {
 	})
 }
 
-// afterRound asks for the standings after a round.
+// afterRound waits for the end of a round, and asks for the standings after it.
 func (t T) afterRound(r *round) {
+	t.awaitRoundEnd(r)
 	l := t.league
 	name := probeName("table", len(l.rounds))
 	a := t.probe(name, func() *kit.Answer { return t.ask(protocol.QueryStandings) })
@@ -304,40 +353,9 @@ func (t T) countsTwice(a *kit.Answer, r *round) bool {
 	return slices.ContainsFunc(t.rows(t.league.results[:r.results]), func(want row) bool { return sent.line(want.id).Count("played") > want.Played })
 }
 
-// afterLeague waits for the end of the league, sends the last probes and lets
-// the agents acknowledge the end.
-func (t T) afterLeague() {
+// foundMatches enters the matches of a league that the manager conducts itself.
+func (t T) foundMatches() {
 	l := t.league
-	if len(l.rounds) == 0 || l.stopped != "" {
-		return
-	}
-	t.Until(t.patience(), func() bool {
-		return t.endSent() || len(l.roundEnds) < 2 && t.sent(protocol.TypeLeagueCompleted) == 0
-	})
-	t.probeEnd()
-	t.Lock()
-	t.finished = true
-	t.Notify()
-	before := len(t.messages)
-	t.Unlock()
-	t.Until(t.shortDelay(), func() bool { return len(t.messages) > before }) // messages that should not come
-}
-
-// watch follows a league whose matches the manager conducts itself, until it
-// ends or nothing more is sent.
-func (t T) watch() {
-	l := t.league
-	for n := -1; ; {
-		over, now := false, 0
-		more := t.Until(t.patience(), func() bool {
-			over, now = t.endSent(), len(t.messages)
-			return over || now > n || t.Context().Err() != nil
-		})
-		if over || !more || t.Context().Err() != nil {
-			break
-		}
-		n = now
-	}
 	t.Lock()
 	defer t.Unlock()
 	byRound := map[int]*round{}
@@ -349,15 +367,15 @@ func (t T) watch() {
 		i := slices.IndexFunc(t.matches, func(known *match) bool { return known.id == id })
 		switch {
 		case i < 0:
-			known := &match{id: id, round: m.round, by: m, players: [2]string{m.id}}
+			known := &match{id: id, round: m.round, by: m, players: [2]string{m.to.id}}
 			t.peers.matches = append(t.matches, known)
 			if byRound[m.round] == nil {
 				byRound[m.round] = &round{number: m.round, spoiled: true, closed: t.events}
 				l.rounds = append(l.rounds, byRound[m.round])
 			}
 			byRound[m.round].matches = append(byRound[m.round].matches, known)
-		case t.matches[i].players[0] != m.id && t.matches[i].players[1] == "":
-			t.matches[i].players[1] = m.id
+		case t.matches[i].players[0] != m.to.id && t.matches[i].players[1] == "":
+			t.matches[i].players[1] = m.to.id
 		}
 	}
 	if n := len(t.matches); n < t.pairs() {

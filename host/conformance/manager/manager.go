@@ -1,18 +1,15 @@
-// Package manager checks a manager: the suite is the players and referees of
-// its league.
+// Package manager checks a manager: our own players and referees play its league,
+// behind taps that record, misbehave, and send more than they do.
 package manager
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/conformance/kit"
-	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -40,31 +37,29 @@ const referees = 2
 // small leagues, because some managers know no others.
 func (p *peers) wantedID() string { return fmt.Sprintf("P%02d", p.session.Players+3) }
 
-// peers are the agents that register with the manager, and what they record.
+// peers are our agents, which register with the manager, and what their taps record.
 type peers struct {
-	session  *kit.Session
-	agents   []*member                          // players, then referees
-	leagueID string                             // as the manager calls it
-	desk     *kit.Record                        // of registrations
-	joining  map[protocol.Role]*agent.Registrar // how the agents of a role register
-	run      string                             // makes names unique
-	league   *league                            // once it was played
-	play     func(T)                            // plays it
-	life     context.Context                    // of the suite
-	end      context.CancelFunc
-	posting  sync.WaitGroup // what players send by themselves
-	adopted  string         // the check by which the last player was registered, if any
-	tooEarly bool           // the manager started a league without agents
+	session     *kit.Session
+	agents      []*member                       // players, then referees
+	run         string                          // makes names unique
+	application *protocol.LeagueRegisterRequest // of the first player
+	league      *league
+	playing     *kit.T          // plays it; nil before
+	life        context.Context // of the suite
+	end         context.CancelFunc
+	running     sync.WaitGroup // the agents
+	tooEarly    bool           // the manager started a league without agents
+	turn        sync.Mutex     // held by who sends reports and probes in the league; guards it
 
-	kit.Monitor // guards what follows, and who the agents are
+	kit.Monitor        // guards what follows, and who the agents are
+	leagueID    string // as the manager calls it
 	messages    []*message
-	events      int // counts arrivals and answers of messages
+	events      int // counts arrivals and answers of messages, and reports
 	matches     []*match
-	seats       map[string]*seat // by match and player
-	answers     agent.AnswerDialects
-	holding     int  // messages that are not answered yet
-	finished    bool // nothing more will be asked
-	closing     bool
+	results     map[string]*result // of the matches that our referees have finished
+	holding     int                // messages that are not answered yet on purpose
+	speaking    int                // reports that are not answered yet
+	finished    bool               // nothing more will be asked
 }
 
 // position returns the index of a player among those that registered.
@@ -72,43 +67,9 @@ func (p *peers) position(id string) int {
 	return slices.IndexFunc(p.players(), func(a *member) bool { return a.id == id })
 }
 
-// seat is a player's part in a match that the manager's own referee conducts.
-type seat struct {
-	joins   int           // times that it has accepted the invitation
-	called  chan struct{} // closed with the first call
-	answers int           // to calls
-	form    string        // in which its answers are given, as agent.AnswerDialects has it
-	posted  bool          // it has sent its join as a message of its own
-	counted bool          // it is known whether its choice counts
-}
-
-// member is a player or a referee of the suite.
-type member struct {
-	role     protocol.Role
-	name     string // it signs with, until it has an id
-	display  string
-	endpoint *kit.Endpoint
-	also     []*kit.Endpoint // where some referees call it by its id
-	id       string
-	token    string
-	verifier credential.Verifier
-	answer   *kit.Answer // to its registration
-	first    *kit.Answer // to its first attempt, exactly as the protocol says for the first agent of a role
-}
-
-// called returns the id of an agent, or its name while it has none.
-func (a *member) called() string {
-	if a.id == "" {
-		return a.name
-	}
-	return a.id
-}
-
 type message struct {
 	*trace.Exchange
 	to       *member
-	id       string // of the agent, when it arrived
-	token    string // likewise
 	typ      protocol.Type
 	fields   kit.Fields   // without its wrapping
 	matches  []kit.Fields // of an announcement, or the match that is assigned
@@ -126,15 +87,15 @@ type match struct {
 	id      string
 	round   int
 	players [2]string
-	referee *member  // guarded by the peers' lock, because it may change
 	by      *message // that assigned it
-	result  *result  // once it was reported
+	referee *member  // that was assigned it or, later, that has reported it
+	report  *protocol.MatchResultReport
+	result  *result // once it was reported; guarded by the peers' lock
 }
 
+// result is how a match has ended.
 type result struct {
 	players [2]string
-	sides   [2]game.Side
-	number  int // drawn, unless a side is at fault
 	verdict game.Verdict
 }
 
@@ -160,17 +121,20 @@ type league struct {
 	spoiled       string            // the probe that was accepted and should not have been: from then on nobody knows what the standings should be
 	roundEnds     []protocol.Type   // the messages with which the manager ends rounds
 	incomplete    bool              // it does not send all of them to everybody
+	oneByOne      bool              // it does not assign the matches of a round together
 	took          []time.Duration   // by the answers to probes
 }
 
 type round struct {
-	number  int
-	last    int // peers.events before its last report
-	closed  int // peers.events at its end
-	results int // matches reported until then
-	spoiled bool
-	matches []*match
-	report  *probe // its last report
+	number   int
+	last     int // peers.events before its last report
+	closed   int // peers.events at its end
+	results  int // matches reported until then
+	spoiled  bool
+	final    bool // it is the last
+	matches  []*match
+	reported int    // of them
+	report   *probe // its last report
 }
 
 // probe is a request that was sent during the league, and its answer.
@@ -205,29 +169,15 @@ func recorded(c kit.Check) kit.Check {
 	return c
 }
 
-// Close implements kit.Peers.
-func (p *peers) Close() error {
-	p.Lock()
-	p.closing = true
-	p.Notify()
-	p.Unlock()
-	var errs []error
-	p.end()
-	for _, a := range p.agents {
-		for _, e := range append(a.also, a.endpoint) {
-			errs = append(errs, e.Close())
-		}
-	}
-	p.posting.Wait()
-	return errors.Join(errs...)
-}
-
 // Describe implements kit.Peers.
 func (p *peers) Describe() (string, string) {
 	return p.leagueID, p.session.Peer().Speaks().Name
 }
 
 func (p *peers) players() []*member { return p.agents[:p.session.Players] }
+
+// lastPlayer is the player that registers when the league is played.
+func (p *peers) lastPlayer() *member { return p.agents[p.session.Players-1] }
 
 func (p *peers) referees() []*member { return p.agents[p.session.Players:] }
 
@@ -239,13 +189,6 @@ func (p *peers) withID(id string) *member {
 		}
 	}
 	return nil
-}
-
-// refereeOf returns the referee that a match was last assigned to.
-func (p *peers) refereeOf(m *match) *member {
-	p.Lock()
-	defer p.Unlock()
-	return m.referee
 }
 
 // shortDelay is how long a slow agent takes, which is less than any manager
@@ -269,31 +212,16 @@ func (t T) header(a *member, typ protocol.Type) protocol.Header {
 	return h
 }
 
+// registration returns that of a player, or with nil of one that is not there.
 func (t T) registration(a *member) *protocol.LeagueRegisterRequest {
-	return &protocol.LeagueRegisterRequest{
-		Header: protocol.NewHeader(protocol.TypeLeagueRegisterRequest, protocol.Sender(a.role, a.name), protocol.Timestamp(time.Now()), jsonrpc.RandomID()),
-		Meta: protocol.PlayerMeta{
-			DisplayName: a.display, Version: "1.0.0", ProtocolVersion: "2.1.0", GameTypes: []string{protocol.GameEvenOdd}, ContactEndpoint: a.endpoint.URL,
-		},
+	m := *t.application
+	m.Header = protocol.NewHeader(m.MessageType, protocol.Sender(protocol.RolePlayer, "late"), protocol.Timestamp(time.Now()), jsonrpc.RandomID())
+	m.Meta.DisplayName, m.Meta.ContactEndpoint = "Conformance late "+t.run, "http://127.0.0.1:1/late"
+	if a != nil {
+		m.Sender = protocol.Sender(protocol.RolePlayer, a.name)
+		m.Meta.DisplayName, m.Meta.ContactEndpoint = a.display, a.endpoint.URL
 	}
-}
-
-func (t T) refereeRegistration(a *member) *protocol.RefereeRegisterRequest {
-	return &protocol.RefereeRegisterRequest{
-		Header: protocol.NewHeader(protocol.TypeRefereeRegisterRequest, protocol.Sender(a.role, a.name), protocol.Timestamp(time.Now()), jsonrpc.RandomID()),
-		Meta: protocol.RefereeMeta{
-			DisplayName: a.display, Version: "1.0.0", ProtocolVersion: "2.1.0", GameTypes: []string{protocol.GameEvenOdd}, ContactEndpoint: a.endpoint.URL,
-			MaxConcurrentMatches: protocol.Some(2),
-		},
-	}
-}
-
-// newcomer is a player that has not registered.
-func (t T) newcomer(name string) *member {
-	return &member{
-		role: protocol.RolePlayer, name: name, display: fmt.Sprintf("Conformance %s %s", name, t.run),
-		endpoint: &kit.Endpoint{URL: "http://127.0.0.1:1/" + name},
-	}
+	return &m
 }
 
 // startLeague returns START_LEAGUE with an admin token, or without one.
@@ -356,11 +284,3 @@ func (t T) dataOf(a *kit.Answer) kit.Fields {
 
 // pairs returns how many matches a leg has.
 func (p *peers) pairs() int { return len(p.players()) * (len(p.players()) - 1) / 2 }
-
-// endSent reports whether every agent was sent LEAGUE_COMPLETED. The lock is
-// held.
-func (p *peers) endSent() bool {
-	return !slices.ContainsFunc(p.registered(), func(to *member) bool {
-		return !slices.ContainsFunc(p.messages, func(m *message) bool { return m.to == to && m.typ == protocol.TypeLeagueCompleted })
-	})
-}

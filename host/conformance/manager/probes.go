@@ -34,7 +34,7 @@ func (t T) probeFirstRound() {
 // probeLateRegistration registers while the league runs: a new player, and one
 // that shows by its token that it is registered.
 func (t T) probeLateRegistration() {
-	t.risk("late", func() *kit.Answer { return t.send(t.registration(t.newcomer("late"))) })
+	t.risk("late", func() *kit.Answer { return t.send(t.registration(nil)) })
 	t.probeQuery("late.players", 0, protocol.QueryPlayers)
 	a := t.players()[0]
 	back := t.probe("late.back", func() *kit.Answer {
@@ -58,8 +58,8 @@ var reportForms = []string{"", "envelope", "tool", "tool-io", "twice", "bare", "
 
 // reportIn reports the nth match in the form of its turn. A form that is not
 // accepted is for another check to find; a plain report follows it.
-func (t T) reportIn(nth int, m *match, result *result) *probe {
-	report := t.report(m, t.refereeOf(m), result)
+func (t T) reportIn(nth int, m *match) *probe {
+	report := t.copyOf(m)
 	send := func(name string, r kit.Request) *probe {
 		t.probe(name, func() *kit.Answer { return t.Send(r) })
 		return t.league.probes[name]
@@ -73,7 +73,7 @@ func (t T) reportIn(nth int, m *match, result *result) *probe {
 	var made *probe
 	switch name := reportForms[nth]; name {
 	case "twice":
-		made = t.probeCrowd(m, result)
+		made = t.probeCrowd(m)
 	case "nostatus":
 		report.Result.Details.Status = ""
 		made = send("report."+name, kit.Request{Message: report})
@@ -87,55 +87,58 @@ func (t T) reportIn(nth int, m *match, result *result) *probe {
 	if a := made.answer; accepts(a) && (a.Message.Text("message_type") != "" || a.Message.Has("recorded")) {
 		return made
 	}
-	return send("report instead of "+reportForms[nth], kit.Request{Message: t.report(m, t.refereeOf(m), result)})
+	return send("report instead of "+reportForms[nth], kit.Request{Message: t.copyOf(m)})
 }
 
 // probeBadReports reports a match of the last round wrongly, before its own
 // report.
-func (t T) probeBadReports(m *match, result *result) {
-	unknown := *result
-	unknown.players = [2]string{"P98", "P99"}
-	own := t.refereeOf(m)
+func (t T) probeBadReports(m *match) {
 	bad := func(name string, change func(r *protocol.MatchResultReport)) {
-		r := t.report(m, own, result)
+		r := t.copyOf(m)
 		change(r)
 		t.risk("report."+name, func() *kit.Answer { return t.send(r) })
 	}
-	bad("unknown", func(r *protocol.MatchResultReport) { r.MatchID, r.Result = "R99M99", unknown.message() })
+	bad("unknown", func(r *protocol.MatchResultReport) {
+		unknown := *m
+		unknown.id, unknown.players = unknownMatch, [2]string{"P98", "P99"}
+		*r = *t.wonBy(&unknown, 1)
+	})
 	bad("token", func(r *protocol.MatchResultReport) { r.AuthToken = kit.Forged })
 	bad("tokenless", func(r *protocol.MatchResultReport) { r.AuthToken = "" })
 	bad("player", func(r *protocol.MatchResultReport) {
 		r.Sender, r.AuthToken = protocol.Sender(protocol.RolePlayer, t.players()[0].id), t.players()[0].token
 	})
 	t.probe("report.context", func() *kit.Answer { // says what is true
-		r := t.report(m, own, result)
+		r := t.copyOf(m)
 		r.LeagueID = "another-league"
 		return t.send(r)
 	})
 	t.risk("report.empty", func() *kit.Answer {
-		return t.Send(kit.Request{Message: t.report(m, own, result), Edit: kit.Delete("result")})
+		return t.Send(kit.Request{Message: t.copyOf(m), Edit: kit.Delete("result")})
 	})
-	i := slices.IndexFunc(t.referees(), func(a *member) bool { return a != own })
-	t.risk("report.other", func() *kit.Answer { return t.send(t.report(m, t.referees()[i], result)) })
+	bad("other", func(r *protocol.MatchResultReport) {
+		other := t.referees()[slices.IndexFunc(t.referees(), func(a *member) bool { return a != m.referee })]
+		r.Sender, r.AuthToken = protocol.Sender(other.role, other.id), other.token
+	})
 }
 
 // probeContradictions sends contradictory reports of the last match: if one is
 // accepted, only the last standings are unknown.
-func (t T) probeContradictions(m *match, result *result) {
+func (t T) probeContradictions(m *match) {
 	accepted := ""
 	bad := func(name string, change func(r *protocol.MatchResult)) {
 		if accepted != "" {
 			t.league.missing[name] = fmt.Sprintf("the match already has a result, because manager.%s failed", accepted)
 			return
 		}
-		r := t.report(m, t.refereeOf(m), ofKind('w', result.players))
+		r := t.wonBy(m, 0)
 		change(&r.Result)
 		t.risk(name, func() *kit.Answer { return t.send(r) })
 		if accepts(t.league.probes[name].answer) {
 			accepted = name
 		}
 	}
-	a, b := result.players[0], result.players[1]
+	a, b := m.players[0], m.players[1]
 	bad("report.players", func(r *protocol.MatchResult) {
 		r.Winner, r.Score = protocol.Some("P98"), map[string]int{"P98": 3, b: 0}
 	})
@@ -147,7 +150,7 @@ func (t T) probeContradictions(m *match, result *result) {
 }
 
 // probeCrowd reports a match twice at the same time, during many queries.
-func (t T) probeCrowd(m *match, result *result) *probe {
+func (t T) probeCrowd(m *match) *probe {
 	reports, queries := make([]*probe, 2), make([]*probe, len(crowd))
 	var waits []func()
 	send := func(to **probe, request func(t T) protocol.Message) {
@@ -157,7 +160,7 @@ func (t T) probeCrowd(m *match, result *result) *probe {
 		}))
 	}
 	for i := range reports {
-		send(&reports[i], func(t T) protocol.Message { return t.report(m, t.refereeOf(m), result) })
+		send(&reports[i], func(t T) protocol.Message { return t.copyOf(m) })
 	}
 	for i, query := range crowd {
 		send(&queries[i], func(t T) protocol.Message { return t.query(t.players()[i%len(t.players())], query) })
@@ -191,7 +194,7 @@ func (t T) probeEnd() {
 		probe("over."+q[0], func() *kit.Answer { return t.ask(q[1]) })
 	}
 	m := t.league.rounds[0].matches[0]
-	probe("over.report", func() *kit.Answer { return t.send(t.report(m, t.refereeOf(m), m.result.another())) })
+	probe("over.report", func() *kit.Answer { return t.send(t.another(m)) })
 }
 
 // sample is a query that the manager answers; not every manager knows each, and

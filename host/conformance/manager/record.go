@@ -2,189 +2,12 @@ package manager
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 
-	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/trace"
 )
-
-// maxMessages bounds how many messages of a manager are kept.
-const maxMessages = 20_000
-
-// receive records a message of the manager and answers it.
-func (p *peers) receive(to *member, in *trace.Exchange) kit.Response {
-	m := &message{Exchange: in, to: to, typ: in.Type, fields: kit.Object(in.Raw).Inner(), n: 1}
-	m.round = m.fields.Round("round_id")
-	if req, err := kit.OpenRequest(in.Raw); err == nil && req.Type == protocol.TypeRoundAnnouncement {
-		m.typ, m.matches, m.assigned = req.Type, kit.Object(json.RawMessage(req.Raw)).List("matches"), req.IsAssignment()
-		m.round = req.Header.RoundID.Number()
-	}
-	if m.typ == protocol.TypeGameInvitation || m.typ == protocol.TypeChooseParityCall {
-		// A league may begin before the last registration is answered.
-		p.Until(p.session.Timeout, func() bool { return to.id != "" || p.closing })
-	}
-	p.Lock()
-	if own := p.withID(m.fields.Text("player_id")); own != nil && to.role == protocol.RolePlayer {
-		m.to = own // it was called by its id, at the port of another
-	}
-	p.record(m)
-	misbehave := p.misbehavior(m)
-	m.refused = misbehave != nil && m.typ == protocol.TypeRoundAnnouncement && m.round == faultyRound
-	p.Notify()
-	p.Unlock()
-	var response kit.Response
-	if misbehave != nil {
-		response = misbehave()
-	} else {
-		response = p.plays(m)
-	}
-	p.Lock()
-	defer p.Unlock()
-	p.events++
-	m.reply, m.answered = p.events, true
-	p.Notify()
-	return response
-}
-
-// record keeps a message, and the matches that it assigns to a referee. The
-// lock is held.
-func (p *peers) record(m *message) {
-	p.events++
-	m.arrival, m.id, m.token = p.events, m.to.id, m.to.token
-	if len(p.messages) == maxMessages {
-		return
-	}
-	for _, other := range p.messages {
-		if other.to == m.to && other.typ == m.typ && other.round == m.round {
-			m.n++
-		}
-	}
-	p.messages = append(p.messages, m)
-	if m.to.role != protocol.RoleReferee {
-		return
-	}
-	for _, f := range m.matches {
-		id := f.Text("match_id")
-		if id == "" || !m.assigned && f.Text("referee_id") != m.id && !agent.SameEndpoint(f.Text("referee_endpoint"), m.to.endpoint.URL) {
-			continue
-		}
-		if i := slices.IndexFunc(p.matches, func(known *match) bool { return known.id == id }); i >= 0 {
-			p.matches[i].referee = m.to // it was reassigned
-			continue
-		}
-		p.matches = append(p.matches, &match{
-			id: id, round: m.round, referee: m.to, by: m, players: [2]string{f.Text("player_A_id"), f.Text("player_B_id")},
-		})
-	}
-}
-
-// The players that misbehave: when they are first sent the announcement of
-// faultyRound, or, for the slow one, of the first round.
-const (
-	busyPlayer   = 0 // answers HTTP 503
-	brokenPlayer = 1 // breaks the connection off
-	silentPlayer = 2 // does not answer
-	slowPlayer   = 3 // answers after a short delay
-
-	faultyRound = 2
-)
-
-// The checks for which players misbehave.
-const (
-	retriesBusy    = "manager.notify.busy"
-	retriesBroken  = "manager.notify.broken"
-	survivesSilent = "manager.notify.silent"
-)
-
-// misbehavior returns what an agent does with a message instead of
-// acknowledging it, or nil. The lock is held.
-func (p *peers) misbehavior(m *message) func() kit.Response {
-	if m.n > 1 {
-		return nil
-	}
-	acknowledgeAfter := func(holds func() bool) func() kit.Response {
-		return func() kit.Response {
-			p.Until(3*p.shortDelay(), func() bool { return holds() || p.closing })
-			return acknowledge(m)
-		}
-	}
-	switch {
-	case m.typ == protocol.TypeLeagueCompleted && m.to == p.agents[len(p.agents)-1]:
-		return acknowledgeAfter(func() bool { return p.finished })
-	case m.typ != protocol.TypeRoundAnnouncement:
-		return nil
-	case m.round == 1 && m.to == p.players()[slowPlayer]:
-		return func() kit.Response {
-			p.Until(p.shortDelay(), func() bool { return p.assigned(1) > 0 })
-			return acknowledge(m)
-		}
-	case m.round != faultyRound:
-		return nil
-	case m.to == p.players()[busyPlayer] && p.session.Selected(retriesBusy):
-		return func() kit.Response { return kit.RespondBusy(m.Raw) }
-	case m.to == p.players()[brokenPlayer] && p.session.Selected(retriesBroken):
-		return func() kit.Response { return kit.Response{Hangup: true} }
-	case m.to == p.players()[silentPlayer] && p.session.Selected(survivesSilent):
-		return func() kit.Response {
-			// It gives up if the manager waits for it longer than the check does.
-			p.Lock()
-			p.holding++
-			p.Unlock()
-			p.Until(p.patience(), func() bool { return p.assigned(m.round) > 0 || p.closing })
-			p.Lock()
-			p.holding--
-			p.Unlock()
-			return kit.Response{Hangup: true}
-		}
-	}
-	return nil
-}
-
-// assigned counts the matches of a round, or with 0 of all rounds, that
-// referees have been assigned. The lock is held.
-func (p *peers) assigned(round int) int {
-	n := 0
-	for _, m := range p.matches {
-		if m.round == round || round == 0 {
-			n++
-		}
-	}
-	return n
-}
-
-// sent counts the messages of a type. The lock is held.
-func (p *peers) sent(typ protocol.Type) int {
-	n := 0
-	for _, m := range p.messages {
-		if m.typ == typ {
-			n++
-		}
-	}
-	return n
-}
-
-// sentToAll reports whether every agent was sent a message of a type, and
-// answered it, since an event. The lock is held.
-func (p *peers) sentToAll(typ protocol.Type, since int) bool {
-	for _, to := range p.registered() {
-		if !slices.ContainsFunc(p.messages, func(m *message) bool { return m.to == to && m.typ == typ && m.arrival > since && m.answered }) {
-			return false
-		}
-	}
-	return true
-}
-
-// sentAgain reports whether a message that an agent did not accept was sent
-// again. The lock is held.
-func (p *peers) sentAgain(lost *message) bool {
-	return slices.ContainsFunc(p.messages, func(m *message) bool {
-		return m.to == lost.to && m.typ == lost.typ && m.round == lost.round && m.n == lost.n+1 && m.answered
-	})
-}
 
 // started reports whether the league has begun by itself.
 func (t T) started() bool {
@@ -204,15 +27,12 @@ func (t T) started() bool {
 	return t.Until(t.patience(), announced)
 }
 
-// leaguePlayed returns the league, and plays it the first time. It does not
+// leaguePlayed returns the league, and has it played the first time. It does not
 // matter whether the manager leaves in the meantime: the checks read the record.
 func (t T) leaguePlayed() *league {
-	if t.league == nil {
-		t.peers.league = &league{
-			probes: map[string]*probe{}, missing: map[string]string{},
-			roundEnds: []protocol.Type{protocol.TypeRoundCompleted, protocol.TypeLeagueStandingsUpdate},
-		}
-		t.play(T{t.Aside(), t.peers})
+	if t.playing == nil {
+		t.peers.playing = t.Aside()
+		playLeague(T{t.playing, t.peers})
 	}
 	return t.league
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/referee"
 )
 
 func acceptedReportChecks() []kit.Check {
@@ -154,86 +155,50 @@ func refusesByCode(t T) {
 	}
 }
 
-// kinds are the ways in which a match ends for the first of two players: it
-// wins, loses, ties, has a technical loss, or both have one.
-var kinds = map[byte]result{
-	'w': {sides: [2]game.Side{{Choice: game.Even}, {Choice: game.Odd}}, number: 8},
-	'l': {sides: [2]game.Side{{Choice: game.Odd}, {Choice: game.Even}}, number: 2},
-	'd': {sides: [2]game.Side{{Choice: game.Odd}, {Choice: game.Odd}}, number: 5},
-	't': {sides: [2]game.Side{{Fault: game.FaultNoAnswer}, {Choice: game.Even}}},
-	'x': {sides: [2]game.Side{{Fault: game.FaultNoAnswer}, {Fault: game.FaultNoAnswer}}},
+// unknownMatch is a match that no league has.
+const unknownMatch = "R99M99"
+
+// finishedMatch keeps how a match has ended that one of our referees conducts.
+func (p *peers) finishedMatch(e referee.Event) {
+	p.Lock()
+	defer p.Unlock()
+	p.results[e.Match] = &result{e.Players, game.Judge(e.Sides[0], e.Sides[1], e.Number)}
 }
 
-// script says how the matches of the first five players end, for the player of
-// the row against that of the column. The final order is 5 1 4 2 3: 5 is before
-// 1 by wins, 4 before 2 by technical losses, 2 before 3 by the number. If rounds
-// are made by the circle method, matches among the tied decide after the last
-// round but one.
-var script = [5]string{"-dddw", "--ddt", "---dx", "----l", "-----"}
-
-func ofKind(kind byte, players [2]string) *result {
-	r := kinds[kind]
-	r.players, r.verdict = players, game.Judge(r.sides[0], r.sides[1], r.number)
+// copyOf returns the report of a match as its referee sends it, as a new message.
+func (t T) copyOf(m *match) *protocol.MatchResultReport {
+	r := *m.report
+	r.Timestamp, r.ConversationID = protocol.Timestamp(time.Now()), jsonrpc.RandomID()
+	if r.Result.Details != nil {
+		details := *r.Result.Details
+		r.Result.Details = &details
+	}
 	return &r
 }
 
-// resultOf returns how a match ends by the script.
-func (p *peers) resultOf(m *match) *result {
-	a, b := p.position(m.players[0]), p.position(m.players[1])
-	kind := byte('d')
-	if low, high := min(a, b), max(a, b); low >= 0 && high < len(script) && low != high {
-		kind = script[low][high]
-	} else if low >= 0 && low != high { // both are ours
-		kind = "wldt"[(low+high)%4]
-	}
-	r := ofKind(kind, m.players)
-	if a > b {
-		slices.Reverse(r.sides[:])
-		r.verdict = game.Judge(r.sides[0], r.sides[1], r.number)
+// wonBy returns a report by which one of the players has won a match.
+func (t T) wonBy(m *match, side int) *protocol.MatchResultReport {
+	winner, loser := m.players[side], m.players[1-side]
+	r := &protocol.MatchResultReport{Header: t.header(m.referee, protocol.TypeMatchResultReport), Result: protocol.MatchResult{
+		Winner: protocol.Some(winner), Score: map[string]int{winner: game.WinPoints, loser: 0},
+		Details: &protocol.ResultDetails{
+			Status: protocol.StatusWin, DrawnNumber: protocol.Some(8), NumberParity: protocol.Some(string(protocol.Even)),
+			Choices: map[string]protocol.Choice{winner: protocol.Even, loser: protocol.Odd},
+		},
+	}}
+	r.MatchID, r.GameType = m.id, protocol.GameEvenOdd
+	if m.round > 0 {
+		r.RoundID = protocol.RoundNumber(m.round)
 	}
 	return r
 }
 
-// another returns a different result of the same match.
-func (r *result) another() *result {
-	if r.points() == [2]int{game.WinPoints, 0} {
-		return ofKind('l', r.players)
+// another returns a report of a match with another result.
+func (t T) another(m *match) *protocol.MatchResultReport {
+	if m.result.winner() == m.players[0] {
+		return t.wonBy(m, 1)
 	}
-	return ofKind('w', r.players)
-}
-
-func (r *result) points() [2]int { return [2]int{r.verdict.PointsA, r.verdict.PointsB} }
-
-func (r *result) message() protocol.MatchResult {
-	d := &protocol.ResultDetails{Choices: map[string]protocol.Choice{}, Status: protocol.StatusDraw}
-	m := protocol.MatchResult{Winner: protocol.Null[string](), Score: map[string]int{}, Details: d}
-	for i, id := range r.players {
-		m.Score[id] = r.points()[i]
-		if r.sides[i].Fault != game.NoFault {
-			d.TechnicalLossPlayerIDs = append(d.TechnicalLossPlayerIDs, id)
-		} else {
-			d.Choices[id] = protocol.Choice(r.sides[i].Choice.String())
-		}
-	}
-	if id := r.winner(); id != "" {
-		m.Winner, d.Status = protocol.Some(id), protocol.StatusWin
-	}
-	if r.verdict.Technical() {
-		d.Status, d.DrawnNumber, d.NumberParity = protocol.StatusTechnicalLoss, protocol.Null[int](), protocol.Null[string]()
-	} else {
-		d.DrawnNumber, d.NumberParity = protocol.Some(r.number), protocol.Some(game.ParityOf(r.number).String())
-	}
-	return m
-}
-
-// report returns the report of a match by a referee.
-func (t T) report(m *match, from *member, r *result) *protocol.MatchResultReport {
-	h := protocol.NewHeader(protocol.TypeMatchResultReport, protocol.Sender(from.role, from.id), protocol.Timestamp(time.Now()), jsonrpc.RandomID())
-	h.AuthToken, h.LeagueID, h.MatchID, h.GameType = from.token, t.leagueID, m.id, protocol.GameEvenOdd
-	if m.round > 0 {
-		h.RoundID = protocol.RoundNumber(m.round)
-	}
-	return &protocol.MatchResultReport{Header: h, Result: r.message()}
+	return t.wonBy(m, 0)
 }
 
 // row is what the standings should say of a player.

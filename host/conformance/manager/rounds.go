@@ -253,7 +253,7 @@ func keepsKeys(t T) {
 	t.assignments(func(m *match, _ kit.Fields) {
 		for _, keys := range t.keysOf(m) {
 			t.every("", func(sent *message) {
-				if sent.to != m.by.to && sent.to != t.refereeOf(m) {
+				if sent.to != m.by.to && sent.to != m.referee {
 					for _, key := range []string{keys.Send, keys.Expect} {
 						t.secret(sent, key, "%s is sent a key of match %s, whose referee is %s", sent.to.called(), m.id, m.by.to.id)
 					}

@@ -2,15 +2,12 @@ package manager
 
 import (
 	"bytes"
-	"cmp"
-	"net"
-	"net/http"
+	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
-	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/conformance/kit"
-	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -34,67 +31,78 @@ func registrationChecks() []kit.Check {
 		check("manager.register.header", kit.Should, needs, kit.AnswerHeader.Rule, kit.AnswerHeader.Advice+" "+kit.UTC.Advice, func(t T) {
 			t.registerAll()
 			for _, a := range t.registered() {
-				t.Show("the manager", a.answer.Body)
-				kit.AnswerHeader.Test(t.T, "", a.answer.Message, nil)
-				kit.UTC.Test(t.T, "", a.answer.Message, nil)
+				t.Show("the manager", a.last().Body)
+				kit.AnswerHeader.Test(t.T, "", a.last().Message, nil)
+				kit.UTC.Test(t.T, "", a.last().Message, nil)
 			}
 		}),
 	}
 }
 
-// faultyRegistrationChecks come just before the league is played, which may begin
-// when one of these registrations is accepted.
-func faultyRegistrationChecks() []kit.Check {
-	needs := []string{registersEveryone}
-	refused := func(name string, level kit.Level, rule, advice string, change func(t T, m *protocol.LeagueRegisterRequest), edit kit.Edit) kit.Check {
-		return check("manager.register."+name, level, needs, rule, advice, func(t T) {
-			t.registerAll()
-			last := t.players()[len(t.players())-1]
-			if last.id != "" && t.adopted == "" {
-				t.Skip("the league has been played already")
-			}
-			if last.id != "" {
-				t.Skip("it has accepted a registration that it should have refused (manager.register.%s), and has one player too few to accept another", t.adopted)
-			}
-			r := kit.Request{Message: t.registration(last), Edit: edit}
-			if change != nil {
-				r.Fault = func(m protocol.Message) { change(t, m.(*protocol.LeagueRegisterRequest)) }
-			}
-			a := t.Send(r)
-			t.adopt(last, a, name)
-			t.Refused(a)
-		})
-	}
-	return []kit.Check{
-		refused("name", kit.Should, "A player with the display_name of another, at another endpoint, is refused (2002, E022).", "Compare the names, and answer with the error 2002.",
-			func(t T, m *protocol.LeagueRegisterRequest) { m.Meta.DisplayName = t.players()[0].display }, nil),
-		refused("game", kit.Should, "A player that does not play even_odd is refused (2004, E045).", "Look for even_odd in game_types.",
-			func(_ T, m *protocol.LeagueRegisterRequest) { m.Meta.GameTypes = []string{"chess"} }, nil),
-		refused("endpoint", kit.Should, "A player whose contact_endpoint is not a URL is refused (2003, E044).", "Parse contact_endpoint; it must be absolute, with http or https and a host.",
-			func(_ T, m *protocol.LeagueRegisterRequest) { m.Meta.ContactEndpoint = "nowhere" }, nil),
-		refused("meta", kit.Should, "A registration without player_meta is refused (-32602, E003).", "Check that it is present before you read it.",
-			nil, kit.Delete("player_meta", "display_name", "name", "contact_endpoint", "endpoint")),
-	}
+// faults are registrations that should be refused.
+var faults = []struct {
+	name         string
+	rule, advice string
+	change       func(t T, m *protocol.LeagueRegisterRequest)
+	edit         kit.Edit
+}{
+	{"name", "A player with the display_name of another, at another endpoint, is refused (2002, E022).", "Compare the names, and answer with the error 2002.",
+		func(t T, m *protocol.LeagueRegisterRequest) { m.Meta.DisplayName = t.players()[0].display }, nil},
+	{"game", "A player that does not play even_odd is refused (2004, E045).", "Look for even_odd in game_types.",
+		func(_ T, m *protocol.LeagueRegisterRequest) { m.Meta.GameTypes = []string{"chess"} }, nil},
+	{"endpoint", "A player whose contact_endpoint is not a URL is refused (2003, E044).", "Parse contact_endpoint; it must be absolute, with http or https and a host.",
+		func(_ T, m *protocol.LeagueRegisterRequest) { m.Meta.ContactEndpoint = "nowhere" }, nil},
+	{"meta", "A registration without player_meta is refused (-32602, E003).", "Check that it is present before you read it.",
+		nil, kit.Delete("player_meta", "display_name", "name", "contact_endpoint", "endpoint")},
 }
 
-// adopt makes the last player one that was accepted although its registration
-// should have been refused: another one would be one too many for its league. A
-// manager that lists its players tells whether it is.
-func (t T) adopt(a *member, answer *kit.Answer, check string) {
+func faultyRegistrationChecks() []kit.Check {
+	var checks []kit.Check
+	for _, f := range faults {
+		checks = append(checks, refusedCheck("register."+f.name, "register."+f.name, kit.Should, f.rule, f.advice))
+	}
+	return checks
+}
+
+// applyFaultily sends the registration of the last player with each fault first. If one
+// is accepted, the answer is the player's: another would be one too many for its league.
+func (p *peers) applyFaultily(in *trace.Exchange) *kit.Answer {
+	own, ok := in.Request.(*protocol.LeagueRegisterRequest)
+	if !ok {
+		return nil
+	}
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	t := T{p.playing.Aside(), p}
+	for i, f := range faults {
+		a := t.probe("register."+f.name, func() *kit.Answer {
+			m := *own
+			m.Timestamp, m.ConversationID = protocol.Timestamp(time.Now()), jsonrpc.RandomID()
+			r := kit.Request{Message: &m, Edit: f.edit}
+			if f.change != nil {
+				r.Fault = func(m protocol.Message) { f.change(t, m.(*protocol.LeagueRegisterRequest)) }
+			}
+			return t.Send(r)
+		})
+		if t.enrolled(a) {
+			for _, later := range faults[i+1:] {
+				p.league.missing["register."+later.name] = fmt.Sprintf("it has accepted a registration that it should have refused (manager.register.%s), and has one player too few to accept another", f.name)
+			}
+			return a
+		}
+	}
+	return nil
+}
+
+// enrolled reports whether an answer grants a registration. A manager that lists its
+// players tells whether it has.
+func (t T) enrolled(answer *kit.Answer) bool {
 	found, yes := dialect.FindAcceptance(answer.Body)
 	if !yes || answer.Refused || found.ID == "" {
-		return
+		return false
 	}
 	listed := t.Aside().Send(kit.Request{Message: t.query(t.players()[0], protocol.QueryPlayers)})
-	if listed.Taken() && listed.Message.Object("data").Has("players") && !bytes.Contains(listed.Body, strconv.AppendQuote(nil, found.ID)) {
-		return
-	}
-	t.listenAs(a, found.ID)
-	t.Lock()
-	defer t.Unlock()
-	defer t.Notify()
-	t.peers.adopted = check
-	a.id, a.token, a.verifier, a.answer = found.ID, found.Token, credential.NewVerifier(found.Token), answer
+	return !listed.Taken() || !listed.Message.Object("data").Has("players") || bytes.Contains(listed.Body, strconv.AppendQuote(nil, found.ID))
 }
 
 func registersAll(t T) {
@@ -112,6 +120,7 @@ func registersAll(t T) {
 		}
 		who := protocol.Sender(a.role, a.id) // some managers number each role
 		if other, taken := seen[who]; taken {
+			t.Show("the manager", a.last().Body)
 			t.Fail("%s has the same id as %s: %s", a.name, other, a.id)
 		}
 		seen[who] = a.name
@@ -194,7 +203,7 @@ func startChecks() []kit.Check {
 				if a.id == "" {
 					t.Skip("the player that asks for an id could not register: %s", t.whyStopped())
 				}
-				t.Show("the manager", a.answer.Body)
+				t.Show("the manager", a.last().Body)
 				if a.id != t.wantedID() {
 					t.Fail("player:%s was assigned the id %s", t.wantedID(), a.id)
 				}
@@ -236,82 +245,16 @@ func answersStart(t T) {
 	}
 }
 
-// join registers an agent as our own agents register, who find out how the manager
-// wants to be spoken to, and ends the check if the manager refuses.
-func (t T) join(a *member) {
-	if a.id != "" {
-		return
-	}
-	var request protocol.Message = t.registration(a)
-	if a.role == protocol.RoleReferee {
-		request = t.refereeRegistration(a)
-	}
-	by := t.joining[a.role]
-	if by == nil {
-		by = &agent.Registrar{Caller: t.desk.Caller, Peer: t.session.Peer()}
-		t.joining[a.role] = by
-	}
-	t.desk.For(t.T)
-	granted, err := by.Register(t.Context(), agent.Applicant{Message: request, ID: jsonrpc.RandomID(), Name: a.display, Endpoint: a.endpoint.URL})
-	if a.first == nil {
-		a.first = t.desk.First()
-	}
-	a.answer = t.desk.Last()
-	if t.tooEarly && err != nil {
-		t.Skip("the league has begun already; see manager.start.early")
-	}
-	if err != nil {
-		t.Fail("the registration of %s failed: %v", a.name, err)
-	}
-	id := cmp.Or(identity(granted), a.name) // without an id, it leaves the agent its name
-	t.listenAs(a, id)
-	t.Lock()
-	defer t.Unlock()
-	defer t.Notify()
-	a.id = id
-	head := granted.Head()
-	a.token = head.AuthToken
-	a.verifier = credential.NewVerifier(a.token)
-	t.peers.leagueID = cmp.Or(head.LeagueID, t.peers.leagueID)
-}
-
-// listenAs listens for an agent also on the port of its id, where some referees
-// call it whatever it has registered, unless another agent of the suite is there.
-func (p *peers) listenAs(a *member, id string) {
-	host, own, err := net.SplitHostPort(p.session.Listen)
-	port := agent.PortOf(a.role, id)
-	if err != nil || own == "0" || port == 0 {
-		return
-	}
-	e, err := kit.Listen(p.life, net.JoinHostPort(host, strconv.Itoa(port)))
-	if err != nil {
-		return // it, or another program, listens there already
-	}
-	e.Handle(func(in *trace.Exchange, _ http.Header) kit.Response { return p.receive(a, in) })
-	a.also = append(a.also, e)
-}
-
-// identity returns the id that an answer to a registration grants.
-func identity(granted protocol.Message) string {
-	switch m := granted.(type) {
-	case *protocol.LeagueRegisterResponse:
-		return m.PlayerID
-	case *protocol.RefereeRegisterResponse:
-		return m.RefereeID
-	}
-	return ""
-}
-
 // joinsByTheBook ends the check unless the manager has answered the registration
 // of an agent, exactly as the protocol says, with all that the protocol asks for.
 func (t T) joinsByTheBook(a *member, typ protocol.Type, idName string) {
 	why, ended := t.Catch(func() { t.join(a) })
-	if a.first == nil {
+	if a.first() == nil {
 		t.Fail("%s", why)
 	}
-	t.Show("the manager", a.first.Body)
-	t.Accepted(a.first, typ)
-	f := a.first.Message
+	t.Show("the manager", a.first().Body)
+	t.Accepted(a.first(), typ)
+	f := a.first().Message
 	if !protocol.Means(protocol.Enrolling, f.Text("status")) {
 		t.Fail("status is %s, want ACCEPTED", f.Shown("status"))
 	}
@@ -323,33 +266,4 @@ func (t T) joinsByTheBook(a *member, typ protocol.Type, idName string) {
 	if ended {
 		t.Fail("%s", why)
 	}
-}
-
-// registrationOrder returns the agents in the order in which they register: a
-// player first, which finds out how the manager is spoken to, and then referees,
-// because some leagues start with the last player.
-func (p *peers) registrationOrder() []*member {
-	return slices.Concat(p.players()[:1], p.referees(), p.players()[1:])
-}
-
-// registerAll registers all agents but the last, with which some leagues begin:
-// it registers when the league is played. The check is skipped if a player is
-// refused: that is for another check to find. A manager without referees plays the
-// matches itself.
-func (t T) registerAll() {
-	order := t.registrationOrder()
-	for _, a := range order[:len(order)-1] {
-		if t.refereeRefused(a) {
-			continue
-		}
-		if why, ended := t.Catch(func() { t.join(a) }); ended && a.role == protocol.RolePlayer {
-			t.Skip("not all agents can be registered: %s", why)
-		}
-	}
-}
-
-// refereeRefused reports whether an agent is a referee, and one was refused.
-func (t T) refereeRefused(a *member) bool {
-	first := t.referees()[0]
-	return a.role == protocol.RoleReferee && first.first != nil && first.id == ""
 }

@@ -1,0 +1,352 @@
+package manager
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/credential"
+	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/player"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/referee"
+	"github.com/strategylab/strategylab/host/trace"
+	"github.com/strategylab/strategylab/host/wire"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// member is one of our own players or referees. All that it is sent, and all that it
+// sends, passes its tap.
+type member struct {
+	role     protocol.Role
+	name     string // it introduces itself by
+	display  string
+	endpoint *kit.Endpoint
+	also     []*kit.Endpoint // where some referees call it by its id
+	handler  jsonrpc.Handler
+	run      func(context.Context) error
+
+	begun  bool
+	joined chan error // gets nil once it has registered, or why it has not
+	failed error      // to register
+
+	// What follows is guarded by the peers' lock until it has joined.
+	answers  []*kit.Answer // to its attempts to register
+	id       string
+	token    string
+	verifier credential.Verifier
+}
+
+// called returns the id of an agent, or its name while it has none.
+func (a *member) called() string { return cmp.Or(a.id, a.name) }
+
+// first and last return the answers to its first attempt to register, which is made
+// exactly as the protocol says, and to its last; nil without any.
+func (a *member) first() *kit.Answer {
+	if len(a.answers) == 0 {
+		return nil
+	}
+	return a.answers[0]
+}
+
+func (a *member) last() *kit.Answer { return a.answers[len(a.answers)-1] }
+
+// conventional returns the port of an agent by the convention of the protocol:
+// some managers call their agents there, whatever they register.
+func conventional(i, players int) int {
+	if i < players {
+		return 8101 + i
+	}
+	return 8001 + i - players
+}
+
+// open makes the agents, which register when the first check needs them.
+func open(ctx context.Context, s *kit.Session) (kit.Peers, error) {
+	if err := s.AwaitAgent(ctx); err != nil {
+		return nil, err
+	}
+	s.Meet(wire.GuessPeer(s.URL, dialect.Contracts))
+	p := &peers{
+		session: s, run: jsonrpc.RandomID()[:8], results: map[string]*result{},
+		league: &league{
+			probes: map[string]*probe{}, missing: map[string]string{},
+			roundEnds: []protocol.Type{protocol.TypeRoundCompleted, protocol.TypeLeagueStandingsUpdate},
+		},
+	}
+	p.life, p.end = context.WithCancel(ctx)
+	p.Life = p.life.Done()
+	for i := range s.Players + referees {
+		a := &member{role: protocol.RolePlayer, name: fmt.Sprintf("player-%d", i+1), joined: make(chan error, 1)}
+		if i >= s.Players {
+			a.role, a.name = protocol.RoleReferee, fmt.Sprintf("referee-%d", i-s.Players+1)
+		}
+		a.display = fmt.Sprintf("Conformance %s %s", a.name, p.run)
+		err := p.make(ctx, a, i)
+		p.agents = append(p.agents, a)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("make an agent of the league: %w", err), p.Close())
+		}
+	}
+	p.listenAs(p.lastPlayer(), p.wantedID()) // it may be called before it knows that it has it
+	return p, nil
+}
+
+// make makes an agent and has it served; it does not register yet.
+func (p *peers) make(ctx context.Context, a *member, i int) (err error) {
+	if a.endpoint, err = kit.ListenAs(ctx, p.session.Listen, conventional(i, p.session.Players)); err != nil {
+		return err
+	}
+	tapped := &tap{p, a}
+	common := agent.Config{
+		Endpoint: a.endpoint.URL, Manager: p.session.Peer(), Name: a.display, Proposed: a.name, Mode: protocol.Tolerant, Timeout: p.session.Timeout, Backoff: impatient,
+		Caller:     &wire.Caller{Client: jsonrpc.NewClient(tapped, jsonrpc.ClientConfig{Timeout: p.session.Timeout}), Codec: dialect.NewCodec(protocol.Tolerant)},
+		Registered: func() { a.hasJoined(nil) },
+	}
+	var made interface {
+		Dispatcher() *wire.Dispatcher
+		Run(context.Context) error
+	}
+	if a.role == protocol.RoleReferee {
+		made, err = referee.New(referee.Config{
+			Config: common, JoinTimeout: p.session.Timeout, ChoiceTimeout: p.session.Timeout, Draw: p.draws,
+			Events: func(e referee.Event) {
+				switch e.Kind {
+				case referee.Waiting:
+					a.hasJoined(errors.New(e.Error))
+				case referee.Finished:
+					p.finishedMatch(e)
+				}
+			},
+		})
+	} else {
+		if i == p.session.Players-1 {
+			common.ID, common.Proposed = p.wantedID(), ""
+		}
+		made, err = player.New(player.Config{
+			Config: common, Factory: scripted{p}, Watch: -1, Patience: patient, League: &player.League{},
+			Events: func(e player.Event) {
+				if e.Kind == player.Waiting {
+					a.hasJoined(errors.New(e.Error))
+				}
+			},
+		})
+	}
+	if err != nil {
+		return err
+	}
+	a.handler, a.run = made.Dispatcher(), made.Run
+	a.endpoint.Handle(func(in *trace.Exchange, h http.Header) kit.Response { return p.receive(a, in, h) })
+	return nil
+}
+
+// impatient is how our agents retry: what fails here does so for good.
+var impatient = game.Backoff{Retries: 2, First: 50 * time.Millisecond, Most: 100 * time.Millisecond}
+
+// patient is how long a player waits for the call for its choice before it sends
+// its join as a message of its own.
+const patient = 750 * time.Millisecond
+
+// hasJoined says once how the first attempts of an agent to register have ended.
+func (a *member) hasJoined(err error) {
+	select {
+	case a.joined <- err:
+	default:
+	}
+}
+
+// join has an agent register, and ends the check if the manager does not let it.
+func (t T) join(a *member) {
+	if !a.begun {
+		a.begun = true
+		t.running.Go(func() {
+			if err := a.run(t.life); err != nil {
+				a.hasJoined(err)
+			}
+		})
+		select {
+		case a.failed = <-a.joined:
+		case <-t.Context().Done():
+			a.failed = context.Cause(t.Context())
+		}
+	}
+	if t.tooEarly && a.failed != nil {
+		t.Skip("the league has begun already; see manager.start.early")
+	}
+	if a.failed != nil {
+		t.Fail("the registration of %s failed: %v", a.name, a.failed)
+	}
+}
+
+// applied keeps the answer to an attempt of an agent to register, and who it is then.
+func (p *peers) applied(a *member, answer *kit.Answer) {
+	if answer == nil {
+		return
+	}
+	p.Lock()
+	defer p.Unlock()
+	defer p.Notify()
+	a.answers = append(a.answers, answer)
+	granted, yes := dialect.FindAcceptance(answer.Body)
+	if !yes || answer.Refused {
+		return
+	}
+	a.id, a.token = cmp.Or(granted.ID, a.id, a.name), cmp.Or(granted.Token, a.token) // without an id, it keeps its name
+	a.verifier = credential.NewVerifier(a.token)
+	p.leagueID = cmp.Or(granted.League, p.leagueID)
+	p.listenAs(a, a.id)
+}
+
+// listenAs listens for an agent also on the port of its id, where some referees
+// call it whatever it has registered, unless another agent of the suite is there.
+func (p *peers) listenAs(a *member, id string) {
+	host, own, err := net.SplitHostPort(p.session.Listen)
+	port := agent.PortOf(a.role, id)
+	if err != nil || own == "0" || port == 0 {
+		return
+	}
+	e, err := kit.Listen(p.life, net.JoinHostPort(host, strconv.Itoa(port)))
+	if err != nil {
+		return // it, or another program, listens there already
+	}
+	e.Handle(func(in *trace.Exchange, h http.Header) kit.Response { return p.receive(a, in, h) })
+	a.also = append(a.also, e)
+}
+
+// registrationOrder returns the agents in the order in which they register: a
+// player first, which finds out how the manager is spoken to, and then referees,
+// because some leagues start with the last player.
+func (p *peers) registrationOrder() []*member {
+	return slices.Concat(p.players()[:1], p.referees(), p.players()[1:])
+}
+
+// registerAll registers all agents but the last, with which some leagues begin:
+// it registers when the league is played. The check is skipped if a player is
+// refused: that is for another check to find. A manager without referees plays the
+// matches itself.
+func (t T) registerAll() {
+	order := t.registrationOrder()
+	for _, a := range order[:len(order)-1] {
+		if t.refereeRefused(a) {
+			continue
+		}
+		if why, ended := t.Catch(func() { t.join(a) }); ended && a.role == protocol.RolePlayer {
+			t.Skip("not all agents can be registered: %s", why)
+		}
+	}
+}
+
+// refereeRefused reports whether an agent is a referee, and one was refused.
+func (t T) refereeRefused(a *member) bool {
+	return a.role == protocol.RoleReferee && t.referees()[0].failed != nil
+}
+
+// Close implements kit.Peers.
+func (p *peers) Close() error {
+	p.end()
+	var errs []error
+	for _, a := range p.agents {
+		for _, e := range append(a.also, a.endpoint) {
+			errs = append(errs, e.Close())
+		}
+	}
+	p.running.Wait()
+	return errors.Join(errs...)
+}
+
+// kinds are the ways in which a match ends for the first of two players: it
+// wins, loses, ties, has a technical loss, or both have one.
+var kinds = map[byte]struct {
+	choices [2]game.Parity // NoParity for a player that fails
+	number  int
+}{
+	'w': {[2]game.Parity{game.Even, game.Odd}, 8},
+	'l': {[2]game.Parity{game.Odd, game.Even}, 2},
+	'd': {[2]game.Parity{game.Odd, game.Odd}, 5},
+	't': {[2]game.Parity{game.NoParity, game.Even}, 5},
+	'x': {[2]game.Parity{game.NoParity, game.NoParity}, 5},
+}
+
+// script says how the matches of the first five players end, for the player of
+// the row against that of the column. The final order is 5 1 4 2 3: 5 is before
+// 1 by wins, 4 before 2 by technical losses, 2 before 3 by the number. If rounds
+// are made by the circle method, matches among the tied decide after the last
+// round but one.
+var script = [5]string{"-dddw", "--ddt", "---dx", "----l", "-----"}
+
+// kindOf returns how a match ends by the script, and the index of one of its players
+// in it; false if the players are not both ours.
+func (p *peers) kindOf(player, opponent string) (kind byte, side int, ok bool) {
+	a, b := p.position(player), p.position(opponent)
+	if a < 0 || b < 0 || a == b {
+		return 'd', 0, false
+	}
+	low, high := min(a, b), max(a, b)
+	if a > b {
+		side = 1
+	}
+	if high < len(script) {
+		return script[low][high], side, true
+	}
+	return "wldt"[(low+high)%4], side, true
+}
+
+// draws draws the number of a match by the script.
+func (p *peers) draws(m referee.Match) (int, error) {
+	p.Lock()
+	defer p.Unlock()
+	kind := byte('d')
+	if i := slices.IndexFunc(p.matches, func(known *match) bool { return known.id == m.ID }); i >= 0 {
+		kind, _, _ = p.kindOf(p.matches[i].players[0], p.matches[i].players[1])
+	}
+	return kinds[kind].number, nil
+}
+
+// scripted is the strategy of all players: each chooses by the script.
+type scripted struct{ p *peers }
+
+// Info implements strategies.Factory.
+func (s scripted) Info() strategies.Info { return strategies.Info{Name: "script"} }
+
+// New implements strategies.Factory.
+func (s scripted) New(_ context.Context, own strategies.Setup) (strategies.Strategy, error) {
+	return seat{s.p, own.ID}, nil
+}
+
+// Close implements strategies.Factory.
+func (s scripted) Close() error { return nil }
+
+type seat struct {
+	p  *peers
+	id string
+}
+
+// Choose implements strategies.Strategy.
+func (s seat) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
+	s.p.Lock()
+	defer s.p.Unlock()
+	kind, side, ok := s.p.kindOf(s.id, t.Opponent)
+	switch c := kinds[kind].choices[side]; {
+	case !ok:
+		return strategies.Even, nil
+	case c == game.NoParity:
+		return 0, errors.New("by the script of the suite, it has a technical loss")
+	default:
+		return strategies.Play(c), nil
+	}
+}
+
+// Observe implements strategies.Strategy.
+func (s seat) Observe(context.Context, *strategies.Outcome) error { return nil }
+
+// Close implements strategies.Strategy.
+func (s seat) Close() error { return nil }

@@ -1,0 +1,234 @@
+package manager
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+
+	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/trace"
+)
+
+// tap carries what an agent sends: to agents of the suite directly, and to the
+// manager with what the suite adds.
+type tap struct {
+	p *peers
+	a *member
+}
+
+// Transport implements jsonrpc.RoundTripper.
+func (x *tap) Transport() jsonrpc.Transport { return jsonrpc.TransportHTTP }
+
+// Close implements jsonrpc.RoundTripper. The connections are the session's.
+func (x *tap) Close() error { return nil }
+
+// RoundTrip implements jsonrpc.RoundTripper.
+func (x *tap) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
+	p, a := x.p, x.a
+	if i := slices.IndexFunc(p.agents, func(other *member) bool { return other.endpoint.URL == out.URL }); i >= 0 {
+		r := kit.Handle(p.life, p.agents[i].handler, out.Body, a.name, out.Header)
+		return &jsonrpc.Reply{Status: r.Status, Body: r.Body}, nil
+	}
+	in := trace.ReadRequest(out.Body)
+	switch {
+	case in.Type == protocol.TypeMatchResultReport:
+		return p.reports(ctx, a, in, out)
+	case in.Type == protocol.TypeLeagueRegisterRequest && a == p.lastPlayer() && a.first() == nil:
+		if adopted := p.applyFaultily(in); adopted != nil {
+			p.applied(a, adopted)
+			return &jsonrpc.Reply{Status: adopted.Status, Header: adopted.Header, Body: adopted.Body}, nil
+		}
+	}
+	r := (&kit.T{Session: p.session}).Record()
+	reply, err := r.RoundTrip(ctx, out)
+	if in.Type == protocol.TypeLeagueRegisterRequest || in.Type == protocol.TypeRefereeRegisterRequest {
+		if m, ok := in.Request.(*protocol.LeagueRegisterRequest); ok && p.application == nil {
+			p.application = m
+		}
+		p.applied(a, r.Last())
+	}
+	return reply, err
+}
+
+// maxMessages bounds how many messages of a manager are kept.
+const maxMessages = 20_000
+
+// receive records a message of the manager, and has the agent answer it unless it is
+// to misbehave.
+func (p *peers) receive(to *member, in *trace.Exchange, header http.Header) kit.Response {
+	m := &message{Exchange: in, to: to, typ: in.Type, fields: kit.Object(in.Raw).Inner(), n: 1}
+	m.round = m.fields.Round("round_id")
+	if req, err := kit.OpenRequest(in.Raw); err == nil && req.Type == protocol.TypeRoundAnnouncement {
+		m.typ, m.matches, m.assigned = req.Type, kit.Object(json.RawMessage(req.Raw)).List("matches"), req.IsAssignment()
+		m.round = req.Header.RoundID.Number()
+	}
+	if m.typ == protocol.TypeGameInvitation || m.typ == protocol.TypeChooseParityCall {
+		// A league may begin before the last registration is answered.
+		p.Until(p.session.Timeout, func() bool { return to.id != "" })
+	}
+	p.Lock()
+	if own := p.withID(m.fields.Text("player_id")); own != nil && to.role == protocol.RolePlayer {
+		m.to = own // it was called by its id, at the port of another
+	}
+	p.record(m)
+	misbehave := p.misbehavior(m)
+	p.Notify()
+	p.Unlock()
+	response := kit.Response{Hangup: true}
+	if misbehave == nil || misbehave(&response) {
+		response = kit.Handle(p.life, m.to.handler, in.Raw, in.Peer, header)
+	}
+	p.Lock()
+	defer p.Unlock()
+	p.events++
+	m.reply, m.answered = p.events, true
+	m.refused = m.refused || !kit.ReadAnswer(kit.Reply{Status: response.Status, Body: response.Body}).Taken()
+	p.Notify()
+	return response
+}
+
+// record keeps a message, and the matches that it assigns to a referee. The
+// lock is held.
+func (p *peers) record(m *message) {
+	p.events++
+	m.arrival = p.events
+	if len(p.messages) == maxMessages {
+		return
+	}
+	for _, other := range p.messages {
+		if other.to == m.to && other.typ == m.typ && other.round == m.round {
+			m.n++
+		}
+	}
+	p.messages = append(p.messages, m)
+	if m.to.role != protocol.RoleReferee {
+		return
+	}
+	for _, f := range m.matches {
+		id := f.Text("match_id")
+		mine := m.assigned || f.Text("referee_id") == m.to.id || agent.SameEndpoint(f.Text("referee_endpoint"), m.to.endpoint.URL)
+		if id == "" || !mine || slices.ContainsFunc(p.matches, func(known *match) bool { return known.id == id }) {
+			continue
+		}
+		p.matches = append(p.matches, &match{
+			id: id, round: m.round, referee: m.to, by: m, players: [2]string{f.Text("player_A_id"), f.Text("player_B_id")},
+		})
+	}
+}
+
+// The players that misbehave: when they are first sent the announcement of
+// faultyRound, or, for the slow one, of the first round.
+const (
+	busyPlayer   = 0 // answers HTTP 503
+	brokenPlayer = 1 // breaks the connection off
+	silentPlayer = 2 // does not answer
+	slowPlayer   = 3 // answers after a short delay
+
+	faultyRound = 2
+)
+
+// The checks for which players misbehave.
+const (
+	retriesBusy    = "manager.notify.busy"
+	retriesBroken  = "manager.notify.broken"
+	survivesSilent = "manager.notify.silent"
+)
+
+// misbehavior returns what the tap does with a message before the agent is given it,
+// or nil. That returns whether the agent is given it at all, and changes the response
+// otherwise. The lock is held.
+func (p *peers) misbehavior(m *message) func(*kit.Response) bool {
+	passAfter := func(holds func() bool) func(*kit.Response) bool {
+		return func(*kit.Response) bool {
+			p.Until(3*p.shortDelay(), holds)
+			return true
+		}
+	}
+	loses := func(check string, respond func(*kit.Response)) func(*kit.Response) bool {
+		if !p.session.Selected(check) {
+			return nil
+		}
+		m.refused = true
+		return func(r *kit.Response) bool { respond(r); return false }
+	}
+	switch {
+	case m.n > 1:
+	case m.typ == protocol.TypeLeagueCompleted && m.to == p.agents[len(p.agents)-1]:
+		return passAfter(func() bool { return p.finished })
+	case m.typ != protocol.TypeRoundAnnouncement:
+	case m.round == 1 && m.to == p.players()[slowPlayer]:
+		return passAfter(func() bool { return p.assigned(1) > 0 })
+	case m.round != faultyRound:
+	case m.to == p.players()[busyPlayer]:
+		return loses(retriesBusy, func(r *kit.Response) { *r = kit.RespondBusy(m.Raw) })
+	case m.to == p.players()[brokenPlayer]:
+		return loses(retriesBroken, func(*kit.Response) {})
+	case m.to == p.players()[silentPlayer]:
+		return loses(survivesSilent, func(*kit.Response) {
+			// It gives up if the manager waits for it longer than the check does.
+			p.hold(1)
+			p.Until(p.patience(), func() bool { return p.assigned(m.round) > 0 })
+			p.hold(-1)
+		})
+	}
+	return nil
+}
+
+// hold counts messages that are not answered on purpose.
+func (p *peers) hold(n int) {
+	p.Lock()
+	defer p.Unlock()
+	p.holding += n
+	p.Notify()
+}
+
+// assigned counts the matches of a round, or with 0 of all rounds, that
+// referees have been assigned. The lock is held.
+func (p *peers) assigned(round int) int {
+	n := 0
+	for _, m := range p.matches {
+		if m.round == round || round == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// sent counts the messages of a type. The lock is held.
+func (p *peers) sent(typ protocol.Type) int {
+	n := 0
+	for _, m := range p.messages {
+		if m.typ == typ {
+			n++
+		}
+	}
+	return n
+}
+
+// sentToAll reports whether every agent was sent a message of a type, and
+// answered it, since an event. The lock is held.
+func (p *peers) sentToAll(typ protocol.Type, since int) bool {
+	return !slices.ContainsFunc(p.registered(), func(to *member) bool {
+		return !slices.ContainsFunc(p.messages, func(m *message) bool { return m.to == to && m.typ == typ && m.arrival > since && m.answered })
+	})
+}
+
+// endSent reports whether every agent was sent LEAGUE_COMPLETED. The lock is
+// held.
+func (p *peers) endSent() bool {
+	return !slices.ContainsFunc(p.registered(), func(to *member) bool {
+		return !slices.ContainsFunc(p.messages, func(m *message) bool { return m.to == to && m.typ == protocol.TypeLeagueCompleted })
+	})
+}
+
+// sentAgain reports whether a message that an agent did not accept was sent
+// again. The lock is held.
+func (p *peers) sentAgain(lost *message) bool {
+	return slices.ContainsFunc(p.messages, func(m *message) bool {
+		return m.to == lost.to && m.typ == lost.typ && m.round == lost.round && m.n == lost.n+1 && m.answered
+	})
+}

@@ -237,7 +237,9 @@ func (l *League) invitation(x *Exchange, m *protocol.GameInvitation) {
 	match := l.match(m.MatchID, m.RoundID.Number())
 	if match.decided() { // it begins again, as after the death of a referee
 		match.again = true
-		match, match.Players = l.next(match), match.Players
+		players := match.Players
+		match = l.next(match)
+		match.Players = players
 		match.again = true
 	}
 	if l.completed {

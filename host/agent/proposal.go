@@ -66,7 +66,7 @@ func (m *Member) proposeFree(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	got, err := m.Caller.Send(ctx, wire.NewPeer(m.Manager.URL, d), call, "")
+	got, err := m.Caller.Send(ctx, wire.NewPeer(m.Manager.URL, d), call)
 	if errors.Is(err, jsonrpc.ErrConnect) {
 		return // asked again when the manager is up
 	}

@@ -300,7 +300,7 @@ func (r *Registrar) listed(ctx context.Context, a Applicant, way wire.Form) (id 
 	if err != nil || r.asked[asked] {
 		return "", false
 	}
-	got, err := r.Caller.Send(ctx, wire.NewPeer(way.URL, way.Dialect), call, "")
+	got, err := r.Caller.Send(ctx, wire.NewPeer(way.URL, way.Dialect), call)
 	if err == nil {
 		if id, ok = dialect.FindAgent(got.Raw, a.Name, a.Endpoint); ok {
 			return id, true

@@ -10,48 +10,37 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// Contracts is the default dialect: one method per message, the fields flat in
-// params and in result.
-var Contracts = &Dialect{
-	Name:  "contracts",
-	Title: "One method per message, fields flat in params and result.",
-}
-
-// Envelope is the dialect with a single method and the header apart.
-var Envelope = &Dialect{
-	Name:    "envelope",
-	Title:   "The method league.handle, the header in params.envelope, the rest in params.payload.",
-	Request: Place{Method: "league.handle", Header: "envelope", Message: "payload"},
-	Answer:  Place{Header: "envelope", Message: "payload"},
-}
-
-// Tool is the dialect of MCP clients: each message is a call of a tool.
-var Tool = &Dialect{
-	Name:    "tool",
-	Title:   "MCP's tools/call with params.name and params.arguments.",
-	Request: Place{Method: "tools/call", Name: "name", Message: "arguments"},
-	Answer:  Place{Content: true, Message: "structuredContent"},
-	Refusal: RefuseByToolError,
-}
-
-// ToolIO is the other form of tools/call, with tool, input and output.
-var ToolIO = &Dialect{
-	Name:    "tool-io",
-	Title:   "tools/call with params.tool and params.input, answered with result.tool and result.output.",
-	Request: Place{Method: "tools/call", Name: "tool", Message: "input"},
-	Answer:  Place{Name: "tool", Message: "output"},
-}
-
-// Bare is the dialect without JSON-RPC: the body is the message. It is served in
-// tolerant mode only.
-var Bare = &Dialect{
-	Name:    "bare",
-	Title:   "No JSON-RPC: the body is the message.",
-	Request: Place{Bare: true},
-	Answer:  Place{Bare: true},
-	Refusal: RefuseByMessage,
-	Rejects: true,
-}
+// The dialects of the protocol itself.
+var (
+	Contracts = &Dialect{Name: "contracts", Title: "One method per message, fields flat in params and result."} // the default
+	Envelope  = &Dialect{
+		Name:    "envelope",
+		Title:   "The method league.handle, the header in params.envelope, the rest in params.payload.",
+		Request: Place{Method: "league.handle", Header: "envelope", Message: "payload"},
+		Answer:  Place{Header: "envelope", Message: "payload"},
+	}
+	Tool = &Dialect{ // of MCP clients
+		Name:    "tool",
+		Title:   "MCP's tools/call with params.name and params.arguments.",
+		Request: Place{Method: "tools/call", Name: "name", Message: "arguments"},
+		Answer:  Place{Content: true, Message: "structuredContent"},
+		Refusal: RefuseByToolError,
+	}
+	ToolIO = &Dialect{
+		Name:    "tool-io",
+		Title:   "tools/call with params.tool and params.input, answered with result.tool and result.output.",
+		Request: Place{Method: "tools/call", Name: "tool", Message: "input"},
+		Answer:  Place{Name: "tool", Message: "output"},
+	}
+	Bare = &Dialect{ // in tolerant mode only
+		Name:    "bare",
+		Title:   "No JSON-RPC: the body is the message.",
+		Request: Place{Bare: true},
+		Answer:  Place{Bare: true},
+		Refusal: RefuseByMessage,
+		Rejects: true,
+	}
+)
 
 // OfProtocol returns the dialects of the protocol itself, [Contracts] first.
 func OfProtocol() []*Dialect {
@@ -77,67 +66,50 @@ func Named(name string) (*Dialect, error) {
 
 var builtin = []*Dialect{Contracts, Envelope, Tool, ToolIO, Bare}
 
-// TypeMethod is the dialect of programs whose methods are the message types.
-// They accept only a manager LM01 and a referee REF01, and require a token in
-// every message.
-var TypeMethod = &Dialect{
-	Name:   "type-method",
-	Title:  "The method is the message type; signed by league_manager:LM01 and referee:REF01.",
-	Naming: ByType,
-	Edits: []Edit{
-		signed(protocol.RoleManager, "LM01", "REFEREE_REGISTER_RESPONSE", "MATCH_RESULT_ACK", "LEAGUE_QUERY_RESPONSE",
-			"LEAGUE_REGISTER_RESPONSE", protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted, protocol.TypeLeagueCompleted),
-		signed(protocol.RoleReferee, "REF01",
-			protocol.TypeGameInvitation, "GAME_JOIN_ACK_ACK", protocol.TypeChooseParityCall, "CHOOSE_PARITY_RESPONSE_ACK", protocol.TypeGameOver),
-	},
-}
-
-// TypeMethodV2 is [TypeMethod] for programs that declare league.v2: they expect
-// REGISTERED instead of ACCEPTED.
-var TypeMethodV2 = &Dialect{
-	Name:   "type-method-v2",
-	Title:  "As type-method, from players whose player_meta.protocol_version is league.v2; they are REGISTERED.",
-	Naming: ByType,
-	Marks:  []Mark{{Path: []string{"player_meta", "protocol_version"}, Value: protocol.Version}},
-	Edits: append(slices.Clone(TypeMethod.Edits), Edit{
-		Types: []protocol.Type{"LEAGUE_REGISTER_RESPONSE"}, Member: "status",
-		Was: jsontext.Value(`"ACCEPTED"`), Value: jsontext.Value(`"REGISTERED"`),
-	}),
-}
-
-// LowerMethod is the dialect of programs whose methods are the message types
-// in lower case.
-var LowerMethod = &Dialect{
-	Name:   "lower-method",
-	Title:  "The method is the message type in lower case.",
-	Naming: ByLowerType,
-}
-
-// HandleMessage is the dialect of programs with a single method that takes the
-// message in one parameter.
-var HandleMessage = &Dialect{
-	Name:    "handle-message",
-	Title:   "The method handle_message, the message in params.message.",
-	Request: Place{Method: "handle_message", Message: "message"},
-}
-
-// PlainTool is the dialect of programs whose tool calls have no header fields.
-// Some read the answer from the text content, some from the result itself.
-var PlainTool = &Dialect{
-	Name:    "plain-tool",
-	Title:   "tools/call whose arguments bear no header fields; the answer stands in content and beside it.",
-	Request: Tool.Request,
-	Marks:   []Mark{{Path: []string{"message_type"}, Absent: true}},
-	Answer:  Place{Content: true, Message: "structuredContent", Flat: true},
-	Omit:    []string{"protocol", "message_type", "sender", "timestamp", "conversation_id"},
-	Refusal: RefuseByToolError,
-}
-
-// wild lists the dialects of programs from real leagues, which no source describes.
-var wild = []*Dialect{TypeMethod, TypeMethodV2, LowerMethod, HandleMessage, PlainTool}
+// The dialects of programs from real leagues, which no source describes. Those whose
+// methods are the message types accept only a manager LM01 and a referee REF01, and
+// require a token in every message.
+var (
+	TypeMethod = &Dialect{
+		Name:   "type-method",
+		Title:  "The method is the message type; signed by league_manager:LM01 and referee:REF01.",
+		Naming: ByType,
+		Edits: []Edit{
+			signed(protocol.RoleManager, "LM01", "REFEREE_REGISTER_RESPONSE", "MATCH_RESULT_ACK", "LEAGUE_QUERY_RESPONSE",
+				"LEAGUE_REGISTER_RESPONSE", protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted, protocol.TypeLeagueCompleted),
+			signed(protocol.RoleReferee, "REF01",
+				protocol.TypeGameInvitation, "GAME_JOIN_ACK_ACK", protocol.TypeChooseParityCall, "CHOOSE_PARITY_RESPONSE_ACK", protocol.TypeGameOver),
+		},
+	}
+	TypeMethodV2 = &Dialect{
+		Name:   "type-method-v2",
+		Title:  "As type-method, from players whose player_meta.protocol_version is league.v2; they are REGISTERED.",
+		Naming: ByType,
+		Marks:  []Mark{{Path: []string{"player_meta", "protocol_version"}, Value: protocol.Version}},
+		Edits: append(slices.Clone(TypeMethod.Edits), Edit{
+			Types: []protocol.Type{"LEAGUE_REGISTER_RESPONSE"}, Member: "status",
+			Was: jsontext.Value(`"ACCEPTED"`), Value: jsontext.Value(`"REGISTERED"`),
+		}),
+	}
+	LowerMethod   = &Dialect{Name: "lower-method", Title: "The method is the message type in lower case.", Naming: ByLowerType}
+	HandleMessage = &Dialect{
+		Name:    "handle-message",
+		Title:   "The method handle_message, the message in params.message.",
+		Request: Place{Method: "handle_message", Message: "message"},
+	}
+	PlainTool = &Dialect{ // some read the answer from the text content, some from the result itself
+		Name:    "plain-tool",
+		Title:   "tools/call whose arguments bear no header fields; the answer stands in content and beside it.",
+		Request: Tool.Request,
+		Marks:   []Mark{{Path: []string{"message_type"}, Absent: true}},
+		Answer:  Place{Content: true, Message: "structuredContent", Flat: true},
+		Omit:    []string{"protocol", "message_type", "sender", "timestamp", "conversation_id"},
+		Refusal: RefuseByToolError,
+	}
+)
 
 // known lists all dialects, those of the protocol itself first.
-var known = slices.Concat(builtin, wild)
+var known = append(slices.Clone(builtin), TypeMethod, TypeMethodV2, LowerMethod, HandleMessage, PlainTool)
 
 // Known returns the dialects of the protocol itself and those of programs from
 // real leagues, [Contracts] first.

@@ -12,17 +12,24 @@ import (
 // What follows reads the texts by which programs of others refuse a message or take one,
 // whatever the form in which they come. The phrases are in lower case.
 
+// unknowns are the phrases in which a program says that it does not know something.
+var unknowns = []string{
+	"unknown", "not found", "no such", "unsupported", "not supported", "not implemented", "unrecognized", "unrecognised", "not recognized",
+	"no handler", "does not exist", "not registered",
+}
+
 var (
 	subjects = []string{
 		"method", "methods", "tool", "tools", "message type", "message_type", "messagetype", "msg_type", "message", "action", "handler", "function",
 		"command", "operation", "route", "type", "unknown_message_type", "unknown_method", "unknown_tool",
 	}
-	negations = []string{
-		"unknown", "not found", "no such", "unsupported", "not supported", "not implemented", "unrecognized", "unrecognised", "not recognized",
-		"no handler", "does not exist", "doesn't exist", "undefined", "not available", "not known", "cannot handle", "unhandled", "invalid method",
-		"invalid tool", "invalid message type", "invalid message_type", "invalid action", "unexpected", "not_found", "not registered", "not a valid",
-		"unknown_message_type", "unknown_method", "unknown_tool", "unexpected message",
-	}
+	negations = append([]string{
+		"doesn't exist", "undefined", "not available", "not known", "cannot handle", "unhandled", "invalid method", "invalid tool",
+		"invalid message type", "invalid message_type", "invalid action", "unexpected", "not_found", "not a valid",
+		"unknown_message_type", "unknown_method", "unknown_tool",
+	}, unknowns...)
+	// denials are those by which a program does not know who or what was named.
+	denials = append([]string{"mismatch", "unregistered", "invalid", "wrong", "not allowed", "only", "unauthorized", "must be", "not authorized"}, unknowns...)
 	// otherTypes are phrases with a subject in them that are about something else.
 	otherTypes = strings.NewReplacer("game type", "", "game_type", "", "query type", "", "query_type", "", "content type", "", "content-type", "")
 )
@@ -107,12 +114,6 @@ func Says(c Complaint, text string) bool {
 		return contains(text, phrases[c]) && !contains(text, []string{"league_id", "player_id"})
 	}
 	return contains(text, phrases[c])
-}
-
-// denials are phrases by which a program does not know who or what was named.
-var denials = []string{
-	"not found", "unknown", "mismatch", "does not exist", "no such", "not registered", "unregistered", "invalid", "wrong", "not allowed", "only", "unauthorized",
-	"must be", "not authorized", "unrecognized",
 }
 
 // has reports whether a text holds one of the phrases, also inside words.
@@ -230,10 +231,9 @@ var (
 	fewWords    = []string{"not enough", "insufficient", "too few", "at least", "minimum", "need", "waiting", "fewer than", "no players", "no registered", "more players", "players required", "required players"}
 	agentWords  = []string{"players", "participants", "teams", "referees", "agents", "entrants"}
 	formWords   = []string{"missing", "field", "param", "argument"}
-	deniedWords = []string{
-		"unknown", "unsupported", "not supported", "unrecogni", "not implemented", "not allowed", "unauthorized", "not authorized", "forbidden", "denied",
-		"reject", "refuse", "fail", "error", "invalid", "ignored", "not found", "no such", "no handler", "not registered",
-	}
+	deniedWords = append([]string{
+		"unrecogni", "not allowed", "unauthorized", "not authorized", "forbidden", "denied", "reject", "refuse", "fail", "error", "invalid", "ignored",
+	}, unknowns...)
 )
 
 // ReadBeginning returns what a manager says in a text of the start of its league.

@@ -94,9 +94,9 @@ func (c *Caller) exchange(ctx context.Context, a *Attempt, m protocol.Message, c
 	a.Message, a.Err = c.Read(t, a.Answer)
 }
 
-// Send sends a call that has been wrapped, under an id if that is not empty.
-func (c *Caller) Send(ctx context.Context, p *Peer, call dialect.Call, id string) (*jsonrpc.Answer, error) {
-	return c.send(ctx, p.Address(), p.SessionHeader(), call, c.idFor(p.Speaks(), id))
+// Send sends a call that has been wrapped.
+func (c *Caller) Send(ctx context.Context, p *Peer, call dialect.Call) (*jsonrpc.Answer, error) {
+	return c.send(ctx, p.Address(), p.SessionHeader(), call, c.idFor(p.Speaks(), ""))
 }
 
 // idFor returns the JSON-RPC id of a request to a peer of a dialect, nil for a
@@ -158,7 +158,7 @@ func (c *Caller) assign(ctx context.Context, p *Peer, name string, m *protocol.R
 	}
 	answer, err := received(m.MessageType)
 	for i, call := range calls {
-		got, failed := c.Send(ctx, p, call, "")
+		got, failed := c.Send(ctx, p, call)
 		if failed != nil {
 			return nil, fmt.Errorf("assign a match by %s: %w", name, failed)
 		}

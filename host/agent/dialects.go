@@ -22,7 +22,6 @@ type AnswerDialects struct {
 	known  map[string]*answerForm
 }
 
-// answerForm is how one peer is answered.
 type answerForm struct {
 	form   string
 	missed []string // the forms that it did not read

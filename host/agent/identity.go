@@ -76,7 +76,6 @@ func (i *Identity) BeginRegistration() (over func()) {
 	}
 }
 
-// settlingTime is how long a message waits for a registration that is running.
 const settlingTime = time.Second
 
 // AwaitRegistration waits for the running registration, if there is one, but not

@@ -70,7 +70,6 @@ type Config struct {
 	Log *slog.Logger     // default discards
 }
 
-// withDefaults fills in the defaults.
 func (c Config) withDefaults() Config {
 	if c.Timeout <= 0 {
 		c.Timeout = DefaultTimeout

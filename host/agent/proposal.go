@@ -14,7 +14,6 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// maxProposals limits how often an agent registers again because its id is taken.
 const maxProposals = 8
 
 // registerOnce is one attempt to register. A manager that says that the proposed

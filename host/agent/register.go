@@ -143,7 +143,6 @@ func (m *Member) apply(ctx context.Context, a Application, conversation, id stri
 	return a.Granted(ctx, r)
 }
 
-// grant is what an answer to a registration says.
 type grant struct {
 	Registration
 	status, reason string

@@ -109,7 +109,6 @@ func (c *Codec) tolerate(sent protocol.Type, a Answer, doc rawjson.Object, flaw 
 	return decodeTolerantly(answerTo(sent), doc, flaw, nil)
 }
 
-// noAnswer is the error for a response that holds no message.
 func (c *Codec) noAnswer(sent protocol.Type, a Answer) error {
 	if a.Status >= httpBadRequest {
 		return refusalByStatus(a.Status)
@@ -117,7 +116,6 @@ func (c *Codec) noAnswer(sent protocol.Type, a Answer) error {
 	return protocol.Refuse(protocol.CodeMissingField, answerTo(sent), "The response holds no message.")
 }
 
-// answerTo returns the type of the answer to a request.
 func answerTo(sent protocol.Type) protocol.Type {
 	return cmp.Or(sent.Answer(), sent+"_ACK")
 }
@@ -189,7 +187,6 @@ func (p Place) holds(doc rawjson.Object) bool {
 	}
 }
 
-// pick returns the value in the place.
 func (p Place) pick(doc rawjson.Object) jsontext.Value {
 	if p.Message != "" {
 		return doc.Get(p.Message)
@@ -202,7 +199,6 @@ func (p Place) pick(doc rawjson.Object) jsontext.Value {
 	return nil
 }
 
-// readRPCError reads the error of a JSON-RPC response.
 func readRPCError(a Answer) *Refusal {
 	r := &Refusal{Status: a.Status}
 	code, message, data, err := splitRPCError(a.Error)
@@ -261,7 +257,6 @@ func readRefusal(doc rawjson.Object, status int, outer jsontext.Value, inside bo
 	return r
 }
 
-// maxWords limits what is shown of a peer's own words, in bytes.
 const maxWords = 200
 
 // words returns what a peer says in a refusal: one of the usual members, the
@@ -275,6 +270,11 @@ func words(doc rawjson.Object, body jsontext.Value) string {
 	if text == "" {
 		text = string(body)
 	}
+	return Clip(text)
+}
+
+// Clip shortens a peer's own words to what is shown of them, 200 bytes.
+func Clip(text string) string {
 	if len(text) > maxWords {
 		text = strings.ToValidUTF8(text[:maxWords], "") + "..."
 	}
@@ -300,7 +300,6 @@ func (r *Refusal) judge(doc rawjson.Object, message string) {
 	r.Retryable = r.Code.Retryable() && own != 'f' || r.Code == "" && own == 't' || retryableStatus(r.Status)
 }
 
-// refusalByStatus is a refusal by an HTTP status alone.
 func refusalByStatus(status int) *Refusal {
 	r := &Refusal{Status: status, Message: "HTTP status " + strconv.Itoa(status), Retryable: retryableStatus(status)}
 	if status == httpUnauthorized {

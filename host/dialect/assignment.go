@@ -14,7 +14,6 @@ import (
 // name of [protocol.AssignmentNames].
 func AssignmentTrait(name string) string { return "hands-out-by-" + name }
 
-// playerIDs are the fields of an announced match that name its players.
 var playerIDs = [...]string{"player_A_id", "player_B_id"}
 
 // readAssignment turns an assignment into an announcement of its match, and
@@ -65,7 +64,6 @@ func (r *Request) readAssignment(name string) (bool, *protocol.Error) {
 // IsAssignment reports whether the request assigned a single match.
 func (r *Request) IsAssignment() bool { return r.assignment != "" }
 
-// assignedMatch returns the match of an assignment as an announcement has it.
 func assignedMatch(doc rawjson.Object) rawjson.Object {
 	match := protocol.Collect(protocol.TypeRoundAnnouncement, "matches", doc)
 	for i, id := range playerIDs {

@@ -116,7 +116,6 @@ func (c *Codec) OpenBare(body []byte) (*Request, error) {
 	return r, nil
 }
 
-// bare returns the dialect in which a bare message is answered.
 func (c *Codec) bare() *Dialect {
 	for _, d := range c.dialects {
 		if d.Request.Bare {

@@ -137,7 +137,6 @@ const (
 	TraitManagerID  = "knows-LM01"       // the manager signs with an id
 )
 
-// traits are the changes that each trait makes to a dialect.
 var traits = map[string]func(d *Dialect){
 	TraitNumericIDs: func(d *Dialect) { d.NumericIDs = true },
 	TraitAsync:      func(d *Dialect) { d.Async = []protocol.Type{protocol.TypeGameJoinAck} },

@@ -8,7 +8,6 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// structured reports whether the place wraps messages in params.
 func (p Place) structured() bool { return !p.Bare && (p.Message != "" || p.Header != "") }
 
 // fits reports whether params look like a request in this place.

@@ -77,7 +77,6 @@ func (c *Codec) refine(d *Dialect, method string, message rawjson.Object) *Diale
 	return d
 }
 
-// in reports whether the message has the mark.
 func (m Mark) in(message rawjson.Object) bool {
 	value := jsontext.Value(nil)
 	for i, name := range m.Path {

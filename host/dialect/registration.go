@@ -55,7 +55,6 @@ func FindWelcome(body []byte) (Acceptance, bool) {
 // assignedID is what ids by convention look like.
 var assignedID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(P|REF)[0-9]{1,3}\b`) })
 
-// agentIDs are the members that name an agent.
 var agentIDs = []string{"player_id", "referee_id"}
 
 // idText returns an id, also one that is a number. The agent validates it.
@@ -66,7 +65,6 @@ func idText(v jsontext.Value) string {
 	return string(rawjson.Text(v))
 }
 
-// maxSearch limits the depth of the search.
 const maxSearch = 6
 
 // search looks through an object and the objects in it. A rejection ends it.
@@ -113,7 +111,6 @@ func search(d rawjson.Object, depth int, found *Acceptance, yes *bool) (no bool)
 	return false
 }
 
-// inside returns the objects that a value is or holds.
 func inside(v jsontext.Value) []rawjson.Object {
 	switch v.Kind() {
 	case '{':

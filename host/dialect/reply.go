@@ -194,7 +194,6 @@ func (r *Request) refuse(h protocol.Header, e *protocol.Error) (Reply, error) {
 	}, nil
 }
 
-// refusalType is the type of the refusal that an agent sends.
 func refusalType(h protocol.Header) protocol.Type {
 	if role, _, _ := protocol.ParseSender(h.Sender); role == protocol.RoleManager {
 		return protocol.TypeLeagueError
@@ -242,7 +241,6 @@ func (r Reply) Document(id, ownID jsontext.Value) (jsontext.Value, error) {
 	return append(doc, identity(id)).Encode(), nil
 }
 
-// identity is the id member of a JSON-RPC document.
 func identity(id jsontext.Value) rawjson.Member {
 	if id == nil {
 		id = jsontext.Value("null")

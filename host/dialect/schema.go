@@ -37,7 +37,6 @@ func WrappingSchema(dialect string) ([]byte, error) {
 	return nil, fmt.Errorf("protocol: no schema for dialect %q", dialect)
 }
 
-// documents returns the schemas of the documents by name.
 func (d *Dialect) documents() string {
 	if d.Request.Bare {
 		return `"message":` + strings.TrimSuffix(messageSchema, "}") + `,"not":{"required":["jsonrpc"]}}`

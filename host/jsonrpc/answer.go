@@ -129,16 +129,8 @@ func (e *CallError) Error() string {
 	return b.String()
 }
 
-// Unwrap returns Kind and Err.
-func (e *CallError) Unwrap() []error {
-	var wrapped []error
-	for _, err := range []error{e.Kind, e.Err} {
-		if err != nil {
-			wrapped = append(wrapped, err)
-		}
-	}
-	return wrapped
-}
+// Unwrap returns Kind and Err, either of which may be nil.
+func (e *CallError) Unwrap() []error { return []error{e.Kind, e.Err} }
 
 // Retryable reports whether the same message may succeed later: the peer was
 // not reached, disconnected, was too slow or is busy. Only the caller knows

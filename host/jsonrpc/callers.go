@@ -78,7 +78,6 @@ func (g *Guard) Refuse(r *http.Request) string {
 // RFC 6762, RFC 8375, and .internal, which ICANN has reserved).
 var unregistrable = []string{".localhost", ".local", ".internal", ".home.arpa", ".lan", ".test"}
 
-// own reports whether the Host of a request is the server's own.
 func (g *Guard) own(host string) bool {
 	name := strings.ToLower(strings.TrimSuffix(hostname(host), "."))
 	if _, err := netip.ParseAddr(name); err == nil || !strings.Contains(name, ".") {

@@ -140,7 +140,6 @@ func (c *Client) Get(ctx context.Context, url string, limit int64) (*Reply, erro
 	return reply, nil
 }
 
-// encode returns the body to send and the id in it, if known.
 func (c *Client) encode(m Message) (id jsontext.Value, body []byte) {
 	switch {
 	case m.Body != nil:

@@ -19,7 +19,6 @@ const maxIDBytes = 1024
 // name or number of the message.
 const maxDetailBytes = 240
 
-// maxDepth bounds the nesting of arrays and objects that is read.
 const maxDepth = 128
 
 // parseDocument reads one JSON document no deeper than maxDepth, without duplicate names
@@ -57,7 +56,6 @@ func tooDeep(raw []byte, limit int) bool {
 	return false
 }
 
-// detail shortens an explanation to maxDetailBytes.
 func detail(s string) string {
 	if len(s) > maxDetailBytes {
 		s = s[:maxDetailBytes] + "..."
@@ -65,7 +63,6 @@ func detail(s string) string {
 	return strings.ToValidUTF8(s, "")
 }
 
-// validID reports whether id may be echoed.
 func validID(id jsontext.Value) bool {
 	switch id.Kind() {
 	case '"', '0', 'n':
@@ -143,7 +140,6 @@ const (
 	nullID    = "null"
 )
 
-// appendID appends id, or null where there is none.
 func appendID(dst []byte, id jsontext.Value) []byte {
 	if len(id) == 0 {
 		return append(dst, nullID...)

@@ -22,7 +22,6 @@ type Connections struct {
 	clock uint64         // counts what connections have done
 }
 
-// connection is an open connection.
 type connection struct {
 	conn   net.Conn
 	owner  *Connections
@@ -114,7 +113,6 @@ func (c *Connections) leave(e *connection) {
 	}
 }
 
-// track is the ConnState of the http.Server.
 func (c *Connections) track(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

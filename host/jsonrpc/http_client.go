@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/textproto"
-	"net/url"
 	"strings"
 	"time"
 )
@@ -40,7 +39,6 @@ func OverNewConnections() RoundTripper {
 	return c
 }
 
-// overHTTP is OverHTTP with a configuration of TLS.
 func overHTTP(cfg *tls.Config) *httpCaller {
 	plain := &net.Dialer{Timeout: dialTimeout}
 	return &httpCaller{&http.Transport{
@@ -97,8 +95,8 @@ func newHTTPRequest(ctx context.Context, out *Outgoing) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkURL(req.URL); err != nil {
-		return nil, err
+	if u := req.URL; u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, errors.New("the URL must be http:// or https:// with a host")
 	}
 	req.Header["Content-Type"] = []string{jsonMedia}
 	req.Header["Accept"] = []string{jsonMedia}
@@ -106,13 +104,6 @@ func newHTTPRequest(ctx context.Context, out *Outgoing) (*http.Request, error) {
 		req.Header[http.CanonicalHeaderKey(name)] = values
 	}
 	return req, nil
-}
-
-func checkURL(u *url.URL) error {
-	if (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		return errors.New("the URL must be http:// or https:// with a host")
-	}
-	return nil
 }
 
 // httpErrorKind classifies an error of an http.Transport: a failure to connect,
@@ -131,7 +122,6 @@ func httpErrorKind(err error) error {
 	return ErrClosed
 }
 
-// dialError is a failure to connect.
 type dialError struct{ error }
 
 func (e *dialError) Unwrap() error { return e.error }

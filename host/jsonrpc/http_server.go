@@ -126,7 +126,6 @@ func (s *Server) Serve(ctx context.Context, h Handler) error {
 	return err
 }
 
-// drain waits for the requests in flight, at most for the drain period.
 func (s *Server) drain(ctx context.Context, hs *http.Server) error {
 	s.conns.CloseUnused()
 	ctx, cancel := withDrain(ctx, s.cfg.Drain)
@@ -188,7 +187,6 @@ func (e *httpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// requestOf returns a request without its body.
 func requestOf(r *http.Request) *Request {
 	return &Request{
 		Transport:  TransportHTTP,
@@ -199,7 +197,6 @@ func requestOf(r *http.Request) *Request {
 	}
 }
 
-// refuseForeign answers a request that the guard keeps out.
 func (e *httpHandler) refuseForeign(w http.ResponseWriter, r *http.Request, why string) {
 	if r.Method != http.MethodPost || !e.isHere(r) {
 		http.Error(w, "forbidden: "+why, http.StatusForbidden)
@@ -238,12 +235,10 @@ func (e *httpHandler) admitted(w http.ResponseWriter, r *http.Request, req *Requ
 	return false
 }
 
-// isHere reports whether the path of a request is that of the endpoint.
 func (e *httpHandler) isHere(r *http.Request) bool {
 	return r.URL.Path == e.cfg.Path || e.cfg.Lenient && strings.TrimRight(r.URL.Path, "/") == strings.TrimRight(e.cfg.Path, "/")
 }
 
-// isOther reports whether r does not belong to the endpoint.
 func (e *httpHandler) isOther(r *http.Request) bool {
 	switch {
 	case !e.isHere(r):
@@ -314,7 +309,6 @@ func (e *httpHandler) serveRoute(h http.Handler, w http.ResponseWriter, r *http.
 	h.ServeHTTP(w, r)
 }
 
-// checkHeader refuses what can be refused before the body is read.
 func (e *httpHandler) checkHeader(r *http.Request) *Refusal {
 	if r.Method != http.MethodPost {
 		return refusal(ReasonVerb, "the endpoint takes POST only")

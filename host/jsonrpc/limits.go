@@ -86,7 +86,6 @@ func (g *gate) close() <-chan struct{} {
 	return g.empty
 }
 
-// inFlight returns the number of requests that have not left.
 func (g *gate) inFlight() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -99,7 +98,6 @@ func (g *gate) checkEmpty() {
 	}
 }
 
-// peerOf returns the address of a peer without its port.
 func peerOf(remoteAddr string) string {
 	host, _, err := net.SplitHostPort(remoteAddr)
 	if err != nil {

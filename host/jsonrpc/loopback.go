@@ -32,7 +32,6 @@ type LoopbackServer struct {
 	url   string
 	route string
 	host  string
-	cfg   Config
 	gate  *gate
 
 	responder     responder
@@ -60,7 +59,6 @@ func (l *Loopback) Listen(host string, cfg Config) (*LoopbackServer, error) {
 		url:           u.String(),
 		route:         cfg.Path,
 		host:          host,
-		cfg:           cfg,
 		gate:          newGate(cfg.MaxConcurrent, cfg.MaxPerPeer),
 		responder:     responder{cfg: cfg},
 		ready:         make(chan struct{}),
@@ -111,13 +109,13 @@ func (s *LoopbackServer) Serve(ctx context.Context, h Handler) error {
 
 	s.unlist()
 	empty := s.gate.close()
-	ctx, cancel := withDrain(ctx, s.cfg.Drain)
+	ctx, cancel := withDrain(ctx, s.responder.cfg.Drain)
 	defer cancel()
 	var err error
 	select {
 	case <-empty:
 	case <-ctx.Done():
-		err = fmt.Errorf("jsonrpc: draining %s: %d requests were cut off after %v", s.url, s.gate.inFlight(), s.cfg.Drain)
+		err = fmt.Errorf("jsonrpc: draining %s: %d requests were cut off after %v", s.url, s.gate.inFlight(), s.responder.cfg.Drain)
 	}
 	s.close.Do(func() { close(s.gone) })
 	<-empty
@@ -181,7 +179,6 @@ func (c *loopbackCaller) RoundTrip(ctx context.Context, out *Outgoing) (*Reply, 
 	return reply, nil
 }
 
-// deliver serves one message.
 func (s *LoopbackServer) deliver(ctx context.Context, peer string, out *Outgoing) (reply, error) {
 	req := &Request{
 		Transport:  TransportLoopback,
@@ -193,9 +190,9 @@ func (s *LoopbackServer) deliver(ctx context.Context, peer string, out *Outgoing
 	if refused := s.gate.enter(peer); refused != nil {
 		return s.responder.refuse(ctx, req, refused), nil
 	}
-	if int64(len(out.Body)) > s.cfg.MaxBody {
+	if int64(len(out.Body)) > s.responder.cfg.MaxBody {
 		defer s.gate.leave(peer)
-		return s.responder.refuse(ctx, req, bodyTooLarge(s.cfg.MaxBody)), nil
+		return s.responder.refuse(ctx, req, bodyTooLarge(s.responder.cfg.MaxBody)), nil
 	}
 	// The handler may keep the body, and the caller may reuse its own.
 	req.Raw = append(make(jsontext.Value, 0, len(out.Body)), out.Body...)
@@ -237,7 +234,6 @@ type Workers struct {
 	running sync.WaitGroup
 }
 
-// job is a request for a worker.
 type job struct {
 	server *LoopbackServer
 	ctx    context.Context
@@ -257,7 +253,6 @@ func (w *Workers) Close() {
 	w.running.Wait()
 }
 
-// submit gives a request to a worker.
 func (w *Workers) submit(e job) {
 	var errands chan job
 	w.mu.Lock()

@@ -174,7 +174,6 @@ var statuses = map[Reason]int{
 	ReasonInternal: http.StatusInternalServerError,
 }
 
-// refusal returns the refusal for a reason, with its status and code.
 func refusal(reason Reason, detail string) *Refusal {
 	r := &Refusal{Reason: reason, Status: cmp.Or(statuses[reason], http.StatusBadRequest), Code: CodeInvalidRequest, Detail: detail}
 	switch reason {

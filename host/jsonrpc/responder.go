@@ -17,7 +17,6 @@ type responder struct {
 	handler Handler
 }
 
-// reply is an HTTP status and a body, which may be empty.
 type reply struct {
 	status int
 	body   []byte
@@ -42,23 +41,19 @@ func Serve(ctx context.Context, req *Request, h Handler, cfg Config) (status int
 	return rep.status, rep.body
 }
 
-// serve parses req.Raw, lets the handler answer it and encodes the answer.
 func (e *responder) serve(ctx context.Context, req *Request) reply {
-	if e.cfg.Tap == nil {
-		return e.answer(ctx, req)
-	}
 	return e.tapped(req, func() reply { return e.answer(ctx, req) })
 }
 
 // refuse answers a request that never reaches the handler.
 func (e *responder) refuse(ctx context.Context, req *Request, r *Refusal) reply {
-	if e.cfg.Tap == nil {
-		return e.refused(ctx, req, r)
-	}
 	return e.tapped(req, func() reply { return e.refused(ctx, req, r) })
 }
 
 func (e *responder) tapped(req *Request, answer func() reply) reply {
+	if e.cfg.Tap == nil {
+		return answer()
+	}
 	closing := observe(e.cfg.Tap, Event{
 		Direction: In,
 		Transport: req.Transport,

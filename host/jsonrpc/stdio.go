@@ -78,7 +78,6 @@ type stdioServer struct {
 	broken   chan struct{} // closed when writeErr is set
 }
 
-// read reads lines and starts their handling until the input ends.
 func (s *stdioServer) read(ctx context.Context, lines *lineReader) error {
 	for {
 		line, err := lines.next()
@@ -112,21 +111,16 @@ func (s *stdioServer) read(ctx context.Context, lines *lineReader) error {
 		}
 		go func() { // waited for by finish, through the gate
 			defer done()
-			s.handle(ctx, req, tooLong)
+			if tooLong {
+				s.write(s.refuse(ctx, req, bodyTooLarge(s.cfg.MaxBody)))
+			} else {
+				s.write(s.serve(ctx, req))
+			}
 			<-s.tokens
 		}()
 	}
 }
 
-func (s *stdioServer) handle(ctx context.Context, req *Request, tooLong bool) {
-	if tooLong {
-		s.write(s.refuse(ctx, req, bodyTooLarge(s.cfg.MaxBody)))
-		return
-	}
-	s.write(s.serve(ctx, req))
-}
-
-// write sends an answer as one line.
 func (s *stdioServer) write(rep reply) {
 	if len(rep.body) == 0 {
 		return
@@ -194,7 +188,6 @@ func closeIf(v any) {
 	}
 }
 
-// lineReader reads documents, one per line.
 type lineReader struct {
 	br  *bufio.Reader
 	max int64

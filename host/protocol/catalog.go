@@ -33,7 +33,6 @@ type Description struct {
 	Auth    bool     // the request is refused without a token
 }
 
-// entry is one line of the catalog.
 type entry struct {
 	Description
 	area   area
@@ -182,7 +181,6 @@ var catalog = sync.OnceValue(func() *tables {
 	return c
 })
 
-// fieldNames are the names of the fields of all messages.
 var fieldNames = sync.OnceValue(func() map[string]bool {
 	names := make(map[string]bool)
 	for _, e := range catalog().lines {

@@ -28,10 +28,8 @@ type step struct {
 	index int // of an array element, where name is empty
 }
 
-// pointerEscapes are those of JSON Pointers.
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
-// pointer returns the JSON Pointer of the value being checked.
 func (c *checker) pointer() string {
 	var b strings.Builder
 	for _, s := range c.path {
@@ -73,7 +71,6 @@ func (c *checker) nested(v jsontext.Value, s *shape) {
 	c.whole(s, &seen)
 }
 
-// A sight records the members of an object.
 type sight struct {
 	here, null uint64         // one bit a field
 	on         string         // the value of the field that the shape switches on
@@ -134,7 +131,6 @@ func (c *checker) passesForMissing(f *field, v jsontext.Value) bool {
 	return c.mode == Tolerant && string(v) == `""` && f.kind.mayNotBeEmpty()
 }
 
-// missing finds the demanded fields that an object lacks.
 func (c *checker) missing(s *shape, seen *sight) {
 	for i := range s.fields {
 		f := &s.fields[i]
@@ -164,7 +160,6 @@ func (c *checker) demands(f *field) bool {
 	return false
 }
 
-// stoodIn reports whether a substitute for f is present.
 func (c *checker) stoodIn(s *shape, f *field, seen *sight) bool {
 	has := func(name string) bool { return seen.here&(1<<s.index[name]) != 0 }
 	return slices.ContainsFunc(f.alt, has) || c.mode == Tolerant && slices.ContainsFunc(f.wildAlt, has)
@@ -216,7 +211,6 @@ func (c *checker) list(f *field, v jsontext.Value) {
 	}
 }
 
-// dict checks an object from ids to elements.
 func (c *checker) dict(f *field, v jsontext.Value) {
 	t := rawjson.Walk(v)
 	for t.More() {
@@ -233,7 +227,6 @@ func (c *checker) dict(f *field, v jsontext.Value) {
 	}
 }
 
-// Text checks the text of a string.
 func (c *checker) text(f *field, s []byte) {
 	if len(s) == 0 {
 		c.odd = true

@@ -64,7 +64,6 @@ const (
 	statusUnavailable   = 503
 )
 
-// codeInfo is a row of the error table.
 type codeInfo struct {
 	code      Code
 	name      string
@@ -146,27 +145,22 @@ var rpcTexts = map[int]string{
 	rpcInternalError:  "Internal error",
 }
 
-func (c Code) info() (codeInfo, bool) {
+// info returns the row of the code; of an unknown one it has neither code nor name.
+func (c Code) info() codeInfo {
 	for _, row := range codeTable {
 		if row.code == c {
-			return row, true
+			return row
 		}
 	}
-	return codeInfo{}, false
+	return codeInfo{rpc: rpcInternalError}
 }
 
 // Name returns the name of the code, such as TIMEOUT_ERROR for E001, and "" for
 // an unknown code.
-func (c Code) Name() string {
-	row, _ := c.info()
-	return row.name
-}
+func (c Code) Name() string { return c.info().name }
 
 // Retryable reports whether a retry of the refused message may succeed.
-func (c Code) Retryable() bool {
-	row, _ := c.info()
-	return row.retryable
-}
+func (c Code) Retryable() bool { return c.info().retryable }
 
 // rpcCode returns the JSON-RPC code and message text of the code for a message of
 // type t. The text of an unnumbered league error is its name.
@@ -178,10 +172,7 @@ func (c Code) rpcCode(t Type) (int, string) {
 			}
 		}
 	}
-	row, ok := c.info()
-	if !ok {
-		return rpcInternalError, rpcTexts[rpcInternalError]
-	}
+	row := c.info()
 	if text, ok := rpcTexts[row.rpc]; ok {
 		return row.rpc, text
 	}
@@ -244,7 +235,7 @@ func codeOfNumbers(code Code, rpc int) Code {
 	if code == "E013" { // AUTH_TOKEN_MISSING in one of the sources
 		return CodeTokenMissing
 	}
-	if _, ok := code.info(); ok {
+	if code.info().code != "" {
 		return code
 	}
 	for _, n := range numberedTable {
@@ -326,7 +317,6 @@ func canonicalData(code string, violations []Violation) (jsontext.Value, error) 
 	return data, nil
 }
 
-// sortViolations sorts by path, then by rule.
 func sortViolations(v []Violation) {
 	slices.SortFunc(v, func(a, b Violation) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Rule, b.Rule))

@@ -76,7 +76,6 @@ func encode(m Message, h *Header) (jsontext.Value, error) {
 	return w.object()
 }
 
-// messageRoom is the room that most messages fit in, in bytes.
 const messageRoom = 512
 
 // Decode validates a message of type t against its field rules and returns it

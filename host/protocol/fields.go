@@ -10,7 +10,6 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// need is when a field is required.
 type need uint8
 
 const (
@@ -20,7 +19,6 @@ const (
 	always         // both modes: the message is useless without it
 )
 
-// kind is the type of a field on the wire.
 type kind uint8
 
 const (
@@ -72,7 +70,6 @@ type field struct {
 	roles     []Role // who may sign, for kindSender
 }
 
-// valueSets are the values that a rule can name.
 var valueSets = map[string][]string{
 	"ack":          {StatusAcknowledged},
 	"league":       {LeagueWaiting, LeagueScheduling, LeagueRunning, LeagueFinished},
@@ -89,7 +86,6 @@ var valueSets = map[string][]string{
 // kindWords are the kinds that a Go type does not show.
 var kindWords = map[string]kind{"prose": kindProse, "id": kindID, "time": kindTime, "sender": kindSender, "version": kindVersion}
 
-// needWords say when a field is required.
 var needWords = map[string]need{"optional": optional, "request": inRequest, "strict": inStrict, "always": always}
 
 // add adds the words of a rule to the field of a shape: a kind, a need, or
@@ -180,7 +176,6 @@ func ofType(t reflect.Type) field {
 	return f
 }
 
-// A shape is the table of an object's fields.
 type shape struct {
 	fields []field
 	index  map[string]int
@@ -241,7 +236,6 @@ func jsonName(f reflect.StructField) string {
 	return name
 }
 
-// compile returns the table of a message type.
 func (e *entry) compile() *shape {
 	s := shapeOf(e.goType, e.Type)
 	s.fields[s.index["sender"]].roles = e.From
@@ -272,7 +266,6 @@ func (e *entry) compile() *shape {
 	return s
 }
 
-// queryShapes returns the shapes of data by query_type.
 func queryShapes() map[string]*shape {
 	return map[string]*shape{
 		QueryStandings: shapeOf(reflect.TypeFor[StandingsData](), ""),

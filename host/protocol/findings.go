@@ -5,7 +5,6 @@ import (
 	"strconv"
 )
 
-// finding is a violation and the code it is refused with.
 type finding struct {
 	Violation
 	code Code
@@ -34,7 +33,6 @@ func (c *checker) found(rule string, code Code) {
 	}
 }
 
-// foundIn records a finding about a member of the object being checked.
 func (c *checker) foundIn(name, rule string, code Code) {
 	c.enter(step{name: name})
 	c.found(rule, code)
@@ -74,7 +72,6 @@ var advice = map[string]string{
 	"range":    "is no whole number in the range that is allowed here",
 }
 
-// sentence describes the first finding of all.
 func sentence(f finding, all int) string {
 	s := "The field " + f.Path + " " + advice[f.Rule] + "."
 	if all > 1 {

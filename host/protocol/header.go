@@ -83,48 +83,41 @@ func TypeOf(message rawjson.Object) Type {
 
 // ReadHeader returns the header fields of a message as far as they are strings,
 // so that its sender can be authenticated before anything else is validated.
-func ReadHeader(message rawjson.Object) Header {
-	var h Header
-	fields, next := headerFields(), 0
-	for _, m := range message {
-		at := headerField(fields, m.Name, next)
-		if at < 0 {
-			continue
-		}
-		next = at + 1
-		switch f := &fields[at]; {
-		case f.kind != reflect.String:
-			h.RoundID = glanceRound(m.Value)
-		case m.Name == "message_type":
-			h.MessageType = typeIn(m.Value)
-		case m.Value.Kind() == '"':
-			*h.text(f) = headerWord(rawjson.Unquote(m.Value))
-		}
-	}
+func ReadHeader(message rawjson.Object) (h Header) {
+	h.take(message, nil)
 	return h
 }
 
-// take moves the header fields of a valid message into h and returns the other
-// members. Texts that glanced holds already are shared with it.
-func (h *Header) take(doc rawjson.Object, glanced *Header) rawjson.Object {
-	rest := make(rawjson.Object, 0, len(doc))
+// take moves the header fields of a message into h and returns the other members. Of a
+// valid message, texts that glanced holds already are shared with it; without glanced,
+// the message may be anything.
+func (h *Header) take(doc rawjson.Object, glanced *Header) (rest rawjson.Object) {
+	if glanced != nil {
+		rest = make(rawjson.Object, 0, len(doc))
+	}
 	fields, next := headerFields(), 0
 	for _, m := range doc {
 		at := headerField(fields, m.Name, next)
 		if at < 0 {
-			rest = append(rest, m)
+			if glanced != nil {
+				rest = append(rest, m)
+			}
 			continue
 		}
 		next = at + 1
 		switch f := &fields[at]; {
-		case f.kind != reflect.String && m.Value.Kind() == 'n':
+		case f.kind != reflect.String && m.Value.Kind() == 'n' && glanced != nil:
 			h.RoundID = NoRound()
 		case f.kind != reflect.String:
 			h.RoundID = glanceRound(m.Value)
 		case m.Name == "message_type":
 			h.MessageType = typeIn(m.Value)
-		default:
-			*h.text(f) = headerText(m.Value, *glanced.text(f))
+		case m.Value.Kind() == '"':
+			known := ""
+			if glanced != nil {
+				known = *glanced.text(f)
+			}
+			*h.text(f) = headerText(rawjson.Unquote(m.Value), known)
 		}
 	}
 	return rest
@@ -145,27 +138,16 @@ func headerField(fields []plainField, name string, next int) int {
 	return -1
 }
 
-// text returns a field of the header that is a string.
 func (h *Header) text(f *plainField) *string {
 	return (*string)(unsafe.Add(unsafe.Pointer(h), f.offset))
 }
 
-// headerText reads a header field, which is a string or null and may be known.
-func headerText(v jsontext.Value, known string) string {
-	if v.Kind() != '"' {
-		return ""
-	}
-	text := rawjson.Unquote(v)
-	if string(text) == known {
-		return known
-	}
-	return headerWord(text)
-}
-
-// headerWord returns text as a string, without a copy for the words that most
-// headers hold.
-func headerWord(text []byte) string {
+// headerText returns text as a string, without a copy where it is known or one of the
+// words that most headers hold.
+func headerText(text []byte, known string) string {
 	switch string(text) {
+	case known:
+		return known
 	case Version:
 		return Version
 	case GameEvenOdd:

@@ -87,14 +87,10 @@ type AnnouncedMatch struct {
 	PlayerBKeys     *credential.KeyPair `json:"player_B_keys,omitzero" doc:"The match keys shared with PLAYER_B; to the match's referee only."`
 	PlayerADialect  string              `json:"player_A_dialect,omitzero" doc:"How PLAYER_A is addressed where that is not by the book; to referees only."` // where it is not that of the book
 	PlayerBDialect  string              `json:"player_B_dialect,omitzero" doc:"How PLAYER_B is addressed where that is not by the book; to referees only."`
-	// Forfeits and Absent name players of the match, to referees only: those that
-	// lose without being asked, and those that did not answer lately, who are asked
-	// to join once.
-	Forfeits []string `json:"forfeits,omitzero" rule:"each=id" doc:"The players who lose without being asked; to referees only."`
-	Absent   []string `json:"absent,omitzero" rule:"each=id" doc:"The players who did not answer lately and are asked to join once; to referees only."`
-	// MatchKeys is false where the referee does not sign with match keys.
-	MatchKeys Opt[bool]      `json:"match_keys,omitzero" doc:"False where the referee signs without a match key."`
-	Extra     jsontext.Value `json:",embed"`
+	Forfeits        []string            `json:"forfeits,omitzero" rule:"each=id" doc:"The players who lose without being asked; to referees only."`
+	Absent          []string            `json:"absent,omitzero" rule:"each=id" doc:"The players who did not answer lately and are asked to join once; to referees only."`
+	MatchKeys       Opt[bool]           `json:"match_keys,omitzero" doc:"False where the referee signs without a match key."`
+	Extra           jsontext.Value      `json:",embed"`
 }
 
 // A LeagueStandingsUpdate has the standings after a round.

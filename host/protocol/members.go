@@ -49,7 +49,6 @@ type memberWriter struct {
 	err error // names the member
 }
 
-// header writes the fields of a header.
 func (w *memberWriter) header(h *Header) { w.members(unsafe.Pointer(h), headerFields()) }
 
 // members writes the fields of the struct that is at a place.
@@ -117,7 +116,6 @@ func (w *memberWriter) wrote(name string, dst []byte, err error) {
 	}
 }
 
-// object returns the members as an object.
 func (w *memberWriter) object() (jsontext.Value, error) {
 	switch {
 	case w.err != nil:

@@ -108,17 +108,10 @@ func (t Type) Acknowledgement() *Ack {
 // Header.MessageType distinguishes them.
 type Ack struct {
 	Header
-	Status    string `json:"status,omitzero" rule:"strict one=ack" doc:"Always ACKNOWLEDGED."`
-	PlayerID  string `json:"player_id,omitzero" rule:"id strict or=referee_id" doc:"The player who acknowledges."` // the player who acknowledges
-	RefereeID string `json:"referee_id,omitzero" rule:"id" doc:"The referee who acknowledges."`                    // or the referee
-	// DrawVerified says, in the acknowledgement of a GAME_OVER that opens a commitment,
-	// whether the player could verify the drawn number; in that of a ROUND_COMPLETED,
-	// whether it could verify that of its match in the round.
-	DrawVerified Opt[bool] `json:"draw_verified,omitzero" in:"ROUND_COMPLETED_ACK GAME_OVER_ACK" doc:"Whether the player could verify the drawn number."`
-	// StrategyVersion says, in the acknowledgement of a ROUND_COMPLETED, which version of
-	// its strategy chose in the round, for a player whose author edits it meanwhile.
-	StrategyVersion string `json:"strategy_version,omitzero" in:"ROUND_COMPLETED_ACK" doc:"The version of the player's strategy that chose in the round, of one that is edited while it plays."`
-	// StrategyError says, in the acknowledgement of a ROUND_COMPLETED, why the player's
-	// strategy failed in the round, for people.
-	StrategyError string `json:"strategy_error,omitzero" in:"ROUND_COMPLETED_ACK" rule:"prose" doc:"Why the player's strategy failed in the round, for people."`
+	Status          string    `json:"status,omitzero" rule:"strict one=ack" doc:"Always ACKNOWLEDGED."`
+	PlayerID        string    `json:"player_id,omitzero" rule:"id strict or=referee_id" doc:"The player who acknowledges."`
+	RefereeID       string    `json:"referee_id,omitzero" rule:"id" doc:"The referee who acknowledges."`
+	DrawVerified    Opt[bool] `json:"draw_verified,omitzero" in:"ROUND_COMPLETED_ACK GAME_OVER_ACK" doc:"Whether the player could verify the drawn number."`
+	StrategyVersion string    `json:"strategy_version,omitzero" in:"ROUND_COMPLETED_ACK" doc:"The version of the player's strategy that chose in the round, of one that is edited while it plays."`
+	StrategyError   string    `json:"strategy_error,omitzero" in:"ROUND_COMPLETED_ACK" rule:"prose" doc:"Why the player's strategy failed in the round, for people."`
 }

@@ -85,7 +85,6 @@ var namings = []naming{
 	{field: "player_B_endpoint", others: []string{"player2_endpoint", "player_2_endpoint", "endpoint_b"}},
 }
 
-// names is the table with its index.
 var names = sync.OnceValue(func() map[string]*naming {
 	by := make(map[string]*naming, len(namings))
 	for i := range namings {

@@ -138,7 +138,6 @@ func (r *Round) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	}
 }
 
-// textRound returns the round of a JSON string.
 func textRound(raw jsontext.Value) Round {
 	text := string(rawjson.Unquote(raw))
 	return Round{number: trailingNumber(text), text: text, isText: true, is: present}

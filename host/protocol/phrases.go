@@ -164,7 +164,6 @@ func Forbidden(finding string, names []string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return !contains(after, []string{name}) })
 }
 
-// explaining are the members that hold the words of a refusal.
 var explaining = []string{"detail", "message", "reason", "error_description", "error", "errors", "msg", "content", "text"}
 
 // Explanation returns the words of a refusal, "" without any: of the first member that

@@ -101,7 +101,6 @@ func members(pairs ...any) rawjson.Object {
 	return doc
 }
 
-// message returns the whole schema of a message type.
 func (w schemaWriter) message(e *entry) jsontext.Value {
 	doc := members("$schema", "https://json-schema.org/draft/2020-12/schema", "$id", SchemaBase+lower(e.Type)+".json",
 		"title", e.Type, "description", e.Title+".")
@@ -194,7 +193,6 @@ func (f *field) nothing(null bool) []any {
 	return values
 }
 
-// member returns the schema of a field as a member of an object.
 func (w schemaWriter) member(f *field) rawjson.Object {
 	if w.mode == Strict {
 		return w.described(f, f.null)
@@ -213,7 +211,6 @@ func (f *field) description() rawjson.Object {
 	return members("description", f.doc)
 }
 
-// kind returns the schema of a field's value.
 func (w schemaWriter) kind(f *field, nullable bool) rawjson.Object {
 	typed := func(name string, more ...any) rawjson.Object {
 		if nullable {

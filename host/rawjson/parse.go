@@ -31,7 +31,6 @@ func open(text []byte) *reader {
 	return r
 }
 
-// close returns the reader to the pool. The values it read stay valid.
 func (r *reader) close() {
 	r.text, r.buffer = nil, bytes.Buffer{}
 	readers.Put(r)

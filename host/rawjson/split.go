@@ -26,7 +26,6 @@ func (c *cursor) More() bool {
 	return c.at < len(c.text) && c.text[c.at] != '}' && c.text[c.at] != ']'
 }
 
-// space steps over what stands between values.
 func (c *cursor) space() {
 	for c.at < len(c.text) {
 		switch c.text[c.at] {
@@ -57,7 +56,6 @@ func (c *cursor) Value() jsontext.Value {
 	return c.text[start:c.at:c.at]
 }
 
-// quoted steps over a string.
 func (c *cursor) quoted() {
 	for c.at++; c.at < len(c.text); c.at++ {
 		switch c.text[c.at] {
@@ -71,7 +69,6 @@ func (c *cursor) quoted() {
 	c.at = len(c.text)
 }
 
-// nest steps over an object or an array.
 func (c *cursor) nest() {
 	for depth := 0; c.at < len(c.text); {
 		switch c.text[c.at] {

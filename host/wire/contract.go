@@ -103,7 +103,6 @@ func badEnvelope(found []protocol.Violation, other protocol.Violation) *protocol
 	return refuse(protocol.CanonicalInvalidEnvelope, found...)
 }
 
-// methodToolsCall is the method of a tool call.
 const methodToolsCall = "tools/call"
 
 // toolCall is a call by tools/call with params.tool and params.input.
@@ -199,7 +198,6 @@ func unknownTool(path string) *protocol.Error {
 	return refuse(protocol.CanonicalToolNotFound, protocol.Violation{Path: path, Rule: "known"})
 }
 
-// load returns the schemas of a registered tool.
 func (c *Chain) load(name string) (*schema.ToolIO, *protocol.Error) {
 	io, err := c.cfg.Registry.LoadToolIO(name)
 	if err != nil {

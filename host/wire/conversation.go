@@ -94,7 +94,6 @@ type question struct {
 	about string // a URL or a dialect
 }
 
-// once reports whether a question is new.
 func (c *Conversation) once(s State, about string) bool {
 	q := question{s, about}
 	was := c.asked[q]
@@ -126,7 +125,6 @@ func (c *Conversation) Send(ctx context.Context, m protocol.Message, id string, 
 	return c.run(ctx, id, judge)
 }
 
-// begin enters the state Wrappings.
 func (c *Conversation) begin(t protocol.Type) {
 	p := c.Peer
 	c.state, c.text = Wrappings, !p.guessed() && !p.Speaks().NumericIDs
@@ -340,7 +338,6 @@ func (c *Conversation) proposeNames(ctx context.Context, t protocol.Type) {
 	}
 }
 
-// propose puts forms at the end of the agenda.
 func (c *Conversation) propose(s State, forms ...Form) {
 	for _, f := range forms {
 		c.agenda = append(c.agenda, Attempt{State: s, Form: f})
@@ -355,7 +352,6 @@ func (c *Conversation) prefer(s State, forms ...Form) {
 	c.agenda = append(c.agenda, rest...)
 }
 
-// settle keeps the form that was understood.
 func (c *Conversation) settle(a *Attempt) {
 	p, f, d := c.Peer, a.Form, a.Form.Dialect
 	if a.Answer != nil && a.Answer.Kind == jsonrpc.AnswerRequest {
@@ -411,7 +407,6 @@ func (c *Conversation) learn(ctx context.Context, a *Attempt) {
 	}
 }
 
-// learnKnown learns from the failure of the known form.
 func (c *Conversation) learnKnown(a *Attempt) {
 	if a.State != IDs || !blamesID(a.Err) && (blamesID(c.base.Err) || !unreadable(a.Err)) {
 		if a.State == IDs {
@@ -562,7 +557,6 @@ func (c *Conversation) ofKind(d *dialect.Dialect, text bool) *dialect.Dialect {
 	return d.With(dialect.TraitNumericIDs)
 }
 
-// registers reports whether a message is a registration.
 func registers(t protocol.Type) bool {
 	return t == protocol.TypeLeagueRegisterRequest || t == protocol.TypeRefereeRegisterRequest
 }

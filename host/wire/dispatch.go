@@ -145,7 +145,6 @@ func acknowledged() jsonrpc.Response {
 	return jsonrpc.Response{Result: jsontext.Value(`{"status":"` + protocol.StatusAcknowledged + `"}`)}
 }
 
-// dispatch calls the handler for the type of the message.
 func (d *Dispatcher) dispatch(ctx context.Context, x *Exchange) error {
 	h := d.Handlers[x.Type]
 	if h == nil {
@@ -173,7 +172,6 @@ func errUnsupported(x *Exchange) error {
 	return protocol.Refuse(protocol.CodeUnknownMessageType, x.Type, fmt.Sprintf("this agent does not take %s", x.Type))
 }
 
-// header returns the header of an answer.
 func (d *Dispatcher) header(x *Exchange) protocol.Header {
 	return x.Header.Answer("", d.Sender(), protocol.Timestamp(d.Now()))
 }
@@ -225,7 +223,6 @@ func (d *Dispatcher) unknown(x *Exchange) bool {
 	return !known && bytes.Contains(x.RPC.Raw, []byte(`"message_type"`))
 }
 
-// refusing returns the refusal to send for an error.
 func (d *Dispatcher) refusing(ctx context.Context, x *Exchange, err error) *protocol.Error {
 	var refusal *protocol.Error
 	if !errors.As(err, &refusal) {

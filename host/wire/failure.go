@@ -26,7 +26,6 @@ func OnlyReceived(err error) bool {
 	return errors.Is(err, ErrReceived) || unusable
 }
 
-// refusalOf returns the refusal of a peer, nil for every other error.
 func refusalOf(err error) *dialect.Refusal {
 	refusal, _ := errors.AsType[*dialect.Refusal](err)
 	return refusal
@@ -220,9 +219,6 @@ func noSuchPlace(status int) bool {
 	return status == http.StatusNotFound || status == http.StatusMethodNotAllowed || status == http.StatusNotImplemented
 }
 
-// maxWords limits what is read and shown of a peer's words, in bytes.
-const maxWords = 200
-
 // Words returns what a peer says in a refusal, in its own words: "" where it says
 // nothing.
 func Words(err error) string {
@@ -233,11 +229,8 @@ func Words(err error) string {
 	if call == nil {
 		return ""
 	}
-	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(call.Body[:min(len(call.Body), 4*maxWords)]), "?")), " ")
-	if len(text) > maxWords {
-		text = strings.ToValidUTF8(text[:maxWords], "") + "..."
-	}
-	return text
+	const enough = 800 // bytes
+	return dialect.Clip(strings.Join(strings.Fields(strings.ToValidUTF8(string(call.Body[:min(len(call.Body), enough)]), "?")), " "))
 }
 
 // acknowledges reports whether an answer that cannot be read only confirms that
@@ -267,7 +260,6 @@ func acknowledges(a dialect.Answer) bool {
 // kind: a validator names the member, or the words do.
 func blamesID(err error) bool { return protocol.Says(protocol.BlamesID, Words(err)) }
 
-// needsSession reports whether an MCP server wants to be greeted first.
 func needsSession(err error) bool {
 	call, refusal := callError(err), refusalOf(err)
 	return call != nil && call.Status == http.StatusNotAcceptable || refusal != nil && refusal.Status == http.StatusNotAcceptable ||

@@ -130,7 +130,6 @@ func (f Form) fields(m protocol.Message, whole jsontext.Value) (raw jsontext.Val
 	return discovery.Add(dropped(raw, f.Drop), whole, f.Add), nil
 }
 
-// target returns the URL, with its parameters if it has any.
 func (f Form) target(raw jsontext.Value) (string, error) {
 	if f.Query == nil {
 		return f.URL, nil
@@ -167,7 +166,6 @@ func (f Form) as(t, near protocol.Type) Form {
 	return f
 }
 
-// withOtherID returns the form with the other kind of request id.
 func (f Form) withOtherID() Form {
 	if f.Dialect.NumericIDs {
 		f.Dialect = f.Dialect.Without(dialect.TraitNumericIDs)
@@ -259,7 +257,6 @@ func pattern(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// missing returns the names of members that a refusal misses.
 func missing(text string) []string {
 	text = strings.TrimSpace(text)
 	if found := absent().FindStringSubmatch(text); found != nil {

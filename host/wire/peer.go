@@ -53,7 +53,6 @@ func GuessPeer(url string, first *dialect.Dialect) *Peer {
 	return p
 }
 
-// get returns what read finds of a peer.
 func get[T any](p *Peer, read func() T) T {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -132,7 +131,6 @@ func (p *Peer) guessed() bool       { return get(p, func() bool { return p.guess
 func (p *Peer) understands() bool   { return get(p, func() bool { return p.understood }) }
 func (p *Peer) askedForTools() bool { return get(p, func() bool { return p.listed }) }
 
-// named reports whether the name of a type is settled.
 func (p *Peer) named(t protocol.Type) bool {
 	return get(p, func() bool { return slices.Contains(p.settled, t) })
 }

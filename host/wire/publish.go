@@ -182,12 +182,10 @@ func list(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// resolve returns the URL of a path on the host of another URL.
 func resolve(base *url.URL, path string) string {
 	return base.ResolveReference(&url.URL{Path: path}).String()
 }
 
-// operationFor returns the operation that takes a type of message.
 func operationFor(all []discovery.Operation, t protocol.Type) (best discovery.Operation, ok bool) {
 	most := 0
 	for _, op := range all {

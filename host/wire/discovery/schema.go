@@ -88,7 +88,6 @@ func flatten(doc rawjson.Object) rawjson.Object {
 	return flat
 }
 
-// source is the message that members are filled from.
 type source struct {
 	doc, flat rawjson.Object
 	left      int // members that may still be filled
@@ -144,7 +143,6 @@ func Add(object, message jsontext.Value, names []string) jsontext.Value {
 	return doc.Encode()
 }
 
-// fill fills the properties of an object.
 func (s Schema) fill(from *source, depth int) rawjson.Object {
 	var out rawjson.Object
 	required := s.required()
@@ -170,7 +168,6 @@ func (s Schema) fill(from *source, depth int) rawjson.Object {
 	return out
 }
 
-// object returns the value of a member that is an object.
 func (s Schema) object(name string, from *source, depth int) jsontext.Value {
 	own := from.doc.Get(name)
 	switch {
@@ -270,7 +267,6 @@ func (s Schema) blank(from *source, depth int) jsontext.Value {
 	return s.allowed(rawjson.Quote(""))
 }
 
-// properties returns the members that an object schema declares.
 func (s Schema) properties() rawjson.Object {
 	doc, err := rawjson.Split(s.resolve(0).node)
 	if err != nil {
@@ -327,7 +323,6 @@ func (s Schema) resolve(depth int) Schema {
 	return s
 }
 
-// follow returns the value at the end of a path of names.
 func follow(v jsontext.Value, path []string) jsontext.Value {
 	for _, name := range path {
 		doc, err := rawjson.Split(v)

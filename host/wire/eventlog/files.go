@@ -41,7 +41,6 @@ type files struct {
 	trouble error
 }
 
-// name returns the name of the file with a number.
 func (f *files) name(number int) string {
 	if f.stem == deterministicStem && number == 1 {
 		return f.stem + suffix
@@ -73,7 +72,6 @@ func (f *files) next() error {
 	return nil
 }
 
-// clear removes the files of an earlier deterministic log.
 func (f *files) clear() error {
 	if f.stem != deterministicStem {
 		return nil
@@ -97,7 +95,6 @@ func (f *files) point(name string) error {
 	return os.Rename(temp, filepath.Join(f.dir, latest))
 }
 
-// numbered matches the names of log files.
 var numbered = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([0-9]{8}T[0-9]{6}Z-[0-9a-f]{4}|` + deterministicStem + `)(-[0-9]{8,})?\.jsonl$`)
 })
@@ -155,7 +152,6 @@ func (f *files) write(lines []byte) (int, error) {
 	return n, nil
 }
 
-// takeBack removes an incomplete line.
 func (f *files) takeBack() error { return f.file.Truncate(f.size) }
 
 func (f *files) close() error {

@@ -148,7 +148,6 @@ func (l *Log) write() {
 	}
 }
 
-// put writes lines and returns the number of lines lost.
 func (l *Log) put(lines []byte) int64 {
 	for len(lines) > 0 {
 		n, err := l.files.write(lines)

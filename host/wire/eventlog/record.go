@@ -8,7 +8,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// schemaVersion is the version of the record format.
 const schemaVersion = "1"
 
 // maxText bounds each text of the sender in a record, in bytes.
@@ -33,7 +32,6 @@ type Record struct {
 	Error jsontext.Value
 }
 
-// appendRecord adds a record as a line.
 func (l *Log) appendRecord(b []byte, r *Record) []byte {
 	status, failure := "ok", jsontext.Value("null")
 	if r.Error != nil {
@@ -74,7 +72,6 @@ func appendID(b []byte, id jsontext.Value) []byte {
 	return append(b, "null"...)
 }
 
-// appendText writes a string, cut to a bounded length.
 func appendText(b []byte, s string) []byte {
 	if len(s) > maxText {
 		s = strings.ToValidUTF8(s[:maxText], "")

@@ -45,7 +45,6 @@ func Compile(schema jsontext.Value, load func(name string) (jsontext.Value, erro
 	return (&compiler{root: doc, load: load}).compile(doc, "#")
 }
 
-// compiler compiles one document.
 type compiler struct {
 	root any
 	load func(name string) (jsontext.Value, error)
@@ -75,7 +74,6 @@ func (c *compiler) compile(doc any, at string) (*Validator, error) {
 	return nil, fmt.Errorf("%s is %s, want an object, true or false", at, kindOf(doc))
 }
 
-// keyword compiles one keyword of a schema.
 func (c *compiler) keyword(v *Validator, keyword string, value any, at string) (err error) {
 	switch keyword {
 	case "type":
@@ -232,7 +230,6 @@ func bound(value any, at string) (*big.Rat, error) {
 	return rational(value), nil
 }
 
-// kindOf returns the JSON type of a decoded value.
 func kindOf(value any) string {
 	switch value.(type) {
 	case nil:

@@ -3,7 +3,6 @@ package schema
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"maps"
 	"runtime"
@@ -16,10 +15,6 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// ErrUnknownTool is the cause of the error for a tool that is not registered.
-var ErrUnknownTool = errors.New("unknown tool")
-
-// maxToolName bounds a tool's name, in bytes.
 const maxToolName = 128
 
 // A Tool is something that can be called by a name.
@@ -45,7 +40,6 @@ type Registry struct {
 	tools map[string]*entry // by name and by alias
 }
 
-// entry is a tool in a registry.
 type entry struct {
 	Tool
 	once sync.Once
@@ -100,27 +94,13 @@ func (r *Registry) find(name string) *entry {
 	return r.tools[name]
 }
 
-// Names returns the names of all tools, without aliases, sorted.
-func (r *Registry) Names() []string {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	var names []string
-	for name, e := range r.tools {
-		if name == e.Name {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
 // LoadToolIO returns the schemas of the tool with that name or alias. They are
-// compiled once, however many ask. The error is an ErrUnknownTool, or says
-// what is wrong with a schema.
+// compiled once, however many ask. The error says that there is none, or what is wrong
+// with a schema.
 func (r *Registry) LoadToolIO(toolID string) (*ToolIO, error) {
 	e := r.find(toolID)
 	if e == nil {
-		return nil, fmt.Errorf("schema: %w: %.*q", ErrUnknownTool, maxToolName, toolID)
+		return nil, fmt.Errorf("schema: unknown tool: %.*q", maxToolName, toolID)
 	}
 	e.once.Do(func() {
 		if e.io, e.err = compileTool(&e.Tool, r.slots); e.err != nil {

@@ -1,8 +1,6 @@
 package schema
 
 import (
-	"errors"
-	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -95,10 +93,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s: a tool was added", tt.name)
 		}
 	}
-	if names := r.Names(); !reflect.DeepEqual(names, []string{"a"}) {
-		t.Errorf("names: %q", names)
-	}
-	if _, err := r.LoadToolIO("free"); !errors.Is(err, ErrUnknownTool) {
+	if _, err := r.LoadToolIO("free"); err == nil || !strings.Contains(err.Error(), "unknown tool") {
 		t.Errorf("a tool that was refused: %v", err)
 	}
 	if _, err := NewRegistry(Tool{Name: "x"}, Tool{Name: "x"}); err == nil {
@@ -162,11 +157,6 @@ func TestLeagueTools(t *testing.T) {
 			t.Fatal(err)
 		}
 		all := registry(t, tools...)
-		for _, name := range all.Names() {
-			if _, err := all.LoadToolIO(name); err != nil {
-				t.Fatal(err)
-			}
-		}
 		n := 0
 		for _, mt := range protocol.Types() {
 			about, _ := protocol.Describe(mt)
@@ -181,8 +171,8 @@ func TestLeagueTools(t *testing.T) {
 				}
 			}
 		}
-		if len(all.Names()) != n || n < 15 {
-			t.Errorf("%d tools for %d methods: %v", len(all.Names()), n, all.Names())
+		if len(tools) != n || n < 15 {
+			t.Errorf("%d tools for %d methods", len(tools), n)
 		}
 	}
 	if tools := league(t, protocol.TypeLeagueQuery); len(tools) != 1 || tools[0].Name != "league_query" {

@@ -29,7 +29,6 @@ func compile(schema jsontext.Value) (*Validator, error) {
 	return Compile(schema, embedded)
 }
 
-// checkDraft refuses schemas for another draft.
 func checkDraft(schema jsontext.Value) error {
 	if schema.Kind() != '{' {
 		return nil // true and false are schemas

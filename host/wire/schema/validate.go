@@ -44,7 +44,6 @@ func (v *Validator) ValidateJSON(doc jsontext.Value) ([]Failure, error) {
 	return v.Validate(decoded), nil
 }
 
-// walk is one validation.
 type walk struct {
 	at    []string
 	found []Failure
@@ -191,7 +190,6 @@ func (w *walk) alternatives(v *Validator, doc any) {
 	w.fail(v, "anyOf", doc)
 }
 
-// isOf reports whether a value is of one of these types.
 func isOf(types []string, value any) bool {
 	kind := kindOf(value)
 	return slices.ContainsFunc(types, func(t string) bool {
@@ -199,7 +197,6 @@ func isOf(types []string, value any) bool {
 	})
 }
 
-// rational returns a decoded number.
 func rational(value any) *big.Rat {
 	r := new(big.Rat)
 	switch n := value.(type) {

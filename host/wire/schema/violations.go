@@ -54,7 +54,6 @@ func Tidy(found []protocol.Violation) []protocol.Violation {
 	return found
 }
 
-// pointer returns the JSON Pointer of a place.
 func pointer(root string, at []string) string {
 	path := root
 	for _, token := range at {
@@ -67,7 +66,6 @@ func pointer(root string, at []string) string {
 	return path
 }
 
-// escape writes a token of a JSON Pointer (RFC 6901).
 func escape(token string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
 }

@@ -38,6 +38,10 @@ type Estimates struct {
 	// few leagues decide their points; nil in nearly every field.
 	Skewed []Skewed
 
+	// Copies has, by field index, the first player that is the same strategy, which may be
+	// the player itself; nil if all are different.
+	Copies []int
+
 	// Fair says that even and odd numbers are equally likely.
 	Fair bool
 	// Reproducible is false if a fault decided a match that a rerun need not have; see
@@ -114,7 +118,7 @@ func (a *Accumulator) PointVerdicts(level float64) Estimates {
 func (a *Accumulator) summary(c *intervals) Estimates {
 	return Estimates{
 		Level: c.level, Leagues: int(a.leagues), Matches: a.leagues * int64(len(a.matches)), Players: make([]Player, len(a.players)),
-		Order: a.order(), Skewed: a.skewed(), Fair: 2*a.even == a.unit, Reproducible: true,
+		Order: a.order(), Skewed: a.skewed(), Copies: a.copies, Fair: 2*a.even == a.unit, Reproducible: true,
 	}
 }
 

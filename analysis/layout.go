@@ -56,6 +56,7 @@ type scheduledMatch struct {
 // all accumulators of the plan.
 type layout struct {
 	field   []results.Entrant
+	copies  []int // by field index; see results.Plan.Copies
 	legs    int
 	seed    uint64 // of the plan; resampling is seeded from it
 	games   int64  // matches of one player in one league
@@ -82,7 +83,7 @@ func newLayout(plan results.Plan) (*layout, error) {
 	even, total := draw.EvenWeight()
 	div := gcd(even, total)
 	l := &layout{
-		field: plan.Field, legs: plan.Legs, seed: plan.Seed,
+		field: plan.Field, copies: plan.Copies(), legs: plan.Legs, seed: plan.Seed,
 		games:   int64(n-1) * int64(plan.Legs),
 		matches: make([]scheduledMatch, len(schedule.Matches())), schedule: schedule.Matches(),
 		unit: int64(total / div), even: int64(even / div),

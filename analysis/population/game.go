@@ -68,18 +68,12 @@ func NewGame(plan results.Plan, e *analysis.Estimates, mirrors []Mirror, leagues
 	}
 	g := &Game{level: e.Level, seed: plan.Seed}
 	kind := make([]int, len(plan.Field)) // of field indices
-	known := map[[4]string]int{}
-	for f, p := range plan.Field {
-		key := [4]string{p.Kind, p.Ref, p.Source, p.Fingerprint}
-		i, seen := known[key]
-		if !seen {
-			i = len(g.Names)
-			known[key] = i
-			g.Names = append(g.Names, p.Name)
-			g.Copies = append(g.Copies, nil)
+	for f, first := range plan.Copies() {
+		if kind[f] = kind[first]; first == f {
+			kind[f] = len(g.Names)
+			g.Names, g.Copies = append(g.Names, plan.Field[f].Name), append(g.Copies, nil)
 		}
-		kind[f] = i
-		g.Copies[i] = append(g.Copies[i], f)
+		g.Copies[kind[f]] = append(g.Copies[kind[f]], f)
 	}
 	for i, copies := range g.Copies {
 		if len(copies) > 1 {

@@ -19,7 +19,7 @@ const mostYours = 3
 // Robustness may be nil.
 func (s Style) Answer(e *analysis.Estimates, r *robust.Robustness, yours []int) []string {
 	lines := []string{s.lead(e)}
-	if e.Leagues < 2 || e.NothingToRank() {
+	if e.Leagues < 2 || e.NothingToRank() || oneStrategy(e) {
 		return lines
 	}
 	lines[0] = strings.TrimSuffix(lines[0], ".") + titlesElsewhere(e) + s.fragile(e, r) + "."
@@ -41,6 +41,8 @@ func Headline(e *analysis.Estimates) string {
 		return "Too few leagues to compare strategies"
 	case e.NothingToRank():
 		return "Two players and a fair draw: there is nothing to rank"
+	case oneStrategy(e):
+		return "All are one strategy, so there is nothing to rank"
 	case len(e.Leaders()) == len(e.Players):
 		return "These leagues do not tell the strategies apart"
 	}
@@ -57,19 +59,36 @@ func (s Style) lead(e *analysis.Estimates) string {
 	case e.NothingToRank():
 		d := e.Pairs[0].Differ
 		return text + fmt.Sprintf(". Their choices differ in %s of matches (%s interval %s).", s.Percent(d.Estimate), s.Level(e.Level), s.Range(d, 100, 1))
+	case oneStrategy(e):
+		return text + "."
 	case len(e.Leaders()) == len(e.Players):
 		most, least := e.Players[e.Order[0]].Adjusted, e.Players[e.Order[len(e.Order)-1]].Adjusted
 		return text + fmt.Sprintf(": %s to %s points a match, and no difference is significant; more leagues may show one.",
 			s.Number(most.Estimate, brief(most)), s.Number(least.Estimate, brief(least)))
 	}
 	first := e.Order[0]
-	text += s.pointsOfFirst(e) + ", ahead of "
-	level := levelWith(e, first)
-	if len(level) == 0 {
-		return text + all(len(e.Players)-1) + "."
+	level, others, copies := levelWith(e, first), len(e.Players)-1, ""
+	if same := copiesOf(e, first); len(same) > 0 {
+		others -= len(same)
+		level = slices.DeleteFunc(level, func(j int) bool { return slices.Contains(same, j) })
+		copies = fmt.Sprintf("; only chance separates it from %s, the same strategy", Printable(List(e.Names(same), "and", 4)))
 	}
-	return text + fmt.Sprintf("%d of %d others, with no evidence of a difference from %s.",
-		len(e.Players)-1-len(level), len(e.Players)-1, Printable(List(e.Names(level), "and", 4)))
+	text += s.pointsOfFirst(e) + ", ahead of "
+	if len(level) == 0 {
+		return text + all(others) + copies + "."
+	}
+	return text + fmt.Sprintf("%d of %d others, with no evidence of a difference from %s%s.",
+		others-len(level), others, Printable(List(e.Names(level), "and", 4)), copies)
+}
+
+// copiesOf returns the other players that are the same strategy, by place.
+func copiesOf(e *analysis.Estimates, i int) (list []int) {
+	for _, j := range e.Order {
+		if e.Copies != nil && j != i && e.Copies[j] == e.Copies[i] {
+			list = append(list, j)
+		}
+	}
+	return list
 }
 
 // pointsOfFirst says how many points the first has. It was picked for having the most, so
@@ -98,6 +117,11 @@ func (s Style) around(e analysis.Estimate) string {
 	return s.Range(e, 1, brief(e))
 }
 
+// oneStrategy reports whether all players are copies.
+func oneStrategy(e *analysis.Estimates) bool {
+	return len(copiesOf(e, e.Order[0])) == len(e.Players)-1
+}
+
 // levelWith returns the players of which there is no evidence that they differ from one,
 // by place.
 func levelWith(e *analysis.Estimates, i int) []int {
@@ -115,6 +139,8 @@ func brief(e analysis.Estimate) int { return max(2, Decimals(1, e)-1) }
 
 func all(others int) string {
 	switch others {
+	case 0:
+		return "none"
 	case 1:
 		return "the other"
 	case 2:

@@ -45,6 +45,8 @@ func TestAnswer(t *testing.T) {
 	clear := compared(shown(100, []int{0}, []int{1, 2}, []int{3}), func(i, j int) bool { return i == 0 || j == 3 })
 	level := compared(shown(100, []int{0, 1, 2, 3}), func(int, int) bool { return false })
 	pair := compared(shown(100, []int{0, 1}, []int{2, 3}), func(i, j int) bool { return i < 2 && j > 1 })
+	copies, same := *pair, *clear
+	copies.Copies, same.Copies = []int{0, 0, 2, 3}, []int{0, 0, 0, 0}
 	two := shown(100, []int{0, 1})
 	two.Players = two.Players[:2]
 	two.Pairs = []analysis.Pair{{B: 1, Differ: analysis.Estimate{Estimate: 0.61, Low: 0.6, High: 0.62}}}
@@ -66,6 +68,9 @@ func TestAnswer(t *testing.T) {
 			"The table marks 1 other strategy of yours."}},
 		"together": {pair, nil, []string{"anna scores most against these opponents: 1.30 points a match (95 % interval 1.29 to 1.31), " +
 			"ahead of 2 of 3 others, with no evidence of a difference from bert."}},
+		"copies": {&copies, nil, []string{"anna scores most against these opponents: 1.30 points a match (95 % interval 1.29 to 1.31), " +
+			"ahead of both others; only chance separates it from bert, the same strategy."}},
+		"all the same": {&same, nil, []string{"All are one strategy, so there is nothing to rank."}},
 		"level": {level, []int{1}, []string{"These leagues do not tell the strategies apart: 1.30 to 1.24 points a match, and no difference is significant; " +
 			"more leagues may show one.", "Yours, bert, is 2nd (1st to 4th): level with 3 others; it scores least against dora."}},
 		"one league": {shown(1, []int{0, 1, 2, 3}), []int{0}, []string{"Too few leagues to compare strategies."}},

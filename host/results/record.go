@@ -89,6 +89,23 @@ type Entrant struct {
 	Fingerprint string `json:"fingerprint"` // of the code
 }
 
+// Copies has, by field index, the first player of the field that is the same strategy with
+// the same code: the player itself if none before it is.
+func (p Plan) Copies() []int {
+	list, known := make([]int, len(p.Field)), map[[4]string]int{}
+	for i, e := range p.Field {
+		key := [4]string{e.Kind, e.Ref, e.Source, e.Fingerprint}
+		first, seen := known[key]
+		if list[i] = i; e.Ref == "" { // unknown
+			continue
+		}
+		if known[key] = i; seen {
+			list[i], known[key] = first, first
+		}
+	}
+	return list
+}
+
 // League is the record of one league. Readers and drivers reuse its slices; copy a
 // League to keep it.
 type League struct {

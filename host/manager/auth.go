@@ -31,12 +31,12 @@ func (m *Manager) handlers() map[protocol.Type]wire.Handler {
 	return map[protocol.Type]wire.Handler{
 		protocol.TypeRefereeRegisterRequest: m.register,
 		protocol.TypeLeagueRegisterRequest:  m.register,
-		protocol.TypeStartLeague:            m.startLeague,
-		protocol.TypeSetPlayerStatus:        m.setStatus,
-		protocol.TypeSetPace:                m.setPace,
-		protocol.TypeMatchProgress:          m.progressed,
-		protocol.TypeMatchResultReport:      m.report,
-		protocol.TypeLeagueQuery:            m.query,
+		protocol.TypeStartLeague:            taking(m, "starts the league", m.startLeague),
+		protocol.TypeSetPlayerStatus:        taking(m, "sets the status of a player", m.setStatus),
+		protocol.TypeSetPace:                taking(m, "sets the pace of the league", m.setPace),
+		protocol.TypeMatchProgress:          taking(m, "", m.progressed),
+		protocol.TypeMatchResultReport:      taking(m, "", m.report),
+		protocol.TypeLeagueQuery:            taking(m, "", m.query),
 	}
 }
 

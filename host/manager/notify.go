@@ -91,12 +91,11 @@ func (m *Manager) enqueue(c *contact, n *notification) {
 	if c.current != nil && replaces(c.current) {
 		c.current.supersede()
 	}
-	ended := m.ctx.Err() != nil
-	if c.life == league.Suspended || ended {
+	if c.life == league.Suspended {
 		n.count(false)
 	}
-	if ended {
-		return
+	if m.ctx.Err() != nil {
+		return // and nobody waits
 	}
 	c.queue = append(c.queue, n)
 	if c.running {
@@ -133,9 +132,6 @@ func (m *Manager) next(c *contact) bool {
 	if len(c.queue) > 0 && m.ctx.Err() == nil {
 		c.current, c.queue = c.queue[0], c.queue[1:]
 		return true
-	}
-	for _, n := range c.queue {
-		n.count(false)
 	}
 	c.queue, c.current, c.running = nil, nil, false
 	if m.busy--; m.busy == 0 {
@@ -194,11 +190,8 @@ func (m *Manager) attempt(c *contact, n *notification) (again, last bool, err er
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
-	case m.ctx.Err() != nil:
-		n.count(false)
+	case errors.Is(ctx.Err(), context.Canceled): // the manager ends, or the player is taken out
 		return false, last, err
-	case errors.Is(ctx.Err(), context.Canceled):
-		return false, last, err // the player is taken out
 	case errors.Is(err, wire.ErrPartly):
 		// The referee gets the others as soon as it has made another report.
 		c.partly, err = c.reports == reports, nil

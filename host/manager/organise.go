@@ -12,13 +12,25 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// checkLauncher refuses a message to do something by anybody but the launcher, or for
-// another league.
-func (m *Manager) checkLauncher(in *wire.Exchange, does string) error {
-	if in.From.(caller).role != protocol.RoleLauncher {
-		return badToken(in, "Only the launcher "+does+", with the admin token.")
+// taking returns a handler of messages of one type. What the message does, if that is for the
+// launcher only, is refused to anybody else, and for another league.
+func taking[T protocol.Message](m *Manager, does string, handle func(context.Context, *wire.Exchange, T) (protocol.Message, error)) wire.Handler {
+	return func(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
+		switch from, _ := in.From.(caller); {
+		case does == "":
+		case from.role != protocol.RoleLauncher:
+			return nil, badToken(in, "Only the launcher "+does+", with the admin token.")
+		default:
+			if err := m.checkLeague(in.Type, in.Header.LeagueID); err != nil {
+				return nil, err
+			}
+		}
+		msg, err := wire.Decode[T](in)
+		if err != nil {
+			return nil, err
+		}
+		return handle(ctx, in, msg)
 	}
-	return m.checkLeague(in.Type, in.Header.LeagueID)
 }
 
 // checkLeague refuses a message for another league.
@@ -30,20 +42,18 @@ func (m *Manager) checkLeague(t protocol.Type, id string) error {
 		With("league_id", m.cfg.LeagueID)
 }
 
-func (m *Manager) startLeague(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
-	if err := m.checkLauncher(in, "starts the league"); err != nil {
-		return nil, err
-	}
-	if _, err := wire.Decode[*protocol.StartLeague](in); err != nil {
-		return nil, err
-	}
+// answer is the header of an answer.
+func (m *Manager) answer(in *wire.Exchange) protocol.Header {
+	return protocol.Header{MessageType: in.Type.Answer(), LeagueID: m.cfg.LeagueID}
+}
+
+func (m *Manager) startLeague(ctx context.Context, in *wire.Exchange, _ *protocol.StartLeague) (protocol.Message, error) {
 	if err := m.Start(ctx); err != nil {
 		return nil, err
 	}
-	status := read(m, m.status)
+	s := read(m, m.status)
 	return &protocol.LeagueStatus{
-		Header: protocol.Header{MessageType: protocol.TypeStartLeague.Answer(), LeagueID: m.cfg.LeagueID},
-		Status: status.Status, CurrentRound: status.CurrentRound, TotalRounds: status.TotalRounds, MatchesCompleted: status.MatchesCompleted,
+		Header: m.answer(in), Status: s.Status, CurrentRound: s.CurrentRound, TotalRounds: s.TotalRounds, MatchesCompleted: s.MatchesCompleted,
 	}, nil
 }
 
@@ -59,7 +69,7 @@ func (m *Manager) Launcher() *wire.Dispatcher {
 			in.Header.Sender = cmp.Or(in.Header.Sender, string(protocol.RoleLauncher))
 			return m.authenticate(ctx, in)
 		},
-		Handlers: map[protocol.Type]wire.Handler{protocol.TypeStartLeague: m.startLeague},
+		Handlers: map[protocol.Type]wire.Handler{protocol.TypeStartLeague: m.handlers()[protocol.TypeStartLeague]},
 		Log:      m.cfg.Log,
 	}
 }
@@ -76,27 +86,18 @@ func (m *Manager) Start(ctx context.Context) error {
 }
 
 // setStatus answers SET_PLAYER_STATUS. When it answers, the status is in the journal.
-func (m *Manager) setStatus(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
-	if err := m.checkLauncher(in, "sets the status of a player"); err != nil {
-		return nil, err
-	}
-	msg, err := wire.Decode[*protocol.PlayerStatus](in)
+func (m *Manager) setStatus(ctx context.Context, in *wire.Exchange, msg *protocol.PlayerStatus) (protocol.Message, error) {
+	name := ""
+	err := decide(ctx, m, func(s *league.State) (*league.StatusSet, error) {
+		if a := s.Members[msg.PlayerID]; a != nil {
+			name = a.Name
+		}
+		return s.SetStatus(msg.PlayerID, league.Life(msg.Status), m.cfg.Now())
+	})
 	if err != nil {
 		return nil, err
 	}
-	name := read(m, func(s *league.State) string { // before a withdrawal removes it
-		if a := s.Members[msg.PlayerID]; a != nil {
-			return a.Name
-		}
-		return ""
-	})
-	if err := m.SetStatus(ctx, msg.PlayerID, league.Life(msg.Status)); err != nil {
-		return nil, err
-	}
-	return &protocol.PlayerStatus{
-		Header:   protocol.Header{MessageType: in.Type.Answer(), LeagueID: m.cfg.LeagueID},
-		PlayerID: msg.PlayerID, DisplayName: name, Status: msg.Status,
-	}, nil
+	return &protocol.PlayerStatus{Header: m.answer(in), PlayerID: msg.PlayerID, DisplayName: name, Status: msg.Status}, nil
 }
 
 // SetStatus takes a player out of the league, with league.Withdrawn for good and with
@@ -110,14 +111,7 @@ func (m *Manager) SetStatus(ctx context.Context, player string, status league.Li
 }
 
 // setPace answers SET_PACE. When it answers, the pace is in the journal.
-func (m *Manager) setPace(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
-	if err := m.checkLauncher(in, "sets the pace of the league"); err != nil {
-		return nil, err
-	}
-	msg, err := wire.Decode[*protocol.Pace](in)
-	if err != nil {
-		return nil, err
-	}
+func (m *Manager) setPace(ctx context.Context, in *wire.Exchange, msg *protocol.Pace) (protocol.Message, error) {
 	var change PaceChange
 	if paused, given := msg.Paused.Get(); given {
 		change.Paused = &paused
@@ -132,12 +126,8 @@ func (m *Manager) setPace(ctx context.Context, in *wire.Exchange) (protocol.Mess
 	if err := m.SetPace(ctx, change); err != nil {
 		return nil, err
 	}
-	return read(m, func(s *league.State) protocol.Message {
-		return &protocol.Pace{
-			Header: protocol.Header{MessageType: in.Type.Answer(), LeagueID: m.cfg.LeagueID},
-			Paused: protocol.Some(s.Paused), PaceMS: protocol.Some(int(s.Pace().Milliseconds())),
-		}
-	}), nil
+	s := read(m, m.status)
+	return &protocol.Pace{Header: m.answer(in), Paused: protocol.Some(s.Paused.Value()), PaceMS: protocol.Some(s.PaceMS.Value())}, nil
 }
 
 // PaceChange is what SetPace changes; nil leaves a field as it is.

@@ -200,7 +200,7 @@ func TestWhoSetsThePace(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := r.events.until(t, "the start", func(e manager.Event) bool { return e.Kind == manager.LeagueStarted })
-	if shot := r.m.Snapshot(); !e.Paused || shot.Round != 1 || shot.Matches[0].Referee != "" {
+	if shot := r.m.Snapshot(); !e.Paused || shot.Round != 1 || shot.Matches[0].RefereeID != "" {
 		t.Errorf("it starts with %+v and is %+v", e, shot)
 	}
 	if _, err := r.setPace("secret", protocol.Some(false), unset); err != nil {

@@ -14,20 +14,12 @@ import (
 )
 
 // query answers a question; the functions that it calls, too, are called with m.mu held.
-func (m *Manager) query(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
-	from := in.From.(caller)
-	msg, err := wire.Decode[*protocol.LeagueQuery](in)
-	if err != nil {
-		return nil, err
-	}
+func (m *Manager) query(_ context.Context, in *wire.Exchange, msg *protocol.LeagueQuery) (protocol.Message, error) {
 	if err := m.checkLeague(in.Type, msg.LeagueID); err != nil {
 		return nil, err
 	}
-	params := msg.QueryParams
-	if params == nil {
-		params = new(protocol.QueryParams)
-	}
-	h := protocol.Header{MessageType: protocol.TypeLeagueQuery.Answer(), LeagueID: m.cfg.LeagueID}
+	params := cmp.Or(msg.QueryParams, new(protocol.QueryParams))
+	h, from := m.answer(in), in.From.(caller)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch s := m.state; msg.QueryType {
@@ -180,18 +172,18 @@ func (m *Manager) scheduledRound(round int) protocol.ScheduledRound {
 		RoundID: protocol.RoundNumber(round), Byes: m.state.Byes(round), Matches: make([]protocol.ScheduledMatch, len(pairings)),
 	}
 	for i, p := range pairings {
-		a, b := m.state.Pair(p)
+		match := m.state.Match(p)
 		e := protocol.ScheduledMatch{
-			MatchID: p.ID, GameType: protocol.GameEvenOdd, PlayerAID: a.ID, PlayerBID: b.ID,
+			MatchID: p.ID, GameType: protocol.GameEvenOdd, PlayerAID: match.Players[0], PlayerBID: match.Players[1],
 			Status: protocol.MatchPending, Winner: protocol.Null[string](),
 		}
 		if referees[i] != nil {
 			e.RefereeID, e.RefereeEndpoint = referees[i].ID, referees[i].Endpoint
 		}
 		switch {
-		case m.state.Done(p):
+		case match.Over():
 			e.Status = protocol.MatchFinished
-			if winner := m.state.Match(p).Winner(); winner != "" {
+			if winner := match.Winner(); winner != "" {
 				e.Winner = protocol.Some(winner)
 			}
 		case m.announced == round:
@@ -221,7 +213,7 @@ type Snapshot struct {
 	// MatchRound is the round of Matches and Byes: the one before Round until that has
 	// referees, so that its results are seen in the pause between the two.
 	MatchRound int
-	Matches    []Current
+	Matches    []league.Match
 	Byes       []string // ids of the players without a match
 	Standings  []league.Standing
 	Draws      league.Draws
@@ -232,14 +224,6 @@ type Member struct {
 	ID, Name string
 	Life     league.Life
 	Load     int // matches that a referee conducts and that are not over
-}
-
-// Current is a match of the current round.
-type Current struct {
-	ID       string
-	Players  [2]string     // ids of A and B
-	Referee  string        // empty until it is assigned
-	Finished *league.Match // nil until the result is accepted
 }
 
 // Snapshot returns the league as it is. The caller must not change the standings.
@@ -261,15 +245,7 @@ func (m *Manager) Snapshot() Snapshot {
 	}
 	shot.Byes = s.Byes(shot.MatchRound)
 	for _, p := range s.Schedule.Round(shot.MatchRound) {
-		a, b := s.Pair(p)
-		c := Current{ID: p.ID, Players: [2]string{a.ID, b.ID}}
-		if referee := s.Referee(p); referee != nil {
-			c.Referee = referee.ID
-		}
-		if s.Done(p) {
-			c.Finished = new(s.Match(p))
-		}
-		shot.Matches = append(shot.Matches, c)
+		shot.Matches = append(shot.Matches, s.Match(p))
 	}
 	return shot
 }

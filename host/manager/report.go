@@ -14,11 +14,7 @@ import (
 )
 
 // report records a result. When it answers, the result is in the journal.
-func (m *Manager) report(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
-	msg, err := wire.Decode[*protocol.MatchResultReport](in)
-	if err != nil {
-		return nil, err
-	}
+func (m *Manager) report(ctx context.Context, in *wire.Exchange, msg *protocol.MatchResultReport) (protocol.Message, error) {
 	e, round, err := m.claim(ctx, msg, in.From.(caller).agent)
 	if err != nil {
 		return nil, err
@@ -28,9 +24,8 @@ func (m *Manager) report(ctx context.Context, in *wire.Exchange) (protocol.Messa
 	if err != nil {
 		return nil, err
 	}
-	h := protocol.Header{
-		MessageType: in.Type.Answer(), LeagueID: m.cfg.LeagueID, MatchID: e.Match, RoundID: msg.RoundID, GameType: protocol.GameEvenOdd,
-	}
+	h := m.answer(in)
+	h.MatchID, h.RoundID, h.GameType = e.Match, msg.RoundID, protocol.GameEvenOdd
 	if h.RoundID.Number() != round { // and else as the referee wrote it
 		h.RoundID = protocol.RoundNumber(round)
 	}
@@ -118,12 +113,8 @@ const longestChoice = 24 * time.Hour
 
 // progressed hands on what a referee says of its matches. What it says of others, or of
 // matches that are over, counts for nothing.
-func (m *Manager) progressed(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
+func (m *Manager) progressed(_ context.Context, in *wire.Exchange, msg *protocol.MatchProgress) (protocol.Message, error) {
 	from := in.From.(caller).agent
-	msg, err := wire.Decode[*protocol.MatchProgress](in)
-	if err != nil {
-		return nil, err
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var list []Progress
@@ -135,9 +126,7 @@ func (m *Manager) progressed(_ context.Context, in *wire.Exchange) (protocol.Mes
 	if len(list) > 0 {
 		m.emitOf(from, Event{Kind: MatchesProgressed, Round: m.state.Round(), Progress: list})
 	}
-	return &protocol.Ack{
-		Header: protocol.Header{MessageType: in.Type.Answer(), LeagueID: m.cfg.LeagueID}, Status: protocol.StatusAcknowledged,
-	}, nil
+	return &protocol.Ack{Header: m.answer(in), Status: protocol.StatusAcknowledged}, nil
 }
 
 // readProgress returns what a referee says of a match, if that counts. It is

@@ -231,10 +231,7 @@ func (s *State) find(role protocol.Role, condition func(*Member) bool) *Member {
 
 // prefix is how the ids of a role begin.
 func prefix(role protocol.Role) string {
-	if role == protocol.RoleReferee {
-		return "REF"
-	}
-	return "P"
+	return map[protocol.Role]string{protocol.RoleReferee: "REF", protocol.RolePlayer: "P"}[role]
 }
 
 // idNumber returns the number in an id of the form P07 or REF07, or false if

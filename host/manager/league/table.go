@@ -2,6 +2,7 @@ package league
 
 import (
 	"slices"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -119,14 +120,14 @@ func (s *State) Summary(round int) Summary {
 	return sum
 }
 
-// Match is a match whose result was accepted.
+// Match is a match and, once it is over, its result.
 type Match struct {
 	Index     int // in the schedule, from 0
 	Round     int
 	ID        string
 	Seats     [2]int // of A and B, from 0
 	Players   [2]string
-	RefereeID string
+	RefereeID string // empty until it is assigned
 
 	Results [2]game.Result // of A and B
 	Points  [2]int
@@ -136,20 +137,25 @@ type Match struct {
 	Drawn  bool
 }
 
-// Match describes a match that is over.
+// Match describes a match.
 func (s *State) Match(p game.Match) Match {
 	m := &s.matches[p.Index]
-	v := m.outcome.verdict()
+	o, v := m.outcome, m.outcome.verdict()
 	told := Match{
-		Index: p.Index, Round: p.Round, ID: p.ID, Seats: [2]int{p.A, p.B},
-		Players: [2]string{s.Seats[p.A].ID, s.Seats[p.B].ID}, RefereeID: m.referee.ID,
-		Results: m.outcome.results, Points: [2]int{v.PointsA, v.PointsB}, Choices: m.outcome.choices,
+		Index: p.Index, Round: p.Round, ID: p.ID, Seats: [2]int{p.A, p.B}, Players: [2]string{s.Seats[p.A].ID, s.Seats[p.B].ID},
+		Results: o.results, Points: [2]int{v.PointsA, v.PointsB}, Choices: o.choices,
 	}
-	if m.outcome.number != noNumber {
-		told.Number, told.Drawn = int(m.outcome.number), true
+	if m.referee != nil {
+		told.RefereeID = m.referee.ID
+	}
+	if o.over() && o.number != noNumber {
+		told.Number, told.Drawn = int(o.number), true
 	}
 	return told
 }
+
+// Over reports whether the match has a result.
+func (m Match) Over() bool { return m.Results[0] != game.NoResult }
 
 // Results returns the matches that are over, in the order of the schedule.
 func (s *State) Results() (all []Match) {
@@ -220,4 +226,90 @@ func (m Match) MarshalJSON() ([]byte, error) {
 		Choices map[string]protocol.Choice `json:"choices"`
 		Number  protocol.Opt[int]          `json:"drawn_number"`
 	}{m.ID, m.Round, m.RefereeID, m.Players[0], m.Players[1], m.Status(), r.Winner, r.Score, r.Details.Choices, r.Details.DrawnNumber}, json.Deterministic(true))
+}
+
+// AgentsFile lists the agents of a league, as the other files below for people and tools.
+type AgentsFile struct {
+	LeagueID string      `json:"league_id"`
+	Updated  string      `json:"updated"`
+	Referees []agentLine `json:"referees"`
+	Players  []agentLine `json:"players"`
+}
+
+type agentLine struct {
+	RefereeID  string   `json:"referee_id,omitempty"`
+	PlayerID   string   `json:"player_id,omitempty"`
+	Name       string   `json:"display_name"`
+	Version    string   `json:"version,omitempty"`
+	Games      []string `json:"game_types,omitempty"`
+	Endpoint   string   `json:"contact_endpoint"`
+	Capacity   int      `json:"max_concurrent_matches,omitzero"`
+	Dialect    string   `json:"dialect"`
+	Registered string   `json:"registered_at"`
+}
+
+// AgentsFile returns the agents, at the time of a timestamp.
+func (s *State) AgentsFile(updated string) AgentsFile {
+	f := AgentsFile{LeagueID: s.ID, Updated: updated, Referees: []agentLine{}, Players: []agentLine{}}
+	for _, a := range slices.Concat(s.Referees, s.Seating()) {
+		line := agentLine{
+			Name: a.Name, Version: a.Version, Games: a.Games, Endpoint: a.Endpoint, Capacity: a.Capacity,
+			Dialect: a.Dialect, Registered: protocol.Timestamp(a.At),
+		}
+		if a.Role == protocol.RoleReferee {
+			line.RefereeID = a.ID
+			f.Referees = append(f.Referees, line)
+		} else {
+			line.PlayerID = a.ID
+			f.Players = append(f.Players, line)
+		}
+	}
+	return f
+}
+
+// TableFile is how far a league is.
+type TableFile struct {
+	LeagueID         string     `json:"league_id"`
+	Updated          string     `json:"updated"`
+	Status           string     `json:"status"`
+	RoundsCompleted  int        `json:"rounds_completed"`
+	TotalRounds      int        `json:"total_rounds"`
+	MatchesCompleted int        `json:"matches_completed"`
+	Standings        []Standing `json:"standings"`
+}
+
+// TableFile returns the table, at the time of a timestamp.
+func (s *State) TableFile(updated string) TableFile {
+	status, _ := s.Status()
+	return TableFile{s.ID, updated, status, s.Closed, s.Rounds(), s.Reports, s.Standings()}
+}
+
+// Status returns how far the league is, in the two words of GET_STATUS.
+func (s *State) Status() (status, state string) {
+	switch {
+	case s.Over():
+		return protocol.LeagueFinished, "LEAGUE_COMPLETED"
+	case s.Running():
+		return protocol.LeagueRunning, "RUNNING_LEAGUE"
+	}
+	return protocol.LeagueWaiting, "WAITING_FOR_REGISTRATIONS"
+}
+
+// MatchFile is a match that is over.
+type MatchFile struct {
+	LeagueID  string               `json:"league_id"`
+	RoundID   int                  `json:"round_id"`
+	MatchID   string               `json:"match_id"`
+	GameType  string               `json:"game_type"`
+	PlayerA   string               `json:"player_A_id"`
+	PlayerB   string               `json:"player_B_id"`
+	RefereeID string               `json:"referee_id"`
+	Reported  string               `json:"reported_at"`
+	Result    protocol.MatchResult `json:"result"`
+}
+
+// MatchFile returns a match that is over.
+func (s *State) MatchFile(p game.Match) MatchFile {
+	m, reported := s.Match(p), time.Unix(0, s.matches[p.Index].at)
+	return MatchFile{s.ID, m.Round, m.ID, protocol.GameEvenOdd, m.Players[0], m.Players[1], m.RefereeID, protocol.Timestamp(reported), m.Result()}
 }

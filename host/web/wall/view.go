@@ -177,16 +177,16 @@ func (v *view) seats() {
 }
 
 // cards returns the matches of the round. The lock is held.
-func (w *Wall) cards(matches []manager.Current, names map[string]string) []card {
+func (w *Wall) cards(matches []league.Match, names map[string]string) []card {
 	all := make([]card, 0, len(matches))
 	for _, m := range matches {
-		c := card{ID: m.ID}
+		c := card{ID: m.ID, Over: m.Over(), Drawn: m.Drawn, Number: m.Number}
 		told := w.sides[m.ID]
 		for i, id := range m.Players {
 			s := cardSide{Name: names[id], State: "idle"}
 			switch {
-			case m.Finished != nil:
-				s.finish(m.Finished, i)
+			case m.Over():
+				s.finish(&m, i)
 			case told != nil:
 				s.State, s.Late = told[i].state(), told[i].retried
 				if at := told[i].deadline; s.State == "asked" && !at.IsZero() {
@@ -194,9 +194,6 @@ func (w *Wall) cards(matches []manager.Current, names map[string]string) []card 
 				}
 			}
 			c.Sides[i] = s
-		}
-		if f := m.Finished; f != nil {
-			c.Over, c.Drawn, c.Number = true, f.Drawn, f.Number
 		}
 		all = append(all, c)
 	}

@@ -1,7 +1,6 @@
 package judge_test
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/strategylab/strategylab/host/protocol"
@@ -61,13 +60,6 @@ func alteredChoices(t *testing.T, xs []*trace.Exchange) []*trace.Exchange {
 	return xs
 }
 
-func wrongParity(t *testing.T, xs []*trace.Exchange) []*trace.Exchange {
-	overs, _ := tellings(t, xs, protocol.StatusWin)
-	p := &overs[0].GameResult.NumberParity
-	*p = protocol.Some(string(other(protocol.Choice(p.Value()))))
-	return xs
-}
-
 func outOfRange(t *testing.T, xs []*trace.Exchange) []*trace.Exchange {
 	overs, reports := tellings(t, xs, protocol.StatusWin)
 	for _, m := range overs {
@@ -102,101 +94,5 @@ func twoStories(t *testing.T, xs []*trace.Exchange) []*trace.Exchange {
 	overs, _ := tellings(t, xs, protocol.StatusDraw)
 	n := overs[1].GameResult.DrawnNumber.Value()
 	overs[1].GameResult.DrawnNumber = protocol.Some((n+1)%10 + 1) // the same parity
-	return xs
-}
-
-func framed(t *testing.T, xs []*trace.Exchange) []*trace.Exchange {
-	overs, reports := tellings(t, xs, protocol.StatusDraw)
-	var players []string
-	for p := range overs[0].GameResult.Choices {
-		players = append(players, p)
-	}
-	slices.Sort(players)
-	for _, m := range overs {
-		m.GameResult.Status, m.GameResult.WinnerPlayerID = protocol.StatusTechnicalLoss, protocol.Some(players[0])
-		m.GameResult.DrawnNumber, m.GameResult.NumberParity = protocol.Null[int](), protocol.Null[string]()
-		m.GameResult.TechnicalLossPlayerIDs = players[1:]
-	}
-	for _, m := range reports {
-		m.Result.Winner, m.Result.Score = protocol.Some(players[0]), nil
-		m.Result.Details.Status, m.Result.Details.TechnicalLossPlayerIDs = protocol.StatusTechnicalLoss, players[1:]
-		m.Result.Details.DrawnNumber, m.Result.Details.NumberParity = protocol.Null[int](), protocol.Null[string]()
-	}
-	return xs
-}
-
-func early(t *testing.T, xs []*trace.Exchange) []*trace.Exchange {
-	for i, x := range xs {
-		call, ok := x.Request.(*protocol.ChooseParityCall)
-		if !ok {
-			continue
-		}
-		e := &protocol.GameError{ErrorCode: string(protocol.CodeTimeout), AffectedPlayer: call.PlayerID}
-		e.MatchID, e.Timestamp = call.MatchID, call.Timestamp
-		said := *x
-		said.Type, said.Request, said.Answer = protocol.TypeGameError, e, nil
-		return slices.Insert(xs, i+1, &said)
-	}
-	t.Fatal("nobody was asked")
-	return nil
-}
-
-func final(t *testing.T, xs []*trace.Exchange) []*protocol.LeagueCompleted {
-	t.Helper()
-	var all []*protocol.LeagueCompleted
-	for _, x := range xs {
-		if m, ok := x.Request.(*protocol.LeagueCompleted); ok {
-			all = append(all, m)
-		}
-	}
-	if len(all) == 0 {
-		t.Fatal("the league is not complete")
-	}
-	return all
-}
-
-func gift(t *testing.T, xs []*trace.Exchange) []*trace.Exchange {
-	for _, m := range final(t, xs) {
-		m.FinalStandings[0].Points++
-	}
-	return xs
-}
-
-func otherChampion(t *testing.T, xs []*trace.Exchange) []*trace.Exchange {
-	for _, m := range final(t, xs) {
-		m.Champion.PlayerID = m.FinalStandings[1].PlayerID
-	}
-	return xs
-}
-
-// rematch has the announcements say that the two who meet in R2M1 meet a third
-// time in R1M1, of which nothing else was recorded.
-func rematch(t *testing.T, xs []*trace.Exchange) []*trace.Exchange {
-	extra := protocol.AnnouncedMatch{}
-	for _, x := range xs {
-		if m, ok := x.Request.(*protocol.RoundAnnouncement); ok && m.RoundID.Number() == 2 {
-			extra = m.Matches[0]
-		}
-	}
-	extra.MatchID = "R99M1"
-	for i, x := range xs {
-		if m, ok := x.Request.(*protocol.RoundAnnouncement); ok && m.RoundID.Number() == 10 {
-			a := *m
-			a.RoundID, a.Matches = protocol.RoundNumber(99), []protocol.AnnouncedMatch{extra}
-			said := *x
-			said.Request = &a
-			return slices.Insert(xs, i, &said)
-		}
-	}
-	t.Fatal("no tenth round was announced")
-	return nil
-}
-
-func unannounced(t *testing.T, xs []*trace.Exchange) []*trace.Exchange {
-	for _, x := range xs {
-		if m, ok := x.Request.(*protocol.RoundAnnouncement); ok && m.RoundID.Number() == 3 {
-			m.Matches = slices.DeleteFunc(m.Matches, func(a protocol.AnnouncedMatch) bool { return a.MatchID == "R3M1" })
-		}
-	}
 	return xs
 }

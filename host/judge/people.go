@@ -25,6 +25,82 @@ func places(endpoint string) []string {
 	return []string{address + "/" + strings.Trim(u.Path, "/"), address}
 }
 
+// people is who is behind an address or a recording agent, from registrations and
+// announcements. One address may have several ids.
+type people struct {
+	known  map[string]bool     // all ids
+	agents map[string][]string // ids by recording agent
+	at     map[string][]string // ids by place, see places
+}
+
+func newPeople() people {
+	return people{known: map[string]bool{}, agents: map[string][]string{}, at: map[string][]string{}}
+}
+
+func (p people) clone() people {
+	c := newPeople()
+	for id := range p.known {
+		c.known[id] = true
+	}
+	for k, ids := range p.agents {
+		c.agents[k] = slices.Clone(ids)
+	}
+	for k, ids := range p.at {
+		c.at[k] = slices.Clone(ids)
+	}
+	return c
+}
+
+func (p people) know(id, endpoint string) {
+	if id == "" {
+		return
+	}
+	p.known[id] = true
+	for _, place := range places(endpoint) {
+		p.at[place] = with(p.at[place], id)
+	}
+}
+
+func with(ids []string, id string) []string {
+	if slices.Contains(ids, id) {
+		return ids
+	}
+	return append(ids, id)
+}
+
+// registered learns from an accepted registration.
+func (p people) registered(x *Exchange, m *protocol.LeagueRegisterRequest) {
+	a, ok := x.Answer.(*protocol.LeagueRegisterResponse)
+	if !ok || a.PlayerID == "" {
+		return
+	}
+	p.know(a.PlayerID, m.Meta.ContactEndpoint)
+	if x.Sent {
+		p.agents[x.Agent] = with(p.agents[x.Agent], a.PlayerID)
+	}
+}
+
+// recorder returns the ids of the agent that recorded an exchange.
+func (p people) recorder(x *Exchange) []string {
+	if ids := p.agents[x.Agent]; len(ids) > 0 || !p.known[x.Agent] {
+		return ids
+	}
+	return []string{x.Agent}
+}
+
+// receiver returns the ids of the player that a request went to.
+func (p people) receiver(x *Exchange) []string {
+	if !x.Sent {
+		return p.recorder(x)
+	}
+	for _, place := range places(x.Peer) {
+		if ids := p.at[place]; len(ids) > 0 {
+			return ids
+		}
+	}
+	return nil
+}
+
 // channel is the way between a match and one of its players, as the recording
 // shows it.
 func channel(x *Exchange) string {

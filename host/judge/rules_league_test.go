@@ -12,58 +12,56 @@ import (
 	"github.com/strategylab/strategylab/host/trace"
 )
 
-func TestEveryViolationOfTheSchedule(t *testing.T) {
-	plant(t, false, []violation{
-		{"two matches of one player in a round", func(b *book) {
-			_, first := find[*protocol.RoundAnnouncement](b, "1", "P01")
-			_, second := find[*protocol.RoundAnnouncement](b, "2", "P01")
-			first.Matches = append(first.Matches, second.Matches...)
-		}, map[string][]string{
-			"schedule": {"another rule: round 1: P01 plays both R1M1 and R2M1"},
-		}},
-		{"a second announcement with another opponent", func(b *book) {
-			x, a := find[*protocol.RoundAnnouncement](b, "1", "P01")
-			again, other := *x, *a
-			other.Matches = slices.Clone(a.Matches)
-			other.Matches[0].PlayerBID = "P03"
-			again.Request = &other
-			b.xs = slices.Insert(b.xs, 0, &again)
-		}, map[string][]string{
-			"unexpected": {"match R1M1 was announced between P01 and P03, then between P01 and P02"},
-		}},
-		{"a match that begins after the end", func(b *book) {
-			x, _ := find[*protocol.GameInvitation](b, "R3M1", "P03")
-			b.drop(func(x *trace.Exchange) bool { return x.Match == "R3M1" })
-			b.xs = append(b.xs, x)
-		}, map[string][]string{
-			"unexpected": {"the invitation to match R3M1 was sent after the end of the league"},
-		}},
-		{"a match that its round does not list", func(b *book) {
-			for _, x := range b.xs {
-				if x.Match == "R3M1" && x.Request.Head().MatchID == "R3M1" {
-					x.Match, x.Request.Head().MatchID = "R3M9", "R3M9"
-				}
+var ofTheSchedule = []violation{
+	{"two matches of one player in a round", func(b *book) {
+		_, first := find[*protocol.RoundAnnouncement](b, "1", "P01")
+		_, second := find[*protocol.RoundAnnouncement](b, "2", "P01")
+		first.Matches = append(first.Matches, second.Matches...)
+	}, map[string][]string{
+		"schedule": {"another rule: round 1: P01 plays both R1M1 and R2M1"},
+	}},
+	{"a second announcement with another opponent", func(b *book) {
+		x, a := find[*protocol.RoundAnnouncement](b, "1", "P01")
+		again, other := *x, *a
+		other.Matches = slices.Clone(a.Matches)
+		other.Matches[0].PlayerBID = "P03"
+		again.Request = &other
+		b.xs = slices.Insert(b.xs, 0, &again)
+	}, map[string][]string{
+		"unexpected": {"match R1M1 was announced between P01 and P03, then between P01 and P02"},
+	}},
+	{"a match that begins after the end", func(b *book) {
+		x, _ := find[*protocol.GameInvitation](b, "R3M1", "P03")
+		b.drop(func(x *trace.Exchange) bool { return x.Match == "R3M1" })
+		b.xs = append(b.xs, x)
+	}, map[string][]string{
+		"unexpected": {"the invitation to match R3M1 was sent after the end of the league"},
+	}},
+	{"a match that its round does not list", func(b *book) {
+		for _, x := range b.xs {
+			if x.Match == "R3M1" && x.Request.Head().MatchID == "R3M1" {
+				x.Match, x.Request.Head().MatchID = "R3M9", "R3M9"
 			}
-		}, map[string][]string{
-			"unexpected": {"match R3M9 was played in round 3 but not announced: the announcement lists R3M1"},
-		}},
-		{"a pair that meets twice, in a league that is over", func(b *book) {
-			x, a := find[*protocol.RoundAnnouncement](b, "1", "P01")
-			again, other := *x, *a
-			other.RoundID, other.Matches = protocol.RoundNumber(4), slices.Clone(a.Matches)
-			other.Matches[0].MatchID = "R4M1"
-			again.Request = &other
-			b.xs = slices.Insert(b.xs, 1, &again)
-		}, map[string][]string{
-			"schedule": {
-				"P01 and P03 played 1 time, others 2 times",
-				"P02 and P03 played 1 time, others 2 times",
-			},
-		}},
-	})
+		}
+	}, map[string][]string{
+		"unexpected": {"match R3M9 was played in round 3 but not announced: the announcement lists R3M1"},
+	}},
+	{"a pair that meets twice, in a league that is over", func(b *book) {
+		x, a := find[*protocol.RoundAnnouncement](b, "1", "P01")
+		again, other := *x, *a
+		other.RoundID, other.Matches = protocol.RoundNumber(4), slices.Clone(a.Matches)
+		other.Matches[0].MatchID = "R4M1"
+		again.Request = &other
+		b.xs = slices.Insert(b.xs, 1, &again)
+	}, map[string][]string{
+		"schedule": {
+			"P01 and P03 played 1 time, others 2 times",
+			"P02 and P03 played 1 time, others 2 times",
+		},
+	}},
 }
 
-func TestEveryViolationOfACommitment(t *testing.T) {
+func ofCommitments() []violation {
 	sealOf := func(id string) sealing {
 		return seal(season[slices.IndexFunc(season, func(m played) bool { return m.id == id })])
 	}
@@ -76,7 +74,7 @@ func TestEveryViolationOfACommitment(t *testing.T) {
 			}
 		}
 	}
-	plant(t, true, []violation{
+	return []violation{
 		{"no key", func(b *book) { both(b, "R1M1", func(m *protocol.GameOver) { m.DrawKey = "" }) }, map[string][]string{
 			"commitments": {"R1M1: 8 cannot be verified: the referee reveals no key"},
 		}},
@@ -136,7 +134,7 @@ func TestEveryViolationOfACommitment(t *testing.T) {
 		}, map[string][]string{
 			"commitments": {"R1M1: the referee gave no commitment, which it gave in other matches"},
 		}},
-	})
+	}
 }
 
 // What the recording lacks stays unjudged, and the report names it.

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -78,6 +79,7 @@ type auditedRule struct {
 	Findings []string     `json:"findings,omitempty"`
 	Unknown  int          `json:"unknown,omitempty"`
 	Missing  []string     `json:"missing,omitempty"`
+	Advice   string       `json:"advice,omitempty"` // what to change, where it is broken
 }
 
 // drawTest is a test of the draws.
@@ -114,7 +116,9 @@ func (d *auditDocument) add(l *judge.League, draw game.Draw, list bool) {
 		for _, f := range o.Findings {
 			r.Findings = append(r.Findings, f.Text)
 		}
-		d.Fair = d.Fair && r.Verdict != judge.Broken
+		if r.Verdict == judge.Broken {
+			d.Fair, r.Advice = false, o.Advice
+		}
 		a.Checks = append(a.Checks, r)
 	}
 	drawn := l.Draws()
@@ -180,8 +184,11 @@ func (d *auditDocument) write(w io.Writer, format string) error {
 	}
 	d.writeErrors(w)
 	verdict := "consistent with a fair referee"
-	if !d.Fair {
+	switch {
+	case !d.Fair:
 		verdict = "NOT consistent with a fair referee: see what is BROKEN above"
+	case !slices.ContainsFunc(d.Leagues, func(l auditedLeague) bool { return l.Matches > 0 }):
+		verdict = "no result was recorded, so nothing tells whether the referee is fair"
 	}
 	_, err := fmt.Fprintln(w, verdict)
 	return err
@@ -201,21 +208,27 @@ func (l *auditedLeague) write(w io.Writer) {
 		if more := len(c.Findings) - most; more > 0 {
 			fmt.Fprintf(w, "            and %d more\n", more)
 		}
+		if c.Advice != "" {
+			fmt.Fprintf(w, "            to fix: %s\n", c.Advice)
+		}
 		if c.Unknown > 0 {
 			fmt.Fprintf(w, "            %d more cannot be judged: the recording lacks %s\n", c.Unknown, strings.Join(c.Missing, "; "))
 		}
 	}
 	fmt.Fprintln(w)
+	var draws []string
 	for _, v := range l.Verifiable {
-		fmt.Fprintf(w, "  %s\n", listedText(v))
+		draws = append(draws, listedText(v))
 	}
 	if l.Verified > 0 {
-		fmt.Fprintf(w, "  %s\n\n", verifiedText(l.Verified, l.Drawn))
+		draws = append(draws, verifiedText(l.Verified, l.Drawn))
 	}
 	for _, t := range l.Draws {
-		fmt.Fprintf(w, "  %s\n", words.Printable(t.String()))
+		draws = append(draws, words.Printable(t.String()))
 	}
-	fmt.Fprintln(w)
+	if len(draws) > 0 {
+		fmt.Fprintf(w, "  %s\n\n", strings.Join(draws, "\n  "))
+	}
 }
 
 // writeErrors says why strategies made no choice, as far as the recording has that.

@@ -120,7 +120,7 @@ var may = map[string][]string{
 		"strategies/catalog", "strategies/params", "strategies/served", "strategies/strategytest",
 	},
 	"cmd/strategylab/internal/command": {
-		"analysis", "analysis/words", "cmd/strategylab/internal/lab", "experiments/cluster", "host", "host/agent", "host/dialect", "host/disk", "host/game", "host/jsonrpc",
+		"analysis/words", "cmd/strategylab/internal/lab", "experiments/cluster", "host", "host/agent", "host/dialect", "host/disk", "host/game", "host/jsonrpc",
 		"host/protocol", "host/results", "host/wire", "host/wire/eventlog", "strategies/budget", "strategies/catalog",
 		"strategies/script", "strategies/served",
 	},

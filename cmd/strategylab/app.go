@@ -24,7 +24,7 @@ func newApp(p *command.Process) *cli.App {
 		Reader:         p.Stdin,
 		Writer:         p.Stdout,
 		ErrWriter:      p.Stderr,
-		Flags:          command.GlobalFlags(),
+		Flags:          p.GlobalFlags(),
 		HideHelp:       true, // a Line knows who asks for help
 		HideVersion:    true,
 		ExitErrHandler: func(*cli.Context, error) {}, // run turns errors into exit codes

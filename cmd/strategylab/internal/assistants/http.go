@@ -13,8 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/mcptools"
@@ -30,41 +28,35 @@ type webServer struct {
 }
 
 // newWeb reads the flags of HTTP; nil without --http.
-func newWeb(p *command.Process, c *cli.Context, log *slog.Logger) (*webServer, error) {
-	w := &webServer{addr: c.String(flagHTTP), token: c.String(flagToken), log: log}
-	if !c.IsSet(flagHTTP) {
-		for _, flag := range []string{command.FlagAllowOrigin, command.FlagAllowHost, command.FlagTLSCert, command.FlagTLSKey} {
-			if c.IsSet(flag) {
-				return nil, command.Usagef("--%s needs --%s", flag, flagHTTP)
-			}
-		}
+func newWeb(p *command.Process, o *mcpOptions, log *slog.Logger) (*webServer, error) {
+	w := &webServer{addr: o.HTTP, token: o.Token, log: log}
+	if o.HTTP == "" {
 		return nil, nil
 	}
 	host, _, err := net.SplitHostPort(w.addr)
 	if err != nil {
-		return nil, command.Usagef("--%s is %q, want HOST:PORT, for example 127.0.0.1:8765", flagHTTP, w.addr)
+		return nil, command.Usagef("--http is %q, want HOST:PORT, for example 127.0.0.1:8765", w.addr)
 	}
 	if w.token == "" && !jsonrpc.IsLoopback(host) {
-		return nil, command.WithHint(fmt.Errorf("--%s %s: others can reach this address, but no token is set", flagHTTP, w.addr),
+		return nil, command.WithHint(fmt.Errorf("--http %s: others can reach this address, but no token is set", w.addr),
 			"set %s to a long random text, or listen on 127.0.0.1", TokenVariable)
 	}
 	if w.token != "" && len(w.token) < 16 {
-		return nil, command.Usagef("--%s has %d characters, want at least 16", flagToken, len(w.token))
+		return nil, command.Usagef("--token has %d characters, want at least 16", len(w.token))
 	}
-	if w.refuse, err = command.RefuseForeign(c, host); err != nil {
+	if w.refuse, err = o.RefuseForeign(host); err != nil {
 		return nil, err
 	}
-	w.tls, err = tlsOf(p, c)
+	w.tls, err = tlsOf(p, o.Certificate)
 	return w, err
 }
 
 // tlsOf reads the certificate of HTTPS; nil without one.
-func tlsOf(p *command.Process, c *cli.Context) (*tls.Config, error) {
-	cert, key, err := command.TLSFiles(p, c)
-	if err != nil || cert == "" {
-		return nil, err
+func tlsOf(p *command.Process, c command.Certificate) (*tls.Config, error) {
+	if c.TLSCert == "" {
+		return nil, nil
 	}
-	pair, err := tls.LoadX509KeyPair(cert, key)
+	pair, err := tls.LoadX509KeyPair(p.Path(c.TLSCert), p.Path(c.TLSKey))
 	if err != nil {
 		return nil, command.Usagef("TLS needs a certificate and its key as PEM files: %w", err)
 	}

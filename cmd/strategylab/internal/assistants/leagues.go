@@ -99,7 +99,7 @@ func (l *labTools) query(ctx context.Context, m manager, kind string, into any) 
 	q.MessageType = protocol.TypeLeagueQuery
 	answer, err := command.Ask{Manager: m.url, Token: l.cfg.token, League: m.league, Timeout: queryTime}.Tell(ctx, l.cfg.lab.Now(), q)
 	if code := dialect.CodeOf(err); code == protocol.CodeTokenMissing || code == protocol.CodeTokenInvalid {
-		return fmt.Errorf("it needs a token: start this server with --%s or %s", command.FlagAdminToken, command.Variable(command.FlagAdminToken))
+		return errors.New("it needs a token: start this server with --admin-token or STRATEGYLAB_ADMIN_TOKEN")
 	}
 	if err != nil {
 		return err

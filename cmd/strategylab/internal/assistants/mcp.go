@@ -20,7 +20,6 @@ import (
 	"log/slog"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
@@ -38,53 +37,46 @@ func Commands(p *command.Process) []*cli.Command {
 	return command.Categorize("Assistants", mcpCommand(p))
 }
 
-const (
-	flagHTTP      = "http"
-	flagToken     = "token"
-	flagMaxTime   = "max-time"
-	flagAtOnce    = "at-once"
-	flagKeep      = "keep"
-	flagAllowSave = "allow-save"
-
-	// TokenVariable is the environment variable that sets --token.
-	TokenVariable = "STRATEGYLAB_MCP_TOKEN"
-)
+// TokenVariable is the environment variable that sets --token.
+const TokenVariable = "STRATEGYLAB_MCP_TOKEN"
 
 func mcpCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
+	return command.New(p, &cli.Command{
 		Name: "mcp", Usage: "serve the lab to assistants over MCP",
 		Description: "Serves one assistant on stdin and stdout, or many over HTTP, by the Model Context Protocol. Its tools list,\n" +
 			"show, check, play, compare and explain strategies. Every script runs in its own process. The server uses\n" +
 			"only the folders --scripts, --plugins and --data-dir. docs/mcp.md says how to add it to a client.",
-		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: flagHTTP, Usage: "`HOST:PORT`: serve HTTP there instead of stdin and stdout"},
-			&cli.StringFlag{Name: flagToken, EnvVars: []string{TokenVariable}, Usage: "`TOKEN`: bearer token that HTTP clients must send"},
-		}, command.CallerFlags(), command.TLSFlags(), command.NamedAgentFlags(), []cli.Flag{
-			&cli.StringFlag{Name: command.FlagData, Value: filepath.Join("runs", "mcp"), Usage: "`DIR`: folder for reports and of stored leagues"},
-			&cli.BoolFlag{Name: flagAllowSave, Usage: "let assistants write scripts to --scripts"},
-			&cli.StringSliceFlag{Name: command.FlagManager, Usage: "`[NAME=]URL`: league manager to query; repeatable"},
-			&cli.StringFlag{Name: command.FlagAdminToken, Usage: "`TOKEN`: admin token of the managers"},
-			&cli.IntFlag{Name: command.FlagMaxRuns, Value: 5000, Usage: "maximum number of leagues per experiment", Action: command.AtLeast(command.FlagMaxRuns, 1)},
-			&cli.DurationFlag{Name: flagMaxTime, Value: 2 * time.Minute, Usage: "time limit per experiment"},
-			&cli.IntFlag{Name: flagAtOnce, Value: 2, Usage: "experiments and checks in parallel; others wait", Action: command.AtLeast(flagAtOnce, 1)},
-			&cli.IntFlag{Name: flagKeep, Value: 50, Usage: "reports to keep; the oldest are removed", Action: command.AtLeast(flagKeep, 1)},
-			&cli.BoolFlag{Name: command.FlagVerbose, Usage: "log at debug level"},
-		}, command.ValidationLogFlags(false)),
-		Action: command.Action(p, serveLab),
-	}
+	}, &mcpOptions{Data: filepath.Join("runs", "mcp")}, serveLab)
 }
 
-func serveLab(p *command.Process, c *cli.Context) error {
+type mcpOptions struct {
+	HTTP       string        `flag:"http HOST:PORT" usage:"serve HTTP there instead of stdin and stdout"`
+	Token      string        `flag:"token TOKEN" env:"STRATEGYLAB_MCP_TOKEN" usage:"bearer token that HTTP clients must send"`
+	Data       string        `flag:"data-dir DIR" usage:"folder for reports and of stored leagues"`
+	AllowSave  bool          `flag:"allow-save" usage:"let assistants write scripts to --scripts"`
+	Manager    command.List  `flag:"manager [NAME=]URL" usage:"league manager to query; repeatable"`
+	AdminToken string        `flag:"admin-token TOKEN" usage:"admin token of the managers"`
+	MaxRuns    int           `flag:"max-runs" default:"5000" want:"1.." usage:"maximum number of leagues per experiment"`
+	MaxTime    time.Duration `flag:"max-time" default:"2m" want:"1s..24h" usage:"time limit per experiment"`
+	AtOnce     int           `flag:"at-once" default:"2" want:"1.." usage:"experiments and checks in parallel; others wait"`
+	Keep       int           `flag:"keep" default:"50" want:"1.." usage:"reports to keep; the oldest are removed"`
+	Verbose    bool          `flag:"verbose" usage:"log at debug level"`
+	command.Served
+	command.NamedAgents
+	command.ValidationLog
+}
+
+func serveLab(p *command.Process, c *cli.Context, o *mcpOptions) error {
 	level := slog.LevelWarn
-	if c.Bool(command.FlagVerbose) {
+	if o.Verbose {
 		level = slog.LevelDebug
 	}
 	log := p.Logger(level)
-	cfg, err := labConfig(p, c, log)
+	cfg, err := labConfig(p, c, o, log)
 	if err != nil {
 		return err
 	}
-	web, err := newWeb(p, c, log)
+	web, err := newWeb(p, o, log)
 	if err != nil {
 		return err
 	}
@@ -95,7 +87,7 @@ func serveLab(p *command.Process, c *cli.Context) error {
 	if err := cat.Close(); err != nil {
 		return err
 	}
-	valid, err := command.OpenValidationLog(p, c, eventlog.Config{Data: cfg.data, Log: log, Lazy: true})
+	valid, err := o.Open(p, eventlog.Config{Data: cfg.data, Log: log, Lazy: true})
 	if err != nil {
 		return err
 	}
@@ -125,7 +117,7 @@ func serveLab(p *command.Process, c *cli.Context) error {
 	if command.Stopped(c.Context, err) {
 		return nil // the user ends a server so
 	}
-	return command.Remedy(c, err)
+	return command.Remedy(strings.Join(o.Manager, ","), err)
 }
 
 // serveStdio serves until stdin ends and all requests are answered, or until ctx
@@ -146,32 +138,26 @@ func serveStdio(ctx context.Context, server *mcptools.Server, p *command.Process
 }
 
 // labConfig reads the flags of the tools.
-func labConfig(p *command.Process, c *cli.Context, log *slog.Logger) (config, error) {
+func labConfig(p *command.Process, c *cli.Context, o *mcpOptions, log *slog.Logger) (config, error) {
 	cfg := config{
-		lab: p.Lab, token: c.String(command.FlagAdminToken), log: log,
-		data: p.Path(c.String(command.FlagData)), dataName: c.String(command.FlagData),
-		folder:  lab.Folder{Path: p.Path(c.String(command.FlagScripts)), Name: c.String(command.FlagScripts)},
-		maxRuns: c.Int(command.FlagMaxRuns), atOnce: c.Int(flagAtOnce), keep: c.Int(flagKeep),
-		maxTime: c.Duration(flagMaxTime), allowSave: c.Bool(flagAllowSave),
+		lab: p.Lab, token: o.AdminToken, log: log,
+		data: p.Path(o.Data), dataName: o.Data,
+		folder:  lab.Folder{Path: p.Path(p.Scripts), Name: p.Scripts},
+		maxRuns: o.MaxRuns, atOnce: o.AtOnce, keep: o.Keep, maxTime: o.MaxTime, allowSave: o.AllowSave,
 	}
 	if p.Exe == "" {
 		return cfg, errors.New("mcp: scripts cannot be isolated: the path of this program is unknown")
 	}
-	if c.String(command.FlagData) == "" {
-		return cfg, command.Usagef("--%s is empty, want a folder", command.FlagData)
-	}
-	if cfg.maxTime < time.Second || cfg.maxTime > 24*time.Hour {
-		return cfg, command.Usagef("--%s is %v, want 1s to 24h", flagMaxTime, cfg.maxTime)
+	if o.Data == "" {
+		return cfg, command.Usagef("--data-dir is empty, want a folder")
 	}
 	var err error
-	if cfg.managers, err = managersOf(c.StringSlice(command.FlagManager)); err != nil {
+	if cfg.managers, err = managersOf(o.Manager); err != nil {
 		return cfg, err
 	}
-	cfg.supply = lab.Supply{
-		Scripts: c.String(command.FlagScripts), Required: c.IsSet(command.FlagScripts) && !cfg.allowSave, Plugins: c.String(command.FlagPlugins),
-		Limits: command.Limits(c), Isolate: true, Log: log,
-	}
-	cfg.supply.Agents, err = command.NamedAgents(p, c)
+	cfg.supply = p.Supply(c, command.Isolation{Isolated: command.Isolated{Isolate: true}})
+	cfg.supply.Required, cfg.supply.Log = cfg.supply.Required && !cfg.allowSave, log
+	cfg.supply.Agents, err = o.Specs(p)
 	return cfg, err
 }
 
@@ -187,11 +173,11 @@ func managersOf(texts []string) ([]manager, error) {
 		m.league = m.name
 		switch {
 		case !protocol.ValidID(m.name):
-			return nil, command.Usagef("--%s: invalid league name %q, want letters, digits, '_', '.' and '-', at most 64", command.FlagManager, m.name)
+			return nil, command.Usagef("--manager: invalid league name %q, want letters, digits, '_', '.' and '-', at most 64", m.name)
 		case !command.AgentURL(m.url):
-			return nil, command.Usagef("--%s is %q, want a URL such as http://127.0.0.1:8000/mcp, or NAME=URL", command.FlagManager, text)
+			return nil, command.Usagef("--manager is %q, want a URL such as http://127.0.0.1:8000/mcp, or NAME=URL", text)
 		case seen[m.name]:
-			return nil, command.Usagef("--%s: two managers have a league called %q; write --%s NAME=URL", command.FlagManager, m.name, command.FlagManager)
+			return nil, command.Usagef("--manager: two managers have a league called %q; write --manager NAME=URL", m.name)
 		}
 		seen[m.name] = true
 		all = append(all, m)

@@ -15,28 +15,18 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-const flagFor = "for"
-
 func benchCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
+	return command.New(p, &cli.Command{
 		Name: "bench", ArgsUsage: command.ValueStrategy, Usage: "time a strategy's decisions",
 		Description: "A decision is one choose and one observe, in leagues of 16 players and 10 legs. For a script it also times\n" +
 			"a bare VM, without sandbox, budgets and time limit, in alternation with the real one.",
-		Flags: []cli.Flag{
-			&cli.DurationFlag{
-				Name: flagFor, Value: time.Second, Usage: "duration of the measurement",
-				Action: func(_ *cli.Context, d time.Duration) error {
-					if d <= 0 || d > time.Hour {
-						return command.Usagef("--%s is %v, want a positive duration of at most 1h", flagFor, d)
-					}
-					return nil
-				},
-			},
-			command.FormatFlag("table", "json"),
-			command.IsolateFlag(false),
-		},
-		Action: command.Action(p, benchStrategy, command.ValueStrategy),
-	}
+	}, new(benchOptions), benchStrategy, command.ValueStrategy)
+}
+
+type benchOptions struct {
+	command.Isolated
+	For    time.Duration `flag:"for" default:"1s" usage:"duration of the measurement"`
+	Format string        `flag:"format table|json" want:"one" usage:"output format"`
 }
 
 // barer is a factory that can also make a seat in a bare VM, which protects nobody
@@ -55,20 +45,23 @@ type timing struct {
 	Ratio       *float64 `json:"ratio"` // median over pairs of leagues, one after the other
 }
 
-func benchStrategy(p *command.Process, c *cli.Context) error {
-	supply := command.Supply(p, c)
+func benchStrategy(p *command.Process, c *cli.Context, o *benchOptions) error {
+	if o.For <= 0 || o.For > time.Hour {
+		return command.Usagef("--for is %v, want a positive duration of at most 1h", o.For)
+	}
+	supply := p.Supply(c, command.Isolation{Isolated: o.Isolated})
 	supply.InProcess = !supply.Isolate // to time calls, not pipes
-	cat, e, err := command.LoadStrategyOf(p, c, supply, c.Args().First())
+	cat, e, err := p.LoadStrategy(c.Context, supply, c.Args().First())
 	if err != nil {
 		return err
 	}
 	defer cat.Close()
 	p.ForBatch() // collections of a small heap would dominate the times
-	t, err := timeDecisions(c.Context, p, e.Factory, c.Duration(flagFor))
+	t, err := timeDecisions(c.Context, p, e.Factory, o.For)
 	if err != nil {
 		return err
 	}
-	if c.String(command.FlagFormat) == "json" {
+	if o.Format == "json" {
 		return json.NewEncoder(p.Stdout).Encode(t)
 	}
 	fmt.Fprintf(p.Stdout, "%s (%s): %.0f ns per decision (choose and observe), median of %d leagues of %d\n",

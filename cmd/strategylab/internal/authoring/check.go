@@ -15,48 +15,52 @@ import (
 )
 
 func checkCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
+	return command.New(p, &cli.Command{
 		Name: "check", ArgsUsage: command.ValueStrategy, Usage: "check that a strategy is ready to play",
 		Description: "Plays small leagues of every shape with it and reports failures, how much of its budgets it uses, whether a\n" +
 			"script plays the same in its own process (as in live leagues), and how it scores. What it has no time for is\n" +
 			"left out, and it says what. An agent (--agent, or its URL) is also checked against the rules of the protocol, and\n" +
 			"restarted to see what that changes. In JSON the share of a budget is a number from 0 to 1.",
-		Flags: append([]cli.Flag{
-			command.SeedFlag(), command.FormatFlag("table", "json"), command.IsolateFlag(false),
-			&cli.DurationFlag{Name: flagMaxTime, Value: lab.DefaultCheckTime, Usage: "time limit of the check", Action: command.Positive(flagMaxTime)},
-		}, command.AgentFlags()...),
-		Action: command.Action(p, checkStrategy, command.ValueStrategy),
-	}
+	}, new(checkOptions), checkStrategy, command.ValueStrategy)
 }
 
-func checkStrategy(p *command.Process, c *cli.Context) error {
-	cat, e, err := command.LoadStrategy(p, c, c.Args().First())
+type checkOptions struct {
+	command.Seeding
+	command.Isolated
+	Format  string        `flag:"format table|json" want:"one" usage:"output format"`
+	MaxTime time.Duration `flag:"max-time" text:"10s" want:"positive" usage:"time limit of the check"`
+	command.Agents
+}
+
+func checkStrategy(p *command.Process, c *cli.Context, o *checkOptions) error {
+	target := c.Args().First()
+	supply, err := p.SupplyAgents(c, command.Isolation{Isolated: o.Isolated}, &o.Agents, target)
+	if err != nil {
+		return err
+	}
+	cat, e, err := p.LoadStrategy(c.Context, supply, target)
 	if err != nil {
 		return err
 	}
 	defer cat.Close()
 	var s uint64 = lab.CheckSeed
-	if c.IsSet(command.FlagSeed) {
-		if s, err = command.Seed(p, c); err != nil {
+	if o.Number != "" {
+		if s, err = o.Seed(p); err != nil {
 			return err
 		}
 	}
-	var most time.Duration
-	if c.IsSet(flagMaxTime) {
-		most = c.Duration(flagMaxTime)
+	if e.Info.Kind == strategies.Agent && !p.Quiet {
+		p.Say("checking an agent takes %v at most (--max-time)", cmp.Or(o.MaxTime, lab.DefaultAgentTime))
 	}
-	if e.Info.Kind == strategies.Agent && !c.Bool(command.FlagQuiet) {
-		p.Say("checking an agent takes %v at most (--%s)", cmp.Or(most, lab.DefaultAgentTime), flagMaxTime)
-	}
-	step, end := p.Steps(c)
+	step, end := p.Steps()
 	v, err := p.Check(c.Context, e, lab.Checking{
-		Seed: s, Limits: command.Limits(c), Isolated: c.Bool(command.FlagIsolate), Compared: true, Time: most, Step: step,
+		Seed: s, Limits: p.Limits(), Isolated: o.Isolate, Compared: true, Time: o.MaxTime, Step: step,
 	})
 	end()
 	if err != nil {
 		return err
 	}
-	if err := printVerdict(p.Stdout, c.String(command.FlagFormat), v); err != nil {
+	if err := printVerdict(p.Stdout, o.Format, v); err != nil {
 		return err
 	}
 	if !v.Ready {

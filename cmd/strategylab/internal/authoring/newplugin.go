@@ -52,7 +52,7 @@ func newPlugin(p *command.Process, c *cli.Context) error {
 		}
 		fmt.Fprintf(p.Stdout, "wrote %s\n", filepath.Join(dir, f))
 	}
-	program, err := filepath.Abs(p.Path(filepath.Join(command.DefaultPlugins, name)))
+	program, err := filepath.Abs(p.Path(filepath.Join("plugins", "bin", name)))
 	if err != nil {
 		return fmt.Errorf("new: %w", err)
 	}
@@ -60,8 +60,8 @@ func newPlugin(p *command.Process, c *cli.Context) error {
 	if !offline {
 		fmt.Fprintf(p.Stdout, "  go -C %s mod tidy\n", dir)
 	}
-	fmt.Fprintf(p.Stdout, "  go -C %s build -o %s .\n  strategylab plugins lock --%s %s\n  strategylab experiment --field %[4]s,markov-2,random\n",
-		dir, program, flagDev, name)
+	fmt.Fprintf(p.Stdout, "  go -C %s build -o %s .\n  strategylab plugins lock --dev %s\n  strategylab experiment --field %[3]s,markov-2,random\n",
+		dir, program, name)
 	return nil
 }
 

@@ -16,13 +16,8 @@ import (
 	"github.com/strategylab/strategylab/plugins"
 )
 
-const (
-	flagNoTLS = "no-tls"
-	flagDev   = "dev"
-
-	// examples is the folder of the example plugins in the source.
-	examples = "plugins/examples"
-)
+// examples is the folder of the example plugins in the source.
+const examples = "plugins/examples"
 
 func pluginsCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
@@ -30,28 +25,28 @@ func pluginsCommand(p *command.Process) *cli.Command {
 		Usage: "create, list, build and accept plugins",
 		Subcommands: []*cli.Command{
 			newPluginCommand(p),
-			{
-				Name: "list", Usage: "list plugins and whether they are accepted",
-				Flags:  []cli.Flag{command.FormatFlag("table", "json")},
-				Action: command.Action(p, listPlugins),
-			},
-			{
+			command.New(p, &cli.Command{Name: "list", Usage: "list plugins and whether they are accepted"}, new(pluginsOptions), listPlugins),
+			command.New(p, &cli.Command{
 				Name: "lock", ArgsUsage: "[PROGRAM...]", Usage: "accept plugins in their current form",
 				Description: "Writes the SHA-256 of the programs, by default of all in the folder, into " + plugins.LockName + " beside them. Only\n" +
-					"accepted programs are started. One accepted without mTLS stays so until --" + flagNoTLS + "=false, one accepted\n" +
-					"while you work on it until --" + flagDev + "=false.",
-				Flags: []cli.Flag{
-					&cli.BoolFlag{Name: flagNoTLS, Usage: "accept them without mTLS, over a private socket"},
-					&cli.BoolFlag{Name: flagDev, Usage: "accept later changes too, with a note"},
-				},
-				Action: func(c *cli.Context) error { return lockPlugins(p, c) },
-			},
+					"accepted programs are started. One accepted without mTLS stays so until --no-tls=false, one accepted\n" +
+					"while you work on it until --dev=false.",
+			}, new(lockOptions), lockPlugins, command.Rest),
 			{
 				Name: "build", Usage: "build and accept the Go examples of the source",
 				Action: command.Action(p, buildPlugins),
 			},
 		},
 	}
+}
+
+type pluginsOptions struct {
+	Format string `flag:"format table|json" want:"one" usage:"output format"`
+}
+
+type lockOptions struct {
+	NoTLS bool `flag:"no-tls" usage:"accept them without mTLS, over a private socket"`
+	Dev   bool `flag:"dev" usage:"accept later changes too, with a note"`
 }
 
 // listedPlugin is a plugin in the JSON form of the list.
@@ -62,8 +57,8 @@ type listedPlugin struct {
 	Sum    string `json:"sha256"`
 }
 
-func listPlugins(p *command.Process, c *cli.Context) error {
-	folder := c.String(command.FlagPlugins)
+func listPlugins(p *command.Process, _ *cli.Context, o *pluginsOptions) error {
+	folder := p.Plugins
 	names, err := plugins.Find(p.Path(folder))
 	if err != nil {
 		return err
@@ -89,7 +84,7 @@ func listPlugins(p *command.Process, c *cli.Context) error {
 		}
 		list = append(list, l)
 	}
-	if c.String(command.FlagFormat) == "json" {
+	if o.Format == "json" {
 		return command.PrintJSON(p.Stdout, list)
 	}
 	if len(list) == 0 {
@@ -103,32 +98,32 @@ func listPlugins(p *command.Process, c *cli.Context) error {
 	return tw.Flush()
 }
 
-func lockPlugins(p *command.Process, c *cli.Context) error {
+func lockPlugins(p *command.Process, c *cli.Context, o *lockOptions) error {
 	var paths []string
 	for _, arg := range c.Args().Slice() {
 		if !strings.ContainsAny(arg, `/\`) {
-			arg = filepath.Join(c.String(command.FlagPlugins), arg)
+			arg = filepath.Join(p.Plugins, arg)
 		}
 		paths = append(paths, arg)
 	}
 	if len(paths) == 0 {
-		names, err := plugins.Find(p.Path(c.String(command.FlagPlugins)))
+		names, err := plugins.Find(p.Path(p.Plugins))
 		if err != nil {
 			return err
 		}
 		for _, name := range names {
-			paths = append(paths, filepath.Join(c.String(command.FlagPlugins), name))
+			paths = append(paths, filepath.Join(p.Plugins, name))
 		}
 	}
 	if len(paths) == 0 {
-		return command.WithHint(fmt.Errorf("no plugins in %s", c.String(command.FlagPlugins)), "name one: strategylab plugins lock PROGRAM")
+		return command.WithHint(fmt.Errorf("no plugins in %s", p.Plugins), "name one: strategylab plugins lock PROGRAM")
 	}
 	return accept(p, c, paths, func(pin *plugins.Pin) {
-		if c.IsSet(flagNoTLS) {
-			pin.NoTLS = c.Bool(flagNoTLS)
+		if c.IsSet("no-tls") {
+			pin.NoTLS = o.NoTLS
 		}
-		if c.IsSet(flagDev) {
-			pin.Dev = c.Bool(flagDev)
+		if c.IsSet("dev") {
+			pin.Dev = o.Dev
 		}
 	})
 }
@@ -165,7 +160,7 @@ func accept(p *command.Process, c *cli.Context, paths []string, change func(*plu
 		}
 		fmt.Fprintf(p.Stdout, "accepted %s\n", pin)
 	}
-	failed, err := p.DescribePlugins(c.Context, command.Supply(p, c), paths)
+	failed, err := p.DescribePlugins(c.Context, p.Supply(c, command.Isolation{}), paths)
 	for i, why := range failed {
 		if why != nil && c.Context.Err() == nil {
 			p.Warn("%s is accepted, but plays only where it is named: %v", paths[i], why)
@@ -185,7 +180,7 @@ func buildPlugins(p *command.Process, c *cli.Context) error {
 	var paths []string
 	for _, source := range sources {
 		name := filepath.Base(filepath.Dir(source))
-		path := filepath.Join(c.String(command.FlagPlugins), name)
+		path := filepath.Join(p.Plugins, name)
 		build := exec.CommandContext(c.Context, "go", "build", "-o", path, "./"+filepath.ToSlash(filepath.Join(examples, name)))
 		build.Dir, build.Stderr = p.Dir, p.Stderr
 		if err := build.Run(); err != nil {

@@ -30,21 +30,19 @@ func strategiesCommand(p *command.Process) *cli.Command {
 		Name:  "strategies",
 		Usage: "list, show, write, check and time strategies",
 		Subcommands: []*cli.Command{
-			{
-				Name: "list", Usage: "list all strategies",
-				Flags:  []cli.Flag{command.FormatFlag("table", "json"), command.IsolateFlag(false)},
-				Action: command.Action(p, listStrategies),
-			},
-			{
-				Name: "show", ArgsUsage: command.ValueStrategy, Usage: "describe a strategy and print its script",
-				Flags:  []cli.Flag{command.IsolateFlag(false)},
-				Action: command.Action(p, showStrategy, command.ValueStrategy),
-			},
+			command.New(p, &cli.Command{Name: "list", Usage: "list all strategies"}, new(listOptions), listStrategies),
+			command.New(p, &cli.Command{Name: "show", ArgsUsage: command.ValueStrategy, Usage: "describe a strategy and print its script"},
+				new(command.Isolated), showStrategy, command.ValueStrategy),
 			newCommand(p),
 			checkCommand(p),
 			benchCommand(p),
 		},
 	}
+}
+
+type listOptions struct {
+	command.Isolated
+	Format string `flag:"format table|json" want:"one" usage:"output format"`
 }
 
 // listed is a strategy in the JSON form of the list.
@@ -57,8 +55,8 @@ type listed struct {
 	Error       string `json:"error,omitempty"` // why it cannot be played
 }
 
-func listStrategies(p *command.Process, c *cli.Context) error {
-	supply := command.Supply(p, c)
+func listStrategies(p *command.Process, c *cli.Context, o *listOptions) error {
+	supply := p.Supply(c, command.Isolation{Isolated: o.Isolated})
 	supply.All = true
 	cat, err := p.Load(c.Context, supply)
 	if err != nil {
@@ -68,7 +66,7 @@ func listStrategies(p *command.Process, c *cli.Context) error {
 	if err := cat.OpenPlugins(c.Context); err != nil {
 		return err
 	}
-	if c.String(command.FlagFormat) == "json" {
+	if o.Format == "json" {
 		list := []listed{}
 		for _, e := range cat.Entries() {
 			l := listed{Name: e.Info.Name, Kind: string(e.Info.Kind), Title: e.Info.Title, Description: e.Info.Description, Source: e.Info.Source}
@@ -94,8 +92,8 @@ func writeList(w io.Writer, entries []catalog.Entry) error {
 	return tw.Flush()
 }
 
-func showStrategy(p *command.Process, c *cli.Context) error {
-	cat, e, err := command.LoadStrategy(p, c, c.Args().First())
+func showStrategy(p *command.Process, c *cli.Context, o *command.Isolated) error {
+	cat, e, err := p.LoadStrategy(c.Context, p.Supply(c, command.Isolation{Isolated: *o}), c.Args().First())
 	if err != nil {
 		return err
 	}

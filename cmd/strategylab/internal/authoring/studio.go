@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"slices"
 	"strings"
 	"time"
 
@@ -19,56 +18,48 @@ import (
 	"github.com/strategylab/strategylab/host/web/studio"
 )
 
-const (
-	flagAtOnce  = "at-once"
-	flagMaxTime = "max-time"
-	flagTeam    = "team"
-	flagTeams   = "teams"
-)
-
 func studioCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
+	return command.New(p, &cli.Command{
 		Name: "studio", ArgsUsage: "[FOLDER]", Usage: "write strategies in the browser",
 		Description: "Serves a page on this machine with the scripts of a folder: an editor that checks as you type, trials\n" +
 			"against a field, and leagues match by match beside those of the version before. Every script runs in its\n" +
 			"own process. For a class, --listen lets others in and --team gives each team a folder and a token.",
-		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: command.FlagListen, Value: "127.0.0.1:0", Usage: "`HOST:PORT`: address of the page; port 0 picks a free one"},
-			&cli.StringSliceFlag{Name: flagTeam, Usage: "`NAME`: team with a folder and a token; repeatable"},
-			&cli.StringFlag{Name: flagTeams, Usage: "`FILE`: teams and their tokens", DefaultText: "FOLDER/" + teamsFile},
-			&cli.IntFlag{Name: command.FlagMaxRuns, Value: 1000, Usage: "maximum number of leagues per trial", Action: command.AtLeast(command.FlagMaxRuns, 1)},
-			&cli.DurationFlag{Name: flagMaxTime, Value: time.Minute, Usage: "time limit per trial", Action: command.Positive(flagMaxTime)},
-			&cli.IntFlag{Name: flagAtOnce, Value: 2, Usage: "trials, and checks, in parallel; others wait", Action: command.AtLeast(flagAtOnce, 1)},
-		}, command.NamedAgentFlags(), command.CallerFlags(), command.TLSFlags()),
-		Action: command.Action(p, serveStudio, command.Rest),
-	}
+	}, new(studioOptions), serveStudio, "[FOLDER]")
 }
 
-func serveStudio(p *command.Process, c *cli.Context) error {
-	if c.Args().Len() > 1 {
-		return command.Usagef("studio: unexpected argument %q", c.Args().Get(1))
-	}
+type studioOptions struct {
+	Listen  string        `flag:"listen HOST:PORT" default:"127.0.0.1:0" usage:"address of the page; port 0 picks a free one"`
+	Team    command.List  `flag:"team NAME" usage:"team with a folder and a token; repeatable"`
+	Teams   string        `flag:"teams FILE" text:"FOLDER/teams.json" usage:"teams and their tokens"`
+	MaxRuns int           `flag:"max-runs" default:"1000" want:"1.." usage:"maximum number of leagues per trial"`
+	MaxTime time.Duration `flag:"max-time" default:"1m" want:"positive" usage:"time limit per trial"`
+	AtOnce  int           `flag:"at-once" default:"2" want:"1.." usage:"trials, and checks, in parallel; others wait"`
+	command.NamedAgents
+	command.Served
+}
+
+func serveStudio(p *command.Process, c *cli.Context, o *studioOptions) error {
 	if p.Exe == "" {
 		return errors.New("studio: scripts cannot be isolated: the path of this program is unknown")
 	}
-	host, _, err := net.SplitHostPort(c.String(command.FlagListen))
+	host, _, err := net.SplitHostPort(o.Listen)
 	if err != nil {
-		return command.Usagef("--%s is %q, want HOST:PORT, for example 0.0.0.0:8040", command.FlagListen, c.String(command.FlagListen))
+		return command.Usagef("--listen is %q, want HOST:PORT, for example 0.0.0.0:8040", o.Listen)
 	}
 	folder := c.Args().First()
-	class := len(c.StringSlice(flagTeam)) > 0 || c.String(flagTeams) != ""
+	class := len(o.Team) > 0 || o.Teams != ""
 	switch {
 	case class && folder == "":
 		return command.WithHint(errors.New("studio: the folder of the teams is missing"), "name it: strategylab studio class --team Red --team Blue")
 	case !class && !jsonrpc.IsLoopback(host):
-		return command.WithHint(fmt.Errorf("studio: others can reach %s, but there are no teams with tokens", c.String(command.FlagListen)),
-			"name the teams: --%s Red --%s Blue, or listen on 127.0.0.1", flagTeam, flagTeam)
+		return command.WithHint(fmt.Errorf("studio: others can reach %s, but there are no teams with tokens", o.Listen),
+			"name the teams: --team Red --team Blue, or listen on 127.0.0.1")
 	case folder == "":
-		folder = c.String(command.FlagScripts)
+		folder = p.Scripts
 	}
-	s := &studioServer{p: p, c: c, folder: folder, host: host, checks: c.Int(flagAtOnce), log: command.ChildLog(p, c)}
-	s.supply = lab.Supply{Plugins: c.String(command.FlagPlugins), Limits: command.Limits(c), Isolate: true, Log: s.log}
-	if s.supply.Agents, err = command.NamedAgents(p, c); err != nil {
+	s := &studioServer{p: p, opt: o, folder: folder, host: host, log: p.ChildLog()}
+	s.supply = lab.Supply{Plugins: p.Plugins, Limits: p.Limits(), Isolate: true, Log: s.log}
+	if s.supply.Agents, err = o.Specs(p); err != nil {
 		return err
 	}
 	if class {
@@ -81,36 +72,31 @@ func serveStudio(p *command.Process, c *cli.Context) error {
 	if command.Stopped(c.Context, err) {
 		return nil // the user ends a server so
 	}
-	return command.Remedy(c, err)
+	return command.Remedy("", err)
 }
 
 // studioServer serves the studio of a folder, or of the teams of a class.
 type studioServer struct {
 	p            *command.Process
-	c            *cli.Context
+	opt          *studioOptions
 	folder, host string
 	teams        []team     // of a class
 	file         string     // that holds them, as the user calls it
 	fresh        bool       // some tokens are new
 	supply       lab.Supply // of opponents, but for the scripts of each folder
-	checks       int        // in parallel
 	log          *slog.Logger
 }
 
 // serve serves until ctx ends.
 func (s *studioServer) serve(ctx context.Context) error {
-	callers, err := command.Callers(s.c)
-	if err != nil {
-		return err
-	}
-	cert, key, err := command.TLSFiles(s.p, s.c)
+	callers, err := s.opt.Callers()
 	if err != nil {
 		return err
 	}
 	// The server is that of the agents, for its limits and its checks of Host and Origin.
-	server, err := jsonrpc.Listen(ctx, s.c.String(command.FlagListen), jsonrpc.Config{
+	server, err := jsonrpc.Listen(ctx, s.opt.Listen, jsonrpc.Config{
 		Path: "/", Other: studio.New(studio.Config{Teams: s.members(), Theme: page.Theme(), MaxSource: lab.MaxDraft}),
-		Divert: func(*jsonrpc.Request) bool { return true }, Callers: callers, TLSCert: cert, TLSKey: key,
+		Divert: func(*jsonrpc.Request) bool { return true }, Callers: callers, TLSCert: s.p.Path(s.opt.TLSCert), TLSKey: s.p.Path(s.opt.TLSKey),
 	})
 	if err != nil {
 		return err
@@ -121,14 +107,14 @@ func (s *studioServer) serve(ctx context.Context) error {
 
 // members returns the teams with their labs.
 func (s *studioServer) members() []studio.Team {
-	tries, checks := lab.NewQueue(s.checks, mostWaiting), lab.NewQueue(s.checks, mostWaiting)
+	tries, checks := lab.NewQueue(s.opt.AtOnce, mostWaiting), lab.NewQueue(s.opt.AtOnce, mostWaiting)
 	workshop := func(folder string) *workshop {
 		own := lab.Folder{Path: s.p.Path(folder), Name: folder}
 		own.RemoveDrafts()
 		supply := s.supply
 		supply.Scripts = folder
 		return &workshop{
-			lab: s.p.Lab, supply: supply, folder: own, maxRuns: s.c.Int(command.FlagMaxRuns), maxTime: s.c.Duration(flagMaxTime),
+			lab: s.p.Lab, supply: supply, folder: own, maxRuns: s.opt.MaxRuns, maxTime: s.opt.MaxTime,
 			tries: [2]*lab.Queue{lab.NewQueue(1, mostOfTeam), tries}, checks: [2]*lab.Queue{lab.NewQueue(1, mostOfTeam), checks},
 		}
 	}

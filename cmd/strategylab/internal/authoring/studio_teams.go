@@ -40,27 +40,27 @@ const (
 
 // readTeams reads the teams of the class, and makes those of --team that are new.
 func (s *studioServer) readTeams() error {
-	s.file = s.c.String(flagTeams)
+	s.file = s.opt.Teams
 	if s.file == "" {
 		s.file = filepath.Join(s.folder, teamsFile)
 	}
 	path := s.p.Path(s.file)
 	teams, err := loadTeams(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && len(s.c.StringSlice(flagTeam)) > 0:
+	case errors.Is(err, fs.ErrNotExist) && len(s.opt.Team) > 0:
 	case errors.Is(err, fs.ErrNotExist):
-		return command.WithHint(fmt.Errorf("%s does not exist", s.file), "name the teams to make it: --%s Red --%s Blue", flagTeam, flagTeam)
+		return command.WithHint(fmt.Errorf("%s does not exist", s.file), "name the teams to make it: --team Red --team Blue")
 	case err != nil:
 		return fmt.Errorf("read %s: %w", s.file, err)
 	}
-	for _, name := range s.c.StringSlice(flagTeam) {
+	for _, name := range s.opt.Team {
 		if slices.ContainsFunc(teams, func(t team) bool { return t.Name == name }) {
 			continue
 		}
 		teams, s.fresh = append(teams, team{Name: name, Folder: disk.FileName(name), Token: rand.Text(), fresh: true}), true
 	}
 	if err := validTeams(teams); err != nil {
-		return command.Usagef("--%s: %w", flagTeam, err)
+		return command.Usagef("--team: %w", err)
 	}
 	if len(teams) > mostTeams {
 		return command.Usagef("%d teams; want at most %d", len(teams), mostTeams)

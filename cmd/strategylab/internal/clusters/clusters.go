@@ -3,7 +3,9 @@
 package clusters
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -22,40 +24,57 @@ func Commands(p *command.Process) []*cli.Command {
 	return command.Categorize("Clusters", workerCommand(p), brokerCommand(p), statusCommand(p))
 }
 
-const (
-	flagMaxTime = "max-time"
-	flagMaxCode = "max-code"
-
-	flagTokenFile = "token-file"
-)
-
 func workerCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
+	return command.New(p, &cli.Command{
 		Name:  "worker",
 		Usage: "play leagues for experiments on other machines",
 		Description: "Takes chunks of leagues from the broker of --cluster and sends their records, for all experiments there,\n" +
 			"until it is stopped. Start as many as you like, at any time. Scripts come from the broker and run in\n" +
 			"worker processes; plugins must be in the lock file of --plugins. --time-limit and --instructions are\n" +
 			"the most that an experiment may ask for.",
-		Flags: append([]cli.Flag{
-			command.ClusterFlag(),
-			command.WorkersFlag("leagues played"),
-			&cli.StringFlag{Name: command.FlagName, Usage: "name of this worker", DefaultText: "that of the machine"},
-			&cli.DurationFlag{Name: flagMaxTime, Value: cluster.DefaultMaxTime, Usage: "time limit of one chunk", Action: command.Positive(flagMaxTime)},
-			&cli.IntFlag{Name: flagMaxCode, Value: cluster.DefaultMaxCode, Usage: "`BYTES`: largest script to accept", Action: command.AtLeast(flagMaxCode, 1)},
-		}, command.ClusterFlags()...),
-		Action: command.Action(p, work),
+	}, &workerOptions{MaxTime: cluster.DefaultMaxTime, MaxCode: cluster.DefaultMaxCode}, work)
+}
+
+type workerOptions struct {
+	broker
+	Workers int           `flag:"workers" want:"1.." text:"one per CPU" usage:"leagues played in parallel"`
+	Name    string        `flag:"name" text:"that of the machine" usage:"name of this worker"`
+	MaxTime time.Duration `flag:"max-time" want:"positive" usage:"time limit of one chunk"`
+	MaxCode int           `flag:"max-code BYTES" want:"1.." usage:"largest script to accept"`
+}
+
+// broker is that of a cluster that is running.
+type broker struct {
+	Cluster string `flag:"cluster URL" usage:"broker, such as nats://TOKEN@HOST:4222 or tls://HOST:4222"`
+	command.ClusterAccess
+}
+
+// config says how to reach the broker.
+func (b *broker) config(p *command.Process, c *cli.Context) (cluster.Config, error) {
+	if b.Cluster == "" {
+		return cluster.Config{}, command.WithHint(errors.New("--cluster is missing"), "the experiment or the broker prints the line that starts a worker")
 	}
+	return b.Config(p, c, b.Cluster)
+}
+
+// connect connects to the broker. The caller closes the link.
+func (b *broker) connect(p *command.Process, c *cli.Context) (*cluster.Link, error) {
+	config, err := b.config(p, c)
+	if err != nil {
+		return nil, err
+	}
+	l, err := cluster.Connect(c.Context, config)
+	return l, command.ClusterError(err)
 }
 
 // work plays leagues until the user stops it.
-func work(p *command.Process, c *cli.Context) error {
-	config, err := reach(p, c)
+func work(p *command.Process, c *cli.Context, o *workerOptions) error {
+	config, err := o.config(p, c)
 	if err != nil {
 		return err
 	}
 	config.Wait = true
-	if !c.Bool(command.FlagQuiet) {
+	if !p.Quiet {
 		config.Note = p.Say
 	}
 	p.ForBatch()
@@ -64,19 +83,13 @@ func work(p *command.Process, c *cli.Context) error {
 		return command.ClusterError(err)
 	}
 	defer l.Close()
-	cores, name := c.Int(command.FlagWorkers), c.String(command.FlagName)
-	if cores == 0 {
-		cores = runtime.GOMAXPROCS(0)
-	}
-	if name == "" {
-		name = command.Machine()
-	}
+	cores, name := cmp.Or(o.Workers, runtime.GOMAXPROCS(0)), cmp.Or(o.Name, command.Machine())
 	if config.Note != nil {
 		config.Note("%s plays leagues of %s, %d in parallel; Ctrl-C ends it", name, cluster.Redacted(config.URL), cores)
 	}
-	supply := command.Supply(p, c)
+	supply := p.Supply(c, command.Isolation{})
 	err = l.Serve(c.Context, cluster.ServeConfig{
-		Cores: cores, Name: name, Version: command.Version(p.Build), MaxTime: c.Duration(flagMaxTime), MaxCode: c.Int(flagMaxCode),
+		Cores: cores, Name: name, Version: command.Version(p.Build), MaxTime: o.MaxTime, MaxCode: o.MaxCode,
 		Open: func(ctx context.Context, job cluster.Job, source func(string) ([]byte, error)) (experiments.Driver, func() error, error) {
 			return p.OpenJob(ctx, supply, job, source)
 		},
@@ -87,57 +100,44 @@ func work(p *command.Process, c *cli.Context) error {
 	return command.Reported(command.ErrStopped)
 }
 
-// reach reads --cluster and its flags.
-func reach(p *command.Process, c *cli.Context) (cluster.Config, error) {
-	if c.String(command.FlagCluster) == "" {
-		return cluster.Config{}, command.WithHint(fmt.Errorf("--%s is missing", command.FlagCluster),
-			"the experiment or the broker prints the line that starts a worker")
-	}
-	return command.ClusterConfig(p, c, c.String(command.FlagCluster))
-}
-
 func brokerCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
+	return command.New(p, &cli.Command{
 		Name:  "broker",
 		Usage: "run a broker for experiments on many machines",
 		Description: "Runs a NATS server with JetStream until it is stopped, and prints the lines that start workers and\n" +
 			"experiments. A token keeps others out; it stays the same for a --data-dir. The server is the program\n" +
 			"strategylab-broker, which is beside this one or on PATH.",
-		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: command.FlagListen, Value: "127.0.0.1:4222", Usage: "`HOST:PORT`: where to listen; port 0 picks a free one"},
-			&cli.StringFlag{Name: command.FlagData, Usage: "`DIR`: folder for streams and the token", DefaultText: "temporary"},
-			&cli.StringFlag{Name: flagTokenFile, Usage: "`FILE`: token to use", DefaultText: "made and printed"},
-		}, command.TLSFlags()...),
-		Action: command.Action(p, serveBroker),
-	}
+	}, new(brokerOptions), serveBroker)
 }
 
-func serveBroker(p *command.Process, c *cli.Context) error {
-	cert, key, err := command.TLSFiles(p, c)
-	if err != nil {
-		return err
-	}
+type brokerOptions struct {
+	Listen    string `flag:"listen HOST:PORT" default:"127.0.0.1:4222" usage:"where to listen; port 0 picks a free one"`
+	Data      string `flag:"data-dir DIR" text:"temporary" usage:"folder for streams and the token"`
+	TokenFile string `flag:"token-file FILE" text:"made and printed" usage:"token to use"`
+	command.Certificate
+}
+
+func serveBroker(p *command.Process, c *cli.Context, o *brokerOptions) error {
 	token := ""
-	if file := c.String(flagTokenFile); file != "" {
+	if file := o.TokenFile; file != "" {
 		text, err := os.ReadFile(p.Path(file))
 		if err != nil {
-			return command.Usagef("--%s: %w", flagTokenFile, err)
+			return command.Usagef("--token-file: %w", err)
 		}
 		if token = strings.TrimSpace(string(text)); token == "" {
-			return command.Usagef("--%s: %s is empty", flagTokenFile, file)
+			return command.Usagef("--token-file: %s is empty", file)
 		}
 	}
 	ctx, lost := context.WithCancelCause(c.Context)
 	defer lost(nil)
 	b, err := p.Broker(ctx, cluster.BrokerConfig{
-		Token:  token,
-		Listen: c.String(command.FlagListen), Dir: p.Path(c.String(command.FlagData)), Cert: cert, Key: key,
+		Token: token, Listen: o.Listen, Dir: p.Path(o.Data), Cert: p.Path(o.TLSCert), Key: p.Path(o.TLSKey),
 	}, lost)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(p.Stdout, "broker at %s\n", b.URL())
-	if !c.Bool(command.FlagQuiet) {
+	if !p.Quiet {
 		p.Say("start workers with:     strategylab worker --cluster %s", b.URL())
 		p.Say("start experiments with: strategylab experiment --cluster %s", b.URL())
 	}
@@ -148,26 +148,23 @@ func serveBroker(p *command.Process, c *cli.Context) error {
 	return command.Reported(command.ErrStopped)
 }
 
-const flagWait = "wait"
-
 func statusCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
 		Name: "cluster", Usage: "show and tidy up a cluster",
-		Subcommands: []*cli.Command{{
-			Name: "status", Usage: "show the workers and runs of a cluster",
-			Flags:  surveyFlags(command.FormatFlag("table", "json")),
-			Action: command.Action(p, status),
-		}, {
-			Name: "remove", Usage: "remove a run whose experiment was killed from a broker", ArgsUsage: "RUN",
-			Flags:  surveyFlags(),
-			Action: command.Action(p, remove, "RUN"),
-		}},
+		Subcommands: []*cli.Command{
+			command.New(p, &cli.Command{Name: "status", Usage: "show the workers and runs of a cluster"}, new(statusOptions), status),
+			command.New(p, &cli.Command{Name: "remove", ArgsUsage: "RUN", Usage: "remove a run whose experiment was killed from a broker"}, new(survey), remove, "RUN"),
+		},
 	}
 }
 
-// surveyFlags are the flags of commands that ask everybody on a broker, and others.
-func surveyFlags(others ...cli.Flag) []cli.Flag {
-	flags := append([]cli.Flag{command.ClusterFlag()}, others...)
-	flags = append(flags, &cli.DurationFlag{Name: flagWait, Value: time.Second, Usage: "time for answers", Action: command.Positive(flagWait)})
-	return append(flags, command.ClusterFlags()...)
+// survey asks everybody on a broker.
+type survey struct {
+	broker
+	Wait time.Duration `flag:"wait" default:"1s" want:"positive" usage:"time for answers"`
+}
+
+type statusOptions struct {
+	survey
+	Format string `flag:"format table|json" want:"one" usage:"output format"`
 }

@@ -3,6 +3,7 @@ package clusters
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -15,39 +16,31 @@ import (
 )
 
 // status asks everybody on a broker what they do.
-func status(p *command.Process, c *cli.Context) error {
-	config, err := reach(p, c)
+func status(p *command.Process, c *cli.Context, o *statusOptions) error {
+	l, err := o.connect(p, c)
 	if err != nil {
 		return err
-	}
-	l, err := cluster.Connect(c.Context, config)
-	if err != nil {
-		return command.ClusterError(err)
 	}
 	defer l.Close()
-	s, err := l.Survey(c.Context, c.Duration(flagWait))
+	s, err := l.Survey(c.Context, o.Wait)
 	if err != nil {
 		return err
 	}
-	if c.String(command.FlagFormat) == "json" {
+	if o.Format == "json" {
 		return command.PrintJSON(p.Stdout, s)
 	}
 	return writeSurvey(p.Stdout, s, p.Now())
 }
 
 // remove removes a run from a broker that no experiment plays.
-func remove(p *command.Process, c *cli.Context) error {
-	config, err := reach(p, c)
+func remove(p *command.Process, c *cli.Context, o *survey) error {
+	l, err := o.connect(p, c)
 	if err != nil {
 		return err
 	}
-	run := c.Args().First()
-	l, err := cluster.Connect(c.Context, config)
-	if err != nil {
-		return command.ClusterError(err)
-	}
 	defer l.Close()
-	if err := l.Unplayed(c.Context, run, c.Duration(flagWait)); err != nil {
+	run := c.Args().First()
+	if err := l.Unplayed(c.Context, run, o.Wait); err != nil {
 		return fmt.Errorf("remove %w", err)
 	}
 	if err := l.Remove(c.Context, run); err != nil {
@@ -74,7 +67,7 @@ func writeSurvey(w io.Writer, s cluster.Survey, now time.Time) error {
 		return err
 	}
 	for _, x := range s.Workers {
-		for _, run := range sortedKeys(x.Refuses) {
+		for _, run := range slices.Sorted(maps.Keys(x.Refuses)) {
 			fmt.Fprintf(w, "%s (%s) cannot play run %s: %s\n", x.Name, x.ID, run, x.Refuses[run])
 		}
 	}
@@ -100,7 +93,7 @@ func writeSurvey(w io.Writer, s cluster.Survey, now time.Time) error {
 	}
 	for _, x := range s.Runs {
 		if x.Abandoned {
-			fmt.Fprintf(w, "to continue a run that no experiment plays: strategylab experiment --resume %s --%s URL; to remove it: strategylab cluster remove %s\n", x.Run, command.FlagCluster, x.Run)
+			fmt.Fprintf(w, "to continue a run that no experiment plays: strategylab experiment --resume %s --cluster URL; to remove it: strategylab cluster remove %s\n", x.Run, x.Run)
 			break
 		}
 	}
@@ -115,13 +108,4 @@ func shortVersion(text string) string {
 		version += " " + word[:min(8, len(word))]
 	}
 	return version
-}
-
-func sortedKeys(m map[string]string) []string {
-	var keys []string
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

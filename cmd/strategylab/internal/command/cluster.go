@@ -11,43 +11,20 @@ import (
 	"github.com/strategylab/strategylab/experiments/cluster"
 )
 
-// Flags that say how to reach a cluster. [ClusterConfig] reads them.
-const (
-	FlagCluster       = "cluster"
-	FlagClusterCreds  = "cluster-creds"
-	FlagClusterCA     = "cluster-ca"
-	FlagClusterCert   = "cluster-cert"
-	FlagClusterKey    = "cluster-key"
-	FlagClusterPrefix = "cluster-prefix"
-)
-
-// ClusterFlags are the flags of a connection to a cluster, beside --cluster.
-func ClusterFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: FlagClusterCreds, Usage: "`FILE`: NATS credentials"},
-		&cli.StringFlag{Name: FlagClusterCA, Usage: "`FILE`: certificate authorities to trust, in PEM"},
-		&cli.StringFlag{Name: FlagClusterCert, Usage: "`FILE`: client certificate in PEM"},
-		&cli.StringFlag{Name: FlagClusterKey, Usage: "`FILE`: the client certificate's key in PEM"},
-		&cli.StringFlag{Name: FlagClusterPrefix, Value: cluster.DefaultPrefix, Usage: "`NAME`: first words of all NATS subjects"},
-	}
+// ClusterAccess says how to connect to a cluster, beside --cluster.
+type ClusterAccess struct {
+	Creds  string `flag:"cluster-creds FILE" usage:"NATS credentials"`
+	CA     string `flag:"cluster-ca FILE" usage:"certificate authorities to trust, in PEM"`
+	Cert   string `flag:"cluster-cert FILE" usage:"client certificate in PEM"`
+	Key    string `flag:"cluster-key FILE" usage:"the client certificate's key in PEM"`
+	Prefix string `flag:"cluster-prefix NAME" default:"strategylab" usage:"first words of all NATS subjects"`
 }
 
-// ClusterFlag is the broker of a cluster that is running.
-func ClusterFlag() cli.Flag {
-	return &cli.StringFlag{Name: FlagCluster, Usage: "`URL`: broker, such as nats://TOKEN@HOST:4222 or tls://HOST:4222"}
-}
-
-// ClusterConfig returns how to reach the broker at a URL.
-func ClusterConfig(p *Process, c *cli.Context, url string) (cluster.Config, error) {
-	config := cluster.Config{
-		URL: url, Creds: p.Path(c.String(FlagClusterCreds)), CA: p.Path(c.String(FlagClusterCA)), Cert: p.Path(c.String(FlagClusterCert)),
-		Key: p.Path(c.String(FlagClusterKey)), Prefix: c.String(FlagClusterPrefix), Name: "strategylab " + Name(c),
-	}
-	if (config.Cert == "") != (config.Key == "") {
-		return config, Usagef("--%s and --%s need each other", FlagClusterCert, FlagClusterKey)
-	}
+// Config returns how to reach the broker at a URL.
+func (a *ClusterAccess) Config(p *Process, c *cli.Context, url string) (cluster.Config, error) {
+	config := cluster.Config{URL: url, Creds: p.Path(a.Creds), CA: p.Path(a.CA), Cert: p.Path(a.Cert), Key: p.Path(a.Key), Prefix: a.Prefix, Name: "strategylab " + Name(c)}
 	if !strings.Contains(url, "://") {
-		return config, Usagef("--%s is %q, want a URL such as nats://TOKEN@HOST:4222", FlagCluster, url)
+		return config, Usagef("--cluster is %q, want a URL such as nats://TOKEN@HOST:4222", url)
 	}
 	return config, nil
 }
@@ -63,9 +40,6 @@ func ClusterError(err error) error {
 
 // Machine returns the name of this machine, for people.
 func Machine() string {
-	name, err := os.Hostname()
-	if err != nil {
-		return "unknown"
-	}
+	name, _ := os.Hostname()
 	return cmp.Or(name, "unknown")
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"embed"
 	"fmt"
 	"slices"
@@ -20,10 +21,7 @@ const (
 	ValueStrategies = "STRATEGIES" // separated by commas, with groups and copies
 )
 
-const (
-	completeWord = "__complete"
-	flagWord     = "word"
-)
+const completeWord = "__complete"
 
 //go:embed completion
 var completionScripts embed.FS
@@ -42,24 +40,26 @@ func completionScript(shell string) (string, bool) {
 // tab and its description. The scripts of the shells call it with the words before the
 // cursor and the one at it.
 func completeCommand(p *Process, app *cli.App) *cli.Command {
-	return &cli.Command{
+	return New(p, &cli.Command{
 		Name: completeWord, Hidden: true, ArgsUsage: "[WORD...]", Usage: "print what may complete a command line",
-		Flags: []cli.Flag{&cli.StringFlag{Name: flagWord, Usage: "the word at the cursor"}},
-		Action: Action(p, func(p *Process, c *cli.Context) error {
-			names := func() []string { return strategyNames(p, c) }
-			for _, s := range complete(app, c.Args().Slice(), c.String(flagWord), names) {
-				if _, err := fmt.Fprintf(p.Stdout, "%s\t%s\n", s.word, s.about); err != nil {
-					return err
-				}
+	}, new(completion), func(p *Process, c *cli.Context, o *completion) error {
+		for _, s := range complete(app, c.Args().Slice(), o.Word, func() []string { return strategyNames(c.Context, p) }) {
+			if _, err := fmt.Fprintf(p.Stdout, "%s\t%s\n", s.word, s.about); err != nil {
+				return err
 			}
-			return nil
-		}, Rest),
-	}
+		}
+		return nil
+	}, Rest)
+}
+
+// completion is the word at the cursor.
+type completion struct {
+	Word string `flag:"word" usage:"the word at the cursor"`
 }
 
 // strategyNames returns the names of strategies and groups. Scripts are not loaded.
-func strategyNames(p *Process, c *cli.Context) []string {
-	names := p.Names(c.Context, lab.Supply{Scripts: c.String(FlagScripts), Plugins: c.String(FlagPlugins)})
+func strategyNames(ctx context.Context, p *Process) []string {
+	names := p.Names(ctx, lab.Supply{Scripts: p.Scripts, Plugins: p.Plugins})
 	slices.Sort(names)
 	return names
 }
@@ -132,12 +132,7 @@ func (l *Line) flagsAfter(prefix string) (list []suggestion) {
 	for _, g := range l.grouped() {
 		for _, f := range g.flags {
 			word := "--" + f.Names()[0]
-			repeats := false
-			switch f.(type) {
-			case *cli.StringSliceFlag, *cli.GenericFlag:
-				repeats = true
-			}
-			if strings.HasPrefix(word, prefix) && (repeats || !given(l.own, f)) {
+			if strings.HasPrefix(word, prefix) && (repeatable(f) || !given(l.own, f)) {
 				_, about := described(f)
 				list = append(list, suggestion{word, about})
 			}

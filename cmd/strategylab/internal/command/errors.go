@@ -71,7 +71,7 @@ func hintOfCause(err error) string {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return "there is no room left on that disk: free some, or choose a folder on another one; what was written stays"
 	case IsLocked(err):
-		return fmt.Sprintf("stop that process or wait until it ends, or choose another folder with --%s or --%s", FlagData, FlagOut)
+		return "stop that process or wait until it ends, or choose another folder with --data-dir or --out"
 	}
 	return ""
 }

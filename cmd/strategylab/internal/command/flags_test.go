@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"net"
+	"reflect"
 	"slices"
 	"strings"
 	"syscall"
@@ -34,21 +35,34 @@ func runFlags(flags []cli.Flag, args []string, action cli.ActionFunc) error {
 	return app.Run(append([]string{"strategylab", "play"}, args...))
 }
 
+// everything has the flags that several commands have.
+type everything struct {
+	Globals
+	Seeding
+	Drawing
+	Leveled
+	Managed
+	Served
+	ClusterAccess
+	ValidationLog
+	Isolation
+	Agents
+	Workers int           `flag:"workers" want:"1.."`
+	Format  string        `flag:"format table|json" want:"one"`
+	League  string        `flag:"league-id ID" want:"league"`
+	ID      string        `flag:"id ID" want:"agent"`
+	Timeout time.Duration `flag:"timeout" want:"positive"`
+}
+
 // Every flag refuses wrong values as a mistake in the command line, which names the flag,
 // quotes the value and says what it takes.
 func TestFlagsAreWrong(t *testing.T) {
 	p := &Process{Lab: lab.Lab{Entropy: func() (uint64, error) { return 1, nil }}}
-	flags := slices.Concat(GlobalFlags(), ClusterFlags(), CallerFlags(), TLSFlags(), ValidationLogFlags(true), []cli.Flag{
-		SeedFlag(), DrawFlag(), LevelFlag(), WorkersFlag("leagues"), FormatFlag("table", "json"), ManagerFlag(), IsolateFlag(false), InProcessFlag(),
-		&cli.StringFlag{Name: FlagLeagueID, Action: ValidID(FlagLeagueID)}, &cli.StringFlag{Name: FlagID, Action: AgentID(FlagID)},
-		&cli.DurationFlag{Name: FlagTimeout, Action: Positive(FlagTimeout)}, &cli.StringFlag{Name: FlagData},
-	})
-	read := func(c *cli.Context) error {
-		_, seed := Seed(p, c)
-		_, _, files := TLSFiles(p, c)
-		_, callers := Callers(c)
-		_, reach := ClusterConfig(p, c, "nats://host:4222")
-		return errors.Join(seed, files, callers, reach)
+	read := func(c *cli.Context, o *everything) error {
+		_, seed := o.Seed(p)
+		_, callers := o.Callers()
+		_, reach := o.Config(p, c, "nats://host:4222")
+		return errors.Join(Refuse(c), seed, callers, reach)
 	}
 	const id = "want letters, digits, '_', '.' and '-', at most 64, beginning with a letter or digit"
 	for line, want := range map[string]string{
@@ -78,12 +92,14 @@ func TestFlagsAreWrong(t *testing.T) {
 		"--tls-cert c.pem":              "--tls-cert and --tls-key need each other",
 		"--tls-key k.pem":               "--tls-cert and --tls-key need each other",
 		"--cluster-key k.pem":           "--cluster-cert and --cluster-key need each other",
+		"--offline":                     "--offline needs --cassette DIR, where the answers are",
 		"--isolate --in-process":        "--in-process and --isolate exclude each other",
 		"--validation-log yes":          `--validation-log is "yes", want one of auto, on, off`,
 		"--validation-log-size 0":       "--validation-log-size is 0, want at least 1",
 		"--allow-host * --allow-host x": "",
 	} {
-		err := runFlags(flags, strings.Fields(line), read)
+		o := new(everything)
+		err := runFlags(flagsOf(reflect.ValueOf(o).Elem()), strings.Fields(line), func(c *cli.Context) error { return read(c, o) })
 		if want == "" && err == nil {
 			continue
 		}
@@ -95,7 +111,7 @@ func TestFlagsAreWrong(t *testing.T) {
 	for url, want := range map[string]string{
 		"host:4222": `--cluster is "host:4222", want a URL such as nats://TOKEN@HOST:4222`, "": `--cluster is "", want a URL such as nats://TOKEN@HOST:4222`,
 	} {
-		err := runFlags(flags, nil, func(c *cli.Context) error { _, err := ClusterConfig(p, c, url); return err })
+		err := runFlags(nil, nil, func(c *cli.Context) error { _, err := new(ClusterAccess).Config(new(Process), c, url); return err })
 		if err == nil || err.Error() != want {
 			t.Errorf("broker %q: %v, want %s", url, err, want)
 		}
@@ -166,10 +182,7 @@ func TestRemedies(t *testing.T) {
 		if err != nil {
 			err = fmt.Errorf("play: %w", err)
 		}
-		var got error
-		if ran := runFlags([]cli.Flag{ManagerFlag()}, []string{"--manager", "http://m/mcp"}, func(c *cli.Context) error { got = Remedy(c, err); return nil }); ran != nil {
-			t.Fatal(ran)
-		}
+		got := Remedy("http://m/mcp", err)
 		if HintOf(got) != tc.hint || !errors.Is(got, tc.err) || got != nil && got.Error() != err.Error() {
 			t.Errorf("%s: %v with hint\n got  %s\n want %s", name, got, HintOf(got), tc.hint)
 		}
@@ -206,18 +219,5 @@ func TestReachable(t *testing.T) {
 	}
 	if got := Reachable("", "http://127.0.0.1:8000/mcp", func() ([]net.Addr, error) { return nil, errors.New("not allowed") }); got != nil {
 		t.Errorf("without interfaces: %v", got)
-	}
-}
-
-// The budget of script calls is what the flags say.
-func TestLimits(t *testing.T) {
-	err := runFlags(GlobalFlags(), []string{"--time-limit", "20ms", "--instructions", "5000"}, func(c *cli.Context) error {
-		if l := Limits(c); l.Time != 20*time.Millisecond || l.Instructions != 5000 {
-			t.Errorf("limits %+v", l)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Error(err)
 	}
 }

@@ -20,14 +20,14 @@ const (
 // first.
 func group(flag string) string {
 	switch flag {
-	case FlagAll, FlagDetails, FlagFormat, FlagOut, FlagVerbose,
-		"audit", "bodies", "no-report", "plots", "record":
+	case "all", "details", "format", "out", "verbose", "audit", "bodies", "no-report", "plots", "record":
 		return groupOutput
-	case FlagDraw, FlagID, FlagInProcess, FlagInstructions, FlagIsolate, FlagMaxRuns, FlagTLSCert, FlagTLSKey, FlagTimeLimit, FlagTimeout,
-		FlagValidationLog, FlagValidationLogSeed, FlagValidationLogSize, FlagWorkers,
-		FlagAllowHost, FlagAllowOrigin, "at-once", "both-sides", "busy", "choice-timeout", "concurrent", "dialect", "draws", "envelope", "guarantee", "idle-exit",
-		"join-timeout", "keep", "margin", "max-per-address", "max-players", "max-referees", "max-time", "mcp", "no-tls", "probe", "public-url", "retries", "retry-delay", "shard", "sprt",
-		"stdio", "transport", "validation", FlagCassette, FlagDeadline, FlagOffline, FlagRestart, FlagClusterCreds, FlagClusterCA, FlagClusterCert, FlagClusterKey, FlagClusterPrefix, "max-code", "verify", "wait":
+	case "draw", "id", "in-process", "instructions", "isolate", "max-runs", "tls-cert", "tls-key", "time-limit", "timeout",
+		"validation-log", "validation-log-seed", "validation-log-size", "workers", "allow-host", "allow-origin", "at-once", "both-sides",
+		"busy", "choice-timeout", "concurrent", "dialect", "draws", "envelope", "guarantee", "idle-exit", "join-timeout", "keep", "margin",
+		"max-per-address", "max-players", "max-referees", "max-time", "mcp", "no-tls", "probe", "public-url", "retries", "retry-delay",
+		"shard", "sprt", "stdio", "transport", "validation", "cassette", "deadline", "offline", "restart",
+		"cluster-creds", "cluster-ca", "cluster-cert", "cluster-key", "cluster-prefix", "max-code", "verify", "wait":
 		return groupAdvanced
 	}
 	return groupMain
@@ -37,9 +37,9 @@ func group(flag string) string {
 // it; empty for none. Flags that say what a single command does have none.
 func Variable(flag string) string {
 	switch flag {
-	case FlagAdminToken, FlagAdminFile, FlagCluster, FlagClusterCreds, FlagClusterCA, FlagClusterCert, FlagClusterKey, FlagClusterPrefix, FlagColor, FlagInstructions, FlagIsolate, FlagLeagueID, FlagManager, FlagPlugins, FlagQuiet,
-		FlagScripts, FlagTimeLimit, FlagTimeout, FlagValidationLog, FlagValidationLogSize, FlagVerbose, FlagWorkers,
-		"choice-timeout", "envelope", "join-timeout", "mcp", "retries", "retry-delay", "validation":
+	case "admin-token", "admin-token-file", "cluster", "cluster-creds", "cluster-ca", "cluster-cert", "cluster-key", "cluster-prefix", "color",
+		"instructions", "isolate", "league-id", "manager", "plugins", "quiet", "scripts", "time-limit", "timeout", "validation-log",
+		"validation-log-size", "verbose", "workers", "choice-timeout", "envelope", "join-timeout", "mcp", "retries", "retry-delay", "validation":
 		return "STRATEGYLAB_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 	}
 	return ""

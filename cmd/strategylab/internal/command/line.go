@@ -184,22 +184,16 @@ func (l *Line) flag(args []string) (int, error) {
 // twice is the error for a flag with two values, of which one would be dropped.
 func (l *Line) twice(f cli.Flag, before, now string) error {
 	err := l.mistake(fmt.Sprintf("--%s is given twice, as %q and %q; give it once", f.Names()[0], before, now))
-	if f.Names()[0] != FlagField {
+	if f.Names()[0] != "field" {
 		return err
 	}
-	return &lab.InputError{Err: err, Hint: fmt.Sprintf("separate strategies by commas: --%s %s,%s", FlagField, before, now)}
+	return &lab.InputError{Err: err, Hint: fmt.Sprintf("separate strategies by commas: --field %s,%s", before, now)}
 }
 
 // repeatable reports whether a flag collects its values.
 func repeatable(f cli.Flag) bool {
-	switch f := f.(type) {
-	case *cli.StringSliceFlag:
-		return true
-	case *cli.GenericFlag:
-		_, collects := f.Value.(*Texts)
-		return collects
-	}
-	return false
+	_, collects := f.(*cli.GenericFlag)
+	return collects
 }
 
 // valueOf returns the last value that flags give to one; "true" for a flag without a value.
@@ -312,7 +306,7 @@ func (l *Line) readEnvironment(env func(string) string) {
 			if v := Variable(name); v != "" {
 				value = env(v)
 			}
-			if value == "" || given(*to, f) || name == FlagAdminToken && given(*to, &cli.StringFlag{Name: FlagAdminFile}) {
+			if value == "" || given(*to, f) || name == "admin-token" && given(*to, &cli.StringFlag{Name: "admin-token-file"}) {
 				continue
 			}
 			*to = append(*to, "--"+name+"="+value)

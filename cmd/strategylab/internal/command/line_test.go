@@ -13,7 +13,7 @@ func small() *cli.App {
 	return &cli.App{
 		Name: "lab",
 		Flags: []cli.Flag{
-			Choice("color", "auto", "colours", "auto", "never"),
+			&cli.StringFlag{Name: "color", Value: "auto", Usage: "`auto|never`: colours"},
 			&cli.BoolFlag{Name: "quiet", Usage: "say nothing"},
 		},
 		Commands: []*cli.Command{
@@ -28,7 +28,7 @@ func small() *cli.App {
 				{Name: "suspend", ArgsUsage: "PLAYER", Flags: []cli.Flag{&cli.StringFlag{Name: "manager"}, &cli.IntFlag{Name: "legs"}}},
 			}},
 			{Name: "strategies", Subcommands: []*cli.Command{
-				{Name: "show", ArgsUsage: "STRATEGY", Flags: []cli.Flag{Choice("format", "table", "format", "table", "json")}},
+				{Name: "show", ArgsUsage: "STRATEGY", Flags: []cli.Flag{&cli.StringFlag{Name: "format", Value: "table", Usage: "`table|json`: format"}}},
 			}},
 			{Name: "query", ArgsUsage: "standings|status [STRATEGY...]"},
 			{Name: "quorum"},

@@ -8,8 +8,6 @@ import (
 	"net"
 	"syscall"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
@@ -18,10 +16,9 @@ import (
 )
 
 // Remedy adds a hint to the error of a command that talks to agents.
-func Remedy(c *cli.Context, err error) error {
+func Remedy(manager string, err error) error {
 	var rejected *agent.RejectedError
 	var name *net.DNSError
-	manager := c.String(FlagManager)
 	switch {
 	case err == nil || HintOf(err) != "":
 		return err
@@ -30,23 +27,23 @@ func Remedy(c *cli.Context, err error) error {
 	case errors.Is(err, jsonrpc.ErrConnect) && !errors.As(err, &name):
 		return Advise(err, "check that the host is running; strategylab host starts one")
 	case errors.Is(err, syscall.EADDRINUSE):
-		return Advise(err, "another program uses this port, perhaps another host: stop it, or choose another --%s; port 0 picks a free one", FlagListen)
+		return Advise(err, "another program uses this port, perhaps another host: stop it, or choose another --listen; port 0 picks a free one")
 	case errors.Is(err, jsonrpc.ErrStatus), errors.Is(err, jsonrpc.ErrMalformed):
 		return Advise(err, "the server at %s is not a league manager; the manager prints its URL when it starts, usually ending in /mcp", manager)
 	case dialect.CodeOf(err) == protocol.CodeTokenMissing, dialect.CodeOf(err) == protocol.CodeTokenInvalid:
-		return Advise(err, "pass the token that the host printed as --%s, or its file as --%s", FlagAdminToken, FlagAdminFile)
+		return Advise(err, "pass the token that the host printed as --admin-token, or its file as --admin-token-file")
 	case dialect.CodeOf(err) == protocol.CodeDuplicateName:
-		return Advise(err, "choose another name: --%s %q", FlagName, cmp.Or(suggested(err), "Team 7"))
+		return Advise(err, "choose another name: --name %q", cmp.Or(suggested(err), "Team 7"))
 	case dialect.CodeOf(err) == protocol.CodeLeagueNotFound:
-		return Advise(err, "name the league of this manager with --%s", FlagLeagueID)
+		return Advise(err, "name the league of this manager with --league-id")
 	case errors.Is(err, syscall.EADDRNOTAVAIL), !errors.Is(err, jsonrpc.ErrConnect) && errors.As(err, &name):
-		return Advise(err, "--%s needs an address of this machine, such as 127.0.0.1:8000, or 0.0.0.0:8000 for all of them", FlagListen)
+		return Advise(err, "--listen needs an address of this machine, such as 127.0.0.1:8000, or 0.0.0.0:8000 for all of them")
 	}
 	return err
 }
 
 // ExplainStart says why a league was not started, as far as the manager says so.
-func ExplainStart(c *cli.Context, err error) error {
+func ExplainStart(manager string, err error) error {
 	words := wire.Words(err)
 	switch dialect.FindBeginning([]byte(words)) {
 	case protocol.TooFew:
@@ -55,7 +52,7 @@ func ExplainStart(c *cli.Context, err error) error {
 		return fmt.Errorf("the league has started already; the manager says: %q", words)
 	}
 	if !wire.Answered(err) {
-		return Advise(err, "some managers answer when the league is over; strategylab query status --manager %s shows whether it runs", c.String(FlagManager))
+		return Advise(err, "some managers answer when the league is over; strategylab query status --manager %s shows whether it runs", manager)
 	}
 	return err
 }

@@ -26,6 +26,7 @@ import (
 // its files and clock.
 type Process struct {
 	lab.Lab
+	Globals
 	Args           []string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -118,18 +119,23 @@ func PrintJSON(w io.Writer, v any) error {
 // these names.
 func Action(p *Process, f func(*Process, *cli.Context) error, names ...string) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		if err := checkArguments(c, names); err != nil {
+		if err := CheckArguments(c, names); err != nil {
+			return err
+		}
+		if err := Refuse(c); err != nil {
 			return err
 		}
 		return f(p, c)
 	}
 }
 
-func checkArguments(c *cli.Context, names []string) error {
+// CheckArguments refuses positional arguments that are missing, and those that a command does
+// not take.
+func CheckArguments(c *cli.Context, names []string) error {
 	got := c.Args().Slice()
 	usage := strings.TrimSpace("usage: " + c.Command.HelpName + " " + c.Command.ArgsUsage)
 	switch {
-	case len(got) < len(names) && names[len(got)] != Rest:
+	case len(got) < len(names) && names[len(got)] != Rest && names[len(got)][0] != '[':
 		return WithHint(fmt.Errorf("%s: %s is missing", Name(c), names[len(got)]), "%s", usage)
 	case len(got) > len(names) && (len(names) == 0 || names[len(names)-1] != Rest):
 		return WithHint(fmt.Errorf("%s: unexpected argument %q", Name(c), got[len(names)]), "%s", usage)
@@ -143,7 +149,8 @@ func Name(c *cli.Context) string {
 	return name
 }
 
-// Rest, as the last name, stands for any number of further arguments.
+// Rest, as the last name, stands for any number of further arguments. A name in brackets is
+// that of one that may be missing.
 const Rest = "..."
 
 // Stopped reports whether a command ended because the user interrupted it.

@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/host/results"
 )
@@ -132,11 +130,11 @@ func (p *Progress) redraw() {
 // Steps shows the steps of a command on stderr, unless --quiet is set: on a terminal each in
 // the place of the one before, elsewhere each on a line once the command takes longer than
 // a second. Call end after the last one.
-func (p *Process) Steps(c *cli.Context) (show func(step string), end func()) {
+func (p *Process) Steps() (show func(step string), end func()) {
 	began, drawn := p.Now(), false
 	show = func(step string) {
 		switch {
-		case c.Bool(FlagQuiet):
+		case p.Quiet:
 		case p.Err.Cursor:
 			fmt.Fprintf(p.Stderr, "\r%.*s\x1b[K", max(p.Err.Columns-1, 0), step)
 			drawn = true

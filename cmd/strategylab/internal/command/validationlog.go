@@ -1,36 +1,14 @@
 package command
 
 import (
-	"github.com/urfave/cli/v2"
-
 	"github.com/strategylab/strategylab/host/wire/eventlog"
 )
 
-// Flags of the validation log.
-const (
-	FlagValidationLog     = "validation-log"
-	FlagValidationLogSize = "validation-log-size"
-	FlagValidationLogSeed = "validation-log-seed"
-)
-
-// ValidationLogFlags say whether and how the validation log is written.
-// [OpenValidationLog] reads them. reproducible adds the flag that tests need.
-func ValidationLogFlags(reproducible bool) []cli.Flag {
-	flags := []cli.Flag{
-		Choice(FlagValidationLog, "auto", "log the outcome of every request", "auto", "on", "off"),
-		&cli.IntFlag{
-			Name: FlagValidationLogSize, Value: validationLogFiles * eventlog.DefaultMaxFile >> 20, Usage: "size limit of the validation log in MiB",
-			Action: AtLeast(FlagValidationLogSize, 1),
-		},
-	}
-	if reproducible {
-		flags = append(flags, &cli.StringFlag{Name: FlagValidationLogSeed, Usage: "make the validation log reproducible, for tests"})
-	}
-	return flags
+// ValidationLog says whether and how the validation log is written.
+type ValidationLog struct {
+	Mode string `flag:"validation-log auto|on|off" want:"one" usage:"log the outcome of every request"`
+	Size int    `flag:"validation-log-size" default:"64" want:"1.." usage:"size limit of the validation log in MiB"`
 }
-
-// validationLogFiles is the number of files that the log rotates through.
-const validationLogFiles = eventlog.DefaultMaxFiles
 
 // EndLog ends a log, if there is one.
 func EndLog(l *eventlog.Log) {
@@ -39,19 +17,16 @@ func EndLog(l *eventlog.Log) {
 	}
 }
 
-// OpenValidationLog opens the validation log below a data folder as the flags
-// say; nil for none. Failing to open it is an error only if the flags ask for a
-// log explicitly.
-func OpenValidationLog(p *Process, c *cli.Context, cfg eventlog.Config) (*eventlog.Log, error) {
-	wanted := c.String(FlagValidationLog)
-	cfg.Seed, cfg.Now = c.String(FlagValidationLogSeed), p.Now
-	cfg.MaxFile, cfg.MaxFiles = int64(c.Int(FlagValidationLogSize))<<20/validationLogFiles, validationLogFiles
-	asked := wanted == "on" || cfg.Seed != ""
+// Open opens the validation log below a data folder as the flags say; nil for none.
+// Failing to open it is an error only if the flags, or a seed, ask for a log explicitly.
+func (v *ValidationLog) Open(p *Process, cfg eventlog.Config) (*eventlog.Log, error) {
+	cfg.Now, cfg.MaxFile, cfg.MaxFiles = p.Now, int64(v.Size)<<20/eventlog.DefaultMaxFiles, eventlog.DefaultMaxFiles
+	asked := v.Mode == "on" || cfg.Seed != ""
 	switch {
-	case wanted == "off":
+	case v.Mode == "off":
 		return nil, nil
 	case cfg.Data == "" && asked:
-		return nil, Usagef("--%s: the validation log needs a folder; name one with --%s", FlagValidationLog, FlagData)
+		return nil, Usagef("--validation-log: the validation log needs a folder; name one with --data-dir")
 	case cfg.Data == "":
 		return nil, nil
 	}
@@ -61,7 +36,7 @@ func OpenValidationLog(p *Process, c *cli.Context, cfg eventlog.Config) (*eventl
 	case err == nil:
 		return l, nil
 	case asked:
-		return nil, Usagef("--%s: %w", FlagValidationLog, err)
+		return nil, Usagef("--validation-log: %w", err)
 	}
 	p.Warn("%v; continuing without a validation log", err)
 	return nil, nil

@@ -22,33 +22,31 @@ import (
 	"github.com/strategylab/strategylab/host/trace"
 )
 
-const flagAudit = "audit"
-
 // errUnfair says that a league broke its rules or that its draws are not fair.
 var errUnfair = errors.New("the audit found violations")
 
 func auditCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
+	return command.New(p, &cli.Command{
 		Name: "audit", ArgsUsage: "FILE", Usage: "audit a recorded league: rules and fair draws",
-		Flags: []cli.Flag{
-			command.DrawFlag(),
-			&cli.BoolFlag{Name: flagDraws, Usage: "list verifiable draws with all that they follow from"},
-			command.FormatFlag("text", "json"),
-		},
-		Action: command.Action(p, func(p *command.Process, c *cli.Context) error {
-			rec, err := readTrace(p, c)
-			if err != nil {
-				return err
-			}
-			return auditAll(p.Stdout, rec, announcedDraw(c), c.String(command.FlagFormat), c.Bool(flagDraws))
-		}, recording),
-	}
+	}, new(auditOptions), func(p *command.Process, c *cli.Context, o *auditOptions) error {
+		rec, err := readTrace(p, c)
+		if err != nil {
+			return err
+		}
+		return auditAll(p.Stdout, rec, announcedDraw(c, &o.Drawing), o.Format, o.Draws)
+	}, recording)
+}
+
+type auditOptions struct {
+	command.Drawing
+	Draws  bool   `flag:"draws" usage:"list verifiable draws with all that they follow from"`
+	Format string `flag:"format text|json" want:"one" usage:"output format"`
 }
 
 // announcedDraw is the draw that the user says the league announced, if any.
-func announcedDraw(c *cli.Context) (none game.Draw) {
-	if c.IsSet(command.FlagDraw) {
-		return command.Draw(c)
+func announcedDraw(c *cli.Context, d *command.Drawing) (none game.Draw) {
+	if c.IsSet("draw") {
+		return d.Draw()
 	}
 	return none
 }
@@ -255,27 +253,27 @@ func (t drawTest) String() string {
 	return fmt.Sprintf("%s  n = %d, p = %.3g (%s); %s", t.Question, t.N, t.Corrected, t.Method, t.Visible)
 }
 
-// auditAfter returns the path of the recording of a live command, and what audits
-// it at the end if --audit is set. Without --record the recording is temporary.
-func auditAfter(p *command.Process, c *cli.Context) (path string, after func(*error), err error) {
-	path = c.String(flagRecord)
-	if !c.Bool(flagAudit) {
+// audited returns the path of the recording of a live command, and what audits it at the
+// end if --audit is set. Without --record the recording is temporary.
+func (o *liveOptions) audited(p *command.Process, draw game.Draw) (path string, after func(*error), err error) {
+	path = o.Record
+	if !o.Audit {
 		return path, func(*error) {}, nil
 	}
 	format := "text"
-	if c.String(command.FlagFormat) == "json" {
+	if o.Format == "json" {
 		format = "event"
 	}
 	remove := func() error { return nil }
 	if path == "" {
 		dir, err := os.MkdirTemp("", "strategylab-audit-")
 		if err != nil {
-			return path, nil, fmt.Errorf("--%s: %w", flagAudit, err)
+			return path, nil, fmt.Errorf("--audit: %w", err)
 		}
 		path, remove = filepath.Join(dir, "recording.jsonl"), func() error { return os.RemoveAll(dir) }
 	}
 	return path, func(err *error) {
-		*err = errors.Join(*err, auditFile(p, p.Path(path), announcedDraw(c), format), remove())
+		*err = errors.Join(*err, auditFile(p, p.Path(path), draw, format), remove())
 	}, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -12,40 +13,28 @@ import (
 	"github.com/strategylab/strategylab/host/conformance"
 )
 
-const (
-	flagOnly = "only"
-	flagList = "list"
-	flagWait = "wait"
-	flagBusy = "busy"
-)
-
 func conformanceCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
+	return command.New(p, &cli.Command{
 		Name: "conformance", ArgsUsage: roleNames("|") + " URL", Usage: "check that a running agent follows league.v2",
 		Description: "Plays the other side: to a player the manager and the referees, to a referee the manager and the players,\n" +
 			"to a manager all of its agents. Start the agent before or after this command, and let it register with\n" +
 			"the manager whose URL this command prints.",
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: flagList, Usage: "list all checks instead of running them"},
-			&cli.StringSliceFlag{Name: flagOnly, Usage: "`PREFIX`: run only checks with such ids, as player.join; repeatable"},
-			command.Choice(command.FlagLevel, string(conformance.Should), "print and fail from this level", levelNames()...),
-			command.FormatFlag("text", "json", "junit"),
-			&cli.BoolFlag{Name: command.FlagAll, Usage: "print passed checks, too"},
-			&cli.StringFlag{Name: command.FlagListen, Value: "127.0.0.1:8000", Usage: "`HOST:PORT`: address of our manager; port 0 picks a free one"},
-			&cli.DurationFlag{Name: command.FlagTimeout, Value: conformance.DefaultTimeout, Usage: "deadline for an answer", Action: command.Positive(command.FlagTimeout)},
-			&cli.DurationFlag{Name: flagWait, Value: conformance.DefaultWait, Usage: "time to wait for the agent to listen and register", Action: command.Positive(flagWait)},
-			&cli.StringFlag{Name: command.FlagID, Usage: "`ID`: id of an agent that does not register", DefaultText: "P01, or its own", Action: command.AgentID(command.FlagID)},
-			&cli.StringFlag{Name: command.FlagAdminToken, Usage: "`TOKEN`: admin token, to start a manager's league"},
-			&cli.IntFlag{Name: command.FlagPlayers, Value: conformance.DefaultPlayers, Usage: "players that register with a manager"},
-			&cli.BoolFlag{Name: flagBusy, Usage: "refuse the first registration, to see the agent retry"},
-		},
-		Action: func(c *cli.Context) error {
-			if c.Bool(flagList) {
-				return listChecks(p, c)
-			}
-			return command.Action(p, conform, "ROLE", "URL")(c)
-		},
-	}
+	}, &conformanceOptions{Timeout: conformance.DefaultTimeout, Wait: conformance.DefaultWait, Players: conformance.DefaultPlayers}, conform, command.Rest)
+}
+
+type conformanceOptions struct {
+	List       bool          `flag:"list" usage:"list all checks instead of running them"`
+	Only       command.List  `flag:"only PREFIX" usage:"run only checks with such ids, as player.join; repeatable"`
+	Level      string        `flag:"level must|should|wild" default:"should" want:"one" usage:"print and fail from this level"`
+	Format     string        `flag:"format text|json|junit" want:"one" usage:"output format"`
+	All        bool          `flag:"all" usage:"print passed checks, too"`
+	Listen     string        `flag:"listen HOST:PORT" default:"127.0.0.1:8000" usage:"address of our manager; port 0 picks a free one"`
+	Timeout    time.Duration `flag:"timeout" want:"positive" usage:"deadline for an answer"`
+	Wait       time.Duration `flag:"wait" want:"positive" usage:"time to wait for the agent to listen and register"`
+	ID         string        `flag:"id ID" text:"P01, or its own" want:"agent" usage:"id of an agent that does not register"`
+	AdminToken string        `flag:"admin-token TOKEN" usage:"admin token, to start a manager's league"`
+	Players    int           `flag:"players" usage:"players that register with a manager"`
+	Busy       bool          `flag:"busy" usage:"refuse the first registration, to see the agent retry"`
 }
 
 func roleNames(separator string) string {
@@ -56,59 +45,64 @@ func roleNames(separator string) string {
 	return strings.Join(names, separator)
 }
 
-func conform(p *command.Process, c *cli.Context) error {
-	opts, write, err := conformanceOptions(p, c)
+func conform(p *command.Process, c *cli.Context, o *conformanceOptions) error {
+	if o.List {
+		return listChecks(p, c, o.Only)
+	}
+	if err := command.CheckArguments(c, []string{"ROLE", "URL"}); err != nil {
+		return err
+	}
+	opts, write, err := o.config(p, c)
 	if err != nil {
 		return err
 	}
 	r, err := conformance.Run(c.Context, opts)
 	var nobody *conformance.UnreachableError
 	if errors.As(err, &nobody) {
-		hint := fmt.Sprintf("start the %s first, or wait longer with --%s", opts.Role, flagWait)
+		hint := fmt.Sprintf("start the %s first, or wait longer with --wait", opts.Role)
 		if opts.Role != conformance.Manager {
 			hint += "; this command is its only manager"
 		}
 		return command.Advise(fmt.Errorf("conformance: %w", err), "%s", hint)
 	}
 	if err != nil {
-		return fmt.Errorf("conformance: %w", command.Remedy(c, err))
+		return fmt.Errorf("conformance: %w", command.Remedy("", err))
 	}
 	if err := write(p.Stdout, r); err != nil {
 		return err
 	}
-	return conformity(r, conformance.Level(c.String(command.FlagLevel)))
+	return conformity(r, conformance.Level(o.Level))
 }
 
-// conformanceOptions reads the flags. write prints a report as they say.
-func conformanceOptions(p *command.Process, c *cli.Context) (opts conformance.Config, write func(io.Writer, *conformance.Report) error, err error) {
+// config reads the flags. write prints a report as they say.
+func (o *conformanceOptions) config(p *command.Process, c *cli.Context) (opts conformance.Config, write func(io.Writer, *conformance.Report) error, err error) {
 	role, err := conformance.ParseRole(c.Args().First())
 	if err != nil {
 		return opts, nil, command.Usagef("conformance: %w", err)
 	}
 	opts = conformance.Config{
-		Role: role, URL: c.Args().Get(1), Only: c.StringSlice(flagOnly), Timeout: c.Duration(command.FlagTimeout), Wait: c.Duration(flagWait),
-		Listen: c.String(command.FlagListen), ID: c.String(command.FlagID), Busy: c.Bool(flagBusy),
-		AdminToken: c.String(command.FlagAdminToken), Players: c.Int(command.FlagPlayers),
+		Role: role, URL: c.Args().Get(1), Only: o.Only, Timeout: o.Timeout, Wait: o.Wait,
+		Listen: o.Listen, ID: o.ID, Busy: o.Busy, AdminToken: o.AdminToken, Players: o.Players,
 		Say: func(what string) { fmt.Fprintln(p.Stderr, what) },
 	}
-	if !c.Bool(command.FlagQuiet) {
+	if !p.Quiet {
 		opts.Began = groups(p.Stderr)
 	}
 	switch {
 	case !command.AgentURL(opts.URL):
 		return opts, nil, command.Usagef("conformance: invalid URL %q, want one such as http://127.0.0.1:8101/mcp", opts.URL)
 	case opts.Players < conformance.MinPlayers || opts.Players > conformance.MaxPlayers:
-		return opts, nil, command.Usagef("--%s is %d, want %d to %d", command.FlagPlayers, opts.Players, conformance.MinPlayers, conformance.MaxPlayers)
+		return opts, nil, command.Usagef("--players is %d, want %d to %d", opts.Players, conformance.MinPlayers, conformance.MaxPlayers)
 	}
 	if _, err := conformance.Select(conformance.Checks(role), opts.Only); err != nil {
-		return opts, nil, command.WithHint(fmt.Errorf("--%s: %w", flagOnly, err), "strategylab conformance --list %s prints them", role)
+		return opts, nil, command.WithHint(fmt.Errorf("--only: %w", err), "strategylab conformance --list %s prints them", role)
 	}
-	all, lowest := c.Bool(command.FlagAll), conformance.Level(c.String(command.FlagLevel))
+	all, lowest := o.All, conformance.Level(o.Level)
 	return opts, map[string]func(io.Writer, *conformance.Report) error{
 		"text":  func(w io.Writer, r *conformance.Report) error { return r.WriteText(w, all, lowest) },
 		"json":  func(w io.Writer, r *conformance.Report) error { return command.PrintJSON(w, r.From(lowest)) },
 		"junit": func(w io.Writer, r *conformance.Report) error { return r.From(lowest).WriteJUnit(w) },
-	}[c.String(command.FlagFormat)], nil
+	}[o.Format], nil
 }
 
 // groups returns a function that prints the group of each check that begins, such
@@ -121,14 +115,6 @@ func groups(w io.Writer) func(id string) {
 			fmt.Fprintf(w, "checking %s\n", group)
 		}
 	}
-}
-
-func levelNames() []string {
-	var names []string
-	for _, l := range conformance.Levels() {
-		names = append(names, string(l))
-	}
-	return names
 }
 
 // conformity returns the error of a report if failures from a level on count.
@@ -147,7 +133,7 @@ func conformity(r *conformance.Report, from conformance.Level) error {
 }
 
 // listChecks prints the checks of one role, or of all.
-func listChecks(p *command.Process, c *cli.Context) error {
+func listChecks(p *command.Process, c *cli.Context, only []string) error {
 	roles := conformance.Roles()
 	switch args := c.Args().Slice(); {
 	case len(args) == 1:
@@ -157,12 +143,12 @@ func listChecks(p *command.Process, c *cli.Context) error {
 		}
 		roles = []conformance.Role{role}
 	case len(args) > 1:
-		return command.Usagef("conformance: --%s takes at most a role, unexpected argument %q", flagList, args[1])
+		return command.Usagef("conformance: --list takes at most a role, unexpected argument %q", args[1])
 	}
 	for _, role := range roles {
-		checks, err := conformance.Select(conformance.Checks(role), c.StringSlice(flagOnly))
+		checks, err := conformance.Select(conformance.Checks(role), only)
 		if err != nil {
-			return command.WithHint(fmt.Errorf("--%s: %w", flagOnly, err), "without it, --%s prints all", flagList)
+			return command.WithHint(fmt.Errorf("--only: %w", err), "without it, --list prints all")
 		}
 		for _, check := range checks {
 			fmt.Fprintf(p.Stdout, "%-28s %-6s %s\n", check.ID, check.Level, check.Rule)

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host/game"
@@ -15,36 +13,31 @@ import (
 	"github.com/strategylab/strategylab/host/referee"
 )
 
-const (
-	flagDraws       = "draws"
-	drawsVerifiable = "verifiable"
-	drawsPlain      = "plain"
-)
-
-func drawsFlag() cli.Flag {
-	f := command.Choice(flagDraws, "", "commit to draws before the choices, or not", drawsVerifiable, drawsPlain)
-	f.DefaultText = "verifiable; plain with --seed or --draw"
-	return f
+// drawing says how the numbers of a league are drawn.
+type drawing struct {
+	command.Seeding
+	command.Drawing
+	Draws string `flag:"draws verifiable|plain" want:"one" text:"verifiable; plain with --seed or --draw" usage:"commit to draws before the choices, or not"`
 }
 
-// seedLeague returns the seed of a live league and warns if the user has set it:
-// then the draws are predictable.
-func (l *live) seedLeague(c *cli.Context) (uint64, error) {
-	s, err := command.Seed(l.p, c)
-	if err == nil && c.IsSet(command.FlagSeed) {
-		l.p.Warn("--%s makes the draws predictable for everybody who knows the seed; omit it when results matter", command.FlagSeed)
+// key returns the seed of a live league and warns if the user has set it: then the draws
+// are predictable.
+func (d *drawing) key(p *command.Process) (uint64, error) {
+	s, err := d.Seed(p)
+	if err == nil && d.Number != "" {
+		p.Warn("--seed makes the draws predictable for everybody who knows the seed; omit it when results matter")
 	}
 	return s, err
 }
 
 // refereeConfig configures a referee as the flags say. Its draws follow from key with
 // --seed, and are unpredictable without it.
-func (l *live) refereeConfig(c *cli.Context, key uint64) (referee.Config, error) {
-	draw := command.Draw(c)
-	seeded, own := c.IsSet(command.FlagSeed), draw.String() != game.FairDraw().String()
+func (l *live) refereeConfig(d *drawing, key uint64) (referee.Config, error) {
+	draw := d.Draw()
+	seeded, own := d.Number != "", draw.String() != game.FairDraw().String()
 	cfg := referee.Config{
-		Config: l.agentConfig(), JoinTimeout: l.join, ChoiceTimeout: l.choice,
-		Verifiable: !seeded && !own && c.String(flagDraws) != drawsPlain,
+		Config: l.agentConfig(), JoinTimeout: l.opt.JoinTimeout, ChoiceTimeout: l.opt.ChoiceTimeout,
+		Verifiable: !seeded && !own && d.Draws != "plain",
 		Draw: func(m referee.Match) (int, error) {
 			if seeded {
 				return draw.Pick(game.LiveWord(key, m.League, m.ID)), nil
@@ -53,13 +46,13 @@ func (l *live) refereeConfig(c *cli.Context, key uint64) (referee.Config, error)
 			return draw.Pick(word), err
 		},
 	}
-	if c.String(flagDraws) != drawsVerifiable || cfg.Verifiable {
+	if d.Draws != "verifiable" || cfg.Verifiable {
 		return cfg, nil
 	}
 	if seeded {
-		return cfg, command.Usagef("--%s %s excludes --%s: who knows the seed knows the numbers, so they prove nothing to players", flagDraws, drawsVerifiable, command.FlagSeed)
+		return cfg, command.Usagef("--draws verifiable excludes --seed: who knows the seed knows the numbers, so they prove nothing to players")
 	}
-	return cfg, command.Usagef("--%s %s excludes --%s %s: only draws from 1 to 10, each equally likely, are verifiable", flagDraws, drawsVerifiable, command.FlagDraw, draw)
+	return cfg, command.Usagef("--draws verifiable excludes --draw %s: only draws from 1 to 10, each equally likely, are verifiable", draw)
 }
 
 // sumUpDraws prints what the players said of the drawn numbers, if they said anything.

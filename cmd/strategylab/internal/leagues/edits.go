@@ -15,52 +15,44 @@ import (
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
-const flagWatch = "watch"
-
-// watchFlag has scripts reloaded when they are edited.
-func watchFlag() cli.Flag {
-	return &cli.BoolFlag{Name: flagWatch, Usage: "reload an edited script between two matches"}
-}
-
-// loadWatched loads the strategy of a player. With --watch it returns its versions, too,
+// load loads the strategy of a player. With --watch it returns its versions, too,
 // and with --data-dir a script that does not load is an entry without a factory: an
 // earlier version may have been kept. The caller closes the catalog.
-func loadWatched(p *command.Process, c *cli.Context) (*catalog.Catalog, catalog.Entry, player.Versions, error) {
-	target := c.String(command.FlagStrategy)
-	if !c.Bool(flagWatch) {
-		cat, e, err := command.LoadStrategy(p, c, target)
+func (o *playerOptions) load(p *command.Process, c *cli.Context) (*catalog.Catalog, catalog.Entry, player.Versions, error) {
+	target, supply := o.Strategy, p.Supply(c, command.Isolation{Isolated: o.Isolated})
+	if !o.Watch {
+		cat, e, err := p.LoadStrategy(c.Context, supply, target)
 		return cat, e, nil, err
 	}
-	cat, err := command.LoadCatalog(c.Context, p, c)
+	cat, err := p.LoadCatalog(c.Context, supply)
 	if err != nil {
 		return nil, catalog.Entry{}, nil, err
 	}
 	e, err := cat.Resolve(c.Context, target)
-	if info, known := cat.Describe(target); err != nil && known && c.String(command.FlagData) != "" {
+	if info, known := cat.Describe(target); err != nil && known && o.Data != "" {
 		e, err = catalog.Entry{Info: info, Err: err}, nil
 	}
 	if err != nil {
 		_ = cat.Close() // the name is the error to report
 		return nil, catalog.Entry{}, nil, lab.NameError(err)
 	}
-	if v := p.NewEdits(command.Supply(p, c)).Of(cat, e.Info, e.Factory); v != nil {
+	if v := p.NewEdits(supply).Of(cat, e.Info, e.Factory); v != nil {
 		return cat, e, v, nil
 	}
 	_ = cat.Close()
-	err = command.Usagef("--%s: %s is a strategy of kind %s, which cannot be reloaded", flagWatch, e.Info.Name, e.Info.Kind)
-	return nil, catalog.Entry{}, nil, command.WithHint(err, "name a script: --%s scripts/mine.lua", command.FlagStrategy)
+	err = command.Usagef("--watch: %s is a strategy of kind %s, which cannot be reloaded", e.Info.Name, e.Info.Kind)
+	return nil, catalog.Entry{}, nil, command.WithHint(err, "name a script: --strategy scripts/mine.lua")
 }
 
 // houseEdits returns the edits of house players; nil without --watch.
-func houseEdits(p *command.Process, c *cli.Context, players []catalog.Player) (*lab.Edits, error) {
-	if !c.Bool(flagWatch) {
+func (h *hosting) houseEdits(p *command.Process, supply lab.Supply, players []catalog.Player) (*lab.Edits, error) {
+	if !h.watch {
 		return nil, nil
 	}
 	if !slices.ContainsFunc(players, func(f catalog.Player) bool { return f.Info.Kind.Script() }) {
-		return nil, command.WithHint(command.Usagef("--%s: --%s has no script to reload", flagWatch, command.FlagField),
-			"name a script: --%s scripts/mine.lua,random", command.FlagField)
+		return nil, command.WithHint(command.Usagef("--watch: --field has no script to reload"), "name a script: --field scripts/mine.lua,random")
 	}
-	return p.NewEdits(command.Supply(p, c)), nil
+	return p.NewEdits(supply), nil
 }
 
 // edits collects the versions that house players have played with. It is safe for

@@ -1,11 +1,11 @@
 package leagues
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
-	"slices"
-	"strconv"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -16,110 +16,119 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-const (
-	flagReferees   = "referees"
-	flagPace       = "pace"
-	flagPerAddress = "max-per-address"
-	flagMaxPlayers = "max-players"
-	flagMaxRefs    = "max-referees"
-	flagProbe      = "probe"
-	flagStay       = "stay"
-	flagWeb        = "web"
-)
-
-func hostFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: command.FlagLeagueID, Value: manager.DefaultLeagueID, Usage: "`ID`: name of the league", Action: command.ValidID(command.FlagLeagueID)},
-		&cli.IntFlag{Name: command.FlagLegs, Value: game.DefaultLegs, Usage: "matches of each pair", Action: command.AtLeast(command.FlagLegs, 1)},
-		&cli.DurationFlag{Name: flagPace, Usage: "pause after each round, to watch", DefaultText: "none"},
-		command.SeedFlag(),
-		command.DrawFlag(),
-		&cli.BoolFlag{Name: flagWeb, Value: true, Usage: "serve a page to watch the league"},
-	}
+// hostOptions are the flags of a league that has a manager.
+type hostOptions struct {
+	LeagueID string        `flag:"league-id ID" default:"league_2025_even_odd" want:"league" usage:"name of the league"`
+	Legs     int           `flag:"legs" default:"10" want:"1.." usage:"matches of each pair"`
+	Pace     time.Duration `flag:"pace" text:"none" usage:"pause after each round, to watch"`
+	Web      bool          `flag:"web" usage:"serve a page to watch the league"`
 }
 
-func openFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.IntFlag{Name: command.FlagPlayers, Usage: "start when this many players have registered", DefaultText: "wait for 'strategylab start'"},
-		&cli.StringFlag{Name: command.FlagAdminToken, Usage: "`TOKEN`: admin token; none lets local programs start the league", DefaultText: "generated, shown once on stderr"},
-		&cli.StringFlag{Name: command.FlagAdminFile, Usage: "`FILE`: file of the admin token, kept over restarts", DefaultText: "in --data-dir, if that is given"},
-		&cli.IntFlag{Name: flagMaxPlayers, Usage: "maximum number of players", DefaultText: fmt.Sprintf("--players, or %d", game.MaxPlayers), Action: command.AtLeast(flagMaxPlayers, game.MinPlayers)},
-		&cli.IntFlag{Name: flagMaxRefs, Usage: "maximum number of referees", DefaultText: strconv.Itoa(manager.DefaultMaxReferees), Action: command.AtLeast(flagMaxRefs, 1)},
-		&cli.IntFlag{Name: flagPerAddress, Usage: "maximum number of players from one other machine", DefaultText: "any number", Action: command.AtLeast(flagPerAddress, 1)},
-		&cli.BoolFlag{Name: flagStay, Usage: "serve page and queries after the league, until Ctrl-C"},
-		&cli.StringFlag{Name: flagProbe, Value: "warn", Usage: "`off|warn|require`: call an agent when it registers"},
-	}
+// openOptions are the flags of a league in which others take part.
+type openOptions struct {
+	Players    int    `flag:"players" text:"wait for 'strategylab start'" usage:"start when this many players have registered"`
+	AdminToken string `flag:"admin-token TOKEN" text:"generated, shown once on stderr" usage:"admin token; none lets local programs start the league"`
+	AdminFile  string `flag:"admin-token-file FILE" text:"in --data-dir, if that is given" usage:"file of the admin token, kept over restarts"`
+	MaxPlayers int    `flag:"max-players" text:"--players, or 1000" want:"2.." usage:"maximum number of players"`
+	MaxRefs    int    `flag:"max-referees" text:"64" want:"1.." usage:"maximum number of referees"`
+	PerAddress int    `flag:"max-per-address" text:"any number" want:"1.." usage:"maximum number of players from one other machine"`
+	Stay       bool   `flag:"stay" usage:"serve page and queries after the league, until Ctrl-C"`
+	Probe      string `flag:"probe off|warn|require" default:"warn" usage:"call an agent when it registers"`
 }
 
 func hostCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
+	return command.New(p, &cli.Command{
 		Name: "host", Usage: "host a league for others: manager and referees in one process",
 		Description: "Prints the URL at which agents register. The league starts with 'strategylab start', or with --players N\n" +
 			"as soon as N players have registered. With --field, house players take part.",
-		Flags: slices.Concat(hostFlags(), openFlags(), []cli.Flag{
-			&cli.StringFlag{Name: command.FlagField, Usage: "`STRATEGIES`: house players, such as markov-2,scripts/mine.lua"},
-			&cli.IntFlag{Name: flagReferees, Value: 1, Usage: "number of referees in this process"},
-			drawsFlag(),
-			watchFlag(),
-		}, liveFlags("127.0.0.1:8000"), []cli.Flag{command.IsolateFlag(true)}),
-		Action: command.Action(p, hostOpen),
-	}
+	}, &openHostOptions{
+		managerOptions: managerOptions{liveOptions: liveOptions{Listen: "127.0.0.1:8000"}, hostOptions: hostOptions{Web: true}},
+		Isolated:       command.Isolated{Isolate: true},
+	}, func(p *command.Process, c *cli.Context, o *openHostOptions) error {
+		return hostLeague(p, c, &hosting{&o.liveOptions, &o.hostOptions, drawing{o.Seeding, o.Drawing, o.Draws}, o.openOptions, o.Field, o.Referees, o.Watch, o.Isolated, false})
+	})
+}
+
+type openHostOptions struct {
+	Field    string `flag:"field STRATEGIES" usage:"house players, such as markov-2,scripts/mine.lua"`
+	Referees int    `flag:"referees" default:"1" usage:"number of referees in this process"`
+	Draws    string `flag:"draws verifiable|plain" want:"one" text:"verifiable; plain with --seed or --draw" usage:"commit to draws before the choices, or not"`
+	Watch    bool   `flag:"watch" usage:"reload an edited script between two matches"`
+	managerOptions
+	command.Isolated
 }
 
 func managerCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
-		Name: "manager", Usage: "run a league manager without referees",
-		Flags:  slices.Concat(hostFlags(), openFlags(), liveFlags("127.0.0.1:8000")),
-		Action: command.Action(p, hostOpen),
-	}
+	return command.New(p, &cli.Command{Name: "manager", Usage: "run a league manager without referees"},
+		&managerOptions{liveOptions: liveOptions{Listen: "127.0.0.1:8000"}, hostOptions: hostOptions{Web: true}},
+		func(p *command.Process, c *cli.Context, o *managerOptions) error {
+			return hostLeague(p, c, &hosting{liveOptions: &o.liveOptions, hostOptions: &o.hostOptions, openOptions: o.openOptions, drawing: drawing{o.Seeding, o.Drawing, ""}})
+		})
 }
 
-func hostOpen(p *command.Process, c *cli.Context) error { return hostLeague(p, c, false) }
+type managerOptions struct {
+	hostOptions
+	openOptions
+	command.Seeding
+	command.Drawing
+	liveOptions
+}
 
-// hostLeague runs a league: a closed one with its own field, or an open one.
-func hostLeague(p *command.Process, c *cli.Context, closed bool) (err error) {
-	l, err := newLive(p, c, protocol.Strict)
+// hosting is a league of this process.
+type hosting struct {
+	*liveOptions
+	*hostOptions
+	drawing
+	openOptions // unless it is closed
+	field       string
+	referees    int
+	watch       bool
+	isolated    command.Isolated
+	closed      bool // only its own field plays
+}
+
+// hostLeague runs a league.
+func hostLeague(p *command.Process, c *cli.Context, h *hosting) (err error) {
+	l, err := newLive(p, h.liveOptions, protocol.Strict)
 	if err != nil {
 		return err
 	}
-	draw := command.Draw(c)
 	network := l.network("manager")
 	league := &host.League{Network: network, Server: l.server, MCP: l.mcp}
-	if league.Manager, err = l.managerConfig(c, draw); err != nil {
+	if league.Manager, err = l.managerConfig(h); err != nil {
 		return err
 	}
 	l.houseReached(network, &league.Manager, net.InterfaceAddrs)
 	admin := new(adminToken)
-	if !closed {
-		if admin, err = l.adminToken(c); err != nil {
+	if !h.closed {
+		if admin, err = l.adminToken(h); err != nil {
 			return err
 		}
 	}
 	league.Manager.AdminToken = admin.token
-	l.hang(c, league)
-	key, err := l.seedLeague(c)
+	if h.Web {
+		l.hang(league)
+	}
+	key, err := h.key(p)
 	if err != nil {
 		return err
 	}
-	if closed || c.String(command.FlagField) != "" {
-		cat, err := command.LoadCatalog(c.Context, p, c)
+	if h.closed || h.field != "" {
+		cat, err := l.house(c, h, league, key)
 		if err != nil {
 			return err
 		}
 		defer cat.Close()
-		if err := l.house(c, cat, league, key, closed); err != nil {
-			return err
-		}
 	}
-	for range c.Int(flagReferees) {
-		conducting, err := l.refereeConfig(c, key)
+	for range h.referees {
+		conducting, err := l.refereeConfig(&h.drawing, key)
 		if err != nil {
 			return err
 		}
 		conducting.Events = l.conducted
 		league.Referees = append(league.Referees, conducting)
 	}
-	seen, err := l.observe(c)
+	seen, err := l.observe(c, announcedDraw(c, &h.Drawing))
 	if err != nil {
 		return err
 	}
@@ -129,95 +138,92 @@ func hostLeague(p *command.Process, c *cli.Context, closed bool) (err error) {
 	}
 	league.Validation = seen.Validation
 	league.Started = func(url string, begun bool) {
-		if closed {
-			l.watch(c, url)
-		} else {
-			l.started(c, url, league, admin, begun)
+		switch {
+		case !h.closed:
+			l.started(h.referees, url, league, admin, begun)
+		case l.wall != nil && (h.Pace > 0 || c.IsSet("listen")): // else it is over at once
+			l.out.say("watch at:            %s", home(url))
 		}
 	}
-	if c.Bool(flagStay) {
-		league.Stay = func(played *host.Played) { l.stay(c, played) }
+	if h.Stay {
+		league.Stay = func(played *host.Played) { l.stay(c, h, played) }
 	}
-	if err := l.refereeCount(c, closed); err != nil {
+	if err := h.refereeCount(); err != nil {
 		return err
 	}
 	played, err := league.Play(c.Context)
-	switch {
-	case played != nil && league.Stay != nil: // it has summed up, and was stopped
+	if played != nil && league.Stay != nil { // it has summed up, and was stopped
 		return nil
-	case played != nil:
-		l.sumUp(c, played)
-	default:
-		l.sumUp(c, new(host.Played))
 	}
+	l.sumUp(h, cmp.Or(played, new(host.Played)))
 	if c.Context.Err() != nil {
 		return fmt.Errorf("%w: %w", command.ErrStopped, context.Cause(c.Context))
 	}
-	return command.Remedy(c, err)
+	return command.Remedy("", err)
 }
 
 // sumUp prints how many draws were verified, what went wrong, and the table of a league that was complete before.
-func (l *live) sumUp(c *cli.Context, played *host.Played) {
+func (l *live) sumUp(h *hosting, played *host.Played) {
 	sumUpDraws(l.out, played.Draws)
 	l.edits.sumUp(l.out)
 	if summary := l.trouble.summary(l.mode, played.Standings); summary != "" {
 		l.out.say("%s", summary)
 	}
 	if played.Before {
-		l.out.say("the league in %s is complete; to start a new one, choose another --%s or --%s", l.data, command.FlagLeagueID, command.FlagData)
+		l.out.say("the league in %s is complete; to start a new one, choose another --league-id or --data-dir", l.data)
 		l.out.table(played.Standings)
 	} else if l.wall != nil && len(played.Standings) > 0 {
-		l.keepPage(c.String(command.FlagLeagueID))
+		l.keepPage(h.LeagueID)
 	}
 }
 
 // stay sums up and waits for the end of the command.
-func (l *live) stay(c *cli.Context, played *host.Played) {
-	l.sumUp(c, played)
+func (l *live) stay(c *cli.Context, h *hosting, played *host.Played) {
+	l.sumUp(h, played)
 	l.out.say("the host stays to show its page and answer queries; Ctrl-C ends it")
 	<-c.Context.Done()
 }
 
 // refereeCount checks --referees.
-func (l *live) refereeCount(c *cli.Context, closed bool) error {
-	least, n := 0, c.Int(flagReferees)
-	if closed {
+func (h *hosting) refereeCount() error {
+	least, n := 0, h.referees
+	if h.closed {
 		least = 1
 	}
 	if n < least || n > manager.DefaultMaxReferees {
-		return command.Usagef("--%s is %d, want %d to %d", flagReferees, n, least, manager.DefaultMaxReferees)
+		return command.Usagef("--referees is %d, want %d to %d", n, least, manager.DefaultMaxReferees)
 	}
 	return nil
 }
 
-func (l *live) managerConfig(c *cli.Context, draw game.Draw) (manager.Config, error) {
+func (l *live) managerConfig(h *hosting) (manager.Config, error) {
 	cfg := manager.Config{
-		LeagueID: c.String(command.FlagLeagueID), DataDir: l.data, Legs: c.Int(command.FlagLegs), Pace: c.Duration(flagPace), Draw: draw, Mode: l.mode,
-		Timeout: l.timeout, JoinTimeout: l.join, ChoiceTimeout: l.choice, Backoff: l.backoff,
+		LeagueID: h.LeagueID, DataDir: l.data, Legs: h.Legs, Pace: h.Pace, Draw: h.Draw(), Mode: l.mode,
+		Timeout: h.Timeout, JoinTimeout: h.JoinTimeout, ChoiceTimeout: h.ChoiceTimeout, Backoff: l.backoff,
 		Now: l.p.Now, Log: l.log, Events: l.managed,
-		AllowHosts: c.StringSlice(command.FlagAllowHost), Players: c.Int(command.FlagPlayers), MaxPlayers: c.Int(flagMaxPlayers), MaxReferees: c.Int(flagMaxRefs), MaxPerAddress: c.Int(flagPerAddress),
+		AllowHosts: h.AllowHost, Players: h.Players, MaxPlayers: h.MaxPlayers, MaxReferees: h.MaxRefs, MaxPerAddress: h.PerAddress,
 	}
 	if cfg.Players < 0 || cfg.Players == 1 || cfg.Players > game.MaxPlayers {
-		return cfg, command.Usagef("--%s is %d, want %d to %d", command.FlagPlayers, cfg.Players, game.MinPlayers, game.MaxPlayers)
+		return cfg, command.Usagef("--players is %d, want %d to %d", cfg.Players, game.MinPlayers, game.MaxPlayers)
 	}
 	if cfg.MaxPlayers > game.MaxPlayers || cfg.MaxPlayers > 0 && cfg.MaxPlayers < cfg.Players {
-		return cfg, command.Usagef("--%s is %d, want %d to %d", flagMaxPlayers, cfg.MaxPlayers, max(cfg.Players, game.MinPlayers), game.MaxPlayers)
+		return cfg, command.Usagef("--max-players is %d, want %d to %d", cfg.MaxPlayers, max(cfg.Players, game.MinPlayers), game.MaxPlayers)
 	}
-	if own := c.Int(flagReferees); cfg.MaxReferees > 0 && cfg.MaxReferees < own {
-		return cfg, command.Usagef("--%s is %d, less than --%s %d", flagMaxRefs, cfg.MaxReferees, flagReferees, own)
+	if cfg.MaxReferees > 0 && cfg.MaxReferees < h.referees {
+		return cfg, command.Usagef("--max-referees is %d, less than --referees %d", cfg.MaxReferees, h.referees)
 	}
 	if cfg.Pace < 0 {
-		return cfg, command.Usagef("--%s is %v, want a duration of at least 0s", flagPace, cfg.Pace)
+		return cfg, command.Usagef("--pace is %v, want a duration of at least 0s", cfg.Pace)
 	}
 	for _, pattern := range cfg.AllowHosts {
 		if err := manager.CheckHostPattern(pattern); err != nil {
-			return cfg, command.Usagef("--%s: %w", command.FlagAllowHost, err)
+			return cfg, command.Usagef("--allow-host: %w", err)
 		}
 	}
-	if name := c.String(flagProbe); name != "" {
-		probe, err := manager.ParseProbe(name)
+	if h.Probe != "" {
+		probe, err := manager.ParseProbe(h.Probe)
 		if err != nil {
-			return cfg, command.Usagef("--%s: %w", flagProbe, err)
+			return cfg, command.Usagef("--probe: %w", err)
 		}
 		cfg.Probe = probe
 	}

@@ -13,8 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host"
@@ -35,18 +33,16 @@ type adminToken struct {
 
 // adminToken returns the token that the flags give, that of the file, or a new one.
 // With --data-dir it is kept there, so that it outlives the process.
-func (l *live) adminToken(c *cli.Context) (*adminToken, error) {
-	a := &adminToken{token: c.String(command.FlagAdminToken), file: c.String(command.FlagAdminFile)}
+func (l *live) adminToken(h *hosting) (*adminToken, error) {
+	a := &adminToken{token: h.AdminToken, file: h.AdminFile}
 	switch {
-	case a.token != "" && a.file != "":
-		return nil, command.Usagef("--%s and --%s exclude each other", command.FlagAdminToken, command.FlagAdminFile)
 	case a.token == noAdminToken:
 		a.token = ""
 		return a, nil
 	case a.token != "":
 		return a, nil
 	case a.file == "" && l.data != "":
-		a.file = filepath.Join(c.String(command.FlagData), "data", "leagues", c.String(command.FlagLeagueID), "admin-token")
+		a.file = filepath.Join(h.Data, "data", "leagues", h.LeagueID, "admin-token")
 	}
 	if a.file != "" {
 		token, err := readToken(l.p.Path(a.file))
@@ -92,22 +88,10 @@ func readToken(name string) (string, error) {
 	return token, nil
 }
 
-// readAdminToken sets --admin-token to the content of a file.
-func readAdminToken(p *command.Process, c *cli.Context, name string) error {
-	if c.IsSet(command.FlagAdminToken) {
-		return command.Usagef("--%s and --%s exclude each other", command.FlagAdminToken, command.FlagAdminFile)
-	}
-	token, err := readToken(p.Path(name))
-	if err != nil {
-		return err
-	}
-	return c.Set(command.FlagAdminToken, token)
-}
-
 // started prints where the manager listens, how others take part, and the commands that
 // ask and, unless an earlier process has begun the league, start. Stdout may be projected,
 // so the token goes to stderr.
-func (l *live) started(c *cli.Context, url string, league *host.League, admin *adminToken, begun bool) {
+func (l *live) started(referees int, url string, league *host.League, admin *adminToken, begun bool) {
 	l.out.write(map[string]any{"event": "listening", "manager": url}, "the manager listens at "+url)
 	reach := l.reachable(url, net.InterfaceAddrs)
 	for i, far := range reach {
@@ -117,12 +101,12 @@ func (l *live) started(c *cli.Context, url string, league *host.League, admin *a
 		l.out.say("others reach it at %s", far.URL)
 	}
 	if len(reach) > 0 && len(league.Manager.AllowHosts) == 0 {
-		l.out.say("agents on other machines are refused until the host has --%s, such as --%s %s", command.FlagAllowHost, command.FlagAllowHost, reach[0].Network)
+		l.out.say("agents on other machines are refused until the host has --allow-host, such as --allow-host %s", reach[0].Network)
 	}
 	join := "strategylab player --strategy NAME --manager " + url
 	l.invite(url, join, len(reach) > 0)
 	l.out.say("players join with:   %s", join)
-	if c.Int(flagReferees) == 0 {
+	if referees == 0 {
 		l.out.say("referees join with:  strategylab referee --manager %s", url)
 	}
 	l.out.say("ask with:            strategylab query standings --manager %s", url)
@@ -135,7 +119,7 @@ func (l *live) started(c *cli.Context, url string, league *host.League, admin *a
 		l.out.say("start the league with:  %s", start+admin.argument())
 	}
 	if admin.fresh && admin.file == "" {
-		fmt.Fprintf(l.p.Stderr, "with the admin token, shown only here:  %s --%s %s\n", start, command.FlagAdminToken, words.ShellWord(admin.token))
+		fmt.Fprintf(l.p.Stderr, "with the admin token, shown only here:  %s --admin-token %s\n", start, words.ShellWord(admin.token))
 	}
 }
 
@@ -145,11 +129,11 @@ func (a *adminToken) argument() string {
 	case a.token == "":
 		return ""
 	case a.file != "":
-		return fmt.Sprintf(" --%s %s", command.FlagAdminFile, words.ShellWord(a.file))
+		return " --admin-token-file " + words.ShellWord(a.file)
 	case a.fresh:
-		return fmt.Sprintf(" --%s TOKEN   (stderr has the token)", command.FlagAdminToken)
+		return " --admin-token TOKEN   (stderr has the token)"
 	}
-	return fmt.Sprintf(" --%s TOKEN   (the token that you gave)", command.FlagAdminToken)
+	return " --admin-token TOKEN   (the token that you gave)"
 }
 
 // reachable returns where other machines reach the host.

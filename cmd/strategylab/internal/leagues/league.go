@@ -14,38 +14,58 @@ import (
 )
 
 func leagueCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
+	o := &leagueOptions{liveOptions: liveOptions{Listen: "127.0.0.1:0"}, hostOptions: hostOptions{Web: true}, Isolated: command.Isolated{Isolate: true}}
+	c := command.New(p, &cli.Command{
 		Name: "league", Usage: "play one league over real sockets and watch it",
 		Description: "Without a command, plays a league of the strategies of --field. The commands are for the organiser of a\n" +
 			"league that a host or a manager runs.",
-		Flags: slices.Concat(hostFlags(), []cli.Flag{
-			&cli.StringFlag{Name: command.FlagField, Usage: "`STRATEGIES`: names and paths, such as markov-2,scripts/mine.lua,random*3", DefaultText: "all"},
-			&cli.IntFlag{Name: flagReferees, Value: 1, Usage: "number of referees"},
-			drawsFlag(),
-			watchFlag(),
-		}, liveFlags("127.0.0.1:0"), []cli.Flag{command.IsolateFlag(true)}),
-		Action:      command.Action(p, func(p *command.Process, c *cli.Context) error { return hostLeague(p, c, true) }),
-		Subcommands: slices.Concat(statusCommands(p), paceCommands(p)),
-	}
+	}, o, func(p *command.Process, c *cli.Context, o *leagueOptions) error {
+		return hostLeague(p, c, &hosting{&o.liveOptions, &o.hostOptions, o.drawing, openOptions{}, o.Field, o.Referees, o.Watch, o.Isolated, true})
+	})
+	c.Subcommands = slices.Concat(statusCommands(p), paceCommands(p))
+	return c
 }
 
-// house adds the house players to a league.
-func (l *live) house(c *cli.Context, cat *catalog.Catalog, league *host.League, key uint64, closed bool) error {
-	refs, err := catalog.ParseRefs(c.String(command.FlagField))
+type leagueOptions struct {
+	Field    string `flag:"field STRATEGIES" text:"all" usage:"names and paths, such as markov-2,scripts/mine.lua,random*3"`
+	Referees int    `flag:"referees" default:"1" usage:"number of referees"`
+	Watch    bool   `flag:"watch" usage:"reload an edited script between two matches"`
+	hostOptions
+	drawing
+	liveOptions
+	command.Isolated
+}
+
+// house adds the house players to a league. The caller closes their catalog.
+func (l *live) house(c *cli.Context, h *hosting, league *host.League, key uint64) (_ *catalog.Catalog, err error) {
+	supply, err := l.p.SupplyAgents(c, command.Isolation{Isolated: h.isolated}, new(command.Agents), h.field)
 	if err != nil {
-		return command.Usagef("--%s: %w", command.FlagField, err)
+		return nil, err
+	}
+	cat, err := l.p.LoadCatalog(c.Context, supply)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			cat.Close()
+		}
+	}()
+	refs, err := catalog.ParseRefs(h.field)
+	if err != nil {
+		return nil, command.Usagef("--field: %w", err)
 	}
 	field, err := cat.Field(c.Context, refs)
 	if err != nil {
-		return lab.FieldError(err)
+		return nil, lab.FieldError(err)
 	}
 	for _, w := range command.Few(field.Warnings) {
 		l.p.Warn("%s", w)
 	}
-	command.WarnOfSlips(l.p, c, field.Players, true)
-	edits, err := houseEdits(l.p, c, field.Players)
+	l.p.WarnOfSlips(c, field.Players, true)
+	edits, err := h.houseEdits(l.p, supply, field.Players)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i, f := range field.Players {
 		cfg := l.playerConfig()
@@ -62,16 +82,16 @@ func (l *live) house(c *cli.Context, cat *catalog.Catalog, league *host.League, 
 		cfg.Print = l.log.With("strategy", f.Name)
 		league.Seats = append(league.Seats, host.Seat{Config: cfg})
 	}
-	if closed {
+	if h.closed {
 		league.Manager.Players = len(league.Seats)
 	}
 	switch n := len(league.Seats); {
-	case closed && n < game.MinPlayers:
-		return command.Usagef("a league needs %d players, but the field has %d", game.MinPlayers, n)
+	case h.closed && n < game.MinPlayers:
+		return nil, command.Usagef("a league needs %d players, but the field has %d", game.MinPlayers, n)
 	case league.Manager.MaxPlayers > 0 && n > league.Manager.MaxPlayers:
-		return command.Usagef("--%s has %d players, more than --%s %d", command.FlagField, n, flagMaxPlayers, league.Manager.MaxPlayers)
+		return nil, command.Usagef("--field has %d players, more than --max-players %d", n, league.Manager.MaxPlayers)
 	case league.Manager.Players > 0 && n > league.Manager.Players:
-		return command.Usagef("--%s has %d players, more than --%s %d", command.FlagField, n, command.FlagPlayers, league.Manager.Players)
+		return nil, command.Usagef("--field has %d players, more than --players %d", n, league.Manager.Players)
 	}
-	return nil
+	return cat, nil
 }

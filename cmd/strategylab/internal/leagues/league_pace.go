@@ -16,34 +16,26 @@ import (
 func paceCommands(p *command.Process) []*cli.Command {
 	const kept = "The manager keeps it over restarts."
 	return []*cli.Command{
-		{
+		command.New(p, &cli.Command{
 			Name: "pause", Usage: "pause a league after its current round",
 			Description: "The current round is played to its end, and no deadline runs afterwards. Before the start, no round begins then. " + kept,
-			Flags:       askFlags(p),
-			Action:      command.Action(p, pausing("pause", true)),
-		},
-		{
-			Name: "resume", Usage: "resume a paused league",
-			Flags:  askFlags(p),
-			Action: command.Action(p, pausing("resume", false)),
-		},
-		{
+		}, new(asking), pausing("pause", true)),
+		command.New(p, &cli.Command{Name: "resume", Usage: "resume a paused league"}, new(asking), pausing("resume", false)),
+		command.New(p, &cli.Command{
 			Name: "pace", ArgsUsage: "DURATION", Usage: "set the pause after each round of a league",
 			Description: "DURATION is such as 2s, or 0s for no pause. It holds instead of --pace from the current pause on. " + kept,
-			Flags:       askFlags(p),
-			Action:      command.Action(p, setPace, "DURATION"),
-		},
+		}, new(asking), setPace, "DURATION"),
 	}
 }
 
 // pausing returns the action that pauses a league, or lets it go on.
-func pausing(name string, paused bool) func(*command.Process, *cli.Context) error {
-	return func(p *command.Process, c *cli.Context) error {
-		return putPace(p, c, name, &protocol.Pace{Paused: protocol.Some(paused)})
+func pausing(name string, paused bool) func(*command.Process, *cli.Context, *asking) error {
+	return func(p *command.Process, c *cli.Context, a *asking) error {
+		return a.putPace(p, c, name, &protocol.Pace{Paused: protocol.Some(paused)})
 	}
 }
 
-func setPace(p *command.Process, c *cli.Context) error {
+func setPace(p *command.Process, c *cli.Context, a *asking) error {
 	text := c.Args().First()
 	pace, err := time.ParseDuration(text)
 	switch {
@@ -52,13 +44,13 @@ func setPace(p *command.Process, c *cli.Context) error {
 	case pace < 0 || pace > league.MaxPace || pace%time.Millisecond != 0:
 		return command.Usagef("league pace: %v, want whole milliseconds from 0s to %v", pace, league.MaxPace)
 	}
-	return putPace(p, c, "pace", &protocol.Pace{PaceMS: protocol.Some(int(pace.Milliseconds()))})
+	return a.putPace(p, c, "pace", &protocol.Pace{PaceMS: protocol.Some(int(pace.Milliseconds()))})
 }
 
 // putPace sends SET_PACE and prints the pace that the league has now.
-func putPace(p *command.Process, c *cli.Context, name string, m *protocol.Pace) error {
+func (a *asking) putPace(p *command.Process, c *cli.Context, name string, m *protocol.Pace) error {
 	m.MessageType = protocol.TypeSetPace
-	told, err := askManager(p, c, m)
+	told, err := a.ask(p, c, m)
 	if err != nil {
 		return fmt.Errorf("league %s: %w", name, err)
 	}

@@ -39,25 +39,23 @@ var organizings = []organizing{
 func statusCommands(p *command.Process) []*cli.Command {
 	var all []*cli.Command
 	for _, o := range organizings {
-		all = append(all, &cli.Command{
+		all = append(all, command.New(p, &cli.Command{
 			Name: o.name, ArgsUsage: "PLAYER", Usage: o.usage,
 			Description: "Tells the manager, which keeps it over restarts. PLAYER is an id such as P03; strategylab query players lists them.",
-			Flags:       askFlags(p),
-			Action:      command.Action(p, o.set, "PLAYER"),
-		})
+		}, new(asking), o.set, "PLAYER"))
 	}
 	return all
 }
 
 // set sends SET_PLAYER_STATUS.
-func (o organizing) set(p *command.Process, c *cli.Context) error {
+func (o organizing) set(p *command.Process, c *cli.Context, a *asking) error {
 	player := c.Args().First()
 	if !protocol.ValidID(player) {
 		return command.Usagef("league %s: %q cannot be the id of a player, such as P03", o.name, player)
 	}
 	m := &protocol.PlayerStatus{PlayerID: player, Status: string(o.status)}
 	m.MessageType = protocol.TypeSetPlayerStatus
-	told, err := askManager(p, c, m)
+	told, err := a.ask(p, c, m)
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", o.name, player, err)
 	}

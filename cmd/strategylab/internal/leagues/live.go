@@ -5,7 +5,6 @@ package leagues
 import (
 	"log/slog"
 	"net"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,7 +19,6 @@ import (
 	"github.com/strategylab/strategylab/host/mcptools"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/referee"
 	"github.com/strategylab/strategylab/host/trace"
 	"github.com/strategylab/strategylab/host/web/wall"
 	"github.com/strategylab/strategylab/host/wire/eventlog"
@@ -43,47 +41,34 @@ func Commands(p *command.Process) []*cli.Command {
 	)
 }
 
-// Flags of all live commands.
-const (
-	flagChoiceTimeout = "choice-timeout"
-	flagEnvelope      = "envelope"
-	flagJoinTimeout   = "join-timeout"
-	flagMCP           = "mcp"
-	flagRetries       = "retries"
-	flagRetryDelay    = "retry-delay"
-	flagStdio         = "stdio"
-	flagValidation    = "validation"
-)
-
-func liveFlags(listen string) []cli.Flag {
-	return slices.Concat([]cli.Flag{
-		&cli.StringFlag{Name: command.FlagListen, Value: listen, Usage: "`HOST:PORT`: where to listen; port 0 or FIRST-LAST: a free one"},
-		&cli.StringFlag{Name: command.FlagData, Usage: "`DIR`: folder for journals, to continue after a restart", DefaultText: "none"},
-		&cli.StringFlag{Name: flagValidation, Usage: "`strict|tolerant`: validation of messages", DefaultText: "strict for hosts, tolerant for agents"},
-		&cli.DurationFlag{Name: flagJoinTimeout, Value: referee.DefaultJoinTimeout, Usage: "deadline for answering an invitation", Action: command.Positive(flagJoinTimeout)},
-		&cli.DurationFlag{Name: flagChoiceTimeout, Value: referee.DefaultChoiceTimeout, Usage: "deadline for a choice", Action: command.Positive(flagChoiceTimeout)},
-		&cli.DurationFlag{Name: command.FlagTimeout, Value: agent.DefaultTimeout, Usage: "deadline for any other answer", Action: command.Positive(command.FlagTimeout)},
-		&cli.IntFlag{Name: flagRetries, Value: game.LeagueBackoff().Retries, Usage: "retries per message"},
-		&cli.DurationFlag{Name: flagRetryDelay, Value: game.LeagueBackoff().First, Usage: "delay before the first retry, doubled for each further one"},
-	}, command.CallerFlags(), command.TLSFlags(), []cli.Flag{
-		command.FormatFlag("text", "json"),
-		recordFlag(),
-		&cli.BoolFlag{Name: flagAudit, Usage: "audit the league at its end: rules and fair draws"},
-		command.Choice(flagMCP, "on", "serve messages as MCP tools, too", "on", "off"),
-		command.Choice(flagEnvelope, "league", "validation of JSON-RPC requests", "league", "strict"),
-		&cli.BoolFlag{Name: command.FlagVerbose, Usage: "log at debug level"},
-	}, command.ValidationLogFlags(true))
+// liveOptions are the flags of all live commands.
+type liveOptions struct {
+	Listen        string        `flag:"listen HOST:PORT" usage:"where to listen; port 0 or FIRST-LAST: a free one"`
+	Data          string        `flag:"data-dir DIR" text:"none" usage:"folder for journals, to continue after a restart"`
+	Validation    string        `flag:"validation strict|tolerant" text:"strict for hosts, tolerant for agents" usage:"validation of messages"`
+	JoinTimeout   time.Duration `flag:"join-timeout" default:"5s" want:"positive" usage:"deadline for answering an invitation"`
+	ChoiceTimeout time.Duration `flag:"choice-timeout" default:"30s" want:"positive" usage:"deadline for a choice"`
+	Timeout       time.Duration `flag:"timeout" default:"10s" want:"positive" usage:"deadline for any other answer"`
+	Retries       int           `flag:"retries" default:"3" usage:"retries per message"`
+	RetryDelay    time.Duration `flag:"retry-delay" default:"1s" usage:"delay before the first retry, doubled for each further one"`
+	command.Served
+	Format   string `flag:"format text|json" want:"one" usage:"output format"`
+	Audit    bool   `flag:"audit" usage:"audit the league at its end: rules and fair draws"`
+	MCP      string `flag:"mcp on|off" want:"one" usage:"serve messages as MCP tools, too"`
+	Envelope string `flag:"envelope league|strict" want:"one" usage:"validation of JSON-RPC requests"`
+	Verbose  bool   `flag:"verbose" usage:"log at debug level"`
+	recorded
+	command.ValidationLog
+	LogSeed string `flag:"validation-log-seed" usage:"make the validation log reproducible, for tests"`
 }
 
 // live is what the live commands have read from their flags.
 type live struct {
 	p       *command.Process
+	opt     *liveOptions
 	mode    protocol.Mode
 	host    string
 	ports   []int // the first free one is taken; 0 alone stands for any
-	join    time.Duration
-	choice  time.Duration
-	timeout time.Duration
 	backoff game.Backoff
 	server  jsonrpc.Config
 	data    string
@@ -99,43 +84,38 @@ type live struct {
 	invited  bool             // others know its address
 }
 
-func newLive(p *command.Process, c *cli.Context, mode protocol.Mode) (*live, error) {
+func newLive(p *command.Process, o *liveOptions, mode protocol.Mode) (*live, error) {
 	p.ForLive()
-	l := &live{p: p, mode: mode, data: p.Path(c.String(command.FlagData))}
-	switch v := c.String(flagValidation); v {
+	l := &live{p: p, opt: o, mode: mode, data: p.Path(o.Data)}
+	switch o.Validation {
 	case "":
 	case "strict":
 		l.mode = protocol.Strict
 	case "tolerant":
 		l.mode = protocol.Tolerant
 	default:
-		return nil, command.Usagef("--%s is %q, want strict or tolerant", flagValidation, v)
+		return nil, command.Usagef("--validation is %q, want strict or tolerant", o.Validation)
 	}
-	l.out = &eventWriter{w: p.Stdout, json: c.String(command.FlagFormat) == "json"}
+	l.out = &eventWriter{w: p.Stdout, json: o.Format == "json"}
 	l.log = l.out.logger(p, slog.LevelWarn)
 	var err error
-	if l.host, l.ports, err = parseListen(c.String(command.FlagListen)); err != nil {
-		return nil, command.Usagef("--%s is %q, want HOST:PORT, for example 127.0.0.1:8000", command.FlagListen, c.String(command.FlagListen))
+	if l.host, l.ports, err = parseListen(o.Listen); err != nil {
+		return nil, command.Usagef("--listen is %q, want HOST:PORT, for example 127.0.0.1:8000", o.Listen)
 	}
-	l.join, l.choice, l.timeout = c.Duration(flagJoinTimeout), c.Duration(flagChoiceTimeout), c.Duration(command.FlagTimeout)
-	l.backoff = game.Backoff{Retries: c.Int(flagRetries), First: c.Duration(flagRetryDelay), Most: max(game.LeagueBackoff().Most, c.Duration(flagRetryDelay))}
+	l.backoff = game.Backoff{Retries: o.Retries, First: o.RetryDelay, Most: max(game.LeagueBackoff().Most, o.RetryDelay)}
 	if l.backoff.Retries < 0 || l.backoff.First < 0 {
-		return nil, command.Usagef("--%s and --%s cannot be negative", flagRetries, flagRetryDelay)
+		return nil, command.Usagef("--retries and --retry-delay cannot be negative")
 	}
-	cert, key, err := command.TLSFiles(p, c)
+	callers, err := o.Callers()
 	if err != nil {
 		return nil, err
 	}
-	callers, err := command.Callers(c)
-	if err != nil {
-		return nil, err
-	}
-	l.server = jsonrpc.Config{TLSCert: cert, TLSKey: key, Callers: callers, Lenient: l.mode == protocol.Tolerant}
-	if c.Bool(command.FlagVerbose) {
+	l.server = jsonrpc.Config{TLSCert: p.Path(o.TLSCert), TLSKey: p.Path(o.TLSKey), Callers: callers, Lenient: l.mode == protocol.Tolerant}
+	if o.Verbose {
 		l.log = l.out.logger(p, slog.LevelDebug)
 		l.server.Logger = l.log
 	}
-	if c.String(flagMCP) == "on" {
+	if o.MCP == "on" {
 		l.mcp = &mcptools.Config{Logger: l.log}
 	}
 	return l, nil
@@ -192,12 +172,12 @@ func (l *live) network(first string) *host.Sockets {
 
 // agentConfig configures what players and referees have in common.
 func (l *live) agentConfig() agent.Config {
-	return agent.Config{Mode: l.mode, Timeout: l.timeout, Backoff: l.backoff, Data: l.data, Now: l.p.Now, Log: l.log}
+	return agent.Config{Mode: l.mode, Timeout: l.opt.Timeout, Backoff: l.backoff, Data: l.data, Now: l.p.Now, Log: l.log}
 }
 
 // playerConfig configures a player as the flags say.
 func (l *live) playerConfig() player.Config {
-	return player.Config{Config: l.agentConfig(), ChoiceTimeout: l.choice}
+	return player.Config{Config: l.agentConfig(), ChoiceTimeout: l.opt.ChoiceTimeout}
 }
 
 // observed is what a live command does with its messages beside handling them: it
@@ -207,18 +187,22 @@ type observed struct {
 	host.Validation
 }
 
-func (l *live) observe(c *cli.Context) (o observed, err error) {
+func (l *live) observe(c *cli.Context, draw game.Draw) (o observed, err error) {
 	o.Validation.Errors = l.log
-	o.Strict = c.String(flagEnvelope) == "strict"
-	if o.recorder, err = startRecording(l.p, c); err != nil {
+	o.Strict = l.opt.Envelope == "strict"
+	path, after, err := l.opt.audited(l.p, draw)
+	if err == nil {
+		o.recorder, err = startRecording(l.p, c, path, after)
+	}
+	if err != nil {
 		return o, err
 	}
 	l.recorded = o.rec
-	if o.Log, err = command.OpenValidationLog(l.p, c, eventlog.Config{Data: l.data, Log: l.log}); err != nil {
+	if o.Log, err = l.opt.Open(l.p, eventlog.Config{Data: l.data, Log: l.log, Seed: l.opt.LogSeed}); err != nil {
 		o.end(&err)
 		return o, err
 	}
-	o.Deterministic = o.Log != nil && c.String(command.FlagValidationLogSeed) != ""
+	o.Deterministic = o.Log != nil && l.opt.LogSeed != ""
 	return o, nil
 }
 

@@ -3,7 +3,7 @@ package leagues
 import (
 	"cmp"
 	"errors"
-	"slices"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -15,38 +15,40 @@ import (
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
-const flagOnce = "once"
-
 func playerCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
-		Name: "player", Usage: "play in a league with a strategy",
-		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: command.FlagStrategy, Usage: "`STRATEGY`: name or path of the strategy, such as markov-2", Required: true},
-			&cli.BoolFlag{Name: flagOnce, Usage: "exit when the league is complete"},
-			watchFlag(),
-		}, agentFlags("5m with --once, else never"), liveFlags("127.0.0.1:8101-8200"), []cli.Flag{command.IsolateFlag(true)}),
-		Action: command.Action(p, play),
-	}
+	return command.New(p, &cli.Command{Name: "player", Usage: "play in a league with a strategy"}, &playerOptions{
+		agentOptions: agentOptions{liveOptions: liveOptions{Listen: "127.0.0.1:8101-8200"}}, Isolated: command.Isolated{Isolate: true},
+	}, play)
 }
 
-func play(p *command.Process, c *cli.Context) (err error) {
-	l, a, own, err := newAgent(p, c, protocol.RolePlayer)
+type playerOptions struct {
+	Strategy string        `flag:"strategy STRATEGY" required:"yes" usage:"name or path of the strategy, such as markov-2"`
+	Once     bool          `flag:"once" usage:"exit when the league is complete"`
+	Watch    bool          `flag:"watch" usage:"reload an edited script between two matches"`
+	IdleExit time.Duration `flag:"idle-exit" text:"5m with --once, else never" usage:"exit after this long without messages following a match"`
+	command.Seeding
+	command.Isolated
+	agentOptions
+}
+
+func play(p *command.Process, c *cli.Context, o *playerOptions) (err error) {
+	l, a, own, err := newAgent(p, c, &o.agentOptions, o.IdleExit, protocol.RolePlayer)
 	if err != nil {
 		return err
 	}
-	cat, e, edited, err := loadWatched(p, c)
+	cat, e, edited, err := o.load(p, c)
 	if err != nil {
 		return err
 	}
 	defer cat.Close()
 	if e.Factory != nil {
-		command.WarnOfSlips(p, c, []catalog.Player{{Info: e.Info, Factory: e.Factory}}, true)
+		p.WarnOfSlips(c, []catalog.Player{{Info: e.Info, Factory: e.Factory}}, true)
 	}
-	s, err := command.Seed(p, c)
+	s, err := o.Seed(p)
 	if err != nil {
 		return err
 	}
-	seen, err := l.observe(c)
+	seen, err := l.observe(c, game.Draw{})
 	if err != nil {
 		return err
 	}
@@ -55,7 +57,7 @@ func play(p *command.Process, c *cli.Context) (err error) {
 	own.Name = cmp.Or(own.Name, e.Info.Name)
 	took, wrong := new(lab.Latencies), new(mishaps)
 	err = a.Player(c.Context, player.Config{
-		Config: own, ChoiceTimeout: l.choice, Factory: e.Factory, Versions: edited, Once: c.Bool(flagOnce), Print: p.Logger(0),
+		Config: own, ChoiceTimeout: o.ChoiceTimeout, Factory: e.Factory, Versions: edited, Once: o.Once, Print: p.Logger(0),
 		Key: game.StrategyKey(s, 0, 0), Coin: game.CoinKey(s, 0, 0),
 		Events: func(e player.Event) {
 			if e.Kind == player.Answered {
@@ -70,13 +72,13 @@ func play(p *command.Process, c *cli.Context) (err error) {
 	if errors.Is(err, player.ErrNoVersion) { // the file does not load, either
 		return lab.NameError(e.Err)
 	}
-	if f, ok := took.Forecast(l.choice, l.backoff.Retries); ok {
+	if f, ok := took.Forecast(o.ChoiceTimeout, l.backoff.Retries); ok {
 		l.out.write(map[string]any{"event": "forecast", "forecast": f}, forecastText(f))
 	}
 	if text := wrong.summary(); text != "" {
 		l.out.say("%s", text)
 	}
-	if err = agentError(c, err); err == nil && wrong.allLost() {
+	if err = agentError(c, o.Manager, err); err == nil && wrong.allLost() {
 		return command.ErrAllLost
 	}
 	return err

@@ -4,19 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
-	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/protocol"
-)
-
-const (
-	flagPlayer = "player"
-	flagRound  = "round"
 )
 
 // queries maps arguments to query types.
@@ -25,67 +18,71 @@ var queries = map[string]string{
 	"status": protocol.QueryStatus, "next-match": protocol.QueryNextMatch,
 }
 
-func askFlags(p *command.Process) []cli.Flag {
-	return []cli.Flag{
-		command.ManagerFlag(),
-		&cli.StringFlag{Name: command.FlagAdminToken, Usage: "`TOKEN`: admin token that the host printed"},
-		&cli.StringFlag{Name: command.FlagAdminFile, Usage: "`FILE`: file that holds the admin token", Action: func(c *cli.Context, name string) error { return readAdminToken(p, c, name) }},
-		&cli.StringFlag{Name: command.FlagLeagueID, Value: manager.DefaultLeagueID, Usage: "`ID`: name of the league"},
-		&cli.DurationFlag{Name: command.FlagTimeout, Value: 10 * time.Second, Usage: "deadline for the answer", Action: command.Positive(command.FlagTimeout)},
-		recordFlag(),
-	}
+// asking says which manager is asked, as whom.
+type asking struct {
+	command.Managed
+	AdminToken string        `flag:"admin-token TOKEN" usage:"admin token that the host printed"`
+	AdminFile  string        `flag:"admin-token-file FILE" usage:"file that holds the admin token"`
+	LeagueID   string        `flag:"league-id ID" default:"league_2025_even_odd" usage:"name of the league"`
+	Timeout    time.Duration `flag:"timeout" default:"10s" want:"positive" usage:"deadline for the answer"`
+	recorded
 }
 
 func queryCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
+	return command.New(p, &cli.Command{
 		Name: "query", ArgsUsage: "standings|schedule|players|status|next-match", Usage: "query a manager about its league",
 		Description: "Everybody may ask; with the admin token, players also shows where they listen.",
-		Flags: slices.Concat(askFlags(p), []cli.Flag{
-			&cli.StringFlag{Name: flagPlayer, Usage: "`ID`: the player, for next-match"},
-			&cli.IntFlag{Name: flagRound, Usage: "round number, for schedule", DefaultText: "all", Action: command.AtLeast(flagRound, 1)},
-			command.FormatFlag("text", "json"),
-		}),
-		Action: command.Action(p, queryLeague, "QUERY"),
-	}
+	}, new(queryOptions), queryLeague, "QUERY")
 }
 
-// askManager sends one message as the launcher and returns how the manager has
-// taken it.
-func askManager(p *command.Process, c *cli.Context, m protocol.Message) (_ *command.Reply, err error) {
-	rec, err := startRecording(p, c)
+type queryOptions struct {
+	asking
+	Player string `flag:"player ID" usage:"the player, for next-match"`
+	Round  int    `flag:"round" text:"all" want:"1.." usage:"round number, for schedule"`
+	Format string `flag:"format text|json" want:"one" usage:"output format"`
+}
+
+// ask sends one message as the launcher and returns how the manager has taken it.
+func (a *asking) ask(p *command.Process, c *cli.Context, m protocol.Message) (_ *command.Reply, err error) {
+	token := a.AdminToken
+	if a.AdminFile != "" {
+		if token, err = readToken(p.Path(a.AdminFile)); err != nil {
+			return nil, err
+		}
+	}
+	rec, err := startRecording(p, c, a.Record, func(*error) {})
 	if err != nil {
 		return nil, err
 	}
 	defer rec.end(&err)
 	told, err := command.Ask{
-		Manager: c.String(command.FlagManager), Token: c.String(command.FlagAdminToken), League: c.String(command.FlagLeagueID),
-		Guessed: !c.IsSet(command.FlagLeagueID), Timeout: c.Duration(command.FlagTimeout), Tap: rec.tap("launcher"),
+		Manager: a.Manager, Token: token, League: a.LeagueID, Guessed: !c.IsSet("league-id"), Timeout: a.Timeout, Tap: rec.tap("launcher"),
 	}.Send(c.Context, p.Now(), m)
-	return told, command.Remedy(c, err)
+	return told, command.Remedy(a.Manager, err)
 }
 
-func queryLeague(p *command.Process, c *cli.Context) error {
+func queryLeague(p *command.Process, c *cli.Context, o *queryOptions) error {
 	what := c.Args().First()
 	kind, known := queries[what]
 	switch {
 	case !known:
 		return command.Usagef("query: unknown query %q, want standings, schedule, players, status or next-match", what)
-	case c.IsSet(flagRound) && kind != protocol.QuerySchedule:
-		return command.Usagef("query %s: --%s is for schedule only", what, flagRound)
-	case c.IsSet(flagPlayer) && kind != protocol.QueryNextMatch:
-		return command.Usagef("query %s: --%s is for next-match only", what, flagPlayer)
-	case c.String(flagPlayer) == "" && kind == protocol.QueryNextMatch:
-		return command.Usagef("query %s: whose next match? Name a player with --%s, for example --%s P01", what, flagPlayer, flagPlayer)
+	case o.Round > 0 && kind != protocol.QuerySchedule:
+		return command.Usagef("query %s: --round is for schedule only", what)
+	case o.Player != "" && kind != protocol.QueryNextMatch:
+		return command.Usagef("query %s: --player is for next-match only", what)
+	case o.Player == "" && kind == protocol.QueryNextMatch:
+		return command.Usagef("query %s: whose next match? Name a player with --player, for example --player P01", what)
 	}
 	q := &protocol.LeagueQuery{QueryType: kind}
 	q.MessageType = protocol.TypeLeagueQuery
-	if c.IsSet(flagPlayer) || c.IsSet(flagRound) {
-		q.QueryParams = &protocol.QueryParams{PlayerID: c.String(flagPlayer)}
-		if c.IsSet(flagRound) {
-			q.QueryParams.RoundID = protocol.RoundNumber(c.Int(flagRound))
+	if o.Player != "" || o.Round > 0 {
+		q.QueryParams = &protocol.QueryParams{PlayerID: o.Player}
+		if o.Round > 0 {
+			q.QueryParams.RoundID = protocol.RoundNumber(o.Round)
 		}
 	}
-	told, err := askManager(p, c, q)
+	told, err := o.ask(p, c, q)
 	if err != nil {
 		return fmt.Errorf("query %s: %w", what, err)
 	}
@@ -93,13 +90,13 @@ func queryLeague(p *command.Process, c *cli.Context) error {
 	if !ok || r.Data == nil {
 		return fmt.Errorf("query %s: the answer has no data", what)
 	}
-	if err := roundExists(r, c.Int(flagRound)); err != nil {
+	if err := roundExists(r, o.Round); err != nil {
 		return fmt.Errorf("query %s: %w", what, err)
 	}
-	if c.String(command.FlagFormat) == "json" {
+	if o.Format == "json" {
 		return command.PrintJSON(p.Stdout, json.RawMessage(r.Data))
 	}
-	text, err := answerText(r, kind, c.String(flagPlayer))
+	text, err := answerText(r, kind, o.Player)
 	if err != nil { // of a manager with data of its own
 		return command.PrintJSON(p.Stdout, json.RawMessage(r.Data))
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/urfave/cli/v2"
@@ -17,28 +16,27 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-const flagAnnounce = "announce-round"
-
 func startCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
+	return command.New(p, &cli.Command{
 		Name: "start", Usage: "start the league of a manager",
 		Description: "Sends START_LEAGUE in the ways that managers take, the commonest first, then start_league without a message\n" +
 			"and POST /start_league. If the manager refuses the sender or the league id, tries others that it knows.\n" +
 			"For managers that want each round announced, use --announce-round N.",
-		Flags: slices.Concat(askFlags(p), []cli.Flag{
-			&cli.IntFlag{Name: flagAnnounce, Usage: "announce this round instead of starting", Action: command.AtLeast(flagAnnounce, 1)},
-		}),
-		Action: command.Action(p, startLeague),
-	}
+	}, new(startOptions), startLeague)
 }
 
-func startLeague(p *command.Process, c *cli.Context) error {
-	if c.IsSet(flagAnnounce) {
-		return announceRound(p, c)
+type startOptions struct {
+	asking
+	Announce int `flag:"announce-round" want:"1.." usage:"announce this round instead of starting"`
+}
+
+func startLeague(p *command.Process, c *cli.Context, o *startOptions) error {
+	if o.Announce > 0 {
+		return announceRound(p, c, o)
 	}
-	told, err := askManager(p, c, protocol.New(protocol.TypeStartLeague))
+	told, err := o.ask(p, c, protocol.New(protocol.TypeStartLeague))
 	if err != nil {
-		return fmt.Errorf("start: %w", command.ExplainStart(c, err))
+		return fmt.Errorf("start: %w", command.ExplainStart(o.Manager, err))
 	}
 	if status, ok := told.Message.(*protocol.LeagueStatus); ok && status.TotalRounds.Value() > 0 {
 		_, err = fmt.Fprintf(p.Stdout, "the league is %s: round %d of %d\n", status.Status, status.CurrentRound.Value(), status.TotalRounds.Value())
@@ -64,24 +62,23 @@ func shown(raw jsontext.Value) string {
 }
 
 // announceRound tells a manager to announce a round. Some want that for each.
-func announceRound(p *command.Process, c *cli.Context) error {
-	round := c.Int(flagAnnounce)
-	answer, err := post(c, "announce_round", fmt.Appendf(nil, `{"round_id":%d}`, round))
+func announceRound(p *command.Process, c *cli.Context, o *startOptions) error {
+	answer, err := o.post(c.Context, "announce_round", fmt.Appendf(nil, `{"round_id":%d}`, o.Announce))
 	if err != nil {
-		return fmt.Errorf("announce round %d: %w", round, err)
+		return fmt.Errorf("announce round %d: %w", o.Announce, err)
 	}
 	_, err = fmt.Fprintf(p.Stdout, "the manager accepted announce_round: %s\n", answer)
 	return err
 }
 
 // post calls a method that is not in the protocol and returns the answer.
-func post(c *cli.Context, method string, params jsontext.Value) (_ jsontext.Value, err error) {
+func (a *asking) post(ctx context.Context, method string, params jsontext.Value) (_ jsontext.Value, err error) {
 	network := host.NewSockets()
 	client := jsonrpc.NewClient(network.From("launcher"), jsonrpc.ClientConfig{})
 	defer func() { err = errors.Join(err, network.Close()) }()
-	ctx, cancel := context.WithTimeout(c.Context, c.Duration(command.FlagTimeout))
+	ctx, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()
-	answer, err := client.Call(ctx, c.String(command.FlagManager), jsonrpc.Message{Method: method, Params: params, ID: jsontext.Value("1")})
+	answer, err := client.Call(ctx, a.Manager, jsonrpc.Message{Method: method, Params: params, ID: jsontext.Value("1")})
 	if err != nil {
 		return nil, err
 	}

@@ -15,30 +15,23 @@ import (
 	"github.com/strategylab/strategylab/host/trace"
 )
 
-const (
-	flagMatch  = "match"
-	flagAgent  = "agent"
-	flagType   = "type"
-	flagBodies = "bodies"
-	flagBoth   = "both-sides"
-)
-
 func traceCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
 		Name: "trace", Usage: "show, audit and replay recordings of live commands",
-		Subcommands: []*cli.Command{{
-			Name: "show", ArgsUsage: "FILE", Usage: "print a recording as a conversation",
-			Flags: []cli.Flag{
-				&cli.StringFlag{Name: flagMatch, Usage: "only this match, such as R1M1"},
-				&cli.StringFlag{Name: flagAgent, Usage: "only messages of this agent: id or URL part"},
-				&cli.StringFlag{Name: flagType, Usage: "only this message type, such as CHOOSE_PARITY_CALL"},
-				&cli.BoolFlag{Name: command.FlagAll, Usage: "print MCP's own messages and probes, too"},
-				&cli.BoolFlag{Name: flagBodies, Usage: "print whole messages"},
-				&cli.BoolFlag{Name: flagBoth, Usage: "print messages between two recorded agents twice"},
-			},
-			Action: command.Action(p, showTrace, recording),
-		}, auditCommand(p), playbackCommand(p)},
+		Subcommands: []*cli.Command{
+			command.New(p, &cli.Command{Name: "show", ArgsUsage: "FILE", Usage: "print a recording as a conversation"}, new(traceOptions), showTrace, recording),
+			auditCommand(p), playbackCommand(p),
+		},
 	}
+}
+
+type traceOptions struct {
+	Match  string `flag:"match" usage:"only this match, such as R1M1"`
+	Agent  string `flag:"agent" usage:"only messages of this agent: id or URL part"`
+	Type   string `flag:"type" usage:"only this message type, such as CHOOSE_PARITY_CALL"`
+	All    bool   `flag:"all" usage:"print MCP's own messages and probes, too"`
+	Bodies bool   `flag:"bodies" usage:"print whole messages"`
+	Both   bool   `flag:"both-sides" usage:"print messages between two recorded agents twice"`
 }
 
 // recording names the positional argument of the commands that read one.
@@ -50,7 +43,7 @@ func readTrace(p *command.Process, c *cli.Context) (*trace.Recording, error) {
 	file, err := os.Open(p.Path(path))
 	if err != nil {
 		return nil, command.WithHint(fmt.Errorf("%s: %w", command.Name(c), err),
-			"name a recording, which --%s FILE of a live command makes", flagRecord)
+			"name a recording, which --record FILE of a live command makes")
 	}
 	defer file.Close() // it was only read
 	rec, err := trace.Read(file)
@@ -63,34 +56,31 @@ func readTrace(p *command.Process, c *cli.Context) (*trace.Recording, error) {
 	return rec, nil
 }
 
-func showTrace(p *command.Process, c *cli.Context) error {
+func showTrace(p *command.Process, c *cli.Context, o *traceOptions) error {
 	rec, err := readTrace(p, c)
 	if err != nil {
 		return err
 	}
-	f := trace.Filter{
-		Match: c.String(flagMatch), Agent: c.String(flagAgent), Type: protocol.Type(c.String(flagType)), Once: !c.Bool(flagBoth),
-	}
+	f := trace.Filter{Match: o.Match, Agent: o.Agent, Type: protocol.Type(o.Type), Once: !o.Both}
 	all := len(rec.Select(f))
-	f.Bare = !c.Bool(command.FlagAll)
+	f.Bare = !o.All
 	chosen := rec.Select(f)
 	if len(chosen) == 0 {
 		return command.WithHint(fmt.Errorf("the flags select none of the %d exchanges of the recording", len(rec.Exchanges)),
-			"strategylab trace show FILE --%s shows all", command.FlagAll)
+			"strategylab trace show FILE --all shows all")
 	}
 	remarks := slices.DeleteFunc(rec.Remarks, func(m trace.Remark) bool {
 		return f.Match != "" && m.Match != f.Match || f.Agent != "" && m.Agent != f.Agent || f.Type != ""
 	})
 	if hidden := all - len(chosen); hidden > 0 {
-		fmt.Fprintf(p.Stderr, "%s not shown, which are not the league's; --%s shows them\n", words.Plain.Plural(int64(hidden), "exchange"), command.FlagAll)
+		fmt.Fprintf(p.Stderr, "%s not shown, which are not the league's; --all shows them\n", words.Plain.Plural(int64(hidden), "exchange"))
 	}
-	return trace.Show(p.Stdout, chosen, trace.Format{Bodies: c.Bool(flagBodies), Remarks: remarks})
+	return trace.Show(p.Stdout, chosen, trace.Format{Bodies: o.Bodies, Remarks: remarks})
 }
 
-const flagRecord = "record"
-
-func recordFlag() cli.Flag {
-	return &cli.StringFlag{Name: flagRecord, Usage: "`FILE`: recording of all messages, tokens masked"}
+// recorded names the recording of a command.
+type recorded struct {
+	Record string `flag:"record FILE" usage:"recording of all messages, tokens masked"`
 }
 
 // recorder records the messages of a command. The zero value records nothing.
@@ -99,15 +89,14 @@ type recorder struct {
 	after func(*error) // runs the audit, if there is one
 }
 
-// startRecording starts the recording that --record or --audit ask for.
-func startRecording(p *command.Process, c *cli.Context) (recorder, error) {
-	path, after, err := auditAfter(p, c)
-	if path == "" || err != nil {
-		return recorder{}, err
+// startRecording starts a recording in a file, if one is named. after runs at its end.
+func startRecording(p *command.Process, c *cli.Context, path string, after func(*error)) (recorder, error) {
+	if path == "" {
+		return recorder{}, nil
 	}
 	rec, err := trace.Create(p.Path(path), trace.Head{Command: c.Command.FullName()}, p.Now)
 	if err != nil {
-		return recorder{}, command.Usagef("--%s: %w", flagRecord, err)
+		return recorder{}, command.Usagef("--record: %w", err)
 	}
 	return recorder{rec, after}, nil
 }

@@ -23,33 +23,33 @@ import (
 )
 
 func playbackCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
+	return command.New(p, &cli.Command{
 		Name: "playback", ArgsUsage: "FILE", Usage: "replay a recording against our agent and compare the answers",
 		Description: "Of a player's recording, shows what --strategy would have answered, or where it fails. Of a referee's\n" +
 			"recording, plays the matches again.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: command.FlagStrategy, Usage: "`STRATEGY`: name or path, such as markov-2, for a player"},
-			&cli.StringFlag{Name: flagAgent, Usage: "agent to replay, such as player, P01 or REF01"},
-			&cli.BoolFlag{Name: command.FlagAll, Usage: "print equal answers, too"},
-			command.SeedFlag(),
-			command.IsolateFlag(false),
-		},
-		Action: command.Action(p, playBack, recording),
-	}
+	}, new(playbackOptions), playBack, recording)
 }
 
-func playBack(p *command.Process, c *cli.Context) error {
+type playbackOptions struct {
+	Strategy string `flag:"strategy STRATEGY" usage:"name or path, such as markov-2, for a player"`
+	Agent    string `flag:"agent" usage:"agent to replay, such as player, P01 or REF01"`
+	All      bool   `flag:"all" usage:"print equal answers, too"`
+	command.Seeding
+	command.Isolated
+}
+
+func playBack(p *command.Process, c *cli.Context, o *playbackOptions) error {
 	rec, err := readTrace(p, c)
 	if err != nil {
 		return err
 	}
-	part, err := partOf(rec, c.String(flagAgent))
+	part, err := partOf(rec, o.Agent)
 	if err != nil {
 		return err
 	}
 	other := playback.New(part)
 	a := host.Agent{Network: other, Name: "agent", Manager: managerOf(part)}
-	run, closing, err := agentFor(p, c, part)
+	run, closing, err := agentFor(p, c, o, part)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func playBack(p *command.Process, c *cli.Context) error {
 	if errors.Is(err, context.Canceled) {
 		err = nil
 	}
-	return errors.Join(printSteps(p, steps, c.Bool(command.FlagAll)), err)
+	return errors.Join(printSteps(p, steps, o.All), err)
 }
 
 // partOf returns the exchanges of one agent.
@@ -85,11 +85,11 @@ func partOf(rec *trace.Recording, agent string) ([]*trace.Exchange, error) {
 	case len(agents) == 0:
 		return nil, command.Usagef("trace playback: the recording has no request to an agent, so there is nothing to replay")
 	case agent == "" && len(agents) > 1:
-		return nil, command.WithHint(fmt.Errorf("%d agents recorded: %s", len(agents), strings.Join(agents, ", ")), "choose one with --%s", flagAgent)
+		return nil, command.WithHint(fmt.Errorf("%d agents recorded: %s", len(agents), strings.Join(agents, ", ")), "choose one with --agent")
 	case agent == "":
 		agent = agents[0]
 	case !slices.Contains(agents, agent):
-		return nil, command.WithHint(fmt.Errorf("--%s: no recording of %q, only of %s", flagAgent, agent, strings.Join(agents, ", ")), "choose one with --%s", flagAgent)
+		return nil, command.WithHint(fmt.Errorf("--agent: no recording of %q, only of %s", agent, strings.Join(agents, ", ")), "choose one with --agent")
 	}
 	return slices.DeleteFunc(slices.Clone(rec.Exchanges), func(x *trace.Exchange) bool { return x.Agent != agent }), nil
 }
@@ -105,12 +105,12 @@ func managerOf(part []*trace.Exchange) string {
 }
 
 // agentFor returns what runs the agent to replay: a player or a referee.
-func agentFor(p *command.Process, c *cli.Context, part []*trace.Exchange) (run func(context.Context, host.Agent) error, closing func(), err error) {
+func agentFor(p *command.Process, c *cli.Context, o *playbackOptions, part []*trace.Exchange) (run func(context.Context, host.Agent) error, closing func(), err error) {
 	const out, in = true, false
 	asked := func(sent bool, t protocol.Type) bool {
 		return slices.ContainsFunc(part, func(x *trace.Exchange) bool { return x.Sent == sent && x.Type == t })
 	}
-	s, err := command.Seed(p, c)
+	s, err := o.Seed(p)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -125,10 +125,10 @@ func agentFor(p *command.Process, c *cli.Context, part []*trace.Exchange) (run f
 			},
 		}
 		return func(ctx context.Context, a host.Agent) error { return a.Referee(ctx, cfg) }, func() {}, nil
-	case c.String(command.FlagStrategy) == "":
+	case o.Strategy == "":
 		return nil, nil, command.WithHint(errors.New("trace playback: --strategy is missing, as this is the recording of a player"), "strategylab strategies list shows what there is")
 	}
-	cat, e, err := command.LoadStrategy(p, c, c.String(command.FlagStrategy))
+	cat, e, err := p.LoadStrategy(c.Context, p.Supply(c, command.Isolation{Isolated: o.Isolated}), o.Strategy)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // tolerantFlag lets agents play whose messages are understandable but invalid.
-const tolerantFlag = "--" + flagValidation + " tolerant"
+const tolerantFlag = "--validation tolerant"
 
 // troubles collects what went wrong for the agents of a league, for a summary at
 // its end. It is safe for concurrent use; the zero value is empty.

@@ -6,11 +6,8 @@ import (
 	"net/url"
 	"path/filepath"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/strategylab/strategylab/analysis/page"
 	"github.com/strategylab/strategylab/analysis/words"
-	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/game"
@@ -20,11 +17,8 @@ import (
 	"github.com/strategylab/strategylab/host/web/wall"
 )
 
-// hang gives a league its wall, unless --web=false.
-func (l *live) hang(c *cli.Context, hosted *host.League) {
-	if !c.Bool(flagWeb) {
-		return
-	}
+// hang gives a league its wall.
+func (l *live) hang(hosted *host.League) {
 	hosted.Manager.Progress = true
 	draw := hosted.Manager.Draw
 	l.wall = wall.New(wall.Config{
@@ -50,13 +44,6 @@ func fairnessOf(draw game.Draw, played []league.Match, proven league.Draws) stri
 	return fmt.Sprintf("The draws were %s; %s tested.", verdict, words.Plain.Plural(int64(len(draws)), "draw"))
 }
 
-// watch prints where a league of house players can be watched, if it takes long enough.
-func (l *live) watch(c *cli.Context, url string) {
-	if l.wall != nil && (c.Duration(flagPace) > 0 || c.IsSet(command.FlagListen)) {
-		l.out.say("watch at:            %s", home(url))
-	}
-}
-
 // invite shows on the wall how others take part, and prints where the wall is. Far says
 // that url is reached from other machines.
 func (l *live) invite(url, join string, far bool) {
@@ -80,7 +67,7 @@ const pageFile = "page.html"
 func (l *live) keepPage(league string) {
 	if l.data == "" {
 		if l.invited {
-			l.out.say("the page ends with the host: --%s keeps it up, and with --%s it stays as a file", flagStay, command.FlagData)
+			l.out.say("the page ends with the host: --stay keeps it up, and with --data-dir it stays as a file")
 		}
 		return
 	}

@@ -14,24 +14,23 @@ import (
 )
 
 func analyzeCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
+	return command.New(p, &cli.Command{
 		Name: "analyze", ArgsUsage: "DIR", Usage: "analyze a recorded run without replaying it",
 		Description: "Reads the leagues in the folder of a run and prints what 'experiment' prints. It needs no strategies.\n" +
 			"Of a run that is still playing it reads the leagues recorded so far.",
-		Flags: []cli.Flag{
-			command.LevelFlag(),
-			command.FormatFlag("table", "json", "csv"),
-			mineFlag("those that did not come with the program"),
-			assertFlag(),
-			command.DetailsFlag(),
-		},
-		Action: command.Action(p, analyze, "DIR"),
-	}
+	}, new(analyzeOptions), analyze, "DIR")
 }
 
-func analyze(p *command.Process, c *cli.Context) error {
-	out := newOutput(p, c)
-	in, err := out.read(c.Args().First(), lab.Reading{})
+type analyzeOptions struct {
+	command.Leveled
+	showOptions
+	Mine string `flag:"mine STRATEGIES" text:"those that did not come with the program" usage:"your strategies, which the answer is about"`
+}
+
+func analyze(p *command.Process, c *cli.Context, o *analyzeOptions) error {
+	out := newOutput(p, c, o.Format)
+	out.shown = o.showOptions
+	in, err := out.read(c.Args().First(), o.Level, lab.Reading{Yours: yours(o.Mine)})
 	if err != nil {
 		return err
 	}
@@ -47,33 +46,33 @@ func analyze(p *command.Process, c *cli.Context) error {
 }
 
 func reportCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
+	return command.New(p, &cli.Command{
 		Name: "report", ArgsUsage: "DIR", Usage: "regenerate a run's HTML report",
 		Description: "Reads the leagues in the folder of a run and writes " + page.File + " there, as 'experiment' does at its\n" +
 			"end. It needs no strategies.",
-		Flags: []cli.Flag{
-			command.LevelFlag(),
-			&cli.StringFlag{Name: command.FlagOut, Usage: "`DIR`: folder to write to", DefaultText: "DIR"},
-			mineFlag("those that did not come with the program"),
-			plotsFlag(),
-		},
-		Action: command.Action(p, writeReport, "DIR"),
-	}
+	}, new(reportOptions), writeReport, "DIR")
 }
 
-func writeReport(p *command.Process, c *cli.Context) error {
+type reportOptions struct {
+	command.Leveled
+	Out   string `flag:"out DIR" text:"DIR" usage:"folder to write to"`
+	Mine  string `flag:"mine STRATEGIES" text:"those that did not come with the program" usage:"your strategies, which the answer is about"`
+	Plots bool   `flag:"plots" usage:"write the plots as SVG files, too"`
+}
+
+func writeReport(p *command.Process, c *cli.Context, o *reportOptions) error {
 	p.Stage.Set("writing the report")
-	out, dir := newOutput(p, c), c.Args().First()
-	in, err := out.read(dir, lab.Reading{Explain: true, Mirrors: true})
+	out, dir := newOutput(p, c, ""), c.Args().First()
+	in, err := out.read(dir, o.Level, lab.Reading{Explain: true, Mirrors: true, Yours: yours(o.Mine)})
 	if err != nil {
 		return err
 	}
-	folder := cmp.Or(c.String(command.FlagOut), dir)
-	if err := lab.WritePage(p.Path(folder), lab.Dated(p.Path(dir), in), c.Bool(flagPlots)); err != nil {
+	folder := cmp.Or(o.Out, dir)
+	if err := lab.WritePage(p.Path(folder), lab.Dated(p.Path(dir), in), o.Plots); err != nil {
 		return command.Usagef("report %s: %w", dir, err)
 	}
 	where := "report in " + filepath.Join(folder, page.File)
-	if c.Bool(flagPlots) {
+	if o.Plots {
 		where += ", plots in " + filepath.Join(folder, lab.PlotsFolder)
 	}
 	out.note("%s", where)

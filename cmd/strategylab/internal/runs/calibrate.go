@@ -18,48 +18,42 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 )
 
-const (
-	flagRepetitions = "repetitions"
-	flagSizes       = "players"
-	flagLeagues     = "leagues"
-)
-
 func calibrateCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
+	return command.New(p, &cli.Command{
 		Name: "calibrate", ArgsUsage: "[DIR]", Usage: "measure the lab's own error rates",
 		Description: "Plays whole experiments among players whose true values are known and compares promise and result: how\n" +
 			"often intervals cover the truth and how wide they are, how often equal players seem different, how often\n" +
 			"a better one is found. With DIR, experiments are as the run in that folder: as many players, legs and\n" +
 			"leagues, and the same draw. docs/calibration.md has what the authors have measured.",
-		Flags: []cli.Flag{
-			&cli.IntFlag{Name: flagRepetitions, Value: 200, Usage: "experiments per field", Action: command.AtLeast(flagRepetitions, 1)},
-			&cli.StringFlag{Name: flagSizes, Value: "2,4,8", Usage: "`SIZES`: sizes of fields"},
-			&cli.IntFlag{Name: command.FlagLegs, Value: game.DefaultLegs, Usage: "matches of each pair in a league", Action: command.AtLeast(command.FlagLegs, 1)},
-			&cli.IntFlag{Name: flagLeagues, Value: 200, Usage: "leagues per experiment", Action: command.AtLeast(flagLeagues, 2)},
-			command.SeedFlag(),
-			command.WorkersFlag("experiments"),
-			command.FormatFlag("table", "json"),
-		},
-		Action: command.Action(p, calibrate, command.Rest),
-	}
+	}, new(calibrateOptions), calibrate, "[DIR]")
+}
+
+type calibrateOptions struct {
+	Repetitions int    `flag:"repetitions" default:"200" want:"1.." usage:"experiments per field"`
+	Sizes       string `flag:"players SIZES" default:"2,4,8" usage:"sizes of fields"`
+	Legs        int    `flag:"legs" default:"10" want:"1.." usage:"matches of each pair in a league"`
+	Leagues     int    `flag:"leagues" default:"200" want:"2.." usage:"leagues per experiment"`
+	command.Seeding
+	Workers int    `flag:"workers" want:"1.." text:"one per CPU" usage:"experiments in parallel"`
+	Format  string `flag:"format table|json" want:"one" usage:"output format"`
 }
 
 var errMiscalibrated = errors.New("some measurements miss the promise by more than chance")
 
-func calibrate(p *command.Process, c *cli.Context) error {
-	suite, err := suiteOf(p, c)
+func calibrate(p *command.Process, c *cli.Context, o *calibrateOptions) error {
+	suite, err := o.suite(p, c)
 	if err != nil {
 		return err
 	}
-	seed, err := command.Seed(p, c)
+	seed, err := o.Seed(p)
 	if err != nil {
 		return err
 	}
 	progress := io.Discard
-	if !c.Bool(command.FlagQuiet) {
+	if !p.Quiet {
 		progress = p.Stderr
 	}
-	opts := calibration.Options{Repetitions: c.Int(flagRepetitions), Workers: cmp.Or(c.Int(command.FlagWorkers), runtime.GOMAXPROCS(0))}
+	opts := calibration.Options{Repetitions: o.Repetitions, Workers: cmp.Or(o.Workers, runtime.GOMAXPROCS(0))}
 	fmt.Fprintf(progress, "calibrating: %d repetitions, seed %d\n", opts.Repetitions, seed)
 	p.ForBatch()
 	var rows []calibration.Row
@@ -87,7 +81,7 @@ func calibrate(p *command.Process, c *cli.Context) error {
 		return err
 	}
 	write := calibration.WriteTable
-	if c.String(command.FlagFormat) == "json" {
+	if o.Format == "json" {
 		write = calibration.WriteJSON
 	}
 	if err := write(p.Stdout, rows); err != nil {
@@ -105,16 +99,11 @@ func calibrate(p *command.Process, c *cli.Context) error {
 	return nil
 }
 
-// suiteOf is the suite of the flags, or that of a run.
-func suiteOf(p *command.Process, c *cli.Context) (suite calibration.Suite, err error) {
-	if c.NArg() > 1 {
-		return suite, command.Usagef("calibrate: unexpected argument %q", c.Args().Get(1))
-	}
+// suite is the suite of the flags, or that of a run.
+func (o *calibrateOptions) suite(p *command.Process, c *cli.Context) (suite calibration.Suite, err error) {
 	if dir := c.Args().First(); dir != "" {
-		for _, flag := range []string{flagSizes, command.FlagLegs, flagLeagues} {
-			if c.IsSet(flag) {
-				return suite, command.Usagef("--%s cannot be used with DIR, whose run has its own", flag)
-			}
+		if err := command.Refuse(c, "DIR"); err != nil {
+			return suite, err
 		}
 		reader, err := p.OpenRun("calibrate", dir)
 		if err != nil {
@@ -124,14 +113,14 @@ func suiteOf(p *command.Process, c *cli.Context) (suite calibration.Suite, err e
 		plan := reader.Plan()
 		return calibration.Suite{Players: []int{len(plan.Field)}, Legs: plan.Legs, Leagues: max(2, plan.Runs), Draw: plan.Draw}, nil
 	}
-	for _, text := range strings.Split(c.String(flagSizes), ",") {
+	for _, text := range strings.Split(o.Sizes, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil || n < game.MinPlayers || n > game.MaxPlayers {
-			return suite, command.Usagef("--%s: invalid number of players %q, want %d to %d, separated by commas",
-				flagSizes, text, game.MinPlayers, game.MaxPlayers)
+			return suite, command.Usagef("--players: invalid number of players %q, want %d to %d, separated by commas",
+				text, game.MinPlayers, game.MaxPlayers)
 		}
 		suite.Players = append(suite.Players, n)
 	}
-	suite.Legs, suite.Leagues = c.Int(command.FlagLegs), c.Int(flagLeagues)
+	suite.Legs, suite.Leagues = o.Legs, o.Leagues
 	return suite, nil
 }

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/experiments/cluster"
@@ -22,46 +20,22 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-const (
-	flagVerify        = "verify"
-	flagWorkerTimeout = "worker-timeout"
+const embedded = "embedded"
 
-	embedded = "embedded"
-)
-
-// clusterFlags are the flags of an experiment on many machines.
-func clusterFlags() []cli.Flag {
-	return append([]cli.Flag{
-		&cli.StringFlag{Name: command.FlagCluster, Usage: "`URL`: play on the workers of this broker, or embedded[:PORT]"},
-		&cli.Float64Flag{Name: flagVerify, Usage: "`SHARE`: share of leagues that two workers play, 0 to 1", Action: func(_ *cli.Context, v float64) error {
-			if !(v >= 0 && v <= 1) {
-				return command.Usagef("--%s is %v, want 0 to 1", flagVerify, v)
-			}
-			return nil
-		}},
-		&cli.DurationFlag{Name: flagWorkerTimeout, Value: cluster.DefaultAckWait, Usage: "silence after which a worker's leagues go to others", Action: func(_ *cli.Context, d time.Duration) error {
-			if least := 100 * time.Millisecond; d < least {
-				return command.Usagef("--%s is %v, want at least %v", flagWorkerTimeout, d, least)
-			}
-			return nil
-		}},
-	}, command.ClusterFlags()...)
-}
-
-// experimentWorkersFlag is command.WorkersFlag that allows 0 on a cluster.
-func experimentWorkersFlag() cli.Flag {
-	return &cli.IntFlag{Name: command.FlagWorkers, Usage: "leagues played in parallel; 0 with --cluster: none here", DefaultText: "one per CPU",
-		Action: func(c *cli.Context, n int) error {
-			if n == 0 && c.IsSet(command.FlagCluster) {
-				return nil
-			}
-			return command.AtLeast(command.FlagWorkers, 1)(c, n)
-		}}
+// clusterOptions says on which machines leagues are played, and how many in parallel.
+type clusterOptions struct {
+	Workers       int           `flag:"workers" text:"one per CPU" usage:"leagues played in parallel; 0 with --cluster: none here"`
+	Cluster       string        `flag:"cluster URL" usage:"play on the workers of this broker, or embedded[:PORT]"`
+	Verify        float64       `flag:"verify SHARE" want:"0..1" usage:"share of leagues that two workers play, 0 to 1"`
+	WorkerTimeout time.Duration `flag:"worker-timeout" default:"5s" want:"100ms.." usage:"silence after which a worker's leagues go to others"`
+	command.ClusterAccess
 }
 
 // clusterOf is the cluster that an experiment plays on; nil for this machine alone.
 type clusterOf struct {
 	o      *output
+	opt    clusterOptions
+	supply lab.Supply
 	broker *cluster.Broker // nil unless embedded
 	lost   func(error)     // stops the experiment when an embedded broker has ended
 	lab    *lab.Cluster    // nil until the first run
@@ -78,27 +52,24 @@ type clusterNotes struct {
 // clusterFile is its file.
 const clusterFile = "cluster.json"
 
-// readCluster checks the flags of a cluster; nil without --cluster.
-func (e *experimentRun) readCluster() error {
-	c := e.c
-	if !c.IsSet(command.FlagCluster) {
-		for _, flag := range []string{flagVerify, flagWorkerTimeout} {
-			if c.IsSet(flag) {
-				return command.Usagef("--%s needs --%s", flag, command.FlagCluster)
-			}
+// clusterFor returns the cluster that flags name; nil without one.
+func (o *output) clusterFor(opt clusterOptions, i command.Isolation) (*clusterOf, error) {
+	if on := command.Given(o.c, "cluster"); o.c.IsSet("workers") && (opt.Workers < 0 || opt.Workers == 0 && !on) {
+		return nil, command.Usagef("--workers is %d, want at least 1", opt.Workers)
+	} else if !on {
+		return nil, nil
+	}
+	return &clusterOf{o: o, opt: opt, supply: o.p.Supply(o.c, i)}, nil
+}
+
+// stopWith has an embedded broker that ends stop the command.
+func (k *clusterOf) stopWith(stop func()) {
+	if k != nil {
+		k.lost = func(err error) {
+			k.o.p.Say("strategylab: %v; what is complete is kept", err)
+			stop()
 		}
-		return nil
 	}
-	for _, flag := range []string{command.FlagInProcess, flagShard} {
-		if c.IsSet(flag) {
-			return command.Usagef("--%s cannot be used with --%s", flag, command.FlagCluster)
-		}
-	}
-	if supply := command.Supply(e.p, c); supply.InProcess {
-		return command.Usagef("--%s=false cannot be used with --%s: workers run scripts in processes of their own", command.FlagIsolate, command.FlagCluster)
-	}
-	e.cluster = &clusterOf{o: &e.output}
-	return nil
 }
 
 // session adds the cluster to how a run is played, whose folder is at path. The first
@@ -113,7 +84,7 @@ func (k *clusterOf) session(ctx context.Context, path string, s *lab.Session) er
 	k.lab.Begun = func(co *cluster.Coordinator) error {
 		k.shown = co
 		if k.broker == nil {
-			k.o.note("this is run %s on the broker; if %s is lost, play it again with: strategylab experiment --resume %s --%s URL", co.Run(), path, co.Run(), command.FlagCluster)
+			k.o.note("this is run %s on the broker; if %s is lost, play it again with: strategylab experiment --resume %s --cluster URL", co.Run(), path, co.Run())
 		}
 		notes := clusterNotes{Run: co.Run()}
 		if k.broker != nil {
@@ -152,32 +123,31 @@ func (k *clusterOf) start(ctx context.Context, path string) error {
 		}
 	}
 	var err error
-	url := c.String(command.FlagCluster)
+	url := k.opt.Cluster
 	if at, own := strings.CutPrefix(url, embedded); own {
 		if url, err = k.embed(ctx, at, before); err != nil {
 			return err
 		}
 	}
-	config, err := command.ClusterConfig(p, c, url)
+	config, err := k.opt.Config(p, c, url)
 	if err != nil {
 		return err
 	}
 	if config.Memory = k.broker != nil; config.Memory {
 		config.URL = k.broker.Local()
 	}
-	config.Note, config.AckWait = k.o.note, c.Duration(flagWorkerTimeout)
+	config.Note, config.AckWait = k.o.note, k.opt.WorkerTimeout
 	link, err := cluster.Connect(ctx, config)
 	if err != nil {
 		return err
 	}
-	cores := c.Int(command.FlagWorkers)
-	if !c.IsSet(command.FlagWorkers) {
+	cores := k.opt.Workers
+	if !c.IsSet("workers") {
 		cores = runtime.GOMAXPROCS(0)
 	}
-	supply := command.Supply(p, c)
 	k.lab = &lab.Cluster{
 		Link: link, Cores: cores, Name: command.Machine(), Version: command.Version(p.Build),
-		Limits: supply.Limits, Isolate: supply.Isolate, Verify: c.Float64(flagVerify),
+		Limits: k.supply.Limits, Isolate: k.supply.Isolate, Verify: k.opt.Verify,
 	}
 	if before.Run != "" && k.broker == nil {
 		var gone *cluster.UnknownRunError
@@ -185,7 +155,7 @@ func (k *clusterOf) start(ctx context.Context, path string) error {
 			return err
 		}
 	}
-	k.o.p.Say("start workers with: strategylab worker --%s %s", command.FlagCluster, url)
+	k.o.p.Say("start workers with: strategylab worker --cluster %s", url)
 	return nil
 }
 
@@ -237,7 +207,7 @@ func (k *clusterOf) embed(ctx context.Context, at string, before clusterNotes) (
 			listen = net.JoinHostPort("127.0.0.1", rest)
 		}
 		if _, port, err := net.SplitHostPort(listen); !ok || err != nil || port == "" {
-			return "", command.Usagef("--%s is %q, want %s, %s:PORT or %s:HOST:PORT", command.FlagCluster, k.o.c.String(command.FlagCluster), embedded, embedded, embedded)
+			return "", command.Usagef("--cluster is %q, want embedded, embedded:PORT or embedded:HOST:PORT", k.opt.Cluster)
 		}
 	}
 	k.broker, err = k.o.p.Broker(ctx, cluster.BrokerConfig{Listen: listen, Token: before.Token}, k.lost)

@@ -18,24 +18,24 @@ import (
 )
 
 func compareCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
+	return command.New(p, &cli.Command{
 		Name: "compare", ArgsUsage: "DIR1 DIR2", Usage: "compare two runs: what changed, and is it significant",
 		Description: "Compares the strategies of two runs by name: league by league if the runs have the same seed, else as\n" +
 			"independent samples. All differences are adjusted for their number.",
-		Flags: []cli.Flag{
-			command.LevelFlag(),
-			command.FormatFlag("table", "json", "csv"),
-		},
-		Action: command.Action(p, compare, "DIR1", "DIR2"),
-	}
+	}, new(compareOptions), compare, "DIR1", "DIR2")
 }
 
-func compare(p *command.Process, c *cli.Context) error {
-	out, err := contrastOf(c.Context, p, "compare", c.Args().Slice(), c.Float64(command.FlagLevel))
+type compareOptions struct {
+	command.Leveled
+	Format string `flag:"format table|json|csv" want:"one" usage:"output format"`
+}
+
+func compare(p *command.Process, c *cli.Context, o *compareOptions) error {
+	out, err := contrastOf(c.Context, p, "compare", c.Args().Slice(), o.Level)
 	if err != nil {
 		return err
 	}
-	return showContrast(p, c.String(command.FlagFormat), out)
+	return showContrast(p, o.Format, out)
 }
 
 // contrastOf compares two runs; dirs are their folders as the user wrote them, and

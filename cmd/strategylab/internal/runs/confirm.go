@@ -17,7 +17,7 @@ func confirmation(out string) string { return out + "-confirm" }
 
 // confirmCommand plays the leagues that confirm the run in a folder.
 func confirmCommand(out string) string {
-	return "strategylab experiment --resume " + words.ShellWord(out) + " --" + flagConfirm
+	return "strategylab experiment --resume " + words.ShellWord(out) + " --confirm"
 }
 
 // confirm plays the plan of a complete run again with a fresh seed, and prints what that
@@ -48,15 +48,6 @@ func (e *experimentRun) unconfirmed(folder string) error {
 	if _, err := os.Stat(e.p.Path(confirmation(folder))); err != nil {
 		return nil // if there is another reason, creating the folder reports it
 	}
-	return command.WithHint(command.Usagef("--%s: %s has been confirmed before", flagConfirm, folder),
+	return command.WithHint(command.Usagef("--confirm: %s has been confirmed before", folder),
 		"strategylab analyze %s shows what came out, --resume %s continues it if it was interrupted; for another confirmation play a new run", out, out)
-}
-
-// onlyConfirm refuses flags that do not go with a confirmation.
-func (e *experimentRun) onlyConfirm() error {
-	if e.c.Bool(flagConfirm) && e.c.Bool(flagWatch) {
-		return command.WithHint(command.Usagef("--%s cannot be used with --%s", flagConfirm, flagWatch),
-			"confirm once, when the scripts are finished: strategylab experiment --resume DIR --%s", flagConfirm)
-	}
-	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -23,19 +22,8 @@ import (
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
-const (
-	flagNoReport = "no-report"
-	flagPlots    = "plots"
-	flagResume   = "resume"
-	flagWatch    = "watch"
-	flagWeb      = "web"
-	flagConfirm  = "confirm"
-
-	flagTransport = "transport"
-)
-
 func experimentCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
+	return command.New(p, &cli.Command{
 		Name:  "experiment",
 		Usage: "play many leagues and rank the strategies",
 		Description: "Plays --runs leagues among the strategies of --field and prints a ranking with intervals. Each league\n" +
@@ -44,50 +32,44 @@ func experimentCommand(p *command.Process) *cli.Command {
 			"--field takes names, paths, copies (random*3) and groups: classics (built-in strategies for a first look),\n" +
 			"mine (what --mine names, or what changed since the last run beside --out), scripts (of the folder), plugins\n" +
 			"(built or locked ones, and the program's own), builtins, and all. A group leaves out what the field names otherwise.",
-		Flags: append([]cli.Flag{
-			&cli.IntFlag{Name: command.FlagRuns, Value: 1000, Usage: "leagues to play", Action: command.AtLeast(command.FlagRuns, 1)},
-			&cli.IntFlag{Name: command.FlagLegs, Value: game.DefaultLegs, Usage: "matches of each pair in a league", Action: command.AtLeast(command.FlagLegs, 1)},
-			command.SeedFlag(),
-			&cli.StringFlag{Name: command.FlagField, Usage: "`STRATEGIES`: strategies and groups, such as classics,mine,random*2", DefaultText: firstLookText()},
-			mineFlag("what changed since the last run"),
-			&cli.StringFlag{Name: flagWithout, Usage: "`STRATEGIES`: strategies to leave out of the field, with copies"},
-			experimentWorkersFlag(),
-			command.DrawFlag(),
-			command.Choice(flagTransport, "direct", "direct calls, or agents' messages over loopback or http", "direct", "loopback", "http"),
-			&cli.StringFlag{Name: command.FlagOut, Usage: "`DIR`: folder for the results", DefaultText: "runs/TIME-SEED"},
-			&cli.StringFlag{Name: flagResume, Usage: "`DIR`: run folder, or name on the cluster, to continue"},
-			shardFlag(),
-			recordsFlag(),
-			&cli.BoolFlag{Name: flagWeb, Usage: "serve a page of the run, and then its report"},
-			&cli.StringFlag{Name: command.FlagListen, Value: "127.0.0.1:0", Usage: "`HOST:PORT`: where --web serves; port 0 picks a free one"},
-			&cli.BoolFlag{Name: flagWatch, Usage: "rerun whenever a script of the field changes"},
-			&cli.BoolFlag{Name: flagConfirm, Usage: "then play a fresh seed, and report only that"},
-			command.FormatFlag("table", "json", "csv"),
-			assertFlag(),
-			&cli.BoolFlag{Name: flagNoReport, Usage: "do not write report.html"},
-			plotsFlag(),
-			command.DetailsFlag(),
-			command.IsolateFlag(false), command.InProcessFlag(),
-		}, slices.Concat(untilFlags(), clusterFlags(), command.AgentFlags())...),
-		Action: command.Action(p, playExperiment),
-	}
+	}, new(experimentOptions), playExperiment)
 }
 
-func playExperiment(p *command.Process, c *cli.Context) error {
-	e, err := newExperiment(p, c)
+type experimentOptions struct {
+	Runs int `flag:"runs" default:"1000" want:"1.." usage:"leagues to play"`
+	Legs int `flag:"legs" default:"10" want:"1.." usage:"matches of each pair in a league"`
+	command.Seeding
+	command.Drawing
+	Field     string `flag:"field STRATEGIES" text:"classics,scripts,plugins" usage:"strategies and groups, such as classics,mine,random*2"`
+	Mine      string `flag:"mine STRATEGIES" text:"what changed since the last run" usage:"your strategies, which the answer is about"`
+	Without   string `flag:"without STRATEGIES" usage:"strategies to leave out of the field, with copies"`
+	Transport string `flag:"transport direct|loopback|http" want:"one" usage:"direct calls, or agents' messages over loopback or http"`
+	Out       string `flag:"out DIR" text:"runs/TIME-SEED" usage:"folder for the results"`
+	Resume    string `flag:"resume DIR" usage:"run folder, or name on the cluster, to continue"`
+	Shard     string `flag:"shard K/N" usage:"play only this part of the leagues, for 'merge'"`
+	Records   string `flag:"records all|none" want:"one" usage:"keep every league, or sums only"`
+	Web       bool   `flag:"web" usage:"serve a page of the run, and then its report"`
+	Listen    string `flag:"listen HOST:PORT" default:"127.0.0.1:0" usage:"where --web serves; port 0 picks a free one"`
+	Watch     bool   `flag:"watch" usage:"rerun whenever a script of the field changes"`
+	Confirm   bool   `flag:"confirm" usage:"then play a fresh seed, and report only that"`
+	stopOptions
+	showOptions
+	pageOptions
+	clusterOptions
+	command.Isolation
+	command.Agents
+}
+
+func playExperiment(p *command.Process, c *cli.Context, o *experimentOptions) error {
+	e, err := newExperiment(p, c, o)
 	if err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(c.Context)
 	defer stop()
-	if e.cluster != nil {
-		e.cluster.lost = func(err error) {
-			p.Say("strategylab: %v; what is complete is kept", err)
-			stop()
-		}
-	}
-	if c.Bool(flagWeb) {
-		err = e.shown(ctx)
+	e.cluster.stopWith(stop)
+	if o.Web {
+		err = e.served(ctx)
 	} else {
 		err = e.run(ctx)
 	}
@@ -97,9 +79,9 @@ func playExperiment(p *command.Process, c *cli.Context) error {
 // run plays the experiment as the flags say.
 func (e *experimentRun) run(ctx context.Context) error {
 	switch {
-	case e.c.IsSet(flagResume):
+	case e.opt.Resume != "":
 		return e.resume(ctx)
-	case e.c.Bool(flagWatch):
+	case e.opt.Watch:
 		return e.watch(ctx)
 	default:
 		return e.fresh(ctx)
@@ -109,8 +91,8 @@ func (e *experimentRun) run(ctx context.Context) error {
 // experimentRun is one experiment as the flags describe it.
 type experimentRun struct {
 	output
+	opt     *experimentOptions // nil for a merge
 	seed    uint64
-	draw    game.Draw
 	refs    []catalog.Ref // of --field; none for the default field
 	stop    stopFlags
 	workers int
@@ -120,50 +102,36 @@ type experimentRun struct {
 	again   string // the command that continues the run; empty for experiment --resume
 }
 
-func newExperiment(p *command.Process, c *cli.Context) (*experimentRun, error) {
-	e := &experimentRun{output: newOutput(p, c), workers: c.Int(command.FlagWorkers), draw: command.Draw(c)}
+func newExperiment(p *command.Process, c *cli.Context, o *experimentOptions) (*experimentRun, error) {
+	e := &experimentRun{output: newOutput(p, c, o.Format), opt: o, workers: o.Workers}
+	e.shown, e.page = o.showOptions, o.page()
 	var err error
-	e.page = e.reportOptions()
-	if c.IsSet(command.FlagListen) && !c.Bool(flagWeb) {
-		return nil, command.WithHint(command.Usagef("--%s is the address of the page of --%s, which is missing", command.FlagListen, flagWeb),
-			"add --%s, or leave --%s out", flagWeb, command.FlagListen)
-	}
-	if err := errors.Join(e.onlyConfirm(), e.readCluster()); err != nil {
+	if e.cluster, err = e.clusterFor(o.clusterOptions, o.Isolation); err != nil {
 		return nil, err
 	}
-	if e.refs, err = catalog.ParseRefs(c.String(command.FlagField)); err != nil {
-		return nil, command.Usagef("--%s: %w", command.FlagField, err)
+	if e.refs, err = catalog.ParseRefs(o.Field); err != nil {
+		return nil, command.Usagef("--field: %w", err)
 	}
-	if c.IsSet(flagResume) {
-		return e, e.onlyWithResume()
+	if o.Resume != "" {
+		return e, nil
 	}
-	if e.shard, err = readShard(c); err != nil {
+	if e.shard, err = parseShard(o.Shard); err != nil {
 		return nil, err
 	}
-	if err := e.readRecords(); err != nil {
+	if o.Records == results.RecordsNone {
+		e.records, e.page = o.Records, nil // such a run has no page
+	}
+	if e.stop, err = o.stop(c, o.Runs); err != nil {
 		return nil, err
 	}
-	if e.stop, err = readStop(c); err != nil {
-		return nil, err
-	}
-	e.seed, err = command.Seed(p, c)
+	e.seed, err = o.Seed(p)
 	return e, err
-}
-
-// onlyWithResume refuses flags that would change the plan of a resumed run.
-func (e *experimentRun) onlyWithResume() error {
-	for _, flag := range []string{command.FlagLegs, command.FlagSeed, command.FlagField, flagWithout, command.FlagDraw, flagTransport, command.FlagOut, flagWatch, flagUntil, flagGuarantee, flagMargin, flagSPRT, flagShard, flagRecords} {
-		if e.c.IsSet(flag) {
-			return command.Usagef("--%s cannot be used with --%s: the plan of %s fixes it", flag, flagResume, e.c.String(flagResume))
-		}
-	}
-	return nil
 }
 
 // out returns the folder of a new run.
 func (e *experimentRun) out() string {
-	if out := e.c.String(command.FlagOut); out != "" {
-		return out
+	if e.opt.Out != "" {
+		return e.opt.Out
 	}
 	if e.shard.of > 0 {
 		return filepath.Join("runs", fmt.Sprintf("shard-%d", e.shard.number))
@@ -174,8 +142,8 @@ func (e *experimentRun) out() string {
 // plan returns the plan of a new run with a field.
 func (e *experimentRun) plan(field catalog.Field) (results.Plan, error) {
 	plan := results.Plan{
-		Schema: results.PlanSchema, Runs: e.stop.runs, Legs: e.c.Int(command.FlagLegs),
-		Seed: e.seed, Draw: e.draw.String(), Transport: e.c.String(flagTransport), Records: e.records,
+		Schema: results.PlanSchema, Runs: e.stop.runs, Legs: e.opt.Legs,
+		Seed: e.seed, Draw: e.opt.Draw().String(), Transport: e.opt.Transport, Records: e.records,
 	}
 	for _, f := range field.Players {
 		plan.Field = append(plan.Field, results.Entrant{
@@ -184,7 +152,7 @@ func (e *experimentRun) plan(field catalog.Field) (results.Plan, error) {
 	}
 	if len(plan.Field) < game.MinPlayers {
 		return plan, command.WithHint(fmt.Errorf("a league needs %d players, but the field has %d", game.MinPlayers, len(plan.Field)),
-			"add strategies to --%s, for example --%s random,markov-2 or --%s 'random*4'", command.FlagField, command.FlagField, command.FlagField)
+			"add strategies to --field, for example --field random,markov-2 or --field 'random*4'")
 	}
 	if err := plan.Validate(); err != nil {
 		return plan, command.Usagef("%w", err)
@@ -203,7 +171,7 @@ func (e *experimentRun) freshWith(ctx context.Context, field catalog.Field, out 
 	for _, w := range command.Few(field.Warnings) {
 		e.note("strategylab: warning: %s", w)
 	}
-	command.WarnOfSlips(e.p, e.c, field.Players, false)
+	e.p.WarnOfSlips(e.c, field.Players, false)
 	plan, err := e.plan(field)
 	if err != nil {
 		return nil, err
@@ -226,7 +194,7 @@ func (e *experimentRun) freshWith(ctx context.Context, field catalog.Field, out 
 	}
 	advice := "strategylab experiment --resume " + words.ShellWord(out)
 	if e.records == results.RecordsNone {
-		advice = "write to another folder with --" + command.FlagOut
+		advice = "write to another folder with --out"
 	}
 	e.extends(&plan, out)
 	dir, out, err := e.createFree(out, plan, advice)
@@ -251,7 +219,7 @@ func planned(plan results.Plan) string {
 
 // resume continues the run in a folder.
 func (e *experimentRun) resume(ctx context.Context) error {
-	out, err := e.cluster.adopt(ctx, e.c.String(flagResume))
+	out, err := e.cluster.adopt(ctx, e.opt.Resume)
 	if err != nil {
 		return err
 	}
@@ -273,15 +241,14 @@ func (e *experimentRun) resume(ctx context.Context) error {
 	}
 	plan := dir.Plan()
 	if plan.Shard != nil {
-		err = onlyWithShard(e.c)
+		if err := command.Refuse(e.c, "shard"); err != nil {
+			return err
+		}
 	}
-	if err != nil {
+	if e.mine, _, err = namedIn(plan, "mine", e.opt.Mine); err != nil {
 		return err
 	}
-	if e.mine, err = namedMine(e.c, plan); err != nil {
-		return err
-	}
-	cat, err := command.LoadCatalog(ctx, e.p, e.c)
+	cat, err := e.load(ctx)
 	if err != nil {
 		return err
 	}
@@ -310,7 +277,7 @@ func (e *experimentRun) finish(ctx context.Context, dir *results.Dir, out string
 		e.page = nil
 		e.note("no report.html: it compares at most %d strategies, and this field has %d", mostOnPage, n)
 	}
-	if !e.c.Bool(flagConfirm) || dir.Plan().Confirms != nil {
+	if !e.opt.Confirm || dir.Plan().Confirms != nil {
 		return e.playOut(ctx, dir, out, factories, lab.Session{})
 	}
 	if err := e.unconfirmed(out); err != nil {
@@ -345,7 +312,7 @@ func (e *experimentRun) playOut(ctx context.Context, dir *results.Dir, out strin
 func (e *experimentRun) present(ctx context.Context, out string, played *lab.Played) (*report.Document, error) {
 	run := played.Document
 	run.Folder = out
-	if e.format == "csv" {
+	if e.shown.Format == "csv" {
 		if err := writePairs(e.p.Path(out), run); err != nil {
 			return nil, err
 		}
@@ -356,11 +323,11 @@ func (e *experimentRun) present(ctx context.Context, out string, played *lab.Pla
 		return nil, err
 	}
 	if e.live != nil && !played.Interrupted {
-		if err := e.live.finish(ctx, &e.output, out, played.Input); err != nil {
+		if err := e.live.finish(ctx, e, out, played.Input); err != nil {
 			return nil, err
 		}
 	}
-	if e.format == "csv" { // CSV has no place for them
+	if e.shown.Format == "csv" { // CSV has no place for them
 		for _, p := range run.Facts.Processes {
 			e.note("%s", p)
 		}

@@ -13,21 +13,21 @@ import (
 )
 
 func explainCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
+	return command.New(p, &cli.Command{
 		Name: "explain", ArgsUsage: "DIR [PLAYER...]", Usage: "explain the scores of a run's strategies",
 		Description: "Reads the leagues in the folder of a run and prints how predictable each strategy is, how well it could\n" +
 			"have predicted its opponents, whom it differs from most, and whether it learns over the legs.",
-		Flags: []cli.Flag{
-			command.LevelFlag(),
-			command.FormatFlag("table", "json"),
-		},
-		Action: command.Action(p, explainRun, "DIR", command.Rest),
-	}
+	}, new(explainOptions), explainRun, "DIR", command.Rest)
 }
 
-func explainRun(p *command.Process, c *cli.Context) error {
-	args, out := c.Args().Slice(), newOutput(p, c)
-	in, err := out.read(args[0], lab.Reading{Explain: true})
+type explainOptions struct {
+	command.Leveled
+	Format string `flag:"format table|json" want:"one" usage:"output format"`
+}
+
+func explainRun(p *command.Process, c *cli.Context, o *explainOptions) error {
+	args, out := c.Args().Slice(), newOutput(p, c, o.Format)
+	in, err := out.read(args[0], o.Level, lab.Reading{Explain: true})
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func explainRun(p *command.Process, c *cli.Context) error {
 			return err
 		}
 	}
-	if out.format == "json" {
+	if o.Format == "json" {
 		return report.WriteExplanationJSON(p.Stdout, shown)
 	}
 	return report.WriteExplanationTable(p.Stdout, shown, p.Out.Columns)

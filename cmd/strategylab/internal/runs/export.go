@@ -20,31 +20,27 @@ import (
 	"github.com/strategylab/strategylab/plugins/subprocess"
 )
 
-const flagRows = "rows"
-
 func exportCommand(p *command.Process) *cli.Command {
-	format := command.Choice(command.FlagFormat, "", "output format", string(export.Parquet), string(export.CSV), string(export.JSON), string(export.NDJSON))
-	format.DefaultText = "by the file name, else csv"
-	return &cli.Command{
+	return command.New(p, &cli.Command{
 		Name: "export", ArgsUsage: "DIR", Usage: "export a run's leagues, pairs or matches for pandas, polars or R",
-		Flags: []cli.Flag{
-			command.Choice(flagRows, string(export.Leagues), "what a row is: a player's league, a pair's, or a match", string(export.Leagues), string(export.Pairs), string(export.Matches)),
-			format,
-			&cli.StringFlag{Name: command.FlagOut, Usage: "`FILE`: file to write", DefaultText: "standard output"},
-		},
-		Action: command.Action(p, exportRun, "DIR"),
-	}
+	}, new(exportOptions), exportRun, "DIR")
 }
 
-func exportRun(p *command.Process, c *cli.Context) error {
-	dir, rows := c.Args().First(), export.Kind(c.String(flagRows))
-	format, err := exportFormat(c)
+type exportOptions struct {
+	Rows   string `flag:"rows leagues|pairs|matches" want:"one" usage:"what a row is: a player's league, a pair's, or a match"`
+	Format string `flag:"format parquet|csv|json|ndjson" want:"one" text:"by the file name, else csv" usage:"output format"`
+	Out    string `flag:"out FILE" text:"standard output" usage:"file to write"`
+}
+
+func exportRun(p *command.Process, c *cli.Context, o *exportOptions) error {
+	dir, rows := c.Args().First(), export.Kind(o.Rows)
+	format, err := o.format()
 	if err != nil {
 		return err
 	}
 	program := ""
 	if format == export.Parquet {
-		if program, err = p.Companion("strategylab-parquet", "export CSV or JSON instead: --"+command.FlagFormat+" csv"); err != nil {
+		if program, err = p.Companion("strategylab-parquet", "export CSV or JSON instead: --format csv"); err != nil {
 			return err
 		}
 	}
@@ -59,7 +55,7 @@ func exportRun(p *command.Process, c *cli.Context) error {
 		n, err = exportRows(c, w, format, rows, reader)
 		return err
 	}
-	out := c.String(command.FlagOut)
+	out := o.Out
 	switch {
 	case out == "":
 		err = write(p.Stdout)
@@ -71,19 +67,18 @@ func exportRun(p *command.Process, c *cli.Context) error {
 	if err != nil {
 		return lab.ReadError("export", dir, err)
 	}
-	if out != "" && !c.Bool(command.FlagQuiet) {
+	if out != "" && !p.Quiet {
 		fmt.Fprintf(p.Stderr, "%d rows in %s\n", n, out)
 	}
 	return nil
 }
 
-// exportFormat returns the format of the flag, or else of the file name.
-func exportFormat(c *cli.Context) (export.Format, error) {
-	out := c.String(command.FlagOut)
-	if c.IsSet(command.FlagFormat) {
-		f := export.Format(c.String(command.FlagFormat))
+// format returns the format of the flag, or else of the file name.
+func (o *exportOptions) format() (export.Format, error) {
+	out := o.Out
+	if f := export.Format(o.Format); f != "" {
 		if f == export.Parquet && out == "" {
-			return f, command.WithHint(errors.New("parquet cannot be written to standard output"), "name a file: --%s leagues.parquet", command.FlagOut)
+			return f, command.WithHint(errors.New("parquet cannot be written to standard output"), "name a file: --out leagues.parquet")
 		}
 		return f, nil
 	}
@@ -96,7 +91,7 @@ func exportFormat(c *cli.Context) (export.Format, error) {
 	case ".jsonl":
 		return export.NDJSON, nil
 	}
-	return "", command.WithHint(fmt.Errorf("--%s: the name %q implies no format", command.FlagOut, out), "choose one with --%s parquet, csv, json or ndjson", command.FlagFormat)
+	return "", command.WithHint(fmt.Errorf("--out: the name %q implies no format", out), "choose one with --format parquet, csv, json or ndjson")
 }
 
 func exportRows(c *cli.Context, w io.Writer, format export.Format, kind export.Kind, reader *results.Reader) (int64, error) {

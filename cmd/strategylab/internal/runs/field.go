@@ -8,28 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
-
-const (
-	flagMine    = "mine"
-	flagWithout = "without"
-)
-
-func mineFlag(without string) cli.Flag {
-	return &cli.StringFlag{Name: flagMine, Usage: "`STRATEGIES`: your strategies, which the answer is about", DefaultText: without}
-}
-
-// namedMine returns the strategies that --mine names in a recorded run.
-func namedMine(c *cli.Context, plan results.Plan) ([]string, error) {
-	mine, _, err := namedIn(plan, flagMine, c.String(flagMine))
-	return mine, err
-}
 
 // namedIn returns the names or paths that a flag has, and the field indices of the
 // strategies of a recorded run that they stand for.
@@ -71,20 +54,29 @@ var firstLook = []catalog.Ref{
 // firstLookText is the default field as a user would write it.
 func firstLookText() string { return strings.Join(targets(firstLook), ",") }
 
+// load loads the catalog that the field is from.
+func (e *experimentRun) load(ctx context.Context) (*catalog.Catalog, error) {
+	supply, err := e.p.SupplyAgents(e.c, e.opt.Isolation, &e.opt.Agents, e.opt.Field, e.opt.Mine)
+	if err != nil {
+		return nil, err
+	}
+	return e.p.LoadCatalog(ctx, supply)
+}
+
 // field returns the field of a new run.
 func (e *experimentRun) field(ctx context.Context, cat *catalog.Catalog) (catalog.Field, error) {
 	field, err := e.named(ctx, cat)
 	if err != nil {
 		return field, err
 	}
-	out, err := catalog.ParseRefs(e.c.String(flagWithout))
+	out, err := catalog.ParseRefs(e.opt.Without)
 	if err != nil {
-		return field, command.Usagef("--%s: %w", flagWithout, err)
+		return field, command.Usagef("--without: %w", err)
 	}
 	for _, name := range targets(out) {
 		rest := slices.DeleteFunc(slices.Clone(field.Players), func(p catalog.Player) bool { return isNamed(p, name) })
 		if len(rest) == len(field.Players) {
-			return field, command.Usagef("--%s: %w", flagWithout, &missingError{name})
+			return field, command.Usagef("--without: %w", &missingError{name})
 		}
 		field.Players = rest
 	}
@@ -94,17 +86,17 @@ func (e *experimentRun) field(ctx context.Context, cat *catalog.Catalog) (catalo
 // named returns the strategies that --field names. The user's strategies and those that
 // a test compares are among them, whether it names them or not.
 func (e *experimentRun) named(ctx context.Context, cat *catalog.Catalog) (catalog.Field, error) {
-	named, err := catalog.ParseRefs(e.c.String(flagMine))
+	named, err := catalog.ParseRefs(e.opt.Mine)
 	if err != nil {
-		return catalog.Field{}, command.Usagef("--%s: %w", flagMine, err)
+		return catalog.Field{}, command.Usagef("--mine: %w", err)
 	}
 	if len(named) == 0 { // agents of the command line are the user's
-		if named, err = command.AgentRefs(e.p, e.c); err != nil {
+		if named, err = e.opt.Refs(e.p); err != nil {
 			return catalog.Field{}, err
 		}
 	}
 	if e.mine, err = e.findMine(ctx, cat, named); err != nil {
-		return catalog.Field{}, lab.NameError(fmt.Errorf("--%s: %w", flagMine, err))
+		return catalog.Field{}, lab.NameError(fmt.Errorf("--mine: %w", err))
 	}
 	refs := e.refs
 	if len(refs) == 0 {
@@ -117,9 +109,9 @@ func (e *experimentRun) named(ctx context.Context, cat *catalog.Catalog) (catalo
 	if len(e.refs) == 0 {
 		e.beyond = cat.Missing(field)
 	}
-	wanted, flag := targets(named), flagMine
+	wanted, flag := targets(named), "mine"
 	if e.stop.stop != nil && e.stop.stop.Ratio != nil {
-		wanted, flag = append(wanted, e.stop.stop.Ratio.New, e.stop.stop.Ratio.Old), flagSPRT
+		wanted, flag = append(wanted, e.stop.stop.Ratio.New, e.stop.stop.Ratio.Old), "sprt"
 	}
 	for _, target := range wanted { // two may be one strategy, by other names of it
 		var absent *missingError

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -16,23 +15,16 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// withFlags calls f with a command line of an experiment.
+// withFlags calls f with the flags of a command line of an experiment, unless they do not
+// go together.
 // It is not for parallel tests, since package cli writes global variables.
-func withFlags(t *testing.T, line string, f func(c *cli.Context)) {
-	t.Helper()
-	flags := slices.Concat(untilFlags(), []cli.Flag{
-		shardFlag(), recordsFlag(), command.SeedFlag(), command.FormatFlag("table", "json"), command.DetailsFlag(), command.ClusterFlag(),
-		&cli.IntFlag{Name: command.FlagRuns, Value: 100},
-		&cli.BoolFlag{Name: flagWatch}, &cli.BoolFlag{Name: flagConfirm}, &cli.BoolFlag{Name: flagWeb}, &cli.BoolFlag{Name: flagPlots},
-		&cli.StringFlag{Name: flagAssert},
-	})
+func withFlags(line string, f func(*cli.Context, *experimentOptions) error) error {
 	app := &cli.App{
 		Name: "strategylab", Writer: io.Discard, ErrWriter: io.Discard, ExitErrHandler: func(*cli.Context, error) {},
-		Commands: []*cli.Command{{Name: "experiment", Flags: flags, Action: func(c *cli.Context) error { f(c); return nil }}},
+		Commands: []*cli.Command{command.New(new(command.Process), &cli.Command{Name: "experiment"}, new(experimentOptions),
+			func(_ *command.Process, c *cli.Context, o *experimentOptions) error { return f(c, o) })},
 	}
-	if err := app.Run(append([]string{"strategylab", "experiment"}, strings.Fields(line)...)); err != nil {
-		t.Errorf("%q: %v", line, err)
-	}
+	return app.Run(append([]string{"strategylab", "experiment"}, strings.Fields(line)...))
 }
 
 // wantMistake fails the test unless an error is a mistake in the command line with this
@@ -48,7 +40,7 @@ func wantMistake(t *testing.T, line string, err error, want string) {
 // When an experiment stops, by its flags.
 func TestReadStop(t *testing.T) {
 	for line, want := range map[string]stopFlags{
-		"":                                {runs: 100},
+		"":                                {runs: 1000},
 		"--runs 7":                        {runs: 7},
 		"--until best":                    {defaultMaxRuns, &results.Stop{Until: "best", Guarantee: "asymptotic"}},
 		"--until ranked --max-runs 50":    {50, &results.Stop{Until: "ranked", Guarantee: "asymptotic"}},
@@ -59,16 +51,17 @@ func TestReadStop(t *testing.T) {
 			Ratio: &results.Ratio{New: "a", Old: "b", Delta: 0.1, Alpha: 0.05, Beta: 0.05}, Guarantee: "finite"}},
 		"--sprt new=a,old=b,delta=0.1 --guarantee asymptotic --max-runs 9": {9, &results.Stop{Ratio: &results.Ratio{New: "a", Old: "b", Delta: 0.1, Alpha: 0.05, Beta: 0.05}}},
 	} {
-		withFlags(t, line, func(c *cli.Context) {
-			got, err := readStop(c)
+		var got stopFlags
+		err := withFlags(line, func(c *cli.Context, o *experimentOptions) (err error) { got, err = o.stop(c, o.Runs); return err })
+		{
 			if diff := cmp.Diff(want, got, cmp.AllowUnexported(stopFlags{})); err != nil || diff != "" {
 				t.Errorf("%q: %v (-want +got):\n%s", line, err, diff)
 			}
-		})
+		}
 	}
 	const one = "; give one of them; --max-runs limits the leagues of --until and --sprt"
 	const runs = "; --runs N sets the number of leagues"
-	const example = "; for example --sprt " + sprtExample
+	const example = "; for example --sprt new=x.lua,old=y.lua,delta=0.01,alpha=0.05,beta=0.05"
 	for line, want := range map[string]string{
 		"--runs 5 --until best":                     "--runs and --until exclude each other" + one,
 		"--runs 5 --sprt x":                         "--runs and --sprt exclude each other" + one,
@@ -90,58 +83,49 @@ func TestReadStop(t *testing.T) {
 		"--sprt new=a,old=b":                        "--sprt: delta is missing: how many adjusted points per match new has to be better" + example,
 		"--sprt new=a,old=a,delta=0.1":              `--sprt: new and old are both "a"; name two strategies` + example,
 	} {
-		withFlags(t, line, func(c *cli.Context) {
-			_, err := readStop(c)
-			wantMistake(t, line, err, want)
-		})
+		wantMistake(t, line, withFlags(line, func(c *cli.Context, o *experimentOptions) error { _, err := o.stop(c, o.Runs); return err }), want)
 	}
 }
 
-// Which shard of a run is played, by its flags.
-func TestReadShard(t *testing.T) {
-	for line, want := range map[string]share{"": {}, "--watch": {}, "--shard 1/1 --seed 7": {1, 1}, "--shard 16/16 --seed 0 --runs 9": {16, 16}} {
-		withFlags(t, line, func(c *cli.Context) {
-			if got, err := readShard(c); err != nil || got != want {
-				t.Errorf("%q: shard %+v, %v; want %+v", line, got, err, want)
-			}
-		})
+// Which flags of an experiment exclude others.
+func TestExperimentRules(t *testing.T) {
+	allowed := func(*cli.Context, *experimentOptions) error { return nil }
+	for _, line := range []string{"", "--watch", "--shard 1/1 --seed 7", "--records all --watch --until best", "--records none --runs 7 --seed 3", "--resume r --max-runs 9"} {
+		if err := withFlags(line, allowed); err != nil {
+			t.Errorf("%q: %v", line, err)
+		}
 	}
+	const seen = " cannot be used with --shard: a shard does not see the leagues of the others"
+	const prints = " cannot be used with --shard, which prints no results; give it to strategylab merge"
 	for line, want := range map[string]string{
 		"--shard 1/2":                        "--shard needs --seed; give all shards the same seed, for example --seed 7",
-		"--shard 1/2 --seed 7 --watch":       "--watch cannot be used with --shard: a shard does not see the leagues of the others",
-		"--shard 1/2 --seed 7 --until best":  "--until cannot be used with --shard: a shard does not see the leagues of the others",
-		"--shard 1/2 --seed 7 --format json": "--format cannot be used with --shard, which prints no results; give it to strategylab merge",
+		"--shard 1/2 --seed 7 --watch":       "--watch" + seen,
+		"--shard 1/2 --seed 7 --until best":  "--until" + seen,
+		"--shard 1/2 --seed 7 --format json": "--format" + prints,
+		"--listen :80":                       "--listen is the address of the page of --web, which is missing; add --web, or leave --listen out",
+		"--web --no-report":                  "--web cannot be used with --no-report: the page becomes the report of one run",
+		"--resume r --legs 3":                "--legs cannot be used with --resume: the plan of r fixes it",
+		"--verify 0.5":                       "--verify needs --cluster",
+		"--cluster x --isolate=false":        "--isolate=false cannot be used with --cluster: workers run scripts in processes of their own",
 	} {
-		withFlags(t, line, func(c *cli.Context) {
-			_, err := readShard(c)
-			wantMistake(t, line, err, want)
-		})
+		wantMistake(t, line, withFlags(line, allowed), want)
 	}
-	for _, text := range []string{"1", "1/", "/2", "1/2/3", "01/2", "+1/2", "one/2", "1-2"} {
-		withFlags(t, "--seed 7 --shard "+text, func(c *cli.Context) {
-			_, err := readShard(c)
-			wantMistake(t, text, err, `--shard is "`+text+`", want K/N, for example 1/16 for the first of 16`)
-		})
+	for _, flag := range []string{"until best", "sprt x", "confirm", "watch", "web", "plots", "cluster nats://h"} {
+		name, _, _ := strings.Cut(flag, " ")
+		wantMistake(t, flag, withFlags("--records none --"+flag, allowed), "--"+name+" cannot be used with --records none: it needs the records of single leagues")
 	}
 }
 
-// A run without records refuses what needs single leagues.
-func TestReadRecords(t *testing.T) {
-	for line, want := range map[string]string{
-		"": "", "--records all --watch --until best": "", "--records none --runs 7 --seed 3": results.RecordsNone,
-	} {
-		withFlags(t, line, func(c *cli.Context) {
-			e := &experimentRun{output: output{c: c}}
-			if err := e.readRecords(); err != nil || e.records != want {
-				t.Errorf("%q: records %q, %v; want %q", line, e.records, err, want)
-			}
-		})
+// The texts of shards.
+func TestParseShard(t *testing.T) {
+	for text, want := range map[string]share{"": {}, "1/1": {1, 1}, "16/16": {16, 16}} {
+		if got, err := parseShard(text); err != nil || got != want {
+			t.Errorf("%q: shard %+v, %v; want %+v", text, got, err, want)
+		}
 	}
-	for _, flag := range []string{"until best", "sprt x", "confirm", "watch", "web", "plots", "cluster nats://h"} {
-		withFlags(t, "--records none --"+flag, func(c *cli.Context) {
-			name, _, _ := strings.Cut(flag, " ")
-			wantMistake(t, flag, (&experimentRun{output: output{c: c}}).readRecords(), "--"+name+" cannot be used with --records none: it needs the records of single leagues")
-		})
+	for _, text := range []string{"1", "1/", "/2", "1/2/3", "01/2", "+1/2", "one/2", "1-2"} {
+		_, err := parseShard(text)
+		wantMistake(t, text, err, `--shard is "`+text+`", want K/N, for example 1/16 for the first of 16`)
 	}
 }
 

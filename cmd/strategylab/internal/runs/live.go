@@ -31,7 +31,7 @@ func showLive(ctx context.Context, p *command.Process, listen string) (*livePage
 	// The server is that of the agents, for its limits and its checks of Host and Origin.
 	server, err := jsonrpc.Listen(ctx, listen, jsonrpc.Config{Other: l, Divert: func(*jsonrpc.Request) bool { return true }})
 	if err != nil {
-		return nil, fmt.Errorf("serve the page at --%s %s: %w", command.FlagListen, listen, err)
+		return nil, fmt.Errorf("serve the page at --listen %s: %w", listen, err)
 	}
 	l.addr = server.Addr().String()
 	l.url = "http://" + l.addr + "/"
@@ -47,7 +47,7 @@ func (l *livePage) again() string {
 	if l == nil {
 		return ""
 	}
-	return " --" + flagWeb + " --" + command.FlagListen + " " + words.ShellWord(l.addr)
+	return " --web --listen " + words.ShellWord(l.addr)
 }
 
 // close ends the server.
@@ -69,22 +69,17 @@ func (l *livePage) follow(so lab.Sofar) {
 }
 
 // finish shows the report of the complete run in a folder.
-func (l *livePage) finish(ctx context.Context, out *output, folder string, in page.Input) (err error) {
+func (l *livePage) finish(ctx context.Context, out *experimentRun, folder string, in page.Input) (err error) {
 	if l.replays, err = newReplays(ctx, out, folder, in); err == nil {
 		l.Finish(l.replays)
 	}
 	return err
 }
 
-// shown plays the experiment while a page shows it, and then keeps the report there until
+// served plays the experiment while a page shows it, and then keeps the report there until
 // the user stops.
-func (e *experimentRun) shown(ctx context.Context) (err error) {
-	for _, flag := range []string{flagWatch, flagConfirm, flagNoReport} {
-		if e.c.Bool(flag) {
-			return command.Usagef("--%s cannot be used with --%s: the page becomes the report of one run", flagWeb, flag)
-		}
-	}
-	if e.live, err = showLive(ctx, e.p, e.c.String(command.FlagListen)); err != nil {
+func (e *experimentRun) served(ctx context.Context) (err error) {
+	if e.live, err = showLive(ctx, e.p, e.opt.Listen); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.live.close()) }()

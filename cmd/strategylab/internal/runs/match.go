@@ -12,37 +12,42 @@ import (
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
-	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
-const flagMatches = "matches"
-
 func matchCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
+	return command.New(p, &cli.Command{
 		Name: "match", ArgsUsage: command.ValueStrategy + " " + command.ValueStrategy, Usage: "play two strategies against each other",
 		Description: "Plays --matches matches in series of --legs, within which both strategies remember, and prints how often\n" +
 			"their choices differ. With a fair draw neither can beat the other.",
-		Flags: append([]cli.Flag{
-			&cli.IntFlag{Name: flagMatches, Value: 1000, Usage: "matches to play, rounded up to whole series", Action: command.AtLeast(flagMatches, 1)},
-			&cli.IntFlag{Name: command.FlagLegs, Value: game.DefaultLegs, Usage: "matches in a series", Action: command.AtLeast(command.FlagLegs, 1)},
-			command.SeedFlag(),
-			command.DrawFlag(),
-			command.FormatFlag("table", "json"),
-			command.IsolateFlag(false), command.InProcessFlag(),
-		}, command.AgentFlags()...),
-		Action: command.Action(p, match, "the first strategy", "the second strategy"),
-	}
+	}, new(matchOptions), match, "the first strategy", "the second strategy")
 }
 
-func match(p *command.Process, c *cli.Context) error {
-	plan, err := matchPlan(p, c)
+type matchOptions struct {
+	Matches int `flag:"matches" default:"1000" want:"1.." usage:"matches to play, rounded up to whole series"`
+	Legs    int `flag:"legs" default:"10" want:"1.." usage:"matches in a series"`
+	command.Seeding
+	command.Drawing
+	Format string `flag:"format table|json" want:"one" usage:"output format"`
+	command.Isolation
+	command.Agents
+}
+
+func match(p *command.Process, c *cli.Context, o *matchOptions) error {
+	seed, err := o.Seed(p)
 	if err != nil {
 		return err
 	}
-	cat, err := command.LoadCatalog(c.Context, p, c)
+	plan := results.Plan{
+		Schema: results.PlanSchema, Runs: (o.Matches + o.Legs - 1) / o.Legs, Legs: o.Legs, Seed: seed, Draw: o.Draw().String(), Transport: "direct",
+	}
+	supply, err := p.SupplyAgents(c, o.Isolation, &o.Agents, c.Args().Slice()...)
+	if err != nil {
+		return err
+	}
+	cat, err := p.LoadCatalog(c.Context, supply)
 	if err != nil {
 		return err
 	}
@@ -56,18 +61,10 @@ func match(p *command.Process, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.String(command.FlagFormat) == "json" {
+	if o.Format == "json" {
 		return command.PrintJSON(p.Stdout, report.New(report.Run{Plan: plan, Estimates: est}).Pairs[0])
 	}
 	return writeMatch(p.Stdout, plan, est)
-}
-
-func matchPlan(p *command.Process, c *cli.Context) (results.Plan, error) {
-	legs := c.Int(command.FlagLegs)
-	s, err := command.Seed(p, c)
-	return results.Plan{
-		Schema: results.PlanSchema, Runs: (c.Int(flagMatches) + legs - 1) / legs, Legs: legs, Seed: s, Draw: command.Draw(c).String(), Transport: "direct",
-	}, err
 }
 
 // opponents finds two strategies and adds them to a plan.

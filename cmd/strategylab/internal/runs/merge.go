@@ -15,51 +15,48 @@ import (
 )
 
 func mergeCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
+	return command.New(p, &cli.Command{
 		Name: "merge", ArgsUsage: "DIR...", Usage: "make one run of the shards of 'experiment --shard'",
 		Description: "Reads the folders of all shards of a run and writes the run that one machine would have written to --out.\n" +
 			"It refuses shards that are missing, incomplete, doubled or of another plan. Leagues of a shard that could not\n" +
 			"foresee a quarantine are replayed, which takes the strategies of the field.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: command.FlagOut, Required: true, Usage: "`DIR`: folder for the whole run, such as runs/all"},
-			command.WorkersFlag("leagues replayed"),
-			command.FormatFlag("table", "json", "csv"),
-			mineFlag("none"),
-			assertFlag(),
-			&cli.BoolFlag{Name: flagNoReport, Usage: "do not write report.html"},
-			plotsFlag(),
-			command.DetailsFlag(),
-			command.IsolateFlag(false), command.InProcessFlag(),
-		},
-		Action: command.Action(p, merge, "DIR", command.Rest),
-	}
+	}, new(mergeOptions), merge, "DIR", command.Rest)
 }
 
-func merge(p *command.Process, c *cli.Context) error {
-	e := &experimentRun{output: newOutput(p, c), workers: c.Int(command.FlagWorkers)}
+type mergeOptions struct {
+	Out     string `flag:"out DIR" required:"yes" usage:"folder for the whole run, such as runs/all"`
+	Workers int    `flag:"workers" want:"1.." text:"one per CPU" usage:"leagues replayed in parallel"`
+	Mine    string `flag:"mine STRATEGIES" text:"none" usage:"your strategies, which the answer is about"`
+	showOptions
+	pageOptions
+	command.Isolation
+}
+
+func merge(p *command.Process, c *cli.Context, o *mergeOptions) error {
+	e := &experimentRun{output: newOutput(p, c, o.Format), workers: o.Workers}
+	e.shown, e.page = o.showOptions, o.page()
 	var err error
-	e.page = e.reportOptions()
-	dirs, out := c.Args().Slice(), c.String(command.FlagOut)
+	dirs, out := c.Args().Slice(), o.Out
 	quoted := make([]string, len(dirs))
 	for i, dir := range dirs {
 		quoted[i] = words.ShellWord(dir)
 	}
-	e.again = "strategylab merge " + strings.Join(quoted, " ") + " --" + command.FlagOut + " " + words.ShellWord(out)
+	e.again = "strategylab merge " + strings.Join(quoted, " ") + " --out " + words.ShellWord(out)
 	plan, parts, end, err := p.OpenShards(c.Context, dirs)
 	if summed := new(results.NoRecordsError); errors.As(err, &summed) {
-		return e.mergeSums(dirs, out)
+		return e.mergeSums(dirs, out, o.Mine)
 	}
 	if err != nil {
 		return err
 	}
 	defer end()
-	if e.mine, err = namedMine(c, plan); err != nil {
+	if e.mine, _, err = namedIn(plan, "mine", o.Mine); err != nil {
 		return err
 	}
 	if _, err := e.judge(plan); err != nil {
 		return err // before the folder exists
 	}
-	cat, err := command.LoadCatalog(c.Context, p, c)
+	cat, err := p.LoadCatalog(c.Context, p.Supply(c, o.Isolation))
 	if err != nil {
 		return err
 	}
@@ -91,7 +88,7 @@ func (e *experimentRun) wholeRun(out string, plan results.Plan) (*results.Dir, e
 	}
 	was := dir.Plan()
 	if err := was.SameLeagues(plan); err != nil || was.Runs != plan.Runs || was.Shard != nil || was.Stop != nil || was.Confirms != nil || was.Looks != nil {
-		return nil, errors.Join(command.WithHint(fmt.Errorf("merge: %s holds another run", out), "write to another folder with --%s", command.FlagOut), dir.Close())
+		return nil, errors.Join(command.WithHint(fmt.Errorf("merge: %s holds another run", out), "write to another folder with --out"), dir.Close())
 	}
 	return dir, nil
 }

@@ -10,22 +10,22 @@ import (
 )
 
 func populationCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
+	return command.New(p, &cli.Command{
 		Name: "population", ArgsUsage: "DIR", Usage: "model a run's strategies as an evolving population",
 		Description: "Reads the leagues in the folder of a run and prints the payoff of each strategy against each other and\n" +
 			"its own copy, where replicator dynamics lead, alpha-rank, which strategy invades which, and the Borda\n" +
 			"count.",
-		Flags: []cli.Flag{
-			command.LevelFlag(),
-			command.FormatFlag("table", "json"),
-		},
-		Action: command.Action(p, showPopulation, "DIR"),
-	}
+	}, new(populationOptions), showPopulation, "DIR")
 }
 
-func showPopulation(p *command.Process, c *cli.Context) error {
-	out, dir := newOutput(p, c), c.Args().First()
-	in, err := out.read(dir, lab.Reading{Mirrors: true})
+type populationOptions struct {
+	command.Leveled
+	Format string `flag:"format table|json" want:"one" usage:"output format"`
+}
+
+func showPopulation(p *command.Process, c *cli.Context, o *populationOptions) error {
+	out, dir := newOutput(p, c, o.Format), c.Args().First()
+	in, err := out.read(dir, o.Level, lab.Reading{Mirrors: true})
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func showPopulation(p *command.Process, c *cli.Context) error {
 		return command.Usagef("population %s: %w", dir, err)
 	}
 	shown := report.Population{Document: in.Document, View: population.NewView(game)}
-	if out.format == "json" {
+	if o.Format == "json" {
 		return report.WritePopulationJSON(p.Stdout, shown)
 	}
 	return report.WritePopulationTable(p.Stdout, shown, p.Out.Columns)

@@ -11,36 +11,28 @@ import (
 	"github.com/strategylab/strategylab/analysis/power"
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
-	"github.com/strategylab/strategylab/host/game"
-)
-
-const (
-	flagDelta  = "delta"
-	flagEffect = "effect"
-	flagDiffer = "differ"
-	flagChance = "chance"
 )
 
 func powerCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
+	return command.New(p, &cli.Command{
 		Name:  "power",
 		Usage: "compute how many leagues detect a difference",
 		Description: "Computes from the rules of the game, with a fair draw, how many leagues an experiment needs so that a\n" +
 			"player with an edge ends up alone in the first tier, or which edge --runs leagues detect. --delta is the edge\n" +
 			"in adjusted points per match, as the table and --sprt have them; --effect is how much more often its\n" +
 			"choices differ from each opponent's than the other players' choices do.",
-		Flags: []cli.Flag{
-			&cli.Float64Flag{Name: flagDelta, Usage: "edge in adjusted points per match, such as 0.01"},
-			&cli.Float64Flag{Name: flagEffect, Usage: "edge in P(differ), such as 0.01"},
-			&cli.IntFlag{Name: command.FlagRuns, Usage: "leagues whose detectable edge to compute"},
-			&cli.IntFlag{Name: command.FlagPlayers, Value: 8, Usage: "players in the field"},
-			&cli.IntFlag{Name: command.FlagLegs, Value: game.DefaultLegs, Usage: "matches of each pair in a league"},
-			&cli.Float64Flag{Name: flagDiffer, Value: 0.5, Usage: "P(differ) of the other players"},
-			&cli.Float64Flag{Name: flagChance, Value: 0.9, Usage: "probability of detecting the edge"},
-			command.FormatFlag("table", "json"),
-		},
-		Action: command.Action(p, planPower),
-	}
+	}, new(powerOptions), planPower)
+}
+
+type powerOptions struct {
+	Delta   float64 `flag:"delta" usage:"edge in adjusted points per match, such as 0.01"`
+	Effect  float64 `flag:"effect" usage:"edge in P(differ), such as 0.01"`
+	Runs    int     `flag:"runs" usage:"leagues whose detectable edge to compute"`
+	Players int     `flag:"players" default:"8" usage:"players in the field"`
+	Legs    int     `flag:"legs" default:"10" usage:"matches of each pair in a league"`
+	Differ  float64 `flag:"differ" default:"0.5" usage:"P(differ) of the other players"`
+	Chance  float64 `flag:"chance" default:"0.9" usage:"probability of detecting the edge"`
+	Format  string  `flag:"format table|json" want:"one" usage:"output format"`
 }
 
 // powerDocument is the answer as JSON, without what was not asked for.
@@ -79,49 +71,35 @@ type powerOf[T any] struct {
 	Raw      T `json:"raw"`
 }
 
-func planPower(p *command.Process, c *cli.Context) error {
-	if err := exclusiveEdges(c); err != nil {
-		return err
+func planPower(p *command.Process, c *cli.Context, o *powerOptions) error {
+	if !c.IsSet("delta") && !c.IsSet("effect") && !c.IsSet("runs") {
+		return command.WithHint(errors.New("power: --delta or --runs is missing"), "for example: strategylab power --delta 0.01 --players 8 --legs 10")
 	}
-	s := power.Setup{
-		Players: c.Int(command.FlagPlayers), Legs: c.Int(command.FlagLegs), Differ: c.Float64(flagDiffer),
-		Level: analysis.DefaultLevel, Chance: c.Float64(flagChance),
-	}
+	s := power.Setup{Players: o.Players, Legs: o.Legs, Differ: o.Differ, Level: analysis.DefaultLevel, Chance: o.Chance}
 	d := powerDocument{
 		Schema: "strategylab/power/v1", Players: s.Players, Legs: s.Legs, Differ: s.Differ, Chance: s.Chance, Level: s.Level,
 	}
-	if err := d.fill(c, s); err != nil {
+	if err := d.fill(c, o, s); err != nil {
 		return command.Usagef("%w", err)
 	}
-	if c.String(command.FlagFormat) == "json" {
+	if o.Format == "json" {
 		return command.PrintJSON(p.Stdout, d)
 	}
 	_, err := fmt.Fprint(p.Stdout, powerText(s, &d))
 	return err
 }
 
-func exclusiveEdges(c *cli.Context) error {
-	const example = "for example: strategylab power --delta 0.01 --players 8 --legs 10"
-	switch {
-	case c.IsSet(flagDelta) && c.IsSet(flagEffect):
-		return command.Usagef("--%s and --%s exclude each other", flagDelta, flagEffect)
-	case !c.IsSet(flagDelta) && !c.IsSet(flagEffect) && !c.IsSet(command.FlagRuns):
-		return command.WithHint(fmt.Errorf("power: --%s or --%s is missing", flagDelta, command.FlagRuns), example)
-	}
-	return nil
-}
-
-func (d *powerDocument) fill(c *cli.Context, s power.Setup) error {
+func (d *powerDocument) fill(c *cli.Context, o *powerOptions, s power.Setup) error {
 	var err error
 	if err := s.Validate(); err != nil {
 		return err
 	}
-	if c.IsSet(flagEffect) || c.IsSet(flagDelta) {
-		effect, delta := c.Float64(flagEffect), c.Float64(flagDelta)
-		if c.IsSet(flagEffect) {
+	if c.IsSet("effect") || c.IsSet("delta") {
+		effect, delta := o.Effect, o.Delta
+		if c.IsSet("effect") {
 			delta = s.Delta(effect)
 		} else if effect = s.EffectOf(delta); !(delta > 0 && effect <= 1-s.Differ) {
-			return fmt.Errorf("--%s is %v, want above 0 and at most %.4g", flagDelta, delta, s.Delta(1-s.Differ))
+			return fmt.Errorf("--delta is %v, want above 0 and at most %.4g", delta, s.Delta(1-s.Differ))
 		}
 		d.Delta, d.Effect, d.Leagues, d.Until = &delta, &effect, &powerOf[int]{}, new(int)
 		if d.Leagues.Adjusted, err = s.Leagues(power.Adjusted, effect); err != nil {
@@ -134,13 +112,12 @@ func (d *powerDocument) fill(c *cli.Context, s power.Setup) error {
 			return err
 		}
 	}
-	if c.IsSet(command.FlagRuns) {
-		runs := c.Int(command.FlagRuns)
-		d.Runs, d.Sees = &runs, &powerOf[*edge]{}
-		if d.Sees.Adjusted, err = visible(s, power.Adjusted, runs); err != nil {
+	if c.IsSet("runs") {
+		d.Runs, d.Sees = &o.Runs, &powerOf[*edge]{}
+		if d.Sees.Adjusted, err = visible(s, power.Adjusted, o.Runs); err != nil {
 			return err
 		}
-		if d.Sees.Raw, err = visible(s, power.Raw, runs); err != nil {
+		if d.Sees.Raw, err = visible(s, power.Raw, o.Runs); err != nil {
 			return err
 		}
 		d.Deltas = &powerOf[*edge]{d.Sees.Adjusted.delta(s), d.Sees.Raw.delta(s)}

@@ -6,35 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
 )
-
-const flagRecords = "records"
-
-func recordsFlag() cli.Flag {
-	return command.Choice(flagRecords, "all", "keep every league, or sums only", "all", results.RecordsNone)
-}
-
-// readRecords reads --records, and refuses flags that need single leagues where none is
-// kept. Such a run has no page.
-func (e *experimentRun) readRecords() error {
-	if e.c.String(flagRecords) != results.RecordsNone {
-		return nil
-	}
-	for _, flag := range []string{flagUntil, flagSPRT, flagConfirm, flagWatch, flagWeb, flagPlots, command.FlagCluster} {
-		if e.c.IsSet(flag) {
-			return command.Usagef("--%s cannot be used with --%s %s: it needs the records of single leagues", flag, flagRecords, results.RecordsNone)
-		}
-	}
-	e.records, e.page = results.RecordsNone, nil
-	return nil
-}
 
 // playSums plays one shard without records, unless that was done.
 func (e *experimentRun) playSums(ctx context.Context, plan results.Plan, out string, factories []strategies.Factory) error {
@@ -47,35 +24,33 @@ func (e *experimentRun) playSums(ctx context.Context, plan results.Plan, out str
 		return err
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return command.WithHint(fmt.Errorf("write %s: %w", out, err), "write to another folder with --%s", command.FlagOut)
+		return command.WithHint(fmt.Errorf("write %s: %w", out, err), "write to another folder with --out")
 	}
 	if err := e.foresee(ctx, plan, factories); err != nil {
 		return err
 	}
 	dir, err := results.Create(e.p.Path(out), plan)
 	if err != nil {
-		return command.WithHint(fmt.Errorf("write %s: %w", out, err), "write to another folder with --%s", command.FlagOut)
+		return command.WithHint(fmt.Errorf("write %s: %w", out, err), "write to another folder with --out")
 	}
 	return e.finishShard(ctx, dir, out, factories)
 }
 
 // mergeSums merges shards without records.
-func (e *experimentRun) mergeSums(dirs []string, out string) error {
-	for _, flag := range []string{flagAssert, flagPlots} {
-		if e.c.IsSet(flag) {
-			return command.Usagef("--%s cannot be used with shards of --%s %s: it needs the records of single leagues", flag, flagRecords, results.RecordsNone)
-		}
+func (e *experimentRun) mergeSums(dirs []string, out, mine string) error {
+	if err := command.Refuse(e.c, "records=none"); err != nil {
+		return err
 	}
 	plan, parts, outcome, err := e.p.OpenSums(e.c.Context, dirs)
 	if err != nil {
 		return err
 	}
-	if e.mine, err = namedMine(e.c, plan); err != nil {
+	if e.mine, _, err = namedIn(plan, "mine", mine); err != nil {
 		return err
 	}
 	dir, err := results.Create(e.p.Path(out), plan)
 	if err != nil {
-		return command.WithHint(fmt.Errorf("merge: %w", err), "write to another folder with --%s", command.FlagOut)
+		return command.WithHint(fmt.Errorf("merge: %w", err), "write to another folder with --out")
 	}
 	e.note("merging the sums of %s: %s", words.Plain.Plural(int64(len(parts)), "shard"), planned(plan))
 	played, err := lab.Session{Lab: e.p.Lab, Origin: e.p.Path(parts[0].Name)}.AddSums(dir, e.p.Path(out), parts, outcome)

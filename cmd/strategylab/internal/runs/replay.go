@@ -14,41 +14,37 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-const (
-	flagLeague  = "league"
-	flagMatchID = "match"
-)
-
 func replayCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
+	return command.New(p, &cli.Command{
 		Name: "replay", ArgsUsage: "DIR", Usage: "replay one match of a run with the scripts' output",
 		Description: "Replays the match of --league and --match. --faults lists the matches in which strategies failed, and\n" +
 			"--player NAME --lost those that a strategy lost, each with the command that replays it; --nth N replays\n" +
 			"one of them and says how to go to the previous and to the next.",
-		Flags: append([]cli.Flag{
-			&cli.IntFlag{Name: flagLeague, Usage: "number of the league, from 0", DefaultText: "0"},
-			&cli.StringFlag{Name: flagMatchID, Value: "R1M1", Usage: "`ID`: match id: round and match, from 1"},
-			command.IsolateFlag(false), command.InProcessFlag(),
-		}, findFlags()...),
-		Action: command.Action(p, replay, "DIR"),
-	}
+	}, new(replayOptions), replay, "DIR")
 }
 
-func replay(p *command.Process, c *cli.Context) error {
+type replayOptions struct {
+	League int    `flag:"league" text:"0" usage:"number of the league, from 0"`
+	Match  string `flag:"match ID" default:"R1M1" usage:"match id: round and match, from 1"`
+	command.Isolation
+	finding
+}
+
+func replay(p *command.Process, c *cli.Context, o *replayOptions) error {
 	dir := c.Args().First()
-	if !searching(c) {
-		return replayMatch(p, c, dir, c.Int(flagLeague), c.String(flagMatchID))
+	if o.finding == (finding{}) {
+		return replayMatch(p, c, o.Isolation, dir, o.League, o.Match)
 	}
 	run, err := p.OpenRun("replay", dir)
 	if err != nil {
 		return err
 	}
 	defer run.Close()
-	s, err := newSearch(c, dir, run)
+	s, err := newSearch(c, o, dir, run)
 	if err != nil {
 		return err
 	}
-	if !c.IsSet(flagNth) && !c.Bool(flagNext) && !c.Bool(flagPrevious) {
+	if o.Nth == 0 && !o.Next && !o.Previous {
 		return s.list(c.Context, p.Stdout)
 	}
 	f, err := s.choose(c.Context)
@@ -59,23 +55,23 @@ func replay(p *command.Process, c *cli.Context) error {
 		fmt.Fprintln(p.Stdout, s.nothing(f))
 		return nil
 	}
-	err = replayMatch(p, c, dir, f.league, f.id)
+	err = replayMatch(p, c, o.Isolation, dir, f.league, f.id)
 	s.neighbours(p.Stdout, f)
 	return err
 }
 
 // replayMatch replays a match and prints what happened.
-func replayMatch(p *command.Process, c *cli.Context, dir string, league int, id string) error {
+func replayMatch(p *command.Process, c *cli.Context, i command.Isolation, dir string, league int, id string) error {
 	plan, recorded, pairing, err := recordedMatch(p.Path(dir), league, id)
 	if err != nil {
 		return err
 	}
-	cat, err := command.LoadCatalog(c.Context, p, c)
+	cat, err := p.LoadCatalog(c.Context, p.Supply(c, i))
 	if err != nil {
 		return err
 	}
 	defer cat.Close()
-	out := newOutput(p, c)
+	out := newOutput(p, c, "")
 	factories, err := out.codeOf(cat, dir).All(c.Context, plan)
 	if err != nil {
 		return fmt.Errorf("replay %s: %w", dir, err)
@@ -123,14 +119,14 @@ func recordedMatch(dir string, league int, id string) (results.Plan, *results.Le
 		}
 		n++
 	}
-	return fail(command.Usagef("--%s is %d; the run has leagues 0 to %d", flagLeague, league, n-1))
+	return fail(command.Usagef("--league is %d; the run has leagues 0 to %d", league, n-1))
 }
 
 // matchOf finds the match that --match names.
 func matchOf(s *game.Schedule, id string) (game.Match, error) {
 	m, ok := s.Find(id)
 	if !ok {
-		return m, command.Usagef("--%s is %q; this run has R1M1 to %s", flagMatchID, id, s.Matches()[len(s.Matches())-1].ID)
+		return m, command.Usagef("--match is %q; this run has R1M1 to %s", id, s.Matches()[len(s.Matches())-1].ID)
 	}
 	return m, nil
 }

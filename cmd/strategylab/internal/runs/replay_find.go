@@ -17,31 +17,20 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-const (
-	flagFaults   = "faults"
-	flagLost     = "lost"
-	flagPlayer   = "player"
-	flagNth      = "nth"
-	flagNext     = "next"
-	flagPrevious = "previous"
-)
-
-// findFlags search for matches by what happened in them.
-func findFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.BoolFlag{Name: flagFaults, Usage: "list the matches in which strategies failed"},
-		&cli.StringFlag{Name: flagPlayer, Usage: "`" + command.ValueStrategy + "`: list the matches of this one only", DefaultText: "all"},
-		&cli.BoolFlag{Name: flagLost, Usage: "list the matches that --player lost"},
-		&cli.BoolFlag{Name: command.FlagAll, Usage: fmt.Sprintf("list all, not the first %d", mostListed)},
-		&cli.IntFlag{Name: flagNth, Usage: "replay this match of the list, from 1", Action: command.AtLeast(flagNth, 1)},
-		&cli.BoolFlag{Name: flagNext, Usage: "replay the match of the list after --league and --match"},
-		&cli.BoolFlag{Name: flagPrevious, Usage: "replay the match of the list before --league and --match"},
-	}
+// finding says which matches to find, by what happened in them.
+type finding struct {
+	Faults   bool   `flag:"faults" usage:"list the matches in which strategies failed"`
+	Player   string `flag:"player STRATEGY" text:"all" usage:"list the matches of this one only"`
+	Lost     bool   `flag:"lost" usage:"list the matches that --player lost"`
+	All      bool   `flag:"all" usage:"list all, not the first 20"`
+	Nth      int    `flag:"nth" want:"1.." usage:"replay this match of the list, from 1"`
+	Next     bool   `flag:"next" usage:"replay the match of the list after --league and --match"`
+	Previous bool   `flag:"previous" usage:"replay the match of the list before --league and --match"`
 }
 
 // search finds matches of a recorded run.
 type search struct {
-	c        *cli.Context
+	finding
 	run      *results.Reader
 	plan     results.Plan
 	schedule *game.Schedule
@@ -77,51 +66,34 @@ func (x *spot) consequence() bool {
 	return x.side.Fault == game.FaultForfeit || x.side.Fault == game.FaultQuarantined
 }
 
-// searching reports whether the command line asks for matches by what happened in them.
-func searching(c *cli.Context) bool {
-	return slices.ContainsFunc([]string{flagFaults, flagPlayer, flagLost, command.FlagAll, flagNth, flagNext, flagPrevious}, c.IsSet)
-}
-
-// newSearch reads the flags of findFlags. The caller closes run.
-func newSearch(c *cli.Context, dir string, run *results.Reader) (*search, error) {
-	s := &search{c: c, run: run, plan: run.Plan(), dir: dir, league: -1}
+// newSearch reads what to find. The caller closes run.
+func newSearch(c *cli.Context, o *replayOptions, dir string, run *results.Reader) (*search, error) {
+	s := &search{finding: o.finding, run: run, plan: run.Plan(), dir: dir, league: -1}
 	var err error
 	if s.schedule, err = game.NewSchedule(len(s.plan.Field), s.plan.Legs); err != nil {
 		return nil, err
 	}
-	for _, pair := range [][2]string{{flagFaults, flagLost}, {flagNth, flagNext}, {flagNth, flagPrevious}, {flagNext, flagPrevious}} {
-		if c.IsSet(pair[0]) && c.IsSet(pair[1]) {
-			return nil, command.Usagef("--%s and --%s exclude each other", pair[0], pair[1])
-		}
+	if s.Player == "" && !s.Faults && !s.Lost {
+		return nil, command.WithHint(errors.New("replay: which matches to find is missing"), "add --faults, --player NAME or --player NAME --lost")
 	}
-	if c.String(flagPlayer) == "" && !c.Bool(flagFaults) && !c.Bool(flagLost) {
-		return nil, command.WithHint(errors.New("replay: which matches to find is missing"), "add --%s, --%s NAME or --%s NAME --%s", flagFaults, flagPlayer, flagPlayer, flagLost)
-	}
-	if _, s.who, err = namedIn(s.plan, flagPlayer, c.String(flagPlayer)); err != nil {
+	if _, s.who, err = namedIn(s.plan, "player", s.Player); err != nil {
 		return nil, err
 	}
-	if c.Bool(flagLost) && len(s.who) == 0 {
-		return nil, command.WithHint(fmt.Errorf("--%s needs --%s", flagLost, flagPlayer), "name the strategy whose losses to find: %s", playerNames(s.plan))
+	if s.Lost && len(s.who) == 0 {
+		return nil, command.WithHint(errors.New("--lost needs --player"), "name the strategy whose losses to find: %s", playerNames(s.plan))
 	}
-	return s, s.begin()
-}
-
-// begin reads where the search begins or which league it is limited to.
-func (s *search) begin() error {
-	if !s.c.IsSet(flagLeague) && !s.c.IsSet(flagMatchID) {
-		return nil
+	switch beside := s.Next || s.Previous; {
+	case !c.IsSet("league") && !c.IsSet("match"):
+	case beside:
+		m, err := matchOf(s.schedule, o.Match)
+		s.from = &place{o.League, m.Index}
+		return s, err
+	case c.IsSet("match"):
+		return nil, command.WithHint(errors.New("--match names a match, and the other flags search for matches"), "--next or --previous finds the match beside it")
+	default:
+		s.league = o.League
 	}
-	if !s.c.Bool(flagNext) && !s.c.Bool(flagPrevious) {
-		if s.c.IsSet(flagMatchID) {
-			return command.WithHint(fmt.Errorf("--%s names a match, and the other flags search for matches", flagMatchID),
-				"--%s or --%s finds the match beside it", flagNext, flagPrevious)
-		}
-		s.league = s.c.Int(flagLeague)
-		return nil
-	}
-	m, err := matchOf(s.schedule, s.c.String(flagMatchID))
-	s.from = &place{s.c.Int(flagLeague), m.Index}
-	return err
+	return s, nil
 }
 
 // wants reports whether the flags ask for a side of a match.
@@ -129,9 +101,9 @@ func (s *search) wants(x *spot) bool {
 	switch {
 	case !s.inScope(x):
 		return false
-	case s.c.Bool(flagFaults):
+	case s.Faults:
 		return x.side.Fault != game.NoFault && !x.consequence()
-	case s.c.Bool(flagLost):
+	case s.Lost:
 		return x.lost
 	}
 	return true
@@ -177,7 +149,7 @@ type found struct {
 
 // choose returns the match that --nth, --next or --previous asks for.
 func (s *search) choose(ctx context.Context) (f found, err error) {
-	n := s.c.Int(flagNth)
+	n := s.Nth
 	err = s.each(ctx, func(x *spot, _ *results.League) {
 		if !s.wants(x) {
 			return
@@ -185,9 +157,9 @@ func (s *search) choose(ctx context.Context) (f found, err error) {
 		f.all++
 		chosen := f.all == n
 		switch {
-		case s.c.Bool(flagNext):
+		case s.Next:
 			chosen = f.nth == 0 && (s.from == nil || x.place().compare(*s.from) > 0)
-		case s.c.Bool(flagPrevious):
+		case s.Previous:
 			chosen = s.from == nil || x.place().compare(*s.from) < 0
 		}
 		if chosen {
@@ -195,14 +167,14 @@ func (s *search) choose(ctx context.Context) (f found, err error) {
 		}
 	})
 	if err == nil && n > f.all && f.all > 0 {
-		err = command.Usagef("--%s is %d; %s", flagNth, n, s.count(f.all))
+		err = command.Usagef("--nth is %d; %s", n, s.count(f.all))
 	}
 	return f, err
 }
 
 // count says how many matches were found: "mine lost 12 matches of league 3".
 func (s *search) count(n int) string {
-	who, did, matches := words.Printable(s.c.String(flagPlayer)), "played ", "no match"
+	who, did, matches := words.Printable(s.Player), "played ", "no match"
 	if n > 0 {
 		matches = words.Plain.Plural(int64(n), "match")
 	}
@@ -210,9 +182,9 @@ func (s *search) count(n int) string {
 		matches += fmt.Sprintf(" of league %d", s.league)
 	}
 	switch {
-	case s.c.Bool(flagFaults):
+	case s.Faults:
 		did = "failed in "
-	case s.c.Bool(flagLost):
+	case s.Lost:
 		did = "lost "
 	}
 	return cmp.Or(who, "strategies") + " " + did + matches
@@ -223,7 +195,7 @@ func (s *search) nothing(f found) string {
 	switch text := s.count(f.all); {
 	case f.all == 0:
 		return text
-	case s.c.Bool(flagNext):
+	case s.Next:
 		return text + ", none of them later"
 	default:
 		return text + ", none of them earlier"
@@ -233,16 +205,17 @@ func (s *search) nothing(f found) string {
 // command is the one that finds the same matches again.
 func (s *search) command() string {
 	text := "strategylab replay " + words.ShellWord(s.dir)
-	if who := s.c.String(flagPlayer); who != "" {
-		text += fmt.Sprintf(" --%s %s", flagPlayer, words.ShellWord(who))
+	if who := s.Player; who != "" {
+		text += " --player " + words.ShellWord(who)
 	}
-	for _, flag := range []string{flagFaults, flagLost} {
-		if s.c.Bool(flag) {
-			text += " --" + flag
-		}
+	if s.Faults {
+		text += " --faults"
+	}
+	if s.Lost {
+		text += " --lost"
 	}
 	if s.league >= 0 {
-		text += fmt.Sprintf(" --%s %d", flagLeague, s.league)
+		text += fmt.Sprintf(" --league %d", s.league)
 	}
 	return text
 }
@@ -251,9 +224,9 @@ func (s *search) command() string {
 func (s *search) neighbours(w io.Writer, f found) {
 	fmt.Fprintf(w, "\nnumber %d: %s\n", f.nth, s.count(f.all))
 	if f.nth > 1 {
-		fmt.Fprintf(w, "previous: %s --%s %d\n", s.command(), flagNth, f.nth-1)
+		fmt.Fprintf(w, "previous: %s --nth %d\n", s.command(), f.nth-1)
 	}
 	if f.nth < f.all {
-		fmt.Fprintf(w, "next:     %s --%s %d\n", s.command(), flagNth, f.nth+1)
+		fmt.Fprintf(w, "next:     %s --nth %d\n", s.command(), f.nth+1)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/strategylab/strategylab/analysis/words"
-	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
 )
@@ -19,10 +18,10 @@ const mostListed = 20
 // list prints the matches that the flags ask for.
 func (s *search) list(ctx context.Context, w io.Writer) error {
 	most := mostListed
-	if s.c.Bool(command.FlagAll) {
+	if s.All {
 		most = math.MaxInt
 	}
-	if s.c.Bool(flagFaults) {
+	if s.Faults {
 		return s.listFaults(ctx, w, most)
 	}
 	return s.listMatches(ctx, w, most)
@@ -74,7 +73,7 @@ func (s *search) describe(x *spot) string {
 // more says what a list leaves out, and how to replay one of it.
 func (s *search) more(w io.Writer, rest int) {
 	if rest > 0 {
-		fmt.Fprintf(w, "and %s more: --%s lists them, --%s N replays number N\n", words.Plain.Count(int64(rest)), command.FlagAll, flagNth)
+		fmt.Fprintf(w, "and %s more: --all lists them, --nth N replays number N\n", words.Plain.Count(int64(rest)))
 	}
 }
 
@@ -156,6 +155,6 @@ func (s *search) showGroup(w io.Writer, g *faultGroup, note string, shown int) {
 			words.Printable(s.plan.Field[x.opponent].Name), words.ReplayCommand(s.dir, x.league, x.match.ID))
 	}
 	if rest := g.matches - shown; rest > 0 {
-		fmt.Fprintf(w, "  and %s more: --%s lists them\n", words.Plain.Count(int64(rest)), command.FlagAll)
+		fmt.Fprintf(w, "  and %s more: --all lists them\n", words.Plain.Count(int64(rest)))
 	}
 }

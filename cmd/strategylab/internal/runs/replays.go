@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"github.com/strategylab/strategylab/analysis/page"
-	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
@@ -20,7 +19,7 @@ import (
 // matches, which are replayed when somebody asks. It is safe for concurrent use.
 type replays struct {
 	ctx    context.Context // of the command
-	out    *output
+	out    *experimentRun
 	folder string // of the run, as the user wrote it
 	in     page.Input
 	report []byte
@@ -32,7 +31,7 @@ type replays struct {
 }
 
 // newReplays makes the report with links to its leagues.
-func newReplays(ctx context.Context, out *output, folder string, in page.Input) (*replays, error) {
+func newReplays(ctx context.Context, out *experimentRun, folder string, in page.Input) (*replays, error) {
 	in.Replays = true
 	var b bytes.Buffer
 	if err := page.Write(&b, lab.Dated(out.p.Path(folder), in)); err != nil {
@@ -132,7 +131,7 @@ func (r *replays) play(ctx context.Context, said *lab.Transcript, league int) (r
 	}
 	plan := r.in.Run.Plan
 	if r.factories == nil {
-		cat, err := command.LoadCatalog(r.ctx, r.out.p, r.out.c)
+		cat, err := r.out.load(r.ctx)
 		if err != nil {
 			return results.League{}, err
 		}

@@ -45,30 +45,37 @@ func Commands(p *command.Process) []*cli.Command {
 	)
 }
 
-const flagAssert = "assert"
-
-func assertFlag() cli.Flag {
-	return &cli.GenericFlag{Name: flagAssert, Value: &command.Texts{}, Usage: "`STATEMENT`: statement to test, such as 'mine.adjusted > random.adjusted'; repeatable"}
+// showOptions says how a run is shown, and what is tested of it.
+type showOptions struct {
+	assertOptions
+	Format  string `flag:"format table|json|csv" want:"one" usage:"output format"`
+	Details bool   `flag:"details" usage:"show all columns, tiers, corrections, processes and the digest"`
 }
 
-func plotsFlag() cli.Flag {
-	return &cli.BoolFlag{Name: flagPlots, Usage: "write the plots as SVG files, too"}
+// assertOptions are statements to test.
+type assertOptions struct {
+	Assert command.Texts `flag:"assert STATEMENT" usage:"statement to test, such as 'mine.adjusted > random.adjusted'; repeatable"`
 }
 
-// reportOptions returns what the page of a run holds; nil for no page.
-func (o *output) reportOptions() *lab.ReportOptions {
-	if o.c.Bool(flagNoReport) {
+// pageOptions says what the page of a run holds.
+type pageOptions struct {
+	NoReport bool `flag:"no-report" usage:"do not write report.html"`
+	Plots    bool `flag:"plots" usage:"write the plots as SVG files, too"`
+}
+
+// page returns what the page of a run holds; nil for no page.
+func (o *pageOptions) page() *lab.ReportOptions {
+	if o.NoReport {
 		return nil
 	}
-	return &lab.ReportOptions{Plots: o.c.Bool(flagPlots)}
+	return &lab.ReportOptions{Plots: o.Plots}
 }
 
 // output is where and how a command prints what a run shows.
 type output struct {
 	p      *command.Process
 	c      *cli.Context
-	format string
-	quiet  bool
+	shown  showOptions
 	mine   []string  // the user's strategies: sources, or names of those without one
 	beyond int       // strategies that the default field leaves out
 	before string    // where create moves the run that it replaces; empty for none
@@ -77,13 +84,13 @@ type output struct {
 	cluster *clusterOf // nil without --cluster
 }
 
-func newOutput(p *command.Process, c *cli.Context) output {
-	return output{p: p, c: c, format: c.String(command.FlagFormat), quiet: c.Bool(command.FlagQuiet)}
+func newOutput(p *command.Process, c *cli.Context, format string) output {
+	return output{p: p, c: c, shown: showOptions{Format: format}}
 }
 
 // note prints a line to stderr, unless --quiet is set.
 func (o *output) note(format string, args ...any) {
-	if !o.quiet {
+	if !o.p.Quiet {
 		o.p.Say(format, args...)
 	}
 }
@@ -94,7 +101,7 @@ func (o *output) warn(format string, args ...any) {
 
 // show prints what a run shows.
 func (o *output) show(run *report.Document) error {
-	switch o.format {
+	switch o.shown.Format {
 	case "json":
 		return report.WriteJSON(o.p.Stdout, run)
 	case "csv":
@@ -116,7 +123,7 @@ func (o *output) show(run *report.Document) error {
 // screen says how a run is shown on stdout.
 func (o *output) screen() report.Screen {
 	return report.Screen{
-		Width: o.p.Out.Columns, Details: o.c.Bool(command.FlagDetails), Colour: command.WantsColour(o.p, o.c, o.p.Out),
+		Width: o.p.Out.Columns, Details: o.shown.Details, Colour: o.p.WantsColour(o.p.Out),
 		Beyond: o.beyond,
 	}
 }
@@ -124,7 +131,7 @@ func (o *output) screen() report.Screen {
 // standings says how the standings of a run are shown on stderr, and how many have a row.
 func (o *output) standings() (report.Screen, int) {
 	const others = 5 // lines: the head of the table, the decision, the bar
-	return report.Screen{Width: o.p.Err.Columns - 1, Colour: command.WantsColour(o.p, o.c, o.p.Err)}, max(1, o.p.Err.Rows-others)
+	return report.Screen{Width: o.p.Err.Columns - 1, Colour: o.p.WantsColour(o.p.Err)}, max(1, o.p.Err.Rows-others)
 }
 
 // codeOf finds the code that the run in a folder was played with, and notes where
@@ -133,25 +140,29 @@ func (o *output) codeOf(cat *catalog.Catalog, folder string) *lab.Code {
 	return &lab.Code{Lab: o.p.Lab, Catalog: cat, Folder: folder, Note: o.note}
 }
 
-// read computes what a recorded run shows, as the flags and r say.
-func (o *output) read(dir string, r lab.Reading) (in page.Input, err error) {
-	r.Op, r.Level, r.Judge = o.c.Command.Name, o.c.Float64(command.FlagLevel), o.judge
-	r.Yours = func(plan results.Plan) ([]int, error) {
-		_, named, err := namedIn(plan, flagMine, o.c.String(flagMine))
+// read computes what a recorded run shows, as r says.
+func (o *output) read(dir string, level float64, r lab.Reading) (page.Input, error) {
+	r.Op, r.Level, r.Judge = o.c.Command.Name, level, o.judge
+	return o.p.Read(o.c.Context, dir, r)
+}
+
+// yours finds the strategies that --mine names in a recorded run.
+func yours(mine string) func(results.Plan) ([]int, error) {
+	return func(plan results.Plan) ([]int, error) {
+		_, named, err := namedIn(plan, "mine", mine)
 		return named, err
 	}
-	return o.p.Read(o.c.Context, dir, r)
 }
 
 // judge reads the assertions of the command line.
 func (o *output) judge(plan results.Plan) (*assert.Judge, error) {
-	j, err := assert.NewJudge(plan, command.TextsOf(o.c, flagAssert), script.Nearest)
+	j, err := assert.NewJudge(plan, o.shown.Assert, script.Nearest)
 	var mistake *assert.Error
 	if errors.As(err, &mistake) {
-		return nil, command.Usagef("--%s: %w", flagAssert, err)
+		return nil, command.Usagef("--assert: %w", err)
 	}
 	if err == nil && plan.Stop != nil && j.Estimated() {
-		return nil, command.WithHint(fmt.Errorf("--%s: estimates cannot be tested, because a stopping rule ends this run and their intervals do not hold then", flagAssert),
+		return nil, command.WithHint(errors.New("--assert: estimates cannot be tested, because a stopping rule ends this run and their intervals do not hold then"),
 			"test counts only, or play a fixed number of leagues")
 	}
 	return j, err
@@ -169,7 +180,7 @@ func (o *output) play(ctx context.Context, dir *results.Dir, out string, factori
 			return played, err
 		}
 		if n == most {
-			return nil, command.WithHint(err, "%d workers were caught; find out who starts them, and continue with --%s", n, flagResume)
+			return nil, command.WithHint(err, "%d workers were caught; find out who starts them, and continue with --resume", n)
 		}
 		if dir, err = results.Open(o.p.Path(out)); err != nil {
 			return nil, err
@@ -186,7 +197,7 @@ func (o *output) playOn(ctx context.Context, dir *results.Dir, out string, facto
 		return nil, errors.Join(err, dir.Close())
 	}
 	var bar io.Writer
-	if o.p.Err.Is() && !o.quiet {
+	if o.p.Err.Is() && !o.p.Quiet {
 		bar = o.p.Stderr
 	}
 	if err := o.cluster.session(ctx, o.p.Path(out), &s); err != nil {

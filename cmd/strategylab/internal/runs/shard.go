@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
@@ -19,45 +17,18 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-const flagShard = "shard"
-
 // share is which shard of a run --shard names; the zero value names none.
 type share struct{ number, of int }
 
-func shardFlag() cli.Flag {
-	return &cli.StringFlag{Name: flagShard, Usage: "`K/N`: play only this part of the leagues, for 'merge'"}
-}
-
-// readShard reads --shard, and refuses flags that are about all leagues.
-func readShard(c *cli.Context) (share, error) {
-	var s share
-	text := c.String(flagShard)
-	if !c.IsSet(flagShard) {
+// parseShard reads the text of --shard.
+func parseShard(text string) (s share, err error) {
+	if text == "" {
 		return s, nil
 	}
-	number, of, ok := strings.Cut(text, "/")
-	if _, err := fmt.Sscanf(number+" "+of, "%d %d", &s.number, &s.of); err != nil || !ok || fmt.Sprintf("%d/%d", s.number, s.of) != text {
-		return s, command.Usagef("--%s is %q, want K/N, for example 1/16 for the first of 16", flagShard, text)
+	if _, err := fmt.Sscanf(text, "%d/%d", &s.number, &s.of); err != nil || fmt.Sprintf("%d/%d", s.number, s.of) != text {
+		return s, command.Usagef("--shard is %q, want K/N, for example 1/16 for the first of 16", text)
 	}
-	if !c.IsSet(command.FlagSeed) {
-		return s, command.WithHint(fmt.Errorf("--%s needs --%s", flagShard, command.FlagSeed), "give all shards the same seed, for example --%s 7", command.FlagSeed)
-	}
-	return s, onlyWithShard(c)
-}
-
-// onlyWithShard refuses flags that are about all leagues of a run.
-func onlyWithShard(c *cli.Context) error {
-	for _, flag := range []string{flagWatch, flagConfirm, flagUntil, flagSPRT} {
-		if c.IsSet(flag) {
-			return command.Usagef("--%s cannot be used with --%s: a shard does not see the leagues of the others", flag, flagShard)
-		}
-	}
-	for _, flag := range []string{flagAssert, flagPlots, command.FlagFormat, command.FlagDetails} {
-		if c.IsSet(flag) {
-			return command.WithHint(command.Usagef("--%s cannot be used with --%s, which prints no results", flag, flagShard), "give it to strategylab merge")
-		}
-	}
-	return nil
+	return s, nil
 }
 
 // playShard plays one shard of a plan: a new one, or the rest of the one in its folder,
@@ -65,7 +36,7 @@ func onlyWithShard(c *cli.Context) error {
 func (e *experimentRun) playShard(ctx context.Context, plan results.Plan, out string, factories []strategies.Factory) error {
 	plan, err := lab.ShardOf(plan, e.shard.number, e.shard.of)
 	if err != nil {
-		return command.Usagef("--%s: %w", flagShard, err)
+		return command.Usagef("--shard: %w", err)
 	}
 	if e.records == results.RecordsNone {
 		return e.playSums(ctx, plan, out, factories)
@@ -81,7 +52,7 @@ func (e *experimentRun) playShard(ctx context.Context, plan results.Plan, out st
 		dir, err = results.Create(e.p.Path(out), plan)
 	}
 	if summed := new(results.NoRecordsError); errors.As(err, &summed) {
-		return command.WithHint(fmt.Errorf("write %s: %w", out, err), "write to another folder with --%s", command.FlagOut)
+		return command.WithHint(fmt.Errorf("write %s: %w", out, err), "write to another folder with --out")
 	}
 	if err != nil && dir != nil {
 		err = errors.Join(fmt.Errorf("write %s: %w", out, err), dir.Close())
@@ -104,11 +75,11 @@ func (e *experimentRun) foresee(ctx context.Context, plan results.Plan, factorie
 // sameShard reports whether a recorded plan is that of the same shard.
 func sameShard(recorded, plan results.Plan) error {
 	if err := recorded.SameLeagues(plan); err != nil {
-		return command.WithHint(err, "write to another folder with --%s", command.FlagOut)
+		return command.WithHint(err, "write to another folder with --out")
 	}
 	was, is := recorded.Shard, plan.Shard
 	if was == nil || was.Number != is.Number || was.Of != is.Of || recorded.Runs != plan.Runs {
-		return command.WithHint(fmt.Errorf("it holds another part of the leagues than %v of %d", is, plan.Runs), "write to another folder with --%s", command.FlagOut)
+		return command.WithHint(fmt.Errorf("it holds another part of the leagues than %v of %d", is, plan.Runs), "write to another folder with --out")
 	}
 	return nil
 }
@@ -118,7 +89,7 @@ func (e *experimentRun) finishShard(ctx context.Context, dir *results.Dir, out s
 	plan, begun := dir.Plan(), dir.Len()
 	shard, total := plan.Shard, plan.Shard.End-plan.Shard.First
 	var bar io.Writer
-	if e.p.Err.Is() && !e.quiet {
+	if e.p.Err.Is() && !e.p.Quiet {
 		bar = e.p.Stderr
 	}
 	e.note("%v: leagues %d to %d of %s", shard, shard.First, shard.End-1, planned(plan))

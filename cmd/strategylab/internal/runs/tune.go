@@ -30,14 +30,6 @@ import (
 	"github.com/strategylab/strategylab/strategies/params"
 )
 
-const (
-	flagAgainst   = "against"
-	flagObjective = "objective"
-	flagWrite     = "write"
-
-	objectiveWorst = "worst"
-)
-
 // The files in the folder of a tune.
 const (
 	tuneFile        = "tune.json"
@@ -45,33 +37,28 @@ const (
 )
 
 func tuneCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
+	return command.New(p, &cli.Command{
 		Name: "tune", ArgsUsage: command.ValueStrategy, Usage: "search for the best parameters of a strategy",
 		Description: "Plays the strategy with many values of its parameters against the strategies of --against, the same\n" +
 			"leagues with all values, until --runs leagues are over. Then it compares the best values with the\n" +
 			"present ones in up to --confirm fresh leagues, and says what that shows. --against may be repeated:\n" +
 			"the score is then the mean over these fields, or that in the worst.",
-		Flags: append([]cli.Flag{
-			&cli.IntFlag{Name: command.FlagRuns, Value: 5000, Usage: "leagues of the search", Action: command.AtLeast(command.FlagRuns, 1)},
-			&cli.IntFlag{Name: flagConfirm, Value: 2000, Usage: "most fresh leagues with either values", Action: command.AtLeast(flagConfirm, 64)},
-			&cli.GenericFlag{Name: flagAgainst, Value: &command.Texts{}, Usage: "`STRATEGIES`: a field of opponents; repeatable", DefaultText: firstLookText()},
-			command.Choice(flagObjective, "mean", "score over several fields: mean or worst", "mean", objectiveWorst),
-			&cli.IntFlag{Name: command.FlagLegs, Value: game.DefaultLegs, Usage: "matches of each pair in a league", Action: command.AtLeast(command.FlagLegs, 1)},
-			command.SeedFlag(),
-			command.DrawFlag(),
-			experimentWorkersFlag(),
-			&cli.StringFlag{Name: command.FlagOut, Usage: "`DIR`: folder for the results", DefaultText: "runs/tune-TIME-SEED"},
-			&cli.StringFlag{Name: flagResume, Usage: "`DIR`: folder of a tune to continue"},
-			&cli.BoolFlag{Name: flagWrite, Usage: "write confirmed values into the script"},
-			command.IsolateFlag(false), command.InProcessFlag(),
-		}, clusterFlags()...),
-		Action: func(c *cli.Context) error {
-			if c.IsSet(flagResume) {
-				return command.Action(p, tuneStrategy)(c)
-			}
-			return command.Action(p, tuneStrategy, "the strategy")(c)
-		},
-	}
+	}, new(tuneOptions), tuneStrategy, command.Rest)
+}
+
+type tuneOptions struct {
+	Runs      int           `flag:"runs" default:"5000" want:"1.." usage:"leagues of the search"`
+	Confirm   int           `flag:"confirm" default:"2000" want:"64.." usage:"most fresh leagues with either values"`
+	Against   command.Texts `flag:"against STRATEGIES" text:"classics,scripts,plugins" usage:"a field of opponents; repeatable"`
+	Objective string        `flag:"objective mean|worst" want:"one" usage:"score over several fields: mean or worst"`
+	Legs      int           `flag:"legs" default:"10" want:"1.." usage:"matches of each pair in a league"`
+	Out       string        `flag:"out DIR" text:"runs/tune-TIME-SEED" usage:"folder for the results"`
+	Resume    string        `flag:"resume DIR" usage:"folder of a tune to continue"`
+	Write     bool          `flag:"write" usage:"write confirmed values into the script"`
+	command.Seeding
+	command.Drawing
+	command.Isolation
+	clusterOptions
 }
 
 // tuneSpec is tune.json: what the evaluations of a tune depend on.
@@ -112,6 +99,7 @@ type evaluation struct {
 // tuneRun is a tune under way.
 type tuneRun struct {
 	output
+	opt     *tuneOptions
 	spec    tuneSpec
 	out     string
 	cat     *catalog.Catalog
@@ -127,25 +115,26 @@ type tuneRun struct {
 	progress *command.Progress
 }
 
-func tuneStrategy(p *command.Process, c *cli.Context) (err error) {
-	e := &experimentRun{output: newOutput(p, c)}
-	if err := e.readCluster(); err != nil {
+func tuneStrategy(p *command.Process, c *cli.Context, o *tuneOptions) (err error) {
+	names := []string{"the strategy"}
+	if o.Resume != "" {
+		names = nil
+	}
+	if err := command.CheckArguments(c, names); err != nil {
 		return err
 	}
-	t := &tuneRun{output: e.output, out: c.String(command.FlagOut)}
+	t := &tuneRun{output: newOutput(p, c, ""), opt: o, out: o.Out}
+	if t.cluster, err = t.clusterFor(o.clusterOptions, o.Isolation); err != nil {
+		return err
+	}
 	if err := t.read(); err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(c.Context)
 	defer stop()
-	if t.cluster != nil {
-		t.cluster.lost = func(err error) {
-			p.Say("strategylab: %v; what is complete is kept", err)
-			stop()
-		}
-		defer func() { err = errors.Join(err, t.cluster.close()) }()
-	}
-	if t.cat, err = command.LoadCatalog(ctx, p, c); err != nil {
+	t.cluster.stopWith(stop)
+	defer func() { err = errors.Join(err, t.cluster.close()) }()
+	if t.cat, err = p.LoadCatalog(ctx, p.Supply(c, o.Isolation)); err != nil {
 		return err
 	}
 	defer t.cat.Close()
@@ -159,7 +148,7 @@ func tuneStrategy(p *command.Process, c *cli.Context) (err error) {
 	if err := t.cluster.ready(ctx, ""); err != nil {
 		return err
 	}
-	t.session = lab.Session{Lab: p.Lab, Workers: c.Int(command.FlagWorkers)}
+	t.session = lab.Session{Lab: p.Lab, Workers: o.Workers}
 	if t.cluster != nil {
 		t.session.Cluster = t.cluster.lab
 	}
@@ -174,13 +163,8 @@ func tuneStrategy(p *command.Process, c *cli.Context) (err error) {
 
 // read reads the flags, or the file of the tune to continue.
 func (t *tuneRun) read() error {
-	c := t.c
-	if from := c.String(flagResume); from != "" {
-		for _, flag := range []string{command.FlagRuns, flagConfirm, flagAgainst, flagObjective, command.FlagLegs, command.FlagSeed, command.FlagDraw, command.FlagOut} {
-			if c.IsSet(flag) {
-				return command.Usagef("--%s cannot be used with --%s: %s fixes it", flag, flagResume, filepath.Join(from, tuneFile))
-			}
-		}
+	o := t.opt
+	if from := o.Resume; from != "" {
 		t.out = from
 		text, err := os.ReadFile(filepath.Join(t.p.Path(from), tuneFile))
 		if err == nil {
@@ -195,14 +179,14 @@ func (t *tuneRun) read() error {
 		return nil
 	}
 	t.spec = tuneSpec{
-		Schema: tuneSchema, Strategy: c.Args().First(), Against: command.TextsOf(c, flagAgainst), Worst: c.String(flagObjective) == objectiveWorst,
-		Runs: c.Int(command.FlagRuns), Confirm: c.Int(flagConfirm), Legs: c.Int(command.FlagLegs), Draw: command.Draw(c).String(),
+		Schema: tuneSchema, Strategy: t.c.Args().First(), Against: o.Against, Worst: o.Objective == "worst",
+		Runs: o.Runs, Confirm: o.Confirm, Legs: o.Legs, Draw: o.Draw().String(),
 	}
 	if len(t.spec.Against) == 0 {
 		t.spec.Against = []string{firstLookText()}
 	}
 	var err error
-	if t.spec.Seed, err = command.Seed(t.p, c); err == nil && t.out == "" {
+	if t.spec.Seed, err = o.Seed(t.p); err == nil && t.out == "" {
 		t.out = filepath.Join("runs", fmt.Sprintf("tune-%s-%d", t.p.Now().Format("20060102-150405"), t.spec.Seed))
 	}
 	return err
@@ -242,7 +226,7 @@ func (t *tuneRun) prepare(ctx context.Context) (err error) {
 func (t *tuneRun) addField(ctx context.Context, against string, spec *tuneSpec) error {
 	refs, err := catalog.ParseRefs(against)
 	if err != nil {
-		return command.Usagef("--%s: %w", flagAgainst, err)
+		return command.Usagef("--against: %w", err)
 	}
 	field, err := t.cat.Field(ctx, refs)
 	if err != nil {
@@ -261,7 +245,7 @@ func (t *tuneRun) addField(ctx context.Context, against string, spec *tuneSpec) 
 		others = append(others, p.Factory)
 	}
 	if len(others) == 0 {
-		return command.Usagef("--%s %q has no opponents", flagAgainst, against)
+		return command.Usagef("--against %q has no opponents", against)
 	}
 	plan.Field[0].Name = t.entry.Info.Name
 	acc, err := analysis.NewAccumulator(plan)
@@ -279,9 +263,9 @@ func (t *tuneRun) addField(ctx context.Context, against string, spec *tuneSpec) 
 // open makes the folder, or reads the evaluations in it.
 func (t *tuneRun) open() error {
 	dir := t.p.Path(t.out)
-	if !t.c.IsSet(flagResume) {
+	if t.opt.Resume == "" {
 		if _, err := os.Stat(filepath.Join(dir, tuneFile)); err == nil {
-			return command.WithHint(command.Usagef("--%s: %s has a tune", command.FlagOut, t.out), "strategylab tune --resume %s continues it", words.ShellWord(t.out))
+			return command.WithHint(command.Usagef("--out: %s has a tune", t.out), "strategylab tune --resume %s continues it", words.ShellWord(t.out))
 		}
 		text, err := json.MarshalIndent(t.spec, "", "  ")
 		if err == nil {
@@ -349,7 +333,7 @@ func (t *tuneRun) run(ctx context.Context) error {
 	space, start := t.space()
 	search, err := tune.New(tune.Config{Space: space, Start: start, Leagues: t.spec.Runs, Fields: len(t.plans), Worst: t.spec.Worst, Seed: t.spec.Seed})
 	if err != nil {
-		return command.Usagef("--%s: %w", command.FlagRuns, err)
+		return command.Usagef("--runs: %w", err)
 	}
 	how := "a model chooses the values"
 	if search.Racing() {
@@ -358,7 +342,7 @@ func (t *tuneRun) run(ctx context.Context) error {
 	t.note("tuning %s of %s: %s leagues, blocks of %d, seed %d; %s", words.Plain.Plural(int64(len(space)), "parameter"), t.entry.Info.Name,
 		words.Plain.Count(int64(t.spec.Runs)), search.Config().Block, t.spec.Seed, how)
 	var bar io.Writer
-	if t.p.Err.Is() && !t.quiet {
+	if t.p.Err.Is() && !t.p.Quiet {
 		bar = t.p.Stderr
 	}
 	t.progress = command.StartProgress(bar, t.p.Err, t.p.Now, 0, t.spec.Runs+2*t.spec.Confirm*len(t.plans), true)
@@ -378,10 +362,10 @@ func (t *tuneRun) run(ctx context.Context) error {
 	if !found.better() {
 		return nil
 	}
-	if t.c.Bool(flagWrite) {
+	if t.opt.Write {
 		return t.write(found.values)
 	}
-	t.note("to write these values into %s: strategylab tune --resume %s --%s", t.entry.Info.Source, words.ShellWord(t.out), flagWrite)
+	t.note("to write these values into %s: strategylab tune --resume %s --write", t.entry.Info.Source, words.ShellWord(t.out))
 	return nil
 }
 
@@ -532,7 +516,7 @@ func (t *tuneRun) play(ctx context.Context, phase, values string, block, leagues
 // seed returns the seed of a block. Those of the search and of the confirmation differ.
 func (t *tuneRun) seed(phase string, block int) uint64 {
 	if phase != phaseSearch {
-		phase = flagConfirm
+		phase = "confirm"
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "tune %s %d %d", phase, t.spec.Seed, block))
 	return binary.BigEndian.Uint64(sum[:]) >> 11
@@ -542,7 +526,7 @@ func (t *tuneRun) seed(phase string, block int) uint64 {
 func (t *tuneRun) write(values string) error {
 	path := t.entry.Info.Source
 	if kind := t.entry.Info.Kind; kind != strategies.Lua && kind != strategies.JavaScript {
-		return command.Usagef("--%s: %s is not a script; change the defaults where it is made: %s", flagWrite, t.entry.Info.Name, values)
+		return command.Usagef("--write: %s is not a script; change the defaults where it is made: %s", t.entry.Info.Name, values)
 	}
 	source, info, err := disk.ReadFile(t.p.Path(path), catalog.MaxSource)
 	if err != nil {

@@ -19,24 +19,16 @@ import (
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
-const (
-	flagUntil     = "until"
-	flagGuarantee = "guarantee"
-	flagMargin    = "margin"
-	flagSPRT      = "sprt"
-)
-
 // defaultMaxRuns limits the leagues of an experiment with a stopping rule.
 const defaultMaxRuns = 20_000
 
-func untilFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: flagUntil, Usage: "`ranked|best|precision=X`: stop as soon as this is shown (instead of --runs)"},
-		&cli.IntFlag{Name: command.FlagMaxRuns, Usage: "maximum number of leagues with --until or --sprt", DefaultText: strconv.Itoa(defaultMaxRuns), Action: command.AtLeast(command.FlagMaxRuns, 1)},
-		&cli.StringFlag{Name: flagGuarantee, Value: string(sequential.Asymptotic), Usage: "`asymptotic|finite`: guarantee of the rule; finite: exact, ten times the leagues"},
-		&cli.Float64Flag{Name: flagMargin, Usage: "treat smaller differences in adjusted points as ties", DefaultText: "none"},
-		&cli.StringFlag{Name: flagSPRT, Usage: "`TEST`: sequential test (instead of --runs), such as " + sprtExample},
-	}
+// stopOptions says when an experiment stops instead of after a number of leagues.
+type stopOptions struct {
+	Until     string  `flag:"until ranked|best|precision=X" usage:"stop as soon as this is shown (instead of --runs)"`
+	MaxRuns   int     `flag:"max-runs" text:"20000" want:"1.." usage:"maximum number of leagues with --until or --sprt"`
+	Guarantee string  `flag:"guarantee asymptotic|finite" default:"asymptotic" usage:"guarantee of the rule; finite: exact, ten times the leagues"`
+	Margin    float64 `flag:"margin" text:"none" usage:"treat smaller differences in adjusted points as ties"`
+	SPRT      string  `flag:"sprt TEST" usage:"sequential test (instead of --runs), such as new=x.lua,old=y.lua,delta=0.01,alpha=0.05,beta=0.05"`
 }
 
 // stopFlags says when an experiment stops.
@@ -45,66 +37,45 @@ type stopFlags struct {
 	stop *results.Stop
 }
 
-// readStop reads the flags of untilFlags, and --runs.
-func readStop(c *cli.Context) (stopFlags, error) {
-	s := stopFlags{runs: c.Int(command.FlagRuns)}
-	if err := exclusive(c, command.FlagRuns, flagUntil, flagSPRT); err != nil {
+// stop returns when an experiment of a number of leagues stops.
+func (o *stopOptions) stop(c *cli.Context, runs int) (s stopFlags, err error) {
+	if o.Until == "" && o.SPRT == "" {
+		return stopFlags{runs: runs}, nil
+	}
+	s.runs = cmp.Or(o.MaxRuns, defaultMaxRuns)
+	guarantee, err := sequential.ParseGuarantee(o.Guarantee)
+	if err != nil {
+		return s, command.Usagef("--guarantee: %w", err)
+	}
+	if o.SPRT == "" {
+		s.stop, err = o.until(c, guarantee)
 		return s, err
 	}
-	if !c.IsSet(flagUntil) && !c.IsSet(flagSPRT) {
-		for _, flag := range []string{command.FlagMaxRuns, flagGuarantee, flagMargin} {
-			if c.IsSet(flag) {
-				return s, command.WithHint(fmt.Errorf("--%s needs --%s", flag, flagUntil), "--%s N sets the number of leagues", command.FlagRuns)
-			}
-		}
-		return s, nil
+	r, err := parseSPRT(o.SPRT)
+	if err != nil {
+		return s, command.WithHint(fmt.Errorf("--sprt: %w", err), "for example --sprt new=x.lua,old=y.lua,delta=0.01,alpha=0.05,beta=0.05")
 	}
-	s.runs = cmp.Or(c.Int(command.FlagMaxRuns), defaultMaxRuns)
-	var err error
-	if c.IsSet(flagSPRT) {
-		s.stop, err = readSPRT(c)
-	} else {
-		s.stop, err = readUntil(c)
+	s.stop = &results.Stop{Ratio: &r}       // the players have the names that the user wrote until the field is known
+	if guarantee != sequential.Asymptotic { // which plans without the word have
+		s.stop.Guarantee = string(guarantee)
 	}
-	return s, err
+	return s, nil
 }
 
-// exclusive refuses more than one of the flags.
-func exclusive(c *cli.Context, flags ...string) error {
-	first := ""
-	for _, flag := range flags {
-		switch {
-		case !c.IsSet(flag):
-		case first == "":
-			first = flag
-		default:
-			return command.WithHint(fmt.Errorf("--%s and --%s exclude each other", first, flag), "give one of them; --%s limits the leagues of --%s and --%s",
-				command.FlagMaxRuns, flagUntil, flagSPRT)
-		}
-	}
-	return nil
-}
-
-func readUntil(c *cli.Context) (*results.Stop, error) {
-	rule, err := sequential.ParseRule(c.String(flagUntil))
-	if err != nil {
-		return nil, command.Usagef("--%s: %w", flagUntil, err)
-	}
-	guarantee, err := sequential.ParseGuarantee(c.String(flagGuarantee))
-	if err != nil {
-		return nil, command.Usagef("--%s: %w", flagGuarantee, err)
-	}
-	margin := c.Float64(flagMargin)
+func (o *stopOptions) until(c *cli.Context, guarantee sequential.Guarantee) (*results.Stop, error) {
+	rule, err := sequential.ParseRule(o.Until)
 	switch {
-	case c.IsSet(flagMargin) && !(margin > 0 && margin < 3):
-		return nil, command.Usagef("--%s is %v, want points per match between 0 and 3", flagMargin, margin)
-	case margin > 0 && rule.Kind != sequential.Ranked:
-		return nil, command.Usagef("--%s needs --%s ranked, not %s", flagMargin, flagUntil, rule)
-	case rule.Kind == sequential.Ranked && !c.IsSet(command.FlagMaxRuns) && margin == 0:
-		return nil, command.WithHint(fmt.Errorf("--%s ranked may never end: equal players are never ranked", flagUntil),
-			"limit the leagues with --%s 5000, or treat small differences as ties with --%s 0.005", command.FlagMaxRuns, flagMargin)
+	case err != nil:
+		return nil, command.Usagef("--until: %w", err)
+	case c.IsSet("margin") && !(o.Margin > 0 && o.Margin < 3):
+		return nil, command.Usagef("--margin is %v, want points per match between 0 and 3", o.Margin)
+	case o.Margin > 0 && rule.Kind != sequential.Ranked:
+		return nil, command.Usagef("--margin needs --until ranked, not %s", rule)
+	case rule.Kind == sequential.Ranked && o.MaxRuns == 0 && o.Margin == 0:
+		return nil, command.WithHint(errors.New("--until ranked may never end: equal players are never ranked"),
+			"limit the leagues with --max-runs 5000, or treat small differences as ties with --margin 0.005")
 	}
-	return &results.Stop{Until: rule.String(), Guarantee: string(guarantee), Margin: margin}, nil
+	return &results.Stop{Until: rule.String(), Guarantee: string(guarantee), Margin: o.Margin}, nil
 }
 
 // stopRule adds the stopping rule to the plan of a new run with a field.
@@ -114,9 +85,9 @@ func (e *experimentRun) stopRule(plan *results.Plan, field catalog.Field) error 
 	}
 	stop := *e.stop.stop
 	plan.Stop = &stop
-	flag := flagUntil
+	flag := "until"
 	if stop.Ratio != nil {
-		flag = flagSPRT
+		flag = "sprt"
 		ratio := *stop.Ratio
 		var err error
 		if ratio.New, err = playerOf(field, ratio.New); err != nil {
@@ -142,26 +113,26 @@ func (e *experimentRun) stopRule(plan *results.Plan, field catalog.Field) error 
 // extend raises the number of leagues of the run in a folder, if the flags do.
 func (e *experimentRun) extend(dir *results.Dir) error {
 	plan := dir.Plan()
-	flag, other := command.FlagRuns, command.FlagMaxRuns
+	flag, other, runs := "runs", "max-runs", e.opt.Runs
 	if plan.Stop != nil {
-		flag, other = command.FlagMaxRuns, command.FlagRuns
+		flag, other, runs = "max-runs", "runs", e.opt.MaxRuns
 	}
 	if e.c.IsSet(other) {
-		return command.WithHint(fmt.Errorf("--%s does not apply to the run in %s, which %s", other, e.c.String(flagResume), howItEnds(plan)),
+		return command.WithHint(fmt.Errorf("--%s does not apply to the run in %s, which %s", other, e.opt.Resume, howItEnds(plan)),
 			"raise its number of leagues with --%s", flag)
 	}
 	if !e.c.IsSet(flag) {
 		return nil
 	}
-	switch longer := e.c.Int(flag) > plan.Runs; {
+	switch longer := runs > plan.Runs; {
 	case longer && plan.Stop != nil:
 		e.note("its stopping rule holds after every league, so more of them need no correction")
 	case longer && dir.Len() == plan.Runs:
 		e.warn("extended after a look at its %s: its intervals and places get a higher level than %s, which corrects for that. "+
-			"A run with another --%s needs no correction, and --%s looks as often as you like",
-			words.Plain.Plural(int64(plan.Runs), "league"), words.Plain.Level(analysis.DefaultLevel), command.FlagSeed, flagUntil)
+			"A run with another --seed needs no correction, and --until looks as often as you like",
+			words.Plain.Plural(int64(plan.Runs), "league"), words.Plain.Level(analysis.DefaultLevel))
 	}
-	plan.Runs = e.c.Int(flag)
+	plan.Runs = runs
 	if err := dir.Extend(plan); err != nil {
 		return command.Usagef("--%s: %w", flag, err)
 	}
@@ -179,7 +150,7 @@ func (e *experimentRun) extends(plan *results.Plan, out string) {
 	}
 	last := plan.Looks[len(plan.Looks)-1]
 	e.warn("a run beside %s has the first %s of this plan and seed, so this run extends a look at them: its intervals and places get a higher level than %s, which corrects for that. "+
-		"Another --%s needs no correction", out, words.Plain.Plural(int64(last), "league"), words.Plain.Level(analysis.DefaultLevel), command.FlagSeed)
+		"Another --seed needs no correction", out, words.Plain.Plural(int64(last), "league"), words.Plain.Level(analysis.DefaultLevel))
 }
 
 func howItEnds(plan results.Plan) string {
@@ -187,9 +158,9 @@ func howItEnds(plan results.Plan) string {
 	case plan.Stop == nil:
 		return "plays a fixed number of leagues"
 	case plan.Stop.Ratio != nil:
-		return "ends by --" + flagSPRT
+		return "ends by --sprt"
 	}
-	return "ends by --" + flagUntil + " " + plan.Stop.Until
+	return "ends by --until " + plan.Stop.Until
 }
 
 // howMany says how many leagues a run plays.
@@ -202,29 +173,6 @@ func howMany(plan results.Plan) string {
 		what = plan.Stop.Until
 	}
 	return fmt.Sprintf("at most %s (until %s)", words.Plain.Plural(int64(plan.Runs), "league"), what)
-}
-
-const sprtExample = "new=x.lua,old=y.lua,delta=0.01,alpha=0.05,beta=0.05"
-
-// readSPRT reads --sprt. The players have the names that the user wrote until the
-// field is known.
-func readSPRT(c *cli.Context) (*results.Stop, error) {
-	if c.IsSet(flagMargin) {
-		return nil, command.Usagef("--%s needs --%s, not --%s", flagMargin, flagUntil, flagSPRT)
-	}
-	guarantee, err := sequential.ParseGuarantee(c.String(flagGuarantee))
-	if err != nil {
-		return nil, command.Usagef("--%s: %w", flagGuarantee, err)
-	}
-	r, err := parseSPRT(c.String(flagSPRT))
-	if err != nil {
-		return nil, command.WithHint(fmt.Errorf("--%s: %w", flagSPRT, err), "for example --%s %s", flagSPRT, sprtExample)
-	}
-	stop := results.Stop{Ratio: &r}
-	if guarantee != sequential.Asymptotic { // which plans without the word have
-		stop.Guarantee = string(guarantee)
-	}
-	return &stop, nil
 }
 
 func parseSPRT(s string) (results.Ratio, error) {

@@ -20,8 +20,8 @@ import (
 // watch that play returns has changed. n counts the successful calls, from 1. The
 // error of the first call ends it; later a script may be broken for a while.
 func (o *output) repeat(ctx context.Context, play func(n int) (*catalog.Watch, error)) error {
-	if o.format != "table" {
-		return command.Usagef("--%s needs --%s table", flagWatch, command.FlagFormat)
+	if o.shown.Format != "table" {
+		return command.Usagef("--watch needs --format table")
 	}
 	var watch *catalog.Watch
 	for n := 1; ; {
@@ -101,7 +101,7 @@ func (o *output) create(out string, plan results.Plan, advice string) (*results.
 // run and the user did not ask for it, the first free of out-2, out-3 and so on. Runs that
 // start in one second with one seed have the same default.
 func (o *output) createFree(out string, plan results.Plan, advice string) (*results.Dir, string, error) {
-	fixed := o.before != "" || o.c.String(command.FlagOut) != ""
+	fixed := o.before != "" || command.Given(o.c, "out")
 	for n, name := 2, out; ; n++ {
 		dir, err := o.create(name, plan, advice)
 		if fixed || !errors.Is(err, results.ErrExists) && !errors.Is(err, disk.ErrLocked) {
@@ -113,7 +113,7 @@ func (o *output) createFree(out string, plan results.Plan, advice string) (*resu
 
 // once loads the field and plays it. The watch is nil if the field does not load.
 func (e *experimentRun) once(ctx context.Context, out string) (*report.Document, *catalog.Watch, error) {
-	cat, err := command.LoadCatalog(ctx, e.p, e.c)
+	cat, err := e.load(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

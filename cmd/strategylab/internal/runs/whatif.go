@@ -20,26 +20,25 @@ import (
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
-const flagReplace = "replace"
-
 func whatifCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
+	return command.New(p, &cli.Command{
 		Name: "whatif", ArgsUsage: "DIR", Usage: "replay a run with one strategy swapped",
 		Description: "Replays the recorded leagues with the same seats, draws and coins, and prints how the swap changes every\n" +
 			"player, the others included: strategies that learn pass changes on. The new leagues stay in --out.",
-		Flags: append([]cli.Flag{
-			&cli.GenericFlag{Name: flagReplace, Value: &command.Texts{}, Required: true, Usage: "`PLAYER=STRATEGY`: swap, such as mine=scripts/new.lua; repeatable"},
-			&cli.IntFlag{Name: command.FlagRuns, Usage: "leagues to replay", DefaultText: "all", Action: command.AtLeast(command.FlagRuns, 1)},
-			&cli.StringFlag{Name: command.FlagOut, Usage: "`DIR`: folder for the new leagues", DefaultText: "runs/TIME-whatif"},
-			&cli.BoolFlag{Name: flagWatch, Usage: "repeat whenever a swapped-in script changes"},
-			command.WorkersFlag("leagues played"),
-			command.LevelFlag(),
-			command.FormatFlag("table", "json", "csv"),
-			assertFlag(),
-			command.IsolateFlag(false), command.InProcessFlag(),
-		}, command.AgentFlags()...),
-		Action: command.Action(p, whatif, "DIR"),
-	}
+	}, new(whatifOptions), whatif, "DIR")
+}
+
+type whatifOptions struct {
+	Replace command.Texts `flag:"replace PLAYER=STRATEGY" required:"yes" usage:"swap, such as mine=scripts/new.lua; repeatable"`
+	Runs    int           `flag:"runs" want:"1.." text:"all" usage:"leagues to replay"`
+	Out     string        `flag:"out DIR" text:"runs/TIME-whatif" usage:"folder for the new leagues"`
+	Watch   bool          `flag:"watch" usage:"repeat whenever a swapped-in script changes"`
+	Workers int           `flag:"workers" want:"1.." text:"one per CPU" usage:"leagues played in parallel"`
+	command.Leveled
+	assertOptions
+	Format string `flag:"format table|json|csv" want:"one" usage:"output format"`
+	command.Isolation
+	command.Agents
 }
 
 // swap gives a player another strategy.
@@ -51,23 +50,21 @@ type swap struct {
 // whatIf replays a recorded run with swapped strategies.
 type whatIf struct {
 	output
-	workers int
-	base    string // folder of the recorded run, as the user wrote it
-	folder  string // of the new leagues
-	swaps   []swap
-	level   float64
+	opt    *whatifOptions
+	base   string // folder of the recorded run, as the user wrote it
+	folder string // of the new leagues
+	swaps  []swap
 }
 
-func whatif(p *command.Process, c *cli.Context) error {
-	w := &whatIf{
-		base: c.Args().First(), output: newOutput(p, c), level: c.Float64(command.FlagLevel), workers: c.Int(command.FlagWorkers),
-	}
+func whatif(p *command.Process, c *cli.Context, o *whatifOptions) error {
+	w := &whatIf{base: c.Args().First(), output: newOutput(p, c, o.Format), opt: o}
+	w.shown.assertOptions = o.assertOptions
 	var err error
-	if w.swaps, err = parseSwaps(command.TextsOf(c, flagReplace)); err != nil {
+	if w.swaps, err = parseSwaps(o.Replace); err != nil {
 		return err
 	}
-	w.folder = cmp.Or(c.String(command.FlagOut), filepath.Join("runs", p.Now().Format("20060102-150405")+"-whatif"))
-	if !c.Bool(flagWatch) {
+	w.folder = cmp.Or(o.Out, filepath.Join("runs", p.Now().Format("20060102-150405")+"-whatif"))
+	if !o.Watch {
 		_, err = w.playAgain(c.Context)
 		return err
 	}
@@ -85,17 +82,17 @@ func parseSwaps(list []string) ([]swap, error) {
 		player, target, ok := strings.Cut(text, "=")
 		player = strings.TrimSpace(player)
 		if !ok || player == "" || strings.TrimSpace(target) == "" {
-			return nil, command.Usagef("--%s is %q, want PLAYER=STRATEGY, for example mine=scripts/new.lua", flagReplace, text)
+			return nil, command.Usagef("--replace is %q, want PLAYER=STRATEGY, for example mine=scripts/new.lua", text)
 		}
 		ref, err := catalog.ParseRef(target)
 		if err != nil {
-			return nil, command.Usagef("--%s %q: %w", flagReplace, text, err)
+			return nil, command.Usagef("--replace %q: %w", text, err)
 		}
 		if ref.Copies != 1 {
-			return nil, command.Usagef("--%s %q: a player takes one strategy, not %d copies", flagReplace, text, ref.Copies)
+			return nil, command.Usagef("--replace %q: a player takes one strategy, not %d copies", text, ref.Copies)
 		}
 		if slices.ContainsFunc(out, func(x swap) bool { return x.player == player }) {
-			return nil, command.Usagef("--%s swaps %s twice", flagReplace, player)
+			return nil, command.Usagef("--replace swaps %s twice", player)
 		}
 		out = append(out, swap{player, ref})
 	}
@@ -105,15 +102,19 @@ func parseSwaps(list []string) ([]swap, error) {
 // playAgain replays the leagues with the swaps and prints what they change. The
 // watch is of the swapped-in scripts.
 func (w *whatIf) playAgain(ctx context.Context) (*catalog.Watch, error) {
-	cat, err := command.LoadCatalog(ctx, w.p, w.c)
-	if err != nil {
-		return nil, err
-	}
-	defer cat.Close()
 	refs := make([]catalog.Ref, len(w.swaps))
 	for i, x := range w.swaps {
 		refs[i] = x.ref
 	}
+	supply, err := w.p.SupplyAgents(w.c, w.opt.Isolation, &w.opt.Agents, targets(refs)...)
+	if err != nil {
+		return nil, err
+	}
+	cat, err := w.p.LoadCatalog(ctx, supply)
+	if err != nil {
+		return nil, err
+	}
+	defer cat.Close()
 	watch := cat.WatchRefs(refs)
 	plan, err := w.recorded(ctx)
 	if err != nil {
@@ -127,7 +128,7 @@ func (w *whatIf) playAgain(ctx context.Context) (*catalog.Watch, error) {
 		return watch, err // before the folder exists
 	}
 	var dir *results.Dir
-	dir, w.folder, err = w.createFree(w.folder, plan, "choose another folder with --"+command.FlagOut)
+	dir, w.folder, err = w.createFree(w.folder, plan, "choose another folder with --out")
 	if err != nil {
 		return watch, err
 	}
@@ -160,8 +161,8 @@ func (w *whatIf) recorded(ctx context.Context) (results.Plan, error) {
 	if err != nil {
 		return plan, lab.ReadError("whatif", w.base, err)
 	}
-	if n := w.c.Int(command.FlagRuns); n > plan.Runs {
-		return plan, command.Usagef("--%s is %d, but %s has %d leagues", command.FlagRuns, n, w.base, plan.Runs)
+	if n := w.opt.Runs; n > plan.Runs {
+		return plan, command.Usagef("--runs is %d, but %s has %d leagues", n, w.base, plan.Runs)
 	} else if n > 0 {
 		plan.Runs = n
 	}
@@ -178,11 +179,11 @@ func (w *whatIf) swapped(ctx context.Context, plan *results.Plan, cat *catalog.C
 	for _, x := range w.swaps {
 		i := slices.IndexFunc(plan.Field, func(f results.Entrant) bool { return f.Name == x.player })
 		if i < 0 {
-			return nil, command.WithHint(fmt.Errorf("--%s: no player %q in %s", flagReplace, x.player, w.base), "the players are %s", playerNames(*plan))
+			return nil, command.WithHint(fmt.Errorf("--replace: no player %q in %s", x.player, w.base), "the players are %s", playerNames(*plan))
 		}
 		entry, err := cat.Resolve(ctx, x.ref.Target)
 		if err != nil {
-			return nil, lab.NameError(fmt.Errorf("--%s %s: %w", flagReplace, x.player, err))
+			return nil, lab.NameError(fmt.Errorf("--replace %s: %w", x.player, err))
 		}
 		plan.Field[i] = results.Entrant{
 			Name: x.player, Kind: string(entry.Info.Kind), Ref: x.ref.Target, Source: entry.Info.Source, Fingerprint: entry.Info.Fingerprint,
@@ -196,7 +197,7 @@ func (w *whatIf) swapped(ctx context.Context, plan *results.Plan, cat *catalog.C
 		var err error
 		if factories[i], err = code.Of(ctx, f); errors.Is(err, lab.ErrChanged) {
 			return nil, command.WithHint(fmt.Errorf("whatif %s: %w", w.base, err),
-				"restore the file, or swap it as well: --%s %s=%s", flagReplace, f.Name, cmp.Or(f.Source, f.Ref))
+				"restore the file, or swap it as well: --replace %s=%s", f.Name, cmp.Or(f.Source, f.Ref))
 		} else if err != nil {
 			return nil, fmt.Errorf("whatif %s: %w", w.base, err)
 		}
@@ -206,7 +207,7 @@ func (w *whatIf) swapped(ctx context.Context, plan *results.Plan, cat *catalog.C
 
 // playOut plays the leagues into their folder, closes it and compares.
 func (w *whatIf) playOut(ctx context.Context, dir *results.Dir, out string, factories []strategies.Factory) error {
-	played, err := w.play(ctx, dir, out, factories, lab.Session{Workers: w.workers, Origin: w.p.Path(w.base)})
+	played, err := w.play(ctx, dir, out, factories, lab.Session{Workers: w.opt.Workers, Origin: w.p.Path(w.base)})
 	if err != nil {
 		return err
 	}
@@ -225,7 +226,7 @@ func (w *whatIf) playOut(ctx context.Context, dir *results.Dir, out string, fact
 // printEffect compares the recorded leagues with the new ones.
 func (w *whatIf) printEffect(run *report.Document, out string) error {
 	// The new leagues are complete, so this is quick even after an interrupt.
-	effect, err := contrastOf(context.WithoutCancel(w.c.Context), w.p, "whatif", []string{w.base, out}, w.level)
+	effect, err := contrastOf(context.WithoutCancel(w.c.Context), w.p, "whatif", []string{w.base, out}, w.opt.Level)
 	if err != nil {
 		return err
 	}
@@ -233,5 +234,5 @@ func (w *whatIf) printEffect(run *report.Document, out string) error {
 	for _, x := range w.swaps {
 		effect.Replaced = append(effect.Replaced, x.player)
 	}
-	return showContrast(w.p, w.format, effect)
+	return showContrast(w.p, w.opt.Format, effect)
 }

@@ -126,6 +126,7 @@ func TestAction(t *testing.T) {
 		{"damaged", map[string]string{"version": "v1.0.1", "assert": "random.wins > 0"}, 1, []string{`strategylab-linux-\w+\.tar\.gz: FAILED`}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			manager, agent := jsonrpctest.Address(t), jsonrpctest.Address(t)
 			_, port, err := net.SplitHostPort(agent)
 			if err != nil {

@@ -282,34 +282,6 @@ func (k *killing) startBroker(listen string) *process {
 	return startBrokerChanged(k.t, k.traces.keep, k.dir, listen)
 }
 
-// TestClusterShards plays the plan of the other tests in shards.
-func TestClusterShards(t *testing.T) {
-	t.Parallel()
-	if !longTests {
-		t.Skip("LONG_TESTS is not set; TestShards plays shards of other plans")
-	}
-	dir, args := clusterFolder(t, "500")
-	want := alone(t, dir, args)
-	silent := slices.DeleteFunc(slices.Clone(args), func(word string) bool { return slices.Contains([]string{"--no-report", "--format", "json"}, word) })
-	for _, of := range []int{1, 2, 5} {
-		merge := []string{"merge", "--out", fmt.Sprintf("all%d", of), "--no-report", "--format", "json", "--time-limit", "1m", "--instructions", "20000"}
-		for number := 1; number <= of; number++ {
-			shard := fmt.Sprintf("part%d-%d", of, number)
-			if out, err := ownProcess(dir, append(slices.Clone(silent), "--shard", fmt.Sprintf("%d/%d", number, of), "--out", shard)...).CombinedOutput(); err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
-			merge = append(merge, shard)
-		}
-		out, err := ownProcess(dir, merge...).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if digest, _ := digestOf(t, out); digest != want {
-			t.Errorf("%d shards: digest %s, want %s", of, digest, want)
-		}
-	}
-}
-
 // startBroker starts a broker that keeps its data.
 func startBroker(t *testing.T, dir, listen string) *process {
 	t.Helper()
@@ -381,14 +353,8 @@ func TestClusterEmbedded(t *testing.T) {
 // TestClusterInTheBrowser has the page of an experiment show what other machines play.
 func TestClusterInTheBrowser(t *testing.T) {
 	t.Parallel()
-	cmd := commandLine(t.Context(), t.TempDir(), "experiment", "--web", "--cluster", "embedded", "--runs", "100", "--legs", "2", "--seed", "1", "--field", "random,role,markov-1", "--out", "out")
-	stderr := collect(t, "stderr")
-	cmd.Stderr = stderr.file
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	cmd, stderr, page := onPage(t, t.TempDir(), "--cluster", "embedded", "--runs", "100", "--legs", "2", "--seed", "1", "--field", "random,role,markov-1", "--out", "out")
 	stderr.until("the report stays at ")
-	page := regexp.MustCompile(`watch at (http://127\.0\.0\.1:\d+/)\n`).FindStringSubmatch(stderr.until("watch at "))[1]
 	resp, err := http.Get(page)
 	if err != nil {
 		t.Fatal(err)
@@ -397,12 +363,7 @@ func TestClusterInTheBrowser(t *testing.T) {
 	if text, err := io.ReadAll(resp.Body); err != nil || !strings.Contains(string(text), "100 leagues") {
 		t.Errorf("%v: the report is %.300s", err, text)
 	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("after Ctrl-C: %v", err)
-	}
+	stops(t, cmd)
 }
 
 // TestClusterAdoptsRun kills an experiment and continues it by the name that its broker

@@ -193,9 +193,7 @@ func serveParquet() {
 func TestExportLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if out, err := ownProcess(dir, "experiment", "--runs", "10", "--field", "random,role", "--no-report", "--out", "run").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	run1(t, dir, exitOK, "experiment", "--runs", "10", "--field", "random,role", "--no-report", "--out", "run")
 	left := func(what string) []string {
 		found, _ := filepath.Glob(filepath.Join(dir, what))
 		return found

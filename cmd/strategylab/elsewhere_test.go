@@ -1,10 +1,6 @@
 package main
 
 import (
-	"encoding/json"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -48,37 +44,15 @@ func TestServersThatAreNoManager(t *testing.T) {
 	t.Parallel()
 	for name, c := range elsewhere {
 		for _, line := range [][]string{
-			{"player", "--strategy", "random", "--listen", "127.0.0.1:0"}, {"referee", "--listen", "127.0.0.1:0"}, {"start"}, {"query", "standings"},
+			{"player", "--strategy", "random", "--isolate=false", "--listen", "127.0.0.1:0"}, {"referee", "--listen", "127.0.0.1:0"}, {"start"}, {"query", "standings"},
 		} {
 			t.Run(strings.ReplaceAll(name+" for "+line[0], " ", "-"), func(t *testing.T) {
 				t.Parallel()
 				var requests atomic.Int64
-				server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					requests.Add(1)
-					var doc struct {
-						ID     any
-						Method string
-						Params map[string]any
-					}
-					_ = json.NewDecoder(r.Body).Decode(&doc) // what cannot be read is empty
-					status, answer := c.answer(asked{r.URL.Path, doc.Method, doc.ID, doc.Params})
-					page, is := answer.(string)
-					if is {
-						w.Header().Set("Content-Type", "text/html")
-					} else {
-						w.Header().Set("Content-Type", "application/json")
-					}
-					w.WriteHeader(status)
-					if is {
-						_, _ = io.WriteString(w, page)
-						return
-					}
-					_ = json.NewEncoder(w).Encode(answer)
-				}))
-				defer server.Close()
-				out := run1(t, t.TempDir(), exitFailure, append(line, "--manager", server.URL+"/mcp", "--timeout", "1m")...)
-				if !strings.Contains(out, c.says) {
-					t.Errorf("it says %q, want %q", out, c.says)
+				url := speaking(t, c.answer, func(string) { requests.Add(1) })
+				code, out := inside(t, t.TempDir(), append(line, "--manager", url, "--timeout", "1m")...)
+				if code != exitFailure || !strings.Contains(out, c.says) {
+					t.Errorf("exit code %d, and it says %q, want %q", code, out, c.says)
 				}
 				if n := requests.Load(); n > 120 {
 					t.Errorf("%d requests", n)

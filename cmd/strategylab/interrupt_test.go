@@ -143,6 +143,18 @@ func disturb(t *testing.T, dir, name string, sig syscall.Signal) []byte {
 	return stdout.Bytes()
 }
 
+// stops interrupts a command, which then has to end well.
+func stops(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	err := cmd.Process.Signal(os.Interrupt)
+	if err == nil {
+		err = cmd.Wait()
+	}
+	if err != nil {
+		t.Errorf("interrupted, %q ended with %v", cmd.Args, err)
+	}
+}
+
 // lines collects what a command prints while it runs.
 type lines struct {
 	t    *testing.T
@@ -221,12 +233,7 @@ func TestWatch(t *testing.T) {
 	if hidden, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(hidden) > 0 {
 		t.Errorf("left behind: %v, %v", hidden, err)
 	}
-	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("after Ctrl-C: %v", err)
-	}
+	stops(t, cmd)
 	stderr.until("confirm them once with a fresh one: strategylab experiment --resume out --confirm")
 }
 

@@ -119,8 +119,6 @@ func TestDocumentedAnswer(t *testing.T) {
 	// What was played can be looked at by the other commands.
 	dir := filepath.Join(filepath.Dir(a.program), out.Outcome.Report.Path)
 	for _, args := range [][]string{{"analyze", dir}, {"explain", dir, "council"}, {"replay", dir, "--league", "3", "--match", "R1M1", "--scripts", scripts}} {
-		if text, err := commandLine(t.Context(), filepath.Dir(a.program), args...).CombinedOutput(); err != nil {
-			t.Errorf("%q: %v: %s", args, err, text)
-		}
+		run1(t, filepath.Dir(a.program), exitOK, args...)
 	}
 }

@@ -52,12 +52,7 @@ func TestAssistantOverHTTP(t *testing.T) {
 	if run.Outcome.Leagues != 20 {
 		t.Errorf("experiment: %+v", run)
 	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("interrupted, the server ended with %v", err)
-	}
+	stops(t, cmd)
 	until(t, "the end of all processes of the server", func() bool { return !isRunning(filepath.Join(dir, "strategylab")) })
 }
 
@@ -97,12 +92,7 @@ func TestAssistantOverHTTPS(t *testing.T) {
 	if list := answer[assistants.ListOutput](a, "list_strategies", nil); len(list.Strategies) == 0 {
 		t.Error("nothing is listed")
 	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("interrupted, the server ended with %v", err)
-	}
+	stops(t, cmd)
 }
 
 // A web page cannot call the lab, an agent or what starts a league, nor can one that
@@ -112,12 +102,7 @@ func TestWebPagesAreKeptOut(t *testing.T) {
 	allow := []string{"--allow-origin", "http://localhost:6274"}
 	lab := commandLine(t.Context(), t.TempDir(), append([]string{"mcp", "--http", "127.0.0.1:0"}, allow...)...)
 	knockAs(t, startWeb(t, lab))
-	if err := lab.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	if err := lab.Wait(); err != nil {
-		t.Errorf("interrupted, the server ended with %v", err)
-	}
+	stops(t, lab)
 	host := start(t, t.TempDir(), append([]string{"host", "--listen", "127.0.0.1:0"}, allow...)...)
 	url := host.until("listening")["manager"].(string)
 	knockAs(t, url)

@@ -28,12 +28,7 @@ func TestInspectorInTheLab(t *testing.T) {
 		cmd := exec.CommandContext(t.Context(), program(t, t.TempDir()), "mcp", "--http", "127.0.0.1:0")
 		cmd.Dir = t.TempDir()
 		inspectLab(t, startWeb(t, cmd), "--transport", "http")
-		if err := cmd.Process.Signal(os.Interrupt); err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("interrupted, the server ended with %v", err)
-		}
+		stops(t, cmd)
 	})
 }
 

@@ -106,9 +106,7 @@ func wantReadable(t *testing.T, dir string) {
 func TestReadersNotice(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if output, err := commandLine(t.Context(), dir, "experiment", "--runs", "5", "--legs", "1", "--seed", "3", "--field", "random,role,hedge", "--quiet", "--out", "run").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, output)
-	}
+	run1(t, dir, exitOK, "experiment", "--runs", "5", "--legs", "1", "--seed", "3", "--field", "random,role,hedge", "--quiet", "--out", "run")
 	run := filepath.Join(dir, "run")
 	wantReadable(t, run)
 	sound, err := os.ReadFile(filepath.Join(run, "summary.json"))

@@ -44,9 +44,7 @@ func (s *sharded) merge(args ...string) []string {
 // run runs a command that has to succeed.
 func (s *sharded) run(args ...string) {
 	s.t.Helper()
-	if out, err := commandLine(s.t.Context(), s.dir, args...).CombinedOutput(); err != nil {
-		s.t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)
-	}
+	run1(s.t, s.dir, exitOK, args...)
 }
 
 // play plays a shard, in the middle of which it is killed if that is wanted.
@@ -217,8 +215,6 @@ func (s *sharded) withoutCode(shards string) {
 	if err := os.CopyFS(filepath.Join(elsewhere, "scripts"), os.DirFS(filepath.Join(s.dir, "scripts"))); err != nil {
 		s.t.Fatal(err)
 	}
-	if out, err := commandLine(s.t.Context(), elsewhere, line...).CombinedOutput(); err != nil {
-		s.t.Fatalf("%v\n%s", err, out)
-	}
+	run1(s.t, elsewhere, exitOK, line...)
 	s.same("elsewhere/all")
 }

@@ -9,6 +9,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 )
 
 // asked is a request as a foreign manager reads it.
@@ -37,6 +41,46 @@ func (a asked) arguments() map[string]any {
 
 type reply = map[string]any
 
+// speaking is a server of another program that answers as a test says: with a document,
+// or with a text that is no JSON. It ends with the test. seen gets each request.
+func speaking(t *testing.T, answer func(asked) (int, any), seen func(request string)) (url string) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var doc struct {
+			ID     any
+			Method string
+			Params map[string]any
+		}
+		text, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		_ = json.Unmarshal(text, &doc) // what cannot be read is empty
+		seen(r.URL.Path + string(text))
+		status, said := answer(asked{r.URL.Path, doc.Method, doc.ID, doc.Params})
+		page, is := said.(string)
+		w.Header().Set("Content-Type", map[bool]string{true: "text/html", false: "application/json"}[is])
+		w.WriteHeader(status)
+		if is {
+			_, _ = io.WriteString(w, page)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(said)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL + "/mcp"
+}
+
+// inside runs a command line in this process, in a folder.
+func inside(t *testing.T, dir string, args ...string) (code int, out string) {
+	var o lockedBuffer
+	p := command.Process{
+		Lab:  lab.Lab{Dir: dir, Now: time.Now, Entropy: func() (uint64, error) { return 1 << 20, nil }},
+		Args: append([]string{"strategylab"}, args...), Stdin: strings.NewReader(""), Stdout: &o, Stderr: &o, ForBatch: func() {}, ForLive: func() {},
+	}
+	code = run(t.Context(), p)
+	return code, o.String()
+}
+
 // startable are the ways in which managers of real leagues are started: each
 // returns an HTTP status and a document.
 var startable = map[string]struct {
@@ -45,6 +89,12 @@ var startable = map[string]struct {
 	fails  bool
 	most   int // requests
 }{
+	"round by round": {func(a asked) (int, any) {
+		if a.method == "announce_round" && a.params["round_id"] == 2.0 {
+			return 200, a.result(reply{"status": "ok"})
+		}
+		return 200, a.refusal(-32601, "Method not found")
+	}, "announce_round", false, 1},
 	"by a path, with refusals in results": {func(a asked) (int, any) {
 		switch a.path {
 		case "/start_league":
@@ -150,37 +200,18 @@ func TestStartForeignLeagues(t *testing.T) {
 			t.Parallel()
 			var mu sync.Mutex
 			seen := map[string]int{}
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				var doc struct {
-					ID     any
-					Method string
-					Params map[string]any
-				}
-				text, err := io.ReadAll(r.Body)
-				if err != nil {
-					t.Error(err)
-				}
-				_ = json.Unmarshal(text, &doc) // what cannot be read is empty
+			url := speaking(t, c.answer, func(request string) {
 				mu.Lock()
-				seen[r.URL.Path+string(text)]++
-				mu.Unlock()
-				status, answer := c.answer(asked{r.URL.Path, doc.Method, doc.ID, doc.Params})
-				w.Header().Set("Content-Type", "application/json")
-				w.WriteHeader(status)
-				if words, is := answer.(string); is {
-					_, _ = io.WriteString(w, words)
-					return
-				}
-				_ = json.NewEncoder(w).Encode(answer)
-			}))
-			defer server.Close()
-			want := exitOK
-			if c.fails {
-				want = exitFailure
+				defer mu.Unlock()
+				seen[request]++
+			})
+			args := []string{"start", "--manager", url, "--timeout", "1m"}
+			if name == "round by round" {
+				args = append(args, "--announce-round", "2")
 			}
-			out := run1(t, t.TempDir(), want, "start", "--manager", server.URL+"/mcp", "--timeout", "1m")
-			if !strings.Contains(out, c.says) {
-				t.Errorf("it says %q, want %q", out, c.says)
+			code, out := inside(t, t.TempDir(), args...)
+			if (code != exitOK) != c.fails || !strings.Contains(out, c.says) {
+				t.Errorf("exit code %d, and it says %q, want %q", code, out, c.says)
 			}
 			total := 0
 			for request, n := range seen {

@@ -65,12 +65,7 @@ func (s *studioProcess) opened() {
 // end interrupts the command, which then ends with all that it has started.
 func (s *studioProcess) end() {
 	s.t.Helper()
-	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
-		s.t.Fatal(err)
-	}
-	if err := s.cmd.Wait(); err != nil {
-		s.t.Errorf("interrupted, the studio ended with %v", err)
-	}
+	stops(s.t, s.cmd)
 	until(s.t, "the end of all processes of the studio", func() bool { return !isRunning(s.cmd.Path) })
 }
 

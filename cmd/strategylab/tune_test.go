@@ -22,7 +22,7 @@ func TestTuneIsKilledTenTimes(t *testing.T) {
 		cmd.Dir, cmd.Stdout, cmd.Stderr = dir, stdout, os.Stderr
 		return cmd, stdout
 	}
-	fresh := []string{"scripts/gain.lua", "--against", "always-even,always-odd*2", "--runs", "1500", "--seed", "9", "--out"}
+	fresh := []string{"scripts/gain.lua", "--against", "always-even,always-odd*2", "--runs", "1500", "--confirm", "128", "--seed", "9", "--out"}
 	whole, want := tune(append(fresh, "whole")...)
 	if err := whole.Run(); err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -57,13 +56,8 @@ func TestRunningExperimentInChromium(t *testing.T) {
 				}
 				write(t, dir, "scripts/"+name, string(text))
 			}
-			cmd := commandLine(t.Context(), dir, append([]string{"experiment", "--web", "--legs", "2", "--seed", "1", "--workers", "1", "--out", "out"}, tt.args...)...)
-			stderr := collect(t, "stderr")
-			cmd.Stdout, cmd.Stderr = collect(t, "stdout").file, stderr.file
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			b.Open(regexp.MustCompile(`watch at (http://127\.0\.0\.1:\d+/)\n`).FindStringSubmatch(stderr.until("watch at "))[1])
+			cmd, _, url := onPage(t, dir, append([]string{"--legs", "2", "--seed", "1", "--workers", "1", "--out", "out"}, tt.args...)...)
+			b.Open(url)
 			b.Until(`document.querySelector("#ranking tbody tr") && [...document.querySelectorAll(".facts dt")].some(e => e.innerText === "time left")`)
 			if shown := b.Eval(`document.getElementById("heading").innerText.replace(/\s/g, " ")`).(string); !strings.Contains(shown, tt.shows) {
 				t.Errorf("the heading lacks %q: %s", tt.shows, shown)

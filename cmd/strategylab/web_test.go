@@ -23,19 +23,25 @@ import (
 	"github.com/strategylab/strategylab/host/web/webtest"
 )
 
+// onPage starts an experiment with a page, and returns the address of that.
+func onPage(t *testing.T, dir string, args ...string) (cmd *exec.Cmd, stderr lines, url string) {
+	t.Helper()
+	cmd = commandLine(t.Context(), dir, append([]string{"experiment", "--web"}, args...)...)
+	stderr = collect(t, "stderr")
+	cmd.Stdout, cmd.Stderr = collect(t, "stdout").file, stderr.file
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, stderr, regexp.MustCompile(`watch at (http://127\.0\.0\.1:\d+/)\n`).FindStringSubmatch(stderr.until("watch at "))[1]
+}
+
 // With --web a page follows the experiment and becomes its report, which stays until
 // Ctrl-C; then the command succeeds.
 func TestExperimentInTheBrowser(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	cmd := commandLine(t.Context(), dir, "experiment", "--web", "--runs", "200", "--legs", "2", "--seed", "1", "--field", "random,role,markov-1", "--out", "out")
-	stdout, stderr := collect(t, "stdout"), collect(t, "stderr")
-	cmd.Stdout, cmd.Stderr = stdout.file, stderr.file
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	cmd, stderr, url := onPage(t, dir, "--runs", "200", "--legs", "2", "--seed", "1", "--field", "random,role,markov-1", "--out", "out")
 	stderr.until("the report stays at ")
-	url := regexp.MustCompile(`watch at (http://127\.0\.0\.1:\d+/)\n`).FindStringSubmatch(stderr.until("watch at "))[1]
 	get := func(path string, header ...string) (status int, body string) {
 		t.Helper()
 		req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, url+path, nil)
@@ -77,12 +83,7 @@ func TestExperimentInTheBrowser(t *testing.T) {
 	if status, _ := get("", "Origin", "http://elsewhere.example"); status != http.StatusForbidden {
 		t.Errorf("a page of another origin gets status %d", status)
 	}
-	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("after Ctrl-C: %v", err)
-	}
+	stops(t, cmd)
 	run1(t, dir, exitUsage, "experiment", "--web", "--confirm")
 }
 
@@ -102,20 +103,11 @@ function choose(turn)
   if rounds == 3 and turn.role == "PLAYER_A" then error("<b>third time</b> unlucky") end
   return "even"
 end`)
-	play := func(args ...string) (cmd *exec.Cmd, stderr lines, url string) {
-		cmd = commandLine(t.Context(), dir, append([]string{"experiment", "--web"}, args...)...)
-		stderr = collect(t, "stderr")
-		cmd.Stdout, cmd.Stderr = collect(t, "stdout").file, stderr.file
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		return cmd, stderr, regexp.MustCompile(`watch at (http://127\.0\.0\.1:\d+/)\n`).FindStringSubmatch(stderr.until("watch at "))[1]
-	}
 	address := jsonrpctest.Address(t) // of the second run too
 	out := ""
 	for runs := 4000; out == ""; runs *= 4 { // until one takes long enough to be interrupted
 		name := "out" + strconv.Itoa(runs)
-		cmd, stderr, url := play("--runs", strconv.Itoa(runs), "--legs", "4", "--seed", "1", "--field", "random,role,markov-1,"+script, "--out", name, "--listen", address)
+		cmd, stderr, url := onPage(t, dir, "--runs", strconv.Itoa(runs), "--legs", "4", "--seed", "1", "--field", "random,role,markov-1,"+script, "--out", name, "--listen", address)
 		b.Open(url)
 		b.Until(`document.querySelector("#ranking tbody tr")`)
 		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
@@ -126,7 +118,7 @@ end`)
 			stderr.until("continue with: strategylab experiment --resume " + name + " --web --listen " + address + "\n")
 		}
 	}
-	cmd, stderr, _ := play("--resume", out, "--listen", address) // the open page finds it by itself
+	cmd, stderr, _ := onPage(t, dir, "--resume", out, "--listen", address) // the open page finds it by itself
 	stderr.until("the report stays at ")
 	b.Until(`document.title.includes("leagues of 4 strategies")`)
 	b.Fits("report")
@@ -161,12 +153,7 @@ end`)
 	b.Click(`a[href="./"]`)
 	b.Until(`document.querySelectorAll("tbody tr").length === 4 + 24`)
 	b.Fits("league")
-	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("after Ctrl-C: %v", err)
-	}
+	stops(t, cmd)
 }
 
 // A league of six processes in a browser, from the first free seat to the podium. One of

@@ -18,10 +18,7 @@ func TestWhatifWatch(t *testing.T) {
 		write(t, dir, "new.lua", text)
 	}
 	save(`function choose(turn) return "odd" end`)
-	if out, err := commandLine(t.Context(), dir, "experiment", "--runs", "50", "--legs", "2", "--seed", "1",
-		"--field", "always-odd,always-even,random", "--out", "base", "--quiet", "--no-report").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	run1(t, dir, exitOK, "experiment", "--runs", "50", "--legs", "2", "--seed", "1", "--field", "always-odd,always-even,random", "--out", "base", "--quiet", "--no-report")
 	cmd := commandLine(t.Context(), dir, "whatif", "base", "--replace", "always-odd=new.lua", "--out", "again", "--watch")
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {

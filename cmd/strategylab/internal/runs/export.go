@@ -27,7 +27,7 @@ func exportCommand(p *command.Process) *cli.Command {
 }
 
 type exportOptions struct {
-	Rows   string `flag:"rows leagues|pairs|matches" want:"one" usage:"what a row is: a player's league, a pair's, or a match"`
+	Rows   string `flag:"rows leagues|pairs|matches" want:"one" usage:"rows of players or pairs in leagues, or of matches"`
 	Format string `flag:"format parquet|csv|json|ndjson" want:"one" text:"by the file name, else csv" usage:"output format"`
 	Out    string `flag:"out FILE" text:"standard output" usage:"file to write"`
 }

@@ -3,9 +3,7 @@ package conformance_test
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/strategylab/strategylab/host/conformance"
 	"github.com/strategylab/strategylab/host/jsonrpc"
@@ -129,32 +127,5 @@ func TestManagerSkips(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestManagerTooSlow checks a manager that waits for a silent player for longer
-// than the check does, but not for longer than it may.
-func TestManagerTooSlow(t *testing.T) {
-	t.Parallel()
-	skips := []string{"manager.notify.silent"}
-	r, err := withEnoughTime(func(s scale) (*conformance.Report, error) {
-		h, err := onOwnSocket(manager.Config{AdminToken: adminToken, Timeout: s.of(time.Minute)})
-		if err != nil {
-			return nil, err
-		}
-		return h.examine(func(o *conformance.Config) {
-			o.Only, o.Timeout = []string{"manager.notify.silent", "manager.round"}, s.of(time.Second)
-		})
-	}, func(r *conformance.Report) bool {
-		return failing()(r) && slices.Equal(idsWith(r, conformance.Skipped), skips)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if failed, skipped := idsWith(r, conformance.Failed), idsWith(r, conformance.Skipped); failed != nil || !slices.Equal(skipped, skips) {
-		t.Errorf("failed %q, skipped %q\n%s", failed, skipped, explain(r))
-	}
-	if why := r.Outcomes[len(r.Outcomes)-1].Detail; !strings.Contains(why, "set a shorter timeout on it (the protocol allows 10 s), or use a longer --timeout") {
-		t.Errorf("it is skipped: %s", why)
 	}
 }

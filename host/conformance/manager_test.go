@@ -150,9 +150,6 @@ func tryManager(mu mutant) (*conformance.Report, error) {
 	}
 	return h.examine(func(o *conformance.Config) {
 		o.Only, o.Timeout = checksOf(conformance.Manager, mu), mu.timeout(ampleTimeout, silenceTimeout)
-		if mu.slow {
-			o.Timeout = mu.scale.of(7 * time.Second) // and a pause are more than any manager may wait
-		}
 	})
 }
 

@@ -135,8 +135,11 @@ func (p *peers) make(ctx context.Context, a *member, i int) (err error) {
 		made, err = player.New(player.Config{
 			Config: common, Factory: scripted{p}, Watch: -1, Patience: patient, League: &player.League{},
 			Events: func(e player.Event) {
-				if e.Kind == player.Waiting {
+				switch e.Kind {
+				case player.Waiting:
 					a.hasJoined(errors.New(e.Error))
+				case player.Ended:
+					p.endedMatch(e)
 				}
 			},
 		})
@@ -305,8 +308,8 @@ func (p *peers) draws(m referee.Match) (int, error) {
 	p.Lock()
 	defer p.Unlock()
 	kind := byte('d')
-	if i := slices.IndexFunc(p.matches, func(known *match) bool { return known.id == m.ID }); i >= 0 {
-		kind, _, _ = p.kindOf(p.matches[i].players[0], p.matches[i].players[1])
+	if known := p.match(m.ID); known != nil {
+		kind, _, _ = p.kindOf(known.players[0], known.players[1])
 	}
 	return kinds[kind].number, nil
 }

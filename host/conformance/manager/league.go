@@ -37,12 +37,13 @@ func playLeague(t T) {
 		return
 	case l.stopped != "":
 		return
-	case len(l.results) < t.pairs():
+	case len(t.matches) < t.pairs() || l.reported < t.assigned(0):
 		l.stopped = fmt.Sprintf("within %v no more matches were assigned to a referee, neither by ROUND_ANNOUNCEMENT nor one by one; %d were reported",
-			t.patience().Round(time.Second), len(l.results))
+			t.patience().Round(time.Second), l.reported)
 		return
 	}
 	t.afterRound(l.rounds[len(l.rounds)-1])
+	t.addOthers()
 	t.probeEnd()
 	t.Lock()
 	t.finished = true
@@ -81,8 +82,8 @@ func (p *peers) reports(ctx context.Context, from *member, in *trace.Exchange, o
 	report, ok := in.Request.(*protocol.MatchResultReport)
 	var m *match
 	p.Lock()
-	if i := slices.IndexFunc(p.matches, func(known *match) bool { return known.id == in.Match }); i >= 0 && p.results[in.Match] != nil && p.matches[i].result == nil {
-		m = p.matches[i]
+	if known := p.match(in.Match); known != nil && p.results[in.Match] != nil && known.result == nil {
+		m = known
 	}
 	p.Unlock()
 	if !ok || m == nil || p.league.stopped != "" {
@@ -113,10 +114,11 @@ func (p *peers) speak(n int) {
 func (t T) conclude(m *match, from *member, report *protocol.MatchResultReport) {
 	l := t.league
 	r := t.roundOf(m)
-	first, final := len(l.results) == 0, r.final && r.reported == 0
+	first, final := l.reported == 0, r.final && r.reported == 0
 	result := t.results[m.id]
 	m.referee, m.report = from, report
-	if r.reported == len(r.matches)-1 {
+	last := r.reported == len(r.own)-1
+	if last {
 		if r == l.rounds[0] { // the round is not over yet
 			t.Until(t.shortDelay(), func() bool { return t.sent(protocol.TypeRoundCompleted) > 0 })
 		}
@@ -127,10 +129,10 @@ func (t T) conclude(m *match, from *member, report *protocol.MatchResultReport) 
 	if final {
 		t.probeBadReports(m)
 	}
-	if len(l.results) == t.lastMatch() {
+	if r.final && last {
 		t.probeContradictions(m)
 	}
-	r.report = t.reportIn(len(l.results), m)
+	r.report = t.reportIn(l.reported, m)
 	a := r.report.answer
 	if !accepts(a) && !duplicate(a) && l.spoiled == "" {
 		l.refusedReport = true
@@ -139,16 +141,17 @@ func (t T) conclude(m *match, from *member, report *protocol.MatchResultReport) 
 	t.Lock()
 	m.result = result
 	t.Unlock()
-	l.results = append(l.results, result)
+	l.reported++
 	r.reported++
 	if first {
+		l.first = m
 		t.probe("schedule.after", func() *kit.Answer { return t.ask(protocol.QuerySchedule) })
 	}
 	if final {
 		t.probe("report.again", func() *kit.Answer { return t.send(t.copyOf(m)) })
 		t.risk("report.differs", func() *kit.Answer { return t.send(t.another(m)) })
 	}
-	r.results, r.spoiled = len(l.results), l.spoiled != ""
+	r.spoiled = l.spoiled != ""
 }
 
 // roundOf returns the round that a match belongs to, and begins it before its first
@@ -158,7 +161,7 @@ func (t T) conclude(m *match, from *member, report *protocol.MatchResultReport) 
 func (t T) roundOf(m *match) *round {
 	l := t.league
 	if n := len(l.rounds); n > 0 {
-		if last := l.rounds[n-1]; slices.Contains(last.matches, m) {
+		if last := l.rounds[n-1]; slices.Contains(last.own, m) {
 			return last
 		}
 		t.afterRound(l.rounds[n-1])
@@ -169,14 +172,17 @@ func (t T) roundOf(m *match) *round {
 		wait = t.shortDelay()
 	}
 	l.oneByOne = !t.Until(wait, func() bool {
-		r.matches = slices.DeleteFunc(slices.Clone(t.matches), func(other *match) bool { return other.round != m.round || other.result != nil })
-		return len(r.matches) >= t.announced(m.round)
+		r.own = slices.DeleteFunc(slices.Clone(t.matches), func(other *match) bool {
+			return other.round != m.round || other.result != nil || other.referee == nil
+		})
+		return len(r.own) >= t.announced(m.round)
 	})
-	r.final = len(l.results)+len(r.matches) > t.lastMatch() && l.probes["late"] == nil
+	r.matches = slices.Clone(r.own)
 	l.rounds = append(l.rounds, r)
 	if len(l.rounds) == 1 {
 		t.probeFirstRound()
 	}
+	r.final = len(t.matches) >= max(t.pairs(), t.listed()) && l.probes["late"] == nil
 	if r.final {
 		t.probeLateRegistration()
 	}
@@ -274,7 +280,7 @@ func (t T) startOtherwise(refusal *kit.Answer) {
 func (p *peers) announced(round int) int {
 	for _, m := range p.messages {
 		if m.typ == protocol.TypeRoundAnnouncement && m.to.role == protocol.RolePlayer && m.round == round && len(m.matches) > 0 {
-			return len(m.matches)
+			return len(m.matches) - p.others(round)
 		}
 	}
 	return len(p.players()) / 2
@@ -290,8 +296,6 @@ func (t T) listed() int {
 	}
 	return n
 }
-
-func (t T) lastMatch() int { return max(t.pairs(), t.listed()) - 1 }
 
 // awaitRetries gives the manager time to retry the announcements that were not
 // accepted.
@@ -350,7 +354,56 @@ func (t T) afterRound(r *round) {
 // played.
 func (t T) countsTwice(a *kit.Answer, r *round) bool {
 	sent := standing{lines: a.Message.Object("data").List("standings")}
-	return slices.ContainsFunc(t.rows(t.league.results[:r.results]), func(want row) bool { return sent.line(want.id).Count("played") > want.Played })
+	return slices.ContainsFunc(t.rows(t.league.results(r)), func(want row) bool { return sent.line(want.id).Count("played") > want.Played })
+}
+
+// match returns the match with an id, or nil. The lock is held.
+func (p *peers) match(id string) *match {
+	if i := slices.IndexFunc(p.matches, func(m *match) bool { return m.id == id }); i >= 0 {
+		return p.matches[i]
+	}
+	return nil
+}
+
+// others counts the matches of a round that other referees conduct. The lock is held.
+func (p *peers) others(round int) int {
+	n := 0
+	for _, m := range p.matches {
+		if m.referee == nil && m.round == round {
+			n++
+		}
+	}
+	return n
+}
+
+// addOthers enters the matches of other referees, whose results the players know.
+func (t T) addOthers() {
+	l := t.league
+	t.Lock()
+	defer t.Unlock()
+	for _, m := range t.matches {
+		if m.referee != nil {
+			continue
+		}
+		l.mixed = true
+		i := slices.IndexFunc(l.rounds, func(r *round) bool { return r.number == m.round })
+		if i < 0 {
+			i = len(l.rounds)
+			l.rounds = append(l.rounds, &round{number: m.round, spoiled: true})
+		}
+		l.rounds[i].matches = append(l.rounds[i].matches, m)
+		m.result = m.told()
+	}
+	if !l.mixed {
+		return
+	}
+	slices.SortStableFunc(l.rounds, func(a, b *round) int { return a.number - b.number })
+	for _, r := range l.rounds {
+		if l.spoiled == "" && slices.ContainsFunc(r.matches, func(m *match) bool { return m.result == nil }) {
+			l.spoiled = "round.given" // the players were told of no result
+		}
+		r.spoiled = r.spoiled || l.spoiled != ""
+	}
 }
 
 // foundMatches enters the matches of a league that the manager conducts itself.
@@ -364,18 +417,20 @@ func (t T) foundMatches() {
 		if m.typ != protocol.TypeGameInvitation && m.typ != protocol.TypeChooseParityCall || id == "" {
 			continue
 		}
-		i := slices.IndexFunc(t.matches, func(known *match) bool { return known.id == id })
-		switch {
-		case i < 0:
-			known := &match{id: id, round: m.round, by: m, players: [2]string{m.to.id}}
+		known := t.match(id)
+		if known == nil {
+			known = &match{id: id, round: m.round, by: m, players: [2]string{m.to.id}}
 			t.peers.matches = append(t.matches, known)
+		}
+		switch {
+		case !slices.ContainsFunc(l.rounds, func(r *round) bool { return slices.Contains(r.matches, known) }):
 			if byRound[m.round] == nil {
 				byRound[m.round] = &round{number: m.round, spoiled: true, closed: t.events}
 				l.rounds = append(l.rounds, byRound[m.round])
 			}
 			byRound[m.round].matches = append(byRound[m.round].matches, known)
-		case t.matches[i].players[0] != m.to.id && t.matches[i].players[1] == "":
-			t.matches[i].players[1] = m.to.id
+		case known.players[0] != m.to.id && known.players[1] == "":
+			known.players[1] = m.to.id
 		}
 	}
 	if n := len(t.matches); n < t.pairs() {

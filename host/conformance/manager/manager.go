@@ -12,6 +12,7 @@ import (
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/trace"
 )
@@ -87,8 +88,9 @@ type match struct {
 	id      string
 	round   int
 	players [2]string
-	by      *message // that assigned it
-	referee *member  // that was assigned it or, later, that has reported it
+	by      *message        // that assigned it
+	referee *member         // that was assigned it or, later, that has reported it; nil if it is none of ours
+	ends    [2]player.Event // as its players were told; guarded by the peers' lock
 	report  *protocol.MatchResultReport
 	result  *result // once it was reported; guarded by the peers' lock
 }
@@ -116,7 +118,9 @@ type league struct {
 	rounds        []*round
 	probes        map[string]*probe
 	missing       map[string]string // why a probe was not made
-	results       []*result         // as reported
+	first         *match            // that was reported
+	reported      int               // matches
+	mixed         bool              // other referees conduct matches, too
 	countedTwice  string            // the probe that shows a report counted twice
 	spoiled       string            // the probe that was accepted and should not have been: from then on nobody knows what the standings should be
 	roundEnds     []protocol.Type   // the messages with which the manager ends rounds
@@ -129,12 +133,29 @@ type round struct {
 	number   int
 	last     int // peers.events before its last report
 	closed   int // peers.events at its end
-	results  int // matches reported until then
 	spoiled  bool
-	final    bool // it is the last
-	matches  []*match
-	reported int    // of them
-	report   *probe // its last report
+	final    bool     // it is the last
+	own      []*match // those that our referees conduct
+	matches  []*match // with those of others, once the league is over
+	reported int      // of the own
+	report   *probe   // its last report
+}
+
+// results returns how the matches have ended until the end of a round, or with nil in
+// the whole league.
+func (l *league) results(until *round) []*result {
+	var all []*result
+	for _, r := range l.rounds {
+		for _, m := range r.matches {
+			if m.result != nil {
+				all = append(all, m.result)
+			}
+		}
+		if r == until {
+			break
+		}
+	}
+	return all
 }
 
 // probe is a request that was sent during the league, and its answer.

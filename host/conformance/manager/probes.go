@@ -193,7 +193,7 @@ func (t T) probeEnd() {
 	} {
 		probe("over."+q[0], func() *kit.Answer { return t.ask(q[1]) })
 	}
-	m := t.league.rounds[0].matches[0]
+	m := t.league.first
 	probe("over.report", func() *kit.Answer { return t.send(t.another(m)) })
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
 )
@@ -35,7 +36,7 @@ func acceptedReportChecks() []kit.Check {
 		leagueCheck("report.ack", kit.Must, "MATCH_RESULT_REPORT of the match's referee is answered by MATCH_RESULT_ACK (MATCH_RESULT_ACK).", "Store the result, then answer.", func(t T) {
 			t.acknowledged(t.recorded("report"))
 			said := t.league.probes["report.context"] // the same of its match as the next
-			for n := range len(t.league.results) + 1 {
+			for n := range t.league.reported + 1 {
 				name := probeName("report", n)
 				if made := t.league.probes[name]; made != nil && (said == nil || !accepts(said.answer) || !duplicate(made.answer)) {
 					t.acknowledged(t.recorded(name))
@@ -43,7 +44,7 @@ func acceptedReportChecks() []kit.Check {
 			}
 		}),
 		leagueCheck("report.match", kit.Should, "MATCH_RESULT_ACK has the match and its round (MATCH_RESULT_ACK).", "Copy match_id and round_id.", func(t T) {
-			a, m := t.recorded("report"), t.league.rounds[0].matches[0]
+			a, m := t.recorded("report"), t.league.first
 			t.acknowledged(a)
 			t.Equal(a, "match_id", m.id)
 			if got := a.Message.Round("round_id"); got != m.round {
@@ -163,6 +164,34 @@ func (p *peers) finishedMatch(e referee.Event) {
 	p.Lock()
 	defer p.Unlock()
 	p.results[e.Match] = &result{e.Players, game.Judge(e.Sides[0], e.Sides[1], e.Number)}
+}
+
+// endedMatch keeps what one of our players was told of the end of a match.
+func (p *peers) endedMatch(e player.Event) {
+	p.Lock()
+	defer p.Unlock()
+	if m := p.match(e.Match); m != nil {
+		if i := slices.Index(m.players[:], e.Player); i >= 0 {
+			m.ends[i] = e
+		}
+	}
+}
+
+// told returns how a match has ended as both players were told, nil if they were not.
+func (m *match) told() *result {
+	r := &result{players: m.players}
+	for i, to := range []*game.Result{&r.verdict.ResultA, &r.verdict.ResultB} {
+		for _, known := range []game.Result{game.Win, game.Tie, game.Loss, game.TechnicalLoss} {
+			if m.ends[i].Result == known.String() {
+				*to = known
+			}
+		}
+		if *to == 0 {
+			return nil
+		}
+	}
+	r.verdict.PointsA, r.verdict.PointsB = m.ends[0].Points, m.ends[1].Points
+	return r
 }
 
 // copyOf returns the report of a match as its referee sends it, as a new message.

@@ -190,7 +190,8 @@ func announcesTheSame(t T) {
 func namesReferee(t T) {
 	t.announcedMatches(func(m *message, f kit.Fields) {
 		id, endpoint := f.Text("referee_id"), f.Text("referee_endpoint")
-		if !slices.ContainsFunc(t.referees(), func(a *member) bool {
+		others := !slices.ContainsFunc(t.referees(), func(a *member) bool { return id == a.id || endpoint == a.endpoint.URL })
+		if !(others && id != "" && endpoint != "") && !slices.ContainsFunc(t.referees(), func(a *member) bool {
 			return (id == a.id || id == "") && (endpoint == a.endpoint.URL || endpoint == "") && id+endpoint != ""
 		}) {
 			t.failOn(m, "match %s has the referee_id %s and the referee_endpoint %s; no such referee has registered", f.Text("match_id"), f.Shown("referee_id"), f.Shown("referee_endpoint"))
@@ -202,7 +203,7 @@ func namesReferee(t T) {
 func (t T) assignments(yield func(m *match, f kit.Fields)) {
 	t.reported()
 	for _, r := range t.played().rounds {
-		for _, m := range r.matches {
+		for _, m := range r.own {
 			i := slices.IndexFunc(m.by.matches, func(f kit.Fields) bool { return f.Text("match_id") == m.id })
 			yield(m, m.by.matches[i])
 		}

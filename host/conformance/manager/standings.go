@@ -35,7 +35,7 @@ func (t T) standings(yield func(s standing)) {
 		if r.closed == 0 || r.spoiled {
 			continue
 		}
-		want := t.rows(l.results[:r.results])
+		want := t.rows(l.results(r))
 		for _, to := range t.registered() {
 			if m := t.atEnd(to, protocol.TypeLeagueStandingsUpdate, r); m != nil {
 				found = true
@@ -123,6 +123,9 @@ func (t T) breaksTies(s standing) {
 }
 
 func agreesWithQuery(t T) {
+	if t.played().mixed {
+		t.Skip("other referees report matches in the meantime")
+	}
 	found := false
 	for i, r := range t.played().rounds {
 		m := t.atEnd(t.players()[0], protocol.TypeLeagueStandingsUpdate, r)
@@ -242,22 +245,20 @@ func completesBefore(t T) {
 
 func sumsUp(t T) {
 	t.reported()
-	l, from := t.complete(), 0
-	for _, r := range l.rounds {
+	for _, r := range t.complete().rounds {
+		if r.spoiled {
+			continue
+		}
 		want := map[string]int{"total_matches": len(r.matches)}
-		for _, result := range l.results[from:r.results] {
-			switch {
-			case result.verdict.Technical():
+		for _, m := range r.matches {
+			switch v := m.result.verdict; {
+			case v.Technical():
 				want["technical_losses"]++
-			case result.verdict.ResultA == game.Tie:
+			case v.ResultA == game.Tie:
 				want["draws"]++
 			default:
 				want["wins"]++
 			}
-		}
-		from = r.results
-		if r.spoiled {
-			continue
 		}
 		t.ends(r, func(m *message) {
 			if m.fields.Count("matches_completed") != len(r.matches) {
@@ -308,7 +309,7 @@ func leagueEndChecks() []kit.Check {
 			if l.spoiled != "" {
 				t.Skip("the right final standings are not known%s", t.whyUnknown())
 			}
-			want := t.rows(l.results)
+			want := t.rows(l.results(nil))
 			t.every(end, func(m *message) {
 				final := standing{fmt.Sprintf("LEAGUE_COMPLETED to %s", m.to.id), m.fields.List("final_standings"), want, func() { t.show(m) }}
 				t.listsPlayers(final)
@@ -329,8 +330,8 @@ func leagueEndChecks() []kit.Check {
 			t.reported()
 			l := t.complete()
 			t.every(end, func(m *message) {
-				if m.fields.Count("total_rounds") != len(l.rounds) || m.fields.Count("total_matches") != len(l.results) {
-					t.failOn(m, "total_rounds is %s and total_matches is %s; there were %d with %d", m.fields.Shown("total_rounds"), m.fields.Shown("total_matches"), len(l.rounds), len(l.results))
+				if m.fields.Count("total_rounds") != len(l.rounds) || m.fields.Count("total_matches") != len(l.results(nil)) {
+					t.failOn(m, "total_rounds is %s and total_matches is %s; there were %d with %d", m.fields.Shown("total_rounds"), m.fields.Shown("total_matches"), len(l.rounds), len(l.results(nil)))
 				}
 			})
 		}),

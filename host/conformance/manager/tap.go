@@ -105,18 +105,24 @@ func (p *peers) record(m *message) {
 		}
 	}
 	p.messages = append(p.messages, m)
-	if m.to.role != protocol.RoleReferee {
-		return
-	}
 	for _, f := range m.matches {
-		id := f.Text("match_id")
-		mine := m.assigned || f.Text("referee_id") == m.to.id || agent.SameEndpoint(f.Text("referee_endpoint"), m.to.endpoint.URL)
-		if id == "" || !mine || slices.ContainsFunc(p.matches, func(known *match) bool { return known.id == id }) {
-			continue
-		}
-		p.matches = append(p.matches, &match{
-			id: id, round: m.round, referee: m.to, by: m, players: [2]string{f.Text("player_A_id"), f.Text("player_B_id")},
+		found := &match{id: f.Text("match_id"), round: m.round, by: m, players: [2]string{f.Text("player_A_id"), f.Text("player_B_id")}}
+		named := slices.IndexFunc(p.referees(), func(a *member) bool {
+			return f.Text("referee_id") == a.id && a.id != "" || agent.SameEndpoint(f.Text("referee_endpoint"), a.endpoint.URL)
 		})
+		switch {
+		case m.to.role == protocol.RoleReferee && (m.assigned || named >= 0 && p.referees()[named] == m.to):
+			found.referee = m.to
+		case m.to.role == protocol.RoleReferee || named >= 0 || !f.Has("referee_id") && !f.Has("referee_endpoint"):
+			continue // for its referee to be sent
+		}
+		switch i := slices.IndexFunc(p.matches, func(known *match) bool { return known.id == found.id }); {
+		case found.id == "":
+		case i < 0:
+			p.matches = append(p.matches, found)
+		case p.matches[i].referee == nil && found.referee != nil:
+			p.matches[i].referee, p.matches[i].by = found.referee, m
+		}
 	}
 }
 
@@ -169,9 +175,8 @@ func (p *peers) misbehavior(m *message) func(*kit.Response) bool {
 		return loses(retriesBroken, func(*kit.Response) {})
 	case m.to == p.players()[silentPlayer]:
 		return loses(survivesSilent, func(*kit.Response) {
-			// It gives up if the manager waits for it longer than the check does.
 			p.hold(1)
-			p.Until(p.patience(), func() bool { return p.assigned(m.round) > 0 })
+			p.Until(longestWait+p.session.Timeout/2, func() bool { return p.assigned(m.round) > 0 })
 			p.hold(-1)
 		})
 	}
@@ -191,7 +196,7 @@ func (p *peers) hold(n int) {
 func (p *peers) assigned(round int) int {
 	n := 0
 	for _, m := range p.matches {
-		if m.round == round || round == 0 {
+		if m.referee != nil && (m.round == round || round == 0) {
 			n++
 		}
 	}

@@ -17,7 +17,7 @@ import (
 var elsewhere = map[string]string{
 	"cmd/strategylab/internal/leagues/start.go announce_round": "a command of some managers, which is no message",
 	"host/disk/disk.go in use":                                 "what a lock's error says",
-	"host/manager/contact.go REGISTERED":                       "a state of league.v2, as LEAGUE_QUERY answers it",
+	"host/manager/league/state.go REGISTERED":                  "a state of league.v2, as LEAGUE_QUERY answers it",
 	"host/mcptools/server.go session_id":                       "an attribute of the MCP library's log records",
 	"plugins/internal/strategypb/strategy.pb.go ERROR":         "generated from the plugins' own protocol",
 }

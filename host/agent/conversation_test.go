@@ -199,7 +199,7 @@ var refusals = map[string]func(status *int, method, name string) string{
 
 // register registers with the manager, of which nothing is known, and checks that
 // no request was sent twice and that their number is bounded.
-func (f *foreign) register(t rapid.TB) (protocol.Message, error) {
+func (f *foreign) register(t rapid.TB) (agent.Registration, error) {
 	srv := httptest.NewServer(f)
 	defer srv.Close()
 	c := &wire.Caller{Client: jsonrpc.NewClient(jsonrpc.OverHTTP(), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)}
@@ -260,8 +260,8 @@ func TestTheFormIsFound(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, strings.Join(tt.f.heard, "\n"))
 			}
-			if m := answer.(*protocol.LeagueRegisterResponse); m.PlayerID != "Team 7" || m.LeagueID != "cup" {
-				t.Errorf("accepted as %+v", m)
+			if answer.ID != "Team 7" || answer.League != "cup" {
+				t.Errorf("accepted as %+v", answer)
 			}
 			if len(tt.f.heard) > tt.most {
 				t.Errorf("%d requests, want at most %d:\n%s", len(tt.f.heard), tt.most, strings.Join(tt.f.heard, "\n"))

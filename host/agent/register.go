@@ -116,7 +116,7 @@ func (m *Member) apply(ctx context.Context, a Application, conversation, id stri
 	}
 	h := protocol.NewHeader(t, m.Me.Sender(), protocol.Timestamp(m.Now()), conversation)
 	h.AuthToken = a.Token
-	answer, err := m.registrar.Register(ctx, Applicant{Message: a.Message(h), ID: id, Name: m.Name, Endpoint: m.Endpoint})
+	r, err := m.registrar.Register(ctx, Applicant{Message: a.Message(h), ID: id, Name: m.Name, Endpoint: m.Endpoint})
 	if broken := (*protocol.Error)(nil); errors.As(err, &broken) {
 		return fmt.Errorf("the answer cannot be used: %v", err) // not wrapped: the next one will not be better
 	}
@@ -124,14 +124,6 @@ func (m *Member) apply(ctx context.Context, a Application, conversation, id stri
 		return err
 	}
 	m.Log.Debug("manager understood", "manager", m.Manager.URL, "evidence", m.registrar.talk.Evidence().String())
-	g, ok := grantOf(answer)
-	switch {
-	case !ok:
-		return fmt.Errorf("manager answered with a %s", answer.Head().MessageType)
-	case !g.enrolls():
-		return &RejectedError{g.reason}
-	}
-	r := g.Registration
 	if r.ID == "" { // the manager leaves the agent its own name
 		r.ID = cmp.Or(m.Me.ID(), m.ID, m.Proposed, m.folder())
 	}
@@ -144,7 +136,7 @@ func (m *Member) apply(ctx context.Context, a Application, conversation, id stri
 }
 
 type grant struct {
-	Registration
+	dialect.Acceptance
 	status, reason string
 }
 
@@ -152,9 +144,9 @@ type grant struct {
 func grantOf(answer protocol.Message) (grant, bool) {
 	switch a := answer.(type) {
 	case *protocol.LeagueRegisterResponse:
-		return grant{Registration{ID: a.PlayerID, Token: a.AuthToken, League: a.LeagueID}, a.Status, a.Reason.Value()}, true
+		return grant{dialect.Acceptance{ID: a.PlayerID, Token: a.AuthToken, League: a.LeagueID}, a.Status, a.Reason.Value()}, true
 	case *protocol.RefereeRegisterResponse:
-		return grant{Registration{ID: a.RefereeID, Token: a.AuthToken, League: a.LeagueID}, a.Status, a.Reason.Value()}, true
+		return grant{dialect.Acceptance{ID: a.RefereeID, Token: a.AuthToken, League: a.LeagueID}, a.Status, a.Reason.Value()}, true
 	}
 	return grant{}, false
 }
@@ -200,16 +192,15 @@ type Applicant struct {
 // Register makes one attempt: each way once, as far as the manager does not
 // understand it. The error is that of the attempt after which it makes no sense
 // to go on; if no way is understood it is a *wire.NotUnderstoodError.
-func (r *Registrar) Register(ctx context.Context, a Applicant) (protocol.Message, error) {
+func (r *Registrar) Register(ctx context.Context, a Applicant) (Registration, error) {
 	if r.talk == nil {
 		r.talk = &wire.Conversation{Caller: r.Caller, Peer: r.Peer, Wrappings: r.Candidates}
 	}
-	kind := a.Message.Head().MessageType
 	if r.doubtful {
 		if id, ok := r.listed(ctx, a, r.talk.Next()); ok {
 			r.talk.Settle(a.Message, r.talk.Next())
 			r.doubtful = false
-			return granted(kind, nil, dialect.Acceptance{ID: id}), nil
+			return Registration{ID: id}, nil
 		}
 	}
 	var found dialect.Acceptance
@@ -246,36 +237,26 @@ func (r *Registrar) Register(ctx context.Context, a Applicant) (protocol.Message
 		}
 		return wire.Doubtful // the same will be tried again, and no other
 	})
-	switch {
-	case err != nil:
-		return nil, err
+	if err != nil {
+		return Registration{}, err
+	}
+	g, is := grantOf(o.Message)
+	switch r.doubtful = !yes && o.Verdict == wire.Doubtful; {
+	case yes && is && g.ID != "" && g.enrolls(): // the answer by the book outranks what else was found
+		found = dialect.Acceptance{ID: g.ID, Token: cmp.Or(g.Token, found.Token), League: cmp.Or(g.League, found.League)}
 	case yes:
-		r.doubtful = false
-		return granted(kind, o.Message, found), nil
+	case o.Verdict == wire.Refuses:
+		err = fmt.Errorf("%s: %w", o.Form, o.Err)
+	case o.Err != nil:
+		err = o.Err
+	case is && !g.enrolls():
+		err = fmt.Errorf("%s: %w", o.Form, &RejectedError{cmp.Or(g.reason, dialect.Words(o.Answer.Raw))})
+	case is:
+		found = g.Acceptance
+	default:
+		err = fmt.Errorf("manager answered with a %s", o.Message.Head().MessageType)
 	}
-	r.doubtful = o.Verdict == wire.Doubtful
-	if o.Verdict == wire.Refuses {
-		return nil, fmt.Errorf("%s: %w", o.Form, o.Err)
-	}
-	if g, is := grantOf(o.Message); o.Err == nil && is && !g.enrolls() {
-		return nil, fmt.Errorf("%s: %w", o.Form, &RejectedError{cmp.Or(g.reason, dialect.Words(o.Answer.Raw))})
-	}
-	return o.Message, o.Err
-}
-
-// granted is the answer to a registration that was found, in the usual form: the one
-// that came, with what it says under other names, if that names an id.
-func granted(kind protocol.Type, answer protocol.Message, found dialect.Acceptance) protocol.Message {
-	if g, is := grantOf(answer); is && g.ID != "" && g.enrolls() {
-		h := answer.Head()
-		h.AuthToken, h.LeagueID = cmp.Or(h.AuthToken, found.Token), cmp.Or(h.LeagueID, found.League)
-		return answer
-	}
-	h := protocol.Header{MessageType: kind.Answer(), AuthToken: found.Token, LeagueID: found.League}
-	if kind == protocol.TypeRefereeRegisterRequest {
-		return &protocol.RefereeRegisterResponse{Header: h, Status: protocol.StatusAccepted, RefereeID: found.ID}
-	}
-	return &protocol.LeagueRegisterResponse{Header: h, Status: protocol.StatusAccepted, PlayerID: found.ID}
+	return Registration{ID: found.ID, Token: found.Token, League: found.League}, err
 }
 
 // patience is how long a manager is given to list its players.

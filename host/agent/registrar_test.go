@@ -49,9 +49,8 @@ func TestAcceptanceIsFoundAnywhere(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := answer.(*protocol.LeagueRegisterResponse)
-			if got.PlayerID != "P07" || got.AuthToken != "t" || got.LeagueID != "cup" || calls != 1 {
-				t.Errorf("%+v after %d calls", got, calls)
+			if answer.ID != "P07" || answer.Token != "t" || answer.League != "cup" || calls != 1 {
+				t.Errorf("%+v after %d calls", answer, calls)
 			}
 		})
 	}
@@ -75,7 +74,7 @@ func TestANoIsBelieved(t *testing.T) {
 			})
 			r := agent.Registrar{Caller: c, Peer: p}
 			answer, err := r.Register(t.Context(), applicant())
-			if m, ok := answer.(*protocol.LeagueRegisterResponse); err == nil && (!ok || m.Status != "REJECTED") || calls != 1 {
+			if err == nil || calls != 1 {
 				t.Errorf("%v, %v after %d calls", answer, err, calls)
 			}
 		})
@@ -125,7 +124,7 @@ func repeatDoubtful(t *testing.T, tells bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if id := answer.(*protocol.LeagueRegisterResponse).PlayerID; id != "P07" {
+	if id := answer.ID; id != "P07" {
 		t.Errorf("the id is %q", id)
 	}
 	mu.Lock()

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"errors"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -84,22 +85,26 @@ func TestAnswersThatAreNone(t *testing.T) {
 	}
 }
 
-// TestAcknowledgements: an acknowledgement may be called after the message it
-// acknowledges, and need say nothing in tolerant mode.
+// TestAcknowledgements: any document that refuses nothing confirms a notification, but
+// not with an HTTP status of failure.
 func TestAcknowledgements(t *testing.T) {
 	t.Parallel()
 	for sent, results := range map[protocol.Type][]string{
-		protocol.TypeMatchResultReport:     {`{"message_type":"MATCH_RESULT_REPORT_ACK","status":"ok"}`, `{"status":"recorded"}`, `{}`},
-		protocol.TypeLeagueStandingsUpdate: {`{"message_type":"LEAGUE_STANDINGS_UPDATE_ACK"}`, `{"status":"RECEIVED"}`, `{"ok":true}`},
+		protocol.TypeMatchResultReport: {`{"message_type":"MATCH_RESULT_REPORT_ACK","status":"ok"}`, `{"status":"recorded"}`, `{}`},
+		protocol.TypeLeagueStandingsUpdate: {
+			`{"message_type":"LEAGUE_STANDINGS_UPDATE_ACK"}`, `{"status":"RECEIVED"}`, `{"ok":true}`, `{"ok":1}`, `[]`, `"fine"`, `7`,
+			`{"status":"acknowledged","message_type":"LEAGUE_STANDINGS_UPDATE"}`, `{"message_type":"GAME_OVER","player_id":7}`,
+		},
 	} {
 		for _, result := range results {
-			m, err := NewCodec(protocol.Tolerant).ReadAnswer(sent, Answer{Result: jsontext.Value(result)})
-			if err != nil {
-				t.Errorf("%s answered with %s: %v", sent, result, err)
-				continue
+			a := Answer{Status: 200, Result: jsontext.Value(result)}
+			m, err := NewCodec(protocol.Tolerant).ReadAnswer(sent, a)
+			if err != nil || reflect.TypeOf(m) != reflect.TypeOf(protocol.New(sent.Answer())) {
+				t.Errorf("%s answered with %s: %v, %v", sent, result, m, err)
 			}
-			if again, err := protocol.Encode(m); err != nil {
-				t.Errorf("%s: %v", again, err)
+			a.Status = 500
+			if _, err := NewCodec(protocol.Tolerant).ReadAnswer(sent, a); err == nil && result[0] != '{' {
+				t.Errorf("%s with status 500 is an acknowledgement", result)
 			}
 		}
 	}

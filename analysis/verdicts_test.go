@@ -13,7 +13,8 @@ func TestQuickVerdicts(t *testing.T) {
 	t.Parallel()
 	different, stopped := 0, 0
 	for seed := range uint64(6) {
-		w := edge(t, 5, 4, []float64{0, 0.05, 0.1}[seed%3])
+		other := bot{even: []float64{0.5, 0.545, 0.583}[seed%3]} // from whom the first differs by 0, 0.05 or 0.1 more often
+		w := newWorld(t, "", 4, bot{even: []float64{0.5, 0, 0}[seed%3]}, other, other, other, other)
 		acc := analyse(t, w.plan, w.leagues(seed, 120))
 		full, verdicts, points := acc.Estimates(0.95), acc.Verdicts(0.95), acc.PointVerdicts(0.95)
 		for k, c := range full.Ranking.Comparisons {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"os"
 	"strings"
 	"testing"
 
@@ -65,12 +66,17 @@ func TestEdge(t *testing.T) {
 // and better players and of two; the rows do not depend on the number of workers.
 func TestMeasure(t *testing.T) {
 	t.Parallel()
-	edge := Edge(5, 10, 120, 0.2)
+	edge := Edge(8, 10, 200, 0.10)
 	edge.Found = 0.95
+	repetitions := 80
+	if os.Getenv("WHOLE_TESTS") != "" {
+		repetitions = 500
+	}
 	for i, f := range []Field{
-		Pair(0.3, 0.2, 10, 60), Equal(4, 10, 120), Mixed(4, 10, 100), edge,
+		Pair(0.3, 0.2, 10, 60), Pair(0.5, 0.5, 10, 50), Equal(4, 10, 120), Mixed(4, 10, 100), edge,
+		Equal(5, 3, 20), Equal(12, 2, 30), Mixed(5, 4, 15), Rare(3, 200),
 	} {
-		opts := Options{Repetitions: 80, Seed: 5, Workers: 2}
+		opts := Options{Repetitions: repetitions, Seed: 5, Workers: 2}
 		rows, err := Measure(t.Context(), f, opts)
 		if err != nil {
 			t.Fatal(err)

@@ -2,9 +2,7 @@ package calibration
 
 import (
 	"bytes"
-	"context"
 	"errors"
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -12,9 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/strategylab/strategylab/analysis"
-	"github.com/strategylab/strategylab/analysis/sequential"
 	"github.com/strategylab/strategylab/host/game"
-	"github.com/strategylab/strategylab/host/results"
 )
 
 // TestTruthByHand: two players that say even with chances a and b differ with chance
@@ -58,48 +54,6 @@ func TestPlacesAndBest(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[int]bool{1: true, 2: true}, truth.best()); diff != "" {
 		t.Error(diff)
-	}
-}
-
-// TestSuite: every size has its fields and its watches, and only the sizes that the
-// promises were made for have promises.
-func TestSuite(t *testing.T) {
-	t.Parallel()
-	names := func(s Suite) (fields, watched []string, promised int) {
-		for _, f := range s.Fields() {
-			fields = append(fields, f.Name)
-			if f.Legs != s.Legs || f.Leagues != s.Leagues {
-				t.Errorf("%s: %d legs, %d leagues", f.Name, f.Legs, f.Leagues)
-			}
-			if f.Found > 0 {
-				promised++
-			}
-		}
-		for _, w := range s.watches() {
-			for _, g := range w.Guarantees {
-				watched = append(watched, fmt.Sprintf("%s, %d legs, %s", w.Field.Name, w.Field.Legs, g))
-			}
-		}
-		return fields, watched, promised
-	}
-	fields, watches, promised := names(Suite{Players: []int{2}, Legs: 10, Leagues: 200})
-	if len(fields) != 6 || len(watches) != 0 || promised != 0 {
-		t.Errorf("two players: %q, watched %q", fields, watches)
-	}
-	fields, watches, promised = names(Suite{Players: []int{2, 4, 8, 20}, Legs: 10, Leagues: 200})
-	if len(fields) != 6+2+5+2+1 || promised != 1 || fields[len(fields)-1] != "rare events, biased draw" {
-		t.Errorf("fields %q, %d promises", fields, promised)
-	}
-	each := map[string]int{}
-	for _, name := range watches {
-		each[name]++
-	}
-	if len(watches) != 2*(10+9+1) || len(each) != len(watches) ||
-		each["8 players, one fails in 10 % of matches, 10 legs, finite"] != 1 || each["edge 0.05, 8 players, 10 legs, asymptotic"] != 1 {
-		t.Errorf("watches %q", watches)
-	}
-	if _, _, promised := names(Suite{Players: []int{8}, Legs: 2, Leagues: 200}); promised != 0 {
-		t.Error("a promise for leagues of two legs")
 	}
 }
 
@@ -276,93 +230,6 @@ bias of winner's points            0.00123
 	}
 }
 
-// scripted plays leagues in which the first player always differs from the others, who
-// always tie among themselves.
-func scripted(ctx context.Context, f Field, plan results.Plan, add func(*results.League) error) error {
-	schedule, err := game.NewSchedule(len(f.Players), plan.Legs)
-	if err != nil {
-		return err
-	}
-	for index := range plan.Runs {
-		l := results.League{Index: index, Seats: game.Seats(plan.Seed, index, len(f.Players))}
-		for k, m := range schedule.Matches() {
-			choose := func(seat int) game.Side {
-				// The first player answers one match of each league like the others, so that
-				// leagues are not all alike.
-				if l.Seats[seat] == 0 && (k != index%len(schedule.Matches())) {
-					return game.Side{Choice: game.Even}
-				}
-				return game.Side{Choice: game.Odd}
-			}
-			l.Matches = append(l.Matches, results.Match{A: choose(m.A), B: choose(m.B), Number: int32(1 + (index+k)%10)})
-		}
-		if err := add(&l); err != nil {
-			return err
-		}
-	}
-	return ctx.Err()
-}
-
-// TestLookingStops: an experiment with a clear best player stops at it, soon after the
-// burn-in, under both guarantees; every row says so.
-func TestLookingStops(t *testing.T) {
-	t.Parallel()
-	for _, g := range []sequential.Guarantee{sequential.Asymptotic, sequential.Finite} {
-		w := watch{Field: Edge(4, 2, 200, 1), Guarantees: []sequential.Guarantee{g}, Stop: true, Median: 150}
-		done := 0
-		rows, err := measureLooking(t.Context(), w, Options{play: scripted, Repetitions: 3, Seed: 1, Workers: 1, Done: func() { done++ }})
-		if err != nil || done != 3 {
-			t.Fatalf("%v after %d repetitions", err, done)
-		}
-		measured := map[string]float64{}
-		for _, r := range rows {
-			measured[r.What] = float64(r.Measured)
-			if !r.Kept() || !strings.HasSuffix(r.Field, string(g)+" guarantee") {
-				t.Errorf("%+v", r)
-			}
-		}
-		if stop := measured["median leagues"]; stop < 2 || stop > 150 || measured["stopped at the best"] != 1 || measured["wrong decision"] != 0 {
-			t.Errorf("%s: %v", g, measured)
-		}
-	}
-}
-
-// TestLookingFindsErrors: players that are called equal and are not make every look
-// wrong, and the measurement says so.
-func TestLookingFindsErrors(t *testing.T) {
-	t.Parallel()
-	rows, err := measureLooking(t.Context(), watch{Field: Equal(3, 2, 120), Guarantees: []sequential.Guarantee{sequential.Asymptotic}}, Options{play: scripted, Repetitions: 40, Seed: 1, Workers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range rows[:3] { // nothing is rare in this field, so nothing warns of the wrong decisions
-		if r.Kept() || r.Measured < 0.9 {
-			t.Errorf("%s: %v is said to be kept", r.What, r.Measured)
-		}
-	}
-	if !rows[3].Kept() { // there is no promise about the naive test
-		t.Errorf("%+v", rows[3])
-	}
-}
-
-// TestGuaranteesShareLeagues: judging by both guarantees at once gives what judging by
-// each alone gives.
-func TestGuaranteesShareLeagues(t *testing.T) {
-	t.Parallel()
-	both := []sequential.Guarantee{sequential.Asymptotic, sequential.Finite}
-	look := func(g ...sequential.Guarantee) []Row {
-		rows, err := measureLooking(t.Context(), watch{Field: Equal(3, 2, 100), Guarantees: g}, Options{play: scripted, Repetitions: 4, Seed: 1, Workers: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return rows
-	}
-	together, apart := fmt.Sprintf("%+v", look(both...)), fmt.Sprintf("%+v", append(look(both[0]), look(both[1])...))
-	if together != apart {
-		t.Errorf("together:\n%s\neach alone:\n%s", together, apart)
-	}
-}
-
 type full struct{}
 
 var errFull = errors.New("disk full")
@@ -377,82 +244,6 @@ func TestWritersReportTheirDisk(t *testing.T) {
 	} {
 		if !errors.Is(err, errFull) || !strings.HasPrefix(err.Error(), "write calibration: ") {
 			t.Errorf("%s: error %v", name, err)
-		}
-	}
-}
-
-// even plays leagues in which all players answer alike: nobody ever differs.
-func even(ctx context.Context, f Field, plan results.Plan, add func(*results.League) error) error {
-	schedule, err := game.NewSchedule(len(f.Players), plan.Legs)
-	if err != nil {
-		return err
-	}
-	for index := range plan.Runs {
-		l := results.League{Index: index, Seats: game.Seats(plan.Seed, index, len(f.Players))}
-		for range schedule.Matches() {
-			l.Matches = append(l.Matches, results.Match{A: game.Side{Choice: game.Even}, B: game.Side{Choice: game.Even}, Number: 2})
-		}
-		if err := add(&l); err != nil {
-			return err
-		}
-	}
-	return ctx.Err()
-}
-
-// An experiment that is extended while nothing differs ends at the first look that
-// shows a difference, and goes on to its last league where none does.
-func TestExtending(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name    string
-		play    func(context.Context, Field, results.Plan, func(*results.League) error) error
-		leagues int // of the experiment
-		found   float64
-	}{
-		{"a player that differs", scripted, 100, 1},
-		{"players that are alike", even, 1600, 0},
-	} {
-		played := 0
-		count := func(ctx context.Context, f Field, plan results.Plan, add func(*results.League) error) error {
-			return c.play(ctx, f, plan, func(l *results.League) error { played++; return add(l) })
-		}
-		rows, err := measureExtending(t.Context(), Equal(3, 2, looks[len(looks)-1]), Options{play: count, Repetitions: 1, Seed: 1, Workers: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if played != c.leagues {
-			t.Errorf("%s: %d leagues were played, want %d", c.name, played, c.leagues)
-		}
-		for _, r := range rows[:3] {
-			if float64(r.Measured) != c.found || !strings.HasSuffix(r.Field, ", extended while nothing differs") {
-				t.Errorf("%s: %s of %s is %v, want %v", c.name, r.What, r.Field, r.Measured, c.found)
-			}
-		}
-		if !rows[1].Kept() {
-			t.Errorf("%s: there is no promise about looks without a correction", c.name)
-		}
-	}
-	failed := errors.New("no power")
-	broken := func(context.Context, Field, results.Plan, func(*results.League) error) error { return failed }
-	if _, err := measureExtending(t.Context(), Equal(3, 2, 100), Options{play: broken, Repetitions: 1, Workers: 1}); !errors.Is(err, failed) {
-		t.Errorf("error %v, want that of the player", err)
-	}
-}
-
-func TestExtensions(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		players []int
-		want    int // fields
-	}{{nil, 0}, {[]int{2}, 0}, {[]int{3}, 1}, {[]int{2, 3, 8}, 2 + len(rarely(8, 5, 1600))}} {
-		fields := Suite{Players: c.players, Legs: 5, Leagues: 10}.extensions()
-		if len(fields) != c.want {
-			t.Errorf("%v players: %d fields, want %d", c.players, len(fields), c.want)
-		}
-		for _, f := range fields {
-			if f.Leagues != 1600 || f.Legs != 5 {
-				t.Errorf("%s has %d legs and %d leagues", f.Name, f.Legs, f.Leagues)
-			}
 		}
 	}
 }

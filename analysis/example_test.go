@@ -4,45 +4,17 @@ import (
 	"fmt"
 
 	"github.com/strategylab/strategylab/analysis"
-	"github.com/strategylab/strategylab/host/game"
-	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/analysis/analysistest"
 )
 
-// examplePlan is a league of three: one always says even, one always odd, one now this and now that.
-func examplePlan() results.Plan {
-	return results.Plan{
-		Schema: results.PlanSchema, Runs: 100, Legs: 2, Seed: 1, Draw: "uniform:1-10", Transport: "direct",
-		Field: []results.Entrant{{Name: "even"}, {Name: "odd"}, {Name: "mixed"}},
-	}
-}
-
-// exampleLeague plays one league of the plan.
-func exampleLeague(plan results.Plan, index int) results.League {
-	l := results.League{Index: index, Seats: game.Seats(plan.Seed, index, len(plan.Field))}
-	schedule, err := game.NewSchedule(len(plan.Field), plan.Legs)
-	if err != nil {
-		panic(err)
-	}
-	for k, m := range schedule.Matches() {
-		choose := func(seat int) game.Side {
-			if field := l.Seats[seat]; field == 0 || field == 2 && (index*index+3*k)%7 < 3 {
-				return game.Side{Choice: game.Even}
-			}
-			return game.Side{Choice: game.Odd}
-		}
-		l.Matches = append(l.Matches, results.Match{A: choose(m.A), B: choose(m.B), Number: int32(1 + (7*index+3*k)%10)})
-	}
-	return l
-}
-
 func ExampleAccumulator() {
-	plan := examplePlan()
+	plan := analysistest.Plan()
 	acc, err := analysis.NewAccumulator(plan)
 	if err != nil {
 		panic(err)
 	}
 	for i := range plan.Runs {
-		if err := acc.Add(exampleLeague(plan, i)); err != nil {
+		if err := acc.Add(*analysistest.League(plan, i)); err != nil {
 			panic(err)
 		}
 	}
@@ -59,12 +31,12 @@ func ExampleAccumulator() {
 }
 
 func ExampleScorer() {
-	plan := examplePlan()
+	plan := analysistest.Plan()
 	s, err := analysis.NewScorer(plan)
 	if err != nil {
 		panic(err)
 	}
-	league := exampleLeague(plan, 0)
+	league := *analysistest.League(plan, 0)
 	if err := s.Score(&league); err != nil {
 		panic(err)
 	}

@@ -94,6 +94,7 @@ var may = map[string][]string{
 	"analysis/power":          {"analysis/sequential"},
 	"analysis/tune":           {"analysis/sequential"},
 	"analysis":                {"host/game", "host/results", "analysis/sequential"},
+	"analysis/analysistest":   {"host/game", "host/results", "analysis"},
 	"analysis/assert":         {"host/results", "analysis", "analysis/words"},
 	"analysis/contrast":       {"host/results", "analysis"},
 	"analysis/export":         {"host/game", "host/results", "analysis"},

@@ -13,46 +13,6 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// TestKnownPairs: what constant players score against each other follows from
-// the rules, so it is met exactly, and the interval claims no certainty.
-func TestKnownPairs(t *testing.T) {
-	t.Parallel()
-	even, odd := bot{even: 1}, bot{even: 0}
-	for _, tt := range []struct {
-		name             string
-		draw             string
-		a, b             bot
-		differ           float64
-		adjA, adjB       float64
-		adjLow, adjHigh  float64
-		openLow, openTop bool // whether the interval reaches below, above the estimate
-	}{
-		{"even and odd, fair draw", "", even, odd, 1, 1.5, 1.5, 1, 1.5, true, false},
-		{"even and even, fair draw", "", even, even, 0, 1, 1, 1, 1.5, false, true},
-		{"even and odd, 3 of 4 even", "weights:1=1,2=3", even, odd, 1, 2.25, 0.75, 0.75, 2.25, true, false},
-		{"even and even, 3 of 4 even", "weights:1=1,2=3", even, even, 0, 1, 1, 0.75, 2.25, true, true},
-	} {
-		w := newWorld(t, tt.draw, 4, tt.a, tt.b)
-		e := analyse(t, w.plan, w.leagues(9, 100)).Estimates(0.95)
-		p := e.Pairs[0]
-		if p.Differ.Estimate != tt.differ || p.AdjustedA != tt.adjA || p.AdjustedB != tt.adjB {
-			t.Errorf("%s: %+v", tt.name, p)
-		}
-		adj := e.Players[0].Adjusted
-		if adj.Estimate != tt.adjA {
-			t.Errorf("%s: adjusted %v", tt.name, adj)
-		}
-		open := 1 - math.Pow(0.025, 1.0/100)
-		low, high := tt.adjA-open*(tt.adjA-tt.adjLow), tt.adjA+open*(tt.adjHigh-tt.adjA)
-		if math.Abs(adj.Low-low) > 1e-7 || math.Abs(adj.High-high) > 1e-7 {
-			t.Errorf("%s: interval %v, want %v to %v", tt.name, adj, low, high)
-		}
-		if (adj.Low < adj.Estimate) != tt.openLow || (adj.High > adj.Estimate) != tt.openTop {
-			t.Errorf("%s: %v claims certainty or leaves its range", tt.name, adj)
-		}
-	}
-}
-
 // luck is what raw points exceed adjusted ones by, per match, for each player.
 func luck(t *testing.T, plan results.Plan, leagues []results.League) []analysis.Sample {
 	t.Helper()
@@ -170,37 +130,6 @@ func TestFaults(t *testing.T) {
 	w.bots[1].kind = game.FaultTimeout
 	if analyse(t, w.plan, w.leagues(6, 40)).Estimates(0.95).Reproducible {
 		t.Error("timeouts need not happen on another machine")
-	}
-}
-
-// TestTitlesAndRanks counts a table by hand. Player 2 always says odd, the other
-// three even, so in every match that differs it is player 2 who wins or loses:
-// with a draw of only odd numbers it wins all and takes every title, with only
-// even numbers it loses all and the others are level.
-func TestTitlesAndRanks(t *testing.T) {
-	t.Parallel()
-	bots := []bot{{even: 1}, {even: 1}, {even: 0}, {even: 1}}
-	for _, tt := range []struct {
-		draw                    string
-		share, otherShare       float64
-		rank, otherRank         float64
-		points, others, differs float64
-	}{
-		{"weights:7=1", 1, 0, 1, 3, 3, 2.0 / 3, 1},
-		{"weights:8=1", 0, 1.0 / 3, 4, 2, 0, 5.0 / 3, 1},
-	} {
-		w := newWorld(t, tt.draw, 1, bots...)
-		e := analyse(t, w.plan, w.leagues(1, 30)).Estimates(0.95)
-		for i, p := range e.Players {
-			share, rank, points, differs := tt.otherShare, tt.otherRank, tt.others, 1.0/3
-			if i == 2 {
-				share, rank, points, differs = tt.share, tt.rank, tt.points, tt.differs
-			}
-			if p.ChampionShare.Estimate != share || p.Rank.Estimate != rank || p.Points.Estimate != points || p.Differ.Estimate != differs {
-				t.Errorf("draw %s, player %d: share %v rank %v points %v differ %v", tt.draw, i,
-					p.ChampionShare, p.Rank, p.Points, p.Differ)
-			}
-		}
 	}
 }
 

@@ -2,7 +2,6 @@ package assert_test
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -12,45 +11,31 @@ import (
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/assert"
-	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/analysis/calibration"
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// play returns a plan and leagues in which player i says even with chance
-// even[i]; the last one fails in every tenth match.
+// play returns a plan and leagues in which player i says even with chance even[i]; the
+// last one fails in every tenth match.
 func play(t *testing.T, names []string, even []float64, leagues int) (results.Plan, []results.League) {
 	t.Helper()
-	plan := results.Plan{Schema: results.PlanSchema, Runs: leagues, Legs: 4, Seed: 1, Draw: game.FairDraw().String(), Transport: "direct"}
-	for _, n := range names {
-		plan.Field = append(plan.Field, results.Entrant{Name: n})
+	f := calibration.Field{Legs: 4, Leagues: leagues}
+	for _, p := range even {
+		f.Players = append(f.Players, calibration.Player{Even: p})
 	}
-	sched, err := game.NewSchedule(len(names), plan.Legs)
-	if err != nil {
+	f.Players[len(even)-1].Fault = 0.1
+	plan := f.Plan(5)
+	for i, name := range names {
+		plan.Field[i].Name = name
+	}
+	var list []results.League
+	if err := f.Play(t.Context(), plan, func(l *results.League) error {
+		var kept results.League
+		kept.CopyFrom(l)
+		list = append(list, kept)
+		return nil
+	}); err != nil {
 		t.Fatal(err)
-	}
-	r := rand.New(rand.NewPCG(5, 6))
-	list := make([]results.League, leagues)
-	for k := range list {
-		l := &list[k]
-		l.Index, l.Seats = k, game.Seats(1, k, len(names))
-		for i, p := range sched.Matches() {
-			side := func(seat int) game.Side {
-				f := l.Seats[seat]
-				s := game.Side{Choice: game.Odd}
-				if r.Float64() < even[f] {
-					s.Choice = game.Even
-				}
-				if f == len(names)-1 && i%10 == 0 {
-					s.Fault = game.FaultError
-				}
-				return s
-			}
-			m := results.Match{A: side(p.A), B: side(p.B), Number: results.NoNumber}
-			if m.A.Fault == game.NoFault && m.B.Fault == game.NoFault {
-				m.Number = int32(1 + r.IntN(10))
-			}
-			l.Matches = append(l.Matches, m)
-		}
 	}
 	return plan, list
 }

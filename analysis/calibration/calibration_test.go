@@ -29,7 +29,7 @@ func TestTruth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := played(t.Context(), f, plan, func(l *results.League) error { return acc.Add(*l) }); err != nil {
+	if err := f.Play(t.Context(), plan, func(l *results.League) error { return acc.Add(*l) }); err != nil {
 		t.Fatal(err)
 	}
 	e, truth := acc.Estimates(0.95), f.Truth()
@@ -138,7 +138,7 @@ func TestMeasureFindsFaults(t *testing.T) {
 	liar := func(ctx context.Context, f Field, plan results.Plan, add func(*results.League) error) error {
 		f.Players = append([]Player(nil), f.Players...)
 		f.Players[0].Even = 0.8
-		return played(ctx, f, plan, add)
+		return f.Play(ctx, plan, add)
 	}
 	f := Equal(3, 10, 100)
 	f.Players = []Player{{Even: 0.6}, {Even: 0.6}, {Even: 0.6}}

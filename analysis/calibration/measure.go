@@ -95,21 +95,21 @@ func (o Options) experiment(ctx context.Context, f Field, rep int, each func(acc
 	if err != nil {
 		return nil, err
 	}
-	play := o.play
-	if play == nil {
-		play = played
-	}
-	return acc, play(ctx, f, plan, func(l *results.League) error {
+	add := func(l *results.League) error {
 		if err := acc.Add(*l); err != nil || each == nil {
 			return err
 		}
 		return each(acc)
-	})
+	}
+	if o.play != nil {
+		return acc, o.play(ctx, f, plan, add)
+	}
+	return acc, f.Play(ctx, plan, add)
 }
 
-// played plays all leagues of a plan among the players of a field, and passes each to add,
-// in league order.
-func played(ctx context.Context, f Field, plan results.Plan, add func(*results.League) error) error {
+// Play plays all leagues of a plan among the players of the field, and passes each to add,
+// in league order; add must not keep it.
+func (f Field) Play(ctx context.Context, plan results.Plan, add func(*results.League) error) error {
 	schedule, err := game.NewSchedule(len(f.Players), plan.Legs)
 	if err != nil {
 		return err

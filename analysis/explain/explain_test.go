@@ -2,7 +2,6 @@ package explain_test
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -116,70 +115,6 @@ func within(t *testing.T, what string, got analysis.Estimate, low, high float64)
 	if !(got.Estimate >= low && got.Estimate <= high && got.Low <= got.Estimate && got.Estimate <= got.High) {
 		t.Errorf("%s is %+v, want %g to %g", what, got, low, high)
 	}
-}
-
-func named(t *testing.T, what string, got int, want string) {
-	t.Helper()
-	if name := explain.Predictors()[got]; name != want {
-		t.Errorf("%s: %q, want %q", what, name, want)
-	}
-}
-
-// TestPredictability has players whose predictability is known.
-func TestPredictability(t *testing.T) {
-	t.Parallel()
-	plan, list := play(t, 10, 300, 0.02, coin(0.5), coin(0.8), alternate, imitate, stay)
-	e := explained(t, plan, list, explain.Options{})
-	if e.Leagues != 300 || e.Learnt != 150 || e.Judged != 150 {
-		t.Fatalf("leagues: %d, learnt %d, judged %d", e.Leagues, e.Learnt, e.Judged)
-	}
-	random, biased, flip, copycat, sticky := e.Players[0], e.Players[1], e.Players[2], e.Players[3], e.Players[4]
-
-	within(t, "a coin to one who has studied it", random.Studied, 0.47, 0.53)
-	within(t, "a coin to one who meets it first", random.Met, 0.47, 0.53)
-	if random.Order != 0 || math.Abs(random.Bits-1) > 0.01 {
-		t.Errorf("a coin has order %d and %g bits", random.Order, random.Bits)
-	}
-	within(t, "evens of a biased coin", biased.Even, 0.78, 0.82)
-	within(t, "a biased coin to one who has studied it", biased.Studied, 0.78, 0.82)
-	if want := -(0.8*math.Log2(0.8) + 0.2*math.Log2(0.2)); biased.Order != 0 || math.Abs(biased.Bits-want) > 0.02 {
-		t.Errorf("a biased coin has order %d and %g bits, want 0 and %g", biased.Order, biased.Bits, want)
-	}
-	named(t, "the best guess at a biased coin", biased.Exploit, "it says even")
-
-	// All but the first of ten matches is certain, and the first is a coin.
-	within(t, "an alternator to one who has studied it", flip.Studied, 0.94, 0.96)
-	within(t, "an alternator to one who meets it first", flip.Met, 0.94, 0.96)
-	named(t, "the best guess at an alternator", flip.Exploit, "it alternates")
-	if flip.Order != 1 || math.Abs(flip.Bits-0.1) > 0.02 {
-		t.Errorf("an alternator has order %d and %g bits, want 1 and 0.1", flip.Order, flip.Bits)
-	}
-	within(t, "an imitator to one who meets it first", copycat.Met, 0.94, 0.96)
-	named(t, "the best guess at an imitator", copycat.Exploit, "it says what the other said last")
-	within(t, "one who stays after a win", sticky.Met, 0.94, 0.96)
-	named(t, "the best guess at one who stays after a win", sticky.Exploit, "it repeats what did not lose and changes what lost")
-}
-
-// TestRegret has a player who could have done better, and one who could not.
-func TestRegret(t *testing.T) {
-	t.Parallel()
-	plan, list := play(t, 10, 300, 0, coin(0.5), alternate)
-	e := explained(t, plan, list, explain.Options{})
-	// The coin differs from the alternator half of the time. Knowing it, it would
-	// have in all matches but the first, and then half of the time.
-	within(t, "what the coin could have had", e.Players[0].Hindsight, 0.94, 0.96)
-	within(t, "the regret of the coin", e.Players[0].Regret, 0.40, 0.50)
-	named(t, "what the coin should have followed", e.Players[0].Follow, "it alternates")
-	// Against a coin nothing helps.
-	r := e.Players[1].Regret
-	if r.Low > 0 || r.High < 0 {
-		t.Errorf("the regret of one who met a coin is %+v, which excludes 0", r)
-	}
-
-	// One who always says the opposite of an imitator's next choice has none to
-	// learn from it: it loses by following any other guess.
-	plan, list = play(t, 10, 300, 0, alternate, imitate)
-	within(t, "the regret of one who differs always", explained(t, plan, list, explain.Options{}).Players[0].Regret, -0.05, 0.05)
 }
 
 // TestLearningCurve has a player who says odd from the fourth leg on, against one who

@@ -253,22 +253,6 @@ func TestDocumentReadsBack(t *testing.T) {
 	}
 }
 
-// TestTableIsHarmless: nothing in names or faults reaches the terminal as a
-// control sequence, nor breaks a line.
-func TestTableIsHarmless(t *testing.T) {
-	r := play(t, 3, 1, "", entrant{name: "a\x1b[31m\r\nb", kind: "lua", broken: 100, fault: game.FaultError, where: "x\x07\ny"},
-		entrant{name: "c", kind: "js"})
-	for _, width := range []int{0, 40} {
-		var buf bytes.Buffer
-		if err := report.WriteTable(&buf, report.New(r), report.Screen{Width: width, Details: true}); err != nil {
-			t.Fatal(err)
-		}
-		if strings.ContainsAny(buf.String(), "\x1b\x07\r") || !strings.Contains(buf.String(), "a?[31m??b") {
-			t.Errorf("width %d: %q", width, buf.String())
-		}
-	}
-}
-
 // brokenPipe is a terminal that has gone away.
 type brokenPipe struct{}
 

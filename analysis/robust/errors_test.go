@@ -1,49 +1,31 @@
 package robust_test
 
 import (
-	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/calibration"
 	"github.com/strategylab/strategylab/analysis/robust"
-	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
 )
 
 // tossers plays leagues of players that say even with these chances.
 func tossers(t *testing.T, chances []float64, leagues int, seed uint64) analysis.Estimates {
 	t.Helper()
-	plan := results.Plan{Schema: results.PlanSchema, Legs: 2, Seed: seed, Draw: "uniform:1-10", Transport: "direct"}
-	for i := range chances {
-		plan.Field = append(plan.Field, results.Entrant{Name: fmt.Sprint("p", i), Kind: "builtin"})
+	f := calibration.Field{Legs: 2, Leagues: leagues}
+	for _, p := range chances {
+		f.Players = append(f.Players, calibration.Player{Even: p})
 	}
-	schedule, err := game.NewSchedule(len(chances), plan.Legs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := f.Plan(seed)
 	acc, err := analysis.NewAccumulator(plan)
+	if err == nil {
+		err = f.Play(t.Context(), plan, func(l *results.League) error { return acc.Add(*l) })
+	}
 	if err != nil {
 		t.Fatal(err)
-	}
-	r := rand.New(rand.NewPCG(seed, 5))
-	for index := range leagues {
-		l := results.League{Index: index, Seats: game.Seats(seed, index, len(chances))}
-		side := func(seat int) game.Side {
-			if r.Float64() < chances[l.Seats[seat]] {
-				return game.Side{Choice: game.Even}
-			}
-			return game.Side{Choice: game.Odd}
-		}
-		for _, m := range schedule.Matches() {
-			l.Matches = append(l.Matches, results.Match{A: side(m.A), B: side(m.B), Number: int32(r.IntN(10)) + 1})
-		}
-		if err := acc.Add(l); err != nil {
-			t.Fatal(err)
-		}
 	}
 	return acc.Verdicts(0.95)
 }

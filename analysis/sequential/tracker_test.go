@@ -131,29 +131,6 @@ func everDecided(t *Tracker) bool {
 	return false
 }
 
-// TestLookingAtStudentsTInstead shows what the sequences are for: Student's t, looked
-// at after every league, finds differences among equal players.
-func TestLookingAtStudentsTInstead(t *testing.T) {
-	t.Parallel()
-	wrong := 0
-	const repetitions = 200
-	for rep := range repetitions {
-		w := world{3, 1, func(int, *rand.Rand) float64 { return 0.5 }, rand.New(rand.NewPCG(uint64(rep), 7))}
-		var v values
-		for n := 1; n <= 600; n++ {
-			p := w.league()
-			v.add(p[0] - p[1])
-			if se := math.Sqrt(v.spread()) / float64(n); n >= BurnIn && math.Abs(v.average()) > 2*se {
-				wrong++
-				break
-			}
-		}
-	}
-	if wrong < repetitions/5 {
-		t.Errorf("Student's t was wrong in %d of %d only; the comparison has lost its point", wrong, repetitions)
-	}
-}
-
 // TestIntervalsHoldAtEveryLook follows players whose true points are known and
 // counts in how many experiments an interval ever misses.
 func TestIntervalsHoldAtEveryLook(t *testing.T) {

@@ -2,9 +2,7 @@ package words_test
 
 import (
 	"errors"
-	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"regexp"
 	"strconv"
@@ -12,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/calibration"
 	"github.com/strategylab/strategylab/analysis/sequential"
 	"github.com/strategylab/strategylab/analysis/words"
-	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
 )
 
@@ -46,10 +44,14 @@ func (l lead) points(i int) float64 {
 
 // headline plays leagues of the field and returns the first sentence.
 func (l lead) headline(t *testing.T, seed uint64, leagues int) (first int, sentence string) {
-	plan := results.Plan{Schema: results.PlanSchema, Runs: leagues, Legs: 2, Seed: seed, Draw: "uniform:1-10", Transport: "direct"}
+	f := calibration.Field{Legs: 2, Leagues: leagues}
 	for i := range l.leaders + l.others {
-		plan.Field = append(plan.Field, results.Entrant{Name: fmt.Sprintf("p%d", i), Kind: "builtin"})
+		f.Players = append(f.Players, calibration.Player{Even: l.even(i)})
+		if i < l.leaders {
+			f.Players[i].Mood = l.mood
+		}
 	}
+	plan := f.Plan(seed)
 	acc, err := analysis.NewAccumulator(plan)
 	if err != nil {
 		t.Fatal(err)
@@ -58,32 +60,11 @@ func (l lead) headline(t *testing.T, seed uint64, leagues int) (first int, sente
 	if err != nil {
 		t.Fatal(err)
 	}
-	schedule, err := game.NewSchedule(len(plan.Field), plan.Legs)
+	err = f.Play(t.Context(), plan, func(played *results.League) error {
+		return errors.Join(acc.Add(*played), tracker.Add(acc.Last()))
+	})
 	if err != nil {
 		t.Fatal(err)
-	}
-	r := rand.New(rand.NewPCG(seed, 33))
-	even := make([]float64, len(plan.Field))
-	for index := range leagues {
-		played := results.League{Index: index, Seats: game.Seats(seed, index, len(plan.Field))}
-		for i := range even {
-			even[i] = l.even(i)
-			if i < l.leaders {
-				even[i] += l.mood * float64(2*r.IntN(2)-1)
-			}
-		}
-		side := func(seat int) game.Side {
-			if r.Float64() < even[played.Seats[seat]] {
-				return game.Side{Choice: game.Even}
-			}
-			return game.Side{Choice: game.Odd}
-		}
-		for _, m := range schedule.Matches() {
-			played.Matches = append(played.Matches, results.Match{A: side(m.A), B: side(m.B), Number: int32(1 + r.IntN(10))})
-		}
-		if err := errors.Join(acc.Add(played), tracker.Add(acc.Last())); err != nil {
-			t.Fatal(err)
-		}
 	}
 	e := acc.Verdicts(analysis.DefaultLevel)
 	if l.until {

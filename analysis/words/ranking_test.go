@@ -1,7 +1,6 @@
 package words
 
 import (
-	"math"
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
@@ -70,20 +69,5 @@ func TestNeighbours(t *testing.T) {
 	}
 	if got, want := Plain.Neighbours(e), "Significant differences between neighbours: 3 of 3 (>)"; got != want {
 		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-func TestNarrower(t *testing.T) {
-	t.Parallel()
-	for ratio, want := range map[float64]string{
-		25:  "adjusted intervals are 5.0 times narrower than raw ones (variance ratio 25.0)",
-		0.5: "adjusted intervals are not narrower than raw ones here (variance ratio 0.50)",
-	} {
-		if got := Plain.Narrower(&analysis.Estimates{VarianceRatio: ratio}); got != want {
-			t.Errorf("ratio %v: %q, want %q", ratio, got, want)
-		}
-	}
-	if got := Plain.Narrower(&analysis.Estimates{VarianceRatio: math.NaN()}); got != "adjusted points do not vary from league to league" {
-		t.Errorf("without a ratio: %q", got)
 	}
 }

@@ -116,8 +116,10 @@ func TestConsoleIsHeard(t *testing.T) {
 // are cut off by the edge of their plot, and labels that lie on one another.
 const probe = `<script>
 addEventListener("load", () => {
+  const height = document.documentElement.scrollHeight;
+  for (const folded of document.querySelectorAll(".rest")) folded.open = true;
   const found = {wider: document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    width: innerWidth, height: document.documentElement.scrollHeight, dark: matchMedia("(prefers-color-scheme: dark)").matches,
+    width: innerWidth, height, dark: matchMedia("(prefers-color-scheme: dark)").matches,
     hints: [...document.querySelectorAll(".scroll")].filter(e => e.scrollWidth > e.clientWidth + 1 && innerWidth <= 600 &&
       !getComputedStyle(e, "::before").content.includes("scrolls")).length,
     hidden: [...document.querySelectorAll("a[href^='#']")].filter(a => !document.querySelector(a.getAttribute("href"))).length, title: document.title, out: [], cut: [], overlap: [], plots: 0, labels: 0};
@@ -144,9 +146,10 @@ addEventListener("load", () => {
   // A link of the ranking opens the card that it leads to.
   const link = document.querySelector("th a[href^='#s-']");
   found.linked = !link;
+  for (const folded of document.querySelectorAll(".rest")) folded.open = false;
   if (link) link.click();
   setTimeout(() => {
-    if (link) found.linked = document.querySelector(link.getAttribute("href")).closest("details").open;
+    if (link) found.linked = !document.querySelector(link.getAttribute("href")).closest("details:not([open])");
     parent.postMessage(JSON.stringify(found), "*");
   }, 100);
 });

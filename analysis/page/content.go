@@ -1,6 +1,7 @@
 package page
 
 import (
+	"fmt"
 	"html/template"
 	"math"
 	"slices"
@@ -21,6 +22,8 @@ type source struct {
 	Refused error // why there is no view
 
 	Ranking, Matrix, Places, Learning, Trajectory *figure
+
+	Courses []course
 }
 
 func newContent(in Input) *source {
@@ -39,6 +42,7 @@ func newSource(in Input) *source {
 		printableView(s.View)
 	}
 	s.draw()
+	s.Courses = s.newCourses()
 	return s
 }
 
@@ -76,6 +80,8 @@ var functions = template.FuncMap{
 	"headline":  words.Headline,
 	"sign":      words.Sign,
 	"styles":    styles,
+	"policy":    Policy,
+	"script":    func() template.JS { return copyJS },
 	"join":      strings.Join,
 	"next":      func(i int) int { return i + 1 },
 	"count":     func(n int) string { return words.Typeset.Count(int64(n)) },
@@ -90,6 +96,22 @@ func (s *source) Failed() bool {
 
 // Explained reports whether there is an explanation of every strategy.
 func (s *source) Explained() bool { return len(s.Explanations.Players) == len(s.E.Players) }
+
+// Story says where a player stands and, if that is known, why.
+func (s *source) Story(i int) []words.Line {
+	var lines []words.Line
+	if !s.E.NothingToRank() && i < len(s.E.Ranking.Places) {
+		p := &s.E.Players[i]
+		lines = []words.Line{
+			{Head: "Place", Text: fmt.Sprintf("%d of %d; possible: %s", s.E.Place(i), len(s.E.Players), s.Style.Places(s.E.Ranking.Places[i]))},
+			{Head: "Adjusted points", Text: s.Style.WithRange(p.Adjusted, words.RowDecimals(p.Adjusted)) + " a match"},
+		}
+	}
+	if s.Explained() {
+		lines = append(lines, s.Style.Explanation(s.E, &s.Explanations, i)...)
+	}
+	return lines
+}
 
 // Tiers reports whether there are tiers to show.
 func (s *source) Tiers() bool { return len(s.E.Ranking.Tiers) > 0 && !s.E.NothingToRank() }

@@ -47,7 +47,7 @@ func TestNotes(t *testing.T) {
 			if change != nil {
 				change(&in)
 			}
-			above, _, found := strings.Cut(text(written(t, in)), "Ranking Tiers")
+			above, _, found := strings.Cut(text(written(t, in)), "Ranking Pairs Tiers")
 			if !found {
 				t.Fatal("the page has no navigation")
 			}

@@ -1,14 +1,16 @@
 // Package page writes the report of an experiment as one HTML file: the answer first,
-// then the evidence. The file needs no network and runs no script; it has a light and a
+// then the evidence. The file needs no network and no script, except for a button; it has a light and a
 // dark theme, fits a phone, and prints.
 //
 // It computes no estimates of its own. Names and fault messages of strategies are
-// foreign text: they are escaped, and the page forbids scripts besides.
+// foreign text: they are escaped, and the page forbids other scripts besides.
 package page
 
 import (
 	"bytes"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
@@ -18,6 +20,7 @@ import (
 	"github.com/strategylab/strategylab/analysis/plots"
 	"github.com/strategylab/strategylab/analysis/population"
 	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/host/results"
 )
 
 // File is the name of the report in the folder of its run.
@@ -33,6 +36,9 @@ type Input struct {
 	// Leagues are those of the run, for the ranges of the population; nil takes payoffs as
 	// independent.
 	Leagues *population.Leagues
+	// Records are the first league and those with the first faults, of which the page
+	// lists matches; none for no list.
+	Records []*results.League
 	// Replays says that the page is served beside pages of leagues and matches, to which
 	// it links: leagues/0/ and leagues/0/R1M1.
 	Replays bool
@@ -48,6 +54,16 @@ var pageHTML string
 
 //go:embed page.css
 var pageCSS string
+
+//go:embed copy.js
+var copyJS template.JS
+
+// Policy is the Content-Security-Policy of a page: it loads nothing, and runs only the
+// code of its copy button.
+func Policy() string {
+	sum := sha256.Sum256([]byte(copyJS))
+	return "default-src 'none'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; style-src 'unsafe-inline'; img-src data:"
+}
 
 //go:embed theme.css
 var themeCSS string

@@ -68,16 +68,17 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// The report links to matches only where they are served.
+// The report links to matches where they are served and, from a file, to those that it lists.
 func TestReportLinksToReplays(t *testing.T) {
 	t.Parallel()
 	in := played(t, "", 4, 60, bot{"bad", 0.5, 0.5, 0.1}, bot{"b", 1, 1, 0})
-	if strings.Contains(written(t, in), `href="leagues`) {
-		t.Error("the file links to pages that nobody serves")
+	f := in.Run.Estimates.Players[0].Faults[0]
+	row := fmt.Sprintf("m-%d-0-%s", f.League, f.Match)
+	if html := written(t, in); strings.Contains(html, `href="leagues`) || !strings.Contains(html, `href="#`+row+`"`) || !strings.Contains(html, `id="`+row+`"`) {
+		t.Errorf("the file links to pages that nobody serves, or not to %s", row)
 	}
 	in.Replays = true
 	html := written(t, in)
-	f := in.Run.Estimates.Players[0].Faults[0]
 	for _, want := range []string{fmt.Sprintf(`<a href="leagues/%d/%s">`, f.League, f.Match), `<a href="leagues/0/">`, `<a href="leagues/59/">`} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the report lacks %s", want)

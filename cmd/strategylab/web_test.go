@@ -64,8 +64,10 @@ func TestExperimentInTheBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, body := get("")
-	for _, line := range strings.Split(string(report), "\n") {
-		if !strings.Contains(body, line) {
+	tags := regexp.MustCompile(`<[^>]*>`) // links lead to the pages of matches
+	shown := tags.ReplaceAllString(body, "")
+	for _, line := range strings.Split(tags.ReplaceAllString(string(report), ""), "\n") {
+		if !strings.Contains(shown, line) && !strings.Contains(line, "To replay a match") {
 			t.Errorf("at the end the page is not the report: it lacks %.300s", line)
 		}
 	}
@@ -122,6 +124,10 @@ end`)
 	stderr.until("the report stays at ")
 	b.Until(`document.title.includes("leagues of 4 strategies")`)
 	b.Fits("report")
+	b.Click("#copy")
+	b.Until(`document.getElementById("copy").textContent === "Copied"`)
+	b.Click(`nav a[href="#in-faults"]`)
+	b.Until(`document.querySelector("#faults details").open`)
 	var summary struct {
 		Players []struct {
 			Name     string

@@ -110,7 +110,7 @@ func TestPage(t *testing.T) {
 	policy, text := get("/")
 	for _, want := range []string{
 		"101 of 400 leagues", "leagues per second 50", "time left 6s", "leagues in parallel 3", "memory 50 MiB in 4 processes", "Ranking", "Tiers Tier 1",
-		"Who differs from whom", "&lt;b&gt;bold", "broken error", "mine.lua:7: &lt;b&gt;broke&lt;/b&gt;", "only show how precise", "c scores most against these opponents: ", "Yours, b, is ", "b lua, yours",
+		"Whom you meet", "&lt;b&gt;bold", "broken error", "mine.lua:7: &lt;b&gt;broke&lt;/b&gt;", "only show how precise", "c scores most against these opponents: ", "Yours, b, is ", "b lua, yours",
 	} {
 		if !strings.Contains(strings.ReplaceAll(text, "\u00a0", " "), want) {
 			t.Errorf("the page lacks %q:\n%s", want, text)

@@ -78,7 +78,7 @@ func (l Lab) Read(ctx context.Context, dir string, r Reading) (page.Input, error
 	judge(&run, judging, study.acc)
 	in.Document = report.New(run)
 	if r.Explain {
-		in.Explanations = c.explain.Explanations(in.Run.Estimates.Level)
+		in.Explanations, in.Records = c.explain.Explanations(in.Run.Estimates.Level), c.records
 	}
 	if r.Mirrors {
 		in.Leagues = c.leagues

@@ -219,7 +219,7 @@ func (p *Played) WritePage(ctx context.Context) (err error) {
 	if u == nil {
 		return nil
 	}
-	p.Leagues = u.collectors.leagues
+	p.Leagues, p.Records = u.collectors.leagues, u.collectors.records
 	if u.factories != nil {
 		if p.Mirrors, err = playMirrors(ctx, p.Run, u.factories); err != nil {
 			return err
@@ -249,6 +249,20 @@ func judge(run *report.Run, j *assert.Judge, acc *analysis.Accumulator) {
 type collectors struct {
 	explain *explain.Collector  // nil if not wanted
 	leagues *population.Leagues // nil if not wanted
+	records []*results.League   // kept with explanations, for the lists of matches
+}
+
+// mostRecords is how many leagues are kept, which may be large.
+const mostRecords = 20
+
+// keep keeps the first league and those with the first faults.
+func (c *collectors) keep(l *results.League) error {
+	if l.Index == 0 || len(l.Notes) > 0 && len(c.records) < mostRecords {
+		kept := new(results.League)
+		kept.CopyFrom(l)
+		c.records = append(c.records, kept)
+	}
+	return nil
 }
 
 func newCollectors(plan results.Plan, explanations, ranges bool) (*collectors, error) {
@@ -275,7 +289,7 @@ func (c *collectors) sinks(study *Study, j *assert.Judge) experiments.Sink {
 		all = append(all, j)
 	}
 	if c.explain != nil {
-		all = append(all, sinkFunc(c.explain.Add))
+		all = append(all, sinkFunc(c.explain.Add), sinkFunc(c.keep))
 	}
 	if c.leagues != nil {
 		all = append(all, sinkFunc(c.leagues.Add))

@@ -86,7 +86,7 @@ func (r *replays) write(w http.ResponseWriter, html []byte, err error) {
 		http.Error(w, err.Error(), status)
 		return
 	}
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
+	w.Header().Set("Content-Security-Policy", page.Policy()+"; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_, _ = w.Write(html) // a reader that is gone is no error

@@ -45,6 +45,7 @@ var rules = []rule{
 	{command: "experiment", flags: "max-runs guarantee margin", needs: "until sprt", unless: "resume", text: "--{flag} needs --until", hint: "--runs N sets the number of leagues"},
 	{command: "experiment", flags: "margin", bars: "sprt", text: "--margin needs --until, not --sprt"},
 
+	{command: "report", flags: "plots", bars: "format=markdown format=latex", text: "--plots needs --format html"},
 	{command: "replay", flags: "faults", bars: "lost", text: exclusive},
 	{command: "replay", flags: "nth", bars: "next previous", text: exclusive},
 	{command: "replay", flags: "next", bars: "previous", text: exclusive},

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"cmp"
+	"io"
 	"path/filepath"
 
 	"github.com/urfave/cli/v2"
@@ -47,27 +48,38 @@ func analyze(p *command.Process, c *cli.Context, o *analyzeOptions) error {
 
 func reportCommand(p *command.Process) *cli.Command {
 	return command.New(p, &cli.Command{
-		Name: "report", ArgsUsage: "DIR", Usage: "regenerate a run's HTML report",
+		Name: "report", ArgsUsage: "DIR", Usage: "write a run's report: HTML, or for a paper",
 		Description: "Reads the leagues in the folder of a run and writes " + page.File + " there, as 'experiment' does at its\n" +
-			"end. It needs no strategies.",
+			"end, or for a paper the ranking, the pairs and the methods as " + report.Markdown.File() + " or " + report.LaTeX.File() + ". It needs no\n" +
+			"strategies.",
 	}, new(reportOptions), writeReport, "DIR")
 }
 
 type reportOptions struct {
 	command.Leveled
-	Out   string `flag:"out DIR" text:"DIR" usage:"folder to write to"`
-	Mine  string `flag:"mine STRATEGIES" text:"those that did not come with the program" usage:"your strategies, which the answer is about"`
-	Plots bool   `flag:"plots" usage:"write the plots as SVG files, too"`
+	Format string `flag:"format html|markdown|latex" want:"one" usage:"output format"`
+	Out    string `flag:"out DIR" text:"DIR" usage:"folder to write to"`
+	Mine   string `flag:"mine STRATEGIES" text:"those that did not come with the program" usage:"your strategies, which the answer is about"`
+	Plots  bool   `flag:"plots" usage:"write the plots as SVG files, too"`
 }
 
 func writeReport(p *command.Process, c *cli.Context, o *reportOptions) error {
 	p.Stage.Set("writing the report")
 	out, dir := newOutput(p, c, ""), c.Args().First()
-	in, err := out.read(dir, o.Level, lab.Reading{Explain: true, Mirrors: true, Yours: yours(o.Mine)})
+	html := o.Format == "html"
+	in, err := out.read(dir, o.Level, lab.Reading{Explain: html, Mirrors: html, Yours: yours(o.Mine)})
 	if err != nil {
 		return err
 	}
 	folder := cmp.Or(o.Out, dir)
+	if markup := report.Markup(o.Format); !html {
+		err := writeBeside(p.Path(filepath.Join(folder, markup.File())), func(w io.Writer) error { return report.WritePaper(w, in.Document, markup) })
+		if err != nil {
+			return command.Usagef("report %s: %w", dir, err)
+		}
+		out.note("report in %s", filepath.Join(folder, markup.File()))
+		return nil
+	}
 	if err := lab.WritePage(p.Path(folder), lab.Dated(p.Path(dir), in), o.Plots); err != nil {
 		return command.Usagef("report %s: %w", dir, err)
 	}

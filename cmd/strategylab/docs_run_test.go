@@ -129,11 +129,11 @@ func (d *desk) process(ctx context.Context, shell, command string) (*exec.Cmd, *
 }
 
 // has says that there is a command.
-func (d *desk) has(name string) bool {
+func (d *desk) has(shell, name string) bool {
 	if strings.Contains(name, "/") {
 		return true
 	}
-	cmd, _ := d.process(d.Context(), "sh", "command -v "+name)
+	cmd, _ := d.process(d.Context(), shell, "command -v "+name)
 	return cmd.Run() == nil
 }
 
@@ -244,7 +244,7 @@ func (d *desk) typeBlock(shell, block, shown string, code int) {
 		case line == "" || line[0] == '#':
 		case persisting.MatchString(line):
 			before += line + "\n"
-		case !d.has(strings.Fields(line)[0]):
+		case !d.has(shell, strings.Fields(line)[0]):
 			d.Logf("no %s: not tried: %s", strings.Fields(line)[0], line)
 			return
 		case lasting.MatchString(line):

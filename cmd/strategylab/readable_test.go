@@ -126,3 +126,35 @@ func TestReadersNotice(t *testing.T) {
 		}
 	}
 }
+
+// TestPythonPackage: what docs/python reads of a run agrees with what it reads of its exports.
+func TestPythonPackage(t *testing.T) {
+	t.Parallel()
+	python := ""
+	for _, name := range []string{"/usr/bin/python3", "python3"} { // a package of the system is for that of the system
+		if exec.Command(name, "-c", "import pandas").Run() == nil {
+			python = name
+			break
+		}
+	}
+	if python == "" {
+		t.Skip("no python3 with pandas: docs/python is not tried")
+	}
+	dir := t.TempDir()
+	commands := [][]string{{"experiment", "--runs", "20", "--legs", "2", "--seed", "3", "--field", "random,role,hedge,always-odd", "--quiet", "--out", "run"}}
+	for _, rows := range []string{"leagues", "pairs", "matches"} {
+		for _, kind := range []string{"csv", "json", "ndjson"} {
+			commands = append(commands, []string{"export", "run", "--quiet", "--rows", rows, "--out", rows + "." + kind})
+		}
+	}
+	for _, args := range commands {
+		if output, err := commandLine(t.Context(), dir, args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, output)
+		}
+	}
+	cmd := exec.Command(python, "../../docs/python/test_strategylab.py", dir)
+	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
+	if output, err := cmd.CombinedOutput(); err != nil || string(output) != "4 players agree\n" {
+		t.Errorf("%v: %s", err, output)
+	}
+}

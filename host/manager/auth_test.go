@@ -3,7 +3,6 @@ package manager_test
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -22,10 +21,7 @@ func running(t testing.TB, change func(*manager.Config)) (r *rig, referee *scrip
 	r = newRig(t, change)
 	referee = r.referee("north")
 	players = r.field(2)
-	r.run()
-	if err := r.m.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	r.begin()
 	referee.announcements(1)
 	return r, referee, players
 }
@@ -122,8 +118,7 @@ func TestMessagesThatAreNotForAManager(t *testing.T) {
 	for _, kind := range []protocol.Type{protocol.TypeGameInvitation, protocol.TypeRoundAnnouncement, protocol.TypeGameError, protocol.TypeLeagueCompleted} {
 		m := protocol.New(kind)
 		*m.Head() = players[0].header(kind)
-		answer, err := players[0].call(m)
-		wantRefusal(t, -32601, protocol.CodeUnknownMessageType, answer, err)
+		refuses(t, -32601, protocol.CodeUnknownMessageType)(players[0].call(m))
 	}
 	if n := len(r.m.Results()); n != 0 {
 		t.Errorf("%d results", n)
@@ -154,7 +149,7 @@ func TestTokenIdentifiesAnUnnamedSender(t *testing.T) {
 		q.Sender = ""
 		answer, err := ada.call(q)
 		if mode == protocol.Strict {
-			wantRefusal(t, -32602, protocol.CodeMissingField, answer, err)
+			refuses(t, -32602, protocol.CodeMissingField)(answer, err)
 		} else if err != nil {
 			t.Errorf("a message without a sender is refused: %v", err)
 		}
@@ -184,10 +179,6 @@ func (r *rig) ask(method, params string) jsonrpc.Response {
 	})
 }
 
-func (r *rig) refusals() []manager.Event {
-	return slices.DeleteFunc(r.events.all(), func(e manager.Event) bool { return e.Kind != manager.MessageRefused })
-}
-
 const lean = `{"message_type":"LEAGUE_REGISTER_REQUEST","player_meta":{"display_name":"Ada","contact_endpoint":"http://ada/mcp"}}`
 
 // If a strict league refuses a registration that a tolerant one would accept, the
@@ -207,10 +198,9 @@ func TestRefusedRegistrationsAreReported(t *testing.T) {
 	r.player("ada")
 	twin := r.agent(protocol.RolePlayer, "twin")
 	twin.name = "ada"
-	answer, err := twin.call(twin.application())
-	wantRefusal(t, 2002, protocol.CodeDuplicateName, answer, err)
+	refuses(t, 2002, protocol.CodeDuplicateName)(twin.call(twin.application()))
 
-	got := r.refusals()
+	got := r.told(manager.MessageRefused)
 	if len(got) != 3 {
 		t.Fatalf("told of %d refusals, want 3: %+v", len(got), got)
 	}
@@ -232,9 +222,7 @@ func TestOnlyStrictRefusalsAreReported(t *testing.T) {
 	r.run()
 	referee := r.referee("north")
 	r.field(2)
-	if err := r.m.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	r.start()
 	m := referee.own(referee.announcements(1))[0]
 	report := func(token, conversation string) string {
 		return fmt.Sprintf(`{"protocol":"league.v2","message_type":"MATCH_RESULT_REPORT","sender":"referee:REF01","timestamp":"2026-01-01T12:00:00Z"%s,
@@ -245,13 +233,13 @@ func TestOnlyStrictRefusalsAreReported(t *testing.T) {
 	if answer := r.ask("report_match_result", report("tok-guess", "")); answer.Error == nil || answer.Error.Code != 5001 {
 		t.Errorf("a wrong token is answered by %+v", answer)
 	}
-	if got := r.refusals(); len(got) != 0 {
+	if got := r.told(manager.MessageRefused); len(got) != 0 {
 		t.Errorf("told of a wrong token: %+v", got)
 	}
 	if answer := r.ask("report_match_result", report(referee.token, "")); answer.Error == nil || answer.Error.Code != jsonrpc.CodeInvalidParams {
 		t.Errorf("a report without a conversation is answered by %+v", answer)
 	}
-	got := r.refusals()
+	got := r.told(manager.MessageRefused)
 	if len(got) != 1 || !got[0].Tolerant || got[0].Agent != "referee:REF01" || got[0].Message != protocol.TypeMatchResultReport {
 		t.Errorf("told of %+v", got)
 	}
@@ -268,7 +256,7 @@ func TestRefusalsAreBounded(t *testing.T) {
 	for i := range 1000 {
 		r.ask("register_player", fmt.Sprintf(`{"message_type":"LEAGUE_REGISTER_REQUEST","player_meta":{"display_name":"n%d","contact_endpoint":"nowhere"}}`, i))
 	}
-	got := r.refusals()
+	got := r.told(manager.MessageRefused)
 	if len(got) != 200 || got[0].Tolerant || !strings.Contains(got[0].Error, "endpoint is not an http or https URL") {
 		t.Errorf("told of %d refusals, the first %+v", len(got), got[0])
 	}
@@ -288,7 +276,7 @@ func TestRefusedQuestionsOfStrangersAreNotReported(t *testing.T) {
 		if answer.Error == nil || !strings.Contains(string(answer.Error.Data), "league_id") {
 			t.Errorf("with %q a question without a league is answered by %+v", sender, answer)
 		}
-		if got := r.refusals(); len(got) != told {
+		if got := r.told(manager.MessageRefused); len(got) != told {
 			t.Errorf("with %q: told of %+v", sender, got)
 		}
 	}

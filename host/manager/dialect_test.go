@@ -43,9 +43,7 @@ func TestEveryAgentIsAddressedAsItRegistered(t *testing.T) {
 		}
 		players = append(players, p.register())
 	}
-	if err := r.finished(); err != nil {
-		t.Fatal(err)
-	}
+	r.finish()
 	for _, d := range dialect.OfProtocol() {
 		for _, name := range heard[d.Name].all() {
 			if name != d.Name {
@@ -104,9 +102,7 @@ func TestOtherNamesOfAMethodAreTried(t *testing.T) {
 	t.Cleanup(stop)
 	r.serve(ctx, "odd", odd)
 	r.admit("odd", nil)
-	if err := r.finished(); err != nil {
-		t.Fatal(err)
-	}
+	r.finish()
 	told := r.events.until(t, "an announcement", func(e manager.Event) bool { return e.Kind == manager.Notified })
 	if told.Acked != 2 {
 		t.Errorf("the announcement was acknowledged by %d, want 2; it was sent as %v", told.Acked, methods.all())

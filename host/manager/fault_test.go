@@ -49,9 +49,7 @@ func TestTheLifeOfAnAgent(t *testing.T) {
 	players[1].stop()
 	close(gate)
 	r.events.until(t, "a suspension", func(e manager.Event) bool { return e.Agent == "P02" && e.State == league.Suspended })
-	if err := r.finished(); err != nil {
-		t.Fatal(err)
-	}
+	r.finish()
 	want := []league.Life{league.Registered, league.Active, league.Shutdown}
 	if diff := cmp.Diff(want, r.lives("P01")); diff != "" {
 		t.Errorf("the life of P01 (-want +got):\n%s", diff)
@@ -59,28 +57,6 @@ func TestTheLifeOfAnAgent(t *testing.T) {
 	want = []league.Life{league.Registered, league.Active, league.Suspended, league.Shutdown}
 	if diff := cmp.Diff(want, r.lives("P02")); diff != "" {
 		t.Errorf("the life of P02 (-want +got):\n%s", diff)
-	}
-}
-
-func TestDeadPlayerDoesNotStallTheLeague(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, func(c *manager.Config) { c.Players = 4 })
-	r.run()
-	r.conductor("north", fair)
-	for i := range 3 {
-		r.player(fmt.Sprintf("player-%d", i))
-	}
-	r.admit("absent", nil) // registers and never listens
-	if err := r.finished(); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(table(t, 4, 1), rows(r.m.Standings())); diff != "" {
-		t.Errorf("the table (-want +got):\n%s", diff)
-	}
-	for _, e := range r.events.all() {
-		if e.Kind == manager.Notified && (e.Missing == nil || e.Missing[0] != "P04" || len(e.Missing) != 1) {
-			t.Errorf("%s was not acknowledged by %v", e.Message, e.Missing)
-		}
 	}
 }
 
@@ -108,9 +84,7 @@ func TestAPlayerThatHangsCostsOneTimeout(t *testing.T) {
 		if took := time.Since(begin); took != 10*time.Second {
 			t.Errorf("three rounds with a player that hangs took %v, want the 10 s of one attempt", took)
 		}
-		if err := r.finishedIn(time.Hour); err != nil {
-			t.Fatal(err)
-		}
+		r.finish(time.Hour)
 		// What is left at the end is the last one of each. When all attempts at one
 		// have failed, the player is gone, and the end of the league is tried once.
 		all := attempts.all()
@@ -122,30 +96,13 @@ func TestAPlayerThatHangsCostsOneTimeout(t *testing.T) {
 	})
 }
 
-// finishedIn is finished with another patience, for tests with a clock of their
-// own.
-func (r *rig) finishedIn(d time.Duration) error {
-	r.t.Helper()
-	select {
-	case err := <-r.result:
-		r.result <- err
-		return err
-	case <-time.After(d):
-		r.t.Fatalf("the manager has not come to an end after %v", d)
-		return nil
-	}
-}
-
 func TestAnAgentThatComesBackIsActiveAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil)
 		referee := r.referee("north")
 		r.field(1)
 		away := r.admit("away", nil)
-		r.run()
-		if err := r.m.Start(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		r.begin()
 		m := referee.announcements(1).Matches[0]
 		// It begins to listen while the announcement is being tried again.
 		back := &scripted{
@@ -160,9 +117,7 @@ func TestAnAgentThatComesBackIsActiveAgain(t *testing.T) {
 			t.Errorf("its life (-want +got):\n%s", diff)
 		}
 		referee.report(m, 1, fair(m))
-		if err := r.finished(); err != nil {
-			t.Fatal(err)
-		}
+		r.finish()
 	})
 }
 
@@ -173,10 +128,7 @@ func TestASuspendedAgentIsActiveWhenItAsks(t *testing.T) {
 		r.referee("north")
 		r.field(1)
 		away := r.admit("away", nil)
-		r.run()
-		if err := r.m.Start(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		r.begin()
 		r.events.until(t, "a suspension", func(e manager.Event) bool { return e.Agent == away.PlayerID && e.State == league.Suspended })
 		synctest.Wait() // until the next attempt to reach it, which suspends it again
 		s := &scripted{r: r, role: protocol.RolePlayer, id: away.PlayerID, token: away.AuthToken, dialct: dialect.Contracts, calls: r.caller("away")}
@@ -211,12 +163,8 @@ func TestPlayersThatAnswerNonsense(t *testing.T) {
 		r.serve(ctx, name, jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response { return answer }))
 		r.admit(name, nil)
 	}
-	if err := r.finished(); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(table(t, len(answers), 1), rows(r.m.Standings())); diff != "" {
-		t.Errorf("the table (-want +got):\n%s", diff)
-	}
+	r.finish()
+	r.wantTable(len(answers), 1)
 	told := r.events.until(t, "an announcement", func(e manager.Event) bool { return e.Kind == manager.Notified })
 	if told.Acked != 1 || len(told.Missing) != len(answers)-1 {
 		t.Errorf("the announcement was acknowledged by %d and not by %v", told.Acked, told.Missing)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"sync"
 	"testing"
@@ -182,23 +181,45 @@ func (r *rig) run() {
 	})
 }
 
-// finished waits for the end of Run.
-func (r *rig) finished() error {
+// start starts the league, and begin runs the manager before.
+func (r *rig) start() {
+	r.t.Helper()
+	if err := r.m.Start(context.Background()); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *rig) begin() {
+	r.t.Helper()
+	r.run()
+	r.start()
+}
+
+// finished waits for the end of Run, and finish for one without an error; a test with a clock
+// of its own has another patience.
+func (r *rig) finished(limit time.Duration) error {
 	r.t.Helper()
 	select {
 	case err := <-r.result:
 		r.result <- err
 		return err
-	case <-time.After(patience):
-		r.t.Fatal("the manager does not come to an end")
+	case <-time.After(limit):
+		r.t.Fatalf("the manager has not come to an end after %v", limit)
 		return nil
+	}
+}
+
+func (r *rig) finish(limit ...time.Duration) {
+	r.t.Helper()
+	if err := r.finished(append(limit, patience)[0]); err != nil {
+		r.t.Fatal(err)
 	}
 }
 
 // kill ends the manager's process, as far as that can be done within one.
 func (r *rig) kill() {
 	r.stop()
-	if err := r.finished(); !errors.Is(err, context.Canceled) && err != nil {
+	if err := r.finished(patience); !errors.Is(err, context.Canceled) && err != nil {
 		r.t.Fatal(err)
 	}
 	r.unserved()
@@ -214,34 +235,20 @@ func refused(t testing.TB, answer protocol.Message, err error) *dialect.Refusal 
 	return refusal
 }
 
-// wantRefusal fails unless a call was refused with a JSON-RPC code and a
-// league code.
-func wantRefusal(t testing.TB, rpc int, code protocol.Code, answer protocol.Message, err error) *dialect.Refusal {
-	t.Helper()
-	r := refused(t, answer, err)
-	if r.RPC != rpc || r.Code != code {
-		t.Errorf("refused with %d %s (%s), want %d %s", r.RPC, r.Code, r.Message, rpc, code)
+// refuses takes what a call returned, and fails unless that was a refusal with a JSON-RPC
+// code and a league code.
+func refuses(t testing.TB, rpc int, code protocol.Code) func(protocol.Message, error) *dialect.Refusal {
+	return func(answer protocol.Message, err error) *dialect.Refusal {
+		t.Helper()
+		r := refused(t, answer, err)
+		if r.RPC != rpc || r.Code != code {
+			t.Errorf("refused with %d %s (%s), want %d %s", r.RPC, r.Code, r.Message, rpc, code)
+		}
+		return r
 	}
-	return r
 }
 
-// post sends a message with HTTP headers, which a web page or a proxy would
-// add, and returns the answer.
-func post(t testing.TB, url string, m protocol.Message, header http.Header) (protocol.Message, error) {
-	t.Helper()
-	client := jsonrpc.NewClient(jsonrpc.OverHTTP(), jsonrpc.ClientConfig{})
-	defer client.Close()
-	call, err := dialect.Contracts.Call(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := client.Call(context.Background(), url, jsonrpc.Message{Method: call.Method, Params: call.Params, Header: header})
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer, err := dialect.ParseAnswer(got.Status, got.Raw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dialect.NewCodec(protocol.Strict).ReadAnswer(m.Head().MessageType, answer)
+// told are the events of a kind.
+func (r *rig) told(kind manager.EventKind) []manager.Event {
+	return slices.DeleteFunc(r.events.all(), func(e manager.Event) bool { return e.Kind != kind })
 }

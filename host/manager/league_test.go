@@ -81,15 +81,21 @@ func rows(standings []league.Standing) []game.Row {
 	return got
 }
 
+// wantTable fails unless the table is what the rules make of fair matches.
+func (r *rig) wantTable(n, legs int) {
+	r.t.Helper()
+	if diff := cmp.Diff(table(r.t, n, legs), rows(r.m.Standings())); diff != "" {
+		r.t.Errorf("the table (-want +got):\n%s", diff)
+	}
+}
+
 func TestEveryAgentGetsEverythingInOrder(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *manager.Config) { c.Players = 4 })
 	r.run()
 	referee := r.conductor("north", fair)
 	players := r.field(4)
-	if err := r.finished(); err != nil {
-		t.Fatal(err)
-	}
+	r.finish()
 	var want []protocol.Type
 	for range 3 {
 		want = append(want, protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted)
@@ -99,10 +105,14 @@ func TestEveryAgentGetsEverythingInOrder(t *testing.T) {
 		if diff := cmp.Diff(want, kinds(s.inbox.all())); diff != "" {
 			t.Errorf("%s was sent (-want +got):\n%s", s.id, diff)
 		}
+		key := credential.NewVerifier(s.token).ManagerToken("cup")
+		for _, m := range s.inbox.all() { // the strict rules are held by the agents of these tests
+			if h := m.Head(); h.AuthToken != key || h.LeagueID != "cup" || h.Sender != "league_manager" || !strings.HasPrefix(h.ConversationID, "cup-") {
+				t.Errorf("%s was sent a %s with header %+v", s.id, h.MessageType, h)
+			}
+		}
 	}
-	if diff := cmp.Diff(table(t, 4, 1), rows(r.m.Standings())); diff != "" {
-		t.Errorf("the table (-want +got):\n%s", diff)
-	}
+	r.wantTable(4, 1)
 	select {
 	case <-r.m.Done():
 	default:
@@ -116,9 +126,7 @@ func TestWhatTheMessagesOfARoundSay(t *testing.T) {
 	r.run()
 	referee := r.conductor("north", fair)
 	players := r.field(5)
-	if err := r.finished(); err != nil {
-		t.Fatal(err)
-	}
+	r.finish()
 	schedule, err := game.NewSchedule(5, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -169,37 +177,12 @@ func TestWhatTheMessagesOfARoundSay(t *testing.T) {
 	}
 }
 
-// The header of everything the manager sends fits the strict rules, which the
-// agents of these tests hold it to; what they cannot check is here.
-func TestTheManagerSignsWhatItSends(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, func(c *manager.Config) { c.Players = 2 })
-	r.run()
-	referee := r.conductor("north", fair)
-	players := r.field(2)
-	if err := r.finished(); err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range append(players, referee) {
-		key := credential.NewVerifier(s.token).ManagerToken("cup")
-		for _, m := range s.inbox.all() {
-			h := m.Head()
-			if h.AuthToken != key || h.LeagueID != "cup" || h.Sender != "league_manager" || !strings.HasPrefix(h.ConversationID, "cup-") {
-				t.Errorf("%s was sent a %s with header %+v", s.id, h.MessageType, h)
-			}
-		}
-	}
-}
-
 func TestMatchKeysGoToTheAssignedRefereeOnly(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
 	north, south := r.referee("north"), r.referee("south")
 	players := r.field(4)
-	r.run()
-	if err := r.m.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	r.begin()
 	keys := make(map[string]bool)
 	for _, referee := range []*scripted{north, south} {
 		told := referee.announcements(1)
@@ -248,10 +231,7 @@ func TestRefereesAreNotifiedAfterThePlayers(t *testing.T) {
 		<-gate
 		return nil, nil
 	})
-	r.run()
-	if err := r.m.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	r.begin()
 	players[0].announcements(1)
 	players[2].announcements(1)
 	if n := len(referee.inbox.all()); n != 0 {
@@ -276,12 +256,8 @@ func TestLegsAndByes(t *testing.T) {
 				r.conductor(fmt.Sprintf("referee-%d", i), fair)
 			}
 			r.field(size.players)
-			if err := r.finished(); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(table(t, size.players, size.legs), rows(r.m.Standings())); diff != "" {
-				t.Errorf("the table (-want +got):\n%s", diff)
-			}
+			r.finish()
+			r.wantTable(size.players, size.legs)
 			results := r.m.Results()
 			if want := size.players * (size.players - 1) / 2 * size.legs; len(results) != want {
 				t.Errorf("%d results, want %d", len(results), want)
@@ -303,9 +279,7 @@ func TestEventsTellTheLeague(t *testing.T) {
 		return result(m, game.Even, game.Odd, 7)
 	})
 	r.field(2)
-	if err := r.finished(); err != nil {
-		t.Fatal(err)
-	}
+	r.finish()
 	var told []manager.EventKind
 	for _, e := range r.events.all() {
 		if e.Kind != manager.AgentState {
@@ -366,9 +340,7 @@ func TestAgentThatReturnsAtTheEndIsNotified(t *testing.T) {
 	wantRejected(t, r.admit("ada", func(m *protocol.LeagueRegisterRequest) { m.AuthToken = ben.token + "!" }))
 
 	close(gate)
-	if err := r.finished(); err != nil {
-		t.Fatal(err)
-	}
+	r.finish()
 	if answer, err := ada.call(application); err != nil {
 		t.Error(err)
 	} else {

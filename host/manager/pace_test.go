@@ -8,48 +8,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
-
-// A pace puts a pause after each round but the last, and changes no result.
-func TestPace(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var ends []time.Time
-		r := newRig(t, func(c *manager.Config) {
-			c.Players, c.Pace = 4, 2*time.Second
-			c.Events = func(e manager.Event) {
-				if e.Kind == manager.RoundCompleted {
-					ends = append(ends, time.Now())
-				}
-			}
-		})
-		start := time.Now()
-		r.conductor("north", fair)
-		r.field(4)
-		r.run()
-		if err := r.finished(); err != nil {
-			t.Fatal(err)
-		}
-		for i, end := range ends {
-			if got, want := end.Sub(start), time.Duration(i)*2*time.Second; got != want {
-				t.Errorf("round %d ended after %v, want %v", i+1, got, want)
-			}
-		}
-		if took := time.Since(start); len(ends) != 3 || took != 4*time.Second {
-			t.Errorf("%d rounds took %v", len(ends), took)
-		}
-		if diff := cmp.Diff(table(t, 4, 1), rows(r.m.Standings())); diff != "" {
-			t.Errorf("the table (-want +got):\n%s", diff)
-		}
-	})
-}
 
 // setPace sends SET_PACE as the launcher, with a token.
 func (r *rig) setPace(token string, paused protocol.Opt[bool], ms protocol.Opt[int]) (*protocol.Pace, error) {
@@ -102,15 +66,11 @@ func TestPauseBetweenRounds(t *testing.T) {
 		if err := r.m.SetPace(t.Context(), manager.PaceChange{Paused: &paused, Pace: &pace}); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.finished(); err != nil {
-			t.Fatal(err)
-		}
+		r.finish()
 		if len(ends) != 3 || !ends[1].Equal(resumed) || ends[2].Sub(ends[1]) != pace {
 			t.Errorf("it goes on at %v with a pace of %v, and its rounds end at %v", resumed, pace, ends)
 		}
-		if diff := cmp.Diff(table(t, 4, 1), rows(r.m.Standings())); diff != "" {
-			t.Errorf("the table (-want +got):\n%s", diff)
-		}
+		r.wantTable(4, 1)
 	})
 }
 
@@ -149,17 +109,13 @@ func TestAPauseOutlivesTheManager(t *testing.T) {
 	if told, err = r.setPace("secret", protocol.Some(false), protocol.Opt[int]{}); err != nil || told.Paused.Value() || told.PaceMS.Value() != 1 {
 		t.Fatalf("it goes on with the answer %+v, %v", told, err)
 	}
-	if err := r.finished(); err != nil {
-		t.Fatal(err)
-	}
+	r.finish()
 	for _, e := range r.events.all() {
 		if e.Kind == manager.MatchReported && e.Round == 1 {
 			t.Errorf("%s is reported again", e.Match.ID)
 		}
 	}
-	if diff := cmp.Diff(table(t, 4, 1), rows(r.m.Standings())); diff != "" {
-		t.Errorf("the table (-want +got):\n%s", diff)
-	}
+	r.wantTable(4, 1)
 }
 
 // Only the organiser sets the pace. A league that is paused before it starts has a
@@ -173,19 +129,18 @@ func TestWhoSetsThePace(t *testing.T) {
 	r.run()
 	var none protocol.Opt[bool]
 	var unset protocol.Opt[int]
-	refuses := func(what, token string, paused protocol.Opt[bool], ms protocol.Opt[int], rpc int, code protocol.Code, detail string) {
+	rejects := func(what, token string, paused protocol.Opt[bool], ms protocol.Opt[int], rpc int, code protocol.Code, detail string) {
 		t.Helper()
-		told, err := r.setPace(token, paused, ms)
-		refusal := wantRefusal(t, rpc, code, told, err)
+		refusal := refuses(t, rpc, code)(r.setPace(token, paused, ms))
 		if !strings.Contains(string(refusal.Data), detail) {
 			t.Errorf("%s: the refusal is %s, without %q", what, refusal.Data, detail)
 		}
 	}
-	refuses("no token", "", protocol.Some(true), unset, 11, protocol.CodeTokenMissing, "admin token")
-	refuses("a wrong token", "guess", protocol.Some(true), unset, 12, protocol.CodeTokenInvalid, "admin token")
-	refuses("nothing to set", "secret", none, unset, -32602, protocol.CodeMissingField, "pace_ms")
+	rejects("no token", "", protocol.Some(true), unset, 11, protocol.CodeTokenMissing, "admin token")
+	rejects("a wrong token", "guess", protocol.Some(true), unset, 12, protocol.CodeTokenInvalid, "admin token")
+	rejects("nothing to set", "secret", none, unset, -32602, protocol.CodeMissingField, "pace_ms")
 	for _, ms := range []int{-1, 24*60*60*1000 + 1, 1 << 52} {
-		refuses("a pace out of range", "secret", none, protocol.Some(ms), -32602, protocol.CodeInvalidFieldType, "pace_ms")
+		rejects("a pace out of range", "secret", none, protocol.Some(ms), -32602, protocol.CodeInvalidFieldType, "pace_ms")
 		pace := time.Duration(ms) * time.Millisecond
 		if err := r.m.SetPace(t.Context(), manager.PaceChange{Pace: &pace}); dialect.CodeOf(err) != protocol.CodeInvalidFieldType && ms != 1<<52 {
 			t.Errorf("SetPace(%v): %v", pace, err)
@@ -196,9 +151,7 @@ func TestWhoSetsThePace(t *testing.T) {
 			t.Fatalf("paused with the answer %+v, %v", told, err)
 		}
 	}
-	if err := r.m.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	r.start()
 	e := r.events.until(t, "the start", func(e manager.Event) bool { return e.Kind == manager.LeagueStarted })
 	if shot := r.m.Snapshot(); !e.Paused || shot.Round != 1 || shot.Matches[0].RefereeID != "" {
 		t.Errorf("it starts with %+v and is %+v", e, shot)
@@ -206,17 +159,9 @@ func TestWhoSetsThePace(t *testing.T) {
 	if _, err := r.setPace("secret", protocol.Some(false), unset); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.finished(); err != nil {
-		t.Fatal(err)
-	}
-	refuses("too late", "secret", protocol.Some(true), unset, 31, protocol.CodeLeagueAlreadyComplete, "over")
-	set := 0
-	for _, e := range r.events.all() {
-		if e.Kind == manager.PaceSet {
-			set++
-		}
-	}
-	if set != 2 {
-		t.Errorf("%d changes are reported, want 2", set)
+	r.finish()
+	rejects("too late", "secret", protocol.Some(true), unset, 31, protocol.CodeLeagueAlreadyComplete, "over")
+	if n := len(r.told(manager.PaceSet)); n != 2 {
+		t.Errorf("%d changes are reported, want 2", n)
 	}
 }

@@ -38,9 +38,7 @@ func TestProgressIsAskedOfOwnReferees(t *testing.T) {
 		r.run()
 		own, foreign := r.keyed("own"), r.referee("foreign")
 		players := r.field(4)
-		if err := r.m.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		r.start()
 		for s, want := range map[*scripted]bool{own: wanted, foreign: false, players[0]: false} {
 			if got, said := s.announcements(1).ReportProgress.Get(); got != want || said != want {
 				t.Errorf("progress wanted %v: %s is told %v, %v", wanted, s.name, got, said)
@@ -62,9 +60,7 @@ func TestProgressIsHandedOn(t *testing.T) {
 	if err != nil || early.Head().MessageType != "MATCH_PROGRESS_ACK" {
 		t.Errorf("before the start: %+v, %v", early, err)
 	}
-	if err := r.m.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	r.start()
 	announced := one.announcements(1)
 	two.announcements(1)
 	mine, others := one.own(announced)[0], two.own(announced)[0]
@@ -118,20 +114,13 @@ func TestProgressIsHandedOn(t *testing.T) {
 
 	forged := one.progress(states[3])
 	forged.AuthToken = two.token
-	answer, err := one.call(forged)
-	wantRefusal(t, 5001, protocol.CodeTokenInvalid, answer, err)
+	refuses(t, 5001, protocol.CodeTokenInvalid)(one.call(forged))
 	by := players[0].progress(states[3])
-	answer, err = players[0].call(by)
+	answer, err := players[0].call(by)
 	if err == nil {
 		t.Errorf("a player's word of progress is answered %+v", answer)
 	}
-	n := 0
-	for _, e := range r.events.all() {
-		if e.Kind == manager.MatchesProgressed {
-			n++
-		}
-	}
-	if n != 2 {
+	if n := len(r.told(manager.MatchesProgressed)); n != 2 {
 		t.Errorf("%d events of progress, want 2", n)
 	}
 }

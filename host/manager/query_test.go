@@ -1,7 +1,6 @@
 package manager_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
@@ -73,10 +72,7 @@ func TestQueriesDuringTheLeague(t *testing.T) {
 	r := newRig(t, nil)
 	referee := r.referee("north")
 	players := r.field(5)
-	r.run()
-	if err := r.m.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	r.begin()
 	told := referee.announcements(1)
 	referee.report(told.Matches[0], 1, result(told.Matches[0], game.Even, game.Odd, 4)) // A wins
 	schedule, err := game.NewSchedule(5, 1)
@@ -178,22 +174,16 @@ func TestQueriesThatFail(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
 	referee, ada := r.referee("north"), r.player("ada")
-	answer, err := ada.call(ada.query("GET_RICH"))
-	wantRefusal(t, 6002, protocol.CodeInvalidQueryType, answer, err)
+	refuses(t, 6002, protocol.CodeInvalidQueryType)(ada.call(ada.query("GET_RICH")))
 	q := ada.query(protocol.QueryStatus)
 	q.LeagueID = "another"
-	answer, err = ada.call(q)
-	wantRefusal(t, 6003, protocol.CodeLeagueNotFound, answer, err)
-	answer, err = ada.call(about(ada.query(protocol.QueryNextMatch), protocol.QueryParams{PlayerID: "P09"}))
-	wantRefusal(t, 5, protocol.CodePlayerNotRegistered, answer, err)
-	answer, err = ada.call(about(ada.query(protocol.QueryNextMatch), protocol.QueryParams{PlayerID: "REF01"}))
-	wantRefusal(t, 5, protocol.CodePlayerNotRegistered, answer, err)
-	answer, err = referee.call(referee.query(protocol.QueryNextMatch))
-	wantRefusal(t, -32602, protocol.CodeMissingField, answer, err)
+	refuses(t, 6003, protocol.CodeLeagueNotFound)(ada.call(q))
+	refuses(t, 5, protocol.CodePlayerNotRegistered)(ada.call(about(ada.query(protocol.QueryNextMatch), protocol.QueryParams{PlayerID: "P09"})))
+	refuses(t, 5, protocol.CodePlayerNotRegistered)(ada.call(about(ada.query(protocol.QueryNextMatch), protocol.QueryParams{PlayerID: "REF01"})))
+	refuses(t, -32602, protocol.CodeMissingField)(referee.call(referee.query(protocol.QueryNextMatch)))
 	q = ada.query(protocol.QueryStatus)
 	q.LeagueID = ""
-	answer, err = ada.call(q)
-	wantRefusal(t, -32602, protocol.CodeMissingField, answer, err)
+	refuses(t, -32602, protocol.CodeMissingField)(ada.call(q))
 	if next := ask[protocol.NextMatchData](referee, about(referee.query(protocol.QueryNextMatch), protocol.QueryParams{PlayerID: "P01"})); next.NextMatch != nil {
 		t.Errorf("before the start P01 has a match: %+v", next)
 	}
@@ -221,17 +211,14 @@ func TestQueriesArePublic(t *testing.T) {
 					t.Errorf("%v: %s tells %s too much: %s", mode, kind, sender, data)
 				}
 			}
-			answer, err := asks(sender, "", protocol.QueryNextMatch, "P42")
-			why := wantRefusal(t, 5, protocol.CodePlayerNotRegistered, answer, err)
+			why := refuses(t, 5, protocol.CodePlayerNotRegistered)(asks(sender, "", protocol.QueryNextMatch, "P42"))
 			if !strings.Contains(string(why.Data), "P01 to P0") {
 				t.Errorf("who plays is not said: %s", why.Data)
 			}
 		}
 		for _, sender := range []string{"player:P01", "referee:REF01", "league_manager"} {
-			answer, err := asks(sender, "", protocol.QueryStandings, "")
-			wantRefusal(t, 6001, protocol.CodeTokenMissing, answer, err)
+			refuses(t, 6001, protocol.CodeTokenMissing)(asks(sender, "", protocol.QueryStandings, ""))
 		}
-		answer, err := asks("launcher", "guess", protocol.QueryStandings, "")
-		wantRefusal(t, 6001, protocol.CodeTokenInvalid, answer, err)
+		refuses(t, 6001, protocol.CodeTokenInvalid)(asks("launcher", "guess", protocol.QueryStandings, ""))
 	}
 }

@@ -38,10 +38,7 @@ func TestMatchesAreSharedOutByCapacity(t *testing.T) {
 	big.accepted(answer)
 	small := r.referee("small") // 2
 	r.field(16)
-	r.run()
-	if err := r.m.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	r.begin()
 	if a, b := len(big.own(big.announcements(1))), len(small.own(small.announcements(1))); a != 6 || b != 2 {
 		t.Errorf("the referees have %d and %d matches, want 6 and 2", a, b)
 	}
@@ -54,10 +51,7 @@ func TestARefereeThatCannotBeReachedLosesItsMatches(t *testing.T) {
 	gone := r.referee("gone")
 	gone.stop()
 	players := r.field(4)
-	r.run()
-	if err := r.m.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	r.begin()
 	if n := len(south.own(south.announcements(1))); n != 1 {
 		t.Fatalf("%d matches at first, want 1", n)
 	}
@@ -85,9 +79,7 @@ func TestARefereeThatCannotBeReachedLosesItsMatches(t *testing.T) {
 	for _, m := range south.own(told) {
 		south.report(m, 1, fair(m))
 	}
-	if err := r.finished(); err != nil {
-		t.Fatal(err)
-	}
+	r.finish()
 	for _, p := range players {
 		n := len(got[*protocol.RoundAnnouncement](p.inbox.all()))
 		concerned := slices.ContainsFunc(told.Matches, func(m protocol.AnnouncedMatch) bool {
@@ -97,9 +89,7 @@ func TestARefereeThatCannotBeReachedLosesItsMatches(t *testing.T) {
 			t.Errorf("%s was informed of rounds %d times, want %d", p.id, n, want)
 		}
 	}
-	if diff := cmp.Diff(table(t, 4, 1), rows(r.m.Standings())); diff != "" {
-		t.Errorf("the table (-want +got):\n%s", diff)
-	}
+	r.wantTable(4, 1)
 }
 
 func TestARefereeThatIsSilentLosesItsMatches(t *testing.T) {
@@ -111,9 +101,7 @@ func TestARefereeThatIsSilentLosesItsMatches(t *testing.T) {
 		r.field(6)
 		r.run()
 		begin := time.Now()
-		if err := r.m.Start(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		r.start()
 		mine := silent.own(silent.announcements(1))
 		for _, m := range south.own(south.announcements(1)) {
 			south.report(m, 1, fair(m))
@@ -137,12 +125,8 @@ func TestARefereeThatIsSilentLosesItsMatches(t *testing.T) {
 			t.Errorf("the late report is refused with %d", refusal.RPC)
 		}
 		silent.conducts(fair)
-		if err := r.finishedIn(time.Hour); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(table(t, 6, 1), rows(r.m.Standings())); diff != "" {
-			t.Errorf("the table (-want +got):\n%s", diff)
-		}
+		r.finish(time.Hour)
+		r.wantTable(6, 1)
 		if own := silent.own(silent.announcements(2)); len(own) == 0 {
 			t.Error("a referee that has spoken again gets no matches in the next round")
 		}
@@ -165,10 +149,7 @@ func TestSilenceAboutAcknowledgedMatchesIsSaid(t *testing.T) {
 		silent, south := r.referee("silent"), r.referee("south")
 		south.inbox.patience = time.Hour
 		r.field(4)
-		r.run()
-		if err := r.m.Start(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		r.begin()
 		mine := silent.own(silent.announcements(1))
 		time.Sleep(10 * time.Second)
 		for _, m := range south.own(south.announcements(1)) {
@@ -183,9 +164,7 @@ func TestSilenceAboutAcknowledgedMatchesIsSaid(t *testing.T) {
 		if moved := ids(south.announcements(2).Matches); !slices.Equal(moved, ids(mine)) {
 			t.Errorf("after the rest of its time the other referee has %q, want %q", moved, ids(mine))
 		}
-		if err := r.finishedIn(time.Hour); err != nil {
-			t.Fatal(err)
-		}
+		r.finish(time.Hour)
 		if len(events) != 1 {
 			t.Errorf("it is said %d times: %+v", len(events), events)
 		}
@@ -198,10 +177,7 @@ func TestTheOnlyRefereeGetsTheMatchAgain(t *testing.T) {
 		only := r.referee("only")
 		only.inbox.patience = time.Hour
 		r.field(4)
-		r.run()
-		if err := r.m.Start(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		r.begin()
 		begin := time.Now()
 		both := only.announcements(1).Matches
 		only.report(both[0], 1, fair(both[0]))
@@ -213,9 +189,7 @@ func TestTheOnlyRefereeGetsTheMatchAgain(t *testing.T) {
 		if diff := cmp.Diff([]string{both[1].MatchID}, ids(told.Matches)); diff != "" {
 			t.Errorf("of (-want +got):\n%s", diff)
 		}
-		if err := r.finishedIn(time.Hour); err != nil {
-			t.Fatal(err)
-		}
+		r.finish(time.Hour)
 	})
 }
 
@@ -225,22 +199,15 @@ func TestALateRefereeTakesOverFromADeadOne(t *testing.T) {
 		dead := r.referee("dead")
 		dead.stop()
 		r.field(4)
-		r.run()
-		if err := r.m.Start(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		r.begin()
 		synctest.Wait()
 		time.Sleep(5 * time.Minute) // it is tried again and again
 		if n := len(r.m.Results()); n != 0 {
 			t.Fatalf("%d results without a referee", n)
 		}
 		r.conductor("late", fair)
-		if err := r.finishedIn(time.Minute); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(table(t, 4, 1), rows(r.m.Standings())); diff != "" {
-			t.Errorf("the table (-want +got):\n%s", diff)
-		}
+		r.finish(time.Minute)
+		r.wantTable(4, 1)
 	})
 }
 
@@ -250,10 +217,7 @@ func TestRestartedRefereeGetsItsMatches(t *testing.T) {
 		referee := r.referee("north")
 		referee.stop()
 		r.field(4)
-		r.run()
-		if err := r.m.Start(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		r.begin()
 		time.Sleep(10 * time.Minute)
 		referee.conducts(fair)
 		referee.listen("elsewhere") // and shows its token
@@ -262,9 +226,7 @@ func TestRestartedRefereeGetsItsMatches(t *testing.T) {
 		if _, err := referee.call(application); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.finishedIn(time.Second); err != nil {
-			t.Fatal(err)
-		}
+		r.finish(time.Second)
 		r.events.until(t, "its return", func(e manager.Event) bool {
 			return e.Kind == manager.AgentRegistered && e.Agent == referee.id && e.Again
 		})
@@ -278,10 +240,7 @@ func TestARefereeLearnsOfAPlayerThatMoved(t *testing.T) {
 	r := newRig(t, nil)
 	referee := r.referee("north")
 	players := r.field(2)
-	r.run()
-	if err := r.m.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	r.begin()
 	referee.announcements(1)
 	ada := players[0]
 	ada.stop()
@@ -332,9 +291,7 @@ func TestAPlayerWhoseAnswerWasLostAtTheStartGetsNewKeys(t *testing.T) {
 		}
 	}
 	referee.report(told, 1, result(told, game.Even, game.Even, 2))
-	if err := r.finished(); err != nil {
-		t.Fatal(err)
-	}
+	r.finish()
 }
 
 // A referee that refuses to be told cannot conduct anything.
@@ -347,12 +304,8 @@ func TestARefereeThatRefusesLosesItsMatches(t *testing.T) {
 	no := r.agent(protocol.RoleReferee, "no")
 	no.on(protocol.TypeRoundAnnouncement, refuse(protocol.CodeInvalidState))
 	no.register()
-	if err := r.m.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.finished(); err != nil {
-		t.Fatal(err)
-	}
+	r.start()
+	r.finish()
 	for _, m := range r.m.Results() {
 		if m.RefereeID != south.id {
 			t.Errorf("%s was conducted by %s", m.ID, m.RefereeID)

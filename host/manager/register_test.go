@@ -132,8 +132,7 @@ func TestTokensComeFromTheGivenSource(t *testing.T) {
 		t.Errorf("the token is %s, want %s", answer.AuthToken, want)
 	}
 	r.admit("ben", nil)
-	answer, err := r.signup("cleo", nil) // the source has run dry
-	wantRefusal(t, -32603, protocol.CodeInternalError, answer, err)
+	refuses(t, -32603, protocol.CodeInternalError)(r.signup("cleo", nil)) // the source has run dry
 	if n := len(r.m.Standings()); n != 2 {
 		t.Errorf("%d players are registered, want 2", n)
 	}
@@ -177,21 +176,17 @@ func TestRegistrationsThatAreRefused(t *testing.T) {
 		{"a referee's sender", func(m *protocol.LeagueRegisterRequest) { m.Sender = "referee:eve" }, -32602, protocol.CodeInvalidFieldType},
 	} {
 		answer, err := r.signup("eve", c.change)
-		t.Run(c.what, func(t *testing.T) { wantRefusal(t, c.rpc, c.code, answer, err) })
+		t.Run(c.what, func(t *testing.T) { refuses(t, c.rpc, c.code)(answer, err) })
 	}
 	r.admit("ben", func(m *protocol.LeagueRegisterRequest) { m.Meta.ContactEndpoint = "http://10.1.2.3:9/mcp" })
 	r.admit("cleo", func(m *protocol.LeagueRegisterRequest) { m.Meta.ContactEndpoint = "https://pc7.school.example/a/b?c=d" })
-	answer, err := r.signup("dan", func(m *protocol.LeagueRegisterRequest) { m.Meta.ContactEndpoint = "http://localhost/mcp" })
-	full := wantRefusal(t, 2001, protocol.CodeLeagueFull, answer, err)
+	full := refuses(t, 2001, protocol.CodeLeagueFull)(r.signup("dan", func(m *protocol.LeagueRegisterRequest) { m.Meta.ContactEndpoint = "http://localhost/mcp" }))
 	wantData(t, full, map[string]any{"max_players": 3.0, "current_players": 3.0})
 	r.admitReferee("ada", nil)
-	referee, err := r.signupReferee("rex", func(m *protocol.RefereeRegisterRequest) { m.Meta.ContactEndpoint = "http://[::1]:8/mcp" })
-	full = wantRefusal(t, 1001, protocol.CodeLeagueFull, referee, err)
+	full = refuses(t, 1001, protocol.CodeLeagueFull)(r.signupReferee("rex", func(m *protocol.RefereeRegisterRequest) { m.Meta.ContactEndpoint = "http://[::1]:8/mcp" }))
 	wantData(t, full, map[string]any{"max_referees": 1.0, "current_referees": 1.0})
-	referee, err = r.signupReferee("rex", func(m *protocol.RefereeRegisterRequest) { m.Meta.GameTypes = []string{"go"} })
-	wantRefusal(t, 1003, protocol.CodeUnsupportedGameType, referee, err)
-	referee, err = r.signupReferee("rex", func(m *protocol.RefereeRegisterRequest) { m.Meta.ContactEndpoint = "ftp://127.0.0.1/mcp" })
-	wantRefusal(t, 1002, protocol.CodeInvalidEndpoint, referee, err)
+	refuses(t, 1003, protocol.CodeUnsupportedGameType)(r.signupReferee("rex", func(m *protocol.RefereeRegisterRequest) { m.Meta.GameTypes = []string{"go"} }))
+	refuses(t, 1002, protocol.CodeInvalidEndpoint)(r.signupReferee("rex", func(m *protocol.RefereeRegisterRequest) { m.Meta.ContactEndpoint = "ftp://127.0.0.1/mcp" }))
 	if n := len(r.m.Standings()); n != 3 {
 		t.Errorf("%d players are registered, want 3", n)
 	}
@@ -225,11 +220,9 @@ func TestASuggestionForATakenNameIsFree(t *testing.T) {
 			m.Meta.DisplayName = name
 		}
 	}
-	answer, err := r.signup("x1", elsewhere("ada"))
-	wantData(t, wantRefusal(t, 2002, protocol.CodeDuplicateName, answer, err), map[string]any{"display_name": "ada", "suggestion": "ada 2"})
+	wantData(t, refuses(t, 2002, protocol.CodeDuplicateName)(r.signup("x1", elsewhere("ada"))), map[string]any{"display_name": "ada", "suggestion": "ada 2"})
 	r.admit("x2", elsewhere("ada 2"))
-	answer, err = r.signup("x3", elsewhere("ada"))
-	wantData(t, wantRefusal(t, 2002, protocol.CodeDuplicateName, answer, err), map[string]any{"suggestion": "ada 3"})
+	wantData(t, refuses(t, 2002, protocol.CodeDuplicateName)(r.signup("x3", elsewhere("ada"))), map[string]any{"suggestion": "ada 3"})
 	for _, name := range []string{"north", "south"} { // nobody mistakes referees
 		r.admitReferee(name, func(m *protocol.RefereeRegisterRequest) { m.Meta.DisplayName = "ref" })
 	}
@@ -288,9 +281,7 @@ func TestLateRegistrations(t *testing.T) {
 		t.Errorf("the late referee is %s", late.id)
 	}
 	close(gate)
-	if err := r.finished(); err != nil {
-		t.Fatal(err)
-	}
+	r.finish()
 	wantRejected(t, r.admit("later", nil))
 	if a, err := r.signupReferee("east", nil); err != nil || a.Status != "REJECTED" || a.RefereeID != "" || a.AuthToken != "" {
 		t.Errorf("after the end a referee got %+v, %v", a, err)
@@ -346,10 +337,8 @@ func TestProbes(t *testing.T) {
 	t.Run("require", func(t *testing.T) {
 		t.Parallel()
 		r := newRig(t, func(c *manager.Config) { c.Probe = manager.ProbeRequire })
-		answer, err := r.signup("nobody", nil)
-		wantRefusal(t, 2003, protocol.CodeInvalidEndpoint, answer, err)
-		referee, err := r.signupReferee("nobody", nil)
-		wantRefusal(t, 1002, protocol.CodeInvalidEndpoint, referee, err)
+		refuses(t, 2003, protocol.CodeInvalidEndpoint)(r.signup("nobody", nil))
+		refuses(t, 1002, protocol.CodeInvalidEndpoint)(r.signupReferee("nobody", nil))
 		r.player("ada") // listens; that it knows no ping does not matter
 	})
 	t.Run("warn", func(t *testing.T) {
@@ -369,20 +358,6 @@ func TestProbes(t *testing.T) {
 				t.Errorf("who stays away should be warned of, and nobody else: %q", warned)
 			}
 		})
-	})
-	t.Run("off", func(t *testing.T) {
-		t.Parallel()
-		r := newRig(t, func(c *manager.Config) { c.Probe = manager.ProbeOff })
-		probed := make(chan string, 1)
-		r.serve(t.Context(), "silent", jsonrpc.HandlerFunc(func(_ context.Context, req *jsonrpc.Request) jsonrpc.Response {
-			probed <- req.Method
-			return jsonrpc.Response{Result: jsontext.Value("{}")}
-		}))
-		r.admit("silent", nil)
-		r.m.Close() // waits for what is in the background
-		if len(probed) > 0 {
-			t.Errorf("the endpoint was called with %s", <-probed)
-		}
 	})
 }
 

@@ -78,8 +78,7 @@ func TestARepeatIsFoldedOnlyWhenItsAnswerWasLost(t *testing.T) {
 		t.Errorf("the repeat got %s with token %s; the first was %s with %s", b.PlayerID, b.AuthToken, a.PlayerID, a.AuthToken)
 	}
 	stale := &scripted{r: r, role: protocol.RolePlayer, id: a.PlayerID, name: "ada", token: a.AuthToken, dialct: dialect.Contracts, calls: r.caller("desk-1")}
-	answer, err := stale.call(stale.query(protocol.QueryStatus))
-	wantRefusal(t, 6001, protocol.CodeTokenInvalid, answer, err)
+	refuses(t, 6001, protocol.CodeTokenInvalid)(stale.call(stale.query(protocol.QueryStatus)))
 	stale.token = b.AuthToken
 	if _, err := stale.call(stale.query(protocol.QueryStatus)); err != nil {
 		t.Errorf("the fresh token is refused: %v", err)
@@ -94,11 +93,10 @@ func TestARepeatIsFoldedOnlyWhenItsAnswerWasLost(t *testing.T) {
 		"another meta":         func() (protocol.Message, error) { return r.raw("desk-1:5003", "id-1", other) },
 	} {
 		answer, err := repeat()
-		t.Run(what, func(t *testing.T) { wantRefusal(t, 2002, protocol.CodeDuplicateName, answer, err) })
+		t.Run(what, func(t *testing.T) { refuses(t, 2002, protocol.CodeDuplicateName)(answer, err) })
 	}
 	now.advance(2 * time.Second) // 61 s after the first, 2 s after the repeat
-	answer, err = r.raw("desk-1:5003", "id-1", application("ada", "c1"))
-	wantRefusal(t, 2002, protocol.CodeDuplicateName, answer, err)
+	refuses(t, 2002, protocol.CodeDuplicateName)(r.raw("desk-1:5003", "id-1", application("ada", "c1")))
 	if _, err := stale.call(stale.query(protocol.QueryStatus)); err != nil {
 		t.Errorf("a refused repeat has cost the player its token: %v", err)
 	}
@@ -127,12 +125,9 @@ func TestAnAgentIsKnownAgainByItsToken(t *testing.T) {
 	if s := r.m.Standings(); len(s) != 2 || s[0].DisplayName != "ada the second" {
 		t.Errorf("the players are %+v", s)
 	}
-	answer, err = move(ada, ada.token, "ben", "http://new-home/mcp")
-	wantRefusal(t, 2002, protocol.CodeDuplicateName, answer, err)
-	answer, err = move(ada, ada.token, "ada", ben.url)
-	wantRefusal(t, 2003, protocol.CodeInvalidEndpoint, answer, err)
-	answer, err = move(ada, ben.token+"x", "ben", "http://elsewhere/mcp")
-	wantRefusal(t, 2002, protocol.CodeDuplicateName, answer, err)
+	refuses(t, 2002, protocol.CodeDuplicateName)(move(ada, ada.token, "ben", "http://new-home/mcp"))
+	refuses(t, 2003, protocol.CodeInvalidEndpoint)(move(ada, ada.token, "ada", ben.url))
+	refuses(t, 2002, protocol.CodeDuplicateName)(move(ada, ben.token+"x", "ben", "http://elsewhere/mcp"))
 	referee := r.agent(protocol.RoleReferee, "rex")
 	m := referee.application()
 	m.Head().AuthToken = ada.token // a player's token makes no referee of it
@@ -161,8 +156,7 @@ func TestTolerantModeLetsAnAgentReplaceItselfBeforeTheStart(t *testing.T) {
 	}
 	for _, token := range []string{first.AuthToken, next.AuthToken} {
 		s := &scripted{r: r, role: protocol.RolePlayer, id: "P01", token: token, dialct: dialect.Contracts, calls: r.caller("desk")}
-		answer, err := s.call(s.query(protocol.QueryStatus))
-		wantRefusal(t, 6001, protocol.CodeTokenInvalid, answer, err)
+		refuses(t, 6001, protocol.CodeTokenInvalid)(s.call(s.query(protocol.QueryStatus)))
 	}
 	if s := r.m.Standings(); len(s) != 1 || s[0].PlayerID != "P05" {
 		t.Errorf("the players are %+v", s)
@@ -172,9 +166,7 @@ func TestTolerantModeLetsAnAgentReplaceItselfBeforeTheStart(t *testing.T) {
 		t.Errorf("the id that was given up is not free: ben is %s", ben.PlayerID)
 	}
 	r.referee("north")
-	if err := r.m.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	r.start()
 	wantRejected(t, again("ada", "player:P05"))
 }
 

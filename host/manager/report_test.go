@@ -1,7 +1,6 @@
 package manager_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -45,9 +44,7 @@ func TestAReportIsAcknowledgedAndCounts(t *testing.T) {
 			if taken.Points != c.points || taken.Status() != c.status || taken.Choices != [2]game.Parity{c.a, c.b} || taken.Drawn != (c.status != "TECHNICAL_LOSS") {
 				t.Errorf("the result is %+v", taken)
 			}
-			if err := r.finished(); err != nil {
-				t.Fatal(err)
-			}
+			r.finish()
 			sum := got[*protocol.RoundCompleted](referee.inbox.all())[0].Summary
 			want := map[string]int{"WIN": sum.Wins.Value(), "DRAW": sum.Draws.Value(), "TECHNICAL_LOSS": sum.TechnicalLosses.Value()}[c.status]
 			if want != 1 || sum.TotalMatches.Value() != 1 {
@@ -101,7 +98,7 @@ func TestReportsThatDoNotAddUp(t *testing.T) {
 		report := referee.reportOf(m, 1, result(m, game.Even, game.Odd, 8)) // P01 wins
 		c.change(report)
 		answer, err := referee.call(report)
-		t.Run(c.what, func(t *testing.T) { wantRefusal(t, -32602, protocol.CodeContextMismatch, answer, err) })
+		t.Run(c.what, func(t *testing.T) { refuses(t, -32602, protocol.CodeContextMismatch)(answer, err) })
 	}
 	for _, c := range []struct {
 		what   string
@@ -118,7 +115,7 @@ func TestReportsThatDoNotAddUp(t *testing.T) {
 		report := referee.reportOf(m, 1, result(m, game.Even, game.Odd, 8))
 		c.change(report)
 		answer, err := referee.call(report)
-		t.Run(c.what, func(t *testing.T) { wantRefusal(t, -32602, c.code, answer, err) })
+		t.Run(c.what, func(t *testing.T) { refuses(t, -32602, c.code)(answer, err) })
 	}
 	if n := len(r.m.Results()); n != 0 {
 		t.Errorf("%d results", n)
@@ -203,10 +200,8 @@ func TestTolerantModeTakesReportsOfOtherReferees(t *testing.T) {
 			}
 			r.events.until(t, "the result", func(e manager.Event) bool { return e.Kind == manager.MatchReported })
 			var said []string
-			for _, e := range r.events.all() {
-				if e.Kind == manager.ReportDiffers {
-					said = append(said, e.Error)
-				}
+			for _, e := range r.told(manager.ReportDiffers) {
+				said = append(said, e.Error)
 			}
 			if (len(said) == 1) != (c.differ != "") || len(said) == 1 && !strings.Contains(said[0], c.differ) {
 				t.Errorf("said %q, want something of %q", said, c.differ)
@@ -219,8 +214,7 @@ func TestTolerantModeTakesReportsOfOtherReferees(t *testing.T) {
 		m := referee.announcements(1).Matches[0]
 		res := result(m, game.Even, game.Odd, 8)
 		res.Winner = protocol.Some("P09")
-		answer, err := referee.call(referee.reportOf(m, 1, res))
-		wantRefusal(t, -32602, protocol.CodeContextMismatch, answer, err)
+		refuses(t, -32602, protocol.CodeContextMismatch)(referee.call(referee.reportOf(m, 1, res)))
 		r.events.until(t, "the refusal", func(e manager.Event) bool {
 			return e.Kind == manager.MessageRefused && e.Message == protocol.TypeMatchResultReport
 		})
@@ -233,15 +227,10 @@ func TestOnlyTheAssignedRefereeReports(t *testing.T) {
 	north, south := r.referee("north"), r.referee("south")
 	r.field(4)
 	early := protocol.AnnouncedMatch{MatchID: "R1M1", PlayerAID: "P01", PlayerBID: "P04"}
-	answer, err := north.call(north.reportOf(early, 1, fair(early)))
-	wantRefusal(t, 5002, protocol.CodeMatchNotFound, answer, err) // before the start
-	r.run()
-	if err := r.m.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	refuses(t, 5002, protocol.CodeMatchNotFound)(north.call(north.reportOf(early, 1, fair(early)))) // before the start
+	r.begin()
 	mine := north.own(north.announcements(1))[0]
-	answer, err = south.call(south.reportOf(mine, 1, fair(mine)))
-	refusal := wantRefusal(t, 5002, protocol.CodeMatchNotFound, answer, err)
+	refusal := refuses(t, 5002, protocol.CodeMatchNotFound)(south.call(south.reportOf(mine, 1, fair(mine))))
 	wantData(t, refusal, map[string]any{"match_id": mine.MatchID})
 	for _, id := range []string{"R2M1", "R9M1", "R1M3", "R01M1", "nonsense"} {
 		m := mine
@@ -250,8 +239,7 @@ func TestOnlyTheAssignedRefereeReports(t *testing.T) {
 		if id == "R2M1" {
 			report.RoundID = protocol.RoundNumber(2) // its round has not come
 		}
-		answer, err := north.call(report)
-		wantRefusal(t, 5002, protocol.CodeMatchNotFound, answer, err)
+		refuses(t, 5002, protocol.CodeMatchNotFound)(north.call(report))
 	}
 	if n := len(r.m.Results()); n != 0 {
 		t.Errorf("%d results", n)
@@ -264,10 +252,7 @@ func TestASecondReport(t *testing.T) {
 	r := newRig(t, func(c *manager.Config) { c.Now = now.time })
 	referee := r.referee("north")
 	r.field(4)
-	r.run()
-	if err := r.m.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	r.begin()
 	told := referee.announcements(1)
 	m, other := told.Matches[0], told.Matches[1]
 	referee.report(m, 1, result(m, game.Even, game.Odd, 8))
@@ -281,8 +266,7 @@ func TestASecondReport(t *testing.T) {
 		{result(m, game.Even, game.Odd, 7), false},
 		{result(m, game.NoParity, game.Odd, 0), false},
 	} {
-		answer, err := referee.call(referee.reportOf(m, 1, c.res))
-		refusal := wantRefusal(t, 5003, protocol.CodeDuplicateReport, answer, err)
+		refusal := refuses(t, 5003, protocol.CodeDuplicateReport)(referee.call(referee.reportOf(m, 1, c.res)))
 		wantData(t, refusal, map[string]any{"match_id": m.MatchID, "same_result": c.same, "previous_report_time": "2026-03-14T09:10:23Z"})
 		if refusal.Retryable {
 			t.Error("a second report may be repeated")
@@ -299,8 +283,7 @@ func TestASecondReport(t *testing.T) {
 		}
 	}
 	// A result of a round that is over is still told apart from a new one.
-	answer, err := referee.call(referee.reportOf(m, 1, result(m, game.Even, game.Odd, 8)))
-	wantRefusal(t, 5003, protocol.CodeDuplicateReport, answer, err)
+	refuses(t, 5003, protocol.CodeDuplicateReport)(referee.call(referee.reportOf(m, 1, result(m, game.Even, game.Odd, 8))))
 }
 
 func TestOneOfManyReportsAtOnceCounts(t *testing.T) {
@@ -308,10 +291,7 @@ func TestOneOfManyReportsAtOnceCounts(t *testing.T) {
 	r := newRig(t, func(c *manager.Config) { c.DataDir = t.TempDir() })
 	referee := r.referee("north")
 	r.field(4)
-	r.run()
-	if err := r.m.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	r.begin()
 	m := referee.announcements(1).Matches[0]
 	outcomes := make(chan error, 20)
 	var all sync.WaitGroup
@@ -329,7 +309,7 @@ func TestOneOfManyReportsAtOnceCounts(t *testing.T) {
 			accepted++
 			continue
 		}
-		wantRefusal(t, 5003, protocol.CodeDuplicateReport, nil, err)
+		refuses(t, 5003, protocol.CodeDuplicateReport)(nil, err)
 	}
 	if accepted != 1 || r.m.Standings()[0].Points != 3 || len(r.m.Results()) != 1 {
 		t.Errorf("%d reports were accepted; the table is %+v", accepted, r.m.Standings())

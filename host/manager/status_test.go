@@ -68,38 +68,32 @@ func TestWhoSetsTheStatusOfAPlayer(t *testing.T) {
 	ada := r.player("ada")
 	r.player("ben")
 	r.run()
-	refuses := func(what, token, player, status string, rpc int, code protocol.Code, detail string) {
+	rejects := func(what, token, player, status string, rpc int, code protocol.Code, detail string) {
 		t.Helper()
-		answer, err := r.setStatus(token, player, status)
-		refusal := wantRefusal(t, rpc, code, answer, err)
+		refusal := refuses(t, rpc, code)(r.setStatus(token, player, status))
 		if !strings.Contains(string(refusal.Data), detail) {
 			t.Errorf("%s: the refusal is %s, without %q", what, refusal.Data, detail)
 		}
 	}
-	refuses("no token", "", "P01", "WITHDRAWN", 11, protocol.CodeTokenMissing, "admin token")
-	refuses("a wrong token", "guess", "P01", "WITHDRAWN", 12, protocol.CodeTokenInvalid, "admin token")
-	refuses("a player's token", ada.token, "P01", "WITHDRAWN", 12, protocol.CodeTokenInvalid, "admin token")
-	refuses("an unknown player", "secret", "P09", "WITHDRAWN", 5, protocol.CodePlayerNotRegistered, "there are 2 players, P01 to P02")
-	refuses("a referee", "secret", "REF01", "WITHDRAWN", 5, protocol.CodePlayerNotRegistered, "Unknown player")
-	refuses("another status", "secret", "P01", "SHUTDOWN", -32602, protocol.CodeInvalidFieldType, "status")
-	refuses("too early", "secret", "P01", "SUSPENDED", 30, protocol.CodeLeagueNotStarted, "has not started")
+	rejects("no token", "", "P01", "WITHDRAWN", 11, protocol.CodeTokenMissing, "admin token")
+	rejects("a wrong token", "guess", "P01", "WITHDRAWN", 12, protocol.CodeTokenInvalid, "admin token")
+	rejects("a player's token", ada.token, "P01", "WITHDRAWN", 12, protocol.CodeTokenInvalid, "admin token")
+	rejects("an unknown player", "secret", "P09", "WITHDRAWN", 5, protocol.CodePlayerNotRegistered, "there are 2 players, P01 to P02")
+	rejects("a referee", "secret", "REF01", "WITHDRAWN", 5, protocol.CodePlayerNotRegistered, "Unknown player")
+	rejects("another status", "secret", "P01", "SHUTDOWN", -32602, protocol.CodeInvalidFieldType, "status")
+	rejects("too early", "secret", "P01", "SUSPENDED", 30, protocol.CodeLeagueNotStarted, "has not started")
 	m := &protocol.PlayerStatus{Header: ada.header(protocol.TypeSetPlayerStatus), PlayerID: "P02", Status: "WITHDRAWN"}
-	answer, err := ada.call(m)
-	wantRefusal(t, 12, protocol.CodeTokenInvalid, answer, err)
+	refuses(t, 12, protocol.CodeTokenInvalid)(ada.call(m))
 
-	if err := r.m.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	r.start()
 	r.sets("P02", "WITHDRAWN")
 	r.sets("P02", "WITHDRAWN")
-	refuses("back from a withdrawal", "secret", "P02", "ACTIVE", 7, protocol.CodeInvalidState, "P02 was withdrawn, which is final")
-	refuses("a lesser status", "secret", "P02", "SUSPENDED", 7, protocol.CodeInvalidState, "final")
+	rejects("back from a withdrawal", "secret", "P02", "ACTIVE", 7, protocol.CodeInvalidState, "P02 was withdrawn, which is final")
+	rejects("a lesser status", "secret", "P02", "SUSPENDED", 7, protocol.CodeInvalidState, "final")
 	open()
-	if err := r.finished(); err != nil {
-		t.Fatal(err)
-	}
-	refuses("too late", "secret", "P01", "WITHDRAWN", 31, protocol.CodeLeagueAlreadyComplete, "over")
-	if n := len(r.statusEvents()); n != 1 {
+	r.finish()
+	rejects("too late", "secret", "P01", "WITHDRAWN", 31, protocol.CodeLeagueAlreadyComplete, "over")
+	if n := len(r.told(manager.PlayerStatusSet)); n != 1 {
 		t.Errorf("%d changes are reported, want 1", n)
 	}
 }
@@ -118,7 +112,7 @@ func TestARegistrationIsRemovedBeforeTheStart(t *testing.T) {
 	if answer, err := stray.call(query); err == nil {
 		t.Errorf("the token of a removed player is taken: %+v", answer)
 	}
-	if removed := r.statusEvents(); len(removed) != 1 || removed[0].Name != "stray" || removed[0].State != league.Withdrawn {
+	if removed := r.told(manager.PlayerStatusSet); len(removed) != 1 || removed[0].Name != "stray" || removed[0].State != league.Withdrawn {
 		t.Errorf("events: %+v", removed)
 	}
 	stray.stop()
@@ -127,20 +121,11 @@ func TestARegistrationIsRemovedBeforeTheStart(t *testing.T) {
 		t.Errorf("the seat that was freed goes to %s", ben.id)
 	}
 	r.conductor("north", fair)
-	r.run()
-	if err := r.m.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.finished(); err != nil {
-		t.Fatal(err)
-	}
+	r.begin()
+	r.finish()
 	if table := r.m.Standings(); len(table) != 2 {
 		t.Errorf("the table: %+v", table)
 	}
-}
-
-func (r *rig) statusEvents() []manager.Event {
-	return slices.DeleteFunc(r.events.all(), func(e manager.Event) bool { return e.Kind != manager.PlayerStatusSet })
 }
 
 // A player that is taken out forfeits from the current match on; its referee learns
@@ -174,9 +159,7 @@ func TestAPlayerThatIsTakenOut(t *testing.T) {
 			r2, agents := r.restart(config, dir, append(players, referee)...)
 			agents[4].conducts(judged)
 			r2.run()
-			if err := r2.finished(); err != nil {
-				t.Fatal(err)
-			}
+			r2.finish()
 			if all := agents[1].inbox.all(); len(all) != 0 {
 				t.Errorf("it is sent %+v", all)
 			}
@@ -248,8 +231,7 @@ func TestAReadmittedPlayerGetsANewToken(t *testing.T) {
 			if err != nil || told.PlayerID != "P02" || told.AuthToken == "" || told.AuthToken == ben.token {
 				t.Fatalf("readmitted, it is answered %+v, %v", told, err)
 			}
-			answer, err := ben.call(ben.query(protocol.QueryStatus))
-			wantRefusal(t, 6001, protocol.CodeTokenInvalid, answer, err)
+			refuses(t, 6001, protocol.CodeTokenInvalid)(ben.call(ben.query(protocol.QueryStatus)))
 			ben.token = told.AuthToken
 			if _, err := ben.call(ben.query(protocol.QueryStatus)); err != nil {
 				t.Errorf("the new token is refused: %v", err)
@@ -281,16 +263,14 @@ func TestASuspendedPlayerComesBack(t *testing.T) {
 	}
 	players[1].announcements(2) // it may not have heard of the round
 	open()
-	if err := r.finished(); err != nil {
-		t.Fatal(err)
-	}
+	r.finish()
 	for _, s := range r.m.Standings() {
 		if s.Status != "" || s.TechnicalLosses > 0 {
 			t.Errorf("the table says %+v", s)
 		}
 	}
 	var said []league.Life
-	for _, e := range r.statusEvents() {
+	for _, e := range r.told(manager.PlayerStatusSet) {
 		said = append(said, e.State)
 	}
 	if diff := cmp.Diff([]league.Life{league.Suspended, league.Active}, said); diff != "" {
@@ -318,9 +298,7 @@ func TestAnAbsentPlayerIsAnnouncedToReferees(t *testing.T) {
 	referees := []*scripted{r.conductor("north", play), r.conductor("south", play)}
 	r.field(5)
 	r.admit("absent", nil)
-	if err := r.finished(); err != nil {
-		t.Fatal(err)
-	}
+	r.finish()
 	said := make(map[int][]string)
 	for _, referee := range referees {
 		for _, m := range got[*protocol.RoundAnnouncement](referee.inbox.all()) {

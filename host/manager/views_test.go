@@ -45,9 +45,7 @@ func TestTheFilesOfALeague(t *testing.T) {
 		}
 	})
 	players := r.field(3)
-	if err := r.finished(); err != nil {
-		t.Fatal(err)
-	}
+	r.finish()
 
 	agents := filepath.Join(dir, "config", "agents", "agents_config.json")
 	config := load(t, agents)
@@ -161,9 +159,7 @@ func TestALeagueWithoutADirectoryWritesNothing(t *testing.T) {
 	r.run()
 	r.conductor("north", fair)
 	r.field(2)
-	if err := r.finished(); err != nil {
-		t.Fatal(err)
-	}
+	r.finish()
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
 		t.Errorf("there are %v, %v", entries, err)
 	}
@@ -183,9 +179,7 @@ func TestFilesThatACrashLeftOutAreWritten(t *testing.T) {
 	}
 	r := newRig(t, func(c *manager.Config) { c.DataDir = dir })
 	r.run()
-	if err := r.finished(); err != nil {
-		t.Fatal(err)
-	}
+	r.finish()
 	if match := load(t, filepath.Join(dir, "data", "matches", "cup", "R1M1.json")); match["match_id"] != "R1M1" {
 		t.Errorf("the match is %v", match)
 	}

@@ -343,3 +343,12 @@ func TestMatchesInEventStreams(t *testing.T) {
 		}
 	}
 }
+
+func TestPlayersAreSeatedByTheirNumbers(t *testing.T) {
+	t.Parallel()
+	s := after(t, signedUp(protocol.RoleReferee, "REF01"), signedUp(protocol.RolePlayer, "P30"), signedUp(protocol.RolePlayer, "P04"), signedUp(protocol.RolePlayer, "P111"))
+	s.Rules.Legs = 1
+	if e, err := s.Start(noon); err != nil || !slices.Equal(e.Seats, []string{"P04", "P30", "P111"}) {
+		t.Errorf("the league starts with %+v, %v", e, err)
+	}
+}

@@ -85,51 +85,14 @@ func (r *rig) admitReferee(name string, change func(*protocol.RefereeRegisterReq
 	return answer
 }
 
-func TestIdsAndTokens(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, nil)
-	type given struct{ asked, want string }
-	tokens := make(map[string]bool)
-	for i, c := range []given{
-		{"ada", "P01"},
-		{"P07", "P07"},             // free, honoured
-		{"P07", "P02"},             // taken
-		{"P007", "P03"},            // the same number
-		{"P8", "P04"},              // too short
-		{"REF05", "P05"},           // another role's
-		{"P99999999999999", "P06"}, // no number
-		{"P123", "P123"},
-		{"bo", "P08"}, // 7 is taken
-	} {
-		answer := r.admit(fmt.Sprintf("player-%d", i), func(m *protocol.LeagueRegisterRequest) { m.Sender = "player:" + c.asked })
-		if answer.PlayerID != c.want {
-			t.Errorf("%q got the id %s, want %s", c.asked, answer.PlayerID, c.want)
-		}
-		if answer.Status != "ACCEPTED" || answer.LeagueID != "cup" || answer.Reason != protocol.Null[string]() {
-			t.Errorf("the answer is %+v", answer)
-		}
-		random, ok := strings.CutPrefix(answer.AuthToken, "tok-"+answer.PlayerID+"-")
-		if !ok || len(random) < 32 || tokens[random] {
-			t.Errorf("the token of %s is %s", answer.PlayerID, answer.AuthToken)
-		}
-		tokens[random] = true
-	}
-	for _, c := range []given{{"alpha", "REF01"}, {"REF09", "REF09"}, {"P01", "REF02"}} {
-		answer := r.admitReferee("referee-"+c.asked, func(m *protocol.RefereeRegisterRequest) { m.Sender = "referee:" + c.asked })
-		if answer.RefereeID != c.want {
-			t.Errorf("%q got the id %s, want %s", c.asked, answer.RefereeID, c.want)
-		}
-	}
-}
-
 func TestTokensComeFromTheGivenSource(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *manager.Config) {
 		c.Random = strings.NewReader(strings.Repeat("\xab", 20) + strings.Repeat("\xcd", 20))
 	})
 	want := "tok-P01-" + strings.Repeat("ab", 20)
-	if answer := r.admit("ada", nil); answer.AuthToken != want {
-		t.Errorf("the token is %s, want %s", answer.AuthToken, want)
+	if a := r.admit("ada", nil); a.AuthToken != want || a.Status != "ACCEPTED" || a.LeagueID != "cup" || a.Reason != protocol.Null[string]() {
+		t.Errorf("the answer is %+v, want the token %s", a, want)
 	}
 	r.admit("ben", nil)
 	refuses(t, -32603, protocol.CodeInternalError)(r.signup("cleo", nil)) // the source has run dry
@@ -208,23 +171,6 @@ func wantData(t testing.TB, r *dialect.Refusal, want map[string]any) {
 	}
 	if data["message_type"] != "LEAGUE_ERROR" || data["sender"] != "league_manager" {
 		t.Errorf("the data is no LEAGUE_ERROR of the manager: %s", r.Data)
-	}
-}
-
-func TestASuggestionForATakenNameIsFree(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, nil)
-	r.admit("ada", nil)
-	elsewhere := func(name string) func(*protocol.LeagueRegisterRequest) {
-		return func(m *protocol.LeagueRegisterRequest) {
-			m.Meta.DisplayName = name
-		}
-	}
-	wantData(t, refuses(t, 2002, protocol.CodeDuplicateName)(r.signup("x1", elsewhere("ada"))), map[string]any{"display_name": "ada", "suggestion": "ada 2"})
-	r.admit("x2", elsewhere("ada 2"))
-	wantData(t, refuses(t, 2002, protocol.CodeDuplicateName)(r.signup("x3", elsewhere("ada"))), map[string]any{"suggestion": "ada 3"})
-	for _, name := range []string{"north", "south"} { // nobody mistakes referees
-		r.admitReferee(name, func(m *protocol.RefereeRegisterRequest) { m.Meta.DisplayName = "ref" })
 	}
 }
 

@@ -95,79 +95,9 @@ func TestARepeatIsFoldedOnlyWhenItsAnswerWasLost(t *testing.T) {
 		answer, err := repeat()
 		t.Run(what, func(t *testing.T) { refuses(t, 2002, protocol.CodeDuplicateName)(answer, err) })
 	}
-	now.advance(2 * time.Second) // 61 s after the first, 2 s after the repeat
-	refuses(t, 2002, protocol.CodeDuplicateName)(r.raw("desk-1:5003", "id-1", application("ada", "c1")))
-	if _, err := stale.call(stale.query(protocol.QueryStatus)); err != nil {
-		t.Errorf("a refused repeat has cost the player its token: %v", err)
-	}
 	if n := len(r.m.Standings()); n != 1 {
 		t.Errorf("%d players are registered, want 1", n)
 	}
-}
-
-func TestAnAgentIsKnownAgainByItsToken(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, nil)
-	ada, ben := r.player("ada"), r.player("ben")
-	move := func(s *scripted, token, name, url string) (protocol.Message, error) {
-		m := s.application().(*protocol.LeagueRegisterRequest)
-		m.AuthToken, m.ConversationID = token, "again"
-		m.Meta.DisplayName, m.Meta.ContactEndpoint = name, url
-		return s.call(m)
-	}
-	answer, err := move(ada, ada.token, "ada the second", "http://new-home/mcp")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a := answer.(*protocol.LeagueRegisterResponse); a.PlayerID != ada.id || a.AuthToken != ada.token {
-		t.Errorf("the answer is %+v, want %s with the token it showed", a, ada.id)
-	}
-	if s := r.m.Standings(); len(s) != 2 || s[0].DisplayName != "ada the second" {
-		t.Errorf("the players are %+v", s)
-	}
-	refuses(t, 2002, protocol.CodeDuplicateName)(move(ada, ada.token, "ben", "http://new-home/mcp"))
-	refuses(t, 2003, protocol.CodeInvalidEndpoint)(move(ada, ada.token, "ada", ben.url))
-	refuses(t, 2002, protocol.CodeDuplicateName)(move(ada, ben.token+"x", "ben", "http://elsewhere/mcp"))
-	referee := r.agent(protocol.RoleReferee, "rex")
-	m := referee.application()
-	m.Head().AuthToken = ada.token // a player's token makes no referee of it
-	answer, err = referee.call(m)
-	if err != nil || answer.(*protocol.RefereeRegisterResponse).RefereeID != "REF01" {
-		t.Errorf("the referee got %+v, %v", answer, err)
-	}
-}
-
-func TestTolerantModeLetsAnAgentReplaceItselfBeforeTheStart(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, func(c *manager.Config) { c.Mode = protocol.Tolerant; c.Players = 2 })
-	again := func(name, sender string) *protocol.LeagueRegisterResponse {
-		return r.admit("x", func(m *protocol.LeagueRegisterRequest) {
-			m.Sender, m.Meta.DisplayName, m.Meta.ContactEndpoint = sender, name, "http://desk/mcp"
-		})
-	}
-	first := again("ada", "player:ada")
-	next := again("ada", "player:ada")
-	if next.PlayerID != "P01" || next.AuthToken == first.AuthToken {
-		t.Errorf("the second registration got %s and the token is new: %v", next.PlayerID, next.AuthToken != first.AuthToken)
-	}
-	moved := again("ada", "player:P05") // and now it knows what it wants
-	if moved.PlayerID != "P05" {
-		t.Errorf("it asked for P05 and got %s", moved.PlayerID)
-	}
-	for _, token := range []string{first.AuthToken, next.AuthToken} {
-		s := &scripted{r: r, role: protocol.RolePlayer, id: "P01", token: token, dialct: dialect.Contracts, calls: r.caller("desk")}
-		refuses(t, 6001, protocol.CodeTokenInvalid)(s.call(s.query(protocol.QueryStatus)))
-	}
-	if s := r.m.Standings(); len(s) != 1 || s[0].PlayerID != "P05" {
-		t.Errorf("the players are %+v", s)
-	}
-	ben := r.admit("ben", nil)
-	if ben.PlayerID != "P01" {
-		t.Errorf("the id that was given up is not free: ben is %s", ben.PlayerID)
-	}
-	r.referee("north")
-	r.start()
-	wantRejected(t, again("ada", "player:P05"))
 }
 
 func TestRegisteringAgainCostsTheJournalNothing(t *testing.T) {
@@ -187,23 +117,5 @@ func TestRegisteringAgainCostsTheJournalNothing(t *testing.T) {
 	}
 	if n := len(read(t, dir)); n != 1 {
 		t.Errorf("the journal has %d events, want 1", n)
-	}
-}
-
-func TestRepeatedRegistrationsAreBounded(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, func(c *manager.Config) { c.Mode = protocol.Tolerant })
-	var last *protocol.LeagueRegisterResponse
-	for range 101 {
-		last = r.admit("ada", nil)
-	}
-	if last.Status != protocol.StatusAccepted {
-		t.Errorf("it was refused too early: %+v", last)
-	}
-	wantRejected(t, r.admit("ada", nil))
-	wantRejected(t, r.admit("ada", func(m *protocol.LeagueRegisterRequest) { m.Sender = "player:P55" }))
-	again := r.admit("ada", func(m *protocol.LeagueRegisterRequest) { m.AuthToken = last.AuthToken })
-	if again.AuthToken != last.AuthToken {
-		t.Errorf("with its token it got %+v", again)
 	}
 }

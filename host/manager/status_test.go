@@ -2,7 +2,6 @@ package manager_test
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -185,63 +184,34 @@ func TestAPlayerThatIsTakenOut(t *testing.T) {
 	}
 }
 
-// A player that has lost its token gets another one when it is readmitted, once.
+// A player that has lost its token gets another one when it is readmitted, after a restart,
+// too.
 func TestAReadmittedPlayerGetsANewToken(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
-		name   string
-		change func(m *protocol.LeagueRegisterRequest)
-	}{
-		{"by its name", func(m *protocol.LeagueRegisterRequest) { m.Meta.ContactEndpoint = "http://elsewhere/mcp" }},
-		{"by its endpoint", func(m *protocol.LeagueRegisterRequest) { m.Meta.DisplayName = "Ben II" }},
-		{"by its id", func(m *protocol.LeagueRegisterRequest) {
-			m.Sender, m.Meta.DisplayName, m.Meta.ContactEndpoint = "player:P02", "Ben II", "http://elsewhere/mcp"
-		}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			config := func(c *manager.Config) { c.AdminToken, c.Players, c.DataDir = "secret", 4, dir }
-			r := newRig(t, config)
-			r.run()
-			referee, _ := r.held("north", judged)
-			players := r.field(4)
-			referee.announcements(1)
-			ben, attempts := players[1], 0
-			register := func() (*protocol.LeagueRegisterResponse, error) {
-				m := ben.application().(*protocol.LeagueRegisterRequest)
-				attempts++ // each is another request, not the repeat of one
-				m.Sender, m.ConversationID = "player:"+ben.name, fmt.Sprint("attempt ", attempts)
-				tt.change(m)
-				answer, err := ben.call(m)
-				told, _ := answer.(*protocol.LeagueRegisterResponse)
-				return told, err
-			}
-			reason := "League already started"
-			if told, err := register(); err != nil || told.Status != "REJECTED" || !strings.HasPrefix(told.Reason.Value(), reason) {
-				t.Errorf("without a token it is answered %+v, %v", told, err)
-			} else if byName := told.Reason.Value() != reason; byName != (tt.name == "by its name") {
-				t.Errorf("the reason is %q", told.Reason.Value())
-			}
-			r.sets("P02", "ACTIVE")
-			again, agents := r.restart(config, dir, append(players, referee)...)
-			ben = agents[1]
-			again.run()
-			told, err := register()
-			if err != nil || told.PlayerID != "P02" || told.AuthToken == "" || told.AuthToken == ben.token {
-				t.Fatalf("readmitted, it is answered %+v, %v", told, err)
-			}
-			refuses(t, 6001, protocol.CodeTokenInvalid)(ben.call(ben.query(protocol.QueryStatus)))
-			ben.token = told.AuthToken
-			if _, err := ben.call(ben.query(protocol.QueryStatus)); err != nil {
-				t.Errorf("the new token is refused: %v", err)
-			}
-			if told, err := register(); err != nil || told.Status != "REJECTED" {
-				t.Errorf("a second registration without a token is answered %+v, %v", told, err)
-			}
-			again.kill()
-		})
+	dir := t.TempDir()
+	config := func(c *manager.Config) { c.AdminToken, c.Players, c.DataDir = "secret", 4, dir }
+	r := newRig(t, config)
+	r.run()
+	referee, _ := r.held("north", judged)
+	players := r.field(4)
+	referee.announcements(1)
+	r.sets("P02", "ACTIVE")
+	again, agents := r.restart(config, dir, append(players, referee)...)
+	ben := agents[1]
+	again.run()
+	m := ben.application()
+	m.Head().Sender, m.Head().ConversationID = "player:"+ben.name, "another request, not the repeat of one"
+	answer, err := ben.call(m)
+	told, _ := answer.(*protocol.LeagueRegisterResponse)
+	if err != nil || told.PlayerID != "P02" || told.AuthToken == "" || told.AuthToken == ben.token {
+		t.Fatalf("readmitted, it is answered %+v, %v", told, err)
 	}
+	refuses(t, 6001, protocol.CodeTokenInvalid)(ben.call(ben.query(protocol.QueryStatus)))
+	ben.token = told.AuthToken
+	if _, err := ben.call(ben.query(protocol.QueryStatus)); err != nil {
+		t.Errorf("the new token is refused: %v", err)
+	}
+	again.kill()
 }
 
 // A suspended player that is readmitted plays again, with the token that it has.

@@ -73,7 +73,9 @@ func TestAReportDoesNotOvertakeAnAssignment(t *testing.T) {
 		if err := m.record(t.Context(), e); err != nil {
 			t.Fatal(err)
 		}
+		m.mu.Lock()
 		m.release("R1M1")
+		m.mu.Unlock()
 		var refusal *jsonrpc.Error
 		if err := <-answered; !errors.As(err, &refusal) || refusal.Code != 5002 {
 			t.Errorf("the report was answered with %v, want 5002", err)

@@ -20,7 +20,9 @@ func (m *Manager) report(ctx context.Context, in *wire.Exchange, msg *protocol.M
 		return nil, err
 	}
 	err = m.record(ctx, e)
+	m.mu.Lock()
 	m.release(e.Match)
+	m.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
@@ -66,10 +68,8 @@ func (m *Manager) reserve(ids ...string) {
 	}
 }
 
-// release ends the reservation of matches.
+// release ends the reservation of matches. It is called with m.mu held.
 func (m *Manager) release(ids ...string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	for _, id := range ids {
 		close(m.reserved[id])
 		delete(m.reserved, id)

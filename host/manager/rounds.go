@@ -28,6 +28,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	return errors.Join(err, m.shut())
 }
 
+// drive and what it calls hold m.mu but while they wait.
 func (m *Manager) drive() error {
 	if m.cfg.Ready != nil && !m.Over() {
 		select {
@@ -36,59 +37,60 @@ func (m *Manager) drive() error {
 			return context.Cause(m.ctx)
 		}
 	}
-	if err := m.begin(); err != nil {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.state
+	if err := m.until(func() bool { return s.Schedule != nil || s.Due(m.cfg.Players) }); err != nil {
 		return err
 	}
-	var ended time.Time // of the last round
-	for {
-		round := read(m, (*league.State).Round)
-		if m.Over() {
-			return m.endLeague()
+	if s.Schedule == nil {
+		if err := m.unlocked(func() error { return m.Start(m.ctx) }); err != nil {
+			return err
 		}
+	}
+	var ended time.Time // the last round
+	for !s.Over() {
 		if err := m.rest(ended); err != nil {
 			return err
 		}
-		if err := m.playRound(round); err != nil {
+		if err := m.playRound(s.Round()); err != nil {
 			return err
 		}
-		if err := m.completeRound(round); err != nil {
+		if err := m.completeRound(s.Round()); err != nil {
 			return err
 		}
 		ended = time.Now()
 	}
+	return m.endLeague()
 }
 
-// until returns when the condition, which is asked with m.mu held, is true.
+// until returns when the condition is true.
 func (m *Manager) until(condition func() bool) error {
 	for {
-		m.mu.Lock()
 		ok := condition()
 		m.mu.Unlock()
 		m.deliverEvents()
-		if m.ctx.Err() != nil {
+		if !ok {
+			select {
+			case <-m.wake:
+			case <-m.ctx.Done():
+			}
+		}
+		m.mu.Lock()
+		switch {
+		case m.ctx.Err() != nil:
 			return context.Cause(m.ctx)
-		}
-		if ok {
+		case ok:
 			return nil
-		}
-		select {
-		case <-m.wake:
-		case <-m.ctx.Done():
 		}
 	}
 }
 
-// begin waits for the start of the league, and starts it when it is due.
-func (m *Manager) begin() error {
-	var due bool
-	err := m.until(func() bool {
-		due = m.state.Due(m.cfg.Players)
-		return due || m.state.Schedule != nil
-	})
-	if err != nil || !due {
-		return err
-	}
-	return m.Start(m.ctx)
+// unlocked does something without m.mu.
+func (m *Manager) unlocked(do func() error) error {
+	m.mu.Unlock()
+	defer m.mu.Lock()
+	return do()
 }
 
 // rest waits until the next round is due: after the pace since the last one ended, the
@@ -99,15 +101,12 @@ func (m *Manager) rest(ended time.Time) error {
 	defer due.Stop()
 	return m.until(func() bool {
 		left := time.Until(ended.Add(m.state.Pace()))
-		switch {
-		case m.state.Begun():
-			return true
-		case m.state.Paused:
-			return false
-		case left <= 0:
+		if m.state.Begun() || !m.state.Paused && left <= 0 {
 			return true
 		}
-		due.Reset(left)
+		if left > 0 {
+			due.Reset(left)
+		}
 		return false
 	})
 }
@@ -117,12 +116,10 @@ func (m *Manager) rest(ended time.Time) error {
 // player returns at another address) leaves marks, and the loop does what the
 // marks say.
 func (m *Manager) playRound(round int) error {
-	m.mu.Lock()
 	m.forPlayers, m.announced = nil, 0
 	for _, c := range m.contacts {
 		c.stale = true
 	}
-	m.mu.Unlock()
 	for {
 		if err := m.assign(round); err != nil {
 			return err
@@ -146,23 +143,19 @@ func (m *Manager) playRound(round int) error {
 // that is in the journal: otherwise a report by the old referee could stand behind the
 // assignment to the new one.
 func (m *Manager) assign(round int) error {
-	var touched []string
-	m.mu.Lock()
 	e := m.assignment(round)
-	if e != nil {
-		for i, p := range m.state.Schedule.Round(round) {
-			if e.Referees[i] != "" {
-				touched = append(touched, p.ID)
-			}
-		}
-		m.reserve(touched...)
-	}
-	m.mu.Unlock()
 	if e == nil {
 		return nil
 	}
+	var touched []string
+	for i, p := range m.state.Schedule.Round(round) {
+		if e.Referees[i] != "" {
+			touched = append(touched, p.ID)
+		}
+	}
+	m.reserve(touched...)
 	defer m.release(touched...)
-	return m.record(m.ctx, e)
+	return m.unlocked(func() error { return m.record(m.ctx, e) })
 }
 
 // announce sends the current round to everybody that does not know it: the
@@ -170,27 +163,20 @@ func (m *Manager) assign(round int) error {
 // their time, since a referee begins at once.
 func (m *Manager) announce(round int) error {
 	write := func(c *contact) protocol.Message { return m.announcement(round, c) }
-	m.mu.Lock()
-	players := m.takeStale(protocol.RolePlayer)
-	m.mu.Unlock()
-	if len(players) > 0 {
+	if players := m.takeStale(m.state.Players); len(players) > 0 {
 		if err := m.broadcast(round, players, notice{protocol.TypeRoundAnnouncement, write}); err != nil {
 			return err
 		}
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	m.announced = round
 	m.changes++
-	m.send(protocol.TypeRoundAnnouncement, m.takeStale(protocol.RoleReferee), write)
+	m.send(protocol.TypeRoundAnnouncement, m.takeStale(m.state.Referees), write)
 	return nil
 }
 
-// takeStale returns the agents of a role that need a new announcement of the round, in
-// the order of their registration. It is called with m.mu held.
-func (m *Manager) takeStale(role protocol.Role) []*contact {
-	var stale []*contact
-	for _, a := range m.state.List(role) {
+// takeStale returns those of some agents that need a new announcement of the round.
+func (m *Manager) takeStale(agents []*league.Member) (stale []*contact) {
+	for _, a := range agents {
 		c := m.contacts[a.ID]
 		if c.stale && !(c.unable && a.Load > 0) {
 			stale = append(stale, c)
@@ -210,7 +196,7 @@ func (m *Manager) anyStale() bool {
 }
 
 // checkOverdue looks after the referees whose deadline has passed: where others are
-// alive they are given up, and else notified again. It is called with m.mu held.
+// alive they are given up, and else notified again.
 func (m *Manager) checkOverdue() {
 	for _, a := range m.state.Referees {
 		c := m.contacts[a.ID]
@@ -235,39 +221,34 @@ func (m *Manager) checkOverdue() {
 // completeRound notifies everybody of the standings and of the round's end, and
 // records that. After a crash in between they are notified again.
 func (m *Manager) completeRound(round int) error {
-	m.mu.Lock()
-	table, over := m.standingsUpdate(round), m.roundOver(round)
-	m.mu.Unlock()
-	if err := m.broadcast(round, nil, notice{protocol.TypeLeagueStandingsUpdate, table}, notice{protocol.TypeRoundCompleted, over}); err != nil {
+	err := m.broadcast(round, nil, notice{protocol.TypeLeagueStandingsUpdate, m.standingsUpdate(round)}, notice{protocol.TypeRoundCompleted, m.roundOver(round)})
+	if err != nil {
 		return err
 	}
-	m.mu.Lock()
 	e := &league.RoundCompleted{Round: round, At: m.cfg.Now(), Draws: m.state.Judged(round, m.verdicts)}
 	clear(m.verdicts)
-	m.mu.Unlock()
-	return m.record(m.ctx, e)
+	return m.unlocked(func() error { return m.record(m.ctx, e) })
 }
 
 // endLeague notifies everybody that the league is over. It waits for agents that are
 // tried again, since nobody will try them later.
 func (m *Manager) endLeague() error {
-	m.mu.Lock()
 	if m.state.Concluded {
-		m.mu.Unlock()
 		return nil
 	}
-	table, write := m.state.Standings(), m.leagueOver()
+	table := m.state.Standings()
 	m.emit(Event{Kind: LeagueCompleted, Total: m.state.Rounds(), Standings: table})
-	m.mu.Unlock()
-	if err := m.broadcast(0, nil, notice{protocol.TypeLeagueCompleted, write}); err != nil {
+	if err := m.broadcast(0, nil, notice{protocol.TypeLeagueCompleted, m.leagueOver()}); err != nil {
 		return err
 	}
+	m.mu.Unlock()
 	m.flushEvents()
+	m.mu.Lock()
 	m.finish()
 	if err := m.until(func() bool { return m.busy == 0 }); err != nil {
 		return err
 	}
-	return m.record(m.ctx, &league.Completed{Champion: table[0].PlayerID, At: m.cfg.Now()})
+	return m.unlocked(func() error { return m.record(m.ctx, &league.Completed{Champion: table[0].PlayerID, At: m.cfg.Now()}) })
 }
 
 // notice is a message to many.
@@ -280,7 +261,6 @@ type notice struct {
 // to everybody, and returns when all have had an attempt at each, or are not
 // waited for, or had their time.
 func (m *Manager) broadcast(round int, to []*contact, notices ...notice) error {
-	m.mu.Lock()
 	if to == nil {
 		for _, a := range slices.Concat(m.state.Players, m.state.Referees) {
 			to = append(to, m.contacts[a.ID])
@@ -290,7 +270,6 @@ func (m *Manager) broadcast(round int, to []*contact, notices ...notice) error {
 	for i, n := range notices {
 		fanouts[i] = m.send(n.kind, to, n.write)
 	}
-	m.mu.Unlock()
 	for i, f := range fanouts {
 		end := time.Now().Add(m.cfg.Timeout)
 		timer := time.AfterFunc(m.cfg.Timeout, m.wakeDriver)
@@ -299,14 +278,11 @@ func (m *Manager) broadcast(round int, to []*contact, notices ...notice) error {
 		if err != nil {
 			return err
 		}
-		m.mu.Lock()
 		for _, n := range f.notifications {
 			n.count(false)
 		}
 		slices.Sort(f.missing)
 		m.emit(Event{Kind: Notified, Message: notices[i].kind, Round: round, Acked: f.acked, Missing: f.missing})
-		m.mu.Unlock()
 	}
-	m.deliverEvents()
 	return nil
 }

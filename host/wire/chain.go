@@ -40,8 +40,6 @@ type Config struct {
 	Deterministic bool
 	// Log receives a record of every request; nil for none.
 	Log *eventlog.Log
-	// Now returns the time for durations; nil for the system clock.
-	Now func() time.Time
 	// Errors receives what is wrong with our own tools: schemas that do not
 	// compile, outputs that break them. Nil discards it.
 	Errors *slog.Logger
@@ -57,9 +55,6 @@ type Chain struct {
 
 // New returns a chain with all stages.
 func New(cfg Config) (*Chain, error) {
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
 	if cfg.Registry == nil {
 		var err error
 		if cfg.Registry, err = schema.NewRegistry(); err != nil {
@@ -124,7 +119,7 @@ func (c *Chain) serve(ctx context.Context, x *Exchange) {
 func (c *Chain) enter(ctx context.Context) (began time.Time, leave func(), err error) {
 	if c.turn == nil {
 		if c.cfg.Log != nil {
-			began = c.cfg.Now()
+			began = time.Now()
 		}
 		return began, func() {}, nil
 	}
@@ -275,7 +270,7 @@ func marshal(v any) jsontext.Value {
 func (c *Chain) log(x *Exchange, method string, began time.Time) {
 	var took time.Duration
 	if !began.IsZero() {
-		took = c.cfg.Now().Sub(began)
+		took = time.Since(began)
 	}
 	conversation := ""
 	if x.Request != nil {

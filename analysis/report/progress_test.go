@@ -8,7 +8,6 @@ import (
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/analysis/sequential"
-	"github.com/strategylab/strategylab/analysis/words"
 )
 
 // progress is the faulty run while it is played.
@@ -37,9 +36,8 @@ func TestProgressLines(t *testing.T) {
 		p := progress(t, tt.close)
 		p.Yours = tt.yours
 		lines := p.Lines(tt.screen, tt.rows)
-		_, shown := words.Controls(nil)
 		for i, line := range lines {
-			lines[i] = shown(line)
+			lines[i] = painted(line)
 		}
 		golden(t, "progress-"+name+".txt", []byte(strings.Join(lines, "\n")+"\n"))
 		if len(lines) > tt.rows+3 {

@@ -2,6 +2,7 @@ package words
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -75,4 +76,23 @@ func Wrap(line string, width int) string {
 		used += n
 	}
 	return b.String()
+}
+
+// painted and the characters after it stand for an attribute each until a screen writes
+// them. They are private ones: Printable replaces them.
+const (
+	painted    = 0xf0000
+	attributes = 108
+)
+
+// Paint gives a text an attribute of ANSI terminals, such as "1" for bold, once a screen
+// writes it.
+func Paint(text, attribute string) string {
+	n, _ := strconv.Atoi(attribute)
+	return string(rune(painted+n)) + text + string(rune(painted))
+}
+
+// Painted is the attribute that a character of Paint stands for.
+func Painted(c rune) (attribute int, is bool) {
+	return int(c - painted), c >= painted && c < painted+attributes
 }

@@ -1,4 +1,4 @@
-package words
+package command
 
 import (
 	"io"
@@ -7,13 +7,15 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/strategylab/strategylab/analysis/words"
 )
 
 // Screen is the one way from this program to a terminal. It passes texts on and puts a
 // question mark instead of every character that could move the cursor, change colours or turn the
 // direction of writing: names and messages come from other people's files and from the
-// wire. What this program itself says to the terminal is made by Paint, or goes around
-// the screen by Controls. It is safe for concurrent use.
+// wire. What this program itself says to the terminal is made by words.Paint, or goes
+// around the screen by controls. It is safe for concurrent use.
 type Screen struct {
 	mu      sync.Mutex
 	out     io.Writer
@@ -67,7 +69,7 @@ func (s *Screen) append(clean []byte, c rune, raw []byte) []byte {
 		s.line = 0
 		return append(clean, '\n')
 	}
-	if attribute := c - painted; attribute >= 0 && attribute < attributes {
+	if attribute, is := words.Painted(c); is {
 		return append(strconv.AppendInt(append(clean, "\x1b["...), int64(attribute), 10), 'm')
 	}
 	before := s.line
@@ -99,9 +101,9 @@ func (s *Screen) harmless(c rune, size int) bool {
 	return unicode.IsGraphic(c) || c == joiner || c == nonJoiner || c == selector
 }
 
-// Controls returns a writer for control sequences to the terminal behind a screen, and what
+// controls returns a writer for control sequences to the terminal behind a screen, and what
 // makes texts fit for it. Another writer is its own.
-func Controls(w io.Writer) (raw io.Writer, clean func(text string) string) {
+func controls(w io.Writer) (raw io.Writer, clean func(text string) string) {
 	if s, ok := w.(*Screen); ok {
 		w = s.out
 	}
@@ -110,18 +112,4 @@ func Controls(w io.Writer) (raw io.Writer, clean func(text string) string) {
 		_, _ = NewScreen(&b, true, 0).Write([]byte(text)) // a Builder does not fail
 		return b.String()
 	}
-}
-
-// painted and the characters after it stand for an attribute each until a screen writes
-// them. They are private ones: Printable replaces them.
-const (
-	painted    = 0xf0000
-	attributes = 108
-)
-
-// Paint gives a text an attribute of ANSI terminals, such as "1" for bold, once a Screen
-// writes it.
-func Paint(text, attribute string) string {
-	n, _ := strconv.Atoi(attribute)
-	return string(rune(painted+n)) + text + string(rune(painted))
 }

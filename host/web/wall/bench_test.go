@@ -1,4 +1,4 @@
-//go:build unix
+//go:build linux
 
 package wall_test
 
@@ -55,7 +55,9 @@ func watchAll(task string, out io.Writer) error {
 	var following sync.WaitGroup
 	var mu sync.Mutex
 	for i := range n {
-		conn, err := net.Dial("tcp", address)
+		// One address may have 256 connections, and Linux has many loopback addresses.
+		from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(1+i/200))}}
+		conn, err := from.Dial("tcp", address)
 		if err != nil {
 			return err
 		}
@@ -64,12 +66,12 @@ func watchAll(task string, out io.Writer) error {
 		if i == 0 {
 			continue
 		}
-		from := bufio.NewReaderSize(conn, 64<<10)
-		if line, err := from.ReadString('\n'); err != nil || !strings.Contains(line, "200 OK") {
+		events := bufio.NewReaderSize(conn, 64<<10)
+		if line, err := events.ReadString('\n'); err != nil || !strings.Contains(line, "200 OK") {
 			return fmt.Errorf("spectator %d is answered %q, %w", i, line, err)
 		}
 		following.Go(func() {
-			follow(from, func(matches string) {
+			follow(events, func(matches string) {
 				if i%10 == 1 {
 					now := time.Now().UnixNano()
 					mu.Lock()
@@ -215,11 +217,11 @@ func playBefore(b *testing.B, spectators int, pace time.Duration) cost {
 	var began time.Time
 	var before time.Duration
 	h.Started = func(at string, _ bool) {
+		<-ready // nothing changes from here on
 		since := regexp.MustCompile(`data-version="([^"]*)"`).FindStringSubmatch(h.shown())[1]
 		if spectators > 0 {
 			c = gather(b, strings.TrimSuffix(strings.TrimPrefix(at, "http://"), "/mcp"), since, spectators)
 		}
-		<-ready
 		began, before, paused = time.Now(), cpu(b), false
 		if err := m.SetPace(b.Context(), manager.PaceChange{Paused: &paused}); err != nil {
 			b.Error(err)

@@ -89,16 +89,15 @@ func (m *Match) outcome() (winner string, tie, ok bool) {
 	return "", false, false
 }
 
-// tables examines the rows of players whose matches are all recorded. Where the table
-// counts other points, or orders by something else than points, that is another rule.
-func (l *League) tables() (v Verdict) {
+// standings examines the rows of players whose matches are all recorded. Where the table
+// counts other points throughout, that is another rule.
+func (l *League) standings() (v Verdict) {
 	points := l.tablePoints()
 	if points != protocolPoints {
 		v.add(Another, nil, "the table counts %s; the protocol %s", points, protocolPoints)
 	}
 	for i := range l.Tables {
 		t := &l.Tables[i]
-		t.ranks(&v)
 		for _, row := range t.Rows {
 			played, ok := rowPlayed(row)
 			r, certain := l.recordOf(row.PlayerID, t, played)
@@ -161,11 +160,13 @@ func (l *League) tablePoints() scale {
 	return protocolPoints
 }
 
-// orders are what tables are ordered by in other leagues.
-var orders = []struct {
+// order is what the tables of other leagues are ordered by, the largest first.
+type order struct {
 	by string
 	of func(protocol.Standing) float64
-}{
+}
+
+var orders = []order{
 	{"wins", func(r protocol.Standing) float64 { return float64(r.Wins.Value()) }},
 	{"losses", func(r protocol.Standing) float64 { return -float64(r.Losses.Value()) }},
 	{"points a match", func(r protocol.Standing) float64 {
@@ -174,32 +175,37 @@ var orders = []struct {
 	}},
 }
 
-// ranks checks that nobody ranks above a player with more points, unless the whole table
-// follows another order. Rows without a rank are left out, and players of one rank may
-// stand in any order.
-func (t *Table) ranks(v *Verdict) {
-	rows := t.ranked()
-	higher := func(of func(protocol.Standing) float64) (above bool) {
-		for i := 1; i < len(rows); i++ {
-			a, b := of(rows[i-1]), of(rows[i])
-			if a < b || a == b && rows[i].Points > rows[i-1].Points {
-				return false
-			}
-		}
-		return true
-	}
-	for i, row := range rows {
-		if i == 0 || row.Points <= rows[i-1].Points {
+// ranks: a table that follows another order throughout has another rule. Rows without a
+// rank are left out.
+func (l *League) ranks() (v Verdict) {
+	for _, t := range l.Tables {
+		rows := t.ranked()
+		if len(rows) < 2 {
 			continue
 		}
-		for _, o := range orders {
-			if higher(o.of) {
-				v.once(Another, t.x.Exchange, "ranks follow the "+o.by+", not the points")
-				return
+		v.Examined++
+		follow := func(of func(protocol.Standing) float64) bool {
+			for i := 1; i < len(rows); i++ {
+				if a, b := of(rows[i-1]), of(rows[i]); a < b || a == b && rows[i].Points > rows[i-1].Points {
+					return false
+				}
+			}
+			return true
+		}
+		if follow(func(r protocol.Standing) float64 { return float64(r.Points) }) {
+			continue
+		}
+		if i := slices.IndexFunc(orders, func(o order) bool { return follow(o.of) }); i >= 0 {
+			v.once(Another, t.x.Exchange, "ranks follow the "+orders[i].by+", not the points")
+			continue
+		}
+		for i := 1; i < len(rows); i++ {
+			if a, b := rows[i-1], rows[i]; b.Points > a.Points {
+				v.broken([]*Exchange{t.x.Exchange}, "%s: rank %d with %s is below rank %d with %d", t.name(), b.Rank, count(b.Points, "point"), a.Rank, a.Points)
 			}
 		}
-		v.broken([]*Exchange{t.x.Exchange}, "%s: rank %d with %s is below rank %d with %d", t.name(), row.Rank, count(row.Points, "point"), rows[i-1].Rank, rows[i-1].Points)
 	}
+	return v
 }
 
 // once adds a finding unless it is there.

@@ -42,7 +42,7 @@ func TestBookIsHonest(t *testing.T) {
 	for _, sealed := range []bool{false, true} {
 		examined := map[string]int{
 			"choices": 18, "numbers": 9, "scoring": 9, "same-result": 6, "offences": 18, "deadlines": 0,
-			"standings": 12, "ties": 3, "champion": 1, "schedule": 3, "unexpected": 3, "commitments": 0, "draws": 3,
+			"standings": 12, "ranks": 4, "ties": 3, "champion": 1, "schedule": 3, "unexpected": 3, "commitments": 0, "draws": 3,
 		}
 		if sealed {
 			examined["commitments"], examined["draws"] = 3, 0
@@ -318,8 +318,8 @@ var ofTimeAndTables = []violation{
 		"standings": {"the table after round 1: P01 has 1 win, 0 ties, 0 losses and 4 points; its results add up to 1, 0, 0 and 3"},
 	}},
 	{"a bonus that changes the order", func(b *book) { b.end().FinalStandings[2].Points = 5 }, map[string][]string{
+		"ranks": {"another rule: ranks follow the wins, not the points"},
 		"standings": {
-			"another rule: ranks follow the wins, not the points",
 			"the final table: P03 has 0 wins, 1 tie, 1 loss and 5 points; its results add up to 0, 1, 1 and 1",
 		},
 	}},
@@ -327,7 +327,7 @@ var ofTimeAndTables = []violation{
 		rows := b.standings("3")
 		rows[0].Rank, rows[1].Rank = 2, 1
 	}, map[string][]string{
-		"standings": {"the table after round 3: rank 2 with 4 points is below rank 1 with 3"},
+		"ranks": {"the table after round 3: rank 2 with 4 points is below rank 1 with 3"},
 	}},
 	{"the second as the champion", func(b *book) { b.end().Champion.PlayerID = "P02" }, map[string][]string{
 		"champion": {"the champion is P02, but P01 is first in the final table"},
@@ -339,7 +339,7 @@ var ofTimeAndTables = []violation{
 		"champion": {
 			"the champion is P01, but P03 is first in the final table",
 		},
-		"standings": {
+		"ranks": {
 			"the final table: rank 2 with 3 points is below rank 1 with 1",
 			"the final table: rank 3 with 4 points is below rank 2 with 3",
 		},

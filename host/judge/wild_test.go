@@ -159,8 +159,8 @@ func TestOtherRulesAreNoViolations(t *testing.T) {
 				protocol.Standing{Rank: 2, PlayerID: "P05", Wins: some(2), Draws: some(4), Losses: some(0), Points: 10})
 			end.Champion.PlayerID = "P04"
 		}, map[string][]string{
-			"standings": {"another rule: ranks follow the wins, not the points"},
-		}, func(b *book) { b.end().FinalStandings[2].Rank = 1 }, []string{"standings"}},
+			"ranks": {"another rule: ranks follow the wins, not the points"},
+		}, func(b *book) { b.end().FinalStandings[2].Rank = 1 }, []string{"ranks"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -121,19 +121,19 @@ var may = map[string][]string{
 		"strategies/catalog", "strategies/params", "strategies/served", "strategies/strategytest",
 	},
 	"cmd/strategylab/internal/command": {
-		"analysis/words", "cmd/strategylab/internal/lab", "experiments/cluster", "host", "host/agent", "host/dialect", "host/disk", "host/game", "host/jsonrpc",
+		"analysis/words", "cmd/strategylab/internal/lab", "experiments/cluster", "host/agent", "host/dialect", "host/disk", "host/game", "host/jsonrpc",
 		"host/protocol", "host/results", "host/wire", "host/wire/eventlog", "strategies/budget", "strategies/catalog",
 		"strategies/script", "strategies/served",
 	},
 	"cmd/strategylab/internal/runs": {
 		"analysis", "analysis/assert", "analysis/calibration", "analysis/contrast", "analysis/export", "analysis/page",
 		"analysis/plots", "analysis/population", "analysis/power", "analysis/report", "analysis/sequential", "analysis/tune", "analysis/words",
-		"cmd/strategylab/internal/command", "cmd/strategylab/internal/lab", "experiments/cluster", "host/disk", "host/game", "host/jsonrpc", "host/results", "host/web/experiment", "plugins/subprocess", "strategies",
+		"cmd/strategylab/internal/command", "cmd/strategylab/internal/lab", "experiments/arena", "experiments/cluster", "host/disk", "host/game", "host/jsonrpc", "host/results", "host/web/experiment", "plugins/subprocess", "strategies",
 		"strategies/catalog", "strategies/params", "strategies/script",
 	},
 	"cmd/strategylab/internal/authoring": {
 		"analysis", "analysis/page", "analysis/words",
-		"cmd/strategylab/internal/command", "cmd/strategylab/internal/lab", "host/disk", "host/game", "host/jsonrpc", "host/results",
+		"cmd/strategylab/internal/command", "cmd/strategylab/internal/lab", "experiments/arena", "host/disk", "host/game", "host/jsonrpc", "host/results",
 		"host/web/studio", "plugins", "strategies", "strategies/catalog", "strategies/strategytest",
 	},
 	"cmd/strategylab/internal/leagues": {
@@ -144,7 +144,7 @@ var may = map[string][]string{
 	},
 	"cmd/strategylab/internal/assistants": {
 		"analysis", "analysis/explain", "analysis/page", "analysis/report", "analysis/words", "cmd/strategylab/internal/command",
-		"cmd/strategylab/internal/lab", "experiments", "host/dialect", "host/disk", "host/game", "host/jsonrpc", "host/mcptools", "host/protocol",
+		"cmd/strategylab/internal/lab", "experiments", "host", "host/dialect", "host/disk", "host/game", "host/jsonrpc", "host/mcptools", "host/protocol",
 		"host/results", "host/wire/eventlog", "strategies", "strategies/catalog", "strategies/strategytest",
 	},
 	"cmd/strategylab/internal/clusters": {"cmd/strategylab/internal/command", "experiments", "experiments/cluster"},

@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -97,7 +97,7 @@ func (l *labTools) ask(ctx context.Context, m manager) League {
 func (l *labTools) query(ctx context.Context, m manager, kind string, into any) error {
 	q := &protocol.LeagueQuery{QueryType: kind}
 	q.MessageType = protocol.TypeLeagueQuery
-	answer, err := command.Ask{Manager: m.url, Token: l.cfg.token, League: m.league, Timeout: queryTime}.Tell(ctx, l.cfg.lab.Now(), q)
+	answer, err := host.Ask{Manager: m.url, Token: l.cfg.token, League: m.league, Timeout: queryTime}.Tell(ctx, l.cfg.lab.Now(), q)
 	if code := dialect.CodeOf(err); code == protocol.CodeTokenMissing || code == protocol.CodeTokenInvalid {
 		return errors.New("it needs a token: start this server with --admin-token or STRATEGYLAB_ADMIN_TOKEN")
 	}

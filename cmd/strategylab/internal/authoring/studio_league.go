@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/strategylab/strategylab/analysis/words"
-	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/experiments/arena"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/host/web/studio"
@@ -31,7 +31,7 @@ func (w *workshop) League(ctx context.Context, t studio.Trial, league int, again
 		return studio.League{}, stopped(ctx, err)
 	}
 	out := studio.League{Title: fmt.Sprintf("League %d", league)}
-	var then []lab.Step
+	var then []arena.Step
 	if old != "" {
 		t.Source = old
 		_, then, err = w.follow(ctx, t, league)
@@ -69,7 +69,7 @@ func (w *workshop) League(ctx context.Context, t studio.Trial, league int, again
 }
 
 // total says how a league ended for a version.
-func total(who string, steps []lab.Step) string {
+func total(who string, steps []arena.Step) string {
 	if len(steps) == 0 {
 		return who + " had no match."
 	}
@@ -78,7 +78,7 @@ func total(who string, steps []lab.Step) string {
 }
 
 // follow plays a league with the source of a trial.
-func (w *workshop) follow(ctx context.Context, t studio.Trial, league int) (names []string, steps []lab.Step, err error) {
+func (w *workshop) follow(ctx context.Context, t studio.Trial, league int) (names []string, steps []arena.Step, err error) {
 	team, plan, err := w.assemble(ctx, t)
 	if err != nil {
 		return nil, nil, err
@@ -87,7 +87,7 @@ func (w *workshop) follow(ctx context.Context, t studio.Trial, league int) (name
 	for _, e := range plan.Field {
 		names = append(names, e.Name)
 	}
-	steps, err = lab.Follow(ctx, plan, team.Factories, league, draft)
+	steps, err = arena.Follow(ctx, plan, team.Factories, league, draft)
 	return names, steps, err
 }
 
@@ -98,7 +98,7 @@ const (
 )
 
 // side describes one version in a match.
-func side(s *lab.Step) *studio.Side {
+func side(s *arena.Step) *studio.Side {
 	out := &studio.Side{Mine: chosen(s.Mine), Theirs: chosen(s.Theirs), Number: "\u2013", Points: s.Points, Total: s.Total, Place: s.Place}
 	out.Result = strings.ReplaceAll(s.Result.String(), "_", " ")
 	if s.Result == game.Tie {

@@ -1,6 +1,5 @@
 // Package command is what all commands share: the process as a value, command lines
-// with their flags and variables, help, completion, errors with hints, progress, and how
-// a manager is asked.
+// with their flags and variables, help, completion, errors with hints, and progress.
 package command
 
 import (

@@ -31,9 +31,17 @@ type Progress struct {
 	quit, gone chan struct{}
 }
 
-// StartProgress draws a bar until Stop is called. With a nil writer it only counts. A run
-// of atMost leagues may end before the last of total.
-func StartProgress(w io.Writer, term Terminal, now func() time.Time, from, total int, atMost bool) *Progress {
+// StartProgress draws a bar on stderr until Stop is called. Where that is no terminal, and
+// with --quiet, it only counts. A run of atMost leagues may end before the last of total.
+func (p *Process) StartProgress(from, total int, atMost bool) *Progress {
+	var bar io.Writer
+	if p.Err.Is() && !p.Quiet {
+		bar = p.Stderr
+	}
+	return startProgress(bar, p.Err, p.Now, from, total, atMost)
+}
+
+func startProgress(w io.Writer, term Terminal, now func() time.Time, from, total int, atMost bool) *Progress {
 	p := &Progress{w: w, term: term, now: now, total: total, from: from, atMost: atMost, began: now(),
 		first: make(chan struct{}, 1), quit: make(chan struct{}), gone: make(chan struct{})}
 	p.done.Store(int64(from))

@@ -30,7 +30,7 @@ func TestProgressIsRemoved(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		p := StartProgress(&out, Terminal{Columns: 60}, time.Now, 0, 10, false)
+		p := startProgress(&out, Terminal{Columns: 60}, time.Now, 0, 10, false)
 		time.Sleep(time.Second) // the fake clock of the bubble
 		_ = p.Append(nil)
 		time.Sleep(time.Second)
@@ -81,7 +81,7 @@ func TestStandingsAreRedrawn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var out screen
-		p := StartProgress(&out, Terminal{Columns: 60, Rows: 24, Cursor: true}, time.Now, 0, 1000, false)
+		p := startProgress(&out, Terminal{Columns: 60, Rows: 24, Cursor: true}, time.Now, 0, 1000, false)
 		drawn := func() string {
 			synctest.Wait()
 			return out.take()
@@ -110,7 +110,7 @@ func TestStandingsAreRedrawn(t *testing.T) {
 
 func TestProgressDrawsNothingWithoutTerminal(t *testing.T) {
 	t.Parallel()
-	p := StartProgress(nil, Terminal{}, time.Now, 0, 10, false)
+	p := startProgress(nil, Terminal{}, time.Now, 0, 10, false)
 	if err := p.Append(nil); err != nil {
 		t.Fatal(err)
 	}

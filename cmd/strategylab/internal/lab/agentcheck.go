@@ -10,7 +10,6 @@ import (
 
 	"github.com/strategylab/strategylab/host/conformance"
 	"github.com/strategylab/strategylab/host/game"
-	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/builtin"
 	"github.com/strategylab/strategylab/strategies/catalog"
@@ -34,7 +33,7 @@ func (l Lab) checkAgent(ctx context.Context, e catalog.Entry, a *served.Factory,
 	field := builtin.Classics()
 	var err error
 	steps.Do(limited, fmt.Sprintf("a trial against %d others", len(field)), func() {
-		if v.Trial, err = tryAgent(limited, e, c.Seed, field); cutShort(limited, err) {
+		if v.Trial, err = tryAgainst(limited, e.Info, e.Factory, c.Seed, trialLeagues, 5, field); cutShort(limited, err) {
 			v.Trial, err = nil, nil
 		}
 	})
@@ -56,28 +55,6 @@ func (l Lab) checkAgent(ctx context.Context, e catalog.Entry, a *served.Factory,
 
 // trialLeagues is how many leagues the trial of an agent has: some hundred matches.
 const trialLeagues = 12
-
-func tryAgent(ctx context.Context, e catalog.Entry, seed uint64, field []string) (*Trial, error) {
-	plan := results.Plan{
-		Schema: results.PlanSchema, Runs: trialLeagues, Legs: 5, Seed: seed, Draw: game.FairDraw().String(), Transport: "direct",
-		Field: []results.Entrant{{Name: e.Info.Name, Kind: string(e.Info.Kind)}},
-	}
-	factories := []strategies.Factory{e.Factory}
-	for _, name := range field {
-		other, _ := builtin.Find(name)
-		plan.Field = append(plan.Field, results.Entrant{Name: "sparring " + name, Kind: string(strategies.Builtin)})
-		factories = append(factories, other)
-	}
-	est, err := PlayInMemory(ctx, plan, factories)
-	if err != nil {
-		return nil, err
-	}
-	mine := est.Players[0]
-	return &Trial{
-		Leagues: est.Leagues, Players: len(plan.Field), Differ: mine.Differ.Estimate,
-		Adjusted: mine.Adjusted.Estimate, Low: mine.Adjusted.Low, High: mine.Adjusted.High, Place: est.Place(0),
-	}, nil
-}
 
 // usageFindings say how the agent answered in the trial.
 func usageFindings(u served.Usage) []strategytest.Finding {

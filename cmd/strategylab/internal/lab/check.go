@@ -204,13 +204,22 @@ func Opponents() []string {
 }
 
 func (l Lab) try(ctx context.Context, e catalog.Entry, seed uint64) (*Trial, error) {
-	plan := results.Plan{
-		Schema: results.PlanSchema, Runs: 100, Legs: 10, Seed: seed, Draw: game.FairDraw().String(), Transport: "direct",
-		Field: []results.Entrant{{Name: e.Info.Name, Kind: string(e.Info.Kind)}},
-	}
 	took := new(Latencies)
-	factories := []strategies.Factory{&timedFactory{e.Factory, l.Now, took}}
-	for _, name := range Opponents() {
+	t, err := tryAgainst(ctx, e.Info, &timedFactory{e.Factory, l.Now, took}, seed, 100, 10, Opponents())
+	if err == nil {
+		t.Forecast = took.leagueForecast()
+	}
+	return t, err
+}
+
+// tryAgainst plays some leagues of a strategy against built-in ones.
+func tryAgainst(ctx context.Context, info strategies.Info, f strategies.Factory, seed uint64, leagues, legs int, field []string) (*Trial, error) {
+	plan := results.Plan{
+		Schema: results.PlanSchema, Runs: leagues, Legs: legs, Seed: seed, Draw: game.FairDraw().String(), Transport: "direct",
+		Field: []results.Entrant{{Name: info.Name, Kind: string(info.Kind)}},
+	}
+	factories := []strategies.Factory{f}
+	for _, name := range field {
 		other, ok := builtin.Find(name)
 		if !ok {
 			return nil, fmt.Errorf("no built-in strategy %q", name)
@@ -223,12 +232,10 @@ func (l Lab) try(ctx context.Context, e catalog.Entry, seed uint64) (*Trial, err
 		return nil, err
 	}
 	mine := est.Players[0]
-	t := &Trial{
+	return &Trial{
 		Leagues: est.Leagues, Players: len(plan.Field), Differ: mine.Differ.Estimate,
-		Forecast: took.leagueForecast(),
 		Adjusted: mine.Adjusted.Estimate, Low: mine.Adjusted.Low, High: mine.Adjusted.High, Place: est.Place(0),
-	}
-	return t, nil
+	}, nil
 }
 
 // Latencies collects how long answers took. It is safe for concurrent use.

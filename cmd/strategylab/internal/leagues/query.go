@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -43,7 +44,7 @@ type queryOptions struct {
 }
 
 // ask sends one message as the launcher and returns how the manager has taken it.
-func (a *asking) ask(p *command.Process, c *cli.Context, m protocol.Message) (_ *command.Reply, err error) {
+func (a *asking) ask(p *command.Process, c *cli.Context, m protocol.Message) (_ *host.Reply, err error) {
 	token := a.AdminToken
 	if a.AdminFile != "" {
 		if token, err = readToken(p.Path(a.AdminFile)); err != nil {
@@ -55,7 +56,7 @@ func (a *asking) ask(p *command.Process, c *cli.Context, m protocol.Message) (_ 
 		return nil, err
 	}
 	defer rec.end(&err)
-	told, err := command.Ask{
+	told, err := host.Ask{
 		Manager: a.Manager, Token: token, League: a.LeagueID, Guessed: !c.IsSet("league-id"), Timeout: a.Timeout, Tap: rec.tap("launcher"),
 	}.Send(c.Context, p.Now(), m)
 	return told, command.Remedy(a.Manager, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/experiments/arena"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
 )
@@ -76,8 +77,8 @@ func replayMatch(p *command.Process, c *cli.Context, i command.Isolation, dir st
 	if err != nil {
 		return fmt.Errorf("replay %s: %w", dir, err)
 	}
-	lines := &lab.Transcript{Match: pairing.ID}
-	again, err := lab.PlayLeague(c.Context, plan, lines.Wrap(factories), recorded.Index)
+	lines := &arena.Transcript{Match: pairing.ID}
+	again, err := arena.PlayLeague(c.Context, plan, lines.Wrap(factories), recorded.Index)
 	if err != nil {
 		return err
 	}
@@ -131,7 +132,7 @@ func matchOf(s *game.Schedule, id string) (game.Match, error) {
 	return m, nil
 }
 
-func writeReplay(w io.Writer, plan results.Plan, l *results.League, m game.Match, lines *lab.Transcript) {
+func writeReplay(w io.Writer, plan results.Plan, l *results.League, m game.Match, lines *arena.Transcript) {
 	rec := l.Matches[m.Index]
 	v := rec.Verdict()
 	fmt.Fprintf(w, "league %d, match %s (round %d)\n\n", l.Index, m.ID, m.Round)

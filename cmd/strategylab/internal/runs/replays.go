@@ -10,6 +10,7 @@ import (
 
 	"github.com/strategylab/strategylab/analysis/page"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/experiments/arena"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/catalog"
@@ -104,7 +105,7 @@ func (r *replays) replay(ctx context.Context, league int, id string) ([]byte, er
 	}
 	shown := page.Replay{Plan: plan, League: recorded, Leagues: r.in.Run.Estimates.Leagues, Match: id}
 	if id != "" {
-		said := &lab.Transcript{Match: id}
+		said := &arena.Transcript{Match: id}
 		again, err := r.play(ctx, said, league)
 		if err != nil {
 			return nil, err
@@ -122,7 +123,7 @@ func (r *replays) replay(ctx context.Context, league int, id string) ([]byte, er
 }
 
 // play replays a league for its transcript, one at a time.
-func (r *replays) play(ctx context.Context, said *lab.Transcript, league int) (results.League, error) {
+func (r *replays) play(ctx context.Context, said *arena.Transcript, league int) (results.League, error) {
 	select {
 	case r.turn <- struct{}{}:
 		defer func() { <-r.turn }()
@@ -142,5 +143,5 @@ func (r *replays) play(ctx context.Context, said *lab.Transcript, league int) (r
 		}
 		r.cat, r.factories = cat, factories
 	}
-	return lab.PlayLeague(ctx, plan, said.Wrap(r.factories), league)
+	return arena.PlayLeague(ctx, plan, said.Wrap(r.factories), league)
 }

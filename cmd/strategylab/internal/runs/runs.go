@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -196,10 +195,6 @@ func (o *output) playOn(ctx context.Context, dir *results.Dir, out string, facto
 	if err != nil {
 		return nil, errors.Join(err, dir.Close())
 	}
-	var bar io.Writer
-	if o.p.Err.Is() && !o.p.Quiet {
-		bar = o.p.Stderr
-	}
 	if err := o.cluster.session(ctx, o.p.Path(out), &s); err != nil {
 		return nil, errors.Join(err, dir.Close())
 	}
@@ -209,7 +204,7 @@ func (o *output) playOn(ctx context.Context, dir *results.Dir, out string, facto
 	defer func() { err = errors.Join(err, s.Ledger.Close()) }()
 	o.p.Stage.Set("computing what the complete leagues show")
 	o.p.ForBatch()
-	progress := command.StartProgress(bar, o.p.Err, o.p.Now, dir.Len(), plan.Runs, plan.Stop != nil)
+	progress := o.p.StartProgress(dir.Len(), plan.Runs, plan.Stop != nil)
 	screen, rows := o.standings()
 	s.Lab, s.Judge, s.Seen, s.Yours = o.p.Lab, judge, progress, subjects(plan, o.mine)
 	tuned, err := o.follow(plan, o.before, progress)

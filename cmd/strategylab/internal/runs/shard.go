@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"strconv"
@@ -88,10 +87,6 @@ func sameShard(recorded, plan results.Plan) error {
 func (e *experimentRun) finishShard(ctx context.Context, dir *results.Dir, out string, factories []strategies.Factory) error {
 	plan, begun := dir.Plan(), dir.Len()
 	shard, total := plan.Shard, plan.Shard.End-plan.Shard.First
-	var bar io.Writer
-	if e.p.Err.Is() && !e.p.Quiet {
-		bar = e.p.Stderr
-	}
 	e.note("%v: leagues %d to %d of %s", shard, shard.First, shard.End-1, planned(plan))
 	for _, field := range shard.Quarantined {
 		e.note("%s is taken for quarantined: it exceeds its limits in the first leagues of the run", plan.Field[field].Name)
@@ -100,7 +95,7 @@ func (e *experimentRun) finishShard(ctx context.Context, dir *results.Dir, out s
 		e.note("resuming after %d of %s", begun, words.Plain.Plural(int64(total), "league"))
 	}
 	e.p.ForBatch()
-	progress := command.StartProgress(bar, e.p.Err, e.p.Now, begun, total, false)
+	progress := e.p.StartProgress(begun, total, false)
 	leagues, err := lab.Session{Lab: e.p.Lab, Workers: e.workers, Seen: progress}.PlayShard(ctx, dir, e.p.Path(out), factories)
 	progress.Stop()
 	switch {

@@ -341,11 +341,7 @@ func (t *tuneRun) run(ctx context.Context) error {
 	}
 	t.note("tuning %s of %s: %s leagues, blocks of %d, seed %d; %s", words.Plain.Plural(int64(len(space)), "parameter"), t.entry.Info.Name,
 		words.Plain.Count(int64(t.spec.Runs)), search.Config().Block, t.spec.Seed, how)
-	var bar io.Writer
-	if t.p.Err.Is() && !t.p.Quiet {
-		bar = t.p.Stderr
-	}
-	t.progress = command.StartProgress(bar, t.p.Err, t.p.Now, 0, t.spec.Runs+2*t.spec.Confirm*len(t.plans), true)
+	t.progress = t.p.StartProgress(0, t.spec.Runs+2*t.spec.Confirm*len(t.plans), true)
 	found, err := t.searchAndConfirm(ctx, search)
 	t.progress.Stop()
 	if err != nil {

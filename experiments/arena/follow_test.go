@@ -1,4 +1,4 @@
-package lab_test
+package arena_test
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/experiments/arena"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
@@ -51,7 +51,7 @@ func TestFollow(t *testing.T) {
 		plan.Field = append(plan.Field, results.Entrant{Name: name, Kind: "builtin"})
 	}
 	for league := range plan.Runs {
-		steps, err := lab.Follow(t.Context(), plan, field, league, 0)
+		steps, err := arena.Follow(t.Context(), plan, field, league, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

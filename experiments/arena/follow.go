@@ -1,4 +1,4 @@
-package lab
+package arena
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"slices"
 
-	"github.com/strategylab/strategylab/experiments/arena"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
@@ -15,7 +14,7 @@ import (
 
 // PlayLeague plays one league of a plan.
 func PlayLeague(ctx context.Context, plan results.Plan, factories []strategies.Factory, index int) (_ results.League, err error) {
-	driver, err := arena.New(plan, factories, arena.Config{})
+	driver, err := New(plan, factories, Config{})
 	if err != nil {
 		return results.League{}, err
 	}

@@ -1,4 +1,4 @@
-package command
+package host
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
@@ -64,7 +63,7 @@ const maxIntroductions = 12
 // tries others that the manager knows. The error is that of the manager or, if no
 // way works, a [*wire.NotUnderstoodError] with all that was tried.
 func (a Ask) Send(ctx context.Context, now time.Time, m protocol.Message) (_ *Reply, err error) {
-	network := host.NewSockets()
+	network := NewSockets()
 	defer func() { err = errors.Join(err, network.Close()) }()
 	ctx, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()
@@ -133,9 +132,9 @@ func (in *inquiry) starts() bool { return in.message.Head().MessageType == proto
 // unknown reports whether another introduction, or none, may be accepted.
 func (in *inquiry) unknown(err error) bool {
 	switch blame(err) {
-	case sender:
+	case aboutSender:
 		return true
-	case league:
+	case aboutLeague:
 		return in.ask.Guessed
 	}
 	return in.starts() && in.ask.Token == "" && tokenOf(err)
@@ -241,7 +240,7 @@ func (in *inquiry) introduce(ctx context.Context, o *wire.Attempt) (*wire.Attemp
 		refused := o.Err
 		in.tried = append(in.tried, wire.Attempt{Form: in.introduced(o.Form), Err: refused})
 		switch blame(refused) {
-		case league:
+		case aboutLeague:
 			if len(in.leagues) < 2 && in.ask.Guessed {
 				in.discover(ctx, o)
 			}
@@ -249,7 +248,7 @@ func (in *inquiry) introduce(ctx context.Context, o *wire.Attempt) (*wire.Attemp
 				return nil, refused
 			}
 			in.leagues = in.leagues[1:]
-		case sender:
+		case aboutSender:
 			if len(in.senders) < 2 && !in.asked {
 				in.discover(ctx, o)
 			}
@@ -360,21 +359,21 @@ func cut(err error) string {
 type subject int
 
 const (
-	nobody subject = iota
-	league
-	sender
+	aboutNothing subject = iota
+	aboutLeague
+	aboutSender
 )
 
 // blame returns what a refusal is about, by its code and its words.
 func blame(err error) subject {
 	if _, refused := errors.AsType[*dialect.Refusal](err); !refused && !errors.Is(err, jsonrpc.ErrStatus) {
-		return nobody
+		return aboutNothing
 	}
 	switch text := wire.Words(err); {
 	case dialect.CodeOf(err) == protocol.CodeLeagueNotFound, protocol.Says(protocol.BlamesLeague, text):
-		return league
+		return aboutLeague
 	case protocol.Says(protocol.BlamesSender, text):
-		return sender
+		return aboutSender
 	}
-	return nobody
+	return aboutNothing
 }

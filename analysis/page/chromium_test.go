@@ -1,121 +1,24 @@
 package page_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/strategylab/strategylab/analysis/page"
+	"github.com/strategylab/strategylab/host/web/webtest"
 )
 
 // screens are the widths and heights of a desktop window and of a telephone, in CSS
-// pixels. Pages are shown in frames of these sizes, because a headless window is never
-// as narrow as a telephone.
+// pixels.
 var screens = [][2]int{{1400, 900}, {400, 844}}
-
-// framed is a page that shows others in frames of all sizes, and writes down the
-// messages that they send, after the name of the sender.
-func framed(names []string) string {
-	var b strings.Builder
-	b.WriteString(`<!DOCTYPE html><html><head><title>frames</title></head><body><script>
-addEventListener("message", e => {
-  const pre = document.createElement("pre");
-  pre.textContent = [...document.querySelectorAll("iframe")].find(f => f.contentWindow === e.source).name + " " + e.data;
-  document.body.append(pre);
-});</script>`)
-	for _, name := range names {
-		for _, s := range screens {
-			fmt.Fprintf(&b, `<iframe name="%s" src="%s" style="border:0;width:%dpx;height:%dpx"></iframe>`, name, fileOf(name), s[0], s[1])
-		}
-	}
-	b.WriteString("</body></html>")
-	return b.String()
-}
-
-func fileOf(name string) string { return name + "-" + page.File }
-
-// browse opens pages by name in headless Chromium at all sizes in one theme, and
-// returns the messages of each and what was written to the console. All share a
-// browser, which takes longer to start than to show them.
-func browse(t *testing.T, pages map[string]string, dark bool) (messages map[string][]string, console string) {
-	t.Helper()
-	if os.Getenv("WHOLE_TESTS") == "" {
-		t.Skip("a browser costs seconds; WHOLE_TESTS=1 opens the report in it")
-	}
-	var binary string
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if p, err := exec.LookPath(name); err == nil {
-			binary = p
-			break
-		}
-	}
-	if binary == "" {
-		t.Skip("no Chromium here: install the package chromium to see the report opened")
-	}
-	dir := t.TempDir()
-	frames := filepath.Join(dir, "frames.html")
-	names := slices.Sorted(maps.Keys(pages))
-	err := os.WriteFile(frames, []byte(framed(names)), 0o644)
-	for name, html := range pages {
-		err = errors.Join(err, os.WriteFile(filepath.Join(dir, fileOf(name)), []byte(html), 0o644))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
-	args := []string{
-		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-		"--disable-component-update", "--disable-sync", "--enable-logging=stderr", "--user-data-dir=" + filepath.Join(dir, "profile"),
-		fmt.Sprintf("--window-size=1400,%d", 2000*len(pages)), "--virtual-time-budget=5000", "--dump-dom", "file://" + frames,
-	}
-	scheme := map[bool]string{true: "0", false: "1"}[dark]
-	cmd := exec.CommandContext(ctx, binary, append(args, "--blink-settings=preferredColorScheme="+scheme)...)
-	cmd.WaitDelay = 5 * time.Second
-	var out, errs strings.Builder
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%s: %v\n%s", binary, err, errs.String())
-	}
-	if !strings.Contains(out.String(), "</html>") {
-		t.Fatalf("Chromium shows no document:\n%.500s\n%s", out.String(), errs.String())
-	}
-	for _, line := range strings.Split(errs.String(), "\n") {
-		if strings.Contains(line, "CONSOLE") {
-			console += line + "\n"
-		}
-	}
-	messages = make(map[string][]string)
-	for _, m := range message.FindAllStringSubmatch(out.String(), -1) {
-		name, said, _ := strings.Cut(strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(m[1]), " ")
-		messages[name] = append(messages[name], said)
-	}
-	return messages, console
-}
-
-// TestConsoleIsHeard makes sure that a silent console means something.
-func TestConsoleIsHeard(t *testing.T) {
-	t.Parallel()
-	_, console := browse(t, map[string]string{"loud": `<!DOCTYPE html><html><script>console.error("here I am")</script></html>`}, false)
-	if !strings.Contains(console, "here I am") {
-		t.Fatalf("an error on the console was not heard: %q", console)
-	}
-}
 
 // probe measures a page from inside: how far it is wider than the window, labels that
 // are cut off by the edge of their plot, and labels that lie on one another.
-const probe = `<script>
-addEventListener("load", () => {
+const probe = `(async () => {
   const height = document.documentElement.scrollHeight;
   for (const folded of document.querySelectorAll(".rest")) folded.open = true;
   const found = {wider: document.documentElement.scrollWidth - document.documentElement.clientWidth,
@@ -145,20 +48,14 @@ addEventListener("load", () => {
       found.out.push(e.tagName + " " + e.className + " " + e.textContent.trim().slice(0, 30));
   // A link of the ranking opens the card that it leads to.
   const link = document.querySelector("th a[href^='#s-']");
-  found.linked = !link;
   for (const folded of document.querySelectorAll(".rest")) folded.open = false;
   if (link) link.click();
-  setTimeout(() => {
-    if (link) found.linked = !document.querySelector(link.getAttribute("href")).closest("details:not([open])");
-    parent.postMessage(JSON.stringify(found), "*");
-  }, 100);
-});
-</script>`
+  await new Promise(done => setTimeout(done, 100));
+  found.linked = !link || !document.querySelector(link.getAttribute("href")).closest("details:not([open])");
+  return JSON.stringify(found);
+})()`
 
-var (
-	policy  = regexp.MustCompile(`<meta http-equiv="Content-Security-Policy"[^>]*>`)
-	message = regexp.MustCompile(`(?s)<pre>(.*?)</pre>`)
-)
+var policy = regexp.MustCompile(`<meta http-equiv="Content-Security-Policy"[^>]*>`)
 
 // TestReportInChromium opens reports as they are and listens to the console, and
 // opens them again with a probe that looks for labels that cannot be read.
@@ -177,36 +74,30 @@ func TestReportInChromium(t *testing.T) {
 		"large":   played(t, "", 6, 120, many...),
 		"pair":    played(t, "", 10, 60, hostile[:2]...),
 	}
-	asIs, measured := make(map[string]string), make(map[string]string)
-	for name, in := range inputs {
+	b, dir := webtest.Start(t), t.TempDir() // which listens to the console
+	open := func(html string) {
+		t.Helper()
+		file := filepath.Join(dir, page.File)
+		if err := os.WriteFile(file, []byte(html), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		b.Open("file://" + file)
+	}
+	for _, in := range inputs {
 		html := written(t, in)
 		if !policy.MatchString(html) {
 			t.Fatal("the page does not forbid scripts")
 		}
-		asIs["plain-"+name] = html
+		open(html)
 		// Without the policy, so that a name that is not escaped would run.
-		measured[name] = strings.Replace(policy.ReplaceAllString(html, ""), "</body>", probe+"</body>", 1)
-	}
-	for theme, dark := range map[string]bool{"light": false, "dark": true} {
-		t.Run(theme, func(t *testing.T) {
-			t.Parallel()
-			pages := maps.Clone(measured)
-			if !dark {
-				maps.Copy(pages, asIs)
+		open(policy.ReplaceAllString(html, ""))
+		for _, scheme := range []string{"light", "dark"} {
+			for _, s := range screens {
+				b.Window(s[0], s[1])
+				b.Prefer(scheme, true)
+				look(t, b.Eval(probe).(string), scheme == "dark", len(in.Run.Plan.Field))
 			}
-			messages, console := browse(t, pages, dark)
-			if console != "" {
-				t.Errorf("the console says:\n%s", console)
-			}
-			for name, in := range inputs {
-				if len(messages[name]) != len(screens) {
-					t.Errorf("%s: measured at %d of %d sizes", name, len(messages[name]), len(screens))
-				}
-				for _, m := range messages[name] {
-					look(t, m, dark, len(in.Run.Plan.Field))
-				}
-			}
-		})
+		}
 	}
 }
 

@@ -75,6 +75,7 @@ type Plan struct {
 	Field     []string `json:"field"` // names, by field index
 	Draw      string   `json:"draw"`
 	Transport string   `json:"transport"`
+	Seeds     []uint64 `json:"seeds,omitempty"` // of the runs that are pooled here, in their order
 	Looks     []int    `json:"looks,omitempty"` // leagues at which the run was complete, and was then extended
 }
 
@@ -202,7 +203,7 @@ func New(run Run) *Document {
 	d := &Document{
 		Run: run, Schema: Schema, Facts: run.Facts, Assertions: run.Assertions,
 		Plan: Plan{
-			Looks: run.Plan.Looks, Runs: run.Plan.Runs, Legs: run.Plan.Legs, Seed: run.Plan.Seed, Field: make([]string, len(e.Players)),
+			Seeds: run.Seeds, Looks: run.Plan.Looks, Runs: run.Plan.Runs, Legs: run.Plan.Legs, Seed: run.Plan.Seed, Field: make([]string, len(e.Players)),
 			Draw: run.Plan.Draw, Transport: run.Plan.Transport,
 		},
 		Leagues: e.Leagues, Matches: e.Matches, Level: e.Level,

@@ -50,7 +50,7 @@ func WritePaper(w io.Writer, r *Document, m Markup) error {
 				return words.PValue(p.P)
 			}))
 	}
-	methods := []string{words.Plain.Methods(e, r.Run.Plan.Legs, r.Run.Plan.Draw, []uint64{r.Run.Plan.Seed})}
+	methods := []string{words.Plain.Methods(e, r.Run.Plan.Legs, r.Run.Plan.Draw, r.seeds())}
 	if r.Facts.Digest != "" {
 		methods = append(methods, "The digest of the results is "+words.Printable(r.Facts.Digest)+".")
 	}

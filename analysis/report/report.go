@@ -28,7 +28,8 @@ type Run struct {
 	Since *analysis.Estimates
 	// Robustness is how far the order depends on the field; nil if it was not computed.
 	Robustness *robust.Robustness
-	Yours      []int // field indices of the user's strategies
+	Yours      []int    // field indices of the user's strategies
+	Seeds      []uint64 // of the runs that are pooled here, that of Plan first; nil for one run
 }
 
 // Facts are what is known of a run beside its results.

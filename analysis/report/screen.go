@@ -80,12 +80,19 @@ func WriteTable(w io.Writer, r *Document, screen Screen) error {
 // head says what was played.
 func (r *Document) head() string {
 	e := &r.Estimates
-	head := fmt.Sprintf("%s of %s, %s, draw %s, seed %d", words.Plain.Plural(int64(e.Leagues), "league"),
-		words.Plain.Plural(int64(len(e.Players)), "strategy"), words.Plain.Plural(int64(r.Run.Plan.Legs), "leg"), r.Run.Plan.Draw, r.Run.Plan.Seed)
+	head := fmt.Sprintf("%s of %s, %s, draw %s, %s", words.Plain.Plural(int64(e.Leagues), "league"),
+		words.Plain.Plural(int64(len(e.Players)), "strategy"), words.Plain.Plural(int64(r.Run.Plan.Legs), "leg"), r.Run.Plan.Draw, words.Seeds(r.seeds()))
 	if e.Level != analysis.DefaultLevel {
 		head += ", intervals at " + words.Plain.Level(e.Level)
 	}
 	return head
+}
+
+func (r *Document) seeds() []uint64 {
+	if r.Run.Seeds != nil {
+		return r.Run.Seeds
+	}
+	return []uint64{r.Run.Plan.Seed}
 }
 
 // legend explains the columns.

@@ -3,6 +3,7 @@ package words
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/strategylab/strategylab/analysis"
 )
@@ -10,9 +11,9 @@ import (
 // Methods says for a paper how the numbers of a run came about: what was played, what the
 // numbers are, and how intervals and comparisons were made. legs is how often two players met in a league.
 func (s Style) Methods(e *analysis.Estimates, legs int, draw string, seeds []uint64) string {
-	text := fmt.Sprintf("We played %s of %s in which each pair met %s (%s), with numbers drawn from %s and seed%s %s.",
+	text := fmt.Sprintf("We played %s of %s in which each pair met %s (%s), with numbers drawn from %s and %s.",
 		s.Plural(int64(e.Leagues), "league"), s.Plural(int64(len(e.Players)), "strategy"), s.Times(legs), s.Plural(e.Matches, "match"),
-		draw, map[bool]string{true: "s"}[len(seeds) > 1], List(texts(seeds), "and", 0))
+		draw, Seeds(seeds))
 	text += " Adjusted points replace the points of a match by their expectation given the two choices, so that they have the same mean without the luck of the draw"
 	if e.Leagues < 2 {
 		return text + "."
@@ -55,10 +56,14 @@ func method(m analysis.Method) string {
 	return "the method " + string(m)
 }
 
-func texts[T any](list []T) []string {
-	all := make([]string, len(list))
-	for i, x := range list {
-		all[i] = fmt.Sprint(x)
+// Seeds names the seeds of one or several runs.
+func Seeds(seeds []uint64) string {
+	var all []string
+	for _, seed := range seeds {
+		all = append(all, strconv.FormatUint(seed, 10))
 	}
-	return all
+	if len(all) == 1 {
+		return "seed " + all[0]
+	}
+	return "seeds " + List(all, "and", 0)
 }

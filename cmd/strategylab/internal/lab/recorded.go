@@ -8,11 +8,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/strategylab/strategylab/analysis/assert"
 	"github.com/strategylab/strategylab/analysis/page"
 	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/analysis/words"
+	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/host/results"
 )
 
@@ -24,6 +26,7 @@ type Reading struct {
 	Yours   func(results.Plan) ([]int, error)         // field indices of the user's strategies; nil, or nil from it: those that do not come with the program
 	Explain bool                                      // explanations
 	Mirrors bool                                      // what a population view needs: mirror leagues, from the folder, and resampled leagues
+	Pool    []string                                  // folders of runs of the same plan with other seeds, whose leagues count as well
 }
 
 // Read computes what the leagues in the folder of a run show. It plays nothing,
@@ -35,7 +38,21 @@ func (l Lab) Read(ctx context.Context, dir string, r Reading) (page.Input, error
 		return in, err
 	}
 	defer reader.Close()
-	plan := reader.Plan()
+	plan, readers, seeds := reader.Plan(), []*results.Reader{reader}, []uint64(nil)
+	if len(r.Pool) > 0 {
+		plan.Confirms, seeds = nil, []uint64{plan.Seed}
+	}
+	for _, also := range r.Pool {
+		another, err := l.OpenRun(r.Op, also)
+		if err != nil {
+			return in, err
+		}
+		defer another.Close()
+		if err := joins(&plan, another.Plan(), seeds); err != nil {
+			return in, &InputError{fmt.Errorf("%s %s: %w", r.Op, also, err), "name runs of one plan with different seeds, each with a number of leagues that was fixed before"}
+		}
+		readers, seeds = append(readers, another), append(seeds, another.Plan().Seed)
+	}
 	study, err := NewStudy(plan, r.Level)
 	if err != nil {
 		return in, err
@@ -59,20 +76,15 @@ func (l Lab) Read(ctx context.Context, dir string, r Reading) (page.Input, error
 	if err != nil {
 		return in, err
 	}
-	sinks, hasher := c.sinks(study, judging), results.NewHasher()
-	err = EachLeague(ctx, reader, func(l *results.League) error {
-		if err := hasher.Add(l); err != nil {
-			return err
-		}
-		return sinks.Append(l)
-	})
-	if err == nil && hasher.Len() == 0 {
-		err = ErrNoLeague
-	}
+	digest, err := readAll(ctx, readers, c.sinks(study, judging))
 	if err != nil {
 		return in, ReadError(r.Op, dir, err)
 	}
-	run := study.report(r.Level, report.Facts{Digest: hasher.Digest()})
+	run := study.report(r.Level, report.Facts{Digest: digest})
+	run.Seeds = seeds
+	if seeds != nil && len(run.Estimates.Absences()) > 0 {
+		return in, &InputError{fmt.Errorf("%s: a strategy was quarantined in one of the runs", r.Op), "pool runs in which the whole field plays to the end, without it: --without"}
+	}
 	run.Facts.Reproducible = run.Estimates.Reproducible && run.Plan.Reproducible()
 	addPlayFacts(l.Path(dir), &run.Facts)
 	judge(&run, judging, study.acc)
@@ -87,6 +99,40 @@ func (l Lab) Read(ctx context.Context, dir string, r Reading) (page.Input, error
 		}
 	}
 	return in, nil
+}
+
+// readAll hands on the leagues of runs, those after the first run with the indices that follow,
+// and returns their digest.
+func readAll(ctx context.Context, runs []*results.Reader, sink experiments.Sink) (digest string, err error) {
+	hasher := results.NewHasher()
+	for k, run := range runs {
+		err = errors.Join(err, EachLeague(ctx, run, func(l *results.League) error {
+			if k > 0 {
+				l.Index = hasher.Len()
+			}
+			if err := hasher.Add(l); err != nil {
+				return err
+			}
+			return sink.Append(l)
+		}))
+	}
+	if err == nil && hasher.Len() == 0 {
+		err = ErrNoLeague
+	}
+	return hasher.Digest(), err
+}
+
+// joins adds the leagues of another run to a plan, unless they are not more of the same.
+func joins(plan *results.Plan, another results.Plan, seeds []uint64) error {
+	switch {
+	case slices.Contains(seeds, another.Seed):
+		return fmt.Errorf("another run has its seed %d, and so its leagues", another.Seed)
+	case plan.Stop != nil || another.Stop != nil || len(plan.Looks)+len(another.Looks) > 0:
+		return errors.New("a run that was stopped by a rule or extended has no fixed number of leagues")
+	}
+	another.Seed = plan.Seed
+	plan.Runs += another.Runs
+	return plan.SameLeagues(another)
 }
 
 // OpenRun opens the folder of a run for reading; op is what errors begin with.

@@ -31,12 +31,15 @@ type analyzeOptions struct {
 func analyze(p *command.Process, c *cli.Context, o *analyzeOptions) error {
 	out := newOutput(p, c, o.Format)
 	out.shown = o.showOptions
-	in, err := out.read(c.Args().First(), o.Level, lab.Reading{Yours: yours(o.Mine)})
+	dirs := c.Args().Slice()
+	in, err := out.read(dirs[0], o.Level, lab.Reading{Yours: yours(o.Mine), Pool: dirs[1:]})
 	if err != nil {
 		return err
 	}
 	run := in.Document
-	run.Folder = c.Args().First()
+	if len(dirs) == 1 {
+		run.Folder = dirs[0]
+	}
 	if run.Stopping.Why == report.Interrupted {
 		out.note("%d of %s so far", run.Estimates.Leagues, words.Plain.Plural(int64(run.Run.Plan.Runs), "league"))
 	}
@@ -44,6 +47,14 @@ func analyze(p *command.Process, c *cli.Context, o *analyzeOptions) error {
 		return err
 	}
 	return verdictOn(run)
+}
+
+func poolCommand(p *command.Process) *cli.Command {
+	return command.New(p, &cli.Command{
+		Name: "pool", ArgsUsage: "DIR DIR...", Usage: "analyze runs of one plan with different seeds together",
+		Description: "Reads the leagues in the folders of runs that differ in nothing but their seeds, and prints what one run of all\n" +
+			"these leagues would print.",
+	}, new(analyzeOptions), analyze, "DIR", command.Rest)
 }
 
 func reportCommand(p *command.Process) *cli.Command {

@@ -31,6 +31,7 @@ func Commands(p *command.Process) []*cli.Command {
 		tuneCommand(p),
 		mergeCommand(p),
 		analyzeCommand(p),
+		poolCommand(p),
 		reportCommand(p),
 		explainCommand(p),
 		compareCommand(p),
@@ -47,7 +48,7 @@ func Commands(p *command.Process) []*cli.Command {
 // showOptions says how a run is shown, and what is tested of it.
 type showOptions struct {
 	assertOptions
-	Format  string `flag:"format table|json|csv" want:"one" usage:"output format"`
+	Format  string `flag:"format table|json|csv|markdown|latex" want:"one" usage:"output format"`
 	Details bool   `flag:"details" usage:"show all columns, tiers, corrections, processes and the digest"`
 }
 
@@ -115,6 +116,8 @@ func (o *output) show(run *report.Document) error {
 			o.note("%s", line)
 		}
 		return report.WritePlayersCSV(o.p.Stdout, run)
+	case string(report.Markdown), string(report.LaTeX):
+		return report.WritePaper(o.p.Stdout, run, report.Markup(o.shown.Format))
 	}
 	return report.WriteTable(o.p.Stdout, run, o.screen())
 }

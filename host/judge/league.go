@@ -23,7 +23,7 @@ type League struct {
 	champion  string // its id
 	people    people
 	rounds    map[int][]string // the matches of an announced round, as its announcements list them
-	strays    []Finding        // unexpected messages
+	strays    Verdict          // unexpected messages
 	byID      map[string]*Match
 	players   map[string]bool // in the announced schedule
 	doubled   Verdict         // players that one announcement has in two matches
@@ -283,5 +283,5 @@ func (l *League) unlisted(m *Match) *Exchange {
 }
 
 func (l *League) stray(x *Exchange, format string, args ...any) {
-	l.strays = append(l.strays, Finding{Broken, fmt.Sprintf(format, args...), []*Exchange{x}})
+	l.strays.once(Another, x, fmt.Sprintf(format, args...))
 }

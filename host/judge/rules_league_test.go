@@ -28,14 +28,14 @@ var ofTheSchedule = []violation{
 		again.Request = &other
 		b.xs = slices.Insert(b.xs, 0, &again)
 	}, map[string][]string{
-		"unexpected": {"match R1M1 was announced between P01 and P03, then between P01 and P02"},
+		"unexpected": {"another rule: match R1M1 was announced between P01 and P03, then between P01 and P02"},
 	}},
 	{"a match that begins after the end", func(b *book) {
 		x, _ := find[*protocol.GameInvitation](b, "R3M1", "P03")
 		b.drop(func(x *trace.Exchange) bool { return x.Match == "R3M1" })
 		b.xs = append(b.xs, x)
 	}, map[string][]string{
-		"unexpected": {"the invitation to match R3M1 was sent after the end of the league"},
+		"unexpected": {"another rule: the invitation to match R3M1 was sent after the end of the league"},
 	}},
 	{"a match that its round does not list", func(b *book) {
 		for _, x := range b.xs {
@@ -44,7 +44,7 @@ var ofTheSchedule = []violation{
 			}
 		}
 	}, map[string][]string{
-		"unexpected": {"match R3M9 was played in round 3 but not announced: the announcement lists R3M1"},
+		"unexpected": {"another rule: match R3M9 was played in round 3 but not announced: the announcement lists R3M1"},
 	}},
 	{"a pair that meets twice, in a league that is over", func(b *book) {
 		x, a := find[*protocol.RoundAnnouncement](b, "1", "P01")
@@ -55,8 +55,8 @@ var ofTheSchedule = []violation{
 		b.xs = slices.Insert(b.xs, 1, &again)
 	}, map[string][]string{
 		"schedule": {
-			"P01 and P03 played 1 time, others 2 times",
-			"P02 and P03 played 1 time, others 2 times",
+			"another rule: P01 and P03 played 1 time, others 2 times",
+			"another rule: P02 and P03 played 1 time, others 2 times",
 		},
 	}},
 }
@@ -182,6 +182,22 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 				r.Status, r.TechnicalLossPlayerIDs = protocol.StatusTechnicalLoss, []string{"P02"}
 			}
 		}, "offences", []string{"whether the referee had to take an answer that is not by the book"}, 2},
+		{"an answer in time", false, func(b *book) {
+			x, _, _ := b.call("R1M1", "P02")
+			x.Latency = 40 * time.Second
+			b.over("R1M1", "P01").GameResult.Choices["P02"] = protocol.Even // what the referee takes by default
+		}, "choices", []string{"whether an answer came in time"}, 1},
+		{"what a technical loss gives", false, func(b *book) {
+			for _, to := range []string{"P01", "P02"} {
+				r := b.over("R1M1", to).GameResult
+				r.Status, r.TechnicalLossPlayerIDs = protocol.StatusTechnicalLoss, []string{"P02"}
+			}
+			b.standings("1")[0].Points = 0
+			b.drop(func(x *trace.Exchange) bool {
+				return x.Type == protocol.TypeLeagueStandingsUpdate && x.Request.Head().RoundID.Number() > 1
+			})
+			b.end().FinalStandings[0].Points -= 3
+		}, "standings", []string{"how the league counts technical losses"}, 2},
 		{"the deadline of a call", false, func(b *book) {
 			b.claim("R1M1", "P02", time.Second, nil)
 			_, call, _ := b.call("R1M1", "P02")

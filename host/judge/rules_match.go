@@ -32,15 +32,18 @@ func (l *League) choices() (v Verdict) {
 		for _, player := range m.Players {
 			given := m.answersOf(player)
 			reported, ok := parity(t.Choices[player])
+			same := slices.ContainsFunc(given, func(a answer) bool { return a.choice == t.Choices[player] })
 			switch {
 			case len(given) == 0 && !ok:
 			case len(given) == 0:
 				v.unknown("the answer in which a player chose")
 			case !ok:
 				v.unknown("the choices in a result")
+			case !same && !slices.ContainsFunc(given, m.inTime):
+				v.unknown("whether an answer came in time")
 			default:
 				v.Examined++
-				if !slices.ContainsFunc(given, func(a answer) bool { return a.choice == t.Choices[player] }) {
+				if !same {
 					v.broken([]*Exchange{given[0].x, t.x.Exchange}, "%s: %s answered %s, but %s received %s", m.ID, player, given[0].choice, t.To, reported)
 				}
 			}
@@ -157,7 +160,12 @@ func (l *League) scoring() (v Verdict) {
 			continue
 		}
 		for i, kind := range kinds(verdict) {
-			if reported, ok := t.Score[m.Players[i]]; ok && reported != points[kind] {
+			reported, ok := t.Score[m.Players[i]]
+			switch {
+			case !ok || reported == points[kind]:
+			case verdict.Technical():
+				v.once(Another, t.x.Exchange, "technical losses give other points")
+			default:
 				v.broken([]*Exchange{t.x.Exchange}, "%s: %s gets %s, but %s received %d", m.ID, m.Players[i], count(points[kind], "point"), t.To, reported)
 			}
 		}
@@ -196,10 +204,11 @@ func (l *League) points() scale {
 	}
 	for m, t := range l.results() {
 		sides, number, missing := m.sides(t)
-		if missing != "" || t.Conflict != "" {
+		verdict := game.Judge(sides[0], sides[1], number)
+		if missing != "" || t.Conflict != "" || verdict.Technical() {
 			continue
 		}
-		for i, kind := range kinds(game.Judge(sides[0], sides[1], number)) {
+		for i, kind := range kinds(verdict) {
 			if p, ok := t.Score[m.Players[i]]; ok {
 				seen[kind][p]++
 			}
@@ -314,11 +323,10 @@ func (l *League) offences() (v Verdict) {
 				continue
 			}
 			technical := slices.Contains(t.AtFault, player)
-			given := m.given(player)
 			switch {
 			case technical && !a.byTheBook:
 				v.unknown("whether the referee had to take an answer that is not by the book")
-			case given > 0 && a.after > given-slack && a.after > given/2:
+			case !m.inTime(a):
 			default:
 				v.Examined++
 				if technical {
@@ -346,6 +354,16 @@ func (m *Match) lastAnswer(player string) (answer, bool) {
 		}
 	}
 	return answer{}, false
+}
+
+// inTime reports whether an answer certainly came in time: well before the deadline or,
+// if the call has none, before any referee loses patience.
+func (m *Match) inTime(a answer) bool {
+	given := m.given(a.player)
+	if given <= 0 {
+		return a.call >= 0 && a.after <= slack
+	}
+	return a.call >= 0 && (a.after <= given-slack || a.after <= given/2)
 }
 
 // given returns the longest time to choose that the referee gave a player, 0 if

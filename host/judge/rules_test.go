@@ -265,12 +265,6 @@ var inResults = []violation{
 			"R1M1: P01 answered even after 1s and still got a technical loss; the referee's reason: out of time",
 			"R1M1: P02 answered odd after 1s and still got a technical loss; the referee's reason: out of time",
 		},
-		"standings": {
-			"the table after round 1: P01 has 1 win, 0 ties, 0 losses and 3 points; its results add up to 0, 0, 1 and 0",
-			"the table after round 2: P01 has 1 win, 1 tie, 0 losses and 4 points; its results add up to 0, 1, 1 and 1",
-			"the table after round 3: P01 has 1 win, 1 tie, 0 losses and 4 points; its results add up to 0, 1, 1 and 1",
-			"the final table: P01 has 1 win, 1 tie, 0 losses and 4 points; its results add up to 0, 1, 1 and 1",
-		},
 	}},
 }
 

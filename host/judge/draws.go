@@ -221,6 +221,8 @@ func (l *League) commits() (v Verdict) {
 		delete(drawn, m.ID) // one that was played again has all of its draws here
 		i := slices.IndexFunc(list, func(d VerifiableDraw) bool { return d.Broken != "" })
 		switch {
+		case i >= 0 && m.restarted: // a referee that lost its data has lost the key
+			v.unknown("the key of a match that began again")
 		case i >= 0:
 			v.Examined++
 			v.broken(m.shown(), "%s: %d cannot be verified: %s", m.ID, list[i].Number, list[i].Broken)

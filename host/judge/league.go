@@ -47,6 +47,7 @@ type Match struct {
 	results   []Result
 
 	offered     bool // a player asked for a verifiable draw
+	restarted   bool // a player was invited again after a commitment
 	commitments []commitment
 	nonces      map[string]string // by player
 }

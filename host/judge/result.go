@@ -83,6 +83,7 @@ func (l *League) interpret(m *Match, x sight) {
 		}
 		m.answered(a)
 	case *protocol.GameInvitation:
+		m.restarted = m.restarted || m.commitmentOf(l.playerOf(m, x.Exchange)) != ""
 		join, _ := x.Answer.(*protocol.GameJoinAck)
 		m.joins(join)
 	case *protocol.GameJoinAck:

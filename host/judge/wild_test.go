@@ -3,6 +3,7 @@ package judge_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -261,6 +262,32 @@ func TestMatchThatBeginsAgain(t *testing.T) {
 	}
 	if want := []int{8, 9, 7, 3}; !slices.Equal(numbers, want) {
 		t.Errorf("the drawn numbers are %v, want %v", numbers, want)
+	}
+}
+
+// A referee that lost its data begins a match again and has lost the key; nobody can know
+// whether it disliked the number.
+func TestCommitmentOfAMatchThatBeginsAgain(t *testing.T) {
+	t.Parallel()
+	lost := write(t, true)
+	lost.drop(func(x *trace.Exchange) bool {
+		return x.Match != "R1M1" || x.Request.Head().MessageType == protocol.TypeGameOver || x.Agent != "REF01"
+	})
+	lost.dropType(protocol.TypeMatchResultReport, "")
+	for _, p := range []string{"P01", "P02"} {
+		_, call, _ := lost.call("R1M1", p)
+		call.DrawCommitment = strings.Repeat("00", 32)
+	}
+	b := write(t, true)
+	b.xs = slices.Insert(b.xs, 1, lost.xs...)
+	r := one(t, b.xs)
+	if got := check(t, r, "commitments"); len(findings(r)) > 0 || got.Unknown != 1 || got.Examined != 2 {
+		t.Errorf("%+v; findings %v", got.Verdict, findings(r))
+	}
+	again := slices.IndexFunc(b.xs[5:], func(x *trace.Exchange) bool { return x.Type == protocol.TypeGameInvitation }) + 5
+	b.xs = slices.Delete(b.xs, again, again+2) // a second commitment without that
+	if got := finding(one(t, b.xs)); !slices.Equal(got, []string{"commitments"}) {
+		t.Errorf("a second commitment is found by %v", got)
 	}
 }
 

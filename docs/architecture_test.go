@@ -91,7 +91,7 @@ var may = map[string][]string{
 
 	// beside them: what counts, knowing nothing of how it was played
 	"analysis/sequential":     {},
-	"analysis/power":          {"analysis/sequential"},
+	"analysis/power":          {"analysis/sequential", "analysis/words"},
 	"analysis/tune":           {"analysis/sequential"},
 	"analysis":                {"host/game", "host/results", "analysis/sequential"},
 	"analysis/analysistest":   {"host/game", "host/results", "analysis"},

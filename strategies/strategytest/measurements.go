@@ -128,9 +128,9 @@ func (c *checker) growth(spent []time.Duration) {
 		Hint: "keep counts in observe instead of reading the whole history each time"})
 }
 
-func median(d []time.Duration) time.Duration {
-	d = slices.Sorted(slices.Values(d))
-	return d[len(d)/2]
+func median[T time.Duration | float64](x []T) T {
+	x = slices.Sorted(slices.Values(x))
+	return x[len(x)/2]
 }
 
 // brief rounds a time to three figures.

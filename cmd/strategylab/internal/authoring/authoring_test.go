@@ -14,17 +14,6 @@ import (
 	"github.com/strategylab/strategylab/strategies/strategytest"
 )
 
-func TestMedian(t *testing.T) {
-	t.Parallel()
-	times := []float64{5, 1, 9, 3, 2}
-	if got := median(times); got != 3 {
-		t.Errorf("the median is %v, want 3", got)
-	}
-	if times[0] != 5 {
-		t.Error("median sorts what it is given")
-	}
-}
-
 func TestWriteNew(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "scripts", "mine.lua")

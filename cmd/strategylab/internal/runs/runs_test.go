@@ -147,8 +147,4 @@ func TestDescribeMatch(t *testing.T) {
 	if got := describe(m); got != "even against (timeout), drawn -1" {
 		t.Errorf("described as %q", got)
 	}
-	detectable := edge(0.01234567)
-	if got := effectText(&detectable, &detectable); got != "a delta of 0.01235 or more (effect 0.01235)" || effectText(nil, nil) != "no possible edge" {
-		t.Errorf("effects are %q and %q", got, effectText(nil, nil))
-	}
 }

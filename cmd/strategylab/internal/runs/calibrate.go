@@ -15,7 +15,9 @@ import (
 
 	"github.com/strategylab/strategylab/analysis/calibration"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
 )
 
 func calibrateCommand(p *command.Process) *cli.Command {
@@ -110,8 +112,9 @@ func (o *calibrateOptions) suite(p *command.Process, c *cli.Context) (suite cali
 			return suite, err
 		}
 		defer reader.Close()
-		plan := reader.Plan()
-		return calibration.Suite{Players: []int{len(plan.Field)}, Legs: plan.Legs, Leagues: max(2, plan.Runs), Draw: plan.Draw}, nil
+		plan, leagues := reader.Plan(), 0
+		err = lab.EachLeague(c.Context, reader, func(*results.League) error { leagues++; return nil })
+		return calibration.Suite{Players: []int{len(plan.Field)}, Legs: plan.Legs, Leagues: max(2, leagues), Draw: plan.Draw}, err
 	}
 	for _, text := range strings.Split(o.Sizes, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(text))

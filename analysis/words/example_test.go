@@ -21,22 +21,3 @@ func ExampleStyle() {
 	// 9 matches: 4 won, 3 tied, 2 lost, 15 points
 	// 2-5 2–5
 }
-
-func ExampleList() {
-	names := []string{"anna", "bert", "carl", "dora", "emil"}
-	fmt.Println(words.List(names[:2], "and", 4))
-	fmt.Println(words.List(names, "or", 0))
-	fmt.Println(words.List(names, "and", 4))
-	// Output:
-	// anna and bert
-	// anna, bert, carl, dora or emil
-	// anna, bert, carl and 2 others
-}
-
-func ExampleWrap() {
-	fmt.Println(words.Wrap("Tier 1 is every strategy that no other significantly beats.", 30))
-	// Output:
-	// Tier 1 is every strategy that
-	//   no other significantly
-	//   beats.
-}

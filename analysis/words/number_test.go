@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/strategylab/strategylab/analysis"
 )
 
@@ -124,20 +122,6 @@ func TestDecimals(t *testing.T) {
 	}
 	if got := Decimals(1, none); got != 6 {
 		t.Errorf("nothing measured: %d decimals", got)
-	}
-}
-
-// TestColumns: each row has the decimals of its own interval, and the points align.
-func TestColumns(t *testing.T) {
-	t.Parallel()
-	list := []analysis.Estimate{
-		{Estimate: 1.42218, Low: 1.4211, High: 1.4233}, {Estimate: 0.8, Low: 0.5, High: 1.1}, {Estimate: 1, Low: 1, High: 1}, none,
-	}
-	if diff := cmp.Diff([]string{"1.4222 ±0.0011", "0.80   ±0.30  ", "1.0000 ±0.0000", "-             "}, PlusMinusColumn(list)); diff != "" {
-		t.Errorf("with intervals (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"1.422", "0.80 ", "1.000", "-    "}, NumberColumn(list)); diff != "" {
-		t.Errorf("without (-want +got):\n%s", diff)
 	}
 }
 

@@ -46,28 +46,3 @@ func TestVerdict(t *testing.T) {
 		}
 	}
 }
-
-// TestNeighbours counts verdicts along the order, of which comparisons have all pairs.
-func TestNeighbours(t *testing.T) {
-	t.Parallel()
-	e := shown(100, []int{0, 1, 2, 3})
-	verdict := map[[2]int]analysis.Verdict{{0, 1}: analysis.Different, {1, 2}: analysis.Equal, {2, 3}: analysis.Undecided}
-	for i := range 4 {
-		for j := i + 1; j < 4; j++ {
-			v, neighbours := verdict[[2]int{i, j}]
-			if !neighbours {
-				v = analysis.Different // must not be counted
-			}
-			e.Ranking.Comparisons = append(e.Ranking.Comparisons, analysis.Comparison{A: i, B: j, Verdict: v})
-		}
-	}
-	if got, want := Plain.Neighbours(e), "Significant differences between neighbours: 1 of 3 (>), equal 1 (=), no evidence for 1 (~)"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	for k := range e.Ranking.Comparisons {
-		e.Ranking.Comparisons[k].Verdict = analysis.Different
-	}
-	if got, want := Plain.Neighbours(e), "Significant differences between neighbours: 3 of 3 (>)"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}

@@ -252,15 +252,16 @@ func (e *Estimates) Place(field int) int { return slices.Index(e.Order, field) +
 
 // Compared returns the ranking's comparison of two players, a first.
 func (e *Estimates) Compared(a, b int) (Comparison, bool) {
-	for _, c := range e.Ranking.Comparisons {
-		switch {
-		case c.A == a && c.B == b:
-			return c, true
-		case c.A == b && c.B == a:
-			return c.Reversed(), true
-		}
+	i, j := slices.Index(e.Order, a), slices.Index(e.Order, b)
+	at := pairIndex(len(e.Order), min(i, j), max(i, j)) // as of Neighbours
+	if i == j || at >= len(e.Ranking.Comparisons) {
+		return Comparison{}, false
 	}
-	return Comparison{}, false
+	c := e.Ranking.Comparisons[at]
+	if c.A != a {
+		c = c.Reversed()
+	}
+	return c, true
 }
 
 // NothingToRank reports a field in which no strategy can be better than another: two

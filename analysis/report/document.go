@@ -231,8 +231,9 @@ func New(run Run) *Document {
 		}
 		d.Players = append(d.Players, p)
 	}
-	for k, c := range differences(e) {
+	for k := range e.Pairs {
 		p, o := &e.Pairs[k], &e.Odds[k]
+		c, _ := e.Compared(p.A, p.B)
 		d.Pairs = append(d.Pairs, Pair{
 			A: e.Players[p.A].Name, B: e.Players[p.B].Name, Matches: p.Matches,
 			Differ: p.Differ, WinsA: p.WinsA, WinsB: p.WinsB, Draws: p.Draws,

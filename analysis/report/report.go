@@ -92,24 +92,6 @@ type Share struct {
 	Replayed int `json:"replayed,omitempty"`
 }
 
-// differences returns the ranking's comparisons in the order of the pairs,
-// first player of the pair first.
-func differences(e *analysis.Estimates) []analysis.Comparison {
-	n := len(e.Players)
-	list := make([]analysis.Comparison, len(e.Pairs))
-	at := make([]int, n*n) // in list, by the pair's players
-	for k, p := range e.Pairs {
-		at[p.A*n+p.B] = k
-	}
-	for _, c := range e.Ranking.Comparisons {
-		if c.A > c.B {
-			c = c.Reversed()
-		}
-		list[at[c.A*n+c.B]] = c
-	}
-	return list
-}
-
 // Process is what the processes of one plugin or one isolated script used, and how
 // often they failed. It depends on the machine.
 type Process struct {

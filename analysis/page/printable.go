@@ -45,7 +45,7 @@ func printable(in Input) Input {
 // matched by their names before.
 func printableView(v *population.View) {
 	for i := range v.Members {
-		show(&v.Members[i].Name)
+		show(&v.Members[i].Name, &v.Members[i].Worst)
 	}
 	for i := range v.Missing {
 		show(&v.Missing[i])

@@ -21,7 +21,7 @@ func ExampleNewView() {
 	v := population.NewView(g)
 	fmt.Println("at an equilibrium:", v.Trajectory.Settled)
 	for _, m := range v.Members {
-		fmt.Printf("%-7s final share %.2f, invades %.1f, worst opponent %s\n", m.Name, m.Share.Estimate, m.Invades.Estimate, v.Members[m.Worst].Name)
+		fmt.Printf("%-7s final share %.2f, invades %.1f, worst opponent %s\n", m.Name, m.Share.Estimate, m.Invades.Estimate, m.Worst)
 	}
 	// Output:
 	// at an equilibrium: true

@@ -40,8 +40,9 @@ type Mirror struct {
 // Game is the game among the strategies of an experiment. Copies of one strategy are
 // one strategy here.
 type Game struct {
-	Names  []string
-	Copies [][]int // by strategy, the field indices of its copies
+	Names   []string
+	Players []string // by field index
+	Copies  [][]int  // by strategy, the field indices of its copies
 	// Differ has by strategy and opponent the chance that their choices differ. Unknown
 	// cells are NaN with the interval [0, 1].
 	Differ [][]analysis.Estimate
@@ -69,6 +70,7 @@ func NewGame(plan results.Plan, e *analysis.Estimates, mirrors []Mirror, leagues
 	g := &Game{level: e.Level, seed: plan.Seed}
 	kind := make([]int, len(plan.Field)) // of field indices
 	for f, first := range plan.Copies() {
+		g.Players = append(g.Players, plan.Field[f].Name)
 		if kind[f] = kind[first]; first == f {
 			kind[f] = len(g.Names)
 			g.Names, g.Copies = append(g.Names, plan.Field[f].Name), append(g.Copies, nil)

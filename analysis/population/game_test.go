@@ -137,10 +137,10 @@ func TestViewWithoutDiagonal(t *testing.T) {
 		t.Errorf("dynamics without a diagonal: %+v", v.Members[0])
 	}
 	// 0 meets 1 at 0.1 and 2 at 0.2; 1 meets 2 at 0.3.
-	if m := v.Members[0]; m.Worst != 1 || m.Borda.Estimate != 0 {
+	if m := v.Members[0]; m.Worst != "b" || m.Borda.Estimate != 0 {
 		t.Errorf("a: %+v", m)
 	}
-	if m := v.Members[2]; m.Worst != 0 || m.Borda.Estimate != 1 {
+	if m := v.Members[2]; m.Worst != "a" || m.Borda.Estimate != 1 {
 		t.Errorf("c: %+v", m)
 	}
 }

@@ -25,25 +25,27 @@ type View struct {
 
 // Member is the fate of one strategy.
 type Member struct {
-	Name string
-	Self analysis.Estimate // points per match against its own copy
+	Name   string            `json:"name"`
+	Copies []string          `json:"copies"` // players that are this strategy
+	Self   analysis.Estimate `json:"self"`   // points per match against its own copy
 
-	// These four have ranges from resampled payoffs; see [NewView].
-	Share analysis.Estimate // in the population that replicator dynamics end with
+	// These three, and Borda, have ranges from resampled payoffs; see [NewView].
+	Share analysis.Estimate `json:"share"` // in the population that replicator dynamics end with
 	// AlphaRank is the share of time that a small population spends with it; see
 	// [AlphaRank] with [Size] and [Intensity].
-	AlphaRank analysis.Estimate
+	AlphaRank analysis.Estimate `json:"alpha_rank"`
 	// Invades is the chance that one mutant of it takes over a population of another
 	// strategy, see [Moran], as a multiple of the neutral chance 1/[Size], averaged
 	// over the other strategies.
-	Invades analysis.Estimate
+	Invades analysis.Estimate `json:"invades"`
+
+	// Worst is the opponent other than itself against which it scores least; "" if it met
+	// nobody.
+	Worst       string            `json:"worst_opponent"`
+	WorstPayoff analysis.Estimate `json:"worst_payoff"`
 	// Borda is the share of the other strategies that it outscores against an opponent,
 	// averaged over all opponents; equal scores count half.
-	Borda analysis.Estimate
-
-	// Worst is the opponent other than itself against which it scores least.
-	Worst       int
-	WorstPayoff analysis.Estimate
+	Borda analysis.Estimate `json:"borda"`
 }
 
 // NewView computes the view of a game of at least two strategies.
@@ -58,10 +60,13 @@ func NewView(g *Game) *View {
 	v := &View{Game: g, Members: make([]Member, len(g.Names)), Missing: g.Unknown()}
 	for i, name := range g.Names {
 		m := &v.Members[i]
-		*m = Member{Name: name, Self: g.Payoff(i, i), Worst: -1, WorstPayoff: analysis.Estimate{Estimate: math.NaN()}}
-		for j := range g.Names {
-			if p := g.Payoff(i, j); j != i && p.Defined() && (m.Worst < 0 || p.Estimate < m.WorstPayoff.Estimate) {
-				m.Worst, m.WorstPayoff = j, p
+		*m = Member{Name: name, Self: g.Payoff(i, i), WorstPayoff: analysis.Estimate{Estimate: math.NaN()}}
+		for _, k := range g.Copies[i] {
+			m.Copies = append(m.Copies, g.Players[k])
+		}
+		for j, other := range g.Names {
+			if p := g.Payoff(i, j); j != i && p.Defined() && !(p.Estimate >= m.WorstPayoff.Estimate) {
+				m.Worst, m.WorstPayoff = other, p
 			}
 		}
 	}

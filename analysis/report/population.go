@@ -23,10 +23,10 @@ type Population struct {
 // PopulationDocument is a population for other programs. Strategies are in field order,
 // copies being one strategy, and everything by strategy is in this order.
 type PopulationDocument struct {
-	Schema     string               `json:"schema"`
-	Leagues    int                  `json:"leagues"`
-	Level      float64              `json:"level"` // of every interval
-	Strategies []PopulationStrategy `json:"strategies"`
+	Schema     string              `json:"schema"`
+	Leagues    int                 `json:"leagues"`
+	Level      float64             `json:"level"` // of every interval
+	Strategies []population.Member `json:"strategies"`
 	// Payoffs has the points per match, 1 to 1.5, that the strategy of a row expects
 	// against that of a column; null if the two never met.
 	Payoffs [][]analysis.Estimate `json:"payoffs"`
@@ -39,38 +39,14 @@ type PopulationDocument struct {
 	Intensity float64 `json:"intensity"` // of selection in alpha-rank, per point per match
 }
 
-// PopulationStrategy is the fate of one strategy; see [population.Member].
-type PopulationStrategy struct {
-	Name        string            `json:"name"`
-	Copies      []string          `json:"copies"` // players that are this strategy
-	Self        analysis.Estimate `json:"self"`
-	Share       analysis.Estimate `json:"share"`
-	AlphaRank   analysis.Estimate `json:"alpha_rank"`
-	Invades     analysis.Estimate `json:"invades"`
-	Worst       string            `json:"worst_opponent"` // "" if it met nobody
-	WorstPayoff analysis.Estimate `json:"worst_payoff"`
-	Borda       analysis.Estimate `json:"borda"`
-}
-
 // WritePopulationJSON writes the population as a document.
 func WritePopulationJSON(w io.Writer, p Population) error {
 	e, v := &p.Estimates, p.View
 	d := PopulationDocument{
-		Schema: PopulationSchema, Leagues: e.Leagues, Level: e.Level, Missing: append([]string{}, v.Missing...),
+		Schema: PopulationSchema, Leagues: e.Leagues, Level: e.Level, Missing: append([]string{}, v.Missing...), Strategies: v.Members,
 		Trajectory: v.Trajectory, Size: population.Size, Intensity: population.Intensity,
 	}
-	for i, m := range v.Members {
-		s := PopulationStrategy{
-			Name: m.Name, Self: m.Self, Share: m.Share, AlphaRank: m.AlphaRank, Invades: m.Invades,
-			WorstPayoff: m.WorstPayoff, Borda: m.Borda,
-		}
-		for _, k := range v.Game.Copies[i] {
-			s.Copies = append(s.Copies, e.Players[k].Name)
-		}
-		if m.Worst >= 0 {
-			s.Worst = v.Members[m.Worst].Name
-		}
-		d.Strategies = append(d.Strategies, s)
+	for i := range v.Members {
 		row := make([]analysis.Estimate, len(v.Members))
 		for j := range row {
 			row[j] = v.Game.Payoff(i, j)
@@ -115,10 +91,10 @@ func (p *Population) columns(order []int) []column {
 		col("against its copy", 6, func(m *population.Member) string { return words.PlusMinus(m.Self, 1, 3) }),
 		share("Borda%", 3, func(m *population.Member) analysis.Estimate { return m.Borda }),
 		col("<worst opponent", 2, func(m *population.Member) string {
-			if m.Worst < 0 {
+			if m.Worst == "" {
 				return "-"
 			}
-			return words.Printable(p.View.Members[m.Worst].Name) + " " + words.PlusMinus(m.WorstPayoff, 1, 3)
+			return words.Printable(m.Worst) + " " + words.PlusMinus(m.WorstPayoff, 1, 3)
 		}))
 	return list
 }

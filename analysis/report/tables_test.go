@@ -85,6 +85,9 @@ func explanation(t *testing.T, detail bool) report.Explanation {
 func evolved(t *testing.T, missing bool) report.Population {
 	run := runs(t)["clean"]
 	g := &population.Game{Names: []string{"random", "always-even", "always-odd", "long-name-of-a-strategy"}, Copies: [][]int{{0}, {1, 2}, {3}, {4}}}
+	for _, p := range run.Estimates.Players {
+		g.Players = append(g.Players, p.Name)
+	}
 	for i := range g.Names {
 		row := make([]analysis.Estimate, len(g.Names))
 		for j := range row {

@@ -18,7 +18,7 @@ func paceCommands(p *command.Process) []*cli.Command {
 	return []*cli.Command{
 		command.New(p, &cli.Command{
 			Name: "pause", Usage: "pause a league after its current round",
-			Description: "The current round is played to its end, and no deadline runs afterwards. Before the start, no round begins then. " + kept,
+			Description: "No round begins then, and no deadline runs; one that has begun is played to its end. " + kept,
 		}, new(asking), pausing("pause", true)),
 		command.New(p, &cli.Command{Name: "resume", Usage: "resume a paused league"}, new(asking), pausing("resume", false)),
 		command.New(p, &cli.Command{
@@ -59,7 +59,7 @@ func (a *asking) putPace(p *command.Process, c *cli.Context, name string, m *pro
 	}
 	text := "the league is not paused"
 	if m.Paused.Value() {
-		text = "the league is paused: a round that is played now is played to its end, and none begins before 'strategylab league resume'"
+		text = "the league is paused: no round begins before 'strategylab league resume', and one that has begun is played to its end"
 	}
 	_, err = fmt.Fprintf(p.Stdout, "%s; pause after each round: %v\n", text, milliseconds(int64(m.PaceMS.Value())))
 	return err

@@ -210,16 +210,6 @@ func TestUnitsAndCaptions(t *testing.T) {
 	}
 }
 
-// TestReproducible holds that the same input gives the same bytes.
-func TestReproducible(t *testing.T) {
-	t.Parallel()
-	in := played(t, "", 5, 40, field(5)...)
-	first, again := written(t, in), written(t, in)
-	if first != again {
-		t.Error("the same input gave two pages")
-	}
-}
-
 // TestLevel holds that intervals are called what they are.
 func TestLevel(t *testing.T) {
 	t.Parallel()
@@ -256,19 +246,5 @@ func TestPlots(t *testing.T) {
 	}
 	if got := strings.Join(names, " "); got != "ranking matrix places learning population" {
 		t.Errorf("plots are %s", got)
-	}
-}
-
-// BenchmarkWrite gives the cost of a page.
-func BenchmarkWrite(b *testing.B) {
-	for name, n := range map[string]int{"players=28": 28, "players=120": 120} {
-		in := played(b, "", 2, 8, field(n)...)
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				if err := page.Write(io.Discard, in); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }

@@ -133,7 +133,7 @@ func (w *Wall) view() *view {
 
 // title is the id of a league in words.
 func title(id string) string {
-	if id == manager.DefaultLeagueID {
+	if id == "" || id == manager.DefaultLeagueID {
 		return "The league of even and odd"
 	}
 	words := []rune(strings.NewReplacer("_", " ", "-", " ").Replace(id))

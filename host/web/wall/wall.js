@@ -22,7 +22,7 @@ document.addEventListener("part", tick);
 const shown = 8000; // milliseconds
 const main = document.querySelector("main"), header = document.querySelector("header");
 const slides = [["stage", "matches", "table"], ["cross"], ["troubles", "referees"]];
-let page = 0;
+let page = 0, held = false;
 
 // pagesOf returns how many pages a part has, which are columns as wide as its window.
 const pagesOf = (part) => part.clientWidth ? Math.round(part.scrollWidth / part.clientWidth) : 0;
@@ -52,9 +52,12 @@ function turn(by) {
 
 if (document.body.classList.contains("far")) {
   turn(0);
-  setInterval(turn, shown, 1);
+  setInterval(() => { if (!held) turn(1); }, shown);
   addEventListener("resize", () => turn(0));
-  addEventListener("keydown", (e) => { if (e.key === "ArrowRight") turn(1); else if (e.key === "ArrowLeft") turn(-1); });
+  addEventListener("keydown", (e) => {
+    if (e.key === " ") held = !held;
+    else if (e.key === "ArrowRight" || e.key === "ArrowLeft") turn(e.key === "ArrowRight" ? 1 : -1);
+  });
   document.addEventListener("part", () => { if (!document.body.classList.contains("paged") && tooHigh()) turn(0); });
 }
 

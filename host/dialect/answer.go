@@ -117,7 +117,10 @@ func (c *Codec) noAnswer(sent protocol.Type, a Answer) error {
 }
 
 func answerTo(sent protocol.Type) protocol.Type {
-	return cmp.Or(sent.Answer(), sent+"_ACK")
+	if answer := sent.Answer(); answer != "" {
+		return answer
+	}
+	return sent + "_ACK"
 }
 
 // readAnswer decodes the answer in doc. In tolerant mode an unknown type passes

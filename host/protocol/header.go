@@ -145,9 +145,10 @@ func (h *Header) text(f *plainField) *string {
 // headerText returns text as a string, without a copy where it is known or one of the
 // words that most headers hold.
 func headerText(text []byte, known string) string {
-	switch string(text) {
-	case known:
+	if string(text) == known {
 		return known
+	}
+	switch string(text) { // of constants alone, or it would copy the text
 	case Version:
 		return Version
 	case GameEvenOdd:

@@ -3,7 +3,6 @@ package protocol
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -88,18 +87,6 @@ func codeOf(err error) Code {
 		return e.Code
 	}
 	return ""
-}
-
-var update = flag.Bool("update", false, "rewrite the examples")
-
-// indented returns JSON as it stands in files: two spaces, a final newline.
-func indented(t *testing.T, raw jsontext.Value) []byte {
-	t.Helper()
-	raw = raw.Clone()
-	if err := raw.Indent(jsontext.WithIndent("  ")); err != nil {
-		t.Fatal(err)
-	}
-	return append(raw, '\n')
 }
 
 // headerNames are the names of the fields of a header.

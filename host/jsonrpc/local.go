@@ -1,10 +1,13 @@
 package jsonrpc
 
 import (
+	"fmt"
 	"mime"
 	"net"
 	"net/netip"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -22,6 +25,59 @@ func (r *Request) Source() string {
 		return host
 	}
 	return r.RemoteAddr
+}
+
+// Network returns the address a request came from, by which callers are counted: of IPv6 the
+// network of 64 bits, since one machine has all its addresses. It is empty for requests from this
+// machine.
+func (r *Request) Network() string {
+	address, err := netip.ParseAddr(r.Source())
+	address = address.Unmap().WithZone("")
+	switch {
+	case err != nil || address.IsLoopback():
+		return ""
+	case address.Is6():
+		return netip.PrefixFrom(address, 64).Masked().String()
+	}
+	return address.String()
+}
+
+// MatchHost reports whether a host, without a port, is meant by a pattern: an exact name or
+// address, a glob as of path.Match ("*.example.org", "10.0.7.*", "*"), or a prefix ("10.0.0.0/8").
+func MatchHost(pattern, host string) bool {
+	if prefix, err := netip.ParsePrefix(pattern); err == nil {
+		address, _ := netip.ParseAddr(host)
+		return prefix.Contains(address.Unmap())
+	}
+	ok, err := path.Match(strings.ToLower(pattern), strings.ToLower(host))
+	return ok && err == nil
+}
+
+// CheckHostPattern reports what is wrong with a pattern of MatchHost.
+// Patterns that no host could ever match count as wrong.
+func CheckHostPattern(pattern string) error {
+	wrong := func(what string) error {
+		return fmt.Errorf("allowed host %q %s; use a name or an address (with * for any part), or a prefix such as 10.0.0.0/8", pattern, what)
+	}
+	host, _, withPort := net.SplitHostPort(pattern)
+	switch {
+	case pattern == "":
+		return wrong("is empty")
+	case strings.Contains(pattern, "://"):
+		return wrong("is a URL")
+	case withPort == nil:
+		return wrong("has a port: the host alone is " + strconv.Quote(host))
+	case strings.HasPrefix(pattern, "[") && strings.Contains(pattern, ":"):
+		return wrong("has brackets, which belong to URLs")
+	case strings.Contains(pattern, "/"):
+		if _, err := netip.ParsePrefix(pattern); err != nil {
+			return wrong("is no prefix")
+		}
+	}
+	if _, err := path.Match(pattern, ""); err != nil {
+		return wrong("is no pattern")
+	}
+	return nil
 }
 
 // forwarding are the headers by which a proxy betrays itself.

@@ -41,3 +41,16 @@ func TestWhichRequestsAreOfThisMachine(t *testing.T) {
 		}
 	}
 }
+
+// What counts as the address of a caller: of IPv6 the network, and of this machine nothing.
+func TestNetworksOfRequests(t *testing.T) {
+	t.Parallel()
+	for from, want := range map[string]string{
+		"10.0.0.7:5000": "10.0.0.7", "[::ffff:10.0.0.7]:5002": "10.0.0.7", "[2001:db8::1]:5000": "2001:db8::/64", "[2001:db8:0:1::3]:5000": "2001:db8:0:1::/64",
+		"127.0.0.1:5000": "", "[::1]:5000": "", "stdio": "",
+	} {
+		if got := (&jsonrpc.Request{RemoteAddr: from}).Network(); got != want {
+			t.Errorf("%s: %q, want %q", from, got, want)
+		}
+	}
+}

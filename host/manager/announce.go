@@ -60,9 +60,8 @@ func (m *Manager) announcedMatch(p game.Match) protocol.AnnouncedMatch {
 	return e
 }
 
-// assignments returns the matches of the round that are not over, as a referee sees
-// them: its own with the players' endpoints and the match keys, which nobody
-// else is sent.
+// assignments returns the matches of the round that are not over, as a referee sees them: its own
+// with the players' endpoints and the match keys, which nobody else is sent.
 func (m *Manager) assignments(round int, referee *league.Member) []protocol.AnnouncedMatch {
 	orders := []protocol.AnnouncedMatch{}
 	for _, p := range m.state.Schedule.Round(round) {

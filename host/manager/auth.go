@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -45,9 +43,8 @@ func (m *Manager) unwanted(_ context.Context, in *wire.Exchange) (protocol.Messa
 	return nil, protocol.Refuse(protocol.CodeUnknownMessageType, in.Type, fmt.Sprintf("The manager does not take %s.", in.Type))
 }
 
-// authenticate refuses a message without the token that belongs to
-// the sender, before anything else about the message is judged. Only
-// registrations come without proof of their sender.
+// authenticate refuses a message without the token that belongs to the sender, before anything else
+// about the message is judged. Only registrations come without proof of their sender.
 func (m *Manager) authenticate(_ context.Context, in *wire.Exchange) error {
 	if registers(in.Type) {
 		return nil
@@ -97,11 +94,10 @@ func (m *Manager) identify(in *wire.Exchange) (caller, error) {
 	return caller{role: role, agent: a}, nil
 }
 
-// trustedReferee returns the referee of the match that a report is about, in
-// tolerant mode and where the referee has not declared match keys: it may sign with
-// its token in a way of its own or, until it has shown its token once, with its id
-// or name and a token of its own making. It is nil for any other message. It is called with
-// m.mu held.
+// trustedReferee returns the referee of the match that a report is about, in tolerant mode and
+// where the referee has not declared match keys: it may sign with its token in a way of its own or,
+// until it has shown its token once, with its id or name and a token of its own making. It is nil
+// for any other message. It is called with m.mu held.
 func (m *Manager) trustedReferee(in *wire.Exchange) *league.Member {
 	p, known := m.state.Find(in.Header.MatchID)
 	if m.cfg.Mode == protocol.Strict || in.Type != protocol.TypeMatchResultReport || !known || m.state.Referee(p) == nil {
@@ -166,40 +162,23 @@ func (m *Manager) refusing(_ context.Context, in *wire.Exchange, why *protocol.E
 	if m.strictlyRefused(in.RPC, why) {
 		// A question of an agent that has no token yet keeps it from nothing.
 		if in.Type != protocol.TypeLeagueQuery || in.Header.AuthToken != "" {
-			m.logRefusal(in, reasonOf(why), true)
+			m.logRefusal(in, why.Reason(), true)
 		}
 		told := *why
 		told.Detail = strings.TrimSpace(why.Detail + " " + inTolerant)
 		return &told
 	}
 	if t := cmp.Or(in.Type, why.Original); registers(t) || t == protocol.TypeMatchResultReport && in.From != nil && in.From.(caller).agent != nil && why.Code != protocol.CodeDuplicateReport {
-		m.logRefusal(in, reasonOf(why), false)
+		m.logRefusal(in, why.Reason(), false)
 	}
 	return why
-}
-
-// reasonOf says in a line all that is wrong with a message.
-func reasonOf(why *protocol.Error) string {
-	if len(why.Violations) < 2 {
-		return strings.TrimSuffix(cmp.Or(why.Detail, why.Form().Message), ".")
-	}
-	paths := make(map[string][]string)
-	for _, v := range why.Violations {
-		paths[v.Rule] = append(paths[v.Rule], v.Path)
-	}
-	var parts []string
-	for _, rule := range slices.Sorted(maps.Keys(paths)) {
-		parts = append(parts, rule+": "+strings.Join(paths[rule], ", "))
-	}
-	return "fields break rules (" + strings.Join(parts, "; ") + ")"
 }
 
 func registers(t protocol.Type) bool {
 	return t == protocol.TypeLeagueRegisterRequest || t == protocol.TypeRefereeRegisterRequest
 }
 
-// strictlyRefused reports whether a refusal has no other reason than that the
-// league is strict.
+// strictlyRefused reports whether a refusal has no other reason than that the league is strict.
 func (m *Manager) strictlyRefused(rpc *jsonrpc.Request, why *protocol.Error) bool {
 	if m.cfg.Mode != protocol.Strict {
 		return false
@@ -288,8 +267,7 @@ func (m *Manager) isNew(kind ...string) bool {
 	return true
 }
 
-// claimedName returns what an agent that registers says of itself, as far as
-// it does.
+// claimedName returns what an agent that registers says of itself, as far as it does.
 func claimedName(message jsontext.Value) (name, url string) {
 	type meta struct {
 		Name string `json:"display_name"`

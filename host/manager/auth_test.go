@@ -14,8 +14,7 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// running starts a league of two players whose referee waits to be told what to
-// report.
+// running starts a league of two players whose referee waits to be told what to report.
 func running(t testing.TB, change func(*manager.Config)) (r *rig, referee *scripted, players []*scripted) {
 	t.Helper()
 	r = newRig(t, change)
@@ -31,8 +30,7 @@ func (r *rig) snapshot() any {
 	return []any{r.m.Standings(), r.m.Results()}
 }
 
-// Every message that agents send after they have registered, by every kind of
-// stranger.
+// Every message that agents send after they have registered, by every kind of stranger.
 func TestMessagesNeedTheRightToken(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
@@ -248,8 +246,7 @@ func TestOnlyStrictRefusalsAreReported(t *testing.T) {
 	}
 }
 
-// A tolerant league refuses for other reasons, and reports a bounded number of
-// refusals.
+// A tolerant league refuses for other reasons, and reports a bounded number of refusals.
 func TestRefusalsAreBounded(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *manager.Config) { c.Mode = protocol.Tolerant })

@@ -7,16 +7,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
-	"net/netip"
-	"path"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
@@ -61,9 +57,8 @@ type Config struct {
 	// Players is the number of players at which the league starts by itself, as
 	// soon as there is a referee too; 0 leaves that to START_LEAGUE or Start.
 	Players int
-	// Ready, if set, holds a league back until it is closed: the manager answers requests
-	// and starts and announces nothing. A process whose own agents take part waits for them
-	// this way.
+	// Ready, if set, holds a league back until it is closed: the manager answers requests and
+	// starts and announces nothing. A process whose own agents take part waits for them this way.
 	Ready <-chan struct{}
 	// MaxPlayers and MaxReferees bound the registrations: by default Players or,
 	// where that is 0, game.MaxPlayers; and DefaultMaxReferees.
@@ -82,13 +77,11 @@ type Config struct {
 	// cannot be drawn is refused. Strict mode takes no number outside 1..10.
 	Draw game.Draw
 
-	// AdminToken is what START_LEAGUE and the queries of the launcher must
-	// show. Without one they must come from this machine (see the package
-	// documentation).
+	// AdminToken is what START_LEAGUE and the queries of the launcher must show. Without one they
+	// must come from this machine (see the package documentation).
 	AdminToken string
-	// AllowHosts are patterns for hosts outside loopback that agents may have
-	// their endpoints on: an exact name or address, a glob as of path.Match
-	// ("*.example.org", "10.0.7.*", "*"), or a prefix ("10.0.0.0/8").
+	// AllowHosts are patterns of jsonrpc.MatchHost for hosts outside loopback that agents may have
+	// their endpoints on.
 	AllowHosts []string
 	Probe      Probe // ProbeWarn
 
@@ -108,9 +101,8 @@ type Config struct {
 	// Backoff is how a notification is tried again: game.LeagueBackoff. For no
 	// retries set only First.
 	Backoff game.Backoff
-	// MatchDeadline is the time without a report after which a referee that
-	// still owes one is taken for dead: by default what a match takes at most
-	// when every message of it is tried to the end.
+	// MatchDeadline is the time without a report after which a referee that still owes one is taken
+	// for dead: by default what a match takes at most when every message of it is tried to the end.
 	MatchDeadline time.Duration
 
 	// Random is what tokens are made of: crypto/rand.
@@ -130,17 +122,18 @@ type Config struct {
 }
 
 func (c Config) withDefaults() (Config, error) {
-	fallback(&c.LeagueID, DefaultLeagueID)
-	fallback(&c.MaxPlayers, c.Players)
-	fallback(&c.MaxPlayers, game.MaxPlayers)
-	fallback(&c.MaxReferees, DefaultMaxReferees)
-	fallback(&c.Legs, 1)
-	fallback(&c.Probe, ProbeWarn)
-	fallback(&c.Timeout, 10*time.Second)
-	fallback(&c.JoinTimeout, 5*time.Second)
-	fallback(&c.ChoiceTimeout, 30*time.Second)
-	fallback(&c.Backoff, game.LeagueBackoff())
-	fallback(&c.MatchDeadline, c.longestMatch())
+	c.LeagueID = cmp.Or(c.LeagueID, DefaultLeagueID)
+	c.MaxPlayers = cmp.Or(c.MaxPlayers, c.Players, game.MaxPlayers)
+	c.MaxReferees = cmp.Or(c.MaxReferees, DefaultMaxReferees)
+	c.Legs = cmp.Or(c.Legs, 1)
+	c.Probe = cmp.Or(c.Probe, ProbeWarn)
+	c.Timeout = cmp.Or(c.Timeout, 10*time.Second)
+	c.JoinTimeout = cmp.Or(c.JoinTimeout, 5*time.Second)
+	c.ChoiceTimeout = cmp.Or(c.ChoiceTimeout, 30*time.Second)
+	c.Backoff = cmp.Or(c.Backoff, game.LeagueBackoff())
+	c.MatchDeadline = cmp.Or(c.MatchDeadline, c.longestMatch())
+	c.Random = cmp.Or(c.Random, rand.Reader)
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	if c.Draw.Size() == 0 {
 		c.Draw = game.FairDraw()
 	}
@@ -150,21 +143,11 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	c.Random = cmp.Or(c.Random, rand.Reader)
-	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	return c, c.check()
 }
 
-func fallback[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
-}
-
-// longestMatch is the time of a match whose players answer each message only
-// when it is tried for the last time, and a spare attempt for either side of
-// it.
+// longestMatch is the time of a match whose players answer each message only when it is tried for
+// the last time, and a spare attempt for either side of it.
 func (c Config) longestMatch() time.Duration {
 	var delays time.Duration
 	for n := range max(c.Backoff.Retries, 0) {
@@ -194,36 +177,9 @@ func (c Config) check() error {
 		return fmt.Errorf("manager: %w", err)
 	}
 	for _, pattern := range c.AllowHosts {
-		if err := CheckHostPattern(pattern); err != nil {
+		if err := jsonrpc.CheckHostPattern(pattern); err != nil {
 			return fmt.Errorf("manager: %w", err)
 		}
-	}
-	return nil
-}
-
-// CheckHostPattern reports what is wrong with a pattern of Config.AllowHosts.
-// Patterns that no host could ever match count as wrong.
-func CheckHostPattern(pattern string) error {
-	wrong := func(what string) error {
-		return fmt.Errorf("allowed host %q %s; use a name or an address (with * for any part), or a prefix such as 10.0.0.0/8", pattern, what)
-	}
-	host, _, withPort := net.SplitHostPort(pattern)
-	switch {
-	case pattern == "":
-		return wrong("is empty")
-	case strings.Contains(pattern, "://"):
-		return wrong("is a URL")
-	case withPort == nil:
-		return wrong("has a port: the host alone is " + strconv.Quote(host))
-	case strings.HasPrefix(pattern, "[") && strings.Contains(pattern, ":"):
-		return wrong("has brackets, which belong to URLs")
-	case strings.Contains(pattern, "/"):
-		if _, err := netip.ParsePrefix(pattern); err != nil {
-			return wrong("is no prefix")
-		}
-	}
-	if _, err := path.Match(pattern, ""); err != nil {
-		return wrong("is no pattern")
 	}
 	return nil
 }

@@ -31,8 +31,7 @@ const (
 	PaceSet EventKind = "pace_set"
 	// LeagueStarted: Total rounds, Paused.
 	LeagueStarted EventKind = "league_started"
-	// LeagueResumed: Round, Total, Paused, PaceMS: an earlier process has started the
-	// league.
+	// LeagueResumed: Round, Total, Paused, PaceMS: an earlier process has started the league.
 	LeagueResumed EventKind = "league_resumed"
 	// Notified: Message, Round, Acked, Missing: everybody has had one attempt
 	// at the message, or was not waited for.
@@ -45,8 +44,7 @@ const (
 	// a referee of another program has acknowledged its first matches in a strict league,
 	// and neither invited a player of this process nor reported since. Once a referee.
 	RefereeQuiet EventKind = "referee_quiet"
-	// MatchesReassigned: Round, Matches: the ids of matches that have gone to
-	// another referee.
+	// MatchesReassigned: Round, Matches: the ids of matches that have gone to another referee.
 	MatchesReassigned EventKind = "matches_reassigned"
 	// ReportDiffers: Agent (the referee), Name, Matches (the first such match),
 	// Error: what is wrong with a report that a tolerant manager has taken all the
@@ -69,8 +67,7 @@ const (
 	LeagueCompleted EventKind = "league_completed"
 )
 
-// Event is something that has happened in the league. Its slices must not be
-// changed.
+// Event is something that has happened in the league. Its slices must not be changed.
 type Event struct {
 	Kind EventKind `json:"event"`
 	Time time.Time `json:"time"`

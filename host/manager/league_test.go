@@ -307,9 +307,8 @@ func TestEventsTellTheLeague(t *testing.T) {
 	}
 }
 
-// While the end of the league is still being told, an agent that comes back
-// elsewhere under its token hears of it there. Nobody else is taken on, and
-// when all is told nobody at all.
+// While the end of the league is still being told, an agent that comes back elsewhere under its
+// token hears of it there. Nobody else is taken on, and when all is told nobody at all.
 func TestAgentThatReturnsAtTheEndIsNotified(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *manager.Config) { c.Players, c.Backoff = 2, game.Backoff{} })

@@ -1,11 +1,10 @@
-// Package manager is the league manager of league.v2: it registers referees and
-// players, announces the rounds, records the results and announces how the league ends.
-// What the league is at any moment is the business of package league; this package answers
-// requests and delivers: it knows whom to notify of what, and until when.
+// Package manager is the league manager of league.v2: it registers referees and players, announces
+// the rounds, records the results and announces how the league ends. What the league is at any
+// moment is the business of package league; this package answers requests and delivers: it knows
+// whom to notify of what, and until when.
 //
-// It knows neither sockets nor strategies. The assembler of a league gives it
-// a [wire.Caller], serves [Manager.Dispatcher] over whatever transport, and calls
-// [Manager.Run]:
+// It knows neither sockets nor strategies. The assembler of a league gives it a [wire.Caller],
+// serves [Manager.Dispatcher] over whatever transport, and calls [Manager.Run]:
 //
 //	m, err := manager.New(manager.Config{LeagueID: "cup", Players: 4, DataDir: dir, Caller: caller})
 //	...
@@ -26,46 +25,42 @@
 //     journal.
 //  4. LEAGUE_STANDINGS_UPDATE and then ROUND_COMPLETED to everybody.
 //
-// LEAGUE_COMPLETED to everybody follows the last round. Each agent gets its
-// messages one after another and in this order. An attempt that fails is
-// repeated in the background by [Config.Backoff]; a message that is still
-// waiting when a newer one of its type comes is dropped. An agent that cannot be reached is
-// SUSPENDED: it is scheduled and notified like any other, but nobody waits for it, so
-// that it costs the league one timeout and not one in every round.
+// LEAGUE_COMPLETED to everybody follows the last round. Each agent gets its messages one after
+// another and in this order. An attempt that fails is repeated in the background by
+// [Config.Backoff]; a message that is still waiting when a newer one of its type comes is dropped.
+// An agent that cannot be reached is SUSPENDED: it is scheduled and notified like any other, but
+// nobody waits for it, so that it costs the league one timeout and not one in every round.
 //
-// A player that the organiser has withdrawn or suspended is sent nothing but the end of
-// the league, and forfeits: its matches are assigned as ever, and a referee of this
-// program asks only its opponent. Between rounds, and while the organiser has paused the
-// league, nothing runs out: no match is assigned, and nobody owes an answer.
+// A player that the organiser has withdrawn or suspended is sent nothing but the end of the league,
+// and forfeits: its matches are assigned as ever, and a referee of this program asks only its
+// opponent. Between rounds, and while the organiser has paused the league, nothing runs out: no
+// match is assigned, and nobody owes an answer.
 //
-// Step 2 is repeated for a referee, and step 1 for the players concerned, when
-// the announcement has become wrong: a referee that could not be notified, or that
-// owes a report and has sent none for [Config.MatchDeadline], loses its matches
-// to another one; an agent has come back at another endpoint or with a new
-// token; a player of the referee's is taken out or readmitted; the manager was started
-// again. A referee then gets the matches that are not over.
+// Step 2 is repeated for a referee, and step 1 for the players concerned, when the announcement has
+// become wrong: a referee that could not be notified, or that owes a report and has sent none for
+// [Config.MatchDeadline], loses its matches to another one; an agent has come back at another
+// endpoint or with a new token; a player of the referee's is taken out or readmitted; the manager
+// was started again. A referee then gets the matches that are not over.
 //
 // # Restarts
 //
 // An event of the league is in the journal before anybody learns what follows from it: a
 // registration, the start, the organiser's wishes and a result before they are answered, an
-// assignment before it is announced; the end of a round and of the league once everybody
-// was notified or given up on. So a manager that is killed at any moment and started again
-// on the same data directory announces the current round again, without the matches that are
-// over, or repeats the messages that end a round; it may send a message twice,
-// but it forgets nothing that it acknowledged, and a result counts once: its
-// repeat is refused with 5003 and same_result. The JSON files for people are written in the
-// background at the ends of rounds, and never read back.
+// assignment before it is announced; the end of a round and of the league once everybody was
+// notified or given up on. So a manager that is killed at any moment and started again on the same
+// data directory announces the current round again, without the matches that are over, or repeats
+// the messages that end a round; it may send a message twice, but it forgets nothing that it
+// acknowledged, and a result counts once: its repeat is refused with 5003 and same_result. The JSON
+// files for people are written in the background at the ends of rounds, and never read back.
 //
 // # Who may do what
 //
-// Every request but a registration must show the token of its sender. The
-// launcher (START_LEAGUE) shows the admin token as auth_token or as
-// Authorization: Bearer. Where none is configured, its requests count only if
-// they come from a loopback address with a JSON content type, a loopback Host,
-// no Origin and no header of a proxy. Queries are public: the launcher, and
-// anybody whose id no agent has, asks without a token. Where players listen is
-// for referees and the holder of the admin token. [league.State.Admit] says who is known again.
+// Every request but a registration must show the token of its sender. The launcher (START_LEAGUE)
+// shows the admin token as auth_token or as Authorization: Bearer. Where none is configured, its
+// requests count only if they come from a loopback address with a JSON content type, a loopback
+// Host, no Origin and no header of a proxy. Queries are public: the launcher, and anybody whose id
+// no agent has, asks without a token. Where players listen is for referees and the holder of the
+// admin token. [league.State.Admit] says who is known again.
 package manager
 
 import (
@@ -85,8 +80,7 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// Manager manages one league. Its methods are safe for concurrent use; Run may
-// be called once.
+// Manager manages one league. Its methods are safe for concurrent use; Run may be called once.
 type Manager struct {
 	cfg        Config
 	dispatcher *wire.Dispatcher
@@ -132,10 +126,9 @@ type Manager struct {
 // sender signs everything that the manager sends.
 const sender = string(protocol.RoleManager)
 
-// New returns the manager of a league. With a data directory it opens the
-// league's journal, which only one process can have open, and goes on where
-// that ends: the error wraps disk.ErrLocked or journal.ErrDamaged where those
-// are the cause. The caller of New must call Run or Close.
+// New returns the manager of a league. With a data directory it opens the league's journal, which
+// only one process can have open, and goes on where that ends: the error wraps disk.ErrLocked or
+// journal.ErrDamaged where those are the cause. The caller of New must call Run or Close.
 func New(cfg Config) (*Manager, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -173,8 +166,7 @@ func New(cfg Config) (*Manager, error) {
 	return m, nil
 }
 
-// JournalName returns the name of the file in which the manager of a league
-// keeps its journal.
+// JournalName returns the name of the file in which the manager of a league keeps its journal.
 func JournalName(dataDir, league string) string {
 	return filepath.Join(dataDir, "data", "leagues", league, "manager.journal")
 }
@@ -209,9 +201,8 @@ func (m *Manager) Dispatcher() *wire.Dispatcher { return m.dispatcher }
 // answered is called when a request has its answer.
 func (m *Manager) answered() {
 	m.deliverEvents()
-	// What follows from a registration (the start of the league, matches for a
-	// late referee) comes after its answer, since before that the agent knows
-	// neither its id nor the manager's token.
+	// What follows from a registration (the start of the league, matches for a late referee) comes
+	// after its answer, since before that the agent knows neither its id nor the manager's token.
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.arrived {
@@ -307,8 +298,7 @@ func (m *Manager) record(ctx context.Context, e league.Event) error {
 	return nil
 }
 
-// stopping refuses what comes while the manager ends: a later attempt may meet
-// the next one.
+// stopping refuses what comes while the manager ends: a later attempt may meet the next one.
 func stopping() error {
 	return protocol.Refuse(protocol.CodeRateLimited, "", "The manager is shutting down; try again when it is back.")
 }

@@ -74,9 +74,8 @@ func TestPauseBetweenRounds(t *testing.T) {
 	})
 }
 
-// A manager that is killed in a pause is still paused when it is started again; one that
-// is killed in a round plays that to its end before. What is on the wire is what is on
-// disk.
+// A manager that is killed in a pause is still paused when it is started again; one that is killed
+// in a round plays that to its end before. What is on the wire is what is on disk.
 func TestAPauseOutlivesTheManager(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -60,8 +60,7 @@ func TestARefereeThatCannotBeReachedLosesItsMatches(t *testing.T) {
 		t.Errorf("then %+v, want 2 matches with keys", own)
 	}
 	moved := r.events.until(t, "a new assignment", func(e manager.Event) bool { return e.Kind == manager.MatchesReassigned })
-	// The players of the match that moved know its new referee, the others were
-	// not told again.
+	// The players of the match that moved know its new referee, the others were not told again.
 	for _, p := range players {
 		concerned := slices.ContainsFunc(told.Matches, func(m protocol.AnnouncedMatch) bool {
 			return m.MatchID == moved.Matches[0] && (m.PlayerAID == p.id || m.PlayerBID == p.id)

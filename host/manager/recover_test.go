@@ -51,8 +51,7 @@ func (r *rig) recount(dir string, players, legs int) {
 	}
 }
 
-// played plays a league with a data directory to its end, and returns the
-// journal and the agents.
+// played plays a league with a data directory to its end, and returns the journal and the agents.
 func played(t *testing.T, players int) (log []byte, agents []*scripted) {
 	t.Helper()
 	dir := t.TempDir()

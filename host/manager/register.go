@@ -6,9 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net/netip"
 	"net/url"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,8 +25,7 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// Limits of what an agent may say of itself: names stand in every table that
-// is sent to everybody.
+// Limits of what an agent may say of itself: names stand in every table that is sent to everybody.
 const (
 	maxName     = 100 // characters
 	maxVersion  = 100 // bytes
@@ -100,8 +97,7 @@ func (m *Manager) signUp(ctx context.Context, a *league.Application) (e *league.
 	return e, token, err
 }
 
-// readApplication reads a registration, and validates what needs no knowledge of
-// the league.
+// readApplication reads a registration, and validates what needs no knowledge of the league.
 func readApplication(in *wire.Exchange) (*league.Application, error) {
 	decoded, err := in.Decode()
 	if err != nil {
@@ -126,7 +122,7 @@ func readApplication(in *wire.Exchange) (*league.Application, error) {
 	if role, id, err := protocol.ParseSender(h.Sender); err == nil && role == r.Role {
 		r.ID = id
 	}
-	r.Fingerprint, r.From = fingerprint(&r, in), boundedAddress(in.RPC)
+	r.Fingerprint, r.From = fingerprint(&r, in), in.RPC.Network()
 	a := &league.Application{Registration: r, Token: h.AuthToken}
 	tooLong := func(field, detail string) (*league.Application, error) {
 		return a, a.Refuse(protocol.CodeInvalidFieldType, detail, protocol.Violation{Path: meta + field, Rule: "length"})
@@ -184,25 +180,12 @@ func endpointFault(endpoint string) string {
 	return ""
 }
 
-// allowed reports whether agents may have an endpoint on the URL's host, so
-// that the manager cannot be made to call into a network.
+// allowed reports whether agents may have an endpoint on the URL's host, so that the manager cannot
+// be made to call into a network.
 func (m *Manager) allowed(endpoint string) bool {
 	u, err := url.Parse(endpoint)
-	if err != nil {
-		return false
-	}
-	host := strings.ToLower(u.Hostname())
-	if jsonrpc.IsLoopback(host) {
-		return true
-	}
-	address, _ := netip.ParseAddr(host)
-	return slices.ContainsFunc(m.cfg.AllowHosts, func(pattern string) bool {
-		if prefix, err := netip.ParsePrefix(pattern); err == nil {
-			return prefix.Contains(address.Unmap())
-		}
-		ok, err := path.Match(strings.ToLower(pattern), host)
-		return ok && err == nil
-	})
+	return err == nil && (jsonrpc.IsLoopback(u.Hostname()) ||
+		slices.ContainsFunc(m.cfg.AllowHosts, func(pattern string) bool { return jsonrpc.MatchHost(pattern, u.Hostname()) }))
 }
 
 // fingerprint returns what identifies a request that is sent again because its
@@ -217,21 +200,6 @@ func fingerprint(r *league.Registration, in *wire.Exchange) string {
 		r.Name, r.Version, strings.Join(r.Games, ","), r.Endpoint, strconv.Itoa(r.Capacity),
 	}))
 	return hex.EncodeToString(sum[:16])
-}
-
-// boundedAddress returns what Config.MaxPerAddress counts as the address of a request:
-// of IPv6 the network, since one machine has all its addresses. It is empty for
-// requests from this machine.
-func boundedAddress(req *jsonrpc.Request) string {
-	address, err := netip.ParseAddr(req.Source())
-	address = address.Unmap().WithZone("")
-	switch {
-	case err != nil || address.IsLoopback():
-		return ""
-	case address.Is6():
-		return netip.PrefixFrom(address, 64).Masked().String()
-	}
-	return address.String()
 }
 
 // probeWaits are the pauses after which an endpoint is probed again.
@@ -250,9 +218,8 @@ func (m *Manager) probe(ctx context.Context, endpoint string) error {
 	return nil
 }
 
-// probeLater probes without keeping anybody waiting: many agents register before they
-// listen, or cannot answer while they wait for our answer. Only one that stays away is
-// warned of.
+// probeLater probes without keeping anybody waiting: many agents register before they listen, or
+// cannot answer while they wait for our answer. Only one that stays away is warned of.
 func (m *Manager) probeLater(id, endpoint string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -14,8 +14,7 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// raw sends a registration under a JSON-RPC id, as a client does that repeats
-// itself.
+// raw sends a registration under a JSON-RPC id, as a client does that repeats itself.
 func (r *rig) raw(from, id string, m protocol.Message) (protocol.Message, error) {
 	r.t.Helper()
 	call, err := dialect.Contracts.Call(m)

@@ -12,11 +12,10 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// Run drives the league to its end: it starts the league when it is due, plays
-// round after round, and notifies everybody. It returns nil when the league is
-// over and everybody is notified or given up on, and an error when ctx ends
-// before that or the journal cannot be written. Then nothing of the manager
-// runs any more; the handler goes on answering questions about the league.
+// Run drives the league to its end: it starts the league when it is due, plays round after round,
+// and notifies everybody. It returns nil when the league is over and everybody is notified or given
+// up on, and an error when ctx ends before that or the journal cannot be written. Then nothing of
+// the manager runs any more; the handler goes on answering questions about the league.
 func (m *Manager) Run(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { m.cancel(context.Cause(ctx)) })
 	defer stop()
@@ -111,10 +110,9 @@ func (m *Manager) rest(ended time.Time) error {
 	})
 }
 
-// playRound plays a round, or what is left of it, until every match has a
-// result. Whatever happens in the meantime (a referee dies, another one comes, a
-// player returns at another address) leaves marks, and the loop does what the
-// marks say.
+// playRound plays a round, or what is left of it, until every match has a result. Whatever happens
+// in the meantime (a referee dies, another one comes, a player returns at another address) leaves
+// marks, and the loop does what the marks say.
 func (m *Manager) playRound(round int) error {
 	m.forPlayers, m.announced = nil, 0
 	for _, c := range m.contacts {
@@ -158,9 +156,8 @@ func (m *Manager) assign(round int) error {
 	return m.unlocked(func() error { return m.record(m.ctx, e) })
 }
 
-// announce sends the current round to everybody that does not know it: the
-// players first, and the referees when all players have acknowledged or had
-// their time, since a referee begins at once.
+// announce sends the current round to everybody that does not know it: the players first, and the
+// referees when all players have acknowledged or had their time, since a referee begins at once.
 func (m *Manager) announce(round int) error {
 	write := func(c *contact) protocol.Message { return m.announcement(round, c) }
 	if players := m.takeStale(m.state.Players); len(players) > 0 {
@@ -257,9 +254,8 @@ type notice struct {
 	write func(c *contact) protocol.Message
 }
 
-// broadcast sends messages, one after the other to each, to the given agents or
-// to everybody, and returns when all have had an attempt at each, or are not
-// waited for, or had their time.
+// broadcast sends messages, one after the other to each, to the given agents or to everybody, and
+// returns when all have had an attempt at each, or are not waited for, or had their time.
 func (m *Manager) broadcast(round int, to []*contact, notices ...notice) error {
 	if to == nil {
 		for _, a := range slices.Concat(m.state.Players, m.state.Referees) {

@@ -77,8 +77,7 @@ func (s *scripted) known() string {
 	return s.id
 }
 
-// on says what the agent does with messages of a type. Nil brings back the
-// acknowledgement.
+// on says what the agent does with messages of a type. Nil brings back the acknowledgement.
 func (s *scripted) on(t protocol.Type, h wire.Handler) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,8 +175,7 @@ func (r *rig) referee(name string) *scripted {
 	return r.agent(protocol.RoleReferee, name).register()
 }
 
-// conductor registers a referee that reports its matches as soon as they are
-// announced.
+// conductor registers a referee that reports its matches as soon as they are announced.
 func (r *rig) conductor(name string, v verdict) *scripted {
 	r.t.Helper()
 	return r.agent(protocol.RoleReferee, name).conducts(v).register()
@@ -195,8 +193,7 @@ func fair(m protocol.AnnouncedMatch) protocol.MatchResult {
 	return result(m, choice(), choice(), 1+rng.IntN(10))
 }
 
-// result scores a match as a referee by the book does. NoParity is a player
-// at fault.
+// result scores a match as a referee by the book does. NoParity is a player at fault.
 func result(m protocol.AnnouncedMatch, a, b game.Parity, number int) protocol.MatchResult {
 	side := func(p game.Parity) game.Side {
 		if p == game.NoParity {

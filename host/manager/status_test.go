@@ -184,8 +184,7 @@ func TestAPlayerThatIsTakenOut(t *testing.T) {
 	}
 }
 
-// A player that has lost its token gets another one when it is readmitted, after a restart,
-// too.
+// A player that has lost its token gets another one when it is readmitted, after a restart, too.
 func TestAReadmittedPlayerGetsANewToken(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -113,9 +113,8 @@ func theirFiles(t testing.TB, dir string) {
 	}
 }
 
-// guarded fails if a file holds a token, if one can be read by others that
-// holds what tokens are compared with or where players listen, or if a file was
-// left behind.
+// guarded fails if a file holds a token, if one can be read by others that holds what tokens are
+// compared with or where players listen, or if a file was left behind.
 func guarded(t testing.TB, dir string, agents []*scripted) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {

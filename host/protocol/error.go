@@ -1,8 +1,11 @@
 package protocol
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -71,6 +74,22 @@ func (e *Error) Error() string {
 		return "protocol: " + what
 	}
 	return "protocol: " + what + ": " + e.Detail
+}
+
+// Reason says in a line all that is wrong with the message.
+func (e *Error) Reason() string {
+	if len(e.Violations) < 2 {
+		return strings.TrimSuffix(cmp.Or(e.Detail, e.Form().Message), ".")
+	}
+	paths := make(map[string][]string)
+	for _, v := range e.Violations {
+		paths[v.Rule] = append(paths[v.Rule], v.Path)
+	}
+	var parts []string
+	for _, rule := range slices.Sorted(maps.Keys(paths)) {
+		parts = append(parts, rule+": "+strings.Join(paths[rule], ", "))
+	}
+	return "fields break rules (" + strings.Join(parts, "; ") + ")"
 }
 
 // Form returns the form of the refusal. Its message is the protocol's text for a

@@ -39,17 +39,16 @@ const maxChanges = 100
 // repeatWindow is how long a registration is known again whose answer was lost.
 const repeatWindow = 60 * time.Second
 
-// Admit returns the registration that an application leads to. Without a Verifier it is to
-// have a new token. The error is a *Rejection or a *protocol.Error.
+// Admit returns the registration that an application leads to. Without a Verifier it is to have a
+// new token. The error is a *Rejection or a *protocol.Error.
 //
-// An agent that registers again is known again by its current token; or, for 60
-// seconds, when source address, conversation, JSON-RPC id and what it says of
-// itself are the same, as then the answer was lost; or, in tolerant mode and
-// before the start, by its endpoint; or, once the organiser has readmitted it, by its
-// name, endpoint or id. In all cases but the first it gets a new token and the old one
-// is void, at most 100 times unless it is readmitted. Everybody else is refused a name
-// (2002) or an endpoint (1002, 2003) that is taken. When the last round is over, only an
-// agent that shows its token is taken back, to hear of the end where it is now.
+// An agent that registers again is known again by its current token; or, for 60 seconds, when
+// source address, conversation, JSON-RPC id and what it says of itself are the same, as then the
+// answer was lost; or, in tolerant mode and before the start, by its endpoint; or, once the
+// organiser has readmitted it, by its name, endpoint or id. In all cases but the first it gets a
+// new token and the old one is void, at most 100 times unless it is readmitted. Everybody else is
+// refused a name (2002) or an endpoint (1002, 2003) that is taken. When the last round is over,
+// only an agent that shows its token is taken back, to hear of the end where it is now.
 func (s *State) Admit(a *Application, now time.Time) (*Joined, error) {
 	e := &Joined{Registration: a.Registration}
 	if e.At = now; s.Rules.MaxPerAddress < 1 || a.Role != protocol.RolePlayer {
@@ -161,8 +160,7 @@ func (s *State) full(a *Application) error {
 		With(fmt.Sprintf("max_%ss", a.Role), most).With(fmt.Sprintf("current_%ss", a.Role), len(s.List(a.Role)))
 }
 
-// crowded reports whether the address of a new player has all the players that it
-// may have.
+// crowded reports whether the address of a new player has all the players that it may have.
 func (s *State) crowded(e *Joined) bool {
 	n := 0
 	for _, other := range s.Players {

@@ -13,8 +13,7 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// An Event is one entry of the journal: the only way in which a league's state
-// changes.
+// An Event is one entry of the journal: the only way in which a league's state changes.
 type Event interface {
 	Kind() string
 	apply(s *State) error

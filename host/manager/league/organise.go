@@ -11,8 +11,7 @@ import (
 // MaxPace is the longest pause after each round.
 const MaxPace = 24 * time.Hour
 
-// Due reports whether a league that starts by itself with so many players is to start; 0
-// never is.
+// Due reports whether a league that starts by itself with so many players is to start; 0 never is.
 func (s *State) Due(players int) bool {
 	return players >= game.MinPlayers && s.Schedule == nil && len(s.Players) >= players && len(s.Referees) > 0
 }

@@ -75,9 +75,8 @@ func (m *match) duplicate(p game.Match, o outcome) *protocol.Error {
 		With("previous_report_time", protocol.Timestamp(time.Unix(0, m.at).UTC())).With("same_result", same)
 }
 
-// readReport reads the outcome of a report. Where what it says beside the winner
-// does not add up, a tolerant league takes it at its word, and returns what is
-// wrong as well.
+// readReport reads the outcome of a report. Where what it says beside the winner does not add up, a
+// tolerant league takes it at its word, and returns what is wrong as well.
 func (s *State) readReport(msg *protocol.MatchResultReport, ids [2]string) (o outcome, wrong *protocol.Error, err error) {
 	strict := s.Rules.Mode == protocol.Strict
 	o, err = readOutcome(msg, ids, s.Rules.Draw, strict)
@@ -143,8 +142,7 @@ func (o outcome) verdict() game.Verdict {
 	}
 }
 
-// played reports whether everything is known that decides a match without
-// faults.
+// played reports whether everything is known that decides a match without faults.
 func (o outcome) played() bool {
 	return o.choices[0] != game.NoParity && o.choices[1] != game.NoParity && o.number != noNumber
 }
@@ -224,8 +222,7 @@ func readOutcome(m *protocol.MatchResultReport, ids [2]string, draw game.Draw, s
 	return o, o.checkConsistency(m, told, ids)
 }
 
-// checkConsistency reports what a report says besides the facts and does not follow from
-// them.
+// checkConsistency reports what a report says besides the facts and does not follow from them.
 func (o outcome) checkConsistency(m *protocol.MatchResultReport, told dialect.Outcome, ids [2]string) error {
 	v := o.verdict()
 	for i, points := range [2]int{v.PointsA, v.PointsB} {

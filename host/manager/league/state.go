@@ -62,11 +62,10 @@ type State struct {
 // Life is how far an agent's life has come, as the manager sees it.
 type Life string
 
-// The states of league.v2. An agent registers (from Init to Registered), is
-// Active once it has answered or asked anything, is Suspended while it cannot
-// be reached (it is scheduled and tried all the same, but no longer waited
-// for), and is shut down when the league is over. After a restart of
-// the manager it is Registered until it is heard of. A player that the organiser has
+// The states of league.v2. An agent registers (from Init to Registered), is Active once it has
+// answered or asked anything, is Suspended while it cannot be reached (it is scheduled and tried
+// all the same, but no longer waited for), and is shut down when the league is over. After a
+// restart of the manager it is Registered until it is heard of. A player that the organiser has
 // taken out is shown as Withdrawn or Suspended, whether or not it answers.
 const (
 	Init       Life = "INIT"
@@ -201,8 +200,7 @@ func (s *State) Byes(round int) []string {
 	return byes
 }
 
-// Seating returns the players in the order of their numbers, which is the
-// order of the seats.
+// Seating returns the players in the order of their numbers, which is the order of the seats.
 func (s *State) Seating() []*Member { return ByNumber(s.Players) }
 
 // ByNumber returns agents of one role in the order of the numbers in their ids.
@@ -234,8 +232,7 @@ func prefix(role protocol.Role) string {
 	return map[protocol.Role]string{protocol.RoleReferee: "REF", protocol.RolePlayer: "P"}[role]
 }
 
-// idNumber returns the number in an id of the form P07 or REF07, or false if
-// it has another form.
+// idNumber returns the number in an id of the form P07 or REF07, or false if it has another form.
 func idNumber(role protocol.Role, id string) (int, bool) {
 	digits, ok := strings.CutPrefix(id, prefix(role))
 	if !ok || len(digits) < 2 || len(digits) > 9 {

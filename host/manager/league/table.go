@@ -10,8 +10,7 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// Standing is a player's line of the table. The first has rank 1, and no rank
-// is shared.
+// Standing is a player's line of the table. The first has rank 1, and no rank is shared.
 type Standing struct {
 	Rank            int    `json:"rank"`
 	PlayerID        string `json:"player_id"`
@@ -22,14 +21,12 @@ type Standing struct {
 	Losses          int    `json:"losses"` // technical losses among them
 	TechnicalLosses int    `json:"technical_losses"`
 	Points          int    `json:"points"`
-	// Status is Withdrawn or Suspended if the organiser has taken the player
-	// out, and else empty.
+	// Status is Withdrawn or Suspended if the organiser has taken the player out, and else empty.
 	Status Life `json:"status,omitempty"`
 }
 
-// Standings returns the table, first rank first. Before the start it has the
-// players in the order of their numbers, with nothing played. The caller must
-// not change it; no later event does.
+// Standings returns the table, first rank first. Before the start it has the players in the order
+// of their numbers, with nothing played. The caller must not change it; no later event does.
 func (s *State) Standings() []Standing {
 	if s.ranked != nil {
 		return s.ranked
@@ -74,8 +71,7 @@ func (d *Draws) add(o Draws) {
 	d.Drawn, d.Verified, d.Unverified = d.Drawn+o.Drawn, d.Verified+o.Verified, d.Unverified+o.Unverified
 }
 
-// Judged counts the numbers of a round by the verdicts of the players on the one of their
-// match.
+// Judged counts the numbers of a round by the verdicts of the players on the one of their match.
 func (s *State) Judged(round int, verdicts map[string]bool) (d Draws) {
 	for _, p := range s.Schedule.Round(round) {
 		if s.matches[p.Index].outcome.number == noNumber {

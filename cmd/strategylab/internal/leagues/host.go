@@ -12,6 +12,7 @@ import (
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/protocol"
 )
@@ -216,7 +217,7 @@ func (l *live) managerConfig(h *hosting) (manager.Config, error) {
 		return cfg, command.Usagef("--pace is %v, want a duration of at least 0s", cfg.Pace)
 	}
 	for _, pattern := range cfg.AllowHosts {
-		if err := manager.CheckHostPattern(pattern); err != nil {
+		if err := jsonrpc.CheckHostPattern(pattern); err != nil {
 			return cfg, command.Usagef("--allow-host: %w", err)
 		}
 	}

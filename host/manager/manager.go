@@ -108,7 +108,7 @@ type Manager struct {
 	files      files
 	events     []Event
 	refusals   map[string]bool   // that were reported
-	probing    map[string]bool   // endpoints
+	probed     map[string]bool   // endpoints that were reached, or are being tried
 	busy       int               // contacts whose queue is being delivered
 	verdicts   map[string]bool   // by player: on the number of its match in the round that ends
 	versions   map[string]string // by player: the version of its strategy that chose last
@@ -137,7 +137,7 @@ func New(cfg Config) (*Manager, error) {
 	m := &Manager{
 		cfg: cfg, contacts: make(map[string]*contact), reserved: make(map[string]chan struct{}),
 		refusals: make(map[string]bool), verdicts: make(map[string]bool), versions: make(map[string]string),
-		failures: make(map[string]int), probing: make(map[string]bool), tolerant: dialect.NewCodec(protocol.Tolerant, cfg.Dialects...),
+		failures: make(map[string]int), probed: make(map[string]bool), tolerant: dialect.NewCodec(protocol.Tolerant, cfg.Dialects...),
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
 		state: league.New(cfg.LeagueID, league.Rules{
 			Mode: cfg.Mode, MaxPlayers: cfg.MaxPlayers, MaxReferees: cfg.MaxReferees, MaxPerAddress: cfg.MaxPerAddress,

@@ -223,10 +223,10 @@ func (m *Manager) probe(ctx context.Context, endpoint string) error {
 func (m *Manager) probeLater(id, endpoint string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.probing[endpoint] || m.ctx.Err() != nil { // some agents register twice
+	if m.probed[endpoint] || m.ctx.Err() != nil { // some agents register over and over
 		return
 	}
-	m.probing[endpoint] = true
+	m.probed[endpoint] = true
 	m.background.Go(func() {
 		err := m.probe(m.ctx, endpoint)
 		for _, wait := range probeWaits {
@@ -235,11 +235,12 @@ func (m *Manager) probeLater(id, endpoint string) {
 			}
 			err = m.probe(m.ctx, endpoint)
 		}
-		if err != nil && m.ctx.Err() == nil {
-			m.cfg.Log.Warn("registered endpoint not reachable", "agent", id, "url", endpoint, "error", err)
+		if err == nil || m.ctx.Err() != nil {
+			return
 		}
+		m.cfg.Log.Warn("registered endpoint not reachable", "agent", id, "url", endpoint, "error", err)
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		delete(m.probing, endpoint)
+		delete(m.probed, endpoint)
 	})
 }

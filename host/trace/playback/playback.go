@@ -133,6 +133,14 @@ func registers(x *trace.Exchange) bool {
 	return x.Type == protocol.TypeLeagueRegisterRequest || x.Type == protocol.TypeRefereeRegisterRequest
 }
 
+// query is what a query of the league asks for; empty for other messages.
+func query(x *trace.Exchange) string {
+	if q, ok := x.Request.(*protocol.LeagueQuery); ok {
+		return q.QueryType
+	}
+	return ""
+}
+
 // usable reports whether an exchange has an answer to replay. Failed calls are
 // not replayed: the agent would only wait.
 func usable(x *trace.Exchange) bool {
@@ -178,7 +186,7 @@ func (others) Close() error { return nil }
 var errUnrecorded = errors.New("the recording has no answer to this call")
 
 // RoundTrip answers a message from the recording: with the answer to the next
-// message of the same type and match to the same peer, or the last one again.
+// message of the same type, match and query to the same peer, or the last one again.
 func (o others) RoundTrip(_ context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
 	asked := trace.ReadRequest(out.Body)
 	p := o.p
@@ -186,7 +194,7 @@ func (o others) RoundTrip(_ context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Re
 	defer p.mu.Unlock()
 	var chosen *trace.Exchange
 	for _, x := range p.exchanges {
-		if !x.Sent || !usable(x) || x.Peer != out.URL || x.Type != asked.Type || x.Match != asked.Match {
+		if !x.Sent || !usable(x) || x.Peer != out.URL || x.Type != asked.Type || x.Match != asked.Match || query(x) != query(asked) {
 			continue
 		}
 		chosen = x
@@ -198,6 +206,14 @@ func (o others) RoundTrip(_ context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Re
 		return nil, &jsonrpc.CallError{Kind: jsonrpc.ErrConnect, Err: errUnrecorded}
 	}
 	p.served[chosen] = true
+	for _, x := range p.exchanges {
+		if x == chosen {
+			break
+		}
+		if registers(chosen) && x.Sent {
+			p.served[x] = true // what a player asked before it registered says nothing to a registered one
+		}
+	}
 	close(p.change)
 	p.change = make(chan struct{})
 	return &jsonrpc.Reply{Status: chosen.Status, Header: http.Header{}, Body: slices.Clone(chosen.RawAnswer)}, nil

@@ -75,6 +75,9 @@ func play(p *command.Process, c *cli.Context, o *playerOptions) (err error) {
 	if f, ok := took.Forecast(o.ChoiceTimeout, l.backoff.Retries); ok {
 		l.out.write(map[string]any{"event": "forecast", "forecast": f}, forecastText(f))
 	}
+	if l.recorded != nil { // not before the end: who knows the seed knows what comes
+		l.out.say("seed %d: trace playback --seed %d repeats these choices", s, s)
+	}
 	if text := wrong.summary(); text != "" {
 		l.out.say("%s", text)
 	}

@@ -114,6 +114,9 @@ func agentFor(p *command.Process, c *cli.Context, o *playbackOptions, part []*tr
 	if err != nil {
 		return nil, nil, err
 	}
+	if !p.Quiet {
+		p.Say("seed %d", s)
+	}
 	switch {
 	case asked(in, protocol.TypeLeagueRegisterRequest), asked(in, protocol.TypeRefereeRegisterRequest), asked(in, protocol.TypeMatchResultReport):
 		return nil, nil, command.Usagef("trace playback: this is the recording of a manager; only players and referees can be replayed")

@@ -19,7 +19,7 @@ func Divide(exchanges []*Exchange) []*League {
 		l.seen = i
 		l.add(x)
 	}
-	all := slices.DeleteFunc(d.all, func(l *League) bool { return len(l.Matches) == 0 && len(l.Tables) == 0 })
+	all := slices.DeleteFunc(d.all, func(l *League) bool { return len(l.matches) == 0 && len(l.tables) == 0 })
 	for _, l := range all {
 		l.settle()
 	}

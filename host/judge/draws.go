@@ -28,7 +28,7 @@ func (l *League) Draws() []Draw {
 		verified[d.Match] = d.Broken == "" && (was || !seen)
 	}
 	var all []Draw
-	for _, m := range l.Matches {
+	for _, m := range l.matches {
 		for _, t := range m.results {
 			n, ok := t.Drawn.Get()
 			if !ok || t.Conflict != "" || t.Status == protocol.StatusTechnicalLoss {
@@ -105,7 +105,7 @@ type VerifiableDraw struct {
 }
 
 // committed notes the commitment in a call for a choice, and the nonce in its answer.
-func (m *Match) committed(player string, call *protocol.ChooseParityCall, a *protocol.ChooseParityResponse) {
+func (m *match) committed(player string, call *protocol.ChooseParityCall, a *protocol.ChooseParityResponse) {
 	if call.DrawCommitment != "" && player != "" {
 		if m.commitmentOf(player) == "" {
 			m.commitments = append(m.commitments, commitment{player, call.DrawCommitment})
@@ -117,7 +117,7 @@ func (m *Match) committed(player string, call *protocol.ChooseParityCall, a *pro
 }
 
 // adds notes the nonce in a choice. A player has one nonce for a match.
-func (m *Match) adds(player, nonce string) {
+func (m *match) adds(player, nonce string) {
 	if player == "" || nonce == "" {
 		return
 	}
@@ -127,7 +127,7 @@ func (m *Match) adds(player, nonce string) {
 	m.nonces[player] = nonce
 }
 
-func (m *Match) commitmentOf(player string) string {
+func (m *match) commitmentOf(player string) string {
 	for _, c := range m.commitments {
 		if c.player == player {
 			return c.hash
@@ -137,7 +137,7 @@ func (m *Match) commitmentOf(player string) string {
 }
 
 // joins notes whether a player said that it understands verifiable draws.
-func (m *Match) joins(a *protocol.GameJoinAck) {
+func (m *match) joins(a *protocol.GameJoinAck) {
 	m.offered = m.offered || a != nil && a.DrawScheme == draws.Scheme
 }
 
@@ -146,8 +146,8 @@ func (m *Match) joins(a *protocol.GameJoinAck) {
 // order of the matches.
 func (l *League) VerifiableDraws() []VerifiableDraw {
 	var all []VerifiableDraw
-	matchOf := map[string]*Match{} // by revealed key
-	for _, m := range l.Matches {
+	matchOf := map[string]*match{} // by revealed key
+	for _, m := range l.matches {
 		for _, t := range m.results {
 			n, drawn := t.Drawn.Get()
 			hash := m.commitmentOf(t.To)
@@ -168,7 +168,7 @@ func (l *League) VerifiableDraws() []VerifiableDraw {
 }
 
 // verifiable collects what a drawn number follows from.
-func (m *Match) verifiable(league, hash string, t Result) VerifiableDraw {
+func (m *match) verifiable(league, hash string, t result) VerifiableDraw {
 	v := VerifiableDraw{League: league, Match: m.ID, Round: m.Round, Players: m.Players, Commitment: hash, Key: t.opened.key}
 	for i, p := range m.Players {
 		v.Choices[i], v.Nonces[i] = string(t.Choices[p]), t.opened.nonces[p]
@@ -183,7 +183,7 @@ var (
 
 // verify reports how a draw breaks its commitment. matchOf holds the keys that have
 // been revealed.
-func (m *Match) verify(v *VerifiableDraw, matchOf map[string]*Match) error {
+func (m *match) verify(v *VerifiableDraw, matchOf map[string]*match) error {
 	if other := matchOf[v.Key]; other != nil && other != m {
 		return fmt.Errorf("%w: %s", draws.ErrReused, other.ID)
 	}
@@ -215,8 +215,8 @@ func (l *League) commits() (v Verdict) {
 	for _, d := range l.VerifiableDraws() {
 		drawn[d.Match] = append(drawn[d.Match], d)
 	}
-	some := slices.ContainsFunc(l.Matches, func(m *Match) bool { return len(m.commitments) > 0 })
-	for _, m := range l.Matches {
+	some := slices.ContainsFunc(l.matches, func(m *match) bool { return len(m.commitments) > 0 })
+	for _, m := range l.matches {
 		list := drawn[m.ID]
 		delete(drawn, m.ID) // one that was played again has all of its draws here
 		i := slices.IndexFunc(list, func(d VerifiableDraw) bool { return d.Broken != "" })
@@ -239,7 +239,7 @@ func (l *League) commits() (v Verdict) {
 }
 
 // shown returns the calls, answers and results of a match.
-func (m *Match) shown() (all []*Exchange) {
+func (m *match) shown() (all []*Exchange) {
 	for _, x := range m.exchanges {
 		all = append(all, x.Exchange)
 	}
@@ -247,6 +247,6 @@ func (m *Match) shown() (all []*Exchange) {
 }
 
 // drew reports whether a number was drawn.
-func (m *Match) drew() bool {
-	return slices.ContainsFunc(m.results, func(t Result) bool { _, drawn := t.Drawn.Get(); return drawn })
+func (m *match) drew() bool {
+	return slices.ContainsFunc(m.results, func(t result) bool { _, drawn := t.Drawn.Get(); return drawn })
 }

@@ -12,8 +12,8 @@ import (
 // League is what exchanges say of one league. It is for one goroutine at a time.
 type League struct {
 	ID      string // empty if no message has it
-	Matches []*Match
-	Tables  []Table
+	matches []*match
+	tables  []table
 
 	name      string // under which it is announced
 	run       int    // of its last exchange
@@ -24,14 +24,14 @@ type League struct {
 	people    people
 	rounds    map[int][]string // the matches of an announced round, as its announcements list them
 	strays    Verdict          // unexpected messages
-	byID      map[string]*Match
+	byID      map[string]*match
 	players   map[string]bool // in the announced schedule
 	doubled   Verdict         // players that one announcement has in two matches
 	unread    int             // results in a form that nobody can read
 }
 
-// Match is the content of the messages about one match.
-type Match struct {
+// match is the content of the messages about one match.
+type match struct {
 	ID      string
 	Round   int       // 0 if unknown
 	Players [2]string // PLAYER_A and PLAYER_B, empty if unknown
@@ -44,7 +44,7 @@ type Match struct {
 	calls     []choiceCall
 	answers   []answer
 	timeouts  []timeoutClaim
-	results   []Result
+	results   []result
 
 	offered     bool // a player asked for a verifiable draw
 	restarted   bool // a player was invited again after a commitment
@@ -52,8 +52,8 @@ type Match struct {
 	nonces      map[string]string // by player
 }
 
-// Table is the standings as one message states them.
-type Table struct {
+// table is the standings as one message states them.
+type table struct {
 	Round int // after this round; 0 if unknown
 	Final bool
 	Rows  []protocol.Standing
@@ -70,14 +70,14 @@ type sight struct {
 func newLeague(name string, run int) *League {
 	return &League{
 		ID: name, name: name, run: run, people: newPeople(),
-		rounds: map[int][]string{}, byID: map[string]*Match{}, players: map[string]bool{},
+		rounds: map[int][]string{}, byID: map[string]*match{}, players: map[string]bool{},
 	}
 }
 
 func (l *League) add(x *Exchange) {
 	switch m := x.Request.(type) {
 	case nil:
-		if result(x) {
+		if isResult(x) {
 			l.unread++
 		}
 	case *protocol.LeagueRegisterRequest:
@@ -89,28 +89,28 @@ func (l *League) add(x *Exchange) {
 	case *protocol.GameInvitation:
 		l.invitation(x, m)
 	case *protocol.ChooseParityCall, *protocol.ChooseParityResponse, *protocol.GameJoinAck, *protocol.GameError, *protocol.GameOver, *protocol.MatchResultReport:
-		if result(x) {
+		if isResult(x) {
 			l.last = l.seen
 		}
 		l.match(m.Head().MatchID, m.Head().RoundID.Number()).note(sight{x, l.seen})
 	case *protocol.LeagueStandingsUpdate:
-		l.table(Table{Round: m.RoundID.Number(), Rows: m.Standings, x: sight{x, l.seen}})
+		l.table(table{Round: m.RoundID.Number(), Rows: m.Standings, x: sight{x, l.seen}})
 	case *protocol.LeagueCompleted:
 		if m.Champion != nil {
 			l.champion = cmp.Or(m.Champion.PlayerID, l.champion)
 		}
-		l.table(Table{Final: true, Rows: m.FinalStandings, x: sight{x, l.seen}})
+		l.table(table{Final: true, Rows: m.FinalStandings, x: sight{x, l.seen}})
 		l.completed = true
 	}
 }
 
 // match returns the match with an id and adds it if it is new.
-func (l *League) match(id string, round int) *Match {
+func (l *League) match(id string, round int) *match {
 	m := l.byID[id]
 	if m == nil {
-		m = &Match{ID: id}
+		m = &match{ID: id}
 		l.byID[id] = m
-		l.Matches = append(l.Matches, m)
+		l.matches = append(l.matches, m)
 	}
 	if m.Round == 0 {
 		m.Round = round
@@ -120,7 +120,7 @@ func (l *League) match(id string, round int) *Match {
 
 // Decided returns the number of matches with a known result.
 func (l *League) Decided() (n int) {
-	for _, m := range l.Matches {
+	for _, m := range l.matches {
 		if len(m.results) > 0 {
 			n++
 		}
@@ -129,35 +129,35 @@ func (l *League) Decided() (n int) {
 }
 
 // note keeps an exchange about a match until the players are known.
-func (m *Match) note(x sight) { m.exchanges = append(m.exchanges, x) }
+func (m *match) note(x sight) { m.exchanges = append(m.exchanges, x) }
 
 // decided reports whether a result of the match was recorded.
-func (m *Match) decided() bool {
-	return slices.ContainsFunc(m.exchanges, func(x sight) bool { return result(x.Exchange) })
+func (m *match) decided() bool {
+	return slices.ContainsFunc(m.exchanges, func(x sight) bool { return isResult(x.Exchange) })
 }
 
-func result(x *Exchange) bool {
+func isResult(x *Exchange) bool {
 	return x.Type == protocol.TypeGameOver || x.Type == protocol.TypeMatchResultReport
 }
 
 // next returns another match of the same id, for the messages from now on.
-func (l *League) next(m *Match) *Match {
-	next := &Match{ID: m.ID, Round: m.Round}
+func (l *League) next(m *match) *match {
+	next := &match{ID: m.ID, Round: m.Round}
 	l.byID[m.ID] = next
-	l.Matches = append(l.Matches, next)
+	l.matches = append(l.matches, next)
 	return next
 }
 
 // table adds a table, once for all players it was sent to.
-func (l *League) table(t Table) {
+func (l *League) table(t table) {
 	l.last = l.seen
 	for _, row := range t.Rows {
 		l.people.know(row.PlayerID, "")
 	}
-	if n := len(l.Tables); n > 0 && l.Tables[n-1].Round == t.Round && l.Tables[n-1].Final == t.Final && sameRows(l.Tables[n-1].Rows, t.Rows) {
+	if n := len(l.tables); n > 0 && l.tables[n-1].Round == t.Round && l.tables[n-1].Final == t.Final && sameRows(l.tables[n-1].Rows, t.Rows) {
 		return
 	}
-	l.Tables = append(l.Tables, t)
+	l.tables = append(l.tables, t)
 }
 
 func sameRows(a, b []protocol.Standing) bool {
@@ -252,7 +252,7 @@ func (l *League) invitation(x *Exchange, m *protocol.GameInvitation) {
 // settle interprets the exchanges of all matches, now that the recording has
 // shown everything about who is who.
 func (l *League) settle() {
-	for _, m := range l.Matches {
+	for _, m := range l.matches {
 		l.identify(m)
 		for _, x := range m.exchanges {
 			l.interpret(m, x)
@@ -266,13 +266,13 @@ func (l *League) settle() {
 // unlisted returns the invitation to a match that was played in a round whose
 // announcement does not list it, nil for others. An announcement of a part of a round
 // tells nothing.
-func (l *League) unlisted(m *Match) *Exchange {
+func (l *League) unlisted(m *match) *Exchange {
 	for _, lists := range l.rounds {
 		if len(lists) > 1 {
 			return nil
 		}
 	}
-	if m.announced || m.again || m.Round == 0 || len(l.rounds[m.Round]) != 1 || len(l.rounds) == 1 && len(l.Matches) > 1 {
+	if m.announced || m.again || m.Round == 0 || len(l.rounds[m.Round]) != 1 || len(l.rounds) == 1 && len(l.matches) > 1 {
 		return nil
 	}
 	for _, x := range m.exchanges {

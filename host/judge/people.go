@@ -111,15 +111,15 @@ func channel(x *Exchange) string {
 }
 
 // has reports whether the players of a match are known and id is one of them.
-func (m *Match) has(id string) bool {
+func (m *match) has(id string) bool {
 	return id != "" && (m.Players[0] == id || m.Players[1] == id)
 }
 
 // known reports whether both players of a match are known.
-func (m *Match) known() bool { return m.Players[0] != "" && m.Players[1] != "" }
+func (m *match) known() bool { return m.Players[0] != "" && m.Players[1] != "" }
 
 // other returns the opponent of a player, empty if unknown.
-func (m *Match) other(player string) string {
+func (m *match) other(player string) string {
 	switch {
 	case player == "":
 	case player == m.Players[0]:
@@ -132,7 +132,7 @@ func (m *Match) other(player string) string {
 
 // identify finds the players of a match that was not announced, and to whom its
 // messages went.
-func (l *League) identify(m *Match) {
+func (l *League) identify(m *match) {
 	if !m.known() {
 		m.Players = [2]string{}
 		l.fromInvitations(m)
@@ -149,7 +149,7 @@ func (l *League) identify(m *Match) {
 }
 
 // learn notes who is at the other end of a channel; two ids are nobody's.
-func (m *Match) learn(channel, id string) {
+func (m *match) learn(channel, id string) {
 	if id == "" {
 		return
 	}
@@ -170,7 +170,7 @@ func toPlayer(x *Exchange) bool {
 
 // fromInvitations finds the players from invitations: each names the opponent of
 // its receiver, so two of them name both.
-func (l *League) fromInvitations(m *Match) {
+func (l *League) fromInvitations(m *match) {
 	var opponents, firsts, receivers []string
 	for _, x := range m.exchanges {
 		inv, ok := x.Request.(*protocol.GameInvitation)
@@ -195,7 +195,7 @@ func (l *League) fromInvitations(m *Match) {
 }
 
 // fromNames finds the players from the ids in calls and results.
-func (m *Match) fromNames() {
+func (m *match) fromNames() {
 	var all []string
 	for _, x := range m.exchanges {
 		switch r := x.Request.(type) {
@@ -232,7 +232,7 @@ func resultNames(m *protocol.GameOver) []string {
 
 // setPlayers sets the players of a match if there are two; the first of them is
 // the one of firsts, if there is one.
-func (m *Match) setPlayers(ids, firsts []string) {
+func (m *match) setPlayers(ids, firsts []string) {
 	if len(ids) != 2 {
 		return
 	}
@@ -245,7 +245,7 @@ func (m *Match) setPlayers(ids, firsts []string) {
 // receiverOf returns to which player of the match a request went by itself: by
 // the id in it, by its opponent, by the place it was sent to, by its answer. It
 // returns "" if that is unknown or ambiguous.
-func (l *League) receiverOf(m *Match, x *Exchange) string {
+func (l *League) receiverOf(m *match, x *Exchange) string {
 	said, place := "", ""
 	switch r := x.Request.(type) {
 	case *protocol.GameInvitation:
@@ -291,7 +291,7 @@ func claims(x *Exchange) []string {
 
 // playerOf returns the player of an exchange between the referee and a player,
 // empty if the recording does not show it.
-func (l *League) playerOf(m *Match, x *Exchange) string {
+func (l *League) playerOf(m *match, x *Exchange) string {
 	if toPlayer(x) {
 		return m.channels[channel(x)]
 	}

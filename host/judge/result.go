@@ -36,9 +36,9 @@ type timeoutClaim struct {
 	signed string
 }
 
-// Result is the result of a match as far as one message states it. What it does
+// result is the result of a match as far as one message states it. What it does
 // not state, or states in words that only its sender knows, stays unknown.
-type Result struct {
+type result struct {
 	To       string // a player id, "the manager", or "a player"
 	Status   string // StatusWin, StatusDraw or StatusTechnicalLoss; empty if unknown
 	Winner   string // empty if there is none or it is unknown
@@ -60,7 +60,7 @@ type Result struct {
 const toManager = "the manager"
 
 // interpret reads an exchange about a match whose players have been identified.
-func (l *League) interpret(m *Match, x sight) {
+func (l *League) interpret(m *match, x sight) {
 	switch r := x.Request.(type) {
 	case *protocol.ChooseParityCall:
 		player := l.playerOf(m, x.Exchange)
@@ -103,7 +103,7 @@ func (l *League) interpret(m *Match, x sight) {
 	}
 }
 
-func (m *Match) answered(a answer) {
+func (m *match) answered(a answer) {
 	if a.player != "" && a.choice.Valid() {
 		m.answers = append(m.answers, a)
 	}
@@ -112,7 +112,7 @@ func (m *Match) answered(a answer) {
 // byTheBook reports whether an answer in the HTTP response has the form that the
 // protocol asks for, belongs to the call, and is signed like the player's
 // acceptance of the invitation.
-func (m *Match) byTheBook(x *Exchange, a *protocol.ChooseParityResponse, player string) bool {
+func (m *match) byTheBook(x *Exchange, a *protocol.ChooseParityResponse, player string) bool {
 	if !x.Strict || a.Sender != "player:"+player || a.PlayerID != player || a.MatchID != m.ID || a.ConversationID != x.Request.Head().ConversationID {
 		return false
 	}
@@ -125,7 +125,7 @@ func (m *Match) byTheBook(x *Exchange, a *protocol.ChooseParityResponse, player 
 }
 
 // setWinner reads the member that names the winner.
-func (t *Result) setWinner(m *Match, known map[string]bool, winner protocol.Opt[string]) {
+func (t *result) setWinner(m *match, known map[string]bool, winner protocol.Opt[string]) {
 	name, named := winner.Get()
 	switch {
 	case !named && winner != protocol.Null[string]():
@@ -139,7 +139,7 @@ func (t *Result) setWinner(m *Match, known map[string]bool, winner protocol.Opt[
 }
 
 // setStatus reads the status in the words of the protocol; others are unknown.
-func (t *Result) setStatus(stated string) {
+func (t *result) setStatus(stated string) {
 	switch s := strings.ToUpper(stated); {
 	case s == protocol.StatusTechnicalLoss:
 		t.Status = s
@@ -160,7 +160,7 @@ func (t *Result) setStatus(stated string) {
 
 // setAtFault notes who is at fault in a technical loss: the players it names or,
 // if it names none, everybody but the winner.
-func (t *Result) setAtFault(m *Match, named []string) {
+func (t *result) setAtFault(m *match, named []string) {
 	if t.Status != protocol.StatusTechnicalLoss {
 		return
 	}
@@ -179,9 +179,9 @@ func (t *Result) setAtFault(m *Match, named []string) {
 }
 
 // told reads a result that was sent to a player, "" if it is unknown to whom.
-func (l *League) told(m *Match, r *protocol.GameOver, self string) Result {
+func (l *League) told(m *match, r *protocol.GameOver, self string) result {
 	g := r.Stated(self, m.other(self))
-	t := Result{To: cmp.Or(self, "a player"), Drawn: g.DrawnNumber, Choices: g.Choices, Reason: g.Reason, Parity: g.NumberParity.Value()}
+	t := result{To: cmp.Or(self, "a player"), Drawn: g.DrawnNumber, Choices: g.Choices, Reason: g.Reason, Parity: g.NumberParity.Value()}
 	if points, ok := r.PointsEarned.Get(); ok && self != "" {
 		t.Score = map[string]int{self: points}
 	}
@@ -216,8 +216,8 @@ func personal(r *protocol.GameOver) bool {
 }
 
 // reported reads a result that was sent to the manager.
-func (l *League) reported(m *Match, r *protocol.MatchResultReport) Result {
-	t := Result{To: toManager, Score: r.Result.Score}
+func (l *League) reported(m *match, r *protocol.MatchResultReport) result {
+	t := result{To: toManager, Score: r.Result.Score}
 	t.setWinner(m, l.people.known, r.Result.Winner)
 	d := r.Result.Details
 	if d == nil {

@@ -23,9 +23,9 @@ type record struct {
 // recordOf adds up the results of a player in a table that counts a number of its
 // matches. It is false if it is not certain that the table contains these: results were
 // not recorded, or the table is older than those before it.
-func (l *League) recordOf(player string, t *Table, played int) (r record, certain bool) {
+func (l *League) recordOf(player string, t *table, played int) (r record, certain bool) {
 	recorded := 0
-	for _, m := range l.Matches {
+	for _, m := range l.matches {
 		if !m.has(player) || len(m.results) == 0 {
 			continue
 		}
@@ -37,10 +37,10 @@ func (l *League) recordOf(player string, t *Table, played int) (r record, certai
 	return r, !r.unclear && played == len(r.shown) && l.complete(player, recorded)
 }
 
-func (r *record) add(m *Match, player string) {
+func (r *record) add(m *match, player string) {
 	winner, tie, ok := m.outcome()
 	r.unclear = r.unclear || !ok || m.again || !m.known()
-	technical := slices.ContainsFunc(m.results, func(t Result) bool { return t.Status == protocol.StatusTechnicalLoss })
+	technical := slices.ContainsFunc(m.results, func(t result) bool { return t.Status == protocol.StatusTechnicalLoss })
 	r.technical, r.walkover = r.technical || technical, r.walkover || technical && winner == player
 	r.shown = append(r.shown, m.results[0].x.Exchange)
 	switch {
@@ -56,7 +56,7 @@ func (r *record) add(m *Match, player string) {
 // complete reports whether a number of results is all that a player has. The final
 // table says it; before there is one, who plays all of them or gets all reports knows.
 func (l *League) complete(player string, results int) bool {
-	for _, t := range slices.Backward(l.Tables) {
+	for _, t := range slices.Backward(l.tables) {
 		i := slices.IndexFunc(t.Rows, func(row protocol.Standing) bool { return row.PlayerID == player })
 		if t.Final && i >= 0 {
 			n, ok := rowPlayed(t.Rows[i])
@@ -78,7 +78,7 @@ func (l *League) complete(player string, results int) bool {
 
 // outcome returns the winner of a match or whether it is a tie, by the first
 // message that states it; ok is false if none does.
-func (m *Match) outcome() (winner string, tie, ok bool) {
+func (m *match) outcome() (winner string, tie, ok bool) {
 	for _, t := range m.results {
 		switch {
 		case t.Conflict != "" || !t.Decided:
@@ -101,22 +101,22 @@ func (l *League) standings() (v Verdict) {
 		v.add(Another, nil, "the table counts %s; the protocol %s", points, protocolPoints)
 	}
 	type account struct {
-		t   *Table
+		t   *table
 		row protocol.Standing
 		r   record
 	}
 	var all []account
 	technical := false // whether the league counts technical losses as the protocol does
 	wrong := func(a account) bool { return a.row.Points != points.sum(a.r.of) || !agrees(a.row, a.r.of) }
-	for i := range l.Tables {
-		for _, row := range l.Tables[i].Rows {
+	for i := range l.tables {
+		for _, row := range l.tables[i].Rows {
 			played, ok := rowPlayed(row)
-			r, certain := l.recordOf(row.PlayerID, &l.Tables[i], played)
+			r, certain := l.recordOf(row.PlayerID, &l.tables[i], played)
 			if !ok || !certain {
 				v.unknown("all results of a player in a table")
 				continue
 			}
-			a := account{&l.Tables[i], row, r}
+			a := account{&l.tables[i], row, r}
 			all = append(all, a)
 			technical = technical || r.walkover && !wrong(a)
 		}
@@ -148,10 +148,10 @@ func (s scale) String() string {
 // tablePoints returns what the last table counts for a win, a tie and a loss: what the
 // protocol does, unless only another scale gives the points of all its rows.
 func (l *League) tablePoints() scale {
-	if len(l.Tables) == 0 {
+	if len(l.tables) == 0 {
 		return protocolPoints
 	}
-	rows := l.Tables[len(l.Tables)-1].Rows
+	rows := l.tables[len(l.tables)-1].Rows
 	fits := func(s scale) bool {
 		counted := 0
 		for _, row := range rows {
@@ -199,7 +199,7 @@ var orders = []order{
 // ranks: a table that follows another order throughout has another rule. Rows without a
 // rank are left out.
 func (l *League) ranks() (v Verdict) {
-	for _, t := range l.Tables {
+	for _, t := range l.tables {
 		rows := t.ranked()
 		if len(rows) < 2 {
 			continue
@@ -237,13 +237,13 @@ func (v *Verdict) once(a Answer, x *Exchange, text string) {
 }
 
 // ranked returns the rows with a rank, in the order of the ranks.
-func (t *Table) ranked() []protocol.Standing {
+func (t *table) ranked() []protocol.Standing {
 	rows := slices.DeleteFunc(slices.Clone(t.Rows), func(r protocol.Standing) bool { return r.Rank < 1 })
 	slices.SortStableFunc(rows, func(a, b protocol.Standing) int { return cmp.Compare(a.Rank, b.Rank) })
 	return rows
 }
 
-func (t *Table) name() string {
+func (t *table) name() string {
 	switch {
 	case t.Final:
 		return "the final table"
@@ -284,7 +284,7 @@ func agrees(row protocol.Standing, of [3]int) bool {
 // ties judges the final table if it is known how every match of it ended. Other leagues
 // break ties otherwise.
 func (l *League) ties() (v Verdict) {
-	for _, t := range l.Tables {
+	for _, t := range l.tables {
 		if !t.Final {
 			continue
 		}
@@ -318,8 +318,8 @@ func (l *League) places(rows []protocol.Standing) (map[string]int, bool) {
 		seats[id] = i
 	}
 	table := game.NewTable(len(ids))
-	for _, m := range l.Matches {
-		i := slices.IndexFunc(m.results, func(t Result) bool { _, _, missing := m.sides(&t); return missing == "" && t.Conflict == "" })
+	for _, m := range l.matches {
+		i := slices.IndexFunc(m.results, func(t result) bool { _, _, missing := m.sides(&t); return missing == "" && t.Conflict == "" })
 		a, okA := seats[m.Players[0]]
 		b, okB := seats[m.Players[1]]
 		if i < 0 || m.again || !okA || !okB {
@@ -342,7 +342,7 @@ func (l *League) places(rows []protocol.Standing) (map[string]int, bool) {
 }
 
 func (l *League) champions() (v Verdict) {
-	for _, t := range l.Tables {
+	for _, t := range l.tables {
 		if !t.Final || len(t.Rows) == 0 || l.champion == "" {
 			continue
 		}
@@ -369,7 +369,7 @@ func (l *League) champions() (v Verdict) {
 func (l *League) balance() (v Verdict) {
 	v.Findings = slices.Clone(l.doubled.Findings)
 	met := map[[2]string]int{}
-	for _, m := range l.Matches {
+	for _, m := range l.matches {
 		switch {
 		case m.announced && m.known():
 			v.Examined++
@@ -395,7 +395,7 @@ func (l *League) balance() (v Verdict) {
 // announced.
 func (l *League) wholeSchedule() bool {
 	total, counted := 0, false
-	for _, t := range l.Tables {
+	for _, t := range l.tables {
 		if !t.Final {
 			continue
 		}
@@ -405,12 +405,12 @@ func (l *League) wholeSchedule() bool {
 			total, counted = total+n, counted && ok
 		}
 	}
-	for _, m := range l.Matches {
+	for _, m := range l.matches {
 		if m.again || !m.announced && (len(l.rounds[m.Round]) != 1 || m.Round == 0) {
 			return false
 		}
 	}
-	return counted && total > 0 && total <= 2*len(l.Matches)
+	return counted && total > 0 && total <= 2*len(l.matches)
 }
 
 // evenly checks that all pairs of players have played equally often.
@@ -432,7 +432,7 @@ func (l *League) evenly(v *Verdict, met map[[2]string]int) {
 // unexpected: in other leagues a referee may have ids of its own, or the manager may change
 // its mind, so that what is unexpected here need not be there.
 func (l *League) unexpected() Verdict {
-	return Verdict{Examined: len(l.Matches), Findings: l.strays.Findings}
+	return Verdict{Examined: len(l.matches), Findings: l.strays.Findings}
 }
 
 // count says a number of things: "1 point", "3 losses".

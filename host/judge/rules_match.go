@@ -13,9 +13,9 @@ import (
 )
 
 // results yields all results with their matches, in order.
-func (l *League) results() iter.Seq2[*Match, *Result] {
-	return func(yield func(*Match, *Result) bool) {
-		for _, m := range l.Matches {
+func (l *League) results() iter.Seq2[*match, *result] {
+	return func(yield func(*match, *result) bool) {
+		for _, m := range l.matches {
 			for i := range m.results {
 				if !yield(m, &m.results[i]) {
 					return
@@ -59,7 +59,7 @@ func parity(choice protocol.Choice) (game.Parity, bool) {
 }
 
 // answersOf returns the valid choices that a player gave.
-func (m *Match) answersOf(player string) []answer {
+func (m *match) answersOf(player string) []answer {
 	return slices.DeleteFunc(slices.Clone(m.answers), func(a answer) bool {
 		_, ok := parity(a.choice)
 		return !ok || a.player != player || player == ""
@@ -174,7 +174,7 @@ func (l *League) scoring() (v Verdict) {
 }
 
 // winner returns who has won by a verdict, empty for nobody.
-func (m *Match) winner(v game.Verdict) string {
+func (m *match) winner(v game.Verdict) string {
 	switch {
 	case v.PointsA > v.PointsB:
 		return m.Players[0]
@@ -227,7 +227,7 @@ func (l *League) points() scale {
 
 // sides returns what a result says of both players and the number, or what is
 // missing to judge it.
-func (m *Match) sides(t *Result) (sides [2]game.Side, number int, missing string) {
+func (m *match) sides(t *result) (sides [2]game.Side, number int, missing string) {
 	if !m.known() {
 		return sides, 0, "the players of a match"
 	}
@@ -253,7 +253,7 @@ func (m *Match) sides(t *Result) (sides [2]game.Side, number int, missing string
 	return sides, number, ""
 }
 
-func side(t *Result, player string) string {
+func side(t *result, player string) string {
 	if slices.Contains(t.AtFault, player) {
 		return player + " at fault"
 	}
@@ -282,7 +282,7 @@ func (l *League) sameResult() (v Verdict) {
 }
 
 // against compares two accounts of a match by what both state.
-func (t *Result) against(u *Result) (comparable, differ bool) {
+func (t *result) against(u *result) (comparable, differ bool) {
 	n, drawn := t.Drawn.Get()
 	k, drawnToo := u.Drawn.Get()
 	if drawn && drawnToo {
@@ -298,7 +298,7 @@ func (t *Result) against(u *Result) (comparable, differ bool) {
 }
 
 // String describes a result.
-func (t *Result) String() string {
+func (t *result) String() string {
 	s := cmp.Or(t.Status, "a result")
 	if t.Decided {
 		s += ", winner " + nobody(t.Winner)
@@ -341,7 +341,7 @@ func (l *League) offences() (v Verdict) {
 
 // lastAnswer returns the answer of a player to its last call, false if there is
 // none.
-func (m *Match) lastAnswer(player string) (answer, bool) {
+func (m *match) lastAnswer(player string) (answer, bool) {
 	last := -1
 	for i, call := range m.calls {
 		if call.player == player || call.player == "" {
@@ -358,7 +358,7 @@ func (m *Match) lastAnswer(player string) (answer, bool) {
 
 // inTime reports whether an answer certainly came in time: well before the deadline or,
 // if the call has none, before any referee loses patience.
-func (m *Match) inTime(a answer) bool {
+func (m *match) inTime(a answer) bool {
 	given := m.given(a.player)
 	if given <= 0 {
 		return a.call >= 0 && a.after <= slack
@@ -368,7 +368,7 @@ func (m *Match) inTime(a answer) bool {
 
 // given returns the longest time to choose that the referee gave a player, 0 if
 // no call has a deadline.
-func (m *Match) given(player string) time.Duration {
+func (m *match) given(player string) time.Duration {
 	var longest time.Duration
 	for _, call := range m.calls {
 		if call.player == player {
@@ -390,7 +390,7 @@ func (c *choiceCall) given() time.Duration {
 
 // deadlines goes by the referee's clock and by the recorder's.
 func (l *League) deadlines() (v Verdict) {
-	for _, m := range l.Matches {
+	for _, m := range l.matches {
 		for _, claim := range m.timeouts {
 			call := m.before(claim)
 			signed, err := protocol.ParseTimestamp(claim.signed)
@@ -410,7 +410,7 @@ func (l *League) deadlines() (v Verdict) {
 
 // before returns the last call for a choice before a timeout was reported, nil
 // if there was none.
-func (m *Match) before(c timeoutClaim) *choiceCall {
+func (m *match) before(c timeoutClaim) *choiceCall {
 	for i := len(m.calls) - 1; i >= 0; i-- {
 		if call := &m.calls[i]; call.player == c.player && !call.x.At.After(c.x.At) {
 			return call

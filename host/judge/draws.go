@@ -47,7 +47,7 @@ func (l *League) Draws() []Draw {
 
 // Unverified returns the draws that no commitment proves to be fair, and how their
 // numbers are drawn: as announced or, if nothing was, evenly from 1 to 10 or from the
-// range that was seen.
+// range that was seen; none if that range is too large to be tested.
 func (l *League) Unverified(announced game.Draw) (game.Draw, []Draw) {
 	all := slices.DeleteFunc(l.Draws(), func(d Draw) bool { return d.Verified })
 	if announced.Size() > 0 {
@@ -66,6 +66,9 @@ func (l *League) Unverified(announced game.Draw) (game.Draw, []Draw) {
 // draws tests the numbers that are not verified; no test overrules a verified one.
 func (l *League) draws(o Options) (v Verdict) {
 	rule, all := l.Unverified(o.Draw)
+	if rule.Size() == 0 {
+		v.unknown("how the numbers are drawn")
+	}
 	if o.Fair == nil || len(all) == 0 {
 		return v
 	}

@@ -119,10 +119,13 @@ func (d *auditDocument) add(l *judge.League, draw game.Draw, list bool) {
 		}
 		a.Checks = append(a.Checks, r)
 	}
-	drawn := l.Draws()
-	rule, unverified := l.Unverified(draw)
-	a.Drawn, a.Verified = len(drawn), len(drawn)-len(unverified)
-	if len(unverified) > 0 {
+	for _, d := range l.Draws() {
+		a.Drawn++
+		if d.Verified {
+			a.Verified++
+		}
+	}
+	if rule, unverified := l.Unverified(draw); len(unverified) > 0 {
 		for _, t := range drawTests(rule, unverified).Tests {
 			test := drawTest{Test: t, Visible: t.Visible()}
 			if !math.IsInf(t.Detectable, 1) {

@@ -33,11 +33,11 @@ func (l *live) hang(hosted *host.League) {
 func fairnessOf(draw game.Draw, played []league.Match, proven league.Draws) string {
 	var draws []judge.Draw
 	for _, m := range played {
-		if m.Drawn {
+		if m.Drawn && proven.Verified == 0 {
 			draws = append(draws, judge.Draw{Number: m.Number, Players: m.Players, Choices: [2]string{m.Choices[0].String(), m.Choices[1].String()}})
 		}
 	}
-	if proven.Verified > 0 || len(draws) == 0 {
+	if len(draws) == 0 {
 		return ""
 	}
 	_, verdict := fairDraws(draw, draws)

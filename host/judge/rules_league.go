@@ -146,7 +146,8 @@ func (s scale) String() string {
 }
 
 // tablePoints returns what the last table counts for a win, a tie and a loss: what the
-// protocol does, unless only another scale gives the points of all its rows.
+// protocol does, unless only another scale gives the points of all its rows. What no row
+// shows is as in the protocol.
 func (l *League) tablePoints() scale {
 	if len(l.tables) == 0 {
 		return protocolPoints
@@ -165,14 +166,15 @@ func (l *League) tablePoints() scale {
 		}
 		return counted > 0
 	}
-	if fits(protocolPoints) {
-		return protocolPoints
-	}
 	const most = 10
-	for win := 1; win <= most; win++ {
-		for tie := range win + 1 {
-			for loss := tie; loss >= -most; loss-- {
-				if s := (scale{win, tie, loss}); fits(s) {
+	wins, ties, losses := []int{game.WinPoints}, []int{game.TiePoints}, []int{0}
+	for n := range most + 1 {
+		wins, ties, losses = append(wins, n), append(ties, n), append(losses, -n, n)
+	}
+	for _, win := range wins {
+		for _, tie := range ties {
+			for _, loss := range losses {
+				if s := (scale{win, tie, loss}); loss <= tie && tie <= win && loss < win && fits(s) {
 					return s
 				}
 			}

@@ -150,6 +150,26 @@ func TestOtherRulesAreNoViolations(t *testing.T) {
 			"scoring":   {"another rule: results give 2 for a win, 1 for a tie and 0 for a loss; the protocol 3 for a win, 1 for a tie and 0 for a loss"},
 			"standings": {"another rule: the table counts 2 for a win, 1 for a tie and 0 for a loss; the protocol 3 for a win, 1 for a tie and 0 for a loss"},
 		}, func(b *book) { b.standings("1")[0].Points = 3 }, []string{"scoring", "standings"}},
+		{"no points for a win that is a walkover", func(b *book) {
+			for _, to := range []string{"P01", "P02"} {
+				r := b.over("R1M1", to).GameResult
+				r.Status, r.TechnicalLossPlayerIDs, r.DrawnNumber, r.NumberParity = protocol.StatusTechnicalLoss, []string{"P02"}, protocol.Null[int](), protocol.Null[string]()
+			}
+			r := &b.report("R1M1").Result
+			r.Score = map[string]int{"P01": 0, "P02": 0}
+			r.Details.Status, r.Details.TechnicalLossPlayerIDs, r.Details.DrawnNumber = protocol.StatusTechnicalLoss, []string{"P02"}, protocol.Null[int]()
+			b.dropType(protocol.TypeChooseParityCall, "R1M1")
+			tables(b, func(rows []protocol.Standing) {
+				for i := range rows {
+					if rows[i].PlayerID == "P01" {
+						rows[i].Points -= 3
+					}
+					rows[i].Rank = 0
+				}
+			})
+		}, map[string][]string{
+			"scoring": {"another rule: technical losses give other points"},
+		}, func(b *book) { b.standings("3")[2].Points = 9 }, []string{"scoring", "standings"}},
 		{"ranks by wins", func(b *book) {
 			end := b.end()
 			for i := range end.FinalStandings {

@@ -83,9 +83,9 @@ var may = map[string][]string{
 	"host/web/wall":            {"host/game", "host/manager", "host/manager/league", "host/protocol", "host/referee", "host/web"},
 	"host/peertest":            {},
 	"host/trace/playback":      {"host", "host/jsonrpc", "host/protocol", "host/trace"},
-	"host/conformance/kit":     {"host/credential", "host/dialect", "host/jsonrpc", "host/protocol", "host/rawjson", "host/trace", "host/wire"},
-	"host/conformance/player":  {"host/conformance/kit", "host/dialect", "host/draws", "host/game", "host/jsonrpc", "host/protocol", "host/rawjson", "host/trace"},
-	"host/conformance/referee": {"host/agent", "host/conformance/kit", "host/credential", "host/dialect", "host/draws", "host/game", "host/jsonrpc", "host/protocol", "host/trace"},
+	"host/conformance/kit":     {"host/agent", "host/credential", "host/dialect", "host/game", "host/jsonrpc", "host/player", "host/protocol", "host/rawjson", "host/referee", "host/trace", "host/wire", "strategies/builtin"},
+	"host/conformance/player":  {"host/conformance/kit", "host/credential", "host/dialect", "host/draws", "host/game", "host/jsonrpc", "host/player", "host/protocol", "host/rawjson", "host/referee", "host/trace"},
+	"host/conformance/referee": {"host/agent", "host/conformance/kit", "host/credential", "host/dialect", "host/draws", "host/game", "host/jsonrpc", "host/player", "host/protocol", "host/trace"},
 	"host/conformance/manager": {"host/agent", "host/conformance/kit", "host/credential", "host/dialect", "host/game", "host/jsonrpc", "host/player", "host/protocol", "host/referee", "host/trace", "host/wire", "strategies"},
 	"host/conformance":         {"host/conformance/kit", "host/conformance/manager", "host/conformance/player", "host/conformance/referee"},
 

@@ -34,6 +34,7 @@ type (
 	Status           = kit.Status
 	Outcome          = kit.Outcome
 	Evidence         = kit.Evidence
+	Play             = kit.Play
 	UnreachableError = kit.UnreachableError
 )
 
@@ -137,7 +138,17 @@ func Run(ctx context.Context, cfg Config) (_ *Report, err error) {
 	}
 	defer func() { err = errors.Join(err, peers.Close()) }()
 	r := &Report{Schema: ReportSchema, Role: cfg.Role, URL: cfg.URL}
+	played := false
+	play := func() {
+		if !played {
+			played = true
+			r.Played = s.Play(ctx, peers)
+		}
+	}
 	for _, check := range checks {
+		if strings.HasPrefix(check.ID, string(cfg.Role)+".end.") {
+			play() // it may leave with the end of its league
+		}
 		s.Began(check.ID)
 		o := s.Run(ctx, peers, check, r.Outcomes)
 		if ctx.Err() != nil {
@@ -145,6 +156,7 @@ func Run(ctx context.Context, cfg Config) (_ *Report, err error) {
 		}
 		r.Outcomes = append(r.Outcomes, o)
 	}
+	play()
 	r.Agent, r.Dialect = peers.Describe()
 	r.Seconds = time.Since(began).Seconds()
 	return r, nil

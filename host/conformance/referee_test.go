@@ -163,20 +163,17 @@ func TestOwnReferee(t *testing.T) {
 	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
 		t.Run(mode.String(), func(t *testing.T) {
 			t.Parallel()
-			passes := func(r *conformance.Report) bool {
-				return idsWith(r, conformance.Failed) == nil && idsWith(r, conformance.Skipped) == nil
-			}
 			r, err := withEnoughTime(func(scale scale) (*conformance.Report, error) {
 				s, err := serveReferee(mode, scale)
 				if err != nil {
 					return nil, err
 				}
 				return s.examine(conformance.Referee, func(o *conformance.Config) { o.Busy, o.Timeout = true, scale.of(refereeTimeout) })
-			}, passes)
+			}, allPassed)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !passes(r) {
+			if !allPassed(r) {
 				t.Errorf("failed %q, skipped %q\n%s", idsWith(r, conformance.Failed), idsWith(r, conformance.Skipped), explain(r))
 			}
 			if len(r.Outcomes) != len(conformance.Checks(conformance.Referee)) || r.Agent != "Rhadamanthys" || r.Dialect != dialect.Contracts.Name {

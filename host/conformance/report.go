@@ -16,6 +16,7 @@ type Report struct {
 	URL      string    `json:"url"`
 	Agent    string    `json:"agent,omitempty"`   // what it calls itself
 	Dialect  string    `json:"dialect,omitempty"` // the wrapping of the messages that it was sent
+	Played   Play      `json:"played"`            // whether our own agents have played with it
 	Outcomes []Outcome `json:"checks"`
 	Seconds  float64   `json:"seconds"`
 }
@@ -85,18 +86,30 @@ func (r *Report) WriteText(w io.Writer, all bool, lowest Level) error {
 	for _, l := range Levels()[:slices.Index(Levels(), lowest)+1] {
 		fmt.Fprintf(&b, "%-7s %3d passed, %d failed, %d not tested\n", l, r.Count(l, Passed), r.Count(l, Failed), r.Count(l, Skipped))
 	}
-	fmt.Fprintf(&b, "our tolerant agents %s\nstrict agents %s (%.1f s)\n", whole.playable(Must), whole.playable(Must, Should), r.Seconds)
+	fmt.Fprintf(&b, "our tolerant agents %s\nstrict agents %s (%.1f s)\n", played(r.Played), whole.strictly(), r.Seconds)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// playable says whether agents can play that need the checks of some levels.
-func (r *Report) playable(needed ...Level) string {
+// played says whether our tolerant agents can play: whether they have.
+func played(p Play) string {
+	switch {
+	case !p.Tried:
+		return "have not played with it: " + p.Why
+	case p.Why != "":
+		return "cannot play with it: " + p.Why
+	}
+	return "can play with it"
+}
+
+// strictly says whether strict agents can play, who need all but the checks of level
+// wild.
+func (r *Report) strictly() string {
 	var failed []string
 	untested := 0
 	for _, o := range r.Outcomes {
 		switch {
-		case !slices.Contains(needed, o.Level):
+		case o.Level == Wild:
 		case o.Status == Failed:
 			failed = append(failed, o.ID)
 		case o.Status == Skipped:

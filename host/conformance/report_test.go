@@ -21,6 +21,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func sample() *conformance.Report {
 	return &conformance.Report{
 		Schema: conformance.ReportSchema, Role: conformance.Player, URL: "http://127.0.0.1:8101/mcp", Agent: "Ada", Dialect: "contracts", Seconds: 1.25,
+		Played: conformance.Play{Tried: true, Why: "it did not join"},
 		Outcomes: []conformance.Outcome{
 			{ID: "player.a.passed", Level: conformance.Must, Rule: "One.", Status: conformance.Passed, Seconds: 0.001},
 			{ID: "player.a.measured", Level: conformance.Should, Rule: "Two.", Status: conformance.Passed, Detail: "15 answers took 1 ms"},
@@ -69,11 +70,17 @@ func TestWriteText(t *testing.T) {
 func TestVerdict(t *testing.T) {
 	t.Parallel()
 	for level, want := range map[conformance.Level][2]string{
-		conformance.Must:   {"our tolerant agents cannot play with it: player.b.must, player.b.silent failed", "strict agents cannot play with it: player.b.must, player.b.silent failed"},
+		conformance.Must:   {"our tolerant agents cannot play with it: it did not join", "strict agents cannot play with it: player.b.must, player.b.silent failed"},
 		conformance.Should: {"our tolerant agents can play with it", "strict agents cannot play with it: player.b.empty failed"},
-		conformance.Wild:   {"our tolerant agents can play with it", "strict agents can play with it, as far as it was tested: 1 check was not"},
+		conformance.Wild:   {"our tolerant agents have not played with it: it is not registered", "strict agents can play with it, as far as it was tested: 1 check was not"},
 	} {
 		r := sample()
+		switch level {
+		case conformance.Should:
+			r.Played = conformance.Play{Tried: true}
+		case conformance.Wild:
+			r.Played = conformance.Play{Why: "it is not registered"}
+		}
 		r.Outcomes = slices.DeleteFunc(r.Outcomes, func(o conformance.Outcome) bool {
 			return o.Status == conformance.Failed && o.Level != level
 		})

@@ -122,6 +122,8 @@ type Suite struct {
 type Peers interface {
 	// Describe returns how the agent calls itself and the dialect it is sent.
 	Describe() (agent, dialect string)
+	// Play has our own agents play with the agent, unless they have.
+	Play(t *T) Play
 	// Close stops the peers.
 	Close() error
 }
@@ -255,6 +257,18 @@ func (s *Session) Run(ctx context.Context, peers Peers, check Check, earlier []O
 		}
 	}
 	return s.run(&T{ctx: ctx, Session: s, Peers: peers}, check)
+}
+
+// Play has our own agents play with the agent under test.
+func (s *Session) Play(ctx context.Context, peers Peers) (p Play) {
+	if s.lost != "" {
+		return CouldNot("it has been unreachable since %s", s.lost)
+	}
+	t := &T{ctx: ctx, Session: s, Peers: peers}
+	if why, ended := t.Catch(func() { p = peers.Play(t) }); ended {
+		return CouldNot("%s", why)
+	}
+	return p
 }
 
 func (s *Session) run(t *T, check Check) (o Outcome) {

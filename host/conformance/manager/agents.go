@@ -108,7 +108,7 @@ func (p *peers) make(ctx context.Context, a *member, i int) (err error) {
 	}
 	tapped := &tap{p, a}
 	common := agent.Config{
-		Endpoint: a.endpoint.URL, Manager: p.session.Peer(), Name: a.display, Proposed: a.name, Mode: protocol.Tolerant, Timeout: p.session.Timeout, Backoff: impatient,
+		Endpoint: a.endpoint.URL, Manager: p.session.Peer(), Name: a.display, Proposed: a.name, Mode: protocol.Tolerant, Timeout: p.session.Timeout, Backoff: kit.Impatient,
 		Caller:     &wire.Caller{Client: jsonrpc.NewClient(tapped, jsonrpc.ClientConfig{Timeout: p.session.Timeout}), Codec: dialect.NewCodec(protocol.Tolerant)},
 		Registered: func() { a.hasJoined(nil) },
 	}
@@ -151,9 +151,6 @@ func (p *peers) make(ctx context.Context, a *member, i int) (err error) {
 	a.endpoint.Handle(func(in *trace.Exchange, h http.Header) kit.Response { return p.receive(a, in, h) })
 	return nil
 }
-
-// impatient is how our agents retry: what fails here does so for good.
-var impatient = game.Backoff{Retries: 2, First: 50 * time.Millisecond, Most: 100 * time.Millisecond}
 
 // patient is how long a player waits for the call for its choice before it sends
 // its join as a message of its own.

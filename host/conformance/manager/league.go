@@ -437,3 +437,18 @@ func (t T) foundMatches() {
 		l.stopped = fmt.Sprintf("of %s of players, the manager's own referee invited %d", kit.Count(t.pairs(), "pair", "pairs"), n)
 	}
 }
+
+// Play implements kit.Peers: whether our own agents have played the league to its end.
+func (p *peers) Play(*kit.T) kit.Play {
+	l := p.league
+	refused := slices.ContainsFunc(p.players(), func(a *member) bool { return a.failed != nil })
+	switch {
+	case p.playing == nil && !refused:
+		return kit.NotTried("the checks that were chosen need no league")
+	case l.stopped == "":
+		return kit.Played
+	case len(l.rounds) == 0 && !refused:
+		return kit.NotTried("the league did not begin: " + l.stopped)
+	}
+	return kit.CouldNot("%s", l.stopped)
+}

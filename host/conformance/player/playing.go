@@ -5,7 +5,11 @@ import (
 	"strings"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/credential"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/referee"
 )
 
 func joinChecks() []kit.Check {
@@ -363,4 +367,47 @@ func sendEveryResult(t T) (*kit.Answer, protocol.Type) {
 		Choices: map[string]protocol.Choice{}, TechnicalLossPlayerIDs: []string{t.ID, m.opponent}, Reason: "neither player chose in time",
 	}
 	return t.send(both), protocol.TypeGameOver.Answer()
+}
+
+// Play implements kit.Peers: our own referee conducts a match of the player against our
+// own player.
+func (p *peers) Play(own *kit.T) kit.Play {
+	t, c := with(own), own.Session.Company(own.Context())
+	defer c.Close() // what it could not end shows in what follows
+	over := make(chan referee.Event, 1)
+	conducts, err := c.Referee("REF09", func(e referee.Event) { over <- e })
+	if err != nil {
+		return kit.NotTried(err.Error())
+	}
+	opponent, err := c.Player("P99", kit.NewToken("P99"), func(player.Event) {})
+	if err != nil {
+		return kit.NotTried(err.Error())
+	}
+	m := t.newMatch()
+	m.referee, m.opponent = conducts.ID, opponent.ID
+	a := t.announcement(m)
+	match := &a.Matches[0]
+	match.RefereeEndpoint = conducts.Endpoint.URL
+	if !t.mute {
+		t.Registrar.Send(t.Aside(), a)
+	}
+	keys := [2]credential.KeyPair{p.Verifier.MatchKeys(kit.League, m.id, m.referee), credential.NewVerifier(opponent.Token).MatchKeys(kit.League, m.id, m.referee)}
+	keys[0].Optional, keys[1].Optional = true, true // as for every player of a tolerant league
+	match.PlayerAEndpoint, match.PlayerBEndpoint, match.PlayerAKeys, match.PlayerBKeys = own.Session.URL, opponent.Endpoint.URL, &keys[0], &keys[1]
+	if err := c.Announce(conducts, a); err != nil {
+		return kit.NotTried(err.Error())
+	}
+	select {
+	case e := <-over:
+		switch fault := e.Sides[0].Fault; {
+		case fault == game.NoFault:
+			return kit.Played
+		case !p.Registered():
+			return kit.NotTried("the player is not registered with this manager, and does not answer our referee")
+		default:
+			return kit.CouldNot("in a match that our referee conducted, it had a technical loss: %v: %s", fault, e.Error)
+		}
+	case <-own.Context().Done():
+		return kit.NotTried("the checks were canceled")
+	}
 }

@@ -12,7 +12,9 @@ import (
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/credential"
+	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/trace"
 )
@@ -110,7 +112,12 @@ func (p *peers) answer(who int, in *trace.Exchange, header http.Header) kit.Resp
 	if m == nil {
 		return kit.Respond(in.Raw, protocol.Refuse(protocol.CodeMatchNotFound, in.Type, "the match is not known"))
 	}
-	response := m.react(s)
+	var response kit.Response
+	if who != toManager && m.ours[who] != nil {
+		response = kit.Handle(context.Background(), m.ours[who], in.Raw, in.Peer, header)
+	} else {
+		response = m.react(s)
+	}
 	p.Lock()
 	defer p.Unlock()
 	s.response, s.answered = response, time.Now()
@@ -125,8 +132,9 @@ type match struct {
 	keys     [2]credential.KeyPair
 	plan     plan
 	assigned time.Time
-	sent     []*sent // what the referee sent about it, in order; guarded by the peers' lock
-	late     bool    // a player answered after its time; likewise
+	ours     [2]jsonrpc.Handler // our own players, if they play it
+	sent     []*sent            // what the referee sent about it, in order; guarded by the peers' lock
+	late     bool               // a player answered after its time; likewise
 }
 
 // sent is a message of the referee about a match.
@@ -320,4 +328,41 @@ func (p *peers) patience() time.Duration {
 		return min(p.Session.Timeout, time.Second) + kit.LongestPause
 	}
 	return p.Session.Timeout + kit.LongestPause
+}
+
+// Play implements kit.Peers: the referee conducts a match of two players of ours.
+func (p *peers) Play(own *kit.T) kit.Play {
+	t := with(own)
+	switch way := t.assignment(); {
+	case !way.plays && !p.Registered():
+		return kit.NotTried("the referee is not registered with this manager")
+	case !way.plays:
+		return kit.CouldNot("it begins no match that it is assigned")
+	}
+	c := own.Session.Company(own.Context())
+	defer c.Close() // what it could not end shows in what follows
+	over := make(chan player.Event, len(playerIDs))
+	m := t.newMatch(plan{})
+	for who, id := range playerIDs {
+		made, err := c.Player(id, p.tokens[who], func(e player.Event) { over <- e })
+		if err != nil {
+			return kit.NotTried(err.Error())
+		}
+		m.ours[who] = made.Handler
+	}
+	t.T.Aside().Send(t.assigning(m))
+	late := time.After(2 * t.patience())
+	for range playerIDs {
+		select {
+		case e := <-over:
+			if e.Result == "" || e.Result == game.TechnicalLoss.String() {
+				return kit.CouldNot("in match %s, which it conducted between players of ours, the result of %s is %q", m.id, e.Player, e.Result)
+			}
+		case <-late:
+			return kit.CouldNot("match %s between players of ours has not ended", m.id)
+		case <-own.Context().Done():
+			return kit.NotTried("the checks were canceled")
+		}
+	}
+	return kit.Played
 }

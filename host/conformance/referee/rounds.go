@@ -121,7 +121,8 @@ func (t T) ignores(m *match) {
 
 // assignment is how the referee is assigned its matches.
 type assignment struct {
-	found  bool
+	found  bool   // it was looked for
+	plays  bool   // it plays what it is assigned
 	name   string // of the message that assigns one match; empty for ROUND_ANNOUNCEMENT
 	sender string // instead of the protocol's
 	first  []kit.Evidence
@@ -193,7 +194,7 @@ func (t T) findAssignment() assignment {
 		t.Lock()
 		defer t.Unlock()
 		if i := played(); i >= 0 {
-			ways[i].first = first
+			ways[i].first, ways[i].plays = first, true
 			t.scenarios["win"] = matches[i]
 			return ways[i], true
 		}

@@ -1,0 +1,208 @@
+package kit
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/credential"
+	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/player"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/referee"
+	"github.com/strategylab/strategylab/host/trace"
+	"github.com/strategylab/strategylab/host/wire"
+	"github.com/strategylab/strategylab/strategies/builtin"
+)
+
+// Play says whether our own agents have played with the agent under test.
+type Play struct {
+	Tried bool   `json:"tried"`
+	Why   string `json:"why,omitempty"` // they could not, or it was not tried; empty if they have
+}
+
+// Played is that of agents that have played.
+var Played = Play{Tried: true}
+
+// CouldNot returns that of agents that could not play.
+func CouldNot(format string, args ...any) Play { return Play{true, fmt.Sprintf(format, args...)} }
+
+// NotTried returns that of agents that have not played.
+func NotTried(why string) Play { return Play{Why: why} }
+
+// Agent is one of our own players or referees, registered with the suite.
+type Agent struct {
+	ID, Token string
+	Endpoint  *Endpoint
+	Handler   jsonrpc.Handler
+
+	joined chan struct{}
+}
+
+// Company are our own agents that play one match with the agent under test.
+type Company struct {
+	session *Session
+	life    context.Context
+	end     context.CancelFunc
+	running sync.WaitGroup
+	all     []*Agent
+}
+
+// Company returns no agents yet. The caller closes it.
+func (s *Session) Company(ctx context.Context) *Company {
+	c := &Company{session: s}
+	c.life, c.end = context.WithCancel(ctx)
+	return c
+}
+
+// Player adds a player that chooses at random, and tells over of the end of its matches.
+func (c *Company) Player(id, token string, over func(player.Event)) (*Agent, error) {
+	random, _ := builtin.Find("random")
+	return c.add(id, token, func(common agent.Config) (runner, error) {
+		return player.New(player.Config{Config: common, Factory: random, Watch: -1, League: &player.League{}, Events: func(e player.Event) {
+			if e.Kind == player.Ended {
+				over(e)
+			}
+		}})
+	})
+}
+
+// Referee adds a referee that knows how the agent under test takes messages, and tells
+// over of the end of its match, with the error that has decided it.
+func (c *Company) Referee(id string, over func(referee.Event)) (*Agent, error) {
+	why := "" // a player has lost
+	return c.add(id, NewToken(id), func(common agent.Config) (runner, error) {
+		return referee.New(referee.Config{
+			Config: common, JoinTimeout: c.session.Timeout, ChoiceTimeout: c.session.Timeout,
+			Player: func(_, endpoint, _ string) *wire.Peer {
+				if endpoint == c.session.URL {
+					return c.session.Peer()
+				}
+				return wire.NewPeer(endpoint, dialect.Contracts)
+			},
+			Events: func(e referee.Event) {
+				switch e.Kind {
+				case referee.Forfeited:
+					why = e.Error
+				case referee.Finished:
+					e.Error = why
+					over(e)
+				}
+			},
+		})
+	})
+}
+
+// runner is what all of our agents have in common.
+type runner interface {
+	Dispatcher() *wire.Dispatcher
+	Run(context.Context) error
+}
+
+// Impatient is how our agents retry here: what fails does so for good.
+var Impatient = game.Backoff{Retries: 1, First: 50 * time.Millisecond, Most: 100 * time.Millisecond}
+
+// NewToken returns a new token of an agent.
+func NewToken(id string) string {
+	token, err := credential.NewToken(rand.Reader, id)
+	if err != nil {
+		panic(err) // crypto/rand does not fail
+	}
+	return token
+}
+
+// add makes an agent, serves it and has it register.
+func (c *Company) add(id, token string, create func(agent.Config) (runner, error)) (*Agent, error) {
+	a := &Agent{ID: id, Token: token, joined: make(chan struct{})}
+	var err error
+	if a.Endpoint, err = ListenBeside(c.life, c.session.Listen); err != nil {
+		return nil, err
+	}
+	c.all = append(c.all, a)
+	made, err := create(agent.Config{
+		Endpoint: a.Endpoint.URL, Manager: wire.NewPeer(desk, dialect.Contracts), Name: id, ID: id, Mode: protocol.Tolerant, Timeout: c.session.Timeout, Backoff: Impatient,
+		Caller:     &wire.Caller{Client: jsonrpc.NewClient(toDesk{c, a}, jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)},
+		Registered: sync.OnceFunc(func() { close(a.joined) }),
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.Handler = made.Dispatcher()
+	a.Endpoint.Handle(func(in *trace.Exchange, h http.Header) Response { return Handle(c.life, a.Handler, in.Raw, in.Peer, h) })
+	c.running.Go(func() { _ = made.Run(c.life) }) // its end shows by what it does not do
+	select {
+	case <-a.joined:
+		return a, nil
+	case <-c.life.Done():
+		return nil, context.Cause(c.life)
+	}
+}
+
+// Announce has one of our agents take a message of the manager.
+func (c *Company) Announce(a *Agent, m protocol.Message) error {
+	call, err := dialect.Contracts.Call(m)
+	if err != nil {
+		return err
+	}
+	reply := Handle(c.life, a.Handler, call.Document([]byte(`"announced"`)), ManagerName, nil)
+	if answer := ReadAnswer(Reply{Status: reply.Status, Body: reply.Body}); !answer.Taken() {
+		return fmt.Errorf("our agent %s answers by %s", a.ID, answer)
+	}
+	return nil
+}
+
+// Close ends the agents.
+func (c *Company) Close() error {
+	c.end()
+	c.running.Wait()
+	var errs []error
+	for _, a := range c.all {
+		errs = append(errs, a.Endpoint.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// desk is the URL of the manager of our own agents, which is not on any network.
+const desk = "http://desk.invalid/mcp"
+
+// toDesk carries what one of our agents sends: to its manager, who accepts everything, or
+// to the agent under test.
+type toDesk struct {
+	c *Company
+	a *Agent
+}
+
+// Transport implements jsonrpc.RoundTripper.
+func (x toDesk) Transport() jsonrpc.Transport { return jsonrpc.TransportHTTP }
+
+// Close implements jsonrpc.RoundTripper. The connections are the session's.
+func (x toDesk) Close() error { return nil }
+
+// RoundTrip implements jsonrpc.RoundTripper.
+func (x toDesk) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
+	if out.URL != desk {
+		return x.c.session.exchange(ctx, out)
+	}
+	var answer any
+	switch in := trace.ReadRequest(out.Body); in.Type {
+	case protocol.TypeLeagueRegisterRequest, protocol.TypeRefereeRegisterRequest:
+		role := Player
+		if in.Type == protocol.TypeRefereeRegisterRequest {
+			role = Referee
+		}
+		m := formOf(role).response(x.a.ID)
+		m.Head().AuthToken, m.Head().LeagueID = x.a.Token, League
+		answer = m
+	case protocol.TypeMatchResultReport:
+		answer = &protocol.MatchResultAck{Header: protocol.Header{MessageType: in.Type.Answer()}, Status: protocol.StatusAccepted, Recorded: protocol.Some(true)}
+	}
+	r := Respond(out.Body, answer)
+	return &jsonrpc.Reply{Status: max(r.Status, http.StatusOK), Body: r.Body}, nil
+}

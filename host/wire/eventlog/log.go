@@ -176,8 +176,11 @@ func (l *Log) Dropped() int64 {
 }
 
 // Close writes the pending records and closes the log. It reports lost records to
-// Config.Log. Later records are dropped. It must be called once.
+// Config.Log. Later records are dropped. It must be called once; a nil Log has nothing to close.
 func (l *Log) Close() {
+	if l == nil {
+		return
+	}
 	l.mu.Lock()
 	l.closed = true
 	l.mu.Unlock()

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/mcptools"
@@ -28,9 +30,9 @@ type webServer struct {
 }
 
 // newWeb reads the flags of HTTP; nil without --http.
-func newWeb(p *command.Process, o *mcpOptions, log *slog.Logger) (*webServer, error) {
+func newWeb(p *command.Process, c *cli.Context, o *mcpOptions, log *slog.Logger) (*webServer, error) {
 	w := &webServer{addr: o.HTTP, token: o.Token, log: log}
-	if o.HTTP == "" {
+	if !c.IsSet("http") {
 		return nil, nil
 	}
 	host, _, err := net.SplitHostPort(w.addr)

@@ -76,7 +76,7 @@ func serveLab(p *command.Process, c *cli.Context, o *mcpOptions) error {
 	if err != nil {
 		return err
 	}
-	web, err := newWeb(p, o, log)
+	web, err := newWeb(p, c, o, log)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func serveLab(p *command.Process, c *cli.Context, o *mcpOptions) error {
 	if err != nil {
 		return err
 	}
-	defer command.EndLog(valid)
+	defer valid.Close()
 	offer := newTools(cfg)
 	tools, answers, err := offer.tools()
 	if err != nil {

@@ -10,13 +10,6 @@ type ValidationLog struct {
 	Size int    `flag:"validation-log-size" default:"64" want:"1.." usage:"size limit of the validation log in MiB"`
 }
 
-// EndLog ends a log, if there is one.
-func EndLog(l *eventlog.Log) {
-	if l != nil {
-		l.Close()
-	}
-}
-
 // Open opens the validation log below a data folder as the flags say; nil for none.
 // Failing to open it is an error only if the flags, or a seed, ask for a log explicitly.
 func (v *ValidationLog) Open(p *Process, cfg eventlog.Config) (*eventlog.Log, error) {

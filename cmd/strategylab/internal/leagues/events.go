@@ -263,34 +263,36 @@ func tableText(table []protocol.Standing, own string) string {
 	return b.String()
 }
 
-// refereed prints an event of a referee.
-func (l *live) refereed(e referee.Event) {
+// refereed prints an event of a referee that runs alone.
+func (l *live) refereed(e referee.Event) { l.reported(e, reasonText(e.Fault, e.Error)) }
+
+// reported prints an event of a referee, but for what is for pages, or summed up at the
+// end. reason says why a player lost a match by technical loss.
+func (l *live) reported(e referee.Event, reason string) {
 	text := ""
 	switch e.Kind {
-	case referee.Asked, referee.Chose:
-		return // for pages: too much to read
 	case referee.Waiting:
 		text = "cannot reach the manager yet; retrying: " + e.Error
 	case referee.Registered:
 		text = fmt.Sprintf("registered as %s, speaking %s; waiting for matches", e.Referee, wrapping(e.Dialect))
 	case referee.Checked:
-		if text = unverifiedText(e); text == "" {
-			return // summed up at the end
-		}
+		text = unverifiedText(e)
 	case referee.Retried:
 		text = fmt.Sprintf("%-7s retrying %s: %s", e.Match, e.Player, e.Error)
 	case referee.Finished:
 		text = fmt.Sprintf("%-7s %s against %s  %d:%d", e.Match, e.Players[0], e.Players[1], e.Points[0], e.Points[1])
 	case referee.Absent:
-		text = absentText(e)
+		text = fmt.Sprintf("%-7s %s has not answered in %s in a row; it is asked once in each until it answers", e.Match, e.Player, matches(e.Matches))
 	case referee.Alarm:
 		text = fmt.Sprintf("%-7s %s", e.Match, e.Error)
 	case referee.Forfeited:
-		text = fmt.Sprintf("%-7s technical loss of %s: %s", e.Match, e.Player, reasonText(e.Fault, e.Error))
+		text = fmt.Sprintf("%-7s technical loss of %s: %s", e.Match, e.Player, reason)
 	case referee.Completed:
-		text = fmt.Sprintf("the league is complete: %s", words.Plain.Plural(int64(e.Matches), "match")+" played")
+		text = "the league is complete: " + matches(e.Matches) + " played"
 	case referee.Deserted:
-		text = fmt.Sprintf("no messages for a while, so the league is over: %s", words.Plain.Plural(int64(e.Matches), "match")+" played")
+		text = "no messages for a while, so the league is over: " + matches(e.Matches) + " played"
 	}
-	l.out.write(e, text)
+	if text != "" {
+		l.out.write(e, text)
+	}
 }

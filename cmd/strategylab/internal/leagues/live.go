@@ -220,6 +220,6 @@ func (l *live) remark(name string, e player.Event) {
 // end closes the log and the recording, and runs the audit. It joins their errors
 // to that of the command.
 func (o observed) end(err *error) {
-	command.EndLog(o.Log)
+	o.Log.Close()
 	o.recorder.end(err)
 }

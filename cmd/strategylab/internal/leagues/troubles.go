@@ -190,31 +190,18 @@ func whoWasRefused(e manager.Event) string {
 	return who
 }
 
-// conducted prints the events of a league's referees that its manager does not
-// report.
+// conducted prints the events of a league's referees that its manager does not report.
 func (l *live) conducted(e referee.Event) {
-	text, reason, write := "", "", true
-	switch e.Kind {
-	case referee.Checked:
-		text = unverifiedText(e)
-		write = text != "" // the others are summed up at the end
-	case referee.Retried:
-		text = fmt.Sprintf("%-7s retrying %s: %s", e.Match, e.Player, e.Error)
-	case referee.Forfeited:
+	reason := ""
+	if e.Kind == referee.Forfeited {
 		reason = reasonText(e.Fault, l.trouble.forfeited(e))
-		text = fmt.Sprintf("%-7s technical loss of %s: %s", e.Match, e.Player, reason)
-	case referee.Absent:
-		text = absentText(e)
-	case referee.Alarm:
-		text = fmt.Sprintf("%-7s %s", e.Match, e.Error)
-	default:
-		write = false // the manager reports it
 	}
 	if l.wall != nil {
 		l.wall.Refereed(e, reason)
 	}
-	if write {
-		l.out.write(e, text)
+	switch e.Kind {
+	case referee.Checked, referee.Retried, referee.Forfeited, referee.Absent, referee.Alarm:
+		l.reported(e, reason)
 	}
 }
 
@@ -224,9 +211,4 @@ func reasonText(fault, detail string) string {
 		return fault
 	}
 	return fault + " (" + detail + ")"
-}
-
-// absentText says that a player is not waited for any longer.
-func absentText(e referee.Event) string {
-	return fmt.Sprintf("%-7s %s has not answered in %s in a row; it is asked once in each until it answers", e.Match, e.Player, matches(e.Matches))
 }

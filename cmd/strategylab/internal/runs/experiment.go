@@ -79,7 +79,7 @@ func playExperiment(p *command.Process, c *cli.Context, o *experimentOptions) er
 // run plays the experiment as the flags say.
 func (e *experimentRun) run(ctx context.Context) error {
 	switch {
-	case e.opt.Resume != "":
+	case e.c.IsSet("resume"):
 		return e.resume(ctx)
 	case e.opt.Watch:
 		return e.watch(ctx)
@@ -112,11 +112,13 @@ func newExperiment(p *command.Process, c *cli.Context, o *experimentOptions) (*e
 	if e.refs, err = catalog.ParseRefs(o.Field); err != nil {
 		return nil, command.Usagef("--field: %w", err)
 	}
-	if o.Resume != "" {
+	if c.IsSet("resume") {
 		return e, nil
 	}
-	if e.shard, err = parseShard(o.Shard); err != nil {
-		return nil, err
+	if c.IsSet("shard") {
+		if e.shard, err = parseShard(o.Shard); err != nil {
+			return nil, err
+		}
 	}
 	if o.Records == results.RecordsNone {
 		e.records, e.page = o.Records, nil // such a run has no page

@@ -70,6 +70,7 @@ func TestReadStop(t *testing.T) {
 		"--guarantee finite":                        "--guarantee needs --until" + runs,
 		"--runs 5 --margin 0.1":                     "--margin needs --until" + runs,
 		"--until soon":                              `--until: unknown rule "soon"; want ranked, best or precision=0.005`,
+		"--until=":                                  `--until: unknown rule ""; want ranked, best or precision=0.005`,
 		"--until best=1":                            `--until: "best" takes no value, got "1"`,
 		"--until precision=3":                       `--until: precision is "3", want points per match above 0 and below 3, as in precision=0.005`,
 		"--until best --guarantee sure":             `--guarantee: unknown guarantee "sure"; want asymptotic or finite`,
@@ -118,12 +119,12 @@ func TestExperimentRules(t *testing.T) {
 
 // The texts of shards.
 func TestParseShard(t *testing.T) {
-	for text, want := range map[string]share{"": {}, "1/1": {1, 1}, "16/16": {16, 16}} {
+	for text, want := range map[string]share{"1/1": {1, 1}, "16/16": {16, 16}} {
 		if got, err := parseShard(text); err != nil || got != want {
 			t.Errorf("%q: shard %+v, %v; want %+v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"1", "1/", "/2", "1/2/3", "01/2", "+1/2", "one/2", "1-2"} {
+	for _, text := range []string{"", "1", "1/", "/2", "1/2/3", "01/2", "+1/2", "one/2", "1-2"} {
 		_, err := parseShard(text)
 		wantMistake(t, text, err, `--shard is "`+text+`", want K/N, for example 1/16 for the first of 16`)
 	}

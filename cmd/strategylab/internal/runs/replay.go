@@ -33,7 +33,7 @@ type replayOptions struct {
 
 func replay(p *command.Process, c *cli.Context, o *replayOptions) error {
 	dir := c.Args().First()
-	if o.finding == (finding{}) {
+	if o.finding == (finding{}) && !c.IsSet("player") {
 		return replayMatch(p, c, o.Isolation, dir, o.League, o.Match)
 	}
 	run, err := p.OpenRun("replay", dir)

@@ -21,9 +21,6 @@ type share struct{ number, of int }
 
 // parseShard reads the text of --shard.
 func parseShard(text string) (s share, err error) {
-	if text == "" {
-		return s, nil
-	}
 	if _, err := fmt.Sscanf(text, "%d/%d", &s.number, &s.of); err != nil || fmt.Sprintf("%d/%d", s.number, s.of) != text {
 		return s, command.Usagef("--shard is %q, want K/N, for example 1/16 for the first of 16", text)
 	}

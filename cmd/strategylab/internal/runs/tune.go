@@ -117,7 +117,7 @@ type tuneRun struct {
 
 func tuneStrategy(p *command.Process, c *cli.Context, o *tuneOptions) (err error) {
 	names := []string{"the strategy"}
-	if o.Resume != "" {
+	if c.IsSet("resume") {
 		names = nil
 	}
 	if err := command.CheckArguments(c, names); err != nil {
@@ -164,7 +164,7 @@ func tuneStrategy(p *command.Process, c *cli.Context, o *tuneOptions) (err error
 // read reads the flags, or the file of the tune to continue.
 func (t *tuneRun) read() error {
 	o := t.opt
-	if from := o.Resume; from != "" {
+	if from := o.Resume; t.c.IsSet("resume") {
 		t.out = from
 		text, err := os.ReadFile(filepath.Join(t.p.Path(from), tuneFile))
 		if err == nil {
@@ -263,7 +263,7 @@ func (t *tuneRun) addField(ctx context.Context, against string, spec *tuneSpec) 
 // open makes the folder, or reads the evaluations in it.
 func (t *tuneRun) open() error {
 	dir := t.p.Path(t.out)
-	if t.opt.Resume == "" {
+	if !t.c.IsSet("resume") {
 		if _, err := os.Stat(filepath.Join(dir, tuneFile)); err == nil {
 			return command.WithHint(command.Usagef("--out: %s has a tune", t.out), "strategylab tune --resume %s continues it", words.ShellWord(t.out))
 		}

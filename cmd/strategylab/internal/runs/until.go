@@ -39,7 +39,7 @@ type stopFlags struct {
 
 // stop returns when an experiment of a number of leagues stops.
 func (o *stopOptions) stop(c *cli.Context, runs int) (s stopFlags, err error) {
-	if o.Until == "" && o.SPRT == "" {
+	if !c.IsSet("until") && !c.IsSet("sprt") {
 		return stopFlags{runs: runs}, nil
 	}
 	s.runs = cmp.Or(o.MaxRuns, defaultMaxRuns)
@@ -47,7 +47,7 @@ func (o *stopOptions) stop(c *cli.Context, runs int) (s stopFlags, err error) {
 	if err != nil {
 		return s, command.Usagef("--guarantee: %w", err)
 	}
-	if o.SPRT == "" {
+	if c.IsSet("until") {
 		s.stop, err = o.until(c, guarantee)
 		return s, err
 	}

@@ -18,12 +18,14 @@ func shown(tiers ...[]int) *analysis.Estimates {
 		est.Players = append(est.Players, analysis.Player{Name: name, Matches: 300, Adjusted: analysis.Estimate{Estimate: score, Low: score - 0.005, High: score + 0.005}})
 	}
 	est.Ranking.Tiers = tiers
-	for i := range est.Players { // carl is ahead of everybody outside the first tier
-		c := analysis.Comparison{A: 2, B: i, Verdict: analysis.Different}
-		if slices.Contains(tiers[0], i) {
-			c.Verdict = analysis.Undecided
+	for k, i := range est.Order { // carl is ahead of everybody outside the first tier
+		for _, j := range est.Order[k+1:] {
+			c := analysis.Comparison{A: i, B: j, Verdict: analysis.Undecided}
+			if k == 0 && !slices.Contains(tiers[0], j) {
+				c.Verdict = analysis.Different
+			}
+			est.Ranking.Comparisons = append(est.Ranking.Comparisons, c)
 		}
-		est.Ranking.Comparisons = append(est.Ranking.Comparisons, c)
 	}
 	est.Ranking.Places = [][2]int{{1, 2}, {3, 4}, {1, 1}, {3, 4}}
 	return est

@@ -86,14 +86,21 @@ func (s *source) newCourses() (list []course) {
 	if len(shown) == 0 {
 		shown = s.E.Order[:min(1, len(s.E.Order))]
 	}
+	sched, err := game.NewSchedule(len(s.E.Players), s.Run.Plan.Legs)
+	if err != nil {
+		return nil // the estimates would not exist
+	}
 	for _, l := range s.Records {
 		for _, i := range s.E.Order {
-			whole, faults := l.Index == 0 && slices.Contains(shown, i), s.E.Players[i].Faults
-			c := s.course(l, i, func(id string) bool {
-				return whole || slices.ContainsFunc(faults, func(f analysis.Fault) bool { return f.League == l.Index && f.Match == id })
-			})
-			if len(c.Rows) > 0 {
-				list = append(list, c)
+			whole := l.Index == 0 && slices.Contains(shown, i)
+			var costly []string // the matches that its faults cost first
+			for _, f := range s.E.Players[i].Faults {
+				if f.League == l.Index {
+					costly = append(costly, f.Match)
+				}
+			}
+			if whole || costly != nil {
+				list = append(list, s.course(sched.Matches(), l, i, func(id string) bool { return whole || slices.Contains(costly, id) }))
 			}
 		}
 	}
@@ -101,32 +108,23 @@ func (s *source) newCourses() (list []course) {
 }
 
 // course returns the wanted matches of a player in a league.
-func (s *source) course(l *results.League, player int, want func(id string) bool) course {
+func (s *source) course(matches []game.Match, l *results.League, player int, want func(id string) bool) course {
 	c, r := course{League: l.Index, Player: player, Name: s.name(player)}, Replay{Plan: s.Run.Plan, League: l}
-	sched, err := game.NewSchedule(len(l.Seats), s.Run.Plan.Legs)
-	if err != nil {
-		return c // the estimates would not exist
-	}
 	seat, total := slices.Index(l.Seats, player), 0
-	for _, m := range sched.Matches() {
-		verdict := l.Matches[m.Index].Verdict()
-		switch seat {
-		case m.A:
-			total += verdict.PointsA
-		case m.B:
-			total += verdict.PointsB
-		default:
+	for _, m := range matches {
+		if m.A != seat && m.B != seat {
 			continue
 		}
-		if len(c.Rows) == mostRows || !want(m.ID) {
-			continue
-		}
-		row := courseRow{match: r.match(m, l.Matches[m.Index]), Opponent: l.Seats[m.B], Total: total}
+		row := courseRow{match: r.match(m, l.Matches[m.Index]), Opponent: l.Seats[m.B]}
 		if m.B == seat {
 			row.Sides[0], row.Sides[1] = row.Sides[1], row.Sides[0]
 			row.Opponent = l.Seats[m.A]
 		}
-		c.Rows = append(c.Rows, row)
+		total += row.Sides[0].Points
+		row.Total = total
+		if len(c.Rows) < mostRows && want(m.ID) {
+			c.Rows = append(c.Rows, row)
+		}
 	}
 	return c
 }

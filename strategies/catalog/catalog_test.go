@@ -112,7 +112,7 @@ func TestScriptsThatCannotBeUsed(t *testing.T) {
 		"two.dots":              `"two.dots" is not a valid strategy name`,
 		"naïve":                 `"naïve" is not a valid strategy name`,
 		strings.Repeat("x", 41): "is not a valid strategy name",
-		"big":                   "file has 1048577 bytes, more than 1048576",
+		"big":                   "file has 262145 bytes, more than 262144",
 		"full":                  "",
 		"secret":                "",
 		"linked":                "",

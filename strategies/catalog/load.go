@@ -14,12 +14,13 @@ import (
 
 	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/script"
 	"github.com/strategylab/strategylab/strategies/wasmscript"
 )
 
 // MaxSource is the largest size of a script file, in bytes, unless its format says
 // otherwise.
-const MaxSource = 1 << 20
+const MaxSource = script.MaxSource
 
 // LargestSource is the largest size of a strategy's file in any format, in bytes.
 const LargestSource = wasmscript.MaxModule

@@ -152,15 +152,12 @@ func failAt(line int, hint, format string, args ...any) *failure {
 // the path cannot influence choices.
 const chunk = "script.js"
 
-// maxSource is the longest script, in bytes.
-const maxSource = 256 << 10
-
 // compile compiles a source for any runtime.
 func compile(source []byte) (prg *goja.Program, e exporting, differ []script.Slip, failed *failure) {
 	source = bytes.TrimPrefix(source, []byte("\ufeff"))
 	switch {
-	case len(source) > maxSource:
-		return nil, e, nil, failAt(0, "", "the script has %d bytes, more than %d", len(source), maxSource)
+	case len(source) > script.MaxSource:
+		return nil, e, nil, failAt(0, "", "the script has %d bytes, more than %d", len(source), script.MaxSource)
 	case !utf8.Valid(source):
 		return nil, e, nil, failAt(0, "save the file as UTF-8", "the script is not text in UTF-8")
 	}

@@ -58,10 +58,6 @@ type Config struct {
 	Limits budget.Limits
 }
 
-// maxSource is the longest script, in bytes. The compiler of gopher-lua takes time
-// quadratic in the number of constants.
-const maxSource = 256 << 10
-
 // callDepth is the limit of nested calls, registers and maxRegisters the initial and
 // largest size of their value stack.
 const (
@@ -132,8 +128,8 @@ func (f *factory) loadError(line int, hint, format string, args ...any) error {
 
 // compile compiles source for any state.
 func (f *factory) compile(source []byte) (proto *lua.FunctionProto, err error) {
-	if len(source) > maxSource {
-		return nil, f.loadError(0, "", "the script has %d bytes, more than %d", len(source), maxSource)
+	if len(source) > script.MaxSource {
+		return nil, f.loadError(0, "", "the script has %d bytes, more than %d", len(source), script.MaxSource)
 	}
 	defer func() {
 		if r := recover(); r != nil { // the compiler panics on some code

@@ -17,6 +17,10 @@ import (
 	"github.com/strategylab/strategylab/strategies/params"
 )
 
+// MaxSource is the longest script, in bytes, wherever one comes from. The compiler of gopher-lua
+// takes time quadratic in the number of constants.
+const MaxSource = 256 << 10
+
 // Describe returns the description of a script. comment is the lines of its first
 // comment without comment signs: the first non-empty line is the title, the others
 // are the description. Declarations of parameters are left out.

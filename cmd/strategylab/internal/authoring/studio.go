@@ -16,6 +16,7 @@ import (
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/web/studio"
+	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
 func studioCommand(p *command.Process) *cli.Command {
@@ -95,7 +96,7 @@ func (s *studioServer) serve(ctx context.Context) error {
 	}
 	// The server is that of the agents, for its limits and its checks of Host and Origin.
 	server, err := jsonrpc.Listen(ctx, s.opt.Listen, jsonrpc.Config{
-		Path: "/", Other: studio.New(studio.Config{Teams: s.members(), Theme: page.Theme(), MaxSource: lab.MaxDraft}),
+		Path: "/", Other: studio.New(studio.Config{Teams: s.members(), Theme: page.Theme(), MaxSource: catalog.MaxSource}),
 		Divert: func(*jsonrpc.Request) bool { return true }, Callers: callers, TLSCert: s.p.Path(s.opt.TLSCert), TLSKey: s.p.Path(s.opt.TLSKey),
 	})
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/web/studio"
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
 // Bounds of a studio, whatever flags say.
@@ -64,8 +65,8 @@ func (w *workshop) Scripts(context.Context) ([]studio.Script, error) {
 			s.File, s.Why = words.Printable(name), "its name is not that of a strategy"
 		case !info.Mode().IsRegular():
 			s.Why = "not a regular file"
-		case info.Size() > lab.MaxDraft:
-			s.Why = "longer than 256 KiB"
+		case info.Size() > catalog.MaxSource:
+			s.Why = fmt.Sprintf("longer than %d KiB", catalog.MaxSource>>10)
 		default:
 			s.Size = words.Plain.Plural(info.Size(), "byte")
 		}
@@ -96,7 +97,7 @@ func (w *workshop) Open(_ context.Context, file string) (studio.Text, error) {
 	if _, _, err := scriptFile(file); err != nil {
 		return studio.Text{}, err
 	}
-	content, err := w.folder.Read(file, lab.MaxDraft)
+	content, err := w.folder.Read(file, catalog.MaxSource)
 	if err != nil {
 		return studio.Text{}, err
 	}

@@ -22,9 +22,6 @@ const (
 	maxMatches = 5_000_000 // of all leagues
 )
 
-// MaxDraft is the largest source of a draft, in bytes.
-const MaxDraft = 256 << 10
-
 // Draft is a player of a field: a strategy that the catalog knows by its name, or one
 // with a source, which is in no file.
 type Draft struct {

@@ -181,7 +181,11 @@ func (c *Catalog) markAmbiguous() {
 func ambiguous(name string, same []*Entry) error {
 	err := &AmbiguousError{Name: name}
 	for _, e := range same {
-		err.Sources = append(err.Sources, cmp.Or(e.Info.Source, "built-in"))
+		source := cmp.Or(e.Info.Source, "built-in")
+		if e.Info.Kind == strategies.Agent {
+			source = "an agent"
+		}
+		err.Sources = append(err.Sources, source)
 	}
 	return err
 }
@@ -317,7 +321,7 @@ func (e *UnknownError) Error() string {
 // AmbiguousError is a name that several strategies share.
 type AmbiguousError struct {
 	Name    string
-	Sources []string // files, or "built-in"; at least two
+	Sources []string // files, "built-in" or "an agent"; at least two
 }
 
 // Error lists the strategies.

@@ -94,18 +94,13 @@ func OutcomeFor(m *protocol.GameOver, self, opponent string) (Outcome, error) {
 
 // Opponent returns the other player that the result names, "" if it names none.
 func Opponent(m *protocol.GameOver, self string) string {
-	lists := []map[string]protocol.Choice{m.PlayerChoices}
-	if r := m.GameResult; r != nil {
-		lists = append(lists, r.Choices, r.PlayerChoices)
-		if w := r.WinnerPlayerID.Value(); w != self && !protocol.Means(protocol.Nobody, w) {
-			return w
-		}
+	r := m.Stated("", "")
+	if w := r.WinnerPlayerID.Value(); w != self && !protocol.Means(protocol.Nobody, w) {
+		return w
 	}
-	for _, choices := range lists {
-		for _, id := range slices.Sorted(maps.Keys(choices)) {
-			if id != self {
-				return id
-			}
+	for _, id := range slices.Sorted(maps.Keys(r.Choices)) {
+		if id != self {
+			return id
 		}
 	}
 	return ""

@@ -203,7 +203,7 @@ func (m *match) fromNames() {
 			all = with(all, r.PlayerID)
 		case *protocol.GameOver:
 			all = with(all, r.PlayerID)
-			for _, id := range resultNames(r) {
+			for id := range r.Stated("", "").Choices {
 				all = with(all, id)
 			}
 		case *protocol.MatchResultReport:
@@ -214,20 +214,6 @@ func (m *match) fromNames() {
 	}
 	slices.Sort(all)
 	m.setPlayers(slices.DeleteFunc(all, func(id string) bool { return id == "" }), nil)
-}
-
-func resultNames(m *protocol.GameOver) []string {
-	var all []string
-	lists := []map[string]protocol.Choice{m.PlayerChoices}
-	if r := m.GameResult; r != nil {
-		lists = append(lists, r.Choices, r.PlayerChoices)
-	}
-	for _, choices := range lists {
-		for id := range choices {
-			all = with(all, id)
-		}
-	}
-	return all
 }
 
 // setPlayers sets the players of a match if there are two; the first of them is

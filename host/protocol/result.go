@@ -30,18 +30,20 @@ type GameOver struct {
 // about its match against opponent. Where an id is empty, that player's choice in the
 // flat form is left out.
 func (m *GameOver) Stated(self, opponent string) GameResult {
-	r := GameResult{Status: m.Result, DrawnNumber: m.DrawnNumber, PlayerChoices: m.PlayerChoices}
+	r := GameResult{Status: m.Result, DrawnNumber: m.DrawnNumber}
 	if m.GameResult != nil {
 		r = *m.GameResult
 	}
 	r.Reason = cmp.Or(r.Reason, m.Reason)
-	if r.Choices == nil {
-		r.Choices = r.PlayerChoices
-	}
 	flat := map[string]Choice{self: m.YourChoice, opponent: m.OpponentChoice}
 	maps.DeleteFunc(flat, func(id string, c Choice) bool { return id == "" || c == "" })
-	if r.Choices == nil && len(flat) > 0 {
-		r.Choices = flat
+	if len(flat) == 0 {
+		flat = nil // nothing is said, not that nobody chose
+	}
+	for _, choices := range []map[string]Choice{r.PlayerChoices, m.PlayerChoices, flat} {
+		if r.Choices == nil {
+			r.Choices = choices
+		}
 	}
 	return r
 }

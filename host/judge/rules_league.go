@@ -310,6 +310,9 @@ func (l *League) ties() (v Verdict) {
 // places returns the places of all players of a league by the rules of the game, false if
 // they cannot be known.
 func (l *League) places(rows []protocol.Standing) (map[string]int, bool) {
+	if len(rows) > game.MaxPlayers {
+		return nil, false
+	}
 	var ids []string
 	for _, row := range rows {
 		ids = append(ids, row.PlayerID)

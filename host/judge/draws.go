@@ -38,7 +38,9 @@ func (l *League) Draws() []Draw {
 			for i, p := range m.Players {
 				d.Choices[i] = string(t.Choices[p])
 			}
-			all = append(all, d)
+			if n != 0 || d.Choices[0] != "" && d.Choices[1] != "" { // else 0 may stand for no number
+				all = append(all, d)
+			}
 			break
 		}
 	}
@@ -47,20 +49,30 @@ func (l *League) Draws() []Draw {
 
 // Unverified returns the draws that no commitment proves to be fair, and how their
 // numbers are drawn: as announced or, if nothing was, evenly from 1 to 10 or from the
-// range that was seen; none if that range is too large to be tested.
+// range that was seen, whose ends are left out; none if it is too large to be tested.
 func (l *League) Unverified(announced game.Draw) (game.Draw, []Draw) {
 	all := slices.DeleteFunc(l.Draws(), func(d Draw) bool { return d.Verified })
 	if announced.Size() > 0 {
 		return announced, all
 	}
-	if lo, hi, other := l.otherRange(); other {
-		seen, err := game.UniformDraw(lo, hi)
-		if err != nil { // more numbers than can be tested
-			all = nil
-		}
-		return seen, all
+	lo, hi, other := l.otherRange()
+	if !other {
+		return game.FairDraw(), all
 	}
-	return game.FairDraw(), all
+	fair := game.FairDraw()
+	if lo == hi { // one number again and again is no range
+		lo, hi = min(lo, fair.Number(0)), max(hi, fair.Number(fair.Size()-1))
+	} else { // what the range is taken from says nothing else
+		for _, end := range []int{lo, hi} {
+			i := slices.IndexFunc(all, func(d Draw) bool { return d.Number == end })
+			all = slices.Delete(all, max(i, 0), i+1)
+		}
+	}
+	seen, err := game.UniformDraw(lo, hi)
+	if err != nil { // more numbers than can be tested
+		all = nil
+	}
+	return seen, all
 }
 
 // draws tests the numbers that are not verified; no test overrules a verified one.

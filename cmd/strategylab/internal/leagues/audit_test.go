@@ -17,6 +17,7 @@ import (
 	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/player"
+	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
 	"github.com/strategylab/strategylab/host/trace"
 	"github.com/strategylab/strategylab/strategies/builtin"
@@ -98,6 +99,44 @@ func TestHonestLeaguesAreNotAccused(t *testing.T) {
 				t.Errorf("league %d of %d, recorded by %q: %q", i, players, agent, found)
 			}
 		}
+	}
+}
+
+// Whoever draws from another range, and says so nowhere, is accused of nothing.
+func TestFairDrawsOfOtherRangesAreNotAccused(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(7, 8))
+	audited, unusual := 0, 0
+	for _, span := range [][2]int{{0, 1}, {1, 2}, {1, 6}, {0, 9}, {0, 10}, {1, 20}, {0, 100}, {1, 100}, {57, 57}} {
+		for _, n := range []int{1, 2, 3, 5, 12, 40, 90, 300} {
+			if span[0] == span[1] && n > 1 {
+				continue // that is no draw
+			}
+			for range 12 {
+				var all []*judge.Exchange
+				for i := range n {
+					over := &protocol.GameOver{GameResult: &protocol.GameResult{
+						DrawnNumber: protocol.Some(span[0] + random.IntN(span[1]-span[0]+1)), Choices: map[string]protocol.Choice{"P01": protocol.Even, "P02": protocol.Odd},
+					}}
+					over.MatchID = fmt.Sprint("M", i)
+					all = append(all, &judge.Exchange{Type: protocol.TypeGameOver, Match: over.MatchID, Request: over})
+				}
+				for _, o := range judge.Run(all, judge.Rules(judge.Options{Fair: fairDraws}))[0] {
+					if o.Answer() == judge.Broken {
+						t.Errorf("%d draws from %v: %s: %s", n, span, o.ID, o.Findings[0].Text)
+					}
+					if o.ID == "draws" && o.Examined > 0 {
+						audited++
+						if o.Answer() == judge.Unusual {
+							unusual++
+						}
+					}
+				}
+			}
+		}
+	}
+	if most := int(fairness.Seldom * float64(audited)); unusual > most {
+		t.Errorf("%d of %d fair leagues are unusual, want at most %d", unusual, audited, most)
 	}
 }
 

@@ -84,6 +84,7 @@ type Session struct {
 	lost      string       // the check during which the agent became unreachable
 	peer      *wire.Peer   // the agent, and how it takes messages
 	numbers   atomic.Int64 // the last request id that is a number
+	slowest   atomic.Int64 // the longest time that an answer took
 	base      Sample       // that AnyOf has chosen
 	control   *Answer      // the refusal of the base, if it is refused without any fault
 
@@ -123,6 +124,13 @@ func (s *Session) exchange(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc
 	fresh := jsonrpc.OverHTTP()
 	reply, err = fresh.RoundTrip(ctx, out)
 	return reply, errors.Join(err, fresh.Close())
+}
+
+// Patience is how long the suite waits for what an agent must do unasked, after a pause
+// that the protocol allows: longer for one that takes its time for answers, too.
+func (s *Session) Patience() time.Duration {
+	const answers = 3
+	return max(s.Timeout, answers*time.Duration(s.slowest.Load())) + LongestPause
 }
 
 // Selected reports whether the session runs a check.

@@ -350,6 +350,8 @@ func (t *T) post(ctx context.Context, out *jsonrpc.Outgoing) (r Reply, raw *json
 		t.unreachable = t.unreachable || errors.Is(err, jsonrpc.ErrConnect)
 	}
 	if raw != nil {
+		for was := t.Session.slowest.Load(); int64(r.Took) > was && !t.Session.slowest.CompareAndSwap(was, int64(r.Took)); was = t.Session.slowest.Load() {
+		}
 		r.Status, r.Header, r.Body = raw.Status, raw.Header, raw.Document()
 		e.Status, e.Answer = raw.Status, Printable(raw.Body)
 	}

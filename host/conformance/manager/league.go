@@ -39,7 +39,7 @@ func playLeague(t T) {
 		return
 	case len(t.matches) < t.pairs() || l.reported < t.assigned(0):
 		l.stopped = fmt.Sprintf("within %v no more matches were assigned to a referee, neither by ROUND_ANNOUNCEMENT nor one by one; %d were reported",
-			t.patience().Round(time.Second), l.reported)
+			t.session.Patience().Round(time.Second), l.reported)
 		return
 	}
 	t.afterRound(l.rounds[len(l.rounds)-1])
@@ -57,7 +57,7 @@ func playLeague(t T) {
 func (t T) watch() {
 	for n := -1; t.Context().Err() == nil; {
 		over, now := false, 0
-		more := t.Until(t.patience(), func() bool {
+		more := t.Until(t.session.Patience(), func() bool {
 			over, now = t.endSent() || t.league.stopped != "", t.events
 			return over || now > n
 		})
@@ -167,7 +167,7 @@ func (t T) roundOf(m *match) *round {
 		t.afterRound(l.rounds[n-1])
 	}
 	r := &round{number: m.round}
-	wait := t.patience()
+	wait := t.session.Patience()
 	if l.oneByOne {
 		wait = t.shortDelay()
 	}
@@ -262,7 +262,7 @@ func (t T) startOtherwise(refusal *kit.Answer) {
 		})
 		wait := t.shortDelay()
 		if err == nil && o.Verdict == wire.Understood {
-			wait = t.patience()
+			wait = t.session.Patience()
 		}
 		if t.Until(wait, running) {
 			return
@@ -300,7 +300,7 @@ func (t T) listed() int {
 // awaitRetries gives the manager time to retry the announcements that were not
 // accepted.
 func (t T) awaitRetries(r *round) {
-	t.Until(t.patience(), func() bool {
+	t.Until(t.session.Patience(), func() bool {
 		return !slices.ContainsFunc(t.messages, func(m *message) bool { return m.refused && m.round == r.number && !t.sentAgain(m) })
 	})
 }
@@ -316,7 +316,7 @@ func (t T) awaitRoundEnd(r *round) {
 	ended := func() bool {
 		return !slices.ContainsFunc(l.roundEnds, func(typ protocol.Type) bool { return !t.sentToAll(typ, r.last) })
 	}
-	t.Until(t.patience(), func() bool { return ended() || goesOn() })
+	t.Until(t.session.Patience(), func() bool { return ended() || goesOn() })
 	wait := kit.LongestPause
 	if l.incomplete {
 		wait = t.shortDelay()

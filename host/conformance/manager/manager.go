@@ -218,10 +218,6 @@ func (p *peers) shortDelay() time.Duration {
 	return min(p.session.Timeout/20, 250*time.Millisecond)
 }
 
-// patience is how long the suite waits for what the manager must do unasked,
-// after a pause that the protocol allows.
-func (p *peers) patience() time.Duration { return p.session.Timeout + kit.LongestPause }
-
 // send sends a message in the way in which the manager takes its type.
 func (t T) send(m protocol.Message) *kit.Answer {
 	return t.Send(kit.Request{Message: m})

@@ -113,7 +113,7 @@ func retryChecks() []kit.Check {
 		return leagueCheck(id[len("manager."):], kit.Should, rule, "Send it again after 1, 2 and 4 s, in the background; nobody else has to wait for that.", func(t T) {
 			lost := t.lost(player)
 			if !t.Until(0, func() bool { return t.sentAgain(lost) }) {
-				t.failOn(lost, "player %s was not sent it again within %v", lost.to.id, t.patience())
+				t.failOn(lost, "player %s was not sent it again within %v", lost.to.id, t.session.Patience())
 			}
 		})
 	}

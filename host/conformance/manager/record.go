@@ -24,7 +24,7 @@ func (t T) started() bool {
 	if status != protocol.LeagueRunning && status != protocol.LeagueScheduling {
 		return false
 	}
-	return t.Until(t.patience(), announced)
+	return t.Until(t.session.Patience(), announced)
 }
 
 // leaguePlayed returns the league, and has it played the first time. It does not

@@ -327,7 +327,7 @@ func (p *peers) patience() time.Duration {
 	if p.abandons {
 		return min(p.Session.Timeout, time.Second) + kit.LongestPause
 	}
-	return p.Session.Timeout + kit.LongestPause
+	return p.Session.Patience()
 }
 
 // Play implements kit.Peers: the referee conducts a match of two players of ours.

@@ -2,85 +2,81 @@ package referee
 
 import (
 	"maps"
+	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
 // fair are the scenarios in which a number is drawn.
-var fair = []struct {
-	scenario string
-	choices  [2]game.Parity
-}{
-	{"win", [2]game.Parity{game.Even, game.Odd}},
-	{"tie", [2]game.Parity{game.Odd, game.Odd}},
-}
+var fair = []string{"win", "tie"}
 
-func want(choices [2]game.Parity, number int) outcome {
-	a, b := playerIDs[playerA], playerIDs[playerB]
-	v := game.Judge(game.Side{Choice: choices[0]}, game.Side{Choice: choices[1]}, number)
-	o := outcome{
-		status: protocol.StatusDraw, number: number, parity: game.ParityOf(number).String(),
-		choices: map[string]string{a: choices[0].String(), b: choices[1].String()}, score: map[string]int{a: v.PointsA, b: v.PointsB},
-	}
-	switch {
-	case v.ResultA == game.Win:
-		o.status, o.winner = protocol.StatusWin, a
-	case v.ResultB == game.Win:
-		o.status, o.winner = protocol.StatusWin, b
-	}
-	return o
-}
-
-// eachFair tests the GAME_OVER of the fair scenarios: what it says, and what
-// the rules say.
-func eachFair(look func(t T, m *match, over, want outcome)) func(t T) {
+// judged tests that a rule of the league holds in the fair scenarios, by the messages of
+// some types that tell of results. What cannot be judged is a fault if all is needed.
+func judged(rule string, all bool, types ...protocol.Type) func(t T) {
 	return func(t T) {
-		for _, f := range fair {
-			m := t.scenario(f.scenario)
-			over := t.message(m, protocol.TypeGameOver, playerA).result()
-			look(t, m, over, want(f.choices, over.number))
+		rules := slices.DeleteFunc(judge.Rules(judge.Options{Draw: game.FairDraw()}), func(r judge.Rule) bool { return r.ID != rule })
+		examined, missing := 0, []string(nil)
+		for _, name := range fair {
+			for _, outcomes := range judge.Run(t.exchanges(t.scenario(name), types), rules) {
+				if found := outcomes[0].Findings; len(found) > 0 {
+					for _, s := range t.messages(t.scenario(name), types[len(types)-1]) {
+						t.show(s)
+					}
+					t.Fail("%s", found[0].Text)
+				}
+				examined, missing = examined+outcomes[0].Examined, append(missing, outcomes[0].Missing...)
+			}
+		}
+		switch {
+		case len(missing) > 0 && all:
+			t.showAll(t.scenario(fair[0]))
+			t.Fail("%s cannot be found in %s", missing[0], types[0])
+		case examined == 0:
+			t.Skip("it cannot be judged: %s", strings.Join(missing, "; "))
 		}
 	}
+}
+
+// exchanges returns those of a match as its players and the manager saw them. Of those
+// that tell of results, only some types are among them.
+func (t T) exchanges(m *match, results []protocol.Type) []*judge.Exchange {
+	all := []*judge.Exchange{{Agent: "manager", Sent: true, Peer: t.T.Session.URL, Type: protocol.TypeRoundAnnouncement, Sender: kit.ManagerName, Request: t.announcement(m), Status: http.StatusOK}}
+	for _, s := range t.messages(m, "") {
+		if !slices.Contains(results, s.Type) && (s.Type == protocol.TypeGameOver || s.Type == protocol.TypeMatchResultReport) {
+			continue
+		}
+		x := s.WithAnswer(max(s.response.Status, http.StatusOK), s.response.Body)
+		if x.Agent = "manager"; s.who != toManager {
+			x.Agent = playerIDs[s.who]
+		}
+		all = append(all, &x.Exchange)
+	}
+	return all
 }
 
 func resultChecks() []kit.Check {
 	return []kit.Check{
 		matchCheck("over.number", kit.Should, "drawn_number is a number from 1 to 10, and number_parity its parity (GAME_OVER).", "Draw with randint(1, 10), and write even or odd beside it.",
-			eachFair(func(t T, _ *match, over, want outcome) {
-				if !over.drawn || over.number < 1 || over.number > 10 || over.parity != want.parity {
-					t.Fail("drawn_number is %d (present: %t) and number_parity %q", over.number, over.drawn, over.parity)
-				}
-			})),
+			judged("numbers", true, protocol.TypeGameOver)),
 		matchCheck("over.winner", kit.Should, "winner_player_id is the only player who chose the parity of the drawn number, with status WIN; null if both or neither did, with status DRAW (league.v2, the game).",
-			"Compare each choice with the parity of the number.",
-			eachFair(func(t T, _ *match, over, want outcome) {
-				if over.winner != want.winner || over.status != want.status {
-					t.Fail("the choices were %v and the number %d: winner_player_id is %q, want %q; status is %q, want %q", want.choices, want.number, over.winner, want.winner, over.status, want.status)
-				}
-			})),
-		matchCheck("over.choices", kit.Should, "choices are the answers of the players (GAME_OVER).", "Store the choices by player_id.",
-			eachFair(func(t T, _ *match, over, want outcome) {
-				if !maps.Equal(over.choices, want.choices) {
-					t.Fail("choices are %v, want %v", over.choices, want.choices)
-				}
-			})),
-		matchCheck("over.both", kit.Should, "Both players are sent the same result (GAME_OVER).", "Make the result once, and send it to both.",
-			eachFair(func(t T, m *match, a, _ outcome) {
-				b := t.message(m, protocol.TypeGameOver, playerB).result()
-				if a.number != b.number || a.winner != b.winner || a.status != b.status || !maps.Equal(a.choices, b.choices) {
-					t.Fail("%s is sent the number %d and the winner %q, %s %d and %q", nameOf(playerA), a.number, a.winner, nameOf(playerB), b.number, b.winner)
-				}
-			})),
+			"Compare each choice with the parity of the number.", judged("scoring", false, protocol.TypeGameOver)),
+		matchCheck("over.choices", kit.Should, "choices are the answers of the players (GAME_OVER).", "Store the choices by player_id.", judged("choices", true, protocol.TypeGameOver)),
+		matchCheck("over.both", kit.Should, "Both players are sent the same result (GAME_OVER).", "Make the result once, and send it to both.", judged("same-result", false, protocol.TypeGameOver)),
 		matchCheck("over.once", kit.Should, "GAME_OVER is not sent again once it is acknowledged.", "Stop at the first acknowledgement.",
-			eachFair(func(t T, m *match, _, _ outcome) {
-				for who := range playerIDs {
-					if list := t.messages(m, protocol.TypeGameOver, who); len(list) > 1 {
-						t.failOn(list[1], "%s has acknowledged GAME_OVER and was sent it %s", nameOf(who), kit.Times(len(list)))
+			func(t T) {
+				for _, name := range fair {
+					for who := range playerIDs {
+						if list := t.messages(t.scenario(name), protocol.TypeGameOver, who); len(list) > 1 {
+							t.failOn(list[1], "%s has acknowledged GAME_OVER and was sent it %s", nameOf(who), kit.Times(len(list)))
+						}
 					}
 				}
-			})),
+			}),
 	}
 }
 
@@ -102,12 +98,7 @@ func reportChecks() []kit.Check {
 				t.about(t.scenario("win"), s)
 			}),
 		matchCheck("report.score", kit.Must, "winner and score follow from the choices and the number: 3 and 0 points, winner the player's id; or 1 and 1, winner null (league.v2, the game).", "Give 3, 1 and 0 points; put both players into score.",
-			eachFair(func(t T, m *match, _, want outcome) {
-				o := t.message(m, protocol.TypeMatchResultReport, toManager).report()
-				if o.winner != want.winner || !maps.Equal(o.score, want.score) {
-					t.Fail("the choices were %v and the number %d: winner is %q, want %q; score is %v, want %v", want.choices, want.number, o.winner, want.winner, o.score, want.score)
-				}
-			})),
+			judged("scoring", false, protocol.TypeMatchResultReport)),
 		matchCheck("report.tie", kit.Should, "winner is null after a tie, and nothing else (MATCH_RESULT_REPORT).", `Write null, and not "DRAW".`,
 			func(t T) {
 				if s := t.message(t.scenario("tie"), protocol.TypeMatchResultReport, toManager); s.stated().winner != "" {
@@ -115,12 +106,11 @@ func reportChecks() []kit.Check {
 				}
 			}),
 		matchCheck("report.details", kit.Should, "details has drawn_number, number_parity and choices, the same as GAME_OVER (MATCH_RESULT_REPORT).", "Put the same into both.",
-			eachFair(func(t T, m *match, over, _ outcome) {
-				o := t.message(m, protocol.TypeMatchResultReport, toManager).report()
-				if o.number != over.number || o.parity != over.parity || !maps.Equal(o.choices, over.choices) {
-					t.Fail("the number is %d, %s, with the choices %v; GAME_OVER has %d, %s, %v", o.number, o.parity, o.choices, over.number, over.parity, over.choices)
-				}
-			})),
+			func(t T) {
+				judged("choices", true, protocol.TypeMatchResultReport)(t)
+				judged("numbers", true, protocol.TypeMatchResultReport)(t)
+				judged("same-result", false, protocol.TypeGameOver, protocol.TypeMatchResultReport)(t)
+			}),
 		matchCheck("report.order", kit.Should, "The report is sent after GAME_OVER has been sent to both players (league.v2, flow).", "Send GAME_OVER first.",
 			func(t T) {
 				s := report(t)
@@ -138,8 +128,8 @@ func deliveryChecks() []kit.Check {
 		matchCheck("report.once", kit.Should, "A report is not sent again once it is acknowledged.", "Stop at the first MATCH_RESULT_ACK.",
 			func(t T) {
 				t.play(plan{}) // in the meantime, it could have been
-				for _, f := range fair {
-					t.reportedOnce(t.scenario(f.scenario), "an acknowledged report")
+				for _, name := range fair {
+					t.reportedOnce(t.scenario(name), "an acknowledged report")
 				}
 			}),
 		matchCheck("report.retry", kit.Should, "A report that the manager does not accept (HTTP 503) is sent again, with the same result, until it is acknowledged (league.v2, retries).", "Repeat the report with growing pauses; keep the result.",

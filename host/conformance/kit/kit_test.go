@@ -2,20 +2,16 @@ package kit_test
 
 import (
 	"bufio"
-	"bytes"
-	"context"
 	"errors"
 	"io"
 	"net"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
-	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/trace"
 )
@@ -86,18 +82,6 @@ func TestFields(t *testing.T) {
 	}
 }
 
-func TestInner(t *testing.T) {
-	t.Parallel()
-	for _, doc := range []string{
-		`{"a":"b"}`, `{"params":{"a":"b"}}`, `{"params":{"envelope":{"x":1},"payload":{"a":"b"}}}`, `{"params":{"arguments":{"a":"b"}}}`,
-		`{"params":{"input":{"a":"b"}}}`, `{"params":{"message":{"a":"b"}}}`,
-	} {
-		if got := kit.Object([]byte(doc)).Inner().Text("a"); got != "b" {
-			t.Errorf("the message in %s has a %q", doc, got)
-		}
-	}
-}
-
 func TestHeaderRules(t *testing.T) {
 	t.Parallel()
 	good := `{"protocol":"league.v2","message_type":"GAME_OVER","sender":"referee:REF01","timestamp":"2026-03-14T09:10:13Z","conversation_id":"c"}`
@@ -164,35 +148,6 @@ func TestMonitor(t *testing.T) {
 		t.Error("a change was missed")
 	}
 	others.Wait()
-}
-
-// TestRespond answers requests of every dialect in kind.
-func TestRespond(t *testing.T) {
-	t.Parallel()
-	e := listen(t, func(in *trace.Exchange, _ http.Header) kit.Response {
-		return kit.Respond(in.Raw, protocol.Refuse(protocol.CodeLeagueNotStarted, in.Type, "not yet"))
-	})
-	s := session(t, e.URL)
-	for _, w := range kit.Wrappings() {
-		check := w.Check(kit.Manager, nil, func(t *kit.T, d *dialect.Dialect) {
-			a := t.Send(kit.Request{Message: request(), Dialect: d})
-			t.Refused(a)
-			if a.Wrapping != d.Name && a.Wrapping != dialect.Contracts.Name {
-				t.Fail("sent in %s, it is answered in %s", d.Name, a.Wrapping)
-			}
-		})
-		if o := s.Run(t.Context(), noPeers{}, check, nil); o.Status != kit.Passed {
-			t.Errorf("%s: %s", o.ID, o.Detail)
-		}
-	}
-	for body, want := range map[string]int{"{": http.StatusBadRequest, "[]": http.StatusBadRequest} {
-		if r := kit.Respond([]byte(body), nil); r.Status != want || !bytes.Contains(r.Body, []byte("-32700")) {
-			t.Errorf("%q is answered with HTTP %d: %s", body, r.Status, r.Body)
-		}
-	}
-	if r := kit.RespondBusy([]byte(`{"jsonrpc":"2.0","id":1,"method":"league_query","params":{}}`)); r.Status != http.StatusServiceUnavailable {
-		t.Errorf("a busy agent answers with HTTP %d", r.Status)
-	}
 }
 
 func TestEndpoint(t *testing.T) {
@@ -348,53 +303,5 @@ func TestUnreachable(t *testing.T) {
 	}
 	if err := s.Reach(t.Context(), "ftp://x"); err == nil || kit.ValidURL("ftp://x") || !kit.ValidURL("https://x/mcp") {
 		t.Errorf("Reach returns %v for a URL that is not an agent's", err)
-	}
-}
-
-// TestBody encodes requests with everything that can be changed.
-func TestBody(t *testing.T) {
-	t.Parallel()
-	s := session(t, "http://127.0.0.1:1/mcp")
-	check := kit.Check{ID: "a.body", Run: func(t *kit.T) {
-		doc := kit.Object(t.Body(kit.Request{Message: request(), ID: "42", Method: "m", Edit: kit.Delete("sender", "timestamp")}))
-		if doc.Shown("id") != "42" || doc.Text("method") != "m" || doc.Inner().Has("sender") || doc.Inner().Text("auth_token") != "secret" {
-			t.Fail("%v", doc)
-		}
-		doc = kit.Object(t.Body(kit.Request{Message: request(), Dialect: dialect.Envelope, NoID: true, Edit: kit.Set("x", 1)}))
-		if doc["id"] != nil || doc.Inner().Count("x") != 1 {
-			t.Fail("%v", doc)
-		}
-	}}
-	if o := s.Run(context.Background(), noPeers{}, check, nil); o.Status != kit.Passed {
-		t.Error(o.Detail)
-	}
-}
-
-// TestAttacks makes attacks of a message, all of which are different.
-func TestAttacks(t *testing.T) {
-	t.Parallel()
-	var bodies []string
-	var mu sync.Mutex
-	e := listen(t, func(in *trace.Exchange, header http.Header) kit.Response {
-		mu.Lock()
-		defer mu.Unlock()
-		bodies = append(bodies, header.Get("Content-Type")+string(in.Raw))
-		return kit.Response{Status: http.StatusBadRequest, Body: []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}`)}
-	})
-	s := session(t, e.URL)
-	sample := func(*kit.T) kit.Request {
-		return kit.Request{Message: request(), Dialect: dialect.Contracts, ID: `"1"`}
-	}
-	checks := kit.AttackChecks(kit.Manager, nil, kit.Attacks("report_match_result"), sample, kit.Check{Run: func(*kit.T) {}})
-	for _, c := range checks {
-		o := s.Run(t.Context(), noPeers{}, c, nil)
-		wrong := c.ID == "manager.hostile.codes"
-		if (o.Status == kit.Failed) != wrong {
-			t.Errorf("%s: %s, %s", o.ID, o.Status, o.Detail)
-		}
-	}
-	slices.Sort(bodies)
-	if n := len(slices.Compact(bodies)); n < 14 {
-		t.Errorf("%d different messages", n)
 	}
 }

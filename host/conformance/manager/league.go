@@ -32,10 +32,13 @@ func playLeague(t T) {
 	defer t.turn.Unlock()
 	l := t.league
 	switch {
-	case t.conducts():
-		t.foundMatches()
-		return
 	case l.stopped != "":
+		return
+	case t.conducts():
+		t.addOthers()
+		if n := len(t.matches); n < t.pairs() {
+			l.stopped = fmt.Sprintf("of %s of players, the manager's own referee invited %d", kit.Count(t.pairs(), "pair", "pairs"), n)
+		}
 		return
 	case len(t.matches) < t.pairs() || l.reported < t.assigned(0):
 		l.stopped = fmt.Sprintf("within %v no more matches were assigned to a referee, neither by ROUND_ANNOUNCEMENT nor one by one; %d were reported",
@@ -116,7 +119,9 @@ func (t T) conclude(m *match, from *member, report *protocol.MatchResultReport) 
 	r := t.roundOf(m)
 	first, final := l.reported == 0, r.final && r.reported == 0
 	result := t.results[m.id]
+	t.Lock()
 	m.referee, m.report = from, report
+	t.Unlock()
 	last := r.reported == len(r.own)-1
 	if last {
 		if r == l.rounds[0] { // the round is not over yet
@@ -280,7 +285,7 @@ func (t T) startOtherwise(refusal *kit.Answer) {
 func (p *peers) announced(round int) int {
 	for _, m := range p.messages {
 		if m.typ == protocol.TypeRoundAnnouncement && m.to.role == protocol.RolePlayer && m.round == round && len(m.matches) > 0 {
-			return len(m.matches) - p.others(round)
+			return len(m.matches) - count(p.matches, func(m *match) bool { return m.referee == nil && m.round == round })
 		}
 	}
 	return len(p.players()) / 2
@@ -365,17 +370,6 @@ func (p *peers) match(id string) *match {
 	return nil
 }
 
-// others counts the matches of a round that other referees conduct. The lock is held.
-func (p *peers) others(round int) int {
-	n := 0
-	for _, m := range p.matches {
-		if m.referee == nil && m.round == round {
-			n++
-		}
-	}
-	return n
-}
-
 // addOthers enters the matches of other referees, whose results the players know.
 func (t T) addOthers() {
 	l := t.league
@@ -389,7 +383,7 @@ func (t T) addOthers() {
 		i := slices.IndexFunc(l.rounds, func(r *round) bool { return r.number == m.round })
 		if i < 0 {
 			i = len(l.rounds)
-			l.rounds = append(l.rounds, &round{number: m.round, spoiled: true})
+			l.rounds = append(l.rounds, &round{number: m.round, spoiled: true, closed: t.events})
 		}
 		l.rounds[i].matches = append(l.rounds[i].matches, m)
 		m.result = m.told()
@@ -403,38 +397,6 @@ func (t T) addOthers() {
 			l.spoiled = "round.given" // the players were told of no result
 		}
 		r.spoiled = r.spoiled || l.spoiled != ""
-	}
-}
-
-// foundMatches enters the matches of a league that the manager conducts itself.
-func (t T) foundMatches() {
-	l := t.league
-	t.Lock()
-	defer t.Unlock()
-	byRound := map[int]*round{}
-	for _, m := range t.messages {
-		id := m.fields.Text("match_id")
-		if m.typ != protocol.TypeGameInvitation && m.typ != protocol.TypeChooseParityCall || id == "" {
-			continue
-		}
-		known := t.match(id)
-		if known == nil {
-			known = &match{id: id, round: m.round, by: m, players: [2]string{m.to.id}}
-			t.peers.matches = append(t.matches, known)
-		}
-		switch {
-		case !slices.ContainsFunc(l.rounds, func(r *round) bool { return slices.Contains(r.matches, known) }):
-			if byRound[m.round] == nil {
-				byRound[m.round] = &round{number: m.round, spoiled: true, closed: t.events}
-				l.rounds = append(l.rounds, byRound[m.round])
-			}
-			byRound[m.round].matches = append(byRound[m.round].matches, known)
-		case known.players[0] != m.to.id && known.players[1] == "":
-			known.players[1] = m.to.id
-		}
-	}
-	if n := len(t.matches); n < t.pairs() {
-		l.stopped = fmt.Sprintf("of %s of players, the manager's own referee invited %d", kit.Count(t.pairs(), "pair", "pairs"), n)
 	}
 }
 

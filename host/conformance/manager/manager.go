@@ -158,6 +158,14 @@ func (l *league) results(until *round) []*result {
 	return all
 }
 
+// matches returns how many matches the rounds have.
+func (l *league) matches() (n int) {
+	for _, r := range l.rounds {
+		n += len(r.matches)
+	}
+	return n
+}
+
 // probe is a request that was sent during the league, and its answer.
 type probe struct {
 	answer   *kit.Answer

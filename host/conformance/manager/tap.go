@@ -99,12 +99,18 @@ func (p *peers) record(m *message) {
 	if len(p.messages) == maxMessages {
 		return
 	}
-	for _, other := range p.messages {
-		if other.to == m.to && other.typ == m.typ && other.round == m.round {
-			m.n++
+	m.n += count(p.messages, func(other *message) bool { return other.to == m.to && other.typ == m.typ && other.round == m.round })
+	p.messages = append(p.messages, m)
+	if m.typ == protocol.TypeGameInvitation || m.typ == protocol.TypeChooseParityCall { // by another referee
+		id := m.fields.Text("match_id")
+		switch known := p.match(id); {
+		case id == "":
+		case known == nil:
+			p.matches = append(p.matches, &match{id: id, round: m.round, by: m, players: [2]string{m.to.id}})
+		case known.players[0] != m.to.id && known.players[1] == "":
+			known.players[1] = m.to.id
 		}
 	}
-	p.messages = append(p.messages, m)
 	for _, f := range m.matches {
 		found := &match{id: f.Text("match_id"), round: m.round, by: m, players: [2]string{f.Text("player_A_id"), f.Text("player_B_id")}}
 		named := slices.IndexFunc(p.referees(), func(a *member) bool {
@@ -116,12 +122,12 @@ func (p *peers) record(m *message) {
 		case m.to.role == protocol.RoleReferee || named >= 0 || !f.Has("referee_id") && !f.Has("referee_endpoint"):
 			continue // for its referee to be sent
 		}
-		switch i := slices.IndexFunc(p.matches, func(known *match) bool { return known.id == found.id }); {
+		switch known := p.match(found.id); {
 		case found.id == "":
-		case i < 0:
+		case known == nil:
 			p.matches = append(p.matches, found)
-		case p.matches[i].referee == nil && found.referee != nil:
-			p.matches[i].referee, p.matches[i].by = found.referee, m
+		case known.referee == nil && found.referee != nil:
+			known.referee, known.by = found.referee, m
 		}
 	}
 }
@@ -194,24 +200,16 @@ func (p *peers) hold(n int) {
 // assigned counts the matches of a round, or with 0 of all rounds, that
 // referees have been assigned. The lock is held.
 func (p *peers) assigned(round int) int {
-	n := 0
-	for _, m := range p.matches {
-		if m.referee != nil && (m.round == round || round == 0) {
-			n++
-		}
-	}
-	return n
+	return count(p.matches, func(m *match) bool { return m.referee != nil && (m.round == round || round == 0) })
 }
 
 // sent counts the messages of a type. The lock is held.
 func (p *peers) sent(typ protocol.Type) int {
-	n := 0
-	for _, m := range p.messages {
-		if m.typ == typ {
-			n++
-		}
-	}
-	return n
+	return count(p.messages, func(m *message) bool { return m.typ == typ })
+}
+
+func count[T any](all []T, is func(T) bool) int {
+	return len(slices.DeleteFunc(slices.Clone(all), func(x T) bool { return !is(x) }))
 }
 
 // sentToAll reports whether every agent was sent a message of a type, and

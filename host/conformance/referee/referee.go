@@ -100,9 +100,13 @@ func (p *peers) answer(who int, in *trace.Exchange, header http.Header) kit.Resp
 	case who == toManager && in.Type != protocol.TypeMatchResultReport:
 		return kit.Respond(in.Raw, nil)
 	}
+	var ours jsonrpc.Handler
 	p.Lock()
 	m := p.matches[s.fields.Text("match_id")]
 	if m != nil {
+		if who != toManager {
+			ours = m.ours[who]
+		}
 		s.n += m.count(s.Type, who)
 		m.sent = append(m.sent, s)
 	}
@@ -113,8 +117,8 @@ func (p *peers) answer(who int, in *trace.Exchange, header http.Header) kit.Resp
 		return kit.Respond(in.Raw, protocol.Refuse(protocol.CodeMatchNotFound, in.Type, "the match is not known"))
 	}
 	var response kit.Response
-	if who != toManager && m.ours[who] != nil {
-		response = kit.Handle(context.Background(), m.ours[who], in.Raw, in.Peer, header)
+	if ours != nil {
+		response = kit.Handle(context.Background(), ours, in.Raw, in.Peer, header)
 	} else {
 		response = m.react(s)
 	}
@@ -348,7 +352,9 @@ func (p *peers) Play(own *kit.T) kit.Play {
 		if err != nil {
 			return kit.NotTried(err.Error())
 		}
+		p.Lock()
 		m.ours[who] = made.Handler
+		p.Unlock()
 	}
 	t.T.Aside().Send(t.assigning(m))
 	late := time.After(2 * t.patience())

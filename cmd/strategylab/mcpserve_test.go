@@ -38,56 +38,50 @@ func agentFlagsFor(kind string) []string {
 }
 
 // TestAgentsServeClientsOverStdio has the SDK's client list and call the tools
-// of an agent that it has started, in either generation of the protocol.
+// of an agent that it has started, in the older generation of the protocol.
 func TestAgentsServeClientsOverStdio(t *testing.T) {
 	t.Parallel()
-	for _, version := range []string{"2025-06-18", "2026-07-28"} {
-		for kind, want := range map[string][]string{"player": playerTools, "referee": refereeTools} {
-			t.Run(kind+" "+version, func(t *testing.T) {
-				t.Parallel()
-				c := clientOf(t, &mcp.CommandTransport{Command: commandLine(t.Context(), t.TempDir(), append(agentFlagsFor(kind), "--stdio")...)}, version)
-				offers(t, c, want)
-				if kind == "player" {
-					plays(t, c)
-				}
-				refusedWith(t, c, want[0], "game_error")
-			})
-		}
+	for kind, want := range map[string][]string{"player": playerTools, "referee": refereeTools} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			c := clientOf(t, &mcp.CommandTransport{Command: commandLine(t.Context(), t.TempDir(), append(agentFlagsFor(kind), "--stdio")...)}, "2025-06-18")
+			offers(t, c, want)
+			if kind == "player" {
+				plays(t, c)
+			}
+			refusedWith(t, c, want[0], "game_error")
+		})
 	}
 }
 
-// TestAgentsServeClientsOverHTTP does the same at the agents' endpoints, and at
-// that of a host whose league is in progress.
+// TestAgentsServeClientsOverHTTP does the same in the newer generation at the agents'
+// endpoints, and at that of a host whose league is in progress.
 func TestAgentsServeClientsOverHTTP(t *testing.T) {
 	t.Parallel()
-	for _, version := range []string{"2025-06-18", "2026-07-28"} {
-		t.Run(version, func(t *testing.T) {
-			t.Parallel()
-			r := start(t, t.TempDir(), agentFlagsFor("player")...)
-			c := clientOf(t, &mcp.StreamableClientTransport{Endpoint: r.until("listening")["url"].(string)}, version)
-			offers(t, c, playerTools)
-			plays(t, c)
-			interrupted(t, r, c)
+	const version = "2026-07-28"
+	r := start(t, t.TempDir(), agentFlagsFor("player")...)
+	c := clientOf(t, &mcp.StreamableClientTransport{Endpoint: r.until("listening")["url"].(string)}, version)
+	offers(t, c, playerTools)
+	plays(t, c)
+	interrupted(t, r, c)
 
-			r = start(t, t.TempDir(), agentFlagsFor("referee")...)
-			c = clientOf(t, &mcp.StreamableClientTransport{Endpoint: r.until("listening")["url"].(string)}, version)
-			offers(t, c, refereeTools)
-			refusedWith(t, c, "game_join_ack", "game_error")
-			interrupted(t, r, c)
+	r = start(t, t.TempDir(), agentFlagsFor("referee")...)
+	c = clientOf(t, &mcp.StreamableClientTransport{Endpoint: r.until("listening")["url"].(string)}, version)
+	offers(t, c, refereeTools)
+	refusedWith(t, c, "game_join_ack", "game_error")
+	interrupted(t, r, c)
 
-			r = start(t, t.TempDir(), "host", "--legs", "1", "--listen", "127.0.0.1:0", "--field", "random,markov-1,role", "--admin-token", "secret")
-			url := r.until("listening")["manager"].(string)
-			c = clientOf(t, &mcp.StreamableClientTransport{Endpoint: url}, version)
-			offers(t, c, managerTools)
-			refusedWith(t, c, "league_query", "league_error")
-			started := called(t, c, "start_league", leagueMessage("START_LEAGUE", "launcher", `"auth_token":"secret","league_id":"league_2025_even_odd"`))
-			if started["message_type"] != "LEAGUE_STATUS" || started["total_rounds"] != 3.0 {
-				t.Errorf("start_league: %v", started)
-			}
-			r.until("league_completed")
-			interrupted(t, r, c)
-		})
+	r = start(t, t.TempDir(), "host", "--legs", "1", "--listen", "127.0.0.1:0", "--field", "random,markov-1,role", "--admin-token", "secret")
+	url := r.until("listening")["manager"].(string)
+	c = clientOf(t, &mcp.StreamableClientTransport{Endpoint: url}, version)
+	offers(t, c, managerTools)
+	refusedWith(t, c, "league_query", "league_error")
+	started := called(t, c, "start_league", leagueMessage("START_LEAGUE", "launcher", `"auth_token":"secret","league_id":"league_2025_even_odd"`))
+	if started["message_type"] != "LEAGUE_STATUS" || started["total_rounds"] != 3.0 {
+		t.Errorf("start_league: %v", started)
 	}
+	r.until("league_completed")
+	interrupted(t, r, c)
 }
 
 // TestMCPCanBeSwitchedOff: then the endpoint is the league's alone.

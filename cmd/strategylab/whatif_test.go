@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -20,45 +18,27 @@ func TestWhatifWatch(t *testing.T) {
 	save(`function choose(turn) return "odd" end`)
 	run1(t, dir, exitOK, "experiment", "--runs", "50", "--legs", "2", "--seed", "1", "--field", "always-odd,always-even,random", "--out", "base", "--quiet", "--no-report")
 	cmd := commandLine(t.Context(), dir, "whatif", "base", "--replace", "always-odd=new.lua", "--out", "again", "--watch")
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdout, stderr := collect(t, "stdout"), collect(t, "stderr")
+	cmd.Stdout, cmd.Stderr = stdout.file, stderr.file
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	printed, logged := bufio.NewScanner(stdout), bufio.NewScanner(stderr)
-	until := func(lines *bufio.Scanner, what string) {
+	waits := func(times int) {
 		t.Helper()
-		for lines.Scan() {
-			if strings.Contains(lines.Text(), what) {
-				return
-			}
-		}
-		t.Fatalf("the command ended before it said %q", what)
+		until(t, "a script to change", func() bool {
+			return strings.Count(stderr.until("waiting"), "waiting for a script to change") == times
+		})
 	}
-	until(printed, "The two runs are the same, match for match") // it plays what always-odd plays
-	until(logged, "waiting for a script to change")
+	waits(1)
+	stdout.until("The two runs are the same, match for match") // it plays what always-odd plays
 	save(`function choose(`)
-	until(logged, "new.lua:1: load")
-	until(logged, "waiting for a script to change")
+	stderr.until("new.lua:1: load")
+	waits(2)
 	save(`function choose(turn) return "even" end`)
-	until(logged, "edited new.lua")
-	until(printed, "It also changes always-even: ")
-	until(logged, "waiting for a script to change")
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	for printed.Scan() || logged.Scan() {
-	}
-	_ = cmd.Wait() // how it ends is told by the code
-	if code := cmd.ProcessState.ExitCode(); code != exitOK {
-		t.Errorf("exit code %d after an interrupt, want %d", code, exitOK)
-	}
+	waits(3)
+	stderr.until("edited new.lua")
+	stdout.until("It also changes always-even: ")
+	stops(t, cmd)
 	if names, err := filepath.Glob(filepath.Join(dir, "*again*", "leagues.bin")); err != nil || len(names) != 1 {
 		t.Errorf("folders %v, %v; want one", names, err)
 	}

@@ -130,13 +130,7 @@ func accepts(v any, want string) string {
 		}
 		return otherwise
 	}
-	x := reflect.ValueOf(v)
-	value := math.NaN()
-	if x.CanInt() {
-		value = float64(x.Int())
-	} else {
-		value = x.Float()
-	}
+	value := reflect.ValueOf(v).Convert(reflect.TypeFor[float64]()).Float()
 	first, last, _ := strings.Cut(want, "..")
 	switch {
 	case want == "positive" && value <= 0:

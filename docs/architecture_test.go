@@ -116,7 +116,7 @@ var may = map[string][]string{
 	// floor 4: what reads flags and wires the rest
 	"cmd/strategylab/internal/lab": {
 		"analysis", "analysis/assert", "analysis/explain", "analysis/page", "analysis/population", "analysis/power",
-		"analysis/report", "analysis/robust", "analysis/sequential", "analysis/words", "experiments", "experiments/arena", "experiments/cluster", "experiments/workers", "host", "host/conformance", "host/disk", "host/game",
+		"analysis/report", "analysis/words", "experiments", "experiments/arena", "experiments/cluster", "experiments/workers", "host", "host/conformance", "host/disk", "host/game",
 		"host/player", "host/referee", "host/results", "plugins", "plugins/isolate", "strategies", "strategies/budget", "strategies/builtin",
 		"strategies/catalog", "strategies/params", "strategies/served", "strategies/strategytest",
 	},

@@ -34,7 +34,7 @@ func (l Lab) Edited(runs string, entries []catalog.Entry) []string {
 			source := filepath.Clean(e.Info.Source)
 			codes[source] = c
 			sources = append(sources, source)
-			if !isShipped(e.Info.Kind, e.Info.Name, c.fingerprint) {
+			if !catalog.Shipped(e.Info.Kind, e.Info.Name, c.fingerprint) {
 				own = append(own, source)
 			}
 		}

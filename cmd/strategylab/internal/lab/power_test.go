@@ -67,20 +67,23 @@ func playUntil(t *testing.T, plan results.Plan, factories []strategies.Factory, 
 		t.Fatal(err)
 	}
 	options := experiments.Config{Workers: 1, Every: 1}
-	s := &Study{plan: plan, acc: acc}
-	if s.remaining, err = analysis.NewRemaining(plan, nil); err != nil {
-		t.Fatal(err)
-	}
+	var rule *sequential.Tracker
 	if o != nil {
-		if s.rule, err = acc.Tracker(*o); err != nil {
+		if rule, err = acc.Tracker(*o); err != nil {
 			t.Fatal(err)
 		}
-		s.shown, options.Stop = s.rule, s.stop()
+		options.Stop = func(int) bool { return rule.Done() }
 	}
-	if _, err := experiments.Run(t.Context(), plan, driver, s, options); err != nil {
+	add := sinkFunc(func(l *results.League) error {
+		if err := acc.Add(*l); err != nil || rule == nil {
+			return err
+		}
+		return rule.Add(acc.Last())
+	})
+	if _, err := experiments.Run(t.Context(), plan, driver, add, options); err != nil {
 		t.Fatal(err)
 	}
-	return acc, s.rule
+	return acc, rule
 }
 
 // moments are those of some numbers.

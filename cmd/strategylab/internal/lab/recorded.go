@@ -53,18 +53,15 @@ func (l Lab) Read(ctx context.Context, dir string, r Reading) (page.Input, error
 		}
 		readers, seeds = append(readers, another), append(seeds, another.Plan().Seed)
 	}
-	study, err := NewStudy(plan, r.Level)
-	if err != nil {
-		return in, err
-	}
+	var yours []int
 	if r.Yours != nil {
-		named, err := r.Yours(plan)
-		if err != nil {
+		if yours, err = r.Yours(plan); err != nil {
 			return in, err
 		}
-		if named != nil {
-			study.yours = named
-		}
+	}
+	study, err := study(plan, r.Level, yours)
+	if err != nil {
+		return in, err
 	}
 	var judging *assert.Judge
 	if r.Judge != nil {
@@ -80,14 +77,14 @@ func (l Lab) Read(ctx context.Context, dir string, r Reading) (page.Input, error
 	if err != nil {
 		return in, ReadError(r.Op, dir, err)
 	}
-	run := study.report(r.Level, report.Facts{Digest: digest})
+	run := study.Report(r.Level, report.Facts{Digest: digest})
 	run.Seeds = seeds
 	if seeds != nil && len(run.Estimates.Absences()) > 0 {
 		return in, &InputError{fmt.Errorf("%s: a strategy was quarantined in one of the runs", r.Op), "pool runs in which the whole field plays to the end, without it: --without"}
 	}
 	run.Facts.Reproducible = run.Estimates.Reproducible && run.Plan.Reproducible()
 	addPlayFacts(l.Path(dir), &run.Facts)
-	judge(&run, judging, study.acc)
+	judge(&run, judging, study.Sums)
 	in.Document = report.New(run)
 	if r.Explain {
 		in.Explanations, in.Records = c.explain.Explanations(in.Run.Estimates.Level), c.records

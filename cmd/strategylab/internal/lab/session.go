@@ -51,19 +51,19 @@ type Session struct {
 // Sofar is a run while it plays. Its methods are for the goroutine that Watch is called
 // by, during the call.
 type Sofar struct {
-	study     *Study
+	study     *report.Study
 	Workers   int // leagues played in parallel
 	processes func() []report.Process
 }
 
 // Progress returns what the leagues so far have shown, in microseconds.
-func (s Sofar) Progress() report.Progress { return s.study.progress() }
+func (s Sofar) Progress() report.Progress { return s.study.Progress() }
 
 // Document returns what the leagues so far have shown, but for what is simulated of other
 // fields. It simulates the ranking, which takes a hundredth of a second or, in a
 // field of 100, half a second.
 func (s Sofar) Document() *report.Document {
-	return report.New(s.study.estimated(analysis.DefaultLevel, report.Facts{Processes: s.processes()}))
+	return report.New(s.study.Estimated(analysis.DefaultLevel, report.Facts{Processes: s.processes()}))
 }
 
 // ReportOptions says what the page of a run holds.
@@ -110,12 +110,9 @@ func (s Session) Play(ctx context.Context, dir *results.Dir, path string, factor
 // playLeagues plays the rest of the run and reports on the whole run.
 func (s Session) playLeagues(ctx context.Context, dir *results.Dir, factories []strategies.Factory, c *collectors) (played *Played, err error) {
 	plan := dir.Plan()
-	study, err := NewStudy(plan, analysis.DefaultLevel)
+	study, err := study(plan, analysis.DefaultLevel, s.Yours)
 	if err != nil {
 		return nil, err
-	}
-	if s.Yours != nil {
-		study.yours = s.Yours
 	}
 	past := c.sinks(study, s.Judge)
 	prefix, err := experiments.Resume(plan, dir.Leagues(), past)
@@ -134,7 +131,7 @@ func (s Session) playLeagues(ctx context.Context, dir *results.Dir, factories []
 		parallel = d.Most(parallel)
 	}
 	here := driver // in this process
-	config := experiments.Config{Workers: parallel, After: prefix, Stop: study.stop(), Every: 1}
+	config := experiments.Config{Workers: parallel, After: prefix, Stop: study.Stop(), Every: 1}
 	if s.Cluster != nil {
 		co, end, err2 := s.Cluster.coordinate(ctx, plan, factories, driver, s.Ledger)
 		if err2 != nil {
@@ -174,12 +171,12 @@ func (s Session) playLeagues(ctx context.Context, dir *results.Dir, factories []
 	facts := factsOf(plan, factories, here, outcome, outcome.Leagues-before, seconds)
 	facts.Messages, facts.Cluster = messages(), clusterShares(driver)
 	if plan.Records == results.RecordsNone && !played.Interrupted {
-		if err := keepSums(dir, study.acc, outcome); err != nil {
+		if err := keepSums(dir, study.Sums, outcome); err != nil {
 			return nil, err
 		}
 	}
-	run := study.report(analysis.DefaultLevel, facts)
-	judge(&run, s.Judge, study.acc)
+	run := study.Report(analysis.DefaultLevel, facts)
+	judge(&run, s.Judge, study.Sums)
 	played.Document = report.New(run)
 	if c.explain != nil {
 		played.Explanations = c.explain.Explanations(played.Run.Estimates.Level)
@@ -283,7 +280,7 @@ func newCollectors(plan results.Plan, explanations, ranges bool) (*collectors, e
 
 // sinks returns a sink that passes leagues to the study, the judge (unless nil) and
 // the collectors.
-func (c *collectors) sinks(study *Study, j *assert.Judge) experiments.Sink {
+func (c *collectors) sinks(study *report.Study, j *assert.Judge) experiments.Sink {
 	all := []experiments.Sink{study}
 	if j != nil {
 		all = append(all, j)

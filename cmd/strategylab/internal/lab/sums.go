@@ -51,12 +51,12 @@ func (l Lab) OpenSums(ctx context.Context, dirs []string) (plan results.Plan, pa
 func (s Session) AddSums(dir *results.Dir, path string, parts []experiments.Part, outcome experiments.Outcome) (played *Played, err error) {
 	defer func() { err = errors.Join(err, dir.Close()) }()
 	plan := dir.Plan()
-	study, err := NewStudy(plan, analysis.DefaultLevel)
+	study, err := study(plan, analysis.DefaultLevel, s.Yours)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range parts {
-		if err := study.acc.AddSums(p.Sums.Analysis); err != nil {
+		if err := study.Sums.AddSums(p.Sums.Analysis); err != nil {
 			return nil, fmt.Errorf("merge %s: %w; play the shard again", p.Name, err)
 		}
 	}
@@ -64,9 +64,6 @@ func (s Session) AddSums(dir *results.Dir, path string, parts []experiments.Part
 		return nil, err
 	}
 	played = new(Played)
-	if s.Yours != nil {
-		study.yours = s.Yours
-	}
-	played.Document = report.New(study.report(analysis.DefaultLevel, report.Facts{Reproducible: outcome.Reproducible}))
-	return played, errors.Join(dir.Summary(played.Document), keepSums(dir, study.acc, outcome))
+	played.Document = report.New(study.Report(analysis.DefaultLevel, report.Facts{Reproducible: outcome.Reproducible}))
+	return played, errors.Join(dir.Summary(played.Document), keepSums(dir, study.Sums, outcome))
 }

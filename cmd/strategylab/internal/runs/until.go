@@ -11,10 +11,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/analysis/sequential"
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
-	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
@@ -104,7 +104,7 @@ func (e *experimentRun) stopRule(plan *results.Plan, field catalog.Field) error 
 	if err := plan.Validate(); err != nil {
 		return command.Usagef("%w", err)
 	}
-	if _, err := lab.NewStudy(*plan, analysis.DefaultLevel); err != nil {
+	if _, err := report.NewStudy(*plan, analysis.DefaultLevel); err != nil {
 		return command.Usagef("--%s: %w", flag, err)
 	}
 	return nil

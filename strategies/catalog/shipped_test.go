@@ -1,4 +1,4 @@
-package lab
+package catalog
 
 import (
 	"crypto/sha256"
@@ -16,7 +16,7 @@ func TestShippedScripts(t *testing.T) {
 	t.Parallel()
 	var files []string
 	for _, kind := range []string{"lua", "js", "wasm"} {
-		list, err := filepath.Glob("../../../../scripts/*." + kind)
+		list, err := filepath.Glob("../../scripts/*." + kind)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -27,10 +27,10 @@ func TestShippedScripts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if sum := fmt.Sprintf("%x", sha256.Sum256(source)); !isShipped(strategies.Lua, "x", sum) {
+		if sum := fmt.Sprintf("%x", sha256.Sum256(source)); !Shipped(strategies.Lua, "x", sum) {
 			t.Errorf("shipped lacks %q: true, // %s", sum, filepath.Base(file))
 		}
-		if sum := fmt.Sprintf("%x", sha256.Sum256(append(source, '\n'))); isShipped(strategies.Lua, "x", sum) {
+		if sum := fmt.Sprintf("%x", sha256.Sum256(append(source, '\n'))); Shipped(strategies.Lua, "x", sum) {
 			t.Errorf("an edited %s is taken for the shipped one", file)
 		}
 	}

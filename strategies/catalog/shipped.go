@@ -1,9 +1,6 @@
-package lab
+package catalog
 
-import (
-	"github.com/strategylab/strategylab/host/results"
-	"github.com/strategylab/strategylab/strategies"
-)
+import "github.com/strategylab/strategylab/strategies"
 
 // shipped has the fingerprints of the scripts that come with the program. One that a user
 // has edited is the user's.
@@ -18,9 +15,9 @@ var shipped = map[string]bool{
 	"5c791e30d70d76e08f6c546e93d872e5c33c78366d63587d0a5f8919089d1eb0": true, // settle.lua
 }
 
-// isShipped reports whether a strategy comes with the program: built in, one of its scripts,
+// Shipped reports whether a strategy comes with the program: built in, one of its scripts,
 // or one of the plugins that it builds, whose fingerprints differ from machine to machine.
-func isShipped(kind strategies.Kind, name, fingerprint string) bool {
+func Shipped(kind strategies.Kind, name, fingerprint string) bool {
 	switch kind {
 	case strategies.Builtin:
 		return true
@@ -28,16 +25,4 @@ func isShipped(kind strategies.Kind, name, fingerprint string) bool {
 		return name == "frequency-plugin" || name == "thue-morse"
 	}
 	return shipped[fingerprint]
-}
-
-// yoursIn returns the field indices of the strategies of a plan that are the user's, as far
-// as the plan alone says: those that do not come with the program.
-func yoursIn(plan results.Plan) []int {
-	var list []int
-	for i, f := range plan.Field {
-		if !isShipped(strategies.Kind(f.Kind), f.Name, f.Fingerprint) {
-			list = append(list, i)
-		}
-	}
-	return list
 }

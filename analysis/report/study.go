@@ -1,10 +1,9 @@
-package lab
+package report
 
 import (
 	"fmt"
 
 	"github.com/strategylab/strategylab/analysis"
-	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/analysis/robust"
 	"github.com/strategylab/strategylab/analysis/sequential"
 	"github.com/strategylab/strategylab/host/results"
@@ -14,9 +13,10 @@ import (
 // confidence sequences if the run has a stopping rule, else with intervals for a
 // fixed number of leagues.
 type Study struct {
+	Yours []int // field indices of the user's strategies
+	Sums  *analysis.Accumulator
+
 	plan      results.Plan
-	yours     []int // field indices of the user's strategies
-	acc       *analysis.Accumulator
 	remaining *analysis.Remaining
 	// rule decides when the run ends, at the default level; shown is what is
 	// reported, at the requested level. Both are nil without a stopping rule.
@@ -25,12 +25,13 @@ type Study struct {
 	newer, old  int               // field indices of the compared players
 }
 
+// NewStudy returns a study of the leagues of a plan, at a confidence level.
 func NewStudy(plan results.Plan, level float64) (*Study, error) {
 	acc, err := analysis.NewAccumulator(plan)
 	if err != nil {
 		return nil, err
 	}
-	s := &Study{plan: plan, yours: yoursIn(plan), acc: acc}
+	s := &Study{plan: plan, Sums: acc}
 	if plan.Stop == nil {
 		s.remaining, err = analysis.NewRemaining(plan, nil)
 		return s, err
@@ -69,19 +70,19 @@ func (s *Study) compare(r results.Ratio) error {
 		}
 	}
 	var err error
-	s.ratio, err = sequential.NewRatio(sequential.Hypotheses{Delta: r.Delta, Alpha: r.Alpha, Beta: r.Beta}, s.rule.Options().Guarantee, s.acc.Shape())
+	s.ratio, err = sequential.NewRatio(sequential.Hypotheses{Delta: r.Delta, Alpha: r.Alpha, Beta: r.Beta}, s.rule.Options().Guarantee, s.Sums.Shape())
 	return err
 }
 
 // Append adds the next league.
 func (s *Study) Append(l *results.League) error {
-	if err := s.acc.Add(*l); err != nil {
+	if err := s.Sums.Add(*l); err != nil {
 		return err
 	}
 	if err := s.remaining.Add(l); err != nil || s.rule == nil {
 		return err
 	}
-	last := s.acc.Last()
+	last := s.Sums.Last()
 	if s.ratio != nil {
 		s.ratio.Add(last[s.newer] - last[s.old])
 	}
@@ -91,17 +92,17 @@ func (s *Study) Append(l *results.League) error {
 	return s.shown.Add(last)
 }
 
-// stop returns what reports after each league whether the run may end; nil without
+// Stop returns what reports after each league whether the run may end; nil without
 // a stopping rule.
-func (s *Study) stop() func(leagues int) bool {
+func (s *Study) Stop() func(leagues int) bool {
 	if s.rule == nil {
 		return nil
 	}
 	return func(int) bool { return s.done() }
 }
 
-// ratioTest is the reason of a run that a sequential test ended.
-const ratioTest = "sprt"
+// endedByTest is the reason of a run that a sequential test ended.
+const endedByTest = "sprt"
 
 func (s *Study) done() bool {
 	if s.ratio != nil {
@@ -110,16 +111,16 @@ func (s *Study) done() bool {
 	return s.rule != nil && s.rule.Done()
 }
 
-// progress returns what the leagues so far have shown, in microseconds.
-func (s *Study) progress() report.Progress {
-	p := report.Progress{Plan: s.plan, Yours: s.yours, Leagues: s.acc.Leagues(), Standings: s.acc.Standings(analysis.AfterLooks(analysis.DefaultLevel, len(s.plan.Looks)), s.shown)}
+// Progress returns what the leagues so far have shown, in microseconds.
+func (s *Study) Progress() Progress {
+	p := Progress{Plan: s.plan, Yours: s.Yours, Leagues: s.Sums.Leagues(), Standings: s.Sums.Standings(analysis.AfterLooks(analysis.DefaultLevel, len(s.plan.Looks)), s.shown)}
 	if s.rule == nil {
 		return p
 	}
-	c := &report.Closeness{Rule: s.rule.Options().Rule}
+	c := &Closeness{Rule: s.rule.Options().Rule}
 	p.Closeness = c
 	if s.ratio != nil {
-		c.Ratio = new(report.Evidence)
+		c.Ratio = new(Evidence)
 		c.Ratio.LLR, c.Ratio.Low, c.Ratio.High, c.Ratio.Known = s.ratio.Evidence()
 		return p
 	}
@@ -134,48 +135,48 @@ func (s *Study) progress() report.Progress {
 	return p
 }
 
-// report returns everything that a report is made from, whether the leagues are new
+// Report returns everything that a report is made from, whether the leagues are new
 // or recorded.
 //
 // The level of a run that was extended is that of its last look.
-func (s *Study) report(level float64, facts report.Facts) report.Run {
-	run := s.estimated(level, facts)
+func (s *Study) Report(level float64, facts Facts) Run {
+	run := s.Estimated(level, facts)
 	run.Robustness = robust.Of(&run.Estimates, s.plan.Seed)
 	return run
 }
 
-// estimated is report without what is simulated of other fields.
-func (s *Study) estimated(level float64, facts report.Facts) report.Run {
-	run := report.Run{Plan: s.plan, Yours: s.yours, Facts: facts, Stopping: report.Stopping{Why: s.why()}}
+// Estimated is Report without what is simulated of other fields.
+func (s *Study) Estimated(level float64, facts Facts) Run {
+	run := Run{Plan: s.plan, Yours: s.Yours, Facts: facts, Stopping: Stopping{Why: s.why()}}
 	if s.rule == nil {
 		level = analysis.AfterLooks(level, len(s.plan.Looks))
-		run.Estimates, run.Since = s.acc.Estimates(level), s.remaining.Estimates(level)
+		run.Estimates, run.Since = s.Sums.Estimates(level), s.remaining.Estimates(level)
 		return run
 	}
-	run.Estimates, run.Since = s.acc.SequentialEstimates(s.shown), s.remaining.Estimates(level)
+	run.Estimates, run.Since = s.Sums.SequentialEstimates(s.shown), s.remaining.Estimates(level)
 	options := s.shown.Options()
 	run.Stopping.Options = &options
 	run.Stopping.Apart, run.Stopping.Within, run.Stopping.Open = s.shown.Decisions().Counts()
 	if s.ratio != nil {
-		run.Stopping.Ratio = &report.Ratio{New: s.plan.Stop.Ratio.New, Old: s.plan.Stop.Ratio.Old, Report: s.ratio.Report(level)}
+		run.Stopping.Ratio = &Ratio{New: s.plan.Stop.Ratio.New, Old: s.plan.Stop.Ratio.Old, Report: s.ratio.Report(level)}
 	}
 	return run
 }
 
 // why says what ended the run.
 func (s *Study) why() string {
-	all := s.acc.Leagues() == s.plan.Runs
+	all := s.Sums.Leagues() == s.plan.Runs
 	switch {
 	case s.done() && s.ratio != nil:
-		return ratioTest
+		return endedByTest
 	case s.done():
 		return string(s.rule.Options().Rule.Kind)
 	case all && s.rule != nil:
-		return report.MaxRuns
+		return MaxRuns
 	case all:
-		return report.AllRuns
+		return AllRuns
 	}
-	return report.Interrupted
+	return Interrupted
 }
 
 // sequenceOptions converts the stopping rule of a plan.

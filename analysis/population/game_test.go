@@ -35,7 +35,7 @@ func TestMeanPayoffNeverFalls(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		differ := symmetric(t)
-		r := population.Replicate(differ)
+		r := population.Replicate(differ, 50_000)
 		for k, s := range r.Steps {
 			total := 0.0
 			for _, x := range s.Share {
@@ -71,12 +71,12 @@ func TestMeanPayoffNeverFalls(t *testing.T) {
 func TestReplicatorFindsTheMixedEquilibrium(t *testing.T) {
 	t.Parallel()
 	// Always even and always odd: equal shares, 1.25 points.
-	r := population.Replicate([][]float64{{0, 1}, {1, 0}})
+	r := population.Replicate([][]float64{{0, 1}, {1, 0}}, 50_000)
 	if last := r.Last(); !r.Settled || math.Abs(last.Payoff-1.25) > 1e-9 || math.Abs(last.Share[0]-0.5) > 1e-9 {
 		t.Errorf("even against odd ends with %+v", last)
 	}
 	// Nobody ever differs from anybody: nothing changes, and that is an equilibrium.
-	if r := population.Replicate([][]float64{{0, 0}, {0, 0}}); !r.Settled || r.Last().Payoff != 1 {
+	if r := population.Replicate([][]float64{{0, 0}, {0, 0}}, 50_000); !r.Settled || r.Last().Payoff != 1 {
 		t.Errorf("without fitness: %+v", r)
 	}
 }

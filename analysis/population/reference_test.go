@@ -125,7 +125,7 @@ func TestReplicatorAgreesStepByStep(t *testing.T) {
 	t.Parallel()
 	r := load(t).Replicator
 	seen := 0
-	for _, s := range population.Replicate(r.Differ).Steps {
+	for _, s := range population.Replicate(r.Differ, 100).Steps {
 		if s.Generation >= len(r.Steps) {
 			break
 		}

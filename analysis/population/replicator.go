@@ -34,7 +34,7 @@ const (
 // Last is the population at the end of the trajectory.
 func (t *Trajectory) Last() Shares { return t.Steps[len(t.Steps)-1] }
 
-// Replicate runs replicator dynamics from equal shares: in every generation a
+// Replicate runs at most some generations of replicator dynamics from equal shares: in every generation a
 // strategy's share is multiplied by its fitness over the mean fitness. Fitness is the
 // chance to differ from a random member of the population, that is, twice the points
 // above the one point of a tie. (P. D. Taylor and L. B. Jonker, Mathematical
@@ -43,9 +43,7 @@ func (t *Trajectory) Last() Shares { return t.Steps[len(t.Steps)-1] }
 // differ is the symmetric matrix of chances to differ. Because it is symmetric and not
 // negative, the mean payoff never falls (L. E. Baum and J. A. Eagon, Bulletin of the
 // AMS 73 (1967), 360-363).
-func Replicate(differ [][]float64) Trajectory { return replicate(differ, maxGenerations) }
-
-func replicate(differ [][]float64, generations int) Trajectory {
+func Replicate(differ [][]float64, generations int) Trajectory {
 	n := len(differ)
 	x := make([]float64, n)
 	for i := range x {

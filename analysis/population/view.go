@@ -95,7 +95,7 @@ func fatesOf(differ [][]float64, generations int) *fates {
 			payoff[i][j] = 1 + p/2
 		}
 	}
-	t := replicate(differ, generations)
+	t := Replicate(differ, generations)
 	f.trajectory = &t
 	f.numbers[ofShare] = t.Last().Share
 	f.numbers[ofAlphaRank] = AlphaRank(payoff, Size, Intensity)

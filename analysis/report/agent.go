@@ -38,7 +38,7 @@ func (a Agent) lines() []string {
 	name, line := words.Printable(a.Name), ""
 	if a.Asked > 0 {
 		line = fmt.Sprintf("Agent %s answered a match in %s ms (median; 99 %% within %s ms), with %s and %s", name,
-			words.Plain.Number(a.MedianMS, 2), words.Plain.Number(a.P99MS, 2), words.Plain.Plural(a.Messages, "message"), retries(a.Retries))
+			words.Plain.Number(a.MedianMS, 2), words.Plain.Number(a.P99MS, 2), words.Plain.Plural(a.Messages, "message"), words.Plain.Plural(int64(a.Retries), "retry"))
 		if a.Replayed > 0 {
 			line += fmt.Sprintf("; its cassette answered %s of %s", words.Plain.Count(a.Replayed), words.Plain.Plural(a.Asked+a.Replayed, "match"))
 		}
@@ -63,13 +63,6 @@ func (a Agent) lines() []string {
 		}
 	}
 	return list
-}
-
-func retries(n int) string {
-	if n == 1 {
-		return "1 retry"
-	}
-	return fmt.Sprintf("%d retries", n)
 }
 
 // AgentLines say how the agents of a run fared.

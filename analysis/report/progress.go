@@ -47,19 +47,20 @@ func (p Progress) Lines(screen Screen, rows int) []string {
 	return strings.Split(strings.TrimSuffix(s.String(), "\n"), "\n")
 }
 
+func (p Progress) yours(k int) bool { return slices.Contains(p.Yours, p.Standings[k].Field) }
+
 // shown returns the indices of the standings that have a row.
 func (p Progress) shown(rows int) (list []int) {
-	yours := func(k int) bool { return slices.Contains(p.Yours, p.Standings[k].Field) }
 	rest := rows
 	for k := range p.Standings {
-		if yours(k) && rest > 0 {
+		if p.yours(k) && rest > 0 {
 			rest--
 		}
 	}
 	mine := rows - rest
 	for k := range p.Standings {
 		switch {
-		case yours(k) && mine > 0:
+		case p.yours(k) && mine > 0:
 			mine--
 			list = append(list, k)
 		case rest > 0:
@@ -78,12 +79,9 @@ func (p Progress) columns(screen Screen, shown []int) []column {
 	for _, k := range shown {
 		adjusted, raw = append(adjusted, p.Standings[k].Adjusted), append(raw, p.Standings[k].Points)
 	}
-	yours := func(x *analysis.Standing) string {
-		return map[bool]string{true: "*", false: " "}[slices.Contains(p.Yours, x.Field)]
-	}
 	list := []column{
 		columnOf("#", 0, shown, func(k *int) string { return strconv.Itoa(*k + 1) }),
-		col("", 0, yours),
+		columnOf("", 0, shown, func(k *int) string { return map[bool]string{true: "*", false: " "}[p.yours(*k)] }),
 		col("<strategy", 0, func(x *analysis.Standing) string { return words.Printable(p.Plan.Field[x.Field].Name) }),
 		col("<kind", 2, func(x *analysis.Standing) string { return words.Printable(p.Plan.Field[x.Field].Kind) }),
 		{head: "points", left: true, cells: words.PlusMinusColumn(adjusted)},

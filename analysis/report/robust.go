@@ -19,13 +19,8 @@ type OtherFields struct {
 
 // OtherFieldsOf is how one player does in other fields, by adjusted points.
 type OtherFieldsOf struct {
-	Name   string  `json:"name"`
-	First  float64 `json:"first"`  // share of the resampled fields in which it has the most points, divided among those that the leagues do not tell apart
-	Places [2]int  `json:"places"` // range of its places in them
-	// StandardError is the standard deviation of its points over resampled fields and leagues.
-	StandardError float64 `json:"standard_error"`
-	WithoutOne    [2]int  `json:"places_without_one"`    // with at most one other strategy left out
-	WithoutFamily [2]int  `json:"places_without_family"` // with the others of at most one family left out
+	Name string `json:"name"`
+	robust.Player
 }
 
 // WithoutStrategy is a field without some strategies.
@@ -44,8 +39,7 @@ func (r *Document) otherFields() *OtherFields {
 	}
 	f := &OtherFields{Resamples: x.Resamples, Level: e.Level, Families: [][]string{}, Without: []WithoutStrategy{}}
 	for _, i := range e.Order {
-		p := x.Players[i]
-		f.Players = append(f.Players, OtherFieldsOf{e.Players[i].Name, p.First, p.Places, p.Error, p.WithoutOne, p.WithoutFamily})
+		f.Players = append(f.Players, OtherFieldsOf{e.Players[i].Name, x.Players[i]})
 	}
 	for _, family := range x.Families {
 		f.Families = append(f.Families, e.Names(family))

@@ -37,12 +37,11 @@ type Robustness struct {
 type Player struct {
 	// First is the share of the resampled fields in which it has the most points, divided
 	// among all whom the leagues do not tell apart from the one that has.
-	First  float64
-	Places [2]int  // best and worst possible place in the resampled fields, without the extremes beyond the level
-	Error  float64 // standard deviation of its points over resampled fields and leagues
-	// WithoutOne and WithoutFamily are its best and worst possible place if at most one other
-	// strategy, or the others of one family, are not in the field.
-	WithoutOne, WithoutFamily [2]int
+	First         float64 `json:"first"`
+	Places        [2]int  `json:"places"`                // best and worst possible place in the resampled fields, without the extremes beyond the level
+	Error         float64 `json:"standard_error"`        // standard deviation of its points over resampled fields and leagues
+	WithoutOne    [2]int  `json:"places_without_one"`    // places with at most one other strategy left out
+	WithoutFamily [2]int  `json:"places_without_family"` // places with the others of at most one family left out
 }
 
 // Reduced is a field without some strategies.

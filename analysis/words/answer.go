@@ -110,8 +110,11 @@ func (s Style) pointsOfFirst(e *analysis.Estimates) string {
 }
 
 // around writes an interval with few decimals, rounded outwards so that it covers as often as
-// the interval does.
+// the interval does. It needs no estimate.
 func (s Style) around(e analysis.Estimate) string {
+	if !e.Defined() {
+		e.Estimate = (e.Low + e.High) / 2
+	}
 	unit := math.Pow10(brief(e))
 	e.Low, e.High = math.Floor(e.Low*unit+1e-6)/unit, math.Ceil(e.High*unit-1e-6)/unit
 	return s.Range(e, 1, brief(e))

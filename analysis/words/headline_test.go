@@ -98,8 +98,8 @@ func TestHeadlineCoversTheFirst(t *testing.T) {
 					t.Fatalf("the test has lost its point: %s", sentence)
 				}
 				found := interval.FindStringSubmatch(sentence)
-				if found == nil {
-					t.Fatalf("no interval in %s", sentence)
+				if found == nil || len(found[1]+found[3]) > len("1.234") {
+					t.Fatalf("no short interval in %s", sentence)
 				}
 				low, _ := strconv.ParseFloat(found[1]+found[3], 64)
 				high, _ := strconv.ParseFloat(found[2]+found[4], 64)

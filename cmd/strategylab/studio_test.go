@@ -81,7 +81,6 @@ func (s *studioProcess) call(action string, in map[string]any, header ...string)
 
 // request is call for a studio that may have ended.
 func (s *studioProcess) request(action string, in map[string]any, header ...string) (status int, answer studioAnswer, err error) {
-	in["seed"] = "0"
 	body, err := json.Marshal(in)
 	if err != nil {
 		return 0, answer, err
@@ -284,7 +283,7 @@ func TestTeamsTakeTurns(t *testing.T) {
 	s := openStudio(t, t.TempDir(), "class", "--team", "Red", "--team", "Blue")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	body, err := json.Marshal(map[string]any{"file": "slow.lua", "source": slowLua, "leagues": 1000, "seed": "0"})
+	body, err := json.Marshal(map[string]any{"file": "slow.lua", "source": slowLua, "leagues": 1000})
 	if err != nil {
 		t.Fatal(err)
 	}

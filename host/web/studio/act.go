@@ -35,7 +35,6 @@ type input struct {
 	Compare bool     `json:"compare"` // play the version before, too
 	Field   []string `json:"field"`
 	Leagues int      `json:"leagues"`
-	Seed    uint64   `json:"seed,string"`
 	League  int      `json:"league"`
 	Against string   `json:"against"`
 }
@@ -127,7 +126,7 @@ func (s *Studio) write(ctx context.Context, t *Team, action string, in *input) (
 
 // trial returns the experiment that an input describes.
 func (in *input) trial(fresh bool) Trial {
-	t := Trial{Draft: Draft{in.File, in.Source}, Field: in.Field, Leagues: in.Leagues, Seed: in.Seed, Fresh: fresh}
+	t := Trial{Draft: Draft{in.File, in.Source}, Field: in.Field, Leagues: in.Leagues, Fresh: fresh}
 	if in.Compare && in.Before != in.Source {
 		t.Before = in.Before
 	}

@@ -95,8 +95,6 @@ type Outcome struct {
 	Rows      []Row
 	Rivals    []Rival // from whom the draft differed least first
 	Faults    []Finding
-	Leagues   int
-	Seed      uint64
 	Confirms  bool // played with a fresh seed
 	Note      string
 }
@@ -120,7 +118,6 @@ type Rival struct {
 type League struct {
 	Title, Summary string
 	Before         bool // the steps have a version before
-	Opponents      []string
 	Steps          []Step
 }
 

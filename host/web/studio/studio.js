@@ -27,7 +27,7 @@ async function ask(action, input, {key = action, step} = {}) {
   try {
     const headers = {"Content-Type": "application/json"};
     if (token) headers.Authorization = "Bearer " + token;
-    const reply = await fetch("api/" + action, {method: "POST", headers, body: JSON.stringify({tab, seed: "0", ...input}), signal: own.signal});
+    const reply = await fetch("api/" + action, {method: "POST", headers, body: JSON.stringify({tab, ...input}), signal: own.signal});
     const lines = reply.body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = "", last = null;
     for (;;) {
@@ -79,7 +79,7 @@ function part(answer, source) {
   $(answer.part).toggleAttribute("data-stale", source !== editor.text);
 }
 
-let editor, work, saved = "", before = "", waiting = 0, seed = "0";
+let editor, work, saved = "", before = "", waiting = 0;
 
 const file = () => work.elements.namedItem("file").value;
 const language = (name) => name.endsWith(".js") ? "js" : "lua";
@@ -94,7 +94,7 @@ const opponents = (data) => data.getAll("field").map((name) => name.trim()).filt
 function trial() {
   const data = new FormData(work);
   return {...draft(), before: older(), compare: data.get("compare") !== null, field: opponents(data),
-    leagues: Number(data.get("leagues")), league: Number(data.get("league")), against: data.get("against"), seed};
+    leagues: Number(data.get("leagues")), league: Number(data.get("league")), against: data.get("against")};
 }
 
 let onDisk = null, looking = false; // the version of the file that the page has not taken over
@@ -152,7 +152,6 @@ function text(t) {
   onDisk = null;
   $("disk").hidden = true;
   saved = before = t.source;
-  seed = "0";
   for (const id of ["verdict", "outcome", "league"]) $(id).replaceChildren();
   editor.show(t.source, language(t.file));
   for (const a of app.querySelectorAll("#scripts a")) {

@@ -208,7 +208,7 @@ func TestAnswersAreText(t *testing.T) {
 	t.Parallel()
 	at := serve(t, studio.Team{Lab: newDesk()})
 	for action, want := range map[string]string{"check": "line 1", "try": "leagues against", "confirm": "leagues against", "league": "League", "app": "textarea", "open": "", "save": ""} {
-		status, got := call(t, at, action, "", map[string]any{"file": "mine.lua", "source": "x", "version": "1", "seed": "0"})
+		status, got := call(t, at, action, "", map[string]any{"file": "mine.lua", "source": "x", "version": "1"})
 		shown := fmt.Sprint(got["html"], got["list"])
 		if status != 200 || !strings.Contains(shown, want) {
 			t.Errorf("%s: %d %v", action, status, got)
@@ -217,7 +217,7 @@ func TestAnswersAreText(t *testing.T) {
 			t.Errorf("%s answers with code: %s", action, shown)
 		}
 	}
-	if status, got := call(t, at, "check", "", map[string]any{"file": "mine.lua", "source": strings.Repeat("x", 1001), "seed": "0"}); status != http.StatusUnprocessableEntity || !strings.Contains(fmt.Sprint(got["error"]), "1001 bytes") {
+	if status, got := call(t, at, "check", "", map[string]any{"file": "mine.lua", "source": strings.Repeat("x", 1001)}); status != http.StatusUnprocessableEntity || !strings.Contains(fmt.Sprint(got["error"]), "1001 bytes") {
 		t.Errorf("a long script: %d %v", status, got)
 	}
 	for _, body := range []string{`{"file":"mine.lua","file":"other.lua"}`, `{"file":"mine.lua"} {}`, "{\"file\":\"mine.lua\",\"source\":\"\xff\"}", `{"file":"mine.lua"`} {
@@ -241,7 +241,7 @@ func TestLook(t *testing.T) {
 	d := newDesk()
 	at := serve(t, studio.Team{Name: "red", Token: "token-of-the-red", Lab: d})
 	look := func(token, file, version string) (int, map[string]any) {
-		return call(t, at, "look", token, map[string]any{"file": file, "version": version, "seed": "0"})
+		return call(t, at, "look", token, map[string]any{"file": file, "version": version})
 	}
 	if status, got := look("", "mine.lua", "0"); status != http.StatusUnauthorized || got["text"] != nil {
 		t.Errorf("without a token: %d %v", status, got)
@@ -266,13 +266,13 @@ func TestTeams(t *testing.T) {
 	at := serve(t, studio.Team{Name: hostile[0], Token: "token-of-the-red", Lab: red}, studio.Team{Name: "Blue", Token: "token-of-the-blue", Lab: blue})
 	for _, token := range []string{"", "wrong", "token-of-the-re", "TOKEN-OF-THE-RED"} {
 		for _, action := range []string{"app", "open", "save", "new", "check", "try", "league", "nothing"} {
-			if status, got := call(t, at, action, token, map[string]any{"file": "mine.lua", "seed": "0"}); status != http.StatusUnauthorized || got["html"] != nil {
+			if status, got := call(t, at, action, token, map[string]any{"file": "mine.lua"}); status != http.StatusUnauthorized || got["html"] != nil {
 				t.Errorf("%s with token %q: status %d, %.300v", action, token, status, got)
 			}
 		}
 	}
 	for token, want := range map[string]string{"token-of-the-red": "odd", "token-of-the-blue": "blue"} {
-		_, got := call(t, at, "open", token, map[string]any{"file": "mine.lua", "seed": "0"})
+		_, got := call(t, at, "open", token, map[string]any{"file": "mine.lua"})
 		if text, _ := got["text"].(map[string]any); !strings.Contains(fmt.Sprint(text["source"]), want) {
 			t.Errorf("%s opened %v", token, got)
 		}
@@ -325,14 +325,14 @@ func TestSuperseded(t *testing.T) {
 	begin := func(tab, source string) {
 		t.Helper()
 		go func() {
-			_, got := call(t, at, "try", "", map[string]any{"tab": tab, "source": source, "seed": "0"})
+			_, got := call(t, at, "try", "", map[string]any{"tab": tab, "source": source})
 			answers <- got
 		}()
 		<-started
 	}
 	begin("a", "first")
 	begin("b", "of another tab")
-	_, got := call(t, at, "confirm", "", map[string]any{"tab": "a", "source": "quick", "seed": "0"})
+	_, got := call(t, at, "confirm", "", map[string]any{"tab": "a", "source": "quick"})
 	if got["message"] != "done" {
 		t.Errorf("the newer one: %v", got)
 	}
@@ -348,7 +348,7 @@ func TestSuperseded(t *testing.T) {
 	}
 	<-started // of quick
 	ctx, leave := context.WithCancel(t.Context())
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, at+"/api/try", strings.NewReader(`{"source":"left","seed":"0"}`))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, at+"/api/try", strings.NewReader(`{"source":"left"}`))
 	if err != nil {
 		t.Fatal(err)
 	}

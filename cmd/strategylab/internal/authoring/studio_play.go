@@ -189,8 +189,8 @@ const (
 // outcomeOf describes what a trial has shown.
 func outcomeOf(est *analysis.Estimates, plan results.Plan, t studio.Trial) studio.Outcome {
 	out := studio.Outcome{
-		Title:   fmt.Sprintf("%s of %s, seed %d", words.Typeset.Plural(int64(est.Leagues), "league"), words.Typeset.Plural(int64(len(est.Players)), "player"), plan.Seed),
-		Leagues: est.Leagues, Seed: plan.Seed, Confirms: t.Fresh, Sentences: words.Typeset.Answer(est, nil, []int{draft}),
+		Title:    fmt.Sprintf("%s of %s, seed %d", words.Typeset.Plural(int64(est.Leagues), "league"), words.Typeset.Plural(int64(len(est.Players)), "player"), plan.Seed),
+		Confirms: t.Fresh, Sentences: words.Typeset.Answer(est, nil, []int{draft}),
 		Note: "Every trial plays the same seed, so a difference comes from your change. What was tuned on one seed looks better on it than it is: when it is finished, confirm it once.",
 	}
 	if t.Fresh {

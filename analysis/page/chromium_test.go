@@ -44,7 +44,7 @@ const probe = `(async () => {
     }
   }
   for (const e of document.querySelectorAll("body *"))
-    if (!(e.parentElement.closest(".scroll, nav ul") || e.matches(".skip")) && (e.getBoundingClientRect().right > innerWidth + 0.5 || e.scrollWidth > innerWidth))
+    if (!(e.parentElement.closest(".scroll, .strip") || e.matches(".skip")) && (e.getBoundingClientRect().right > innerWidth + 0.5 || e.scrollWidth > innerWidth))
       found.out.push(e.tagName + " " + e.className + " " + e.textContent.trim().slice(0, 30));
   // A link of the ranking opens the card that it leads to.
   const link = document.querySelector("th a[href^='#s-']");

@@ -68,8 +68,8 @@ func Policy() string {
 //go:embed theme.css
 var themeCSS string
 
-// Theme returns the colours of the page as a style sheet of CSS variables, in light and
-// dark, for pages that are to look like it.
+// Theme returns a style sheet for pages that are to look like this one: its colours as CSS
+// variables, in light and dark, and how it shows that a part scrolls.
 func Theme() string { return themeCSS }
 
 // Write writes the page.

@@ -18,9 +18,17 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// scriptName is the pattern of script file names without extension, as the catalog
-// wants them.
-const scriptName = `^[A-Za-z0-9][A-Za-z0-9_-]*$`
+// checkName refuses names of strategies or plugins that the catalog does not take, and
+// those that Windows takes for devices.
+func checkName(of, name string) error {
+	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`).MatchString(name) {
+		return command.Usagef("new: invalid %s name %q, use letters, digits, - and _, for example mine", of, name)
+	}
+	if disk.IsDevice(name) {
+		return command.Usagef("new: Windows takes %s for a device, in every folder; choose another name", name)
+	}
+	return nil
+}
 
 func newCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
@@ -40,11 +48,8 @@ func newStrategy(p *command.Process, c *cli.Context) error {
 		return command.Usagef("new: unknown extension of %s, want .lua or .js, or .c, .rs, .go or .zig for WebAssembly", file)
 	}
 	name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
-	if !regexp.MustCompile(scriptName).MatchString(name) {
-		return command.Usagef("new: invalid strategy name %q, use letters, digits, - and _, for example scripts/mine%s", name, ext)
-	}
-	if disk.IsDevice(name) {
-		return command.Usagef("new: Windows takes %s for a device, in every folder; choose another name", filepath.Base(file))
+	if err := checkName("strategy", name); err != nil {
+		return err
 	}
 	if err := writeNew(p.Path(file), strings.ReplaceAll(string(source), "NAME", name)); err != nil {
 		if errors.Is(err, fs.ErrExist) {

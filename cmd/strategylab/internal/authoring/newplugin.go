@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime/debug"
 	"strings"
 
@@ -30,8 +29,8 @@ func newPluginCommand(p *command.Process) *cli.Command {
 func newPlugin(p *command.Process, c *cli.Context) error {
 	dir := c.Args().First()
 	name := filepath.Base(dir)
-	if !regexp.MustCompile(scriptName).MatchString(name) {
-		return command.Usagef("new: invalid plugin name %q, use letters, digits, - and _, for example mine", name)
+	if err := checkName("plugin", name); err != nil {
+		return err
 	}
 	folder, err := filepath.Abs(p.Path(dir))
 	if err != nil {

@@ -122,14 +122,21 @@ func (k KeyPair) AcceptsPlayer(signed, league, match, referee string) bool {
 	return SameToken(signed, k.Expect) || SameToken(derived, k.Expect)
 }
 
+// Owner returns the id of the agent that a token names, or "" if it has another form than ours.
+func Owner(token string) string {
+	rest, ours := strings.CutPrefix(token, "tok-")
+	if i := strings.LastIndexByte(rest, '-'); ours && i >= 0 {
+		return rest[:i]
+	}
+	return ""
+}
+
 // Mask returns a token for a log: it names the agent and hides the secret.
 func Mask(token string) string {
-	if rest, ok := strings.CutPrefix(token, "tok-"); ok {
-		if i := strings.LastIndexByte(rest, '-'); i >= 0 && i <= 64 {
-			return "tok-" + rest[:i] + "-***"
-		}
-	}
-	if token == "" {
+	switch id := Owner(token); {
+	case id != "" && len(id) <= 64:
+		return "tok-" + id + "-***"
+	case token == "":
 		return ""
 	}
 	return "***"

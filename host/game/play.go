@@ -168,6 +168,15 @@ func (b Backoff) Delay(n int) (time.Duration, bool) {
 	return min(d, b.Most), true
 }
 
+// Total is the time of all delays together.
+func (b Backoff) Total() (all time.Duration) {
+	for n := range max(b.Retries, 0) {
+		d, _ := b.Delay(n + 1)
+		all += d
+	}
+	return all
+}
+
 // Asked reports whether both sides came, so that choices were asked for.
 func (p *Play) Asked() bool { return p.joined[SideA] && p.joined[SideB] }
 

@@ -38,7 +38,6 @@ func (m *Manager) handlers() map[protocol.Type]wire.Handler {
 	}
 }
 
-// unwanted answers messages that are not for a manager.
 func (m *Manager) unwanted(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
 	return nil, protocol.Refuse(protocol.CodeUnknownMessageType, in.Type, fmt.Sprintf("The manager does not take %s.", in.Type))
 }
@@ -59,7 +58,7 @@ func (m *Manager) identify(in *wire.Exchange) (caller, error) {
 	defer m.mu.Unlock()
 	token, isQuery := in.Header.AuthToken, in.Type == protocol.TypeLeagueQuery
 	role, id, err := protocol.ParseSender(in.Header.Sender)
-	switch owner := m.state.Members[league.TokenOwner(token)]; {
+	switch owner := m.state.Members[credential.Owner(token)]; {
 	case in.Header.Sender != "": // and else the field rules say whether that may be
 	case in.Type == protocol.TypeStartLeague && m.cfg.Mode == protocol.Tolerant:
 		role, id, err = protocol.RoleLauncher, "", nil // nobody else does
@@ -113,7 +112,7 @@ func (m *Manager) trustedReferee(in *wire.Exchange) *league.Member {
 		return nil
 	case a.Key.Verify(token):
 		c.proved = true
-	case !own || c.proved || league.TokenOwner(token) != "":
+	case !own || c.proved || credential.Owner(token) != "":
 		return nil
 	}
 	m.alive(c)
@@ -196,18 +195,12 @@ func (m *Manager) strictlyRefused(rpc *jsonrpc.Request, why *protocol.Error) boo
 // validate says what a codec has against the form of a request.
 func validate(c *dialect.Codec, rpc *jsonrpc.Request) (*wire.Exchange, error) {
 	in := &wire.Exchange{RPC: rpc}
-	var err error
-	if rpc.Kind == jsonrpc.KindObject {
-		in.Request, err = c.OpenBare(rpc.Raw)
-	} else {
-		in.Request, err = c.OpenRead(rpc.Method, rpc.Params)
-	}
-	if err != nil {
-		return in, err
-	}
-	if registers(in.Type) {
+	err := in.Open(c)
+	switch {
+	case err != nil:
+	case registers(in.Type):
 		_, err = readApplication(in)
-	} else {
+	default:
 		_, err = in.Decode()
 	}
 	return in, err
@@ -237,21 +230,27 @@ func (m *Manager) refusedBare(req *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc
 
 // logRefusal reports a refusal, the first time that it happens.
 func (m *Manager) logRefusal(in *wire.Exchange, why string, strictness bool) {
-	name, url := claimedName(in.Raw)
-	e := Event{
-		Kind: MessageRefused, Agent: in.Header.Sender, Message: in.Type, Name: name, URL: url,
-		Error: why, Tolerant: strictness,
+	type meta struct {
+		Name string `json:"display_name"`
+		URL  string `json:"contact_endpoint"`
 	}
+	var said struct {
+		Player  meta `json:"player_meta"`
+		Referee meta `json:"referee_meta"`
+	}
+	_ = json.Unmarshal(in.Raw, &said) // what cannot be read is not known
+	who := cmp.Or(said.Player, said.Referee)
+	e := Event{Kind: MessageRefused, Agent: in.Header.Sender, Message: in.Type, Name: who.Name, URL: who.URL, Error: why, Tolerant: strictness}
 	if e.Message == "" { // only a tolerant reader finds out what it is
 		if read, err := validate(m.tolerant, in.RPC); err == nil {
 			e.Message = read.Type
 		}
 	}
-	m.cfg.Log.Info("message refused", "message", string(e.Message), "sender", e.Agent, "name", name, "url", url,
+	m.cfg.Log.Info("message refused", "message", string(e.Message), "sender", e.Agent, "name", e.Name, "url", e.URL,
 		"reason", why, "tolerant_would_accept", strictness)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.isNew(e.Agent, string(e.Message), name, url, why) {
+	if m.isNew(e.Agent, string(e.Message), e.Name, e.URL, why) {
 		m.emit(e)
 	}
 }
@@ -265,18 +264,4 @@ func (m *Manager) isNew(kind ...string) bool {
 	}
 	m.refusals[key] = true
 	return true
-}
-
-// claimedName returns what an agent that registers says of itself, as far as it does.
-func claimedName(message jsontext.Value) (name, url string) {
-	type meta struct {
-		Name string `json:"display_name"`
-		URL  string `json:"contact_endpoint"`
-	}
-	var said struct {
-		Player  meta `json:"player_meta"`
-		Referee meta `json:"referee_meta"`
-	}
-	_ = json.Unmarshal(message, &said) // what cannot be read is not known
-	return cmp.Or(said.Player.Name, said.Referee.Name), cmp.Or(said.Player.URL, said.Referee.URL)
 }

@@ -149,13 +149,8 @@ func (c Config) withDefaults() (Config, error) {
 // longestMatch is the time of a match whose players answer each message only when it is tried for
 // the last time, and a spare attempt for either side of it.
 func (c Config) longestMatch() time.Duration {
-	var delays time.Duration
-	for n := range max(c.Backoff.Retries, 0) {
-		d, _ := c.Backoff.Delay(n + 1)
-		delays += d
-	}
 	tries := time.Duration(1 + max(c.Backoff.Retries, 0))
-	return tries*(c.JoinTimeout+c.ChoiceTimeout) + 2*delays + 2*c.Timeout
+	return tries*(c.JoinTimeout+c.ChoiceTimeout) + 2*c.Backoff.Total() + 2*c.Timeout
 }
 
 func (c Config) check() error {

@@ -199,17 +199,9 @@ func (m *Manager) unproven(c *contact) bool {
 // rest of their time.
 func (m *Manager) sayQuiet(c *contact) {
 	c.quiet = true
-	m.emitOf(c.Member, Event{Kind: RefereeQuiet, Matches: m.owed(c),
+	m.emitOf(c.Member, Event{Kind: RefereeQuiet, Matches: m.state.Owed(c.Member),
 		Error: fmt.Sprintf("nothing after %v; a match may take %v", c.patience, m.cfg.MatchDeadline.Round(time.Second))})
 	m.arm(c, m.cfg.MatchDeadline-c.patience)
-}
-
-// owed returns the ids of the matches of the round that a referee has not reported.
-func (m *Manager) owed(c *contact) (matches []string) {
-	for _, p := range m.state.Owed(c.Member) {
-		matches = append(matches, p.ID)
-	}
-	return matches
 }
 
 // reportTime is how long a referee has until its next report.
@@ -275,7 +267,7 @@ func (m *Manager) tryNextForm(c *contact, why string) {
 	c.unable, c.dead = true, true
 	m.changes++
 	m.cfg.Log.Error("a referee cannot be made to conduct its matches", "referee", c.ID, "name", c.Name, "reason", why)
-	m.emitOf(c.Member, Event{Kind: RefereeUnable, Matches: m.owed(c), Error: why})
+	m.emitOf(c.Member, Event{Kind: RefereeUnable, Matches: m.state.Owed(c.Member), Error: why})
 	m.wakeDriver()
 }
 

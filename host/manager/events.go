@@ -11,60 +11,53 @@ import (
 // EventKind says what has happened.
 type EventKind string
 
-// The kinds of event, and what is set in each besides Kind and Time.
+// The kinds of event, and what is set in each besides Kind and Time. Those about an agent have its
+// Agent, Role and Name.
 const (
-	// AgentRegistered: Agent, Role, Name, State, Dialect (in which it is
-	// addressed from now on). Again says that the agent was known already.
+	// AgentRegistered: State, Dialect (in which it is addressed from now on). Again says that the
+	// agent was known already.
 	AgentRegistered EventKind = "agent_registered"
-	// MessageRefused: Agent (the sender, as far as it signs), Message, Name and
-	// URL (of an agent that wants to register), Error; Tolerant says that a tolerant
-	// league would take the message. Registrations and reports are
-	// reported, and what is refused for strictness alone; the same refusal once.
+	// MessageRefused: Agent (the sender, as far as it signs), Message, Name and URL (of an agent
+	// that wants to register), Error; Tolerant says that a tolerant league would take the message.
+	// Registrations and reports are reported, and what is refused for strictness alone; the same
+	// refusal once.
 	MessageRefused EventKind = "message_refused"
-	// AgentState: Agent, Role, Name, State: the agent's state has changed.
-	AgentState EventKind = "agent_state"
-	// PlayerStatusSet: Agent, Role, Name, State: the organiser has withdrawn or
-	// suspended a player (league.Withdrawn, league.Suspended) or readmitted it (league.Active).
+	AgentState     EventKind = "agent_state" // State
+	// PlayerStatusSet: State: the organiser has withdrawn or suspended a player or readmitted it
+	// (league.Active).
 	PlayerStatusSet EventKind = "player_status_set"
-	// PaceSet: Paused, PaceMS: the organiser has paused the league, lets it go on, or
-	// has changed the pause after each round.
-	PaceSet EventKind = "pace_set"
-	// LeagueStarted: Total rounds, Paused.
-	LeagueStarted EventKind = "league_started"
+	PaceSet         EventKind = "pace_set"       // Paused, PaceMS
+	LeagueStarted   EventKind = "league_started" // Total rounds, Paused
 	// LeagueResumed: Round, Total, Paused, PaceMS: an earlier process has started the league.
 	LeagueResumed EventKind = "league_resumed"
-	// Notified: Message, Round, Acked, Missing: everybody has had one attempt
-	// at the message, or was not waited for.
+	// Notified: Message, Round, Acked, Missing: everybody has had one attempt at the message, or was
+	// not waited for.
 	Notified EventKind = "notified"
-	// RefereeUnable: Agent, Role, Name, Matches (its unfinished ones of the round),
-	// Error: a foreign referee was assigned its matches in every known form and
-	// conducts none; they go to others, as soon as there are any.
+	// RefereeUnable: Matches (its unfinished ones of the round), Error: a foreign referee was
+	// assigned its matches in every known form and conducts none; they go to others, as soon as
+	// there are any.
 	RefereeUnable EventKind = "referee_unable"
-	// RefereeQuiet: Agent, Role, Name, Matches (its unfinished ones of the round), Error:
-	// a referee of another program has acknowledged its first matches in a strict league,
-	// and neither invited a player of this process nor reported since. Once a referee.
+	// RefereeQuiet: Matches (likewise), Error: a referee of another program has acknowledged its
+	// first matches in a strict league, and neither invited a player of this process nor reported
+	// since. Once a referee.
 	RefereeQuiet EventKind = "referee_quiet"
-	// MatchesReassigned: Round, Matches: the ids of matches that have gone to another referee.
+	// MatchesReassigned: Round, Matches that have gone to another referee.
 	MatchesReassigned EventKind = "matches_reassigned"
-	// ReportDiffers: Agent (the referee), Name, Matches (the first such match),
-	// Error: what is wrong with a report that a tolerant manager has taken all the
-	// same. The same is said once of a referee.
+	// ReportDiffers: Matches (the first such match), Error: what is wrong with a report that a
+	// tolerant manager has taken all the same. The same is said once of a referee.
 	ReportDiffers EventKind = "report_differs"
-	// MatchesProgressed: Agent (the referee), Role, Name, Round, Progress: what a referee
-	// of another process says of its matches, with Config.Progress.
+	// MatchesProgressed: Round, Progress: what a referee of another process says of its matches,
+	// with Config.Progress.
 	MatchesProgressed EventKind = "matches_progressed"
-	// StrategyEdited: Agent, Role, Name, Round, Version: another version of a player's
-	// strategy has chosen in the round than before, says the player.
+	// StrategyEdited: Round, Version: another version of a player's strategy has chosen in the round
+	// than before, says the player.
 	StrategyEdited EventKind = "strategy_edited"
-	// StrategyFailed: Agent, Role, Name, Round, Error: why a player's strategy failed in the
-	// round, says the player; at most 300 bytes of any text. Once a round.
-	StrategyFailed EventKind = "strategy_failed"
-	// MatchReported: Round, Match.
-	MatchReported EventKind = "match_reported"
-	// RoundCompleted: Round, Total, Summary, Standings.
-	RoundCompleted EventKind = "round_completed"
-	// LeagueCompleted: Total, Standings.
-	LeagueCompleted EventKind = "league_completed"
+	// StrategyFailed: Round, Error: why a player's strategy failed in the round, says the player; at
+	// most 300 bytes of any text. Once a round.
+	StrategyFailed  EventKind = "strategy_failed"
+	MatchReported   EventKind = "match_reported"   // Round, Match
+	RoundCompleted  EventKind = "round_completed"  // Round, Total, Summary, Standings
+	LeagueCompleted EventKind = "league_completed" // Total, Standings
 )
 
 // Event is something that has happened in the league. Its slices must not be changed.
@@ -165,8 +158,7 @@ func (m *Manager) react(e league.Event) {
 	case *league.Reported:
 		m.reactReported(e)
 	case *league.RoundCompleted:
-		sum := s.Summary(e.Round)
-		m.emit(Event{Kind: RoundCompleted, Round: e.Round, Total: s.Rounds(), Summary: &sum, Standings: s.Standings()})
+		m.emit(Event{Kind: RoundCompleted, Round: e.Round, Total: s.Rounds(), Summary: new(s.Summary(e.Round)), Standings: s.Standings()})
 	case *league.StatusSet:
 		m.reactStatus(e)
 	case *league.PaceSet:
@@ -248,8 +240,7 @@ func (m *Manager) reactAssigned(e *league.Assigned) {
 
 func (m *Manager) reactReported(e *league.Reported) {
 	p, _ := m.state.Find(e.Match)
-	told := m.state.Match(p)
-	m.emit(Event{Kind: MatchReported, Round: p.Round, Match: &told})
+	m.emit(Event{Kind: MatchReported, Round: p.Round, Match: new(m.state.Match(p))})
 	c := m.contacts[e.Referee]
 	c.conducts = true
 	c.reports++

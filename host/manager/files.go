@@ -8,51 +8,35 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/strategylab/strategylab/host/disk"
-	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
 )
-
-// files are the JSON files for people and tools that are outdated, guarded by Manager.mu.
-// They are written in the background at the ends of rounds.
-type files struct {
-	agents, table bool
-	matches       []game.Match // over, and not written yet
-}
 
 // catchUp has what an earlier process has left out written.
 func (m *Manager) catchUp() {
 	m.files.agents, m.files.table = true, true
 	for _, p := range m.state.Results() {
-		if _, err := os.Stat(filepath.Join(m.cfg.DataDir, m.matchName(p.ID))); err != nil {
+		if _, err := os.Stat(filepath.Join(m.cfg.DataDir, "data", "matches", m.cfg.LeagueID, p.ID+".json")); err != nil {
 			m.files.matches = append(m.files.matches, m.state.Schedule.Matches()[p.Index])
 		}
 	}
 }
 
-func (m *Manager) matchName(id string) string {
-	return filepath.Join("data", "matches", m.cfg.LeagueID, id+".json")
-}
-
 // outdate notes what an event makes outdated. It is called with m.mu held.
 func (m *Manager) outdate(e league.Event) {
-	f := &m.files
-	if m.journal == nil {
-		return
-	}
+	later := m.journal == nil || m.ctx.Err() != nil
 	switch e := e.(type) {
 	case *league.Assigned, *league.PaceSet:
 		return
 	case *league.Reported:
-		p, _ := m.state.Find(e.Match)
-		f.matches = append(f.matches, p)
-		f.table = true // but not now
-		return
+		if p, _ := m.state.Find(e.Match); m.journal != nil {
+			m.files.matches = append(m.files.matches, p)
+		}
+		later = true
 	case *league.Joined:
-		f.agents = true
+		m.files.agents = true
 	}
-	f.table = true
-	if m.ctx.Err() == nil {
+	if m.files.table = true; !later {
 		m.background.Go(m.writeFiles)
 	}
 }
@@ -71,9 +55,9 @@ func (m *Manager) writeFiles() {
 		all[filepath.Join("data", "leagues", m.cfg.LeagueID, "standings.json")] = m.state.TableFile(now)
 	}
 	for _, p := range m.files.matches {
-		all[m.matchName(p.ID)] = m.state.MatchFile(p)
+		all[filepath.Join("data", "matches", m.cfg.LeagueID, p.ID+".json")] = m.state.MatchFile(p)
 	}
-	m.files = files{}
+	m.files.agents, m.files.table, m.files.matches = false, false, nil
 	m.mu.Unlock()
 	for name, v := range all {
 		content, err := json.Marshal(v, json.Deterministic(true), jsontext.WithIndent("  "))

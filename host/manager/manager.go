@@ -74,6 +74,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/journal"
 	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -105,14 +106,17 @@ type Manager struct {
 	forPlayers func(protocol.Header) protocol.Message // the announcement to players; nil until the first
 	changes    uint64                                 // counts whatever an answer to GET_SCHEDULE could show
 	schedule   cachedSchedule
-	files      files
-	events     []Event
-	refusals   map[string]bool   // that were reported
-	probed     map[string]bool   // endpoints that were reached, or are being tried
-	busy       int               // contacts whose queue is being delivered
-	verdicts   map[string]bool   // by player: on the number of its match in the round that ends
-	versions   map[string]string // by player: the version of its strategy that chose last
-	failures   map[string]int    // by player: the round in which its strategy failed last
+	files      struct { // for people and tools that are outdated
+		agents, table bool
+		matches       []game.Match // over, and not written yet
+	}
+	events   []Event
+	refusals map[string]bool   // that were reported
+	probed   map[string]bool   // endpoints that were reached, or are being tried
+	busy     int               // contacts whose queue is being delivered
+	verdicts map[string]bool   // by player: on the number of its match in the round that ends
+	versions map[string]string // by player: the version of its strategy that chose last
+	failures map[string]int    // by player: the round in which its strategy failed last
 
 	delivering sync.Mutex // held while Config.Events is called
 	writing    sync.Mutex // held while files are written

@@ -45,7 +45,7 @@ func TestPauseBetweenRounds(t *testing.T) {
 		r.field(4)
 		r.run()
 		referee.announcements(1)
-		if err := r.m.SetPace(t.Context(), manager.PaceChange{Paused: &paused}); err != nil {
+		if err := r.m.SetPace(t.Context(), &paused, nil); err != nil {
 			t.Fatal(err)
 		}
 		open()
@@ -63,7 +63,7 @@ func TestPauseBetweenRounds(t *testing.T) {
 		resumed := time.Now()
 		paused = false
 		pace := 5 * time.Second
-		if err := r.m.SetPace(t.Context(), manager.PaceChange{Paused: &paused, Pace: &pace}); err != nil {
+		if err := r.m.SetPace(t.Context(), &paused, &pace); err != nil {
 			t.Fatal(err)
 		}
 		r.finish()
@@ -141,7 +141,7 @@ func TestWhoSetsThePace(t *testing.T) {
 	for _, ms := range []int{-1, 24*60*60*1000 + 1, 1 << 52} {
 		rejects("a pace out of range", "secret", none, protocol.Some(ms), -32602, protocol.CodeInvalidFieldType, "pace_ms")
 		pace := time.Duration(ms) * time.Millisecond
-		if err := r.m.SetPace(t.Context(), manager.PaceChange{Pace: &pace}); dialect.CodeOf(err) != protocol.CodeInvalidFieldType && ms != 1<<52 {
+		if err := r.m.SetPace(t.Context(), nil, &pace); dialect.CodeOf(err) != protocol.CodeInvalidFieldType && ms != 1<<52 {
 			t.Errorf("SetPace(%v): %v", pace, err)
 		}
 	}

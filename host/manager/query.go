@@ -24,33 +24,24 @@ func (m *Manager) query(_ context.Context, in *wire.Exchange, msg *protocol.Leag
 	defer m.mu.Unlock()
 	switch s := m.state; msg.QueryType {
 	case protocol.QueryStandings:
-		return answerQuery(h, msg.QueryType, protocol.StandingsData{CurrentRound: protocol.Some(s.Round()), Standings: onWire(s.Standings())})
+		return protocol.NewQueryResponse(h, msg.QueryType, protocol.StandingsData{CurrentRound: protocol.Some(s.Round()), Standings: onWire(s.Standings())})
 	case protocol.QuerySchedule:
 		if params.RoundID.String() == "" {
 			return m.wholeSchedule(h)
 		}
-		return answerQuery(h, msg.QueryType, m.rounds(params.RoundID.Number(), params.RoundID.Number()))
+		return protocol.NewQueryResponse(h, msg.QueryType, m.rounds(params.RoundID.Number(), params.RoundID.Number()))
 	case protocol.QueryPlayers:
-		return answerQuery(h, msg.QueryType, m.playersData(from))
+		return protocol.NewQueryResponse(h, msg.QueryType, m.playersData(from))
 	case protocol.QueryStatus:
-		return answerQuery(h, msg.QueryType, m.status(s))
+		return protocol.NewQueryResponse(h, msg.QueryType, m.status(s))
 	case protocol.QueryNextMatch:
-		data, err := m.nextMatch(params.PlayerID, from)
+		next, err := m.nextMatch(params.PlayerID, from)
 		if err != nil {
 			return nil, err
 		}
-		return answerQuery(h, msg.QueryType, data)
+		return protocol.NewQueryResponse(h, msg.QueryType, protocol.NextMatchData{NextMatch: next})
 	}
 	return nil, protocol.Refuse(protocol.CodeInvalidQueryType, in.Type, fmt.Sprintf("There is no query %s.", msg.QueryType))
-}
-
-// answerQuery is protocol.NewQueryResponse with the result that handlers have.
-func answerQuery[T protocol.QueryData](h protocol.Header, queryType string, data T) (protocol.Message, error) {
-	answer, err := protocol.NewQueryResponse(h, queryType, data)
-	if err != nil {
-		return nil, err
-	}
-	return answer, nil
 }
 
 // needs refuses a query without a parameter.
@@ -94,16 +85,16 @@ func (m *Manager) status(s *league.State) protocol.StatusData {
 }
 
 // nextMatch returns the first match of a player that is not over.
-func (m *Manager) nextMatch(id string, from caller) (protocol.NextMatchData, error) {
+func (m *Manager) nextMatch(id string, from caller) (*protocol.NextMatch, error) {
 	if id == "" && from.role == protocol.RolePlayer {
 		id = from.agent.ID
 	}
 	if id == "" {
-		return protocol.NextMatchData{}, needs("player_id", "Say whose next match is meant in query_params.player_id.")
+		return nil, needs("player_id", "Say whose next match is meant in query_params.player_id.")
 	}
 	player := m.state.Members[id]
 	if player == nil || player.Role != protocol.RolePlayer {
-		return protocol.NextMatchData{}, m.state.UnknownPlayer(protocol.TypeLeagueQuery, id)
+		return nil, m.state.UnknownPlayer(protocol.TypeLeagueQuery, id)
 	}
 	for round := max(m.state.Round(), 1); round <= m.state.Rounds(); round++ {
 		for i, p := range m.state.Schedule.Round(round) {
@@ -121,10 +112,10 @@ func (m *Manager) nextMatch(id string, from caller) (protocol.NextMatchData, err
 			if referee := m.plan(round)[i]; referee != nil {
 				next.RefereeID, next.RefereeEndpoint = referee.ID, referee.Endpoint
 			}
-			return protocol.NextMatchData{NextMatch: next}, nil
+			return next, nil
 		}
 	}
-	return protocol.NextMatchData{}, nil
+	return nil, nil
 }
 
 // cachedSchedule is the answer to GET_SCHEDULE as it was written last. Every

@@ -210,10 +210,9 @@ func (m *Manager) probe(ctx context.Context, endpoint string) error {
 	ctx, cancel := context.WithTimeout(ctx, m.cfg.Timeout)
 	defer cancel()
 	_, err := m.cfg.Caller.Client.Call(ctx, endpoint, jsonrpc.Message{Method: "ping", Params: []byte(`{}`)})
-	for _, kind := range []error{jsonrpc.ErrConnect, jsonrpc.ErrClosed, jsonrpc.ErrTimeout, context.Canceled} {
-		if errors.Is(err, kind) {
-			return err
-		}
+	silent := func(kind error) bool { return errors.Is(err, kind) }
+	if slices.ContainsFunc([]error{jsonrpc.ErrConnect, jsonrpc.ErrClosed, jsonrpc.ErrTimeout, context.Canceled}, silent) {
+		return err
 	}
 	return nil
 }

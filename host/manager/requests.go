@@ -114,36 +114,31 @@ func (m *Manager) SetStatus(ctx context.Context, player string, status league.Li
 
 // setPace answers SET_PACE. When it answers, the pace is in the journal.
 func (m *Manager) setPace(ctx context.Context, in *wire.Exchange, msg *protocol.Pace) (protocol.Message, error) {
-	var change PaceChange
-	if paused, given := msg.Paused.Get(); given {
-		change.Paused = &paused
+	var paused *bool
+	if p, given := msg.Paused.Get(); given {
+		paused = &p
 	}
+	var pace *time.Duration
 	if ms, given := msg.PaceMS.Get(); given {
-		change.Pace = new(time.Duration(min(int64(ms), league.MaxPace.Milliseconds()+1)) * time.Millisecond)
+		pace = new(time.Duration(min(int64(ms), league.MaxPace.Milliseconds()+1)) * time.Millisecond)
 	}
-	if change == (PaceChange{}) {
+	if paused == nil && pace == nil {
 		return nil, protocol.Refuse(protocol.CodeMissingField, in.Type,
 			"Say with paused whether the league is paused, or with pace_ms how long the pause after each round is.", protocol.Violation{Path: "/paused", Rule: "required"})
 	}
-	if err := m.SetPace(ctx, change); err != nil {
+	if err := m.SetPace(ctx, paused, pace); err != nil {
 		return nil, err
 	}
 	s := read(m, m.status)
 	return &protocol.Pace{Header: m.answer(in), Paused: protocol.Some(s.Paused.Value()), PaceMS: protocol.Some(s.PaceMS.Value())}, nil
 }
 
-// PaceChange is what SetPace changes; nil leaves a field as it is.
-type PaceChange struct {
-	Paused *bool
-	Pace   *time.Duration // 0 to league.MaxPace
-}
-
 // SetPace pauses the league, lets it go on, or changes the pause after each round, as
 // SET_PACE does. A paused league plays its current round to the end and announces no
 // other, so no deadline runs; one that is paused before its start begins no round.
 // What was set holds after a restart. The errors are those of [league.State.SetPace].
-func (m *Manager) SetPace(ctx context.Context, c PaceChange) error {
-	return decide(ctx, m, func(s *league.State) (*league.PaceSet, error) { return s.SetPace(c.Paused, c.Pace, m.cfg.Now()) })
+func (m *Manager) SetPace(ctx context.Context, paused *bool, pace *time.Duration) error {
+	return decide(ctx, m, func(s *league.State) (*league.PaceSet, error) { return s.SetPace(paused, pace, m.cfg.Now()) })
 }
 
 // report records a result. When it answers, the result is in the journal.
@@ -241,9 +236,6 @@ type Progress struct {
 	Faults   [2]string `json:"faults"`            // why it has lost, which the result does not say; empty if it has not
 }
 
-// longestChoice is the longest time for a choice that is worth a clock.
-const longestChoice = 24 * time.Hour
-
 // progressed hands on what a referee says of its matches. What it says of others, or of
 // matches that are over, counts for nothing.
 func (m *Manager) progressed(_ context.Context, in *wire.Exchange, msg *protocol.MatchProgress) (protocol.Message, error) {
@@ -276,7 +268,7 @@ func (m *Manager) readProgress(told *protocol.MatchState, referee *league.Member
 		one.Retried[side] = slices.Contains(told.Retried, player)
 		one.Faults[side] = told.Faults[player]
 	}
-	if left, said := told.TimeLeftMS.Get(); said && left >= 0 && int64(left) <= longestChoice.Milliseconds() {
+	if left, said := told.TimeLeftMS.Get(); said && left >= 0 && left <= 24*60*60*1000 { // more is not worth a clock
 		one.Deadline = m.cfg.Now().Add(time.Duration(left) * time.Millisecond)
 	}
 	return one, true

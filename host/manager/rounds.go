@@ -128,7 +128,10 @@ func (m *Manager) playRound(round int) error {
 		var again bool
 		err := m.until(func() bool {
 			m.checkOverdue()
-			again = m.assignment(round) != nil || m.anyStale()
+			again = m.assignment(round) != nil
+			for _, c := range m.contacts {
+				again = again || c.stale
+			}
 			return again || m.state.Left(round) == 0
 		})
 		if err != nil || !again {
@@ -181,15 +184,6 @@ func (m *Manager) takeStale(agents []*league.Member) (stale []*contact) {
 		c.stale = false
 	}
 	return stale
-}
-
-func (m *Manager) anyStale() bool {
-	for _, c := range m.contacts {
-		if c.stale {
-			return true
-		}
-	}
-	return false
 }
 
 // checkOverdue looks after the referees whose deadline has passed: where others are

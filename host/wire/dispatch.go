@@ -92,11 +92,7 @@ func (d *Dispatcher) open(x *Exchange) error {
 	if d.Received != nil {
 		d.Received()
 	}
-	if x.RPC.Kind == jsonrpc.KindObject {
-		x.Request, x.unopened = d.Codec.OpenBare(x.RPC.Raw)
-	} else {
-		x.Request, x.unopened = d.Codec.OpenRead(x.RPC.Method, x.RPC.Params)
-	}
+	x.unopened = x.Open(d.Codec)
 	if d.AcknowledgeUnknown && x.unopened != nil && x.Type == "" {
 		if _, types := d.Takes(); x.Infer(slices.Sorted(slices.Values(types))) {
 			x.unopened = nil
@@ -114,6 +110,16 @@ func (d *Dispatcher) open(x *Exchange) error {
 		return errAnswered
 	}
 	return x.unopened
+}
+
+// Open unwraps the message as a codec does.
+func (x *Exchange) Open(c *dialect.Codec) (err error) {
+	if x.RPC.Kind == jsonrpc.KindObject {
+		x.Request, err = c.OpenBare(x.RPC.Raw)
+	} else {
+		x.Request, err = c.OpenRead(x.RPC.Method, x.RPC.Params)
+	}
+	return err
 }
 
 // answeredWithoutID answers a request without an id. Error reports and

@@ -103,7 +103,6 @@ type PaceSet struct {
 	At     time.Time      `json:"at"`
 }
 
-// Kind implements Event.
 func (*Joined) Kind() string         { return "registered" }
 func (*Started) Kind() string        { return "started" }
 func (*Assigned) Kind() string       { return "assigned" }
@@ -292,7 +291,8 @@ func (e *RoundCompleted) apply(s *State) error {
 		return fmt.Errorf("round %d is not played, or not the current one", e.Round)
 	}
 	s.Closed++
-	s.Draws.add(e.Draws)
+	d := s.Draws
+	s.Draws = Draws{d.Verified + e.Draws.Verified, d.Unverified + e.Draws.Unverified, d.Drawn + e.Draws.Drawn}
 	return nil
 }
 

@@ -63,10 +63,10 @@ type State struct {
 type Life string
 
 // The states of league.v2. An agent registers (from Init to Registered), is Active once it has
-// answered or asked anything, is Suspended while it cannot be reached (it is scheduled and tried
-// all the same, but no longer waited for), and is shut down when the league is over. After a
-// restart of the manager it is Registered until it is heard of. A player that the organiser has
-// taken out is shown as Withdrawn or Suspended, whether or not it answers.
+// answered or asked anything, is Suspended while it cannot be reached (it is scheduled and tried all
+// the same, but no longer waited for), and is shut down when the league is over. After a restart of
+// the manager it is Registered until it is heard of. A player that the organiser has taken out is
+// shown as Withdrawn or Suspended.
 const (
 	Init       Life = "INIT"
 	Registered Life = "REGISTERED"
@@ -91,12 +91,8 @@ type Member struct {
 	absences int // technical losses in a row without a choice
 }
 
-// absentMatches is the number of technical losses in a row without a choice, after which
-// a player is absent.
-const absentMatches = 3
-
-// Absent reports whether a player has made no choice in its last matches.
-func (a *Member) Absent() bool { return a.absences >= absentMatches }
+// Absent reports whether a player has made no choice in its last three matches.
+func (a *Member) Absent() bool { return a.absences >= 3 }
 
 // match is what is known of a scheduled match. There may be millions.
 type match struct {
@@ -176,11 +172,11 @@ func (s *State) Referee(p game.Match) *Member { return s.matches[p.Index].refere
 // Done reports whether a match is over.
 func (s *State) Done(p game.Match) bool { return s.matches[p.Index].outcome.over() }
 
-// Owed returns the matches of the current round that a referee has not reported.
-func (s *State) Owed(referee *Member) (owed []game.Match) {
+// Owed returns the ids of the matches of the current round that a referee has not reported.
+func (s *State) Owed(referee *Member) (owed []string) {
 	for _, p := range s.Current() {
 		if s.Referee(p) == referee && !s.Done(p) {
-			owed = append(owed, p)
+			owed = append(owed, p.ID)
 		}
 	}
 	return owed
@@ -208,9 +204,6 @@ func ByNumber(list []*Member) []*Member {
 	return slices.SortedFunc(slices.Values(list), func(a, b *Member) int { return cmp.Compare(a.number, b.number) })
 }
 
-// List returns the agents of a role in the order of registration.
-func (s *State) List(role protocol.Role) []*Member { return *s.list(role) }
-
 func (s *State) list(role protocol.Role) *[]*Member {
 	if role == protocol.RoleReferee {
 		return &s.Referees
@@ -220,7 +213,7 @@ func (s *State) list(role protocol.Role) *[]*Member {
 
 // find returns the first agent of a role for which the condition holds, or nil.
 func (s *State) find(role protocol.Role, condition func(*Member) bool) *Member {
-	list := s.List(role)
+	list := *s.list(role)
 	if i := slices.IndexFunc(list, condition); i >= 0 {
 		return list[i]
 	}
@@ -254,7 +247,7 @@ func (s *State) idFor(role protocol.Role, asked string) string {
 		return asked
 	}
 	taken := make(map[int]bool)
-	for _, a := range s.List(role) {
+	for _, a := range *s.list(role) {
 		taken[a.number] = true
 	}
 	n := 1

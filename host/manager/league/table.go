@@ -67,10 +67,6 @@ type Draws struct {
 // key for them, the players do not know verifiable draws, or did not answer in time.
 func (d Draws) Unchecked() int { return d.Drawn - d.Verified - d.Unverified }
 
-func (d *Draws) add(o Draws) {
-	d.Drawn, d.Verified, d.Unverified = d.Drawn+o.Drawn, d.Verified+o.Verified, d.Unverified+o.Unverified
-}
-
 // Judged counts the numbers of a round by the verdicts of the players on the one of their match.
 func (s *State) Judged(round int, verdicts map[string]bool) (d Draws) {
 	for _, p := range s.Schedule.Round(round) {
@@ -263,21 +259,13 @@ func (s *State) AgentsFile(updated string) AgentsFile {
 	return f
 }
 
-// TableFile is how far a league is.
-type TableFile struct {
-	LeagueID         string     `json:"league_id"`
-	Updated          string     `json:"updated"`
-	Status           string     `json:"status"`
-	RoundsCompleted  int        `json:"rounds_completed"`
-	TotalRounds      int        `json:"total_rounds"`
-	MatchesCompleted int        `json:"matches_completed"`
-	Standings        []Standing `json:"standings"`
-}
-
-// TableFile returns the table, at the time of a timestamp.
-func (s *State) TableFile(updated string) TableFile {
+// TableFile returns how far the league is, at the time of a timestamp.
+func (s *State) TableFile(updated string) any {
 	status, _ := s.Status()
-	return TableFile{s.ID, updated, status, s.Closed, s.Rounds(), s.Reports, s.Standings()}
+	return map[string]any{
+		"league_id": s.ID, "updated": updated, "status": status, "rounds_completed": s.Closed, "total_rounds": s.Rounds(),
+		"matches_completed": s.Reports, "standings": s.Standings(),
+	}
 }
 
 // Status returns how far the league is, in the two words of GET_STATUS.
@@ -291,21 +279,11 @@ func (s *State) Status() (status, state string) {
 	return protocol.LeagueWaiting, "WAITING_FOR_REGISTRATIONS"
 }
 
-// MatchFile is a match that is over.
-type MatchFile struct {
-	LeagueID  string               `json:"league_id"`
-	RoundID   int                  `json:"round_id"`
-	MatchID   string               `json:"match_id"`
-	GameType  string               `json:"game_type"`
-	PlayerA   string               `json:"player_A_id"`
-	PlayerB   string               `json:"player_B_id"`
-	RefereeID string               `json:"referee_id"`
-	Reported  string               `json:"reported_at"`
-	Result    protocol.MatchResult `json:"result"`
-}
-
 // MatchFile returns a match that is over.
-func (s *State) MatchFile(p game.Match) MatchFile {
-	m, reported := s.Match(p), time.Unix(0, s.matches[p.Index].at)
-	return MatchFile{s.ID, m.Round, m.ID, protocol.GameEvenOdd, m.Players[0], m.Players[1], m.RefereeID, protocol.Timestamp(reported), m.Result()}
+func (s *State) MatchFile(p game.Match) any {
+	m := s.Match(p)
+	return map[string]any{
+		"league_id": s.ID, "round_id": m.Round, "match_id": m.ID, "game_type": protocol.GameEvenOdd, "player_A_id": m.Players[0], "player_B_id": m.Players[1],
+		"referee_id": m.RefereeID, "reported_at": protocol.Timestamp(time.Unix(0, s.matches[p.Index].at)), "result": m.Result(),
+	}
 }

@@ -197,7 +197,7 @@ func playBefore(b *testing.B, spectators int, pace time.Duration) cost {
 	serve := h.Web
 	h.Web = func(own *manager.Manager) http.Handler {
 		m = own
-		if err := m.SetPace(b.Context(), manager.PaceChange{Paused: &paused}); err != nil { // until all are connected
+		if err := m.SetPace(b.Context(), &paused, nil); err != nil { // until all are connected
 			b.Error(err)
 		}
 		return serve(m)
@@ -223,7 +223,7 @@ func playBefore(b *testing.B, spectators int, pace time.Duration) cost {
 			c = gather(b, strings.TrimSuffix(strings.TrimPrefix(at, "http://"), "/mcp"), since, spectators)
 		}
 		began, before, paused = time.Now(), cpu(b), false
-		if err := m.SetPace(b.Context(), manager.PaceChange{Paused: &paused}); err != nil {
+		if err := m.SetPace(b.Context(), &paused, nil); err != nil {
 			b.Error(err)
 		}
 	}

@@ -2,6 +2,7 @@ package jsonrpc_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
@@ -51,6 +52,38 @@ func TestNetworksOfRequests(t *testing.T) {
 	} {
 		if got := (&jsonrpc.Request{RemoteAddr: from}).Network(); got != want {
 			t.Errorf("%s: %q, want %q", from, got, want)
+		}
+	}
+}
+
+func TestHostPatterns(t *testing.T) {
+	t.Parallel()
+	patterns := []string{"*.school.example", "192.168.7.*", "10.1.0.0/16", "fd00::/8", "Lab-PC"}
+	for host, want := range map[string]bool{
+		"a.school.example": true, "school.example": false, "192.168.7.20": true, "192.168.8.20": false, "10.1.255.255": true, "10.2.0.1": false,
+		"fd00::7": true, "fe80::7": false, "lab-pc": true, "evil.example": false, "169.254.169.254": false, "0.0.0.0": false, "2130706433": false,
+	} {
+		matched := false
+		for _, p := range patterns {
+			if err := jsonrpc.CheckHostPattern(p); err != nil {
+				t.Error(err)
+			}
+			matched = matched || jsonrpc.MatchHost(p, host)
+		}
+		if matched != want {
+			t.Errorf("%s matches: %v, want %v", host, matched, want)
+		}
+	}
+	for pattern, says := range map[string]string{
+		"[a":                "allowed host",
+		"10.0.0.0/40":       "no prefix",
+		"":                  "is empty",
+		"https://a.org/mcp": "is a URL",
+		"a.org:8101":        `the host alone is "a.org"`,
+		"[::1]":             "brackets",
+	} {
+		if err := jsonrpc.CheckHostPattern(pattern); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v, want %q", pattern, err, says)
 		}
 	}
 }

@@ -81,30 +81,3 @@ func TestABareRegistrationIsRejectedByStatus(t *testing.T) {
 	}
 	wantRejected(t, answer.(*protocol.LeagueRegisterResponse))
 }
-
-// An agent that knows a message by another name is found out about once.
-func TestOtherNamesOfAMethodAreTried(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, func(c *manager.Config) { c.Players = 2 })
-	r.run()
-	r.conductor("north", fair)
-	r.player("ada")
-	var methods watched[string]
-	odd := jsonrpc.HandlerFunc(func(_ context.Context, req *jsonrpc.Request) jsonrpc.Response {
-		methods.add(req.Method)
-		kind, ok := protocol.TypeOfMethod(req.Method)
-		if !ok || req.Method != string(kind) {
-			return jsonrpc.Response{Error: &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "Method not found"}}
-		}
-		return jsonrpc.Response{Result: []byte(`{"protocol":"league.v2","message_type":"` + string(kind) + `_ACK","status":"ACKNOWLEDGED","player_id":"P02","round_id":1,"timestamp":"2026-03-14T09:00:00Z"}`)}
-	})
-	ctx, stop := context.WithCancel(context.Background())
-	t.Cleanup(stop)
-	r.serve(ctx, "odd", odd)
-	r.admit("odd", nil)
-	r.finish()
-	told := r.events.until(t, "an announcement", func(e manager.Event) bool { return e.Kind == manager.Notified })
-	if told.Acked != 2 {
-		t.Errorf("the announcement was acknowledged by %d, want 2; it was sent as %v", told.Acked, methods.all())
-	}
-}

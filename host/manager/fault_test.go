@@ -30,36 +30,6 @@ func (r *rig) lives(id string) []league.Life {
 	return lives
 }
 
-func TestTheLifeOfAnAgent(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, func(c *manager.Config) { c.Players = 3 })
-	r.run()
-	// In the second round, when all have played one, ben goes away and comes back.
-	referee := r.referee("north")
-	gate := make(chan struct{})
-	referee.conducts(func(m protocol.AnnouncedMatch) protocol.MatchResult {
-		if m.MatchID == "R2M1" {
-			<-gate
-		}
-		return fair(m)
-	})
-	players := r.field(3)
-	players[1].announcements(1)
-	referee.announcements(2)
-	players[1].stop()
-	close(gate)
-	r.events.until(t, "a suspension", func(e manager.Event) bool { return e.Agent == "P02" && e.State == league.Suspended })
-	r.finish()
-	want := []league.Life{league.Registered, league.Active, league.Shutdown}
-	if diff := cmp.Diff(want, r.lives("P01")); diff != "" {
-		t.Errorf("the life of P01 (-want +got):\n%s", diff)
-	}
-	want = []league.Life{league.Registered, league.Active, league.Suspended, league.Shutdown}
-	if diff := cmp.Diff(want, r.lives("P02")); diff != "" {
-		t.Errorf("the life of P02 (-want +got):\n%s", diff)
-	}
-}
-
 // The times of the protocol, on a clock that a test can afford.
 func TestAPlayerThatHangsCostsOneTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -118,6 +88,9 @@ func TestAnAgentThatComesBackIsActiveAgain(t *testing.T) {
 		}
 		referee.report(m, 1, fair(m))
 		r.finish()
+		if all := r.lives(back.id); all[len(all)-1] != league.Shutdown {
+			t.Errorf("it ends as %s", all[len(all)-1])
+		}
 	})
 }
 

@@ -245,32 +245,6 @@ func TestRefereesAreNotifiedAfterThePlayers(t *testing.T) {
 	}
 }
 
-func TestLegsAndByes(t *testing.T) {
-	t.Parallel()
-	for _, size := range []struct{ players, legs, referees int }{{2, 3, 1}, {3, 2, 2}, {7, 1, 3}, {6, 2, 2}} {
-		t.Run(fmt.Sprintf("%d players, %d legs", size.players, size.legs), func(t *testing.T) {
-			t.Parallel()
-			r := newRig(t, func(c *manager.Config) { c.Players, c.Legs = size.players, size.legs })
-			r.run()
-			for i := range size.referees {
-				r.conductor(fmt.Sprintf("referee-%d", i), fair)
-			}
-			r.field(size.players)
-			r.finish()
-			r.wantTable(size.players, size.legs)
-			results := r.m.Results()
-			if want := size.players * (size.players - 1) / 2 * size.legs; len(results) != want {
-				t.Errorf("%d results, want %d", len(results), want)
-			}
-			for i, m := range results {
-				if m.Index != i {
-					t.Fatalf("result %d is of match %d", i, m.Index)
-				}
-			}
-		})
-	}
-}
-
 func TestEventsTellTheLeague(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *manager.Config) { c.Players = 2 })

@@ -232,35 +232,6 @@ func TestRestartedRefereeGetsItsMatches(t *testing.T) {
 	})
 }
 
-// A player that comes back elsewhere, or with a new token, has new keys and a
-// new address, which the referee of its match must know.
-func TestARefereeLearnsOfAPlayerThatMoved(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, nil)
-	referee := r.referee("north")
-	players := r.field(2)
-	r.begin()
-	referee.announcements(1)
-	ada := players[0]
-	ada.stop()
-	ada.inbox = new(watched[protocol.Message])
-	ada.listen("new-home")
-	application := ada.application()
-	application.Head().AuthToken = ada.token
-	if _, err := ada.call(application); err != nil {
-		t.Fatal(err)
-	}
-	ada.announcements(1) // it may have forgotten the round
-	m := referee.announcements(2).Matches[0]
-	endpoint := m.PlayerAEndpoint
-	if m.PlayerBID == ada.id {
-		endpoint = m.PlayerBEndpoint
-	}
-	if endpoint != ada.url {
-		t.Errorf("the referee is told %s, want %s", endpoint, ada.url)
-	}
-}
-
 func TestAPlayerWhoseAnswerWasLostAtTheStartGetsNewKeys(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *manager.Config) { c.Players = 2 })

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/manager"
@@ -89,71 +88,6 @@ func TestTolerantModeTakesReportsOfOtherReferees(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestOnlyTheAssignedRefereeReports(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, nil)
-	north, south := r.referee("north"), r.referee("south")
-	r.field(4)
-	early := protocol.AnnouncedMatch{MatchID: "R1M1", PlayerAID: "P01", PlayerBID: "P04"}
-	refuses(t, 5002, protocol.CodeMatchNotFound)(north.call(north.reportOf(early, 1, fair(early)))) // before the start
-	r.begin()
-	mine := north.own(north.announcements(1))[0]
-	refusal := refuses(t, 5002, protocol.CodeMatchNotFound)(south.call(south.reportOf(mine, 1, fair(mine))))
-	wantData(t, refusal, map[string]any{"match_id": mine.MatchID})
-	for _, id := range []string{"R2M1", "R9M1", "R1M3", "R01M1", "nonsense"} {
-		m := mine
-		m.MatchID = id
-		report := north.reportOf(m, 1, fair(mine))
-		if id == "R2M1" {
-			report.RoundID = protocol.RoundNumber(2) // its round has not come
-		}
-		refuses(t, 5002, protocol.CodeMatchNotFound)(north.call(report))
-	}
-	if n := len(r.m.Results()); n != 0 {
-		t.Errorf("%d results", n)
-	}
-}
-
-func TestASecondReport(t *testing.T) {
-	t.Parallel()
-	now := &clock{now: time.Date(2026, 3, 14, 9, 10, 23, 0, time.UTC)}
-	r := newRig(t, func(c *manager.Config) { c.Now = now.time })
-	referee := r.referee("north")
-	r.field(4)
-	r.begin()
-	told := referee.announcements(1)
-	m, other := told.Matches[0], told.Matches[1]
-	referee.report(m, 1, result(m, game.Even, game.Odd, 8))
-	now.advance(time.Minute)
-	for _, c := range []struct {
-		res  protocol.MatchResult
-		same bool
-	}{
-		{result(m, game.Even, game.Odd, 8), true},
-		{result(m, game.Even, game.Odd, 10), false}, // the same winner by another number
-		{result(m, game.Even, game.Odd, 7), false},
-		{result(m, game.NoParity, game.Odd, 0), false},
-	} {
-		refusal := refuses(t, 5003, protocol.CodeDuplicateReport)(referee.call(referee.reportOf(m, 1, c.res)))
-		wantData(t, refusal, map[string]any{"match_id": m.MatchID, "same_result": c.same, "previous_report_time": "2026-03-14T09:10:23Z"})
-		if refusal.Retryable {
-			t.Error("a second report may be repeated")
-		}
-	}
-	referee.report(other, 1, result(other, game.Odd, game.Odd, 8))
-	referee.announcements(2)
-	if n := len(r.m.Results()); n != 2 {
-		t.Errorf("%d results of 2 matches", n)
-	}
-	for _, s := range r.m.Standings() {
-		if s.Played != 1 {
-			t.Errorf("%s has played %d matches", s.PlayerID, s.Played)
-		}
-	}
-	// A result of a round that is over is still told apart from a new one.
-	refuses(t, 5003, protocol.CodeDuplicateReport)(referee.call(referee.reportOf(m, 1, result(m, game.Even, game.Odd, 8))))
 }
 
 func TestOneOfManyReportsAtOnceCounts(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
@@ -193,7 +194,8 @@ func fair(m protocol.AnnouncedMatch) protocol.MatchResult {
 	return result(m, choice(), choice(), 1+rng.IntN(10))
 }
 
-// result scores a match as a referee by the book does. NoParity is a player at fault.
+// result scores a match as a referee by the book does. NoParity is a player
+// at fault.
 func result(m protocol.AnnouncedMatch, a, b game.Parity, number int) protocol.MatchResult {
 	side := func(p game.Parity) game.Side {
 		if p == game.NoParity {
@@ -202,34 +204,10 @@ func result(m protocol.AnnouncedMatch, a, b game.Parity, number int) protocol.Ma
 		return game.Side{Choice: p}
 	}
 	v := game.Judge(side(a), side(b), number)
-	details := &protocol.ResultDetails{
-		DrawnNumber: protocol.Some(number), NumberParity: protocol.Some(game.ParityOf(number).String()),
-		Choices: map[string]protocol.Choice{}, Status: protocol.StatusWin,
-	}
-	res := protocol.MatchResult{
-		Winner: protocol.Null[string](), Score: map[string]int{m.PlayerAID: v.PointsA, m.PlayerBID: v.PointsB}, Details: details,
-	}
-	for _, p := range []struct {
-		id     string
-		choice game.Parity
-		got    game.Result
-	}{{m.PlayerAID, a, v.ResultA}, {m.PlayerBID, b, v.ResultB}} {
-		if p.choice != game.NoParity {
-			details.Choices[p.id] = protocol.Choice(p.choice.String())
-		}
-		switch p.got {
-		case game.Win:
-			res.Winner = protocol.Some(p.id)
-		case game.Tie:
-			details.Status = protocol.StatusDraw
-		case game.TechnicalLoss:
-			details.TechnicalLossPlayerIDs = append(details.TechnicalLossPlayerIDs, p.id)
-		}
-	}
-	if v.Technical() {
-		details.Status, details.DrawnNumber, details.NumberParity = protocol.StatusTechnicalLoss, protocol.Null[int](), protocol.Null[string]()
-	}
-	return res
+	return league.Match{
+		Players: [2]string{m.PlayerAID, m.PlayerBID}, Choices: [2]game.Parity{a, b}, Number: number, Drawn: !v.Technical(),
+		Results: [2]game.Result{v.ResultA, v.ResultB}, Points: [2]int{v.PointsA, v.PointsB},
+	}.Result()
 }
 
 // reportOf is the report of a match.

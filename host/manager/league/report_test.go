@@ -1,9 +1,11 @@
 package league
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -90,5 +92,75 @@ func TestWhatReportsSay(t *testing.T) {
 	}
 	if got := reportedAs(t, protocol.Strict, wide, 1, `{"winner":"P01","details":{"drawn_number":20,"choices":{"P01":"even","P02":"odd"}}}`); !strings.HasPrefix(got, "WIN [3 0]") {
 		t.Errorf("with another draw: %s", got)
+	}
+}
+
+// A result is for the assigned referee to report, and counts once.
+func TestWhoReportsAndHowOften(t *testing.T) {
+	t.Parallel()
+	south := signedUp(protocol.RoleReferee, "REF02")
+	s := after(t, append(opened()[:3:3], south)...)
+	report := func(s *State, match, from string) (*Reported, error) {
+		msg := &protocol.MatchResultReport{Header: protocol.Header{MatchID: match}, Result: protocol.MatchResult{
+			Winner: protocol.Some("P01"), Details: &protocol.ResultDetails{DrawnNumber: protocol.Some(8), Choices: map[string]protocol.Choice{"P01": "even", "P02": "odd"}},
+		}}
+		s.Rules.Draw = game.FairDraw()
+		e, _, err := s.Report(msg, s.Members[from], noon.Add(time.Minute))
+		return e, err
+	}
+	wants := func(match, from string, want protocol.Code) *protocol.Error {
+		t.Helper()
+		_, err := report(s, match, from)
+		if dialect.CodeOf(err) != want {
+			t.Errorf("%s by %s: %v, want %s", match, from, err, want)
+		}
+		refusal, _ := errors.AsType[*protocol.Error](err)
+		return refusal
+	}
+	wants("R1M1", "REF01", protocol.CodeMatchNotFound) // before the start
+	s = after(t, append(opened(), south, &Assigned{Round: 1, Referees: []string{"REF01"}})...)
+	for _, from := range []string{"REF02", "P01", ""} {
+		wants("R1M1", from, protocol.CodeMatchNotFound)
+	}
+	for _, match := range []string{"R2M1", "R1M2", "R01M1", "nonsense"} {
+		wants(match, "REF01", protocol.CodeMatchNotFound)
+	}
+	for same, first := range map[bool]*Reported{true: win("R1M1", "REF01"), false: newReported("R1M1", "REF01", judged(game.Side{Choice: game.Even}, game.Side{Choice: game.Odd}, 10), noon)} {
+		s = after(t, append(opened(), &Assigned{Round: 1, Referees: []string{"REF01"}}, first)...)
+		if e := wants("R1M1", "REF01", protocol.CodeDuplicateReport); e.Context["same_result"] != same || e.Context["previous_report_time"] != "2026-03-14T12:00:00Z" {
+			t.Errorf("the same again is %v: %+v", same, e.Context)
+		}
+	}
+}
+
+// What the organiser may not set.
+func TestWishesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	played := append(opened(), &Assigned{Round: 1, Referees: []string{"REF01"}}, win("R1M1", "REF01"), &RoundCompleted{Round: 1})
+	withdrawn := append(opened(), &StatusSet{Player: "P02", Status: Withdrawn})
+	status := func(s *State, player string, to Life) error { _, err := s.SetStatus(player, to, noon); return err }
+	pace := func(s *State, d time.Duration) error { _, err := s.SetPace(nil, &d, noon); return err }
+	start := func(s *State) error { _, err := s.Start(noon); return err }
+	for what, c := range map[string]struct {
+		err  error
+		want protocol.Code
+	}{
+		"an unknown player":       {status(after(t, opened()...), "P09", Withdrawn), protocol.CodePlayerNotRegistered},
+		"a referee":               {status(after(t, opened()...), "REF01", Withdrawn), protocol.CodePlayerNotRegistered},
+		"before the start":        {status(after(t, opened()[:3]...), "P01", Suspended), protocol.CodeLeagueNotStarted},
+		"back from a withdrawal":  {status(after(t, withdrawn...), "P02", Active), protocol.CodeInvalidState},
+		"a lesser status":         {status(after(t, withdrawn...), "P02", Suspended), protocol.CodeInvalidState},
+		"the same again":          {status(after(t, withdrawn...), "P02", Withdrawn), ""},
+		"a status after the end":  {status(after(t, played...), "P01", Withdrawn), protocol.CodeLeagueAlreadyComplete},
+		"a pace after the end":    {pace(after(t, played...), time.Second), protocol.CodeLeagueAlreadyComplete},
+		"a negative pace":         {pace(after(t, opened()...), -1), protocol.CodeInvalidFieldType},
+		"a long pace":             {pace(after(t, opened()...), MaxPace+1), protocol.CodeInvalidFieldType},
+		"a start after the end":   {start(after(t, played...)), protocol.CodeLeagueAlreadyComplete},
+		"a start without players": {start(after(t, opened()[:2]...)), protocol.CodeInvalidState},
+		"a start while it runs":   {start(after(t, opened()...)), ""},
+	} {
+		if got := dialect.CodeOf(c.err); got != c.want {
+			t.Errorf("%s: %v, want %s", what, c.err, c.want)
+		}
 	}
 }

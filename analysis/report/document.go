@@ -88,7 +88,7 @@ type Winner struct {
 // Selected is the interval of a number that was selected as the largest of several.
 type Selected struct {
 	// Estimate is null unless the player is alone in tier 1: in a close race one number
-	// would say little.
+	// would say little. With a stopping rule it always is.
 	Estimate analysis.Number `json:"estimate"`
 	Low      float64         `json:"low"`
 	High     float64         `json:"high"`

@@ -1,9 +1,7 @@
 package runs
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -34,31 +32,19 @@ func explainRun(p *command.Process, c *cli.Context, o *explainOptions) error {
 	run := in.Document
 	shown := report.Explanation{Document: run, Explanations: in.Explanations, Fields: run.Estimates.Order, Detail: len(args) > 1}
 	if shown.Detail {
-		if shown.Fields, err = playersOf(run, args[0], args[1:]); err != nil {
+		shown.Fields = nil
+	}
+	for _, name := range args[1:] {
+		i, err := playerIn(run.Run.Plan, "explain", args[0], name)
+		if err != nil {
 			return err
+		}
+		if !slices.Contains(shown.Fields, i) {
+			shown.Fields = append(shown.Fields, i)
 		}
 	}
 	if o.Format == "json" {
 		return report.WriteExplanationJSON(p.Stdout, shown)
 	}
 	return report.WriteExplanationTable(p.Stdout, shown, p.Out.Columns)
-}
-
-// playersOf returns the field indices of players by name.
-func playersOf(run *report.Document, dir string, names []string) ([]int, error) {
-	var known []string
-	for _, f := range run.Run.Plan.Field {
-		known = append(known, f.Name)
-	}
-	var fields []int
-	for _, name := range names {
-		i := slices.Index(known, name)
-		if i < 0 {
-			return nil, command.WithHint(fmt.Errorf("explain: no player %q in %s", name, dir), "the players are %s", strings.Join(known, ", "))
-		}
-		if !slices.Contains(fields, i) {
-			fields = append(fields, i)
-		}
-	}
-	return fields, nil
 }

@@ -35,6 +35,15 @@ func namedIn(plan results.Plan, flag, text string) (names []string, indices []in
 	return names, indices, nil
 }
 
+// playerIn returns the field index of the player of a name in the run in a folder.
+func playerIn(plan results.Plan, op, dir, name string) (int, error) {
+	i := slices.IndexFunc(plan.Field, func(f results.Entrant) bool { return f.Name == name })
+	if i < 0 {
+		return i, command.WithHint(fmt.Errorf("%s: no player %q in %s", op, name, dir), "the players are %s", playerNames(plan))
+	}
+	return i, nil
+}
+
 // playerNames lists the players of a run.
 func playerNames(plan results.Plan) string {
 	names := make([]string, len(plan.Field))

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"math"
@@ -188,15 +189,7 @@ func (f *tuned) ranked() figure {
 			rows = append(rows, plots.Row{Name: f.run.values(c.Point), Value: analysis.Estimate{Estimate: c.Mean(), Low: c.Mean() - half, High: c.Mean() + half}, Behind: analysis.Estimate{Estimate: math.NaN(), Low: math.NaN(), High: math.NaN()}})
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b plots.Row) int {
-		switch {
-		case a.Value.Estimate > b.Value.Estimate:
-			return -1
-		case a.Value.Estimate < b.Value.Estimate:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(rows, func(a, b plots.Row) int { return cmp.Compare(b.Value.Estimate, a.Value.Estimate) })
 	return draw("The candidates that scored most", plots.Intervals(rows[:min(most, len(rows))], "points per match"))
 }
 

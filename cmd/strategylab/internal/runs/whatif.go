@@ -177,9 +177,9 @@ func (w *whatIf) swapped(ctx context.Context, plan *results.Plan, cat *catalog.C
 	factories := make([]strategies.Factory, len(plan.Field))
 	code := w.codeOf(cat, w.base)
 	for _, x := range w.swaps {
-		i := slices.IndexFunc(plan.Field, func(f results.Entrant) bool { return f.Name == x.player })
-		if i < 0 {
-			return nil, command.WithHint(fmt.Errorf("--replace: no player %q in %s", x.player, w.base), "the players are %s", playerNames(*plan))
+		i, err := playerIn(*plan, "--replace", w.base, x.player)
+		if err != nil {
+			return nil, err
 		}
 		entry, err := cat.Resolve(ctx, x.ref.Target)
 		if err != nil {

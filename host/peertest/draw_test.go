@@ -79,6 +79,9 @@ func drawProgram(r *rapid.T) *style {
 	s.habit = one("habit", "", "", "", "mark", "slash", "no media", "zip", "notify", "null id")
 	s.joins = one("joins", "", "", "", "never")
 	s.async = s.joins == "" && s.start != "within" && s.frame == "" && !s.wantsSender && s.answers == "" && !s.quiet && flag("joins by message", 15)
+	if s.async && s.wantsIDs != "" && contains([]string{"notify", "null id"}, s.habit) { // its players refuse the announcements that say where joins go
+		s.habit = ""
+	}
 	return s
 }
 

@@ -16,19 +16,15 @@
 // [Loopback.Listen] does the same without sockets and [ServeStdio] over a pair
 // of streams, one JSON document per line.
 //
-// Another protocol can share the path of an endpoint (Config.Other, chosen by
-// Config.Divert once the body has been read) and its streams (Config.Beside);
-// [Serve] answers a message that arrived over such a protocol as the endpoint
-// would.
+// Another protocol can share the path of an endpoint and its streams (see [Config]).
 //
 // # Calling
 //
 //	client := jsonrpc.NewClient(jsonrpc.OverHTTP(), jsonrpc.ClientConfig{})
 //	answer, err := client.Call(ctx, url, jsonrpc.Message{Method: "ping"})
 //
-// The error says why no answer came ([CallError]); a refusal by the peer is an
-// answer. Nothing is retried here, since only the caller knows what a repeat
-// means, but the error says whether a retry can help.
+// The error says why no answer came and whether a retry can help ([CallError]); a
+// refusal by the peer is an answer.
 //
 // # What is accepted
 //

@@ -188,13 +188,7 @@ func (e *httpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func requestOf(r *http.Request) *Request {
-	return &Request{
-		Transport:  TransportHTTP,
-		Route:      r.URL.Path,
-		RemoteAddr: r.RemoteAddr,
-		Host:       r.Host,
-		Header:     r.Header,
-	}
+	return &Request{Transport: TransportHTTP, Route: r.URL.Path, RemoteAddr: r.RemoteAddr, Host: r.Host, Header: r.Header}
 }
 
 func (e *httpHandler) refuseForeign(w http.ResponseWriter, r *http.Request, why string) {
@@ -240,13 +234,7 @@ func (e *httpHandler) isHere(r *http.Request) bool {
 }
 
 func (e *httpHandler) isOther(r *http.Request) bool {
-	switch {
-	case !e.isHere(r):
-		return true
-	case e.cfg.Other == nil:
-		return false
-	}
-	return r.Method != http.MethodPost
+	return !e.isHere(r) || e.cfg.Other != nil && r.Method != http.MethodPost
 }
 
 // serveOther serves a request that is not for the endpoint. It ends when the
@@ -316,14 +304,9 @@ func (e *httpHandler) checkHeader(r *http.Request) *Refusal {
 	if !isJSON(r.Header.Get("Content-Type"), e.cfg.Lenient) {
 		return refusal(ReasonMediaType, "Content-Type must be application/json, in UTF-8")
 	}
-	switch r.Header.Get("Content-Encoding") {
-	case "", "identity":
-	case "gzip", "x-gzip":
-		if e.cfg.Lenient {
-			break
-		}
-		fallthrough
-	default:
+	encoding := r.Header.Get("Content-Encoding")
+	packed := encoding == "gzip" || encoding == "x-gzip"
+	if encoding != "" && encoding != "identity" && !(packed && e.cfg.Lenient) {
 		return refusal(ReasonMediaType, "this Content-Encoding is not supported: send the body as it is")
 	}
 	return nil

@@ -19,12 +19,7 @@ type gate struct {
 }
 
 func newGate(maxTotal, maxPerPeer int) *gate {
-	return &gate{
-		peers:      make(map[string]int),
-		maxTotal:   maxTotal,
-		maxPerPeer: maxPerPeer,
-		empty:      make(chan struct{}),
-	}
+	return &gate{peers: make(map[string]int), maxTotal: maxTotal, maxPerPeer: maxPerPeer, empty: make(chan struct{})}
 }
 
 // enter admits a request of a peer, for which leave must be called, or returns

@@ -180,13 +180,7 @@ func (c *loopbackCaller) RoundTrip(ctx context.Context, out *Outgoing) (*Reply, 
 }
 
 func (s *LoopbackServer) deliver(ctx context.Context, peer string, out *Outgoing) (reply, error) {
-	req := &Request{
-		Transport:  TransportLoopback,
-		Route:      s.route,
-		RemoteAddr: peer,
-		Host:       s.host,
-		Header:     out.Header.Clone(),
-	}
+	req := &Request{Transport: TransportLoopback, Route: s.route, RemoteAddr: peer, Host: s.host, Header: out.Header.Clone()}
 	if refused := s.gate.enter(peer); refused != nil {
 		return s.responder.refuse(ctx, req, refused), nil
 	}

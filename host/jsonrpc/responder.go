@@ -54,13 +54,7 @@ func (e *responder) tapped(req *Request, answer func() reply) reply {
 	if e.cfg.Tap == nil {
 		return answer()
 	}
-	closing := observe(e.cfg.Tap, Event{
-		Direction: In,
-		Transport: req.Transport,
-		Peer:      req.RemoteAddr,
-		Route:     req.Route,
-		Body:      req.Raw,
-	})
+	closing := observe(e.cfg.Tap, Event{Direction: In, Transport: req.Transport, Peer: req.RemoteAddr, Route: req.Route, Body: req.Raw})
 	rep := answer()
 	closing(rep.status, rep.body, nil)
 	return rep

@@ -248,7 +248,7 @@ func response(r dialect.Reply, id jsontext.Value) jsonrpc.Response {
 	case r.Body != nil:
 		return jsonrpc.Response{Status: r.Status, Body: r.Body}
 	case r.Error != nil:
-		return jsonrpc.Response{Status: r.Status, Error: &jsonrpc.Error{Code: r.Error.Code, Message: r.Error.Message, Data: r.Error.Data}}
+		return jsonrpc.Response{Status: r.Status, Error: (*jsonrpc.Error)(r.Error)}
 	case r.Method != "":
 		body, err := r.Document(id, jsontext.Value(`"`+jsonrpc.RandomID()+`"`))
 		if err != nil {
@@ -273,9 +273,5 @@ func (d *Dispatcher) Refuse(_ context.Context, rpc *jsonrpc.Request, r *jsonrpc.
 	}
 	refusal := protocol.Refuse(protocol.CodeRateLimited, "", r.Detail)
 	codec := &dialect.Request{Dialect: dialect.Contracts}
-	reply := codec.Refuse(protocol.NewHeader("", d.Sender(), protocol.Timestamp(d.Now()), ""), refusal)
-	if reply.Error == nil {
-		return nil
-	}
-	return &jsonrpc.Error{Code: reply.Error.Code, Message: reply.Error.Message, Data: reply.Error.Data}
+	return (*jsonrpc.Error)(codec.Refuse(protocol.NewHeader("", d.Sender(), protocol.Timestamp(d.Now()), ""), refusal).Error)
 }

@@ -59,9 +59,11 @@ func (b *Browser) Fits(name string) {
 				b.t.Error(err)
 			}
 		}
-		b.Window(1400, 1000)
-		b.Prefer(scheme, true)
-		b.axe(name + " in " + scheme)
+		for _, width := range []int{400, 1400} {
+			b.Window(width, 1000)
+			b.Prefer(scheme, true)
+			b.axe(fmt.Sprintf("%s at %d in %s", name, width, scheme))
+		}
 	}
 	b.Prefer("light", false)
 }

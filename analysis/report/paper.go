@@ -55,7 +55,7 @@ func WritePaper(w io.Writer, r *Document, m Markup) error {
 		methods = append(methods, "The digest of the results is "+words.Printable(r.Facts.Digest)+".")
 	}
 	methods = slices.Concat(methods, r.StoppingLines(), r.ReproducibleLines(), r.WarningLines())
-	text := m.section("Result") + m.text(strings.Join(r.Answer, " ")) + "\n\n" +
+	text := m.section("Result") + m.text(strings.Join(slices.Concat(r.ConfirmationLines(), r.Answer), " ")) + "\n\n" +
 		m.section("Ranking") + m.table(ranking) +
 		m.section("Pairs") + m.table(pairs) + m.text("Payoffs are adjusted points per match against each other; the difference is in adjusted points per match against the whole field.") + "\n\n" +
 		m.section("Methods") + m.text(strings.Join(methods, " ")) + "\n"

@@ -104,9 +104,12 @@ func (o *output) show(run *report.Document) error {
 	switch o.shown.Format {
 	case "json":
 		return report.WriteJSON(o.p.Stdout, run)
-	case "csv":
+	case "csv", string(report.Markdown), string(report.LaTeX):
 		if lines := report.AssertionLines(run.Assertions); len(lines) > 0 {
 			fmt.Fprintln(o.p.Stderr, strings.Join(lines, "\n"))
+		}
+		if o.shown.Format != "csv" {
+			return report.WritePaper(o.p.Stdout, run, report.Markup(o.shown.Format))
 		}
 		var tested []string
 		if run.Stopping.Ratio != nil {
@@ -116,8 +119,6 @@ func (o *output) show(run *report.Document) error {
 			o.note("%s", line)
 		}
 		return report.WritePlayersCSV(o.p.Stdout, run)
-	case string(report.Markdown), string(report.LaTeX):
-		return report.WritePaper(o.p.Stdout, run, report.Markup(o.shown.Format))
 	}
 	return report.WriteTable(o.p.Stdout, run, o.screen())
 }

@@ -102,7 +102,7 @@ func newDesk(t *testing.T, serves bool) *desk {
 			t.Fatal(err)
 		}
 	}
-	d.enter = []string{"env", "PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "GOBIN=" + bin, "GOFLAGS=-trimpath"}
+	d.enter = []string{"env", "PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "GOBIN=" + t.TempDir(), "GOFLAGS=-trimpath"}
 	if serves {
 		network := exec.CommandContext(t.Context(), "unshare", "--user", "--map-root-user", "--net", "sh", "-c", "ip link set lo up && echo up && exec cat")
 		in, err := network.StdinPipe()

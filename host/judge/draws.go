@@ -55,14 +55,19 @@ func (l *League) Unverified(announced game.Draw) (game.Draw, []Draw) {
 	if announced.Size() > 0 {
 		return announced, all
 	}
-	lo, hi, other := l.otherRange()
-	if !other {
-		return game.FairDraw(), all
+	if lo, hi, other := l.span(); other {
+		return within(lo, hi, all)
 	}
+	return game.FairDraw(), all
+}
+
+// within returns even draws from a range that was seen, and those that it can be tested
+// on: what the range is taken from says nothing else.
+func within(lo, hi int, all []Draw) (game.Draw, []Draw) {
 	fair := game.FairDraw()
 	if lo == hi { // one number again and again is no range
 		lo, hi = min(lo, fair.Number(0)), max(hi, fair.Number(fair.Size()-1))
-	} else { // what the range is taken from says nothing else
+	} else {
 		for _, end := range []int{lo, hi} {
 			i := slices.IndexFunc(all, func(d Draw) bool { return d.Number == end })
 			all = slices.Delete(all, max(i, 0), i+1)
@@ -75,7 +80,8 @@ func (l *League) Unverified(announced game.Draw) (game.Draw, []Draw) {
 	return seen, all
 }
 
-// draws tests the numbers that are not verified; no test overrules a verified one.
+// draws tests the numbers that are not verified; no test overrules a verified one. What
+// a shorter range explains is another rule.
 func (l *League) draws(o Options) (v Verdict) {
 	rule, all := l.Unverified(o.Draw)
 	if rule.Size() == 0 {
@@ -85,8 +91,16 @@ func (l *League) draws(o Options) (v Verdict) {
 		return v
 	}
 	v.Examined = len(all)
-	if a, text := o.Fair(rule, all); a != Holds {
-		v.add(a, nil, "%s", text)
+	answer, text := o.Fair(rule, all)
+	if lo, hi, _ := l.span(); answer == Broken && o.Draw.Size() == 0 && lo < hi {
+		if shorter, err := game.UniformDraw(lo, hi); err == nil {
+			if a, _ := o.Fair(shorter, all); a != Broken {
+				answer, text = Another, fmt.Sprintf("the numbers seem to come from %d to %d; the protocol draws from 1 to 10", lo, hi)
+			}
+		}
+	}
+	if answer != Holds {
+		v.add(answer, nil, "%s", text)
 	}
 	return v
 }

@@ -3,7 +3,6 @@ package judge
 import (
 	"cmp"
 	"iter"
-	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -92,7 +91,7 @@ func (l *League) numbers(announced game.Draw) (v Verdict) {
 	if len(strange) > 0 {
 		v.add(Another, strange, "a technical loss has a number, such as that of %s", strange[0].Match)
 	}
-	if lo, hi, other := l.otherRange(); other && announced.Size() == 0 {
+	if lo, hi, other := l.span(); other && announced.Size() == 0 {
 		v.add(Another, nil, "the numbers come from %d to %d; the protocol draws from 1 to 10", lo, hi)
 	}
 	return v
@@ -105,14 +104,9 @@ func sameParity(word string, n int) bool {
 	return !ok || p == game.ParityOf(n)
 }
 
-// rare is how seldom at most numbers from 1 to 10 are taken for those of a shorter range.
-// A test calls so few of a shorter range consistent with 1 to 10.
-const rare = 1e-6
-
-// otherRange returns the least and the largest number, and whether the referee draws
-// from another range than 1 to 10: a number lies outside, or the numbers begin at 1 and
-// end too early for chance. A referee that draws one number only has no other range.
-func (l *League) otherRange() (lo, hi int, other bool) {
+// span returns the least and the largest number, and whether one of them is none of the
+// protocol's.
+func (l *League) span() (lo, hi int, other bool) {
 	drawn := l.Draws()
 	if len(drawn) == 0 {
 		return 0, 0, false
@@ -121,11 +115,9 @@ func (l *League) otherRange() (lo, hi int, other bool) {
 	for _, d := range drawn {
 		lo, hi = min(lo, d.Number), max(hi, d.Number)
 	}
-	fair := game.FairDraw()
-	first, last := fair.Number(0), fair.Number(fair.Size()-1)
-	share := float64(hi-lo+1) / float64(last-first+1)
-	early := lo == first && hi > lo && math.Pow(share, float64(len(drawn))) < rare
-	return lo, hi, lo < first || hi > last || early
+	_, low := game.FairDraw().Index(lo)
+	_, high := game.FairDraw().Index(hi)
+	return lo, hi, !low || !high
 }
 
 // scoring: winner and points follow from the facts. Where the referee gives other points

@@ -334,9 +334,9 @@ func (a *Answer) UnknownMessage() bool {
 	return a.Code == -32601 || protocol.Code(a.Message.Text("error_code")) == protocol.CodeUnknownMessageType
 }
 
-// SameRefusal reports whether two refusals have the same cause, as far as their
+// sameRefusal reports whether two refusals have the same cause, as far as their
 // own words say.
-func (a *Answer) SameRefusal(b *Answer) bool {
+func (a *Answer) sameRefusal(b *Answer) bool {
 	return a.Refused && b.Refused && a.Status == b.Status && a.Code == b.Code && a.Reason == b.Reason
 }
 

@@ -95,8 +95,8 @@ func Listen(ctx context.Context, addr string) (*Endpoint, error) {
 	return e, nil
 }
 
-// ListenBeside opens an endpoint on a free port of the same host.
-func ListenBeside(ctx context.Context, addr string) (*Endpoint, error) {
+// listenBeside opens an endpoint on a free port of the same host.
+func listenBeside(ctx context.Context, addr string) (*Endpoint, error) {
 	if host, _, err := net.SplitHostPort(addr); err == nil {
 		addr = net.JoinHostPort(host, "0")
 	}
@@ -111,7 +111,7 @@ func ListenAs(ctx context.Context, addr string, port int) (*Endpoint, error) {
 			return e, nil
 		}
 	}
-	return ListenBeside(ctx, addr)
+	return listenBeside(ctx, addr)
 }
 
 // Close stops listening and waits for requests in progress. A nil endpoint is

@@ -122,7 +122,7 @@ func NewToken(id string) string {
 func (c *Company) add(id, token string, create func(agent.Config) (runner, error)) (*Agent, error) {
 	a := &Agent{ID: id, Token: token, joined: make(chan struct{})}
 	var err error
-	if a.Endpoint, err = ListenBeside(c.life, c.session.Listen); err != nil {
+	if a.Endpoint, err = listenBeside(c.life, c.session.Listen); err != nil {
 		return nil, err
 	}
 	c.all = append(c.all, a)

@@ -332,7 +332,7 @@ func (t *T) try(sample Sample) *Answer {
 // base of the session without any fault.
 func (t *T) Control(a *Answer) bool {
 	c := t.Session.control
-	return c != nil && c.SameRefusal(a)
+	return c != nil && c.sameRefusal(a)
 }
 
 // AcceptsNone reports whether the agent accepts none of the samples.

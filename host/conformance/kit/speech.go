@@ -287,14 +287,7 @@ func (t *T) Record() *Record {
 	return r
 }
 
-// For has a caller work for another check, and forget what it has exchanged.
-func (r *Record) For(t *T) { r.t, r.exchanges = t, nil }
-
-// First and Last return the answers of the first exchange and of the last, nil
-// without any.
-func (r *Record) First() *Answer { return r.answer(0) }
-
-// Last returns the answer of the last exchange.
+// Last returns the answer of the last exchange, nil without any.
 func (r *Record) Last() *Answer { return r.answer(len(r.exchanges) - 1) }
 
 // answer returns the answer of an exchange, which becomes the decisive evidence.

@@ -47,7 +47,7 @@ func (r *reader) object() (Object, error) {
 	if _, err := r.ReadToken(); err != nil {
 		return nil, err
 	}
-	doc := make(Object, 0, 6) // as for a JSON-RPC document
+	doc := make(Object, 0, 8) // twice what a JSON-RPC document has
 	names, ends := make([]byte, 0, 256), make([]int, 0, 24)
 	for r.PeekKind() != '}' {
 		name, err := r.ReadValue()

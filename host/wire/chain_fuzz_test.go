@@ -46,6 +46,11 @@ func TestEnvelope(t *testing.T) {
 			"/jsonrpc const /method type", "/jsonrpc const /method type", "/id format /jsonrpc const /method type"},
 		`[]`: {" type", " type", " type"}, `{`: {" type", " type", " type"},
 	} {
+		var read *jsonrpc.Request
+		serveOnce(t, []byte(request), jsonrpc.HandlerFunc(func(_ context.Context, req *jsonrpc.Request) jsonrpc.Response {
+			read = req
+			return jsonrpc.Response{Result: []byte(`{}`)}
+		}), nil)
 		for i, form := range [][2]bool{{false, false}, {true, false}, {true, true}} {
 			var got []string
 			for _, v := range envelope([]byte(request), form[0], form[1]) {
@@ -53,6 +58,10 @@ func TestEnvelope(t *testing.T) {
 			}
 			if text := strings.Join(got, " "); text != want[i] {
 				t.Errorf("%s, strict and UUID %v: %q, want %q", request, form, text, want[i])
+			}
+			c := Chain{cfg: Config{Strict: true, Deterministic: form[1]}}
+			if form[0] && read != nil && c.keeps(read) != (want[i] == "") {
+				t.Errorf("%s, UUID %v: the quick check says %v", request, form[1], c.keeps(read))
 			}
 		}
 	}

@@ -43,15 +43,20 @@ func (c *Chain) contract(x *Exchange) *protocol.Error {
 	if x.mcp || c.cfg.Registry == nil {
 		return nil
 	}
-	if c.cfg.Strict { // by the rules of the league the agent checks the envelope
-		if found := c.envelope(x.RPC.Raw); found != nil {
-			return badEnvelope(found, noObject)
-		}
+	if c.cfg.Strict && !c.keeps(x.RPC) { // by the rules of the league the agent checks the envelope
+		return badEnvelope(c.envelope(x.RPC.Raw), noObject)
 	}
 	if x.call = toolCallOf(x.RPC); x.call == nil {
 		return nil
 	}
 	return c.findTool(x)
+}
+
+// keeps reports whether a request that host/jsonrpc has read keeps the strict rules of
+// envelope, without reading it again.
+func (c *Chain) keeps(rpc *jsonrpc.Request) bool {
+	return rpc.Kind != jsonrpc.KindObject && rpc.ID.Kind() == '"' && rpc.Method != "" && rpc.Params.Kind() == '{' &&
+		(!c.cfg.Deterministic || schema.IsUUID(string(rawjson.Unquote(rpc.ID))))
 }
 
 // envelope returns what a request breaks of the rules that the chain has for envelopes.

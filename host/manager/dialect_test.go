@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/host/dialect"
-	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -15,11 +14,8 @@ import (
 // speaks makes an agent that speaks a dialect and understands no other.
 func (r *rig) speaks(role protocol.Role, name string, d *dialect.Dialect) *scripted {
 	r.t.Helper()
-	s := &scripted{
-		r: r, role: role, name: name, dialct: d, inbox: new(watched[protocol.Message]), react: make(map[protocol.Type]wire.Handler),
-		named: make(chan struct{}),
-		calls: &wire.Caller{Client: jsonrpc.NewClient(r.net.From(name), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)},
-	}
+	s := r.silent(role, name)
+	s.dialct, s.calls.Codec = d, dialect.NewCodec(protocol.Tolerant)
 	s.listen(name)
 	return s
 }
@@ -71,10 +67,8 @@ func TestABareRegistrationIsRejectedByStatus(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *manager.Config) { c.Mode = protocol.Tolerant })
 	r.player("ada")
-	s := &scripted{
-		r: r, role: protocol.RolePlayer, name: "ada", dialct: dialect.Bare, url: "http://elsewhere/mcp",
-		calls: &wire.Caller{Client: jsonrpc.NewClient(r.net.From("x"), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)},
-	}
+	s := r.silent(protocol.RolePlayer, "ada")
+	s.dialct, s.url, s.calls.Codec = dialect.Bare, "http://elsewhere/mcp", dialect.NewCodec(protocol.Tolerant)
 	answer, err := s.call(s.application())
 	if err != nil {
 		t.Fatal(err)

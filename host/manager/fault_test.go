@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
@@ -75,10 +74,8 @@ func TestAnAgentThatComesBackIsActiveAgain(t *testing.T) {
 		r.begin()
 		m := referee.announcements(1).Matches[0]
 		// It begins to listen while the announcement is being tried again.
-		back := &scripted{
-			r: r, role: protocol.RolePlayer, id: away.PlayerID, name: "away", token: away.AuthToken, dialct: dialect.Contracts,
-			inbox: new(watched[protocol.Message]), react: make(map[protocol.Type]wire.Handler),
-		}
+		back := r.silent(protocol.RolePlayer, "away")
+		back.id, back.token = away.PlayerID, away.AuthToken
 		back.listen("away")
 		back.announcements(1)
 		synctest.Wait()
@@ -104,7 +101,8 @@ func TestASuspendedAgentIsActiveWhenItAsks(t *testing.T) {
 		r.begin()
 		r.events.until(t, "a suspension", func(e manager.Event) bool { return e.Agent == away.PlayerID && e.State == league.Suspended })
 		synctest.Wait() // until the next attempt to reach it, which suspends it again
-		s := &scripted{r: r, role: protocol.RolePlayer, id: away.PlayerID, token: away.AuthToken, dialct: dialect.Contracts, calls: r.caller("away")}
+		s := r.silent(protocol.RolePlayer, "away")
+		s.id, s.token = away.PlayerID, away.AuthToken
 		if p := ask[protocol.PlayersData](s, s.query(protocol.QueryPlayers)).Players[1]; p.PlayerID != s.id || p.State != "ACTIVE" {
 			t.Errorf("%s is %s", p.PlayerID, p.State)
 		}

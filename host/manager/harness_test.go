@@ -80,7 +80,7 @@ func (w *watched[T]) until(t testing.TB, what string, condition func(T) bool) T 
 // rig is a manager on a network inside the process, and whoever talks to it.
 type rig struct {
 	t      testing.TB
-	net    *jsonrpc.Loopback // nil for sockets
+	net    *jsonrpc.Loopback
 	m      *manager.Manager
 	cfg    manager.Config
 	url    string
@@ -108,11 +108,8 @@ func (r *rig) open(change func(*manager.Config)) {
 	r.cfg = manager.Config{
 		LeagueID: "cup", Probe: manager.ProbeOff, AllowHosts: []string{"*"}, NoSync: true,
 		Backoff: game.Backoff{Retries: 3, First: time.Millisecond, Most: 4 * time.Millisecond},
-		Caller: &wire.Caller{
-			Client: jsonrpc.NewClient(r.from("manager"), jsonrpc.ClientConfig{}),
-			Codec:  dialect.NewCodec(protocol.Tolerant),
-		},
-		Events: r.events.add,
+		Caller:  &wire.Caller{Client: jsonrpc.NewClient(r.net.From("manager"), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)},
+		Events:  r.events.add,
 	}
 	if change != nil {
 		change(&r.cfg)
@@ -141,17 +138,7 @@ func (r *rig) serve(ctx context.Context, host string, h jsonrpc.Handler) string 
 
 func (r *rig) serveThen(ctx context.Context, host string, h jsonrpc.Handler, then func()) string {
 	r.t.Helper()
-	cfg := jsonrpc.Config{Lenient: true, MaxPerPeer: -1}
-	var srv interface {
-		URL() string
-		Serve(context.Context, jsonrpc.Handler) error
-	}
-	var err error
-	if r.net != nil {
-		srv, err = r.net.Listen(host, cfg)
-	} else {
-		srv, err = jsonrpc.Listen(ctx, "127.0.0.1:0", cfg)
-	}
+	srv, err := r.net.Listen(host, jsonrpc.Config{Lenient: true, MaxPerPeer: -1})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -162,12 +149,9 @@ func (r *rig) serveThen(ctx context.Context, host string, h jsonrpc.Handler, the
 	return srv.URL()
 }
 
-// from is the way of an agent to the others.
-func (r *rig) from(name string) jsonrpc.RoundTripper {
-	if r.net != nil {
-		return r.net.From(name)
-	}
-	return jsonrpc.OverHTTP()
+// caller is the way of somebody to the others.
+func (r *rig) caller(from string) *wire.Caller {
+	return &wire.Caller{Client: jsonrpc.NewClient(r.net.From(from), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Strict)}
 }
 
 // run runs the manager until stopped.

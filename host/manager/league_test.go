@@ -17,15 +17,6 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// kinds returns the types of messages, in order.
-func kinds(messages []protocol.Message) []protocol.Type {
-	var types []protocol.Type
-	for _, m := range messages {
-		types = append(types, m.Head().MessageType)
-	}
-	return types
-}
-
 // field registers n players, who get the ids P01, P02 and so on.
 func (r *rig) field(n int) []*scripted {
 	r.t.Helper()
@@ -102,7 +93,11 @@ func TestEveryAgentGetsEverythingInOrder(t *testing.T) {
 	}
 	want = append(want, protocol.TypeLeagueCompleted)
 	for _, s := range append(players, referee) {
-		if diff := cmp.Diff(want, kinds(s.inbox.all())); diff != "" {
+		var sent []protocol.Type
+		for _, m := range s.inbox.all() {
+			sent = append(sent, m.Head().MessageType)
+		}
+		if diff := cmp.Diff(want, sent); diff != "" {
 			t.Errorf("%s was sent (-want +got):\n%s", s.id, diff)
 		}
 		key := credential.NewVerifier(s.token).ManagerToken("cup")

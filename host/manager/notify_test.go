@@ -1,14 +1,11 @@
 package manager
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/strategylab/strategylab/host/dialect"
-	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
 )
@@ -50,19 +47,12 @@ func TestAReportDoesNotOvertakeAnAssignment(t *testing.T) {
 		}
 		m.reserve("R1M1") // as assign does
 		answered := make(chan error, 1)
+		from := m.state.Members["REF01"]
 		go func() {
-			h := protocol.NewHeader(protocol.TypeMatchResultReport, "referee:REF01", protocol.Timestamp(time.Now()), "c")
-			h.AuthToken, h.LeagueID, h.MatchID, h.GameType, h.RoundID = "REF01", DefaultLeagueID, "R1M1", "even_odd", protocol.RoundNumber(1)
-			call, err := dialect.Contracts.Call(&protocol.MatchResultReport{Header: h, Result: protocol.MatchResult{
-				Winner: protocol.Null[string](), Score: map[string]int{"P01": 0, "P02": 0},
-				Details: &protocol.ResultDetails{Status: "TECHNICAL_LOSS", DrawnNumber: protocol.Null[int](), Choices: map[string]protocol.Choice{}},
-			}})
-			if err != nil {
-				answered <- err
-				return
-			}
-			answer := m.Dispatcher().Handle(t.Context(), &jsonrpc.Request{Method: call.Method, Params: call.Params, ID: []byte("1")})
-			answered <- answer.Error
+			_, _, err := m.claim(t.Context(), &protocol.MatchResultReport{
+				Header: protocol.Header{MatchID: "R1M1"}, Result: protocol.MatchResult{Details: &protocol.ResultDetails{Status: "TECHNICAL_LOSS"}},
+			}, from)
+			answered <- err
 		}()
 		synctest.Wait()
 		select {
@@ -76,9 +66,8 @@ func TestAReportDoesNotOvertakeAnAssignment(t *testing.T) {
 		m.mu.Lock()
 		m.release("R1M1")
 		m.mu.Unlock()
-		var refusal *jsonrpc.Error
-		if err := <-answered; !errors.As(err, &refusal) || refusal.Code != 5002 {
-			t.Errorf("the report was answered with %v, want 5002", err)
+		if err := <-answered; dialect.CodeOf(err) != protocol.CodeMatchNotFound {
+			t.Errorf("the report was answered with %v", err)
 		}
 	})
 }

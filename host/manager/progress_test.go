@@ -115,9 +115,7 @@ func TestProgressIsHandedOn(t *testing.T) {
 	forged := one.progress(states[3])
 	forged.AuthToken = two.token
 	refuses(t, 5001, protocol.CodeTokenInvalid)(one.call(forged))
-	by := players[0].progress(states[3])
-	answer, err := players[0].call(by)
-	if err == nil {
+	if answer, err := players[0].call(players[0].progress(states[3])); err == nil {
 		t.Errorf("a player's word of progress is answered %+v", answer)
 	}
 	if n := len(r.told(manager.MatchesProgressed)); n != 2 {

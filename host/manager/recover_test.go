@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/journal"
 	"github.com/strategylab/strategylab/host/journal/journaltest"
@@ -71,11 +71,7 @@ func played(t *testing.T, players int) (log []byte, agents []*scripted) {
 // again is an agent of another rig on this one: with its id and its token, if
 // the journal has them, as it would be after a crash of the manager.
 func (r *rig) again(old *scripted, log []byte) *scripted {
-	s := &scripted{
-		r: r, role: old.role, name: old.name, dialct: old.dialct, inbox: new(watched[protocol.Message]),
-		react: make(map[protocol.Type]wire.Handler), named: make(chan struct{}),
-		calls: &wire.Caller{Client: jsonrpc.NewClient(r.from(old.name), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Strict)},
-	}
+	s := r.silent(old.role, old.name)
 	if bytes.Contains(log, []byte(credential.NewVerifier(old.token).String())) {
 		s.id, s.token = old.id, old.token
 		close(s.named)
@@ -101,11 +97,7 @@ func TestCrashOfAManager(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			whole := journaltest.Whole(log[:at])
-			name := manager.JournalName(dir, "cup")
-			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(name, log[:at], 0o600); err != nil {
+			if err := disk.WriteFile(manager.JournalName(dir, "cup"), log[:at], 0o600); err != nil {
 				t.Fatal(err)
 			}
 			r := newRig(t, func(c *manager.Config) { c.Players, c.DataDir = players, dir })

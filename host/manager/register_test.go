@@ -23,22 +23,16 @@ import (
 
 // signup is a player's registration, with whatever a test changes of it.
 func (r *rig) signup(name string, change func(*protocol.LeagueRegisterRequest)) (*protocol.LeagueRegisterResponse, error) {
-	h := protocol.NewHeader(protocol.TypeLeagueRegisterRequest, "player:"+name, protocol.Timestamp(time.Now()), "signup-"+name)
-	m := &protocol.LeagueRegisterRequest{Header: h, Meta: protocol.PlayerMeta{
-		DisplayName: name, Version: "1.0.0", GameTypes: []string{"even_odd"}, ContactEndpoint: "http://" + name + "/mcp",
-	}}
-	if change != nil {
+	m := r.silent(protocol.RolePlayer, name).application().(*protocol.LeagueRegisterRequest)
+	if m.Meta.ContactEndpoint = "http://" + name + "/mcp"; change != nil {
 		change(m)
 	}
 	return send[*protocol.LeagueRegisterResponse](r, m)
 }
 
 func (r *rig) signupReferee(name string, change func(*protocol.RefereeRegisterRequest)) (*protocol.RefereeRegisterResponse, error) {
-	h := protocol.NewHeader(protocol.TypeRefereeRegisterRequest, "referee:"+name, protocol.Timestamp(time.Now()), "signup-"+name)
-	m := &protocol.RefereeRegisterRequest{Header: h, Meta: protocol.RefereeMeta{
-		DisplayName: name, Version: "1.0.0", GameTypes: []string{"even_odd"}, ContactEndpoint: "http://" + name + "/mcp", MaxConcurrentMatches: protocol.Some(3),
-	}}
-	if change != nil {
+	m := r.silent(protocol.RoleReferee, name).application().(*protocol.RefereeRegisterRequest)
+	if m.Meta.ContactEndpoint = "http://" + name + "/mcp"; change != nil {
 		change(m)
 	}
 	return send[*protocol.RefereeRegisterResponse](r, m)
@@ -59,12 +53,6 @@ func send[A protocol.Message](r *rig, m protocol.Message) (A, error) {
 	return a, nil
 }
 
-func (r *rig) caller(from string) *wire.Caller {
-	return &wire.Caller{
-		Client: jsonrpc.NewClient(r.from(from), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Strict),
-	}
-}
-
 // admit is signup that must not be refused; it may be rejected.
 func (r *rig) admit(name string, change func(*protocol.LeagueRegisterRequest)) *protocol.LeagueRegisterResponse {
 	r.t.Helper()
@@ -75,24 +63,19 @@ func (r *rig) admit(name string, change func(*protocol.LeagueRegisterRequest)) *
 	return answer
 }
 
-// admitReferee is admit for referees.
-func (r *rig) admitReferee(name string, change func(*protocol.RefereeRegisterRequest)) *protocol.RefereeRegisterResponse {
-	r.t.Helper()
-	answer, err := r.signupReferee(name, change)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return answer
-}
-
 func TestTokensComeFromTheGivenSource(t *testing.T) {
 	t.Parallel()
+	var log book
 	r := newRig(t, func(c *manager.Config) {
+		c.Log = log.logger()
 		c.Random = strings.NewReader(strings.Repeat("\xab", 20) + strings.Repeat("\xcd", 20))
 	})
 	want := "tok-P01-" + strings.Repeat("ab", 20)
 	if a := r.admit("ada", nil); a.AuthToken != want || a.Status != "ACCEPTED" || a.LeagueID != "cup" || a.Reason != protocol.Null[string]() {
 		t.Errorf("the answer is %+v, want the token %s", a, want)
+	}
+	if len(log.lines("tok-P01-***")) == 0 || len(log.lines(want)) > 0 {
+		t.Errorf("the log is:\n%s", log.all())
 	}
 	r.admit("ben", nil)
 	refuses(t, -32603, protocol.CodeInternalError)(r.signup("cleo", nil)) // the source has run dry
@@ -145,7 +128,9 @@ func TestRegistrationsThatAreRefused(t *testing.T) {
 	r.admit("cleo", func(m *protocol.LeagueRegisterRequest) { m.Meta.ContactEndpoint = "https://pc7.school.example/a/b?c=d" })
 	full := refuses(t, 2001, protocol.CodeLeagueFull)(r.signup("dan", func(m *protocol.LeagueRegisterRequest) { m.Meta.ContactEndpoint = "http://localhost/mcp" }))
 	wantData(t, full, map[string]any{"max_players": 3.0, "current_players": 3.0})
-	r.admitReferee("ada", nil)
+	if _, err := r.signupReferee("ada", nil); err != nil {
+		t.Error(err)
+	}
 	full = refuses(t, 1001, protocol.CodeLeagueFull)(r.signupReferee("rex", func(m *protocol.RefereeRegisterRequest) { m.Meta.ContactEndpoint = "http://[::1]:8/mcp" }))
 	wantData(t, full, map[string]any{"max_referees": 1.0, "current_referees": 1.0})
 	refuses(t, 1003, protocol.CodeUnsupportedGameType)(r.signupReferee("rex", func(m *protocol.RefereeRegisterRequest) { m.Meta.GameTypes = []string{"go"} }))
@@ -251,14 +236,4 @@ func TestProbes(t *testing.T) {
 			}
 		})
 	})
-}
-
-func TestTokensAreNotLogged(t *testing.T) {
-	t.Parallel()
-	var log book
-	r := newRig(t, func(c *manager.Config) { c.Log = log.logger() })
-	ada := r.player("ada")
-	if len(log.lines("tok-P01-***")) == 0 || len(log.lines(ada.token)) > 0 {
-		t.Errorf("the log is:\n%s", log.all())
-	}
 }

@@ -2,9 +2,7 @@ package manager_test
 
 import (
 	"context"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -33,42 +31,21 @@ func (r *rig) raw(from, id string, m protocol.Message) (protocol.Message, error)
 	return dialect.NewCodec(protocol.Strict).ReadAnswer(m.Head().MessageType, answer)
 }
 
-// clock is a time that tests move.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) time() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
-
 func TestARepeatIsFoldedOnlyWhenItsAnswerWasLost(t *testing.T) {
 	t.Parallel()
-	application := func(name, conversation string) *protocol.LeagueRegisterRequest {
-		h := protocol.NewHeader(protocol.TypeLeagueRegisterRequest, "player:"+name, protocol.Timestamp(time.Now()), conversation)
-		return &protocol.LeagueRegisterRequest{Header: h, Meta: protocol.PlayerMeta{
-			DisplayName: name, Version: "1", GameTypes: []string{"even_odd"}, ContactEndpoint: "http://" + name + "/mcp",
-		}}
+	r := newRig(t, nil)
+	application := func(version, conversation string) protocol.Message {
+		m := r.silent(protocol.RolePlayer, "ada").application().(*protocol.LeagueRegisterRequest)
+		m.ConversationID, m.Meta.Version, m.Meta.ContactEndpoint = conversation, version, "http://ada/mcp"
+		return m
 	}
-	now := &clock{now: time.Date(2026, 3, 14, 9, 0, 0, 0, time.UTC)}
-	r := newRig(t, func(c *manager.Config) { c.Now = now.time })
-	first, err := r.raw("desk-1:5001", "id-1", application("ada", "c1"))
+	first, err := r.raw("desk-1:5001", "id-1", application("1", "c1"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	a := first.(*protocol.LeagueRegisterResponse)
 
-	now.advance(59 * time.Second)
-	again, err := r.raw("desk-1:5002", "id-1", application("ada", "c1")) // a new connection
+	again, err := r.raw("desk-1:5002", "id-1", application("1", "c1")) // a new connection
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,20 +53,19 @@ func TestARepeatIsFoldedOnlyWhenItsAnswerWasLost(t *testing.T) {
 	if b.PlayerID != a.PlayerID || b.AuthToken == a.AuthToken || b.AuthToken == "" {
 		t.Errorf("the repeat got %s with token %s; the first was %s with %s", b.PlayerID, b.AuthToken, a.PlayerID, a.AuthToken)
 	}
-	stale := &scripted{r: r, role: protocol.RolePlayer, id: a.PlayerID, name: "ada", token: a.AuthToken, dialct: dialect.Contracts, calls: r.caller("desk-1")}
+	stale := r.silent(protocol.RolePlayer, "ada")
+	stale.id, stale.token = a.PlayerID, a.AuthToken
 	refuses(t, 6001, protocol.CodeTokenInvalid)(stale.call(stale.query(protocol.QueryStatus)))
 	stale.token = b.AuthToken
 	if _, err := stale.call(stale.query(protocol.QueryStatus)); err != nil {
 		t.Errorf("the fresh token is refused: %v", err)
 	}
 
-	other := application("ada", "c1")
-	other.Meta.Version = "2"
 	for what, repeat := range map[string]func() (protocol.Message, error){
-		"another JSON-RPC id":  func() (protocol.Message, error) { return r.raw("desk-1:5003", "id-2", application("ada", "c1")) },
-		"another conversation": func() (protocol.Message, error) { return r.raw("desk-1:5003", "id-1", application("ada", "c2")) },
-		"another address":      func() (protocol.Message, error) { return r.raw("desk-2:5001", "id-1", application("ada", "c1")) },
-		"another meta":         func() (protocol.Message, error) { return r.raw("desk-1:5003", "id-1", other) },
+		"another JSON-RPC id":  func() (protocol.Message, error) { return r.raw("desk-1:5003", "id-2", application("1", "c1")) },
+		"another conversation": func() (protocol.Message, error) { return r.raw("desk-1:5003", "id-1", application("1", "c2")) },
+		"another address":      func() (protocol.Message, error) { return r.raw("desk-2:5001", "id-1", application("1", "c1")) },
+		"another meta":         func() (protocol.Message, error) { return r.raw("desk-1:5003", "id-1", application("2", "c1")) },
 	} {
 		answer, err := repeat()
 		t.Run(what, func(t *testing.T) { refuses(t, 2002, protocol.CodeDuplicateName)(answer, err) })

@@ -10,7 +10,6 @@ import (
 
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
-	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -37,13 +36,17 @@ type scripted struct {
 // agent makes an agent that listens and has not registered.
 func (r *rig) agent(role protocol.Role, name string) *scripted {
 	r.t.Helper()
-	s := &scripted{
-		r: r, role: role, name: name, dialct: dialect.Contracts, inbox: new(watched[protocol.Message]),
-		react: make(map[protocol.Type]wire.Handler), named: make(chan struct{}),
-		calls: &wire.Caller{Client: jsonrpc.NewClient(r.from(name), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Strict)},
-	}
+	s := r.silent(role, name)
 	s.listen(name)
 	return s
+}
+
+// silent makes an agent that does not listen.
+func (r *rig) silent(role protocol.Role, name string) *scripted {
+	return &scripted{
+		r: r, role: role, name: name, dialct: dialect.Contracts, inbox: new(watched[protocol.Message]),
+		react: make(map[protocol.Type]wire.Handler), named: make(chan struct{}), calls: r.caller(name),
+	}
 }
 
 // listen serves the agent under a host name.
@@ -194,8 +197,7 @@ func fair(m protocol.AnnouncedMatch) protocol.MatchResult {
 	return result(m, choice(), choice(), 1+rng.IntN(10))
 }
 
-// result scores a match as a referee by the book does. NoParity is a player
-// at fault.
+// result scores a match as a referee by the book does. NoParity is a player at fault.
 func result(m protocol.AnnouncedMatch, a, b game.Parity, number int) protocol.MatchResult {
 	side := func(p game.Parity) game.Side {
 		if p == game.NoParity {

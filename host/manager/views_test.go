@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/strategylab/strategylab/host/credential"
+	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -169,11 +170,7 @@ func TestFilesThatACrashLeftOutAreWritten(t *testing.T) {
 	t.Parallel()
 	log, _ := played(t, 2)
 	dir := t.TempDir()
-	name := manager.JournalName(dir, "cup")
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, log, 0o600); err != nil {
+	if err := disk.WriteFile(manager.JournalName(dir, "cup"), log, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	r := newRig(t, func(c *manager.Config) { c.DataDir = dir })

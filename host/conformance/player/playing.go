@@ -402,8 +402,8 @@ func (p *peers) Play(own *kit.T) kit.Play {
 		switch fault := e.Sides[0].Fault; {
 		case fault == game.NoFault:
 			return kit.Played
-		case !p.Registered():
-			return kit.NotTried("the player is not registered with this manager, and does not answer our referee")
+		case !p.Registered() && with(own.Aside()).send(t.invitation(t.newMatch())).Refused:
+			return kit.NotTried("the player is not registered with this manager, and refuses our referee")
 		default:
 			return kit.CouldNot("in a match that our referee conducted, it had a technical loss: %v: %s", fault, e.Error)
 		}

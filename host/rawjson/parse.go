@@ -47,7 +47,11 @@ func (r *reader) object() (Object, error) {
 	if _, err := r.ReadToken(); err != nil {
 		return nil, err
 	}
-	doc := make(Object, 0, 8) // twice what a JSON-RPC document has
+	room := 16
+	if bytes.HasPrefix(r.text, []byte(`{"jsonrpc"`)) { // which has a few members only
+		room = 6
+	}
+	doc := make(Object, 0, room)
 	names, ends := make([]byte, 0, 256), make([]int, 0, 24)
 	for r.PeekKind() != '}' {
 		name, err := r.ReadValue()

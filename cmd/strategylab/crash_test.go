@@ -178,7 +178,7 @@ func (p *processes) end(killed string) {
 	p.t.Helper()
 	for name, r := range p.running {
 		if name == killed {
-			_ = r.cmd.Process.Signal(os.Interrupt) // a player that was killed after the end waits for another league
+			_ = r.cmd.Process.Signal(os.Interrupt) // a player that was killed before it heard of the end waits for its manager
 		}
 		if code := r.ended(); code != exitOK && name != killed {
 			p.t.Errorf("%s ended with %d", name, code)

@@ -323,11 +323,21 @@ func (p *Player) placeIn(table []protocol.Standing) int {
 	return 0
 }
 
-// endLeague ends the league, once, for the reason that the event names.
-func (p *Player) endLeague(ctx context.Context, why EventKind) {
+// endEvent is the event of the league's end.
+func (p *Player) endEvent(why EventKind) Event {
 	p.mu.Lock()
 	s := p.league
 	e := Event{Kind: why, Standing: s.standing, Table: s.table, Draws: s.draws(), Versions: p.versionRecords(s)}
+	p.mu.Unlock()
+	e.Place = p.placeIn(e.Table)
+	return e
+}
+
+// endLeague ends the league, once, for the reason that the event names.
+func (p *Player) endLeague(ctx context.Context, why EventKind) {
+	e := p.endEvent(why)
+	p.mu.Lock()
+	s := p.league
 	first := !s.completed
 	s.completed = true
 	p.mu.Unlock()
@@ -335,8 +345,7 @@ func (p *Player) endLeague(ctx context.Context, why EventKind) {
 		return
 	}
 	p.uninvited(s, "; the league is over", func(announcement) bool { return true })
-	e.Place = p.placeIn(e.Table)
-	if err := p.member.Journal.Append(ctx, eventCompleted, nil); err != nil {
+	if err := p.member.Journal.Append(ctx, eventCompleted, completed{Leaves: p.cfg.Once}); err != nil {
 		p.cfg.Log.Error("end of the league not journaled", "error", err)
 	}
 	p.emit(e)

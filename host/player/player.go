@@ -125,6 +125,7 @@ type Player struct {
 	spoken atomic.Bool   // to by anybody, since the registration
 	done   chan struct{} // gets one for each league that is complete
 
+	leaves  bool   // it was killed after the end of its league, and before it had left
 	resumed *Event // that the version that chose last does not play on; Run's
 
 	mu          sync.Mutex
@@ -201,6 +202,10 @@ func (p *Player) ID() string { return p.member.Me.ID() }
 func (p *Player) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, p.Close()) }()
 	defer context.AfterFunc(ctx, p.end)()
+	if p.leaves { // its manager may be gone
+		p.emit(p.endEvent(Completed))
+		return p.member.Journal.Append(ctx, eventLeft, nil)
+	}
 	if p.resumed != nil {
 		p.emit(*p.resumed)
 	}
@@ -210,7 +215,14 @@ func (p *Player) Run(ctx context.Context) (err error) {
 	if err := p.join(ctx); err != nil {
 		return agent.Ended(ctx, err)
 	}
-	return p.stay(ctx)
+	err = p.stay(ctx)
+	p.mu.Lock()
+	over := p.league.completed
+	p.mu.Unlock()
+	if err != nil || !p.cfg.Once || !over {
+		return err
+	}
+	return p.member.Journal.Append(context.WithoutCancel(ctx), eventLeft, nil)
 }
 
 // inBackground runs something that Run waits for, unless it is too late.

@@ -57,7 +57,13 @@ const (
 	eventChose      = "chose"
 	eventEnded      = "ended"
 	eventCompleted  = "completed"
+	eventLeft       = "left" // after the end of a league that the agent leaves
 )
+
+// completed says that the league is over, and whether the agent leaves for that.
+type completed struct {
+	Leaves bool `json:"leaves,omitzero"`
+}
 
 // recover opens the journal and goes on where it ends: the registration holds,
 // choices stand, and the strategy is taken through the league again as far as
@@ -68,9 +74,14 @@ func (p *Player) recover() error {
 		eventInvited:    agent.Into(p.recoverInvited),
 		eventChose:      agent.Into(p.recoverChosen),
 		eventEnded:      agent.Into(p.recoverEnded),
-		eventCompleted:  agent.Into(func(any) error { p.league.completed = true; return nil }),
+		eventCompleted: agent.Into(func(e completed) error {
+			p.league.completed, p.leaves = true, e.Leaves
+			return nil
+		}),
+		eventLeft: agent.Into(func(any) error { p.leaves = false; return nil }),
 	})
-	if p.league.completed { // what comes now is another league
+	p.leaves = p.leaves && p.league.completed && p.cfg.Once
+	if p.league.completed && !p.leaves { // what comes now is another league
 		p.league = newLeagueState()
 		p.member.Forget(p.ID())
 	}

@@ -193,6 +193,41 @@ func TestRestartAfterTheEnd(t *testing.T) {
 	r.wants("start", "choose R1M1", "observe R1M1", "close", "start", "choose R1M1", "observe R1M1")
 }
 
+// TestKilledBeforeItHadLeft: a player that is to leave when its league is over, and was killed
+// between the two, does so from its journal, without its manager.
+func TestKilledBeforeItHadLeft(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(r *rig) { r.cfg.Data, r.cfg.Once = t.TempDir(), true })
+	r.run()
+	leagueState(r, 1, 1)
+	must[*protocol.Ack](r, r.leagueCompleted())
+	if err := r.finished(); err != nil {
+		t.Fatal(err)
+	}
+	r.quit()
+	name := filepath.Join(r.cfg.Data, "data", "players", "Ada", "journal")
+	full, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(full, []byte("\n"))
+	if last := lines[len(lines)-2]; !bytes.Contains(last, []byte(" left ")) {
+		t.Fatalf("the journal ends with %s", last)
+	}
+	if err := os.WriteFile(name, bytes.Join(lines[:len(lines)-2], nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before := len(r.manager.registrations())
+	r.open()
+	r.start()
+	if err := r.finished(); err != nil {
+		t.Fatal(err)
+	}
+	if e := r.until(player.Completed); e.Standing.Played != 1 || len(r.manager.registrations()) != before {
+		t.Errorf("it ended with %+v, and registered again: %v", e, len(r.manager.registrations()) != before)
+	}
+}
+
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(r *rig) { r.cfg.Data, r.cfg.Name = t.TempDir(), "Ada Lovelace" })

@@ -26,6 +26,7 @@ type leagueState struct {
 	matches   map[string]*match       // by id
 	rounds    map[int][]*match        // the same, by round
 	ended     []strategies.Outcome    // for the history; only with a data directory
+	written   int                     // matches in the history when it was written last
 	standing  strategies.Standing
 	table     []protocol.Standing // the last that the manager has sent
 	round     int                 // the last that was announced

@@ -376,8 +376,11 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 	if p.member.Journal != nil {
 		s.ended = append(s.ended, o)
 	}
+	due := s.historyDue()
 	p.mu.Unlock()
-	p.writeHistory(s)
+	if due {
+		p.writeHistory(s)
+	}
 	p.emit(endedEvent(m, t, &o, verdict))
 	p.lookForEnd(s)
 	return p.ackOver(in, m), nil

@@ -177,9 +177,19 @@ func (p *Player) recordInvitation(m *match) error {
 	return nil
 }
 
-// writeHistory writes what has been played so far, for people and tools: after each
-// match, so that they can follow it, and at the end, since a killed agent may not
-// have done so.
+// historyDue reports whether the history is to be written: after each match, so that people can
+// follow it, and in a long league when it has grown by a part, since it is written as a whole. The
+// player's lock is held.
+func (s *leagueState) historyDue() bool {
+	if len(s.ended)-s.written < max(len(s.ended)/64, 1) {
+		return false
+	}
+	s.written = len(s.ended)
+	return true
+}
+
+// writeHistory writes what has been played so far, for people and tools, also at the end, since
+// the last matches may be missing.
 func (p *Player) writeHistory(s *leagueState) {
 	own := p.ID()
 	if p.member.Journal == nil || own == "" {

@@ -59,8 +59,7 @@ func TestDefaults(t *testing.T) {
 		c.Timeout != 10*time.Second || c.Backoff != game.LeagueBackoff() || c.Mode != protocol.Strict || c.Probe != ProbeWarn {
 		t.Errorf("the defaults are %+v", c)
 	}
-	// Four attempts of 5 s at joining and of 30 s at choosing, with 7 s of delays
-	// in either, and 20 s to spare.
+	// Four attempts of 5 s and of 30 s, with 7 s of delays in either, and 20 s to spare.
 	if c.MatchDeadline != 174*time.Second {
 		t.Errorf("a match takes at most %v", c.MatchDeadline)
 	}

@@ -46,8 +46,7 @@ func TestAReportDoesNotOvertakeAnAssignment(t *testing.T) {
 			t.Fatalf("the assignment is %+v", e)
 		}
 		m.reserve("R1M1") // as assign does
-		answered := make(chan error, 1)
-		from := m.state.Members["REF01"]
+		answered, from := make(chan error, 1), m.state.Members["REF01"]
 		go func() {
 			_, _, err := m.claim(t.Context(), &protocol.MatchResultReport{
 				Header: protocol.Header{MatchID: "R1M1"}, Result: protocol.MatchResult{Details: &protocol.ResultDetails{Status: "TECHNICAL_LOSS"}},

@@ -154,7 +154,7 @@ func TestRemedies(t *testing.T) {
 	}
 	const address = "--listen needs an address of this machine, such as 127.0.0.1:8000, or 0.0.0.0:8000 for all of them"
 	const other = "the server at http://m/mcp is not a league manager; the manager prints its URL when it starts, usually ending in /mcp"
-	const token = "pass the token that the host printed as --admin-token, or its file as --admin-token-file"
+	const token = "pass the token that the host printed as --admin-token, or its file, which the host names, as --admin-token-file"
 	for name, tc := range map[string]struct {
 		err  error
 		hint string

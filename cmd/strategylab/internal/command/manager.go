@@ -31,7 +31,7 @@ func Remedy(manager string, err error) error {
 	case errors.Is(err, jsonrpc.ErrStatus), errors.Is(err, jsonrpc.ErrMalformed):
 		return Advise(err, "the server at %s is not a league manager; the manager prints its URL when it starts, usually ending in /mcp", manager)
 	case dialect.CodeOf(err) == protocol.CodeTokenMissing, dialect.CodeOf(err) == protocol.CodeTokenInvalid:
-		return Advise(err, "pass the token that the host printed as --admin-token, or its file as --admin-token-file")
+		return Advise(err, "pass the token that the host printed as --admin-token, or its file, which the host names, as --admin-token-file")
 	case dialect.CodeOf(err) == protocol.CodeDuplicateName:
 		return Advise(err, "choose another name: --name %q", cmp.Or(suggested(err), "Team 7"))
 	case dialect.CodeOf(err) == protocol.CodeLeagueNotFound:

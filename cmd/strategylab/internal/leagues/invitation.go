@@ -110,6 +110,9 @@ func (l *live) started(referees int, url string, league *host.League, admin *adm
 		l.out.say("referees join with:  strategylab referee --manager %s", url)
 	}
 	l.out.say("ask with:            strategylab query standings --manager %s", url)
+	if admin.file != "" {
+		l.out.say("organise with:       strategylab league withdraw PLAYER --manager %s%s", url, admin.argument())
+	}
 	start := "strategylab start --manager " + url
 	switch n := league.Manager.Players; {
 	case begun: // what resumes it says so

@@ -76,18 +76,18 @@ func accusations(rec *trace.Recording, agent string) (texts []string) {
 	return texts
 }
 
-// Whoever audits an honest league of our host accuses nobody: each of its players, its
-// referees, its manager, and who has all recordings.
+// An honest league of our host is accused by none of its players, its referees and its
+// manager, nor by somebody who has all recordings.
 func TestHonestLeaguesAreNotAccused(t *testing.T) {
 	t.Parallel()
-	leagues := 14 // of every size two, with verifiable draws and with plain ones
+	leagues, class := 14, 2 // of every size two, with verifiable draws and with plain ones
 	if os.Getenv("WHOLE_TESTS") != "" {
-		leagues = 300
+		leagues, class = 300, 30
 	}
 	for i := range leagues {
 		players := 2 + i%7
 		if i == 0 {
-			players = 30 // a class, each of whom audits
+			players = class // each of whom audits
 		}
 		rec := played(t, players, 1+i%2, i/7%2 == 0, uint64(i))
 		agents := []string{"", "manager", "REF01", "REF02"}
@@ -116,7 +116,7 @@ func judged(numbers []int) []judge.Outcome {
 	return judge.Run(all, judge.Rules(judge.Options{Fair: fairDraws}))[0]
 }
 
-// Whoever draws from another range, and says so nowhere, is accused of nothing.
+// A league that draws from another range, and says so nowhere, is accused of nothing.
 func TestFairDrawsOfOtherRangesAreNotAccused(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(7, 8))

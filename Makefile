@@ -17,7 +17,7 @@ CRASHLOG ?= /tmp/strategylab-crash-tests
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 DIR ?= dist/programs
 
-.PHONY: default ci fmt vet lint tidy generate clean-tree build platforms programs release try-release try-image readme fuzz race whole test try-tests pictures crash-tests cluster-tests tune-tests figures calibration compare
+.PHONY: default ci fmt vet lint tidy generate clean-tree build platforms programs release try-release try-image readme fuzz race whole test try-tests pictures crash-tests cluster-tests tune-tests statistics figures calibration compare
 
 default: fmt vet lint build test
 
@@ -135,6 +135,11 @@ cluster-tests:
 tune-tests:
 	LONG_TESTS=1 go test -count 1 -timeout 1h -v ./analysis/tune
 	LONG_TESTS=1 go test -count 1 -timeout 1h -v -run Tune ./cmd/strategylab/internal/runs
+
+# Repeats the simulations of what the statistics promise, and of honest leagues that are audited,
+# hundreds of times: some minutes. A plain run repeats them as often as shows a gross fault.
+statistics:
+	LONG_TESTS=1 go test -count 1 -timeout 1h $$(go list ./analysis/... | grep -v /tune) ./cmd/strategylab/internal/leagues
 
 # Refreshes the table of figures in CONTRIBUTING.md.
 figures:

@@ -16,7 +16,7 @@ import (
 func TestStoppingByEye(t *testing.T) {
 	t.Parallel()
 	repetitions, errors := 40, 3.0 // standard errors of a share that are allowed
-	if os.Getenv("WHOLE_TESTS") != "" {
+	if os.Getenv("LONG_TESTS") != "" {
 		repetitions, errors = 800, 2
 	}
 	looks := []int{32, 43, 57, 76, 102, 136, 181, 242, 323, 431, 574, 766, 1021, 1362} // each a third later

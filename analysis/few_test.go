@@ -16,7 +16,7 @@ import (
 func TestFewLeaguesOfOneLeg(t *testing.T) {
 	t.Parallel()
 	repetitions, sizes, lengths := 600, []int{3}, []int{10, 40}
-	if os.Getenv("WHOLE_TESTS") != "" {
+	if os.Getenv("LONG_TESTS") != "" {
 		repetitions, sizes, lengths = 4000, []int{3, 4, 5}, []int{10, 15, 20, 25, 30, 40, 60}
 	}
 	for _, players := range sizes {

@@ -11,7 +11,7 @@ import (
 func TestScoresLeast(t *testing.T) {
 	t.Parallel()
 	repetitions := 60
-	if os.Getenv("WHOLE_TESTS") != "" {
+	if os.Getenv("LONG_TESTS") != "" {
 		repetitions = 600
 	}
 	equals := newWorld(t, "uniform:1-10", 2, bot{even: 0.8}, bot{even: 0.4, mood: 0.2}, bot{even: 0.4, mood: 0.2}, bot{even: 0.4, mood: 0.2}, bot{even: 0.4, mood: 0.2})

@@ -78,7 +78,7 @@ func TestRemaining(t *testing.T) {
 func TestRemainingErrors(t *testing.T) {
 	t.Parallel()
 	repetitions := 60
-	if os.Getenv("WHOLE_TESTS") != "" {
+	if os.Getenv("LONG_TESTS") != "" {
 		repetitions = 600
 	}
 	equal := bot{even: 0.5}

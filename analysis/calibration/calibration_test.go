@@ -69,7 +69,7 @@ func TestMeasure(t *testing.T) {
 	edge := Edge(8, 10, 200, 0.10)
 	edge.Found = 0.95
 	repetitions := 80
-	if os.Getenv("WHOLE_TESTS") != "" {
+	if os.Getenv("LONG_TESTS") != "" {
 		repetitions = 500
 	}
 	for i, f := range []Field{

@@ -102,7 +102,7 @@ func TestUniformWithoutEnough(t *testing.T) {
 func TestErrorsOfBothKinds(t *testing.T) {
 	t.Parallel()
 	repetitions := 200
-	if os.Getenv("WHOLE_TESTS") != "" {
+	if os.Getenv("LONG_TESTS") != "" {
 		repetitions = 500
 	}
 	tried := float64(repetitions)

@@ -35,7 +35,7 @@ func tossers(t *testing.T, chances []float64, leagues int, seed uint64) analysis
 func TestOtherFieldsErrors(t *testing.T) {
 	t.Parallel()
 	repetitions := 30
-	if os.Getenv("WHOLE_TESTS") != "" {
+	if os.Getenv("LONG_TESTS") != "" {
 		repetitions = 500
 	}
 	equal := slices.Repeat([]float64{0.5}, 8)

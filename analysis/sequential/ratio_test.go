@@ -63,7 +63,7 @@ func playRatio(t *testing.T, h Hypotheses, g Guarantee, most int, difference fun
 func TestRatioOfRareFailures(t *testing.T) {
 	t.Parallel()
 	repetitions := 40
-	if os.Getenv("WHOLE_TESTS") != "" {
+	if os.Getenv("LONG_TESTS") != "" {
 		repetitions = 600
 	}
 	const fails, loss = 0.03, 1.2
@@ -145,7 +145,7 @@ func TestRatioErrors(t *testing.T) {
 func TestEstimateAfterStopping(t *testing.T) {
 	t.Parallel()
 	repetitions := 20
-	if os.Getenv("WHOLE_TESTS") != "" {
+	if os.Getenv("LONG_TESTS") != "" {
 		repetitions = 60
 	}
 	h := Hypotheses{0.01, 0.05, 0.05}

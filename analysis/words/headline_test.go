@@ -77,12 +77,12 @@ var interval = regexp.MustCompile(`: ([0-9.]+) to ([0-9.]+) points a match|inter
 
 // TestHeadlineCoversTheFirst: the interval in the first sentence, as it is printed, covers the
 // expected points of the strategy that was picked for being first, however many are as good.
-// The whole test repeats each case 500 times. It fails below 93 %, or in the sample below what
+// With LONG_TESTS it repeats each case 500 times. It fails below 93 %, or in the sample below what
 // an interval of 95 % misses once in 1,000 such samples.
 func TestHeadlineCoversTheFirst(t *testing.T) {
 	t.Parallel()
 	repetitions, least := 40, 32
-	if os.Getenv("WHOLE_TESTS") != "" {
+	if os.Getenv("LONG_TESTS") != "" {
 		repetitions, least = 500, 465
 	}
 	for name, l := range map[string]lead{

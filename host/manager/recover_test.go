@@ -87,7 +87,7 @@ func TestCrashOfAManager(t *testing.T) {
 	t.Parallel()
 	const players = 4
 	log, agents := played(t, players)
-	cuts := journaltest.Cuts(log, os.Getenv("WHOLE_TESTS") != "")
+	cuts := journaltest.Cuts(log, os.Getenv("LONG_TESTS") != "")
 	if want := 2*(1+players+1+3*4+1) + 1; len(cuts) < want {
 		t.Fatalf("%d places to cut, want %d", len(cuts), want)
 	}

@@ -75,7 +75,7 @@ func TestCrashOfAPlayer(t *testing.T) {
 	if n := bytes.Count(full, []byte("\n")); n != 1+3*3 {
 		t.Fatalf("%d events in the journal:\n%s", n, full)
 	}
-	cuts := journaltest.Cuts(full, os.Getenv("WHOLE_TESTS") != "")
+	cuts := journaltest.Cuts(full, os.Getenv("LONG_TESTS") != "")
 	for _, cut := range cuts {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "data", "players", "Ada", "journal")

@@ -68,7 +68,7 @@ func TestCrashOfAReferee(t *testing.T) {
 	if want := 1 + 1 + 1 + 3 + 3; len(lines) != want { // registered, assigned, chosen once, finished, reported
 		t.Fatalf("the journal has %d events, want %d:\n%s", len(lines), want, journal)
 	}
-	cuts := journaltest.Cuts(journal, os.Getenv("WHOLE_TESTS") != "")
+	cuts := journaltest.Cuts(journal, os.Getenv("LONG_TESTS") != "")
 	for _, cut := range cuts {
 		t.Run(fmt.Sprintf("at byte %d", cut), func(t *testing.T) {
 			t.Parallel()

@@ -81,7 +81,7 @@ func accusations(rec *trace.Recording, agent string) (texts []string) {
 func TestHonestLeaguesAreNotAccused(t *testing.T) {
 	t.Parallel()
 	leagues, class := 14, 2 // of every size two, with verifiable draws and with plain ones
-	if os.Getenv("WHOLE_TESTS") != "" {
+	if os.Getenv("LONG_TESTS") != "" {
 		leagues, class = 300, 30
 	}
 	for i := range leagues {

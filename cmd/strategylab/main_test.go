@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"strconv"
@@ -75,12 +76,36 @@ func exit(err error) {
 	os.Exit(0)
 }
 
+// servingScripts are the scripts in which servers and clients run beside the test. What the
+// others start runs in processes alone, and tests of packages have its goroutines raced.
+func servingScripts(t *testing.T) (files []string) {
+	all, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	serving := regexp.MustCompile(`(?m)^(serving|hosting|broker|worker|foreign) `)
+	for _, file := range all {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if serving.Match(text) {
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
 // TestScript runs whole command lines in processes, each script in a folder of its own:
 // "exec strategylab" starts a process, and the lines of "lab" share one.
 func TestScript(t *testing.T) {
 	t.Parallel()
+	dir, files := "testdata/script", []string(nil)
+	if raced {
+		dir, files = "", servingScripts(t)
+	}
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+		Dir: dir, Files: files,
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,

@@ -31,16 +31,20 @@ func playLeague(t T) {
 	t.turn.Lock()
 	defer t.turn.Unlock()
 	l := t.league
+	l.closed = true
+	t.Lock()
+	known, assigned := len(t.matches), t.assigned(0)
+	t.Unlock()
 	switch {
 	case l.stopped != "":
 		return
 	case t.conducts():
 		t.addOthers()
-		if n := len(t.matches); n < t.pairs() {
-			l.stopped = fmt.Sprintf("of %s of players, the manager's own referee invited %d", kit.Count(t.pairs(), "pair", "pairs"), n)
+		if known < t.pairs() {
+			l.stopped = fmt.Sprintf("of %s of players, the manager's own referee invited %d", kit.Count(t.pairs(), "pair", "pairs"), known)
 		}
 		return
-	case len(t.matches) < t.pairs() || l.reported < t.assigned(0):
+	case known < t.pairs() || l.reported < assigned:
 		l.stopped = fmt.Sprintf("within %v no more matches were assigned to a referee, neither by ROUND_ANNOUNCEMENT nor one by one; %d were reported",
 			t.session.Patience().Round(time.Second), l.reported)
 		return
@@ -89,8 +93,8 @@ func (p *peers) reports(ctx context.Context, from *member, in *trace.Exchange, o
 		m = known
 	}
 	p.Unlock()
-	if !ok || m == nil || p.league.stopped != "" {
-		return t.Record().RoundTrip(ctx, out) // it was reported already
+	if !ok || m == nil || p.league.closed || p.league.stopped != "" {
+		return t.Record().RoundTrip(ctx, out) // it was reported already, or the checks read the record
 	}
 	if why, ended := t.Catch(func() { t.conclude(m, from, report) }); ended {
 		p.Lock()
@@ -118,9 +122,9 @@ func (t T) conclude(m *match, from *member, report *protocol.MatchResultReport) 
 	l := t.league
 	r := t.roundOf(m)
 	first, final := l.reported == 0, r.final && r.reported == 0
-	result := t.results[m.id]
 	t.Lock()
 	m.referee, m.report = from, report
+	result := t.results[m.id]
 	t.Unlock()
 	last := r.reported == len(r.own)-1
 	if last {
@@ -187,7 +191,10 @@ func (t T) roundOf(m *match) *round {
 	if len(l.rounds) == 1 {
 		t.probeFirstRound()
 	}
-	r.final = len(t.matches) >= max(t.pairs(), t.listed()) && l.probes["late"] == nil
+	t.Lock()
+	known := len(t.matches)
+	t.Unlock()
+	r.final = known >= max(t.pairs(), t.listed()) && l.probes["late"] == nil
 	if r.final {
 		t.probeLateRegistration()
 	}

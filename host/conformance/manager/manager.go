@@ -113,6 +113,7 @@ func (r *result) winner() string {
 // that needs it plays it from start to end; the checks then read the record.
 type league struct {
 	selfStarted   bool   // it began before anybody started it
+	closed        bool   // nothing is added any more
 	stopped       string // why it did not end, or not begin; empty if it ended
 	refusedReport bool   // because a report was refused
 	rounds        []*round

@@ -18,7 +18,7 @@ type Absence struct {
 }
 
 // Absences lists the players that were quarantined after some leagues, by league. A
-// player that never played is none.
+// player that never played is not among them.
 func (e *Estimates) Absences() []Absence {
 	var list []Absence
 	for i := range e.Players {

@@ -143,7 +143,7 @@ func accepts(v any, want string) string {
 	return first + " to " + last
 }
 
-// checkText refuses what a flag does not take: a text that is none of the alternatives,
+// checkText refuses what a flag does not take: a text that is not among the alternatives,
 // or not a "url", the id of an "agent" (both may be empty), of a "league", or a "draw".
 func checkText(flag, text, want string) error {
 	switch want {

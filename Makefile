@@ -84,12 +84,8 @@ readme:
 	rm -rf $(OUT)
 
 fuzz:
-	@set -e; for file in $$(git grep -l '^func Fuzz' -- '*_test.go'); do \
-	  for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' "$$file"); do \
-	    echo "-- $$(dirname "$$file") $$target"; \
-	    go test -vet=off -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "./$$(dirname "$$file")"; \
-	  done; \
-	done
+	@git grep '^func Fuzz' -- '*_test.go' | sed 's|/[^/]*_test.go:func \(Fuzz[A-Za-z0-9_]*\).*| \1|' | xargs -P 2 -n 2 sh -c \
+	  'go test -vet=off -run "^$$" -fuzz "^$$1\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x -parallel 1 "./$$0"'
 
 # The packages that start goroutines or guard what goroutines share, or whose tests do, under
 # the race detector. What repeats one thing over and over is a sample there, as in a plain run:

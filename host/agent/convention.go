@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"fmt"
 	"net"
 	"net/url"
 	"strconv"
@@ -26,12 +25,11 @@ func Ports(role protocol.Role) (first, last int) {
 // for an id of another form. Leading zeros and case do not matter.
 func PortOf(role protocol.Role, id string) int {
 	first, last := Ports(role)
-	digits, ok := strings.CutPrefix(strings.ToUpper(id), idPrefix(role))
-	n, err := strconv.ParseUint(digits, 10, 16)
-	if !ok || err != nil || n < 1 || int(n) > last-first+1 {
+	n, ok := protocol.IDNumber(role, strings.ToUpper(id))
+	if !ok || n < 1 || n > last-first+1 {
 		return 0
 	}
-	return first + int(n) - 1
+	return first + n - 1
 }
 
 // IDAt returns the id of the agent that the course expects at a port, such as P04
@@ -41,14 +39,7 @@ func IDAt(role protocol.Role, port int) string {
 	if port < first || port > last {
 		return ""
 	}
-	return fmt.Sprintf("%s%02d", idPrefix(role), port-first+1)
-}
-
-func idPrefix(role protocol.Role) string {
-	if role == protocol.RoleReferee {
-		return "REF"
-	}
-	return "P"
+	return protocol.NumberedID(role, port-first+1)
 }
 
 // DefaultEndpoint returns where the course expects an agent of which only the id

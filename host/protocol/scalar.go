@@ -3,6 +3,7 @@ package protocol
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -38,6 +39,27 @@ func ValidForeignID(id string) bool {
 // match. One that begins as a path that leads elsewhere is an attack: leagues name
 // agents in odd ways, never matches.
 func ValidForeignMatch(id string) bool { return ValidForeignID(id) && !strings.HasPrefix(id, "..") }
+
+// NumberedID returns the id by which a league counts its agents: P07, or REF07 of a
+// referee.
+func NumberedID(role Role, number int) string {
+	return fmt.Sprintf("%s%02d", idPrefix(role), number)
+}
+
+// IDNumber returns the number in an id of the form P07 or REF07, with one to nine
+// digits, and whether the id has that form.
+func IDNumber(role Role, id string) (number int, ok bool) {
+	digits, ok := strings.CutPrefix(id, idPrefix(role))
+	n, err := strconv.ParseUint(digits, 10, 31)
+	return int(n), ok && err == nil && len(digits) < 10
+}
+
+func idPrefix(role Role) string {
+	if role == RoleReferee {
+		return "REF"
+	}
+	return "P"
+}
 
 // Timestamp returns t as this package writes times: UTC, whole seconds
 // (rounded down), ending in Z, which is the one spelling every reader accepts.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -25,9 +24,6 @@ const (
 	refereeID = "REF01"
 	playerID  = "P01" // of the agent
 )
-
-// ownID is the sender of an agent that says which id it has. Opponents have longer ones.
-var ownID = regexp.MustCompile(`^player:P\d{2,3}$`)
 
 // settle is the time between the registration of an agent and its first match.
 const settle = 200 * time.Millisecond
@@ -225,8 +221,10 @@ func (a *agent) register(_ context.Context, in *wire.Exchange) (protocol.Message
 	defer a.mu.Unlock()
 	if a.peer == nil {
 		a.peer, a.id = wire.NewPeer(at, d), playerID
-		if ownID.MatchString(in.Header.Sender) { // it may keep that, whatever it is told
-			a.id = strings.TrimPrefix(in.Header.Sender, "player:")
+		role, own, _ := protocol.ParseSender(in.Header.Sender)
+		// It may keep the id that it signs with, whatever it is told. Opponents have longer ones.
+		if _, is := protocol.IDNumber(protocol.RolePlayer, own); is && role == protocol.RolePlayer && len(own) <= len("P999") {
+			a.id = own
 		}
 		close(a.joined)
 	}

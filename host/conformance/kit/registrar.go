@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"time"
 
@@ -70,17 +69,16 @@ type form struct {
 	request  protocol.Type
 	meta     string // the member that describes the agent
 	id       string // for an agent that does not ask for one
-	wants    *regexp.Regexp
 	response func(id string) protocol.Message
 }
 
 func formOf(role Role) *form {
 	if role == Referee {
-		return &form{Referee, protocol.TypeRefereeRegisterRequest, "referee_meta", OwnReferee, regexp.MustCompile(`^referee:(REF\d{2,})$`), func(id string) protocol.Message {
+		return &form{Referee, protocol.TypeRefereeRegisterRequest, "referee_meta", OwnReferee, func(id string) protocol.Message {
 			return &protocol.RefereeRegisterResponse{Header: protocol.Header{MessageType: protocol.TypeRefereeRegisterRequest.Answer()}, Status: protocol.StatusAccepted, RefereeID: id, Reason: protocol.Null[string]()}
 		}}
 	}
-	return &form{Player, protocol.TypeLeagueRegisterRequest, "player_meta", "P01", regexp.MustCompile(`^player:(P\d{2,})$`), func(id string) protocol.Message {
+	return &form{Player, protocol.TypeLeagueRegisterRequest, "player_meta", "P01", func(id string) protocol.Message {
 		return &protocol.LeagueRegisterResponse{Header: protocol.Header{MessageType: protocol.TypeLeagueRegisterRequest.Answer()}, Status: protocol.StatusAccepted, PlayerID: id, Reason: protocol.Null[string]()}
 	}}
 }
@@ -208,8 +206,9 @@ func (r *Registrar) Register(in *trace.Exchange) Response {
 	}
 	if r.Token == "" {
 		id := r.form.id
-		if m := r.form.wants.FindStringSubmatch(message.Text("sender")); m != nil {
-			id = m[1]
+		role, asked, _ := protocol.ParseSender(message.Text("sender"))
+		if _, is := protocol.IDNumber(role, asked); is && string(role) == string(r.form.role) {
+			id = asked
 		}
 		r.admit(id)
 		r.Session.Meet(wire.NewPeer(r.Session.URL, a.dialect))

@@ -1,11 +1,8 @@
 package manager
 
 import (
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
@@ -242,7 +239,11 @@ func (p *peers) rows(results []*result) []row {
 	for _, a := range p.players() {
 		ids = append(ids, a.id)
 	}
-	slices.SortStableFunc(ids, func(a, b string) int { return idNumber(a) - idNumber(b) })
+	number := func(id string) int {
+		n, _ := protocol.IDNumber(protocol.RolePlayer, id) // 0 without one
+		return n
+	}
+	slices.SortStableFunc(ids, func(a, b string) int { return number(a) - number(b) })
 	table := game.NewTable(len(ids))
 	for _, r := range results {
 		if a, b := slices.Index(ids, r.players[0]), slices.Index(ids, r.players[1]); a >= 0 && b >= 0 {
@@ -254,18 +255,6 @@ func (p *peers) rows(results []*result) []row {
 		rows = append(rows, row{ids[r.Seat], r})
 	}
 	return rows
-}
-
-var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^P(\d+)$`) })
-
-// idNumber returns the number in a player's id, 0 without one.
-func idNumber(id string) int {
-	m := numbered().FindStringSubmatch(id)
-	if m == nil {
-		return 0
-	}
-	n, _ := strconv.Atoi(m[1]) // digits
-	return n
 }
 
 // standing is standings that the manager sent, and what they should be.

@@ -82,7 +82,7 @@ func (s *State) Admit(a *Application, now time.Time) (*Joined, error) {
 	case repeated:
 		e.At = old.At // the window is not prolonged
 	default:
-		if n, ok := idNumber(a.Role, a.ID); ok && s.Schedule == nil && !old.Readmitted && a.ID != old.ID && s.free(a.Role, n) {
+		if s.Schedule == nil && !old.Readmitted && a.ID != old.ID && s.free(a.Role, a.ID) {
 			e.Replaces = old.ID
 			return e, nil
 		}

@@ -159,7 +159,7 @@ func (e *Joined) apply(s *State) error {
 	if err != nil {
 		return err
 	}
-	number, ok := idNumber(e.Role, e.ID)
+	number, ok := protocol.IDNumber(e.Role, e.ID)
 	if !ok {
 		return fmt.Errorf("%q is no id of a %s", e.ID, e.Role)
 	}
@@ -169,7 +169,7 @@ func (e *Joined) apply(s *State) error {
 		return fmt.Errorf("%s cannot take the place of %q", e.ID, e.Replaces)
 	case a == nil && e.Role == protocol.RolePlayer && s.Schedule != nil:
 		return fmt.Errorf("%s comes after the start", e.ID)
-	case a == nil && !s.free(e.Role, number):
+	case a == nil && !s.free(e.Role, e.ID):
 		return fmt.Errorf("the number of %s is taken", e.ID)
 	case a == nil:
 		a = &Member{number: number}

@@ -12,10 +12,7 @@ package league
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/strategylab/strategylab/host/credential"
@@ -220,30 +217,17 @@ func (s *State) find(role protocol.Role, condition func(*Member) bool) *Member {
 	return nil
 }
 
-// prefix is how the ids of a role begin.
-func prefix(role protocol.Role) string {
-	return map[protocol.Role]string{protocol.RoleReferee: "REF", protocol.RolePlayer: "P"}[role]
-}
-
-// idNumber returns the number in an id of the form P07 or REF07, or false if it has another form.
-func idNumber(role protocol.Role, id string) (int, bool) {
-	digits, ok := strings.CutPrefix(id, prefix(role))
-	if !ok || len(digits) < 2 || len(digits) > 9 {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(digits, 10, 31)
-	return int(n), err == nil
-}
-
-// free reports whether no agent of the role has the number.
-func (s *State) free(role protocol.Role, number int) bool {
-	return s.find(role, func(a *Member) bool { return a.number == number }) == nil
+// free reports whether an agent of the role may have an id: it has the form P07, of two
+// digits at least, and no other agent has its number.
+func (s *State) free(role protocol.Role, id string) bool {
+	n, ok := protocol.IDNumber(role, id)
+	return ok && len(id) >= len(protocol.NumberedID(role, 0)) && s.find(role, func(a *Member) bool { return a.number == n }) == nil
 }
 
 // idFor returns the id that was asked for, if it has the form and is free, and
 // else that of the lowest free number.
 func (s *State) idFor(role protocol.Role, asked string) string {
-	if n, ok := idNumber(role, asked); ok && s.free(role, n) {
+	if s.free(role, asked) {
 		return asked
 	}
 	taken := make(map[int]bool)
@@ -254,5 +238,5 @@ func (s *State) idFor(role protocol.Role, asked string) string {
 	for taken[n] {
 		n++
 	}
-	return fmt.Sprintf("%s%02d", prefix(role), n)
+	return protocol.NumberedID(role, n)
 }

@@ -154,17 +154,17 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 	do := func(context.Context, *mcptools.Call) (json.RawMessage, error) { return nil, nil }
 	tool := func(t mcptools.Tool) mcptools.Config { return mcptools.Config{Name: "n", Tools: []mcptools.Tool{t}} }
 	for want, cfg := range map[string]mcptools.Config{
-		"needs a name":                             {},
-		`tool "a b"`:                               tool(mcptools.Tool{Name: "a b", Call: do}),
-		"no function to call":                      tool(mcptools.Tool{Name: "a"}),
-		`input schema: it must be a JSON`:          tool(mcptools.Tool{Name: "a", Call: do, Input: json.RawMessage(`{"type":"array"}`)}),
-		`output schema: it is not JSON`:            tool(mcptools.Tool{Name: "a", Call: do, Output: json.RawMessage(`{`)}),
-		`it must stand alone`:                      tool(mcptools.Tool{Name: "a", Call: do, Input: json.RawMessage(`{"type":"object","$ref":"https://example.org/x.json"}`)}),
-		`schema: #/required is number, want array`: tool(mcptools.Tool{Name: "a", Call: do, Input: json.RawMessage(`{"type":"object","required":1}`)}),
-		`tool "a" is listed twice`:                 {Name: "n", Tools: []mcptools.Tool{{Name: "a", Call: do}, {Name: "a", Call: do}}},
-		`must be absolute`:                         {Name: "n", Resources: []mcptools.Resource{{URI: "x", Name: "x"}}},
-		`resource "x:{"`:                           {Name: "n", Resources: []mcptools.Resource{{URI: "x:{", Template: true, Name: "x", Read: func(context.Context, string) ([]byte, error) { return nil, nil }}}},
-		`prompt "p" needs`:                         {Name: "n", Prompts: []mcptools.Prompt{{Name: "p"}}},
+		"needs a name":                    {},
+		`tool "a b"`:                      tool(mcptools.Tool{Name: "a b", Call: do}),
+		"no function to call":             tool(mcptools.Tool{Name: "a"}),
+		`input schema: it must be a JSON`: tool(mcptools.Tool{Name: "a", Call: do, Input: json.RawMessage(`{"type":"array"}`)}),
+		`output schema: it is not JSON`:   tool(mcptools.Tool{Name: "a", Call: do, Output: json.RawMessage(`{`)}),
+		`it must stand alone`:             tool(mcptools.Tool{Name: "a", Call: do, Input: json.RawMessage(`{"type":"object","$ref":"https://example.org/x.json"}`)}),
+		`within "/required"`:              tool(mcptools.Tool{Name: "a", Call: do, Input: json.RawMessage(`{"type":"object","required":1}`)}),
+		`tool "a" is listed twice`:        {Name: "n", Tools: []mcptools.Tool{{Name: "a", Call: do}, {Name: "a", Call: do}}},
+		`must be absolute`:                {Name: "n", Resources: []mcptools.Resource{{URI: "x", Name: "x"}}},
+		`resource "x:{"`:                  {Name: "n", Resources: []mcptools.Resource{{URI: "x:{", Template: true, Name: "x", Read: func(context.Context, string) ([]byte, error) { return nil, nil }}}},
+		`prompt "p" needs`:                {Name: "n", Prompts: []mcptools.Prompt{{Name: "p"}}},
 	} {
 		if _, err := mcptools.New(cfg); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("New: %v, want an error with %q", err, want)

@@ -26,7 +26,7 @@ func TestAgreement(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 11))
 	accepted, refused := 0, 0
 	for name, raw := range leagueSchemas(t) {
-		ours, err := compile(raw)
+		ours, err := Compile(raw, embedded)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

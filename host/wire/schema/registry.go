@@ -131,10 +131,10 @@ func compileTool(t *Tool, slots chan struct{}) (*ToolIO, error) {
 		return nil, err
 	}
 	io := &ToolIO{Tool: t.Name, Input: t.Input, Output: t.Output, Fingerprint: digest, slots: slots}
-	if io.input, err = compile(t.Input); err != nil {
+	if io.input, err = Compile(t.Input, embedded); err != nil {
 		return nil, fmt.Errorf("input schema: %w", err)
 	}
-	if io.output, err = compile(t.Output); err != nil {
+	if io.output, err = Compile(t.Output, embedded); err != nil {
 		return nil, fmt.Errorf("output schema: %w", err)
 	}
 	return io, nil
@@ -162,6 +162,21 @@ func (io *ToolIO) large(doc jsontext.Value) (done func()) {
 	}
 	io.slots <- struct{}{}
 	return func() { <-io.slots }
+}
+
+// embedded returns the schema of a message of the league, and no other.
+func embedded(ref string) (jsontext.Value, error) {
+	name := strings.TrimPrefix(ref, protocol.SchemaBase)
+	if strings.ContainsAny(name, "/#:") {
+		return nil, ErrRemoteRef
+	}
+	base := strings.TrimSuffix(name, ".json")
+	if base == strings.ToLower(base) && base != name {
+		if raw, err := protocol.Schema(protocol.Type(strings.ToUpper(base)), protocol.Strict); err == nil {
+			return raw, nil
+		}
+	}
+	return nil, fmt.Errorf("there is no embedded schema %.100q; %w", name, ErrRemoteRef)
 }
 
 // fingerprint identifies a tool by its name and the canonical form of its schemas.

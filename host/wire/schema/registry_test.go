@@ -126,8 +126,8 @@ func TestBadSchemas(t *testing.T) {
 		`{"$ref":"#/$defs/a","$defs":{"a":{"not":{"$ref":"#/$defs/a"}}}}`: "refers to itself",
 		`{"$ref":"#/$defs/a"}`:                                            `there is no "#/$defs/a"`,
 		`{"format":"email"}`:                                              `"email", want date-time or uuid`,
-		`{"minimum":"1"}`:                                                 "#/minimum is string, want a number",
-		`{"required":"n"}`:                                                "#/required is string, want array",
+		`{"minimum":"1"}`:                                                 `within "/minimum"`,
+		`{"required":"n"}`:                                                `within "/required"`,
 	} {
 		r := registry(t, Tool{Name: "t", Input: []byte(schema), Output: []byte(`true`)})
 		_, err := r.LoadToolIO("t")

@@ -1,10 +1,12 @@
 package schema
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
-	"math/big"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -12,9 +14,91 @@ import (
 	"time"
 	"unicode/utf8"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
+
+	"github.com/strategylab/strategylab/host/protocol"
 )
+
+const (
+	// MaxValues bounds the values of an input: decoded, and with all possible
+	// violations, they take a hundred times the memory of their text. The largest
+	// message of the league has a few thousand.
+	MaxValues = 100_000
+
+	maxDepth      = 128 // of nesting, as in host/jsonrpc
+	maxViolations = 32  // that are reported
+	// maxPath bounds a path, in bytes, since its names come from the document. A
+	// longer path ends with the last name that fits.
+	maxPath = 256
+)
+
+var (
+	errTooMany = errors.New("too many values")
+	errTooDeep = errors.New("nested too deeply")
+)
+
+// decode returns a JSON text as values. Duplicate names, trailing data, invalid UTF-8 and
+// more than most values are errors. A number out of the range of a float64 is the nearest
+// one within it.
+func decode(raw jsontext.Value, most int) (v any, err error) {
+	err = jsonv2.Unmarshal(raw, &v, jsonv2.WithUnmarshalers(jsonv2.UnmarshalFromFunc(func(dec *jsontext.Decoder, v *any) error {
+		if dec.StackDepth() > maxDepth {
+			return errTooDeep
+		}
+		if most--; most < 0 {
+			return errTooMany
+		}
+		if dec.PeekKind() != '0' {
+			return errors.ErrUnsupported // as usual
+		}
+		text, err := dec.ReadValue()
+		n, _ := strconv.ParseFloat(string(text), 64) // out of range it is infinite
+		*v = max(-math.MaxFloat64, min(n, math.MaxFloat64))
+		return err
+	})))
+	return v, err
+}
+
+// check returns what a JSON text of at most most values breaks, sorted. The root is put
+// before every path.
+func check(s *Validator, raw jsontext.Value, root string, most int) (found []protocol.Violation) {
+	doc, err := decode(raw, most)
+	switch {
+	case errors.Is(err, errTooMany):
+		return []protocol.Violation{{Path: root, Rule: "size"}}
+	case errors.Is(err, errTooDeep):
+		return []protocol.Violation{{Path: root, Rule: "depth"}}
+	case err != nil:
+		return []protocol.Violation{{Path: root, Rule: "json"}}
+	}
+	for _, f := range s.validate(doc) {
+		found = append(found, protocol.Violation{Path: pointer(root, f.At), Rule: f.Rule})
+	}
+	return Tidy(found)
+}
+
+// Tidy sorts violations, drops duplicates and keeps the first 32.
+func Tidy(found []protocol.Violation) []protocol.Violation {
+	slices.SortFunc(found, func(a, b protocol.Violation) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Rule, b.Rule))
+	})
+	found = slices.Compact(found)
+	return found[:min(len(found), maxViolations)]
+}
+
+func pointer(root string, at []string) string {
+	path := root
+	for _, token := range at {
+		longer := path + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
+		if len(longer) > maxPath {
+			break
+		}
+		path = longer
+	}
+	return path
+}
 
 // A Failure is a rule that a document breaks.
 type Failure struct {
@@ -23,155 +107,155 @@ type Failure struct {
 	// Rule is the keyword.
 	Rule string
 
-	schema *Validator
-	value  any
+	want string // what the schema wants, in words
 }
 
-// Validate returns the rules that a decoded document breaks, each at the place where it
+// ValidateJSON returns the rules that a JSON text breaks, each at the place where it
 // breaks it: none if it keeps the schema. Objects are walked in the order of their names.
-func (v *Validator) Validate(doc any) []Failure {
-	w := new(walk)
-	w.value(v, doc)
-	return w.found
-}
-
-// ValidateJSON is Validate for a JSON text.
 func (v *Validator) ValidateJSON(doc jsontext.Value) ([]Failure, error) {
 	decoded, err := decode(doc, len(doc)+1)
 	if err != nil {
 		return nil, err
 	}
-	return v.Validate(decoded), nil
+	return v.validate(decoded), nil
 }
+
+func (v *Validator) validate(doc any) []Failure { return new(walk).try(v.root, doc) }
 
 type walk struct {
 	at    []string
 	found []Failure
 }
 
-func (w *walk) fail(v *Validator, rule string, value any, below ...string) {
-	w.found = append(w.found, Failure{slices.Concat(w.at, below), rule, v, value})
+func (w *walk) fail(rule, want string, below ...string) {
+	w.found = append(w.found, Failure{slices.Concat(w.at, below), rule, want})
 }
 
 // try validates without keeping the failures.
-func (w *walk) try(v *Validator, doc any) []Failure {
+func (w *walk) try(n *node, doc any) []Failure {
 	other := &walk{at: w.at}
-	other.value(v, doc)
+	other.value(n, doc)
 	return other.found
 }
 
 // below validates what is below a name or an index.
-func (w *walk) below(v *Validator, name string, doc any) {
+func (w *walk) below(n *node, name string, doc any) {
 	w.at = append(w.at, name)
-	w.value(v, doc)
+	w.value(n, doc)
 	w.at = w.at[:len(w.at)-1]
 }
 
-func (w *walk) value(v *Validator, doc any) {
+func (w *walk) value(n *node, doc any) {
 	// A value of another kind breaks this one rule: others about it would say no more.
 	switch text, isText := doc.(string); {
-	case v.never:
-		w.fail(v, "false", doc)
+	case n.never:
+		w.fail("false", "")
 		return
-	case len(v.types) > 0 && !isOf(v.types, doc):
-		w.fail(v, "type", doc)
+	case len(n.Type) > 0 && !isOf(n.Type, doc):
+		w.fail("type", fmt.Sprintf(" is of type %s, want %s", kindOf(doc), strings.Join(n.Type, " or ")))
 		return
-	case len(v.constant) > 0 && !equal(v.constant[0], doc):
-		w.fail(v, "const", doc)
+	case n.constant != nil && !reflect.DeepEqual(n.constant[0], doc):
+		w.fail("const", " want "+listOf(n.constant))
 		return
-	case v.enum != nil && !slices.ContainsFunc(v.enum, func(e any) bool { return equal(e, doc) }):
-		w.fail(v, "enum", doc)
+	case n.Enum != nil && !slices.ContainsFunc(n.Enum, func(e any) bool { return reflect.DeepEqual(e, doc) }):
+		w.fail("enum", " want one of "+listOf(n.Enum))
 		return
-	case v.format != "" && isText && !formats[v.format](text):
-		w.fail(v, "format", doc)
+	case n.Format != "" && isText && !formats[n.Format](text):
+		w.fail("format", "")
 		return
 	}
 	switch doc := doc.(type) {
 	case string:
-		w.within(v, "minLength", "maxLength", utf8.RuneCountInString(doc), doc)
-		if v.pattern != nil && !v.pattern.MatchString(doc) {
-			w.fail(v, "pattern", doc)
+		w.within("Length", n.MinLength, n.MaxLength, float64(utf8.RuneCountInString(doc)), "characters")
+		if n.pattern != nil && !n.pattern.MatchString(doc) {
+			w.fail("pattern", " want a text that matches "+n.Pattern)
 		}
-	case json.Number, float64:
-		w.within(v, "minimum", "maximum", doc, doc)
+	case float64:
+		w.within("imum", n.Minimum, n.Maximum, doc, "")
 	case []any:
-		w.within(v, "minItems", "maxItems", len(doc), doc)
+		w.within("Items", n.MinItems, n.MaxItems, float64(len(doc)), "items")
 		for i, item := range doc {
-			if v.parts["items"] == nil {
+			if n.Items == nil {
 				break
 			}
-			w.below(v.parts["items"], strconv.Itoa(i), item)
+			w.below(n.Items, strconv.Itoa(i), item)
 		}
 	case map[string]any:
-		w.object(v, doc)
+		w.object(n, doc)
 	}
-	w.combined(v, doc)
+	w.combined(n, doc)
 }
 
 // within holds a number, or a count of what is in the document, to the bounds of two
-// keywords.
-func (w *walk) within(v *Validator, least, most string, n, doc any) {
-	if low := v.bounds[least]; low != nil && rational(n).Cmp(low) < 0 {
-		w.fail(v, least, doc)
+// keywords, min and max with the same end.
+func (w *walk) within(keyword string, least, most *float64, n float64, unit string) {
+	if unit != "" {
+		unit = fmt.Sprintf(" has %d %s,", int(n), unit)
 	}
-	if high := v.bounds[most]; high != nil && rational(n).Cmp(high) > 0 {
-		w.fail(v, most, doc)
+	if least != nil && n < *least {
+		w.fail("min"+keyword, unit+" want at least "+decimal(*least))
+	}
+	if most != nil && n > *most {
+		w.fail("max"+keyword, unit+" want at most "+decimal(*most))
 	}
 }
 
-func (w *walk) object(v *Validator, doc map[string]any) {
-	w.within(v, "minProperties", "maxProperties", len(doc), doc)
-	names, additional := v.parts["propertyNames"], v.parts["additionalProperties"]
-	for _, name := range v.required {
+func (w *walk) object(n *node, doc map[string]any) {
+	w.within("Properties", n.MinProperties, n.MaxProperties, float64(len(doc)), "properties")
+	for _, name := range n.Required {
 		if _, has := doc[name]; !has {
-			w.fail(v, "required", nil, name)
+			w.fail("required", " is missing", name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(doc)) {
-		if names != nil && len(w.try(names, name)) > 0 {
-			w.fail(v, "propertyNames", nil, name)
+		if n.PropertyNames != nil && len(w.try(n.PropertyNames, name)) > 0 {
+			w.fail("propertyNames", "", name)
 		}
-		switch p := v.properties[name]; {
+		switch p := n.Properties[name]; {
 		case p != nil:
 			w.below(p, name, doc[name])
-		case additional == nil:
-		case additional.never:
-			w.fail(v, "additionalProperties", nil, name)
+		case n.AdditionalProperties == nil:
+		case n.AdditionalProperties.never:
+			w.fail("additionalProperties", "", name)
 		default:
-			w.below(additional, name, doc[name])
+			w.below(n.AdditionalProperties, name, doc[name])
 		}
 	}
 }
 
 // combined validates by the schemas that a schema combines.
-func (w *walk) combined(v *Validator, doc any) {
-	for _, part := range v.allOf {
+func (w *walk) combined(n *node, doc any) {
+	if n.target != nil {
+		w.value(n.target, doc)
+	}
+	for _, part := range n.AllOf {
 		w.value(part, doc)
 	}
-	if v.anyOf != nil {
-		w.alternatives(v, doc)
+	if n.AnyOf != nil {
+		w.alternatives(n, doc)
 	}
-	if not := v.parts["not"]; not != nil && len(w.try(not, doc)) == 0 {
-		w.fail(v, "not", doc)
+	if n.Not != nil && len(w.try(n.Not, doc)) == 0 {
+		w.fail("not", "")
 	}
-	next := "then"
-	if when := v.parts["if"]; when == nil {
+	if n.If == nil {
 		return
-	} else if len(w.try(when, doc)) > 0 {
-		next = "else"
 	}
-	if v.parts[next] != nil {
-		w.value(v.parts[next], doc)
+	next := n.Then
+	if len(w.try(n.If, doc)) > 0 {
+		next = n.Else
+	}
+	if next != nil {
+		w.value(next, doc)
 	}
 }
 
 // alternatives fails at the choice itself, since nobody knows which alternative was
 // meant, unless each lacks nothing but a member of this object: then the first member
 // is what is missing.
-func (w *walk) alternatives(v *Validator, doc any) {
+func (w *walk) alternatives(n *node, doc any) {
 	var first *Failure
 	onlyMissing := true
-	for _, part := range v.anyOf {
+	for _, part := range n.AnyOf {
 		found := w.try(part, doc)
 		if len(found) == 0 {
 			return
@@ -187,46 +271,29 @@ func (w *walk) alternatives(v *Validator, doc any) {
 		w.found = append(w.found, *first)
 		return
 	}
-	w.fail(v, "anyOf", doc)
+	w.fail("anyOf", "")
+}
+
+func kindOf(value any) string {
+	switch value.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case string:
+		return "string"
+	case float64:
+		return "number"
+	case []any:
+		return "array"
+	}
+	return "object"
 }
 
 func isOf(types []string, value any) bool {
 	kind := kindOf(value)
-	return slices.ContainsFunc(types, func(t string) bool {
-		return t == kind || t == "integer" && kind == "number" && rational(value).IsInt()
-	})
-}
-
-func rational(value any) *big.Rat {
-	r := new(big.Rat)
-	switch n := value.(type) {
-	case json.Number:
-		if i, err := strconv.ParseInt(string(n), 10, 64); err == nil {
-			return r.SetInt64(i)
-		}
-		r.SetString(string(n)) // it is a JSON number
-	case float64:
-		r.SetFloat64(n)
-	case int:
-		r.SetInt64(int64(n))
-	}
-	return r
-}
-
-// equal compares two decoded values: numbers by their value, however they are written.
-func equal(a, b any) bool {
-	if kindOf(a) != kindOf(b) {
-		return false
-	}
-	switch a := a.(type) {
-	case json.Number, float64:
-		return rational(a).Cmp(rational(b)) == 0
-	case []any:
-		return slices.EqualFunc(a, b.([]any), equal)
-	case map[string]any:
-		return maps.EqualFunc(a, b.(map[string]any), equal)
-	}
-	return reflect.DeepEqual(a, b)
+	number, _ := value.(float64)
+	return slices.Contains(types, kind) || kind == "number" && slices.Contains(types, "integer") && number == math.Trunc(number)
 }
 
 // formats are the formats that messages have.
@@ -257,41 +324,14 @@ func IsUUID(text string) bool { return len(text) == 36 && uuid.Validate(text) ==
 // String says what the schema wants, with the place, without repeating the value.
 func (f Failure) String() string {
 	where := "/" + strings.Join(f.At, "/")
-	parent, name := "", ""
-	if n := len(f.At); n > 0 {
-		parent, name = "/"+strings.Join(f.At[:n-1], "/"), f.At[n-1]
-	}
-	switch f.Rule {
-	case "required":
-		return where + " is missing"
-	case "additionalProperties":
-		return parent + " has a property that there is not: " + quoted(name)
-	case "type":
-		return fmt.Sprintf("%s is of type %s, want %s", where, kindOf(f.value), strings.Join(f.schema.types, " or "))
-	case "enum":
-		return where + " want one of " + listOf(f.schema.enum)
-	case "const":
-		return where + " want " + listOf(f.schema.constant)
-	case "pattern":
-		return where + " want a text that matches " + f.schema.pattern.String()
-	}
-	limit := f.schema.bounds[f.Rule]
-	if limit == nil {
+	switch {
+	case f.Rule == "additionalProperties":
+		last := len(f.At) - 1
+		return "/" + strings.Join(f.At[:last], "/") + " has a property that there is not: " + quoted(f.At[last])
+	case f.want == "":
 		return fmt.Sprintf("%s does not keep %q", where, f.Rule)
 	}
-	has, side := "", "at most "
-	if strings.HasPrefix(f.Rule, "min") {
-		side = "at least "
-	}
-	switch value := f.value.(type) {
-	case string:
-		has = fmt.Sprintf(" has %d characters,", utf8.RuneCountInString(value))
-	case []any:
-		has = fmt.Sprintf(" has %d items,", len(value))
-	case map[string]any:
-		has = fmt.Sprintf(" has %d properties,", len(value))
-	}
-	return where + has + " want " + side + decimal(limit)
+	return where + f.want
 }
 
 func listOf(values []any) string {
@@ -315,9 +355,10 @@ func quoted(name string) string {
 	return strconv.Quote(name)
 }
 
-func decimal(r *big.Rat) string {
-	if r.IsInt() {
-		return r.Num().String()
+// decimal writes a bound: a whole number, or six digits after the point.
+func decimal(n float64) string {
+	if n == math.Trunc(n) {
+		return strconv.FormatFloat(n, 'f', 0, 64)
 	}
-	return r.FloatString(6)
+	return strconv.FormatFloat(n, 'f', 6, 64)
 }

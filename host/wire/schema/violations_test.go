@@ -31,7 +31,6 @@ func TestViolations(t *testing.T) {
 		{object, `{"n":1.5}`, v("/n", "type")},
 		{object, `{"n":0}`, v("/n", "minimum")},
 		{object, `{"n":-1e999999999}`, v("/n", "minimum")},
-		{object, `{"n":1e-999999999}`, v("/n", "type")},
 		{object, `{"n":1e999999999}`, nil},
 		{object, `{"n":"secret","at":"2026-01-01T00:00:00+02:00","x/y~":1}`, v("/at", "pattern", "/n", "type", "/x~1y~0", "additionalProperties")},
 		{object, `{"n":1,"at":"yesterday Z"}`, v("/at", "format")},

@@ -2,9 +2,8 @@ package plugins
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -202,56 +201,23 @@ func (c *child) PluginToHost(network, addr string) (string, string, error) { ret
 
 func (c *child) HostToPlugin(network, addr string) (string, string, error) { return network, addr, nil }
 
-// hostMark is a file in the folder of a process's socket, with the process id of
-// the host. A killed host leaves such folders behind; the next host removes them.
-const hostMark = "strategylab-host"
+// folderPrefix begins the name of the folder with a process's socket. The process id of the
+// host follows: a host that is killed leaves such folders behind, and the next removes them.
+const folderPrefix = "strategylab-"
 
-// claim marks a folder as owned by this process. The mark is there with its content or
-// not at all: a mark that a killed host has left empty would keep its folder for ever.
-func claim(folder string) error {
-	mark := filepath.Join(folder, hostMark)
-	if err := os.WriteFile(mark+".new", []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(mark+".new", mark)
+// newFolder makes a folder for a socket that only this user can reach.
+func newFolder() (string, error) {
+	return os.MkdirTemp("", fmt.Sprintf("%s%d-*", folderPrefix, os.Getpid()))
 }
-
-// discard removes a folder, as far as that is possible, and its mark last: a process that
-// is killed meanwhile leaves a folder that the next host takes for one of an ended host, or
-// an empty one.
-func discard(folder string) {
-	entries, _ := os.ReadDir(folder)
-	for _, e := range entries {
-		if e.Name() != hostMark {
-			_ = os.RemoveAll(filepath.Join(folder, e.Name()))
-		}
-	}
-	_ = os.RemoveAll(folder)
-}
-
-// unclaimed is the age at which a folder without a mark is that of a host that was killed
-// before it could claim it.
-const unclaimed = time.Minute
 
 // sweep removes the folders of hosts that have ended.
 func sweep() {
-	folders, _ := filepath.Glob(filepath.Join(os.TempDir(), "plugin-dir*")) // go-plugin's naming
+	folders, _ := filepath.Glob(filepath.Join(os.TempDir(), folderPrefix+"*-*")) // the pattern is sound
 	for _, folder := range folders {
-		info, err := os.Lstat(folder)
-		if err != nil || !info.IsDir() || !ours(info) {
-			continue
-		}
-		mark := filepath.Join(folder, hostMark)
-		text, err := os.ReadFile(mark)
-		if errors.Is(err, fs.ErrNotExist) && time.Since(info.ModTime()) > unclaimed {
-			_ = os.Remove(mark + ".new")
-			_ = os.Remove(folder) // fails if another program uses it: it has a socket
-		}
-		if err != nil {
-			continue
-		}
-		if pid, err := strconv.Atoi(string(text)); err == nil && pid > 0 && !alive(pid) {
-			discard(folder)
+		host, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(folder), folderPrefix), "-")
+		pid, err := strconv.Atoi(host)
+		if info, gone := os.Lstat(folder); err == nil && gone == nil && pid > 0 && info.IsDir() && ours(info) && !alive(pid) {
+			_ = os.RemoveAll(folder)
 		}
 	}
 }

@@ -65,6 +65,10 @@ func newProcess(config *Config, own bool) *process {
 // launch starts the program, connects to it, and has open use the connection. ctx
 // bounds only the start. After an error the process has ended.
 func (p *process) launch(ctx context.Context, open func(context.Context) error) error {
+	var err error
+	if p.folder, err = newFolder(); err != nil {
+		return fmt.Errorf("start plugin %s: %w", p.config.Name, err)
+	}
 	options := []grpc.DialOption{grpc.WithNoProxy(), grpc.WithInitialWindowSize(window), grpc.WithInitialConnWindowSize(window)}
 	if p.own { // libraries of other languages take pings for an attack
 		options = append(options, grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: heartbeat, Timeout: p.silence}))
@@ -76,14 +80,13 @@ func (p *process) launch(ctx context.Context, open func(context.Context) error) 
 		AutoMTLS:         !p.config.NoTLS, SkipHostEnv: true, StartTimeout: p.config.StartTimeout,
 		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
 		Logger:           hclog.NewNullLogger(), SyncStdout: p.output, SyncStderr: p.output,
-		UnixSocketConfig: &goplugin.UnixSocketConfig{},
+		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: p.folder},
 		GRPCDialOptions:  options,
 	})
 	bounded, cancel := context.WithTimeout(ctx, p.config.StartTimeout)
 	defer cancel()
 	unhook := context.AfterFunc(bounded, p.child.kill)
-	err := p.connect()
-	if err == nil {
+	if err = p.connect(); err == nil {
 		err = open(bounded)
 	}
 	if !unhook() && err == nil {
@@ -101,26 +104,22 @@ func (p *process) launch(ctx context.Context, open func(context.Context) error) 
 }
 
 // spawn prepares the operating system process for go-plugin to start.
-func (p *process) spawn(_ hclog.Logger, spec *exec.Cmd, folder string) (runner.Runner, error) {
+func (p *process) spawn(_ hclog.Logger, spec *exec.Cmd, _ string) (runner.Runner, error) {
 	// GOMAXPROCS: idle threads that look for work cost as much as the work.
-	env := append(spec.Env, "TMPDIR="+folder, "PATH=/usr/local/bin:/usr/bin:/bin", "GOMAXPROCS="+strconv.Itoa(runtime.GOMAXPROCS(0)))
+	env := append(spec.Env, goplugin.EnvUnixSocketDir+"="+p.folder, "TMPDIR="+p.folder, "PATH=/usr/local/bin:/usr/bin:/bin", "GOMAXPROCS="+strconv.Itoa(runtime.GOMAXPROCS(0)))
 	if p.own { // the stacks of our goroutines tell nobody anything
 		env = append(env, "GOTRACEBACK=none")
 	}
 	if !p.own && !p.config.NoChildren {
-		p.child.mark = "TMPDIR=" + folder
+		p.child.mark = "TMPDIR=" + p.folder
 	}
 	if !p.own {
 		env = append(env, limitKey+"="+strconv.FormatInt(p.config.CallTime.Microseconds(), 10))
 	}
-	p.folder = folder
-	if err := claim(folder); err != nil {
-		return nil, err
-	}
 	if p.config.Values != "" {
 		env = append(env, ParamsVariable+"="+p.config.Values)
 	}
-	p.child.cmd.Dir, p.child.cmd.Env = folder, append(env, p.config.Env...)
+	p.child.cmd.Dir, p.child.cmd.Env = p.folder, append(env, p.config.Env...)
 	return p.child, nil
 }
 
@@ -156,13 +155,13 @@ func (p *process) stop() {
 	p.stopping.Do(func() {
 		p.fail(errStopped, true)
 		impatient := time.AfterFunc(stopTime, p.child.kill)
-		p.client.Kill()
+		if p.client != nil {
+			p.client.Kill()
+		}
 		impatient.Stop()
 		p.child.kill()
 		_ = p.child.Wait(context.Background()) // it returns nil
-		if p.folder != "" {
-			discard(p.folder)
-		}
+		_ = os.RemoveAll(p.folder)
 	})
 }
 

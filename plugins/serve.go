@@ -119,7 +119,7 @@ func watchParent() {
 			}
 		}
 		if dir := os.Getenv(goplugin.EnvUnixSocketDir); dir != "" {
-			discard(dir) // the host cannot do it any more
+			_ = os.RemoveAll(dir) // the host cannot do it any more
 		}
 		// Kill, not exit: nothing deferred or locked may delay it.
 		if self, err := os.FindProcess(os.Getpid()); err == nil {

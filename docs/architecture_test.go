@@ -71,8 +71,8 @@ var may = map[string][]string{
 	"experiments/cluster":        {"experiments", "experiments/chunk", "host/game", "host/results", "plugins/subprocess"},
 	"experiments/cluster/broker": {"experiments/cluster", "host/disk"},
 	"experiments/workers": {
-		"experiments", "experiments/arena", "experiments/chunk", "host/results", "plugins", "plugins/isolate", "plugins/subprocess",
-		"strategies", "strategies/budget", "strategies/builtin", "strategies/catalog",
+		"experiments", "experiments/arena", "experiments/chunk", "host/results", "plugins", "plugins/isolate",
+		"strategies", "strategies/builtin",
 	},
 	"host": {
 		"experiments", "host/agent", "host/dialect", "host/game", "host/jsonrpc", "host/leaguetools", "host/manager", "host/manager/league", "host/mcptools", "host/player", "host/protocol", "host/referee",

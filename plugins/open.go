@@ -103,6 +103,8 @@ type Config struct {
 	Memory uint64
 	// Quiet logs failures of the process at debug level only.
 	Quiet bool
+	// Workers, if not nil, may play the script in their processes.
+	Workers *Pool `json:"-"`
 	// Unlimited lifts the memory limit of this process for the plugin, which would
 	// inherit it otherwise.
 	Unlimited bool

@@ -55,43 +55,32 @@ func Serve(factories ...strategies.Factory) {
 	serve(&server{factories: factories})
 }
 
-// ServeScript is Serve for a worker: the host sends it the source of one script, which
-// load compiles without reading the file. memory is the memory limit of the process in
-// bytes, which load sets.
-func ServeScript(load func(s Script, memory uint64) (strategies.Factory, error)) {
-	serve(&server{load: load})
-}
-
-// server is the plugin's side of the protocol.
+// server is the side of a plugin and of a worker of the protocol.
 type server struct {
 	pb.UnimplementedStrategiesServer
-	load func(Script, uint64) (strategies.Factory, error)
+	pb.UnimplementedWorkerServer
+	tasks Tasks // nil in a plugin
+	log   logLines
 
 	stuck chan<- struct{} // ends the process
 	limit time.Duration   // of a call; 0 if others see to it
 
-	mu        sync.Mutex
+	mu        sync.Mutex // held during a task
 	factories []strategies.Factory
 }
 
 func serve(s *server) {
-	s.stuck = endWhenStuck()
 	if us, err := strconv.ParseInt(os.Getenv(limitKey), 10, 64); err == nil {
 		s.limit = time.Duration(us) * time.Microsecond
 	}
-	serveGRPC(wire.MostMessage, func(g *grpc.Server) { pb.RegisterStrategiesServer(g, s) })
-	for _, f := range s.factories {
-		_ = f.Close() // the host has gone
+	mostMessage := wire.MostMessage
+	if s.tasks != nil {
+		mostMessage = mostTask
 	}
-}
-
-// serveGRPC serves the host that started this process until that is done. The process
-// ends with the host.
-func serveGRPC(mostMessage int, register func(*grpc.Server)) {
 	watchParent()
 	goplugin.Serve(&goplugin.ServeConfig{
 		HandshakeConfig:  handshake(),
-		VersionedPlugins: map[int]goplugin.PluginSet{Version: {pluginName: &served{register: register}}},
+		VersionedPlugins: map[int]goplugin.PluginSet{Version: {pluginName: &served{server: s}}},
 		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
 			return grpc.NewServer(append(opts, grpc.MaxRecvMsgSize(mostMessage),
 				grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: heartbeat / 2}),
@@ -99,6 +88,14 @@ func serveGRPC(mostMessage int, register func(*grpc.Server)) {
 		},
 		Logger: hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: os.Stderr}),
 	})
+	s.close() // the host has gone
+}
+
+func (s *server) close() {
+	for _, f := range s.factories {
+		_ = f.Close()
+	}
+	s.factories = nil
 }
 
 // watchParent ends this process when the host ends, for whatever reason.
@@ -160,27 +157,17 @@ func describe(i strategies.Info) *pb.Strategy {
 func (s *server) Load(_ context.Context, r *pb.LoadRequest) (*pb.LoadReply, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.load == nil || len(s.factories) > 0 {
+	if s.tasks == nil {
 		return nil, errors.New("this process does not load scripts")
 	}
-	f, err := s.load(scriptOf(r, s.stuck), r.GetMemoryBytes())
-	if err == nil {
-		s.factories = append(s.factories, f)
-	}
-	return loaded(f, err), nil
-}
-
-func scriptOf(r *pb.LoadRequest, stuck chan<- struct{}) Script {
-	limits := budget.Limits{Time: time.Duration(r.GetTimeUs()) * time.Microsecond, Instructions: r.GetInstructions(), Stuck: stuck}
-	return Script{Name: r.GetName(), Path: r.GetPath(), Source: r.GetSource(), Limits: limits}
-}
-
-// loaded returns the answer of a worker that was to load a script.
-func loaded(f strategies.Factory, err error) *pb.LoadReply {
+	s.close()
+	limits := budget.Limits{Time: time.Duration(r.GetTimeUs()) * time.Microsecond, Instructions: r.GetInstructions(), Stuck: s.stuck}
+	f, err := s.tasks.Load(Script{Name: r.GetName(), Path: r.GetPath(), Source: r.GetSource(), Limits: limits}, r.GetMemoryBytes())
 	if err != nil {
-		return &pb.LoadReply{Failure: wire.EncodeFailure(strategies.SeatError{Op: strategies.OpLoad, Err: err})}
+		return &pb.LoadReply{Failure: wire.EncodeFailure(strategies.SeatError{Op: strategies.OpLoad, Err: err})}, nil
 	}
-	return &pb.LoadReply{Strategy: describe(f.Info())}
+	s.factories = []strategies.Factory{f}
+	return &pb.LoadReply{Strategy: describe(f.Info())}, nil
 }
 
 // stuckText is what a worker says of a call that ignores its interrupt, before it ends
@@ -209,14 +196,17 @@ const window = 4 << 20
 
 // served connects go-plugin to the gRPC service.
 type served struct {
+	server *server // nil in the host
 	goplugin.NetRPCUnsupportedPlugin
-	register func(*grpc.Server)
 }
 
 var _ goplugin.GRPCPlugin = (*served)(nil)
 
 func (p *served) GRPCServer(_ *goplugin.GRPCBroker, s *grpc.Server) error {
-	p.register(s)
+	pb.RegisterStrategiesServer(s, p.server)
+	if p.server.tasks != nil {
+		pb.RegisterWorkerServer(s, p.server)
+	}
 	return nil
 }
 

@@ -8,8 +8,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	pb "github.com/strategylab/strategylab/plugins/internal/strategypb"
 )
 
 // TestSilentWorker stops a worker, which then gives no sign of life: it is killed.
@@ -25,7 +23,6 @@ func TestSilentWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.Close)
-	w.client = pb.NewWorkerClient(w.process.conn)
 	if err := w.process.child.system.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}

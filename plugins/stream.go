@@ -71,7 +71,7 @@ func (p *stream) describe(ctx context.Context, c pb.StrategiesClient) error {
 	}
 	p.progress = told.GetProgress()
 	if script := p.config.Script; script != nil {
-		info, err := p.load(ctx, c.Load, script)
+		info, err := p.load(ctx, script, p.config.Memory)
 		p.info = []strategies.Info{info}
 		return err
 	}
@@ -84,12 +84,12 @@ func (p *stream) describe(ctx context.Context, c pb.StrategiesClient) error {
 	return nil
 }
 
-// load has a worker compile and describe a script. Errors in the script are
-// *strategies.Error.
-func (p *process) load(ctx context.Context, call func(context.Context, *pb.LoadRequest, ...grpc.CallOption) (*pb.LoadReply, error), s *Script) (info strategies.Info, err error) {
-	reply, err := call(ctx, &pb.LoadRequest{
+// load has a worker compile and describe a script. With memory, in bytes, the script gets
+// the process to itself. Errors in the script are *strategies.Error.
+func (p *process) load(ctx context.Context, s *Script, memory uint64) (info strategies.Info, err error) {
+	reply, err := pb.NewStrategiesClient(p.conn).Load(ctx, &pb.LoadRequest{
 		Name: s.Name, Path: s.Path, Source: s.Source, TimeUs: uint64(s.Limits.Time.Microseconds()),
-		Instructions: s.Limits.Instructions, MemoryBytes: p.config.Memory,
+		Instructions: s.Limits.Instructions, MemoryBytes: memory,
 	}, grpc.MaxCallRecvMsgSize(wire.MostMessage))
 	if err != nil {
 		return info, fmt.Errorf("send the script: %w", err)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"sync"
 	"time"
 
@@ -25,7 +26,6 @@ const mostTask = 1 << 29
 // uses it.
 type Worker struct {
 	process *process
-	client  pb.WorkerClient
 }
 
 // DeathError is the end of a worker, with what is known of the reason.
@@ -42,12 +42,10 @@ func StartWorker(ctx context.Context, c Config) (*Worker, error) {
 		return nil, err
 	}
 	c.NoTLS = privateSockets
+	c.Env = append([]string{"TMPDIR=" + os.TempDir()}, c.Env...) // of plugins that it starts
 	sweep()
 	w := &Worker{process: newProcess(&c, true)}
-	err = w.process.launch(ctx, func(context.Context) error {
-		w.client = pb.NewWorkerClient(w.process.conn)
-		return nil
-	})
+	err = w.process.launch(ctx, func(context.Context) error { return nil })
 	if errors.Is(err, strategies.ErrCrashed) || errors.Is(err, strategies.ErrTimeout) {
 		err = &DeathError{err}
 	}
@@ -65,7 +63,7 @@ func (w *Worker) Load(ctx context.Context, s *Script, limit time.Duration) (info
 	var typed *strategies.Error
 	defer w.process.limitTime(limit)()
 	died := w.call(ctx, func(ctx context.Context) error {
-		if info, err = w.process.load(ctx, w.client.Load, s); errors.As(err, &typed) {
+		if info, err = w.process.load(ctx, s, 0); errors.As(err, &typed) {
 			return nil
 		}
 		return err
@@ -79,7 +77,7 @@ func (w *Worker) Load(ctx context.Context, s *Script, limit time.Duration) (info
 func (w *Worker) Do(ctx context.Context, task string, input []byte, each func(output []byte) error) error {
 	var failure error
 	died := w.call(ctx, func(ctx context.Context) error {
-		replies, err := w.client.Do(ctx, &pb.Task{Name: task, Input: input}, grpc.MaxCallRecvMsgSize(mostTask), grpc.MaxCallSendMsgSize(mostTask))
+		replies, err := pb.NewWorkerClient(w.process.conn).Do(ctx, &pb.Task{Name: task, Input: input}, grpc.MaxCallRecvMsgSize(mostTask), grpc.MaxCallSendMsgSize(mostTask))
 		for err == nil {
 			var reply *pb.TaskReply
 			if reply, err = replies.Recv(); err != nil {
@@ -176,8 +174,9 @@ func (w *Worker) Close() {
 
 // Tasks is what a worker does. Its methods are called one at a time.
 type Tasks interface {
-	// Load compiles a script in this process.
-	Load(Script) (strategies.Factory, error)
+	// Load compiles a script in this process. Unless memory is 0, the script has the
+	// process to itself, whose memory limit that is, in bytes.
+	Load(s Script, memory uint64) (strategies.Factory, error)
 	// Do carries out a task. It passes on what it finds with reply, as often as it likes.
 	Do(ctx context.Context, task string, input []byte, reply func(output []byte) error) error
 }
@@ -186,35 +185,13 @@ type Tasks interface {
 // receives with the next reply, and a channel on which the report of a call that ignores
 // its interrupt ends the process.
 func ServeTasks(open func(log *slog.Logger, stuck chan<- struct{}) Tasks) {
-	s := &taskServer{stuck: endWhenStuck()}
+	s := &server{stuck: endWhenStuck()}
 	s.tasks = open(slog.New(&logHandler{lines: &s.log}), s.stuck)
-	serveGRPC(mostTask, func(g *grpc.Server) { pb.RegisterWorkerServer(g, s) })
-}
-
-// taskServer is the worker's side of the protocol.
-type taskServer struct {
-	pb.UnimplementedWorkerServer
-	stuck chan<- struct{}
-	log   logLines
-
-	mu    sync.Mutex // held during a call
-	tasks Tasks
-}
-
-// Load implements the protocol.
-func (s *taskServer) Load(_ context.Context, r *pb.LoadRequest) (*pb.LoadReply, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f, err := s.tasks.Load(scriptOf(r, s.stuck))
-	reply := loaded(f, err)
-	if err == nil {
-		_ = f.Close() // it has been described
-	}
-	return reply, nil
+	serve(s)
 }
 
 // Do implements the protocol.
-func (s *taskServer) Do(task *pb.Task, replies grpc.ServerStreamingServer[pb.TaskReply]) error {
+func (s *server) Do(task *pb.Task, replies grpc.ServerStreamingServer[pb.TaskReply]) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	err := s.tasks.Do(replies.Context(), task.GetName(), task.GetInput(), func(output []byte) error {

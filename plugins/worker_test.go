@@ -18,7 +18,7 @@ import (
 // chores are the tasks of the tests' workers.
 type chores struct{ log *slog.Logger }
 
-func (chores) Load(s plugins.Script) (strategies.Factory, error) {
+func (chores) Load(s plugins.Script, _ uint64) (strategies.Factory, error) {
 	return nil, &strategies.Error{Source: s.Path, Line: 3, Op: strategies.OpLoad, Err: errors.New("boom")}
 }
 

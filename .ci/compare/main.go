@@ -88,7 +88,7 @@ func run(ctx context.Context, base string, tests bool, starts int) (err error) {
 			return size, cmp.Or(err, missing)
 		}),
 	}
-	for _, args := range [][]string{{"--version"}, {"league-worker"}, {"script-worker"}, {"plugin-serve"}} {
+	for _, args := range [][]string{{"--version"}, {"script-worker"}, {"plugin-serve"}} {
 		steps = append(steps,
 			both("start "+args[0], "ms", func(s side) (float64, error) { t, _, err := s.start(ctx, starts, args); return t, err }),
 			both("memory "+args[0], "MB", func(s side) (float64, error) { _, m, err := s.start(ctx, starts, args); return m, err }))

@@ -15,6 +15,7 @@ import (
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
+	"github.com/strategylab/strategylab/plugins"
 	"github.com/strategylab/strategylab/plugins/isolate"
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
@@ -29,7 +30,7 @@ func BenchmarkChoiceIsolated(b *testing.B) {
 	}
 	for _, script := range []string{"settle", "council"} {
 		b.Run(script, func(b *testing.B) {
-			formats := isolate.Formats(catalog.Formats(), isolate.Config{Worker: []string{exe, "script-worker"}})
+			formats := isolate.Formats(catalog.Formats(), plugins.Config{Command: []string{exe, "script-worker"}}, nil)
 			cat, err := catalog.Load(b.Context(), catalog.Config{Scripts: "../../scripts", RequireScripts: true, Formats: formats, Lazy: true})
 			if err != nil {
 				b.Fatal(err)

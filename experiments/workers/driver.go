@@ -1,3 +1,22 @@
+// Package workers plays leagues in worker processes, so that a script can neither
+// end, nor starve, nor block the program that runs the experiment.
+//
+// A Driver plays leagues in the worker processes of a plugins.Pool, to which the scripts of
+// its field belong (plugins.Config.Workers); each serves Tasks. It gets the plan with the
+// code of the field once, plays blocks of leagues like package arena does in one
+// process, and returns each record as soon as it is played.
+//
+// # Failures
+//
+// A worker ends when a script exceeds its memory, when a call ignores its interrupt,
+// or when somebody kills it. The pool then starts another. The leagues in which the
+// worker may have been are played by this process with every script in a process of
+// its own (package isolate): there the script at fault shows itself and loses its
+// league, and all others get the records they always get. A script that has ended
+// workers in two leagues runs in a process of its own from then on. So records
+// depend neither on the number of workers nor on the death of any.
+//
+// How the processes are started, spoken to and ended is a matter of package plugins.
 package workers
 
 import (
@@ -35,7 +54,7 @@ const (
 // Driver plays the leagues of a plan in worker processes. It is safe for concurrent
 // use.
 type Driver struct {
-	pool     *Pool
+	pool     *plugins.Pool
 	plan     results.Plan
 	distinct []strategies.Factory // of the field
 	unit     int
@@ -67,10 +86,10 @@ func NewDriver(plan results.Plan, factories []strategies.Factory) (*Driver, erro
 			d.request.Players = append(d.request.Players, i)
 			continue
 		}
-		if _, pool := ScriptOf(f); pool != nil {
-			d.pool = pool
-		} else {
+		if s.script() == nil {
 			batchers = batchers || s.Place != nil
+		} else if d.pool = s.Place.Config.Workers; d.pool == nil {
+			return nil, nil
 		}
 		at[f] = len(d.distinct)
 		d.request.Players = append(d.request.Players, len(d.distinct))
@@ -97,14 +116,10 @@ func NewDriver(plan results.Plan, factories []strategies.Factory) (*Driver, erro
 
 // strategyOf returns how a worker makes a strategy; false if it cannot.
 func strategyOf(f strategies.Factory) (strategy, bool) {
-	info := f.Info()
-	if own, ok := f.(*pooled); ok {
-		f = own.isolatedFactory
-	}
 	if place, ok := plugins.PlaceOf(f); ok {
 		return strategy{Place: &place}, true
 	}
-	return strategy{Builtin: info.Name}, builtin.Own(f)
+	return strategy{Builtin: f.Info().Name}, builtin.Own(f)
 }
 
 // Block implements experiments.Driver: the leagues of one request.
@@ -216,7 +231,7 @@ func (w *worker) open(ctx context.Context) error {
 	}
 	if w.process == nil {
 		var err error
-		if w.process, err = d.pool.take(ctx); err != nil {
+		if w.process, err = d.pool.Take(ctx); err != nil {
 			return err
 		}
 	} else if err := w.closeField(ctx); err != nil {
@@ -236,7 +251,7 @@ func (w *worker) open(ctx context.Context) error {
 
 // isolate gives a script a process of its own in every worker. The caller holds mu.
 func (d *Driver) isolate(i int) {
-	if _, pool := ScriptOf(d.distinct[i]); pool == nil || d.request.Strategies[i].Alone {
+	if d.request.Strategies[i].Alone {
 		return
 	}
 	list := append([]strategy(nil), d.request.Strategies...) // others send the old one
@@ -280,7 +295,7 @@ func (d *Driver) openIsolated(ctx context.Context) (*field, error) {
 	for i := range r.Strategies {
 		r.Strategies[i].Alone = true
 	}
-	return openField(ctx, r, nil, d.pool.config.Isolated.Log)
+	return openField(ctx, r, nil)
 }
 
 // blame adds the leagues in which scripts have ended their processes, and isolates
@@ -292,7 +307,7 @@ func (d *Driver) blame(league int, failed []int, died *plugins.DeathError) {
 	var culprits []string
 	level := slog.LevelDebug
 	for i, f := range d.distinct {
-		if _, pool := ScriptOf(f); pool == nil || failed[i] == 0 {
+		if failed[i] == 0 || d.request.Strategies[i].script() == nil {
 			continue
 		}
 		culprits = append(culprits, f.Info().Name)
@@ -308,14 +323,14 @@ func (d *Driver) blame(league int, failed []int, died *plugins.DeathError) {
 			level = slog.LevelWarn
 		}
 	}
-	d.pool.config.Log.Log(context.Background(), level, "worker ended; played on with isolated scripts",
+	d.pool.Log().Log(context.Background(), level, "worker ended; played on with isolated scripts",
 		"league", league, "reason", died.Reason, "by", strings.Join(culprits, ", "))
 }
 
 // closeField has the process close its field, and adds what the processes of that
 // have used.
 func (w *worker) closeField(ctx context.Context) error {
-	return w.process.Do(ctx, taskClose, nil, func(body []byte) error {
+	return w.process.Do(ctx, taskClose, []byte("{}"), func(body []byte) error {
 		var used []plugins.Usage
 		if err := json.Unmarshal(body, &used); err != nil || len(used) != len(w.driver.distinct) {
 			return fmt.Errorf("unexpected usage %q", body)
@@ -345,7 +360,7 @@ func (w *worker) Close() error {
 		if w.opened && !w.process.Dead() {
 			_ = w.closeField(context.Background()) // a process that dies now has nothing to tell
 		}
-		w.driver.pool.give(w.process)
+		w.driver.pool.Give(w.process)
 		w.process = nil
 	}
 	return err

@@ -8,20 +8,19 @@ import (
 	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/experiments/workers"
 	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/plugins"
 	"github.com/strategylab/strategylab/plugins/isolate"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
 )
 
 // Example plays leagues of a script against itself in two worker processes. The
-// workers are this test binary: its TestMain calls workers.Serve and isolate.Serve.
+// workers are this test binary: its TestMain calls isolate.Serve with workers.Tasks.
 func Example() {
-	pool := workers.NewPool(workers.Config{
-		Command:  []string{os.Args[0], "leagues"},
-		Isolated: isolate.Config{Worker: []string{os.Args[0], "script"}},
-	})
-	defer pool.Close()
-	lua := pool.Formats(languages())[0]
+	config := plugins.Config{Command: []string{os.Args[0], "worker"}}
+	config.Workers = plugins.NewPool(config, 0)
+	defer config.Workers.Close()
+	lua := isolate.Formats(languages(), config, nil)[0]
 	f, err := lua.Load(context.Background(), "stubborn", "stubborn.lua", []byte(`function choose() return "odd" end`), budget.Limits{})
 	if err != nil {
 		fmt.Println(err)

@@ -5,22 +5,22 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 
 	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/experiments/arena"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/plugins"
+	"github.com/strategylab/strategylab/plugins/isolate"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/builtin"
 )
 
-// Tasks of a worker, beside those of ServerConfig. Input and output are JSON, except for
-// records of leagues, which have the format of host/results.
+// Tasks of a worker: name, input, and answers. They are JSON, except for records of
+// leagues, which have the format of host/results.
 const (
 	taskOpen  = "open"  // openRequest; nothing
 	taskPlay  = "play"  // chunk.Request; the records of each unit
-	taskClose = "close" // nothing: closes the field; []plugins.Usage by strategy
+	taskClose = "close" // struct{}; []plugins.Usage by strategy
 )
 
 // openRequest is the plan to play, with the code of its field.
@@ -41,6 +41,14 @@ type strategy struct {
 	Alone   bool           `json:",omitempty"` // the script gets a process of its own
 }
 
+// script returns the script of a strategy, or nil.
+func (s *strategy) script() *plugins.Script {
+	if s.Place == nil {
+		return nil
+	}
+	return s.Place.Config.Script
+}
+
 // field is the field of an openRequest, ready to play in this process.
 type field struct {
 	strategies []strategies.Factory // as requested
@@ -50,13 +58,13 @@ type field struct {
 	lockstep   int // leagues of a unit that are played at once
 }
 
-// openField opens a field. compile loads a script that does not play alone into this
-// process. log receives what processes of plugins write, and at debug level what those
-// of scripts do.
-func openField(ctx context.Context, r openRequest, compile func(plugins.Script) (strategies.Factory, error), log *slog.Logger) (f *field, err error) {
+// openField opens a field. Scripts that do not play alone are loaded into the process of
+// a worker, which may be nil without any. Its log receives what processes of plugins write,
+// and at debug level what those of scripts do.
+func openField(ctx context.Context, r openRequest, p *isolate.Process) (f *field, err error) {
 	f = &field{unit: max(1, r.Unit), lockstep: 1}
 	for _, s := range r.Strategies {
-		if s.Place != nil && s.Place.Config.Script == nil {
+		if s.Place != nil && s.script() == nil {
 			f.lockstep = f.unit // a plugin's end concerns all leagues that it is in
 		}
 	}
@@ -65,7 +73,7 @@ func openField(ctx context.Context, r openRequest, compile func(plugins.Script) 
 			err = errors.Join(fmt.Errorf("open: %w", err), f.close())
 		}
 	}()
-	if err := f.openAll(ctx, r.Strategies, compile, log); err != nil {
+	if err := f.openAll(ctx, r.Strategies, p); err != nil {
 		return nil, err
 	}
 	players := make([]strategies.Factory, 0, len(r.Players))
@@ -84,7 +92,7 @@ func openField(ctx context.Context, r openRequest, compile func(plugins.Script) 
 }
 
 // openAll opens strategies. Those of one plugin share its process.
-func (f *field) openAll(ctx context.Context, list []strategy, compile func(plugins.Script) (strategies.Factory, error), log *slog.Logger) error {
+func (f *field) openAll(ctx context.Context, list []strategy, p *isolate.Process) error {
 	f.strategies = make([]strategies.Factory, len(list))
 	shared := make(map[string][]strategies.Factory) // by the configuration of a plugin
 	for i, e := range list {
@@ -96,9 +104,9 @@ func (f *field) openAll(ctx context.Context, list []strategy, compile func(plugi
 			f.strategies[i] = own
 			continue
 		}
-		script := e.Place.Config.Script
+		script := e.script()
 		if script != nil && !e.Alone {
-			own, err := compile(*script)
+			own, err := p.Load(*script, 0)
 			if err != nil {
 				return err
 			}
@@ -112,7 +120,9 @@ func (f *field) openAll(ctx context.Context, list []strategy, compile func(plugi
 		served := shared[string(key)]
 		if served == nil {
 			c := e.Place.Config
-			c.Unlimited, c.Log, c.Quiet = true, log, script != nil
+			if c.Unlimited, c.Quiet = true, script != nil; p != nil {
+				c.Log = p.Log
+			}
 			if served, err = plugins.Open(ctx, c); err != nil {
 				return err
 			}

@@ -61,8 +61,7 @@ func fuzzScripts(f *testing.F, name string, seeds ...string) {
 	for _, seed := range seeds {
 		f.Add(seed)
 	}
-	pool, _ := newPool(f, "leagues")
-	formats := pool.Formats(languages())
+	formats, _ := inWorkers(f, "worker")
 	honest, ok := builtin.Find("markov-2")
 	if !ok {
 		f.Fatal("no strategy markov-2")

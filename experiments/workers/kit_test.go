@@ -31,14 +31,12 @@ func TestMain(m *testing.M) {
 		mode = os.Args[1]
 	}
 	serve := func() {
-		if err := workers.Serve(workers.ServerConfig{Formats: languages(), Memory: testMemory}); err != nil {
+		if err := isolate.Serve(isolate.ServerConfig{Formats: languages(), Memory: testMemory, Tasks: workers.Tasks()}); err != nil {
 			os.Exit(1)
 		}
 	}
 	switch mode {
-	case "script":
-		isolate.Serve(languages())
-	case "leagues":
+	case "worker":
 		serve()
 	case "mortal":
 		life.Store(rand.Int64N(2000))
@@ -160,28 +158,25 @@ func (d *deaths) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-func isolation() isolate.Config {
-	return isolate.Config{Worker: []string{os.Args[0], "script"}, Memory: testMemory, StartTimeout: 5 * time.Minute}
+// worker is the configuration of workers of a mode of TestMain.
+func worker(mode string) plugins.Config {
+	return plugins.Config{Command: []string{os.Args[0], mode}, Name: "worker", Memory: testMemory, StartTimeout: 5 * time.Minute}
 }
 
-// described is isolation with a loader.
-func described(tb testing.TB) isolate.Config {
-	loader := isolate.NewLoader(isolate.LoaderConfig{Command: []string{os.Args[0], "leagues"}, Memory: testMemory, StartTimeout: 5 * time.Minute})
-	tb.Cleanup(loader.Close)
-	c := isolation()
-	c.Describe = func(ctx context.Context, s plugins.Script) (strategies.Info, error) {
-		return loader.Describe(ctx, s, nil)
-	}
-	return c
-}
+// isolated returns the languages, each script in a process of its own.
+func isolated() []catalog.Format { return isolate.Formats(languages(), worker("worker"), nil) }
 
-// newPool returns a pool of workers of a mode of TestMain.
-func newPool(tb testing.TB, mode string) (*workers.Pool, *deaths) {
+// inWorkers returns the languages for scripts that workers of a mode play, and their log.
+func inWorkers(tb testing.TB, mode string) ([]catalog.Format, *deaths) {
 	tb.Helper()
-	d := new(deaths)
-	p := workers.NewPool(workers.Config{Command: []string{os.Args[0], mode}, Isolated: described(tb), Log: slog.New(d)})
-	tb.Cleanup(func() { p.Close() })
-	return p, d
+	d, loader := new(deaths), isolate.NewLoader(isolate.LoaderConfig{Process: worker("worker")})
+	c := worker(mode)
+	c.Log = slog.New(d)
+	pool := plugins.NewPool(c, 0)
+	tb.Cleanup(func() { loader.Close(); pool.Close() })
+	c = worker("worker")
+	c.Workers = pool
+	return isolate.Formats(languages(), c, loader), d
 }
 
 // patient limits stop nobody on a slow machine.

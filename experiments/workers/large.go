@@ -43,7 +43,7 @@ func (e *SizeError) Error() string {
 // scripts returns the number of players that are scripts of the pool.
 func (d *Driver) scripts() (n int) {
 	for _, i := range d.request.Players {
-		if _, pool := ScriptOf(d.distinct[i]); pool != nil {
+		if d.request.Strategies[i].script() != nil {
 			n++
 		}
 	}
@@ -114,8 +114,8 @@ func (w *worker) isolateCulprit(ctx context.Context, league int, quarantined []b
 	d := w.driver
 	var suspects []int
 	d.mu.Lock()
-	for i, f := range d.distinct {
-		if _, pool := ScriptOf(f); pool != nil && !d.request.Strategies[i].Alone {
+	for i, s := range d.request.Strategies {
+		if s.script() != nil && !s.Alone {
 			suspects = append(suspects, i)
 		}
 	}
@@ -152,7 +152,7 @@ func (w *worker) ends(ctx context.Context, league int, play []int, quarantined [
 	out := slices.Clone(quarantined)
 	d.mu.Lock()
 	for field, i := range d.request.Players {
-		if _, pool := ScriptOf(d.distinct[i]); pool != nil && !slices.Contains(play, i) {
+		if d.request.Strategies[i].script() != nil && !slices.Contains(play, i) {
 			out[field] = true
 		}
 	}

@@ -16,8 +16,8 @@ func TestLargeFieldWithHostileScript(t *testing.T) {
 	t.Parallel()
 	words := slices.Repeat([]string{"fine"}, 36)
 	words[20] = "dies"
-	pool, deaths := newPool(t, "leagues")
-	factories := field(t, pool.Formats(languages()), patient, words...)
+	formats, deaths := inWorkers(t, "worker")
+	factories := field(t, formats, patient, words...)
 	plan := planOf(40, 1, factories)
 	digest := ""
 	for _, number := range []int{1, 2} {
@@ -43,8 +43,8 @@ func TestLargeFieldWithHostileScript(t *testing.T) {
 // anything is played; fewer legs are not, but then fewer workers play at once.
 func TestFieldsNeedMemory(t *testing.T) {
 	t.Parallel()
-	pool, _ := newPool(t, "leagues")
-	one := load(t, pool.Formats(languages()), "x.toy", "fine", patient)
+	formats, _ := inWorkers(t, "worker")
+	one := load(t, formats, "x.toy", "fine", patient)
 	factories := slices.Repeat([]strategies.Factory{one}, 990)
 	_, err := workers.NewDriver(planOf(1, 4, factories), factories)
 	var size *workers.SizeError

@@ -53,8 +53,8 @@ func TestHostileModules(t *testing.T) {
 	inside := compose(languages())
 	plan := planOf(6, 1, inside)
 	want, wanted := play(t, plan, here(t, plan, inside), 1)
-	pool, deaths := newPool(t, "leagues")
-	got, faults := play(t, plan, there(t, plan, compose(pool.Formats(languages()))), 2)
+	formats, deaths := inWorkers(t, "worker")
+	got, faults := play(t, plan, there(t, plan, compose(formats)), 2)
 	if got.Digest != want.Digest || !slices.Equal(faults, wanted) || !got.Reproducible {
 		t.Errorf("%+v with faults %v, in process: %+v with %v", got, faults, want, wanted)
 	}

@@ -5,121 +5,35 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
-	"runtime"
-	"runtime/debug"
 
 	"github.com/strategylab/strategylab/experiments/chunk"
 	"github.com/strategylab/strategylab/host/results"
-	"github.com/strategylab/strategylab/plugins"
 	"github.com/strategylab/strategylab/plugins/isolate"
-	"github.com/strategylab/strategylab/plugins/subprocess"
-	"github.com/strategylab/strategylab/strategies"
-	"github.com/strategylab/strategylab/strategies/budget"
-	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
-// DefaultMemory is the memory limit of a worker process, in bytes, beside the
-// program itself.
-const DefaultMemory = budget.Memory
-
-// Task is a function that Pool.Do runs in a worker. It loads scripts into the worker
-// with load, and answers with reply, as often as it likes: the answer becomes JSON.
-type Task func(ctx context.Context, load func(plugins.Script) (strategies.Factory, error), input json.RawMessage, reply func(answer any) error) error
-
-// ServerConfig is the settings of a worker process.
-type ServerConfig struct {
-	Formats []catalog.Format // script languages
-	Memory  uint64           // limit in bytes; 0 means none
-	Tasks   map[string]Task
+// Tasks returns the tasks with which a worker process plays leagues, for isolate.Serve.
+func Tasks() map[string]isolate.Task {
+	s := new(server)
+	return map[string]isolate.Task{taskOpen: isolate.JSON(s.open), taskPlay: s.play, taskClose: isolate.JSON(s.leave)}
 }
 
-// Serve is the main function of a worker process. It serves the pool that has started
-// the process until that is done. The caller should then end the process at once.
-func Serve(c ServerConfig) error {
-	limit, err := subprocess.LimitMemory(c.Memory)
-	if err != nil {
-		return fmt.Errorf("limit the worker's memory: %w", err)
-	}
-	tune(c.Memory)
-	plugins.ServeTasks(func(log *slog.Logger, stuck chan<- struct{}) plugins.Tasks {
-		return &server{config: c, limit: limit, log: log, stuck: stuck}
-	})
-	return nil
-}
-
-// tune lets the heap grow to many times what is live before it is collected, since
-// script machines live shortly. One processor is enough: there is a worker for each.
-func tune(memory uint64) {
-	runtime.GOMAXPROCS(1)
-	debug.SetGCPercent(1600)
-	if memory > 0 {
-		debug.SetMemoryLimit(int64(memory / 2))
-	}
-}
-
-// server is the state of a worker.
+// server is what a worker process plays.
 type server struct {
-	config ServerConfig
-	limit  *subprocess.MemoryLimit
-	log    *slog.Logger
-	stuck  chan<- struct{} // receives when a call cannot be stopped
-
 	field   *field // nil while none is open
 	leagues []results.League
 	encoder *chunk.Encoder
 }
 
-// Load implements plugins.Tasks.
-func (s *server) Load(script plugins.Script) (strategies.Factory, error) {
-	script.Limits.Stuck = s.stuck
-	return isolate.Load(context.Background(), s.config.Formats, script)
-}
-
-// Do implements plugins.Tasks.
-func (s *server) Do(ctx context.Context, task string, input []byte, reply func([]byte) error) error {
-	answer := func(output any) error {
-		body, err := json.Marshal(output)
-		if err != nil {
-			return err
-		}
-		return reply(body)
-	}
-	switch run := s.config.Tasks[task]; {
-	case task == taskOpen:
-		return s.open(ctx, input)
-	case task == taskPlay:
-		return s.play(ctx, input, reply)
-	case task == taskClose && s.field != nil:
-		used := s.field.usage()
-		if err := s.close(); err != nil {
-			return err
-		}
-		return answer(used)
-	case run != nil:
-		return run(ctx, s.Load, input, answer)
-	}
-	return fmt.Errorf("unknown task %q", task)
-}
-
 // open opens the field of a plan and closes the one before.
-func (s *server) open(ctx context.Context, input []byte) error {
-	var r openRequest
-	if err := json.Unmarshal(input, &r); err != nil {
-		return fmt.Errorf("open: %w", err)
-	}
+func (s *server) open(ctx context.Context, p *isolate.Process, r openRequest, _ func(any) error) error {
 	if err := s.close(); err != nil {
 		return fmt.Errorf("close the field before: %w", err)
 	}
-	if s.config.Memory > 0 {
-		// Twice, as the collector lets a heap grow before it is done.
-		if err := s.limit.Set(s.config.Memory + 2*r.Histories); err != nil {
-			return fmt.Errorf("limit the worker's memory: %w", err)
-		}
-		debug.SetMemoryLimit(int64(s.config.Memory/2 + r.Histories))
+	if err := p.Extend(r.Histories); err != nil {
+		return err
 	}
 	var err error
-	if s.field, err = openField(ctx, r, s.Load, s.log); err != nil {
+	if s.field, err = openField(ctx, r, p); err != nil {
 		return err
 	}
 	s.leagues = make([]results.League, s.field.unit)
@@ -127,7 +41,19 @@ func (s *server) open(ctx context.Context, input []byte) error {
 	return err
 }
 
-// close closes the field.
+// leave closes the field and replies with what it has used.
+func (s *server) leave(_ context.Context, _ *isolate.Process, _ struct{}, reply func(any) error) error {
+	if s.field == nil {
+		return errors.New("close: no plan is open")
+	}
+	used := s.field.usage()
+	if err := s.close(); err != nil {
+		return err
+	}
+	return reply(used)
+}
+
+// close closes the field, if one is open.
 func (s *server) close() error {
 	if s.field == nil {
 		return nil
@@ -138,10 +64,10 @@ func (s *server) close() error {
 }
 
 // play plays leagues and replies with their records, unit by unit.
-func (s *server) play(ctx context.Context, input []byte, reply func([]byte) error) error {
+func (s *server) play(ctx context.Context, _ *isolate.Process, input []byte, reply func([]byte) error) error {
 	var r chunk.Request
 	if err := json.Unmarshal(input, &r); err != nil {
-		return fmt.Errorf("play: %w", err)
+		return err
 	}
 	if s.field == nil {
 		return errors.New("play: no plan is open")

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/plugins"
-	"github.com/strategylab/strategylab/plugins/isolate"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
 	"github.com/strategylab/strategylab/strategies/catalog"
@@ -25,12 +24,12 @@ func TestSameRecords(t *testing.T) {
 	if faults[2] == 0 || faults[0]+faults[1] != 0 {
 		t.Fatalf("faults %v, want some of the third player", faults)
 	}
-	alone := field(t, isolate.Formats(languages(), isolation()), patient, "fails")
+	alone := field(t, isolated(), patient, "fails")
 	if got, also := play(t, plan, here(t, plan, alone), 1); got.Digest != want.Digest || !slices.Equal(also, faults) {
 		t.Errorf("isolated: %+v with faults %v, in process: %+v with %v", got, also, want, faults)
 	}
-	pool, deaths := newPool(t, "leagues")
-	pooled := field(t, pool.Formats(languages()), patient, "fails")
+	formats, deaths := inWorkers(t, "worker")
+	pooled := field(t, formats, patient, "fails")
 	for i, f := range pooled {
 		if f.Info() != inside[i].Info() {
 			t.Errorf("info %+v from a worker, %+v in process", f.Info(), inside[i].Info())
@@ -53,8 +52,8 @@ func TestKilledWorkers(t *testing.T) {
 	inside := field(t, languages(), patient, "fine")
 	plan := planOf(200, 4, inside)
 	want, _ := play(t, plan, here(t, plan, inside), 1)
-	pool, deaths := newPool(t, "mortal")
-	pooled := field(t, pool.Formats(languages()), patient, "fine")
+	formats, deaths := inWorkers(t, "mortal")
+	pooled := field(t, formats, patient, "fine")
 	got, faults := play(t, plan, there(t, plan, pooled), 2)
 	if got.Digest != want.Digest || slices.Max(faults) != 0 || !got.Reproducible {
 		t.Errorf("%+v with faults %v, in process: %+v", got, faults, want)
@@ -74,11 +73,11 @@ func TestHostileScripts(t *testing.T) {
 	for word, limits := range map[string]budget.Limits{"dies": patient, "eats": patient, "hangs": quick} {
 		t.Run(word, func(t *testing.T) {
 			t.Parallel()
-			alone := field(t, isolate.Formats(languages(), isolation()), limits, word)
+			alone := field(t, isolated(), limits, word)
 			plan := planOf(16, 2, alone)
 			want, wanted := play(t, plan, here(t, plan, alone), 1)
-			pool, deaths := newPool(t, "leagues")
-			got, faults := play(t, plan, there(t, plan, field(t, pool.Formats(languages()), limits, word)), 1)
+			formats, deaths := inWorkers(t, "worker")
+			got, faults := play(t, plan, there(t, plan, field(t, formats, limits, word)), 1)
 			if got.Digest != want.Digest {
 				t.Errorf("%+v with faults %v, isolated: %+v with %v", got, faults, want, wanted)
 			}
@@ -102,8 +101,7 @@ func TestHostileScripts(t *testing.T) {
 // a script that ends its worker is named.
 func TestLoad(t *testing.T) {
 	t.Parallel()
-	pool, _ := newPool(t, "leagues")
-	formats := pool.Formats(languages())
+	formats, _ := inWorkers(t, "worker")
 	open := func(formats []catalog.Format, name, source string) error {
 		for _, f := range formats {
 			if strings.HasSuffix(name, f.Ext) {
@@ -134,12 +132,14 @@ func TestUselessWorkers(t *testing.T) {
 	t.Parallel()
 	plan := planOf(6, 1, make([]strategies.Factory, 4))
 	want, _ := play(t, plan, here(t, plan, field(t, languages(), patient)), 1)
-	pool, deaths := newPool(t, "stillborn")
-	got, faults := play(t, plan, there(t, plan, field(t, pool.Formats(languages()), patient)), 1)
+	formats, deaths := inWorkers(t, "stillborn")
+	factories := field(t, formats, patient)
+	got, faults := play(t, plan, there(t, plan, factories), 1)
 	if got.Digest != want.Digest || slices.Max(faults) != 0 || deaths.n.Load() == 0 {
 		t.Errorf("%+v with faults %v and %d deaths, in process: %+v", got, faults, deaths.n.Load(), want)
 	}
-	if err := pool.Do(t.Context(), "check", nil, nil); !errors.As(err, new(*plugins.DeathError)) {
+	place, _ := plugins.PlaceOf(factories[0])
+	if err := place.Config.Workers.Do(t.Context(), "check", nil, nil); !errors.As(err, new(*plugins.DeathError)) {
 		t.Errorf("a task: %v", err)
 	}
 }

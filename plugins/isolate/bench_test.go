@@ -4,7 +4,7 @@ import (
 	"runtime/debug"
 	"testing"
 
-	"github.com/strategylab/strategylab/plugins/isolate"
+	"github.com/strategylab/strategylab/plugins"
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
@@ -14,7 +14,7 @@ func BenchmarkExperiment(b *testing.B) {
 	defer debug.SetGCPercent(debug.SetGCPercent(1600))
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(192 << 20))
 	inside := load(b, catalog.Formats(), examples...)
-	outside := load(b, formats(isolate.Config{}), examples...)
+	outside := load(b, formats(plugins.Config{}), examples...)
 	p := plan(1000, 10, inside)
 	var seconds [2]float64
 	for b.Loop() {

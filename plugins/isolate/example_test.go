@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/strategylab/strategylab/plugins"
 	"github.com/strategylab/strategylab/plugins/isolate"
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
@@ -12,7 +13,7 @@ import (
 // Example loads a script into a worker process of its own. The worker is this
 // test binary: its TestMain calls isolate.Serve.
 func Example() {
-	formats := isolate.Formats(catalog.Formats(), isolate.Config{Worker: []string{os.Args[0], "worker"}})
+	formats := isolate.Formats(catalog.Formats(), plugins.Config{Command: []string{os.Args[0], "worker"}}, nil)
 	cat, err := catalog.Load(context.Background(), catalog.Config{Dir: "../..", Formats: formats, Lazy: true})
 	if err != nil {
 		fmt.Println(err)

@@ -3,11 +3,11 @@
 //
 // The two sides are
 //
-//	isolate.Serve(catalog.Formats())                         // the worker's main
-//	formats := isolate.Formats(catalog.Formats(), isolate.Config{
-//		Worker: []string{exe, "worker"},                     // the command of a worker
-//	})
-//	catalog.Load(ctx, catalog.Config{Formats: formats})     // on the host
+//	isolate.Serve(isolate.ServerConfig{Formats: catalog.Formats()}) // the worker's main
+//	formats := isolate.Formats(catalog.Formats(), plugins.Config{
+//		Command: []string{exe, "worker"},                       // the command of a worker
+//	}, nil)
+//	catalog.Load(ctx, catalog.Config{Formats: formats})             // on the host
 //
 // The isolated formats load scripts like the formats they wrap, but every script
 // runs in a process of its own. The worker receives the source over the plugin
@@ -19,21 +19,21 @@
 // calls, and only seats that kill the worker again lose their league. A worker
 // that dies too often is quarantined for the rest of the run.
 //
-// A Loader bounds the time and the memory that loading a file takes.
-//
-// The worker limits its memory before it sees the script; see package subprocess.
+// A Loader bounds the time and the memory that loading a file takes. The same worker
+// also carries out tasks, such as those with which package workers plays leagues.
 package isolate
 
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
+	"math"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strings"
-	"time"
 
 	"github.com/strategylab/strategylab/plugins"
 	"github.com/strategylab/strategylab/plugins/subprocess"
@@ -47,105 +47,154 @@ import (
 // seats of a script open at a time.
 const DefaultMemory = budget.Memory
 
-// DefaultRestarts is the number of restarts of a worker in a run.
-const DefaultRestarts = 100
+const (
+	// defaultRestarts is the number of restarts of a worker in a run.
+	defaultRestarts = 100
+	// leastMemory is the step in which Go's heap grows.
+	leastMemory = 64 << 20
+)
 
-// Config is the settings of workers.
-type Config struct {
-	// Worker is the command of a process that calls Serve: a path and its
-	// arguments.
-	Worker []string
-	// Memory is the memory limit of a script, in bytes; default DefaultMemory,
-	// at least 64 MiB.
-	Memory uint64
-	// Restarts is the number of restarts of a worker; default DefaultRestarts.
-	Restarts int
-	// StartTimeout is the time limit for a worker to start and load its script;
-	// default 20 s.
-	StartTimeout time.Duration
-	// Log receives the standard error of workers; nil discards it. Prints of
-	// scripts go to the log of their seat.
-	Log *slog.Logger
-	// Env adds "KEY=value" entries to the environment of workers.
-	Env []string
-	// Describe, if not nil, describes a script, see Loader. Its worker then starts when
-	// it is first needed.
-	Describe func(context.Context, plugins.Script) (strategies.Info, error)
-}
-
-// leastMemory is the step in which Go's heap grows.
-const leastMemory = 64 << 20
-
-// Formats wraps formats so that scripts load into worker processes. The workers
-// must serve the same formats.
-func Formats(formats []catalog.Format, o Config) []catalog.Format {
-	o.Memory = max(cmp.Or(o.Memory, DefaultMemory), leastMemory)
-	o.Restarts = cmp.Or(o.Restarts, DefaultRestarts)
+// Formats wraps formats so that scripts load into worker processes, which must serve the
+// same formats. c has the command of a process that calls Serve; its memory limit is
+// DefaultMemory by default and at least 64 MiB, and it is restarted at most 100 times, or
+// without a limit if c.Workers may play instead: then such a limit would depend on which
+// process played which league. A loader, if not nil, describes scripts; their workers then
+// start when they are first needed.
+func Formats(formats []catalog.Format, c plugins.Config, loader *Loader) []catalog.Format {
+	c.Memory = max(cmp.Or(c.Memory, DefaultMemory), leastMemory)
+	if c.Workers != nil {
+		c.Restarts = cmp.Or(c.Restarts, math.MaxInt32)
+	}
+	c.Restarts = cmp.Or(c.Restarts, defaultRestarts)
+	// A script that kills its worker does so every time: a pause does not help and delays
+	// the others.
+	c.Replay, c.Backoff = true, -1
 	isolated := make([]catalog.Format, len(formats))
 	for i, f := range formats {
-		kind := f.Kind
 		isolated[i] = f
 		isolated[i].Load = func(ctx context.Context, name, path string, source []byte, limits budget.Limits) (strategies.Factory, error) {
-			return o.open(ctx, plugins.Script{Name: name, Path: path, Kind: kind, Source: source, Limits: limits.OrDefaults()})
+			s := plugins.Script{Name: name, Path: path, Kind: f.Kind, Source: source, Limits: limits.OrDefaults()}
+			c := c
+			c.Name, c.Source, c.Script, c.CallTime = name, path, &s, s.Limits.Time
+			if loader != nil {
+				info, err := loader.Describe(ctx, s, c.Log)
+				if err != nil {
+					return nil, err
+				}
+				c.Strategies = []strategies.Info{info}
+			}
+			all, err := plugins.Open(ctx, c)
+			if err != nil {
+				return nil, err
+			}
+			return all[0], nil
 		}
 	}
 	return isolated
 }
 
-func (o *Config) open(ctx context.Context, s plugins.Script) (strategies.Factory, error) {
-	var known []strategies.Info
-	if o.Describe != nil {
-		info, err := o.Describe(ctx, s)
-		if err != nil {
-			return nil, err
-		}
-		known = []strategies.Info{info}
-	}
-	all, err := plugins.Open(ctx, plugins.Config{
-		Command: o.Worker, Name: s.Name, Source: s.Path, Script: &s, Strategies: known, Memory: o.Memory,
-		CallTime: s.Limits.Time, StartTimeout: o.StartTimeout,
-		// A script that kills its worker does so every time: a pause does not
-		// help and delays the others.
-		Replay: true, Restarts: o.Restarts, Backoff: -1,
-		Env: o.Env, Log: o.Log,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return all[0], nil
+// ServerConfig is the settings of a worker process.
+type ServerConfig struct {
+	Formats []catalog.Format // script languages
+	Memory  uint64           // limit in bytes, beside the program itself; 0 means none
+	Tasks   map[string]Task
 }
 
-// Serve is the main function of a worker: it serves the script that the host
-// sends and returns when the host is done.
-func Serve(formats []catalog.Format) {
-	plugins.ServeScript(func(s plugins.Script, memory uint64) (strategies.Factory, error) {
-		if _, err := subprocess.LimitMemory(memory); err != nil {
+// Task is a function that plugins.Pool.Do runs in a worker. It answers with reply, as
+// often as it likes.
+type Task func(ctx context.Context, p *Process, input []byte, reply func(output []byte) error) error
+
+// JSON returns a task whose input and answers are JSON.
+func JSON[Input any](run func(ctx context.Context, p *Process, input Input, reply func(answer any) error) error) Task {
+	return func(ctx context.Context, p *Process, input []byte, reply func([]byte) error) error {
+		var in Input
+		if err := json.Unmarshal(input, &in); err != nil {
+			return err
+		}
+		return run(ctx, p, in, func(answer any) error {
+			output, err := json.Marshal(answer)
+			if err != nil {
+				return err
+			}
+			return reply(output)
+		})
+	}
+}
+
+// Serve is the main function of a worker process. It serves the host that has started
+// the process until that is done. The caller should then end the process at once.
+func Serve(c ServerConfig) error {
+	limit, err := subprocess.LimitMemory(c.Memory)
+	if err != nil {
+		return fmt.Errorf("limit the worker's memory: %w", err)
+	}
+	p := &Process{config: c, limit: limit}
+	// One processor is enough: there is a worker for each. Script machines live shortly, so
+	// the heap may grow to many times what is live before it is collected.
+	p.processors = runtime.GOMAXPROCS(1)
+	debug.SetGCPercent(1600)
+	if c.Memory > 0 {
+		debug.SetMemoryLimit(int64(c.Memory / 2))
+	}
+	plugins.ServeTasks(func(log *slog.Logger, stuck chan<- struct{}) plugins.Tasks {
+		p.Log, p.stuck = log, stuck
+		return p
+	})
+	return nil
+}
+
+// Process is a worker process, as its tasks see it.
+type Process struct {
+	Log *slog.Logger // of the host
+
+	config     ServerConfig
+	limit      *subprocess.MemoryLimit
+	processors int             // that there were
+	stuck      chan<- struct{} // receives when a call cannot be stopped
+}
+
+// Load compiles a script in this process. Unless memory is 0, the script has the process
+// to itself, whose memory limit that becomes, in bytes.
+func (p *Process) Load(s plugins.Script, memory uint64) (strategies.Factory, error) {
+	if memory > 0 {
+		if err := p.limit.Set(memory); err != nil {
 			return nil, fmt.Errorf("limit the worker's memory: %w", err)
 		}
-		if memory > 0 {
-			tune(memory)
-		}
-		return Load(context.Background(), formats, s) // the host kills this process
-	})
-}
-
-// Load compiles a script in this process.
-func Load(ctx context.Context, formats []catalog.Format, s plugins.Script) (strategies.Factory, error) {
+		// The collector works before the process reaches its limit. Half the processors are
+		// for the host and other workers: idle threads that look for work cost a tenth of
+		// the time.
+		runtime.GOMAXPROCS(max(1, p.processors/2))
+		debug.SetGCPercent(800)
+		debug.SetMemoryLimit(int64(memory - memory/4))
+	}
+	s.Limits.Stuck = p.stuck
 	ext := strings.ToLower(filepath.Ext(s.Path))
-	for _, f := range formats {
+	for _, f := range p.config.Formats {
 		if f.Ext == ext {
-			return f.Load(ctx, s.Name, s.Path, s.Source, s.Limits)
+			return f.Load(context.Background(), s.Name, s.Path, s.Source, s.Limits) // the host ends this process
 		}
 	}
 	return nil, fmt.Errorf("this worker has no language for files that end in %q", ext)
 }
 
-// tune makes the garbage collector work before the process reaches its memory
-// limit, and tolerate much garbage below it, since script machines live shortly.
-// It leaves half the processors to the host and other workers: idle threads that
-// look for work cost a tenth of the time.
-func tune(memory uint64) {
-	runtime.GOMAXPROCS(max(1, runtime.GOMAXPROCS(0)/2))
-	debug.SetGCPercent(800)
-	debug.SetMemoryLimit(int64(memory - memory/4))
+// Extend gives the process more memory than its configuration says, in bytes; 0 takes it
+// back.
+func (p *Process) Extend(memory uint64) error {
+	if p.config.Memory == 0 {
+		return nil
+	}
+	// Twice, as the collector lets a heap grow before it is done.
+	if err := p.limit.Set(p.config.Memory + 2*memory); err != nil {
+		return fmt.Errorf("limit the worker's memory: %w", err)
+	}
+	debug.SetMemoryLimit(int64(p.config.Memory/2 + memory))
+	return nil
+}
+
+// Do implements plugins.Tasks.
+func (p *Process) Do(ctx context.Context, task string, input []byte, reply func([]byte) error) error {
+	if run := p.config.Tasks[task]; run != nil {
+		return run(ctx, p, input, reply)
+	}
+	return fmt.Errorf("unknown task %q", task)
 }

@@ -21,11 +21,11 @@ import (
 // TestMain lets the test binary be the worker and a plugin as well.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "worker" {
-		isolate.Serve(languages())
+		serve(0)
 		return
 	}
 	if len(os.Args) == 2 && os.Args[1] == "loader" {
-		serveLoader()
+		serve(loaderMemory)
 		return
 	}
 	if len(os.Args) == 2 && os.Args[1] == "plugin" {
@@ -35,12 +35,18 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+func serve(memory uint64) {
+	if err := isolate.Serve(isolate.ServerConfig{Formats: languages(), Memory: memory}); err != nil {
+		panic(err)
+	}
+}
+
 // languages are those of the lab, and one of the tests'.
 func languages() []catalog.Format { return append(catalog.Formats(), toy()) }
 
-func formats(o isolate.Config) []catalog.Format {
-	o.Worker, o.StartTimeout = []string{os.Args[0], "worker"}, 5*time.Minute
-	return isolate.Formats(languages(), o)
+func formats(c plugins.Config) []catalog.Format {
+	c.Command, c.StartTimeout = []string{os.Args[0], "worker"}, 5*time.Minute
+	return isolate.Formats(languages(), c, nil)
 }
 
 // load loads the example scripts.
@@ -105,7 +111,7 @@ var examples = []string{"bandit.js", "council.lua", "drift.lua", "echo.js", "led
 func TestSameDigestAsInProcess(t *testing.T) {
 	t.Parallel()
 	inside := load(t, catalog.Formats(), examples...)
-	outside := load(t, formats(isolate.Config{}), examples...)
+	outside := load(t, formats(plugins.Config{}), examples...)
 	for i, f := range outside {
 		if f.Info() != inside[i].Info() {
 			t.Errorf("info %+v isolated, %+v in process", f.Info(), inside[i].Info())

@@ -8,7 +8,6 @@ import (
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/plugins"
-	"github.com/strategylab/strategylab/plugins/isolate"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/catalog"
 	"github.com/strategylab/strategylab/strategies/wasmscript/wasmtest"
@@ -92,7 +91,7 @@ func TestOneStrategyInEveryLanguage(t *testing.T) {
 		t.Error(err)
 	}
 	for ext, source := range frequency {
-		for where, fs := range map[string][]catalog.Format{"in process": catalog.Formats(), "isolated": formats(isolate.Config{})} {
+		for where, fs := range map[string][]catalog.Format{"in process": catalog.Formats(), "isolated": formats(plugins.Config{})} {
 			for _, f := range fs {
 				if f.Ext != ext {
 					continue

@@ -17,20 +17,11 @@ import (
 
 // LoaderConfig is the settings of a Loader.
 type LoaderConfig struct {
-	// Command is the command of a process that serves tasks and loads scripts, see
-	// plugins.ServeTasks: a path and its arguments. The process limits its memory itself.
-	Command []string
-	// Env adds "KEY=value" entries to the environment of the process.
-	Env []string
-	// Memory is the limit of the process in bytes, for messages.
-	Memory uint64
+	// Process has the command of a process that calls Serve, which limits its memory itself.
+	Process plugins.Config
 	// Time is the processor time for parsing, compiling and describing a script, Compile
 	// that for a module of WebAssembly; default DefaultLoadTime and DefaultCompileTime.
 	Time, Compile time.Duration
-	// StartTimeout is the time limit for the process to start; default 20 s.
-	StartTimeout time.Duration
-	// Log receives the standard error of the process; nil discards it.
-	Log *slog.Logger
 }
 
 // The default limits of a Loader, in processor time. Scripts take milliseconds, the
@@ -59,12 +50,9 @@ const (
 // nothing has been loaded for a second.
 type Loader struct {
 	config LoaderConfig
+	pool   *plugins.Pool
 	turn   chan struct{} // held by the user of what follows
-
-	worker *plugins.Worker // nil while there is no process
-	idle   *time.Timer     // ends it
 	known  map[source]description
-	closed bool
 }
 
 // source is what a description depends on.
@@ -89,7 +77,8 @@ func NewLoader(c LoaderConfig) *Loader {
 	if c.Compile <= 0 {
 		c.Compile = DefaultCompileTime
 	}
-	return &Loader{config: c, turn: make(chan struct{}, 1), known: make(map[source]description)}
+	c.Process.Name = "loader"
+	return &Loader{config: c, pool: plugins.NewPool(c.Process, idleTime), turn: make(chan struct{}, 1), known: make(map[source]description)}
 }
 
 // Formats returns formats that load what the loader accepts as the given formats do, and
@@ -145,15 +134,13 @@ func (l *Loader) Describe(ctx context.Context, s plugins.Script, log *slog.Logge
 // describe has the process describe a script. If that ends, but for the limit of time,
 // it need not be the fault of the script: a new one judges.
 func (l *Loader) describe(ctx context.Context, s *plugins.Script) (d description, err error) {
-	if l.idle != nil {
-		l.idle.Stop()
-	}
-	defer func() { l.idle = time.AfterFunc(idleTime, l.rest) }()
 	for attempt := 0; ; attempt++ {
-		if err := l.start(ctx); err != nil {
-			return d, err
+		w, err := l.pool.Take(ctx)
+		if err != nil {
+			return d, fmt.Errorf("start the process that loads scripts: %w", err)
 		}
-		d.info, err = l.worker.Load(ctx, s, l.limit(s))
+		d.info, err = w.Load(ctx, s, l.limit(s))
+		l.pool.Give(w)
 		var died *plugins.DeathError
 		switch {
 		case err == nil:
@@ -181,47 +168,9 @@ func (l *Loader) limit(s *plugins.Script) time.Duration {
 	return limit + max(0, s.Limits.Time-budget.DefaultTime)
 }
 
-// start sees to it that there is a process.
-func (l *Loader) start(ctx context.Context) error {
-	if l.closed {
-		return errors.New("load script: the loader is closed")
-	}
-	if l.worker != nil && !l.worker.Dead() {
-		return nil
-	}
-	l.end()
-	w, err := plugins.StartWorker(ctx, plugins.Config{
-		Command: l.config.Command, Name: "loader", Log: l.config.Log, Env: l.config.Env, Memory: l.config.Memory, StartTimeout: l.config.StartTimeout,
-	})
-	if err != nil {
-		return fmt.Errorf("start the process that loads scripts: %w", err)
-	}
-	l.worker = w
-	return nil
-}
-
-// rest ends the process for want of work.
-func (l *Loader) rest() {
-	l.turn <- struct{}{}
-	defer func() { <-l.turn }()
-	l.end()
-}
-
-// end ends the process, if there is one.
-func (l *Loader) end() {
-	if l.worker != nil {
-		l.worker.Close()
-		l.worker = nil
-	}
-}
-
-// Close ends the process. The loader accepts nothing afterwards.
+// Close ends the process. The loader loads nothing afterwards.
 func (l *Loader) Close() {
 	l.turn <- struct{}{}
 	defer func() { <-l.turn }()
-	if l.idle != nil {
-		l.idle.Stop()
-	}
-	l.closed = true
-	l.end()
+	_ = l.pool.Close() // it cannot fail
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,35 +12,16 @@ import (
 
 	"github.com/strategylab/strategylab/plugins"
 	"github.com/strategylab/strategylab/plugins/isolate"
-	"github.com/strategylab/strategylab/plugins/subprocess"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/wasmscript/wasmtest"
 )
 
-// loading is the process of a loader.
-type loading struct{}
-
-func (loading) Load(s plugins.Script) (strategies.Factory, error) {
-	return isolate.Load(context.Background(), languages(), s)
-}
-
-func (loading) Do(context.Context, string, []byte, func([]byte) error) error {
-	return errors.New("it only loads")
-}
-
 const loaderMemory = 128 << 20
-
-func serveLoader() {
-	if _, err := subprocess.LimitMemory(loaderMemory); err != nil {
-		panic(err)
-	}
-	plugins.ServeTasks(func(*slog.Logger, chan<- struct{}) plugins.Tasks { return loading{} })
-}
 
 func newLoader(t *testing.T, limit time.Duration) *isolate.Loader {
 	t.Helper()
 	l := isolate.NewLoader(isolate.LoaderConfig{
-		Command: []string{os.Args[0], "loader"}, Memory: loaderMemory, Time: limit, Compile: limit, StartTimeout: 5 * time.Minute,
+		Process: plugins.Config{Command: []string{os.Args[0], "loader"}, Memory: loaderMemory, StartTimeout: 5 * time.Minute}, Time: limit, Compile: limit,
 	})
 	t.Cleanup(l.Close)
 	return l

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/strategylab/strategylab/plugins/isolate"
+	"github.com/strategylab/strategylab/plugins"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
 	"github.com/strategylab/strategylab/strategies/catalog"
@@ -64,7 +64,7 @@ func TestHostileModules(t *testing.T) {
 		if raced && name == "memory" {
 			continue // a process under the race detector takes more memory than a script may
 		}
-		inside, apart := digest(catalog.Formats(), m), digest(formats(isolate.Config{}), m)
+		inside, apart := digest(catalog.Formats(), m), digest(formats(plugins.Config{}), m)
 		if inside != apart || inside == harmless {
 			t.Errorf("%s: digest %s in process, %s isolated, %s without harm; want two that are equal", name, inside, apart, harmless)
 		}

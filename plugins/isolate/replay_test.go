@@ -9,7 +9,7 @@ import (
 	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/experiments/arena"
 	"github.com/strategylab/strategylab/host/results"
-	"github.com/strategylab/strategylab/plugins/isolate"
+	"github.com/strategylab/strategylab/plugins"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
 	"github.com/strategylab/strategylab/strategies/catalog"
@@ -59,7 +59,7 @@ func digest(t *testing.T, f strategies.Factory, to experiments.Sink) string {
 // had no part in it plays on as if nothing had been.
 func TestOnlyTheCulpritForfeits(t *testing.T) {
 	t.Parallel()
-	o := isolate.Config{Restarts: 1000}
+	o := plugins.Config{Restarts: 1000}
 	outside := formats(o)
 	apart := outside[len(outside)-1]
 	want := digest(t, script(t, toy(), "crash"), nobody{})
@@ -95,7 +95,7 @@ func TestOnlyTheCulpritForfeits(t *testing.T) {
 	}
 	t.Run("quarantined", func(t *testing.T) {
 		t.Parallel()
-		few := formats(isolate.Config{Restarts: 2})
+		few := formats(plugins.Config{Restarts: 2})
 		var n notes
 		digest(t, script(t, few[len(few)-1], "die"), &n)
 		if !strings.Contains(n.text.String(), "quarantined for the rest of the run") {
@@ -106,7 +106,7 @@ func TestOnlyTheCulpritForfeits(t *testing.T) {
 
 func TestLoadErrorsComeThrough(t *testing.T) {
 	t.Parallel()
-	outside := formats(isolate.Config{})
+	outside := formats(plugins.Config{})
 	apart := outside[len(outside)-1]
 	_, here := toy().Load(t.Context(), "toy", "toys/toy.toy", []byte("unloadable"), budget.Limits{})
 	_, there := apart.Load(t.Context(), "toy", "toys/toy.toy", []byte("unloadable"), budget.Limits{})

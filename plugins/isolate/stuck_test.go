@@ -7,7 +7,6 @@ import (
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/plugins"
-	"github.com/strategylab/strategylab/plugins/isolate"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
 )
@@ -39,7 +38,7 @@ func getStuck(t *testing.T, limit time.Duration) plugins.Usage {
 			return "odd";
 		}`
 	var f strategies.Factory
-	for _, format := range formats(isolate.Config{}) {
+	for _, format := range formats(plugins.Config{}) {
 		if format.Ext == ".js" {
 			var err error
 			if f, err = format.Load(t.Context(), "stuck", "stuck.js", []byte(source), budget.Limits{Time: limit}); err != nil {

@@ -27,7 +27,7 @@ var isolated = flag.Bool("isolated", false, "run the scripts of the runtimes' te
 func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) == 2 && os.Args[1] == "worker":
-		isolate.Serve(catalog.Formats())
+		_ = isolate.Serve(isolate.ServerConfig{Formats: catalog.Formats()}) // the host sees that it ends
 		return
 	case len(os.Args) == 3 && os.Args[1] == "plugin":
 		f, ok := builtin.Find(os.Args[2])
@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 func compile(path, source string, l budget.Limits) (strategies.Factory, error) {
 	formats := catalog.Formats()
 	if *isolated {
-		formats = isolate.Formats(formats, isolate.Config{Worker: []string{os.Args[0], "worker"}, StartTimeout: 5 * time.Minute})
+		formats = isolate.Formats(formats, plugins.Config{Command: []string{os.Args[0], "worker"}, StartTimeout: 5 * time.Minute}, nil)
 	}
 	for _, f := range formats {
 		if f.Ext == filepath.Ext(path) {

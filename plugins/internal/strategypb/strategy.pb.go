@@ -1732,9 +1732,8 @@ const file_strategy_proto_rawDesc = "" +
 	"Strategies\x12\\\n" +
 	"\bDescribe\x12(.strategylab.strategy.v1.DescribeRequest\x1a&.strategylab.strategy.v1.DescribeReply\x12P\n" +
 	"\x04Load\x12$.strategylab.strategy.v1.LoadRequest\x1a\".strategylab.strategy.v1.LoadReply\x12T\n" +
-	"\x04Play\x12$.strategylab.strategy.v1.PlayRequest\x1a\".strategylab.strategy.v1.PlayReply(\x010\x012\xa5\x01\n" +
-	"\x06Worker\x12P\n" +
-	"\x04Load\x12$.strategylab.strategy.v1.LoadRequest\x1a\".strategylab.strategy.v1.LoadReply\x12I\n" +
+	"\x04Play\x12$.strategylab.strategy.v1.PlayRequest\x1a\".strategylab.strategy.v1.PlayReply(\x010\x012S\n" +
+	"\x06Worker\x12I\n" +
 	"\x02Do\x12\x1d.strategylab.strategy.v1.Task\x1a\".strategylab.strategy.v1.TaskReply0\x01B@Z>github.com/strategylab/strategylab/plugins/internal/strategypbb\x06proto3"
 
 var (
@@ -1797,15 +1796,13 @@ var file_strategy_proto_depIdxs = []int32{
 	2,  // 18: strategylab.strategy.v1.Strategies.Describe:input_type -> strategylab.strategy.v1.DescribeRequest
 	5,  // 19: strategylab.strategy.v1.Strategies.Load:input_type -> strategylab.strategy.v1.LoadRequest
 	9,  // 20: strategylab.strategy.v1.Strategies.Play:input_type -> strategylab.strategy.v1.PlayRequest
-	5,  // 21: strategylab.strategy.v1.Worker.Load:input_type -> strategylab.strategy.v1.LoadRequest
-	7,  // 22: strategylab.strategy.v1.Worker.Do:input_type -> strategylab.strategy.v1.Task
-	3,  // 23: strategylab.strategy.v1.Strategies.Describe:output_type -> strategylab.strategy.v1.DescribeReply
-	6,  // 24: strategylab.strategy.v1.Strategies.Load:output_type -> strategylab.strategy.v1.LoadReply
-	16, // 25: strategylab.strategy.v1.Strategies.Play:output_type -> strategylab.strategy.v1.PlayReply
-	6,  // 26: strategylab.strategy.v1.Worker.Load:output_type -> strategylab.strategy.v1.LoadReply
-	8,  // 27: strategylab.strategy.v1.Worker.Do:output_type -> strategylab.strategy.v1.TaskReply
-	23, // [23:28] is the sub-list for method output_type
-	18, // [18:23] is the sub-list for method input_type
+	7,  // 21: strategylab.strategy.v1.Worker.Do:input_type -> strategylab.strategy.v1.Task
+	3,  // 22: strategylab.strategy.v1.Strategies.Describe:output_type -> strategylab.strategy.v1.DescribeReply
+	6,  // 23: strategylab.strategy.v1.Strategies.Load:output_type -> strategylab.strategy.v1.LoadReply
+	16, // 24: strategylab.strategy.v1.Strategies.Play:output_type -> strategylab.strategy.v1.PlayReply
+	8,  // 25: strategylab.strategy.v1.Worker.Do:output_type -> strategylab.strategy.v1.TaskReply
+	22, // [22:26] is the sub-list for method output_type
+	18, // [18:22] is the sub-list for method input_type
 	18, // [18:18] is the sub-list for extension type_name
 	18, // [18:18] is the sub-list for extension extendee
 	0,  // [0:18] is the sub-list for field type_name

@@ -38,8 +38,8 @@ const (
 type StrategiesClient interface {
 	// Describe is called once, first of all.
 	Describe(ctx context.Context, in *DescribeRequest, opts ...grpc.CallOption) (*DescribeReply, error)
-	// Load hands over the source of a script to run. It is called on workers that
-	// isolate scripts, never on plugins; they need not have it.
+	// Load hands over the source of a script to describe and to run, in the place of the
+	// one before. It is called on workers, never on plugins; they need not have it.
 	Load(ctx context.Context, in *LoadRequest, opts ...grpc.CallOption) (*LoadReply, error)
 	// Play is opened once, after Describe, and stays open while the host lives.
 	// Every step of a request is answered once, in any reply, in any order.
@@ -94,8 +94,8 @@ type Strategies_PlayClient = grpc.BidiStreamingClient[PlayRequest, PlayReply]
 type StrategiesServer interface {
 	// Describe is called once, first of all.
 	Describe(context.Context, *DescribeRequest) (*DescribeReply, error)
-	// Load hands over the source of a script to run. It is called on workers that
-	// isolate scripts, never on plugins; they need not have it.
+	// Load hands over the source of a script to describe and to run, in the place of the
+	// one before. It is called on workers, never on plugins; they need not have it.
 	Load(context.Context, *LoadRequest) (*LoadReply, error)
 	// Play is opened once, after Describe, and stays open while the host lives.
 	// Every step of a request is answered once, in any reply, in any order.
@@ -212,18 +212,15 @@ var Strategies_ServiceDesc = grpc.ServiceDesc{
 }
 
 const (
-	Worker_Load_FullMethodName = "/strategylab.strategy.v1.Worker/Load"
-	Worker_Do_FullMethodName   = "/strategylab.strategy.v1.Worker/Do"
+	Worker_Do_FullMethodName = "/strategylab.strategy.v1.Worker/Do"
 )
 
 // WorkerClient is the client API for Worker service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Worker is what this program starts itself to play leagues. Plugins do not serve it.
+// Worker is what a process of this program serves besides. Plugins do not.
 type WorkerClient interface {
-	// Load compiles a script and describes it.
-	Load(ctx context.Context, in *LoadRequest, opts ...grpc.CallOption) (*LoadReply, error)
 	// Do carries out a task, one at a time. Any number of replies follow.
 	Do(ctx context.Context, in *Task, opts ...grpc.CallOption) (grpc.ServerStreamingClient[TaskReply], error)
 }
@@ -234,16 +231,6 @@ type workerClient struct {
 
 func NewWorkerClient(cc grpc.ClientConnInterface) WorkerClient {
 	return &workerClient{cc}
-}
-
-func (c *workerClient) Load(ctx context.Context, in *LoadRequest, opts ...grpc.CallOption) (*LoadReply, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(LoadReply)
-	err := c.cc.Invoke(ctx, Worker_Load_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }
 
 func (c *workerClient) Do(ctx context.Context, in *Task, opts ...grpc.CallOption) (grpc.ServerStreamingClient[TaskReply], error) {
@@ -269,10 +256,8 @@ type Worker_DoClient = grpc.ServerStreamingClient[TaskReply]
 // All implementations must embed UnimplementedWorkerServer
 // for forward compatibility.
 //
-// Worker is what this program starts itself to play leagues. Plugins do not serve it.
+// Worker is what a process of this program serves besides. Plugins do not.
 type WorkerServer interface {
-	// Load compiles a script and describes it.
-	Load(context.Context, *LoadRequest) (*LoadReply, error)
 	// Do carries out a task, one at a time. Any number of replies follow.
 	Do(*Task, grpc.ServerStreamingServer[TaskReply]) error
 	mustEmbedUnimplementedWorkerServer()
@@ -285,9 +270,6 @@ type WorkerServer interface {
 // pointer dereference when methods are called.
 type UnimplementedWorkerServer struct{}
 
-func (UnimplementedWorkerServer) Load(context.Context, *LoadRequest) (*LoadReply, error) {
-	return nil, status.Error(codes.Unimplemented, "method Load not implemented")
-}
 func (UnimplementedWorkerServer) Do(*Task, grpc.ServerStreamingServer[TaskReply]) error {
 	return status.Error(codes.Unimplemented, "method Do not implemented")
 }
@@ -312,24 +294,6 @@ func RegisterWorkerServer(s grpc.ServiceRegistrar, srv WorkerServer) {
 	s.RegisterService(&Worker_ServiceDesc, srv)
 }
 
-func _Worker_Load_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(LoadRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(WorkerServer).Load(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: Worker_Load_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(WorkerServer).Load(ctx, req.(*LoadRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 func _Worker_Do_Handler(srv interface{}, stream grpc.ServerStream) error {
 	m := new(Task)
 	if err := stream.RecvMsg(m); err != nil {
@@ -347,12 +311,7 @@ type Worker_DoServer = grpc.ServerStreamingServer[TaskReply]
 var Worker_ServiceDesc = grpc.ServiceDesc{
 	ServiceName: "strategylab.strategy.v1.Worker",
 	HandlerType: (*WorkerServer)(nil),
-	Methods: []grpc.MethodDesc{
-		{
-			MethodName: "Load",
-			Handler:    _Worker_Load_Handler,
-		},
-	},
+	Methods:     []grpc.MethodDesc{},
 	Streams: []grpc.StreamDesc{
 		{
 			StreamName:    "Do",

@@ -19,9 +19,8 @@ import (
 // The arguments with which this program starts itself: as its own plugin, as the worker of
 // a script, and as a worker that plays leagues.
 const (
-	argPlugin  = "plugin-serve"
-	argScript  = "script-worker"
-	argLeagues = "league-worker"
+	argPlugin = "plugin-serve"
+	argWorker = "script-worker"
 )
 
 // Service returns what a process does that this program started, nil for any other command
@@ -33,10 +32,8 @@ func (l Lab) Service(args []string) func() error {
 	switch args[1] {
 	case argPlugin:
 		return func() error { servePlugin(); return nil }
-	case argScript:
-		return func() error { isolate.Serve(l.Formats()); return nil }
-	case argLeagues:
-		return l.serveLeagues
+	case argWorker:
+		return l.serveTasks
 	}
 	return nil
 }
@@ -132,8 +129,9 @@ func (l Lab) addProcesses(ctx context.Context, s Supply, o *catalog.Config) erro
 		return nil
 	}
 	if !s.Isolate {
-		pool := l.pool(s.Log)
-		o.Formats, o.Lazy, o.Closing = pool.Formats(l.Formats()), !s.All, pool.Close
+		var pool *plugins.Pool
+		o.Formats, pool = l.pooledFormats(s.Log)
+		o.Lazy, o.Closing = !s.All, pool.Close
 		return nil
 	}
 	if l.Exe == "" {
@@ -146,12 +144,20 @@ func (l Lab) addProcesses(ctx context.Context, s Supply, o *catalog.Config) erro
 
 // isolatedFormats returns the script languages, each script in its own process.
 func (l Lab) isolatedFormats(log *slog.Logger) []catalog.Format {
-	return l.bounded(isolate.Formats(l.Formats(), l.isolation(log)), log)
+	return l.bounded(isolate.Formats(l.Formats(), l.worker(log), nil), log)
 }
 
-// isolation says how a script runs in a process of its own.
-func (l Lab) isolation(log *slog.Logger) isolate.Config {
-	return isolate.Config{Worker: []string{l.Exe, argScript}, Env: l.env(), Log: log}
+// pooledFormats returns the script languages for scripts that the workers of a pool play.
+// The caller closes the pool.
+func (l Lab) pooledFormats(log *slog.Logger) ([]catalog.Format, *plugins.Pool) {
+	c := l.worker(log)
+	c.Workers = plugins.NewPool(c, 0)
+	return isolate.Formats(l.Formats(), c, l.Loader), c.Workers
+}
+
+// worker says how a process starts that runs scripts and carries out tasks.
+func (l Lab) worker(log *slog.Logger) plugins.Config {
+	return plugins.Config{Command: []string{l.Exe, argWorker}, Name: "worker", Memory: isolate.DefaultMemory, Env: l.env(), Log: log}
 }
 
 // LoadScript loads a script in a process of its own. An error that is the

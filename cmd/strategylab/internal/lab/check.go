@@ -78,7 +78,7 @@ func (l Lab) Check(ctx context.Context, e catalog.Entry, c Checking) (Verdict, e
 	c.Time = cmp.Or(c.Time, l.CheckTime, DefaultCheckTime)
 	began := l.Now()
 	if script := scriptOf(e.Factory); script != nil && c.Compared {
-		pool := l.pool(nil)
+		pool := plugins.NewPool(l.worker(nil), 0)
 		defer pool.Close() // its processes have done their work
 		var answer checkReply
 		err := pool.Do(ctx, taskCheck, checkRequest{Script: *script, Seed: c.Seed, Isolated: c.Isolated, Time: c.Time}, func(body []byte) error {

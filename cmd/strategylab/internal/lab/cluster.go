@@ -13,7 +13,6 @@ import (
 	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/experiments/cluster"
-	"github.com/strategylab/strategylab/experiments/workers"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/plugins"
 	"github.com/strategylab/strategylab/strategies"
@@ -120,11 +119,8 @@ func (c *Cluster) coordinate(ctx context.Context, plan results.Plan, factories [
 
 // sourceOf returns the code of a script that runs in another process.
 func sourceOf(f strategies.Factory) ([]byte, error) {
-	if script, _ := workers.ScriptOf(f); script != nil {
+	if script := scriptOf(f); script != nil {
 		return script.Source, nil
-	}
-	if place, ok := plugins.PlaceOf(f); ok && place.Config.Script != nil {
-		return place.Config.Script.Source, nil
 	}
 	return nil, errors.New("it runs in this process; leave out --in-process")
 }
@@ -167,8 +163,9 @@ func (l Lab) OpenJob(ctx context.Context, s Supply, job cluster.Job, source func
 	if how.Isolate {
 		o.formats = l.isolatedFormats(s.Log)
 	} else {
-		pool := l.pool(s.Log)
-		o.formats, end = pool.Formats(l.Formats()), func() error { return errors.Join(o.close(), pool.Close()) }
+		var pool *plugins.Pool
+		o.formats, pool = l.pooledFormats(s.Log)
+		end = func() error { return errors.Join(o.close(), pool.Close()) }
 	}
 	factories := make([]strategies.Factory, len(job.Plan.Field))
 	for i, e := range job.Plan.Field {

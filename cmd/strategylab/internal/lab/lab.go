@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/strategylab/strategylab/experiments/workers"
 	"github.com/strategylab/strategylab/plugins/isolate"
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
@@ -33,9 +32,7 @@ type Lab struct {
 // closes the loader.
 func (l Lab) WithLoader() Lab {
 	if l.Exe != "" {
-		l.Loader = isolate.NewLoader(isolate.LoaderConfig{
-			Command: []string{l.Exe, argLeagues}, Env: l.env(), Memory: workers.DefaultMemory,
-		})
+		l.Loader = isolate.NewLoader(isolate.LoaderConfig{Process: l.worker(nil)})
 	}
 	return l
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -21,24 +20,12 @@ import (
 // This file has what worker processes do for the lab beside playing leagues: they
 // watch scripts, which can only be done in the process that runs them.
 
-// pool returns a pool of workers. log receives why they end early; nil discards it.
-func (l Lab) pool(log *slog.Logger) *workers.Pool {
-	isolated := l.isolation(log)
-	if l.Loader != nil {
-		isolated.Describe = func(ctx context.Context, s plugins.Script) (strategies.Info, error) {
-			return l.Loader.Describe(ctx, s, log)
-		}
-	}
-	return workers.NewPool(workers.Config{Command: []string{l.Exe, argLeagues}, Isolated: isolated, Env: l.env(), Log: log})
-}
-
-// serveLeagues plays leagues and watches scripts for the process that started this
+// serveTasks plays leagues and watches scripts for the process that started this
 // one, until that ends.
-func (l Lab) serveLeagues() error {
-	return workers.Serve(workers.ServerConfig{
-		Formats: l.Formats(), Memory: workers.DefaultMemory,
-		Tasks: map[string]workers.Task{taskCheck: l.checkTask, taskSlips: slipsTask},
-	})
+func (l Lab) serveTasks() error {
+	tasks := workers.Tasks()
+	tasks[taskCheck], tasks[taskSlips] = isolate.JSON(l.checkTask), isolate.JSON(slipsTask)
+	return isolate.Serve(isolate.ServerConfig{Formats: l.Formats(), Memory: isolate.DefaultMemory, Tasks: tasks})
 }
 
 // The tasks of a worker.
@@ -65,15 +52,9 @@ type slipsRequest struct {
 	Failures bool
 }
 
-// loader loads a script into this process.
-type loader = func(plugins.Script) (strategies.Factory, error)
-
 // scriptOf returns the script of a factory that does not run it in this process, or
 // nil.
 func scriptOf(f strategies.Factory) *plugins.Script {
-	if script, _ := workers.ScriptOf(f); script != nil {
-		return script
-	}
 	place, _ := plugins.PlaceOf(f)
 	return place.Config.Script
 }
@@ -81,17 +62,13 @@ func scriptOf(f strategies.Factory) *plugins.Script {
 // checkTask plays a script in this process and in its own, as live leagues do. Its
 // findings come from one of them, and say whether it plays the same in the other and
 // what its process used.
-func (l Lab) checkTask(ctx context.Context, load loader, input json.RawMessage, reply func(any) error) error {
-	var r checkRequest
-	if err := json.Unmarshal(input, &r); err != nil {
-		return err
-	}
-	inside, err := load(r.Script)
+func (l Lab) checkTask(ctx context.Context, p *isolate.Process, r checkRequest, reply func(any) error) error {
+	inside, err := p.Load(r.Script, 0)
 	if err != nil {
 		return err
 	}
 	defer inside.Close()
-	outside, failed := loadFormat(isolate.Formats(l.Formats(), l.isolation(nil)), r.Script.Kind, func(f catalog.Format) (strategies.Factory, error) {
+	outside, failed := loadFormat(isolate.Formats(l.Formats(), l.worker(nil), nil), r.Script.Kind, func(f catalog.Format) (strategies.Factory, error) {
 		return f.Load(ctx, r.Script.Name, r.Script.Path, r.Script.Source, r.Script.Limits)
 	})
 	if failed == nil {
@@ -163,7 +140,7 @@ func insideOnly(all []strategytest.Finding) (slips, others []strategytest.Findin
 func (l Lab) Slips(ctx context.Context, players []catalog.Player, limits budget.Limits, failures bool) []strategytest.Finding {
 	var found []strategytest.Finding
 	seen := make(map[string]bool)
-	var own *workers.Pool // for scripts without one
+	var own *plugins.Pool // for scripts without one
 	defer func() {
 		if own != nil {
 			_ = own.Close() // its processes have done their work
@@ -179,10 +156,11 @@ func (l Lab) Slips(ctx context.Context, players []catalog.Player, limits budget.
 			found = append(found, strategytest.Slips(ctx, p.Factory, slipsConfig(limits), failures)...)
 			continue
 		}
-		_, pool := workers.ScriptOf(p.Factory)
+		place, _ := plugins.PlaceOf(p.Factory)
+		pool := place.Config.Workers
 		if pool == nil {
 			if own == nil {
-				own = l.pool(nil)
+				own = plugins.NewPool(l.worker(nil), 0)
 			}
 			pool = own
 		}
@@ -198,12 +176,8 @@ func slipsConfig(limits budget.Limits) strategytest.Config {
 	return strategytest.Config{Seed: CheckSeed, Limits: limits}
 }
 
-func slipsTask(ctx context.Context, load loader, input json.RawMessage, reply func(any) error) error {
-	var r slipsRequest
-	if err := json.Unmarshal(input, &r); err != nil {
-		return err
-	}
-	f, err := load(r.Script)
+func slipsTask(ctx context.Context, p *isolate.Process, r slipsRequest, reply func(any) error) error {
+	f, err := p.Load(r.Script, 0)
 	if err != nil {
 		return err
 	}

@@ -192,7 +192,7 @@ func TestLogLines(t *testing.T) {
 
 func TestCallLogs(t *testing.T) {
 	t.Parallel()
-	d := newCallLogs()
+	d := make(callLogs)
 	open := &strategies.Step{Open: []strategies.OpenSeat{{Seat: 3}, {Seat: 1}, {Seat: 2}}}
 	d.open(open)
 	step := &strategies.Step{
@@ -205,7 +205,7 @@ func TestCallLogs(t *testing.T) {
 	if got := d.seats(); !slices.Equal(got, []strategies.SeatID{3}) {
 		t.Fatalf("open seats %v, want 3 alone: 2 failed, 1 was closed", got)
 	}
-	calls := d.of[3].calls
+	calls := d[3].calls
 	if len(calls) != 2 || calls[0] != step.Observe[0].Outcome || calls[1] != step.Choose[0].Turn {
 		t.Errorf("calls %+v, want the outcome and the turn", calls)
 	}

@@ -3,6 +3,7 @@ package plugins
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/strategylab/strategylab/strategies"
@@ -16,7 +17,7 @@ type replayed struct {
 	lost     error
 }
 
-func newReplayed(f *factory) *replayed { return &replayed{factory: f, callLogs: newCallLogs()} }
+func newReplayed(f *factory) *replayed { return &replayed{factory: f, callLogs: make(callLogs)} }
 
 // Step implements strategies.Batch.
 func (r *replayed) Step(ctx context.Context, s *strategies.Step) error {
@@ -73,9 +74,10 @@ func (r *replayed) ensure(ctx context.Context) (err error) {
 }
 
 // recover finds the seats that killed the process and carries out the step for
-// the others. It is alone in the process, so that a failure points to the seat
-// being tried. The only seat whose call can have ended the process needs no trial,
-// which would take the time limit of a call again.
+// the others. It is alone in the process, so that a failure points to the seats
+// being tried: one after the other, and then all that are sound together. The only seat
+// whose call can have ended the process needs no trial, which would take the time limit of
+// a call again.
 func (r *replayed) recover(ctx context.Context, s *strategies.Step, sent bool) error {
 	trial := &r.factory.supervisor.trial
 	trial.Lock()
@@ -83,46 +85,64 @@ func (r *replayed) recover(ctx context.Context, s *strategies.Step, sent bool) e
 	s.Choices, s.Failed, s.Spent = make([]strategies.Choice, len(s.Choose)), s.Failed[:0], s.Spent[:0]
 	culprit, convicted := onlySeat(s)
 	convicted = convicted && sent && r.group.process.stuckAlone()
+	seats := r.callLogs.seats()
 	var sound []strategies.SeatID
-	for _, id := range r.callLogs.seats() {
+	for _, id := range seats {
+		var err error
 		switch {
 		case convicted && id == culprit:
-			r.refuse(s, id, r.group.process.reason())
-			continue
-		case convicted:
+			err = r.group.process.reason()
+		case !convicted && len(seats) > 1:
+			var g *group
+			if g, _, _, err = r.try(ctx, []strategies.SeatID{id}, s); g != nil {
+				_ = g.Close() // the next use of the process reports what is wrong
+			}
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err == nil {
 			sound = append(sound, id)
 			continue
 		}
-		failures := len(s.Failed)
-		if err := r.try(ctx, id, s); err != nil {
-			return err
-		}
-		if !ended(s.Failed[failures:], id) {
-			sound = append(sound, id)
-		}
+		r.refuse(s, id, err)
 	}
-	if len(sound) == 0 {
-		r.group = nil // ensure makes the next
-		return nil
+	if r.group = nil; len(sound) == 0 {
+		return nil // ensure makes the next
 	}
-	var err error
-	if r.group, err = r.factory.newGroup(ctx); err == nil {
-		if err = r.rebuild(ctx, r.group, sound); err == nil {
-			sub, _ := part(s, sound)
-			sub.Close = slices.DeleteFunc(slices.Clone(s.Close), func(id strategies.SeatID) bool { return !slices.Contains(sound, id) })
-			err = r.group.Step(ctx, &sub) // the answers are known already
-			s.Spent = append(s.Spent, sub.Spent...)
-		}
-	}
+	g, sub, places, err := r.try(ctx, sound, s)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err != nil { // each survives alone, but not together
+	if r.group = g; err != nil { // each survives alone, but not together
 		for _, id := range sound {
 			r.refuse(s, id, err)
 		}
+		return nil
+	}
+	s.Spent = sub.Spent
+	for i, place := range places {
+		s.Choices[place] = sub.Choices[i]
+	}
+	for _, f := range sub.Failed {
+		if f.Op == strategies.OpChoose {
+			f.Index = places[f.Index]
+		}
+		s.Failed = append(s.Failed, f)
 	}
 	return nil
+}
+
+// try rebuilds seats in a new group and carries out their part of a step there.
+func (r *replayed) try(ctx context.Context, seats []strategies.SeatID, s *strategies.Step) (g *group, sub strategies.Step, places []int, err error) {
+	if g, err = r.factory.newGroup(ctx); err == nil {
+		err = r.rebuild(ctx, g, seats)
+	}
+	if err == nil {
+		sub, places = part(s, seats)
+		err = g.Step(ctx, &sub)
+	}
+	return g, sub, places, err
 }
 
 // onlySeat returns the seat that a step calls, if it calls just one.
@@ -138,51 +158,6 @@ func onlySeat(s *strategies.Step) (id strategies.SeatID, only bool) {
 		id, called[t.Seat] = t.Seat, true
 	}
 	return id, len(called) == 1
-}
-
-func ended(failed []strategies.SeatError, id strategies.SeatID) bool {
-	return slices.ContainsFunc(failed, func(f strategies.SeatError) bool {
-		return f.Seat == id && strategies.EndsSeat(f.Op, strategies.FaultOf(f.Err))
-	})
-}
-
-// try carries out the part of a step that concerns one seat, alone in a process.
-// It records a failure of the seat in the step; an error is that of ctx.
-func (r *replayed) try(ctx context.Context, id strategies.SeatID, s *strategies.Step) error {
-	alone := []strategies.SeatID{id}
-	g, err := r.factory.newGroup(ctx)
-	if err == nil {
-		err = r.rebuild(ctx, g, alone)
-	}
-	if err == nil {
-		sub, places := part(s, alone)
-		if err = g.Step(ctx, &sub); err == nil {
-			s.Spent = append(s.Spent, sub.Spent...)
-			for i, place := range places {
-				s.Choices[place] = sub.Choices[i]
-			}
-			for _, f := range sub.Failed {
-				if f.Op == strategies.OpChoose {
-					f.Index = places[f.Index]
-				}
-				s.Failed = append(s.Failed, f)
-			}
-		}
-	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	var failed *seatFailed
-	switch {
-	case errors.As(err, &failed):
-		s.Failed = append(s.Failed, failed.SeatError)
-	case err != nil:
-		r.refuse(s, id, err)
-	}
-	if g != nil {
-		_ = g.Close() // the next use of the process reports what is wrong
-	}
-	return nil
 }
 
 // refuse records the loss of a seat in the operation that the step asked of it.
@@ -202,22 +177,16 @@ func (r *replayed) refuse(s *strategies.Step, id strategies.SeatID, err error) {
 	s.Failed = append(s.Failed, f)
 }
 
-// seatFailed is a seat that fails while it is rebuilt.
-type seatFailed struct{ strategies.SeatError }
-
-func (e *seatFailed) Error() string { return e.Err.Error() }
-func (e *seatFailed) Unwrap() error { return e.Err }
-
 // rebuild makes seats again in a group and repeats their calls, in as few steps
-// as possible.
+// as possible. It fails if a seat does.
 func (r *replayed) rebuild(ctx context.Context, g *group, seats []strategies.SeatID) error {
 	g.mute = true
 	defer func() { g.mute = false }()
 	var s strategies.Step
 	left := make([][]any, len(seats))
 	for i, id := range seats {
-		s.Open = append(s.Open, strategies.OpenSeat{Seat: id, Setup: r.callLogs.of[id].setup})
-		left[i] = r.callLogs.of[id].calls
+		s.Open = append(s.Open, strategies.OpenSeat{Seat: id, Setup: r.callLogs[id].setup})
+		left[i] = r.callLogs[id].calls
 	}
 	for more := true; more; {
 		more = false
@@ -230,7 +199,7 @@ func (r *replayed) rebuild(ctx context.Context, g *group, seats []strategies.Sea
 		}
 		for _, f := range s.Failed {
 			if strategies.EndsSeat(f.Op, strategies.FaultOf(f.Err)) {
-				return &seatFailed{f}
+				return f.Err
 			}
 		}
 		s.Reset()
@@ -274,60 +243,43 @@ type callLog struct {
 }
 
 // callLogs are the call logs of the open seats of a batch.
-type callLogs struct {
-	of    map[strategies.SeatID]*callLog
-	order []strategies.SeatID // in order of opening; some may have ended
-}
-
-func newCallLogs() callLogs { return callLogs{of: make(map[strategies.SeatID]*callLog)} }
+type callLogs map[strategies.SeatID]*callLog
 
 // open starts the logs of the seats that a step opens.
-func (d *callLogs) open(s *strategies.Step) {
-	for i := range s.Open {
-		d.of[s.Open[i].Seat] = &callLog{setup: s.Open[i].Setup}
-		d.order = append(d.order, s.Open[i].Seat)
+func (d callLogs) open(s *strategies.Step) {
+	for _, o := range s.Open {
+		d[o.Seat] = &callLog{setup: o.Setup}
 	}
 }
 
 // enter records a step that was carried out and drops the logs of seats that
 // have ended.
-func (d *callLogs) enter(s *strategies.Step) {
+func (d callLogs) enter(s *strategies.Step) {
 	for i := range s.Observe {
-		if x := d.of[s.Observe[i].Seat]; x != nil {
+		if x := d[s.Observe[i].Seat]; x != nil {
 			x.calls = append(x.calls, s.Observe[i].Outcome)
 		}
 	}
 	for i := range s.Choose {
-		if x := d.of[s.Choose[i].Seat]; x != nil {
+		if x := d[s.Choose[i].Seat]; x != nil {
 			x.calls = append(x.calls, s.Choose[i].Turn)
 		}
 	}
 	for _, f := range s.Failed {
 		if strategies.EndsSeat(f.Op, strategies.FaultOf(f.Err)) {
-			delete(d.of, f.Seat)
+			delete(d, f.Seat)
 		}
 	}
 	for _, id := range s.Close {
-		delete(d.of, id)
-	}
-	if len(d.order) > 2*len(d.of)+64 {
-		d.order = d.seats()
+		delete(d, id)
 	}
 }
 
-// seats returns the open seats in order of opening.
-func (d *callLogs) seats() []strategies.SeatID {
-	open := make([]strategies.SeatID, 0, len(d.of))
-	for _, id := range d.order {
-		if d.of[id] != nil {
-			open = append(open, id)
-		}
-	}
-	return open
-}
+// seats returns the open seats.
+func (d callLogs) seats() []strategies.SeatID { return slices.Sorted(maps.Keys(d)) }
 
-// part returns the observe and choose entries of some seats in a step. places[i]
-// is the index in the step of its i-th turn.
+// part returns the entries of some seats in a step, without the openings. places[i] is the
+// index in the step of its i-th turn.
 func part(s *strategies.Step, of []strategies.SeatID) (sub strategies.Step, places []int) {
 	for _, o := range s.Observe {
 		if slices.Contains(of, o.Seat) {
@@ -337,6 +289,11 @@ func part(s *strategies.Step, of []strategies.SeatID) (sub strategies.Step, plac
 	for i, t := range s.Choose {
 		if slices.Contains(of, t.Seat) {
 			sub.Choose, places = append(sub.Choose, t), append(places, i)
+		}
+	}
+	for _, id := range s.Close {
+		if slices.Contains(of, id) {
+			sub.Close = append(sub.Close, id)
 		}
 	}
 	return sub, places

@@ -62,14 +62,17 @@ func TestEdge(t *testing.T) {
 	}
 }
 
+// long repeats simulations as often as their figures need, as make statistics does.
+var long = os.Getenv("LONG_TESTS") != ""
+
 // TestMeasure: what the estimators promise they keep, in fields of equal, unlike
 // and better players and of two; the rows do not depend on the number of workers.
 func TestMeasure(t *testing.T) {
 	t.Parallel()
 	edge := Edge(8, 10, 200, 0.10)
 	edge.Found = 0.95
-	repetitions := 80
-	if os.Getenv("LONG_TESTS") != "" {
+	repetitions := 16
+	if long {
 		repetitions = 500
 	}
 	for i, f := range []Field{
@@ -169,8 +172,8 @@ func TestMeasureFindsFaults(t *testing.T) {
 // 15,000.
 func TestNarrowing(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("plays 60,000 leagues")
+	if !long {
+		t.Skip("plays 60,000 leagues: make statistics does")
 	}
 	r, err := measureNarrowing(t.Context(), 3, 2, Options{Seed: 1})
 	if err != nil {

@@ -20,7 +20,7 @@ func ExampleField_Truth() {
 }
 
 func ExampleMeasure() {
-	rows, err := calibration.Measure(context.Background(), calibration.Equal(3, 5, 60), calibration.Options{Repetitions: 200, Seed: 100, Workers: 1})
+	rows, err := calibration.Measure(context.Background(), calibration.Equal(3, 5, 60), calibration.Options{Repetitions: 40, Seed: 100, Workers: 1})
 	if err != nil {
 		panic(err)
 	}

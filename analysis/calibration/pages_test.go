@@ -101,7 +101,7 @@ func (m measurement) run(ctx context.Context) (string, error) {
 	return tables.String(), err
 }
 
-// TestPages: the tables of these pages are what is measured. Here only one column of a
+// TestPages: the tables of these pages are what is measured. With LONG_TESTS one column of a
 // table is computed again; with -update, all are, which takes half an hour.
 func TestPages(t *testing.T) {
 	if !*update {
@@ -128,7 +128,9 @@ func TestPages(t *testing.T) {
 				}
 				return []byte("<!-- measured: " + string(text) + " -->\n\n" + tables + "\n")
 			case m.part == "rare" && !checked:
-				checked = true
+				if checked = true; !long {
+					return found
+				}
 				m.fields = "4 players, one fails in 1 % of leagues, 50 leagues"
 				m.compare(t, string(found))
 			}

@@ -68,7 +68,10 @@ func (w world) confirmed(t testing.TB, p tune.Point, seed uint64) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := 0; i < 2000 && !c.Verdict().Decided; i++ {
+	for i := range 2000 {
+		if i%50 == 0 && c.Verdict().Decided { // which takes longer than a league
+			break
+		}
 		c.Add([]float64{w.score(p, seed+1e9, i)}, []float64{w.score(w.start, seed+1e9, i)})
 	}
 	return c.Verdict().Better
@@ -104,7 +107,7 @@ func TestFindsTheOptimum(t *testing.T) {
 		if name == "words" {
 			optimum = 1 + 0.65/2
 		}
-		runs, good, better := samples(4), 0, 0
+		runs, good, better := samples(2), 0, 0
 		for seed := range runs {
 			s := w.search(t, 5000, uint64(seed))
 			p := s.Candidates()[s.Best()].Point
@@ -125,7 +128,7 @@ func TestFindsTheOptimum(t *testing.T) {
 func TestUselessParameter(t *testing.T) {
 	t.Parallel()
 	w := world{[]tune.Axis{number}, tune.Point{0.2}, func(tune.Point) float64 { return 0.5 }}
-	runs, claims := samples(4), 0
+	runs, claims := samples(2), 0
 	for seed := range runs {
 		s := w.search(t, 3000, uint64(seed))
 		if s.Best() > 0 && w.confirmed(t, s.Candidates()[s.Best()].Point, uint64(seed)) {
@@ -133,7 +136,7 @@ func TestUselessParameter(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d runs claim an improvement", claims, runs)
-	if most := max(2, runs*9/100); claims > most {
+	if most := runs * 9 / 100; claims > most {
 		t.Errorf("%d of %d runs claim an improvement, want at most %d", claims, runs, most)
 	}
 }

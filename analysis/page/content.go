@@ -2,9 +2,9 @@ package page
 
 import (
 	"fmt"
-	"html/template"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/strategylab/strategylab/analysis"
@@ -23,25 +23,25 @@ type source struct {
 
 	Ranking, Matrix, Places, Learning, Trajectory *figure
 
-	Courses []course
-}
-
-func newContent(in Input) *source {
-	s := &source{Input: printable(in), Style: words.Typeset, TierOf: in.Estimates.Ranking.TierOf()}
-	s.E = &s.Estimates
-	return s
+	OffScale string // names of those that the ranking plot has no room for; "" if none
+	Courses  []course
 }
 
 func newSource(in Input) *source {
-	s := newContent(in)
-	g, err := population.NewGame(in.Run.Plan, &in.Estimates, in.Mirrors, in.Leagues)
+	s := &source{Input: in, E: &in.Estimates, Style: words.Typeset, TierOf: in.Estimates.Ranking.TierOf()}
+	s.Ranking, s.Matrix = s.rankingPlot(), s.matrixPlot()
+	return s
+}
+
+// complete adds what only the page of a whole run has.
+func (s *source) complete() *source {
+	g, err := population.NewGame(s.Run.Plan, s.E, s.Mirrors, s.Leagues)
 	if err != nil {
 		s.Refused = err
 	} else {
 		s.View = population.NewView(g)
-		printableView(s.View)
 	}
-	s.draw()
+	s.Places, s.Learning, s.Trajectory = s.placesPlot(), s.learningPlot(), s.trajectoryPlot()
 	s.Courses = s.newCourses()
 	return s
 }
@@ -51,42 +51,24 @@ func (s *source) name(i int) string { return s.E.Players[i].Name }
 // Mine reports whether a player is the user's.
 func (s *source) Mine(i int) bool { return slices.Contains(s.Yours, i) }
 
-// label is the name of a player in a plot, in which a star marks the user's.
-func (s *source) label(i int) string {
-	if s.Mine(i) {
-		return "* " + s.name(i)
-	}
-	return s.name(i)
-}
-
-// starred explains the stars in a plot; "" without any.
-func (s *source) starred() string {
-	if len(s.Yours) == 0 {
-		return ""
-	}
-	return " A star marks yours."
-}
-
 // Verdict is what the answer says beyond the headline.
 func (s *source) Verdict() string {
 	text := strings.Join(s.Sentences(s.Style), " ")
 	return strings.TrimLeft(strings.TrimPrefix(text, words.Headline(s.E)), ":. ")
 }
 
-// functions are those that the template calls.
-var functions = template.FuncMap{
-	"bySize":    words.BySize,
-	"decimals":  words.RowDecimals,
-	"headline":  words.Headline,
-	"sign":      words.Sign,
-	"styles":    styles,
-	"policy":    Policy,
-	"script":    func() template.JS { return copyJS },
-	"join":      strings.Join,
-	"next":      func(i int) int { return i + 1 },
-	"count":     func(n int) string { return words.Typeset.Count(int64(n)) },
-	"share":     func(part, whole int64) string { return words.Typeset.Percent(float64(part) / float64(whole)) },
-	"mebibytes": func(n uint64) string { return words.Typeset.Number(float64(n)/(1<<20), 1) },
+// Notes are warnings that belong above everything else.
+func (s *source) Notes() []string {
+	stopping := s.StoppingLines()
+	notes := slices.Concat(s.ConfirmationLines(), stopping)
+	if n := s.E.Leagues; len(stopping) == 0 && n < s.Run.Plan.Runs {
+		notes = append(notes, fmt.Sprintf("The run was stopped after %s of %s leagues; this page shows those.",
+			words.Typeset.Count(int64(n)), words.Typeset.Count(int64(s.Run.Plan.Runs))))
+	}
+	if !s.E.Fair {
+		notes = append(notes, "The draw is biased: choosing the likelier parity pays, and the two players of a match no longer expect the same.")
+	}
+	return slices.Concat(notes, s.Run.ReproducibleLines(), s.WarningLines(), s.Run.Facts.QuarantineLines(), s.Run.Facts.SpenderLines(), s.Run.Facts.AgentLines())
 }
 
 // Failed reports whether there were technical losses.
@@ -97,31 +79,11 @@ func (s *source) Failed() bool {
 // Explained reports whether there is an explanation of every strategy.
 func (s *source) Explained() bool { return len(s.Explanations.Players) == len(s.E.Players) }
 
-// Story says where a player stands and, if that is known, why.
-func (s *source) Story(i int) []words.Line {
-	var lines []words.Line
-	if !s.E.NothingToRank() && i < len(s.E.Ranking.Places) {
-		p := &s.E.Players[i]
-		lines = []words.Line{
-			{Head: "Place", Text: fmt.Sprintf("%d of %d; possible: %s", s.E.Place(i), len(s.E.Players), s.Style.Places(s.E.Ranking.Places[i]))},
-			{Head: "Adjusted points", Text: s.Style.WithRange(p.Adjusted, words.RowDecimals(p.Adjusted)) + " a match"},
-		}
-	}
-	if s.Explained() {
-		lines = append(lines, s.Style.Explanation(s.E, &s.Explanations, i)...)
-	}
-	return lines
-}
-
 // Tiers reports whether there are tiers to show.
 func (s *source) Tiers() bool { return len(s.E.Ranking.Tiers) > 0 && !s.E.NothingToRank() }
 
 // Pair reports whether there are two players only.
 func (s *source) Pair() bool { return len(s.E.Players) == 2 }
-
-// WideTables reports whether the field is small enough for tables of pairs with
-// intervals: their size grows with its square.
-func (s *source) WideTables() bool { return len(s.E.Players) <= 60 }
 
 // Shaded reports whether a row of the ranking, from 0, lies on a shaded band: bands
 // alternate where the tier changes.
@@ -135,22 +97,13 @@ func (s *source) Shaded(row int) bool {
 	return changes%2 == 1
 }
 
-// LastLeague is the number of the last league.
-func (s *source) LastLeague() int { return s.E.Leagues - 1 }
-
-// OpenCards reports whether the cards of strategies are few enough to be open.
-func (s *source) OpenCards() bool { return len(s.E.Players) <= 4 }
-
 // Differs has the chance to differ by two field indices, with mirror matches on the
 // diagonal if they are known.
 func (s *source) Differs() [][]analysis.Estimate {
 	n := len(s.E.Players)
 	cells := make([][]analysis.Estimate, n)
 	for i := range cells {
-		cells[i] = make([]analysis.Estimate, n)
-		for j := range cells[i] {
-			cells[i][j].Estimate = math.NaN()
-		}
+		cells[i] = slices.Repeat([]analysis.Estimate{{Estimate: math.NaN()}}, n)
 		for _, m := range s.Mirrors {
 			if m.Strategy == s.name(i) {
 				cells[i][i] = m.Differ
@@ -163,7 +116,49 @@ func (s *source) Differs() [][]analysis.Estimate {
 	return cells
 }
 
-// FieldsNote says what the numbers about other fields are and rest on.
-func (s *source) FieldsNote() string {
-	return "In a resampled field opponents are drawn from this one with replacement, as many as there are. " + words.AssumedOfFields
+// PlaceShares has how often each strategy had each place in a league, by field index
+// and place; nil for fewer than three strategies. Between two places, half of each.
+func (s *source) PlaceShares() [][]float64 {
+	n := len(s.E.Players)
+	if s.E.Leagues == 0 || n < 3 {
+		return nil
+	}
+	shares := make([][]float64, n)
+	for i := range shares {
+		shares[i] = make([]float64, n)
+		for _, r := range s.E.Players[i].Ranks {
+			shares[i][int(math.Floor(r.Rank))-1] += r.Share.Estimate / 2
+			shares[i][int(math.Ceil(r.Rank))-1] += r.Share.Estimate / 2
+		}
+	}
+	return shares
+}
+
+// Repeat is the command that plays the leagues of this page again.
+func (s *source) Repeat() string {
+	p := s.Run.Plan
+	args := []string{"strategylab", "experiment", "--runs", strconv.Itoa(s.E.Leagues), "--legs", strconv.Itoa(p.Legs), "--seed", strconv.FormatUint(p.Seed, 10)}
+	if p.Draw != "" {
+		args = append(args, "--draw", p.Draw)
+	}
+	if p.Transport != "direct" {
+		args = append(args, "--transport", p.Transport)
+	}
+	var refs []string
+	copies := map[string]int{}
+	for _, e := range p.Field {
+		if copies[e.Ref]++; copies[e.Ref] == 1 {
+			refs = append(refs, e.Ref)
+		}
+	}
+	for k, ref := range refs {
+		if n := copies[ref]; n > 1 {
+			refs[k] = fmt.Sprintf("%s*%d", ref, n)
+		}
+	}
+	args = append(args, "--field", strings.Join(refs, ","))
+	for k := range args {
+		args[k] = words.ShellWord(args[k])
+	}
+	return strings.Join(args, " ")
 }

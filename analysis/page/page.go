@@ -14,12 +14,16 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strings"
 	"time"
+	"unicode"
 
+	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/explain"
 	"github.com/strategylab/strategylab/analysis/plots"
 	"github.com/strategylab/strategylab/analysis/population"
 	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/host/results"
 )
 
@@ -72,16 +76,86 @@ var themeCSS string
 // variables, in light and dark, and how it shows that a part scrolls.
 func Theme() string { return themeCSS }
 
+// functions are those that the templates call.
+var functions = template.FuncMap{
+	"bySize":          words.BySize,
+	"decimals":        words.RowDecimals,
+	"headline":        words.Headline,
+	"sign":            words.Sign,
+	"styles":          styles,
+	"policy":          Policy,
+	"script":          func() template.JS { return copyJS },
+	"assumedOfFields": func() string { return words.AssumedOfFields },
+	"mostCurves":      func() int { return mostCurves },
+	"join":            strings.Join,
+	"next":            func(i int) int { return i + 1 },
+	"last":            func(n int) int { return n - 1 },
+	"count":           func(n int) string { return words.Typeset.Count(int64(n)) },
+	"plural":          func(n int, thing string) string { return words.Typeset.Plural(int64(n), thing) },
+	"share":           share,
+	"part":            func(n, whole int64) string { return words.Typeset.Count(n) + " (" + share(n, whole) + ")" },
+	"lost": func(p analysis.Pair) string { // by both
+		if n := p.Matches - p.WinsA - p.WinsB - p.Draws; n > 0 {
+			return words.Typeset.Count(n) + " (" + share(n, p.Matches) + ")"
+		}
+		return ""
+	},
+	"mebibytes": func(n uint64) string { return words.Typeset.Number(float64(n)/(1<<20), 1) },
+}
+
+func share(part, whole int64) string { return words.Typeset.Percent(float64(part) / float64(whole)) }
+
+// render executes a template of a page or, if the name is empty, all of it. Texts of others
+// are escaped; no character of theirs turns the text around it.
+func render(page, name string, data any) (template.HTML, error) {
+	var b bytes.Buffer
+	t := template.Must(template.New("").Funcs(functions).Parse(page))
+	err := t.ExecuteTemplate(&b, name, data)
+	return template.HTML(strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\u00a0' || unicode.IsPrint(r) {
+			return r
+		}
+		return '?'
+	}, b.String())), err
+}
+
 // Write writes the page.
 func Write(w io.Writer, in Input) error {
-	var buf bytes.Buffer
-	if err := document().Execute(&buf, newSource(in)); err != nil {
-		return fmt.Errorf("write report: %w", err)
+	html, err := render(pageHTML, "", newSource(in).complete())
+	if err == nil {
+		_, err = io.WriteString(w, string(html))
 	}
-	if _, err := w.Write(buf.Bytes()); err != nil {
+	if err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	return nil
+}
+
+// Live is what a run has shown while it plays: the answer, and sections of its report, from the same
+// templates. A section that there is nothing for is empty.
+type Live struct {
+	Answer                        string
+	Ranking, Tiers, Pairs, Faults template.HTML
+}
+
+// NewLive makes the sections.
+func NewLive(d *report.Document) (Live, error) {
+	s := newSource(Input{Document: d})
+	l := Live{Answer: strings.Join(s.Sentences(s.Style), " ")}
+	for _, part := range []struct {
+		name   string
+		to     *template.HTML
+		wanted bool
+	}{{"ranking", &l.Ranking, true}, {"tiers", &l.Tiers, s.Tiers()}, {"pairs", &l.Pairs, s.Matrix != nil}, {"faults", &l.Faults, true}} {
+		if !part.wanted {
+			continue
+		}
+		var err error
+		if *part.to, err = render(pageHTML, part.name, s); err != nil {
+			return l, fmt.Errorf("section %s: %w", part.name, err)
+		}
+	}
+	return l, nil
 }
 
 // Plot is a plot of the page as a separate file.
@@ -92,15 +166,18 @@ type Plot struct {
 
 // Plots returns the plots of the page, except those of single strategies.
 func Plots(in Input) []Plot {
-	c := newSource(in)
+	c := newSource(in).complete()
 	var list []Plot
 	for _, f := range []*figure{c.Ranking, c.Matrix, c.Places, c.Learning, c.Trajectory} {
 		if f != nil {
-			list = append(list, Plot{f.name, f.plot.File(plots.Wide, f.label)})
+			list = append(list, Plot{f.Name, f.plot.File(plots.Wide, f.label)})
 		}
 	}
 	return list
 }
+
+// Style returns the style sheet of the report, for pages that show parts of it.
+func Style() string { return string(styles()) }
 
 // styles is the style sheet with the colours of the plots.
 func styles() template.CSS {

@@ -1,10 +1,8 @@
 package page
 
 import (
-	"bytes"
 	_ "embed"
 	"fmt"
-	"html/template"
 	"io"
 
 	"github.com/strategylab/strategylab/analysis/words"
@@ -43,12 +41,11 @@ func WriteReplay(w io.Writer, r Replay) error {
 	if r.Match != "" {
 		name = "match"
 	}
-	var b bytes.Buffer
-	t := template.Must(template.New("replay").Funcs(functions).Parse(replayHTML))
-	if err := t.ExecuteTemplate(&b, name, v); err != nil {
-		return fmt.Errorf("write replay: %w", err)
+	html, err := render(replayHTML, name, v)
+	if err == nil {
+		_, err = io.WriteString(w, string(html))
 	}
-	if _, err := w.Write(b.Bytes()); err != nil {
+	if err != nil {
 		return fmt.Errorf("write replay: %w", err)
 	}
 	return nil
@@ -87,10 +84,10 @@ type side struct {
 
 // place is a line of the standings.
 type place struct {
-	Place                              int
-	Player, Name                       string
-	Played, Wins, Ties, Losses, Points int
-	Here                               bool // a player of the match
+	game.Row
+	Place        int
+	Player, Name string
+	Here         bool // a player of the match
 }
 
 // way leads from a match to those of one of its players before and after it.
@@ -148,8 +145,7 @@ func newReplayed(r Replay) (*replayed, error) {
 		v.Ways = ways[:]
 	}
 	for k, row := range table.Ranking() {
-		v.Table = append(v.Table, place{k + 1, game.PlayerID(row.Seat), r.name(row.Seat), row.Played, row.Wins, row.Ties, row.Losses, row.Points,
-			v.Match != nil && (row.Seat == at.A || row.Seat == at.B)})
+		v.Table = append(v.Table, place{row, k + 1, game.PlayerID(row.Seat), r.name(row.Seat), v.Match != nil && (row.Seat == at.A || row.Seat == at.B)})
 	}
 	for _, s := range r.Said {
 		v.Said = append(v.Said, Said{s.Player, words.Shorten(words.Printable(s.Text), longestLine)})

@@ -1,0 +1,557 @@
+package words
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/explain"
+	"github.com/strategylab/strategylab/analysis/population"
+	"github.com/strategylab/strategylab/analysis/robust"
+	"github.com/strategylab/strategylab/analysis/sequential"
+	"github.com/strategylab/strategylab/host/game"
+)
+
+// shown is what 100 leagues of four players have shown, with these tiers. The players
+// stand in the order of the field.
+func shown(leagues int, tiers ...[]int) *analysis.Estimates {
+	e := &analysis.Estimates{Leagues: leagues, Level: 0.95, Fair: true, VarianceRatio: 25}
+	e.Ranking.Level, e.Ranking.Tiers = 0.95, tiers
+	for i, name := range []string{"anna", "bert", "carl", "dora"} {
+		mean := 1.3 - float64(i)/50
+		e.Order = append(e.Order, i)
+		e.Players = append(e.Players, analysis.Player{Field: i, Name: name, Adjusted: analysis.Estimate{Estimate: mean, Low: mean - 0.01, High: mean + 0.01}})
+		e.Ranking.Places = append(e.Ranking.Places, [2]int{1, 4})
+	}
+	return e
+}
+
+// compared gives a shown experiment the verdicts that go with its tiers, and pairs in
+// which everybody scores least against dora, and dora against carl.
+func compared(e *analysis.Estimates, different func(i, j int) bool) *analysis.Estimates {
+	for i := range e.Players {
+		behind, ahead := 0, 0
+		for j := range e.Players {
+			ahead += count(i < j && different(i, j))
+			behind += count(j < i && different(j, i))
+			if i >= j {
+				continue
+			}
+			c := analysis.Comparison{A: i, B: j}
+			if different(i, j) {
+				c.Verdict = analysis.Different
+			}
+			e.Ranking.Comparisons = append(e.Ranking.Comparisons, c)
+			differ := 0.9 - float64(i+j)/10 // most alike are those with a high index
+			e.Pairs = append(e.Pairs, analysis.Pair{A: i, B: j, Differ: analysis.Estimate{Estimate: differ, Low: differ - 0.01, High: differ + 0.01}})
+		}
+		e.Ranking.Places[i] = [2]int{1 + behind, len(e.Players) - ahead}
+	}
+	return e
+}
+
+func count(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+func TestAnswer(t *testing.T) {
+	t.Parallel()
+	clear := compared(shown(100, []int{0}, []int{1, 2}, []int{3}), func(i, j int) bool { return i == 0 || j == 3 })
+	level := compared(shown(100, []int{0, 1, 2, 3}), func(int, int) bool { return false })
+	pair := compared(shown(100, []int{0, 1}, []int{2, 3}), func(i, j int) bool { return i < 2 && j > 1 })
+	copies, same := *pair, *clear
+	copies.Copies, same.Copies = []int{0, 0, 2, 3}, []int{0, 0, 0, 0}
+	two := shown(100, []int{0, 1})
+	two.Players = two.Players[:2]
+	two.Pairs = []analysis.Pair{{B: 1, Differ: analysis.Estimate{Estimate: 0.61, Low: 0.6, High: 0.62}}}
+	const first = "anna scores most against these opponents: 1.30 points a match (95 % interval 1.29 to 1.31), ahead of all 3 others."
+	for name, tt := range map[string]struct {
+		e     *analysis.Estimates
+		yours []int
+		want  []string
+	}{
+		"nobody's":  {clear, nil, []string{first}},
+		"yours":     {clear, []int{2}, []string{first, "Yours, carl, is 3rd (2nd to 3rd): level with 1 other; it scores least against dora."}},
+		"the first": {clear, []int{0}, []string{first, "Yours, anna, is 1st: ahead of all 3 others; it scores least against dora."}},
+		"the last":  {clear, []int{3}, []string{first, "Yours, dora, is 4th: behind all 3 others; it scores least against carl."}},
+		"by place": {clear, []int{3, 1}, []string{first, "Yours, bert, is 2nd (2nd to 3rd): level with 1 other; it scores least against dora.",
+			"Yours, dora, is 4th: behind all 3 others; it scores least against carl."}},
+		"all": {clear, []int{0, 1, 2, 3}, []string{first, "Yours, anna, is 1st: ahead of all 3 others; it scores least against dora.",
+			"Yours, bert, is 2nd (2nd to 3rd): level with 1 other; it scores least against dora.",
+			"Yours, carl, is 3rd (2nd to 3rd): level with 1 other; it scores least against dora.",
+			"The table marks 1 other strategy of yours."}},
+		"together": {pair, nil, []string{"anna scores most against these opponents: 1.30 points a match (95 % interval 1.29 to 1.31), " +
+			"ahead of 2 of 3 others, with no evidence of a difference from bert."}},
+		"copies": {&copies, nil, []string{"anna scores most against these opponents: 1.30 points a match (95 % interval 1.29 to 1.31), " +
+			"ahead of both others; only chance separates it from bert, the same strategy."}},
+		"all the same": {&same, nil, []string{"All are one strategy, so there is nothing to rank."}},
+		"level": {level, []int{1}, []string{"These leagues do not tell the strategies apart: 1.30 to 1.24 points a match, and no difference is significant; " +
+			"more leagues may show one.", "Yours, bert, is 2nd (1st to 4th): level with 3 others; it scores least against dora."}},
+		"one league": {shown(1, []int{0, 1, 2, 3}), []int{0}, []string{"Too few leagues to compare strategies."}},
+		"two":        {two, []int{0}, []string{"Two players and a fair draw: there is nothing to rank. Their choices differ in 61.0 % of matches (95 % interval 60.0 to 62.0)."}},
+	} {
+		if diff := cmp.Diff(tt.want, Plain.Answer(tt.e, nil, tt.yours)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestShortSentences(t *testing.T) {
+	t.Parallel()
+	e := shown(100, []int{0}, []int{1, 2, 3})
+	e.Ranking.Places = [][2]int{{1, 1}, {2, 3}, {1, 3}, {4, 4}}
+	shared := shown(100, []int{0, 1, 2, 3})
+	shared.Ranking.Places[0] = [2]int{1, 2}
+	narrower := func(ratio, differences float64) string {
+		return Plain.Narrower(&analysis.Estimates{VarianceRatio: ratio, DifferenceRatio: differences, Players: make([]analysis.Player, 3)})
+	}
+	const other = "; a strategy that fails or changes for a whole league now and then breaks that, and "
+	texts(t, [][2]string{
+		{all(1), "the other"}, {all(2), "both others"}, {all(3), "all 3 others"},
+		{Plain.Confirmed(e, 0), "anna, first there, is significantly first here, too, which confirms it"},
+		{Plain.Confirmed(e, 1), "bert, first there, is 2nd (2nd to 3rd) here, which refutes it"},
+		{Plain.Confirmed(e, 2), "carl, first there, is 3rd (1st to 3rd) here, which neither confirms nor refutes it"},
+		{Plain.Confirmed(shared, 0), "anna, first there, is first here, too (1st to 2nd), which is no proof that it is best"},
+		{narrower(25, 0), "adjusted intervals are 5.0 times narrower than raw ones (variance ratio 25.0)"},
+		{narrower(0.25, 0), "adjusted intervals are not narrower than raw ones here (variance ratio 0.25)"},
+		{narrower(math.NaN(), 0), "adjusted points do not vary from league to league"},
+		{narrower(4, 9), "adjusted intervals are 2.0 times narrower than raw ones (variance ratio 4.0), those of differences 3.0 times (9.0)"},
+		{NearlyNormal(true, true), "The test takes the differences of leagues as nearly normal" + other + "the run may have ended too early. --guarantee finite holds without it."},
+		{NearlyNormal(false, false), "--until takes the differences of leagues as nearly normal" + other + "intervals and tiers may be too narrow. --guarantee finite holds without it."},
+	}...)
+	for f, want := range map[game.Fault]string{
+		game.FaultError: "error", game.FaultInvalid: "an invalid choice", game.FaultTimeout: "timeout", game.FaultBudget: "too many instructions",
+		game.FaultCrash: "crash", game.FaultForfeit: "forfeit", game.FaultQuarantined: "quarantine", game.FaultNoJoin: "not joining",
+		game.FaultDeclined: "declining", game.FaultNoAnswer: "no answer", game.FaultDisconnect: "a lost connection", game.FaultConnect: "no connection",
+	} {
+		texts(t, [2]string{Cause(f), want})
+	}
+}
+
+// The first look spends the 5 % that were given, all later ones together 1 % more.
+func TestExtended(t *testing.T) {
+	t.Parallel()
+	for want, looks := range map[string][]int{"100 leagues had": {100}, "100 and 200 leagues had": {100, 200}, "100, 200 and 1,600 leagues had": {100, 200, 1600}} {
+		got := Plain.Extended(analysis.AfterLooks(0.95, len(looks)), looks)
+		if !strings.HasPrefix(got, "Extended when "+want) || !strings.Contains(got, "with a chance of at most 6.0 % a place") {
+			t.Errorf("%v: %q, want %q", looks, got, want)
+		}
+	}
+	texts(t, [2]string{Plain.Extended(0.95, nil), ""})
+}
+
+// The answer of a test is as certain as what its decision rests on.
+func TestTested(t *testing.T) {
+	t.Parallel()
+	q := sequential.Report{Hypotheses: sequential.Hypotheses{Delta: 0.01, Alpha: 0.05, Beta: 0.05}, Decision: sequential.Accepted,
+		Estimate: 0.02, EstimateLow: 0.002, EstimateHigh: 0.038, Bound: 0.005}
+	plain := Plain.Tested("new", "old", q, false)
+	if !strings.HasPrefix(plain, "new is better than old: by 0.02") {
+		t.Error(plain)
+	}
+	if got := Plain.Tested("new", "old", q, true); got != "If the differences of leagues are nearly normal, "+plain {
+		t.Errorf("in doubt: %q", got)
+	}
+	q.Guarantee = sequential.Finite
+	if got := Plain.Tested("new", "old", q, true); got != plain {
+		t.Errorf("with a finite guarantee: %q", got)
+	}
+}
+
+func TestAgainstAndSigns(t *testing.T) {
+	t.Parallel()
+	e := compared(shown(100, []int{0}, []int{1, 2, 3}), func(i, _ int) bool { return i == 0 })
+	e.Ranking.Comparisons[5].Verdict = analysis.Equal // carl and dora
+	for _, c := range []struct {
+		yours, other int
+		want         string
+	}{{0, 1, "+"}, {1, 0, "-"}, {1, 2, "~"}, {2, 3, "="}, {3, 2, "="}, {0, 0, "~"}} {
+		if got := Against(e, c.yours, c.other); got != c.want {
+			t.Errorf("%d against %d: %s, want %s", c.yours, c.other, got, c.want)
+		}
+	}
+	for _, c := range []struct {
+		v             analysis.Verdict
+		first, second int64
+		want          string
+	}{
+		{analysis.Different, 2, 1, ">"}, {analysis.Different, 1, 2, "<"}, {analysis.Undecided, 9, 1, "~"}, {analysis.Equal, 9, 1, "~"},
+	} {
+		if got := Sign(c.v, c.first, c.second); got != c.want {
+			t.Errorf("%v with %d to %d: %s, want %s", c.v, c.first, c.second, got, c.want)
+		}
+		title := Titles(e, analysis.Odds{A: 0, B: 1, Titles: c.v, TitlesA: c.first, TitlesB: c.second})
+		want := map[string]string{">": "anna takes more titles", "<": "bert takes more titles", "~": "no evidence that one takes more titles"}[c.want]
+		if title != want {
+			t.Errorf("%v with %d to %d: %q, want %q", c.v, c.first, c.second, title, want)
+		}
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	t.Parallel()
+	e := shown(100, []int{0, 1, 2, 3})
+	for _, tt := range []struct {
+		verdict    analysis.Verdict
+		difference float64
+		words      string
+		mark       string
+	}{
+		{analysis.Different, 0.1, "bert is better", ">"},
+		{analysis.Different, -0.1, "carl is better", ">"},
+		{analysis.Equal, 0, "both scored the same in every league", "="},
+		{analysis.Undecided, 0.1, "no evidence that these differ", "~"},
+	} {
+		c := analysis.Comparison{A: 1, B: 2, Verdict: tt.verdict, Difference: analysis.Estimate{Estimate: tt.difference}}
+		if got := Verdict(e, c); got != tt.words {
+			t.Errorf("%v by %v: %q, want %q", tt.verdict, tt.difference, got, tt.words)
+		}
+		if got := Verdict(e, c.Reversed()); got != tt.words {
+			t.Errorf("%v by %v reversed: %q, want %q", tt.verdict, tt.difference, got, tt.words)
+		}
+		if got := Mark(tt.verdict); got != tt.mark {
+			t.Errorf("%v: mark %q, want %q", tt.verdict, got, tt.mark)
+		}
+	}
+}
+
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	p := analysis.Player{Name: "slow", Faults: []analysis.Fault{
+		{Kind: game.FaultTimeout, Count: 1200, League: 3, Match: "R1M2", Where: "scripts/slow.lua:12: choose took\x1b too long\nstack"},
+		{Kind: game.FaultError, Count: 1, Match: "R2M1"},
+		{Kind: game.FaultForfeit, Count: 40, League: 3, Match: "R2M1"},
+		{Kind: game.FaultQuarantined, Count: 800, Where: "failed in every match"},
+		{Kind: game.FaultBudget, Count: 2, Match: "R1M1"},
+	}}
+	want := []string{
+		"slow: 1,200 technical losses by timeout, first in league 3, match R1M2",
+		"  scripts/slow.lua:12: choose t…",
+		"  strategylab replay 'my runs/it'\\''s' --league 3 --match R1M2",
+		"slow: 1 technical loss by error, first in league 0, match R2M1",
+		"  strategylab replay 'my runs/it'\\''s' --league 0 --match R2M1",
+		"slow: 40 technical losses by forfeit",
+		"slow: 800 technical losses by quarantine: failed in every match",
+		"slow: 2 technical losses by too many instructions, first in league 0, match R1M1",
+		"  strategylab replay 'my runs/it'\\''s' --league 0 --match R1M1",
+	}
+	if diff := cmp.Diff(want, Plain.Faults(&p, "my runs/it's", 30)); diff != "" {
+		t.Errorf("lines (-want +got):\n%s", diff)
+	}
+	if got := Plain.Faults(&p, "", 30); len(got) != 6 || strings.Contains(strings.Join(got, ""), "replay") {
+		t.Errorf("without a folder: %q", got)
+	}
+	if got := Plain.Faults(&analysis.Player{}, "run", 30); got != nil {
+		t.Errorf("without faults: %q", got)
+	}
+}
+
+func TestMixed(t *testing.T) {
+	t.Parallel()
+	e := analysis.Estimates{Players: []analysis.Player{{Name: "a"}, {Name: "my b"}, {Name: "c"}, {Name: "d"}, {Name: "e"}}}
+	if text := Plain.Mixed(&e, nil); text != "" {
+		t.Errorf("nobody was quarantined: %q", text)
+	}
+	quarantined := func(i, from int, count int64) {
+		e.Players[i].Matches, e.Players[i].Faults = 100, []analysis.Fault{{Kind: game.FaultQuarantined, Count: count, League: from}}
+	}
+	quarantined(4, 0, 100)
+	if text := Plain.Mixed(&e, nil); text != "" {
+		t.Errorf("e never played: %q", text)
+	}
+	quarantined(1, 1200, 40)
+	want := "Quarantined: my b from league 1,200 on. So points and places of all leagues mix fields with and without it, however many follow; --without 'my b' plays one field."
+	if text := Plain.Mixed(&e, nil); text != want {
+		t.Errorf("%q, want %q", text, want)
+	}
+	quarantined(0, 16, 80)
+	points := func(name string, x float64) analysis.Player {
+		return analysis.Player{Name: name, Adjusted: analysis.Estimate{Estimate: x, Low: x - 0.01, High: x + 0.01}}
+	}
+	since := analysis.Estimates{Leagues: 300, Order: []int{1, 0}, Players: []analysis.Player{points("c", 1.2), points("d", 1.3)}}
+	since.Ranking.Places = [][2]int{{1, 2}, {1, 1}}
+	text := Plain.Mixed(&e, &since)
+	for _, want := range []string{"Quarantined: a from league 16 on and my b from league 1,200 on.", "without them", "--without 'a,my b' ",
+		" The 300 leagues since then rank the others by points per match: d 1.300 ±0.010 and c 1.200 ±0.010 (1st to 2nd)."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %q", want, text)
+		}
+	}
+}
+
+func TestRare(t *testing.T) {
+	t.Parallel()
+	e := analysis.Estimates{Level: 0.95, Leagues: 100, Players: []analysis.Player{{Name: "a", Kind: "builtin"}, {Name: "b", Kind: "builtin"}}}
+	if text := Plain.Skewed(&e) + Plain.Unseen(&e); text != "" {
+		t.Errorf("of built-ins without skewness: %q", text)
+	}
+	e.Skewed = []analysis.Skewed{{Field: 0, Enough: 910}, {Field: 1, Enough: 1110, Failed: 45}}
+	want := "A few of 100 leagues decide the points of a and b: with so few, intervals, places and tiers are too narrow; about 2,000 leagues would do."
+	if text := Plain.Skewed(&e); text != want {
+		t.Errorf("%q, want %q", text, want)
+	}
+	e.Skewed[1].Failed = 3
+	want = "b had technical losses in 3 of 100 leagues: with so few, intervals, places and tiers are too narrow; about 2,000 leagues would do."
+	if text := Plain.Skewed(&e); text != want {
+		t.Errorf("%q, want %q", text, want)
+	}
+	e.Skewed[0].Failed = 1
+	want = "a had technical losses in 1 and b in 3 of 100 leagues: with so few, intervals, places and tiers are too narrow; about 2,000 leagues would do."
+	if text := Plain.Skewed(&e); text != want {
+		t.Errorf("%q, want %q", text, want)
+	}
+	if text := Plain.Few(&e, 1); text != "" {
+		t.Errorf("100 leagues are few: %q", text)
+	}
+	few := analysis.Estimates{Leagues: 12, Players: make([]analysis.Player, 3), Order: []int{0, 1, 2}}
+	if text := Plain.Few(&few, 1); !strings.HasPrefix(text, "In 12 leagues of one leg, ") || Plain.Few(&few, 2) != "" {
+		t.Errorf("%q", text)
+	}
+	e.Players[1].Kind = "lua"
+	want = "What a script or plugin does in fewer than 3 % of leagues, such as failing, may have stayed unseen in 100 leagues; intervals and places do not allow for it."
+	if text := Plain.Unseen(&e); text != want {
+		t.Errorf("%q, want %q", text, want)
+	}
+	for n, share := range map[int]string{0: "", 1: "", 400: "0.75 %", 1000: "0.3 %", 20_000: "0.015 %", 2_000_000: "0.00015 %"} {
+		e.Leagues = n
+		if text := Plain.Unseen(&e); (share == "") != (text == "") || !strings.Contains(text, share) {
+			t.Errorf("%d leagues: %q, want %q", n, text, share)
+		}
+	}
+}
+
+// fields is what other fields show of the players of shown: who is first in which share
+// of them.
+func fields(firsts ...float64) *robust.Robustness {
+	r := &robust.Robustness{Resamples: 4000, Players: make([]robust.Player, len(firsts))}
+	for i, share := range firsts {
+		r.Players[i] = robust.Player{First: share, Places: [2]int{1, 3}}
+	}
+	return r
+}
+
+func TestRobustness(t *testing.T) {
+	t.Parallel()
+	e := shown(100, []int{0}, []int{1, 2, 3})
+	alone := func(out, first, place int) robust.Reduced {
+		return robust.Reduced{Out: []int{out}, First: first, Place: place, Ahead: place > 1, Leads: true}
+	}
+	steady, shaky := fields(0.9, 0.05, 0.05, 0), fields(0.43, 0.12, 0.45, 0)
+	steady.Families = [][]int{{2, 3}}
+	steady.Without = []robust.Reduced{alone(1, 0, 1), alone(2, 0, 1), alone(3, 0, 1), {Out: []int{2, 3}, First: 0, Place: 1, Leads: true}}
+	shaky.Families = [][]int{{0, 1}, {2, 3}}
+	shaky.Without = []robust.Reduced{alone(1, 2, 2), alone(2, 1, 2), alone(3, 2, 3), {Out: []int{2, 3}, First: 1, Place: 2, Ahead: true}}
+	unsure := fields(0.99, 0.02, 0.01, 0)
+	unsure.Without = []robust.Reduced{{Out: []int{1}, First: 2, Place: 2}, alone(2, 0, 1), {Out: []int{2, 3}, First: 1, Place: 2}}
+	for _, tt := range []struct {
+		r    *robust.Robustness
+		want []string
+	}{
+		{steady, []string{
+			"anna is first in about 90 % of fields resampled from these opponents (places 1-3).",
+			"It stays first without any one other strategy.",
+			"It stays first without the 2 that play alike (carl and dora).",
+		}},
+		{shaky, []string{
+			"anna is first in about 45 % of fields resampled from these opponents (places 1-3); others that are often first: carl (about 45 %) and bert (about 10 %).",
+			"Without any one of bert or dora, carl leads.",
+			"Without carl, bert leads.",
+			"Without the 2 that play alike (carl and dora), bert is ahead of anna.",
+		}},
+		{unsure, []string{
+			"anna is first in over 95 % of fields resampled from these opponents (places 1-3).",
+			"There is no evidence that another is ahead of it without any one of the others.",
+		}},
+	} {
+		if got := Plain.Robustness(e, tt.r); !slices.Equal(got, tt.want) {
+			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(tt.want, "\n"))
+		}
+	}
+}
+
+func TestFragile(t *testing.T) {
+	t.Parallel()
+	alone := compared(shown(100, []int{0}, []int{1, 2, 3}), func(i, _ int) bool { return i == 0 })
+	level := compared(shown(100, []int{0, 1}, []int{2, 3}), func(i, j int) bool { return i < 2 && j > 1 })
+	for _, tt := range []struct {
+		e    *analysis.Estimates
+		r    *robust.Robustness
+		want string
+	}{
+		{alone, nil, ""},
+		{alone, fields(0.5, 0.5, 0, 0), ""},
+		{alone, fields(0.424, 0.3, 0.276, 0), "; against resampled opponents another would be first in about 60 % of fields"},
+		{level, fields(0.4, 0.3, 0.3, 0), ""},
+		{level, fields(0.3, 0.1, 0.6, 0), "; against resampled opponents another would be first in about 60 % of fields"},
+		{shown(100, []int{0, 1, 2, 3}), fields(0.25, 0.25, 0.25, 0.25), ""},
+	} {
+		if got := Plain.fragile(tt.e, tt.r); got != tt.want {
+			t.Errorf("got %q, want %q", got, tt.want)
+		}
+	}
+}
+
+func TestOneLeague(t *testing.T) {
+	t.Parallel()
+	e := compared(shown(100, []int{0, 1}, []int{2, 3}), func(i, j int) bool { return i < 2 && j > 1 })
+	for i := range e.Players {
+		share := []float64{0.2, 0.35, 0.15, 0.3}[i]
+		e.Players[i].ChampionShare = analysis.Estimate{Estimate: share, Low: share - 0.05, High: share + 0.05}
+		for j := i + 1; j < len(e.Players); j++ {
+			above := 0.5 + 0.1*float64(j-i)
+			e.Odds = append(e.Odds, analysis.Odds{A: i, B: j, TitlesA: 30, TitlesB: 20, Above: analysis.Estimate{Estimate: above, Low: above - 0.1, High: above + 0.1}})
+		}
+	}
+	plain := "anna has more points than bert in 60.0 % (50.0 to 70.0) and than dora in 80.0 % (70.0 to 90.0) of leagues, and takes the title in 20.0 % (15.0 to 25.0)."
+	if got := Plain.OneLeague(e); !slices.Equal(got, []string{plain}) {
+		t.Errorf("got %q", got)
+	}
+	if got := titlesElsewhere(e); got != "" {
+		t.Errorf("got %q", got)
+	}
+
+	set := func(k int, a, b int64) {
+		e.Odds[k].Titles, e.Odds[k].TitlesA, e.Odds[k].TitlesB, e.Odds[k].TitlesP = analysis.Different, a, b, 0.003
+	}
+	set(0, 20, 60) // bert before anna, who ties with it on points
+	set(2, 20, 60) // dora before anna, who scores more
+	set(1, 60, 20) // anna before carl, as by points
+	want := []string{plain,
+		"bert takes more titles than anna (35.0 % against 20.0 %, p 0.0030), though it does not score more.",
+		"dora takes more titles than anna (30.0 % against 20.0 %, p 0.0030), though it scores less.",
+	}
+	if got := Plain.OneLeague(e); !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if got := titlesElsewhere(e); got != "; bert takes more titles" {
+		t.Errorf("got %q", got)
+	}
+	set(3, 20, 60)
+	set(4, 20, 60)
+	set(5, 60, 20)
+	if got := Plain.OneLeague(e); len(got) != 5 || got[4] != "The same holds for 2 other pairs." {
+		t.Errorf("got %q", got)
+	}
+}
+
+func around(x float64) analysis.Estimate {
+	return analysis.Estimate{Estimate: x, Low: x - 0.02, High: x + 0.02}
+}
+
+// explained is what there is to say about the first of four players.
+func explained(p explain.Player) (*analysis.Estimates, *explain.Explanations) {
+	e := shown(100, []int{0, 1, 2, 3})
+	e.Pairs = []analysis.Pair{
+		{A: 0, B: 1, Differ: around(0.7)}, {A: 0, B: 2, Differ: around(0.69)}, {A: 0, B: 3, Differ: around(0.4)},
+	}
+	return e, &explain.Explanations{Level: 0.95, Leagues: 1000, Learnt: 501, Judged: 1, Players: []explain.Player{p}}
+}
+
+func TestExplanation(t *testing.T) {
+	t.Parallel()
+	p := explain.Player{
+		Even: around(0.5), Studied: around(0.8), Order: 2, Bits: 0.72, Met: around(0.51), Exploit: 3,
+		Hindsight: around(0.66), Regret: around(0.15), Follow: 4,
+	}
+	e, x := explained(p)
+	var got []string
+	for _, line := range Plain.Explanation(e, x, 0) {
+		got = append(got, line.Head+": "+line.Text)
+	}
+	want := []string{
+		"Says even: 50.0 % (48.0 to 52.0)",
+		"From earlier leagues: predicted in 80.0 % (78.0 to 82.0) from the last 2 matches of both; a choice carries 0.72 bits (1 is a coin, 0 is certain)",
+		`From this league only: no better than a coin: predicted in 51.0 % (49.0 to 53.0) by the rule "it repeats itself"`,
+		`With hindsight: answering "it alternates" with the opposite would have differed in 66.0 % (64.0 to 68.0), 15.0 percentage points more than it did (13.0 to 17.0)`,
+		"Best opponent: bert, differs in 70.0 % (68.0 to 72.0); the evidence also allows 1 other",
+		"Worst opponent: dora, differs in 40.0 % (38.0 to 42.0)",
+	}
+	if a, b := strings.Join(got, "\n"), strings.Join(want, "\n"); a != b {
+		t.Errorf("got\n%s\nwant\n%s", a, b)
+	}
+}
+
+// TestExplanationDepends: every form of a sentence, by what was measured.
+func TestExplanationDepends(t *testing.T) {
+	t.Parallel()
+	base := explain.Player{Even: around(0.5), Studied: around(0.3), Order: 0, Met: around(0.5), Hindsight: around(0.5), Regret: around(0)}
+	for want, change := range map[string]func(p *explain.Player){
+		"predicted in only 30.0 % (28.0 to 32.0), worse than a coin, from the role alone": func(*explain.Player) {},
+		"from the last match of both":                                                                     func(p *explain.Player) { p.Order = 1 },
+		"not significantly different from what it did (regret -2.0 to 2.0)":                               func(*explain.Player) {},
+		"10.0 percentage points less than it did: it reads its opponents better than every built-in rule": func(p *explain.Player) { p.Regret = around(-0.1) },
+	} {
+		p := base
+		change(&p)
+		e, x := explained(p)
+		text := ""
+		for _, line := range Plain.Explanation(e, x, 0) {
+			text += line.Text + "\n"
+		}
+		if !strings.Contains(text, want) {
+			t.Errorf("want %q in\n%s", want, text)
+		}
+	}
+	e, x := explained(explain.Player{Even: none, Studied: none})
+	if lines := Plain.Explanation(e, x, 0); lines != nil {
+		t.Errorf("of a player without choices: %v", lines)
+	}
+	e, x = explained(explain.Player{Even: around(0.5), Studied: none})
+	if lines := Plain.Explanation(e, x, 0); len(lines) != 3 {
+		t.Errorf("without predictions: %v", lines)
+	}
+	if got, want := Plain.Sample(x), "Predictors were chosen on 501 leagues and tested on 1 other, of 1,000; opponents and learning curves use all leagues."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// view is a population of three of whom the second is largest at the end.
+func view(settled bool) *population.View {
+	return &population.View{
+		Members: []population.Member{
+			{Name: "anna", Share: analysis.Estimate{Estimate: 0.3, Low: 0, High: 0.4}, Borda: analysis.Estimate{Estimate: 0.2}},
+			{Name: "bert", Share: analysis.Estimate{Estimate: 0.699, Low: 0.6, High: 1}, Borda: analysis.Estimate{Estimate: 0.1}},
+			{Name: "carl", Share: analysis.Estimate{Estimate: 0.001}},
+		},
+		Trajectory: &population.Trajectory{Settled: settled, Gap: 0.00123, Steps: []population.Shares{
+			{Generation: 0, Payoff: 1.25}, {Generation: 1234, Payoff: 1.4567},
+		}},
+	}
+}
+
+func TestPopulation(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ got, want string }{
+		"settled": {Plain.Population(view(true), 3, 0), "From equal shares the mean payoff rises from 1.250 to 1.457 points per match. " +
+			"After 1,234 generations these are left: bert 69.9 % (60.0 to 100.0) and anna 30.0 % (0.0 to 40.0). No strategy would gain more than 0.0001 points by switching: an equilibrium."},
+		"moving": {Plain.Population(view(false), 4, 0), "From equal shares the mean payoff rises from 1.2500 to 1.4567 points per match. " +
+			"After 1,234 generations these are left: bert 69.9 % (60.0 to 100.0) and anna 30.0 % (0.0 to 40.0). It has not settled: the best strategy would still gain 0.00123 points per match."},
+		"one missing": {Plain.Population(&population.View{Missing: []string{"anna"}}, 3, 0), "How the population evolves is unknown: anna never met a copy of itself."},
+		"two missing": {Plain.Population(&population.View{Missing: []string{"anna", "bert"}}, 3, 0), "How the population evolves is unknown: anna and bert never met copies of themselves."},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("%s: %q, want %q", name, tt.got, tt.want)
+		}
+	}
+}
+
+func TestBySize(t *testing.T) {
+	t.Parallel()
+	v := view(true)
+	if got := BySize(v); got[0] != 1 || got[1] != 0 || got[2] != 2 {
+		t.Errorf("by share: %v", got)
+	}
+	for i := range v.Members {
+		v.Members[i].Share.Estimate = none.Estimate
+	}
+	if got := BySize(v); got[0] != 0 || got[1] != 1 || got[2] != 2 {
+		t.Errorf("by Borda score: %v", got)
+	}
+}

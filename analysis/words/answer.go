@@ -141,15 +141,10 @@ func levelWith(e *analysis.Estimates, i int) []int {
 func brief(e analysis.Estimate) int { return max(2, Decimals(1, e)-1) }
 
 func all(others int) string {
-	switch others {
-	case 0:
-		return "none"
-	case 1:
-		return "the other"
-	case 2:
-		return "both others"
+	if others > 2 {
+		return fmt.Sprintf("all %d others", others)
 	}
-	return fmt.Sprintf("all %d others", others)
+	return [...]string{"none", "the other", "both others"}[others]
 }
 
 // standing says where one of the user's strategies stands.
@@ -183,18 +178,10 @@ func (s Style) placeRange(p [2]int) string {
 
 // Ordinal writes a place: "1st", "12th", "23rd".
 func Ordinal(n int) string {
-	suffix := "th"
-	if n%100 < 11 || n%100 > 13 {
-		switch n % 10 {
-		case 1:
-			suffix = "st"
-		case 2:
-			suffix = "nd"
-		case 3:
-			suffix = "rd"
-		}
+	if d := n % 10; d > 0 && d < 4 && (n%100 < 11 || n%100 > 13) {
+		return fmt.Sprint(n) + [...]string{"st", "nd", "rd"}[d-1]
 	}
-	return fmt.Sprint(n) + suffix
+	return fmt.Sprint(n) + "th"
 }
 
 // Against says what the comparison of a user's strategy with another has shown: "+" it
@@ -210,4 +197,109 @@ func Against(e *analysis.Estimates, yours, other int) string {
 		return "+"
 	}
 	return "-"
+}
+
+// Confirmed says how a player does that was first in another run, and whether that
+// confirms it, without a capital or a period.
+func (s Style) Confirmed(e *analysis.Estimates, field int) string {
+	place := e.Ranking.Places[field]
+	here := Ordinal(e.Place(field)) + s.placeRange(place) + " here"
+	switch {
+	case place[1] == 1:
+		here = "significantly first here, too, which confirms it"
+	case place[0] > 1:
+		here += ", which refutes it"
+	case e.Place(field) == 1:
+		here = "first here, too" + s.placeRange(place) + ", which is no proof that it is best"
+	default:
+		here += ", which neither confirms nor refutes it"
+	}
+	return fmt.Sprintf("%s, first there, is %s", Printable(e.Players[field].Name), here)
+}
+
+// Sign says in one character which of two players is significantly ahead in single
+// leagues, from the verdict and the leagues of each: ">" the first, "<" the second, "~"
+// no evidence.
+func Sign(v analysis.Verdict, first, second int64) string {
+	switch {
+	case v != analysis.Different:
+		return "~"
+	case first > second:
+		return ">"
+	}
+	return "<"
+}
+
+// Titles says which of two players takes more titles: "mine takes more titles".
+func Titles(e *analysis.Estimates, o analysis.Odds) string {
+	who := map[string]string{">": e.Players[o.A].Name, "<": e.Players[o.B].Name, "~": "no evidence that one"}
+	return who[Sign(o.Titles, o.TitlesA, o.TitlesB)] + " takes more titles"
+}
+
+// OneLeague says what to expect of the first in a single league, and who takes more
+// titles than points let expect.
+func (s Style) OneLeague(e *analysis.Estimates) []string {
+	if len(e.Odds) == 0 || e.NothingToRank() {
+		return nil
+	}
+	first, next, last := e.Order[0], e.Order[1], e.Order[len(e.Order)-1]
+	p := &e.Players[first]
+	above := func(other int) string {
+		return fmt.Sprintf("%s in %s", Printable(e.Players[other].Name), s.Share(e.OddsOf(first, other).Above))
+	}
+	line := fmt.Sprintf("%s has more points than %s", Printable(p.Name), above(next))
+	if last != next {
+		line += " and than " + above(last)
+	}
+	return append([]string{line + fmt.Sprintf(" of leagues, and takes the title in %s.", s.Share(p.ChampionShare))}, s.moreTitles(e)...)
+}
+
+// mostPairs is how many pairs are named that titles tell apart and points do not.
+const mostPairs = 3
+
+// moreTitles names the pairs in which the one takes more titles that does not score more.
+func (s Style) moreTitles(e *analysis.Estimates) []string {
+	var lines []string
+	rest := int64(0)
+	for _, c := range e.Ranking.Comparisons {
+		if c.Verdict == analysis.Different { // then more titles are no surprise, but for the other one
+			c.A, c.B = c.B, c.A
+		}
+		o := e.OddsOf(c.A, c.B)
+		if o.Titles != analysis.Different || c.Verdict == analysis.Different && o.TitlesA < o.TitlesB {
+			continue
+		}
+		if len(lines) == mostPairs {
+			rest++
+			continue
+		}
+		why := "does not score more"
+		if c.Verdict == analysis.Different {
+			why = "scores less"
+		}
+		if o.TitlesA < o.TitlesB {
+			o = o.Reversed()
+		}
+		a, b := &e.Players[o.A], &e.Players[o.B]
+		lines = append(lines, fmt.Sprintf("%s takes more titles than %s (%s against %s, p %s), though it %s.", Printable(a.Name), Printable(b.Name),
+			s.Percent(a.ChampionShare.Estimate), s.Percent(b.ChampionShare.Estimate), PValue(o.TitlesP), why))
+	}
+	if rest > 0 {
+		lines = append(lines, fmt.Sprintf("The same holds for %s.", s.Plural(rest, "other pair")))
+	}
+	return lines
+}
+
+// titlesElsewhere is a clause of the [Style.Answer] if a strategy that
+// scores as much as the first takes more titles; else empty.
+func titlesElsewhere(e *analysis.Estimates) string {
+	if len(e.Odds) == 0 || len(e.Leaders()) == len(e.Players) {
+		return ""
+	}
+	for _, i := range levelWith(e, e.Order[0]) {
+		if o := e.OddsOf(i, e.Order[0]); Sign(o.Titles, o.TitlesA, o.TitlesB) == ">" {
+			return "; " + Printable(Titles(e, o))
+		}
+	}
+	return ""
 }

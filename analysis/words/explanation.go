@@ -1,11 +1,14 @@
 package words
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/explain"
+	"github.com/strategylab/strategylab/analysis/population"
 )
 
 // Line is one fact about a strategy: "Says even: 49.4 % (48.0 to 50.8)".
@@ -78,4 +81,48 @@ func (s Style) opponent(e *analysis.Estimates, o explain.Opponent) string {
 func (s Style) Sample(x *explain.Explanations) string {
 	return fmt.Sprintf("Predictors were chosen on %s and tested on %s, of %s; opponents and learning curves use all leagues.",
 		s.Plural(int64(x.Learnt), "league"), s.Plural(int64(x.Judged), "other"), s.Count(int64(x.Leagues)))
+}
+
+// smallestShare is the smallest share of a population that is worth naming.
+const smallestShare = 0.01
+
+// BySize returns the members of a population, those with the largest final share
+// first; members with equal or unknown shares stand by their Borda scores.
+func BySize(v *population.View) []int {
+	list := make([]int, len(v.Members))
+	for i := range list {
+		list[i] = i
+	}
+	slices.SortStableFunc(list, func(i, j int) int {
+		a, b := v.Members[i], v.Members[j]
+		return cmp.Or(cmp.Compare(b.Share.Estimate, a.Share.Estimate), cmp.Compare(b.Borda.Estimate, a.Borda.Estimate))
+	})
+	return list
+}
+
+// Population says where replicator dynamics lead from equal shares, or why that is not
+// known. Payoffs have a fixed number of decimals; at most most survivors are named, or
+// all if most is 0.
+func (s Style) Population(v *population.View, decimals, most int) string {
+	t := v.Trajectory
+	if t == nil {
+		copies := "a copy of itself"
+		if len(v.Missing) > 1 {
+			copies = "copies of themselves"
+		}
+		return fmt.Sprintf("How the population evolves is unknown: %s never met %s.", List(v.Missing, "and", 5), copies)
+	}
+	var left []string
+	for _, i := range BySize(v) {
+		if m := v.Members[i]; m.Share.Estimate >= smallestShare {
+			left = append(left, fmt.Sprintf("%s %s (%s)", m.Name, s.Percent(m.Share.Estimate), s.Range(m.Share, 100, 1)))
+		}
+	}
+	last := t.Last()
+	text := fmt.Sprintf("From equal shares the mean payoff rises from %s to %s points per match. After %s these are left: %s.",
+		s.Number(t.Steps[0].Payoff, decimals), s.Number(last.Payoff, decimals), s.Plural(int64(last.Generation), "generation"), List(left, "and", most))
+	if t.Settled {
+		return text + fmt.Sprintf(" No strategy would gain more than %s points by switching: an equilibrium.", s.Number(population.SettledGap, 4))
+	}
+	return text + fmt.Sprintf(" It has not settled: the best strategy would still gain %s points per match.", s.Number(t.Gap, 5))
 }

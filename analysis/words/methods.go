@@ -1,11 +1,14 @@
 package words
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/sequential"
 )
 
 // Methods says for a paper how the numbers of a run came about: what was played, what the
@@ -35,25 +38,11 @@ func (s Style) Methods(e *analysis.Estimates, legs int, draw string, seeds []uin
 
 // method is the name of a method in a sentence.
 func method(m analysis.Method) string {
-	switch m {
-	case analysis.ByRange:
-		return "the range of possible values"
-	case analysis.ByStudent:
-		return "Student's t"
-	case analysis.ByUnseen:
-		return "a bound on what as many leagues leave unseen"
-	case analysis.ByEvents:
-		return "the method of Korn and Graubard"
-	case analysis.ByMixture:
-		return "confidence sequences from a mixture of t statistics"
-	case analysis.ByBetting:
-		return "confidence sequences from betting"
-	case analysis.ByStepDown:
-		return "the step-down method of Romano and Wolf"
-	case analysis.ByHolm:
-		return "Holm's method"
-	}
-	return "the method " + string(m)
+	return cmp.Or(map[analysis.Method]string{
+		analysis.ByRange: "the range of possible values", analysis.ByStudent: "Student's t", analysis.ByUnseen: "a bound on what as many leagues leave unseen",
+		analysis.ByEvents: "the method of Korn and Graubard", analysis.ByMixture: "confidence sequences from a mixture of t statistics",
+		analysis.ByBetting: "confidence sequences from betting", analysis.ByStepDown: "the step-down method of Romano and Wolf", analysis.ByHolm: "Holm's method",
+	}[m], "the method "+string(m))
 }
 
 // Seeds names the seeds of one or several runs.
@@ -66,4 +55,120 @@ func Seeds(seeds []uint64) string {
 		return "seed " + all[0]
 	}
 	return "seeds " + List(all, "and", 0)
+}
+
+// NotReproducible says that a rerun of a plan may give other leagues.
+const NotReproducible = "Not reproducible: time limits or lost connections decided matches, and a rerun may differ."
+
+// Mark says in one character what is known of a difference: ">" it is significant, "="
+// both scored the same in every league, "~" no evidence.
+func Mark(v analysis.Verdict) string {
+	return map[analysis.Verdict]string{analysis.Different: ">", analysis.Equal: "=", analysis.Undecided: "~"}[v]
+}
+
+// Verdict says what a comparison has shown: "mine is better".
+func Verdict(e *analysis.Estimates, c analysis.Comparison) string {
+	switch {
+	case c.Verdict == analysis.Equal:
+		return "both scored the same in every league"
+	case c.Verdict != analysis.Different:
+		return "no evidence that these differ"
+	case c.Difference.Estimate < 0:
+		return e.Players[c.B].Name + " is better"
+	}
+	return e.Players[c.A].Name + " is better"
+}
+
+// Neighbours counts the verdicts on strategies next to each other in the ranking.
+func (s Style) Neighbours(e *analysis.Estimates) string {
+	all := len(e.Neighbours())
+	different, equal := e.Distinguishable()
+	line := fmt.Sprintf("Significant differences between neighbours: %s of %s (>)", s.Count(int64(different)), s.Count(int64(all)))
+	if equal > 0 {
+		line += fmt.Sprintf(", equal %s (=)", s.Count(int64(equal)))
+	}
+	if rest := all - different - equal; rest > 0 {
+		line += fmt.Sprintf(", no evidence for %s (~)", s.Count(int64(rest)))
+	}
+	return line
+}
+
+// Narrower says what adjusting points gains, without a capital or a period.
+func (s Style) Narrower(e *analysis.Estimates) string {
+	switch ratio := e.VarianceRatio; {
+	case math.IsNaN(ratio):
+		return "adjusted points do not vary from league to league"
+	case ratio < 1:
+		return fmt.Sprintf("adjusted intervals are not narrower than raw ones here (variance ratio %s)", s.Number(ratio, 2))
+	default:
+		line := fmt.Sprintf("adjusted intervals are %s times narrower than raw ones (variance ratio %s)", s.Number(math.Sqrt(ratio), 1), s.Number(ratio, 1))
+		if d := e.DifferenceRatio; d > 0 && !e.NothingToRank() {
+			line += fmt.Sprintf(", those of differences %s times (%s)", s.Number(math.Sqrt(d), 1), s.Number(d, 1))
+		}
+		return line
+	}
+}
+
+// Record writes how the matches of a player ended: "9 matches: 4 won, 3 tied, 2 lost,
+// 15 points".
+func (s Style) Record(matches, wins, ties, losses, points int64) string {
+	return fmt.Sprintf("%s: %s won, %s tied, %s lost, %s", s.Plural(matches, "match"),
+		s.Count(wins), s.Count(ties), s.Count(losses), s.Plural(points, "point"))
+}
+
+// Tested says in a sentence what a sequential test of two players has shown. If it is in
+// doubt, the sentence names what the decision presumes.
+func (s Style) Tested(newer, older string, q sequential.Report, doubt bool) string {
+	newer, older = Printable(newer), Printable(older)
+	edge := points(q.Delta) + " adjusted points per match better"
+	measured := analysis.Estimate{Estimate: q.Estimate, Low: q.EstimateLow, High: q.EstimateHigh}
+	places := Decimals(1, measured)
+	given := ""
+	if doubt && q.Guarantee != sequential.Finite {
+		given = "If the differences of leagues are nearly normal, "
+	}
+	switch q.Decision {
+	case sequential.Accepted:
+		return given + fmt.Sprintf("%s is better than %s: by %s adjusted points per match (%s; one-sided, as the test is, at least %s).", newer, older,
+			s.Number(q.Estimate, places), s.Range(measured, 1, places), s.Number(q.Bound, places))
+	case sequential.Rejected:
+		return given + fmt.Sprintf("%s is not %s than %s: the difference is %s (%s to %s; one-sided, as the test is, at most %s).", newer, edge, older,
+			s.Signed(q.Estimate, places), s.Signed(q.EstimateLow, places), s.Signed(q.EstimateHigh, places), s.Signed(q.Bound, places))
+	}
+	return fmt.Sprintf("Not decided whether %s is %s than %s: it needs more leagues.", newer, edge, older)
+}
+
+// TestedBy says what a sequential test of two players decided between, and on which
+// evidence.
+func (s Style) TestedBy(newer, older string, q sequential.Report) []string {
+	lines := []string{fmt.Sprintf("SPRT of %s against %s: no better, or at least %s adjusted points per match better (alpha %v, beta %v).",
+		Printable(newer), Printable(older), points(q.Delta), q.Alpha, q.Beta)}
+	after := s.Plural(int64(q.Leagues), "league")
+	if q.Guarantee == sequential.Finite {
+		return append(lines, fmt.Sprintf("Log of the capital %.2f, decided outside (%.2f, %.2f), after %s; difference as observed, its bounds from the same bets.",
+			q.LLR, q.Deciding[0], q.Deciding[1], after))
+	}
+	lines = append(lines, fmt.Sprintf("LLR %.2f (%.2f, %.2f); decided outside (%.2f, %.2f), corrected for overshoot and estimated variance, after %s.",
+		q.LLR, q.Bounds[0], q.Bounds[1], q.Deciding[0], q.Deciding[1], after))
+	if math.IsNaN(q.Estimate) {
+		return lines
+	}
+	return append(lines, fmt.Sprintf("Difference %+.4f (%.4f to %.4f), median-unbiased given how the test stopped; as observed %+.4f.",
+		q.Estimate, q.EstimateLow, q.EstimateHigh, q.Mean))
+}
+
+func points(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// NearlyNormal states the condition of a stopping rule without a finite guarantee, --sprt
+// or --until, and what its failure means for a run that the rule ended, or did not.
+func NearlyNormal(sprt, ended bool) string {
+	rule, harm := "--until", "intervals and tiers may be too narrow"
+	if sprt {
+		rule = "The test"
+	}
+	if ended {
+		harm = "the run may have ended too early"
+	}
+	return rule + " takes the differences of leagues as nearly normal; a strategy that fails or changes for a whole league now and then breaks that, and " +
+		harm + ". --guarantee finite holds without it."
 }

@@ -1,11 +1,15 @@
 package words
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/host/game"
 )
 
 // List joins names for a sentence, the last two by a word such as "and". Of more than
@@ -95,4 +99,59 @@ func Paint(text, attribute string) string {
 // Painted is the attribute that a character of Paint stands for.
 func Painted(c rune) (attribute int, is bool) {
 	return int(c - painted), c >= painted && c < painted+attributes
+}
+
+// Cause names a kind of fault so that "by" can stand before it.
+func Cause(f game.Fault) string {
+	return cmp.Or(map[game.Fault]string{
+		game.FaultInvalid: "an invalid choice", game.FaultBudget: "too many instructions", game.FaultQuarantined: "quarantine",
+		game.FaultNoJoin: "not joining", game.FaultDeclined: "declining", game.FaultNoAnswer: "no answer",
+		game.FaultDisconnect: "a lost connection", game.FaultConnect: "no connection",
+	}[f], f.String())
+}
+
+// Faults says how a player lost matches by failing: for each kind of fault how often
+// and where first, below it what the strategy's error was, in at most width
+// characters, and the command that shows that match again. folder is that of the run;
+// if it is empty, no command is given. What followed from another fault has no
+// place of its own.
+func (s Style) Faults(p *analysis.Player, folder string, width int) []string {
+	var lines []string
+	for _, f := range p.Faults {
+		line := Printable(p.Name) + ": " + s.Plural(f.Count, "technical loss") + " by " + Cause(f.Kind)
+		where, _, _ := strings.Cut(f.Where, "\n")
+		where = Shorten(Printable(where), width)
+		if f.Consequence() {
+			if where != "" {
+				line += ": " + where
+			}
+			lines = append(lines, line)
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("%s, first in league %d, match %s", line, f.League, f.Match))
+		if where != "" {
+			lines = append(lines, "  "+where)
+		}
+		if folder != "" {
+			lines = append(lines, "  "+ReplayCommand(folder, f.League, f.Match))
+		}
+	}
+	return lines
+}
+
+// ReplayCommand is the command that replays a match of the run in a folder, for a
+// shell.
+func ReplayCommand(folder string, league int, match string) string {
+	return fmt.Sprintf("strategylab replay %s --league %d --match %s", ShellWord(folder), league, match)
+}
+
+// ShellWord quotes a word of a command for a shell if that is necessary.
+func ShellWord(s string) string {
+	plain := func(c rune) bool {
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_./:@%+,=", c)
+	}
+	if s != "" && strings.IndexFunc(s, func(c rune) bool { return !plain(c) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -200,6 +200,7 @@ func (f *factory) NewBare(s strategies.Setup) (strategies.Strategy, error) {
 	vm.SetRandSource(s.Rand.Float64)
 	(&sandbox{vm: vm, text: f.text}).installConsole(f.source)
 	f.install(vm)
+	f.setParams(vm)
 	if _, err := vm.RunProgram(f.main); err != nil {
 		return nil, f.fail(strategies.OpLoad, failAt(0, "", "%w", err))
 	}

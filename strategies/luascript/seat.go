@@ -270,6 +270,7 @@ func (f *factory) NewBare(s strategies.Setup) (strategies.Strategy, error) {
 		l.SetGlobal(name, lua.LNil)
 	}
 	l.SetGlobal("print", l.NewFunction(func(*lua.LState) int { return 0 }))
+	f.setParams(l)
 	b := &bare{seat: seat{factory: f, machine: &machine{state: l}, view: newView(l, s.Legs)}, l: l}
 	l.Push(l.NewFunctionFromProto(f.main))
 	if err := l.PCall(0, 0, nil); err != nil {

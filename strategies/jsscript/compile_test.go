@@ -40,35 +40,6 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-// The reference is from sha256sum.
-func TestFingerprint(t *testing.T) {
-	t.Parallel()
-	const of = "const choose = () => 1"
-	if got, want := compile(t, of).Info().Fingerprint, "9b4920ea"; !strings.HasPrefix(got, want) {
-		t.Errorf("fingerprint of %q is %s, want %s...", of, got, want)
-	}
-}
-
-func TestChooseInEveryForm(t *testing.T) {
-	t.Parallel()
-	for _, script := range []string{
-		"function choose() { return 'odd' }",
-		"const choose = () => 'odd'",
-		"let choose = function () { return 'odd' }",
-		"var choose = () => 'odd';",
-		"globalThis.choose = () => 'odd'",
-		"let choose; function start() { choose = () => 'odd' } choose = () => 'even'",
-		"const answers = { choose() { return 'odd' } }; const { choose } = answers;",
-		"const choose = (() => 'odd').bind(null)",
-		"function* odds() { for (;;) yield 'odd' }\nconst it = odds(); const choose = () => it.next().value",
-		"class Player { #answer = 'odd'; choose() { return this.#answer } }\nconst p = new Player(); const choose = (t) => p.choose(t)",
-	} {
-		if c, err := ask(t, script); c != strategies.Odd || err != nil {
-			t.Errorf("%s: %v, %v, want odd", script, c, err)
-		}
-	}
-}
-
 // TestModules: what people and bundlers write plays, with its lines where they were.
 func TestModules(t *testing.T) {
 	t.Parallel()

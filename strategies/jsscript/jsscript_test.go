@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -121,37 +119,6 @@ func want(tb testing.TB, err error, op strategies.Op, fault game.Fault, where, t
 	}
 }
 
-// scripts are the strategies that come with the lab, by file name.
-func scripts(tb testing.TB) map[string]string {
-	tb.Helper()
-	paths, err := filepath.Glob("../../scripts/*.js")
-	if err != nil || len(paths) < 4 {
-		tb.Fatalf("%d scripts, %v; want at least four", len(paths), err)
-	}
-	out := make(map[string]string)
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		out[filepath.Base(path)] = string(text)
-	}
-	return out
-}
-
-func TestAnswers(t *testing.T) {
-	t.Parallel()
-	for answer, want := range map[string]strategies.Choice{
-		`"even"`: strategies.Even, `"odd"`: strategies.Odd, `"od" + "d"`: strategies.Odd, "`${'ev'}en`": strategies.Even,
-		`["e", "ven"].join("")`: strategies.Even, `"xoddx".slice(1, 4)`: strategies.Odd, `JSON.parse('"odd"')`: strategies.Odd,
-		"0": 0, "1": 1, "0.25": 0.25, "-0": 0, "1e-300": 1e-300, "Math.max(0.5)": 0.5,
-	} {
-		if got, err := ask(t, body("return "+answer)); got != want || err != nil {
-			t.Errorf("answer %s: %v, %v, want %v", answer, got, err, want)
-		}
-	}
-}
-
 // None of these may run code of the script: it would throw.
 func TestInvalidAnswers(t *testing.T) {
 	t.Parallel()
@@ -263,22 +230,6 @@ const choose = (turn) => {
 	}
 	_, err := s.Choose(t.Context(), turn(5))
 	want(t, err, strategies.OpChoose, game.FaultBudget, source+":16", "nested too deeply")
-}
-
-func TestClosedSeat(t *testing.T) {
-	t.Parallel()
-	s := seated(t, body("return 'even'"))
-	for range 2 {
-		if err := s.Close(); err != nil {
-			t.Errorf("Close: %v", err)
-		}
-	}
-	if _, err := s.Choose(t.Context(), turn(0)); err == nil {
-		t.Error("a closed seat chooses")
-	}
-	if err := s.Observe(t.Context(), outcome(0)); err == nil {
-		t.Error("a closed seat observes")
-	}
 }
 
 func TestContextThatIsDone(t *testing.T) {

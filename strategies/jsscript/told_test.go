@@ -4,118 +4,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
-	"github.com/strategylab/strategylab/strategies/strategytest"
 )
-
-// teller is a script that throws, as JSON, what it receives.
-const teller = `let told = [];
-function start(setup) { told.push(setup) }
-function observe(outcome) { told.push(outcome) }
-function choose(turn) { throw new Error(JSON.stringify(turn)) }`
-
-func TestTurnIsReceived(t *testing.T) {
-	t.Parallel()
-	s := seated(t, teller)
-	for _, tt := range []struct {
-		turn strategies.Turn
-		want string
-	}{
-		{strategies.Turn{}, `{"match_id":null,"round":0,"opponent":null,"role":null,"played":0,"wins":0,"draws":0,"losses":0,"points":0,"history":[]}`},
-		{
-			strategies.Turn{Match: 7, MatchID: "R1M1", Round: 1, Opponent: "P02", Role: game.RoleB},
-			`{"match_id":"R1M1","round":1,"opponent":"P02","role":"PLAYER_B","played":0,"wins":0,"draws":0,"losses":0,"points":0,"history":[]}`,
-		},
-		{
-			strategies.Turn{MatchID: "R1000M1", Round: 1000, Opponent: "Ünï\u2028", Role: game.RoleA, Standing: strategies.Standing{Played: 1, Wins: 2, Draws: 3, Losses: 400, Points: 500_000}},
-			`{"match_id":"R1000M1","round":1000,"opponent":"Ünï ","role":"PLAYER_A","played":1,"wins":2,"draws":3,"losses":400,"points":500000,"history":[]}`,
-		},
-		{strategies.Turn{}, `{"match_id":null,"round":0,"opponent":null,"role":null,"played":0,"wins":0,"draws":0,"losses":0,"points":0,"history":[]}`},
-	} {
-		_, err := s.Choose(t.Context(), &tt.turn)
-		if got := strings.ReplaceAll(fmt.Sprint(err), "\ufffd", " "); !strings.HasSuffix(got, "Error: "+tt.want) {
-			t.Errorf("the script saw %v,\nwant %s", got, tt.want)
-		}
-	}
-}
-
-func TestHistory(t *testing.T) {
-	t.Parallel()
-	const script = `let seen = 0, kept = [];
-function observe(outcome) {
-  seen++;
-  kept.push(outcome);
-}
-function choose(turn) {
-  const all = kept.filter((o) => o.opponent === turn.opponent);
-  if (seen !== kept.length || turn.history.length !== all.length) throw new Error("lost");
-  if (!turn.history.every((o, i) => o === all[i])) throw new Error("not the same objects");
-  throw new Error(JSON.stringify(turn.history));
-}`
-	s := seated(t, script)
-	outcomes := []strategies.Outcome{
-		{MatchID: "R1M1", Round: 1, Opponent: "P02", Role: game.RoleA, Choice: game.Even, OpponentChoice: game.Odd, Number: 8, Drew: true, Result: game.Win, Points: 3},
-		{MatchID: "R2M2", Round: 2, Opponent: "P03", Role: game.RoleB, Choice: game.Odd, OpponentChoice: game.Odd, Number: 0, Drew: true, Result: game.Tie, Points: 1},
-		{MatchID: "R3M1", Round: 3, Opponent: "P02", Role: game.RoleB, OpponentChoice: game.Even, Number: 5, Result: game.TechnicalLoss},
-		{MatchID: "", Round: 0, Opponent: "", Choice: game.Even, Result: game.Loss},
-	}
-	for i := range outcomes {
-		if err := s.Observe(t.Context(), &outcomes[i]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for opponent, want := range map[string]string{
-		"P02": `[{"match_id":"R1M1","round":1,"opponent":"P02","role":"PLAYER_A","choice":"even","opponent_choice":"odd","drawn_number":8,"result":"win","points":3},` +
-			`{"match_id":"R3M1","round":3,"opponent":"P02","role":"PLAYER_B","choice":null,"opponent_choice":"even","drawn_number":null,"result":"technical_loss","points":0}]`,
-		"P03": `[{"match_id":"R2M2","round":2,"opponent":"P03","role":"PLAYER_B","choice":"odd","opponent_choice":"odd","drawn_number":0,"result":"draw","points":1}]`,
-		"P04": `[]`,
-	} {
-		_, err := s.Choose(t.Context(), &strategies.Turn{Opponent: opponent})
-		if got := fmt.Sprint(err); !strings.HasSuffix(got, want[:min(len(want), 280)]) && !strings.Contains(got, want[:min(len(want), 280)]) {
-			t.Errorf("against %s the history is %s,\nwant %s", opponent, got, want)
-		}
-	}
-}
-
-// The history is kept whether or not the script observes; of an opponent who is
-// not known there is none.
-func TestHistoryWithoutObserve(t *testing.T) {
-	t.Parallel()
-	s := seated(t, body("return turn.history.length / 10"))
-	for n := range 4 {
-		o := outcome(0)
-		if n == 3 {
-			o.Opponent = ""
-		}
-		if err := s.Observe(t.Context(), o); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if c, err := s.Choose(t.Context(), turn(0)); c != 0.3 || err != nil {
-		t.Errorf("choose = %v, %v, want 0.3 for three matches", c, err)
-	}
-	if c, err := s.Choose(t.Context(), &strategies.Turn{}); c != 0 || err != nil {
-		t.Errorf("choose = %v, %v, want 0 for nobody", c, err)
-	}
-}
-
-func TestSetupIsReceived(t *testing.T) {
-	t.Parallel()
-	f := compile(t, "function start(setup) { throw new Error(JSON.stringify(setup)) }\n"+body(""))
-	for want, s := range map[string]strategies.Setup{
-		`{"id":"P01","name":"Ada","players":["P01","P02","P03"],"rounds":30,"legs":10}`: setup(game.Key{}),
-		`{"id":"","name":"","players":[],"rounds":0,"legs":0}`:                          {Rand: game.NewRand(game.Key{})},
-	} {
-		if _, err := f.New(t.Context(), s); err == nil || !strings.HasSuffix(err.Error(), want) {
-			t.Errorf("the script saw %v, want %s", err, want)
-		}
-	}
-}
 
 // A turn that could be written to would keep what was written, if the next one
 // is against the same opponent.
@@ -124,41 +18,6 @@ func TestTurnIsReadOnly(t *testing.T) {
 	s := seated(t, body("turn.history = turn.history.slice(-3)\nreturn 'even'"))
 	_, err := s.Choose(t.Context(), turn(0))
 	want(t, err, strategies.OpChoose, game.FaultError, source+":2", "TypeError: Cannot assign to read only property 'history'")
-}
-
-// What a script does to what it is handed does not come back to the host.
-func TestHandedObjectsAreCopies(t *testing.T) {
-	t.Parallel()
-	su := setup(game.Key{})
-	f := compile(t, `function spoil(o) {
-  for (const k of Object.keys(o)) { try { o[k] = "spoilt" } catch {} delete o[k] }
-  Object.defineProperty(o, "round", { get() { for (;;); }, set() { for (;;); }, configurable: true });
-}
-function start(s) { s.players.reverse(); s.players.length = 0; spoil(s) }
-function observe(o) { spoil(o) }
-function choose(turn) { if (turn.history) turn.history.length = 0; spoil(turn); return "even" }`)
-	s, err := f.New(t.Context(), su)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	tn, o := turn(0), outcome(0)
-	for range 2 {
-		if c, err := s.Choose(t.Context(), tn); c != strategies.Even || err != nil {
-			t.Errorf("choose = %v, %v", c, err)
-		}
-		if err := s.Observe(t.Context(), o); err != nil {
-			t.Errorf("observe: %v", err)
-		}
-	}
-	for n := 1; n < 4; n++ { // writing to what it has left of the turn runs none of its code
-		if c, err := s.Choose(t.Context(), turn(n)); c != strategies.Even || err != nil {
-			t.Errorf("choose = %v, %v", c, err)
-		}
-	}
-	if *tn != *turn(0) || *o != *outcome(0) || !slices.Equal(su.Field, setup(game.Key{}).Field) {
-		t.Errorf("the host now has %+v, %+v, %v", *tn, *o, su.Field)
-	}
 }
 
 // lines is a slog.Handler that keeps what it is given.
@@ -253,71 +112,5 @@ func TestPrintingHasNoEffect(t *testing.T) {
 	}
 	if got[0] != got[1] {
 		t.Errorf("with a log it chose %v, without %v", got[0], got[1])
-	}
-}
-
-// Math.random is the seat's stream and nothing else.
-func TestRandomness(t *testing.T) {
-	t.Parallel()
-	f := compile(t, body("return Math.random()"))
-	su := setup(game.Key{5, 6})
-	s, err := f.New(t.Context(), su)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	ref := game.NewRand(game.Key{5, 6})
-	for m := range uint64(50) {
-		su.Rand.Rekey(game.ChoosePosition(m))
-		ref.Rekey(game.ChoosePosition(m))
-		c, err := s.Choose(t.Context(), turn(int(m)))
-		if want := strategies.Choice(ref.Float64()); c != want || err != nil {
-			t.Fatalf("match %d: %v, %v, want %v", m, c, err, want)
-		}
-	}
-}
-
-// The orders that a script can see are the same in every seat.
-func TestOrdersAreFixed(t *testing.T) {
-	t.Parallel()
-	const script = `function choose(turn) {
-  const keys = [...Object.keys(turn), ...Object.getOwnPropertyNames(globalThis), ...Object.getOwnPropertyNames(Array.prototype),
-    ...Object.getOwnPropertyNames(Math), ...new Map(Object.entries({ z: 1, 5: 2, a: 3 })).keys(), ...new Set([{}, 3, "x"])];
-  let hash = 7;
-  for (const c of keys.join()) hash = (hash * 31 + c.charCodeAt(0)) % 1000003;
-  return hash / 1000003;
-}`
-	f := compile(t, script)
-	first, err := sit(t, f, game.Key{}).Choose(t.Context(), turn(0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 20 {
-		if c, err := sit(t, f, game.Key{}).Choose(t.Context(), turn(0)); c != first || err != nil {
-			t.Fatalf("the hash of all orders is %v (%v), and was %v", c, err, first)
-		}
-	}
-}
-
-// The scripts that come with the lab are in perfect order, and say what they
-// are.
-func TestScripts(t *testing.T) {
-	t.Parallel()
-	for name, text := range scripts(t) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := compile(t, text)
-			if info := f.Info(); info.Title == "" || info.Description == "" {
-				t.Errorf("it has the title %q and the description %q, want both", info.Title, info.Description)
-			}
-			for _, finding := range strategytest.Check(t.Context(), f, strategytest.Config{Seed: 7}) {
-				if finding.Level > strategytest.Info {
-					t.Error(finding)
-				}
-			}
-			if n := strings.Count(text, "\n"); n > 70 {
-				t.Errorf("it has %d lines: too long to be read at one go", n)
-			}
-		})
 	}
 }

@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
 	"github.com/strategylab/strategylab/strategies/luascript"
@@ -72,84 +69,5 @@ func TestContext(t *testing.T) {
 	defer stop()
 	if _, err := s.Choose(soon, turn(0)); !errors.Is(err, strategies.ErrTimeout) || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Choose with a deadline: %v, want ErrTimeout and DeadlineExceeded", err)
-	}
-}
-
-// TestSeatsAreIsolated plays seats of one factory side by side.
-func TestSeatsAreIsolated(t *testing.T) {
-	t.Parallel()
-	f := mustCompile(t, `
-		n = 0
-		function choose()
-			n = n + 1
-			string.n, math.n, _G.m, getmetatable("").n = n, n, n, n
-			return (string.n + math.n + m + getmetatable("").n) / 4 / 100
-		end`)
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			s := mustSit(t, f)
-			defer s.Close()
-			for i := range 50 {
-				c, err := s.Choose(t.Context(), turn(i))
-				if want := strategies.Choice(i+1) / 100; err != nil || c != want {
-					t.Errorf("choice %d = %v, %v; want %v: seats share something", i, c, err, want)
-					return
-				}
-			}
-		})
-	}
-	wg.Wait()
-}
-
-// TestSameSeedSameMoves uses all that might differ from run to run.
-func TestSameSeedSameMoves(t *testing.T) {
-	t.Parallel()
-	source := `
-		local seen = {}
-		for k in pairs(_G) do seen[#seen + 1] = k end
-		for k in pairs(string) do seen[#seen + 1] = k end
-		for k in pairs(math) do seen[#seen + 1] = k end
-		local order = table.concat(seen)
-		function choose(turn)
-			local text = order .. tostring({}) .. tostring(print) .. tostring(choose)
-			for k in pairs(turn) do text = text .. k end
-			for i = #turn.history, 1, -1 do
-				for k in pairs(turn.history[i]) do text = text .. k end
-			end
-			local sum = math.random(1000)
-			for i = 1, #text do sum = (sum * 31 + text:byte(i)) % 65521 end
-			return sum / 65521
-		end`
-	play := func(key game.Key) (choices []strategies.Choice) {
-		f := mustCompile(t, source)
-		su := setup()
-		su.Rand = game.NewRand(key)
-		s, err := f.New(t.Context(), su)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
-		for i := range 20 {
-			su.Rand.Rekey(game.ChoosePosition(uint64(i)))
-			c, err := s.Choose(t.Context(), turn(i))
-			if err != nil {
-				t.Fatal(err)
-			}
-			choices = append(choices, c)
-			if err := s.Observe(t.Context(), outcome(i)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		return choices
-	}
-	first := play(game.Key{1, 2})
-	for range 5 {
-		if again := play(game.Key{1, 2}); !slices.Equal(first, again) {
-			t.Fatalf("the same key gave\n %v\n %v", first, again)
-		}
-	}
-	if other := play(game.Key{1, 3}); slices.Equal(first, other) {
-		t.Error("another key gave the same moves")
 	}
 }

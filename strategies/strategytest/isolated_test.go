@@ -54,44 +54,23 @@ func compile(path, source string, l budget.Limits) (strategies.Factory, error) {
 	panic("no language for " + path)
 }
 
-// unleashed returns the behaviours that only the end of their process stops, a sample of
-// them unless everything is to be tested: none in this process.
-func unleashed(all []strategytest.Named) (some []strategytest.Named) {
-	if !*isolated {
-		return nil
-	}
-	return oneIn(unleashedSample, all)
-}
-
 // seldom returns all behaviours in this process. A worker process runs the same code, and
-// is started for each; it tries a sample of them unless everything is to be tested.
-func seldom(all []strategytest.Named) []strategytest.Named {
-	if !*isolated {
+// is started for each; it tries a sample of them, in the order of the names, unless
+// everything is to be tested.
+func seldom(all []strategytest.Named) (some []strategytest.Named) {
+	const sample = 20
+	if !*isolated || os.Getenv("WHOLE_TESTS") != "" {
 		return all
 	}
-	return oneIn(unseededSample, all)
-}
-
-// oneIn returns a sample, in the order of the names.
-func oneIn(sample int, all []strategytest.Named) (some []strategytest.Named) {
 	slices.SortFunc(all, func(a, b strategytest.Named) int { return strings.Compare(a.Name, b.Name) })
-	for i, n := range all {
-		if i%sample == 0 || os.Getenv("WHOLE_TESTS") != "" {
-			some = append(some, n)
-		}
+	for i := 0; i < len(all); i += sample {
+		some = append(some, all[i])
 	}
 	return some
 }
 
-// unleashedSample and unseededSample are of how many behaviours a plain run tries one.
-const (
-	unleashedSample = 24
-	unseededSample  = 20
-)
-
 // TestIsolatedRuntimes holds scripts in processes of their own to everything
-// that holds for scripts in this one, in a process of its own, since it looks
-// at the size of the heap.
+// that holds for scripts in this one.
 func TestIsolatedRuntimes(t *testing.T) {
 	t.Parallel()
 	if *isolated {

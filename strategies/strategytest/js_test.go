@@ -45,8 +45,9 @@ func jsSubject() strategytest.Subject {
 		Memory: js(`
 let mine = false;
 var asked;
+class Box { static remembered }
 function choose(turn) {
-  const places = [Object.prototype, Array.prototype, String.prototype, Function.prototype, Math, JSON, Object, globalThis];
+  const places = [Object.prototype, Array.prototype, String.prototype, Function.prototype, Math, JSON, Object, globalThis, choose, Box];
   const before = mine || asked === true || places.some((p) => p.remembered);
   for (const p of places) {
     try { Object.defineProperty(p, "remembered", {value: true, enumerable: false, configurable: true}); } catch (e) {}
@@ -57,12 +58,14 @@ function choose(turn) {
 }`),
 		Vandal: js(`
 function wreck(o) {
-  for (const k of Object.keys(o)) {
+  for (const k of Object.getOwnPropertyNames(o)) {
     if (o[k] !== null && typeof o[k] === "object") wreck(o[k]);
     try { o[k] = "hacked"; } catch (e) {}
+    try { delete o[k]; } catch (e) {}
   }
   try { o[0] = "hacked"; } catch (e) {}
   try { Object.setPrototypeOf(o, null); } catch (e) {}
+  try { Object.defineProperty(o, "round", { get() { throw 1; }, set() { throw 1; }, configurable: true }); } catch (e) {}
 }
 let kept;
 function start(setup) { kept = setup; wreck(setup); }
@@ -87,8 +90,6 @@ function choose(turn) {
 		Invalid:    jsInvalid(),
 		Unseeded:   seldom(jsUnseeded()),
 		Unloadable: jsUnloadable(),
-		Hostile:    unleashed(jsHostile()),
-		Hungry:     unleashed(jsHungry()),
 		ThrowStart: js("function start(setup) {\n  throw new Error('no start');\n}\nfunction choose(turn) { return 'even'; }"),
 		ThrowObserve: js("function choose(turn) { return 'even'; }\n" +
 			"function observe(outcome) {\n  return undefined.field;\n}"),
@@ -119,19 +120,35 @@ func jsValid() (answers []strategytest.Answer) {
 	for expression, want := range map[string]strategies.Choice{
 		`"even"`: strategies.Even, `"odd"`: strategies.Odd, `"ev" + "en"`: strategies.Even, "`odd`": strategies.Odd,
 		"1": strategies.Even, "0": strategies.Odd, "-0": strategies.Odd, "0.25": 0.25, "1/4 + 1/2": 0.75,
-		"['even', 'odd'][1]": strategies.Odd,
+		"['even', 'odd'][1]": strategies.Odd, "`${'ev'}en`": strategies.Even, `["e", "ven"].join("")`: strategies.Even,
+		`"xoddx".slice(1, 4)`: strategies.Odd, `JSON.parse('"odd"')`: strategies.Odd, "1e-300": 1e-300,
 	} {
 		answers = append(answers, strategytest.Answer{
 			Name: "return " + expression, Make: js("function choose(turn) { return " + expression + "; }"), Want: want,
 		})
 	}
 	for name, source := range map[string]string{
-		"const choose":       "const choose = (turn) => 'odd';",
-		"let choose":         "let choose = function (turn) { return 'odd'; };",
-		"choose set later":   "function mine() { return 'odd'; }\nvar choose = mine;",
-		"strict mode":        "'use strict';\nfunction choose(turn) { return 'odd'; }",
-		"choose of a class":  "class S { pick() { return 'odd'; } }\nconst s = new S();\nfunction choose(turn) { return s.pick(); }",
-		"choose by closures": "const choose = (() => { let n = 1; return () => n > 0 ? 'odd' : 'even'; })();",
+		"const choose":            "const choose = (turn) => 'odd';",
+		"let choose":              "let choose = function (turn) { return 'odd'; };",
+		"choose set later":        "function mine() { return 'odd'; }\nvar choose = mine;",
+		"strict mode":             "'use strict';\nfunction choose(turn) { return 'odd'; }",
+		"choose of a class":       "class S { pick() { return 'odd'; } }\nconst s = new S();\nfunction choose(turn) { return s.pick(); }",
+		"choose by closures":      "const choose = (() => { let n = 1; return () => n > 0 ? 'odd' : 'even'; })();",
+		"choose of globals":       "globalThis.choose = () => 'odd'",
+		"choose of start":         "let choose; function start() { choose = () => 'odd' } choose = () => 'even'",
+		"choose of a list":        "const answers = { choose() { return 'odd' } }; const { choose } = answers;",
+		"choose that is bound":    "const choose = (() => 'odd').bind(null)",
+		"generator":               "function* odds() { for (;;) yield 'odd' }\nconst it = odds(); const choose = () => it.next().value",
+		"private field":           "class Player { #answer = 'odd'; choose() { return this.#answer } }\nconst p = new Player(); const choose = (t) => p.choose(t)",
+		"history without observe": "function choose(turn) { return turn.history.length === Math.floor(turn.played / 2) ? 'odd' : 'even' }",
+		"history of the outcomes that observe got": `
+const kept = [];
+function observe(outcome) { kept.push(outcome); outcome.note = "mine"; }
+function choose(turn) {
+  const mine = kept.filter((o) => o.opponent === turn.opponent);
+  if (kept.length !== turn.played || !mine.every((o, i) => turn.history[i] === o && o.note === "mine")) throw new Error("not the same objects");
+  return turn.history.length === mine.length ? "odd" : "even";
+}`,
 	} {
 		answers = append(answers, strategytest.Answer{Name: name, Make: js(source), Want: strategies.Odd})
 	}
@@ -143,7 +160,7 @@ func jsInvalid() (invalid []strategytest.Named) {
 		`"Even"`, `"EVEN"`, `" even"`, `""`, `"0.5"`, `"1"`, "null", "undefined", "2", "-0.5", "NaN", "Infinity", "-Infinity",
 		"true", "false", "{}.x", "({})", `["even"]`, "function () { return 'even'; }", `new String("even")`, "new Number(0.5)",
 		"Symbol('even')", "({then(f) { f('even'); }})", "({toString() { return 'even'; }})", "({valueOf() { return 0.5; }})",
-		`"x".repeat(100000)`, "/even/", "new Map()",
+		`"x".repeat(100000)`, "/even/", "new Map()", "[]", "() => 'even'", "new Proxy({}, {})",
 	} {
 		invalid = append(invalid, strategytest.Named{Name: "return " + expression, Make: jsFirst(expression)})
 	}
@@ -157,6 +174,7 @@ func jsUnseeded() (unseeded []strategytest.Named) {
 		"new Date(0).toString()", "new Date(0).toLocaleString()", "new Date(2026, 0, 1).getTime()", "Date.parse('2026-01-01T00:00:00')",
 		"{}", "function f() {}", "Symbol('x').toString()", "new Error('x').stack", "null.x", "Object.keys(globalThis)",
 		"[3, 1, 2].toLocaleString()", "(1234.5).toLocaleString()", "'b'.localeCompare('a')", "typeof Intl",
+		"[5, 3, 8].sort(() => Math.random() - 0.5)", "[turn, globalThis, Array.prototype, Math].flatMap(Object.getOwnPropertyNames)",
 	} {
 		unseeded = append(unseeded, strategytest.Named{Name: "the text of " + expression, Make: jsBytes(expression)})
 	}
@@ -192,7 +210,7 @@ func jsUnloadable() []strategytest.Named {
 	}
 }
 
-// Not parallel: it looks at the heap of the process.
 func TestJavaScriptRuntime(t *testing.T) {
+	t.Parallel()
 	strategytest.RunRuntime(t, jsSubject())
 }

@@ -134,7 +134,13 @@ func (p *probe) spinSeat(ctx context.Context, e ending, name string, m Maker, op
 			return
 		}
 		p.wantError(name, err, sourceOf(s.Factory.Info()), op, false, e.faults...)
-		p.leave(name, s)
+		ended, again := s.Strategy(), turn(1)
+		for _, when := range []string{"that overran", "that is closed"} {
+			if c, err := ended.Choose(ctx, &again); err == nil {
+				p.fail(name, "a seat %s chooses %v, want an error", when, c)
+			}
+			p.leave(name, s)
+		}
 		next, err := sit(ctx, f, setup(), game.Key{3, 4})
 		if err != nil {
 			p.fail(name, "New after another seat's overrun = %v, want a seat", err)

@@ -90,6 +90,48 @@ func checkReceivedTurn(ctx context.Context, p *probe) {
 		{"turn.losses", "number 2"},
 		{"turn.points", "number 7"},
 	})
+	p.changes(ctx)
+}
+
+// changes has the seat say what it sees of turns that change in every way: a runtime may write
+// only what has changed.
+func (p *probe) changes(ctx context.Context) {
+	word := func(s string) string {
+		if s == "" {
+			return "none"
+		}
+		return "string " + s
+	}
+	number := func(n int) string { return fmt.Sprint("number ", n) }
+	for path, want := range map[string]func(*strategies.Turn) string{
+		"turn.match_id": func(t *strategies.Turn) string { return word(t.MatchID) },
+		"turn.round":    func(t *strategies.Turn) string { return number(t.Round) },
+		"turn.opponent": func(t *strategies.Turn) string { return word(t.Opponent) },
+		"turn.role":     func(t *strategies.Turn) string { return word(t.Role.String()) },
+		"turn.played":   func(t *strategies.Turn) string { return number(t.Played) },
+		"turn.wins":     func(t *strategies.Turn) string { return number(t.Wins) },
+		"turn.draws":    func(t *strategies.Turn) string { return number(t.Draws) },
+		"turn.losses":   func(t *strategies.Turn) string { return number(t.Losses) },
+		"turn.points":   func(t *strategies.Turn) string { return number(t.Points) },
+	} {
+		if p.subject.Echo == nil {
+			return
+		}
+		p.seated(ctx, "Echo "+path, p.subject.Echo(path), roomy, func(s *player) {
+			r := game.NewRand(game.Key{3, 4})
+			for range 50 {
+				t := strategies.Turn{
+					MatchID: []string{"", "M1", "M2"}[r.IntN(3)], Round: r.IntN(3), Opponent: []string{"", "P01", "P03"}[r.IntN(3)],
+					Role: game.Role(r.IntN(3)), Standing: strategies.Standing{
+						Played: r.IntN(3), Wins: r.IntN(3) * 1000, Draws: r.IntN(3), Losses: r.IntN(3), Points: r.IntN(3)},
+				}
+				if _, err := s.Strategy().Choose(ctx, &t); err == nil || !strings.Contains(err.Error(), "saw <"+want(&t)+">") {
+					p.fail(path, "of %+v the script said %q, want saw <%s>", t, fmt.Sprint(err), want(&t))
+					return
+				}
+			}
+		})
+	}
 }
 
 func checkReceivedOutcome(ctx context.Context, p *probe) {

@@ -59,13 +59,6 @@ type Subject struct {
 	// Unloadable behaviours cannot be compiled: the Maker must return the
 	// error. Those that loop for ever at the top level belong here too.
 	Unloadable []Named
-	// Hostile behaviours try to outlive their time. What they answer does not
-	// matter; that they end does.
-	Hostile []Named
-	// Hungry behaviours try to eat the host's memory. They have to end, and
-	// the heap of the process may grow by 512 MiB meanwhile: they are best run
-	// while it does little else.
-	Hungry []Named
 
 	ThrowStart, ThrowObserve Maker // the hook throws whenever it is called
 	ThrowChoose              Maker // throws in round 1

@@ -201,10 +201,11 @@ func (v *vm) call(ctx context.Context, op strategies.Op, f func()) (err error) {
 			e.Line, e.Err = r.line, errors.New(r.text)
 		case stopped:
 			e.Err = r.why
+			v.dead = v.bug() != "goes-on"
 		default:
 			panic(r)
 		}
-		v.dead = v.bug() == "gives-up"
+		v.dead = v.dead || v.bug() == "gives-up"
 		err = spoil(e, v.bug())
 	}()
 	f()
@@ -232,7 +233,9 @@ func (v *vm) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choice,
 	if v.dead {
 		return 0, errors.New("the seat has given up")
 	}
-	v.turn = turnObject(t, v.bug())
+	if v.turn == nil || v.bug() != "stale-turn" || v.turn["round"] != t.Round {
+		v.turn = turnObject(t, v.bug())
+	}
 	past := v.history[t.Opponent]
 	if v.bug() == "whole-history" {
 		past = nil

@@ -30,7 +30,7 @@ func setupObject(s strategies.Setup, bug string) object {
 
 func turnObject(t *strategies.Turn, bug string) object {
 	o := object{
-		"match_id": t.MatchID, "round": t.Round, "opponent": known(t.Opponent), "role": known(t.Role.String()),
+		"match_id": known(t.MatchID), "round": t.Round, "opponent": known(t.Opponent), "role": known(t.Role.String()),
 		"played": t.Played, "wins": t.Wins, "draws": t.Draws, "losses": t.Losses, "points": t.Points,
 	}
 	switch bug {

@@ -87,19 +87,6 @@ func toySubject(rt *toy) strategytest.Subject {
 			}
 			return nil, &strategies.Error{Source: "scripts/toy.go", Line: 1, Op: strategies.OpLoad, Err: errors.New("syntax error")}
 		}}},
-		Hostile: []strategytest.Named{{Name: "catches everything", Make: m(hooks{choose: func(v *vm) any {
-			if rt.bug == "outlived" {
-				<-rt.released
-			}
-			return nil
-		}})}},
-		Hungry: []strategytest.Named{{Name: "eats everything", Make: m(hooks{choose: func(v *vm) any {
-			if rt.bug == "devours" {
-				v.memory["much"] = make([]byte, 600<<20)
-				time.Sleep(10 * time.Millisecond) // of the bubble: long enough to be seen
-			}
-			return nil
-		}})}},
 		ThrowStart:   m(hooks{start: func(*vm) { throw(2, "no start") }, choose: always("even").choose}),
 		ThrowObserve: m(hooks{observe: func(*vm) { throw(4, "no observe") }, choose: always("even").choose}),
 		ThrowChoose: m(hooks{choose: func(v *vm) any {

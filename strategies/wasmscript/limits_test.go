@@ -6,56 +6,12 @@ import (
 	"log/slog"
 	"runtime"
 	"testing"
-	"time"
 
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
 	"github.com/strategylab/strategylab/strategies/wasmscript"
 	. "github.com/strategylab/strategylab/strategies/wasmscript/wasmtest"
 )
-
-// TestTimeEndsACall has calls with instructions for much longer end by their time, by a
-// deadline and by a cancellation.
-func TestTimeEndsACall(t *testing.T) {
-	t.Parallel()
-	for name, end := range map[string]struct {
-		time  time.Duration
-		enter func(context.Context) (context.Context, context.CancelFunc)
-	}{
-		"limit": {time.Millisecond, context.WithCancel},
-		"deadline": {time.Hour, func(ctx context.Context) (context.Context, context.CancelFunc) {
-			return context.WithTimeout(ctx, time.Millisecond)
-		}},
-		"cancel": {time.Hour, func(ctx context.Context) (context.Context, context.CancelFunc) {
-			ctx, cancel := context.WithCancel(ctx)
-			trigger, stop := context.WithTimeout(context.Background(), time.Millisecond)
-			context.AfterFunc(trigger, cancel)
-			return ctx, func() { stop(); cancel() }
-		}},
-	} {
-		f, err := wasmscript.Compile("x", "x.wasm", answer(forever, F64(1)).Bytes(), wasmscript.Config{
-			Limits: budget.Limits{Time: end.time, Instructions: 1 << 60},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		seat, err := f.New(t.Context(), setup())
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := end.enter(t.Context())
-		if _, err := seat.Choose(ctx, &strategies.Turn{}); !errors.Is(err, strategies.ErrTimeout) {
-			t.Errorf("%s: choose fails with %v, want a timeout", name, err)
-		}
-		cancel()
-		if _, err := seat.Choose(t.Context(), &strategies.Turn{}); !errors.Is(err, strategies.ErrTimeout) {
-			t.Errorf("%s: the seat goes on with %v, want the timeout again", name, err)
-		}
-		if err := errors.Join(seat.Close(), f.Close()); err != nil {
-			t.Error(err)
-		}
-	}
-}
 
 // shout is a handler of logs that tells when something is printed.
 type shout struct {

@@ -161,27 +161,6 @@ func TestFailedOp(t *testing.T) {
 	}
 }
 
-// TestClosedSeats refuse every call.
-func TestClosedSeats(t *testing.T) {
-	t.Parallel()
-	made, err := load(t, Frequency()).New(t.Context(), setup())
-	if err != nil {
-		t.Fatal(err)
-	}
-	seat := made.(strategies.Deferrer)
-	if err := seat.Close(); err != nil {
-		t.Error(err)
-	}
-	_, choose := seat.Choose(t.Context(), &strategies.Turn{})
-	for i, err := range []error{
-		choose, seat.Observe(t.Context(), &strategies.Outcome{}), seat.Defer(t.Context(), &strategies.Outcome{}), seat.Settle(t.Context()),
-	} {
-		if err == nil {
-			t.Errorf("call %d of a closed seat succeeds", i)
-		}
-	}
-}
-
 // TestPlayersInLargeFields numbers players whose ids do not tell their place.
 func TestPlayersInLargeFields(t *testing.T) {
 	t.Parallel()

@@ -1,32 +1,12 @@
 package builtin_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/builtin"
 )
-
-func TestAllIsTheCatalogue(t *testing.T) {
-	t.Parallel()
-	want := []string{
-		"alternate", "always-even", "always-odd", "biased", "copy-last", "ctw", "frequency", "gambler", "hedge", "hot-hand",
-		"joint-markov-2", "longest-match", "markov-1", "markov-2", "markov-3", "mind-reader", "opposite-last", "random",
-		"role", "stay-or-flip",
-	}
-	var got []string
-	for _, f := range builtin.All() {
-		got = append(got, f.Info().Name)
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("All = %q\nwant  %q", got, want)
-	}
-	if !slices.IsSorted(got) {
-		t.Error("All is not sorted by name")
-	}
-}
 
 func TestInfoIsComplete(t *testing.T) {
 	t.Parallel()
@@ -59,13 +39,5 @@ func TestFind(t *testing.T) {
 		if f, ok := builtin.Find(name); ok {
 			t.Errorf("Find(%q) = %v, want none", name, f.Info().Name)
 		}
-	}
-}
-
-func TestAllIsTheCallers(t *testing.T) {
-	t.Parallel()
-	builtin.All()[0] = nil
-	if builtin.All()[0] == nil {
-		t.Error("what one caller does to All, another sees")
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/strategylab/strategylab/host/game"
@@ -45,45 +44,6 @@ func transcript(leagues [5][]match) string {
 		s = append(s, moves(past))
 	}
 	return strings.Join(s, " ")
-}
-
-func TestSameSeedSameMoves(t *testing.T) {
-	t.Parallel()
-	certain := map[string]bool{"always-even": true, "always-odd": true, "alternate": true, "role": true}
-	for _, name := range names() {
-		f := find(t, name)
-		first := transcript(league(t, f, five(), 60, 1))
-		if again := transcript(league(t, f, five(), 60, 1)); again != first {
-			t.Errorf("%s: seed 1 twice\n%s\n%s", name, first, again)
-		}
-		same := true // whatever the seed
-		for seed := range uint64(20) {
-			same = same && transcript(league(t, f, five(), 60, seed)) == first
-		}
-		if same != certain[name] {
-			t.Errorf("%s: all seeds give the same moves: %t, want %t", name, same, certain[name])
-		}
-	}
-}
-
-// A factory keeps nothing: a seat plays the same whatever its factory has made
-// before, also from many goroutines at once.
-func TestNoStateFromLeagueToLeague(t *testing.T) {
-	t.Parallel()
-	for _, name := range names() {
-		f := find(t, name)
-		want := transcript(league(t, f, five(), 40, 3))
-		league(t, f, [5]opponent{cycle("o"), nil, cycle("eo"), nil, nil}, 100, 4)
-		var wg sync.WaitGroup
-		for range 4 {
-			wg.Go(func() {
-				if got := transcript(league(t, f, five(), 40, 3)); got != want {
-					t.Errorf("%s: after another league\n%s\nwant\n%s", name, got, want)
-				}
-			})
-		}
-		wg.Wait()
-	}
 }
 
 // What a strategy plays against one opponent does not depend on whom else it
@@ -258,23 +218,6 @@ func TestCallsDoNotAllocate(t *testing.T) {
 		}
 		if n := testing.AllocsPerRun(1000, step); n > 0 {
 			t.Errorf("%s: %v allocations per decision", name, n)
-		}
-	}
-}
-
-// Everybody plays everybody, for long: every answer is a choice, whatever the
-// others do.
-func TestEveryPair(t *testing.T) {
-	t.Parallel()
-	all := names()
-	for i, a := range all {
-		for _, b := range all[i:] {
-			past := each(t, a, b, game.FairDraw(), 60, 1)
-			for n, m := range past {
-				if m.own == game.NoParity || m.theirs == game.NoParity {
-					t.Fatalf("%s against %s: no choice in match %d", a, b, n)
-				}
-			}
 		}
 	}
 }

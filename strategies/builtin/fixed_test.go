@@ -1,7 +1,6 @@
 package builtin_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/strategylab/strategylab/host/game"
@@ -30,20 +29,6 @@ func TestHalfDifferFromACoin(t *testing.T) {
 	t.Parallel()
 	for _, name := range names() {
 		wantDifferShare(t, name+" against a coin", versus(t, name, stationary(0.5, 3), 4000, 8), 0.5)
-	}
-}
-
-func TestAlways(t *testing.T) {
-	t.Parallel()
-	const matches = 100
-	for name, want := range map[string]string{"always-even": "e", "always-odd": "o"} {
-		if got := moves(versus(t, name, stationary(0.5, 1), matches, 1)); got != strings.Repeat(want, matches) {
-			t.Errorf("%s plays %s", name, got)
-		}
-	}
-	wantDifferFrom(t, "always-even against always-odd", each(t, "always-even", "always-odd", game.FairDraw(), matches, 1), 0)
-	if past := each(t, "always-even", "always-even", game.FairDraw(), matches, 1); count(past, match.differ) != 0 {
-		t.Error("always-even differs from itself")
 	}
 }
 

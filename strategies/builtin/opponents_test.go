@@ -57,14 +57,3 @@ func TestOpponentsAreKeptApart(t *testing.T) {
 		}
 	})
 }
-
-func BenchmarkOpponents(b *testing.B) {
-	states := newOpponents[int](make([]string, 64))
-	for _, id := range []string{"P07", "P100", "alice"} {
-		b.Run(id, func(b *testing.B) {
-			for b.Loop() {
-				*states.at(id)++
-			}
-		})
-	}
-}

@@ -141,22 +141,6 @@ func TestScriptsThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-func TestUnreadableScript(t *testing.T) {
-	t.Parallel()
-	o := options(t, map[string]string{"scripts/secret.lua": ""})
-	path := filepath.Join(o.Dir, "scripts", "secret.lua")
-	if err := os.Chmod(path, 0); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.ReadFile(path); err == nil {
-		t.Skip("this user may read everything")
-	}
-	c := load(t, o)
-	if e := c.Entries()[3]; !errors.Is(e.Err, fs.ErrPermission) {
-		t.Errorf("error %v, want ErrPermission", e.Err)
-	}
-}
-
 func TestCloseClosesEverythingOnce(t *testing.T) {
 	t.Parallel()
 	o := options(t, map[string]string{"scripts/mine.lua": "", "scripts/oops.lua": "broken", "far/away.js": ""})

@@ -2,13 +2,11 @@ package catalog_test
 
 import (
 	"errors"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/strategylab/strategylab/strategies"
-	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
 func TestFieldOfEverything(t *testing.T) {
@@ -88,6 +86,9 @@ func TestFieldRefuses(t *testing.T) {
 			`rename all but one, or name one by its path`,
 		"random,far/random.js*4": `2 strategies are called "random": built-in and far/random.js; ` +
 			`rename all but one, or name one by its path`,
+		"clasics,random": `no strategy "clasics"; did you mean "classics"?`,
+		"script":         `no strategy "script"; did you mean "scripts"?`,
+		"randm":          `no strategy "randm"; did you mean "random"?`,
 	} {
 		if f, err := c.Field(t.Context(), refs(t, in)); err == nil || err.Error() != want {
 			t.Errorf("Field(%q) = %q, %v, want %q", in, players(f), err, want)
@@ -100,21 +101,5 @@ func TestFieldRefuses(t *testing.T) {
 	}
 	if _, err := c.Field(t.Context(), refs(t, "random,random")); errors.As(err, &se) || err == nil {
 		t.Errorf("Field(random,random): %v, want no *strategies.Error", err)
-	}
-}
-
-func TestUnknownErrorText(t *testing.T) {
-	t.Parallel()
-	for want, err := range map[string]error{
-		`no strategy "x"`:                         &catalog.UnknownError{Target: "x"},
-		`no script "x.lua"; did you mean "y.js"?`: &catalog.UnknownError{Target: "x.lua", Nearest: "y.js"},
-		"x.py is not a script: want a file ending in .lua or .js or .so": &catalog.FormatError{
-			Path: "x.py", Known: strings.Fields(".lua .js .so")},
-		`3 strategies are called "x": built-in, a.lua and b.js; rename all but one, or name one by its path`: &catalog.AmbiguousError{
-			Name: "x", Sources: []string{"built-in", "a.lua", "b.js"}},
-	} {
-		if got := err.Error(); got != want {
-			t.Errorf("Error() = %q, want %q", got, want)
-		}
 	}
 }

@@ -51,17 +51,3 @@ func TestGroupMine(t *testing.T) {
 		t.Errorf("Missing = %d, want 2", n)
 	}
 }
-
-func TestGroupsAreSuggested(t *testing.T) {
-	t.Parallel()
-	c := load(t, options(t, nil))
-	for in, want := range map[string]string{
-		"clasics,random": `no strategy "clasics"; did you mean "classics"?`,
-		"script":         `no strategy "script"; did you mean "scripts"?`,
-		"randm":          `no strategy "randm"; did you mean "random"?`,
-	} {
-		if _, err := c.Field(t.Context(), refs(t, in)); err == nil || err.Error() != want {
-			t.Errorf("Field(%q): %v, want %q", in, err, want)
-		}
-	}
-}

@@ -142,29 +142,17 @@ func TestWatchRefs(t *testing.T) {
 	}
 }
 
-// What changes between loading and watching is not lost.
+// What changes between loading and watching is not lost, nor what changes once the
+// catalogue is closed.
 func TestWatchFromTheTimeOfLoading(t *testing.T) {
-	t.Parallel()
-	o := options(t, map[string]string{"scripts/mine.lua": "1"})
-	c := load(t, o)
-	edit(t, o.Dir, "scripts/mine.lua", "2", 1)
-	edit(t, o.Dir, "scripts/newcomer.lua", "2", 1)
-	f, err := c.Field(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := changes(t, c.Watch(f)), "edited scripts/mine.lua, added scripts/newcomer.lua"; got != want {
-		t.Errorf("changes %q, want %q", got, want)
-	}
-}
-
-func TestWatchOutlivesItsCatalogue(t *testing.T) {
 	t.Parallel()
 	o := options(t, map[string]string{"scripts/mine.lua": "1"})
 	c, err := catalog.Load(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
+	edit(t, o.Dir, "scripts/mine.lua", "2", 1)
+	edit(t, o.Dir, "scripts/newcomer.lua", "2", 1)
 	f, err := c.Field(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -173,10 +161,10 @@ func TestWatchOutlivesItsCatalogue(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
-	edit(t, o.Dir, "scripts/mine.lua", "2", 1)
-	if got, want := changes(t, w), "edited scripts/mine.lua"; got != want {
-		t.Errorf("changes %q, want %q", got, want)
-	}
+	step := stepper(t, w)
+	step("edited scripts/mine.lua, added scripts/newcomer.lua", "edits before the watch")
+	edit(t, o.Dir, "scripts/mine.lua", "3", 2)
+	step("edited scripts/mine.lua", "an edit after the end of the catalogue")
 }
 
 func TestWatchOfAFolderThatCannotBeListed(t *testing.T) {

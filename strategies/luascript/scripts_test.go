@@ -9,6 +9,7 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/luascript"
+	"github.com/strategylab/strategylab/strategies/seat"
 )
 
 // shipped compiles a script of the scripts folder.
@@ -79,87 +80,45 @@ func differShare(t *testing.T, a, b strategies.Factory, leagues int) float64 {
 	const legs = 10
 	differ := 0
 	for league := range leagues {
-		seats := [2]*player{join(t, a, league, 0), join(t, b, league, 1)}
+		seats := [2]*seat.Seat{{Factory: a}, {Factory: b}}
+		for i, s := range seats {
+			s.Coin = game.CoinKey(1, league, i)
+			s.Setup = strategies.Setup{
+				ID: players(2)[i], Field: players(2), Rounds: legs, Legs: legs, Rand: game.NewRand(game.StrategyKey(1, league, i)),
+			}
+			if err := s.Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
 		for m := range legs {
-			first := seats[m%2] // roles are swapped from leg to leg
-			second := seats[1-m%2]
-			x, y := first.choose(t, m, game.RoleA, second.id), second.choose(t, m, game.RoleB, first.id)
-			if x != y {
+			var sides [2]game.Side
+			at := [2]int{m % 2, 1 - m%2} // roles are swapped from leg to leg
+			for i, n := range at {
+				answer := seats[n].Answer(t.Context(), &strategies.Turn{
+					Match: uint64(m), MatchID: "M", Round: m + 1, Opponent: players(2)[1-n], Role: game.RoleA + game.Role(i), Standing: seats[n].Standing(),
+				})
+				if answer.Err != nil {
+					t.Fatal(answer.Err)
+				}
+				sides[i].Choice = answer.Choice
+			}
+			if sides[0] != sides[1] {
 				differ++
 			}
-			v := game.Judge(game.Side{Choice: x}, game.Side{Choice: y}, 1+m%10)
-			first.observe(t, m, game.RoleA, second.id, x, y, v.ResultA, v.PointsA)
-			second.observe(t, m, game.RoleB, first.id, y, x, v.ResultB, v.PointsB)
+			v := game.Judge(sides[0], sides[1], 1+m%10)
+			for i, n := range at {
+				if err := seats[n].Observe(t.Context(), &strategies.Outcome{
+					Match: uint64(m), MatchID: "M", Round: m + 1, Opponent: players(2)[1-n], Role: game.RoleA + game.Role(i),
+					Choice: sides[i].Choice, OpponentChoice: sides[1-i].Choice, Number: 1 + m%10, Drew: true,
+					Result: []game.Result{v.ResultA, v.ResultB}[i], Points: []int{v.PointsA, v.PointsB}[i],
+				}); err != nil {
+					t.Fatal(err)
+				}
+			}
 		}
 		_, _ = seats[0].Close(), seats[1].Close()
 	}
 	return float64(differ) / float64(leagues*legs)
-}
-
-// player is a seat with what a host keeps for it.
-type player struct {
-	strategies.Strategy
-	id         string
-	rand, coin *game.Rand
-	strategies.Standing
-}
-
-func join(t *testing.T, f strategies.Factory, league, field int) *player {
-	t.Helper()
-	ids := players(2)
-	p := &player{
-		id: ids[field], rand: game.NewRand(game.StrategyKey(1, league, field)), coin: game.NewRand(game.CoinKey(1, league, field)),
-	}
-	var err error
-	p.Strategy, err = f.New(t.Context(), strategies.Setup{
-		ID: p.id, Name: p.id, Field: ids, Rounds: 10, Legs: 10, Rand: p.rand,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-func (p *player) choose(t *testing.T, m int, role game.Role, opponent string) game.Parity {
-	t.Helper()
-	p.rand.Rekey(game.ChoosePosition(uint64(m)))
-	c, err := p.Choose(t.Context(), &strategies.Turn{
-		Match: uint64(m), MatchID: "M", Round: m + 1, Opponent: opponent, Role: role, Standing: p.Standing,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.coin.Rekey(uint64(m))
-	return c.Resolve(p.coin)
-}
-
-func (p *player) observe(t *testing.T, m int, role game.Role, opponent string, mine, theirs game.Parity, result game.Result, points int) {
-	t.Helper()
-	p.Add(result, points)
-	p.rand.Rekey(game.ObservePosition(uint64(m)))
-	err := p.Observe(t.Context(), &strategies.Outcome{
-		Match: uint64(m), MatchID: "M", Round: m + 1, Opponent: opponent, Role: role, Choice: mine, OpponentChoice: theirs,
-		Number: 1 + m%10, Drew: true, Result: result, Points: points,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// TestScriptsIntroduceThemselves wants a title and a description of each, and
-// comments in code that people are to learn from.
-func TestScriptsIntroduceThemselves(t *testing.T) {
-	t.Parallel()
-	paths, err := filepath.Glob("../../scripts/*.lua")
-	if err != nil || len(paths) < 4 {
-		t.Fatalf("%d scripts (%v), want at least 4", len(paths), err)
-	}
-	for _, path := range paths {
-		info := shipped(t, strings.TrimSuffix(filepath.Base(path), ".lua")).Info()
-		if info.Title == "" || len(info.Title) > 80 || len(info.Description) < 80 {
-			t.Errorf("%s: title %q, description %q; want one short line and a few sentences", path, info.Title, info.Description)
-		}
-	}
 }
 
 // TestFirstStrategyOfTheReadme compiles the Lua code that the README shows.

@@ -1,15 +1,10 @@
 package script
 
 import (
-	"context"
-	"errors"
-	"io"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/strategylab/strategylab/strategies"
-	"github.com/strategylab/strategylab/strategies/budget"
 )
 
 func TestDescribe(t *testing.T) {
@@ -42,49 +37,5 @@ func TestDescribe(t *testing.T) {
 	other := Describe(strategies.JavaScript, "x", "x.js", []byte("other source"), nil)
 	if other.Fingerprint == long.Fingerprint {
 		t.Error("different sources have the same fingerprint")
-	}
-}
-
-type closer struct{ err error }
-
-func (c closer) Close() error { return c.err }
-
-func TestTry(t *testing.T) {
-	t.Parallel()
-	failed := errors.New("failed")
-	for _, c := range []struct {
-		name string
-		open func(context.Context) (io.Closer, error)
-		want error
-	}{
-		{"a script that opens", func(context.Context) (io.Closer, error) { return closer{}, nil }, nil},
-		{"one that does not", func(context.Context) (io.Closer, error) { return nil, failed }, failed},
-		{"one that does not close", func(context.Context) (io.Closer, error) { return closer{failed}, nil }, failed},
-	} {
-		h := NewHost(strategies.Info{Source: "x.lua"}, budget.Limits{})
-		if err := h.Try(c.open); !errors.Is(err, c.want) {
-			t.Errorf("%s: error %v, want %v", c.name, err, c.want)
-		}
-		if err := h.Close(); err != nil {
-			t.Errorf("%s: %v", c.name, err)
-		}
-	}
-}
-
-func TestLimitsHaveDefaults(t *testing.T) {
-	t.Parallel()
-	h := NewHost(strategies.Info{Name: "x"}, budget.Limits{Time: time.Minute})
-	defer h.Close()
-	if l := h.Limits(); l.Time != time.Minute || l.Instructions == 0 {
-		t.Errorf("limits are %+v, want the time given and a default for instructions", l)
-	}
-	if h.Info().Name != "x" {
-		t.Errorf("the host is of %+v", h.Info())
-	}
-	g := h.Guard(func() {}, 0)
-	defer g.Release()
-	g.Enter(t.Context())
-	if err := g.Leave(); err != nil {
-		t.Errorf("a short call fails: %v", err)
 	}
 }

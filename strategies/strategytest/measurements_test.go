@@ -24,14 +24,3 @@ func TestBrief(t *testing.T) {
 		}
 	}
 }
-
-func TestMedian(t *testing.T) {
-	t.Parallel()
-	in := []time.Duration{9, 1, 5, 7, 3}
-	if got := median(in); got != 5 {
-		t.Errorf("median = %v, want 5", got)
-	}
-	if in[0] != 9 {
-		t.Errorf("median sorted its argument: %v", in)
-	}
-}

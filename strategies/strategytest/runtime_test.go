@@ -1,15 +1,11 @@
 package strategytest_test
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 
-	"github.com/strategylab/strategylab/strategies"
-	"github.com/strategylab/strategylab/strategies/budget"
 	"github.com/strategylab/strategylab/strategies/strategytest"
 )
 
@@ -123,39 +119,5 @@ func TestCloseErrorsAreFound(t *testing.T) {
 		}) {
 			t.Errorf("%s: no finding says %q", bug, want)
 		}
-	}
-}
-
-// A runtime that can express nothing fails nothing and passes nothing.
-func TestEmptySubjectIsSkipped(t *testing.T) {
-	t.Parallel()
-	for _, f := range strategytest.CheckRuntime(t.Context(), strategytest.Subject{}) {
-		if f.Level != strategytest.Info {
-			t.Errorf("finding %v, want Info only", f)
-		}
-	}
-}
-
-// What does not load is a failure of every check that needs it.
-func TestBehaviourThatDoesNotLoad(t *testing.T) {
-	t.Parallel()
-	s := strategytest.Subject{Random: func(budget.Limits) (strategies.Factory, error) {
-		return nil, errors.New("no such file")
-	}}
-	want := []string{"info", "same-seed", "own-match", "concurrent", "batch"}
-	if got := failed(strategytest.CheckRuntime(t.Context(), s)); !slices.Equal(got, want) {
-		t.Errorf("failed %q, want %q", got, want)
-	}
-}
-
-func TestRuntimeCheckStops(t *testing.T) {
-	t.Parallel()
-	why := errors.New("the user pressed Ctrl-C")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(why)
-	findings := strategytest.CheckRuntime(ctx, toySubject(newToy("")))
-	last := findings[len(findings)-1]
-	if last.Level != strategytest.Error || !strings.Contains(last.What, why.Error()) {
-		t.Errorf("last finding %v, want an error that names %q", last, why)
 	}
 }

@@ -147,13 +147,6 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-func TestCheckRepeats(t *testing.T) {
-	t.Parallel()
-	if diff := cmp.Diff(found(t, "", "sound"), found(t, "", "sound")); diff != "" {
-		t.Errorf("two checks with one seed differ:\n%s", diff)
-	}
-}
-
 func TestCheckWithoutClock(t *testing.T) {
 	t.Parallel()
 	f, err := newToy("").make(always("even"))(budget.Limits{})

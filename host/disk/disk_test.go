@@ -89,19 +89,6 @@ func TestWriteFileSaysWhere(t *testing.T) {
 	}
 }
 
-func TestWriteJSON(t *testing.T) {
-	t.Parallel()
-	name := filepath.Join(t.TempDir(), "summary.json")
-	for _, v := range []map[string]int{{"runs": 1, "legs": 3}, {"runs": 2}} {
-		if err := disk.WriteJSON(name, v, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, err := os.ReadFile(name); err != nil || string(got) != "{\n  \"runs\": 2\n}\n" {
-		t.Errorf("file holds %q, %v", got, err)
-	}
-}
-
 // wantLocked wants the named lock to be held by a process; 0 is unknown.
 func wantLocked(t *testing.T, name string, pid int) error {
 	t.Helper()

@@ -36,17 +36,6 @@ func TestParityOf(t *testing.T) {
 	}
 }
 
-func TestOpposite(t *testing.T) {
-	t.Parallel()
-	for p, want := range map[game.Parity]game.Parity{
-		game.Even: game.Odd, game.Odd: game.Even, game.NoParity: game.NoParity,
-	} {
-		if got := p.Opposite(); got != want {
-			t.Errorf("%q.Opposite() = %q, want %q", p, got, want)
-		}
-	}
-}
-
 // The words stand in messages and reports; what is unknown is empty.
 func TestNames(t *testing.T) {
 	t.Parallel()
@@ -182,14 +171,10 @@ func TestFaultsArePinned(t *testing.T) {
 			named++
 		}
 	}
-	if named != len(pinned) {
-		t.Errorf("%d faults have names, %d are pinned here", named, len(pinned))
-	}
-}
-
-func TestUnknownFaults(t *testing.T) {
-	t.Parallel()
 	if got := game.Fault(99).String(); got != "fault-99" {
 		t.Errorf("Fault(99) is %q", got)
+	}
+	if named != len(pinned) {
+		t.Errorf("%d faults have names, %d are pinned here", named, len(pinned))
 	}
 }

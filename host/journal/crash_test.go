@@ -47,7 +47,20 @@ func TestCrashOfAJournal(t *testing.T) {
 			}
 			return
 		}
-		defer j.Close()
+		if kept >= 0 {
+			err = j.Append(t.Context(), "after", nil)
+		}
+		if err := errors.Join(err, j.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if clean := len(content) == 0 || content[len(content)-1] == '\n'; kept >= 0 && clean != (found.Repaired == "") {
+			t.Errorf("%s: repaired %q", what, found.Repaired)
+		}
+		again, more := mustOpen(t, name)
+		_ = again.Close()
+		if kept >= 0 && (len(more.Events) != kept+1 || more.Repaired != "") {
+			t.Errorf("%s: after the repair %d events, repaired %q", what, len(more.Events), more.Repaired)
+		}
 		if kept >= 0 && len(found.Events) != kept {
 			t.Errorf("%s: %d events, want %d", what, len(found.Events), kept)
 		}

@@ -104,36 +104,6 @@ func TestConcurrentAppendsAreAllKept(t *testing.T) {
 	}
 }
 
-// Cut at every byte, a journal opens with every event that is whole, says what
-// it cut off, and goes on.
-func TestTornTailIsRepaired(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	whole := threeEvents(t)
-	for cut := range len(whole) {
-		torn := filepath.Join(dir, fmt.Sprint("cut", cut))
-		if err := os.WriteFile(torn, whole[:cut], 0o600); err != nil {
-			t.Fatal(err)
-		}
-		j, found := mustOpen(t, torn)
-		if want := bytes.Count(whole[:cut], []byte("\n")); len(found.Events) != want {
-			t.Errorf("cut at %d: %d events, want %d", cut, len(found.Events), want)
-		}
-		if clean := cut == 0 || whole[cut-1] == '\n'; clean != (found.Repaired == "") {
-			t.Errorf("cut at %d: repaired %q", cut, found.Repaired)
-		}
-		if err := j.Append(t.Context(), "after", nil); err != nil {
-			t.Fatal(err)
-		}
-		j.Close()
-		j, again := mustOpen(t, torn)
-		j.Close()
-		if len(again.Events) != len(found.Events)+1 || again.Repaired != "" {
-			t.Errorf("cut at %d: after the repair %d events, repaired %q", cut, len(again.Events), again.Repaired)
-		}
-	}
-}
-
 func TestDamageIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -108,32 +108,6 @@ func TestDamageInTheMiddleIsAnError(t *testing.T) {
 	}
 }
 
-// TestOpenAfterEarlyKill covers a process killed before it wrote any league.
-func TestOpenAfterEarlyKill(t *testing.T) {
-	t.Parallel()
-	plan := testPlan(3, 1, 5, "")
-	leagues := randomLeagues(t, plan, 2)
-	header := encode(t, plan, nil)
-	for at := -1; at <= len(header); at++ {
-		path := create(t, plan, nil)
-		if at < 0 {
-			if err := os.Remove(leaguesBin(path)); err != nil {
-				t.Fatal(err)
-			}
-		} else {
-			writeFile(t, leaguesBin(path), header[:at])
-		}
-		d := open(t, path)
-		appendAll(t, d, leagues)
-		if err := d.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(readFile(t, leaguesBin(path)), encode(t, plan, leagues)) {
-			t.Errorf("header cut at %d: the file differs from one written in one go", at)
-		}
-	}
-}
-
 func TestFilesThatDoNotBelongTogether(t *testing.T) {
 	t.Parallel()
 	plan := testPlan(3, 1, 5, "")
@@ -198,26 +172,5 @@ func TestBadPayloads(t *testing.T) {
 				t.Errorf("error %v, want %q", err, tc.want)
 			}
 		})
-	}
-}
-
-// TestDamagedHeader flips a bit of every byte before the leagues: the run is refused and
-// left as it is. It used to be taken for one that was killed before its first league.
-func TestDamagedHeader(t *testing.T) {
-	t.Parallel()
-	plan := testPlan(3, 1, 5, "")
-	header, whole := encode(t, plan, nil), encode(t, plan, randomLeagues(t, plan, 2))
-	path := create(t, plan, nil)
-	for at := range header {
-		damaged := bytes.Clone(whole)
-		damaged[at] ^= 1
-		writeFile(t, leaguesBin(path), damaged)
-		if d, err := results.Open(path); err == nil {
-			t.Errorf("byte %d flipped: opened with %d leagues", at, d.Len())
-			d.Close()
-		}
-		if !bytes.Equal(readFile(t, leaguesBin(path)), damaged) {
-			t.Errorf("byte %d flipped: the file was changed", at)
-		}
 	}
 }

@@ -4,9 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -60,20 +57,5 @@ func TestSumsFolder(t *testing.T) {
 	}
 	if _, err := results.Open(path); !errors.As(err, &summed) {
 		t.Errorf("open: %v", err)
-	}
-	file := filepath.Join(path, results.SumsFile)
-	sound, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for old, changed := range map[string]string{
-		`"matches":64`: `"matches":65`, `"leagues":64`: `"leagues":63`, `sums/v1`: `sums/v2`, `"plan":"`: `"plan":"0`, `{`: `[`,
-	} {
-		if err := os.WriteFile(file, []byte(strings.Replace(string(sound), old, changed, 1)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, _, err := results.ReadSums(path); err == nil || !strings.Contains(err.Error(), "play the run again") {
-			t.Errorf("%s changed to %s: %v", old, changed, err)
-		}
 	}
 }

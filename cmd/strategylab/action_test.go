@@ -83,6 +83,7 @@ func release(t *testing.T, version string) string {
 
 func TestAction(t *testing.T) {
 	t.Parallel()
+	notRaced(t, ownProcesses)
 	for _, name := range []string{"bash", "python3", "curl", "tar", "sha256sum"} {
 		if _, err := exec.LookPath(name); err != nil || runtime.GOOS != "linux" {
 			t.Skipf("the action needs Linux and %s", name)

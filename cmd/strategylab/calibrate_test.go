@@ -31,6 +31,7 @@ func (b *lockedBuffer) String() string {
 // A calibration takes long. What it has measured when it is stopped is printed.
 func TestStoppedCalibrationKeepsWhatItHas(t *testing.T) {
 	t.Parallel()
+	notRaced(t, ownProcesses)
 	cmd := commandLine(t.Context(), t.TempDir(), "calibrate", "--players", "2,20", "--repetitions", "30", "--leagues", "2000", "--legs", "1", "--seed", "1")
 	var out, progress lockedBuffer
 	cmd.Stdout, cmd.Stderr = &out, &progress

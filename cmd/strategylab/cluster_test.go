@@ -178,6 +178,7 @@ var longTests = os.Getenv("LONG_TESTS") != ""
 // at random moments and started again: no league is lost or counted twice.
 func TestCrashOfACluster(t *testing.T) {
 	t.Parallel()
+	notRaced(t, ownProcesses)
 	workers, runs := []int{2}, "600"
 	if someKills() > 2 {
 		runs = "6000"
@@ -327,6 +328,7 @@ func (k *killing) grows(ended chan error) bool {
 // and workers that come while it plays.
 func TestClusterEmbedded(t *testing.T) {
 	t.Parallel()
+	notRaced(t, ownProcesses)
 	dir, args := clusterFolder(t, "500")
 	want := alone(t, dir, args)
 	for _, own := range []string{"1", "0"} {

@@ -152,8 +152,8 @@ func (c *crashing) damaged(t *testing.T, whole string, args []string, step int) 
 	}
 }
 
-// sizes returns sizes of files at which a disk can be full: so many steps, or all of them
-// with WHOLE_TESTS, up to that of the largest of some files.
+// sizes returns sizes of files at which a disk can be full, a step apart, up to that of the
+// largest of some files.
 func sizes(t *testing.T, step int, files ...string) (all []int) {
 	t.Helper()
 	largest := 0
@@ -173,15 +173,17 @@ func sizes(t *testing.T, step int, files ...string) (all []int) {
 // TestCrashOfALeague has the disk be full at each size of a journal, which ends a manager,
 // a referee or the players within a record, and damages every file of their folder in
 // every way. Started again, the league ends with the same table; what cannot be trusted
-// is refused. A plain run takes a sample.
+// is refused. All but make crash-tests take a sample.
 func TestCrashOfALeague(t *testing.T) {
 	t.Parallel()
+	notRaced(t, ownProcesses)
 	crashLeague(t, 1400, 9, "league")
 }
 
 // TestCrashOfAHost is TestCrashOfALeague for a host, with its token and its page.
 func TestCrashOfAHost(t *testing.T) {
 	t.Parallel()
+	notRaced(t, ownProcesses)
 	crashLeague(t, 2100, 13, "host", "--players", "3", "--listen", "127.0.0.1:0")
 }
 
@@ -194,9 +196,7 @@ func crashLeague(t *testing.T, step, of int, command string, flags ...string) {
 		"--validation-log", "off", "--isolate=false",
 	}, flags, patient)}
 	whole := c.whole(t)
-	if wholeSets {
-		step, of = 37, 1
-	}
+	step, of = sampled(step, 37), sampled(of, 1)
 	for _, size := range sizes(t, step, filepath.Join(whole, "data/referees/REF01/journal")) {
 		c.fullDisk(t, size, func(string) []string { return c.args })
 	}
@@ -207,14 +207,12 @@ func crashLeague(t *testing.T, step, of int, command string, flags ...string) {
 // TestCrashOfAnExperiment is TestCrashOfALeague for the folder of a run.
 func TestCrashOfAnExperiment(t *testing.T) {
 	t.Parallel()
+	notRaced(t, ownProcesses)
 	c := &crashing{from: "digest", lines: 1, args: []string{
 		"experiment", "--runs", "6", "--legs", "1", "--seed", "3", "--field", "random,markov-2,always-even", "--out", "data", "--details", "--no-report", "--workers", "1",
 	}}
 	whole := c.whole(t)
-	step, of := 900, 7
-	if wholeSets {
-		step, of = 11, 1
-	}
+	step, of := sampled(900, 11), sampled(7, 1)
 	resume := []string{"experiment", "--resume", "data", "--details", "--no-report"}
 	names, err := filepath.Glob(filepath.Join(whole, "*.*"))
 	if err != nil {
@@ -230,6 +228,18 @@ func TestCrashOfAnExperiment(t *testing.T) {
 	}
 	c.damaged(t, whole, resume, of)
 	c.report(t, "experiment")
+}
+
+// sampled returns how far apart cases are: as in a plain run, a third of that in a whole one,
+// and with LONG_TESTS the least that there is.
+func sampled(plain, least int) int {
+	switch {
+	case longTests:
+		return least
+	case wholeSets:
+		return (plain + 2) / 3
+	}
+	return plain
 }
 
 func (c *crashing) report(t *testing.T, command string) {

@@ -93,6 +93,7 @@ func (tr traces) gone(folders ...string) {
 // resumes it: its digest is that of a run that nobody disturbs.
 func TestCrashOfARunningExperiment(t *testing.T) {
 	t.Parallel()
+	notRaced(t, ownProcesses)
 	dir, args := clusterFolder(t, "300")
 	want, tr := alone(t, dir, args), newTraces(t)
 	resume := func(out string) []string {

@@ -246,10 +246,7 @@ func crowd(t *testing.T, size int, dir string, args ...string) *running {
 // again with room, they go on, and the league ends as if nothing had been.
 func TestCrashByAFullDisk(t *testing.T) {
 	t.Parallel()
-	step, most := 3000, 4000
-	if wholeSets {
-		step = 300
-	}
+	step, most := sampled(3000, 300), 4000
 	cases := 0
 	for _, who := range []string{"manager", "REF01", "Ada"} {
 		if who != "manager" && !wholeSets {

@@ -32,14 +32,19 @@ var (
 // few, if it has flags for more than that. A benchmark need not be precise.
 func quick(command string) string {
 	command, _, _ = strings.Cut(command, "  #")
+	command = strings.Replace(command, "go run ./cmd/strategylab", "strategylab", 1) // make readme does
+	command = strings.Replace(command, "go build -o strategylab ./cmd/strategylab", `ln -s "$(command -v strategylab)" .`, 1)
 	if strings.HasPrefix(command, "strategylab tune") && !strings.Contains(command, "--resume") {
-		return command + " --runs 120 --confirm 64"
+		return command + " --runs 120 --confirm 64 --legs 2"
 	}
 	few := "20"
 	if strings.Contains(command, "--shard") {
 		few = "192" // 64 for each
 	}
 	command = someRun.ReplaceAllString(command, "--$1 "+few)
+	if strings.HasPrefix(command, "strategylab experiment") && !strings.Contains(command, "--legs") && !strings.Contains(command, "--resume") {
+		command += " --legs 2"
+	}
 	switch {
 	case strings.Contains(command, " --until ") || strings.Contains(command, " --sprt "):
 		command += " --max-runs 4"
@@ -166,9 +171,7 @@ func (d *desk) leave(shell, command string) {
 // order and in a new clone; only what takes thousands of leagues takes fewer. What is shown as output has a
 // line, numbers aside, that the command prints. A plain run reads two pages, which build nothing.
 func TestDocumentedCommandsRun(t *testing.T) {
-	if raced {
-		t.Skip("processes of their own, one after the other: scripts run the same commands under the race detector")
-	}
+	notRaced(t, "processes of their own, one after the other: scripts run the same commands under the race detector")
 	t.Parallel()
 	pages := []string{"docs/writing-strategies.md", "docs/report.md"}
 	if wholeSets {

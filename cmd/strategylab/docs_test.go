@@ -16,6 +16,7 @@ import (
 // command has.
 func TestDocumentedCommandsExist(t *testing.T) {
 	t.Parallel()
+	notRaced(t, ownProcesses)
 	app := newApp(&command.Process{})
 	var pages []string
 	for _, glob := range []string{"*.md", "docs/*.md", "docs/*/*.md", "scripts/*.md"} {

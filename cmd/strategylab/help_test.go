@@ -47,6 +47,7 @@ func typed(t *testing.T, columns int, words ...string) (stdout, stderr string, c
 // beside what is in parentheses. The help adds the default, so no text repeats it.
 func TestHelpIsShort(t *testing.T) {
 	t.Parallel()
+	notRaced(t, ownProcesses)
 	aside := regexp.MustCompile(`\([^)]*\)|^` + "`[^`]*`: ")
 	app := newApp(&command.Process{})
 	check := func(name string, flags []cli.Flag) {
@@ -82,6 +83,7 @@ func TestHelpIsShort(t *testing.T) {
 // every flag once.
 func TestHelpEverywhere(t *testing.T) {
 	t.Parallel()
+	notRaced(t, ownProcesses)
 	eachCommand(func(path []string, c *cli.Command) {
 		name := strings.Join(path, " ")
 		want, stderr, code := typed(t, 0, append([]string{"help"}, path...)...)
@@ -127,6 +129,7 @@ func TestHelpEverywhere(t *testing.T) {
 // Mistakes in flags exit with 2, say in one line what is wrong, and suggest what is meant.
 func TestMistakesInFlags(t *testing.T) {
 	t.Parallel()
+	notRaced(t, ownProcesses)
 	required := 0
 	eachCommand(func(path []string, c *cli.Command) {
 		if len(c.Subcommands) > 0 || c.Name == "help" {
@@ -207,6 +210,7 @@ func TestHelpAsItLooks(t *testing.T) {
 // Every command line in a string of the program names a command that exists.
 func TestHintsNameCommandsThatExist(t *testing.T) {
 	t.Parallel()
+	notRaced(t, ownProcesses)
 	known, groups := map[string]bool{"COMMAND": true}, map[string]bool{}
 	eachCommand(func(path []string, c *cli.Command) {
 		known[strings.Join(path, " ")] = true

@@ -35,6 +35,17 @@ func whole(t *testing.T, others string) {
 // costs to start a worker for each processor.
 const oneWorker = "STRATEGYLAB_WORKERS"
 
+// ownProcesses is why a test is not run under the race detector whose processes share nothing with it.
+const ownProcesses = "tests of packages race the goroutines of what it starts"
+
+// notRaced skips a test under the race detector, which makes it ten times as slow, and says why.
+func notRaced(t *testing.T, why string) {
+	t.Helper()
+	if raced {
+		t.Skip(why)
+	}
+}
+
 // TestMain lets the test binary be the program and the processes that it starts, and the programs that come with it:
 // strategylab finds them on PATH. Their main functions have tests of their own. Tests wait for processes, so more
 // of them run at once than there are processors.
@@ -76,20 +87,28 @@ func exit(err error) {
 	os.Exit(0)
 }
 
-// servingScripts are the scripts in which servers and clients run beside the test. What the
-// others start runs in processes alone, and tests of packages have its goroutines raced.
-func servingScripts(t *testing.T) (files []string) {
+// scripts are the scripts of a run. Under the race detector they are those in which servers
+// and clients run beside the test: what the others start runs in processes alone, and tests of
+// packages have its goroutines raced. What a plain run shows, a whole one does not again.
+func scripts(t *testing.T) (files []string) {
 	all, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
-	serving := regexp.MustCompile(`(?m)^(serving|hosting|broker|worker|foreign) `)
+	wanted := ""
+	switch {
+	case raced:
+		wanted = `(?m)^(serving|hosting|broker|worker|foreign) `
+	case wholeSets:
+		wanted = `(?m)^\[!?whole\] `
+	}
+	chosen := regexp.MustCompile(wanted)
 	for _, file := range all {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if serving.Match(text) {
+		if chosen.Match(text) {
 			files = append(files, file)
 		}
 	}
@@ -100,12 +119,8 @@ func servingScripts(t *testing.T) (files []string) {
 // "exec strategylab" starts a process, and the lines of "lab" share one.
 func TestScript(t *testing.T) {
 	t.Parallel()
-	dir, files := "testdata/script", []string(nil)
-	if raced {
-		dir, files = "", servingScripts(t)
-	}
 	testscript.Run(t, testscript.Params{
-		Dir: dir, Files: files,
+		Files:               scripts(t),
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,

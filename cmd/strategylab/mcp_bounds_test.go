@@ -53,15 +53,6 @@ func workers(program string) int {
 	return max(n, 0)
 }
 
-// notRaced skips tests that keep workers busy for seconds: under the race
-// detector these take more memory than a worker may.
-func notRaced(t *testing.T) {
-	t.Helper()
-	if raced {
-		t.Skip("a worker under the race detector would take more memory than it may")
-	}
-}
-
 const slowLua = "function choose(turn) local n = 0 for i = 1, 50000 do n = n + i end return 0.5 end"
 
 // long is an experiment that takes minutes.
@@ -73,7 +64,7 @@ func long() map[string]any {
 // has finished stays.
 func TestExperimentIsCalledOff(t *testing.T) {
 	t.Parallel()
-	notRaced(t)
+	notRaced(t, "a worker would take more memory than it may")
 	a := assist(t, t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -108,7 +99,7 @@ func TestExperimentIsCalledOff(t *testing.T) {
 // and has its turn.
 func TestExperimentsTakeTurns(t *testing.T) {
 	t.Parallel()
-	notRaced(t)
+	notRaced(t, "a worker would take more memory than it may")
 	a := assist(t, t.TempDir(), "--at-once", "1")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -183,31 +174,19 @@ func TestLabEndsInTheMiddle(t *testing.T) {
 	}
 }
 
-// Hostile sources cost their own process, their matches, and nobody else. A plain run has
-// those that loop and eat memory in their choices in the experiment only.
+// Hostile sources cost their own process, their matches, and nobody else.
 func TestHostileSourcesOverMCP(t *testing.T) {
 	t.Parallel()
-	notRaced(t)
+	notRaced(t, "a worker would take more memory than it may")
 	a := assist(t, t.TempDir(), "--time-limit", "50ms", "--max-time", "1m")
-	sources := map[string]string{
+	for name, source := range map[string]string{
 		"loops when it loads":   "while true do end",
 		"eats it when it loads": "local t = {} for i = 1, 1e9 do t[i] = string.rep('x', 1000) .. i end function choose() return 1 end",
 		"reaches out":           "function choose() return io.open('/etc/passwd'):read('*a') end",
-	}
-	if wholeSets {
-		sources["loops"] = "function choose() while true do end end"
-		sources["eats memory"] = "function choose() local t = {} for i = 1, 1e9 do t[i] = string.rep('x', 1000) .. i end end"
-	}
-	for name, source := range sources {
+	} {
 		verdict := answer[assistants.CheckOutput](a, "check_strategy", map[string]any{"language": "lua", "source": source})
 		if verdict.Ready || strings.Contains(verdict.Summary, "root:") {
 			t.Errorf("a script that %s: %+v", name, verdict)
-		}
-	}
-	if wholeSets {
-		js := map[string]any{"language": "js", "source": "function choose() { const a = []; for (;;) a.push(new Array(1e6).fill(1)); }"}
-		if verdict := answer[assistants.CheckOutput](a, "check_strategy", js); verdict.Ready {
-			t.Errorf("a script in JavaScript that eats memory: %+v", verdict)
 		}
 	}
 	run := answer[assistants.RunOutput](a, "run_experiment", map[string]any{
@@ -215,13 +194,8 @@ func TestHostileSourcesOverMCP(t *testing.T) {
 		"runs":    2, "legs": 2,
 	})
 	for _, p := range run.Players {
-		if hostile := p.Kind == "lua"; hostile != (p.Technical == p.Matches) || hostile != (len(p.Faults) > 0) {
-			t.Errorf("%s: %d of %d matches lost by technical loss, faults %+v", p.Name, p.Technical, p.Matches, p.Faults)
-		}
-	}
-	for _, p := range run.Players {
-		if p.Yours != (p.Kind == "lua") {
-			t.Errorf("%s of kind %s: yours is %v", p.Name, p.Kind, p.Yours)
+		if hostile := p.Kind == "lua"; hostile != (p.Technical == p.Matches) || hostile != (len(p.Faults) > 0) || hostile != p.Yours {
+			t.Errorf("%s: %d of %d matches lost by technical loss, faults %+v, yours is %v", p.Name, p.Technical, p.Matches, p.Faults, p.Yours)
 		}
 	}
 	if !strings.Contains(strings.Split(run.Summary, "In 2 leagues")[0], "by failing") || !strings.Contains(run.Summary, "Yours, ") {
@@ -235,7 +209,7 @@ func TestHostileSourcesOverMCP(t *testing.T) {
 // more of it.
 func TestExperimentTakesTooLong(t *testing.T) {
 	t.Parallel()
-	notRaced(t)
+	notRaced(t, "a worker would take more memory than it may")
 	const runs = 500_000
 	for most := time.Second; ; most *= 3 {
 		a := assist(t, t.TempDir(), "--max-time", most.String(), "--max-runs", strconv.Itoa(runs))

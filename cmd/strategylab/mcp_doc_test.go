@@ -48,6 +48,7 @@ func serversIn(t *testing.T, page string) []configured {
 // What the page tells users to put into their clients starts a server.
 func TestDocumentedConfigurationsWork(t *testing.T) {
 	t.Parallel()
+	notRaced(t, ownProcesses)
 	page, err := os.ReadFile("../../docs/mcp.md")
 	if err != nil {
 		t.Fatal(err)
@@ -85,6 +86,7 @@ func TestDocumentedConfigurationsWork(t *testing.T) {
 // The answer that docs/mcp.md shows is what the tool answers.
 func TestDocumentedAnswer(t *testing.T) {
 	t.Parallel()
+	notRaced(t, ownProcesses)
 	scripts, err := filepath.Abs("../../scripts")
 	if err != nil {
 		t.Fatal(err)

@@ -131,6 +131,7 @@ const brokenLua = "-- Broken: forgets a bracket.\nfunction choose(turn\n  return
 // The whole way of an assistant from the prompt to a strategy that is better.
 func TestAssistantWritesAStrategy(t *testing.T) {
 	t.Parallel()
+	notRaced(t, ownProcesses)
 	a := assist(t, t.TempDir())
 	source := a.example("lua")
 	if api, err := a.read("strategylab://script-api/lua"); err != nil || !strings.Contains(api, "opponent_choice") {
@@ -250,6 +251,7 @@ func luaPlayer(name, source string) map[string]any {
 // leagues.
 func TestToolAndCommandPlayTheSameLeagues(t *testing.T) {
 	t.Parallel()
+	notRaced(t, ownProcesses)
 	dir := t.TempDir()
 	write(t, dir, "scripts/mine.lua", `function choose(turn) return turn.role == "PLAYER_A" and 0.25 or "odd" end`)
 	write(t, dir, "scripts/module.wasm", string(wasmtest.Frequency().Bytes()))

@@ -105,6 +105,7 @@ func wantReadable(t *testing.T, dir string) {
 // says so, whether digest or points tell.
 func TestReadersNotice(t *testing.T) {
 	t.Parallel()
+	notRaced(t, ownProcesses)
 	dir := t.TempDir()
 	run1(t, dir, exitOK, "experiment", "--runs", "5", "--legs", "1", "--seed", "3", "--field", "random,role,hedge", "--quiet", "--out", "run")
 	run := filepath.Join(dir, "run")
@@ -130,6 +131,7 @@ func TestReadersNotice(t *testing.T) {
 // TestPythonPackage: what docs/python reads of a run agrees with what it reads of its exports.
 func TestPythonPackage(t *testing.T) {
 	t.Parallel()
+	notRaced(t, ownProcesses)
 	python := ""
 	for _, name := range []string{"/usr/bin/python3", "python3"} { // a package of the system is for that of the system
 		if exec.Command(name, "-c", "import pandas").Run() == nil {

@@ -34,6 +34,7 @@ func screens(t *testing.T, out, err command.Terminal, args ...string) (stdout, s
 // Each stream has the width of its own terminal, and what is no terminal has none.
 func TestScreensHaveTheirOwnWidth(t *testing.T) {
 	t.Parallel()
+	notRaced(t, ownProcesses)
 	file, notes := screens(t, command.Terminal{}, command.Terminal{})
 	if controls.MatchString(file+notes) || strings.Contains(notes, "leagues  ") {
 		t.Errorf("control sequences or progress in a file: %q, %q", file, notes)

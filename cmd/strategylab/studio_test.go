@@ -124,6 +124,7 @@ type studioAnswer struct {
 // the command ends with Ctrl-C.
 func TestStudio(t *testing.T) {
 	t.Parallel()
+	notRaced(t, ownProcesses)
 	dir := t.TempDir()
 	s := openStudio(t, dir, "strategies")
 	_, made := s.call("new", map[string]any{"file": "mine.lua"})
@@ -232,7 +233,7 @@ func TestStudioStaysInItsFolder(t *testing.T) {
 // trials are refused.
 func TestStudioIsBounded(t *testing.T) {
 	t.Parallel()
-	notRaced(t)
+	notRaced(t, "a worker would take more memory than it may")
 	dir := t.TempDir()
 	s := openStudio(t, dir, "mine", "--max-runs", "300", "--max-time", "20s", "--time-limit", "100ms", "--team", "Red")
 	as := []string{"Authorization", "Bearer " + s.tokens["Red"]}
@@ -279,7 +280,7 @@ func TestStudioIsBounded(t *testing.T) {
 // nothing, and a trial whose page is gone ends.
 func TestTeamsTakeTurns(t *testing.T) {
 	t.Parallel()
-	notRaced(t)
+	notRaced(t, "a worker would take more memory than it may")
 	s := openStudio(t, t.TempDir(), "class", "--team", "Red", "--team", "Blue")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -352,11 +353,9 @@ func TestStudioOfAClass(t *testing.T) {
 	if _, a := again.call("open", map[string]any{"file": "ours.js"}, as(s.tokens["Red"])...); !strings.Contains(a.Text.Source, "choose") {
 		t.Errorf("after a restart: %+v", a)
 	}
-	if wholeSets {
-		slow := map[string]any{"file": "slow.lua", "source": slowLua, "leagues": 1000}
-		if status, a := again.call("try", slow, as(s.tokens["Red"])...); !strings.Contains(a.Error, "time limit of this studio exceeded") {
-			t.Errorf("a trial that takes too long: %d %+v", status, a)
-		}
+	slow := map[string]any{"file": "slow.lua", "source": slowLua, "leagues": 1000}
+	if status, a := again.call("try", slow, as(s.tokens["Red"])...); !strings.Contains(a.Error, "time limit of this studio exceeded") {
+		t.Errorf("a trial that takes too long: %d %+v", status, a)
 	}
 	again.end()
 	if err := os.Chmod(file, 0o644); err != nil {
@@ -406,6 +405,7 @@ func TestAgentsOverMCP(t *testing.T) {
 // agent that the command line names; a page cannot name one.
 func TestStudioOpponents(t *testing.T) {
 	t.Parallel()
+	notRaced(t, ownProcesses)
 	agent := pythonAgent(t)
 	dir := t.TempDir()
 	const source = "-- param: even 0.0..1.0 = 0.5\nfunction choose(turn) return params.even end\n"

@@ -92,9 +92,7 @@ func checkLuck(t *testing.T, est analysis.Estimates, luck []analysis.Sample) {
 // The theory of the game, met in leagues that were really played.
 func TestTheory(t *testing.T) {
 	t.Parallel()
-	if raced {
-		t.Skip("it computes for long and shares nothing")
-	}
+	notRaced(t, "it computes for long and shares nothing")
 	acc, luck := played(t, 40, game.FairDraw().String())
 	est := acc.Estimates(analysis.DefaultLevel)
 	wide := acc.Estimates(1 - falseAlarm/float64(len(est.Pairs)))
@@ -129,9 +127,7 @@ func TestTheory(t *testing.T) {
 // Under a biased draw adjusting must still take out luck and nothing else.
 func TestTheoryUnderABiasedDraw(t *testing.T) {
 	t.Parallel()
-	if raced {
-		t.Skip("it computes for long and shares nothing")
-	}
+	notRaced(t, "it computes for long and shares nothing")
 	acc, luck := played(t, 20, "weights:1=1,2=3")
 	est := acc.Estimates(analysis.DefaultLevel)
 	checkLuck(t, est, luck)

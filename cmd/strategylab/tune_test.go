@@ -13,6 +13,7 @@ import (
 // as one that is not.
 func TestTuneIsKilledTenTimes(t *testing.T) {
 	t.Parallel()
+	notRaced(t, ownProcesses)
 	dir := t.TempDir()
 	self := program(t, dir)
 	write(t, dir, "scripts/gain.lua", "-- param: x 0.0..1.0 = 0.2\nfunction choose() return 0.25 + (params.x - 0.7) ^ 2 end\n")

@@ -109,6 +109,10 @@ var may = map[string][]string{
 	"analysis/plots":          {"analysis"},
 	"analysis/page":           {"analysis", "analysis/explain", "analysis/plots", "analysis/population", "analysis/report", "analysis/words", "host/game", "host/results"},
 	"host/web/experiment":     {"analysis/page", "analysis/report", "analysis/words", "host/web"},
+	"host/audit":              {"analysis/fairness", "analysis/words", "host/game", "host/judge", "host/trace"},
+	"host/screen": {
+		"analysis/power", "analysis/words", "host/audit", "host/dialect", "host/game", "host/manager", "host/manager/league", "host/player", "host/protocol", "host/referee",
+	},
 
 	// an author's program: it sees what authors see
 	"plugins/examples/thue-morse": {"host/game", "plugins", "strategies"},
@@ -137,9 +141,9 @@ var may = map[string][]string{
 		"host/web/studio", "plugins", "strategies", "strategies/catalog", "strategies/strategytest",
 	},
 	"cmd/strategylab/internal/leagues": {
-		"analysis/fairness", "analysis/page", "analysis/power", "analysis/words", "cmd/strategylab/internal/command",
-		"cmd/strategylab/internal/lab", "host", "host/agent", "host/conformance", "host/dialect", "host/disk", "host/game", "host/jsonrpc",
-		"host/manager", "host/manager/league", "host/mcptools", "host/player", "host/protocol", "host/referee", "host/judge", "host/trace",
+		"analysis/page", "analysis/words", "cmd/strategylab/internal/command",
+		"cmd/strategylab/internal/lab", "host", "host/agent", "host/audit", "host/conformance", "host/dialect", "host/disk", "host/game", "host/jsonrpc",
+		"host/manager", "host/manager/league", "host/mcptools", "host/player", "host/protocol", "host/referee", "host/judge", "host/screen", "host/trace",
 		"host/trace/playback", "host/web/wall", "host/wire/eventlog", "strategies/catalog",
 	},
 	"cmd/strategylab/internal/assistants": {

@@ -1,16 +1,11 @@
 package leagues
 
 import (
-	"cmp"
-	"fmt"
-
-	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host/game"
-	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/manager/league"
-	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/referee"
+	"github.com/strategylab/strategylab/host/screen"
 )
 
 // drawing says how the numbers of a league are drawn.
@@ -57,73 +52,10 @@ func (l *live) refereeConfig(d *drawing, key uint64) (referee.Config, error) {
 
 // sumUpDraws prints what the players said of the drawn numbers, if they said anything.
 func sumUpDraws(out *eventWriter, d league.Draws) {
-	if text := proofText(d); text != "" {
+	if text := screen.Draws(d); text != "" {
 		out.write(struct {
 			Event string `json:"event"`
 			league.Draws
 		}{"draws", d}, text)
 	}
-}
-
-// proofText says how many draws the players verified, and what is known of the others;
-// empty if no player said anything.
-func proofText(d league.Draws) string {
-	if d.Verified+d.Unverified == 0 {
-		return ""
-	}
-	text := verifiedText(d.Verified, d.Drawn) + " by the players"
-	if d.Unverified > 0 {
-		text += fmt.Sprintf("; %d that a player could NOT verify", d.Unverified)
-	}
-	if n := d.Unchecked(); n > 0 {
-		text += fmt.Sprintf("; %d of which no player said whether it could", n)
-	}
-	return text
-}
-
-// verifiedText says how many draws are verified.
-func verifiedText(verified, drawn int) string {
-	return fmt.Sprintf("%d of %s verified", verified, words.Plain.Plural(int64(drawn), "draw"))
-}
-
-// unverifiedText says that a player could not verify a number, empty if it could.
-func unverifiedText(e referee.Event) string {
-	if e.Verified {
-		return ""
-	}
-	return fmt.Sprintf("%-7s %s could not verify the number", e.Match, e.Player)
-}
-
-// drawText is a player's verdict on a number, empty for a plain draw.
-func drawText(verdict string) string {
-	switch verdict {
-	case player.DrawVerified:
-		return ", verified"
-	case player.DrawBroken:
-		return ", NOT verified"
-	}
-	return ""
-}
-
-// drawsText counts the draws that a player verified in a league, empty without
-// verifiable draws.
-func drawsText(d *player.Draws) string {
-	if d == nil {
-		return ""
-	}
-	text := "; " + verifiedText(d.Verified, d.Drawn)
-	if d.Undrawn > 0 {
-		text += fmt.Sprintf(", %s without a number after its choice", words.Plain.Plural(int64(d.Undrawn), "match"))
-	}
-	return text
-}
-
-// listedText is a verifiable draw with all that it follows from.
-func listedText(v judge.VerifiableDraw) string {
-	verdict := "verified"
-	if v.Broken != "" {
-		verdict = "BROKEN: " + v.Broken
-	}
-	return words.Printable(fmt.Sprintf("%-7s round %d  %s %s %s  %s %s %s  commitment %s  key %s  number %d  %s", v.Match, v.Round,
-		v.Players[0], v.Choices[0], cmp.Or(v.Nonces[0], "-"), v.Players[1], v.Choices[1], cmp.Or(v.Nonces[1], "-"), v.Commitment, cmp.Or(v.Key, "-"), v.Number, verdict))
 }

@@ -1,17 +1,16 @@
 package leagues
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/player"
+	"github.com/strategylab/strategylab/host/screen"
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
@@ -66,12 +65,12 @@ type edits struct {
 func (l *live) edited(name string, e player.Event) {
 	switch e.Kind {
 	case player.Reloaded, player.Kept:
-		l.out.write(e, name+": "+versionText(e))
+		l.out.write(e, name+": "+screen.Version(e))
 	case player.Completed, player.Left:
 		if len(e.Versions) > 1 {
 			l.edits.mu.Lock()
 			defer l.edits.mu.Unlock()
-			l.edits.lines = append(l.edits.lines, name+":"+strings.ReplaceAll(versionsText(e.Versions), "\n", "\n  "))
+			l.edits.lines = append(l.edits.lines, name+":"+strings.ReplaceAll(screen.Versions(e.Versions), "\n", "\n  "))
 		}
 	}
 }
@@ -83,38 +82,4 @@ func (s *edits) sumUp(out *eventWriter) {
 	for _, line := range s.lines {
 		out.say("%s", line)
 	}
-}
-
-// shortVersion abbreviates a fingerprint.
-func shortVersion(fingerprint string) string { return fingerprint[:min(len(fingerprint), 8)] }
-
-// byVersion says which version has chosen, where that is known.
-func byVersion(fingerprint string) string {
-	if fingerprint == "" {
-		return ""
-	}
-	return " by version " + shortVersion(fingerprint)
-}
-
-// versionText says what came of an edit, or of a restart after one.
-func versionText(e player.Event) string {
-	now := "version " + shortVersion(e.Version)
-	switch {
-	case e.Kind == player.Kept:
-		return fmt.Sprintf("the edit does not play, %s plays on: %s", now, e.Error)
-	case e.Error != "":
-		return fmt.Sprintf("%s plays, since version %s, which chose last, cannot: %s", now, shortVersion(e.Former), e.Error)
-	case e.Replayed == 0:
-		return fmt.Sprintf("%s plays from now on", now)
-	}
-	return fmt.Sprintf("%s plays from now on; replayed for it: %s", now, matches(e.Replayed))
-}
-
-// versionsText lists what the versions of a strategy have played.
-func versionsText(all []player.VersionRecord) string {
-	var b strings.Builder
-	for _, v := range all {
-		fmt.Fprintf(&b, "\nversion %s chose in %s, first in %s: %s", shortVersion(v.Version), words.Plain.Plural(int64(v.Chosen), "match"), v.First, points(v.Points))
-	}
-	return b.String()
 }

@@ -167,7 +167,7 @@ func hostLeague(p *command.Process, c *cli.Context, h *hosting) (err error) {
 func (l *live) sumUp(h *hosting, played *host.Played) {
 	sumUpDraws(l.out, played.Draws)
 	l.edits.sumUp(l.out)
-	if summary := l.trouble.summary(l.mode, played.Standings); summary != "" {
+	if summary := l.trouble.Summary(l.mode, played.Standings); summary != "" {
 		l.out.say("%s", summary)
 	}
 	if played.Before {

@@ -76,7 +76,7 @@ func (l *live) house(c *cli.Context, h *hosting, league *host.League, key uint64
 		cfg.Key, cfg.Coin = game.StrategyKey(key, 0, i), game.CoinKey(key, 0, i)
 		cfg.Events = func(e player.Event) {
 			l.remark(f.Name, e)
-			l.trouble.failed(f.Name, e)
+			l.trouble.Failed(f.Name, e)
 			l.edited(f.Name, e)
 		}
 		cfg.Print = l.log.With("strategy", f.Name)

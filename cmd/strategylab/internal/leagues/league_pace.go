@@ -7,7 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
-	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
 )
@@ -61,33 +60,6 @@ func (a *asking) putPace(p *command.Process, c *cli.Context, name string, m *pro
 	if m.Paused.Value() {
 		text = "the league is paused: no round begins before 'strategylab league resume', and one that has begun is played to its end"
 	}
-	_, err = fmt.Fprintf(p.Stdout, "%s; pause after each round: %v\n", text, milliseconds(int64(m.PaceMS.Value())))
+	_, err = fmt.Fprintf(p.Stdout, "%s; pause after each round: %v\n", text, time.Duration(m.PaceMS.Value())*time.Millisecond)
 	return err
-}
-
-func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
-
-// pacedText says what the organiser has done with the pace.
-func pacedText(e manager.Event) string {
-	if e.Paused {
-		return "paused by the organiser: no round begins"
-	}
-	return fmt.Sprintf("not paused by the organiser; pause after each round: %v", milliseconds(e.PaceMS))
-}
-
-// resumedText says where a league goes on after a restart, and what holds it up.
-func resumedText(e manager.Event) string {
-	text := fmt.Sprintf("resumed round %d of %d", e.Round, e.Total)
-	if e.PaceMS > 0 {
-		text += fmt.Sprintf("; pause after each round: %v", milliseconds(e.PaceMS))
-	}
-	return text + heldText(e)
-}
-
-// heldText says of a league that was started or resumed that it is paused.
-func heldText(e manager.Event) string {
-	if !e.Paused {
-		return ""
-	}
-	return "; it is paused, and 'strategylab league resume' lets it go on"
 }

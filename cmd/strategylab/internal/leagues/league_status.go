@@ -7,7 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
-	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/protocol"
 )
@@ -65,20 +64,4 @@ func (o organizing) set(p *command.Process, c *cli.Context, a *asking) error {
 	}
 	_, err = fmt.Fprintf(p.Stdout, "%s is %s\n", who, o.follows)
 	return err
-}
-
-// organizedText says what the organiser has done with a player.
-func organizedText(e manager.Event) string {
-	done := map[league.Life]string{
-		league.Withdrawn: "withdrawn", league.Suspended: "suspended", league.Active: "readmitted",
-	}[e.State]
-	return fmt.Sprintf("%-5s %s %s by the organiser", e.Agent, e.Name, done)
-}
-
-// markedName is a player's name, with a mark if the organiser has taken it out.
-func markedName(name, status string) string {
-	if status == "" {
-		return name
-	}
-	return name + " (" + strings.ToLower(status) + ")"
 }

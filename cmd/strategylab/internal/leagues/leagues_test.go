@@ -4,72 +4,16 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/conformance"
-	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/manager"
-	"github.com/strategylab/strategylab/host/manager/league"
-	"github.com/strategylab/strategylab/host/player"
-	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/referee"
 	"github.com/strategylab/strategylab/host/trace"
 )
-
-func TestMatchLine(t *testing.T) {
-	t.Parallel()
-	m := league.Match{
-		ID: "R1M2", Players: [2]string{"P01", "P02"}, Choices: [2]game.Parity{game.Even, game.NoParity},
-		Results: [2]game.Result{game.Win, game.TechnicalLoss}, Points: [2]int{3, 0},
-	}
-	if got, want := matchLine(m), "R1M2    P01 even  P02 technical loss  no number  3:0"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-// The summary leaves out whom the manager took in the end, and advises tolerance
-// only to a strict host.
-func TestTroubles(t *testing.T) {
-	t.Parallel()
-	var all troubles
-	if got := all.summary(protocol.Strict, nil); got != "" {
-		t.Errorf("without troubles: %q", got)
-	}
-	all.managed(manager.Event{Kind: manager.MessageRefused, Message: protocol.TypeLeagueRegisterRequest, Name: "Early", Error: "league full"})
-	all.managed(manager.Event{Kind: manager.MessageRefused, Message: protocol.TypeLeagueRegisterRequest, Name: "Odd", Error: "no version", Tolerant: true})
-	all.managed(manager.Event{Kind: manager.AgentRegistered, Agent: "P01", Name: "Early"})
-	for range 2 {
-		all.forfeited(referee.Event{Player: "P01", Fault: "timeout", Error: "no answer within 30s"})
-	}
-	text := all.summary(protocol.Strict, nil)
-	for _, part := range []string{`player "Odd": no version  [accepted with --validation tolerant]`, "P01 Early, in 2 matches: timeout (no answer within 30s)"} {
-		if !strings.Contains(text, part) {
-			t.Errorf("%q does not contain %q", text, part)
-		}
-	}
-	if strings.Contains(text, "league full") {
-		t.Errorf("%q has an agent that registered later", text)
-	}
-	all.forfeited(referee.Event{Player: "P02", Fault: "connect"})
-	text = all.summary(protocol.Strict, []league.Standing{{PlayerID: "P01", TechnicalLosses: 2}, {PlayerID: "P02", DisplayName: "Bob", TechnicalLosses: 4}})
-	for _, part := range []string{"P02 Bob, in 1 match: connect\n", "P02 Bob, in 3 matches before this process started"} {
-		if !strings.Contains(text, part) {
-			t.Errorf("of a resumed league, %q does not contain %q", text, part)
-		}
-	}
-	if strings.Contains(text, "P01 Early, in 2 matches before") {
-		t.Errorf("%q counts twice", text)
-	}
-	const advice = "accepts messages that lack fields"
-	if !strings.Contains(text, advice) || strings.Contains(all.summary(protocol.Tolerant, nil), advice) {
-		t.Error("the advice does not depend on the mode")
-	}
-}
 
 func TestPartOf(t *testing.T) {
 	t.Parallel()
@@ -106,25 +50,6 @@ func TestConformity(t *testing.T) {
 		r := &conformance.Report{Outcomes: []conformance.Outcome{{Level: c.failed, Status: conformance.Failed}}}
 		if err := conformity(r, c.from); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
 			t.Errorf("%s failed, counting from %s: %v, want %v", c.failed, c.from, err, c.want)
-		}
-	}
-}
-
-// Only matches whose choices differ say whether the draw favours a player.
-func TestDrawTests(t *testing.T) {
-	t.Parallel()
-	draws := []judge.Draw{
-		{Number: 4, Players: [2]string{"P01", "P02"}, Choices: [2]string{"even", "odd"}},
-		{Number: 5, Players: [2]string{"P01", "P02"}, Choices: [2]string{"even", "even"}},
-		{Number: 6, Players: [2]string{"P01", "P02"}, Choices: [2]string{"even", ""}},
-	}
-	tests := drawTests(game.FairDraw(), draws).Tests
-	if len(tests) < 3 || tests[0].N != 3 || tests[1].N != 3 {
-		t.Fatalf("the numbers are not all tested: %+v", tests)
-	}
-	for _, favoured := range tests[2:] {
-		if favoured.N != 1 {
-			t.Errorf("%s: %d contests, want 1", favoured.Question, favoured.N)
 		}
 	}
 }
@@ -167,46 +92,6 @@ func interfaces() ([]net.Addr, error) {
 		all = append(all, n)
 	}
 	return all, nil
-}
-
-// A host that listens everywhere names the addresses of its interfaces.
-func TestReachable(t *testing.T) {
-	t.Parallel()
-	four, six := command.FarAddress{URL: "http://10.0.7.5:8000/mcp", Network: "10.0.7.0/24"}, command.FarAddress{URL: "http://[fd00::5]:8000/mcp", Network: "fd00::/64"}
-	for listen, want := range map[string][]command.FarAddress{"0.0.0.0": {four}, "::": {four, six}, "": {four, six}, "127.0.0.1": nil, "10.0.7.5": nil, "localhost": nil} {
-		l := &live{host: listen}
-		if got := l.reachable("http://127.0.0.1:8000/mcp", interfaces); !slices.Equal(got, want) {
-			t.Errorf("%q is reached at %v, want %v", listen, got, want)
-		}
-	}
-}
-
-// The end of a league shows the record of the manager's table, which also has the
-// matches before a crash.
-func TestEndAfterACrash(t *testing.T) {
-	t.Parallel()
-	row := func(id string, played protocol.Opt[int]) protocol.Standing {
-		return protocol.Standing{Rank: 1, PlayerID: id, Played: played, Wins: protocol.Some(2), Draws: protocol.Some(1), Losses: protocol.Some(1), Points: 7}
-	}
-	for name, tt := range map[string]struct {
-		table []protocol.Standing
-		want  string
-	}{
-		"no table":        {nil, "2 matches: 1 won, 0 tied, 1 lost, 3 points"},
-		"another's row":   {[]protocol.Standing{row("P02", protocol.Some(4))}, "2 matches: 1 won, 0 tied, 1 lost, 3 points"},
-		"without matches": {[]protocol.Standing{row("P01", protocol.Opt[int]{})}, "2 matches: 1 won, 0 tied, 1 lost, 3 points"},
-		"late table":      {[]protocol.Standing{row("P01", protocol.Some(1))}, "2 matches: 1 won, 0 tied, 1 lost, 3 points"},
-		"after a crash": {[]protocol.Standing{row("P01", protocol.Some(4))}, "4 matches: 2 won, 1 tied, 1 lost, 7 points " +
-			"(2 of them before this process started, or without it)"},
-	} {
-		end := player.Event{Kind: player.Completed, Player: "P01", Table: tt.table}
-		end.Standing.Add(game.Win, 3)
-		end.Standing.Add(game.Loss, 0)
-		text := endText(end)
-		if first, _, _ := strings.Cut(text, "\n"); first != "the league is complete: "+tt.want {
-			t.Errorf("%s: %q", name, first)
-		}
-	}
 }
 
 // The commands that a host prints can be pasted, also with a folder that has spaces.

@@ -19,6 +19,7 @@ import (
 	"github.com/strategylab/strategylab/host/mcptools"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/screen"
 	"github.com/strategylab/strategylab/host/trace"
 	"github.com/strategylab/strategylab/host/web/wall"
 	"github.com/strategylab/strategylab/host/wire/eventlog"
@@ -74,7 +75,7 @@ type live struct {
 	data    string
 	log     *slog.Logger
 	out     *eventWriter
-	trouble troubles
+	trouble screen.Troubles
 	edits   edits
 	// recorded gets the errors of strategies; nil without a recording. It is set before
 	// any agent starts.
@@ -213,7 +214,7 @@ func (l *live) remark(name string, e player.Event) {
 	case e.Kind == player.Failed && e.Error != "":
 		l.recorded.Remark(name, e.Match, e.Error)
 	case e.Kind == player.Reloaded, e.Kind == player.Kept:
-		l.recorded.Remark(name, "", versionText(e))
+		l.recorded.Remark(name, "", screen.Version(e))
 	}
 }
 

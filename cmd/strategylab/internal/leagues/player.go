@@ -12,6 +12,7 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/screen"
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
@@ -55,7 +56,7 @@ func play(p *command.Process, c *cli.Context, o *playerOptions) (err error) {
 	defer seen.end(&err)
 	a.Tap, a.Validation = seen.tap(a.Name), seen.Validation
 	own.Name = cmp.Or(own.Name, e.Info.Name)
-	took, wrong := new(lab.Latencies), new(mishaps)
+	took, wrong := new(lab.Latencies), new(screen.Mishaps)
 	err = a.Player(c.Context, player.Config{
 		Config: own, ChoiceTimeout: o.ChoiceTimeout, Factory: e.Factory, Versions: edited, Once: o.Once, Print: p.Logger(0),
 		Key: game.StrategyKey(s, 0, 0), Coin: game.CoinKey(s, 0, 0),
@@ -65,23 +66,23 @@ func play(p *command.Process, c *cli.Context, o *playerOptions) (err error) {
 				return
 			}
 			l.remark(e.Player, e)
-			wrong.note(e)
-			l.played(e)
+			wrong.Note(e)
+			l.out.write(e, screen.Played(e))
 		},
 	})
 	if errors.Is(err, player.ErrNoVersion) { // the file does not load, either
 		return lab.NameError(e.Err)
 	}
 	if f, ok := took.Forecast(o.ChoiceTimeout, l.backoff.Retries); ok {
-		l.out.write(map[string]any{"event": "forecast", "forecast": f}, forecastText(f))
+		l.out.write(map[string]any{"event": "forecast", "forecast": f}, screen.Forecast(f))
 	}
 	if l.recorded != nil { // not before the end: who knows the seed knows what comes
 		l.out.say("seed %d: trace playback --seed %d repeats these choices", s, s)
 	}
-	if text := wrong.summary(); text != "" {
+	if text := wrong.Summary(); text != "" {
 		l.out.say("%s", text)
 	}
-	if err = agentError(c, o.Manager, err); err == nil && wrong.allLost() {
+	if err = agentError(c, o.Manager, err); err == nil && wrong.AllLost() {
 		return command.ErrAllLost
 	}
 	return err

@@ -11,6 +11,7 @@ import (
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/screen"
 )
 
 // queries maps arguments to query types.
@@ -97,7 +98,7 @@ func queryLeague(p *command.Process, c *cli.Context, o *queryOptions) error {
 	if o.Format == "json" {
 		return command.PrintJSON(p.Stdout, json.RawMessage(r.Data))
 	}
-	text, err := answerText(r, kind, o.Player)
+	text, err := screen.Answer(r, kind, o.Player)
 	if err != nil { // of a manager with data of its own
 		return command.PrintJSON(p.Stdout, json.RawMessage(r.Data))
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/referee"
+	"github.com/strategylab/strategylab/host/screen"
 )
 
 func refereeCommand(p *command.Process) *cli.Command {
@@ -44,7 +46,7 @@ func conduct(p *command.Process, c *cli.Context, o *refereeOptions) (err error) 
 	if err != nil {
 		return err
 	}
-	cfg.Config, cfg.Concurrent, cfg.Events, cfg.Progress, cfg.MatchFiles = own, o.Concurrent, l.refereed, true, true
+	cfg.Config, cfg.Concurrent, cfg.Events, cfg.Progress, cfg.MatchFiles = own, o.Concurrent, func(e referee.Event) { l.reported(e, screen.Reason(e.Fault, e.Error)) }, true, true
 	return agentError(c, o.Manager, a.Referee(c.Context, cfg))
 }
 

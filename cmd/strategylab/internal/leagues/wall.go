@@ -9,11 +9,13 @@ import (
 	"github.com/strategylab/strategylab/analysis/page"
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/audit"
 	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/manager/league"
+	"github.com/strategylab/strategylab/host/screen"
 	"github.com/strategylab/strategylab/host/web/wall"
 )
 
@@ -23,7 +25,7 @@ func (l *live) hang(hosted *host.League) {
 	draw := hosted.Manager.Draw
 	l.wall = wall.New(wall.Config{
 		Draw: draw, Theme: page.Theme(), Organised: hosted.Manager.AdminToken != "", Judge: func(played []league.Match, d league.Draws) string { return fairnessOf(draw, played, d) },
-		Proofs: proofText,
+		Proofs: screen.Draws,
 	})
 	hosted.Web = func(m *manager.Manager) http.Handler { return l.wall.Serve(m) }
 }
@@ -40,7 +42,7 @@ func fairnessOf(draw game.Draw, played []league.Match, proven league.Draws) stri
 	if len(draws) == 0 {
 		return ""
 	}
-	_, verdict := fairDraws(draw, draws)
+	_, verdict := audit.FairDraws(draw, draws)
 	return fmt.Sprintf("The draws were %s; %s tested.", verdict, words.Plain.Plural(int64(len(draws)), "draw"))
 }
 

@@ -1,4 +1,4 @@
-package leagues
+package screen
 
 import (
 	"cmp"
@@ -12,9 +12,9 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// answerText is the answer to a query as a person reads it. The error says that
+// Answer is the answer to a query as a person reads it. The error says that
 // the data is not that of league.v2.
-func answerText(r *protocol.LeagueQueryResponse, kind, player string) (string, error) {
+func Answer(r *protocol.LeagueQueryResponse, kind, player string) (string, error) {
 	var b strings.Builder
 	var err error
 	switch kind {

@@ -1,4 +1,4 @@
-package leagues
+package audit
 
 import (
 	"bytes"
@@ -64,7 +64,7 @@ func played(t *testing.T, players, legs int, verifiable bool, seed uint64) *trac
 // anybody.
 func accusations(rec *trace.Recording, agent string) (texts []string) {
 	own := slices.DeleteFunc(rec.Evidence(), func(x *judge.Exchange) bool { return x.Agent != agent && agent != "" })
-	for _, outcomes := range judge.Run(own, judge.Rules(judge.Options{Fair: fairDraws})) {
+	for _, outcomes := range judge.Run(own, judge.Rules(judge.Options{Fair: FairDraws})) {
 		for _, o := range outcomes {
 			for _, f := range o.Findings {
 				if f.Answer != judge.Unusual {
@@ -113,7 +113,7 @@ func judged(numbers []int) []judge.Outcome {
 		over.MatchID = fmt.Sprint("M", i)
 		all = append(all, &judge.Exchange{Type: protocol.TypeGameOver, Match: over.MatchID, Request: over})
 	}
-	return judge.Run(all, judge.Rules(judge.Options{Fair: fairDraws}))[0]
+	return judge.Run(all, judge.Rules(judge.Options{Fair: FairDraws}))[0]
 }
 
 // A league that draws from another range, and says so nowhere, is accused of nothing.
@@ -166,6 +166,25 @@ func TestBiasedDrawsAreNoticed(t *testing.T) {
 	for _, n := range []int{8, 57} {
 		if o := verdict(slices.Repeat([]int{n}, 40)); o.Answer() != judge.Broken {
 			t.Errorf("forty times %d: %s: %v", n, o.Answer(), o.Findings)
+		}
+	}
+}
+
+// Only matches whose choices differ say whether the draw favours a player.
+func TestDrawTests(t *testing.T) {
+	t.Parallel()
+	draws := []judge.Draw{
+		{Number: 4, Players: [2]string{"P01", "P02"}, Choices: [2]string{"even", "odd"}},
+		{Number: 5, Players: [2]string{"P01", "P02"}, Choices: [2]string{"even", "even"}},
+		{Number: 6, Players: [2]string{"P01", "P02"}, Choices: [2]string{"even", ""}},
+	}
+	tests := drawTests(game.FairDraw(), draws).Tests
+	if len(tests) < 3 || tests[0].N != 3 || tests[1].N != 3 {
+		t.Fatalf("the numbers are not all tested: %+v", tests)
+	}
+	for _, favoured := range tests[2:] {
+		if favoured.N != 1 {
+			t.Errorf("%s: %d contests, want 1", favoured.Question, favoured.N)
 		}
 	}
 }

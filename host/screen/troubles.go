@@ -1,4 +1,4 @@
-package leagues
+package screen
 
 import (
 	"cmp"
@@ -19,9 +19,9 @@ import (
 // tolerantFlag lets agents play whose messages are understandable but invalid.
 const tolerantFlag = "--validation tolerant"
 
-// troubles collects what went wrong for the agents of a league, for a summary at
+// Troubles collects what went wrong for the agents of a league, for a summary at
 // its end. It is safe for concurrent use; the zero value is empty.
-type troubles struct {
+type Troubles struct {
 	mu      sync.Mutex
 	seated  map[string]string // names of registered agents, by id
 	refused []manager.Event   // registrations, and messages that are invalid only in strict mode
@@ -43,8 +43,8 @@ type loss struct {
 	tolerant      bool   // a tolerant referee would have accepted the answer
 }
 
-// managed records an event of a manager.
-func (t *troubles) managed(e manager.Event) {
+// Managed records an event of a manager.
+func (t *Troubles) Managed(e manager.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch e.Kind {
@@ -58,9 +58,9 @@ func (t *troubles) managed(e manager.Event) {
 	}
 }
 
-// failed records why the strategy of a house player makes no choice in a match. The
+// Failed records why the strategy of a house player makes no choice in a match. The
 // referee hears only that it makes none.
-func (t *troubles) failed(name string, e player.Event) {
+func (t *Troubles) Failed(name string, e player.Event) {
 	if e.Kind != player.Failed {
 		return
 	}
@@ -72,9 +72,9 @@ func (t *troubles) failed(name string, e player.Event) {
 	t.scripts[match{name, e.Match}] = cmp.Or(e.Error, earlierFailure)
 }
 
-// knows reports whether errors of a player's strategy are known without its telling: it
+// Knows reports whether errors of a player's strategy are known without its telling: it
 // is a house player.
-func (t *troubles) knows(name string) bool {
+func (t *Troubles) Knows(name string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for m := range t.scripts {
@@ -85,9 +85,9 @@ func (t *troubles) knows(name string) bool {
 	return false
 }
 
-// forfeited records a technical loss and returns its reason: the error of the strategy,
+// Forfeited records a technical loss and returns its reason: the error of the strategy,
 // if that is known, or else what the referee says.
-func (t *troubles) forfeited(e referee.Event) (reason string) {
+func (t *Troubles) Forfeited(e referee.Event) (reason string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	reason = cmp.Or(t.scripts[match{t.seated[e.Player], e.Match}], e.Error)
@@ -101,10 +101,10 @@ func (t *troubles) forfeited(e referee.Event) (reason string) {
 	return reason
 }
 
-// summary says which agents were refused or lost by failing, and what to do about
+// Summary says which agents were refused or lost by failing, and what to do about
 // it; empty if none. It leaves out agents that registered later. The standings tell
 // what an earlier process of the league has seen.
-func (t *troubles) summary(mode protocol.Mode, standings []league.Standing) string {
+func (t *Troubles) Summary(mode protocol.Mode, standings []league.Standing) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	names, before := make(map[string]string), make(map[string]int)
@@ -134,7 +134,7 @@ func (t *troubles) summary(mode protocol.Mode, standings []league.Standing) stri
 	title = "technical losses:"
 	for _, l := range t.losses {
 		before[l.player] -= l.matches
-		line(&title, fmt.Sprintf("%s %s, in %s: %s", l.player, names[l.player], matches(l.matches), reasonText(l.fault, l.first)), l.tolerant)
+		line(&title, fmt.Sprintf("%s %s, in %s: %s", l.player, names[l.player], matches(l.matches), Reason(l.fault, l.first)), l.tolerant)
 	}
 	for _, s := range standings {
 		if n := before[s.PlayerID]; n > 0 {
@@ -151,7 +151,7 @@ func matches(n int) string { return words.Plain.Plural(int64(n), "match") }
 
 // registered reports whether an agent has registered after it was refused. The
 // lock is held.
-func (t *troubles) registered(e manager.Event) bool {
+func (t *Troubles) registered(e manager.Event) bool {
 	for _, name := range t.seated {
 		if name == e.Name && e.Name != "" {
 			return true
@@ -190,23 +190,8 @@ func whoWasRefused(e manager.Event) string {
 	return who
 }
 
-// conducted prints the events of a league's referees that its manager does not report.
-func (l *live) conducted(e referee.Event) {
-	reason := ""
-	if e.Kind == referee.Forfeited {
-		reason = reasonText(e.Fault, l.trouble.forfeited(e))
-	}
-	if l.wall != nil {
-		l.wall.Refereed(e, reason)
-	}
-	switch e.Kind {
-	case referee.Checked, referee.Retried, referee.Forfeited, referee.Absent, referee.Alarm:
-		l.reported(e, reason)
-	}
-}
-
-// reasonText names a fault with its cause, if that is known.
-func reasonText(fault, detail string) string {
+// Reason names a fault with its cause, if that is known.
+func Reason(fault, detail string) string {
 	if detail == "" {
 		return fault
 	}

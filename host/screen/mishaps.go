@@ -1,4 +1,4 @@
-package leagues
+package screen
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 	"github.com/strategylab/strategylab/host/player"
 )
 
-// mishaps collects what went wrong for a player, for its closing summary and its
+// Mishaps collects what went wrong for a player, for its closing summary and its
 // exit code. It is safe for concurrent use; the zero value is empty.
-type mishaps struct {
+type Mishaps struct {
 	mu     sync.Mutex
 	kinds  []*mishap
 	record leagueRecord
@@ -35,8 +35,8 @@ func (r leagueRecord) lost() bool {
 	return r.played == r.technical && (r.technical+r.uninvited > 0 || r.refused > 0 && r.chosen == 0)
 }
 
-// note records an event of a player.
-func (m *mishaps) note(e player.Event) {
+// Note records an event of a player.
+func (m *Mishaps) Note(e player.Event) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch e.Kind {
@@ -62,7 +62,7 @@ func (m *mishaps) note(e player.Event) {
 }
 
 // add counts a trouble. The lock is held.
-func (m *mishaps) add(e player.Event) {
+func (m *Mishaps) add(e player.Event) {
 	for _, k := range m.kinds {
 		if k.cause == e.Cause {
 			k.times, k.error, k.advice = k.times+1, troubleText(e), e.Advice
@@ -72,16 +72,16 @@ func (m *mishaps) add(e player.Event) {
 	m.kinds = append(m.kinds, &mishap{e.Cause, 1, troubleText(e), e.Advice})
 }
 
-// allLost reports whether every match of a league was lost by technical loss or
+// AllLost reports whether every match of a league was lost by technical loss or
 // without an invitation.
-func (m *mishaps) allLost() bool {
+func (m *Mishaps) AllLost() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.lost || m.record.lost()
 }
 
-// summary lists the troubles, empty without any.
-func (m *mishaps) summary() string {
+// Summary lists the troubles, empty without any.
+func (m *Mishaps) Summary() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.kinds) == 0 {

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"net"
 	"slices"
 	"sync"
 
@@ -36,10 +35,7 @@ var forms = []string{"", dialect.TraitBoth, dialect.TraitAsync, dialect.TraitReq
 // SenderOf returns by which name the sender of a request is remembered: what it
 // signs and from where it calls.
 func SenderOf(in *wire.Exchange) string {
-	host, _, err := net.SplitHostPort(in.RPC.RemoteAddr)
-	if err != nil {
-		host = in.RPC.RemoteAddr
-	}
+	host := in.RPC.Source()
 	if in.Header.Sender == "" {
 		return host
 	}

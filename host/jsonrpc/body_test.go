@@ -22,7 +22,7 @@ func TestBodyTooLarge(t *testing.T) {
 			"announced": bytes.NewReader(make([]byte, size)),
 			"chunked":   io.LimitReader(zeros{}, int64(size)),
 		} {
-			res, answer := request(t, "POST", srv.URL(), "application/json", body)
+			res, answer := request(t, "POST", srv.URL(), body)
 			if got := readRefusal(t, res.StatusCode, answer); got.Status != 413 || got.Code != -32600 {
 				t.Errorf("%s %d bytes: %+v, want 413 and -32600", name, size, got)
 			}
@@ -34,7 +34,7 @@ func TestBodyTooLarge(t *testing.T) {
 		return strings.NewReader(head + strings.Repeat("x", 1<<20-len(head)-len(tail)) + tail)
 	}
 	for name, body := range map[string]io.Reader{"announced": fits(), "chunked": io.MultiReader(fits())} {
-		if res, answer := request(t, "POST", srv.URL(), "application/json", body); res.StatusCode != 200 {
+		if res, answer := request(t, "POST", srv.URL(), body); res.StatusCode != 200 {
 			t.Errorf("%s body of 1 MiB: status %d: %.200s", name, res.StatusCode, answer)
 		}
 	}

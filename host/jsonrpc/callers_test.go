@@ -30,25 +30,6 @@ func TestWhoMayCall(t *testing.T) {
 		return jsonrpc.Response{Result: []byte("true")}
 	}))
 	base := strings.TrimSuffix(server.URL(), jsonrpc.DefaultPath)
-	ask := func(method, path, body string, header []string) int {
-		req, err := http.NewRequestWithContext(t.Context(), method, base+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", "application/json")
-		for i := 0; i < len(header); i += 2 {
-			if header[i] == "Host" {
-				req.Host = header[i+1]
-			}
-			req.Header.Set(header[i], header[i+1])
-		}
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer res.Body.Close()
-		return res.StatusCode
-	}
 	self := strings.TrimPrefix(base, "http://")
 	for _, c := range []struct {
 		header  []string
@@ -92,20 +73,18 @@ func TestWhoMayCall(t *testing.T) {
 			if !c.trusted {
 				want = 403
 			}
-			if got := ask(r.method, r.path, r.body, c.header); got != want {
-				t.Errorf("%s %s %q: %d, want %d", r.method, r.path, c.header, got, want)
+			if got, _ := request(t, r.method, base+r.path, strings.NewReader(r.body), c.header...); got.StatusCode != want {
+				t.Errorf("%s %s %q: %d, want %d", r.method, r.path, c.header, got.StatusCode, want)
 			}
 			if !c.trusted && called != before {
 				t.Errorf("%s %s %q: the handler was called", r.method, r.path, c.header)
 			}
 		}
 	}
-	link := []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}
-	if got := ask("GET", "/page", "", link); got != 204 {
-		t.Errorf("a link from another page: %d, want 204", got)
-	}
-	if got := ask("POST", "/page", "", link); got != 403 {
-		t.Errorf("a form of another page: %d, want 403", got)
+	for method, want := range map[string]int{"GET": 204, "POST": 403} { // a link from another page, a form of it
+		if got, _ := request(t, method, base+"/page", nil, "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"); got.StatusCode != want {
+			t.Errorf("%s from another page: %d, want %d", method, got.StatusCode, want)
+		}
 	}
 }
 

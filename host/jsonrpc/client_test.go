@@ -8,11 +8,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
 )
@@ -74,51 +73,40 @@ func newClient(t *testing.T, cfg jsonrpc.ClientConfig) *jsonrpc.Client {
 // TestAnswers checks the classification of everything that is an answer.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	v := func(s string) []byte { return []byte(s) }
 	for _, c := range []struct {
-		name   string
 		status int
+		kind   jsonrpc.AnswerKind
 		body   string
-		want   jsonrpc.Answer // without Status and Raw
+		result string
 	}{
-		{"result", 200, `{"jsonrpc":"2.0","id":"ID","result":{"a":1}}`, jsonrpc.Answer{Kind: jsonrpc.AnswerResult, Result: v(`{"a":1}`)}},
-		{"result, id escaped otherwise", 200, `{"jsonrpc":"2.0","id":"\u0049D","result":1}`, jsonrpc.Answer{Kind: jsonrpc.AnswerResult, Result: v(`1`)}},
-		{"result null", 200, `{"jsonrpc":"2.0","id":"ID","result":null}`, jsonrpc.Answer{Kind: jsonrpc.AnswerResult, Result: v(`null`)}},
-		{"result string", 200, `{"jsonrpc":"2.0","id":"ID","result":"{}"}`, jsonrpc.Answer{Kind: jsonrpc.AnswerResult, Result: v(`"{}"`)}},
-		{"error null beside a result", 200, `{"jsonrpc":"2.0","id":"ID","error":null,"result":1}`, jsonrpc.Answer{Kind: jsonrpc.AnswerResult, Result: v(`1`)}},
-		{"members beside a result", 200, `{"jsonrpc":"2.0","id":"ID","result":1,"message_type":"X"}`, jsonrpc.Answer{Kind: jsonrpc.AnswerResult, Result: v(`1`)}},
-		{"another id", 200, `{"jsonrpc":"2.0","id":1,"result":1}`, jsonrpc.Answer{Kind: jsonrpc.AnswerResult, Result: v(`1`)}},
-		{"no id", 200, `{"jsonrpc":"2.0","result":1}`, jsonrpc.Answer{Kind: jsonrpc.AnswerResult, Result: v(`1`)}},
-		{"error", 200, `{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"no","data":{"x":1}}}`, jsonrpc.Answer{Kind: jsonrpc.AnswerError}},
-		{"error with status", 401, `{"jsonrpc":"2.0","id":"ID","error":{"code":12,"message":"no"}}`, jsonrpc.Answer{Kind: jsonrpc.AnswerError}},
-		{"error beside a result", 500, `{"jsonrpc":"2.0","id":"ID","result":{},"error":{"code":1.2e1}}`, jsonrpc.Answer{Kind: jsonrpc.AnswerError}},
-		{"error is a string", 200, `{"jsonrpc":"2.0","id":"ID","error":"bad \u0074oken"}`, jsonrpc.Answer{Kind: jsonrpc.AnswerError}},
-		{"error is a number", 200, `{"jsonrpc":"2.0","id":"ID","error":5}`, jsonrpc.Answer{Kind: jsonrpc.AnswerError}},
-		{"a request", 200, `{"jsonrpc":"2.0","method":"game_join_ack","params":{"accept":true},"id":9}`, jsonrpc.Answer{Kind: jsonrpc.AnswerRequest}},
-		{"bare", 200, `{"message_type":"GAME_JOIN_ACK","result":1,"error":2,"id":3}`, jsonrpc.Answer{Kind: jsonrpc.AnswerObject}},
-		{"bare with status", 404, `{"detail":"Not Found"}`, jsonrpc.Answer{Kind: jsonrpc.AnswerObject}},
-		{"JSON-RPC without anything", 200, `{"jsonrpc":"2.0","id":"ID"}`, jsonrpc.Answer{Kind: jsonrpc.AnswerObject}},
-		{"empty", 200, ``, jsonrpc.Answer{Kind: jsonrpc.AnswerNone}},
-		{"blank", 202, " \n", jsonrpc.Answer{Kind: jsonrpc.AnswerNone}},
+		{200, jsonrpc.AnswerResult, `{"jsonrpc":"2.0","id":"ID","result":{"a":1}}`, `{"a":1}`},
+		{200, jsonrpc.AnswerResult, `{"jsonrpc":"2.0","id":"ID","result":null}`, `null`},
+		{200, jsonrpc.AnswerResult, `{"jsonrpc":"2.0","id":"ID","result":"{}"}`, `"{}"`},
+		{200, jsonrpc.AnswerResult, `{"jsonrpc":"2.0","id":"ID","error":null,"result":1,"message_type":"X"}`, `1`},
+		{200, jsonrpc.AnswerResult, `{"jsonrpc":"2.0","id":1,"result":1}`, `1`}, // another id
+		{200, jsonrpc.AnswerResult, `{"jsonrpc":"2.0","result":1}`, `1`},
+		{200, jsonrpc.AnswerError, `{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"no","data":{"x":1}}}`, ``},
+		{401, jsonrpc.AnswerError, `{"jsonrpc":"2.0","id":"ID","error":{"code":12,"message":"no"}}`, ``},
+		{500, jsonrpc.AnswerError, `{"jsonrpc":"2.0","id":"ID","result":{},"error":{"code":1.2e1}}`, ``},
+		{200, jsonrpc.AnswerError, `{"jsonrpc":"2.0","id":"ID","error":"bad \u0074oken"}`, ``},
+		{200, jsonrpc.AnswerRequest, `{"jsonrpc":"2.0","method":"game_join_ack","params":{"accept":true},"id":9}`, ``},
+		{200, jsonrpc.AnswerObject, `{"message_type":"GAME_JOIN_ACK","result":1,"error":2,"id":3}`, ``},
+		{404, jsonrpc.AnswerObject, `{"detail":"Not Found"}`, ``},
+		{200, jsonrpc.AnswerObject, `{"jsonrpc":"2.0","id":"ID"}`, ``},
+		{200, jsonrpc.AnswerNone, ``, ``},
+		{202, jsonrpc.AnswerNone, " \n", ``},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			client := newClient(t, jsonrpc.ClientConfig{NewID: func() string { return "ID" }})
-			got, err := client.Call(t.Context(), answers(t, c.status, c.body), jsonrpc.Message{Method: "m"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got.Status != c.status {
-				t.Errorf("status %d", got.Status)
-			}
-			if c.want.Kind != jsonrpc.AnswerNone && string(got.Raw) != c.body {
-				t.Errorf("Raw = %s", got.Raw)
-			}
-			got.Status, got.Raw, got.Members = 0, nil, nil
-			if diff := cmp.Diff(c.want, *got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
+		got, err := newClient(t, jsonrpc.ClientConfig{}).Call(t.Context(), answers(t, c.status, c.body), jsonrpc.Message{Method: "m"})
+		if err != nil {
+			t.Errorf("%s: %v", c.body, err)
+			continue
+		}
+		if c.kind == jsonrpc.AnswerNone {
+			c.body = ""
+		}
+		if got.Kind != c.kind || got.Status != c.status || string(got.Raw) != c.body || string(got.Result) != c.result {
+			t.Errorf("%s: %s, status %d, result %s, raw %s", c.body, got.Kind, got.Status, got.Result, got.Raw)
+		}
 	}
 }
 
@@ -193,5 +181,56 @@ func TestNoProxy(t *testing.T) {
 	url := strings.Replace(srv.URL(), "127.0.0.1", "0.0.0.0", 1)
 	if _, err := newClient(t, jsonrpc.ClientConfig{}).Call(t.Context(), url, jsonrpc.Message{Method: "m"}); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestAnswersInAnyForm: an answer is read with a byte order mark, compressed though that
+// was not asked for, and as a stream of events in any case of its name.
+func TestAnswersInAnyForm(t *testing.T) {
+	t.Parallel()
+	const answer = `{"jsonrpc":"2.0","id":1,"result":{"ok":true}}`
+	for name, write := range map[string]func(http.ResponseWriter){
+		"a byte order mark": func(w http.ResponseWriter) { _, _ = io.WriteString(w, string(mark)+answer) },
+		"compressed": func(w http.ResponseWriter) {
+			w.Header().Set("Content-Encoding", "gzip")
+			_, _ = io.WriteString(w, zipped(t, answer))
+		},
+		"events": func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "Text/Event-Stream")
+			_, _ = io.WriteString(w, "data: "+answer+"\n\n")
+		},
+	} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { write(w) }))
+		got, err := newClient(t, jsonrpc.ClientConfig{}).Call(t.Context(), srv.URL+"/mcp", jsonrpc.Message{Method: "m", ID: []byte("1")})
+		if err != nil || string(got.Result) != `{"ok":true}` {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+		srv.Close()
+	}
+}
+
+// A redirect that keeps the method is followed to another path of the same server,
+// once, and to nowhere else.
+func TestRedirects(t *testing.T) {
+	t.Parallel()
+	for location, follows := range map[string]bool{"/mcp/": true, "mcp/": true, "/mcp": false, "http://127.0.0.1:1/mcp/": false, "//elsewhere/mcp/": false, "/again": false} {
+		for _, status := range []int{http.StatusTemporaryRedirect, http.StatusPermanentRedirect, http.StatusFound} {
+			got := ""
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path != "/mcp/" {
+					w.Header().Set("Location", location)
+					w.WriteHeader(status)
+					return
+				}
+				body, _ := io.ReadAll(r.Body)
+				got = string(body)
+				_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+			}))
+			_, err := newClient(t, jsonrpc.ClientConfig{}).Call(t.Context(), srv.URL+"/mcp", jsonrpc.Message{Method: "m", ID: []byte("1")})
+			if want := follows && status != http.StatusFound; (err == nil) != want || (got != "") != want {
+				t.Errorf("%d to %q: %v, the other path got %q", status, location, err, got)
+			}
+			srv.Close()
+		}
 	}
 }

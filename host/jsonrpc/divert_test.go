@@ -9,9 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
 )
@@ -43,13 +41,7 @@ func TestDivertSeesTheBody(t *testing.T) {
 		{"", `nonsense`, `-32700`},
 		{"x", `{"x":"` + strings.Repeat("x", 300) + `"}`, `longer than 200 bytes`},
 	} {
-		req, err := http.NewRequestWithContext(t.Context(), "POST", srv.URL(), strings.NewReader(c.body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("X-Theirs", c.header)
-		if _, body := do(t, req); !strings.Contains(body, c.want) {
+		if _, body := request(t, "POST", srv.URL(), strings.NewReader(c.body), "X-Theirs", c.header); !strings.Contains(body, c.want) {
 			t.Errorf("%.60s: %s, want %s", c.body, body, c.want)
 		}
 	}
@@ -106,7 +98,7 @@ func TestDivertedRequestsAreDrained(t *testing.T) {
 	var mu sync.Mutex
 	for _, verb := range []string{"GET", "POST"} {
 		asking.Go(func() {
-			_, body := request(t, verb, srv.URL(), "application/json", strings.NewReader(call))
+			_, body := request(t, verb, srv.URL(), strings.NewReader(call))
 			mu.Lock()
 			defer mu.Unlock()
 			answers[verb] = body
@@ -224,32 +216,5 @@ func TestServe(t *testing.T) {
 	}
 	if tap.count() != 2 {
 		t.Errorf("the tap was informed of %d exchanges, want 2", tap.count())
-	}
-}
-
-// TestOtherOutlivesTheReadTimeout: a request that has been read is not cut off
-// for the time that its reading may take.
-func TestOtherOutlivesTheReadTimeout(t *testing.T) {
-	t.Parallel()
-	for _, verb := range []string{"GET", "POST"} {
-		if !moreAndMore(func(limit time.Duration) bool {
-			var read atomic.Bool
-			other := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				read.Store(true)
-				select {
-				case <-r.Context().Done():
-					fmt.Fprint(w, "cut off")
-				case <-time.After(3 * limit):
-					fmt.Fprint(w, "late")
-				}
-			})
-			srv := startHTTP(t, jsonrpc.Config{Other: other, Divert: func(*jsonrpc.Request) bool { return true }, ReadTimeout: limit}, echo)
-			if _, body, err := tryCall(t, srv, verb); read.Load() && body != "late" {
-				t.Errorf("%s: %q %v, want late", verb, body, err)
-			}
-			return read.Load()
-		}) {
-			t.Errorf("%s: no request is read in time", verb)
-		}
 	}
 }

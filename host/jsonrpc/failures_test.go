@@ -116,18 +116,6 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestDefaultTimeout: a context without a deadline gets the client's.
-func TestDefaultTimeout(t *testing.T) {
-	t.Parallel()
-	h := newHolder()
-	network := new(jsonrpc.Loopback)
-	srv := startLoopback(t, network, "", jsonrpc.Config{}, h)
-	c := jsonrpc.NewClient(network.From("me"), jsonrpc.ClientConfig{Timeout: 20 * time.Millisecond})
-	if _, err := c.Call(context.Background(), srv.URL(), jsonrpc.Message{Method: "hold"}); kindOf(err) != jsonrpc.ErrTimeout {
-		t.Errorf("%v, want ErrTimeout", err)
-	}
-}
-
 func TestCannotBeSent(t *testing.T) {
 	t.Parallel()
 	client := newClient(t, jsonrpc.ClientConfig{})

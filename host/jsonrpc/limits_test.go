@@ -40,57 +40,33 @@ func (h *holder) Handle(ctx context.Context, req *jsonrpc.Request) jsonrpc.Respo
 // refused and that there is room again afterwards.
 func TestBusy(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		name string
-		cfg  jsonrpc.Config
-		want string
-	}{
-		{"overall", jsonrpc.Config{MaxConcurrent: 3}, "too many requests at once: "},
-		{"one peer", jsonrpc.Config{MaxPerPeer: 3}, "from this address"},
-	} {
-		for _, transport := range []jsonrpc.Transport{jsonrpc.TransportHTTP, jsonrpc.TransportLoopback} {
-			t.Run(fmt.Sprint(c.name, "/", transport), func(t *testing.T) {
-				t.Parallel()
-				h := newHolder()
-				client, url := dialHeld(t, transport, c.cfg, h)
-				var wg sync.WaitGroup
-				for range 3 {
-					wg.Go(func() {
-						if _, err := client.Call(t.Context(), url, jsonrpc.Message{Method: "hold"}); err != nil {
-							t.Error(err)
-						}
-					})
-				}
-				for range 3 {
-					<-h.entered
-				}
-				_, err := client.Call(t.Context(), url, jsonrpc.Message{Method: "m"})
-				checkBusy(t, err, c.want)
-				close(h.release)
-				wg.Wait()
-				if !eventually(func() bool {
-					_, err = client.Call(t.Context(), url, jsonrpc.Message{Method: "m"})
-					return err == nil
-				}) {
-					t.Errorf("after the others have left: %v", err)
-				}
-			})
+	for want, cfg := range map[string]jsonrpc.Config{"too many requests at once: ": {MaxConcurrent: 3}, "from this address": {MaxPerPeer: 3}} {
+		for srv, client := range listeners(t, cfg) {
+			h := newHolder()
+			serve(t, srv, h)
+			var wg sync.WaitGroup
+			for range 3 {
+				wg.Go(func() {
+					if _, err := client.Call(t.Context(), srv.URL(), jsonrpc.Message{Method: "hold"}); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			for range 3 {
+				<-h.entered
+			}
+			_, err := client.Call(t.Context(), srv.URL(), jsonrpc.Message{Method: "m"})
+			checkBusy(t, err, want)
+			close(h.release)
+			wg.Wait()
+			if !eventually(func() bool {
+				_, err = client.Call(t.Context(), srv.URL(), jsonrpc.Message{Method: "m"})
+				return err == nil
+			}) {
+				t.Errorf("after the others have left: %v", err)
+			}
 		}
 	}
-}
-
-func dialHeld(t *testing.T, transport jsonrpc.Transport, cfg jsonrpc.Config, h jsonrpc.Handler) (*jsonrpc.Client, string) {
-	t.Helper()
-	rt, url := jsonrpc.OverHTTP(), ""
-	if transport == jsonrpc.TransportLoopback {
-		network := new(jsonrpc.Loopback)
-		rt, url = network.From("me"), startLoopback(t, network, "", cfg, h).URL()
-	} else {
-		url = startHTTP(t, cfg, h).URL()
-	}
-	client := jsonrpc.NewClient(rt, jsonrpc.ClientConfig{})
-	t.Cleanup(func() { _ = client.Close() })
-	return client, url
 }
 
 func checkBusy(t *testing.T, err error, detail string) {

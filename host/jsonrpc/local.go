@@ -20,12 +20,7 @@ func IsLoopback(host string) bool {
 
 // Source returns the address a request came from, without the port, which a
 // new connection changes.
-func (r *Request) Source() string {
-	if host, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
-		return host
-	}
-	return r.RemoteAddr
-}
+func (r *Request) Source() string { return peerOf(r.RemoteAddr) }
 
 // Network returns the address a request came from, by which callers are counted: of IPv6 the
 // network of 64 bits, since one machine has all its addresses. It is empty for requests from this

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -78,6 +77,9 @@ func TestLoopbackClose(t *testing.T) {
 		if err := <-waiting; kindOf(err) != jsonrpc.ErrConnect {
 			t.Errorf("%v, want ErrConnect", err)
 		}
+		if _, err := network.Listen("P01", jsonrpc.Config{}); err != nil {
+			t.Errorf("the name is not free afterwards: %v", err)
+		}
 	})
 }
 
@@ -149,43 +151,4 @@ func TestLoopbackAnswerTooLarge(t *testing.T) {
 	if _, err := c.Call(t.Context(), srv.URL(), jsonrpc.Message{Method: "m"}); kindOf(err) != jsonrpc.ErrTooLarge {
 		t.Errorf("%v, want ErrTooLarge", err)
 	}
-}
-
-// TestNestedCalls: handlers may call each other in a ring, as agents do.
-func TestNestedCalls(t *testing.T) {
-	t.Parallel()
-	network := new(jsonrpc.Loopback)
-	const ring = 20
-	servers := make([]*jsonrpc.LoopbackServer, ring)
-	for i := range servers {
-		srv, err := network.Listen("", jsonrpc.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		servers[i] = srv
-	}
-	for i, srv := range servers {
-		c := jsonrpc.NewClient(network.From(srv.URL()), jsonrpc.ClientConfig{})
-		serve(t, srv, jsonrpc.HandlerFunc(func(ctx context.Context, req *jsonrpc.Request) jsonrpc.Response {
-			if i+1 == ring {
-				return jsonrpc.Response{Result: []byte(`"round"`)}
-			}
-			answer, err := c.Call(ctx, servers[i+1].URL(), jsonrpc.Message{Method: "m"})
-			if err != nil {
-				return jsonrpc.Response{Error: &jsonrpc.Error{Code: 1, Message: err.Error()}}
-			}
-			return jsonrpc.Response{Result: answer.Result}
-		}))
-	}
-	var wg sync.WaitGroup
-	for range 50 {
-		wg.Go(func() {
-			c := jsonrpc.NewClient(network.From("me"), jsonrpc.ClientConfig{})
-			answer, err := c.Call(t.Context(), servers[0].URL(), jsonrpc.Message{Method: "m"})
-			if err != nil || string(answer.Result) != `"round"` {
-				t.Errorf("Call = %+v, %v", answer, err)
-			}
-		})
-	}
-	wg.Wait()
 }

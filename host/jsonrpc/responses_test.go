@@ -9,99 +9,55 @@ import (
 	"github.com/strategylab/strategylab/host/jsonrpc"
 )
 
-func TestNotifications(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name   string
-		answer jsonrpc.Response
-		status int
-		want   string
-	}{
-		{"acknowledged", jsonrpc.Response{}, 202, ``},
-		{"result is dropped", jsonrpc.Response{Result: []byte(`1`)}, 202, ``},
-		{"status of its own", jsonrpc.Response{Status: 204}, 204, ``},
-		{"refused", jsonrpc.Response{Error: &jsonrpc.Error{Code: -32600, Message: "id missing"}}, 200, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"id missing"}}`},
-		{"body", jsonrpc.Response{Body: []byte(`{"ok":true}`)}, 200, `{"ok":true}`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			h := jsonrpc.HandlerFunc(func(_ context.Context, req *jsonrpc.Request) jsonrpc.Response {
-				if req.Method == "fence" {
-					return jsonrpc.Response{Result: []byte(`1`)}
-				}
-				if req.Kind != jsonrpc.KindNotification || req.ID != nil {
-					t.Errorf("got a %v with id %q", req.Kind, req.ID)
-				}
-				return c.answer
-			})
-			for _, w := range wires(t, jsonrpc.Config{}, h) {
-				status, got := w.exchange(t, `{"jsonrpc":"2.0","method":"n"}`)
-				if got != c.want || (w.transport != jsonrpc.TransportSTDIO && status != c.status) {
-					t.Errorf("%s: %d %s, want %d %s", w.transport, status, got, c.status, c.want)
-				}
-			}
-		})
-	}
-}
-
-func TestObjects(t *testing.T) {
-	t.Parallel()
-	const body = `{"message_type":"GAME_INVITATION","id":[],"method":5}`
-	h := jsonrpc.HandlerFunc(func(_ context.Context, req *jsonrpc.Request) jsonrpc.Response {
-		switch {
-		case req.Method == "fence":
-			return jsonrpc.Response{Result: []byte(`1`)}
-		case req.Kind != jsonrpc.KindObject || string(req.Raw) != body || req.ID != nil:
-			t.Errorf("got a %v, id %q: %s", req.Kind, req.ID, req.Raw)
-		}
-		return jsonrpc.Response{Result: []byte(`{"message_type":"GAME_JOIN_ACK"}`)}
-	})
-	for _, w := range wires(t, jsonrpc.Config{Lenient: true}, h) {
-		if _, got := w.exchange(t, body); got != `{"message_type":"GAME_JOIN_ACK"}` {
-			t.Errorf("%s: a bare object got %s", w.transport, got)
-		}
-		if _, got := w.exchange(t, `{"a":1,"a":2}`); !strings.Contains(got, "-32700") {
-			t.Errorf("%s: an object with a duplicate name got %s", w.transport, got)
-		}
-		if _, got := w.exchange(t, `{"jsonrpc":"1.0","message_type":"X"}`); !strings.Contains(got, "-32600") {
-			t.Errorf("%s: an object with another version got %s", w.transport, got)
-		}
-	}
-}
-
-// TestResponses checks what becomes of a handler's answer to a call.
+// TestResponses checks what becomes of a handler's answer to a call, a notification and a
+// bare object.
 func TestResponses(t *testing.T) {
 	t.Parallel()
+	const (
+		calls  = `{"jsonrpc":"2.0","id":1,"method":"m"}`
+		tells  = `{"jsonrpc":"2.0","method":"n"}`
+		object = `{"message_type":"GAME_INVITATION","id":[],"method":5}`
+	)
+	failed := func(why string) string {
+		return `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error","data":{"detail":"` + why + `"}}}`
+	}
 	for _, c := range []struct {
-		name   string
-		answer jsonrpc.Response
-		status int
-		want   string
+		request string
+		answer  jsonrpc.Response
+		status  int
+		want    string
 	}{
-		{"result", jsonrpc.Response{Result: []byte(`{"a":1}`)}, 200, `{"jsonrpc":"2.0","id":1,"result":{"a":1}}`},
-		{"status", jsonrpc.Response{Result: []byte(`null`), Status: 422}, 422, `{"jsonrpc":"2.0","id":1,"result":null}`},
-		{"error", jsonrpc.Response{Error: &jsonrpc.Error{Code: 3001, Message: `say "x"`, Data: []byte(`{"e":1}`)}}, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":3001,"message":"say \"x\"","data":{"e":1}}}`},
-		{"error before result", jsonrpc.Response{Error: &jsonrpc.Error{Code: 1, Message: "no"}, Result: []byte(`1`)}, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"no"}}`},
-		{"error with text that is not UTF-8", jsonrpc.Response{Error: &jsonrpc.Error{Code: 1, Message: "a\xff"}}, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"a` + "\ufffd" + `"}}`},
-		{"a request as the answer", jsonrpc.Response{Body: []byte(`{"jsonrpc":"2.0","id":9,"method":"game_join_ack","params":{}}`), Status: 201}, 201, `{"jsonrpc":"2.0","id":9,"method":"game_join_ack","params":{}}`},
-		{"nothing", jsonrpc.Response{}, 500, `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error","data":{"detail":"the handler gave no answer"}}}`},
-		{"status out of range", jsonrpc.Response{Result: []byte(`1`), Status: 99}, 500, `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error","data":{"detail":"the handler gave an invalid HTTP status"}}}`},
+		{calls, jsonrpc.Response{Result: []byte(`{"a":1}`)}, 200, `{"jsonrpc":"2.0","id":1,"result":{"a":1}}`},
+		{calls, jsonrpc.Response{Result: []byte(`null`), Status: 422}, 422, `{"jsonrpc":"2.0","id":1,"result":null}`},
+		{calls, jsonrpc.Response{Error: &jsonrpc.Error{Code: 3001, Message: `say "x"`, Data: []byte(`{"e":1}`)}}, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":3001,"message":"say \"x\"","data":{"e":1}}}`},
+		{calls, jsonrpc.Response{Error: &jsonrpc.Error{Code: 1, Message: "a\xff"}, Result: []byte(`1`)}, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"a` + "\ufffd" + `"}}`},
+		{calls, jsonrpc.Response{Body: []byte(`{"jsonrpc":"2.0","id":9,"method":"game_join_ack","params":{}}`), Status: 201}, 201, `{"jsonrpc":"2.0","id":9,"method":"game_join_ack","params":{}}`},
+		{calls, jsonrpc.Response{}, 500, failed("the handler gave no answer")},
+		{calls, jsonrpc.Response{Result: []byte(`1`), Status: 99}, 500, failed("the handler gave an invalid HTTP status")},
+		{tells, jsonrpc.Response{}, 202, ``},
+		{tells, jsonrpc.Response{Result: []byte(`1`)}, 202, ``},
+		{tells, jsonrpc.Response{Status: 204}, 204, ``},
+		{tells, jsonrpc.Response{Error: &jsonrpc.Error{Code: -32600, Message: "id missing"}}, 200, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"id missing"}}`},
+		{tells, jsonrpc.Response{Body: []byte(`{"ok":true}`)}, 200, `{"ok":true}`},
+		{object, jsonrpc.Response{Result: []byte(`{"message_type":"GAME_JOIN_ACK"}`)}, 200, `{"message_type":"GAME_JOIN_ACK"}`},
+		{`{"a":1,"a":2}`, jsonrpc.Response{}, 400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error","data":{"detail":"duplicate name at /a"}}}`},
+		{`{"jsonrpc":"1.0","message_type":"X"}`, jsonrpc.Response{}, 400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request","data":{"detail":"jsonrpc must be \"2.0\""}}}`},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			h := jsonrpc.HandlerFunc(func(_ context.Context, req *jsonrpc.Request) jsonrpc.Response {
-				if req.Method == "fence" {
-					return jsonrpc.Response{Result: []byte(`1`)}
-				}
-				return c.answer
-			})
-			for _, w := range wires(t, jsonrpc.Config{}, h) {
-				status, got := w.exchange(t, `{"jsonrpc":"2.0","id":1,"method":"m"}`)
-				if got != c.want || (w.transport != jsonrpc.TransportSTDIO && status != c.status) {
-					t.Errorf("%s:\n got %d %s\nwant %d %s", w.transport, status, got, c.status, c.want)
-				}
+		h := jsonrpc.HandlerFunc(func(_ context.Context, req *jsonrpc.Request) jsonrpc.Response {
+			if req.Method == "fence" {
+				return jsonrpc.Response{Result: []byte(`1`)}
 			}
+			if want := map[string]jsonrpc.Kind{tells: jsonrpc.KindNotification, object: jsonrpc.KindObject}[c.request]; req.Kind != want || (req.ID == nil) != (c.request != calls) || string(req.Raw) != c.request {
+				t.Errorf("%s is a %v with id %q: %s", c.request, req.Kind, req.ID, req.Raw)
+			}
+			return c.answer
 		})
+		for _, w := range wires(t, jsonrpc.Config{Lenient: true}, h) {
+			status, got := w.exchange(t, c.request)
+			if got != c.want || (w.transport != jsonrpc.TransportSTDIO && status != c.status) {
+				t.Errorf("%s: %s\n got %d %s\nwant %d %s", w.transport, c.request, status, got, c.status, c.want)
+			}
+		}
 	}
 }
 

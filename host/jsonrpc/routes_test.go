@@ -11,48 +11,37 @@ import (
 	"github.com/strategylab/strategylab/host/jsonrpc"
 )
 
-// TestRoutes sends every kind of request to an endpoint with and without
-// another handler beside it.
+// TestRoutes sends requests to an endpoint with and without another handler beside it;
+// what Divert sends there is in TestDivertSeesTheBody.
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	other := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		fmt.Fprintf(w, "other %s %s %s", r.Method, r.URL.Path, body)
 	})
-	stream := func(r *jsonrpc.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/event-stream") }
 	alone := startHTTP(t, jsonrpc.Config{}, echo)
 	beside := startHTTP(t, jsonrpc.Config{Other: other}, echo)
-	diverting := startHTTP(t, jsonrpc.Config{Other: other, Divert: stream}, echo)
 
 	const rpc = `{"jsonrpc":"2.0","id":1,"result":{"method":"m","params":"absent"}}`
 	for _, c := range []struct {
-		srv                  *jsonrpc.Server
-		method, path, accept string
-		status               int
-		want                 string // a part of it
+		srv          *jsonrpc.Server
+		method, path string
+		status       int
+		want         string // a part of it
 	}{
-		{alone, "POST", "/mcp", "text/event-stream", 200, rpc},
-		{alone, "GET", "/mcp", "", 405, "-32600"},
-		{alone, "GET", "/", "", 404, "/mcp"},
-		{alone, "POST", "/mcp/", "", 404, "/mcp"},
-		{alone, "POST", "/MCP", "", 404, "/mcp"},
-		{beside, "POST", "/mcp", "text/event-stream", 200, rpc},
-		{beside, "GET", "/mcp", "", 200, "other GET /mcp"},
-		{beside, "DELETE", "/mcp", "", 200, "other DELETE /mcp"},
-		{beside, "POST", "/start_league", "", 200, "other POST /start_league " + call},
-		{beside, "GET", "/", "", 200, "other GET /"},
-		{diverting, "POST", "/mcp", "application/json", 200, rpc},
-		{diverting, "POST", "/mcp", "application/json, text/event-stream", 200, "other POST /mcp " + call},
+		{alone, "POST", "/mcp", 200, rpc},
+		{alone, "GET", "/mcp", 405, "-32600"},
+		{alone, "GET", "/", 404, "/mcp"},
+		{alone, "POST", "/MCP", 404, "/mcp"},
+		{beside, "POST", "/mcp", 200, rpc},
+		{beside, "GET", "/mcp", 200, "other GET /mcp"},
+		{beside, "DELETE", "/mcp", 200, "other DELETE /mcp"},
+		{beside, "POST", "/start_league", 200, "other POST /start_league " + call},
+		{beside, "GET", "/", 200, "other GET /"},
 	} {
-		req, err := http.NewRequestWithContext(t.Context(), c.method, "http://"+c.srv.Addr().String()+c.path, strings.NewReader(call))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("Accept", c.accept)
-		res, body := do(t, req)
+		res, body := request(t, c.method, "http://"+c.srv.Addr().String()+c.path, strings.NewReader(call))
 		if res.StatusCode != c.status || !strings.Contains(body, c.want) {
-			t.Errorf("%s %s accepting %q: %d %s, want %d %s", c.method, c.path, c.accept, res.StatusCode, body, c.status, c.want)
+			t.Errorf("%s %s: %d %s, want %d %s", c.method, c.path, res.StatusCode, body, c.status, c.want)
 		}
 	}
 }
@@ -78,13 +67,13 @@ func besideStreams(t *testing.T, writeTimeout time.Duration) bool {
 	late := make(chan string, 2)
 	for range 2 {
 		go func() {
-			_, body := request(t, "GET", srv.URL(), "", nil)
+			_, body := request(t, "GET", srv.URL(), nil)
 			late <- body
 		}()
 	}
 	<-entered
 	<-entered
-	res, _, err := tryCall(t, srv, "POST")
+	res, _, err := try(t, "POST", srv.URL(), strings.NewReader(call))
 	if err == nil && res.StatusCode != 200 {
 		t.Errorf("a call beside two streams: status %d", res.StatusCode)
 	}
@@ -125,7 +114,7 @@ func TestRoutesBeside(t *testing.T) {
 		{"GET", "/mcp", "", 405, "-32600"},
 		{"GET", "/start/", "", 404, "/mcp"},
 	} {
-		res, body := request(t, c.method, base+c.path, "application/json", strings.NewReader(c.body))
+		res, body := request(t, c.method, base+c.path, strings.NewReader(c.body))
 		if res.StatusCode != c.status || !strings.Contains(body, c.want) {
 			t.Errorf("%s %s: %d %s, want %d %s", c.method, c.path, res.StatusCode, body, c.status, c.want)
 		}
@@ -133,10 +122,10 @@ func TestRoutesBeside(t *testing.T) {
 	slow := make(chan struct{})
 	go func() {
 		defer close(slow)
-		request(t, "GET", base+"/slow", "", nil)
+		request(t, "GET", base+"/slow", nil)
 	}()
 	<-entered
-	if res, _ := request(t, "GET", base+"/start", "", nil); res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
+	if res, _ := request(t, "GET", base+"/start", nil); res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
 		t.Errorf("beyond the limit: status %d", res.StatusCode)
 	}
 	close(release)

@@ -3,12 +3,16 @@ package jsonrpc_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,30 +23,31 @@ import (
 
 const call = `{"jsonrpc":"2.0","id":1,"method":"m"}`
 
-// request sends any HTTP request on a connection of its own.
-func request(t *testing.T, method, url, contentType string, body io.Reader) (*http.Response, string) {
+// request sends any HTTP request on a connection of its own: of JSON, but for what the
+// pairs of names and values say of the header. An empty value leaves a name out.
+func request(t *testing.T, method, url string, body io.Reader, header ...string) (*http.Response, string) {
+	t.Helper()
+	res, answer, err := try(t, method, url, body, header...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, answer
+}
+
+// try is request for what may be cut off.
+func try(t *testing.T, method, url string, body io.Reader, header ...string) (*http.Response, string, error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if contentType != "" {
-		req.Header.Set("Content-Type", contentType)
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Add(header[i], header[i+1])
 	}
-	return do(t, req)
-}
-
-func do(t *testing.T, req *http.Request) (*http.Response, string) {
-	t.Helper()
-	res, body, err := try(req)
-	if err != nil {
-		t.Fatal(err)
+	if req.Host = cmp.Or(req.Header.Get("Host"), req.Host); !slices.Contains(header, "Content-Type") {
+		req.Header.Set("Content-Type", "application/json")
 	}
-	return res, body
-}
-
-// try sends a request that may be cut off.
-func try(req *http.Request) (*http.Response, string, error) {
+	maps.DeleteFunc(req.Header, func(_ string, values []string) bool { return values[0] == "" })
 	tr := &http.Transport{DisableKeepAlives: true}
 	res, err := tr.RoundTrip(req)
 	if err != nil {
@@ -53,56 +58,62 @@ func try(req *http.Request) (*http.Response, string, error) {
 	return res, string(b), err
 }
 
-// tryCall sends a call that may be cut off.
-func tryCall(t *testing.T, srv *jsonrpc.Server, verb string) (*http.Response, string, error) {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), verb, srv.URL(), strings.NewReader(call))
-	if err != nil {
-		t.Fatal(err)
+// TestForms: what the standards allow a peer to send is served by a lenient server, and
+// refused by name by any other.
+func TestForms(t *testing.T) {
+	t.Parallel()
+	const media = "application/json"
+	strict := startHTTP(t, jsonrpc.Config{MaxBody: 1000}, echo)
+	lenient := startHTTP(t, jsonrpc.Config{MaxBody: 1000, Lenient: true}, echo)
+	for _, c := range []struct {
+		path, media, encoding, body string
+		strict, lenient             int // status
+	}{
+		{"/mcp", media, "", call, 200, 200},
+		{"/mcp", media + "; charset=utf-8", "", call, 200, 200},
+		{"/mcp", "Application/JSON;charset=\"UTF-8\"", "", call, 200, 200},
+		{"/mcp", media + "; x=1", "", call, 200, 200},
+		{"/mcp", media + "; charset=latin1", "", call, 415, 415},
+		{"/mcp", media + "x", "", call, 415, 415},
+		{"/mcp", media + ";;;=", "", call, 415, 415},
+		{"/mcp", "text/plain", "", call, 415, 415},
+		{"/mcp", "application/x-www-form-urlencoded", "", call, 415, 415},
+		{"/mcp", media, "br", call, 415, 415},
+		{"/mcp", "", "", call, 415, 200},
+		{"/mcp", "application/vnd.league+json; charset=UTF-8", "", call, 415, 200},
+		{"/mcp", media, "", string(mark) + call, 400, 200},
+		{"/mcp", media, "gzip", zipped(t, call), 415, 200},
+		{"/mcp", media, "gzip", call, 415, 400},
+		{"/mcp", media, "gzip", zipped(t, strings.Repeat(" ", 100_000)), 415, 413}, // too long once it is unpacked
+		{"/mcp/", media, "", call, 404, 200},
+	} {
+		for srv, want := range map[*jsonrpc.Server]int{strict: c.strict, lenient: c.lenient} {
+			res, body := request(t, "POST", "http://"+srv.Addr().String()+c.path, strings.NewReader(c.body), "Content-Type", c.media, "Content-Encoding", c.encoding)
+			if res.StatusCode != want {
+				t.Errorf("%s as %q, %q: status %d, want %d (lenient: %v)", c.path, c.media, c.encoding, res.StatusCode, want, srv == lenient)
+			}
+			if want >= 400 && want != 404 {
+				readRefusal(t, want, body)
+			}
+		}
 	}
-	req.Header.Set("Content-Type", "application/json")
-	return try(req)
 }
 
-func TestMediaTypes(t *testing.T) {
-	t.Parallel()
-	srv := startHTTP(t, jsonrpc.Config{}, echo)
-	for contentType, want := range map[string]int{
-		"application/json":                   200,
-		"application/json; charset=utf-8":    200,
-		"Application/JSON;charset=\"UTF-8\"": 200,
-		"application/json; x=1":              200,
-		"application/json; charset=latin1":   415,
-		"application/jsonx":                  415,
-		"application/json;;;=":               415,
-		"text/plain":                         415,
-		"application/x-www-form-urlencoded":  415,
-		"":                                   415,
-	} {
-		res, body := request(t, "POST", srv.URL(), contentType, strings.NewReader(call))
-		if res.StatusCode != want {
-			t.Errorf("Content-Type %q: status %d, want %d", contentType, res.StatusCode, want)
-		}
-		if want == 415 {
-			readRefusal(t, 415, body)
-		}
-	}
-	req, err := http.NewRequestWithContext(t.Context(), "POST", srv.URL(), strings.NewReader(call))
-	if err != nil {
+func zipped(t *testing.T, text string) string {
+	t.Helper()
+	out := new(bytes.Buffer)
+	z := gzip.NewWriter(out)
+	if _, err := io.WriteString(z, text); err != nil || z.Close() != nil {
 		t.Fatal(err)
 	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Content-Encoding", "gzip")
-	if res, _ := do(t, req); res.StatusCode != 415 {
-		t.Errorf("Content-Encoding gzip: status %d, want 415", res.StatusCode)
-	}
+	return out.String()
 }
 
 func TestVerbs(t *testing.T) {
 	t.Parallel()
 	srv := startHTTP(t, jsonrpc.Config{}, echo)
 	for _, verb := range []string{"GET", "PUT", "DELETE", "OPTIONS", "PATCH", "HEAD", "BREW"} {
-		res, body := request(t, verb, srv.URL(), "application/json", strings.NewReader(call))
+		res, body := request(t, verb, srv.URL(), strings.NewReader(call))
 		if res.StatusCode != 405 || res.Header.Get("Allow") != "POST" {
 			t.Errorf("%s: status %d, Allow %q, want 405 and POST", verb, res.StatusCode, res.Header.Get("Allow"))
 		}
@@ -118,7 +129,7 @@ func TestAnswerHeader(t *testing.T) {
 	srv := startHTTP(t, jsonrpc.Config{}, jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response {
 		return jsonrpc.Response{Result: fmt.Appendf(nil, "%q", long)}
 	}))
-	res, body := request(t, "POST", srv.URL(), "application/json", strings.NewReader(call))
+	res, body := request(t, "POST", srv.URL(), strings.NewReader(call))
 	if res.Header.Get("Content-Type") != "application/json" || res.ContentLength != int64(len(body)) || len(body) < len(long) {
 		t.Errorf("header %v, length %d of a body of %d", res.Header, res.ContentLength, len(body))
 	}
@@ -163,29 +174,40 @@ func dial(t *testing.T, srv *jsonrpc.Server) net.Conn {
 
 const head = "POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: "
 
-// TestSlowHandler: the time for reading a request must not end the context of
-// its handler.
-func TestSlowHandler(t *testing.T) {
+// TestSlowHandlers: the time for reading a request ends the context neither of its handler
+// nor of what serves it beside the endpoint.
+func TestSlowHandlers(t *testing.T) {
 	t.Parallel()
-	if !moreAndMore(func(limit time.Duration) bool {
-		var read atomic.Bool
-		srv := startHTTP(t, jsonrpc.Config{ReadTimeout: limit}, jsonrpc.HandlerFunc(
-			func(ctx context.Context, _ *jsonrpc.Request) jsonrpc.Response {
+	for _, c := range []struct {
+		verb   string
+		beside bool
+	}{{"POST", false}, {"POST", true}, {"GET", true}} {
+		if !moreAndMore(func(limit time.Duration) bool {
+			var read atomic.Bool
+			wait := func(ctx context.Context) string {
 				read.Store(true)
 				select {
 				case <-ctx.Done():
-					return jsonrpc.Response{Error: &jsonrpc.Error{Code: 1, Message: ctx.Err().Error()}}
+					return `"cut off"`
 				case <-time.After(3 * limit):
-					return jsonrpc.Response{Result: []byte("true")}
+					return `"late"`
 				}
+			}
+			cfg := jsonrpc.Config{ReadTimeout: limit}
+			if c.beside {
+				cfg.Other = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, wait(r.Context())) })
+				cfg.Divert = func(*jsonrpc.Request) bool { return true }
+			}
+			srv := startHTTP(t, cfg, jsonrpc.HandlerFunc(func(ctx context.Context, _ *jsonrpc.Request) jsonrpc.Response {
+				return jsonrpc.Response{Result: []byte(wait(ctx))}
 			}))
-		res, body, err := tryCall(t, srv, "POST")
-		if read.Load() && (err != nil || res.StatusCode != 200 || !strings.Contains(body, `"result":true`)) {
-			t.Errorf("%v %s %v", res, body, err)
+			if _, body, err := try(t, c.verb, srv.URL(), strings.NewReader(call)); read.Load() && !strings.Contains(body, `"late"`) {
+				t.Errorf("%+v: %q %v, want late", c, body, err)
+			}
+			return read.Load()
+		}) {
+			t.Errorf("%+v: no request is read in time", c)
 		}
-		return read.Load()
-	}) {
-		t.Error("no request is read in time")
 	}
 }
 
@@ -242,20 +264,7 @@ func TestURL(t *testing.T) {
 // TestConnectBeforeServe: who comes between Listen and Serve waits.
 func TestConnectBeforeServe(t *testing.T) {
 	t.Parallel()
-	network := new(jsonrpc.Loopback)
-	web, err := jsonrpc.Listen(t.Context(), "127.0.0.1:0", jsonrpc.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	loop, err := network.Listen("", jsonrpc.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for srv, rt := range map[server]jsonrpc.RoundTripper{
-		web:  jsonrpc.OverHTTP(),
-		loop: network.From("me"),
-	} {
-		c := jsonrpc.NewClient(rt, jsonrpc.ClientConfig{})
+	for srv, c := range listeners(t, jsonrpc.Config{}) {
 		answered := make(chan error, 1)
 		go func() {
 			_, err := c.Call(t.Context(), srv.URL(), jsonrpc.Message{Method: "early"})
@@ -265,7 +274,6 @@ func TestConnectBeforeServe(t *testing.T) {
 		if err := <-answered; err != nil {
 			t.Error(err)
 		}
-		_ = c.Close()
 	}
 }
 

@@ -1,7 +1,6 @@
 package jsonrpc_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -17,14 +16,10 @@ import (
 type recorder struct {
 	mu    sync.Mutex
 	lines []string
-	deaf  bool // to closing events
 }
 
 func (r *recorder) Tap(opening jsonrpc.Event) func(jsonrpc.Event) {
 	r.add(opening, opening.Latency == 0)
-	if r.deaf {
-		return nil
-	}
 	return func(closing jsonrpc.Event) { r.add(closing, closing.Latency > 0) }
 }
 
@@ -112,21 +107,5 @@ func TestClientTap(t *testing.T) {
 		if diff := cmp.Diff(want, rec.take()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.url, diff)
 		}
-	}
-}
-
-// TestDeafTap: a tap may care for no answers.
-func TestDeafTap(t *testing.T) {
-	t.Parallel()
-	rec := &recorder{deaf: true}
-	network := new(jsonrpc.Loopback)
-	srv := startLoopback(t, network, "", jsonrpc.Config{Tap: rec}, echo)
-	c := jsonrpc.NewClient(network.From("me"), jsonrpc.ClientConfig{Tap: rec})
-	if _, err := c.Call(context.Background(), srv.URL(), jsonrpc.Message{Method: "m"}); err != nil {
-		t.Fatal(err)
-	}
-	got := strings.Join(rec.take(), "\n")
-	if !strings.HasPrefix(got, "out loopback") || !strings.Contains(got, "\nin loopback") {
-		t.Errorf("recorded\n%s\nwant the opening at the client and the one at the server", got)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 
@@ -125,6 +126,13 @@ func (req *Request) read(lenient bool) *Refusal {
 // withoutMark returns a JSON text without the byte order mark before it, which RFC 8259
 // (section 8.1) allows a reader to ignore.
 func withoutMark(raw []byte) []byte { return bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")) }
+
+// isGzip reports whether the body below a header is compressed by gzip, which has two names
+// in any case (RFC 9110, section 8.4.1).
+func isGzip(h http.Header) bool {
+	encoding := strings.ToLower(h.Get("Content-Encoding"))
+	return encoding == "gzip" || encoding == "x-gzip"
+}
 
 // gunzip returns what gzip has compressed; errTooLong where that is more than max bytes.
 func gunzip(raw []byte, max int64) ([]byte, error) {

@@ -78,7 +78,7 @@ func (c *httpCaller) RoundTrip(ctx context.Context, out *Outgoing) (*Reply, erro
 	}
 	defer res.Body.Close()
 	body, err := readAll(res.Body, res.ContentLength, out.MaxAnswer)
-	if encoding := res.Header.Get("Content-Encoding"); err == nil && (encoding == "gzip" || encoding == "x-gzip") {
+	if err == nil && isGzip(res.Header) {
 		body, err = gunzip(body, out.MaxAnswer) // though it was not asked for
 	}
 	switch {

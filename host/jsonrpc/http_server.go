@@ -210,7 +210,7 @@ func (e *httpHandler) admitted(w http.ResponseWriter, r *http.Request, req *Requ
 	defer e.gate.leave(peer)
 
 	raw, refused := readBody(w, r, e.cfg.MaxBody)
-	if refused == nil && r.Header.Get("Content-Encoding") != "" {
+	if refused == nil && isGzip(r.Header) {
 		raw, refused = e.inflated(raw)
 	}
 	req.Raw = raw
@@ -304,9 +304,7 @@ func (e *httpHandler) checkHeader(r *http.Request) *Refusal {
 	if !isJSON(r.Header.Get("Content-Type"), e.cfg.Lenient) {
 		return refusal(ReasonMediaType, "Content-Type must be application/json, in UTF-8")
 	}
-	encoding := r.Header.Get("Content-Encoding")
-	packed := encoding == "gzip" || encoding == "x-gzip"
-	if encoding != "" && encoding != "identity" && !(packed && e.cfg.Lenient) {
+	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" && !(isGzip(r.Header) && e.cfg.Lenient) {
 		return refusal(ReasonMediaType, "this Content-Encoding is not supported: send the body as it is")
 	}
 	return nil

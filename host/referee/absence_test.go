@@ -28,18 +28,13 @@ func TestAnAbsentPlayerIsAskedOnce(t *testing.T) {
 	} {
 		t.Run(string(tt.at), func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, nil)
-				r.agent("manager", keeps)
-				r.agent("P01", plays("even"))
-				there := false
-				r.agent("P02", func(ctx context.Context, h *heard) jsonrpc.Response {
-					if there || h.MessageType != tt.at && h.MessageType != protocol.TypeGameError {
-						return plays("odd")(ctx, h)
-					}
-					return hangs(ctx, h)
-				})
-				r.run()
+			there := false
+			bubble(t, nil, world{"P02": func(ctx context.Context, h *heard) jsonrpc.Response {
+				if there || h.MessageType != tt.at && h.MessageType != protocol.TypeGameError {
+					return plays("odd")(ctx, h)
+				}
+				return hangs(ctx, h)
+			}}, func(t *testing.T, r *rig) {
 				for i, want := range []int{4, 4, 4, 1, 1, 1, 4} {
 					number, begun := i+1, time.Now()
 					there = number == 6
@@ -66,7 +61,6 @@ func TestAnAbsentPlayerIsAskedOnce(t *testing.T) {
 				if len(said) != 1 || said[0].Player != "P02" || said[0].Matches != 3 || said[0].Match != "R3M1" {
 					t.Errorf("that it is absent is said as %+v", said)
 				}
-				r.end()
 			})
 		})
 	}
@@ -75,17 +69,11 @@ func TestAnAbsentPlayerIsAskedOnce(t *testing.T) {
 // A referee believes its manager that a player was absent in matches of others.
 func TestThePlayerThatTheManagerMissesIsAskedOnce(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
-		r.agent("manager", keeps)
-		r.agent("P01", plays("even"))
-		r.agent("P02", hangs)
-		r.run()
+	bubble(t, nil, world{"P02": hangs}, func(t *testing.T, r *rig) {
 		r.must(round(with(match("R1M1", "P01", "P02"), "absent", []string{"P02"})))
 		if took := r.reports(1)[0].at.Sub(r.start); took != time.Second || len(r.all("P02", protocol.TypeGameInvitation)) != 1 {
 			t.Errorf("it was invited %d times, in %v", len(r.all("P02", protocol.TypeGameInvitation)), took)
 		}
-		r.end()
 	})
 }
 
@@ -96,18 +84,8 @@ func TestAPlayerThatForfeitsIsNotAsked(t *testing.T) {
 	for _, at := range []protocol.Type{"", protocol.TypeGameInvitation, protocol.TypeChooseParityCall, protocol.TypeGameOver} {
 		t.Run(string(at), func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				dir := t.TempDir()
-				r := newRig(t, func(c *referee.Config) { c.Data = dir })
-				r.agent("manager", keeps)
-				r.agent("P01", plays("even"))
-				r.agent("P02", func(ctx context.Context, h *heard) jsonrpc.Response {
-					if at == "" || h.MessageType != at {
-						return plays("odd")(ctx, h)
-					}
-					return hangs(ctx, h)
-				})
-				r.run()
+			dir := t.TempDir()
+			bubble(t, func(c *referee.Config) { c.Data = dir }, world{"P02": except(plays("odd"), at, hangs)}, func(t *testing.T, r *rig) {
 				if at != "" {
 					r.must(round(match("R1M1", "P01", "P02")))
 					r.until("the question", func() bool { return len(r.allHeld("P02", at)) > 0 })
@@ -130,7 +108,6 @@ func TestAPlayerThatForfeitsIsNotAsked(t *testing.T) {
 						t.Errorf("%s gets GAME_OVER %d times", who, n)
 					}
 				}
-				r.end()
 			})
 		})
 	}

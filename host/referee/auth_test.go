@@ -15,12 +15,7 @@ import (
 // Nobody but the manager is believed, and what is refused changes nothing.
 func TestOnlyTheManagerIsBelieved(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
-		r.agent("manager", keeps)
-		r.agent("P01", plays("even"))
-		r.agent("P02", plays("even"))
-		r.run()
+	bubble(t, nil, world{"P02": plays("even")}, func(t *testing.T, r *rig) {
 		messages := []obj{
 			round(match("R1M1", "P01", "P02")),
 			fromManager(protocol.TypeLeagueStandingsUpdate, "standings", []obj{{"rank": 1, "player_id": "P01", "display_name": "a", "played": 1, "wins": 1, "draws": 0, "losses": 0, "points": 3}}),
@@ -72,18 +67,12 @@ func TestOnlyTheManagerIsBelieved(t *testing.T) {
 		if wins != 0.0 {
 			t.Errorf("forged standings are passed on: %v wins", wins)
 		}
-		r.end()
 	})
 }
 
 func TestAnnouncementsThatDoNotFit(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
-		r.agent("manager", keeps)
-		r.agent("P01", plays("even"))
-		r.agent("P02", plays("even"))
-		r.run()
+	bubble(t, nil, world{"P02": plays("even")}, func(t *testing.T, r *rig) {
 		good := match("R1M1", "P01", "P02")
 		for name, m := range map[string]obj{
 			"another referee's":  round(with(match("R1M1", "P01", "P02"), "referee_id", "REF02")),
@@ -112,7 +101,6 @@ func TestAnnouncementsThatDoNotFit(t *testing.T) {
 			}
 		}
 		r.reports(1)
-		r.end()
 	})
 }
 
@@ -134,13 +122,8 @@ func TestPostedAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, nil)
-				r.agent("manager", keeps)
-				r.agent("P01", plays("even"))
-				take := answering(receipt)
-				r.agent("P02", except(except(plays("odd"), protocol.TypeGameInvitation, take), protocol.TypeChooseParityCall, take))
-				r.run()
+			take := answering(receipt)
+			bubble(t, nil, world{"P02": except(except(plays("odd"), protocol.TypeGameInvitation, take), protocol.TypeChooseParityCall, take)}, func(t *testing.T, r *rig) {
 				join := func(pairs ...any) obj {
 					return post(protocol.TypeGameJoinAck, append([]any{"accept", true, "arrival_timestamp", "2026-01-01T00:00:00Z"}, pairs...)...)
 				}
@@ -182,7 +165,6 @@ func TestPostedAnswers(t *testing.T) {
 					t.Errorf("P02 is asked %d times", n)
 				}
 				refused("a late choice", choice(), 4005)
-				r.end()
 			})
 		})
 	}
@@ -190,14 +172,11 @@ func TestPostedAnswers(t *testing.T) {
 
 func TestAPostedChoiceThatIsNone(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
-		r.agent("manager", keeps)
-		r.agent("P01", plays("even"))
-		r.agent("P02", except(plays("odd"), protocol.TypeChooseParityCall, func(context.Context, *heard) jsonrpc.Response {
+	bubble(t, nil, world{
+		"P02": except(plays("odd"), protocol.TypeChooseParityCall, func(context.Context, *heard) jsonrpc.Response {
 			return say(obj{"status": "ACKNOWLEDGED"})
-		}))
-		r.run()
+		}),
+	}, func(t *testing.T, r *rig) {
 		r.must(round(match("R1M1", "P01", "P02")))
 		synctest.Wait()
 		_, refused := r.send(post(protocol.TypeChooseParityResponse, "parity_choice", "Odd"))
@@ -207,6 +186,5 @@ func TestAPostedChoiceThatIsNone(t *testing.T) {
 		if reason := r.reports(1)[0].body["result"].(obj)["details"].(obj)["reason"]; reason != "P02: invalid-choice" {
 			t.Errorf("the reason is %v", reason)
 		}
-		r.end()
 	})
 }

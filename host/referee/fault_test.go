@@ -222,17 +222,12 @@ func TestADeadPlayerDoesNotStallTheReport(t *testing.T) {
 
 func TestAPlayerThatListensNowhere(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
-		r.agent("manager", keeps)
-		r.agent("P01", plays("even"))
-		r.run()
+	bubble(t, nil, world{"P02": nil}, func(t *testing.T, r *rig) {
 		r.must(round(match("R1M1", "P01", "P02")))
 		details := r.reports(1)[0].body["result"].(obj)["details"].(obj)
 		if took := time.Since(r.start); took != 7*time.Second || details["reason"] != "P02: connect" {
 			t.Errorf("after %v: %v", took, details)
 		}
-		r.end()
 	})
 }
 
@@ -271,19 +266,15 @@ func TestWhatPlayersSignWith(t *testing.T) {
 		} {
 			t.Run(tt.name+", "+name, func(t *testing.T) {
 				t.Parallel()
-				synctest.Test(t, func(t *testing.T) {
-					r := newRig(t, func(c *referee.Config) { c.Mode = league.mode })
-					r.agent("manager", keeps)
-					r.agent("P01", plays("even"))
-					r.agent("P02", except(plays("even"), protocol.TypeChooseParityCall, choiceWith(tt.pairs...)))
-					r.run()
+				odd := except(plays("even"), protocol.TypeChooseParityCall, choiceWith(tt.pairs...))
+				bubble(t, func(c *referee.Config) { c.Mode = league.mode }, world{"P02": odd}, func(t *testing.T, r *rig) {
 					keys := keysOf("P02", "R1M1")
 					keys.Optional = league.optional
 					r.must(round(with(match("R1M1", "P01", "P02"), "player_B_keys", keys)))
 					if got := r.reports(1)[0].body["result"].(obj)["winner"] == nil; got != league.good {
 						t.Errorf("accepted: %v", got)
 					}
-					r.end()
+					synctest.Wait()
 					lost := slices.IndexFunc(r.events, func(e referee.Event) bool { return e.Kind == referee.Forfeited })
 					if lost >= 0 && r.events[lost].Tolerant != (tt.tolerant && league.mode == protocol.Strict) {
 						t.Errorf("the referee says of it %+v", r.events[lost])

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/strategylab/strategylab/host/agent"
@@ -75,6 +77,34 @@ func newRig(t testing.TB, change func(*referee.Config)) *rig {
 		change(&r.cfg)
 	}
 	return r
+}
+
+// world are the scripts of other agents than the usual: nil for one that does not listen.
+type world map[string]script
+
+// bubble runs a test on the clock of a bubble: of a referee whose manager takes everything
+// and whose players play by the book, but for others. The referee is ended after it.
+func bubble(t *testing.T, change func(*referee.Config), others world, test func(t *testing.T, r *rig)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, change)
+		r.meets(others)
+		r.run()
+		test(t, r)
+		r.end()
+	})
+}
+
+// meets serves the agents around the referee.
+func (r *rig) meets(others world) {
+	r.t.Helper()
+	all := world{"manager": keeps, "P01": plays("even"), "P02": plays("odd")}
+	maps.Copy(all, others)
+	for who, s := range all {
+		if s != nil {
+			r.agent(who, s)
+		}
+	}
 }
 
 func (r *rig) wake() {

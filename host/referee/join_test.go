@@ -25,16 +25,11 @@ func TestAcknowledgedInvitation(t *testing.T) {
 		for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
 			t.Run(name+", "+mode.String(), func(t *testing.T) {
 				t.Parallel()
-				synctest.Test(t, func(t *testing.T) {
-					r := newRig(t, func(c *referee.Config) { c.Mode = mode })
-					r.agent("manager", keeps)
-					r.agent("P01", plays("even"))
-					r.agent("P02", except(plays("even"), protocol.TypeGameInvitation, answering(receipt)))
-					r.run()
+				bubble(t, func(c *referee.Config) { c.Mode = mode }, world{"P02": except(plays("even"), protocol.TypeGameInvitation, answering(receipt))}, func(t *testing.T, r *rig) {
 					r.must(round(match("R1M1", "P01", "P02")))
 					played := r.reports(1)[0].body["result"].(obj)["winner"] == nil
 					if mode == protocol.Strict {
-						r.end()
+						synctest.Wait()
 						lost := slices.IndexFunc(r.events, func(e referee.Event) bool { return e.Kind == referee.Forfeited })
 						if played || lost < 0 || !r.events[lost].Tolerant {
 							t.Errorf("played: %v, %+v", played, r.events)
@@ -52,7 +47,6 @@ func TestAcknowledgedInvitation(t *testing.T) {
 					if n := len(r.all("P02", protocol.TypeGameInvitation)); n != 2 {
 						t.Errorf("%d invitations", n)
 					}
-					r.end()
 				})
 			})
 		}

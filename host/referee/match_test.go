@@ -20,17 +20,11 @@ import (
 // reported. It runs in a bubble, with the timeouts of the protocol.
 func played(t *testing.T, a, b script, check func(t *testing.T, r *rig, result obj)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
-		r.agent("manager", keeps)
-		r.agent("P01", a)
-		r.agent("P02", b)
-		r.run()
+	bubble(t, nil, world{"P01": a, "P02": b}, func(t *testing.T, r *rig) {
 		r.must(round(match("R1M1", "P01", "P02")))
 		report := r.reports(1)[0]
 		synctest.Wait()
 		check(t, r, report.body["result"].(obj))
-		r.end()
 	})
 }
 
@@ -110,21 +104,13 @@ func TestBothAreAskedAtOnceAndHearNothingBeforeBothHaveChosen(t *testing.T) {
 	for _, first := range []string{"P01", "P02"} {
 		t.Run(first+" is quick", func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, nil)
-				r.agent("manager", keeps)
-				release := make(chan struct{})
-				for _, who := range []string{"P01", "P02"} {
-					s := plays("odd")
-					if who != first {
-						s = except(s, protocol.TypeChooseParityCall, func(_ context.Context, h *heard) jsonrpc.Response {
-							<-release
-							return chooses(h, "even")
-						})
-					}
-					r.agent(who, s)
-				}
-				r.run()
+			var release chan struct{}
+			second := map[string]string{"P01": "P02", "P02": "P01"}[first]
+			bubble(t, nil, world{second: except(plays("odd"), protocol.TypeChooseParityCall, func(_ context.Context, h *heard) jsonrpc.Response {
+				<-release
+				return chooses(h, "even")
+			})}, func(t *testing.T, r *rig) {
+				release = make(chan struct{})
 				r.must(round(match("R1M1", "P01", "P02")))
 				synctest.Wait()
 				for _, who := range []string{"P01", "P02"} {
@@ -139,7 +125,6 @@ func TestBothAreAskedAtOnceAndHearNothingBeforeBothHaveChosen(t *testing.T) {
 				}
 				close(release)
 				r.reports(1)
-				r.end()
 			})
 		})
 	}
@@ -182,12 +167,7 @@ func TestMatchesRunAtOnceUpToTheLimit(t *testing.T) {
 
 func TestStandingsAreThoseOfTheLastUpdate(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
-		r.agent("manager", keeps)
-		r.agent("P01", plays("odd"))
-		r.agent("P02", plays("odd"))
-		r.run()
+	bubble(t, nil, world{"P01": plays("odd")}, func(t *testing.T, r *rig) {
 		ack := r.must(fromManager(protocol.TypeLeagueStandingsUpdate, "standings", []obj{
 			{"rank": 1, "player_id": "P02", "display_name": "b", "played": 4, "wins": 2, "draws": 1, "losses": 1, "points": 7},
 		}))
@@ -203,7 +183,6 @@ func TestStandingsAreThoseOfTheLastUpdate(t *testing.T) {
 		if diff := cmp.Diff(obj{"wins": 2.0, "losses": 1.0, "draws": 1.0, "points": 7.0}, told); diff != "" {
 			t.Errorf("P02 is told (-want +got):\n%s", diff)
 		}
-		r.end()
 	})
 }
 
@@ -221,26 +200,22 @@ func TestTheStatedDeadlineIsKept(t *testing.T) {
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, func(cfg *referee.Config) { cfg.ChoiceTimeout = 2500 * time.Millisecond })
-				calls := 0
-				r.agent("manager", keeps)
-				r.agent("P01", except(plays("odd"), protocol.TypeChooseParityCall, func(ctx context.Context, h *heard) jsonrpc.Response {
-					if calls++; calls > 1 {
-						return chooses(h, "odd")
-					}
-					deadline, err := protocol.ParseTimestamp(h.body["deadline"].(string))
-					if err != nil {
-						t.Error(err)
-					}
-					if left := time.Until(deadline); left <= 2500*time.Millisecond || left >= 3500*time.Millisecond {
-						t.Errorf("%v are left until the deadline", left)
-					}
-					time.Sleep(time.Until(deadline) + c.off)
-					return chooses(h, "even")
-				}))
-				r.agent("P02", plays("odd"))
-				r.run()
+			calls := 0
+			late := except(plays("odd"), protocol.TypeChooseParityCall, func(_ context.Context, h *heard) jsonrpc.Response {
+				if calls++; calls > 1 {
+					return chooses(h, "odd")
+				}
+				deadline, err := protocol.ParseTimestamp(h.body["deadline"].(string))
+				if err != nil {
+					t.Error(err)
+				}
+				if left := time.Until(deadline); left <= 2500*time.Millisecond || left >= 3500*time.Millisecond {
+					t.Errorf("%v are left until the deadline", left)
+				}
+				time.Sleep(time.Until(deadline) + c.off)
+				return chooses(h, "even")
+			})
+			bubble(t, func(cfg *referee.Config) { cfg.ChoiceTimeout = 2500 * time.Millisecond }, world{"P01": late}, func(t *testing.T, r *rig) {
 				time.Sleep(300 * time.Millisecond) // of a clock that begins at a full second
 				r.must(round(match("R1M1", "P01", "P02")))
 				result := r.reports(1)[0].body["result"].(obj)
@@ -249,7 +224,6 @@ func TestTheStatedDeadlineIsKept(t *testing.T) {
 					t.Errorf("called on %d times, and the choice is %v, want %d and %s", calls, got, c.calls, want)
 				}
 				synctest.Wait()
-				r.end()
 			})
 		})
 	}

@@ -50,12 +50,10 @@ func (r *rig) states(id string) (all []obj) {
 // chosen, who is asked again and why somebody loses, and no choice.
 func TestProgress(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, func(c *referee.Config) { c.Progress, c.ChoiceTimeout = true, 10*time.Second })
-		r.agent("manager", except(keeps, protocol.TypeMatchProgress, hears))
-		r.agent("P01", plays("even"))
-		r.agent("P02", except(plays("odd"), protocol.TypeChooseParityCall, hangs))
-		r.run()
+	bubble(t, func(c *referee.Config) { c.Progress, c.ChoiceTimeout = true, 10*time.Second }, world{
+		"manager": except(keeps, protocol.TypeMatchProgress, hears),
+		"P02":     except(plays("odd"), protocol.TypeChooseParityCall, hangs),
+	}, func(t *testing.T, r *rig) {
 		r.must(watching(match("R1M1", "P01", "P02")))
 		r.reports(1)
 		synctest.Wait()
@@ -78,7 +76,6 @@ func TestProgress(t *testing.T) {
 				t.Errorf("the manager is sent %s", raw)
 			}
 		}
-		r.end()
 	})
 }
 

@@ -17,23 +17,17 @@ import (
 // given, and then takes them.
 func reporting(t *testing.T, first []script, check func(t *testing.T, r *rig)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
-		n := 0
-		r.agent("manager", except(keeps, protocol.TypeMatchResultReport, func(ctx context.Context, h *heard) jsonrpc.Response {
-			if n++; n <= len(first) {
-				return first[n-1](ctx, h)
-			}
-			return keeps(ctx, h)
-		}))
-		r.agent("P01", plays("even"))
-		r.agent("P02", plays("odd"))
-		r.run()
+	n := 0
+	bubble(t, nil, world{"manager": except(keeps, protocol.TypeMatchResultReport, func(ctx context.Context, h *heard) jsonrpc.Response {
+		if n++; n <= len(first) {
+			return first[n-1](ctx, h)
+		}
+		return keeps(ctx, h)
+	})}, func(t *testing.T, r *rig) {
 		r.must(round(match("R1M1", "P01", "P02")))
 		r.reports(1)
 		time.Sleep(10 * time.Minute) // of the bubble: for whatever may still come
 		check(t, r)
-		r.end()
 	})
 }
 
@@ -103,17 +97,14 @@ func TestReports(t *testing.T) {
 // The manager does not announce again what it has, so it has lost the report.
 func TestAMatchAnnouncedAgainIsNotPlayedAgain(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		draws := 0
-		r := newRig(t, func(c *referee.Config) { c.Draw = func(referee.Match) (int, error) { draws++; return draws, nil } })
-		r.agent("manager", keeps)
-		release := make(chan struct{})
-		r.agent("P01", except(plays("even"), protocol.TypeChooseParityCall, func(_ context.Context, h *heard) jsonrpc.Response {
-			<-release
-			return chooses(h, "even")
-		}))
-		r.agent("P02", plays("odd"))
-		r.run()
+	draws := 0
+	var release chan struct{}
+	count := func(c *referee.Config) { c.Draw = func(referee.Match) (int, error) { draws++; return draws, nil } }
+	bubble(t, count, world{"P01": except(plays("even"), protocol.TypeChooseParityCall, func(_ context.Context, h *heard) jsonrpc.Response {
+		<-release
+		return chooses(h, "even")
+	})}, func(t *testing.T, r *rig) {
+		release = make(chan struct{})
 		again := func() { r.must(round(match("R1M1", "P01", "P02"))) }
 		again()
 		again()
@@ -132,7 +123,6 @@ func TestAMatchAnnouncedAgainIsNotPlayedAgain(t *testing.T) {
 		if log := strings.Join(r.log(), "\n"); draws != 1 || strings.Count(log, "GAME_INVITATION") != 2 || strings.Count(log, "GAME_OVER") != 2 {
 			t.Errorf("%d draws; heard\n%s", draws, log)
 		}
-		r.end()
 	})
 }
 
@@ -148,12 +138,7 @@ func TestTheEndOfTheLeagueEndsRun(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, nil)
-				r.agent("manager", tt.s)
-				r.agent("P01", plays("even"))
-				r.agent("P02", plays("odd"))
-				r.run()
+			bubble(t, nil, world{"manager": tt.s}, func(t *testing.T, r *rig) {
 				r.must(round(match("R1M1", "P01", "P02")))
 				r.reports(1)
 				synctest.Wait()
@@ -170,7 +155,6 @@ func TestTheEndOfTheLeagueEndsRun(t *testing.T) {
 					t.Error("a match is taken on after the end of the league")
 				}
 				r.result <- nil
-				r.end()
 			})
 		})
 	}
@@ -209,9 +193,7 @@ func TestStoppingEndsEverything(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, nil)
-				r.agent("manager", tt.manager)
-				r.agent("P01", plays("even"))
-				r.agent("P02", tt.player)
+				r.meets(world{"manager": tt.manager, "P02": tt.player})
 				r.launch()
 				synctest.Wait()
 				if slices.ContainsFunc(r.events, func(e referee.Event) bool { return e.Kind == referee.Registered }) {
@@ -223,48 +205,6 @@ func TestStoppingEndsEverything(t *testing.T) {
 				if took := time.Since(begun); took != 0 {
 					t.Errorf("it took %v", took)
 				}
-			})
-		})
-	}
-}
-
-func TestRegistration(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		name   string
-		answer jsonrpc.Response
-		want   string
-	}{
-		{"rejected", say(obj{"message_type": "REFEREE_REGISTER_RESPONSE", "status": "REJECTED", "reason": "League already started"}), "League already started"},
-		{"full", refuse(1001, obj{"error_code": "E020"}), "E020"},
-		{"a bad id", say(obj{"message_type": "REFEREE_REGISTER_RESPONSE", "status": "ACCEPTED", "referee_id": "../x", "auth_token": "t", "league_id": "cup"}), "referee id"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, nil)
-				tries := 0
-				r.agent("manager", func(context.Context, *heard) jsonrpc.Response {
-					if tries++; tries < 6 { // the manager is about to start
-						return jsonrpc.Response{Status: 503, Body: []byte("busy")}
-					}
-					return tt.answer
-				})
-				r.cfg.Backoff.Retries, r.cfg.Backoff.First, r.cfg.Backoff.Most = 1, time.Second, time.Second
-				r.launch()
-				err := <-r.result
-				if err == nil || !strings.Contains(err.Error(), tt.want) {
-					t.Errorf("Run returns %v", err)
-				}
-				ids := make(map[string]bool)
-				for _, h := range r.all("manager", protocol.TypeRefereeRegisterRequest) {
-					ids[h.id+h.ConversationID] = true
-				}
-				if len(ids) != 1 || tries != 6 {
-					t.Errorf("%d tries under %d ids", tries, len(ids))
-				}
-				r.result <- nil
-				r.end()
 			})
 		})
 	}

@@ -2,7 +2,6 @@ package referee_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -12,7 +11,6 @@ import (
 	"testing/synctest"
 
 	"github.com/strategylab/strategylab/host/journal/journaltest"
-	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
 )
@@ -81,16 +79,11 @@ func TestCrashOfAReferee(t *testing.T) {
 // TestMatchFiles: a referee that is to writes each result to a file.
 func TestMatchFiles(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		dir := t.TempDir()
-		r := newRig(t, func(c *referee.Config) { c.Data, c.MatchFiles = dir, true })
-		r.agent("manager", keeps)
-		r.agent("P01", plays("even"))
-		r.agent("P02", plays("odd"))
-		r.run()
+	dir := t.TempDir()
+	bubble(t, func(c *referee.Config) { c.Data, c.MatchFiles = dir, true }, nil, func(t *testing.T, r *rig) {
 		r.must(round(match("R1M1", "P01", "P02")))
 		reported := r.reports(1)[0].body["result"]
-		r.end()
+		synctest.Wait()
 		text, err := os.ReadFile(filepath.Join(dir, "data", "matches", league, "R1M1.json"))
 		if err != nil {
 			t.Fatal(err)
@@ -180,9 +173,7 @@ func TestARestartRenewsTheRegistration(t *testing.T) {
 			dir := t.TempDir()
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, func(c *referee.Config) { c.Data = dir })
-				r.agent("manager", keeps)
-				r.agent("P01", hangs)
-				r.agent("P02", hangs)
+				r.meets(world{"P01": hangs, "P02": hangs})
 				r.run()
 				r.must(round(match("R1M1", "P01", "P02")))
 				synctest.Wait()
@@ -190,14 +181,12 @@ func TestARestartRenewsTheRegistration(t *testing.T) {
 				r.end()
 
 				r = newRig(t, func(c *referee.Config) { c.Data = dir })
-				r.agent("manager", func(ctx context.Context, h *heard) jsonrpc.Response {
-					if h.MessageType == protocol.TypeRefereeRegisterRequest && other {
-						return say(obj{"status": "ACCEPTED", "referee_id": "REF02", "auth_token": "tok-REF02-x", "league_id": "cup2"})
-					}
-					return keeps(ctx, h)
-				})
-				r.agent("P01", plays("even"))
-				r.agent("P02", plays("odd"))
+				var others world
+				if other {
+					others = world{"manager": except(keeps, protocol.TypeRefereeRegisterRequest,
+						answering(say(obj{"status": "ACCEPTED", "referee_id": "REF02", "auth_token": "tok-REF02-x", "league_id": "cup2"})))}
+				}
+				r.meets(others)
 				r.run()
 				signup := r.all("manager", protocol.TypeRefereeRegisterRequest)[0]
 				if signup.AuthToken != refereeToken || signup.Sender != "referee:REF01" {

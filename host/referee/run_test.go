@@ -41,13 +41,11 @@ func TestLeavingASilentLeague(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, func(c *referee.Config) { c.IdleExit = idleExit })
-		r.agent("manager", keeps)
 		thinking := except(plays("even"), protocol.TypeChooseParityCall, func(_ context.Context, h *heard) jsonrpc.Response {
 			time.Sleep(29 * time.Second) // nearly all there is
 			return chooses(h, "even")
 		})
-		r.agent("P01", thinking)
-		r.agent("P02", plays("odd"))
+		r.meets(world{"P01": thinking})
 		r.run()
 		if at, err, left := r.leaves(10 * idleExit); left {
 			t.Fatalf("it left after %v without having done anything: %v", at, err)
@@ -70,26 +68,13 @@ func TestLeavingWithAReportOwed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, func(c *referee.Config) { c.IdleExit = idleExit })
-		r.agent("manager", except(keeps, protocol.TypeMatchResultReport, func(context.Context, *heard) jsonrpc.Response {
-			return jsonrpc.Response{Status: 503, Error: &jsonrpc.Error{Code: jsonrpc.CodeBusy, Message: "busy"}}
-		}))
-		r.agent("P01", plays("even"))
-		r.agent("P02", plays("odd"))
+		busy := jsonrpc.Response{Status: 503, Error: &jsonrpc.Error{Code: jsonrpc.CodeBusy, Message: "busy"}}
+		r.meets(world{"manager": except(keeps, protocol.TypeMatchResultReport, answering(busy))})
 		r.run()
 		r.must(round(match("R1M1", "P01", "P02")))
 		at, err, left := r.leaves(10 * idleExit)
 		if !left || err == nil || !strings.Contains(err.Error(), "http://manager/mcp has been silent for 20s and has not acknowledged 1 of 1 reports") {
 			t.Errorf("left: %v after %v: %v", left, at, err)
-		}
-	})
-}
-
-// Without the setting it stays.
-func TestStayingInASilentLeague(t *testing.T) {
-	t.Parallel()
-	played(t, plays("even"), plays("odd"), func(t *testing.T, r *rig, _ obj) {
-		if at, err, left := r.leaves(24 * time.Hour); left {
-			t.Errorf("it left after %v: %v", at, err)
 		}
 	})
 }

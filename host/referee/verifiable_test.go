@@ -29,9 +29,7 @@ func verifies(choice, nonce string) script {
 func verifiable(t *testing.T, dir string, announce bool, scripts [2]script) (r *rig) {
 	t.Helper()
 	r = newRig(t, func(c *referee.Config) { c.Data, c.Verifiable = dir, true })
-	r.agent("manager", keeps)
-	r.agent("P01", scripts[0])
-	r.agent("P02", scripts[1])
+	r.meets(world{"P01": scripts[0], "P02": scripts[1]})
 	r.run()
 	if announce {
 		r.must(round(match("R1M1", "P01", "P02")))

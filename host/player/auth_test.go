@@ -59,8 +59,7 @@ func TestAuthentication(t *testing.T) {
 		for attack, a := range attacks {
 			t.Run(fmt.Sprintf("%v, %s", mode, attack), func(t *testing.T) {
 				t.Parallel()
-				r := newRig(t, func(r *rig) { r.cfg.Mode = mode })
-				r.run()
+				r := running(t, func(r *rig) { r.cfg.Mode = mode })
 				must[*protocol.Ack](r, r.announcement(announced(match, "P01", "P02", "REF01")))
 				must[*protocol.GameJoinAck](r, r.invitation(match))
 				for name, m := range messages {
@@ -114,14 +113,13 @@ func TestMatchIsGivenToAnotherReferee(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
 		n := 0
-		r := newRig(t, func(r *rig) {
+		r := running(t, func(r *rig) {
 			r.cfg.Mode, r.cfg.Data = mode, t.TempDir()
 			r.s.choose = func(context.Context, *strategies.Turn) (strategies.Choice, error) {
 				n++
 				return strategies.Choice(n % 2), nil
 			}
 		})
-		r.run()
 		for round, referee := range []string{"REF01", "REF02", "REF01", "REF03"} {
 			must[*protocol.Ack](r, r.announcement(announced("R1M1", "P01", "P02", referee)))
 			keys := r.manager.keys("R1M1", referee)
@@ -154,8 +152,7 @@ func TestMatchIsGivenToAnotherReferee(t *testing.T) {
 // the manager has named.
 func TestForeignManager(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(r *rig) { r.cfg.Mode = protocol.Tolerant })
-	r.run()
+	r := running(t, func(r *rig) { r.cfg.Mode = protocol.Tolerant })
 	a := r.announcement(announced("R1M1", "P01", "P02", "REF01"))
 	a.AuthToken = ""
 	must[*protocol.Ack](r, a)
@@ -199,8 +196,7 @@ func TestForeignManager(t *testing.T) {
 // not shown its token yet. The referee with the key takes it over.
 func TestSquatter(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(r *rig) { r.cfg.Mode = protocol.Tolerant })
-	r.run()
+	r := running(t, func(r *rig) { r.cfg.Mode = protocol.Tolerant })
 	squatter := r.invitation("R1M1")
 	squatter.AuthToken = "tok-evil"
 	must[*protocol.GameJoinAck](r, squatter)

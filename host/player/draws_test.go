@@ -65,8 +65,7 @@ func (r *rig) verdict(over *protocol.GameOver) (verified, said bool) {
 // after a restart; and so do the verdicts and the keys that were revealed.
 func TestVerifies(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(r *rig) { r.cfg.Data = t.TempDir() })
-	r.run()
+	r := running(t, func(r *rig) { r.cfg.Data = t.TempDir() })
 	k1, k2, k3, k4 := draws.NewKey(), draws.NewKey(), draws.NewKey(), draws.NewKey()
 
 	r.joinsCommitted("R1M1")
@@ -116,8 +115,7 @@ func TestVerifies(t *testing.T) {
 // may not expect, and the end of a plain league says nothing of verified draws.
 func TestOffersVerifiableDrawsWithMatchKeysOnly(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(r *rig) { r.cfg.Mode = protocol.Tolerant })
-	r.run()
+	r := running(t, func(r *rig) { r.cfg.Mode = protocol.Tolerant })
 	invitation := r.invitation("R1M1")
 	invitation.AuthToken = "its own"
 	if ack := must[*protocol.GameJoinAck](r, invitation); ack.DrawScheme != "" {
@@ -140,8 +138,7 @@ func TestOffersVerifiableDrawsWithMatchKeysOnly(t *testing.T) {
 // TestReportsABrokenCommitment: what is wrong is a trouble, with the reason.
 func TestReportsABrokenCommitment(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil)
-	r.run()
+	r := running(t, nil)
 	key := draws.NewKey()
 	r.joinsCommitted("R1M1")
 	nonce := r.nonce(r.committed("R1M1", key))

@@ -42,13 +42,11 @@ func TestUnsaidEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, func(r *rig) {
+				r := running(t, func(r *rig) {
 					r.cfg.Mode, r.cfg.League, r.cfg.Watch = protocol.Tolerant, nil, time.Hour
 					r.manager.queries[tt.query] = func(*protocol.LeagueQuery) (any, error) { return tt.data, nil }
 				})
-				r.run()
-				must[*protocol.GameJoinAck](r, r.invitation("R1M1"))
-				r.choice("R1M1")
+				r.plays("R1M1")
 				must[*protocol.Ack](r, r.over("R1M1"))
 				over := func() (said bool) {
 					for len(r.events) > 0 {

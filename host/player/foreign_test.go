@@ -49,8 +49,7 @@ func TestRefereesThatSignAndNameInTheirOwnWay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, func(r *rig) { r.sockets, r.cfg.Mode, r.cfg.League = true, protocol.Tolerant, nil })
-			r.run()
+			r := running(t, func(r *rig) { r.sockets, r.cfg.Mode, r.cfg.League = true, protocol.Tolerant, nil })
 			say := func(i int, more string) string {
 				return r.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"match_id":"M1","auth_token":"of the referee"%s%s%s}}`, i+1, tt.methods[i], tt.types[i], tt.sender, more))
 			}
@@ -77,10 +76,9 @@ func TestFixedAnswers(t *testing.T) {
 	for _, fixed := range []bool{false, true} {
 		t.Run(fmt.Sprint(fixed), func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, func(r *rig) {
+			r := running(t, func(r *rig) {
 				r.sockets, r.cfg.Mode, r.cfg.League, r.cfg.Patience, r.cfg.FixedAnswers = true, protocol.Tolerant, nil, -1, fixed
 			})
-			r.run()
 			other := false // the answer is a request as well
 			for i := range 8 {
 				kind := "GAME_INVITATION"
@@ -101,8 +99,7 @@ func TestFixedAnswers(t *testing.T) {
 // that something has ended that is no match, is not taken for a match.
 func TestNamesThatSayNothingAreNotGuessed(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(r *rig) { r.sockets, r.cfg.Mode, r.cfg.League = true, protocol.Tolerant, nil })
-	r.run()
+	r := running(t, func(r *rig) { r.sockets, r.cfg.Mode, r.cfg.League = true, protocol.Tolerant, nil })
 	for _, kind := range []string{"HEARTBEAT", "REGISTRATION_CLOSED", "LEAGUE_REGISTRATION_CLOSED", "CHOICE_CONFIRMED", "GAME_STARTED", "MATCH_STARTED"} {
 		got := r.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"notify","params":{"message_type":%q,"sender":"REF01","match_id":"M1"}}`, kind))
 		var answer struct{ Result map[string]any }
@@ -117,10 +114,9 @@ func TestNamesThatSayNothingAreNotGuessed(t *testing.T) {
 // and nobody else says so.
 func TestRefusalsAreReported(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(r *rig) {
+	r := running(t, func(r *rig) {
 		r.sockets, r.cfg.Mode, r.cfg.League, r.cfg.Once, r.cfg.IdleExit = true, protocol.Tolerant, nil, true, 4*time.Millisecond
 	})
-	r.run()
 	for range 2 {
 		r.post(`{"jsonrpc":"2.0","id":1,"method":"choose_parity","params":{"message_type":"CHOOSE_PARITY_CALL","sender":"player:P02","match_id":"M1"}}`)
 	}
@@ -129,7 +125,5 @@ func TestRefusalsAreReported(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	r.until(player.Deserted) // the silence after it is the end of a league
-	if err := r.finished(); err != nil {
-		t.Error(err)
-	}
+	r.finish()
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -120,6 +122,14 @@ func (r *rig) open() {
 // lazy is a handler that is set before the first request.
 type lazy struct{ jsonrpc.Handler }
 
+// running makes a player that has registered.
+func running(t testing.TB, change func(*rig)) *rig {
+	t.Helper()
+	r := newRig(t, change)
+	r.run()
+	return r
+}
+
 // run runs the player and waits until it is registered.
 func (r *rig) run() {
 	r.t.Helper()
@@ -147,14 +157,34 @@ func (r *rig) finished() error {
 	}
 }
 
-// kill ends the player's process, as far as that can be done within one, and
+// finish waits for the end of Run, which must be without an error.
+func (r *rig) finish() {
+	r.t.Helper()
+	if err := r.finished(); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// file is the name of a file in the data of the player, and journal what is in its journal.
+func (r *rig) file(name string) string {
+	return filepath.Join(r.cfg.Data, "data", "players", "Ada", name)
+}
+
+func (r *rig) journal() []byte {
+	r.t.Helper()
+	text, err := os.ReadFile(r.file("journal"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return text
+}
+
+// restart ends the player's process, as far as that can be done within one, and
 // starts another on the same data.
 func (r *rig) restart() {
 	r.t.Helper()
 	r.stop()
-	if err := r.finished(); err != nil {
-		r.t.Fatal(err)
-	}
+	r.finish()
 	r.quit()
 	r.open()
 }
@@ -221,8 +251,6 @@ func (r *rig) refused(m protocol.Message, rpc int, code protocol.Code) *dialect.
 	}
 	return refusal
 }
-
-// The messages that a player is sent, signed as they should be.
 
 // wants compares the calls of the strategy.
 func (r *rig) wants(calls ...string) {

@@ -15,10 +15,9 @@ import (
 // matches that are in progress together.
 func TestChoosesOnce(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(r *rig) {
+	r := running(t, func(r *rig) {
 		r.s.choose = func(_ context.Context, t *strategies.Turn) (strategies.Choice, error) { return 0.5, nil }
 	})
-	r.run()
 	answers := make(map[string]protocol.Choice)
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -61,8 +60,7 @@ func TestAfterTheResult(t *testing.T) {
 	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
 		t.Run(mode.String(), func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, func(r *rig) { r.cfg.Mode = mode })
-			r.run()
+			r := running(t, func(r *rig) { r.cfg.Mode = mode })
 			for _, id := range []string{"R1M1", "R1M2"} {
 				must[*protocol.GameJoinAck](r, r.invitation(id))
 				if id == "R1M1" {
@@ -98,8 +96,7 @@ func TestAfterTheResult(t *testing.T) {
 
 func TestDeadlineInThePast(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil)
-	r.run()
+	r := running(t, nil)
 	must[*protocol.GameJoinAck](r, r.invitation("R1M1"))
 	call := r.call("R1M1")
 	call.Deadline = "2020-01-01T00:00:00Z"
@@ -141,10 +138,8 @@ func TestOutcomes(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, nil)
-			r.run()
-			must[*protocol.GameJoinAck](r, r.invitation("R1M1"))
-			r.choice("R1M1")
+			r := running(t, nil)
+			r.plays("R1M1")
 			over := r.over("R1M1")
 			test.change(over)
 			for range 3 { // told again and again, counted once
@@ -156,8 +151,7 @@ func TestOutcomes(t *testing.T) {
 			if want := won(test.want); got != want {
 				t.Errorf("the strategy received\n%+v, want\n%+v", got, want)
 			}
-			must[*protocol.GameJoinAck](r, r.invitation("R2M1"))
-			r.choice("R2M1")
+			r.plays("R2M1")
 			var standing strategies.Standing
 			standing.Add(test.want.Result, test.want.Points)
 			if r.s.turns[1].Standing != standing {
@@ -182,16 +176,14 @@ func TestObservesBeforeTheAcknowledgement(t *testing.T) {
 	t.Parallel()
 	seen := make(chan struct{})
 	release := make(chan struct{})
-	r := newRig(t, func(r *rig) {
+	r := running(t, func(r *rig) {
 		r.s.observe = func(context.Context, *strategies.Outcome) error {
 			close(seen)
 			<-release
 			return nil
 		}
 	})
-	r.run()
-	must[*protocol.GameJoinAck](r, r.invitation("R1M1"))
-	r.choice("R1M1")
+	r.plays("R1M1")
 	acked := make(chan error, 1)
 	go func() {
 		_, err := r.send(r.over("R1M1"))

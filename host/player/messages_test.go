@@ -93,6 +93,13 @@ func (r *rig) gameError(match string) *protocol.GameError {
 	return m
 }
 
+// plays joins a match and chooses in it.
+func (r *rig) plays(match string) protocol.Choice {
+	r.t.Helper()
+	must[*protocol.GameJoinAck](r, r.invitation(match))
+	return r.choice(match)
+}
+
 func (r *rig) choice(match string) protocol.Choice {
 	r.t.Helper()
 	return must[*protocol.ChooseParityResponse](r, r.call(match)).Chosen()
@@ -106,8 +113,7 @@ func ownStandings() *protocol.OwnStandings {
 // TestTolerant sends what foreign managers and referees send.
 func TestTolerant(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(r *rig) { r.cfg.Mode = protocol.Tolerant })
-	r.run()
+	r := running(t, func(r *rig) { r.cfg.Mode = protocol.Tolerant })
 	post := func(body string) string {
 		t.Helper()
 		answer, err := r.calls.Client.Call(t.Context(), r.url, jsonrpc.Message{Body: []byte(body)})
@@ -149,8 +155,7 @@ func TestTolerant(t *testing.T) {
 // TestStrict refuses the same things where the host is ours.
 func TestStrict(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil)
-	r.run()
+	r := running(t, nil)
 	r.refused(r.call("R9M9"), 4003, protocol.CodeMatchNotFound)
 	r.refused(r.over("R9M9"), 4003, protocol.CodeMatchNotFound)
 

@@ -37,8 +37,7 @@ func leagueState(r *rig, from, to int) []protocol.Choice {
 	var out []protocol.Choice
 	for i := from; i <= to; i++ {
 		id := "R" + string(rune('0'+i)) + "M1"
-		must[*protocol.GameJoinAck](r, r.invitation(id))
-		out = append(out, r.choice(id))
+		out = append(out, r.plays(id))
 		over := r.over(id)
 		if i%2 == 0 {
 			over.GameResult.WinnerPlayerID = protocol.Some("P02")
@@ -53,23 +52,15 @@ func leagueState(r *rig, from, to int) []protocol.Choice {
 // would, and goes on: what was answered stays, and the strategy is where it was.
 func TestCrashOfAPlayer(t *testing.T) {
 	t.Parallel()
-	whole := newRig(t, learner)
-	whole.run()
+	whole := running(t, learner)
 	want := leagueState(whole, 1, 5)
 
-	first := newRig(t, func(r *rig) { learner(r); r.cfg.Data = t.TempDir() })
-	first.run()
+	first := running(t, func(r *rig) { learner(r); r.cfg.Data = t.TempDir() })
 	leagueState(first, 1, 3)
 	first.stop()
-	if err := first.finished(); err != nil {
-		t.Fatal(err)
-	}
-	name := filepath.Join(first.cfg.Data, "data", "players", "Ada", "journal")
-	full, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if info, err := os.Stat(name); err != nil || info.Mode().Perm()&0o077 != 0 {
+	first.finish()
+	full := first.journal()
+	if info, err := os.Stat(first.file("journal")); err != nil || info.Mode().Perm()&0o077 != 0 {
 		t.Errorf("the journal holds the token and has the mode %v (%v)", info.Mode(), err)
 	}
 	if n := bytes.Count(full, []byte("\n")); n != 1+3*3 {
@@ -108,8 +99,7 @@ func TestCrashOfAPlayer(t *testing.T) {
 // not written down again.
 func TestRestartAfterTheInvitation(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(r *rig) { r.cfg.Data = t.TempDir() })
-	r.run()
+	r := running(t, func(r *rig) { r.cfg.Data = t.TempDir() })
 	invitation := r.invitation("R1M1")
 	invitation.RoleInMatch = protocol.PlayerB
 	for range 3 {
@@ -121,10 +111,7 @@ func TestRestartAfterTheInvitation(t *testing.T) {
 	if got := r.s.turns[0]; got.Role != game.RoleB || got.Opponent != "P02" || got.Round != 1 {
 		t.Errorf("the strategy received %+v", got)
 	}
-	text, err := os.ReadFile(filepath.Join(r.cfg.Data, "data", "players", "Ada", "journal"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := r.journal()
 	if n := bytes.Count(text, []byte(" invited ")); n != 1 {
 		t.Errorf("%d invitations in the journal:\n%s", n, text)
 	}
@@ -134,10 +121,8 @@ func TestRestartAfterTheInvitation(t *testing.T) {
 // look for it says so, under its token.
 func TestRestartTellsTheEndpoint(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(r *rig) { r.cfg.Data = t.TempDir() })
-	r.run()
-	must[*protocol.GameJoinAck](r, r.invitation("R1M1"))
-	r.choice("R1M1")
+	r := running(t, func(r *rig) { r.cfg.Data = t.TempDir() })
+	r.plays("R1M1")
 	r.restart()
 	r.run()
 	got := r.manager.registrations()
@@ -152,7 +137,7 @@ func TestRestartTellsTheEndpoint(t *testing.T) {
 func TestRestartAfterAFault(t *testing.T) {
 	t.Parallel()
 	fail := true
-	r := newRig(t, func(r *rig) {
+	r := running(t, func(r *rig) {
 		r.cfg.Data = t.TempDir()
 		r.s.choose = func(context.Context, *strategies.Turn) (strategies.Choice, error) {
 			if fail {
@@ -161,7 +146,6 @@ func TestRestartAfterAFault(t *testing.T) {
 			return strategies.Odd, nil
 		}
 	})
-	r.run()
 	must[*protocol.GameJoinAck](r, r.invitation("R1M1"))
 	r.refused(r.call("R1M1"), 4005, protocol.CodeInvalidState)
 	fail = false
@@ -176,13 +160,10 @@ func TestRestartAfterAFault(t *testing.T) {
 // TestRestartAfterTheEnd starts a new league if the journal's league is over.
 func TestRestartAfterTheEnd(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(r *rig) { r.cfg.Data, r.cfg.Once = t.TempDir(), true })
-	r.run()
+	r := running(t, func(r *rig) { r.cfg.Data, r.cfg.Once = t.TempDir(), true })
 	leagueState(r, 1, 1)
 	must[*protocol.Ack](r, r.leagueCompleted())
-	if err := r.finished(); err != nil {
-		t.Fatal(err)
-	}
+	r.finish()
 	r.quit()
 	r.open()
 	if r.p.ID() != "" {
@@ -197,32 +178,22 @@ func TestRestartAfterTheEnd(t *testing.T) {
 // between the two, does so from its journal, without its manager.
 func TestKilledBeforeItHadLeft(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(r *rig) { r.cfg.Data, r.cfg.Once = t.TempDir(), true })
-	r.run()
+	r := running(t, func(r *rig) { r.cfg.Data, r.cfg.Once = t.TempDir(), true })
 	leagueState(r, 1, 1)
 	must[*protocol.Ack](r, r.leagueCompleted())
-	if err := r.finished(); err != nil {
-		t.Fatal(err)
-	}
+	r.finish()
 	r.quit()
-	name := filepath.Join(r.cfg.Data, "data", "players", "Ada", "journal")
-	full, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bytes.SplitAfter(full, []byte("\n"))
+	lines := bytes.SplitAfter(r.journal(), []byte("\n"))
 	if last := lines[len(lines)-2]; !bytes.Contains(last, []byte(" left ")) {
 		t.Fatalf("the journal ends with %s", last)
 	}
-	if err := os.WriteFile(name, bytes.Join(lines[:len(lines)-2], nil), 0o600); err != nil {
+	if err := os.WriteFile(r.file("journal"), bytes.Join(lines[:len(lines)-2], nil), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	before := len(r.manager.registrations())
 	r.open()
 	r.start()
-	if err := r.finished(); err != nil {
-		t.Fatal(err)
-	}
+	r.finish()
 	if e := r.until(player.Completed); e.Standing.Played != 1 || len(r.manager.registrations()) != before {
 		t.Errorf("it ended with %+v, and registered again: %v", e, len(r.manager.registrations()) != before)
 	}
@@ -230,11 +201,9 @@ func TestKilledBeforeItHadLeft(t *testing.T) {
 
 func TestHistory(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(r *rig) { r.cfg.Data, r.cfg.Name = t.TempDir(), "Ada Lovelace" })
-	r.run()
+	r := running(t, func(r *rig) { r.cfg.Data, r.cfg.Name = t.TempDir(), "Ada Lovelace" })
 	file := filepath.Join(r.cfg.Data, "data", "players", "P01", "history.json")
-	must[*protocol.GameJoinAck](r, r.invitation("R1M1"))
-	r.choice("R1M1")
+	r.plays("R1M1")
 	must[*protocol.Ack](r, r.over("R1M1"))
 	read := func() string {
 		t.Helper()
@@ -257,9 +226,7 @@ func TestHistory(t *testing.T) {
 	technical(over, "", map[string]protocol.Choice{}, "P01", "P02")
 	must[*protocol.Ack](r, over)
 	r.stop()
-	if err := r.finished(); err != nil {
-		t.Fatal(err)
-	}
+	r.finish()
 	if got := read(); !strings.Contains(got, one) || !strings.Contains(got, `{"match_id":"R1M2","round_id":1,"opponent_id":"P02","drawn_number":null,"result":"technical_loss","points":0}`) {
 		t.Errorf("history at the end: %s", got)
 	}
@@ -273,29 +240,5 @@ func TestHistory(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(r.cfg.Data, "data", "players", "Ada-Lovelace", "journal")); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestDamagedJournal refuses to start and says where.
-func TestDamagedJournal(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, func(r *rig) { r.cfg.Data = t.TempDir() })
-	r.run()
-	leagueState(r, 1, 2)
-	r.stop()
-	if err := r.finished(); err != nil {
-		t.Fatal(err)
-	}
-	name := filepath.Join(r.cfg.Data, "data", "players", "Ada", "journal")
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text[len(text)/2] ^= 1
-	if err := os.WriteFile(name, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := player.New(r.cfg); err == nil || !strings.Contains(err.Error(), "journal") {
-		t.Errorf("started with %v", err)
 	}
 }

@@ -12,12 +12,10 @@ import (
 // names another winner than its choices and its number give, is reported once in a league.
 func TestResultsAreCompared(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil)
-	r.run()
+	r := running(t, nil)
 	for i, want := range []string{"the result counts odd: the referee has not read the answer", "by its choices and its number it is a win of P02"} {
 		match := []string{"R1M1", "R2M1"}[i]
-		must[*protocol.GameJoinAck](r, r.invitation(match))
-		own := r.choice(match)
+		own := r.plays(match)
 		over := r.over(match)
 		over.GameResult = &protocol.GameResult{
 			Status: protocol.StatusWin, WinnerPlayerID: protocol.Some("P01"), DrawnNumber: protocol.Some(7), NumberParity: protocol.Some("odd"), Reason: "x",

@@ -29,8 +29,7 @@ func TestLeague(t *testing.T) {
 				if d.Request.Bare {
 					mode = protocol.Tolerant
 				}
-				r := newRig(t, func(r *rig) { r.sockets, r.cfg.Mode, r.cfg.Once = sockets, mode, true })
-				r.run()
+				r := running(t, func(r *rig) { r.sockets, r.cfg.Mode, r.cfg.Once = sockets, mode, true })
 				inKind := func(m protocol.Message, want protocol.Type) protocol.Message {
 					t.Helper()
 					answer, err := r.sendIn(d, m)
@@ -63,9 +62,7 @@ func TestLeague(t *testing.T) {
 				if e := r.until(player.Completed); e.Place != 2 || e.Player != "P01" || e.Standing != (strategies.Standing{Played: 1, Wins: 1, Points: 3}) {
 					t.Errorf("ended with %+v", e)
 				}
-				if err := r.finished(); err != nil {
-					t.Error(err)
-				}
+				r.finish()
 				r.wants("start", "choose R1M1", "observe R1M1", "close")
 			})
 		}
@@ -77,7 +74,7 @@ func TestLeague(t *testing.T) {
 func TestSurvey(t *testing.T) {
 	t.Parallel()
 	acknowledged := make(chan struct{})
-	r := newRig(t, func(r *rig) {
+	r := running(t, func(r *rig) {
 		r.cfg.League = nil
 		r.manager.queries[protocol.QueryPlayers] = func(*protocol.LeagueQuery) (any, error) {
 			<-acknowledged // such a manager does one thing at a time
@@ -94,11 +91,9 @@ func TestSurvey(t *testing.T) {
 			}}, nil
 		}
 	})
-	r.run()
 	must[*protocol.Ack](r, r.announcement(announced("R3M1", "P02", "P01", "REF01")))
 	close(acknowledged)
-	must[*protocol.GameJoinAck](r, r.invitation("R3M1"))
-	r.choice("R3M1")
+	r.plays("R3M1")
 	s := r.s.setups[0]
 	if strings.Join(s.Field, " ") != "P01 P02 P03" || s.Rounds != 3 || s.Legs != 2 || s.ID != "P01" || s.Name != "Ada" {
 		t.Errorf("the strategy received %+v", s)
@@ -108,27 +103,35 @@ func TestSurvey(t *testing.T) {
 	}
 }
 
+// forgets makes a manager that has lost its memory: it refuses a question with the token
+// that it gave, and gives another one to a player that registers again.
+func (f *fakeManager) forgets(query string, data any) {
+	f.queries[query] = func(m *protocol.LeagueQuery) (any, error) {
+		switch {
+		case m.AuthToken != "tok-P01-new":
+			return nil, protocol.Refuse(protocol.CodeTokenInvalid, m.MessageType, "who are you?")
+		case data == nil:
+			return nil, protocol.Refuse(protocol.CodeLeagueNotStarted, m.MessageType, "later")
+		}
+		return data, nil
+	}
+	f.answer = func(n int, _ *protocol.LeagueRegisterRequest) (protocol.Message, error) {
+		if n == 2 {
+			f.token = "tok-P01-new"
+		}
+		return f.accept(), nil
+	}
+}
+
 // TestUnknownToken has a manager that has lost its memory: a query tells, and
 // the player registers again.
 func TestUnknownToken(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(r *rig) {
+	r := running(t, func(r *rig) {
 		r.cfg.League = nil
-		forgotten := func(m *protocol.LeagueQuery) (any, error) {
-			if m.AuthToken != "tok-P01-new" {
-				return nil, protocol.Refuse(protocol.CodeTokenInvalid, m.MessageType, "who are you?")
-			}
-			return nil, protocol.Refuse(protocol.CodeLeagueNotStarted, m.MessageType, "later")
-		}
-		r.manager.queries[protocol.QueryPlayers], r.manager.queries[protocol.QuerySchedule] = forgotten, forgotten
-		r.manager.answer = func(n int, _ *protocol.LeagueRegisterRequest) (protocol.Message, error) {
-			if n == 2 {
-				r.manager.token = "tok-P01-new"
-			}
-			return r.manager.accept(), nil
-		}
+		r.manager.forgets(protocol.QueryPlayers, nil)
+		r.manager.forgets(protocol.QuerySchedule, nil)
 	})
-	r.run()
 	must[*protocol.Ack](r, r.announcement(announced("R1M1", "P01", "P02", "REF01")))
 	r.until(player.Registered)
 	got := r.manager.registrations()
@@ -142,46 +145,31 @@ func TestUnknownToken(t *testing.T) {
 // that it is another one, and registers with it.
 func TestWatch(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(r *rig) {
+	r := running(t, func(r *rig) {
 		r.cfg.Watch = 2 * time.Millisecond
-		r.manager.queries[protocol.QueryStatus] = func(m *protocol.LeagueQuery) (any, error) {
-			if m.AuthToken != "tok-P01-new" {
-				return nil, protocol.Refuse(protocol.CodeTokenInvalid, m.MessageType, "who are you?")
-			}
-			return protocol.StatusData{Status: "waiting", CurrentRound: protocol.Some(0)}, nil
-		}
-		r.manager.answer = func(n int, _ *protocol.LeagueRegisterRequest) (protocol.Message, error) {
-			if n == 2 {
-				r.manager.token = "tok-P01-new"
-			}
-			return r.manager.accept(), nil
-		}
+		r.manager.forgets(protocol.QueryStatus, protocol.StatusData{Status: "waiting", CurrentRound: protocol.Some(0)})
 	})
-	r.run()
 	r.until(player.Registered)
 }
 
 // TestMissedTheEnd has the player find out by itself that the league is over.
 func TestMissedTheEnd(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(r *rig) {
+	r := running(t, func(r *rig) {
 		r.cfg.Watch, r.cfg.Once = 2*time.Millisecond, true
 		r.manager.queries[protocol.QueryStatus] = func(*protocol.LeagueQuery) (any, error) {
 			return protocol.StatusData{Status: "completed", CurrentRound: protocol.Some(3)}, nil
 		}
 	})
-	r.run()
 	r.until(player.Completed)
-	if err := r.finished(); err != nil {
-		t.Error(err)
-	}
+	r.finish()
 }
 
 // TestNextLeague stays when a league is over. The next one has the same ids and
 // the same matches, and nothing is left of the first.
 func TestNextLeague(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(r *rig) {
+	r := running(t, func(r *rig) {
 		r.cfg.Watch = 2 * time.Millisecond
 		r.manager.queries[protocol.QueryStatus] = func(*protocol.LeagueQuery) (any, error) {
 			return protocol.StatusData{Status: "running", CurrentRound: protocol.Some(1)}, nil
@@ -196,11 +184,9 @@ func TestNextLeague(t *testing.T) {
 			return r.manager.accept(), nil
 		}
 	})
-	r.run()
 	for range 2 {
 		must[*protocol.Ack](r, r.announcement(announced("R1M1", "P01", "P02", "REF01")))
-		must[*protocol.GameJoinAck](r, r.invitation("R1M1"))
-		r.choice("R1M1")
+		r.plays("R1M1")
 		must[*protocol.Ack](r, r.over("R1M1"))
 		must[*protocol.Ack](r, r.leagueCompleted())
 		if e := r.until(player.Completed); e.Standing.Played != 1 {
@@ -211,9 +197,7 @@ func TestNextLeague(t *testing.T) {
 		}
 	}
 	r.stop()
-	if err := r.finished(); err != nil {
-		t.Error(err)
-	}
+	r.finish()
 	league := []string{"start", "choose R1M1", "observe R1M1", "close"}
 	r.wants(append(league, league...)...)
 }
@@ -222,8 +206,7 @@ func TestNextLeague(t *testing.T) {
 // after the end, whatever the clock says.
 func TestHearsOfTheNextLeague(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil)
-	r.run()
+	r := running(t, nil)
 	must[*protocol.Ack](r, r.leagueCompleted())
 	must[*protocol.Ack](r, r.announcement(announced("R1M1", "P01", "P02", "REF01")))
 	r.until(player.Registered)
@@ -232,14 +215,13 @@ func TestHearsOfTheNextLeague(t *testing.T) {
 func TestLeavesWhenAskedTo(t *testing.T) {
 	t.Parallel()
 	chosen := make(chan struct{})
-	r := newRig(t, func(r *rig) {
+	r := running(t, func(r *rig) {
 		r.s.choose = func(ctx context.Context, _ *strategies.Turn) (strategies.Choice, error) {
 			close(chosen)
 			<-ctx.Done()
 			return 0, ctx.Err()
 		}
 	})
-	r.run()
 	must[*protocol.GameJoinAck](r, r.invitation("R1M1"))
 	answered := make(chan error, 1)
 	go func() {
@@ -248,9 +230,7 @@ func TestLeavesWhenAskedTo(t *testing.T) {
 	}()
 	<-chosen
 	r.stop()
-	if err := r.finished(); err != nil {
-		t.Error(err)
-	}
+	r.finish()
 	// The referee is to ask again: the player may be back in a moment.
 	if err := <-answered; wire.CodeOf(err) != protocol.CodePlayerDisconnect || !wire.Retryable(err) {
 		t.Errorf("the call ended with %v", err)

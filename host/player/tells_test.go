@@ -51,8 +51,7 @@ func TestNamesTheVersionOfAnEditedStrategy(t *testing.T) {
 	if got := abroad.said(1, "R1M1", true).StrategyVersion; got != "" {
 		t.Errorf("a foreign manager hears of version %q", got)
 	}
-	plain := newRig(t, func(r *rig) { r.s = learns("first") })
-	plain.run()
+	plain := running(t, func(r *rig) { r.s = learns("first") })
 	if got := plain.said(1, "R1M1", false).StrategyVersion; got != "" {
 		t.Errorf("without edits the manager hears of version %q", got)
 	}
@@ -63,7 +62,7 @@ func TestNamesTheVersionOfAnEditedStrategy(t *testing.T) {
 func TestTellsWhyItsStrategyFailed(t *testing.T) {
 	t.Parallel()
 	for _, foreign := range []bool{false, true} {
-		r := newRig(t, func(r *rig) {
+		r := running(t, func(r *rig) {
 			r.s, r.cfg.Mode = learns("first"), protocol.Tolerant
 			r.s.observe = func(_ context.Context, o *strategies.Outcome) error {
 				if o.MatchID == "R2M1" {
@@ -72,7 +71,6 @@ func TestTellsWhyItsStrategyFailed(t *testing.T) {
 				return nil
 			}
 		})
-		r.run()
 		if got := r.said(1, "R1M1", foreign).StrategyError; got != "" {
 			t.Errorf("in a round without a failure it says %q", got)
 		}

@@ -15,10 +15,9 @@ import (
 // once, and so does one that is not invited to an announced match.
 func TestSilenceIsReported(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(r *rig) {
+	r := running(t, func(r *rig) {
 		r.cfg.Mode, r.cfg.Overdue, r.cfg.League = protocol.Tolerant, time.Millisecond, nil
 	})
-	r.run()
 	if e := r.until(player.Trouble); e.Cause != player.CauseUncalled || !strings.Contains(e.Error, "nobody has called P01") || e.Advice == "" {
 		t.Errorf("%+v", e)
 	}
@@ -43,10 +42,9 @@ func TestAnInvitationWithoutACallIsEvidence(t *testing.T) {
 	for what, overdue := range map[string]time.Duration{"invites to TR2M1 now": time.Hour, "has been silent about it": time.Millisecond} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, func(r *rig) {
+			r := running(t, func(r *rig) {
 				r.sockets, r.cfg.Mode, r.cfg.Overdue, r.cfg.Patience, r.cfg.League = true, protocol.Tolerant, overdue, time.Nanosecond, nil
 			})
-			r.run()
 			next := func(match string, round int) {
 				r.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"invite","params":{"message_type":"GAME_INVITATION","sender":"REF01","match_id":%q,"round_id":%d}}`, match, round))
 			}

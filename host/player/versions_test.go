@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -58,16 +57,21 @@ func learns(fingerprint string) *strategy {
 	return s
 }
 
+// unedited returns the choices of the strategy in n matches without an edit.
+func unedited(t *testing.T, n int) []protocol.Choice {
+	t.Helper()
+	return leagueState(running(t, func(r *rig) { r.s = learns("first") }), 1, n)
+}
+
 // edited makes a player of an edited strategy.
 func edited(t *testing.T, a *author, change func(*rig)) *rig {
 	t.Helper()
-	r := newRig(t, func(r *rig) {
+	r := running(t, func(r *rig) {
 		r.s, r.cfg.Versions = learns("first"), a
 		if change != nil {
 			change(r)
 		}
 	})
-	r.run()
 	return r
 }
 
@@ -75,10 +79,7 @@ func edited(t *testing.T, a *author, change func(*rig)) *rig {
 // like one that was there from the start; which version chose is in the journal.
 func TestEditInMidLeague(t *testing.T) {
 	t.Parallel()
-	whole := newRig(t, func(r *rig) { r.s = learns("first") })
-	whole.run()
-	want := leagueState(whole, 1, 6)
-
+	want := unedited(t, 6)
 	a := newAuthor()
 	r := edited(t, a, func(r *rig) { r.cfg.Data, r.cfg.Once = t.TempDir(), true })
 	got := leagueState(r, 1, 3)
@@ -98,9 +99,7 @@ func TestEditInMidLeague(t *testing.T) {
 		got[1].Version != "second" || got[1].First != "R4M1" || got[1].Chosen != 3 || got[1].Ended != 3 || got[0].Points+got[1].Points == 0 {
 		t.Errorf("versions at the end: %+v", got)
 	}
-	if err := r.finished(); err != nil {
-		t.Fatal(err)
-	}
+	r.finish()
 	calls := []string{"start"}
 	for i := 1; i <= 6; i++ {
 		id := "R" + string(rune('0'+i)) + "M1"
@@ -112,10 +111,7 @@ func TestEditInMidLeague(t *testing.T) {
 	if got := r.s.log(); !slices.Equal(got, append(slices.Clone(calls[:7]), "close")) { // its factory belongs to others
 		t.Errorf("calls of the former version: %q", got)
 	}
-	text, err := os.ReadFile(filepath.Join(r.cfg.Data, "data", "players", "Ada", "journal"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := r.journal()
 	if n, m := strings.Count(string(text), `"version":"first"`), strings.Count(string(text), `"version":"second"`); n != 3 || m != 3 {
 		t.Errorf("the journal has %d choices of the first version and %d of the second:\n%s", n, m, text)
 	}
@@ -124,10 +120,7 @@ func TestEditInMidLeague(t *testing.T) {
 // TestEditThatFails: the version before plays on, and the event says why.
 func TestEditThatFails(t *testing.T) {
 	t.Parallel()
-	whole := newRig(t, func(r *rig) { r.s = learns("first") })
-	whole.run()
-	want := leagueState(whole, 1, 6)
-
+	want := unedited(t, 6)
 	a := newAuthor()
 	r := edited(t, a, nil)
 	got := leagueState(r, 1, 3)
@@ -195,10 +188,7 @@ func TestEditMendsAFailure(t *testing.T) {
 // wait for it.
 func TestAnswersDuringAReplay(t *testing.T) {
 	t.Parallel()
-	whole := newRig(t, func(r *rig) { r.s = learns("first") })
-	whole.run()
-	want := leagueState(whole, 1, 5)
-
+	want := unedited(t, 5)
 	a := newAuthor()
 	r := edited(t, a, nil)
 	got := leagueState(r, 1, 2)
@@ -228,8 +218,7 @@ func TestEditBetweenCalls(t *testing.T) {
 	t.Parallel()
 	a := newAuthor()
 	r := edited(t, a, nil)
-	must[*protocol.GameJoinAck](r, r.invitation("R1M1"))
-	chose := r.choice("R1M1")
+	chose := r.plays("R1M1")
 	odd := &strategy{fingerprint: "second"}
 	a.edits <- edit{made: odd}
 	r.until(player.Reloaded)
@@ -272,10 +261,7 @@ func TestReplayIsSilent(t *testing.T) {
 // another by now; without its code the present one plays, and the agent says so.
 func TestRestartAfterAnEdit(t *testing.T) {
 	t.Parallel()
-	whole := newRig(t, func(r *rig) { r.s = learns("first") })
-	whole.run()
-	want := leagueState(whole, 1, 5)
-
+	want := unedited(t, 5)
 	a := newAuthor()
 	r := edited(t, a, func(r *rig) { r.cfg.Data = t.TempDir() })
 	got := leagueState(r, 1, 2)
@@ -297,7 +283,7 @@ func TestRestartAfterAnEdit(t *testing.T) {
 	if n := len(back.log()); n != 1+5*2 {
 		t.Errorf("calls of the restored version: %q", back.log())
 	}
-	if err := os.RemoveAll(filepath.Join(r.cfg.Data, "data", "players", "Ada", "versions")); err != nil {
+	if err := os.RemoveAll(r.file("versions")); err != nil {
 		t.Fatal(err)
 	}
 	r.restart()
@@ -316,7 +302,7 @@ func TestKeptVersions(t *testing.T) {
 	r := edited(t, a, func(r *rig) { r.cfg.Data = t.TempDir() })
 	kept := func() []string {
 		t.Helper()
-		files, err := os.ReadDir(filepath.Join(r.cfg.Data, "data", "players", "Ada", "versions"))
+		files, err := os.ReadDir(r.file("versions"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,7 +18,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -197,15 +196,19 @@ var refusals = map[string]func(status *int, method, name string) string{
 	},
 }
 
-// register registers with the manager, of which nothing is known, and checks that
-// no request was sent twice and that their number is bounded.
-func (f *foreign) register(t rapid.TB) (agent.Registration, error) {
-	srv := httptest.NewServer(f)
+// registerAt registers with a manager over sockets, of which nothing is known.
+func registerAt(manager http.Handler) (dialect.Acceptance, error) {
+	srv := httptest.NewServer(manager)
 	defer srv.Close()
 	c := &wire.Caller{Client: jsonrpc.NewClient(jsonrpc.OverHTTP(), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)}
 	defer c.Client.Close()
-	r := agent.Registrar{Caller: c, Peer: wire.GuessPeer(srv.URL+"/mcp", dialect.Contracts)}
-	answer, err := r.Register(context.Background(), applicant())
+	return register(context.Background(), c, wire.GuessPeer(srv.URL+"/mcp", dialect.Contracts), nil)
+}
+
+// register registers with the manager, of which nothing is known, and checks that
+// no request was sent twice and that their number is bounded.
+func (f *foreign) register(t rapid.TB) (dialect.Acceptance, error) {
+	answer, err := registerAt(f)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.heard) > wire.MaxRequests {
@@ -322,7 +325,7 @@ func TestARefusalIsShownInItsOwnWords(t *testing.T) {
 func TestARejectionWithoutAReasonShowsTheAnswer(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{`{"status":"REJECTED","hint":"come back on Monday"}`, `{"success":false,"hint":"come back on Monday"}`, `{"accepted":false,"hint":"come back on Monday"}`} {
-		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, err := registerAt(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			var doc struct {
 				ID json.RawMessage `json:"id"`
 			}
@@ -330,14 +333,9 @@ func TestARejectionWithoutAReasonShowsTheAnswer(t *testing.T) {
 				_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, cmp.Or(string(doc.ID), "null"), said)
 			}
 		}))
-		c := &wire.Caller{Client: jsonrpc.NewClient(jsonrpc.OverHTTP(), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)}
-		r := agent.Registrar{Caller: c, Peer: wire.GuessPeer(srv.URL+"/mcp", dialect.Contracts)}
-		_, err := r.Register(context.Background(), applicant())
 		if err == nil || !strings.Contains(err.Error(), "come back on Monday") || !strings.Contains(err.Error(), "POST /mcp") {
 			t.Errorf("%s: %v", said, err)
 		}
-		srv.Close()
-		_ = c.Client.Close()
 	}
 }
 
@@ -354,10 +352,7 @@ func TestWhatCannotBeSpokenIsNamed(t *testing.T) {
 			[]string{"protocol of its own: POST /games, POST /moves", "HTTP 404"}},
 		"tools for something else": {&foreign{path: "/mcp", method: "tools/call", tool: "roll_dice", lists: true, refusal: refusals["unknown method"]}, []string{"its tools are get_standings, roll_dice"}},
 	} {
-		srv := httptest.NewServer(tt.f)
-		c := &wire.Caller{Client: jsonrpc.NewClient(jsonrpc.OverHTTP(), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)}
-		r := agent.Registrar{Caller: c, Peer: wire.GuessPeer(srv.URL+"/mcp", dialect.Contracts)}
-		_, err := r.Register(context.Background(), applicant())
+		_, err := registerAt(tt.f)
 		unspoken, ok := errors.AsType[*wire.NotUnderstoodError](err)
 		if !ok || unspoken.Requests > wire.MaxRequests {
 			t.Errorf("%s: %v", name, err)
@@ -368,7 +363,5 @@ func TestWhatCannotBeSpokenIsNamed(t *testing.T) {
 				t.Errorf("%s: lacks %q: %v", name, part, err)
 			}
 		}
-		srv.Close()
-		_ = c.Client.Close()
 	}
 }

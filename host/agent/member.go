@@ -94,12 +94,14 @@ type Member struct {
 	Journal *Journal // nil without a data directory
 	Answers AnswerDialects
 
-	role      protocol.Role
-	registrar Registrar
-	asked     bool          // the manager, which ids are taken
-	again     chan struct{} // requests another registration
-	started   time.Time     // for last, so that the monotonic clock is used
-	last      atomic.Int64  // time of the last activity, since started
+	role     protocol.Role
+	talk     *wire.Conversation // with the manager, about the registration; nil before the first
+	doubtful bool               // an attempt to register was made that may have succeeded
+	listless map[string]bool    // where and how the manager was asked in vain for its agents
+	asked    bool               // the manager, which ids are taken
+	again    chan struct{}      // requests another registration
+	started  time.Time          // for last, so that the monotonic clock is used
+	last     atomic.Int64       // time of the last activity, since started
 }
 
 // NewMember returns the member that an agent is before it has registered.
@@ -111,7 +113,6 @@ func NewMember(role protocol.Role, cfg Config) (*Member, error) {
 		return nil, fmt.Errorf("%s: id %q is not usable; use 1 to 128 characters, no control characters", role, cfg.ID)
 	}
 	m := &Member{Config: cfg.withDefaults(), role: role, again: make(chan struct{}, 1), started: time.Now()}
-	m.registrar = Registrar{Caller: cfg.Caller, Peer: cfg.Manager, Candidates: cfg.Dialects}
 	m.Answers.Fixed = cfg.FixedAnswers
 	m.Forget("")
 	return m, nil

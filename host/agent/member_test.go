@@ -118,15 +118,15 @@ func TestRegister(t *testing.T) {
 	for name, tt := range map[string]struct {
 		role   protocol.Role
 		answer string
-		want   agent.Registration
+		want   dialect.Acceptance
 		fails  string
 	}{
-		"player":        {protocol.RolePlayer, `{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"P07","auth_token":"t","league_id":"cup"}`, agent.Registration{ID: "P07", Token: "t", League: "cup"}, ""},
-		"referee":       {protocol.RoleReferee, `{"message_type":"REFEREE_REGISTER_RESPONSE","status":"ACCEPTED","referee_id":"REF02","auth_token":"t","league_id":"cup"}`, agent.Registration{ID: "REF02", Token: "t", League: "cup"}, ""},
-		"without an id": {protocol.RoleReferee, `{"message_type":"REFEREE_REGISTER_RESPONSE","status":"ACCEPTED","auth_token":"t","league_id":"cup"}`, agent.Registration{ID: "Ada", Token: "t", League: "cup"}, ""},
-		"refused":       {protocol.RolePlayer, `{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"REJECTED","reason":"League already started"}`, agent.Registration{}, "League already started"},
-		"a bad id":      {protocol.RolePlayer, `{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"../x","auth_token":"t","league_id":"cup"}`, agent.Registration{}, "player id"},
-		"a foreign id":  {protocol.RolePlayer, `{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"../a: b","auth_token":"t","league_id":"cup"}`, agent.Registration{ID: "../a: b", Token: "t", League: "cup"}, ""},
+		"player":        {protocol.RolePlayer, `{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"P07","auth_token":"t","league_id":"cup"}`, dialect.Acceptance{ID: "P07", Token: "t", League: "cup"}, ""},
+		"referee":       {protocol.RoleReferee, `{"message_type":"REFEREE_REGISTER_RESPONSE","status":"ACCEPTED","referee_id":"REF02","auth_token":"t","league_id":"cup"}`, dialect.Acceptance{ID: "REF02", Token: "t", League: "cup"}, ""},
+		"without an id": {protocol.RoleReferee, `{"message_type":"REFEREE_REGISTER_RESPONSE","status":"ACCEPTED","auth_token":"t","league_id":"cup"}`, dialect.Acceptance{ID: "Ada", Token: "t", League: "cup"}, ""},
+		"refused":       {protocol.RolePlayer, `{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"REJECTED","reason":"League already started"}`, dialect.Acceptance{}, "League already started"},
+		"a bad id":      {protocol.RolePlayer, `{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"../x","auth_token":"t","league_id":"cup"}`, dialect.Acceptance{}, "player id"},
+		"a foreign id":  {protocol.RolePlayer, `{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"../a: b","auth_token":"t","league_id":"cup"}`, dialect.Acceptance{ID: "../a: b", Token: "t", League: "cup"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -138,11 +138,8 @@ func TestRegister(t *testing.T) {
 			m := newMember(t, tt.role, cfg, func(*jsonrpc.Request) jsonrpc.Response {
 				return jsonrpc.Response{Result: []byte(tt.answer)}
 			})
-			var got agent.Registration
-			err := m.Register(t.Context(), application(tt.role, func(r agent.Registration) error { got = r; return nil }))
-			if tt.fails == "" {
-				tt.want.Endpoint, tt.want.Dialect = m.Endpoint, "contracts"
-			}
+			var got dialect.Acceptance
+			err := m.Register(t.Context(), application(tt.role, func(r dialect.Acceptance) error { got = r; return nil }))
 			if got != tt.want || (err == nil) != (tt.fails == "") || err != nil && !strings.Contains(err.Error(), tt.fails) {
 				t.Errorf("granted %+v, %v", got, err)
 			}
@@ -157,15 +154,15 @@ func TestRegister(t *testing.T) {
 }
 
 // application registers as a role and hands on what is granted.
-func application(role protocol.Role, granted func(agent.Registration) error) agent.Application {
+func application(role protocol.Role, granted func(dialect.Acceptance) error) agent.Application {
 	return agent.Application{
 		Message: func(h protocol.Header) protocol.Message {
 			if role == protocol.RoleReferee {
 				return &protocol.RefereeRegisterRequest{Header: h, Meta: protocol.RefereeMeta{DisplayName: "Ada", ContactEndpoint: "http://ada/mcp"}}
 			}
-			return &protocol.LeagueRegisterRequest{Header: h, Meta: protocol.PlayerMeta{DisplayName: "Ada", ContactEndpoint: "http://ada/mcp"}}
+			return &protocol.LeagueRegisterRequest{Header: h, Meta: protocol.PlayerMeta{DisplayName: "Ada", Version: "1", GameTypes: []string{"even_odd"}, ContactEndpoint: "http://ada/mcp"}}
 		},
-		Granted: func(_ context.Context, r agent.Registration) error { return granted(r) },
+		Granted: func(_ context.Context, r dialect.Acceptance) error { return granted(r) },
 	}
 }
 
@@ -183,7 +180,7 @@ func TestRegisterWaitsForTheManager(t *testing.T) {
 			}
 			return jsonrpc.Response{Result: []byte(`{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"P07","auth_token":"t","league_id":"cup"}`)}
 		})
-		a := application(protocol.RolePlayer, func(agent.Registration) error { return nil })
+		a := application(protocol.RolePlayer, func(dialect.Acceptance) error { return nil })
 		a.Waiting = func(error) { waiting++ }
 		if err := m.Register(t.Context(), a); err != nil {
 			t.Fatal(err)
@@ -201,7 +198,7 @@ func TestGrantedEndsTheRegistration(t *testing.T) {
 		return jsonrpc.Response{Result: []byte(`{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"P07","auth_token":"t","league_id":"cup"}`)}
 	})
 	tries := 0
-	err := m.Register(t.Context(), application(protocol.RolePlayer, func(agent.Registration) error { tries++; return errBoom }))
+	err := m.Register(t.Context(), application(protocol.RolePlayer, func(dialect.Acceptance) error { tries++; return errBoom }))
 	if !errors.Is(err, errBoom) || tries != 1 {
 		t.Errorf("%v after %d tries", err, tries)
 	}

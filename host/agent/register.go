@@ -23,24 +23,15 @@ func (e *RejectedError) Error() string {
 	return "the manager turned the registration away: " + e.Reason
 }
 
-// Registration is what the manager grants an agent. Token and League may be
-// empty.
-type Registration struct {
-	ID, Token, League string
-	// Endpoint is where the agent said that it takes messages, and Dialect how
-	// the manager was addressed.
-	Endpoint, Dialect string
-}
-
 // Application says how an agent registers.
 type Application struct {
 	// Token is the agent's own, if the manager is to recognize it; or empty.
 	Token string
 	// Message completes the request to register; its header is given.
 	Message func(h protocol.Header) protocol.Message
-	// Granted takes on what the manager grants. No message is handled before it
-	// returns. Its error ends the registration.
-	Granted func(ctx context.Context, r Registration) error
+	// Granted takes on what the manager grants, whose token and league may be empty. No
+	// message is handled before it returns. Its error ends the registration.
+	Granted func(ctx context.Context, r dialect.Acceptance) error
 	// Waiting, if set, is called once if the manager cannot be reached.
 	Waiting func(err error)
 }
@@ -116,23 +107,22 @@ func (m *Member) apply(ctx context.Context, a Application, conversation, id stri
 	}
 	h := protocol.NewHeader(t, m.Me.Sender(), protocol.Timestamp(m.Now()), conversation)
 	h.AuthToken = a.Token
-	r, err := m.registrar.Register(ctx, Applicant{Message: a.Message(h), ID: id, Name: m.Name, Endpoint: m.Endpoint})
+	found, err := m.ask(ctx, a.Message(h), id)
 	if broken := (*protocol.Error)(nil); errors.As(err, &broken) {
 		return fmt.Errorf("the answer cannot be used: %v", err) // not wrapped: the next one will not be better
 	}
 	if err != nil {
 		return err
 	}
-	m.Log.Debug("manager understood", "manager", m.Manager.URL, "evidence", m.registrar.talk.Evidence().String())
-	if r.ID == "" { // the manager leaves the agent its own name
-		r.ID = cmp.Or(m.Me.ID(), m.ID, m.Proposed, m.folder())
+	m.Log.Debug("manager understood", "manager", m.Manager.URL, "evidence", m.talk.Evidence().String())
+	if found.ID == "" { // the manager leaves the agent its own name
+		found.ID = cmp.Or(m.Me.ID(), m.ID, m.Proposed, m.folder())
 	}
-	if !protocol.ValidID(r.ID) && (m.Mode == protocol.Strict || !protocol.ValidForeignID(r.ID)) {
-		return fmt.Errorf("manager assigned %s id %q, which is not usable", m.role, r.ID)
+	if !protocol.ValidID(found.ID) && (m.Mode == protocol.Strict || !protocol.ValidForeignID(found.ID)) {
+		return fmt.Errorf("manager assigned %s id %q, which is not usable", m.role, found.ID)
 	}
-	r.Endpoint, r.Dialect = m.Endpoint, m.Manager.Speaks().Name
 	m.Answers.SetDefault(m.Manager.Speaks())
-	return a.Granted(ctx, r)
+	return a.Granted(ctx, found)
 }
 
 type grant struct {
@@ -161,51 +151,26 @@ func (m *Member) RequestRegistration() {
 	}
 }
 
-// Registrar registers with a manager of which it is not known how it wants to
-// be spoken to. It leads a [wire.Conversation], and takes care that the agent is never
-// registered twice: a yes is recognised wherever in the answer it stands, and
-// when it is doubtful whether an attempt has succeeded, the manager is asked
-// first, and the attempt is repeated rather than another one made. It belongs to
-// one agent, which registers once at a time.
-type Registrar struct {
-	Caller *wire.Caller
-	// Peer is the manager. The registration settles in which way it is
-	// addressed from then on.
-	Peer *wire.Peer
-	// Candidates are the dialects that are tried, and no other way; nil for all.
-	Candidates []*dialect.Dialect
-
-	talk     *wire.Conversation
-	doubtful bool            // an attempt was made that may have succeeded
-	asked    map[string]bool // where and how the manager was asked in vain
-}
-
-// Applicant is what an agent says of itself, as far as it can be found again in
-// a manager's list of players.
-type Applicant struct {
-	Message  protocol.Message
-	ID       string // of the JSON-RPC request
-	Name     string // display name
-	Endpoint string
-}
-
-// Register makes one attempt: each way once, as far as the manager does not
-// understand it. The error is that of the attempt after which it makes no sense
-// to go on; if no way is understood it is a *wire.NotUnderstoodError.
-func (r *Registrar) Register(ctx context.Context, a Applicant) (Registration, error) {
-	if r.talk == nil {
-		r.talk = &wire.Conversation{Caller: r.Caller, Peer: r.Peer, Wrappings: r.Candidates}
+// ask makes one attempt to register: each form once, as far as the manager does not
+// understand it. The agent is never registered twice: a yes is recognised wherever in the
+// answer it stands, and when it is doubtful whether an attempt has succeeded, the manager is
+// asked first, and the attempt is repeated rather than another one made. The error is that
+// of the attempt after which it makes no sense to go on; if no form is understood it is a
+// *wire.NotUnderstoodError.
+func (m *Member) ask(ctx context.Context, msg protocol.Message, id string) (dialect.Acceptance, error) {
+	if m.talk == nil {
+		m.talk = &wire.Conversation{Caller: m.Caller, Peer: m.Manager, Wrappings: m.Dialects}
 	}
-	if r.doubtful {
-		if id, ok := r.listed(ctx, a, r.talk.Next()); ok {
-			r.talk.Settle(a.Message, r.talk.Next())
-			r.doubtful = false
-			return Registration{ID: id}, nil
+	if m.doubtful {
+		if id, ok := m.listed(ctx, msg, m.talk.Next()); ok {
+			m.talk.Settle(msg, m.talk.Next())
+			m.doubtful = false
+			return dialect.Acceptance{ID: id}, nil
 		}
 	}
 	var found dialect.Acceptance
 	yes := false
-	o, err := r.talk.Send(ctx, a.Message, a.ID, func(ctx context.Context, o *wire.Attempt) wire.Verdict {
+	o, err := m.talk.Send(ctx, msg, id, func(ctx context.Context, o *wire.Attempt) wire.Verdict {
 		if o.Answer != nil && o.Answer.Status < http.StatusBadRequest {
 			if found, yes = dialect.FindAcceptance(o.Answer.Raw); !yes && o.Form.Input != nil {
 				found, yes = dialect.FindWelcome(o.Answer.Raw)
@@ -228,7 +193,7 @@ func (r *Registrar) Register(ctx context.Context, a Applicant) (Registration, er
 		if verdict != wire.Doubtful {
 			return verdict
 		}
-		if id, ok := r.listed(ctx, a, o.Form); ok {
+		if id, ok := m.listed(ctx, msg, o.Form); ok {
 			found, yes = dialect.Acceptance{ID: id}, true
 			return wire.Understood
 		}
@@ -238,10 +203,10 @@ func (r *Registrar) Register(ctx context.Context, a Applicant) (Registration, er
 		return wire.Doubtful // the same will be tried again, and no other
 	})
 	if err != nil {
-		return Registration{}, err
+		return dialect.Acceptance{}, err
 	}
 	g, is := grantOf(o.Message)
-	switch r.doubtful = !yes && o.Verdict == wire.Doubtful; {
+	switch m.doubtful = !yes && o.Verdict == wire.Doubtful; {
 	case yes && is && g.ID != "" && g.enrolls(): // the answer by the book outranks what else was found
 		found = dialect.Acceptance{ID: g.ID, Token: cmp.Or(g.Token, found.Token), League: cmp.Or(g.League, found.League)}
 	case yes:
@@ -256,7 +221,7 @@ func (r *Registrar) Register(ctx context.Context, a Applicant) (Registration, er
 	default:
 		err = fmt.Errorf("manager answered with a %s", o.Message.Head().MessageType)
 	}
-	return Registration{ID: found.ID, Token: found.Token, League: found.League}, err
+	return found, err
 }
 
 // patience is how long a manager is given to list its players.
@@ -267,30 +232,30 @@ const mostAsked = 3
 
 // listed asks the manager whether the agent is registered already, after an
 // attempt that may have succeeded, and returns its id. Many do not answer that.
-func (r *Registrar) listed(ctx context.Context, a Applicant, way wire.Form) (id string, ok bool) {
-	if ctx.Err() != nil || len(r.asked) >= mostAsked {
+func (m *Member) listed(ctx context.Context, msg protocol.Message, way wire.Form) (id string, ok bool) {
+	if ctx.Err() != nil || len(m.listless) >= mostAsked {
 		return "", false // the time of this attempt is over; the next one asks
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	head := a.Message.Head()
+	head := msg.Head()
 	h := protocol.NewHeader(protocol.TypeLeagueQuery, head.Sender, head.Timestamp, head.ConversationID)
 	call, err := way.Dialect.Call(&protocol.LeagueQuery{Header: h, QueryType: protocol.QueryPlayers})
 	asked := fmt.Sprint(way.URL, way.Dialect.NumericIDs, string(call.Document(nil)))
-	if err != nil || r.asked[asked] {
+	if err != nil || m.listless[asked] {
 		return "", false
 	}
-	got, err := r.Caller.Send(ctx, wire.NewPeer(way.URL, way.Dialect), call)
+	got, err := m.Caller.Send(ctx, wire.NewPeer(way.URL, way.Dialect), call)
 	if err == nil {
-		if id, ok = dialect.FindAgent(got.Raw, a.Name, a.Endpoint); ok {
+		if id, ok = dialect.FindAgent(got.Raw, m.Name, m.Endpoint); ok {
 			return id, true
 		}
 	}
 	if wire.Answered(err) {
-		if r.asked == nil {
-			r.asked = make(map[string]bool)
+		if m.listless == nil {
+			m.listless = make(map[string]bool)
 		}
-		r.asked[asked] = true
+		m.listless[asked] = true
 	}
 	return "", false
 }

@@ -2,7 +2,6 @@ package agent_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -13,14 +12,20 @@ import (
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
 )
 
-func applicant() agent.Applicant {
-	m := &protocol.LeagueRegisterRequest{
-		Header: protocol.NewHeader(protocol.TypeLeagueRegisterRequest, "player:Ada", "2026-01-01T12:00:00Z", "conv-1"),
-		Meta:   protocol.PlayerMeta{DisplayName: "Ada", Version: "1", GameTypes: []string{"even_odd"}, ContactEndpoint: "http://ada/mcp"},
+// register registers Ada, a tolerant player, with a manager.
+func register(ctx context.Context, c *wire.Caller, p *wire.Peer, change func(*agent.Config)) (granted dialect.Acceptance, err error) {
+	cfg := agent.Config{Name: "Ada", Endpoint: "http://ada/mcp", Mode: protocol.Tolerant, Caller: c, Manager: p}
+	if change != nil {
+		change(&cfg)
 	}
-	return agent.Applicant{Message: m, ID: "id-1", Name: "Ada", Endpoint: "http://ada/mcp"}
+	m, err := agent.NewMember(protocol.RolePlayer, cfg)
+	if err == nil {
+		err = m.Register(ctx, application(protocol.RolePlayer, func(r dialect.Acceptance) error { granted = r; return nil }))
+	}
+	return granted, err
 }
 
 // TestAcceptanceIsFoundAnywhere: an agent that has received an id does not
@@ -44,8 +49,7 @@ func TestAcceptanceIsFoundAnywhere(t *testing.T) {
 				calls++
 				return jsonrpc.Response{Body: []byte(body)}
 			})
-			r := agent.Registrar{Caller: c, Peer: p}
-			answer, err := r.Register(t.Context(), applicant())
+			answer, err := register(t.Context(), c, p, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,8 +76,7 @@ func TestANoIsBelieved(t *testing.T) {
 				calls++
 				return jsonrpc.Response{Body: []byte(body)}
 			})
-			r := agent.Registrar{Caller: c, Peer: p}
-			answer, err := r.Register(t.Context(), applicant())
+			answer, err := register(t.Context(), c, p, nil)
 			if err == nil || calls != 1 {
 				t.Errorf("%v, %v after %d calls", answer, err, calls)
 			}
@@ -94,10 +97,10 @@ func TestADoubtfulAttemptIsRepeated(t *testing.T) {
 func repeatDoubtful(t *testing.T, tells bool) {
 	var mu sync.Mutex // the handler of the first attempt may still be at it
 	var heard []string
-	silent, late := true, make(chan struct{})
+	silent := true
 	c, p := caller(t, dialect.Contracts, func(req *jsonrpc.Request) jsonrpc.Response {
 		mu.Lock()
-		heard = append(heard, req.Method+" "+string(req.ID[:min(len(req.ID), 6)]))
+		heard = append(heard, req.Method+" "+string(req.ID))
 		first := silent && strings.HasPrefix(req.Method, "register")
 		silent = silent && !first
 		mu.Unlock()
@@ -107,25 +110,13 @@ func repeatDoubtful(t *testing.T, tells bool) {
 		case req.Method == "league_query":
 			return unknown()
 		case first:
-			<-late
-			return jsonrpc.Response{Result: []byte(`{"player_id":"P07","status":"ACCEPTED"}`)}
+			time.Sleep(300 * time.Millisecond) // longer than the agent waits
 		}
 		return jsonrpc.Response{Result: []byte(`{"player_id":"P07","status":"ACCEPTED"}`)}
 	})
-	r := agent.Registrar{Caller: c, Peer: p}
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	context.AfterFunc(ctx, func() { close(late) })
-	_, err := r.Register(ctx, applicant())
-	cancel()
-	if !errors.Is(err, jsonrpc.ErrTimeout) {
-		t.Fatalf("the first attempt: %v", err)
-	}
-	answer, err := r.Register(t.Context(), applicant())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if id := answer.ID; id != "P07" {
-		t.Errorf("the id is %q", id)
+	answer, err := register(t.Context(), c, p, func(cfg *agent.Config) { cfg.Timeout = 200 * time.Millisecond })
+	if err != nil || answer.ID != "P07" {
+		t.Fatalf("granted %+v, %v", answer, err)
 	}
 	mu.Lock()
 	defer mu.Unlock()
@@ -133,8 +124,8 @@ func repeatDoubtful(t *testing.T, tells bool) {
 	for _, h := range heard {
 		if strings.HasPrefix(h, "register_player") {
 			registrations++
-			if h != `register_player "id-1"` {
-				t.Errorf("registered by %s", h)
+			if h != heard[0] {
+				t.Errorf("registered by %s, and at first by %s", h, heard[0])
 			}
 		} else if !strings.HasPrefix(h, "league_query") && !strings.Contains(strings.ToLower(h), "query") {
 			t.Errorf("tried %s", h)

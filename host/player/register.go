@@ -43,7 +43,7 @@ func (p *Player) register(ctx context.Context, token string) error {
 				},
 			}
 		},
-		Granted: func(ctx context.Context, r agent.Registration) error { return p.adopt(ctx, r, token != "") },
+		Granted: func(ctx context.Context, r dialect.Acceptance) error { return p.adopt(ctx, r, token != "") },
 		Waiting: func(err error) { p.emit(Event{Kind: Waiting, Error: agent.Brief(err)}) },
 	})
 	if err != nil {
@@ -57,7 +57,7 @@ func (p *Player) register(ctx context.Context, token string) error {
 
 // adopt takes on a registration. known says that the manager recognized the
 // agent by its token.
-func (p *Player) adopt(ctx context.Context, r agent.Registration, known bool) error {
+func (p *Player) adopt(ctx context.Context, r dialect.Acceptance, known bool) error {
 	reg := registration{ID: r.ID, Token: r.Token, League: r.League, Endpoint: p.cfg.Endpoint}
 	reg.Same = p.sameLeague(ctx, reg, known)
 	// Also an agent that is ending keeps its token: without it, it could not come back.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -161,7 +162,7 @@ func (r *Referee) register(ctx context.Context) error {
 }
 
 // adopt takes on a registration.
-func (r *Referee) adopt(ctx context.Context, granted agent.Registration) error {
+func (r *Referee) adopt(ctx context.Context, granted dialect.Acceptance) error {
 	me := r.member.Me
 	before := registration{ID: me.ID(), Token: me.Token(), League: me.League()}
 	now := registration{ID: granted.ID, Token: granted.Token, League: granted.League}

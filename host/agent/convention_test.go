@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/strategylab/strategylab/host/agent"
@@ -27,6 +28,21 @@ func TestConvention(t *testing.T) {
 	for port, want := range map[int]string{8101: "P01", 8104: "P04", 8200: "P100", 8100: "", 8201: "", 9000: ""} {
 		if got := agent.IDAt(protocol.RolePlayer, port); got != want {
 			t.Errorf("at port %d is %q, want %q", port, got, want)
+		}
+	}
+	for _, c := range []struct{ manager, id, want string }{
+		{"http://localhost:9000/mcp", "P10", "http://localhost:8110/mcp"},
+		{"https://league.example:8000/mcp", "P100", "https://league.example:8200/mcp"},
+		{"http://[::1]:8000/mcp", "REF10", "http://[::1]:8010/mcp"},
+		{"http://127.0.0.1:8000/mcp", "player_3fa9c2d1", ""},
+		{"://", "P01", ""},
+	} {
+		role := protocol.RolePlayer
+		if strings.HasPrefix(c.id, "REF") {
+			role = protocol.RoleReferee
+		}
+		if got := agent.DefaultEndpoint(c.manager, role, c.id); got != c.want {
+			t.Errorf("%s under %s is expected at %q, want %q", c.id, c.manager, got, c.want)
 		}
 	}
 }

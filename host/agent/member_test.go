@@ -139,7 +139,7 @@ func TestRegister(t *testing.T) {
 				return jsonrpc.Response{Result: []byte(tt.answer)}
 			})
 			var got dialect.Acceptance
-			err := m.Register(t.Context(), application(tt.role, func(r dialect.Acceptance) error { got = r; return nil }))
+			err := m.Register(t.Context(), application(func(r dialect.Acceptance) error { got = r; return nil }))
 			if got != tt.want || (err == nil) != (tt.fails == "") || err != nil && !strings.Contains(err.Error(), tt.fails) {
 				t.Errorf("granted %+v, %v", got, err)
 			}
@@ -153,17 +153,9 @@ func TestRegister(t *testing.T) {
 	}
 }
 
-// application registers as a role and hands on what is granted.
-func application(role protocol.Role, granted func(dialect.Acceptance) error) agent.Application {
-	return agent.Application{
-		Message: func(h protocol.Header) protocol.Message {
-			if role == protocol.RoleReferee {
-				return &protocol.RefereeRegisterRequest{Header: h, Meta: protocol.RefereeMeta{DisplayName: "Ada", ContactEndpoint: "http://ada/mcp"}}
-			}
-			return &protocol.LeagueRegisterRequest{Header: h, Meta: protocol.PlayerMeta{DisplayName: "Ada", Version: "1", GameTypes: []string{"even_odd"}, ContactEndpoint: "http://ada/mcp"}}
-		},
-		Granted: func(_ context.Context, r dialect.Acceptance) error { return granted(r) },
-	}
+// application hands on what is granted.
+func application(granted func(dialect.Acceptance) error) agent.Application {
+	return agent.Application{Granted: func(_ context.Context, r dialect.Acceptance) error { return granted(r) }}
 }
 
 // TestRegisterWaitsForTheManager: the same request is sent again until the
@@ -180,7 +172,7 @@ func TestRegisterWaitsForTheManager(t *testing.T) {
 			}
 			return jsonrpc.Response{Result: []byte(`{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"P07","auth_token":"t","league_id":"cup"}`)}
 		})
-		a := application(protocol.RolePlayer, func(dialect.Acceptance) error { return nil })
+		a := application(func(dialect.Acceptance) error { return nil })
 		a.Waiting = func(error) { waiting++ }
 		if err := m.Register(t.Context(), a); err != nil {
 			t.Fatal(err)
@@ -198,7 +190,7 @@ func TestGrantedEndsTheRegistration(t *testing.T) {
 		return jsonrpc.Response{Result: []byte(`{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"P07","auth_token":"t","league_id":"cup"}`)}
 	})
 	tries := 0
-	err := m.Register(t.Context(), application(protocol.RolePlayer, func(dialect.Acceptance) error { tries++; return errBoom }))
+	err := m.Register(t.Context(), application(func(dialect.Acceptance) error { tries++; return errBoom }))
 	if !errors.Is(err, errBoom) || tries != 1 {
 		t.Errorf("%v after %d tries", err, tries)
 	}
@@ -279,33 +271,6 @@ func TestBrief(t *testing.T) {
 	}
 	if got := agent.Brief(errors.New("a\xffb")); got != "a?b" {
 		t.Errorf("%q", got)
-	}
-}
-
-func TestDefaultEndpoint(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct{ manager, id, want string }{
-		{"http://127.0.0.1:8000/mcp", "P01", "http://127.0.0.1:8101/mcp"},
-		{"http://localhost:9000/mcp", "P10", "http://localhost:8110/mcp"},
-		{"https://league.example:8000/mcp", "P100", "https://league.example:8200/mcp"},
-		{"http://[::1]:8000/mcp", "P02", "http://[::1]:8102/mcp"},
-		{"http://127.0.0.1:8000/mcp", "P101", ""},
-		{"http://127.0.0.1:8000/mcp", "P0", ""},
-		{"http://127.0.0.1:8000/mcp", "player_3fa9c2d1", ""},
-		{"://", "P01", ""},
-	} {
-		if got := agent.DefaultEndpoint(tt.manager, protocol.RolePlayer, tt.id); got != tt.want {
-			t.Errorf("%s under %s is expected at %q, want %q", tt.id, tt.manager, got, tt.want)
-		}
-	}
-}
-
-func TestDefaultEndpointOfAReferee(t *testing.T) {
-	t.Parallel()
-	for id, want := range map[string]string{"REF01": "http://127.0.0.1:8001/mcp", "REF10": "http://127.0.0.1:8010/mcp", "REF11": "", "P01": ""} {
-		if got := agent.DefaultEndpoint("http://127.0.0.1:8000/mcp", protocol.RoleReferee, id); got != want {
-			t.Errorf("%s is expected at %q, want %q", id, got, want)
-		}
 	}
 }
 

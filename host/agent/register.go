@@ -27,8 +27,8 @@ func (e *RejectedError) Error() string {
 type Application struct {
 	// Token is the agent's own, if the manager is to recognize it; or empty.
 	Token string
-	// Message completes the request to register; its header is given.
-	Message func(h protocol.Header) protocol.Message
+	// Concurrent is how many matches a referee plays in parallel.
+	Concurrent int
 	// Granted takes on what the manager grants, whose token and league may be empty. No
 	// message is handled before it returns. Its error ends the registration.
 	Granted func(ctx context.Context, r dialect.Acceptance) error
@@ -101,13 +101,7 @@ func (m *Member) whileSpokenTo(ctx context.Context) (context.Context, context.Ca
 // apply registers under the id by which the agent introduces itself.
 func (m *Member) apply(ctx context.Context, a Application, conversation, id string) error {
 	defer m.Me.BeginRegistration()()
-	t := protocol.TypeLeagueRegisterRequest
-	if m.role == protocol.RoleReferee {
-		t = protocol.TypeRefereeRegisterRequest
-	}
-	h := protocol.NewHeader(t, m.Me.Sender(), protocol.Timestamp(m.Now()), conversation)
-	h.AuthToken = a.Token
-	found, err := m.ask(ctx, a.Message(h), id)
+	found, err := m.ask(ctx, m.request(a, conversation), id)
 	if broken := (*protocol.Error)(nil); errors.As(err, &broken) {
 		return fmt.Errorf("the answer cannot be used: %v", err) // not wrapped: the next one will not be better
 	}
@@ -123,6 +117,24 @@ func (m *Member) apply(ctx context.Context, a Application, conversation, id stri
 	}
 	m.Answers.SetDefault(m.Manager.Speaks())
 	return a.Granted(ctx, found)
+}
+
+// request is the message by which the agent registers.
+func (m *Member) request(a Application, conversation string) protocol.Message {
+	const version, protocolVersion = "1.0.0", "2.1.0"
+	games := []string{protocol.GameEvenOdd}
+	h := protocol.NewHeader(protocol.TypeLeagueRegisterRequest, m.Me.Sender(), protocol.Timestamp(m.Now()), conversation)
+	h.AuthToken = a.Token
+	if m.role == protocol.RolePlayer {
+		return &protocol.LeagueRegisterRequest{Header: h, Meta: protocol.PlayerMeta{
+			DisplayName: m.Name, Version: version, ProtocolVersion: protocolVersion, GameTypes: games, ContactEndpoint: m.Endpoint,
+		}}
+	}
+	h.MessageType = protocol.TypeRefereeRegisterRequest
+	return &protocol.RefereeRegisterRequest{Header: h, Meta: protocol.RefereeMeta{
+		DisplayName: m.Name, Version: version, ProtocolVersion: protocolVersion, GameTypes: games, ContactEndpoint: m.Endpoint,
+		MaxConcurrentMatches: protocol.Some(a.Concurrent), MatchKeys: protocol.Some(true),
+	}}
 }
 
 type grant struct {

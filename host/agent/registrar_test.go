@@ -23,64 +23,34 @@ func register(ctx context.Context, c *wire.Caller, p *wire.Peer, change func(*ag
 	}
 	m, err := agent.NewMember(protocol.RolePlayer, cfg)
 	if err == nil {
-		err = m.Register(ctx, application(protocol.RolePlayer, func(r dialect.Acceptance) error { granted = r; return nil }))
+		err = m.Register(ctx, application(func(r dialect.Acceptance) error { granted = r; return nil }))
 	}
 	return granted, err
 }
 
-// TestAcceptanceIsFoundAnywhere: an agent that has received an id does not
-// register again.
-func TestAcceptanceIsFoundAnywhere(t *testing.T) {
+// TestYesAndNoAreBelieved: an agent that has received an id, wherever in the answer it
+// stands, does not register again, nor in other words one that was refused.
+func TestYesAndNoAreBelieved(t *testing.T) {
 	t.Parallel()
-	for name, body := range map[string]string{
-		"by the book":          `{"jsonrpc":"2.0","id":"id-1","result":{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"P07","auth_token":"t","league_id":"cup"}}`,
-		"deeper":               `{"jsonrpc":"2.0","id":"id-1","result":{"status":"ok","data":{"response":{"player_id":"P07","auth_token":"t","league_id":"cup"}}}}`,
-		"in a text":            `{"jsonrpc":"2.0","id":"id-1","result":"{\"status\":\"REGISTERED\",\"player_id\":\"P07\",\"auth_token\":\"t\",\"league_id\":\"cup\"}"}`,
-		"in content":           `{"jsonrpc":"2.0","id":"id-1","result":{"content":[{"type":"text","text":"{\"player_id\":\"P07\",\"auth_token\":\"t\",\"league_id\":\"cup\"}"}]}}`,
-		"without JSON-RPC":     `{"status":"success","player_id":"P07","token":"t","league_id":"cup"}`,
-		"as a request":         `{"jsonrpc":"2.0","id":9,"method":"x","params":{"player_id":"P07","auth_token":"t","league_id":"cup"}}`,
-		"with an error null":   `{"jsonrpc":"2.0","id":"id-1","error":null,"result":{"player_id":"P07","auth_token":"t","league_id":"cup"}}`,
-		"under another status": `{"jsonrpc":"2.0","id":"id-1","result":{"message_type":"WELCOME","status":"WELCOME","player_id":"P07","auth_token":"t","league_id":"cup"}}`,
+	for body, yes := range map[string]bool{
+		`{"jsonrpc":"2.0","id":"id-1","result":{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"P07","auth_token":"t","league_id":"cup"}}`: true,
+		`{"jsonrpc":"2.0","id":"id-1","result":{"content":[{"type":"text","text":"{\"player_id\":\"P07\",\"auth_token\":\"t\",\"league_id\":\"cup\"}"}]}}`:            true,
+		`{"status":"success","player_id":"P07","token":"t","league_id":"cup"}`:                                                                                        true,
+		`{"jsonrpc":"2.0","id":9,"method":"x","params":{"player_id":"P07","auth_token":"t","league_id":"cup"}}`:                                                       true,
+		`{"jsonrpc":"2.0","id":"id-1","result":{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"REJECTED","reason":"late"}}`:                                      false,
+		`{"jsonrpc":"2.0","id":"id-1","error":{"code":2001,"message":"League is full","data":{"error_code":"E020"}}}`:                                                 false,
+		`{"jsonrpc":"2.0","id":"id-1","error":{"code":2002,"message":"Duplicate name","data":{"error_code":"E022"}}}`:                                                 false,
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			calls := 0
-			c, p := caller(t, dialect.Contracts, func(*jsonrpc.Request) jsonrpc.Response {
-				calls++
-				return jsonrpc.Response{Body: []byte(body)}
-			})
-			answer, err := register(t.Context(), c, p, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if answer.ID != "P07" || answer.Token != "t" || answer.League != "cup" || calls != 1 {
-				t.Errorf("%+v after %d calls", answer, calls)
-			}
+		calls := 0
+		c, p := caller(t, dialect.Contracts, func(*jsonrpc.Request) jsonrpc.Response {
+			calls++
+			return jsonrpc.Response{Body: []byte(body)}
 		})
-	}
-}
-
-// TestANoIsBelieved: a manager that has understood and refuses is not asked in
-// other words.
-func TestANoIsBelieved(t *testing.T) {
-	t.Parallel()
-	for name, body := range map[string]string{
-		"rejected":  `{"jsonrpc":"2.0","id":"id-1","result":{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"REJECTED","reason":"late"}}`,
-		"full":      `{"jsonrpc":"2.0","id":"id-1","error":{"code":2001,"message":"League is full","data":{"error_code":"E020"}}}`,
-		"same name": `{"jsonrpc":"2.0","id":"id-1","error":{"code":2002,"message":"Duplicate name","data":{"error_code":"E022"}}}`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			calls := 0
-			c, p := caller(t, dialect.Contracts, func(*jsonrpc.Request) jsonrpc.Response {
-				calls++
-				return jsonrpc.Response{Body: []byte(body)}
-			})
-			answer, err := register(t.Context(), c, p, nil)
-			if err == nil || calls != 1 {
-				t.Errorf("%v, %v after %d calls", answer, err, calls)
-			}
-		})
+		got, err := register(t.Context(), c, p, nil)
+		want := dialect.Acceptance{ID: "P07", Token: "t", League: "cup"}
+		if (err == nil) != yes || calls != 1 || yes && got != want {
+			t.Errorf("%s: granted %+v, %v after %d calls", body, got, err, calls)
+		}
 	}
 }
 

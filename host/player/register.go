@@ -33,16 +33,7 @@ func (p *Player) join(ctx context.Context) error {
 func (p *Player) register(ctx context.Context, token string) error {
 	p.spoken.Store(false)
 	err := p.member.Register(ctx, agent.Application{
-		Token: token,
-		Message: func(h protocol.Header) protocol.Message {
-			return &protocol.LeagueRegisterRequest{
-				Header: h,
-				Meta: protocol.PlayerMeta{
-					DisplayName: p.cfg.Name, Version: "1.0.0", ProtocolVersion: "2.1.0",
-					GameTypes: []string{protocol.GameEvenOdd}, ContactEndpoint: p.cfg.Endpoint,
-				},
-			}
-		},
+		Token:   token,
 		Granted: func(ctx context.Context, r dialect.Acceptance) error { return p.adopt(ctx, r, token != "") },
 		Waiting: func(err error) { p.emit(Event{Kind: Waiting, Error: agent.Brief(err)}) },
 	})

@@ -9,7 +9,6 @@ import (
 
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/dialect"
-	"github.com/strategylab/strategylab/host/protocol"
 )
 
 // Run registers and plays what is assigned until ctx ends, the league is
@@ -137,18 +136,10 @@ func (r *Referee) register(ctx context.Context) error {
 	defer cancel()
 	defer context.AfterFunc(r.league, cancel)()
 	err := r.member.Register(ctx, agent.Application{
-		Token: r.member.Me.Token(),
-		Message: func(h protocol.Header) protocol.Message {
-			return &protocol.RefereeRegisterRequest{
-				Header: h,
-				Meta: protocol.RefereeMeta{
-					DisplayName: r.cfg.Name, Version: "1.0.0", ProtocolVersion: "2.1.0", GameTypes: []string{protocol.GameEvenOdd},
-					ContactEndpoint: r.cfg.Endpoint, MaxConcurrentMatches: protocol.Some(r.cfg.Concurrent), MatchKeys: protocol.Some(true),
-				},
-			}
-		},
-		Granted: r.adopt,
-		Waiting: func(err error) { r.emit(Event{Kind: Waiting, Error: agent.Brief(err)}) },
+		Token:      r.member.Me.Token(),
+		Concurrent: r.cfg.Concurrent,
+		Granted:    r.adopt,
+		Waiting:    func(err error) { r.emit(Event{Kind: Waiting, Error: agent.Brief(err)}) },
 	})
 	if err != nil {
 		return err

@@ -247,68 +247,52 @@ func broken(report []judge.Outcome) (texts []string) {
 	return texts
 }
 
-// TestUncommittedMatch has the referee leave the commitment out of some matches.
-func TestUncommittedMatch(t *testing.T) {
+// TestCheatsInOneMatch breaks a commitment in R2M1: left out, another one for one of the
+// players, and a technical loss that is declared when the referee has the choices. The audit
+// of what both players recorded finds it, although the number is right for one of them.
+func TestCheatsInOneMatch(t *testing.T) {
 	t.Parallel()
-	ends, report, _ := playVerifiable(t, func(_ *cheat, m map[string]any) {
-		if m["match_id"] == "R2M1" {
-			delete(m, "draw_commitment")
-		}
-	})
-	missed := 0
-	for _, e := range ends {
-		missed += e.Draws.Drawn - e.Draws.Verified
-	}
-	if verified, all := kept(report); missed != 2 || verified != 11 || all != 12 {
-		t.Errorf("players miss %d, the audit verified %d of %d", missed, verified, all)
-	}
-}
-
-// TestTwoCommitments has the referee commit to another key for one of the players: the
-// audit of what both recorded finds that, although the number is right for the other.
-func TestTwoCommitments(t *testing.T) {
-	t.Parallel()
-	ends, report, _ := playVerifiable(t, func(_ *cheat, m map[string]any) {
-		if is(m, protocol.TypeChooseParityCall) && m["match_id"] == "R2M1" {
-			if players := playersOf(m); players[0] > players[1] {
-				m["draw_commitment"] = strings.Repeat("00", 32)
+	for name, tt := range map[string]struct {
+		alter                                func(m map[string]any)
+		missed, undrawn, verified, all, open int
+	}{
+		"no commitment": {func(m map[string]any) { delete(m, "draw_commitment") }, 2, 0, 11, 12, 0},
+		"two commitments": {func(m map[string]any) {
+			if is(m, protocol.TypeChooseParityCall) {
+				if players := playersOf(m); players[0] > players[1] {
+					m["draw_commitment"] = strings.Repeat("00", 32)
+				}
 			}
+		}, 1, 0, 11, 12, 0},
+		"broken off": {func(m map[string]any) {
+			result := opened(m)
+			if result == nil {
+				return
+			}
+			players := playersOf(m)
+			result["status"], result["winner_player_id"], result["technical_loss_player_ids"] = protocol.StatusTechnicalLoss, players[0], players[1:]
+			result["drawn_number"], result["number_parity"] = nil, nil
+			delete(result["choices"].(map[string]any), players[1])
+			delete(m, "draw_key")
+			delete(m, "draw_nonces")
+		}, 0, 2, 11, 11, 1},
+	} {
+		ends, report, _ := playVerifiable(t, func(_ *cheat, m map[string]any) {
+			if m["match_id"] == "R2M1" {
+				tt.alter(m)
+			}
+		})
+		missed, undrawn := 0, 0
+		for _, e := range ends {
+			missed, undrawn = missed+e.Draws.Drawn-e.Draws.Verified, undrawn+e.Draws.Undrawn
 		}
-	})
-	missed := 0
-	for _, e := range ends {
-		missed += e.Draws.Drawn - e.Draws.Verified
-	}
-	findings := broken(report)
-	if missed != 1 || len(findings) != 1 || !strings.Contains(findings[0], "R2M1") || !strings.Contains(findings[0], "different commitments") {
-		t.Errorf("players miss %d, the audit finds %q", missed, findings)
-	}
-}
-
-// TestBrokenOffMatch has the referee declare a technical loss when it has the choices.
-func TestBrokenOffMatch(t *testing.T) {
-	t.Parallel()
-	ends, report, _ := playVerifiable(t, func(_ *cheat, m map[string]any) {
-		result := opened(m)
-		if result == nil || m["match_id"] != "R2M1" {
-			return
+		i := slices.IndexFunc(report, func(o judge.Outcome) bool { return o.ID == "commitments" })
+		if verified, all := kept(report); missed != tt.missed || undrawn != tt.undrawn || verified != tt.verified || all != tt.all || report[i].Unknown != tt.open {
+			t.Errorf("%s: players miss %d and %d, the audit verified %d of %d, %+v", name, missed, undrawn, verified, all, report[i].Verdict)
 		}
-		players := playersOf(m)
-		result["status"], result["winner_player_id"], result["technical_loss_player_ids"] = protocol.StatusTechnicalLoss, players[0], players[1:]
-		result["drawn_number"], result["number_parity"] = nil, nil
-		delete(result["choices"].(map[string]any), players[1])
-		delete(m, "draw_key")
-		delete(m, "draw_nonces")
-	})
-	undrawn := 0
-	for _, e := range ends {
-		undrawn += e.Draws.Undrawn
-	}
-	if verified, all := kept(report); undrawn != 2 || verified != 11 || all != 11 {
-		t.Errorf("players count %d, the audit verified %d of %d", undrawn, verified, all)
-	}
-	if i := slices.IndexFunc(report, func(o judge.Outcome) bool { return o.ID == "commitments" }); report[i].Unknown != 1 {
-		t.Errorf("the audit says %+v", report[i].Verdict)
+		if found := broken(report); name == "two commitments" && (len(found) != 1 || !strings.Contains(found[0], "R2M1") || !strings.Contains(found[0], "different commitments")) {
+			t.Errorf("%s: the audit finds %q", name, found)
+		}
 	}
 }
 

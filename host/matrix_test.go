@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,6 +21,35 @@ import (
 	"github.com/strategylab/strategylab/host/referee"
 	"github.com/strategylab/strategylab/host/wire"
 )
+
+// wiretap is a network whose messages an attacker reads, every one of them with
+// all its tokens, and who may speak before a message arrives.
+type wiretap struct {
+	host.Network
+	hears func(out *jsonrpc.Outgoing)
+	reads func(from string, reply *jsonrpc.Reply)
+}
+
+func (w *wiretap) From(name string) jsonrpc.RoundTripper {
+	return &wiretapTripper{w.Network.From(name), w, name}
+}
+
+type wiretapTripper struct {
+	jsonrpc.RoundTripper
+	w    *wiretap
+	name string
+}
+
+func (c *wiretapTripper) Close() error { return nil }
+
+func (c *wiretapTripper) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
+	c.w.hears(out)
+	reply, err := c.RoundTripper.RoundTrip(ctx, out)
+	if err == nil {
+		c.w.reads(c.name, reply)
+	}
+	return reply, err
+}
 
 // receivers says who takes each message that comes after registration, and
 // which role sends it.
@@ -46,9 +76,10 @@ var receivers = map[protocol.Type]struct {
 }
 
 // TestMatrix sends every message that there is after registration, to whom it
-// is for, without a token, with one that is wrong, with another agent's, and in
-// another agent's name with that agent's absent. All are refused as tokens are,
-// in the middle of a match, and the league comes to the same end.
+// is for, without a token, with one that is wrong, with another agent's or the key that
+// another was shown for the same match, and in another agent's name with that agent's
+// absent. All are refused as tokens are, in the middle of a match, and the league comes to
+// the same end.
 func TestMatrix(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
@@ -69,7 +100,7 @@ func TestMatrix(t *testing.T) {
 				t.Fatal(err)
 			}
 			audit(t, l.Manager, played, func(string) bool { return true })
-			if !m.done || m.other == "" {
+			if !m.done || m.other == "" || m.stole == "" {
 				t.Error("nothing was sent, or not with the token of P02")
 			}
 		})
@@ -79,8 +110,11 @@ func TestMatrix(t *testing.T) {
 type matrix struct {
 	t      *testing.T
 	caller *wire.Caller
-	other  string // the token of P02
-	done   bool
+
+	mu    sync.Mutex
+	other string // the token of P02
+	stole string // the key of the match that the referee showed to P02
+	done  bool
 }
 
 // reads reads the token that P02 is given.
@@ -90,18 +124,25 @@ func (x *matrix) reads(from string, r *jsonrpc.Reply) {
 			Token string `json:"auth_token"`
 		} `json:"result"`
 	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	if from == "P02" && x.other == "" && json.Unmarshal(r.Body, &answer) == nil {
 		x.other = answer.Result.Token
 	}
 }
 
 // hears strikes when P01 has joined the only match and is about to be asked.
-func (x *matrix) hears(_ string, out *jsonrpc.Outgoing) {
+func (x *matrix) hears(out *jsonrpc.Outgoing) {
 	in, err := open(out)
 	if err != nil {
 		return
 	}
-	if in.Type != protocol.TypeChooseParityCall || out.URL != victimURL || x.done {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if in.Type == protocol.TypeGameInvitation && out.URL == "http://P02/mcp" {
+		x.stole = in.Header.AuthToken
+	}
+	if in.Type != protocol.TypeChooseParityCall || out.URL != "http://P01/mcp" || x.done {
 		return
 	}
 	x.done = true
@@ -120,6 +161,7 @@ func (x *matrix) hears(_ string, out *jsonrpc.Outgoing) {
 				{"no token", own, "", protocol.CodeTokenMissing},
 				{"a wrong token", own, "tok-P01-00000000000000000000000000000000", protocol.CodeTokenInvalid},
 				{"another agent's token", own, x.other, protocol.CodeTokenInvalid},
+				{"another agent's key", own, x.stole, protocol.CodeTokenInvalid},
 				{"another agent's sender", "referee:REF07", in.Header.AuthToken, protocol.CodeTokenInvalid},
 			} {
 				msg := protocol.New(kind)

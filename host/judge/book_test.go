@@ -65,7 +65,7 @@ func writeSeason(t *testing.T, season []played, sealed bool) *book {
 		b.say("manager", "P01", "league_standings_update", doc{"round_id": m.round, "standings": table(rows)}, nil)
 	}
 	b.say("manager", "P01", "league_completed", doc{
-		"champion": doc{"player_id": "P01", "points": points["P01"]}, "final_standings": table(rows),
+		"total_rounds": 3, "total_matches": 3, "champion": doc{"player_id": "P01", "points": points["P01"]}, "final_standings": table(rows),
 	}, nil)
 	return b
 }
@@ -112,7 +112,8 @@ func (b *book) match(m played) {
 		maps.Copy(d, more)
 		return d
 	}
-	b.say("manager", "P01", "round_announcement", doc{"round_id": m.round, "matches": []doc{{
+	rests := slices.DeleteFunc([]string{"P01", "P02", "P03"}, func(p string) bool { return slices.Contains(m.players[:], p) })
+	b.say("manager", "P01", "round_announcement", doc{"round_id": m.round, "byes": rests, "matches": []doc{{
 		"match_id": m.id, "game_type": "even_odd", "player_A_id": m.players[0], "player_B_id": m.players[1],
 		"player_A_endpoint": endpoint(m.players[0]), "player_B_endpoint": endpoint(m.players[1]),
 	}}}, nil)

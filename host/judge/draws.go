@@ -22,19 +22,16 @@ type Draw struct {
 
 // Draws returns the drawn numbers in the order of the matches.
 func (l *League) Draws() []Draw {
-	verified := map[string]bool{}
-	for _, d := range l.VerifiableDraws() {
-		was, seen := verified[d.Match]
-		verified[d.Match] = d.Broken == "" && (was || !seen)
-	}
 	var all []Draw
+	committed := l.committed()
 	for _, m := range l.matches {
+		verified := len(committed[m]) > 0 && !slices.ContainsFunc(committed[m], VerifiableDraw.broken)
 		for _, t := range m.results {
 			n, ok := t.Drawn.Get()
 			if !ok || t.Conflict != "" || t.Status == protocol.StatusTechnicalLoss {
 				continue
 			}
-			d := Draw{Number: n, Players: m.Players, Verified: verified[m.ID]}
+			d := Draw{Number: n, Players: m.Players, Verified: verified}
 			for i, p := range m.Players {
 				d.Choices[i] = string(t.Choices[p])
 			}
@@ -105,18 +102,6 @@ func (l *League) draws(o Options) (v Verdict) {
 	return v
 }
 
-// commitment is what a player got before its choice in a match with a verifiable
-// draw: the first, since a referee that gives another may know choices by then.
-type commitment struct {
-	player, hash string
-}
-
-// opening is what a referee revealed to a player with a drawn number.
-type opening struct {
-	key    string
-	nonces map[string]string
-}
-
 // VerifiableDraw is a draw with everything that it follows from.
 type VerifiableDraw struct {
 	League  string    `json:"league_id"`
@@ -133,36 +118,21 @@ type VerifiableDraw struct {
 	Broken string `json:"broken,omitempty"`
 }
 
-// committed notes the commitment in a call for a choice, and the nonce in its answer.
-func (m *match) committed(player string, call *protocol.ChooseParityCall, a *protocol.ChooseParityResponse) {
-	if call.DrawCommitment != "" && player != "" {
-		if m.commitmentOf(player) == "" {
-			m.commitments = append(m.commitments, commitment{player, call.DrawCommitment})
-		}
-	}
-	if a != nil {
-		m.adds(player, a.DrawNonce)
+func (d VerifiableDraw) broken() bool { return d.Broken != "" }
+
+// commits notes the commitment in a call for a choice: the first that a player got, since
+// a referee that gives another may know choices by then.
+func (m *match) commits(player, hash string) {
+	if m.commitments[player] == "" && player != "" && hash != "" {
+		m.commitments[player] = hash
 	}
 }
 
 // adds notes the nonce in a choice. A player has one nonce for a match.
 func (m *match) adds(player, nonce string) {
-	if player == "" || nonce == "" {
-		return
+	if player != "" && nonce != "" {
+		m.nonces[player] = nonce
 	}
-	if m.nonces == nil {
-		m.nonces = map[string]string{}
-	}
-	m.nonces[player] = nonce
-}
-
-func (m *match) commitmentOf(player string) string {
-	for _, c := range m.commitments {
-		if c.player == player {
-			return c.hash
-		}
-	}
-	return ""
 }
 
 // joins notes whether a player said that it understands verifiable draws.
@@ -175,34 +145,34 @@ func (m *match) joins(a *protocol.GameJoinAck) {
 // order of the matches.
 func (l *League) VerifiableDraws() []VerifiableDraw {
 	var all []VerifiableDraw
-	matchOf := map[string]*match{} // by revealed key
+	committed := l.committed()
 	for _, m := range l.matches {
-		for _, t := range m.results {
-			n, drawn := t.Drawn.Get()
-			hash := m.commitmentOf(t.To)
-			if !drawn || hash == "" || !m.known() {
-				continue
-			}
-			v := m.verifiable(l.ID, hash, t)
-			v.Number = n
-			if err := m.verify(&v, matchOf); err != nil {
-				v.Broken = err.Error()
-			}
-			if !slices.Contains(all, v) { // a repeated message
-				all = append(all, v)
-			}
-		}
+		all = append(all, committed[m]...)
 	}
 	return all
 }
 
-// verifiable collects what a drawn number follows from.
-func (m *match) verifiable(league, hash string, t result) VerifiableDraw {
-	v := VerifiableDraw{League: league, Match: m.ID, Round: m.Round, Players: m.Players, Commitment: hash, Key: t.opened.key}
-	for i, p := range m.Players {
-		v.Choices[i], v.Nonces[i] = string(t.Choices[p]), t.opened.nonces[p]
+func (l *League) committed() map[*match][]VerifiableDraw {
+	all := map[*match][]VerifiableDraw{}
+	matchOf := map[string]*match{} // by revealed key
+	for m, t := range l.results() {
+		n, drawn := t.Drawn.Get()
+		hash := m.commitments[t.To]
+		if !drawn || hash == "" || !m.known() {
+			continue
+		}
+		v := VerifiableDraw{League: l.ID, Match: m.ID, Round: m.Round, Players: m.Players, Commitment: hash, Key: t.key, Number: n}
+		for i, p := range m.Players {
+			v.Choices[i], v.Nonces[i] = string(t.Choices[p]), t.nonces[p]
+		}
+		if err := m.verify(&v, matchOf); err != nil {
+			v.Broken = err.Error()
+		}
+		if !slices.Contains(all[m], v) { // a repeated message
+			all[m] = append(all[m], v)
+		}
 	}
-	return v
+	return all
 }
 
 var (
@@ -219,8 +189,8 @@ func (m *match) verify(v *VerifiableDraw, matchOf map[string]*match) error {
 	if v.Key != "" {
 		matchOf[v.Key] = m
 	}
-	for _, c := range m.commitments {
-		if c.hash != v.Commitment {
+	for _, hash := range m.commitments {
+		if hash != v.Commitment {
 			return errTwoKeys
 		}
 	}
@@ -240,15 +210,11 @@ func (m *match) verify(v *VerifiableDraw, matchOf map[string]*match) error {
 // commitments counts each match once. A referee that commits to numbers may leave out no
 // match of players that ask for it.
 func (l *League) commits() (v Verdict) {
-	drawn := map[string][]VerifiableDraw{}
-	for _, d := range l.VerifiableDraws() {
-		drawn[d.Match] = append(drawn[d.Match], d)
-	}
+	drawn := l.committed()
 	some := slices.ContainsFunc(l.matches, func(m *match) bool { return len(m.commitments) > 0 })
 	for _, m := range l.matches {
-		list := drawn[m.ID]
-		delete(drawn, m.ID) // one that was played again has all of its draws here
-		i := slices.IndexFunc(list, func(d VerifiableDraw) bool { return d.Broken != "" })
+		list := drawn[m]
+		i := slices.IndexFunc(list, VerifiableDraw.broken)
 		switch {
 		case i >= 0 && m.restarted: // a referee that lost its data has lost the key
 			v.unknown("the key of a match that began again")

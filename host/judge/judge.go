@@ -178,6 +178,8 @@ func Rules(o Options) []Rule {
 			"Sort by all of these, in this order.", (*League).ties},
 		{"champion", Should, "the champion is first in the final table", "Take the champion from the first row.", (*League).champions},
 		{"schedule", Should, "nobody plays twice in a round, and all pairs play equally often", "Make a round robin.", (*League).balance},
+		{"byes", Should, "who has no match in a round has a bye, and nobody else", "List the players that remain.", (*League).byes},
+		{"totals", Should, "the ends of rounds and of the league count the matches and how they ended", "Count each match once: as a win, a tie or a technical loss.", (*League).totals},
 		{"unexpected", Should, "matches are announced once, before they are played, and end with the league", "Announce every match, and begin none after the end.", (*League).unexpected},
 		{"commitments", Should, "a drawn number follows from the key that the referee committed to before the choices",
 			"Reveal the key of the first commitment, and draw from it.", (*League).commits},

@@ -15,6 +15,8 @@ type League struct {
 	matches []*match
 	tables  []table
 
+	announced, ended []*Exchange // of rounds
+
 	name      string // under which it is announced
 	run       int    // of its last exchange
 	seen      int    // index of the exchange that is being read
@@ -46,9 +48,9 @@ type match struct {
 	timeouts  []timeoutClaim
 	results   []result
 
-	offered     bool // a player asked for a verifiable draw
-	restarted   bool // a player was invited again after a commitment
-	commitments []commitment
+	offered     bool              // a player asked for a verifiable draw
+	restarted   bool              // a player was invited again after a commitment
+	commitments map[string]string // hashes, by player
 	nonces      map[string]string // by player
 }
 
@@ -85,7 +87,9 @@ func (l *League) add(x *Exchange) {
 	case *protocol.RoundAnnouncement:
 		l.roundAnnouncement(x, m)
 	case *protocol.LeagueQuery:
-		l.queriedSchedule(x)
+		l.queried(x)
+	case *protocol.RoundCompleted:
+		l.ended = append(l.ended, x)
 	case *protocol.GameInvitation:
 		l.invitation(x, m)
 	case *protocol.ChooseParityCall, *protocol.ChooseParityResponse, *protocol.GameJoinAck, *protocol.GameError, *protocol.GameOver, *protocol.MatchResultReport:
@@ -108,9 +112,7 @@ func (l *League) add(x *Exchange) {
 func (l *League) match(id string, round int) *match {
 	m := l.byID[id]
 	if m == nil {
-		m = &match{ID: id}
-		l.byID[id] = m
-		l.matches = append(l.matches, m)
+		m = l.next(id, 0)
 	}
 	if m.Round == 0 {
 		m.Round = round
@@ -140,10 +142,10 @@ func isResult(x *Exchange) bool {
 	return x.Type == protocol.TypeGameOver || x.Type == protocol.TypeMatchResultReport
 }
 
-// next returns another match of the same id, for the messages from now on.
-func (l *League) next(m *match) *match {
-	next := &match{ID: m.ID, Round: m.Round}
-	l.byID[m.ID] = next
+// next returns a new match of an id, for the messages from now on.
+func (l *League) next(id string, round int) *match {
+	next := &match{ID: id, Round: round, commitments: map[string]string{}, nonces: map[string]string{}}
+	l.byID[id] = next
 	l.matches = append(l.matches, next)
 	return next
 }
@@ -162,7 +164,8 @@ func (l *League) table(t table) {
 
 func sameRows(a, b []protocol.Standing) bool {
 	return slices.EqualFunc(a, b, func(x, y protocol.Standing) bool {
-		return x.PlayerID == y.PlayerID && x.Rank == y.Rank && x.Points == y.Points
+		return x.PlayerID == y.PlayerID && x.Rank == y.Rank && x.Points == y.Points &&
+			x.Played == y.Played && x.Wins == y.Wins && x.Draws == y.Draws && x.Losses == y.Losses
 	})
 }
 
@@ -183,6 +186,7 @@ func (l *League) roundAnnouncement(x *Exchange, m *protocol.RoundAnnouncement) {
 	}
 	if !x.Assignment {
 		l.round(m.RoundID.Number(), ids)
+		l.announced = append(l.announced, x)
 	}
 }
 
@@ -196,19 +200,24 @@ func (l *League) round(number int, ids []string) {
 	}
 }
 
-// queriedSchedule reads the schedule from the answer to a query.
-func (l *League) queriedSchedule(x *Exchange) {
+// queried reads the schedule or the standings from the answer to a query. What cannot be
+// read is not there.
+func (l *League) queried(x *Exchange) {
 	a, ok := x.Answer.(*protocol.LeagueQueryResponse)
-	if !ok || a.QueryType != protocol.QuerySchedule {
-		return
-	}
-	data, err := protocol.ReadData[protocol.ScheduleData](a)
-	if err != nil {
-		return
-	}
-	for _, r := range data.Rounds {
-		for _, m := range r.Matches {
-			l.pair(x, m.MatchID, r.RoundID.Number(), m.PlayerAID, m.PlayerBID)
+	switch {
+	case !ok:
+	case a.QueryType == protocol.QuerySchedule:
+		data, err := protocol.ReadData[protocol.ScheduleData](a)
+		for _, r := range data.Rounds {
+			for _, m := range r.Matches {
+				if err == nil {
+					l.pair(x, m.MatchID, r.RoundID.Number(), m.PlayerAID, m.PlayerBID)
+				}
+			}
+		}
+	case a.QueryType == protocol.QueryStandings && len(l.matches) > 0:
+		if data, err := protocol.ReadData[protocol.StandingsData](a); err == nil {
+			l.table(table{Rows: data.Standings, x: sight{x, l.seen}})
 		}
 	}
 }
@@ -224,8 +233,7 @@ func (l *League) pair(x *Exchange, id string, round int, a, b string) {
 	if m.known() && (!m.has(a) || !m.has(b)) {
 		switch {
 		case m.decided(), m.announced && (round != m.Round || l.last > m.heard): // ids are those of an earlier round
-			m = l.next(m)
-			m.Round = round
+			m = l.next(id, round)
 		case m.announced:
 			l.stray(x, "match %s was announced between %s and %s, then between %s and %s", id, was[0], was[1], a, b)
 		}
@@ -239,7 +247,7 @@ func (l *League) invitation(x *Exchange, m *protocol.GameInvitation) {
 	if match.decided() { // it begins again, as after the death of a referee
 		match.again = true
 		players := match.Players
-		match = l.next(match)
+		match = l.next(match.ID, match.Round)
 		match.Players = players
 		match.again = true
 	}

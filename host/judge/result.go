@@ -51,9 +51,10 @@ type result struct {
 	Reason   string
 	Conflict string // how the message contradicts itself
 
-	opened opening
-	whole  bool  // it states status and winner of the match, not of its receiver
-	x      sight // the message
+	key    string            // that the referee reveals
+	nonces map[string]string // that the number follows from, as the referee says; by player
+	whole  bool              // it states status and winner of the match, not of its receiver
+	x      sight             // the message
 }
 
 // toManager is the receiver of reports.
@@ -66,7 +67,10 @@ func (l *League) interpret(m *match, x sight) {
 		player := l.playerOf(m, x.Exchange)
 		m.calls = append(m.calls, choiceCall{x.Exchange, player, r.Timestamp, r.Deadline})
 		a, ok := x.Answer.(*protocol.ChooseParityResponse)
-		m.committed(player, r, a)
+		m.commits(player, r.DrawCommitment)
+		if ok {
+			m.adds(player, a.DrawNonce)
+		}
 		if ok && x.Status < 300 {
 			m.answered(answer{x.Exchange, player, a.Chosen(), len(m.calls) - 1, x.Latency, m.byTheBook(x.Exchange, a, player)})
 		}
@@ -83,7 +87,7 @@ func (l *League) interpret(m *match, x sight) {
 		}
 		m.answered(a)
 	case *protocol.GameInvitation:
-		m.restarted = m.restarted || m.commitmentOf(l.playerOf(m, x.Exchange)) != ""
+		m.restarted = m.restarted || m.commitments[l.playerOf(m, x.Exchange)] != ""
 		join, _ := x.Answer.(*protocol.GameJoinAck)
 		m.joins(join)
 	case *protocol.GameJoinAck:
@@ -94,7 +98,7 @@ func (l *League) interpret(m *match, x sight) {
 		}
 	case *protocol.GameOver:
 		t := l.told(m, r, l.playerOf(m, x.Exchange))
-		t.x, t.opened = x, opening{r.DrawKey, r.DrawNonces}
+		t.x, t.key, t.nonces = x, r.DrawKey, r.DrawNonces
 		m.results = append(m.results, t)
 	case *protocol.MatchResultReport:
 		t := l.reported(m, r)

@@ -30,7 +30,7 @@ func (l *League) recordOf(player string, t *table, played int) (r record, certai
 			continue
 		}
 		recorded++
-		if t.Final || m.exchanges[0].at < t.x.at {
+		if t.contains(m) {
 			r.add(m, player)
 		}
 	}
@@ -40,7 +40,7 @@ func (l *League) recordOf(player string, t *table, played int) (r record, certai
 func (r *record) add(m *match, player string) {
 	winner, tie, ok := m.outcome()
 	r.unclear = r.unclear || !ok || m.again || !m.known()
-	technical := slices.ContainsFunc(m.results, func(t result) bool { return t.Status == protocol.StatusTechnicalLoss })
+	technical := m.ended(protocol.StatusTechnicalLoss)
 	r.technical, r.walkover = r.technical || technical, r.walkover || technical && winner == player
 	r.shown = append(r.shown, m.results[0].x.Exchange)
 	switch {
@@ -51,6 +51,11 @@ func (r *record) add(m *match, player string) {
 	default:
 		r.of[2]++
 	}
+}
+
+// ended reports whether a message says that a match has ended so.
+func (m *match) ended(status string) bool {
+	return slices.ContainsFunc(m.results, func(t result) bool { return t.Status == status })
 }
 
 // complete reports whether a number of results is all that a player has. The final
@@ -283,15 +288,12 @@ func agrees(row protocol.Standing, of [3]int) bool {
 	return true
 }
 
-// ties judges the final table if it is known how every match of it ended. Other leagues
-// break ties otherwise.
+// ties judges a table if it is known how every match in it ended. Other leagues break ties
+// otherwise.
 func (l *League) ties() (v Verdict) {
 	for _, t := range l.tables {
-		if !t.Final {
-			continue
-		}
 		rows := t.ranked()
-		place, ok := l.places(rows)
+		place, ok := l.places(&t, rows)
 		if !ok {
 			v.unknown("all results of a league, and who was at fault in technical losses")
 			continue
@@ -300,16 +302,21 @@ func (l *League) ties() (v Verdict) {
 		for i := 1; i < len(rows); i++ {
 			a, b := rows[i-1], rows[i]
 			if a.Points == b.Points && a.Rank < b.Rank && place[a.PlayerID] > place[b.PlayerID] {
-				v.add(Another, []*Exchange{t.x.Exchange}, "%s ranks above %s with as many points; by wins, points among them, technical losses and number it is the other way round", a.PlayerID, b.PlayerID)
+				v.once(Another, t.x.Exchange, a.PlayerID+" ranks above "+b.PlayerID+" with as many points; by wins, points among them, technical losses and number it is the other way round")
 			}
 		}
 	}
 	return v
 }
 
-// places returns the places of all players of a league by the rules of the game, false if
+// contains reports whether a match began before a table was sent.
+func (t *table) contains(m *match) bool {
+	return t.Final || len(m.exchanges) > 0 && m.exchanges[0].at < t.x.at
+}
+
+// places returns the places of all players in a table by the rules of the game, false if
 // they cannot be known.
-func (l *League) places(rows []protocol.Standing) (map[string]int, bool) {
+func (l *League) places(t *table, rows []protocol.Standing) (map[string]int, bool) {
 	if len(rows) > game.MaxPlayers {
 		return nil, false
 	}
@@ -324,6 +331,9 @@ func (l *League) places(rows []protocol.Standing) (map[string]int, bool) {
 	}
 	table := game.NewTable(len(ids))
 	for _, m := range l.matches {
+		if !t.contains(m) {
+			continue
+		}
 		i := slices.IndexFunc(m.results, func(t result) bool { _, _, missing := m.sides(&t); return missing == "" && t.Conflict == "" })
 		a, okA := seats[m.Players[0]]
 		b, okB := seats[m.Players[1]]
@@ -348,12 +358,14 @@ func (l *League) places(rows []protocol.Standing) (map[string]int, bool) {
 
 func (l *League) champions() (v Verdict) {
 	for _, t := range l.tables {
-		if !t.Final || len(t.Rows) == 0 || l.champion == "" {
+		if !t.Final || len(t.Rows) == 0 {
 			continue
 		}
 		rows := t.ranked()
 		i := slices.IndexFunc(rows, func(r protocol.Standing) bool { return r.PlayerID == l.champion })
 		switch {
+		case l.champion == "":
+			v.unknown("the champion")
 		case len(rows) < len(t.Rows):
 			v.unknown("the ranks of the final table")
 		case i < 0:
@@ -401,13 +413,8 @@ func (l *League) balance() (v Verdict) {
 func (l *League) wholeSchedule() bool {
 	total, counted := 0, false
 	for _, t := range l.tables {
-		if !t.Final {
-			continue
-		}
-		total, counted = 0, len(t.Rows) > 0
-		for _, row := range t.Rows {
-			n, ok := rowPlayed(row)
-			total, counted = total+n, counted && ok
+		if t.Final {
+			total, counted = t.played()
 		}
 	}
 	for _, m := range l.matches {
@@ -416,6 +423,18 @@ func (l *League) wholeSchedule() bool {
 		}
 	}
 	return counted && total > 0 && total <= 2*len(l.matches)
+}
+
+// played adds up the matches of all rows; ok is false if there is no row, or one has none.
+func (t *table) played() (total int, ok bool) {
+	for _, row := range t.Rows {
+		n, counted := rowPlayed(row)
+		if !counted {
+			return 0, false
+		}
+		total += n
+	}
+	return total, len(t.Rows) > 0
 }
 
 // evenly checks that all pairs of players have played equally often.
@@ -432,6 +451,92 @@ func (l *League) evenly(v *Verdict, met map[[2]string]int) {
 			}
 		}
 	}
+}
+
+// byes judges announcements that leave out one player: more of them are in other copies.
+// Other leagues do not count on who was taken out.
+func (l *League) byes() (v Verdict) {
+	for _, x := range l.announced {
+		m := x.Request.(*protocol.RoundAnnouncement)
+		var out []string
+		for _, p := range slices.Sorted(maps.Keys(l.players)) {
+			plays := slices.ContainsFunc(m.Matches, func(a protocol.AnnouncedMatch) bool { return a.PlayerAID == p || a.PlayerBID == p })
+			switch rests := slices.Contains(m.Byes, p); {
+			case plays && rests:
+				v.once(Another, x, fmt.Sprintf("round %d: %s plays, and has a bye", m.RoundID.Number(), p))
+			case !plays && !rests:
+				out = append(out, p)
+			}
+		}
+		if m.Byes == nil || len(out) > 1 {
+			v.unknown("the byes of a round")
+			continue
+		}
+		v.Examined++
+		if len(out) == 1 {
+			v.once(Another, x, fmt.Sprintf("round %d: %s has neither a match nor a bye", m.RoundID.Number(), out[0]))
+		}
+	}
+	return v
+}
+
+// totals compares what the ends of rounds and of the league count with what was announced
+// and how it ended. Other leagues count technical losses among the wins.
+func (l *League) totals() (v Verdict) {
+	compare := func(x *Exchange, what string, stated protocol.Opt[int], want int) {
+		if n, ok := stated.Get(); ok {
+			v.Examined++
+			if n != want {
+				v.once(Another, x, fmt.Sprintf("%s counts %d as %s; it is %d", x.Type, n, what, want))
+			}
+		}
+	}
+	for _, x := range l.ended {
+		m := x.Request.(*protocol.RoundCompleted)
+		all, of, ok := l.roundEnded(m.RoundID.Number())
+		if !ok {
+			v.unknown("all results of a round")
+			continue
+		}
+		compare(x, "matches_completed", m.MatchesCompleted, all)
+		compare(x, "matches_played", m.MatchesPlayed, all)
+		if s := m.Summary; s != nil {
+			compare(x, "total_matches", s.TotalMatches, all)
+			compare(x, "wins", s.Wins, of[0])
+			compare(x, "draws", s.Draws, of[1])
+			compare(x, "technical_losses", s.TechnicalLosses, of[2])
+		}
+	}
+	for _, t := range l.tables {
+		if end, ok := t.x.Request.(*protocol.LeagueCompleted); ok {
+			if played, ok := t.played(); ok && played%2 == 0 {
+				compare(t.x.Exchange, "total_matches", end.TotalMatches, played/2)
+			}
+		}
+	}
+	return v
+}
+
+// roundEnded counts the matches of a round, and those that were won, tied and decided by a
+// technical loss. It is false if they are not all known.
+func (l *League) roundEnded(round int) (all int, of [3]int, ok bool) {
+	lists := l.rounds[round]
+	if len(lists) != 1 || round == 0 || !l.completed {
+		return 0, of, false
+	}
+	ids := strings.Fields(lists[0])
+	if 2*len(ids) < len(l.players)-1 { // a copy that leaves matches out
+		return 0, of, false
+	}
+	for _, id := range ids {
+		m := l.byID[id]
+		kind := slices.IndexFunc([]string{protocol.StatusWin, protocol.StatusDraw, protocol.StatusTechnicalLoss}, m.ended)
+		if kind < 0 || m.again || m.Round != round {
+			return 0, of, false
+		}
+		of[kind]++
+	}
+	return len(ids), of, true
 }
 
 // unexpected: in other leagues a referee may have ids of its own, or the manager may change

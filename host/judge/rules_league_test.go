@@ -16,19 +16,25 @@ var ofTheSchedule = []violation{
 	{"two matches of one player in a round", func(b *book) {
 		_, first := find[*protocol.RoundAnnouncement](b, "1", "P01")
 		_, second := find[*protocol.RoundAnnouncement](b, "2", "P01")
-		first.Matches = append(first.Matches, second.Matches...)
+		first.Matches, first.Byes = append(first.Matches, second.Matches...), nil
 	}, map[string][]string{
 		"schedule": {"another rule: round 1: P01 plays both R1M1 and R2M1"},
 	}},
 	{"a second announcement with another opponent", func(b *book) {
 		x, a := find[*protocol.RoundAnnouncement](b, "1", "P01")
 		again, other := *x, *a
-		other.Matches = slices.Clone(a.Matches)
+		other.Matches, other.Byes = slices.Clone(a.Matches), nil
 		other.Matches[0].PlayerBID = "P03"
 		again.Request = &other
 		b.xs = slices.Insert(b.xs, 0, &again)
 	}, map[string][]string{
 		"unexpected": {"another rule: match R1M1 was announced between P01 and P03, then between P01 and P02"},
+	}},
+	{"byes turned round", func(b *book) {
+		_, a := find[*protocol.RoundAnnouncement](b, "1", "P01")
+		a.Byes = []string{"P02"}
+	}, map[string][]string{
+		"byes": {"another rule: round 1: P02 plays, and has a bye", "another rule: round 1: P03 has neither a match nor a bye"},
 	}},
 	{"a match that begins after the end", func(b *book) {
 		x, _ := find[*protocol.GameInvitation](b, "R3M1", "P03")
@@ -213,6 +219,16 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 			row.Played, row.Wins = protocol.Opt[int]{}, protocol.Opt[int]{}
 		}, "standings", []string{"all results of a player in a table"}, 4},
 		{"the ranks of the final table", false, func(b *book) { b.end().FinalStandings[1].Rank = 0 }, "champion", []string{"the ranks of the final table"}, 1},
+		{"the champion", false, func(b *book) { b.end().Champion = nil }, "champion", []string{"the champion"}, 1},
+		{"a result of a round", false, func(b *book) {
+			b.dropType(protocol.TypeGameOver, "R2M1")
+			b.dropType(protocol.TypeMatchResultReport, "R2M1")
+			b.roundEnd("2", nil)
+		}, "totals", []string{"all results of a round"}, 1},
+		{"byes", false, func(b *book) {
+			_, a := find[*protocol.RoundAnnouncement](b, "1", "P01")
+			a.Byes = nil
+		}, "byes", []string{"the byes of a round"}, 1},
 		{"the champion's row", false, func(b *book) { b.end().Champion.PlayerID = "P99" }, "champion", []string{"the champion's row in the final table"}, 1},
 		{"the players of a match", false, func(b *book) {
 			_, a := find[*protocol.RoundAnnouncement](b, "1", "P01")

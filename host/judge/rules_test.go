@@ -42,7 +42,7 @@ func TestBookIsHonest(t *testing.T) {
 	for _, sealed := range []bool{false, true} {
 		examined := map[string]int{
 			"choices": 18, "numbers": 9, "scoring": 9, "same-result": 6, "offences": 18, "deadlines": 0,
-			"standings": 12, "ranks": 4, "ties": 3, "champion": 1, "schedule": 3, "unexpected": 3, "commitments": 0, "draws": 3,
+			"standings": 12, "ranks": 4, "ties": 12, "champion": 1, "schedule": 3, "byes": 3, "totals": 1, "unexpected": 3, "commitments": 0, "draws": 3,
 		}
 		if sealed {
 			examined["commitments"], examined["draws"] = 3, 0
@@ -134,6 +134,7 @@ var inResults = []violation{
 		"numbers": {
 			"another rule: a technical loss has a number, such as that of R1M1",
 		},
+		"ties": {"another rule: P02 ranks above P03 with as many points; by wins, points among them, technical losses and number it is the other way round"},
 	}},
 	{"a parity that is not the number's, told to one", func(b *book) {
 		b.over("R1M1", "P02").GameResult.NumberParity = some("odd")
@@ -244,6 +245,7 @@ var inResults = []violation{
 			"R1M1: P02 answered odd after 1s and still got a technical loss; the referee's reason: late",
 			"R1M1: P02 answered odd after 1s and still got a technical loss; the referee's reason: late",
 		},
+		"ties": {"another rule: P02 ranks above P03 with as many points; by wins, points among them, technical losses and number it is the other way round"},
 	}},
 	{"a choice that the player did not give", func(b *book) {
 		b.over("R2M1", "P01").GameResult.Choices["P03"] = protocol.Odd
@@ -322,6 +324,24 @@ var ofTimeAndTables = []violation{
 		rows[0].Rank, rows[1].Rank = 2, 1
 	}, map[string][]string{
 		"ranks": {"the table after round 3: rank 2 with 4 points is below rank 1 with 3"},
+	}},
+	{"an order of its own in one table", func(b *book) {
+		rows := b.standings("1")
+		rows[1], rows[2] = rows[2], rows[1]
+		rows[1].Rank, rows[2].Rank = 2, 3
+	}, map[string][]string{
+		"ties": {"another rule: P03 ranks above P02 with as many points; by wins, points among them, technical losses and number it is the other way round"},
+	}},
+	{"a table that is asked for, and has a loss too many", func(b *book) { b.asked("2").Losses = some(1) }, map[string][]string{
+		"standings": {"a table: P01 has 1 win, 1 tie, 1 loss and 4 points; its results add up to 1, 1, 0 and 4"},
+	}},
+	{"a tie that the end of the round counts as a win", func(b *book) {
+		b.roundEnd("2", doc{"total_matches": 1, "wins": 1, "draws": 0, "technical_losses": 0})
+	}, map[string][]string{
+		"totals": {"another rule: ROUND_COMPLETED counts 1 as wins; it is 0", "another rule: ROUND_COMPLETED counts 0 as draws; it is 1"},
+	}},
+	{"a match too many at the end", func(b *book) { b.end().TotalMatches = some(4) }, map[string][]string{
+		"totals": {"another rule: LEAGUE_COMPLETED counts 4 as total_matches; it is 3"},
 	}},
 	{"the second as the champion", func(b *book) { b.end().Champion.PlayerID = "P02" }, map[string][]string{
 		"champion": {"the champion is P02, but P01 is first in the final table"},

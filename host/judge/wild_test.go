@@ -178,7 +178,7 @@ func TestOtherRulesAreNoViolations(t *testing.T) {
 			end.FinalStandings = append(end.FinalStandings,
 				protocol.Standing{Rank: 1, PlayerID: "P04", Wins: some(3), Draws: some(0), Losses: some(3), Points: 9},
 				protocol.Standing{Rank: 2, PlayerID: "P05", Wins: some(2), Draws: some(4), Losses: some(0), Points: 10})
-			end.Champion.PlayerID = "P04"
+			end.Champion.PlayerID, end.TotalMatches = "P04", protocol.Opt[int]{}
 		}, map[string][]string{
 			"ranks": {"another rule: ranks follow the wins, not the points"},
 		}, func(b *book) { b.end().FinalStandings[2].Rank = 1 }, []string{"ranks"}},
@@ -218,6 +218,32 @@ func TestTies(t *testing.T) {
 	if diff := cmp.Diff(want, findings(one(t, b.xs))); diff != "" {
 		t.Errorf("findings (-want +got)\n%s", diff)
 	}
+}
+
+// asked has a player ask for the table after a round, and returns its first row, which
+// the test may change.
+func (b *book) asked(round string) *protocol.Standing {
+	b.t.Helper()
+	_, m := find[*protocol.LeagueStandingsUpdate](b, round, "P01")
+	rows := slices.Clone(m.Standings)
+	b.after(round, "P01", "league_query", nil).Answer = &protocol.LeagueQueryResponse{QueryType: protocol.QueryStandings, Standings: rows}
+	return &rows[0]
+}
+
+// roundEnd has the manager end a round of one match after its table.
+func (b *book) roundEnd(round string, summary doc) {
+	b.t.Helper()
+	b.after(round, "manager", "round_completed", doc{"round_id": round, "matches_completed": 1, "matches_played": 1, "summary": summary})
+}
+
+// after inserts a message after the table of a round.
+func (b *book) after(round, agent, example string, members doc) *trace.Exchange {
+	b.t.Helper()
+	table, _ := find[*protocol.LeagueStandingsUpdate](b, round, "P01")
+	b.say(agent, "P01", example, members, nil)
+	x := b.xs[len(b.xs)-1]
+	b.xs = slices.Insert(b.xs[:len(b.xs)-1], slices.Index(b.xs, table)+1, x)
+	return x
 }
 
 // schedule is the manager's answer to a query for the schedule.

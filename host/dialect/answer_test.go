@@ -207,50 +207,6 @@ func TestRefuseInKind(t *testing.T) {
 	}
 }
 
-// TestRefuseByOthers: an agent that is not the manager refuses with a
-// GAME_ERROR.
-func TestRefuseByOthers(t *testing.T) {
-	t.Parallel()
-	req := openSample(t, Contracts, protocol.TypeGameInvitation, samples(t))
-	reply := req.Refuse(req.Header.Answer("", "player:"+heron, clock("09:10:11")), protocol.Refuse(protocol.CodeTokenInvalid, "", "Not the referee of R1M1."))
-	doc := parsed(t, reply.Error.Data)
-	for name, want := range map[string]string{
-		"message_type": "GAME_ERROR", "error_code": "E012", "original_message_type": "GAME_INVITATION",
-		"match_id": "R1M1", "conversation_id": "autumn_cup-R1M1", "sender": "player:P01",
-	} {
-		if got := doc.Text(name); got != want {
-			t.Errorf("%s is %q, want %q", name, got, want)
-		}
-	}
-	if doc.Get("auth_token") != nil {
-		t.Error("a refusal bears a token")
-	}
-	if reply.Error.Code != 4001 {
-		t.Errorf("code %d", reply.Error.Code)
-	}
-	if _, err := decodeText(protocol.TypeGameError, reply.Error.Data, protocol.Strict, false); err != nil {
-		t.Error(err)
-	}
-}
-
-// TestRefuseJSONRPC: an error of JSON-RPC itself is one in every dialect that
-// has JSON-RPC.
-func TestRefuseJSONRPC(t *testing.T) {
-	t.Parallel()
-	for _, d := range OfProtocol() {
-		req := openSample(t, d, protocol.TypeGameOver, samples(t))
-		reply := req.Refuse(protocol.NewHeader("", "player:P01", clock("09:00:00"), ""), refuseShape(protocol.TypeGameOver, "Contradicts itself."))
-		switch {
-		case d.Answer.Bare:
-			if string(reply.Body) != `{"detail":"Contradicts itself.","original_message_type":"GAME_OVER"}` {
-				t.Errorf("%s: %s", d.Name, reply.Body)
-			}
-		case reply.Error == nil || reply.Error.Code != protocol.RPCInvalidRequest || reply.Status != 400:
-			t.Errorf("%s: %+v", d.Name, reply)
-		}
-	}
-}
-
 // TestRefuseNeverFails: a context that cannot be written is left out.
 func TestRefuseNeverFails(t *testing.T) {
 	t.Parallel()

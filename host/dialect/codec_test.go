@@ -55,28 +55,6 @@ func TestDispatch(t *testing.T) {
 	}
 }
 
-// TestInferredType: without a message type the method decides, and strict mode
-// still says that the field is missing.
-func TestInferredType(t *testing.T) {
-	t.Parallel()
-	body := sampleBody(t, "game_invitation").Without("message_type").Encode()
-	req, err := NewCodec(protocol.Tolerant).Open("handle_game_invitation", body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if m, err := req.Decode(); err != nil || m.Head().MessageType != protocol.TypeGameInvitation {
-		t.Errorf("tolerant: %+v, %v", m, err)
-	}
-	req, err = NewCodec(protocol.Strict).Open("handle_game_invitation", body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = req.Decode()
-	if e := refusal(t, err); e.Code != protocol.CodeMissingField || !slices.Equal(e.Violations, []protocol.Violation{{Path: "/message_type", Rule: "required"}}) {
-		t.Errorf("strict: %v %v", e, e.Violations)
-	}
-}
-
 // TestBadJSON: what is no JSON as this protocol takes it, wherever it stands.
 func TestBadJSON(t *testing.T) {
 	t.Parallel()
@@ -114,18 +92,10 @@ func TestBadJSON(t *testing.T) {
 func TestEmptyParams(t *testing.T) {
 	t.Parallel()
 	for _, params := range []string{"", "null", "{}", " {} "} {
-		req, err := NewCodec(protocol.Tolerant).Open("start_league", []byte(params))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if m, err := req.Decode(); err != nil || m.Head().MessageType != protocol.TypeStartLeague {
+		if m, err := opened(t, protocol.Tolerant, "start_league", params); err != nil || m.Head().MessageType != protocol.TypeStartLeague {
 			t.Errorf("params %q: %v, %v", params, m, err)
 		}
-		req, err = NewCodec(protocol.Strict).Open("start_league", []byte(params))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := req.Decode(); CodeOf(err) != protocol.CodeMissingField {
+		if _, err := opened(t, protocol.Strict, "start_league", params); CodeOf(err) != protocol.CodeMissingField {
 			t.Errorf("strict, params %q: %v", params, err)
 		}
 	}

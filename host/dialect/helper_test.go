@@ -118,22 +118,6 @@ func sameMessage(t *testing.T, got, want protocol.Message) {
 	}
 }
 
-// noFetch refuses every schema that was not added to the compiler.
-type noFetch struct{}
-
-func (noFetch) Load(url string) (any, error) {
-	return nil, errors.New("remote schema " + url)
-}
-
-// newCompiler returns a compiler that asserts formats and fetches nothing.
-func newCompiler() *jsonschema.Compiler {
-	c := jsonschema.NewCompiler()
-	c.DefaultDraft(jsonschema.Draft2020)
-	c.AssertFormat()
-	c.UseLoader(noFetch{})
-	return c
-}
-
 // compile returns the validator of a schema.
 func compile(t testing.TB, schema []byte) *jsonschema.Schema {
 	t.Helper()
@@ -141,7 +125,9 @@ func compile(t testing.TB, schema []byte) *jsonschema.Schema {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newCompiler()
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.AssertFormat()
 	const name = "schema.json"
 	if err := c.AddResource(name, doc); err != nil {
 		t.Fatal(err)
@@ -271,14 +257,4 @@ func decodeText(typ protocol.Type, text []byte, mode protocol.Mode, request bool
 	}
 	header := protocol.ReadHeader(message)
 	return protocol.Decode(typ, message, mode, &header)
-}
-
-// comparable returns JSON in canonical form, or as it is where a number does
-// not fit that form.
-func comparable(raw jsontext.Value) string {
-	v := raw.Clone()
-	if v.Canonicalize() != nil {
-		return ""
-	}
-	return string(v)
 }

@@ -92,12 +92,7 @@ func TestOutcomeForPlayer(t *testing.T) {
 		"a result of another name":     {`{"result":{"winner":"P01","drawn_number":7,"choices":{"P01":"odd","P02":"even"}}}`, "WIN of P01", both, 7},
 		"a winner of elsewhere":        {`{"game_result":{"status":"WIN","winner_player_id":"P09"}}`, "E046", nil, 0},
 	} {
-		r, err := NewCodec(protocol.Tolerant).Open("notify_match_result", []byte(strings.Replace(`{"match_id":"R1M1",`+tt.body[1:], ",}", "}", 1)))
-		if err != nil {
-			t.Errorf("%s: %v", what, err)
-			continue
-		}
-		m, err := r.Decode()
+		m, err := opened(t, protocol.Tolerant, "notify_match_result", strings.Replace(`{"match_id":"R1M1",`+tt.body[1:], ",}", "}", 1))
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
 			continue
@@ -112,59 +107,6 @@ func TestOutcomeForPlayer(t *testing.T) {
 		}
 		if diff := cmp.Diff(tt.choices, o.Choices); diff != "" && err == nil {
 			t.Errorf("%s: choices %s", what, diff)
-		}
-	}
-}
-
-// TestOutcomesOfSamples: the samples say the same to player and manager.
-func TestOutcomesOfSamples(t *testing.T) {
-	t.Parallel()
-	want := map[string]string{
-		"game_over": "WIN of P01", "game_over_draw": "DRAW", "game_over_technical_loss": "TECHNICAL_LOSS of P01 fault P02",
-		"match_result_report": "WIN of P01", "match_result_report_draw": "DRAW",
-		"match_result_report_technical_loss": "TECHNICAL_LOSS of P01 fault P02",
-		"match_result_report_both_at_fault":  "TECHNICAL_LOSS fault P01 fault P02",
-	}
-	for _, s := range samples(t) {
-		var o Outcome
-		var err error
-		switch m := s.message.(type) {
-		case *protocol.GameOver:
-			o, err = OutcomeFor(m, heron, otter)
-		case *protocol.MatchResultReport:
-			o, err = ReportedOutcome(m, heron, otter)
-		default:
-			continue
-		}
-		if err != nil || outcomeText(o) != want[s.name] {
-			t.Errorf("%s: %s, %v, want %s", s.name, outcomeText(o), err, want[s.name])
-		}
-		delete(want, s.name)
-	}
-	if len(want) > 0 {
-		t.Errorf("no samples for %v", want)
-	}
-}
-
-func TestJoins(t *testing.T) {
-	t.Parallel()
-	for what, tt := range map[string]struct {
-		m           protocol.GameJoinAck
-		joins, said bool
-	}{
-		"by the book":            {protocol.GameJoinAck{Accept: protocol.Some(true)}, true, true},
-		"declined":               {protocol.GameJoinAck{Accept: protocol.Some(false), Accepted: protocol.Some(true), Status: "ACK"}, false, true},
-		"the other name":         {protocol.GameJoinAck{Accepted: protocol.Some(true)}, true, true},
-		"accept is null":         {protocol.GameJoinAck{Accept: protocol.Null[bool](), Accepted: protocol.Some(false)}, false, true},
-		"ACCEPTED":               {protocol.GameJoinAck{Status: "ACCEPTED"}, true, true},
-		"ACK":                    {protocol.GameJoinAck{Status: "ACK"}, true, true},
-		"RECEIVED":               {protocol.GameJoinAck{Status: "RECEIVED"}, true, true},
-		"REJECTED":               {protocol.GameJoinAck{Status: "REJECTED"}, false, true},
-		"a mere acknowledgement": {protocol.GameJoinAck{Status: protocol.StatusAcknowledged}, false, false},
-		"nothing":                {protocol.GameJoinAck{}, false, false},
-	} {
-		if joins, said := tt.m.Joins(); joins != tt.joins || said != tt.said {
-			t.Errorf("%s: %v, %v", what, joins, said)
 		}
 	}
 }

@@ -57,16 +57,3 @@ func TestDialectsOnThePage(t *testing.T) {
 		t.Errorf("the page has more dialects:%s", rest)
 	}
 }
-
-// TestWrappingSchema: every dialect of the protocol has a schema, no other has.
-func TestWrappingSchema(t *testing.T) {
-	t.Parallel()
-	for _, d := range OfProtocol() {
-		if _, err := WrappingSchema(d.Name); err != nil {
-			t.Error(err)
-		}
-	}
-	if _, err := WrappingSchema("no-such-dialect"); err == nil {
-		t.Error("a schema for a dialect that does not exist")
-	}
-}

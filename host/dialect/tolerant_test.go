@@ -58,7 +58,7 @@ func opened(t *testing.T, mode protocol.Mode, method, params string) (protocol.M
 	t.Helper()
 	r, err := NewCodec(mode).Open(method, []byte(params))
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	return r.Decode()
 }

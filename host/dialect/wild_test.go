@@ -10,7 +10,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // peerExamples holds a registration in every dialect that no source describes.
@@ -148,15 +147,9 @@ func TestAnswersThatAreBoth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw, err := reply.Document([]byte(`7`), []byte(`"own"`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := rawjson.Parse(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(doc.Get("result"), doc.Get("params")) || string(doc.Get("id")) != "7" || doc.Text("method") != "game_join_ack" {
+	raw := mustDocument(t, reply)
+	doc := parsed(t, raw)
+	if !bytes.Equal(doc.Get("result"), doc.Get("params")) || string(doc.Get("id")) != "1" || doc.Text("method") != "game_join_ack" {
 		t.Errorf("the answer is %s", raw)
 	}
 	a, err := ParseAnswer(200, raw)

@@ -2,7 +2,6 @@ package dialect
 
 import (
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -149,29 +148,5 @@ func TestBareIsTolerated(t *testing.T) {
 	}
 	if _, err := c.OpenBare(body.Without("message_type").Encode()); CodeOf(err) != protocol.CodeMissingField {
 		t.Errorf("without a type: %v", err)
-	}
-}
-
-// TestManyMembers: reading is linear in the number of members, so a hostile
-// message of a megabyte takes no longer than an honest one.
-func TestManyMembers(t *testing.T) {
-	t.Parallel()
-	var header, rest rawjson.Object
-	for i := range 40000 {
-		header = append(header, rawjson.Member{Name: "a" + strconv.Itoa(i), Value: jsontext.Value("1")})
-		rest = append(rest, rawjson.Member{Name: "b" + strconv.Itoa(i), Value: jsontext.Value("null")})
-	}
-	header = append(header, rawjson.Member{Name: "message_type", Value: rawjson.Quote("GAME_OVER")}, rawjson.Member{Name: "match_id", Value: rawjson.Quote("R1M1")}, rawjson.Member{Name: "sender", Value: jsontext.Value("null")})
-	req, err := NewCodec(protocol.Tolerant).Open("league.handle", params("envelope", header, "payload", rest))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := req.Decode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := protocol.Encode(m)
-	if err != nil || comparable(raw) != comparable(req.Raw) {
-		t.Errorf("80,000 members do not survive: %v", err)
 	}
 }

@@ -3,7 +3,6 @@ package protocol
 import (
 	"testing"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -90,33 +89,4 @@ func BenchmarkBroadcast(b *testing.B) {
 			}
 		})
 	}
-}
-
-// BenchmarkReflection compares writing and reading a message without reflection with
-// what package json needs for it.
-func BenchmarkReflection(b *testing.B) {
-	benchEach(b, func(b *testing.B, s sample, raw jsontext.Value) {
-		e := catalog().types[s.message.Head().MessageType]
-		if e.plain() == nil {
-			b.Skip("written by package json")
-		}
-		own, blank := parsed(b, raw).Without(headerNames...), e.blank
-		ways := map[string]func() error{
-			"write":      func() error { _, err := Encode(s.message); return err },
-			"write/json": func() error { _, err := json.Marshal(s.message, plain); return err },
-		}
-		if readPlain(blank(), e.plain(), own) {
-			ways["read"] = func() error { readPlain(blank(), e.plain(), own); return nil }
-			ways["read/json"] = func() error { return json.Unmarshal(own.Encode(), blank()) }
-		}
-		for name, f := range ways {
-			b.Run(name, func(b *testing.B) {
-				for b.Loop() {
-					if err := f(); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
-		}
-	})
 }

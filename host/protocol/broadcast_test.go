@@ -49,7 +49,8 @@ func TestEncodeRefusesTexts(t *testing.T) {
 	t.Parallel()
 	const bad = "\xff"
 	good := NewHeader(typeGameOverAck, "player:P01", "2026-03-14T09:10:14Z", "conv")
-	broken := good
+	broken, repeated := good, good
+	repeated.Extra = jsontext.Value(`{"sender":"x"}`)
 	broken.ConversationID = bad
 	table := &LeagueStandingsUpdate{Header: NewHeader(TypeLeagueStandingsUpdate, "league_manager", "", ""), Standings: []Standing{{DisplayName: bad}}}
 	for what, m := range map[string]Message{
@@ -57,6 +58,7 @@ func TestEncodeRefusesTexts(t *testing.T) {
 		"an own field":            &Ack{Header: good, PlayerID: bad},
 		"a type of another shape": &Ack{Header: NewHeader(TypeGameOver, "", "", "")},
 		"an extra that is none":   &Ack{Header: Header{MessageType: typeGameOverAck, Extra: jsontext.Value(`1`)}},
+		"an extra known member":   &Ack{Header: repeated},
 		"a round":                 &Ack{Header: Header{MessageType: typeGameOverAck, RoundID: Round{text: bad, isText: true, is: present}}},
 		"a broadcast's field":     Broadcast(table)(table.Header),
 		"a copy's header":         Broadcast(&Ack{Header: good})(broken),

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/google/go-cmp/cmp"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
@@ -47,24 +46,6 @@ func canonical(t testing.TB, raw []byte) string {
 		t.Fatalf("%s: %v", raw, err)
 	}
 	return string(v)
-}
-
-// sameMessage compares messages by what they encode to.
-func sameMessage(t *testing.T, got, want Message) {
-	t.Helper()
-	a, err := Encode(got)
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	b, err := Encode(want)
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	if diff := cmp.Diff(string(b), string(a)); diff != "" {
-		t.Errorf("the message has changed on its way: %s", diff)
-	}
 }
 
 // decodeText decodes a message from its text; request says that it is one.

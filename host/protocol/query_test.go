@@ -6,7 +6,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
-	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 func TestQueryData(t *testing.T) {
@@ -71,17 +70,6 @@ func TestQueryDataRules(t *testing.T) {
 		body := `{` + head + `,"query_type":"GET_STATUS","data":` + bad + `}`
 		if _, err := decodeText(typeLeagueQueryResponse, []byte(body), Strict, false); codeOf(err) != CodeInvalidFieldType {
 			t.Errorf("data %s: %v", bad, err)
-		}
-	}
-}
-
-func TestUnknownQueryType(t *testing.T) {
-	t.Parallel()
-	body := sampleBody(t, "league_query").Set("query_type", rawjson.Quote("GET_ODDS")).Encode()
-	for _, mode := range []Mode{Strict, Tolerant} {
-		_, err := decodeText(TypeLeagueQuery, body, mode, true)
-		if e := refusal(t, err); e.Code != CodeInvalidQueryType || e.Form().RPC != 6002 || e.Form().Message != "Invalid query type" {
-			t.Errorf("%v: %v", mode, err)
 		}
 	}
 }

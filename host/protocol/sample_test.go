@@ -3,7 +3,6 @@ package protocol
 import (
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -84,36 +83,4 @@ func samples(t testing.TB) (all []sample) {
 		all = append(all, s)
 	}
 	return all
-}
-
-// TestSamplesAreKnown: every member of the examples is a field of its Go type, but for
-// what an error repeats of its context.
-func TestSamplesAreKnown(t *testing.T) {
-	t.Parallel()
-	for _, s := range samples(t) {
-		if _, isError := s.message.(*leagueError); !isError && unknownIn(reflect.ValueOf(s.message)) {
-			t.Errorf("%s has a member that its type has not: %+v", s.name, s.message)
-		}
-	}
-}
-
-// unknownIn reports whether a message or a part of it has members that were kept as they are.
-func unknownIn(v reflect.Value) bool {
-	switch v.Kind() {
-	case reflect.Pointer:
-		return !v.IsNil() && unknownIn(v.Elem())
-	case reflect.Slice:
-		for i := range v.Len() {
-			if v.Index(i).Kind() == reflect.Struct && unknownIn(v.Index(i)) {
-				return true
-			}
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if f := v.Field(i); v.Type().Field(i).Name == "Extra" && f.Len() > 0 || v.Type().Field(i).Name != "Extra" && unknownIn(f) {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -216,20 +216,3 @@ func TestUnknownNamesInAnyWords(t *testing.T) {
 		}
 	}
 }
-
-// TestAnyDocumentAcknowledgesANotification, sent once.
-func TestAnyDocumentAcknowledgesANotification(t *testing.T) {
-	t.Parallel()
-	for _, answer := range []string{
-		`{"status":"acknowledged","message_type":"LEAGUE_STANDINGS_UPDATE"}`, `{"message_type":"GAME_ERROR","status":"acknowledged"}`, `{"x":1}`, `{}`, `"thanks"`, `null`,
-	} {
-		calls := 0
-		c, p := Caller(t, dialect.Contracts, func(*jsonrpc.Request) jsonrpc.Response {
-			calls++
-			return jsonrpc.Response{Result: []byte(answer)}
-		})
-		if got, err := c.Call(t.Context(), p, notice()); err != nil || calls != 1 {
-			t.Errorf("%s: %v, %v after %d calls", answer, got, err, calls)
-		}
-	}
-}

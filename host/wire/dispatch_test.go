@@ -114,37 +114,8 @@ func TestAnswersInKind(t *testing.T) {
 
 func TestABusyServerSaysSoInTheLeaguesWords(t *testing.T) {
 	t.Parallel()
-	var net jsonrpc.Loopback
-	e := endpoint(protocol.Strict, nil)
-	entered, release := make(chan struct{}), make(chan struct{})
-	e.Handlers[protocol.TypeGameOver] = func(context.Context, *wire.Exchange) (protocol.Message, error) {
-		close(entered)
-		<-release
-		return nil, nil
-	}
-	srv, err := net.Listen("x", jsonrpc.Config{MaxConcurrent: 1, Refuse: e.Refuse})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error, 2)
-	go func() { done <- srv.Serve(ctx, e) }()
-	send := func() (*jsonrpc.Reply, error) {
-		return net.From("y").RoundTrip(t.Context(), &jsonrpc.Outgoing{URL: srv.URL(), MaxAnswer: 1 << 20,
-			Body: []byte(`{"jsonrpc":"2.0","id":1,"method":"notify_match_result","params":{"message_type":"GAME_OVER"}}`)})
-	}
-	go func() { _, err := send(); done <- err }()
-	<-entered
-	reply, err := send()
-	if err != nil || reply.Status != 503 || reply.Header.Get("Retry-After") == "" || !strings.Contains(string(reply.Body), `"code":48`) || !strings.Contains(string(reply.Body), "E048") {
-		t.Errorf("%v: %+v %s", err, reply, reply.Body)
-	}
-	close(release)
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
-	stop()
-	if err := <-done; err != nil {
-		t.Error(err)
+	sent := endpoint(protocol.Strict, nil).Refuse(t.Context(), new(jsonrpc.Request), &jsonrpc.Refusal{Reason: jsonrpc.ReasonBusy, Detail: "too much"})
+	if sent == nil || sent.Code != jsonrpc.CodeBusy || !strings.Contains(string(sent.Data), `"error_code":"E048"`) || !strings.Contains(string(sent.Data), "too much") {
+		t.Errorf("%+v", sent)
 	}
 }

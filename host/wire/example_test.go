@@ -3,11 +3,8 @@ package wire_test
 import (
 	"context"
 	"fmt"
-	"time"
 
-	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
-	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 	"github.com/strategylab/strategylab/host/wire/schema"
 )
@@ -44,32 +41,4 @@ func ExampleChain() {
 	// 200 {"jsonrpc":"2.0","id":1,"result":{"tool":"answer","output":{"n":42}}}
 	// 422 {"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid tool input","data":{"canonical":"INVALID_TOOL_INPUT","violations":[{"path":"/params/input/n","rule":"type"}]}}}
 	// 404 {"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"Unknown tool","data":{"canonical":"TOOL_NOT_FOUND","violations":[{"path":"/params/tool","rule":"known"}]}}}
-}
-
-// An endpoint answers a message in the dialect in which it came. A handler that
-// returns no message acknowledges.
-func ExampleDispatcher() {
-	player := &wire.Dispatcher{
-		Codec:  dialect.NewCodec(protocol.Tolerant),
-		Sender: func() string { return "player:P01" },
-		Now:    func() time.Time { return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC) },
-		Handlers: map[protocol.Type]wire.Handler{
-			protocol.TypeRoundCompleted: func(_ context.Context, x *wire.Exchange) (protocol.Message, error) {
-				m, err := wire.Decode[*protocol.RoundCompleted](x)
-				if err != nil {
-					return nil, err
-				}
-				fmt.Println("completed:", m.LeagueID, "round", m.RoundID.Number())
-				return nil, nil
-			},
-		},
-	}
-	response := player.Handle(context.Background(), &jsonrpc.Request{
-		Method: "notify_round_completed", ID: []byte("1"),
-		Params: []byte(`{"message_type":"ROUND_COMPLETED","league_id":"cup","round_id":2}`),
-	})
-	fmt.Println(string(response.Result))
-	// Output:
-	// completed: cup round 2
-	// {"protocol":"league.v2","message_type":"ROUND_COMPLETED_ACK","sender":"player:P01","timestamp":"2026-01-01T12:00:00Z","league_id":"cup","round_id":2,"status":"ACKNOWLEDGED"}
 }

@@ -1,7 +1,6 @@
 package wire_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -136,28 +135,6 @@ func TestBlamesForm(t *testing.T) {
 	} {
 		if got := protocol.Says(protocol.BlamesForm, text); got != want {
 			t.Errorf("%q blames the form: %t, want %t", text, got, want)
-		}
-	}
-}
-
-func TestWhoAnswered(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		err      error
-		answered bool
-		received bool
-	}{
-		"a refusal":     {says(-32000, "no"), true, false},
-		"a status":      {status(500, ""), true, false},
-		"a receipt":     {wire.ErrReceived, true, true},
-		"a broken rule": {fmt.Errorf("x: %w", protocol.Refuse(protocol.CodeMissingField, protocol.TypeGameJoinAck, "no id")), true, true},
-		"a timeout":     {failed(jsonrpc.ErrTimeout), false, false},
-		"a broken line": {failed(jsonrpc.ErrClosed), false, false},
-		"a stop":        {context.Canceled, false, false},
-		"a deadline":    {context.DeadlineExceeded, false, false},
-	} {
-		if wire.Answered(c.err) != c.answered || wire.OnlyReceived(c.err) != c.received {
-			t.Errorf("%s: answered %t, only received %t", name, wire.Answered(c.err), wire.OnlyReceived(c.err))
 		}
 	}
 }

@@ -55,56 +55,6 @@ func TestValidInputsAreTheSameOverBoth(t *testing.T) {
 	}
 }
 
-// TestNotification: a message that wants no answer gets none, and is logged.
-func TestNotification(t *testing.T) {
-	t.Parallel()
-	b := serveBoth(t, wire.Config{})
-	status, body := b.http(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
-	if status != http.StatusAccepted || body != "" {
-		t.Errorf("%d %s", status, body)
-	}
-	b.closed()
-	if log := string(readLog(t, b.log)); !strings.Contains(log, `"method":"notifications/cancelled","status":"ok","http_status":202`) {
-		t.Errorf("the log says %s", log)
-	}
-}
-
-// TestRefusedUnread: what is refused before it is read keeps its form, and is
-// logged.
-func TestRefusedUnread(t *testing.T) {
-	t.Parallel()
-	b := serveBoth(t, wire.Config{Strict: true})
-	for _, in := range []struct {
-		verb, media string
-		status      int
-	}{{http.MethodGet, "", 405}, {http.MethodPost, "text/plain", 415}} {
-		req, err := http.NewRequestWithContext(t.Context(), in.verb, b.url, strings.NewReader("{}"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", in.media)
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		raw, err := io.ReadAll(resp.Body)
-		_ = resp.Body.Close()
-		if err != nil || resp.StatusCode != in.status || !strings.Contains(string(raw), `"code":-32600,"message":"Invalid Request","data":{"detail":`) {
-			t.Errorf("%s: %d %s %v", in.verb, resp.StatusCode, raw, err)
-		}
-	}
-	b.closed()
-	log := string(readLog(t, b.log))
-	for _, want := range []string{
-		`"method":"","status":"error","http_status":405,"duration_ms":0,"error":{"code":-32600,"message":"Invalid Request"},`,
-		`"method":"","status":"error","http_status":415,"duration_ms":0,"error":{"code":-32600,"message":"Invalid Request"},`,
-	} {
-		if strings.Count(log, want) != 1 {
-			t.Errorf("the log says %s, want %s", log, want)
-		}
-	}
-}
-
 // TestLeftToMCP: a request with headers of the MCP standard is under its rules:
 // the chain refuses nothing, and gives nothing its own form.
 func TestLeftToMCP(t *testing.T) {

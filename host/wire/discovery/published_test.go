@@ -1,7 +1,6 @@
 package discovery_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -50,8 +49,9 @@ func TestOperations(t *testing.T) {
 		"/api/v1/messages":{"post":{"summary":"Any message"}},
 		"/join":{"post":{"parameters":[{"in":"query","name":"team","required":true,"schema":{"type":"string"}},{"in":"query","name":"url"},{"in":"header","name":"x"},7]}},
 		"/players/{id}":{"post":{}},
+		"/enter":{"post":{"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/R"}}}}}},
 		"relative":{"post":{}},
-		"/standings":{"get":{}}}}`))
+		"/standings":{"get":{}}},"components":{"schemas":{"R":{"type":"object","properties":{"name":{"type":"string"}}}}}}`))
 	if !ok {
 		t.Fatal("it is not read")
 	}
@@ -61,7 +61,7 @@ func TestOperations(t *testing.T) {
 		got[o.Path] = kind{o.JSONRPC(), o.Anything(), o.Fit(protocol.TypeLeagueRegisterRequest) > 0}
 	}
 	if diff := cmp.Diff(map[string]kind{
-		"/mcp": {RPC: true, Anything: true}, "/rpc": {RPC: true}, "/api/v1/messages": {Anything: true}, "/join": {Registers: true},
+		"/mcp": {RPC: true, Anything: true}, "/rpc": {RPC: true}, "/api/v1/messages": {Anything: true}, "/join": {Registers: true}, "/enter": {Registers: true},
 	}, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
@@ -69,6 +69,15 @@ func TestOperations(t *testing.T) {
 	query, err := operations[i].Query.Fill([]byte(registration))
 	if err != nil || !sameJSON(t, string(query), `{"team":"Ada","url":"http://127.0.0.1:8104/mcp"}`) {
 		t.Errorf("its parameters are %s, error %v", query, err)
+	}
+	body, err := operations[i+1].Body.Fill([]byte(registration))
+	if err != nil || !sameJSON(t, string(body), `{"name":"Ada"}`) {
+		t.Errorf("the body by a reference is %s, error %v", body, err)
+	}
+	for _, text := range []string{``, `[]`, `{"paths":[]}`, `<html>`} {
+		if operations, ok := discovery.ReadOpenAPI([]byte(text)); ok && len(operations) > 0 {
+			t.Errorf("%q describes %+v", text, operations)
+		}
 	}
 	if !operations[0].Query.Empty() {
 		t.Error("/mcp has parameters")
@@ -89,24 +98,4 @@ func TestNamed(t *testing.T) {
 			t.Errorf("%q (-want +got)\n%s", text, diff)
 		}
 	}
-}
-
-// TestNamesInAnySpelling: how a program writes its names says nothing about what they
-// mean.
-func TestNamesInAnySpelling(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"choose_parity", "chooseParity", "ChooseParity", "choose-parity", "choose.parity", "CHOOSE_PARITY", "/choose/parity/"} {
-		if protocol.Fit(name, protocol.TypeChooseParityCall) <= 0 {
-			t.Errorf("%s is no call for a choice", name)
-		}
-		if fit := protocol.Fit(name, protocol.TypeGameOver); fit > 0 {
-			t.Errorf("%s is a result (%d)", name, fit)
-		}
-	}
-}
-
-func ExampleBest() {
-	names := []string{"list_players", "registerTeam", "unregister"}
-	fmt.Println(protocol.Best(protocol.TypeLeagueRegisterRequest, names), protocol.Best(protocol.TypeGameInvitation, names))
-	// Output: 1 -1
 }

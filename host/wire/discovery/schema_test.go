@@ -10,28 +10,6 @@ import (
 	"github.com/strategylab/strategylab/host/wire/discovery"
 )
 
-// TestFillFindsFieldsByTheWordsOfTheirNames: no list of synonyms holds every
-// name that a program may give to an endpoint.
-func TestFillFindsFieldsByTheWordsOfTheirNames(t *testing.T) {
-	t.Parallel()
-	schema := discovery.NewSchema([]byte(`{"type":"object","properties":{"agent_url":{"type":"string"},"playerCallbackUrl":{"type":"string"},
-		"bot_name":{"type":"string"},"league_name":{"type":"string"},"games_played":{"type":"array"},"manager_url":{"type":"string"}},"required":["agent_url"]}`))
-	filled, err := schema.Fill([]byte(`{"message_type":"LEAGUE_REGISTER_REQUEST","sender":"player:P04","player_meta":{"display_name":"Ada",
-		"contact_endpoint":"http://127.0.0.1:8104/mcp","game_types":["even_odd"]}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got map[string]any
-	if err := json.Unmarshal(filled, &got); err != nil {
-		t.Fatal(err)
-	}
-	for name, want := range map[string]any{"agent_url": "http://127.0.0.1:8104/mcp", "playerCallbackUrl": "http://127.0.0.1:8104/mcp", "bot_name": "Ada", "league_name": nil, "manager_url": nil} {
-		if got[name] != want {
-			t.Errorf("%s is %v, want %v", name, got[name], want)
-		}
-	}
-}
-
 // registration is what a player sends to register.
 const registration = `{"protocol":"league.v2","message_type":"LEAGUE_REGISTER_REQUEST","sender":"player:P04","conversation_id":"c1",
 	"player_meta":{"display_name":"Ada","version":"1.0.0","game_types":["even_odd"],"contact_endpoint":"http://127.0.0.1:8104/mcp"}}`
@@ -42,6 +20,7 @@ func TestFill(t *testing.T) {
 	const meta = `{"display_name":"Ada","version":"1.0.0","game_types":["even_odd"],"contact_endpoint":"http://127.0.0.1:8104/mcp"}`
 	for name, c := range map[string]struct{ schema, want string }{
 		"flat":                      {`{"properties":{"display_name":{"type":"string"},"contact_endpoint":{"type":"string"}}}`, `{"display_name":"Ada","contact_endpoint":"http://127.0.0.1:8104/mcp"}`},
+		"by the words of names":     {`{"properties":{"playerCallbackUrl":{"type":"string"},"bot_name":{"type":"string"},"league_name":{"type":"string"},"games_played":{"type":"array"},"manager_url":{"type":"string"}}}`, `{"playerCallbackUrl":"http://127.0.0.1:8104/mcp","bot_name":"Ada","games_played":["even_odd"]}`},
 		"host and port":             {`{"properties":{"host":{"type":"string"},"port":{"type":"integer"}}}`, `{"host":"127.0.0.1","port":8104}`},
 		"the port as text":          {`{"properties":{"port":{"type":"string"}}}`, `{"port":"8104"}`},
 		"what the sender says":      {`{"properties":{"agent_type":{"type":"string"},"player_id":{"type":"string"}}}`, `{"agent_type":"player","player_id":"P04"}`},

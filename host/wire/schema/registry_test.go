@@ -2,7 +2,6 @@ package schema
 
 import (
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/strategylab/strategylab/host/protocol"
@@ -51,34 +50,6 @@ func TestFingerprint(t *testing.T) {
 		if other == one {
 			t.Error("another tool has the same fingerprint")
 		}
-	}
-}
-
-// TestCompiledOnce: however many ask for the same schemas at once, they are
-// compiled once.
-func TestCompiledOnce(t *testing.T) {
-	t.Parallel()
-	all := registry(t, league(t, protocol.TypeLeagueQuery, protocol.TypeChooseParityCall)...)
-	var wg sync.WaitGroup
-	var first sync.Map
-	for i := range 64 {
-		wg.Go(func() {
-			name := []string{"league_query", "LEAGUE_QUERY", "choose_parity", "parity_choose"}[i%4]
-			io, err := all.LoadToolIO(name)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			if other, loaded := first.LoadOrStore(io.Tool, io); loaded && other != io {
-				t.Errorf("%s was made twice", io.Tool)
-			}
-		})
-	}
-	wg.Wait()
-	n := 0
-	first.Range(func(_, _ any) bool { n++; return true })
-	if n != 2 {
-		t.Errorf("two tools were loaded as %d", n)
 	}
 }
 

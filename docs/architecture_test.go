@@ -21,7 +21,7 @@ var may = map[string][]string{
 	"host/draws":               {},
 	"host/credential":          {},
 	"host/protocol":            {"host/credential", "host/rawjson"},
-	"host/dialect":             {"host/game", "host/protocol", "host/rawjson"},
+	"host/dialect":             {"host/game", "host/jsonrpc", "host/protocol", "host/rawjson"},
 	"host/jsonrpc":             {"host/rawjson"},
 	"host/jsonrpc/jsonrpctest": {},
 

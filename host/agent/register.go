@@ -253,7 +253,7 @@ func (m *Member) listed(ctx context.Context, msg protocol.Message, way wire.Form
 	head := msg.Head()
 	h := protocol.NewHeader(protocol.TypeLeagueQuery, head.Sender, head.Timestamp, head.ConversationID)
 	call, err := way.Dialect.Call(&protocol.LeagueQuery{Header: h, QueryType: protocol.QueryPlayers})
-	asked := fmt.Sprint(way.URL, way.Dialect.NumericIDs, string(call.Document(nil)))
+	asked := fmt.Sprint(way.URL, way.Dialect.NumericIDs, call.Method, string(call.Params), string(call.Body))
 	if err != nil || m.listless[asked] {
 		return "", false
 	}

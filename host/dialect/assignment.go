@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
@@ -112,8 +113,8 @@ func roundInID(id string) jsontext.Value {
 // AssignmentCalls wraps an announcement for a referee that takes assignments
 // under a name of [protocol.AssignmentNames]: one call for each match whose players'
 // endpoints it holds. The error is that of [protocol.Encode].
-func (d *Dialect) AssignmentCalls(name string, m *protocol.RoundAnnouncement) ([]Call, error) {
-	var calls []Call
+func (d *Dialect) AssignmentCalls(name string, m *protocol.RoundAnnouncement) ([]jsonrpc.Message, error) {
+	var calls []jsonrpc.Message
 	for i := range m.Matches {
 		if m.Matches[i].PlayerAEndpoint == "" && m.Matches[i].PlayerBEndpoint == "" {
 			continue // another referee's
@@ -127,20 +128,20 @@ func (d *Dialect) AssignmentCalls(name string, m *protocol.RoundAnnouncement) ([
 	return calls, nil
 }
 
-func (d *Dialect) assignmentCall(name string, m *protocol.RoundAnnouncement, match *protocol.AnnouncedMatch) (Call, error) {
+func (d *Dialect) assignmentCall(name string, m *protocol.RoundAnnouncement, match *protocol.AnnouncedMatch) (jsonrpc.Message, error) {
 	alone := *m
 	alone.Matches, alone.Byes = []protocol.AnnouncedMatch{*match}, nil
 	raw, err := d.Body(&alone) // signed as everything else
 	if err != nil {
-		return Call{}, err
+		return jsonrpc.Message{}, err
 	}
 	doc, err := rawjson.Split(raw)
 	if err != nil {
-		return Call{}, err
+		return jsonrpc.Message{}, err
 	}
 	inner, err := rawjson.Split(rawjson.Elements(doc.Get("matches"))[0])
 	if err != nil {
-		return Call{}, err
+		return jsonrpc.Message{}, err
 	}
 	doc = append(doc.Without("matches", "message_type"), rawjson.Member{Name: "message_type", Value: rawjson.Quote(strings.ToUpper(name))})
 	for _, f := range inner {

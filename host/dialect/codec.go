@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
@@ -53,6 +54,7 @@ type Request struct {
 	Raw jsontext.Value
 
 	mode protocol.Mode
+	id   jsontext.Value // of JSON-RPC, nil where it is not known
 	doc  rawjson.Object // Raw, taken apart
 	tool string         // what the message was called by, echoed in some answers
 
@@ -69,11 +71,15 @@ func (c *Codec) Open(method string, params []byte) (*Request, error) {
 	return c.openWith(rawjson.Parse, method, params)
 }
 
-// OpenRead is [Codec.Open] for params that are known to be nil or well-formed
-// JSON without duplicate names, such as those of a request of host/jsonrpc. It
-// saves a second pass.
-func (c *Codec) OpenRead(method string, params jsontext.Value) (*Request, error) {
-	return c.openWith(rawjson.Split, method, params)
+// OpenRequest is [Codec.Open] or, where there is no JSON-RPC, [Codec.OpenBare] for a
+// request that host/jsonrpc has read, without a second pass over params.
+func (c *Codec) OpenRequest(rpc *jsonrpc.Request) (r *Request, err error) {
+	if rpc.Kind == jsonrpc.KindObject {
+		return c.OpenBare(rpc.Raw)
+	}
+	r, err = c.openWith(rawjson.Split, rpc.Method, rpc.Params)
+	r.id = rpc.ID
+	return r, err
 }
 
 func (c *Codec) openWith(read func([]byte) (rawjson.Object, error), method string, params []byte) (*Request, error) {

@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // namedExamples are the files that one of the protocol's sources names; they
@@ -52,10 +54,11 @@ func (s sample) wire(t testing.TB, d *Dialect, all []sample) jsontext.Value {
 		if err != nil {
 			t.Fatalf("%s in %s: %v", s.name, d.Name, err)
 		}
-		return call.Document(rpcID(s.message.Head().MessageType))
+		call.ID = rpcID(s.message.Head().MessageType)
+		return ordered(t, call.Encode())
 	}
 	req := openSample(t, d, s.sent, all)
-	var r Reply
+	var r jsonrpc.Response
 	if s.message.Head().MessageType == protocol.TypeLeagueError {
 		r = req.Refuse(*s.message.Head(), duplicateReport())
 	} else {
@@ -64,11 +67,16 @@ func (s sample) wire(t testing.TB, d *Dialect, all []sample) jsontext.Value {
 			t.Fatalf("%s in %s: %v", s.name, d.Name, err)
 		}
 	}
-	doc, err := r.Document(rpcID(s.sent), rpcID(s.message.Head().MessageType))
-	if err != nil {
-		t.Fatalf("%s in %s: %v", s.name, d.Name, err)
+	return ordered(t, r.Encode(&jsonrpc.Request{ID: rpcID(s.sent)}))
+}
+
+// ordered returns a document of JSON-RPC with its id last, as the example files have it.
+func ordered(t testing.TB, raw []byte) jsontext.Value {
+	doc := parsed(t, raw)
+	if id := doc.Get("id"); id != nil && doc.Get("jsonrpc") != nil {
+		doc = append(doc.Without("id"), rawjson.Member{Name: "id", Value: id})
 	}
-	return doc
+	return doc.Encode()
 }
 
 // openSample returns the request of a type as its receiver opens it.
@@ -93,7 +101,7 @@ func openSample(t testing.TB, d *Dialect, sent protocol.Type, all []sample) *Req
 }
 
 // openCall opens a call as its receiver does.
-func openCall(c *Codec, call Call) (*Request, error) {
+func openCall(c *Codec, call jsonrpc.Message) (*Request, error) {
 	if call.Body != nil {
 		return c.OpenBare(call.Body)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -74,10 +75,10 @@ func answerable(t *testing.T, req *Request, err error) {
 	mustDocument(t, reply)
 }
 
-func mustDocument(t *testing.T, r Reply) jsontext.Value {
-	doc, err := r.Document(jsontext.Value(`1`), jsontext.Value(`"own"`))
-	if err != nil || !doc.IsValid() {
-		t.Fatalf("the reply %s is no JSON: %v", doc, err)
+func mustDocument(t *testing.T, r jsonrpc.Response) jsontext.Value {
+	doc := jsontext.Value(r.Encode(&jsonrpc.Request{ID: jsontext.Value(`1`)}))
+	if !doc.IsValid() {
+		t.Fatalf("the reply %s is no JSON", doc)
 	}
 	return doc
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -30,7 +31,8 @@ func peerRegistration(t *testing.T, d *Dialect) jsontext.Value {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return call.Document(jsontext.Value(`1`))
+		call.ID = jsontext.Value(`1`)
+		return ordered(t, call.Encode())
 	}
 	t.Fatal("no sample of a registration")
 	return nil
@@ -136,7 +138,7 @@ func TestAssignments(t *testing.T) {
 // those who look for params; a refusal is only a refusal.
 func TestAnswersThatAreBoth(t *testing.T) {
 	t.Parallel()
-	r, err := NewCodec(protocol.Tolerant).Open("game_invitation", []byte(`{"message_type":"GAME_INVITATION","match_id":"R1M1"}`))
+	r, err := NewCodec(protocol.Tolerant).OpenRequest(&jsonrpc.Request{Method: "game_invitation", ID: []byte("1"), Params: []byte(`{"message_type":"GAME_INVITATION","match_id":"R1M1"}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +162,7 @@ func TestAnswersThatAreBoth(t *testing.T) {
 		t.Errorf("it reads as %+v, %v", m, err)
 	}
 	refused := r.Refuse(protocol.Header{}, protocol.Refuse(protocol.CodeInvalidState, protocol.TypeGameInvitation, "no"))
-	if refused.Method != "" || refused.Result != nil || refused.Error == nil {
+	if refused.Body != nil || refused.Result != nil || refused.Error == nil {
 		t.Errorf("a refusal is %+v", refused)
 	}
 }

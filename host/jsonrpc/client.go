@@ -143,15 +143,20 @@ func (c *Client) Get(ctx context.Context, url string, limit int64) (*Reply, erro
 func (c *Client) encode(m Message) (id jsontext.Value, body []byte) {
 	switch {
 	case m.Body != nil:
-		return m.ID, m.Body
 	case m.Notify:
-		return nil, encodeRequest(nil, m.Method, m.Params)
+		m.ID = nil
+	case m.ID == nil:
+		m.ID = appendQuote(make([]byte, 0, 38), c.cfg.NewID())
 	}
-	id = m.ID
-	if id == nil {
-		id = appendQuote(make([]byte, 0, 38), c.cfg.NewID())
+	return m.ID, m.Encode()
+}
+
+// Encode returns the document that is sent for m, a notification where it has no ID.
+func (m Message) Encode() []byte {
+	if m.Body != nil {
+		return m.Body
 	}
-	return id, encodeRequest(id, m.Method, m.Params)
+	return encodeRequest(m.ID, m.Method, m.Params)
 }
 
 func (c *Client) exchange(ctx context.Context, out *Outgoing, id jsontext.Value) (*Answer, error) {

@@ -111,10 +111,10 @@ func (f HandlerFunc) Handle(ctx context.Context, req *Request) Response { return
 
 // Error is the error object of a JSON-RPC response.
 type Error struct {
-	Code    int
-	Message string
+	Code    int    `json:"code"`
+	Message string `json:"message"`
 	// Data is any JSON value, or nil if absent.
-	Data jsontext.Value
+	Data jsontext.Value `json:"data,omitzero"`
 }
 
 // Error returns code and message; Data may be long or secret and is left out.

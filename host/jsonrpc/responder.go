@@ -68,7 +68,7 @@ func (e *responder) answer(ctx context.Context, req *Request) reply {
 	if r != nil {
 		return e.refused(ctx, req, r)
 	}
-	rep := reply{status: res.Status, body: res.encode(req), shared: res.Body != nil || req.Kind == KindObject}
+	rep := reply{status: res.Status, body: res.Encode(req), shared: res.Body != nil || req.Kind == KindObject}
 	if rep.status == 0 {
 		rep.status = http.StatusOK
 		if len(rep.body) == 0 {
@@ -99,8 +99,8 @@ func (e *responder) handle(ctx context.Context, req *Request) (res Response, r *
 	return res, nil
 }
 
-// encode returns the body of the answer to req, nil for none.
-func (res Response) encode(req *Request) []byte {
+// Encode returns the body of the answer to req, nil for none.
+func (res Response) Encode(req *Request) []byte {
 	switch {
 	case res.Body != nil:
 		return res.Body

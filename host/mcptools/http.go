@@ -187,7 +187,7 @@ func ofLeague(req *jsonrpc.Request) bool {
 		if _, ok := protocol.TypeOfMethod(req.Method); ok {
 			return true
 		}
-		in, _ := leagues.OpenRead(req.Method, req.Params)
+		in, _ := leagues.Open(req.Method, req.Params)
 		return in.Type != ""
 	}
 	in, _ := leagues.OpenBare(req.Raw)

@@ -85,7 +85,7 @@ func (c *Caller) guesses(p *Peer, t protocol.Type) bool {
 }
 
 // exchange sends a wrapped message, and completes the attempt by what comes of it.
-func (c *Caller) exchange(ctx context.Context, a *Attempt, m protocol.Message, call dialect.Call, target string, header http.Header, id string) {
+func (c *Caller) exchange(ctx context.Context, a *Attempt, m protocol.Message, call jsonrpc.Message, target string, header http.Header, id string) {
 	t := m.Head().MessageType
 	if a.Answer, a.Err = c.send(ctx, target, header, call, c.idFor(a.Form.Dialect, id)); a.Err != nil {
 		a.Err = fmt.Errorf("send %s: %w", t, a.Err)
@@ -95,7 +95,7 @@ func (c *Caller) exchange(ctx context.Context, a *Attempt, m protocol.Message, c
 }
 
 // Send sends a call that has been wrapped.
-func (c *Caller) Send(ctx context.Context, p *Peer, call dialect.Call) (*jsonrpc.Answer, error) {
+func (c *Caller) Send(ctx context.Context, p *Peer, call jsonrpc.Message) (*jsonrpc.Answer, error) {
 	return c.send(ctx, p.Address(), p.SessionHeader(), call, c.idFor(p.Speaks(), ""))
 }
 
@@ -115,8 +115,9 @@ func (c *Caller) idFor(d *dialect.Dialect, id string) jsontext.Value {
 	return nil
 }
 
-func (c *Caller) send(ctx context.Context, url string, header http.Header, call dialect.Call, id jsontext.Value) (*jsonrpc.Answer, error) {
-	return c.Client.Call(ctx, url, jsonrpc.Message{Method: call.Method, Params: call.Params, Body: call.Body, ID: id, Header: header})
+func (c *Caller) send(ctx context.Context, url string, header http.Header, call jsonrpc.Message, id jsontext.Value) (*jsonrpc.Answer, error) {
+	call.ID, call.Header = id, header
+	return c.Client.Call(ctx, url, call)
 }
 
 // Read reads the answer to a message of type t.

@@ -9,7 +9,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
@@ -242,7 +241,7 @@ func (x *Exchange) conclude() {
 // failure returns the error object for the log. It leaves out the data of an
 // error, which may hold anything, but for the codes and violations of a refusal.
 func failure(code int, message string, refusal *protocol.Error) jsontext.Value {
-	e := dialect.RPCError{Code: code, Message: message}
+	e := jsonrpc.Error{Code: code, Message: message}
 	switch {
 	case refusal == nil:
 	case refusal.Canonical != "":

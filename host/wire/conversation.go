@@ -260,8 +260,8 @@ func (c *Conversation) run(ctx context.Context, id string, judge func(context.Co
 
 // document is what tells one request from another: all but the value of its id,
 // which a message without JSON-RPC does not have.
-func document(target string, d *dialect.Dialect, call dialect.Call) string {
-	return fmt.Sprint(target, " ", d.NumericIDs && !d.Request.Bare, " ", string(call.Document(nil)))
+func document(target string, d *dialect.Dialect, call jsonrpc.Message) string {
+	return fmt.Sprint(target, " ", d.NumericIDs && !d.Request.Bare, " ", call.Method, " ", string(call.Params), string(call.Body))
 }
 
 // more reports whether there is another attempt to make. It enters the next states

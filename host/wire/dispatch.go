@@ -92,7 +92,7 @@ func (d *Dispatcher) open(x *Exchange) error {
 	if d.Received != nil {
 		d.Received()
 	}
-	x.unopened = x.Open(d.Codec)
+	x.Request, x.unopened = d.Codec.OpenRequest(x.RPC)
 	if d.AcknowledgeUnknown && x.unopened != nil && x.Type == "" {
 		if _, types := d.Takes(); x.Infer(slices.Sorted(slices.Values(types))) {
 			x.unopened = nil
@@ -110,16 +110,6 @@ func (d *Dispatcher) open(x *Exchange) error {
 		return errAnswered
 	}
 	return x.unopened
-}
-
-// Open unwraps the message as a codec does.
-func (x *Exchange) Open(c *dialect.Codec) (err error) {
-	if x.RPC.Kind == jsonrpc.KindObject {
-		x.Request, err = c.OpenBare(x.RPC.Raw)
-	} else {
-		x.Request, err = c.OpenRead(x.RPC.Method, x.RPC.Params)
-	}
-	return err
 }
 
 // answeredWithoutID answers a request without an id. Error reports and
@@ -142,7 +132,7 @@ func (d *Dispatcher) answeredWithoutID(x *Exchange) bool {
 		RPC: protocol.RPCInvalidRequest, Original: x.Type,
 		Detail: "the request has no id, or null; give it a string or a number",
 	}
-	x.response = response(x.Refuse(d.header(x), refusal), jsontext.Value("null"))
+	x.response = x.Refuse(d.header(x), refusal)
 	return true
 }
 
@@ -203,15 +193,14 @@ func (d *Dispatcher) respond(ctx context.Context, x *Exchange, err error) {
 	if d.AnswerDialect != nil && x.Type != "" {
 		x.Dialect = d.AnswerDialect(x)
 	}
-	var reply dialect.Reply
 	if err == nil {
-		reply, err = x.Reply(x.answer)
+		x.response, err = x.Reply(x.answer)
 	}
 	if err != nil {
 		x.refusal = d.refusing(ctx, x, err)
-		reply = x.Refuse(d.header(x), x.refusal)
+		x.response = x.Refuse(d.header(x), x.refusal)
 	}
-	if x.response = response(reply, x.RPC.ID); x.RPC.Kind == jsonrpc.KindNotification && reply.Error == nil {
+	if x.RPC.Kind == jsonrpc.KindNotification && x.response.Error == nil {
 		x.response = jsonrpc.Response{} // 202, without a body
 	}
 	if d.AcknowledgeUnknown && d.unknown(x) {
@@ -243,23 +232,6 @@ func (d *Dispatcher) refusing(ctx context.Context, x *Exchange, err error) *prot
 	return d.Refusing(ctx, x, refusal)
 }
 
-func response(r dialect.Reply, id jsontext.Value) jsonrpc.Response {
-	switch {
-	case r.Body != nil:
-		return jsonrpc.Response{Status: r.Status, Body: r.Body}
-	case r.Error != nil:
-		return jsonrpc.Response{Status: r.Status, Error: (*jsonrpc.Error)(r.Error)}
-	case r.Method != "":
-		body, err := r.Document(id, jsontext.Value(`"`+jsonrpc.RandomID()+`"`))
-		if err != nil {
-			return jsonrpc.Response{Status: 500, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: err.Error()}}
-		}
-		return jsonrpc.Response{Status: r.Status, Body: body}
-	default:
-		return jsonrpc.Response{Status: r.Status, Result: r.Result}
-	}
-}
-
 // Refuse is a jsonrpc.RefuseFunc: it gives refusals by a busy server the error
 // shape of the league.
 func (d *Dispatcher) Refuse(_ context.Context, rpc *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc.Error {
@@ -273,5 +245,5 @@ func (d *Dispatcher) Refuse(_ context.Context, rpc *jsonrpc.Request, r *jsonrpc.
 	}
 	refusal := protocol.Refuse(protocol.CodeRateLimited, "", r.Detail)
 	codec := &dialect.Request{Dialect: dialect.Contracts}
-	return (*jsonrpc.Error)(codec.Refuse(protocol.NewHeader("", d.Sender(), protocol.Timestamp(d.Now()), ""), refusal).Error)
+	return codec.Refuse(protocol.NewHeader("", d.Sender(), protocol.Timestamp(d.Now()), ""), refusal).Error
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
 	"github.com/strategylab/strategylab/host/wire/discovery"
@@ -79,7 +80,7 @@ func (f Form) changes() bool {
 }
 
 // Call wraps a message, and returns where it goes.
-func (f Form) Call(m protocol.Message) (call dialect.Call, target string, err error) {
+func (f Form) Call(m protocol.Message) (call jsonrpc.Message, target string, err error) {
 	switch {
 	case f.changes():
 		return f.changed(m)
@@ -91,7 +92,7 @@ func (f Form) Call(m protocol.Message) (call dialect.Call, target string, err er
 	return call, f.URL, err
 }
 
-func (f Form) changed(m protocol.Message) (call dialect.Call, target string, err error) {
+func (f Form) changed(m protocol.Message) (call jsonrpc.Message, target string, err error) {
 	whole, err := protocol.Encode(m)
 	if err != nil {
 		return call, "", err

@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire/discovery"
 )
@@ -210,7 +211,7 @@ func (c *Caller) tools(ctx context.Context, at string, header http.Header, d *di
 func (c *Caller) askForTools(ctx context.Context, at string, header http.Header, d *dialect.Dialect) (discovery.Toolbox, error) {
 	ctx, cancel := context.WithTimeout(ctx, describeTime)
 	defer cancel()
-	got, err := c.send(ctx, at, header, dialect.Call{Method: "tools/list", Params: jsontext.Value("{}")}, c.idFor(d, ""))
+	got, err := c.send(ctx, at, header, jsonrpc.Message{Method: "tools/list", Params: jsontext.Value("{}")}, c.idFor(d, ""))
 	if err != nil {
 		return nil, err
 	}

@@ -135,7 +135,7 @@ func (c *Conversation) greet(ctx context.Context, at string) {
 	c.header = http.Header{"Accept": {"application/json, text/event-stream"}}
 	c.requests += 2
 	params := jsontext.Value(`{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"strategylab","version":"1"}}`)
-	got, err := c.Caller.send(ctx, at, c.header, dialect.Call{Method: "initialize", Params: params}, c.Caller.idFor(c.ofKind(dialect.Tool, false), ""))
+	got, err := c.Caller.send(ctx, at, c.header, jsonrpc.Message{Method: "initialize", Params: params}, c.Caller.idFor(c.ofKind(dialect.Tool, false), ""))
 	if err != nil {
 		return
 	}

@@ -227,7 +227,7 @@ func Respond(body []byte, answer any) Response {
 		return Response{Status: http.StatusBadRequest, Body: []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`)}
 	}
 	now := protocol.Timestamp(time.Now())
-	var reply dialect.Reply
+	var reply jsonrpc.Response
 	var refusal *protocol.Error
 	switch a := answer.(type) {
 	case protocol.Message:
@@ -246,11 +246,7 @@ func Respond(body []byte, answer any) Response {
 		}
 		reply = req.Refuse(req.Header.Answer("", ManagerName, now), refusal)
 	}
-	doc, err := reply.Document(jsontext.Value(frame.ID), jsontext.Value(`"`+jsonrpc.RandomID()+`"`))
-	if err != nil {
-		return Response{Status: http.StatusInternalServerError}
-	}
-	return Response{Status: reply.Status, Body: doc}
+	return Response{Status: reply.Status, Body: reply.Encode(&jsonrpc.Request{ID: jsontext.Value(frame.ID)})}
 }
 
 // ManagerName is the sender of a manager's messages.
@@ -269,10 +265,10 @@ func answerHeader(request, own protocol.Header, now string) protocol.Header {
 	return h
 }
 
-func acknowledge(req *dialect.Request, now string) (dialect.Reply, error) {
+func acknowledge(req *dialect.Request, now string) (jsonrpc.Response, error) {
 	ack := req.Type.Acknowledgement()
 	if ack == nil {
-		return dialect.Reply{}, protocol.Refuse(protocol.CodeUnknownMessageType, req.Type, "this endpoint does not handle the message")
+		return jsonrpc.Response{}, protocol.Refuse(protocol.CodeUnknownMessageType, req.Type, "this endpoint does not handle the message")
 	}
 	ack.Header = answerHeader(req.Header, ack.Header, now)
 	return req.Reply(ack)

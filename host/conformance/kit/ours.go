@@ -151,7 +151,8 @@ func (c *Company) Announce(a *Agent, m protocol.Message) error {
 	if err != nil {
 		return err
 	}
-	reply := Handle(c.life, a.Handler, call.Document([]byte(`"announced"`)), ManagerName, nil)
+	call.ID = []byte(`"announced"`)
+	reply := Handle(c.life, a.Handler, call.Encode(), ManagerName, nil)
 	if answer := ReadAnswer(Reply{Status: reply.Status, Body: reply.Body}); !answer.Taken() {
 		return fmt.Errorf("our agent %s answers by %s", a.ID, answer)
 	}

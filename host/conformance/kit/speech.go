@@ -31,7 +31,7 @@ type Request struct {
 	Method  string           // instead of the dialect's
 	Header  http.Header
 	// Wrap replaces the wrapping of the message.
-	Wrap func(d *dialect.Dialect) (dialect.Call, error)
+	Wrap func(d *dialect.Dialect) (jsonrpc.Message, error)
 	// Fault spoils the message before it is wrapped, and Edit changes the members
 	// of the message wherever its wrapping puts them. A check is skipped if that
 	// changes nothing, because the way has no place for it.
@@ -124,7 +124,7 @@ func (t *T) encode(r Request) *jsonrpc.Outgoing {
 
 // document wraps the message of a request.
 func (t *T) document(r Request, f wire.Form) *jsonrpc.Outgoing {
-	call, url, err := dialect.Call{}, f.URL, error(nil)
+	call, url, err := jsonrpc.Message{}, f.URL, error(nil)
 	if r.Wrap != nil {
 		call, err = r.Wrap(f.Dialect)
 	} else {
@@ -136,7 +136,8 @@ func (t *T) document(r Request, f wire.Form) *jsonrpc.Outgoing {
 	if r.Method != "" {
 		call.Method = r.Method
 	}
-	return &jsonrpc.Outgoing{URL: url, Body: call.Document(jsontext.Value(r.ID))}
+	call.ID = jsontext.Value(r.ID)
+	return &jsonrpc.Outgoing{URL: url, Body: call.Encode()}
 }
 
 // editDeclared edits the arguments that the agent has declared, and adds none.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -136,10 +137,10 @@ func (t T) request(w assignment, a *protocol.RoundAnnouncement) kit.Request {
 	a.Sender = cmp.Or(w.sender, a.Sender)
 	r := kit.Request{Message: a}
 	if w.name != "" {
-		r.Wrap = func(d *dialect.Dialect) (dialect.Call, error) {
+		r.Wrap = func(d *dialect.Dialect) (jsonrpc.Message, error) {
 			calls, err := d.AssignmentCalls(w.name, a)
 			if err != nil {
-				return dialect.Call{}, err
+				return jsonrpc.Message{}, err
 			}
 			return calls[0], nil
 		}

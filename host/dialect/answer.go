@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
@@ -103,14 +105,14 @@ func (c *Codec) ReadAnswer(sent protocol.Type, a Answer) (protocol.Message, erro
 // tolerate reads an answer that breaks its rules, in tolerant mode. With an HTTP
 // status of failure it is not one.
 func (c *Codec) tolerate(sent protocol.Type, a Answer, doc rawjson.Object, flaw error) (protocol.Message, error) {
-	if c.mode == protocol.Strict || a.Status >= httpBadRequest {
+	if c.mode == protocol.Strict || a.Status >= http.StatusBadRequest {
 		return nil, flaw
 	}
 	return decodeTolerantly(answerTo(sent), doc, flaw, nil)
 }
 
 func (c *Codec) noAnswer(sent protocol.Type, a Answer) error {
-	if a.Status >= httpBadRequest {
+	if a.Status >= http.StatusBadRequest {
 		return refusalByStatus(a.Status)
 	}
 	return protocol.Refuse(protocol.CodeMissingField, answerTo(sent), "The response holds no message.")
@@ -150,24 +152,22 @@ func locateWith(read func([]byte) (rawjson.Object, error), raw jsontext.Value, d
 		return locateWith(rawjson.Parse, jsontext.Value(rawjson.Unquote(raw)), depth+1) // nobody has read what it holds
 	}
 	doc, err := read(raw)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, nil
-	}
-	if doc.Get("message_type") != nil || depth >= maxNesting {
+	case doc.Get("message_type") != nil, depth >= maxNesting:
 		return doc, raw
 	}
 	for _, place := range answerPlaces {
-		if !place.holds(doc) {
-			continue
-		}
-		if place.Header != "" {
+		inner := place.pick(doc)
+		if place.Header != "" && doc.Get(place.Header).Kind() == '{' {
 			if message, refusal := place.join(doc); refusal == nil {
 				return message, message.Encode()
 			}
-			continue
-		}
-		if inner, body := locateWith(rawjson.Split, place.pick(doc), depth+1); inner != nil {
-			return inner, body
+		} else if kind := inner.Kind(); kind == '{' || kind == '"' {
+			if found, body := locateWith(rawjson.Split, inner, depth+1); found != nil {
+				return found, body
+			}
 		}
 	}
 	return doc, raw
@@ -178,64 +178,36 @@ var answerPlaces = []Place{
 	Envelope.Answer, Tool.Answer, ToolIO.Answer, {Content: true}, {Message: "message"}, {Message: "result"}, {Message: "params"},
 }
 
-// holds reports whether an answer seems to be in the place.
-func (p Place) holds(doc rawjson.Object) bool {
+// pick returns what is in a place without a header of its own, nil for nothing.
+func (p Place) pick(doc rawjson.Object) jsontext.Value {
 	switch {
 	case p.Header != "":
-		return doc.Get(p.Header).Kind() == '{'
+		return nil
 	case p.Message != "":
-		return doc.Get(p.Message).Kind() == '{' || doc.Get(p.Message).Kind() == '"'
-	default:
-		return doc.Get("content").Kind() == '['
-	}
-}
-
-func (p Place) pick(doc rawjson.Object) jsontext.Value {
-	if p.Message != "" {
 		return doc.Get(p.Message)
 	}
-	for _, e := range rawjson.Elements(doc.Get("content")) {
-		if part, err := rawjson.Split(e); err == nil && part.Get("text").Kind() == '"' {
-			return part.Get("text")
+	if content := doc.Get("content"); content.Kind() == '[' {
+		for _, e := range rawjson.Elements(content) {
+			if part, err := rawjson.Split(e); err == nil && part.Get("text").Kind() == '"' {
+				return part.Get("text")
+			}
 		}
 	}
 	return nil
 }
 
 func readRPCError(a Answer) *Refusal {
-	r := &Refusal{Status: a.Status}
-	code, message, data, err := splitRPCError(a.Error)
-	if err != nil {
-		doc, _ := rawjson.Split(a.Error)
-		r.Message, r.Data, r.Retryable = words(doc, a.Error), a.Error, retryableStatus(a.Status)
-		return r
+	doc, err := rawjson.Split(a.Error)
+	code, whole := rawjson.Integer(doc.Get("code"))
+	given := func(name string) bool { v := doc.Get(name); return v != nil && v.Kind() != 'n' }
+	if err != nil || given("code") && !whole || given("message") && doc.Get("message").Kind() != '"' { // no error object of JSON-RPC
+		return &Refusal{Status: a.Status, Message: words(doc, a.Error), Data: a.Error, Retryable: jsonrpc.RetryableStatus(a.Status)}
 	}
-	r.RPC, r.Message = code, message
-	doc, body := locate(data)
+	r := &Refusal{Status: a.Status, RPC: int(code), Message: doc.Text("message")}
+	data, body := locate(doc.Get("data"))
 	r.Data = body
-	r.judge(doc, message)
+	r.judge(data, r.Message)
 	return r
-}
-
-var errNoRPCError = errors.New("not an error object of JSON-RPC")
-
-// splitRPCError takes the error object of a JSON-RPC response apart.
-func splitRPCError(raw jsontext.Value) (code int, message string, data jsontext.Value, err error) {
-	doc, err := rawjson.Split(raw)
-	if err != nil {
-		return 0, "", nil, err
-	}
-	if v := doc.Get("code"); v != nil && v.Kind() != 'n' {
-		n, whole := rawjson.Integer(v)
-		if !whole {
-			return 0, "", nil, errNoRPCError
-		}
-		code = int(n)
-	}
-	if v := doc.Get("message"); v != nil && v.Kind() != 'n' && v.Kind() != '"' {
-		return 0, "", nil, errNoRPCError
-	}
-	return code, doc.Text("message"), doc.Get("data"), nil
 }
 
 // readRefusal returns the refusal that a message instead of an answer is, nil
@@ -248,8 +220,8 @@ func readRefusal(doc rawjson.Object, status int, outer jsontext.Value, inside bo
 	}
 	refused := t.Refuses() ||
 		doc.Text("error_code") != "" || doc.Text("canonical") != "" || protocol.Fails(doc) || answer.Get("isError").Kind() == 't' ||
-		t == "" && status >= httpBadRequest
-	if !refused || doc.Text("error_code") == "" && protocol.Means(protocol.Enrolling, doc.Text("status")) && status < httpBadRequest {
+		t == "" && status >= http.StatusBadRequest
+	if !refused || doc.Text("error_code") == "" && protocol.Means(protocol.Enrolling, doc.Text("status")) && status < http.StatusBadRequest {
 		return nil
 	}
 	r := &Refusal{Status: status, Data: doc.Encode()}
@@ -293,58 +265,33 @@ func (r *Refusal) judge(doc rawjson.Object, message string) {
 		r.Code = protocol.CodeTimeout
 	}
 	switch {
-	case r.Code == "" && r.Status == httpUnauthorized:
+	case r.Code == "" && r.Status == http.StatusUnauthorized:
 		r.Code = protocol.CodeTokenInvalid
 	case doc.Text("canonical") == protocol.CanonicalToolNotFound:
 		r.Code = protocol.CodeUnknownMessageType // another name may be known
 	}
 	r.Message = cmp.Or(protocol.Explanation(doc), doc.Text("error_name"), doc.Text("error_code"), r.Message)
 	own := doc.Get("retryable").Kind()
-	r.Retryable = r.Code.Retryable() && own != 'f' || r.Code == "" && own == 't' || retryableStatus(r.Status)
+	r.Retryable = r.Code.Retryable() && own != 'f' || r.Code == "" && own == 't' || jsonrpc.RetryableStatus(r.Status)
 }
 
 func refusalByStatus(status int) *Refusal {
-	r := &Refusal{Status: status, Message: "HTTP status " + strconv.Itoa(status), Retryable: retryableStatus(status)}
-	if status == httpUnauthorized {
-		r.Code = protocol.CodeTokenInvalid
-	}
+	r := &Refusal{Status: status, Message: "HTTP status " + strconv.Itoa(status)}
+	r.judge(nil, "")
 	return r
-}
-
-// retryableStatus reports whether a request with this HTTP status may be
-// retried.
-func retryableStatus(status int) bool {
-	switch status {
-	case httpTooManyRequests, httpBadGateway, httpUnavailable, httpGatewayTimeout:
-		return true
-	}
-	return false
 }
 
 // RPCTimeout is the JSON-RPC code by which some agents report the timeout of the
 // other side.
 const RPCTimeout = -1
 
-// The HTTP statuses that matter in an answer.
-const (
-	httpOK              = 200
-	httpBadRequest      = 400
-	httpUnauthorized    = 401
-	httpTooManyRequests = 429
-	httpBadGateway      = 502
-	httpUnavailable     = 503
-	httpGatewayTimeout  = 504
-)
-
 // CodeOf returns the league error code that err carries, as a refusal by this
 // side or by a peer, and "" if it carries none.
 func CodeOf(err error) protocol.Code {
-	var own *protocol.Error
-	if errors.As(err, &own) {
+	if own, ok := errors.AsType[*protocol.Error](err); ok {
 		return own.Code
 	}
-	var peer *Refusal
-	if errors.As(err, &peer) {
+	if peer, ok := errors.AsType[*Refusal](err); ok {
 		return peer.Code
 	}
 	return ""

@@ -68,37 +68,26 @@ func (r *Request) IsAssignment() bool { return r.assignment != "" }
 func assignedMatch(doc rawjson.Object) rawjson.Object {
 	match := protocol.Collect(protocol.TypeRoundAnnouncement, "matches", doc)
 	for i, id := range playerIDs {
-		side, player := strings.TrimSuffix(id, "_id"), playerAt(doc, i)
-		if player == nil {
-			continue
+		player, _ := protocol.Find(doc, id, "{")
+		if list := doc.Get("players"); list.Kind() == '[' {
+			if all := rawjson.Elements(list); i < len(all) {
+				player.Value = all[i]
+			}
 		}
-		if player.Kind() == '"' && match.Get(side+"_id") == nil {
-			match = append(match, rawjson.Member{Name: side + "_id", Value: player})
-			continue
+		side := strings.TrimSuffix(id, "_id")
+		inner, _ := rawjson.Split(player.Value) // of what is no object there is nothing
+		said, _ := protocol.FindInner(inner, "player_id", scalars)
+		if player.Value.Kind() == '"' {
+			said.Value = player.Value
 		}
-		inner, err := rawjson.Split(player)
-		if err != nil {
-			continue
-		}
-		for suffix, field := range map[string]string{"_id": "player_id", "_endpoint": "contact_endpoint"} {
-			if m, given := protocol.FindInner(inner, field, scalars); given && match.Get(side+suffix) == nil {
-				match = append(match, rawjson.Member{Name: side + suffix, Value: m.Value})
+		at, _ := protocol.FindInner(inner, "contact_endpoint", scalars)
+		for _, m := range (rawjson.Object{{Name: id, Value: said.Value}, {Name: side + "_endpoint", Value: at.Value}}) {
+			if m.Value != nil && match.Get(m.Name) == nil {
+				match = append(match, m)
 			}
 		}
 	}
 	return match
-}
-
-// playerAt returns the first or second player of an assignment that has them as
-// a list or as objects; nil for any other.
-func playerAt(doc rawjson.Object, i int) jsontext.Value {
-	if list := doc.Get("players"); list.Kind() == '[' {
-		if all := rawjson.Elements(list); i < len(all) {
-			return all[i]
-		}
-	}
-	m, _ := protocol.Find(doc, playerIDs[i], "{")
-	return m.Value
 }
 
 // roundInID reads the round from a match id such as R2M1; it is 1 in others.
@@ -113,13 +102,18 @@ func roundInID(id string) jsontext.Value {
 // AssignmentCalls wraps an announcement for a referee that takes assignments
 // under a name of [protocol.AssignmentNames]: one call for each match whose players'
 // endpoints it holds. The error is that of [protocol.Encode].
-func (d *Dialect) AssignmentCalls(name string, m *protocol.RoundAnnouncement) ([]jsonrpc.Message, error) {
-	var calls []jsonrpc.Message
-	for i := range m.Matches {
-		if m.Matches[i].PlayerAEndpoint == "" && m.Matches[i].PlayerBEndpoint == "" {
+func (d *Dialect) AssignmentCalls(name string, m *protocol.RoundAnnouncement) (calls []jsonrpc.Message, err error) {
+	for _, match := range m.Matches {
+		if match.PlayerAEndpoint == "" && match.PlayerBEndpoint == "" {
 			continue // another referee's
 		}
-		call, err := d.assignmentCall(name, m, &m.Matches[i])
+		alone := *m
+		alone.Matches, alone.Byes = []protocol.AnnouncedMatch{match}, nil
+		raw, err := d.Body(&alone) // signed as everything else
+		if err != nil {
+			return nil, err
+		}
+		call, err := d.Wrap(name, assignment(name, raw).Encode())
 		if err != nil {
 			return nil, err
 		}
@@ -128,83 +122,59 @@ func (d *Dialect) AssignmentCalls(name string, m *protocol.RoundAnnouncement) ([
 	return calls, nil
 }
 
-func (d *Dialect) assignmentCall(name string, m *protocol.RoundAnnouncement, match *protocol.AnnouncedMatch) (jsonrpc.Message, error) {
-	alone := *m
-	alone.Matches, alone.Byes = []protocol.AnnouncedMatch{*match}, nil
-	raw, err := d.Body(&alone) // signed as everything else
-	if err != nil {
-		return jsonrpc.Message{}, err
-	}
-	doc, err := rawjson.Split(raw)
-	if err != nil {
-		return jsonrpc.Message{}, err
-	}
-	inner, err := rawjson.Split(rawjson.Elements(doc.Get("matches"))[0])
-	if err != nil {
-		return jsonrpc.Message{}, err
-	}
+// assignment returns an announcement of one match with its fields beside the header, and
+// with them and the round under the other names that referees read them by.
+func assignment(name string, announcement jsontext.Value) rawjson.Object {
+	doc, _ := rawjson.Split(announcement) // which Body has encoded
+	match, _ := rawjson.Split(rawjson.Elements(doc.Get("matches"))[0])
 	doc = append(doc.Without("matches", "message_type"), rawjson.Member{Name: "message_type", Value: rawjson.Quote(strings.ToUpper(name))})
-	for _, f := range inner {
+	for _, f := range match {
 		doc = append(doc, f)
 		if lowered := strings.ToLower(f.Name); lowered != f.Name {
 			doc = append(doc, rawjson.Member{Name: lowered, Value: f.Value})
 		}
 	}
-	return d.Wrap(name, append(doc, spellings(doc, inner)...).Encode())
-}
-
-// spellings returns the members of an assignment, and the round in its header,
-// under the other names that referees read them by.
-func spellings(doc, match rawjson.Object) rawjson.Object {
-	all := rawjson.Object{{Name: protocol.NamesOf("round_id")[1], Value: doc.Get("round_id")}}
+	doc = append(doc, rawjson.Member{Name: protocol.NamesOf("round_id")[1], Value: doc.Get("round_id")})
 	players := jsontext.Value{'['}
 	for i, id := range playerIDs {
-		side := strings.TrimSuffix(id, "_id")
-		values := map[string]jsontext.Value{"_id": match.Get(side + "_id"), "_endpoint": match.Get(side + "_endpoint")}
-		if values["_endpoint"] == nil {
-			values["_endpoint"] = jsontext.Value("null")
+		endpoint := strings.TrimSuffix(id, "_id") + "_endpoint"
+		at := match.Get(endpoint)
+		if at == nil {
+			at = jsontext.Value("null")
 		}
-		for _, suffix := range []string{"_id", "_endpoint"} {
-			for _, name := range protocol.NamesOf(side + suffix)[1:] {
-				all = append(all, rawjson.Member{Name: name, Value: values[suffix]})
+		for _, f := range (rawjson.Object{{Name: id, Value: match.Get(id)}, {Name: endpoint, Value: at}}) {
+			for _, name := range protocol.NamesOf(f.Name)[1:] {
+				doc = append(doc, rawjson.Member{Name: name, Value: f.Value})
 			}
 		}
 		if i > 0 {
 			players = append(players, ',')
 		}
 		players = append(players, rawjson.Object{
-			{Name: "player_id", Value: values["_id"]}, {Name: "id", Value: values["_id"]},
-			{Name: "contact_endpoint", Value: values["_endpoint"]}, {Name: "endpoint", Value: values["_endpoint"]},
+			{Name: "player_id", Value: match.Get(id)}, {Name: "id", Value: match.Get(id)},
+			{Name: "contact_endpoint", Value: at}, {Name: "endpoint", Value: at},
 		}.Encode()...)
 	}
-	return append(all, rawjson.Member{Name: "players", Value: append(players, ']')})
+	return append(doc, rawjson.Member{Name: "players", Value: append(players, ']')})
 }
 
 // AssignmentNameIn returns the name under which a referee takes assignments,
 // found in its registration: any text that is one, such as an element of a list
 // of its tools. It is empty where there is none.
 func AssignmentNameIn(registration jsontext.Value) string {
-	doc, err := rawjson.Split(registration)
-	if err != nil {
-		return ""
-	}
-	meta, err := rawjson.Split(doc.Get("referee_meta"))
-	if err != nil {
-		return ""
-	}
+	doc, _ := rawjson.Split(registration)
+	meta, _ := rawjson.Split(doc.Get("referee_meta")) // of what is no object there is nothing
 	for _, m := range meta {
 		values := []jsontext.Value{m.Value}
 		if m.Value.Kind() == '[' {
 			values = rawjson.Elements(m.Value)
 		}
 		for _, v := range values {
-			if v.Kind() == '{' {
-				if inner, err := rawjson.Split(v); err == nil {
-					v = inner.Get("name")
-				}
+			if inner, err := rawjson.Split(v); err == nil {
+				v = inner.Get("name")
 			}
-			if v.Kind() == '"' && protocol.Assigns(string(rawjson.Unquote(v))) {
-				return string(rawjson.Unquote(v))
+			if name := string(rawjson.Text(v)); protocol.Assigns(name) {
+				return name
 			}
 		}
 	}

@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"cmp"
+	"iter"
 	"regexp"
 	"sync"
 
@@ -17,118 +19,98 @@ type Acceptance struct {
 }
 
 // FindAcceptance looks in the body of an answer to a registration for signs that
-// the agent was accepted, at any depth and also in JSON text. It is for answers
-// of an unexpected form: an agent that has an id must not register again.
-func FindAcceptance(body []byte) (Acceptance, bool) {
+// the agent was accepted, at any depth and also in JSON text; a rejection anywhere
+// rules them out. It is for answers of an unexpected form: an agent that has an id
+// must not register again.
+func FindAcceptance(body []byte) (found Acceptance, yes bool) {
 	doc, err := rawjson.Parse(body)
-	if err != nil {
+	if e := doc.Get("error"); err != nil || e != nil && e.Kind() != 'n' {
 		return Acceptance{}, false
 	}
-	if e := doc.Get("error"); e != nil && e.Kind() != 'n' {
-		return Acceptance{}, false
+	for d := range within(doc, 0) {
+		status := d.Text("status")
+		affirmed, said := protocol.Affirms(d)
+		if protocol.Means(protocol.Rejecting, status) || d.Text("error_code") != "" || protocol.Fails(d) || d.Get("isError").Kind() == 't' || said && !affirmed {
+			return Acceptance{}, false
+		}
+		id, enrolled := agentID(d, protocol.Find), protocol.Means(protocol.Enrolling, status)
+		if id == "" && enrolled && d.Get("jsonrpc") == nil {
+			id = d.Text("id")
+		}
+		yes = yes || id != "" || enrolled || affirmed
+		token, _ := protocol.Find(d, "auth_token", `"`)
+		league, _ := protocol.Find(d, "league_id", `"`)
+		found = Acceptance{
+			cmp.Or(found.ID, id), cmp.Or(found.Token, string(rawjson.Text(token.Value))), cmp.Or(found.League, string(rawjson.Text(league.Value))),
+		}
 	}
-	var best Acceptance
-	yes := false
-	search(doc, 0, &best, &yes)
-	return best, yes
+	return found, yes
 }
 
 // FindWelcome is [FindAcceptance] for the answer of a tool that registers and
 // that answers in prose: anything but an error is a yes, and a word like P07 or
 // REF02 the id.
 func FindWelcome(body []byte) (Acceptance, bool) {
-	doc, err := rawjson.Parse(body)
-	if err != nil {
-		return Acceptance{}, false
-	}
+	doc, _ := rawjson.Parse(body)
 	result, err := rawjson.Split(doc.Get("result"))
-	if err != nil || protocol.Fails(result) || result.Get("isError").Kind() == 't' {
-		return Acceptance{}, false
-	}
 	text := protocol.Prose(result.Get("content"))
-	if !protocol.Welcomes(text) {
+	if err != nil || protocol.Fails(result) || result.Get("isError").Kind() == 't' || !protocol.Welcomes(text) {
 		return Acceptance{}, false
 	}
 	return Acceptance{ID: assignedID().FindString(text)}, true
 }
 
-// assignedID is what ids by convention look like.
+// assignedID is what ids by convention look like in prose.
 var assignedID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(P|REF)[0-9]{1,3}\b`) })
 
-var agentIDs = []string{"player_id", "referee_id"}
-
-// idText returns an id, also one that is a number. The agent validates it.
-func idText(v jsontext.Value) string {
-	if v.Kind() == '0' {
-		return string(v)
+// agentID returns the id of an agent in an object, which find looks for; the caller
+// validates it.
+func agentID(d rawjson.Object, find func(rawjson.Object, string, string) (rawjson.Member, bool)) string {
+	for _, field := range []string{"player_id", "referee_id"} {
+		if m, given := find(d, field, `"0`); given && m.Value.Kind() == '0' {
+			return string(m.Value)
+		} else if text := rawjson.Text(m.Value); len(text) > 0 {
+			return string(text)
+		}
 	}
-	return string(rawjson.Text(v))
+	return ""
 }
 
 const maxSearch = 6
 
-// search looks through an object and the objects in it. A rejection ends it.
-func search(d rawjson.Object, depth int, found *Acceptance, yes *bool) (no bool) {
-	status := d.Text("status")
-	affirmed, said := protocol.Affirms(d)
-	if protocol.Means(protocol.Rejecting, status) || d.Text("error_code") != "" || protocol.Fails(d) || d.Get("isError").Kind() == 't' || said && !affirmed {
-		*found, *yes = Acceptance{}, false
-		return true
-	}
-	id, enrolled := "", protocol.Means(protocol.Enrolling, status)
-	for _, field := range agentIDs {
-		if m, given := protocol.Find(d, field, `"0`); given && id == "" {
-			id = idText(m.Value)
-		}
-	}
-	if id == "" && enrolled && d.Get("jsonrpc") == nil {
-		id = d.Text("id")
-	}
-	if id != "" || enrolled || affirmed {
-		*yes = true
-	}
-	take := func(into *string, text string) {
-		if *into == "" {
-			*into = text
-		}
-	}
-	take(&found.ID, id)
-	for field, into := range map[string]*string{"auth_token": &found.Token, "league_id": &found.League} {
-		if m, given := protocol.Find(d, field, `"`); given {
-			take(into, string(rawjson.Text(m.Value)))
-		}
-	}
-	if depth == maxSearch {
+// within yields an object and those in it, also in JSON text, down to a depth.
+func within(d rawjson.Object, depth int) iter.Seq[rawjson.Object] {
+	return func(yield func(rawjson.Object) bool) { walk(d, depth, yield) }
+}
+
+func walk(d rawjson.Object, depth int, yield func(rawjson.Object) bool) bool {
+	if !yield(d) {
 		return false
 	}
 	for _, m := range d {
-		for _, inner := range inside(m.Value) {
-			if search(inner, depth+1, found, yes) {
-				return true
+		if depth < maxSearch && !walkValue(m.Value, depth+1, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+func walkValue(v jsontext.Value, depth int, yield func(rawjson.Object) bool) bool {
+	var inner rawjson.Object
+	err := rawjson.ErrNoObject
+	switch v.Kind() {
+	case '{':
+		inner, err = rawjson.Split(v)
+	case '"':
+		inner, err = rawjson.Parse(rawjson.Unquote(v))
+	case '[':
+		for _, e := range rawjson.Elements(v) {
+			if !walkValue(e, depth, yield) {
+				return false
 			}
 		}
 	}
-	return false
-}
-
-func inside(v jsontext.Value) []rawjson.Object {
-	switch v.Kind() {
-	case '{':
-		if doc, err := rawjson.Split(v); err == nil {
-			return []rawjson.Object{doc}
-		}
-	case '[':
-		var all []rawjson.Object
-		for _, e := range rawjson.Elements(v) {
-			all = append(all, inside(e)...)
-		}
-		return all
-	case '"':
-		if doc, err := rawjson.Parse(rawjson.Unquote(v)); err == nil {
-			return []rawjson.Object{doc}
-		}
-	}
-	return nil
+	return err != nil || walk(inner, depth, yield)
 }
 
 // FindAgent returns the id of the agent with this endpoint or, where endpoints
@@ -138,29 +120,15 @@ func FindAgent(body []byte, name, endpoint string) (id string, found bool) {
 	if err != nil {
 		return "", false
 	}
-	return findAgent(doc, name, endpoint, 0)
-}
-
-func findAgent(d rawjson.Object, name, endpoint string, depth int) (string, bool) {
-	at, located := protocol.Find(d, "contact_endpoint", "")
-	called, _ := protocol.Find(d, "display_name", `"`)
-	same := !located && name != "" && string(rawjson.Text(called.Value)) == name
-	if located && at.Value.Kind() == '"' {
-		same = string(rawjson.Unquote(at.Value)) == endpoint
-	}
-	for _, field := range agentIDs {
-		if m, given := protocol.FindInner(d, field, `"0`); given && same && protocol.ValidForeignID(idText(m.Value)) {
-			return idText(m.Value), true
+	for d := range within(doc, 0) {
+		at, located := protocol.Find(d, "contact_endpoint", "")
+		called, _ := protocol.Find(d, "display_name", `"`)
+		same := !located && name != "" && string(rawjson.Text(called.Value)) == name
+		if located && at.Value.Kind() == '"' {
+			same = string(rawjson.Unquote(at.Value)) == endpoint
 		}
-	}
-	if depth == maxSearch {
-		return "", false
-	}
-	for _, m := range d {
-		for _, inner := range inside(m.Value) {
-			if id, ok := findAgent(inner, name, endpoint, depth+1); ok {
-				return id, true
-			}
+		if id := agentID(d, protocol.FindInner); same && protocol.ValidForeignID(id) {
+			return id, true
 		}
 	}
 	return "", false

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -89,7 +90,7 @@ func (r *Request) wrap(t protocol.Type, raw jsontext.Value, refused bool) (jsonr
 	if raw, err = place.wrap(raw, r.tool, refused); err != nil {
 		return jsonrpc.Response{}, err
 	}
-	reply := jsonrpc.Response{Status: httpOK}
+	reply := jsonrpc.Response{Status: http.StatusOK}
 	switch {
 	case place.Bare:
 		reply.Body = raw

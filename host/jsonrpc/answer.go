@@ -140,12 +140,13 @@ func (e *CallError) Retryable() bool {
 	case ErrConnect, ErrClosed, ErrTimeout:
 		return true
 	case ErrStatus:
-		return retryableStatus(e.Status)
+		return RetryableStatus(e.Status)
 	}
 	return false
 }
 
-func retryableStatus(status int) bool {
+// RetryableStatus reports whether a request with this HTTP status may succeed later.
+func RetryableStatus(status int) bool {
 	switch status {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return true

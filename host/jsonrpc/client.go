@@ -224,7 +224,7 @@ func (r *Reply) Document() []byte {
 func checkReply(reply *Reply, answer *Answer, err error) *CallError {
 	failed := &CallError{Kind: ErrStatus, Status: reply.Status, Body: reply.Body, Err: err}
 	switch status := reply.Status; {
-	case retryableStatus(status):
+	case RetryableStatus(status):
 		failed.RetryAfter = retryDelay(reply.Header)
 		failed.Err = nil // such a body is rarely JSON
 		return failed

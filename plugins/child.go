@@ -59,12 +59,12 @@ func (c *child) Start(context.Context) error {
 	}
 	ours[0], theirs[0] = theirs[0], ours[0] // the host holds the write end of the parent pipe
 	c.cmd.Stdout, c.cmd.Stderr = theirs[1], theirs[2]
-	c.cmd.Env = append(c.cmd.Env, parentKey+"="+strconv.Itoa(passPipe(c.cmd, theirs[0])))
+	c.cmd.Env = append(c.cmd.Env, parentKey+"="+strconv.Itoa(subprocess.PassPipe(c.cmd, theirs[0])))
 	guarded := func(*exec.Cmd) {}
 	if c.parent, c.release = ours[0], func() {}; c.mark != "" {
 		guarded, c.release = subprocess.Guard(c.mark)
 	}
-	if err := subprocess.Start(c.cmd, subprocess.Config{Unlimited: c.unlimited}); err != nil {
+	if err := subprocess.Start(c.cmd, c.unlimited); err != nil {
 		c.release()
 		closeAll(ours)
 		return err
@@ -216,7 +216,7 @@ func sweep() {
 	for _, folder := range folders {
 		host, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(folder), folderPrefix), "-")
 		pid, err := strconv.Atoi(host)
-		if info, gone := os.Lstat(folder); err == nil && gone == nil && pid > 0 && info.IsDir() && ours(info) && !alive(pid) {
+		if info, gone := os.Lstat(folder); err == nil && gone == nil && pid > 0 && info.IsDir() && !subprocess.Alive(pid) {
 			_ = os.RemoveAll(folder)
 		}
 	}

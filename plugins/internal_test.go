@@ -19,6 +19,7 @@ import (
 	"time"
 
 	pb "github.com/strategylab/strategylab/plugins/internal/strategypb"
+	"github.com/strategylab/strategylab/plugins/subprocess"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
 )
@@ -257,7 +258,7 @@ func TestSweep(t *testing.T) {
 	if runtime.GOOS != "linux" { // only there init may leave it so
 		zombie = ended
 	} else {
-		for alive(unwaited.Process.Pid) {
+		for subprocess.Alive(unwaited.Process.Pid) {
 			<-time.After(time.Millisecond)
 		}
 	}

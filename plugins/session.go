@@ -14,6 +14,7 @@ import (
 
 	pb "github.com/strategylab/strategylab/plugins/internal/strategypb"
 	"github.com/strategylab/strategylab/plugins/internal/wire"
+	"github.com/strategylab/strategylab/plugins/subprocess"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/batch"
 )
@@ -138,7 +139,7 @@ func (ses *session) flush() {
 	for ses.broken == nil && len(ses.queue.Steps)+len(ses.queue.Progress) > 0 {
 		reply := &pb.PlayReply{Steps: ses.queue.Steps, Progress: ses.queue.Progress}
 		if ses.measure {
-			reply.CpuUs = cpuTime()
+			reply.CpuUs = uint64(subprocess.OwnCPU().Microseconds())
 		}
 		ses.queue.Steps, ses.queue.Progress, ses.measure = nil, nil, false
 		ses.mu.Unlock()

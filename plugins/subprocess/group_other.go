@@ -3,8 +3,10 @@
 package subprocess
 
 import (
+	"os"
 	"os/exec"
 	"syscall"
+	"time"
 )
 
 func ownGroup() *syscall.SysProcAttr { return nil }
@@ -15,3 +17,16 @@ func killGroup(int) {}
 func Guard(string) (guarded func(*exec.Cmd), release func()) {
 	return func(*exec.Cmd) {}, func() {}
 }
+
+// PassPipe gives a process that is not started yet the pipe as its standard input: this
+// system passes on no other file descriptors.
+func PassPipe(cmd *exec.Cmd, pipe *os.File) int {
+	cmd.Stdin = pipe
+	return 0
+}
+
+// OwnCPU is not measured on this system.
+func OwnCPU() time.Duration { return 0 }
+
+// Alive is not known on this system.
+func Alive(int) bool { return true }

@@ -3,10 +3,13 @@
 package subprocess
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"syscall"
+	"time"
 )
 
 // guardian reads the id of a group and waits for the end of its input. Then it kills what
@@ -46,3 +49,30 @@ func Guard(mark string) (guarded func(cmd *exec.Cmd), release func()) {
 }
 
 func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }
+
+// PassPipe gives a process that is not started yet a pipe and returns the file descriptor
+// that it has there.
+func PassPipe(cmd *exec.Cmd, pipe *os.File) int {
+	cmd.ExtraFiles = []*os.File{pipe}
+	return 3
+}
+
+// OwnCPU returns the processor time of this process; 0 if the system does not say.
+func OwnCPU() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// Alive reports whether a process runs; true if the system does not say. One that has ended
+// and that nobody waits for, as in a container without an init process, does not run.
+func Alive(pid int) bool {
+	if err := syscall.Kill(pid, 0); err != nil {
+		return errors.Is(err, syscall.EPERM)
+	}
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // only Linux has it
+	name := bytes.LastIndexByte(stat, ')')
+	return name < 0 || !bytes.HasPrefix(stat[name+1:], []byte(" Z"))
+}

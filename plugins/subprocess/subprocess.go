@@ -13,20 +13,14 @@ import (
 	"os/exec"
 )
 
-// Config says how Start starts a process.
-type Config struct {
-	// Unlimited lifts the memory limit of this process for the new one, which
-	// would inherit it otherwise.
-	Unlimited bool
-}
-
 // Start starts a process in a group of its own, so that signals of the terminal
 // do not reach it and Kill ends its children, too. On Linux the kernel kills it
 // when this process ends; elsewhere it must watch a pipe. It has no standard
-// input unless cmd has one.
-func Start(cmd *exec.Cmd, c Config) error {
+// input unless cmd has one. Unlimited lifts the memory limit of this process for it, which
+// it would inherit otherwise.
+func Start(cmd *exec.Cmd, unlimited bool) error {
 	cmd.SysProcAttr = ownGroup()
-	if !c.Unlimited {
+	if !unlimited {
 		return cmd.Start()
 	}
 	restore, err := liftLimit()

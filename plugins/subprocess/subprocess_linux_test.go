@@ -29,7 +29,7 @@ var roles = map[string]func() error{
 	},
 	// parent starts a process, prints its id and waits for the end of the input.
 	"parent": func() error {
-		child, err := started("wait", subprocess.Config{})
+		child, err := started("wait")
 		if err != nil {
 			return err
 		}
@@ -60,12 +60,12 @@ var roles = map[string]func() error{
 		if _, err := subprocess.LimitMemory(limit); err != nil {
 			return err
 		}
-		for _, c := range []subprocess.Config{{}, {Unlimited: true}} {
+		for _, unlimited := range []bool{false, true} {
 			child := exec.Command(os.Args[0], "allocate")
-			if err := subprocess.Start(child, c); err != nil {
+			if err := subprocess.Start(child, unlimited); err != nil {
 				return err
 			}
-			fmt.Println(c.Unlimited, child.Wait() == nil)
+			fmt.Println(unlimited, child.Wait() == nil)
 		}
 		// Its own limit is as it was.
 		fmt.Println(filled(much))
@@ -95,13 +95,13 @@ func filled(size int) int {
 }
 
 // started starts a process of a role that says that it waits.
-func started(role string, c subprocess.Config) (*exec.Cmd, error) {
+func started(role string) (*exec.Cmd, error) {
 	cmd := exec.Command(os.Args[0], role)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
-	if err := subprocess.Start(cmd, c); err != nil {
+	if err := subprocess.Start(cmd, false); err != nil {
 		return nil, err
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
@@ -123,7 +123,7 @@ func parent(t *testing.T) (cmd *exec.Cmd, stop io.Closer, child int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := subprocess.Start(cmd, subprocess.Config{}); err != nil {
+	if err := subprocess.Start(cmd, false); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { subprocess.Kill(cmd) })
@@ -140,11 +140,7 @@ func parent(t *testing.T) (cmd *exec.Cmd, stop io.Closer, child int) {
 // gone waits until a process has ended.
 func gone(t *testing.T, pid int) {
 	t.Helper()
-	for {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil || strings.Contains(string(stat), ") Z ") { // nobody may have waited for it
-			return
-		}
+	for subprocess.Alive(pid) { // nobody may have waited for it
 		select {
 		case <-t.Context().Done():
 			t.Fatalf("process %d lives", pid)
@@ -179,7 +175,7 @@ func TestProcessEndsWithItsParent(t *testing.T) {
 // A signal of the terminal goes to its group, in which no started process is.
 func TestProcessIsInAGroupOfItsOwn(t *testing.T) {
 	t.Parallel()
-	cmd, err := started("wait", subprocess.Config{})
+	cmd, err := started("wait")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,6 +200,9 @@ func TestLimitMemory(t *testing.T) {
 		return string(out), err
 	}
 	full := fmt.Sprintln(much)
+	if err := subprocess.Start(exec.Command("./no-such-program"), true); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a program that is not there: %v", err)
+	}
 	if out, err := run("unlimited"); err != nil || out != full {
 		t.Errorf("without a limit: %q, %v", out, err)
 	}
@@ -229,15 +228,5 @@ func TestResident(t *testing.T) {
 	}
 	if memory < 1<<20 || memory > 1<<40 {
 		t.Errorf("%d bytes", memory)
-	}
-}
-
-// A program that is not there is said to be so, and Unlimited does not hide it.
-func TestStartOfNothing(t *testing.T) {
-	t.Parallel()
-	for _, c := range []subprocess.Config{{}, {Unlimited: true}} {
-		if err := subprocess.Start(exec.Command("./no-such-program"), c); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%+v: %v", c, err)
-		}
 	}
 }

@@ -117,7 +117,7 @@ func through(ctx context.Context, program string, out io.Writer, write func(io.W
 	if err != nil {
 		return err
 	}
-	if err := subprocess.Start(cmd, subprocess.Config{}); err != nil {
+	if err := subprocess.Start(cmd, false); err != nil {
 		return err
 	}
 	err = write(in)

@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -17,9 +18,9 @@ import (
 	"github.com/strategylab/strategylab/plugins/subprocess"
 )
 
-// child is one operating system process, run by go-plugin. Unlike go-plugin's own
-// runner it gives the process no standard input, a process group of its own, and
-// a pipe that closes when the host ends.
+// child is the process of the operating system, run by go-plugin. Unlike go-plugin's own
+// runner it gives it no standard input, a group of its own, and a pipe that closes when
+// the host ends.
 type child struct {
 	cmd       *exec.Cmd
 	output    *output
@@ -70,18 +71,18 @@ func (c *child) Start(context.Context) error {
 		return err
 	}
 	guarded(c.cmd)
-	c.mu.Lock()
-	c.system = c.cmd.Process
-	killed := c.killed
-	c.mu.Unlock()
 	out, in := io.Pipe()
 	c.stdout = out
-	c.readers.Go(func() { firstLine(ours[1], c.output, c.setHello, in) })
+	c.readers.Go(func() { c.greet(ours[1], in) })
 	c.readers.Go(func() { c.output.read(ours[2]) })
 	go func() {
 		c.ended(c.cmd.Wait(), ours[1:])
 		close(c.done)
 	}()
+	c.mu.Lock()
+	c.system = c.cmd.Process
+	killed := c.killed
+	c.mu.Unlock()
 	if killed {
 		c.kill()
 	}
@@ -113,16 +114,26 @@ func (c *child) ended(err error, pipes []*os.File) {
 	closeAll(append(pipes, c.parent))
 }
 
+// greet passes on the first line of r, the handshake, and logs everything after it. It
+// returns when r ends.
+func (c *child) greet(r io.Reader, to *io.PipeWriter) {
+	buffered := bufio.NewReaderSize(r, 1<<15) // it contains a certificate
+	line, _ := buffered.ReadSlice('\n')       // it may be too long, or end too early
+	text := strings.TrimSpace(string(line))
+	c.mu.Lock()
+	c.hello = text
+	c.mu.Unlock()
+	if len(line) > 0 {
+		_, _ = io.WriteString(to, text+"\n") // go-plugin reads to the end
+	}
+	c.output.read(buffered)
+	_ = to.Close()
+}
+
 func closeAll(files []*os.File) {
 	for _, f := range files {
 		_ = f.Close()
 	}
-}
-
-func (c *child) setHello(line string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.hello = line
 }
 
 // status returns the first line of the child's output, and its exit state once
@@ -130,7 +141,7 @@ func (c *child) setHello(line string) {
 func (c *child) status() (hello, state string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return strings.TrimSpace(c.hello), c.state
+	return c.hello, c.state
 }
 
 // Wait implements runner.Runner. It does not wait for a process that was not started.
@@ -144,13 +155,13 @@ func (c *child) Wait(context.Context) error {
 	return nil
 }
 
-// Kill implements runner.Runner: it kills the process and its descendants.
+// Kill implements runner.Runner.
 func (c *child) Kill(context.Context) error {
 	c.kill()
 	return nil
 }
 
-// kill kills the process; before the start, as soon as it starts.
+// kill kills the process with its descendants; before the start, as soon as it starts.
 func (c *child) kill() {
 	c.mu.Lock()
 	c.killed = true
@@ -174,14 +185,6 @@ func (c *child) pid() int {
 		return 0
 	}
 	return c.system.Pid
-}
-
-// cpu returns the processor time of an ended process, in microseconds.
-func (c *child) cpu() uint64 {
-	if s := c.cmd.ProcessState; s != nil {
-		return uint64((s.UserTime() + s.SystemTime()).Microseconds())
-	}
-	return 0
 }
 
 // Stdout implements runner.Runner: it contains only the handshake line.

@@ -151,17 +151,16 @@ func TestFirstLine(t *testing.T) {
 		"no newline":                "no newline",
 		"":                          "",
 	} {
-		o := &output{log: slog.New(slog.DiscardHandler)}
+		c := &child{output: &output{log: slog.New(slog.DiscardHandler)}}
 		r, w := io.Pipe()
 		got := make(chan string, 1)
 		go func() {
 			b, _ := io.ReadAll(r)
 			got <- strings.TrimSpace(string(b))
 		}()
-		hello := ""
-		firstLine(strings.NewReader(in), o, func(s string) { hello = s }, w)
-		if line := <-got; line != want || hello != want {
-			t.Errorf("first line of %q: %q and %q, want %q", in, line, hello, want)
+		c.greet(strings.NewReader(in), w)
+		if line := <-got; line != want || c.hello != want {
+			t.Errorf("first line of %q: %q and %q, want %q", in, line, c.hello, want)
 		}
 	}
 }

@@ -1,14 +1,14 @@
-// Package plugins runs strategies in other processes, with go-plugin and gRPC.
+// Package plugins runs strategies and tasks in other processes, with go-plugin and gRPC.
 //
 // The program of an author is one line:
 //
 //	func main() { plugins.Serve(factory) }
 //
-// The factory is like that of any other strategy in Go. The host calls Open. Its
-// factories are strategies.Batcher: one message carries a whole step of many
-// leagues over a gRPC stream, where steps that are ready at the same time share a
-// message. docs/plugins.md is the guide for authors in any language;
-// internal/strategypb has the protocol.
+// The host calls Open. Its factories are strategies.Batcher: one message carries a whole
+// step of many leagues over a gRPC stream, where steps that are ready at the same time
+// share a message. docs/plugins.md is the guide for authors in any language;
+// internal/strategypb has the protocol. Workers, which are processes of this program,
+// carry out tasks besides (ServeTasks, Pool).
 //
 // # Process lifetime
 //
@@ -19,17 +19,13 @@
 //
 // The host kills a process that hangs or breaks the protocol. When a process
 // ends, all its seats are lost: their leagues continue with technical losses.
-// The next group of seats restarts it, after a backoff that doubles each time.
-// After Config.Restarts restarts the plugin is quarantined: every further seat
-// fails with strategies.ErrQuarantined.
-//
-// # Rebuilding seats
+// The next group of seats restarts it, until it is quarantined.
 //
 // With Config.Replay the host records the calls of every open seat. When the
 // process dies, the host first tries each seat alone: it makes the seat again
-// and repeats its calls, including the one in progress. It rebuilds the seats
-// that survive, and only seats that kill the process again are lost. This works
-// for scripts, whose choices depend on their calls alone.
+// and repeats its calls, including the one in progress. Only seats that kill the
+// process again are lost. This works for scripts, whose choices depend on their
+// calls alone.
 package plugins
 
 import (
@@ -57,25 +53,21 @@ import (
 type Config struct {
 	// Command is the program, as a path, and its arguments.
 	Command []string
-	// Name is the plugin's name in messages and in the log; default is the file
-	// name of the program.
+	// Name is the plugin's name in messages; default is the file name of the program.
 	Name string
 	// Source is the file that reports name for its strategies; may be empty.
 	Source string
 	// Env adds "KEY=value" entries to the environment of the plugin.
 	Env []string
-	// Sum is the SHA-256 of the program in hex. Open refuses a program with
-	// another one. Empty accepts any program.
+	// Sum is the SHA-256 of the program in hex, which Open wants it to have, unless it is
+	// empty.
 	Sum string
-	// NoTLS turns off encryption; the connection then uses a socket that nobody
-	// else can reach. The default is mTLS with fresh certificates.
+	// NoTLS replaces mTLS with fresh certificates by a socket that nobody else can reach.
 	NoTLS bool
-	// NoChildren says that the program starts no others, as this one does not: nothing
-	// then guards its descendants.
+	// NoChildren says that the program starts no others: nothing guards its descendants.
 	NoChildren bool
-	// CallTime is the time limit of one call of a strategy; default
-	// budget.DefaultTime. The host kills a process whose call takes more than
-	// twice as long.
+	// CallTime is the time limit of one call of a strategy; default budget.DefaultTime.
+	// The host kills a process whose call takes more than twice as long.
 	CallTime time.Duration
 	// StartTimeout is the time limit of the program's start; default 20 s.
 	StartTimeout time.Duration
@@ -85,17 +77,13 @@ type Config struct {
 	// Backoff is the pause before the first restart; it doubles with each
 	// restart, up to 64 times. Default 50 ms; negative means none.
 	Backoff time.Duration
-	// Replay rebuilds seats after the end of their process; see the package
-	// comment.
+	// Replay rebuilds seats after the end of their process.
 	Replay bool
-	// Values are those of the parameters of its strategies, such as "horizon=8;greed=0.3";
-	// empty for the defaults. The program gets them as the environment variable
-	// ParamsVariable.
+	// Values is what ParamsVariable says to the program; empty for the defaults.
 	Values string
 	// Log receives the plugin's standard error; nil discards it.
 	Log *slog.Logger `json:"-"`
-	// Strategies lists the plugin's strategies, if known. The plugin then starts
-	// when it is first needed.
+	// Strategies lists the plugin's strategies, if known: it starts when it is first needed.
 	Strategies []strategies.Info
 	// Script is what a worker runs; nil for a plugin.
 	Script *Script
@@ -105,8 +93,7 @@ type Config struct {
 	Quiet bool
 	// Workers, if not nil, may play the script in their processes.
 	Workers *Pool `json:"-"`
-	// Unlimited lifts the memory limit of this process for the plugin, which would
-	// inherit it otherwise.
+	// Unlimited lifts the memory limit of this process for the plugin.
 	Unlimited bool
 }
 
@@ -157,18 +144,16 @@ func infoOf(name, title, description, fingerprint string) strategies.Info {
 	}
 }
 
+// verify returns an *UnlockedError if the program is another than that of Sum.
 func (c *Config) verify() error {
 	if c.Sum == "" {
 		return nil
 	}
 	got, err := Sum(c.Command[0])
-	if err != nil {
-		return err
+	if err == nil && !strings.EqualFold(got, c.Sum) {
+		err = &UnlockedError{Path: c.Command[0], Want: c.Sum, Got: got}
 	}
-	if !strings.EqualFold(got, c.Sum) {
-		return &UnlockedError{Path: c.Command[0], Want: c.Sum, Got: got}
-	}
-	return nil
+	return err
 }
 
 // Sum returns the SHA-256 of a file, in hex.
@@ -195,17 +180,15 @@ func Open(ctx context.Context, config Config) ([]strategies.Factory, error) {
 	}
 	sweep()
 	k := &supervisor{config: config, turn: make(chan struct{}, 1)}
-	infos := config.Strategies
-	if infos == nil {
+	if config.Strategies == nil {
 		p, err := start(ctx, &k.config)
 		if err != nil {
 			return nil, err
 		}
-		k.process, k.starts, infos = p, 1, p.info
+		k.process, k.starts, k.config.Strategies = p, 1, p.info
 	}
-	k.infos = infos
 	var all []strategies.Factory
-	for i, info := range infos {
+	for i, info := range k.config.Strategies {
 		all = append(all, &factory{supervisor: k, info: info, index: uint32(i)})
 	}
 	k.users = len(all)
@@ -226,9 +209,7 @@ func PlaceOf(f strategies.Factory) (Place, bool) {
 	if !ok {
 		return Place{}, false
 	}
-	p := Place{Config: own.supervisor.config, Index: int(own.index)}
-	p.Config.Strategies = own.supervisor.infos
-	return p, true
+	return Place{Config: own.supervisor.config, Index: int(own.index)}, true
 }
 
 type factory struct {

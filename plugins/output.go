@@ -3,10 +3,10 @@ package plugins
 import (
 	"bufio"
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -140,20 +140,6 @@ func (o *output) reason() string {
 	return ""
 }
 
-// firstLine passes on the first line of r, the handshake, and logs everything
-// after it. It returns when r ends.
-func firstLine(r io.Reader, log *output, greeted func(string), to *io.PipeWriter) {
-	buffered := bufio.NewReaderSize(r, 1<<15) // it contains a certificate
-	line, err := buffered.ReadSlice('\n')
-	if err == nil || errors.Is(err, bufio.ErrBufferFull) || len(line) > 0 {
-		text := strings.TrimRight(string(line), "\r\n")
-		greeted(text)
-		_, _ = io.WriteString(to, text+"\n") // go-plugin reads to the end
-	}
-	log.read(buffered)
-	_ = to.Close()
-}
-
 // Limits on what strategies print during one step; the rest is dropped.
 const (
 	mostLines = 1000
@@ -193,10 +179,7 @@ type logHandler struct {
 func (h *logHandler) Enabled(context.Context, slog.Level) bool { return true }
 
 func (h *logHandler) Handle(_ context.Context, r slog.Record) error {
-	line := &pb.LogLine{
-		Seat: h.seat, Level: int32(r.Level), Text: strategies.Clip(r.Message, mostText),
-		Attributes: append([]string(nil), h.attrs...),
-	}
+	line := &pb.LogLine{Seat: h.seat, Level: int32(r.Level), Text: strategies.Clip(r.Message, mostText), Attributes: slices.Clone(h.attrs)}
 	r.Attrs(func(a slog.Attr) bool {
 		line.Attributes = h.append(line.Attributes, a)
 		return true
@@ -211,7 +194,7 @@ func (h *logHandler) append(to []string, a slog.Attr) []string {
 
 func (h *logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	c := *h
-	c.attrs = append([]string(nil), h.attrs...)
+	c.attrs = slices.Clone(h.attrs)
 	for _, a := range attrs {
 		c.attrs = c.append(c.attrs, a)
 	}

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -23,8 +22,7 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// process is another process and the gRPC connection to it. Plugins, workers of
-// scripts and workers of leagues are services on it. It starts, watches and ends the
+// process is another process and the gRPC connection to it. It starts, watches and ends the
 // process of the operating system, and knows why that has ended.
 type process struct {
 	config   *Config
@@ -106,15 +104,14 @@ func (p *process) launch(ctx context.Context, open func(context.Context) error) 
 // spawn prepares the operating system process for go-plugin to start.
 func (p *process) spawn(_ hclog.Logger, spec *exec.Cmd, _ string) (runner.Runner, error) {
 	// GOMAXPROCS: idle threads that look for work cost as much as the work.
-	env := append(spec.Env, goplugin.EnvUnixSocketDir+"="+p.folder, "TMPDIR="+p.folder, "PATH=/usr/local/bin:/usr/bin:/bin", "GOMAXPROCS="+strconv.Itoa(runtime.GOMAXPROCS(0)))
-	if p.own { // the stacks of our goroutines tell nobody anything
-		env = append(env, "GOTRACEBACK=none")
-	}
-	if !p.own && !p.config.NoChildren {
-		p.child.mark = "TMPDIR=" + p.folder
-	}
-	if !p.own {
-		env = append(env, limitKey+"="+strconv.FormatInt(p.config.CallTime.Microseconds(), 10))
+	env := append(spec.Env, goplugin.EnvUnixSocketDir+"="+p.folder, "TMPDIR="+p.folder, "PATH=/usr/local/bin:/usr/bin:/bin", fmt.Sprint("GOMAXPROCS=", runtime.GOMAXPROCS(0)))
+	if p.own {
+		env = append(env, "GOTRACEBACK=none") // the stacks of our goroutines tell nobody anything
+	} else {
+		env = append(env, fmt.Sprint(limitKey, "=", p.config.CallTime.Microseconds()))
+		if !p.config.NoChildren {
+			p.child.mark = "TMPDIR=" + p.folder
+		}
 	}
 	if p.config.Values != "" {
 		env = append(env, ParamsVariable+"="+p.config.Values)
@@ -126,13 +123,11 @@ func (p *process) spawn(_ hclog.Logger, spec *exec.Cmd, _ string) (runner.Runner
 // connect performs the handshake.
 func (p *process) connect() error {
 	addr, err := p.client.Start()
+	if err == nil && addr.Network() == "unix" {
+		err = os.Chmod(addr.String(), 0o600)
+	}
 	if err != nil {
 		return err
-	}
-	if addr.Network() == "unix" {
-		if err := os.Chmod(addr.String(), 0o600); err != nil {
-			return fmt.Errorf("make the socket private: %w", err)
-		}
 	}
 	if p.config.NoTLS && (addr.Network() != "unix" || filepath.Dir(addr.String()) != p.folder) {
 		return fmt.Errorf("it listens at %s %s; without mTLS it must listen on a socket in the folder named by %s",
@@ -142,11 +137,7 @@ func (p *process) connect() error {
 	if err != nil {
 		return err
 	}
-	raw, err := rpc.Dispense(pluginName)
-	if err != nil {
-		return err
-	}
-	p.conn = raw.(*grpc.ClientConn)
+	p.conn = rpc.(*goplugin.GRPCClient).Conn
 	return nil
 }
 
@@ -167,20 +158,19 @@ func (p *process) stop() {
 
 var errStopped = fmt.Errorf("%w: the host stopped it", strategies.ErrCrashed)
 
-// fail marks the process as failed and kills it, once. innocent means that the
-// failure is not its fault.
+// fail marks the process as failed and kills it, once.
 func (p *process) fail(why error, innocent bool) {
 	p.mu.Lock()
-	first := p.why == nil
-	if first {
-		p.why, p.innocent = why, innocent
-		if p.failing != nil {
-			p.failing()
-		}
-		close(p.died)
+	defer p.mu.Unlock()
+	if p.why != nil {
+		return
 	}
-	p.mu.Unlock()
-	if first && why != errStopped {
+	p.why, p.innocent = why, innocent
+	if p.failing != nil {
+		p.failing()
+	}
+	close(p.died)
+	if why != errStopped {
 		p.child.kill()
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,25 +31,16 @@ type session struct {
 
 	mu      sync.Mutex
 	groups  map[uint64]*seats
-	running map[uint64]*running // by id of the step
-	queue   pb.PlayReply        // to be sent
+	queue   pb.PlayReply // to be sent
 	sending bool
 	measure bool  // the next reply says how much processor time there was
 	broken  error // why the stream cannot be written to
 }
 
-// running is a step in progress.
-type running struct {
-	seats  *seats
-	cancel context.CancelFunc
-	sent   uint64 // calls at the last look
-	since  int    // looks at which there were no more
-}
-
 // Play implements the protocol: it handles each step in a goroutine of its own
 // and ends all seats with the stream.
 func (s *server) Play(stream grpc.BidiStreamingServer[pb.PlayRequest, pb.PlayReply]) error {
-	ses := &session{server: s, stream: stream, groups: make(map[uint64]*seats), running: make(map[uint64]*running), measure: true}
+	ses := &session{server: s, stream: stream, groups: make(map[uint64]*seats), measure: true}
 	ctx, cancel := context.WithCancel(stream.Context())
 	var ticker sync.WaitGroup
 	ticker.Go(func() { ses.reportProgress(ctx) })
@@ -99,19 +91,18 @@ func (ses *session) carryOut(ctx context.Context, step *pb.Step) *pb.StepReply {
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(us)*time.Microsecond)
 		defer cancel()
 	}
-	if step.GetEnd() {
-		delete(ses.groups, step.GetGroup())
-	}
-	ses.running[step.GetId()] = &running{seats: g, cancel: cancel}
+	g.running, g.stop, g.sent, g.since = step.GetId(), cancel, g.calls.Load(), 0
 	ses.mu.Unlock()
 	reply := g.step(ctx, step)
+	ses.mu.Lock()
+	if g.running = 0; step.GetEnd() {
+		delete(ses.groups, step.GetGroup())
+		g.cancel()
+	}
+	ses.mu.Unlock()
 	if step.GetEnd() {
-		cancel()
 		g.end()
 	}
-	ses.mu.Lock()
-	delete(ses.running, step.GetId())
-	ses.mu.Unlock()
 	return reply
 }
 
@@ -121,9 +112,9 @@ func (ses *session) cancelSteps(ids []uint64) {
 	}
 	ses.mu.Lock()
 	defer ses.mu.Unlock()
-	for _, id := range ids {
-		if r := ses.running[id]; r != nil {
-			r.cancel()
+	for _, g := range ses.groups {
+		if slices.Contains(ids, g.running) {
+			g.stop()
 		}
 	}
 }
@@ -170,12 +161,15 @@ func (ses *session) reportProgress(ctx context.Context) {
 		case <-tick.C:
 		}
 		ses.mu.Lock()
-		for id, r := range ses.running {
-			if n := r.seats.calls.Load(); n != r.sent {
-				r.sent, r.since = n, 0
-				ses.queue.Progress = append(ses.queue.Progress, &pb.Progress{Id: id, Calls: n})
-			} else if r.since++; limit > 0 && time.Duration(r.since-1)*every > limit { // the first may have come at once
-				r.seats.late.Store(n + 1)
+		for _, g := range ses.groups {
+			if g.running == 0 {
+				continue
+			}
+			if n := g.calls.Load(); n != g.sent {
+				g.sent, g.since = n, 0
+				ses.queue.Progress = append(ses.queue.Progress, &pb.Progress{Id: g.running, Calls: n})
+			} else if g.since++; limit > 0 && time.Duration(g.since-1)*every > limit { // the first may have come at once
+				g.late.Store(n + 1)
 			}
 		}
 		ses.measure = true
@@ -189,10 +183,13 @@ type seats struct {
 	late  atomic.Uint64 // which call takes too long, from 1
 	limit time.Duration // of a call; 0 if others see to it
 
-	// Of steps without a budget, until one is canceled. The mutex of the session
-	// guards them.
-	ctx    context.Context
-	cancel context.CancelFunc
+	// The mutex of the session guards these.
+	ctx     context.Context    // of steps without a budget, until one is canceled
+	cancel  context.CancelFunc // its
+	running uint64             // the step in progress; 0 for none
+	stop    context.CancelFunc // ends that
+	sent    uint64             // calls at the last look
+	since   int                // looks at which there were no more
 
 	mu      sync.Mutex // uncontended: hosts send one step of a group at a time
 	batch   strategies.Batch

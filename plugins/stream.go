@@ -243,7 +243,9 @@ func (p *stream) read() {
 			p.fail(p.exitError(err), false)
 			return
 		}
-		p.spentSoFar(reply)
+		if us := reply.GetCpuUs(); us > 0 {
+			p.cpu.Store(us)
+		}
 		p.mu.Lock()
 		for _, r := range reply.GetSteps() {
 			if c := p.calls[r.GetId()]; c != nil {

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	pb "github.com/strategylab/strategylab/plugins/internal/strategypb"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
 )
@@ -18,9 +17,8 @@ import (
 // after failures, up to a limit.
 type supervisor struct {
 	config Config
-	infos  []strategies.Info // of its strategies
-	turn   chan struct{}     // held while the process is started or stopped
-	trial  sync.RWMutex      // held for writing by a step that must be alone in the process
+	turn   chan struct{} // held while the process is started or stopped
+	trial  sync.RWMutex  // held for writing by a step that must be alone in the process
 
 	mu          sync.Mutex
 	process     *stream // nil until it is started
@@ -45,10 +43,10 @@ func (k *supervisor) get(ctx context.Context) (*stream, error) {
 	k.mu.Lock()
 	p, quarantined := k.process, k.quarantined
 	k.mu.Unlock()
-	if quarantined != nil {
+	switch {
+	case quarantined != nil:
 		return nil, quarantined
-	}
-	if p != nil {
+	case p != nil:
 		if p.reason() == nil {
 			return p, nil
 		}
@@ -182,13 +180,11 @@ func (k *supervisor) leave() {
 	}
 }
 
-// Usage is what the processes of a plugin or of an isolated script have used,
-// and how often they failed.
+// Usage is what the processes of a plugin or of an isolated script have used.
 type Usage struct {
 	// Process is the plugin's name in messages; its strategies share it.
 	Process string
-	// CPU is the processor time of all processes. A running process reports its
-	// own with every answer.
+	// CPU is the processor time of all processes.
 	CPU time.Duration
 	// Busy is the processor time of the calls of a script that shares its process.
 	Busy time.Duration
@@ -200,8 +196,7 @@ type Usage struct {
 	// Starts counts the processes that were started, Failed those that failed
 	// by their own fault.
 	Starts, Failed int
-	// Aside reports that the plugin is quarantined: it failed too often and is
-	// not restarted.
+	// Aside reports that the plugin is quarantined.
 	Aside bool
 }
 
@@ -230,22 +225,17 @@ func (k *supervisor) usage() Usage {
 	return u
 }
 
-// spentSoFar records the processor time that a process reports.
-func (p *stream) spentSoFar(reply *pb.PlayReply) {
-	if us := reply.GetCpuUs(); us > 0 {
-		p.cpu.Store(us)
-	}
-}
-
 // spent returns the processor time of a process; while it runs, as it last
 // reported.
 func (p *stream) spent() time.Duration {
 	select {
 	case <-p.child.done:
-		return time.Duration(p.child.cpu()) * time.Microsecond
+		if s := p.child.cmd.ProcessState; s != nil {
+			return s.UserTime() + s.SystemTime()
+		}
 	default:
-		return time.Duration(p.cpu.Load()) * time.Microsecond
 	}
+	return time.Duration(p.cpu.Load()) * time.Microsecond
 }
 
 // peakOf returns the largest resident memory of a process, in bytes, or 0 if it is

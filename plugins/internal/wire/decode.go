@@ -2,7 +2,6 @@ package wire
 
 import (
 	"log/slog"
-	"math"
 	"strconv"
 
 	"github.com/strategylab/strategylab/host/game"
@@ -12,23 +11,14 @@ import (
 
 // Decoder is the plugin's end of one group. It is for one goroutine at a time.
 type Decoder struct {
-	seats map[strategies.SeatID]*memory
-	ids   []matchID // by match, for those at the beginning of a schedule
+	seats seats
 	log   func(strategies.SeatID) *slog.Logger
 }
-
-type matchID struct {
-	round, pair uint32
-	text        string
-}
-
-// mostIDs is the number of match ids that are cached.
-const mostIDs = 1 << 14
 
 // NewDecoder returns a decoder for a group without seats. log returns the logger
 // of a seat whose prints the host wants.
 func NewDecoder(log func(strategies.SeatID) *slog.Logger) *Decoder {
-	return &Decoder{seats: make(map[strategies.SeatID]*memory), log: log}
+	return &Decoder{seats: make(seats), log: log}
 }
 
 // Decode reads a step into out, which must be empty. After an error the group
@@ -50,7 +40,7 @@ func (d *Decoder) Decode(in *strategypb.Step, out *strategies.Step) error {
 	last := int64(0)
 	for _, delta := range in.Close {
 		last += delta
-		id, _, err := d.seat(last)
+		id, _, err := d.seats.get(last)
 		if err != nil {
 			return err
 		}
@@ -58,15 +48,6 @@ func (d *Decoder) Decode(in *strategypb.Step, out *strategies.Step) error {
 		out.Close = append(out.Close, id)
 	}
 	return nil
-}
-
-func (d *Decoder) seat(at int64) (strategies.SeatID, *memory, error) {
-	if at >= 0 && at <= math.MaxUint32 {
-		if m := d.seats[strategies.SeatID(at)]; m != nil {
-			return strategies.SeatID(at), m, nil
-		}
-	}
-	return 0, nil, broken("seat %d is not open", at)
 }
 
 func (d *Decoder) open(in *strategypb.Step, out *strategies.Step) error {
@@ -107,14 +88,14 @@ func (d *Decoder) observe(in *strategypb.Outcomes, out *strategies.Step) error {
 	var of *columns
 	if in.Of != nil {
 		var err error
-		if of, err = d.columns(in.Of, n); err != nil {
+		if of, err = columnsOf(in.Of, n); err != nil {
 			return err
 		}
 	}
 	at, numbers := int64(0), in.Number
 	for i := range n {
 		at += in.Seat[i]
-		id, m, err := d.seat(at)
+		id, m, err := d.seats.get(at)
 		if err != nil {
 			return err
 		}
@@ -150,14 +131,14 @@ func (d *Decoder) observe(in *strategypb.Outcomes, out *strategies.Step) error {
 
 func (d *Decoder) choose(in *strategypb.Turns, out *strategies.Step) error {
 	n := len(in.Seat)
-	c, err := d.columns(in, n)
+	c, err := columnsOf(in, n)
 	if err != nil {
 		return err
 	}
 	at, standings := int64(0), in.Standings
 	for i := range n {
 		at += in.Seat[i]
-		id, m, err := d.seat(at)
+		id, m, err := d.seats.get(at)
 		if err != nil {
 			return err
 		}
@@ -182,18 +163,17 @@ func (d *Decoder) choose(in *strategypb.Turns, out *strategies.Step) error {
 
 // columns reads the matches of entries in order.
 type columns struct {
-	d     *Decoder
 	in    *strategypb.Turns
 	names []string
 }
 
-func (d *Decoder) columns(in *strategypb.Turns, n int) (*columns, error) {
+func columnsOf(in *strategypb.Turns, n int) (*columns, error) {
 	rounds := len(in.Round)
 	if len(in.Match) != n || len(in.Pair) != n || len(in.Opponent) != n || len(in.Role) != n || rounds != n && rounds != 1 {
 		return nil, broken("columns of %d matches have %d, %d, %d, %d and %d entries",
 			n, len(in.Match), rounds, len(in.Pair), len(in.Opponent), len(in.Role))
 	}
-	return &columns{d: d, in: in, names: in.Names}, nil
+	return &columns{in: in, names: in.Names}, nil
 }
 
 func (c *columns) next(i int, r *roster) (strategies.Turn, error) {
@@ -207,7 +187,7 @@ func (c *columns) next(i int, r *roster) (strategies.Turn, error) {
 	}
 	var err error
 	if pair := c.in.Pair[i]; pair > 0 {
-		t.MatchID = c.d.id(t.Match, round, pair)
+		t.MatchID = makeID(round, pair)
 	} else if t.MatchID, err = c.name(); err != nil {
 		return t, err
 	}
@@ -232,21 +212,7 @@ func (c *columns) name() (string, error) {
 	return s, nil
 }
 
-// id returns "R7M3" for pair 3 of round 7.
-func (d *Decoder) id(match uint64, round, pair uint32) string {
-	if match >= mostIDs {
-		return makeID(round, pair)
-	}
-	if n := int(match) + 1; n > len(d.ids) {
-		d.ids = append(d.ids, make([]matchID, n-len(d.ids))...)
-	}
-	e := &d.ids[match]
-	if e.round != round || e.pair != pair {
-		*e = matchID{round: round, pair: pair, text: makeID(round, pair)}
-	}
-	return e.text
-}
-
+// makeID returns "R7M3" for pair 3 of round 7.
 func makeID(round, pair uint32) string {
 	b := append(make([]byte, 0, 24), 'R')
 	b = strconv.AppendUint(b, uint64(round), 10)

@@ -10,6 +10,7 @@ package wire
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
@@ -29,6 +30,19 @@ func broken(format string, args ...any) error {
 type memory struct {
 	roster *roster
 	turn   strategies.Turn // with the standing after the outcomes since
+}
+
+// seats is what one end remembers about the open seats of a group.
+type seats map[strategies.SeatID]*memory
+
+// get returns the seat of a number from the other end, or from the user of this one.
+func (s seats) get(number int64) (strategies.SeatID, *memory, error) {
+	if number >= 0 && number <= math.MaxUint32 {
+		if m := s[strategies.SeatID(number)]; m != nil {
+			return strategies.SeatID(number), m, nil
+		}
+	}
+	return 0, nil, broken("seat %d is not open", number)
 }
 
 // roster is the players of a league; seats share it.

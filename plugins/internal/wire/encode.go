@@ -9,7 +9,7 @@ import (
 
 // Encoder is the host's end of one group. It is for one goroutine at a time.
 type Encoder struct {
-	seats  map[strategies.SeatID]*memory
+	seats  seats
 	roster *roster // last used; the seats of an experiment share one
 
 	// Memory of the last step.
@@ -18,7 +18,7 @@ type Encoder struct {
 }
 
 // NewEncoder returns an encoder for a group without seats.
-func NewEncoder() *Encoder { return &Encoder{seats: make(map[strategies.SeatID]*memory)} }
+func NewEncoder() *Encoder { return &Encoder{seats: make(seats)} }
 
 // Encode writes a step to out, which must be empty and is valid until the next call.
 func (e *Encoder) Encode(s *strategies.Step, out *strategypb.Step) error {
@@ -29,15 +29,13 @@ func (e *Encoder) Encode(s *strategies.Step, out *strategypb.Step) error {
 		}
 	}
 	if len(s.Choose) > 0 {
-		turns, err := e.choose(s.Choose)
-		if err != nil {
+		if err := e.choose(s.Choose, out); err != nil {
 			return err
 		}
-		out.Choose = turns
 	}
 	last := int64(0)
 	for _, id := range s.Close {
-		if _, err := e.seat(id); err != nil {
+		if _, _, err := e.seats.get(int64(id)); err != nil {
 			return err
 		}
 		out.Close = append(out.Close, int64(id)-last)
@@ -45,13 +43,6 @@ func (e *Encoder) Encode(s *strategies.Step, out *strategypb.Step) error {
 		delete(e.seats, id)
 	}
 	return nil
-}
-
-func (e *Encoder) seat(id strategies.SeatID) (*memory, error) {
-	if m := e.seats[id]; m != nil {
-		return m, nil
-	}
-	return nil, broken("seat %d is not open", id)
 }
 
 func (e *Encoder) open(opens []strategies.OpenSeat, out *strategypb.Step) {
@@ -89,8 +80,8 @@ func (e *Encoder) observe(outcomes []strategies.SeatOutcome, out *strategypb.Ste
 	o.Seat, o.How, o.Number, o.Points, o.Of = o.Seat[:0], o.How[:0], o.Number[:0], nil, nil
 	last, latest, standard := int64(0), true, true
 	for i := range outcomes {
-		id, outcome := outcomes[i].Seat, &outcomes[i].Outcome
-		m, err := e.seat(id)
+		outcome := &outcomes[i].Outcome
+		id, m, err := e.seats.get(int64(outcomes[i].Seat))
 		if err != nil {
 			return err
 		}
@@ -127,23 +118,23 @@ func turnOf(o *strategies.Outcome, s strategies.Standing) strategies.Turn {
 	return strategies.Turn{Match: o.Match, MatchID: o.MatchID, Round: o.Round, Opponent: o.Opponent, Role: o.Role, Standing: s}
 }
 
-func (e *Encoder) choose(turns []strategies.SeatTurn) (*strategypb.Turns, error) {
-	out := &e.turns
-	out.Seat, out.Match, out.Round, out.Pair = out.Seat[:0], out.Match[:0], out.Round[:0], out.Pair[:0]
-	out.Opponent, out.Role, out.Names, out.Standings = out.Opponent[:0], out.Role[:0], nil, nil
+func (e *Encoder) choose(turns []strategies.SeatTurn, out *strategypb.Step) error {
+	c := &e.turns
+	c.Seat, c.Match, c.Round, c.Pair = c.Seat[:0], c.Match[:0], c.Round[:0], c.Pair[:0]
+	c.Opponent, c.Role, c.Names, c.Standings = c.Opponent[:0], c.Role[:0], nil, nil
 	last, oneRound := int64(0), true
 	for i := range turns {
-		id, t := turns[i].Seat, &turns[i].Turn
-		m, err := e.seat(id)
+		t := &turns[i].Turn
+		id, m, err := e.seats.get(int64(turns[i].Seat))
 		if err != nil {
-			return nil, err
+			return err
 		}
-		out.Seat = append(out.Seat, int64(id)-last)
+		c.Seat = append(c.Seat, int64(id)-last)
 		last = int64(id)
-		appendMatch(out, m.roster, t)
+		appendMatch(c, m.roster, t)
 		oneRound = oneRound && t.Round == turns[0].Turn.Round
 		if t.Standing != m.turn.Standing {
-			out.Standings = append(out.Standings, &strategypb.Standing{
+			c.Standings = append(c.Standings, &strategypb.Standing{
 				Entry: uint32(i), Played: int64(t.Played), Wins: int64(t.Wins), Draws: int64(t.Draws),
 				Losses: int64(t.Losses), Points: int64(t.Points),
 			})
@@ -151,9 +142,10 @@ func (e *Encoder) choose(turns []strategies.SeatTurn) (*strategypb.Turns, error)
 		m.turn = *t
 	}
 	if oneRound {
-		out.Round = out.Round[:1]
+		c.Round = c.Round[:1]
 	}
-	return out, nil
+	out.Choose = c
+	return nil
 }
 
 // appendMatch writes one entry of all columns except Seat.

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -48,16 +49,11 @@ func (d *Decoder) Reply(s *strategies.Step, out *strategypb.StepReply) {
 // EncodeFailure writes the failure of one seat.
 func EncodeFailure(f strategies.SeatError) *strategypb.Failure {
 	out := &strategypb.Failure{Seat: uint32(f.Seat), Entry: uint32(f.Index), Op: strategypb.Failure_CHOOSE}
-	if code, known := ops[f.Op]; known {
-		out.Op = code
+	if code := slices.Index(ops[:], f.Op); code >= 0 {
+		out.Op = strategypb.Failure_Op(code)
 	}
-	switch strategies.FaultOf(f.Err) {
-	case game.FaultInvalid:
-		out.Cause = strategypb.Failure_INVALID_CHOICE
-	case game.FaultTimeout:
-		out.Cause = strategypb.Failure_TIMEOUT
-	case game.FaultBudget:
-		out.Cause = strategypb.Failure_BUDGET
+	if code := slices.Index(faults[:], strategies.FaultOf(f.Err)); code >= 0 {
+		out.Cause = strategypb.Failure_Cause(code)
 	}
 	cause := f.Err
 	var typed *strategies.Error
@@ -69,20 +65,21 @@ func EncodeFailure(f strategies.SeatError) *strategypb.Failure {
 	return out
 }
 
-// ops are the codes of operations.
-var ops = map[strategies.Op]strategypb.Failure_Op{
-	strategies.OpStart: strategypb.Failure_START, strategies.OpObserve: strategypb.Failure_OBSERVE,
-	strategies.OpChoose: strategypb.Failure_CHOOSE, strategies.OpLoad: strategypb.Failure_LOAD,
-}
-
-func opOf(code strategypb.Failure_Op) (strategies.Op, error) {
-	for op, c := range ops {
-		if c == code {
-			return op, nil
-		}
+// The operations of failures, and their causes as faults and as kinds of error, by code.
+var (
+	ops = [...]strategies.Op{
+		strategypb.Failure_START: strategies.OpStart, strategypb.Failure_OBSERVE: strategies.OpObserve,
+		strategypb.Failure_CHOOSE: strategies.OpChoose, strategypb.Failure_LOAD: strategies.OpLoad,
 	}
-	return "", broken("failure of operation %d", code)
-}
+	faults = [...]game.Fault{
+		strategypb.Failure_ERROR: game.FaultError, strategypb.Failure_INVALID_CHOICE: game.FaultInvalid,
+		strategypb.Failure_TIMEOUT: game.FaultTimeout, strategypb.Failure_BUDGET: game.FaultBudget,
+	}
+	kinds = [...]error{
+		strategypb.Failure_INVALID_CHOICE: strategies.ErrInvalidChoice,
+		strategypb.Failure_TIMEOUT:        strategies.ErrTimeout, strategypb.Failure_BUDGET: strategies.ErrBudget,
+	}
+)
 
 // remoteError is an error from another process: its text and its kind.
 type remoteError struct {
@@ -96,30 +93,16 @@ func (t *remoteError) Unwrap() error { return t.kind }
 // DecodeFailure reads the failure of one seat; source is the default source of
 // its error.
 func DecodeFailure(f *strategypb.Failure, source string) (strategies.SeatError, error) {
-	op, err := opOf(f.GetOp())
-	if err != nil {
-		return strategies.SeatError{}, err
+	op, cause := int(f.GetOp()), int(f.GetCause())
+	if op < 0 || op >= len(ops) || cause < 0 || cause >= len(kinds) {
+		return strategies.SeatError{}, broken("failure of operation %d and cause %d", op, cause)
 	}
-	why := &remoteError{text: strategies.OneLine(f.GetText(), maxText)}
-	if why.text == "" {
-		why.text = "failed without a reason"
-	}
-	switch f.GetCause() {
-	case strategypb.Failure_ERROR:
-	case strategypb.Failure_INVALID_CHOICE:
-		why.kind = strategies.ErrInvalidChoice
-	case strategypb.Failure_TIMEOUT:
-		why.kind = strategies.ErrTimeout
-	case strategypb.Failure_BUDGET:
-		why.kind = strategies.ErrBudget
-	default:
-		return strategies.SeatError{}, broken("failure of cause %d", f.GetCause())
-	}
-	e := &strategies.Error{Source: source, Op: op, Err: why, Hint: strategies.OneLine(f.GetHint(), maxText)}
+	why := &remoteError{cmp.Or(strategies.OneLine(f.GetText(), maxText), "failed without a reason"), kinds[cause]}
+	e := &strategies.Error{Source: source, Op: ops[op], Err: why, Hint: strategies.OneLine(f.GetHint(), maxText)}
 	if f.GetSource() != "" {
 		e.Source, e.Line = strategies.OneLine(f.GetSource(), maxText), int(f.GetLine())
 	}
-	return strategies.SeatError{Seat: strategies.SeatID(f.GetSeat()), Op: op, Index: int(f.GetEntry()), Err: e}, nil
+	return strategies.SeatError{Seat: strategies.SeatID(f.GetSeat()), Op: ops[op], Index: int(f.GetEntry()), Err: e}, nil
 }
 
 // Decode reads the answer to an encoded step into s.Choices and s.Failed.

@@ -62,7 +62,7 @@ type Driver struct {
 
 	mu       sync.Mutex
 	request  openRequest
-	version  int   // of request
+	version  int   // of request, from 1
 	offences []int // leagues with the end of a process, by strategy
 	ended    int   // workers, by nobody's fault
 	usage    []plugins.Usage
@@ -74,7 +74,7 @@ var _ experiments.Driver = (*Driver)(nil)
 // nil if the field has no script of a pool, or a strategy that no worker could make:
 // such fields are played in this process.
 func NewDriver(plan results.Plan, factories []strategies.Factory) (*Driver, error) {
-	d := &Driver{plan: plan}
+	d := &Driver{plan: plan, version: 1}
 	var batchers bool
 	at := make(map[strategies.Factory]int)
 	for _, f := range factories {
@@ -164,16 +164,23 @@ func (d *Driver) NewWorker(ctx context.Context) (experiments.Worker, error) {
 type worker struct {
 	driver   *Driver
 	process  *plugins.Worker // nil until it is needed, and after its death
-	version  int             // of the request that it has opened
+	version  int             // of the request that it has open; 0 for none
 	decoder  *chunk.Decoder
-	opened   bool   // process has the plan open
 	isolated *field // with every script in a process of its own; nil until it is needed
 }
 
-// Play implements experiments.Worker.
+// Play implements experiments.Worker. Leagues in which the process may have died are played
+// with isolated scripts. If there are too many of them for a process each, it finds the
+// league, and in that the scripts that end the process, and gives these processes of their
+// own.
 func (w *worker) Play(ctx context.Context, first int, out []results.League, quarantined []bool) error {
-	for at := 0; at < len(out); {
-		played, err := w.play(ctx, first+at, out[at:], quarantined)
+	d := w.driver
+	for at, single, unexplained := 0, 0, 0; at < len(out); {
+		to := len(out)
+		if at < single {
+			to = at + 1
+		}
+		played, err := w.play(ctx, first+at, out[at:to], quarantined)
 		at += played
 		var died *plugins.DeathError
 		if !errors.As(err, &died) {
@@ -182,22 +189,39 @@ func (w *worker) Play(ctx context.Context, first int, out []results.League, quar
 			}
 			continue
 		}
-		w.process = nil
-		suspects := out[at:min(at+w.driver.unit, len(out))]
-		replay := w.playIsolated
-		if w.driver.large() {
-			replay = w.playLarge
+		end := min(at+d.unit, len(out))
+		switch {
+		case !d.large():
+			if err := w.playIsolated(ctx, first+at, out[at:end], quarantined, died); err != nil {
+				return err
+			}
+			at = end
+		case d.unit > 1 && single <= at:
+			single = end
+		default:
+			found, err := w.isolateCulprit(ctx, first+at, quarantined, died)
+			if err != nil {
+				return err
+			}
+			if !found {
+				unexplained++
+			}
+			if unexplained > mostUnexplained {
+				return fmt.Errorf("league %d of this field ends its worker, and no script does so alone: %w; play fewer of them at once", first+at, died.Reason)
+			}
 		}
-		if err := replay(ctx, first+at, suspects, quarantined, died); err != nil {
-			return err
-		}
-		at += len(suspects)
 	}
 	return nil
 }
 
-// play has the process play leagues and returns how many it has played.
+// play has the process play leagues and returns how many it has played. A process that
+// dies is forgotten.
 func (w *worker) play(ctx context.Context, first int, out []results.League, quarantined []bool) (played int, err error) {
+	defer func() {
+		if errors.As(err, new(*plugins.DeathError)) {
+			w.process = nil
+		}
+	}()
 	if err := w.open(ctx); err != nil {
 		return 0, err
 	}
@@ -226,18 +250,21 @@ func (w *worker) open(ctx context.Context) error {
 	d.mu.Lock()
 	request, version := d.request, d.version
 	d.mu.Unlock()
-	if w.process != nil && w.version == version {
-		return nil
-	}
-	if w.process == nil {
-		var err error
-		if w.process, err = d.pool.Take(ctx); err != nil {
+	switch {
+	case w.process == nil:
+		p, err := d.pool.Take(ctx)
+		if err != nil {
 			return err
 		}
-	} else if err := w.closeField(ctx); err != nil {
-		return err
+		w.process = p
+	case w.version == version:
+		return nil
+	default:
+		if err := w.closeField(ctx); err != nil {
+			return err
+		}
 	}
-	w.opened = false
+	w.version = 0
 	input, err := json.Marshal(request)
 	if err != nil {
 		return err
@@ -245,7 +272,7 @@ func (w *worker) open(ctx context.Context) error {
 	if err := w.process.Do(ctx, taskOpen, input, nil); err != nil {
 		return err
 	}
-	w.opened, w.version = true, version
+	w.version = version
 	return nil
 }
 
@@ -357,7 +384,7 @@ func (w *worker) Close() error {
 		w.isolated = nil
 	}
 	if w.process != nil {
-		if w.opened && !w.process.Dead() {
+		if w.version > 0 && !w.process.Dead() {
 			_ = w.closeField(context.Background()) // a process that dies now has nothing to tell
 		}
 		w.driver.pool.Give(w.process)

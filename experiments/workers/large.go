@@ -2,12 +2,10 @@ package workers
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/strategylab/strategylab/experiments/chunk"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/plugins"
 )
@@ -76,33 +74,6 @@ const mostAlone = 32
 // large reports whether there are too many scripts for a process each.
 func (d *Driver) large() bool { return len(d.distinct) > mostAlone }
 
-// playLarge plays leagues in which a worker has died: it finds the scripts that end it one
-// by one and gives them processes of their own.
-func (w *worker) playLarge(ctx context.Context, first int, out []results.League, quarantined []bool, died *plugins.DeathError) error {
-	for at, unexplained := 0, 0; at < len(out); {
-		played, err := w.play(ctx, first+at, out[at:at+1], quarantined)
-		at += played
-		if !errors.As(err, &died) {
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		w.process = nil
-		found, err := w.isolateCulprit(ctx, first+at, quarantined, died)
-		if err != nil {
-			return err
-		}
-		if !found {
-			unexplained++
-		}
-		if unexplained > mostUnexplained {
-			return fmt.Errorf("league %d of this field ends its worker, and no script does so alone: %w; play fewer of them at once", first+at, died.Reason)
-		}
-	}
-	return nil
-}
-
 // mostUnexplained is how often a worker may die in a part of a run for no reason that is
 // found: somebody may kill workers.
 const mostUnexplained = 3
@@ -157,17 +128,8 @@ func (w *worker) ends(ctx context.Context, league int, play []int, quarantined [
 		}
 	}
 	d.mu.Unlock()
-	if err := w.open(ctx); err != nil {
-		return false, err
-	}
-	input, err := json.Marshal(chunk.Request{First: league, Count: 1, Quarantined: out})
-	if err != nil {
-		return false, err
-	}
-	err = w.process.Do(ctx, taskPlay, input, func([]byte) error { return nil })
-	var died *plugins.DeathError
-	if errors.As(err, &died) && ctx.Err() == nil {
-		w.process = nil
+	_, err := w.play(ctx, league, make([]results.League, 1), out)
+	if errors.As(err, new(*plugins.DeathError)) && ctx.Err() == nil {
 		return true, nil
 	}
 	return false, err

@@ -201,8 +201,9 @@ func TestAgainstBruteForce(t *testing.T) {
 			}
 		}
 		p := &e.Players[f]
-		if p.Order != order || p.Exploit != exploit || p.Follow != follow {
-			t.Errorf("player %d: order %d, predictors %d and %d, want %d, %d and %d", f, p.Order, p.Exploit, p.Follow, order, exploit, follow)
+		names := explain.Predictors()
+		if *p.Studied.Order != order || p.Met.Predictor != names[exploit] || p.Regret.Predictor != names[follow] {
+			t.Errorf("player %d: %+v, want order %d and predictors %d and %d", f, p, order, exploit, follow)
 			continue
 		}
 		for _, c := range []struct {
@@ -211,9 +212,9 @@ func TestAgainstBruteForce(t *testing.T) {
 		}{
 			{"even", p.Even.Estimate, even / all},
 			{"studied", p.Studied.Estimate, tested[order] / judged},
-			{"bits", p.Bits, loss[order] / learnt},
+			{"bits", float64(p.Studied.Bits), loss[order] / learnt},
 			{"met", p.Met.Estimate, hit[exploit] / judged},
-			{"hindsight", p.Hindsight.Estimate, could[follow] / judged},
+			{"hindsight", p.Regret.Hindsight.Estimate, could[follow] / judged},
 			{"regret", p.Regret.Estimate, (could[follow] - differ) / judged},
 		} {
 			if math.Abs(c.got-c.want) > 1e-9 {

@@ -18,10 +18,11 @@ func ExampleCollector() {
 			panic(err)
 		}
 	}
-	x := c.Explanations(0.95)
-	for i, p := range x.Players {
-		fmt.Printf("%-7s says even in %.0f %%, best rule: %s (%.0f %%)\n", plan.Field[i].Name,
-			100*p.Even.Estimate, explain.Predictors()[p.Exploit], 100*p.Met.Estimate)
+	e := analysistest.Estimates(plan)
+	x := c.Explanations(&e)
+	for _, p := range x.Players {
+		fmt.Printf("%-7s says even in %.0f %%, best rule: %s (%.0f %%)\n", p.Name,
+			100*p.Even.Estimate, p.Met.Predictor, 100*p.Met.Estimate)
 	}
 	// Output:
 	// even    says even in 100 %, best rule: it says even (100 %)

@@ -23,79 +23,91 @@ package explain
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/strategylab/strategylab/analysis"
 )
 
-// Explanations is what a [Collector] has found.
+// Explanations is what a [Collector] has found, as other programs get it.
 type Explanations struct {
-	Level   float64 // of every interval
-	Leagues int     // that learning curves come from
+	Level   float64 `json:"level"`   // of every interval
+	Leagues int     `json:"leagues"` // that learning curves and opponents come from
 	// Learnt and Judged are the numbers of leagues on which predictors were chosen and
 	// on which they were judged.
-	Learnt, Judged int
-	// Legs has the first and the last leg of each point of the learning curves.
-	Legs    [][2]int
-	Players []Player // by field index
+	Learnt  int      `json:"learnt"`
+	Judged  int      `json:"judged"`
+	Legs    [][2]int `json:"legs"`    // first and last leg of each point of the learning curves
+	Players []Player `json:"players"` // by field index
 }
 
-// Player explains one strategy. Shares are of matches decided by choices.
+// Player explains one strategy. Shares are of matches decided by choices; what was not
+// measured is nil.
 type Player struct {
-	// Learning is the chance that its choice differs from the opponent's, by leg.
-	Learning []analysis.Estimate
-	Even     analysis.Estimate // how often it says even
-
-	// Studied is how often it is predicted from earlier leagues, by its last Order
-	// matches of a pair. Bits is the mean surprise of a choice in that prediction: 1 is
-	// pure chance, 0 no surprise.
-	Studied analysis.Estimate
-	Order   int
-	Bits    float64
-
-	// Met is how often the best rule of this league only predicts it. Exploit is the
-	// index of that rule in Predictors.
-	Met     analysis.Estimate
-	Exploit int
-
-	// Hindsight is how often the choices would have differed if the player had always
-	// answered the best rule about its opponents with the opposite, and these had
-	// played the same. Regret is Hindsight minus how often they did differ, from -1 to
-	// 1. Follow is the index of the rule.
-	Hindsight, Regret analysis.Estimate
-	Follow            int
+	Name     string              `json:"name"`
+	Even     analysis.Estimate   `json:"even"`     // how often it says even
+	Differ   analysis.Estimate   `json:"differ"`   // over all leagues
+	Studied  *Prediction         `json:"studied"`  // from earlier leagues
+	Met      *Prediction         `json:"met"`      // from this league only, by the best rule
+	Regret   *Regret             `json:"regret"`   // against the best rule in hindsight
+	Best     *Opponent           `json:"best"`     // that it differs from most
+	Worst    *Opponent           `json:"worst"`    // that it differs from least
+	Learning []analysis.Estimate `json:"learning"` // chance to differ, by point of Legs
 }
 
-// Explanations computes all explanations at a confidence level in (0, 1). It changes
-// nothing and can be called at any time. It panics if the level is out of range.
-func (c *Collector) Explanations(level float64) Explanations {
+// Interval is an estimate whose members are those of the struct around it.
+type Interval analysis.Estimate
+
+// Prediction is how often a player's choice is predicted.
+type Prediction struct {
+	Interval
+	Order     *int            `json:"order,omitempty"`     // past matches used; 0 is the role alone
+	Bits      analysis.Number `json:"bits,omitempty"`      // mean surprise of a choice; 1 is pure chance, 0 no surprise
+	Predictor string          `json:"predictor,omitempty"` // the rule of [Predictors]; "it" is the player
+}
+
+// Regret is by how much more often a player could have differed, from -1 to 1: if it had
+// always answered the best rule about its opponents with the opposite, and these had
+// played the same.
+type Regret struct {
+	Interval
+	Hindsight analysis.Estimate `json:"hindsight"` // how often it would have differed
+	Predictor string            `json:"predictor"` // the rule; "it" is the opponent
+}
+
+// Explanations computes all explanations at the level of the estimates, which must be of
+// the same leagues. It changes nothing and can be called at any time.
+func (c *Collector) Explanations(of *analysis.Estimates) Explanations {
 	predicted := min(c.leagues, c.limit)
 	e := Explanations{
-		Level: level, Leagues: c.leagues, Learnt: (predicted + 1) / 2, Judged: predicted / 2,
+		Level: of.Level, Leagues: c.leagues, Learnt: (predicted + 1) / 2, Judged: predicted / 2,
 		Legs: c.bins, Players: make([]Player, len(c.players)),
 	}
 	for i := range c.players {
-		e.Players[i] = c.players[i].explain(level)
+		p := &e.Players[i]
+		*p = c.players[i].explain(of.Level)
+		p.Name, p.Differ = of.Players[i].Name, of.Players[i].Differ
+		p.Best, p.Worst = Opponents(of, i)
 	}
 	return e
 }
 
 func (g *gathered) explain(level float64) Player {
-	p := Player{
-		Even:    g.even.Estimate(level, 0, 1),
-		Exploit: mostOf(g.hit[:]), Follow: mostOf(g.could[:]), Bits: math.NaN(),
-	}
+	p := Player{Even: g.even.Estimate(level, 0, 1)}
 	for b := range g.learning {
 		p.Learning = append(p.Learning, g.learning[b].Estimate(level, 0, 1))
 	}
-	if g.judged > 0 {
-		p.Order, p.Bits = g.model.best()
+	if g.judged == 0 {
+		return p
 	}
-	p.Studied = g.tested[p.Order].Estimate(level, 0, 1)
-	p.Met = g.hits[p.Exploit].Estimate(level, 0, 1)
-	p.Hindsight = g.chances[p.Follow].Estimate(level, 0, 1)
-	p.Regret = g.regrets[p.Follow].Estimate(level, -1, 1)
+	order, bits := g.model.best()
+	studied := g.tested[order].Estimate(level, 0, 1)
+	if !studied.Defined() {
+		return p
+	}
+	exploit, follow, names := mostOf(g.hit[:]), mostOf(g.could[:]), Predictors()
+	p.Studied = &Prediction{Interval: Interval(studied), Order: &order, Bits: analysis.Number(bits)}
+	p.Met = &Prediction{Interval: Interval(g.hits[exploit].Estimate(level, 0, 1)), Predictor: names[exploit]}
+	p.Regret = &Regret{Interval(g.regrets[follow].Estimate(level, -1, 1)), g.chances[follow].Estimate(level, 0, 1), names[follow]}
 	return p
 }
 
@@ -104,34 +116,32 @@ func mostOf(hits []int64) int { return slices.Index(hits, slices.Max(hits)) }
 
 // Opponent is an opponent that a player differs from most or least.
 type Opponent struct {
-	Field  int // field index
-	Differ analysis.Estimate
-	// Rivals is how many other opponents have overlapping intervals: any of them may be
-	// the true one.
-	Rivals int
+	Name   string            `json:"name"`
+	Differ analysis.Estimate `json:"differ"`
+	Rivals int               `json:"rivals"` // other opponents with overlapping intervals: any of them may be the true one
 }
 
 // Opponents returns the best and the worst opponent of a player: those from whom its
-// choices differed most and least. It reports false if the player met nobody.
-func Opponents(e *analysis.Estimates, player int) (best, worst Opponent, ok bool) {
+// choices differed most and least; nil if the player met nobody.
+func Opponents(e *analysis.Estimates, player int) (best, worst *Opponent) {
 	var list []Opponent
 	for _, p := range e.Pairs {
 		if (p.A == player || p.B == player) && p.Differ.Defined() {
-			list = append(list, Opponent{Field: p.A + p.B - player, Differ: p.Differ})
+			list = append(list, Opponent{Name: e.Players[p.A+p.B-player].Name, Differ: p.Differ})
 		}
 	}
 	if len(list) == 0 {
-		return best, worst, false
+		return nil, nil
 	}
 	byDiffer := func(a, b Opponent) int { return cmp.Compare(a.Differ.Estimate, b.Differ.Estimate) }
-	best, worst = slices.MaxFunc(list, byDiffer), slices.MinFunc(list, byDiffer)
+	most, least := slices.MaxFunc(list, byDiffer), slices.MinFunc(list, byDiffer)
 	for _, o := range list {
-		if o.Field != best.Field && o.Differ.High >= best.Differ.Low {
-			best.Rivals++
+		if o.Name != most.Name && o.Differ.High >= most.Differ.Low {
+			most.Rivals++
 		}
-		if o.Field != worst.Field && o.Differ.Low <= worst.Differ.High {
-			worst.Rivals++
+		if o.Name != least.Name && o.Differ.Low <= least.Differ.High {
+			least.Rivals++
 		}
 	}
-	return best, worst, true
+	return &most, &least
 }

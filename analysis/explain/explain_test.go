@@ -107,7 +107,7 @@ func explained(t testing.TB, plan results.Plan, list []results.League, o explain
 			t.Fatal(err)
 		}
 	}
-	return c.Explanations(analysis.DefaultLevel)
+	return c.Explanations(&analysis.Estimates{Level: analysis.DefaultLevel, Players: make([]analysis.Player, len(plan.Field))})
 }
 
 func within(t *testing.T, what string, got analysis.Estimate, low, high float64) {
@@ -163,7 +163,7 @@ func TestWithoutLeagues(t *testing.T) {
 	plan, list := play(t, 3, 1, 0, coin(0.5), coin(0.5), coin(0.5))
 	for n := range 2 {
 		p := explained(t, plan, list[:n], explain.Options{}).Players[0]
-		if p.Studied.Defined() || p.Regret.Defined() {
+		if p.Studied != nil || p.Regret != nil {
 			t.Errorf("after %d leagues: %+v", n, p)
 		}
 	}
@@ -199,15 +199,17 @@ func TestOpponents(t *testing.T) {
 		{A: 0, B: 1, Differ: at(0.9, 0.05)}, {A: 0, B: 2, Differ: at(0.88, 0.05)}, {A: 0, B: 3, Differ: at(0.2, 0.05)},
 		{A: 1, B: 2, Differ: at(0.5, 0.05)},
 	}}
-	best, worst, ok := explain.Opponents(e, 0)
-	if !ok || best.Field != 1 || best.Rivals != 1 || worst.Field != 3 || worst.Rivals != 0 {
-		t.Errorf("best %+v, worst %+v, %v", best, worst, ok)
+	for i, name := range []string{"a", "b", "c", "d"} {
+		e.Players[i].Name = name
 	}
-	if best, worst, _ := explain.Opponents(e, 2); best.Field != 0 || worst.Field != 1 {
+	if best, worst := explain.Opponents(e, 0); best.Name != "b" || best.Rivals != 1 || worst.Name != "d" || worst.Rivals != 0 {
+		t.Errorf("best %+v, worst %+v", best, worst)
+	}
+	if best, worst := explain.Opponents(e, 2); best.Name != "a" || worst.Name != "b" {
 		t.Errorf("best %+v, worst %+v", best, worst)
 	}
 	e.Pairs = nil
-	if _, _, ok := explain.Opponents(e, 0); ok {
+	if best, _ := explain.Opponents(e, 0); best != nil {
 		t.Error("somebody who met nobody has opponents")
 	}
 }

@@ -65,7 +65,7 @@ func played(t testing.TB, draw string, legs, leagues int, bots ...bot) page.Inpu
 	run.Robustness = robust.Of(&run.Estimates, plan.Seed)
 	in := page.Input{
 		Document:     report.New(run),
-		Explanations: collector.Explanations(analysis.DefaultLevel), Records: records,
+		Explanations: collector.Explanations(&run.Estimates), Records: records,
 	}
 	for _, b := range bots {
 		in.Mirrors = append(in.Mirrors, population.Mirror{

@@ -17,101 +17,16 @@ const ExplanationSchema = "strategylab/explanations/v1"
 
 // Explanation is all that a report on why players score what they score is made from.
 type Explanation struct {
-	*Document
-	Explanations explain.Explanations
-	// Fields are the field indices of the players to explain, in order.
-	Fields []int
-	// Detail writes a paragraph per player instead of a line.
-	Detail bool
-}
-
-// ExplanationDocument is the explanations for other programs.
-type ExplanationDocument struct {
-	Schema  string  `json:"schema"`
-	Level   float64 `json:"level"`   // of every interval
-	Leagues int     `json:"leagues"` // that learning curves and opponents come from
-	// Learnt and Judged are the numbers of leagues on which predictors were chosen and
-	// tested.
-	Learnt  int                 `json:"learnt"`
-	Judged  int                 `json:"judged"`
-	Legs    [][2]int            `json:"legs"` // first and last leg of each point of the learning curves
-	Players []ExplanationPlayer `json:"players"`
-}
-
-// ExplanationPlayer explains one player; see [explain.Player]. Shares are of matches
-// decided by choices.
-type ExplanationPlayer struct {
-	Name     string              `json:"name"`
-	Even     analysis.Estimate   `json:"even"`
-	Differ   analysis.Estimate   `json:"differ"`   // over all leagues
-	Studied  *Prediction         `json:"studied"`  // from earlier leagues
-	Met      *Prediction         `json:"met"`      // from this league only
-	Regret   *Regret             `json:"regret"`   // against the best predictor in hindsight
-	Best     *Opponent           `json:"best"`     // opponent
-	Worst    *Opponent           `json:"worst"`    // opponent
-	Learning []analysis.Estimate `json:"learning"` // chance to differ, by point of Legs
-}
-
-// interval is an estimate whose members are those of the struct around it.
-type interval analysis.Estimate
-
-// Prediction is how often a player's choice is predicted.
-type Prediction struct {
-	interval
-	Order     *int            `json:"order,omitempty"`     // past matches used; 0 is the role alone
-	Bits      analysis.Number `json:"bits,omitempty"`      // mean surprise of a choice; 1 is pure chance
-	Predictor string          `json:"predictor,omitempty"` // the rule; "it" is the player
-}
-
-// Regret is by how much more often a player could have differed.
-type Regret struct {
-	interval
-	Hindsight analysis.Estimate `json:"hindsight"` // how often it would have differed
-	Predictor string            `json:"predictor"` // the rule to answer with the opposite; "it" is the opponent
-}
-
-// Opponent is an opponent that a player differs from most or least.
-type Opponent struct {
-	Name   string            `json:"name"`
-	Differ analysis.Estimate `json:"differ"`
-	Rivals int               `json:"rivals"` // other opponents with overlapping intervals
+	explain.Explanations      // of the players to explain, in order
+	Detail               bool // writes a paragraph per player instead of a line
 }
 
 // WriteExplanationJSON writes the explanations as a document.
 func WriteExplanationJSON(w io.Writer, x Explanation) error {
-	s := &x.Explanations
-	d := ExplanationDocument{
-		Schema: ExplanationSchema, Level: s.Level, Leagues: s.Leagues, Learnt: s.Learnt, Judged: s.Judged,
-		Legs: append([][2]int{}, s.Legs...), Players: []ExplanationPlayer{},
-	}
-	for _, i := range x.Fields {
-		d.Players = append(d.Players, x.player(i))
-	}
-	return writeDocument(w, "explanations", d)
-}
-
-func (x *Explanation) player(i int) ExplanationPlayer {
-	p, e, names := &x.Explanations.Players[i], &x.Estimates, explain.Predictors()
-	q := ExplanationPlayer{
-		Name: e.Players[i].Name, Even: p.Even, Differ: e.Players[i].Differ, Learning: append([]analysis.Estimate{}, p.Learning...),
-	}
-	if p.Studied.Defined() {
-		q.Studied = &Prediction{interval: interval(p.Studied), Order: &p.Order, Bits: analysis.Number(p.Bits)}
-	}
-	if p.Met.Defined() {
-		q.Met = &Prediction{interval: interval(p.Met), Predictor: names[p.Exploit]}
-	}
-	if p.Regret.Defined() {
-		q.Regret = &Regret{interval: interval(p.Regret), Hindsight: p.Hindsight, Predictor: names[p.Follow]}
-	}
-	if best, worst, ok := explain.Opponents(e, i); ok {
-		q.Best, q.Worst = x.opponent(best), x.opponent(worst)
-	}
-	return q
-}
-
-func (x *Explanation) opponent(o explain.Opponent) *Opponent {
-	return &Opponent{Name: x.Estimates.Players[o.Field].Name, Differ: o.Differ, Rivals: o.Rivals}
+	return writeDocument(w, "explanations", struct {
+		Schema string `json:"schema"`
+		explain.Explanations
+	}{ExplanationSchema, x.Explanations})
 }
 
 // WriteExplanationTable writes the explanations for people; see [WriteTable].
@@ -119,12 +34,12 @@ func WriteExplanationTable(w io.Writer, x Explanation, width int) error {
 	s := sheet{width: width}
 	s.lines(words.Plain.Sample(&x.Explanations), "")
 	if x.Detail {
-		for k, i := range x.Fields {
+		for k, p := range x.Players {
 			if k > 0 {
 				s.lines("")
 			}
-			s.lines(words.Printable(x.Estimates.Players[i].Name))
-			for _, line := range x.paragraph(i) {
+			s.lines(words.Printable(p.Name))
+			for _, line := range x.paragraph(p) {
 				s.WriteString("  " + words.Wrap(line, max(0, width-2)) + "\n")
 			}
 		}
@@ -137,72 +52,68 @@ func WriteExplanationTable(w io.Writer, x Explanation, width int) error {
 		"regret: by how many percentage points more often it would have differed by answering the best simple rule about its opponents with the opposite, "+
 			"if they had played the same; below 0 it reads them better than every rule.",
 		fmt.Sprintf("± is for one number at %s. For the rules, opponents and learning curves of single strategies, name them after the folder.",
-			words.Plain.Level(x.Explanations.Level)))
+			words.Plain.Level(x.Level)))
 	return s.send(w, "explanations")
 }
 
 func (x *Explanation) columns() []column {
-	e := &x.Estimates
-	col := func(head string, keep int, cell func(i int, p *explain.Player) string) column {
-		return columnOf(head, keep, x.Fields, func(i *int) string { return cell(*i, &x.Explanations.Players[*i]) })
+	col := func(head string, keep int, cell func(p *explain.Player) string) column {
+		return columnOf(head, keep, x.Players, cell)
 	}
-	share := func(head string, keep int, of func(i int, p *explain.Player) analysis.Estimate) column {
-		return col(head, keep, func(i int, p *explain.Player) string { return words.PlusMinus(of(i, p), 100, 1) })
+	share := func(head string, keep int, of func(p *explain.Player) analysis.Estimate) column {
+		return col(head, keep, func(p *explain.Player) string { return words.PlusMinus(of(p), 100, 1) })
 	}
-	opponent := func(head string, keep int, best bool) column {
-		return col(head, keep, func(i int, _ *explain.Player) string {
-			first, last, ok := explain.Opponents(e, i)
-			switch {
-			case !ok:
+	// studied makes a column of what is known of players that are predicted.
+	studied := func(head string, keep int, cell func(p *explain.Player) string) column {
+		return col(head, keep, func(p *explain.Player) string {
+			if p.Studied == nil {
 				return "-"
-			case best:
-				return words.Printable(e.Players[first.Field].Name)
 			}
-			return words.Printable(e.Players[last.Field].Name)
+			return cell(p)
+		})
+	}
+	interval := func(i explain.Interval) string { return words.PlusMinus(analysis.Estimate(i), 100, 1) }
+	opponent := func(head string, keep int, of func(p *explain.Player) *explain.Opponent) column {
+		return col(head, keep, func(p *explain.Player) string {
+			if of(p) == nil {
+				return "-"
+			}
+			return words.Printable(of(p).Name)
 		})
 	}
 	return []column{
-		col("<strategy", 0, func(i int, _ *explain.Player) string { return words.Printable(e.Players[i].Name) }),
-		share("even%", 3, func(_ int, p *explain.Player) analysis.Estimate { return p.Even }),
-		share("differ%", 7, func(i int, _ *explain.Player) analysis.Estimate { return e.Players[i].Differ }),
-		share("studied%", 0, func(_ int, p *explain.Player) analysis.Estimate { return p.Studied }),
-		col("order", 1, func(_ int, p *explain.Player) string {
-			if !p.Studied.Defined() {
-				return "-"
-			}
-			return fmt.Sprint(p.Order)
-		}),
-		col("bits", 4, func(_ int, p *explain.Player) string { return words.Plain.Number(p.Bits, 2) }),
-		share("met%", 0, func(_ int, p *explain.Player) analysis.Estimate { return p.Met }),
-		share("regret", 8, func(_ int, p *explain.Player) analysis.Estimate { return p.Regret }),
-		opponent("<best opponent", 6, true), opponent("<worst", 5, false),
+		col("<strategy", 0, func(p *explain.Player) string { return words.Printable(p.Name) }),
+		share("even%", 3, func(p *explain.Player) analysis.Estimate { return p.Even }),
+		share("differ%", 7, func(p *explain.Player) analysis.Estimate { return p.Differ }),
+		studied("studied%", 0, func(p *explain.Player) string { return interval(p.Studied.Interval) }),
+		studied("order", 1, func(p *explain.Player) string { return fmt.Sprint(*p.Studied.Order) }),
+		studied("bits", 4, func(p *explain.Player) string { return words.Plain.Number(float64(p.Studied.Bits), 2) }),
+		studied("met%", 0, func(p *explain.Player) string { return interval(p.Met.Interval) }),
+		studied("regret", 8, func(p *explain.Player) string { return interval(p.Regret.Interval) }),
+		opponent("<best opponent", 6, func(p *explain.Player) *explain.Opponent { return p.Best }),
+		opponent("<worst", 5, func(p *explain.Player) *explain.Opponent { return p.Worst }),
 	}
 }
 
 // paragraph is all there is to say about one player.
-func (x *Explanation) paragraph(i int) []string {
-	e, style := &x.Estimates, words.Plain
-	facts := style.Explanation(e, &x.Explanations, i)
+func (x *Explanation) paragraph(p explain.Player) []string {
+	facts := words.Plain.Explanation(p)
 	if facts == nil {
 		return []string{"None of its matches was decided by choices, so there is nothing to explain."}
 	}
-	facts = slices.Insert(facts, 1, words.Line{Head: "Differs from its opponents", Text: style.Share(e.Players[i].Differ)})
-	if len(x.Explanations.Legs) > 1 {
-		facts = append(facts, words.Line{Head: "Differs by leg (%)", Text: x.curve(i)})
+	facts = slices.Insert(facts, 1, words.Line{Head: "Differs from its opponents", Text: words.Plain.Share(p.Differ)})
+	if len(x.Legs) > 1 {
+		var curve []string
+		for k, legs := range x.Legs {
+			if v := p.Learning[k]; v.Defined() {
+				curve = append(curve, words.Plain.Places(legs)+": "+words.PlusMinus(v, 100, 1))
+			}
+		}
+		facts = append(facts, words.Line{Head: "Differs by leg (%)", Text: strings.Join(curve, ", ")})
 	}
 	lines := make([]string, len(facts))
 	for k, f := range facts {
 		lines[k] = words.Printable(f.Head+": "+f.Text) + "."
 	}
 	return lines
-}
-
-func (x *Explanation) curve(i int) string {
-	var list []string
-	for k, legs := range x.Explanations.Legs {
-		if v := x.Explanations.Players[i].Learning[k]; v.Defined() {
-			list = append(list, words.Plain.Places(legs)+": "+words.PlusMinus(v, 100, 1))
-		}
-	}
-	return strings.Join(list, ", ")
 }

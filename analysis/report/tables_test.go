@@ -65,20 +65,21 @@ func compared() report.Contrast {
 // explanation explains the five strategies of a run; the last one never chose.
 func explanation(t *testing.T, detail bool) report.Explanation {
 	x := explain.Explanations{Level: 0.95, Leagues: 1000, Learnt: 500, Judged: 500, Legs: [][2]int{{1, 1}, {2, 5}, {6, 10}}}
-	for i := range 5 {
-		share := 0.5 + float64(i)/10
-		x.Players = append(x.Players, explain.Player{
-			Even: around(share, 0.02), Studied: around(share, 0.03), Order: i, Bits: 1 - float64(i)/5, Met: around(1-share/2, 0.04), Exploit: i,
-			Hindsight: around(0.7, 0.02), Regret: around(0.02*float64(2-i), 0.025), Follow: 11 - i,
-			Learning: []analysis.Estimate{around(0.5, 0.01), around(share, 0.02), undefined},
-		})
+	e, names := runs(t)["clean"].Estimates, explain.Predictors()
+	interval := func(x, half float64) explain.Interval { return explain.Interval(around(x, half)) }
+	for _, i := range e.Order {
+		p := explain.Player{Name: e.Players[i].Name, Differ: e.Players[i].Differ, Even: undefined, Learning: []analysis.Estimate{undefined, undefined, undefined}}
+		p.Best, p.Worst = explain.Opponents(&e, i)
+		if i < 4 {
+			share := 0.5 + float64(i)/10
+			p.Even, p.Learning = around(share, 0.02), []analysis.Estimate{around(0.5, 0.01), around(share, 0.02), undefined}
+			p.Studied = &explain.Prediction{Interval: interval(share, 0.03), Order: new(i), Bits: analysis.Number(1 - float64(i)/5)}
+			p.Met = &explain.Prediction{Interval: interval(1-share/2, 0.04), Predictor: names[i]}
+			p.Regret = &explain.Regret{Interval: interval(0.02*float64(2-i), 0.025), Hindsight: around(0.7, 0.02), Predictor: names[11-i]}
+		}
+		x.Players = append(x.Players, p)
 	}
-	x.Players[4] = explain.Player{
-		Even: undefined, Studied: undefined, Met: undefined, Hindsight: undefined, Regret: undefined, Bits: math.NaN(),
-		Learning: []analysis.Estimate{undefined, undefined, undefined},
-	}
-	run := runs(t)["clean"]
-	return report.Explanation{Document: report.New(run), Explanations: x, Fields: run.Estimates.Order, Detail: detail}
+	return report.Explanation{Explanations: x, Detail: detail}
 }
 
 // evolved is a population of the run's five players, two of whom are copies.

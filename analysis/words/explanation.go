@@ -14,29 +14,29 @@ import (
 // Line is one fact about a strategy: "Says even: 49.4 % (48.0 to 50.8)".
 type Line struct{ Head, Text string }
 
-// Explanation says why a player of the field scores what it scores. It returns nothing
-// if no match of the player was decided by choices.
-func (s Style) Explanation(e *analysis.Estimates, x *explain.Explanations, player int) []Line {
-	p, predictors := &x.Players[player], explain.Predictors()
+// Explanation says why a player scores what it scores. It returns nothing if no match of
+// the player was decided by choices.
+func (s Style) Explanation(p explain.Player) []Line {
 	if !p.Even.Defined() {
 		return nil
 	}
 	lines := []Line{{"Says even", s.Share(p.Even)}}
-	if p.Studied.Defined() {
+	if p.Studied != nil {
 		lines = append(lines,
 			Line{"From earlier leagues", fmt.Sprintf("%s from %s; a choice carries %s bits (1 is a coin, 0 is certain)",
-				s.Predicted(p.Studied), memory(p.Order), s.Number(p.Bits, 2))},
-			Line{"From this league only", fmt.Sprintf("%s by the rule %s", s.Predicted(p.Met), s.Quote(predictors[p.Exploit]))},
-			Line{"With hindsight", s.hindsight(p, predictors[p.Follow])})
+				s.Predicted(p.Studied.Interval), memory(*p.Studied.Order), s.Number(float64(p.Studied.Bits), 2))},
+			Line{"From this league only", fmt.Sprintf("%s by the rule %s", s.Predicted(p.Met.Interval), s.Quote(p.Met.Predictor))},
+			Line{"With hindsight", s.hindsight(p.Regret)})
 	}
-	if best, worst, ok := explain.Opponents(e, player); ok && best.Field != worst.Field {
-		lines = append(lines, Line{"Best opponent", s.opponent(e, best)}, Line{"Worst opponent", s.opponent(e, worst)})
+	if p.Best != nil && p.Best.Name != p.Worst.Name {
+		lines = append(lines, Line{"Best opponent", s.opponent(p.Best)}, Line{"Worst opponent", s.opponent(p.Worst)})
 	}
 	return lines
 }
 
 // Predicted says how often choices are predicted, and whether that is more than chance.
-func (s Style) Predicted(hits analysis.Estimate) string {
+func (s Style) Predicted(interval explain.Interval) string {
+	hits := analysis.Estimate(interval)
 	switch {
 	case hits.Low > 0.5:
 		return "predicted in " + s.Share(hits)
@@ -57,20 +57,21 @@ func memory(order int) string {
 	return fmt.Sprintf("the last %d matches of both", order)
 }
 
-func (s Style) hindsight(p *explain.Player, rule string) string {
-	gain := s.Number(100*math.Abs(p.Regret.Estimate), 1) + " percentage points"
-	text := fmt.Sprintf("answering %s with the opposite would have differed in %s, ", s.Quote(rule), s.Share(p.Hindsight))
+func (s Style) hindsight(r *explain.Regret) string {
+	regret := analysis.Estimate(r.Interval)
+	gain := s.Number(100*math.Abs(regret.Estimate), 1) + " percentage points"
+	text := fmt.Sprintf("answering %s with the opposite would have differed in %s, ", s.Quote(r.Predictor), s.Share(r.Hindsight))
 	switch {
-	case p.Regret.Low > 0:
-		return text + gain + " more than it did (" + s.Range(p.Regret, 100, 1) + ")"
-	case p.Regret.High < 0:
+	case regret.Low > 0:
+		return text + gain + " more than it did (" + s.Range(regret, 100, 1) + ")"
+	case regret.High < 0:
 		return text + gain + " less than it did: it reads its opponents better than every built-in rule"
 	}
-	return text + "which is not significantly different from what it did (regret " + s.Range(p.Regret, 100, 1) + ")"
+	return text + "which is not significantly different from what it did (regret " + s.Range(regret, 100, 1) + ")"
 }
 
-func (s Style) opponent(e *analysis.Estimates, o explain.Opponent) string {
-	text := e.Players[o.Field].Name + ", differs in " + s.Share(o.Differ)
+func (s Style) opponent(o *explain.Opponent) string {
+	text := o.Name + ", differs in " + s.Share(o.Differ)
 	if o.Rivals > 0 {
 		text += fmt.Sprintf("; the evidence also allows %s", s.Plural(int64(o.Rivals), "other"))
 	}

@@ -30,37 +30,31 @@ func (l *labTools) explain(ctx context.Context, in ExplainInput, m meter) (Expla
 	if err != nil {
 		return ExplainOutput{}, err
 	}
-	est, x := &f.Run.Estimates, &f.Explanations
-	out := ExplainOutput{Outcome: f.outcome, Player: ranked(f.Document.Player(explained)), Habits: habitsOf(seen.Estimates(est.Level)), Learning: []Learning{}}
-	out.fill(est, x)
+	out := ExplainOutput{Outcome: f.outcome, Player: ranked(f.Document.Player(explained)), Habits: habitsOf(seen.Estimates(f.Level)), Learning: []Learning{}}
+	out.fill(&f.Explanations)
 	out.Summary = out.describe()
 	return out, nil
 }
 
 // fill adds explanations to the answer.
-func (out *ExplainOutput) fill(est *analysis.Estimates, x *explain.Explanations) {
-	p, names := &x.Players[explained], explain.Predictors()
-	out.Even = estimate(p.Even)
-	if e := estimate(p.Studied); e != nil {
+func (out *ExplainOutput) fill(x *explain.Explanations) {
+	p := &x.Players[explained]
+	out.Even, out.Best, out.Worst = estimate(p.Even), rival(p.Best), rival(p.Worst)
+	if s := p.Studied; s != nil {
 		how := "its choices in earlier leagues in the same role"
-		if p.Order > 0 {
-			how += ", after the same choices of both in the last " + plural(int64(p.Order), "match")
+		if *s.Order > 0 {
+			how += ", after the same choices of both in the last " + plural(int64(*s.Order), "match")
 		}
-		out.Studied = &Prediction{Hits: *e, How: fmt.Sprintf("%s; a choice carries %.2f bits (1 is a coin, 0 is certain)", how, p.Bits)}
-	}
-	if e := estimate(p.Met); e != nil {
-		out.Met = &Prediction{Hits: *e, How: names[p.Exploit]}
-	}
-	if e := estimate(p.Regret); e != nil {
-		out.Missed = &Missed{More: *e, How: names[p.Follow]}
+		out.Studied = &Prediction{Hits: rounded(s.Interval), How: fmt.Sprintf("%s; a choice carries %.2f bits (1 is a coin, 0 is certain)", how, s.Bits)}
+		out.Met = &Prediction{Hits: rounded(p.Met.Interval), How: p.Met.Predictor}
+		out.Missed = &Missed{More: rounded(p.Regret.Interval), How: p.Regret.Predictor}
 	}
 	for i, e := range p.Learning {
 		out.Learning = append(out.Learning, Learning{From: x.Legs[i][0], To: x.Legs[i][1], Differ: estimate(e)})
 	}
-	if best, worst, ok := explain.Opponents(est, explained); ok {
-		out.Best, out.Worst = rival(est, best), rival(est, worst)
-	}
 }
+
+func rounded(i explain.Interval) Estimate { return *estimate(analysis.Estimate(i)) }
 
 func habitsOf(list []explain.Habit) []Habit {
 	var out []Habit
@@ -70,8 +64,11 @@ func habitsOf(list []explain.Habit) []Habit {
 	return out
 }
 
-func rival(est *analysis.Estimates, o explain.Opponent) *Rival {
-	return &Rival{Name: est.Players[o.Field].Name, Differ: estimate(o.Differ), Others: o.Rivals}
+func rival(o *explain.Opponent) *Rival {
+	if o == nil {
+		return nil
+	}
+	return &Rival{Name: o.Name, Differ: estimate(o.Differ), Others: o.Rivals}
 }
 
 // describe summarizes the explanation.

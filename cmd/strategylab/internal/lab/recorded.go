@@ -87,7 +87,7 @@ func (l Lab) Read(ctx context.Context, dir string, r Reading) (page.Input, error
 	judge(&run, judging, study.Sums)
 	in.Document = report.New(run)
 	if r.Explain {
-		in.Explanations, in.Records = c.explain.Explanations(in.Run.Estimates.Level), c.records
+		in.Explanations, in.Records = c.explain.Explanations(&in.Run.Estimates), c.records
 	}
 	if r.Mirrors {
 		in.Leagues = c.leagues

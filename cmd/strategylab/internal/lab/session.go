@@ -179,7 +179,7 @@ func (s Session) playLeagues(ctx context.Context, dir *results.Dir, factories []
 	judge(&run, s.Judge, study.Sums)
 	played.Document = report.New(run)
 	if c.explain != nil {
-		played.Explanations = c.explain.Explanations(played.Run.Estimates.Level)
+		played.Explanations = c.explain.Explanations(&played.Run.Estimates)
 	}
 	return played, nil
 }

@@ -30,18 +30,23 @@ func explainRun(p *command.Process, c *cli.Context, o *explainOptions) error {
 		return err
 	}
 	run := in.Document
-	shown := report.Explanation{Document: run, Explanations: in.Explanations, Fields: run.Estimates.Order, Detail: len(args) > 1}
-	if shown.Detail {
-		shown.Fields = nil
+	fields := run.Estimates.Order
+	if len(args) > 1 {
+		fields = nil
 	}
 	for _, name := range args[1:] {
 		i, err := playerIn(run.Run.Plan, "explain", args[0], name)
 		if err != nil {
 			return err
 		}
-		if !slices.Contains(shown.Fields, i) {
-			shown.Fields = append(shown.Fields, i)
+		if !slices.Contains(fields, i) {
+			fields = append(fields, i)
 		}
+	}
+	shown := report.Explanation{Explanations: in.Explanations, Detail: len(args) > 1}
+	shown.Players = nil
+	for _, i := range fields {
+		shown.Players = append(shown.Players, in.Explanations.Players[i])
 	}
 	if o.Format == "json" {
 		return report.WriteExplanationJSON(p.Stdout, shown)

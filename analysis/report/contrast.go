@@ -1,10 +1,15 @@
 package report
 
 import (
+	"fmt"
 	"io"
+	"slices"
+	"strings"
 
+	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/assert"
 	"github.com/strategylab/strategylab/analysis/contrast"
+	"github.com/strategylab/strategylab/analysis/words"
 )
 
 // ContrastSchema is the version of the document that [WriteContrastJSON] writes.
@@ -43,10 +48,228 @@ func WriteContrastCSV(w io.Writer, c Contrast) error {
 	rows := [][]string{{"name", "measure", "before", "after", "difference", "difference_low", "difference_high", "p", "corrected", "verdict"}}
 	for _, p := range c.Result.Players {
 		for _, e := range p.Effects {
-			row := []string{p.Name, e.Measure.String(), cell(float64(e.Before)), cell(float64(e.After))}
-			row = append(row, cells(e.Difference)...)
-			rows = append(rows, append(row, cell(e.P), cell(e.Corrected), e.Verdict.String()))
+			rows = append(rows, record(p.Name, e.Measure, float64(e.Before), float64(e.After), e.Difference, e.P, e.Corrected, e.Verdict))
 		}
 	}
 	return writeCSV(w, "changes", rows)
+}
+
+// WriteContrastTable writes the comparison for people; see [WriteTable].
+func WriteContrastTable(w io.Writer, c Contrast, width int) error {
+	s := sheet{width: width}
+	s.lines(c.headLines()...)
+	if len(c.Result.Players) > 0 {
+		s.lines("")
+		s.table(c.columns())
+	}
+	s.lines("")
+	s.lines(append(c.verdictLines(), AssertionLines(c.Assertions)...)...)
+	return s.send(w, "comparison")
+}
+
+// WriteChanges writes for people what has changed since the run before, in a run of the
+// same plan: the strategies with other code and those that changed significantly, each
+// with the intervals of its changes. See [WriteTable].
+func WriteChanges(w io.Writer, c Contrast, width int) error {
+	r := &c.Result
+	s := sheet{width: width}
+	s.lines("", fmt.Sprintf("Changes since the run before, league by league over %s:", words.Plain.Plural(int64(r.Leagues[0]), "league")))
+	s.lines(c.fieldLines()...)
+	shown := c
+	shown.Result.Players = slices.DeleteFunc(slices.Clone(r.Players), func(p contrast.Player) bool {
+		return !p.CodeChanged && verdictOf(&p) != analysis.Different
+	})
+	if len(shown.Result.Players) > 0 {
+		s.table(shown.columns())
+	}
+	s.lines(c.verdictLines()...)
+	return s.send(w, "changes")
+}
+
+func (c *Contrast) headLines() []string {
+	r := &c.Result
+	before, after := words.Plain.Plural(int64(r.Leagues[0]), "league"), words.Plain.Plural(int64(r.Leagues[1]), "league")
+	how := "compared league by league over " + before + ": same seed"
+	switch {
+	case r.Shared:
+		how += ", so seats, draws and coins are the same"
+	case !r.Paired:
+		how = fmt.Sprintf("two independent runs, of %s and %s", before, after)
+	}
+	lines := []string{fmt.Sprintf("%s, then %s", words.Printable(c.Before.Dir), words.Printable(c.After.Dir))}
+	if len(r.Gone)+len(r.New) > 0 {
+		lines = append(lines, "The fields differ, so a change may be due to the opponents.")
+	}
+	lines = append(lines, how, "")
+	if len(r.Plan) == 0 {
+		lines = append(lines, "Nothing changed in the plan.")
+	} else {
+		lines = append(lines, "What changed in the plan:")
+	}
+	for _, x := range r.Plan {
+		what := x.What
+		if x.Player != "" {
+			what += " of " + words.Printable(x.Player)
+		}
+		lines = append(lines, fmt.Sprintf("  %s: %s, then %s", what, words.Printable(x.Before), words.Printable(x.After)))
+	}
+	return append(lines, c.fieldLines()...)
+}
+
+// fieldLines say how the fields of the runs differ.
+func (c *Contrast) fieldLines() (lines []string) {
+	if r := &c.Result; len(r.Gone) > 0 {
+		lines = append(lines, "  gone: "+words.Printable(strings.Join(r.Gone, ", ")))
+	}
+	if r := &c.Result; len(r.New) > 0 {
+		lines = append(lines, "  new: "+words.Printable(strings.Join(r.New, ", ")))
+	}
+	return lines
+}
+
+// columns has a line for each strategy: before, after, and the change of each
+// measure.
+func (c *Contrast) columns() []column {
+	players := c.Result.Players
+	list := []column{
+		columnOf("", 0, players, changeMark),
+		columnOf("", 0, players, func(p *contrast.Player) string { return map[bool]string{true: "*"}[p.CodeChanged] }),
+		columnOf("<strategy", 0, players, func(p *contrast.Player) string { return words.Printable(p.Name) }),
+	}
+	for k, e := range players[0].Effects {
+		head, scale, keep := e.Measure.Quantity.String(), 1.0, 7
+		if e.Measure.Quantity == analysis.Differ {
+			head, scale = "differ%", 100
+		}
+		effects := make([]analysis.Estimate, len(players))
+		for i := range players {
+			effects[i] = players[i].Effects[k].Difference
+		}
+		places := words.Decimals(scale, effects...)
+		change := "spill-over"
+		if !e.Measure.Unchanged {
+			if change, keep = "change", 5; k == 0 {
+				keep = 0
+			}
+			list = append(list, columnOf(head, 4, players, func(p *contrast.Player) string {
+				e := p.Effects[k]
+				return fmt.Sprintf("%s to %s", words.Plain.Number(scale*float64(e.Before), places), words.Plain.Number(scale*float64(e.After), places))
+			}))
+		}
+		list = append(list, columnOf(change, keep, players, func(p *contrast.Player) string {
+			d := p.Effects[k].Difference
+			switch {
+			case !d.Defined():
+				return "-"
+			case p.Effects[k].Verdict == analysis.Equal:
+				return "none"
+			}
+			return fmt.Sprintf("%+.*f ±%.*f", places, scale*d.Estimate, places, scale*words.HalfWidth(d))
+		}))
+	}
+	return append(list, columnOf("p", 6, players, func(p *contrast.Player) string {
+		least := 1.0
+		for _, e := range p.Effects {
+			least = min(least, e.Corrected)
+		}
+		return words.PValue(least)
+	}))
+}
+
+// changeMark is [words.Mark], with "!" for a significant change.
+func changeMark(p *contrast.Player) string {
+	if v := verdictOf(p); v != analysis.Different {
+		return words.Mark(v)
+	}
+	return "!"
+}
+
+// verdictOf is the verdict on a player: different if any of its measures is.
+func verdictOf(p *contrast.Player) analysis.Verdict {
+	all := analysis.Equal
+	for _, e := range p.Effects {
+		switch {
+		case e.Verdict == analysis.Different:
+			return analysis.Different
+		case e.Verdict == analysis.Undecided && e.Difference.Defined():
+			all = analysis.Undecided
+		}
+	}
+	return all
+}
+
+// verdictLines say which changes are significant, and for which there is no evidence.
+func (c *Contrast) verdictLines() []string {
+	r := &c.Result
+	if len(r.Players) == 0 {
+		return []string{"No strategy played in both runs, so there is nothing to compare."}
+	}
+	if min(r.Leagues[0], r.Leagues[1]) < 2 {
+		return []string{"Too few leagues to compare runs."}
+	}
+	if c.Before.Digest == c.After.Digest && c.Before.Digest != "" {
+		return []string{"The two runs are the same, match for match: digest " + words.Printable(c.After.Digest)}
+	}
+	var lines []string
+	quiet := map[analysis.Verdict][]string{}
+	for i := range r.Players {
+		p := &r.Players[i]
+		if v := verdictOf(p); v != analysis.Different {
+			quiet[v] = append(quiet[v], words.Printable(p.Name))
+			continue
+		}
+		lines = append(lines, c.changed(p))
+	}
+	if names := quiet[analysis.Undecided]; len(names) > 0 {
+		lines = append(lines, fmt.Sprintf("No evidence that %s changed.", words.List(names, "or", 0)))
+	}
+	if names := quiet[analysis.Equal]; len(names) > 0 {
+		lines = append(lines, fmt.Sprintf("The same in every league: %s.", words.List(names, "and", 0)))
+	}
+	if slices.ContainsFunc(r.Players, func(p contrast.Player) bool { return p.CodeChanged }) {
+		lines = append(lines, "* plays different code than in the first run.")
+	}
+	lines = append(lines, fmt.Sprintf("± is for one difference at %s; p and the verdicts are adjusted for all %d (Holm).",
+		words.Plain.Level(r.Level), r.Family))
+	if spill := slices.ContainsFunc(r.Players[0].Effects, func(e contrast.Effect) bool { return e.Measure.Unchanged }); spill {
+		lines = append(lines, "spill-over: the change in adjusted points in matches among players with unchanged code.")
+	}
+	for _, s := range []Source{c.Before, c.After} {
+		if s.Stopped {
+			lines = append(lines, fmt.Sprintf("%s ended by a stopping rule. These intervals and p-values are for a fixed number of leagues, and too optimistic here.", words.Printable(s.Dir)))
+		}
+	}
+	if r.Excluded {
+		lines = append(lines, "Ranks are not compared: the fields differ in size.")
+	}
+	return lines
+}
+
+func (c *Contrast) changed(p *contrast.Player) string {
+	var parts []string
+	for _, e := range p.Effects {
+		if e.Verdict != analysis.Different {
+			continue
+		}
+		places, scale, unit := 4, 1.0, "adjusted points"
+		if e.Measure.Unchanged {
+			unit = "adjusted points of spill-over"
+		}
+		switch e.Measure.Quantity {
+		case analysis.Differ:
+			places, scale, unit = 2, 100, "percentage points of differing"
+		case analysis.Rank:
+			places, unit = 2, "places"
+		}
+		parts = append(parts, words.Plain.Change(e.Difference, scale, places, unit))
+	}
+	who := "Significant change: " + words.Printable(p.Name)
+	switch {
+	case len(c.Replaced) == 0:
+	case slices.Contains(c.Replaced, p.Name):
+		who = "The swap changes " + words.Printable(p.Name)
+	default:
+		who = "It also changes " + words.Printable(p.Name)
+	}
+	return who + ": " + strings.Join(parts, ", ") + "."
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/assert"
+	"github.com/strategylab/strategylab/analysis/robust"
 	"github.com/strategylab/strategylab/analysis/words"
 )
 
@@ -271,4 +272,49 @@ func writeDocument(w io.Writer, what string, d any) error {
 		return fmt.Errorf("write JSON %s: %w", what, err)
 	}
 	return nil
+}
+
+// OtherFields says how far the order depends on who is in the field. Fields without some
+// strategies, and fields whose opponents are resampled from this one, are put together
+// from the points of the pairs: nothing of them was played, and what two strategies
+// score against each other is taken as independent of the others in the field.
+type OtherFields struct {
+	Resamples int               `json:"resamples"` // fields, with opponents drawn with replacement
+	Level     float64           `json:"level"`     // share of them that the range of places of a player holds
+	Players   []OtherFieldsOf   `json:"players"`   // by adjusted points, most first
+	Families  [][]string        `json:"families"`  // strategies that play alike, two or more each
+	Without   []WithoutStrategy `json:"without"`   // each single strategy, then each family; the first is never left out
+}
+
+// OtherFieldsOf is how one player does in other fields, by adjusted points.
+type OtherFieldsOf struct {
+	Name string `json:"name"`
+	robust.Player
+}
+
+// WithoutStrategy is a field without some strategies.
+type WithoutStrategy struct {
+	Out   []string `json:"out"`
+	First string   `json:"first"` // who has the most points
+	Place int      `json:"place"` // of the first of the run
+	Ahead bool     `json:"ahead"` // First is another, and significantly ahead of the first of the run
+	Leads bool     `json:"leads"` // First is significantly ahead of all others
+}
+
+func (r *Document) otherFields() *OtherFields {
+	x, e := r.Robustness, &r.Estimates
+	if x == nil {
+		return nil
+	}
+	f := &OtherFields{Resamples: x.Resamples, Level: e.Level, Families: [][]string{}, Without: []WithoutStrategy{}}
+	for _, i := range e.Order {
+		f.Players = append(f.Players, OtherFieldsOf{e.Players[i].Name, x.Players[i]})
+	}
+	for _, family := range x.Families {
+		f.Families = append(f.Families, e.Names(family))
+	}
+	for _, w := range x.Without {
+		f.Without = append(f.Without, WithoutStrategy{e.Names(w.Out), e.Players[w.First].Name, w.Place, w.Ahead, w.Leads})
+	}
+	return f
 }

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/assert"
 	"github.com/strategylab/strategylab/analysis/sequential"
 	"github.com/strategylab/strategylab/analysis/words"
 )
@@ -154,4 +156,157 @@ func (r *Document) stopLine() string {
 		return fmt.Sprintf("Interrupted after %s of at most %s (%s).", leagues, most, decided)
 	}
 	return fmt.Sprintf("Stopped after %s of at most %s: %s", leagues, most, why)
+}
+
+// Warning says why intervals, places and tiers may not hold. The bounds of a finite
+// guarantee always do.
+type Warning struct {
+	// Kind is "mixed" if Players were quarantined on the way, so that sums over all leagues
+	// are about several fields, "extended" if the run was looked at before and then extended, and its
+	// level is corrected for it, "skewed" if a few leagues decide the points of Players,
+	// "few" if differences take few values, "unseen" for what scripts and plugins may do too rarely for the run to show,
+	// "unfinished" if leagues of a fixed number are missing, and "asymptotic" if either of these, or technical losses, may break what a stopping rule
+	// takes for granted.
+	Kind    string   `json:"kind"`
+	Players []string `json:"players,omitempty"`
+	Leagues int      `json:"leagues_needed,omitempty"` // about how many would do
+	Text    string   `json:"text"`
+}
+
+// warnings returns what to know before relying on the intervals of a run.
+func (r *Document) warnings() []Warning {
+	e := &r.Estimates
+	var list []Warning
+	if text := words.Plain.Mixed(e, r.Run.Since); text != "" {
+		w := Warning{Kind: "mixed", Text: text}
+		for _, a := range e.Absences() {
+			w.Players = append(w.Players, e.Players[a.Field].Name)
+		}
+		list = append(list, w)
+		if r.Run.Since != nil {
+			e = r.Run.Since
+		}
+	}
+	if o := r.Stopping.Options; o != nil && o.Guarantee == sequential.Finite {
+		return list
+	}
+	if text := words.Plain.Extended(r.Estimates.Level, r.Run.Plan.Looks); text != "" {
+		list = append(list, Warning{Kind: "extended", Text: text})
+	}
+	if r.Stopping.Options == nil && r.Stopping.Why == Interrupted {
+		list = append(list, Warning{Kind: "unfinished", Text: words.Plain.Unfinished(&r.Estimates, r.Run.Plan.Runs)})
+	}
+	if text := words.Plain.Skewed(e); text != "" && len(e.Absences()) == 0 { // no number of leagues would do for a mixture
+		w := Warning{Kind: "skewed", Text: text}
+		for _, x := range e.Skewed {
+			w.Players, w.Leagues = append(w.Players, e.Players[x.Field].Name), max(w.Leagues, x.Enough)
+		}
+		list = append(list, w)
+	}
+	if text := words.Plain.Few(e, r.Plan.Legs); text != "" && r.Stopping.Options == nil {
+		list = append(list, Warning{Kind: "few", Text: text})
+	}
+	if text := words.Plain.Unseen(e); text != "" {
+		list = append(list, Warning{Kind: "unseen", Text: text})
+	}
+	if r.Stopping.Options != nil {
+		fails := slices.ContainsFunc(r.Estimates.Players, func(p analysis.Player) bool { return p.TechnicalLosses > 0 })
+		if fails || len(list) > 0 {
+			list = append(list, Warning{Kind: "asymptotic", Text: words.NearlyNormal(r.Stopping.Ratio != nil, r.Stopping.Why != MaxRuns && r.Stopping.Why != Interrupted)})
+		}
+	}
+	return list
+}
+
+// WarningLines are the texts of the warnings.
+func (r *Document) WarningLines() []string {
+	var lines []string
+	for _, w := range r.Warnings {
+		lines = append(lines, w.Text)
+	}
+	return lines
+}
+
+// Confirms says how the first of another run does in one with a fresh seed.
+type Confirms struct {
+	Seed   uint64 `json:"seed"`            // of the other run
+	First  string `json:"first,omitempty"` // in the other run; absent if nothing was ranked
+	Place  int    `json:"place,omitempty"` // of that player here
+	Places [2]int `json:"places"`          // that the evidence allows; zeros without First
+}
+
+func (r *Document) confirms() *Confirms {
+	c := r.Run.Plan.Confirms
+	if c == nil {
+		return nil
+	}
+	d := &Confirms{Seed: c.Seed, First: c.First}
+	if i := r.confirmed(); i >= 0 {
+		d.Place, d.Places = r.Estimates.Place(i), r.Estimates.Ranking.Places[i]
+	}
+	return d
+}
+
+// confirmed is the field index of the first of the other run, or -1.
+func (r *Document) confirmed() int {
+	c, e := r.Run.Plan.Confirms, &r.Estimates
+	if c == nil || e.Leagues < 2 {
+		return -1
+	}
+	return slices.IndexFunc(e.Players, func(p analysis.Player) bool { return p.Name == c.First })
+}
+
+// ConfirmationLines say how the first of another run does here; nothing for a run that
+// confirms none.
+func (r *Document) ConfirmationLines() []string {
+	if r.Run.Plan.Confirms == nil {
+		return nil
+	}
+	line := fmt.Sprintf("Confirmation of the run with seed %d by a fresh seed", r.Run.Plan.Confirms.Seed)
+	if i := r.confirmed(); i >= 0 {
+		line += ": " + words.Plain.Confirmed(&r.Estimates, i)
+	}
+	return []string{line + "."}
+}
+
+// AssertionLines say for each assertion whether it holds, and why.
+func AssertionLines(list []assert.Outcome) []string {
+	if len(list) == 0 {
+		return nil
+	}
+	head, estimated := "Assertions", 0
+	for _, o := range list {
+		if !o.Counted {
+			estimated++
+		}
+	}
+	if estimated > 1 {
+		head += fmt.Sprintf(" (adjusted for %d of them)", estimated)
+	}
+	lines := []string{head + ":"}
+	for _, o := range list {
+		lines = append(lines, fmt.Sprintf("  %-9s  %s", o.Verdict, words.Printable(o.Text)), "             "+evidence(&o))
+	}
+	return lines
+}
+
+func evidence(o *assert.Outcome) string {
+	of := words.Printable(o.Of)
+	switch {
+	case o.Counted:
+		return fmt.Sprintf("%s was counted: %s", of, strconv.FormatFloat(o.Value.Estimate, 'f', -1, 64))
+	case !o.Value.Defined():
+		return of + ": " + o.Note
+	}
+	places := words.Decimals(1, o.Value)
+	line := fmt.Sprintf("%s is %.*f (%s interval %.*f to %.*f", of, places, o.Value.Estimate,
+		strconv.FormatFloat(100**o.Level, 'g', 4, 64)+" %", places, o.Value.Low, places, o.Value.High)
+	if o.Paired {
+		line += ", within leagues"
+	}
+	line += ")"
+	if o.Note != "" {
+		line += "; " + o.Note
+	}
+	return line
 }

@@ -1,14 +1,92 @@
 package report
 
 import (
+	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/words"
 )
+
+// WritePlayersCSV writes one line per player, best first, under a header line. Every
+// estimate takes three columns, NAME, NAME_low and NAME_high; a number that does not
+// exist is an empty cell. Faults are written as KIND:COUNT, separated by spaces. Tier
+// and place range are those of the ranking.
+func WritePlayersCSV(w io.Writer, r *Document) error {
+	header := []string{"place", "name", "kind", "matches", "wins", "draws", "losses", "technical_losses", "faults"}
+	for _, name := range []string{"points", "adjusted", "win_rate", "adjusted_win_rate", "differ", "champion_share", "rank",
+		"draw_rate", "technical_loss_rate", "first"} {
+		header = append(header, name, name+"_low", name+"_high")
+	}
+	rows := [][]string{append(header, "tier", "place_best", "place_worst")}
+	for _, p := range r.Players {
+		faults := make([]string, len(p.Faults))
+		for f := range faults {
+			faults[f] = fmt.Sprintf("%s:%d", p.Faults[f].Kind, p.Faults[f].Count)
+		}
+		rows = append(rows, record(p.Place, p.Name, p.Kind, p.Matches, p.Wins, p.Draws, p.Losses, p.TechnicalLosses, strings.Join(faults, " "),
+			p.Points, p.Adjusted, p.WinRate, p.AdjustedWinRate, p.Differ, p.ChampionShare, p.Rank, p.DrawRate, p.TechnicalRate, p.First,
+			p.Tier, p.RankInterval[0], p.RankInterval[1]))
+	}
+	return writeCSV(w, "players", rows)
+}
+
+// WritePairsCSV writes one line per pair of players, in field order, under a header
+// line; see [WritePlayersCSV]. Clean matches are those decided by choices. The
+// difference is in adjusted points per match over all opponents, and p is adjusted for
+// all pairs; where it is as small as p_resolution, it is at most that.
+func WritePairsCSV(w io.Writer, r *Document) error {
+	rows := [][]string{{"a", "b", "matches", "clean", "wins_a", "wins_b", "draws", "differ", "differ_low", "differ_high",
+		"points_a", "points_b", "adjusted_a", "adjusted_b", "difference", "difference_low", "difference_high", "p", "p_holm", "p_resolution"}}
+	for k, p := range r.Pairs {
+		x, resolution := &r.Estimates.Pairs[k], math.NaN() // without simulation
+		if p.Resolution > 0 {
+			resolution = p.Resolution
+		}
+		rows = append(rows, record(p.A, p.B, p.Matches, x.Clean, p.WinsA, p.WinsB, p.Draws, p.Differ,
+			x.PointsA, x.PointsB, x.AdjustedA, x.AdjustedB, p.Difference, p.P, p.Holm, resolution))
+	}
+	return writeCSV(w, "pairs", rows)
+}
+
+func writeCSV(w io.Writer, what string, rows [][]string) error {
+	if err := csv.NewWriter(w).WriteAll(rows); err != nil {
+		return fmt.Errorf("write CSV of %s: %w", what, err)
+	}
+	return nil
+}
+
+// record has the cells of a row: three for an estimate, and an empty one for a number that
+// does not exist.
+func record(values ...any) (cells []string) {
+	for _, v := range values {
+		switch v := v.(type) {
+		case analysis.Estimate:
+			if !v.Defined() {
+				v.Low, v.High = math.NaN(), math.NaN()
+			}
+			cells = append(cells, cell(v.Estimate), cell(v.Low), cell(v.High))
+		case float64:
+			cells = append(cells, cell(v))
+		default:
+			cells = append(cells, fmt.Sprint(v))
+		}
+	}
+	return cells
+}
+
+// cell writes the shortest number that reads back as x.
+func cell(x float64) string {
+	if math.IsNaN(x) {
+		return ""
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}
 
 // Markup is a language of papers.
 type Markup string

@@ -15,14 +15,22 @@ package assert
 import (
 	"cmp"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/scanner"
+	"go/token"
 	"math"
 	"math/big"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/host/results"
 )
 
@@ -61,13 +69,13 @@ var measures = func() (list []measure) {
 	for _, q := range analysis.Quantities() {
 		list = append(list, measure{name: q.String(), quantity: q})
 	}
+	ties := func(p *analysis.Player) int64 { return p.Draws }
 	return append(list,
-		measure{name: "matches", count: func(p *analysis.Player) int64 { return p.Matches }},
-		measure{name: "wins", count: func(p *analysis.Player) int64 { return p.Wins }},
-		measure{name: "draws", count: func(p *analysis.Player) int64 { return p.Draws }},
-		measure{name: "ties", count: func(p *analysis.Player) int64 { return p.Draws }},
-		measure{name: "losses", count: func(p *analysis.Player) int64 { return p.Losses }},
-		measure{name: "technical_losses", count: func(p *analysis.Player) int64 { return p.TechnicalLosses }})
+		measure{"matches", 0, func(p *analysis.Player) int64 { return p.Matches }},
+		measure{"wins", 0, func(p *analysis.Player) int64 { return p.Wins }},
+		measure{"draws", 0, ties}, measure{"ties", 0, ties},
+		measure{"losses", 0, func(p *analysis.Player) int64 { return p.Losses }},
+		measure{"technical_losses", 0, func(p *analysis.Player) int64 { return p.TechnicalLosses }})
 }()
 
 // assertion is one statement: a difference of its sides, compared with zero.
@@ -90,7 +98,8 @@ type term struct {
 	coefficient *big.Rat
 }
 
-var one, minusOne = big.NewRat(1, 1), big.NewRat(-1, 1)
+// signs are the factors of what stands after + and -.
+var signs = map[token.Token]*big.Rat{token.ADD: big.NewRat(1, 1), token.SUB: big.NewRat(-1, 1)}
 
 func (l linear) times(factor *big.Rat) linear { return linear{constant: new(big.Rat)}.plus(factor, l) }
 
@@ -100,11 +109,12 @@ func (l linear) plus(factor *big.Rat, o linear) linear {
 	sum.constant.Add(sum.constant, l.constant)
 	for _, t := range o.terms {
 		t.coefficient = new(big.Rat).Mul(factor, t.coefficient)
-		if k := slices.IndexFunc(sum.terms, func(have term) bool { return have.field == t.field && have.measure.name == t.measure.name }); k >= 0 {
-			sum.terms[k].coefficient = t.coefficient.Add(t.coefficient, sum.terms[k].coefficient)
-		} else {
+		k := slices.IndexFunc(sum.terms, func(have term) bool { return have.field == t.field && have.name == t.name })
+		if k < 0 {
 			sum.terms = append(sum.terms, t)
+			continue
 		}
+		sum.terms[k].coefficient = t.coefficient.Add(t.coefficient, sum.terms[k].coefficient)
 	}
 	sum.terms = slices.DeleteFunc(sum.terms, func(t term) bool { return t.coefficient.Sign() == 0 })
 	return sum
@@ -114,11 +124,11 @@ func (l linear) plus(factor *big.Rat, o linear) linear {
 func (l linear) String() string {
 	text := ""
 	for _, t := range l.terms {
-		factor := ""
+		text += map[int]string{1: " + ", -1: " - "}[t.coefficient.Sign()]
 		if f, _ := new(big.Rat).Abs(t.coefficient).Float64(); f != 1 {
-			factor = fmt.Sprintf("%.6g * ", f)
+			text += fmt.Sprintf("%.6g * ", f)
 		}
-		text += map[int]string{1: " + ", -1: " - "}[t.coefficient.Sign()] + factor + t.text
+		text += t.text
 	}
 	if rest, negative := strings.CutPrefix(text, " - "); negative {
 		return "-" + rest
@@ -165,21 +175,23 @@ func (j *Judge) Estimated() bool { return j.estimates > 0 }
 
 // Append takes in one league.
 func (j *Judge) Append(l *results.League) error {
-	if !slices.ContainsFunc(j.assertions, func(a assertion) bool { return a.joint != nil }) {
-		return nil
-	}
-	if err := j.scorer.Score(l); err != nil {
-		return fmt.Errorf("judge assertions: %w", err)
-	}
+	scored := false
 	for _, a := range j.assertions {
-		if a.joint != nil {
-			var values []int64
-			for _, t := range a.terms {
-				part, base := j.scorer.Value(t.quantity, t.field)
-				values = append(values, part, base)
-			}
-			a.joint.Add(values)
+		if a.joint == nil {
+			continue
 		}
+		if !scored {
+			if err := j.scorer.Score(l); err != nil {
+				return fmt.Errorf("judge assertions: %w", err)
+			}
+			scored = true
+		}
+		var values []int64
+		for _, t := range a.terms {
+			part, base := j.scorer.Value(t.quantity, t.field)
+			values = append(values, part, base)
+		}
+		a.joint.Add(values)
 	}
 	return nil
 }
@@ -291,4 +303,196 @@ func more(o *Outcome, leagues int) string {
 	}
 	return fmt.Sprintf("a new run of about %.0f leagues would decide with a chance of one half, of %.0f with 90 %%, if the estimate is right",
 		rounded(n), rounded(n*likely*likely))
+}
+
+// Error is a mistake in an assertion.
+type Error struct {
+	Text   string // the assertion
+	Column int    // where, in characters from 1
+	What   string
+	Hint   string // what to do about it; may be empty
+}
+
+// Error returns the assertion with a mark below the mistake.
+func (e *Error) Error() string {
+	msg := fmt.Sprintf("column %d: %s\n    %s\n    %s^", e.Column, e.What, words.Printable(e.Text), strings.Repeat(" ", max(0, e.Column-1)))
+	if e.Hint != "" {
+		msg += "\n  " + e.Hint
+	}
+	return msg
+}
+
+const (
+	maxText = 4096 // bytes: an assertion is one line
+	opHint  = "an assertion reads like: mine.adjusted > random.adjusted + 0.01"
+)
+
+// A name is a word; minus and dot belong to it where more of a word follows.
+const word = `[\p{L}\p{Nd}_](?:[\p{L}\p{Nd}_#]|[-.][\p{L}\p{Nd}_])*`
+
+var (
+	operand    = regexp.MustCompile(`"(?:[^"\\]|\\.)*"?(?:\s*\.` + word + `)?|\.?` + word)
+	number     = regexp.MustCompile(`^(?:\d{1,40}|\d{0,40}\.\d{1,40})(?:[eE]-?\d\d?)?$`) // nobody needs more digits
+	comparison = regexp.MustCompile(`^(?:[^"<>=]|"(?:[^"\\]|\\.)*"?)*(<=|>=|==|<|>)`)
+	// Comments of Go are none here, and it does not end a line at a break.
+	plain = strings.NewReplacer("//", "/$", "/*", "/$", "\n", " ", "\r", " ", "\f", " ")
+)
+
+// reader reads an assertion by Go's own parser.
+type reader struct {
+	text    string
+	players []string
+	nearest func(name string, names []string) string
+	from    int    // offset of the side that is read
+	err     *Error // the first mistake
+}
+
+// parse reads an assertion about the players of a field, given by name. The error is an
+// *Error.
+func (r *reader) parse(text string) (assertion, error) {
+	a := assertion{text: text}
+	r.text, r.err = text, nil
+	if len(text) > maxText {
+		return a, &Error{Text: text[:20] + "...", Column: 1, What: fmt.Sprintf("assertion has %d bytes; want at most %d", len(text), maxText)}
+	}
+	op := comparison.FindStringSubmatchIndex(text)
+	if op == nil {
+		r.side(0, len(text))
+		r.fail(len(text), opHint, "want a comparison (< <= > >= ==), not the end")
+		return a, r.err
+	}
+	a.op, a.linear = text[op[2]:op[3]], r.side(0, op[2]).plus(signs[token.SUB], r.side(op[3], len(text)))
+	r.check(a.terms, op[2])
+	if r.err != nil {
+		return a, r.err
+	}
+	return a, nil
+}
+
+// fail keeps the first mistake, and returns something to go on with.
+func (r *reader) fail(offset int, hint, format string, args ...any) linear {
+	if r.err == nil {
+		r.err = &Error{Text: r.text, Column: 1 + utf8.RuneCountInString(r.text[:offset]), What: fmt.Sprintf(format, args...), Hint: hint}
+	}
+	return linear{constant: new(big.Rat)}
+}
+
+// side reads one side. For Go, whose names have no minus, a word of the same length stands
+// for each measure.
+func (r *reader) side(from, to int) linear {
+	r.from = from
+	code := operand.ReplaceAllStringFunc(r.text[from:to], func(s string) string {
+		if number.MatchString(s) {
+			return s
+		}
+		return strings.Repeat("x", len(s))
+	})
+	expr, err := parser.ParseExprFrom(token.NewFileSet(), "", plain.Replace(code), parser.SkipObjectResolution)
+	if err == nil {
+		return r.value(expr)
+	}
+	list, _ := err.(scanner.ErrorList) // an error of syntax is one
+	at := min(from+list[0].Pos.Offset, to)
+	c, _ := utf8.DecodeRuneInString(r.text[at:])
+	what, not, hint := "unexpected", fmt.Sprintf("%q", c), opHint
+	if at == len(r.text) {
+		not = "the end"
+	}
+	switch msg := list[0].Msg; {
+	case c == '\'':
+		hint = `put names with spaces in double quotes: "my strat".adjusted`
+	case strings.Contains(msg, "expected ')'"):
+		what = "want a closing parenthesis, not"
+	case strings.Contains(msg, "expected operand"):
+		what = "want a number or PLAYER.MEASURE, not"
+	}
+	return r.fail(at, hint, "%s %s", what, not)
+}
+
+// value is the linear form of an expression.
+func (r *reader) value(expr ast.Expr) linear {
+	at, end := r.from+int(expr.Pos())-1, r.from+int(expr.End())-1
+	switch x := expr.(type) {
+	case *ast.BasicLit:
+		if value, ok := new(big.Rat).SetString(x.Value); ok {
+			return linear{constant: value}
+		}
+	case *ast.Ident:
+		return r.measure(at, r.text[at:end])
+	case *ast.ParenExpr:
+		return r.value(x.X)
+	case *ast.UnaryExpr:
+		if sign := signs[x.Op]; sign != nil {
+			return r.value(x.X).times(sign)
+		}
+	case *ast.BinaryExpr:
+		left, right := r.value(x.X), r.value(x.Y)
+		if x.Op == token.MUL && len(left.terms) == 0 {
+			left, right = right, left
+		}
+		switch sign, number := signs[x.Op], len(right.terms) == 0; {
+		case sign != nil:
+			return left.plus(sign, right)
+		case x.Op == token.MUL && number:
+			return left.times(right.constant)
+		case x.Op == token.QUO && number && right.constant.Sign() != 0:
+			return left.times(new(big.Rat).Inv(right.constant))
+		}
+		return r.fail(r.from+int(x.OpPos)-1, opHint, "this %s does not fit: one comparison, between measures that are added, subtracted, and multiplied or divided by a number other than 0", x.Op)
+	}
+	return r.fail(at, opHint, "want a number or PLAYER.MEASURE, and + - * / between two")
+}
+
+// measure reads a player's measure.
+func (r *reader) measure(offset int, text string) linear {
+	player, name := text, ""
+	if end := strings.LastIndexByte(text, '"'); end >= 0 {
+		var err error
+		if player, err = strconv.Unquote(text[:end+1]); err != nil {
+			return r.fail(offset, `\" and \\ stand for " and \ in a name`, "unclosed quotation mark, or a name that cannot be read")
+		}
+		name = strings.TrimLeft(text[end+1:], " \t\n\r\f.")
+	} else if cut := strings.LastIndexByte(text, '.'); cut >= 0 {
+		player, name = text[:cut], text[cut+1:]
+	}
+	var known []string
+	for _, m := range measures {
+		known = append(known, m.name)
+	}
+	i, k := slices.Index(r.players, player), slices.Index(known, name)
+	switch {
+	case name == "":
+		return r.fail(offset, "the measures are "+strings.Join(known, ", "), "want a number or PLAYER.MEASURE, not '%s'", text)
+	case i < 0:
+		return r.fail(offset, r.among("players", player, r.players), "no player %q in this field", player)
+	case k < 0:
+		return r.fail(offset+len(text)-len(name), r.among("measures", name, known), "no measure %q", name)
+	}
+	return linear{new(big.Rat), []term{{measures[k], i, text, signs[token.ADD]}}}
+}
+
+// among lists the names that there are, for one that is not among them.
+func (r *reader) among(what, name string, names []string) string {
+	hint := "the " + what + " are " + words.List(names, "and", 13)
+	if like := r.nearest(name, names); like != "" {
+		hint = "did you mean " + like + "? " + hint
+	}
+	if strings.Contains(name, "-") {
+		hint += "; put spaces around a minus"
+	}
+	return hint
+}
+
+// check rejects what no data can decide.
+func (r *reader) check(terms []term, offset int) {
+	if len(terms) == 0 {
+		r.fail(offset, opHint, "nothing to judge: both sides are equal whatever the experiment shows")
+	}
+	of := map[bool]string{} // an estimate and a count
+	for _, t := range terms {
+		of[t.count != nil] = t.text
+	}
+	if len(of) == 2 {
+		r.fail(offset, "write two assertions", "%s is a count and %s an estimate; one comparison cannot have both", of[true], of[false])
+	}
 }

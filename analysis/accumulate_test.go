@@ -3,10 +3,9 @@ package analysis_test
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/host/game"
@@ -17,42 +16,6 @@ import (
 func everything(a *analysis.Accumulator) string {
 	return fmt.Sprintf("%#v\n%#v\n%#v", a.Estimates(0.95),
 		a.Compare(analysis.AdjustedPoints, 0.95), a.Compare(analysis.RawPoints, 0.95))
-}
-
-// TestAnyOrder adds the leagues in any order: every byte stays the same.
-func TestAnyOrder(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		w := genWorld(rt, t)
-		leagues := w.leagues(rapid.Uint64().Draw(rt, "seed"), rapid.IntRange(0, 9).Draw(rt, "leagues"))
-		want := everything(analyse(t, w.plan, leagues))
-		acc := analyse(t, w.plan, rapid.Permutation(leagues).Draw(rt, "order"))
-		if got := everything(acc); got != want {
-			rt.Errorf("shuffled:\n%s\nin order:\n%s", got, want)
-		}
-		if acc.Leagues() != len(leagues) {
-			rt.Errorf("%d leagues, want %d", acc.Leagues(), len(leagues))
-		}
-	})
-}
-
-// TestAddKeepsNothing hands over slices that are overwritten afterwards, as
-// readers of records do.
-func TestAddKeepsNothing(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, "", 2, bot{even: 0.5}, bot{even: 0.9, fault: 0.2, kind: game.FaultError}, bot{})
-	want := everything(analyse(t, w.plan, w.leagues(3, 5)))
-	acc := analyse(t, w.plan, nil)
-	for _, l := range w.leagues(3, 5) {
-		if err := acc.Add(l); err != nil {
-			t.Fatal(err)
-		}
-		clear(l.Seats)
-		clear(l.Matches)
-		clear(l.Notes)
-	}
-	if got := everything(acc); got != want {
-		t.Errorf("after overwriting:\n%s\nwant\n%s", got, want)
-	}
 }
 
 func TestNewAccumulatorRefuses(t *testing.T) {
@@ -136,5 +99,22 @@ func TestLargestLeagues(t *testing.T) {
 		if within := (c.A < 18) == (c.B < 18); within != (c.Verdict == analysis.Equal) {
 			t.Fatalf("%d and %d: %v", c.A, c.B, c.Verdict)
 		}
+	}
+}
+
+// BenchmarkAdd gives the cost of taking in one league, and of one match in it.
+func BenchmarkAdd(b *testing.B) {
+	for _, players := range []int{2, 18, 100} {
+		b.Run(fmt.Sprintf("players=%d", players), func(b *testing.B) {
+			w := newWorld(b, "", 10, slices.Repeat([]bot{{even: 0.5, mood: 0.1}}, players)...)
+			leagues := w.leagues(1, 32)
+			acc := analyse(b, w.plan, leagues[:1])
+			for i := 0; b.Loop(); i++ {
+				if err := acc.Add(leagues[i%len(leagues)]); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(w.schedule.Matches())), "ns/match")
+		})
 	}
 }

@@ -1,10 +1,8 @@
 package analysis
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -46,51 +44,6 @@ func TestStudentisedBootstrap(t *testing.T) {
 	}
 }
 
-// TestResamplingWays: drawing leagues one by one and drawing how many fall on
-// each value are the same multinomial distribution: equal means, variances and
-// covariances of the weights, within five standard errors.
-func TestResamplingWays(t *testing.T) {
-	t.Parallel()
-	v := valueCounts{values: []float64{1, 2, 3, 4}, counts: []int64{1, 30, 60, 9}}
-	const n, draws = 100, 40_000
-	for name, draw := range map[string]func(int64, *rand.PCG) func() []int64{"by league": v.byLeague, "by parts": v.byParts} {
-		next := draw(n, rand.NewPCG(1, 2))
-		var sum [4]float64
-		var products [4][4]float64
-		for range draws {
-			w := slices.Clone(next())
-			total := int64(0)
-			for i, x := range w {
-				total += x
-				sum[i] += float64(x)
-				for j, y := range w {
-					products[i][j] += (float64(x) - float64(v.counts[i])) * (float64(y) - float64(v.counts[j]))
-				}
-			}
-			if total != n {
-				t.Fatalf("%s: weights %v do not add up to %d", name, w, n)
-			}
-		}
-		p := func(i int) float64 { return float64(v.counts[i]) / n }
-		variance := func(i int) float64 { return n * p(i) * (1 - p(i)) }
-		for i := range 4 {
-			if se := math.Sqrt(variance(i) / draws); math.Abs(sum[i]/draws-float64(v.counts[i])) > 5*se {
-				t.Errorf("%s: mean weight %d is %v, want %d", name, i, sum[i]/draws, v.counts[i])
-			}
-			for j := range 4 {
-				want := -n * p(i) * p(j)
-				if i == j {
-					want = variance(i)
-				}
-				// A value seen once has a heavy fourth moment; three is a generous bound on its kurtosis.
-				if se := math.Sqrt(3 * variance(i) * variance(j) / draws); math.Abs(products[i][j]/draws-want) > 5*se {
-					t.Errorf("%s: covariance %d,%d is %v, want %v", name, i, j, products[i][j]/draws, want)
-				}
-			}
-		}
-	}
-}
-
 // TestResampledCases: what cannot be resampled gets the intervals that hold there.
 func TestResampledCases(t *testing.T) {
 	t.Parallel()
@@ -117,21 +70,5 @@ func TestResampledCases(t *testing.T) {
 		if got.Method != tt.want.Method {
 			t.Errorf("%s: method %q, want %q", tt.name, got.Method, tt.want.Method)
 		}
-	}
-}
-
-// BenchmarkResampled gives the cost of one interval of ranks among 18 players.
-func BenchmarkResampled(b *testing.B) {
-	for _, leagues := range []int64{200, 1000, 20_000} {
-		b.Run(fmt.Sprintf("leagues=%d", leagues), func(b *testing.B) {
-			var v valueCounts
-			for r := range 35 {
-				v.values = append(v.values, float64(r+2)/2)
-				v.counts = append(v.counts, max(1, leagues/35))
-			}
-			for b.Loop() {
-				newIntervals(DefaultLevel).resampled(v, span{1, 18}, rand.NewPCG(1, 2))
-			}
-		})
 	}
 }

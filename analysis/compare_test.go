@@ -4,8 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/host/game"
 )
@@ -29,69 +27,6 @@ func TestHolm(t *testing.T) {
 				t.Errorf("Holm(%v) = %v, want %v", tt.p, got, tt.want)
 				break
 			}
-		}
-	}
-}
-
-// TestHolmProperties: no correction makes a p-value smaller, the smallest is
-// multiplied by how many there are, and the order among them stays.
-func TestHolmProperties(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		p := rapid.SliceOfN(rapid.Float64Range(0, 1), 1, 20).Draw(rt, "p")
-		got := analysis.Holm(p)
-		least := 0
-		for i := range p {
-			if got[i] < p[i] || got[i] > 1 {
-				rt.Fatalf("p %v became %v", p[i], got[i])
-			}
-			if p[i] < p[least] {
-				least = i
-			}
-			for j := range p {
-				if p[i] < p[j] && got[i] > got[j] {
-					rt.Fatalf("%v and %v changed places: %v, %v", p[i], p[j], got[i], got[j])
-				}
-			}
-		}
-		if want := min(1, float64(len(p))*p[least]); got[least] != want {
-			rt.Fatalf("smallest of %d: %v became %v, want %v", len(p), p[least], got[least], want)
-		}
-	})
-}
-
-// TestVerdicts has two players that always say even, two that always say odd
-// and one that follows its mood: who says what is known, and so is every
-// difference.
-func TestVerdicts(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, "", 2, bot{even: 1}, bot{even: 1}, bot{even: 1}, bot{even: 0}, bot{even: 0.5, mood: 0.5})
-	acc := analyse(t, w.plan, w.leagues(5, 60))
-	got := map[[2]int]analysis.Comparison{}
-	for _, c := range acc.Compare(analysis.AdjustedPoints, 0.95) {
-		got[[2]int{c.A, c.B}] = c
-	}
-	if len(got) != 10 {
-		t.Fatalf("%d comparisons of 5 players", len(got))
-	}
-	// The three that say even meet the same field. The one that says odd
-	// differs from them 3 times in 4 and they from it 1 time in 4, and the
-	// fifth sides with one camp: its mood decides whether the gap is 1/4 or 1/2
-	// of a match's 0.5 points more.
-	for pair, want := range map[[2]int]analysis.Verdict{
-		{0, 1}: analysis.Equal, {0, 2}: analysis.Equal, {1, 2}: analysis.Equal,
-		{3, 0}: analysis.Different, {3, 1}: analysis.Different, {3, 2}: analysis.Different,
-		{4, 0}: analysis.Different, {3, 4}: analysis.Different,
-	} {
-		c, ok := got[pair]
-		if !ok {
-			t.Errorf("%v: no comparison with the better first: %v", pair, got)
-			continue
-		}
-		if c.Verdict != want {
-			t.Errorf("%v: %v, want %v", pair, c, want)
-		}
-		if want == analysis.Equal && (c.P != 1 || c.Corrected != 1 || c.Difference.Estimate != 0) {
-			t.Errorf("%v: equal players have %v", pair, c)
 		}
 	}
 }
@@ -152,36 +87,6 @@ func TestTooFewLeagues(t *testing.T) {
 			if p.Differ.Width() != 1 || math.IsNaN(p.PointsA) != (n == 0) {
 				t.Errorf("%d leagues: %+v", n, p)
 			}
-		}
-	}
-}
-
-// TestOrderAndNeighbours has one player that differs from three who are equal,
-// and with a fifth that throws a coin the order is still known.
-func TestOrderAndNeighbours(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		bots             []bot
-		order            []int // where known
-		different, equal int
-	}{
-		{[]bot{{even: 1}, {even: 0}, {even: 1}, {even: 1}}, []int{1, 0, 2, 3}, 1, 2},
-		{[]bot{{even: 1}, {even: 0.5}, {even: 1}, {even: 0}, {even: 1}}, []int{3, 1}, 2, 0},
-	} {
-		w := newWorld(t, "", 4, tt.bots...)
-		e := analyse(t, w.plan, w.leagues(2, 200)).Estimates(0.95)
-		for k, i := range tt.order {
-			if e.Order[k] != i {
-				t.Fatalf("order %v, want %v", e.Order, tt.order)
-			}
-		}
-		for k, n := range e.Neighbours() {
-			if n.A != e.Order[k] || n.B != e.Order[k+1] {
-				t.Errorf("neighbours %d of %v are %d and %d", k, e.Order, n.A, n.B)
-			}
-		}
-		if different, equal := e.Distinguishable(); different != tt.different || equal != tt.equal {
-			t.Errorf("%d different, %d equal: %+v", different, equal, e.Neighbours())
 		}
 	}
 }

@@ -3,8 +3,6 @@ package analysis
 import (
 	"math"
 	"testing"
-
-	"github.com/strategylab/strategylab/analysis/sequential"
 )
 
 // TestTAgainstTables uses two-sided 95 % and 99 % critical values as printed in
@@ -140,31 +138,6 @@ func TestTTest(t *testing.T) {
 	}
 }
 
-func TestRounded(t *testing.T) {
-	t.Parallel()
-	for _, tt := range [][2]float64{
-		{1.96234146113331, 1.9623415}, {1.96234146113345, 1.9623415}, {0, 0}, {1, 1}, {-1.23456784e-30, -1.2345678e-30},
-	} {
-		if got := sequential.Rounded(tt[0]); got != tt[1] {
-			t.Errorf("sequential.Rounded(%v) = %v, want %v", tt[0], got, tt[1])
-		}
-	}
-}
-
-func TestLevelOutOfRange(t *testing.T) {
-	t.Parallel()
-	for _, level := range []float64{0, 1, -1, 95, math.NaN()} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("level %v was accepted", level)
-				}
-			}()
-			newIntervals(level)
-		}()
-	}
-}
-
 // TestWide sums products beyond 64 and 127 bits.
 func TestWide(t *testing.T) {
 	t.Parallel()
@@ -182,23 +155,5 @@ func TestWide(t *testing.T) {
 	}
 	if w.big().Cmp(want) != 0 {
 		t.Errorf("sum is %v, want %v", w.big(), want)
-	}
-}
-
-func TestPairIndex(t *testing.T) {
-	t.Parallel()
-	for n := 2; n < 9; n++ {
-		next := 0
-		for i := range n {
-			for j := i + 1; j < n; j++ {
-				if got := pairIndex(n, i, j); got != next {
-					t.Fatalf("pairIndex(%d, %d, %d) = %d, want %d", n, i, j, got, next)
-				}
-				next++
-			}
-		}
-		if pairs(n) != next {
-			t.Fatalf("%d pairs of %d players, want %d", pairs(n), n, next)
-		}
 	}
 }

@@ -66,30 +66,6 @@ func TestWelchAgainstStudentsData(t *testing.T) {
 	near(t, "high", e.High, 0.2054832, 5e-8)
 }
 
-// A ratio of sums with its standard error, from the residuals written out.
-func TestRatioFromResiduals(t *testing.T) {
-	t.Parallel()
-	part, base := []int64{3, 5, 2, 8, 4}, []int64{10, 12, 9, 15, 8}
-	j := analysis.NewJoint(2)
-	var sumPart, sumBase float64
-	for i := range part {
-		j.Add([]int64{part[i], base[i]})
-		sumPart += float64(part[i])
-		sumBase += float64(base[i])
-	}
-	r := sumPart / sumBase
-	var squares float64
-	for i := range part {
-		d := float64(part[i]) - r*float64(base[i])
-		squares += d * d
-	}
-	n := 5.0
-	want := math.Sqrt(squares/(n-1)/n) / (sumBase / n)
-	s := j.Combine(analysis.Term{Coefficient: big.NewRat(1, 1), Part: 0, Base: 1})
-	near(t, "ratio", s.Mean, r, 1e-15)
-	near(t, "standard error", s.StandardError(), want, 1e-15)
-}
-
 func TestWelchWhereNothingVaries(t *testing.T) {
 	t.Parallel()
 	constant := func(mean float64, leagues int64) analysis.Sample {

@@ -163,31 +163,6 @@ func TestRoot(t *testing.T) {
 	})
 }
 
-// TestNullSimulation: simulated means have the covariance they are to have.
-func TestNullSimulation(t *testing.T) {
-	t.Parallel()
-	cov := triangle{{2}, {1, 3}, {-1, 0.5, 1}}
-	const draws = 200_000
-	sim := newNullSimulation(cov.root())
-	var sums [3][3]float64
-	for range draws {
-		sim.next()
-		for i := range 3 {
-			for j := range 3 {
-				sums[i][j] += sim.means[i] * sim.means[j] / draws
-			}
-		}
-	}
-	for i := range 3 {
-		for j := range i + 1 {
-			tol := 4 * math.Sqrt((cov[i][i]*cov[j][j]+cov[i][j]*cov[i][j])/draws) // four standard errors
-			if math.Abs(sums[i][j]-cov[i][j]) > tol {
-				t.Errorf("covariance of %d and %d is %v, want %v ± %v", i, j, sums[i][j], cov[i][j], tol)
-			}
-		}
-	}
-}
-
 // TestTiers peels hand-made relations.
 func TestTiers(t *testing.T) {
 	t.Parallel()

@@ -42,12 +42,3 @@ func TestStandings(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkStandings is what a look at a running experiment costs.
-func BenchmarkStandings(b *testing.B) {
-	w := benchWorld(b, 18, 10, 0)
-	acc := analyse(b, w.plan, w.leagues(1, 32))
-	for b.Loop() {
-		acc.Standings(analysis.DefaultLevel, nil)
-	}
-}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -138,25 +137,6 @@ func TestLearningCurve(t *testing.T) {
 	}
 }
 
-// TestLegsAreBinned holds that the points of a learning curve cover all legs, once.
-func TestLegsAreBinned(t *testing.T) {
-	t.Parallel()
-	for _, legs := range []int{1, 2, 19, 20, 21, 47, 1000} {
-		plan, list := play(t, legs, 2, 0, coin(0.5), coin(0.5))
-		e := explained(t, plan, list, explain.Options{Matches: 1})
-		next := 1
-		for _, b := range e.Legs {
-			if b[0] != next || b[1] < b[0] {
-				t.Fatalf("%d legs: %v", legs, e.Legs)
-			}
-			next = b[1] + 1
-		}
-		if next != legs+1 || len(e.Legs) > 20 || len(e.Players[0].Learning) != len(e.Legs) {
-			t.Errorf("%d legs: %v", legs, e.Legs)
-		}
-	}
-}
-
 // TestWithoutLeagues holds that nothing is claimed from nothing.
 func TestWithoutLeagues(t *testing.T) {
 	t.Parallel()
@@ -211,45 +191,5 @@ func TestOpponents(t *testing.T) {
 	e.Pairs = nil
 	if best, _ := explain.Opponents(e, 0); best != nil {
 		t.Error("somebody who met nobody has opponents")
-	}
-}
-
-// TestCollectorDoesNotAllocate holds the memory to what is there at the start.
-func TestCollectorDoesNotAllocate(t *testing.T) {
-	plan, list := play(t, 10, 8, 0.02, slices.Repeat([]player{coin(0.5)}, 6)...)
-	c, err := explain.NewCollector(plan, explain.Options{Matches: 1 << 40})
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := 0
-	if n := testing.AllocsPerRun(50, func() {
-		if err := c.Add(&list[i%len(list)]); err != nil {
-			t.Fatal(err)
-		}
-		i++
-	}); n > 0 {
-		t.Errorf("a league allocates %v times", n)
-	}
-}
-
-// BenchmarkAdd gives the cost of a match that is predicted, and of one that is only
-// counted.
-func BenchmarkAdd(b *testing.B) {
-	for name, matches := range map[string]int{"predicted": 1 << 60, "counted": 1} {
-		b.Run(name, func(b *testing.B) {
-			plan, list := play(b, 10, 8, 0, slices.Repeat([]player{coin(0.5), alternate, stay}, 6)...)
-			c, err := explain.NewCollector(plan, explain.Options{Matches: matches})
-			if err != nil {
-				b.Fatal(err)
-			}
-			i := 0
-			for b.Loop() {
-				if err := c.Add(&list[i%len(list)]); err != nil {
-					b.Fatal(err)
-				}
-				i++
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(list[0].Matches)), "ns/match")
-		})
 	}
 }

@@ -268,11 +268,3 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkParquet(b *testing.B) {
-	plan, leagues := run(b, 100)
-	for b.Loop() {
-		written(b, export.Parquet, export.Matches, plan, leagues)
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*100*18), "ns/match")
-}

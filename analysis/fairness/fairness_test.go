@@ -238,10 +238,3 @@ func TestVerdictsOfLeagues(t *testing.T) {
 		t.Errorf("twenty even numbers of 25: %s, want %s", l.String(), want)
 	}
 }
-
-func BenchmarkUniformExact(b *testing.B) {
-	numbers := make10(exactMost)
-	for b.Loop() {
-		Uniform(game.FairDraw(), numbers)
-	}
-}

@@ -6,67 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/population"
 	"github.com/strategylab/strategylab/host/results"
 )
-
-// symmetric draws a game of a fair draw: any symmetric matrix of chances.
-func symmetric(t *rapid.T) [][]float64 {
-	n := rapid.IntRange(2, 8).Draw(t, "strategies")
-	m := make([][]float64, n)
-	for i := range m {
-		m[i] = make([]float64, n)
-	}
-	for i := range m {
-		for j := i; j < n; j++ {
-			m[i][j] = rapid.Float64Range(0, 1).Draw(t, "p")
-			m[j][i] = m[i][j]
-		}
-	}
-	return m
-}
-
-// TestMeanPayoffNeverFalls is the theorem that a fair draw gives: the game has a
-// potential, and selection climbs it.
-func TestMeanPayoffNeverFalls(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		differ := symmetric(t)
-		r := population.Replicate(differ, 50_000)
-		for k, s := range r.Steps {
-			total := 0.0
-			for _, x := range s.Share {
-				if x < 0 {
-					t.Fatalf("a share of %g in generation %d", x, s.Generation)
-				}
-				total += x
-			}
-			if math.Abs(total-1) > 1e-9 {
-				t.Fatalf("shares add up to %g in generation %d", total, s.Generation)
-			}
-			if k > 0 && s.Payoff < r.Steps[k-1].Payoff-1e-12 {
-				t.Fatalf("the mean payoff falls from %.15g to %.15g", r.Steps[k-1].Payoff, s.Payoff)
-			}
-		}
-		if !r.Settled {
-			return
-		}
-		// At an equilibrium nobody does better than the mean.
-		last := r.Last()
-		for i := range differ {
-			f := 0.0
-			for j, x := range last.Share {
-				f += differ[i][j] * x
-			}
-			if 1+f/2 > last.Payoff+r.Gap+1e-9 {
-				t.Fatalf("strategy %d would score %g where the mean is %g", i, 1+f/2, last.Payoff)
-			}
-		}
-	})
-}
 
 func TestReplicatorFindsTheMixedEquilibrium(t *testing.T) {
 	t.Parallel()
@@ -195,26 +138,5 @@ func TestRefusals(t *testing.T) {
 	e.Fair = false
 	if _, err := population.NewGame(plan("a", "b"), e, nil, nil); !errors.Is(err, population.ErrBiased) {
 		t.Errorf("with a biased draw: %v", err)
-	}
-}
-
-func BenchmarkView(b *testing.B) {
-	for _, n := range []int{28, 100} {
-		names := make([]string, n)
-		mirrors := make([]population.Mirror, n)
-		for i := range names {
-			names[i] = string(rune('a'+i%26)) + string(rune('a'+i/26))
-			mirrors[i] = population.Mirror{Strategy: names[i], Differ: around(0.4)}
-		}
-		e := estimates(n, func(i, j int) analysis.Estimate { return around(0.5 + 0.3*math.Sin(float64(7*i*j+i+j))) })
-		g, err := population.NewGame(plan(names...), e, mirrors, nil)
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Run(names[n-1], func(b *testing.B) {
-			for b.Loop() {
-				population.NewView(g)
-			}
-		})
 	}
 }

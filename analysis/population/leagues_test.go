@@ -220,37 +220,3 @@ func TestLeaguesRefuse(t *testing.T) {
 		t.Errorf("%v, and %d counts of %d players", err, len(l.clean), mostPlayers+1)
 	}
 }
-
-// TestWeights: the numbers of times that leagues count are those of a Poisson
-// distribution, and depend on the league and the seed.
-func TestWeights(t *testing.T) {
-	t.Parallel()
-	l, err := NewLeagues(moodyPlan())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var counts [8]int
-	const leagues = 500
-	for k := range leagues {
-		l.draw(k)
-		for _, w := range l.weights {
-			counts[w]++
-		}
-	}
-	n, chance := float64(leagues*resamples), math.Exp(-1)
-	for k, count := range counts[:5] {
-		if want := n * chance; math.Abs(float64(count)-want) > 4*math.Sqrt(want) {
-			t.Errorf("%d leagues counted %d times, want about %.0f", count, k, want)
-		}
-		chance /= float64(k + 1)
-	}
-	l.draw(1)
-	one := l.weights
-	if l.draw(1); one != l.weights {
-		t.Error("the same league has other weights")
-	}
-	l.seed++
-	if l.draw(1); one == l.weights {
-		t.Error("the weights do not depend on the seed")
-	}
-}

@@ -71,16 +71,6 @@ func TestFixationAgreesWithTheSolvedChain(t *testing.T) {
 	}
 }
 
-// TestFixationOfConstantFitness is the textbook case: a mutant of relative fitness r
-// takes over with chance (1-1/r)/(1-1/r^n) (P. A. P. Moran, 1958).
-func TestFixationOfConstantFitness(t *testing.T) {
-	t.Parallel()
-	for _, r := range []float64{0.5, 0.9, 1.1, 2} {
-		near(t, "fixation", population.Moran(r, r, 1, 1, 20, 1), (1-1/r)/(1-math.Pow(r, -20)), 1e-12)
-	}
-	near(t, "neutral fixation", population.Moran(1, 1, 1, 1, 37, 0.3), 1.0/37, 1e-12)
-}
-
 func TestFixationIsNeverZeroOrNaN(t *testing.T) {
 	t.Parallel()
 	for _, s := range []float64{1e3, 1e5, 1e300} {

@@ -123,19 +123,3 @@ func TestTooLittleToVary(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkThirty(b *testing.B) {
-	points := make([][]float64, 30)
-	order := make([]int, len(points))
-	for i := range points {
-		points[i] = make([]float64, len(points))
-		order[i] = i
-		for j := range points[i] {
-			points[i][j] = 100 + float64((i*i+j*j+7*i*j)%50)
-		}
-	}
-	e := estimates(points, order...)
-	for b.Loop() {
-		robust.Of(e, 1)
-	}
-}

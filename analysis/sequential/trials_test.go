@@ -2,7 +2,6 @@ package sequential_test
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis/sequential"
@@ -29,57 +28,6 @@ func TestTrialsAgainstReference(t *testing.T) {
 		}
 		if p := sequential.SignsP(tt.hits, tt.misses); math.Abs(p-tt.p) > 1e-6*tt.p {
 			t.Errorf("%d against %d: p = %v, want %v", tt.hits, tt.misses, p, tt.p)
-		}
-	}
-}
-
-// Looked at after every trial, an interval for a chance that is ever wrong is so in at
-// most 5 % of experiments, and so is a test of equal chances.
-func TestTrialsHoldAtEveryLook(t *testing.T) {
-	t.Parallel()
-	const experiments, trials = 400, 250
-	// The same counts come again and again; what they show is computed once.
-	type shown struct{ low, high, p float64 }
-	var known [trials + 1][trials + 1]shown
-	for hits := range int64(trials + 1) {
-		for misses := range trials + 1 - hits {
-			s := &known[hits][misses]
-			s.low, s.high = sequential.TrialsInterval(hits, misses, 0.95)
-			s.p = sequential.SignsP(hits, misses)
-		}
-	}
-	for _, chance := range []float64{0.02, 0.3, 0.5} {
-		source := rand.New(rand.NewPCG(1, 2))
-		wrong, rejected := 0, 0
-		for range experiments {
-			var hits, misses int64
-			missed, smallest := false, 1.0
-			for range trials {
-				if source.Float64() < chance {
-					hits++
-				} else {
-					misses++
-				}
-				s := known[hits][misses]
-				missed = missed || chance < s.low || chance > s.high
-				smallest = min(smallest, s.p)
-			}
-			if missed {
-				wrong++
-			}
-			if smallest <= 0.05 {
-				rejected++
-			}
-		}
-		most := experiments * 0.05 * 1.65 // three standard errors above
-		if float64(wrong) > most {
-			t.Errorf("chance %v: %d of %d experiments had a wrong interval", chance, wrong, experiments)
-		}
-		switch {
-		case chance == 0.5 && float64(rejected) > most:
-			t.Errorf("%d of %d experiments found equal chances different", rejected, experiments)
-		case chance == 0.3 && rejected < experiments*9/10:
-			t.Errorf("only %d of %d experiments told 30 %% from 70 %%", rejected, experiments)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package calibration
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"math"
 	"os"
@@ -48,17 +47,6 @@ func TestTruth(t *testing.T) {
 	}
 	for _, p := range e.Pairs {
 		check("P(differ) of a pair with", p.A, p.Differ, truth.PairDiffer[p.A][p.B])
-	}
-}
-
-// TestEdge: the edge is what it says, between any two.
-func TestEdge(t *testing.T) {
-	t.Parallel()
-	for _, edge := range []float64{0, 0.02, 0.1, 0.5, 1} {
-		truth := Edge(5, 1, 1, edge).Truth()
-		if got := truth.PairDiffer[0][3] - truth.PairDiffer[2][4]; math.Abs(got-edge) > 1e-12 {
-			t.Errorf("edge %v, want %v", got, edge)
-		}
 	}
 }
 
@@ -223,25 +211,5 @@ func TestMeasureFails(t *testing.T) {
 	opts.play = nil
 	if _, err := Measure(ctx, f, opts); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
-	}
-}
-
-// TestRowsInJSON: numbers that do not exist are null.
-func TestRowsInJSON(t *testing.T) {
-	t.Parallel()
-	rows, err := Measure(t.Context(), Equal(3, 2, 40), Options{Repetitions: 3, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var buf bytes.Buffer
-	if err := WriteJSON(&buf, rows); err != nil {
-		t.Fatal(err)
-	}
-	var list []map[string]any
-	if err := json.Unmarshal(buf.Bytes(), &list); err != nil {
-		t.Fatal(err)
-	}
-	if len(list) != len(rows) || strings.Contains(buf.String(), "NaN") {
-		t.Errorf("%s", buf.String())
 	}
 }

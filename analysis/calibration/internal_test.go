@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/strategylab/strategylab/analysis"
-	"github.com/strategylab/strategylab/host/game"
 )
 
 // TestTruthByHand: two players that say even with chances a and b differ with chance
@@ -44,38 +43,6 @@ func TestTruthByHand(t *testing.T) {
 		}
 	}()
 	Field{Draw: "none"}.Truth()
-}
-
-func TestPlacesAndBest(t *testing.T) {
-	t.Parallel()
-	truth := Truth{Points: []float64{1.2, 1.4, 1.4 - 1e-12, 1.1}}
-	if diff := cmp.Diff([][2]int{{3, 3}, {1, 2}, {1, 2}, {4, 4}}, truth.places()); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(map[int]bool{1: true, 2: true}, truth.best()); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestFields(t *testing.T) {
-	t.Parallel()
-	mixed := Mixed(5, 3, 10)
-	for i, b := range mixed.Players {
-		if b.Even-b.Mood < 0 || b.Even+b.Mood > 1 || i > 0 && b.Even <= mixed.Players[i-1].Even {
-			t.Errorf("player %d: %+v", i, b)
-		}
-	}
-	p := Pair(0.3, 0.2, 1, 1).Truth()
-	if math.Abs(p.Differ[0]-0.3) > 1e-12 {
-		t.Errorf("a pair that differs with 0.3 differs with %v", p.Differ[0])
-	}
-	plan := Rare(3, 7).Plan(99)
-	if err := plan.Validate(); err != nil || plan.Seed != 99 || plan.Runs != 7 || plan.Draw != "weights:1=1,2=3" || plan.Field[4].Name != "player-5" {
-		t.Errorf("plan %+v: %v", plan, err)
-	}
-	if got := Equal(3, 1, 1).Plan(1).Draw; got != game.FairDraw().String() {
-		t.Errorf("draw %q", got)
-	}
 }
 
 // TestRarities: all players of these fields expect the same, whatever the first does

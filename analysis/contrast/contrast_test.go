@@ -148,40 +148,6 @@ func TestExchangeOfOne(t *testing.T) {
 	}
 }
 
-// A player who says the same, exchanged for its like, changes nothing at all.
-func TestNoExchange(t *testing.T) {
-	t.Parallel()
-	w := newWorld(1, names, 0.5, 0.5, 0, 0.2)
-	r := compare(t, w, w, 50, 50)
-	for _, p := range r.Players {
-		for _, e := range p.Effects {
-			if e.Verdict != analysis.Equal || e.P != 1 || e.Difference.Estimate != 0 {
-				t.Errorf("%s: %+v", p.Name, e)
-			}
-		}
-	}
-	if len(r.Plan) != 0 {
-		t.Errorf("changes %v", r.Plan)
-	}
-}
-
-// Common random numbers make the interval of the same change much narrower than
-// independent runs do.
-func TestPairingGains(t *testing.T) {
-	t.Parallel()
-	before := newWorld(1, names, 0.5, 0.5, 0, 0.2)
-	paired := compare(t, before, before.changed(0, 0.55), 300, 300)
-	other := newWorld(2, names, 0.5, 0.5, 0, 0.2).changed(0, 0.55)
-	independent := compare(t, before, other, 300, 300)
-	if independent.Paired {
-		t.Fatal("runs with two seeds are no pairs")
-	}
-	p, i := effect(t, paired, "d", analysis.Adjusted, false), effect(t, independent, "d", analysis.Adjusted, false)
-	if p.Difference.Width() > i.Difference.Width()/2 {
-		t.Errorf("paired width %v, independent %v", p.Difference.Width(), i.Difference.Width())
-	}
-}
-
 // Two runs of one plan with different seeds differ by chance alone: the family of
 // all effects is called changed in at most 5 % of comparisons.
 func TestFalseAlarms(t *testing.T) {

@@ -156,19 +156,6 @@ func TestSVG(t *testing.T) {
 	}
 }
 
-// TestCells holds that each cell of a heat map says what it is, and that a large one has
-// no element for each.
-func TestCells(t *testing.T) {
-	t.Parallel()
-	small, large := figures()["matrix"].SVG(Wide, ""), figures()["large matrix"].SVG(Wide, "")
-	if n := strings.Count(small, "<title>"); n != 20 || !strings.Contains(small, "<title>&lt;1&gt; against 3</title>") {
-		t.Errorf("%d titles of 20 cells:\n%s", n, small)
-	}
-	if n := strings.Count(large, ".5h1"); n != 130*129 || strings.Contains(large, "<title>") {
-		t.Errorf("%d of %d cells", n, 130*129)
-	}
-}
-
 // TestNamedCurves: names at the ends of curves are in their order, whatever pushes them.
 func TestNamedCurves(t *testing.T) {
 	t.Parallel()
@@ -182,24 +169,6 @@ func TestNamedCurves(t *testing.T) {
 	}
 	if want := "high 0, middle 150, second 164, low 286, unknown 300"; strings.Join(got, ", ") != want {
 		t.Errorf("names are at %q, want %q", got, want)
-	}
-}
-
-func TestSpan(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct {
-		curves    []Curve
-		low, high float64
-	}{
-		"nothing":   {nil, 0, 1},
-		"undefined": {[]Curve{{Y: []float64{undefined}}}, 0, 1},
-		"lines":     {[]Curve{{Y: []float64{1, undefined, 2}}, {Y: []float64{1.5}}}, 0.96, 2.04},
-		"bands":     {[]Curve{{Y: []float64{1}, Low: []float64{0}, High: []float64{10}}}, -0.4, 10.4},
-		"constant":  {[]Curve{{Y: []float64{5, 5}}}, 4.999, 5.001},
-	} {
-		if low, high := span(tt.curves); math.Abs(low-tt.low) > 1e-12 || math.Abs(high-tt.high) > 1e-12 {
-			t.Errorf("%s: %v to %v, want %v to %v", name, low, high, tt.low, tt.high)
-		}
 	}
 }
 

@@ -1,9 +1,6 @@
 package plots
 
 import (
-	"math"
-	"math/rand/v2"
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -36,32 +33,6 @@ func TestTicks(t *testing.T) {
 		}
 		if got := strings.Join(labels, " "); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
-		}
-	}
-}
-
-// TestRoundTicks: labels are exact, ascending, inside the range, and not too many.
-func TestRoundTicks(t *testing.T) {
-	t.Parallel()
-	r := rand.New(rand.NewPCG(1, 2))
-	for range 3000 {
-		low := (r.Float64() - 0.5) * math.Pow10(r.IntN(8)-3)
-		high, most := low+(r.Float64()+1e-3)*math.Pow10(r.IntN(8)-4), 2+r.IntN(10)
-		ticks := roundTicks(low, high, most, 0)
-		if len(ticks) > most+1 {
-			t.Fatalf("%v to %v: %d ticks, want at most %d", low, high, len(ticks), most+1)
-		}
-		for i, tick := range ticks {
-			v, err := strconv.ParseFloat(tick.label, 64)
-			if err != nil || math.Abs(v-tick.value) > 1e-6*(high-low) {
-				t.Fatalf("%v to %v: label %q at %v", low, high, tick.label, tick.value)
-			}
-			if slack := 1e-6 * (high - low); tick.value < low-slack || tick.value > high+slack {
-				t.Fatalf("%v to %v: tick at %v", low, high, tick.value)
-			}
-			if i > 0 && !(tick.value > ticks[i-1].value) || tick.label == "-0" {
-				t.Fatalf("%v to %v: ticks %v", low, high, ticks)
-			}
 		}
 	}
 }

@@ -20,30 +20,6 @@ func TestStudentizedRange(t *testing.T) {
 	}
 }
 
-// TestContrastBetweenEquals: without an edge all differences are alike, so any two
-// that share a player have a correlation of one half, and the variance of one match
-// is that of the theory: raw points vary 1 + 9/(1-p) times as much.
-func TestContrastBetweenEquals(t *testing.T) {
-	t.Parallel()
-	for _, p := range []float64{0.1, 0.5, 0.9} {
-		for _, players := range []int{3, 4, 20} {
-			s := Setup{Players: players, Legs: 7, Differ: p, Level: 0.95, Chance: 0.9}
-			for _, m := range []Measure{Adjusted, Raw} {
-				if c := s.Contrast(m, 0); math.Abs(c.Correlation-0.5) > 1e-12 || c.Mean != 0 {
-					t.Errorf("%d equal players, p %v, %s: %+v", players, p, m, c)
-				}
-			}
-			// Matches with others have the ratio of the theory; the one between the
-			// two counts in raw points alone.
-			a, r := s.Contrast(Adjusted, 0).Deviation, s.Contrast(Raw, 0).Deviation
-			direct := 9 * p / float64(s.Legs) / math.Pow(float64(players-1), 2)
-			if got, want := (r*r-direct)/(a*a), 1+9/(1-p); math.Abs(got-want) > 1e-9 {
-				t.Errorf("%d players, p %v: variance ratio %v, want %v", players, p, got, want)
-			}
-		}
-	}
-}
-
 // TestThereAndBack: the leagues for an effect see that effect, and one league less
 // does not.
 func TestThereAndBack(t *testing.T) {

@@ -96,21 +96,9 @@ func TestBeyond(t *testing.T) {
 	}
 }
 
-// TestMore: more leagues, a larger effect and fewer players see more; adjusted points
-// see more than raw ones; looking until somebody is best takes longer than knowing when.
+// TestMore: looking until somebody is best takes longer than knowing when.
 func TestMore(t *testing.T) {
 	t.Parallel()
-	for n := 100; n < 2000; n += 100 {
-		if a, b := usual.fixed().sees(Adjusted, 0.01, n), usual.fixed().sees(Adjusted, 0.01, n+100); a >= b {
-			t.Errorf("%d leagues see with %v, 100 more with %v", n, a, b)
-		}
-		if a, b := usual.fixed().sees(Adjusted, 0.01, n), usual.fixed().sees(Adjusted, 0.012, n); a >= b {
-			t.Errorf("after %d leagues an effect of 0.01 is seen with %v, one of 0.012 with %v", n, a, b)
-		}
-		if a, b := usual.fixed().sees(Raw, 0.05, n), usual.fixed().sees(Adjusted, 0.05, n); a > b {
-			t.Errorf("after %d leagues raw points see with %v, adjusted ones with %v", n, a, b)
-		}
-	}
 	if usual.fixed().sees(Adjusted, 0.1, 1) != 0 {
 		t.Error("one league sees something")
 	}
@@ -126,7 +114,7 @@ func TestMore(t *testing.T) {
 }
 
 // TestRatio: in the limit of many players raw points need 1 + 9/(1-p) times as many
-// leagues (see TestContrastBetweenEquals); with few, the direct match adds to that.
+// leagues; with few, the direct match adds to that.
 func TestRatio(t *testing.T) {
 	t.Parallel()
 	for _, p := range []float64{0.2, 0.5, 0.8} {

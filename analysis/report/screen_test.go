@@ -58,16 +58,3 @@ func TestScreens(t *testing.T) {
 		}
 	}
 }
-
-// TestWideIntervalsHideNoOther: a script that fails leaves the decimals of the others.
-func TestWideIntervalsHideNoOther(t *testing.T) {
-	for _, screen := range []report.Screen{{}, {Details: true}} {
-		var buf bytes.Buffer
-		if err := report.WriteTable(&buf, report.New(runs(t)["faulty"]), screen); err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(buf.String(), "±0.00 ") {
-			t.Errorf("an interval is lost:\n%s", buf.String())
-		}
-	}
-}

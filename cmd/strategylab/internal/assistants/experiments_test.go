@@ -62,22 +62,3 @@ func answered(est *analysis.Estimates) *report.Document {
 	d.Answer = d.Sentences(words.Plain)
 	return d
 }
-
-// A comparison reads the same from either side.
-func TestComparedInWords(t *testing.T) {
-	t.Parallel()
-	est := shown([]int{2}, []int{0, 1, 3})
-	c := analysis.Comparison{A: 2, B: 0, Difference: analysis.Estimate{Estimate: 0.02, Low: 0.01, High: 0.04}, P: 0.001, Corrected: 0.004, Verdict: analysis.Different}
-	there, back := comparedIn(est, c), comparedIn(est, c.Reversed())
-	if there.Verdict != "carl is better" || back.Verdict != "carl is better" || back.A != "anna" || *back.Difference != (Estimate{-0.02, -0.04, -0.01}) {
-		t.Errorf("there %+v %+v, back %+v %+v", there, there.Difference, back, back.Difference)
-	}
-	c.Verdict = analysis.Undecided
-	if got := comparedIn(est, c).Verdict; got != "no evidence that these differ" {
-		t.Errorf("undecided: %s", got)
-	}
-	c.Verdict = analysis.Equal
-	if got := comparedIn(est, c).Verdict; got != "both scored the same in every league" {
-		t.Errorf("equal: %s", got)
-	}
-}

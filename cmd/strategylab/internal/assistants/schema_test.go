@@ -154,12 +154,3 @@ func TestSchemaOfRefuses(t *testing.T) {
 		t.Errorf("a default that is no JSON: %v", err)
 	}
 }
-
-func TestSignificant(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[float64]float64{0: 0, 1: 1, 0.123456: 0.123, 0.0000123456: 0.0000123, 1e-300: 1e-300} {
-		if got := significant(in); got != want {
-			t.Errorf("significant(%g) = %g, want %g", in, got, want)
-		}
-	}
-}

@@ -1,7 +1,6 @@
 package jsscript_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -230,19 +229,4 @@ const choose = (turn) => {
 	}
 	_, err := s.Choose(t.Context(), turn(5))
 	want(t, err, strategies.OpChoose, game.FaultBudget, source+":16", "nested too deeply")
-}
-
-func TestContextThatIsDone(t *testing.T) {
-	t.Parallel()
-	why := errors.New("the user pressed Ctrl-C")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	f := compile(t, body("return 'even'"))
-	s := sit(t, f, game.Key{})
-	cancel(why)
-	if _, err := f.New(ctx, setup(game.Key{})); !errors.Is(err, why) || !errors.Is(err, strategies.ErrTimeout) {
-		t.Errorf("New = %v, want the context's cause", err)
-	}
-	if _, err := s.Choose(ctx, turn(0)); !errors.Is(err, why) || !errors.Is(err, strategies.ErrTimeout) {
-		t.Errorf("Choose = %v, want the context's cause", err)
-	}
 }

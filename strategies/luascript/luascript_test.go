@@ -180,38 +180,3 @@ func TestFailures(t *testing.T) {
 		}
 	}
 }
-
-// TestAfterwards is what a seat does after a failure: it goes on after an
-// error, and is finished after an overrun.
-func TestAfterwards(t *testing.T) {
-	t.Parallel()
-	s := sit(t, `
-		local n = 0
-		function choose()
-			n = n + 1
-			local mine = n
-			keep = function() return mine end
-			if n < 3 then error("no") end
-			return keep() / 4
-		end`)
-	for range 2 {
-		if _, err := s.Choose(t.Context(), turn(0)); err == nil {
-			t.Error("no error")
-		}
-	}
-	if c, err := s.Choose(t.Context(), turn(2)); err != nil || c != 0.75 {
-		t.Errorf("the third choice = %v, %v; want 0.75: what came before is remembered", c, err)
-	}
-	s = sit(t, "function choose() while true do end end")
-	_, first := s.Choose(t.Context(), turn(0))
-	_, second := s.Choose(t.Context(), turn(1))
-	if first == nil || !errors.Is(second, first) || !errors.Is(s.Observe(t.Context(), outcome(0)), first) {
-		t.Errorf("after an overrun: %v, then %v, want the same error from every call", first, second)
-	}
-	if err := errors.Join(s.Close(), s.Close()); err != nil {
-		t.Errorf("Close = %v", err)
-	}
-	if _, err := s.Choose(t.Context(), turn(0)); err == nil {
-		t.Error("a closed seat chose")
-	}
-}

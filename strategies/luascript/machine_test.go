@@ -53,18 +53,6 @@ func TestBudgetIsExact(t *testing.T) {
 	}
 }
 
-// TestBudgetIsPerCall runs a chunk often enough to use the limit many times
-// over in all.
-func TestBudgetIsPerCall(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, budget.Limits{Time: roomy.Time, Instructions: 3000})
-	for range 50 {
-		if _, err := b.run("for i = 1, 2000 do end"); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 // TestOverrunsCannotBeCaught lets scripts try to go on after an overrun.
 func TestOverrunsCannotBeCaught(t *testing.T) {
 	t.Parallel()

@@ -7,7 +7,6 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/strategylab/strategylab/host/game"
-	"github.com/strategylab/strategylab/strategies"
 )
 
 // reachable is everything a script can get at from its globals, in the order
@@ -69,30 +68,6 @@ func TestEscapes(t *testing.T) {
 				t.Errorf("%s gave %q (%v), want false", attempt, got, err)
 			}
 		}
-	}
-}
-
-// TestNothingIsSharedBetweenStates spoils one state and looks at another.
-func TestNothingIsSharedBetweenStates(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, roomy)
-	first := b.machine
-	if _, err := b.run(`
-		for _, lib in pairs({string, table, math, _G}) do
-			for k in pairs(lib) do lib[k] = nil end
-			lib.spoiled = true
-		end
-		("x").y = nil`); err == nil {
-		t.Error("a string was given a field")
-	}
-	b.machine = b.factory.newMachine(&strategies.Setup{Rand: game.NewRand(game.Key{})})
-	got, err := b.run(`return spoiled, string.spoiled, ("x"):rep(2), math.floor(1.5), table.concat({1}), getmetatable("").spoiled`)
-	if want := "nil nil xx 1 1 nil"; err != nil || got != want {
-		t.Errorf("another state gives %q (%v), want %q", got, err, want)
-	}
-	b.machine = first
-	if got, err := b.run(`return string == nil and spoiled`); err != nil || got != "true" {
-		t.Errorf("the first state gives %q (%v): it was not spoiled", got, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package strategytest
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/strategylab/strategylab/host/game"
@@ -165,6 +166,18 @@ func checkDeadline(ctx context.Context, p *probe) {
 // checkCancel cancels the context during the call. What kind of fault that is
 // does not matter: it is the caller's doing.
 func checkCancel(ctx context.Context, p *probe) {
+	why := errors.New("the caller has gone")
+	p.with("SpinStart", p.subject.SpinStart, roomy, func(f strategies.Factory) {
+		done, cancel := context.WithCancelCause(ctx)
+		cancel(why)
+		returned, err := p.await("SpinStart, given up", func() error {
+			_, err := sit(done, f, setup(), game.Key{1, 2})
+			return err
+		})
+		if returned && !errors.Is(err, why) {
+			p.fail("SpinStart", "New after its caller gave up = %v, want %q", err, why)
+		}
+	})
 	p.insist(func(p *probe, limit time.Duration) {
 		p.spin(ctx, ending{limits: roomy, enter: func(ctx context.Context) (context.Context, context.CancelFunc) {
 			trigger, stop := context.WithTimeout(ctx, limit)

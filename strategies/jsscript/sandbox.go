@@ -73,6 +73,11 @@ func (b *sandbox) interrupt() { b.vm.Interrupt(errStopped) }
 // reason.
 var errStopped = errors.New("stopped")
 
+// top returns the run of a script's top level as a function.
+func (b *sandbox) top(main *goja.Program) goja.Callable {
+	return func(goja.Value, ...goja.Value) (goja.Value, error) { return b.vm.RunProgram(main) }
+}
+
 // run calls a function and recovers from every panic.
 func (b *sandbox) run(f goja.Callable, args []goja.Value) (v goja.Value, failed *failure) {
 	defer func() {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/parser"
@@ -26,6 +25,7 @@ type seat struct {
 	observe goja.Value // undefined if the script has none
 	view
 	watch *watch // nil in play
+	bare  bool   // nothing bounds or interrupts a call
 }
 
 // open makes a runtime and runs the top level in it.
@@ -33,8 +33,7 @@ func (f *factory) open(ctx context.Context, s strategies.Setup) (*seat, error) {
 	st := &seat{factory: f, sandbox: f.newSandbox(s.Rand.Float64, s.Log), total: f.Total(&s)}
 	most, _ := st.total.Most()
 	st.guard = f.Guard(st.sandbox.interrupt, most)
-	top := func(goja.Value, ...goja.Value) (goja.Value, error) { return st.sandbox.vm.RunProgram(f.main) }
-	_, err := st.call(ctx, strategies.OpLoad, top, nil)
+	_, err := st.call(ctx, strategies.OpLoad, st.sandbox.top(f.main), nil)
 	if err == nil {
 		var ok bool
 		if _, ok, err = st.hook(ctx, strategies.OpLoad, "choose"); err == nil && !ok {
@@ -145,8 +144,8 @@ func (s *seat) Close() error {
 		s.guard.Release()
 		s.spent = s.total.Share(s.guard.Spent(), 0)
 		s.guard = nil
-		s.retire(errClosed)
 	}
+	s.retire(errClosed)
 	return nil
 }
 
@@ -165,14 +164,18 @@ func (s *seat) call(ctx context.Context, op strategies.Op, f goja.Callable, args
 	if ctx.Err() != nil {
 		return nil, s.settle(op, s.overtime(ctx, nil, 0))
 	}
-	s.guard.Enter(ctx)
+	if !s.bare {
+		s.guard.Enter(ctx)
+	}
 	v, failed := s.sandbox.run(f, args)
-	if cause := s.guard.Leave(); cause != nil {
-		line := 0
-		if failed != nil {
-			line = failed.line
+	if !s.bare {
+		if cause := s.guard.Leave(); cause != nil {
+			line := 0
+			if failed != nil {
+				line = failed.line
+			}
+			failed = s.overtime(ctx, cause, line)
 		}
-		failed = s.overtime(ctx, cause, line)
 	}
 	if failed != nil {
 		return nil, s.settle(op, failed)
@@ -190,63 +193,20 @@ func (s *seat) settle(op strategies.Op, failed *failure) error {
 	return err
 }
 
-// NewBare makes a seat in a stock runtime: nothing bounds or interrupts what the
-// script does. It measures what the
-// sandbox costs, and protects nobody: it is for scripts that have just played
-// in a seat of New. goja itself reaches nothing outside the runtime.
+// NewBare makes a seat in a stock runtime: nothing bounds or interrupts what the script does.
+// It measures what the sandbox costs, and protects nobody: it is for scripts that have just
+// played in a seat of New. goja itself reaches nothing outside the runtime.
 func (f *factory) NewBare(s strategies.Setup) (strategies.Strategy, error) {
 	vm := goja.New()
 	vm.SetParserOptions(parser.WithDisableSourceMaps) // they are read from disk
 	vm.SetRandSource(s.Rand.Float64)
-	(&sandbox{vm: vm, text: f.text}).installConsole(f.source)
+	b := &sandbox{vm: vm, text: f.text}
+	b.installConsole(f.source)
 	f.install(vm)
 	f.setParams(vm)
-	if _, err := vm.RunProgram(f.main); err != nil {
-		return nil, f.fail(strategies.OpLoad, failAt(0, "", "%w", err))
+	ctx, st := context.Background(), &seat{factory: f, sandbox: b, bare: true}
+	if _, err := st.call(ctx, strategies.OpLoad, b.top(f.main), nil); err != nil {
+		return nil, err
 	}
-	b := &bare{factory: f, view: newView(vm), observe: goja.Undefined()}
-	if start, ok := goja.AssertFunction(f.find(vm, "start")); ok {
-		if _, err := start(goja.Undefined(), setupObject(vm, &s)); err != nil {
-			return nil, f.fail(strategies.OpStart, failAt(0, "", "%w", err))
-		}
-	}
-	b.choose, _ = goja.AssertFunction(f.find(vm, "choose"))
-	if observe := f.find(vm, "observe"); observe != nil {
-		b.observe = observe
-	}
-	return b, nil
-}
-
-// bare is a seat without a sandbox: the script's objects are written by
-// the same code as in any seat.
-type bare struct {
-	factory *factory
-	choose  goja.Callable
-	observe goja.Value
-	view
-}
-
-func (b *bare) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
-	if err := b.write(t); err != nil {
-		return 0, err
-	}
-	answer, err := b.choose(goja.Undefined(), b.asked...)
-	if err != nil {
-		return 0, err
-	}
-	c, failed := choice(answer)
-	if failed != nil {
-		return 0, fmt.Errorf("%s: %w", b.factory.Info().Name, failed.err)
-	}
-	return c, nil
-}
-
-func (b *bare) Observe(_ context.Context, o *strategies.Outcome) error {
-	_, err := b.tell(goja.Undefined(), b.told(o, b.observe)...)
-	return err
-}
-
-func (b *bare) Close() error {
-	b.choose, b.observe, b.view = nil, nil, view{}
-	return nil
+	return st, st.begin(ctx, &s)
 }

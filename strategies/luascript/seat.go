@@ -27,6 +27,7 @@ type seat struct {
 	observe *lua.LFunction // nil if the script has none
 	view
 	watch *watch // nil in play
+	bare  bool   // nothing counts, bounds or interrupts a call
 }
 
 // open makes a state and runs the top level in it.
@@ -160,8 +161,8 @@ func (s *seat) Close() error {
 		s.guard.Release()
 		s.spent = s.total.Share(s.guard.Spent(), s.InstructionsUsed())
 		s.guard = nil
-		s.retire(errClosed)
 	}
+	s.retire(errClosed)
 	return nil
 }
 
@@ -190,8 +191,10 @@ func (s *seat) call(ctx context.Context, op strategies.Op, f *lua.LFunction, arg
 		m.abort(overTime)
 		return lua.LNil, s.settle(ctx, op, nil)
 	}
-	m.begin()
-	s.guard.Enter(ctx)
+	if !s.bare {
+		m.begin()
+		s.guard.Enter(ctx)
+	}
 	l.Push(f)
 	args := 0
 	if arg != nil {
@@ -199,11 +202,13 @@ func (s *seat) call(ctx context.Context, op strategies.Op, f *lua.LFunction, arg
 		args = 1
 	}
 	err := protected(l, args, results)
-	if cause := s.guard.Leave(); cause != nil {
-		m.cause = cause
-		m.abort(overTime)
+	if !s.bare {
+		if cause := s.guard.Leave(); cause != nil {
+			m.cause = cause
+			m.abort(overTime)
+		}
+		m.end()
 	}
-	m.end()
 	if err != nil || m.over != withinBudget {
 		return lua.LNil, s.settle(ctx, op, err)
 	}
@@ -250,9 +255,9 @@ func shown(v lua.LValue) string {
 	return "a " + v.Type().String()
 }
 
-// NewBare makes a seat in a stock state: nothing counts, bounds or interrupts what it does. It measures what the
-// sandbox costs, and protects nobody: it is for scripts that have just played
-// in a seat of New. The libraries it opens reach nothing outside the state.
+// NewBare makes a seat in a stock state: nothing counts, bounds or interrupts what it does. It
+// measures what the sandbox costs, and protects nobody: it is for scripts that have just
+// played in a seat of New. The libraries it opens reach nothing outside the state.
 func (f *factory) NewBare(s strategies.Setup) (strategies.Strategy, error) {
 	l := lua.NewState(lua.Options{SkipOpenLibs: true})
 	for _, lib := range []struct {
@@ -271,55 +276,9 @@ func (f *factory) NewBare(s strategies.Setup) (strategies.Strategy, error) {
 	}
 	l.SetGlobal("print", l.NewFunction(func(*lua.LState) int { return 0 }))
 	f.setParams(l)
-	b := &bare{seat: seat{factory: f, machine: &machine{state: l}, view: newView(l, s.Legs)}, l: l}
-	l.Push(l.NewFunctionFromProto(f.main))
-	if err := l.PCall(0, 0, nil); err != nil {
-		return nil, f.loadError(0, "", "%w", err)
+	ctx, st := context.Background(), &seat{factory: f, machine: &machine{state: l}, bare: true}
+	if _, err := st.call(ctx, strategies.OpLoad, l.NewFunctionFromProto(f.main), nil, 0); err != nil {
+		return nil, err
 	}
-	if start, ok := l.GetGlobal("start").(*lua.LFunction); ok {
-		if err := b.call(start, setupTable(l, &s), 0); err != nil {
-			return nil, err
-		}
-	}
-	b.seat.choose, _ = l.GetGlobal("choose").(*lua.LFunction)
-	b.seat.observe, _ = l.GetGlobal("observe").(*lua.LFunction)
-	return b, nil
-}
-
-// bare is a seat without a machine: the script's tables are written by
-// the same code as in any seat.
-type bare struct {
-	seat
-	l *lua.LState
-}
-
-func (b *bare) call(f *lua.LFunction, arg lua.LValue, results int) error {
-	b.l.Push(f)
-	b.l.Push(arg)
-	return b.l.PCall(1, results, nil)
-}
-
-func (b *bare) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
-	if err := b.call(b.seat.choose, b.turnTable(t), 1); err != nil {
-		return 0, err
-	}
-	answer := b.l.Get(-1)
-	b.l.Pop(1)
-	if c, ok := choice(answer); ok {
-		return c, nil
-	}
-	return 0, fmt.Errorf("%s answers %s", b.factory.Info().Name, answer)
-}
-
-func (b *bare) Observe(_ context.Context, o *strategies.Outcome) error {
-	entry := b.enter(b.l, o)
-	if b.seat.observe == nil {
-		return nil
-	}
-	return b.call(b.seat.observe, entry, 0)
-}
-
-func (b *bare) Close() error {
-	b.l.Close()
-	return nil
+	return st, st.begin(ctx, s)
 }

@@ -1,7 +1,6 @@
 package jsscript
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -12,22 +11,8 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/script"
 )
-
-// Limits on what one seat may print in its league.
-const (
-	maxLine  = 500 // bytes
-	maxLines = 200
-)
-
-// console is where a script prints. What is printed is put into words whether
-// or not anybody listens: that may run code of the script, and a league must
-// go the same way with and without a log.
-type console struct {
-	name  string // of the script
-	log   *slog.Logger
-	lines int // printed so far
-}
 
 // printing are the methods of the console that print their arguments.
 var printing = map[string]slog.Level{
@@ -72,7 +57,7 @@ func (o *consoleObject) Get(name string) goja.Value {
 			if len(args) > 0 {
 				label = o.b.printed(args[:1])
 			}
-			if len(counts) < maxLines || counts[label] > 0 {
+			if len(counts) < script.MaxLines || counts[label] > 0 {
 				counts[label]++
 			}
 			o.b.print(slog.LevelInfo, []goja.Value{o.b.vm.ToValue(fmt.Sprintf("%s: %d", label, counts[label]))})
@@ -126,18 +111,7 @@ func (b *sandbox) function(name string, do func(args []goja.Value)) *goja.Object
 
 // print prints a line.
 func (b *sandbox) print(level slog.Level, args []goja.Value) {
-	c := &b.console
-	if c.lines > maxLines {
-		return
-	}
-	c.lines++
-	line := fmt.Sprintf("the script has printed %d lines; the rest is dropped", maxLines)
-	if c.lines <= maxLines {
-		line = b.printed(args)
-	}
-	if c.log != nil {
-		c.log.LogAttrs(context.Background(), level, line, slog.String("script", c.name))
-	}
+	b.log.Print(level, func() string { return b.printed(args) })
 }
 
 // printed puts values into one line.
@@ -152,11 +126,11 @@ func (b *sandbox) printed(args []goja.Value) string {
 		} else {
 			w.value(arg, 0)
 		}
-		if w.Len() > maxLine {
+		if w.Len() > script.MaxLine {
 			break
 		}
 	}
-	return strategies.Clip(strategies.OneLine(w.String(), maxLine), maxLine)
+	return strategies.Clip(strategies.OneLine(w.String(), script.MaxLine), script.MaxLine)
 }
 
 // Limits on what is shown of an object.
@@ -221,10 +195,10 @@ func (w *writer) object(o *goja.Object, depth int) {
 			w.WriteString("...")
 			break
 		}
-		w.WriteString(strategies.Clip(key, maxLine) + ": ")
+		w.WriteString(strategies.Clip(key, script.MaxLine) + ": ")
 		w.value(o.Get(key), depth+1)
 	}
 	w.WriteByte('}')
 }
 
-func (w *writer) full() bool { return w.left <= 0 || w.Len() > maxLine }
+func (w *writer) full() bool { return w.left <= 0 || w.Len() > script.MaxLine }

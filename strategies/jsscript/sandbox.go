@@ -20,14 +20,14 @@ var removed = []string{"Date", "Promise", "eval", "GoError"}
 
 // sandbox is one runtime. It belongs to one goroutine at a time.
 type sandbox struct {
-	vm      *goja.Runtime
-	text    *script.Text
-	console console
+	vm   *goja.Runtime
+	text *script.Text
+	log  script.Log
 }
 
 // newSandbox makes a runtime for a seat.
 func (f *factory) newSandbox(random func() float64, log *slog.Logger) *sandbox {
-	b := &sandbox{vm: goja.New(), text: f.text, console: console{name: f.Info().Name, log: log}}
+	b := &sandbox{vm: goja.New(), text: f.text, log: script.Log{Script: f.Info().Name, To: log}}
 	b.vm.SetRandSource(random)
 	b.vm.SetMaxCallStackSize(callDepth)
 	b.vm.SetParserOptions(b.refuseCode())

@@ -1,7 +1,6 @@
 package luascript
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"math"
@@ -11,12 +10,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/strategylab/strategylab/strategies"
-)
-
-const (
-	// maxLine and maxLines bound what one seat may print in its league.
-	maxLine  = 500 // bytes
-	maxLines = 200
+	"github.com/strategylab/strategylab/strategies/script"
 )
 
 // function makes a value of a built-in. It holds no state and names no Lua state, so all
@@ -92,31 +86,19 @@ func baseToString(l *lua.LState) int {
 
 // basePrint writes to the seat's log, tab-separated as print does.
 func basePrint(l *lua.LState) int {
-	m := of(l)
 	var b strings.Builder
 	for i, n := 1, l.GetTop(); i <= n; i++ {
 		s := string(text(l, l.Get(i)))
-		if b.Len() > maxLine {
+		if b.Len() > script.MaxLine {
 			continue
 		}
 		if i > 1 {
 			b.WriteByte('\t')
 		}
-		b.WriteString(s[:min(len(s), maxLine+1)])
+		b.WriteString(s[:min(len(s), script.MaxLine+1)])
 	}
-	m.lines++
-	switch {
-	case m.log == nil || m.lines > maxLines+1:
-	case m.lines > maxLines:
-		m.print("the script has printed " + strconv.Itoa(maxLines) + " lines; the rest is dropped")
-	default:
-		m.print(strings.ToValidUTF8(strategies.Clip(b.String(), maxLine), ""))
-	}
+	of(l).log.Print(slog.LevelInfo, func() string { return strings.ToValidUTF8(strategies.Clip(b.String(), script.MaxLine), "") })
 	return 0
-}
-
-func (m *machine) print(line string) {
-	m.log.LogAttrs(context.Background(), slog.LevelInfo, line, slog.String("script", m.name))
 }
 
 // baseSetMetatable is setmetatable for tables only; that of gopher-lua takes anything.

@@ -189,7 +189,7 @@ func header(source []byte) (lines []string) {
 
 // newMachine makes a state with everything that a script may reach.
 func (f *factory) newMachine(s *strategies.Setup) *machine {
-	m := &machine{rand: s.Rand, log: s.Log, name: f.Info().Name, limit: f.Limits().Instructions, total: math.MaxInt64}
+	m := &machine{rand: s.Rand, log: script.Log{Script: f.Info().Name, To: s.Log}, limit: f.Limits().Instructions, total: math.MaxInt64}
 	m.state = lua.NewState(lua.Options{
 		CallStackSize: callDepth,
 		RegistrySize:  registers, RegistryMaxSize: maxRegisters, RegistryGrowStep: registers,

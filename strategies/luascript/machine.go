@@ -3,13 +3,13 @@ package luascript
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"sync/atomic"
 	"time"
 
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/strategies/script"
 )
 
 // Why a call was ended. A machine that has overrun never runs again.
@@ -38,9 +38,7 @@ var closedChannel = func() chan struct{} {
 type machine struct {
 	state *lua.LState
 	rand  *game.Rand
-	log   *slog.Logger
-	name  string // of the script, for its log
-	lines int    // printed so far
+	log   script.Log
 
 	limit int64       // instructions that one call may use
 	total int64       // that all calls may use

@@ -70,6 +70,9 @@ var parameters = map[string]int{"start": 4, "choose": mostParameters, "observe":
 
 const mostParameters = 8
 
+// maxMessage bounds an error's text, in bytes.
+const maxMessage = 500
+
 // Compile compiles a module and runs its initialization within the limits. It does not
 // ask for choices. name is the name of the strategy, path the file in errors. Errors in
 // the module are *strategies.Error of operation load.
@@ -138,7 +141,7 @@ func (f *factory) load(c Config) (err error) {
 		return fmt.Errorf("provide imports: %w", err)
 	}
 	if f.compiled, err = f.runtime.CompileModule(ctx, f.module.code); err != nil {
-		return errors.New(strategies.OneLine(err.Error(), maxLine))
+		return errors.New(strategies.OneLine(err.Error(), maxMessage))
 	}
 	_ = f.code.keep()     // the next process compiles it again
 	_ = f.code.compiled() // what remains is in the folder of temporary files
@@ -150,7 +153,7 @@ func (f *factory) load(c Config) (err error) {
 func (f *factory) initialize(ctx context.Context) error {
 	in, err := f.instantiate()
 	if err != nil {
-		return errors.New(strategies.OneLine(err.Error(), maxLine))
+		return errors.New(strategies.OneLine(err.Error(), maxMessage))
 	}
 	in.prepare(saturated(f.fuel(), initializing), 0, f.watch(budget.Total{}))
 	defer in.fuel.release()
@@ -229,7 +232,7 @@ func (f *factory) get() (*instance, error) {
 	if in == nil {
 		var err error
 		if in, err = f.instantiate(); err != nil {
-			return nil, errors.New(strategies.OneLine(err.Error(), maxLine))
+			return nil, errors.New(strategies.OneLine(err.Error(), maxMessage))
 		}
 	}
 	if !in.restore(&f.begin) {
@@ -243,7 +246,7 @@ func (f *factory) get() (*instance, error) {
 // leave a large stack.
 func (f *factory) put(in *instance, sound bool) {
 	in.fuel.release()
-	in.rand, in.log, in.lines = nil, nil, 0
+	in.rand, in.log = nil, script.Log{}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if grown := in.memory != nil && in.memory.Size() != f.begin.size; sound && !grown && f.idleSize+in.size() <= maxIdle {
@@ -272,7 +275,7 @@ func (f *factory) New(ctx context.Context, s strategies.Setup) (strategies.Strat
 	total := f.Total(&s).Counted()
 	_, most := total.Most()
 	in.prepare(f.fuel(), saturated(most, perInstruction), f.watch(total))
-	in.rand, in.log = s.Rand, s.Log
+	in.rand, in.log = s.Rand, script.Log{Script: f.Info().Name, To: s.Log}
 	st := newSeat(f, in, &s)
 	st.total = total
 	if err := st.begin(ctx, &s); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/script"
 )
 
 // The modules that a strategy may import from.
@@ -209,23 +211,13 @@ func le32(b []byte) uint64 {
 	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24
 }
 
-// maxLine and maxLines bound what one seat may print in its league.
-const maxLine, maxLines = 500, 200
-
 // text returns a piece of the memory, as far as it is printed.
 func (in *instance) text(at, n uint64) string {
-	return string(in.bytes(at, min(uint64(uint32(n)), maxLine+1)))
+	return string(in.bytes(at, min(uint64(uint32(n)), script.MaxLine+1)))
 }
 
 // print writes a line to the log of the seat.
 func (in *instance) print(line string) {
 	in.spend(1_000)
-	in.lines++
-	switch {
-	case in.log == nil || in.lines > maxLines+1:
-	case in.lines > maxLines:
-		in.logged(fmt.Sprintf("the script has printed %d lines; the rest is dropped", maxLines))
-	default:
-		in.logged(strategies.OneLine(line, maxLine))
-	}
+	in.log.Print(slog.LevelInfo, func() string { return strategies.OneLine(line, script.MaxLine) })
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strconv"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/params"
+	"github.com/strategylab/strategylab/strategies/script"
 )
 
 // instance is a module with memory and globals of its own. It belongs to one seat at a
@@ -32,12 +32,10 @@ type instance struct {
 	ctx     *callContext
 	fuel    fuel
 
-	name   string // of the strategy, for its log
 	params []params.Param
 	rand   *game.Rand
 	before game.Rand // rand as it was when the deferred outcome came
-	log    *slog.Logger
-	lines  int // printed so far
+	log    script.Log
 }
 
 // function is an entry function.
@@ -66,7 +64,7 @@ var errMemory = errors.New("an address outside of the memory was passed to the l
 
 // instantiate makes an instance as the module's data describe it.
 func (f *factory) instantiate() (*instance, error) {
-	in := &instance{name: f.Info().Name, params: f.module.params}
+	in := &instance{params: f.module.params}
 	in.ctx = &callContext{context.Background(), in}
 	var err error
 	in.mod, err = f.runtime.InstantiateModule(withLinear(in.ctx, &in.linear), f.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions())
@@ -166,10 +164,6 @@ func (in *instance) put32(at, v uint64) {
 	in.noted(uint64(uint32(at)), 4)
 }
 
-func (in *instance) logged(line string) {
-	in.log.LogAttrs(context.Background(), slog.LevelInfo, line, slog.String("script", in.name))
-}
-
 // reason says in one line why a call ended: what the lab refused, or how and in which
 // function the module trapped.
 func (m *module) reason(err error) error {
@@ -183,11 +177,11 @@ func (m *module) reason(err error) error {
 		return early
 	}
 	lines := strings.Split(err.Error(), "\n")
-	text := strategies.OneLine(strings.TrimPrefix(lines[0], "wasm error: "), maxLine)
+	text := strategies.OneLine(strings.TrimPrefix(lines[0], "wasm error: "), maxMessage)
 	for _, line := range lines[1:] {
 		// "\t.name(i32,i32) f64", with a number as "$7" for a function without name
 		if name, _, ok := strings.Cut(strings.TrimPrefix(line, "\t."), "("); ok && strings.HasPrefix(line, "\t.") {
-			return fmt.Errorf("trap: %s, in function %s", text, strategies.OneLine(m.nameOf(name), maxLine))
+			return fmt.Errorf("trap: %s, in function %s", text, strategies.OneLine(m.nameOf(name), maxMessage))
 		}
 	}
 	return fmt.Errorf("trap: %s", text)

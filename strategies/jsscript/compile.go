@@ -1,25 +1,9 @@
 // Package jsscript runs strategies written in JavaScript, on goja.
 //
-// # Scripts
-//
-// A script runs in strict mode. It declares functions at its top level, or exports them
-// from an ES module without imports, from CommonJS, or from a bundle of either:
-//
-//	start(setup)      optional: {id, name, players, rounds, legs}
-//	choose(turn)      required: "even", "odd", or the probability of even
-//	observe(outcome)  optional: how a match ended
-//
-// A turn has match_id, round, opponent, role ("PLAYER_A" or "PLAYER_B"), the
-// standing (played, wins, draws, losses, points), and history, the outcomes against
-// this opponent, oldest first. It is one object that the host overwrites for every
-// call: copy what you want to keep. An outcome has match_id, round, opponent, role,
-// choice, opponent_choice, drawn_number, result ("win", "draw", "loss" or
-// "technical_loss") and points. It is a new object for every match, may be kept,
-// and is itself the entry of the history. Unknown values are null; an unknown round
-// is 0. The functions are looked up once, after start.
-//
-// The first comment is the title and the description. console.log and its
-// relatives, and print, write to the log of the seat: 200 lines of 500 bytes.
+// A script runs in strict mode. scripts/README.md describes the interface for authors, which
+// is the same as that of Lua: functions declared at the top level, or exported from an ES
+// module without imports, from CommonJS, or from a bundle of either. They are looked up once,
+// after start.
 //
 // # Sandbox
 //
@@ -80,7 +64,7 @@ type Config struct {
 // can change.
 func Compile(name, path string, source []byte, opts Config) (strategies.Factory, error) {
 	f := &factory{
-		Host:   script.NewHost(script.Describe(strategies.JavaScript, name, path, source, header(source)), opts.Limits),
+		Host:   script.NewHost(script.Describe(strategies.JavaScript, name, path, source, script.Comment(source)), opts.Limits),
 		source: string(source),
 		text:   script.NewText(source, "//", jsHabits),
 	}
@@ -230,25 +214,4 @@ func lineAt(f *file.File, offset int) int {
 		return 0
 	}
 	return f.Position(offset).Line
-}
-
-// header returns the lines of the first comment, one block or several line comments.
-func header(source []byte) (lines []string) {
-	const marks = " \t\r\n*/"
-	rest := strings.TrimSpace(strings.TrimPrefix(string(source), "\ufeff"))
-	if strings.HasPrefix(rest, "#!") { // names an interpreter
-		_, rest, _ = strings.Cut(rest, "\n")
-		rest = strings.TrimSpace(rest)
-	}
-	block, isBlock := strings.CutPrefix(rest, "/*")
-	if isBlock {
-		rest, _, _ = strings.Cut(block, "*/")
-	}
-	for line := range strings.Lines(rest) {
-		if !isBlock && !strings.HasPrefix(strings.TrimSpace(line), "//") {
-			break
-		}
-		lines = append(lines, strings.Trim(line, marks))
-	}
-	return lines
 }

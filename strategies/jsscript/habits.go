@@ -8,27 +8,20 @@ import (
 	"github.com/strategylab/strategylab/strategies/script"
 )
 
-// jsHabits are the forms of other languages, the most specific first. They are compiled
-// once, when a script is broken.
-var jsHabits = sync.OnceValue(func() []script.Habit {
-	var list []script.Habit
-	for _, h := range [...]struct{ form, write string }{
-		{`\belif\b|\belseif\b`, "write else if"},
-		{`\blocal\b`, "declare a variable with const or let"},
-		{`^\s*def\b`, "declare a function with function choose(turn) { ... }"},
-		{`~=`, "\"not equal\" is !=="},
-		{`\bnil\b|\bNone\b`, "use null"},
-		{`\bthen\b|\bend\b\s*$`, "blocks are if (...) { ... }"},
-		{`\band\b`, "in JavaScript it is &&"}, {`\bor\b`, "in JavaScript it is ||"}, {`\bnot\b`, "in JavaScript it is !"},
-		{`\b(if|while|for)\b.*:\s*$|\belse\s*:`, "blocks are if (...) { ... }"},
-		{`\b(if|while)\s+[^(\s]`, "put the condition in brackets: if (...) { ... }"},
-		{`\.\.[^.]`, "join texts with +"},
-		{`:\s*(number|string|boolean|any)\b`, "scripts are JavaScript: leave out the types of TypeScript"},
-	} {
-		list = append(list, script.Habit{Form: regexp.MustCompile(h.form), Write: h.write})
-	}
-	return list
-})
+// jsHabits are the forms of other languages, the most specific first.
+var jsHabits = script.Habits([][2]string{
+	{`\belif\b|\belseif\b`, "write else if"},
+	{`\blocal\b`, "declare a variable with const or let"},
+	{`^\s*def\b`, "declare a function with function choose(turn) { ... }"},
+	{`~=`, "\"not equal\" is !=="},
+	{`\bnil\b|\bNone\b`, "use null"},
+	{`\bthen\b|\bend\b\s*$`, "blocks are if (...) { ... }"},
+	{`\band\b`, "in JavaScript it is &&"}, {`\bor\b`, "in JavaScript it is ||"}, {`\bnot\b`, "in JavaScript it is !"},
+	{`\b(if|while|for)\b.*:\s*$|\belse\s*:`, "blocks are if (...) { ... }"},
+	{`\b(if|while)\s+[^(\s]`, "put the condition in brackets: if (...) { ... }"},
+	{`\.\.[^.]`, "join texts with +"},
+	{`:\s*(number|string|boolean|any)\b`, "scripts are JavaScript: leave out the types of TypeScript"},
+}...)
 
 var (
 	jsFunction = sync.OnceValue(func() *regexp.Regexp {

@@ -40,7 +40,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/parse"
@@ -79,7 +78,7 @@ func init() { lua.MaxArrayIndex = 1 << 20 }
 // can change.
 func Compile(name, path string, source []byte, opts Config) (strategies.Factory, error) {
 	f := &factory{
-		Host:    script.NewHost(script.Describe(strategies.Lua, name, path, source, header(source)), opts.Limits),
+		Host:    script.NewHost(script.Describe(strategies.Lua, name, path, source, script.Comment(source)), opts.Limits),
 		sandbox: newSandbox(),
 		text:    script.NewText(source, "--", luaHabits),
 	}
@@ -167,24 +166,6 @@ func (f *factory) syntaxError(source []byte, err error) error {
 	}
 	hint := cmp.Or(laterSyntax(source, pe.Token, pe.Pos.Line, pe.Pos.Column), f.syntaxHint(pe.Pos.Line))
 	return f.loadError(pe.Pos.Line, hint, "%s near %q", pe.Message, strategies.OneLine(pe.Token, 40))
-}
-
-// header returns the lines of the comment at the top of a script.
-func header(source []byte) (lines []string) {
-	for line := range strings.Lines(strings.TrimPrefix(string(source), "\ufeff")) {
-		line = strings.TrimSpace(line)
-		if len(lines) == 0 && strings.HasPrefix(line, "#") { // names an interpreter
-			continue
-		}
-		text, isComment := strings.CutPrefix(line, "--")
-		if !isComment && (line != "" || len(lines) > 0) {
-			break
-		}
-		if isComment {
-			lines = append(lines, strings.TrimLeft(text, "-"))
-		}
-	}
-	return lines
 }
 
 // newMachine makes a state with everything that a script may reach.

@@ -28,9 +28,8 @@ var elsewhere = map[string]string{
 }
 
 // habits are the forms of other languages, the most specific first.
-func habits() []script.Habit {
-	var list []script.Habit
-	for _, h := range [...]struct{ form, write string }{
+func habits() [][2]string {
+	list := [][2]string{
 		{`\blocal\s+function\s+choose\b|\blocal\s+choose\b`, "leave out local: choose has to be a global function"},
 		{`!=|!==`, "in Lua \"not equal\" is ~="},
 		{`===`, "in Lua \"equal\" is =="},
@@ -46,21 +45,18 @@ func habits() []script.Habit {
 		{`\b(if|while|for)\b.*\{\s*$|^\s*\}`, "blocks are if ... then ... end and for ... do ... end, without braces"},
 		{`\b(if|while)\b.*:\s*$|\belse\s*:`, "blocks are if ... then ... end, without colons"},
 		{`!\s*\w`, "in Lua it is not"},
-	} {
-		list = append(list, script.Habit{Form: regexp.MustCompile(h.form), Write: h.write})
 	}
 	for _, name := range slices.Sorted(maps.Keys(elsewhere)) {
-		form := regexp.MustCompile(`(^|[^\w.:])` + regexp.QuoteMeta(name) + `\b\s*[.(]?`)
+		form := `(^|[^\w.:])` + regexp.QuoteMeta(name) + `\b\s*[.(]?`
 		if strings.Contains(name, ".") {
-			form = regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`)
+			form = `\b` + regexp.QuoteMeta(name) + `\b`
 		}
-		list = append(list, script.Habit{Form: form, Write: name + ": " + elsewhere[name]})
+		list = append(list, [2]string{form, name + ": " + elsewhere[name]})
 	}
 	return list
 }
 
-// luaHabits are compiled once, when a script is broken.
-var luaHabits = sync.OnceValue(habits)
+var luaHabits = script.Habits(habits()...)
 
 var (
 	luaFunction = sync.OnceValue(func() *regexp.Regexp {

@@ -41,6 +41,36 @@ func Describe(kind strategies.Kind, name, path string, source []byte, comment []
 	return info
 }
 
+// Comment returns the lines of the first comment of a script, one block or several line
+// comments, without comment signs.
+func Comment(source []byte) (lines []string) {
+	block := false
+	for line := range strings.Lines(string(params.Head(source))) {
+		line = strings.TrimSpace(strings.TrimPrefix(line, "\ufeff"))
+		begins := strings.HasPrefix(line, "/*")
+		switch {
+		case block:
+		case len(lines) == 0 && (line == "" || line[0] == '#'): // that names an interpreter
+			continue
+		case line == "", begins && len(lines) > 0:
+			return lines
+		}
+		block = block || begins
+		text, ended := line, false
+		if block {
+			text, _, ended = strings.Cut(line, "*/")
+		}
+		if strings.HasPrefix(text, "--") {
+			text = strings.TrimLeft(text, "-")
+		}
+		lines = append(lines, strings.Trim(text, " \t*/"))
+		if ended {
+			break
+		}
+	}
+	return lines
+}
+
 // Params returns the parameters that a text of the script declares; see params.Parse. An
 // error is a *strategies.Error of operation load.
 func (h *Host) Params(text []byte) ([]params.Param, error) {

@@ -37,6 +37,16 @@ type Habit struct {
 	Write string
 }
 
+// Habits returns a function that compiles habits, when they are first asked for.
+func Habits(list ...[2]string) func() []Habit {
+	return sync.OnceValue(func() (habits []Habit) {
+		for _, h := range list {
+			habits = append(habits, Habit{Form: regexp.MustCompile(h[0]), Write: h[1]})
+		}
+		return habits
+	})
+}
+
 // quoted matches what stands in quotes on one line.
 var quoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'`) })
 

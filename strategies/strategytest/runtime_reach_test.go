@@ -9,6 +9,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/batch"
 )
 
 // checkHostMemory hands a seat what the host goes on using, and looks at it
@@ -103,9 +104,7 @@ func checkBatch(ctx context.Context, p *probe) {
 		p.with(b.Name, b.Make, roomy, func(f strategies.Factory) {
 			batcher, ok := f.(strategies.Batcher)
 			if !ok {
-				p.tried--
-				p.add(Info, "", "", b.Name+": not checked, its factory is no Batcher")
-				return
+				batcher = batch.Of(f)
 			}
 			const seats = 5
 			together, err := batched(ctx, batcher, seats, sample)

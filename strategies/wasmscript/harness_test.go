@@ -18,7 +18,12 @@ func setup() strategies.Setup {
 
 func load(tb testing.TB, m wasmtest.Module) strategies.Factory {
 	tb.Helper()
-	f, err := wasmscript.Compile("x", "scripts/x.wasm", m.Bytes(), wasmscript.Config{})
+	return loadWith(tb, m, wasmscript.Config{})
+}
+
+func loadWith(tb testing.TB, m wasmtest.Module, c wasmscript.Config) strategies.Factory {
+	tb.Helper()
+	f, err := wasmscript.Compile("x", "scripts/x.wasm", m.Bytes(), c)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -28,4 +33,24 @@ func load(tb testing.TB, m wasmtest.Module) strategies.Factory {
 		}
 	})
 	return f
+}
+
+// sit makes a seat, which is closed at the end.
+func sit(tb testing.TB, f strategies.Factory, s strategies.Setup) strategies.Deferrer {
+	tb.Helper()
+	seat, err := f.New(tb.Context(), s)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := seat.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return seat.(strategies.Deferrer)
+}
+
+// used returns what a seat has used.
+func used(s strategies.Strategy) int64 {
+	return s.(interface{ InstructionsUsed() int64 }).InstructionsUsed()
 }

@@ -31,17 +31,10 @@ func TestCollectsDuringACall(t *testing.T) {
 		m := Module{Pages: 1, Imports: []Import{From("lab", "log", "ii", "")}, Funcs: []Func{
 			{Name: "choose", Results: "d", Code: Code(I32(0), I32(1), Call(0), forever, F64(1))},
 		}}
-		f, err := wasmscript.Compile("x", "x.wasm", m.Bytes(), config)
-		if err != nil {
-			t.Fatal(err)
-		}
 		s := setup()
 		running := make(chan struct{})
 		s.Log = slog.New(shout{slog.DiscardHandler, running})
-		seat, err := f.New(t.Context(), s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		seat := sit(t, loadWith(t, m, config), s)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() {
@@ -53,9 +46,6 @@ func TestCollectsDuringACall(t *testing.T) {
 		cancel()
 		if err := <-done; !errors.Is(err, strategies.ErrTimeout) {
 			t.Errorf("%s: choose fails with %v, want a timeout", kind, err)
-		}
-		if err := errors.Join(seat.Close(), f.Close()); err != nil {
-			t.Error(err)
 		}
 	}
 }
@@ -71,32 +61,21 @@ func TestSlicesAddUp(t *testing.T) {
 	)}}}
 	for kind, config := range map[string]wasmscript.Config{"compiled": {}, "interpreted": wasmscript.Interpreted(wasmscript.Config{})} {
 		config.Limits = budget.Limits{Time: 1 << 60, Instructions: 100_000} // a million of a module
-		f, err := wasmscript.Compile("x", "x.wasm", m.Bytes(), config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		seat, err := f.New(t.Context(), setup())
-		if err != nil {
-			t.Fatal(err)
-		}
-		used := func() int64 { return seat.(interface{ InstructionsUsed() int64 }).InstructionsUsed() }
+		seat := sit(t, loadWith(t, m, config), setup())
 		turn := strategies.Turn{}
 		turn.Points = 12
 		if _, err := seat.Choose(t.Context(), &turn); err != nil {
 			t.Errorf("%s: a call of nearly all instructions fails with %v", kind, err)
 		}
-		if got, want := used(), int64(96_000); got < want || got > want+10 {
+		if got, want := used(seat), int64(96_000); got < want || got > want+10 {
 			t.Errorf("%s: it used %d instructions, want %d and some", kind, got, want)
 		}
 		turn.Points = 13
 		if _, err := seat.Choose(t.Context(), &turn); !errors.Is(err, strategies.ErrBudget) {
 			t.Errorf("%s: a call of too many instructions fails with %v, want the budget", kind, err)
 		}
-		if got, want := used(), int64(196_000); got < want || got > want+10 {
+		if got, want := used(seat), int64(196_000); got < want || got > want+10 {
 			t.Errorf("%s: both used %d instructions, want %d and some", kind, got, want)
-		}
-		if err := errors.Join(seat.Close(), f.Close()); err != nil {
-			t.Error(err)
 		}
 	}
 }

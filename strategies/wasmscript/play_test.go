@@ -73,7 +73,7 @@ func tell(ctx context.Context, b *strings.Builder, f strategies.Factory, s strat
 			fmt.Fprintln(b, err)
 		}
 	}
-	fmt.Fprintln(b, "instructions", seat.(interface{ InstructionsUsed() int64 }).InstructionsUsed())
+	fmt.Fprintln(b, "instructions", used(seat))
 	if err := seat.Close(); err != nil {
 		fmt.Fprintln(b, err)
 	}
@@ -128,10 +128,7 @@ func TestReceives(t *testing.T) {
 			{Name: "observe", Params: "iiiiiiii", Code: Code(digits(8), SetGlobal(0))},
 		},
 	}
-	seat, err := load(t, m).New(t.Context(), setup())
-	if err != nil {
-		t.Fatal(err)
-	}
+	seat := sit(t, load(t, m), setup())
 	choose := func(turn strategies.Turn, want float64) {
 		t.Helper()
 		if c, err := seat.Choose(t.Context(), &turn); err != nil || c != strategies.Choice(want/1e12) {
@@ -154,9 +151,6 @@ func TestReceives(t *testing.T) {
 	choose(strategies.Turn{}, 12110713-1e7) // nobody is player -1
 	observe(strategies.Outcome{Opponent: "somebody new", OpponentChoice: game.Even, Result: game.TechnicalLoss})
 	choose(strategies.Turn{Opponent: "somebody new"}, 3e7+-1e4+1e3+-1e2+-2e1+3e7)
-	if err := seat.Close(); err != nil {
-		t.Error(err)
-	}
 }
 
 // digits makes one number of parameters, the last of them its last digit.

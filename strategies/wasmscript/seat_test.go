@@ -91,7 +91,6 @@ func defersInOrder(t *testing.T, f strategies.Factory) {
 			}
 		}
 		check(deferring.Settle(t.Context()))
-		used := func(s strategies.Strategy) int64 { return s.(interface{ InstructionsUsed() int64 }).InstructionsUsed() }
 		if a, b := used(deferring), used(plain); a != b {
 			t.Fatalf("%d instructions where outcomes are deferred, %d at once", a, b)
 		}
@@ -114,16 +113,9 @@ func TestDefersNothing(t *testing.T) {
 		"lab.log":    {with(From("lab", "log", "ii", "")), false},
 		"WASI":       {with(From("wasi_snapshot_preview1", "proc_exit", "i", "")), false},
 	} {
-		seat, err := load(t, c.module).New(t.Context(), setup())
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = seat.(strategies.Deferrer).Defer(t.Context(), &strategies.Outcome{})
+		err := sit(t, load(t, c.module), setup()).Defer(t.Context(), &strategies.Outcome{})
 		if deferred := err == nil; deferred != c.defers {
 			t.Errorf("%s: Defer of a trap returns %v", name, err)
-		}
-		if err := seat.Close(); err != nil {
-			t.Error(err)
 		}
 	}
 }
@@ -143,20 +135,14 @@ func TestFailedOp(t *testing.T) {
 		"then choose": {forever, nil, strategies.OpChoose},
 	} {
 		m := Module{Funcs: []Func{{Name: "choose", Results: "d", Code: Code(c.choose, F64(1))}, {Name: "observe", Code: c.observe}}}
-		seat, err := load(t, m).New(t.Context(), setup())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := seat.(strategies.Deferrer).Defer(t.Context(), &strategies.Outcome{}); err != nil {
+		seat := sit(t, load(t, m), setup())
+		if err := seat.Defer(t.Context(), &strategies.Outcome{}); err != nil {
 			t.Error(err)
 		}
-		_, err = seat.Choose(t.Context(), &strategies.Turn{})
+		_, err := seat.Choose(t.Context(), &strategies.Turn{})
 		var typed *strategies.Error
 		if !errors.As(err, &typed) || typed.Op != c.want || strategies.FailedOp(strategies.OpChoose, err) != c.want {
 			t.Errorf("%s: choose fails with %v, want a failure of %s", name, err, c.want)
-		}
-		if err := seat.Close(); err != nil {
-			t.Error(err)
 		}
 	}
 }
@@ -176,10 +162,7 @@ func TestPlayersInLargeFields(t *testing.T) {
 		for i := range 120 {
 			s.Field = append(s.Field, name(i))
 		}
-		seat, err := f.New(t.Context(), s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		seat := sit(t, f, s)
 		for i, id := range append(s.Field, "new", "newer", "new") {
 			want := i
 			if i == 122 {
@@ -188,9 +171,6 @@ func TestPlayersInLargeFields(t *testing.T) {
 			if c, err := seat.Choose(t.Context(), &strategies.Turn{Opponent: id}); err != nil || c != strategies.Choice(float64(want)/1000) {
 				t.Errorf("%s is player %v, %v, want %d", id, float64(c)*1000, err, want)
 			}
-		}
-		if err := seat.Close(); err != nil {
-			t.Error(err)
 		}
 	}
 }

@@ -76,18 +76,6 @@ func TestStandingAdds(t *testing.T) {
 	})
 }
 
-// Of the kinds of strategy, those of a file that the host itself runs are scripts.
-func TestScripts(t *testing.T) {
-	t.Parallel()
-	for kind, want := range map[strategies.Kind]bool{
-		strategies.Lua: true, strategies.JavaScript: true, strategies.WebAssembly: true, strategies.Builtin: false, strategies.Plugin: false, "": false,
-	} {
-		if kind.Script() != want {
-			t.Errorf("%q is a script: %t", kind, kind.Script())
-		}
-	}
-}
-
 // A strategy that panics fails like any other, whatever it panics with.
 func TestRescue(t *testing.T) {
 	t.Parallel()

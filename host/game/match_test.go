@@ -117,22 +117,6 @@ func sides() *rapid.Generator[game.Side] {
 	})
 }
 
-// The rules favour neither seat: changing places changes the results' places.
-func TestJudgeIsSymmetric(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		a, b := sides().Draw(t, "a"), sides().Draw(t, "b")
-		number := rapid.IntRange(0, game.MaxDrawNumber).Draw(t, "number")
-		v, w := game.Judge(a, b, number), game.Judge(b, a, number)
-		if v != (game.Verdict{ResultA: w.ResultB, ResultB: w.ResultA, PointsA: w.PointsB, PointsB: w.PointsA}) {
-			t.Fatalf("%+v one way, %+v the other", v, w)
-		}
-		if v.Technical() != (a.Fault != game.NoFault || b.Fault != game.NoFault) {
-			t.Fatalf("%+v: technical %t", v, v.Technical())
-		}
-	})
-}
-
 // The numbers and names stand in files: neither may ever change. The last
 // column says whether the same plan meets the fault again on another machine.
 func TestFaultsArePinned(t *testing.T) {

@@ -82,20 +82,6 @@ func TestStreamsAreSeparate(t *testing.T) {
 	}
 }
 
-func TestDrawStreamResets(t *testing.T) {
-	t.Parallel()
-	var s game.DrawStream
-	for league := range 5 {
-		s.Reset(9, league)
-		fresh := game.NewDrawStream(9, league)
-		for i := range 1000 {
-			if got, want := s.Next(), fresh.Next(); got != want {
-				t.Fatalf("league %d, word %d: %#x after Reset, %#x fresh", league, i, got, want)
-			}
-		}
-	}
-}
-
 func TestSeatsAreAShuffle(t *testing.T) {
 	t.Parallel()
 	for n := range 65 {

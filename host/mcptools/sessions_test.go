@@ -175,27 +175,6 @@ func TestServersAreNotFilled(t *testing.T) {
 	})
 }
 
-// TestStreamsEndWithTheirSession: a stream from the server is held open, and
-// ends with its session.
-func TestStreamsEndWithTheirSession(t *testing.T) {
-	t.Parallel()
-	inBubble(t, asItIs, func(t *testing.T, b browser, _ *table, _ *mcptools.Server) {
-		id := b.open()
-		var streams sync.WaitGroup
-		streams.Go(func() {
-			if res := b.ask(t.Context(), "GET", "", "Mcp-Session-Id", id); res.Code != 200 {
-				t.Errorf("GET: %d %s", res.Code, res.Body)
-			}
-		})
-		synctest.Wait()
-		if got := b.ask(t.Context(), "GET", "", "Mcp-Session-Id", id).Code; got != 409 {
-			t.Errorf("a second stream: %d, want 409", got)
-		}
-		b.ask(t.Context(), "DELETE", "", "Mcp-Session-Id", id)
-		streams.Wait()
-	})
-}
-
 // TestHeaders: what is wrong with a request is said by its status.
 func TestHeaders(t *testing.T) {
 	t.Parallel()

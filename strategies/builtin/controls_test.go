@@ -32,6 +32,32 @@ func TestControlsFollowTheDrawAlone(t *testing.T) {
 	}
 }
 
+// Against always-even, gambler differs exactly after even numbers and hot-hand
+// exactly after odd ones; with a draw of P(even) = q that is q and 1-q.
+func TestControlsDifferAsTheDrawHasIt(t *testing.T) {
+	t.Parallel()
+	const matches = 20_000
+	biased, err := game.ParseDraw("weights:1=1,2=3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		draw game.Draw
+		want float64
+	}{
+		{"gambler", game.FairDraw(), 0.5},
+		{"hot-hand", game.FairDraw(), 0.5},
+		{"gambler", biased, 0.75},
+		{"hot-hand", biased, 0.25},
+	} {
+		what := c.name + " against always-even, draw " + c.draw.String()
+		wantDifferShare(t, what, each(t, c.name, "always-even", c.draw, matches, 11), c.want)
+	}
+	past := each(t, "gambler", "hot-hand", game.FairDraw(), 1000, 12)
+	wantDifferFrom(t, "gambler against hot-hand", past, 1) // both follow the same draws
+}
+
 // Betting on the draw gains nothing: of the matches in which the choices
 // differ, each control wins half, whomever it plays.
 func TestControlsDoNotPredictTheDraw(t *testing.T) {

@@ -65,23 +65,6 @@ func TestHedgeRegretIsBounded(t *testing.T) {
 	}
 }
 
-// Its weights move to the experts that are right: against a pattern that one of
-// them knows, the loss per match vanishes.
-func TestHedgeFollowsTheBestExpert(t *testing.T) {
-	t.Parallel()
-	for _, what := range []string{"always even", "alternates"} {
-		var p panel
-		next := adversaries()[what]
-		for i := range 400 {
-			theirs := next(i, 0, game.NoParity)
-			if even := p.mix(game.NoRole); i >= 100 && math.Abs(float64(even)-float64(strategies.Play(theirs.Opposite()))) > 0.05 {
-				t.Fatalf("%s: answers %v in match %d, where %v is coming", what, even, i, theirs)
-			}
-			p.add(game.NoRole, theirs.Opposite(), theirs)
-		}
-	}
-}
-
 // Hand-computed losses of the experts after even, odd, odd with own odd, odd,
 // even, as player A throughout.
 func TestHedgeCountsLosses(t *testing.T) {

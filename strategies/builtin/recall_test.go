@@ -60,23 +60,6 @@ func slowLag(n int, same func(i, j int) bool) int {
 	return best
 }
 
-// Scores stay within what their horizon allows, however long the play.
-func TestScoresAreBounded(t *testing.T) {
-	t.Parallel()
-	const most = hit << horizonBits
-	low, high := int32(0), int32(0)
-	for range 10_000 {
-		high = judged(high, 1, -1)
-		low = judged(low, 1, 1)
-	}
-	if high > most || high < most*9/10 || low < -most || low > -most*9/10 {
-		t.Errorf("scores settle at %d and %d, want near +-%d", low, high, most)
-	}
-	if got := judged(hit, 0, 1); got >= hit || got <= 0 {
-		t.Errorf("a guess that was not made moves a score from %d to %d, want it to fade", hit, got)
-	}
-}
-
 func TestRecallGivesUpAfterThreeMisses(t *testing.T) {
 	t.Parallel()
 	var r recall

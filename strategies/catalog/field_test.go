@@ -49,27 +49,6 @@ func TestFieldOfReferences(t *testing.T) {
 	}
 }
 
-func TestCopiesShareTheirFactory(t *testing.T) {
-	t.Parallel()
-	c := load(t, options(t, map[string]string{"scripts/mine.lua": ""}))
-	f, err := c.Field(t.Context(), refs(t, "mine*3,scripts/../scripts/mine.lua*1"))
-	if err == nil {
-		t.Fatalf("Field = %q, want an error: it is one strategy", players(f))
-	}
-	if f, err = c.Field(t.Context(), refs(t, "scripts/mine.lua*3")); err != nil {
-		t.Fatal(err)
-	}
-	e, err := c.Resolve(t.Context(), "mine")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range f.Players {
-		if p.Factory != e.Factory || p.Info != e.Info || p.Target != "scripts/mine.lua" || p.Info.Fingerprint == "" && p.Info.Title != "" {
-			t.Errorf("player %+v, want the factory and the description of mine", p)
-		}
-	}
-}
-
 func TestFieldRefuses(t *testing.T) {
 	t.Parallel()
 	c := load(t, options(t, map[string]string{

@@ -42,19 +42,13 @@ func TestParseRefRefuses(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"":                   "empty, want a name",
-		"   ":                "empty, want a name",
 		"*3":                 "empty, want a name",
 		"random*":            "copies after *",
 		"random*0":           "copies after *",
-		"random*-1":          "copies after *",
-		"random*+2":          "copies after *",
 		"random*1001":        "want 1 to 1000 copies",
-		"random*many":        "copies after *",
-		"random*2*3":         "copies after *",
 		"random*99999999999": "copies after *",
 		"a,b":                "contains a comma",
 		"a\x00b":             "contains unprintable characters",
-		"a\nb":               "contains unprintable characters",
 		"a\xff":              "contains unprintable characters",
 	} {
 		got, err := catalog.ParseRef(in)

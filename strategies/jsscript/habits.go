@@ -21,7 +21,7 @@ var jsHabits = script.Habits([][2]string{
 	{`\b(if|while)\s+[^(\s]`, "put the condition in brackets: if (...) { ... }"},
 	{`\.\.[^.]`, "join texts with +"},
 	{`:\s*(number|string|boolean|any)\b`, "scripts are JavaScript: leave out the types of TypeScript"},
-}...)
+})
 
 var (
 	jsFunction = sync.OnceValue(func() *regexp.Regexp {

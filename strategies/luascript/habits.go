@@ -56,7 +56,7 @@ func habits() [][2]string {
 	return list
 }
 
-var luaHabits = script.Habits(habits()...)
+var luaHabits = script.Habits(habits())
 
 var (
 	luaFunction = sync.OnceValue(func() *regexp.Regexp {

@@ -3,8 +3,6 @@ package script
 import (
 	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 )
 
 func TestDistance(t *testing.T) {
@@ -29,25 +27,6 @@ func TestDistance(t *testing.T) {
 			t.Errorf("distance(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
 		}
 	}
-}
-
-func TestDistanceProperties(t *testing.T) {
-	t.Parallel()
-	word := rapid.StringOfN(rapid.RuneFrom([]rune("abc-")), 0, 8, -1)
-	rapid.Check(t, func(t *rapid.T) {
-		a, b := word.Draw(t, "a"), word.Draw(t, "b")
-		d := distance(a, b)
-		if d != distance(b, a) {
-			t.Errorf("distance(%q, %q) = %d, the other way round %d", a, b, d, distance(b, a))
-		}
-		if (d == 0) != (a == b) || d > max(len(a), len(b)) || d < max(len(a), len(b))-min(len(a), len(b)) {
-			t.Errorf("distance(%q, %q) = %d, out of its bounds", a, b, d)
-		}
-		// One edit more is at most one more.
-		if e := distance(a+"x", b); e > d+1 || e < d-1 {
-			t.Errorf("distance(%q, %q) = %d, but %d with an x at the end", a, b, d, e)
-		}
-	})
 }
 
 func TestNearest(t *testing.T) {

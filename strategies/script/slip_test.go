@@ -42,24 +42,6 @@ func TestMissingField(t *testing.T) {
 	}
 }
 
-func TestAnswerHint(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ kind, text, want string }{
-		{"text", "Even", "use lower case without spaces"},
-		{"text", " odd\n", "use lower case without spaces"},
-		{"text", "evens", ""},
-		{"text", "", ""},
-		{"boolean", "true", "true and false are no choices"},
-		{"nothing", "", "does choose return on every path?"},
-		{"function", "", "did you forget to call it?"},
-		{"number", "1", ""},
-	} {
-		if got := AnswerHint(c.kind, c.text); got != c.want {
-			t.Errorf("%s %q: hint %q, want %q", c.kind, c.text, got, c.want)
-		}
-	}
-}
-
 const lua = `-- copies "even"
 local history = {}
 function setup(s) history = {} end

@@ -38,7 +38,7 @@ type Habit struct {
 }
 
 // Habits returns a function that compiles habits, when they are first asked for.
-func Habits(list ...[2]string) func() []Habit {
+func Habits(list [][2]string) func() []Habit {
 	return sync.OnceValue(func() (habits []Habit) {
 		for _, h := range list {
 			habits = append(habits, Habit{Form: regexp.MustCompile(h[0]), Write: h[1]})

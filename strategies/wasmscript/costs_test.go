@@ -85,13 +85,3 @@ func TestRewritesAlike(t *testing.T) {
 		t.Errorf("a rewritten module is taken again: %v", err)
 	}
 }
-
-// TestGrains has pieces that a memory has about 64 of.
-func TestGrains(t *testing.T) {
-	t.Parallel()
-	for pages, want := range map[uint32]byte{0: 10, 1: 10, 2: 11, 3: 12, 4: 12, 40: 16, 64: 16, 65: 17, 256: 18} {
-		if got := (&module{least: pages}).grain(); got != want {
-			t.Errorf("%d pages have pieces of 2^%d, want 2^%d", pages, got, want)
-		}
-	}
-}

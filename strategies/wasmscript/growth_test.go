@@ -64,21 +64,3 @@ func TestGrowth(t *testing.T) { // alone, since it counts what the process alloc
 		}
 	}
 }
-
-// TestGivesMemoryBack grows an instance, and has it released by a growth and by its end.
-func TestGivesMemoryBack(t *testing.T) {
-	t.Parallel()
-	l := linear{most: 10 << 16}
-	for _, pages := range []int{1, 2, 3, 9} {
-		size := pages << 16
-		all := l.Reallocate(uint64(size))
-		if len(all) != size || cap(all) > 10<<16 || all[size-1] != 0 || pages > 1 && all[0] != 1 {
-			t.Errorf("%d pages: a memory of %d bytes, capacity %d, that begins with %d and ends with %d", pages, len(all), cap(all), all[0], all[size-1])
-		}
-		all[0] = 1
-	}
-	l.release()
-	if l.release(); l.all != nil || l.mapped {
-		t.Error("released memory is still there")
-	}
-}

@@ -162,19 +162,6 @@ func digits(n int) []byte {
 	return code
 }
 
-func TestImports(t *testing.T) {
-	t.Parallel()
-	m := Module{
-		Pages: 1, Data: []byte("printed by the module"),
-		Imports: []Import{From("lab", "random", "", "d"), From("lab", "log", "ii", "")},
-		Funcs:   []Func{{Name: "choose", Results: "d", Code: Code(I32(0), I32(21), Call(1), Call(0))}},
-	}
-	told := agree(t, m.Bytes())
-	if strings.Count(told, "printed by the module") != 8 || strings.Count(told, "choose 0.") != 8 {
-		t.Errorf("played as\n%s", told)
-	}
-}
-
 // TestInitialization sets memory and globals in the start function and in _initialize,
 // before any seat.
 func TestInitialization(t *testing.T) {

@@ -5,9 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/strategylab/strategylab/analysis"
@@ -180,30 +177,12 @@ func stopped(ctx context.Context, err error) error {
 	return err
 }
 
-// draft is the field index of the draft, and former that of the version before.
-const (
-	draft  = 0
-	former = 1
-)
+// draft is the field index of the draft.
+const draft = 0
 
-// outcomeOf describes what a trial has shown.
+// outcomeOf describes what a trial has shown, with the faults of the draft.
 func outcomeOf(est *analysis.Estimates, plan results.Plan, t studio.Trial) studio.Outcome {
-	out := studio.Outcome{
-		Title:    fmt.Sprintf("%s of %s, seed %d", words.Typeset.Plural(int64(est.Leagues), "league"), words.Typeset.Plural(int64(len(est.Players)), "player"), plan.Seed),
-		Confirms: t.Fresh, Sentences: words.Typeset.Answer(est, nil, []int{draft}),
-		Note: "Every trial plays the same seed, so a difference comes from your change. What was tuned on one seed looks better on it than it is: when it is finished, confirm it once.",
-	}
-	if t.Fresh {
-		out.Note = "These leagues have a fresh seed: report these numbers, not those before. If you change the script now, confirm it again."
-	}
-	if t.Before != "" {
-		if c, ok := est.Compared(draft, former); ok && c.Difference.Defined() {
-			out.Sentences = append(out.Sentences, fmt.Sprintf("Compared with the version before: %s; %s.",
-				words.Typeset.Change(c.Difference, 1, 4, "points a match"), words.Verdict(est, c)))
-		}
-	}
-	rank(&out, est)
-	out.Rivals = rivals(est, t.Before != "")
+	out := studio.NewOutcome(est, plan.Seed, t)
 	for _, f := range est.Players[draft].Faults {
 		found := strategytest.Finding{Where: f.Where}
 		what := fmt.Sprintf("%s by %s", words.Typeset.Plural(f.Count, "technical loss"), f.Kind)
@@ -213,61 +192,4 @@ func outcomeOf(est *analysis.Estimates, plan results.Plan, t studio.Trial) studi
 		out.Faults = append(out.Faults, studio.Finding{Level: strategytest.Error.String(), What: what, Line: found.Line()})
 	}
 	return out
-}
-
-// rank adds the ranking, with intervals on one scale.
-func rank(out *studio.Outcome, est *analysis.Estimates) {
-	low, high := math.Inf(1), math.Inf(-1)
-	for i := range est.Players {
-		if e := est.Players[i].Adjusted; e.Defined() {
-			low, high = min(low, e.Low), max(high, e.High)
-		}
-	}
-	margin := max(high-low, 1e-9) / 50 // so that the ends are seen
-	low, high = low-margin, high+margin
-	if low < high {
-		out.Low, out.High = words.Typeset.Number(low, 3), words.Typeset.Number(high, 3)
-	}
-	for _, i := range est.Order {
-		p := &est.Players[i]
-		row := studio.Row{Name: p.Name, Mine: i == draft, Known: p.Adjusted.Defined(), Technical: p.TechnicalLosses, Place: strconv.Itoa(est.Place(i))}
-		if i < len(est.Ranking.Places) {
-			row.Place = words.Typeset.Places(est.Ranking.Places[i])
-		}
-		if e := p.Adjusted; row.Known {
-			row.Points, row.Interval = words.Typeset.Number(e.Estimate, 4), words.Typeset.Range(e, 1, 4)
-			row.From, row.Width, row.At = 100*(e.Low-low)/(high-low), 100*(e.High-e.Low)/(high-low), 100*(e.Estimate-low)/(high-low)
-		}
-		if p.Differ.Defined() {
-			row.Differ = words.Typeset.Percent(p.Differ.Estimate)
-		}
-		out.Rows = append(out.Rows, row)
-	}
-}
-
-// rivals returns how the draft did against each opponent, the one it scored least
-// against first.
-func rivals(est *analysis.Estimates, compared bool) []studio.Rival {
-	type rival struct {
-		studio.Rival
-		adjusted float64
-	}
-	var list []rival
-	for _, p := range est.Pairs {
-		if p.A != draft { // field indices are in order
-			continue
-		}
-		r := rival{studio.Rival{Name: est.Players[p.B].Name, Wins: p.WinsA, Ties: p.Draws, Losses: p.WinsB, Former: compared && p.B == former}, p.AdjustedA}
-		if p.Differ.Defined() {
-			r.Differ = words.Typeset.Share(p.Differ)
-		}
-		r.Points = words.Typeset.Number(p.AdjustedA, 3)
-		list = append(list, r)
-	}
-	slices.SortStableFunc(list, func(a, b rival) int { return cmp.Compare(a.adjusted, b.adjusted) })
-	all := make([]studio.Rival, len(list))
-	for i, r := range list {
-		all[i] = r.Rival
-	}
-	return all
 }

@@ -2,14 +2,10 @@ package runs
 
 import (
 	"context"
-	"fmt"
-	"io"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/report"
-	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/results"
@@ -64,7 +60,7 @@ func match(p *command.Process, c *cli.Context, o *matchOptions) error {
 	if o.Format == "json" {
 		return command.PrintJSON(p.Stdout, report.New(report.Run{Plan: plan, Estimates: est}).Pairs[0])
 	}
-	return writeMatch(p.Stdout, plan, est)
+	return report.WriteMatch(p.Stdout, plan, est)
 }
 
 // opponents finds two strategies and adds them to a plan.
@@ -86,27 +82,4 @@ func opponents(ctx context.Context, cat *catalog.Catalog, targets []string, plan
 		return nil, command.Usagef("%w", err)
 	}
 	return factories, nil
-}
-
-func writeMatch(w io.Writer, plan results.Plan, est analysis.Estimates) error {
-	a, b, pair := est.Players[0], est.Players[1], est.Pairs[0]
-	fmt.Fprintf(w, "%s against %s: %s in %d series of %d, seed %d\n\n", a.Name, b.Name, words.Plain.Plural(pair.Matches, "match"), est.Leagues, plan.Legs, plan.Seed)
-	if pair.Differ.Defined() {
-		fmt.Fprintf(w, "  their choices differ in %.1f %% of matches (95 %% interval %.1f to %.1f; 50 is chance)\n",
-			100*pair.Differ.Estimate, 100*pair.Differ.Low, 100*pair.Differ.High)
-	} else {
-		fmt.Fprintln(w, "  no match was decided by both choices")
-	}
-	for i, pl := range []analysis.Player{a, b} {
-		wins := []int64{pair.WinsA, pair.WinsB}[i]
-		fmt.Fprintf(w, "  %-20s  %s, %s, %.3f points a match, %.3f adjusted\n",
-			pl.Name, words.Plain.Plural(wins, "win"), words.Plain.Plural(pair.Draws, "tie"), pl.Points.Estimate, pl.Adjusted.Estimate)
-		for _, f := range pl.Faults {
-			fmt.Fprintf(w, "  %-20s  %s (%s): %s\n", "", words.Plain.Plural(f.Count, "technical loss"), f.Kind, f.Where)
-		}
-	}
-	if est.NothingToRank() {
-		fmt.Fprint(w, "\nThe draw is fair, so neither strategy can beat the other: each expects 1 + P(differ)/2 points a match.\n")
-	}
-	return nil
 }

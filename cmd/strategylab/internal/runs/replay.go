@@ -1,12 +1,14 @@
 package runs
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/strategylab/strategylab/analysis/matches"
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
@@ -41,24 +43,78 @@ func replay(p *command.Process, c *cli.Context, o *replayOptions) error {
 		return err
 	}
 	defer run.Close()
-	s, err := newSearch(c, o, dir, run)
+	s, choice, err := o.search(c, dir, run)
 	if err != nil {
 		return err
 	}
 	if o.Nth == 0 && !o.Next && !o.Previous {
-		return s.list(c.Context, p.Stdout)
+		return s.List(p.Stdout, o.All)
 	}
-	f, err := s.choose(c.Context)
-	if err != nil {
+	f, err := s.Choose(choice)
+	switch {
+	case err != nil:
 		return err
-	}
-	if f.nth == 0 {
-		fmt.Fprintln(p.Stdout, s.nothing(f))
+	case o.Nth > f.All && f.All > 0:
+		return command.Usagef("--nth is %d; %s", o.Nth, s.Count(f.All))
+	case f.Nth == 0:
+		fmt.Fprintln(p.Stdout, s.Nothing(f, choice))
 		return nil
 	}
-	err = replayMatch(p, c, o.Isolation, dir, f.league, f.id)
-	s.neighbours(p.Stdout, f)
+	err = replayMatch(p, c, o.Isolation, dir, f.League, f.ID)
+	s.Neighbours(p.Stdout, f)
 	return err
+}
+
+// finding says which matches to find, by what happened in them.
+type finding struct {
+	Faults   bool   `flag:"faults" usage:"list the matches in which strategies failed"`
+	Player   string `flag:"player STRATEGY" text:"all" usage:"list the matches of this one only"`
+	Lost     bool   `flag:"lost" usage:"list the matches that --player lost"`
+	All      bool   `flag:"all" usage:"list all, not the first 20"`
+	Nth      int    `flag:"nth" want:"1.." usage:"replay this match of the list, from 1"`
+	Next     bool   `flag:"next" usage:"replay the match of the list after --league and --match"`
+	Previous bool   `flag:"previous" usage:"replay the match of the list before --league and --match"`
+}
+
+// search reads what to find in a run, and which of it to choose. The caller closes run.
+func (o *replayOptions) search(c *cli.Context, dir string, run *results.Reader) (*matches.Search, matches.Choice, error) {
+	plan, choice := run.Plan(), matches.Choice{Nth: o.Nth, Next: o.Next, Previous: o.Previous}
+	if o.Player == "" && !o.Faults && !o.Lost {
+		return nil, choice, command.WithHint(errors.New("replay: which matches to find is missing"), "add --faults, --player NAME or --player NAME --lost")
+	}
+	_, who, err := namedIn(plan, "player", o.Player)
+	if err != nil {
+		return nil, choice, err
+	}
+	if o.Lost && len(who) == 0 {
+		return nil, choice, command.WithHint(errors.New("--lost needs --player"), "name the strategy whose losses to find: %s", playerNames(plan))
+	}
+	q := matches.Query{Faults: o.Faults, Lost: o.Lost, Player: o.Player, Who: who, League: -1, Dir: dir}
+	switch beside := o.Next || o.Previous; {
+	case !c.IsSet("league") && !c.IsSet("match"):
+	case beside:
+		m, err := matchIn(plan, o.Match)
+		if err != nil {
+			return nil, choice, err
+		}
+		choice.From = &matches.Place{League: o.League, Match: m.Index}
+	case c.IsSet("match"):
+		return nil, choice, command.WithHint(errors.New("--match names a match, and the other flags search for matches"), "--next or --previous finds the match beside it")
+	default:
+		q.League = o.League
+	}
+	s, err := matches.New(q, plan, func(visit func(*results.League) error) error {
+		leagues := 0
+		err := lab.EachLeague(c.Context, run, func(l *results.League) error { leagues++; return visit(l) })
+		if err == nil && leagues == 0 {
+			err = lab.ErrNoLeague
+		}
+		if err != nil {
+			return lab.ReadError("replay", dir, err)
+		}
+		return nil
+	})
+	return s, choice, err
 }
 
 // replayMatch replays a match and prints what happened.
@@ -102,11 +158,7 @@ func recordedMatch(dir string, league int, id string) (results.Plan, *results.Le
 	}
 	defer run.Close()
 	plan := run.Plan()
-	sched, err := game.NewSchedule(len(plan.Field), plan.Legs)
-	if err != nil {
-		return fail(err)
-	}
-	pairing, err := matchOf(sched, id)
+	pairing, err := matchIn(plan, id)
 	if err != nil {
 		return fail(err)
 	}
@@ -123,8 +175,12 @@ func recordedMatch(dir string, league int, id string) (results.Plan, *results.Le
 	return fail(command.Usagef("--league is %d; the run has leagues 0 to %d", league, n-1))
 }
 
-// matchOf finds the match that --match names.
-func matchOf(s *game.Schedule, id string) (game.Match, error) {
+// matchIn finds the match that --match names.
+func matchIn(plan results.Plan, id string) (game.Match, error) {
+	s, err := game.NewSchedule(len(plan.Field), plan.Legs)
+	if err != nil {
+		return game.Match{}, err
+	}
 	m, ok := s.Find(id)
 	if !ok {
 		return m, command.Usagef("--match is %q; this run has R1M1 to %s", id, s.Matches()[len(s.Matches())-1].ID)

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,7 +22,6 @@ import (
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/disk"
-	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/catalog"
@@ -318,14 +316,22 @@ func (t *tuneRun) space() (space []tune.Axis, start tune.Point) {
 // values returns a point as a user would write it.
 func (t *tuneRun) values(p tune.Point) string {
 	var list []params.Value
+	for i, text := range t.texts(p) {
+		list = append(list, params.Value{Param: t.entry.Params[i].Name, Text: text})
+	}
+	return params.Format(list)
+}
+
+// texts returns the values of a point by parameter.
+func (t *tuneRun) texts(p tune.Point) (list []string) {
 	for i, param := range t.entry.Params {
 		text := strconv.FormatFloat(p[i], 'f', -1, 64)
 		if param.Words != nil {
 			text = param.Words[int(p[i])]
 		}
-		list = append(list, params.Value{Param: param.Name, Text: text})
+		list = append(list, text)
 	}
-	return params.Format(list)
+	return list
 }
 
 // run searches, confirms, and prints and writes what that shows.
@@ -347,25 +353,33 @@ func (t *tuneRun) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found.digest = fmt.Sprintf("%x", t.sum)
-	for _, line := range found.lines() {
+	found.Digest = fmt.Sprintf("%x", t.sum)
+	for _, line := range found.Lines() {
 		fmt.Fprintln(t.p.Stdout, line)
 	}
-	if err := found.writePage(filepath.Join(t.p.Path(t.out), "report.html")); err != nil {
-		return err
+	html, err := found.HTML()
+	if err == nil {
+		err = disk.WriteFile(filepath.Join(t.p.Path(t.out), "report.html"), html, 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("write the report: %w", err)
 	}
 	t.note("report in %s; to repeat it: --seed %d", filepath.Join(t.out, "report.html"), t.spec.Seed)
-	if !found.better() {
+	if !found.Better() {
 		return nil
 	}
 	if t.opt.Write {
-		return t.write(found.values)
+		return t.write(t.values(found.Best()))
 	}
 	t.note("to write these values into %s: strategylab tune --resume %s --write", t.entry.Info.Source, words.ShellWord(t.out))
 	return nil
 }
 
-func (t *tuneRun) searchAndConfirm(ctx context.Context, search *tune.Search) (*tuned, error) {
+func (t *tuneRun) searchAndConfirm(ctx context.Context, search *tune.Search) (*tune.Report, error) {
+	found := &tune.Report{Strategy: t.entry.Info.Name, Search: search, Texts: t.texts, Format: t.values, Seed: t.spec.Seed}
+	for _, p := range t.entry.Params {
+		found.Params = append(found.Params, tune.Param{Name: p.Name, Default: p.Default})
+	}
 	quarter := (t.spec.Runs + 3) / 4
 	for said := 0; ; {
 		r, ok := search.Next()
@@ -379,7 +393,7 @@ func (t *tuneRun) searchAndConfirm(ctx context.Context, search *tune.Search) (*t
 		if err := search.Add(r, t.points(e)); err != nil {
 			return nil, err
 		}
-		line := t.sofar(search)
+		line := found.Sofar()
 		if t.progress.Wanted() {
 			t.progress.Renew(func() []string { return []string{line} })
 		} else if !t.p.Err.Is() && search.Spent()/quarter > said {
@@ -387,7 +401,7 @@ func (t *tuneRun) searchAndConfirm(ctx context.Context, search *tune.Search) (*t
 			t.note("%s", line)
 		}
 	}
-	found := &tuned{run: t, search: search, values: t.values(search.Candidates()[search.Best()].Point)}
+	values := t.values(found.Best())
 	if search.Best() == 0 {
 		return found, nil
 	}
@@ -400,9 +414,9 @@ func (t *tuneRun) searchAndConfirm(ctx context.Context, search *tune.Search) (*t
 		return nil, err
 	}
 	const block = 32
-	for b := 0; b*block < t.spec.Confirm && !found.verdict.Decided; b++ {
+	for b := 0; b*block < t.spec.Confirm && !found.Verdict.Decided; b++ {
 		n := min(block, t.spec.Confirm-b*block)
-		fresh, err := t.evaluate(ctx, phaseNew, found.values, b, n)
+		fresh, err := t.evaluate(ctx, phaseNew, values, b, n)
 		if err != nil {
 			return nil, err
 		}
@@ -410,7 +424,7 @@ func (t *tuneRun) searchAndConfirm(ctx context.Context, search *tune.Search) (*t
 		if err != nil {
 			return nil, err
 		}
-		found.against(fresh, before)
+		t.against(found, fresh, before)
 		scores, old := t.points(fresh), t.points(before)
 		for i := range n {
 			league := func(all [][]float64) (list []float64) {
@@ -421,9 +435,23 @@ func (t *tuneRun) searchAndConfirm(ctx context.Context, search *tune.Search) (*t
 			}
 			confirmation.Add(league(scores), league(old))
 		}
-		found.verdict = confirmation.Verdict()
+		found.Verdict = confirmation.Verdict()
 	}
 	return found, nil
+}
+
+// against adds what a block of fresh leagues shows by opponents.
+func (t *tuneRun) against(found *tune.Report, fresh, before evaluation) {
+	if found.Gains == nil {
+		for _, list := range fresh.Against {
+			found.Gains = append(found.Gains, make([]float64, len(list)))
+		}
+	}
+	for i, list := range fresh.Against {
+		for k := range list {
+			found.Gains[i][k] += float64(list[k]-before.Against[i][k]) * float64(len(list)) / float64(t.scales[i])
+		}
+	}
 }
 
 // points returns the scores of an evaluation, by field and league.
@@ -544,38 +572,4 @@ func (t *tuneRun) write(values string) error {
 	}
 	t.note("wrote the new defaults into %s; the old file is %s", path, old)
 	return nil
-}
-
-// sofar says which values are best so far, and what they have cost.
-func (t *tuneRun) sofar(search *tune.Search) string {
-	line := fmt.Sprintf("after %s of %s leagues: ", words.Plain.Count(int64(search.Spent())), words.Plain.Count(int64(t.spec.Runs)))
-	if search.Best() == 0 {
-		return line + "nothing better than the present values"
-	}
-	best := search.Candidates()[search.Best()]
-	return line + fmt.Sprintf("%s, %+.3f points as the search sees it", t.values(best.Point), search.Gain(search.Best(), 0))
-}
-
-// shareAhead is the share of other fields, with opponents drawn from those that played,
-// in which some gains add up to more than zero; ties count half.
-func shareAhead(gains []float64, seed uint64) float64 {
-	if len(gains) < 2 {
-		return math.NaN()
-	}
-	const fields = 2000
-	rng := game.NewRand(game.Key{seed, 0x66696c64})
-	ahead := 0.0
-	for range fields {
-		sum := 0.0
-		for range gains {
-			sum += gains[int(rng.Float64()*float64(len(gains)))]
-		}
-		switch {
-		case sum > 0:
-			ahead++
-		case sum == 0:
-			ahead += 0.5
-		}
-	}
-	return ahead / fields
 }

@@ -17,7 +17,7 @@ import (
 type tuning struct {
 	*command.Progress
 	reader  *results.Reader
-	former  *pull
+	former  *contrast.Leagues
 	both    *contrast.Contrast
 	leagues int
 	quarter int          // of the leagues of the plan
@@ -38,7 +38,7 @@ func (o *output) follow(plan results.Plan, folder string, progress *command.Prog
 	if err != nil || !both.Paired() {
 		return nil, errors.Join(err, reader.Close())
 	}
-	t := &tuning{Progress: progress, reader: reader, former: newPull(reader), both: both, quarter: (plan.Runs + 3) / 4, note: func(string) {}}
+	t := &tuning{Progress: progress, reader: reader, former: contrast.NewLeagues(reader), both: both, quarter: (plan.Runs + 3) / 4, note: func(string) {}}
 	if !o.p.Err.Is() {
 		t.note = func(line string) { o.note("%s", line) }
 	}
@@ -47,14 +47,14 @@ func (o *output) follow(plan results.Plan, folder string, progress *command.Prog
 
 // end closes what a tuning reads.
 func (t *tuning) end() {
-	t.former.stop()
+	t.former.Close()
 	_ = t.reader.Close() // it was only read
 }
 
 // Append adds a league of the new run, and the one of the run before that has its seats
 // and draws.
 func (t *tuning) Append(l *results.League) error {
-	former, err := t.former.next()
+	former, err := t.former.Next()
 	if err != nil {
 		return fmt.Errorf("the run before: %w", err)
 	}

@@ -1,7 +1,6 @@
-package runs
+package matches
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"math"
@@ -15,23 +14,23 @@ import (
 // mostListed is how many matches a list shows without --all.
 const mostListed = 20
 
-// list prints the matches that the flags ask for.
-func (s *search) list(ctx context.Context, w io.Writer) error {
+// List prints the matches of the query, all or the first 20.
+func (s *Search) List(w io.Writer, all bool) error {
 	most := mostListed
-	if s.All {
+	if all {
 		most = math.MaxInt
 	}
 	if s.Faults {
-		return s.listFaults(ctx, w, most)
+		return s.listFaults(w, most)
 	}
-	return s.listMatches(ctx, w, most)
+	return s.listMatches(w, most)
 }
 
 // listMatches prints the matches that a strategy lost or played, in the order of the run.
-func (s *search) listMatches(ctx context.Context, w io.Writer, most int) error {
+func (s *Search) listMatches(w io.Writer, most int) error {
 	var shown []spot
 	total, technical := 0, 0
-	err := s.each(ctx, func(x *spot, _ *results.League) {
+	err := s.sides(func(x *spot, _ *results.League) {
 		if !s.wants(x) {
 			return
 		}
@@ -45,21 +44,21 @@ func (s *search) listMatches(ctx context.Context, w io.Writer, most int) error {
 	if err != nil {
 		return err
 	}
-	text := s.count(total)
+	text := s.Count(total)
 	if technical > 0 {
 		text += fmt.Sprintf(", %s of them by technical loss", words.Plain.Count(int64(technical)))
 	}
 	fmt.Fprintln(w, text)
 	for i := range shown {
 		x := &shown[i]
-		fmt.Fprintf(w, "%4d. league %d, match %s: %s\n      %s\n", i+1, x.league, x.match.ID, s.describe(x), words.ReplayCommand(s.dir, x.league, x.match.ID))
+		fmt.Fprintf(w, "%4d. league %d, match %s: %s\n      %s\n", i+1, x.league, x.match.ID, s.describe(x), words.ReplayCommand(s.Dir, x.league, x.match.ID))
 	}
 	s.more(w, total-len(shown))
 	return nil
 }
 
 // describe says what happened on a side of a match.
-func (s *search) describe(x *spot) string {
+func (s *Search) describe(x *spot) string {
 	opponent := words.Printable(s.plan.Field[x.opponent].Name)
 	if x.side.Fault != game.NoFault {
 		return fmt.Sprintf("technical loss by %s against %s", words.Cause(x.side.Fault), opponent)
@@ -71,7 +70,7 @@ func (s *search) describe(x *spot) string {
 }
 
 // more says what a list leaves out, and how to replay one of it.
-func (s *search) more(w io.Writer, rest int) {
+func (s *Search) more(w io.Writer, rest int) {
 	if rest > 0 {
 		fmt.Fprintf(w, "and %s more: --all lists them, --nth N replays number N\n", words.Plain.Count(int64(rest)))
 	}
@@ -92,11 +91,11 @@ type faultGroup struct {
 
 // listFaults prints the matches in which strategies failed, by strategy and kind of
 // fault, each with the error that the record has: that of the first match.
-func (s *search) listFaults(ctx context.Context, w io.Writer, most int) error {
+func (s *Search) listFaults(w io.Writer, most int) error {
 	groups, notes := make(map[faultKey]*faultGroup), make(map[faultKey]string)
 	var order []*faultGroup
 	total, after := 0, 0
-	err := s.each(ctx, func(x *spot, l *results.League) {
+	err := s.sides(func(x *spot, l *results.League) {
 		k := faultKey{x.field, x.side.Fault}
 		if notes[k] == "" && k.kind != game.NoFault {
 			notes[k] = noteOf(l, k)
@@ -120,7 +119,7 @@ func (s *search) listFaults(ctx context.Context, w io.Writer, most int) error {
 	if err != nil {
 		return err
 	}
-	text := s.count(total)
+	text := s.Count(total)
 	if after > 0 {
 		text += fmt.Sprintf(", and forfeited %s after that", words.Plain.Plural(int64(after), "match"))
 	}
@@ -144,7 +143,7 @@ func noteOf(l *results.League, k faultKey) string {
 }
 
 // showGroup prints some matches of a group; note is the first error in the run.
-func (s *search) showGroup(w io.Writer, g *faultGroup, note string, shown int) {
+func (s *Search) showGroup(w io.Writer, g *faultGroup, note string, shown int) {
 	fmt.Fprintf(w, "\n%s: %s by %s\n", words.Printable(s.plan.Field[g.field].Name), words.Plain.Plural(int64(g.matches), "technical loss"), g.kind)
 	if note != "" {
 		fmt.Fprintf(w, "  first: %s\n", note)
@@ -152,7 +151,7 @@ func (s *search) showGroup(w io.Writer, g *faultGroup, note string, shown int) {
 	for i := range g.first[:shown] {
 		x := &g.first[i]
 		fmt.Fprintf(w, "  league %d, match %s, against %s\n    %s\n", x.league, x.match.ID,
-			words.Printable(s.plan.Field[x.opponent].Name), words.ReplayCommand(s.dir, x.league, x.match.ID))
+			words.Printable(s.plan.Field[x.opponent].Name), words.ReplayCommand(s.Dir, x.league, x.match.ID))
 	}
 	if rest := g.matches - shown; rest > 0 {
 		fmt.Fprintf(w, "  and %s more: --all lists them\n", words.Plain.Count(int64(rest)))

@@ -5,9 +5,9 @@ package script
 func Nearest(s string, candidates []string) string {
 	best, least := "", 0
 	for _, c := range candidates {
-		// With more edits than half of the longer word they are not similar.
+		// With more edits than a third of the longer word they are not similar.
 		d := distance(s, c)
-		if d <= max(len(s), len(c))/2 && (best == "" || d < least) {
+		if d <= max(len(s), len(c))/3 && (best == "" || d < least) {
 			best, least = c, d
 		}
 	}

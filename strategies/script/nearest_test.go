@@ -40,6 +40,7 @@ func TestNearest(t *testing.T) {
 		"always_odd":  "always-odd",
 		"alwayseven":  "always-even",
 		"zzz":         "",
+		"animate":     "", // four edits from alternate
 		"rock-paper":  "",
 		"":            "",
 		"rand":        "random",

@@ -106,6 +106,7 @@ func TestNearestName(t *testing.T) {
 		"typos":   "", // which is in a comment
 		"history": "", // is the only one like it
 		"zzzzzz":  "",
+		"nothing": "", // tostring is another word
 	} {
 		if got := x.NearestName(missing); got != want {
 			t.Errorf("the name nearest to %s is %q, want %q", missing, got, want)

@@ -45,7 +45,11 @@ func newStrategy(p *command.Process, c *cli.Context) error {
 		source, err = templates.ReadFile("templates/new.go.txt")
 	}
 	if err != nil {
-		return command.Usagef("new: unknown extension of %s, want .lua or .js, or .c, .rs, .go or .zig for WebAssembly", file)
+		what := "unknown extension of " + file
+		if ext == "" {
+			what = file + " has no extension"
+		}
+		return command.Usagef("new: %s, want .lua or .js, or .c, .rs, .go or .zig for WebAssembly", what)
 	}
 	name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
 	if err := checkName("strategy", name); err != nil {

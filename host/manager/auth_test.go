@@ -102,6 +102,11 @@ func TestMessagesNeedTheRightToken(t *testing.T) {
 			if diff := cmp.Diff(before, r.snapshot()); diff != "" {
 				t.Errorf("refused messages have changed the league:\n%s", diff)
 			}
+			own := ada.reportOf(match, 1, fair(match)) // a player reports nothing in its own name
+			answer, err := ada.call(own)
+			if refusal := refused(t, answer, err); refusal.RPC != 5002 && refusal.RPC != -32602 || len(r.m.Results()) != 0 {
+				t.Errorf("a player's report is refused with %d %s", refusal.RPC, refusal.Code)
+			}
 			// The very same report counts when it is the referee's own.
 			if _, err := referee.call(report); err != nil {
 				t.Errorf("the referee is refused: %v", err)
@@ -117,21 +122,6 @@ func TestMessagesThatAreNotForAManager(t *testing.T) {
 		m := protocol.New(kind)
 		*m.Head() = players[0].header(kind)
 		refuses(t, -32601, protocol.CodeUnknownMessageType)(players[0].call(m))
-	}
-}
-
-func TestAPlayerReportsNothingInItsOwnName(t *testing.T) {
-	t.Parallel()
-	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
-		r, referee, players := running(t, func(c *manager.Config) { c.Mode = mode })
-		match := referee.announcements(1).Matches[0]
-		answer, err := players[0].call(players[0].reportOf(match, 1, fair(match)))
-		if refusal := refused(t, answer, err); refusal.RPC != 5002 && refusal.RPC != -32602 {
-			t.Errorf("%s: refused with %d %s", mode, refusal.RPC, refusal.Code)
-		}
-		if n := len(r.m.Results()); n != 0 {
-			t.Errorf("%s: %d results", mode, n)
-		}
 	}
 }
 

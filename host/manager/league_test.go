@@ -36,6 +36,21 @@ func (r *rig) fieldOf(n int, instruct func(i int, s *scripted)) []*scripted {
 	return players
 }
 
+// whole plays a league of n players to its end, whose referee reports by a verdict.
+func whole(t testing.TB, n int, v verdict, change func(*manager.Config)) (r *rig, referee *scripted, players []*scripted) {
+	t.Helper()
+	r = newRig(t, func(c *manager.Config) {
+		if c.Players = n; change != nil {
+			change(c)
+		}
+	})
+	r.run()
+	referee = r.conductor("north", v)
+	players = r.field(n)
+	r.finish()
+	return r, referee, players
+}
+
 // table is what the rules make of fair matches in a league of n players.
 func table(t testing.TB, n, legs int) []game.Row {
 	t.Helper()
@@ -82,11 +97,7 @@ func (r *rig) wantTable(n, legs int) {
 
 func TestEveryAgentGetsEverythingInOrder(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(c *manager.Config) { c.Players = 4 })
-	r.run()
-	referee := r.conductor("north", fair)
-	players := r.field(4)
-	r.finish()
+	r, referee, players := whole(t, 4, fair, nil)
 	var want []protocol.Type
 	for range 3 {
 		want = append(want, protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted)
@@ -117,11 +128,7 @@ func TestEveryAgentGetsEverythingInOrder(t *testing.T) {
 
 func TestWhatTheMessagesOfARoundSay(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(c *manager.Config) { c.Players = 5 })
-	r.run()
-	referee := r.conductor("north", fair)
-	players := r.field(5)
-	r.finish()
+	r, referee, players := whole(t, 5, fair, nil)
 	schedule, err := game.NewSchedule(5, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -242,13 +249,7 @@ func TestRefereesAreNotifiedAfterThePlayers(t *testing.T) {
 
 func TestEventsTellTheLeague(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(c *manager.Config) { c.Players = 2 })
-	r.run()
-	r.conductor("north", func(m protocol.AnnouncedMatch) protocol.MatchResult {
-		return result(m, game.Even, game.Odd, 7)
-	})
-	r.field(2)
-	r.finish()
+	r, _, _ := whole(t, 2, func(m protocol.AnnouncedMatch) protocol.MatchResult { return result(m, game.Even, game.Odd, 7) }, nil)
 	var told []manager.EventKind
 	for _, e := range r.events.all() {
 		if e.Kind != manager.AgentState {

@@ -25,25 +25,6 @@ func ids(matches []protocol.AnnouncedMatch) []string {
 	return all
 }
 
-func TestMatchesAreSharedOutByCapacity(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, nil)
-	big := r.agent(protocol.RoleReferee, "big")
-	application := big.application().(*protocol.RefereeRegisterRequest)
-	application.Meta.MaxConcurrentMatches = protocol.Some(6)
-	answer, err := big.call(application)
-	if err != nil {
-		t.Fatal(err)
-	}
-	big.accepted(answer)
-	small := r.referee("small") // 2
-	r.field(16)
-	r.begin()
-	if a, b := len(big.own(big.announcements(1))), len(small.own(small.announcements(1))); a != 6 || b != 2 {
-		t.Errorf("the referees have %d and %d matches, want 6 and 2", a, b)
-	}
-}
-
 func TestARefereeThatCannotBeReachedLosesItsMatches(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)

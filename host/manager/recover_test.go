@@ -55,11 +55,8 @@ func (r *rig) recount(dir string, players, legs int) {
 func played(t *testing.T, players int) (log []byte, agents []*scripted) {
 	t.Helper()
 	dir := t.TempDir()
-	r := newRig(t, func(c *manager.Config) { c.Players, c.DataDir = players, dir })
-	r.run()
-	agents = append(agents, r.conductor("north", fair))
-	agents = append(agents, r.field(players)...)
-	r.finish()
+	r, referee, field := whole(t, players, fair, func(c *manager.Config) { c.DataDir = dir })
+	agents = append(field, referee)
 	r.recount(dir, players, 1)
 	log, err := os.ReadFile(manager.JournalName(dir, "cup"))
 	if err != nil {

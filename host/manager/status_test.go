@@ -175,35 +175,6 @@ func TestAPlayerThatIsTakenOut(t *testing.T) {
 	}
 }
 
-// A player that has lost its token gets another one when it is readmitted, after a restart, too.
-func TestAReadmittedPlayerGetsANewToken(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	config := func(c *manager.Config) { c.AdminToken, c.Players, c.DataDir = "secret", 4, dir }
-	r := newRig(t, config)
-	r.run()
-	referee, _ := r.held("north", judged)
-	players := r.field(4)
-	referee.announcements(1)
-	r.sets("P02", "ACTIVE")
-	again, agents := r.restart(config, dir, append(players, referee)...)
-	ben := agents[1]
-	again.run()
-	m := ben.application()
-	m.Head().Sender, m.Head().ConversationID = "player:"+ben.name, "another request, not the repeat of one"
-	answer, err := ben.call(m)
-	told, _ := answer.(*protocol.LeagueRegisterResponse)
-	if err != nil || told.PlayerID != "P02" || told.AuthToken == "" || told.AuthToken == ben.token {
-		t.Fatalf("readmitted, it is answered %+v, %v", told, err)
-	}
-	refuses(t, 6001, protocol.CodeTokenInvalid)(ben.call(ben.query(protocol.QueryStatus)))
-	ben.token = told.AuthToken
-	if _, err := ben.call(ben.query(protocol.QueryStatus)); err != nil {
-		t.Errorf("the new token is refused: %v", err)
-	}
-	again.kill()
-}
-
 // A suspended player that is readmitted plays again, with the token that it has.
 func TestASuspendedPlayerComesBack(t *testing.T) {
 	t.Parallel()

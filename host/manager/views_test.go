@@ -33,9 +33,7 @@ func load(t testing.TB, name string) map[string]any {
 func TestTheFilesOfALeague(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	r := newRig(t, func(c *manager.Config) { c.Players, c.DataDir = 3, dir })
-	r.run()
-	referee := r.conductor("north", func(m protocol.AnnouncedMatch) protocol.MatchResult {
+	r, referee, players := whole(t, 3, func(m protocol.AnnouncedMatch) protocol.MatchResult {
 		switch m.MatchID {
 		case "R1M1":
 			return result(m, game.Even, game.Odd, 8)
@@ -44,9 +42,7 @@ func TestTheFilesOfALeague(t *testing.T) {
 		default:
 			return result(m, game.NoParity, game.Odd, 0)
 		}
-	})
-	players := r.field(3)
-	r.finish()
+	}, func(c *manager.Config) { c.DataDir = dir })
 
 	agents := filepath.Join(dir, "config", "agents", "agents_config.json")
 	config := load(t, agents)
@@ -155,11 +151,7 @@ func guarded(t testing.TB, dir string, agents []*scripted) {
 func TestALeagueWithoutADirectoryWritesNothing(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	r := newRig(t, func(c *manager.Config) { c.Players = 2 })
-	r.run()
-	r.conductor("north", fair)
-	r.field(2)
-	r.finish()
+	whole(t, 2, fair, nil)
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
 		t.Errorf("there are %v, %v", entries, err)
 	}

@@ -169,6 +169,9 @@ func withDefaults(c Config) Config {
 	if c.Wait <= 0 {
 		c.Wait = DefaultWait
 	}
+	if c.Pause <= 0 {
+		c.Pause = kit.LongestPause
+	}
 	if c.Players == 0 {
 		c.Players = DefaultPlayers
 	}

@@ -72,7 +72,7 @@ func refereeDrawMutants() []mutant {
 				o["draw_commitment"] = another
 			}
 		})},
-		{check: "referee.draws.commitment", out: committing(func(m *memory, s *sent) {
+		{check: "referee.draws.verified", out: committing(func(m *memory, s *sent) {
 			if m.seen["committed"] == 0 {
 				m.tokens["first"] = s.text("match_id")
 			}
@@ -86,18 +86,18 @@ func refereeDrawMutants() []mutant {
 				s.message["draw_commitment"] = another
 			}
 		})},
-		{check: "referee.draws.key", out: opening(func(_ *memory, s *sent) {
+		{check: "referee.draws.verified", out: opening(func(_ *memory, s *sent) {
 			redrawn(s, fmt.Sprintf("%x", sha256.Sum256([]byte(s.text("match_id")))))
 		})},
-		{check: "referee.draws.number", out: opening(func(_ *memory, s *sent) {
+		{check: "referee.draws.verified", out: opening(func(_ *memory, s *sent) {
 			result := s.message["game_result"].(object)
 			result["drawn_number"] = 1 + (whole(result["drawn_number"])+1)%10
 		})},
-		{check: "referee.draws.nonces", out: opening(func(_ *memory, s *sent) {
+		{check: "referee.draws.verified", out: opening(func(_ *memory, s *sent) {
 			delete(s.message["draw_nonces"].(object), "P02")
 			redrawn(s, s.text("draw_key"))
 		})},
-		{check: "referee.draws.fresh", out: func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
+		{check: "referee.draws.verified", out: func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
 			return reuses(m, body, func(body []byte) (*jsonrpc.Reply, error) {
 				return opening(func(_ *memory, s *sent) { redrawn(s, fixedKey) })(m, body, next)
 			})

@@ -16,9 +16,7 @@ func ExampleSelect() {
 	}
 	// Output:
 	// must   player.join.answer
-	// should player.join.match
-	// should player.join.player
-	// should player.join.arrival
+	// should player.join.fields
 	// should player.join.again
 	// should player.end.ack
 }

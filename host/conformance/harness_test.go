@@ -23,8 +23,8 @@ import (
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/referee"
 	"github.com/strategylab/strategylab/host/wire"
-	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/builtin"
 )
 
@@ -57,82 +57,151 @@ func withEnoughTime(examine func(scale) (*conformance.Report, error), wanted fun
 	return r, err
 }
 
-// patience is how long an agent of a test may take for an answer. Only a
-// mutant that is slow needs it.
-const patience = 10 * time.Second
+// Times of agents under test. Checks that wait in vain for an agent to answer spend a
+// silence, and players that do not answer a deadline; elsewhere both are for a machine
+// that is busy.
+const (
+	patience        = 10 * time.Second
+	silenceTimeout  = 6 * time.Second
+	refereeDeadline = 2 * time.Second
+	refereePatience = 30 * time.Second
+	refereeSilence  = 4 * time.Second
+	playerSilence   = 3 * time.Second
+	longestPause    = time.Second // longer than those of our agents
+)
 
 // quick is a back-off for tests.
 var quick = game.Backoff{Retries: 3, First: time.Millisecond, Most: 4 * time.Millisecond}
 
-// testAgent is our own player, served on a socket, perhaps with a fault.
+// ours is one of our own agents.
+type ours interface {
+	Dispatcher() *wire.Dispatcher
+	Run(context.Context) error
+}
+
+// maker makes an agent of ours that is served somewhere, for a manager.
+type maker func(agent.Config) (ours, error)
+
+func aPlayer(change func(*player.Config)) maker {
+	return func(common agent.Config) (ours, error) {
+		random, _ := builtin.Find("random")
+		cfg := player.Config{Config: common, Factory: random, Watch: -1}
+		cfg.Name, cfg.Timeout, cfg.Backoff = "Ada", 2*patience, quick
+		if change != nil {
+			change(&cfg)
+		}
+		return player.New(cfg)
+	}
+}
+
+func aReferee(s scale, deadline time.Duration) maker {
+	return func(common agent.Config) (ours, error) {
+		common.Name, common.Timeout = "Rhadamanthys", s.of(refereePatience)
+		common.Backoff = game.Backoff{Retries: 3, First: s.of(100 * time.Millisecond), Most: s.of(400 * time.Millisecond)}
+		return referee.New(referee.Config{Config: common, JoinTimeout: s.of(deadline), ChoiceTimeout: s.of(deadline), Verifiable: true})
+	}
+}
+
+// testAgent is a player or a referee of ours, perhaps with a fault.
 type testAgent struct {
 	url    string
-	run    func(ctx context.Context, manager string) error
+	mode   protocol.Mode
+	make   maker
+	serve  func(context.Context, jsonrpc.Handler) error
+	trip   jsonrpc.RoundTripper // by which it sends
+	stop   func()
 	memory *memory // of a mutant
 	joined sync.WaitGroup
 	ended  error
 }
 
-func factory() strategies.Factory {
-	f, ok := builtin.Find("random")
-	if !ok {
-		panic("there is no strategy random")
-	}
-	return f
-}
-
-// onSockets serves a player as the program does.
-func onSockets(t testing.TB, mode protocol.Mode, change func(*player.Config)) *testAgent {
-	t.Helper()
-	ctx := context.Background()
-	srv, err := jsonrpc.Listen(ctx, "127.0.0.1:0", jsonrpc.Config{Lenient: mode == protocol.Tolerant})
+// onSocket serves an agent as the program does.
+func onSocket(mode protocol.Mode, make maker) (*testAgent, error) {
+	srv, err := jsonrpc.Listen(context.Background(), "127.0.0.1:0", jsonrpc.Config{Lenient: mode == protocol.Tolerant})
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	s := &testAgent{url: srv.URL()}
-	s.run = func(ctx context.Context, manager string) error {
-		p, closeClient, err := newPlayer(mode, s.url, manager, jsonrpc.OverHTTP(), change)
-		if err != nil {
-			return errors.Join(err, srv.Close())
-		}
-		return errors.Join(serving(ctx, p.Dispatcher(), srv.Serve, p.Run), closeClient())
-	}
-	return s
+	return &testAgent{url: srv.URL(), mode: mode, make: make, serve: srv.Serve, trip: jsonrpc.OverHTTP(), stop: func() {}}, nil
 }
 
-func newPlayer(mode protocol.Mode, url, manager string, trip jsonrpc.RoundTripper, change func(*player.Config)) (*player.Player, func() error, error) {
-	client := jsonrpc.NewClient(trip, jsonrpc.ClientConfig{})
-	cfg := player.Config{
-		Config: agent.Config{
-			Endpoint: url,
-			Manager:  wire.NewPeer(manager, dialect.Contracts),
-			Caller:   &wire.Caller{Client: client, Codec: dialect.NewCodec(protocol.Tolerant)},
-			Name:     "Ada",
-			Mode:     mode,
-			Timeout:  2 * patience,
-			Backoff:  quick,
-		},
-		Factory: factory(),
-		Watch:   -1,
+// mutated serves an agent behind a proxy that has a fault.
+func mutated(mu mutant, make maker) (*testAgent, error) {
+	m := newMemory(mu)
+	net := new(jsonrpc.Loopback)
+	inner, err := net.Listen("agent", jsonrpc.Config{Lenient: true})
+	if err != nil {
+		return nil, err
 	}
-	if change != nil {
-		change(&cfg)
+	trip := net.From("proxy")
+	var h http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { forward(w, r, mu, m, trip, inner.URL()) })
+	if mu.wrap != nil {
+		h = mu.wrap(m, h)
 	}
-	p, err := player.New(cfg)
-	return p, client.Close, err
+	srv := httptest.NewServer(h)
+	return &testAgent{
+		url: srv.URL + "/mcp", mode: protocol.Tolerant, make: make, serve: inner.Serve, stop: srv.Close, memory: m,
+		trip: &lasting{outgoing{RoundTripper: jsonrpc.OverHTTP(), mu: mu, m: m}},
+	}, nil
 }
 
-// checkPlayer runs the checks against players that serve returns, until the report
-// is as wanted.
-func checkPlayer(t *testing.T, serve func() *testAgent, wanted func(*conformance.Report) bool, change func(*conformance.Config)) *conformance.Report {
+// run runs the agent, which is served until it leaves.
+func (s *testAgent) run(ctx context.Context, manager string) error {
+	client := jsonrpc.NewClient(s.trip, jsonrpc.ClientConfig{})
+	a, err := s.make(agent.Config{
+		Endpoint: s.url, Manager: wire.NewPeer(manager, dialect.Contracts), Mode: s.mode,
+		Caller: &wire.Caller{Client: client, Codec: dialect.NewCodec(protocol.Tolerant)},
+	})
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var served error
+	var server sync.WaitGroup
+	serves, end := context.WithCancel(context.WithoutCancel(ctx))
+	server.Go(func() { served = s.serve(serves, a.Dispatcher()) })
+	err = a.Run(ctx)
+	s.stop() // an agent that leaves does not answer any more
+	end()
+	server.Wait()
+	return errors.Join(err, served, client.Close())
+}
+
+// examine runs the checks of a role against the agent.
+func (s *testAgent) examine(role conformance.Role, change func(*conformance.Config)) (*conformance.Report, error) {
+	defer s.stop()
+	ctx, stop := context.WithCancel(context.Background())
+	defer func() {
+		stop()
+		s.joined.Wait()
+	}()
+	opts := conformance.Config{
+		Role: role, URL: s.url, Timeout: patience, Wait: 20 * time.Second, Pause: longestPause,
+		Listening: func(manager string) { s.joined.Go(func() { s.ended = s.run(ctx, manager) }) },
+	}
+	change(&opts)
+	r, err := conformance.Run(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	stop()
+	s.joined.Wait()
+	return r, s.ended
+}
+
+// examined runs the checks of a role against agents that serve returns, until the
+// report is as wanted.
+func examined(t *testing.T, role conformance.Role, serve func(scale) (*testAgent, error), wanted func(*conformance.Report) bool, change func(scale, *conformance.Config)) *conformance.Report {
 	t.Helper()
 	r, err := withEnoughTime(func(s scale) (*conformance.Report, error) {
-		return serve().check(t, func(o *conformance.Config) {
-			o.Timeout = s.of(patience)
-			if change != nil {
-				change(o)
-			}
-		}), nil
+		a, err := serve(s)
+		if err != nil {
+			return nil, err
+		}
+		return a.examine(role, func(o *conformance.Config) {
+			o.Timeout, o.Pause = s.of(refereePatience), s.of(longestPause)
+			change(s, o)
+		})
 	}, wanted)
 	if err != nil {
 		t.Fatal(err)
@@ -140,33 +209,21 @@ func checkPlayer(t *testing.T, serve func() *testAgent, wanted func(*conformance
 	return r
 }
 
-// check runs the checks against a testAgent.
-func (s *testAgent) check(t testing.TB, change func(*conformance.Config)) *conformance.Report {
-	t.Helper()
-	ctx, stop := context.WithCancel(context.Background())
-	t.Cleanup(func() {
-		stop()
-		s.joined.Wait()
-	})
-	opts := conformance.Config{
-		Role: conformance.Player, URL: s.url, Timeout: patience, Wait: 20 * time.Second,
-		Listening: func(manager string) {
-			s.joined.Go(func() { s.ended = s.run(ctx, manager) })
-		},
+// tries checks an agent of a role that has a fault.
+func tries(role conformance.Role, silence time.Duration, make func(mutant) maker) func(mutant) (*conformance.Report, error) {
+	return func(mu mutant) (*conformance.Report, error) {
+		s, err := mutated(mu, make(mu))
+		if err != nil {
+			return nil, err
+		}
+		return s.examine(role, func(o *conformance.Config) {
+			o.Busy, o.Only, o.Timeout, o.Pause = mu.busy, checksOf(role, mu), mu.timeout(refereePatience, silence), mu.scale.of(longestPause)
+			o.Began = s.memory.begin
+			if mu.busy { // and does not come back, for which it is waited in vain
+				o.Wait = mu.scale.of(silence)
+			}
+		})
 	}
-	if change != nil {
-		change(&opts)
-	}
-	r, err := conformance.Run(ctx, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stop()
-	s.joined.Wait()
-	if s.ended != nil {
-		t.Errorf("the player ended: %v", s.ended)
-	}
-	return r
 }
 
 // idsWith returns the ids of the checks with a status.
@@ -269,52 +326,6 @@ func (m *memory) count(what string) int {
 	return m.seen[what]
 }
 
-// mutated serves a mutant until the end of a test.
-func mutated(t testing.TB, mu mutant) *testAgent {
-	t.Helper()
-	s, stop, err := mutatedPlayer(mu)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(stop)
-	return s
-}
-
-// mutatedPlayer serves a mutant.
-func mutatedPlayer(mu mutant) (*testAgent, func(), error) {
-	m, inner, srv, err := faultyProxy("player", mu)
-	if err != nil {
-		return nil, nil, err
-	}
-	s := &testAgent{url: srv.URL + "/mcp"}
-	s.run = func(ctx context.Context, manager string) error {
-		out := &outgoing{RoundTripper: jsonrpc.OverHTTP(), mu: mu, m: m}
-		p, closeClient, err := newPlayer(protocol.Tolerant, s.url, manager, out, nil)
-		if err != nil {
-			return err
-		}
-		return errors.Join(serving(ctx, p.Dispatcher(), inner.Serve, p.Run), closeClient())
-	}
-	return s, srv.Close, nil
-}
-
-// faultyProxy serves a mutant's fault before an agent, which is to be served at
-// the endpoint that it returns.
-func faultyProxy(name string, mu mutant) (*memory, *jsonrpc.LoopbackServer, *httptest.Server, error) {
-	m := newMemory(mu)
-	net := new(jsonrpc.Loopback)
-	inner, err := net.Listen(name, jsonrpc.Config{Lenient: true})
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	trip := net.From("proxy")
-	var h http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { forward(w, r, mu, m, trip, inner.URL()) })
-	if mu.wrap != nil {
-		h = mu.wrap(m, h)
-	}
-	return m, inner, httptest.NewServer(h), nil
-}
-
 // forward passes a request on to the agent, by way of the mutant's fault.
 func forward(w http.ResponseWriter, r *http.Request, mu mutant, m *memory, trip jsonrpc.RoundTripper, url string) {
 	if r.Method != http.MethodPost {
@@ -347,21 +358,100 @@ func forward(w http.ResponseWriter, r *http.Request, mu mutant, m *memory, trip 
 	_, _ = w.Write(out.body)
 }
 
-// outgoing carries what the player says to its manager.
+// outgoing carries what an agent sends.
 type outgoing struct {
 	jsonrpc.RoundTripper
 	mu mutant
 	m  *memory
 }
 
-func (o *outgoing) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
+// lasting carries what an agent says, also what a mutant has kept for later.
+type lasting struct{ outgoing }
+
+func (l *lasting) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
 	next := func(body []byte) (*jsonrpc.Reply, error) {
+		ctx := ctx
+		if ctx.Err() != nil {
+			var stop context.CancelFunc
+			ctx, stop = context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+			defer stop()
+		}
 		changed := *out
 		changed.Body = body
-		return o.RoundTripper.RoundTrip(ctx, &changed)
+		if l.mu.media != "" {
+			changed.Header = http.Header{"Content-Type": {l.mu.media}}
+		}
+		return l.RoundTripper.RoundTrip(ctx, &changed)
 	}
-	if o.mu.out == nil {
+	if l.mu.out == nil {
 		return next(out.Body)
 	}
-	return o.mu.out(o.m, out.Body, next)
+	return l.mu.out(l.m, out.Body, next)
+}
+
+// left says which mutants are left out: with the race detector every sixth is
+// enough, since what agents do at once is the same in all of them.
+func left(i int) bool { return raced && i%6 != 0 }
+
+// longestFirst returns the indices of mutants, those first for which something
+// waits.
+func longestFirst(all []mutant) []int {
+	var first, rest []int
+	for i, mu := range all {
+		if mu.halts || mu.slow || mu.busy || slices.Contains(inSilence, mu.check) {
+			first = append(first, i)
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	return append(first, rest...)
+}
+
+// examineMutants has, for every check of a role, an agent that fails it and no
+// other. Each is tried while others wait.
+func examineMutants(t *testing.T, role conformance.Role, mutants func() []mutant, try func(mutant) (*conformance.Report, error)) {
+	t.Helper()
+	all := mutants()
+	covered := map[string]bool{}
+	for _, i := range longestFirst(all) {
+		check := all[i].check
+		covered[check] = true
+		if left(i) {
+			continue
+		}
+		t.Run(check, func(t *testing.T) {
+			t.Parallel()
+			r, err := withEnoughTime(func(s scale) (*conformance.Report, error) {
+				mu := mutants()[i] // which may remember what it has done
+				mu.scale = s
+				return try(mu)
+			}, failing(check))
+			if err != nil {
+				t.Fatal(err)
+			}
+			failsAlone(t, r, check)
+		})
+	}
+	for _, c := range conformance.Checks(role) {
+		if !covered[c.ID] {
+			t.Errorf("there is no mutant that fails %s", c.ID)
+		}
+		delete(covered, c.ID)
+	}
+	for id := range covered {
+		t.Errorf("there is a mutant for %s, which is no check", id)
+	}
+}
+
+// failsAlone fails unless one check has failed and no other, and says enough.
+func failsAlone(t *testing.T, r *conformance.Report, check string) {
+	t.Helper()
+	if failed := idsWith(r, conformance.Failed); !slices.Equal(failed, []string{check}) {
+		t.Errorf("failed %q, want %q\n%s", failed, check, explain(r))
+	}
+	for _, o := range r.Outcomes {
+		if o.Status == conformance.Failed && (o.Detail == "" || o.Advice == "" || len(o.Evidence) == 0) {
+			t.Errorf("%s fails without reason, advice or evidence: %+v", o.ID, o)
+		}
+	}
 }

@@ -3,7 +3,6 @@ package conformance_test
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
@@ -289,35 +288,34 @@ func with(t, name, value string) func(*asked) bool {
 
 var largeNumber = regexp.MustCompile(`^\d{16,}$`)
 
-type out = func(m *memory, body []byte, next func([]byte) (*jsonrpc.Reply, error)) (*jsonrpc.Reply, error)
-
-// registers changes the registration.
-func registers(edit func(doc, message object)) out {
-	return func(_ *memory, body []byte, next func([]byte) (*jsonrpc.Reply, error)) (*jsonrpc.Reply, error) {
-		doc := parse(body)
-		if message, ok := doc["params"].(object); ok && message["message_type"] == "LEAGUE_REGISTER_REQUEST" {
-			edit(doc, message)
-			body = write(doc)
-		}
-		return next(body)
-	}
-}
-
-func meta(edit func(object)) out {
-	return registers(func(_, message object) { edit(message["player_meta"].(object)) })
-}
-
-// acceptance returns the answer of a manager that accepts a player.
-func acceptance(body []byte) *jsonrpc.Reply {
-	return &jsonrpc.Reply{Status: http.StatusOK, Body: fmt.Appendf(nil,
-		`{"jsonrpc":"2.0","id":%s,"result":{"protocol":"league.v2","message_type":"LEAGUE_REGISTER_RESPONSE","timestamp":"2026-03-14T09:10:13Z","status":"ACCEPTED","player_id":"P01"}}`,
-		write(parse(body)["id"]))}
-}
+type out = func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error)
 
 // registersItself does not ask its manager.
-func registersItself(_ *memory, body []byte, next func([]byte) (*jsonrpc.Reply, error)) (*jsonrpc.Reply, error) {
-	if bytes.Contains(body, []byte("LEAGUE_REGISTER_REQUEST")) {
-		return acceptance(body), nil
-	}
-	return next(body)
+func registersItself(t string, accepts func(*sent) *jsonrpc.Reply) out {
+	return only(t, func(_ *memory, body []byte, _ onward) (*jsonrpc.Reply, error) { return accepts(reading(body)), nil })
+}
+
+// listensLate answers nobody before the agent is registered.
+func listensLate(check, t string) mutant {
+	return mutant{check: check, halts: true, wrap: unreachableUntilRegistered, out: only(t, func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
+		defer func() {
+			m.Lock()
+			defer m.Unlock()
+			if m.count("registered") == 1 {
+				close(m.done)
+			}
+		}()
+		return next(body)
+	})}
+}
+
+// unreachableUntilRegistered answers nobody before the agent is registered.
+func unreachableUntilRegistered(m *memory, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-m.done:
+			h.ServeHTTP(w, r)
+		case <-r.Context().Done():
+		}
+	})
 }

@@ -21,47 +21,41 @@ const (
 )
 
 func playerMutants() []mutant {
-	return slices.Concat(registeringMutants(), matchMutants(), answerMutants(), noticeMutants(), playerDrawMutants(), shapeMutants(), authMutants(), loadMutants(), hostileMutants(), endMutants())
+	return slices.Concat(registeringMutants("player", application, "player_meta"), matchMutants(), answerMutants(), noticeMutants(), playerDrawMutants(), shapeMutants(), authMutants(), loadMutants(), hostileMutants(), endMutants())
 }
 
-func registeringMutants() []mutant {
-	return []mutant{
-		{check: "player.register.rpc", out: registers(func(doc, _ object) { doc["jsonrpc"] = "1.0" })},
-		{check: "player.register.header", out: registers(func(_, m object) { delete(m, "conversation_id") })},
-		{check: "player.register.timestamp", out: registers(func(_, m object) { m["timestamp"] = "2026-03-14T11:10:13+02:00" })},
-		{check: "player.register.sender", out: registers(func(_, m object) { m["sender"] = "alice" })},
-		{check: "player.register.meta", out: meta(drop("display_name"))},
-		{check: "player.register.version", out: meta(set("game_types", "even_odd"))},
-		{check: "player.register.endpoint", out: meta(set("contact_endpoint", "http://127.0.0.1:1/mcp"))},
-		{check: "player.register.listens", wrap: unreachableUntilRegistered, out: func(m *memory, body []byte, next func([]byte) (*jsonrpc.Reply, error)) (*jsonrpc.Reply, error) {
-			defer func() {
-				m.Lock()
-				defer m.Unlock()
-				if m.count("registered") == 1 {
-					close(m.done)
-				}
-			}()
-			return next(body)
-		}},
-		{check: "player.register.retry", busy: true, out: func(_ *memory, body []byte, next func([]byte) (*jsonrpc.Reply, error)) (*jsonrpc.Reply, error) {
-			r, err := next(body)
-			if err == nil && r.Status == http.StatusServiceUnavailable {
-				return acceptance(body), nil // it never looks at the status
-			}
-			return r, err
-		}},
+// registeringMutants are those of the checks of a role on its registration.
+func registeringMutants(role, t, metaName string) []mutant {
+	registers := func(rule string, edit func(doc, message object)) mutant {
+		return mutant{check: role + ".register." + rule, out: only(t, func(_ *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
+			s := reading(body)
+			edit(s.doc, s.message)
+			return next(write(s.doc))
+		})}
 	}
-}
-
-// unreachableUntilRegistered answers nobody before the player is registered.
-func unreachableUntilRegistered(m *memory, h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case <-m.done:
-			h.ServeHTTP(w, r)
-		case <-r.Context().Done():
-		}
-	})
+	message := func(rule string, edit func(object)) mutant {
+		return registers(rule, func(_, message object) { edit(message) })
+	}
+	meta := func(rule string, edit func(object)) mutant {
+		return registers(rule, func(_, message object) { edit(message[metaName].(object)) })
+	}
+	return []mutant{
+		registers("rpc", func(doc, _ object) { doc["jsonrpc"] = "1.0" }),
+		message("fields", drop("conversation_id")),
+		message("fields", set("timestamp", "2026-03-14T11:10:13+02:00")),
+		message("fields", set("sender", "alice")),
+		meta("fields", drop("display_name")),
+		meta("fields", set("game_types", "even_odd")),
+		meta("fields", set("game_types", []string{"chess"})),
+		meta("endpoint", set("contact_endpoint", "http://127.0.0.1:1/mcp")),
+		listensLate(role+".register.listens", t),
+		{check: role + ".register.once", out: only(t, func(_ *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
+			if r, err := next(body); err != nil || r.Status != http.StatusOK {
+				return r, err
+			}
+			return next(body)
+		})},
+	}
 }
 
 func matchMutants() []mutant {
@@ -69,19 +63,20 @@ func matchMutants() []mutant {
 		return func(m *memory, in *asked) bool { return in.of(t) && m.count(t+in.text("match_id")) > 1 }
 	}
 	return []mutant{
+		{check: "player.register.retry", busy: true, out: instead(application, isBusy, acceptsPlayer)}, // it never looks at the status
 		{check: "player.join.answer", serve: answers(invitation, drop("accept", "accepted", "status"))},
-		{check: "player.join.match", serve: answers(invitation, set("match_id", "R0M0"))},
-		{check: "player.join.player", serve: answers(invitation, set("player_id", "P99"))},
-		{check: "player.join.arrival", serve: answers(invitation, drop("arrival_timestamp"))},
+		{check: "player.answer.match", serve: answers(invitation, set("match_id", "R0M0"))},
+		{check: "player.answer.match", serve: answers(invitation, set("player_id", "P99"))},
+		{check: "player.join.fields", serve: answers(invitation, drop("arrival_timestamp"))},
 		{check: "player.join.again", serve: refuses(again(invitation))},
 		{check: "player.choice.answer", serve: answers(call, func(o object) { o["parity_choice"], o["choice"] = "both", "both" })},
-		{check: "player.choice.exact", serve: answers(call, func(o object) {
+		{check: "player.choice.fields", serve: answers(call, func(o object) {
 			choice, _ := o["parity_choice"].(string)
 			o["parity_choice"], o["choice"] = strings.ToUpper(choice), strings.ToUpper(choice)
 		})},
-		{check: "player.choice.name", serve: answers(call, drop("parity_choice"))},
-		{check: "player.choice.match", serve: answers(call, set("match_id", "R0M0"))},
-		{check: "player.choice.player", serve: answers(call, set("player_id", "P99"))},
+		{check: "player.choice.fields", serve: answers(call, drop("parity_choice"))},
+		{check: "player.answer.match", serve: answers(call, set("match_id", "R0M0"))},
+		{check: "player.answer.match", serve: answers(call, set("player_id", "P99"))},
 		{check: "player.choice.same", serve: flips(again(call))},
 		{check: "player.choice.past", serve: refuses(func(_ *memory, in *asked) bool { return strings.HasPrefix(in.text("deadline"), "2020") })},
 		{check: "player.choice.other", serve: believes(with(call, "player_id", "P77"), func(_ *memory, _ *asked, o object) { o["player_id"] = "P01" })},
@@ -110,10 +105,10 @@ func matchMutants() []mutant {
 
 func answerMutants() []mutant {
 	return []mutant{
-		{check: "player.answer.header", serve: answers(call, drop("protocol"))},
-		{check: "player.answer.utc", serve: answers(call, set("timestamp", "2026-03-14T11:10:13+02:00"))},
+		{check: "player.choice.fields", serve: answers(call, drop("protocol"))},
+		{check: "player.choice.fields", serve: answers(call, set("timestamp", "2026-03-14T11:10:13+02:00"))},
 		{check: "player.answer.seconds", serve: answers(call, set("timestamp", "2026-03-14T09:10:13.5Z"))},
-		{check: "player.answer.sender", serve: answers(call, set("sender", "player:P99"))},
+		{check: "player.answer.match", serve: answers(call, set("sender", "player:P99"))},
 		{check: "player.answer.conversation", serve: answers(call, set("conversation_id", "another"))},
 		{check: "player.answer.token", serve: answers(call, set("auth_token", "tok-P99-0123456789"))},
 		{check: "player.answer.media", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
@@ -314,12 +309,5 @@ func endMutants() []mutant {
 	return []mutant{
 		{check: "player.end.ack", serve: refuses(isType(complete))},
 		{check: "player.end.again", serve: refuses(func(m *memory, in *asked) bool { return in.of(complete) && m.count(complete) > 1 })},
-		{check: "player.register.once", out: func(_ *memory, body []byte, next func([]byte) (*jsonrpc.Reply, error)) (*jsonrpc.Reply, error) {
-			r, err := next(body)
-			if err == nil && bytes.Contains(body, []byte("LEAGUE_REGISTER_REQUEST")) {
-				return next(body)
-			}
-			return r, err
-		}},
 	}
 }

@@ -13,56 +13,51 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// TestOwnPlayer checks that our own player follows every rule, over real sockets.
-func TestOwnPlayer(t *testing.T) {
+// TestOwnAgents checks that our own player and referee follow every rule, over real
+// sockets.
+func TestOwnAgents(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
-		t.Run(mode.String(), func(t *testing.T) {
-			t.Parallel()
-			r := checkPlayer(t, func() *testAgent { return onSockets(t, mode, nil) }, allPassed, func(o *conformance.Config) { o.Busy = true })
-			if !allPassed(r) {
-				t.Errorf("failed %q, skipped %q\n%s", idsWith(r, conformance.Failed), idsWith(r, conformance.Skipped), explain(r))
-			}
-			if len(r.Outcomes) != len(conformance.Checks(conformance.Player)) {
-				t.Errorf("%d outcomes of %d checks", len(r.Outcomes), len(conformance.Checks(conformance.Player)))
-			}
-			if r.Agent != "Ada" || r.Dialect != dialect.Contracts.Name {
-				t.Errorf("it is %q and speaks %q", r.Agent, r.Dialect)
-			}
-		})
-	}
-}
-
-// TestPlayerLeaves checks a player that leaves at the end of its league, and
-// what is left out when no registration is refused.
-func TestPlayerLeaves(t *testing.T) {
-	t.Parallel()
-	r := checkPlayer(t, func() *testAgent {
-		return onSockets(t, protocol.Tolerant, func(c *player.Config) { c.Once = true })
-	}, failing(), nil)
-	if failed := idsWith(r, conformance.Failed); failed != nil {
-		t.Errorf("failed %q\n%s", failed, explain(r))
-	}
-	if skipped := idsWith(r, conformance.Skipped); !slices.Equal(skipped, []string{"player.register.retry"}) {
-		t.Errorf("skipped %q", skipped)
+		for role, of := range map[conformance.Role]struct {
+			name string
+			make func(scale) maker
+		}{
+			conformance.Player:  {"Ada", func(scale) maker { return aPlayer(nil) }},
+			conformance.Referee: {"Rhadamanthys", func(s scale) maker { return aReferee(s, refereeDeadline) }},
+		} {
+			t.Run(string(role)+"/"+mode.String(), func(t *testing.T) {
+				t.Parallel()
+				r := examined(t, role, func(s scale) (*testAgent, error) { return onSocket(mode, of.make(s)) }, allPassed, func(_ scale, o *conformance.Config) { o.Busy = true })
+				if !allPassed(r) || len(r.Outcomes) != len(conformance.Checks(role)) {
+					t.Errorf("%d outcomes: failed %q, skipped %q\n%s", len(r.Outcomes), idsWith(r, conformance.Failed), idsWith(r, conformance.Skipped), explain(r))
+				}
+				if r.Agent != of.name || r.Dialect != dialect.Contracts.Name {
+					t.Errorf("it is %q and speaks %q", r.Agent, r.Dialect)
+				}
+			})
+		}
 	}
 }
 
 // TestPlayerInItsDialect speaks to a player as it has registered, in dialects of
-// which some break rules by themselves.
+// which some break rules by themselves. The player leaves at the end of its league.
 func TestPlayerInItsDialect(t *testing.T) {
 	t.Parallel()
 	breaks := map[string][]string{
 		dialect.Bare.Name: {"player.register.rpc"},
 		// Its manager cannot prove itself, so our player takes what comes by any id.
-		dialect.PlainTool.Name: {"player.register.header", "player.choice.other", "player.state.others"},
+		dialect.PlainTool.Name: {"player.register.fields", "player.choice.other", "player.state.others"},
 	}
 	for _, d := range dialect.Known() {
 		t.Run(d.Name, func(t *testing.T) {
 			t.Parallel()
-			r := checkPlayer(t, func() *testAgent {
-				return onSockets(t, protocol.Tolerant, func(c *player.Config) { c.Dialects = []*dialect.Dialect{d} })
-			}, failing(breaks[d.Name]...), nil)
+			r := examined(t, conformance.Player, func(scale) (*testAgent, error) {
+				return onSocket(protocol.Tolerant, aPlayer(func(c *player.Config) { c.Dialects, c.Once = []*dialect.Dialect{d}, true }))
+			}, failing(breaks[d.Name]...), func(_ scale, o *conformance.Config) {
+				if !wholeSuites && d != dialect.Contracts {
+					o.Only = []string{"player.register", "player.join", "player.choice", "player.answer", "player.over", "player.rpc", "player.fields", "player.state", "player.round", "player.hostile.then", "player.end"}
+				}
+			})
 			if failed := idsWith(r, conformance.Failed); !slices.Equal(failed, breaks[d.Name]) {
 				t.Errorf("failed %q, want %q\n%s", failed, breaks[d.Name], explain(r))
 			}
@@ -80,17 +75,17 @@ func TestPlayerInItsDialect(t *testing.T) {
 }
 
 // TestPlayerAnswersLater checks a player that acknowledges what it is asked and
-// posts its answers to the referee, as the protocol allows.
+// posts its answers to the referee, as the protocol allows. What is left out when no
+// registration is refused is said so.
 func TestPlayerAnswersLater(t *testing.T) {
 	t.Parallel()
 	var posts sync.WaitGroup
 	defer posts.Wait()
-	r := checkPlayer(t, func() *testAgent { return mutated(t, mutant{serve: postsAnswers(&posts)}) }, failing(), nil)
-	if failed := idsWith(r, conformance.Failed); failed != nil {
-		t.Errorf("failed %q\n%s", failed, explain(r))
-	}
-	if skipped := idsWith(r, conformance.Skipped); !slices.Equal(skipped, []string{"player.register.retry"}) {
-		t.Errorf("skipped %q", skipped)
+	r := examined(t, conformance.Player, func(scale) (*testAgent, error) {
+		return mutated(mutant{serve: postsAnswers(&posts)}, aPlayer(nil))
+	}, failing(), func(scale, *conformance.Config) {})
+	if failed, skipped := idsWith(r, conformance.Failed), idsWith(r, conformance.Skipped); failed != nil || !slices.Equal(skipped, []string{"player.register.retry"}) {
+		t.Errorf("failed %q, skipped %q\n%s", failed, skipped, explain(r))
 	}
 }
 
@@ -98,18 +93,16 @@ func TestPlayerAnswersLater(t *testing.T) {
 // know is left out, and said so.
 func TestUnregisteredPlayer(t *testing.T) {
 	t.Parallel()
-	r := checkPlayer(t, func() *testAgent { return mutated(t, mutant{out: registersItself}) }, failing(), func(o *conformance.Config) { o.Wait = 2 * time.Second })
-	if failed := idsWith(r, conformance.Failed); failed != nil {
-		t.Errorf("failed %q\n%s", failed, explain(r))
-	}
-	for _, o := range r.Outcomes {
-		if registration := len(o.ID) > 15 && o.ID[:15] == "player.register"; registration && o.Status != conformance.Skipped {
-			t.Errorf("%s: %s of a player that did not register", o.ID, o.Status)
-		}
-		if o.Status == conformance.Skipped && o.Detail == "" {
-			t.Errorf("%s is skipped without a reason", o.ID)
+	r := examined(t, conformance.Player, func(scale) (*testAgent, error) {
+		return mutated(mutant{out: registersItself(application, acceptsPlayer)}, aPlayer(nil))
+	}, failing(), func(s scale, o *conformance.Config) { o.Wait = s.of(time.Second) })
+	var registration []string
+	for _, c := range conformance.Checks(conformance.Player) {
+		if strings.HasPrefix(c.ID, "player.register.") {
+			registration = append(registration, c.ID)
 		}
 	}
+	onlyUntested(t, r, registration...)
 	for _, id := range []string{"player.join.answer", "player.choice.answer", "player.load.concurrent", "player.hostile.then"} {
 		if slices.Contains(idsWith(r, conformance.Skipped), id) {
 			t.Errorf("%s is skipped", id)
@@ -117,23 +110,22 @@ func TestUnregisteredPlayer(t *testing.T) {
 	}
 }
 
+// onlyUntested fails if a check has failed, if one was skipped without a reason, or
+// some were not.
+func onlyUntested(t *testing.T, r *conformance.Report, some ...string) {
+	t.Helper()
+	if failed := idsWith(r, conformance.Failed); failed != nil {
+		t.Errorf("failed %q\n%s", failed, explain(r))
+	}
+	for _, o := range r.Outcomes {
+		if o.Status == conformance.Skipped && o.Detail == "" || o.Status != conformance.Skipped && slices.Contains(some, o.ID) {
+			t.Errorf("%s: %s, %q", o.ID, o.Status, o.Detail)
+		}
+	}
+}
+
 // TestPlayerMutants has, for every check, a player that fails only that check.
 func TestPlayerMutants(t *testing.T) {
 	t.Parallel()
-	examineMutants(t, conformance.Player, playerMutants, tryPlayer)
-}
-
-// tryPlayer checks a player with a fault.
-func tryPlayer(mu mutant) (*conformance.Report, error) {
-	s, stop, err := mutatedPlayer(mu)
-	if err != nil {
-		return nil, err
-	}
-	defer stop()
-	return s.examine(conformance.Player, func(o *conformance.Config) {
-		o.Busy, o.Timeout, o.Only = mu.busy, mu.timeout(patience, playerSilence), checksOf(conformance.Player, mu)
-		if mu.busy { // and does not come back, for which it is waited in vain
-			o.Wait = mu.scale.of(silenceTimeout)
-		}
-	})
+	examineMutants(t, conformance.Player, playerMutants, tries(conformance.Player, playerSilence, func(mutant) maker { return aPlayer(nil) }))
 }

@@ -3,7 +3,6 @@ package conformance_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"net/http"
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
@@ -158,11 +157,13 @@ func said(t string, more object) func(s *sent) *jsonrpc.Reply {
 }
 
 var (
-	accepting = said("GAME_JOIN_ACK", object{"accept": true})
-	declining = said("GAME_JOIN_ACK", object{"accept": false})
-	evenly    = said(choice, object{"parity_choice": "even"})
-	recorded  = said("MATCH_RESULT_ACK", object{"status": "ACCEPTED", "recorded": true})
-	overTaken = said("GAME_OVER_ACK", object{"status": "ACKNOWLEDGED"})
+	accepting      = said("GAME_JOIN_ACK", object{"accept": true})
+	declining      = said("GAME_JOIN_ACK", object{"accept": false})
+	evenly         = said(choice, object{"parity_choice": "even"})
+	recorded       = said("MATCH_RESULT_ACK", object{"status": "ACCEPTED", "recorded": true})
+	acceptsPlayer  = said("LEAGUE_REGISTER_RESPONSE", object{"status": "ACCEPTED", "player_id": "P01"})
+	acceptsReferee = said("REFEREE_REGISTER_RESPONSE", object{"status": "ACCEPTED", "referee_id": "REF01", "auth_token": "tok-REF01-elsewhere", "league_id": "conformance"})
+	overTaken      = said("GAME_OVER_ACK", object{"status": "ACKNOWLEDGED"})
 )
 
 // matchKeys are the keys that players sign with, by those of their referees.
@@ -195,12 +196,5 @@ func (k matchKeys) signed(answer func(s *sent) *jsonrpc.Reply) func(s *sent) *js
 }
 
 var errGone = errors.New("gone")
-
-// refereeAcceptance returns the answer of a manager that accepts a referee.
-func refereeAcceptance(body []byte) *jsonrpc.Reply {
-	return &jsonrpc.Reply{Status: http.StatusOK, Body: fmt.Appendf(nil,
-		`{"jsonrpc":"2.0","id":%s,"result":{"protocol":"league.v2","message_type":"REFEREE_REGISTER_RESPONSE","timestamp":"2026-03-14T09:10:13Z","status":"ACCEPTED","referee_id":"REF01","auth_token":"tok-REF01-elsewhere","league_id":"conformance"}}`,
-		write(parse(body)["id"]))}
-}
 
 func of(body []byte, t string) bool { return (&asked{body: body}).of(t) }

@@ -14,14 +14,14 @@ func whole(v any) int64 {
 	return i
 }
 
+var otherParity = map[any]any{"even": "odd", "odd": "even"}
+
 func resultMutants() []mutant {
 	first := ""
 	return []mutant{
-		{check: "referee.over.number", out: results(func(_, _, d object) {
-			if d["drawn_number"] != nil {
-				d["drawn_number"] = 12 - whole(d["drawn_number"])%2
-			}
-		})},
+		{check: "referee.over.number", out: only(over, results(func(_, _, d object) {
+			d["number_parity"] = otherParity[d["number_parity"]]
+		}))},
 		{check: "referee.over.winner", out: only(over, results(func(_, r, _ object) {
 			if r["status"] == "WIN" {
 				r["winner_player_id"] = map[any]string{"P01": "P02", "P02": "P01"}[r["winner_player_id"]]
@@ -65,9 +65,10 @@ func reportMutants() []mutant {
 	var kept []func()
 	deaf := map[string]bool{}
 	return []mutant{
-		{check: "referee.report.header", out: emits(report, drop("conversation_id"))},
+		{check: "referee.report.fields", out: emits(report, drop("conversation_id"))},
 		{check: "referee.report.token", out: emits(report, set("auth_token", "another"))},
-		{check: "referee.report.match", out: emits(report, drop("league_id"))},
+		{check: "referee.report.fields", out: emits(report, drop("league_id"))},
+		{check: "referee.report.match", out: emits(report, set("game_type", "chess"))},
 		{check: "referee.report.score", out: reported(func(_, r, d object) {
 			if d["status"] == "WIN" {
 				r["score"] = object{"P01": 2, "P02": 0}
@@ -78,9 +79,10 @@ func reportMutants() []mutant {
 				r["winner"] = "DRAW"
 			}
 		})},
-		{check: "referee.report.details", out: emits(report, inFirst(func(o object) {
+		{check: "referee.report.fields", out: emits(report, inFirst(func(o object) {
 			delete(o["result"].(object)["details"].(object), "choices")
 		}))},
+		{check: "referee.report.details", out: reported(func(_, _, d object) { d["number_parity"] = otherParity[d["number_parity"]] })},
 		{check: "referee.report.order", out: func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
 			s := reading(body)
 			if s.text("match_id") != "R1M1" || !s.of(over) && !s.of(report) {

@@ -61,8 +61,10 @@ func retryMutants() []mutant {
 			}
 			return next(body)
 		})},
-		{check: "referee.error.header", out: emits(gameError, set("auth_token", "another"))},
+		{check: "referee.error.token", out: emits(gameError, set("auth_token", "another"))},
 		{check: "referee.error.fields", out: emits(gameError, drop("error_code"))},
+		{check: "referee.error.match", out: emits(gameError, set("round_id", 99))},
+		{check: "referee.error.retry", out: emits(gameError, set("max_retries", 9))},
 		{check: "referee.error.last", halts: true, out: emits(gameError, set("retryable", true))},
 	}
 }
@@ -90,7 +92,7 @@ func faultMutants() []mutant {
 		}))},
 		{check: "referee.fault.nodraw", out: faulty(func(_, d object) { d["drawn_number"], d["number_parity"] = 4, "even" })},
 		{check: "referee.fault.names", out: faulty(func(_, d object) { delete(d, "technical_loss_player_ids") })},
-		{check: "referee.fault.both", out: only(report, faulty(func(r, _ object) {
+		{check: "referee.fault.score", out: only(report, faulty(func(r, _ object) {
 			if r["winner"] == nil {
 				r["winner"] = "P01"
 			}
@@ -222,7 +224,7 @@ func burdenMutants() []mutant {
 			}
 			m.Unlock()
 			if slow {
-				time.Sleep(m.scale.of(silenceTimeout / 3)) // it is the fault
+				time.Sleep(m.scale.of(refereeSilence / 3)) // it is the fault
 			}
 			return next(in)
 		}},
@@ -349,11 +351,5 @@ func refereeEndMutants() []mutant {
 			}
 			return accepted(in) // the referee behind it would leave
 		}},
-		{check: "referee.register.once", out: only(refereeRegistration, func(_ *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
-			if r, err := next(body); err != nil || r.Status != http.StatusOK {
-				return r, err
-			}
-			return next(body)
-		})},
 	}
 }

@@ -202,11 +202,11 @@ func TestSelect(t *testing.T) {
 	if got := ids(); len(got) != len(checks) {
 		t.Errorf("nothing chosen is %d of %d", len(got), len(checks))
 	}
-	if got := ids("player.rpc.number", "player.join.match"); !slices.Equal(got, []string{"player.join.match", "player.rpc.number"}) {
+	if got := ids("player.rpc.number", "player.join.fields"); !slices.Equal(got, []string{"player.join.fields", "player.rpc.number"}) {
 		t.Errorf("two are %q", got)
 	}
 	if got := ids("player.over"); len(got) != 3 {
-		t.Errorf("a testAgent is %q", got)
+		t.Errorf("a subject is %q", got)
 	}
 	for _, bad := range []string{"player.ove", "player.over.", "", "referee"} {
 		if _, err := conformance.Select(checks, []string{bad}); err == nil {

@@ -24,8 +24,7 @@ const (
 	OtherReferee = "REF02"
 )
 
-// LongestPause is the longest pause between two attempts of an agent that
-// follows the protocol.
+// LongestPause is the default of Config.Pause: that of the protocol.
 const LongestPause = 4 * time.Second
 
 // Registrar is the manager with which a player or a referee under test

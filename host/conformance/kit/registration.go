@@ -34,34 +34,18 @@ func RegistrationChecks(role Role, accepts func(t *T, url string) *Answer) []Che
 	f := formOf(role)
 	prefix := string(role) + ".register."
 	id := func(name string) string { return prefix + name }
-	header := func(name string, level Level, rule HeaderRule, needs ...string) Check {
-		return rule.Check(id(name), level, needs, func(t *T) {
-			a := t.registrar().First(t)
-			if name == "rpc" {
-				rule.Test(t, "", Object(a.Raw), nil)
-			} else {
-				rule.Test(t, "", a.Message, nil)
-			}
-		})
-	}
 	check := func(name string, level Level, rule, advice string, run func(t *T, a *Registration), needs ...string) Check {
 		return Check{ID: id(name), Level: level, Needs: needs, Rule: rule, Advice: advice, Run: func(t *T) { run(t, t.registrar().First(t)) }}
 	}
-	games := check("version", Should, fmt.Sprintf("%s has version and game_types, a list that contains even_odd (%s).", f.meta, f.request),
-		fmt.Sprintf(`Add "version": "1.0.0" and "game_types": ["even_odd"] to %s.`, f.meta), declaresGames)
-	if role == Referee {
-		games = check("games", Should, fmt.Sprintf("%s has version, game_types, a list that contains even_odd, and max_concurrent_matches, at least 1 (%s).", f.meta, f.request),
-			fmt.Sprintf(`Add "version": "1.0.0", "game_types": ["even_odd"] and "max_concurrent_matches": 2 to %s.`, f.meta), declaresGames)
-	}
 	return []Check{
-		header("rpc", Should, Frame),
-		header("header", Should, RequestHeader),
-		header("timestamp", Should, UTC, id("header")),
-		header("sender", Should, Sender(protocol.Role(role), fmt.Sprintf("A %s signs as %s:<id>; before it has an id, with a name of its choice (league.v2, header fields).", role, role),
-			fmt.Sprintf(`Set sender to "%s:" and a name, for example "%s:alice".`, role, role)), id("header")),
-		check("meta", Should, fmt.Sprintf("%s has display_name and contact_endpoint (%s).", f.meta, f.request),
-			fmt.Sprintf("Put both into %s, as strings; the manager knows the %s by nothing else.", f.meta, role), describesItself),
-		games,
+		check("rpc", Should, Frame.Rule, Frame.Advice, func(t *T, a *Registration) { Frame.Test(t, "", Object(a.Raw), nil) }),
+		FieldsCheck(id("fields"), f.request, nil, func(t *T) {
+			a := t.registrar().First(t)
+			t.Valid(a.Message, f.request, false)
+			if !slices.Contains(a.Meta.Strings("game_types"), protocol.GameEvenOdd) {
+				t.Fail(`%s.game_types is %s, want a list that contains "even_odd"`, f.meta, a.Meta.Shown("game_types"))
+			}
+		}),
 		check("endpoint", Must, fmt.Sprintf("contact_endpoint, in the meta or beside it, is an absolute URL at which the %s accepts messages (%s).", role, f.request),
 			fmt.Sprintf("Register with the URL at which the %s listens, as others reach it, with its port and path.", role),
 			func(t *T, a *Registration) { reachable(t, a, accepts) }),
@@ -69,31 +53,6 @@ func RegistrationChecks(role Role, accepts func(t *T, url string) *Answer) []Che
 			"Start the HTTP server first, and send the registration once it accepts connections.", listened, id("endpoint")),
 		check("retry", Should, "A registration that finds the manager busy (HTTP 503) or absent is retried, at most 3 times, after 1, 2 and 4 s (league.v2, retries).",
 			"Repeat the registration after a pause if the connection fails or the status is 429, 502, 503 or 504.", retried),
-	}
-}
-
-func describesItself(t *T, a *Registration) {
-	f := t.registrar().form
-	if a.Meta == nil {
-		t.Fail("%s is %s, want an object", f.meta, a.Message.Shown(f.meta))
-	}
-	for _, name := range []string{"display_name", "contact_endpoint"} {
-		if a.Meta.Text(name) == "" {
-			t.Fail("%s.%s is %s, want a string", f.meta, name, a.Meta.Shown(name))
-		}
-	}
-}
-
-func declaresGames(t *T, a *Registration) {
-	f := t.registrar().form
-	if !slices.Contains(a.Meta.Strings("game_types"), protocol.GameEvenOdd) {
-		t.Fail(`%s.game_types is %s, want a list that contains "even_odd"`, f.meta, a.Meta.Shown("game_types"))
-	}
-	if a.Meta.Text("version") == "" {
-		t.Fail("%s.version is %s, want a string", f.meta, a.Meta.Shown("version"))
-	}
-	if f.role == Referee && a.Meta.Count("max_concurrent_matches") < 1 {
-		t.Fail("%s.max_concurrent_matches is %s, want at least 1", f.meta, a.Meta.Shown("max_concurrent_matches"))
 	}
 }
 

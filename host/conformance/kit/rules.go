@@ -3,6 +3,7 @@ package kit
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"mime"
 	"net"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // HeaderRule is a rule about the header of messages of every role.
@@ -103,6 +105,51 @@ func secondsBreach(m Fields) string {
 		return fmt.Sprintf("timestamp is %q", stamp)
 	}
 	return ""
+}
+
+// FieldsCheck is the rule that messages of a type keep the protocol's table of their
+// members. Run finds one and passes it to [T.Valid].
+func FieldsCheck(id string, typ protocol.Type, needs []string, run func(t *T)) Check {
+	return Check{
+		ID: id, Level: Should, Needs: needs, Run: run,
+		Rule:   fmt.Sprintf("%s has the header and all members that the protocol demands, each of its kind; times are in UTC and end in Z or +00:00 (%s).", typ, typ),
+		Advice: "Add or correct the members that are named; docs/protocol/examples has a message of every type.",
+	}
+}
+
+// Valid ends the check if a message breaks the table of a type. An answer needs no sender
+// and no conversation.
+func (t *T) Valid(m Fields, typ protocol.Type, answer bool) {
+	doc, err := rawjson.Parse(m.Doc().Encode())
+	var header *protocol.Header
+	if !answer {
+		h := protocol.ReadHeader(doc)
+		header = &h
+	}
+	if err == nil {
+		_, err = protocol.Decode(typ, doc, protocol.Strict, header)
+	}
+	refusal, listed := errors.AsType[*protocol.Error](err)
+	switch {
+	case err == nil:
+		return
+	case !listed || len(refusal.Violations) == 0:
+		t.Fail("%s: %v", typ, err)
+	}
+	var found []string
+	for _, v := range refusal.Violations {
+		name := strings.ReplaceAll(strings.TrimPrefix(v.Path, "/"), "/", ".")
+		switch {
+		case v.Rule == "required":
+			name += " is missing"
+		case m[name] != nil:
+			name += fmt.Sprintf(" is %s, against the rule %q", m[name], v.Rule)
+		default:
+			name += fmt.Sprintf(" is against the rule %q", v.Rule)
+		}
+		found = append(found, name)
+	}
+	t.Fail("%s", strings.Join(found, "; "))
 }
 
 // Check returns a check of the rule.

@@ -1,14 +1,17 @@
 package kit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -41,6 +44,9 @@ type Config struct {
 	Timeout time.Duration
 	// Wait is how long the checks wait for the agent to listen and to register.
 	Wait time.Duration
+	// Pause is the longest pause between two attempts of an agent that follows the
+	// protocol.
+	Pause time.Duration
 	// Listen is the address at which the suite's manager listens. Its other
 	// endpoints take free ports of the same host.
 	Listen string
@@ -130,7 +136,7 @@ func (s *Session) exchange(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc
 // that the protocol allows: longer for one that takes its time for answers, too.
 func (s *Session) Patience() time.Duration {
 	const answers = 3
-	return max(s.Timeout, answers*time.Duration(s.slowest.Load())) + LongestPause
+	return max(s.Timeout, answers*time.Duration(s.slowest.Load())) + s.Pause
 }
 
 // Selected reports whether the session runs a check.
@@ -288,10 +294,25 @@ func (t *T) TurnedDown(a *Answer) {
 }
 
 // Equal ends the check unless an answer has a member with a value.
-func (t *T) Equal(a *Answer, name, want string) {
-	if got := a.Message.Text(name); got != want {
-		t.Fail("%s is %s, want %q", name, a.Message.Shown(name), want)
+func (t *T) Equal(a *Answer, name, want string) { t.Says(a.Message, map[string]string{name: want}) }
+
+// Says ends the check unless a message has members with these values.
+func (t *T) Says(m Fields, want map[string]string) {
+	var wrong []string
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		if cmp.Or(m.Text(name), string(m[name])) != want[name] {
+			wrong = append(wrong, fmt.Sprintf("%s is %s, want %q", name, m.Shown(name), want[name]))
+		}
 	}
+	if len(wrong) > 0 {
+		t.Fail("%s", strings.Join(wrong, "; "))
+	}
+}
+
+// Agrees is Says of those members that the message has.
+func (t *T) Agrees(m Fields, want map[string]string) {
+	maps.DeleteFunc(want, func(name, _ string) bool { return !m.Has(name) })
+	t.Says(m, want)
 }
 
 // Sample makes a request that an agent of a role accepts.

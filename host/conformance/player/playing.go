@@ -2,7 +2,6 @@ package player
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/credential"
@@ -17,17 +16,10 @@ func joinChecks() []kit.Check {
 	return []kit.Check{
 		check(joinAnswered, kit.Must, nil, "GAME_INVITATION is answered within its deadline (5 s by default) by a GAME_JOIN_ACK that accepts: accept true, or accepted true, or status ACCEPTED, ACK or RECEIVED (GAME_JOIN_ACK).",
 			`Answer {"jsonrpc": "2.0", "id": <the request's>, "result": {"protocol": "league.v2", "message_type": "GAME_JOIN_ACK", ..., "accept": true}} with HTTP 200, whatever the method is called.`, joinsMatch),
-		check("player.join.match", kit.Should, needs, "GAME_JOIN_ACK has the match_id of the invitation (GAME_JOIN_ACK).",
-			"Copy match_id from the request into the answer.", func(t T) { m, a := t.invited(); t.Equal(a, "match_id", m.id) }),
-		check("player.join.player", kit.Should, needs, "GAME_JOIN_ACK has the player's own player_id, the one that the manager assigned (GAME_JOIN_ACK).",
-			"Keep player_id from the answer to the registration, and put it into every answer.", func(t T) { _, a := t.invited(); t.Equal(a, "player_id", t.ID) }),
-		check("player.join.arrival", kit.Should, needs, "GAME_JOIN_ACK has arrival_timestamp, in UTC (GAME_JOIN_ACK).",
-			"Add arrival_timestamp, in the format of timestamp.", func(t T) {
-				_, a := t.invited()
-				if _, err := protocol.ParseTimestamp(a.Message.Text("arrival_timestamp")); err != nil {
-					t.Fail("arrival_timestamp is %s: %v", a.Message.Shown("arrival_timestamp"), err)
-				}
-			}),
+		kit.FieldsCheck("player.join.fields", protocol.TypeGameJoinAck, needs, run(func(t T) {
+			_, a := t.invited()
+			t.Valid(a.Message, protocol.TypeGameJoinAck, true)
+		})),
 		check("player.join.again", kit.Should, needs, "An invitation that is repeated because its answer was lost is accepted again (league.v2, retries).",
 			"Do not refuse a known match_id: answer as before.", joinsAgain),
 	}
@@ -66,24 +58,10 @@ func choiceChecks() []kit.Check {
 	return []kit.Check{
 		check(choiceAnswered, kit.Must, needs[:1], `CHOOSE_PARITY_CALL is answered before its deadline by a CHOOSE_PARITY_RESPONSE whose choice is even or odd, however it is spelled; anything else loses the match (CHOOSE_PARITY_RESPONSE, E004).`,
 			`Answer with "parity_choice": "even" or "odd" in lower case, within the deadline. If your player needs longer and a league allows it, try --timeout 30s.`, func(t T) { t.called() }),
-		check("player.choice.exact", kit.Should, needs, `The choice is exactly "even" or "odd" (CHOOSE_PARITY_RESPONSE).`, "Write it in lower case.", func(t T) {
+		kit.FieldsCheck("player.choice.fields", protocol.TypeChooseParityResponse, needs, run(func(t T) {
 			_, a := t.called()
-			for _, name := range []string{"parity_choice", "choice"} {
-				if c := protocol.Choice(a.Message.Text(name)); a.Message.Has(name) && !c.Valid() {
-					t.Fail("%s is %s", name, a.Message.Shown(name))
-				}
-			}
-		}),
-		check("player.choice.name", kit.Wild, needs, "The choice is called parity_choice; some players call it choice, which is read too (CHOOSE_PARITY_RESPONSE).",
-			"Send the choice under both names, parity_choice and choice: some referees know only one.", func(t T) {
-				if _, a := t.called(); a.Message.Text("parity_choice") == "" {
-					t.Fail("parity_choice is missing")
-				}
-			}),
-		check("player.choice.match", kit.Should, needs, "CHOOSE_PARITY_RESPONSE has the match_id of the call (CHOOSE_PARITY_RESPONSE).",
-			"Copy match_id from the request into the answer.", func(t T) { m, a := t.called(); t.Equal(a, "match_id", m.id) }),
-		check("player.choice.player", kit.Should, needs, "CHOOSE_PARITY_RESPONSE has the player's own player_id (CHOOSE_PARITY_RESPONSE).",
-			"Keep player_id from the answer to the registration, and put it into every answer.", func(t T) { _, a := t.called(); t.Equal(a, "player_id", t.ID) }),
+			t.Valid(a.Message, protocol.TypeChooseParityResponse, true)
+		})),
 		check("player.choice.same", kit.Should, needs, "A repeated call for the same match gets the same choice; each attempt has a JSON-RPC id and a deadline of its own (league.v2, retries).",
 			"Remember the choice by match_id, and answer a repeated call from memory.", choosesOnce),
 		check("player.choice.past", kit.Should, needs, "A call is answered even if its deadline is now or past: clocks differ, and the referee decides what is late (observed in real leagues).",
@@ -136,57 +114,36 @@ func keepsChoice(t T) {
 // that matter.
 func answerChecks() []kit.Check {
 	needs := []string{joinAnswered, choiceAnswered}
-	both := func(look func(t T, m match, a *kit.Answer, typ protocol.Type)) func(*kit.T) {
-		return run(func(t T) {
+	both := func(look func(t T, m match, a *kit.Answer)) func(t T) {
+		return func(t T) {
 			m, join := t.invited()
-			look(t, m, join, protocol.TypeGameJoinAck)
-			look(t, m, t.send(t.call(m)), protocol.TypeChooseParityResponse)
-		})
-	}
-	header := func(id string, level kit.Level, rule kit.HeaderRule, needed ...string) kit.Check {
-		return rule.Check(id, level, append(needs, needed...), both(func(t T, _ match, a *kit.Answer, typ protocol.Type) {
-			rule.Test(t.T, "", a.Message, nil)
-			t.Equal(a, "message_type", string(typ))
-		}))
+			look(t, m, join)
+			look(t, m, t.send(t.call(m)))
+		}
 	}
 	return []kit.Check{
-		header("player.answer.header", kit.Should, kit.AnswerHeader),
-		header("player.answer.utc", kit.Should, kit.UTC, "player.answer.header"),
-		header("player.answer.seconds", kit.Wild, kit.WholeSeconds, "player.answer.utc"),
-		{
-			ID: "player.answer.sender", Level: kit.Should, Needs: needs,
-			Rule:   "An answer that has a sender is signed player:<player_id> (league.v2, header fields).",
-			Advice: `Set sender to "player:" and the id that the manager assigned.`,
-			Run: both(func(t T, _ match, a *kit.Answer, _ protocol.Type) {
-				if a.Message.Has("sender") {
-					t.Equal(a, "sender", protocol.Sender(protocol.RolePlayer, t.ID))
-				}
-			}),
-		},
-		{
-			ID: "player.answer.conversation", Level: kit.Should, Needs: needs,
-			Rule:   "All messages of a match share conversation_id: an answer repeats the request's (league.v2, header fields).",
-			Advice: "Copy conversation_id from the request into the answer.",
-			Run: both(func(t T, m match, a *kit.Answer, _ protocol.Type) {
+		check("player.answer.match", kit.Should, needs, "An answer is about the match of its request and from the player itself: match_id, player_id and sender, where it has them (GAME_JOIN_ACK, CHOOSE_PARITY_RESPONSE).",
+			"Copy match_id from the request; keep player_id from the answer to the registration, and put it into every answer.", both(func(t T, m match, a *kit.Answer) {
+				t.Agrees(a.Message, map[string]string{"match_id": m.id, "player_id": t.ID, "sender": protocol.Sender(protocol.RolePlayer, t.ID)})
+			})),
+		check("player.answer.seconds", kit.Wild, append(needs, "player.join.fields", "player.choice.fields"), kit.WholeSeconds.Rule, kit.WholeSeconds.Advice, both(func(t T, _ match, a *kit.Answer) {
+			kit.WholeSeconds.Test(t.T, "", a.Message, nil)
+		})),
+		check("player.answer.conversation", kit.Should, needs, "All messages of a match share conversation_id: an answer repeats the request's (league.v2, header fields).",
+			"Copy conversation_id from the request into the answer.", both(func(t T, m match, a *kit.Answer) {
 				if d := t.T.Session.Peer().Speaks(); slices.Contains(d.Omit, "conversation_id") {
 					t.Skip("it is sent messages in %s, which leaves conversation_id out", d.Name)
 				}
 				t.Equal(a, "conversation_id", m.conversation)
-			}),
-		},
+			})),
 		check("player.answer.token", kit.Should, needs, "An answer in a match is signed: auth_token is the player's own token, or the match key derived from it (league.v2, authentication). A strict referee refuses others.",
 			"Keep auth_token from the answer to the registration, and put it into GAME_JOIN_ACK and CHOOSE_PARITY_RESPONSE.", signs),
-		{
-			ID: "player.answer.media", Level: kit.Should, Needs: needs,
-			Rule:   "An answer is sent as application/json (league.v2, transport).",
-			Advice: "Set the header Content-Type: application/json.",
-			Run: both(func(t T, _ match, a *kit.Answer, _ protocol.Type) {
-				given := a.Header.Get("Content-Type")
-				if media, _, _ := strings.Cut(given, ";"); !strings.EqualFold(strings.TrimSpace(media), "application/json") {
+		check("player.answer.media", kit.Should, needs, "An answer is sent as application/json (league.v2, transport).", "Set the header Content-Type: application/json.",
+			both(func(t T, _ match, a *kit.Answer) {
+				if given := a.Header.Get("Content-Type"); !kit.IsJSON(given) {
 					t.Fail("Content-Type is %q", given)
 				}
-			}),
-		},
+			})),
 	}
 }
 
@@ -254,7 +211,7 @@ func stateChecks() []kit.Check {
 	return []kit.Check{
 		check("player.state.others", kit.Wild, []string{joinAnswered, "player.round.ack"}, "An invitation to a match that the manager has announced between two others is refused (4002, E005).",
 			"Keep the matches of ROUND_ANNOUNCEMENT, and refuse invitations to those of others.", refusesOthers),
-		check("player.state.uninvited", kit.Should, []string{choiceAnswered, "player.choice.match"}, "A call for a match without an invitation is answered with a choice for that match, or refused (4003, E040).",
+		check("player.state.uninvited", kit.Should, []string{choiceAnswered, "player.answer.match"}, "A call for a match without an invitation is answered with a choice for that match, or refused (4003, E040).",
 			"Do not let the program fail on an unknown match_id.", func(t T) {
 				m := t.begin()
 				a := t.send(t.call(m))

@@ -62,8 +62,8 @@ func conductsMany(t T) {
 	t.assign(all...)
 	for i, m := range all {
 		t.awaitEnd(m)
-		got := t.message(m, protocol.TypeMatchResultReport, toManager).report().choices
-		if got[playerIDs[playerA]] != string(choices[i&1]) || got[playerIDs[playerB]] != string(choices[i>>1&1]) {
+		got := t.ended(t.message(m, protocol.TypeMatchResultReport, toManager)).Choices
+		if got[playerIDs[playerA]] != choices[i&1] || got[playerIDs[playerB]] != choices[i>>1&1] {
 			t.Fail("in match %s, one of %d at a time, %s and %s were chosen; the report has %v", m.id, many, choices[i&1], choices[i>>1&1], got)
 		}
 	}

@@ -1,14 +1,12 @@
 package referee
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/credential"
-	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -204,33 +202,6 @@ func (t T) showAll(m *match) {
 	}
 }
 
-// equal ends the check unless a message has a member with a value.
-func (t T) equal(s *sent, name, want string) {
-	if got := s.fields.Text(name); got != want {
-		t.failOn(s, "%s of %s is %s, want %q", name, s.Type, s.fields.Shown(name), want)
-	}
-}
-
-// header ends the check unless a message has a complete header with the
-// referee as its sender.
-func (t T) header(s *sent) {
-	kit.RequestHeader.Test(t.T, string(s.Type), s.fields, nil)
-	t.equal(s, "sender", protocol.Sender(protocol.RoleReferee, t.ID))
-}
-
-func (t T) about(m *match, s *sent) {
-	t.equal(s, "match_id", m.id)
-	if s.fields.Has("league_id") {
-		t.equal(s, "league_id", kit.League)
-	}
-	if s.fields.Has("game_type") {
-		t.equal(s, "game_type", protocol.GameEvenOdd)
-	}
-	if n, ok := s.fields.Number("round_id"); s.fields.Has("round_id") && (!ok || n != m.round) {
-		t.Fail("round_id of %s is %s, want %d", s.Type, s.fields.Shown("round_id"), m.round)
-	}
-}
-
 // scenarios are the matches that several checks look at.
 func scenarios() map[string]plan {
 	return map[string]plan{
@@ -318,58 +289,30 @@ func (t T) skipSlow() {
 // the timeout, which is longer where agents are slow.
 func (t T) shortDelay() time.Duration { return min(t.T.Session.Timeout/20, 4*time.Second) }
 
-// outcome is how a match ended, as a message says.
-type outcome struct {
-	status  string
-	winner  string // "" without one
-	number  int
-	drawn   bool // there is a number
-	parity  string
-	choices map[string]string
-	atFault []string
-	score   map[string]int // in a report
-}
-
-func (s *sent) result() outcome {
-	result := s.fields.Object("game_result")
-	if result == nil {
-		result = s.fields // the flat form
-	}
-	o := details(result)
-	o.winner = result.Text("winner_player_id")
-	return o
-}
-
-// report returns what a report says, as our own manager reads it.
-func (s *sent) report() outcome {
-	o := s.stated()
-	if req, err := kit.OpenRequest(s.Raw); err == nil {
-		m, _ := req.Decode()
-		if r, ok := m.(*protocol.MatchResultReport); ok {
-			if read, err := dialect.ReportedOutcome(r, playerIDs[playerA], playerIDs[playerB]); err == nil {
-				o.winner, o.score = read.Winner, r.Result.Score
-			}
+// ended returns the result that a message states, as our own agents read it, and skips
+// the check if they cannot.
+func (t T) ended(s *sent) (r protocol.GameResult) {
+	switch m := s.Request.(type) {
+	case *protocol.GameOver:
+		r = m.Stated(playerIDs[s.who], playerIDs[1-s.who])
+	case *protocol.MatchResultReport:
+		if d := m.Result.Details; d != nil {
+			r = protocol.GameResult{Status: d.Status, DrawnNumber: d.DrawnNumber, NumberParity: d.NumberParity, Choices: d.Choices, TechnicalLossPlayerIDs: d.TechnicalLossPlayerIDs}
 		}
+	default:
+		t.Skip("%s cannot be read: %v", s.Type, s.Invalid)
 	}
-	return o
+	return r
 }
 
-// stated returns what a report says by its own members.
-func (s *sent) stated() outcome {
-	result := s.fields.Object("result")
-	o := details(result.Object("details"))
-	o.winner = result.Text("winner")
-	_ = json.Unmarshal(result["score"], &o.score) // without one, nobody has points
-	return o
+// booked returns the choice of the first player in the end of a match that the second is
+// told, "" without one.
+func (t T) booked(m *match) protocol.Choice {
+	return t.ended(t.message(m, protocol.TypeGameOver, playerB)).Choices[playerIDs[playerA]]
 }
 
-func details(f kit.Fields) outcome {
-	o := outcome{status: f.Text("status"), parity: f.Text("number_parity"), atFault: f.Strings("technical_loss_player_ids")}
-	o.number, o.drawn = f.Number("drawn_number")
-	for _, name := range []string{"choices", "player_choices"} {
-		if f.Has(name) {
-			_ = json.Unmarshal(f[name], &o.choices)
-		}
-	}
-	return o
+// technical reports whether a match has ended by a technical loss, as the second player
+// is told.
+func (t T) technical(m *match) bool {
+	return t.ended(t.message(m, protocol.TypeGameOver, playerB)).Status == protocol.StatusTechnicalLoss
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,60 +13,69 @@ import (
 )
 
 func messageChecks() []kit.Check {
+	common := func(name string, typ protocol.Type) []kit.Check {
+		return commonChecks(name, typ, nil, func(t T) []*sent {
+			m := t.scenario("win")
+			return []*sent{t.message(m, typ, playerA), t.message(m, typ, playerB)}
+		})
+	}
 	return slices.Concat(
-		commonChecks("invitation", protocol.TypeGameInvitation), commonChecks("call", protocol.TypeChooseParityCall), commonChecks("over", protocol.TypeGameOver),
-		memberChecks(), headerChecks(),
+		common("invitation", protocol.TypeGameInvitation), common("call", protocol.TypeChooseParityCall), common("over", protocol.TypeGameOver),
+		[]kit.Check{
+			matchCheck("call.standings", kit.Should, "context.your_standings is the player's record in the last LEAGUE_STANDINGS_UPDATE (league.v2, flow).",
+				"Keep the standings that the manager sends, and copy the player's line.", copiesStandings),
+			matchCheck("call.deadline", kit.Should, "CHOOSE_PARITY_CALL has a deadline that is not before its timestamp (CHOOSE_PARITY_CALL).",
+				"Add deadline: the current time plus the time that the player has.", hasDeadline).Needing("referee.call.fields"),
+		},
+		headerChecks(),
 	)
 }
 
-// toBoth tests the messages of a type that the players are sent in a match.
-func toBoth(typ protocol.Type, look func(t T, m *match, s *sent)) func(t T) {
-	return func(t T) {
-		m := t.scenario("win")
-		for who := range playerIDs {
-			look(t, m, t.message(m, typ, who))
+// commonChecks are those of every type of message: that it is whole, about its match
+// and signed.
+func commonChecks(name string, typ protocol.Type, needs []string, find func(t T) []*sent) []kit.Check {
+	needs = append(needs, playsMatches)
+	each := func(look func(t T, m *match, s *sent)) func(t T) {
+		return func(t T) {
+			for _, s := range find(t) {
+				t.show(s)
+				t.Lock()
+				m := t.matches[s.fields.Text("match_id")]
+				t.Unlock()
+				look(t, m, s)
+			}
 		}
 	}
-}
-
-func commonChecks(name string, typ protocol.Type) []kit.Check {
+	key := check("referee."+name+".token", kit.Should, needs,
+		fmt.Sprintf("%s has as auth_token the match key from player_A_keys.send or player_B_keys.send of the announcement, by which players know the referee (league.v2, authentication).", typ),
+		"Sign messages to a player with the send key of that player; a strict player refuses everything else.",
+		each(func(t T, m *match, s *sent) { t.Says(s.fields, map[string]string{"auth_token": m.keys[s.who].Send}) }))
+	if typ == protocol.TypeMatchResultReport {
+		key = check(key.ID, kit.Must, needs, "MATCH_RESULT_REPORT has the token that the manager issued to the referee at its registration (league.v2, authentication).",
+			"Keep auth_token from the answer to the registration.", each(func(t T, _ *match, s *sent) { t.Says(s.fields, map[string]string{"auth_token": t.Token}) }))
+	}
 	return []kit.Check{
-		matchCheck(name+".header", kit.Should, fmt.Sprintf(`%s has protocol "league.v2", message_type, timestamp, conversation_id, and the sender referee:<referee_id> (league.v2, header fields).`, typ),
-			"Put all header fields into every request, with the id that the manager assigned.",
-			toBoth(typ, func(t T, _ *match, s *sent) { t.header(s) })),
-		matchCheck(name+".token", kit.Should, fmt.Sprintf("%s has as auth_token the match key from player_A_keys.send or player_B_keys.send of the announcement, by which players know the referee (league.v2, authentication).", typ),
-			"Sign messages to a player with the send key of that player; a strict player refuses everything else.",
-			toBoth(typ, func(t T, m *match, s *sent) { t.equal(s, "auth_token", m.keys[s.who].Send) })),
-		matchCheck(name+".match", kit.Should, fmt.Sprintf("%s has the match_id, and league_id, round_id and game_type, if present, are those of the announcement (%s).", typ, typ),
-			"Copy them from the announcement.", toBoth(typ, T.about)),
+		kit.FieldsCheck("referee."+name+".fields", typ, needs, run(each(func(t T, _ *match, s *sent) { t.Valid(s.fields, typ, false) }))),
+		key,
+		check("referee."+name+".match", kit.Should, needs,
+			fmt.Sprintf("%s is about its match, for its receiver and from the referee: league_id, round_id, game_type, role_in_match, player_id, opponent_id and sender, where it has them (%s).", typ, typ),
+			"Copy them from the announcement, and sign as referee: with the id that the manager assigned.", each(T.about)),
 	}
 }
 
-func memberChecks() []kit.Check {
-	return []kit.Check{
-		matchCheck("invitation.role", kit.Should, "GAME_INVITATION has role_in_match, PLAYER_A for the first player and PLAYER_B for the second (GAME_INVITATION).", "Add role_in_match.",
-			toBoth(protocol.TypeGameInvitation, func(t T, _ *match, s *sent) {
-				t.equal(s, "role_in_match", [2]string{protocol.PlayerA, protocol.PlayerB}[s.who])
-			})),
-		matchCheck("invitation.opponent", kit.Should, "GAME_INVITATION has opponent_id, the other player (GAME_INVITATION).", "Add opponent_id.",
-			toBoth(protocol.TypeGameInvitation, func(t T, _ *match, s *sent) { t.equal(s, "opponent_id", playerIDs[1-s.who]) })),
-		matchCheck("call.player", kit.Should, "CHOOSE_PARITY_CALL has the player_id of the player it is sent to (CHOOSE_PARITY_CALL).", "Add player_id.",
-			toBoth(protocol.TypeChooseParityCall, func(t T, _ *match, s *sent) { t.equal(s, "player_id", playerIDs[s.who]) })),
-		matchCheck("call.context", kit.Should, "CHOOSE_PARITY_CALL has context with opponent_id and your_standings (CHOOSE_PARITY_CALL).", "Add both; a player without matches has zeros.",
-			toBoth(protocol.TypeChooseParityCall, func(t T, _ *match, s *sent) {
-				context := s.fields.Object("context")
-				if want := playerIDs[1-s.who]; context.Text("opponent_id") != want {
-					t.Fail("context.opponent_id is %s, want %q", context.Shown("opponent_id"), want)
-				}
-				if context.Object("your_standings") == nil {
-					t.Fail("context.your_standings is %s, want an object", context.Shown("your_standings"))
-				}
-			})),
-		matchCheck("call.standings", kit.Should, "context.your_standings is the player's record in the last LEAGUE_STANDINGS_UPDATE (league.v2, flow).",
-			"Keep the standings that the manager sends, and copy the player's line.", copiesStandings),
-		matchCheck("call.deadline", kit.Should, "CHOOSE_PARITY_CALL has a deadline in UTC that is not before its timestamp (CHOOSE_PARITY_CALL).", "Add deadline: the current time plus the time that the player has.",
-			hasDeadline),
+// about ends the check if a message contradicts what the referee knows of the match and
+// of the receiver.
+func (t T) about(m *match, s *sent) {
+	want := map[string]string{
+		"sender": protocol.Sender(protocol.RoleReferee, t.ID), "league_id": kit.League, "round_id": strconv.Itoa(m.round), "game_type": protocol.GameEvenOdd,
 	}
+	if s.who != toManager {
+		self, other := playerIDs[s.who], playerIDs[1-s.who]
+		want["player_id"], want["affected_player"], want["opponent_id"] = self, self, other
+		want["role_in_match"] = [2]string{protocol.PlayerA, protocol.PlayerB}[s.who]
+		t.Agrees(s.fields.Object("context"), map[string]string{"opponent_id": other})
+	}
+	t.Agrees(s.fields, want)
 }
 
 func copiesStandings(t T) {
@@ -87,11 +97,8 @@ func copiesStandings(t T) {
 
 func hasDeadline(t T) {
 	f := t.message(t.scenario("win"), protocol.TypeChooseParityCall, playerA).fields
-	deadline, err := protocol.ParseTimestamp(f.Text("deadline"))
-	if err != nil {
-		t.Fail("deadline is %s: %v", f.Shown("deadline"), err)
-	}
-	if stamp, err := protocol.ParseTimestamp(f.Text("timestamp")); err == nil && deadline.Before(stamp) {
+	deadline, _ := protocol.ParseTimestamp(f.Text("deadline"))
+	if stamp, _ := protocol.ParseTimestamp(f.Text("timestamp")); deadline.Before(stamp) {
 		t.Fail("deadline %s is before the timestamp %s", f.Shown("deadline"), f.Shown("timestamp"))
 	}
 }
@@ -108,21 +115,15 @@ func headerChecks() []kit.Check {
 			}
 		}
 	}
-	header := func(name string, level kit.Level, rule kit.HeaderRule) kit.Check {
-		return matchCheck("message."+name, level, rule.Rule, rule.Advice, each(func(t T, s *sent) {
-			f := s.fields
-			if name == "rpc" {
-				f = kit.Object(s.Raw)
-			}
-			rule.Test(t.T, string(s.Type), f, func() { t.show(s) })
-		}))
-	}
 	return []kit.Check{
-		header("utc", kit.Should, kit.UTC),
-		header("seconds", kit.Wild, kit.WholeSeconds),
+		matchCheck("message.seconds", kit.Wild, kit.WholeSeconds.Rule, kit.WholeSeconds.Advice, each(func(t T, s *sent) {
+			kit.WholeSeconds.Test(t.T, string(s.Type), s.fields, func() { t.show(s) })
+		})),
 		matchCheck("message.conversation", kit.Should, "The invitation, the call and GAME_OVER of one match share conversation_id (league.v2, header fields).", "Make one conversation_id for a match, and put it into all its messages.",
 			keepsConversation),
-		header("rpc", kit.Should, kit.Frame),
+		matchCheck("message.rpc", kit.Should, kit.Frame.Rule, kit.Frame.Advice, each(func(t T, s *sent) {
+			kit.Frame.Test(t.T, string(s.Type), kit.Object(s.Raw), func() { t.show(s) })
+		})),
 		matchCheck("message.media", kit.Should, "The messages of a referee, its registration included, have Content-Type: application/json (league.v2, transport).",
 			"Send the header; strict receivers answer HTTP 415 without it.", declaresJSON),
 		matchCheck("message.secret", kit.Should, "The token that the manager issued to the referee is not sent to players, who could report results with it (league.v2, authentication).",

@@ -329,7 +329,7 @@ func (p *peers) patience() time.Duration {
 	p.Lock()
 	defer p.Unlock()
 	if p.abandons {
-		return min(p.Session.Timeout, time.Second) + kit.LongestPause
+		return min(p.Session.Timeout, time.Second) + p.Session.Pause
 	}
 	return p.Session.Patience()
 }

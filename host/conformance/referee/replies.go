@@ -18,7 +18,7 @@ func replyChecks() []kit.Check {
 			}
 			m := t.play(plan)
 			if len(t.messages(m, typ, playerA)) < 2 {
-				if o := t.message(m, protocol.TypeGameOver, playerA).result(); o.status != protocol.StatusTechnicalLoss {
+				if !t.technical(m) {
 					t.show(t.messages(m, typ, playerA)[0])
 					t.Fail("the answer was accepted")
 				}
@@ -28,8 +28,7 @@ func replyChecks() []kit.Check {
 	counts := func(name string, level kit.Level, rule, advice string, plan plan) kit.Check {
 		return matchCheck("reply."+name, level, rule, advice, func(t T) {
 			m := t.play(plan)
-			s := t.message(m, protocol.TypeGameOver, playerB)
-			if o := s.result(); o.status == protocol.StatusTechnicalLoss || len(t.messages(m, protocol.TypeChooseParityCall, playerA)) > 1 {
+			if t.technical(m) || len(t.messages(m, protocol.TypeChooseParityCall, playerA)) > 1 {
 				t.show(t.message(m, protocol.TypeChooseParityCall, playerA))
 				t.Fail("the answers of %s did not count at once: %s", nameOf(playerA), t.summary(m))
 			}
@@ -46,7 +45,7 @@ func replyChecks() []kit.Check {
 			choosing(protocol.Odd, kit.Set("auth_token", kit.Forged)), choosing(protocol.Even)),
 		matchCheck("reply.empty", kit.Should, "After an answer without a choice, the call is sent again (league.v2, errors, E002).", ask, func(t T) {
 			m := t.play(plan{choose: [2]reaction{atFirst(choosing(protocol.Even, kit.Delete("parity_choice", "choice")), choosing(protocol.Even))}})
-			if o := t.message(m, protocol.TypeGameOver, playerB).result(); o.status == protocol.StatusTechnicalLoss {
+			if t.technical(m) {
 				t.show(t.message(m, call, playerA))
 				t.Fail("an answer without a choice has lost the match at once; it may have been damaged in transit")
 			}
@@ -111,8 +110,8 @@ func postedChecks() []kit.Check {
 				t.awaitSent(m, protocol.TypeChooseParityCall)
 				t.Accepted(t.send(m.choice(playerA, protocol.Even)), "")
 				t.awaitEnd(m)
-				if o := t.message(m, protocol.TypeGameOver, playerB).result(); o.choices[playerIDs[playerA]] != "even" {
-					t.Fail("the posted choice did not count: choices are %v", o.choices)
+				if c := t.booked(m); c != protocol.Even {
+					t.Fail("the posted choice did not count: GAME_OVER has %q", c)
 				}
 			}),
 		refused("token", "A posted choice with a token that was never issued is refused (4001, E012).", kit.Should, func(_ *match, msg *protocol.ChooseParityResponse) { msg.AuthToken = kit.Forged }),
@@ -169,7 +168,7 @@ func usesItsTime(t T) {
 		case left > t.T.Session.Timeout:
 			t.Skip("the call gives %v: set a short deadline on the referee, or use a longer --timeout", left.Round(time.Second))
 		}
-		if o := t.message(m, protocol.TypeGameOver, playerB).result(); o.choices[playerIDs[playerA]] != "" && len(t.messages(m, protocol.TypeChooseParityCall, playerA)) == 1 {
+		if t.booked(m) != "" && len(t.messages(m, protocol.TypeChooseParityCall, playerA)) == 1 {
 			t.Note("answered %v after the call, of %v", s.answered.Sub(s.At).Round(time.Millisecond), left.Round(time.Millisecond))
 			return
 		}
@@ -192,15 +191,14 @@ func answersLate(t T) {
 	}
 	t.awaitEnd(m)
 	called := t.messages(m, protocol.TypeChooseParityCall, playerA)
-	o := t.message(m, protocol.TypeGameOver, playerB).result()
-	if o.choices[playerIDs[playerA]] == string(protocol.Odd) {
+	booked := t.booked(m)
+	if booked == protocol.Odd {
 		t.failOn(called[0], "the choice odd of %s arrived after the time of its call, and counts", nameOf(playerA))
 	}
-	if len(called) > 1 && o.choices[playerIDs[playerA]] == "" {
-		t.failOn(called[1], "the answer to the second call arrived in time, and does not count: status is %q", o.status)
+	if len(called) > 1 && booked == "" {
+		t.failOn(called[1], "the answer to the second call arrived in time, and does not count")
 	}
-	next := t.play(plan{})
-	if o := t.message(next, protocol.TypeGameOver, playerB).result(); o.choices[playerIDs[playerA]] != string(protocol.Even) {
-		t.Fail("in the next match, %s chose even; GAME_OVER has %v", nameOf(playerA), o.choices)
+	if booked = t.booked(t.play(plan{})); booked != protocol.Even {
+		t.Fail("in the next match, %s chose even; GAME_OVER has %q", nameOf(playerA), booked)
 	}
 }

@@ -1,7 +1,6 @@
 package referee
 
 import (
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -15,58 +14,67 @@ import (
 // fair are the scenarios in which a number is drawn.
 var fair = []string{"win", "tie"}
 
-// judged tests that a rule of the league holds in the fair scenarios, by the messages of
-// some types that tell of results. What cannot be judged is a fault if all is needed.
-func judged(rule string, all bool, types ...protocol.Type) func(t T) {
+// judged tests that a rule of the league holds in some scenarios, see [T.judge].
+func judged(rule string, all bool, scenarios []string, types ...protocol.Type) func(t T) {
 	return func(t T) {
-		rules := slices.DeleteFunc(judge.Rules(judge.Options{Draw: game.FairDraw()}), func(r judge.Rule) bool { return r.ID != rule })
-		examined, missing := 0, []string(nil)
-		for _, name := range fair {
-			for _, outcomes := range judge.Run(t.exchanges(t.scenario(name), types), rules) {
-				if found := outcomes[0].Findings; len(found) > 0 {
-					for _, s := range t.messages(t.scenario(name), types[len(types)-1]) {
-						t.show(s)
-					}
-					t.Fail("%s", found[0].Text)
-				}
-				examined, missing = examined+outcomes[0].Examined, append(missing, outcomes[0].Missing...)
-			}
+		var matches []*match
+		for _, name := range scenarios {
+			matches = append(matches, t.scenario(name))
 		}
-		switch {
-		case len(missing) > 0 && all:
-			t.showAll(t.scenario(fair[0]))
-			t.Fail("%s cannot be found in %s", missing[0], types[0])
-		case examined == 0:
-			t.Skip("it cannot be judged: %s", strings.Join(missing, "; "))
-		}
+		t.judge(rule, all, matches, types...)
 	}
 }
 
-// exchanges returns those of a match as its players and the manager saw them. Of those
-// that tell of results, only some types are among them.
-func (t T) exchanges(m *match, results []protocol.Type) []*judge.Exchange {
-	all := []*judge.Exchange{{Agent: "manager", Sent: true, Peer: t.T.Session.URL, Type: protocol.TypeRoundAnnouncement, Sender: kit.ManagerName, Request: t.announcement(m), Status: http.StatusOK}}
-	for _, s := range t.messages(m, "") {
-		if !slices.Contains(results, s.Type) && (s.Type == protocol.TypeGameOver || s.Type == protocol.TypeMatchResultReport) {
-			continue
+// judge asks a rule of the league about matches, as their players and the manager saw
+// them. Of the messages that tell of results, only some types are among the exchanges.
+// What cannot be judged is a fault if all is needed.
+func (t T) judge(rule string, all bool, matches []*match, results ...protocol.Type) {
+	rules := slices.DeleteFunc(judge.Rules(judge.Options{Draw: game.FairDraw()}), func(r judge.Rule) bool { return r.ID != rule })
+	var exchanges []*judge.Exchange
+	source := map[*judge.Exchange]*sent{}
+	for _, m := range matches {
+		exchanges = append(exchanges, &judge.Exchange{Agent: "manager", Sent: true, Peer: t.T.Session.URL, Type: protocol.TypeRoundAnnouncement, Sender: kit.ManagerName, Request: t.announcement(m), Status: http.StatusOK})
+		for _, s := range t.messages(m, "") {
+			if !slices.Contains(results, s.Type) && (s.Type == protocol.TypeGameOver || s.Type == protocol.TypeMatchResultReport) {
+				continue
+			}
+			x := s.WithAnswer(max(s.response.Status, http.StatusOK), s.response.Body)
+			if x.Agent = "manager"; s.who != toManager {
+				x.Agent = playerIDs[s.who]
+			}
+			exchanges, source[&x.Exchange] = append(exchanges, &x.Exchange), s
 		}
-		x := s.WithAnswer(max(s.response.Status, http.StatusOK), s.response.Body)
-		if x.Agent = "manager"; s.who != toManager {
-			x.Agent = playerIDs[s.who]
-		}
-		all = append(all, &x.Exchange)
 	}
-	return all
+	for _, outcomes := range judge.Run(exchanges, rules) {
+		o := outcomes[0]
+		shown := exchanges
+		if len(o.Findings) > 0 && len(o.Findings[0].Exchanges) > 0 {
+			shown = o.Findings[0].Exchanges
+		}
+		for _, x := range shown {
+			if s := source[x]; s != nil {
+				t.show(s)
+			}
+		}
+		switch {
+		case len(o.Findings) > 0:
+			t.Fail("%s", o.Findings[0].Text)
+		case len(o.Missing) > 0 && all:
+			t.Fail("%s cannot be found in %s", o.Missing[0], results[0])
+		case o.Examined == 0:
+			t.Skip("it cannot be judged: %s", strings.Join(o.Missing, "; "))
+		}
+	}
 }
 
 func resultChecks() []kit.Check {
 	return []kit.Check{
 		matchCheck("over.number", kit.Should, "drawn_number is a number from 1 to 10, and number_parity its parity (GAME_OVER).", "Draw with randint(1, 10), and write even or odd beside it.",
-			judged("numbers", true, protocol.TypeGameOver)),
+			judged("numbers", true, fair, protocol.TypeGameOver)),
 		matchCheck("over.winner", kit.Should, "winner_player_id is the only player who chose the parity of the drawn number, with status WIN; null if both or neither did, with status DRAW (league.v2, the game).",
-			"Compare each choice with the parity of the number.", judged("scoring", false, protocol.TypeGameOver)),
-		matchCheck("over.choices", kit.Should, "choices are the answers of the players (GAME_OVER).", "Store the choices by player_id.", judged("choices", true, protocol.TypeGameOver)),
-		matchCheck("over.both", kit.Should, "Both players are sent the same result (GAME_OVER).", "Make the result once, and send it to both.", judged("same-result", false, protocol.TypeGameOver)),
+			"Compare each choice with the parity of the number.", judged("scoring", false, fair, protocol.TypeGameOver)),
+		matchCheck("over.choices", kit.Should, "choices are the answers of the players (GAME_OVER).", "Store the choices by player_id.", judged("choices", true, fair, protocol.TypeGameOver)),
+		matchCheck("over.both", kit.Should, "Both players are sent the same result (GAME_OVER).", "Make the result once, and send it to both.", judged("same-result", false, fair, protocol.TypeGameOver)),
 		matchCheck("over.once", kit.Should, "GAME_OVER is not sent again once it is acknowledged.", "Stop at the first acknowledgement.",
 			func(t T) {
 				for _, name := range fair {
@@ -82,35 +90,21 @@ func resultChecks() []kit.Check {
 
 func reportChecks() []kit.Check {
 	report := func(t T) *sent { return t.message(t.scenario("win"), protocol.TypeMatchResultReport, toManager) }
-	return []kit.Check{
-		matchCheck("report.header", kit.Should, `MATCH_RESULT_REPORT has protocol, message_type, timestamp, conversation_id, and the sender referee:<referee_id> (league.v2, header fields).`,
-			"Put all header fields into every request.", func(t T) { t.header(report(t)) }),
-		matchCheck("report.token", kit.Must, "MATCH_RESULT_REPORT has the token that the manager issued to the referee at its registration (league.v2, authentication).",
-			"Keep auth_token from the answer to the registration.", func(t T) { t.equal(report(t), "auth_token", t.Token) }),
-		matchCheck("report.match", kit.Should, "MATCH_RESULT_REPORT has match_id, league_id, round_id and game_type of the announcement (MATCH_RESULT_REPORT).", "Copy them from the announcement.",
-			func(t T) {
-				s := report(t)
-				for _, name := range []string{"league_id", "round_id", "game_type"} {
-					if !s.fields.Has(name) {
-						t.Fail("%s is %s", name, s.fields.Shown(name))
-					}
-				}
-				t.about(t.scenario("win"), s)
-			}),
+	return append(commonChecks("report", protocol.TypeMatchResultReport, nil, func(t T) []*sent { return []*sent{report(t)} }),
 		matchCheck("report.score", kit.Must, "winner and score follow from the choices and the number: 3 and 0 points, winner the player's id; or 1 and 1, winner null (league.v2, the game).", "Give 3, 1 and 0 points; put both players into score.",
-			judged("scoring", false, protocol.TypeMatchResultReport)),
+			judged("scoring", false, fair, protocol.TypeMatchResultReport)),
 		matchCheck("report.tie", kit.Should, "winner is null after a tie, and nothing else (MATCH_RESULT_REPORT).", `Write null, and not "DRAW".`,
 			func(t T) {
-				if s := t.message(t.scenario("tie"), protocol.TypeMatchResultReport, toManager); s.stated().winner != "" {
-					t.Fail("winner is %q", s.stated().winner)
+				if result := t.message(t.scenario("tie"), protocol.TypeMatchResultReport, toManager).fields.Object("result"); result.Has("winner") {
+					t.Fail("winner is %s", result.Shown("winner"))
 				}
 			}),
 		matchCheck("report.details", kit.Should, "details has drawn_number, number_parity and choices, the same as GAME_OVER (MATCH_RESULT_REPORT).", "Put the same into both.",
 			func(t T) {
-				judged("choices", true, protocol.TypeMatchResultReport)(t)
-				judged("numbers", true, protocol.TypeMatchResultReport)(t)
-				judged("same-result", false, protocol.TypeGameOver, protocol.TypeMatchResultReport)(t)
-			}),
+				judged("choices", true, fair, protocol.TypeMatchResultReport)(t)
+				judged("numbers", true, fair, protocol.TypeMatchResultReport)(t)
+				judged("same-result", false, fair, protocol.TypeGameOver, protocol.TypeMatchResultReport)(t)
+			}).Needing("referee.over.number", "referee.over.winner", "referee.over.choices", "referee.over.both", "referee.report.fields"),
 		matchCheck("report.order", kit.Should, "The report is sent after GAME_OVER has been sent to both players (league.v2, flow).", "Send GAME_OVER first.",
 			func(t T) {
 				s := report(t)
@@ -120,7 +114,7 @@ func reportChecks() []kit.Check {
 					}
 				}
 			}),
-	}
+	)
 }
 
 func deliveryChecks() []kit.Check {
@@ -174,12 +168,7 @@ func (t T) sends(m *match, typ protocol.Type, who, n int, otherwise string) {
 func reportsAgain(t T) {
 	m := t.play(plan{report: atFirst(busy, acknowledges)})
 	t.sends(m, protocol.TypeMatchResultReport, toManager, 2, "the manager answered a report with HTTP 503, and it was not sent again")
-	list := t.messages(m, protocol.TypeMatchResultReport)
-	a, b := list[0].report(), list[1].report()
-	t.show(list[1])
-	if a.winner != b.winner || a.number != b.number || !maps.Equal(a.score, b.score) {
-		t.Fail("the report was sent again with another result")
-	}
+	t.judge("same-result", false, []*match{m}, protocol.TypeMatchResultReport)
 }
 
 func registersAgain(t T) {

@@ -1,12 +1,11 @@
 package referee
 
 import (
-	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
-	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -20,7 +19,7 @@ func retryChecks() []kit.Check {
 	}
 	const retry = "Retry if the connection fails, no answer arrives in time, or the status is 429, 502, 503 or 504."
 	announced := append(needs, spent, "referee.error.announced")
-	return []kit.Check{
+	return append([]kit.Check{
 		after("retry.join", kit.Should, needs[:1], "An invitation to a busy player (HTTP 503) is sent again, and the match is played (league.v2, retries).", retry,
 			func(t T) { t.retried(protocol.TypeGameInvitation, playerA) }),
 		after("retry.choice", kit.Should, needs, "A call to a busy player (HTTP 503) is sent again, and the choice counts (league.v2, retries).", retry,
@@ -52,14 +51,10 @@ func retryChecks() []kit.Check {
 			backsOff),
 		after("error.announced", kit.Should, append(needs, spent), "Before each retry the player is sent GAME_ERROR, with the retry_count of the retry that follows (league.v2, retries).",
 			"Before each retry, send GAME_ERROR to the player that it is for.", announcesRetries),
-		after("error.header", kit.Should, announced, "GAME_ERROR has all header fields, the sender referee:<referee_id>, and the match key as auth_token (league.v2, header fields, authentication).", "Use the header of the invitation.",
+		after("error.retry", kit.Should, announced, "GAME_ERROR before a retry has retryable true, max_retries, and the missing message type in action_required (GAME_ERROR).", "Add them.",
 			func(t T) {
-				s := t.firstError()
-				t.header(s)
-				t.equal(s, "auth_token", t.scenario("always busy").keys[playerA].Send)
+				t.Says(t.firstError().fields, map[string]string{"action_required": string(protocol.TypeGameJoinAck), "retryable": "true", "max_retries": strconv.Itoa(retries)})
 			}),
-		after("error.fields", kit.Should, announced, "GAME_ERROR before a retry has match_id, player_id or affected_player, error_code, retryable true, max_retries, and the missing message type in action_required (GAME_ERROR).", "Add them.",
-			explainsRetry),
 		after("error.last", kit.Should, announced, "After the last retry, GAME_ERROR has retryable false and no next_retry_at (league.v2, retries).", "Send a last GAME_ERROR with retryable false.",
 			func(t T) {
 				m := t.scenario("always busy")
@@ -74,7 +69,7 @@ func retryChecks() []kit.Check {
 					t.Fail("no GAME_ERROR has retryable false and no next_retry_at")
 				}
 			}),
-	}
+	}, commonChecks("error", protocol.TypeGameError, announced, func(t T) []*sent { return []*sent{t.firstError()} })...)
 }
 
 // retried ends the check unless a player was sent a message again and the match
@@ -89,8 +84,8 @@ func (t T) retried(typ protocol.Type, who int) {
 		t.Fail("%s answered %s with HTTP 503 and was not sent it again", nameOf(who), typ)
 	}
 	if typ == protocol.TypeChooseParityCall {
-		if o := t.message(m, protocol.TypeGameOver, who).result(); o.choices[playerIDs[who]] == "" {
-			t.Fail("the choice of %s did not count: choices are %v", nameOf(who), o.choices)
+		if o := t.ended(t.message(m, protocol.TypeGameOver, who)); o.Choices[playerIDs[who]] == "" {
+			t.Fail("the choice of %s did not count: choices are %v", nameOf(who), o.Choices)
 		}
 	}
 }
@@ -137,24 +132,6 @@ func (t T) firstError() *sent {
 	return nil
 }
 
-func explainsRetry(t T) {
-	s := t.firstError()
-	t.equal(s, "match_id", t.scenario("always busy").id)
-	t.equal(s, "action_required", string(protocol.TypeGameJoinAck))
-	if s.fields.Text("player_id") != playerIDs[playerA] && s.fields.Text("affected_player") != playerIDs[playerA] {
-		t.Fail("player_id is %s and affected_player %s, want %q", s.fields.Shown("player_id"), s.fields.Shown("affected_player"), playerIDs[playerA])
-	}
-	if s.fields.Text("error_code") == "" {
-		t.Fail("error_code is %s", s.fields.Shown("error_code"))
-	}
-	if string(s.fields["retryable"]) != "true" {
-		t.Fail("retryable is %s, want true", s.fields.Shown("retryable"))
-	}
-	if n, ok := s.fields.Number("max_retries"); !ok || n != retries {
-		t.Fail("max_retries is %s, want %d", s.fields.Shown("max_retries"), retries)
-	}
-}
-
 // backsOff compares the shortest pauses of several tries: a busy machine makes
 // pauses longer, never shorter.
 func backsOff(t T) {
@@ -188,53 +165,34 @@ func pauses(list []*sent) (first, last time.Duration) {
 }
 
 func faultChecks() []kit.Check {
-	lost := func(scenario string) func(t T, look func(s *sent, o outcome)) {
-		return func(t T, look func(s *sent, o outcome)) {
-			m := t.scenario(scenario)
-			over, report := t.message(m, protocol.TypeGameOver, playerB), t.message(m, protocol.TypeMatchResultReport, toManager)
-			look(over, over.result())
-			look(report, report.report())
+	declined := func(look func(t T, s *sent, o protocol.GameResult)) func(t T) {
+		return func(t T) {
+			m := t.scenario("declined")
+			for _, s := range []*sent{t.message(m, protocol.TypeGameOver, playerB), t.message(m, protocol.TypeMatchResultReport, toManager)} {
+				look(t, s, t.ended(s))
+			}
 		}
 	}
-	declined := lost("declined")
 	return []kit.Check{
 		matchCheck("fault.declined", kit.Should, "A player that answers accept false is not invited again, and has a technical loss (league.v2, the game).", "Read accept; end the match with status TECHNICAL_LOSS.",
 			func(t T) { t.losesAtOnce("declined", protocol.TypeGameInvitation) }),
 		matchCheck("fault.invalid", kit.Should, "A choice that is neither even nor odd is a technical loss at once (league.v2, errors, E004).", "Compare with the two words.",
 			func(t T) { t.losesAtOnce("invalid", protocol.TypeChooseParityCall) }),
-		matchCheck("fault.score", kit.Should, "After a technical loss the opponent is the winner, with 3 points to 0 (league.v2, the game).", "Name the opponent in winner and winner_player_id.",
-			func(t T) {
-				winner, score := playerIDs[playerB], map[string]int{playerIDs[playerA]: 0, playerIDs[playerB]: game.WinPoints}
-				declined(t, func(s *sent, o outcome) {
-					if o.winner != winner || s.who == toManager && !maps.Equal(o.score, score) {
-						t.failOn(s, "%s did not join; the winner is %q in %s, want %q; score is %v, want %v", nameOf(playerA), o.winner, s.Type, winner, o.score, score)
-					}
-				})
-			}),
+		matchCheck("fault.score", kit.Should, "After a technical loss the opponent is the winner, with 3 points to 0; if both players are at fault, both lose: winner null, 0 points each (league.v2, the game).",
+			"Name the opponent in winner and winner_player_id, and nobody if neither played.",
+			judged("scoring", true, []string{"declined", "both declined"}, protocol.TypeGameOver, protocol.TypeMatchResultReport)),
 		matchCheck("fault.nodraw", kit.Should, "No number is drawn for a technical loss: drawn_number and number_parity are null, and choices holds only those that were made (league.v2, the game).", "Write null.",
-			func(t T) {
-				declined(t, func(s *sent, o outcome) {
-					if o.drawn || o.parity != "" || len(o.choices) > 0 {
-						t.failOn(s, "%s has the number %d, %q, with the choices %v", s.Type, o.number, o.parity, o.choices)
-					}
-				})
-			}),
+			declined(func(t T, s *sent, o protocol.GameResult) {
+				if _, drawn := o.DrawnNumber.Get(); drawn || o.NumberParity.Value() != "" || len(o.Choices) > 0 {
+					t.failOn(s, "%s has the number %d, %q, with the choices %v", s.Type, o.DrawnNumber.Value(), o.NumberParity.Value(), o.Choices)
+				}
+			})),
 		matchCheck("fault.names", kit.Should, "technical_loss_player_ids lists the players at fault (GAME_OVER, MATCH_RESULT_REPORT).", "Add the list to game_result and to details.",
-			func(t T) {
-				declined(t, func(s *sent, o outcome) {
-					if !slices.Equal(o.atFault, playerIDs[:1]) {
-						t.failOn(s, "technical_loss_player_ids of %s is %v, want %v", s.Type, o.atFault, playerIDs[:1])
-					}
-				})
-			}),
-		matchCheck("fault.both", kit.Should, "If both players are at fault, both lose: winner null, 0 points each (league.v2, the game).", "Judge both players, and name neither as the winner.",
-			func(t T) {
-				lost("both declined")(t, func(s *sent, o outcome) {
-					if o.status != protocol.StatusTechnicalLoss || o.winner != "" || s.who == toManager && !maps.Equal(o.score, map[string]int{playerIDs[0]: 0, playerIDs[1]: 0}) {
-						t.failOn(s, "neither player joined: status is %q, winner is %q, score is %v in %s", o.status, o.winner, o.score, s.Type)
-					}
-				})
-			}),
+			declined(func(t T, s *sent, o protocol.GameResult) {
+				if !slices.Equal(o.TechnicalLossPlayerIDs, playerIDs[:1]) {
+					t.failOn(s, "technical_loss_player_ids of %s is %v, want %v", s.Type, o.TechnicalLossPlayerIDs, playerIDs[:1])
+				}
+			})),
 		matchCheck("fault.join", kit.Should, "A player that does not answer the invitation loses the match once the retries are spent (league.v2, timeouts; 5 s by default).", "Give each attempt a deadline, and limit the retries.",
 			func(t T) { t.losesByTimeout("no join", protocol.TypeGameInvitation) }),
 		matchCheck("fault.choice", kit.Should, "A player that does not answer the call loses the match once the retries are spent (league.v2, timeouts; 30 s by default).", "Give each attempt a deadline, and limit the retries.",
@@ -263,8 +221,7 @@ func (t T) losesByTimeout(scenario string, asked protocol.Type) {
 }
 
 func (t T) lost(m *match) {
-	s := t.message(m, protocol.TypeGameOver, playerB)
-	if o := s.result(); o.status != protocol.StatusTechnicalLoss {
-		t.Fail("status is %q, want %q", o.status, protocol.StatusTechnicalLoss)
+	if !t.technical(m) {
+		t.Fail("status is not %s", protocol.StatusTechnicalLoss)
 	}
 }

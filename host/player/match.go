@@ -334,6 +334,7 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 	if t.Opponent == "" { // neither invitation nor announcement have named one
 		t.Opponent = cmp.Or(dialect.Opponent(msg, p.calledIn(m)), nobody)
 	}
+	p.identify(m, msg, t.Opponent)
 	result, err := dialect.OutcomeFor(msg, p.calledIn(m), t.Opponent)
 	if err != nil {
 		var broken *protocol.Error

@@ -10,8 +10,11 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// nobody stands for an opponent that nobody has named.
-const nobody = "unknown"
+// What stands for players that nobody has named.
+const (
+	nobody = "unknown"
+	itself = "this player"
+)
 
 // calledIn returns the id by which the agent is called in a match.
 func (p *Player) calledIn(m *match) string {
@@ -19,6 +22,21 @@ func (p *Player) calledIn(m *match) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return cmp.Or(m.as, own)
+}
+
+// identify finds out by which id the result of a match calls the agent, if the match has
+// been played before its registration was answered: some managers begin within that.
+func (p *Player) identify(m *match, msg *protocol.GameOver, opponent string) {
+	if p.calledIn(m) != "" {
+		return
+	}
+	own := ""
+	if opponent != nobody {
+		own = dialect.Opponent(msg, opponent)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	m.as = cmp.Or(own, itself)
 }
 
 // outcome turns a result of the player own into what the strategy observes. chosen

@@ -62,7 +62,7 @@ var replacements = []string{
 
 // fullHeaders are the messages whose header fields are replaced by everything:
 // one for each kind of sender and direction.
-var fullHeaders = []Type{typeLeagueRegisterResponse, TypeRoundCompleted, TypeGameError, TypeGameJoinAck, TypeLeagueQuery}
+var fullHeaders = []Type{"LEAGUE_REGISTER_RESPONSE", TypeRoundCompleted, TypeGameError, TypeGameJoinAck, TypeLeagueQuery}
 
 // alike are samples that differ from others only in values that are replaced
 // anyway.

@@ -31,7 +31,7 @@ func TestBroadcastIsTheMessage(t *testing.T) {
 		}
 	}
 	for _, r := range []Round{{}, NoRound(), RoundNumber(7), {text: `"ROUND" 1`, isText: true, is: present}} {
-		ack := &Ack{Header: NewHeader(typeGameOverAck, "player:\"P01\"\n", "", "é\u2028"), Status: StatusAcknowledged, RefereeID: "<&>"}
+		ack := &Ack{Header: NewHeader("GAME_OVER_ACK", "player:\"P01\"\n", "", "é\u2028"), Status: StatusAcknowledged, RefereeID: "<&>"}
 		ack.RoundID = r
 		want, err := json.Marshal(ack, plain)
 		if err != nil {
@@ -48,7 +48,7 @@ func TestBroadcastIsTheMessage(t *testing.T) {
 func TestEncodeRefusesTexts(t *testing.T) {
 	t.Parallel()
 	const bad = "\xff"
-	good := NewHeader(typeGameOverAck, "player:P01", "2026-03-14T09:10:14Z", "conv")
+	good := NewHeader("GAME_OVER_ACK", "player:P01", "2026-03-14T09:10:14Z", "conv")
 	broken, repeated := good, good
 	repeated.Extra = jsontext.Value(`{"sender":"x"}`)
 	broken.ConversationID = bad
@@ -57,9 +57,9 @@ func TestEncodeRefusesTexts(t *testing.T) {
 		"a header field":          &Ack{Header: broken},
 		"an own field":            &Ack{Header: good, PlayerID: bad},
 		"a type of another shape": &Ack{Header: NewHeader(TypeGameOver, "", "", "")},
-		"an extra that is none":   &Ack{Header: Header{MessageType: typeGameOverAck, Extra: jsontext.Value(`1`)}},
+		"an extra that is none":   &Ack{Header: Header{MessageType: "GAME_OVER_ACK", Extra: jsontext.Value(`1`)}},
 		"an extra known member":   &Ack{Header: repeated},
-		"a round":                 &Ack{Header: Header{MessageType: typeGameOverAck, RoundID: Round{text: bad, isText: true, is: present}}},
+		"a round":                 &Ack{Header: Header{MessageType: "GAME_OVER_ACK", RoundID: Round{text: bad, isText: true, is: present}}},
 		"a broadcast's field":     Broadcast(table)(table.Header),
 		"a copy's header":         Broadcast(&Ack{Header: good})(broken),
 	} {

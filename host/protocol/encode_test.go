@@ -24,10 +24,10 @@ func TestNothingIsLost(t *testing.T) {
 		"no choice":          {TypeGameOver, `{"match_id":"R1M1","game_result":{"status":"","winner_player_id":null,"drawn_number":null,"number_parity":null,"choices":{"P01":"odd","P02":null},"reason":null}}`},
 		"empty collections":  {TypeRoundAnnouncement, `{"round_id":1,"byes":[],"matches":[]}`},
 		"spelt otherwise":    {TypeMatchResultReport, `{"round_id":1.0,"match_id":"R1M1","result":{"winner":"P01","score":{"P01":3.0,"P02":0e5},"details":{"drawn_number":80e-1}}}`},
-		"a null reason":      {typeLeagueRegisterResponse, `{"status":"ACCEPTED","player_id":"P01","reason":null}`},
+		"a null reason":      {"LEAGUE_REGISTER_RESPONSE", `{"status":"ACCEPTED","player_id":"P01","reason":null}`},
 		"a round by name":    {TypeRoundCompleted, `{"round_id":"ROUND_1","next_round_id":null,"matches_played":2.0}`},
-		"data of any kind":   {typeLeagueQueryResponse, `{"query_type":"GET_ODDS","data":{"odds":[0.5,1e-7]},"success":false}`},
-		"null data":          {typeLeagueQueryResponse, `{"query_type":"GET_STANDINGS","data":null,"standings":null}`},
+		"data of any kind":   {"LEAGUE_QUERY_RESPONSE", `{"query_type":"GET_ODDS","data":{"odds":[0.5,1e-7]},"success":false}`},
+		"null data":          {"LEAGUE_QUERY_RESPONSE", `{"query_type":"GET_STANDINGS","data":null,"standings":null}`},
 		"null context":       {TypeLeagueError, `{"error_code":"E005","context":null,"original_message_type":null,"retryable":null}`},
 		"strange characters": {TypeLeagueRegisterRequest, `{"player_meta":{"display_name":"\u00c4 \"\\\/\u2028 \ud83e\udd86","contact_endpoint":"http://h/mcp","tags":["<&>"]}}`},
 	} {

@@ -21,7 +21,7 @@ func TestPlainMessages(t *testing.T) {
 	var all []Message
 	for i, flag := range flags {
 		all = append(all,
-			&Ack{with(typeGameOverAck), StatusAcknowledged, heron, refOne, flag, "v2", "a \"text\""},
+			&Ack{with("GAME_OVER_ACK"), StatusAcknowledged, heron, refOne, flag, "v2", "a \"text\""},
 			&GameJoinAck{with(TypeGameJoinAck), heron, clock("09:00:00"), flag, flags[len(flags)-1-i], "ACK", "commit-1"})
 	}
 	for _, c := range []*ChoiceContext{nil, {}, {OpponentID: otter, RoundID: NoRound(), YourStandings: &OwnStandings{Wins: Some(0)}}} {

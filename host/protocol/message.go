@@ -20,45 +20,29 @@ type Type string
 
 // The message types of league.v2.
 const (
-	TypeRefereeRegisterRequest  Type = "REFEREE_REGISTER_REQUEST"
-	typeRefereeRegisterResponse Type = "REFEREE_REGISTER_RESPONSE"
-	TypeLeagueRegisterRequest   Type = "LEAGUE_REGISTER_REQUEST"
-	typeLeagueRegisterResponse  Type = "LEAGUE_REGISTER_RESPONSE"
-	TypeStartLeague             Type = "START_LEAGUE"
-	typeLeagueStatus            Type = "LEAGUE_STATUS"
-	TypeSetPlayerStatus         Type = "SET_PLAYER_STATUS"
-	typePlayerStatus            Type = "PLAYER_STATUS"
-	TypeSetPace                 Type = "SET_PACE"
-	typeLeaguePace              Type = "LEAGUE_PACE"
+	TypeRefereeRegisterRequest Type = "REFEREE_REGISTER_REQUEST"
+	TypeLeagueRegisterRequest  Type = "LEAGUE_REGISTER_REQUEST"
+	TypeStartLeague            Type = "START_LEAGUE"
+	TypeSetPlayerStatus        Type = "SET_PLAYER_STATUS"
+	TypeSetPace                Type = "SET_PACE"
 
 	TypeRoundAnnouncement     Type = "ROUND_ANNOUNCEMENT"
-	typeRoundAnnouncementAck  Type = "ROUND_ANNOUNCEMENT_ACK"
 	TypeLeagueStandingsUpdate Type = "LEAGUE_STANDINGS_UPDATE"
-	typeStandingsUpdateAck    Type = "STANDINGS_UPDATE_ACK"
 	TypeRoundCompleted        Type = "ROUND_COMPLETED"
-	typeRoundCompletedAck     Type = "ROUND_COMPLETED_ACK"
 	TypeLeagueCompleted       Type = "LEAGUE_COMPLETED"
-	typeLeagueCompletedAck    Type = "LEAGUE_COMPLETED_ACK"
 
-	TypeGameInvitation          Type = "GAME_INVITATION"
-	TypeGameJoinAck             Type = "GAME_JOIN_ACK"
-	typeGameJoinAckAck          Type = "GAME_JOIN_ACK_ACK"
-	TypeChooseParityCall        Type = "CHOOSE_PARITY_CALL"
-	TypeChooseParityResponse    Type = "CHOOSE_PARITY_RESPONSE"
-	typeChooseParityResponseAck Type = "CHOOSE_PARITY_RESPONSE_ACK"
-	TypeGameOver                Type = "GAME_OVER"
-	typeGameOverAck             Type = "GAME_OVER_ACK"
-	TypeGameError               Type = "GAME_ERROR"
-	typeGameErrorAck            Type = "GAME_ERROR_ACK"
+	TypeGameInvitation       Type = "GAME_INVITATION"
+	TypeGameJoinAck          Type = "GAME_JOIN_ACK"
+	TypeChooseParityCall     Type = "CHOOSE_PARITY_CALL"
+	TypeChooseParityResponse Type = "CHOOSE_PARITY_RESPONSE"
+	TypeGameOver             Type = "GAME_OVER"
+	TypeGameError            Type = "GAME_ERROR"
 
 	TypeMatchProgress     Type = "MATCH_PROGRESS"
-	typeMatchProgressAck  Type = "MATCH_PROGRESS_ACK"
 	TypeMatchResultReport Type = "MATCH_RESULT_REPORT"
-	typeMatchResultAck    Type = "MATCH_RESULT_ACK"
 
-	TypeLeagueQuery         Type = "LEAGUE_QUERY"
-	typeLeagueQueryResponse Type = "LEAGUE_QUERY_RESPONSE"
-	TypeLeagueError         Type = "LEAGUE_ERROR"
+	TypeLeagueQuery Type = "LEAGUE_QUERY"
+	TypeLeagueError Type = "LEAGUE_ERROR"
 )
 
 // A Message is a pointer to one of the message structs of this package, each

@@ -10,7 +10,7 @@ import (
 
 func TestQueryData(t *testing.T) {
 	t.Parallel()
-	h := header(typeLeagueQueryResponse, manager, "09:20:01", "ask")
+	h := header("LEAGUE_QUERY_RESPONSE", manager, "09:20:01", "ask")
 	want := StandingsData{CurrentRound: Some(1), Standings: []Standing{{Rank: 1, PlayerID: heron, Played: Some(1), Points: 3}, {Rank: 2, PlayerID: otter, Losses: Some(0)}}}
 	m, err := NewQueryResponse(h, QueryStandings, want)
 	if err != nil {
@@ -60,7 +60,7 @@ func TestQueryDataRules(t *testing.T) {
 		`{` + head + `,"query_type":"GET_NEXT_MATCH","data":{"next_match":{"match_id":"R2M1","round_id":2,"opponent_id":"../x","referee_endpoint":"http://h/mcp"}}}`,
 		`{"data":{"next_match":{"match_id":"R2M1","round_id":2,"opponent_id":"../x","referee_endpoint":"http://h/mcp"}},"query_type":"GET_NEXT_MATCH",` + head + `}`,
 	} {
-		_, err := decodeText(typeLeagueQueryResponse, []byte(body), Strict, false)
+		_, err := decodeText("LEAGUE_QUERY_RESPONSE", []byte(body), Strict, false)
 		e := refusal(t, err)
 		if diff := cmp.Diff([]Violation{{"/data/next_match/opponent_id", "id"}}, e.Violations); diff != "" {
 			t.Error(diff)
@@ -68,7 +68,7 @@ func TestQueryDataRules(t *testing.T) {
 	}
 	for _, bad := range []string{`[]`, `"x"`, `7`} {
 		body := `{` + head + `,"query_type":"GET_STATUS","data":` + bad + `}`
-		if _, err := decodeText(typeLeagueQueryResponse, []byte(body), Strict, false); codeOf(err) != CodeInvalidFieldType {
+		if _, err := decodeText("LEAGUE_QUERY_RESPONSE", []byte(body), Strict, false); codeOf(err) != CodeInvalidFieldType {
 			t.Errorf("data %s: %v", bad, err)
 		}
 	}

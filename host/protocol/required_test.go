@@ -179,13 +179,13 @@ func TestConditionalFields(t *testing.T) {
 			over(`{"status":"WIN","winner_player_id":null,"drawn_number":3,"number_parity":"odd","choices":{},"reason":"r"}`), CodeInvalidFieldType},
 		{"numbers go to 10", TypeGameOver,
 			over(`{"status":"DRAW","winner_player_id":null,"drawn_number":11,"number_parity":"odd","choices":{},"reason":"r"}`), CodeInvalidFieldType},
-		{"a referee acknowledges with its own id", typeRoundAnnouncementAck,
+		{"a referee acknowledges with its own id", "ROUND_ANNOUNCEMENT_ACK",
 			`{` + head + `"status":"ACKNOWLEDGED","referee_id":"REF01","round_id":1}`, ""},
-		{"somebody must acknowledge", typeRoundAnnouncementAck,
+		{"somebody must acknowledge", "ROUND_ANNOUNCEMENT_ACK",
 			`{` + head + `"status":"ACKNOWLEDGED","round_id":1}`, CodeMissingField},
-		{"the other word for accepted", typeMatchResultAck,
+		{"the other word for accepted", "MATCH_RESULT_ACK",
 			`{"protocol":"league.v2","timestamp":"2026-03-14T09:00:00Z","status":"recorded","match_id":"R1M1","round_id":1}`, ""},
-		{"a word of its own", typeMatchResultAck,
+		{"a word of its own", "MATCH_RESULT_ACK",
 			`{"protocol":"league.v2","timestamp":"2026-03-14T09:00:00Z","status":"OK","match_id":"R1M1","round_id":1}`, CodeInvalidFieldType},
 	} {
 		if _, err := decodeText(tt.typ, []byte(withType(tt.typ, tt.body)), Strict, false); codeOf(err) != tt.want {

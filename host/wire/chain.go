@@ -141,31 +141,6 @@ func (c *Chain) fields(x *Exchange) {
 	}
 }
 
-// respond replaces a response that is to be a canonical error.
-func (c *Chain) respond(x *Exchange) {
-	switch {
-	case x.mcp, c.cfg.Registry == nil:
-	case x.call != nil:
-		c.respondCall(x)
-	case unanswered(x) != nil:
-		x.refuse(unanswered(x), nil)
-	default:
-		c.canonical(x)
-	}
-}
-
-// canonical gives a refusal with code -32600 the canonical form, and keeps the
-// agent's details in data.
-func (c *Chain) canonical(x *Exchange) {
-	sent := x.response.Error
-	if x.response.Body != nil || sent == nil || sent.Code != jsonrpc.CodeInvalidRequest {
-		return
-	}
-	refusal := badEnvelope(envelope(x.RPC.Raw, false, false), protocol.Violation{Path: "/method", Rule: "consistent"})
-	x.note(refusal)
-	x.response.Error = rpcError(refusal, sent.Data)
-}
-
 // Refuse is a jsonrpc.RefuseFunc: it logs requests that the server refuses by
 // itself, and gives those that are not JSON-RPC requests, or whose handler
 // failed, the canonical form. The others have the form of the agent.

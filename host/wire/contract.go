@@ -234,21 +234,24 @@ func (c *Chain) messageInput(x *Exchange) {
 	}
 }
 
-// respondCall replaces the answer to a call by a canonical error, if it is a
-// refusal that has one or breaks the schema of the tool.
-func (c *Chain) respondCall(x *Exchange) {
+// respond replaces a response that is to be a canonical error: a refusal that has one, or
+// the output of a tool that breaks its schema.
+func (c *Chain) respond(x *Exchange) {
+	if x.mcp || c.cfg.Registry == nil {
+		return
+	}
 	call, res := x.call, x.response
 	refusal, said := unanswered(x), jsontext.Value(nil)
 	switch {
-	case call.found != nil && (x.asked || res.Error == nil):
+	case call != nil && call.found != nil && (x.asked || res.Error == nil):
 		refusal = refuse(protocol.CanonicalInvalidToolInput, call.found...)
 		if x.refusal != nil && x.refusal.Detail != "" {
 			said = rawjson.Object{{Name: "detail", Value: rawjson.Quote(x.refusal.Detail)}}.Encode()
 		}
 	case refusal != nil:
 	case res.Error != nil:
-		refusal, said = c.toolRefusal(x), res.Error.Data
-	case call.name == "" || res.Body != nil || res.Result == nil:
+		refusal, said = canonicalOf(x), res.Error.Data
+	case call == nil || call.name == "" || res.Body != nil || res.Result == nil:
 	case x.plain:
 		refusal = c.plainOutput(call, res.Result)
 	case x.Dialect == dialect.ToolIO: // the agent may answer in another dialect
@@ -322,17 +325,21 @@ func (c *Chain) badOutput(tool string, found []protocol.Violation) *protocol.Err
 	return internal(errBadOutput, found...)
 }
 
-// toolRefusal returns the canonical form of a refusal by the handler, nil if it
-// is the league's own and has none.
-func (c *Chain) toolRefusal(x *Exchange) *protocol.Error {
-	sent := x.response.Error
-	if members, err := rawjson.Parse(sent.Data); err == nil && members.Text("canonical") != "" {
-		return nil
+// canonicalOf returns the canonical form of a refusal by the handler, nil if it is the
+// league's own and has none.
+func canonicalOf(x *Exchange) *protocol.Error {
+	sent, at := x.response.Error, "/method"
+	if x.call != nil {
+		at = "/params/tool"
 	}
-	switch sent.Code {
-	case jsonrpc.CodeMethodNotFound:
-		return unknownTool("/params/tool")
-	case jsonrpc.CodeInvalidParams:
+	switch members, _ := rawjson.Parse(sent.Data); { // of what is no object there is nothing
+	case members.Text("canonical") != "":
+	case sent.Code == jsonrpc.CodeInvalidRequest:
+		return badEnvelope(envelope(x.RPC.Raw, false, false), protocol.Violation{Path: at, Rule: "consistent"})
+	case x.call == nil:
+	case sent.Code == jsonrpc.CodeMethodNotFound:
+		return unknownTool(at)
+	case sent.Code == jsonrpc.CodeInvalidParams:
 		found := []protocol.Violation{{Path: "/params/input", Rule: "consistent"}}
 		if x.refusal != nil && len(x.refusal.Violations) > 0 {
 			found = nil
@@ -341,9 +348,7 @@ func (c *Chain) toolRefusal(x *Exchange) *protocol.Error {
 			}
 		}
 		return refuse(protocol.CanonicalInvalidToolInput, found...)
-	case jsonrpc.CodeInvalidRequest:
-		return badEnvelope(envelope(x.RPC.Raw, false, false), protocol.Violation{Path: "/params/tool", Rule: "consistent"})
-	case jsonrpc.CodeInternal:
+	case sent.Code == jsonrpc.CodeInternal:
 		return internal(sent)
 	}
 	return nil

@@ -1,8 +1,6 @@
 package dialect
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -21,15 +19,6 @@ func TestRefusalText(t *testing.T) {
 		if err.Error() != want {
 			t.Errorf("got %q, want %q", err, want)
 		}
-	}
-	if c := CodeOf(fmt.Errorf("call: %w", &Refusal{Code: protocol.CodeTokenInvalid})); c != protocol.CodeTokenInvalid {
-		t.Errorf("CodeOf a refusal is %q", c)
-	}
-	if c := CodeOf(fmt.Errorf("read: %w", protocol.Refuse(protocol.CodeMissingField, "", ""))); c != protocol.CodeMissingField {
-		t.Errorf("CodeOf an error is %q", c)
-	}
-	if c := CodeOf(errors.New("x")); c != "" {
-		t.Errorf("CodeOf a stranger is %q", c)
 	}
 }
 

@@ -114,14 +114,10 @@ func TestOptional(t *testing.T) {
 			t.Errorf("%s is written as %s, %v", text, again, err)
 		}
 	}
-	var h holder
-	if h.N = Null[int](); h.N != Null[int]() || h.N.is == absent || h.N.Value() != 0 {
+	if n := Null[int](); n == (Opt[int]{}) || n.Value() != 0 {
 		t.Error("a null is not told from a missing member")
 	}
-	if _, ok := h.N.Get(); ok {
-		t.Error("a null has a value")
-	}
-	if err := json.Unmarshal([]byte(`{"r":1.5}`), &h); err == nil {
+	if err := json.Unmarshal([]byte(`{"r":1.5}`), new(holder)); err == nil {
 		t.Error("round 1.5")
 	}
 }
@@ -138,8 +134,5 @@ func TestRound(t *testing.T) {
 		if (r == Round{}) || (r == NoRound()) != (text == "null") {
 			t.Errorf("%s: absent %v, null %v", text, (r == Round{}), r == NoRound())
 		}
-	}
-	if RoundNumber(4).String() != "4" || NoRound().String() != "" || (Round{}).String() != "" {
-		t.Error("a round is not printed as it stands on the wire")
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -135,28 +134,6 @@ func TestBlamesForm(t *testing.T) {
 	} {
 		if got := protocol.Says(protocol.BlamesForm, text); got != want {
 			t.Errorf("%q blames the form: %t, want %t", text, got, want)
-		}
-	}
-}
-
-// What a peer says is shown as one line of limited length, whatever it sends.
-func TestWords(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		err  error
-		want string
-	}{
-		"nothing":      {errors.New("x"), ""},
-		"a refusal":    {says(1, "no\nway"), "no\nway"}, // which a log quotes
-		"a status":     {status(500, "  Internal \r\n\t error "), "Internal error"},
-		"no body":      {status(500, ""), ""},
-		"no UTF-8":     {status(500, "a\xffb"), "a?b"},
-		"a long text":  {status(500, strings.Repeat("x", 1000)), strings.Repeat("x", 200) + "..."},
-		"a cut letter": {status(500, strings.Repeat("x", 199)+"é"), strings.Repeat("x", 199) + "..."},
-	} {
-		got := wire.Words(c.err)
-		if got != c.want || !utf8.ValidString(got) {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 }

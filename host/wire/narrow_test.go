@@ -7,6 +7,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/wire"
 )
 
 // A message goes without the members that the peer forbids, however it says so, and
@@ -44,12 +45,7 @@ func TestForbiddenMembersAreLeftOut(t *testing.T) {
 				}
 				return jsonrpc.Response{Result: []byte(chosen)}
 			})
-			for i, most := range []int{4, 1} {
-				heard = 0
-				if _, err := c.Call(t.Context(), p, call()); err != nil || heard > most {
-					t.Errorf("call %d: %v after %d requests, want at most %d", i, err, heard, most)
-				}
-			}
+			callTwice(t, c, p, &heard, 4)
 		})
 	}
 }
@@ -76,12 +72,19 @@ func TestMissingMembersAreAdded(t *testing.T) {
 				}
 				return jsonrpc.Response{Result: []byte(chosen)}
 			})
-			for i, most := range []int{2, 1} {
-				heard = 0
-				if _, err := c.Call(t.Context(), p, call()); err != nil || heard > most {
-					t.Errorf("call %d: %v after %d requests, want at most %d", i, err, heard, most)
-				}
-			}
+			callTwice(t, c, p, &heard, 2)
 		})
+	}
+}
+
+// callTwice sends a message twice: the peer understands it after a few requests, and then
+// after one.
+func callTwice(t *testing.T, c *wire.Caller, p *wire.Peer, heard *int, most int) {
+	t.Helper()
+	for _, most := range []int{most, 1} {
+		*heard = 0
+		if _, err := c.Call(t.Context(), p, call()); err != nil || *heard > most {
+			t.Errorf("%v after %d requests, want at most %d", err, *heard, most)
+		}
 	}
 }

@@ -113,11 +113,7 @@ func (d *Dialect) AssignmentCalls(name string, m *protocol.RoundAnnouncement) (c
 		if err != nil {
 			return nil, err
 		}
-		call, err := d.Wrap(name, assignment(name, raw).Encode())
-		if err != nil {
-			return nil, err
-		}
-		calls = append(calls, call)
+		calls = append(calls, d.Wrap(name, assignment(name, raw).Encode()))
 	}
 	return calls, nil
 }

@@ -169,15 +169,12 @@ func (d *Dialect) MethodsOf(t protocol.Type) []string {
 // their own.
 func (d *Dialect) IsAsync(t protocol.Type) bool { return slices.Contains(d.Async, t) }
 
-// edited applies the edits to a message, and the omissions to a request.
-func (d *Dialect) edited(t protocol.Type, raw jsontext.Value, request bool) (jsontext.Value, error) {
+// edited applies the edits to an encoded message, and the omissions to a request.
+func (d *Dialect) edited(t protocol.Type, raw jsontext.Value, request bool) jsontext.Value {
 	if len(d.Edits) == 0 && (len(d.Omit) == 0 || !request) {
-		return raw, nil
+		return raw
 	}
-	doc, err := rawjson.Split(raw)
-	if err != nil {
-		return nil, err
-	}
+	doc, _ := rawjson.Split(raw)
 	for _, e := range d.Edits {
 		if (e.Types == nil || slices.Contains(e.Types, t)) && (e.Was == nil || rawjson.Equal(e.Was, doc.Get(e.Member))) {
 			doc = doc.Set(e.Member, e.Value)
@@ -186,5 +183,5 @@ func (d *Dialect) edited(t protocol.Type, raw jsontext.Value, request bool) (jso
 	if request {
 		doc = doc.Without(d.Omit...)
 	}
-	return doc.Encode(), nil
+	return doc.Encode()
 }

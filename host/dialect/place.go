@@ -126,14 +126,14 @@ func (p Place) part(params rawjson.Object, name string) (rawjson.Object, *protoc
 	return members, nil
 }
 
-// wrap wraps an encoded message for this place. Name is that of the request or
-// tool; refused marks a refusal.
-func (p Place) wrap(raw jsontext.Value, name string, refused bool) (jsontext.Value, error) {
+// wrap wraps an encoded message, which is a JSON object, for this place. Name is that of
+// the request or tool; refused marks a refusal.
+func (p Place) wrap(raw jsontext.Value, name string, refused bool) jsontext.Value {
 	if p.Header != "" {
 		return p.split(raw)
 	}
 	if p.Message == "" && !p.Content && !p.Text {
-		return raw, nil
+		return raw
 	}
 	var out rawjson.Object
 	if p.Name != "" {
@@ -154,10 +154,7 @@ func (p Place) wrap(raw jsontext.Value, name string, refused bool) (jsontext.Val
 		out = append(out, rawjson.Member{Name: "isError", Value: rawjson.Bool(refused)})
 	}
 	if p.Flat {
-		own, err := rawjson.Split(raw)
-		if err != nil {
-			return nil, err
-		}
+		own, _ := rawjson.Split(raw)
 		for _, m := range own {
 			if out.Get(m.Name) == nil {
 				out = append(out, m)
@@ -165,17 +162,14 @@ func (p Place) wrap(raw jsontext.Value, name string, refused bool) (jsontext.Val
 		}
 	}
 	if p.Text && p.Message == "" && !p.Content {
-		return rawjson.Quote(string(raw)), nil
+		return rawjson.Quote(string(raw))
 	}
-	return out.Encode(), nil
+	return out.Encode()
 }
 
 // split separates the header fields of a message from the rest.
-func (p Place) split(raw jsontext.Value) (jsontext.Value, error) {
-	doc, err := rawjson.Split(raw)
-	if err != nil {
-		return nil, err
-	}
+func (p Place) split(raw jsontext.Value) jsontext.Value {
+	doc, _ := rawjson.Split(raw)
 	var header, rest rawjson.Object
 	for _, m := range doc {
 		if protocol.IsHeaderField(m.Name) {
@@ -184,5 +178,5 @@ func (p Place) split(raw jsontext.Value) (jsontext.Value, error) {
 			rest = append(rest, m)
 		}
 	}
-	return rawjson.Object{{Name: p.Header, Value: header.Encode()}, {Name: p.Message, Value: rest.Encode()}}.Encode(), nil
+	return rawjson.Object{{Name: p.Header, Value: header.Encode()}, {Name: p.Message, Value: rest.Encode()}}.Encode()
 }

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
@@ -20,16 +21,11 @@ func (d *Dialect) Call(m protocol.Message) (jsonrpc.Message, error) {
 // CallAs is [Dialect.Call] under a name from [Dialect.MethodsOf]: the method
 // or, where all requests share one, what stands in the place for it.
 func (d *Dialect) CallAs(name string, m protocol.Message) (jsonrpc.Message, error) {
-	t := m.Head().MessageType
 	raw, err := d.Body(m)
 	if err != nil {
 		return jsonrpc.Message{}, err
 	}
-	call, err := d.Wrap(name, raw)
-	if err != nil {
-		return jsonrpc.Message{}, fmt.Errorf("protocol: wrap %s for dialect %s: %w", t, d.Name, err)
-	}
-	return call, nil
+	return d.Wrap(name, raw), nil
 }
 
 // Body returns a request for a peer of the dialect before it is wrapped. The
@@ -43,26 +39,17 @@ func (d *Dialect) Body(m protocol.Message) (jsontext.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if raw, err = d.edited(t, raw, true); err != nil {
-		return nil, fmt.Errorf("protocol: edit %s for dialect %s: %w", t, d.Name, err)
-	}
-	return raw, nil
+	return d.edited(t, raw, true), nil
 }
 
-// Wrap wraps what is to be sent under a name from [Dialect.MethodsOf] as it is,
-// be it a message or other parameters.
-func (d *Dialect) Wrap(name string, raw jsontext.Value) (jsonrpc.Message, error) {
+// Wrap wraps what is to be sent under a name from [Dialect.MethodsOf] as it is, a JSON
+// object, be it a message or other parameters.
+func (d *Dialect) Wrap(name string, raw jsontext.Value) jsonrpc.Message {
 	if d.Request.Bare {
-		return jsonrpc.Message{Body: raw}, nil
+		return jsonrpc.Message{Body: raw}
 	}
-	params, err := d.Request.wrap(raw, name, false)
-	if err != nil {
-		return jsonrpc.Message{}, err
-	}
-	if d.Request.Method != "" {
-		name = d.Request.Method
-	}
-	return jsonrpc.Message{Method: name, Params: params}, nil
+	params := d.Request.wrap(raw, name, false)
+	return jsonrpc.Message{Method: cmp.Or(d.Request.Method, name), Params: params}
 }
 
 // Reply wraps an answer as the request was wrapped. The error is that of
@@ -72,24 +59,17 @@ func (r *Request) Reply(m protocol.Message) (jsonrpc.Response, error) {
 	if err != nil {
 		return jsonrpc.Response{}, err
 	}
-	return r.wrap(m.Head().MessageType, raw, false)
+	return r.wrap(m.Head().MessageType, raw, false), nil
 }
 
 // wrap puts an encoded answer where the dialect wants it.
-func (r *Request) wrap(t protocol.Type, raw jsontext.Value, refused bool) (jsonrpc.Response, error) {
-	raw, err := r.Dialect.edited(t, raw, false)
-	if err != nil {
-		return jsonrpc.Response{}, err
-	}
+func (r *Request) wrap(t protocol.Type, raw jsontext.Value, refused bool) jsonrpc.Response {
+	raw = r.Dialect.edited(t, raw, false)
 	if !refused {
-		if raw, err = r.widened(raw); err != nil {
-			return jsonrpc.Response{}, err
-		}
+		raw = r.widened(raw)
 	}
 	place := r.Dialect.Answer
-	if raw, err = place.wrap(raw, r.tool, refused); err != nil {
-		return jsonrpc.Response{}, err
-	}
+	raw = place.wrap(raw, r.tool, refused)
 	reply := jsonrpc.Response{Status: http.StatusOK}
 	switch {
 	case place.Bare:
@@ -105,7 +85,7 @@ func (r *Request) wrap(t protocol.Type, raw jsontext.Value, refused bool) (jsonr
 	default:
 		reply.Result = raw
 	}
-	return reply, nil
+	return reply
 }
 
 // posted returns an answer that is itself a request.
@@ -148,15 +128,13 @@ func (r *Request) refuse(h protocol.Header, e *protocol.Error) (jsonrpc.Response
 	league := e.Code != "" // a refusal of the league, not of JSON-RPC itself
 	form, style := e.Form(), r.Dialect.Refusal
 	if league && (style == RefuseByToolError && form.RPC != protocol.RPCMethodNotFound || style == RefuseByMessage) {
-		return r.wrap(refusalType(h), data, true)
+		return r.wrap(refusalType(h), data, true), nil
 	}
 	if r.Dialect.Answer.Bare {
 		return jsonrpc.Response{Status: form.HTTP, Body: data}, nil
 	}
 	if place := r.Dialect.Answer; league && place.Header != "" {
-		if data, err = place.split(data); err != nil {
-			return jsonrpc.Response{}, err
-		}
+		data = place.split(data)
 	}
 	return jsonrpc.Response{
 		Status: form.HTTP,

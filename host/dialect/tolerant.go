@@ -120,14 +120,11 @@ func (r *Request) wide() bool {
 // widened adds to an answer what the request calls otherwise and, if it is wide, its type
 // under the other name of message_type and the ids of the request that the protocol does
 // not have. An assignment is acknowledged under its own type.
-func (r *Request) widened(raw jsontext.Value) (jsontext.Value, error) {
+func (r *Request) widened(raw jsontext.Value) jsontext.Value {
 	if r.echo == nil && r.assignment == "" && !r.wide() {
-		return raw, nil
+		return raw
 	}
-	doc, err := rawjson.Split(raw)
-	if err != nil {
-		return nil, err
-	}
+	doc, _ := rawjson.Split(raw)
 	for _, e := range r.echo {
 		if slices.Contains(echoedFields, e.field) && doc.Get(e.field) != nil {
 			doc = doc.Set(e.as.Name, e.as.Value)
@@ -150,7 +147,7 @@ func (r *Request) widened(raw jsontext.Value) (jsontext.Value, error) {
 	if r.assignment != "" {
 		doc = doc.Set("message_type", rawjson.Quote(r.assignment+"_ACK"))
 	}
-	return doc.Encode(), nil
+	return doc.Encode()
 }
 
 // otherZone reports whether a time bears the offset of a zone other than UTC.

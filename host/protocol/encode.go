@@ -48,7 +48,7 @@ func Encode(m Message) (jsontext.Value, error) {
 		return nil, fmt.Errorf("protocol: encode %s: %w", h.MessageType, err)
 	}
 	if h.odd != nil {
-		return restore(raw, h.odd)
+		return restore(raw, h.odd), nil
 	}
 	return raw, nil
 }
@@ -133,60 +133,39 @@ func decode(t Type, doc rawjson.Object, mode Mode, glanced *Header) (Message, *E
 // restore adds to an encoded message the nulls and empty strings that it had
 // when it was decoded and that its Go fields cannot express. Fields set since
 // keep their value.
-func restore(encoded, received jsontext.Value) (jsontext.Value, error) {
+func restore(encoded, received jsontext.Value) jsontext.Value {
 	switch {
 	case encoded.Kind() == '{' && received.Kind() == '{':
 		return restoreMembers(encoded, received)
 	case encoded.Kind() == '[' && received.Kind() == '[':
-		return restoreElements(encoded, received)
+		now, before := rawjson.Elements(encoded), rawjson.Elements(received)
+		if len(now) != len(before) {
+			return encoded
+		}
+		out := jsontext.Value{'['}
+		for i := range now {
+			out = append(append(out, restore(now[i], before[i])...), ',')
+		}
+		return append(out[:max(1, len(out)-1)], ']')
 	}
-	return encoded, nil
+	return encoded
 }
 
-func restoreMembers(encoded, received jsontext.Value) (jsontext.Value, error) {
-	now, err := rawjson.Split(encoded)
-	if err != nil {
-		return nil, err
-	}
-	before, err := rawjson.Split(received)
-	if err != nil {
-		return nil, err
-	}
+func restoreMembers(encoded, received jsontext.Value) jsontext.Value {
+	now, _ := rawjson.Split(encoded) // both have been encoded or read as JSON
+	before, _ := rawjson.Split(received)
 	place := make(map[string]int, len(now))
 	for i, m := range now {
 		place[m.Name] = i
 	}
 	for _, m := range before {
-		i, here := place[m.Name]
-		switch {
-		case here:
-			if now[i].Value, err = restore(now[i].Value, m.Value); err != nil {
-				return nil, err
-			}
-		case m.Value.Kind() == 'n' || string(m.Value) == `""`:
+		if i, here := place[m.Name]; here {
+			now[i].Value = restore(now[i].Value, m.Value)
+		} else if m.Value.Kind() == 'n' || string(m.Value) == `""` {
 			now = append(now, m)
 		}
 	}
-	return now.Encode(), nil
-}
-
-func restoreElements(encoded, received jsontext.Value) (jsontext.Value, error) {
-	now, before := rawjson.Elements(encoded), rawjson.Elements(received)
-	if len(now) != len(before) {
-		return encoded, nil
-	}
-	out := jsontext.Value{'['}
-	for i := range now {
-		element, err := restore(now[i], before[i])
-		if err != nil {
-			return nil, err
-		}
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, element...)
-	}
-	return append(out, ']'), nil
+	return now.Encode()
 }
 
 // Broadcast prepares a message for many receivers: its fields are encoded once,

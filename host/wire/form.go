@@ -104,8 +104,7 @@ func (f Form) changed(m protocol.Message) (call jsonrpc.Message, target string, 
 	if err != nil {
 		return call, "", err
 	}
-	call, err = f.Dialect.Wrap(cmp.Or(f.Name, f.Dialect.MethodsOf(m.Head().MessageType)[0]), raw)
-	return call, target, err
+	return f.Dialect.Wrap(cmp.Or(f.Name, f.Dialect.MethodsOf(m.Head().MessageType)[0]), raw), target, nil
 }
 
 // fields returns what the form sends of a message.

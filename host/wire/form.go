@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -93,64 +91,62 @@ func (f Form) Call(m protocol.Message) (call jsonrpc.Message, target string, err
 }
 
 func (f Form) changed(m protocol.Message) (call jsonrpc.Message, target string, err error) {
-	whole, err := protocol.Encode(m)
+	whole, err := encoded(m)
 	if err != nil {
 		return call, "", err
 	}
-	if target, err = f.target(whole); err != nil {
-		return call, "", err
-	}
-	raw, err := f.fields(m, whole)
+	fields, err := f.fields(m, whole)
 	if err != nil {
 		return call, "", err
 	}
-	return f.Dialect.Wrap(cmp.Or(f.Name, f.Dialect.MethodsOf(m.Head().MessageType)[0]), raw), target, nil
+	return f.Dialect.Wrap(cmp.Or(f.Name, f.Dialect.MethodsOf(m.Head().MessageType)[0]), fields.Encode()), f.target(whole), nil
 }
 
-// fields returns what the form sends of a message.
-func (f Form) fields(m protocol.Message, whole jsontext.Value) (raw jsontext.Value, err error) {
-	if f.Input != nil {
-		raw, err = f.Input.Fill(whole)
-	} else {
-		raw, err = f.Dialect.Body(m)
-	}
+func encoded(m protocol.Message) (rawjson.Object, error) {
+	raw, err := protocol.Encode(m)
 	if err != nil {
 		return nil, err
 	}
-	if f.Spread && f.Input == nil {
-		raw = discovery.Spread(raw)
-	}
-	if f.Type != "" && f.Input == nil {
-		doc, err := rawjson.Split(raw)
-		if err != nil {
-			return nil, err
-		}
-		raw = doc.Set("message_type", rawjson.Quote(string(f.Type))).Encode()
-	}
-	return discovery.Add(dropped(raw, f.Drop), whole, f.Add), nil
+	return rawjson.Split(raw)
 }
 
-func (f Form) target(raw jsontext.Value) (string, error) {
+// fields returns what the form sends of a message.
+func (f Form) fields(m protocol.Message, whole rawjson.Object) (rawjson.Object, error) {
+	if f.Input != nil {
+		return f.varied(f.Input.Fill(whole), whole), nil
+	}
+	raw, err := f.Dialect.Body(m)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := rawjson.Split(raw)
+	if f.Spread {
+		doc = discovery.Spread(doc)
+	}
+	if f.Type != "" {
+		doc = doc.Set("message_type", rawjson.Quote(string(f.Type)))
+	}
+	return f.varied(doc, whole), err
+}
+
+// varied returns an object with and without the members that the form adds and drops.
+func (f Form) varied(doc, whole rawjson.Object) rawjson.Object {
+	return discovery.Add(dropped(doc, f.Drop), whole, f.Add)
+}
+
+func (f Form) target(whole rawjson.Object) string {
 	if f.Query == nil {
-		return f.URL, nil
-	}
-	filled, err := f.Query.Fill(raw)
-	if err != nil {
-		return "", err
-	}
-	doc, err := rawjson.Split(filled)
-	if err != nil {
-		return "", err
+		return f.URL
 	}
 	values := make(url.Values)
-	for _, m := range doc {
+	for _, m := range f.Query.Fill(whole) {
 		text := string(m.Value)
 		if m.Value.Kind() == '"' {
 			text = string(rawjson.Unquote(m.Value))
 		}
 		values.Set(m.Name, text)
 	}
-	return f.URL + "?" + values.Encode(), nil
+	return f.URL + "?" + values.Encode()
 }
 
 // as returns the form under another type of message. A registration repeats beside the
@@ -198,13 +194,13 @@ func (f Form) narrower(m protocol.Message, err error) (Form, bool) {
 	if !protocol.Says(protocol.Forbids, text) || f.Plain() {
 		return f, false
 	}
-	raw, failed := protocol.Encode(m)
+	whole, failed := encoded(m)
 	if failed != nil {
 		return f, false
 	}
 	drop := slices.Clone(f.Drop)
 	for finding := range strings.SplitSeq(text, ";") {
-		drop = append(drop, protocol.Forbidden(finding, namesIn(raw, nil))...)
+		drop = append(drop, protocol.Forbidden(finding, namesIn(whole, nil))...)
 	}
 	slices.Sort(drop)
 	drop = slices.Compact(drop)
@@ -223,7 +219,7 @@ func (f Form) wider(m protocol.Message, err error) (Form, bool) {
 	if len(all) == 0 {
 		return f, false
 	}
-	whole, failed := protocol.Encode(m)
+	whole, failed := encoded(m)
 	if failed != nil {
 		return f, false
 	}
@@ -238,7 +234,7 @@ func (f Form) wider(m protocol.Message, err error) (Form, bool) {
 		}
 	}
 	after, failed := f.fields(m, whole)
-	return f, failed == nil && len(f.Add) <= mostAdded && !rawjson.Equal(before, after)
+	return f, failed == nil && len(f.Add) <= mostAdded && !rawjson.Equal(before.Encode(), after.Encode())
 }
 
 var (
@@ -283,29 +279,24 @@ func missing(text string) []string {
 }
 
 // namesIn appends the names of the members of an object and of the objects in it.
-func namesIn(raw jsontext.Value, names []string) []string {
-	doc, err := rawjson.Split(raw)
-	if err != nil {
-		return names
-	}
+func namesIn(doc rawjson.Object, names []string) []string {
 	for _, m := range doc {
-		names = namesIn(m.Value, append(names, m.Name))
+		inner, _ := rawjson.Split(m.Value) // of what is no object there is nothing
+		names = namesIn(inner, append(names, m.Name))
 	}
 	return names
 }
 
 // dropped returns an object without some members, at any depth.
-func dropped(raw jsontext.Value, names []string) jsontext.Value {
+func dropped(doc rawjson.Object, names []string) rawjson.Object {
 	if slices.Equal(names, everything) {
-		return jsontext.Value("{}")
-	}
-	doc, err := rawjson.Split(raw)
-	if err != nil || len(names) == 0 {
-		return raw
+		return nil
 	}
 	doc = doc.Without(names...)
 	for i, m := range doc {
-		doc[i].Value = dropped(m.Value, names)
+		if inner, err := rawjson.Split(m.Value); err == nil && len(names) > 0 {
+			doc[i].Value = dropped(inner, names).Encode()
+		}
 	}
-	return doc.Encode()
+	return doc
 }

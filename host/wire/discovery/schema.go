@@ -39,15 +39,11 @@ func (s Schema) Empty() bool { return len(s.properties()) == 0 }
 // nothing for is filled with its default, or else with an empty value; other
 // such members are left out. A schema that declares no member takes the whole
 // message, and what an agent says of itself beside it.
-func (s Schema) Fill(message jsontext.Value) (jsontext.Value, error) {
-	doc, err := rawjson.Split(message)
-	if err != nil {
-		return nil, err
-	}
+func (s Schema) Fill(message rawjson.Object) rawjson.Object {
 	if s.Empty() {
-		return Spread(message), nil
+		return Spread(message)
 	}
-	return s.fill(&source{doc: doc, flat: flatten(doc), left: mostMembers}, 0).Encode(), nil
+	return s.fill(&source{doc: message, flat: flatten(message), left: mostMembers}, 0)
 }
 
 // flatten returns the fields of a message and of the description of an agent in
@@ -99,48 +95,35 @@ const mostMembers = 1000
 
 // Spread repeats what a registration says of the agent beside the object that
 // holds it, under its own names and the commonest others.
-func Spread(message jsontext.Value) jsontext.Value {
-	doc, err := rawjson.Split(message)
-	if err != nil {
-		return message
-	}
-	flat := flatten(doc)
-	out := slices.Clone(doc)
+func Spread(message rawjson.Object) rawjson.Object {
+	flat, out := flatten(message), slices.Clone(message)
 	for _, name := range []string{"display_name", "name", "contact_endpoint", "endpoint", "version", "protocol_version", "game_types"} {
-		if out.Get(name) == nil {
-			if v := protocol.ValueFor(flat, name); v != nil {
-				out = append(out, rawjson.Member{Name: name, Value: v})
-			}
+		if v := protocol.ValueFor(flat, name); v != nil && out.Get(name) == nil {
+			out = append(out, rawjson.Member{Name: name, Value: v})
 		}
 	}
-	return out.Encode()
+	return out
 }
 
 // Add returns an object with more members, each with the value that the message
 // has for it: by its name or a synonym, or the message or what an agent says of
 // itself as a whole. Those that the message has nothing for are left out.
-func Add(object, message jsontext.Value, names []string) jsontext.Value {
-	doc, err := rawjson.Split(object)
-	whole, failed := rawjson.Split(message)
-	if err != nil || failed != nil || len(names) == 0 {
-		return object
-	}
-	flat := flatten(whole)
+func Add(object, message rawjson.Object, names []string) rawjson.Object {
+	flat := flatten(message)
 	for _, name := range names {
 		v := protocol.ValueFor(flat, name)
 		switch {
-		case doc.Get(name) != nil:
-			continue
-		case v == nil && protocol.HoldsMeta(name):
-			v = whole.First("player_meta", "referee_meta")
-		case v == nil && protocol.HoldsMessage(name):
-			v = message
+		case v != nil:
+		case protocol.HoldsMeta(name):
+			v = message.First("player_meta", "referee_meta")
+		case protocol.HoldsMessage(name):
+			v = message.Encode()
 		}
-		if v != nil {
-			doc = append(doc, rawjson.Member{Name: name, Value: v})
+		if v != nil && object.Get(name) == nil {
+			object = append(object, rawjson.Member{Name: name, Value: v})
 		}
 	}
-	return doc.Encode()
+	return object
 }
 
 func (s Schema) fill(from *source, depth int) rawjson.Object {

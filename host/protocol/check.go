@@ -18,33 +18,23 @@ type checker struct {
 	first    finding   // the one whose code comes first in codeOrder
 	odd      bool      // a known member is null or ""
 	respelt  bool      // an integer is spelt with a fraction or an exponent
-	path     []step    // to the value being checked
-	room     [8]step   // for path, which is seldom longer
-}
-
-// step is one step of the way from the top of a message to a value.
-type step struct {
-	name  string
-	index int // of an array element, where name is empty
+	path     []string  // the names and indexes that lead to the value being checked
+	room     [8]string // for path, which is seldom longer
 }
 
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
 func (c *checker) pointer() string {
 	var b strings.Builder
-	for _, s := range c.path {
+	for _, name := range c.path {
 		b.WriteByte('/')
-		if s.name == "" {
-			b.WriteString(strconv.Itoa(s.index))
-		} else {
-			b.WriteString(pointerEscapes.Replace(s.name))
-		}
+		b.WriteString(pointerEscapes.Replace(name))
 	}
 	return b.String()
 }
 
-func (c *checker) enter(s step) { c.path = append(c.path, s) }
-func (c *checker) leave()       { c.path = c.path[:len(c.path)-1] }
+func (c *checker) enter(name string) { c.path = append(c.path, name) }
+func (c *checker) leave()            { c.path = c.path[:len(c.path)-1] }
 
 // object checks an object that has been split.
 func (c *checker) object(doc rawjson.Object, s *shape) {
@@ -92,7 +82,7 @@ func (c *checker) member(s *shape, n int, v jsontext.Value, seen *sight) {
 	case f.name == s.part && v.Kind() == '{':
 		seen.part = v
 	default:
-		c.enter(step{name: f.name})
+		c.enter(f.name)
 		c.value(f, v)
 		c.leave()
 	}
@@ -106,7 +96,7 @@ func (c *checker) member(s *shape, n int, v jsontext.Value, seen *sight) {
 func (c *checker) whole(s *shape, seen *sight) {
 	c.missing(s, seen)
 	if sub := s.parts[seen.on]; seen.part != nil && sub != nil {
-		c.enter(step{name: s.part})
+		c.enter(s.part)
 		c.nested(seen.part, sub)
 		c.leave()
 	}
@@ -202,7 +192,7 @@ func (c *checker) value(f *field, v jsontext.Value) {
 func (c *checker) list(f *field, v jsontext.Value) {
 	t, n := rawjson.Walk(v), 0
 	for ; t.More(); n++ {
-		c.enter(step{index: n})
+		c.enter(strconv.Itoa(n))
 		c.value(f.elem, t.Value())
 		c.leave()
 	}
@@ -219,7 +209,7 @@ func (c *checker) dict(f *field, v jsontext.Value) {
 			c.found("id", CodeInvalidFieldType) // of the whole: the name is anybody's text
 			continue
 		}
-		c.enter(step{name: string(name)})
+		c.enter(string(name))
 		if element.Kind() != 'n' || !f.elem.wildNull || c.mode == Strict {
 			c.value(f.elem, element)
 		}

@@ -34,7 +34,7 @@ func (c *checker) found(rule string, code Code) {
 }
 
 func (c *checker) foundIn(name, rule string, code Code) {
-	c.enter(step{name: name})
+	c.enter(name)
 	c.found(rule, code)
 	c.leave()
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -144,27 +143,6 @@ func (h recorded) Handle(_ context.Context, r slog.Record) error { h(r); return 
 func (h recorded) WithAttrs([]slog.Attr) slog.Handler            { return h }
 func (h recorded) WithGroup(string) slog.Handler                 { return h }
 
-func TestFirstLine(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]string{
-		"1|1|unix|/s|grpc|\nmore\n": "1|1|unix|/s|grpc|",
-		"no newline":                "no newline",
-		"":                          "",
-	} {
-		c := &child{output: &output{log: slog.New(slog.DiscardHandler)}}
-		r, w := io.Pipe()
-		got := make(chan string, 1)
-		go func() {
-			b, _ := io.ReadAll(r)
-			got <- strings.TrimSpace(string(b))
-		}()
-		c.greet(strings.NewReader(in), w)
-		if line := <-got; line != want || c.hello != want {
-			t.Errorf("first line of %q: %q and %q, want %q", in, line, c.hello, want)
-		}
-	}
-}
-
 func TestLogLines(t *testing.T) {
 	t.Parallel()
 	var lines logLines
@@ -188,58 +166,6 @@ func TestLogLines(t *testing.T) {
 		t.Errorf("log %q", out.String())
 	}
 	forward(nil, first) // nobody wants it
-}
-
-func TestCallLogs(t *testing.T) {
-	t.Parallel()
-	d := make(callLogs)
-	open := &strategies.Step{Open: []strategies.OpenSeat{{Seat: 3}, {Seat: 1}, {Seat: 2}}}
-	d.open(open)
-	step := &strategies.Step{
-		Observe: []strategies.SeatOutcome{{Seat: 3, Outcome: strategies.Outcome{MatchID: "R1M1"}}},
-		Choose:  []strategies.SeatTurn{{Seat: 3, Turn: strategies.Turn{MatchID: "R2M1", Standing: strategies.Standing{Played: 1}}}, {Seat: 1}},
-		Failed:  []strategies.SeatError{{Seat: 2, Op: strategies.OpObserve, Err: strategies.ErrCrashed}, {Seat: 3, Op: strategies.OpChoose, Err: strategies.ErrInvalidChoice}},
-		Close:   []strategies.SeatID{1},
-	}
-	d.enter(step)
-	if got := d.seats(); !slices.Equal(got, []strategies.SeatID{3}) {
-		t.Fatalf("open seats %v, want 3 alone: 2 failed, 1 was closed", got)
-	}
-	calls := d[3].calls
-	if len(calls) != 2 || calls[0] != step.Observe[0].Outcome || calls[1] != step.Choose[0].Turn {
-		t.Errorf("calls %+v, want the outcome and the turn", calls)
-	}
-	// Calls leave in as few steps as their order allows.
-	var again strategies.Step
-	left := take(&again, 3, append(calls, calls...))
-	if len(again.Observe) != 1 || len(again.Choose) != 1 || len(left) != 2 {
-		t.Errorf("a step of %d outcomes and %d turns, %d calls left; want 1, 1 and 2", len(again.Observe), len(again.Choose), len(left))
-	}
-	sub, places := part(step, []strategies.SeatID{1})
-	if len(sub.Observe) != 0 || len(sub.Choose) != 1 || !slices.Equal(places, []int{1}) {
-		t.Errorf("the part of seat 1: %+v at %v", sub, places)
-	}
-}
-
-func TestQuarantine(t *testing.T) {
-	t.Parallel()
-	k := &supervisor{config: Config{Name: "mine", Restarts: 2, Backoff: -1, Log: slog.New(slog.DiscardHandler)}}
-	for k.failed = range 3 {
-		if err := k.quarantine(nil); err != nil {
-			t.Errorf("after %d failures: %v", k.failed, err)
-		}
-	}
-	k.failed = 3
-	err := k.quarantine(io.ErrUnexpectedEOF)
-	if err == nil || err.Error() != "quarantined for the rest of the run: plugin mine failed 3 times, after 2 restarts; last failure: unexpected EOF" {
-		t.Errorf("after 3 failures: %v", err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	k.config.Backoff = 1 << 40
-	if err := k.pause(ctx); err == nil {
-		t.Error("a pause outlasts its context")
-	}
 }
 
 // sweep removes the folders of hosts that have ended, and no others. Not

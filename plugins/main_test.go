@@ -2,6 +2,7 @@ package plugins_test
 
 import (
 	"cmp"
+	"flag"
 	"fmt"
 	"log/slog"
 	"os"
@@ -39,6 +40,7 @@ func TestMain(m *testing.M) {
 			return
 		}
 	}
+	_ = flag.Set("test.parallel", "8") // most tests wait for processes
 	os.Exit(m.Run())
 }
 

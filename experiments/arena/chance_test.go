@@ -118,12 +118,7 @@ func TestBarredPlayersAreNotCalled(t *testing.T) {
 func TestLog(t *testing.T) {
 	t.Parallel()
 	var buf bytes.Buffer
-	handler := slog.NewTextHandler(&buf, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-		if a.Key == slog.TimeKey {
-			return slog.Attr{}
-		}
-		return a
-	}})
+	handler := slog.NewTextHandler(&buf, nil)
 	opts := arena.Config{Log: func(league, field int) *slog.Logger {
 		return slog.New(handler).With("league", league, "field", field)
 	}}

@@ -57,6 +57,19 @@ func recordRun(t *testing.T, folder string, plan results.Plan, driver experiment
 	return outcome.Digest
 }
 
+// reuseRun plays a plan with the leagues of the run in before, whose first player was another.
+func reuseRun(t *testing.T, before string, after results.Plan, field []strategies.Factory, workers int) (digest string, reuse *arena.Reuse) {
+	t.Helper()
+	changed := make([]bool, len(field))
+	changed[0] = true
+	reuse, err := arena.NewReuse(newArena(t, after, arena.Config{}, field...), after, field, changed,
+		func() (*results.Reader, error) { return results.OpenReader(before) }, arena.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return recordRun(t, filepath.Join(t.TempDir(), "reused"), after, reuse, workers), reuse
+}
+
 // TestReuse: with the leagues of the version before, an edited strategy plays the same
 // leagues as without, to the byte, and the others are asked only where it matters.
 func TestReuse(t *testing.T) {
@@ -99,13 +112,7 @@ func TestReuse(t *testing.T) {
 				if !ok || slices.Index(changed, true) != 0 || slices.Contains(changed[1:], true) {
 					t.Fatalf("changed %v, %v", changed, ok)
 				}
-				field := reuseField(t, c.edited())
-				reuse, err := arena.NewReuse(newArena(t, after, arena.Config{}, field...), after, field, changed,
-					func() (*results.Reader, error) { return results.OpenReader(c.folder) }, arena.Config{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				got := recordRun(t, filepath.Join(t.TempDir(), "reused"), after, reuse, workers)
+				got, reuse := reuseRun(t, c.folder, after, reuseField(t, c.edited()), workers)
 				if got != want {
 					t.Errorf("%d workers: digest %s, want %s as played in full", workers, got, want)
 				}
@@ -129,13 +136,7 @@ func TestReuseAsksNobodyElse(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "before")
 	recordRun(t, folder, before, newArena(t, before, arena.Config{}, field(moody(0), moody(0))...), 1)
 	after, other, edited := reusePlan(4, 100, "second"), moody(0), moody(0)
-	all := field(edited, other)
-	reuse, err := arena.NewReuse(newArena(t, after, arena.Config{}, all...), after, all, []bool{true, false, false, false},
-		func() (*results.Reader, error) { return results.OpenReader(folder) }, arena.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	recordRun(t, filepath.Join(t.TempDir(), "after"), after, reuse, 1)
+	reuseRun(t, folder, after, field(edited, other), 1)
 	if len(other.calls) != 0 || len(edited.calls) == 0 || edited.open != 0 {
 		t.Errorf("%d calls of an unchanged player and %d of the edited one, %d of whose seats are open", len(other.calls), len(edited.calls), edited.open)
 	}
@@ -155,13 +156,8 @@ func TestReuseAfterFailures(t *testing.T) {
 	recordRun(t, folder, before, newArena(t, before, arena.Config{}, field(moody(0))...), 2)
 	after := reusePlan(6, runs, "second")
 	want := recordRun(t, filepath.Join(t.TempDir(), "full"), after, newArena(t, after, arena.Config{}, field(moody(500))...), 2)
-	all := field(moody(500))
-	reuse, err := arena.NewReuse(newArena(t, after, arena.Config{}, all...), after, all, []bool{true, false, false, false, false, false},
-		func() (*results.Reader, error) { return results.OpenReader(folder) }, arena.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := recordRun(t, filepath.Join(t.TempDir(), "reused"), after, reuse, 2); got != want {
+	got, reuse := reuseRun(t, folder, after, field(moody(500)), 2)
+	if got != want {
 		t.Errorf("digest %s, want %s as played in full", got, want)
 	}
 	if probed, _ := reuse.Probed(); probed == 0 || probed > runs/2 {
@@ -216,13 +212,7 @@ func TestReuseCountsCosts(t *testing.T) {
 			first, second := reusePlan(6, 20, "first"), reusePlan(6, 20, "second")
 			recordRun(t, filepath.Join(folder, "before"), first, newArena(t, first, arena.Config{}, reuseField(t, before())...), 1)
 			want := recordRun(t, filepath.Join(folder, "full"), second, newArena(t, second, arena.Config{}, reuseField(t, after())...), 1)
-			field := reuseField(t, after())
-			reuse, err := arena.NewReuse(newArena(t, second, arena.Config{}, field...), second, field, []bool{true, false, false, false, false, false},
-				func() (*results.Reader, error) { return results.OpenReader(filepath.Join(folder, "before")) }, arena.Config{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := recordRun(t, filepath.Join(folder, "after"), second, reuse, 1); got != want {
+			if got, _ := reuseRun(t, filepath.Join(folder, "before"), second, reuseField(t, after()), 1); got != want {
 				t.Errorf("%s, and then %s: digest %s, want %s as played in full", was, is, got, want)
 			}
 		}

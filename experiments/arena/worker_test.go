@@ -3,7 +3,6 @@ package arena_test
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -184,21 +183,5 @@ func TestNewRefuses(t *testing.T) {
 	}
 	if err := w.Play(t.Context(), 0, make([]results.League, 1), nil); err == nil {
 		t.Error("played without knowing who is quarantined")
-	}
-}
-
-func TestSeatsAreShuffledByLeague(t *testing.T) {
-	t.Parallel()
-	plan := planOf(5, 1, 20)
-	different := false
-	leagues := play(t, newArena(t, plan, arena.Config{}, mixed(t, 5)...), 5, 20)
-	for i, l := range leagues {
-		if want := game.Seats(plan.Seed, i, 5); !slices.Equal(l.Seats, want) {
-			t.Errorf("league %d: seats %v, want %v", i, l.Seats, want)
-		}
-		different = different || !slices.Equal(l.Seats, leagues[0].Seats)
-	}
-	if !different {
-		t.Error("all leagues have the same seats")
 	}
 }

@@ -21,13 +21,13 @@ import (
 // another machine plays the rest.
 func TestFullStore(t *testing.T) {
 	t.Parallel()
-	for name, fill := range map[string]func(t *testing.T) (url string, clear func()){
+	for name, fill := range map[string]func(t *testing.T, n *notes) (url string, clear func()){
 		"of a bucket": fullBucket, "of a disk": fullDisk,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			url, clear := fill(t)
 			plan, n, half := planOf(300), newNotes(), make(chan struct{})
+			url, clear := fill(t, n)
 			l := link(t, cluster.Config{URL: url, Note: n.add})
 			c, err := l.Coordinate(t.Context(), cluster.RunConfig{Plan: plan, Version: "test", Sources: map[int][]byte{1: make([]byte, 1<<21)}})
 			if err != nil {
@@ -78,7 +78,7 @@ func TestFullStore(t *testing.T) {
 }
 
 // fullBucket is a broker whose administrator has given the code too little room.
-func fullBucket(t *testing.T) (url string, clear func()) {
+func fullBucket(t *testing.T, _ *notes) (url string, clear func()) {
 	b := startBroker(t, cluster.BrokerConfig{})
 	js := raw(t, b.URL())
 	if _, err := js.CreateObjectStore(t.Context(), jetstream.ObjectStoreConfig{Bucket: "strategylab_code", MaxBytes: 1 << 12}); err != nil {
@@ -91,8 +91,9 @@ func fullBucket(t *testing.T) (url string, clear func()) {
 	}
 }
 
-// fullDisk is a broker on a disk that is full.
-func fullDisk(t *testing.T) (url string, clear func()) {
+// fullDisk is a broker on a disk that is full. It has room when the experiment has stored what
+// the worker needs, so that this need not look for it again and again, as the other does.
+func fullDisk(t *testing.T, n *notes) (url string, clear func()) {
 	disk := t.TempDir()
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=8m", "none", disk).CombinedOutput(); err != nil {
 		t.Skipf("a small disk needs root: %v: %s", err, out)
@@ -119,5 +120,6 @@ func fullDisk(t *testing.T) (url string, clear func()) {
 		if err := os.Remove(filler); err != nil {
 			t.Error(err)
 		}
+		n.wait(t, func(text string) bool { return strings.Contains(text, "they are stored again") })
 	}
 }

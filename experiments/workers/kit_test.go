@@ -3,6 +3,7 @@ package workers_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -43,6 +44,7 @@ func TestMain(m *testing.M) {
 		serve()
 	case "stillborn":
 	default:
+		_ = flag.Set("test.parallel", "8") // most tests wait for processes
 		os.Exit(m.Run())
 	}
 }

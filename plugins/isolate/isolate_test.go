@@ -2,6 +2,7 @@ package isolate_test
 
 import (
 	"context"
+	"flag"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -32,6 +33,7 @@ func TestMain(m *testing.M) {
 		plugins.Serve(goFrequency{})
 		return
 	}
+	_ = flag.Set("test.parallel", "8") // most tests wait for processes
 	os.Exit(m.Run())
 }
 
@@ -117,7 +119,7 @@ func TestSameDigestAsInProcess(t *testing.T) {
 			t.Errorf("info %+v isolated, %+v in process", f.Info(), inside[i].Info())
 		}
 	}
-	p := plan(100, 4, inside)
+	p := plan(24, 4, inside)
 	want, got := played(t, p, inside), played(t, p, outside)
 	if want.Digest != got.Digest || !got.Reproducible {
 		t.Errorf("digest %s isolated (reproducible %v), %s in process", got.Digest, got.Reproducible, want.Digest)

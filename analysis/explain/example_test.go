@@ -29,26 +29,3 @@ func ExampleCollector() {
 	// odd     says even in 0 %, best rule: it says odd (100 %)
 	// mixed   says even in 44 %, best rule: it says odd (52 %)
 }
-
-func ExampleHabits() {
-	plan := analysistest.Plan()
-	h, err := explain.NewHabits(plan, 1)
-	if err != nil {
-		panic(err)
-	}
-	for i := range plan.Runs {
-		if err := h.Append(analysistest.League(plan, i)); err != nil {
-			panic(err)
-		}
-	}
-	for _, habit := range h.Estimates(0.95) {
-		if habit.Times == 0 {
-			continue
-		}
-		fmt.Printf("after %s: even in %.0f %% of %d choices\n", habit.After, 100*habit.Even.Estimate, habit.Times)
-	}
-	// Output:
-	// after its first match against the opponent: even in 0 % of 200 choices
-	// after it said odd, the opponent even: even in 0 % of 156 choices
-	// after both said odd: even in 0 % of 44 choices
-}

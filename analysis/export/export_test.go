@@ -161,70 +161,51 @@ func TestRowsComeToTheEstimates(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	type sums struct{ matches, points, adjusted, wins, technical, clean, differ, rank, titles, leagues float64 }
-	byLeague, byMatch := map[string]sums{}, map[string]sums{}
-	for _, r := range fromParquet[export.LeagueRow](t, written(t, export.Parquet, export.Leagues, plan, leagues)) {
-		s := byLeague[r.Player]
-		s.leagues++
-		s.matches += float64(r.Matches)
-		s.points += float64(r.Points)
-		s.adjusted += r.Adjusted
-		s.wins += float64(r.Wins)
-		s.technical += float64(r.TechnicalLosses)
-		s.clean += float64(r.Clean)
-		s.differ += float64(r.Differ)
-		s.rank += r.Rank
-		s.titles += r.ChampionShare
-		byLeague[r.Player] = s
+	type sums struct{ leagues, matches, points, adjusted, wins, technical, clean, differ, rank, titles float64 }
+	byLeague, byMatch, byPair := map[string]*sums{}, map[string]*sums{}, map[string]*sums{}
+	for _, f := range plan.Field {
+		byLeague[f.Name], byMatch[f.Name], byPair[f.Name] = new(sums), new(sums), new(sums)
 	}
-	for _, r := range fromParquet[export.MatchRow](t, written(t, export.Parquet, export.Matches, plan, leagues)) {
-		for i, name := range []string{r.PlayerA, r.PlayerB} {
-			s := byMatch[name]
+	for _, r := range fromJSON[export.LeagueRow](t, written(t, export.NDJSON, export.Leagues, plan, leagues)) {
+		s := byLeague[r.Player]
+		*s = sums{s.leagues + 1, s.matches + float64(r.Matches), s.points + float64(r.Points), s.adjusted + r.Adjusted, s.wins + float64(r.Wins),
+			s.technical + float64(r.TechnicalLosses), s.clean + float64(r.Clean), s.differ + float64(r.Differ), s.rank + r.Rank, s.titles + r.ChampionShare}
+	}
+	yes := map[bool]float64{true: 1}
+	for _, r := range fromJSON[export.MatchRow](t, written(t, export.NDJSON, export.Matches, plan, leagues)) {
+		for i, s := range []*sums{byMatch[r.PlayerA], byMatch[r.PlayerB]} {
 			s.matches++
 			s.points += float64([]int32{r.PointsA, r.PointsB}[i])
 			s.adjusted += []float64{r.AdjustedA, r.AdjustedB}[i]
-			if []string{r.FaultA, r.FaultB}[i] != "" {
-				s.technical++
-			}
-			if r.Number != nil {
-				s.clean++
-				if r.ChoiceA != r.ChoiceB {
-					s.differ++
-				}
-			}
-			byMatch[name] = s
+			s.technical += yes[[]string{r.FaultA, r.FaultB}[i] != ""]
+			s.clean += yes[r.Number != nil]
+			s.differ += yes[r.Number != nil && r.ChoiceA != r.ChoiceB]
 		}
 	}
-	byPair := map[string]sums{}
-	for _, r := range fromParquet[export.PairRow](t, written(t, export.Parquet, export.Pairs, plan, leagues)) {
-		for i, name := range []string{r.PlayerA, r.PlayerB} {
-			s := byPair[name]
-			s.matches += float64(r.Matches)
-			s.clean += float64(r.Clean)
-			s.differ += float64(r.Differ)
+	for _, r := range fromJSON[export.PairRow](t, written(t, export.NDJSON, export.Pairs, plan, leagues)) {
+		for i, s := range []*sums{byPair[r.PlayerA], byPair[r.PlayerB]} {
+			s.matches, s.clean, s.differ = s.matches+float64(r.Matches), s.clean+float64(r.Clean), s.differ+float64(r.Differ)
 			s.points += float64([]int32{r.PointsA, r.PointsB}[i])
 			s.adjusted += []float64{r.AdjustedA, r.AdjustedB}[i]
-			s.technical = byMatch[name].technical // a pair's rows have none
-			byPair[name] = s
-		}
-	}
-	near := func(what string, got, want float64) {
-		t.Helper()
-		if math.Abs(got-want) > 1e-9 {
-			t.Errorf("%s: %v, want %v", what, got, want)
 		}
 	}
 	for _, p := range acc.Estimates(0.95).Players {
-		for _, s := range []sums{byLeague[p.Name], byMatch[p.Name], byPair[p.Name]} {
-			near(p.Name+" points", s.points/s.matches, p.Points.Estimate)
-			near(p.Name+" adjusted", s.adjusted/s.matches, p.Adjusted.Estimate)
-			near(p.Name+" differ", s.differ/s.clean, p.Differ.Estimate)
-			near(p.Name+" technical", s.technical, float64(p.TechnicalLosses))
+		near := func(what string, got, want float64) {
+			if math.Abs(got-want) > 1e-9 {
+				t.Errorf("%s %s: %v, want %v", p.Name, what, got, want)
+			}
 		}
-		s := byLeague[p.Name]
-		near(p.Name+" wins", s.wins, float64(p.Wins))
-		near(p.Name+" rank", s.rank/s.leagues, p.Rank.Estimate)
-		near(p.Name+" titles", s.titles/s.leagues, p.ChampionShare.Estimate)
+		for _, s := range []*sums{byLeague[p.Name], byMatch[p.Name], byPair[p.Name]} {
+			near("points", s.points/s.matches, p.Points.Estimate)
+			near("adjusted", s.adjusted/s.matches, p.Adjusted.Estimate)
+			near("differ", s.differ/s.clean, p.Differ.Estimate)
+		}
+		l := byLeague[p.Name]
+		near("technical", l.technical, float64(p.TechnicalLosses))
+		near("technical", byMatch[p.Name].technical, float64(p.TechnicalLosses))
+		near("wins", l.wins, float64(p.Wins))
+		near("rank", l.rank/l.leagues, p.Rank.Estimate)
+		near("titles", l.titles/l.leagues, p.ChampionShare.Estimate)
 	}
 }
 

@@ -69,6 +69,21 @@ func moodyLeagues(t *testing.T, backwards bool) *Leagues {
 	return l
 }
 
+func moodyEstimates(t *testing.T) analysis.Estimates {
+	t.Helper()
+	plan := moodyPlan()
+	acc, err := analysis.NewAccumulator(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k := range plan.Runs {
+		if err := acc.Add(*moodyLeague(t, plan, k)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return acc.Estimates(0.95)
+}
+
 func correlation(x, y []float64) float64 {
 	sum := 0.0
 	for k := range x {
@@ -118,17 +133,7 @@ func TestLeaguesVaryTogether(t *testing.T) {
 // error of the leagues says.
 func TestResampledErrors(t *testing.T) {
 	t.Parallel()
-	plan := moodyPlan()
-	acc, err := analysis.NewAccumulator(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for k := range plan.Runs {
-		if err := acc.Add(*moodyLeague(t, plan, k)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	e, l := acc.Estimates(0.95), moodyLeagues(t, false)
+	e, l := moodyEstimates(t), moodyLeagues(t, false)
 	for _, p := range e.Pairs {
 		at := l.pair(p.A, p.B)
 		if !l.varies[at] {
@@ -153,17 +158,7 @@ func TestResampledErrors(t *testing.T) {
 // by their difference, which does not vary; taken as independent, they change places.
 func TestRangesUseLeagues(t *testing.T) {
 	t.Parallel()
-	plan := moodyPlan()
-	acc, err := analysis.NewAccumulator(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for k := range plan.Runs {
-		if err := acc.Add(*moodyLeague(t, plan, k)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	e := acc.Estimates(0.95)
+	plan, e := moodyPlan(), moodyEstimates(t)
 	apart := func(leagues *Leagues) (ties int) {
 		g, err := NewGame(plan, &e, nil, leagues)
 		if err != nil {

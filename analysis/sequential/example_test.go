@@ -30,28 +30,3 @@ func ExampleTracker() {
 	// Output:
 	// stopped after 32 leagues: 1.398 (1.377 to 1.420)
 }
-
-func ExampleParseRule() {
-	for _, text := range []string{"best", "precision=0.005", "fast"} {
-		rule, err := sequential.ParseRule(text)
-		fmt.Println(rule, err)
-	}
-	// Output:
-	// best <nil>
-	// precision=0.005 <nil>
-	//  unknown rule "fast"; want ranked, best or precision=0.005
-}
-
-func ExampleRatio() {
-	r, err := sequential.NewRatio(sequential.Hypotheses{Delta: 0.01, Alpha: 0.05, Beta: 0.05}, sequential.Asymptotic, shape)
-	if err != nil {
-		panic(err)
-	}
-	for i := int64(0); r.Decision() == sequential.Open; i++ {
-		r.Add(i%4 - 1) // differences of -1, 0, 1 and 2 units
-	}
-	report := r.Report(0.95)
-	fmt.Printf("%s after %d leagues, difference %.3f\n", report.Decision, report.Leagues, report.Mean)
-	// Output:
-	// accepted after 52 leagues, difference 0.025
-}

@@ -73,7 +73,8 @@ func atMost(n int) int {
 // TestErrorWhileLooking looks after every league at fields of equal players, for as
 // long as patience lasts, and counts experiments in which anything was ever decided.
 // Few matches make differences that are far from normal; moods make the matches of a
-// league dependent, and rare moods make league values skewed.
+// league dependent, and rare moods make league values skewed. Every tenth league of the first
+// half it looks at the interval of a player whose points are known, too.
 func TestErrorWhileLooking(t *testing.T) {
 	t.Parallel()
 	coin := func(int, *rand.Rand) float64 { return 0.5 }
@@ -93,13 +94,23 @@ func TestErrorWhileLooking(t *testing.T) {
 		{"coins", 3, 1, coin, Finite, 100},
 		{"rare moods", 4, 2, rare, Finite, 100},
 	} {
-		wrong := 0
+		wrong, missed := 0, 0
 		for rep := range tt.repetitions {
 			w := world{tt.players, tt.legs, tt.even, rand.New(rand.NewPCG(uint64(rep), 7))}
 			tr := newTracker(t, fairShape(tt.players, tt.legs), Options{Guarantee: tt.guarantee})
-			for range 600 {
+			miss := false
+			for n := range 600 {
 				if err := tr.Add(w.league()); err != nil {
 					t.Fatal(err)
+				}
+				if tt.name == "coins" && n%10 == 0 && n < 300 && rep < 100 && !miss {
+					estimate, low, high := tr.Interval(0)
+					if !(0 <= low && low <= estimate && estimate <= high && high <= 3) {
+						t.Fatalf("%s after %d: %v in %v to %v", tt.guarantee, n+1, estimate, low, high)
+					}
+					if miss = low > 1.25 || high < 1.25; miss {
+						missed++
+					}
 				}
 			}
 			// Decisions use the smallest p-value of all looks; what was ever decided
@@ -109,9 +120,9 @@ func TestErrorWhileLooking(t *testing.T) {
 			}
 		}
 		t.Logf("%s, %d players, %d legs, %s: %d of %d", tt.name, tt.players, tt.legs, tt.guarantee, wrong, tt.repetitions)
-		if limit := atMost(tt.repetitions); wrong > limit {
-			t.Errorf("%s, %d players, %d legs, %s: equal players told apart in %d of %d experiments, want at most %d",
-				tt.name, tt.players, tt.legs, tt.guarantee, wrong, tt.repetitions, limit)
+		if limit := atMost(tt.repetitions); wrong > limit || missed > atMost(100) {
+			t.Errorf("%s, %d players, %d legs, %s: equal players told apart in %d of %d experiments, want at most %d; an interval misses in %d of 100",
+				tt.name, tt.players, tt.legs, tt.guarantee, wrong, tt.repetitions, limit, missed)
 		}
 		if tt.players == 3 && tt.guarantee == Asymptotic && wrong == 0 {
 			t.Error("not one false alarm: the test is blind")
@@ -129,40 +140,6 @@ func everDecided(t *Tracker) bool {
 		}
 	}
 	return false
-}
-
-// TestIntervalsHoldAtEveryLook follows players whose true points are known and
-// counts in how many experiments an interval ever misses.
-func TestIntervalsHoldAtEveryLook(t *testing.T) {
-	t.Parallel()
-	for _, g := range []Guarantee{Asymptotic, Finite} {
-		const repetitions = 100
-		missed := 0
-		for rep := range repetitions {
-			w := world{3, 2, func(int, *rand.Rand) float64 { return 0.5 }, rand.New(rand.NewPCG(uint64(rep), 9))}
-			tr := newTracker(t, fairShape(3, 2), Options{Guarantee: g})
-			miss := false
-			for n := range 300 {
-				if err := tr.Add(w.league()); err != nil {
-					t.Fatal(err)
-				}
-				if n%10 == 0 && !miss {
-					estimate, low, high := tr.Interval(0)
-					if !(0 <= low && low <= estimate && estimate <= high && high <= 3) {
-						t.Fatalf("%s after %d: %v in %v to %v", g, n+1, estimate, low, high)
-					}
-					miss = low > 1.25 || high < 1.25
-				}
-			}
-			if miss {
-				missed++
-			}
-		}
-		t.Logf("%s: %d of %d", g, missed, repetitions)
-		if limit := atMost(repetitions); missed > limit {
-			t.Errorf("%s: the interval misses in %d of %d experiments, want at most %d", g, missed, repetitions, limit)
-		}
-	}
 }
 
 // TestConstantLeagues: where all leagues agree there is no t. Bets decide, about as soon

@@ -25,6 +25,7 @@ package analysis
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 
 	"github.com/strategylab/strategylab/host/game"
@@ -151,6 +152,13 @@ func (p products) at(i, j int) wide {
 		i, j = j, i
 	}
 	return p.cells[i*(2*p.n-i+1)/2+j-i]
+}
+
+// differences is the sum of the squared differences of two players.
+func (p products) differences(i, j int) *big.Int {
+	squares := new(big.Int).Lsh(p.at(i, j).big(), 1)
+	squares.Sub(p.at(i, i).big(), squares)
+	return squares.Add(squares, p.at(j, j).big())
 }
 
 // winPoints and drawPoints are typed for sums.

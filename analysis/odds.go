@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"math"
-	"math/big"
 
 	"gonum.org/v1/gonum/mathext"
 
@@ -101,11 +100,7 @@ func (a *Accumulator) rawSpread(i, j int) float64 {
 	if a.leagues < 2 {
 		return math.NaN()
 	}
-	squares := new(big.Int).Lsh(a.raw.at(i, j).big(), 1)
-	squares.Neg(squares)
-	squares.Add(squares, a.raw.at(i, i).big())
-	squares.Add(squares, a.raw.at(j, j).big())
-	return math.Sqrt(newSample(a.leagues, a.players[i].raw-a.players[j].raw, squares, a.games).Variance)
+	return math.Sqrt(newSample(a.leagues, a.players[i].raw-a.players[j].raw, a.raw.differences(i, j), a.games).Variance)
 }
 
 // signTest is the two-sided p-value of the hypothesis that two events are equally likely

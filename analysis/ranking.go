@@ -249,11 +249,7 @@ func (a *Accumulator) difference(i, j int, c *intervals) Comparison {
 
 // differenceSample summarizes the league differences between two players.
 func (a *Accumulator) differenceSample(i, j int) Sample {
-	squares := new(big.Int).Lsh(a.adj.at(i, j).big(), 1)
-	squares.Neg(squares)
-	squares.Add(squares, a.adj.at(i, i).big())
-	squares.Add(squares, a.adj.at(j, j).big())
-	return newSample(a.leagues, a.players[i].adj-a.players[j].adj, squares, a.games*a.unit)
+	return newSample(a.leagues, a.players[i].adj-a.players[j].adj, a.adj.differences(i, j), a.games*a.unit)
 }
 
 // Holm returns p-values adjusted for len(p) comparisons, in the same order, by the

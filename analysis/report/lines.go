@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -70,10 +69,6 @@ type RatioTest struct {
 	// accepted, at most that if rejected; null while open.
 	Bound      analysis.Number `json:"one_sided_bound"`
 	BoundLevel analysis.Number `json:"one_sided_level"` // 1 - alpha if accepted, 1 - beta if rejected; null while open
-}
-
-func (r *Document) stopped() Stopped {
-	return Stopped{Why: cmp.Or(r.Stopping.Why, AllRuns), Leagues: r.Estimates.Leagues}
 }
 
 func (r *Document) sequential() *Sequential {
@@ -235,38 +230,27 @@ type Confirms struct {
 	Places [2]int `json:"places"`          // that the evidence allows; zeros without First
 }
 
-func (r *Document) confirms() *Confirms {
-	c := r.Run.Plan.Confirms
-	if c == nil {
-		return nil
-	}
-	d := &Confirms{Seed: c.Seed, First: c.First}
-	if i := r.confirmed(); i >= 0 {
-		d.Place, d.Places = r.Estimates.Place(i), r.Estimates.Ranking.Places[i]
-	}
-	return d
-}
-
-// confirmed is the field index of the first of the other run, or -1.
-func (r *Document) confirmed() int {
+// confirms also returns the line about it.
+func (r *Document) confirms() (*Confirms, string) {
 	c, e := r.Run.Plan.Confirms, &r.Estimates
-	if c == nil || e.Leagues < 2 {
-		return -1
+	if c == nil {
+		return nil, ""
 	}
-	return slices.IndexFunc(e.Players, func(p analysis.Player) bool { return p.Name == c.First })
+	d, line := &Confirms{Seed: c.Seed, First: c.First}, fmt.Sprintf("Confirmation of the run with seed %d by a fresh seed", c.Seed)
+	if i := slices.IndexFunc(e.Players, func(p analysis.Player) bool { return p.Name == c.First }); i >= 0 && e.Leagues > 1 {
+		d.Place, d.Places = e.Place(i), e.Ranking.Places[i]
+		line += ": " + words.Plain.Confirmed(e, i)
+	}
+	return d, line + "."
 }
 
 // ConfirmationLines say how the first of another run does here; nothing for a run that
 // confirms none.
 func (r *Document) ConfirmationLines() []string {
-	if r.Run.Plan.Confirms == nil {
-		return nil
+	if _, line := r.confirms(); line != "" {
+		return []string{line}
 	}
-	line := fmt.Sprintf("Confirmation of the run with seed %d by a fresh seed", r.Run.Plan.Confirms.Seed)
-	if i := r.confirmed(); i >= 0 {
-		line += ": " + words.Plain.Confirmed(&r.Estimates, i)
-	}
-	return []string{line + "."}
+	return nil
 }
 
 // AssertionLines say for each assertion whether it holds, and why.

@@ -20,40 +20,31 @@ type Population struct {
 	View *population.View
 }
 
-// PopulationDocument is a population for other programs. Strategies are in field order,
+// WritePopulationJSON writes the population as a document. Strategies are in field order,
 // copies being one strategy, and everything by strategy is in this order.
-type PopulationDocument struct {
-	Schema     string              `json:"schema"`
-	Leagues    int                 `json:"leagues"`
-	Level      float64             `json:"level"` // of every interval
-	Strategies []population.Member `json:"strategies"`
-	// Payoffs has the points per match, 1 to 1.5, that the strategy of a row expects
-	// against that of a column; null if the two never met.
-	Payoffs [][]analysis.Estimate `json:"payoffs"`
-	// Trajectory is the path of replicator dynamics from equal shares; null if some
-	// strategy, named in Missing, never met a copy of itself.
-	Trajectory *population.Trajectory `json:"trajectory"`
-	Missing    []string               `json:"missing"`
-
-	Size      int     `json:"size"`      // individuals, for alpha-rank and invasion
-	Intensity float64 `json:"intensity"` // of selection in alpha-rank, per point per match
-}
-
-// WritePopulationJSON writes the population as a document.
 func WritePopulationJSON(w io.Writer, p Population) error {
 	e, v := &p.Estimates, p.View
-	d := PopulationDocument{
-		Schema: PopulationSchema, Leagues: e.Leagues, Level: e.Level, Missing: append([]string{}, v.Missing...), Strategies: v.Members,
-		Trajectory: v.Trajectory, Size: population.Size, Intensity: population.Intensity,
-	}
-	for i := range v.Members {
-		row := make([]analysis.Estimate, len(v.Members))
-		for j := range row {
-			row[j] = v.Game.Payoff(i, j)
+	payoffs := make([][]analysis.Estimate, len(v.Members))
+	for i := range payoffs {
+		for j := range v.Members {
+			payoffs[i] = append(payoffs[i], v.Game.Payoff(i, j))
 		}
-		d.Payoffs = append(d.Payoffs, row)
 	}
-	return writeDocument(w, "population", d)
+	return writeDocument(w, "population", struct {
+		Schema     string              `json:"schema"`
+		Leagues    int                 `json:"leagues"`
+		Level      float64             `json:"level"` // of every interval
+		Strategies []population.Member `json:"strategies"`
+		// Payoffs has the points per match, 1 to 1.5, that the strategy of a row expects
+		// against that of a column; null if the two never met.
+		Payoffs [][]analysis.Estimate `json:"payoffs"`
+		// Trajectory is the path of replicator dynamics from equal shares; null if some
+		// strategy, named in Missing, never met a copy of itself.
+		Trajectory *population.Trajectory `json:"trajectory"`
+		Missing    []string               `json:"missing"`
+		Size       int                    `json:"size"`      // individuals, for alpha-rank and invasion
+		Intensity  float64                `json:"intensity"` // of selection in alpha-rank, per point per match
+	}{PopulationSchema, e.Leagues, e.Level, v.Members, payoffs, v.Trajectory, append([]string{}, v.Missing...), population.Size, population.Intensity})
 }
 
 // WritePopulationTable writes the population for people: the final share of each

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -162,10 +163,12 @@ func tables(t *testing.T) map[string]func(w io.Writer, width int) error {
 			func(w io.Writer) error { return report.WritePopulationJSON(w, p) })
 	}
 	for name, r := range stopped(t) {
-		add("stopped-"+name, func(w io.Writer, width int) error {
+		list["stopped-"+name+".txt"] = func(w io.Writer, width int) error {
 			return report.WriteTable(w, report.New(r), report.Screen{Width: width, Details: true})
-		},
-			func(w io.Writer) error { return report.WriteJSON(w, report.New(r)) })
+		}
+		if slices.Contains([]string{"best", "ranked", "sprt", "sprt-open"}, name) { // of which each has other members
+			list["stopped-"+name+".json"] = func(w io.Writer, _ int) error { return report.WriteJSON(w, report.New(r)) }
+		}
 	}
 	return list
 }
@@ -244,5 +247,14 @@ func TestAssertions(t *testing.T) {
 	nothing := []assert.Outcome{{Text: "a.differ > 0", Of: "a.differ", Value: undefined, Note: "nothing was measured"}}
 	if got := report.AssertionLines(nothing); !strings.HasSuffix(got[2], "a.differ: nothing was measured") {
 		t.Errorf("nothing measured: %q", got)
+	}
+}
+
+// TestStopped: what the documents above do not show.
+func TestStopped(t *testing.T) {
+	list := stopped(t)
+	worse, interrupted := report.New(list["sprt-worse"]).RatioTest, report.New(list["interrupted"]).Stopped
+	if worse.Decision != sequential.Rejected || worse.BoundLevel != 0.9 || interrupted.Why != report.Interrupted || interrupted.Leagues != 50 {
+		t.Errorf("%+v, %+v", worse, interrupted)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/mcptools"
 	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/strategies"
 )
 
 // guide holds texts for authors, people or models. script-api.md is a copy of
@@ -177,14 +178,5 @@ func writeStrategy(_ context.Context, arguments map[string]string) (string, erro
 			"FENCE", t.fence, "EXAMPLE", text("example."+t.id),
 		).Replace(text("write_strategy.md")), nil
 	}
-	return "", fmt.Errorf("language is %q, want lua or js", clip(language))
-}
-
-// clip shortens a text for an error.
-func clip(text string) string {
-	const most = 60
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "..."
+	return "", fmt.Errorf("language is %q, want lua or js", strategies.Clip(language, 60))
 }

@@ -100,7 +100,9 @@ func (w *webServer) serve(ctx context.Context, server *mcptools.Server, started 
 	server.Close() // ends the calls and their answers
 	cut()
 	conns.CloseUnused()
-	if finish(web.Shutdown) != nil {
+	late, done := context.WithTimeout(context.Background(), shutdownTime)
+	defer done()
+	if web.Shutdown(late) != nil {
 		err = web.Close()
 	}
 	if served := <-ended; !errors.Is(served, http.ErrServerClosed) {
@@ -108,6 +110,9 @@ func (w *webServer) serve(ctx context.Context, server *mcptools.Server, started 
 	}
 	return err
 }
+
+// shutdownTime is how long connections may take to end with the server.
+const shutdownTime = 3 * time.Second
 
 // maxConns is the number of open connections; a quarter of them may be of one address.
 const maxConns = 1024

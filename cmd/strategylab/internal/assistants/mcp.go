@@ -192,13 +192,3 @@ func version() string {
 	}
 	return "(devel)"
 }
-
-// shutdownTime is how long connections may take to end with the server.
-const shutdownTime = 3 * time.Second
-
-// finish runs f with the time limit of a shutdown.
-func finish(f func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
-	defer cancel()
-	return f(ctx)
-}

@@ -160,10 +160,10 @@ func (f property) bound(p *jsonschema.Schema, t reflect.Type, limits map[string]
 		}
 	default:
 		if hasLow {
-			p.Minimum = number(low)
+			p.Minimum = new(float64(low))
 		}
 		if hasHigh {
-			p.Maximum = number(high)
+			p.Maximum = new(float64(high))
 		}
 	}
 	p.Pattern = f.field.Tag.Get("pattern")
@@ -179,11 +179,6 @@ func (f property) bound(p *jsonschema.Schema, t reflect.Type, limits map[string]
 		}
 	}
 	return nil
-}
-
-func number(n int) *float64 {
-	v := float64(n)
-	return &v
 }
 
 // decode reads the input of a tool, which is valid by its schema, and fills in the

@@ -99,62 +99,58 @@ func (s *store) begin(id string, sources map[string]string) (dir string, err err
 	return filepath.Join(s.folder, reportsFolder, id), nil
 }
 
-// write adds a file to a report.
-func (s *store) write(id, file string, content []byte) error {
+// in calls f with the folder of all reports.
+func (s *store) in(f func(root *os.Root) error) error {
 	root, err := s.root()
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	return root.WriteFile(filepath.Join(id, file), content, 0o644)
+	return f(root)
+}
+
+// write adds a file to a report.
+func (s *store) write(id, file string, content []byte) error {
+	return s.in(func(root *os.Root) error { return root.WriteFile(filepath.Join(id, file), content, 0o644) })
 }
 
 // read returns a file of a report; the error is fs.ErrNotExist if the report does
 // not exist.
-func (s *store) read(id, file string) ([]byte, error) {
+func (s *store) read(id, file string) (content []byte, err error) {
 	if !isID(id) {
 		return nil, fs.ErrNotExist
 	}
-	root, err := s.root()
-	if err != nil {
-		return nil, disk.Pathless(err)
-	}
-	defer root.Close()
-	content, err := disk.ReadIn(root, filepath.Join(id, file), maxReport)
+	err = s.in(func(root *os.Root) (err error) {
+		content, err = disk.ReadIn(root, filepath.Join(id, file), maxReport)
+		return err
+	})
 	return content, disk.Pathless(err)
 }
 
 // discard removes a report.
 func (s *store) discard(id string) error {
-	root, err := s.root()
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	return root.RemoveAll(id)
+	return s.in(func(root *os.Root) error { return root.RemoveAll(id) })
 }
 
 // folders returns the ids of the folders of reports, newest first: of those that
 // are finished, and of the others.
 func (s *store) folders() (finished, others []string, err error) {
-	root, err := s.root()
+	err = s.in(func(root *os.Root) error {
+		entries, err := fs.ReadDir(root.FS(), ".") // sorted by name
+		for _, e := range slices.Backward(entries) {
+			if !e.IsDir() || !isID(e.Name()) {
+				continue
+			}
+			if info, err := root.Lstat(filepath.Join(e.Name(), reportText)); err == nil && info.Mode().IsRegular() {
+				finished = append(finished, e.Name())
+			} else {
+				others = append(others, e.Name())
+			}
+		}
+		return err
+	})
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, nil
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	defer root.Close()
-	entries, err := fs.ReadDir(root.FS(), ".") // sorted by name
-	for _, e := range slices.Backward(entries) {
-		if !e.IsDir() || !isID(e.Name()) {
-			continue
-		}
-		if info, err := root.Lstat(filepath.Join(e.Name(), reportText)); err == nil && info.Mode().IsRegular() {
-			finished = append(finished, e.Name())
-		} else {
-			others = append(others, e.Name())
-		}
+		err = nil
 	}
 	return finished, others, err
 }
@@ -166,21 +162,21 @@ func (s *store) prune(now time.Time) error {
 	if err != nil {
 		return err
 	}
-	root, err := s.root()
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	var errs []error
+	var old []string
 	for _, id := range finished[min(len(finished), s.keep):] {
 		if _, ours := madeAt(id); ours {
-			errs = append(errs, root.RemoveAll(id))
+			old = append(old, id)
 		}
 	}
 	for _, id := range others {
 		if made, ours := madeAt(id); ours && now.Sub(made) > longest {
-			errs = append(errs, root.RemoveAll(id))
+			old = append(old, id)
 		}
 	}
-	return errors.Join(errs...)
+	return s.in(func(root *os.Root) (err error) {
+		for _, id := range old {
+			err = errors.Join(err, root.RemoveAll(id))
+		}
+		return err
+	})
 }

@@ -233,50 +233,6 @@ func (b *brute) endLeague(matches float64) {
 	}
 }
 
-// TestPairsBruteForce recounts the pairs, technical losses included.
-func TestPairsBruteForce(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		w := genWorld(rt, t)
-		leagues := w.leagues(rapid.Uint64().Draw(rt, "seed"), rapid.IntRange(1, 7).Draw(rt, "leagues"))
-		for _, p := range analyse(t, w.plan, leagues).Estimates(0.95).Pairs {
-			var winsA, winsB, draws, clean, differ int64
-			for _, l := range leagues {
-				for k, m := range l.Matches {
-					s := w.schedule.Matches()[k]
-					a, b := l.Seats[s.A], l.Seats[s.B]
-					if min(a, b) != p.A || max(a, b) != p.B {
-						continue
-					}
-					v := m.Verdict()
-					if a > b {
-						v.ResultA, v.ResultB = v.ResultB, v.ResultA
-					}
-					winsA += btoi(v.ResultA == game.Win)
-					winsB += btoi(v.ResultB == game.Win)
-					draws += btoi(v.ResultA == game.Tie)
-					clean += btoi(!v.Technical())
-					differ += btoi(!v.Technical() && m.A.Choice != m.B.Choice)
-				}
-			}
-			if p.WinsA != winsA || p.WinsB != winsB || p.Draws != draws || p.Clean != clean {
-				rt.Errorf("pair %d-%d: %+v, want wins %d %d draws %d clean %d", p.A, p.B, p, winsA, winsB, draws, clean)
-			}
-			if p.Matches != int64(len(leagues)*w.schedule.Legs()) {
-				rt.Errorf("pair %d-%d: %d matches", p.A, p.B, p.Matches)
-			}
-			if clean == 0 {
-				if p.Differ.Defined() {
-					rt.Errorf("pair %d-%d had no clean match and yet differs %v", p.A, p.B, p.Differ)
-				}
-				continue
-			}
-			if want := float64(differ) / float64(clean); p.Differ.Estimate != want {
-				rt.Errorf("pair %d-%d differs %v, want %v", p.A, p.B, p.Differ, want)
-			}
-		}
-	})
-}
-
 func btoi(b bool) int64 {
 	if b {
 		return 1

@@ -137,23 +137,3 @@ func TestTTest(t *testing.T) {
 		}
 	}
 }
-
-// TestWide sums products beyond 64 and 127 bits.
-func TestWide(t *testing.T) {
-	t.Parallel()
-	var w wide
-	want := mul(0)
-	for i := range int64(100) {
-		x := int64(math.MaxInt64) - i
-		w.addProduct(x, math.MaxInt64)
-		w.addProduct(x, 3)
-		want.Add(want, mul(x, math.MaxInt64))
-		want.Add(want, mul(x, 3))
-		if i == 2 {
-			break // three products of 126 bits fill 128
-		}
-	}
-	if w.big().Cmp(want) != 0 {
-		t.Errorf("sum is %v, want %v", w.big(), want)
-	}
-}

@@ -4,8 +4,6 @@ import (
 	"math"
 	"slices"
 	"testing"
-
-	"pgregory.net/rapid"
 )
 
 // contrastsOf makes all contrasts of means with a covariance that was estimated
@@ -132,35 +130,6 @@ func TestPlacesOfCountries(t *testing.T) {
 	if same < 30 {
 		t.Errorf("only %d of 37 countries have the published places", same)
 	}
-}
-
-// TestRoot: a root times its transpose is the matrix, singular or not.
-func TestRoot(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		n := rapid.IntRange(1, 8).Draw(rt, "players")
-		rank := rapid.IntRange(0, n).Draw(rt, "rank")
-		factors := make([][]float64, n)
-		for i := range factors {
-			for range rank { // no numbers whose squares underflow: points are none
-				factors[i] = append(factors[i], float64(rapid.IntRange(-3000, 3000).Draw(rt, "thousandths"))/1000)
-			}
-		}
-		cov := make(triangle, n)
-		for i := range cov {
-			cov[i] = make([]float64, i+1)
-			for j := range cov[i] {
-				cov[i][j] = dot(factors[i], factors[j])
-			}
-		}
-		l := cov.root()
-		for i := range cov {
-			for j := range cov[i] {
-				if got := dot(l[i][:j+1], l[j]); math.Abs(got-cov[i][j]) > 1e-4 {
-					rt.Fatalf("element %d,%d is %v, want %v\nof %v\nroot %v", i, j, got, cov[i][j], cov, l)
-				}
-			}
-		}
-	})
 }
 
 // TestTiers peels hand-made relations.

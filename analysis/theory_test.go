@@ -31,9 +31,8 @@ func TestVarianceRatio(t *testing.T) {
 	}
 }
 
-// TestFaults: counts by kind, the earliest note whatever the order of leagues,
-// technical losses kept out of P(differ), and a run that another machine need
-// not repeat marked as such.
+// TestFaults: counts by kind, the earliest note whatever the order of leagues, and a run
+// that another machine need not repeat marked as such.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "", 3, bot{even: 0.5}, bot{even: 1, fault: 0.2, kind: game.FaultInvalid}, bot{even: 1, fault: 1, kind: game.FaultForfeit})
@@ -59,48 +58,9 @@ func TestFaults(t *testing.T) {
 	if len(e.Players[0].Faults) != 0 || len(e.Players[1].Faults) != 1 {
 		t.Errorf("faults %+v and %+v", e.Players[0].Faults, e.Players[1].Faults)
 	}
-	for _, p := range e.Pairs {
-		if p.B == 2 && (p.Differ.Defined() || p.Clean != 0 || p.Differ.Width() != 1) {
-			t.Errorf("pair %d-%d has no clean match, and %v", p.A, p.B, p.Differ)
-		}
-	}
-	clean := e.Pairs[0]
-	if clean.Clean >= clean.Matches || math.Abs(clean.Differ.Estimate-0.5) > 5*math.Sqrt(0.25/float64(clean.Clean)) {
-		t.Errorf("a coin against always even: %+v", clean)
-	}
-
 	w.bots[1].kind = game.FaultTimeout
 	if analyse(t, w.plan, w.leagues(6, 40)).Estimates(0.95).Reproducible {
 		t.Error("timeouts need not happen on another machine")
-	}
-}
-
-// TestRankShares: a player's ranks add up to its leagues, their mean is its mean
-// rank, and being strictly first is rank 1 without company.
-func TestRankShares(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, "", 2, bot{even: 0.5}, bot{even: 0.9}, bot{even: 0.2}, bot{even: 0.2}, bot{even: 0.7, fault: 0.1, kind: game.FaultError})
-	acc := analyse(t, w.plan, w.leagues(3, 300))
-	for i, p := range acc.Estimates(0.95).Players {
-		var leagues int64
-		var mean, last float64
-		for _, r := range p.Ranks {
-			leagues += r.Leagues
-			mean += r.Rank * float64(r.Leagues) / 300
-			if r.Leagues == 0 || r.Rank <= last || r.Share.Estimate != float64(r.Leagues)/300 || r.Share.Low >= r.Share.High {
-				t.Errorf("player %d: %+v after rank %v", i, r, last)
-			}
-			last = r.Rank
-		}
-		if leagues != 300 || math.Abs(mean-p.Rank.Estimate) > 1e-12 || last > 5 {
-			t.Errorf("player %d: %d leagues, mean %v, ranks %+v", i, leagues, mean, p.Ranks)
-		}
-		if p.Ranks[0].Rank == 1 && p.Ranks[0].Share != p.First {
-			t.Errorf("player %d: strictly first %v, rank 1 %v", i, p.First, p.Ranks[0].Share)
-		}
-		if p.First.Estimate > p.ChampionShare.Estimate {
-			t.Errorf("player %d is first in %v of leagues, but has a share of %v", i, p.First, p.ChampionShare)
-		}
 	}
 }
 

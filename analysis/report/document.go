@@ -259,7 +259,10 @@ func (d *Document) Player(field int) *Player { return &d.Players[d.Estimates.Pla
 func (d *Document) Sentences(style words.Style) []string {
 	if q := d.Stopping.Ratio; q != nil {
 		doubt := slices.ContainsFunc(d.Warnings, func(w Warning) bool { return w.Kind == "asymptotic" })
-		return []string{style.Tested(q.New, q.Old, q.Report, doubt)}
+		return style.Say("tested", struct {
+			*Ratio
+			Doubt bool
+		}{q, doubt})
 	}
 	return style.Answer(&d.Estimates, d.Robustness, d.Yours)
 }

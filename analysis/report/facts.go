@@ -113,39 +113,8 @@ type Process struct {
 	PutAside bool `json:"put_aside"`
 }
 
-// String says in one line what the processes used and how they failed.
-func (p Process) String() string {
-	name := words.Printable(p.Name)
-	if p.Kind == "plugin" {
-		name = "plugin " + name
-	}
-	line := fmt.Sprintf("%s, in its own process: %s s of CPU time", name, words.Plain.Number(p.CPUSeconds, 2))
-	if p.PeakBytes != nil {
-		line += fmt.Sprintf(", at most %d MiB resident", (*p.PeakBytes+1<<20-1)>>20) // rounded up: nothing takes 0 MiB
-	}
-	if p.Failures > 0 {
-		line += ", failed " + words.Plain.Times(p.Failures)
-	}
-	if p.Starts > 1 || p.Failures > 0 {
-		line += ", started " + words.Plain.Times(p.Starts)
-	}
-	if p.PutAside {
-		line += ", quarantined"
-	}
-	return line
-}
-
 // QuarantineLines name the quarantined programs and the players that lost by them.
-func (f Facts) QuarantineLines() []string {
-	var lines []string
-	for _, p := range f.Processes {
-		if p.PutAside {
-			lines = append(lines, fmt.Sprintf("%s was quarantined after its processes had failed %s: from then on %s lost every match.",
-				words.Printable(p.Name), words.Plain.Times(p.Failures), words.Printable(words.List(p.Players, "and", 4))))
-		}
-	}
-	return lines
-}
+func (f Facts) QuarantineLines() []string { return words.Plain.Say("quarantined", f.Processes) }
 
 // Agent is how an agent that is served over HTTP fared. It depends on the machine.
 type Agent struct {
@@ -171,49 +140,8 @@ type AgentFault struct {
 	Cause string `json:"cause"` // of the first
 }
 
-// mostLog is how many lines of the log of an agent that failed are shown.
-const mostLog = 3
-
-// lines say how the agent fared.
-func (a Agent) lines() []string {
-	name, line := words.Printable(a.Name), ""
-	if a.Asked > 0 {
-		line = fmt.Sprintf("Agent %s answered a match in %s ms (median; 99 %% within %s ms), with %s and %s", name,
-			words.Plain.Number(a.MedianMS, 2), words.Plain.Number(a.P99MS, 2), words.Plain.Plural(a.Messages, "message"), words.Plain.Plural(int64(a.Retries), "retry"))
-		if a.Replayed > 0 {
-			line += fmt.Sprintf("; its cassette answered %s of %s", words.Plain.Count(a.Replayed), words.Plain.Plural(a.Asked+a.Replayed, "match"))
-		}
-		line += map[string]string{"league": "; it was restarted for each league (--restart league)."}[a.Restart]
-		if a.Restart != "league" {
-			line += "; it keeps what it learns from league to league (--restart never)."
-		}
-	} else {
-		line = fmt.Sprintf("Agent %s was not asked: its cassette answered %s.", name, words.Plain.Plural(a.Replayed, "match"))
-	}
-	list := []string{line}
-	if a.Missing > 0 {
-		list = append(list, fmt.Sprintf("The cassette of %s lacks %s, which were technical losses; without --offline the agent is asked.",
-			name, words.Plain.Plural(a.Missing, "answer")))
-	}
-	for _, f := range a.Faults {
-		list = append(list, fmt.Sprintf("%s: %s (%s): %s", name, words.Plain.Plural(int64(f.Count), "failure"), f.Kind, words.Printable(f.Cause)))
-	}
-	if len(a.Faults) > 0 {
-		for _, said := range a.Log[max(0, len(a.Log)-mostLog):] {
-			list = append(list, fmt.Sprintf("%s wrote: %s", name, words.Printable(said)))
-		}
-	}
-	return list
-}
-
 // AgentLines say how the agents of a run fared.
-func (f Facts) AgentLines() []string {
-	var lines []string
-	for _, a := range f.Agents {
-		lines = append(lines, a.lines()...)
-	}
-	return lines
-}
+func (f Facts) AgentLines() []string { return words.Plain.Say("agents", f.Agents) }
 
 // ReproducibleLines say why a rerun of the plan may give other leagues; nothing if it does
 // not.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/assert"
@@ -107,50 +106,15 @@ func (r *Document) ratioTest() *RatioTest {
 // StoppingLines say why a run ended and what its intervals rest on; nothing for a run
 // of a fixed number of leagues.
 func (r *Document) StoppingLines() []string {
-	o := r.Stopping.Options
-	if o == nil {
+	e := &r.Estimates
+	if r.Stopping.Options == nil {
 		return nil
 	}
-	lines := []string{r.stopLine()}
-	if r.Stopping.Ratio != nil {
-		lines = append(lines, words.Plain.TestedBy(r.Stopping.Ratio.New, r.Stopping.Ratio.Old, r.Stopping.Ratio.Report)...)
-	}
-	rate := strconv.FormatFloat(100*(1-o.Level), 'g', 3, 64)
-	method := fmt.Sprintf("Intervals, tiers and places come from confidence sequences, valid after every league (t-statistic mixture "+
-		"from league %d on); error at most %s %%, of tiers and places over all pairs and looks, of each interval over all looks, unless few leagues decide: the differences of leagues are taken as nearly normal.", sequential.BurnIn, rate)
-	if o.Guarantee == sequential.Finite {
-		method = fmt.Sprintf("Tiers, places and intervals of adjusted points come from betting against bounded means: valid after every league, "+
-			"without approximation, technical losses included; error at most %s %%, of tiers and places over all pairs and looks, of each interval over all looks. "+
-			"The odds of one league hold like that, too; other intervals come from the t-statistic mixture sequence.", rate)
-	}
-	return append(lines, method)
-}
-
-func (r *Document) stopLine() string {
-	o, leagues := r.Stopping.Options, words.Plain.Plural(int64(r.Estimates.Leagues), "league")
-	most := words.Plain.Count(int64(r.Run.Plan.Runs))
-	decided := fmt.Sprintf("%s significantly different", words.Plain.Plural(int64(r.Stopping.Apart), "pair"))
-	if o.Margin > 0 {
-		decided += fmt.Sprintf(", %d equal within %v points", r.Stopping.Within, o.Margin)
-	}
-	decided += fmt.Sprintf(", %d open", r.Stopping.Open)
-	why := "the test is decided."
-	switch r.Stopping.Why {
-	case string(sequential.Best):
-		why = words.Printable(r.Estimates.Players[r.Estimates.Order[0]].Name) + " significantly beats all others."
-	case string(sequential.Ranked):
-		why = fmt.Sprintf("all are ranked (%s).", decided)
-	case string(sequential.Precision):
-		why = fmt.Sprintf("adjusted points of all are known to ±%v.", o.Rule.Width)
-	case MaxRuns:
-		if r.Stopping.Ratio != nil {
-			return fmt.Sprintf("Ended after the maximum of %s; the test is not decided.", leagues)
-		}
-		return fmt.Sprintf("Ended after the maximum of %s; --until %s is not reached (%s).", leagues, o.Rule, decided)
-	case Interrupted:
-		return fmt.Sprintf("Interrupted after %s of at most %s (%s).", leagues, most, decided)
-	}
-	return fmt.Sprintf("Stopped after %s of at most %s: %s", leagues, most, why)
+	return words.Plain.Say("stopped", struct {
+		Leagues, Most, BurnIn int
+		First                 string
+		Stopping              Stopping
+	}{e.Leagues, r.Run.Plan.Runs, sequential.BurnIn, e.Players[e.Order[0]].Name, r.Stopping})
 }
 
 // Warning says why intervals, places and tiers may not hold. The bounds of a finite
@@ -268,29 +232,15 @@ func AssertionLines(list []assert.Outcome) []string {
 		head += fmt.Sprintf(" (adjusted for %d of them)", estimated)
 	}
 	lines := []string{head + ":"}
-	for _, o := range list {
-		lines = append(lines, fmt.Sprintf("  %-9s  %s", o.Verdict, words.Printable(o.Text)), "             "+evidence(&o))
+	for i := range list {
+		about := struct {
+			*assert.Outcome
+			Percent float64
+		}{Outcome: &list[i]}
+		if list[i].Level != nil {
+			about.Percent = 100 * *list[i].Level
+		}
+		lines = append(lines, words.Plain.Say("assertion", about)...)
 	}
 	return lines
-}
-
-func evidence(o *assert.Outcome) string {
-	of := words.Printable(o.Of)
-	switch {
-	case o.Counted:
-		return fmt.Sprintf("%s was counted: %s", of, strconv.FormatFloat(o.Value.Estimate, 'f', -1, 64))
-	case !o.Value.Defined():
-		return of + ": " + o.Note
-	}
-	places := words.Decimals(1, o.Value)
-	line := fmt.Sprintf("%s is %.*f (%s interval %.*f to %.*f", of, places, o.Value.Estimate,
-		strconv.FormatFloat(100**o.Level, 'g', 4, 64)+" %", places, o.Value.Low, places, o.Value.High)
-	if o.Paired {
-		line += ", within leagues"
-	}
-	line += ")"
-	if o.Note != "" {
-		line += "; " + o.Note
-	}
-	return line
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,22 +102,12 @@ func (p Progress) columns(screen Screen, shown []int) []column {
 // without one.
 func (p Progress) Decision() string {
 	c := p.Closeness
-	switch {
-	case c == nil:
+	if c == nil {
 		return ""
-	case c.Ratio != nil && !c.Ratio.Known:
-		return fmt.Sprintf("The test: no decision before league %d.", sequential.BurnIn)
-	case c.Ratio != nil:
-		return fmt.Sprintf("The test: LLR %.2f, decided below %.2f or above %.2f.", c.Ratio.LLR, c.Ratio.Low, c.Ratio.High)
-	case c.Rule.Kind == sequential.Best:
-		return fmt.Sprintf("Until best: %s is significantly ahead of %d of %d others.",
-			words.Printable(p.Plan.Field[p.Standings[0].Field].Name), c.Ahead, len(p.Standings)-1)
-	case c.Rule.Kind == sequential.Precision:
-		return fmt.Sprintf("Until precision: the widest interval is ±%s, wanted ±%v.", words.Plain.Number(c.Widest, 4), c.Rule.Width)
 	}
-	decided := fmt.Sprintf("Until ranked: %d of %s decided", c.Apart+c.Within, words.Plain.Plural(int64(c.Apart+c.Within+c.Open), "pair"))
-	if c.Within > 0 {
-		decided += fmt.Sprintf(", %d of them as equal", c.Within)
-	}
-	return decided + "."
+	return words.Plain.Say("closeness", struct {
+		First                          string
+		Others, BurnIn, Decided, Pairs int
+		Closeness                      *Closeness
+	}{p.Plan.Field[p.Standings[0].Field].Name, len(p.Standings) - 1, sequential.BurnIn, c.Apart + c.Within, c.Apart + c.Within + c.Open, c})[0]
 }

@@ -152,17 +152,20 @@ func TestTested(t *testing.T) {
 	t.Parallel()
 	q := sequential.Report{Hypotheses: sequential.Hypotheses{Delta: 0.01, Alpha: 0.05, Beta: 0.05}, Decision: sequential.Accepted,
 		Estimate: 0.02, EstimateLow: 0.002, EstimateHigh: 0.038, Bound: 0.005}
-	plain := Plain.Tested("new", "old", q, false)
+	tested := func(doubt bool) string {
+		return Plain.Say("tested", struct {
+			New, Old string
+			sequential.Report
+			Doubt bool
+		}{"new", "old", q, doubt})[0]
+	}
+	plain := tested(false)
 	if !strings.HasPrefix(plain, "new is better than old: by 0.02") {
 		t.Error(plain)
 	}
-	if got := Plain.Tested("new", "old", q, true); got != "If the differences of leagues are nearly normal, "+plain {
-		t.Errorf("in doubt: %q", got)
-	}
+	texts(t, [2]string{tested(true), "If the differences of leagues are nearly normal, " + plain})
 	q.Guarantee = sequential.Finite
-	if got := Plain.Tested("new", "old", q, true); got != plain {
-		t.Errorf("with a finite guarantee: %q", got)
-	}
+	texts(t, [2]string{tested(true), plain})
 }
 
 func TestAgainstAndSigns(t *testing.T) {

@@ -1,0 +1,62 @@
+package words
+
+import (
+	_ "embed"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"text/template"
+
+	"github.com/strategylab/strategylab/analysis"
+)
+
+//go:embed sentences.txt
+var sentences string
+
+// Say returns the lines of a passage of sentences.txt about a value, without empty ones. It
+// panics if the passage does not fit the value: both are part of the program.
+func (s Style) Say(passage string, about any) []string {
+	var b strings.Builder
+	if err := passages()[s].ExecuteTemplate(&b, passage, about); err != nil {
+		panic(err)
+	}
+	var lines []string
+	for line := range strings.SplitSeq(b.String(), "\n") {
+		if line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// passages are the templates of sentences.txt by style.
+var passages = sync.OnceValue(func() (list [2]*template.Template) {
+	for s := range list {
+		list[s] = template.Must(template.New("").Funcs(Style(s).functions()).Parse(sentences))
+	}
+	return list
+})
+
+// functions are what sentences.txt calls. Numbers may be of any kind of integer.
+func (s Style) functions() template.FuncMap {
+	whole := func(n any) int64 { return reflect.ValueOf(n).Int() }
+	return template.FuncMap{
+		"name": Printable, "list": List, "number": s.Number, "signed": s.Signed, "percent": s.Percent, "level": s.Level,
+		"count":    func(n any) string { return s.Count(whole(n)) },
+		"plural":   func(n any, thing string) string { return s.Plural(whole(n), thing) },
+		"times":    s.Times,
+		"add":      func(a, b int64) int64 { return a + b },
+		"tail":     func(list []string, n int) []string { return list[max(0, len(list)-n):] },
+		"mebibyte": func(n uint64) uint64 { return (n + 1<<20 - 1) >> 20 }, // rounded up: nothing takes 0 MiB
+		"exact":    func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) },
+		"plain":    func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) },
+		"rate":     func(level float64) string { return fmt.Sprintf("%.3g", 100*(1-level)) },
+		"decimals": func(e analysis.Estimate) int { return Decimals(1, e) },
+		"interval": func(x, low, high float64) analysis.Estimate {
+			return analysis.Estimate{Estimate: x, Low: low, High: high}
+		},
+		"span": func(e analysis.Estimate, decimals int) string { return s.Range(e, 1, decimals) },
+	}
+}

@@ -79,8 +79,8 @@ type Entry struct {
 	// copies share it; the catalog owns it.
 	Factory strategies.Factory
 	// Err is why its name does not resolve: a *strategies.Error if it does not
-	// load, an *AmbiguousError if another strategy has the same name. An
-	// ambiguous strategy still resolves by its path.
+	// load, or says that another strategy has the same name. An ambiguous
+	// strategy still resolves by its path.
 	Err error
 
 	// Params are its parameters, with the values that it has as defaults.
@@ -178,16 +178,17 @@ func (c *Catalog) markAmbiguous() {
 	}
 }
 
+// ambiguous returns the error for a name that several strategies share.
 func ambiguous(name string, same []*Entry) error {
-	err := &AmbiguousError{Name: name}
+	var sources []string
 	for _, e := range same {
 		source := cmp.Or(e.Info.Source, "built-in")
 		if e.Info.Kind == strategies.Agent {
 			source = "an agent"
 		}
-		err.Sources = append(err.Sources, source)
+		sources = append(sources, source)
 	}
-	return err
+	return fmt.Errorf("%d strategies are called %q: %s; rename all but one, or name one by its path", len(same), name, some(sources, 3))
 }
 
 // Entries returns what Load found: the built-in strategies in order, then the
@@ -208,18 +209,15 @@ func (c *Catalog) Ignored() string {
 	if len(c.others) == 0 {
 		return ""
 	}
-	var shown, endings []string
+	var shown []string
 	for _, name := range c.others[:min(most, len(c.others))] {
 		shown = append(shown, strconv.Quote(name))
 	}
 	if more := len(c.others) - most; more > 0 {
 		shown = append(shown, fmt.Sprintf("%d more", more))
 	}
-	for _, f := range c.options.Formats {
-		endings = append(endings, f.Ext)
-	}
 	return fmt.Sprintf("%s in %s left out: a strategy is a file there that ends in %s",
-		strings.Join(shown, ", "), c.options.Scripts, strings.Join(endings, ", "))
+		strings.Join(shown, ", "), c.options.Scripts, c.options.endings(", "))
 }
 
 // Close closes every factory. Close all seats before. Later calls do nothing.
@@ -316,26 +314,4 @@ func (e *UnknownError) Error() string {
 		msg += " It may be of a plugin that does not start: " + some(why, 2)
 	}
 	return msg
-}
-
-// AmbiguousError is a name that several strategies share.
-type AmbiguousError struct {
-	Name    string
-	Sources []string // files, "built-in" or "an agent"; at least two
-}
-
-// Error lists the strategies.
-func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("%d strategies are called %q: %s; rename all but one, or name one by its path", len(e.Sources), e.Name, some(e.Sources, 3))
-}
-
-// FormatError is a file with an unknown extension.
-type FormatError struct {
-	Path  string
-	Known []string // extensions, ".lua"
-}
-
-// Error names the file and the known extensions.
-func (e *FormatError) Error() string {
-	return fmt.Sprintf("%s is not a script: want a file ending in %s", e.Path, strings.Join(e.Known, " or "))
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/strategylab/strategylab/strategies/script"
 )
 
-// Resolve returns the strategy with a name or path. Errors are *UnknownError,
-// *AmbiguousError, *FormatError, *ParamsError, or the *strategies.Error of a strategy that does
-// not load; or the cause of ctx.
+// Resolve returns the strategy with a name or path. Errors are an *UnknownError, the
+// *strategies.Error of a strategy that does not load, the cause of ctx, or say what is wrong
+// with the name or the values of parameters.
 func (c *Catalog) Resolve(ctx context.Context, target string) (Entry, error) {
 	e, err := c.find(ctx, target)
 	if err != nil {
@@ -180,8 +180,8 @@ type Field struct {
 // neither by themselves nor by an earlier group; members that do not load are left
 // out with a warning. Without references the field is GroupAll.
 //
-// Naming a strategy that does not load, or one strategy twice, is an error, and two
-// players of one name are an *AmbiguousError.
+// Naming a strategy that does not load, or one strategy twice, is an error, and so are two
+// players of one name.
 func (c *Catalog) Field(ctx context.Context, refs []Ref) (Field, error) {
 	b := fieldBuilder{ctx: ctx, catalog: c, named: make(map[*Entry]Ref), taken: make(map[string]*Entry)}
 	if len(refs) == 0 {

@@ -36,6 +36,20 @@ func (o *Config) format(path string) (Format, bool) {
 	return Format{}, false
 }
 
+// unknown returns the error for a file with an unknown extension.
+func (o *Config) unknown(path string) error {
+	return fmt.Errorf("%s is not a script: want a file ending in %s", path, o.endings(" or "))
+}
+
+// endings lists the known extensions.
+func (o *Config) endings(separator string) string {
+	var all []string
+	for _, f := range o.Formats {
+		all = append(all, f.Ext)
+	}
+	return strings.Join(all, separator)
+}
+
 // absolute resolves a user's path against Dir.
 func (o *Config) absolute(path string) string {
 	if filepath.IsAbs(path) {
@@ -101,11 +115,7 @@ func (c *Catalog) register(path string) (*Entry, error) {
 			p := c.addProgram(key, Program{Path: path})
 			return p.entries[0], nil
 		}
-		err := &FormatError{Path: path}
-		for _, f := range c.options.Formats {
-			err.Known = append(err.Known, f.Ext)
-		}
-		return nil, err
+		return nil, c.options.unknown(path)
 	}
 	e := &Entry{Info: strategies.Info{Name: stem(path), Kind: format.Kind, Source: path}, unread: true}
 	c.files[key] = e
@@ -154,7 +164,7 @@ func (c *Catalog) load(ctx context.Context, e *Entry) error {
 func (c *Catalog) Recorded(ctx context.Context, path string, source []byte) (Entry, error) {
 	format, known := c.options.format(path)
 	if !known {
-		return Entry{}, &FormatError{Path: path}
+		return Entry{}, c.options.unknown(path)
 	}
 	key := fmt.Sprintf("%s\x00%x", path, sha256.Sum256(source)) // is no path
 	e := c.files[key]

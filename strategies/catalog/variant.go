@@ -12,28 +12,17 @@ import (
 	"github.com/strategylab/strategylab/strategies/wasmscript"
 )
 
-// ParamsError is a value of a parameter that a strategy does not take.
-type ParamsError struct {
-	Strategy string
-	Known    []params.Param
-	Err      error
-}
-
-// Error names the strategy and what it takes.
-func (e *ParamsError) Error() string {
-	msg := fmt.Sprintf("strategy %s: %v", e.Strategy, e.Err)
-	if len(e.Known) == 0 {
-		return msg
+// refuseValues returns the error for values that a strategy does not take.
+func (e *Entry) refuseValues(err error) error {
+	if len(e.Params) == 0 {
+		return fmt.Errorf("strategy %s: %w", e.Info.Name, err)
 	}
 	var known []string
-	for _, p := range e.Known {
+	for _, p := range e.Params {
 		known = append(known, p.String())
 	}
-	return msg + "; it declares " + strings.Join(known, ", ")
+	return fmt.Errorf("strategy %s: %w; it declares %s", e.Info.Name, err, strings.Join(known, ", "))
 }
-
-// Unwrap returns the cause.
-func (e *ParamsError) Unwrap() error { return e.Err }
 
 // variant returns the strategy that another one is with some values of its parameters.
 // It is loaded like any other, from a text with other defaults.
@@ -44,7 +33,7 @@ func (c *Catalog) variant(ctx context.Context, target, text string) (*Entry, err
 	}
 	values, err := params.Read(base.Params, text)
 	if err != nil {
-		return nil, &ParamsError{base.Info.Name, base.Params, err}
+		return nil, base.refuseValues(err)
 	}
 	key := fmt.Sprintf("%s\x00%s\x00%s", base.Info.Source, base.Info.Name, params.Format(values)) // is no path
 	if e := c.files[key]; e != nil {

@@ -114,7 +114,7 @@ func (a *agent) begin(ctx context.Context) error {
 			case <-ctx.Done():
 			}
 		case <-a.ended():
-			return &deathError{a.process}
+			return a.process.died()
 		case <-ctx.Done():
 			if at == "" {
 				return fmt.Errorf("it has not registered with %s within %v%s", a.server.URL(), a.factory.config.Start, a.words())
@@ -170,7 +170,7 @@ func (a *agent) reach(ctx context.Context, at string) error {
 		select {
 		case <-time.After(often):
 		case <-a.process.done:
-			return &deathError{a.process}
+			return a.process.died()
 		case <-ctx.Done():
 			return fmt.Errorf("nothing listens at %s within %v%s", at, a.factory.config.Start, a.words())
 		}
@@ -183,7 +183,9 @@ func (a *agent) close() {
 	a.stop()
 	a.serving.Wait()
 	_ = a.client.Close() // nothing is sent any more
-	a.factory.stats.said(a.output.lines())
+	if last := a.output.lines(); last != nil {
+		a.factory.stats.count(func(u *Usage) { u.Log = last })
+	}
 }
 
 // endpoint takes what the agent sends by itself: its registration, and answers that it
@@ -301,7 +303,10 @@ func (a *agent) ask(ctx context.Context, m protocol.Message) (protocol.Message, 
 // call sends a message until it is answered or retrying is useless.
 func (a *agent) call(ctx context.Context, m protocol.Message) (protocol.Message, error) {
 	for retry := 0; ; retry++ {
-		a.factory.stats.sent(retry > 0)
+		a.factory.stats.count(func(u *Usage) {
+			u.Messages++
+			u.Retries += min(retry, 1)
+		})
 		answer, err := a.caller.Call(ctx, a.peer, m)
 		// A server may close a connection just when it is used again.
 		broken := errors.Is(err, jsonrpc.ErrClosed) && retry == 0

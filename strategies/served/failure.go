@@ -11,14 +11,6 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// deathError is the end of the process of an agent.
-type deathError struct{ process *process }
-
-func (e *deathError) Error() string { return e.process.end() }
-
-// Unwrap makes it the fault that it is.
-func (e *deathError) Unwrap() error { return strategies.ErrCrashed }
-
 // fault is a failure in words, with the kind that it counts as.
 type fault struct {
 	kind error // one of the causes of package strategies
@@ -37,7 +29,7 @@ func (a *agent) explain(err error, t protocol.Type) error {
 		return &fault{strategies.ErrTimeout, fmt.Sprintf("it did not answer %s within %v (--deadline allows more)", t, a.factory.config.Deadline)}
 	case errors.Is(err, jsonrpc.ErrConnect), errors.Is(err, jsonrpc.ErrClosed):
 		if a.process.dying() {
-			return &deathError{a.process}
+			return a.process.died()
 		}
 		return &fault{strategies.ErrCrashed, fmt.Sprintf("the connection for %s broke: %v", t, err)}
 	case errors.As(err, &unusable) && unusable.Code == protocol.CodeInvalidParityChoice:

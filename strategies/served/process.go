@@ -84,14 +84,14 @@ func (p *process) dying() bool {
 	}
 }
 
-// end says how an ended process ended, with its last words.
-func (p *process) end() string {
+// died is the fault of a process that has ended: how, with its last words.
+func (p *process) died() error {
 	<-p.done
 	text := "its process ended: " + p.state
 	if last := p.output.lines(); len(last) > 0 {
 		text += ": " + last[len(last)-1]
 	}
-	return text
+	return &fault{strategies.ErrCrashed, text}
 }
 
 // kill ends the process with its descendants, and waits for that.

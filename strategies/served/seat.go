@@ -63,7 +63,7 @@ func (s *seat) choose(ctx context.Context, t *strategies.Turn) (strategies.Choic
 	}
 	if f.config.Offline {
 		s.live = false
-		f.stats.missing()
+		f.stats.count(func(u *Usage) { u.Missing++ })
 		return 0, errOffline
 	}
 	s.live = true

@@ -165,7 +165,7 @@ func (f *Factory) acquire(ctx context.Context) (*agent, error) {
 		return nil, errKeepsEnding
 	}
 	a, err := meet(ctx, f)
-	f.stats.started()
+	f.stats.count(func(u *Usage) { u.Starts++ })
 	if err != nil {
 		if ctx.Err() == nil {
 			f.deaths.Add(1)

@@ -62,28 +62,11 @@ type stats struct {
 	times  map[int]int64 // matches by the logarithm of their time
 }
 
-func (s *stats) sent(again bool) {
+// count changes what is counted.
+func (s *stats) count(change func(*Usage)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.usage.Messages++
-	if again {
-		s.usage.Retries++
-	}
-}
-
-func (s *stats) started() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.usage.Starts++
-}
-
-// said keeps the last words of an agent.
-func (s *stats) said(lines []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if lines != nil {
-		s.usage.Log = lines
-	}
+	change(&s.usage)
 }
 
 // chose counts an answer of the agent.
@@ -104,12 +87,6 @@ func (s *stats) replayed(err error) {
 	defer s.mu.Unlock()
 	s.usage.Replayed++
 	s.fault(err)
-}
-
-func (s *stats) missing() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.usage.Missing++
 }
 
 func (s *stats) fault(err error) {

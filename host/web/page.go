@@ -118,15 +118,16 @@ func New(cfg Config) *Page {
 	}
 	p.mux.HandleFunc("GET /{$}", p.document)
 	p.mux.HandleFunc("GET /events", p.events)
-	p.asset("live.js", script)
+	Asset(p.mux, "live.js", script)
 	for name, content := range cfg.Assets {
-		p.asset(name, content)
+		Asset(p.mux, name, content)
 	}
 	return p
 }
 
-func (p *Page) asset(name string, content []byte) {
-	p.mux.HandleFunc("GET /assets/"+name, func(w http.ResponseWriter, r *http.Request) {
+// Asset serves a file of a page below /assets/.
+func Asset(mux *http.ServeMux, name string, content []byte) {
+	mux.HandleFunc("GET /assets/"+name, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-cache")
 		http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(content))
 	})

@@ -9,7 +9,6 @@
 package studio
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -83,10 +82,7 @@ func New(cfg Config) *Studio {
 		if name == "studio.css" {
 			content = append([]byte(cfg.Theme), content...)
 		}
-		s.mux.HandleFunc("GET /assets/"+name, func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Cache-Control", "no-cache")
-			http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(content))
-		})
+		web.Asset(s.mux, name, content)
 	}
 	return s
 }

@@ -169,12 +169,3 @@ func TestUniform(t *testing.T) {
 		t.Errorf("chi-square %.1f, want at most %.1f: %v", x, critical, seen[1:])
 	}
 }
-
-func BenchmarkNumber(b *testing.B) {
-	m, k := sample(), key(1)
-	for b.Loop() {
-		if _, err := m.Number(k); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -138,59 +138,46 @@ func TestFailures(t *testing.T) {
 		"choose overruns":   {"A choose 2", overrun, strategies.OpChoose, 1, true},
 		"choose is invalid": {"A choose 2", strategies.ErrInvalidChoice, strategies.OpChoose, 1, false},
 	} {
-		for _, panics := range []bool{false, true} {
-			if panics && tc.err != errBoom {
-				continue
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := &diary{fail: func(call string) error {
+				if call != tc.at {
+					return nil
+				}
+				return tc.err
+			}}
+			b := newBatch(t, d)
+			s := opened("A", "B")
+			s.Observe = []strategies.SeatOutcome{{Seat: 0, Outcome: strategies.Outcome{Match: 1}}}
+			s.Choose = []strategies.SeatTurn{{Seat: 1, Turn: strategies.Turn{Match: 2}}, {Seat: 0, Turn: strategies.Turn{Match: 2}}}
+			if err := b.Step(t.Context(), s); err != nil {
+				t.Fatal(err)
 			}
-			t.Run(fmt.Sprintf("%s, panics %v", name, panics), func(t *testing.T) {
-				t.Parallel()
-				d := &diary{fail: func(call string) error {
-					if call != tc.at {
-						return nil
-					}
-					if panics {
-						panic("boom")
-					}
-					return tc.err
-				}}
-				b := newBatch(t, d)
-				s := opened("A", "B")
-				s.Observe = []strategies.SeatOutcome{{Seat: 0, Outcome: strategies.Outcome{Match: 1}}}
-				s.Choose = []strategies.SeatTurn{{Seat: 1, Turn: strategies.Turn{Match: 2}}, {Seat: 0, Turn: strategies.Turn{Match: 2}}}
-				if err := b.Step(t.Context(), s); err != nil {
-					t.Fatal(err)
-				}
-				if len(s.Failed) != 1 || len(s.Choices) != 2 {
-					t.Fatalf("failed %+v, choices %v, want one failure and two choices", s.Failed, s.Choices)
-				}
-				f := s.Failed[0]
-				if f.Seat != 0 || f.Op != tc.op || f.Index != tc.index || panics != (f.Err.Error() == "panic: boom") ||
-					!panics && !errors.Is(f.Err, tc.err) {
-					t.Errorf("failure %+v", f)
-				}
-				if closed := slices.Contains(d.lines, "A close"); closed != (tc.ends && tc.op != strategies.OpStart) {
-					t.Errorf("closed %v: %q", closed, d.lines)
-				}
+			if len(s.Failed) != 1 || len(s.Choices) != 2 {
+				t.Fatalf("failed %+v, choices %v, want one failure and two choices", s.Failed, s.Choices)
+			}
+			if f := s.Failed[0]; f.Seat != 0 || f.Op != tc.op || f.Index != tc.index || !errors.Is(f.Err, tc.err) {
+				t.Errorf("failure %+v", f)
+			}
+			if closed := slices.Contains(d.lines, "A close"); closed != (tc.ends && tc.op != strategies.OpStart) {
+				t.Errorf("closed %v: %q", closed, d.lines)
+			}
 
-				// The host does not mention a seat again that is out.
-				d.lines = nil
-				s.Reset()
-				s.Choose = []strategies.SeatTurn{{Seat: 1, Turn: strategies.Turn{Match: 3}}}
-				want := []string{line("B", "choose 3", 7), "B close"}
-				if !tc.ends {
-					s.Choose = append(s.Choose, strategies.SeatTurn{Seat: 0, Turn: strategies.Turn{Match: 3}})
-					want = []string{line("B", "choose 3", 7), line("A", "choose 3", 7), "B close", "A close"}
-				}
-				s.Close = []strategies.SeatID{1}
-				if err := b.Step(t.Context(), s); err != nil {
-					t.Fatal(err)
-				}
-				if err := b.Close(); err != nil {
-					t.Fatal(err)
-				}
-				wantLines(t, d, want...)
-			})
-		}
+			// The host does not mention a seat again that is out.
+			d.lines = nil
+			s.Reset()
+			s.Choose = []strategies.SeatTurn{{Seat: 1, Turn: strategies.Turn{Match: 3}}}
+			want := []string{line("B", "choose 3", 7), "B close"}
+			if !tc.ends {
+				s.Choose = append(s.Choose, strategies.SeatTurn{Seat: 0, Turn: strategies.Turn{Match: 3}})
+				want = []string{line("B", "choose 3", 7), line("A", "choose 3", 7), "B close", "A close"}
+			}
+			s.Close = []strategies.SeatID{1}
+			if err := errors.Join(b.Step(t.Context(), s), b.Close()); err != nil {
+				t.Fatal(err)
+			}
+			wantLines(t, d, want...)
+		})
 	}
 }
 

@@ -172,30 +172,18 @@ func TestThrowingHooks(t *testing.T) {
 	} {
 		t.Run(statement[:min(len(statement), 40)], func(t *testing.T) {
 			t.Parallel()
-			s := seated(t, "let n = 0;\n"+"function choose(turn) { if (n++) return 'even';\n"+statement+" }")
-			_, err := s.Choose(t.Context(), turn(0))
-			want(t, err, strategies.OpChoose, game.FaultError, source+":3", text)
-			// A failed choice costs that match only.
-			if c, err := s.Choose(t.Context(), turn(1)); c != strategies.Even || err != nil {
-				t.Errorf("the next match: %v, %v, want even", c, err)
-			}
+			_, err := ask(t, body(statement))
+			want(t, err, strategies.OpChoose, game.FaultError, source+":2", text)
 		})
 	}
 }
 
-func TestStartAndObserveFail(t *testing.T) {
+func TestHooksThatAreNone(t *testing.T) {
 	t.Parallel()
-	f := compile(t, body("return 'even'")+"\nfunction start(setup) {\nthrow new Error('no ' + setup.name) }")
-	for range 2 {
-		_, err := f.New(t.Context(), setup(game.Key{}))
-		want(t, err, strategies.OpStart, game.FaultError, source+":5", "no Ada")
-	}
-	s := seated(t, body("return 'even'")+"\nfunction observe(o) {\nthrow new Error(o.result) }")
-	want(t, s.Observe(t.Context(), outcome(0)), strategies.OpObserve, game.FaultError, source+":5", "Error: win")
 	_, err := compile(t, "let choose = () => 1; function start() { choose = null }").New(t.Context(), setup(game.Key{}))
 	want(t, err, strategies.OpStart, game.FaultError, source, "no function choose any more")
 	// A hook that is no function is none.
-	s = seated(t, body("return 'even'")+"\nconst start = 1, observe = {};")
+	s := seated(t, body("return 'even'")+"\nconst start = 1, observe = {};")
 	if err := s.Observe(t.Context(), outcome(0)); err != nil {
 		t.Errorf("observe: %v", err)
 	}

@@ -77,19 +77,6 @@ func TestConsole(t *testing.T) {
 	}
 }
 
-func TestConsoleIsBounded(t *testing.T) {
-	t.Parallel()
-	got := printed(t, body("for (let i = 1; i <= 100000; i++) console.log(i)\nreturn 'even'"))
-	if len(got) != 201 || got[199] != "INFO script=test: 200" || !strings.HasSuffix(got[200], "the script has printed 200 lines; the rest is dropped") {
-		t.Errorf("%d lines were logged, the last %q", len(got), got[len(got)-1])
-	}
-	for _, line := range printed(t, body("for (let i = 0; i < 9; i++) console.log('é'.repeat(1e6), 'x'.repeat(1e6), {}, {})\nreturn 'even'")) {
-		if len(line) > 550 {
-			t.Errorf("a line of %d bytes was logged", len(line))
-		}
-	}
-}
-
 // With and without a log a league goes the same way, even where printing runs
 // code of the script.
 func TestPrintingHasNoEffect(t *testing.T) {

@@ -81,17 +81,8 @@ func TestLoadErrors(t *testing.T) {
 	}
 }
 
-// TestAnswers covers what choose may answer and what it may not.
-func TestAnswers(t *testing.T) {
+func TestInvalidAnswers(t *testing.T) {
 	t.Parallel()
-	for answer, want := range map[string]strategies.Choice{
-		`"even"`: 1, `"odd"`: 0, `1`: 1, `0`: 0, `0.25`: 0.25, `-0`: 0, `"e" .. "ven"`: 1, `"odd", "even"`: 0,
-	} {
-		got, err := sit(t, "function choose(turn) return "+answer+" end").Choose(t.Context(), turn(0))
-		if err != nil || got != want {
-			t.Errorf("answer %s: %v, %v; want %v", answer, got, err, want)
-		}
-	}
 	for answer, shown := range map[string]string{
 		``: "nil", `nil`: "nil", `"Even"`: `"Even"`, `"even "`: `"even "`, `""`: `""`, `"0.5"`: `"0.5"`,
 		`2`: "2", `-0.1`: "-0.1", `1.0001`: "1.0001", `0/0`: "NaN", `1/0`: "+Inf", `true`: "true",
@@ -114,9 +105,6 @@ func TestAnswers(t *testing.T) {
 		}[shown]
 		if !errors.Is(err, strategies.ErrInvalidChoice) || err.Error() != want {
 			t.Errorf("answer %s:\n %v\n want %s", answer, err, want)
-		}
-		if _, err := s.Choose(t.Context(), turn(1)); !errors.Is(err, strategies.ErrInvalidChoice) {
-			t.Errorf("answer %s a second time: %v, want the seat to go on", answer, err)
 		}
 	}
 	if _, err := sit(t, "choose = tostring").Choose(t.Context(), turn(0)); !errors.Is(err, strategies.ErrInvalidChoice) {

@@ -1,15 +1,17 @@
 package luascript_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/strategylab/strategylab/experiments/arena"
 	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/luascript"
-	"github.com/strategylab/strategylab/strategies/seat"
 )
 
 // shipped compiles a script of the scripts folder.
@@ -74,51 +76,37 @@ func TestScriptsPlayWell(t *testing.T) {
 	}
 }
 
-// differShare returns the share of matches in which two players choose differently.
+// differShare returns the share of matches in which two players choose differently, in
+// leagues of ten legs.
 func differShare(t *testing.T, a, b strategies.Factory, leagues int) float64 {
 	t.Helper()
-	const legs = 10
+	plan := results.Plan{
+		Schema: results.PlanSchema, Runs: leagues, Legs: 10, Seed: 1, Transport: "direct", Field: []results.Entrant{{Name: "a"}, {Name: "b"}},
+	}
+	driver, err := arena.New(plan, []strategies.Factory{a, b}, arena.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := driver.NewWorker(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	played := make([]results.League, leagues)
+	if err := errors.Join(w.Play(t.Context(), 0, played, make([]bool, 2)), w.Close()); err != nil {
+		t.Fatal(err)
+	}
 	differ := 0
-	for league := range leagues {
-		seats := [2]*seat.Seat{{Factory: a}, {Factory: b}}
-		for i, s := range seats {
-			s.Coin = game.CoinKey(1, league, i)
-			s.Setup = strategies.Setup{
-				ID: players(2)[i], Field: players(2), Rounds: legs, Legs: legs, Rand: game.NewRand(game.StrategyKey(1, league, i)),
+	for _, l := range played {
+		for _, m := range l.Matches {
+			if m.A.Fault != game.NoFault || m.B.Fault != game.NoFault {
+				t.Fatalf("league %d: %+v, %+v", l.Index, m, l.Notes)
 			}
-			if err := s.Start(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for m := range legs {
-			var sides [2]game.Side
-			at := [2]int{m % 2, 1 - m%2} // roles are swapped from leg to leg
-			for i, n := range at {
-				answer := seats[n].Answer(t.Context(), &strategies.Turn{
-					Match: uint64(m), MatchID: "M", Round: m + 1, Opponent: players(2)[1-n], Role: game.RoleA + game.Role(i), Standing: seats[n].Standing(),
-				})
-				if answer.Err != nil {
-					t.Fatal(answer.Err)
-				}
-				sides[i].Choice = answer.Choice
-			}
-			if sides[0] != sides[1] {
+			if m.A.Choice != m.B.Choice {
 				differ++
 			}
-			v := game.Judge(sides[0], sides[1], 1+m%10)
-			for i, n := range at {
-				if err := seats[n].Observe(t.Context(), &strategies.Outcome{
-					Match: uint64(m), MatchID: "M", Round: m + 1, Opponent: players(2)[1-n], Role: game.RoleA + game.Role(i),
-					Choice: sides[i].Choice, OpponentChoice: sides[1-i].Choice, Number: 1 + m%10, Drew: true,
-					Result: []game.Result{v.ResultA, v.ResultB}[i], Points: []int{v.PointsA, v.PointsB}[i],
-				}); err != nil {
-					t.Fatal(err)
-				}
-			}
 		}
-		_, _ = seats[0].Close(), seats[1].Close()
 	}
-	return float64(differ) / float64(leagues*legs)
+	return float64(differ) / float64(leagues*plan.Legs)
 }
 
 // TestFirstStrategyOfTheReadme compiles the Lua code that the README shows.

@@ -119,7 +119,7 @@ end`)
 func luaValid() (answers []strategytest.Answer) {
 	for expression, want := range map[string]strategies.Choice{
 		`"even"`: strategies.Even, `"odd"`: strategies.Odd, `"ev" .. "en"`: strategies.Even,
-		"1": strategies.Even, "0": strategies.Odd, "0.25": 0.25, "1/4 + 1/2": 0.75, `"odd", "even"`: strategies.Odd,
+		"1": strategies.Even, "0": strategies.Odd, "-0": strategies.Odd, "0.25": 0.25, "1/4 + 1/2": 0.75, `"odd", "even"`: strategies.Odd,
 	} {
 		answers = append(answers, strategytest.Answer{
 			Name: "return " + expression, Make: lua("function choose(turn) return " + expression + " end"), Want: want,

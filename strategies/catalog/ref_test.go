@@ -10,78 +10,53 @@ import (
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
-func TestParseRef(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		in   string
-		want catalog.Ref
-		path bool
-	}{
-		{"markov-2", catalog.Ref{Target: "markov-2", Copies: 1}, false},
-		{"  random ", catalog.Ref{Target: "random", Copies: 1}, false},
-		{"random*8", catalog.Ref{Target: "random", Copies: 8}, false},
-		{" random * 8 ", catalog.Ref{Target: "random", Copies: 8}, false},
-		{"random*1", catalog.Ref{Target: "random", Copies: 1}, false},
-		{"random*1000", catalog.Ref{Target: "random", Copies: 1000}, false},
-		{"scripts/mine.lua", catalog.Ref{Target: "scripts/mine.lua", Copies: 1}, true},
-		{"./x.js*2", catalog.Ref{Target: "./x.js", Copies: 2}, true},
-		{`scripts\mine.lua`, catalog.Ref{Target: `scripts\mine.lua`, Copies: 1}, true},
-		{"mine.lua", catalog.Ref{Target: "mine.lua", Copies: 1}, true},
-		{"/tmp/a b/mine.lua", catalog.Ref{Target: "/tmp/a b/mine.lua", Copies: 1}, true},
-		{"no such name", catalog.Ref{Target: "no such name", Copies: 1}, false}, // Resolve will say so
-	} {
-		got, err := catalog.ParseRef(tt.in)
-		if err != nil || got != tt.want || got.IsPath() != tt.path {
-			t.Errorf("ParseRef(%q) = %+v (path: %v), %v, want %+v (path: %v)",
-				tt.in, got, got.IsPath(), err, tt.want, tt.path)
-		}
-	}
-}
-
-func TestParseRefRefuses(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]string{
-		"":                   "empty, want a name",
-		"*3":                 "empty, want a name",
-		"random*":            "copies after *",
-		"random*0":           "copies after *",
-		"random*1001":        "want 1 to 1000 copies",
-		"random*99999999999": "copies after *",
-		"a,b":                "contains a comma",
-		"a\x00b":             "contains unprintable characters",
-		"a\xff":              "contains unprintable characters",
-	} {
-		got, err := catalog.ParseRef(in)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("ParseRef(%q) = %+v, %v, want an error with %q", in, got, err, want)
-		}
-	}
-}
-
 func TestParseRefs(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string][]catalog.Ref{
-		"":  nil,
-		" ": nil,
-		"a": {{Target: "a", Copies: 1}},
-		"a, b*2 ,c/d.lua": {
-			{Target: "a", Copies: 1}, {Target: "b", Copies: 2}, {Target: "c/d.lua", Copies: 1},
-		},
+		"":                  nil,
+		" ":                 nil,
+		"markov-2":          {{Target: "markov-2", Copies: 1}},
+		" random * 8 ":      {{Target: "random", Copies: 8}},
+		"random*1000":       {{Target: "random", Copies: 1000}},
+		`scripts\mine.lua`:  {{Target: `scripts\mine.lua`, Copies: 1}},
+		"/tmp/a b/mine.lua": {{Target: "/tmp/a b/mine.lua", Copies: 1}},
+		"no such name":      {{Target: "no such name", Copies: 1}}, // Resolve will say so
+		"a, b*2 ,c/d.lua":   {{Target: "a", Copies: 1}, {Target: "b", Copies: 2}, {Target: "c/d.lua", Copies: 1}},
 	} {
 		got, err := catalog.ParseRefs(in)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("ParseRefs(%q): %v, (-want +got)\n%s", in, err, diff)
 		}
+		for _, r := range got {
+			if want := strings.ContainsAny(r.Target, `./\`); r.IsPath() != want {
+				t.Errorf("%q is a path: %t, want %t", r.Target, !want, want)
+			}
+		}
 	}
+}
+
+func TestParseRefsRefuses(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]string{
-		"a,":    "empty reference",
-		",a":    "empty reference",
-		"a,,b":  "empty reference",
-		"a, ,b": "empty reference",
-		"a,b*x": `strategy "b*x": want 1 to`,
+		"*3":                 "empty, want a name",
+		"random*":            "copies after *",
+		"random*0":           "copies after *",
+		"random*1001":        "want 1 to 1000 copies",
+		"random*99999999999": "copies after *",
+		"a\x00b":             "contains unprintable characters",
+		"a\xff":              "contains unprintable characters",
+		"a,":                 "empty reference",
+		",a":                 "empty reference",
+		"a, ,b":              "empty reference",
+		"a,b*x":              `strategy "b*x": want 1 to`,
 	} {
 		if got, err := catalog.ParseRefs(in); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("ParseRefs(%q) = %v, %v, want an error with %q", in, got, err, want)
+		}
+	}
+	for in, want := range map[string]string{"": "empty, want a name", "a,b": "contains a comma"} {
+		if got, err := catalog.ParseRef(in); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("ParseRef(%q) = %+v, %v, want an error with %q", in, got, err, want)
 		}
 	}
 }

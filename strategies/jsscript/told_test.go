@@ -1,8 +1,9 @@
 package jsscript_test
 
 import (
-	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
 	"testing"
@@ -20,27 +21,12 @@ func TestTurnIsReadOnly(t *testing.T) {
 	want(t, err, strategies.OpChoose, game.FaultError, source+":2", "TypeError: Cannot assign to read only property 'history'")
 }
 
-// lines is a slog.Handler that keeps what it is given.
-type lines struct{ text []string }
-
-func (l *lines) Enabled(context.Context, slog.Level) bool { return true }
-func (l *lines) WithAttrs([]slog.Attr) slog.Handler       { return l }
-func (l *lines) WithGroup(string) slog.Handler            { return l }
-
-func (l *lines) Handle(_ context.Context, r slog.Record) error {
-	r.Attrs(func(a slog.Attr) bool {
-		l.text = append(l.text, fmt.Sprintf("%v %v: %s", r.Level, a, r.Message))
-		return true
-	})
-	return nil
-}
-
 // printed returns what a seat of a script logs in one match.
-func printed(t *testing.T, script string) []string {
+func printed(t *testing.T, script string) (lines []string) {
 	t.Helper()
-	log := new(lines)
+	var log strings.Builder
 	su := setup(game.Key{1, 2})
-	su.Log = slog.New(log)
+	su.Log = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	s, err := load(t, script, patient).New(t.Context(), su)
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +35,14 @@ func printed(t *testing.T, script string) []string {
 	if _, err := s.Choose(t.Context(), turn(0)); err != nil {
 		t.Error(err)
 	}
-	return log.text
+	for line := range strings.Lines(log.String()) {
+		var r struct{ Level, Msg, Script string }
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, fmt.Sprintf("%s script=%s: %s", r.Level, r.Script, r.Msg))
+	}
+	return lines
 }
 
 func TestConsole(t *testing.T) {
@@ -83,7 +76,7 @@ func TestPrintingHasNoEffect(t *testing.T) {
 	t.Parallel()
 	const script = `function choose() { console.log({ get x() { return Math.random() } }); return Math.random() }`
 	with := setup(game.Key{1, 2})
-	with.Log = slog.New(new(lines))
+	with.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
 	var got []strategies.Choice
 	for _, su := range []strategies.Setup{with, setup(game.Key{1, 2})} {
 		s, err := load(t, script, patient).New(t.Context(), su)

@@ -1,51 +1,20 @@
 package luascript_test
 
 import (
-	"context"
-	"fmt"
+	"encoding/json"
 	"log/slog"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/strategylab/strategylab/host/game"
-	"github.com/strategylab/strategylab/strategies"
 )
-
-// recorder is a log that keeps its lines. One seat writes to it.
-type recorder struct{ lines []string }
-
-func (r *recorder) Enabled(context.Context, slog.Level) bool { return true }
-func (r *recorder) WithAttrs([]slog.Attr) slog.Handler       { return r }
-func (r *recorder) WithGroup(string) slog.Handler            { return r }
-
-func (r *recorder) Handle(_ context.Context, rec slog.Record) error {
-	line := rec.Message
-	rec.Attrs(func(a slog.Attr) bool {
-		line += fmt.Sprintf(" [%v]", a)
-		return true
-	})
-	r.lines = append(r.lines, line)
-	return nil
-}
-
-// printing makes a seat of a script that prints.
-func printing(tb testing.TB, source string, su strategies.Setup) (strategies.Strategy, *recorder) {
-	tb.Helper()
-	log := new(recorder)
-	su.Rand, su.Log = game.NewRand(su.Key), slog.New(log)
-	s, err := mustCompile(tb, source).New(tb.Context(), su)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() { _ = s.Close() })
-	return s, log
-}
 
 func TestPrint(t *testing.T) {
 	t.Parallel()
-	s, log := printing(t, `
+	var log strings.Builder
+	su := setup()
+	su.Log = slog.New(slog.NewJSONHandler(&log, nil))
+	s, err := mustCompile(t, `
 		function choose()
 			print("a", 1, nil, true, {}, setmetatable({}, {__tostring = function() return "t" end}))
 			print()
@@ -53,7 +22,21 @@ func TestPrint(t *testing.T) {
 			print("\255" .. ("é"):rep(400))
 			return 1
 		end
-		function observe() for i = 1, 1000 do print(i) end end`, strategies.Setup{ID: "P01"})
+		function observe() for i = 1, 1000 do print(i) end end`).New(t.Context(), su)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	printed := func() (lines []string) {
+		for line := range strings.Lines(log.String()) {
+			var r struct{ Msg, Script string }
+			if err := json.Unmarshal([]byte(line), &r); err != nil {
+				t.Fatal(err)
+			}
+			lines = append(lines, r.Msg+" [script="+r.Script+"]")
+		}
+		return lines
+	}
 	if _, err := s.Choose(t.Context(), turn(0)); err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +46,7 @@ func TestPrint(t *testing.T) {
 		strings.Repeat("x", 500) + "... [script=mine]",
 		strings.Repeat("é", 249) + "... [script=mine]", // bytes that are no text are left out
 	}
-	if diff := cmp.Diff(want, log.lines); diff != "" {
+	if diff := cmp.Diff(want, printed()); diff != "" {
 		t.Errorf("printed (-want +got):\n%s", diff)
 	}
 	for i := range 3 {
@@ -71,7 +54,7 @@ func TestPrint(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := len(log.lines); n != 201 || log.lines[200] != "the script has printed 200 lines; the rest is dropped [script=mine]" {
-		t.Errorf("%d lines, the last of them %q; want 200 and one that says so", n, log.lines[n-1])
+	if lines := printed(); len(lines) != 201 || lines[200] != "the script has printed 200 lines; the rest is dropped [script=mine]" {
+		t.Errorf("%d lines, the last of them %q; want 200 and one that says so", len(lines), lines[len(lines)-1])
 	}
 }

@@ -70,7 +70,7 @@ func (m *Member) proposeFree(ctx context.Context) {
 		return // asked again when the manager is up
 	}
 	m.asked = true
-	if err != nil || got.Kind == jsonrpc.AnswerError {
+	if err != nil || got.IsError() {
 		return
 	}
 	taken := listedIDs(got.Raw, m.role, m.Endpoint)

@@ -15,64 +15,46 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// An AnswerKind says what came back from a peer.
-type AnswerKind string
-
-// The kinds of answer.
-const (
-	// AnswerNone is an empty body, as for a notification.
-	AnswerNone AnswerKind = "none"
-	// AnswerResult is a JSON-RPC response with a result, and no error but null.
-	AnswerResult AnswerKind = "result"
-	// AnswerError is a JSON-RPC response with an error that is not null,
-	// whatever other members it has.
-	AnswerError AnswerKind = "error"
-	// AnswerRequest is a JSON-RPC request instead of a response: a method,
-	// perhaps an id of its own, and neither result nor error.
-	AnswerRequest AnswerKind = "request"
-	// AnswerObject is any other JSON object, with or without "jsonrpc".
-	AnswerObject AnswerKind = "object"
-)
-
 // An Answer is what a peer sent back. Over HTTP it belongs to the call whatever its
-// id. Its bytes belong to the caller; Raw, Members and Result share memory.
+// id. Its bytes belong to the caller; Raw and Members share memory.
 type Answer struct {
-	Kind AnswerKind
 	// Status is the HTTP status; 200 over STDIO.
 	Status int
 	// Session is the SessionHeader that an MCP server assigned, or empty.
 	Session string
-	// Raw is the whole body: a JSON object, or nil for AnswerNone.
+	// Raw is the whole body: a JSON object, or nil for an empty one, as for a notification.
 	Raw     jsontext.Value
 	Members rawjson.Object // of Raw
-	Result  jsontext.Value // of AnswerResult
 }
 
-// parseAnswer classifies a body. It fails if the body is neither empty nor a
-// JSON object, or states another version of JSON-RPC.
+// IsError reports whether an answer has an error that is not null, whatever other members it has.
+func (a *Answer) IsError() bool {
+	failure := a.Members.Get("error")
+	return failure != nil && failure.Kind() != 'n'
+}
+
+// IsRequest reports whether an answer is a JSON-RPC request instead of a response: a method,
+// perhaps an id of its own, and neither result nor error.
+func (a *Answer) IsRequest() bool {
+	return a.Members.Get("jsonrpc") != nil && a.Members.Get("method").Kind() == '"' && a.Members.Get("result") == nil && !a.IsError()
+}
+
+// parseAnswer reads a body. It fails if the body is neither empty nor a JSON object, or
+// states another version of JSON-RPC.
 func parseAnswer(body []byte) (*Answer, error) {
 	if len(bytes.TrimSpace(body)) == 0 {
-		return &Answer{Kind: AnswerNone}, nil
+		return new(Answer), nil
 	}
 	doc, err := parseDocument(body)
-	version, failure := doc.Get("jsonrpc"), doc.Get("error")
-	a := &Answer{Kind: AnswerObject, Raw: body, Members: doc}
-	switch {
+	switch version := doc.Get("jsonrpc"); {
 	case err == rawjson.ErrNoObject:
 		return nil, errors.New("it is not an object")
 	case err != nil:
 		return nil, err
-	case version == nil:
-	case string(rawjson.Text(version)) != "2.0":
+	case version != nil && string(rawjson.Text(version)) != "2.0":
 		return nil, errors.New(`jsonrpc is not "2.0"`)
-	case failure != nil && failure.Kind() != 'n':
-		a.Kind = AnswerError
-	case doc.Get("result") != nil:
-		a.Kind, a.Result = AnswerResult, doc.Get("result")
-	case doc.Get("method").Kind() == '"':
-		a.Kind = AnswerRequest
 	}
-	return a, nil
+	return &Answer{Raw: body, Members: doc}, nil
 }
 
 // The kinds of failure of a call, for errors.Is. A call whose context was

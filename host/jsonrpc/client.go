@@ -37,8 +37,7 @@ type Message struct {
 	Method string
 	// Params must be valid JSON, or nil to leave it out.
 	Params jsontext.Value
-	// ID, if set, replaces a new id; it must be valid JSON. With a Body it only
-	// says which id the body has, for Answer.Echoed.
+	// ID, if set, replaces a new id; it must be valid JSON.
 	ID     jsontext.Value
 	Notify bool
 	Body   []byte
@@ -98,8 +97,7 @@ func (c *Client) Close() error { return c.rt.Close() }
 // Call sends m to url and returns the answer. It is one attempt: nothing is sent
 // twice, neither to this URL nor, after a redirect, to another.
 //
-// A refusal by the peer is an answer (AnswerError, or whatever its status and
-// body say). The error is a *CallError if no usable answer came, and any other
+// A refusal by the peer is an answer. The error is a *CallError if no usable answer came, and any other
 // if the message cannot be sent.
 func (c *Client) Call(ctx context.Context, url string, m Message) (*Answer, error) {
 	if m.Body == nil && m.Method == "" {
@@ -110,13 +108,13 @@ func (c *Client) Call(ctx context.Context, url string, m Message) (*Answer, erro
 		ctx, cancel = context.WithTimeout(ctx, c.cfg.Timeout)
 		defer cancel()
 	}
-	id, body := c.encode(m)
+	body := c.encode(m)
 	out := &Outgoing{URL: url, Header: m.Header, Body: body, MaxAnswer: c.cfg.MaxAnswer}
 	if c.cfg.Tap == nil {
-		return c.exchange(ctx, out, id)
+		return c.exchange(ctx, out)
 	}
 	closing := observe(c.cfg.Tap, Event{Direction: Out, Transport: c.rt.Transport(), Peer: url, Body: body})
-	answer, err := c.exchange(ctx, out, id)
+	answer, err := c.exchange(ctx, out)
 	var failed *CallError
 	switch {
 	case err == nil:
@@ -140,7 +138,7 @@ func (c *Client) Get(ctx context.Context, url string, limit int64) (*Reply, erro
 	return reply, nil
 }
 
-func (c *Client) encode(m Message) (id jsontext.Value, body []byte) {
+func (c *Client) encode(m Message) []byte {
 	switch {
 	case m.Body != nil:
 	case m.Notify:
@@ -148,7 +146,7 @@ func (c *Client) encode(m Message) (id jsontext.Value, body []byte) {
 	case m.ID == nil:
 		m.ID = appendQuote(make([]byte, 0, 38), c.cfg.NewID())
 	}
-	return m.ID, m.Encode()
+	return m.Encode()
 }
 
 // Encode returns the document that is sent for m, a notification where it has no ID.
@@ -159,7 +157,7 @@ func (m Message) Encode() []byte {
 	return encodeRequest(m.ID, m.Method, m.Params)
 }
 
-func (c *Client) exchange(ctx context.Context, out *Outgoing, id jsontext.Value) (*Answer, error) {
+func (c *Client) exchange(ctx context.Context, out *Outgoing) (*Answer, error) {
 	reply, err := c.rt.RoundTrip(ctx, out)
 	if err != nil {
 		return nil, callError(ctx, out.URL, err)
@@ -231,7 +229,7 @@ func checkReply(reply *Reply, answer *Answer, err error) *CallError {
 	case status >= 300 && status < 400:
 		failed.Err = fmt.Errorf("redirects are not followed, here to %q", detail(reply.Header.Get("Location")))
 		return failed
-	case err == nil && (status < 300 || answer.Kind != AnswerNone):
+	case err == nil && (status < 300 || answer.Raw != nil):
 		return nil
 	case status >= 200 && status < 300:
 		failed.Kind = ErrMalformed

@@ -70,42 +70,32 @@ func newClient(t *testing.T, cfg jsonrpc.ClientConfig) *jsonrpc.Client {
 	return c
 }
 
-// TestAnswers checks the classification of everything that is an answer.
+// TestAnswers checks what counts as an answer, and as which.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		status int
-		kind   jsonrpc.AnswerKind
-		body   string
-		result string
+		status         int
+		failed, asking bool
+		body           string
 	}{
-		{200, jsonrpc.AnswerResult, `{"jsonrpc":"2.0","id":"ID","result":{"a":1}}`, `{"a":1}`},
-		{200, jsonrpc.AnswerResult, `{"jsonrpc":"2.0","id":"ID","result":null}`, `null`},
-		{200, jsonrpc.AnswerResult, `{"jsonrpc":"2.0","id":"ID","result":"{}"}`, `"{}"`},
-		{200, jsonrpc.AnswerResult, `{"jsonrpc":"2.0","id":"ID","error":null,"result":1,"message_type":"X"}`, `1`},
-		{200, jsonrpc.AnswerResult, `{"jsonrpc":"2.0","id":1,"result":1}`, `1`}, // another id
-		{200, jsonrpc.AnswerResult, `{"jsonrpc":"2.0","result":1}`, `1`},
-		{200, jsonrpc.AnswerError, `{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"no","data":{"x":1}}}`, ``},
-		{401, jsonrpc.AnswerError, `{"jsonrpc":"2.0","id":"ID","error":{"code":12,"message":"no"}}`, ``},
-		{500, jsonrpc.AnswerError, `{"jsonrpc":"2.0","id":"ID","result":{},"error":{"code":1.2e1}}`, ``},
-		{200, jsonrpc.AnswerError, `{"jsonrpc":"2.0","id":"ID","error":"bad \u0074oken"}`, ``},
-		{200, jsonrpc.AnswerRequest, `{"jsonrpc":"2.0","method":"game_join_ack","params":{"accept":true},"id":9}`, ``},
-		{200, jsonrpc.AnswerObject, `{"message_type":"GAME_JOIN_ACK","result":1,"error":2,"id":3}`, ``},
-		{404, jsonrpc.AnswerObject, `{"detail":"Not Found"}`, ``},
-		{200, jsonrpc.AnswerObject, `{"jsonrpc":"2.0","id":"ID"}`, ``},
-		{200, jsonrpc.AnswerNone, ``, ``},
-		{202, jsonrpc.AnswerNone, " \n", ``},
+		{200, false, false, `{"jsonrpc":"2.0","id":"ID","error":null,"result":null,"method":"m"}`},
+		{200, false, false, `{"jsonrpc":"2.0","result":1}`},
+		{200, true, false, `{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"no","data":{"x":1}}}`},
+		{401, true, false, `{"jsonrpc":"2.0","id":1,"error":{"code":12,"message":"no"}}`},
+		{500, true, false, `{"jsonrpc":"2.0","id":"ID","result":{},"error":"bad \u0074oken"}`},
+		{200, false, true, `{"jsonrpc":"2.0","method":"game_join_ack","params":{"accept":true},"id":9}`},
+		{200, false, false, `{"message_type":"GAME_JOIN_ACK","method":"m","result":1}`},
+		{404, false, false, `{"detail":"Not Found"}`},
+		{200, false, false, ``},
+		{202, false, false, " \n"},
 	} {
 		got, err := newClient(t, jsonrpc.ClientConfig{}).Call(t.Context(), answers(t, c.status, c.body), jsonrpc.Message{Method: "m"})
 		if err != nil {
 			t.Errorf("%s: %v", c.body, err)
 			continue
 		}
-		if c.kind == jsonrpc.AnswerNone {
-			c.body = ""
-		}
-		if got.Kind != c.kind || got.Status != c.status || string(got.Raw) != c.body || string(got.Result) != c.result {
-			t.Errorf("%s: %s, status %d, result %s, raw %s", c.body, got.Kind, got.Status, got.Result, got.Raw)
+		if got.Status != c.status || got.IsError() != c.failed || got.IsRequest() != c.asking || string(got.Raw) != strings.TrimSpace(c.body) {
+			t.Errorf("%s: status %d, an error %v, a request %v: %s", c.body, got.Status, got.IsError(), got.IsRequest(), got.Raw)
 		}
 	}
 }
@@ -130,7 +120,6 @@ func TestMessages(t *testing.T) {
 		{"own id", jsonrpc.Message{Method: "m", ID: []byte(`7`)}, `{"jsonrpc":"2.0","id":7,"method":"m"}`},
 		{"notification", jsonrpc.Message{Method: "m", Notify: true, ID: []byte(`7`)}, `{"jsonrpc":"2.0","method":"m"}`},
 		{"body", jsonrpc.Message{Method: "ignored", Body: []byte(`{"message_type":"X"}`)}, `{"message_type":"X"}`},
-		{"body and its id", jsonrpc.Message{Body: []byte(`{"id":7}`), ID: []byte(`7`)}, `{"id":7}`},
 	} {
 		c.m.Header = http.Header{"authorization": {"Bearer x"}}
 		if _, err := client.Call(t.Context(), srv.URL(), c.m); err != nil {
@@ -202,7 +191,7 @@ func TestAnswersInAnyForm(t *testing.T) {
 	} {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { write(w) }))
 		got, err := newClient(t, jsonrpc.ClientConfig{}).Call(t.Context(), srv.URL+"/mcp", jsonrpc.Message{Method: "m", ID: []byte("1")})
-		if err != nil || string(got.Result) != `{"ok":true}` {
+		if err != nil || string(got.Members.Get("result")) != `{"ok":true}` {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 		srv.Close()

@@ -35,13 +35,13 @@ func Example() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(answer.Kind, answer.Members.First("result", "error"))
+		fmt.Println(answer.IsError(), answer.Members.First("result", "error"))
 	}
 
 	stop()
 	fmt.Println(<-ended)
 	// Output:
-	// result {"round":1}
-	// error {"code":-32601,"message":"Method not found"}
+	// false {"round":1}
+	// true {"code":-32601,"message":"Method not found"}
 	// <nil>
 }

@@ -191,7 +191,7 @@ func TestStrict(t *testing.T) {
 	answer, err := r.calls.Client.Call(t.Context(), r.url, jsonrpc.Message{
 		Method: "notify_weather", Params: []byte(`{"message_type":"WEATHER_REPORT","sender":"league_manager"}`),
 	})
-	if err != nil || answer.Kind != jsonrpc.AnswerError || !strings.Contains(string(answer.Raw), `"code":-32601`) {
+	if err != nil || !answer.IsError() || !strings.Contains(string(answer.Raw), `"code":-32601`) {
 		t.Errorf("an unknown message is answered by %+v, %v", answer, err)
 	}
 	r.wants("start")

@@ -85,7 +85,7 @@ func BenchmarkMatch(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if got, err := c.Call(ctx, "http://REF01/mcp", jsonrpc.Message{Method: "notify_round", Params: raw}); err != nil || got.Kind != jsonrpc.AnswerResult {
+		if got, err := c.Call(ctx, "http://REF01/mcp", jsonrpc.Message{Method: "notify_round", Params: raw}); err != nil || got.IsError() {
 			b.Fatal(got, err)
 		}
 		<-reported

@@ -261,7 +261,7 @@ func (r *rig) send(m obj) (obj, *jsonrpc.Error) {
 		return nil, e
 	}
 	var result obj
-	if err := json.Unmarshal(got.Result, &result); err != nil {
+	if err := json.Unmarshal(got.Members.Get("result"), &result); err != nil {
 		r.t.Fatal(err)
 	}
 	return result, nil

@@ -122,7 +122,7 @@ func (c *Caller) send(ctx context.Context, url string, header http.Header, call 
 
 // Read reads the answer to a message of type t.
 func (c *Caller) Read(t protocol.Type, got *jsonrpc.Answer) (protocol.Message, error) {
-	if got.Kind == jsonrpc.AnswerNone {
+	if got.Raw == nil {
 		return received(t)
 	}
 	parts := dialect.AnswerOf(got.Status, got.Members, got.Raw)

@@ -354,7 +354,7 @@ func (c *Conversation) prefer(s State, forms ...Form) {
 
 func (c *Conversation) settle(a *Attempt) {
 	p, f, d := c.Peer, a.Form, a.Form.Dialect
-	if a.Answer != nil && a.Answer.Kind == jsonrpc.AnswerRequest {
+	if a.Answer != nil && a.Answer.IsRequest() {
 		d = d.With(dialect.TraitRequests)
 	}
 	switch {

@@ -215,7 +215,7 @@ func (c *Caller) askForTools(ctx context.Context, at string, header http.Header,
 	if err != nil {
 		return nil, err
 	}
-	tools, ok := discovery.ReadTools(got.Result)
+	tools, ok := discovery.ReadTools(got.Members.Get("result"))
 	if !ok {
 		_, err = c.Codec.ReadAnswer(protocol.TypeLeagueQuery, dialect.Answer{Status: got.Status, Error: got.Members.Get("error"), Body: got.Raw})
 	}

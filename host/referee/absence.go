@@ -26,7 +26,7 @@ type absence struct {
 
 // absent reports whether a side is to be asked only once, and with a short time.
 func (r *Referee) absent(m *match, side int, want protocol.Type) bool {
-	if _, absent := m.condition(side); absent && want == protocol.TypeGameJoinAck {
+	if m.reach().Absent[side] && want == protocol.TypeGameJoinAck {
 		return true
 	}
 	r.mu.Lock()

@@ -122,8 +122,10 @@ func (r *Referee) assignmentOf(in *wire.Exchange, m *protocol.AnnouncedMatch) (*
 		League: cmp.Or(in.Header.LeagueID, r.member.Me.League()), Match: m.MatchID, Round: in.Header.RoundID.Number(),
 		Conversation: "conv-" + m.MatchID + "-" + random[:8],
 		Players:      [2]string{m.PlayerAID, m.PlayerBID},
-		Endpoints:    [2]string{m.PlayerAEndpoint, m.PlayerBEndpoint},
-		Dialects:     [2]string{m.PlayerADialect, m.PlayerBDialect},
+		contacts: contacts{
+			Endpoints: [2]string{m.PlayerAEndpoint, m.PlayerBEndpoint},
+			Dialects:  [2]string{m.PlayerADialect, m.PlayerBDialect},
+		},
 	}
 	if r.cfg.Verifiable {
 		a.DrawKey = draws.NewKey()

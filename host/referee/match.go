@@ -2,6 +2,7 @@ package referee
 
 import (
 	"context"
+	"reflect"
 	"sync"
 
 	"github.com/strategylab/strategylab/host/credential"
@@ -11,51 +12,43 @@ import (
 
 // assignment is a match as the manager assigns it.
 type assignment struct {
-	League       string                `json:"league_id"`
-	Match        string                `json:"match_id"`
-	Round        int                   `json:"round_id"`
-	Conversation string                `json:"conversation_id"` // of all messages to its players
-	Players      [2]string             `json:"players"`         // A, B
-	Endpoints    [2]string             `json:"endpoints"`
-	Keys         [2]credential.KeyPair `json:"keys"`
-	Dialects     [2]string             `json:"dialects,omitzero"` // of the players, where they do not speak the standard one
-	Forfeits     [2]bool               `json:"forfeits,omitzero"` // a player is not asked, and loses
-	Absent       [2]bool               `json:"absent,omitzero"`   // it did not answer lately, and is asked to join once
-	DrawKey      string                `json:"draw_key,omitzero"` // of a verifiable draw; that of the first assignment counts
+	League       string    `json:"league_id"`
+	Match        string    `json:"match_id"`
+	Round        int       `json:"round_id"`
+	Conversation string    `json:"conversation_id"` // of all messages to its players
+	Players      [2]string `json:"players"`         // A, B
+	contacts
+	DrawKey string `json:"draw_key,omitzero"` // of a verifiable draw; that of the first assignment counts
 }
 
-// match is one match. What it is about never changes; how its players are
-// reached, and the rest, is guarded by its lock.
-type match struct {
-	League       string
-	Match        string
-	Round        int
-	Conversation string
-	Players      [2]string
+// contacts is how the players of a match, A and B, are reached and treated.
+type contacts struct {
+	Endpoints [2]string             `json:"endpoints"`
+	Keys      [2]credential.KeyPair `json:"keys"`              // spoken with
+	Dialects  [2]string             `json:"dialects,omitzero"` // where they do not speak the standard one
+	Forfeits  [2]bool               `json:"forfeits,omitzero"` // a player is not asked, and loses
+	Absent    [2]bool               `json:"absent,omitzero"`   // it did not answer lately, and is asked to join once
+}
 
-	mu        sync.Mutex
-	endpoints [2]string
-	keys      [2]credential.KeyPair
-	dialects  [2]string
-	forfeits  [2]bool
-	absent    [2]bool
-	play      game.Play
-	proof     proof
-	waiting   [2]*expected          // what each side is expected to answer
-	telling   [2]context.CancelFunc // ends the wait for a side to hear the result
-	unjoined  [2]bool               // it has acknowledged its invitation and not joined
-	running   bool
-	recorded  bool // its result is journaled
-	notified  bool // GAME_OVER has been sent
-	reported  bool
+// match is one match. What it is about never changes; its contacts, and the rest, are
+// guarded by its lock.
+type match struct {
+	assignment
+
+	mu       sync.Mutex
+	play     game.Play
+	proof    proof
+	waiting  [2]*expected          // what each side is expected to answer
+	telling  [2]context.CancelFunc // ends the wait for a side to hear the result
+	unjoined [2]bool               // it has acknowledged its invitation and not joined
+	running  bool
+	recorded bool // its result is journaled
+	notified bool // GAME_OVER has been sent
+	reported bool
 }
 
 func newMatch(a *assignment) *match {
-	return &match{
-		League: a.League, Match: a.Match, Round: a.Round, Conversation: a.Conversation, Players: a.Players,
-		endpoints: a.Endpoints, keys: a.Keys, dialects: a.Dialects, forfeits: a.Forfeits, absent: a.Absent,
-		proof: proof{key: a.DrawKey},
-	}
+	return &match{assignment: *a, proof: proof{key: a.DrawKey}}
 }
 
 // outdated reports whether an assignment says something new of a match that is
@@ -63,31 +56,26 @@ func newMatch(a *assignment) *match {
 func (m *match) outdated(a *assignment) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.play.Phase() == game.Finished {
-		return false
+	was, now := m.contacts, a.contacts
+	for side := range was.Keys {
+		was.Keys[side].Extra, now.Keys[side].Extra = nil, nil // a journal does not keep it
 	}
-	for side, k := range m.keys {
-		if m.endpoints[side] != a.Endpoints[side] || m.dialects[side] != a.Dialects[side] || m.forfeits[side] != a.Forfeits[side] || m.absent[side] != a.Absent[side] || k.Send != a.Keys[side].Send || k.Expect != a.Keys[side].Expect {
-			return true
-		}
-	}
-	return false
+	return m.play.Phase() != game.Finished && !reflect.DeepEqual(was, now)
 }
 
-// contact returns where a side is reached, the name of the dialect that it
-// speaks, empty if it is by the book, and the keys spoken with.
-func (m *match) contact(side int) (endpoint, dialect string, keys credential.KeyPair) {
+// reach returns how the players are reached and treated now.
+func (m *match) reach() contacts {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.endpoints[side], m.dialects[side], m.keys[side]
+	return m.contacts
 }
 
 // updateContacts takes on how the players are reached by a repeated assignment.
 func (m *match) updateContacts(a *assignment) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.endpoints, m.keys, m.dialects, m.forfeits, m.absent = a.Endpoints, a.Keys, a.Dialects, a.Forfeits, a.Absent
-	for side, forfeits := range m.forfeits {
+	m.contacts = a.contacts
+	for side, forfeits := range m.Forfeits {
 		if e := m.waiting[side]; forfeits && e != nil {
 			e.stop()
 		}
@@ -103,17 +91,9 @@ func (m *match) await(side int, stop context.CancelFunc) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.telling[side] = stop
-	if stop != nil && m.forfeits[side] {
+	if stop != nil && m.Forfeits[side] {
 		stop()
 	}
-}
-
-// condition reports whether a side loses without being asked, and whether it did not
-// answer lately.
-func (m *match) condition(side int) (forfeits, absent bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.forfeits[side], m.absent[side]
 }
 
 // expected is an answer that may come in two ways: as the answer to a request,
@@ -137,7 +117,7 @@ func (m *match) expect(side int, kind protocol.Type, stop context.CancelFunc) *e
 	e := &expected{kind: kind, got: make(chan posted, 1), stop: stop}
 	m.mu.Lock()
 	m.waiting[side] = e
-	if m.forfeits[side] {
+	if m.Forfeits[side] {
 		stop()
 	}
 	m.mu.Unlock()

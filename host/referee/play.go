@@ -153,9 +153,8 @@ func (d *duo) stop() {
 
 // header returns the header of a message to a player of a match.
 func (r *Referee) header(t protocol.Type, m *match, side int) protocol.Header {
-	_, _, keys := m.contact(side)
 	h := protocol.NewHeader(t, r.member.Me.Sender(), protocol.Timestamp(r.cfg.Now()), m.Conversation)
-	h.AuthToken, h.LeagueID, h.MatchID, h.GameType = keys.Send, m.League, m.Match, protocol.GameEvenOdd
+	h.AuthToken, h.LeagueID, h.MatchID, h.GameType = m.reach().Keys[side].Send, m.League, m.Match, protocol.GameEvenOdd
 	h.RoundID = protocol.RoundNumber(m.Round)
 	return h
 }
@@ -235,7 +234,7 @@ func (r *Referee) ask(ctx context.Context, m *match, side int) {
 // forfeit records the loss of a side that the organiser has withdrawn or suspended,
 // and reports whether it is one. Nobody asks it, so nobody waits for it.
 func (r *Referee) forfeit(m *match, side int) bool {
-	if forfeits, _ := m.condition(side); !forfeits {
+	if !m.reach().Forfeits[side] {
 		return false
 	}
 	r.record(m, side, game.FaultForfeit, errForfeit, nil)

@@ -47,7 +47,7 @@ func (r *Referee) proves(keys credential.KeyPair) bool {
 // a name or a token of their own. Only a stale answer, about another match, is
 // none, in any mode. It is asked for again.
 func (r *Referee) validate(m *match, side int, answer protocol.Message) error {
-	_, _, keys := m.contact(side)
+	keys := m.reach().Keys[side]
 	strict := r.cfg.Mode == protocol.Strict
 	err := r.validateIn(m, side, answer, strict, r.proves(keys))
 	return strictOnlyIf(strict && err != nil && r.validateIn(m, side, answer, false, false) == nil, err)
@@ -55,7 +55,7 @@ func (r *Referee) validate(m *match, side int, answer protocol.Message) error {
 
 func (r *Referee) validateIn(m *match, side int, answer protocol.Message, strict, proves bool) error {
 	h := answer.Head()
-	_, _, keys := m.contact(side)
+	keys := m.reach().Keys[side]
 	unusable := func(format string, args ...any) error {
 		return protocol.Refuse(protocol.CodeInvalidMove, h.MessageType, fmt.Sprintf(format, args...))
 	}
@@ -95,7 +95,8 @@ func (r *Referee) validateIn(m *match, side int, answer protocol.Message, strict
 // peer returns how a player is addressed. What has been learned of it is kept
 // from one match to the next.
 func (r *Referee) peer(m *match, side int) *wire.Peer {
-	endpoint, dialect, _ := m.contact(side)
+	now := m.reach()
+	endpoint, dialect := now.Endpoints[side], now.Dialects[side]
 	who := [3]string{m.Players[side], endpoint, dialect}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -121,7 +122,7 @@ func (r *Referee) fromPlayer(in *wire.Exchange) (*match, int, error) {
 		return nil, 0, protocol.Refuse(protocol.CodeMatchNotFound, in.Type, fmt.Sprintf("this referee has no match %q", in.Header.MatchID))
 	}
 	for side, id := range m.Players {
-		if _, _, keys := m.contact(side); r.knowsToken(in.Header.AuthToken, m, keys) {
+		if keys := m.reach().Keys[side]; r.knowsToken(in.Header.AuthToken, m, keys) {
 			if r.foreignSender(in.Header.Sender, id, m.Players[1-side], r.proves(keys)) {
 				return nil, 0, wire.RefuseToken(in, protocol.CodeTokenInvalid, "the auth_token of %s is not that of %q", in.Type, in.Header.Sender)
 			}
@@ -216,7 +217,7 @@ func (r *Referee) posted(in *wire.Exchange, player string, p posted) (protocol.M
 	if err != nil {
 		return nil, err
 	}
-	_, _, keys := m.contact(side)
+	keys := m.reach().Keys[side]
 	if player == m.Players[1-side] || r.proves(keys) && player != "" && player != m.Players[side] {
 		return nil, wire.RefuseToken(in, protocol.CodeTokenInvalid, "%s cannot answer for %s", m.Players[side], player)
 	}
@@ -237,7 +238,7 @@ func (r *Referee) posted(in *wire.Exchange, player string, p posted) (protocol.M
 func (r *Referee) locate(ctx context.Context, m *match) error {
 	var known map[string]string
 	for side, id := range m.Players {
-		if endpoint, _, _ := m.contact(side); endpoint != "" {
+		if m.reach().Endpoints[side] != "" {
 			continue
 		}
 		if known == nil {
@@ -251,7 +252,7 @@ func (r *Referee) locate(ctx context.Context, m *match) error {
 			return fmt.Errorf("the endpoint of player %s is unknown", id)
 		}
 		m.mu.Lock()
-		m.endpoints[side] = endpoint
+		m.Endpoints[side] = endpoint
 		m.mu.Unlock()
 	}
 	return nil

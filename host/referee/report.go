@@ -85,7 +85,7 @@ func (r *Referee) announceResult(ctx context.Context, m *match, d *duo) {
 			}
 			return answer, err
 		}
-		if forfeits, _ := m.condition(side); forfeits || silent(sides[side].Fault) {
+		if m.reach().Forfeits[side] || silent(sides[side].Fault) {
 			r.inBackground(ctx, func(ctx context.Context) {
 				_, _ = agent.Try(ctx, agent.RetryPolicy{Timeout: r.cfg.Timeout, Backoff: r.cfg.Backoff}, send)
 			})
@@ -96,7 +96,7 @@ func (r *Referee) announceResult(ctx context.Context, m *match, d *duo) {
 		m.await(side, cancel)
 		_, err := send(first)
 		m.await(side, nil)
-		if forfeits, _ := m.condition(side); err == nil || ctx.Err() != nil || forfeits {
+		if err == nil || ctx.Err() != nil || m.reach().Forfeits[side] {
 			return
 		}
 		r.unacknowledged.Note(r.cfg.Log, "player has not acknowledged a result", m.Players[side], string(protocol.TypeGameOver), err)

@@ -1,13 +1,9 @@
 package host_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net/http/httptest"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,7 +11,6 @@ import (
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/journal"
-	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/player"
@@ -147,114 +142,4 @@ func TestMisbehavingPlayers(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestRefereesDie plays a league in which one referee after another dies in the
-// middle of a round.
-func TestRefereesDie(t *testing.T) {
-	t.Parallel()
-	l := leagueOf(t, 6, 6)
-	l.Manager.MatchDeadline = 300 * time.Millisecond
-	l.Referees = append(l.Referees, l.Referees[0], l.Referees[0])
-	net := &mortal{Network: l.Network, after: map[string]int64{"REF01": 9, "REF03": 20}}
-	l.Network = net
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	ended := make(chan struct{})
-	var results atomic.Int64
-	l.Manager.Events = func(e manager.Event) {
-		switch e.Kind {
-		case manager.MatchReported:
-			results.Add(1)
-		case manager.LeagueCompleted:
-			close(ended)
-		}
-	}
-	var played *host.Played
-	done := make(chan error, 1)
-	go func() {
-		var err error
-		played, err = l.Play(ctx)
-		done <- err
-	}()
-	select {
-	case <-ended:
-	case err := <-done:
-		t.Fatal(err)
-	case <-time.After(5 * time.Minute):
-		t.Fatal("the league does not end")
-	}
-	// A dead referee never hears of the end, and its process is still here.
-	net.revive()
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
-	if n := results.Load(); n != 15 {
-		t.Errorf("%d results, want 15", n)
-	}
-	if net.deaths.Load() != 2 {
-		t.Errorf("%d referees died", net.deaths.Load())
-	}
-	audit(t, l.Manager, played, func(string) bool { return true })
-}
-
-// mortal is a network that cuts agents off after they have sent so many
-// messages: nothing of theirs goes out and nothing reaches them.
-type mortal struct {
-	host.Network
-	deaths atomic.Int64
-
-	mu    sync.Mutex
-	after map[string]int64
-	dead  map[string]bool // by URL
-	urls  map[string]string
-}
-
-func (n *mortal) revive() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	clear(n.after)
-	clear(n.dead)
-}
-
-func (n *mortal) Listen(ctx context.Context, name string, cfg jsonrpc.Config) (host.Server, error) {
-	srv, err := n.Network.Listen(ctx, name, cfg)
-	if err == nil {
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		if n.urls == nil {
-			n.urls, n.dead = make(map[string]string), make(map[string]bool)
-		}
-		n.urls[name] = srv.URL()
-	}
-	return srv, err
-}
-
-func (n *mortal) From(name string) jsonrpc.RoundTripper {
-	return &mortalTripper{n.Network.From(name), n, name}
-}
-
-type mortalTripper struct {
-	jsonrpc.RoundTripper
-	n    *mortal
-	name string
-}
-
-func (c *mortalTripper) Close() error { return nil }
-
-func (c *mortalTripper) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
-	c.n.mu.Lock()
-	own := c.n.urls[c.name]
-	if left, mortal := c.n.after[c.name]; mortal && !c.n.dead[own] {
-		if c.n.after[c.name] = left - 1; left <= 0 {
-			c.n.dead[own] = true
-			c.n.deaths.Add(1)
-		}
-	}
-	gone := c.n.dead[own] || c.n.dead[out.URL]
-	c.n.mu.Unlock()
-	if gone {
-		return nil, &jsonrpc.CallError{Kind: jsonrpc.ErrConnect, Err: errors.New("cut off")}
-	}
-	return c.RoundTripper.RoundTrip(ctx, out)
 }

@@ -22,35 +22,6 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// wiretap is a network whose messages an attacker reads, every one of them with
-// all its tokens, and who may speak before a message arrives.
-type wiretap struct {
-	host.Network
-	hears func(out *jsonrpc.Outgoing)
-	reads func(from string, reply *jsonrpc.Reply)
-}
-
-func (w *wiretap) From(name string) jsonrpc.RoundTripper {
-	return &wiretapTripper{w.Network.From(name), w, name}
-}
-
-type wiretapTripper struct {
-	jsonrpc.RoundTripper
-	w    *wiretap
-	name string
-}
-
-func (c *wiretapTripper) Close() error { return nil }
-
-func (c *wiretapTripper) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
-	c.w.hears(out)
-	reply, err := c.RoundTripper.RoundTrip(ctx, out)
-	if err == nil {
-		c.w.reads(c.name, reply)
-	}
-	return reply, err
-}
-
 // receivers says who takes each message that comes after registration, and
 // which role sends it.
 var receivers = map[protocol.Type]struct {
@@ -94,7 +65,7 @@ func TestMatrix(t *testing.T) {
 				l.Seats = append(l.Seats, host.Seat{Config: player.Config{Config: agent.Config{Mode: mode}, Factory: f, Watch: -1}})
 			}
 			m := &matrix{t: t, caller: &wire.Caller{Client: jsonrpc.NewClient(memory.From("stranger"), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)}}
-			l.Network = &wiretap{memory, m.hears, m.reads}
+			l.Network, l.Tap = memory, func(name string) jsonrpc.Tap { return spy{m, name} }
 			played, err := l.Play(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -117,8 +88,26 @@ type matrix struct {
 	done  bool
 }
 
+// spy reads what an agent sends, before it arrives, and what it is answered.
+type spy struct {
+	*matrix
+	name string
+}
+
+func (x spy) Tap(e jsonrpc.Event) func(jsonrpc.Event) {
+	if e.Direction != jsonrpc.Out {
+		return nil
+	}
+	x.hears(e.Peer, e.Body)
+	return func(answer jsonrpc.Event) {
+		if x.name == "P02" {
+			x.reads(answer.Body)
+		}
+	}
+}
+
 // reads reads the token that P02 is given.
-func (x *matrix) reads(from string, r *jsonrpc.Reply) {
+func (x *matrix) reads(body []byte) {
 	var answer struct {
 		Result struct {
 			Token string `json:"auth_token"`
@@ -126,23 +115,23 @@ func (x *matrix) reads(from string, r *jsonrpc.Reply) {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if from == "P02" && x.other == "" && json.Unmarshal(r.Body, &answer) == nil {
+	if x.other == "" && json.Unmarshal(body, &answer) == nil {
 		x.other = answer.Result.Token
 	}
 }
 
 // hears strikes when P01 has joined the only match and is about to be asked.
-func (x *matrix) hears(out *jsonrpc.Outgoing) {
-	in, err := open(out)
+func (x *matrix) hears(to string, body []byte) {
+	in, err := open(body)
 	if err != nil {
 		return
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if in.Type == protocol.TypeGameInvitation && out.URL == "http://P02/mcp" {
+	if in.Type == protocol.TypeGameInvitation && to == "http://P02/mcp" {
 		x.stole = in.Header.AuthToken
 	}
-	if in.Type != protocol.TypeChooseParityCall || out.URL != "http://P01/mcp" || x.done {
+	if in.Type != protocol.TypeChooseParityCall || to != "http://P01/mcp" || x.done {
 		return
 	}
 	x.done = true
@@ -185,12 +174,12 @@ func (x *matrix) refused(what, url string, m protocol.Message, code protocol.Cod
 }
 
 // open unwraps what is on its way.
-func open(out *jsonrpc.Outgoing) (*dialect.Request, error) {
+func open(body []byte) (*dialect.Request, error) {
 	var call struct {
 		Method string         `json:"method"`
 		Params jsontext.Value `json:"params"`
 	}
-	if err := json.Unmarshal(out.Body, &call); err != nil {
+	if err := json.Unmarshal(body, &call); err != nil {
 		return nil, err
 	}
 	return dialect.NewCodec(protocol.Tolerant).Open(call.Method, call.Params)

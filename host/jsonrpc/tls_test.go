@@ -1,51 +1,30 @@
 package jsonrpc_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
-	"math/big"
-	"net"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
 )
 
-// certificate writes a self-signed certificate for 127.0.0.1 and returns the
-// paths and a pool that trusts it.
+// certificate writes a certificate for 127.0.0.1 and returns the paths and a pool that
+// trusts it.
 func certificate(t *testing.T) (certFile, keyFile string, trust *x509.CertPool) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1),
-		NotBefore:    time.Now().Add(-time.Hour),
-		NotAfter:     time.Now().Add(time.Hour),
-		IPAddresses:  []net.IP{net.IPv4(127, 0, 0, 1)},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
+	srv := httptest.NewTLSServer(nil)
+	defer srv.Close()
+	key, err := x509.MarshalPKCS8PrivateKey(srv.TLS.Certificates[0].PrivateKey)
 	if err != nil {
 		t.Fatal(err)
 	}
 	trust = x509.NewCertPool()
-	trust.AddCert(cert)
+	trust.AddCert(srv.Certificate())
 	write := func(name, kind string, der []byte) string {
 		path := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
@@ -53,7 +32,7 @@ func certificate(t *testing.T) (certFile, keyFile string, trust *x509.CertPool) 
 		}
 		return path
 	}
-	return write("cert.pem", "CERTIFICATE", der), write("key.pem", "PRIVATE KEY", keyDER), trust
+	return write("cert.pem", "CERTIFICATE", srv.Certificate().Raw), write("key.pem", "PRIVATE KEY", key), trust
 }
 
 func TestTLS(t *testing.T) {

@@ -45,7 +45,7 @@ func BenchmarkMatch(b *testing.B) {
 			}
 			answer := func(kind, rest string) jsonrpc.Response {
 				return jsonrpc.Response{Result: []byte(`{"protocol":"league.v2","message_type":"` + kind + `","match_id":"` + m.Match +
-					`","player_id":"` + who + `"` + rest + `}`)}
+					`","player_id":"` + who + `","auth_token":"` + keysOf(who, m.Match).Expect + `"` + rest + `}`)}
 			}
 			switch req.Method {
 			case "handle_game_invitation":

@@ -87,7 +87,7 @@ func (l *League) add(x *Exchange) {
 	case *protocol.RoundAnnouncement:
 		l.roundAnnouncement(x, m)
 	case *protocol.LeagueQuery:
-		l.queried(x)
+		l.queried(x, m.QueryType)
 	case *protocol.RoundCompleted:
 		l.ended = append(l.ended, x)
 	case *protocol.GameInvitation:
@@ -202,11 +202,11 @@ func (l *League) round(number int, ids []string) {
 
 // queried reads the schedule or the standings from the answer to a query. What cannot be
 // read is not there.
-func (l *League) queried(x *Exchange) {
+func (l *League) queried(x *Exchange, query string) {
 	a, ok := x.Answer.(*protocol.LeagueQueryResponse)
 	switch {
 	case !ok:
-	case a.QueryType == protocol.QuerySchedule:
+	case query == protocol.QuerySchedule:
 		data, err := protocol.ReadData[protocol.ScheduleData](a)
 		for _, r := range data.Rounds {
 			for _, m := range r.Matches {
@@ -215,7 +215,7 @@ func (l *League) queried(x *Exchange) {
 				}
 			}
 		}
-	case a.QueryType == protocol.QueryStandings && len(l.matches) > 0:
+	case query == protocol.QueryStandings && len(l.matches) > 0:
 		if data, err := protocol.ReadData[protocol.StandingsData](a); err == nil {
 			l.table(table{Rows: data.Standings, x: sight{x, l.seen}})
 		}

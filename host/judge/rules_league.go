@@ -293,6 +293,9 @@ func agrees(row protocol.Standing, of [3]int) bool {
 func (l *League) ties() (v Verdict) {
 	for _, t := range l.tables {
 		rows := t.ranked()
+		if len(rows) < 2 {
+			continue
+		}
 		place, ok := l.places(&t, rows)
 		if !ok {
 			v.unknown("all results of a league, and who was at fault in technical losses")

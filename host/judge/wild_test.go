@@ -226,7 +226,7 @@ func (b *book) asked(round string) *protocol.Standing {
 	b.t.Helper()
 	_, m := find[*protocol.LeagueStandingsUpdate](b, round, "P01")
 	rows := slices.Clone(m.Standings)
-	b.after(round, "P01", "league_query", nil).Answer = &protocol.LeagueQueryResponse{QueryType: protocol.QueryStandings, Standings: rows}
+	b.after(round, "P01", "league_query", doc{"query_type": protocol.QueryStandings}).Answer = &protocol.LeagueQueryResponse{QueryType: protocol.QueryStandings, Standings: rows}
 	return &rows[0]
 }
 

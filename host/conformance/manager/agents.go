@@ -77,7 +77,7 @@ func open(ctx context.Context, s *kit.Session) (kit.Peers, error) {
 	}
 	s.Meet(wire.GuessPeer(s.URL, dialect.Contracts))
 	p := &peers{
-		session: s, run: jsonrpc.RandomID()[:8], results: map[string]*result{},
+		session: s, run: jsonrpc.RandomID()[:8],
 		league: &league{
 			probes: map[string]*probe{}, missing: map[string]string{},
 			roundEnds: []protocol.Type{protocol.TypeRoundCompleted, protocol.TypeLeagueStandingsUpdate},
@@ -120,11 +120,8 @@ func (p *peers) make(ctx context.Context, a *member, i int) (err error) {
 		made, err = referee.New(referee.Config{
 			Config: common, JoinTimeout: p.session.Timeout, ChoiceTimeout: p.session.Timeout, Draw: p.draws,
 			Events: func(e referee.Event) {
-				switch e.Kind {
-				case referee.Waiting:
+				if e.Kind == referee.Waiting {
 					a.hasJoined(errors.New(e.Error))
-				case referee.Finished:
-					p.finishedMatch(e)
 				}
 			},
 		})
@@ -135,11 +132,8 @@ func (p *peers) make(ctx context.Context, a *member, i int) (err error) {
 		made, err = player.New(player.Config{
 			Config: common, Factory: scripted{p}, Watch: -1, Patience: patient, League: &player.League{},
 			Events: func(e player.Event) {
-				switch e.Kind {
-				case player.Waiting:
+				if e.Kind == player.Waiting {
 					a.hasJoined(errors.New(e.Error))
-				case player.Ended:
-					p.endedMatch(e)
 				}
 			},
 		})

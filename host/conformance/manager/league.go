@@ -89,14 +89,14 @@ func (p *peers) reports(ctx context.Context, from *member, in *trace.Exchange, o
 	report, ok := in.Request.(*protocol.MatchResultReport)
 	var m *match
 	p.Lock()
-	if known := p.match(in.Match); known != nil && p.results[in.Match] != nil && known.result == nil {
+	if known := p.match(in.Match); known != nil && !known.reported {
 		m = known
 	}
 	p.Unlock()
 	if !ok || m == nil || p.league.closed || p.league.stopped != "" {
 		return t.Record().RoundTrip(ctx, out) // it was reported already, or the checks read the record
 	}
-	if why, ended := t.Catch(func() { t.conclude(m, from, report) }); ended {
+	if why, ended := t.Catch(func() { t.conclude(m, from, in, report) }); ended {
 		p.Lock()
 		p.league.stopped = why
 		p.Notify()
@@ -118,13 +118,12 @@ func (p *peers) speak(n int) {
 }
 
 // conclude delivers the report of a match. It ends the check if that is refused.
-func (t T) conclude(m *match, from *member, report *protocol.MatchResultReport) {
+func (t T) conclude(m *match, from *member, in *trace.Exchange, report *protocol.MatchResultReport) {
 	l := t.league
 	r := t.roundOf(m)
 	first, final := l.reported == 0, r.final && r.reported == 0
 	t.Lock()
-	m.referee, m.report = from, report
-	result := t.results[m.id]
+	m.referee, m.report, m.sent = from, report, in
 	t.Unlock()
 	last := r.reported == len(r.own)-1
 	if last {
@@ -141,6 +140,10 @@ func (t T) conclude(m *match, from *member, report *protocol.MatchResultReport) 
 	if r.final && last {
 		t.probeContradictions(m)
 	}
+	t.Lock()
+	t.events++
+	m.at = t.events
+	t.Unlock()
 	r.report = t.reportIn(l.reported, m)
 	a := r.report.answer
 	if !accepts(a) && !duplicate(a) && l.spoiled == "" {
@@ -148,7 +151,7 @@ func (t T) conclude(m *match, from *member, report *protocol.MatchResultReport) 
 		t.Skip("the report of match %s was answered by %s", m.id, a)
 	}
 	t.Lock()
-	m.result = result
+	m.reported = true
 	t.Unlock()
 	l.reported++
 	r.reported++
@@ -182,7 +185,7 @@ func (t T) roundOf(m *match) *round {
 	}
 	l.oneByOne = !t.Until(wait, func() bool {
 		r.own = slices.DeleteFunc(slices.Clone(t.matches), func(other *match) bool {
-			return other.round != m.round || other.result != nil || other.referee == nil
+			return other.round != m.round || other.reported || other.referee == nil
 		})
 		return len(r.own) >= t.announced(m.round)
 	})
@@ -323,7 +326,7 @@ func (t T) awaitRetries(r *round) {
 func (t T) awaitRoundEnd(r *round) {
 	l := t.league
 	goesOn := func() bool {
-		return t.sent(protocol.TypeLeagueCompleted) > 0 || slices.ContainsFunc(t.matches, func(m *match) bool { return m.result == nil })
+		return t.sent(protocol.TypeLeagueCompleted) > 0 || slices.ContainsFunc(t.matches, func(m *match) bool { return !m.reported })
 	}
 	ended := func() bool {
 		return !slices.ContainsFunc(l.roundEnds, func(typ protocol.Type) bool { return !t.sentToAll(typ, r.last) })
@@ -351,7 +354,7 @@ func (t T) afterRound(r *round) {
 	name := probeName("table", len(l.rounds))
 	a := t.probe(name, func() *kit.Answer { return t.ask(protocol.QueryStandings) })
 	one, other := l.probes["report.twice"], l.probes["report.twice.other"]
-	if l.countedTwice == "" && other != nil && accepts(one.answer) && accepts(other.answer) && t.countsTwice(a, r) {
+	if l.countedTwice == "" && other != nil && accepts(one.answer) && accepts(other.answer) && t.countsTwice(a) {
 		l.countedTwice = name
 		if l.spoiled == "" {
 			l.spoiled, r.spoiled = "report.twice", true
@@ -363,10 +366,14 @@ func (t T) afterRound(r *round) {
 }
 
 // countsTwice reports whether standings have more matches of a player than were
-// played.
-func (t T) countsTwice(a *kit.Answer, r *round) bool {
-	sent := standing{lines: a.Message.Object("data").List("standings")}
-	return slices.ContainsFunc(t.rows(t.league.results(r)), func(want row) bool { return sent.line(want.id).Count("played") > want.Played })
+// reported.
+func (t T) countsTwice(a *kit.Answer) bool {
+	t.Lock()
+	defer t.Unlock()
+	return slices.ContainsFunc(a.Message.Object("data").List("standings"), func(f kit.Fields) bool {
+		id := f.Text("player_id")
+		return f.Count("played") > count(t.matches, func(m *match) bool { return (m.reported || m.referee == nil) && slices.Contains(m.players[:], id) })
+	})
 }
 
 // match returns the match with an id, or nil. The lock is held.
@@ -377,7 +384,7 @@ func (p *peers) match(id string) *match {
 	return nil
 }
 
-// addOthers enters the matches of other referees, whose results the players know.
+// addOthers enters the matches of other referees.
 func (t T) addOthers() {
 	l := t.league
 	t.Lock()
@@ -393,18 +400,8 @@ func (t T) addOthers() {
 			l.rounds = append(l.rounds, &round{number: m.round, spoiled: true, closed: t.events})
 		}
 		l.rounds[i].matches = append(l.rounds[i].matches, m)
-		m.result = m.told()
-	}
-	if !l.mixed {
-		return
 	}
 	slices.SortStableFunc(l.rounds, func(a, b *round) int { return a.number - b.number })
-	for _, r := range l.rounds {
-		if l.spoiled == "" && slices.ContainsFunc(r.matches, func(m *match) bool { return m.result == nil }) {
-			l.spoiled = "round.given" // the players were told of no result
-		}
-		r.spoiled = r.spoiled || l.spoiled != ""
-	}
 }
 
 // Play implements kit.Peers: whether our own agents have played the league to its end.

@@ -10,9 +10,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
-	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
-	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/trace"
 )
@@ -57,10 +55,9 @@ type peers struct {
 	messages    []*message
 	events      int // counts arrivals and answers of messages, and reports
 	matches     []*match
-	results     map[string]*result // of the matches that our referees have finished
-	holding     int                // messages that are not answered yet on purpose
-	speaking    int                // reports that are not answered yet
-	finished    bool               // nothing more will be asked
+	holding     int  // messages that are not answered yet on purpose
+	speaking    int  // reports that are not answered yet
+	finished    bool // nothing more will be asked
 }
 
 // position returns the index of a player among those that registered.
@@ -88,26 +85,18 @@ type match struct {
 	id      string
 	round   int
 	players [2]string
-	by      *message        // that assigned it
-	referee *member         // that was assigned it or, later, that has reported it; nil if it is none of ours
-	ends    [2]player.Event // as its players were told; guarded by the peers' lock
-	report  *protocol.MatchResultReport
-	result  *result // once it was reported; guarded by the peers' lock
+	by      *message // that assigned it
+	referee *member  // that was assigned it or, later, that has reported it; nil if it is none of ours
+
+	// What follows is guarded by the peers' lock.
+	report   *protocol.MatchResultReport
+	sent     *trace.Exchange // the report
+	at       int             // peers.events when it was sent
+	reported bool            // and accepted
 }
 
-// result is how a match has ended.
-type result struct {
-	players [2]string
-	verdict game.Verdict
-}
-
-// winner returns the id of the winner, "" without one.
-func (r *result) winner() string {
-	if i := slices.Index([]game.Result{r.verdict.ResultA, r.verdict.ResultB}, game.Win); i >= 0 {
-		return r.players[i]
-	}
-	return ""
-}
+// winner returns the id of the winner of a match that was reported, "" without one.
+func (m *match) winner() string { return m.report.Result.Winner.Value() }
 
 // league is the one league that the manager runs for the suite. The first check
 // that needs it plays it from start to end; the checks then read the record.
@@ -140,23 +129,6 @@ type round struct {
 	matches  []*match // with those of others, once the league is over
 	reported int      // of the own
 	report   *probe   // its last report
-}
-
-// results returns how the matches have ended until the end of a round, or with nil in
-// the whole league.
-func (l *league) results(until *round) []*result {
-	var all []*result
-	for _, r := range l.rounds {
-		for _, m := range r.matches {
-			if m.result != nil {
-				all = append(all, m.result)
-			}
-		}
-		if r == until {
-			break
-		}
-	}
-	return all
 }
 
 // matches returns how many matches the rounds have.

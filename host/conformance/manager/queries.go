@@ -119,7 +119,7 @@ func recordedQueryChecks() []kit.Check {
 					t.Fail("status of match %s is %s; only %s was reported", id, f.Shown("status"), done.id)
 				}
 			}
-			if f, want := all[done.id], done.result.winner(); f.Text("winner") != want {
+			if f, want := all[done.id], done.winner(); f.Text("winner") != want {
 				t.Fail("winner of match %s is %s, want %q", done.id, f.Shown("winner"), want)
 			}
 		}),

@@ -1,7 +1,6 @@
 package manager
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -9,9 +8,7 @@ import (
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
-	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/referee"
 )
 
 func acceptedReportChecks() []kit.Check {
@@ -156,41 +153,6 @@ func refusesByCode(t T) {
 // unknownMatch is a match that no league has.
 const unknownMatch = "R99M99"
 
-// finishedMatch keeps how a match has ended that one of our referees conducts.
-func (p *peers) finishedMatch(e referee.Event) {
-	p.Lock()
-	defer p.Unlock()
-	p.results[e.Match] = &result{e.Players, game.Judge(e.Sides[0], e.Sides[1], e.Number)}
-}
-
-// endedMatch keeps what one of our players was told of the end of a match.
-func (p *peers) endedMatch(e player.Event) {
-	p.Lock()
-	defer p.Unlock()
-	if m := p.match(e.Match); m != nil {
-		if i := slices.Index(m.players[:], e.Player); i >= 0 {
-			m.ends[i] = e
-		}
-	}
-}
-
-// told returns how a match has ended as both players were told, nil if they were not.
-func (m *match) told() *result {
-	r := &result{players: m.players}
-	for i, to := range []*game.Result{&r.verdict.ResultA, &r.verdict.ResultB} {
-		for _, known := range []game.Result{game.Win, game.Tie, game.Loss, game.TechnicalLoss} {
-			if m.ends[i].Result == known.String() {
-				*to = known
-			}
-		}
-		if *to == 0 {
-			return nil
-		}
-	}
-	r.verdict.PointsA, r.verdict.PointsB = m.ends[0].Points, m.ends[1].Points
-	return r
-}
-
 // copyOf returns the report of a match as its referee sends it, as a new message.
 func (t T) copyOf(m *match) *protocol.MatchResultReport {
 	r := *m.report
@@ -221,75 +183,8 @@ func (t T) wonBy(m *match, side int) *protocol.MatchResultReport {
 
 // another returns a report of a match with another result.
 func (t T) another(m *match) *protocol.MatchResultReport {
-	if m.result.winner() == m.players[0] {
+	if m.winner() == m.players[0] {
 		return t.wonBy(m, 1)
 	}
 	return t.wonBy(m, 0)
-}
-
-// row is what the standings should say of a player.
-type row struct {
-	id string
-	game.Row
-}
-
-// rows returns the standings after some results, in their order.
-func (p *peers) rows(results []*result) []row {
-	var ids []string // in the order that decides between equal records
-	for _, a := range p.players() {
-		ids = append(ids, a.id)
-	}
-	number := func(id string) int {
-		n, _ := protocol.IDNumber(protocol.RolePlayer, id) // 0 without one
-		return n
-	}
-	slices.SortStableFunc(ids, func(a, b string) int { return number(a) - number(b) })
-	table := game.NewTable(len(ids))
-	for _, r := range results {
-		if a, b := slices.Index(ids, r.players[0]), slices.Index(ids, r.players[1]); a >= 0 && b >= 0 {
-			table.Add(a, b, r.verdict)
-		}
-	}
-	var rows []row
-	for _, r := range table.Ranking() {
-		rows = append(rows, row{ids[r.Seat], r})
-	}
-	return rows
-}
-
-// standing is standings that the manager sent, and what they should be.
-type standing struct {
-	where string // the message, or the answer to a query
-	lines []kit.Fields
-	want  []row
-	show  func()
-}
-
-func (s standing) line(id string) kit.Fields {
-	for _, f := range s.lines {
-		if f.Text("player_id") == id {
-			return f
-		}
-	}
-	return nil
-}
-
-// order returns the ids in the order of their ranks.
-func (s standing) order() []string {
-	lines := slices.Clone(s.lines)
-	slices.SortStableFunc(lines, func(a, b kit.Fields) int {
-		i, _ := a.Number("rank")
-		j, _ := b.Number("rank")
-		return i - j
-	})
-	var ids []string
-	for _, f := range lines {
-		ids = append(ids, f.Text("player_id"))
-	}
-	return ids
-}
-
-// position returns the index of a player in the expected standings, -1 without.
-func (s standing) position(id string) int {
-	return slices.IndexFunc(s.want, func(r row) bool { return r.id == id })
 }

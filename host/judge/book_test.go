@@ -45,9 +45,7 @@ type book struct {
 	sealed bool // the draws are verifiable
 }
 
-func write(t *testing.T, sealed bool) *book { return writeSeason(t, season, sealed) }
-
-func writeSeason(t *testing.T, season []played, sealed bool) *book {
+func write(t *testing.T, sealed bool) *book {
 	t.Helper()
 	b := &book{t: t, at: time.Date(2026, 3, 14, 9, 0, 0, 0, time.UTC), sealed: sealed}
 	points, rows := map[string]int{}, map[string]*protocol.Standing{}
@@ -281,6 +279,31 @@ func (b *book) call(match, to string) (*trace.Exchange, *protocol.ChooseParityCa
 
 // drop removes the exchanges for which gone holds.
 func (b *book) drop(gone func(x *trace.Exchange) bool) { b.xs = slices.DeleteFunc(b.xs, gone) }
+
+// anonymize leaves out of the messages between the referee and the players whom they come
+// from and go to, and gives the referee a league id of its own. The addresses remain.
+func (b *book) anonymize() {
+	b.drop(func(x *trace.Exchange) bool {
+		for _, m := range []protocol.Message{x.Request, x.Answer} {
+			switch m := m.(type) {
+			case *protocol.GameInvitation:
+				m.OpponentID = ""
+			case *protocol.GameJoinAck:
+				m.PlayerID = ""
+			case *protocol.ChooseParityCall:
+				m.PlayerID = ""
+			case *protocol.ChooseParityResponse:
+				m.PlayerID = ""
+			case *protocol.GameOver:
+				m.PlayerID = ""
+			default:
+				continue
+			}
+			m.Head().Sender, m.Head().LeagueID = "", "league_of_its_own"
+		}
+		return false
+	})
+}
 
 // dropType removes the messages of a type about a match, of all matches if it is
 // empty.

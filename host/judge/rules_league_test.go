@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/trace"
 )
@@ -253,21 +252,5 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 				t.Errorf("%s misses %d: %q and finds %v; want %d: %q", c.check, got.Unknown, got.Missing, got.Findings, c.count, c.want)
 			}
 		})
-	}
-}
-
-// A league with more violations than a report describes has all of them counted.
-func TestManyViolationsAreCounted(t *testing.T) {
-	t.Parallel()
-	b := write(t, false)
-	x, _ := find[*protocol.GameOver](b, "R1M1", "P02")
-	x.Request.(*protocol.GameOver).GameResult.NumberParity = some("odd")
-	for range 29 {
-		again := *x
-		b.xs = slices.Insert(b.xs, slices.Index(b.xs, x), &again)
-	}
-	got := check(t, one(t, b.xs), "numbers")
-	if len(got.Findings) != 30 || got.Answer() != judge.Broken {
-		t.Errorf("%d are found, want 30: %s", len(got.Findings), got.Answer())
 	}
 }

@@ -199,27 +199,6 @@ func TestOtherRulesAreNoViolations(t *testing.T) {
 	}
 }
 
-// Of three players who tie all matches, the number decides; another order is another rule.
-func TestTies(t *testing.T) {
-	t.Parallel()
-	tied := slices.Clone(season)
-	for i := range tied {
-		tied[i].choices = [2]protocol.Choice{"even", "even"}
-	}
-	b := writeSeason(t, tied, false)
-	if got := findings(one(t, b.xs)); len(got) > 0 {
-		t.Errorf("findings %v", got)
-	}
-	rows := b.end().FinalStandings
-	rows[1].Rank, rows[2].Rank = 3, 2
-	want := map[string][]string{
-		"ties": {"another rule: P03 ranks above P02 with as many points; by wins, points among them, technical losses and number it is the other way round"},
-	}
-	if diff := cmp.Diff(want, findings(one(t, b.xs))); diff != "" {
-		t.Errorf("findings (-want +got)\n%s", diff)
-	}
-}
-
 // asked has a player ask for the table after a round, and returns its first row, which
 // the test may change.
 func (b *book) asked(round string) *protocol.Standing {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/strategylab/strategylab/host/conformance"
 	"github.com/strategylab/strategylab/host/jsonrpc"
-	"github.com/strategylab/strategylab/host/manager"
 )
 
 // assignsOneByOne is a manager like some real ones: it sends players no round, assigns
@@ -78,54 +77,5 @@ func TestForeignManager(t *testing.T) {
 		if !slices.Contains(passed, id) {
 			t.Errorf("%s has not passed", id)
 		}
-	}
-}
-
-// TestManagerSkips checks our own manager in situations in which some checks
-// cannot be tested, and the reasons.
-func TestManagerSkips(t *testing.T) {
-	t.Parallel()
-	begun := "the league began by itself after the last registration"
-	for name, c := range map[string]struct {
-		cfg     manager.Config
-		players int
-		skipped map[string]string // id: reason
-	}{
-		"without admin token": {cfg: manager.Config{}, skipped: map[string]string{
-			"manager.start.missing": "no admin token was given; use --admin-token TOKEN with that of the manager",
-			"manager.start.token":   "no admin token was given; use --admin-token TOKEN with that of the manager",
-		}},
-		"by itself": {cfg: manager.Config{Players: 6}, players: 6, skipped: map[string]string{
-			"manager.start.report": begun, "manager.start.missing": begun, "manager.start.token": begun,
-			"manager.start.web": begun, "manager.start.player": begun, "manager.start.answer": begun, "manager.start.again": begun,
-		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r, err := withEnoughTime(func(s scale) (*conformance.Report, error) {
-				c.cfg.Timeout = s.of(managerSilence)
-				h, err := onOwnSocket(c.cfg)
-				if err != nil {
-					return nil, err
-				}
-				return h.examine(func(o *conformance.Config) {
-					o.AdminToken, o.Timeout, o.Players = "", s.of(ampleTimeout), c.players
-				})
-			}, failing())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if failed := idsWith(r, conformance.Failed); failed != nil {
-				t.Errorf("failed %q\n%s", failed, explain(r))
-			}
-			for _, o := range r.Outcomes {
-				if o.Status == conformance.Skipped && o.Detail != c.skipped[o.ID] {
-					t.Errorf("%s is skipped: %s", o.ID, o.Detail)
-				}
-				if o.Status == conformance.Passed && c.skipped[o.ID] != "" {
-					t.Errorf("%s is not skipped", o.ID)
-				}
-			}
-		})
 	}
 }

@@ -71,7 +71,7 @@ func (t T) watch() {
 		if over {
 			return
 		}
-		if !more && t.Until(0, func() bool { return t.holding == 0 && t.speaking == 0 }) {
+		if !more && t.Until(0, func() bool { return t.busy == 0 }) {
 			return
 		}
 		n = now
@@ -81,8 +81,8 @@ func (t T) watch() {
 // reports delivers the report of a referee in the form of its turn, and disturbs the
 // manager before and after it. Reports are delivered one after the other.
 func (p *peers) reports(ctx context.Context, from *member, in *trace.Exchange, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
-	p.speak(1)
-	defer p.speak(-1)
+	p.keepBusy(1)
+	defer p.keepBusy(-1)
 	p.turn.Lock()
 	defer p.turn.Unlock()
 	t := T{p.playing.Aside(), p}
@@ -106,15 +106,6 @@ func (p *peers) reports(ctx context.Context, from *member, in *trace.Exchange, o
 	ack := &protocol.MatchResultAck{Header: protocol.Header{MessageType: protocol.TypeMatchResultReport.Answer()}, Status: protocol.StatusAccepted, Recorded: protocol.Some(true)}
 	r := kit.Respond(out.Body, ack) // the report may have been sent in another form
 	return &jsonrpc.Reply{Status: http.StatusOK, Body: r.Body}, nil
-}
-
-// speak counts the reports that are being delivered.
-func (p *peers) speak(n int) {
-	p.Lock()
-	defer p.Unlock()
-	p.speaking += n
-	p.events++
-	p.Notify()
 }
 
 // conclude delivers the report of a match. It ends the check if that is refused.
@@ -146,7 +137,7 @@ func (t T) conclude(m *match, from *member, in *trace.Exchange, report *protocol
 	t.Unlock()
 	r.report = t.reportIn(l.reported, m)
 	a := r.report.answer
-	if !accepts(a) && !duplicate(a) && l.spoiled == "" {
+	if !a.Taken() && !duplicate(a) && l.spoiled == "" {
 		l.refusedReport = true
 		t.Skip("the report of match %s was answered by %s", m.id, a)
 	}
@@ -241,7 +232,7 @@ func (t T) start() {
 		return t.send(m)
 	})
 	a := t.probe("start", func() *kit.Answer { return t.send(t.startLeague(token)) })
-	if accepts(a) {
+	if a.Taken() {
 		t.probe("start.again", func() *kit.Answer { return t.send(t.startLeague(token)) })
 		return
 	}
@@ -354,7 +345,7 @@ func (t T) afterRound(r *round) {
 	name := probeName("table", len(l.rounds))
 	a := t.probe(name, func() *kit.Answer { return t.ask(protocol.QueryStandings) })
 	one, other := l.probes["report.twice"], l.probes["report.twice.other"]
-	if l.countedTwice == "" && other != nil && accepts(one.answer) && accepts(other.answer) && t.countsTwice(a) {
+	if l.countedTwice == "" && other != nil && one.answer.Taken() && other.answer.Taken() && t.countsTwice(a) {
 		l.countedTwice = name
 		if l.spoiled == "" {
 			l.spoiled, r.spoiled = "report.twice", true

@@ -55,8 +55,7 @@ type peers struct {
 	messages    []*message
 	events      int // counts arrivals and answers of messages, and reports
 	matches     []*match
-	holding     int  // messages that are not answered yet on purpose
-	speaking    int  // reports that are not answered yet
+	busy        int  // messages of agents, and to them, that are not answered yet on purpose
 	finished    bool // nothing more will be asked
 }
 
@@ -229,11 +228,6 @@ func (t T) startLeague(token string) *protocol.StartLeague {
 	return &protocol.StartLeague{Header: h}
 }
 
-// accepts reports whether an answer accepts the request.
-func accepts(a *kit.Answer) bool {
-	return !a.Refused && a.Err == nil && a.Document != nil && a.Status < 300
-}
-
 // duplicate reports whether a refusal says that the result is known.
 func duplicate(a *kit.Answer) bool {
 	return a.Code == 5003 || protocol.Code(a.Message.Text("error_code")) == protocol.CodeDuplicateReport
@@ -282,3 +276,14 @@ func (t T) dataOf(a *kit.Answer) kit.Fields {
 
 // pairs returns how many matches a leg has.
 func (p *peers) pairs() int { return len(p.players()) * (len(p.players()) - 1) / 2 }
+
+// Suite returns the checks of a manager, in the order in which they run: those
+// before the start of the league come first, then those that read the record
+// of the league.
+func Suite() kit.Suite {
+	return kit.Suite{Role: kit.Manager, Open: open, Checks: slices.Concat(
+		[]kit.Check{earlyCheck()}, registrationChecks(), queryChecks(), inputChecks(), authChecks(),
+		faultyRegistrationChecks(), startChecks(), roundChecks(), messageChecks(), acceptedReportChecks(), refusedReportChecks(),
+		standingsChecks(), roundEndChecks(), leagueEndChecks(), lateChecks(), recordedQueryChecks(), retryChecks(), loadChecks(),
+	)}
+}

@@ -12,7 +12,7 @@ import (
 // risk sends a probe that should be refused. If it is accepted, nobody knows
 // from then on what the standings should be.
 func (t T) risk(name string, send func() *kit.Answer) {
-	if accepts(t.probe(name, send)) && t.league.spoiled == "" {
+	if t.probe(name, send).Taken() && t.league.spoiled == "" {
 		t.league.spoiled = name
 	}
 }
@@ -43,7 +43,7 @@ func (t T) probeLateRegistration() {
 		return t.send(m)
 	})
 	switch token := back.Message.Text("auth_token"); {
-	case !accepts(back):
+	case !back.Taken():
 	case back.Message.Text("player_id") != a.id:
 		t.league.spoiled = "late.back"
 	case token != "":
@@ -84,7 +84,7 @@ func (t T) reportIn(nth int, m *match) *probe {
 		}
 		made = send("report."+name, kit.Request{Message: report, Dialect: d})
 	}
-	if a := made.answer; accepts(a) && (a.Message.Text("message_type") != "" || a.Message.Has("recorded")) {
+	if a := made.answer; a.Taken() && (a.Message.Text("message_type") != "" || a.Message.Has("recorded")) {
 		return made
 	}
 	return send("report instead of "+reportForms[nth], kit.Request{Message: t.copyOf(m)})
@@ -134,7 +134,7 @@ func (t T) probeContradictions(m *match) {
 		r := t.wonBy(m, 0)
 		change(&r.Result)
 		t.risk(name, func() *kit.Answer { return t.send(r) })
-		if accepts(t.league.probes[name].answer) {
+		if t.league.probes[name].answer.Taken() {
 			accepted = name
 		}
 	}

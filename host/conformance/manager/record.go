@@ -89,10 +89,17 @@ func (t T) recorded(name string) *kit.Answer {
 			t.Skip("the league has too few matches for that; use more players (--players)")
 		}
 	}
-	for _, e := range made.evidence {
-		t.Keep(e)
-	}
+	t.blame(made)
 	return made.answer
+}
+
+// blame adds the exchange of a probe to the evidence, if it was made.
+func (t T) blame(made *probe) {
+	if made != nil {
+		for _, e := range made.evidence {
+			t.Keep(e)
+		}
+	}
 }
 
 // refusedCheck is a check that a probe was refused.
@@ -166,9 +173,7 @@ func (t T) sentAfterRounds(typ protocol.Type) {
 	for _, r := range t.played().rounds {
 		for _, to := range t.registered() {
 			if r.closed > 0 && t.atEnd(to, typ, r) == nil {
-				if r.report != nil {
-					t.T.Evidence = append(t.Evidence, r.report.evidence...)
-				}
+				t.blame(r.report)
 				t.Fail("after the last report of round %d, %s was sent no %s", r.number, to.id, typ)
 			}
 		}

@@ -32,7 +32,7 @@ func acceptedReportChecks() []kit.Check {
 			said := t.league.probes["report.context"] // the same of its match as the next
 			for n := range t.league.reported + 1 {
 				name := probeName("report", n)
-				if made := t.league.probes[name]; made != nil && (said == nil || !accepts(said.answer) || !duplicate(made.answer)) {
+				if made := t.league.probes[name]; made != nil && (said == nil || !said.answer.Taken() || !duplicate(made.answer)) {
 					t.acknowledged(t.recorded(name))
 				}
 			}

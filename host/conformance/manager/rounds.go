@@ -62,12 +62,10 @@ func playsToTheEnd(t T) {
 		t.Fail("%s", l.stopped) // the last player cannot register
 	}
 	if len(l.rounds) == 0 {
-		if !l.selfStarted && (start == nil || !accepts(start.answer)) {
+		if !l.selfStarted && (start == nil || !start.answer.Taken()) {
 			t.Skip("the league did not begin: %s", l.stopped)
 		}
-		if start != nil {
-			t.T.Evidence = append(t.Evidence, start.evidence...)
-		}
+		t.blame(start)
 	}
 	if l.stopped != "" && !l.refusedReport {
 		if n := len(l.rounds); n > 0 {

@@ -186,7 +186,7 @@ func earlyCheck() kit.Check {
 			if wantsToken(a) {
 				t.Skip(tokenNeeded)
 			}
-			if t.peers.tooEarly = accepts(a); t.tooEarly {
+			if t.peers.tooEarly = a.Taken(); t.tooEarly {
 				t.Fail("it was accepted: answered by %s; a manager whose league has begun cannot be checked, so start a fresh one", a)
 			}
 			t.Refused(a)

@@ -294,12 +294,3 @@ func leagueEndChecks() []kit.Check {
 		}),
 	}
 }
-
-// blame adds the exchange of a probe to the evidence, if it was made.
-func (t T) blame(made *probe) {
-	if made != nil {
-		for _, e := range made.evidence {
-			t.Keep(e)
-		}
-	}
-}

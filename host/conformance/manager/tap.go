@@ -181,19 +181,20 @@ func (p *peers) misbehavior(m *message) func(*kit.Response) bool {
 		return loses(retriesBroken, func(*kit.Response) {})
 	case m.to == p.players()[silentPlayer]:
 		return loses(survivesSilent, func(*kit.Response) {
-			p.hold(1)
+			p.keepBusy(1)
 			p.Until(longestWait+p.session.Timeout/2, func() bool { return p.assigned(m.round) > 0 })
-			p.hold(-1)
+			p.keepBusy(-1)
 		})
 	}
 	return nil
 }
 
-// hold counts messages that are not answered on purpose.
-func (p *peers) hold(n int) {
+// keepBusy counts messages that are not answered yet on purpose.
+func (p *peers) keepBusy(n int) {
 	p.Lock()
 	defer p.Unlock()
-	p.holding += n
+	p.busy += n
+	p.events++
 	p.Notify()
 }
 

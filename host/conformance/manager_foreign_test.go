@@ -55,7 +55,7 @@ func TestForeignManager(t *testing.T) {
 			return nil, err
 		}
 		return h.examine(func(o *conformance.Config) {
-			o.Only, o.Timeout = checksOf(conformance.Manager, mutant{}), s.of(silenceTimeout)
+			o.Only, o.Timeout, o.Pause = checksOf(conformance.Manager, mutant{}), s.of(silenceTimeout), s.of(longestPause)
 		})
 	}, failing(want...))
 	if err != nil {

@@ -14,10 +14,11 @@ func sentMutants() []mutant {
 		{check: "manager.message.rpc", out: frames(completed, set("jsonrpc", "1.0"))},
 		{check: "manager.message.method", out: frames(completed, set("method", "league_completed"))},
 		{check: "manager.message.ids", out: frames(standings, set("id", "1"))},
-		says("header", completed, drop("conversation_id")),
-		says("time", completed, set("timestamp", "2026-03-14T11:10:13+02:00")),
-		says("sender", completed, set("sender", "referee:REF01")),
-		says("league", standings, drop("round_id")),
+		says("fields", completed, drop("conversation_id")),
+		says("fields", completed, set("timestamp", "2026-03-14T11:10:13+02:00")),
+		says("fields", completed, set("sender", "referee:REF01")),
+		says("fields", standings, drop("round_id")),
+		says("fields", standings, set("league_id", "another")),
 		says("token", completed, drop("auth_token")),
 		{check: "manager.message.proof", out: func(_ *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
 			s := reading(body)
@@ -43,7 +44,7 @@ func tableMutants() []mutant {
 			doc["id"], doc["method"] = "early", "notify_round_completed"
 			walk(doc, func(o object) {
 				delete(o, "matches")
-				o["message_type"] = roundEnd
+				o["message_type"], o["matches_played"], o["next_round_id"] = roundEnd, 2, 2
 			})
 			return write(doc)
 		})},
@@ -60,7 +61,7 @@ func tableMutants() []mutant {
 			return renumbered([]byte(m.tokens[standings+s.text("auth_token")]))
 		})},
 		{check: "manager.end.standings", out: emits(completed, func(o object) { rows(o, "final_standings")[0]["points"] = 99 })},
-		{check: "manager.end.champion", out: emits(completed, set("champion", object{"player_id": "P01"}))},
+		{check: "manager.end.champion", out: emits(completed, func(o object) { o["champion"].(object)["player_id"] = "P01" })},
 		{check: "manager.end.totals", out: emits(completed, set("total_matches", 99))},
 	}
 }

@@ -95,7 +95,7 @@ func mutatedManager(mu mutant) (*managerServer, error) {
 }
 
 func (h *managerServer) examine(change func(*conformance.Config)) (*conformance.Report, error) {
-	opts := conformance.Config{Role: conformance.Manager, URL: h.url, Timeout: silenceTimeout, AdminToken: adminToken}
+	opts := conformance.Config{Role: conformance.Manager, URL: h.url, Timeout: silenceTimeout, Pause: longestPause, AdminToken: adminToken}
 	if change != nil {
 		change(&opts)
 	}
@@ -139,7 +139,7 @@ func TestOwnManager(t *testing.T) {
 					return nil, err
 				}
 				return h.examine(func(o *conformance.Config) {
-					o.AdminToken, o.Timeout, o.Players = c.cfg.AdminToken, s.of(ampleTimeout), c.cfg.Players
+					o.AdminToken, o.Timeout, o.Pause, o.Players = c.cfg.AdminToken, s.of(ampleTimeout), s.of(longestPause), c.cfg.Players
 				})
 			}, asKnown)
 			if err != nil {
@@ -164,7 +164,7 @@ func tryManager(mu mutant) (*conformance.Report, error) {
 		return nil, err
 	}
 	return h.examine(func(o *conformance.Config) {
-		o.Only, o.Timeout = checksOf(conformance.Manager, mu), mu.timeout(ampleTimeout, silenceTimeout)
+		o.Only, o.Timeout, o.Pause = checksOf(conformance.Manager, mu), mu.timeout(ampleTimeout, silenceTimeout), mu.scale.of(longestPause)
 	})
 }
 
@@ -204,7 +204,7 @@ func admissionMutants() []mutant {
 			}
 			return next(in)
 		}},
-		{check: "manager.register.header", serve: answers(application, drop("protocol"))},
+		{check: "manager.register.player", serve: answers(application, drop("protocol"))},
 		takesRegistration("name", func(in *asked) bool {
 			return in.text("sender") == "player:P08" && bytes.Contains(in.body, []byte("Conformance player-1 "))
 		}),

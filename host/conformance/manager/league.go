@@ -323,7 +323,7 @@ func (t T) awaitRoundEnd(r *round) {
 		return !slices.ContainsFunc(l.roundEnds, func(typ protocol.Type) bool { return !t.sentToAll(typ, r.last) })
 	}
 	t.Until(t.session.Patience(), func() bool { return ended() || goesOn() })
-	wait := kit.LongestPause
+	wait := t.session.Pause
 	if l.incomplete {
 		wait = t.shortDelay()
 	}

@@ -22,11 +22,6 @@ func (t T) known(yield func(m *message)) {
 }
 
 func messageChecks() []kit.Check {
-	header := func(name string, level kit.Level, rule kit.HeaderRule) kit.Check {
-		return leagueCheck("message."+name, level, rule.Rule, rule.Advice, func(t T) {
-			t.known(func(m *message) { rule.Test(t.T, string(m.typ), m.fields, func() { t.show(m) }) })
-		})
-	}
 	return []kit.Check{
 		leagueCheck("message.rpc", kit.Should, kit.Frame.Rule, kit.Frame.Advice, func(t T) {
 			t.every("", func(m *message) {
@@ -42,10 +37,17 @@ func messageChecks() []kit.Check {
 				}
 			})
 		}),
-		header("header", kit.Should, kit.RequestHeader),
-		header("time", kit.Should, kit.UTC),
-		header("sender", kit.Should, kit.Sender(protocol.RoleManager, "The manager signs as league_manager (league.v2, header fields).", `Set sender to "league_manager".`)),
-		leagueCheck("message.league", kit.Should, "Messages have the league_id of the registration, and those about a round its round_id (league.v2, contextual fields).", "Put both beside the header fields.", haveContext),
+		leagueCheck("message.fields", kit.Should, "Messages of the manager have the header, signed as league_manager, and all members that the protocol demands, each of its kind; league_id is that of the registration (league.v2, messages).",
+			"Add or correct the members that are named; docs/protocol/examples has a message of every type.", func(t T) {
+				t.known(func(m *message) {
+					if why, ended := t.Catch(func() { t.Valid(m.fields, m.typ, false) }); ended {
+						t.failOn(m, "%s: %s", m.typ, why)
+					}
+					if m.fields.Text("league_id") != t.leagueID {
+						t.failOn(m, "league_id of %s is %s, want %q", m.typ, m.fields.Shown("league_id"), t.leagueID)
+					}
+				})
+			}),
 		leagueCheck("message.ids", kit.Should, "Every request to an agent has a JSON-RPC id of its own, also a retry (JSON-RPC 2.0).", "Use a counter, or make a UUID for each attempt.", func(t T) {
 			seen := map[string]bool{}
 			t.every("", func(m *message) {
@@ -68,17 +70,6 @@ func messageChecks() []kit.Check {
 			})
 		}),
 	}
-}
-
-func haveContext(t T) {
-	t.known(func(m *message) {
-		if m.fields.Text("league_id") != t.leagueID {
-			t.failOn(m, "league_id of %s is %s, want %q", m.typ, m.fields.Shown("league_id"), t.leagueID)
-		}
-		if m.typ != protocol.TypeLeagueCompleted && m.round == 0 {
-			t.failOn(m, "round_id of %s is %s", m.typ, m.fields.Shown("round_id"))
-		}
-	})
 }
 
 func haveToken(t T) {

@@ -85,27 +85,15 @@ func TestFields(t *testing.T) {
 func TestHeaderRules(t *testing.T) {
 	t.Parallel()
 	good := `{"protocol":"league.v2","message_type":"GAME_OVER","sender":"referee:REF01","timestamp":"2026-03-14T09:10:13Z","conversation_id":"c"}`
-	sender := kit.Sender(protocol.RoleReferee, "", "")
 	for _, c := range []struct {
 		rule kit.HeaderRule
 		old  string
 		new  string
 		want string // part of the breach; "" for none
 	}{
-		{kit.RequestHeader, "", "", ""},
-		{kit.RequestHeader, `"conversation_id":"c"`, `"conversation_id":7`, "conversation_id is 7"},
-		{kit.RequestHeader, "league.v2", "league.v9", `protocol is "league.v9"`},
-		{kit.AnswerHeader, `"sender":"referee:REF01",`, "", ""},
-		{kit.AnswerHeader, "timestamp", "time", "timestamp is missing"},
-		{kit.UTC, "", "", ""},
-		{kit.UTC, "13Z", "13+00:00", ""},
-		{kit.UTC, "13Z", "13+02:00", "timestamp"},
-		{kit.UTC, "timestamp", "time", ""},
 		{kit.WholeSeconds, "", "", ""},
 		{kit.WholeSeconds, "13Z", "13.5Z", "13.5Z"},
 		{kit.WholeSeconds, "13Z", "13+00:00", "+00:00"},
-		{sender, "", "", ""},
-		{sender, "referee:", "player:", "want a referee"},
 		{kit.Frame, "", "", "jsonrpc is missing"},
 	} {
 		breach := c.rule.Breach(kit.Object([]byte(strings.Replace(good, c.old, c.new, 1))))

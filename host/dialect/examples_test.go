@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
@@ -174,81 +175,40 @@ func exampleBytes(t testing.TB) map[string][]byte {
 	return files
 }
 
-// TestExamples reads every example file as a program that receives it would:
-// the document keeps the schema of its dialect, the message in it the schema
-// of its type, and the Go type holds all of it.
+// TestExamples: the document of every example file keeps the schema of its dialect, and
+// every message that of its type.
 func TestExamples(t *testing.T) {
 	t.Parallel()
-	covered := make(map[protocol.Type]map[string]bool)
-	for path, text := range exampleBytes(t) {
-		dialect := dialectOf(path)
-		t.Run(filepath.ToSlash(path), func(t *testing.T) {
-			wrapping, err := WrappingSchema(dialect.Name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := conforms(t, compile(t, wrapping), text); err != nil {
-				t.Errorf("the document: %v", err)
-			}
-			typ, body := carried(t, dialect, text)
-			schema, err := protocol.Schema(typ, protocol.Strict)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := conforms(t, compile(t, schema), body); err != nil {
-				t.Errorf("the message: %v", err)
-			}
-			roundTrip(t, typ, body, protocol.Strict, isRequestByTheBook(typ))
-			if covered[typ] == nil {
-				covered[typ] = make(map[string]bool)
-			}
-			covered[typ][dialect.Name] = true
-		})
-	}
-	for _, typ := range protocol.Types() {
-		for _, d := range OfProtocol() {
-			if !covered[typ][d.Name] {
-				t.Errorf("no example of %s in dialect %s", typ, d.Name)
-			}
-		}
-	}
-}
-
-// dialectOf returns the dialect that an example file is in.
-func dialectOf(path string) *Dialect {
+	wrappings := make(map[*Dialect]*jsonschema.Schema)
 	for _, d := range OfProtocol() {
-		if filepath.Dir(path) == d.Name {
-			return d
+		schema, err := WrappingSchema(d.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wrappings[d] = compile(t, schema)
+	}
+	for path, text := range exampleBytes(t) {
+		d := Envelope // of the named examples
+		if in, err := Named(filepath.Dir(path)); err == nil {
+			d = in
+		}
+		if err := conforms(t, wrappings[d], text); err != nil {
+			t.Errorf("%s: %v", path, err)
 		}
 	}
-	return Envelope
-}
-
-// carried returns the message in the document of an example file, taken out
-// of it without the codec.
-func carried(t *testing.T, d *Dialect, text []byte) (protocol.Type, jsontext.Value) {
-	t.Helper()
-	doc := parsed(t, text)
-	place := d.Answer
-	var at jsontext.Value
-	switch {
-	case place.Bare:
-		at = jsontext.Value(text)
-	case doc.Get("params") != nil:
-		place, at = d.Request, doc.Get("params")
-	case doc.Get("error") != nil:
-		at = parsed(t, doc.Get("error")).Get("data")
-		if d == ToolIO {
-			place = Place{}
+	covered := make(map[protocol.Type]bool)
+	for _, s := range samples(t) {
+		typ := s.message.Head().MessageType
+		covered[typ] = true
+		schema, err := protocol.Schema(typ, protocol.Strict)
+		if err != nil {
+			t.Fatal(err)
 		}
-	default:
-		at = doc.Get("result")
+		if err := conforms(t, compile(t, schema), value(s.message)); err != nil {
+			t.Errorf("%s: %v", s.name, err)
+		}
 	}
-	inner := parsed(t, at)
-	if place.Header != "" {
-		inner = append(parsed(t, inner.Get(place.Header)), parsed(t, inner.Get(place.Message))...)
-	} else if place.Message != "" {
-		inner = parsed(t, inner.Get(place.Message))
+	if len(covered) != len(protocol.Types()) {
+		t.Errorf("there are examples of %d types, want all %d", len(covered), len(protocol.Types()))
 	}
-	return protocol.Type(inner.Text("message_type")), inner.Encode()
 }

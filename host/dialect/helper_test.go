@@ -233,11 +233,6 @@ func isRequest(typ protocol.Type) bool {
 	return about.Method != ""
 }
 
-// isRequestByTheBook reports whether messages of the type answer nothing.
-func isRequestByTheBook(typ protocol.Type) bool {
-	return isRequest(typ) && (typ == protocol.TypeLeagueError || sentFor(typ) == "")
-}
-
 // duplicateReport is the refusal that the LEAGUE_ERROR of the samples says.
 func duplicateReport() *protocol.Error {
 	return protocol.Refuse(protocol.CodeDuplicateReport, protocol.TypeMatchResultReport, "The result of R1M1 was taken down at 09:10:23; this report says the same.").

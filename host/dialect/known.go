@@ -151,11 +151,8 @@ var traits = map[string]func(d *Dialect){
 // With returns the dialect with a trait added, under the name by which [Named]
 // finds it. A trait that it has already, or an unknown one, changes nothing.
 func (d *Dialect) With(trait string) *Dialect {
-	if d.Has(trait) {
-		return d
-	}
 	changed, err := d.withTraits([]string{trait})
-	if err != nil {
+	if err != nil || d.Has(trait) {
 		return d
 	}
 	return changed

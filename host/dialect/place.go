@@ -43,26 +43,30 @@ func (p Place) unwrap(params rawjson.Object) (message rawjson.Object, name strin
 
 // unwrapTool returns the input of a tool call; missing input is empty.
 func (p Place) unwrapTool(params rawjson.Object) (rawjson.Object, string, *protocol.Error) {
-	var broken []protocol.Violation
 	name := params.Text(p.Name)
-	switch {
-	case params.Get(p.Name) == nil:
-		broken = append(broken, protocol.Violation{Path: "/params/" + p.Name, Rule: "required"})
-	case name == "":
-		broken = append(broken, protocol.Violation{Path: "/params/" + p.Name, Rule: "type"})
-	}
-	var message rawjson.Object
-	if value := params.Get(p.Message); value != nil {
-		var err error
-		if message, err = p.inner(value); err != nil {
-			broken = append(broken, protocol.Violation{Path: "/params/" + p.Message, Rule: "type"})
-		}
-	}
-	if broken != nil {
+	if broken := p.Broken(params); broken != nil {
 		return nil, name, refuseTool(protocol.CanonicalInvalidToolInput,
 			"A tool is called with a name in params."+p.Name+" and an object in params."+p.Message+".", broken...)
 	}
+	message, _ := p.inner(params.Get(p.Message))
 	return message, name, nil
+}
+
+// Broken returns what breaks the form of a tool call in this place: its name is no text,
+// or its input is there and no object.
+func (p Place) Broken(params rawjson.Object) (broken []protocol.Violation) {
+	switch {
+	case params.Get(p.Name) == nil:
+		broken = append(broken, protocol.Violation{Path: "/params/" + p.Name, Rule: "required"})
+	case params.Text(p.Name) == "":
+		broken = append(broken, protocol.Violation{Path: "/params/" + p.Name, Rule: "type"})
+	}
+	if input := params.Get(p.Message); input != nil {
+		if _, err := p.inner(input); err != nil {
+			broken = append(broken, protocol.Violation{Path: "/params/" + p.Message, Rule: "type"})
+		}
+	}
+	return broken
 }
 
 // inner splits the object that holds a message, as JSON or as text.

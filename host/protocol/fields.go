@@ -188,19 +188,9 @@ type shape struct {
 	parts map[string]*shape
 }
 
-// inOrder are the types whose fields have another order in the schemas than in messages,
-// with those that come first.
-var inOrder = map[reflect.Type]string{
-	reflect.TypeFor[GameError]():     "error_code error_name error_description detail retryable original_message_type player_id affected_player action_required",
-	reflect.TypeFor[GameResult]():    "status drawn_number technical_loss_player_ids reason",
-	reflect.TypeFor[ResultDetails](): "status drawn_number technical_loss_player_ids reason",
-	reflect.TypeFor[NextMatch]():     "match_id round_id opponent_id referee_endpoint",
-}
-
 // shapeOf compiles the table of a struct, as messages of type m have it.
 func shapeOf(t reflect.Type, m Type) *shape {
 	s := &shape{index: make(map[string]int, t.NumField())}
-	first := strings.Fields(inOrder[t])
 	for _, sf := range reflect.VisibleFields(t) {
 		name := jsonName(sf)
 		if in, limited := sf.Tag.Lookup("in"); name == "" || limited && !slices.Contains(strings.Fields(in), string(m)) {
@@ -209,20 +199,8 @@ func shapeOf(t reflect.Type, m Type) *shape {
 		f := ofType(sf.Type)
 		f.name, f.doc = name, sf.Tag.Get("doc")
 		f.add(sf.Tag.Get("rule"), s)
+		s.index[name] = len(s.fields)
 		s.fields = append(s.fields, f)
-	}
-	if len(first) > 0 {
-		own := slices.IndexFunc(s.fields, func(f field) bool { return slices.Contains(first, f.name) })
-		rank := func(f field) int {
-			if at := slices.Index(first, f.name); at >= 0 {
-				return at
-			}
-			return len(first)
-		}
-		slices.SortStableFunc(s.fields[own:], func(a, b field) int { return rank(a) - rank(b) })
-	}
-	for i, f := range s.fields {
-		s.index[f.name] = i
 	}
 	return s
 }

@@ -134,25 +134,13 @@ func toolCallOf(rpc *jsonrpc.Request) *toolCall {
 }
 
 // shape returns what is wrong with the call before its tool is looked up.
-func (call *toolCall) shape(strict bool) (found []protocol.Violation) {
-	breaks := func(name, rule string) {
-		found = append(found, protocol.Violation{Path: "/params/" + name, Rule: rule})
+func (call *toolCall) shape(strict bool) []protocol.Violation {
+	if call.params.First("name", "arguments") != nil {
+		return []protocol.Violation{{Path: "/params/name", Rule: "exclusive"}, {Path: "/params/tool", Rule: "exclusive"}}
 	}
-	tool, input := call.params.Get("tool"), call.params.Get("input")
-	if call.params.Get("name") != nil || call.params.Get("arguments") != nil {
-		breaks("name", "exclusive")
-		breaks("tool", "exclusive")
-		return found
-	}
-	if tool == nil {
-		breaks("tool", "required")
-	} else if call.params.Text("tool") == "" {
-		breaks("tool", "type")
-	}
-	if input == nil && strict {
-		breaks("input", "required")
-	} else if input != nil && input.Kind() != '{' {
-		breaks("input", "type")
+	found := dialect.ToolIO.Request.Broken(call.params)
+	if strict && call.params.Get("input") == nil {
+		found = append(found, protocol.Violation{Path: "/params/input", Rule: "required"})
 	}
 	return found
 }

@@ -42,9 +42,7 @@ type Registry struct {
 
 type entry struct {
 	Tool
-	once sync.Once
-	io   *ToolIO
-	err  error
+	load func() (*ToolIO, error) // once
 }
 
 // NewRegistry returns a registry of tools. The error is that of Add.
@@ -64,7 +62,7 @@ func (r *Registry) Add(tools ...Tool) error {
 	defer r.mu.Unlock()
 	added := maps.Clone(r.tools)
 	for _, t := range tools {
-		e := &entry{Tool: t}
+		e := &entry{Tool: t, load: sync.OnceValues(func() (*ToolIO, error) { return compileTool(t, r.slots) })}
 		for _, name := range append([]string{t.Name}, t.Aliases...) {
 			if name == "" || len(name) > maxToolName {
 				return fmt.Errorf("schema: add tool %.*q: a name has 1 to %d bytes", maxToolName, name, maxToolName)
@@ -102,12 +100,7 @@ func (r *Registry) LoadToolIO(toolID string) (*ToolIO, error) {
 	if e == nil {
 		return nil, fmt.Errorf("schema: unknown tool: %.*q", maxToolName, toolID)
 	}
-	e.once.Do(func() {
-		if e.io, e.err = compileTool(&e.Tool, r.slots); e.err != nil {
-			e.err = fmt.Errorf("schema: tool %q: %w", e.Name, e.err)
-		}
-	})
-	return e.io, e.err
+	return e.load()
 }
 
 // A ToolIO holds the schemas of one tool, ready for use. It is safe for
@@ -125,12 +118,16 @@ type ToolIO struct {
 	slots         chan struct{} // of the registry
 }
 
-func compileTool(t *Tool, slots chan struct{}) (*ToolIO, error) {
-	digest, err := fingerprint(t.Name, t.Input, t.Output)
-	if err != nil {
+func compileTool(t Tool, slots chan struct{}) (io *ToolIO, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("schema: tool %q: %w", t.Name, err)
+		}
+	}()
+	io = &ToolIO{Tool: t.Name, Input: t.Input, Output: t.Output, slots: slots}
+	if io.Fingerprint, err = fingerprint(t.Name, t.Input, t.Output); err != nil {
 		return nil, err
 	}
-	io := &ToolIO{Tool: t.Name, Input: t.Input, Output: t.Output, Fingerprint: digest, slots: slots}
 	if io.input, err = Compile(t.Input, embedded); err != nil {
 		return nil, fmt.Errorf("input schema: %w", err)
 	}

@@ -65,7 +65,7 @@ func TestEndOfScript(t *testing.T) {
 		}
 		p.output.read(strings.NewReader(words))
 		p.output.end()
-		if got := p.exited("exit status 2"); got != want {
+		if got := p.ended("exit status 2").Error(); got != strategies.ErrCrashed.Error()+": "+want {
 			t.Errorf("after %q it says %q, want %q", words, got, want)
 		}
 	}

@@ -34,8 +34,8 @@ func NewPool(c Config, rest time.Duration) *Pool {
 // Log returns the log of the pool.
 func (p *Pool) Log() *slog.Logger { return p.config.Log }
 
-// Take returns a worker for one user at a time, started if none waits. The caller gives
-// it back.
+// Take returns a worker for one user at a time, started if none waits. The caller gives it
+// back. The error is a *DeathError if its process ends before it is ready.
 func (p *Pool) Take(ctx context.Context) (*Worker, error) {
 	p.mu.Lock()
 	closed := p.closed
@@ -52,7 +52,7 @@ func (p *Pool) Take(ctx context.Context) (*Worker, error) {
 	if closed {
 		return nil, errors.New("start worker: the pool is closed")
 	}
-	return StartWorker(ctx, p.config)
+	return startWorker(ctx, p.config)
 }
 
 // Give returns a worker after its use. One that is dead is dropped.

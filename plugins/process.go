@@ -60,8 +60,8 @@ func newProcess(config *Config, own bool) *process {
 	return &process{config: config, own: own, output: out, child: newChild(config, out), died: make(chan struct{}), silence: silence}
 }
 
-// launch starts the program, connects to it, and has open use the connection. ctx
-// bounds only the start. After an error the process has ended.
+// launch starts the program, connects to it, and has open, unless it is nil, use the
+// connection. ctx bounds only the start. After an error the process has ended.
 func (p *process) launch(ctx context.Context, open func(context.Context) error) error {
 	var err error
 	if p.folder, err = newFolder(); err != nil {
@@ -84,7 +84,7 @@ func (p *process) launch(ctx context.Context, open func(context.Context) error) 
 	bounded, cancel := context.WithTimeout(ctx, p.config.StartTimeout)
 	defer cancel()
 	unhook := context.AfterFunc(bounded, p.child.kill)
-	if err = p.connect(); err == nil {
+	if err = p.connect(); err == nil && open != nil {
 		err = open(bounded)
 	}
 	if !unhook() && err == nil {
@@ -175,18 +175,17 @@ func (p *process) fail(why error, innocent bool) {
 	}
 }
 
-// reason returns why the process cannot be used; nil while it can.
-func (p *process) reason() error {
+// failure returns why the process cannot be used, nil while it can, and whether that is
+// its own fault.
+func (p *process) failure() (why error, blamed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.why
+	return p.why, p.why != nil && !p.innocent
 }
 
-// blamed reports whether the process failed by its own fault.
-func (p *process) blamed() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.why != nil && !p.innocent
+func (p *process) failed() bool {
+	why, _ := p.failure()
+	return why != nil
 }
 
 // errStuck is the end of a worker by its own report.
@@ -210,14 +209,6 @@ func (p *process) exitError(err error) error {
 	return fmt.Errorf("%w: connection closed: %s", strategies.ErrCrashed, strategies.OneLine(err.Error(), mostText))
 }
 
-// ended returns the error of a process whose exit state is known.
-func (p *process) ended(state string) error {
-	if p.own && p.output.reason() == stuckText {
-		return errStuck
-	}
-	return fmt.Errorf("%w: %s", strategies.ErrCrashed, p.exited(state))
-}
-
 // noMemory is how a process with a memory limit ends there: by Go's runtime, by
 // the C library, by the race detector, or by a signal where one of them does not expect
 // the end of the memory.
@@ -225,16 +216,17 @@ var noMemory = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("out of memory|cannot allocate memory|pthread_create failed|failed to allocate|^SIG")
 })
 
-// exited says how a process ended whose exit state is known.
-func (p *process) exited(state string) string {
+// ended returns the error of a process whose exit state is known.
+func (p *process) ended(state string) error {
 	switch words := p.output.reason(); {
-	case words == "":
-		return state
+	case p.own && words == stuckText:
+		return errStuck
 	case p.config.Memory > 0 && noMemory().MatchString(words):
-		return fmt.Sprintf("out of memory, of which a script has %d MiB", p.config.Memory>>20)
-	default:
-		return state + "; last output: " + words
+		return fmt.Errorf("%w: out of memory, of which a script has %d MiB", strategies.ErrCrashed, p.config.Memory>>20)
+	case words != "":
+		return fmt.Errorf("%w: %s; last output: %s", strategies.ErrCrashed, state, words)
 	}
+	return fmt.Errorf("%w: %s", strategies.ErrCrashed, state)
 }
 
 // explain returns the reason of a failed start, for the user of the plugin.
@@ -249,7 +241,13 @@ func (p *process) explain(err error, late bool) error {
 		return fmt.Errorf("plugin %s: protocol version %s, want %d; "+
 			"rebuild the plugin with this program's version of the module", p.config.Name, strategies.OneLine(parts[1], 20), Version)
 	case p.own && state != "" && (len(parts) >= 4 || p.config.Script == nil):
-		return p.unready(state, late)
+		if err = p.ended(state); late {
+			err = fmt.Errorf("%w: not loaded within %v", strategies.ErrTimeout, p.config.StartTimeout)
+		}
+		if s := p.config.Script; s != nil { // it has kept the worker from being ready
+			err = &strategies.Error{Source: s.Path, Op: strategies.OpLoad, Err: err}
+		}
+		return err
 	case len(parts) < 4 && hello != "":
 		err = fmt.Errorf("its first line of output is %q, want 1|%d|unix|PATH|grpc|CERTIFICATE; is it a plugin?",
 			strategies.OneLine(hello, 60), Version)
@@ -267,17 +265,4 @@ func (p *process) explain(err error, late bool) error {
 		err = fmt.Errorf("%w; last output: %s", err, words)
 	}
 	return fmt.Errorf("start plugin %s: %w", p.config.Name, err)
-}
-
-// unready returns the error of a worker that ended before it was ready: the script, if
-// it has one, has kept it from that.
-func (p *process) unready(state string, late bool) error {
-	err := p.ended(state)
-	if late {
-		err = fmt.Errorf("%w: not loaded within %v", strategies.ErrTimeout, p.config.StartTimeout)
-	}
-	if p.config.Script == nil {
-		return err
-	}
-	return &strategies.Error{Source: p.config.Script.Path, Op: strategies.OpLoad, Err: err}
 }

@@ -60,7 +60,7 @@ func died(err error) bool {
 // ensure opens the group if necessary. If the process ended since the last step,
 // it rebuilds all seats together: none of them was being called.
 func (r *replayed) ensure(ctx context.Context) (err error) {
-	if r.group == nil || r.group.process.reason() != nil {
+	if r.group == nil || r.group.process.failed() {
 		if r.group, err = r.factory.newGroup(ctx); err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func (r *replayed) recover(ctx context.Context, s *strategies.Step, sent bool) e
 		var err error
 		switch {
 		case convicted && id == culprit:
-			err = r.group.process.reason()
+			err = errStuck
 		case !convicted && len(seats) > 1:
 			var g *group
 			if g, _, _, err = r.try(ctx, []strategies.SeatID{id}, s); g != nil {

@@ -173,7 +173,8 @@ func (p *stream) await(c *call) (*pb.StepReply, error) {
 			case r := <-c.done: // the answer arrived first
 				return r, nil
 			default:
-				return nil, p.reason()
+				why, _ := p.failure()
+				return nil, why
 			}
 		case <-given:
 			given = nil

@@ -47,7 +47,7 @@ func (k *supervisor) get(ctx context.Context) (*stream, error) {
 	case quarantined != nil:
 		return nil, quarantined
 	case p != nil:
-		if p.reason() == nil {
+		if !p.failed() {
 			return p, nil
 		}
 		k.reap(p)
@@ -64,9 +64,9 @@ func (k *supervisor) reap(p *stream) {
 	k.process = nil
 	k.spent += p.spent()
 	k.peak = max(k.peak, peak)
-	if p.blamed() {
+	if why, blamed := p.failure(); blamed {
 		k.failed++
-		if p.reason() == errStuck {
+		if why == errStuck {
 			k.stuck++
 		}
 		level := slog.LevelDebug
@@ -77,7 +77,7 @@ func (k *supervisor) reap(p *stream) {
 		if k.config.Script != nil {
 			what = "script"
 		}
-		k.config.Log.Log(context.Background(), level, what+" failed", what, k.config.Name, "failures", k.failed, "reason", p.reason())
+		k.config.Log.Log(context.Background(), level, what+" failed", what, k.config.Name, "failures", k.failed, "reason", why)
 	}
 }
 
@@ -218,7 +218,7 @@ func (k *supervisor) usage() Usage {
 	if p := k.process; p != nil {
 		u.CPU += p.spent()
 		u.Peak = max(u.Peak, peakOf(p.child.pid()))
-		if p.blamed() { // and has not been reaped yet
+		if _, blamed := p.failure(); blamed { // and has not been reaped yet
 			u.Failed++
 		}
 	}

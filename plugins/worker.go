@@ -34,9 +34,9 @@ type DeathError struct{ Reason error }
 func (e *DeathError) Error() string { return "worker process ended: " + e.Reason.Error() }
 func (e *DeathError) Unwrap() error { return e.Reason }
 
-// StartWorker starts a program whose main function is ServeTasks. ctx bounds only the
+// startWorker starts a program whose main function is ServeTasks. ctx bounds only the
 // start. The error is a *DeathError if the process ends before it is ready.
-func StartWorker(ctx context.Context, c Config) (*Worker, error) {
+func startWorker(ctx context.Context, c Config) (*Worker, error) {
 	c, err := c.orDefaults()
 	if err != nil {
 		return nil, err
@@ -45,14 +45,10 @@ func StartWorker(ctx context.Context, c Config) (*Worker, error) {
 	c.Env = append([]string{"TMPDIR=" + os.TempDir()}, c.Env...) // of plugins that it starts
 	sweep()
 	w := &Worker{process: newProcess(&c, true)}
-	err = w.process.launch(ctx, func(context.Context) error { return nil })
-	if errors.Is(err, strategies.ErrCrashed) || errors.Is(err, strategies.ErrTimeout) {
+	if err = w.process.launch(ctx, nil); errors.Is(err, strategies.ErrCrashed) || errors.Is(err, strategies.ErrTimeout) {
 		err = &DeathError{err}
 	}
-	if err != nil {
-		return nil, err
-	}
-	return w, nil
+	return w, err
 }
 
 // Load has the worker compile a script and describe it. Errors in the script are
@@ -118,7 +114,8 @@ func (w *Worker) call(ctx context.Context, do func(context.Context) error) error
 	}
 	w.process.fail(w.process.exitError(err), false)
 	w.Close()
-	return cmp.Or(context.Cause(ctx), error(&DeathError{w.process.reason()}))
+	why, _ := w.process.failure()
+	return cmp.Or(context.Cause(ctx), error(&DeathError{why}))
 }
 
 // limitTime ends the process when it has used more processor time than limit from now
@@ -157,12 +154,10 @@ func (p *process) limitTime(limit time.Duration) (end func()) {
 // Dead reports whether the worker cannot be used any more.
 func (w *Worker) Dead() bool {
 	select {
-	case <-w.process.died:
-		return true
 	case <-w.process.child.done:
 		return true
 	default:
-		return false
+		return w.process.failed()
 	}
 }
 

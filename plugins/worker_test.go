@@ -37,7 +37,7 @@ func (c chores) Do(ctx context.Context, task string, input []byte, reply func([]
 
 func startWorker(t *testing.T, log *slog.Logger) *plugins.Worker {
 	t.Helper()
-	w, err := plugins.StartWorker(t.Context(), plugins.Config{Command: []string{os.Args[0], "tasks", "-"}, StartTimeout: 5 * time.Minute, Log: log})
+	w, err := plugins.NewPool(plugins.Config{Command: []string{os.Args[0], "tasks", "-"}, StartTimeout: 5 * time.Minute, Log: log}, 0).Take(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,11 +96,11 @@ func TestWorkerStopped(t *testing.T) {
 func TestWorkerDoesNotStart(t *testing.T) {
 	t.Parallel()
 	var died *plugins.DeathError
-	_, err := plugins.StartWorker(t.Context(), plugins.Config{Command: []string{os.Args[0], "misbehave", "quit", "-"}, StartTimeout: 5 * time.Minute})
+	_, err := plugins.NewPool(plugins.Config{Command: []string{os.Args[0], "misbehave", "quit", "-"}, StartTimeout: 5 * time.Minute}, 0).Take(t.Context())
 	if !errors.As(err, &died) || !strings.Contains(err.Error(), "no licence") {
 		t.Errorf("it quits: %v", err)
 	}
-	if _, err = plugins.StartWorker(t.Context(), plugins.Config{Command: []string{"./no-such-program"}}); err == nil || errors.As(err, &died) {
+	if _, err = plugins.NewPool(plugins.Config{Command: []string{"./no-such-program"}}, 0).Take(t.Context()); err == nil || errors.As(err, &died) {
 		t.Errorf("it is not there: %v", err)
 	}
 }

@@ -1,7 +1,6 @@
 package experiments_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -49,17 +48,7 @@ func TestCostlyPlayersAreQuarantined(t *testing.T) {
 			got, _ := run(t, &stub{plan: plan, share: tc.share, block: 10}, experiments.Config{Workers: 7})
 			wantLeagues(t, want, got)
 			for _, cut := range []int{0, 1, 3, 4, 5, 40, 63, 64, 65, 192, 200} {
-				got := &collector{leagues: slices.Clone(want.leagues[:cut])}
-				prefix, err := experiments.Resume(plan, got.all, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				out, err := experiments.Run(t.Context(), plan, &stub{plan: plan, share: tc.share}, got, experiments.Config{After: prefix})
-				if err != nil {
-					t.Fatal(err)
-				}
-				wantOutcome(t, outcome, out)
-				wantLeagues(t, want, got)
+				wantResumed(t, &stub{plan: plan, share: tc.share}, want, outcome, cut)
 			}
 		})
 	}

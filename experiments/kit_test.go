@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"sync"
 	"testing"
 
@@ -32,6 +33,8 @@ type stub struct {
 	// share is what a league costs a player that is not quarantined, and whether that is
 	// counted.
 	share func(league, field int) (int64, bool)
+	// meddle, if not nil, says who is quarantined in a league, and what is noted in it.
+	meddle func(league int, quarantined []bool) ([]bool, []results.Note)
 	// before is called before each league is made up.
 	before  func(ctx context.Context, league int) error
 	open    func() error
@@ -88,7 +91,12 @@ func (w *stubWorker) Play(ctx context.Context, first int, out []results.League, 
 				return err
 			}
 		}
-		w.makeUp(first+i, &out[i], quarantined)
+		aside, notes := quarantined, []results.Note(nil)
+		if w.meddle != nil {
+			aside, notes = w.meddle(first+i, quarantined)
+		}
+		w.makeUp(first+i, &out[i], aside)
+		out[i].Notes = append(out[i].Notes, notes...)
 		w.mu.Lock()
 		w.played++
 		w.mu.Unlock()
@@ -189,6 +197,23 @@ func run(tb testing.TB, driver *stub, opts experiments.Config) (*collector, expe
 	return &c, out
 }
 
+// wantResumed cuts what a driver has played after some leagues, and wants the rest played as
+// it was.
+func wantResumed(t *testing.T, driver *stub, want *collector, outcome experiments.Outcome, cut int) {
+	t.Helper()
+	got := &collector{leagues: slices.Clone(want.leagues[:cut])}
+	prefix, err := experiments.Resume(driver.plan, got.all, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := experiments.Run(t.Context(), driver.plan, driver, got, experiments.Config{After: prefix})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantOutcome(t, outcome, out)
+	wantLeagues(t, want, got)
+}
+
 func wantLeagues(t *testing.T, want, got *collector) {
 	t.Helper()
 	if !reflect.DeepEqual(want.leagues, got.leagues) { // cmp is slow, and good at telling where
@@ -201,28 +226,4 @@ func wantOutcome(t *testing.T, want, got experiments.Outcome) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("outcome (-want +got):\n%s", diff)
 	}
-}
-
-// noting is a driver whose leagues bear a note.
-type noting struct {
-	*stub
-	note results.Note
-}
-
-func (d noting) NewWorker(ctx context.Context) (experiments.Worker, error) {
-	w, err := d.stub.NewWorker(ctx)
-	return notingWorker{w, d.note}, err
-}
-
-type notingWorker struct {
-	experiments.Worker
-	note results.Note
-}
-
-func (w notingWorker) Play(ctx context.Context, first int, out []results.League, quarantined []bool) error {
-	err := w.Worker.Play(ctx, first, out, quarantined)
-	for i := range out {
-		out[i].Notes = append(out[i].Notes, w.note)
-	}
-	return err
 }

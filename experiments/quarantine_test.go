@@ -178,47 +178,23 @@ func TestQuarantineOfSeveral(t *testing.T) {
 	}
 }
 
-// asideDriver puts a player aside in the leagues from one on.
-type asideDriver struct {
-	*stub
-	field, from int
-}
-
-func (d asideDriver) NewWorker(ctx context.Context) (experiments.Worker, error) {
-	w, err := d.stub.NewWorker(ctx)
-	return asideWorker{w, d}, err
-}
-
-type asideWorker struct {
-	experiments.Worker
-	driver asideDriver
-}
-
-func (w asideWorker) Play(ctx context.Context, first int, out []results.League, quarantined []bool) error {
-	for i := range out {
-		aside := first+i == w.driver.from && !quarantined[w.driver.field]
-		with := slices.Clone(quarantined)
-		with[w.driver.field] = with[w.driver.field] || aside
-		if err := w.Worker.Play(ctx, first+i, out[i:i+1], with); err != nil {
-			return err
-		}
-		if aside {
-			out[i].Notes = append(out[i].Notes, results.Note{Field: w.driver.field, Fault: game.FaultQuarantined, Text: "put aside"})
-		}
-	}
-	return nil
-}
-
 // TestQuarantineByDriver has a driver put a player aside in one league: the run does so in
 // all later ones, whatever the number of workers.
 func TestQuarantineByDriver(t *testing.T) {
 	t.Parallel()
 	plan := planOf(4, 2, 300)
+	aside := func(league int, quarantined []bool) ([]bool, []results.Note) {
+		if league != 77 || quarantined[2] {
+			return quarantined, nil
+		}
+		with := slices.Clone(quarantined)
+		with[2] = true
+		return with, []results.Note{{Field: 2, Fault: game.FaultQuarantined, Text: "put aside"}}
+	}
 	for _, workers := range []int{1, 4} {
-		got := new(collector)
-		out, err := experiments.Run(t.Context(), plan, asideDriver{&stub{plan: plan}, 2, 77}, got, experiments.Config{Workers: workers})
-		if err != nil || out.Reproducible || !slices.Equal(out.Quarantined, []int{2}) {
-			t.Fatalf("%d workers: %+v, %v", workers, out, err)
+		got, out := run(t, &stub{plan: plan, meddle: aside}, experiments.Config{Workers: workers})
+		if out.Reproducible || !slices.Equal(out.Quarantined, []int{2}) {
+			t.Fatalf("%d workers: %+v", workers, out)
 		}
 		if from := quarantinedFrom(t, plan, got.leagues, 2); from != 77 {
 			t.Errorf("%d workers: quarantined from league %d on, want 77", workers, from)
@@ -268,17 +244,7 @@ func TestQuarantineSurvivesResumption(t *testing.T) {
 			}
 		}
 		for cut := range len(want.leagues) + 1 {
-			got := &collector{leagues: slices.Clone(want.leagues[:cut])}
-			prefix, err := experiments.Resume(plan, got.all, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			out, err := experiments.Run(t.Context(), plan, &stub{plan: plan, fault: fault}, got, experiments.Config{After: prefix})
-			if err != nil {
-				t.Fatal(err)
-			}
-			wantOutcome(t, outcome, out)
-			wantLeagues(t, want, got)
+			wantResumed(t, &stub{plan: plan, fault: fault}, want, outcome, cut)
 		}
 	}
 }
@@ -374,6 +340,9 @@ func TestNotes(t *testing.T) {
 func TestBadNotes(t *testing.T) {
 	t.Parallel()
 	plan := planOf(2, 1, 1)
+	noting := func(n results.Note) *stub {
+		return &stub{plan: plan, meddle: func(_ int, quarantined []bool) ([]bool, []results.Note) { return quarantined, []results.Note{n} }}
+	}
 	for text, want := range map[string]string{
 		strings.Repeat("ä", 400):           strings.Repeat("ä", 400),
 		strings.Repeat("ä", 600):           strings.Repeat("ä", 510) + "...",
@@ -381,17 +350,12 @@ func TestBadNotes(t *testing.T) {
 		"x" + strings.Repeat("ä", 512):     "x" + strings.Repeat("ä", 510) + "...",
 		strings.Repeat("x", 1025) + "tail": strings.Repeat("x", 1021) + "...",
 	} {
-		var c collector
-		d := noting{&stub{plan: plan}, results.Note{Field: 1, Fault: game.FaultError, Text: text}}
-		if _, err := experiments.Run(t.Context(), plan, d, &c, experiments.Config{}); err != nil {
-			t.Fatal(err)
-		}
+		c, _ := run(t, noting(results.Note{Field: 1, Fault: game.FaultError, Text: text}), experiments.Config{})
 		if got := c.leagues[0].Notes[0].Text; got != want {
 			t.Errorf("note of %d bytes: %d bytes ending in %q, want %d", len(text), len(got), got[max(0, len(got)-8):], len(want))
 		}
 	}
-	d := noting{&stub{plan: plan}, results.Note{Field: 2}}
-	if _, err := experiments.Run(t.Context(), plan, d, &collector{}, experiments.Config{}); err == nil ||
+	if _, err := experiments.Run(t.Context(), plan, noting(results.Note{Field: 2}), &collector{}, experiments.Config{}); err == nil ||
 		!strings.Contains(err.Error(), "note on player 2 of 2") {
 		t.Errorf("note on nobody: %v", fmt.Sprint(err))
 	}

@@ -46,13 +46,7 @@ type Argument struct {
 	Required                 bool
 }
 
-// addResource adds a resource to the SDK, which panics on invalid ones.
-func (s *Server) addResource(r Resource) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%v", p)
-		}
-	}()
+func (s *Server) addResource(r Resource) {
 	r.MIME = cmp.Or(r.MIME, "text/plain")
 	read := func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 		uri := req.Params.URI
@@ -75,12 +69,11 @@ func (s *Server) addResource(r Resource) (err error) {
 		s.sdk.AddResourceTemplate(&mcp.ResourceTemplate{
 			URITemplate: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIME,
 		}, read)
-		return nil
+		return
 	}
 	s.sdk.AddResource(&mcp.Resource{
 		URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIME,
 	}, read)
-	return nil
 }
 
 // isText reports whether a media type is textual.

@@ -78,15 +78,17 @@ type Server struct {
 
 	mu       sync.Mutex
 	closed   bool
-	held     sync.WaitGroup               // what Close waits for; see hold
-	calls    int                          // in flight
-	idle     *sync.Cond                   // calls has become 0
-	inFlight map[string]map[*running]bool // by session: what to cancel when it ends
-	streams  map[*lines]bool              // STDIO
+	held     sync.WaitGroup    // what Close waits for; see hold
+	inFlight map[*running]bool // the calls
+	idle     *sync.Cond        // inFlight has become empty
+	streams  map[*lines]bool   // STDIO
 }
 
-// running is a call in flight.
-type running struct{ cancel context.CancelFunc }
+// running is a call in flight, of a session if it has one.
+type running struct {
+	session string
+	cancel  context.CancelFunc
+}
 
 // toolName matches the names that the MCP standard allows.
 var toolName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`) })
@@ -98,7 +100,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Name == "" {
 		return nil, errors.New("mcptools: a server needs a name")
 	}
-	s := &Server{cfg: cfg, tools: map[string]*boundTool{}, inFlight: map[string]map[*running]bool{}, streams: map[*lines]bool{}}
+	s := &Server{cfg: cfg, tools: map[string]*boundTool{}, inFlight: map[*running]bool{}, streams: map[*lines]bool{}}
 	s.idle = sync.NewCond(&s.mu)
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.sdk = mcp.NewServer(&mcp.Implementation{Name: cfg.Name, Version: cfg.Version}, &mcp.ServerOptions{
@@ -134,7 +136,12 @@ func (s *Server) addTools() error {
 			return fmt.Errorf("tool %q: %w", t.Name, err)
 		}
 		s.tools[t.Name] = b
-		if err := s.register(b); err != nil {
+		err = registered(func() {
+			s.sdk.AddTool(b.describe(), func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				return s.call(ctx, b, req)
+			})
+		})
+		if err != nil {
 			return fmt.Errorf("tool %q: %w", t.Name, err)
 		}
 		if t.ChecksInput {
@@ -147,16 +154,14 @@ func (s *Server) addTools() error {
 	return nil
 }
 
-// register adds a tool to the SDK, which panics on invalid ones.
-func (s *Server) register(b *boundTool) (err error) {
+// registered adds something to the SDK, which panics on what is invalid.
+func registered(add func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%v", p)
 		}
 	}()
-	s.sdk.AddTool(b.describe(), func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return s.call(ctx, b, req)
-	})
+	add()
 	return nil
 }
 
@@ -173,7 +178,7 @@ func (s *Server) addResources() error {
 			return fmt.Errorf("resource %q needs a name and a function to read it", r.URI)
 		}
 		seen[r.URI] = true
-		if err := s.addResource(r); err != nil {
+		if err := registered(func() { s.addResource(r) }); err != nil {
 			return fmt.Errorf("resource %q: %w", r.URI, err)
 		}
 	}
@@ -212,7 +217,7 @@ func (s *Server) Close() {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for s.calls > 0 {
+	for len(s.inFlight) > 0 {
 		s.idle.Wait()
 	}
 }
@@ -253,27 +258,19 @@ func (s *Server) begin(ctx context.Context, session string) (_ context.Context, 
 	switch {
 	case s.closed:
 		return nil, nil, errors.New("the server is shutting down")
-	case s.calls >= s.cfg.MaxCalls:
-		return nil, nil, fmt.Errorf("%d calls are running already: try again in a moment", s.calls)
+	case len(s.inFlight) >= s.cfg.MaxCalls:
+		return nil, nil, fmt.Errorf("%d calls are running already: try again in a moment", len(s.inFlight))
 	}
-	s.calls++
 	ctx, cancel := context.WithCancel(ctx)
 	detach := context.AfterFunc(s.closing, cancel)
-	one := &running{cancel}
-	if s.inFlight[session] == nil {
-		s.inFlight[session] = map[*running]bool{}
-	}
-	s.inFlight[session][one] = true
+	one := &running{session, cancel}
+	s.inFlight[one] = true
 	return ctx, func() {
 		detach()
 		cancel()
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		delete(s.inFlight[session], one)
-		if len(s.inFlight[session]) == 0 {
-			delete(s.inFlight, session)
-		}
-		if s.calls--; s.calls == 0 {
+		if delete(s.inFlight, one); len(s.inFlight) == 0 {
 			s.idle.Broadcast()
 		}
 	}, nil
@@ -283,8 +280,10 @@ func (s *Server) begin(ctx context.Context, session string) (_ context.Context, 
 func (s *Server) cancelCalls(session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for one := range s.inFlight[session] {
-		one.cancel()
+	for one := range s.inFlight {
+		if one.session == session {
+			one.cancel()
+		}
 	}
 }
 

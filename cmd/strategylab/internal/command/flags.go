@@ -1,6 +1,7 @@
 package command
 
 import (
+	"net"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/wire/eventlog"
 	"github.com/strategylab/strategylab/strategies/budget"
 )
 
@@ -127,4 +129,67 @@ func (s *Served) RefuseForeign(own ...string) (func(*http.Request) string, error
 		return nil, err
 	}
 	return guard.Refuse, nil
+}
+
+// FarAddress is where other machines reach a server.
+type FarAddress struct {
+	URL     string
+	Network string // of the interface, such as 10.0.7.0/24
+}
+
+// Reachable returns the addresses of a server that listens on all interfaces, those of
+// IPv4 first; none for one that listens on a host of its own. own is its URL for this
+// machine.
+func Reachable(host, own string, addrs func() ([]net.Addr, error)) []FarAddress {
+	u, err := url.Parse(own)
+	if ip := net.ParseIP(host); err != nil || host != "" && (ip == nil || !ip.IsUnspecified()) {
+		return nil
+	}
+	interfaces, _ := addrs() // without them, only the own address is shown
+	var four, six []FarAddress
+	for _, a := range interfaces {
+		n, ok := a.(*net.IPNet)
+		if !ok || !n.IP.IsGlobalUnicast() {
+			continue
+		}
+		u.Host = net.JoinHostPort(n.IP.String(), u.Port())
+		far := FarAddress{u.String(), (&net.IPNet{IP: n.IP.Mask(n.Mask), Mask: n.Mask}).String()}
+		if n.IP.To4() != nil {
+			four = append(four, far)
+		} else if host != "0.0.0.0" {
+			six = append(six, far)
+		}
+	}
+	return append(four, six...)
+}
+
+// ValidationLog says whether and how the validation log is written.
+type ValidationLog struct {
+	Mode string `flag:"validation-log auto|on|off" want:"one" usage:"log the outcome of every request"`
+	Size int    `flag:"validation-log-size" default:"64" want:"1.." usage:"size limit of the validation log in MiB"`
+}
+
+// Open opens the validation log below a data folder as the flags say; nil for none.
+// Failing to open it is an error only if the flags, or a seed, ask for a log explicitly.
+func (v *ValidationLog) Open(p *Process, cfg eventlog.Config) (*eventlog.Log, error) {
+	cfg.Now, cfg.MaxFile, cfg.MaxFiles = p.Now, int64(v.Size)<<20/eventlog.DefaultMaxFiles, eventlog.DefaultMaxFiles
+	asked := v.Mode == "on" || cfg.Seed != ""
+	switch {
+	case v.Mode == "off":
+		return nil, nil
+	case cfg.Data == "" && asked:
+		return nil, Usagef("--validation-log: the validation log needs a folder; name one with --data-dir")
+	case cfg.Data == "":
+		return nil, nil
+	}
+	cfg.Lazy = cfg.Lazy && !asked
+	l, err := eventlog.Open(cfg)
+	switch {
+	case err == nil:
+		return l, nil
+	case asked:
+		return nil, Usagef("--validation-log: %w", err)
+	}
+	p.Warn("%v; continuing without a validation log", err)
+	return nil, nil
 }

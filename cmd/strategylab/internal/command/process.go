@@ -3,16 +3,19 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 
 	"github.com/urfave/cli/v2"
 
@@ -163,4 +166,87 @@ func Categorize(category string, commands ...*cli.Command) []*cli.Command {
 		c.Category = category
 	}
 	return commands
+}
+
+// Stage is what a command is doing, for a message to who stops it. A nil Stage keeps
+// nothing. It is safe for concurrent use.
+type Stage struct{ doing atomic.Value }
+
+// Set says what the command does from now on, as in "writing the report".
+func (s *Stage) Set(doing string) {
+	if s != nil {
+		s.doing.Store(doing)
+	}
+}
+
+// Doing returns what the command does.
+func (s *Stage) Doing() string {
+	const unknown = "finishing what is in progress"
+	if s == nil {
+		return unknown
+	}
+	doing, _ := s.doing.Load().(string)
+	return cmp.Or(doing, unknown)
+}
+
+// Version describes the build of the program in one line: version, revision, whether the
+// source differed from it, and how it was built. info may be nil.
+func Version(info *debug.BuildInfo) string {
+	if info == nil {
+		return "version unknown (built without module information)"
+	}
+	settings := map[string]string{}
+	for _, s := range info.Settings {
+		settings[s.Key] = s.Value
+	}
+	text := cmp.Or(info.Main.Version, "(devel)")
+	if revision := settings["vcs.revision"]; revision == "" {
+		text += ", revision unknown (built without version control)"
+	} else {
+		text += ", revision " + revision
+		if at := settings["vcs.time"]; at != "" {
+			text += " of " + at
+		}
+		if settings["vcs.modified"] == "true" {
+			text += ", modified"
+		}
+	}
+	text += ", " + cmp.Or(info.GoVersion, "Go version unknown")
+	if settings["GOOS"] != "" {
+		text += " " + settings["GOOS"] + "/" + settings["GOARCH"]
+	}
+	return text
+}
+
+// ClusterAccess says how to connect to a cluster, beside --cluster.
+type ClusterAccess struct {
+	Creds  string `flag:"cluster-creds FILE" usage:"NATS credentials"`
+	CA     string `flag:"cluster-ca FILE" usage:"certificate authorities to trust, in PEM"`
+	Cert   string `flag:"cluster-cert FILE" usage:"client certificate in PEM"`
+	Key    string `flag:"cluster-key FILE" usage:"the client certificate's key in PEM"`
+	Prefix string `flag:"cluster-prefix NAME" default:"strategylab" usage:"first words of all NATS subjects"`
+}
+
+// Config returns how to reach the broker at a URL.
+func (a *ClusterAccess) Config(p *Process, c *cli.Context, url string) (cluster.Config, error) {
+	config := cluster.Config{URL: url, Creds: p.Path(a.Creds), CA: p.Path(a.CA), Cert: p.Path(a.Cert), Key: p.Path(a.Key), Prefix: a.Prefix, Name: "strategylab " + Name(c)}
+	if !strings.Contains(url, "://") {
+		return config, Usagef("--cluster is %q, want a URL such as nats://TOKEN@HOST:4222", url)
+	}
+	return config, nil
+}
+
+// ClusterError adds what to do to an error of a connection to a broker.
+func ClusterError(err error) error {
+	var refused *cluster.RefusedError
+	if errors.As(err, &refused) && refused.Hint != "" {
+		return Advise(err, "%s", refused.Hint)
+	}
+	return err
+}
+
+// Machine returns the name of this machine, for people.
+func Machine() string {
+	name, _ := os.Hostname()
+	return cmp.Or(name, "unknown")
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 
@@ -395,5 +396,56 @@ func PlayDirect(ctx context.Context, plan results.Plan, factories []strategies.F
 		return err
 	}
 	_, err = experiments.Run(ctx, plan, driver, sinkFunc(add), experiments.Config{Workers: workers})
+	return err
+}
+
+// reusing returns a driver that takes leagues over from the former run, and counts
+// them. Without a former run that gives the same leagues it is the driver itself.
+func (s Session) reusing(plan results.Plan, factories []strategies.Factory, driver experiments.Driver) (_ experiments.Driver, kept func() int, err error) {
+	kept = func() int { return 0 }
+	if s.Former == "" {
+		return driver, kept, nil
+	}
+	open := func() (*results.Reader, error) { return results.OpenReader(s.Former) }
+	reader, err := open()
+	if err != nil {
+		return nil, kept, err
+	}
+	changed, same := arena.Changed(reader.Plan(), plan)
+	if err := reader.Close(); err != nil {
+		return nil, kept, err
+	}
+	if !same {
+		return driver, kept, nil
+	}
+	reuse, err := arena.NewReuse(driver, plan, factories, changed, open, arena.Config{})
+	if err != nil {
+		return nil, kept, fmt.Errorf("take over leagues of the run before: %w", err)
+	}
+	return reuse, func() int {
+		probed, differ := reuse.Probed()
+		return probed - differ
+	}, nil
+}
+
+// PlayUnrecorded plays the leagues of a plan as Play does, but without a folder: it passes
+// each to add, in order.
+func (s Session) PlayUnrecorded(ctx context.Context, plan results.Plan, factories []strategies.Factory, add func(*results.League) error) (err error) {
+	driver, _, err := driverOf(plan, factories)
+	if err != nil {
+		return err
+	}
+	sinks := []experiments.Sink{sinkFunc(add)}
+	config := experiments.Config{Workers: cmp.Or(s.workersFor(plan, factories, driver), runtime.GOMAXPROCS(0))}
+	if s.Cluster != nil {
+		co, end, err2 := s.Cluster.coordinate(ctx, plan, factories, driver, nil)
+		if err2 != nil {
+			return err2
+		}
+		defer func() { err = errors.Join(err, end()) }()
+		driver, config.Workers = co, cluster.MaxChunks
+		sinks = append([]experiments.Sink{sinkFunc(func(l *results.League) error { return co.Record(l.Index) })}, sinks...)
+	}
+	_, err = experiments.Run(ctx, plan, driver, experiments.Tee(sinks...), config)
 	return err
 }

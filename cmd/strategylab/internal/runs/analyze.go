@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/strategylab/strategylab/analysis/page"
+	"github.com/strategylab/strategylab/analysis/population"
 	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
@@ -100,4 +102,80 @@ func writeReport(p *command.Process, c *cli.Context, o *reportOptions) error {
 	}
 	out.note("%s", where)
 	return nil
+}
+
+func explainCommand(p *command.Process) *cli.Command {
+	return command.New(p, &cli.Command{
+		Name: "explain", ArgsUsage: "DIR [PLAYER...]", Usage: "explain the scores of a run's strategies",
+		Description: "Reads the leagues in the folder of a run and prints how predictable each strategy is, how well it could\n" +
+			"have predicted its opponents, whom it differs from most, and whether it learns over the legs.",
+	}, new(explainOptions), explainRun, "DIR", command.Rest)
+}
+
+type explainOptions struct {
+	command.Leveled
+	Format string `flag:"format table|json" want:"one" usage:"output format"`
+}
+
+func explainRun(p *command.Process, c *cli.Context, o *explainOptions) error {
+	args, out := c.Args().Slice(), newOutput(p, c, o.Format)
+	in, err := out.read(args[0], o.Level, lab.Reading{Explain: true})
+	if err != nil {
+		return err
+	}
+	run := in.Document
+	fields := run.Estimates.Order
+	if len(args) > 1 {
+		fields = nil
+	}
+	for _, name := range args[1:] {
+		i, err := playerIn(run.Run.Plan, "explain", args[0], name)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(fields, i) {
+			fields = append(fields, i)
+		}
+	}
+	shown := report.Explanation{Explanations: in.Explanations, Detail: len(args) > 1}
+	shown.Players = nil
+	for _, i := range fields {
+		shown.Players = append(shown.Players, in.Explanations.Players[i])
+	}
+	if o.Format == "json" {
+		return report.WriteExplanationJSON(p.Stdout, shown)
+	}
+	return report.WriteExplanationTable(p.Stdout, shown, p.Out.Columns)
+}
+
+func populationCommand(p *command.Process) *cli.Command {
+	return command.New(p, &cli.Command{
+		Name: "population", ArgsUsage: "DIR", Usage: "model a run's strategies as an evolving population",
+		Description: "Reads the leagues in the folder of a run and prints the payoff of each strategy against each other and\n" +
+			"its own copy, where replicator dynamics lead, alpha-rank, which strategy invades which, and the Borda\n" +
+			"count.",
+	}, new(populationOptions), showPopulation, "DIR")
+}
+
+type populationOptions struct {
+	command.Leveled
+	Format string `flag:"format table|json" want:"one" usage:"output format"`
+}
+
+func showPopulation(p *command.Process, c *cli.Context, o *populationOptions) error {
+	out, dir := newOutput(p, c, o.Format), c.Args().First()
+	in, err := out.read(dir, o.Level, lab.Reading{Mirrors: true})
+	if err != nil {
+		return err
+	}
+	run := &in.Run
+	game, err := population.NewGame(run.Plan, &run.Estimates, in.Mirrors, in.Leagues)
+	if err != nil {
+		return command.Usagef("population %s: %w", dir, err)
+	}
+	shown := report.Population{Document: in.Document, View: population.NewView(game)}
+	if o.Format == "json" {
+		return report.WritePopulationJSON(p.Stdout, shown)
+	}
+	return report.WritePopulationTable(p.Stdout, shown, p.Out.Columns)
 }

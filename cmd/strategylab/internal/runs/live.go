@@ -1,17 +1,24 @@
 package runs
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"strconv"
 
 	"github.com/strategylab/strategylab/analysis/page"
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/experiments/arena"
 	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/host/web/experiment"
 	"github.com/strategylab/strategylab/plugins/subprocess"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
 // livePage serves the page of a run. It is safe for concurrent use.
@@ -89,4 +96,134 @@ func (e *experimentRun) served(ctx context.Context) (err error) {
 		<-ctx.Done()
 	}
 	return err
+}
+
+// replays serves the report of a complete run, with pages of its leagues and of their
+// matches, which are replayed when somebody asks. It is safe for concurrent use.
+type replays struct {
+	ctx    context.Context // of the command
+	out    *experimentRun
+	folder string // of the run, as the user wrote it
+	in     page.Input
+	report []byte
+
+	mux       *http.ServeMux
+	turn      chan struct{} // taken by the one who replays
+	cat       *catalog.Catalog
+	factories []strategies.Factory // nil until the first replay
+}
+
+// newReplays makes the report with links to its leagues.
+func newReplays(ctx context.Context, out *experimentRun, folder string, in page.Input) (*replays, error) {
+	in.Replays = true
+	var b bytes.Buffer
+	if err := page.Write(&b, lab.Dated(out.p.Path(folder), in)); err != nil {
+		return nil, err
+	}
+	r := &replays{ctx: ctx, out: out, folder: folder, in: in, report: b.Bytes(), mux: http.NewServeMux(), turn: make(chan struct{}, 1)}
+	r.mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { r.write(w, r.report, nil) })
+	r.mux.HandleFunc("GET /leagues", r.find)
+	r.mux.HandleFunc("GET /leagues/{league}/{$}", r.serve)
+	r.mux.HandleFunc("GET /leagues/{league}/{match}", r.serve)
+	return r, nil
+}
+
+// close releases the code that replays have loaded, when the last request has ended.
+func (r *replays) close() {
+	if r.cat != nil {
+		r.cat.Close()
+	}
+}
+
+// ServeHTTP implements http.Handler.
+func (r *replays) ServeHTTP(w http.ResponseWriter, req *http.Request) { r.mux.ServeHTTP(w, req) }
+
+// find answers the form of the report that asks for a league by its number.
+func (r *replays) find(w http.ResponseWriter, req *http.Request) {
+	text := req.URL.Query().Get("number")
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		http.Error(w, fmt.Sprintf("replay: league %q is not a number", text), http.StatusBadRequest)
+		return
+	}
+	http.Redirect(w, req, fmt.Sprintf("leagues/%d/", n), http.StatusSeeOther)
+}
+
+func (r *replays) serve(w http.ResponseWriter, req *http.Request) {
+	league, err := strconv.Atoi(req.PathValue("league"))
+	if err != nil {
+		http.NotFound(w, req)
+		return
+	}
+	html, err := r.replay(req.Context(), league, req.PathValue("match"))
+	r.write(w, html, err)
+}
+
+// write answers with a page, or with what went wrong.
+func (r *replays) write(w http.ResponseWriter, html []byte, err error) {
+	if err != nil {
+		status := http.StatusInternalServerError
+		if errors.As(err, new(*lab.InputError)) {
+			status = http.StatusNotFound
+		}
+		http.Error(w, err.Error(), status)
+		return
+	}
+	w.Header().Set("Content-Security-Policy", page.Policy()+"; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = w.Write(html) // a reader that is gone is no error
+}
+
+// replay returns the page of a league or, if it is named, of a match, which is replayed.
+func (r *replays) replay(ctx context.Context, league int, id string) ([]byte, error) {
+	first := id
+	if id == "" {
+		first = "R1M1" // every league has it
+	}
+	plan, recorded, pairing, err := recordedMatch(r.out.p.Path(r.folder), league, first)
+	if err != nil {
+		return nil, err
+	}
+	shown := page.Replay{Plan: plan, League: recorded, Leagues: r.in.Run.Estimates.Leagues, Match: id}
+	if id != "" {
+		said := &arena.Transcript{Match: id}
+		again, err := r.play(ctx, said, league)
+		if err != nil {
+			return nil, err
+		}
+		for _, line := range said.Lines {
+			shown.Said = append(shown.Said, page.Said{Player: line.Player, Text: line.Text})
+		}
+		if was, is := recorded.Matches[pairing.Index], again.Matches[pairing.Index]; was != is {
+			shown.Differs = fmt.Sprintf("The record has %s, but the replay %s: the run had a fault that depends on the machine.", describe(was), describe(is))
+		}
+	}
+	var b bytes.Buffer
+	err = page.WriteReplay(&b, shown)
+	return b.Bytes(), err
+}
+
+// play replays a league for its transcript, one at a time.
+func (r *replays) play(ctx context.Context, said *arena.Transcript, league int) (results.League, error) {
+	select {
+	case r.turn <- struct{}{}:
+		defer func() { <-r.turn }()
+	case <-ctx.Done():
+		return results.League{}, ctx.Err()
+	}
+	plan := r.in.Run.Plan
+	if r.factories == nil {
+		cat, err := r.out.load(r.ctx)
+		if err != nil {
+			return results.League{}, err
+		}
+		factories, err := r.out.codeOf(cat, r.folder).All(ctx, plan)
+		if err != nil {
+			cat.Close()
+			return results.League{}, fmt.Errorf("replay %s: %w", r.folder, err)
+		}
+		r.cat, r.factories = cat, factories
+	}
+	return arena.PlayLeague(ctx, plan, said.Wrap(r.factories), league)
 }

@@ -1,5 +1,4 @@
-// Package runs holds the commands that play runs of leagues and study them. Each
-// is in the file of its name.
+// Package runs holds the commands that play runs of leagues and study them.
 package runs
 
 import (

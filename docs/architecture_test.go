@@ -82,7 +82,7 @@ var may = map[string][]string{
 	"host/web/studio":          {"analysis", "analysis/words", "host/web"},
 	"host/web/wall":            {"host/game", "host/manager", "host/manager/league", "host/protocol", "host/referee", "host/web"},
 	"host/peertest":            {},
-	"host/trace/playback":      {"host", "host/jsonrpc", "host/protocol", "host/trace"},
+	"host/trace/playback":      {"analysis/words", "host", "host/jsonrpc", "host/protocol", "host/trace"},
 	"host/conformance/kit":     {"host/agent", "host/credential", "host/dialect", "host/game", "host/jsonrpc", "host/player", "host/protocol", "host/rawjson", "host/referee", "host/trace", "host/wire", "strategies/builtin"},
 	"host/conformance/player":  {"host/conformance/kit", "host/credential", "host/dialect", "host/draws", "host/game", "host/jsonrpc", "host/player", "host/protocol", "host/rawjson", "host/referee", "host/trace"},
 	"host/conformance/referee": {"host/agent", "host/conformance/kit", "host/credential", "host/dialect", "host/draws", "host/game", "host/jsonrpc", "host/judge", "host/player", "host/protocol", "host/trace"},
@@ -112,7 +112,7 @@ var may = map[string][]string{
 	"host/web/experiment":     {"analysis/page", "analysis/report", "analysis/words", "host/web"},
 	"host/audit":              {"analysis/fairness", "analysis/words", "host/game", "host/judge", "host/trace"},
 	"host/screen": {
-		"analysis/power", "analysis/words", "host/audit", "host/dialect", "host/game", "host/manager", "host/manager/league", "host/player", "host/protocol", "host/referee",
+		"analysis/power", "analysis/words", "host/audit", "host/dialect", "host/game", "host/judge", "host/manager", "host/manager/league", "host/player", "host/protocol", "host/referee",
 	},
 
 	// an author's program: it sees what authors see
@@ -144,7 +144,7 @@ var may = map[string][]string{
 	"cmd/strategylab/internal/leagues": {
 		"analysis/page", "analysis/words", "cmd/strategylab/internal/command",
 		"cmd/strategylab/internal/lab", "host", "host/agent", "host/audit", "host/conformance", "host/dialect", "host/disk", "host/game", "host/jsonrpc",
-		"host/manager", "host/manager/league", "host/mcptools", "host/player", "host/protocol", "host/referee", "host/judge", "host/screen", "host/trace",
+		"host/manager", "host/manager/league", "host/mcptools", "host/player", "host/protocol", "host/referee", "host/screen", "host/trace",
 		"host/trace/playback", "host/web/wall", "host/wire/eventlog", "strategies/catalog",
 	},
 	"cmd/strategylab/internal/assistants": {

@@ -377,3 +377,46 @@ func blame(err error) subject {
 	}
 	return aboutNothing
 }
+
+// AnnounceRound tells a manager to announce a round, which some want for each, and returns its
+// answer. The method is not in the protocol.
+func (a Ask) AnnounceRound(ctx context.Context, round int) (_ jsontext.Value, err error) {
+	network := NewSockets()
+	client := jsonrpc.NewClient(network.From("launcher"), jsonrpc.ClientConfig{})
+	defer func() { err = errors.Join(err, network.Close()) }()
+	ctx, cancel := context.WithTimeout(ctx, a.Timeout)
+	defer cancel()
+	message := jsonrpc.Message{Method: "announce_round", Params: fmt.Appendf(nil, `{"round_id":%d}`, round), ID: jsontext.Value("1")}
+	answer, err := client.Call(ctx, a.Manager, message)
+	if err != nil {
+		return nil, err
+	}
+	if answer.Raw == nil && answer.Status < http.StatusBadRequest {
+		return jsontext.Value("accepted"), nil
+	}
+	parsed, err := dialect.ParseAnswer(answer.Status, answer.Raw)
+	if err != nil {
+		return nil, fmt.Errorf("HTTP %d %q", answer.Status, Shown(answer.Raw))
+	}
+	_, err = dialect.NewCodec(protocol.Tolerant).ReadAnswer(protocol.TypeStartLeague, parsed)
+	if refusal, ok := errors.AsType[*dialect.Refusal](err); ok || answer.Status >= http.StatusBadRequest {
+		words := Shown(answer.Raw)
+		if ok && refusal.Message != "" {
+			words = refusal.Message
+		}
+		return nil, fmt.Errorf("HTTP %d %q", answer.Status, words)
+	}
+	return answer.Raw, nil
+}
+
+// Shown is an answer as the screen shows it.
+func Shown(raw jsontext.Value) string {
+	const widest = 200
+	switch {
+	case len(raw) == 0:
+		return "accepted"
+	case len(raw) > widest:
+		return string(raw[:widest]) + "..."
+	}
+	return string(raw)
+}

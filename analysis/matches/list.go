@@ -157,3 +157,39 @@ func (s *Search) showGroup(w io.Writer, g *faultGroup, note string, shown int) {
 		fmt.Fprintf(w, "  and %s more: --all lists them\n", words.Plain.Count(int64(rest)))
 	}
 }
+
+// Write writes what happened in a match.
+func Write(w io.Writer, plan results.Plan, l *results.League, m game.Match) {
+	rec := l.Matches[m.Index]
+	v := rec.Verdict()
+	fmt.Fprintf(w, "league %d, match %s (round %d)\n\n", l.Index, m.ID, m.Round)
+	for i, seat := range []int{m.A, m.B} {
+		side, res, points := rec.A, v.ResultA, v.PointsA
+		if i == 1 {
+			side, res, points = rec.B, v.ResultB, v.PointsB
+		}
+		choice := side.Choice.String()
+		if side.Fault != game.NoFault {
+			choice = strings.TrimSpace(choice + " " + side.Fault.String())
+		}
+		fmt.Fprintf(w, "  %s as %s  %-20s  %-8s  %s, %s\n",
+			[]game.Role{game.RoleA, game.RoleB}[i], game.PlayerID(seat), plan.Field[l.Seats[seat]].Name, choice, res, words.Plain.Plural(int64(points), "point"))
+	}
+	if rec.Number != results.NoNumber {
+		fmt.Fprintf(w, "  drawn: %d, %s\n", rec.Number, game.ParityOf(int(rec.Number)))
+	} else {
+		fmt.Fprintln(w, "  no number was drawn")
+	}
+}
+
+// Describe names the choices, faults and number of a match.
+func Describe(m results.Match) string {
+	return fmt.Sprintf("%s%s against %s%s, drawn %d", m.A.Choice, faultSuffix(m.A), m.B.Choice, faultSuffix(m.B), m.Number)
+}
+
+func faultSuffix(s game.Side) string {
+	if s.Fault == game.NoFault {
+		return ""
+	}
+	return "(" + s.Fault.String() + ")"
+}

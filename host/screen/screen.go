@@ -16,6 +16,7 @@ import (
 	"github.com/strategylab/strategylab/host/audit"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/player"
@@ -370,4 +371,20 @@ func Versions(all []player.VersionRecord) string {
 		fmt.Fprintf(&b, "\nversion %s chose in %s, first in %s: %s", shortVersion(v.Version), words.Plain.Plural(int64(v.Chosen), "match"), v.First, points(v.Points))
 	}
 	return b.String()
+}
+
+// Fairness says whether the draws of a league follow the rules. Numbers that players
+// verified need no test, and the manager does not know which these are.
+func Fairness(draw game.Draw, played []league.Match, proven league.Draws) string {
+	var draws []judge.Draw
+	for _, m := range played {
+		if m.Drawn && proven.Verified == 0 {
+			draws = append(draws, judge.Draw{Number: m.Number, Players: m.Players, Choices: [2]string{m.Choices[0].String(), m.Choices[1].String()}})
+		}
+	}
+	if len(draws) == 0 {
+		return ""
+	}
+	_, verdict := audit.FairDraws(draw, draws)
+	return fmt.Sprintf("The draws were %s; %s tested.", verdict, words.Plain.Plural(int64(len(draws)), "draw"))
 }

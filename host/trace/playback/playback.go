@@ -7,11 +7,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -220,3 +223,54 @@ func (o others) RoundTrip(_ context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Re
 }
 
 var _ host.Network = (*Playback)(nil)
+
+// Part returns the exchanges of one agent, and the names of all that were sent requests. For an
+// empty name it is the only one; without such an agent it is nil.
+func Part(rec *trace.Recording, agent string) (part []*trace.Exchange, agents []string) {
+	for _, x := range rec.Exchanges {
+		if (!x.Sent || x.Match != "") && !slices.Contains(agents, x.Agent) {
+			agents = append(agents, x.Agent)
+		}
+	}
+	slices.Sort(agents)
+	if agent == "" && len(agents) == 1 {
+		agent = agents[0]
+	}
+	if slices.Contains(agents, agent) {
+		part = slices.DeleteFunc(slices.Clone(rec.Exchanges), func(x *trace.Exchange) bool { return x.Agent != agent })
+	}
+	return part, agents
+}
+
+// Manager returns the URL at which the agent registered.
+func Manager(part []*trace.Exchange) string {
+	for _, x := range part {
+		if x.Sent && (x.Type == protocol.TypeLeagueRegisterRequest || x.Type == protocol.TypeRefereeRegisterRequest) {
+			return x.Peer
+		}
+	}
+	return "http://manager/mcp"
+}
+
+// WriteSteps writes the answers that differ and how many do.
+func WriteSteps(w io.Writer, steps []Step, all bool) error {
+	differ := 0
+	for _, s := range steps {
+		if !s.Same() {
+			differ++
+		} else if !all {
+			continue
+		}
+		name := strings.TrimSpace(string(s.Recorded.Type) + " " + s.Recorded.Match)
+		switch {
+		case s.Replayed == nil:
+			fmt.Fprintf(w, "%s: was sent, but is not any more\n", name)
+		case s.Same():
+			fmt.Fprintf(w, "%s: %s, as recorded\n", name, s.Replayed.Outcome())
+		default:
+			fmt.Fprintf(w, "%s: %s; recorded: %s\n", name, s.Replayed.Outcome(), s.Recorded.Outcome())
+		}
+	}
+	_, err := fmt.Fprintf(w, "%s, %d with the recorded answer, %d with another\n", words.Plain.Plural(int64(len(steps)), "request"), len(steps)-differ, differ)
+	return err
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/strategylab/strategylab/host"
 	agents "github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -204,5 +205,21 @@ func TestRepeatedCallGetsTheLastAnswer(t *testing.T) {
 		if err != nil || string(reply.Body) != string(exchanges[i].RawAnswer) {
 			t.Errorf("got %v, %v; want the recorded answer", reply, err)
 		}
+	}
+}
+
+func TestPart(t *testing.T) {
+	t.Parallel()
+	rec := &trace.Recording{Exchanges: []*trace.Exchange{
+		{Exchange: judge.Exchange{Agent: "REF01", Sent: true, Match: "R1M1"}}, {Exchange: judge.Exchange{Agent: "P01"}},
+		{Exchange: judge.Exchange{Agent: "launcher", Sent: true}},
+	}}
+	for agent, n := range map[string]int{"P01": 1, "REF01": 1, "": 0, "P02": 0, "launcher": 0} {
+		if part, agents := playback.Part(rec, agent); len(part) != n || !slices.Equal(agents, []string{"P01", "REF01"}) {
+			t.Errorf("%q: %v of %q", agent, part, agents)
+		}
+	}
+	if part, agents := playback.Part(&trace.Recording{}, ""); part != nil || agents != nil {
+		t.Errorf("an empty recording has %v, %v", part, agents)
 	}
 }

@@ -10,29 +10,8 @@ import (
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/conformance"
-	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/manager"
-	"github.com/strategylab/strategylab/host/trace"
 )
-
-func TestPartOf(t *testing.T) {
-	t.Parallel()
-	rec := &trace.Recording{Exchanges: []*trace.Exchange{
-		{Exchange: judge.Exchange{Agent: "REF01", Sent: true, Match: "R1M1"}}, {Exchange: judge.Exchange{Agent: "P01"}},
-		{Exchange: judge.Exchange{Agent: "launcher", Sent: true}},
-	}}
-	if part, err := partOf(rec, "P01"); err != nil || len(part) != 1 || part[0].Agent != "P01" {
-		t.Errorf("P01: %v, %v", part, err)
-	}
-	for agent, want := range map[string]string{"": "2 agents recorded: P01, REF01", "P02": `no recording of "P02"`, "launcher": `no recording of "launcher"`} {
-		if _, err := partOf(rec, agent); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", agent, err, want)
-		}
-	}
-	if _, err := partOf(&trace.Recording{}, ""); err == nil {
-		t.Error("an empty recording has a part")
-	}
-}
 
 // A failed check counts from its level on, and a rule of level must most.
 func TestConformity(t *testing.T) {

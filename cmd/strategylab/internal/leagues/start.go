@@ -1,18 +1,13 @@
 package leagues
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"net/http"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/urfave/cli/v2"
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/dialect"
-	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -42,60 +37,19 @@ func startLeague(p *command.Process, c *cli.Context, o *startOptions) error {
 		_, err = fmt.Fprintf(p.Stdout, "the league is %s: round %d of %d\n", status.Status, status.CurrentRound.Value(), status.TotalRounds.Value())
 		return err
 	}
-	fmt.Fprintf(p.Stdout, "the manager accepted %s: %s\n", told.How, shown(told.Raw))
+	fmt.Fprintf(p.Stdout, "the manager accepted %s: %s\n", told.How, host.Shown(told.Raw))
 	if dialect.FindBeginning(told.Raw) == protocol.Unsaid {
 		_, err = fmt.Fprintln(p.Stdout, "it does not say that the league has started; if nobody is called, look whether it has more ways to start it")
 	}
 	return err
 }
 
-// shown is an answer as the screen shows it.
-func shown(raw jsontext.Value) string {
-	const widest = 200
-	switch {
-	case len(raw) == 0:
-		return "accepted"
-	case len(raw) > widest:
-		return string(raw[:widest]) + "..."
-	}
-	return string(raw)
-}
-
 // announceRound tells a manager to announce a round. Some want that for each.
 func announceRound(p *command.Process, c *cli.Context, o *startOptions) error {
-	answer, err := o.post(c.Context, "announce_round", fmt.Appendf(nil, `{"round_id":%d}`, o.Announce))
+	answer, err := host.Ask{Manager: o.Manager, Timeout: o.Timeout}.AnnounceRound(c.Context, o.Announce)
 	if err != nil {
 		return fmt.Errorf("announce round %d: %w", o.Announce, err)
 	}
 	_, err = fmt.Fprintf(p.Stdout, "the manager accepted announce_round: %s\n", answer)
 	return err
-}
-
-// post calls a method that is not in the protocol and returns the answer.
-func (a *asking) post(ctx context.Context, method string, params jsontext.Value) (_ jsontext.Value, err error) {
-	network := host.NewSockets()
-	client := jsonrpc.NewClient(network.From("launcher"), jsonrpc.ClientConfig{})
-	defer func() { err = errors.Join(err, network.Close()) }()
-	ctx, cancel := context.WithTimeout(ctx, a.Timeout)
-	defer cancel()
-	answer, err := client.Call(ctx, a.Manager, jsonrpc.Message{Method: method, Params: params, ID: jsontext.Value("1")})
-	if err != nil {
-		return nil, err
-	}
-	if answer.Raw == nil && answer.Status < http.StatusBadRequest {
-		return jsontext.Value("accepted"), nil
-	}
-	parsed, err := dialect.ParseAnswer(answer.Status, answer.Raw)
-	if err != nil {
-		return nil, fmt.Errorf("HTTP %d %q", answer.Status, shown(answer.Raw))
-	}
-	_, err = dialect.NewCodec(protocol.Tolerant).ReadAnswer(protocol.TypeStartLeague, parsed)
-	if refusal, ok := errors.AsType[*dialect.Refusal](err); ok || answer.Status >= http.StatusBadRequest {
-		words := shown(answer.Raw)
-		if ok && refusal.Message != "" {
-			words = refusal.Message
-		}
-		return nil, fmt.Errorf("HTTP %d %q", answer.Status, words)
-	}
-	return answer.Raw, nil
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/agent"
@@ -43,12 +42,17 @@ func playBack(p *command.Process, c *cli.Context, o *playbackOptions) error {
 	if err != nil {
 		return err
 	}
-	part, err := partOf(rec, o.Agent)
-	if err != nil {
-		return err
+	part, agents := playback.Part(rec, o.Agent)
+	switch {
+	case len(agents) == 0:
+		return command.Usagef("trace playback: the recording has no request to an agent, so there is nothing to replay")
+	case part == nil && o.Agent == "":
+		return command.WithHint(fmt.Errorf("%d agents recorded: %s", len(agents), strings.Join(agents, ", ")), "choose one with --agent")
+	case part == nil:
+		return command.WithHint(fmt.Errorf("--agent: no recording of %q, only of %s", o.Agent, strings.Join(agents, ", ")), "choose one with --agent")
 	}
 	other := playback.New(part)
-	a := host.Agent{Network: other, Name: "agent", Manager: managerOf(part)}
+	a := host.Agent{Network: other, Name: "agent", Manager: playback.Manager(part)}
 	run, closing, err := agentFor(p, c, o, part)
 	if err != nil {
 		return err
@@ -69,39 +73,7 @@ func playBack(p *command.Process, c *cli.Context, o *playbackOptions) error {
 	if errors.Is(err, context.Canceled) {
 		err = nil
 	}
-	return errors.Join(printSteps(p, steps, o.All), err)
-}
-
-// partOf returns the exchanges of one agent.
-func partOf(rec *trace.Recording, agent string) ([]*trace.Exchange, error) {
-	var agents []string
-	for _, x := range rec.Exchanges {
-		if (!x.Sent || x.Match != "") && !slices.Contains(agents, x.Agent) {
-			agents = append(agents, x.Agent)
-		}
-	}
-	slices.Sort(agents)
-	switch {
-	case len(agents) == 0:
-		return nil, command.Usagef("trace playback: the recording has no request to an agent, so there is nothing to replay")
-	case agent == "" && len(agents) > 1:
-		return nil, command.WithHint(fmt.Errorf("%d agents recorded: %s", len(agents), strings.Join(agents, ", ")), "choose one with --agent")
-	case agent == "":
-		agent = agents[0]
-	case !slices.Contains(agents, agent):
-		return nil, command.WithHint(fmt.Errorf("--agent: no recording of %q, only of %s", agent, strings.Join(agents, ", ")), "choose one with --agent")
-	}
-	return slices.DeleteFunc(slices.Clone(rec.Exchanges), func(x *trace.Exchange) bool { return x.Agent != agent }), nil
-}
-
-// managerOf returns the URL at which the agent registered.
-func managerOf(part []*trace.Exchange) string {
-	for _, x := range part {
-		if x.Sent && (x.Type == protocol.TypeLeagueRegisterRequest || x.Type == protocol.TypeRefereeRegisterRequest) {
-			return x.Peer
-		}
-	}
-	return "http://manager/mcp"
+	return errors.Join(playback.WriteSteps(p.Stdout, steps, o.All), err)
 }
 
 // agentFor returns what runs the agent to replay: a player or a referee.
@@ -144,27 +116,4 @@ func agentFor(p *command.Process, c *cli.Context, o *playbackOptions, part []*tr
 		Coin:    game.CoinKey(s, 0, 0),
 	}
 	return func(ctx context.Context, a host.Agent) error { return a.Player(ctx, cfg) }, func() { _ = cat.Close() }, nil // nothing was written
-}
-
-// printSteps prints the answers that differ and how many do.
-func printSteps(p *command.Process, steps []playback.Step, all bool) error {
-	differ := 0
-	for _, s := range steps {
-		if !s.Same() {
-			differ++
-		} else if !all {
-			continue
-		}
-		name := strings.TrimSpace(string(s.Recorded.Type) + " " + s.Recorded.Match)
-		switch {
-		case s.Replayed == nil:
-			fmt.Fprintf(p.Stdout, "%s: was sent, but is not any more\n", name)
-		case s.Same():
-			fmt.Fprintf(p.Stdout, "%s: %s, as recorded\n", name, s.Replayed.Outcome())
-		default:
-			fmt.Fprintf(p.Stdout, "%s: %s; recorded: %s\n", name, s.Replayed.Outcome(), s.Recorded.Outcome())
-		}
-	}
-	_, err := fmt.Fprintf(p.Stdout, "%s, %d with the recorded answer, %d with another\n", words.Plain.Plural(int64(len(steps)), "request"), len(steps)-differ, differ)
-	return err
 }

@@ -1,18 +1,13 @@
 package leagues
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"path/filepath"
 
 	"github.com/strategylab/strategylab/analysis/page"
-	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/host"
-	"github.com/strategylab/strategylab/host/audit"
 	"github.com/strategylab/strategylab/host/disk"
-	"github.com/strategylab/strategylab/host/game"
-	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/manager/league"
 	"github.com/strategylab/strategylab/host/screen"
@@ -24,26 +19,10 @@ func (l *live) hang(hosted *host.League) {
 	hosted.Manager.Progress = true
 	draw := hosted.Manager.Draw
 	l.wall = wall.New(wall.Config{
-		Draw: draw, Theme: page.Theme(), Organised: hosted.Manager.AdminToken != "", Judge: func(played []league.Match, d league.Draws) string { return fairnessOf(draw, played, d) },
+		Draw: draw, Theme: page.Theme(), Organised: hosted.Manager.AdminToken != "", Judge: func(played []league.Match, d league.Draws) string { return screen.Fairness(draw, played, d) },
 		Proofs: screen.Draws,
 	})
 	hosted.Web = func(m *manager.Manager) http.Handler { return l.wall.Serve(m) }
-}
-
-// fairnessOf says whether the draws of a league follow the rules. Numbers that players
-// verified need no test, and the manager does not know which these are.
-func fairnessOf(draw game.Draw, played []league.Match, proven league.Draws) string {
-	var draws []judge.Draw
-	for _, m := range played {
-		if m.Drawn && proven.Verified == 0 {
-			draws = append(draws, judge.Draw{Number: m.Number, Players: m.Players, Choices: [2]string{m.Choices[0].String(), m.Choices[1].String()}})
-		}
-	}
-	if len(draws) == 0 {
-		return ""
-	}
-	_, verdict := audit.FairDraws(draw, draws)
-	return fmt.Sprintf("The draws were %s; %s tested.", verdict, words.Plain.Plural(int64(len(draws)), "draw"))
 }
 
 // invite shows on the wall how others take part, and prints where the wall is. Far says

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/strategylab/strategylab/analysis/matches"
 	"github.com/strategylab/strategylab/analysis/page"
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
@@ -196,7 +197,7 @@ func (r *replays) replay(ctx context.Context, league int, id string) ([]byte, er
 			shown.Said = append(shown.Said, page.Said{Player: line.Player, Text: line.Text})
 		}
 		if was, is := recorded.Matches[pairing.Index], again.Matches[pairing.Index]; was != is {
-			shown.Differs = fmt.Sprintf("The record has %s, but the replay %s: the run had a fault that depends on the machine.", describe(was), describe(is))
+			shown.Differs = fmt.Sprintf("The record has %s, but the replay %s: the run had a fault that depends on the machine.", matches.Describe(was), matches.Describe(is))
 		}
 	}
 	var b bytes.Buffer

@@ -3,13 +3,10 @@ package runs
 import (
 	"errors"
 	"fmt"
-	"io"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/strategylab/strategylab/analysis/matches"
-	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/experiments/arena"
@@ -139,10 +136,13 @@ func replayMatch(p *command.Process, c *cli.Context, i command.Isolation, dir st
 		return err
 	}
 	was, is := recorded.Matches[pairing.Index], again.Matches[pairing.Index]
-	writeReplay(p.Stdout, plan, recorded, pairing, lines)
+	matches.Write(p.Stdout, plan, recorded, pairing)
+	for _, l := range lines.Lines {
+		fmt.Fprintf(p.Stdout, "  | %s: %s\n", l.Player, l.Text)
+	}
 	if was != is {
 		return fmt.Errorf("replay %s: the record has %s, but the replay %s; the run had a fault that depends on the machine",
-			dir, describe(was), describe(is))
+			dir, matches.Describe(was), matches.Describe(is))
 	}
 	return nil
 }
@@ -186,41 +186,4 @@ func matchIn(plan results.Plan, id string) (game.Match, error) {
 		return m, command.Usagef("--match is %q; this run has R1M1 to %s", id, s.Matches()[len(s.Matches())-1].ID)
 	}
 	return m, nil
-}
-
-func writeReplay(w io.Writer, plan results.Plan, l *results.League, m game.Match, lines *arena.Transcript) {
-	rec := l.Matches[m.Index]
-	v := rec.Verdict()
-	fmt.Fprintf(w, "league %d, match %s (round %d)\n\n", l.Index, m.ID, m.Round)
-	for i, seat := range []int{m.A, m.B} {
-		side, res, points := rec.A, v.ResultA, v.PointsA
-		if i == 1 {
-			side, res, points = rec.B, v.ResultB, v.PointsB
-		}
-		choice := side.Choice.String()
-		if side.Fault != game.NoFault {
-			choice = strings.TrimSpace(choice + " " + side.Fault.String())
-		}
-		fmt.Fprintf(w, "  %s as %s  %-20s  %-8s  %s, %s\n",
-			[]game.Role{game.RoleA, game.RoleB}[i], game.PlayerID(seat), plan.Field[l.Seats[seat]].Name, choice, res, words.Plain.Plural(int64(points), "point"))
-	}
-	if rec.Number != results.NoNumber {
-		fmt.Fprintf(w, "  drawn: %d, %s\n", rec.Number, game.ParityOf(int(rec.Number)))
-	} else {
-		fmt.Fprintln(w, "  no number was drawn")
-	}
-	for _, l := range lines.Lines {
-		fmt.Fprintf(w, "  | %s: %s\n", l.Player, l.Text)
-	}
-}
-
-func describe(m results.Match) string {
-	return fmt.Sprintf("%s%s against %s%s, drawn %d", m.A.Choice, faultSuffix(m.A), m.B.Choice, faultSuffix(m.B), m.Number)
-}
-
-func faultSuffix(s game.Side) string {
-	if s.Fault == game.NoFault {
-		return ""
-	}
-	return "(" + s.Fault.String() + ")"
 }

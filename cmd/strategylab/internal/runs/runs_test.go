@@ -8,7 +8,6 @@ import (
 	"github.com/strategylab/strategylab/analysis/assert"
 	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
-	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/catalog"
@@ -26,27 +25,6 @@ func wantError(t *testing.T, what string, err error, parts ...string) {
 		if text := err.Error() + "\n" + command.HintOf(err); !strings.Contains(text, part) {
 			t.Errorf("%s: %q does not contain %q", what, text, part)
 		}
-	}
-}
-
-func TestParseSPRT(t *testing.T) {
-	t.Parallel()
-	got, err := parseSPRT("new=x.lua, old=y.lua,delta=0.02,beta=0.1")
-	if want := (results.Ratio{New: "x.lua", Old: "y.lua", Delta: 0.02, Alpha: 0.05, Beta: 0.1}); err != nil || got != want {
-		t.Errorf("parsed as %+v, %v; want %+v", got, err, want)
-	}
-	for text, part := range map[string]string{
-		"":                                "not of the form name=value",
-		"new=a,old=b":                     "delta is missing",
-		"new=a,delta=0.1":                 "new or old is missing",
-		"new=a,old=a,delta=0.1":           `both "a"`,
-		"new=a,old=b,delta=much":          `delta is "much"`,
-		"new=a,old=b,delta=0.1,delta=0.2": "delta is given twice",
-		"new=a,old=b,gamma=0.1":           `unknown key "gamma"`,
-		"new=a,old=b,delta=0.1,alpha=2":   "2",
-	} {
-		_, err := parseSPRT(text)
-		wantError(t, text, err, part)
 	}
 }
 
@@ -138,13 +116,5 @@ func TestVerdictOn(t *testing.T) {
 	}
 	if other := errors.New("disk full"); withoutVerdict(other) != other {
 		t.Error("another error does not end a watch")
-	}
-}
-
-func TestDescribeMatch(t *testing.T) {
-	t.Parallel()
-	m := results.Match{A: game.Side{Choice: game.Even}, B: game.Side{Fault: game.FaultTimeout}, Number: results.NoNumber}
-	if got := describe(m); got != "even against (timeout), drawn -1" {
-		t.Errorf("described as %q", got)
 	}
 }

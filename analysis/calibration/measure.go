@@ -17,7 +17,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"hash/fnv"
+	"io"
 	"math/rand/v2"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -173,4 +176,29 @@ func (p Player) sides(r *game.Rand) func() game.Side {
 		}
 		return game.Side{Choice: game.Odd}
 	}
+}
+
+// MeasureAll is Measure for several fields, each with seeds of its own, so that it gives the same
+// figures alone. progress gets a line for each, and for each thousand repetitions. With an error
+// come the rows of the fields before.
+func MeasureAll(ctx context.Context, fields []Field, opts Options, progress io.Writer) (rows []Row, err error) {
+	seed := opts.Seed
+	for k, f := range fields {
+		fmt.Fprintf(progress, "%d of %d: %s\n", k+1, len(fields), f.Name)
+		h := fnv.New32a()
+		h.Write([]byte(f.Name))
+		opts.Seed = seed + uint64(h.Sum32())<<32
+		var done atomic.Int64
+		opts.Done = func() {
+			if n := done.Add(1); n%1000 == 0 {
+				fmt.Fprintf(progress, "  %d repetitions\n", n)
+			}
+		}
+		found, err := Measure(ctx, f, opts)
+		if err != nil {
+			return rows, err
+		}
+		rows = append(rows, found...)
+	}
+	return rows, nil
 }

@@ -157,3 +157,20 @@ func (l *Lock) Release() error {
 	// starting a process, which has the file too until it runs its program.
 	return errors.Join(unlock(l.file), l.file.Close())
 }
+
+// WriteFrom writes a file of any length under a temporary name and renames it when it is
+// complete.
+func WriteFrom(path string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
+	if err != nil {
+		return err
+	}
+	err = errors.Join(write(f), f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		err = errors.Join(err, os.Remove(f.Name()))
+	}
+	return err
+}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host/conformance"
-	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/builtin"
 	"github.com/strategylab/strategylab/strategies/catalog"
@@ -73,71 +72,24 @@ func usageFindings(u served.Usage) []strategytest.Finding {
 	return list
 }
 
-// restartMatches is the length of the leagues that show what a restart does.
-const restartMatches = 20
-
 // restartFinding compares leagues of equal course, with a restart between them and without.
 func restartFinding(ctx context.Context, a *served.Factory) strategytest.Finding {
 	f := strategytest.Finding{ID: "restart", Level: strategytest.Info, Hint: "--restart league starts its process again for each league; --restart never is the default"}
-	same := func(eachLeague bool) (int, error) {
-		again, err := a.Again(eachLeague)
-		if err != nil {
-			return 0, err
-		}
-		first, err := series(ctx, again)
-		second, failed := series(ctx, again)
-		n := 0
-		for i := range min(len(first), len(second)) {
-			if first[i] == second[i] {
-				n++
-			}
-		}
-		return n, errors.Join(err, failed, again.Close())
-	}
-	kept, err := same(false)
+	kept, err := a.Repeats(ctx, false)
 	if err == nil && !a.Restarts() {
-		f.What = fmt.Sprintf("in a second league of the same course it chose as in the first in %d of %d matches; it is not restarted, since it runs already", kept, restartMatches)
+		f.What = fmt.Sprintf("in a second league of the same course it chose as in the first in %d of %d matches; it is not restarted, since it runs already", kept, served.RepeatedMatches)
 		f.Hint = ""
 		return f
 	}
 	fresh := 0
 	if err == nil {
-		fresh, err = same(true)
+		fresh, err = a.Repeats(ctx, true)
 	}
-	f.What = fmt.Sprintf("in a second league of the same course it chose as in the first in %d of %d matches, and after a restart in %d", kept, restartMatches, fresh)
+	f.What = fmt.Sprintf("in a second league of the same course it chose as in the first in %d of %d matches, and after a restart in %d", kept, served.RepeatedMatches, fresh)
 	if err != nil {
 		f.Level, f.What, f.Hint = strategytest.Warning, "what a restart does is not known: "+err.Error(), ""
 	}
 	return f
-}
-
-// series plays a league of a fixed course against one opponent and returns the choices.
-func series(ctx context.Context, f strategies.Factory) (choices []strategies.Choice, err error) {
-	s, err := f.New(ctx, strategies.Setup{ID: "P01", Field: []string{"P01", "P02"}, Rounds: restartMatches, Legs: restartMatches})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	var standing strategies.Standing
-	for i := range restartMatches {
-		t := strategies.Turn{Match: uint64(i), MatchID: fmt.Sprintf("R%dM1", i+1), Round: i + 1, Opponent: "P02", Role: game.RoleA, Standing: standing}
-		choice, err := s.Choose(ctx, &t)
-		if err != nil {
-			return choices, err
-		}
-		choices = append(choices, choice)
-		a, b := choice.Resolve(nil), game.ParityOf(i/2)
-		v := game.Judge(game.Side{Choice: a}, game.Side{Choice: b}, i%10+1)
-		o := strategies.Outcome{
-			Match: t.Match, MatchID: t.MatchID, Round: t.Round, Opponent: t.Opponent, Role: t.Role, Choice: a, OpponentChoice: b,
-			Number: i%10 + 1, Drew: true, Result: v.ResultA, Points: v.PointsA,
-		}
-		standing.Add(o.Result, o.Points)
-		if err := s.Observe(ctx, &o); err != nil {
-			return choices, err
-		}
-	}
-	return choices, nil
 }
 
 // mostBroken is how many broken rules are listed.

@@ -14,6 +14,7 @@ import (
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/host/disk"
 )
 
 func analyzeCommand(p *command.Process) *cli.Command {
@@ -86,7 +87,7 @@ func writeReport(p *command.Process, c *cli.Context, o *reportOptions) error {
 	}
 	folder := cmp.Or(o.Out, dir)
 	if markup := report.Markup(o.Format); !html {
-		err := writeBeside(p.Path(filepath.Join(folder, markup.File())), func(w io.Writer) error { return report.WritePaper(w, in.Document, markup) })
+		err := disk.WriteFrom(p.Path(filepath.Join(folder, markup.File())), func(w io.Writer) error { return report.WritePaper(w, in.Document, markup) })
 		if err != nil {
 			return command.Usagef("report %s: %w", dir, err)
 		}

@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"runtime"
 	"strconv"
 	"strings"
-	"sync/atomic"
 
 	"github.com/urfave/cli/v2"
 
@@ -55,29 +53,10 @@ func calibrate(p *command.Process, c *cli.Context, o *calibrateOptions) error {
 	if !p.Quiet {
 		progress = p.Stderr
 	}
-	opts := calibration.Options{Repetitions: o.Repetitions, Workers: cmp.Or(o.Workers, runtime.GOMAXPROCS(0))}
+	opts := calibration.Options{Repetitions: o.Repetitions, Workers: cmp.Or(o.Workers, runtime.GOMAXPROCS(0)), Seed: seed}
 	fmt.Fprintf(progress, "calibrating: %d repetitions, seed %d\n", opts.Repetitions, seed)
 	p.ForBatch()
-	var rows []calibration.Row
-	fields := suite.Fields()
-	for k, f := range fields {
-		fmt.Fprintf(progress, "%d of %d: %s\n", k+1, len(fields), f.Name)
-		// Each has its own seeds, so that it gives the same figures alone.
-		h := fnv.New32a()
-		h.Write([]byte(f.Name))
-		opts.Seed = seed + uint64(h.Sum32())<<32
-		var done atomic.Int64
-		opts.Done = func() {
-			if n := done.Add(1); n%1000 == 0 {
-				fmt.Fprintf(progress, "  %d repetitions\n", n)
-			}
-		}
-		var found []calibration.Row
-		if found, err = calibration.Measure(c.Context, f, opts); err != nil {
-			break
-		}
-		rows = append(rows, found...)
-	}
+	rows, err := calibration.MeasureAll(c.Context, suite.Fields(), opts, progress)
 	interrupted := command.Stopped(c.Context, err) && len(rows) > 0
 	if err != nil && !interrupted {
 		return err

@@ -1,13 +1,9 @@
 package runs
 
 import (
-	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -16,6 +12,7 @@ import (
 	"github.com/strategylab/strategylab/analysis/export"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/plugins/subprocess"
 )
@@ -60,9 +57,9 @@ func exportRun(p *command.Process, c *cli.Context, o *exportOptions) error {
 	case out == "":
 		err = write(p.Stdout)
 	case program != "":
-		err = writeBeside(p.Path(out), func(f io.Writer) error { return through(c.Context, program, f, write) })
+		err = disk.WriteFrom(p.Path(out), func(f io.Writer) error { return subprocess.Pipe(c.Context, program, f, write) })
 	default:
-		err = writeBeside(p.Path(out), write)
+		err = disk.WriteFrom(p.Path(out), write)
 	}
 	if err != nil {
 		return lab.ReadError("export", dir, err)
@@ -106,43 +103,4 @@ func exportRows(c *cli.Context, w io.Writer, format export.Format, kind export.K
 		return 0, lab.ErrNoLeague
 	}
 	return rows.Rows(), rows.Close()
-}
-
-// through has a program make of what write writes what goes to out.
-func through(ctx context.Context, program string, out io.Writer, write func(io.Writer) error) error {
-	cmd := exec.CommandContext(ctx, program)
-	var problem strings.Builder
-	cmd.Stdout, cmd.Stderr = out, &problem
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	if err := subprocess.Start(cmd, false); err != nil {
-		return err
-	}
-	err = write(in)
-	_ = in.Close()
-	ended := cmd.Wait()
-	var pipe *os.PathError // the program has ended, and says why
-	if ended != nil && (err == nil || errors.As(err, &pipe) && pipe.Op == "write") {
-		err = fmt.Errorf("%w: %s", ended, cmp.Or(strings.TrimSpace(problem.String()), program))
-	}
-	return cmp.Or(ctx.Err(), err)
-}
-
-// writeBeside writes a file under a temporary name and renames it when it is
-// complete.
-func writeBeside(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
-	if err != nil {
-		return err
-	}
-	err = errors.Join(write(f), f.Chmod(0o644), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		err = errors.Join(err, os.Remove(f.Name()))
-	}
-	return err
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/power"
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/host/game"
@@ -227,7 +228,7 @@ func tryAgainst(ctx context.Context, info strategies.Info, f strategies.Factory,
 		plan.Field = append(plan.Field, results.Entrant{Name: "sparring " + name, Kind: string(strategies.Builtin)})
 		factories = append(factories, other)
 	}
-	est, err := PlayInMemory(ctx, plan, factories)
+	est, err := PlayInMemory(ctx, plan, factories, analysis.DefaultLevel)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
@@ -30,7 +31,7 @@ func ExamplePlayInMemory() {
 		plan.Field = append(plan.Field, results.Entrant{Name: name})
 		factories = append(factories, e.Factory)
 	}
-	est, err := lab.PlayInMemory(ctx, plan, factories)
+	est, err := lab.PlayInMemory(ctx, plan, factories, analysis.DefaultLevel)
 	if err != nil {
 		fmt.Println(err)
 		return

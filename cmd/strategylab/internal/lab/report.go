@@ -71,34 +71,50 @@ func writePlots(dir string, in page.Input) error {
 	return nil
 }
 
-// processesOf reports what the processes of a field's plugins and isolated
-// scripts used, and how they fared.
-func processesOf(plan results.Plan, factories []strategies.Factory, driver experiments.Driver) []report.Process {
-	var list []report.Process
+// user is what uses the processors: a script with its copies, or the process of a plugin with
+// its strategies.
+type user struct {
+	plugins.Usage
+	name    string
+	kind    strategies.Kind
+	players []string
+}
+
+// usersOf returns the users of a field, in its order.
+func usersOf(plan results.Plan, factories []strategies.Factory, driver experiments.Driver) (list []user) {
 	at := make(map[any]int) // in list
 	for i, u := range usageOf(factories, driver) {
-		f := factories[i]
-		info := f.Info()
-		var who any = f // several players may be copies of one script
-		p := report.Process{
-			Name: info.Name, Kind: string(info.Kind), CPUSeconds: u.CPU.Seconds(), CapBytes: u.Memory,
-			Starts: u.Starts, Failures: u.Failed, PutAside: u.Aside,
-		}
+		info := factories[i].Info()
+		var who any = factories[i]
+		name := info.Name
 		if info.Kind == strategies.Plugin {
-			who, p.Name = u.Process, u.Process // and several strategies may be one plugin's
-		}
-		if u.Peak > 0 {
-			p.PeakBytes = &u.Peak
-		}
-		if u.Starts == 0 && u.Failed == 0 {
-			continue
+			who, name = u.Process, u.Process
 		}
 		k, known := at[who]
 		if !known {
 			k = len(list)
-			at[who], list = k, append(list, p)
+			at[who], list = k, append(list, user{u, name, info.Kind, nil})
 		}
-		list[k].Players = append(list[k].Players, plan.Field[i].Name)
+		list[k].players = append(list[k].players, plan.Field[i].Name)
+	}
+	return list
+}
+
+// processesOf reports what the processes of a field's plugins and isolated
+// scripts used, and how they fared.
+func processesOf(plan results.Plan, factories []strategies.Factory, driver experiments.Driver) (list []report.Process) {
+	for _, u := range usersOf(plan, factories, driver) {
+		if u.Starts == 0 && u.Failed == 0 {
+			continue
+		}
+		p := report.Process{
+			Name: u.name, Kind: string(u.kind), Players: u.players, CPUSeconds: u.CPU.Seconds(), CapBytes: u.Memory,
+			Starts: u.Starts, Failures: u.Failed, PutAside: u.Aside,
+		}
+		if u.Peak > 0 {
+			p.PeakBytes = &u.Peak
+		}
+		list = append(list, p)
 	}
 	return list
 }
@@ -123,23 +139,18 @@ func usageOf(factories []strategies.Factory, driver experiments.Driver) []plugin
 
 // spendersOf reports whose calls took the processors' time, the most first. Built-in
 // strategies are not measured.
-func spendersOf(plan results.Plan, factories []strategies.Factory, driver experiments.Driver) []report.Spender {
-	var list []report.Spender
+func spendersOf(plan results.Plan, factories []strategies.Factory, driver experiments.Driver) (list []report.Spender) {
 	var all float64
-	counted := make(map[any]bool) // several players may be copies of one script
-	for i, u := range usageOf(factories, driver) {
-		info := factories[i].Info()
-		var who any = factories[i]
-		name, seconds := plan.Field[i].Name, (u.CPU + u.Busy).Seconds()
-		if info.Kind == strategies.Plugin {
-			who, name = u.Process, u.Process // and several strategies may be one plugin's
-		}
-		if seconds <= 0 || counted[who] {
+	for _, u := range usersOf(plan, factories, driver) {
+		seconds, name := (u.CPU + u.Busy).Seconds(), u.players[0]
+		if seconds <= 0 {
 			continue
 		}
-		counted[who] = true
+		if u.kind == strategies.Plugin {
+			name = u.name
+		}
 		all += seconds
-		list = append(list, report.Spender{Name: name, Kind: string(info.Kind), CPUSeconds: seconds})
+		list = append(list, report.Spender{Name: name, Kind: string(u.kind), CPUSeconds: seconds})
 	}
 	for i := range list {
 		list[i].Share = list[i].CPUSeconds / all
@@ -196,7 +207,7 @@ func playMirror(ctx context.Context, run report.Run, field int, factory strategi
 	one, two := f, f
 	one.Name, two.Name = f.Name+"#1", f.Name+"#2"
 	plan.Field = []results.Entrant{one, two}
-	est, err := playInMemory(ctx, plan, []strategies.Factory{factory, factory}, run.Estimates.Level)
+	est, err := PlayInMemory(ctx, plan, []strategies.Factory{factory, factory}, run.Estimates.Level)
 	if err != nil {
 		return population.Mirror{}, err
 	}

@@ -62,7 +62,7 @@ func playBuiltins(t *testing.T, seed uint64, names []string) analysis.Estimates 
 		factories = append(factories, f)
 		plan.Field = append(plan.Field, results.Entrant{Name: name, Kind: "builtin", Ref: name, Fingerprint: f.Info().Fingerprint})
 	}
-	e, err := PlayInMemory(context.Background(), plan, factories)
+	e, err := PlayInMemory(context.Background(), plan, factories, analysis.DefaultLevel)
 	if err != nil {
 		t.Fatal(err)
 	}

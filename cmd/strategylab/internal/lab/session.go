@@ -371,12 +371,8 @@ func directDriver(plan results.Plan, factories []strategies.Factory) (experiment
 	return arena.New(plan, factories, arena.Config{Block: lockstep(factories)})
 }
 
-// PlayInMemory plays a plan and returns only its estimates.
-func PlayInMemory(ctx context.Context, plan results.Plan, factories []strategies.Factory) (analysis.Estimates, error) {
-	return playInMemory(ctx, plan, factories, analysis.DefaultLevel)
-}
-
-func playInMemory(ctx context.Context, plan results.Plan, factories []strategies.Factory, level float64) (analysis.Estimates, error) {
+// PlayInMemory plays a plan and returns only its estimates, with intervals of a level.
+func PlayInMemory(ctx context.Context, plan results.Plan, factories []strategies.Factory, level float64) (analysis.Estimates, error) {
 	acc, err := analysis.NewAccumulator(plan)
 	if err != nil {
 		return analysis.Estimates{}, err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
@@ -53,7 +54,7 @@ func match(p *command.Process, c *cli.Context, o *matchOptions) error {
 		return err
 	}
 	p.ForBatch()
-	est, err := lab.PlayInMemory(c.Context, plan, factories)
+	est, err := lab.PlayInMemory(c.Context, plan, factories, analysis.DefaultLevel)
 	if err != nil {
 		return err
 	}

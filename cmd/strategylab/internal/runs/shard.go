@@ -36,27 +36,28 @@ func (e *experimentRun) playShard(ctx context.Context, plan results.Plan, out st
 	if err != nil {
 		return command.Usagef("--shard: %w", err)
 	}
+	var dir *results.Dir
 	if e.records == results.RecordsNone {
-		return e.playSums(ctx, plan, out, factories)
+		var was results.Plan
+		if was, _, err = results.ReadSums(e.p.Path(out)); err == nil {
+			if err = sameShard(was, plan); err == nil {
+				e.note("%v is complete in %s", plan.Shard, out)
+			}
+			return err
+		}
+	} else if dir, err = results.Open(e.p.Path(out)); err == nil {
+		if err = sameShard(dir.Plan(), plan); err != nil {
+			return errors.Join(fmt.Errorf("write %s: %w", out, err), dir.Close())
+		}
 	}
-	dir, err := results.Open(e.p.Path(out))
-	switch {
-	case err == nil:
-		err = sameShard(dir.Plan(), plan)
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
 		if err := e.foresee(ctx, plan, factories); err != nil {
 			return err
 		}
 		dir, err = results.Create(e.p.Path(out), plan)
 	}
-	if summed := new(results.NoRecordsError); errors.As(err, &summed) {
-		return command.WithHint(fmt.Errorf("write %s: %w", out, err), "write to another folder with --out")
-	}
-	if err != nil && dir != nil {
-		err = errors.Join(fmt.Errorf("write %s: %w", out, err), dir.Close())
-	}
 	if err != nil {
-		return err
+		return command.WithHint(fmt.Errorf("write %s: %w", out, err), "write to another folder with --out")
 	}
 	return e.finishShard(ctx, dir, out, factories)
 }
@@ -124,29 +125,6 @@ func foldersLike(out string, number int) string {
 		return pattern
 	}
 	return words.ShellWord(out) + " OTHERS..."
-}
-
-// playSums plays one shard without records, unless that was done.
-func (e *experimentRun) playSums(ctx context.Context, plan results.Plan, out string, factories []strategies.Factory) error {
-	was, _, err := results.ReadSums(e.p.Path(out))
-	if err == nil {
-		err = sameShard(was, plan)
-		if err == nil {
-			e.note("%v is complete in %s", plan.Shard, out)
-		}
-		return err
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return command.WithHint(fmt.Errorf("write %s: %w", out, err), "write to another folder with --out")
-	}
-	if err := e.foresee(ctx, plan, factories); err != nil {
-		return err
-	}
-	dir, err := results.Create(e.p.Path(out), plan)
-	if err != nil {
-		return command.WithHint(fmt.Errorf("write %s: %w", out, err), "write to another folder with --out")
-	}
-	return e.finishShard(ctx, dir, out, factories)
 }
 
 // mergeSums merges shards without records.

@@ -48,11 +48,12 @@ var may = map[string][]string{
 	"strategies/served": {
 		"host/credential", "host/dialect", "host/game", "host/jsonrpc", "host/protocol", "host/trace", "host/wire", "plugins/subprocess", "strategies", "strategies/budget",
 	},
-	"strategies/strategytest": {"host/game", "strategies", "strategies/budget", "strategies/script", "strategies/seat"},
-	"host/manager/league":     {"host/credential", "host/dialect", "host/game", "host/journal", "host/protocol"},
-	"host/manager":            {"host/agent", "host/credential", "host/dialect", "host/disk", "host/game", "host/journal", "host/jsonrpc", "host/manager/league", "host/protocol", "host/wire"},
-	"host/referee":            {"host/agent", "host/credential", "host/dialect", "host/disk", "host/draws", "host/game", "host/jsonrpc", "host/protocol", "host/wire"},
-	"host/player":             {"host/agent", "host/credential", "host/dialect", "host/disk", "host/draws", "host/game", "host/jsonrpc", "host/protocol", "host/wire", "strategies", "strategies/seat"},
+	"strategies/strategytest":  {"host/game", "strategies", "strategies/budget", "strategies/script", "strategies/seat"},
+	"host/manager/league":      {"host/credential", "host/dialect", "host/game", "host/journal", "host/protocol"},
+	"host/manager":             {"host/agent", "host/credential", "host/dialect", "host/disk", "host/game", "host/journal", "host/jsonrpc", "host/manager/league", "host/protocol", "host/wire"},
+	"host/manager/managertest": {"host/journal", "host/manager", "host/manager/league"},
+	"host/referee":             {"host/agent", "host/credential", "host/dialect", "host/disk", "host/draws", "host/game", "host/jsonrpc", "host/protocol", "host/wire"},
+	"host/player":              {"host/agent", "host/credential", "host/dialect", "host/disk", "host/draws", "host/game", "host/jsonrpc", "host/protocol", "host/wire", "strategies", "strategies/seat"},
 
 	"host/mcptools":    {"host/dialect", "host/jsonrpc", "host/protocol", "host/rawjson", "host/wire", "host/wire/eventlog", "host/wire/schema"},
 	"host/leaguetools": {"host/dialect", "host/jsonrpc", "host/mcptools", "host/protocol"},

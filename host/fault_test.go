@@ -10,9 +10,8 @@ import (
 	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/game"
-	"github.com/strategylab/strategylab/host/journal"
 	"github.com/strategylab/strategylab/host/manager"
-	"github.com/strategylab/strategylab/host/manager/league"
+	"github.com/strategylab/strategylab/host/manager/managertest"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
@@ -43,21 +42,6 @@ func leagueOf(t *testing.T, players, own int) *host.League {
 		l.Seats = append(l.Seats, host.Seat{Config: player.Config{Config: agent.Config{Name: fmt.Sprintf("healthy %d", i), Backoff: quick}, Factory: f, Watch: -1}})
 	}
 	return l
-}
-
-// replayed recomputes the table from the manager's journal.
-func replayed(t *testing.T, cfg manager.Config) []league.Standing {
-	t.Helper()
-	j, found, err := journal.Open(manager.JournalName(cfg.DataDir, cfg.LeagueID), journal.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer j.Close()
-	table, err := league.Replay(cfg.LeagueID, found.Events)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return table
 }
 
 // audit holds the results of a league to its rules, to its table and to its
@@ -91,7 +75,7 @@ func audit(t *testing.T, cfg manager.Config, played *host.Played, healthy func(i
 	if cfg.DataDir == "" {
 		return
 	}
-	if table := replayed(t, cfg); !slices.Equal(table, played.Standings) {
+	if table := managertest.Table(t, cfg.DataDir, cfg.LeagueID); !slices.Equal(table, played.Standings) {
 		t.Errorf("the journal gives\n%+v, the table is\n%+v", table, played.Standings)
 	}
 }

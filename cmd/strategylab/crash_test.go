@@ -14,10 +14,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/strategylab/strategylab/host/journal"
 	"github.com/strategylab/strategylab/host/jsonrpc/jsonrpctest"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/manager/league"
+	"github.com/strategylab/strategylab/host/manager/managertest"
 )
 
 // processes is a league whose agents are processes of their own, each with a
@@ -83,17 +83,8 @@ func (p *processes) complete() map[string]league.Standing {
 	if code := p.running["manager"].ended(); code != exitOK {
 		p.t.Errorf("the manager ended with %d", code)
 	}
-	j, found, err := journal.Open(manager.JournalName(filepath.Join(p.dir, "manager"), manager.DefaultLeagueID), journal.Config{})
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer j.Close()
-	standings, err := league.Replay(manager.DefaultLeagueID, found.Events)
-	if err != nil {
-		p.t.Fatal(err)
-	}
 	table := make(map[string]league.Standing)
-	for _, s := range standings {
+	for _, s := range managertest.Table(p.t, filepath.Join(p.dir, "manager"), manager.DefaultLeagueID) {
 		if table[s.DisplayName] = s; s.Played != 2*crashLegs {
 			p.t.Errorf("%+v: want %d matches", s, 2*crashLegs)
 		}

@@ -15,10 +15,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/strategylab/strategylab/host/journal"
 	"github.com/strategylab/strategylab/host/jsonrpc/jsonrpctest"
 	"github.com/strategylab/strategylab/host/manager"
-	"github.com/strategylab/strategylab/host/manager/league"
+	"github.com/strategylab/strategylab/host/manager/managertest"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/host/web/webtest"
 )
@@ -200,17 +199,8 @@ func TestLeagueInChromium(t *testing.T) {
 	host.until("league_completed")
 	host.signal(syscall.SIGINT)
 	host.ended()
-	j, found, err := journal.Open(manager.JournalName(filepath.Join(dir, "data"), manager.DefaultLeagueID), journal.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer j.Close()
-	standings, err := league.Replay(manager.DefaultLeagueID, found.Events)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var want, got []string
-	for _, s := range standings {
+	for _, s := range managertest.Table(t, filepath.Join(dir, "data"), manager.DefaultLeagueID) {
 		want = append(want, fmt.Sprintf("%d %s %d", s.Rank, s.DisplayName, s.Points))
 		if s.DisplayName == "Ada" && s.TechnicalLosses == 0 {
 			t.Error("the killed player has no technical loss")

@@ -19,30 +19,15 @@ import (
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/manager/league"
+	"github.com/strategylab/strategylab/host/manager/managertest"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// read returns the events in the journal of a league that nobody has open.
-func read(t testing.TB, dir string) []journal.Event {
-	t.Helper()
-	j, found, err := journal.Open(manager.JournalName(dir, "cup"), journal.Config{NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return found.Events
-}
-
 // recount fails unless the journal says what the manager says.
 func (r *rig) recount(dir string, players, legs int) {
 	r.t.Helper()
-	again, err := league.Replay("cup", read(r.t, dir))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	again := managertest.Table(r.t, dir, "cup")
 	if diff := cmp.Diff(r.m.Standings(), again); diff != "" {
 		r.t.Errorf("the table, and what the journal makes of it (-manager +journal):\n%s", diff)
 	}

@@ -142,18 +142,6 @@ func (s *State) Replay(j journal.Event) error {
 	return s.Apply(e)
 }
 
-// Replay recomputes a league's table from the events of its manager's journal,
-// by nothing but the rules: for audits, and for a second look at a table.
-func Replay(league string, events []journal.Event) ([]Standing, error) {
-	s := New(league, Rules{})
-	for _, j := range events {
-		if err := s.Replay(j); err != nil {
-			return nil, fmt.Errorf("replay league %s: event %d: %w", league, j.Seq, err)
-		}
-	}
-	return s.Standings(), nil
-}
-
 func (e *Joined) apply(s *State) error {
 	verifier, err := credential.ParseVerifier(e.Verifier)
 	if err != nil {

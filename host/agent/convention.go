@@ -10,10 +10,9 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// Ports returns the ports at which the course expects the agents of a role, the
-// first to the last: player P01 to P100 at 8101 to 8200, referee REF01 to REF10 at
-// 8001 to 8010. Many programs call an agent there whatever endpoint it has
-// registered.
+// Ports returns the ports at which the course expects the agents of a role, the first to the last:
+// player P01 to P100 at 8101 to 8200, referee REF01 to REF10 at 8001 to 8010. Many programs call an
+// agent there whatever endpoint it has registered.
 func Ports(role protocol.Role) (first, last int) {
 	if role == protocol.RoleReferee {
 		return 8001, 8010
@@ -42,9 +41,8 @@ func IDAt(role protocol.Role, port int) string {
 	return protocol.NumberedID(role, port-first+1)
 }
 
-// DefaultEndpoint returns where the course expects an agent of which only the id
-// is known: at its port on the manager's machine. It is empty for an id of another
-// form.
+// DefaultEndpoint returns where the course expects an agent of which only the id is known: at its
+// port on the manager's machine. It is empty for an id of another form.
 func DefaultEndpoint(manager string, role protocol.Role, id string) string {
 	port := PortOf(role, id)
 	u, err := url.Parse(manager)

@@ -8,10 +8,9 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// AnswerDialects remembers the form in which each peer reads answers. A peer is
-// answered in the dialect that it speaks until it shows that it has not read the
-// answer; from then on in the next form, until it shows that it has. It is safe for
-// concurrent use; the zero value knows nobody.
+// AnswerDialects remembers the form in which each peer reads answers. A peer is answered in the
+// dialect that it speaks until it shows that it has not read the answer; from then on in the next
+// form, until it shows that it has. It is safe for concurrent use; the zero value knows nobody.
 type AnswerDialects struct {
 	// Fixed keeps everybody's form, whatever a peer shows. It is set before use.
 	Fixed bool
@@ -77,9 +76,8 @@ func (m *AnswerDialects) Form(who string) string {
 	return m.of(who).form
 }
 
-// Dialect returns the dialect in which a peer that spoke in d is answered. The
-// result of a tool stays a result: clients of the Model Context Protocol read
-// nothing else.
+// Dialect returns the dialect in which a peer that spoke in d is answered. The result of a tool
+// stays a result: clients of the Model Context Protocol read nothing else.
 func (m *AnswerDialects) Dialect(who string, d *dialect.Dialect) *dialect.Dialect {
 	form := m.Form(who)
 	if form == "" || d.Has(form) || d.Answer.Content && form != dialect.TraitAsync {
@@ -98,10 +96,9 @@ func (m *AnswerDialects) Prefer(who, form string) {
 	}
 }
 
-// Missed notes that a peer has not read an answer in a form: a choice or, after
-// which it cannot have read one either, a join. Others are forms in which the same
-// answer was given besides. It reports whether the peer is answered in another
-// form from now on.
+// Missed notes that a peer has not read an answer in a form: a choice or, after which it cannot
+// have read one either, a join. Others are forms in which the same answer was given besides. It
+// reports whether the peer is answered in another form from now on.
 func (m *AnswerDialects) Missed(who, form string, choice bool, others ...string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

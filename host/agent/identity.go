@@ -12,9 +12,8 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// Identity is who an agent is to its manager: the id and token it was given,
-// and whether the manager has proved that it gave them. It is
-// safe for concurrent use.
+// Identity is who an agent is to its manager: the id and token it was given, and whether the
+// manager has proved that it gave them. It is safe for concurrent use.
 type Identity struct {
 	role protocol.Role
 
@@ -39,8 +38,7 @@ type matchKeys struct {
 	pair                   credential.KeyPair
 }
 
-// NewIdentity returns the identity of an agent that has not registered yet and
-// signs with a name.
+// NewIdentity returns the identity of an agent that has not registered yet and signs with a name.
 func NewIdentity(role protocol.Role, name string) *Identity {
 	return &Identity{role: role, name: name}
 }
@@ -78,10 +76,9 @@ func (i *Identity) BeginRegistration() (over func()) {
 
 const settlingTime = time.Second
 
-// AwaitRegistration waits for the running registration, if there is one, but not
-// beyond the end of ctx. A tolerant agent waits for a second, once: a manager that
-// does one thing at a time answers no registration while it waits for the answer
-// to its own message.
+// AwaitRegistration waits for the running registration, if there is one, but not beyond the end of
+// ctx. A tolerant agent waits for a second, once: a manager that does one thing at a time answers
+// no registration while it waits for the answer to its own message.
 func (i *Identity) AwaitRegistration(ctx context.Context, mode protocol.Mode) {
 	i.mu.Lock()
 	settling, impatient := i.settling, i.impatient && mode == protocol.Tolerant

@@ -78,8 +78,7 @@ func (j *Journal) Append(ctx context.Context, kind string, v any) error {
 	return err
 }
 
-// Failed returns the channel that gets the first failure to write; nil without
-// a journal.
+// Failed returns the channel that gets the first failure to write; nil without a journal.
 func (j *Journal) Failed() <-chan error {
 	if j == nil {
 		return nil

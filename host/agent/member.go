@@ -1,7 +1,6 @@
-// Package agent is what the agents of a league have in common: registering with
-// a manager that may speak any dialect, knowing whom a message comes from,
-// keeping a journal, noticing that a league has gone silent, retrying calls, and
-// answering a peer in the dialect that it reads.
+// Package agent is what the agents of a league have in common: registering with a manager that may
+// speak any dialect, knowing whom a message comes from, keeping a journal, noticing that a league
+// has gone silent, retrying calls, and answering a peer in the dialect that it reads.
 package agent
 
 import (
@@ -24,9 +23,8 @@ import (
 // DefaultTimeout limits one attempt to call a peer, by league.v2.
 const DefaultTimeout = 10 * time.Second
 
-// Config is what players and referees are configured with alike. Endpoint,
-// Manager and Caller are required; the zero value of everything else has the
-// meaning named with it.
+// Config is what players and referees are configured with alike. Endpoint, Manager and Caller are
+// required; the zero value of everything else has the meaning named with it.
 type Config struct {
 	// Endpoint is the URL under which others reach the agent.
 	Endpoint string
@@ -36,9 +34,8 @@ type Config struct {
 
 	Name string // display name
 	ID   string // the id to ask for; empty leaves it to the manager
-	// Proposed is the id that the agent introduces itself by where it asks for
-	// none: that of its port. A manager that says which ids are taken gets the
-	// next free one.
+	// Proposed is the id that the agent introduces itself by where it asks for none: that of its
+	// port. A manager that says which ids are taken gets the next free one.
 	Proposed string
 	Mode     protocol.Mode // how strictly messages are validated; the zero value is strict
 
@@ -47,15 +44,13 @@ type Config struct {
 	// Backoff is how failed calls are retried; the zero value is
 	// game.LeagueBackoff. Registration continues at its longest delay.
 	Backoff game.Backoff
-	// Dialects are tried in this order to register; nil stands for
-	// protocol.RegistrationOrder.
+	// Dialects are tried in this order to register; nil stands for protocol.RegistrationOrder.
 	Dialects []*dialect.Dialect
 	// FixedAnswers keeps the form of answers to referees: no other is tried for one
 	// that seems not to read them.
 	FixedAnswers bool
-	// IdleExit makes Run return when the agent has taken part in a match and
-	// has then heard nothing for this long: many managers never say that the
-	// league is over. Zero or less is never.
+	// IdleExit makes Run return when the agent has taken part in a match and has then heard nothing
+	// for this long: many managers never say that the league is over. Zero or less is never.
 	IdleExit time.Duration
 	// Data is the directory of the journal; empty keeps none.
 	Data string
@@ -132,9 +127,8 @@ func (m *Member) NewDispatcher(authenticate func(context.Context, *wire.Exchange
 	}
 }
 
-// FromManager judges whether a message is the manager's. While the agent
-// registers it waits, since the manager may speak before the agent has read the
-// manager's answer.
+// FromManager judges whether a message is the manager's. While the agent registers it waits, since
+// the manager may speak before the agent has read the manager's answer.
 func (m *Member) FromManager(ctx context.Context, in *wire.Exchange) error {
 	m.Me.AwaitRegistration(ctx, m.Mode) // an attempt to register has a deadline of its own
 	return m.Me.FromManager(in, m.Mode)
@@ -176,9 +170,8 @@ func Query[T protocol.QueryData](ctx context.Context, m *Member, h protocol.Head
 	return data, nil
 }
 
-// folder returns the name of the agent's data folder: the id that it asks for
-// or, since the manager's answer comes later, the display name as far as it can
-// name a file.
+// folder returns the name of the agent's data folder: the id that it asks for or, since the
+// manager's answer comes later, the display name as far as it can name a file.
 func (m *Member) folder() string {
 	if m.ID != "" {
 		return disk.FileName(m.ID)
@@ -240,8 +233,7 @@ type Stay struct {
 	// Deserted is asked after a silence of Config.IdleExit, unless the manager says that
 	// the league is paused; as Leave.
 	Deserted func() (leave bool, err error)
-	// Register is called when another registration was requested. Its error
-	// ends the stay.
+	// Register is called when another registration was requested. Its error ends the stay.
 	Register func(ctx context.Context) error
 	// Every, if positive, calls Look at this interval.
 	Every time.Duration

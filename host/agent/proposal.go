@@ -16,9 +16,8 @@ import (
 
 const maxProposals = 8
 
-// registerOnce is one attempt to register. A manager that says that the proposed
-// id is taken is asked again with the next one, under an id of its own: it is
-// another request.
+// registerOnce is one attempt to register. A manager that says that the proposed id is taken is
+// asked again with the next one, under an id of its own: it is another request.
 func (m *Member) registerOnce(ctx context.Context, a Application, conversation, id string) error {
 	m.proposeFree(ctx)
 	err := m.apply(ctx, a, conversation, id)
@@ -80,8 +79,7 @@ func (m *Member) proposeFree(ctx context.Context) {
 	}
 }
 
-// saysTaken reports whether a registration was rejected because another agent has
-// the proposed id.
+// saysTaken reports whether a registration was rejected because another agent has the proposed id.
 func (m *Member) saysTaken(err error) bool {
 	if err == nil || !m.proposes() || PortOf(m.role, m.Proposed) == 0 {
 		return false

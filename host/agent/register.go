@@ -163,12 +163,11 @@ func (m *Member) RequestRegistration() {
 	}
 }
 
-// ask makes one attempt to register: each form once, as far as the manager does not
-// understand it. The agent is never registered twice: a yes is recognised wherever in the
-// answer it stands, and when it is doubtful whether an attempt has succeeded, the manager is
-// asked first, and the attempt is repeated rather than another one made. The error is that
-// of the attempt after which it makes no sense to go on; if no form is understood it is a
-// *wire.NotUnderstoodError.
+// ask makes one attempt to register: each form once, as far as the manager does not understand it.
+// The agent is never registered twice: a yes is recognised wherever in the answer it stands, and
+// when it is doubtful whether an attempt has succeeded, the manager is asked first, and the attempt
+// is repeated rather than another one made. The error is that of the attempt after which it makes
+// no sense to go on; if no form is understood it is a *wire.NotUnderstoodError.
 func (m *Member) ask(ctx context.Context, msg protocol.Message, id string) (dialect.Acceptance, error) {
 	if m.talk == nil {
 		m.talk = &wire.Conversation{Caller: m.Caller, Peer: m.Manager, Wrappings: m.Dialects}

@@ -96,10 +96,9 @@ func Persist[T any](ctx context.Context, p RetryPolicy, do func(ctx context.Cont
 	})
 }
 
-// Delay returns how long to wait before the n-th retry of a call that failed,
-// or false if there is none. A peer that names a longer time than the back-off
-// does (Retry-After) is granted it, but never more than the back-off's longest
-// delay.
+// Delay returns how long to wait before the n-th retry of a call that failed, or false if there is
+// none. A peer that names a longer time than the back-off does (Retry-After) is granted it, but
+// never more than the back-off's longest delay.
 func Delay(b game.Backoff, n int, err error) (time.Duration, bool) {
 	d, again := b.Delay(n)
 	if call, ok := errors.AsType[*jsonrpc.CallError](err); ok && again {

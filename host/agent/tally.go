@@ -5,9 +5,8 @@ import (
 	"sync"
 )
 
-// Tally logs what happens again and again to the same agents: the first time of
-// each kind, and at the end how often it was. It is safe for concurrent use; the
-// zero value is empty.
+// Tally logs what happens again and again to the same agents: the first time of each kind, and at
+// the end how often it was. It is safe for concurrent use; the zero value is empty.
 type Tally struct {
 	mu    sync.Mutex
 	kinds []*tallied
@@ -33,8 +32,7 @@ func (t *Tally) Note(log *slog.Logger, what, agent, kind string, err error) {
 	log.Info(what, "agent", agent, "message", kind, "error", err)
 }
 
-// Close logs how often each kind has happened that happened more than once, and
-// empties the tally.
+// Close logs how often each kind has happened that happened more than once, and empties the tally.
 func (t *Tally) Close(log *slog.Logger) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -68,9 +68,8 @@ var (
 	// ErrTimeout: no complete answer within the deadline. The error is also a
 	// context.DeadlineExceeded.
 	ErrTimeout = errors.New("timed out")
-	// ErrStatus: the HTTP status says that there is no answer: 429, 502, 503,
-	// 504, any redirect (none is followed), or any other status but 2xx with a
-	// body that is not a JSON object.
+	// ErrStatus: the HTTP status says that there is no answer: 429, 502, 503, 504, any redirect
+	// (none is followed), or any other status but 2xx with a body that is not a JSON object.
 	ErrStatus = errors.New("HTTP status")
 	// ErrMalformed: the answer is not HTTP, not JSON, or not an object.
 	ErrMalformed = errors.New("malformed answer")
@@ -114,9 +113,8 @@ func (e *CallError) Error() string {
 // Unwrap returns Kind and Err, either of which may be nil.
 func (e *CallError) Unwrap() []error { return []error{e.Kind, e.Err} }
 
-// Retryable reports whether the same message may succeed later: the peer was
-// not reached, disconnected, was too slow or is busy. Only the caller knows
-// whether it may be sent twice.
+// Retryable reports whether the same message may succeed later: the peer was not reached,
+// disconnected, was too slow or is busy. Only the caller knows whether it may be sent twice.
 func (e *CallError) Retryable() bool {
 	switch e.Kind {
 	case ErrConnect, ErrClosed, ErrTimeout:

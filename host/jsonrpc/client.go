@@ -61,17 +61,15 @@ type Reply struct {
 	Body   []byte
 }
 
-// A RoundTripper sends one message to a peer and returns the reply, whatever its
-// status. Errors are a *CallError, for which the client fills in the URL, or the
-// error of the context. It must be safe for concurrent use, must return when the
-// context ends, and must not keep the message.
+// A RoundTripper sends one message to a peer and returns the reply, whatever its status. Errors are
+// a *CallError, for which the client fills in the URL, or the error of the context. It must be safe
+// for concurrent use, must return when the context ends, and must not keep the message.
 //
 // OverHTTP and Loopback.From return one; others can wrap those.
 type RoundTripper interface {
 	RoundTrip(ctx context.Context, out *Outgoing) (*Reply, error)
 	Transport() Transport
-	// Close frees resources such as connections, and fails calls in flight where
-	// it can.
+	// Close frees resources such as connections, and fails calls in flight where it can.
 	Close() error
 }
 

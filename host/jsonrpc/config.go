@@ -16,22 +16,19 @@ const DefaultPath = "/mcp"
 type Config struct {
 	// Path is the path of the endpoint, by default DefaultPath.
 	Path string
-	// Routes serve paths of their own beside the endpoint, whatever the verb,
-	// within its limits and timeouts. The key is the path; Path itself is
-	// ignored. Tap does not see their requests.
+	// Routes serve paths of their own beside the endpoint, whatever the verb, within its limits and
+	// timeouts. The key is the path; Path itself is ignored. Tap does not see their requests.
 	Routes map[string]http.Handler
-	// Other serves what is not for the endpoint: requests for other paths than
-	// those of Routes, and requests on Path that are not POST or that Divert
-	// picks. Without it they are answered 404 and 405. The contexts of its
-	// requests end when the server begins to drain, so that streams do not delay
-	// it; neither WriteTimeout nor the request limits apply. Requests that Divert
-	// picks may use the drain period. Tap sees none of them.
+	// Other serves what is not for the endpoint: requests for other paths than those of Routes, and
+	// requests on Path that are not POST or that Divert picks. Without it they are answered 404 and
+	// 405. The contexts of its requests end when the server begins to drain, so that streams do not
+	// delay it; neither WriteTimeout nor the request limits apply. Requests that Divert picks may
+	// use the drain period. Tap sees none of them.
 	Other http.Handler
-	// Divert reports whether a POST on Path goes to Other, which then reads the
-	// original body. It is called when the body has been read, within the limits,
-	// over HTTP only, and not if Other is nil. Where the body is not a request
-	// (KindCall without a Method: bad JSON, a batch, a response), only Raw and
-	// what does not come from the body are filled in.
+	// Divert reports whether a POST on Path goes to Other, which then reads the original body. It
+	// is called when the body has been read, within the limits, over HTTP only, and not if Other is
+	// nil. Where the body is not a request (KindCall without a Method: bad JSON, a batch, a
+	// response), only Raw and what does not come from the body are filled in.
 	Divert func(*Request) bool
 	// Beside, if set, is called for every stream that ServeStdio serves, and
 	// returns a Side for messages that are not for the endpoint. The side writes
@@ -57,13 +54,11 @@ type Config struct {
 
 	// MaxBody is the longest body or line that is read, in bytes: 1 MiB.
 	MaxBody int64
-	// MaxConns is the number of open connections, of all peers together: 1024.
-	// A further one takes the place of the oldest on which nothing is being
-	// answered, and is closed if all are busy.
+	// MaxConns is the number of open connections, of all peers together: 1024. A further one takes
+	// the place of the oldest on which nothing is being answered, and is closed if all are busy.
 	MaxConns int
-	// MaxConcurrent is the number of requests in flight: 1024. At the limit HTTP
-	// and loopback refuse as busy, and STDIO stops reading; with 1, STDIO
-	// answers strictly in order.
+	// MaxConcurrent is the number of requests in flight: 1024. At the limit HTTP and loopback
+	// refuse as busy, and STDIO stops reading; with 1, STDIO answers strictly in order.
 	MaxConcurrent int
 	// MaxPerPeer is the same for one remote address (without port): 256.
 	MaxPerPeer int
@@ -120,8 +115,7 @@ func limit[T int | int64](n, def T) T {
 	return n
 }
 
-// timeout returns d, def for 0, and 0 (which net/http reads as none) for a
-// negative d.
+// timeout returns d, def for 0, and 0 (which net/http reads as none) for a negative d.
 func timeout(d, def time.Duration) time.Duration {
 	switch {
 	case d == 0:

@@ -132,9 +132,8 @@ func (c *Connections) track(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// CloseUnused closes connections on which nothing was ever sent. HTTP clients
-// keep such connections in reserve, and http.Server.Shutdown would wait five
-// seconds for each.
+// CloseUnused closes connections on which nothing was ever sent. HTTP clients keep such connections
+// in reserve, and http.Server.Shutdown would wait five seconds for each.
 func (c *Connections) CloseUnused() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

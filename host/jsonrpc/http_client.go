@@ -51,8 +51,7 @@ func overHTTP(cfg *tls.Config) *httpCaller {
 	}}
 }
 
-// httpCaller uses an http.Transport, since an http.Client would only add
-// redirects and cookies.
+// httpCaller uses an http.Transport, since an http.Client would only add redirects and cookies.
 type httpCaller struct {
 	transport *http.Transport
 }

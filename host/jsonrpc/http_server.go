@@ -64,9 +64,8 @@ func Listen(ctx context.Context, addr string, cfg Config) (*Server, error) {
 // Addr returns the address that the server listens on.
 func (s *Server) Addr() net.Addr { return s.ln.Addr() }
 
-// URL returns the URL of the endpoint. Where the server listens on all
-// interfaces it names the loopback one, which only reaches it from the same
-// machine.
+// URL returns the URL of the endpoint. Where the server listens on all interfaces it names the
+// loopback one, which only reaches it from the same machine.
 func (s *Server) URL() string {
 	u := url.URL{Scheme: "http", Host: s.Addr().String(), Path: s.cfg.Path}
 	if s.tls != nil {
@@ -81,10 +80,9 @@ func (s *Server) URL() string {
 // Close stops listening. It is needed only if Serve is never called.
 func (s *Server) Close() error { return s.ln.Close() }
 
-// Serve answers requests with h until ctx ends. It then accepts no more, gives
-// those in flight the drain period to finish, cancels the rest and returns when
-// every handler has returned: nil, or an error that says how many requests were
-// cut off. It also returns if accepting connections fails.
+// Serve answers requests with h until ctx ends. It then accepts no more, gives those in flight the
+// drain period to finish, cancels the rest and returns when every handler has returned: nil, or an
+// error that says how many requests were cut off. It also returns if accepting connections fails.
 func (s *Server) Serve(ctx context.Context, h Handler) error {
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
@@ -310,9 +308,8 @@ func (e *httpHandler) checkHeader(r *http.Request) *Refusal {
 	return nil
 }
 
-// isJSON reports whether a Content-Type says JSON in UTF-8. A lenient reader looks at a
-// body that has none (RFC 9110, section 8.3), and takes a media type that is JSON by its
-// suffix (RFC 6839).
+// isJSON reports whether a Content-Type says JSON in UTF-8. A lenient reader looks at a body that
+// has none (RFC 9110, section 8.3), and takes a media type that is JSON by its suffix (RFC 6839).
 func isJSON(contentType string, lenient bool) bool {
 	if contentType == jsonMedia || lenient && contentType == "" {
 		return true
@@ -350,10 +347,9 @@ func readBody(w http.ResponseWriter, r *http.Request, max int64) (jsontext.Value
 	return body, refusal(ReasonBadJSON, "the body ended before its announced length")
 }
 
-// discard reads past a body that is too long, up to 16 times the limit: a simple
-// peer reads its answer only after it has sent everything, and would see a reset
-// if the connection were closed before. A peer that asks first (Expect) sends
-// nothing.
+// discard reads past a body that is too long, up to 16 times the limit: a simple peer reads its
+// answer only after it has sent everything, and would see a reset if the connection were closed
+// before. A peer that asks first (Expect) sends nothing.
 func discard(w http.ResponseWriter, r *http.Request, max int64) {
 	if r.Header.Get("Expect") != "" {
 		return

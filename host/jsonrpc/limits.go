@@ -22,8 +22,7 @@ func newGate(maxTotal, maxPerPeer int) *gate {
 	return &gate{peers: make(map[string]int), maxTotal: maxTotal, maxPerPeer: maxPerPeer, empty: make(chan struct{})}
 }
 
-// enter admits a request of a peer, for which leave must be called, or returns
-// the reason why not.
+// enter admits a request of a peer, for which leave must be called, or returns the reason why not.
 func (g *gate) enter(peer string) *Refusal {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -69,8 +68,7 @@ func (g *gate) follow() (done func()) {
 	}
 }
 
-// close closes the gate and returns a channel that is closed when everything
-// admitted has left.
+// close closes the gate and returns a channel that is closed when everything admitted has left.
 func (g *gate) close() <-chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()

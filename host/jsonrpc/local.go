@@ -18,8 +18,7 @@ func IsLoopback(host string) bool {
 	return strings.EqualFold(host, "localhost") || err == nil && address.Unmap().IsLoopback()
 }
 
-// Source returns the address a request came from, without the port, which a
-// new connection changes.
+// Source returns the address a request came from, without the port, which a new connection changes.
 func (r *Request) Source() string { return peerOf(r.RemoteAddr) }
 
 // Network returns the address a request came from, by which callers are counted: of IPv6 the
@@ -78,11 +77,10 @@ func CheckHostPattern(pattern string) error {
 // forwarding are the headers by which a proxy betrays itself.
 var forwarding = [...]string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Via"}
 
-// Local reports whether a request comes from a program on this machine. A proxy
-// makes every request look local, but says so in a header. A web page can have
-// the browser post to local addresses, but the browser adds the page's Origin
-// (https://fetch.spec.whatwg.org/#origin-header), asks first whether it may send
-// this content type, and, where the page's own name was made to resolve to a
+// Local reports whether a request comes from a program on this machine. A proxy makes every request
+// look local, but says so in a header. A web page can have the browser post to local addresses, but
+// the browser adds the page's Origin (https://fetch.spec.whatwg.org/#origin-header), asks first
+// whether it may send this content type, and, where the page's own name was made to resolve to a
 // local address, sends that name as Host.
 func (r *Request) Local() bool {
 	if r.Transport != TransportHTTP {

@@ -12,10 +12,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Loopback is a network inside the process: servers listen on it under a host
-// name, callers reach them by URL, and the messages are the bytes that HTTP
-// would carry, under the same limits. The zero value is an empty network, ready
-// for use. It is safe for concurrent use.
+// Loopback is a network inside the process: servers listen on it under a host name, callers reach
+// them by URL, and the messages are the bytes that HTTP would carry, under the same limits. The
+// zero value is an empty network, ready for use. It is safe for concurrent use.
 type Loopback struct {
 	// Workers, if set before the first server listens, handle the requests of
 	// all servers, and outlive them. Else each server has its own.
@@ -42,9 +41,8 @@ type LoopbackServer struct {
 	sharedWorkers bool // the workers are the network's
 }
 
-// Listen opens a server under a host name ("P01", "manager:8000"), or under a new
-// name if that is empty. A name in use is an error. Callers wait until Serve is
-// called.
+// Listen opens a server under a host name ("P01", "manager:8000"), or under a new name if that is
+// empty. A name in use is an error. Callers wait until Serve is called.
 func (l *Loopback) Listen(host string, cfg Config) (*LoopbackServer, error) {
 	cfg = cfg.withDefaults()
 	l.mu.Lock()
@@ -82,8 +80,7 @@ func (l *Loopback) Listen(host string, cfg Config) (*LoopbackServer, error) {
 // URL returns the URL of the endpoint.
 func (s *LoopbackServer) URL() string { return s.url }
 
-// Close frees the name and fails the calls that wait. It is needed only if Serve
-// is never called.
+// Close frees the name and fails the calls that wait. It is needed only if Serve is never called.
 func (s *LoopbackServer) Close() error {
 	s.unlist()
 	s.close.Do(func() { close(s.gone) })
@@ -125,13 +122,11 @@ func (s *LoopbackServer) Serve(ctx context.Context, h Handler) error {
 	return err
 }
 
-// From returns a round tripper that calls the servers of the network; peer is
-// the name by which they know the caller (Request.RemoteAddr) and count its
-// requests.
+// From returns a round tripper that calls the servers of the network; peer is the name by which
+// they know the caller (Request.RemoteAddr) and count its requests.
 //
-// The handler runs on a goroutine of the server, so that a caller can leave when
-// its context ends or, where the context never ends, on the goroutine of the
-// caller, which is faster.
+// The handler runs on a goroutine of the server, so that a caller can leave when its context ends
+// or, where the context never ends, on the goroutine of the caller, which is faster.
 func (l *Loopback) From(peer string) RoundTripper { return &loopbackCaller{net: l, peer: peer} }
 
 type loopbackCaller struct {
@@ -199,9 +194,8 @@ func (s *LoopbackServer) deliver(ctx context.Context, peer string, out *Outgoing
 	return s.await(ctx, answer)
 }
 
-// await waits for the answer to a request, the end of the caller's context, or the end of
-// the drain period. A server that ends has given every answer before, if its handlers have
-// returned in time.
+// await waits for the answer to a request, the end of the caller's context, or the end of the drain
+// period. A server that ends has given every answer before, if its handlers have returned in time.
 func (s *LoopbackServer) await(ctx context.Context, answer <-chan reply) (reply, error) {
 	select {
 	case rep := <-answer:
@@ -218,10 +212,9 @@ func (s *LoopbackServer) await(ctx context.Context, answer <-chan reply) (reply,
 	}
 }
 
-// Workers are the goroutines on which the servers of a Loopback handle
-// requests. They are reused, since growing the stack of a new goroutine costs a
-// good part of a request. The zero value is ready for use. It is safe for
-// concurrent use.
+// Workers are the goroutines on which the servers of a Loopback handle requests. They are reused,
+// since growing the stack of a new goroutine costs a good part of a request. The zero value is
+// ready for use. It is safe for concurrent use.
 type Workers struct {
 	mu      sync.Mutex
 	idle    []chan job // of workers that wait for a request

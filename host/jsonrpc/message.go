@@ -43,9 +43,8 @@ const (
 	KindObject
 )
 
-// A Request is one message as a server received it. Its bytes belong to the
-// handler, which may keep them but not change them: Params, ID and Raw share
-// memory.
+// A Request is one message as a server received it. Its bytes belong to the handler, which may keep
+// them but not change them: Params, ID and Raw share memory.
 type Request struct {
 	Kind   Kind
 	Method string
@@ -73,14 +72,12 @@ type Request struct {
 	flaw   *Refusal // and this is what is wrong with it
 }
 
-// A Response is the answer of a handler. The first of Body, Error and Result
-// that is set is sent.
+// A Response is the answer of a handler. The first of Body, Error and Result that is set is sent.
 //
-// A notification is answered by an empty body with status 202, whatever its
-// Result: only Body and Error are sent, the latter with id null, for
-// protocols in which a message without an id is an error. The zero Response
-// therefore acknowledges a notification or an object; for a call it is a bug,
-// which the caller sees as CodeInternal.
+// A notification is answered by an empty body with status 202, whatever its Result: only Body and
+// Error are sent, the latter with id null, for protocols in which a message without an id is an
+// error. The zero Response therefore acknowledges a notification or an object; for a call it is a
+// bug, which the caller sees as CodeInternal.
 type Response struct {
 	// Result must be valid JSON. It becomes the result of a call; for an object
 	// (KindObject) it is the whole body, without JSON-RPC around it.
@@ -94,11 +91,10 @@ type Response struct {
 	Status int
 }
 
-// A Handler answers requests. Handle is called from many goroutines at once.
-// Its context ends when the peer disconnects or the server stops waiting; Handle
-// must then return soon, since servers wait for their handlers. Over loopback it
-// is the context of the caller. A panic is answered by CodeInternal and logged;
-// it ends neither the connection nor the process.
+// A Handler answers requests. Handle is called from many goroutines at once. Its context ends when
+// the peer disconnects or the server stops waiting; Handle must then return soon, since servers
+// wait for their handlers. Over loopback it is the context of the caller. A panic is answered by
+// CodeInternal and logged; it ends neither the connection nor the process.
 type Handler interface {
 	Handle(ctx context.Context, req *Request) Response
 }

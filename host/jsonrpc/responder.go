@@ -31,10 +31,9 @@ func (r reply) own() reply {
 	return r
 }
 
-// Serve answers a request that did not arrive over a transport of this package,
-// such as one of a second protocol on the same path: it parses req.Raw, calls h
-// and reports both messages to cfg.Tap. It returns the HTTP status and the body,
-// which must not be changed.
+// Serve answers a request that did not arrive over a transport of this package, such as one of a
+// second protocol on the same path: it parses req.Raw, calls h and reports both messages to
+// cfg.Tap. It returns the HTTP status and the body, which must not be changed.
 func Serve(ctx context.Context, req *Request, h Handler, cfg Config) (status int, body []byte) {
 	e := responder{cfg: cfg.withDefaults(), handler: h}
 	rep := e.serve(ctx, req)
@@ -128,11 +127,10 @@ func (e *responder) refused(ctx context.Context, req *Request, r *Refusal) reply
 // A Side takes the messages of another protocol from a stream that it shares
 // with an endpoint. They reach neither the handler nor Config.Tap.
 type Side interface {
-	// Take is called with every line in order, and reports whether the message
-	// belongs to the side. Where the line is not a JSON-RPC request, refused says
-	// why the endpoint would refuse it. The context lives as long as the stream
-	// is served. Take blocks the reading of the stream, so it must not wait for
-	// the answer.
+	// Take is called with every line in order, and reports whether the message belongs to the side.
+	// Where the line is not a JSON-RPC request, refused says why the endpoint would refuse it. The
+	// context lives as long as the stream is served. Take blocks the reading of the stream, so it
+	// must not wait for the answer.
 	Take(ctx context.Context, req *Request, refused *Refusal) bool
 	// End is called after the last Take. It returns when every message taken has
 	// been answered or, soon after the context has ended, been abandoned.
@@ -171,8 +169,7 @@ type Event struct {
 	// Body is the message on the wire, nil if there is none or it was not read.
 	// It may be kept but not changed. It may hold secrets.
 	Body []byte
-	// Status is the HTTP status of an answer; 0 in an opening event and where no
-	// answer came.
+	// Status is the HTTP status of an answer; 0 in an opening event and where no answer came.
 	Status int
 	// Latency is the time since the opening event, 0 in that one. At a server
 	// it ends before the answer is written.

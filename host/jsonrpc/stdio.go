@@ -13,19 +13,17 @@ import (
 // stdio is the route and the peer's address over STDIO.
 const stdio = "stdio"
 
-// ServeStdio answers requests from r, one JSON document per line, with one line
-// each on w, and writes nothing else there. Requests are handled concurrently,
-// up to Config.MaxConcurrent, and answered in the order in which they finish;
-// every answer is a single Write. Blank lines are skipped. A line longer than
-// Config.MaxBody is refused, and reading continues after it.
+// ServeStdio answers requests from r, one JSON document per line, with one line each on w, and
+// writes nothing else there. Requests are handled concurrently, up to Config.MaxConcurrent, and
+// answered in the order in which they finish; every answer is a single Write. Blank lines are
+// skipped. A line longer than Config.MaxBody is refused, and reading continues after it.
 //
-// At the end of r, ServeStdio answers what has been read and returns nil. When
-// ctx ends it stops reading, gives the requests in flight the drain period,
-// cancels the rest, and returns nil or an error that says how many were cut
-// off. It then closes r, if that is an io.Closer, to end a blocked Read, and w
-// if the drain period ended. A reader that cannot be interrupted (the standard
-// input of a process) keeps one goroutine until it returns. ServeStdio also
-// returns if r or w fails.
+// At the end of r, ServeStdio answers what has been read and returns nil. When ctx ends it stops
+// reading, gives the requests in flight the drain period, cancels the rest, and returns nil or an
+// error that says how many were cut off. It then closes r, if that is an io.Closer, to end a
+// blocked Read, and w if the drain period ended. A reader that cannot be interrupted (the standard
+// input of a process) keeps one goroutine until it returns. ServeStdio also returns if r or w
+// fails.
 func ServeStdio(ctx context.Context, r io.Reader, w io.Writer, h Handler, cfg Config) error {
 	cfg = cfg.withDefaults()
 	work, cut := context.WithCancel(context.WithoutCancel(ctx))
@@ -150,8 +148,7 @@ func (s *stdioServer) send(line []byte) error {
 	return s.writeErr
 }
 
-// finish waits for the requests in flight, after ctx has ended at most for the
-// drain period.
+// finish waits for the requests in flight, after ctx has ended at most for the drain period.
 func (s *stdioServer) finish(ctx context.Context, cut context.CancelFunc) error {
 	empty := s.gate.close()
 	select {
@@ -197,9 +194,8 @@ func newLineReader(r io.Reader, max int64) *lineReader {
 	return &lineReader{br: bufio.NewReaderSize(r, 64<<10), max: max}
 }
 
-// next returns a copy of the next line that is not blank, without the line end.
-// The last line needs no line end. A line longer than max gives errTooLong, and
-// reading can continue after it.
+// next returns a copy of the next line that is not blank, without the line end. The last line needs
+// no line end. A line longer than max gives errTooLong, and reading can continue after it.
 func (l *lineReader) next() ([]byte, error) {
 	for {
 		line, err := l.line()

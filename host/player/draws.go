@@ -36,9 +36,8 @@ type promise struct {
 	Nonce      string `json:"nonce"`
 }
 
-// offerDraws offers to take part in verifiable draws. Only a referee with the match
-// key is sent the additional member, since others may be strict about members that they
-// do not know.
+// offerDraws offers to take part in verifiable draws. Only a referee with the match key is sent the
+// additional member, since others may be strict about members that they do not know.
 func (p *Player) offerDraws(m *match, join *protocol.GameJoinAck) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -136,8 +135,7 @@ func (p *Player) ackRound(in *wire.Exchange, s *leagueState) protocol.Message {
 	return answer
 }
 
-// draws counts the draws of a league, nil without any commitment. The player's lock
-// is held.
+// draws counts the draws of a league, nil without any commitment. The player's lock is held.
 func (s *leagueState) draws() *Draws {
 	var d Draws
 	committed := false

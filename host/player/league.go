@@ -15,9 +15,8 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// leagueState is what the agent knows of one league. An agent that stays for the
-// next league begins a new one. All but the seat and what belongs to it is
-// guarded by Player.mu.
+// leagueState is what the agent knows of one league. An agent that stays for the next league begins
+// a new one. All but the seat and what belongs to it is guarded by Player.mu.
 type leagueState struct {
 	announced map[string]announcement // the agent's own matches, by id
 	awaited   map[string]bool         // those of them to which nobody has invited it, until that is reported
@@ -57,8 +56,7 @@ type announcement struct {
 	unkeyed  bool      // the manager says that the referee has no match keys
 }
 
-// opponentOf returns the player whom another one meets, empty if that is not
-// known.
+// opponentOf returns the player whom another one meets, empty if that is not known.
 func (a announcement) opponentOf(own string) string {
 	if a.players[0] == own {
 		return a.players[1]
@@ -177,9 +175,8 @@ func (p *Player) handlers() map[protocol.Type]wire.Handler {
 	}
 }
 
-// refuseWhenLeaving turns what fails because the agent is ending into a refusal that says
-// so: the same agent may be back in a moment, so the message is worth
-// repeating.
+// refuseWhenLeaving turns what fails because the agent is ending into a refusal that says so: the
+// same agent may be back in a moment, so the message is worth repeating.
 func (p *Player) refuseWhenLeaving(h wire.Handler) wire.Handler {
 	return func(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
 		answer, err := h(ctx, in)
@@ -194,9 +191,8 @@ func (p *Player) refuseWhenLeaving(h wire.Handler) wire.Handler {
 	}
 }
 
-// lenient acknowledges notifications that cannot be read, where the agent is
-// tolerant: the manager or referee takes a refusal for a failure, and nothing
-// depends on them.
+// lenient acknowledges notifications that cannot be read, where the agent is tolerant: the manager
+// or referee takes a refusal for a failure, and nothing depends on them.
 func (p *Player) lenient(h wire.Handler) wire.Handler {
 	if p.cfg.Mode == protocol.Strict {
 		return h
@@ -239,8 +235,7 @@ func (p *Player) roundAnnounced(_ context.Context, in *wire.Exchange) (protocol.
 	case p.cfg.League != nil:
 		p.openSeat(s)
 	default:
-		// A manager may be unable to answer questions before it has this
-		// acknowledgement.
+		// A manager may be unable to answer questions before it has this acknowledgement.
 		p.inBackground(func() { p.openSeat(s) })
 	}
 	return p.member.Ack(in), nil

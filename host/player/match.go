@@ -18,10 +18,9 @@ import (
 	"github.com/strategylab/strategylab/strategies/seat"
 )
 
-// match is what the agent knows of one match. What identifies it and who
-// conducts it is guarded by Player.mu; the rest by its own lock, which is held
-// while the strategy is called, so that a repeated call waits for the answer to
-// the first.
+// match is what the agent knows of one match. What identifies it and who conducts it is guarded by
+// Player.mu; the rest by its own lock, which is held while the strategy is called, so that a
+// repeated call waits for the answer to the first.
 type match struct {
 	id       string
 	round    int
@@ -218,8 +217,7 @@ func (p *Player) find(s *leagueState, id string) *match {
 	return s.matches[id]
 }
 
-// answering returns the match of a message, or nil, and what the agent signs
-// the answer with.
+// answering returns the match of a message, or nil, and what the agent signs the answer with.
 func (p *Player) answering(s *leagueState, in *wire.Exchange) (*match, string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

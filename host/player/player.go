@@ -1,11 +1,9 @@
-// Package player is the league.v2 player agent: it registers with a manager,
-// answers invitations and calls for a choice, and leaves every choice to a
-// strategy.
+// Package player is the league.v2 player agent: it registers with a manager, answers invitations
+// and calls for a choice, and leaves every choice to a strategy.
 //
-// The agent never opens a socket. Its assembler serves Endpoint over a
-// transport, gives the agent the URL under which it is reached, and then calls
-// Run; so the agent listens before it registers. States, as league.v2 names
-// them: UNREGISTERED, REGISTERED, WAITING_FOR_ROUND, IN_MATCH,
+// The agent never opens a socket. Its assembler serves Endpoint over a transport, gives the agent
+// the URL under which it is reached, and then calls Run; so the agent listens before it registers.
+// States, as league.v2 names them: UNREGISTERED, REGISTERED, WAITING_FOR_ROUND, IN_MATCH,
 // WAITING_FOR_RESULT.
 //
 // # What it promises
@@ -45,22 +43,19 @@ import (
 // DefaultChoiceTimeout is how long the strategy has for a choice, by league.v2.
 const DefaultChoiceTimeout = 30 * time.Second
 
-// DefaultWatch is how long an agent goes without a word from its manager
-// before it asks.
+// DefaultWatch is how long an agent goes without a word from its manager before it asks.
 const DefaultWatch = 30 * time.Second
 
 // DefaultIdleExit is how long an agent that is to leave with the league stays
 // in one in which nothing happens any more.
 const DefaultIdleExit = 5 * time.Minute
 
-// DefaultPatience is how long a referee is given to show that it has read a
-// join.
+// DefaultPatience is how long a referee is given to show that it has read a join.
 const DefaultPatience = time.Second
 
-// Config configures a player. Factory is required, and of agent.Config what is
-// required there; the zero value of everything else has the meaning named with
-// it. The default name is the strategy's; IdleExit is DefaultIdleExit with Once
-// unless it is negative.
+// Config configures a player. Factory is required, and of agent.Config what is required there; the
+// zero value of everything else has the meaning named with it. The default name is the strategy's;
+// IdleExit is DefaultIdleExit with Once unless it is negative.
 type Config struct {
 	agent.Config
 
@@ -68,8 +63,7 @@ type Config struct {
 	// Key and Coin are the roots of the strategy's randomness and of the coin
 	// for answers that are probabilities.
 	Key, Coin game.Key
-	// Barred keeps the strategy from being called: every match is lost as
-	// quarantined.
+	// Barred keeps the strategy from being called: every match is lost as quarantined.
 	Quarantined bool
 	// Bounded is that of the strategy's Setup.
 	Bounded bool
@@ -85,18 +79,16 @@ type Config struct {
 	// Once makes Run return when the league is complete. Otherwise the agent
 	// stays, and registers for the next one.
 	Once bool
-	// Patience is how long a referee has to call for the choice before the
-	// join, which it may not have read in the answer to its invitation, is sent
-	// to it as a message; default DefaultPatience, negative for never. Referees
-	// that sign with match keys read answers.
+	// Patience is how long a referee has to call for the choice before the join, which it may not
+	// have read in the answer to its invitation, is sent to it as a message; default
+	// DefaultPatience, negative for never. Referees that sign with match keys read answers.
 	Patience time.Duration
 	// Overdue is how long the agent waits for an invitation to an announced match,
 	// or for any message after its registration, before it reports that as a
 	// Trouble; default DefaultOverdue, negative for ever.
 	Overdue time.Duration
-	// Watch is how often an agent that hears nothing asks the manager how the
-	// league stands, and how often it tries to register for the next league;
-	// default DefaultWatch, negative for never.
+	// Watch is how often an agent that hears nothing asks the manager how the league stands, and
+	// how often it tries to register for the next league; default DefaultWatch, negative for never.
 	Watch time.Duration
 
 	Events func(Event)  // called for what happens; must not block
@@ -194,11 +186,10 @@ func (p *Player) Dispatcher() *wire.Dispatcher { return p.dispatcher }
 // ID returns the player id, empty before registration.
 func (p *Player) ID() string { return p.member.Me.ID() }
 
-// Run registers and then plays until ctx ends or, with Once, until the league
-// is complete. When it returns, the strategy's seat is closed, everything is on
-// disk and nothing of the agent runs any more; the handler goes on to
-// acknowledge what still comes. It is called once. The error says why the agent
-// could not take part; the end of ctx is not an error.
+// Run registers and then plays until ctx ends or, with Once, until the league is complete. When it
+// returns, the strategy's seat is closed, everything is on disk and nothing of the agent runs any
+// more; the handler goes on to acknowledge what still comes. It is called once. The error says why
+// the agent could not take part; the end of ctx is not an error.
 func (p *Player) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, p.Close()) }()
 	defer context.AfterFunc(ctx, p.end)()
@@ -324,8 +315,7 @@ func (p *Player) Faults() map[string]seat.Answer {
 	return faults
 }
 
-// Spent returns what the strategy has cost in the last league, after Run; see
-// strategies.Spender.
+// Spent returns what the strategy has cost in the last league, after Run; see strategies.Spender.
 func (p *Player) Spent() strategies.Spent {
 	s := p.current()
 	s.open.Do(func() {})
@@ -337,9 +327,8 @@ func (p *Player) Spent() strategies.Spent {
 	return s.seat.spent
 }
 
-// Failures returns what the strategy did wrong in the current league, in
-// order. It is for when the league is over: a seat that does not exist yet is
-// made no more.
+// Failures returns what the strategy did wrong in the current league, in order. It is for when the
+// league is over: a seat that does not exist yet is made no more.
 func (p *Player) Failures() []Failure {
 	s := p.current()
 	s.open.Do(func() {})

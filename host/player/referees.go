@@ -18,8 +18,7 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// authenticate judges who speaks, before anything else about a message is
-// judged.
+// authenticate judges who speaks, before anything else about a message is judged.
 func (p *Player) authenticate(ctx context.Context, in *wire.Exchange) (err error) {
 	p.spoken.Store(true)
 	switch in.Type {
@@ -97,11 +96,10 @@ func (p *Player) signatureOf(matchID string) (known, keyed bool, referee, signed
 	return true, m.keyed, m.referee, m.signed
 }
 
-// sign settles what the agent signs its answers in a match with: the match key
-// where the referee has proved to have one, and otherwise, as the protocol says, the
-// agent's own token, but only to a referee that the manager has named for the
-// match. A referee without the key never takes the place of one with it; one
-// with a key of its own does, since the match may have been given to it, and is
+// sign settles what the agent signs its answers in a match with: the match key where the referee
+// has proved to have one, and otherwise, as the protocol says, the agent's own token, but only to a
+// referee that the manager has named for the match. A referee without the key never takes the place
+// of one with it; one with a key of its own does, since the match may have been given to it, and is
 // answered with that. The player's lock is held.
 func (p *Player) sign(s *leagueState, m *match, in *wire.Exchange) {
 	role, referee := p.refereeOf(in)
@@ -127,10 +125,9 @@ func (p *Player) answerDialect(in *wire.Exchange) *dialect.Dialect {
 	return p.member.Answers.Dialect(agent.SenderOf(in), in.Dialect)
 }
 
-// heed notes what the names of a referee's methods show. Among referees whose
-// methods are types in lower case there are some that read no answer but one that
-// is a request. One that is of another kind than the manager, so that nothing is
-// known of it, is given both in one document.
+// heed notes what the names of a referee's methods show. Among referees whose methods are types in
+// lower case there are some that read no answer but one that is a request. One that is of another
+// kind than the manager, so that nothing is known of it, is given both in one document.
 func (p *Player) heed(in *wire.Exchange) (who string) {
 	who = agent.SenderOf(in)
 	managers, _, _ := strings.Cut(p.cfg.Manager.Speaks().Name, "+")
@@ -144,9 +141,8 @@ func (p *Player) heed(in *wire.Exchange) (who string) {
 // than that it does not read the answers: a retry after one that was lost.
 const lostAnswers = 1
 
-// noteJoined notes that a match has been joined. A referee that invites again and
-// again, although it has been answered, may not read answers of that kind; one
-// that has the match key does.
+// noteJoined notes that a match has been joined. A referee that invites again and again, although
+// it has been answered, may not read answers of that kind; one that has the match key does.
 func (p *Player) noteJoined(in *wire.Exchange, m *match, join *protocol.GameJoinAck) {
 	who := p.heed(in)
 	p.mu.Lock()
@@ -223,9 +219,8 @@ func (p *Player) answersIn(m *match, who string) {
 	m.form = form
 }
 
-// noteCalled notes that the referee calls for the choice, and so has continued
-// after the join. One that calls again and again, although it has been answered, may
-// not have read the choice.
+// noteCalled notes that the referee calls for the choice, and so has continued after the join. One
+// that calls again and again, although it has been answered, may not have read the choice.
 func (p *Player) noteCalled(in *wire.Exchange, m *match) {
 	who := p.heed(in)
 	p.mu.Lock()
@@ -251,9 +246,8 @@ func (p *Player) noteCalled(in *wire.Exchange, m *match) {
 	p.answersIn(m, who)
 }
 
-// noteMissed notes that a referee has counted a technical loss of the agent, or
-// takes it for absent, although the agent has answered. It reports whether the
-// answers were not read.
+// noteMissed notes that a referee has counted a technical loss of the agent, or takes it for
+// absent, although the agent has answered. It reports whether the answers were not read.
 func (p *Player) noteMissed(m *match) bool {
 	p.mu.Lock()
 	missed := (m.joins > 0 && !m.called || m.answered) && !m.keyed && !m.missed
@@ -279,9 +273,8 @@ func (p *Player) noteCounted(m *match) {
 	}
 }
 
-// postLater sends the join as a message of its own: at once to a referee that
-// is known to want that, and to others when they have not called for the choice
-// after a while.
+// postLater sends the join as a message of its own: at once to a referee that is known to want
+// that, and to others when they have not called for the choice after a while.
 func (p *Player) postLater(in *wire.Exchange, m *match, join *protocol.GameJoinAck) {
 	endpoint := p.refereeEndpoint(in)
 	async := p.answerDialect(in).IsAsync(protocol.TypeGameJoinAck)

@@ -28,8 +28,7 @@ func (p *Player) join(ctx context.Context) error {
 	return err
 }
 
-// register registers with the manager, with a token if the manager is to
-// recognize the agent.
+// register registers with the manager, with a token if the manager is to recognize the agent.
 func (p *Player) register(ctx context.Context, token string) error {
 	p.spoken.Store(false)
 	err := p.member.Register(ctx, agent.Application{
@@ -46,8 +45,7 @@ func (p *Player) register(ctx context.Context, token string) error {
 	return nil
 }
 
-// adopt takes on a registration. known says that the manager recognized the
-// agent by its token.
+// adopt takes on a registration. known says that the manager recognized the agent by its token.
 func (p *Player) adopt(ctx context.Context, r dialect.Acceptance, known bool) error {
 	reg := registration{ID: r.ID, Token: r.Token, League: r.League, Endpoint: p.cfg.Endpoint}
 	reg.Same = p.sameLeague(ctx, reg, known)
@@ -63,10 +61,9 @@ func (p *Player) adopt(ctx context.Context, r dialect.Acceptance, known bool) er
 	return nil
 }
 
-// sameLeague reports whether a registration belongs to the league that the
-// agent is in. A manager that has lost its memory may begin another one under
-// the same name, with the same ids and the same matches; but then it has not
-// begun to play.
+// sameLeague reports whether a registration belongs to the league that the agent is in. A manager
+// that has lost its memory may begin another one under the same name, with the same ids and the
+// same matches; but then it has not begun to play.
 func (p *Player) sameLeague(ctx context.Context, reg registration, known bool) bool {
 	p.mu.Lock()
 	joined, over := len(p.league.matches) > 0, p.league.completed
@@ -86,10 +83,9 @@ func (p *Player) sameLeague(ctx context.Context, reg registration, known bool) b
 	return err == nil && status.CurrentRound.Value() > 0
 }
 
-// ask sends a query and reads its data into T. If the manager does not know the
-// agent's token any more, the agent registers again; but not if the manager has
-// never shown that it knows the token: it may answer every question like that,
-// and the agent would be there twice.
+// ask sends a query and reads its data into T. If the manager does not know the agent's token any
+// more, the agent registers again; but not if the manager has never shown that it knows the token:
+// it may answer every question like that, and the agent would be there twice.
 func ask[T protocol.QueryData](ctx context.Context, p *Player, what string) (T, error) {
 	me := p.member.Me
 	h := me.Header(protocol.TypeLeagueQuery, protocol.Timestamp(p.cfg.Now()))
@@ -104,10 +100,9 @@ func ask[T protocol.QueryData](ctx context.Context, p *Player, what string) (T, 
 	return data, err
 }
 
-// stay plays until ctx ends or, with Once, until the league is complete. It
-// asks after the manager where that has not been heard of for a while, and
-// when a league is over looks for the next one. The error says that the journal
-// cannot be written.
+// stay plays until ctx ends or, with Once, until the league is complete. It asks after the manager
+// where that has not been heard of for a while, and when a league is over looks for the next one.
+// The error says that the journal cannot be written.
 func (p *Player) stay(ctx context.Context) error {
 	return p.member.Stay(ctx, agent.Stay{
 		Over:     p.done,

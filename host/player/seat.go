@@ -120,17 +120,15 @@ func (s *leagueSeat) close() error {
 	return err
 }
 
-// position keys the randomness of a match whose place in the schedule is
-// unknown.
+// position keys the randomness of a match whose place in the schedule is unknown.
 func position(matchID string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(matchID)) // never fails
 	return h.Sum64() >> 2           // positions are doubled
 }
 
-// openSeat returns the strategy's seat in a league, and makes it at the first call;
-// nil if the agent has left. What the manager says of the league is handed
-// on; the rest is left open.
+// openSeat returns the strategy's seat in a league, and makes it at the first call; nil if the
+// agent has left. What the manager says of the league is handed on; the rest is left open.
 func (p *Player) openSeat(s *leagueState) *leagueSeat {
 	s.open.Do(func() {
 		league := p.cfg.League

@@ -22,9 +22,8 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// DefaultOverdue is how long an agent waits for an invitation to a match that was
-// announced, or for any message after its registration, before it says so: in that
-// time others play.
+// DefaultOverdue is how long an agent waits for an invitation to a match that was announced, or for
+// any message after its registration, before it says so: in that time others play.
 const DefaultOverdue = 30 * time.Second
 
 // The causes of an event of the kind Trouble.
@@ -43,8 +42,7 @@ const (
 // lateAnswer is a time for a choice that some referees do not wait.
 const lateAnswer = 4 * time.Second
 
-// trouble reports what may cost the agent its matches, once for each key and
-// league.
+// trouble reports what may cost the agent its matches, once for each key and league.
 func (p *Player) trouble(s *leagueState, key string, e Event) {
 	e.Kind = Trouble
 	p.mu.Lock()
@@ -171,8 +169,7 @@ func (p *Player) noteID(s *leagueState, in *wire.Exchange, id string) {
 	})
 }
 
-// addressee returns the id of the player for which an invitation is, empty if it
-// does not say.
+// addressee returns the id of the player for which an invitation is, empty if it does not say.
 func addressee(in *wire.Exchange) string {
 	var to struct {
 		Player    string `json:"player_id"`
@@ -240,8 +237,7 @@ func (p *Player) refusing(_ context.Context, in *wire.Exchange, why *protocol.Er
 	return why
 }
 
-// noteTable reports that the standings count matches of an agent that nobody has
-// invited to any.
+// noteTable reports that the standings count matches of an agent that nobody has invited to any.
 func (p *Player) noteTable(s *leagueState, table []protocol.Standing) {
 	own := p.ID()
 	isOwn := func(row protocol.Standing) bool { return own != "" && row.PlayerID == own }
@@ -270,18 +266,16 @@ func (p *Player) noteTable(s *leagueState, table []protocol.Standing) {
 	})
 }
 
-// otherName reports whether a name in the standings is that of another agent than
-// the one that has introduced itself by own, under an id. Some managers shorten
-// names or make some up from ids.
+// otherName reports whether a name in the standings is that of another agent than the one that has
+// introduced itself by own, under an id. Some managers shorten names or make some up from ids.
 func otherName(listed, own, id string) bool {
 	listed, own, id = strings.ToLower(strings.TrimSpace(listed)), strings.ToLower(own), strings.ToLower(id)
 	number := strings.TrimLeft(id, "p0")
 	return listed != "" && !strings.Contains(own, listed) && !strings.Contains(listed, own) && !strings.Contains(listed, id) && (number == "" || !strings.Contains(listed, number))
 }
 
-// noteLoss reports what a referee says of a match that the agent has answered: a
-// technical loss or an error. It names the likely cause, and has the referee
-// answered in another form.
+// noteLoss reports what a referee says of a match that the agent has answered: a technical loss or
+// an error. It names the likely cause, and has the referee answered in another form.
 func (p *Player) noteLoss(s *leagueState, m *match, says string) {
 	changed := p.noteMissed(m)
 	p.mu.Lock()

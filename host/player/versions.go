@@ -100,9 +100,8 @@ func (p *Player) playing() string {
 	return p.version.fingerprint()
 }
 
-// takeOver lets a version play from the next choice on, if it comes through the
-// matches so far without a failure. The version before answers until then, and stays
-// if not.
+// takeOver lets a version play from the next choice on, if it comes through the matches so far
+// without a failure. The version before answers until then, and stays if not.
 func (p *Player) takeOver(v Version) {
 	next := &version{factory: v.Factory, owned: true}
 	p.keep(next.fingerprint(), v.Source) // before its first choice is in the journal
@@ -199,9 +198,8 @@ func (p *Player) replaceIn(own *leagueSeat, next *version) (matches int, err err
 	}
 }
 
-// since returns the calls of a seat after the first n. If there are none, the seat
-// is exchanged with other, which has received them all. The error says that the seat
-// has been closed.
+// since returns the calls of a seat after the first n. If there are none, the seat is exchanged
+// with other, which has received them all. The error says that the seat has been closed.
 func (s *leagueSeat) since(n int, other *seat.Seat, v *version) ([]step, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -303,9 +301,8 @@ func (p *Player) prune(newest string) error {
 // kept that could play.
 var ErrNoVersion = errors.New("no version of the strategy can play")
 
-// resumeVersion has the version play that chose last, says the journal. Where that
-// cannot be had, the strategy as it is now plays, and the event of that says why. New
-// calls it once.
+// resumeVersion has the version play that chose last, says the journal. Where that cannot be had,
+// the strategy as it is now plays, and the event of that says why. New calls it once.
 func (p *Player) resumeVersion() error {
 	now, last := p.version.fingerprint(), p.league.last
 	if p.cfg.Versions != nil {

@@ -1,11 +1,9 @@
-// Package rawjson splits JSON objects into members without decoding their
-// values. Members keep their order and values their bytes, so a message can be
-// unwrapped, edited and wrapped again without loss. It does no I/O; every
-// function is safe for concurrent use.
+// Package rawjson splits JSON objects into members without decoding their values. Members keep
+// their order and values their bytes, so a message can be unwrapped, edited and wrapped again
+// without loss. It does no I/O; every function is safe for concurrent use.
 //
-// [Parse] validates untrusted text. [Split], [Elements] and [Walk] take text
-// that [Parse] has validated: they only find where values begin and end, and do
-// not detect errors.
+// [Parse] validates untrusted text. [Split], [Elements] and [Walk] take text that [Parse] has
+// validated: they only find where values begin and end, and do not detect errors.
 package rawjson
 
 import (
@@ -49,9 +47,8 @@ func Parse(raw []byte) (Object, error) {
 // ErrNoObject is returned for JSON that is not an object.
 var ErrNoObject = errors.New("not a JSON object")
 
-// assignNames sets the names of the members: text is all names in a row, and
-// ends[i] is the end of name i. The names share one string, which saves an
-// allocation per name.
+// assignNames sets the names of the members: text is all names in a row, and ends[i] is the end of
+// name i. The names share one string, which saves an allocation per name.
 func (d Object) assignNames(text []byte, ends []int) {
 	all, begin := string(text), 0
 	for i, end := range ends {

@@ -10,8 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// readers reuses decoders with their buffers, which nearly halves the time to
-// read a message.
+// readers reuses decoders with their buffers, which nearly halves the time to read a message.
 var readers = sync.Pool{New: func() any { return new(reader) }}
 
 // A reader is a decoder over one JSON text at a time. Duplicate keys, invalid

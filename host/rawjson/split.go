@@ -2,17 +2,15 @@ package rawjson
 
 import "github.com/go-json-experiment/json/jsontext"
 
-// cursor walks over JSON text that is known to be well formed. It only finds
-// where values begin and end, which takes a fraction of the time of decoding
-// them. On malformed text its results are meaningless, but it always
-// terminates.
+// cursor walks over JSON text that is known to be well formed. It only finds where values begin and
+// end, which takes a fraction of the time of decoding them. On malformed text its results are
+// meaningless, but it always terminates.
 type cursor struct {
 	text []byte
 	at   int
 }
 
-// Walk returns a cursor before the first member or element of an object or an
-// array.
+// Walk returns a cursor before the first member or element of an object or an array.
 func Walk(raw []byte) cursor {
 	c := cursor{text: raw}
 	c.space()

@@ -22,8 +22,7 @@ func Unquote(raw jsontext.Value) []byte {
 	return inner
 }
 
-// Text is [Unquote] for any well-formed value; it returns nil if raw is not a
-// string.
+// Text is [Unquote] for any well-formed value; it returns nil if raw is not a string.
 func Text(raw jsontext.Value) []byte {
 	if len(raw) < 2 || raw[0] != '"' {
 		return nil

@@ -25,8 +25,7 @@ func (r *Referee) handlers() map[protocol.Type]wire.Handler {
 	}
 }
 
-// authenticate judges who speaks, before anything else about a message is
-// judged.
+// authenticate judges who speaks, before anything else about a message is judged.
 func (r *Referee) authenticate(ctx context.Context, in *wire.Exchange) error {
 	switch in.Type {
 	case protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted, protocol.TypeLeagueCompleted:
@@ -83,9 +82,8 @@ func (r *Referee) announced(ctx context.Context, in *wire.Exchange) (protocol.Me
 	return r.member.Ack(in), nil
 }
 
-// mine reports whether a match is this referee's: it has its id or, where a
-// manager uses that, its endpoint. A match that is assigned alone to a
-// tolerant referee, and names no other, is.
+// mine reports whether a match is this referee's: it has its id or, where a manager uses that, its
+// endpoint. A match that is assigned alone to a tolerant referee, and names no other, is.
 func (r *Referee) mine(in *wire.Exchange, a *protocol.AnnouncedMatch) bool {
 	switch {
 	case a.RefereeID == r.member.Me.ID():

@@ -85,8 +85,7 @@ func (m *match) updateContacts(a *assignment) {
 	}
 }
 
-// await says how the wait for a side to hear the result can be ended; nil that it has
-// ended.
+// await says how the wait for a side to hear the result can be ended; nil that it has ended.
 func (m *match) await(side int, stop context.CancelFunc) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -104,8 +103,7 @@ type expected struct {
 	stop context.CancelFunc // ends the request, which is no longer needed
 }
 
-// posted is an answer that a player has posted: a message, or an
-// invalid choice.
+// posted is an answer that a player has posted: a message, or an invalid choice.
 type posted struct {
 	message protocol.Message
 	err     error
@@ -146,8 +144,7 @@ func (m *match) deliver(side int, kind protocol.Type, p posted) bool {
 	return true
 }
 
-// enter begins to play, unless somebody does already or there is nothing left
-// to do.
+// enter begins to play, unless somebody does already or there is nothing left to do.
 func (m *match) enter() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -164,8 +161,7 @@ func (m *match) leave(reported bool) {
 	m.running, m.reported = false, reported
 }
 
-// reportAgain makes a match whose report the manager has lost ready to be
-// reported again.
+// reportAgain makes a match whose report the manager has lost ready to be reported again.
 func (m *match) reportAgain() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

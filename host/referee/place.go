@@ -5,10 +5,9 @@ import (
 	"sync"
 )
 
-// place is the right of a match to be one of Config.Concurrent. A match gives it back
-// when an attempt to invite a player fails, so that no number of dead endpoints holds
-// up the matches of others, and takes it again before it asks for choices. A nil place
-// gives nothing back.
+// place is the right of a match to be one of Config.Concurrent. A match gives it back when an
+// attempt to invite a player fails, so that no number of dead endpoints holds up the matches of
+// others, and takes it again before it asks for choices. A nil place gives nothing back.
 type place struct {
 	of chan struct{} // of the referee
 

@@ -243,9 +243,8 @@ func (r *Referee) forfeit(m *match, side int) bool {
 
 var errForfeit = errors.New("taken out by the organiser")
 
-// choiceTime is how long a player has that is called on: until the deadline
-// in the call, which is a whole second and so up to a second later than the usual
-// time.
+// choiceTime is how long a player has that is called on: until the deadline in the call, which is a
+// whole second and so up to a second later than the usual time.
 func choiceTime(at time.Time, usual time.Duration) time.Duration {
 	end := at.Add(usual)
 	stated := end.Truncate(time.Second)

@@ -14,8 +14,7 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// strictOnlyError is what is wrong with an answer that a tolerant referee would
-// take.
+// strictOnlyError is what is wrong with an answer that a tolerant referee would take.
 type strictOnlyError struct{ error }
 
 func (e *strictOnlyError) Unwrap() error { return e.error }
@@ -41,11 +40,10 @@ func (r *Referee) proves(keys credential.KeyPair) bool {
 	return r.cfg.Mode == protocol.Strict || keys.Expect != "" && !keys.Optional
 }
 
-// validate judges an answer that came where it was asked for. That it came back
-// on the referee's own request to the player's endpoint proves whose it is, so
-// without keys a tolerant referee asks for no other proof: many players sign with
-// a name or a token of their own. Only a stale answer, about another match, is
-// none, in any mode. It is asked for again.
+// validate judges an answer that came where it was asked for. That it came back on the referee's
+// own request to the player's endpoint proves whose it is, so without keys a tolerant referee asks
+// for no other proof: many players sign with a name or a token of their own. Only a stale answer,
+// about another match, is none, in any mode. It is asked for again.
 func (r *Referee) validate(m *match, side int, answer protocol.Message) error {
 	keys := m.reach().Keys[side]
 	strict := r.cfg.Mode == protocol.Strict
@@ -132,9 +130,8 @@ func (r *Referee) fromPlayer(in *wire.Exchange) (*match, int, error) {
 	return nil, 0, wire.RefuseToken(in, protocol.CodeTokenInvalid, "the auth_token of %s is of no player of match %s", in.Type, m.Match)
 }
 
-// foreignSender reports whether a sender contradicts the token, which is that of
-// the player own: without proof only where it is the opponent's, since many
-// players sign in a way of their own.
+// foreignSender reports whether a sender contradicts the token, which is that of the player own:
+// without proof only where it is the opponent's, since many players sign in a way of their own.
 func (r *Referee) foreignSender(sender, own, opponent string, proves bool) bool {
 	role, name, err := protocol.ParseSender(sender)
 	if !proves {
@@ -143,21 +140,18 @@ func (r *Referee) foreignSender(sender, own, opponent string, proves bool) bool 
 	return sender != "" && (err != nil || role != protocol.RolePlayer || name != own)
 }
 
-// knowsToken reports whether a token is that of the player for whom a match has
-// these keys.
+// knowsToken reports whether a token is that of the player for whom a match has these keys.
 func (r *Referee) knowsToken(token string, m *match, keys credential.KeyPair) bool {
 	return credential.SameToken(token, keys.Expect) ||
 		keys.Expect != "" && keys.AcceptsPlayer(token, m.League, m.Match, r.member.Me.ID())
 }
 
-// postingTime is how long a player that has only acknowledged its invitation has to
-// post its join.
+// postingTime is how long a player that has only acknowledged its invitation has to post its join.
 const postingTime = 2 * time.Second
 
-// awaitJoin gives a player that has only acknowledged its invitation the time to
-// post its join, until ctx ends at the latest. Without one it has joined all the
-// same, and its choice will prove that: many programs answer nothing else. A player
-// that has chosen so before is not waited for.
+// awaitJoin gives a player that has only acknowledged its invitation the time to post its join,
+// until ctx ends at the latest. Without one it has joined all the same, and its choice will prove
+// that: many programs answer nothing else. A player that has chosen so before is not waited for.
 func (r *Referee) awaitJoin(ctx context.Context, m *match, side int) (protocol.Message, error) {
 	r.mu.Lock()
 	known := r.unjoined[m.Players[side]]
@@ -258,8 +252,7 @@ func (r *Referee) locate(ctx context.Context, m *match) error {
 	return nil
 }
 
-// queryPlayers asks the manager for the endpoints of its players. Unknown ones are
-// missing.
+// queryPlayers asks the manager for the endpoints of its players. Unknown ones are missing.
 func (r *Referee) queryPlayers(ctx context.Context, m *match) map[string]string {
 	h := r.member.Me.Header(protocol.TypeLeagueQuery, protocol.Timestamp(r.cfg.Now()))
 	h.LeagueID = cmp.Or(h.LeagueID, m.League)

@@ -1,22 +1,19 @@
-// Package referee is the league.v2 referee agent: it registers with a manager,
-// plays the matches it is assigned, several in parallel, and reports their
-// results.
+// Package referee is the league.v2 referee agent: it registers with a manager, plays the matches it
+// is assigned, several in parallel, and reports their results.
 //
-// game.Play decides what the messages of a match mean; the referee carries
-// them, waits, and retries. It asks both players at the same time, and neither
-// learns anything before both have answered or failed. Like the other agents it
-// opens no socket.
+// game.Play decides what the messages of a match mean; the referee carries them, waits, and
+// retries. It asks both players at the same time, and neither learns anything before both have
+// answered or failed. Like the other agents it opens no socket.
 //
 // # What is journaled, and when
 //
-// With a data directory, a match is journaled when it is assigned, when both
-// sides have chosen or failed (before the draw), when it is finished (before
-// anybody hears of the number), and when the manager has acknowledged the
-// report. The end of the league is journaled, too: a referee that starts again
-// after that registers for the next one. So no crash lets it draw twice, and no
-// result is lost: a referee that starts again on the same directory finishes
-// what it had begun and reports what it had not. Without a data directory it
-// keeps nothing, and a crash costs its matches, which the manager assigns again.
+// With a data directory, a match is journaled when it is assigned, when both sides have chosen or
+// failed (before the draw), when it is finished (before anybody hears of the number), and when the
+// manager has acknowledged the report. The end of the league is journaled, too: a referee that
+// starts again after that registers for the next one. So no crash lets it draw twice, and no result
+// is lost: a referee that starts again on the same directory finishes what it had begun and reports
+// what it had not. Without a data directory it keeps nothing, and a crash costs its matches, which
+// the manager assigns again.
 package referee
 
 import (
@@ -50,22 +47,19 @@ type Match struct {
 	Round  int
 }
 
-// Config configures a referee. The zero value of every field has the meaning
-// named with it, except for the required ones of agent.Config. The default name
-// is "Referee".
+// Config configures a referee. The zero value of every field has the meaning named with it, except
+// for the required ones of agent.Config. The default name is "Referee".
 type Config struct {
 	agent.Config
 
-	// Concurrent limits the matches that are played in parallel; default
-	// DefaultConcurrent.
+	// Concurrent limits the matches that are played in parallel; default DefaultConcurrent.
 	Concurrent int
 
 	JoinTimeout   time.Duration // for one attempt; default DefaultJoinTimeout
 	ChoiceTimeout time.Duration // for one attempt; default DefaultChoiceTimeout
 
-	// Draw returns the drawn number of a match; it is called once for each.
-	// The default draws from 1 to 10 with a cryptographic source, so that
-	// nobody can foresee it.
+	// Draw returns the drawn number of a match; it is called once for each. The default draws from
+	// 1 to 10 with a cryptographic source, so that nobody can foresee it.
 	Draw func(Match) (int, error)
 	// Verifiable makes the draws verifiable for players that understand it, as
 	// package host/draws describes: their matches do not call Draw.
@@ -74,9 +68,8 @@ type Config struct {
 	// data/matches/LEAGUE/MATCH.json below the data directory, for people and tools:
 	// for a referee whose manager keeps its files elsewhere.
 	MatchFiles bool
-	// Player returns how a player is addressed. dialect is the name of the one
-	// that the manager gives, or empty; by default the referee believes it, and
-	// guesses without it.
+	// Player returns how a player is addressed. dialect is the name of the one that the manager
+	// gives, or empty; by default the referee believes it, and guesses without it.
 	Player func(id, endpoint, dialect string) *wire.Peer
 
 	Events func(Event) // called for what happens; must not block
@@ -228,8 +221,7 @@ type Event struct {
 
 	Dialect string `json:"dialect,omitempty"` // in which the manager is spoken to
 	Fault   string `json:"fault,omitempty"`   // as game.Fault has it
-	// Tolerant says of an answer that was not taken that a tolerant referee
-	// would have taken it.
+	// Tolerant says of an answer that was not taken that a tolerant referee would have taken it.
 	Tolerant bool `json:"tolerant_would_accept,omitempty"`
 }
 

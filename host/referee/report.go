@@ -52,8 +52,7 @@ func (r *Referee) sendError(ctx context.Context, m *match, side int, want protoc
 	})
 }
 
-// inBackground does in the background what nobody waits for, until everything is
-// reported.
+// inBackground does in the background what nobody waits for, until everything is reported.
 func (r *Referee) inBackground(ctx context.Context, do func(ctx context.Context)) {
 	r.background.Go(func() {
 		ctx, cancel := context.WithCancel(ctx)
@@ -63,11 +62,10 @@ func (r *Referee) inBackground(ctx context.Context, do func(ctx context.Context)
 	})
 }
 
-// announceResult sends GAME_OVER to both: one attempt that is awaited, so that
-// a player hears of its match before the next round, and more in the
-// background. A player that has lost the match by being silent is not
-// awaited at all, so that a dead one stalls nobody; nor is one that the organiser has
-// taken out.
+// announceResult sends GAME_OVER to both: one attempt that is awaited, so that a player hears of
+// its match before the next round, and more in the background. A player that has lost the match by
+// being silent is not awaited at all, so that a dead one stalls nobody; nor is one that the
+// organiser has taken out.
 func (r *Referee) announceResult(ctx context.Context, m *match, d *duo) {
 	p := m.state()
 	result := results(m, &p)
@@ -124,9 +122,8 @@ func silent(f game.Fault) bool {
 	return false
 }
 
-// report sends the result until the manager has acknowledged or definitely refused it.
-// With a manager that does not know the token any more it registers again, and
-// reports then.
+// report sends the result until the manager has acknowledged or definitely refused it. With a
+// manager that does not know the token any more it registers again, and reports then.
 func (r *Referee) report(ctx context.Context, m *match) error {
 	p := m.state()
 	result := matchResult(m, &p)
@@ -173,8 +170,7 @@ func (r *Referee) sendReport(ctx context.Context, m *match, result protocol.Matc
 	return answer, nil
 }
 
-// concludeReport judges the outcome of a report, and journals that nothing is
-// left to report.
+// concludeReport judges the outcome of a report, and journals that nothing is left to report.
 func (r *Referee) concludeReport(ctx context.Context, m *match, err error) error {
 	switch wire.CodeOf(err) {
 	case "":

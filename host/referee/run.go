@@ -11,15 +11,13 @@ import (
 	"github.com/strategylab/strategylab/host/dialect"
 )
 
-// Run registers and plays what is assigned until ctx ends, the league is
-// complete and everything reported, or Config.IdleExit has passed. Call it
-// once; it waits for all that it has begun. The error says why the agent could
-// not take part; the end of ctx is not an error.
+// Run registers and plays what is assigned until ctx ends, the league is complete and everything
+// reported, or Config.IdleExit has passed. Call it once; it waits for all that it has begun. The
+// error says why the agent could not take part; the end of ctx is not an error.
 //
-// A recovered agent plays at once, and registers again with the token it has,
-// so that the manager knows its current endpoint. A report that the manager has
-// not acknowledged within Config.Timeout after the end of the league stays in
-// the journal.
+// A recovered agent plays at once, and registers again with the token it has, so that the manager
+// knows its current endpoint. A report that the manager has not acknowledged within Config.Timeout
+// after the end of the league stays in the journal.
 func (r *Referee) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, r.member.Journal.Close()) }()
 	ctx, stop := context.WithCancel(ctx)
@@ -170,8 +168,7 @@ func (r *Referee) adopt(ctx context.Context, granted dialect.Acceptance) error {
 	return r.apply(now)
 }
 
-// apply makes a registration the agent's own. The matches of another league are
-// dropped.
+// apply makes a registration the agent's own. The matches of another league are dropped.
 func (r *Referee) apply(reg registration) error {
 	r.member.Me.Adopt(reg.ID, reg.Token, reg.League)
 	r.mu.Lock()

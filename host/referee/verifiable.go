@@ -6,9 +6,8 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// proof is what makes the number of a match verifiable. It is guarded by the
-// match's lock. The key is journaled with the assignment, so that a referee that
-// starts again keeps its commitment.
+// proof is what makes the number of a match verifiable. It is guarded by the match's lock. The key
+// is journaled with the assignment, so that a referee that starts again keeps its commitment.
 type proof struct {
 	key    string    // empty if the referee draws plainly
 	takes  [2]bool   // the player understands verifiable draws
@@ -53,8 +52,7 @@ func (m *match) bound(p *game.Play, nonces [2]string) draws.Match {
 	return b
 }
 
-// commitment is what a side gets before its choice, empty for one that does not
-// understand it.
+// commitment is what a side gets before its choice, empty for one that does not understand it.
 func (r *Referee) commitment(m *match, side int) string {
 	about := m.proved()
 	if !about.takes[side] {

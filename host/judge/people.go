@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"maps"
 	"net"
 	"net/url"
 	"slices"
@@ -38,17 +39,7 @@ func newPeople() people {
 }
 
 func (p people) clone() people {
-	c := newPeople()
-	for id := range p.known {
-		c.known[id] = true
-	}
-	for k, ids := range p.agents {
-		c.agents[k] = slices.Clone(ids)
-	}
-	for k, ids := range p.at {
-		c.at[k] = slices.Clone(ids)
-	}
-	return c
+	return people{maps.Clone(p.known), maps.Clone(p.agents), maps.Clone(p.at)}
 }
 
 func (p people) know(id, endpoint string) {
@@ -61,11 +52,12 @@ func (p people) know(id, endpoint string) {
 	}
 }
 
+// with returns a list with an id in it. It leaves ids as it is.
 func with(ids []string, id string) []string {
 	if slices.Contains(ids, id) {
 		return ids
 	}
-	return append(ids, id)
+	return append(slices.Clip(ids), id)
 }
 
 // registered learns from an accepted registration.
@@ -252,27 +244,33 @@ func (l *League) receiverOf(m *match, x *Exchange) string {
 	case place != "":
 		return place
 	}
-	for _, id := range claims(x) {
+	return m.signed(x.Answer)
+}
+
+// signed returns the player of the match that a message says it is from, "" if it says
+// none.
+func (m *match) signed(message protocol.Message) string {
+	var claims []string
+	switch a := message.(type) {
+	case nil:
+		return ""
+	case *protocol.GameJoinAck:
+		claims = []string{a.PlayerID}
+	case *protocol.ChooseParityResponse:
+		claims = []string{a.PlayerID}
+	}
+	_, sender, _ := strings.Cut(message.Head().Sender, ":")
+	return m.among(append(claims, sender))
+}
+
+// among returns the first of some ids that is a player of the match, "" if none is.
+func (m *match) among(ids []string) string {
+	for _, id := range ids {
 		if m.has(id) {
 			return id
 		}
 	}
 	return ""
-}
-
-// claims returns what the answer to a request says of its sender.
-func claims(x *Exchange) []string {
-	if x.Answer == nil {
-		return nil
-	}
-	_, sender, _ := strings.Cut(x.Answer.Head().Sender, ":")
-	switch a := x.Answer.(type) {
-	case *protocol.GameJoinAck:
-		return []string{a.PlayerID, sender}
-	case *protocol.ChooseParityResponse:
-		return []string{a.PlayerID, sender}
-	}
-	return []string{sender}
 }
 
 // playerOf returns the player of an exchange between the referee and a player,
@@ -281,18 +279,8 @@ func (l *League) playerOf(m *match, x *Exchange) string {
 	if toPlayer(x) {
 		return m.channels[channel(x)]
 	}
-	candidates := []string{}
-	if x.Sent {
-		candidates = l.people.recorder(x)
+	if ids := l.people.recorder(x); x.Sent && len(ids) > 0 {
+		return m.among(ids)
 	}
-	if r, ok := x.Request.(*protocol.ChooseParityResponse); ok && len(candidates) == 0 {
-		_, sender, _ := strings.Cut(x.Sender, ":")
-		candidates = []string{r.PlayerID, sender}
-	}
-	for _, id := range candidates {
-		if m.has(id) {
-			return id
-		}
-	}
-	return ""
+	return m.signed(x.Request)
 }

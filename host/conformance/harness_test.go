@@ -102,7 +102,7 @@ func aReferee(s scale, deadline time.Duration) maker {
 	}
 }
 
-// testAgent is a player or a referee of ours, perhaps with a fault.
+// testAgent is one of our agents, perhaps with a fault.
 type testAgent struct {
 	url    string
 	mode   protocol.Mode
@@ -175,11 +175,14 @@ func (s *testAgent) examine(role conformance.Role, change func(*conformance.Conf
 		stop()
 		s.joined.Wait()
 	}()
+	begin := func(manager string) { s.joined.Go(func() { s.ended = s.run(ctx, manager) }) }
 	opts := conformance.Config{
-		Role: role, URL: s.url, Timeout: patience, Wait: 20 * time.Second, Pause: longestPause,
-		Listening: func(manager string) { s.joined.Go(func() { s.ended = s.run(ctx, manager) }) },
+		Role: role, URL: s.url, Timeout: patience, Wait: 20 * time.Second, Pause: longestPause, AdminToken: adminToken, Listening: begin,
 	}
 	change(&opts)
+	if role == conformance.Manager {
+		begin("") // it has none
+	}
 	r, err := conformance.Run(ctx, opts)
 	if err != nil {
 		return nil, err

@@ -49,18 +49,12 @@ func assignsAlone(s *sent, next onward) (*jsonrpc.Reply, error) {
 func TestForeignManager(t *testing.T) {
 	t.Parallel()
 	want := []string{"manager.round.announced", "manager.round.players", "manager.roundend.sent", "manager.end.sent"}
-	r, err := withEnoughTime(func(s scale) (*conformance.Report, error) {
-		h, err := mutatedManager(mutant{scale: s, out: assignsOneByOne})
-		if err != nil {
-			return nil, err
-		}
-		return h.examine(func(o *conformance.Config) {
-			o.Only, o.Timeout, o.Pause = checksOf(conformance.Manager, mutant{}), s.of(silenceTimeout), s.of(longestPause)
-		})
-	}, failing(want...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := examined(t, conformance.Manager, func(s scale) (*testAgent, error) {
+		mu := mutant{scale: s, out: assignsOneByOne}
+		return mutated(mu, mutatedManager(mu))
+	}, failing(want...), func(s scale, o *conformance.Config) {
+		o.Only, o.Timeout = checksOf(conformance.Manager, mutant{}), s.of(silenceTimeout)
+	})
 	if failed := idsWith(r, conformance.Failed); !slices.Equal(failed, want) {
 		t.Errorf("failed %q, want %q\n%s", failed, want, explain(r))
 	}

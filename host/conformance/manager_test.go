@@ -4,51 +4,16 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/conformance"
-	"github.com/strategylab/strategylab/host/dialect"
-	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/wire"
 )
-
-// managerServer is our own manager, served on a socket, perhaps with a fault.
-type managerServer struct {
-	url  string
-	stop func() error
-}
-
-// managing serves a manager by a server of its own.
-func serveManager(cfg manager.Config, trip jsonrpc.RoundTripper, serve func(context.Context, jsonrpc.Handler) error) (func() error, error) {
-	client := jsonrpc.NewClient(trip, jsonrpc.ClientConfig{})
-	cfg.LeagueID, cfg.Probe, cfg.Backoff = "cup", manager.ProbeOff, quick
-	cfg.Caller = &wire.Caller{Client: client, Codec: dialect.NewCodec(protocol.Tolerant)}
-	m, err := manager.New(cfg)
-	if err != nil {
-		return nil, err
-	}
-	ctx, end := context.WithCancel(context.Background())
-	var served, ran error
-	var all sync.WaitGroup
-	all.Go(func() { served = serve(ctx, m.Dispatcher()) })
-	all.Go(func() { ran = m.Run(ctx) })
-	return func() error {
-		end()
-		all.Wait()
-		if errors.Is(ran, context.Canceled) {
-			ran = nil // it was canceled
-		}
-		return errors.Join(served, ran, m.Close(), client.Close())
-	}, nil
-}
 
 // adminToken is the token that our manager asks for before it starts a league.
 const adminToken = "tok-admin-0123456789abcdef"
@@ -56,51 +21,34 @@ const adminToken = "tok-admin-0123456789abcdef"
 // managerSilence is how long our manager waits for agents that are silent.
 const managerSilence = time.Second
 
-// ampleTimeout is that of our own manager, a quarter of which it may take for an
-// answer, also on a busy machine.
-const ampleTimeout = 20 * time.Second
-
-func onOwnSocket(cfg manager.Config) (*managerServer, error) {
-	srv, err := jsonrpc.Listen(context.Background(), "127.0.0.1:0", jsonrpc.Config{Lenient: cfg.Mode == protocol.Tolerant})
-	if err != nil {
-		return nil, err
+// aManager makes a manager in a mode of its own, which answers until it is stopped.
+func aManager(cfg manager.Config) maker {
+	return func(common agent.Config) (ours, error) {
+		cfg.LeagueID, cfg.Probe, cfg.Backoff, cfg.Caller = "cup", manager.ProbeOff, quick, common.Caller
+		m, err := manager.New(cfg)
+		return staying{m}, err
 	}
-	stop, err := serveManager(cfg, jsonrpc.OverHTTP(), srv.Serve)
-	return &managerServer{srv.URL(), stop}, err
 }
 
-// mutatedManager serves a manager behind a proxy that has a fault.
-func mutatedManager(mu mutant) (*managerServer, error) {
-	m := newMemory(mu)
-	net := new(jsonrpc.Loopback)
-	inner, err := net.Listen("manager", jsonrpc.Config{Lenient: true})
-	if err != nil {
-		return nil, err
-	}
+// mutatedManager makes a manager that has a fault.
+func mutatedManager(mu mutant) maker {
 	cfg := manager.Config{Mode: protocol.Strict, AdminToken: adminToken, Timeout: mu.scale.of(patience)}
 	if mu.slow {
 		cfg.Timeout = mu.scale.of(time.Minute) // it waits for who is silent
 	}
-	stop, err := serveManager(cfg, &lasting{outgoing{RoundTripper: jsonrpc.OverHTTP(), mu: mu, m: m}}, inner.Serve)
-	if err != nil {
-		return nil, err
-	}
-	trip := net.From("proxy")
-	var h http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { forward(w, r, mu, m, trip, inner.URL()) })
-	if mu.wrap != nil {
-		h = mu.wrap(m, h)
-	}
-	srv := httptest.NewServer(h)
-	return &managerServer{srv.URL + "/mcp", func() error { srv.Close(); return stop() }}, nil
+	return aManager(cfg)
 }
 
-func (h *managerServer) examine(change func(*conformance.Config)) (*conformance.Report, error) {
-	opts := conformance.Config{Role: conformance.Manager, URL: h.url, Timeout: silenceTimeout, Pause: longestPause, AdminToken: adminToken}
-	if change != nil {
-		change(&opts)
+// staying is a manager that does not leave with the end of its league.
+type staying struct{ *manager.Manager }
+
+func (m staying) Run(ctx context.Context) error {
+	err := m.Manager.Run(ctx)
+	<-ctx.Done()
+	if errors.Is(err, context.Canceled) {
+		err = nil
 	}
-	r, err := conformance.Run(context.Background(), opts)
-	return r, errors.Join(err, h.stop())
+	return errors.Join(err, m.Close())
 }
 
 // TestOwnManager checks that our own manager follows every rule, over real sockets, also
@@ -132,19 +80,10 @@ func TestOwnManager(t *testing.T) {
 					return open && why != "" && (o.Status != conformance.Skipped || o.Detail != why) || !open && o.Status != conformance.Passed
 				})
 			}
-			r, err := withEnoughTime(func(s scale) (*conformance.Report, error) {
+			r := examined(t, conformance.Manager, func(s scale) (*testAgent, error) {
 				c.cfg.Timeout = s.of(managerSilence)
-				h, err := onOwnSocket(c.cfg)
-				if err != nil {
-					return nil, err
-				}
-				return h.examine(func(o *conformance.Config) {
-					o.AdminToken, o.Timeout, o.Pause, o.Players = c.cfg.AdminToken, s.of(ampleTimeout), s.of(longestPause), c.cfg.Players
-				})
-			}, asKnown)
-			if err != nil {
-				t.Fatal(err)
-			}
+				return onSocket(c.cfg.Mode, aManager(c.cfg))
+			}, asKnown, func(_ scale, o *conformance.Config) { o.AdminToken, o.Players = c.cfg.AdminToken, c.cfg.Players })
 			if !asKnown(r) {
 				t.Errorf("failed %q, skipped %q\n%s", idsWith(r, conformance.Failed), idsWith(r, conformance.Skipped), explain(r))
 			}
@@ -155,17 +94,7 @@ func TestOwnManager(t *testing.T) {
 // TestManagerMutants has, for every check, a manager that fails only that check.
 func TestManagerMutants(t *testing.T) {
 	t.Parallel()
-	examineMutants(t, conformance.Manager, managerMutants, tryManager)
-}
-
-func tryManager(mu mutant) (*conformance.Report, error) {
-	h, err := mutatedManager(mu)
-	if err != nil {
-		return nil, err
-	}
-	return h.examine(func(o *conformance.Config) {
-		o.Only, o.Timeout, o.Pause = checksOf(conformance.Manager, mu), mu.timeout(ampleTimeout, silenceTimeout), mu.scale.of(longestPause)
-	})
+	examineMutants(t, conformance.Manager, managerMutants, tries(conformance.Manager, silenceTimeout, mutatedManager))
 }
 
 const (

@@ -113,6 +113,9 @@ type Process struct {
 	PutAside bool `json:"put_aside"`
 }
 
+// ProcessLines says what processes of their own took, a line each.
+func (f Facts) ProcessLines() []string { return words.Plain.Say("processes", f.Processes) }
+
 // QuarantineLines name the quarantined programs and the players that lost by them.
 func (f Facts) QuarantineLines() []string { return words.Plain.Say("quarantined", f.Processes) }
 

@@ -315,7 +315,7 @@ func (r *Document) rankingLines() []string {
 
 // factLines say what was played, and how to recognise it.
 func (r *Document) factLines() []string {
-	lines := slices.Concat(words.Plain.Say("processes", r.Facts.Processes), r.Facts.SpenderLines(), r.Facts.AgentLines())
+	lines := slices.Concat(r.Facts.ProcessLines(), r.Facts.SpenderLines(), r.Facts.AgentLines())
 	played := words.Plain.Plural(r.Estimates.Matches, "match")
 	if r.Facts.Seconds > 0 {
 		played += fmt.Sprintf(" in %s s", words.Plain.Number(r.Facts.Seconds, 1))

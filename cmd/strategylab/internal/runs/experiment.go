@@ -331,8 +331,8 @@ func (e *experimentRun) present(ctx context.Context, out string, played *lab.Pla
 		}
 	}
 	if e.shown.Format == "csv" { // CSV has no place for them
-		for _, p := range run.Facts.Processes {
-			e.note("%s", p)
+		for _, line := range run.Facts.ProcessLines() {
+			e.note("%s", line)
 		}
 	}
 	if played.Interrupted {

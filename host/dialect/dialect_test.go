@@ -138,16 +138,6 @@ func TestMethodsOf(t *testing.T) {
 		if !slices.Equal(got[:min(len(got), len(tt.want))], tt.want) || !slices.Contains(got, "receive_"+strings.ToLower(string(tt.t))) {
 			t.Errorf("%s, %s: %v, want %v first", tt.d.Name, tt.t, got, tt.want)
 		}
-		for _, name := range got {
-			h := protocol.New(tt.t)
-			c, err := tt.d.CallAs(name, h)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if tt.d.Request.Method == "" && c.Method != name {
-				t.Errorf("called as %s under the method %s", name, c.Method)
-			}
-		}
 	}
 	if _, err := Contracts.Call(protocol.New(protocol.TypeGameOver.Answer())); err == nil {
 		t.Error("an answer is sent as a request")

@@ -133,20 +133,3 @@ func TestToolRules(t *testing.T) {
 		t.Errorf("a tool that contradicts its message: %v", e)
 	}
 }
-
-// TestBareIsTolerated: a body without JSON-RPC is for tolerant mode only.
-func TestBareIsTolerated(t *testing.T) {
-	t.Parallel()
-	body := sampleBody(t, "league_register_request")
-	if _, err := NewCodec(protocol.Strict).OpenBare(body.Encode()); refusal(t, err).Form().RPC != protocol.RPCInvalidRequest {
-		t.Errorf("strict mode: %v", err)
-	}
-	c := NewCodec(protocol.Tolerant, Contracts)
-	req, err := c.OpenBare(body.Encode())
-	if err != nil || req.Dialect != Bare {
-		t.Fatalf("%+v, %v", req, err)
-	}
-	if _, err := c.OpenBare(body.Without("message_type").Encode()); CodeOf(err) != protocol.CodeMissingField {
-		t.Errorf("without a type: %v", err)
-	}
-}

@@ -3,7 +3,6 @@ package wire_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -112,20 +111,8 @@ func TestOutputOfAMessage(t *testing.T) {
 	var log bytes.Buffer
 	p := piped(t, e, wire.Config{Errors: slog.New(slog.NewTextHandler(&log, nil))})
 	status, answer := serve(t, p, toolsCall(query(queryRest+rightToken)))
-	var got struct {
-		Error struct {
-			Data struct {
-				Canonical  string
-				Violations []protocol.Violation
-			}
-		}
-	}
-	if err := json.Unmarshal([]byte(answer), &got); err != nil {
-		t.Fatal(err)
-	}
-	data := got.Error.Data
-	if status != http.StatusInternalServerError || data.Canonical != protocol.CanonicalInternalError || len(data.Violations) == 0 ||
-		!strings.HasPrefix(data.Violations[0].Path, "/result/output/") || strings.Contains(answer, "tok-secret") {
+	if status != http.StatusInternalServerError || !strings.Contains(answer, `"canonical":"INTERNAL_ERROR","violations":[{"path":"/result/output/`) ||
+		strings.Contains(answer, "tok-secret") {
 		t.Errorf("%d %s", status, answer)
 	}
 	if !strings.Contains(log.String(), "it is not sent") {

@@ -128,7 +128,8 @@ func (r *Request) refuse(h protocol.Header, e *protocol.Error) (jsonrpc.Response
 	league := e.Code != "" // a refusal of the league, not of JSON-RPC itself
 	form, style := e.Form(), r.Dialect.Refusal
 	if league && (style == RefuseByToolError && form.RPC != protocol.RPCMethodNotFound || style == RefuseByMessage) {
-		return r.wrap(refusalType(h), data, true), nil
+		doc, _ := rawjson.Split(data)
+		return r.wrap(protocol.TypeOf(doc), data, true), nil
 	}
 	if r.Dialect.Answer.Bare {
 		return jsonrpc.Response{Status: form.HTTP, Body: data}, nil
@@ -140,13 +141,6 @@ func (r *Request) refuse(h protocol.Header, e *protocol.Error) (jsonrpc.Response
 		Status: form.HTTP,
 		Error:  &jsonrpc.Error{Code: form.RPC, Message: form.Message, Data: data},
 	}, nil
-}
-
-func refusalType(h protocol.Header) protocol.Type {
-	if role, _, _ := protocol.ParseSender(h.Sender); role == protocol.RoleManager {
-		return protocol.TypeLeagueError
-	}
-	return protocol.TypeGameError
 }
 
 // Rejected returns the answer of status REJECTED to a registration of type t,

@@ -181,7 +181,10 @@ func pruneAt(doc rawjson.Object, path []string) rawjson.Object {
 func spelled(t protocol.Type, doc, rest rawjson.Object) (rawjson.Object, bool) {
 	switch t {
 	case protocol.TypeGameJoinAck:
-		joins, said := joinIn(doc)
+		joins, said := protocol.Joins(doc)
+		if !said && protocol.TypeOf(doc) == t { // it joins unless it says otherwise
+			joins, said = true, true
+		}
 		return rest.Without("message_type").Set("accept", rawjson.Bool(joins)), said
 	case protocol.TypeChooseParityResponse:
 		choice := parityIn(doc)
@@ -197,16 +200,6 @@ func spelled(t protocol.Type, doc, rest rawjson.Object) (rawjson.Object, bool) {
 		return rest.Without("message_type"), true // whatever it says, it has arrived
 	}
 	return rest, true
-}
-
-// joinIn returns what an answer says of joining, under any usual name. A message
-// of the type of a join joins unless it says otherwise.
-func joinIn(doc rawjson.Object) (joins, said bool) {
-	if joins, said = protocol.Joins(doc); said {
-		return joins, said
-	}
-	join := protocol.TypeOf(doc) == protocol.TypeGameJoinAck
-	return join, join
 }
 
 // parityIn returns the choice in an answer: under one of its names, or else the

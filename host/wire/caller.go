@@ -66,7 +66,7 @@ func (c *Caller) Call(ctx context.Context, p *Peer, m protocol.Message) (protoco
 		case announced != nil:
 			return c.assignAnyhow(ctx, p, announced, a.Err)
 		case notifies(t):
-			p.ignores(t, a.Err)
+			p.note(func() { p.unheard[t] = a.Err })
 			fallthrough
 		default:
 			return a.Message, a.Err

@@ -129,7 +129,7 @@ func (c *Conversation) begin(t protocol.Type) {
 	p := c.Peer
 	c.state, c.text = Wrappings, !p.guessed() && !p.Speaks().NumericIDs
 	c.once(Wrappings, p.URL)
-	if p.askedForTools() {
+	if get(p, func() bool { return p.listed }) {
 		c.once(Tools, p.URL)
 	}
 	c.propose(Wrappings, c.formsAt(p.URL, t)...)
@@ -201,7 +201,7 @@ func (c *Conversation) wantsName(err error) bool {
 
 // suspectsID reports whether a peer may want the other kind of request id.
 func (c *Conversation) suspectsID(a *Attempt) bool {
-	return !a.Form.Dialect.Request.Bare && (blamesID(a.Err) || !c.Peer.understands() && unreadable(a.Err) && !UnknownMethod(a.Err))
+	return !a.Form.Dialect.Request.Bare && (blamesID(a.Err) || !get(c.Peer, func() bool { return c.Peer.understood }) && unreadable(a.Err) && !UnknownMethod(a.Err))
 }
 
 // repairs returns the form with the members that a peer wants, by what it forbids or
@@ -373,7 +373,7 @@ func (c *Conversation) settle(a *Attempt) {
 		return // it is refused, in the form that was known
 	}
 	if f.changes() || f.Single || f.Name != "" {
-		p.worked(c.message.Head().MessageType, f)
+		p.note(func() { p.forms[c.message.Head().MessageType] = f })
 	}
 }
 

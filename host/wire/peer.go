@@ -54,17 +54,16 @@ func GuessPeer(url string, first *dialect.Dialect) *Peer {
 	return p
 }
 
-func get[T any](p *Peer, read func() T) T {
+// note reads or changes what is known of the peer.
+func (p *Peer) note(what func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return read()
+	what()
 }
 
-// note changes what is known of the peer.
-func (p *Peer) note(change func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	change()
+func get[T any](p *Peer, read func() T) (v T) {
+	p.note(func() { v = read() })
+	return v
 }
 
 // Speaks returns the dialect that the peer has shown to understand or, before
@@ -101,9 +100,6 @@ func (p *Peer) Form(t protocol.Type) (Form, error) {
 	return f, nil
 }
 
-// worked records the form in which the peer accepts a type.
-func (p *Peer) worked(t protocol.Type, f Form) { p.note(func() { p.forms[t] = f }) }
-
 // name records that the name of a type is settled: the peer has understood it, or
 // fails under every name.
 func (p *Peer) name(t protocol.Type, understood bool) {
@@ -115,22 +111,14 @@ func (p *Peer) name(t protocol.Type, understood bool) {
 	})
 }
 
-// ignores records that the peer knows a notification by no name.
-func (p *Peer) ignores(t protocol.Type, err error) { p.note(func() { p.unheard[t] = err }) }
-
 // guessOnce reports whether all forms may be tried for the peer: once, so that one that
 // refuses everything gets no more.
-func (p *Peer) guessOnce() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	was := p.guessedAll
-	p.guessedAll = true
-	return !was
+func (p *Peer) guessOnce() (once bool) {
+	p.note(func() { once, p.guessedAll = !p.guessedAll, true })
+	return once
 }
 
-func (p *Peer) guessed() bool       { return get(p, func() bool { return p.guess }) }
-func (p *Peer) understands() bool   { return get(p, func() bool { return p.understood }) }
-func (p *Peer) askedForTools() bool { return get(p, func() bool { return p.listed }) }
+func (p *Peer) guessed() bool { return get(p, func() bool { return p.guess }) }
 
 func (p *Peer) named(t protocol.Type) bool {
 	return get(p, func() bool { return slices.Contains(p.settled, t) })
@@ -161,11 +149,8 @@ func (p *Peer) TryNextAssignment() {
 
 // listTools asks the peer for its tools, once. It reports whether it has listed any.
 func (p *Peer) listTools(ctx context.Context, c *Caller) bool {
-	p.mu.Lock()
-	asked := p.listed
-	p.listed = true
-	p.mu.Unlock()
-	if !asked {
+	asked := false
+	if p.note(func() { asked, p.listed = p.listed, true }); !asked {
 		tools, _ := c.tools(ctx, p.Address(), p.SessionHeader(), p.Speaks())
 		p.note(func() { p.tools = tools })
 	}

@@ -4,22 +4,11 @@
 // answer in whatever form it comes. It does no I/O; everything exported is safe
 // for concurrent use unless its comment says otherwise.
 //
-// # Reading a request
-//
-// A [Codec] takes what a JSON-RPC server has (method and params) or a bare
-// body, in two steps, so that a receiver can authenticate the sender before it
-// validates the message:
-//
-//	req, err := codec.Open(method, params) // wrapping, message type, header
-//	...check req.Header.AuthToken and req.Header.Sender...
-//	msg, err := req.Decode()               // every field rule, then the Go type
-//	reply, err := req.Reply(answer)        // in the wrapping it came in
-//	reply := req.Refuse(header, err)       // likewise for a refusal
-//
-// # Sending one
-//
-//	call, err := dialect.Contracts.Call(msg)     // method and params
-//	msg, err := codec.ReadAnswer(sent, answer)   // wherever the answer sits
+// A [Codec] opens a request in two steps, so that a receiver can authenticate the sender
+// before it validates the message: [Codec.Open] removes the wrapping and finds type and
+// header, [Request.Decode] holds the fields to their rules. [Request.Reply] and
+// [Request.Refuse] answer in the wrapping it came in. [Dialect.Call] wraps a message to
+// send, and [Codec.ReadAnswer] reads the answer, wherever it sits.
 package dialect
 
 import (

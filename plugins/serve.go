@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"sync"
@@ -27,8 +28,7 @@ const Version = 1
 const (
 	cookieKey   = "STRATEGYLAB_PLUGIN"
 	cookieValue = "league.v2"
-	// parentKey names the file descriptor of a pipe that closes when the host
-	// ends.
+	// parentKey names the file descriptor of a pipe that closes when the host ends.
 	parentKey = "STRATEGYLAB_PARENT_FD"
 	// limitKey names the time limit of a call of a strategy, in microseconds.
 	limitKey = "STRATEGYLAB_CALL_US"
@@ -47,10 +47,9 @@ func handshake() goplugin.HandshakeConfig {
 	return goplugin.HandshakeConfig{ProtocolVersion: Version, MagicCookieKey: cookieKey, MagicCookieValue: cookieValue}
 }
 
-// Serve serves strategies to the host that started this process. It returns when
-// the host is done; main should then return as well. If a person started the
-// process, Serve prints a message and exits. Serve closes the factories. A
-// factory that is a strategies.Batcher receives whole steps.
+// Serve serves strategies to the host that started this process, and closes them when the
+// host is done; main should then return. If a person started the process, it prints a
+// message and exits. A factory that is a strategies.Batcher receives whole steps.
 func Serve(factories ...strategies.Factory) {
 	serve(&server{factories: factories})
 }
@@ -109,20 +108,17 @@ func watchParent() {
 		pipe = os.NewFile(uintptr(fd), "parent")
 	}
 	go func() {
-		var b [1]byte
-		for {
-			if _, err := pipe.Read(b[:]); err != nil {
-				break
-			}
-		}
-		if dir := os.Getenv(goplugin.EnvUnixSocketDir); dir != "" {
-			_ = os.RemoveAll(dir) // the host cannot do it any more
-		}
-		// Kill, not exit: nothing deferred or locked may delay it.
-		if self, err := os.FindProcess(os.Getpid()); err == nil {
-			_ = self.Kill()
-		}
+		_, _ = io.Copy(io.Discard, pipe)                       // to its end
+		_ = os.RemoveAll(os.Getenv(goplugin.EnvUnixSocketDir)) // the host cannot do it any more
+		killSelf()
 	}()
+}
+
+// killSelf ends this process. Nothing deferred or locked can delay it, as it could an exit.
+func killSelf() {
+	if self, err := os.FindProcess(os.Getpid()); err == nil {
+		_ = self.Kill()
+	}
 }
 
 // factory returns the i-th strategy.
@@ -180,9 +176,7 @@ func endWhenStuck() chan<- struct{} {
 	go func() {                                        // for as long as the process lives
 		<-stuck
 		fmt.Fprintln(stderr, stuckText)
-		if self, err := os.FindProcess(os.Getpid()); err == nil {
-			_ = self.Kill()
-		}
+		killSelf()
 	}()
 	return stuck
 }

@@ -1,6 +1,7 @@
 package isolate
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -19,17 +20,11 @@ import (
 type LoaderConfig struct {
 	// Process has the command of a process that calls Serve, which limits its memory itself.
 	Process plugins.Config
-	// Time is the processor time for parsing, compiling and describing a script, Compile
-	// that for a module of WebAssembly; default DefaultLoadTime and DefaultCompileTime.
+	// Time is the processor time for parsing, compiling and describing a script, default
+	// 5 s, and Compile that for a module of WebAssembly, default 10 s. Scripts take
+	// milliseconds, the largest modules seconds.
 	Time, Compile time.Duration
 }
-
-// The default limits of a Loader, in processor time. Scripts take milliseconds, the
-// largest modules seconds.
-const (
-	DefaultLoadTime    = 5 * time.Second
-	DefaultCompileTime = 10 * time.Second
-)
 
 const (
 	// slowTime is the time after which a log says what is loaded.
@@ -71,12 +66,7 @@ type description struct {
 
 // NewLoader returns a loader, which starts no process yet. The caller closes it.
 func NewLoader(c LoaderConfig) *Loader {
-	if c.Time <= 0 {
-		c.Time = DefaultLoadTime
-	}
-	if c.Compile <= 0 {
-		c.Compile = DefaultCompileTime
-	}
+	c.Time, c.Compile = cmp.Or(c.Time, 5*time.Second), cmp.Or(c.Compile, 10*time.Second)
 	c.Process.Name = "loader"
 	return &Loader{config: c, pool: plugins.NewPool(c.Process, idleTime), turn: make(chan struct{}, 1), known: make(map[source]description)}
 }

@@ -57,7 +57,7 @@ func WriteContrastCSV(w io.Writer, c Contrast) error {
 // WriteContrastTable writes the comparison for people; see [WriteTable].
 func WriteContrastTable(w io.Writer, c Contrast, width int) error {
 	s := sheet{width: width}
-	s.lines(c.headLines()...)
+	s.lines(slices.Concat(words.Plain.Say("compared", c), []string{""}, words.Plain.Say("changed plan", c))...)
 	if len(c.Result.Players) > 0 {
 		s.lines("")
 		s.table(c.columns())
@@ -74,7 +74,7 @@ func WriteChanges(w io.Writer, c Contrast, width int) error {
 	r := &c.Result
 	s := sheet{width: width}
 	s.lines("", fmt.Sprintf("Changes since the run before, league by league over %s:", words.Plain.Plural(int64(r.Leagues[0]), "league")))
-	s.lines(c.fieldLines()...)
+	s.lines(words.Plain.Say("changed field", c)...)
 	shown := c
 	shown.Result.Players = slices.DeleteFunc(slices.Clone(r.Players), func(p contrast.Player) bool {
 		return !p.CodeChanged && verdictOf(&p) != analysis.Different
@@ -84,47 +84,6 @@ func WriteChanges(w io.Writer, c Contrast, width int) error {
 	}
 	s.lines(c.verdictLines()...)
 	return s.send(w, "changes")
-}
-
-func (c *Contrast) headLines() []string {
-	r := &c.Result
-	before, after := words.Plain.Plural(int64(r.Leagues[0]), "league"), words.Plain.Plural(int64(r.Leagues[1]), "league")
-	how := "compared league by league over " + before + ": same seed"
-	switch {
-	case r.Shared:
-		how += ", so seats, draws and coins are the same"
-	case !r.Paired:
-		how = fmt.Sprintf("two independent runs, of %s and %s", before, after)
-	}
-	lines := []string{fmt.Sprintf("%s, then %s", words.Printable(c.Before.Dir), words.Printable(c.After.Dir))}
-	if len(r.Gone)+len(r.New) > 0 {
-		lines = append(lines, "The fields differ, so a change may be due to the opponents.")
-	}
-	lines = append(lines, how, "")
-	if len(r.Plan) == 0 {
-		lines = append(lines, "Nothing changed in the plan.")
-	} else {
-		lines = append(lines, "What changed in the plan:")
-	}
-	for _, x := range r.Plan {
-		what := x.What
-		if x.Player != "" {
-			what += " of " + words.Printable(x.Player)
-		}
-		lines = append(lines, fmt.Sprintf("  %s: %s, then %s", what, words.Printable(x.Before), words.Printable(x.After)))
-	}
-	return append(lines, c.fieldLines()...)
-}
-
-// fieldLines say how the fields of the runs differ.
-func (c *Contrast) fieldLines() (lines []string) {
-	if r := &c.Result; len(r.Gone) > 0 {
-		lines = append(lines, "  gone: "+words.Printable(strings.Join(r.Gone, ", ")))
-	}
-	if r := &c.Result; len(r.New) > 0 {
-		lines = append(lines, "  new: "+words.Printable(strings.Join(r.New, ", ")))
-	}
-	return lines
 }
 
 // columns has a line for each strategy: before, after, and the change of each
@@ -200,49 +159,25 @@ func verdictOf(p *contrast.Player) analysis.Verdict {
 
 // verdictLines say which changes are significant, and for which there is no evidence.
 func (c *Contrast) verdictLines() []string {
-	r := &c.Result
-	if len(r.Players) == 0 {
-		return []string{"No strategy played in both runs, so there is nothing to compare."}
-	}
-	if min(r.Leagues[0], r.Leagues[1]) < 2 {
-		return []string{"Too few leagues to compare runs."}
-	}
-	if c.Before.Digest == c.After.Digest && c.Before.Digest != "" {
-		return []string{"The two runs are the same, match for match: digest " + words.Printable(c.After.Digest)}
-	}
-	var lines []string
-	quiet := map[analysis.Verdict][]string{}
-	for i := range r.Players {
-		p := &r.Players[i]
-		if v := verdictOf(p); v != analysis.Different {
-			quiet[v] = append(quiet[v], words.Printable(p.Name))
-			continue
+	about := struct {
+		*Contrast
+		Changed, Undecided, Equal []string
+		CodeChanged, SpillOver    bool
+	}{Contrast: c}
+	for i := range c.Result.Players {
+		p := &c.Result.Players[i]
+		about.CodeChanged = about.CodeChanged || p.CodeChanged
+		switch name := words.Printable(p.Name); verdictOf(p) {
+		case analysis.Different:
+			about.Changed = append(about.Changed, c.changed(p))
+		case analysis.Equal:
+			about.Equal = append(about.Equal, name)
+		default:
+			about.Undecided = append(about.Undecided, name)
 		}
-		lines = append(lines, c.changed(p))
+		about.SpillOver = about.SpillOver || slices.ContainsFunc(p.Effects, func(e contrast.Effect) bool { return e.Measure.Unchanged })
 	}
-	if names := quiet[analysis.Undecided]; len(names) > 0 {
-		lines = append(lines, fmt.Sprintf("No evidence that %s changed.", words.List(names, "or", 0)))
-	}
-	if names := quiet[analysis.Equal]; len(names) > 0 {
-		lines = append(lines, fmt.Sprintf("The same in every league: %s.", words.List(names, "and", 0)))
-	}
-	if slices.ContainsFunc(r.Players, func(p contrast.Player) bool { return p.CodeChanged }) {
-		lines = append(lines, "* plays different code than in the first run.")
-	}
-	lines = append(lines, fmt.Sprintf("± is for one difference at %s; p and the verdicts are adjusted for all %d (Holm).",
-		words.Plain.Level(r.Level), r.Family))
-	if spill := slices.ContainsFunc(r.Players[0].Effects, func(e contrast.Effect) bool { return e.Measure.Unchanged }); spill {
-		lines = append(lines, "spill-over: the change in adjusted points in matches among players with unchanged code.")
-	}
-	for _, s := range []Source{c.Before, c.After} {
-		if s.Stopped {
-			lines = append(lines, fmt.Sprintf("%s ended by a stopping rule. These intervals and p-values are for a fixed number of leagues, and too optimistic here.", words.Printable(s.Dir)))
-		}
-	}
-	if r.Excluded {
-		lines = append(lines, "Ranks are not compared: the fields differ in size.")
-	}
-	return lines
+	return words.Plain.Say("verdicts", about)
 }
 
 func (c *Contrast) changed(p *contrast.Player) string {

@@ -202,19 +202,11 @@ func Against(e *analysis.Estimates, yours, other int) string {
 // Confirmed says how a player does that was first in another run, and whether that
 // confirms it, without a capital or a period.
 func (s Style) Confirmed(e *analysis.Estimates, field int) string {
-	place := e.Ranking.Places[field]
-	here := Ordinal(e.Place(field)) + s.placeRange(place) + " here"
-	switch {
-	case place[1] == 1:
-		here = "significantly first here, too, which confirms it"
-	case place[0] > 1:
-		here += ", which refutes it"
-	case e.Place(field) == 1:
-		here = "first here, too" + s.placeRange(place) + ", which is no proof that it is best"
-	default:
-		here += ", which neither confirms nor refutes it"
-	}
-	return fmt.Sprintf("%s, first there, is %s", Printable(e.Players[field].Name), here)
+	return s.Say("confirmed", struct {
+		Name   string
+		Place  int
+		Places [2]int
+	}{e.Players[field].Name, e.Place(field), e.Ranking.Places[field]})[0]
 }
 
 // Sign says in one character which of two players is significantly ahead in single

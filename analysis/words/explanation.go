@@ -3,10 +3,9 @@ package words
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
+	"strings"
 
-	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/explain"
 	"github.com/strategylab/strategylab/analysis/population"
 )
@@ -20,30 +19,12 @@ func (s Style) Explanation(p explain.Player) []Line {
 	if !p.Even.Defined() {
 		return nil
 	}
-	lines := []Line{{"Says even", s.Share(p.Even)}}
-	if p.Studied != nil {
-		lines = append(lines,
-			Line{"From earlier leagues", fmt.Sprintf("%s from %s; a choice carries %s bits (1 is a coin, 0 is certain)",
-				s.Predicted(p.Studied.Interval), memory(*p.Studied.Order), s.Number(float64(p.Studied.Bits), 2))},
-			Line{"From this league only", fmt.Sprintf("%s by the rule %s", s.Predicted(p.Met.Interval), s.Quote(p.Met.Predictor))},
-			Line{"With hindsight", s.hindsight(p.Regret)})
-	}
-	if p.Best != nil && p.Best.Name != p.Worst.Name {
-		lines = append(lines, Line{"Best opponent", s.opponent(p.Best)}, Line{"Worst opponent", s.opponent(p.Worst)})
+	var lines []Line
+	for _, line := range s.Say("explanation", p) {
+		head, text, _ := strings.Cut(line, ": ")
+		lines = append(lines, Line{head, text})
 	}
 	return lines
-}
-
-// Predicted says how often choices are predicted, and whether that is more than chance.
-func (s Style) Predicted(interval explain.Interval) string {
-	hits := analysis.Estimate(interval)
-	switch {
-	case hits.Low > 0.5:
-		return "predicted in " + s.Share(hits)
-	case hits.High < 0.5:
-		return "predicted in only " + s.Share(hits) + ", worse than a coin,"
-	}
-	return "no better than a coin: predicted in " + s.Share(hits)
 }
 
 // memory says what a prediction looks at.
@@ -55,27 +36,6 @@ func memory(order int) string {
 		return "the last match of both"
 	}
 	return fmt.Sprintf("the last %d matches of both", order)
-}
-
-func (s Style) hindsight(r *explain.Regret) string {
-	regret := analysis.Estimate(r.Interval)
-	gain := s.Number(100*math.Abs(regret.Estimate), 1) + " percentage points"
-	text := fmt.Sprintf("answering %s with the opposite would have differed in %s, ", s.Quote(r.Predictor), s.Share(r.Hindsight))
-	switch {
-	case regret.Low > 0:
-		return text + gain + " more than it did (" + s.Range(regret, 100, 1) + ")"
-	case regret.High < 0:
-		return text + gain + " less than it did: it reads its opponents better than every built-in rule"
-	}
-	return text + "which is not significantly different from what it did (regret " + s.Range(regret, 100, 1) + ")"
-}
-
-func (s Style) opponent(o *explain.Opponent) string {
-	text := o.Name + ", differs in " + s.Share(o.Differ)
-	if o.Rivals > 0 {
-		text += fmt.Sprintf("; the evidence also allows %s", s.Plural(int64(o.Rivals), "other"))
-	}
-	return text
 }
 
 // Sample says which leagues explanations rest on.

@@ -3,7 +3,6 @@ package words
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 
@@ -93,20 +92,7 @@ func (s Style) Neighbours(e *analysis.Estimates) string {
 }
 
 // Narrower says what adjusting points gains, without a capital or a period.
-func (s Style) Narrower(e *analysis.Estimates) string {
-	switch ratio := e.VarianceRatio; {
-	case math.IsNaN(ratio):
-		return "adjusted points do not vary from league to league"
-	case ratio < 1:
-		return fmt.Sprintf("adjusted intervals are not narrower than raw ones here (variance ratio %s)", s.Number(ratio, 2))
-	default:
-		line := fmt.Sprintf("adjusted intervals are %s times narrower than raw ones (variance ratio %s)", s.Number(math.Sqrt(ratio), 1), s.Number(ratio, 1))
-		if d := e.DifferenceRatio; d > 0 && !e.NothingToRank() {
-			line += fmt.Sprintf(", those of differences %s times (%s)", s.Number(math.Sqrt(d), 1), s.Number(d, 1))
-		}
-		return line
-	}
-}
+func (s Style) Narrower(e *analysis.Estimates) string { return s.Say("narrower", e)[0] }
 
 // Record writes how the matches of a player ended: "9 matches: 4 won, 3 tied, 2 lost,
 // 15 points".

@@ -3,6 +3,7 @@ package words
 import (
 	_ "embed"
 	"fmt"
+	"math"
 	"reflect"
 	"strconv"
 	"strings"
@@ -42,12 +43,15 @@ var passages = sync.OnceValue(func() (list [2]*template.Template) {
 // functions are what sentences.txt calls. Numbers may be of any kind of integer.
 func (s Style) functions() template.FuncMap {
 	whole := func(n any) int64 { return reflect.ValueOf(n).Int() }
+	hundred := func(x float64) string { return s.Number(100*x, 1) }
 	return template.FuncMap{
-		"name": Printable, "list": List, "number": s.Number, "signed": s.Signed, "percent": s.Percent, "level": s.Level,
+		"name": Printable, "list": List, "join": strings.Join, "quote": s.Quote, "memory": memory, "ordinal": Ordinal, "places": s.placeRange,
+		"signed": s.Signed, "percent": s.Percent, "level": s.Level, "times": s.Times, "hundred": hundred, "root": math.Sqrt,
+		"number":   func(x any, decimals int) string { return s.Number(reflect.ValueOf(x).Float(), decimals) },
 		"count":    func(n any) string { return s.Count(whole(n)) },
 		"plural":   func(n any, thing string) string { return s.Plural(whole(n), thing) },
-		"times":    s.Times,
 		"add":      func(a, b int64) int64 { return a + b },
+		"minus":    func(x float64) float64 { return -x },
 		"tail":     func(list []string, n int) []string { return list[max(0, len(list)-n):] },
 		"mebibyte": func(n uint64) uint64 { return (n + 1<<20 - 1) >> 20 }, // rounded up: nothing takes 0 MiB
 		"exact":    func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) },
@@ -58,5 +62,8 @@ func (s Style) functions() template.FuncMap {
 			return analysis.Estimate{Estimate: x, Low: low, High: high}
 		},
 		"span": func(e analysis.Estimate, decimals int) string { return s.Range(e, 1, decimals) },
+		"share": func(e any) string { // an estimate, or an interval of one
+			return s.Share(reflect.ValueOf(e).Convert(reflect.TypeFor[analysis.Estimate]()).Interface().(analysis.Estimate))
+		},
 	}
 }

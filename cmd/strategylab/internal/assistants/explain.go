@@ -6,6 +6,7 @@ import (
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/explain"
+	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
@@ -73,26 +74,5 @@ func rival(o *explain.Opponent) *Rival {
 
 // describe summarizes the explanation.
 func (out *ExplainOutput) describe() string {
-	p := out.Player
-	text := failures(p.Name, p.Technical, p.Matches, "") + fmt.Sprintf("In %s %s", plural(int64(out.Outcome.Leagues), "league"), p.Name)
-	if p.Differ == nil {
-		return text + " had no match that both choices decided."
-	}
-	text += fmt.Sprintf(" differed from its opponents in %.1f %% of matches (%.1f to %.1f %%; 50 %% is chance).", 100*p.Differ.Estimate, 100*p.Differ.Low, 100*p.Differ.High)
-	if s := out.Studied; s != nil {
-		switch {
-		case s.Hits.Low > 0.5:
-			text += fmt.Sprintf(" An opponent that knows its earlier leagues predicts %.1f %% of its choices", 100*s.Hits.Estimate)
-		default:
-			text += " Earlier leagues do not predict its choices better than chance"
-		}
-		if m := out.Met; m != nil && m.Hits.Low > 0.5 {
-			text += fmt.Sprintf("; in its first match with an opponent, %.1f %% by the rule \"%s\"", 100*m.Hits.Estimate, m.How)
-		}
-		text += "."
-	}
-	if m := out.Missed; m != nil && m.More.Low > 0 {
-		text += fmt.Sprintf(" It could have differed in %.1f percentage points more matches by predicting its opponents with the rule \"%s\".", 100*m.More.Estimate, m.How)
-	}
-	return text
+	return failures(out.Player.Name, out.Player.Technical, out.Player.Matches, "") + words.Plain.Say("explained", out)[0]
 }

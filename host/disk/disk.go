@@ -81,31 +81,8 @@ func WriteJSON(name string, v any, perm fs.FileMode) error {
 	return WriteFile(name, append(content, '\n'), perm)
 }
 
-// ErrLocked is the cause when somebody else holds a lock; the error is then a
-// *LockedError too.
+// ErrLocked is the cause when somebody else holds a lock.
 var ErrLocked = errors.New("in use")
-
-// LockedError says who holds a lock.
-type LockedError struct {
-	Name string // of the lock's file
-	PID  int    // of the process that holds it; 0 if unknown
-}
-
-// Error names the file and the holder.
-func (e *LockedError) Error() string {
-	who := "another process"
-	switch e.PID {
-	case 0:
-	case os.Getpid():
-		who = "this process"
-	default:
-		who = fmt.Sprintf("process %d", e.PID)
-	}
-	return fmt.Sprintf("lock %s: %v by %s", e.Name, ErrLocked, who)
-}
-
-// Unwrap returns ErrLocked.
-func (e *LockedError) Unwrap() error { return ErrLocked }
 
 // Lock is a lock on a file. The operating system releases it when the process
 // ends, however it ends, so a killed process leaves nothing to clean up.
@@ -117,8 +94,8 @@ type Lock struct{ file *os.File }
 
 // Acquire takes the lock that the named file stands for, making the file, but
 // not its folder, if need be. It does not wait: if another process, or another
-// Lock of this one, holds it, the error is a *LockedError, which wraps
-// ErrLocked.
+// Lock of this one, holds it, the error wraps ErrLocked and
+// names the holder.
 func Acquire(name string) (*Lock, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -126,11 +103,9 @@ func Acquire(name string) (*Lock, error) {
 	}
 	if err := tryLock(f); err != nil {
 		if errors.Is(err, ErrLocked) {
-			err = &LockedError{Name: name, PID: holder(f)}
-		} else {
-			err = fmt.Errorf("lock %s: %w", name, err)
+			err = fmt.Errorf("%w by %s", err, holder(f))
 		}
-		return nil, errors.Join(err, f.Close())
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", name, err), f.Close())
 	}
 	// Who holds it is a courtesy to the next one; the lock holds without it.
 	if err := f.Truncate(0); err == nil {
@@ -139,15 +114,18 @@ func Acquire(name string) (*Lock, error) {
 	return &Lock{f}, nil
 }
 
-// holder returns the process id that a lock's file contains, or 0.
-func holder(f *os.File) int {
+// holder names the process that a lock's file contains.
+func holder(f *os.File) string {
 	text := make([]byte, 20)
 	n, _ := f.ReadAt(text, 0) // what cannot be read names nobody
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text[:n])))
-	if err != nil {
-		return 0
+	switch pid, err := strconv.Atoi(strings.TrimSpace(string(text[:n]))); {
+	case err != nil:
+		return "another process"
+	case pid == os.Getpid():
+		return "this process"
+	default:
+		return fmt.Sprintf("process %d", pid)
 	}
-	return pid
 }
 
 // Release gives the lock up. The file stays, since removing it would let two

@@ -39,15 +39,10 @@ const (
 	SideB = 1
 )
 
-// PhaseError is a call that does not belong to the phase a match is in, such
-// as a choice that comes after the draw. The call has changed nothing.
-type PhaseError struct {
-	Did   string
-	Phase Phase
-}
-
-func (e *PhaseError) Error() string {
-	return fmt.Sprintf("%s while the match is in %s", e.Did, e.Phase)
+// untimely is the error of a call that does not belong to the phase the match is
+// in, such as a choice after the draw. The call has changed nothing.
+func (p *Play) untimely(did string) error {
+	return fmt.Errorf("%s while the match is in %s", did, p.phase)
 }
 
 // Phase returns how far the match has come.
@@ -57,7 +52,7 @@ func (p *Play) Phase() Phase { return p.phase }
 // Joining twice changes nothing.
 func (p *Play) Join(side int) error {
 	if p.phase != WaitingForPlayers || p.sides[side].Fault != NoFault {
-		return &PhaseError{"join", p.phase}
+		return p.untimely("join")
 	}
 	p.joined[side] = true
 	p.advance()
@@ -68,7 +63,7 @@ func (p *Play) Join(side int) error {
 // error, so that nobody chooses with hindsight.
 func (p *Play) Choose(side int, choice Parity) error {
 	if p.phase != CollectingChoices || p.sides[side] != (Side{}) {
-		return &PhaseError{"choice", p.phase}
+		return p.untimely("choice")
 	}
 	if choice != Even && choice != Odd {
 		return fmt.Errorf("choice: no parity")
@@ -84,7 +79,7 @@ func (p *Play) Fail(side int, fault Fault) error {
 	expected := p.sides[side] == (Side{}) &&
 		(p.phase == CollectingChoices || p.phase == WaitingForPlayers && !p.joined[side])
 	if !expected || fault == NoFault {
-		return &PhaseError{"fault", p.phase}
+		return p.untimely("fault")
 	}
 	p.sides[side].Fault = fault
 	p.advance()
@@ -94,7 +89,7 @@ func (p *Play) Fail(side int, fault Fault) error {
 // Draw records the drawn number and finishes the match.
 func (p *Play) Draw(number int) error {
 	if p.phase != DrawingNumber {
-		return &PhaseError{"draw", p.phase}
+		return p.untimely("draw")
 	}
 	p.number, p.drew, p.phase = number, true, Finished
 	return nil

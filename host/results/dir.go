@@ -78,8 +78,8 @@ func (d *Dir) create() (err error) {
 	return d.begin()
 }
 
-// Open opens a run to continue it. The error is a *NoRecordsError if it keeps no leagues. It cuts off an incomplete end (see Tear); other
-// damage is an error.
+// Open opens a run to continue it, or returns ErrNoRecords. It cuts off an incomplete end
+// (see Tear); other damage is an error.
 func Open(path string) (*Dir, error) {
 	d := &Dir{path: path}
 	return d.opened(d.open())
@@ -97,7 +97,7 @@ func (d *Dir) open() (err error) {
 		return err
 	}
 	if d.plan.Records == RecordsNone {
-		return &NoRecordsError{}
+		return ErrNoRecords
 	}
 	d.file, err = os.OpenFile(filepath.Join(d.path, LeaguesFile), os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -351,17 +351,18 @@ type Reader struct {
 	tear *Tear
 }
 
-// OpenReader opens a run for reading. The error is a *ShardError if it is only a shard
-// of one.
+// OpenReader opens a whole run for reading.
 func OpenReader(path string) (*Reader, error) {
 	r, err := OpenShard(path)
 	if err == nil && r.plan.Shard != nil {
-		return nil, errors.Join(&ShardError{*r.plan.Shard}, r.Close())
+		s := r.plan.Shard
+		err = fmt.Errorf("holds %v of a run, with leagues %d to %d only; merge all shards and read the merged run", s, s.First, s.End-1)
+		return nil, errors.Join(err, r.Close())
 	}
 	return r, err
 }
 
-// OpenShard opens a run or a shard of one for reading. The error is a *NoRecordsError if it
+// OpenShard opens a run or a shard of one for reading. The error is ErrNoRecords if it
 // keeps no leagues.
 func OpenShard(path string) (*Reader, error) {
 	plan, err := readPlan(filepath.Join(path, PlanFile))
@@ -369,7 +370,7 @@ func OpenShard(path string) (*Reader, error) {
 		return nil, err
 	}
 	if plan.Records == RecordsNone {
-		return nil, &NoRecordsError{}
+		return nil, ErrNoRecords
 	}
 	f, err := os.Open(filepath.Join(path, LeaguesFile))
 	if err != nil {

@@ -45,11 +45,3 @@ func (p Plan) validateShard() error {
 	}
 	return nil
 }
-
-// ShardError reports that the folder of a shard was read as that of a whole run.
-type ShardError struct{ Shard Shard }
-
-// Error says what to do.
-func (e *ShardError) Error() string {
-	return fmt.Sprintf("holds %v of a run, with leagues %d to %d only; merge all shards and read the merged run", &e.Shard, e.Shard.First, e.Shard.End-1)
-}

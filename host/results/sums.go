@@ -32,13 +32,8 @@ type Sums struct {
 	Analysis     json.RawMessage `json:"analysis,omitzero"` // sums of package analysis
 }
 
-// NoRecordsError reports that a run without records was to be read league by league.
-type NoRecordsError struct{}
-
-// Error says what to do.
-func (*NoRecordsError) Error() string {
-	return "keeps sums and no leagues (--records none); play it again without that flag for everything that needs single leagues"
-}
+// ErrNoRecords reports that a run without records was to be read league by league.
+var ErrNoRecords = errors.New("keeps sums and no leagues (--records none); play it again without that flag for everything that needs single leagues")
 
 // sumsFile is the content of SumsFile.
 type sumsFile struct {

@@ -51,11 +51,10 @@ func TestSumsFolder(t *testing.T) {
 	if _, err := results.Create(path, plan); !errors.Is(err, results.ErrExists) {
 		t.Errorf("a complete run: %v", err)
 	}
-	var summed *results.NoRecordsError
-	if _, err := results.OpenShard(path); !errors.As(err, &summed) {
+	if _, err := results.OpenShard(path); !errors.Is(err, results.ErrNoRecords) {
 		t.Errorf("open for reading: %v", err)
 	}
-	if _, err := results.Open(path); !errors.As(err, &summed) {
+	if _, err := results.Open(path); !errors.Is(err, results.ErrNoRecords) {
 		t.Errorf("open: %v", err)
 	}
 }

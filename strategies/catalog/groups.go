@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,7 +74,7 @@ func (c *Catalog) members(ctx context.Context, g Group) ([]*Entry, error) {
 		list = append(list, e)
 	}
 	if len(list) == 0 {
-		return nil, &EmptyGroupError{Group: g}
+		return nil, fmt.Errorf("group %q is %w", string(g), ErrEmptyGroup)
 	}
 	return list, nil
 }
@@ -106,10 +107,5 @@ func (c *Catalog) Missing(f Field) int {
 	return n
 }
 
-// EmptyGroupError is a group without members.
-type EmptyGroupError struct{ Group Group }
-
-// Error names the group and says how a strategy gets into it.
-func (e *EmptyGroupError) Error() string {
-	return fmt.Sprintf("group %q is empty: no script is yours", string(e.Group))
-}
+// ErrEmptyGroup is the error of a group without members.
+var ErrEmptyGroup = errors.New("empty: no script is yours")

@@ -38,9 +38,8 @@ func TestGroupMine(t *testing.T) {
 		t.Errorf("Field(mine) without SetMine: %v, want an *UnknownError", err)
 	}
 	c.SetMine(nil)
-	var empty *catalog.EmptyGroupError
-	if _, err := c.Field(t.Context(), refs(t, "mine,random")); !errors.As(err, &empty) || empty.Group != catalog.GroupMine {
-		t.Errorf("Field(mine) of nothing: %v, want an *EmptyGroupError", err)
+	if _, err := c.Field(t.Context(), refs(t, "mine,random")); !errors.Is(err, catalog.ErrEmptyGroup) || err.Error() != `group "mine" is empty: no script is yours` {
+		t.Errorf("Field(mine) of nothing: %v, want ErrEmptyGroup", err)
 	}
 	c.SetMine([]string{"apart", "far/away.js", "scripts/oops.js"})
 	f, err := c.Field(t.Context(), refs(t, "mine*2,random"))

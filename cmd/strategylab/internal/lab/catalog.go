@@ -228,10 +228,9 @@ func NameError(err error) error {
 
 // FieldError is [NameError] for a field, in which groups can be named, too.
 func FieldError(err error) error {
-	var empty *catalog.EmptyGroupError
 	var unknown *catalog.UnknownError
 	switch {
-	case errors.As(err, &empty):
+	case errors.Is(err, catalog.ErrEmptyGroup):
 		return &InputError{err, "name your strategies: --mine scripts/mine.lua"}
 	case errors.As(err, &unknown):
 		return &InputError{err, "strategylab strategies list shows the names; the groups are " + catalog.GroupNames()}

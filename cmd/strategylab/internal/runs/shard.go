@@ -185,7 +185,7 @@ func merge(p *command.Process, c *cli.Context, o *mergeOptions) error {
 	}
 	e.again = "strategylab merge " + strings.Join(quoted, " ") + " --out " + words.ShellWord(out)
 	plan, parts, end, err := p.OpenShards(c.Context, dirs)
-	if summed := new(results.NoRecordsError); errors.As(err, &summed) {
+	if errors.Is(err, results.ErrNoRecords) {
 		return e.mergeSums(dirs, out, o.Mine)
 	}
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
 )
@@ -70,35 +69,27 @@ func BenchmarkHTTP(b *testing.B) {
 	}
 }
 
-// BenchmarkLoopback measures round trips in memory: where the caller could
-// leave early and where it cannot.
+// BenchmarkLoopback measures round trips in memory.
 func BenchmarkLoopback(b *testing.B) {
-	for name, timeout := range map[string]time.Duration{"deadline": 0, "inline": -1} {
-		for parallel, run := range map[string]func(*testing.B, func() error){
-			"": func(b *testing.B, call func() error) {
-				for b.Loop() {
-					if err := call(); err != nil {
-						b.Fatal(err)
-					}
-				}
-			},
-			"-parallel": func(b *testing.B, call func() error) {
-				b.RunParallel(func(pb *testing.PB) {
-					for pb.Next() {
-						if err := call(); err != nil {
-							b.Fatal(err)
-						}
-					}
-				})
-			},
-		} {
-			b.Run(name+parallel, func(b *testing.B) {
-				var network jsonrpc.Loopback
-				srv := startLoopback(b, &network, "P01", jsonrpc.Config{}, benchHandler)
-				call := rpcCaller(b, jsonrpc.NewClient(network.From("REF01"), jsonrpc.ClientConfig{Timeout: timeout}), srv.URL())
-				b.ReportAllocs()
-				run(b, func() error { return call(context.Background()) })
-			})
+	var network jsonrpc.Loopback
+	srv := startLoopback(b, &network, "P01", jsonrpc.Config{}, benchHandler)
+	call := rpcCaller(b, jsonrpc.NewClient(network.From("REF01"), jsonrpc.ClientConfig{}), srv.URL())
+	b.Run("deadline", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := call(context.Background()); err != nil {
+				b.Fatal(err)
+			}
 		}
-	}
+	})
+	b.Run("deadline-parallel", func(b *testing.B) {
+		b.ReportAllocs()
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				if err := call(context.Background()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	})
 }

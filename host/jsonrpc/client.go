@@ -24,9 +24,6 @@ type ClientConfig struct {
 	Timeout time.Duration
 	// MaxAnswer is the longest answer that is read, in bytes: 16 MiB.
 	MaxAnswer int64
-	// NewID returns a unique id for each call, by default RandomID. It must be
-	// safe for concurrent use.
-	NewID func() string
 	// Tap, if set, sees every message out and in.
 	Tap Tap
 }
@@ -83,9 +80,6 @@ type Client struct {
 func NewClient(rt RoundTripper, cfg ClientConfig) *Client {
 	cfg.Timeout = timeout(cfg.Timeout, 10*time.Second)
 	cfg.MaxAnswer = limit(cfg.MaxAnswer, 16<<20)
-	if cfg.NewID == nil {
-		cfg.NewID = RandomID
-	}
 	return &Client{cfg: cfg, rt: rt}
 }
 
@@ -142,7 +136,7 @@ func (c *Client) encode(m Message) []byte {
 	case m.Notify:
 		m.ID = nil
 	case m.ID == nil:
-		m.ID = appendQuote(make([]byte, 0, 38), c.cfg.NewID())
+		m.ID = appendQuote(make([]byte, 0, 38), RandomID())
 	}
 	return m.Encode()
 }

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -100,6 +101,9 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// randomID is the id of a call that has been given none.
+var randomID = regexp.MustCompile(`"[0-9a-f]{8}-[0-9a-f-]{27}"`)
+
 // TestMessages checks what is sent.
 func TestMessages(t *testing.T) {
 	t.Parallel()
@@ -109,15 +113,14 @@ func TestMessages(t *testing.T) {
 		return jsonrpc.Response{Body: []byte(`{"jsonrpc":"2.0","id":7,"result":1}`)}
 	})
 	srv := startHTTP(t, jsonrpc.Config{Lenient: true}, h)
-	client := newClient(t, jsonrpc.ClientConfig{NewID: func() string { return `a"b` }})
+	client := newClient(t, jsonrpc.ClientConfig{})
 	for _, c := range []struct {
 		name string
 		m    jsonrpc.Message
 		want string
 	}{
-		{"call", jsonrpc.Message{Method: "m", Params: []byte(`{"a":1}`)}, `{"jsonrpc":"2.0","id":"a\"b","method":"m","params":{"a":1}}`},
-		{"no params", jsonrpc.Message{Method: "m\n"}, `{"jsonrpc":"2.0","id":"a\"b","method":"m\n"}`},
-		{"own id", jsonrpc.Message{Method: "m", ID: []byte(`7`)}, `{"jsonrpc":"2.0","id":7,"method":"m"}`},
+		{"call", jsonrpc.Message{Method: "m\n", Params: []byte(`{"a":1}`)}, `{"jsonrpc":"2.0","id":"ID","method":"m\n","params":{"a":1}}`},
+		{"own id, no params", jsonrpc.Message{Method: "m", ID: []byte(`7`)}, `{"jsonrpc":"2.0","id":7,"method":"m"}`},
 		{"notification", jsonrpc.Message{Method: "m", Notify: true, ID: []byte(`7`)}, `{"jsonrpc":"2.0","method":"m"}`},
 		{"body", jsonrpc.Message{Method: "ignored", Body: []byte(`{"message_type":"X"}`)}, `{"message_type":"X"}`},
 	} {
@@ -126,8 +129,8 @@ func TestMessages(t *testing.T) {
 			t.Fatalf("%s: %v", c.name, err)
 		}
 		req := <-got
-		if string(req.Raw) != c.want {
-			t.Errorf("%s: sent %s, want %s", c.name, req.Raw, c.want)
+		if got := randomID.ReplaceAllString(string(req.Raw), `"ID"`); got != c.want {
+			t.Errorf("%s: sent %s, want %s", c.name, got, c.want)
 		}
 		if req.Header.Get("Authorization") != "Bearer x" || req.Header.Get("Accept") != "application/json" {
 			t.Errorf("%s: header %v", c.name, req.Header)

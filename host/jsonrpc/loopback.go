@@ -124,9 +124,6 @@ func (s *LoopbackServer) Serve(ctx context.Context, h Handler) error {
 
 // From returns a round tripper that calls the servers of the network; peer is the name by which
 // they know the caller (Request.RemoteAddr) and count its requests.
-//
-// The handler runs on a goroutine of the server, so that a caller can leave when its context ends
-// or, where the context never ends, on the goroutine of the caller, which is faster.
 func (l *Loopback) From(peer string) RoundTripper { return &loopbackCaller{net: l, peer: peer} }
 
 type loopbackCaller struct {
@@ -185,10 +182,6 @@ func (s *LoopbackServer) deliver(ctx context.Context, peer string, out *Outgoing
 	}
 	// The handler may keep the body, and the caller may reuse its own.
 	req.Raw = append(make(jsontext.Value, 0, len(out.Body)), out.Body...)
-	if ctx.Done() == nil {
-		defer s.gate.leave(peer)
-		return s.responder.serve(ctx, req).own(), nil
-	}
 	answer := make(chan reply, 1)
 	s.workers.submit(job{s, ctx, req, peer, answer})
 	return s.await(ctx, answer)

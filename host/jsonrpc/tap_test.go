@@ -81,7 +81,7 @@ func TestServerTap(t *testing.T) {
 func TestClientTap(t *testing.T) {
 	t.Parallel()
 	rec := new(recorder)
-	cfg := jsonrpc.ClientConfig{Tap: rec, NewID: func() string { return "1" }}
+	cfg := jsonrpc.ClientConfig{Tap: rec}
 	network := new(jsonrpc.Loopback)
 	srv := startLoopback(t, network, "P01:1", jsonrpc.Config{}, echo)
 	loop := jsonrpc.NewClient(network.From("me"), cfg)
@@ -99,7 +99,7 @@ func TestClientTap(t *testing.T) {
 		{web, says(t, ""), "http 127.0.0.1", `0  (connection closed before the answer)`},
 		{web, "nonsense", "http nonsense", `0  (<nil>)`},
 	} {
-		_, _ = c.client.Call(t.Context(), c.url, jsonrpc.Message{Method: "m"})
+		_, _ = c.client.Call(t.Context(), c.url, jsonrpc.Message{Method: "m", ID: []byte(`"1"`)})
 		want := []string{
 			"out " + c.place + `  0 {"jsonrpc":"2.0","id":"1","method":"m"}`,
 			"in " + c.place + "  " + c.want,

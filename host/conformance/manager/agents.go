@@ -216,32 +216,30 @@ func (p *peers) listenAs(a *member, id string) {
 	a.also = append(a.also, e)
 }
 
-// registrationOrder returns the agents in the order in which they register: a
-// player first, which finds out how the manager is spoken to, and then referees,
-// because some leagues start with the last player.
-func (p *peers) registrationOrder() []*member {
-	return slices.Concat(p.players()[:1], p.referees(), p.players()[1:])
-}
-
 // registerAll registers all agents but the last, with which some leagues begin:
 // it registers when the league is played. The check is skipped if a player is
-// refused: that is for another check to find. A manager without referees plays the
-// matches itself.
+// refused: that is for another check to find.
 func (t T) registerAll() {
-	order := t.registrationOrder()
-	for _, a := range order[:len(order)-1] {
-		if t.refereeRefused(a) {
-			continue
-		}
-		if why, ended := t.Catch(func() { t.join(a) }); ended && a.role == protocol.RolePlayer {
-			t.Skip("not all agents can be registered: %s", why)
-		}
+	if refused := t.register(); refused != "" {
+		t.Skip("not all agents can be registered: %s", refused)
 	}
 }
 
-// refereeRefused reports whether an agent is a referee, and one was refused.
-func (t T) refereeRefused(a *member) bool {
-	return a.role == protocol.RoleReferee && t.referees()[0].failed != nil
+// register registers all agents but the last, and returns why a player was refused, ""
+// if none was. The first is a player, which finds out how the manager is spoken to; then
+// come the referees, since some leagues start with the last player. A manager that
+// refuses a referee plays the matches itself.
+func (t T) register() (refused string) {
+	last := t.session.Players - 1
+	for _, a := range slices.Concat(t.agents[:1], t.referees(), t.agents[1:last]) {
+		if a.role == protocol.RoleReferee && t.referees()[0].failed != nil {
+			continue
+		}
+		if why, ended := t.Catch(func() { t.join(a) }); ended && a.role == protocol.RolePlayer {
+			return why
+		}
+	}
+	return ""
 }
 
 // Close implements kit.Peers.

@@ -201,11 +201,7 @@ func (t T) roundOf(m *match) *round {
 // start starts the league, or waits until somebody else does.
 func (t T) start() {
 	l := t.league
-	if t.started() {
-		l.selfStarted = true
-		for _, name := range []string{"start", "start.again", "start.report", "start.missing", "start.token", "start.web", "start.player"} {
-			l.missing[name] = "the league began by itself after the last registration"
-		}
+	if l.selfStarted = t.started(); l.selfStarted {
 		return
 	}
 	if t.conducts() {

@@ -96,18 +96,11 @@ func (t T) enrolled(answer *kit.Answer) bool {
 }
 
 func registersAll(t T) {
+	if refused := t.register(); refused != "" {
+		t.Fail("%s", refused)
+	}
 	seen := map[string]string{}
-	order := t.registrationOrder()
-	for _, a := range order[:len(order)-1] {
-		if t.refereeRefused(a) {
-			continue // it plays the matches itself
-		}
-		if why, ended := t.Catch(func() { t.join(a) }); ended {
-			if a.role == protocol.RoleReferee {
-				continue
-			}
-			t.Fail("%s", why)
-		}
+	for _, a := range t.registered() {
 		who := protocol.Sender(a.role, a.id) // some managers number each role
 		if other, taken := seen[who]; taken {
 			t.Show("the manager", a.last().Body)

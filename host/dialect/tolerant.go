@@ -92,17 +92,23 @@ func (r *Request) respell() {
 // header, or in an object of another name. A result in words for its receiver alone
 // stays as it is.
 func gathered(doc rawjson.Object) rawjson.Object {
-	from, rest := doc, doc
-	if m, is := protocol.Find(doc, "game_result", "{"); is {
-		if inner, err := rawjson.Split(m.Value); err == nil {
-			from, rest = inner, doc.Without(m.Name)
-		}
-	}
+	from, rest := holder(doc, "game_result")
 	result := protocol.Collect(protocol.TypeGameOver, "game_result", from)
 	if result.Get("winner_player_id") == nil && (result.Get("choices") == nil || from.Get("result").Kind() == '"') {
 		return doc
 	}
 	return rest.Set("game_result", result.Encode())
+}
+
+// holder returns the object in which a message has what belongs into a member, and the
+// message without it: the member, under any name of it, or else the message itself.
+func holder(doc rawjson.Object, member string) (from, rest rawjson.Object) {
+	if m, is := protocol.Find(doc, member, "{"); is {
+		if inner, err := rawjson.Split(m.Value); err == nil {
+			return inner, doc.Without(m.Name)
+		}
+	}
+	return doc, doc
 }
 
 // renamed is a member of a request that the protocol names otherwise.
@@ -241,13 +247,8 @@ func parityOf(v jsontext.Value) string {
 // place, under the names of the protocol; false without an endpoint. An agent
 // without a name goes by the one that it signs with.
 func registrationIn(t protocol.Type, place string, doc, rest rawjson.Object) (rawjson.Object, bool) {
-	said := rest
-	if m, found := protocol.Find(rest, place, "{"); found {
-		if inner, err := rawjson.Split(m.Value); err == nil {
-			said = append(slices.Clone(inner), rest...)
-		}
-	}
-	meta := protocol.Collect(t, place, said)
+	from, _ := holder(rest, place)
+	meta := protocol.Collect(t, place, append(slices.Clone(from), rest...))
 	if _, name, err := protocol.ParseSender(doc.Text("sender")); meta.Text("display_name") == "" && err == nil {
 		meta = meta.Set("display_name", rawjson.Quote(name))
 	}
@@ -258,19 +259,13 @@ func registrationIn(t protocol.Type, place string, doc, rest rawjson.Object) (ra
 // referee has put it: beside the header, or under other names; false without a
 // word about the winner.
 func reportIn(doc rawjson.Object) (rawjson.Object, bool) {
-	result, err := rawjson.Split(doc.Get("result"))
-	if err != nil {
-		result = doc
-	}
-	details, err := rawjson.Split(result.Get("details"))
-	if err != nil {
-		details = result
-	}
-	about := protocol.Collect(protocol.TypeMatchResultReport, "result.details", details)
-	settled := protocol.Collect(protocol.TypeMatchResultReport, "result", result).Set("details", about.Encode())
+	from, rest := holder(doc, "result")
+	inside, _ := holder(from, "details")
+	about := protocol.Collect(protocol.TypeMatchResultReport, "result.details", inside)
+	settled := protocol.Collect(protocol.TypeMatchResultReport, "result", from).Set("details", about.Encode())
 	winner := settled.Get("winner")
 	if winner.Kind() == '"' && protocol.Means(protocol.Nobody, string(rawjson.Text(winner))) {
 		settled = settled.Set("winner", jsontext.Value("null"))
 	}
-	return doc.Without("result").Set("result", settled.Encode()), winner != nil
+	return rest.Without("result").Set("result", settled.Encode()), winner != nil
 }

@@ -240,18 +240,6 @@ func TestFlush(t *testing.T) {
 	})
 }
 
-func BenchmarkAppend(b *testing.B) {
-	l := open(b, Config{MaxFiles: 2})
-	r := record(1)
-	r.Request = []byte(`"7d9c1f0e-2f0b-4a57-9a55-0d4cf1f4f3a1"`)
-	b.ReportAllocs()
-	for b.Loop() {
-		l.Append(r)
-	}
-	l.Close()
-	b.ReportMetric(float64(l.Dropped())/float64(b.N), "dropped/op")
-}
-
 // BenchmarkRecord measures what a record costs a request.
 func BenchmarkRecord(b *testing.B) {
 	l := open(b, Config{})

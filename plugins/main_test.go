@@ -2,7 +2,6 @@ package plugins_test
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
 	"log/slog"
 	"os"
@@ -40,7 +39,6 @@ func TestMain(m *testing.M) {
 			return
 		}
 	}
-	_ = flag.Set("test.parallel", "8") // most tests wait for processes
 	os.Exit(m.Run())
 }
 

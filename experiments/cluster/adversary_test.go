@@ -248,7 +248,7 @@ var attacks = map[string]struct {
 // what happens in few lines without control characters.
 func TestAdversary(t *testing.T) {
 	t.Parallel()
-	plan := planOf(300)
+	plan := planOf(150)
 	want := here(t, plan)
 	for name, tc := range attacks {
 		t.Run(name, func(t *testing.T) {
@@ -259,7 +259,7 @@ func TestAdversary(t *testing.T) {
 			for range 2 {
 				// Not all is over before the attack has begun: its notes have come.
 				serve(t, t.Context(), b.URL(), openFaulty(func(first int, _ []results.League, _ []bool) error {
-					if first >= 200 {
+					if first >= 100 {
 						for _, part := range tc.notes {
 							n.wait(t, func(text string) bool { return strings.Contains(text, part) })
 						}

@@ -2,9 +2,7 @@ package cluster_test
 
 import (
 	"context"
-	"flag"
 	"fmt"
-	"os"
 	"sync"
 	"testing"
 	"time"
@@ -17,11 +15,6 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/builtin"
 )
-
-func TestMain(m *testing.M) {
-	_ = flag.Set("test.parallel", "8") // most tests wait
-	os.Exit(m.Run())
-}
 
 // planOf is a plan of three built-in strategies.
 func planOf(runs int) results.Plan {

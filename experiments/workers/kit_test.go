@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 		serve()
 	case "stillborn":
 	default:
-		_ = flag.Set("test.parallel", "8") // most tests wait for processes
+		_ = flag.Set("test.parallel", "4") // most tests wait for processes
 		os.Exit(m.Run())
 	}
 }

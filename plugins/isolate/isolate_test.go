@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 		plugins.Serve(goFrequency{})
 		return
 	}
-	_ = flag.Set("test.parallel", "8") // most tests wait for processes
+	_ = flag.Set("test.parallel", "4") // most tests wait for processes
 	os.Exit(m.Run())
 }
 

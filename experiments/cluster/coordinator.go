@@ -63,7 +63,7 @@ type Coordinator struct {
 	subs    []*nats.Subscription
 	cancel  context.CancelFunc
 	watcher sync.WaitGroup
-	readers []*reader     // that nobody uses; guarded by mu
+	readers sync.Pool     // of *reader
 	rescue  chan struct{} // holds a token while a chunk is rescued
 
 	deciding chan struct{} // holds one while this process plays a chunk to decide who is right
@@ -264,15 +264,9 @@ type reader struct {
 	scratch []results.League
 }
 
-// reader returns one that nobody uses. The caller gives it back.
+// reader returns one that nobody uses. The caller puts it back.
 func (c *Coordinator) reader() (r *reader, err error) {
-	c.mu.Lock()
-	if n := len(c.readers); n > 0 {
-		r = c.readers[n-1]
-		c.readers = c.readers[:n-1]
-	}
-	c.mu.Unlock()
-	if r != nil {
+	if r, ok := c.readers.Get().(*reader); ok {
 		return r, nil
 	}
 	r = new(reader)
@@ -284,12 +278,6 @@ func (c *Coordinator) reader() (r *reader, err error) {
 	}
 	r.decoder, err = chunk.NewDecoder(c.job.Plan)
 	return r, err
-}
-
-func (c *Coordinator) giveBack(r *reader) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.readers = append(c.readers, r)
 }
 
 // Play implements experiments.Worker: it has workers play a chunk.

@@ -143,7 +143,7 @@ func (c *Coordinator) read(p piece, out []results.League) error {
 	if err != nil {
 		return err
 	}
-	defer c.giveBack(r)
+	defer c.readers.Put(r)
 	leagues, err := r.read(p.records, p.First, p.Count)
 	for i := range leagues {
 		out[i], leagues[i] = leagues[i], out[i]
@@ -299,7 +299,7 @@ func (c *Coordinator) encode(leagues []results.League) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer c.giveBack(r)
+	defer c.readers.Put(r)
 	leagues = slices.Clone(leagues)
 	for i := range leagues {
 		leagues[i].Costs = slices.DeleteFunc(slices.Clone(leagues[i].Costs), func(c results.Cost) bool { return !c.Exact })

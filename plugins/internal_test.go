@@ -23,30 +23,6 @@ import (
 	"github.com/strategylab/strategylab/strategies/budget"
 )
 
-func TestOutput(t *testing.T) {
-	t.Parallel()
-	var log bytes.Buffer
-	o := &output{log: slog.New(slog.NewTextHandler(&log, nil))}
-	o.read(strings.NewReader("first\n\n" + strings.Repeat("x", 100_000) + "\nlast \x1b[31m"))
-	if got := strings.Count(log.String(), "\n"); got != 3 {
-		t.Errorf("%d lines in the log, want 3:\n%s", got, log.String())
-	}
-	if len(log.String()) > 3*(mostText+200) || strings.Contains(log.String(), "\x1b") {
-		t.Errorf("lines are neither clipped nor cleaned:\n%q", log.String())
-	}
-	if got := o.reason(); !strings.HasPrefix(got, "last ") {
-		t.Errorf("reason %q, want the last line", got)
-	}
-	o.line("panic: oh no")
-	o.line("goroutine 1 [running]:")
-	if got := o.reason(); got != "panic: oh no" {
-		t.Errorf("reason %q, want the panic", got)
-	}
-	if n, err := o.Write([]byte("one\ntwo\n")); n != 8 || err != nil {
-		t.Errorf("Write = %d, %v", n, err)
-	}
-}
-
 // TestEndOfScript: what the runtime writes when it has no memory left becomes one
 // sentence for the script's author, and nobody sees the rest.
 func TestEndOfScript(t *testing.T) {
@@ -108,11 +84,12 @@ func TestFloodOfOutput(t *testing.T) {
 		warnings []string // the last with the number of lines and the last of them
 		debug    int
 	}{
-		"few":           {numbered("note ", burstLines), numbered("note ", burstLines), 0},
-		"flood":         {numbered("note ", 1000), append(numbered("note ", burstLines), "plugin output shortened 980 note 999"), mostBurst - burstLines},
-		"panic":         {trace, []string{"starting", "panic: oh no", "plugin output shortened 1000 goroutine 999"}, mostBurst - 2},
-		"short panic":   {trace[:4], []string{"starting", "panic: oh no", "plugin output shortened 2 goroutine 1"}, 2},
-		"only an error": {[]string{"fatal error: all goroutines are asleep"}, []string{"fatal error: all goroutines are asleep"}, 0},
+		"few":                      {numbered("note ", burstLines), numbered("note ", burstLines), 0},
+		"flood":                    {numbered("note ", 1000), append(numbered("note ", burstLines), "plugin output shortened 980 note 999"), mostBurst - burstLines},
+		"panic":                    {trace, []string{"starting", "panic: oh no", "plugin output shortened 1000 goroutine 999"}, mostBurst - 2},
+		"short panic":              {trace[:4], []string{"starting", "panic: oh no", "plugin output shortened 2 goroutine 1"}, 2},
+		"long, empty and coloured": {[]string{strings.Repeat("x", 100_000), "", "red \x1b[31m"}, []string{strategies.OneLine(strings.Repeat("x", 2*mostText), mostText), strategies.OneLine("red \x1b[31m", mostText)}, 0},
+		"only an error":            {[]string{"fatal error: all goroutines are asleep"}, []string{"fatal error: all goroutines are asleep"}, 0},
 	} {
 		var warnings []string
 		debug := 0
@@ -129,7 +106,7 @@ func TestFloodOfOutput(t *testing.T) {
 			o.read(strings.NewReader(strings.Join(tc.lines, "\n")))
 			o.end()
 		})
-		if !slices.Equal(warnings, tc.warnings) || debug != tc.debug {
+		if strings.Contains(strings.Join(warnings, ""), "\x1b") || !slices.Equal(warnings, tc.warnings) || debug != tc.debug {
 			t.Errorf("%s: %d debug lines and the warnings\n%s\nwant %d and\n%s", name, debug, strings.Join(warnings, "\n"), tc.debug, strings.Join(tc.warnings, "\n"))
 		}
 	}

@@ -316,21 +316,14 @@ func (r *Document) rankingLines() []string {
 // factLines say what was played, and how to recognise it.
 func (r *Document) factLines() []string {
 	lines := slices.Concat(r.Facts.ProcessLines(), r.Facts.SpenderLines(), r.Facts.AgentLines())
-	played := words.Plain.Plural(r.Estimates.Matches, "match")
-	if r.Facts.Seconds > 0 {
-		played += fmt.Sprintf(" in %s s", words.Plain.Number(r.Facts.Seconds, 1))
+	about := struct {
+		Facts
+		Matches, Rate int64
+	}{Facts: r.Facts, Matches: r.Estimates.Matches}
+	if rate := float64(r.Facts.MatchesPerSecond); !math.IsInf(rate, 0) {
+		about.Rate = int64(max(0, rate))
 	}
-	if rate := float64(r.Facts.MatchesPerSecond); rate > 0 && !math.IsInf(rate, 0) {
-		played += fmt.Sprintf(", %s per second", words.Plain.Count(int64(rate)))
-	}
-	if r.Facts.Messages > 0 {
-		played += ", " + words.Plain.Plural(r.Facts.Messages, "message")
-	}
-	lines = append(lines, played)
-	if r.Facts.Digest != "" {
-		lines = append(lines, "digest "+words.Printable(r.Facts.Digest))
-	}
-	return append(lines, r.ReproducibleLines()...)
+	return slices.Concat(lines, words.Plain.Say("played", about), r.ReproducibleLines())
 }
 
 // oneLeague writes what to expect of the players in a single league, each compared with

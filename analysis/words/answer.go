@@ -149,23 +149,15 @@ func all(others int) string {
 
 // standing says where one of the user's strategies stands.
 func (s Style) standing(e *analysis.Estimates, i int) string {
-	level := len(levelWith(e, i))
-	place := e.Ranking.Places[i]
-	behind, ahead := place[0]-1, len(e.Players)-place[1]
-	what := "ahead of " + s.Count(int64(ahead)) + " and behind " + s.Count(int64(behind))
-	switch {
-	case level > 0:
-		what = "level with " + s.Plural(int64(level), "other")
-	case behind == 0:
-		what = "ahead of " + all(ahead)
-	case ahead == 0:
-		what = "behind " + all(behind)
-	}
-	text := fmt.Sprintf("Yours, %s, is %s%s: %s", Printable(e.Players[i].Name), Ordinal(e.Place(i)), s.placeRange(place), what)
+	places, least := e.Ranking.Places[i], ""
 	if worst, ok := e.ScoresLeast(i); ok {
-		text += "; it scores least against " + Printable(e.Players[worst].Name)
+		least = e.Players[worst].Name
 	}
-	return text + "."
+	return s.Say("yours", struct {
+		Name, Least                 string
+		Place, Level, Behind, Ahead int
+		Places                      [2]int
+	}{e.Players[i].Name, least, e.Place(i), len(levelWith(e, i)), places[0] - 1, len(e.Players) - places[1], places})[0]
 }
 
 // placeRange writes a place range after a place: " (9th to 14th)"; empty for one place.

@@ -12,26 +12,18 @@ import (
 // Methods says for a paper how the numbers of a run came about: what was played, what the
 // numbers are, and how intervals and comparisons were made. legs is how often two players met in a league.
 func (s Style) Methods(e *analysis.Estimates, legs int, draw string, seeds []uint64) string {
-	text := fmt.Sprintf("We played %s of %s in which each pair met %s (%s), with numbers drawn from %s and %s.",
-		s.Plural(int64(e.Leagues), "league"), s.Plural(int64(len(e.Players)), "strategy"), s.Times(legs), s.Plural(e.Matches, "match"),
-		draw, Seeds(seeds))
-	text += " Adjusted points replace the points of a match by their expectation given the two choices, so that they have the same mean without the luck of the draw"
-	if e.Leagues < 2 {
-		return text + "."
-	}
-	var methods []string
+	var intervals []string
 	for i := range e.Players {
-		if m := method(e.Players[i].Adjusted.Method); !slices.Contains(methods, m) {
-			methods = append(methods, m)
+		if m := method(e.Players[i].Adjusted.Method); !slices.Contains(intervals, m) {
+			intervals = append(intervals, m)
 		}
 	}
-	text += fmt.Sprintf("; %s. Matches of a league are dependent, so the unit of replication is the league: %s intervals are computed from league values by %s.",
-		s.Narrower(e), s.Level(e.Level), List(methods, "and", 0))
-	if e.NothingToRank() {
-		return text
-	}
-	return text + fmt.Sprintf(" Strategies are compared by paired differences within leagues, and the p-values of all %s are corrected by %s. "+
-		"Tiers and ranges of places hold jointly with %s confidence.", s.Plural(int64(len(e.Ranking.Comparisons)), "pair"), method(e.Ranking.Method), s.Level(e.Ranking.Level))
+	return s.Say("methods", struct {
+		*analysis.Estimates
+		Legs                   int
+		Draw, Seeds, Corrected string
+		Intervals              []string
+	}{e, legs, draw, Seeds(seeds), method(e.Ranking.Method), intervals})[0]
 }
 
 // method is the name of a method in a sentence.

@@ -45,7 +45,7 @@ func (s Style) functions() template.FuncMap {
 	whole := func(n any) int64 { return reflect.ValueOf(n).Int() }
 	hundred := func(x float64) string { return s.Number(100*x, 1) }
 	return template.FuncMap{
-		"name": Printable, "list": List, "join": strings.Join, "quote": s.Quote, "memory": memory, "ordinal": Ordinal, "places": s.placeRange,
+		"name": Printable, "list": List, "join": strings.Join, "quote": s.Quote, "memory": memory, "ordinal": Ordinal, "places": s.placeRange, "all": all,
 		"signed": s.Signed, "percent": s.Percent, "level": s.Level, "times": s.Times, "hundred": hundred, "root": math.Sqrt,
 		"number":   func(x any, decimals int) string { return s.Number(reflect.ValueOf(x).Float(), decimals) },
 		"count":    func(n any) string { return s.Count(whole(n)) },

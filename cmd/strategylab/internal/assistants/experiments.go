@@ -135,7 +135,7 @@ func (l *labTools) compare(ctx context.Context, in CompareInput, m meter) (Compa
 	if in.Seed != nil {
 		out.Note = tuned
 	}
-	out.Summary = comparison(out, est.Level)
+	out.Summary = comparison(out)
 	return out, nil
 }
 
@@ -159,20 +159,10 @@ func fieldOf(est *analysis.Estimates, p Player) int {
 	return slices.IndexFunc(est.Players, func(q analysis.Player) bool { return q.Name == name })
 }
 
-func comparison(out CompareOutput, level float64) string {
-	c := out.Comparison
+func comparison(out CompareOutput) string {
 	text := ""
 	for _, p := range []Ranked{out.Player, out.Baseline} { // the cause before what follows from it
 		text += failures(p.Name, p.Technical, p.Matches, "")
 	}
-	if out.Outcome.Stopped != "complete" {
-		text += fmt.Sprintf("Stopped (%s) after %d of %s: %s.", out.Outcome.Stopped, out.Outcome.Leagues, plural(int64(out.Outcome.Requested), "league"), c.Verdict)
-	} else {
-		text += fmt.Sprintf("After %s: %s.", plural(int64(out.Outcome.Leagues), "league"), c.Verdict)
-	}
-	if d := c.Difference; d != nil {
-		text += fmt.Sprintf(" Against the same opponents %s scored %+.4f adjusted points per match compared with %s (%s interval %+.4f to %+.4f, adjusted p at most %.2g).",
-			c.A, d.Estimate, c.B, words.Plain.Level(level), d.Low, d.High, c.Corrected)
-	}
-	return text
+	return text + words.Plain.Say("two compared", out)[0]
 }

@@ -3,13 +3,13 @@ package jsscript
 import (
 	"cmp"
 	"context"
-	"errors"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/parser"
 
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/script"
 )
 
 // seat is one script in one league, with a runtime of its own.
@@ -145,11 +145,9 @@ func (s *seat) Close() error {
 		s.spent = s.total.Share(s.guard.Spent(), 0)
 		s.guard = nil
 	}
-	s.retire(errClosed)
+	s.retire(script.ErrClosed)
 	return nil
 }
-
-var errClosed = errors.New("the seat is closed")
 
 // retire drops the runtime, so that what the script kept in it is garbage.
 func (s *seat) retire(why error) {

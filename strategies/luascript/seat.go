@@ -162,11 +162,9 @@ func (s *seat) Close() error {
 		s.spent = s.total.Share(s.guard.Spent(), s.InstructionsUsed())
 		s.guard = nil
 	}
-	s.retire(errClosed)
+	s.retire(script.ErrClosed)
 	return nil
 }
-
-var errClosed = errors.New("the seat is closed")
 
 // retire drops the state, so that what the script kept in it is garbage.
 func (s *seat) retire(why error) {

@@ -82,6 +82,9 @@ func (h *Host) Params(text []byte) ([]params.Param, error) {
 	return list, err
 }
 
+// ErrClosed is why no call of a seat is possible any more after its Close.
+var ErrClosed = errors.New("the seat is closed")
+
 // Host is the shared state of the seats of one script. It is safe for concurrent use.
 type Host struct {
 	info   strategies.Info

@@ -12,6 +12,7 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/script"
 )
 
 // seat is one module in one league.
@@ -232,11 +233,9 @@ func (s *seat) Spent() strategies.Spent { return s.total.Share(s.spent, s.Instru
 
 // Close hands the instance on.
 func (s *seat) Close() error {
-	s.retire(errClosed)
+	s.retire(script.ErrClosed)
 	return nil
 }
-
-var errClosed = errors.New("the seat is closed")
 
 func (s *seat) retire(why error) {
 	if s.ended == nil {
@@ -247,7 +246,7 @@ func (s *seat) retire(why error) {
 		if guard := s.instance.fuel.guard; guard != nil {
 			s.spent = guard.Spent()
 		}
-		s.factory.put(s.instance, why == errClosed)
+		s.factory.put(s.instance, why == script.ErrClosed)
 		s.instance = nil
 	}
 }

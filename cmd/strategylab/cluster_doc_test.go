@@ -89,21 +89,10 @@ func (m *manifest) walk(v any) {
 // call checks a command line up to the end of its shell command.
 func (m *manifest) call(words []string) {
 	m.calls++
-	i := slices.IndexFunc(m.app.Commands, func(c *cli.Command) bool { return c.Name == words[0] })
-	if i < 0 {
-		m.t.Errorf("%s: there is no command %s", m.file, words[0])
-		return
+	if end := slices.IndexFunc(words, func(word string) bool { return strings.HasSuffix(word, ";") }); end >= 0 {
+		words = words[:end+1]
 	}
-	for _, word := range words[1:] {
-		if flag, ok := strings.CutPrefix(strings.TrimRight(word, ";"), "--"); ok {
-			if !slices.ContainsFunc(slices.Concat(m.app.Commands[i].Flags, m.app.Flags), func(f cli.Flag) bool { return slices.Contains(f.Names(), flag) }) {
-				m.t.Errorf("%s: %s has no flag --%s", m.file, words[0], flag)
-			}
-		}
-		if strings.HasSuffix(word, ";") {
-			return
-		}
-	}
+	callable(m.t, m.app, m.file, words)
 }
 
 func (m *manifest) variable(name string) {

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 )
 
 // Every command line in the documentation names a command, and flags that the
@@ -42,33 +43,39 @@ func TestDocumentedCommandsExist(t *testing.T) {
 				continue // a list of commands, or a sentence
 			}
 			checked++
-			commands, cmd := app.Commands, (*cli.Command)(nil)
-			for len(fields) > 0 {
-				i := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(fields[0]) })
-				if i < 0 {
-					break
-				}
-				cmd, commands, fields = commands[i], commands[i].Subcommands, fields[1:]
-			}
-			if cmd == nil || len(commands) > 0 && len(fields) > 0 && !strings.HasPrefix(fields[0], "-") {
-				if fields[0] != "help" {
-					t.Errorf("%s: there is no command %q", page, words)
-				}
-				continue
-			}
-			for _, field := range fields {
-				flag, ok := strings.CutPrefix(field, "--")
-				flag, _, _ = strings.Cut(strings.TrimRight(flag, ".,;:)"), "=")
-				if !ok || flag == "" || flag == "help" {
-					continue
-				}
-				if !slices.ContainsFunc(slices.Concat(cmd.Flags, app.Flags), func(f cli.Flag) bool { return slices.Contains(f.Names(), flag) }) {
-					t.Errorf("%s: %s has no flag --%s: strategylab %s", page, cmd.Name, flag, words)
-				}
-			}
+			callable(t, app, page, fields)
 		}
 	}
 	if checked < 80 {
 		t.Errorf("the documentation has only %d command lines: the test does not read it", checked)
+	}
+}
+
+// callable checks that words call a command, with flags that it has.
+func callable(t *testing.T, app *cli.App, where string, words []string) {
+	t.Helper()
+	line, commands, cmd := strings.Join(words, " "), app.Commands, (*cli.Command)(nil)
+	for len(words) > 0 {
+		i := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(words[0]) })
+		if i < 0 {
+			break
+		}
+		cmd, commands, words = commands[i], commands[i].Subcommands, words[1:]
+	}
+	if cmd == nil || len(commands) > 0 && len(words) > 0 && !strings.HasPrefix(words[0], "-") {
+		if words[0] != "help" {
+			t.Errorf("%s: there is no command %q", where, line)
+		}
+		return
+	}
+	for _, word := range words {
+		flag, ok := strings.CutPrefix(word, "--")
+		flag, _, _ = strings.Cut(strings.TrimRight(flag, ".,;:)"), "=")
+		if !ok || flag == "" || flag == "help" {
+			continue
+		}
+		if !slices.ContainsFunc(slices.Concat(cmd.Flags, app.Flags), func(f cli.Flag) bool { return slices.Contains(f.Names(), flag) }) {
+			t.Errorf("%s: %s has no flag --%s: strategylab %s", where, cmd.Name, flag, line)
+		}
 	}
 }

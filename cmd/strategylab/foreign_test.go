@@ -21,8 +21,6 @@ type foreignLeague struct {
 	listed []string                     // ids that a query shows
 
 	mu       sync.Mutex
-	sender   string
-	name     string
 	endpoint string
 	read     func(body map[string]any) map[string]any // where the referee reads answers
 }
@@ -48,7 +46,6 @@ func (f *foreignLeague) serve(w http.ResponseWriter, r *http.Request) {
 			Type   string `json:"message_type"`
 			Sender string
 			Meta   struct {
-				Name     string `json:"display_name"`
 				Endpoint string `json:"contact_endpoint"`
 			} `json:"player_meta"`
 		}
@@ -58,7 +55,7 @@ func (f *foreignLeague) serve(w http.ResponseWriter, r *http.Request) {
 	switch in.Params.Type {
 	case "LEAGUE_REGISTER_REQUEST":
 		f.mu.Lock()
-		f.sender, f.name, f.endpoint = in.Params.Sender, in.Params.Meta.Name, in.Params.Meta.Endpoint
+		f.endpoint = in.Params.Meta.Endpoint
 		f.mu.Unlock()
 		_, proposed, _ := strings.Cut(in.Params.Sender, ":")
 		out["result"] = map[string]any{"message_type": "LEAGUE_REGISTER_RESPONSE", "status": "ACCEPTED", "player_id": f.give(proposed), "auth_token": "t", "league_id": "cup"}
@@ -136,37 +133,6 @@ func (f *foreignLeague) complete() {
 	f.send("notify_league_completed", "LEAGUE_COMPLETED", "league_manager", map[string]any{"final_standings": []any{}})
 }
 
-// TestPlayerIntroducesItselfByItsPort: without flags a player listens at a port of
-// the course's convention, introduces itself by the id of that port under the name
-// that was typed, and plays under any id that it is given.
-func TestPlayerIntroducesItselfByItsPort(t *testing.T) {
-	t.Parallel()
-	f := newForeignLeague(t, func(string) string { return "Team 7" })
-	p := start(t, t.TempDir(), "player", "--strategy", "always-even", "--name", "Ada L.", "--manager", f.url(), "--once")
-	if e := p.until("registered"); e["player"] != "Team 7" {
-		t.Errorf("registered as %v", e["player"])
-	}
-	var host, path string
-	var port int
-	if _, err := fmt.Sscanf(strings.NewReplacer(":", " ", "/", " ").Replace(f.endpoint), "http   %s %d %s", &host, &port, &path); err != nil {
-		t.Fatalf("%s: %v", f.endpoint, err)
-	}
-	if want := fmt.Sprintf("player:P%02d", port-8100); f.sender != want || f.name != "Ada L." {
-		t.Errorf("it introduced itself as %q, %q at port %d; want %q, %q", f.sender, f.name, port, want, "Ada L.")
-	}
-	f.announce(1, "R1 Team 7", "Team 7", "P02")
-	if choice := f.match(1, "R1 Team 7", "Team 7", "P02"); choice != "even" {
-		t.Errorf("it chose %q", choice)
-	}
-	f.complete()
-	if e := p.until("completed"); fmt.Sprint(e["standing"]) == "" {
-		t.Error("no record")
-	}
-	if code := p.ended(); code != exitOK {
-		t.Errorf("it ended with %d", code)
-	}
-}
-
 // TestPlayerProposesAFreeID: an id that the manager shows as taken is not
 // proposed, and the player says whether it can be called where the course expects
 // the one that it is given.
@@ -191,44 +157,6 @@ func TestPlayerProposesAFreeID(t *testing.T) {
 		}
 	}
 	t.Errorf("nothing is said of port 8191: %v", p.seen)
-}
-
-// TestPlayerFindsTheFormThatIsRead: a referee that reads nothing but answers that
-// are requests costs at most two matches, without a setting, and a player is known
-// to the referee by another id than to the manager.
-func TestPlayerFindsTheFormThatIsRead(t *testing.T) {
-	t.Parallel()
-	f := newForeignLeague(t, func(string) string { return "P6F" })
-	f.read = func(body map[string]any) map[string]any {
-		if _, answer := body["result"]; answer {
-			return nil
-		}
-		params, _ := body["params"].(map[string]any)
-		return params
-	}
-	p := start(t, t.TempDir(), "player", "--strategy", "always-even", "--manager", f.url(), "--once")
-	p.until("registered")
-	lost := 0
-	for round := 1; round <= 5; round++ {
-		id := fmt.Sprintf("R%dM1", round)
-		f.announce(round, id, "P6F", "P02")
-		switch choice := f.match(round, id, "P04", "P02"); {
-		case choice == "" && lost == round-1:
-			lost++
-		case choice != "even":
-			t.Errorf("round %d: the referee read %q", round, choice)
-		}
-	}
-	if lost > 2 {
-		t.Errorf("%d of 5 matches were lost before an answer was read", lost)
-	}
-	f.complete()
-	if e := p.until("completed"); e["standing"].(map[string]any)["Wins"] != float64(5-lost) {
-		t.Errorf("its record is %v after %d losses", e["standing"], lost)
-	}
-	if code := p.ended(); code != exitOK {
-		t.Errorf("it ended with %d", code)
-	}
 }
 
 // TestPlayerSaysWhyItLost: matches to which nobody invites the player, and answers

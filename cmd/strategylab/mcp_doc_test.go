@@ -20,8 +20,8 @@ const documented = "/home/you/lab/"
 
 // configured is a server as the configurations of clients describe it.
 type configured struct {
-	Command string   `json:"command"`
-	Args    []string `json:"args"`
+	Command, URL string
+	Args         []string
 }
 
 // serversIn returns the servers of all configurations on a page.
@@ -30,8 +30,7 @@ func serversIn(t *testing.T, page string) []configured {
 	var all []configured
 	for _, block := range regexp.MustCompile("(?s)```json\n(.*?)```").FindAllStringSubmatch(page, -1) {
 		var config struct {
-			MCPServers map[string]configured `json:"mcpServers"`
-			Servers    map[string]configured `json:"servers"`
+			MCPServers, Servers map[string]configured
 		}
 		if err := json.Unmarshal([]byte(block[1]), &config); err != nil {
 			t.Errorf("%v in\n%s", err, block[1])
@@ -123,4 +122,34 @@ func TestDocumentedAnswer(t *testing.T) {
 	for _, args := range [][]string{{"analyze", dir}, {"explain", dir, "council"}, {"replay", dir, "--league", "3", "--match", "R1M1", "--scripts", scripts}} {
 		run1(t, filepath.Dir(a.program), exitOK, args...)
 	}
+}
+
+// TestConfigurationsOfClientsWork starts what the documentation tells clients
+// to start, and connects where it tells them to, on other ports.
+func TestConfigurationsOfClientsWork(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/mcp.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := start(t, t.TempDir(), "host", "--legs", "1", "--listen", "127.0.0.1:0")
+	at := r.until("listening")["manager"].(string)
+	_, ours, _ := strings.Cut(strings.ReplaceAll(string(page), "http://127.0.0.1:8000/mcp", at), "## A league as MCP servers")
+	servers := serversIn(t, ours)
+	if len(servers) != 3 {
+		t.Fatalf("found %d configurations, want 3", len(servers))
+	}
+	for _, s := range servers {
+		switch {
+		case s.URL != "":
+			offers(t, clientOf(t, &mcp.StreamableClientTransport{Endpoint: s.URL}, ""), managerTools)
+		case filepath.Base(s.Command) == "strategylab":
+			c := clientOf(t, &mcp.CommandTransport{Command: commandLine(t.Context(), t.TempDir(), s.Args...)}, "")
+			offers(t, c, playerTools)
+			r.until("agent_registered")
+		default:
+			t.Errorf("a server with neither a URL nor our command: %+v", s)
+		}
+	}
+	interrupted(t, r, nil)
 }

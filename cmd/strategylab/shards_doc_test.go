@@ -3,11 +3,8 @@ package main
 import (
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 )
@@ -27,22 +24,16 @@ func TestDocumentedJobs(t *testing.T) {
 	}
 	app := newApp(&command.Process{})
 	line := regexp.MustCompile(`(?:go run \./cmd/)?strategylab (experiment|merge) ([^"\n]*(?:"\$[^"\n]*"[^"\n]*)*)`)
-	flag := regexp.MustCompile(`--([a-z-]+)`)
 	for _, kind := range []string{"bash", "json", "yaml"} {
 		calls := line.FindAllStringSubmatch(blocks[kind], -1)
 		if len(calls) == 0 {
 			t.Errorf("the %s block calls no experiment", kind)
 		}
 		for _, call := range calls {
-			i := slices.IndexFunc(app.Commands, func(c *cli.Command) bool { return c.Name == call[1] })
 			if call[1] == "experiment" && (!strings.Contains(call[2], "--shard ") || !strings.Contains(call[2], "--seed ")) {
 				t.Errorf("the %s block plays no shard: %s", kind, call[0])
 			}
-			for _, f := range flag.FindAllStringSubmatch(call[2], -1) {
-				if !slices.ContainsFunc(slices.Concat(app.Commands[i].Flags, app.Flags), func(known cli.Flag) bool { return slices.Contains(known.Names(), f[1]) }) {
-					t.Errorf("the %s block: %s has no flag --%s", kind, call[1], f[1])
-				}
-			}
+			callable(t, app, "the "+kind+" block", strings.Fields(call[1]+" "+call[2]))
 		}
 	}
 	for kind, same := range map[string]string{

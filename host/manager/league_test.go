@@ -126,54 +126,29 @@ func TestEveryAgentGetsEverythingInOrder(t *testing.T) {
 	}
 }
 
+// TestWhatTheMessagesOfARoundSay: beside what the rules of host/judge hold a league to (who
+// meets whom, byes, tables and all that is counted), which the tests of host apply.
 func TestWhatTheMessagesOfARoundSay(t *testing.T) {
 	t.Parallel()
 	r, referee, players := whole(t, 5, fair, nil)
-	schedule, err := game.NewSchedule(5, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
 	all := players[2].inbox.all()
-	announced := got[*protocol.RoundAnnouncement](all)
-	tables := got[*protocol.LeagueStandingsUpdate](all)
-	ends := got[*protocol.RoundCompleted](all)
-	if len(announced) != 5 || len(tables) != 5 || len(ends) != 5 {
-		t.Fatalf("%d announcements, %d tables and %d ends of 5 rounds", len(announced), len(tables), len(ends))
-	}
+	announced, ends := got[*protocol.RoundAnnouncement](all), got[*protocol.RoundCompleted](all)
 	for i := range 5 {
-		round := i + 1
-		bye, _ := schedule.Bye(round)
-		if a := announced[i]; a.RoundID.Number() != round || len(a.Matches) != 2 || !slices.Equal(a.Byes, []string{game.PlayerID(bye)}) {
-			t.Errorf("announcement %d is of round %s with %d matches and byes %v", round, a.RoundID, len(a.Matches), a.Byes)
-		}
-		for k, p := range schedule.Round(round) {
-			m := announced[i].Matches[k]
-			if m.MatchID != p.ID || m.PlayerAID != game.PlayerID(p.A) || m.PlayerBID != game.PlayerID(p.B) ||
-				m.GameType != "even_odd" || m.RefereeID != referee.id || m.RefereeEndpoint != referee.url {
-				t.Errorf("round %d announces %+v, want %s of %s and %s by %s", round, m, p.ID, game.PlayerID(p.A), game.PlayerID(p.B), referee.id)
+		for _, m := range announced[i].Matches {
+			if m.GameType != "even_odd" || m.RefereeID != referee.id || m.RefereeEndpoint != referee.url {
+				t.Errorf("round %d announces %+v, want it by %s", i+1, m, referee.id)
 			}
 		}
-		if len(tables[i].Standings) != 5 || tables[i].RoundID.Number() != round {
-			t.Errorf("the table of round %d has %d lines and is of round %s", round, len(tables[i].Standings), tables[i].RoundID)
-		}
-		e := ends[i]
-		s := e.Summary
-		if e.MatchesCompleted.Value() != 2 || e.MatchesPlayed.Value() != 2 || s.TotalMatches.Value() != 2 ||
-			s.Wins.Value()+s.Draws.Value()+s.TechnicalLosses.Value() != 2 {
-			t.Errorf("the end of round %d says %+v %+v", round, e, s)
-		}
-		if next := e.NextRoundID; round < 5 && next.Number() != round+1 || round == 5 && next != protocol.NoRound() {
-			t.Errorf("after round %d comes %q", round, next)
+		if next := ends[i].NextRoundID; i < 4 && next.Number() != i+2 || i == 4 && next != protocol.NoRound() {
+			t.Errorf("after round %d comes %q", i+1, next)
 		}
 	}
-	last := got[*protocol.LeagueCompleted](all)[0]
-	first := r.m.Standings()[0]
-	if last.TotalRounds.Value() != 5 || last.TotalMatches.Value() != 10 || last.Champion.PlayerID != first.PlayerID ||
-		last.Champion.DisplayName != first.DisplayName || last.Champion.Points.Value() != first.Points || len(last.FinalStandings) != 5 {
-		t.Errorf("the league's end says %+v with champion %+v", last, last.Champion)
+	last, first := got[*protocol.LeagueCompleted](all)[0], r.m.Standings()[0]
+	if c := last.Champion; c.PlayerID != first.PlayerID || c.DisplayName != first.DisplayName || c.Points.Value() != first.Points {
+		t.Errorf("the champion is %+v, want %+v", c, first)
 	}
-	for _, s := range last.FinalStandings {
-		if s.Rank < 1 || s.PlayerID == "" || s.DisplayName == "" || s.Wins.Value()+s.Draws.Value()+s.Losses.Value() != 4 {
+	for i, s := range last.FinalStandings {
+		if s.Rank != i+1 || s.DisplayName == "" {
 			t.Errorf("a line of the final table is %+v", s)
 		}
 	}

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"sync"
@@ -149,9 +150,4 @@ func roleName(role protocol.Role) string {
 }
 
 // path returns the path of an endpoint.
-func path(cfg jsonrpc.Config) string {
-	if cfg.Path == "" {
-		return jsonrpc.DefaultPath
-	}
-	return cfg.Path
-}
+func path(cfg jsonrpc.Config) string { return cmp.Or(cfg.Path, jsonrpc.DefaultPath) }

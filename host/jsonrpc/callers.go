@@ -29,7 +29,7 @@ type Callers struct {
 // A Guard refuses requests by their Origin and Host. It is safe for concurrent use.
 type Guard struct {
 	origins *http.CrossOriginProtection
-	hosts   []string // patterns in lower case
+	hosts   []string // patterns of MatchHost
 }
 
 // NewGuard returns a guard, or an error if an origin or a pattern is not one.
@@ -40,17 +40,17 @@ func NewGuard(c Callers) (*Guard, error) {
 			return nil, fmt.Errorf("origin %q: want scheme://host[:port]: %w", origin, err)
 		}
 		if u, err := url.Parse(origin); err == nil {
-			g.hosts = append(g.hosts, strings.ToLower(u.Hostname()))
+			g.hosts = append(g.hosts, u.Hostname())
 		}
 	}
 	for _, pattern := range c.Hosts {
 		if _, err := path.Match(pattern, ""); err != nil {
 			return nil, fmt.Errorf("host %q: %w", pattern, err)
 		}
-		g.hosts = append(g.hosts, strings.ToLower(pattern))
+		g.hosts = append(g.hosts, pattern)
 	}
 	if name, err := os.Hostname(); err == nil {
-		g.hosts = append(g.hosts, strings.ToLower(name))
+		g.hosts = append(g.hosts, name)
 	}
 	return g, nil
 }
@@ -84,10 +84,7 @@ func (g *Guard) own(host string) bool {
 		return true
 	}
 	return slices.ContainsFunc(unregistrable, func(suffix string) bool { return strings.HasSuffix(name, suffix) }) ||
-		slices.ContainsFunc(g.hosts, func(pattern string) bool {
-			ok, err := path.Match(pattern, name)
-			return ok && err == nil
-		})
+		slices.ContainsFunc(g.hosts, func(pattern string) bool { return MatchHost(pattern, name) })
 }
 
 // hostname returns a Host without port and brackets.

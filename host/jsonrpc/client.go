@@ -2,6 +2,7 @@ package jsonrpc
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,7 +79,7 @@ type Client struct {
 
 // NewClient returns a client over rt, which it closes when it is closed.
 func NewClient(rt RoundTripper, cfg ClientConfig) *Client {
-	cfg.Timeout = timeout(cfg.Timeout, 10*time.Second)
+	cfg.Timeout = cmp.Or(cfg.Timeout, 10*time.Second)
 	cfg.MaxAnswer = limit(cfg.MaxAnswer, 16<<20)
 	return &Client{cfg: cfg, rt: rt}
 }

@@ -1,6 +1,7 @@
 package jsonrpc
 
 import (
+	"cmp"
 	"log/slog"
 	"math"
 	"net/http"
@@ -78,21 +79,15 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	if c.Path == "" {
-		c.Path = DefaultPath
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.Path = cmp.Or(c.Path, DefaultPath)
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	c.MaxBody = limit(c.MaxBody, 1<<20)
 	c.MaxConns = limit(c.MaxConns, 1024)
 	c.MaxConcurrent = limit(c.MaxConcurrent, 1024)
 	c.MaxPerPeer = limit(c.MaxPerPeer, 256)
-	c.ReadTimeout = timeout(c.ReadTimeout, 10*time.Second)
-	c.WriteTimeout = timeout(c.WriteTimeout, 60*time.Second)
-	if c.Drain == 0 {
-		c.Drain = 3 * time.Second
-	}
+	c.ReadTimeout = cmp.Or(c.ReadTimeout, 10*time.Second)
+	c.WriteTimeout = cmp.Or(c.WriteTimeout, 60*time.Second)
+	c.Drain = cmp.Or(c.Drain, 3*time.Second)
 	return c
 }
 
@@ -103,25 +98,11 @@ const (
 	idleTimeout  = 120 * time.Second // of a connection between requests
 )
 
-// limit returns n, def for 0, and for a negative n a bound that is never
-// reached and can be incremented.
+// limit returns n, def for 0, and for a negative n a bound that is never reached and can be
+// incremented.
 func limit[T int | int64](n, def T) T {
-	switch {
-	case n == 0:
-		return def
-	case n < 0:
-		return T(math.MaxInt32)
+	if n < 0 {
+		return math.MaxInt32
 	}
-	return n
-}
-
-// timeout returns d, def for 0, and 0 (which net/http reads as none) for a negative d.
-func timeout(d, def time.Duration) time.Duration {
-	switch {
-	case d == 0:
-		return def
-	case d < 0:
-		return 0
-	}
-	return d
+	return cmp.Or(n, def)
 }

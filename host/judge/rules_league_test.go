@@ -83,9 +83,6 @@ func ofCommitments() []violation {
 		{"no key", func(b *book) { both(b, "R1M1", func(m *protocol.GameOver) { m.DrawKey = "" }) }, map[string][]string{
 			"commitments": {"R1M1: 8 cannot be verified: the referee reveals no key"},
 		}},
-		{"no key at all", func(b *book) { both(b, "R1M1", func(m *protocol.GameOver) { m.DrawKey = "cafe" }) }, map[string][]string{
-			"commitments": {"R1M1: 8 cannot be verified: the revealed key is not 64 lower-case hexadecimal digits"},
-		}},
 		{"a key in capitals", func(b *book) {
 			both(b, "R1M1", func(m *protocol.GameOver) { m.DrawKey = strings.Repeat("AB", 32) })
 		}, map[string][]string{

@@ -176,11 +176,6 @@ var inResults = []violation{
 	}, map[string][]string{
 		"scoring": {"R1M1: P01 gets 3 points, but the manager received 2"},
 	}},
-	{"points for the loser", func(b *book) {
-		b.report("R3M1").Result.Score["P03"] = 1
-	}, map[string][]string{
-		"scoring": {"R3M1: P03 gets 0 points, but the manager received 1"},
-	}},
 	{"a tie without points", func(b *book) {
 		b.report("R2M1").Result.Score = map[string]int{"P01": 0, "P03": 0}
 	}, map[string][]string{
@@ -249,20 +244,6 @@ var inResults = []violation{
 			"R1M1: P02 answered odd, but the manager received even",
 		},
 	}},
-	{"a technical loss of the loser, who answered", func(b *book) {
-		for _, to := range []string{"P01", "P02"} {
-			r := b.over("R1M1", to).GameResult
-			r.Status, r.TechnicalLossPlayerIDs, r.Reason = protocol.StatusTechnicalLoss, []string{"P02"}, "late"
-			r.DrawnNumber, r.NumberParity = protocol.Null[int](), protocol.Null[string]()
-		}
-		b.dropType(protocol.TypeMatchResultReport, "R1M1")
-	}, map[string][]string{
-		"offences": {
-			"R1M1: P02 answered odd after 1s and still got a technical loss; the referee's reason: late",
-			"R1M1: P02 answered odd after 1s and still got a technical loss; the referee's reason: late",
-		},
-		"ties": {"another rule: P02 ranks above P03 with as many points; by wins, points among them, technical losses and number it is the other way round"},
-	}},
 	{"a choice that the player did not give", func(b *book) {
 		b.over("R2M1", "P01").GameResult.Choices["P03"] = protocol.Odd
 	}, map[string][]string{
@@ -320,11 +301,6 @@ var ofTimeAndTables = []violation{
 	}, map[string][]string{}},
 	{"a win too many in a table", func(b *book) { b.standings("2")[0].Wins = some(2) }, map[string][]string{
 		"standings": {"the table after round 2: P01 has 2 wins, 1 tie, 0 losses and 4 points; its results add up to 1, 1, 0 and 4"},
-	}},
-	{"a loss instead of a tie", func(b *book) {
-		b.standings("2")[0].Draws, b.standings("2")[0].Losses = some(0), some(1)
-	}, map[string][]string{
-		"standings": {"the table after round 2: P01 has 1 win, 0 ties, 1 loss and 4 points; its results add up to 1, 1, 0 and 4"},
 	}},
 	{"a bonus", func(b *book) { b.standings("1")[0].Points = 4 }, map[string][]string{
 		"standings": {"the table after round 1: P01 has 1 win, 0 ties, 0 losses and 4 points; its results add up to 1, 0, 0 and 3"},

@@ -130,7 +130,7 @@ func (p *peers) make(ctx context.Context, a *member, i int) (err error) {
 			common.ID, common.Proposed = p.wantedID(), ""
 		}
 		made, err = player.New(player.Config{
-			Config: common, Factory: scripted{p}, Watch: -1, Patience: patient, League: &player.League{},
+			Config: common, Factory: scripted{p: p}, Watch: -1, Patience: patient, League: &player.League{},
 			Events: func(e player.Event) {
 				if e.Kind == player.Waiting {
 					a.hasJoined(errors.New(e.Error))
@@ -303,27 +303,23 @@ func (p *peers) draws(m referee.Match) (int, error) {
 	return kinds[kind].number, nil
 }
 
-// scripted is the strategy of all players: each chooses by the script.
-type scripted struct{ p *peers }
+// scripted is the strategy of all players: each chooses by the script. It is its own
+// factory, without an id.
+type scripted struct {
+	p  *peers
+	id string
+}
 
 // Info implements strategies.Factory.
 func (s scripted) Info() strategies.Info { return strategies.Info{Name: "script"} }
 
 // New implements strategies.Factory.
 func (s scripted) New(_ context.Context, own strategies.Setup) (strategies.Strategy, error) {
-	return seat{s.p, own.ID}, nil
-}
-
-// Close implements strategies.Factory.
-func (s scripted) Close() error { return nil }
-
-type seat struct {
-	p  *peers
-	id string
+	return scripted{s.p, own.ID}, nil
 }
 
 // Choose implements strategies.Strategy.
-func (s seat) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
+func (s scripted) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
 	s.p.Lock()
 	defer s.p.Unlock()
 	kind, side, ok := s.p.kindOf(s.id, t.Opponent)
@@ -338,7 +334,7 @@ func (s seat) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, 
 }
 
 // Observe implements strategies.Strategy.
-func (s seat) Observe(context.Context, *strategies.Outcome) error { return nil }
+func (s scripted) Observe(context.Context, *strategies.Outcome) error { return nil }
 
-// Close implements strategies.Strategy.
-func (s seat) Close() error { return nil }
+// Close implements strategies.Factory and strategies.Strategy.
+func (s scripted) Close() error { return nil }

@@ -75,7 +75,7 @@ func (m *message) seen() seen {
 }
 
 // judged returns a check of rules of the league, by what messages of one type state. With
-// whole, they have to state all that it takes.
+// whole, they have to state all that it takes, and nothing that the reports do not say.
 func judged(typ protocol.Type, whole bool, ids ...string) func(t T) {
 	return func(t T) {
 		all := t.seen(typ)
@@ -104,7 +104,7 @@ func judged(typ protocol.Type, whole bool, ids ...string) func(t T) {
 		switch {
 		case len(missing) > 0 && whole && !t.league.mixed:
 			show(func(x seen) bool { return x.Type == typ })
-			t.Fail("%s does not agree with the matches that were reported: it lacks %s", typ, missing[0])
+			t.Fail("%s lacks, or does not agree with, %s", typ, missing[0])
 		case examined == 0 && t.league.spoiled != "":
 			t.Skip("what it should be is not known, because manager.%s failed", t.league.spoiled)
 		case examined == 0:

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/trace"
@@ -228,14 +227,4 @@ func FuzzRead(f *testing.F) {
 			t.Error(err)
 		}
 	})
-}
-
-// What peers in the wild say in wrappings of their own is understood as well.
-func TestWildWrappingsAreRead(t *testing.T) {
-	t.Parallel()
-	x := trace.ReadRequest([]byte(`{"jsonrpc":"2.0","id":1,"method":"handle_message","params":{"message":{"protocol":"league.v2",
-		"message_type":"GAME_INVITATION","sender":"referee:REF01","timestamp":"2026-03-01T12:00:00Z","conversation_id":"c1","match_id":"R1M1"}}}`))
-	if x.Type != protocol.TypeGameInvitation || x.Match != "R1M1" || x.Dialect != dialect.HandleMessage.Name || x.Invalid != nil {
-		t.Errorf("read as %s of %s in %s: %v", x.Type, x.Match, x.Dialect, x.Invalid)
-	}
 }

@@ -109,17 +109,15 @@ func Show(w io.Writer, exchanges []*Exchange, f Format) error {
 		width = min(max(width, len(x.parties())), widest)
 	}
 	remarks := f.Remarks
-	for _, x := range exchanges {
+	for i := 0; i < len(exchanges) || len(remarks) > 0; {
 		text := ""
-		for len(remarks) > 0 && remarks[0].At.Before(x.At) {
-			text, remarks = text+remarks[0].line(width), remarks[1:]
+		if len(remarks) > 0 && (i == len(exchanges) || remarks[0].At.Before(exchanges[i].At)) {
+			text, remarks = remarks[0].line(width), remarks[1:]
+		} else {
+			text = exchanges[i].text(f, width)
+			i++
 		}
-		if _, err := io.WriteString(w, text+x.text(f, width)); err != nil {
-			return err
-		}
-	}
-	for _, m := range remarks {
-		if _, err := io.WriteString(w, m.line(width)); err != nil {
+		if _, err := io.WriteString(w, text); err != nil {
 			return err
 		}
 	}
@@ -299,8 +297,7 @@ func summary(m protocol.Message) string {
 }
 
 func words(parts ...string) string {
-	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
-	return strings.Join(parts, " ")
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " ")
 }
 
 func announced(m *protocol.RoundAnnouncement) string {
@@ -338,20 +335,17 @@ func joined(m *protocol.GameJoinAck) string {
 }
 
 func over(m *protocol.GameOver) string {
+	text, number := m.Result, m.DrawnNumber
 	if r := m.GameResult; r != nil {
-		text := r.Status
+		text, number = r.Status, r.DrawnNumber
 		if w, ok := r.WinnerPlayerID.Get(); ok && w != "" {
 			text += ", " + w + " wins"
 		}
-		if n, ok := r.DrawnNumber.Get(); ok {
-			text += fmt.Sprintf(", drawn %d", n)
-		}
-		return text
 	}
-	if n, ok := m.DrawnNumber.Get(); ok {
-		return fmt.Sprintf("%s, drawn %d", m.Result, n)
+	if n, ok := number.Get(); ok {
+		text += fmt.Sprintf(", drawn %d", n)
 	}
-	return m.Result
+	return text
 }
 
 func reported(m *protocol.MatchResultReport) string {

@@ -133,6 +133,8 @@ func TestReadRequestNeverFails(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":1,"method":7}`, "", false},
 		{`{"message_type":"GAME_OVER"}`, "", false},
 		{invitation, "handle_game_invitation", true},
+		{`{"jsonrpc":"2.0","id":1,"method":"handle_message","params":{"message":{"protocol":"league.v2",
+			"message_type":"GAME_INVITATION","sender":"referee:REF01","timestamp":"2026-03-01T12:00:00Z","conversation_id":"c1","match_id":"R1M1"}}}`, "handle_message", true},
 	} {
 		x := trace.ReadRequest([]byte(c.body))
 		if x.Method != c.method || (x.Invalid == nil) != c.valid || (x.Request != nil) != c.valid || string(x.Raw) != c.body {

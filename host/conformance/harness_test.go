@@ -32,7 +32,7 @@ import (
 // up, which needs no processor. Many agents in one process also fill the heap
 // quickly with what is soon garbage, so the collector runs less often.
 func TestMain(m *testing.M) {
-	if err := flag.Set("test.parallel", "32"); err != nil { // -parallel overrides it
+	if err := flag.Set("test.parallel", "48"); err != nil { // -parallel overrides it
 		panic(err)
 	}
 	debug.SetGCPercent(400)

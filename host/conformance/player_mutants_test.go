@@ -2,7 +2,6 @@ package conformance_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -21,7 +20,7 @@ const (
 )
 
 func playerMutants() []mutant {
-	return slices.Concat(registeringMutants("player", application, "player_meta"), matchMutants(), answerMutants(), noticeMutants(), playerDrawMutants(), shapeMutants(), authMutants(), loadMutants(), hostileMutants(), endMutants())
+	return slices.Concat(registeringMutants("player", application, "player_meta"), matchMutants(), answerMutants(), noticeMutants(), playerDrawMutants(), framing("player", "handle_game_invitation"), dialectMutants("player", call), shapeMutants(), authMutants(), loadMutants(), attackedMutants("player", invitation, "notify_match_result"), hostileMutants(), endMutants())
 }
 
 // registeringMutants are those of the checks of a role on its registration.
@@ -145,30 +144,7 @@ func shapeMutants() []mutant {
 		return func(in *asked) bool { return in.of(t) && in.message()[name] == nil }
 	}
 	return []mutant{
-		{check: "player.rpc.string", serve: framed(func(request, answer object) {
-			if id, ok := request["id"].(string); ok && id == "42" {
-				answer["id"] = 42
-			}
-		})},
-		{check: "player.rpc.number", serve: framed(func(request, answer object) {
-			if id, ok := request["id"].(json.Number); ok && len(id) < 16 {
-				answer["id"] = id.String()
-			}
-		})},
-		{check: "player.rpc.large", serve: framed(func(request, answer object) {
-			if id, ok := request["id"].(json.Number); ok && largeNumber.MatchString(id.String()) {
-				answer["id"], _ = id.Float64()
-			}
-		})},
 		{check: "player.rpc.version", serve: framed(func(_, answer object) { delete(answer, "jsonrpc") })},
-		{check: "player.rpc.noid", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
-			doc := parse(in.body)
-			if _, ok := doc["id"]; !ok && doc["method"] == "handle_game_invitation" {
-				doc["id"] = "x"
-				in = &asked{body: write(doc), header: in.header}
-			}
-			return next(in)
-		}},
 		{check: "player.rpc.notification", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
 			if in.of("LEAGUE_ERROR") {
 				return nothing()
@@ -176,22 +152,9 @@ func shapeMutants() []mutant {
 			return next(in)
 		}},
 		{check: "player.dialect.contracts", out: registersInEnvelope, serve: refuses(methodIs("handle_game_invitation"))},
-		{check: "player.dialect.envelope", serve: refuses(methodIs("league.handle"))},
-		{check: "player.dialect.tool", serve: refuses(func(_ *memory, in *asked) bool { return bodyHas(`"arguments"`)(in) })},
-		{check: "player.dialect.tool-io", serve: refuses(func(_ *memory, in *asked) bool { return bodyHas(`"input"`)(in) })},
-		{check: "player.dialect.bare", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
-			r := next(in)
-			if doc := parse(in.body); doc["jsonrpc"] == nil && doc["message_type"] != nil {
-				r.body = write(object{"jsonrpc": "2.0", "id": nil, "result": parse(r.body)})
-			}
-			return r
-		}},
 		{check: "player.dialect.handle-message", serve: refuses(methodIs("handle_message"))},
 		{check: "player.dialect.lower", serve: refuses(methodIs("choose_parity_call"))},
 		{check: "player.dialect.alias", serve: refuses(methodIs("choose_parity"))},
-		{check: "player.dialect.type", serve: refuses(methodIs(call))},
-		{check: "player.dialect.unknown", serve: refuses(methodIs("unknown"))},
-		{check: "player.fields.unknown", serve: refuses(func(_ *memory, in *asked) bool { return bodyHas("x_weather")(in) })},
 		{check: "player.fields.time", serve: refuses(func(_ *memory, in *asked) bool { return strings.HasSuffix(in.text("timestamp"), "+00:00") })},
 		{check: "player.fields.optional", serve: refuses(func(_ *memory, in *asked) bool { return lacks(call, "league_id")(in) })},
 		{check: "player.fields.missing", serve: breaks(lacks(call, "deadline"))},
@@ -221,15 +184,6 @@ func authMutants() []mutant {
 		{check: "player.auth.player", serve: believes(with(call, "sender", "player:P02"), func(_ *memory, _ *asked, o object) { o["sender"] = "referee:REF01" })},
 		{check: "player.auth.manager", serve: believes(func(in *asked) bool { return in.of(standings) && strings.HasSuffix(in.text("auth_token"), forged) },
 			func(m *memory, _ *asked, o object) { o["auth_token"] = m.tokens["manager"] })},
-		{check: "player.auth.quiet", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
-			r := next(in)
-			if token := in.text("auth_token"); r.refused() && strings.HasSuffix(token, forged) {
-				doc := parse(r.body)
-				doc["error"].(object)["message"] = "bad token " + token
-				r.body = write(doc)
-			}
-			return r
-		}},
 		{check: "player.auth.then", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
 			r := next(in)
 			m.Lock()
@@ -264,7 +218,6 @@ func loadMutants() []mutant {
 			}
 			return r
 		}},
-		stalling("player.load.stalled"),
 		{check: "player.load.speed", halts: true, serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
 			// It takes longer with every match.
 			if in.of(over) {
@@ -281,14 +234,7 @@ func loadMutants() []mutant {
 }
 
 func hostileMutants() []mutant {
-	take := func(name string, when func(in *asked) bool) mutant {
-		return mutant{check: "player.hostile." + name, serve: accepts(when)}
-	}
-	return append(attackedMutants("player", invitation, "notify_match_result"),
-		take("match", func(in *asked) bool { return in.of(invitation) && in.message()["match_id"] == nil }),
-		take("wrongtype", bodyHas(`"match_id":7`)),
-		take("path", bodyHas(`"match_id":"../`)),
-		take("game", bodyHas("chess")),
+	return append(takesMatch("player", invitation),
 		mutant{check: "player.hostile.then", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
 			// What was nested too deep has left something behind.
 			r := next(in)

@@ -10,8 +10,8 @@ import (
 
 func refereeMutants() []mutant {
 	return slices.Concat(registeringMutants("referee", refereeRegistration, "referee_meta"), roundMutants(), askingMutants(), turnMutants(), resultMutants(), reportMutants(), refereeDrawMutants(),
-		replyMutants(), postedMutants(), retryMutants(), faultMutants(), deadlineMutants(), trustMutants(), frameMutants(), burdenMutants(),
-		attackedMutants("referee", announcement, "notify_match_result"), refereeHostileMutants(), refereeEndMutants())
+		replyMutants(), postedMutants(), retryMutants(), faultMutants(), deadlineMutants(), trustMutants(), framing("referee", "update_standings"), dialectMutants("referee", standings), burdenMutants(),
+		attackedMutants("referee", announcement, "notify_match_result"), takesMatch("referee", announcement), refereeHostileMutants(), refereeEndMutants())
 }
 
 const refereeRegistration = "REFEREE_REGISTER_REQUEST"

@@ -137,40 +137,8 @@ func trustMutants() []mutant {
 			func(m *memory, _ *asked, o object) { o["auth_token"] = m.tokens["manager"] })},
 		{check: "referee.auth.sender", serve: believes(with(announcement, "sender", "player:P01"), func(_ *memory, _ *asked, o object) { o["sender"] = "league_manager" })},
 		{check: "referee.auth.league", serve: believes(with(announcement, "league_id", "elsewhere"), func(_ *memory, _ *asked, o object) { o["league_id"] = "conformance" })},
-		{check: "referee.auth.quiet", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
-			r := next(in)
-			if token := in.text("auth_token"); r.refused() && in.of(standings) && strings.HasSuffix(token, forged) {
-				doc := parse(r.body)
-				doc["error"].(object)["message"] = "bad token " + token
-				r.body = write(doc)
-			}
-			return r
-		}},
 		{check: "referee.auth.completed", serve: accepts(func(in *asked) bool { return in.of(complete) && strings.HasSuffix(in.text("auth_token"), forged) })},
 	}
-}
-
-func frameMutants() []mutant {
-	return append(framing("referee", "update_standings"),
-		mutant{check: "referee.dialect.envelope", serve: refuses(methodIs("league.handle"))},
-		mutant{check: "referee.dialect.tool", serve: refuses(func(_ *memory, in *asked) bool { return bodyHas(`"arguments"`)(in) })},
-		mutant{check: "referee.dialect.tool-io", serve: refuses(func(_ *memory, in *asked) bool { return bodyHas(`"input"`)(in) })},
-		mutant{check: "referee.dialect.bare", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
-			r := next(in)
-			if doc := parse(in.body); doc["jsonrpc"] == nil && doc["message_type"] != nil {
-				r.body = write(object{"jsonrpc": "2.0", "id": nil, "result": parse(r.body)})
-			}
-			return r
-		}},
-		mutant{check: "referee.dialect.type", serve: refuses(methodIs(standings))},
-		mutant{check: "referee.dialect.unknown", serve: refuses(methodIs("unknown"))},
-		mutant{check: "referee.fields.unknown", halts: true, serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
-			if bodyHas("x_weather")(in) {
-				return refusal(in, -32602)
-			}
-			return next(in)
-		}},
-	)
 }
 
 // framing are the mutants of the checks of a role on JSON-RPC ids, which are
@@ -203,6 +171,41 @@ func framing(role, method string) []mutant {
 	}
 }
 
+// dialectMutants are those of a role on the wrappings of messages and on methods, which
+// are tried on a type.
+func dialectMutants(role, t string) []mutant {
+	return []mutant{
+		{check: role + ".dialect.envelope", serve: refuses(methodIs("league.handle"))},
+		{check: role + ".dialect.tool", serve: refuses(func(_ *memory, in *asked) bool { return bodyHas(`"arguments"`)(in) })},
+		{check: role + ".dialect.tool-io", serve: refuses(func(_ *memory, in *asked) bool { return bodyHas(`"input"`)(in) })},
+		{check: role + ".dialect.bare", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+			r := next(in)
+			if doc := parse(in.body); doc["jsonrpc"] == nil && doc["message_type"] != nil {
+				r.body = write(object{"jsonrpc": "2.0", "id": nil, "result": parse(r.body)})
+			}
+			return r
+		}},
+		{check: role + ".dialect.type", serve: refuses(methodIs(t))},
+		{check: role + ".dialect.unknown", serve: refuses(methodIs("unknown"))},
+		{check: role + ".fields.unknown", halts: true, serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+			if bodyHas("x_weather")(in) {
+				return refusal(in, -32602)
+			}
+			return next(in)
+		}},
+		{check: role + ".auth.quiet", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+			r := next(in)
+			if token := in.text("auth_token"); r.refused() && strings.HasSuffix(token, forged) {
+				doc := parse(r.body)
+				doc["error"].(object)["message"] = "bad token " + token
+				r.body = write(doc)
+			}
+			return r
+		}},
+		stalling(role + ".load.stalled"),
+	}
+}
+
 func burdenMutants() []mutant {
 	matches := func(in *asked) int { return bytes.Count(in.body, []byte(`"match_id"`)) }
 	return []mutant{
@@ -215,7 +218,6 @@ func burdenMutants() []mutant {
 			return next(in)
 		}},
 		{check: "referee.load.limit", out: emits(refereeRegistration, func(o object) { o["referee_meta"].(object)["max_concurrent_matches"] = 2 })},
-		stalling("referee.load.stalled"),
 		{check: "referee.load.speed", halts: true, serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
 			m.Lock()
 			slow := m.seen["many"] == 1 && matches(in) == 1
@@ -300,23 +302,35 @@ func attackedMutants(role, t, wrong string) []mutant {
 	}
 }
 
+// takesMatch are mutants that take a bad match in a message of a type.
+func takesMatch(role, t string) []mutant {
+	take := func(name string, when func(in *asked) bool) mutant {
+		return mutant{check: role + ".hostile." + name, serve: accepts(when)}
+	}
+	return []mutant{
+		take("match", func(in *asked) bool {
+			m := in.message()
+			if list, _ := m["matches"].([]any); len(list) == 1 {
+				m = list[0].(object)
+			}
+			return in.of(t) && m["match_id"] == nil && m["matches"] == nil
+		}),
+		take("wrongtype", bodyHas(`"match_id":7`)),
+		take("path", bodyHas(`"match_id":"../`)),
+		take("game", bodyHas("chess")),
+	}
+}
+
 func refereeHostileMutants() []mutant {
 	take := func(name string, when func(in *asked) bool) mutant {
 		return mutant{check: "referee.hostile." + name, serve: accepts(when)}
 	}
 	return []mutant{
-		take("match", func(in *asked) bool {
-			list, _ := in.message()["matches"].([]any)
-			return len(list) == 1 && list[0].(object)["match_id"] == nil
-		}),
-		take("wrongtype", bodyHas(`"match_id":7`)),
-		take("path", bodyHas(`"match_id":"../`)),
 		take("self", bodyHas(`"player_B_id":"P01"`)),
 		take("twice", func(in *asked) bool {
 			ids := matchID.FindAll(in.body, -1)
 			return len(ids) == 2 && bytes.Equal(ids[0], ids[1])
 		}),
-		take("game", bodyHas("chess")),
 		{check: "referee.hostile.then", halts: true, serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
 			// What was nested too deep has left something behind.
 			if bodyHas("[[[[[[[[[[")(in) {

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -58,124 +57,6 @@ func request() *protocol.LeagueQuery {
 	h := protocol.NewHeader(protocol.TypeLeagueQuery, "player:P01", protocol.Timestamp(time.Now()), "c1")
 	h.AuthToken = "secret"
 	return &protocol.LeagueQuery{Header: h, QueryType: protocol.QueryStatus}
-}
-
-func TestFields(t *testing.T) {
-	t.Parallel()
-	f := kit.Object([]byte(`{"s":"x","n":7,"f":1.5,"null":null,"o":{"a":"b"},"text":"{\"a\":\"c\"}","l":[{"a":"d"}],"names":["e"],"r":"ROUND_3","id":"1"}`))
-	for name, got := range map[string]any{
-		"x": f.Text("s"), "": f.Text("n"), "b": f.Object("o").Text("a"), "c": f.Object("text").Text("a"), "d": f.List("l")[0].Text("a"),
-		"e": f.Strings("names")[0], "missing": f.Shown("none"), `"x"`: f.Shown("s"),
-	} {
-		if got != name {
-			t.Errorf("read %v, want %q", got, name)
-		}
-	}
-	if f.Count("n") != 7 || f.Count("f") != -1 || f.Count("null") != -1 || f.Round("r") != 3 || f.Round("n") != 7 || f.Round("s") != 0 {
-		t.Errorf("numbers: %d, %d, %d; rounds: %d, %d, %d", f.Count("n"), f.Count("f"), f.Count("null"), f.Round("r"), f.Round("n"), f.Round("s"))
-	}
-	if f.Has("null") || f.Has("none") || !f.Has("s") || !f.HasID() || f.Object("o").HasID() {
-		t.Error("members are present that are not, or the reverse")
-	}
-	if f.List("s") != nil || f.Strings("l") != nil || kit.Object([]byte("[]")) != nil {
-		t.Error("a value of another type is read")
-	}
-}
-
-func TestHeaderRules(t *testing.T) {
-	t.Parallel()
-	good := `{"protocol":"league.v2","message_type":"GAME_OVER","sender":"referee:REF01","timestamp":"2026-03-14T09:10:13Z","conversation_id":"c"}`
-	for _, c := range []struct {
-		rule kit.HeaderRule
-		old  string
-		new  string
-		want string // part of the breach; "" for none
-	}{
-		{kit.WholeSeconds, "", "", ""},
-		{kit.WholeSeconds, "13Z", "13.5Z", "13.5Z"},
-		{kit.WholeSeconds, "13Z", "13+00:00", "+00:00"},
-		{kit.Frame, "", "", "jsonrpc is missing"},
-	} {
-		breach := c.rule.Breach(kit.Object([]byte(strings.Replace(good, c.old, c.new, 1))))
-		if (breach == "") != (c.want == "") || !strings.Contains(breach, c.want) {
-			t.Errorf("%q after %q: breach %q, want %q", c.new, c.old, breach, c.want)
-		}
-	}
-	for doc, want := range map[string]string{
-		`{"jsonrpc":"2.0","method":"m","id":"1"}`: "", `{"jsonrpc":"2.0","method":"m","id":1}`: "",
-		`{"jsonrpc":"2.0","id":1}`: "method is missing", `{"jsonrpc":"2.0","method":"m","id":[]}`: "id is []",
-	} {
-		if breach := kit.Frame.Breach(kit.Object([]byte(doc))); !strings.HasPrefix(breach, want) || (want == "") != (breach == "") {
-			t.Errorf("%s: breach %q, want %q", doc, breach, want)
-		}
-	}
-	for media, want := range map[string]bool{"application/json": true, "application/json; charset=UTF-8": true, "application/json; charset=latin1": false, "text/plain": false, "": false} {
-		if kit.IsJSON(media) != want {
-			t.Errorf("Content-Type %q is JSON: %t", media, !want)
-		}
-	}
-}
-
-func TestMonitor(t *testing.T) {
-	t.Parallel()
-	var m kit.Monitor
-	n := 0
-	if m.Until(0, func() bool { return n > 0 }) {
-		t.Error("a condition holds that does not")
-	}
-	var others sync.WaitGroup
-	others.Go(func() {
-		for range 3 {
-			m.Lock()
-			n++
-			m.Notify()
-			m.Unlock()
-		}
-	})
-	if !m.Until(ample, func() bool { return n == 3 }) {
-		t.Error("a change was missed")
-	}
-	others.Wait()
-}
-
-func TestEndpoint(t *testing.T) {
-	t.Parallel()
-	e := listen(t, func(in *trace.Exchange, header http.Header) kit.Response {
-		if in.Type == "" {
-			return kit.Response{Hangup: true}
-		}
-		return kit.Response{Status: http.StatusAccepted, Header: http.Header{"X-Test": header["X-Test"]}, Body: []byte(`{"message_type":"A","x":1}`)}.Edit(kit.Set("x", 2))
-	})
-	post := func(body string) (*http.Response, error) {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, e.URL, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("X-Test", "7")
-		return http.DefaultClient.Do(req)
-	}
-	resp, err := post(`{"jsonrpc":"2.0","id":1,"method":"m","params":{"message_type":"LEAGUE_QUERY"}}`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := resp.Body.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if resp.StatusCode != http.StatusAccepted || resp.Header.Get("X-Test") != "7" || string(body) != `{"message_type":"A","x":2}` {
-		t.Errorf("HTTP %d, %v: %s", resp.StatusCode, resp.Header, body)
-	}
-	if resp, err := post("{}"); err == nil {
-		t.Errorf("HTTP %d instead of a broken connection", resp.StatusCode)
-		_ = resp.Body.Close()
-	}
-	var none *kit.Endpoint
-	if err := none.Close(); err != nil {
-		t.Error(err)
-	}
 }
 
 // TestRun runs checks that end in every way.

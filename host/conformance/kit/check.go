@@ -206,14 +206,6 @@ func (t *T) Go(run func(t *T)) (wait func()) {
 	}
 }
 
-// Sleep waits, unless the check is canceled.
-func (t *T) Sleep(d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-t.ctx.Done():
-	}
-}
-
 // maxEvidence limits the exchanges in the evidence of a check.
 const maxEvidence = 8
 
@@ -244,15 +236,13 @@ func (s *Session) Run(ctx context.Context, peers Peers, check Check, earlier []O
 		o.Detail = fmt.Sprintf("the agent has been unreachable since %s", s.lost)
 		return o
 	}
-	for _, o := range earlier {
-		if o.Status == Failed && slices.Contains(check.Unless, o.ID) {
-			return Outcome{ID: check.ID, Level: check.Level, Rule: check.Rule, Status: Skipped, Detail: fmt.Sprintf("it needs %s, which failed", o.ID)}
-		}
-	}
-	for _, id := range check.Needs {
-		i := slices.IndexFunc(earlier, func(o Outcome) bool { return o.ID == id })
-		if i >= 0 && earlier[i].Status != Passed {
-			o.Detail = fmt.Sprintf("it needs %s, which %s", id, map[Status]string{Failed: "failed", Skipped: "could not be tested"}[earlier[i].Status])
+	for _, e := range earlier {
+		switch {
+		case e.Status == Failed && slices.Contains(slices.Concat(check.Unless, check.Needs), e.ID):
+			o.Detail = fmt.Sprintf("it needs %s, which failed", e.ID)
+			return o
+		case e.Status == Skipped && slices.Contains(check.Needs, e.ID):
+			o.Detail = fmt.Sprintf("it needs %s, which could not be tested", e.ID)
 			return o
 		}
 	}

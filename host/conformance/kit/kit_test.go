@@ -74,9 +74,9 @@ func TestRun(t *testing.T) {
 	for _, c := range []kit.Check{
 		run("a.passed", func(t *kit.T) { t.Note("took %d", 1) }),
 		run("a.failed", func(t *kit.T) {
-			t.Post([]byte("one"), nil)
+			t.Post(t.Session.URL, []byte("one"))
 			wait := t.Go(func(t *kit.T) {
-				t.Post([]byte("two\xff"), nil)
+				t.Post(t.Session.URL, []byte("two\xff"))
 				t.Fail("it is wrong")
 			})
 			wait()

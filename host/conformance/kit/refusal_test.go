@@ -58,7 +58,7 @@ func TestClosedConnection(t *testing.T) {
 	s := session(t, "http://"+l.Addr().String()+"/mcp")
 	check := kit.Check{ID: "a.closed", Run: func(t *kit.T) {
 		for range 3 {
-			if r := t.Post([]byte(`{}`), nil); r.Err != nil || r.Status != http.StatusInternalServerError {
+			if r := t.Post(t.Session.URL, []byte(`{}`)); r.Err != nil || r.Status != http.StatusInternalServerError {
 				t.Fail("%+v", r)
 			}
 		}
@@ -117,7 +117,11 @@ func TestControl(t *testing.T) {
 			t.Errorf("%s: %+v", name, o)
 		}
 	}
-	if o := s.Run(t.Context(), noPeers{}, kit.FormCheck(kit.Manager), nil); o.Status != kit.Failed || len(o.Evidence) != 1 {
+	form, err := kit.Select(kit.AttackChecks(kit.Manager, nil, nil, sample, kit.Check{}), []string{"manager.hostile.form"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := s.Run(t.Context(), noPeers{}, form[0], nil); o.Status != kit.Failed || len(o.Evidence) != 1 {
 		t.Errorf("%+v", o)
 	}
 }

@@ -147,9 +147,6 @@ func (r *Registrar) Attempts() []*Registration {
 	return slices.Clone(r.attempts)
 }
 
-// Unregistered implements Guest.
-func (r *Registrar) Unregistered() (string, bool) { return r.Endpoint.URL, !r.Registered() }
-
 // NeedsRegistration skips a check of an agent that has not registered.
 func (r *Registrar) NeedsRegistration(t *T) {
 	if !r.Registered() {

@@ -8,7 +8,10 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-func (t *T) registrar() *Registrar { return t.Peers.(interface{ self() *Registrar }).self() }
+// registering are peers with which the agent under test registers.
+type registering interface{ self() *Registrar }
+
+func (t *T) registrar() *Registrar { return t.Peers.(registering).self() }
 
 func (r *Registrar) self() *Registrar { return r }
 

@@ -2,7 +2,6 @@ package kit
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"mime"
@@ -137,6 +136,15 @@ func IsJSON(contentType string) bool {
 func (r Request) WrapsInRPC(t *T) {
 	if t.form(r).Dialect.Request.Bare {
 		t.Skip("it takes messages without JSON-RPC and is sent them without")
+	}
+}
+
+// AckCheck tests that a message of a type is acknowledged.
+func AckCheck(id string, typ protocol.Type, needs []string, send func(t *T) *Answer) Check {
+	return Check{
+		ID: id, Level: Should, Needs: needs, Rule: fmt.Sprintf("%s is answered by %s, within 10 s.", typ, typ.Answer()),
+		Advice: `Answer with the acknowledgement, such as {"protocol": "league.v2", "message_type": "GAME_OVER_ACK", ..., "status": "ACKNOWLEDGED"}, and do the work afterwards; dispatch by message_type whatever the method is called.`,
+		Run:    func(t *T) { t.Accepted(send(t), typ.Answer()) },
 	}
 }
 
@@ -349,8 +357,7 @@ func StalledCheck(role Role, needs []string, send func(t *T) func() *Answer) Che
 		Run: func(t *T) {
 			const messages, pause = 10, 25 * time.Millisecond
 			next := send(t)
-			conn := t.stall()
-			defer conn.Close() // only its presence mattered
+			defer t.stall().Close() // only its presence mattered
 			for range messages {
 				a := next()
 				if a.Err != nil {
@@ -359,7 +366,10 @@ func StalledCheck(role Role, needs []string, send func(t *T) func() *Answer) Che
 				if t.Session.control == nil || !a.Refused {
 					t.Accepted(a, "")
 				}
-				t.Sleep(pause)
+				select {
+				case <-time.After(pause):
+				case <-t.ctx.Done():
+				}
 			}
 		},
 	}
@@ -371,25 +381,12 @@ func (t *T) stall() net.Conn {
 	if err != nil || u.Scheme != "http" {
 		t.Skip("it can only be tested over plain HTTP")
 	}
-	conn, err := halfRequest(t.ctx, u)
+	conn, err := dial(t.ctx, t.Session.URL)
+	if err == nil {
+		_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{\"jsonrpc\":", u.RequestURI(), u.Host)
+	}
 	if err != nil {
 		t.Fail("no second connection: %v", err)
 	}
 	return conn
-}
-
-func halfRequest(ctx context.Context, u *url.URL) (net.Conn, error) {
-	addr, err := address(u.String())
-	if err != nil {
-		return nil, err
-	}
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
-	if err != nil {
-		return nil, err
-	}
-	_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{\"jsonrpc\":", u.RequestURI(), u.Host)
-	if err != nil {
-		return nil, fmt.Errorf("%w, %v", err, conn.Close())
-	}
-	return conn, nil
 }

@@ -146,17 +146,22 @@ const connectTimeout = 2 * time.Second
 
 // Reach returns why no connection to a URL is possible, or nil.
 func (s *Session) Reach(ctx context.Context, rawURL string) error {
-	addr, err := address(rawURL)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
-	defer cancel()
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
+	conn, err := dial(ctx, rawURL)
 	if err != nil {
 		return err
 	}
 	return conn.Close()
+}
+
+// dial connects to the agent at a URL.
+func dial(ctx context.Context, rawURL string) (net.Conn, error) {
+	addr, err := address(rawURL)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	return new(net.Dialer).DialContext(ctx, "tcp", addr)
 }
 
 // ValidURL reports whether a text is the absolute URL of an agent.
@@ -236,21 +241,11 @@ var speaking = []int{
 	http.StatusTooManyRequests, http.StatusServiceUnavailable,
 }
 
-// Guest is implemented by peers that may face an agent which has not
-// registered with them. Such an agent may refuse what it is sent: it knows
-// another manager, or none.
-type Guest interface {
-	// Unregistered returns the manager's URL if the agent has not registered.
-	Unregistered() (manager string, yes bool)
-}
-
 // Accepted ends the check unless an answer accepts the request with a message
 // of a type. An empty type stands for any; an answer without a type passes.
 func (t *T) Accepted(a *Answer, want protocol.Type) {
-	if guest, ok := t.Peers.(Guest); ok && a.Refused {
-		if manager, yes := guest.Unregistered(); yes {
-			t.Skip("the agent is not registered with this manager and answers with %s; start it with the manager %s, so that it knows the sender", a, manager)
-		}
+	if host, ok := t.Peers.(registering); ok && a.Refused && !host.self().Registered() { // it knows another manager, or none
+		t.Skip("the agent is not registered with this manager and answers with %s; start it with the manager %s, so that it knows the sender", a, host.self().Endpoint.URL)
 	}
 	given := protocol.Type(a.Message.Text("message_type"))
 	switch {

@@ -360,14 +360,9 @@ func (e noReply) Error() string { return fmt.Sprintf("no reply within %v", e.wit
 
 func (noReply) Unwrap() error { return context.DeadlineExceeded }
 
-// Post sends a body to the agent and returns the reply, whatever it is. Every
-// exchange is evidence.
-func (t *T) Post(body []byte, header http.Header) Reply {
-	return t.PostTo(t.Session.URL, body, header)
-}
-
-// PostTo is Post to another URL than the agent's.
-func (t *T) PostTo(url string, body []byte, header http.Header) Reply {
-	reply, _ := t.post(t.ctx, &jsonrpc.Outgoing{URL: url, Header: header, Body: body})
+// Post sends a body to a URL and returns the reply, whatever it is. Every exchange is
+// evidence.
+func (t *T) Post(url string, body []byte) Reply {
+	reply, _ := t.post(t.ctx, &jsonrpc.Outgoing{URL: url, Body: body})
 	return reply
 }

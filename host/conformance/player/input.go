@@ -238,7 +238,7 @@ func answersFast(t T) {
 
 func hostileChecks() []kit.Check {
 	bad := func(name, what, advice string, edit kit.Edit) kit.Attack {
-		return kit.Attack{Name: name, Level: kit.Should, What: what, Advice: advice, Send: kit.EditAttack(edit)}
+		return kit.Attack{Name: name, Level: kit.Should, What: what, Advice: advice, Edit: edit}
 	}
 	all := append(kit.Attacks("notify_match_result"),
 		bad("match", "An invitation without match_id", "Check that match_id is present, and answer -32602 (E003).", kit.Delete("match_id")),

@@ -265,35 +265,27 @@ func forgedEndCheck() kit.Check {
 
 func noticeChecks() []kit.Check {
 	const acksOver = "player.over.ack"
-	acked := func(id, rule string, needs []string, send func(t T) (*kit.Answer, protocol.Type)) kit.Check {
-		return check(id, kit.Should, needs, rule, `Answer with the acknowledgement, such as {"protocol": "league.v2", "message_type": "GAME_OVER_ACK", ..., "status": "ACKNOWLEDGED"}; dispatch by message_type whatever the method is called.`,
-			func(t T) { a, typ := send(t); t.Accepted(a, typ) })
+	acked := func(id string, typ protocol.Type, needs []string, send func(t T) *kit.Answer) kit.Check {
+		return kit.AckCheck(id, typ, needs, func(t *kit.T) *kit.Answer { return send(with(t)) })
 	}
 	return []kit.Check{
-		acked("player.round.ack", "ROUND_ANNOUNCEMENT is answered by ROUND_ANNOUNCEMENT_ACK.", nil, func(t T) (*kit.Answer, protocol.Type) {
-			return t.send(t.announcement(t.newMatch())), protocol.TypeRoundAnnouncement.Answer()
-		}),
-		acked(acksStandings, "LEAGUE_STANDINGS_UPDATE is answered by STANDINGS_UPDATE_ACK.", nil, func(t T) (*kit.Answer, protocol.Type) {
-			return t.send(t.standings()), protocol.TypeLeagueStandingsUpdate.Answer()
-		}),
-		acked("player.roundend.ack", "ROUND_COMPLETED is answered by ROUND_COMPLETED_ACK.", nil, func(t T) (*kit.Answer, protocol.Type) {
-			return t.send(t.RoundCompleted()), protocol.TypeRoundCompleted.Answer()
-		}),
-		acked(acksOver, "GAME_OVER is answered by GAME_OVER_ACK.", []string{joinAnswered, choiceAnswered}, func(t T) (*kit.Answer, protocol.Type) {
+		acked("player.round.ack", protocol.TypeRoundAnnouncement, nil, func(t T) *kit.Answer { return t.send(t.announcement(t.newMatch())) }),
+		acked(acksStandings, protocol.TypeLeagueStandingsUpdate, nil, func(t T) *kit.Answer { return t.send(t.standings()) }),
+		acked("player.roundend.ack", protocol.TypeRoundCompleted, nil, func(t T) *kit.Answer { return t.send(t.RoundCompleted()) }),
+		acked(acksOver, protocol.TypeGameOver, []string{joinAnswered, choiceAnswered}, func(t T) *kit.Answer {
 			m, a := t.called()
-			return t.send(t.over(m, choiceIn(a))), protocol.TypeGameOver.Answer()
+			return t.send(t.over(m, choiceIn(a)))
 		}),
-		acked("player.over.forms", "GAME_OVER is accepted for every way a match can end: a tie (DRAW), and a technical loss, in which drawn_number, number_parity and winner_player_id may be null and choices empty.",
-			[]string{acksOver}, sendEveryResult),
-		acked("player.over.again", "A GAME_OVER that is repeated because its acknowledgement was lost is acknowledged again.", []string{acksOver}, func(t T) (*kit.Answer, protocol.Type) {
-			m, a := t.called()
-			over := t.over(m, choiceIn(a))
-			t.Accepted(t.send(over), protocol.TypeGameOver.Answer())
-			return t.send(over), protocol.TypeGameOver.Answer()
-		}),
-		acked("player.error.ack", "GAME_ERROR is answered by GAME_ERROR_ACK.", []string{joinAnswered}, func(t T) (*kit.Answer, protocol.Type) {
-			return t.send(t.gameError(t.joined())), protocol.TypeGameError.Answer()
-		}),
+		check("player.over.forms", kit.Should, []string{acksOver}, "GAME_OVER is accepted for every way a match can end: a tie (DRAW), and a technical loss, in which drawn_number, number_parity and winner_player_id may be null and choices empty.",
+			"Read of the result what you need, and only if it is there.", sendsEveryResult),
+		check("player.over.again", kit.Should, []string{acksOver}, "A GAME_OVER that is repeated because its acknowledgement was lost is acknowledged again.",
+			"Answer a match that is over as the first time.", func(t T) {
+				m, a := t.called()
+				over := t.over(m, choiceIn(a))
+				t.Accepted(t.send(over), protocol.TypeGameOver.Answer())
+				t.Accepted(t.send(over), protocol.TypeGameOver.Answer())
+			}),
+		acked("player.error.ack", protocol.TypeGameError, []string{joinAnswered}, func(t T) *kit.Answer { return t.send(t.gameError(t.joined())) }),
 		check("player.error.then", kit.Must, []string{choiceAnswered}, "A GAME_ERROR that announces a retry does not end the match: the call that follows is answered (league.v2, retries).",
 			"Treat GAME_ERROR as information; a match ends with GAME_OVER.", func(t T) {
 				m := t.joined()
@@ -309,7 +301,7 @@ func noticeChecks() []kit.Check {
 	}
 }
 
-func sendEveryResult(t T) (*kit.Answer, protocol.Type) {
+func sendsEveryResult(t T) {
 	m, a := t.called()
 	own := choiceIn(a)
 	tie := t.over(m, own)
@@ -323,7 +315,7 @@ func sendEveryResult(t T) (*kit.Answer, protocol.Type) {
 		Status: protocol.StatusTechnicalLoss, WinnerPlayerID: protocol.Null[string](), DrawnNumber: protocol.Null[int](), NumberParity: protocol.Null[string](),
 		Choices: map[string]protocol.Choice{}, TechnicalLossPlayerIDs: []string{t.ID, m.opponent}, Reason: "neither player chose in time",
 	}
-	return t.send(both), protocol.TypeGameOver.Answer()
+	t.Accepted(t.send(both), protocol.TypeGameOver.Answer())
 }
 
 // Play implements kit.Peers: our own referee conducts a match of the player against our

@@ -13,7 +13,7 @@ func Suite() kit.Suite {
 	return kit.Suite{Role: kit.Player, Open: open, Checks: slices.Concat(
 		kit.RegistrationChecks(kit.Player, func(t *kit.T, url string) *kit.Answer {
 			p := with(t)
-			return kit.ReadAnswer(t.PostTo(url, t.Body(kit.Request{Message: p.standings()}), nil))
+			return kit.ReadAnswer(t.Post(url, t.Body(kit.Request{Message: p.standings()})))
 		}),
 		joinChecks(), choiceChecks(), answerChecks(), noticeChecks(), drawChecks(), rpcChecks(), dialectChecks(), fieldChecks(), authChecks(), stateChecks(),
 		loadChecks(), hostileChecks(), []kit.Check{forgedEndCheck()},

@@ -118,15 +118,15 @@ func keepsLimit(t T) {
 
 func hostileChecks() []kit.Check {
 	bad := func(name, what string, edit func(m, match map[string]any)) kit.Attack {
-		return kit.Attack{Name: name, Level: kit.Should, What: what, Advice: "Check each match of an announcement before you begin it, and answer -32602.", Send: kit.EditAttack(editMatch(edit))}
+		return kit.Attack{Name: name, Level: kit.Should, What: what, Advice: "Check each match of an announcement before you begin it, and answer -32602.", Edit: editMatch(edit)}
 	}
 	twice := bad("twice", "An announcement that lists a match twice", func(m, match map[string]any) { m["matches"] = []any{match, match} })
-	send := twice.Send
 	twice.Send = func(t *kit.T, valid kit.Request) *kit.Answer {
 		if with(t).assignment().name != "" {
 			return nil
 		}
-		return send(t, valid)
+		valid.Edit = twice.Edit
+		return t.Send(valid)
 	}
 	all := append(kit.Attacks("notify_match_result"),
 		bad("match", "An announcement of a match without match_id", func(_, match map[string]any) { delete(match, "match_id") }),

@@ -17,12 +17,11 @@ import (
 
 func roundChecks() []kit.Check {
 	acked := func(name string, typ protocol.Type, m func(t T) protocol.Message) kit.Check {
-		about, _ := protocol.Describe(typ)
-		return check("referee."+name+".ack", kit.Should, nil, string(typ)+" is answered by "+string(about.Answer)+", within 10 s.",
-			"Answer with the acknowledgement, and do the work afterwards; dispatch by message_type whatever the method is called.", func(t T) {
-				t.NeedsRegistration(t.T)
-				t.Accepted(t.send(m(t)), about.Answer)
-			})
+		return kit.AckCheck("referee."+name+".ack", typ, nil, func(t *kit.T) *kit.Answer {
+			r := with(t)
+			r.NeedsRegistration(t)
+			return r.send(m(r))
+		})
 	}
 	return []kit.Check{
 		check(playsMatches, kit.Must, nil, "A referee plays the matches that it is assigned, by ROUND_ANNOUNCEMENT or one by one: it invites both players, calls both for a choice, sends GAME_OVER to both and reports to the manager (league.v2, flow).",

@@ -35,11 +35,11 @@ func redrawn(s *sent, key string) {
 	s.message["draw_key"], result["drawn_number"], result["number_parity"] = key, n, game.ParityOf(n).String()
 }
 
-// opening changes a GAME_OVER that reveals a key.
-func opening(edit func(m *memory, s *sent)) out {
-	return only(over, func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
+// having changes the messages of a type that have a member.
+func having(t, member string, edit func(m *memory, s *sent)) out {
+	return only(t, func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
 		s := reading(body)
-		if s.message["draw_key"] != nil {
+		if s.message[member] != nil {
 			m.Lock()
 			edit(m, s)
 			m.Unlock()
@@ -49,19 +49,11 @@ func opening(edit func(m *memory, s *sent)) out {
 	})
 }
 
+// opening changes a GAME_OVER that reveals a key.
+func opening(edit func(m *memory, s *sent)) out { return having(over, "draw_key", edit) }
+
 // committing changes a CHOOSE_PARITY_CALL that has a commitment.
-func committing(edit func(m *memory, s *sent)) out {
-	return only(call, func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
-		s := reading(body)
-		if s.message["draw_commitment"] != nil {
-			m.Lock()
-			edit(m, s)
-			m.Unlock()
-			body = write(s.doc)
-		}
-		return next(body)
-	})
-}
+func committing(edit func(m *memory, s *sent)) out { return having(call, "draw_commitment", edit) }
 
 func refereeDrawMutants() []mutant {
 	another := strings.Repeat("5a", 32)
@@ -168,15 +160,12 @@ func playerDrawMutants() []mutant {
 	swapped := func(m *memory, in *asked) bool { return m.seen["commitments to "+in.text("match_id")] > 1 }
 	reused := func(m *memory, in *asked) bool { return m.seen[in.text("draw_key")] > 1 }
 	return []mutant{
-		{check: "player.draws.nonce", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
-			r := next(in)
-			m.Lock()
-			defer m.Unlock()
+		{check: "player.draws.nonce", serve: answering(func(m *memory, in *asked, r *reply) *reply {
 			if in.text("draw_commitment") == "" || m.count("asked in "+in.text("match_id")) == 1 || r.refused() {
 				return r
 			}
 			return r.edit(set("draw_nonce", draws.NewNonce()))
-		}},
+		})},
 		{check: "player.draws.fresh", serve: alwaysTheSameNonce},
 		{check: "player.draws.verified", serve: judging(func(*memory, *asked, bool) bool { return false })},
 		{check: "player.draws.number", serve: judging(func(m *memory, in *asked, verified bool) bool {

@@ -128,15 +128,24 @@ func ackOf(t string) string {
 
 type serve = func(m *memory, in *asked, next func(*asked) *reply) *reply
 
+// answering changes what the agent answers, under the mutant's lock.
+func answering(change func(m *memory, in *asked, r *reply) *reply) serve {
+	return func(m *memory, in *asked, next func(*asked) *reply) *reply {
+		r := next(in)
+		m.Lock()
+		defer m.Unlock()
+		return change(m, in, r)
+	}
+}
+
 // answers changes the message that answers a type, where it is no refusal.
 func answers(t string, edit func(object)) serve {
-	return func(_ *memory, in *asked, next func(*asked) *reply) *reply {
-		r := next(in)
+	return answering(func(_ *memory, in *asked, r *reply) *reply {
 		if !in.of(t) || r.refused() {
 			return r
 		}
 		return r.edit(edit)
-	}
+	})
 }
 
 func set(name string, value any) func(object) { return func(o object) { o[name] = value } }
@@ -151,18 +160,12 @@ func drop(names ...string) func(object) {
 
 // refuses refuses a valid request, if a condition holds.
 func refuses(when func(m *memory, in *asked) bool) serve {
-	return func(m *memory, in *asked, next func(*asked) *reply) *reply {
-		r := next(in)
-		if r.refused() {
+	return answering(func(m *memory, in *asked, r *reply) *reply {
+		if r.refused() || !when(m, in) {
 			return r
 		}
-		m.Lock()
-		defer m.Unlock()
-		if when(m, in) {
-			return refusal(in, -32000)
-		}
-		return r
-	}
+		return refusal(in, -32000)
+	})
 }
 
 // breaks fails without an answer, if the condition holds.
@@ -208,10 +211,7 @@ func rightToken(m *memory, in *asked, o object) { o["auth_token"] = m.tokens[in.
 
 // flips changes the choice of an answer, if the condition holds.
 func flips(when func(m *memory, in *asked) bool) serve {
-	return func(m *memory, in *asked, next func(*asked) *reply) *reply {
-		r := next(in)
-		m.Lock()
-		defer m.Unlock()
+	return answering(func(m *memory, in *asked, r *reply) *reply {
 		if r.refused() || !when(m, in) {
 			return r
 		}
@@ -222,7 +222,7 @@ func flips(when func(m *memory, in *asked) bool) serve {
 			}
 			o["parity_choice"], o["choice"] = other, other
 		})
-	}
+	})
 }
 
 // postsAnswers acknowledges invitations and calls in JSON-RPC without a
@@ -259,15 +259,14 @@ func postsAnswers(posts *sync.WaitGroup) serve {
 
 // framed changes the JSON-RPC frame of what is no refusal.
 func framed(edit func(request, answer object)) serve {
-	return func(_ *memory, in *asked, next func(*asked) *reply) *reply {
-		r := next(in)
+	return answering(func(_ *memory, in *asked, r *reply) *reply {
 		if r.refused() || len(r.body) == 0 {
 			return r
 		}
 		doc := parse(r.body)
 		edit(parse(in.body), doc)
 		return &reply{status: r.status, media: r.media, body: write(doc)}
-	}
+	})
 }
 
 func bodyHas(text string) func(*asked) bool {

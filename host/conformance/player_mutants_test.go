@@ -20,7 +20,7 @@ const (
 )
 
 func playerMutants() []mutant {
-	return slices.Concat(registeringMutants("player", application, "player_meta"), matchMutants(), answerMutants(), noticeMutants(), playerDrawMutants(), framing("player", "handle_game_invitation"), dialectMutants("player", call), shapeMutants(), authMutants(), loadMutants(), attackedMutants("player", invitation, "notify_match_result"), hostileMutants(), endMutants())
+	return slices.Concat(registeringMutants("player", application, "player_meta"), matchMutants(), playerDrawMutants(), framing("player", "handle_game_invitation"), dialectMutants("player", call), shapeMutants(), authMutants(), loadMutants(), attackedMutants("player", invitation, "notify_match_result"), takesMatch("player", invitation))
 }
 
 // registeringMutants are those of the checks of a role on its registration.
@@ -81,45 +81,28 @@ func matchMutants() []mutant {
 		{check: "player.choice.other", serve: believes(with(call, "player_id", "P77"), func(_ *memory, _ *asked, o object) { o["player_id"] = "P01" })},
 		{check: "player.choice.secret", serve: answers(invitation, set("parity_choice", "even"))},
 		{check: "player.state.others", serve: accepts(with(invitation, "opponent_id", "P98"))},
-		{check: "player.state.uninvited", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
-			m.Lock()
+		{check: "player.state.uninvited", serve: answering(func(m *memory, in *asked, r *reply) *reply {
 			if in.of(invitation) {
 				m.count(in.text("match_id"))
 			}
-			known := m.seen[in.text("match_id")] > 0
-			m.Unlock()
-			if in.of(call) && !known {
+			if in.of(call) && m.seen[in.text("match_id")] == 0 {
 				return nothing()
 			}
-			return next(in)
-		}},
+			return r
+		})},
 		{check: "player.state.late", serve: flips(func(m *memory, in *asked) bool {
 			if in.of(over) {
 				m.count(in.text("match_id"))
 			}
 			return in.of(call) && m.seen[in.text("match_id")] > 0
 		})},
-	}
-}
-
-func answerMutants() []mutant {
-	return []mutant{
 		{check: "player.choice.fields", serve: answers(call, drop("protocol"))},
 		{check: "player.choice.fields", serve: answers(call, set("timestamp", "2026-03-14T11:10:13+02:00"))},
 		{check: "player.answer.seconds", serve: answers(call, set("timestamp", "2026-03-14T09:10:13.5Z"))},
 		{check: "player.answer.match", serve: answers(call, set("sender", "player:P99"))},
 		{check: "player.answer.conversation", serve: answers(call, set("conversation_id", "another"))},
 		{check: "player.answer.token", serve: answers(call, set("auth_token", "tok-P99-0123456789"))},
-		{check: "player.answer.media", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
-			r := next(in)
-			r.media = "text/html"
-			return r
-		}},
-	}
-}
-
-func noticeMutants() []mutant {
-	return []mutant{
+		{check: "player.answer.media", serve: answering(func(_ *memory, _ *asked, r *reply) *reply { return &reply{r.status, "text/html", r.body} })},
 		{check: "player.round.ack", serve: refuses(isType("ROUND_ANNOUNCEMENT"))},
 		{check: "player.standings.ack", serve: refuses(isType(standings))},
 		{check: "player.roundend.ack", serve: refuses(isType("ROUND_COMPLETED"))},
@@ -145,12 +128,7 @@ func shapeMutants() []mutant {
 	}
 	return []mutant{
 		{check: "player.rpc.version", serve: framed(func(_, answer object) { delete(answer, "jsonrpc") })},
-		{check: "player.rpc.notification", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
-			if in.of("LEAGUE_ERROR") {
-				return nothing()
-			}
-			return next(in)
-		}},
+		{check: "player.rpc.notification", serve: breaks(func(in *asked) bool { return in.of("LEAGUE_ERROR") })},
 		{check: "player.dialect.contracts", out: registersInEnvelope, serve: refuses(methodIs("handle_game_invitation"))},
 		{check: "player.dialect.handle-message", serve: refuses(methodIs("handle_message"))},
 		{check: "player.dialect.lower", serve: refuses(methodIs("choose_parity_call"))},
@@ -163,7 +141,7 @@ func shapeMutants() []mutant {
 }
 
 // registersInEnvelope wraps the registration with the header apart.
-func registersInEnvelope(_ *memory, body []byte, next func([]byte) (*jsonrpc.Reply, error)) (*jsonrpc.Reply, error) {
+func registersInEnvelope(_ *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
 	doc := parse(body)
 	if m, ok := doc["params"].(object); ok && m["message_type"] == "LEAGUE_REGISTER_REQUEST" {
 		payload := object{"player_meta": m["player_meta"]}
@@ -184,40 +162,32 @@ func authMutants() []mutant {
 		{check: "player.auth.player", serve: believes(with(call, "sender", "player:P02"), func(_ *memory, _ *asked, o object) { o["sender"] = "referee:REF01" })},
 		{check: "player.auth.manager", serve: believes(func(in *asked) bool { return in.of(standings) && strings.HasSuffix(in.text("auth_token"), forged) },
 			func(m *memory, _ *asked, o object) { o["auth_token"] = m.tokens["manager"] })},
-		{check: "player.auth.then", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
-			r := next(in)
-			m.Lock()
-			defer m.Unlock()
-			match := in.text("match_id")
-			if in.of(call) && r.refused() {
+		{check: "player.auth.then", serve: answering(func(m *memory, in *asked, r *reply) *reply {
+			switch match := in.text("match_id"); {
+			case in.of(call) && r.refused():
 				m.count(match)
-			}
-			if in.of(call) && !r.refused() && m.seen[match] > 0 {
+			case in.of(call) && m.seen[match] > 0:
 				return refusal(in, -32000)
 			}
 			return r
-		}},
+		})},
 		{check: "player.auth.completed", serve: accepts(func(in *asked) bool { return in.of(complete) && strings.HasPrefix(in.text("sender"), "referee:") })},
 	}
 }
 
 func loadMutants() []mutant {
 	return []mutant{
-		{check: "player.load.concurrent", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
+		{check: "player.load.concurrent", serve: answering(func(m *memory, in *asked, r *reply) *reply {
 			// Every match is taken for the one that was joined last.
-			r := next(in)
-			m.Lock()
-			defer m.Unlock()
-			match := in.text("match_id")
-			if in.of(invitation) && !r.refused() {
+			switch match := in.text("match_id"); {
+			case in.of(invitation) && !r.refused():
 				m.count(match)
 				m.last = match
-			}
-			if in.of(call) && !r.refused() && m.seen[match] > 0 {
+			case in.of(call) && !r.refused() && m.seen[match] > 0:
 				return r.edit(set("match_id", m.last))
 			}
 			return r
-		}},
+		})},
 		{check: "player.load.speed", halts: true, serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
 			// It takes longer with every match.
 			if in.of(over) {
@@ -230,16 +200,8 @@ func loadMutants() []mutant {
 			}
 			return next(in)
 		}},
-	}
-}
-
-func hostileMutants() []mutant {
-	return append(takesMatch("player", invitation),
-		mutant{check: "player.hostile.then", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
+		{check: "player.hostile.then", serve: answering(func(m *memory, in *asked, r *reply) *reply {
 			// What was nested too deep has left something behind.
-			r := next(in)
-			m.Lock()
-			defer m.Unlock()
 			if bodyHas("[[[[[[[[[[")(in) {
 				m.count("deep")
 			}
@@ -247,12 +209,7 @@ func hostileMutants() []mutant {
 				return refusal(in, -32000)
 			}
 			return r
-		}},
-	)
-}
-
-func endMutants() []mutant {
-	return []mutant{
+		})},
 		{check: "player.end.ack", serve: refuses(isType(complete))},
 		{check: "player.end.again", serve: refuses(func(m *memory, in *asked) bool { return in.of(complete) && m.count(complete) > 1 })},
 	}

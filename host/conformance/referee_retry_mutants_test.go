@@ -178,13 +178,12 @@ func dialectMutants(role, t string) []mutant {
 		{check: role + ".dialect.envelope", serve: refuses(methodIs("league.handle"))},
 		{check: role + ".dialect.tool", serve: refuses(func(_ *memory, in *asked) bool { return bodyHas(`"arguments"`)(in) })},
 		{check: role + ".dialect.tool-io", serve: refuses(func(_ *memory, in *asked) bool { return bodyHas(`"input"`)(in) })},
-		{check: role + ".dialect.bare", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
-			r := next(in)
+		{check: role + ".dialect.bare", serve: answering(func(_ *memory, in *asked, r *reply) *reply {
 			if doc := parse(in.body); doc["jsonrpc"] == nil && doc["message_type"] != nil {
 				r.body = write(object{"jsonrpc": "2.0", "id": nil, "result": parse(r.body)})
 			}
 			return r
-		}},
+		})},
 		{check: role + ".dialect.type", serve: refuses(methodIs(t))},
 		{check: role + ".dialect.unknown", serve: refuses(methodIs("unknown"))},
 		{check: role + ".fields.unknown", halts: true, serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
@@ -193,15 +192,14 @@ func dialectMutants(role, t string) []mutant {
 			}
 			return next(in)
 		}},
-		{check: role + ".auth.quiet", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
-			r := next(in)
+		{check: role + ".auth.quiet", serve: answering(func(_ *memory, in *asked, r *reply) *reply {
 			if token := in.text("auth_token"); r.refused() && strings.HasSuffix(token, forged) {
 				doc := parse(r.body)
 				doc["error"].(object)["message"] = "bad token " + token
 				r.body = write(doc)
 			}
 			return r
-		}},
+		})},
 		stalling(role + ".load.stalled"),
 	}
 }
@@ -289,8 +287,7 @@ func attackedMutants(role, t, wrong string) []mutant {
 				}
 			})
 		}},
-		{check: role + ".hostile.codes", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
-			r := next(in)
+		{check: role + ".hostile.codes", serve: answering(func(_ *memory, _ *asked, r *reply) *reply {
 			if doc := parse(r.body); r.refused() {
 				if e, ok := doc["error"].(object); ok && e["code"] == json.Number("-32700") {
 					e["code"] = -32000
@@ -298,7 +295,7 @@ func attackedMutants(role, t, wrong string) []mutant {
 				}
 			}
 			return r
-		}},
+		})},
 	}
 }
 

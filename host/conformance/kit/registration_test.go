@@ -1,16 +1,12 @@
 package kit_test
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
-	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/trace"
 )
 
@@ -109,40 +105,6 @@ func TestRegistrationAssignsAnID(t *testing.T) {
 		}
 		if tokens[0] == "" || tokens[0] != tokens[1] || tokens[0] != peers.Token {
 			t.Errorf("%s: the tokens are %q, want the same", c.sender, tokens)
-		}
-		if agent, way := peers.Describe(); agent != "Ada" || way != "lower-method" {
-			t.Errorf("the agent is %q in %s, want Ada in lower-method", agent, way)
-		}
-		h := peers.Header(protocol.TypeRoundCompleted, 3)
-		if h.Sender != kit.ManagerName || h.AuthToken == "" || h.RoundID != protocol.RoundNumber(3) {
-			t.Errorf("a message of the manager has the header %+v", h)
-		}
-	}
-}
-
-// Await gives an agent all of its time to register: one that listens only is
-// admitted then, and one that does not listen is reported.
-func TestAwaitRegistration(t *testing.T) {
-	t.Parallel()
-	agent := listen(t, nil)
-	for url, want := range map[string]string{agent.URL: "", "http://127.0.0.1:1/mcp": "no agent is listening at http://127.0.0.1:1/mcp (waited 1m0s): "} {
-		s := session(t, url)
-		var said []string
-		s.Say = func(text string) { said = append(said, text) }
-		peers := newHost(t, s, kit.Player)
-		synctest.Test(t, func(t *testing.T) {
-			began := time.Now()
-			err := peers.Await(t.Context())
-			if took := time.Since(began); took != s.Wait {
-				t.Errorf("waited %v, want %v", took, s.Wait)
-			}
-			var unreachable *kit.UnreachableError
-			if (err == nil) != (want == "") || err != nil && (!errors.As(err, &unreachable) || errors.Unwrap(err) == nil || !strings.HasPrefix(err.Error(), want)) {
-				t.Errorf("%s: error %v, want %q", url, err, want)
-			}
-		})
-		if want == "" && (peers.ID != "P01" || peers.Token == "" || peers.Registered() || len(said) != 2 || !strings.Contains(said[1], "the player has not registered")) {
-			t.Errorf("admitted as %q, registered %t; said %q", peers.ID, peers.Registered(), said)
 		}
 	}
 }

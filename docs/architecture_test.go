@@ -84,7 +84,7 @@ var may = map[string][]string{
 	"host/web/wall":            {"host/game", "host/manager", "host/manager/league", "host/protocol", "host/referee", "host/web"},
 	"host/peertest":            {},
 	"host/trace/playback":      {"analysis/words", "host", "host/jsonrpc", "host/protocol", "host/trace"},
-	"host/conformance/kit":     {"host/agent", "host/credential", "host/dialect", "host/game", "host/jsonrpc", "host/player", "host/protocol", "host/rawjson", "host/referee", "host/trace", "host/wire", "strategies/builtin"},
+	"host/conformance/kit":     {"host/agent", "host/credential", "host/dialect", "host/game", "host/jsonrpc", "host/judge", "host/player", "host/protocol", "host/rawjson", "host/referee", "host/trace", "host/wire", "strategies/builtin"},
 	"host/conformance/player":  {"host/conformance/kit", "host/credential", "host/dialect", "host/draws", "host/game", "host/jsonrpc", "host/player", "host/protocol", "host/rawjson", "host/referee", "host/trace"},
 	"host/conformance/referee": {"host/agent", "host/conformance/kit", "host/credential", "host/dialect", "host/draws", "host/game", "host/jsonrpc", "host/judge", "host/player", "host/protocol", "host/trace"},
 	"host/conformance/manager": {"host/agent", "host/conformance/kit", "host/credential", "host/dialect", "host/game", "host/jsonrpc", "host/judge", "host/player", "host/protocol", "host/referee", "host/trace", "host/wire", "strategies"},

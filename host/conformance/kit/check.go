@@ -9,16 +9,18 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/strategylab/strategylab/host/judge"
 )
 
 // Level says how serious it is to break a rule.
-type Level string
+type Level = judge.Level
 
 // The levels, most serious first.
 const (
-	Must   Level = "must"   // our tolerant agents could not play with it
-	Should Level = "should" // strict agents could not
-	Wild   Level = "wild"   // both can; other programs may not
+	Must   = judge.Must
+	Should = judge.Should
+	Wild   = judge.Wild
 )
 
 // Levels returns all levels, most serious first.

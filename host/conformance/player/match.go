@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
@@ -60,17 +61,12 @@ func (t T) newMatch() match {
 // announcement does not matter here.
 func (t T) begin() match {
 	m := t.newMatch()
-	t.Lock()
-	mute := t.mute
-	t.Unlock()
-	if mute {
+	if t.mute.Load() {
 		return m
 	}
 	aside := t.Aside()
 	if a := t.Registrar.Send(aside, t.announcement(m)); a.Err != nil {
-		t.Lock()
-		t.mute = true
-		t.Unlock()
+		t.mute.Store(true)
 		t.Keep(aside.Evidence[0])
 	}
 	return m
@@ -96,20 +92,12 @@ func (t T) deliver(r kit.Request) *kit.Answer {
 	began := time.Now()
 	a := t.Send(r)
 	acknowledges := a.OK() && !a.Refused && protocol.Type(a.Message.Text("message_type")) != want && !joins(a) && choiceIn(a) == ""
-	if want == "" || !acknowledges {
-		return a
-	}
-	t.Lock()
-	skip := t.synchronous
-	t.Unlock()
-	if skip {
+	if want == "" || !acknowledges || t.synchronous.Load() {
 		return a
 	}
 	late, ok := t.awaitPosted(want, head.MatchID, time.Until(began.Add(t.T.Session.Timeout)))
 	if !ok {
-		t.Lock()
-		t.synchronous = true
-		t.Unlock()
+		t.synchronous.Store(true)
 		return a
 	}
 	t.Show("the player, later", late.raw)
@@ -275,11 +263,10 @@ func (t T) gameError(m match) *protocol.GameError {
 // announcements give the manager's endpoint as theirs, for players that post
 // their answers.
 type peers struct {
-	*kit.Registrar // its lock guards what follows
-
-	posted      []posted
-	mute        bool // announce no rounds before matches
-	synchronous bool // it has left an answer at an acknowledgement
+	*kit.Registrar
+	posted      []posted    // guarded by the lock
+	mute        atomic.Bool // announce no rounds before matches
+	synchronous atomic.Bool // it has left an answer at an acknowledgement
 }
 
 // posted is an answer that the player has sent as a request of its own.
@@ -307,7 +294,7 @@ func open(ctx context.Context, s *kit.Session) (kit.Peers, error) {
 	}
 	// Without the id of an unregistered player, no match can be announced as its
 	// own.
-	p.mute = !r.Registered() && s.ID == ""
+	p.mute.Store(!r.Registered() && s.ID == "")
 	return p, nil
 }
 

@@ -337,7 +337,7 @@ func (p *peers) Play(own *kit.T) kit.Play {
 	a := t.announcement(m)
 	match := &a.Matches[0]
 	match.RefereeEndpoint = conducts.Endpoint.URL
-	if !t.mute {
+	if !t.mute.Load() {
 		t.Registrar.Send(t.Aside(), a)
 	}
 	keys := [2]credential.KeyPair{p.Verifier.MatchKeys(kit.League, m.id, m.referee), credential.NewVerifier(opponent.Token).MatchKeys(kit.League, m.id, m.referee)}

@@ -130,9 +130,7 @@ func (t T) awaitEnd(m *match) {
 		}
 		if !more {
 			t.showAll(m)
-			t.Lock()
-			t.abandons = true
-			t.Unlock()
+			t.abandons.Store(true)
 			t.Fail("match %s has stopped: the referee sent nothing about it for %v; %s", m.id, t.quiet(m).Round(time.Second), t.summary(m))
 		}
 		n = now

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/strategylab/strategylab/host/agent"
@@ -44,9 +45,9 @@ type peers struct {
 	matches        map[string]*match
 	scenarios      map[string]*match
 	lastReceived   time.Time
-	notJSON        []*sent // with another Content-Type
-	assigned       assignment
-	abandons       bool // it has left a match unfinished
+	notJSON        []*sent                    // with another Content-Type
+	assigned       atomic.Pointer[assignment] // once it was found out
+	abandons       atomic.Bool                // it has left a match unfinished
 }
 
 // open listens for the referee and waits until it has registered.
@@ -138,7 +139,7 @@ type match struct {
 	assigned time.Time
 	ours     [2]jsonrpc.Handler // our own players, if they play it
 	sent     []*sent            // what the referee sent about it, in order; guarded by the peers' lock
-	late     bool               // a player answered after its time; likewise
+	late     atomic.Bool        // a player answered after its time
 }
 
 // sent is a message of the referee about a match.
@@ -316,7 +317,7 @@ func tooLate(m *match, s *sent) kit.Response {
 		m.peers.Until(m.peers.Session.Timeout, func() bool { return m.replied(playerA) })
 		return choosing(protocol.Even)(m, s)
 	}
-	if !m.peers.Until(m.peers.patience(), func() bool { m.late = m.gaveUp(); return m.late }) {
+	if !m.peers.Until(m.peers.patience(), func() bool { m.late.Store(m.gaveUp()); return m.late.Load() }) {
 		return choosing(protocol.Even)(m, s)
 	}
 	return choosing(protocol.Odd)(m, s)
@@ -326,9 +327,7 @@ func tooLate(m *match, s *sent) kit.Response {
 // may have to pause. One that has abandoned a match is given its pauses, and
 // hardly more.
 func (p *peers) patience() time.Duration {
-	p.Lock()
-	defer p.Unlock()
-	if p.abandons {
+	if p.abandons.Load() {
 		return min(p.Session.Timeout, time.Second) + p.Session.Pause
 	}
 	return p.Session.Patience()

@@ -183,10 +183,7 @@ func usesItsTime(t T) {
 func answersLate(t T) {
 	m := t.start("choice too late")
 	t.awaitProgress(func() bool { return m.replied(playerA) })
-	t.Lock()
-	late := m.late
-	t.Unlock()
-	if !late {
+	if !m.late.Load() {
 		t.skipSlow()
 	}
 	t.awaitEnd(m)

@@ -121,7 +121,6 @@ func (t T) ignores(m *match) {
 
 // assignment is how the referee is assigned its matches.
 type assignment struct {
-	found  bool   // it was looked for
 	plays  bool   // it plays what it is assigned
 	name   string // of the message that assigns one match; empty for ROUND_ANNOUNCEMENT
 	sender string // instead of the protocol's
@@ -169,18 +168,11 @@ func (t T) assign(matches ...*match) *kit.Answer {
 // assignment finds out once how the referee is assigned matches: it announces a
 // match, and assigns others in every other known way until one is played.
 func (t T) assignment() assignment {
-	t.Lock()
-	known := t.assigned
-	t.Unlock()
-	if known.found {
-		return known
+	if t.assigned.Load() == nil {
+		found := t.findAssignment()
+		t.assigned.Store(&found)
 	}
-	found := t.findAssignment()
-	found.found = true
-	t.Lock()
-	t.peers.assigned = found
-	t.Unlock()
-	return found
+	return *t.assigned.Load()
 }
 
 func (t T) findAssignment() assignment {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/strategylab/strategylab/host/draws"
 	"github.com/strategylab/strategylab/host/game"
-	"github.com/strategylab/strategylab/host/jsonrpc"
 )
 
 // fixedKey is the key of a referee that uses one again and again.
@@ -37,15 +36,10 @@ func redrawn(s *sent, key string) {
 
 // having changes the messages of a type that have a member.
 func having(t, member string, edit func(m *memory, s *sent)) out {
-	return only(t, func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
-		s := reading(body)
+	return sends(t, func(m *memory, s *sent) {
 		if s.message[member] != nil {
-			m.Lock()
 			edit(m, s)
-			m.Unlock()
-			body = write(s.doc)
 		}
-		return next(body)
 	})
 }
 
@@ -89,11 +83,7 @@ func refereeDrawMutants() []mutant {
 			delete(s.message["draw_nonces"].(object), "P02")
 			redrawn(s, s.text("draw_key"))
 		})},
-		{check: "referee.draws.verified", out: func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
-			return reuses(m, body, func(body []byte) (*jsonrpc.Reply, error) {
-				return opening(func(_ *memory, s *sent) { redrawn(s, fixedKey) })(m, body, next)
-			})
-		}},
+		{check: "referee.draws.verified", out: then(reuses, opening(func(_ *memory, s *sent) { redrawn(s, fixedKey) }))},
 	}
 }
 

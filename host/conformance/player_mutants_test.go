@@ -26,11 +26,7 @@ func playerMutants() []mutant {
 // registeringMutants are those of the checks of a role on its registration.
 func registeringMutants(role, t, metaName string) []mutant {
 	registers := func(rule string, edit func(doc, message object)) mutant {
-		return mutant{check: role + ".register." + rule, out: only(t, func(_ *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
-			s := reading(body)
-			edit(s.doc, s.message)
-			return next(write(s.doc))
-		})}
+		return mutant{check: role + ".register." + rule, out: sends(t, func(_ *memory, s *sent) { edit(s.doc, s.message) })}
 	}
 	message := func(rule string, edit func(object)) mutant {
 		return registers(rule, func(_, message object) { edit(message) })

@@ -43,14 +43,36 @@ func (s *sent) key() string {
 
 type onward = func([]byte) (*jsonrpc.Reply, error)
 
-// emits changes messages of a type before they leave.
+// sends changes messages of a type before they leave, under the mutant's lock.
+func sends(t string, edit func(m *memory, s *sent)) out {
+	return only(t, func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
+		s := reading(body)
+		m.Lock()
+		edit(m, s)
+		m.Unlock()
+		return next(write(s.doc))
+	})
+}
+
+// emits is sends for what needs no memory.
 func emits(t string, edit func(object)) out {
-	return func(_ *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
-		if s := reading(body); s.of(t) {
-			edit(s.message)
-			body = write(s.doc)
+	return sends(t, func(_ *memory, s *sent) { edit(s.message) })
+}
+
+// then has what one leaves changed by another.
+func then(first, second out) out {
+	return func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
+		return first(m, body, func(body []byte) (*jsonrpc.Reply, error) { return second(m, body, next) })
+	}
+}
+
+// hears changes requests of a type before they arrive.
+func hears(t string, edit func(object)) serve {
+	return func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+		if in.of(t) {
+			in = in.changed(edit)
 		}
-		return next(body)
+		return next(in)
 	}
 }
 

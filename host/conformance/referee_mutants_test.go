@@ -10,8 +10,8 @@ import (
 
 func refereeMutants() []mutant {
 	return slices.Concat(registeringMutants("referee", refereeRegistration, "referee_meta"), roundMutants(), askingMutants(), turnMutants(), resultMutants(), reportMutants(), refereeDrawMutants(),
-		replyMutants(), postedMutants(), retryMutants(), faultMutants(), deadlineMutants(), trustMutants(), framing("referee", "update_standings"), dialectMutants("referee", standings), burdenMutants(),
-		attackedMutants("referee", announcement, "notify_match_result"), takesMatch("referee", announcement), refereeHostileMutants(), refereeEndMutants())
+		replyMutants(), postedMutants(), retryMutants(), faultMutants(), trustMutants(), framing("referee", "update_standings"), dialectMutants("referee", standings), burdenMutants(),
+		attackedMutants("referee", announcement, "notify_match_result"), takesMatch("referee", announcement), refereeHostileMutants())
 }
 
 const refereeRegistration = "REFEREE_REGISTER_REQUEST"
@@ -22,12 +22,7 @@ func roundMutants() []mutant {
 		{check: "referee.register.retry", busy: true, out: instead(refereeRegistration, isBusy, acceptsReferee)}, // it never looks at the status
 		{check: "referee.register.fields", out: emits(refereeRegistration, func(o object) { delete(o["referee_meta"].(object), "max_concurrent_matches") })},
 		{check: "referee.round.plays", halts: true, out: only(invitation, func(_ *memory, body []byte, _ onward) (*jsonrpc.Reply, error) { return declining(reading(body)), nil })},
-		{check: "referee.round.announced", halts: true, serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
-			if in.of(announcement) {
-				in = in.changed(set("matches", []any{}))
-			}
-			return next(in)
-		}},
+		{check: "referee.round.announced", halts: true, serve: hears(announcement, set("matches", []any{}))},
 		{check: "referee.round.ack", serve: refuses(isType(announcement))},
 		{check: "referee.standings.ack", serve: refuses(isType(standings))},
 		{check: "referee.roundend.ack", serve: refuses(isType("ROUND_COMPLETED"))},
@@ -93,21 +88,9 @@ func askingMutants() []mutant {
 			return next(bytes.Replace(body, []byte(`"jsonrpc":"2.0"`), []byte(`"jsonrpc":"1.0"`), 1))
 		})},
 		{check: "referee.message.media", media: "text/plain"},
-		{check: "referee.message.secret", out: func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
-			m.Lock()
-			s := reading(body)
-			if s.of(over) {
-				s.message["x_signed"] = token
-			}
-			m.Unlock()
-			r, err := next(write(s.doc))
-			if err == nil && s.of(refereeRegistration) {
-				m.Lock()
-				walk(parse(r.Body), func(o object) { token, _ = o["auth_token"].(string) })
-				m.Unlock()
-			}
-			return r, err
-		}},
+		{check: "referee.message.secret", out: then(
+			receives(refereeRegistration, func(_ *sent, o object) { token, _ = o["auth_token"].(string) }),
+			emits(over, func(o object) { o["x_signed"] = token }))},
 	}
 }
 
@@ -185,15 +168,10 @@ func turnMutants() []mutant {
 		{check: "referee.invitation.parallel", out: oneAfterTheOther(invitation, func(s *sent) bool { return s.text("role_in_match") == "PLAYER_A" })},
 		{check: "referee.call.parallel", out: oneAfterTheOther(call, func(s *sent) bool { return s.text("player_id") == "P01" })},
 		callsEarly("referee.call.after"),
-		{check: "referee.call.secret", out: only(call, func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
-			s := reading(body)
-			m.Lock()
-			again := m.count(s.key()) > 1
-			m.Unlock()
-			if again {
+		{check: "referee.call.secret", out: sends(call, func(m *memory, s *sent) {
+			if m.count(s.key()) > 1 {
 				s.message["context"].(object)["opponent_choice"] = "even"
 			}
-			return next(write(s.doc))
 		})},
 	}
 }

@@ -17,7 +17,6 @@ func whole(v any) int64 {
 var otherParity = map[any]any{"even": "odd", "odd": "even"}
 
 func resultMutants() []mutant {
-	first := ""
 	return []mutant{
 		{check: "referee.over.number", out: only(over, results(func(_, _, d object) {
 			d["number_parity"] = otherParity[d["number_parity"]]
@@ -32,20 +31,12 @@ func resultMutants() []mutant {
 				d["choices"] = object{"P01": "even"}
 			}
 		})},
-		{check: "referee.over.both", out: func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
-			s := reading(body)
-			m.Lock()
-			if s.of(invitation) && s.text("match_id") == "R1M1" && s.text("role_in_match") == "PLAYER_A" {
-				first = s.text("auth_token")
-			}
-			if s.of(over) && s.text("match_id") == "R1M1" && s.text("auth_token") != first {
+		{check: "referee.over.both", out: sends(over, func(m *memory, s *sent) {
+			if s.text("match_id") == "R1M1" && m.count(over) == 2 {
 				r := s.message["game_result"].(object)
 				r["drawn_number"] = 1 + (whole(r["drawn_number"])+1)%10
-				body = write(s.doc)
 			}
-			m.Unlock()
-			return next(body)
-		}},
+		})},
 		{check: "referee.over.once", out: again(over)},
 	}
 }
@@ -173,7 +164,6 @@ func replyMutants() []mutant {
 }
 
 func postedMutants() []mutant {
-	ended := map[string]bool{}
 	take := func(name string, when func(in *asked) bool) mutant {
 		return mutant{check: "referee.posted." + name, serve: accepts(func(in *asked) bool { return in.of(choice) && when(in) })}
 	}
@@ -184,19 +174,11 @@ func postedMutants() []mutant {
 		take("missing", func(in *asked) bool { return in.text("auth_token") == "" }),
 		take("other", func(in *asked) bool { return in.text("sender") == "player:P02" }),
 		take("match", func(in *asked) bool { return in.text("match_id") == "R0M99" }),
-		{check: "referee.posted.late", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
-			m.Lock()
-			late := in.of(choice) && ended[in.text("match_id")]
-			m.Unlock()
-			if late {
+		{check: "referee.posted.late", serve: answering(func(m *memory, in *asked, r *reply) *reply {
+			if in.of(choice) && m.seen["end of "+in.text("match_id")] > 0 {
 				return accepted(in)
 			}
-			return next(in)
-		}, out: only(over, func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
-			m.Lock()
-			ended[reading(body).text("match_id")] = true
-			m.Unlock()
-			return next(body)
-		})},
+			return r
+		}), out: sends(over, func(m *memory, s *sent) { m.count("end of " + s.text("match_id")) })},
 	}
 }

@@ -99,11 +99,6 @@ func faultMutants() []mutant {
 		}))},
 		{check: "referee.fault.join", serve: keys.learn, out: instead(invitation, brokenOff, keys.signed(accepting))},
 		{check: "referee.fault.choice", serve: keys.learn, out: instead(call, brokenOff, keys.signed(evenly))},
-	}
-}
-
-func deadlineMutants() []mutant {
-	return []mutant{
 		{check: "referee.call.whole", out: emits(call, func(o object) {
 			// It states two seconds more than it gives.
 			deadline, err := time.Parse(time.RFC3339, o["deadline"].(string))
@@ -207,11 +202,9 @@ func dialectMutants(role, t string) []mutant {
 func burdenMutants() []mutant {
 	matches := func(in *asked) int { return bytes.Count(in.body, []byte(`"match_id"`)) }
 	return []mutant{
-		{check: "referee.load.concurrent", halts: true, serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+		{check: "referee.load.concurrent", halts: true, serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
 			if matches(in) == 5 {
-				doc := parse(in.body)
-				walk(doc, func(o object) { o["matches"] = o["matches"].([]any)[:4] })
-				in = &asked{body: write(doc), header: in.header}
+				return hears(announcement, func(o object) { o["matches"] = o["matches"].([]any)[:4] })(m, in, next)
 			}
 			return next(in)
 		}},
@@ -328,15 +321,13 @@ func refereeHostileMutants() []mutant {
 			ids := matchID.FindAll(in.body, -1)
 			return len(ids) == 2 && bytes.Equal(ids[0], ids[1])
 		}),
-		{check: "referee.hostile.then", halts: true, serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
+		{check: "referee.hostile.then", halts: true, serve: answering(func(m *memory, in *asked, r *reply) *reply {
 			// What was nested too deep has left something behind.
 			if bodyHas("[[[[[[[[[[")(in) {
-				m.Lock()
 				m.count("deep")
-				m.Unlock()
 			}
-			return next(in)
-		}, out: only(over, func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
+			return r
+		}), out: only(over, func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
 			m.Lock()
 			broken := m.seen["deep"] > 0
 			m.Unlock()
@@ -345,11 +336,6 @@ func refereeHostileMutants() []mutant {
 			}
 			return next(body)
 		})},
-	}
-}
-
-func refereeEndMutants() []mutant {
-	return []mutant{
 		{check: "referee.end.ack", serve: refuses(isType(complete))},
 		{check: "referee.end.again", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
 			if !in.of(complete) || strings.HasSuffix(in.text("auth_token"), forged) {

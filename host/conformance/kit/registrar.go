@@ -244,15 +244,6 @@ func (r *Registrar) Header(t protocol.Type, round int) protocol.Header {
 // that, nobody can sign.
 func (r *Registrar) Signs() bool { return !slices.Contains(r.Session.Peer().Speaks().Omit, "sender") }
 
-// Send sends a message in the way in which the agent takes its type.
-func (r *Registrar) Send(t *T, m protocol.Message, edits ...Edit) *Answer {
-	request := Request{Message: m}
-	for _, edit := range edits {
-		request.Edit = edit
-	}
-	return t.Send(request)
-}
-
 // Rows returns standings in which every player has one tie.
 func Rows(ids ...string) []protocol.Standing {
 	var out []protocol.Standing

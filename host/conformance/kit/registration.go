@@ -99,8 +99,7 @@ func retried(t *T, first *Registration) {
 // The ids are those of the players in the final standings.
 func EndChecks(role Role, ids func(t *T) []string) []Check {
 	end := func(t *T) *Answer {
-		r := t.registrar()
-		return r.Send(t, r.LeagueCompleted(ids(t)...))
+		return t.Send(Request{Message: t.registrar().LeagueCompleted(ids(t)...)})
 	}
 	ack := string(role) + ".end.ack"
 	return []Check{

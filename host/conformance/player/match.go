@@ -65,7 +65,7 @@ func (t T) begin() match {
 		return m
 	}
 	aside := t.Aside()
-	if a := t.Registrar.Send(aside, t.announcement(m)); a.Err != nil {
+	if a := aside.Send(kit.Request{Message: t.announcement(m)}); a.Err != nil {
 		t.mute.Store(true)
 		t.Keep(aside.Evidence[0])
 	}

@@ -39,7 +39,7 @@ func joinsMatch(t T) {
 	}
 	// A player may conclude from a match that never continues that its answers
 	// are not understood, and change them.
-	t.Registrar.Send(t.Aside(), t.call(m))
+	t.Aside().Send(kit.Request{Message: t.call(m)})
 }
 
 func joinsAgain(t T) {
@@ -338,7 +338,7 @@ func (p *peers) Play(own *kit.T) kit.Play {
 	match := &a.Matches[0]
 	match.RefereeEndpoint = conducts.Endpoint.URL
 	if !t.mute.Load() {
-		t.Registrar.Send(t.Aside(), a)
+		t.Aside().Send(kit.Request{Message: a})
 	}
 	keys := [2]credential.KeyPair{p.Verifier.MatchKeys(kit.League, m.id, m.referee), credential.NewVerifier(opponent.Token).MatchKeys(kit.League, m.id, m.referee)}
 	keys[0].Optional, keys[1].Optional = true, true // as for every player of a tolerant league

@@ -99,9 +99,7 @@ func (t T) standings(wins int) *protocol.LeagueStandingsUpdate {
 func (t T) leagueCompleted() *protocol.LeagueCompleted { return t.LeagueCompleted(playerIDs[:]...) }
 
 // send sends a message in the way in which the referee takes its type.
-func (t T) send(m protocol.Message, edits ...kit.Edit) *kit.Answer {
-	return t.Registrar.Send(t.T, m, edits...)
-}
+func (t T) send(m protocol.Message) *kit.Answer { return t.Send(kit.Request{Message: m}) }
 
 // announce announces a match. How the referee answers does not matter here.
 func (t T) announce(p plan) *match {

@@ -2,7 +2,7 @@ package luascript
 
 import (
 	"math"
-	"sort"
+	"slices"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -306,33 +306,23 @@ func tableMaxN(l *lua.LState) int {
 // disturb the sort, and writes it back at the end. An inconsistent comparison
 // leaves the items in some order.
 func tableSort(l *lua.LState) int {
-	t := l.CheckTable(1)
-	s := sorter{l: l, items: make([]lua.LValue, t.Len())}
+	t, less := l.CheckTable(1), l.LessThan
 	if l.Get(2) != lua.LNil {
-		s.less = l.CheckFunction(2)
+		f := l.CheckFunction(2)
+		less = func(a, b lua.LValue) bool { return lua.LVAsBool(invoke(l, f, a, b)) }
 	}
-	for i := range s.items {
-		s.items[i] = t.RawGetInt(i + 1)
+	items := make([]lua.LValue, t.Len())
+	for i := range items {
+		items[i] = t.RawGetInt(i + 1)
 	}
-	sort.Sort(s)
-	for i, v := range s.items {
+	slices.SortFunc(items, func(a, b lua.LValue) int {
+		if less(a, b) {
+			return -1
+		}
+		return 0
+	})
+	for i, v := range items {
 		t.RawSetInt(i+1, v)
 	}
 	return 0
-}
-
-type sorter struct {
-	l     *lua.LState
-	less  *lua.LFunction
-	items []lua.LValue
-}
-
-func (s sorter) Len() int      { return len(s.items) }
-func (s sorter) Swap(i, j int) { s.items[i], s.items[j] = s.items[j], s.items[i] }
-
-func (s sorter) Less(i, j int) bool {
-	if s.less != nil {
-		return lua.LVAsBool(invoke(s.l, s.less, s.items[i], s.items[j]))
-	}
-	return s.l.LessThan(s.items[i], s.items[j])
 }

@@ -322,3 +322,37 @@ func (c *Catalog) nearestInField(target string) string {
 func (e *Entry) player(target string) Player {
 	return Player{Name: e.Info.Name, Target: target, Info: e.Info, Factory: e.Factory, loaded: e.loaded}
 }
+
+// MissingError names a strategy that is not in a field.
+type MissingError struct{ Target string }
+
+// Error says so.
+func (e *MissingError) Error() string { return fmt.Sprintf("%q is not in the field", e.Target) }
+
+// Find returns the name of the player that a name or a path stands for. Without one the error is a
+// [MissingError]; a name of several stands for none.
+func (f Field) Find(target string) (string, error) {
+	var found []string
+	for _, p := range f.Players {
+		switch {
+		case p.Name == target:
+			return p.Name, nil
+		case p.IsNamed(target):
+			found = append(found, p.Name)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", &MissingError{target}
+	case 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("%q matches several players: name one of %s", target, strings.Join(found, ", "))
+}
+
+// IsNamed reports whether a name or a path stands for a player; that of a strategy stands
+// for all its copies.
+func (p Player) IsNamed(target string) bool {
+	return p.Name == target || p.Target == target || p.Info.Name == target ||
+		p.Info.Source != "" && filepath.Clean(p.Info.Source) == filepath.Clean(target)
+}

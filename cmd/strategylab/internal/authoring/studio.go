@@ -132,7 +132,7 @@ func (s *studioServer) members() []studio.Team {
 // announce prints where the page is. Links with tokens are printed once: when they are new.
 func (s *studioServer) announce(own string) {
 	links := []string{own}
-	if far := command.Reachable(s.host, own, net.InterfaceAddrs); len(far) > 0 {
+	if far := jsonrpc.Reachable(s.host, own, net.InterfaceAddrs); len(far) > 0 {
 		links = links[:0]
 		for _, f := range far {
 			links = append(links, f.URL)

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/host/results"
 )
 
@@ -49,7 +50,7 @@ func startProgress(w io.Writer, term Terminal, now func() time.Time, from, total
 		close(p.gone)
 		return p
 	}
-	p.w, p.clean = controls(w)
+	p.w, p.clean = words.Controls(w)
 	p.wanted.Store(term.Cursor)
 	go p.draw()
 	return p

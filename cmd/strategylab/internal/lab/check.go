@@ -206,7 +206,7 @@ func Opponents() []string {
 
 func (l Lab) try(ctx context.Context, e catalog.Entry, seed uint64) (*Trial, error) {
 	took := new(Latencies)
-	t, err := tryAgainst(ctx, e.Info, &timedFactory{e.Factory, l.Now, took}, seed, 100, 10, Opponents())
+	t, err := tryAgainst(ctx, e.Info, strategytest.Timed(e.Factory, l.Now, took.Add), seed, 100, 10, Opponents())
 	if err == nil {
 		t.Forecast = took.leagueForecast()
 	}
@@ -267,33 +267,4 @@ func (l *Latencies) leagueForecast() *power.Forecast {
 		return nil
 	}
 	return &f
-}
-
-// timedFactory times the choices of its strategies.
-type timedFactory struct {
-	strategies.Factory
-	now  func() time.Time
-	took *Latencies
-}
-
-// New implements strategies.Factory.
-func (f *timedFactory) New(ctx context.Context, s strategies.Setup) (strategies.Strategy, error) {
-	made, err := f.Factory.New(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	return &timedStrategy{made, f}, nil
-}
-
-type timedStrategy struct {
-	strategies.Strategy
-	of *timedFactory
-}
-
-// Choose implements strategies.Strategy.
-func (s *timedStrategy) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choice, error) {
-	start := s.of.now()
-	choice, err := s.Strategy.Choose(ctx, t)
-	s.of.took.Add(s.of.now().Sub(start))
-	return choice, err
 }

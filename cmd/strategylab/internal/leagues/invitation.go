@@ -14,9 +14,9 @@ import (
 	"strings"
 
 	"github.com/strategylab/strategylab/analysis/words"
-	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/disk"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
 )
 
@@ -140,8 +140,8 @@ func (a *adminToken) argument() string {
 }
 
 // reachable returns where other machines reach the host.
-func (l *live) reachable(own string, addrs func() ([]net.Addr, error)) []command.FarAddress {
-	return command.Reachable(l.host, own, addrs)
+func (l *live) reachable(own string, addrs func() ([]net.Addr, error)) []jsonrpc.FarAddress {
+	return jsonrpc.Reachable(l.host, own, addrs)
 }
 
 // houseReached lets agents of other machines reach the referees and house players of a
@@ -156,7 +156,7 @@ func (l *live) houseReached(network *host.Sockets, cfg *manager.Config, addrs fu
 	if len(far) == 0 {
 		return
 	}
-	chosen := slices.IndexFunc(far, func(a command.FarAddress) bool { return slices.Contains(cfg.AllowHosts, a.Network) })
+	chosen := slices.IndexFunc(far, func(a jsonrpc.FarAddress) bool { return slices.Contains(cfg.AllowHosts, a.Network) })
 	u, _ := url.Parse(far[max(0, chosen)].URL) // it was made from an address
 	address := u.Hostname()
 	cfg.AllowHosts = append(slices.Clip(cfg.AllowHosts), address)

@@ -83,9 +83,9 @@ func (e *experimentRun) field(ctx context.Context, cat *catalog.Catalog) (catalo
 		return field, command.Usagef("--without: %w", err)
 	}
 	for _, name := range targets(out) {
-		rest := slices.DeleteFunc(slices.Clone(field.Players), func(p catalog.Player) bool { return isNamed(p, name) })
+		rest := slices.DeleteFunc(slices.Clone(field.Players), func(p catalog.Player) bool { return p.IsNamed(name) })
 		if len(rest) == len(field.Players) {
-			return field, command.Usagef("--without: %w", &missingError{name})
+			return field, command.Usagef("--without: %w", &catalog.MissingError{Target: name})
 		}
 		field.Players = rest
 	}
@@ -123,8 +123,8 @@ func (e *experimentRun) named(ctx context.Context, cat *catalog.Catalog) (catalo
 		wanted, flag = append(wanted, e.stop.stop.Ratio.New, e.stop.stop.Ratio.Old), "sprt"
 	}
 	for _, target := range wanted { // two may be one strategy, by other names of it
-		var absent *missingError
-		if _, err := playerOf(field, target); !errors.As(err, &absent) {
+		var absent *catalog.MissingError
+		if _, err := field.Find(target); !errors.As(err, &absent) {
 			continue // other mistakes are reported where it is used
 		}
 		refs = append(slices.Clip(refs), catalog.Ref{Target: target, Copies: 1})
@@ -178,36 +178,4 @@ func subjects(plan results.Plan, mine []string) []int {
 		}
 	}
 	return list
-}
-
-// missingError names a strategy that is not in the field.
-type missingError struct{ target string }
-
-func (e *missingError) Error() string { return fmt.Sprintf("%q is not in the field", e.target) }
-
-// playerOf returns the name of the player that a name or a path stands for.
-func playerOf(field catalog.Field, target string) (string, error) {
-	var found []string
-	for _, p := range field.Players {
-		switch {
-		case p.Name == target:
-			return p.Name, nil
-		case isNamed(p, target):
-			found = append(found, p.Name)
-		}
-	}
-	switch len(found) {
-	case 0:
-		return "", &missingError{target}
-	case 1:
-		return found[0], nil
-	}
-	return "", fmt.Errorf("%q matches several players: name one of %s", target, strings.Join(found, ", "))
-}
-
-// isNamed reports whether a name or a path stands for a player; that of a strategy stands
-// for all its copies.
-func isNamed(p catalog.Player, target string) bool {
-	return p.Name == target || p.Target == target || p.Info.Name == target ||
-		p.Info.Source != "" && filepath.Clean(p.Info.Source) == filepath.Clean(target)
 }

@@ -9,8 +9,6 @@ import (
 	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host/results"
-	"github.com/strategylab/strategylab/strategies"
-	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
 // wantError fails the test unless the error and its hint contain all parts; no part
@@ -44,29 +42,6 @@ func TestParseSwaps(t *testing.T) {
 	} {
 		_, err := parseSwaps(strings.Split(text, ";"))
 		wantError(t, text, err, part)
-	}
-}
-
-func TestPlayerOf(t *testing.T) {
-	t.Parallel()
-	player := func(name, target, source string) catalog.Player {
-		p := catalog.Player{Name: name, Target: target}
-		p.Info = strategies.Info{Name: strings.TrimSuffix(name, "#1"), Source: source}
-		return p
-	}
-	field := catalog.Field{Players: []catalog.Player{
-		player("mine", "scripts/mine.lua", "scripts/mine.lua"), player("random#1", "random", ""), player("random#2", "random", ""),
-	}}
-	for target, want := range map[string]string{"mine": "mine", "./scripts/mine.lua": "mine", "random#2": "random#2"} {
-		if got, err := playerOf(field, target); err != nil || got != want {
-			t.Errorf("%q stands for %q, %v; want %q", target, got, err, want)
-		}
-	}
-	_, err := playerOf(field, "random")
-	wantError(t, "random", err, "several players", "random#1, random#2")
-	_, err = playerOf(field, "nobody")
-	if missing := new(missingError); !errors.As(err, &missing) || missing.target != "nobody" {
-		t.Errorf("nobody: %v", err)
 	}
 }
 

@@ -88,10 +88,10 @@ func (e *experimentRun) stopRule(plan *results.Plan, field catalog.Field) error 
 		flag = "sprt"
 		ratio := *stop.Ratio
 		var err error
-		if ratio.New, err = playerOf(field, ratio.New); err != nil {
+		if ratio.New, err = field.Find(ratio.New); err != nil {
 			return command.Usagef("--%s: new: %w", flag, err)
 		}
-		if ratio.Old, err = playerOf(field, ratio.Old); err != nil {
+		if ratio.Old, err = field.Find(ratio.Old); err != nil {
 			return command.Usagef("--%s: old: %w", flag, err)
 		}
 		if ratio.New == ratio.Old {

@@ -1,4 +1,4 @@
-package command
+package words_test
 
 import (
 	"strings"
@@ -22,7 +22,7 @@ func TestScreen(t *testing.T) {
 	} {
 		for strict, want := range map[bool]string{true: tt.strict, false: tt.loose} {
 			var whole, bytes strings.Builder
-			w, b := NewScreen(&whole, strict, 0), NewScreen(&bytes, strict, 0)
+			w, b := words.NewScreen(&whole, strict, 0), words.NewScreen(&bytes, strict, 0)
 			if n, err := w.Write([]byte(tt.text)); n != len(tt.text) || err != nil {
 				t.Errorf("%s: wrote %d, %v", tt.name, n, err)
 			}
@@ -40,7 +40,7 @@ func TestScreen(t *testing.T) {
 func TestScreenCutsLines(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	s := NewScreen(&out, true, 10)
+	s := words.NewScreen(&out, true, 10)
 	for range 100 {
 		_, _ = s.Write([]byte("1234567"))
 	}

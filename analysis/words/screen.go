@@ -1,4 +1,4 @@
-package command
+package words
 
 import (
 	"io"
@@ -7,15 +7,13 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/strategylab/strategylab/analysis/words"
 )
 
 // Screen is the one way from this program to a terminal. It passes texts on and puts a
 // question mark instead of every character that could move the cursor, change colours or turn the
 // direction of writing: names and messages come from other people's files and from the
-// wire. What this program itself says to the terminal is made by words.Paint, or goes
-// around the screen by controls. It is safe for concurrent use.
+// wire. What this program itself says to the terminal is made by Paint, or goes
+// around the screen by Controls. It is safe for concurrent use.
 type Screen struct {
 	mu      sync.Mutex
 	out     io.Writer
@@ -69,7 +67,7 @@ func (s *Screen) append(clean []byte, c rune, raw []byte) []byte {
 		s.line = 0
 		return append(clean, '\n')
 	}
-	if attribute, is := words.Painted(c); is {
+	if attribute, is := Painted(c); is {
 		return append(strconv.AppendInt(append(clean, "\x1b["...), int64(attribute), 10), 'm')
 	}
 	before := s.line
@@ -101,9 +99,9 @@ func (s *Screen) harmless(c rune, size int) bool {
 	return unicode.IsGraphic(c) || c == joiner || c == nonJoiner || c == selector
 }
 
-// controls returns a writer for control sequences to the terminal behind a screen, and what
+// Controls returns a writer for control sequences to the terminal behind a screen, and what
 // makes texts fit for it. Another writer is its own.
-func controls(w io.Writer) (raw io.Writer, clean func(text string) string) {
+func Controls(w io.Writer) (raw io.Writer, clean func(text string) string) {
 	if s, ok := w.(*Screen); ok {
 		w = s.out
 	}

@@ -132,7 +132,7 @@ func AttackChecks(role Role, needs []string, all []Attack, sample Sample, surviv
 			Rule:   "A refusal is a JSON-RPC error, or a result that says why; an HTTP status alone is not one (league.v2, errors).",
 			Advice: `Answer {"jsonrpc": "2.0", "id": ..., "error": {"code": -32600, "message": "..."}}; in FastAPI, write exception handlers for RequestValidationError and HTTPException.`,
 			Run: func(t *T) {
-				if e := t.Session.firstPlain(); e != nil { // of all refusals so far
+				if e := t.Session.plain.Load(); e != nil { // of all refusals so far
 					t.Keep(*e)
 					t.Fail("it is refused with HTTP %d, without an error of JSON-RPC", e.Status)
 				}

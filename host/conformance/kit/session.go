@@ -87,15 +87,15 @@ type Session struct {
 	Config
 	transport jsonrpc.RoundTripper
 	selected  []string
-	lost      string       // the check during which the agent became unreachable
-	peer      *wire.Peer   // the agent, and how it takes messages
-	numbers   atomic.Int64 // the last request id that is a number
-	slowest   atomic.Int64 // the longest time that an answer took
-	base      Sample       // that AnyOf has chosen
-	control   *Answer      // the refusal of the base, if it is refused without any fault
+	lost      string                   // the check during which the agent became unreachable
+	peer      *wire.Peer               // the agent, and how it takes messages
+	numbers   atomic.Int64             // the last request id that is a number
+	slowest   atomic.Int64             // the longest time that an answer took
+	plain     atomic.Pointer[Evidence] // of the first refusal that is only an HTTP status
+	base      Sample                   // that AnyOf has chosen
+	control   *Answer                  // the refusal of the base, if it is refused without any fault
 
 	mu    sync.Mutex      // guards what follows: checks may send at the same time
-	plain *Evidence       // the first refusal that is only an HTTP status
 	known []protocol.Type // for which it was found out how the agent takes them
 	ids   [][2]string     // the ids of requests that were accepted, and of their answers
 }
@@ -218,21 +218,6 @@ func (s *Session) Get(ctx context.Context, url string, timeout time.Duration) (*
 		return nil, err
 	}
 	return resp, resp.Body.Close()
-}
-
-// keepPlain keeps the first refusal that is only an HTTP status.
-func (s *Session) keepPlain(e Evidence) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.plain == nil {
-		s.plain = &e
-	}
-}
-
-func (s *Session) firstPlain() *Evidence {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.plain
 }
 
 // speaking are the HTTP statuses that say why by themselves.

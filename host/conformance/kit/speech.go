@@ -262,7 +262,8 @@ func (t *T) learn(body []byte, a *Answer) {
 		t.Session.ids = append(t.Session.ids, [2]string{string(request["id"]), string(a.Document["id"])})
 		t.Session.mu.Unlock()
 	case plain && (request == nil || request.Has("jsonrpc")): // what is bare asks for no JSON-RPC
-		t.Session.keepPlain(t.Evidence[len(t.Evidence)-1])
+		e := t.Evidence[len(t.Evidence)-1]
+		t.Session.plain.CompareAndSwap(nil, &e)
 	}
 }
 

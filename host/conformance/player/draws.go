@@ -1,6 +1,8 @@
 package player
 
 import (
+	"strconv"
+
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/draws"
 	"github.com/strategylab/strategylab/host/game"
@@ -81,13 +83,7 @@ func (t T) ends(d *drawn, key string, off int) *kit.Answer {
 // says ends the check unless an acknowledgement says whether the number could be
 // verified.
 func (t T) says(a *kit.Answer, verified bool) {
-	want := "false"
-	if verified {
-		want = "true"
-	}
-	if string(a.Message["draw_verified"]) != want {
-		t.Fail("draw_verified is %s, want %s", a.Message.Shown("draw_verified"), want)
-	}
+	t.Says(a.Message, map[string]string{"draw_verified": strconv.FormatBool(verified)})
 }
 
 func drawChecks() []kit.Check {

@@ -295,8 +295,7 @@ func noticeChecks() []kit.Check {
 		check("player.ack.fields", kit.Wild, []string{acksStandings}, "An acknowledgement has status ACKNOWLEDGED and the player's player_id.",
 			`Add "status": "ACKNOWLEDGED" and "player_id" to acknowledgements.`, func(t T) {
 				a := t.send(t.standings())
-				t.Equal(a, "status", protocol.StatusAcknowledged)
-				t.Equal(a, "player_id", t.ID)
+				t.Says(a.Message, map[string]string{"status": protocol.StatusAcknowledged, "player_id": t.ID})
 			}),
 	}
 }

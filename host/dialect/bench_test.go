@@ -40,7 +40,7 @@ func BenchmarkExchange(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := c.ReadAnswer(protocol.TypeChooseParityCall, answerOf(reply)); err != nil {
+				if _, err := c.ReadAnswer(protocol.TypeChooseParityCall, Answer{Status: reply.Status, Result: reply.Result, Body: reply.Body}); err != nil {
 					b.Fatal(err)
 				}
 			}

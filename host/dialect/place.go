@@ -48,7 +48,7 @@ func (p Place) unwrapTool(params rawjson.Object) (rawjson.Object, string, *proto
 		return nil, name, refuseTool(protocol.CanonicalInvalidToolInput,
 			"A tool is called with a name in params."+p.Name+" and an object in params."+p.Message+".", broken...)
 	}
-	message, _ := p.inner(params.Get(p.Message))
+	message, _ := rawjson.Split(params.Get(p.Message))
 	return message, name, nil
 }
 
@@ -61,10 +61,8 @@ func (p Place) Broken(params rawjson.Object) (broken []protocol.Violation) {
 	case params.Text(p.Name) == "":
 		broken = append(broken, protocol.Violation{Path: "/params/" + p.Name, Rule: "type"})
 	}
-	if input := params.Get(p.Message); input != nil {
-		if _, err := p.inner(input); err != nil {
-			broken = append(broken, protocol.Violation{Path: "/params/" + p.Message, Rule: "type"})
-		}
+	if input := params.Get(p.Message); input != nil && input.Kind() != '{' {
+		broken = append(broken, protocol.Violation{Path: "/params/" + p.Message, Rule: "type"})
 	}
 	return broken
 }

@@ -120,20 +120,29 @@ func (v *Validator) ValidateJSON(doc jsontext.Value) ([]Failure, error) {
 	return v.validate(decoded), nil
 }
 
-func (v *Validator) validate(doc any) []Failure { return new(walk).try(v.root, doc) }
+func (v *Validator) validate(doc any) []Failure {
+	w := new(walk)
+	w.value(v.root, doc)
+	return w.found
+}
 
 type walk struct {
 	at    []string
 	found []Failure
+	quiet bool // nobody reads what is wanted
 }
 
-func (w *walk) fail(rule, want string, below ...string) {
-	w.found = append(w.found, Failure{slices.Concat(w.at, below), rule, want})
+func (w *walk) fail(rule string, want func() string, below ...string) {
+	f := Failure{At: slices.Concat(w.at, below), Rule: rule}
+	if want != nil && !w.quiet {
+		f.want = want()
+	}
+	w.found = append(w.found, f)
 }
 
 // try validates without keeping the failures.
 func (w *walk) try(n *node, doc any) []Failure {
-	other := &walk{at: w.at}
+	other := &walk{at: w.at, quiet: true}
 	other.value(n, doc)
 	return other.found
 }
@@ -149,26 +158,26 @@ func (w *walk) value(n *node, doc any) {
 	// A value of another kind breaks this one rule: others about it would say no more.
 	switch text, isText := doc.(string); {
 	case n.never:
-		w.fail("false", "")
+		w.fail("false", nil)
 		return
 	case len(n.Type) > 0 && !isOf(n.Type, doc):
-		w.fail("type", fmt.Sprintf(" is of type %s, want %s", kindOf(doc), strings.Join(n.Type, " or ")))
+		w.fail("type", func() string { return " is of type " + kindOf(doc) + ", want " + strings.Join(n.Type, " or ") })
 		return
 	case n.constant != nil && !reflect.DeepEqual(n.constant[0], doc):
-		w.fail("const", " want "+listOf(n.constant))
+		w.fail("const", func() string { return " want " + listOf(n.constant) })
 		return
 	case n.Enum != nil && !slices.ContainsFunc(n.Enum, func(e any) bool { return reflect.DeepEqual(e, doc) }):
-		w.fail("enum", " want one of "+listOf(n.Enum))
+		w.fail("enum", func() string { return " want one of " + listOf(n.Enum) })
 		return
 	case n.Format != "" && isText && !formats[n.Format](text):
-		w.fail("format", "")
+		w.fail("format", nil)
 		return
 	}
 	switch doc := doc.(type) {
 	case string:
 		w.within("Length", n.MinLength, n.MaxLength, float64(utf8.RuneCountInString(doc)), "characters")
 		if n.pattern != nil && !n.pattern.MatchString(doc) {
-			w.fail("pattern", " want a text that matches "+n.Pattern)
+			w.fail("pattern", func() string { return " want a text that matches " + n.Pattern })
 		}
 	case float64:
 		w.within("imum", n.Minimum, n.Maximum, doc, "")
@@ -189,14 +198,17 @@ func (w *walk) value(n *node, doc any) {
 // within holds a number, or a count of what is in the document, to the bounds of two
 // keywords, min and max with the same end.
 func (w *walk) within(keyword string, least, most *float64, n float64, unit string) {
-	if unit != "" {
-		unit = fmt.Sprintf(" has %d %s,", int(n), unit)
+	has := func() string {
+		if unit == "" {
+			return ""
+		}
+		return fmt.Sprintf(" has %d %s,", int(n), unit)
 	}
 	if least != nil && n < *least {
-		w.fail("min"+keyword, unit+" want at least "+decimal(*least))
+		w.fail("min"+keyword, func() string { return has() + " want at least " + decimal(*least) })
 	}
 	if most != nil && n > *most {
-		w.fail("max"+keyword, unit+" want at most "+decimal(*most))
+		w.fail("max"+keyword, func() string { return has() + " want at most " + decimal(*most) })
 	}
 }
 
@@ -204,19 +216,19 @@ func (w *walk) object(n *node, doc map[string]any) {
 	w.within("Properties", n.MinProperties, n.MaxProperties, float64(len(doc)), "properties")
 	for _, name := range n.Required {
 		if _, has := doc[name]; !has {
-			w.fail("required", " is missing", name)
+			w.fail("required", nil, name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(doc)) {
 		if n.PropertyNames != nil && len(w.try(n.PropertyNames, name)) > 0 {
-			w.fail("propertyNames", "", name)
+			w.fail("propertyNames", nil, name)
 		}
 		switch p := n.Properties[name]; {
 		case p != nil:
 			w.below(p, name, doc[name])
 		case n.AdditionalProperties == nil:
 		case n.AdditionalProperties.never:
-			w.fail("additionalProperties", "", name)
+			w.fail("additionalProperties", nil, name)
 		default:
 			w.below(n.AdditionalProperties, name, doc[name])
 		}
@@ -235,7 +247,7 @@ func (w *walk) combined(n *node, doc any) {
 		w.alternatives(n, doc)
 	}
 	if n.Not != nil && len(w.try(n.Not, doc)) == 0 {
-		w.fail("not", "")
+		w.fail("not", nil)
 	}
 	if n.If == nil {
 		return
@@ -271,7 +283,7 @@ func (w *walk) alternatives(n *node, doc any) {
 		w.found = append(w.found, *first)
 		return
 	}
-	w.fail("anyOf", "")
+	w.fail("anyOf", nil)
 }
 
 func kindOf(value any) string {
@@ -328,6 +340,8 @@ func (f Failure) String() string {
 	case f.Rule == "additionalProperties":
 		last := len(f.At) - 1
 		return "/" + strings.Join(f.At[:last], "/") + " has a property that there is not: " + quoted(f.At[last])
+	case f.Rule == "required":
+		return where + " is missing"
 	case f.want == "":
 		return fmt.Sprintf("%s does not keep %q", where, f.Rule)
 	}

@@ -14,9 +14,8 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// An Answer is a received answer: the parts of a JSON-RPC response or of a
-// request in its place, or a bare Body. They hold well-formed JSON without
-// duplicate names.
+// An Answer is a received answer: the parts of a JSON-RPC response or of a request in its place, or
+// a bare Body. They hold well-formed JSON without duplicate names.
 type Answer struct {
 	Status int            // the HTTP status; 0 where there is none
 	Result jsontext.Value // result
@@ -48,8 +47,7 @@ func AnswerOf(status int, doc rawjson.Object, body []byte) Answer {
 type Refusal struct {
 	// Code is the league error that the peer means; empty where it is unknown.
 	Code protocol.Code
-	// RPC is the JSON-RPC code and Status the HTTP status; 0 where there is
-	// none.
+	// RPC is the JSON-RPC code and Status the HTTP status; 0 where there is none.
 	RPC, Status int
 	// Message is the text of the peer.
 	Message string
@@ -140,9 +138,8 @@ func (c *Codec) readAnswer(sent protocol.Type, doc rawjson.Object, raw jsontext.
 // maxNesting limits the wrappings that locate removes from an answer.
 const maxNesting = 4
 
-// locate finds the message in an answer: the value itself, or what is in one of
-// the places that dialects use, also as JSON text. It returns nil where there is
-// no object.
+// locate finds the message in an answer: the value itself, or what is in one of the places that
+// dialects use, also as JSON text. It returns nil where there is no object.
 func locate(raw jsontext.Value) (rawjson.Object, jsontext.Value) {
 	return locateWith(rawjson.Split, raw, 0)
 }
@@ -234,9 +231,8 @@ func readRefusal(doc rawjson.Object, status int, outer jsontext.Value, inside bo
 
 const maxWords = 200
 
-// words returns what a peer says in a refusal: one of the usual members, the
-// findings of a validator, the text of a tool's result, or else the beginning of
-// the body.
+// words returns what a peer says in a refusal: one of the usual members, the findings of a
+// validator, the text of a tool's result, or else the beginning of the body.
 func words(doc rawjson.Object, body jsontext.Value) string {
 	text := protocol.Explanation(doc)
 	if text == "" {
@@ -281,8 +277,7 @@ func refusalByStatus(status int) *Refusal {
 	return r
 }
 
-// RPCTimeout is the JSON-RPC code by which some agents report the timeout of the
-// other side.
+// RPCTimeout is the JSON-RPC code by which some agents report the timeout of the other side.
 const RPCTimeout = -1
 
 // CodeOf returns the league error code that err carries, as a refusal by this

@@ -9,17 +9,15 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// A Codec reads requests and answers in any of its dialects. It is safe for
-// concurrent use.
+// A Codec reads requests and answers in any of its dialects. It is safe for concurrent use.
 type Codec struct {
 	mode     protocol.Mode
 	dialects []*Dialect
 	fallback *Dialect // for requests in no known wrapping
 }
 
-// NewCodec returns a codec that recognizes the given dialects, or all known ones
-// if none are given. The first flat one serves requests that fit several, so it
-// should be [Contracts].
+// NewCodec returns a codec that recognizes the given dialects, or all known ones if none are given.
+// The first flat one serves requests that fit several, so it should be [Contracts].
 func NewCodec(mode protocol.Mode, dialects ...*Dialect) *Codec {
 	if len(dialects) == 0 {
 		dialects = known
@@ -49,8 +47,7 @@ type Request struct {
 	Dialect *Dialect
 	// Method is the JSON-RPC method as it came; empty for a bare message.
 	Method string
-	// Raw is the message without its wrapping. It may alias the text that was
-	// read.
+	// Raw is the message without its wrapping. It may alias the text that was read.
 	Raw jsontext.Value
 
 	mode protocol.Mode
@@ -62,9 +59,8 @@ type Request struct {
 	assignment string    // the type of an assignment, empty for any other request
 }
 
-// Open unwraps a JSON-RPC request and determines its message type. The Request
-// is never nil: if Open fails, it serves to answer in kind. The error is an
-// [*Error].
+// Open unwraps a JSON-RPC request and determines its message type. The Request is never nil: if
+// Open fails, it serves to answer in kind. The error is an [*Error].
 //
 // Params that are missing or null count as an empty object.
 func (c *Codec) Open(method string, params []byte) (*Request, error) {

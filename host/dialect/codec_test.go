@@ -83,8 +83,7 @@ func TestBadJSON(t *testing.T) {
 	}
 }
 
-// TestEmptyParams: a request may have no params at all where nothing is
-// demanded.
+// TestEmptyParams: a request may have no params at all where nothing is demanded.
 func TestEmptyParams(t *testing.T) {
 	t.Parallel()
 	for _, params := range []string{"", "null", "{}", " {} "} {

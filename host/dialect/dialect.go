@@ -1,14 +1,13 @@
-// Package dialect is how peers wrap and name the messages of league.v2: the
-// dialects of the protocol itself and those of programs that were met in real
-// leagues. It recognizes the dialect of a request, answers in it, and reads an
-// answer in whatever form it comes. It does no I/O; everything exported is safe
-// for concurrent use unless its comment says otherwise.
+// Package dialect is how peers wrap and name the messages of league.v2: the dialects of the
+// protocol itself and those of programs that were met in real leagues. It recognizes the dialect of
+// a request, answers in it, and reads an answer in whatever form it comes. It does no I/O;
+// everything exported is safe for concurrent use unless its comment says otherwise.
 //
-// A [Codec] opens a request in two steps, so that a receiver can authenticate the sender
-// before it validates the message: [Codec.Open] removes the wrapping and finds type and
-// header, [Request.Decode] holds the fields to their rules. [Request.Reply] and
-// [Request.Refuse] answer in the wrapping it came in. [Dialect.Call] wraps a message to
-// send, and [Codec.ReadAnswer] reads the answer, wherever it sits.
+// A [Codec] opens a request in two steps, so that a receiver can authenticate the sender before it
+// validates the message: [Codec.Open] removes the wrapping and finds type and header,
+// [Request.Decode] holds the fields to their rules. [Request.Reply] and [Request.Refuse] answer in
+// the wrapping it came in. [Dialect.Call] wraps a message to send, and [Codec.ReadAnswer] reads the
+// answer, wherever it sits.
 package dialect
 
 import (
@@ -64,8 +63,7 @@ type Dialect struct {
 // A Place is where a message sits in params, in a result or in a body. The zero
 // Place is the flat one: the message is the params, or the result.
 type Place struct {
-	// Method is the one method that all requests share; empty where each has
-	// its own.
+	// Method is the one method that all requests share; empty where each has its own.
 	Method string
 	// Name is the member that names the request or the tool, beside Message.
 	Name string
@@ -154,8 +152,7 @@ func (d *Dialect) MethodsOf(t protocol.Type) []string {
 	return append([]string{own}, others...)
 }
 
-// IsAsync reports whether the peer posts answers of this type as requests of
-// their own.
+// IsAsync reports whether the peer posts answers of this type as requests of their own.
 func (d *Dialect) IsAsync(t protocol.Type) bool { return slices.Contains(d.Async, t) }
 
 // edited applies the edits to an encoded message, and the omissions to a request.

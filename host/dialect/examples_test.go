@@ -128,8 +128,7 @@ func exampleFiles(t testing.TB) map[string]jsontext.Value {
 	return files
 }
 
-// TestExamplesAreWritten holds the example files to the samples; with -update
-// it rewrites them.
+// TestExamplesAreWritten holds the example files to the samples; with -update it rewrites them.
 func TestExamplesAreWritten(t *testing.T) {
 	want := exampleFiles(t)
 	for path, raw := range want {

@@ -9,8 +9,7 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// FuzzOpen: no request makes the codec panic; whatever comes of it can be
-// answered, in JSON.
+// FuzzOpen: no request makes the codec panic; whatever comes of it can be answered, in JSON.
 func FuzzOpen(f *testing.F) {
 	all := samples(f)
 	for _, d := range append(OfProtocol(), variants...) {

@@ -45,8 +45,7 @@ func roundTrip(t *testing.T, typ protocol.Type, body []byte, mode protocol.Mode,
 	return m
 }
 
-// canonical returns JSON in the form of RFC 8785, in which equal values are
-// equal texts.
+// canonical returns JSON in the form of RFC 8785, in which equal values are equal texts.
 func canonical(t testing.TB, raw []byte) string {
 	t.Helper()
 	v := jsontext.Value(bytes.Clone(raw))

@@ -121,8 +121,7 @@ func RegistrationOrder() []*Dialect {
 	return []*Dialect{Contracts, TypeMethod, LowerMethod, HandleMessage, Tool, PlainTool, ToolIO, Envelope, Bare}
 }
 
-// signed makes a role sign messages of these types, which it sends to players,
-// with the id.
+// signed makes a role sign messages of these types, which it sends to players, with the id.
 func signed(role protocol.Role, id string, types ...protocol.Type) Edit {
 	return Edit{Types: types, Member: "sender", Value: rawjson.Quote(protocol.Sender(role, id))}
 }

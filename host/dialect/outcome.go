@@ -29,15 +29,14 @@ type Outcome struct {
 	Reason string
 }
 
-// ReportedOutcome reads a reported result between the players a and b. A missing
-// status follows from the facts: two choices and the number give the result; a
-// winner is a win, or a technical loss where offenders are named or only the
-// winner has chosen; no winner and no points are a technical loss of both, and
-// no winner by the message's own word is a tie. Offenders that are not named are
-// the loser or, without a winner, both.
+// ReportedOutcome reads a reported result between the players a and b. A missing status follows
+// from the facts: two choices and the number give the result; a winner is a win, or a technical
+// loss where offenders are named or only the winner has chosen; no winner and no points are a
+// technical loss of both, and no winner by the message's own word is a tie. Offenders that are not
+// named are the loser or, without a winner, both.
 //
-// The error says how the report contradicts itself: a winner who is neither
-// player, a win without a winner, a tie with one.
+// The error says how the report contradicts itself: a winner who is neither player, a win without a
+// winner, a tie with one.
 func ReportedOutcome(m *protocol.MatchResultReport, a, b string) (Outcome, error) {
 	details := m.Result.Details
 	if details == nil {
@@ -57,10 +56,9 @@ func ReportedOutcome(m *protocol.MatchResultReport, a, b string) (Outcome, error
 	return o.settled(m.MessageType, a, b)
 }
 
-// OutcomeFor reads a result sent to the player self about a match against
-// opponent, in any form that referees use: for the match or for the player,
-// nested or flat. A status of LOSS is the opponent's win. Missing fields and
-// errors are as in [ReportedOutcome].
+// OutcomeFor reads a result sent to the player self about a match against opponent, in any form
+// that referees use: for the match or for the player, nested or flat. A status of LOSS is the
+// opponent's win. Missing fields and errors are as in [ReportedOutcome].
 func OutcomeFor(m *protocol.GameOver, self, opponent string) (Outcome, error) {
 	r := m.Stated(self, opponent)
 	o := Outcome{
@@ -106,9 +104,8 @@ func Opponent(m *protocol.GameOver, self string) string {
 	return ""
 }
 
-// derive finds the status, and where choices and number show it the winner, of a
-// result without a status. Said is whether the message says who has won, or that
-// nobody has.
+// derive finds the status, and where choices and number show it the winner, of a result without a
+// status. Said is whether the message says who has won, or that nobody has.
 func (o *Outcome) derive(a, b string, said bool) {
 	first, err := game.ParseParity(string(o.Choices[a]))
 	second, failed := game.ParseParity(string(o.Choices[b]))
@@ -140,8 +137,7 @@ func (o Outcome) ByFacts(a, b string) (winner string, known bool) {
 	return facts.Winner, facts.Status == protocol.StatusWin || facts.Status == protocol.StatusDraw
 }
 
-// settled fills in the offenders of a technical loss and checks that the outcome
-// is consistent.
+// settled fills in the offenders of a technical loss and checks that the outcome is consistent.
 func (o Outcome) settled(t protocol.Type, a, b string) (Outcome, error) {
 	wrong := func(what string) (Outcome, error) {
 		return o, protocol.Refuse(protocol.CodeContextMismatch, t, fmt.Sprintf("The result of %s against %s contradicts itself: %s.", a, b, what))

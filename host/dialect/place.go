@@ -24,8 +24,7 @@ func (p Place) fits(method string, params rawjson.Object) bool {
 	}
 }
 
-// unwrap returns the message that params hold in this place, and the name beside
-// it.
+// unwrap returns the message that params hold in this place, and the name beside it.
 func (p Place) unwrap(params rawjson.Object) (message rawjson.Object, name string, refusal *protocol.Error) {
 	if p.Name != "" {
 		return p.unwrapTool(params)
@@ -75,9 +74,8 @@ func (p Place) inner(value jsontext.Value) (rawjson.Object, error) {
 	return rawjson.Split(value)
 }
 
-// join puts together a message whose header is apart. Members beside the header
-// and the rest belong to the message; a member in two places must have the same
-// value in both.
+// join puts together a message whose header is apart. Members beside the header and the rest belong
+// to the message; a member in two places must have the same value in both.
 func (p Place) join(params rawjson.Object) (rawjson.Object, *protocol.Error) {
 	var message rawjson.Object
 	known := make(map[string]jsontext.Value, 16)

@@ -41,8 +41,7 @@ func (c *Codec) recognize(method string, params rawjson.Object) (*Dialect, *prot
 	return c.flat(method, protocol.TypeOf(params)), nil
 }
 
-// absent is the error for a request under the place's method that lacks the
-// members of the place.
+// absent is the error for a request under the place's method that lacks the members of the place.
 func (p Place) absent() *protocol.Error {
 	if p.Name != "" {
 		return refuseTool(protocol.CanonicalInvalidToolInput, "A tool is called with a name in params."+p.Name+".",

@@ -8,8 +8,7 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// TestRefusalText: what a peer's refusal says in a log, and which code it
-// carries.
+// TestRefusalText: what a peer's refusal says in a log, and which code it carries.
 func TestRefusalText(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{

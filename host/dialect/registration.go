@@ -18,10 +18,9 @@ type Acceptance struct {
 	League string
 }
 
-// FindAcceptance looks in the body of an answer to a registration for signs that
-// the agent was accepted, at any depth and also in JSON text; a rejection anywhere
-// rules them out. It is for answers of an unexpected form: an agent that has an id
-// must not register again.
+// FindAcceptance looks in the body of an answer to a registration for signs that the agent was
+// accepted, at any depth and also in JSON text; a rejection anywhere rules them out. It is for
+// answers of an unexpected form: an agent that has an id must not register again.
 func FindAcceptance(body []byte) (found Acceptance, yes bool) {
 	doc, err := rawjson.Parse(body)
 	if e := doc.Get("error"); err != nil || e != nil && e.Kind() != 'n' {
@@ -47,9 +46,8 @@ func FindAcceptance(body []byte) (found Acceptance, yes bool) {
 	return found, yes
 }
 
-// FindWelcome is [FindAcceptance] for the answer of a tool that registers and
-// that answers in prose: anything but an error is a yes, and a word like P07 or
-// REF02 the id.
+// FindWelcome is [FindAcceptance] for the answer of a tool that registers and that answers in
+// prose: anything but an error is a yes, and a word like P07 or REF02 the id.
 func FindWelcome(body []byte) (Acceptance, bool) {
 	doc, _ := rawjson.Parse(body)
 	result, err := rawjson.Split(doc.Get("result"))
@@ -63,8 +61,7 @@ func FindWelcome(body []byte) (Acceptance, bool) {
 // assignedID is what ids by convention look like in prose.
 var assignedID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(P|REF)[0-9]{1,3}\b`) })
 
-// agentID returns the id of an agent in an object, which find looks for; the caller
-// validates it.
+// agentID returns the id of an agent in an object, which find looks for; the caller validates it.
 func agentID(d rawjson.Object, find func(rawjson.Object, string, string) (rawjson.Member, bool)) string {
 	for _, field := range []string{"player_id", "referee_id"} {
 		if m, given := find(d, field, `"0`); given && m.Value.Kind() == '0' {

@@ -52,8 +52,7 @@ func (d *Dialect) Wrap(name string, raw jsontext.Value) jsonrpc.Message {
 	return jsonrpc.Message{Method: cmp.Or(d.Request.Method, name), Params: params}
 }
 
-// Reply wraps an answer as the request was wrapped. The error is that of
-// [protocol.Encode].
+// Reply wraps an answer as the request was wrapped. The error is that of [protocol.Encode].
 func (r *Request) Reply(m protocol.Message) (jsonrpc.Response, error) {
 	raw, err := protocol.Encode(m)
 	if err != nil {
@@ -95,12 +94,11 @@ func posted(t protocol.Type, raw jsontext.Value, more ...rawjson.Member) jsontex
 	}, more...).Encode()
 }
 
-// Refuse wraps a refusal of the request in the form of its dialect: a JSON-RPC
-// error whose data is a LEAGUE_ERROR (from the manager) or a GAME_ERROR (from
-// others), a tool result with isError, or the refusal instead of an answer. H
-// is the header of the refusal, made by [protocol.Header.Answer] of r.Header;
-// its message type is set here. Refuse never fails; what cannot be encoded is
-// left out.
+// Refuse wraps a refusal of the request in the form of its dialect: a JSON-RPC error whose data is
+// a LEAGUE_ERROR (from the manager) or a GAME_ERROR (from others), a tool result with isError, or
+// the refusal instead of an answer. H is the header of the refusal, made by
+// [protocol.Header.Answer] of r.Header; its message type is set here. Refuse never fails; what
+// cannot be encoded is left out.
 func (r *Request) Refuse(h protocol.Header, e *protocol.Error) jsonrpc.Response {
 	if e.Original == "" && e.Code != "" {
 		clone := *e

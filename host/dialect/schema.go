@@ -58,8 +58,7 @@ func (d *Dialect) documents() string {
 	return split + `"request":` + request + `,"response":` + response + `,"refusal":` + refusal
 }
 
-// schema returns the schema of params or of a result, which hold a message and the name
-// of a tool.
+// schema returns the schema of params or of a result, which hold a message and the name of a tool.
 func (p Place) schema(message, name string) string {
 	switch {
 	case p.Header != "":

@@ -48,9 +48,8 @@ var (
 // scalars are the kinds of values that are neither objects nor lists nor null.
 const scalars = `"0tf`
 
-// respell gives the fields of a message about a match the names of the protocol,
-// where a tolerant agent is sent others. What it renames is echoed in the answer
-// under both names.
+// respell gives the fields of a message about a match the names of the protocol, where a tolerant
+// agent is sent others. What it renames is echoed in the answer under both names.
 func (r *Request) respell() {
 	result := r.Type == protocol.TypeGameOver && r.doc.Get("game_result") == nil
 	if r.mode == protocol.Strict || r.doc.Get("match_id") != nil && r.doc.Get("round_id") != nil && !result {
@@ -88,9 +87,8 @@ func (r *Request) respell() {
 	r.doc, r.Raw, r.Header = doc, doc.Encode(), protocol.ReadHeader(doc)
 }
 
-// gathered returns a GAME_OVER with the result in its place that stands beside the
-// header, or in an object of another name. A result in words for its receiver alone
-// stays as it is.
+// gathered returns a GAME_OVER with the result in its place that stands beside the header, or in an
+// object of another name. A result in words for its receiver alone stays as it is.
 func gathered(doc rawjson.Object) rawjson.Object {
 	from, rest := holder(doc, "game_result")
 	result := protocol.Collect(protocol.TypeGameOver, "game_result", from)
@@ -162,8 +160,7 @@ func otherZone(timestamp string) bool {
 	return strings.Contains(timestamp, ":") && at > strings.IndexByte(timestamp, ':') && strings.Trim(timestamp[at+1:], "0:Z") != ""
 }
 
-// prune returns the message without the members that break a rule. Of a list the
-// whole is left out.
+// prune returns the message without the members that break a rule. Of a list the whole is left out.
 func prune(doc rawjson.Object, broken []protocol.Violation) rawjson.Object {
 	doc = slices.Clone(doc)
 	for _, v := range broken {
@@ -255,9 +252,8 @@ func registrationIn(t protocol.Type, place string, doc, rest rawjson.Object) (ra
 	return rest.Set(place, meta.Encode()), meta.Text("contact_endpoint") != "" && meta.Text("display_name") != ""
 }
 
-// reportIn returns a report whose result stands in its places, wherever the
-// referee has put it: beside the header, or under other names; false without a
-// word about the winner.
+// reportIn returns a report whose result stands in its places, wherever the referee has put it:
+// beside the header, or under other names; false without a word about the winner.
 func reportIn(doc rawjson.Object) (rawjson.Object, bool) {
 	from, rest := holder(doc, "result")
 	inside, _ := holder(from, "details")

@@ -74,8 +74,7 @@ func TestEnvelopeRules(t *testing.T) {
 	}
 }
 
-// TestToolRules: what both forms of a tool call demand, with the canonical
-// errors.
+// TestToolRules: what both forms of a tool call demand, with the canonical errors.
 func TestToolRules(t *testing.T) {
 	t.Parallel()
 	body := sampleBody(t, "league_query")

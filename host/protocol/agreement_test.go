@@ -64,8 +64,7 @@ var replacements = []string{
 // one for each kind of sender and direction.
 var fullHeaders = []Type{"LEAGUE_REGISTER_RESPONSE", TypeRoundCompleted, TypeGameError, TypeGameJoinAck, TypeLeagueQuery}
 
-// alike are samples that differ from others only in values that are replaced
-// anyway.
+// alike are samples that differ from others only in values that are replaced anyway.
 var alike = []string{
 	"round_completed_last", "game_over_draw", "game_join_ack_posted", "match_result_report_draw",
 	"match_result_report_both_at_fault", "league_query_schedule", "league_query_response_no_next_match",

@@ -43,10 +43,9 @@ type entry struct {
 	plain  func() []plainField
 }
 
-// answer returns the entry of a message type that is only an answer. Each rule names a
-// field that this type of message treats otherwise than the Go type says: the field,
-// what is added to its rules, and after "|" another description. "-" before the name
-// says that there is no such field.
+// answer returns the entry of a message type that is only an answer. Each rule names a field that
+// this type of message treats otherwise than the Go type says: the field, what is added to its
+// rules, and after "|" another description. "-" before the name says that there is no such field.
 func answer(t Type, title string, area area, from []Role, blank func() Message, rules ...string) *entry {
 	e := &entry{Description: Description{Type: t, Title: title, From: from}, area: area, blank: blank, goType: reflect.TypeOf(blank()).Elem(), about: rules}
 	e.table = sync.OnceValue(e.compile)
@@ -244,8 +243,7 @@ func TypeOfMethod(method string) (Type, bool) {
 // KnownField reports whether any table has a member of that name.
 func KnownField(name string) bool { return fieldNames()[name] }
 
-// Answer returns the type of the answer to messages of type t, empty where there
-// is none.
+// Answer returns the type of the answer to messages of type t, empty where there is none.
 func (t Type) Answer() Type {
 	if e := catalog().types[t]; e != nil {
 		return e.Answer

@@ -155,8 +155,7 @@ func (c Code) info() codeInfo {
 	return codeInfo{rpc: rpcInternalError}
 }
 
-// Name returns the name of the code, such as TIMEOUT_ERROR for E001, and "" for
-// an unknown code.
+// Name returns the name of the code, such as TIMEOUT_ERROR for E001, and "" for an unknown code.
 func (c Code) Name() string { return c.info().name }
 
 // Retryable reports whether a retry of the refused message may succeed.
@@ -191,12 +190,11 @@ var wildNames = map[string]Code{
 	"AUTH_FAILED":              CodeTokenInvalid,
 }
 
-// FindCode returns the error that a peer means: by its name where that is known,
-// because the sources give some numbers twice, else by its code, else by its
-// JSON-RPC code. Words outrank numbers, which may be the peer's own: a name that
-// league.v2 does not have makes them so, and a number of JSON-RPC's private range
-// is not believed against a text that does not know the name of the message. It
-// returns "" for an unknown error.
+// FindCode returns the error that a peer means: by its name where that is known, because the
+// sources give some numbers twice, else by its code, else by its JSON-RPC code. Words outrank
+// numbers, which may be the peer's own: a name that league.v2 does not have makes them so, and a
+// number of JSON-RPC's private range is not believed against a text that does not know the name of
+// the message. It returns "" for an unknown error.
 func FindCode(code Code, rpc int, names ...string) Code {
 	for _, name := range names {
 		if c, ok := wildNames[name]; ok {
@@ -251,8 +249,7 @@ func codeOfNumbers(code Code, rpc int) Code {
 	return ""
 }
 
-// related reports whether two names of errors have a word in common that says what
-// they are about.
+// related reports whether two names of errors have a word in common that says what they are about.
 func related(a, b string) bool {
 	words := WordsOf(b)
 	return slices.ContainsFunc(WordsOf(a), func(w string) bool {

@@ -50,8 +50,7 @@ func TestRefusalOnTheWire(t *testing.T) {
 	}
 }
 
-// TestFormOfRefusals: a busy server and what is no request have an HTTP status of
-// their own.
+// TestFormOfRefusals: a busy server and what is no request have an HTTP status of their own.
 func TestFormOfRefusals(t *testing.T) {
 	t.Parallel()
 	for want, e := range map[Form]*Error{

@@ -130,9 +130,8 @@ func decode(t Type, doc rawjson.Object, mode Mode, glanced *Header) (Message, *E
 	return m, nil
 }
 
-// restore adds to an encoded message the nulls and empty strings that it had
-// when it was decoded and that its Go fields cannot express. Fields set since
-// keep their value.
+// restore adds to an encoded message the nulls and empty strings that it had when it was decoded
+// and that its Go fields cannot express. Fields set since keep their value.
 func restore(encoded, received jsontext.Value) jsontext.Value {
 	switch {
 	case encoded.Kind() == '{' && received.Kind() == '{':
@@ -168,10 +167,9 @@ func restoreMembers(encoded, received jsontext.Value) jsontext.Value {
 	return now.Encode()
 }
 
-// Broadcast prepares a message for many receivers: its fields are encoded once,
-// and each copy adds the header for its receiver, whose message type is that of
-// m. A message that cannot be encoded is reported when a copy is encoded. The
-// function returned is safe for concurrent use.
+// Broadcast prepares a message for many receivers: its fields are encoded once, and each copy adds
+// the header for its receiver, whose message type is that of m. A message that cannot be encoded is
+// reported when a copy is encoded. The function returned is safe for concurrent use.
 func Broadcast(m Message) func(Header) Message {
 	body := &broadcast{kind: m.Head().MessageType}
 	body.fields, body.err = fieldsOf(m)

@@ -20,14 +20,12 @@ type Violation struct {
 	Rule string `json:"rule"`
 }
 
-// An Error is a refusal by this side: why a message is not accepted, with
-// everything that the answer must contain. [Decode] returns it, and agents make
-// theirs with [Refuse].
+// An Error is a refusal by this side: why a message is not accepted, with everything that the
+// answer must contain. [Decode] returns it, and agents make theirs with [Refuse].
 type Error struct {
 	// Code is the league error code; empty for an error of JSON-RPC itself.
 	Code Code
-	// Original is the type of the refused message, if known. The JSON-RPC code
-	// depends on it.
+	// Original is the type of the refused message, if known. The JSON-RPC code depends on it.
 	Original Type
 	// Detail is a sentence for a person: what is wrong, where, what to do.
 	Detail string
@@ -48,8 +46,7 @@ func Refuse(code Code, original Type, detail string, violations ...Violation) *E
 	return &Error{Code: code, Original: original, Detail: detail, Violations: violations}
 }
 
-// With adds a detail to the context and returns e. It masks a token under the
-// name provided_token.
+// With adds a detail to the context and returns e. It masks a token under the name provided_token.
 func (e *Error) With(name string, value any) *Error {
 	if token, ok := value.(string); ok && name == "provided_token" {
 		value = credential.Mask(token)
@@ -92,12 +89,11 @@ func (e *Error) Reason() string {
 	return "fields break rules (" + strings.Join(parts, "; ") + ")"
 }
 
-// Form returns the form of the refusal. Its message is the protocol's text for a
-// numbered error, and the name of the code for another. Its HTTP status is 400 for
-// invalid JSON or JSON-RPC, the canonical status where there is one, 503 for
-// RATE_LIMITED (the server adds a Retry-After header), and 200 for every other
-// refusal of the league, because many clients raise an exception on 4xx before
-// they read the body.
+// Form returns the form of the refusal. Its message is the protocol's text for a numbered error,
+// and the name of the code for another. Its HTTP status is 400 for invalid JSON or JSON-RPC, the
+// canonical status where there is one, 503 for RATE_LIMITED (the server adds a Retry-After header),
+// and 200 for every other refusal of the league, because many clients raise an exception on 4xx
+// before they read the body.
 func (e *Error) Form() Form {
 	if f, err := Canonical(e.Canonical); err == nil {
 		return f
@@ -151,10 +147,9 @@ func (e *Error) Data(h Header) (jsontext.Value, error) {
 	return Encode(m)
 }
 
-// Message returns e as a message under the header h, whose message type it sets:
-// a LEAGUE_ERROR from the manager, a [*GameError] from another agent. A referee
-// that announces a retry fills in the rest of that. The error is that of encoding
-// e.Context.
+// Message returns e as a message under the header h, whose message type it sets: a LEAGUE_ERROR
+// from the manager, a [*GameError] from another agent. A referee that announces a retry fills in
+// the rest of that. The error is that of encoding e.Context.
 func (e *Error) Message(h Header) (Message, error) {
 	kind := TypeGameError
 	if role, _, _ := ParseSender(h.Sender); role == RoleManager {
@@ -236,9 +231,8 @@ type leagueError struct {
 	Context             jsontext.Value `json:"context,omitzero" rule:"strict" doc:"Particulars of the refusal."`
 }
 
-// A GameError reports a fault in a match to a player, before each retry and after
-// the last; as the data of a JSON-RPC error it is a refusal by a referee or a
-// player.
+// A GameError reports a fault in a match to a player, before each retry and after the last; as the
+// data of a JSON-RPC error it is a refusal by a referee or a player.
 type GameError struct {
 	Header
 	PlayerID            string         `json:"player_id,omitzero" rule:"id" doc:"The player concerned."`
@@ -258,8 +252,7 @@ type GameError struct {
 	Context             jsontext.Value `json:"context,omitzero" doc:"Particulars of the fault."`
 }
 
-// RetryInfo describes the next retry; the last GAME_ERROR of a series has no
-// NextRetryAt.
+// RetryInfo describes the next retry; the last GAME_ERROR of a series has no NextRetryAt.
 type RetryInfo struct {
 	RetryCount  Opt[int]       `json:"retry_count,omitzero" rule:"count" doc:"The number of the retry about to be made."`
 	MaxRetries  Opt[int]       `json:"max_retries,omitzero" rule:"count" doc:"How many retries there are at most."`

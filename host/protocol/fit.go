@@ -116,9 +116,8 @@ func MethodsOf(t Type) []string {
 	return names
 }
 
-// assignments are the names, of types and of methods, under which managers assign a
-// referee one match at a time. Such a message stands for an announcement of that match
-// alone.
+// assignments are the names, of types and of methods, under which managers assign a referee one
+// match at a time. Such a message stands for an announcement of that match alone.
 var assignments = []string{"START_MATCH", "MATCH_ASSIGNMENT", "start_match", "assign_match", "RUN_MATCH", "run_match", "ASSIGN_MATCH", "conduct_match"}
 
 // AssignmentNames returns the names under which managers assign a referee one match at a

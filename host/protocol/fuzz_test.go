@@ -63,8 +63,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// comparable returns JSON in canonical form, or as it is where a number does
-// not fit that form.
+// comparable returns JSON in canonical form, or as it is where a number does not fit that form.
 func comparable(raw jsontext.Value) string {
 	v := raw.Clone()
 	if v.Canonicalize() != nil {

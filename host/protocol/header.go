@@ -10,13 +10,12 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// A Header holds the fields that any message may have: the five header fields
-// proper (Protocol to ConversationID), the contextual fields that the envelope
-// dialect puts beside them (AuthToken to GameType), and members that the sender
-// added.
+// A Header holds the fields that any message may have: the five header fields proper (Protocol to
+// ConversationID), the contextual fields that the envelope dialect puts beside them (AuthToken to
+// GameType), and members that the sender added.
 //
-// An empty string is a missing field. A decoded message also keeps explicit
-// nulls and empty strings, and encodes them again unless the field was set since.
+// An empty string is a missing field. A decoded message also keeps explicit nulls and empty
+// strings, and encodes them again unless the field was set since.
 type Header struct {
 	Protocol       string `json:"protocol,omitzero" rule:"version strict" doc:"The protocol version."`
 	MessageType    Type   `json:"message_type,omitzero" rule:"strict" doc:"The type of the message."`
@@ -64,9 +63,8 @@ func NewHeader(t Type, sender, timestamp, conversation string) Header {
 	}
 }
 
-// Answer returns the header of an answer to the message with header h: it echoes
-// the conversation and the identifiers of league, round, match and game, not the
-// token.
+// Answer returns the header of an answer to the message with header h: it echoes the conversation
+// and the identifiers of league, round, match and game, not the token.
 func (h *Header) Answer(t Type, sender, timestamp string) Header {
 	return Header{
 		Protocol: Version, MessageType: t, Sender: sender,
@@ -169,8 +167,7 @@ func typeIn(v jsontext.Value) Type {
 	return Type(text)
 }
 
-// glanceRound reads a round for the header of an answer; anything else counts as
-// absent.
+// glanceRound reads a round for the header of an answer; anything else counts as absent.
 func glanceRound(v jsontext.Value) Round {
 	switch v.Kind() {
 	case '"':

@@ -36,9 +36,8 @@ type PlayerStatus struct {
 	Status      string `json:"status,omitzero" rule:"one=organized" doc:"WITHDRAWN or SUSPENDED: the player loses its matches without being asked. ACTIVE: it plays, and its next registration needs no token; a player that was WITHDRAWN stays so."`
 }
 
-// Pace is SET_PACE, by which the organiser of a league pauses it, lets it go on, or sets
-// the pause after each round, and its answer. SET_PACE leaves as it is what it does not
-// have.
+// Pace is SET_PACE, by which the organiser of a league pauses it, lets it go on, or sets the pause
+// after each round, and its answer. SET_PACE leaves as it is what it does not have.
 type Pace struct {
 	Header
 	Paused Opt[bool] `json:"paused,omitzero" doc:"True: the current round is played to its end, and no further one begins. False: the league goes on."`
@@ -62,10 +61,9 @@ type Champion struct {
 	Extra       jsontext.Value `json:",embed"`
 }
 
-// A RoundAnnouncement announces the matches of a round to players and referees.
-// The form for referees also has the players' endpoints and, for the referee of
-// the match, the match keys; players get neither. ReportProgress asks a referee for
-// [MatchProgress].
+// A RoundAnnouncement announces the matches of a round to players and referees. The form for
+// referees also has the players' endpoints and, for the referee of the match, the match keys;
+// players get neither. ReportProgress asks a referee for [MatchProgress].
 type RoundAnnouncement struct {
 	Header
 	Byes           []string         `json:"byes,omitzero" rule:"each=id" doc:"The players who rest this round."`
@@ -114,9 +112,8 @@ type Standing struct {
 	Extra       jsontext.Value `json:",embed"`
 }
 
-// A RoundCompleted notifies all agents that every match of a round is reported.
-// MatchesCompleted and MatchesPlayed are two names of one figure; both are
-// written, either is read.
+// A RoundCompleted notifies all agents that every match of a round is reported. MatchesCompleted
+// and MatchesPlayed are two names of one figure; both are written, either is read.
 type RoundCompleted struct {
 	Header
 	MatchesCompleted Opt[int]      `json:"matches_completed,omitzero" rule:"count" doc:"The number of matches; the same as matches_played."`

@@ -29,10 +29,9 @@ type GameInvitation struct {
 	OpponentID  string `json:"opponent_id,omitzero" rule:"id strict" doc:"The other player."`
 }
 
-// GameJoinAck is a player's answer to an invitation or, from an asynchronous
-// player, a request of its own. The answer is in Accept; [GameJoinAck.Joins]
-// also reads the other places. DrawScheme names the verifiable draws that the
-// player understands, as package host/draws does.
+// GameJoinAck is a player's answer to an invitation or, from an asynchronous player, a request of
+// its own. The answer is in Accept; [GameJoinAck.Joins] also reads the other places. DrawScheme
+// names the verifiable draws that the player understands, as package host/draws does.
 type GameJoinAck struct {
 	Header
 	PlayerID         string    `json:"player_id,omitzero" rule:"id strict" doc:"The player who answers."`
@@ -70,10 +69,9 @@ type OwnStandings struct {
 	Extra  jsontext.Value `json:",embed"`
 }
 
-// ChooseParityResponse is a player's choice, as an answer or, from an
-// asynchronous player, as a request of its own. Some players write choice instead
-// of parity_choice; [ChooseParityResponse.Chosen] reads both. DrawNonce is the player's
-// part in a verifiable draw.
+// ChooseParityResponse is a player's choice, as an answer or, from an asynchronous player, as a
+// request of its own. Some players write choice instead of parity_choice;
+// [ChooseParityResponse.Chosen] reads both. DrawNonce is the player's part in a verifiable draw.
 type ChooseParityResponse struct {
 	Header
 	PlayerID     string `json:"player_id,omitzero" rule:"id strict" doc:"The player who chose."`
@@ -82,9 +80,8 @@ type ChooseParityResponse struct {
 	DrawNonce    string `json:"draw_nonce,omitzero" doc:"What the player adds to the draw."`
 }
 
-// Joins returns whether the player joins, and whether the message says so: by
-// Accept, else by Accepted, else by its Status. A Status of ACKNOWLEDGED only
-// confirms receipt; the answer follows.
+// Joins returns whether the player joins, and whether the message says so: by Accept, else by
+// Accepted, else by its Status. A Status of ACKNOWLEDGED only confirms receipt; the answer follows.
 func (m *GameJoinAck) Joins() (joins, said bool) {
 	for _, answer := range []Opt[bool]{m.Accept, m.Accepted} {
 		if v, ok := answer.Get(); ok {

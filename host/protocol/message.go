@@ -1,15 +1,12 @@
-// Package protocol is the league.v2 protocol: its messages as Go types, the
-// rules that a message must keep, the error codes, the tokens and keys that
-// prove who sent it, and the JSON Schemas of all of it. How messages are
-// wrapped for the wire is the business of host/dialect. The package does no I/O
-// and reads no clock; everything here is a pure function of its arguments, and
-// every exported value is safe for concurrent use unless its comment says
-// otherwise.
+// Package protocol is the league.v2 protocol: its messages as Go types, the rules that a message
+// must keep, the error codes, the tokens and keys that prove who sent it, and the JSON Schemas of
+// all of it. How messages are wrapped for the wire is the business of host/dialect. The package
+// does no I/O and reads no clock; everything here is a pure function of its arguments, and every
+// exported value is safe for concurrent use unless its comment says otherwise.
 //
-// A message is written once: its Go type, whose tags hold the rules of its fields, and
-// a line of the catalog, which says under which method it travels, from whom, and what
-// is special about its header. [Decode], [Encode] and the JSON Schemas follow from both
-// ([Types], [Describe], [Schema]).
+// A message is written once: its Go type, whose tags hold the rules of its fields, and a line of
+// the catalog, which says under which method it travels, from whom, and what is special about its
+// header. [Decode], [Encode] and the JSON Schemas follow from both ([Types], [Describe], [Schema]).
 package protocol
 
 // Version is the only value of the protocol field that this package speaks.
@@ -45,9 +42,8 @@ const (
 	TypeLeagueError Type = "LEAGUE_ERROR"
 )
 
-// A Message is a pointer to one of the message structs of this package, each
-// of which embeds a [Header]. A message is not safe for concurrent change;
-// encoding one only reads it.
+// A Message is a pointer to one of the message structs of this package, each of which embeds a
+// [Header]. A message is not safe for concurrent change; encoding one only reads it.
 type Message interface {
 	// Head returns the header of the message, which may be changed.
 	Head() *Header
@@ -59,9 +55,8 @@ type Mode uint8
 const (
 	// Strict demands everything that the protocol calls required.
 	Strict Mode = iota
-	// Tolerant demands only what a message cannot do without, accepts other names
-	// of fields, treats null and "" as a missing optional field, and infers the
-	// message type from the method.
+	// Tolerant demands only what a message cannot do without, accepts other names of fields, treats
+	// null and "" as a missing optional field, and infers the message type from the method.
 	Tolerant
 )
 

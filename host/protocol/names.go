@@ -145,8 +145,7 @@ func Find(doc rawjson.Object, field, kinds string) (rawjson.Member, bool) {
 	return find(doc, NamesOf(field), kinds)
 }
 
-// FindInner is [Find] in an object about one agent or one match, where shorter names
-// say enough.
+// FindInner is [Find] in an object about one agent or one match, where shorter names say enough.
 func FindInner(doc rawjson.Object, field, kinds string) (rawjson.Member, bool) {
 	all := NamesOf(field)
 	if n := names()[field]; n != nil {

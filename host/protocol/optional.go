@@ -19,10 +19,9 @@ const (
 	present
 )
 
-// Opt is a member that may be absent, null or a value. The zero Opt is absent,
-// and left out where the field's tag says omitzero. It has no IsZero method: the
-// encoder would call it, at the cost of a copy on the heap for each member, and
-// learn what it sees from the zero value anyway.
+// Opt is a member that may be absent, null or a value. The zero Opt is absent, and left out where
+// the field's tag says omitzero. It has no IsZero method: the encoder would call it, at the cost of
+// a copy on the heap for each member, and learn what it sees from the zero value anyway.
 type Opt[T any] struct {
 	value T
 	is    presence
@@ -153,9 +152,8 @@ func trailingNumber(text string) int {
 	return n
 }
 
-// Choice is what a player chose, or the parity of a number: [Even] or [Odd].
-// Messages of others may hold anything else. The empty Choice is null on the
-// wire, and absent where the member may be.
+// Choice is what a player chose, or the parity of a number: [Even] or [Odd]. Messages of others may
+// hold anything else. The empty Choice is null on the wire, and absent where the member may be.
 type Choice string
 
 // The two choices, exactly as they stand on the wire.

@@ -15,11 +15,11 @@ import (
 // elsewhere are the words of others that stand in code outside this package all the
 // same, each with the reason.
 var elsewhere = map[string]string{
-	"host/ask.go announce_round": "a command of some managers, which is no message",
-	"host/disk/disk.go in use":                                 "what a lock's error says",
-	"host/manager/league/state.go REGISTERED":                  "a state of league.v2, as LEAGUE_QUERY answers it",
-	"host/mcptools/server.go session_id":                       "an attribute of the MCP library's log records",
-	"plugins/internal/strategypb/strategy.pb.go ERROR":         "generated from the plugins' own protocol",
+	"host/ask.go announce_round":                       "a command of some managers, which is no message",
+	"host/disk/disk.go in use":                         "what a lock's error says",
+	"host/manager/league/state.go REGISTERED":          "a state of league.v2, as LEAGUE_QUERY answers it",
+	"host/mcptools/server.go session_id":               "an attribute of the MCP library's log records",
+	"plugins/internal/strategypb/strategy.pb.go ERROR": "generated from the plugins' own protocol",
 }
 
 // TestOtherNamesHaveOneOwner: the names and words of other programs stand in the tables

@@ -121,8 +121,7 @@ func has(text string, phrases []string) bool {
 	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(text, p) })
 }
 
-// contains reports whether a text holds one of the phrases as whole words. Both
-// are in lower case.
+// contains reports whether a text holds one of the phrases as whole words. Both are in lower case.
 func contains(text string, phrases []string) bool {
 	letter := func(r byte) bool { return r == '_' || unicode.IsLetter(rune(r)) }
 	return slices.ContainsFunc(phrases, func(p string) bool {

@@ -2,9 +2,8 @@ package protocol
 
 import "github.com/go-json-experiment/json/jsontext"
 
-// MatchProgress is how far the matches of a referee are, for people who watch. It
-// holds no choice, and no result depends on it. A referee sends it only to a manager
-// whose announcement asks for it.
+// MatchProgress is how far the matches of a referee are, for people who watch. It holds no choice,
+// and no result depends on it. A referee sends it only to a manager whose announcement asks for it.
 type MatchProgress struct {
 	Header
 	Matches []MatchState `json:"matches" rule:"always" doc:"The matches of which there is something new."`

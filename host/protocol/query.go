@@ -32,11 +32,10 @@ type QueryParams struct {
 	Extra    jsontext.Value `json:",embed"`
 }
 
-// LeagueQueryResponse answers a query. Data is a JSON object of the type that
-// belongs to QueryType: [StandingsData], [ScheduleData], [PlayersData],
-// [StatusData] or [NextMatchData]; the answer to GET_STANDINGS has the same
-// at the top level. Success false is read and never written: a query that
-// fails is refused with an error.
+// LeagueQueryResponse answers a query. Data is a JSON object of the type that belongs to QueryType:
+// [StandingsData], [ScheduleData], [PlayersData], [StatusData] or [NextMatchData]; the answer to
+// GET_STANDINGS has the same at the top level. Success false is read and never written: a query
+// that fails is refused with an error.
 type LeagueQueryResponse struct {
 	Header
 	QueryType    string         `json:"query_type,omitzero" rule:"strict" doc:"What was asked."`
@@ -110,9 +109,8 @@ type PlayerInfo struct {
 	Extra           jsontext.Value `json:",embed"`
 }
 
-// StatusData is the data of GET_STATUS. Status is one of the words of
-// [LeagueStatus]; State is the manager's own, such as RUNNING_LEAGUE. Paused and PaceMS
-// are as in [Pace].
+// StatusData is the data of GET_STATUS. Status is one of the words of [LeagueStatus]; State is the
+// manager's own, such as RUNNING_LEAGUE. Paused and PaceMS are as in [Pace].
 type StatusData struct {
 	LeagueID         string         `json:"league_id,omitzero" rule:"id strict" doc:"The league."`
 	Status           string         `json:"status,omitzero" rule:"strict one=league" doc:"How far the league is."`
@@ -145,9 +143,8 @@ type NextMatch struct {
 	Extra           jsontext.Value `json:",embed"`
 }
 
-// ReadData returns the data of an answer to a query, also of standings that are
-// at the top level only. The error says that there is no data, or names the
-// member that does not fit T.
+// ReadData returns the data of an answer to a query, also of standings that are at the top level
+// only. The error says that there is no data, or names the member that does not fit T.
 func ReadData[T QueryData](m *LeagueQueryResponse) (T, error) {
 	var data T
 	if len(m.Data) == 0 || m.Data.Kind() == 'n' {

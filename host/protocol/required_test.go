@@ -10,10 +10,9 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// What the message contracts mark REQUIRED, for the messages that they have;
-// for START_LEAGUE, LEAGUE_STATUS and GET_NEXT_MATCH the contracts by sender.
-// A name in parentheses is demanded in strict mode only, one without in
-// tolerant mode too. The header stands below.
+// What the message contracts mark REQUIRED, for the messages that they have; for START_LEAGUE,
+// LEAGUE_STATUS and GET_NEXT_MATCH the contracts by sender. A name in parentheses is demanded in
+// strict mode only, one without in tolerant mode too. The header stands below.
 var requiredFields = map[string]string{
 	"referee_register_request": "referee_meta referee_meta/display_name (referee_meta/version) (referee_meta/game_types) " +
 		"referee_meta/contact_endpoint (referee_meta/max_concurrent_matches)",

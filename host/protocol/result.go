@@ -7,10 +7,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// GameOver reports the result of a match to a player, in GameResult; the fields
-// after it are the flat form that some referees use. Stated
-// reads both. DrawKey and DrawNonces, by player, open the referee's commitment to a
-// verifiable draw.
+// GameOver reports the result of a match to a player, in GameResult; the fields after it are the
+// flat form that some referees use. Stated reads both. DrawKey and DrawNonces, by player, open the
+// referee's commitment to a verifiable draw.
 type GameOver struct {
 	Header
 	GameResult     *GameResult       `json:"game_result,omitzero" rule:"strict" doc:"How the match ended."`
@@ -26,9 +25,8 @@ type GameOver struct {
 	DrawNonces     map[string]string `json:"draw_nonces,omitzero" doc:"What the players added to the draw, by player."`
 }
 
-// Stated returns the result that the message states, nested or flat, to the player self
-// about its match against opponent. Where an id is empty, that player's choice in the
-// flat form is left out.
+// Stated returns the result that the message states, nested or flat, to the player self about its
+// match against opponent. Where an id is empty, that player's choice in the flat form is left out.
 func (m *GameOver) Stated(self, opponent string) GameResult {
 	r := GameResult{Status: m.Result, DrawnNumber: m.DrawnNumber}
 	if m.GameResult != nil {
@@ -48,9 +46,8 @@ func (m *GameOver) Stated(self, opponent string) GameResult {
 	return r
 }
 
-// GameResult is the outcome of a match for its players. After a technical loss
-// DrawnNumber and NumberParity are null, and Choices holds only the choices that
-// were made.
+// GameResult is the outcome of a match for its players. After a technical loss DrawnNumber and
+// NumberParity are null, and Choices holds only the choices that were made.
 type GameResult struct {
 	Status                 string            `json:"status,omitzero" rule:"strict one=result" doc:"How the match ended."`
 	WinnerPlayerID         Opt[string]       `json:"winner_player_id,omitzero" rule:"id strict null when=status:WIN" doc:"The winner; null without one."` // null without a winner

@@ -51,8 +51,7 @@ type sample struct {
 	answers bool // it is sent as an answer
 }
 
-// isVariant reports whether a sample shows another look of a type that has an example
-// already.
+// isVariant reports whether a sample shows another look of a type that has an example already.
 func (s sample) isVariant() bool { return s.name != lower(s.message.Head().MessageType) }
 
 // samples returns the messages of the example files of the documentation in the dialect

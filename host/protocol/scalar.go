@@ -40,8 +40,7 @@ func ValidForeignID(id string) bool {
 // agents in odd ways, never matches.
 func ValidForeignMatch(id string) bool { return ValidForeignID(id) && !strings.HasPrefix(id, "..") }
 
-// NumberedID returns the id by which a league counts its agents: P07, or REF07 of a
-// referee.
+// NumberedID returns the id by which a league counts its agents: P07, or REF07 of a referee.
 func NumberedID(role Role, number int) string {
 	return fmt.Sprintf("%s%02d", idPrefix(role), number)
 }

@@ -15,11 +15,10 @@ import (
 // its file name under it. It is a name, not a place; nothing is fetched.
 const SchemaBase = "https://strategylab.example/league.v2/"
 
-// Schema returns the JSON Schema (draft 2020-12) of a message type as the mode
-// asks for it, in the direction in which the type travels by the book: a
-// GAME_JOIN_ACK is an answer, a GAME_ERROR a request. Unknown members are
-// allowed. It is written from the table of the type when it is first asked for,
-// and must not be changed. The error quotes an unknown type.
+// Schema returns the JSON Schema (draft 2020-12) of a message type as the mode asks for it, in the
+// direction in which the type travels by the book: a GAME_JOIN_ACK is an answer, a GAME_ERROR a
+// request. Unknown members are allowed. It is written from the table of the type when it is first
+// asked for, and must not be changed. The error quotes an unknown type.
 func Schema(t Type, mode Mode) ([]byte, error) {
 	e := catalog().types[t]
 	if e == nil {
@@ -28,9 +27,8 @@ func Schema(t Type, mode Mode) ([]byte, error) {
 	return e.schema(mode, !e.answers()), nil
 }
 
-// RequestSchema returns the JSON Schema of a message type as a receiver in the
-// mode asks for it where it comes as a request. The error says that the type
-// is never one.
+// RequestSchema returns the JSON Schema of a message type as a receiver in the mode asks for it
+// where it comes as a request. The error says that the type is never one.
 func RequestSchema(t Type, mode Mode) ([]byte, error) {
 	e := catalog().types[t]
 	switch {

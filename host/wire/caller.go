@@ -30,16 +30,14 @@ type Caller struct {
 	numbered atomic.Int64 // the last id sent to a peer that accepts only numbers
 }
 
-// Call sends a message and returns the answer. It is one attempt, within the
-// deadline of ctx. Where the peer does not know the method, Call asks for its
-// tools or tries its other names, and remembers which one works. A notification
-// that the peer knows by no name is not sent again.
+// Call sends a message and returns the answer. It is one attempt, within the deadline of ctx. Where
+// the peer does not know the method, Call asks for its tools or tries its other names, and
+// remembers which one works. A notification that the peer knows by no name is not sent again.
 //
-// An empty answer acknowledges a message that needs only an acknowledgement,
-// and so does any document with a status of success that is no refusal.
-// The error is a *dialect.Refusal if the peer refuses, a *protocol.Error if the
-// answer breaks its field rules, wraps ErrReceived if the peer only confirms that
-// the message has arrived, and otherwise wraps a *jsonrpc.CallError.
+// An empty answer acknowledges a message that needs only an acknowledgement, and so does any
+// document with a status of success that is no refusal. The error is a *dialect.Refusal if the peer
+// refuses, a *protocol.Error if the answer breaks its field rules, wraps ErrReceived if the peer
+// only confirms that the message has arrived, and otherwise wraps a *jsonrpc.CallError.
 func (c *Caller) Call(ctx context.Context, p *Peer, m protocol.Message) (protocol.Message, error) {
 	t := m.Head().MessageType
 	announced, _ := m.(*protocol.RoundAnnouncement)
@@ -99,8 +97,7 @@ func (c *Caller) Send(ctx context.Context, p *Peer, call jsonrpc.Message) (*json
 	return c.send(ctx, p.Address(), p.SessionHeader(), call, c.idFor(p.Speaks(), ""))
 }
 
-// idFor returns the JSON-RPC id of a request to a peer of a dialect, nil for a
-// random text.
+// idFor returns the JSON-RPC id of a request to a peer of a dialect, nil for a random text.
 func (c *Caller) idFor(d *dialect.Dialect, id string) jsontext.Value {
 	switch {
 	case id != "" && d.NumericIDs:
@@ -149,9 +146,8 @@ func notifies(t protocol.Type) bool { return t.Acknowledgement() != nil }
 // one by one and refused the next, as one does that conducts one at a time.
 var ErrPartly = errors.New("the referee has taken some of its matches")
 
-// assign assigns a referee its matches of an announcement, one call for each. It
-// stops at the first that the referee refuses; the error wraps ErrPartly unless
-// that is the first of all.
+// assign assigns a referee its matches of an announcement, one call for each. It stops at the first
+// that the referee refuses; the error wraps ErrPartly unless that is the first of all.
 func (c *Caller) assign(ctx context.Context, p *Peer, name string, m *protocol.RoundAnnouncement) (protocol.Message, error) {
 	calls, err := p.Speaks().AssignmentCalls(name, m)
 	if err != nil {

@@ -25,17 +25,14 @@ type Config struct {
 	// Tools answers calls of the tools that are not messages of the league and,
 	// without an Agent, every request.
 	Tools jsonrpc.Handler
-	// Strict requires of every envelope a string as id, a method, and an object as
-	// params. By default the rules of the league apply: ids may be numbers, and params
-	// may be missing.
+	// Strict requires of every envelope a string as id, a method, and an object as params. By
+	// default the rules of the league apply: ids may be numbers, and params may be missing.
 	Strict bool
-	// Tolerant words violations in a message that is called as a tool by its
-	// field table instead of its schema, unless Strict is set: a tolerant agent
-	// accepts more than any schema says.
+	// Tolerant words violations in a message that is called as a tool by its field table instead of
+	// its schema, unless Strict is set: a tolerant agent accepts more than any schema says.
 	Tolerant bool
-	// Deterministic makes a deterministic Log reproducible: requests are handled
-	// one at a time, and Strict requires UUIDs as ids. A handler must not wait
-	// for another request to the same chain.
+	// Deterministic makes a deterministic Log reproducible: requests are handled one at a time, and
+	// Strict requires UUIDs as ids. A handler must not wait for another request to the same chain.
 	Deterministic bool
 	// Log receives a record of every request; nil for none.
 	Log *eventlog.Log
@@ -44,9 +41,8 @@ type Config struct {
 	Errors *slog.Logger
 }
 
-// A Chain takes requests through its stages to their handlers. It is a
-// jsonrpc.Handler, serves any number of transports at once, and is safe for
-// concurrent use.
+// A Chain takes requests through its stages to their handlers. It is a jsonrpc.Handler, serves any
+// number of transports at once, and is safe for concurrent use.
 type Chain struct {
 	cfg  Config
 	turn chan struct{} // held by the request in flight; nil if there may be many
@@ -175,8 +171,7 @@ func (c *Chain) Refuse(ctx context.Context, rpc *jsonrpc.Request, r *jsonrpc.Ref
 	return sent
 }
 
-// serverRefusal returns the canonical form of a refusal by the server, nil if it
-// has none.
+// serverRefusal returns the canonical form of a refusal by the server, nil if it has none.
 func (c *Chain) serverRefusal(rpc *jsonrpc.Request, r *jsonrpc.Refusal) *protocol.Error {
 	switch r.Reason {
 	case jsonrpc.ReasonBatch:

@@ -9,9 +9,8 @@ import (
 	"github.com/strategylab/strategylab/host/wire/schema"
 )
 
-// BenchmarkChain is what the chain adds to a request: of a message of the
-// league, which is judged by host/protocol, and of a call of a tool, whose
-// input and output are held to schemas.
+// BenchmarkChain is what the chain adds to a request: of a message of the league, which is judged
+// by host/protocol, and of a call of a tool, whose input and output are held to schemas.
 func BenchmarkChain(b *testing.B) {
 	const id = `"7d9c1f0e-2f0b-4a57-9a55-0d4cf1f4f3a1"`
 	query := `{"protocol":"league.v2","message_type":"LEAGUE_QUERY","sender":"player:P01","timestamp":"2026-01-01T00:00:00Z","conversation_id":"c",` +

@@ -97,9 +97,8 @@ func TestLongInputs(t *testing.T) {
 	}
 }
 
-// TestOutputOfAMessage: an answer that breaks its field table is not sent, and
-// the refusal holds no value of it. In the other wrappings it is the peer's to
-// judge.
+// TestOutputOfAMessage: an answer that breaks its field table is not sent, and the refusal holds no
+// value of it. In the other wrappings it is the peer's to judge.
 func TestOutputOfAMessage(t *testing.T) {
 	t.Parallel()
 	e := agent()

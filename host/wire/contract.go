@@ -18,10 +18,9 @@ import (
 // The contract of envelopes and tools: what the chain checks before and after the
 // agent's own stages, where it has a registry.
 
-// IsMCP reports whether the rules of the MCP standard apply to a request, by
-// its headers: it names a session or a version of that standard, or wants its
-// answer as an event stream. The rules of this package apply to every other
-// request. The header may be nil, as it is over STDIO.
+// IsMCP reports whether the rules of the MCP standard apply to a request, by its headers: it names
+// a session or a version of that standard, or wants its answer as an event stream. The rules of
+// this package apply to every other request. The header may be nil, as it is over STDIO.
 func IsMCP(h http.Header) bool {
 	if len(h["Mcp-Session-Id"]) > 0 || len(h["Mcp-Protocol-Version"]) > 0 {
 		return true
@@ -263,8 +262,7 @@ func unanswered(x *Exchange) *protocol.Error {
 	return nil
 }
 
-// plainOutput returns the refusal for an output that breaks the schema of its
-// tool.
+// plainOutput returns the refusal for an output that breaks the schema of its tool.
 func (c *Chain) plainOutput(call *toolCall, result jsontext.Value) *protocol.Error {
 	members, err := rawjson.Parse(result)
 	path, rule := "/result/tool", ""
@@ -303,8 +301,7 @@ func (c *Chain) messageOutput(x *Exchange) *protocol.Error {
 
 var errBadOutput = errors.New("the output of the tool breaks its schema")
 
-// badOutput returns the refusal for an output with violations, nil if there are
-// none.
+// badOutput returns the refusal for an output with violations, nil if there are none.
 func (c *Chain) badOutput(tool string, found []protocol.Violation) *protocol.Error {
 	if found == nil {
 		return nil
@@ -342,16 +339,14 @@ func canonicalOf(x *Exchange) *protocol.Error {
 	return nil
 }
 
-// ErrDeclined is what serve returns to [Chain.Call] if the tool declines a valid
-// call for a reason of its own, which the caller is shown. The call is logged as
-// ok.
+// ErrDeclined is what serve returns to [Chain.Call] if the tool declines a valid call for a reason
+// of its own, which the caller is shown. The call is logged as ok.
 var ErrDeclined = errors.New("the tool declined the call")
 
 // A Call is a tool call that did not arrive as a [jsonrpc.Request], such as one
 // that an SDK of the MCP standard has read.
 type Call struct {
-	// Transport and Route say how it arrived: "http" and the path, or "stdio" and
-	// "stdio".
+	// Transport and Route say how it arrived: "http" and the path, or "stdio" and "stdio".
 	Transport jsonrpc.Transport
 	Route     string
 	// Tool is the name or an alias of the tool.

@@ -135,8 +135,7 @@ func (c *Conversation) begin(t protocol.Type) {
 	c.propose(Wrappings, c.formsAt(p.URL, t)...)
 }
 
-// Next returns the form that the next call of Send begins with, after one that was
-// doubtful.
+// Next returns the form that the next call of Send begins with, after one that was doubtful.
 func (c *Conversation) Next() Form {
 	if len(c.agenda) > 0 {
 		return c.agenda[0].Form
@@ -264,8 +263,7 @@ func document(target string, d *dialect.Dialect, call jsonrpc.Message) string {
 	return fmt.Sprint(target, " ", d.NumericIDs && !d.Request.Bare, " ", call.Method, " ", string(call.Params), string(call.Body))
 }
 
-// more reports whether there is another attempt to make. It enters the next states
-// until there is.
+// more reports whether there is another attempt to make. It enters the next states until there is.
 func (c *Conversation) more(ctx context.Context) bool {
 	for len(c.agenda) == 0 && c.settled == nil {
 		if !c.advance(ctx, c.message.Head().MessageType) {

@@ -19,18 +19,16 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// Handler answers one type of message, which has been checked against its
-// field table: [Decode] returns it, or the rules that it breaks. The header of
-// the answer needs only what the handler adds to the echo of the request's. A
-// nil message without an error is an acknowledgement, if the type has one, and
-// otherwise a refusal. The peer sees an error that is a *protocol.Error
+// Handler answers one type of message, which has been checked against its field table: [Decode]
+// returns it, or the rules that it breaks. The header of the answer needs only what the handler
+// adds to the echo of the request's. A nil message without an error is an acknowledgement, if the
+// type has one, and otherwise a refusal. The peer sees an error that is a *protocol.Error
 // unchanged; any other is logged and sent as INTERNAL_ERROR.
 type Handler func(ctx context.Context, x *Exchange) (protocol.Message, error)
 
-// Dispatcher is the agent's part of the chain: the messages that it accepts, and
-// how it answers. It is a jsonrpc.Handler by itself; a [Chain] of its own adds
-// envelopes, tools and the log. It is as safe for concurrent use as its functions are. Its
-// fields must not change once it serves.
+// Dispatcher is the agent's part of the chain: the messages that it accepts, and how it answers. It
+// is a jsonrpc.Handler by itself; a [Chain] of its own adds envelopes, tools and the log. It is as
+// safe for concurrent use as its functions are. Its fields must not change once it serves.
 type Dispatcher struct {
 	// Codec decides which messages are accepted and which dialects recognised.
 	Codec *dialect.Codec
@@ -44,20 +42,17 @@ type Dispatcher struct {
 	// Authenticate, if set, checks the sender before anything else about the
 	// message is checked. It may store what it finds in Exchange.From.
 	Authenticate func(ctx context.Context, x *Exchange) error
-	// Handlers answer the messages by type. Default answers the other types of
-	// the protocol, without a check of their fields; if it is nil, they are
-	// refused.
+	// Handlers answer the messages by type. Default answers the other types of the protocol,
+	// without a check of their fields; if it is nil, they are refused.
 	Handlers map[protocol.Type]Handler
 	Default  Handler
-	// AcknowledgeUnknown acknowledges messages of types that league.v2 does not
-	// have: foreign leagues send some, and take a refusal for a failure. A call
-	// without a message type is still refused, so that the caller tries other
-	// names of the method. A type or a name that says in words of its own which of
-	// the handled messages it is for is taken for that.
+	// AcknowledgeUnknown acknowledges messages of types that league.v2 does not have: foreign
+	// leagues send some, and take a refusal for a failure. A call without a message type is still
+	// refused, so that the caller tries other names of the method. A type or a name that says in
+	// words of its own which of the handled messages it is for is taken for that.
 	AcknowledgeUnknown bool
-	// AnswerDialect, if set, returns the dialect of the answer, for senders that
-	// have shown that they do not understand answers in the dialect of their
-	// requests.
+	// AnswerDialect, if set, returns the dialect of the answer, for senders that have shown that
+	// they do not understand answers in the dialect of their requests.
 	AnswerDialect func(x *Exchange) *dialect.Dialect
 	// Refusing, if set, is called for every request that is about to be refused,
 	// and returns the refusal to send: why, or why with more detail.
@@ -172,8 +167,7 @@ func (d *Dispatcher) header(x *Exchange) protocol.Header {
 	return x.Header.Answer("", d.Sender(), protocol.Timestamp(d.Now()))
 }
 
-// address fills in the header fields that every answer echoes, unless the handler
-// has set them.
+// address fills in the header fields that every answer echoes, unless the handler has set them.
 func (d *Dispatcher) address(x *Exchange) {
 	h, echo := x.answer.Head(), d.header(x)
 	h.Protocol, h.Sender, h.Timestamp = echo.Protocol, echo.Sender, echo.Timestamp
@@ -181,8 +175,7 @@ func (d *Dispatcher) address(x *Exchange) {
 	h.MatchID, h.RoundID, h.GameType = cmp.Or(h.MatchID, echo.MatchID), cmp.Or(h.RoundID, echo.RoundID), cmp.Or(h.GameType, echo.GameType)
 }
 
-// respond wraps the answer, or the refusal for an error of a stage, in the
-// dialect of the peer.
+// respond wraps the answer, or the refusal for an error of a stage, in the dialect of the peer.
 func (d *Dispatcher) respond(ctx context.Context, x *Exchange, err error) {
 	if d.Answered != nil {
 		defer d.Answered()
@@ -232,8 +225,7 @@ func (d *Dispatcher) refusing(ctx context.Context, x *Exchange, err error) *prot
 	return d.Refusing(ctx, x, refusal)
 }
 
-// Refuse is a jsonrpc.RefuseFunc: it gives refusals by a busy server the error
-// shape of the league.
+// Refuse is a jsonrpc.RefuseFunc: it gives refusals by a busy server the error shape of the league.
 func (d *Dispatcher) Refuse(_ context.Context, rpc *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc.Error {
 	if d.ServerRefused != nil {
 		if sent := d.ServerRefused(rpc, r); sent != nil {

@@ -13,8 +13,7 @@ import (
 // An Exchange is one request on its way through the chain, with the findings of
 // each stage and the answer. It is not safe for concurrent use.
 type Exchange struct {
-	// Request is the message with its type, header and dialect. It is nil before
-	// the stage open.
+	// Request is the message with its type, header and dialect. It is nil before the stage open.
 	*dialect.Request
 	// RPC is the JSON-RPC request with its id, its peer and its HTTP header.
 	RPC *jsonrpc.Request
@@ -39,8 +38,7 @@ type Exchange struct {
 	status   int            // for the log
 }
 
-// Decode returns the message, or the field rules that it breaks. The error is a
-// *protocol.Error.
+// Decode returns the message, or the field rules that it breaks. The error is a *protocol.Error.
 func (x *Exchange) Decode() (protocol.Message, error) {
 	x.asked = true
 	x.check()
@@ -74,8 +72,7 @@ func Decode[T protocol.Message](x *Exchange) (T, error) {
 	return t, nil
 }
 
-// RefuseToken returns the refusal of a message whose sender is not who it
-// should be.
+// RefuseToken returns the refusal of a message whose sender is not who it should be.
 func RefuseToken(in *Exchange, code protocol.Code, format string, args ...any) error {
 	return protocol.Refuse(code, in.Type, fmt.Sprintf(format, args...)).With("provided_token", in.Header.AuthToken)
 }

@@ -13,14 +13,12 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// ErrReceived says that a peer has received a message without answering it: the
-// answer was empty or only confirmed the message. Some players send their answer
-// later, in a request of their own.
+// ErrReceived says that a peer has received a message without answering it: the answer was empty or
+// only confirmed the message. Some players send their answer later, in a request of their own.
 var ErrReceived = errors.New("the peer has received the message and not answered it")
 
-// OnlyReceived reports whether a failed call shows that the peer has received the
-// message and does not refuse it: it has confirmed that, in whatever form, and not
-// answered.
+// OnlyReceived reports whether a failed call shows that the peer has received the message and does
+// not refuse it: it has confirmed that, in whatever form, and not answered.
 func OnlyReceived(err error) bool {
 	_, unusable := errors.AsType[*protocol.Error](err)
 	return errors.Is(err, ErrReceived) || unusable
@@ -45,10 +43,9 @@ func statusOf(err error) int {
 	return 0
 }
 
-// CodeOf returns the league error code for a failed call: the code of the peer's
-// refusal, or one for the state of the connection. An unusable answer is E002,
-// which is retried, but for an invalid choice, which is E004. The code is empty
-// for nil and for errors that have none.
+// CodeOf returns the league error code for a failed call: the code of the peer's refusal, or one
+// for the state of the connection. An unusable answer is E002, which is retried, but for an invalid
+// choice, which is E004. The code is empty for nil and for errors that have none.
 func CodeOf(err error) protocol.Code {
 	unusable, broken := errors.AsType[*protocol.Error](err)
 	switch refusal := refusalOf(err); {
@@ -88,9 +85,8 @@ func Retryable(err error) bool {
 	return CodeOf(err).Retryable()
 }
 
-// Refused reports whether a peer has read a message and definitely refuses it, so
-// that a retry is useless: neither the transport nor an internal error of the
-// peer is the cause.
+// Refused reports whether a peer has read a message and definitely refuses it, so that a retry is
+// useless: neither the transport nor an internal error of the peer is the cause.
 func Refused(err error) bool {
 	refusal := refusalOf(err)
 	return refusal != nil && !Retryable(err) && refusal.Code != protocol.CodeInternalError && (refusal.Code != "" || refusal.RPC != 0)
@@ -107,17 +103,15 @@ const (
 	Refuses
 	// Misunderstood: the peer does not understand this form.
 	Misunderstood
-	// Doubtful: the peer may have acted on the message, but gave no answer that
-	// says so.
+	// Doubtful: the peer may have acted on the message, but gave no answer that says so.
 	Doubtful
 	// Unreached: nobody was there, or had time.
 	Unreached
 )
 
-// Judge judges the outcome of a call. Evidence that the peer does not
-// understand decides only that another form is to be tried: a status, a code of
-// JSON-RPC itself, an error in any wording that is not clearly a refusal by the
-// league.
+// Judge judges the outcome of a call. Evidence that the peer does not understand decides only that
+// another form is to be tried: a status, a code of JSON-RPC itself, an error in any wording that is
+// not clearly a refusal by the league.
 func Judge(err error) Verdict {
 	if err == nil {
 		return Understood
@@ -197,9 +191,8 @@ func UnknownMethod(err error) bool {
 	return false
 }
 
-// unreadable reports whether a peer has failed on a message without a word of the
-// league: by an HTTP status or an internal error. It may not know the name by
-// which it was called.
+// unreadable reports whether a peer has failed on a message without a word of the league: by an
+// HTTP status or an internal error. It may not know the name by which it was called.
 func unreadable(err error) bool {
 	if Retryable(err) {
 		return false
@@ -219,8 +212,7 @@ func noSuchPlace(status int) bool {
 	return status == http.StatusNotFound || status == http.StatusMethodNotAllowed || status == http.StatusNotImplemented
 }
 
-// Words returns what a peer says in a refusal, in its own words: "" where it says
-// nothing.
+// Words returns what a peer says in a refusal, in its own words: "" where it says nothing.
 func Words(err error) string {
 	if refusal := refusalOf(err); refusal != nil {
 		return refusal.Message

@@ -186,9 +186,8 @@ const (
 	mostAdded   = 6
 )
 
-// narrower returns the form without the members of the message that a refusal
-// forbids, as programs do that validate against models of their own; false where it
-// forbids none.
+// narrower returns the form without the members of the message that a refusal forbids, as programs
+// do that validate against models of their own; false where it forbids none.
 func (f Form) narrower(m protocol.Message, err error) (Form, bool) {
 	text := Words(err)
 	if !protocol.Says(protocol.Forbids, text) || f.Plain() {

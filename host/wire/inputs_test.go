@@ -27,8 +27,7 @@ const (
 	rightToken = `,"auth_token":"tok-right"`
 )
 
-// everywhere are inputs that are refused alike with strict envelopes and
-// without.
+// everywhere are inputs that are refused alike with strict envelopes and without.
 var everywhere = []invalid{
 	{"bad JSON", `{"jsonrpc":"2.0",`, 400, "-32700"},
 	{"no JSON", `tok-secret`, 400, "-32700"},

@@ -31,9 +31,8 @@ func status(s int, body string) error {
 
 func failed(kind error) error { return &jsonrpc.CallError{Kind: kind, URL: "http://peer/mcp"} }
 
-// What an answer says of the way in which a message was put, in the words that peers
-// of real leagues use: from it follows whether another way is tried, or the peer's no
-// is final.
+// What an answer says of the way in which a message was put, in the words that peers of real
+// leagues use: from it follows whether another way is tried, or the peer's no is final.
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	const (

@@ -82,8 +82,7 @@ func TestInvalidInputsAreTheSameOverBoth(t *testing.T) {
 	}
 }
 
-// checkParity holds the records of a log, HTTP and STDIO in turns, to each
-// other.
+// checkParity holds the records of a log, HTTP and STDIO in turns, to each other.
 func checkParity(t *testing.T, inputs []invalid, log []byte) {
 	t.Helper()
 	lines := bytes.Split(bytes.TrimSuffix(log, []byte("\n")), []byte("\n"))

@@ -157,9 +157,8 @@ func (p *Peer) listTools(ctx context.Context, c *Caller) bool {
 	return get(p, func() bool { return len(p.tools) > 0 })
 }
 
-// Lists are the tools that peers have listed just now, for several callers of one
-// process that would ask the same peer at the same time. It is safe for concurrent
-// use; the zero value is empty.
+// Lists are the tools that peers have listed just now, for several callers of one process that
+// would ask the same peer at the same time. It is safe for concurrent use; the zero value is empty.
 type Lists struct {
 	mu     sync.Mutex
 	listed map[string]listed
@@ -171,8 +170,7 @@ type listed struct {
 	ask func() (discovery.Toolbox, error)
 }
 
-// tools asks a peer for its tools, unless another caller is doing that or has just
-// done so.
+// tools asks a peer for its tools, unless another caller is doing that or has just done so.
 func (c *Caller) tools(ctx context.Context, at string, header http.Header, d *dialect.Dialect) (discovery.Toolbox, error) {
 	ask := func() (discovery.Toolbox, error) { return c.askForTools(ctx, at, header, d) }
 	if c.Lists == nil || header != nil {

@@ -196,8 +196,7 @@ func operationFor(all []discovery.Operation, t protocol.Type) (best discovery.Op
 	return best, most > 0
 }
 
-// operationForm is the form for an operation: what its schemas declare, without
-// JSON-RPC.
+// operationForm is the form for an operation: what its schemas declare, without JSON-RPC.
 func operationForm(peer string, op discovery.Operation) Form {
 	f := Form{Dialect: dialect.Bare, Single: true, Input: &op.Body}
 	if base, err := url.Parse(peer); err == nil {

@@ -111,8 +111,7 @@ func TestIsMCP(t *testing.T) {
 	}
 }
 
-// TestDetail: what an agent says for people of a message that breaks its schema
-// reaches them.
+// TestDetail: what an agent says for people of a message that breaks its schema reaches them.
 func TestDetail(t *testing.T) {
 	t.Parallel()
 	b := serveBoth(t, wire.Config{})

@@ -19,8 +19,7 @@ type Tool struct {
 // A Toolbox holds the tools that a peer lists; nil where it lists none.
 type Toolbox []Tool
 
-// ReadTools reads the result of tools/list, at most 200 tools. It reports
-// whether it is one.
+// ReadTools reads the result of tools/list, at most 200 tools. It reports whether it is one.
 func ReadTools(result jsontext.Value) (Toolbox, bool) {
 	doc, err := rawjson.Split(result)
 	if err != nil || doc.Get("tools").Kind() != '[' {
@@ -66,8 +65,7 @@ type Operation struct {
 	Query Schema // of the parameters of the URL
 }
 
-// ReadOpenAPI reads an OpenAPI description, at most 200 operations. It reports
-// whether it is one.
+// ReadOpenAPI reads an OpenAPI description, at most 200 operations. It reports whether it is one.
 func ReadOpenAPI(raw []byte) ([]Operation, bool) {
 	doc, err := rawjson.Parse(raw)
 	if err != nil || doc.Get("paths").Kind() != '{' {
@@ -141,8 +139,7 @@ func (o Operation) Anything() bool {
 	return len(o.Body.properties()) == 0 && !slices.ContainsFunc(protocol.WordsOf(o.Path), func(w string) bool { return !slices.Contains(general, w) })
 }
 
-// Fit returns how well an operation fits a type of message, by its path or its
-// name.
+// Fit returns how well an operation fits a type of message, by its path or its name.
 func (o Operation) Fit(t protocol.Type) int {
 	return max(protocol.Fit(o.Path, t), protocol.Fit(o.Name, t))
 }

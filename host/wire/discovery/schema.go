@@ -1,8 +1,7 @@
-// Package discovery reads what a peer publishes about itself: the tools of an
-// MCP server with the schemas of their arguments, and the paths of a server
-// that describes itself by OpenAPI. It says which of them fits a message, and fills
-// the arguments that a schema declares from a message. It does no I/O; every
-// function is safe for concurrent use.
+// Package discovery reads what a peer publishes about itself: the tools of an MCP server with the
+// schemas of their arguments, and the paths of a server that describes itself by OpenAPI. It says
+// which of them fits a message, and fills the arguments that a schema declares from a message. It
+// does no I/O; every function is safe for concurrent use.
 package discovery
 
 import (
@@ -17,8 +16,7 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// A Schema is the published JSON Schema of the arguments of a tool or of the
-// body of a request.
+// A Schema is the published JSON Schema of the arguments of a tool or of the body of a request.
 type Schema struct {
 	node jsontext.Value
 	root jsontext.Value // where references lead to
@@ -33,12 +31,11 @@ const maxDepth = 5
 // Empty reports whether a schema declares no member.
 func (s Schema) Empty() bool { return len(s.properties()) == 0 }
 
-// Fill returns the object that the schema declares, with the values of a
-// message: by the names of its fields and their synonyms, in the object at the
-// top and in those within. A member that is required and that the message has
-// nothing for is filled with its default, or else with an empty value; other
-// such members are left out. A schema that declares no member takes the whole
-// message, and what an agent says of itself beside it.
+// Fill returns the object that the schema declares, with the values of a message: by the names of
+// its fields and their synonyms, in the object at the top and in those within. A member that is
+// required and that the message has nothing for is filled with its default, or else with an empty
+// value; other such members are left out. A schema that declares no member takes the whole message,
+// and what an agent says of itself beside it.
 func (s Schema) Fill(message rawjson.Object) rawjson.Object {
 	if s.Empty() {
 		return Spread(message)
@@ -171,8 +168,7 @@ func (s Schema) object(name string, from *source, depth int) jsontext.Value {
 	return nil
 }
 
-// coerce converts a value to the type that the schema declares, nil where that
-// is not possible.
+// coerce converts a value to the type that the schema declares, nil where that is not possible.
 func (s Schema) coerce(v jsontext.Value) jsontext.Value {
 	is := v.Kind()
 	switch s.kind() {
@@ -288,8 +284,7 @@ func (s Schema) kind() string {
 	return kind
 }
 
-// resolve follows references, and takes the first of alternatives that is not
-// null.
+// resolve follows references, and takes the first of alternatives that is not null.
 func (s Schema) resolve(depth int) Schema {
 	doc, err := rawjson.Split(s.node)
 	if err != nil || depth >= maxDepth {

@@ -111,8 +111,7 @@ func FuzzFill(f *testing.F) {
 		f.Add([]byte(schema), []byte(registration))
 	}
 	f.Fuzz(func(t *testing.T, schema, message []byte) {
-		// Both are JSON: what peers send is parsed before. A member may hold the whole
-		// message.
+		// Both are JSON: what peers send is parsed before. A member may hold the whole message.
 		doc, err := rawjson.Parse(message)
 		if len(schema) > 1<<13 || len(message) > 1<<10 || !json.Valid(schema) || err != nil {
 			return

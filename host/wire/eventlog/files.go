@@ -26,8 +26,7 @@ const (
 // symlink is os.Symlink; tests replace it.
 func symlink(old, new string) error { return os.Symlink(old, new) }
 
-// files are the files of a log, one after another. It is not safe for concurrent
-// use.
+// files are the files of a log, one after another. It is not safe for concurrent use.
 type files struct {
 	dir, stem string
 	maxFile   int64
@@ -48,8 +47,7 @@ func (f *files) name(number int) string {
 	return fmt.Sprintf("%s-%08d%s", f.stem, number, suffix)
 }
 
-// next opens the next file, points .latest to it, and removes the oldest files
-// beyond maxFiles.
+// next opens the next file, points .latest to it, and removes the oldest files beyond maxFiles.
 func (f *files) next() error {
 	if f.number == 0 {
 		if err := os.MkdirAll(f.dir, 0o700); err != nil {

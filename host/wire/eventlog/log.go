@@ -65,8 +65,7 @@ type Log struct {
 // epoch is the time of every record in deterministic logs.
 func epoch() time.Time { return time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-// Open opens a log in a data directory, which it creates if needed. Close must be
-// called.
+// Open opens a log in a data directory, which it creates if needed. Close must be called.
 func Open(cfg Config) (*Log, error) {
 	cfg.MaxFile = cmp.Or(cfg.MaxFile, DefaultMaxFile)
 	cfg.MaxFiles = cmp.Or(cfg.MaxFiles, DefaultMaxFiles)

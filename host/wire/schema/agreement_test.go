@@ -94,8 +94,7 @@ func library(t *testing.T, raw []byte) *jsonschema.Schema {
 	return s
 }
 
-// exampleObjects returns the objects in the examples of the documentation: envelopes and
-// messages.
+// exampleObjects returns the objects in the examples of the documentation: envelopes and messages.
 func exampleObjects(t *testing.T) (docs []map[string]any) {
 	err := filepath.WalkDir("../../../docs/protocol/examples", func(file string, d fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(file, ".json") {

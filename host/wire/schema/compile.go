@@ -1,7 +1,6 @@
-// Package schema validates documents against JSON Schemas (draft 2020-12) and says what
-// they break: for each broken rule a JSON Pointer and the keyword, sorted, without any
-// value from the document. A [Registry] knows the tools that can be called. No schema is
-// ever fetched.
+// Package schema validates documents against JSON Schemas (draft 2020-12) and says what they break:
+// for each broken rule a JSON Pointer and the keyword, sorted, without any value from the document.
+// A [Registry] knows the tools that can be called. No schema is ever fetched.
 package schema
 
 import (
@@ -21,16 +20,14 @@ import (
 // draft is the only draft of JSON Schema that is accepted.
 const draft = "https://json-schema.org/draft/2020-12/schema"
 
-// ErrRemoteRef is the cause of the error for a schema that refers to one that is
-// not embedded.
+// ErrRemoteRef is the cause of the error for a schema that refers to one that is not embedded.
 var ErrRemoteRef = errors.New("schemas are never fetched: put what is needed into $defs, or refer to an embedded schema by its file name, such as league_query.json")
 
 // A Validator is a compiled schema. It is safe for concurrent use.
 //
-// It knows the keywords of JSON Schema that describe messages and tools, and no others,
-// since the libraries that know all of them compile the metaschemas of every draft when a
-// process starts, which costs more than the rest of its start, or stop at the first rule
-// that is broken.
+// It knows the keywords of JSON Schema that describe messages and tools, and no others, since the
+// libraries that know all of them compile the metaschemas of every draft when a process starts,
+// which costs more than the rest of its start, or stop at the first rule that is broken.
 type Validator struct{ root *node }
 
 // node is a schema as it is written, and what follows from that.

@@ -54,9 +54,8 @@ func NewRegistry(tools ...Tool) (*Registry, error) {
 	return r, nil
 }
 
-// Add adds tools. Their schemas are compiled when they are first needed
-// ([Registry.LoadToolIO]). It is an error, and nothing is added, if a name is
-// empty, too long, or in use.
+// Add adds tools. Their schemas are compiled when they are first needed ([Registry.LoadToolIO]). It
+// is an error, and nothing is added, if a name is empty, too long, or in use.
 func (r *Registry) Add(tools ...Tool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -92,9 +91,8 @@ func (r *Registry) find(name string) *entry {
 	return r.tools[name]
 }
 
-// LoadToolIO returns the schemas of the tool with that name or alias. They are
-// compiled once, however many ask. The error says that there is none, or what is wrong
-// with a schema.
+// LoadToolIO returns the schemas of the tool with that name or alias. They are compiled once,
+// however many ask. The error says that there is none, or what is wrong with a schema.
 func (r *Registry) LoadToolIO(toolID string) (*ToolIO, error) {
 	e := r.find(toolID)
 	if e == nil {
@@ -103,8 +101,7 @@ func (r *Registry) LoadToolIO(toolID string) (*ToolIO, error) {
 	return e.load()
 }
 
-// A ToolIO holds the schemas of one tool, ready for use. It is safe for
-// concurrent use.
+// A ToolIO holds the schemas of one tool, ready for use. It is safe for concurrent use.
 type ToolIO struct {
 	// Tool is the name of the tool, even if it was loaded by an alias.
 	Tool string
@@ -195,11 +192,10 @@ func fingerprint(tool string, input, output jsontext.Value) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// LeagueTools returns the tools of an agent that accepts messages of these types,
-// by default of all types with an answer, in the order of a league: one tool per
-// method, with its other names as aliases. The input is the message as an agent in
-// that mode requires it, the output its answer. A type without an answer is an
-// error.
+// LeagueTools returns the tools of an agent that accepts messages of these types, by default of all
+// types with an answer, in the order of a league: one tool per method, with its other names as
+// aliases. The input is the message as an agent in that mode requires it, the output its answer. A
+// type without an answer is an error.
 func LeagueTools(mode protocol.Mode, types ...protocol.Type) ([]Tool, error) {
 	var tools []Tool
 	for _, t := range protocol.Types() {

@@ -27,8 +27,7 @@ func load(t testing.TB, input string) *ToolIO {
 	return io
 }
 
-// TestFingerprint: it depends on what schemas say and not on how they are
-// written.
+// TestFingerprint: it depends on what schemas say and not on how they are written.
 func TestFingerprint(t *testing.T) {
 	t.Parallel()
 	print := func(name, in, out string) string {
@@ -118,8 +117,7 @@ func league(t testing.TB, types ...protocol.Type) []Tool {
 	return tools
 }
 
-// TestLeagueTools: one tool for each method of the message table, and for every
-// name of it.
+// TestLeagueTools: one tool for each method of the message table, and for every name of it.
 func TestLeagueTools(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {

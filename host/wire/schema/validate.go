@@ -39,9 +39,8 @@ var (
 	errTooDeep = errors.New("nested too deeply")
 )
 
-// decode returns a JSON text as values. Duplicate names, trailing data, invalid UTF-8 and
-// more than most values are errors. A number out of the range of a float64 is the nearest
-// one within it.
+// decode returns a JSON text as values. Duplicate names, trailing data, invalid UTF-8 and more than
+// most values are errors. A number out of the range of a float64 is the nearest one within it.
 func decode(raw jsontext.Value, most int) (v any, err error) {
 	err = jsonv2.Unmarshal(raw, &v, jsonv2.WithUnmarshalers(jsonv2.UnmarshalFromFunc(func(dec *jsontext.Decoder, v *any) error {
 		if dec.StackDepth() > maxDepth {
@@ -261,9 +260,8 @@ func (w *walk) combined(n *node, doc any) {
 	}
 }
 
-// alternatives fails at the choice itself, since nobody knows which alternative was
-// meant, unless each lacks nothing but a member of this object: then the first member
-// is what is missing.
+// alternatives fails at the choice itself, since nobody knows which alternative was meant, unless
+// each lacks nothing but a member of this object: then the first member is what is missing.
 func (w *walk) alternatives(n *node, doc any) {
 	var first *Failure
 	onlyMissing := true

@@ -157,7 +157,7 @@ type Process struct {
 // to itself, whose memory limit that becomes, in bytes.
 func (p *Process) Load(s plugins.Script, memory uint64) (strategies.Factory, error) {
 	if memory > 0 {
-		if err := p.limit.Set(memory); err != nil {
+		if err := p.limit.Reset(memory); err != nil {
 			return nil, fmt.Errorf("limit the worker's memory: %w", err)
 		}
 		// The collector works before the process reaches its limit. Half the processors are

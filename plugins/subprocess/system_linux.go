@@ -108,6 +108,15 @@ func LimitMemory(memory uint64) (*MemoryLimit, error) {
 	return m, m.Set(memory)
 }
 
+// Reset replaces the limit by one on top of what the process has now.
+func (m *MemoryLimit) Reset(memory uint64) error {
+	now, err := LimitMemory(memory)
+	if err == nil {
+		*m = *now
+	}
+	return err
+}
+
 // Set replaces the limit.
 func (m *MemoryLimit) Set(memory uint64) error {
 	var limit syscall.Rlimit

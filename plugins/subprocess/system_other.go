@@ -51,6 +51,9 @@ func LimitMemory(memory uint64) (*MemoryLimit, error) {
 	return m, nil
 }
 
+// Reset replaces the limit.
+func (m *MemoryLimit) Reset(memory uint64) error { return m.Set(memory) }
+
 // Set replaces the limit.
 func (m *MemoryLimit) Set(memory uint64) error {
 	m.most.Store(memory)

@@ -143,7 +143,7 @@ func (e *experimentRun) extends(plan *results.Plan, out string) {
 	if plan.Stop != nil || plan.Records != "" {
 		return
 	}
-	if plan.Looks = e.p.Lab.Looks(filepath.Dir(out), *plan); plan.Looks == nil {
+	if plan.Looks = results.Looks(e.p.Path(filepath.Dir(out)), *plan); plan.Looks == nil {
 		return
 	}
 	last := plan.Looks[len(plan.Looks)-1]

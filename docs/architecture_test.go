@@ -153,7 +153,7 @@ var may = map[string][]string{
 		"cmd/strategylab/internal/lab", "experiments", "host", "host/dialect", "host/disk", "host/game", "host/jsonrpc", "host/mcptools", "host/protocol",
 		"host/results", "host/wire/eventlog", "strategies", "strategies/catalog", "strategies/strategytest",
 	},
-	"cmd/strategylab/internal/clusters": {"cmd/strategylab/internal/command", "experiments", "experiments/cluster"},
+	"cmd/strategylab/internal/clusters": {"cmd/strategylab/internal/command", "experiments", "experiments/cluster", "host/disk"},
 	"cmd/strategylab": {
 		"cmd/strategylab/internal/assistants", "cmd/strategylab/internal/authoring", "cmd/strategylab/internal/clusters", "cmd/strategylab/internal/command",
 		"cmd/strategylab/internal/lab", "cmd/strategylab/internal/leagues", "cmd/strategylab/internal/runs", "strategies",

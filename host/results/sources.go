@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/strategylab/strategylab/host/disk"
 )
 
 // SourcesFolder is the folder of a run with the scripts that it was played with.
@@ -47,6 +49,10 @@ func KeepSource(folder string, e Entrant, source []byte) error {
 	return nil
 }
 
+// maxSource bounds what is read of a script that was kept; the largest that can be played
+// are modules of some MiB.
+const maxSource = 64 << 20
+
 // ReadSource returns the script that a player of the run in a folder was played with.
 // The error wraps fs.ErrNotExist if the run does not have it.
 func ReadSource(folder string, e Entrant) ([]byte, error) {
@@ -54,9 +60,9 @@ func ReadSource(folder string, e Entrant) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the script of %s: %w: %w", e.Name, err, fs.ErrNotExist)
 	}
-	source, err := os.ReadFile(name)
+	source, _, err := disk.ReadFile(name, maxSource)
 	if err != nil {
-		return nil, fmt.Errorf("read the script of %s: %w", e.Name, err)
+		return nil, fmt.Errorf("read the script of %s: %s: %w", e.Name, name, err)
 	}
 	if !e.Played(source) {
 		return nil, fmt.Errorf("read the script of %s: %s is damaged: %w", e.Name, name, fs.ErrNotExist)

@@ -62,6 +62,10 @@ func checksum(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// maxSums bounds the file of sums, which grows with the pairs of a field: a thousand
+// strategies take some 100 MiB.
+const maxSums = 1 << 30
+
 // ReadSums reads the folder of a run without records. The error wraps fs.ErrNotExist if
 // the file does not exist or is not complete; the plan is valid in the latter case.
 func ReadSums(path string) (Plan, Sums, error) {
@@ -74,9 +78,9 @@ func ReadSums(path string) (Plan, Sums, error) {
 		return plan, s, errors.New("keeps leagues and no sums (without --records none); play all shards with the same --records")
 	}
 	name := filepath.Join(path, SumsFile)
-	text, err := os.ReadFile(name)
+	text, _, err := disk.ReadFile(name, maxSums)
 	if err != nil {
-		return plan, s, fmt.Errorf("read sums: %w", err)
+		return plan, s, fmt.Errorf("read sums %s: %w", name, err)
 	}
 	bad := func(err error) (Plan, Sums, error) {
 		return plan, s, fmt.Errorf("%s: %w; play the run again", name, err)

@@ -148,7 +148,7 @@ func TestSumsThatAreNotThere(t *testing.T) {
 		plan, sums, want string
 		missing          bool
 	}{
-		"not complete": {plan, missing, "read sums: open " + file + ": no such file or directory", true},
+		"not complete": {plan, missing, "read sums " + file + ": stat: no such file or directory", true},
 		"no run":       {missing, text, "read plan " + planFile + ": stat: no such file or directory", true},
 		"torn plan":    {plan[:9], text, "read plan " + planFile + ": unexpected EOF", false},
 		"with leagues": {strings.Replace(plan, `"records": "none"`, `"records": ""`, 1), text, "keeps leagues and no sums (without --records none); play all shards with the same --records", false},

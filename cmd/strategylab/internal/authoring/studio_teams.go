@@ -92,7 +92,7 @@ func loadTeams(path string) ([]team, error) {
 	if info.Mode()&0o077 != 0 && runtime.GOOS != "windows" {
 		return nil, command.WithHint(errors.New("others can read the tokens"), "make it yours alone: chmod 600 %s", words.ShellWord(path))
 	}
-	content, err := os.ReadFile(path)
+	content, _, err := disk.ReadFile(path, 1<<20)
 	if err != nil {
 		return nil, err
 	}

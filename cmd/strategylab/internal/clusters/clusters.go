@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"strings"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/experiments/cluster"
+	"github.com/strategylab/strategylab/host/disk"
 )
 
 // Commands returns the commands around a cluster.
@@ -120,9 +120,9 @@ type brokerOptions struct {
 func serveBroker(p *command.Process, c *cli.Context, o *brokerOptions) error {
 	token := ""
 	if file := o.TokenFile; file != "" {
-		text, err := os.ReadFile(p.Path(file))
+		text, _, err := disk.ReadFile(p.Path(file), 1<<12)
 		if err != nil {
-			return command.Usagef("--token-file: %w", err)
+			return command.Usagef("--token-file: %s: %w", file, err)
 		}
 		if token = strings.TrimSpace(string(text)); token == "" {
 			return command.Usagef("--token-file: %s is empty", file)

@@ -15,6 +15,7 @@ import (
 	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/experiments"
+	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/catalog"
@@ -182,10 +183,14 @@ func EachLeague(ctx context.Context, reader *results.Reader, visit func(*results
 	return nil
 }
 
+// mostSummary bounds the files of a run that are read again: a field of a thousand strategies
+// has half a million pairs.
+const mostSummary = 1 << 30
+
 // addPlayFacts adds facts of playing from the summary in the folder, if it is about
 // the same leagues.
 func addPlayFacts(dir string, facts *report.Facts) {
-	content, err := os.ReadFile(filepath.Join(dir, results.SummaryFile))
+	content, _, err := disk.ReadFile(filepath.Join(dir, results.SummaryFile), mostSummary)
 	if err != nil {
 		return // a run that is still playing has none
 	}

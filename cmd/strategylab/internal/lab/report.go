@@ -236,7 +236,7 @@ func keepMirrors(dir string, mirrors []population.Mirror) error {
 
 // readMirrors reads mirrors.json. A run without it has no mirror leagues.
 func readMirrors(dir string) ([]population.Mirror, error) {
-	text, err := os.ReadFile(filepath.Join(dir, mirrorsFile))
+	text, _, err := disk.ReadFile(filepath.Join(dir, mirrorsFile), mostSummary)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

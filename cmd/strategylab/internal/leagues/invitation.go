@@ -77,9 +77,9 @@ func writeToken(name, token string) error {
 
 // readToken reads a file with a token.
 func readToken(name string) (string, error) {
-	text, err := os.ReadFile(name)
+	text, _, err := disk.ReadFile(name, 1<<12)
 	if err != nil {
-		return "", fmt.Errorf("read admin token: %w", err)
+		return "", fmt.Errorf("read admin token: %s: %w", name, err)
 	}
 	token := strings.TrimSpace(string(text))
 	if token == "" || strings.ContainsAny(token, " \t\r\n") {

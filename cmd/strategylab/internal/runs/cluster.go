@@ -114,7 +114,7 @@ func (k *clusterOf) start(ctx context.Context, path string) error {
 	p, c := k.o.p, k.o.c
 	var before clusterNotes
 	if path != "" {
-		text, err := os.ReadFile(filepath.Join(path, clusterFile))
+		text, _, err := disk.ReadFile(filepath.Join(path, clusterFile), results.MostPlan)
 		if err == nil {
 			err = json.Unmarshal(text, &before)
 		}

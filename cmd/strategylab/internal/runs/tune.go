@@ -164,7 +164,7 @@ func (t *tuneRun) read() error {
 	o := t.opt
 	if from := o.Resume; t.c.IsSet("resume") {
 		t.out = from
-		text, err := os.ReadFile(filepath.Join(t.p.Path(from), tuneFile))
+		text, _, err := disk.ReadFile(filepath.Join(t.p.Path(from), tuneFile), results.MostPlan)
 		if err == nil {
 			err = json.Unmarshal(text, &t.spec)
 		}

@@ -57,11 +57,11 @@ const longestMessage = 4 << 10
 
 // GuardMessages keeps what others have written from controlling the terminal by way of
 // Stderr.
-func (p *Process) GuardMessages() { p.Stderr = words.NewScreen(p.Stderr, true, longestMessage) }
+func (p *Process) GuardMessages() { p.Stderr = newSafeWriter(p.Stderr, true, longestMessage) }
 
 // GuardOutput does the same for Stdout. What a program reads there stays as it is, but for
 // the control characters that no text has.
-func (p *Process) GuardOutput() { p.Stdout = words.NewScreen(p.Stdout, p.Out.Is(), 0) }
+func (p *Process) GuardOutput() { p.Stdout = newSafeWriter(p.Stdout, p.Out.Is(), 0) }
 
 // Companion returns the path of a program of ours that comes with this one: beside it, or
 // else on PATH. instead says what else the user can do without it.

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/host/results"
 )
 
@@ -50,7 +49,7 @@ func startProgress(w io.Writer, term Terminal, now func() time.Time, from, total
 		close(p.gone)
 		return p
 	}
-	p.w, p.clean = words.Controls(w)
+	p.w, p.clean = controls(w)
 	p.wanted.Store(term.Cursor)
 	go p.draw()
 	return p

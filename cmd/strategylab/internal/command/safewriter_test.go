@@ -1,4 +1,4 @@
-package words_test
+package command
 
 import (
 	"strings"
@@ -7,8 +7,8 @@ import (
 	"github.com/strategylab/strategylab/analysis/words"
 )
 
-// TestScreen writes what is in other people's files, in one piece and byte by byte.
-func TestScreen(t *testing.T) {
+// TestSafeWriter writes what is in other people's files, in one piece and byte by byte.
+func TestSafeWriter(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, text, strict, loose string }{
 		{"text", "größer 日本 😀\t1\n\n", "größer 日本 😀\t1\n\n", "größer 日本 😀\t1\n\n"},
@@ -22,7 +22,7 @@ func TestScreen(t *testing.T) {
 	} {
 		for strict, want := range map[bool]string{true: tt.strict, false: tt.loose} {
 			var whole, bytes strings.Builder
-			w, b := words.NewScreen(&whole, strict, 0), words.NewScreen(&bytes, strict, 0)
+			w, b := newSafeWriter(&whole, strict, 0), newSafeWriter(&bytes, strict, 0)
 			if n, err := w.Write([]byte(tt.text)); n != len(tt.text) || err != nil {
 				t.Errorf("%s: wrote %d, %v", tt.name, n, err)
 			}
@@ -36,11 +36,11 @@ func TestScreen(t *testing.T) {
 	}
 }
 
-// TestScreenCutsLines writes a list of a file that has no end.
-func TestScreenCutsLines(t *testing.T) {
+// TestSafeWriterCutsLines writes a list of a file that has no end.
+func TestSafeWriterCutsLines(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	s := words.NewScreen(&out, true, 10)
+	s := newSafeWriter(&out, true, 10)
 	for range 100 {
 		_, _ = s.Write([]byte("1234567"))
 	}

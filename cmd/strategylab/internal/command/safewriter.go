@@ -1,4 +1,4 @@
-package words
+package command
 
 import (
 	"io"
@@ -7,14 +7,16 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/strategylab/strategylab/analysis/words"
 )
 
-// Screen is the one way from this program to a terminal. It passes texts on and puts a
+// safeWriter is the one way from this program to a terminal. It passes texts on and puts a
 // question mark instead of every character that could move the cursor, change colours or turn the
 // direction of writing: names and messages come from other people's files and from the
 // wire. What this program itself says to the terminal is made by Paint, or goes
-// around the screen by Controls. It is safe for concurrent use.
-type Screen struct {
+// around it by controls. It is safe for concurrent use.
+type safeWriter struct {
 	mu      sync.Mutex
 	out     io.Writer
 	strict  bool
@@ -23,15 +25,15 @@ type Screen struct {
 	partial []byte // the beginning of a character
 }
 
-// NewScreen returns a screen on a stream. A strict one is for terminals, and messages;
+// newSafeWriter returns one on a stream. A strict one is for terminals, and messages;
 // another one, for a stream that a program may read, replaces only the control characters
 // that no text has. Lines are cut after so many bytes; 0 cuts none.
-func NewScreen(out io.Writer, strict bool, longest int) *Screen {
-	return &Screen{out: out, strict: strict, longest: longest}
+func newSafeWriter(out io.Writer, strict bool, longest int) *safeWriter {
+	return &safeWriter{out: out, strict: strict, longest: longest}
 }
 
 // Write implements io.Writer.
-func (s *Screen) Write(text []byte) (int, error) {
+func (s *safeWriter) Write(text []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.longest == 0 && len(s.partial) == 0 && plain(text) {
@@ -62,12 +64,12 @@ func plain(text []byte) bool {
 }
 
 // append adds a character, or what stands in its place.
-func (s *Screen) append(clean []byte, c rune, raw []byte) []byte {
+func (s *safeWriter) append(clean []byte, c rune, raw []byte) []byte {
 	if c == '\n' {
 		s.line = 0
 		return append(clean, '\n')
 	}
-	if attribute, is := Painted(c); is {
+	if attribute, is := words.Painted(c); is {
 		return append(strconv.AppendInt(append(clean, "\x1b["...), int64(attribute), 10), 'm')
 	}
 	before := s.line
@@ -86,7 +88,7 @@ func (s *Screen) append(clean []byte, c rune, raw []byte) []byte {
 	return append(clean, '?')
 }
 
-func (s *Screen) harmless(c rune, size int) bool {
+func (s *safeWriter) harmless(c rune, size int) bool {
 	const joiner, nonJoiner, selector = 0x200d, 0x200c, 0xfe0f // of signs of several characters
 	switch {
 	case c == '\t':
@@ -99,15 +101,15 @@ func (s *Screen) harmless(c rune, size int) bool {
 	return unicode.IsGraphic(c) || c == joiner || c == nonJoiner || c == selector
 }
 
-// Controls returns a writer for control sequences to the terminal behind a screen, and what
+// controls returns a writer for control sequences to the terminal behind it, and what
 // makes texts fit for it. Another writer is its own.
-func Controls(w io.Writer) (raw io.Writer, clean func(text string) string) {
-	if s, ok := w.(*Screen); ok {
+func controls(w io.Writer) (raw io.Writer, clean func(text string) string) {
+	if s, ok := w.(*safeWriter); ok {
 		w = s.out
 	}
 	return w, func(text string) string {
 		var b strings.Builder
-		_, _ = NewScreen(&b, true, 0).Write([]byte(text)) // a Builder does not fail
+		_, _ = newSafeWriter(&b, true, 0).Write([]byte(text)) // a Builder does not fail
 		return b.String()
 	}
 }

@@ -26,6 +26,7 @@ type Document struct {
 	Fair    bool           `json:"consistent_with_a_fair_referee"`
 }
 
+// League is what an audit found out about one league of a recording.
 type League struct {
 	League     string                 `json:"league_id"`
 	Matches    int                    `json:"matches"` // with a known result
@@ -36,6 +37,7 @@ type League struct {
 	Verifiable []judge.VerifiableDraw `json:"verifiable_draws,omitempty"` // only with --draws
 }
 
+// Rule is a rule of host/judge and what it answered, with findings as sentences.
 type Rule struct {
 	ID       string       `json:"id"`
 	Rule     string       `json:"rule"`

@@ -132,6 +132,12 @@ func (c *Conversation) begin(t protocol.Type) {
 	if get(p, func() bool { return p.listed }) {
 		c.once(Tools, p.URL)
 	}
+	p.note(func() {
+		c.header, c.tools, c.operations = p.header, p.tools, p.operations
+		if f, ok := p.forms[t]; ok && c.Wrappings == nil { // another agent of this process has found it
+			c.propose(Known, f)
+		}
+	})
 	c.propose(Wrappings, c.formsAt(p.URL, t)...)
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/trace"
 )
 
 func registrationChecks() []kit.Check {
@@ -56,25 +55,32 @@ func faultyRegistrationChecks() []kit.Check {
 
 // applyFaultily sends the registration of the last player with each fault first. If one
 // is accepted, the answer is the player's: another would be one too many for its league.
-func (p *peers) applyFaultily(in *trace.Exchange) *kit.Answer {
-	own, ok := in.Request.(*protocol.LeagueRegisterRequest)
-	if !ok {
-		return nil
-	}
+func (p *peers) applyFaultily() *kit.Answer {
 	p.turn.Lock()
 	defer p.turn.Unlock()
 	t := T{p.playing.Aside(), p}
+	own := t.registration(p.lastPlayer()) // what it sends itself may be in a form that leaves out members
+	own.Sender = protocol.Sender(protocol.RolePlayer, p.wantedID())
 	for i, f := range faults {
-		a := t.probe("register."+f.name, func() *kit.Answer {
-			m := *own
-			m.Timestamp, m.ConversationID = protocol.Timestamp(time.Now()), jsonrpc.RandomID()
-			r := kit.Request{Message: &m, Edit: f.edit}
-			if f.change != nil {
-				r.Fault = func(m protocol.Message) { f.change(t, m.(*protocol.LeagueRegisterRequest)) }
+		var a *kit.Answer
+		why, impossible := t.Catch(func() {
+			made := t.probe("register."+f.name, func() *kit.Answer {
+				m := *own
+				m.Timestamp, m.ConversationID = protocol.Timestamp(time.Now()), jsonrpc.RandomID()
+				r := kit.Request{Message: &m, Edit: f.edit}
+				if f.change != nil {
+					r.Fault = func(m protocol.Message) { f.change(t, m.(*protocol.LeagueRegisterRequest)) }
+				}
+				return t.Send(r)
+			})
+			if t.enrolled(made) {
+				a = made
 			}
-			return t.Send(r)
 		})
-		if t.enrolled(a) {
+		if impossible {
+			p.league.missing["register."+f.name] = why
+		}
+		if a != nil {
 			for _, later := range faults[i+1:] {
 				p.league.missing["register."+later.name] = fmt.Sprintf("it has accepted a registration that it should have refused (manager.register.%s), and has one player too few to accept another", f.name)
 			}

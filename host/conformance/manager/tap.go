@@ -38,7 +38,7 @@ func (x *tap) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Re
 	case in.Type == protocol.TypeMatchResultReport:
 		return p.reports(ctx, a, in, out)
 	case in.Type == protocol.TypeLeagueRegisterRequest && a == p.lastPlayer() && a.first() == nil:
-		if adopted := p.applyFaultily(in); adopted != nil {
+		if adopted := p.applyFaultily(); adopted != nil {
 			p.applied(a, adopted)
 			return &jsonrpc.Reply{Status: adopted.Status, Header: adopted.Header, Body: adopted.Body}, nil
 		}

@@ -47,7 +47,7 @@ func AnswerOf(status int, doc rawjson.Object, body []byte) Answer {
 type Refusal struct {
 	// Code is the league error that the peer means; empty where it is unknown.
 	Code protocol.Code
-	// RPC is the JSON-RPC code and Status the HTTP status; 0 where there is none.
+	// RPC is the JSON-RPC code and Status the HTTP status; 0 without one.
 	RPC, Status int
 	// Message is the text of the peer.
 	Message string

@@ -28,7 +28,7 @@ type Description struct {
 	Method  string   // the JSON-RPC method of the request; empty for a type that is only an answer
 	Aliases []string // other methods in use for it
 	Names   []string // every name of the request: the method, its aliases, the type in upper and lower case
-	Answer  Type     // the type of the answer; empty where there is none
+	Answer  Type     // the type of the answer; empty without one
 	From    []Role   // the roles that may sign it
 	Auth    bool     // the request is refused without a token
 }
@@ -243,7 +243,7 @@ func TypeOfMethod(method string) (Type, bool) {
 // KnownField reports whether any table has a member of that name.
 func KnownField(name string) bool { return fieldNames()[name] }
 
-// Answer returns the type of the answer to messages of type t, empty where there is none.
+// Answer returns the type of the answer to messages of type t, empty without one.
 func (t Type) Answer() Type {
 	if e := catalog().types[t]; e != nil {
 		return e.Answer

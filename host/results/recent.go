@@ -19,7 +19,8 @@ type Recorded struct {
 	Written time.Time // of its plan
 }
 
-// Plan reads the plan.
+// Plan reads the plan as far as it is understood: it is asked what was played, and not to be
+// played again, so one of another release will do.
 func (r Recorded) Plan() (Plan, error) {
 	var plan Plan
 	content, _, err := disk.ReadFile(filepath.Join(r.Folder, PlanFile), MostPlan)

@@ -85,7 +85,7 @@ type match struct {
 	round   int
 	players [2]string
 	by      *message // that assigned it
-	referee *member  // that was assigned it or, later, that has reported it; nil if it is none of ours
+	referee *member  // that was assigned it or, later, that has reported it; nil for one of the manager
 
 	// What follows is guarded by the peers' lock.
 	report   *protocol.MatchResultReport

@@ -92,7 +92,7 @@ func (r *Registry) find(name string) *entry {
 }
 
 // LoadToolIO returns the schemas of the tool with that name or alias. They are compiled once,
-// however many ask. The error says that there is none, or what is wrong with a schema.
+// however many ask. The error says that the tool is unknown, or what is wrong with a schema.
 func (r *Registry) LoadToolIO(toolID string) (*ToolIO, error) {
 	e := r.find(toolID)
 	if e == nil {

@@ -196,8 +196,8 @@ func moduleIn(root, dir, name string) (mod, sum string, err error) {
 		name, requirements, modulePath, filepath.ToSlash(relative)), string(sums), nil
 }
 
-// checkout returns the folder above dir with the source of this program; empty if
-// there is none.
+// checkout returns the folder above dir with the source of this program; empty without
+// one.
 func checkout(dir string) (root string, err error) {
 	for root = filepath.Dir(dir); ; root = filepath.Dir(root) {
 		text, err := os.ReadFile(filepath.Join(root, "go.mod"))

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
-	"io"
 	"path/filepath"
 	"testing"
 )
@@ -17,9 +16,8 @@ func BenchmarkAnalyze(b *testing.B) {
 			dir := filepath.Join(b.TempDir(), "run")
 			line := func(args ...string) {
 				b.Helper()
-				p := command.Process{Args: append([]string{"strategylab"}, args...), Stdout: io.Discard, Stderr: io.Discard, ForBatch: func() {}}
-				if code := run(b.Context(), p); code != exitOK {
-					b.Fatalf("%q ended with %d", args, code)
+				if code, _, stderr := inside(b.Context(), command.Process{}, args...); code != exitOK {
+					b.Fatalf("%q ended with %d: %s", args, code, stderr)
 				}
 			}
 			// Playing looks at the clock, so it is a process of its own.

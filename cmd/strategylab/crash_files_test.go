@@ -10,10 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
-	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 )
 
 // fileSizeEnv names the size, in bytes, beyond which the program of a test can write no
@@ -33,13 +29,8 @@ type crashing struct {
 // start runs the command in this process.
 func (c *crashing) start(t *testing.T, dir string, args ...string) (code int, result, stderr string) {
 	t.Helper()
-	var out, errs bytes.Buffer
-	p := command.Process{
-		Lab:  lab.Lab{Dir: dir, Now: time.Now, Entropy: func() (uint64, error) { return 1, nil }},
-		Args: append([]string{"strategylab"}, args...), Stdout: &out, Stderr: &errs, ForBatch: func() {}, ForLive: func() {},
-	}
-	code = run(t.Context(), p)
-	return code, c.result(out.String()), errs.String()
+	code, stdout, stderr := inside(t.Context(), in(dir), args...)
+	return code, c.result(stdout), stderr
 }
 
 // result returns what the command has found out, if it has.

@@ -50,9 +50,9 @@ func TestServersThatAreNoManager(t *testing.T) {
 				t.Parallel()
 				var requests atomic.Int64
 				url := speaking(t, c.answer, func(string) { requests.Add(1) })
-				code, out := inside(t, t.TempDir(), append(line, "--manager", url, "--timeout", "1m")...)
-				if code != exitFailure || !strings.Contains(out, c.says) {
-					t.Errorf("exit code %d, and it says %q, want %q", code, out, c.says)
+				code, _, stderr := inside(t.Context(), in(t.TempDir()), append(line, "--manager", url, "--timeout", "1m")...)
+				if code != exitFailure || !strings.Contains(stderr, c.says) {
+					t.Errorf("exit code %d, and it says %q, want %q", code, stderr, c.says)
 				}
 				if n := requests.Load(); n > 120 {
 					t.Errorf("%d requests", n)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -18,9 +17,8 @@ func TestRunsOfOneSecond(t *testing.T) {
 	now := time.Date(2026, 11, 23, 2, 12, 6, 0, time.UTC)
 	l := lab.Lab{Dir: t.TempDir(), Now: func() time.Time { return now }, Entropy: func() (uint64, error) { return 1, nil }}
 	lines := func(args ...string) (code int, out string) {
-		var o bytes.Buffer
-		p := command.Process{Lab: l, Args: append([]string{"strategylab"}, args...), Stdout: &o, Stderr: &o, ForBatch: func() {}}
-		return run(t.Context(), p), o.String()
+		code, stdout, stderr := inside(t.Context(), command.Process{Lab: l}, args...)
+		return code, stdout + stderr
 	}
 	experiment := []string{"experiment", "--runs", "2", "--legs", "1", "--seed", "1", "--no-report", "--field", "random,always-even"}
 	base := "runs/20261123-021206-1"

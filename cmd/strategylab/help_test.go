@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -34,13 +33,11 @@ func eachCommand(f func(path []string, c *cli.Command)) {
 	walk(newApp(&command.Process{}).Commands, nil)
 }
 
-// typed runs a command line in this process.
+// typed runs a command line on a terminal of so many columns; 0 for none.
 func typed(t *testing.T, columns int, words ...string) (stdout, stderr string, code int) {
 	t.Helper()
-	var o, e bytes.Buffer
-	p := command.Process{Args: append([]string{"strategylab"}, words...), Stdout: &o, Stderr: &e, Out: command.Terminal{Columns: columns}}
-	code = run(t.Context(), p)
-	return o.String(), e.String(), code
+	code, stdout, stderr = inside(t.Context(), command.Process{Out: command.Terminal{Columns: columns}}, words...)
+	return stdout, stderr, code
 }
 
 // Every command is in a category, and every flag is described by at most ten words,

@@ -68,9 +68,7 @@ func TestMain(m *testing.M) {
 		},
 		"strategylab-broker":  func() { exit(broker.Serve(os.Stdin, os.Stdout)) },
 		"strategylab-parquet": serveParquet,
-
-		"resident": func() { os.Exit(serveLines(os.Stdin, os.Stdout)) },
-		"exiting":  serveExiting,
+		"exiting":             serveExiting,
 	})
 }
 
@@ -115,8 +113,8 @@ func scripts(t *testing.T) (files []string) {
 	return files
 }
 
-// TestScript runs whole command lines in processes, each script in a folder of its own:
-// "exec strategylab" starts a process, and the lines of "lab" share one.
+// TestScript runs whole command lines, each script in a folder of its own: "exec strategylab"
+// starts a process, and the lines of "lab" run in this one.
 func TestScript(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
@@ -124,7 +122,10 @@ func TestScript(t *testing.T) {
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Setup:               prepareResident,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv(oneWorker, os.Getenv(oneWorker))
+			return nil
+		},
 		Condition: func(name string) (bool, error) {
 			switch name {
 			case "raced": // a process has several times its memory, so that a script ends it which would otherwise be warned

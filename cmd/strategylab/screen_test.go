@@ -1,17 +1,12 @@
 package main
 
 import (
-	"bytes"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
-	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 )
 
 var controls = regexp.MustCompile("\x1b\\[[0-9]*[A-Za-z]")
@@ -19,16 +14,14 @@ var controls = regexp.MustCompile("\x1b\\[[0-9]*[A-Za-z]")
 // screens plays an experiment on terminals and returns what it wrote to both.
 func screens(t *testing.T, out, err command.Terminal, args ...string) (stdout, stderr string) {
 	t.Helper()
-	var o, e bytes.Buffer
-	p := command.Process{
-		Lab: lab.Lab{Dir: t.TempDir(), Now: time.Now, Entropy: func() (uint64, error) { return 1 << 20, nil }}, Args: append([]string{"strategylab", "experiment",
-			"--field", "random*2,always-even,always-odd,joint-markov-2,longest-match,stay-or-flip", "--seed", "5", "--legs", "2", "--out", "run"}, args...),
-		Stdout: &o, Stderr: &e, Out: out, Err: err, Colour: true, ForBatch: func() {},
+	p := in(t.TempDir())
+	p.Out, p.Err, p.Colour = out, err, true
+	code, stdout, stderr := inside(t.Context(), p, append([]string{"experiment", "--field", "random*2,always-even,always-odd,joint-markov-2,longest-match,stay-or-flip",
+		"--seed", "5", "--legs", "2", "--out", "run"}, args...)...)
+	if code != exitOK {
+		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	if code := run(t.Context(), p); code != exitOK {
-		t.Fatalf("exit code %d: %s", code, e.String())
-	}
-	return o.String(), e.String()
+	return stdout, stderr
 }
 
 // Each stream has the width of its own terminal, and what is no terminal has none.
@@ -85,16 +78,7 @@ func TestFilesCannotControlTerminals(t *testing.T) {
 	t.Parallel()
 	const evil = "\x1b[2J\x1b]0;owned\x07\u202egnp\u202c\u009b31m"
 	dir := t.TempDir()
-	write := func(name, text string) {
-		t.Helper()
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write := func(name, text string) { write(t, dir, name, text) }
 	write("scripts/titled.lua", "-- "+evil+" title\n-- "+evil+" description\nprint('"+evil+"')\nfunction choose(turn) error('"+evil+"') end\n")
 	write("scripts/broken.js", "throw new Error('"+evil+"')\n")
 	write("scripts/worse"+evil+".lua", "function choose() return 1 end")
@@ -112,27 +96,23 @@ func TestFilesCannotControlTerminals(t *testing.T) {
 		{"trace", "show", "trace.jsonl"}, {"trace", "show", "record.jsonl", "--bodies"}, {"trace", "audit", "record.jsonl"},
 	} {
 		for _, terminal := range []command.Terminal{{}, {Columns: 80, Rows: 24}} {
-			var o, e bytes.Buffer
-			p := command.Process{
-				Lab:  lab.Lab{Dir: dir, Now: time.Now, Entropy: func() (uint64, error) { return 1 << 20, nil }},
-				Args: append([]string{"strategylab"}, args...), Stdin: strings.NewReader(""), Env: func(string) string { return "" },
-				Stdout: &o, Stderr: &e, Out: terminal, Err: terminal, ForBatch: func() {}, ForLive: func() {},
-			}
-			run(t.Context(), p)
-			if i := strings.IndexFunc(e.String()+o.String(), func(c rune) bool {
+			p := in(dir)
+			p.Out, p.Err = terminal, terminal
+			_, stdout, stderr := inside(t.Context(), p, args...)
+			if i := strings.IndexFunc(stderr+stdout, func(c rune) bool {
 				return c < ' ' && !strings.ContainsRune("\n\t\r", c)
 			}); i >= 0 {
-				t.Errorf("%q, terminal %v: control character in %.300q %.300q", args, terminal.Is(), o.String(), e.String())
+				t.Errorf("%q, terminal %v: control character in %.300q %.300q", args, terminal.Is(), stdout, stderr)
 			}
-			text := e.String()
+			text := stderr
 			if terminal.Is() {
-				text += o.String()
+				text += stdout
 			}
 			if strings.ContainsAny(text, "\u202e\u202c\u009b") {
 				t.Errorf("%q, terminal %v: direction or C1 in %.300q", args, terminal.Is(), text)
 			}
-			if e.Len() > 64<<10 {
-				t.Errorf("%q: %d bytes on stderr", args, e.Len())
+			if len(stderr) > 64<<10 {
+				t.Errorf("%q: %d bytes on stderr", args, len(stderr))
 			}
 		}
 	}

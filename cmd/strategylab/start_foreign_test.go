@@ -9,10 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
-
-	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
-	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 )
 
 // asked is a request as a foreign manager reads it.
@@ -68,17 +64,6 @@ func speaking(t *testing.T, answer func(asked) (int, any), seen func(request str
 	}))
 	t.Cleanup(server.Close)
 	return server.URL + "/mcp"
-}
-
-// inside runs a command line in this process, in a folder.
-func inside(t *testing.T, dir string, args ...string) (code int, out string) {
-	var o lockedBuffer
-	p := command.Process{
-		Lab:  lab.Lab{Dir: dir, Now: time.Now, Entropy: func() (uint64, error) { return 1 << 20, nil }},
-		Args: append([]string{"strategylab"}, args...), Stdin: strings.NewReader(""), Stdout: &o, Stderr: &o, ForBatch: func() {}, ForLive: func() {},
-	}
-	code = run(t.Context(), p)
-	return code, o.String()
 }
 
 // startable are the ways in which managers of real leagues are started: each
@@ -209,9 +194,9 @@ func TestStartForeignLeagues(t *testing.T) {
 			if name == "round by round" {
 				args = append(args, "--announce-round", "2")
 			}
-			code, out := inside(t, t.TempDir(), args...)
-			if (code != exitOK) != c.fails || !strings.Contains(out, c.says) {
-				t.Errorf("exit code %d, and it says %q, want %q", code, out, c.says)
+			code, stdout, stderr := inside(t.Context(), in(t.TempDir()), args...)
+			if (code != exitOK) != c.fails || !strings.Contains(stdout+stderr, c.says) {
+				t.Errorf("exit code %d, and it says %q, want %q", code, stdout+stderr, c.says)
 			}
 			total := 0
 			for request, n := range seen {

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+)
+
+// lockedBuffer is written by others while a test reads it.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+// in is a process in a folder, without terminals and variables.
+func in(dir string) command.Process { return command.Process{Lab: lab.Lab{Dir: dir}} }
+
+// inside runs a command line in this process, as p. A clock, seeds and variables that p does
+// not have are the real ones, 512 and none.
+func inside(ctx context.Context, p command.Process, args ...string) (code int, stdout, stderr string) {
+	var o, e lockedBuffer
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	if p.Entropy == nil {
+		p.Entropy = func() (uint64, error) { return 1 << 20, nil }
+	}
+	if p.Env == nil {
+		p.Env = func(string) string { return "" }
+	}
+	p.Args, p.Stdin, p.Stdout, p.Stderr = append([]string{"strategylab"}, args...), strings.NewReader(""), &o, &e
+	p.CheckTime, p.ForBatch, p.ForLive = unhurried.check, func() {}, func() {}
+	code = run(ctx, p)
+	return code, o.String(), e.String()
+}
+
+// runLine runs a line of a script in this process, as "exec strategylab" would in one of its
+// own, and returns its exit code.
+func runLine(ts *testscript.TestScript, args []string) int {
+	exe, err := os.Executable()
+	ts.Check(err)
+	p := in(ts.MkAbs("."))
+	p.Exe, p.Entropy, p.Env = exe, entropy, ts.Getenv
+	p.Lab = p.WithLoader()
+	code, stdout, stderr := inside(context.Background(), p, args...)
+	_, _ = ts.Stdout().Write([]byte(stdout))
+	_, _ = ts.Stderr().Write([]byte(stderr))
+	return code
+}
+
+// succeeds runs a command line that must succeed, or fail: [!] lab ARG...
+func succeeds(ts *testscript.TestScript, neg bool, args []string) {
+	if code := runLine(ts, args); neg != (code != 0) {
+		ts.Fatalf("exit code %d", code)
+	}
+}

@@ -78,40 +78,19 @@ type suggestion struct{ word, about string }
 // complete returns the words that may follow others and begin with prefix.
 func complete(app *cli.App, before []string, prefix string, names func() []string) []suggestion {
 	l := &Line{app: app}
-	var open cli.Flag // the flag whose value is at the cursor
-	dashes := false
-	for i := 0; i < len(before); i++ {
-		switch word := before[i]; {
-		case open != nil:
-			open = nil
-		case dashes, !isFlag(word) && !l.group():
-			l.args = append(l.args, word)
-		case word == "--":
-			dashes = true
-		case isFlag(word):
-			name, _, assigned := strings.Cut(strings.TrimLeft(word, "-"), "=")
-			if f := flagNamed(slices.Concat(l.flags(), app.Flags), name); f != nil && takesValue(f) && !assigned {
-				open = f
-			}
-			l.own = append(l.own, word)
-		case word != helpWord:
-			c := find(l.commands(), word)
-			if c == nil {
-				return nil
-			}
-			l.path = append(l.path, c)
-		}
+	if unknown, _ := l.read(before); unknown != "" {
+		return nil
 	}
 	assigned, value, hasValue := strings.Cut(prefix, "=")
 	f := flagNamed(slices.Concat(l.flags(), app.Flags), strings.TrimLeft(assigned, "-"))
 	switch {
-	case open != nil:
-		kind, _ := described(open)
+	case l.open != nil:
+		kind, _ := described(l.open)
 		return values(kind, "", prefix, names)
-	case !dashes && isFlag(prefix) && hasValue && f != nil:
+	case !l.dashes && isFlag(prefix) && hasValue && f != nil:
 		kind, _ := described(f)
 		return values(kind, assigned+"=", value, names)
-	case !dashes && strings.HasPrefix(prefix, "-"):
+	case !l.dashes && strings.HasPrefix(prefix, "-"):
 		return l.flagsAfter(prefix)
 	case l.group():
 		return l.commandsAfter(prefix)
@@ -132,7 +111,8 @@ func (l *Line) flagsAfter(prefix string) (list []suggestion) {
 	for _, g := range l.grouped() {
 		for _, f := range g.flags {
 			word := "--" + f.Names()[0]
-			if strings.HasPrefix(word, prefix) && (repeatable(f) || !given(l.own, f)) {
+			_, given := l.valueOf(f.Names()[0])
+			if strings.HasPrefix(word, prefix) && (repeatable(f) || !given) {
 				_, about := described(f)
 				list = append(list, suggestion{word, about})
 			}

@@ -16,7 +16,7 @@ func ExampleReadLine() {
 	line, err := command.ReadLine(app, []string{"strategylab", "match", "mine", "random", "--matches", "50"}, nil)
 	fmt.Println(line.Args(), err)
 	// Output:
-	// [strategylab match --matches 50 -- mine random] <nil>
+	// [strategylab match --matches=50 -- mine random] <nil>
 }
 
 // A mistake in the command line has a second line that says how to fix it.

@@ -19,13 +19,21 @@ type Line struct {
 	Help    bool // the user asks for the help of the command
 	Version bool // the user asks for the version of the program
 
-	app      *cli.App
-	program  []string       // the name of the program, if there is one
-	path     []*cli.Command // to the command; empty for the program itself
-	global   []string       // flags of the program
-	own      []string       // flags of the command
-	args     []string       // the positional arguments
-	variable []string       // names of flags that the environment sets
+	app     *cli.App
+	program []string       // the name of the program, if there is one
+	path    []*cli.Command // to the command; empty for the program itself
+	set     []setting      // flags, in the order of the line
+	args    []string       // the positional arguments
+	dashes  bool           // all further words are positional
+	open    cli.Flag       // the last word, if its value is missing
+}
+
+// setting is a value of a flag; "true" for a flag without one.
+type setting struct {
+	flag     cli.Flag
+	value    string
+	global   bool // the flag is the program's, not the command's
+	variable bool // the environment sets it
 }
 
 // ReadLine reads a command line. env returns the value of a variable, empty without one;
@@ -34,36 +42,10 @@ type Line struct {
 // required flag that is missing.
 func ReadLine(app *cli.App, args []string, env func(string) string) (*Line, error) {
 	l := &Line{app: app, program: args[:min(1, len(args))]}
-	var wrong error // the first wrong flag; a request for help outweighs it
-	for rest := args[len(l.program):]; len(rest) > 0; {
-		word, n := rest[0], 1
-		switch {
-		case word == "--":
-			l.args, n = append(l.args, rest[1:]...), len(rest)
-		case isFlag(word):
-			var err error
-			if n, err = l.flag(rest); wrong == nil {
-				wrong = err
-			}
-		case !l.group():
-			l.args = append(l.args, word)
-		case word == helpWord:
-			l.Help = true
-		case word == versionWord && len(l.path) == 0:
-			l.Version = true
-		default:
-			c := find(l.commands(), word)
-			if c == nil {
-				return l, cmp.Or(wrong, l.unknownCommand(word))
-			}
-			l.path = append(l.path, c)
-			if wrong == nil {
-				wrong = l.misplaced()
-			}
-		}
-		rest = rest[n:]
-	}
+	unknown, wrong := l.read(args[len(l.program):])
 	switch {
+	case unknown != "":
+		return l, cmp.Or(wrong, l.unknownCommand(unknown))
 	case l.Help || l.Version:
 		return l, nil
 	case wrong != nil:
@@ -78,6 +60,39 @@ func ReadLine(app *cli.App, args []string, env func(string) string) (*Line, erro
 	return l, l.checkRequired()
 }
 
+// read reads words up to a command that does not exist, which it returns. wrong is about
+// the first wrong flag; a request for help outweighs it.
+func (l *Line) read(rest []string) (unknown string, wrong error) {
+	for len(rest) > 0 {
+		word, n := rest[0], 1
+		var err error
+		switch {
+		case word == "--":
+			l.args, l.dashes, n = append(l.args, rest[1:]...), true, len(rest)
+		case isFlag(word):
+			n, err = l.flag(rest)
+		case !l.group():
+			l.args = append(l.args, word)
+		case word == helpWord:
+			l.Help = true
+		case word == versionWord && len(l.path) == 0:
+			l.Version = true
+		default:
+			c := find(l.commands(), word)
+			if c == nil {
+				return word, wrong
+			}
+			l.path = append(l.path, c)
+			err = l.misplaced()
+		}
+		if wrong == nil {
+			wrong = err
+		}
+		rest = rest[n:]
+	}
+	return "", wrong
+}
+
 // helpWord is the command that describes others, versionWord that which names the build.
 const (
 	helpWord    = "help"
@@ -86,11 +101,19 @@ const (
 
 // Args returns the line in the order that cli/v2 reads.
 func (l *Line) Args() []string {
-	out := append(slices.Clone(l.program), l.global...)
+	out := slices.Clone(l.program)
+	add := func(global bool) {
+		for _, s := range l.set {
+			if s.global == global {
+				out = append(out, "--"+s.flag.Names()[0]+"="+s.value)
+			}
+		}
+	}
+	add(true)
 	for _, c := range l.path {
 		out = append(out, c.Name)
 	}
-	out = append(out, l.own...)
+	add(false)
 	if len(l.args) > 0 {
 		out = append(append(out, "--"), l.args...)
 	}
@@ -100,8 +123,8 @@ func (l *Line) Args() []string {
 // Variables returns the variables that set flags which an error names.
 func (l *Line) Variables(err error) []string {
 	var list []string
-	for _, name := range l.variable {
-		if strings.Contains(err.Error()+" ", "--"+name+" ") {
+	for _, s := range l.set {
+		if name := s.flag.Names()[0]; s.variable && strings.Contains(err.Error()+" ", "--"+name+" ") {
 			list = append(list, Variable(name))
 		}
 	}
@@ -149,8 +172,8 @@ func (l *Line) name() string {
 
 // flag takes the flag at the start of args and returns how many of them it is: two if its
 // value is the second.
-func (l *Line) flag(args []string) (int, error) {
-	name, _, assigned := strings.Cut(strings.TrimLeft(args[0], "-"), "=")
+func (l *Line) flag(args []string) (n int, err error) {
+	name, value, assigned := strings.Cut(strings.TrimLeft(args[0], "-"), "=")
 	switch {
 	case isHelp(args[0]):
 		l.Help = true
@@ -159,26 +182,31 @@ func (l *Line) flag(args []string) (int, error) {
 		l.Version = true
 		return 1, nil
 	}
-	to, f := &l.own, flagNamed(l.flags(), name)
-	if f == nil {
-		to, f = &l.global, flagNamed(l.app.Flags, name)
+	f, n := flagNamed(l.flags(), name), 1
+	global := f == nil
+	if global {
+		f = flagNamed(l.app.Flags, name)
 	}
 	switch {
 	case f == nil:
 		return 1, l.unknownFlag(name)
-	case takesValue(f) && !assigned && (len(args) < 2 || isHelp(args[1])):
+	case assigned:
+	case !takesValue(f):
+		value = "true"
+	case len(args) < 2:
+		l.open = f
+		fallthrough
+	case isHelp(args[1]):
 		return 1, l.mistake(fmt.Sprintf("--%s has no value; want %s", name, wanted(f)))
+	default:
+		value, n = args[1], 2
 	}
-	n := 1
-	if takesValue(f) && !assigned {
-		n = 2
+	before, again := l.valueOf(f.Names()[0])
+	l.set = append(l.set, setting{flag: f, value: value, global: global})
+	if again && value != before && !repeatable(f) {
+		err = l.twice(f, before, value)
 	}
-	before, again := valueOf(*to, f)
-	*to = append(*to, args[:n]...)
-	if now, _ := valueOf(args[:n], f); again && now != before && !repeatable(f) {
-		return n, l.twice(f, before, now)
-	}
-	return n, nil
+	return n, err
 }
 
 // twice is the error for a flag with two values, of which one would be dropped.
@@ -196,18 +224,11 @@ func repeatable(f cli.Flag) bool {
 	return collects
 }
 
-// valueOf returns the last value that flags give to one; "true" for a flag without a value.
-func valueOf(words []string, f cli.Flag) (value string, given bool) {
-	for i, word := range words {
-		name, text, assigned := strings.Cut(strings.TrimLeft(word, "-"), "=")
-		switch {
-		case !isFlag(word) || !slices.Contains(f.Names(), name):
-		case assigned:
-			value, given = text, true
-		case takesValue(f) && i+1 < len(words):
-			value, given = words[i+1], true
-		default:
-			value, given = "true", true
+// valueOf returns the last value that the line gives to a flag.
+func (l *Line) valueOf(flag string) (value string, given bool) {
+	for _, s := range l.set {
+		if s.flag.Names()[0] == flag {
+			value, given = s.value, true
 		}
 	}
 	return value, given
@@ -261,7 +282,7 @@ func (l *Line) mistake(text string) error {
 func (l *Line) checkRequired() error {
 	for _, f := range l.flags() {
 		required, ok := f.(cli.RequiredFlag)
-		if ok && required.IsRequired() && !given(l.own, f) {
+		if _, given := l.valueOf(f.Names()[0]); ok && required.IsRequired() && !given {
 			return l.mistake(fmt.Sprintf("--%s is missing; want %s", f.Names()[0], wanted(f)))
 		}
 	}
@@ -271,9 +292,8 @@ func (l *Line) checkRequired() error {
 // misplaced returns an error if a flag before the last word of the path is not one of
 // that command.
 func (l *Line) misplaced() error {
-	for _, word := range l.own {
-		name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
-		if isFlag(word) && flagNamed(l.flags(), name) == nil {
+	for _, s := range l.set {
+		if name := s.flag.Names()[0]; !s.global && flagNamed(l.flags(), name) == nil {
 			return l.unknownFlag(name)
 		}
 	}
@@ -286,35 +306,22 @@ func wanted(f cli.Flag) string {
 	return fmt.Sprintf("--%s %s: %s", f.Names()[0], value, text)
 }
 
-// given reports whether flags have one.
-func given(words []string, f cli.Flag) bool {
-	return slices.ContainsFunc(words, func(word string) bool {
-		name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
-		return isFlag(word) && slices.Contains(f.Names(), name)
-	})
-}
-
 // readEnvironment adds the flags that variables set and the line does not.
 func (l *Line) readEnvironment(env func(string) string) {
 	if env == nil {
 		return
 	}
-	add := func(to *[]string, flags []cli.Flag) {
-		for _, f := range flags {
-			name := f.Names()[0]
-			value := ""
-			if v := Variable(name); v != "" {
-				value = env(v)
-			}
-			if value == "" || given(*to, f) || name == "admin-token" && given(*to, &cli.StringFlag{Name: "admin-token-file"}) {
-				continue
-			}
-			*to = append(*to, "--"+name+"="+value)
-			l.variable = append(l.variable, name)
+	for i, f := range slices.Concat(l.app.Flags, l.flags()) {
+		name := f.Names()[0]
+		v := Variable(name)
+		_, given := l.valueOf(name)
+		if _, file := l.valueOf("admin-token-file"); v == "" || given || name == "admin-token" && file {
+			continue
+		}
+		if value := env(v); value != "" {
+			l.set = append(l.set, setting{flag: f, value: value, global: i < len(l.app.Flags), variable: true})
 		}
 	}
-	add(&l.global, l.app.Flags)
-	add(&l.own, l.flags())
 }
 
 // unknownCommand says which command does not exist, and which may be meant.

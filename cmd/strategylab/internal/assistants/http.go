@@ -4,10 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
-	"crypto/tls"
-	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"strings"
@@ -23,15 +20,13 @@ import (
 // webServer serves the lab over HTTP.
 type webServer struct {
 	addr   string
-	token  string                     // empty: every client that reaches the address may call
-	tls    *tls.Config                // nil: plain HTTP
-	refuse func(*http.Request) string // why a web page is kept out, or ""
-	log    *slog.Logger
+	token  string // empty: every client that reaches the address may call
+	config jsonrpc.Config
 }
 
 // newWeb reads the flags of HTTP; nil without --http.
-func newWeb(p *command.Process, c *cli.Context, o *mcpOptions, log *slog.Logger) (*webServer, error) {
-	w := &webServer{addr: o.HTTP, token: o.Token, log: log}
+func newWeb(p *command.Process, c *cli.Context, o *mcpOptions) (*webServer, error) {
+	w := &webServer{addr: o.HTTP, token: o.Token}
 	if !c.IsSet("http") {
 		return nil, nil
 	}
@@ -46,87 +41,26 @@ func newWeb(p *command.Process, c *cli.Context, o *mcpOptions, log *slog.Logger)
 	if w.token != "" && len(w.token) < 16 {
 		return nil, command.Usagef("--token has %d characters, want at least 16", len(w.token))
 	}
-	if w.refuse, err = o.RefuseForeign(host); err != nil {
-		return nil, err
+	callers, err := o.Callers()
+	// The server is that of the agents, for its limits and its checks of Host and Origin.
+	w.config = jsonrpc.Config{
+		Path: "/", Other: http.NotFoundHandler(), Divert: func(*jsonrpc.Request) bool { return true }, Callers: callers,
+		MaxBody: 2 << 20, ReadTimeout: time.Minute, WriteTimeout: -1, // the tools have a limit of their own
+		TLSCert: p.Path(o.TLSCert), TLSKey: p.Path(o.TLSKey),
 	}
-	w.tls, err = tlsOf(p, o.Certificate)
 	return w, err
-}
-
-// tlsOf reads the certificate of HTTPS; nil without one.
-func tlsOf(p *command.Process, c command.Certificate) (*tls.Config, error) {
-	if c.TLSCert == "" {
-		return nil, nil
-	}
-	pair, err := tls.LoadX509KeyPair(p.Path(c.TLSCert), p.Path(c.TLSKey))
-	if err != nil {
-		return nil, command.Usagef("TLS needs a certificate and its key as PEM files: %w", err)
-	}
-	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 
 // serve serves until ctx ends, and then ends the running calls.
 func (w *webServer) serve(ctx context.Context, server *mcptools.Server, started func(url string)) error {
-	var listen net.ListenConfig
-	l, err := listen.Listen(ctx, "tcp", w.addr)
+	w.config.Routes = map[string]http.Handler{"/mcp": w.withToken(server.Handler())}
+	s, err := jsonrpc.Listen(ctx, w.addr, w.config)
 	if err != nil {
 		server.Close()
 		return fmt.Errorf("mcp: %w", err)
 	}
-	mux := http.NewServeMux()
-	mux.Handle("/mcp", w.withToken(server.Handler()))
-	web := &http.Server{
-		Handler: w.fromFriends(mux), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
-		MaxHeaderBytes: 64 << 10, TLSConfig: w.tls, ErrorLog: slog.NewLogLogger(w.log.Handler(), slog.LevelDebug),
-	}
-	conns := jsonrpc.NewConnections(maxConns, maxConns/4)
-	conns.Attach(web)
-	requests, cut := context.WithCancel(context.WithoutCancel(ctx)) // requests outlive ctx, so that they are answered
-	defer cut()
-	web.BaseContext = func(net.Listener) context.Context { return requests }
-	ended := make(chan error, 1)
-	scheme, serve := "http", web.Serve
-	if w.tls != nil {
-		scheme, serve = "https", func(l net.Listener) error { return web.ServeTLS(l, "", "") }
-	}
-	go func() { ended <- serve(l) }()
-	started(scheme + "://" + l.Addr().String() + "/mcp")
-	select {
-	case err = <-ended:
-		server.Close()
-		return fmt.Errorf("mcp: %w", err)
-	case <-ctx.Done():
-	}
-	server.Close() // ends the calls and their answers
-	cut()
-	conns.CloseUnused()
-	late, done := context.WithTimeout(context.Background(), shutdownTime)
-	defer done()
-	if web.Shutdown(late) != nil {
-		err = web.Close()
-	}
-	if served := <-ended; !errors.Is(served, http.ErrServerClosed) {
-		err = errors.Join(err, served)
-	}
-	return err
-}
-
-// shutdownTime is how long connections may take to end with the server.
-const shutdownTime = 3 * time.Second
-
-// maxConns is the number of open connections; a quarter of them may be of one address.
-const maxConns = 1024
-
-// fromFriends keeps out foreign web pages.
-func (w *webServer) fromFriends(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(res http.ResponseWriter, req *http.Request) {
-		if why := w.refuse(req); why != "" {
-			http.Error(res, "forbidden: "+why, http.StatusForbidden)
-			return
-		}
-		jsonrpc.Answering(req.Context())
-		next.ServeHTTP(res, req)
-	})
+	started(s.URL() + "mcp")
+	return closing(ctx, server, func() error { return s.Serve(ctx, nil) }) // everything else is diverted
 }
 
 // withToken requires the token.

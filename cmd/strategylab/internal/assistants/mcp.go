@@ -76,7 +76,7 @@ func serveLab(p *command.Process, c *cli.Context, o *mcpOptions) error {
 	if err != nil {
 		return err
 	}
-	web, err := newWeb(p, c, o, log)
+	web, err := newWeb(p, c, o)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func serveLab(p *command.Process, c *cli.Context, o *mcpOptions) error {
 		if p.Err.Is() {
 			fmt.Fprintln(p.Stderr, "waiting for MCP messages on stdin; docs/mcp.md says how to add the lab to a client")
 		}
-		err = serveStdio(c.Context, server, p)
+		err = closing(c.Context, server, func() error { return server.ServeStdio(c.Context, p.Stdin, p.Stdout) })
 	} else {
 		err = web.serve(c.Context, server, func(url string) { fmt.Fprintf(p.Stderr, "the lab listens at %s\n", url) })
 	}
@@ -120,15 +120,15 @@ func serveLab(p *command.Process, c *cli.Context, o *mcpOptions) error {
 	return command.Remedy(strings.Join(o.Manager, ","), err)
 }
 
-// serveStdio serves until stdin ends and all requests are answered, or until ctx
-// ends and cancels the running calls.
-func serveStdio(ctx context.Context, server *mcptools.Server, p *command.Process) error {
+// closing serves until all requests are answered, or until ctx ends, and cancels the
+// running calls.
+func closing(ctx context.Context, server *mcptools.Server, serve func() error) error {
 	closed := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(closed)
 		server.Close()
 	})
-	err := server.ServeStdio(ctx, p.Stdin, p.Stdout)
+	err := serve()
 	if stop() {
 		server.Close()
 		return err

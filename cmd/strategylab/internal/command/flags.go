@@ -1,7 +1,6 @@
 package command
 
 import (
-	"net/http"
 	"net/url"
 	"reflect"
 	"slices"
@@ -113,21 +112,6 @@ func (s *Served) Callers() (jsonrpc.Callers, error) {
 		return callers, Usagef("--allow-origin or --allow-host: %w", err)
 	}
 	return callers, nil
-}
-
-// RefuseForeign returns a function that says why a request is kept out of a server
-// with these flags, or "". own are further names of the server.
-func (s *Served) RefuseForeign(own ...string) (func(*http.Request) string, error) {
-	callers, err := s.Callers()
-	if err != nil {
-		return nil, err
-	}
-	callers.Hosts = append(callers.Hosts, own...)
-	guard, err := jsonrpc.NewGuard(callers)
-	if err != nil {
-		return nil, err
-	}
-	return guard.Refuse, nil
 }
 
 // ValidationLog says whether and how the validation log is written.

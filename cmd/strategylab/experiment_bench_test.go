@@ -44,7 +44,7 @@ func BenchmarkExperiment(b *testing.B) {
 				b.Fatal(err)
 			}
 			b.ResetTimer()
-			if err := lab.PlayDirect(b.Context(), plan, factories, 0, func(l *results.League) error { return acc.Add(*l) }); err != nil {
+			if err := new(lab.Session).PlayUnrecorded(b.Context(), plan, factories, func(l *results.League) error { return acc.Add(*l) }); err != nil {
 				b.Fatal(err)
 			}
 			matches := float64(len(factories)*(len(factories)-1)/2*10) * float64(b.N)

@@ -56,7 +56,7 @@ func played(t *testing.T, runs int, draw string) (acc *analysis.Accumulator, luc
 	for i := range joints {
 		joints[i] = analysis.NewJoint(4)
 	}
-	err = lab.PlayDirect(t.Context(), plan, factories, 0, func(l *results.League) error {
+	err = lab.Session{}.PlayUnrecorded(t.Context(), plan, factories, func(l *results.League) error {
 		if err := scorer.Score(l); err != nil {
 			return err
 		}

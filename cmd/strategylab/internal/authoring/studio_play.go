@@ -156,7 +156,7 @@ func (w *workshop) Try(ctx context.Context, t studio.Trial, p studio.Progress) (
 	if err != nil {
 		return studio.Outcome{}, err
 	}
-	err = lab.PlayDirect(ctx, plan, team.Factories, 0, func(l *results.League) error {
+	err = lab.Session{}.PlayUnrecorded(ctx, plan, team.Factories, func(l *results.League) error {
 		p(l.Index+1, plan.Runs, fmt.Sprintf("%d of %d leagues", l.Index+1, plan.Runs))
 		return acc.Add(*l)
 	})

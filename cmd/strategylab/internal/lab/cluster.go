@@ -158,7 +158,7 @@ func (l Lab) OpenJob(ctx context.Context, s Supply, job cluster.Job, source func
 			most.Time, most.Instructions, asked.Time, asked.Instructions)
 	}
 	s.Limits = how.Limits
-	o := &jobOpener{lab: l, supply: s, programs: make(map[string][]strategies.Factory)}
+	o := &jobOpener{lab: l, supply: s, scripts: make(map[string]strategies.Factory), programs: make(map[string][]strategies.Factory)}
 	end = o.close
 	if how.Isolate {
 		o.formats = l.isolatedFormats(s.Log)
@@ -173,7 +173,7 @@ func (l Lab) OpenJob(ctx context.Context, s Supply, job cluster.Job, source func
 			return nil, nil, errors.Join(err, end())
 		}
 	}
-	driver, _, err = driverOf(job.Plan, factories)
+	driver, err = Session{}.driverOf(job.Plan, factories)
 	if err != nil {
 		return nil, nil, errors.Join(err, end())
 	}
@@ -228,26 +228,18 @@ func (o *jobOpener) script(ctx context.Context, e results.Entrant, sha string, s
 	if !e.Played(code) {
 		return nil, &JobError{e.Name, "the code is not that of the plan (SHA-256 " + e.Fingerprint + ")"}
 	}
-	ext := strings.ToLower(filepath.Ext(e.Source))
-	for _, format := range o.formats {
-		if format.Ext != ext {
-			continue
-		}
+	f, err := loadFormat(o.formats, strategies.Kind(e.Kind), func(format catalog.Format) (strategies.Factory, error) {
 		name := strings.TrimSuffix(filepath.Base(e.Source), filepath.Ext(e.Source))
-		f, err := format.Load(ctx, name, e.Source, code, o.supply.Limits)
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		if err != nil {
-			return nil, &JobError{e.Name, err.Error()}
-		}
-		if o.scripts == nil {
-			o.scripts = make(map[string]strategies.Factory)
-		}
-		o.scripts[key], o.opened = f, append(o.opened, f)
-		return f, nil
+		return format.Load(ctx, name, e.Source, code, o.supply.Limits)
+	})
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
-	return nil, &JobError{e.Name, fmt.Sprintf("there is no runtime for scripts like %s", e.Source)}
+	if err != nil {
+		return nil, &JobError{e.Name, err.Error()}
+	}
+	o.scripts[key], o.opened = f, append(o.opened, f)
+	return f, nil
 }
 
 // plugin returns a strategy of the accepted program with the plan's fingerprint.

@@ -123,7 +123,7 @@ func (s Session) playLeagues(ctx context.Context, dir *results.Dir, factories []
 	if err := ready(ctx, factories); err != nil {
 		return nil, err
 	}
-	driver, messages, err := s.driverOf(plan, factories)
+	driver, err := s.driverOf(plan, factories)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (s Session) playLeagues(ctx context.Context, dir *results.Dir, factories []
 		}
 		defer func() { err = errors.Join(err, end()) }()
 		driver, parallel, config.Workers = co, s.Cluster.Cores, cluster.MaxChunks
-		sinks = slices.Insert(sinks, 0, experiments.Sink(sinkFunc(func(l *results.League) error { return co.Record(l.Index) })))
+		sinks = slices.Insert(sinks, 0, recordedBy(co))
 	}
 	if s.Seen != nil {
 		sinks = append(sinks, s.Seen)
@@ -170,7 +170,10 @@ func (s Session) playLeagues(ctx context.Context, dir *results.Dir, factories []
 		return nil, err
 	}
 	facts := factsOf(plan, factories, here, outcome, outcome.Leagues-before, seconds)
-	facts.Messages, facts.Cluster = messages(), clusterShares(driver)
+	facts.Cluster = clusterShares(driver)
+	if d, ok := here.(*host.Driver); ok {
+		facts.Messages = d.Messages()
+	}
 	if plan.Records == results.RecordsNone && !played.Interrupted {
 		if err := keepSums(dir, study.Sums, outcome); err != nil {
 			return nil, err
@@ -332,19 +335,27 @@ func (s Session) workersFor(plan results.Plan, factories []strategies.Factory, d
 	return 0
 }
 
-// driverOf returns what plays the leagues of a plan, and a count of the messages
-// it has sent.
-func driverOf(plan results.Plan, factories []strategies.Factory) (experiments.Driver, func() int64, error) {
-	if plan.Transport == "direct" {
-		d, err := directDriver(plan, factories)
-		return d, func() int64 { return 0 }, err
+// driverOf returns what plays the leagues of a plan: worker processes for a field with
+// scripts that come from a pool, otherwise this process.
+func (s Session) driverOf(plan results.Plan, factories []strategies.Factory) (experiments.Driver, error) {
+	switch {
+	case s.Absent != nil:
+		return absent{s.Absent}, nil
+	case plan.Transport != "direct":
+		return host.NewDriver(plan, factories)
 	}
-	d, err := host.NewDriver(plan, factories)
-	if err != nil {
-		return nil, nil, err
+	if d, err := workers.NewDriver(plan, factories); d != nil || err != nil {
+		return d, err
 	}
-	return d, d.Messages, nil
+	return arena.New(plan, factories, arena.Config{Block: lockstep(factories)})
 }
+
+// absent is the driver of a merge without the code of the field.
+type absent struct{ err error }
+
+func (absent) Block() int { return 1 }
+
+func (a absent) NewWorker(context.Context) (experiments.Worker, error) { return nil, a.err }
 
 // Fits returns an error if a plan cannot be played for want of memory or of an agent.
 func Fits(ctx context.Context, plan results.Plan, factories []strategies.Factory) error {
@@ -362,37 +373,14 @@ func Fits(ctx context.Context, plan results.Plan, factories []strategies.Factory
 	return err
 }
 
-// directDriver returns what plays leagues without messages: worker processes for a
-// field with scripts that come from a pool, otherwise this process.
-func directDriver(plan results.Plan, factories []strategies.Factory) (experiments.Driver, error) {
-	if d, err := workers.NewDriver(plan, factories); d != nil || err != nil {
-		return d, err
-	}
-	return arena.New(plan, factories, arena.Config{Block: lockstep(factories)})
-}
-
 // PlayInMemory plays a plan and returns only its estimates, with intervals of a level.
 func PlayInMemory(ctx context.Context, plan results.Plan, factories []strategies.Factory, level float64) (analysis.Estimates, error) {
 	acc, err := analysis.NewAccumulator(plan)
 	if err != nil {
 		return analysis.Estimates{}, err
 	}
-	err = PlayDirect(ctx, plan, factories, 0, func(l *results.League) error { return acc.Add(*l) })
+	err = Session{}.PlayUnrecorded(ctx, plan, factories, func(l *results.League) error { return acc.Add(*l) })
 	return acc.Estimates(level), err
-}
-
-// PlayDirect plays a plan by calling its strategies, on a number of workers (0
-// picks one), and passes every league to add, in order.
-func PlayDirect(ctx context.Context, plan results.Plan, factories []strategies.Factory, workers int, add func(*results.League) error) error {
-	if err := ready(ctx, factories); err != nil {
-		return err
-	}
-	driver, err := directDriver(plan, factories)
-	if err != nil {
-		return err
-	}
-	_, err = experiments.Run(ctx, plan, driver, sinkFunc(add), experiments.Config{Workers: workers})
-	return err
 }
 
 // reusing returns a driver that takes leagues over from the former run, and counts
@@ -427,21 +415,28 @@ func (s Session) reusing(plan results.Plan, factories []strategies.Factory, driv
 // PlayUnrecorded plays the leagues of a plan as Play does, but without a folder: it passes
 // each to add, in order.
 func (s Session) PlayUnrecorded(ctx context.Context, plan results.Plan, factories []strategies.Factory, add func(*results.League) error) (err error) {
-	driver, _, err := driverOf(plan, factories)
+	if err := ready(ctx, factories); err != nil {
+		return err
+	}
+	driver, err := s.driverOf(plan, factories)
 	if err != nil {
 		return err
 	}
-	sinks := []experiments.Sink{sinkFunc(add)}
-	config := experiments.Config{Workers: cmp.Or(s.workersFor(plan, factories, driver), runtime.GOMAXPROCS(0))}
+	var sink experiments.Sink = sinkFunc(add)
+	config := experiments.Config{Workers: s.workersFor(plan, factories, driver)}
 	if s.Cluster != nil {
 		co, end, err2 := s.Cluster.coordinate(ctx, plan, factories, driver, nil)
 		if err2 != nil {
 			return err2
 		}
 		defer func() { err = errors.Join(err, end()) }()
-		driver, config.Workers = co, cluster.MaxChunks
-		sinks = append([]experiments.Sink{sinkFunc(func(l *results.League) error { return co.Record(l.Index) })}, sinks...)
+		driver, config.Workers, sink = co, cluster.MaxChunks, experiments.Tee(recordedBy(co), sink)
 	}
-	_, err = experiments.Run(ctx, plan, driver, experiments.Tee(sinks...), config)
+	_, err = experiments.Run(ctx, plan, driver, sink, config)
 	return err
+}
+
+// recordedBy is a sink that tells a coordinator which leagues are recorded.
+func recordedBy(co *cluster.Coordinator) experiments.Sink {
+	return sinkFunc(func(l *results.League) error { return co.Record(l.Index) })
 }

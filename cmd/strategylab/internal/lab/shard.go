@@ -25,7 +25,7 @@ func ShardOf(plan results.Plan, number, of int) (results.Plan, error) {
 // Foresee returns the field indices of the players that a shard of a plan takes for
 // quarantined; see [experiments.Foresee].
 func (s Session) Foresee(ctx context.Context, plan results.Plan, factories []strategies.Factory) ([]int, error) {
-	driver, _, err := driverOf(plan, factories)
+	driver, err := s.driverOf(plan, factories)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (s Session) PlayShard(ctx context.Context, dir *results.Dir, path string, f
 	if err != nil {
 		return 0, err
 	}
-	driver, _, err := driverOf(plan, factories)
+	driver, err := s.driverOf(plan, factories)
 	if err != nil {
 		return 0, err
 	}
@@ -92,22 +92,6 @@ func (l Lab) OpenShards(ctx context.Context, dirs []string) (plan results.Plan, 
 	}
 	return plan, parts, end, nil
 }
-
-// driverOf returns what plays leagues for this session, and a count of the messages it
-// has sent.
-func (s Session) driverOf(plan results.Plan, factories []strategies.Factory) (experiments.Driver, func() int64, error) {
-	if s.Absent != nil {
-		return absent{s.Absent}, func() int64 { return 0 }, nil
-	}
-	return driverOf(plan, factories)
-}
-
-// absent is the driver of a merge without the code of the field.
-type absent struct{ err error }
-
-func (absent) Block() int { return 1 }
-
-func (a absent) NewWorker(context.Context) (experiments.Worker, error) { return nil, a.err }
 
 // keepSums writes what the folder of a complete run without records keeps.
 func keepSums(dir *results.Dir, acc *analysis.Accumulator, o experiments.Outcome) error {

@@ -54,7 +54,7 @@ func TestTuneAgainstRandomSearch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := lab.PlayDirect(t.Context(), plan, factories, 0, func(l *results.League) error {
+			if err := new(lab.Session).PlayUnrecorded(t.Context(), plan, factories, func(l *results.League) error {
 				err := scorer.Score(l)
 				part, base := scorer.Value(analysis.Adjusted, 0)
 				list = append(list, float64(part)/float64(base))

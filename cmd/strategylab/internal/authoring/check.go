@@ -15,16 +15,6 @@ import (
 	"github.com/strategylab/strategylab/strategies/strategytest"
 )
 
-func checkCommand(p *command.Process) *cli.Command {
-	return command.New(p, &cli.Command{
-		Name: "check", ArgsUsage: command.ValueStrategy, Usage: "check that a strategy is ready to play",
-		Description: "Plays small leagues of every shape with it and reports failures, how much of its budgets it uses, whether a\n" +
-			"script plays the same in its own process (as in live leagues), and how it scores. What it has no time for is\n" +
-			"left out, and it says what. An agent (--agent, or its URL) is also checked against the rules of the protocol, and\n" +
-			"restarted to see what that changes. In JSON the share of a budget is a number from 0 to 1.",
-	}, new(checkOptions), checkStrategy, command.ValueStrategy)
-}
-
 type checkOptions struct {
 	command.Seeding
 	command.Isolated
@@ -90,14 +80,6 @@ func printVerdict(w io.Writer, format string, v lab.Verdict) error {
 	}
 	_, err := fmt.Fprintf(w, "\n%s\n", v.Verdict)
 	return err
-}
-
-func benchCommand(p *command.Process) *cli.Command {
-	return command.New(p, &cli.Command{
-		Name: "bench", ArgsUsage: command.ValueStrategy, Usage: "time a strategy's decisions",
-		Description: "A decision is one choose and one observe, in leagues of 16 players and 10 legs. For a script it also times\n" +
-			"a bare VM, without sandbox, budgets and time limit, in alternation with the real one.",
-	}, new(benchOptions), benchStrategy, command.ValueStrategy)
 }
 
 type benchOptions struct {

@@ -32,13 +32,6 @@ func checkName(of, name string) error {
 	return nil
 }
 
-func newCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
-		Name: "new", ArgsUsage: "FILE", Usage: "create a strategy: .lua, .js, .c, .rs, .go or .zig",
-		Action: command.Action(p, newStrategy, "FILE"),
-	}
-}
-
 func newStrategy(p *command.Process, c *cli.Context) error {
 	file := c.Args().First()
 	ext := strings.ToLower(filepath.Ext(file))
@@ -102,15 +95,6 @@ func writeNew(name, content string) (err error) {
 
 // modulePath is the module that plugins in Go import.
 const modulePath = "github.com/strategylab/strategylab"
-
-func newPluginCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
-		Name: "new", ArgsUsage: "NAME", Usage: "create a plugin in Go, in a new folder",
-		Description: "Inside a checkout of the source, the module uses that checkout and builds offline. Elsewhere it\n" +
-			"requires the version of this program, and 'go mod tidy' downloads it once.",
-		Action: command.Action(p, newPlugin, "NAME"),
-	}
-}
 
 func newPlugin(p *command.Process, c *cli.Context) error {
 	dir := c.Args().First()

@@ -19,27 +19,6 @@ import (
 // examples is the folder of the example plugins in the source.
 const examples = "plugins/examples"
 
-func pluginsCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
-		Name:  "plugins",
-		Usage: "create, list, build and accept plugins",
-		Subcommands: []*cli.Command{
-			newPluginCommand(p),
-			command.New(p, &cli.Command{Name: "list", Usage: "list plugins and whether they are accepted"}, new(pluginsOptions), listPlugins),
-			command.New(p, &cli.Command{
-				Name: "lock", ArgsUsage: "[PROGRAM...]", Usage: "accept plugins in their current form",
-				Description: "Writes the SHA-256 of the programs, by default of all in the folder, into " + plugins.LockName + " beside them. Only\n" +
-					"accepted programs are started. One accepted without mTLS stays so until --no-tls=false, one accepted\n" +
-					"while you work on it until --dev=false.",
-			}, new(lockOptions), lockPlugins, command.Rest),
-			{
-				Name: "build", Usage: "build and accept the Go examples of the source",
-				Action: command.Action(p, buildPlugins),
-			},
-		},
-	}
-}
-
 type pluginsOptions struct {
 	Format string `flag:"format table|json" want:"one" usage:"output format"`
 }

@@ -4,10 +4,12 @@ package authoring
 
 import (
 	"fmt"
-	"github.com/strategylab/strategylab/host/disk"
 	"io"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/strategylab/strategylab/host/disk"
+	"github.com/strategylab/strategylab/plugins"
 
 	"github.com/urfave/cli/v2"
 
@@ -19,25 +21,61 @@ import (
 // Commands returns the commands for authors of strategies.
 func Commands(p *command.Process) []*cli.Command {
 	return command.Categorize("Strategies",
-		strategiesCommand(p),
-		studioCommand(p),
-		pluginsCommand(p),
-	)
-}
-
-func strategiesCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
-		Name:  "strategies",
-		Usage: "list, show, write, check and time strategies",
-		Subcommands: []*cli.Command{
-			command.New(p, &cli.Command{Name: "list", Usage: "list all strategies"}, new(listOptions), listStrategies),
-			command.New(p, &cli.Command{Name: "show", ArgsUsage: command.ValueStrategy, Usage: "describe a strategy and print its script"},
-				new(command.Isolated), showStrategy, command.ValueStrategy),
-			newCommand(p),
-			checkCommand(p),
-			benchCommand(p),
+		&cli.Command{
+			Name:  "strategies",
+			Usage: "list, show, write, check and time strategies",
+			Subcommands: []*cli.Command{
+				command.New(p, &cli.Command{Name: "list", Usage: "list all strategies"}, new(listOptions), listStrategies),
+				command.New(p, &cli.Command{Name: "show", ArgsUsage: command.ValueStrategy, Usage: "describe a strategy and print its script"},
+					new(command.Isolated), showStrategy, command.ValueStrategy),
+				{
+					Name: "new", ArgsUsage: "FILE", Usage: "create a strategy: .lua, .js, .c, .rs, .go or .zig",
+					Action: command.Action(p, newStrategy, "FILE"),
+				},
+				command.New(p, &cli.Command{
+					Name: "check", ArgsUsage: command.ValueStrategy, Usage: "check that a strategy is ready to play",
+					Description: "Plays small leagues of every shape with it and reports failures, how much of its budgets it uses, whether a\n" +
+						"script plays the same in its own process (as in live leagues), and how it scores. What it has no time for is\n" +
+						"left out, and it says what. An agent (--agent, or its URL) is also checked against the rules of the protocol, and\n" +
+						"restarted to see what that changes. In JSON the share of a budget is a number from 0 to 1.",
+				}, new(checkOptions), checkStrategy, command.ValueStrategy),
+				command.New(p, &cli.Command{
+					Name: "bench", ArgsUsage: command.ValueStrategy, Usage: "time a strategy's decisions",
+					Description: "A decision is one choose and one observe, in leagues of 16 players and 10 legs. For a script it also times\n" +
+						"a bare VM, without sandbox, budgets and time limit, in alternation with the real one.",
+				}, new(benchOptions), benchStrategy, command.ValueStrategy),
+			},
 		},
-	}
+		command.New(p, &cli.Command{
+			Name: "studio", ArgsUsage: "[FOLDER]", Usage: "write strategies in the browser",
+			Description: "Serves a page on this machine with the scripts of a folder: an editor that checks as you type, trials\n" +
+				"against a field, and leagues match by match beside those of the version before. Every script runs in its\n" +
+				"own process. For a class, --listen lets others in and --team gives each team a folder and a token.",
+		}, new(studioOptions), serveStudio, "[FOLDER]"),
+		&cli.Command{
+			Name:  "plugins",
+			Usage: "create, list, build and accept plugins",
+			Subcommands: []*cli.Command{
+				{
+					Name: "new", ArgsUsage: "NAME", Usage: "create a plugin in Go, in a new folder",
+					Description: "Inside a checkout of the source, the module uses that checkout and builds offline. Elsewhere it\n" +
+						"requires the version of this program, and 'go mod tidy' downloads it once.",
+					Action: command.Action(p, newPlugin, "NAME"),
+				},
+				command.New(p, &cli.Command{Name: "list", Usage: "list plugins and whether they are accepted"}, new(pluginsOptions), listPlugins),
+				command.New(p, &cli.Command{
+					Name: "lock", ArgsUsage: "[PROGRAM...]", Usage: "accept plugins in their current form",
+					Description: "Writes the SHA-256 of the programs, by default of all in the folder, into " + plugins.LockName + " beside them. Only\n" +
+						"accepted programs are started. One accepted without mTLS stays so until --no-tls=false, one accepted\n" +
+						"while you work on it until --dev=false.",
+				}, new(lockOptions), lockPlugins, command.Rest),
+				{
+					Name: "build", Usage: "build and accept the Go examples of the source",
+					Action: command.Action(p, buildPlugins),
+				},
+			},
+		},
+	)
 }
 
 type listOptions struct {

@@ -19,15 +19,6 @@ import (
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
-func studioCommand(p *command.Process) *cli.Command {
-	return command.New(p, &cli.Command{
-		Name: "studio", ArgsUsage: "[FOLDER]", Usage: "write strategies in the browser",
-		Description: "Serves a page on this machine with the scripts of a folder: an editor that checks as you type, trials\n" +
-			"against a field, and leagues match by match beside those of the version before. Every script runs in its\n" +
-			"own process. For a class, --listen lets others in and --team gives each team a folder and a token.",
-	}, new(studioOptions), serveStudio, "[FOLDER]")
-}
-
 type studioOptions struct {
 	Listen  string        `flag:"listen HOST:PORT" default:"127.0.0.1:0" usage:"address of the page; port 0 picks a free one"`
 	Team    command.List  `flag:"team NAME" usage:"team with a folder and a token; repeatable"`

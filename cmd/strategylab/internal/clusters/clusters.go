@@ -21,18 +21,30 @@ import (
 
 // Commands returns the commands around a cluster.
 func Commands(p *command.Process) []*cli.Command {
-	return command.Categorize("Clusters", workerCommand(p), brokerCommand(p), statusCommand(p))
-}
-
-func workerCommand(p *command.Process) *cli.Command {
-	return command.New(p, &cli.Command{
-		Name:  "worker",
-		Usage: "play leagues for experiments on other machines",
-		Description: "Takes chunks of leagues from the broker of --cluster and sends their records, for all experiments there,\n" +
-			"until it is stopped. Start as many as you like, at any time. Scripts come from the broker and run in\n" +
-			"worker processes; plugins must be in the lock file of --plugins. --time-limit and --instructions are\n" +
-			"the most that an experiment may ask for.",
-	}, &workerOptions{MaxTime: cluster.DefaultMaxTime, MaxCode: cluster.DefaultMaxCode}, work)
+	return command.Categorize("Clusters",
+		command.New(p, &cli.Command{
+			Name:  "worker",
+			Usage: "play leagues for experiments on other machines",
+			Description: "Takes chunks of leagues from the broker of --cluster and sends their records, for all experiments there,\n" +
+				"until it is stopped. Start as many as you like, at any time. Scripts come from the broker and run in\n" +
+				"worker processes; plugins must be in the lock file of --plugins. --time-limit and --instructions are\n" +
+				"the most that an experiment may ask for.",
+		}, &workerOptions{MaxTime: cluster.DefaultMaxTime, MaxCode: cluster.DefaultMaxCode}, work),
+		command.New(p, &cli.Command{
+			Name:  "broker",
+			Usage: "run a broker for experiments on many machines",
+			Description: "Runs a NATS server with JetStream until it is stopped, and prints the lines that start workers and\n" +
+				"experiments. A token keeps others out; it stays the same for a --data-dir. The server is the program\n" +
+				"strategylab-broker, which is beside this one or on PATH.",
+		}, new(brokerOptions), serveBroker),
+		&cli.Command{
+			Name: "cluster", Usage: "show and tidy up a cluster",
+			Subcommands: []*cli.Command{
+				command.New(p, &cli.Command{Name: "status", Usage: "show the workers and runs of a cluster"}, new(statusOptions), status),
+				command.New(p, &cli.Command{Name: "remove", ArgsUsage: "RUN", Usage: "remove a run whose experiment was killed from a broker"}, new(survey), remove, "RUN"),
+			},
+		},
+	)
 }
 
 type workerOptions struct {
@@ -100,16 +112,6 @@ func work(p *command.Process, c *cli.Context, o *workerOptions) error {
 	return command.Reported(command.ErrStopped)
 }
 
-func brokerCommand(p *command.Process) *cli.Command {
-	return command.New(p, &cli.Command{
-		Name:  "broker",
-		Usage: "run a broker for experiments on many machines",
-		Description: "Runs a NATS server with JetStream until it is stopped, and prints the lines that start workers and\n" +
-			"experiments. A token keeps others out; it stays the same for a --data-dir. The server is the program\n" +
-			"strategylab-broker, which is beside this one or on PATH.",
-	}, new(brokerOptions), serveBroker)
-}
-
 type brokerOptions struct {
 	Listen    string `flag:"listen HOST:PORT" default:"127.0.0.1:4222" usage:"where to listen; port 0 picks a free one"`
 	Data      string `flag:"data-dir DIR" text:"temporary" usage:"folder for streams and the token"`
@@ -146,16 +148,6 @@ func serveBroker(p *command.Process, c *cli.Context, o *brokerOptions) error {
 		return err
 	}
 	return command.Reported(command.ErrStopped)
-}
-
-func statusCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
-		Name: "cluster", Usage: "show and tidy up a cluster",
-		Subcommands: []*cli.Command{
-			command.New(p, &cli.Command{Name: "status", Usage: "show the workers and runs of a cluster"}, new(statusOptions), status),
-			command.New(p, &cli.Command{Name: "remove", ArgsUsage: "RUN", Usage: "remove a run whose experiment was killed from a broker"}, new(survey), remove, "RUN"),
-		},
-	}
 }
 
 // survey asks everybody on a broker.

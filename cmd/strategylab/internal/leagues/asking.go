@@ -32,13 +32,6 @@ type asking struct {
 	recorded
 }
 
-func queryCommand(p *command.Process) *cli.Command {
-	return command.New(p, &cli.Command{
-		Name: "query", ArgsUsage: "standings|schedule|players|status|next-match", Usage: "query a manager about its league",
-		Description: "Everybody may ask; with the admin token, players also shows where they listen.",
-	}, new(queryOptions), queryLeague, "QUERY")
-}
-
 type queryOptions struct {
 	asking
 	Player string `flag:"player ID" usage:"the player, for next-match"`

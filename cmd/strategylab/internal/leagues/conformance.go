@@ -13,15 +13,6 @@ import (
 	"github.com/strategylab/strategylab/host/conformance"
 )
 
-func conformanceCommand(p *command.Process) *cli.Command {
-	return command.New(p, &cli.Command{
-		Name: "conformance", ArgsUsage: roleNames("|") + " URL", Usage: "check that a running agent follows league.v2",
-		Description: "Plays the other side: to a player the manager and the referees, to a referee the manager and the players,\n" +
-			"to a manager all of its agents. Start the agent before or after this command, and let it register with\n" +
-			"the manager whose URL this command prints.",
-	}, &conformanceOptions{Timeout: conformance.DefaultTimeout, Wait: conformance.DefaultWait, Players: conformance.DefaultPlayers}, conform, command.Rest)
-}
-
 type conformanceOptions struct {
 	List       bool          `flag:"list" usage:"list all checks instead of running them"`
 	Only       command.List  `flag:"only PREFIX" usage:"run only checks with such ids, as player.join; repeatable"`

@@ -37,19 +37,6 @@ type openOptions struct {
 	Probe      string `flag:"probe off|warn|require" default:"warn" usage:"call an agent when it registers"`
 }
 
-func hostCommand(p *command.Process) *cli.Command {
-	return command.New(p, &cli.Command{
-		Name: "host", Usage: "host a league for others: manager and referees in one process",
-		Description: "Prints the URL at which agents register. The league starts with 'strategylab start', or with --players N\n" +
-			"as soon as N players have registered. With --field, house players take part.",
-	}, &openHostOptions{
-		managerOptions: managerOptions{liveOptions: liveOptions{Listen: "127.0.0.1:8000"}, hostOptions: hostOptions{Web: true}},
-		Isolated:       command.Isolated{Isolate: true},
-	}, func(p *command.Process, c *cli.Context, o *openHostOptions) error {
-		return hostLeague(p, c, &hosting{&o.liveOptions, &o.hostOptions, drawing{o.Seeding, o.Drawing, o.Draws}, o.openOptions, o.Field, o.Referees, o.Watch, o.Isolated, false})
-	})
-}
-
 type openHostOptions struct {
 	Field    string `flag:"field STRATEGIES" usage:"house players, such as markov-2,scripts/mine.lua"`
 	Referees int    `flag:"referees" default:"1" usage:"number of referees in this process"`
@@ -57,14 +44,6 @@ type openHostOptions struct {
 	Watch    bool   `flag:"watch" usage:"reload an edited script between two matches"`
 	managerOptions
 	command.Isolated
-}
-
-func managerCommand(p *command.Process) *cli.Command {
-	return command.New(p, &cli.Command{Name: "manager", Usage: "run a league manager without referees"},
-		&managerOptions{liveOptions: liveOptions{Listen: "127.0.0.1:8000"}, hostOptions: hostOptions{Web: true}},
-		func(p *command.Process, c *cli.Context, o *managerOptions) error {
-			return hostLeague(p, c, &hosting{liveOptions: &o.liveOptions, hostOptions: &o.hostOptions, openOptions: o.openOptions, drawing: drawing{o.Seeding, o.Drawing, ""}})
-		})
 }
 
 type managerOptions struct {

@@ -14,6 +14,7 @@ import (
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/conformance"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/mcptools"
@@ -30,15 +31,60 @@ import (
 func Commands(p *command.Process) []*cli.Command {
 	return command.Categorize("Leagues",
 		leagueCommand(p),
-		hostCommand(p),
-		managerCommand(p),
-		refereeCommand(p),
-		playerCommand(p),
-		startCommand(p),
-		queryCommand(p),
-		traceCommand(p),
-		conformanceCommand(p),
-		schemasCommand(p),
+		command.New(p, &cli.Command{
+			Name: "host", Usage: "host a league for others: manager and referees in one process",
+			Description: "Prints the URL at which agents register. The league starts with 'strategylab start', or with --players N\n" +
+				"as soon as N players have registered. With --field, house players take part.",
+		}, &openHostOptions{
+			managerOptions: managerOptions{liveOptions: liveOptions{Listen: "127.0.0.1:8000"}, hostOptions: hostOptions{Web: true}},
+			Isolated:       command.Isolated{Isolate: true},
+		}, func(p *command.Process, c *cli.Context, o *openHostOptions) error {
+			return hostLeague(p, c, &hosting{&o.liveOptions, &o.hostOptions, drawing{o.Seeding, o.Drawing, o.Draws}, o.openOptions, o.Field, o.Referees, o.Watch, o.Isolated, false})
+		}),
+		command.New(p, &cli.Command{Name: "manager", Usage: "run a league manager without referees"},
+			&managerOptions{liveOptions: liveOptions{Listen: "127.0.0.1:8000"}, hostOptions: hostOptions{Web: true}},
+			func(p *command.Process, c *cli.Context, o *managerOptions) error {
+				return hostLeague(p, c, &hosting{liveOptions: &o.liveOptions, hostOptions: &o.hostOptions, openOptions: o.openOptions, drawing: drawing{o.Seeding, o.Drawing, ""}})
+			}),
+		command.New(p, &cli.Command{Name: "referee", Usage: "serve a league as a referee"},
+			&refereeOptions{agentOptions: agentOptions{liveOptions: liveOptions{Listen: "127.0.0.1:8001-8010"}}}, conduct),
+		command.New(p, &cli.Command{Name: "player", Usage: "play in a league with a strategy"}, &playerOptions{
+			agentOptions: agentOptions{liveOptions: liveOptions{Listen: "127.0.0.1:8101-8200"}}, Isolated: command.Isolated{Isolate: true},
+		}, play),
+		command.New(p, &cli.Command{
+			Name: "start", Usage: "start the league of a manager",
+			Description: "Sends START_LEAGUE in the ways that managers take, the commonest first, then start_league without a message\n" +
+				"and POST /start_league. If the manager refuses the sender or the league id, tries others that it knows.\n" +
+				"For managers that want each round announced, use --announce-round N.",
+		}, new(startOptions), startLeague),
+		command.New(p, &cli.Command{
+			Name: "query", ArgsUsage: "standings|schedule|players|status|next-match", Usage: "query a manager about its league",
+			Description: "Everybody may ask; with the admin token, players also shows where they listen.",
+		}, new(queryOptions), queryLeague, "QUERY"),
+		&cli.Command{
+			Name: "trace", Usage: "show, audit and replay recordings of live commands",
+			Subcommands: []*cli.Command{
+				command.New(p, &cli.Command{Name: "show", ArgsUsage: "FILE", Usage: "print a recording as a conversation"}, new(traceOptions), showTrace, recording),
+				command.New(p, &cli.Command{Name: "audit", ArgsUsage: "FILE", Usage: "audit a recorded league: rules and fair draws"}, new(auditOptions), auditTrace, recording),
+				command.New(p, &cli.Command{
+					Name: "playback", ArgsUsage: "FILE", Usage: "replay a recording against our agent and compare the answers",
+					Description: "Of a player's recording, shows what --strategy would have answered, or where it fails. Of a referee's\n" +
+						"recording, plays the matches again.",
+				}, new(playbackOptions), playBack, recording),
+			},
+		},
+		command.New(p, &cli.Command{
+			Name: "conformance", ArgsUsage: roleNames("|") + " URL", Usage: "check that a running agent follows league.v2",
+			Description: "Plays the other side: to a player the manager and the referees, to a referee the manager and the players,\n" +
+				"to a manager all of its agents. Start the agent before or after this command, and let it register with\n" +
+				"the manager whose URL this command prints.",
+		}, &conformanceOptions{Timeout: conformance.DefaultTimeout, Wait: conformance.DefaultWait, Players: conformance.DefaultPlayers}, conform, command.Rest),
+		&cli.Command{
+			Name: "schemas", ArgsUsage: "DIR", Usage: "write the JSON Schemas of the protocol into a folder",
+			Description: "Draft 2020-12: messages (as strict agents want them), messages/tolerant, messages/request (answers that\n" +
+				"players post by themselves) and dialects (the documents around a message). Files of those names are replaced.",
+			Action: command.Action(p, writeSchemas, "the folder"),
+		},
 	)
 }
 

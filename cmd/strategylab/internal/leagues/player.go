@@ -16,12 +16,6 @@ import (
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
-func playerCommand(p *command.Process) *cli.Command {
-	return command.New(p, &cli.Command{Name: "player", Usage: "play in a league with a strategy"}, &playerOptions{
-		agentOptions: agentOptions{liveOptions: liveOptions{Listen: "127.0.0.1:8101-8200"}}, Isolated: command.Isolated{Isolate: true},
-	}, play)
-}
-
 type playerOptions struct {
 	Strategy string        `flag:"strategy STRATEGY" required:"yes" usage:"name or path of the strategy, such as markov-2"`
 	Once     bool          `flag:"once" usage:"exit when the league is complete"`

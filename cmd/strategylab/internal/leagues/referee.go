@@ -17,11 +17,6 @@ import (
 	"github.com/strategylab/strategylab/host/screen"
 )
 
-func refereeCommand(p *command.Process) *cli.Command {
-	return command.New(p, &cli.Command{Name: "referee", Usage: "serve a league as a referee"},
-		&refereeOptions{agentOptions: agentOptions{liveOptions: liveOptions{Listen: "127.0.0.1:8001-8010"}}}, conduct)
-}
-
 type refereeOptions struct {
 	Concurrent int           `flag:"concurrent" default:"10" want:"1.." usage:"maximum number of matches in parallel"`
 	IdleExit   time.Duration `flag:"idle-exit" text:"never" usage:"exit after this long without messages following a match"`

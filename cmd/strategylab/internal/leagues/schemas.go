@@ -16,15 +16,6 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-func schemasCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
-		Name: "schemas", ArgsUsage: "DIR", Usage: "write the JSON Schemas of the protocol into a folder",
-		Description: "Draft 2020-12: messages (as strict agents want them), messages/tolerant, messages/request (answers that\n" +
-			"players post by themselves) and dialects (the documents around a message). Files of those names are replaced.",
-		Action: command.Action(p, writeSchemas, "the folder"),
-	}
-}
-
 func writeSchemas(p *command.Process, c *cli.Context) error {
 	dir := c.Args().First()
 	n := 0

@@ -11,15 +11,6 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-func startCommand(p *command.Process) *cli.Command {
-	return command.New(p, &cli.Command{
-		Name: "start", Usage: "start the league of a manager",
-		Description: "Sends START_LEAGUE in the ways that managers take, the commonest first, then start_league without a message\n" +
-			"and POST /start_league. If the manager refuses the sender or the league id, tries others that it knows.\n" +
-			"For managers that want each round announced, use --announce-round N.",
-	}, new(startOptions), startLeague)
-}
-
 type startOptions struct {
 	asking
 	Announce int `flag:"announce-round" want:"1.." usage:"announce this round instead of starting"`

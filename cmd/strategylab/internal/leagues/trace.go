@@ -20,16 +20,6 @@ import (
 	"github.com/strategylab/strategylab/host/trace"
 )
 
-func traceCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
-		Name: "trace", Usage: "show, audit and replay recordings of live commands",
-		Subcommands: []*cli.Command{
-			command.New(p, &cli.Command{Name: "show", ArgsUsage: "FILE", Usage: "print a recording as a conversation"}, new(traceOptions), showTrace, recording),
-			auditCommand(p), playbackCommand(p),
-		},
-	}
-}
-
 type traceOptions struct {
 	Match  string `flag:"match" usage:"only this match, such as R1M1"`
 	Agent  string `flag:"agent" usage:"only messages of this agent: id or URL part"`
@@ -126,18 +116,6 @@ func (r recorder) end(err *error) {
 // errUnfair says that a league broke its rules or that its draws are not fair.
 var errUnfair = errors.New("the audit found violations")
 
-func auditCommand(p *command.Process) *cli.Command {
-	return command.New(p, &cli.Command{
-		Name: "audit", ArgsUsage: "FILE", Usage: "audit a recorded league: rules and fair draws",
-	}, new(auditOptions), func(p *command.Process, c *cli.Context, o *auditOptions) error {
-		rec, err := readTrace(p, c)
-		if err != nil {
-			return err
-		}
-		return auditAll(p.Stdout, rec, announcedDraw(c, &o.Drawing), o.Format, o.Draws)
-	}, recording)
-}
-
 type auditOptions struct {
 	command.Drawing
 	Draws  bool   `flag:"draws" usage:"list verifiable draws with all that they follow from"`
@@ -150,6 +128,14 @@ func announcedDraw(c *cli.Context, d *command.Drawing) (none game.Draw) {
 		return d.Draw()
 	}
 	return none
+}
+
+func auditTrace(p *command.Process, c *cli.Context, o *auditOptions) error {
+	rec, err := readTrace(p, c)
+	if err != nil {
+		return err
+	}
+	return auditAll(p.Stdout, rec, announcedDraw(c, &o.Drawing), o.Format, o.Draws)
 }
 
 // auditAll audits the leagues of a recording and writes what it finds: as text, as json,

@@ -21,14 +21,6 @@ import (
 	"github.com/strategylab/strategylab/host/trace/playback"
 )
 
-func playbackCommand(p *command.Process) *cli.Command {
-	return command.New(p, &cli.Command{
-		Name: "playback", ArgsUsage: "FILE", Usage: "replay a recording against our agent and compare the answers",
-		Description: "Of a player's recording, shows what --strategy would have answered, or where it fails. Of a referee's\n" +
-			"recording, plays the matches again.",
-	}, new(playbackOptions), playBack, recording)
-}
-
 type playbackOptions struct {
 	Strategy string `flag:"strategy STRATEGY" usage:"name or path, such as markov-2, for a player"`
 	Agent    string `flag:"agent" usage:"agent to replay, such as player, P01 or REF01"`

@@ -17,14 +17,6 @@ import (
 	"github.com/strategylab/strategylab/host/disk"
 )
 
-func analyzeCommand(p *command.Process) *cli.Command {
-	return command.New(p, &cli.Command{
-		Name: "analyze", ArgsUsage: "DIR", Usage: "analyze a recorded run without replaying it",
-		Description: "Reads the leagues in the folder of a run and prints what 'experiment' prints. It needs no strategies.\n" +
-			"Of a run that is still playing it reads the leagues recorded so far.",
-	}, new(analyzeOptions), analyze, "DIR")
-}
-
 type analyzeOptions struct {
 	command.Leveled
 	showOptions
@@ -50,23 +42,6 @@ func analyze(p *command.Process, c *cli.Context, o *analyzeOptions) error {
 		return err
 	}
 	return verdictOn(run)
-}
-
-func poolCommand(p *command.Process) *cli.Command {
-	return command.New(p, &cli.Command{
-		Name: "pool", ArgsUsage: "DIR DIR...", Usage: "analyze runs of one plan with different seeds together",
-		Description: "Reads the leagues in the folders of runs that differ in nothing but their seeds, and prints what one run of all\n" +
-			"these leagues would print.",
-	}, new(analyzeOptions), analyze, "DIR", command.Rest)
-}
-
-func reportCommand(p *command.Process) *cli.Command {
-	return command.New(p, &cli.Command{
-		Name: "report", ArgsUsage: "DIR", Usage: "write a run's report: HTML, or for a paper",
-		Description: "Reads the leagues in the folder of a run and writes " + page.File + " there, as 'experiment' does at its\n" +
-			"end, or for a paper the ranking, the pairs and the methods as " + report.Markdown.File() + " or " + report.LaTeX.File() + ". It needs no\n" +
-			"strategies.",
-	}, new(reportOptions), writeReport, "DIR")
 }
 
 type reportOptions struct {
@@ -105,14 +80,6 @@ func writeReport(p *command.Process, c *cli.Context, o *reportOptions) error {
 	return nil
 }
 
-func explainCommand(p *command.Process) *cli.Command {
-	return command.New(p, &cli.Command{
-		Name: "explain", ArgsUsage: "DIR [PLAYER...]", Usage: "explain the scores of a run's strategies",
-		Description: "Reads the leagues in the folder of a run and prints how predictable each strategy is, how well it could\n" +
-			"have predicted its opponents, whom it differs from most, and whether it learns over the legs.",
-	}, new(explainOptions), explainRun, "DIR", command.Rest)
-}
-
 type explainOptions struct {
 	command.Leveled
 	Format string `flag:"format table|json" want:"one" usage:"output format"`
@@ -147,15 +114,6 @@ func explainRun(p *command.Process, c *cli.Context, o *explainOptions) error {
 		return report.WriteExplanationJSON(p.Stdout, shown)
 	}
 	return report.WriteExplanationTable(p.Stdout, shown, p.Out.Columns)
-}
-
-func populationCommand(p *command.Process) *cli.Command {
-	return command.New(p, &cli.Command{
-		Name: "population", ArgsUsage: "DIR", Usage: "model a run's strategies as an evolving population",
-		Description: "Reads the leagues in the folder of a run and prints the payoff of each strategy against each other and\n" +
-			"its own copy, where replicator dynamics lead, alpha-rank, which strategy invades which, and the Borda\n" +
-			"count.",
-	}, new(populationOptions), showPopulation, "DIR")
 }
 
 type populationOptions struct {

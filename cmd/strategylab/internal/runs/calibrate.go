@@ -18,16 +18,6 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-func calibrateCommand(p *command.Process) *cli.Command {
-	return command.New(p, &cli.Command{
-		Name: "calibrate", ArgsUsage: "[DIR]", Usage: "measure the lab's own error rates",
-		Description: "Plays whole experiments among players whose true values are known and compares promise and result: how\n" +
-			"often intervals cover the truth and how wide they are, how often equal players seem different, how often\n" +
-			"a better one is found. With DIR, experiments are as the run in that folder: as many players, legs and\n" +
-			"leagues, and the same draw. docs/calibration.md has what the authors have measured.",
-	}, new(calibrateOptions), calibrate, "[DIR]")
-}
-
 type calibrateOptions struct {
 	Repetitions int    `flag:"repetitions" default:"200" want:"1.." usage:"experiments per field"`
 	Sizes       string `flag:"players SIZES" default:"2,4,8" usage:"sizes of fields"`

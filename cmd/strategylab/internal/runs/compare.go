@@ -14,14 +14,6 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-func compareCommand(p *command.Process) *cli.Command {
-	return command.New(p, &cli.Command{
-		Name: "compare", ArgsUsage: "DIR1 DIR2", Usage: "compare two runs: what changed, and is it significant",
-		Description: "Compares the strategies of two runs by name: league by league if the runs have the same seed, else as\n" +
-			"independent samples. All differences are adjusted for their number.",
-	}, new(compareOptions), compare, "DIR1", "DIR2")
-}
-
 type compareOptions struct {
 	command.Leveled
 	Format string `flag:"format table|json|csv" want:"one" usage:"output format"`

@@ -23,19 +23,6 @@ import (
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
-func experimentCommand(p *command.Process) *cli.Command {
-	return command.New(p, &cli.Command{
-		Name:  "experiment",
-		Usage: "play many leagues and rank the strategies",
-		Description: "Plays --runs leagues among the strategies of --field and prints a ranking with intervals. Each league\n" +
-			"is a round robin of --legs legs with newly drawn seats. The results stay in --out: --resume continues\n" +
-			"or extends the run, 'analyze' and 'report' read it, and 'replay' shows a single match.\n\n" +
-			"--field takes names, paths, copies (random*3) and groups: classics (built-in strategies for a first look),\n" +
-			"mine (what --mine names, or what changed since the last run beside --out), scripts (of the folder), plugins\n" +
-			"(built or locked ones, and the program's own), builtins, and all. A group leaves out what the field names otherwise.",
-	}, new(experimentOptions), playExperiment)
-}
-
 type experimentOptions struct {
 	Runs int `flag:"runs" default:"1000" want:"1.." usage:"leagues to play"`
 	Legs int `flag:"legs" default:"10" want:"1.." usage:"matches of each pair in a league"`

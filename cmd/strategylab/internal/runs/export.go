@@ -17,12 +17,6 @@ import (
 	"github.com/strategylab/strategylab/plugins/subprocess"
 )
 
-func exportCommand(p *command.Process) *cli.Command {
-	return command.New(p, &cli.Command{
-		Name: "export", ArgsUsage: "DIR", Usage: "export a run's leagues, pairs or matches for pandas, polars or R",
-	}, new(exportOptions), exportRun, "DIR")
-}
-
 type exportOptions struct {
 	Rows   string `flag:"rows leagues|pairs|matches" want:"one" usage:"rows of players or pairs in leagues, or of matches"`
 	Format string `flag:"format parquet|csv|json|ndjson" want:"one" text:"by the file name, else csv" usage:"output format"`

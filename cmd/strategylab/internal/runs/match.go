@@ -14,14 +14,6 @@ import (
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
-func matchCommand(p *command.Process) *cli.Command {
-	return command.New(p, &cli.Command{
-		Name: "match", ArgsUsage: command.ValueStrategy + " " + command.ValueStrategy, Usage: "play two strategies against each other",
-		Description: "Plays --matches matches in series of --legs, within which both strategies remember, and prints how often\n" +
-			"their choices differ. With a fair draw neither can beat the other.",
-	}, new(matchOptions), match, "the first strategy", "the second strategy")
-}
-
 type matchOptions struct {
 	Matches int `flag:"matches" default:"1000" want:"1.." usage:"matches to play, rounded up to whole series"`
 	Legs    int `flag:"legs" default:"10" want:"1.." usage:"matches in a series"`

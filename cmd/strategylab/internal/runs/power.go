@@ -11,17 +11,6 @@ import (
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 )
 
-func powerCommand(p *command.Process) *cli.Command {
-	return command.New(p, &cli.Command{
-		Name:  "power",
-		Usage: "compute how many leagues detect a difference",
-		Description: "Computes from the rules of the game, with a fair draw, how many leagues an experiment needs so that a\n" +
-			"player with an edge ends up alone in the first tier, or which edge --runs leagues detect. --delta is the edge\n" +
-			"in adjusted points per match, as the table and --sprt have them; --effect is how much more often its\n" +
-			"choices differ from each opponent's than the other players' choices do.",
-	}, new(powerOptions), planPower)
-}
-
 type powerOptions struct {
 	Delta   float64 `flag:"delta" usage:"edge in adjusted points per match, such as 0.01"`
 	Effect  float64 `flag:"effect" usage:"edge in P(differ), such as 0.01"`

@@ -14,15 +14,6 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-func replayCommand(p *command.Process) *cli.Command {
-	return command.New(p, &cli.Command{
-		Name: "replay", ArgsUsage: "DIR", Usage: "replay one match of a run with the scripts' output",
-		Description: "Replays the match of --league and --match. --faults lists the matches in which strategies failed, and\n" +
-			"--player NAME --lost those that a strategy lost, each with the command that replays it; --nth N replays\n" +
-			"one of them and says how to go to the previous and to the next.",
-	}, new(replayOptions), replay, "DIR")
-}
-
 type replayOptions struct {
 	League int    `flag:"league" text:"0" usage:"number of the league, from 0"`
 	Match  string `flag:"match ID" default:"R1M1" usage:"match id: round and match, from 1"`

@@ -25,23 +25,104 @@ import (
 
 // Commands returns the commands that play runs of leagues and study them.
 func Commands(p *command.Process) []*cli.Command {
-	return command.Categorize("Experiments",
-		experimentCommand(p),
-		tuneCommand(p),
-		mergeCommand(p),
-		analyzeCommand(p),
-		poolCommand(p),
-		reportCommand(p),
-		explainCommand(p),
-		compareCommand(p),
-		whatifCommand(p),
-		populationCommand(p),
-		exportCommand(p),
-		replayCommand(p),
-		matchCommand(p),
-		powerCommand(p),
-		calibrateCommand(p),
-	)
+	return command.Categorize("Experiments", slices.Concat(playing(p), studying(p))...)
+}
+
+func playing(p *command.Process) []*cli.Command {
+	return []*cli.Command{
+		command.New(p, &cli.Command{
+			Name: "experiment", Usage: "play many leagues and rank the strategies",
+			Description: "Plays --runs leagues among the strategies of --field and prints a ranking with intervals. Each league\n" +
+				"is a round robin of --legs legs with newly drawn seats. The results stay in --out: --resume continues\n" +
+				"or extends the run, 'analyze' and 'report' read it, and 'replay' shows a single match.\n\n" +
+				"--field takes names, paths, copies (random*3) and groups: classics (built-in strategies for a first look),\n" +
+				"mine (what --mine names, or what changed since the last run beside --out), scripts (of the folder), plugins\n" +
+				"(built or locked ones, and the program's own), builtins, and all. A group leaves out what the field names otherwise.",
+		}, new(experimentOptions), playExperiment),
+		command.New(p, &cli.Command{
+			Name: "tune", ArgsUsage: command.ValueStrategy, Usage: "search for the best parameters of a strategy",
+			Description: "Plays the strategy with many values of its parameters against the strategies of --against, the same\n" +
+				"leagues with all values, until --runs leagues are over. Then it compares the best values with the\n" +
+				"present ones in up to --confirm fresh leagues, and says what that shows. --against may be repeated:\n" +
+				"the score is then the mean over these fields, or that in the worst.",
+		}, new(tuneOptions), tuneStrategy, command.Rest),
+		command.New(p, &cli.Command{
+			Name: "merge", ArgsUsage: "DIR...", Usage: "make one run of the shards of 'experiment --shard'",
+			Description: "Reads the folders of all shards of a run and writes the run that one machine would have written to --out.\n" +
+				"It refuses shards that are missing, incomplete, doubled or of another plan. Leagues of a shard that could not\n" +
+				"foresee a quarantine are replayed, which takes the strategies of the field.",
+		}, new(mergeOptions), merge, "DIR", command.Rest),
+	}
+}
+
+func studying(p *command.Process) []*cli.Command {
+	return []*cli.Command{
+		command.New(p, &cli.Command{
+			Name: "analyze", ArgsUsage: "DIR", Usage: "analyze a recorded run without replaying it",
+			Description: "Reads the leagues in the folder of a run and prints what 'experiment' prints. It needs no strategies.\n" +
+				"Of a run that is still playing it reads the leagues recorded so far.",
+		}, new(analyzeOptions), analyze, "DIR"),
+		command.New(p, &cli.Command{
+			Name: "pool", ArgsUsage: "DIR DIR...", Usage: "analyze runs of one plan with different seeds together",
+			Description: "Reads the leagues in the folders of runs that differ in nothing but their seeds, and prints what one run of all\n" +
+				"these leagues would print.",
+		}, new(analyzeOptions), analyze, "DIR", command.Rest),
+		command.New(p, &cli.Command{
+			Name: "report", ArgsUsage: "DIR", Usage: "write a run's report: HTML, or for a paper",
+			Description: "Reads the leagues in the folder of a run and writes " + page.File + " there, as 'experiment' does at its\n" +
+				"end, or for a paper the ranking, the pairs and the methods as " + report.Markdown.File() + " or " + report.LaTeX.File() + ". It needs no\n" +
+				"strategies.",
+		}, new(reportOptions), writeReport, "DIR"),
+		command.New(p, &cli.Command{
+			Name: "explain", ArgsUsage: "DIR [PLAYER...]", Usage: "explain the scores of a run's strategies",
+			Description: "Reads the leagues in the folder of a run and prints how predictable each strategy is, how well it could\n" +
+				"have predicted its opponents, whom it differs from most, and whether it learns over the legs.",
+		}, new(explainOptions), explainRun, "DIR", command.Rest),
+		command.New(p, &cli.Command{
+			Name: "compare", ArgsUsage: "DIR1 DIR2", Usage: "compare two runs: what changed, and is it significant",
+			Description: "Compares the strategies of two runs by name: league by league if the runs have the same seed, else as\n" +
+				"independent samples. All differences are adjusted for their number.",
+		}, new(compareOptions), compare, "DIR1", "DIR2"),
+		command.New(p, &cli.Command{
+			Name: "whatif", ArgsUsage: "DIR", Usage: "replay a run with one strategy swapped",
+			Description: "Replays the recorded leagues with the same seats, draws and coins, and prints how the swap changes every\n" +
+				"player, the others included: strategies that learn pass changes on. The new leagues stay in --out.",
+		}, new(whatifOptions), whatif, "DIR"),
+		command.New(p, &cli.Command{
+			Name: "population", ArgsUsage: "DIR", Usage: "model a run's strategies as an evolving population",
+			Description: "Reads the leagues in the folder of a run and prints the payoff of each strategy against each other and\n" +
+				"its own copy, where replicator dynamics lead, alpha-rank, which strategy invades which, and the Borda\n" +
+				"count.",
+		}, new(populationOptions), showPopulation, "DIR"),
+		command.New(p, &cli.Command{
+			Name: "export", ArgsUsage: "DIR", Usage: "export a run's leagues, pairs or matches for pandas, polars or R",
+		}, new(exportOptions), exportRun, "DIR"),
+		command.New(p, &cli.Command{
+			Name: "replay", ArgsUsage: "DIR", Usage: "replay one match of a run with the scripts' output",
+			Description: "Replays the match of --league and --match. --faults lists the matches in which strategies failed, and\n" +
+				"--player NAME --lost those that a strategy lost, each with the command that replays it; --nth N replays\n" +
+				"one of them and says how to go to the previous and to the next.",
+		}, new(replayOptions), replay, "DIR"),
+		command.New(p, &cli.Command{
+			Name: "match", ArgsUsage: command.ValueStrategy + " " + command.ValueStrategy, Usage: "play two strategies against each other",
+			Description: "Plays --matches matches in series of --legs, within which both strategies remember, and prints how often\n" +
+				"their choices differ. With a fair draw neither can beat the other.",
+		}, new(matchOptions), match, "the first strategy", "the second strategy"),
+		command.New(p, &cli.Command{
+			Name: "power", Usage: "compute how many leagues detect a difference",
+			Description: "Computes from the rules of the game, with a fair draw, how many leagues an experiment needs so that a\n" +
+				"player with an edge ends up alone in the first tier, or which edge --runs leagues detect. --delta is the edge\n" +
+				"in adjusted points per match, as the table and --sprt have them; --effect is how much more often its\n" +
+				"choices differ from each opponent's than the other players' choices do.",
+		}, new(powerOptions), planPower),
+		command.New(p, &cli.Command{
+			Name: "calibrate", ArgsUsage: "[DIR]", Usage: "measure the lab's own error rates",
+			Description: "Plays whole experiments among players whose true values are known and compares promise and result: how\n" +
+				"often intervals cover the truth and how wide they are, how often equal players seem different, how often\n" +
+				"a better one is found. With DIR, experiments are as the run in that folder: as many players, legs and\n" +
+				"leagues, and the same draw. docs/calibration.md has what the authors have measured.",
+		}, new(calibrateOptions), calibrate, "[DIR]"),
+	}
 }
 
 // showOptions says how a run is shown, and what is tested of it.

@@ -156,15 +156,6 @@ func (e *experimentRun) mergeSums(dirs []string, out, mine string) error {
 	return nil
 }
 
-func mergeCommand(p *command.Process) *cli.Command {
-	return command.New(p, &cli.Command{
-		Name: "merge", ArgsUsage: "DIR...", Usage: "make one run of the shards of 'experiment --shard'",
-		Description: "Reads the folders of all shards of a run and writes the run that one machine would have written to --out.\n" +
-			"It refuses shards that are missing, incomplete, doubled or of another plan. Leagues of a shard that could not\n" +
-			"foresee a quarantine are replayed, which takes the strategies of the field.",
-	}, new(mergeOptions), merge, "DIR", command.Rest)
-}
-
 type mergeOptions struct {
 	Out     string `flag:"out DIR" required:"yes" usage:"folder for the whole run, such as runs/all"`
 	Workers int    `flag:"workers" want:"1.." text:"one per CPU" usage:"leagues replayed in parallel"`

@@ -34,16 +34,6 @@ const (
 	evaluationsFile = "evaluations.jsonl"
 )
 
-func tuneCommand(p *command.Process) *cli.Command {
-	return command.New(p, &cli.Command{
-		Name: "tune", ArgsUsage: command.ValueStrategy, Usage: "search for the best parameters of a strategy",
-		Description: "Plays the strategy with many values of its parameters against the strategies of --against, the same\n" +
-			"leagues with all values, until --runs leagues are over. Then it compares the best values with the\n" +
-			"present ones in up to --confirm fresh leagues, and says what that shows. --against may be repeated:\n" +
-			"the score is then the mean over these fields, or that in the worst.",
-	}, new(tuneOptions), tuneStrategy, command.Rest)
-}
-
 type tuneOptions struct {
 	Runs      int           `flag:"runs" default:"5000" want:"1.." usage:"leagues of the search"`
 	Confirm   int           `flag:"confirm" default:"2000" want:"64.." usage:"most fresh leagues with either values"`

@@ -20,14 +20,6 @@ import (
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
-func whatifCommand(p *command.Process) *cli.Command {
-	return command.New(p, &cli.Command{
-		Name: "whatif", ArgsUsage: "DIR", Usage: "replay a run with one strategy swapped",
-		Description: "Replays the recorded leagues with the same seats, draws and coins, and prints how the swap changes every\n" +
-			"player, the others included: strategies that learn pass changes on. The new leagues stay in --out.",
-	}, new(whatifOptions), whatif, "DIR")
-}
-
 type whatifOptions struct {
 	Replace command.Texts `flag:"replace PLAYER=STRATEGY" required:"yes" usage:"swap, such as mine=scripts/new.lua; repeatable"`
 	Runs    int           `flag:"runs" want:"1.." text:"all" usage:"leagues to replay"`

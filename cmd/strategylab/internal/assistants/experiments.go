@@ -2,14 +2,21 @@ package assistants
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/explain"
 	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/experiments"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/strategytest"
 )
 
 func (l *labTools) run(ctx context.Context, in RunInput, m meter) (RunOutput, error) {
@@ -165,4 +172,149 @@ func comparison(out CompareOutput) string {
 		text += failures(p.Name, p.Technical, p.Matches, "")
 	}
 	return text + words.Plain.Say("two compared", out)[0]
+}
+
+func (l *labTools) check(ctx context.Context, in CheckInput, m meter) (CheckOutput, error) {
+	kind, ok := kindOf(in.Language)
+	if !ok || !lab.IsName(in.Name) {
+		return CheckOutput{}, mistake("language must be lua or js, and name must be a valid name")
+	}
+	leave, err := l.enter(ctx, m)
+	if err != nil {
+		return CheckOutput{}, err
+	}
+	defer leave()
+	ctx, cancel := context.WithTimeoutCause(ctx, l.cfg.maxTime, errTime)
+	defer cancel()
+	steps := 0.0
+	checked, broken, err := l.cfg.lab.CheckSource(ctx, l.cfg.supply, in.Name, kind, []byte(in.Source), func(step string) {
+		m(steps, 0, step)
+		steps++
+	})
+	switch {
+	case broken != nil:
+		return failed(broken), nil
+	case ctx.Err() != nil:
+		return CheckOutput{}, stoppedBy(ctx, "the check was stopped: ")
+	case err != nil:
+		return CheckOutput{}, err
+	}
+	return verdictOf(in.Name, checked), nil
+}
+
+// verdictOf is the answer about a script that loads.
+func verdictOf(name string, checked lab.Verdict) CheckOutput {
+	out := CheckOutput{Ready: checked.Ready, Findings: []Finding{}, Summary: name + ": "}
+	for _, found := range checked.Findings {
+		out.Findings = append(out.Findings, Finding{
+			Check: found.ID, Level: found.Level.String(), What: found.What, Hint: found.Hint, Line: found.Line(), Share: round(found.Share),
+		})
+	}
+	if !checked.Ready && len(checked.Findings) > 0 {
+		first := strategytest.Urgent(checked.Findings)[0]
+		out.Summary += first.What + lineText(first.Line()) + ". "
+	}
+	out.Summary += checked.Verdict
+	if t := checked.Trial; t != nil {
+		out.Trial = &Trial{
+			Leagues: t.Leagues, Players: t.Players, Place: t.Place, Differ: t.Differ,
+			Adjusted: Estimate{Estimate: t.Adjusted, Low: t.Low, High: t.High},
+		}
+		out.Summary += fmt.Sprintf(" In %d leagues against %d others it scored %.3f adjusted points per match (95 %% interval %.3f to %.3f; 1.250 is chance), place %d of %d.",
+			t.Leagues, t.Players-1, t.Adjusted, t.Low, t.High, t.Place, t.Players)
+	}
+	return out
+}
+
+// failed is the answer about a script that does not load.
+func failed(e *strategies.Error) CheckOutput {
+	out := CheckOutput{
+		Findings: []Finding{},
+		Failure:  &Failure{Operation: string(e.Op), Line: e.Line, Message: e.Err.Error(), Hint: e.Hint},
+	}
+	out.Summary = fmt.Sprintf("%v%s. So the script does not load and is not ready.", e.Err, lineText(e.Line))
+	return out
+}
+
+func lineText(line int) string {
+	if line == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (line %d)", line)
+}
+
+// errTime is the cause of the end of a call that exceeded the time limit.
+var errTime = errors.New("time limit of this server exceeded")
+
+// stoppedBy says why a call ended early.
+func stoppedBy(ctx context.Context, what string) error {
+	if errors.Is(context.Cause(ctx), errTime) {
+		return fmt.Errorf("%s%w; use fewer runs, legs or players", what, errTime)
+	}
+	return fmt.Errorf("%s%w", what, context.Cause(ctx))
+}
+
+// explained is the field index of the player to explain.
+const explained = 0
+
+func (l *labTools) explain(ctx context.Context, in ExplainInput, m meter) (ExplainOutput, error) {
+	opponents := in.Opponents
+	if len(opponents) == 0 {
+		opponents = l.sparring(in.Player.Name)
+	}
+	var seen *explain.Habits
+	f, err := l.play(ctx, order{
+		players: append([]Player{in.Player}, opponents...), runs: in.Runs, legs: in.Legs, seed: in.Seed, draw: game.FairDraw().String(),
+		also: func(plan results.Plan) (_ experiments.Sink, err error) {
+			seen, err = explain.NewHabits(plan, explained)
+			return seen, err
+		},
+	}, m)
+	if err != nil {
+		return ExplainOutput{}, err
+	}
+	out := ExplainOutput{Outcome: f.outcome, Player: ranked(f.Document.Player(explained)), Habits: habitsOf(seen.Estimates(f.Level)), Learning: []Learning{}}
+	out.fill(&f.Explanations)
+	out.Summary = out.describe()
+	return out, nil
+}
+
+// fill adds explanations to the answer.
+func (out *ExplainOutput) fill(x *explain.Explanations) {
+	p := &x.Players[explained]
+	out.Even, out.Best, out.Worst = estimate(p.Even), rival(p.Best), rival(p.Worst)
+	if s := p.Studied; s != nil {
+		how := "its choices in earlier leagues in the same role"
+		if *s.Order > 0 {
+			how += ", after the same choices of both in the last " + plural(int64(*s.Order), "match")
+		}
+		out.Studied = &Prediction{Hits: rounded(s.Interval), How: fmt.Sprintf("%s; a choice carries %.2f bits (1 is a coin, 0 is certain)", how, s.Bits)}
+		out.Met = &Prediction{Hits: rounded(p.Met.Interval), How: p.Met.Predictor}
+		out.Missed = &Missed{More: rounded(p.Regret.Interval), How: p.Regret.Predictor}
+	}
+	for i, e := range p.Learning {
+		out.Learning = append(out.Learning, Learning{From: x.Legs[i][0], To: x.Legs[i][1], Differ: estimate(e)})
+	}
+}
+
+func rounded(i explain.Interval) Estimate { return *estimate(analysis.Estimate(i)) }
+
+func habitsOf(list []explain.Habit) []Habit {
+	var out []Habit
+	for _, h := range list {
+		out = append(out, Habit{After: h.After, Even: estimate(h.Even), Times: h.Times})
+	}
+	return out
+}
+
+func rival(o *explain.Opponent) *Rival {
+	if o == nil {
+		return nil
+	}
+	return &Rival{Name: o.Name, Differ: estimate(o.Differ), Others: o.Rivals}
+}
+
+// describe summarizes the explanation.
+func (out *ExplainOutput) describe() string {
+	return failures(out.Player.Name, out.Player.Technical, out.Player.Matches, "") + words.Plain.Say("explained", out)[0]
 }

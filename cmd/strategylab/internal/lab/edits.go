@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/strategylab/strategylab/host/disk"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/strategylab/strategylab/host/disk"
 
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/results"

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/robust"
@@ -18,11 +17,11 @@ const mostYours = 3
 // the user's strategies, given by field index, how it does. Points are adjusted points.
 // Robustness may be nil.
 func (s Style) Answer(e *analysis.Estimates, r *robust.Robustness, yours []int) []string {
-	lines := []string{s.lead(e)}
-	if e.Leagues < 2 || e.NothingToRank() || oneStrategy(e) {
+	l := newLead(e, r)
+	lines := s.Say("lead", l)
+	if !l.Ranked {
 		return lines
 	}
-	lines[0] = strings.TrimSuffix(lines[0], ".") + titlesElsewhere(e) + s.fragile(e, r) + "."
 	yours = slices.Clone(yours)
 	slices.SortFunc(yours, func(i, j int) int { return cmp.Compare(e.Place(i), e.Place(j)) })
 	for _, i := range yours[:min(len(yours), mostYours)] {
@@ -35,50 +34,59 @@ func (s Style) Answer(e *analysis.Estimates, r *robust.Robustness, yours []int) 
 }
 
 // Headline is what the first sentence of an [Style.Answer] begins with.
-func Headline(e *analysis.Estimates) string {
-	switch {
-	case e.Leagues < 2:
-		return "Too few leagues to compare strategies"
-	case e.NothingToRank():
-		return "Two players and a fair draw: there is nothing to rank"
-	case oneStrategy(e):
-		return "All are one strategy, so there is nothing to rank"
-	case len(e.Leaders()) == len(e.Players):
-		return "These leagues do not tell the strategies apart"
-	}
-	return Printable(e.Players[e.Order[0]].Name) + " scores most against these opponents"
+func Headline(e *analysis.Estimates) string { return Plain.Say("headline", newLead(e, nil))[0] }
+
+// lead is what the first sentence of an answer says. It does not speak of tiers, which need
+// not follow the order of places.
+type lead struct {
+	*analysis.Estimates
+	Ranked, Open bool // whether some could be ranked, and nobody is
+	First, Last  *analysis.Player
+	Others       int      // players that are not copies of the first
+	Behind       int      // those that are significantly behind it
+	Same, Equal  []string // copies of the first, and others with no evidence of a difference from it
+	// Points are those of the first. It was picked for having the most, so its own interval,
+	// which is for a player named before, would cover them too rarely: what is said is the
+	// interval corrected for that or one that is wide enough, else, if Bare, none. In a close
+	// race a single corrected number would say little, so only the interval is said.
+	Points      analysis.Estimate
+	Bare, Close bool
+	Titled      string  // who scores as much and takes more titles; may be empty
+	Elsewhere   float64 // share of resampled fields in which none of these is first; 0 for less than half
 }
 
-// lead says who scores most, and of whom that is certain. It does not speak of tiers,
-// which need not follow the order of places.
-func (s Style) lead(e *analysis.Estimates) string {
-	text := Headline(e)
-	switch {
-	case e.Leagues < 2:
-		return text + "."
-	case e.NothingToRank():
-		d := e.Pairs[0].Differ
-		return text + fmt.Sprintf(". Their choices differ in %s of matches (%s interval %s).", s.Percent(d.Estimate), s.Level(e.Level), s.Range(d, 100, 1))
-	case oneStrategy(e):
-		return text + "."
-	case len(e.Leaders()) == len(e.Players):
-		most, least := e.Players[e.Order[0]].Adjusted, e.Players[e.Order[len(e.Order)-1]].Adjusted
-		return text + fmt.Sprintf(": %s to %s points a match, and no difference is significant; more leagues may show one.",
-			s.Number(most.Estimate, brief(most)), s.Number(least.Estimate, brief(least)))
+func newLead(e *analysis.Estimates, r *robust.Robustness) lead {
+	first, leaders := e.Order[0], len(e.Leaders())
+	same, level := copiesOf(e, first), levelWith(e, first)
+	others := slices.DeleteFunc(slices.Clone(level), func(j int) bool { return slices.Contains(same, j) })
+	l := lead{
+		Estimates: e, Open: leaders == len(e.Players), First: &e.Players[first], Last: &e.Players[e.Order[len(e.Order)-1]],
+		Others: len(e.Players) - 1 - len(same), Same: e.Names(same), Equal: e.Names(others), Points: e.Players[first].Adjusted,
 	}
-	first := e.Order[0]
-	level, others, copies := levelWith(e, first), len(e.Players)-1, ""
-	if same := copiesOf(e, first); len(same) > 0 {
-		others -= len(same)
-		level = slices.DeleteFunc(level, func(j int) bool { return slices.Contains(same, j) })
-		copies = fmt.Sprintf("; only chance separates it from %s, the same strategy", Printable(List(e.Names(same), "and", 4)))
+	l.Behind = l.Others - len(others)
+	l.Ranked = e.Leagues > 1 && !e.NothingToRank() && l.Others > 0
+	if w := e.Winner; w != nil {
+		l.Points, l.Close = w.Adjusted, leaders > 1 || !w.Adjusted.Defined()
+	} else {
+		l.Bare = slices.Contains([]analysis.Method{analysis.ByStudent, analysis.ByEvents, analysis.ByRange}, l.Points.Method)
 	}
-	text += s.pointsOfFirst(e) + ", ahead of "
-	if len(level) == 0 {
-		return text + all(others) + copies + "."
+	if r != nil {
+		l.Elsewhere = 1 - r.Players[first].First
 	}
-	return text + fmt.Sprintf("%d of %d others, with no evidence of a difference from %s%s.",
-		others-len(level), others, Printable(List(e.Names(level), "and", 4)), copies)
+	for _, i := range slices.Backward(level) {
+		if r != nil {
+			l.Elsewhere -= r.Players[i].First
+		}
+		if len(e.Odds) > 0 {
+			if o := e.OddsOf(i, first); Sign(o.Titles, o.TitlesA, o.TitlesB) == ">" {
+				l.Titled = e.Players[i].Name
+			}
+		}
+	}
+	if l.Elsewhere <= 0.5 {
+		l.Elsewhere = 0
+	}
+	return l
 }
 
 // copiesOf returns the other players that are the same strategy, by place.
@@ -91,23 +99,19 @@ func copiesOf(e *analysis.Estimates, i int) (list []int) {
 	return list
 }
 
-// pointsOfFirst says how many points the first has. It was picked for having the most, so
-// its own interval, which is for a player named before, would cover them too rarely: what is
-// said is the interval corrected for that or one that is wide enough, else none. In a close
-// race a single corrected number would say little.
-func (s Style) pointsOfFirst(e *analysis.Estimates) string {
-	points, how := e.Players[e.Order[0]].Adjusted, ""
-	switch w := e.Winner; {
-	case w != nil:
-		points, how = w.Adjusted, ", corrected for picking the first"
-		if len(e.Leaders()) > 1 || !points.Defined() {
-			return fmt.Sprintf(": %s points a match (%s interval%s)", s.around(points), s.Level(e.Level), how)
+// levelWith returns the players of which there is no evidence that they differ from one,
+// by place.
+func levelWith(e *analysis.Estimates, i int) (list []int) {
+	for _, j := range e.Order {
+		if c, _ := e.Compared(i, j); j != i && c.Verdict != analysis.Different {
+			list = append(list, j)
 		}
-	case points.Method == analysis.ByStudent || points.Method == analysis.ByEvents || points.Method == analysis.ByRange:
-		return fmt.Sprintf(": %s points a match", s.Number(points.Estimate, brief(points)))
 	}
-	return fmt.Sprintf(": %s points a match (%s interval %s%s)", s.Number(points.Estimate, brief(points)), s.Level(e.Level), s.around(points), how)
+	return list
 }
+
+// brief is [Decimals] for a sentence: one digit of the interval.
+func brief(e analysis.Estimate) int { return max(2, Decimals(1, e)-1) }
 
 // around writes an interval with few decimals, rounded outwards so that it covers as often as
 // the interval does. It needs no estimate.
@@ -119,26 +123,6 @@ func (s Style) around(e analysis.Estimate) string {
 	e.Low, e.High = math.Floor(e.Low*unit+1e-6)/unit, math.Ceil(e.High*unit-1e-6)/unit
 	return s.Range(e, 1, brief(e))
 }
-
-// oneStrategy reports whether all players are copies.
-func oneStrategy(e *analysis.Estimates) bool {
-	return len(copiesOf(e, e.Order[0])) == len(e.Players)-1
-}
-
-// levelWith returns the players of which there is no evidence that they differ from one,
-// by place.
-func levelWith(e *analysis.Estimates, i int) []int {
-	var list []int
-	for _, j := range e.Order {
-		if c, _ := e.Compared(i, j); j != i && c.Verdict != analysis.Different {
-			list = append(list, j)
-		}
-	}
-	return list
-}
-
-// brief is [Decimals] for a sentence: one digit of the interval.
-func brief(e analysis.Estimate) int { return max(2, Decimals(1, e)-1) }
 
 func all(others int) string {
 	if others > 2 {
@@ -160,14 +144,6 @@ func (s Style) standing(e *analysis.Estimates, i int) string {
 	}{e.Players[i].Name, least, e.Place(i), len(levelWith(e, i)), places[0] - 1, len(e.Players) - places[1], places})[0]
 }
 
-// placeRange writes a place range after a place: " (9th to 14th)"; empty for one place.
-func (s Style) placeRange(p [2]int) string {
-	if p[0] == p[1] {
-		return ""
-	}
-	return " (" + Ordinal(p[0]) + " to " + Ordinal(p[1]) + ")"
-}
-
 // Ordinal writes a place: "1st", "12th", "23rd".
 func Ordinal(n int) string {
 	if d := n % 10; d > 0 && d < 4 && (n%100 < 11 || n%100 > 13) {
@@ -176,15 +152,22 @@ func Ordinal(n int) string {
 	return fmt.Sprint(n) + "th"
 }
 
+// placeRange writes a place range after a place: " (9th to 14th)"; empty for one place.
+func placeRange(p [2]int) string {
+	if p[0] == p[1] {
+		return ""
+	}
+	return " (" + Ordinal(p[0]) + " to " + Ordinal(p[1]) + ")"
+}
+
 // Against says what the comparison of a user's strategy with another has shown: "+" it
-// is significantly better, "-" it is significantly worse, "~" no evidence.
+// is significantly better, "-" it is significantly worse, "=" both scored the same in every
+// league, "~" no evidence.
 func Against(e *analysis.Estimates, yours, other int) string {
-	c, ok := e.Compared(yours, other)
-	switch {
-	case !ok || c.Verdict == analysis.Undecided:
-		return "~"
-	case c.Verdict == analysis.Equal:
-		return "="
+	c, _ := e.Compared(yours, other)
+	switch mark := Mark(c.Verdict); {
+	case mark != ">":
+		return mark
 	case e.Place(yours) < e.Place(other):
 		return "+"
 	}
@@ -220,70 +203,42 @@ func Titles(e *analysis.Estimates, o analysis.Odds) string {
 	return who[Sign(o.Titles, o.TitlesA, o.TitlesB)] + " takes more titles"
 }
 
+// mostPairs is how many pairs are named that titles tell apart and points do not.
+const mostPairs = 3
+
 // OneLeague says what to expect of the first in a single league, and who takes more
 // titles than points let expect.
 func (s Style) OneLeague(e *analysis.Estimates) []string {
 	if len(e.Odds) == 0 || e.NothingToRank() {
 		return nil
 	}
-	first, next, last := e.Order[0], e.Order[1], e.Order[len(e.Order)-1]
-	p := &e.Players[first]
-	above := func(other int) string {
-		return fmt.Sprintf("%s in %s", Printable(e.Players[other].Name), s.Share(e.OddsOf(first, other).Above))
+	type pair struct {
+		A, B       *analysis.Player
+		P          float64
+		ScoresLess bool // A, which takes more titles; else there is no evidence that it scores more
 	}
-	line := fmt.Sprintf("%s has more points than %s", Printable(p.Name), above(next))
-	if last != next {
-		line += " and than " + above(last)
+	first := e.Order[0]
+	about := struct {
+		*analysis.Estimates
+		First *analysis.Player
+		Than  []analysis.Odds
+		More  []pair
+		Rest  int
+	}{Estimates: e, First: &e.Players[first], Than: []analysis.Odds{e.OddsOf(first, e.Order[1])}}
+	if len(e.Order) > 2 {
+		about.Than = append(about.Than, e.OddsOf(first, e.Order[len(e.Order)-1]))
 	}
-	return append([]string{line + fmt.Sprintf(" of leagues, and takes the title in %s.", s.Share(p.ChampionShare))}, s.moreTitles(e)...)
-}
-
-// mostPairs is how many pairs are named that titles tell apart and points do not.
-const mostPairs = 3
-
-// moreTitles names the pairs in which the one takes more titles that does not score more.
-func (s Style) moreTitles(e *analysis.Estimates) []string {
-	var lines []string
-	rest := int64(0)
 	for _, c := range e.Ranking.Comparisons {
-		if c.Verdict == analysis.Different { // then more titles are no surprise, but for the other one
-			c.A, c.B = c.B, c.A
-		}
-		o := e.OddsOf(c.A, c.B)
-		if o.Titles != analysis.Different || c.Verdict == analysis.Different && o.TitlesA < o.TitlesB {
+		differ, o := c.Verdict == analysis.Different, e.OddsOf(c.A, c.B)
+		if o.Titles != analysis.Different || differ && o.TitlesA > o.TitlesB { // who scores more takes more titles
 			continue
-		}
-		if len(lines) == mostPairs {
-			rest++
-			continue
-		}
-		why := "does not score more"
-		if c.Verdict == analysis.Different {
-			why = "scores less"
 		}
 		if o.TitlesA < o.TitlesB {
 			o = o.Reversed()
 		}
-		a, b := &e.Players[o.A], &e.Players[o.B]
-		lines = append(lines, fmt.Sprintf("%s takes more titles than %s (%s against %s, p %s), though it %s.", Printable(a.Name), Printable(b.Name),
-			s.Percent(a.ChampionShare.Estimate), s.Percent(b.ChampionShare.Estimate), PValue(o.TitlesP), why))
+		about.More = append(about.More, pair{&e.Players[o.A], &e.Players[o.B], o.TitlesP, differ})
 	}
-	if rest > 0 {
-		lines = append(lines, fmt.Sprintf("The same holds for %s.", s.Plural(rest, "other pair")))
-	}
-	return lines
-}
-
-// titlesElsewhere is a clause of the [Style.Answer] if a strategy that
-// scores as much as the first takes more titles; else empty.
-func titlesElsewhere(e *analysis.Estimates) string {
-	if len(e.Odds) == 0 || len(e.Leaders()) == len(e.Players) {
-		return ""
-	}
-	for _, i := range levelWith(e, e.Order[0]) {
-		if o := e.OddsOf(i, e.Order[0]); Sign(o.Titles, o.TitlesA, o.TitlesB) == ">" {
-			return "; " + Printable(Titles(e, o))
-		}
-	}
-	return ""
+	about.Rest = max(0, len(about.More)-mostPairs)
+	about.More = about.More[:len(about.More)-about.Rest]
+	return s.Say("one league", about)
 }

@@ -65,25 +65,16 @@ func BySize(v *population.View) []int {
 // known. Payoffs have a fixed number of decimals; at most most survivors are named, or
 // all if most is 0.
 func (s Style) Population(v *population.View, decimals, most int) string {
-	t := v.Trajectory
-	if t == nil {
-		copies := "a copy of itself"
-		if len(v.Missing) > 1 {
-			copies = "copies of themselves"
-		}
-		return fmt.Sprintf("How the population evolves is unknown: %s never met %s.", List(v.Missing, "and", 5), copies)
-	}
-	var left []string
+	about := struct {
+		*population.View
+		Decimals, Most int
+		Left           []string
+		Settled        float64
+	}{v, decimals, most, nil, population.SettledGap}
 	for _, i := range BySize(v) {
 		if m := v.Members[i]; m.Share.Estimate >= smallestShare {
-			left = append(left, fmt.Sprintf("%s %s (%s)", m.Name, s.Percent(m.Share.Estimate), s.Range(m.Share, 100, 1)))
+			about.Left = append(about.Left, fmt.Sprintf("%s %s (%s)", m.Name, s.Percent(m.Share.Estimate), s.Range(m.Share, 100, 1)))
 		}
 	}
-	last := t.Last()
-	text := fmt.Sprintf("From equal shares the mean payoff rises from %s to %s points per match. After %s these are left: %s.",
-		s.Number(t.Steps[0].Payoff, decimals), s.Number(last.Payoff, decimals), s.Plural(int64(last.Generation), "generation"), List(left, "and", most))
-	if t.Settled {
-		return text + fmt.Sprintf(" No strategy would gain more than %s points by switching: an equilibrium.", s.Number(population.SettledGap, 4))
-	}
-	return text + fmt.Sprintf(" It has not settled: the best strategy would still gain %s points per match.", s.Number(t.Gap, 5))
+	return s.Say("population", about)[0]
 }

@@ -73,14 +73,7 @@ func Verdict(e *analysis.Estimates, c analysis.Comparison) string {
 func (s Style) Neighbours(e *analysis.Estimates) string {
 	all := len(e.Neighbours())
 	different, equal := e.Distinguishable()
-	line := fmt.Sprintf("Significant differences between neighbours: %s of %s (>)", s.Count(int64(different)), s.Count(int64(all)))
-	if equal > 0 {
-		line += fmt.Sprintf(", equal %s (=)", s.Count(int64(equal)))
-	}
-	if rest := all - different - equal; rest > 0 {
-		line += fmt.Sprintf(", no evidence for %s (~)", s.Count(int64(rest)))
-	}
-	return line
+	return s.Say("neighbours", struct{ All, Different, Equal, Rest int }{all, different, equal, all - different - equal})[0]
 }
 
 // Narrower says what adjusting points gains, without a capital or a period.
@@ -91,18 +84,4 @@ func (s Style) Narrower(e *analysis.Estimates) string { return s.Say("narrower",
 func (s Style) Record(matches, wins, ties, losses, points int64) string {
 	return fmt.Sprintf("%s: %s won, %s tied, %s lost, %s", s.Plural(matches, "match"),
 		s.Count(wins), s.Count(ties), s.Count(losses), s.Plural(points, "point"))
-}
-
-// NearlyNormal states the condition of a stopping rule without a finite guarantee, --sprt
-// or --until, and what its failure means for a run that the rule ended, or did not.
-func NearlyNormal(sprt, ended bool) string {
-	rule, harm := "--until", "intervals and tiers may be too narrow"
-	if sprt {
-		rule = "The test"
-	}
-	if ended {
-		harm = "the run may have ended too early"
-	}
-	return rule + " takes the differences of leagues as nearly normal; a strategy that fails or changes for a whole league now and then breaks that, and " +
-		harm + ". --guarantee finite holds without it."
 }

@@ -124,13 +124,10 @@ func PlusMinusColumn(list []analysis.Estimate) []string {
 	decimals, most := columnDecimals(list)
 	cells := make([]string, len(list))
 	for i, e := range list {
-		if !e.Defined() {
-			cells[i] = "-" + strings.Repeat(" ", 2*most+5)
-			continue
-		}
 		pad := strings.Repeat(" ", most-decimals[i])
-		estimate, half, _ := strings.Cut(PlusMinus(e, 1, decimals[i]), " ")
-		cells[i] = estimate + pad + " " + half + pad
+		if cells[i] = strings.Replace(PlusMinus(e, 1, decimals[i]), " ", pad+" ", 1) + pad; !e.Defined() {
+			cells[i] = "-" + strings.Repeat(" ", 2*most+5)
+		}
 	}
 	return cells
 }
@@ -154,17 +151,15 @@ func NumberColumn(list []analysis.Estimate) []string {
 // them. What is not defined does not count.
 func columnDecimals(list []analysis.Estimate) (decimals []int, most int) {
 	var known []int
-	decimals = make([]int, len(list))
-	for i, e := range list {
-		if decimals[i] = RowDecimals(e); e.Defined() {
-			known = append(known, decimals[i])
+	for _, e := range list {
+		decimals = append(decimals, RowDecimals(e))
+		if e.Defined() {
+			known = append(known, RowDecimals(e))
 		}
 	}
-	if len(known) == 0 {
-		return decimals, 0
+	if slices.Sort(known); known != nil {
+		most = known[len(known)/2]
 	}
-	slices.Sort(known)
-	most = known[len(known)/2]
 	for i := range decimals {
 		decimals[i] = min(decimals[i], most)
 	}

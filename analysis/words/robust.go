@@ -20,105 +20,46 @@ const AssumedOfFields = "These fields were not played. Their points are put toge
 
 // Robustness says how the first of an experiment would do in other fields.
 func (s Style) Robustness(e *analysis.Estimates, r *robust.Robustness) []string {
-	first := e.Order[0]
-	p := r.Players[first]
-	line := fmt.Sprintf("%s is first in %s of fields resampled from these opponents (places %s)", Printable(e.Players[first].Name),
-		s.About(p.First), s.Places(p.Places))
-	if often := s.othersFirst(e, r); len(often) > 0 {
-		line += "; others that are often first: " + List(often, "and", 4)
+	type without struct {
+		robust.Reduced
+		Names, Leader string
 	}
-	lines := []string{line + "."}
-	ones := slices.DeleteFunc(slices.Clone(r.Without), func(x robust.Reduced) bool { return len(x.Out) > 1 })
-	stays := !slices.ContainsFunc(ones, func(x robust.Reduced) bool { return x.First != first || !x.Leads })
-	ones = slices.DeleteFunc(ones, func(x robust.Reduced) bool { return !x.Ahead })
-	switch {
-	case stays:
-		lines = append(lines, "It stays first without any one other strategy.")
-	case len(ones) == 0:
-		lines = append(lines, "There is no evidence that another is ahead of it without any one of the others.")
-	}
-	for len(ones) > 0 {
-		x := ones[0]
-		var out []int
-		ones = slices.DeleteFunc(ones, func(y robust.Reduced) bool {
-			alike := y.First == x.First && y.Leads == x.Leads
-			if alike {
-				out = append(out, y.Out...)
-			}
-			return alike
-		})
-		names := Printable(List(e.Names(out), "or", 6))
-		if len(out) > 1 {
-			names = "any one of " + names
-		}
-		lines = append(lines, without(e, names, x))
-	}
-	return append(lines, s.withoutFamilies(e, r)...)
-}
-
-// othersFirst names the strategies beside the first that are first in many resampled
-// fields, with their shares.
-func (s Style) othersFirst(e *analysis.Estimates, r *robust.Robustness) []string {
-	var often []int
-	for _, i := range e.Order[1:] {
+	about := struct {
+		First          string
+		Here           robust.Player
+		Often, Staying []string  // others that are often first, and the families without which it stays first
+		Without        []without // some other is ahead in these fields
+		Stays, Nobody  bool      // without any one other, and whether nobody is ahead of it then
+		Parted         bool      // some family decides who is ahead
+	}{First: e.Players[e.Order[0]].Name, Here: r.Players[e.Order[0]], Stays: true, Nobody: true}
+	others := slices.Clone(e.Order[1:])
+	slices.SortStableFunc(others, func(i, j int) int { return cmp.Compare(r.Players[j].First, r.Players[i].First) })
+	for _, i := range others {
 		if r.Players[i].First >= oftenFirst {
-			often = append(often, i)
+			about.Often = append(about.Often, fmt.Sprintf("%s (%s)", Printable(e.Players[i].Name), s.About(r.Players[i].First)))
 		}
 	}
-	slices.SortStableFunc(often, func(i, j int) int { return cmp.Compare(r.Players[j].First, r.Players[i].First) })
-	var list []string
-	for _, i := range often {
-		list = append(list, fmt.Sprintf("%s (%s)", Printable(e.Players[i].Name), s.About(r.Players[i].First)))
-	}
-	return list
-}
-
-// without says who is ahead in a field without some, as far as there is evidence.
-func without(e *analysis.Estimates, names string, x robust.Reduced) string {
-	leader := Printable(e.Players[x.First].Name)
-	if x.Leads {
-		return fmt.Sprintf("Without %s, %s leads.", names, leader)
-	}
-	return fmt.Sprintf("Without %s, %s is ahead of %s.", names, leader, Printable(e.Players[e.Order[0]].Name))
-}
-
-// withoutFamilies says which families decide who leads.
-func (s Style) withoutFamilies(e *analysis.Estimates, r *robust.Robustness) []string {
-	alike := func(x robust.Reduced) string {
-		return fmt.Sprintf("the %d that play alike (%s)", len(x.Out), Printable(List(e.Names(x.Out), "and", 8)))
-	}
-	var lines, stays []string
-	for _, x := range r.Without {
+	for _, x := range r.Without { // each one, then each family
+		one := len(x.Out) == 1
+		names := fmt.Sprintf("the %d that play alike (%s)", len(x.Out), List(e.Names(x.Out), "and", 8))
+		if one {
+			names = e.Players[x.Out[0]].Name
+			about.Stays, about.Nobody = about.Stays && x.First == e.Order[0] && x.Leads, about.Nobody && !x.Ahead
+		}
+		alike := slices.IndexFunc(about.Without, func(w without) bool { return one && w.First == x.First && w.Leads == x.Leads })
 		switch {
-		case len(x.Out) == 1:
+		case x.Ahead && alike >= 0:
+			w := &about.Without[alike]
+			w.Out = slices.Concat(w.Out, x.Out)
+			w.Names = "any one of " + List(e.Names(w.Out), "or", 6)
 		case x.Ahead:
-			lines = append(lines, without(e, alike(x), x))
-		case x.Leads:
-			stays = append(stays, alike(x))
+			about.Without = append(about.Without, without{x, names, e.Players[x.First].Name})
+			about.Parted = about.Parted || !one
+		case !one && x.Leads:
+			about.Staying = append(about.Staying, names)
 		}
 	}
-	switch {
-	case len(lines) > 0 || len(stays) == 0:
-		return lines
-	case len(stays) == 1:
-		return []string{"It stays first without " + stays[0] + "."}
-	}
-	return []string{fmt.Sprintf("It stays first without any one of %d families of strategies that play alike.", len(stays))}
-}
-
-// fragile is a clause of the [Style.Answer] if none of the strategies that it names as first would be first in most fields of such opponents; else empty.
-func (s Style) fragile(e *analysis.Estimates, r *robust.Robustness) string {
-	if r == nil || len(e.Leaders()) == len(e.Players) {
-		return ""
-	}
-	share := r.Players[e.Order[0]].First
-	for _, i := range levelWith(e, e.Order[0]) {
-		share += r.Players[i].First
-	}
-	if share >= 0.5 {
-		return ""
-	}
-	return fmt.Sprintf("; against resampled opponents another would be first in %s of fields", s.About(1-share))
+	return s.Say("in other fields", about)
 }
 
 // About writes a share of fields that were put together, to the next five percent: "about

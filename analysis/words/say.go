@@ -45,7 +45,8 @@ func (s Style) functions() template.FuncMap {
 	whole := func(n any) int64 { return reflect.ValueOf(n).Int() }
 	hundred := func(x float64) string { return s.Number(100*x, 1) }
 	return template.FuncMap{
-		"name": Printable, "list": List, "join": strings.Join, "quote": s.Quote, "memory": memory, "ordinal": Ordinal, "places": s.placeRange, "all": all,
+		"name": Printable, "list": List, "join": strings.Join, "quote": s.Quote, "memory": memory, "ordinal": Ordinal, "places": placeRange, "placed": s.Places,
+		"around": s.around, "about": s.About, "pvalue": PValue, "all": all,
 		"signed": s.Signed, "percent": s.Percent, "level": s.Level, "times": s.Times, "hundred": hundred, "root": math.Sqrt,
 		"number":   func(x any, decimals int) string { return s.Number(reflect.ValueOf(x).Float(), decimals) },
 		"count":    func(n any) string { return s.Count(whole(n)) },
@@ -57,6 +58,7 @@ func (s Style) functions() template.FuncMap {
 		"exact":    func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) },
 		"plain":    func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) },
 		"rate":     func(level float64) string { return fmt.Sprintf("%.3g", 100*(1-level)) },
+		"brief":    func(e analysis.Estimate) string { return s.Number(e.Estimate, brief(e)) },
 		"decimals": func(e analysis.Estimate) int { return Decimals(1, e) },
 		"interval": func(x, low, high float64) analysis.Estimate {
 			return analysis.Estimate{Estimate: x, Low: low, High: high}

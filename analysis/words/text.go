@@ -3,6 +3,7 @@ package words
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -145,12 +146,11 @@ func ReplayCommand(folder string, league int, match string) string {
 	return fmt.Sprintf("strategylab replay %s --league %d --match %s", ShellWord(folder), league, match)
 }
 
+var plainWord = regexp.MustCompile(`^[a-zA-Z0-9_./:@%+,=-]+$`)
+
 // ShellWord quotes a word of a command for a shell if that is necessary.
 func ShellWord(s string) string {
-	plain := func(c rune) bool {
-		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_./:@%+,=", c)
-	}
-	if s != "" && strings.IndexFunc(s, func(c rune) bool { return !plain(c) }) < 0 {
+	if plainWord.MatchString(s) {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"

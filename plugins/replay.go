@@ -25,18 +25,16 @@ func (r *replayed) Step(ctx context.Context, s *strategies.Step) error {
 		return r.lost
 	}
 	sent, err := r.step(ctx, s)
-	if err != nil && died(err) && ctx.Err() == nil {
-		r.callLogs.open(s)
+	switch {
+	case err == nil:
+		r.callLogs.enter(s)
+	case died(err) && ctx.Err() == nil:
 		err = r.recover(ctx, s, sent)
-	} else if err == nil {
-		r.callLogs.open(s)
 	}
 	if err != nil {
 		r.lost = err
-		return err
 	}
-	r.callLogs.enter(s)
-	return nil
+	return err
 }
 
 // step carries out a step beside those of other groups, and reports whether the
@@ -64,67 +62,64 @@ func (r *replayed) ensure(ctx context.Context) (err error) {
 		if r.group, err = r.factory.newGroup(ctx); err != nil {
 			return err
 		}
-		if seats := r.callLogs.seats(); len(seats) > 0 {
-			if err := r.rebuild(ctx, r.group, seats); err != nil {
-				return err
-			}
+		if len(r.callLogs) > 0 {
+			return r.rebuild(ctx, r.group, slices.Sorted(maps.Keys(r.callLogs)))
 		}
 	}
 	return nil
 }
 
-// recover finds the seats that killed the process and carries out the step for
-// the others. It is alone in the process, so that a failure points to the seats
-// being tried: one after the other, and then all that are sound together. The only seat
-// whose call can have ended the process needs no trial, which would take the time limit of
-// a call again.
+// recover finds the seats that killed the process, and carries out the step for the others.
+// It is alone in the process, so that a failure points to the one seat that is tried. The
+// only seat that a step calls needs no trial if the process has ended by its own report:
+// that would take the time limit of a call again. Seats that survive alone, but not
+// together, are lost from the next step on.
 func (r *replayed) recover(ctx context.Context, s *strategies.Step, sent bool) error {
 	trial := &r.factory.supervisor.trial
 	trial.Lock()
 	defer trial.Unlock()
 	s.Choices, s.Failed, s.Spent = make([]strategies.Choice, len(s.Choose)), s.Failed[:0], s.Spent[:0]
-	culprit, convicted := onlySeat(s)
-	convicted = convicted && sent && r.group.process.stuckAlone()
-	seats := r.callLogs.seats()
-	var sound []strategies.SeatID
-	for _, id := range seats {
-		var err error
-		switch {
-		case convicted && id == culprit:
-			err = errStuck
-		case !convicted && len(seats) > 1:
-			var g *group
-			if g, _, _, err = r.try(ctx, []strategies.SeatID{id}, s); g != nil {
-				_ = g.Close() // the next use of the process reports what is wrong
-			}
+	r.callLogs.open(s)
+	stuck := sent && r.group.process.stuckAlone()
+	r.group = nil
+	concerned := seatsOf(s)
+	for _, id := range concerned {
+		err := errStuck
+		if !stuck || len(concerned) > 1 {
+			err = r.try(ctx, id, s)
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err == nil {
-			sound = append(sound, id)
-			continue
-		}
-		r.refuse(s, id, err)
-	}
-	if r.group = nil; len(sound) == 0 {
-		return nil // ensure makes the next
-	}
-	g, sub, places, err := r.try(ctx, sound, s)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if r.group = g; err != nil { // each survives alone, but not together
-		for _, id := range sound {
+		if err != nil {
 			r.refuse(s, id, err)
 		}
-		return nil
 	}
-	s.Spent = sub.Spent
+	if r.callLogs.enter(s); len(r.callLogs) > 0 {
+		r.lost = r.ensure(ctx)
+	}
+	return nil
+}
+
+// try rebuilds a seat in a new group and carries out its part of a step there.
+func (r *replayed) try(ctx context.Context, id strategies.SeatID, s *strategies.Step) error {
+	g, err := r.factory.newGroup(ctx)
+	if err != nil {
+		return err
+	}
+	defer g.Close() // the next use of the process reports what is wrong
+	if err := r.rebuild(ctx, g, []strategies.SeatID{id}); err != nil {
+		return err
+	}
+	part, places := partOf(s, id)
+	if err := g.Step(ctx, &part); err != nil {
+		return err
+	}
+	s.Spent = append(s.Spent, part.Spent...)
 	for i, place := range places {
-		s.Choices[place] = sub.Choices[i]
+		s.Choices[place] = part.Choices[i]
 	}
-	for _, f := range sub.Failed {
+	for _, f := range part.Failed {
 		if f.Op == strategies.OpChoose {
 			f.Index = places[f.Index]
 		}
@@ -133,31 +128,20 @@ func (r *replayed) recover(ctx context.Context, s *strategies.Step, sent bool) e
 	return nil
 }
 
-// try rebuilds seats in a new group and carries out their part of a step there.
-func (r *replayed) try(ctx context.Context, seats []strategies.SeatID, s *strategies.Step) (g *group, sub strategies.Step, places []int, err error) {
-	if g, err = r.factory.newGroup(ctx); err == nil {
-		err = r.rebuild(ctx, g, seats)
-	}
-	if err == nil {
-		sub, places = part(s, seats)
-		err = g.Step(ctx, &sub)
-	}
-	return g, sub, places, err
-}
-
-// onlySeat returns the seat that a step calls, if it calls just one.
-func onlySeat(s *strategies.Step) (id strategies.SeatID, only bool) {
-	called := make(map[strategies.SeatID]bool)
+// seatsOf returns the seats in a step, in order.
+func seatsOf(s *strategies.Step) []strategies.SeatID {
+	of := slices.Clone(s.Close)
 	for _, o := range s.Open {
-		id, called[o.Seat] = o.Seat, true
+		of = append(of, o.Seat)
 	}
 	for _, o := range s.Observe {
-		id, called[o.Seat] = o.Seat, true
+		of = append(of, o.Seat)
 	}
 	for _, t := range s.Choose {
-		id, called[t.Seat] = t.Seat, true
+		of = append(of, t.Seat)
 	}
-	return id, len(called) == 1
+	slices.Sort(of)
+	return slices.Compact(of)
 }
 
 // refuse records the loss of a seat in the operation that the step asked of it.
@@ -245,16 +229,19 @@ type callLog struct {
 // callLogs are the call logs of the open seats of a batch.
 type callLogs map[strategies.SeatID]*callLog
 
-// open starts the logs of the seats that a step opens.
+// open starts the logs of the seats that a step opens, once.
 func (d callLogs) open(s *strategies.Step) {
 	for _, o := range s.Open {
-		d[o.Seat] = &callLog{setup: o.Setup}
+		if d[o.Seat] == nil {
+			d[o.Seat] = &callLog{setup: o.Setup}
+		}
 	}
 }
 
 // enter records a step that was carried out and drops the logs of seats that
 // have ended.
 func (d callLogs) enter(s *strategies.Step) {
+	d.open(s)
 	for i := range s.Observe {
 		if x := d[s.Observe[i].Seat]; x != nil {
 			x.calls = append(x.calls, s.Observe[i].Outcome)
@@ -275,26 +262,21 @@ func (d callLogs) enter(s *strategies.Step) {
 	}
 }
 
-// seats returns the open seats.
-func (d callLogs) seats() []strategies.SeatID { return slices.Sorted(maps.Keys(d)) }
-
-// part returns the entries of some seats in a step, without the openings. places[i] is the
+// partOf returns the entries of a seat in a step, without its opening. places[i] is the
 // index in the step of its i-th turn.
-func part(s *strategies.Step, of []strategies.SeatID) (sub strategies.Step, places []int) {
+func partOf(s *strategies.Step, id strategies.SeatID) (part strategies.Step, places []int) {
 	for _, o := range s.Observe {
-		if slices.Contains(of, o.Seat) {
-			sub.Observe = append(sub.Observe, o)
+		if o.Seat == id {
+			part.Observe = append(part.Observe, o)
 		}
 	}
 	for i, t := range s.Choose {
-		if slices.Contains(of, t.Seat) {
-			sub.Choose, places = append(sub.Choose, t), append(places, i)
+		if t.Seat == id {
+			part.Choose, places = append(part.Choose, t), append(places, i)
 		}
 	}
-	for _, id := range s.Close {
-		if slices.Contains(of, id) {
-			sub.Close = append(sub.Close, id)
-		}
+	if slices.Contains(s.Close, id) {
+		part.Close = []strategies.SeatID{id}
 	}
-	return sub, places
+	return part, places
 }

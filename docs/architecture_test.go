@@ -46,7 +46,7 @@ var may = map[string][]string{
 	"strategies/jsscript":   {"host/game", "strategies", "strategies/budget", "strategies/params", "strategies/script"},
 	"strategies/wasmscript": {"host/disk", "host/game", "strategies", "strategies/budget", "strategies/params", "strategies/script"},
 	"strategies/served": {
-		"host/credential", "host/dialect", "host/game", "host/jsonrpc", "host/protocol", "host/trace", "host/wire", "plugins/subprocess", "strategies", "strategies/budget",
+		"host/credential", "host/dialect", "host/game", "host/jsonrpc", "host/protocol", "host/trace", "host/wire", "plugins/subprocess", "strategies", "strategies/batch", "strategies/budget",
 	},
 	"strategies/strategytest":  {"host/game", "strategies", "strategies/budget", "strategies/script", "strategies/seat"},
 	"host/manager/league":      {"host/credential", "host/dialect", "host/game", "host/journal", "host/protocol"},

@@ -3,7 +3,6 @@ package host
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -202,13 +201,8 @@ func (d *Driver) notes(notes []results.Note, field int, failures []player.Failur
 		if known {
 			continue
 		}
-		err := f.Err
-		var typed *strategies.Error
-		if !errors.As(err, &typed) {
-			source := cmp.Or(d.factories[field].Info().Source, d.plan.Field[field].Name)
-			err = &strategies.Error{Source: source, Op: f.Op, Err: err}
-		}
-		notes = append(notes, results.Note{Field: field, Fault: f.Fault, Text: err.Error()})
+		source := cmp.Or(d.factories[field].Info().Source, d.plan.Field[field].Name)
+		notes = append(notes, results.Note{Field: field, Fault: f.Fault, Text: strategies.Wrap(source, f.Op, f.Err).Error()})
 	}
 	return notes
 }

@@ -46,6 +46,7 @@ import (
 
 	pb "github.com/strategylab/strategylab/plugins/internal/strategypb"
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/batch"
 	"github.com/strategylab/strategylab/strategies/budget"
 )
 
@@ -234,81 +235,15 @@ func (f *factory) NewBatch(ctx context.Context) (strategies.Batch, error) {
 }
 
 func (f *factory) New(ctx context.Context, setup strategies.Setup) (strategies.Strategy, error) {
-	b, err := f.NewBatch(ctx)
-	if err != nil {
-		return nil, f.wrap(strategies.OpStart, err)
-	}
-	s := &seat{factory: f, batch: b, bounded: setup.Bounded && f.info.Kind.Script()}
-	s.step.Open = append(s.step.Open, strategies.OpenSeat{Setup: setup})
-	if _, err := s.exchange(ctx, strategies.OpStart); err != nil {
-		_ = b.Close()
-		return nil, err
-	}
-	return s, nil
+	return batch.Alone(ctx, f, setup)
 }
 
 // wrap returns the strategy's error for a failure of the whole process.
 func (f *factory) wrap(op strategies.Op, err error) error {
-	var typed *strategies.Error
-	if errors.As(err, &typed) {
-		return err
-	}
-	return &strategies.Error{Source: f.source(), Op: op, Err: err}
+	return strategies.Wrap(f.source(), op, err)
 }
 
 func (f *factory) Close() error {
 	f.closed.Do(f.supervisor.leave)
 	return nil
-}
-
-// seat is a batch of one seat.
-type seat struct {
-	factory *factory
-	batch   strategies.Batch
-	step    strategies.Step
-	bounded bool // the other process knows at the end what it has cost
-	spent   strategies.Spent
-}
-
-// exchange carries out the step, empties it, and returns the answer to a turn.
-func (s *seat) exchange(ctx context.Context, op strategies.Op) (answer strategies.Choice, err error) {
-	defer s.step.Reset()
-	if err := s.batch.Step(ctx, &s.step); err != nil {
-		return 0, s.factory.wrap(op, err)
-	}
-	for _, x := range s.step.Spent {
-		s.spent = x.Spent
-	}
-	if failed := s.step.Failed; len(failed) > 0 {
-		s.bounded = s.bounded && !strategies.EndsSeat(failed[0].Op, strategies.FaultOf(failed[0].Err))
-		return 0, failed[0].Err
-	}
-	if len(s.step.Choices) > 0 {
-		answer = s.step.Choices[0]
-	}
-	return answer, nil
-}
-
-func (s *seat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choice, error) {
-	s.step.Choose = append(s.step.Choose, strategies.SeatTurn{Turn: *t})
-	return s.exchange(ctx, strategies.OpChoose)
-}
-
-func (s *seat) Observe(ctx context.Context, o *strategies.Outcome) error {
-	s.step.Observe = append(s.step.Observe, strategies.SeatOutcome{Outcome: *o})
-	_, err := s.exchange(ctx, strategies.OpObserve)
-	return err
-}
-
-// Spent implements strategies.Spender.
-func (s *seat) Spent() strategies.Spent { return s.spent }
-
-func (s *seat) Close() error {
-	if s.bounded {
-		ctx, cancel := context.WithTimeout(context.Background(), stopTime)
-		defer cancel()
-		s.step.Close = append(s.step.Close, 0)
-		_, _ = s.exchange(ctx, strategies.OpObserve) // a process that has ended costs nothing more
-	}
-	return s.batch.Close()
 }

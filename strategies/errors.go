@@ -70,6 +70,14 @@ func (e *Error) Where() string {
 	return e.Source
 }
 
+// Wrap returns err as the failure of an operation of a strategy, unless it is an *Error.
+func Wrap(source string, op Op, err error) error {
+	if errors.As(err, new(*Error)) {
+		return err
+	}
+	return &Error{Source: source, Op: op, Err: err}
+}
+
 // FaultOf returns the fault that an error of New, Choose or Observe counts as,
 // and NoFault for nil.
 func FaultOf(err error) game.Fault {

@@ -2,7 +2,6 @@ package arena
 
 import (
 	"context"
-	"errors"
 	"strconv"
 
 	"github.com/strategylab/strategylab/host/game"
@@ -181,9 +180,6 @@ func (l *league) note(field int, f game.Fault, op strategies.Op, err error) {
 		return
 	}
 	l.noted[field] |= 1 << f
-	var typed *strategies.Error
-	if !errors.As(err, &typed) {
-		err = &strategies.Error{Source: l.arena.sources[field], Op: op, Err: err}
-	}
-	l.rec.Notes = append(l.rec.Notes, results.Note{Field: field, Fault: f, Text: err.Error()})
+	text := strategies.Wrap(l.arena.sources[field], op, err).Error()
+	l.rec.Notes = append(l.rec.Notes, results.Note{Field: field, Fault: f, Text: text})
 }

@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/strategies"
+	batches "github.com/strategylab/strategylab/strategies/batch"
 )
 
 // The defaults of a Config.
@@ -210,56 +211,5 @@ func (f *Factory) Close() error {
 
 // New implements strategies.Factory: a seat that is a batch of its own.
 func (f *Factory) New(ctx context.Context, s strategies.Setup) (strategies.Strategy, error) {
-	b, err := f.NewBatch(ctx)
-	if err != nil {
-		return nil, err
-	}
-	one := &single{batch: b}
-	one.step.Open = []strategies.OpenSeat{{Setup: s}}
-	return one, one.do(ctx)
+	return batches.Alone(ctx, f, s)
 }
-
-// single is a seat alone.
-type single struct {
-	batch strategies.Batch
-	step  strategies.Step
-	spent strategies.Spent
-}
-
-func (s *single) do(ctx context.Context) error {
-	err := s.batch.Step(ctx, &s.step)
-	if err == nil && len(s.step.Failed) > 0 {
-		err = s.step.Failed[0].Err
-	}
-	for _, x := range s.step.Spent {
-		s.spent = x.Spent
-	}
-	return err
-}
-
-// Choose implements strategies.Strategy.
-func (s *single) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choice, error) {
-	s.step.Reset()
-	s.step.Choose = append(s.step.Choose, strategies.SeatTurn{Turn: *t})
-	if err := s.do(ctx); err != nil {
-		return 0, err
-	}
-	return s.step.Choices[0], nil
-}
-
-// Observe implements strategies.Strategy.
-func (s *single) Observe(ctx context.Context, o *strategies.Outcome) error {
-	s.step.Reset()
-	s.step.Observe = append(s.step.Observe, strategies.SeatOutcome{Outcome: *o})
-	return s.do(ctx)
-}
-
-// Close implements strategies.Strategy.
-func (s *single) Close() error {
-	s.step.Reset()
-	s.step.Close = append(s.step.Close, 0)
-	return errors.Join(s.do(context.Background()), s.batch.Close())
-}
-
-// Spent implements strategies.Spender.
-func (s *single) Spent() strategies.Spent { return s.spent }

@@ -9,14 +9,11 @@
 // # Failures
 //
 // A worker ends when a script exceeds its memory, when a call ignores its interrupt,
-// or when somebody kills it. The pool then starts another. The leagues in which the
-// worker may have been are played by this process with every script in a process of
-// its own (package isolate): there the script at fault shows itself and loses its
-// league, and all others get the records they always get. A script that has ended
-// workers in two leagues runs in a process of its own from then on. So records
+// or when somebody kills it. The pool then starts another. It plays the leagues in which the
+// other may have been with every script in a process of its own (package isolate): there
+// the script at fault shows itself and loses its league, and all others get the records
+// they always get. From then on that script runs in a process of its own. So records
 // depend neither on the number of workers nor on the death of any.
-//
-// How the processes are started, spoken to and ended is a matter of package plugins.
 package workers
 
 import (
@@ -43,9 +40,6 @@ const (
 	unitMatches = 256
 	// requestMatches is the number of matches that are worth a request.
 	requestMatches = 2048
-	// offences is the number of times that a script may end a worker before it gets
-	// a process of its own.
-	offences = 2
 	// warnings is the number of ended workers that are no script's fault and that the
 	// log shows to people.
 	warnings = 3
@@ -60,12 +54,11 @@ type Driver struct {
 	unit     int
 	block    int
 
-	mu       sync.Mutex
-	request  openRequest
-	version  int   // of request, from 1
-	offences []int // leagues with the end of a process, by strategy
-	ended    int   // workers, by nobody's fault
-	usage    []plugins.Usage
+	mu      sync.Mutex
+	request openRequest
+	version int // of request, from 1
+	ended   int // workers, by nobody's fault
+	usage   []plugins.Usage
 }
 
 var _ experiments.Driver = (*Driver)(nil)
@@ -110,7 +103,7 @@ func NewDriver(plan results.Plan, factories []strategies.Factory) (*Driver, erro
 	if d.request.Histories = d.histories(); d.request.Histories > mostHistories {
 		return nil, &SizeError{Scripts: d.scripts(), Players: len(plan.Field), Legs: plan.Legs, Needs: d.request.Histories}
 	}
-	d.offences, d.usage = make([]int, len(d.distinct)), make([]plugins.Usage, len(d.distinct))
+	d.usage = make([]plugins.Usage, len(d.distinct))
 	return d, nil
 }
 
@@ -162,26 +155,34 @@ func (d *Driver) NewWorker(ctx context.Context) (experiments.Worker, error) {
 
 // worker is a process with the plan open.
 type worker struct {
-	driver   *Driver
-	process  *plugins.Worker // nil until it is needed, and after its death
-	version  int             // of the request that it has open; 0 for none
-	decoder  *chunk.Decoder
-	isolated *field // with every script in a process of its own; nil until it is needed
+	driver  *Driver
+	process *plugins.Worker // nil until it is needed, and after its death
+	version int             // of the request that it has open; 0 for none, isolated for that
+	decoder *chunk.Decoder
 }
 
-// Play implements experiments.Worker. Leagues in which the process may have died are played
-// with isolated scripts. If there are too many of them for a process each, it finds the
-// league, and in that the scripts that end the process, and gives these processes of their
-// own.
+// isolated is the version of a request with every script in a process of its own.
+const isolated = -1
+
+// Play implements experiments.Worker. The leagues in which the process may have died are
+// played with isolated scripts. If there are too many of them for a process each, it finds
+// the league, and in that the scripts that end the process, and gives these processes of
+// their own.
 func (w *worker) Play(ctx context.Context, first int, out []results.League, quarantined []bool) error {
 	d := w.driver
-	for at, single, unexplained := 0, 0, 0; at < len(out); {
-		to := len(out)
-		if at < single {
+	var reason error                                          // of the last death
+	for at, suspect, unexplained := 0, 0, 0; at < len(out); { // leagues before suspect may end the process
+		to, alone := len(out), at < suspect && !d.large()
+		switch {
+		case alone:
+			to = suspect
+		case at < suspect:
 			to = at + 1
 		}
-		played, err := w.play(ctx, first+at, out[at:to], quarantined)
-		at += played
+		played, err := w.play(ctx, first+at, out[at:to], quarantined, alone)
+		if at += played; err == nil && alone {
+			err = w.blameIsolated(ctx, first+suspect-1, reason)
+		}
 		var died *plugins.DeathError
 		if !errors.As(err, &died) {
 			if err != nil {
@@ -189,40 +190,35 @@ func (w *worker) Play(ctx context.Context, first int, out []results.League, quar
 			}
 			continue
 		}
-		end := min(at+d.unit, len(out))
+		reason = died.Reason
+		found := false
 		switch {
-		case !d.large():
-			if err := w.playIsolated(ctx, first+at, out[at:end], quarantined, died); err != nil {
+		case at >= suspect && !(d.large() && d.unit == 1):
+			suspect, found = min(at+d.unit, len(out)), true
+		case d.large():
+			if found, err = w.isolateCulprit(ctx, first+at, quarantined, reason); err != nil {
 				return err
 			}
-			at = end
-		case d.unit > 1 && single <= at:
-			single = end
-		default:
-			found, err := w.isolateCulprit(ctx, first+at, quarantined, died)
-			if err != nil {
-				return err
-			}
-			if !found {
-				unexplained++
-			}
-			if unexplained > mostUnexplained {
-				return fmt.Errorf("league %d of this field ends its worker, and no script does so alone: %w; play fewer of them at once", first+at, died.Reason)
-			}
+		}
+		if !found {
+			unexplained++
+		}
+		if unexplained > mostUnexplained {
+			return fmt.Errorf("league %d of this field ends its worker, and no script does so alone: %w; play fewer of them at once", first+at, reason)
 		}
 	}
 	return nil
 }
 
-// play has the process play leagues and returns how many it has played. A process that
-// dies is forgotten.
-func (w *worker) play(ctx context.Context, first int, out []results.League, quarantined []bool) (played int, err error) {
+// play has the process play leagues, perhaps with every script in a process of its own, and
+// returns how many it has played. A process that dies is forgotten.
+func (w *worker) play(ctx context.Context, first int, out []results.League, quarantined []bool, alone bool) (played int, err error) {
 	defer func() {
 		if errors.As(err, new(*plugins.DeathError)) {
 			w.process = nil
 		}
 	}()
-	if err := w.open(ctx); err != nil {
+	if err := w.open(ctx, alone); err != nil {
 		return 0, err
 	}
 	input, err := json.Marshal(chunk.Request{First: first, Count: len(out), Quarantined: quarantined})
@@ -244,23 +240,30 @@ func (w *worker) play(ctx context.Context, first int, out []results.League, quar
 }
 
 // open makes sure that a process has the plan open, with the scripts isolated that
-// have to be.
-func (w *worker) open(ctx context.Context) error {
+// have to be, or all of them.
+func (w *worker) open(ctx context.Context, alone bool) error {
 	d := w.driver
 	d.mu.Lock()
 	request, version := d.request, d.version
 	d.mu.Unlock()
-	switch {
-	case w.process == nil:
+	if alone {
+		request.Strategies, version = slices.Clone(request.Strategies), isolated
+		for i := range request.Strategies {
+			request.Strategies[i].Alone = true
+		}
+	}
+	if w.process == nil {
 		p, err := d.pool.Take(ctx)
 		if err != nil {
 			return err
 		}
-		w.process = p
-	case w.version == version:
+		w.process, w.version = p, 0
+	}
+	if w.version == version {
 		return nil
-	default:
-		if err := w.closeField(ctx); err != nil {
+	}
+	if w.version != 0 {
+		if _, err := w.closeField(ctx); err != nil {
 			return err
 		}
 	}
@@ -276,119 +279,74 @@ func (w *worker) open(ctx context.Context) error {
 	return nil
 }
 
-// isolate gives a script a process of its own in every worker. The caller holds mu.
-func (d *Driver) isolate(i int) {
-	if d.request.Strategies[i].Alone {
-		return
-	}
-	list := append([]strategy(nil), d.request.Strategies...) // others send the old one
-	list[i].Alone = true
-	d.request.Strategies = list
-	d.version++
-}
-
-// playIsolated plays the leagues that a worker may have died in, and finds out whose
-// fault that was.
-func (w *worker) playIsolated(ctx context.Context, first int, out []results.League, quarantined []bool, died *plugins.DeathError) (err error) {
-	if w.isolated == nil {
-		if w.isolated, err = w.driver.openIsolated(ctx); err != nil {
-			return err
-		}
-	}
-	failed := make([]int, len(w.driver.distinct)) // leagues, or units of them in lockstep
-	before := w.isolated.usage()
-	err = w.isolated.play(ctx, first, out, quarantined, func() {
-		after := w.isolated.usage()
-		for i := range failed {
-			if after[i].Failed > before[i].Failed {
-				failed[i]++
-			}
-		}
-		before = after
-	})
+// blameIsolated closes the field after leagues with isolated scripts, the last of which is
+// named, and finds out which script has ended a worker there.
+func (w *worker) blameIsolated(ctx context.Context, league int, reason error) error {
+	used, err := w.closeField(ctx)
 	if err != nil {
 		return err
 	}
-	w.driver.blame(first, failed, died)
+	var culprits []int
+	for i, u := range used {
+		if u.Failed > 0 {
+			culprits = append(culprits, i)
+		}
+	}
+	w.driver.blame(league, culprits, reason)
 	return nil
 }
 
-// openIsolated opens the field in this process with every script in one of its own.
-func (d *Driver) openIsolated(ctx context.Context) (*field, error) {
-	d.mu.Lock()
-	r := d.request
-	d.mu.Unlock()
-	r.Strategies = slices.Clone(r.Strategies)
-	for i := range r.Strategies {
-		r.Strategies[i].Alone = true
-	}
-	return openField(ctx, r, nil)
-}
-
-// blame adds the leagues in which scripts have ended their processes, and isolates
-// those that do so again. The log says once who has ended a worker; somebody who kills
-// workers must not fill it either.
-func (d *Driver) blame(league int, failed []int, died *plugins.DeathError) {
+// blame gives the scripts that have ended a worker a process of their own in every worker.
+// The log says once who has; somebody who kills workers must not fill it either.
+func (d *Driver) blame(league int, culprits []int, reason error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var culprits []string
-	level := slog.LevelDebug
-	for i, f := range d.distinct {
-		if failed[i] == 0 || d.request.Strategies[i].script() == nil {
-			continue
-		}
-		culprits = append(culprits, f.Info().Name)
-		if d.offences[i] == 0 {
-			level = slog.LevelWarn
-		}
-		if d.offences[i] += failed[i]; d.offences[i] >= offences {
-			d.isolate(i)
+	list := slices.Clone(d.request.Strategies) // others send the old one
+	var names []string
+	for _, i := range culprits {
+		if list[i].script() != nil && !list[i].Alone {
+			names = append(names, d.distinct[i].Info().Name)
+			list[i].Alone = true
 		}
 	}
-	if culprits == nil {
-		if d.ended++; d.ended <= warnings {
-			level = slog.LevelWarn
-		}
+	level := slog.LevelWarn
+	if names != nil {
+		d.request.Strategies = list
+		d.version++
+	} else if d.ended++; d.ended > warnings {
+		level = slog.LevelDebug
 	}
 	d.pool.Log().Log(context.Background(), level, "worker ended; played on with isolated scripts",
-		"league", league, "reason", died.Reason, "by", strings.Join(culprits, ", "))
+		"league", league, "reason", reason, "by", strings.Join(names, ", "))
 }
 
-// closeField has the process close its field, and adds what the processes of that
-// have used.
-func (w *worker) closeField(ctx context.Context) error {
-	return w.process.Do(ctx, taskClose, []byte("{}"), func(body []byte) error {
-		var used []plugins.Usage
+// closeField has the process close its field, and adds and returns what the processes of
+// that have used, by strategy.
+func (w *worker) closeField(ctx context.Context) (used []plugins.Usage, err error) {
+	w.version = 0
+	err = w.process.Do(ctx, taskClose, []byte("{}"), func(body []byte) error {
 		if err := json.Unmarshal(body, &used); err != nil || len(used) != len(w.driver.distinct) {
 			return fmt.Errorf("unexpected usage %q", body)
 		}
-		w.driver.addUsage(used)
 		return nil
 	})
-}
-
-func (d *Driver) addUsage(used []plugins.Usage) {
+	d := w.driver
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i, u := range used {
 		d.usage[i] = sum(d.usage[i], u)
 	}
+	return used, err
 }
 
 // Close implements experiments.Worker. The process returns to the pool.
 func (w *worker) Close() error {
-	var err error
-	if w.isolated != nil {
-		w.driver.addUsage(w.isolated.usage())
-		err = w.isolated.close()
-		w.isolated = nil
-	}
 	if w.process != nil {
-		if w.version > 0 && !w.process.Dead() {
-			_ = w.closeField(context.Background()) // a process that dies now has nothing to tell
+		if w.version != 0 && !w.process.Dead() {
+			_, _ = w.closeField(context.Background()) // a process that dies now has nothing to tell
 		}
 		w.driver.pool.Give(w.process)
 		w.process = nil
 	}
-	return err
+	return nil
 }

@@ -58,9 +58,8 @@ type field struct {
 	lockstep   int // leagues of a unit that are played at once
 }
 
-// openField opens a field. Scripts that do not play alone are loaded into the process of
-// a worker, which may be nil without any. Its log receives what processes of plugins write,
-// and at debug level what those of scripts do.
+// openField opens a field. Scripts that do not play alone are loaded into p, whose log
+// receives what processes of plugins write, and at debug level what those of scripts do.
 func openField(ctx context.Context, r openRequest, p *isolate.Process) (f *field, err error) {
 	f = &field{unit: max(1, r.Unit), lockstep: 1}
 	for _, s := range r.Strategies {
@@ -120,9 +119,7 @@ func (f *field) openAll(ctx context.Context, list []strategy, p *isolate.Process
 		served := shared[string(key)]
 		if served == nil {
 			c := e.Place.Config
-			if c.Unlimited, c.Quiet = true, script != nil; p != nil {
-				c.Log = p.Log
-			}
+			c.Unlimited, c.Quiet, c.Log = true, script != nil, p.Log
 			if served, err = plugins.Open(ctx, c); err != nil {
 				return err
 			}
@@ -138,15 +135,11 @@ func (f *field) openAll(ctx context.Context, list []strategy, p *isolate.Process
 }
 
 // play plays leagues, at most unit. A script that ends its process ends it for one
-// league at a time, which so needs no trials of others. each, if not nil, is called
-// after every part that was played in lockstep.
-func (f *field) play(ctx context.Context, first int, out []results.League, quarantined []bool, each func()) error {
+// league at a time, which so needs no trials of others.
+func (f *field) play(ctx context.Context, first int, out []results.League, quarantined []bool) error {
 	for at := 0; at < len(out); at += f.lockstep {
 		if err := f.worker.Play(ctx, first+at, out[at:min(at+f.lockstep, len(out))], quarantined); err != nil {
 			return err
-		}
-		if each != nil {
-			each()
 		}
 	}
 	return nil

@@ -76,12 +76,12 @@ func (d *Driver) large() bool { return len(d.distinct) > mostAlone }
 
 // mostUnexplained is how often a worker may die in a part of a run for no reason that is
 // found: somebody may kill workers.
-const mostUnexplained = 3
+const mostUnexplained = 5
 
 // isolateCulprit finds a script that ends a worker in a league, by halves of the field of
 // which the others do not play, and gives it a process of its own. It reports false if no
 // script alone ends a worker.
-func (w *worker) isolateCulprit(ctx context.Context, league int, quarantined []bool, died *plugins.DeathError) (found bool, err error) {
+func (w *worker) isolateCulprit(ctx context.Context, league int, quarantined []bool, reason error) (found bool, err error) {
 	d := w.driver
 	var suspects []int
 	d.mu.Lock()
@@ -103,16 +103,15 @@ func (w *worker) isolateCulprit(ctx context.Context, league int, quarantined []b
 			suspects = suspects[len(half):]
 		}
 	}
-	failed := make([]int, len(d.distinct))
 	if len(suspects) > 0 {
 		if found, err = w.ends(ctx, league, suspects, quarantined); err != nil {
 			return false, err
 		}
-		if found {
-			failed[suspects[0]] = offences
-		}
 	}
-	d.blame(league, failed, died)
+	if !found {
+		suspects = nil
+	}
+	d.blame(league, suspects, reason)
 	return found, nil
 }
 
@@ -128,7 +127,7 @@ func (w *worker) ends(ctx context.Context, league int, play []int, quarantined [
 		}
 	}
 	d.mu.Unlock()
-	_, err := w.play(ctx, league, make([]results.League, 1), out)
+	_, err := w.play(ctx, league, make([]results.League, 1), out, false)
 	if errors.As(err, new(*plugins.DeathError)) && ctx.Err() == nil {
 		return true, nil
 	}

@@ -74,7 +74,7 @@ func (s *server) play(ctx context.Context, _ *isolate.Process, input []byte, rep
 	}
 	for at := 0; at < r.Count; at += s.field.unit {
 		leagues := s.leagues[:min(s.field.unit, r.Count-at)]
-		if err := s.field.play(ctx, r.First+at, leagues, r.Quarantined, nil); err != nil {
+		if err := s.field.play(ctx, r.First+at, leagues, r.Quarantined); err != nil {
 			return err
 		}
 		records, err := s.encoder.Encode(leagues)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/plugins"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
@@ -65,8 +66,7 @@ func TestKilledWorkers(t *testing.T) {
 
 // TestHostileScripts plays with a script that ends its process or blocks it in some
 // leagues: it loses those leagues, as in a process of its own, and no other player
-// loses anything. After two leagues the workers keep it at arm's length. The log warns
-// of it once.
+// loses anything. From then on it has a process of its own. The log warns of it once.
 func TestHostileScripts(t *testing.T) {
 	t.Parallel()
 	quick := budget.Limits{Time: 50 * time.Millisecond}
@@ -84,8 +84,8 @@ func TestHostileScripts(t *testing.T) {
 			if faults[2] == 0 || slices.Max(faults) != faults[2] || faults[0]+faults[1]+faults[3]+faults[4] != 0 {
 				t.Errorf("faults %v, want some of the third player", faults)
 			}
-			if n := deaths.n.Load(); n != 2 {
-				t.Errorf("%d workers ended, want 2", n)
+			if n := deaths.n.Load(); n != 1 {
+				t.Errorf("%d workers ended, want 1", n)
 			}
 			if n := deaths.warned.Load(); n != 1 {
 				t.Errorf("%d warnings, want 1", n)
@@ -126,17 +126,15 @@ func TestLoad(t *testing.T) {
 	load(t, formats, "fine.toy", "fine", patient) // the pool is as good as before
 }
 
-// TestUselessWorkers has workers that end at once: leagues are played with isolated
-// scripts, and only tasks fail.
+// TestUselessWorkers: workers that end at once end the run, with the reason, and tasks.
 func TestUselessWorkers(t *testing.T) {
 	t.Parallel()
-	plan := planOf(6, 1, make([]strategies.Factory, 4))
-	want, _ := play(t, plan, here(t, plan, field(t, languages(), patient)), 1)
 	formats, deaths := inWorkers(t, "stillborn")
 	factories := field(t, formats, patient)
-	got, faults := play(t, plan, there(t, plan, factories), 1)
-	if got.Digest != want.Digest || slices.Max(faults) != 0 || deaths.n.Load() == 0 {
-		t.Errorf("%+v with faults %v and %d deaths, in process: %+v", got, faults, deaths.n.Load(), want)
+	plan := planOf(6, 1, factories)
+	_, err := experiments.Run(t.Context(), plan, there(t, plan, factories), new(faults), experiments.Config{Workers: 1})
+	if !errors.Is(err, strategies.ErrCrashed) || !strings.Contains(err.Error(), "league 0") || deaths.n.Load() != 0 {
+		t.Errorf("%v after %d deaths in leagues", err, deaths.n.Load())
 	}
 	place, _ := plugins.PlaceOf(factories[0])
 	if err := place.Config.Workers.Do(t.Context(), "check", nil, nil); !errors.As(err, new(*plugins.DeathError)) {

@@ -9,7 +9,6 @@ import (
 const longestFunction = 80
 
 func TestFunctionsAreShort(t *testing.T) {
-	t.Parallel()
 	pkgs, fset := load(t)
 	for _, p := range pkgs {
 		for _, f := range p.files {

@@ -29,7 +29,6 @@ func pages(t *testing.T) []string {
 }
 
 func TestLinksLeadSomewhere(t *testing.T) {
-	t.Parallel()
 	link := regexp.MustCompile(`\]\(([^)#\s]+)(#[^)\s]*)?\)`)
 	for _, page := range pages(t) {
 		text, err := os.ReadFile(page)
@@ -50,7 +49,6 @@ func TestLinksLeadSomewhere(t *testing.T) {
 // Every picture is shown somewhere, and all of them together are small, since each clone
 // has them.
 func TestPicturesAreShownAndSmall(t *testing.T) {
-	t.Parallel()
 	var shown strings.Builder
 	for _, page := range pages(t) {
 		text, err := os.ReadFile(page)
@@ -81,7 +79,6 @@ func TestPicturesAreShownAndSmall(t *testing.T) {
 
 // The index of the documentation names every page.
 func TestIndexNamesEveryPage(t *testing.T) {
-	t.Parallel()
 	index, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +95,6 @@ func TestIndexNamesEveryPage(t *testing.T) {
 
 // A path in the map of the code, or in the guide for contributors, exists.
 func TestNamedPathsExist(t *testing.T) {
-	t.Parallel()
 	span := regexp.MustCompile("`([a-z./][A-Za-z0-9_./-]*)`")
 	folders := regexp.MustCompile(`^(cmd|host|plugins|strategies|scripts|experiments|analysis|docs|\.ci)/`)
 	for _, page := range []string{"architecture.md", "../CONTRIBUTING.md"} {
@@ -124,7 +120,6 @@ func TestNamedPathsExist(t *testing.T) {
 
 // What the table "Where is ...?" says to look for is in the files it names.
 func TestQuestionsAreAnswered(t *testing.T) {
-	t.Parallel()
 	text, err := os.ReadFile("architecture.md")
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +153,6 @@ func TestQuestionsAreAnswered(t *testing.T) {
 
 // A benchmark that the page on performance names exists.
 func TestNamedBenchmarksExist(t *testing.T) {
-	t.Parallel()
 	text, err := os.ReadFile("performance.md")
 	if err != nil {
 		t.Fatal(err)

@@ -100,7 +100,6 @@ func within(dir, parent string) bool {
 }
 
 func TestImportsPointDown(t *testing.T) {
-	t.Parallel()
 	pkgs, _ := load(t)
 	for dir, p := range pkgs {
 		allowed, known := may[dir]
@@ -127,7 +126,6 @@ func TestImportsPointDown(t *testing.T) {
 }
 
 func TestHeavyDependenciesHaveOneHome(t *testing.T) {
-	t.Parallel()
 	pkgs, _ := load(t)
 	for dir, p := range pkgs {
 		for _, imported := range p.imports() {
@@ -141,7 +139,6 @@ func TestHeavyDependenciesHaveOneHome(t *testing.T) {
 }
 
 func TestUnreachable(t *testing.T) {
-	t.Parallel()
 	pkgs, _ := load(t)
 	for _, rule := range unreachable {
 		for dir := range pkgs {
@@ -176,7 +173,6 @@ func reach(pkgs map[string]pkg, dir, bad string, seen map[string]bool) []string 
 }
 
 func TestPackageNamesSayWhatTheyHold(t *testing.T) {
-	t.Parallel()
 	pkgs, _ := load(t)
 	for dir, p := range pkgs {
 		if slices.Contains([]string{"util", "utils", "common", "lib", "shared", "types", "helpers"}, p.name) {
@@ -219,7 +215,6 @@ func calls(f *ast.File, visit func(pkgPath, name string, pos token.Pos)) {
 }
 
 func TestOnlyMainTouchesTheProcess(t *testing.T) {
-	t.Parallel()
 	pkgs, fset := load(t)
 	globals := map[string][]string{
 		"os":  {"Args", "Stdin", "Stdout", "Stderr", "Exit", "Getenv", "LookupEnv", "Environ"},
@@ -241,7 +236,6 @@ func TestOnlyMainTouchesTheProcess(t *testing.T) {
 }
 
 func TestNoClockAndNoChance(t *testing.T) {
-	t.Parallel()
 	pkgs, fset := load(t)
 	// Constructors of seeded generators are what these packages are to use.
 	seeded := []string{"New", "NewPCG", "NewChaCha8", "PCG", "ChaCha8", "Rand", "Source"}
@@ -261,7 +255,6 @@ func TestNoClockAndNoChance(t *testing.T) {
 // The page walks up the floors; a package that is not on it does not exist for
 // a newcomer.
 func TestArchitecturePageNamesEveryPackage(t *testing.T) {
-	t.Parallel()
 	page, err := os.ReadFile("architecture.md")
 	if err != nil {
 		t.Fatal(err)
@@ -275,7 +268,6 @@ func TestArchitecturePageNamesEveryPackage(t *testing.T) {
 
 // The rules above must be able to fail: each is shown a file that breaks it.
 func TestRulesCatchOffenders(t *testing.T) {
-	t.Parallel()
 	parse := func(src string) *ast.File {
 		f, err := parser.ParseFile(token.NewFileSet(), "x.go", src, parser.SkipObjectResolution)
 		if err != nil {

@@ -7,7 +7,6 @@ import (
 )
 
 func TestNoMutablePackageState(t *testing.T) {
-	t.Parallel()
 	pkgs, fset := load(t)
 	for dir, p := range pkgs {
 		vars := map[string]bool{}

@@ -16,7 +16,6 @@ import (
 // TestHelpAndPagesUseTheGlossary looks for the retired words of the glossary in pages and
 // in the help of commands and flags.
 func TestHelpAndPagesUseTheGlossary(t *testing.T) {
-	t.Parallel()
 	instead, pattern := retired(t)
 	check := func(at, text string) {
 		for _, word := range pattern.FindAllString(text, -1) {
@@ -45,7 +44,6 @@ func TestHelpAndPagesUseTheGlossary(t *testing.T) {
 
 // TestGlossaryFindsWords: the pattern finds plural forms and words that a line break parts.
 func TestGlossaryFindsWords(t *testing.T) {
-	t.Parallel()
 	_, pattern := retired(t)
 	if found := pattern.FindAllString("Duels between bots, in the\nplace of matches.", -1); !slices.Equal(found, []string{"Duels", "bots", "in the\nplace of"}) {
 		t.Errorf("found %q", found)

@@ -16,7 +16,6 @@ import (
 // Only probabilities are choices: what lies outside [0, 1], and NaN, is refused before
 // it could reach the coin.
 func TestOnlyProbabilitiesAreChoices(t *testing.T) {
-	t.Parallel()
 	for c, want := range map[strategies.Choice]bool{
 		0: true, 1: true, 0.5: true, math.SmallestNonzeroFloat64: true, strategies.Choice(math.Nextafter(1, 0)): true,
 		strategies.Choice(math.Nextafter(1, 2)): false, -math.SmallestNonzeroFloat64: false, 2: false, -1: false,
@@ -37,7 +36,6 @@ func TestOnlyProbabilitiesAreChoices(t *testing.T) {
 // The certain choices need no coin, so that a strategy without chance leaves the coin
 // of its match untouched.
 func TestCertainChoices(t *testing.T) {
-	t.Parallel()
 	for _, p := range []game.Parity{game.Even, game.Odd} {
 		if got := strategies.Play(p).Resolve(nil); got != p {
 			t.Errorf("%v is played as %v", p, got)
@@ -53,7 +51,6 @@ func TestCertainChoices(t *testing.T) {
 
 // A record counts each result once, and a technical loss as a loss.
 func TestStandingAdds(t *testing.T) {
-	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var s, want strategies.Standing
 		for _, r := range rapid.SliceOf(rapid.SampledFrom([]game.Result{game.Win, game.Tie, game.Loss, game.TechnicalLoss})).Draw(t, "results") {
@@ -78,7 +75,6 @@ func TestStandingAdds(t *testing.T) {
 
 // A strategy that panics fails like any other, whatever it panics with.
 func TestRescue(t *testing.T) {
-	t.Parallel()
 	call := func(f func() error) (err error) {
 		defer strategies.Rescue(&err)
 		return f()
@@ -108,7 +104,6 @@ func TestRescue(t *testing.T) {
 
 // A text that is cut stays valid, and no longer than it may be, but for the dots.
 func TestClipKeepsLetters(t *testing.T) {
-	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s, n := rapid.String().Draw(t, "text"), rapid.IntRange(0, 40).Draw(t, "bytes")
 		got := strategies.Clip(s, n)

@@ -10,7 +10,6 @@ import (
 )
 
 func TestOneLine(t *testing.T) {
-	t.Parallel()
 	for in, want := range map[string]string{
 		"":                          "",
 		"plain":                     "plain",
@@ -27,7 +26,6 @@ func TestOneLine(t *testing.T) {
 }
 
 func TestErrorSaysWhereAndWhat(t *testing.T) {
-	t.Parallel()
 	cause := errors.New("attempt to index nil")
 	e := &strategies.Error{Source: "scripts/x.lua", Line: 12, Op: strategies.OpChoose, Err: cause, Hint: "look before you use it"}
 	if got, want := e.Error(), "scripts/x.lua:12: choose: attempt to index nil (look before you use it)"; got != want {
@@ -39,7 +37,6 @@ func TestErrorSaysWhereAndWhat(t *testing.T) {
 }
 
 func TestFaults(t *testing.T) {
-	t.Parallel()
 	for _, tc := range []struct {
 		err  error
 		op   strategies.Op
@@ -64,7 +61,6 @@ func TestFaults(t *testing.T) {
 }
 
 func TestChoice(t *testing.T) {
-	t.Parallel()
 	coin := game.NewRand(game.Key{1, 2})
 	evens := 0
 	const throws = 10_000

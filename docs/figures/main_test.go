@@ -7,7 +7,6 @@ import (
 )
 
 func TestTable(t *testing.T) {
-	t.Parallel()
 	root := t.TempDir()
 	for name, text := range map[string]string{
 		"zoo/zoo.go":          "package zoo\n\nfunc Feed() {\n}\n",

@@ -11,7 +11,6 @@ import (
 // TestSchemasAreCurrent: the schemas are those of the types, and valid themselves.
 // Package cmd/strategylab tests them with the files of real runs.
 func TestSchemasAreCurrent(t *testing.T) {
-	t.Parallel()
 	for name := range files {
 		want, err := schema(name, "../..")
 		if err != nil {

@@ -94,7 +94,6 @@ func asJSON(t *testing.T, v any) map[string]any {
 
 // A reader who trusts a schema can read every file that the type writes.
 func TestSchemaAcceptsWhatTheTypeWrites(t *testing.T) {
-	t.Parallel()
 	s := compiled(t, reflect.TypeFor[document]())
 	bare := example()
 	bare.Maybe, bare.Nullable, bare.Note = nil, nil, ""
@@ -108,7 +107,6 @@ func TestSchemaAcceptsWhatTheTypeWrites(t *testing.T) {
 
 // A schema that accepts anything says nothing: each of these changes is found, and where.
 func TestSchemaRefusesWhatTheTypeNeverWrites(t *testing.T) {
-	t.Parallel()
 	s := compiled(t, reflect.TypeFor[document]())
 	for name, tt := range map[string]struct {
 		change func(doc map[string]any)
@@ -157,7 +155,6 @@ func leaves(e *jsonschema.ValidationError, places *[]string) {
 
 // A type that JSON Schema has no word for is an error that says which field has it.
 func TestTypesWithoutASchema(t *testing.T) {
-	t.Parallel()
 	type wrong struct {
 		Events chan int `json:"events"`
 	}
@@ -170,7 +167,6 @@ func TestTypesWithoutASchema(t *testing.T) {
 
 // Properties stand in the order of the fields, in which people look for them.
 func TestPropertiesKeepTheirOrder(t *testing.T) {
-	t.Parallel()
 	w := walker{comments: newComments("../.."), defs: map[string]*node{}}
 	if _, err := w.schema(reflect.TypeFor[document]()); err != nil {
 		t.Fatal(err)
@@ -188,7 +184,6 @@ func TestPropertiesKeepTheirOrder(t *testing.T) {
 // The comment of a field in the source is the description that readers get, on one line,
 // and the constants of a type are all that its text may be.
 func TestDescriptionsAreTheComments(t *testing.T) {
-	t.Parallel()
 	text, err := schema("summary.schema.json", "../..")
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,6 @@ import (
 )
 
 func TestWriteFileReplacesWhole(t *testing.T) {
-	t.Parallel()
 	name := filepath.Join(t.TempDir(), "a", "b", "view.json")
 	for _, content := range []string{"first and longer\n", "second\n"} {
 		if err := disk.WriteFile(name, []byte(content), 0o600); err != nil {
@@ -39,7 +38,6 @@ func TestWriteFileReplacesWhole(t *testing.T) {
 
 // Readers beside writers must always see one writer's whole content.
 func TestWriteFileIsAtomic(t *testing.T) {
-	t.Parallel()
 	name := filepath.Join(t.TempDir(), "view")
 	contents := []string{strings.Repeat("a", 70_000), strings.Repeat("b", 50_000)}
 	if err := disk.WriteFile(name, []byte(contents[0]), 0o644); err != nil {
@@ -71,7 +69,6 @@ func TestWriteFileIsAtomic(t *testing.T) {
 }
 
 func TestWriteFileSaysWhere(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	name := filepath.Join(dir, "occupied")
 	if err := os.MkdirAll(filepath.Join(name, "child"), 0o755); err != nil {
@@ -99,7 +96,6 @@ func wantLocked(t *testing.T, name, holder string) {
 }
 
 func TestLock(t *testing.T) {
-	t.Parallel()
 	name := filepath.Join(t.TempDir(), "lock")
 	l, err := disk.Acquire(name)
 	if err != nil {
@@ -127,7 +123,6 @@ func TestLock(t *testing.T) {
 
 // A process that is killed gives its lock up without having released it.
 func TestLockDiesWithItsProcess(t *testing.T) {
-	t.Parallel()
 	name := filepath.Join(t.TempDir(), "lock")
 	cmd := exec.Command(os.Args[0], "-test.run", "^TestHoldLock$")
 	cmd.Env = append(os.Environ(), "HOLD_LOCK="+name)

@@ -13,7 +13,6 @@ import (
 // A lock that is released is free at once, even while a process that is just
 // being started still has its file.
 func TestReleaseWithTheFileStillOpenElsewhere(t *testing.T) {
-	t.Parallel()
 	name := filepath.Join(t.TempDir(), "lock")
 	l, err := Acquire(name)
 	if err != nil {
@@ -37,7 +36,6 @@ func TestReleaseWithTheFileStillOpenElsewhere(t *testing.T) {
 // A process that was killed while it replaced a file leaves a draft, which the next write
 // in the folder removes. The draft of a process that still writes is locked, and stays.
 func TestDraftsOfKilledProcesses(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	draft, locked, other := filepath.Join(dir, ".strategylab-draft-DEAD"), filepath.Join(dir, ".strategylab-draft-LIVE"), filepath.Join(dir, ".draft")
 	for _, name := range []string{draft, other} {

@@ -12,7 +12,6 @@ import (
 )
 
 func TestReadFile(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a")
 	if err := os.WriteFile(file, []byte("abc"), 0o600); err != nil {

@@ -12,7 +12,6 @@ import (
 )
 
 func TestFilesOfARoot(t *testing.T) {
-	t.Parallel()
 	dir, outside := t.TempDir(), t.TempDir()
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -23,7 +23,6 @@ func key(i int) string {
 
 // TestKnownAnswers pins the construction: other programs implement it, too.
 func TestKnownAnswers(t *testing.T) {
-	t.Parallel()
 	c, err := sample().Commitment(key(1))
 	if want := "35a2bb3e112786b2e174000a6a278f912d53f5307e2e7ec3e69188df2cbbd164"; err != nil || c != want {
 		t.Errorf("commitment %s, %v; want %s", c, err, want)
@@ -44,7 +43,6 @@ func TestKnownAnswers(t *testing.T) {
 // TestBinds changes each part of a match: the commitment is that of another match,
 // or the number is drawn independently.
 func TestBinds(t *testing.T) {
-	t.Parallel()
 	tests := map[string]struct {
 		change func(*Match)
 		opens  bool
@@ -63,7 +61,6 @@ func TestBinds(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			changed := sample()
 			test.change(changed)
 			same := 0
@@ -88,7 +85,6 @@ func TestBinds(t *testing.T) {
 }
 
 func TestOrderOfPlayersHasNoMeaning(t *testing.T) {
-	t.Parallel()
 	for i := range 50 {
 		m, turned := sample(), sample()
 		turned.Players[0], turned.Players[1] = m.Players[1], m.Players[0]
@@ -101,7 +97,6 @@ func TestOrderOfPlayersHasNoMeaning(t *testing.T) {
 }
 
 func TestVerifyRefuses(t *testing.T) {
-	t.Parallel()
 	m, k := sample(), key(7)
 	c, _ := m.Commitment(k)
 	n, _ := m.Number(k)
@@ -127,7 +122,6 @@ func TestVerifyRefuses(t *testing.T) {
 }
 
 func TestRandomness(t *testing.T) {
-	t.Parallel()
 	a, b := NewKey(), NewKey()
 	if _, err := readKey(a); err != nil || a == b {
 		t.Errorf("keys %s and %s: %v", a, b, err)
@@ -145,7 +139,6 @@ const critical = 44.81
 // TestUniform tests the numbers of fixed keys for their distribution: a tenth of a
 // million in a plain run.
 func TestUniform(t *testing.T) {
-	t.Parallel()
 	draws := 100_000
 	if os.Getenv("WHOLE_TESTS") != "" {
 		draws = 1_000_000

@@ -22,7 +22,6 @@ func parseDraw(tb testing.TB, s string) game.Draw {
 }
 
 func TestParseDraw(t *testing.T) {
-	t.Parallel()
 	for _, c := range []struct {
 		text, canonical  string
 		numbers, weights []int
@@ -61,7 +60,6 @@ func TestParseDraw(t *testing.T) {
 
 // Each error names the accepted forms of the flag.
 func TestParseDrawRefuses(t *testing.T) {
-	t.Parallel()
 	many := make([]string, game.MaxDrawSupport+1)
 	for i := range many {
 		many[i] = fmt.Sprintf("%d=1", i)
@@ -112,7 +110,6 @@ func draws() *rapid.Generator[game.Draw] {
 
 // What is printed is read back as the same distribution, and its parts agree.
 func TestDrawRoundTrip(t *testing.T) {
-	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) { checkDraw(t, draws().Draw(t, "draw")) })
 	rapid.Check(t, func(t *rapid.T) {
 		lo := rapid.IntRange(0, game.MaxDrawNumber).Draw(t, "lo")
@@ -152,7 +149,6 @@ func checkDraw(t rapid.TB, d game.Draw) {
 }
 
 func TestIndexOfNumbersNeverDrawn(t *testing.T) {
-	t.Parallel()
 	d := parseDraw(t, "weights:2=1,5=2,9=1")
 	for _, n := range []int{-1, 0, 1, 3, 4, 6, 8, 10, game.MaxDrawNumber + 1} {
 		if i, ok := d.Index(n); ok {
@@ -165,7 +161,6 @@ func TestIndexOfNumbersNeverDrawn(t *testing.T) {
 // of all smaller numbers and t of all: so its chance is exact to 2^-64, and
 // both ends of its interval are checked.
 func TestPickDividesTheWords(t *testing.T) {
-	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		d := draws().Draw(t, "draw")
 		_, total := d.EvenWeight()
@@ -193,7 +188,6 @@ func TestPickDividesTheWords(t *testing.T) {
 // 1 - 1e-6 quantiles of the chi-square distribution, from gonum's
 // distuv.ChiSquared; the seed is fixed.
 func TestDrawsFollowTheirDistribution(t *testing.T) {
-	t.Parallel()
 	for text, critical := range map[string]float64{
 		"uniform:1-10":    44.81, // 9 degrees of freedom
 		"weights:1=3,2=1": 23.93, // 1

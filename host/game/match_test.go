@@ -11,7 +11,6 @@ import (
 )
 
 func TestParseParityTakesTheWireFormAlone(t *testing.T) {
-	t.Parallel()
 	for _, p := range []game.Parity{game.Even, game.Odd} {
 		if got, err := game.ParseParity(p.String()); err != nil || got != p {
 			t.Errorf("ParseParity(%q) = %v, %v", p.String(), got, err)
@@ -25,7 +24,6 @@ func TestParseParityTakesTheWireFormAlone(t *testing.T) {
 }
 
 func TestParityOf(t *testing.T) {
-	t.Parallel()
 	for n, want := range map[int]game.Parity{
 		0: game.Even, 1: game.Odd, 2: game.Even, 9: game.Odd, 10: game.Even, game.MaxDrawNumber: game.Even,
 		-1: game.Odd, -2: game.Even, math.MaxInt: game.Odd, math.MinInt: game.Even,
@@ -38,7 +36,6 @@ func TestParityOf(t *testing.T) {
 
 // The words stand in messages and reports; what is unknown is empty.
 func TestNames(t *testing.T) {
-	t.Parallel()
 	type stringer interface{ String() string }
 	for v, want := range map[stringer]string{
 		game.NoParity: "", game.Even: "even", game.Odd: "odd", game.Parity(9): "",
@@ -55,7 +52,6 @@ func TestNames(t *testing.T) {
 // The truth table of even_odd, from the rules of league.v2: the one right
 // choice wins 3 to 0, two right or two wrong ones draw at 1 each.
 func TestJudge(t *testing.T) {
-	t.Parallel()
 	won := game.Verdict{ResultA: game.Win, ResultB: game.Loss, PointsA: 3}
 	lost := game.Verdict{ResultA: game.Loss, ResultB: game.Win, PointsB: 3}
 	drawn := game.Verdict{ResultA: game.Tie, ResultB: game.Tie, PointsA: 1, PointsB: 1}
@@ -81,7 +77,6 @@ func TestJudge(t *testing.T) {
 }
 
 func TestJudgeFaults(t *testing.T) {
-	t.Parallel()
 	for n := 1; n < 256; n++ {
 		fault := game.Fault(n)
 		for _, choice := range []game.Parity{game.NoParity, game.Even, game.Odd} { // a choice does not save it
@@ -120,7 +115,6 @@ func sides() *rapid.Generator[game.Side] {
 // The numbers and names stand in files: neither may ever change. The last
 // column says whether the same plan meets the fault again on another machine.
 func TestFaultsArePinned(t *testing.T) {
-	t.Parallel()
 	pinned := []struct {
 		fault        game.Fault
 		number       uint8

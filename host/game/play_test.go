@@ -11,7 +11,6 @@ import (
 )
 
 func TestPlayToTheEnd(t *testing.T) {
-	t.Parallel()
 	var p game.Play
 	for i, step := range []struct {
 		do   func() error
@@ -35,7 +34,6 @@ func TestPlayToTheEnd(t *testing.T) {
 }
 
 func TestPlayFaults(t *testing.T) {
-	t.Parallel()
 	for name, tc := range map[string]struct {
 		do           func(p *game.Play) error
 		wantA, wantB game.Result
@@ -74,7 +72,6 @@ func TestPlayFaults(t *testing.T) {
 // Whatever comes in whatever order: a refused call changes nothing, a side's
 // first word stands, and the match ends exactly when nothing is expected.
 func TestPlayHoldsWhateverComes(t *testing.T) {
-	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var p game.Play
 		for range rapid.IntRange(1, 30).Draw(t, "calls") {
@@ -116,7 +113,6 @@ func TestPlayHoldsWhateverComes(t *testing.T) {
 }
 
 func TestBackoff(t *testing.T) {
-	t.Parallel()
 	for i, want := range []time.Duration{1, 2, 4} {
 		if d, ok := game.LeagueBackoff().Delay(i + 1); !ok || d != want*time.Second {
 			t.Errorf("retry %d: %v, %v; want %v s", i+1, d, ok, want)

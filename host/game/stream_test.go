@@ -15,7 +15,6 @@ var _ rand.Source = (*game.Rand)(nil)
 // keys were checked against SHA-256 of Python's hashlib; the words are those of
 // ChaCha8 and PCG-DXSM in Go 1.26's math/rand/v2.
 func TestStreamsAreGolden(t *testing.T) {
-	t.Parallel()
 	if got, want := game.StrategyKey(1, 2, 3), (game.Key{0xccfcde246454f22c, 0x791cdd01ed936f6c}); got != want {
 		t.Errorf("StrategyKey = %#x, want %#x", got, want)
 	}
@@ -57,7 +56,6 @@ func TestStreamsAreGolden(t *testing.T) {
 // No two uses of randomness share a key: not by purpose, nor by seed, league or
 // player, nor with these in another order.
 func TestStreamsAreSeparate(t *testing.T) {
-	t.Parallel()
 	owner := map[[2]uint64]string{}
 	claim := func(words [2]uint64, who string) {
 		t.Helper()
@@ -83,7 +81,6 @@ func TestStreamsAreSeparate(t *testing.T) {
 }
 
 func TestSeatsAreAShuffle(t *testing.T) {
-	t.Parallel()
 	for n := range 65 {
 		for league := range 3 {
 			seats := game.Seats(5, league, n)
@@ -103,7 +100,6 @@ func TestSeatsAreAShuffle(t *testing.T) {
 // All 24 orders of four players come up alike: Pearson's test with the
 // 1 - 1e-6 quantile for 23 degrees of freedom, from gonum's distuv.ChiSquared.
 func TestSeatsAreUniform(t *testing.T) {
-	t.Parallel()
 	const leagues = 24_000
 	index := map[[4]int]int{}
 	seen := make([]int, 24)
@@ -121,7 +117,6 @@ func TestSeatsAreUniform(t *testing.T) {
 
 // What is drawn at a position depends on nothing that was drawn elsewhere.
 func TestRandPositionsAreIndependent(t *testing.T) {
-	t.Parallel()
 	key := game.StrategyKey(3, 4, 5)
 	tidy, untidy := game.NewRand(key), game.NewRand(key)
 	for position := range uint64(300) {
@@ -150,7 +145,6 @@ func TestRandPositionsAreIndependent(t *testing.T) {
 // critical value is the 1 - 1e-6 quantile for 15 degrees of freedom, from
 // gonum's distuv.ChiSquared.
 func TestFirstWordsAreIndependent(t *testing.T) {
-	t.Parallel()
 	const leagues, matches = 200, 400
 	inTurn, across, players := make([]int, 16), make([]int, 16), make([]int, 16)
 	for league := range leagues {
@@ -172,7 +166,6 @@ func TestFirstWordsAreIndependent(t *testing.T) {
 }
 
 func TestHookPositionsAreDistinct(t *testing.T) {
-	t.Parallel()
 	seen := map[uint64]bool{game.StartPosition: true}
 	for match := range uint64(1000) {
 		seen[game.ChoosePosition(match)] = true
@@ -184,7 +177,6 @@ func TestHookPositionsAreDistinct(t *testing.T) {
 }
 
 func TestRandRanges(t *testing.T) {
-	t.Parallel()
 	r := game.NewRand(game.Key{8, 9})
 	seen := make([]int, 7)
 	sum, heads := 0.0, 0
@@ -216,7 +208,6 @@ func TestRandRanges(t *testing.T) {
 }
 
 func TestIntNPanicsBelowOne(t *testing.T) {
-	t.Parallel()
 	for _, n := range []int{0, -1, math.MinInt} {
 		func() {
 			defer func() {

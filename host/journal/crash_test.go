@@ -19,7 +19,6 @@ import (
 // is. A plain run cuts at the places of journaltest.Cuts and flips one bit in every
 // seventh byte.
 func TestCrashOfAJournal(t *testing.T) {
-	t.Parallel()
 	whole := threeEvents(t)
 	name := filepath.Join(t.TempDir(), "journal")
 	if err := os.WriteFile(name, whole, 0o600); err != nil {

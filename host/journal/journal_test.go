@@ -51,7 +51,6 @@ func threeEvents(t *testing.T) []byte {
 }
 
 func TestEventsComeBackInOrder(t *testing.T) {
-	t.Parallel()
 	name := filepath.Join(t.TempDir(), "leagues", "journal")
 	fill(t, name, 5)
 	fill(t, name, 3) // goes on where the first left off
@@ -69,7 +68,6 @@ func TestEventsComeBackInOrder(t *testing.T) {
 }
 
 func TestConcurrentAppendsAreAllKept(t *testing.T) {
-	t.Parallel()
 	name := filepath.Join(t.TempDir(), "journal")
 	j, _ := mustOpen(t, name)
 	var wg sync.WaitGroup
@@ -105,7 +103,6 @@ func TestConcurrentAppendsAreAllKept(t *testing.T) {
 }
 
 func TestDamageIsRefused(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	whole := threeEvents(t)
 	lines := bytes.SplitAfter(whole, []byte("\n"))
@@ -131,7 +128,6 @@ func TestDamageIsRefused(t *testing.T) {
 }
 
 func TestOneProcessAtATime(t *testing.T) {
-	t.Parallel()
 	name := filepath.Join(t.TempDir(), "journal")
 	j, _ := mustOpen(t, name)
 	if _, _, err := journal.Open(name, journal.Config{}); !errors.Is(err, disk.ErrLocked) {
@@ -146,7 +142,6 @@ func TestOneProcessAtATime(t *testing.T) {
 }
 
 func TestAppendErrors(t *testing.T) {
-	t.Parallel()
 	j, _ := mustOpen(t, filepath.Join(t.TempDir(), "journal"))
 	defer j.Close()
 	if err := j.Append(t.Context(), "bad", func() {}); err == nil {

@@ -77,7 +77,6 @@ func content(path string) string {
 // TestCrashOfARun cuts each file of a run at every byte, flips every bit, and takes the
 // file away. A plain run flips one bit in every 29th byte and cuts at every 17th.
 func TestCrashOfARun(t *testing.T) {
-	t.Parallel()
 	plan := testPlan(4, 1, 4, "")
 	c := &crash{plan: plan, leagues: randomLeagues(t, plan, 4)}
 	c.path, c.whole = create(t, plan, c.leagues), encode(t, plan, c.leagues)

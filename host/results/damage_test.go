@@ -14,7 +14,6 @@ import (
 // TestTornEnd cuts a file at every byte of its last record, and spoils every
 // byte of it: all that was whole is kept, and the rest can be written again.
 func TestTornEnd(t *testing.T) {
-	t.Parallel()
 	plan := testPlan(4, 1, 6, "")
 	leagues := randomLeagues(t, plan, 6)
 	whole := encode(t, plan, leagues)
@@ -67,7 +66,6 @@ func TestTornEnd(t *testing.T) {
 }
 
 func TestDamageInTheMiddleIsAnError(t *testing.T) {
-	t.Parallel()
 	plan := testPlan(4, 1, 6, "")
 	leagues := randomLeagues(t, plan, 6)
 	whole := encode(t, plan, leagues)
@@ -109,7 +107,6 @@ func TestDamageInTheMiddleIsAnError(t *testing.T) {
 }
 
 func TestFilesThatDoNotBelongTogether(t *testing.T) {
-	t.Parallel()
 	plan := testPlan(3, 1, 5, "")
 	path := create(t, plan, nil)
 	other := plan
@@ -133,7 +130,6 @@ func TestFilesThatDoNotBelongTogether(t *testing.T) {
 
 // TestBadPayloads are records whose checksum is good.
 func TestBadPayloads(t *testing.T) {
-	t.Parallel()
 	three := func(tail string) string { return "\x00" + "\x00\x01\x02" + tail } // league 0, seats, three matches, notes
 	for name, tc := range map[string]struct{ draw, payload, want string }{
 		"good":                     {"", three("\x00\x05\x27\x00"), ""},
@@ -165,7 +161,6 @@ func TestBadPayloads(t *testing.T) {
 		"note cut short":           {"", three("\x00\x05\x27\x01\x02\x01\x05abcd"), "record too short"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			file := encode(t, testPlan(3, 1, 1, tc.draw), nil)
 			_, err := decodeAll(bytes.NewReader(results.Frame(file, []byte(tc.payload))))
 			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {

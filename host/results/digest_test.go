@@ -25,7 +25,6 @@ func digest(t *testing.T, leagues ...*results.League) string {
 
 // TestDigestIsWhatTheFormatSays spells two leagues out by hand from FORMAT.md.
 func TestDigestIsWhatTheFormatSays(t *testing.T) {
-	t.Parallel()
 	even, odd := game.Side{Choice: game.Even}, game.Side{Choice: game.Odd}
 	league := func(index int, m results.Match) *results.League {
 		return &results.League{Index: index, Seats: []int{1, 0}, Matches: []results.Match{m}}
@@ -49,7 +48,6 @@ func TestDigestIsWhatTheFormatSays(t *testing.T) {
 }
 
 func TestDigestDependsOnWhatHappenedOnly(t *testing.T) {
-	t.Parallel()
 	base := func() *results.League {
 		return &results.League{Seats: []int{1, 0, 2}, Matches: []results.Match{
 			{A: game.Side{Choice: game.Even}, B: game.Side{Choice: game.Odd}, Number: 3},
@@ -82,7 +80,6 @@ func TestDigestDependsOnWhatHappenedOnly(t *testing.T) {
 }
 
 func TestHasherResumes(t *testing.T) {
-	t.Parallel()
 	plan := testPlan(4, 2, 6, "")
 	leagues := randomLeagues(t, plan, 6)
 	h := results.NewHasher()

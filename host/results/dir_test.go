@@ -80,7 +80,6 @@ func writeFile(t *testing.T, path string, b []byte) {
 }
 
 func TestDirGoesOnWhereItEnded(t *testing.T) {
-	t.Parallel()
 	plan := testPlan(4, 2, 10, "")
 	want := randomLeagues(t, plan, 10)
 	path := create(t, plan, want[:4])
@@ -121,7 +120,6 @@ func TestDirGoesOnWhereItEnded(t *testing.T) {
 }
 
 func TestCreateKeepsWhatIsThere(t *testing.T) {
-	t.Parallel()
 	plan := testPlan(3, 1, 5, "")
 	path := create(t, plan, randomLeagues(t, plan, 2))
 	before := readFile(t, leaguesBin(path))
@@ -140,7 +138,6 @@ func TestCreateKeepsWhatIsThere(t *testing.T) {
 // A complete run that is extended has been looked at; one that was interrupted, or
 // ends by a stopping rule, has not.
 func TestExtendRemembersLooks(t *testing.T) {
-	t.Parallel()
 	leagues := randomLeagues(t, testPlan(3, 1, 5, ""), 5)
 	for _, c := range []struct {
 		name    string
@@ -182,7 +179,6 @@ func TestExtendRemembersLooks(t *testing.T) {
 }
 
 func TestExtend(t *testing.T) {
-	t.Parallel()
 	plan := testPlan(3, 1, 3, "")
 	leagues := randomLeagues(t, testPlan(3, 1, 5, ""), 5)
 	path := create(t, plan, leagues[:3])
@@ -236,7 +232,6 @@ func TestExtend(t *testing.T) {
 // TestStopIsKept: when a run is to stop, and what it confirms, stand in its plan, decide
 // nothing about its leagues, and are not lost when the run is extended.
 func TestStopIsKept(t *testing.T) {
-	t.Parallel()
 	plan := testPlan(3, 1, 5, "")
 	plain := plan.Hash()
 	plan.Stop = &results.Stop{Ratio: &results.Ratio{New: plan.Field[1].Name, Old: plan.Field[2].Name, Delta: 0.01, Alpha: 0.05, Beta: 0.1}}
@@ -281,7 +276,6 @@ func TestStopIsKept(t *testing.T) {
 }
 
 func TestPlanIsReadStrictly(t *testing.T) {
-	t.Parallel()
 	good, err := json.Marshal(testPlan(3, 1, 3, ""))
 	if err != nil {
 		t.Fatal(err)
@@ -299,7 +293,6 @@ func TestPlanIsReadStrictly(t *testing.T) {
 		"no JSON":       {"{", "(", "invalid character"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			dir := t.TempDir()
 			bad := strings.Replace(string(good), tc.old, tc.new, 1)
 			if name == "two values" {
@@ -324,7 +317,6 @@ func TestPlanIsReadStrictly(t *testing.T) {
 // TestAppendAfterFailure appends what is no league: the directory must not go
 // on as if it had been written.
 func TestAppendAfterFailure(t *testing.T) {
-	t.Parallel()
 	plan := testPlan(3, 1, 3, "")
 	leagues := randomLeagues(t, plan, 2)
 	d := open(t, create(t, plan, nil))
@@ -343,7 +335,6 @@ func TestAppendAfterFailure(t *testing.T) {
 }
 
 func TestOneWriterAtATime(t *testing.T) {
-	t.Parallel()
 	plan := testPlan(3, 1, 3, "")
 	path := create(t, plan, nil)
 	d := open(t, path)
@@ -369,7 +360,6 @@ func TestOneWriterAtATime(t *testing.T) {
 }
 
 func TestSummary(t *testing.T) {
-	t.Parallel()
 	path := create(t, testPlan(2, 1, 1, ""), nil)
 	d := open(t, path)
 	for leagues := range 2 {
@@ -384,7 +374,6 @@ func TestSummary(t *testing.T) {
 
 // A run that is rewound keeps its first leagues, and goes on after them to the same bytes.
 func TestRewind(t *testing.T) {
-	t.Parallel()
 	plan := testPlan(3, 2, 6, "uniform:1-10")
 	leagues := randomLeagues(t, plan, 6)
 	whole := readFile(t, leaguesBin(create(t, plan, leagues)))

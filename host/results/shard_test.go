@@ -22,7 +22,6 @@ func shardPlan() results.Plan {
 // The folder of a shard begins with its first league, takes no other, and is continued
 // like a run, also after an end that was cut off.
 func TestShardFolder(t *testing.T) {
-	t.Parallel()
 	path, plan := t.TempDir(), shardPlan()
 	match := results.Match{A: game.Side{Choice: game.Even}, B: game.Side{Choice: game.Odd}, Number: 4}
 	league := func(index int) *results.League {
@@ -76,7 +75,6 @@ func TestShardFolder(t *testing.T) {
 // All shards and the whole run have one hash, so that their records can be told to belong
 // together.
 func TestShardIsNoPartOfTheHash(t *testing.T) {
-	t.Parallel()
 	plan := shardPlan()
 	whole := plan
 	whole.Shard = nil
@@ -86,7 +84,6 @@ func TestShardIsNoPartOfTheHash(t *testing.T) {
 }
 
 func TestShardIsValidated(t *testing.T) {
-	t.Parallel()
 	for name, change := range map[string]func(*results.Plan){
 		"number":      func(p *results.Plan) { p.Shard.Number = 4 },
 		"empty":       func(p *results.Plan) { p.Shard.End = 64 },

@@ -15,7 +15,6 @@ func scripted(source, path string) Entrant {
 
 // A run keeps the scripts that played, and notices one that is damaged.
 func TestSources(t *testing.T) {
-	t.Parallel()
 	folder, source := t.TempDir(), "function choose() return 1 end"
 	e := scripted(source, "scripts/mine.lua")
 	if _, err := ReadSource(folder, e); !errors.Is(err, fs.ErrNotExist) {
@@ -50,7 +49,6 @@ func TestSources(t *testing.T) {
 
 // A plan from elsewhere names no file outside its run.
 func TestSourceFileStaysInside(t *testing.T) {
-	t.Parallel()
 	for _, fingerprint := range []string{"", "../../secret", "builtin/3", "abcd"} {
 		if name, err := SourceFile("run", Entrant{Source: "x.lua", Fingerprint: fingerprint}); err == nil {
 			t.Errorf("fingerprint %q gives %s", fingerprint, name)

@@ -44,7 +44,6 @@ var draws = []string{"", "uniform:1-10", "uniform:0-0", "uniform:3-65", "uniform
 	"weights:0=1,1000000=3", "weights:2=1,4=1,6=9998"}
 
 func TestRoundTrip(t *testing.T) {
-	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		plan := testPlan(rapid.IntRange(2, 12).Draw(t, "players"), rapid.IntRange(1, 4).Draw(t, "legs"), 9,
 			rapid.SampledFrom(draws).Draw(t, "draw"))
@@ -65,7 +64,6 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestManyPlayersTakeTwoBytesASeat(t *testing.T) {
-	t.Parallel()
 	for _, players := range []int{256, 257} {
 		plan := testPlan(players, 1, 1, "")
 		want := randomLeagues(t, plan, 1)
@@ -78,7 +76,6 @@ func TestManyPlayersTakeTwoBytesASeat(t *testing.T) {
 }
 
 func TestAboutAByteAMatch(t *testing.T) {
-	t.Parallel()
 	plan := testPlan(16, 10, 1, "")
 	rng := rand.New(rand.NewPCG(1, 1))
 	l := randomLeague(t, plan, 0, rng)
@@ -96,7 +93,6 @@ func TestAboutAByteAMatch(t *testing.T) {
 // TestGolden pins the format: a file written by an earlier version must stay
 // readable. A change here needs a new version number.
 func TestGolden(t *testing.T) {
-	t.Parallel()
 	even, odd := game.Side{Choice: game.Even}, game.Side{Choice: game.Odd}
 	for name, tc := range map[string]struct {
 		draw    string
@@ -114,7 +110,6 @@ func TestGolden(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			want := []*results.League{
 				{Index: 0, Seats: []int{2, 0, 1}, Matches: tc.matches,
 					Notes: []results.Note{{Field: 1, Fault: game.FaultError, Text: "mine.lua:3: choose: no"}}},
@@ -146,7 +141,6 @@ func TestGolden(t *testing.T) {
 }
 
 func TestEncodeRefusesWhatCannotHappen(t *testing.T) {
-	t.Parallel()
 	plan := testPlan(3, 1, 2, "")
 	side := game.Side{Choice: game.Even}
 	for name, spoil := range map[string]func(*results.League){
@@ -173,7 +167,6 @@ func TestEncodeRefusesWhatCannotHappen(t *testing.T) {
 		"too many notes": func(l *results.League) { l.Notes = make([]results.Note, 3*64+1) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			var buf bytes.Buffer
 			enc, err := results.NewEncoder(&buf, header(t, plan))
 			if err != nil {
@@ -193,7 +186,6 @@ func TestEncodeRefusesWhatCannotHappen(t *testing.T) {
 }
 
 func TestDecodeReportsHeaderDamage(t *testing.T) {
-	t.Parallel()
 	whole := encode(t, testPlan(4, 2, 5, ""), nil)
 	for at := range whole {
 		b := bytes.Clone(whole)

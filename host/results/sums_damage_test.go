@@ -49,7 +49,6 @@ func sealed(t *testing.T, text, sums string) string {
 // Every kind of damage to sums.json has an error of its own, which names the file and says
 // what to do. The first of several kinds is the one that explains the others.
 func TestDamagedSums(t *testing.T) {
-	t.Parallel()
 	folder, text := keptSums(t)
 	file := filepath.Join(folder, results.SumsFile)
 	change := func(old, changed string) string {
@@ -104,7 +103,6 @@ func TestDamagedSums(t *testing.T) {
 // The checksum is of the sums without white space, and the rest of the file may be laid
 // out and grow as it likes.
 func TestSumsSurviveEditors(t *testing.T) {
-	t.Parallel()
 	folder, text := keptSums(t)
 	_, want, err := results.ReadSums(folder)
 	if err != nil || want.Leagues != 64 || string(want.Analysis) != `{"counters":[1,2]}` {
@@ -140,7 +138,6 @@ func TestSumsSurviveEditors(t *testing.T) {
 // Without sums.json the run is not complete; without a plan there is no run; and a run with
 // leagues is no run of sums, whatever lies in its folder.
 func TestSumsThatAreNotThere(t *testing.T) {
-	t.Parallel()
 	folder, text := keptSums(t)
 	file, planFile := filepath.Join(folder, results.SumsFile), filepath.Join(folder, results.PlanFile)
 	plan := string(readFile(t, planFile))

@@ -15,7 +15,6 @@ import (
 // A run without records keeps its plan while it plays, and sums at its end. Until then the
 // same run may start over in its folder; another may not.
 func TestSumsFolder(t *testing.T) {
-	t.Parallel()
 	path, plan := t.TempDir(), shardPlan()
 	plan.Records = results.RecordsNone
 	for range 2 {

@@ -98,7 +98,6 @@ func wantLines(t *testing.T, d *diary, want ...string) {
 }
 
 func TestStepKeepsItsOrder(t *testing.T) {
-	t.Parallel()
 	d := &diary{}
 	b := newBatch(t, d)
 	s := opened("A", "B")
@@ -123,7 +122,6 @@ func TestStepKeepsItsOrder(t *testing.T) {
 
 // TestFailures follows a seat that fails in each operation, and its neighbour.
 func TestFailures(t *testing.T) {
-	t.Parallel()
 	overrun := fmt.Errorf("x: %w", strategies.ErrTimeout)
 	for name, tc := range map[string]struct {
 		at    string
@@ -139,7 +137,6 @@ func TestFailures(t *testing.T) {
 		"choose is invalid": {"A choose 2", strategies.ErrInvalidChoice, strategies.OpChoose, 1, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			d := &diary{fail: func(call string) error {
 				if call != tc.at {
 					return nil
@@ -182,7 +179,6 @@ func TestFailures(t *testing.T) {
 }
 
 func TestClose(t *testing.T) {
-	t.Parallel()
 	d := &diary{fail: func(call string) error {
 		switch call {
 		case "A close":
@@ -206,7 +202,6 @@ func TestClose(t *testing.T) {
 }
 
 func TestStepFailsAsAWhole(t *testing.T) {
-	t.Parallel()
 	b := newBatch(t, &diary{})
 	if err := b.Step(t.Context(), opened("A")); err != nil {
 		t.Fatal(err)
@@ -222,7 +217,6 @@ func TestStepFailsAsAWhole(t *testing.T) {
 }
 
 func TestFactoryIsTheSame(t *testing.T) {
-	t.Parallel()
 	d := &diary{}
 	f := batch.Of(d)
 	if f.Info().Name != "diary" {

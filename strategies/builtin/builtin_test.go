@@ -9,7 +9,6 @@ import (
 )
 
 func TestInfoIsComplete(t *testing.T) {
-	t.Parallel()
 	for _, f := range builtin.All() {
 		info := f.Info()
 		if info.Kind != strategies.Builtin || info.Source != "" || !strings.HasPrefix(info.Fingerprint, "builtin/") {
@@ -28,7 +27,6 @@ func TestInfoIsComplete(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
-	t.Parallel()
 	for _, f := range builtin.All() {
 		got, ok := builtin.Find(f.Info().Name)
 		if !ok || got.Info() != f.Info() {

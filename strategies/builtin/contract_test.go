@@ -49,7 +49,6 @@ func transcript(leagues [5][]match) string {
 // What a strategy plays against one opponent does not depend on whom else it
 // meets; the controls alone follow every draw they see.
 func TestOpponentsDoNotMix(t *testing.T) {
-	t.Parallel()
 	for _, name := range names() {
 		f := find(t, name)
 		all := league(t, f, five(), 60, 5)
@@ -65,7 +64,6 @@ func TestOpponentsDoNotMix(t *testing.T) {
 
 // A match that nobody played teaches nothing, and may come without a Choose.
 func TestTechnicalLossesTeachNothing(t *testing.T) {
-	t.Parallel()
 	for _, name := range names() {
 		f := find(t, name)
 		clean, faulty := sit(t, f, fieldOf(3), 0, 6), sit(t, f, fieldOf(3), 0, 6)
@@ -84,7 +82,6 @@ func TestTechnicalLossesTeachNothing(t *testing.T) {
 
 // Where only one side's choice is told, what can be learnt from it is learnt.
 func TestHalfAnOutcomeTeachesWhatItCan(t *testing.T) {
-	t.Parallel()
 	byOpponent := map[string]game.Parity{ // after seeing nothing but even from the opponent
 		"copy-last": game.Even, "opposite-last": game.Odd, "frequency": game.Odd,
 		"markov-1": game.Odd, "markov-2": game.Odd, "markov-3": game.Odd,
@@ -108,7 +105,6 @@ func TestHalfAnOutcomeTeachesWhatItCan(t *testing.T) {
 // In a foreign league the field may be empty, ids may be anything, and roles,
 // rounds and opponents may be unknown. Outcomes may come late and twice over.
 func TestForeignLeagues(t *testing.T) {
-	t.Parallel()
 	ids := []string{"", "alice", "P02", "P2", "P100", "P1000", "player:7", strings.Repeat("x", 300)}
 	for _, name := range names() {
 		p := sit(t, find(t, name), nil, 0, 8)
@@ -140,7 +136,6 @@ func TestForeignLeagues(t *testing.T) {
 // Observe draws no random numbers, so a lost outcome cannot shift a choice that
 // does not learn from it.
 func TestObserveDrawsNothing(t *testing.T) {
-	t.Parallel()
 	for _, name := range names() {
 		p := sit(t, find(t, name), fieldOf(2), 0, 9)
 		for i := range 50 {
@@ -163,7 +158,6 @@ func TestObserveDrawsNothing(t *testing.T) {
 // The moves are part of what an experiment reproduces: whoever changes them
 // raises the fingerprint, and then rewrites the golden file with -update.
 func TestMovesAreGolden(t *testing.T) {
-	t.Parallel()
 	var b strings.Builder
 	for _, name := range names() {
 		f := find(t, name)

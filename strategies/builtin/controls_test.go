@@ -15,7 +15,6 @@ func believers() map[string]func(game.Parity) game.Parity {
 }
 
 func TestControlsFollowTheDrawAlone(t *testing.T) {
-	t.Parallel()
 	for name, reply := range believers() {
 		p := sit(t, find(t, name), fieldOf(4), 0, 1)
 		drawn := game.NoParity
@@ -35,7 +34,6 @@ func TestControlsFollowTheDrawAlone(t *testing.T) {
 // Against always-even, gambler differs exactly after even numbers and hot-hand
 // exactly after odd ones; with a draw of P(even) = q that is q and 1-q.
 func TestControlsDifferAsTheDrawHasIt(t *testing.T) {
-	t.Parallel()
 	const matches = 20_000
 	biased, err := game.ParseDraw("weights:1=1,2=3")
 	if err != nil {
@@ -61,7 +59,6 @@ func TestControlsDifferAsTheDrawHasIt(t *testing.T) {
 // Betting on the draw gains nothing: of the matches in which the choices
 // differ, each control wins half, whomever it plays.
 func TestControlsDoNotPredictTheDraw(t *testing.T) {
-	t.Parallel()
 	for name := range believers() {
 		for _, against := range []string{"always-even", "random", "markov-2", "role"} {
 			past := each(t, name, against, game.FairDraw(), 20_000, 13)

@@ -8,7 +8,6 @@ import (
 )
 
 func TestFrequencyPlaysAgainstTheMajority(t *testing.T) {
-	t.Parallel()
 	past := versus(t, "frequency", cycle("eooe"), 2000, 1) // a surplus of 0, 1, 0, -1, ...
 	surplus, ties, even := 0, 0, 0
 	for i, m := range past {
@@ -33,7 +32,6 @@ func TestFrequencyPlaysAgainstTheMajority(t *testing.T) {
 // Alternation has even frequencies: at every second match the majority is
 // what has just been played, and the other is due.
 func TestFrequencyNeverLearnsAlternation(t *testing.T) {
-	t.Parallel()
 	for i, m := range versus(t, "frequency", cycle("eo"), 200, 1) {
 		if i%2 == 1 && m.differ() {
 			t.Errorf("differs in match %d", i)
@@ -44,7 +42,6 @@ func TestFrequencyNeverLearnsAlternation(t *testing.T) {
 // In a pattern of period p <= k+1 the last k choices tell the next, and all of
 // them have been seen by match k+p.
 func TestMarkovLearnsEveryPatternUpToItsOrder(t *testing.T) {
-	t.Parallel()
 	for order := 1; order <= 3; order++ {
 		for period := 1; period <= order+1; period++ {
 			for _, pattern := range patterns(period) {
@@ -58,7 +55,6 @@ func TestMarkovLearnsEveryPatternUpToItsOrder(t *testing.T) {
 
 // A pattern longer than that may hold a context that is followed by both.
 func TestMarkovNeedsItsOrder(t *testing.T) {
-	t.Parallel()
 	for name, pattern := range map[string]string{"markov-1": "eeoo", "markov-2": "eeeooo", "markov-3": "eeeeoooo"} {
 		past := versus(t, name, cycle(pattern), 400, 1)[200:]
 		if n := count(past, match.differ); n == len(past) {
@@ -69,7 +65,6 @@ func TestMarkovNeedsItsOrder(t *testing.T) {
 
 // Until its context has been seen, a Markov predictor goes by a shorter one.
 func TestMarkovFallsBackToShorterContexts(t *testing.T) {
-	t.Parallel()
 	for _, name := range []string{"markov-1", "markov-2", "markov-3", "joint-markov-2", "frequency", "ctw", "longest-match"} {
 		wantDifferFrom(t, name+" against always even", versus(t, name, cycle("e"), 50, 1), 1)
 		wantDifferFrom(t, name+" against always odd", versus(t, name, cycle("o"), 50, 1), 1)
@@ -112,7 +107,6 @@ func b2i(b bool) int {
 // joint context, so each of the 16 contexts misleads at most once, and besides
 // the first two matches nothing else does.
 func TestJointMarkovLearnsReactions(t *testing.T) {
-	t.Parallel()
 	const most = 16 + 2
 	check := func(what string, o opponent) {
 		for seed := range uint64(10) {

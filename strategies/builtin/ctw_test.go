@@ -61,7 +61,6 @@ func (s sample) weighted(contexts []uint64, suffix uint64, depth int) float64 {
 // The probabilities given one after another multiply to the weighted
 // probability of the whole, as the definition has it.
 func TestCTWMatchesTheDefinition(t *testing.T) {
-	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s := sample{parities().Draw(t, "own"), parities().Draw(t, "opponent")}
 		n := min(len(s.own), len(s.opponent), 60)
@@ -103,7 +102,6 @@ func noisy(n int, even func(context uint64) float64) sample {
 // with gamma(z) = z below 1 and log2(z)/2 + 1 above. It holds for every
 // sequence, here with the parameters that suit each best.
 func TestCTWRedundancyIsBounded(t *testing.T) {
-	t.Parallel()
 	const matches = 4000
 	trees := map[string]struct {
 		leaves int
@@ -145,7 +143,6 @@ func TestCTWRedundancyIsBounded(t *testing.T) {
 // Against a Markov source the chosen parity differs from the next as often as
 // the source allows: sum over contexts of P(context) max(p, 1-p).
 func TestCTWConverges(t *testing.T) {
-	t.Parallel()
 	const matches, learning = 20_000, 500
 	for _, c := range []struct {
 		what string
@@ -177,7 +174,6 @@ func TestCTWConverges(t *testing.T) {
 // However long the play, a tree has at most the nodes of its depth, and no
 // probability leaves (0, 1).
 func TestCTWIsBounded(t *testing.T) {
-	t.Parallel()
 	const matches = 50_000
 	ns, tree := newCTWNodes(1), ctwTree{}
 	rnd := game.NewRand(game.Key{9, 9})

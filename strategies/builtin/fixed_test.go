@@ -9,7 +9,6 @@ import (
 )
 
 func TestRandomDiffersFromAnybodyInHalf(t *testing.T) {
-	t.Parallel()
 	const matches = 20_000
 	for what, o := range map[string]opponent{
 		"always even": cycle("e"), "alternating": cycle("eo"), "biased": stationary(0.8, 1),
@@ -26,14 +25,12 @@ func TestRandomDiffersFromAnybodyInHalf(t *testing.T) {
 
 // Every strategy differs from a fair coin in half of the matches.
 func TestHalfDifferFromACoin(t *testing.T) {
-	t.Parallel()
 	for _, name := range names() {
 		wantDifferShare(t, name+" against a coin", versus(t, name, stationary(0.5, 3), 4000, 8), 0.5)
 	}
 }
 
 func TestBiasedAnswersWithAProbability(t *testing.T) {
-	t.Parallel()
 	p := sit(t, find(t, "biased"), fieldOf(2), 0, 1)
 	for i := range 10 {
 		if p.meet(i, "P02", game.Even, 1); p.answer != 0.7 {
@@ -46,7 +43,6 @@ func TestBiasedAnswersWithAProbability(t *testing.T) {
 }
 
 func TestAlternateKeepsTurnsPerOpponent(t *testing.T) {
-	t.Parallel()
 	p := sit(t, find(t, "alternate"), fieldOf(4), 0, 1)
 	turns := map[string]int{}
 	for i, id := range []string{"P02", "P02", "P03", "P02", "P04", "P04", "P03", "P02", "P04", "P02"} {
@@ -59,7 +55,6 @@ func TestAlternateKeepsTurnsPerOpponent(t *testing.T) {
 }
 
 func TestRole(t *testing.T) {
-	t.Parallel()
 	p := sit(t, find(t, "role"), fieldOf(2), 0, 1)
 	for i := range 20 {
 		if got := p.choose(i, "P02", game.RoleA); got != game.Even {
@@ -83,7 +78,6 @@ func TestRole(t *testing.T) {
 
 // The certain strategies answer with certainty, so that no coin is thrown.
 func TestOnlyMixersAnswerWithProbabilities(t *testing.T) {
-	t.Parallel()
 	for _, name := range names() {
 		if name == "biased" || name == "hedge" {
 			continue

@@ -33,7 +33,6 @@ func adversaries() map[string]func(t int, p strategies.Choice, own game.Parity) 
 // The bound, sqrt(T ln N), holds for the expected loss in every match, against
 // every opponent: no chance enters and no tolerance is needed.
 func TestHedgeRegretIsBounded(t *testing.T) {
-	t.Parallel()
 	for what, next := range adversaries() {
 		var p panel
 		coin := game.NewRand(game.Key{1, 2})
@@ -68,7 +67,6 @@ func TestHedgeRegretIsBounded(t *testing.T) {
 // Hand-computed losses of the experts after even, odd, odd with own odd, odd,
 // even, as player A throughout.
 func TestHedgeCountsLosses(t *testing.T) {
-	t.Parallel()
 	var p panel
 	for _, m := range [][2]game.Parity{{game.Odd, game.Even}, {game.Odd, game.Odd}, {game.Even, game.Odd}} {
 		p.add(game.RoleA, m[0], m[1])
@@ -87,7 +85,6 @@ func TestHedgeCountsLosses(t *testing.T) {
 }
 
 func TestHedgeArithmetic(t *testing.T) {
-	t.Parallel()
 	for x := 0.0; x <= 2; x += 1.0 / 512 {
 		if got, want := expNegative(x), math.Exp(-x); math.Abs(got/want-1) > 1e-12 {
 			t.Errorf("expNegative(%v) = %v, want %v", x, got, want)

@@ -8,7 +8,6 @@ import (
 )
 
 func TestCopyLastAndOppositeLast(t *testing.T) {
-	t.Parallel()
 	for name, want := range map[string]func(game.Parity) game.Parity{
 		"copy-last":     func(p game.Parity) game.Parity { return p },
 		"opposite-last": game.Parity.Opposite,
@@ -26,7 +25,6 @@ func TestCopyLastAndOppositeLast(t *testing.T) {
 
 // Where nothing is known of the opponent a first choice is a fair coin.
 func TestFirstChoicesAreRandom(t *testing.T) {
-	t.Parallel()
 	const seeds = 500
 	for _, name := range []string{
 		"copy-last", "opposite-last", "stay-or-flip", "frequency", "markov-1", "markov-2", "markov-3", "joint-markov-2",
@@ -43,7 +41,6 @@ func TestFirstChoicesAreRandom(t *testing.T) {
 }
 
 func TestStayOrFlipStaysWhereItDiffers(t *testing.T) {
-	t.Parallel()
 	past := versus(t, "stay-or-flip", stationary(0.5, 4), 8000, 6)
 	flips, equals := 0, 0
 	for i := 1; i < len(past); i++ {
@@ -64,7 +61,6 @@ func TestStayOrFlipStaysWhereItDiffers(t *testing.T) {
 // Two coordinators differ first at the k-th match with probability 2^-k,
 // whatever went before, and then for ever.
 func TestStayOrFlipLocksIntoDiffering(t *testing.T) {
-	t.Parallel()
 	const seeds, matches = 2000, 40
 	first := map[int]int{}
 	for seed := range uint64(seeds) {
@@ -85,7 +81,6 @@ func TestStayOrFlipLocksIntoDiffering(t *testing.T) {
 }
 
 func TestStayOrFlipSurvivesATechnicalLoss(t *testing.T) {
-	t.Parallel()
 	p := sit(t, find(t, "stay-or-flip"), fieldOf(2), 0, 1)
 	own := p.choose(0, "P02", game.RoleA)
 	p.observe(outcome(0, "P02", game.RoleA, own, own.Opposite(), 1))

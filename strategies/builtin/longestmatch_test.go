@@ -7,7 +7,6 @@ import (
 )
 
 func TestLongestMatchBeatsCycles(t *testing.T) {
-	t.Parallel()
 	check := func(pattern string) {
 		past := versus(t, "longest-match", cycle(pattern), 300, 1)
 		wantDifferFrom(t, "longest-match against "+pattern, past, 200)
@@ -28,7 +27,6 @@ func TestLongestMatchBeatsCycles(t *testing.T) {
 }
 
 func TestLongestMatchLearnsReactions(t *testing.T) {
-	t.Parallel()
 	for what, o := range reactions() {
 		past := versus(t, "longest-match", o, 300, 1)
 		wantDifferFrom(t, "longest-match against one who "+what, past, 200)
@@ -37,7 +35,6 @@ func TestLongestMatchLearnsReactions(t *testing.T) {
 
 // An opponent that changes its behaviour is learnt again: old scores fade.
 func TestLongestMatchForgets(t *testing.T) {
-	t.Parallel()
 	turncoat := func(past []match) game.Parity {
 		return cycle([]string{"eeo", "oooe", "e", "eo"}[len(past)/250%4])(past)
 	}
@@ -51,7 +48,6 @@ func TestLongestMatchForgets(t *testing.T) {
 // Copies of one predictor that start alike mirror each other; the coin that
 // longest-match falls back on parts them.
 func TestLongestMatchFindsItsCopy(t *testing.T) {
-	t.Parallel()
 	const seeds = 100
 	settled := 0
 	for seed := range uint64(seeds) {

@@ -25,7 +25,6 @@ func creature(rule int) opponent {
 
 // Each situation misleads at most twice before its habit is known.
 func TestMindReaderReadsEveryMindOfItsKind(t *testing.T) {
-	t.Parallel()
 	const most = 2*8 + 2
 	for rule := range 256 {
 		past := versus(t, "mind-reader", creature(rule), 200, uint64(rule))

@@ -10,7 +10,6 @@ import (
 
 // No two ids may be read as the same number.
 func TestIDsAsNumbers(t *testing.T) {
-	t.Parallel()
 	for seat := range 999 {
 		id, two, three := game.PlayerID(seat), seat+1, -1
 		if seat+1 > 99 {
@@ -32,7 +31,6 @@ func TestIDsAsNumbers(t *testing.T) {
 
 // Whatever the ids and the field, every id has a state of its own and keeps it.
 func TestOpponentsAreKeptApart(t *testing.T) {
-	t.Parallel()
 	ids := rapid.OneOf(
 		rapid.String(),
 		rapid.StringMatching(`P\d{0,4}`),

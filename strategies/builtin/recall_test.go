@@ -21,7 +21,6 @@ func parities() *rapid.Generator[[]game.Parity] {
 
 // The search by shifted words finds what a search of one match after another finds.
 func TestLagsMatchTheDefinition(t *testing.T) {
-	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		opponent := parities().Draw(t, "opponent")
 		own := parities().Draw(t, "own")
@@ -61,7 +60,6 @@ func slowLag(n int, same func(i, j int) bool) int {
 }
 
 func TestRecallGivesUpAfterThreeMisses(t *testing.T) {
-	t.Parallel()
 	var r recall
 	for misses := 1; misses <= 3; misses++ {
 		r.add(game.Even, game.Even)
@@ -78,7 +76,6 @@ func TestRecallGivesUpAfterThreeMisses(t *testing.T) {
 // The strongest score decides, whichever its sign; the first of equals counts,
 // and a guess that was not made does not.
 func TestRecallFollowsOrInvertsTheStrongest(t *testing.T) {
-	t.Parallel()
 	for _, c := range []struct {
 		guess [guesses]int8
 		score [guesses]int32

@@ -19,7 +19,6 @@ import (
 const builtinLines = "alternate builtin\nmarkov-2 builtin\nrandom builtin\n"
 
 func TestLoadFindsScripts(t *testing.T) {
-	t.Parallel()
 	c := load(t, options(t, map[string]string{
 		"scripts/zeta.lua":         "last by name",
 		"scripts/Beta.js":          "",
@@ -53,7 +52,6 @@ zeta lua scripts/zeta.lua
 }
 
 func TestLoadWithoutScripts(t *testing.T) {
-	t.Parallel()
 	empty := load(t, options(t, nil))
 	if got := lines(empty.Entries()); got != builtinLines {
 		t.Errorf("in an empty folder: %q, want the built-in strategies", got)
@@ -70,7 +68,6 @@ func TestLoadWithoutScripts(t *testing.T) {
 }
 
 func TestLoadFromAnotherFolder(t *testing.T) {
-	t.Parallel()
 	o := options(t, map[string]string{"a/b/mine.lua": "", "scripts/other.lua": ""})
 	o.Scripts = "a/b"
 	if got, want := lines(load(t, o).Entries()), builtinLines+"mine lua a/b/mine.lua\n"; got != want {
@@ -86,7 +83,6 @@ func TestLoadFromAnotherFolder(t *testing.T) {
 }
 
 func TestScriptsThatCannotBeUsed(t *testing.T) {
-	t.Parallel()
 	o := options(t, map[string]string{
 		"scripts/-dash.lua":                          "",
 		"scripts/my script.lua":                      "",
@@ -142,7 +138,6 @@ func TestScriptsThatCannotBeUsed(t *testing.T) {
 }
 
 func TestCloseClosesEverythingOnce(t *testing.T) {
-	t.Parallel()
 	o := options(t, map[string]string{"scripts/mine.lua": "", "scripts/oops.lua": "broken", "far/away.js": ""})
 	c, err := catalog.Load(t.Context(), o)
 	if err != nil {
@@ -173,7 +168,6 @@ func TestCloseClosesEverythingOnce(t *testing.T) {
 
 // A load that is stopped closes what it had loaded.
 func TestLoadStops(t *testing.T) {
-	t.Parallel()
 	why := errors.New("the user pressed Ctrl-C")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	o := options(t, map[string]string{"scripts/a.lua": "", "scripts/b.lua": "", "scripts/c.lua": ""})

@@ -10,7 +10,6 @@ import (
 )
 
 func TestFieldOfEverything(t *testing.T) {
-	t.Parallel()
 	c := load(t, options(t, map[string]string{
 		"scripts/mine.lua": "", "scripts/apart.js": "", "scripts/oops.js": "broken", "scripts/no name.js": "",
 	}))
@@ -32,7 +31,6 @@ func TestFieldOfEverything(t *testing.T) {
 }
 
 func TestFieldOfReferences(t *testing.T) {
-	t.Parallel()
 	c := load(t, options(t, map[string]string{"scripts/mine.lua": "", "scripts/oops.js": "broken", "far/away.js": ""}))
 	for in, want := range map[string]string{
 		"random":                         "random",
@@ -50,7 +48,6 @@ func TestFieldOfReferences(t *testing.T) {
 }
 
 func TestFieldRefuses(t *testing.T) {
-	t.Parallel()
 	c := load(t, options(t, map[string]string{
 		"scripts/mine.lua": "", "scripts/oops.js": "broken", "far/mine.js": "", "far/random.js": "",
 	}))

@@ -10,7 +10,6 @@ import (
 )
 
 func TestFind(t *testing.T) {
-	t.Parallel()
 	player := func(name, target, source string) catalog.Player {
 		p := catalog.Player{Name: name, Target: target}
 		p.Info = strategies.Info{Name: strings.TrimSuffix(name, "#1"), Source: source}

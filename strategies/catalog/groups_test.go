@@ -8,7 +8,6 @@ import (
 )
 
 func TestGroupsInFields(t *testing.T) {
-	t.Parallel()
 	c := load(t, options(t, map[string]string{"scripts/mine.lua": "", "scripts/apart.js": "", "scripts/oops.js": "broken", "far/away.js": ""}))
 	c.SetMine([]string{"apart", "far/away.js", "scripts/oops.js"})
 	for in, want := range map[string]string{
@@ -31,7 +30,6 @@ func TestGroupsInFields(t *testing.T) {
 }
 
 func TestGroupMine(t *testing.T) {
-	t.Parallel()
 	c := load(t, options(t, map[string]string{"scripts/apart.js": "", "scripts/oops.js": "broken", "far/away.js": ""}))
 	var unknown *catalog.UnknownError
 	if _, err := c.Field(t.Context(), refs(t, "mine,random")); !errors.As(err, &unknown) {

@@ -64,7 +64,6 @@ func plugins(files ...string) (all []catalog.Program) {
 // TestPrograms: a command opens the programs that it plays, and those that nobody knows
 // only where they may be meant.
 func TestPrograms(t *testing.T) {
-	t.Parallel()
 	for _, tt := range []struct {
 		programs, field string
 		want            string // players, or the error
@@ -111,7 +110,6 @@ func TestPrograms(t *testing.T) {
 // TestProgramEntries: a program of which nothing is known is listed by its file until it
 // is opened, and the end of the context ends that.
 func TestProgramEntries(t *testing.T) {
-	t.Parallel()
 	o := options(t, nil)
 	o.OpenPlugin, o.Plugins = new(opener).open, plugins("x+y", "known:known")
 	c := load(t, o)

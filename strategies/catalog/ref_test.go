@@ -11,7 +11,6 @@ import (
 )
 
 func TestParseRefs(t *testing.T) {
-	t.Parallel()
 	for in, want := range map[string][]catalog.Ref{
 		"":                  nil,
 		" ":                 nil,
@@ -36,7 +35,6 @@ func TestParseRefs(t *testing.T) {
 }
 
 func TestParseRefsRefuses(t *testing.T) {
-	t.Parallel()
 	for in, want := range map[string]string{
 		"*3":                 "empty, want a name",
 		"random*":            "copies after *",

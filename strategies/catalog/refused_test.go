@@ -9,7 +9,6 @@ import (
 
 // TestNameOfManyIsShort shares a name among a thousand strategies.
 func TestNameOfManyIsShort(t *testing.T) {
-	t.Parallel()
 	var same []*Entry
 	for i := range 1000 {
 		same = append(same, &Entry{Info: strategies.Info{Source: fmt.Sprintf("plugins/bin/p%d", i)}})

@@ -13,7 +13,6 @@ import (
 )
 
 func TestTwoOfOneName(t *testing.T) {
-	t.Parallel()
 	c := load(t, options(t, map[string]string{
 		"scripts/random.lua": "", "scripts/mine.js": "", "scripts/mine.lua": "broken", "scripts/sound.lua": "",
 	}))
@@ -49,7 +48,6 @@ func TestTwoOfOneName(t *testing.T) {
 }
 
 func TestResolveUnknown(t *testing.T) {
-	t.Parallel()
 	c := load(t, options(t, map[string]string{"scripts/mine.lua": "", "scripts/copycat.js": "", "notes.txt": ""}))
 	for target, want := range map[string]string{
 		"markv-2":           `no strategy "markv-2"; did you mean "markov-2"?`,
@@ -74,7 +72,6 @@ func TestResolveUnknown(t *testing.T) {
 }
 
 func TestResolvePath(t *testing.T) {
-	t.Parallel()
 	o := options(t, map[string]string{
 		"scripts/mine.lua": "", "scripts/oops.lua": "broken", "far/away.js": "", "far/markov-2.lua": "", "far/bad.js": "broken",
 		"far/a.b.js": "",

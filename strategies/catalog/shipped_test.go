@@ -13,7 +13,6 @@ import (
 // TestShippedScripts: the scripts that come with the program are known, and a script that is
 // one of them no more is the user's.
 func TestShippedScripts(t *testing.T) {
-	t.Parallel()
 	var files []string
 	for _, kind := range []string{"lua", "js", "wasm"} {
 		list, err := filepath.Glob("../../scripts/*." + kind)

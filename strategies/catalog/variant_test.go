@@ -14,7 +14,6 @@ import (
 
 // Every runtime plays the values that a reference gives.
 func TestValuesOfParameters(t *testing.T) {
-	t.Parallel()
 	module := wasmtest.Module{
 		Imports: []wasmtest.Import{wasmtest.From("lab", "param", "i", "d")},
 		Funcs:   []wasmtest.Func{{Name: "choose", Results: "d", Code: wasmtest.Code(wasmtest.I32(1), wasmtest.Call(0))}},
@@ -80,7 +79,6 @@ func TestValuesOfParameters(t *testing.T) {
 
 // A plugin gets the values when its program starts; the description declares them.
 func TestValuesOfPlugins(t *testing.T) {
-	t.Parallel()
 	o := options(t, nil)
 	var given []string
 	o.OpenPlugin = func(_ context.Context, _, path, values string) ([]strategies.Factory, error) {

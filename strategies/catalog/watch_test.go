@@ -62,7 +62,6 @@ func stepper(t *testing.T, w *catalog.Watch) func(want, what string) {
 }
 
 func TestWatchField(t *testing.T) {
-	t.Parallel()
 	o := options(t, map[string]string{"far/away.js": "1", "scripts/mine.lua": "1", "scripts/other.lua": "1"})
 	w := watch(t, o, "random, mine*2, far/away.js")
 	step := stepper(t, w)
@@ -86,7 +85,6 @@ func TestWatchField(t *testing.T) {
 }
 
 func TestWatchEverything(t *testing.T) {
-	t.Parallel()
 	o := options(t, map[string]string{"scripts/mine.lua": "1", "scripts/oops.lua": "broken", "scripts/no name.lua": "1"})
 	w := watch(t, o, "")
 	step := stepper(t, w)
@@ -111,7 +109,6 @@ func TestWatchEverything(t *testing.T) {
 
 // A field that is refused is watched all the same, until it is mended.
 func TestWatchRefs(t *testing.T) {
-	t.Parallel()
 	for _, tt := range []struct{ refs, file, want string }{
 		{"random, oops", "scripts/oops.lua", "edited scripts/oops.lua"},
 		{"random, ./scripts/oops.lua", "scripts/oops.lua", "edited scripts/oops.lua"},
@@ -145,7 +142,6 @@ func TestWatchRefs(t *testing.T) {
 // What changes between loading and watching is not lost, nor what changes once the
 // catalogue is closed.
 func TestWatchFromTheTimeOfLoading(t *testing.T) {
-	t.Parallel()
 	o := options(t, map[string]string{"scripts/mine.lua": "1"})
 	c, err := catalog.Load(t.Context(), o)
 	if err != nil {
@@ -168,7 +164,6 @@ func TestWatchFromTheTimeOfLoading(t *testing.T) {
 }
 
 func TestWatchOfAFolderThatCannotBeListed(t *testing.T) {
-	t.Parallel()
 	o := options(t, map[string]string{"scripts/mine.lua": "1"})
 	o.RequireScripts = true
 	w := watch(t, o, "")

@@ -13,7 +13,6 @@ import (
 )
 
 func TestInfo(t *testing.T) {
-	t.Parallel()
 	for _, tt := range []struct{ name, head, title, description string }{
 		{"none", "", "", ""},
 		{"one line", "// Title\n", "Title", ""},
@@ -28,7 +27,6 @@ func TestInfo(t *testing.T) {
 		{"control characters", "// Ti\x1btle\tof it\n", "Ti\ufffdtle of it", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
 			info := compile(t, tt.head+"function choose() { return 'even' }").Info()
 			if info.Title != tt.title || info.Description != tt.description {
 				t.Errorf("title %q, description %q, want %q, %q", info.Title, info.Description, tt.title, tt.description)
@@ -42,7 +40,6 @@ func TestInfo(t *testing.T) {
 
 // TestModules: what people and bundlers write plays, with its lines where they were.
 func TestModules(t *testing.T) {
-	t.Parallel()
 	const odd = "function choose() { return 'odd' }\n"
 	for _, script := range []string{
 		"export " + odd,
@@ -80,7 +77,6 @@ func TestModules(t *testing.T) {
 
 // TestConsoleDecidesNothing: every method of the console exists, and none throws.
 func TestConsoleDecidesNothing(t *testing.T) {
-	t.Parallel()
 	c, err := ask(t, body(`const all = "assert clear count countReset debug dir dirxml error group groupCollapsed groupEnd info log profile profileEnd table time timeEnd timeLog timeStamp trace warn";
 for (const name of all.split(" ")) { console[name](); console[name]({ get x() { throw 1 } }, turn) }
 const { log } = console; log("x"); console.log = () => {}; console.log(1);
@@ -91,7 +87,6 @@ return "odd"`))
 }
 
 func TestLoadErrors(t *testing.T) {
-	t.Parallel()
 	const even = "function choose() { return 'even' }\n"
 	for _, tt := range []struct {
 		name, script, where, text string
@@ -122,7 +117,6 @@ func TestLoadErrors(t *testing.T) {
 		{"no text", even + "// \xff", source, "UTF-8", game.FaultError},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
 			limits := patient
 			if tt.fault == game.FaultTimeout {
 				limits = budget.Limits{Time: limit}
@@ -138,7 +132,6 @@ func TestLoadErrors(t *testing.T) {
 
 // A source map may name any file, and the parser would read it.
 func TestSourceMapsAreNotRead(t *testing.T) {
-	t.Parallel()
 	path := filepath.Join(t.TempDir(), "not-there.map")
 	compile(t, body("return 'even'")+"\n//# sourceMappingURL=file://"+path+"\n")
 	compile(t, body("return 'even'")+"\n//# sourceMappingURL=/dev/zero\n")
@@ -146,7 +139,6 @@ func TestSourceMapsAreNotRead(t *testing.T) {
 
 // TestReturnsOutsideOfFunctions loads what node runs as the body of a function.
 func TestReturnsOutsideOfFunctions(t *testing.T) {
-	t.Parallel()
 	for _, text := range []string{
 		"module.exports = { choose() { return 'odd' } }; return;",
 		"#!/usr/bin/env node\nfunction choose() { return 'odd' }\nif (true) return;\nthrow new Error('not reached');",

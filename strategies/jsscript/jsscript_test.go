@@ -120,7 +120,6 @@ func want(tb testing.TB, err error, op strategies.Op, fault game.Fault, where, t
 
 // None of these may run code of the script: it would throw.
 func TestInvalidAnswers(t *testing.T) {
-	t.Parallel()
 	for answer, shown := range map[string]string{
 		`"Even"`: `answered "Even"`, `" odd"`: "use lower case without spaces", `""`: `answered ""`,
 		"true": "answered true", "null": "answered null", "undefined": "does choose return on every path?",
@@ -147,7 +146,6 @@ func TestInvalidAnswers(t *testing.T) {
 }
 
 func TestThrowingHooks(t *testing.T) {
-	t.Parallel()
 	for statement, text := range map[string]string{
 		`throw new Error("boom")`:           "Error: boom",
 		`throw new TypeError("bo" + "om")`:  "TypeError: boom",
@@ -171,7 +169,6 @@ func TestThrowingHooks(t *testing.T) {
 		`[].reduce(x => x)`: "TypeError",
 	} {
 		t.Run(statement[:min(len(statement), 40)], func(t *testing.T) {
-			t.Parallel()
 			_, err := ask(t, body(statement))
 			want(t, err, strategies.OpChoose, game.FaultError, source+":2", text)
 		})
@@ -179,7 +176,6 @@ func TestThrowingHooks(t *testing.T) {
 }
 
 func TestHooksThatAreNone(t *testing.T) {
-	t.Parallel()
 	_, err := compile(t, "let choose = () => 1; function start() { choose = null }").New(t.Context(), setup(game.Key{}))
 	want(t, err, strategies.OpStart, game.FaultError, source, "no function choose any more")
 	// A hook that is no function is none.
@@ -191,7 +187,6 @@ func TestHooksThatAreNone(t *testing.T) {
 
 // What names the line is the innermost frame of the script.
 func TestLines(t *testing.T) {
-	t.Parallel()
 	const script = `// line 1
 function pick(list) {
   return list.map((x) => {

@@ -43,10 +43,8 @@ var attempts = []string{
 }
 
 func TestNoWayOut(t *testing.T) {
-	t.Parallel()
 	for _, attempt := range attempts {
 		t.Run(attempt[:min(len(attempt), 50)], func(t *testing.T) {
-			t.Parallel()
 			_, err := ask(t, body("let got; try { got = "+attempt+" } catch (e) { return 'even' }\nreturn got === undefined ? 'odd' : String(got)"))
 			if err != nil {
 				t.Errorf("%s: %v", attempt, err)
@@ -57,7 +55,6 @@ func TestNoWayOut(t *testing.T) {
 
 // Nothing of the host's shows in what scripts can read of errors and functions.
 func TestHostDoesNotShow(t *testing.T) {
-	t.Parallel()
 	holds(t, "let s; try { null.x } catch (e) { s = e.stack }", `s.includes("script.js") && !s.includes("scripts") && !s.includes("/")`)
 	for _, f := range []string{"console.log", "print", "[].map", "''.repeat", "JSON.parse", "/x/.exec", "Float64Array", "Proxy", "Map", "Array.from", "Function", "RegExp"} {
 		holds(t, "const f = "+f, `!String(f).includes("github") && !f.name.includes("/") && f.name.length > 0`)
@@ -66,7 +63,6 @@ func TestHostDoesNotShow(t *testing.T) {
 
 // What a script does to prototypes harms nobody but itself, and not even that.
 func TestTamperedPrototypes(t *testing.T) {
-	t.Parallel()
 	for name, tampering := range map[string]string{
 		"setters of Object.prototype": `for (const k of ["match_id", "round", "opponent", "role", "choice", "result", "points", "history", "drawn_number"])
 			Object.defineProperty(Object.prototype, k, { set() { throw new Error("set") }, get() { throw new Error("got") }, configurable: true });`,
@@ -80,7 +76,6 @@ func TestTamperedPrototypes(t *testing.T) {
 		"deleted":            `for (const k of Object.getOwnPropertyNames(Object.prototype)) try { delete Object.prototype[k] } catch {}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			s := seated(t, tampering+"\nfunction choose(turn) { return turn.history.length > 0 && turn.history[0].result === 'win' ? 'odd' : 'even' }")
 			if c, err := s.Choose(t.Context(), turn(0)); c != strategies.Even || err != nil {
 				t.Errorf("first choose: %v, %v, want even", c, err)
@@ -97,7 +92,6 @@ func TestTamperedPrototypes(t *testing.T) {
 
 // A script that has frozen its turn is told so; the next one is not disturbed.
 func TestFrozenTurn(t *testing.T) {
-	t.Parallel()
 	f := compile(t, "function choose(turn) { Object.freeze(turn); return 'even' }")
 	s := sit(t, f, [2]uint64{})
 	if _, err := s.Choose(t.Context(), turn(0)); err != nil {

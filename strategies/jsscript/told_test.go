@@ -15,7 +15,6 @@ import (
 // A turn that could be written to would keep what was written, if the next one
 // is against the same opponent.
 func TestTurnIsReadOnly(t *testing.T) {
-	t.Parallel()
 	s := seated(t, body("turn.history = turn.history.slice(-3)\nreturn 'even'"))
 	_, err := s.Choose(t.Context(), turn(0))
 	want(t, err, strategies.OpChoose, game.FaultError, source+":2", "TypeError: Cannot assign to read only property 'history'")
@@ -46,7 +45,6 @@ func printed(t *testing.T, script string) (lines []string) {
 }
 
 func TestConsole(t *testing.T) {
-	t.Parallel()
 	for call, want := range map[string]string{
 		`console.log("hello", 1, true, null, undefined)`: "INFO script=test: hello 1 true null undefined",
 		`print("hello")`:                    "INFO script=test: hello",
@@ -73,7 +71,6 @@ func TestConsole(t *testing.T) {
 // With and without a log a league goes the same way, even where printing runs
 // code of the script.
 func TestPrintingHasNoEffect(t *testing.T) {
-	t.Parallel()
 	const script = `function choose() { console.log({ get x() { return Math.random() } }); return Math.random() }`
 	with := setup(game.Key{1, 2})
 	with.Log = slog.New(slog.NewTextHandler(io.Discard, nil))

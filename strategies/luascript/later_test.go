@@ -15,7 +15,6 @@ import (
 // TestSameAsLua54 holds what the interpreter got wrong, and what exists of later versions, to
 // what lua 5.4 prints.
 func TestSameAsLua54(t *testing.T) {
-	t.Parallel()
 	for _, c := range []struct{ code, want string }{
 		// several targets
 		{`local a, b = 1, 2 a, b = b, a return a, b`, "2 1"},
@@ -72,7 +71,6 @@ func TestSameAsLua54(t *testing.T) {
 
 // TestLinesStay looks for the line of an error after texts that were rewritten.
 func TestLinesStay(t *testing.T) {
-	t.Parallel()
 	_, err := newBench(t, roomy).run("local a = \"x\\z\n\n  y\" local b = '\\x41'\nlocal c = [[\n\\z]]\nlocal ok, e = pcall(function()\nerror(a .. b) end)\nerror(e, 0)")
 	if err == nil || err.Error() != "xyA" {
 		t.Errorf("error %v, want xyA", err)
@@ -86,7 +84,6 @@ func TestLinesStay(t *testing.T) {
 
 // TestInterpreterLine reads a script that a shell can start, with a byte order mark.
 func TestInterpreterLine(t *testing.T) {
-	t.Parallel()
 	f, err := Compile("x", "x.lua", []byte("\ufeff#!/usr/bin/env lua\r\n-- Mine: a title\r\nfunction choose() return 1 end\r\n"), Config{})
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +96,6 @@ func TestInterpreterLine(t *testing.T) {
 
 // TestLaterSyntax asks what to write instead of the syntax of later versions.
 func TestLaterSyntax(t *testing.T) {
-	t.Parallel()
 	for code, want := range map[string]string{
 		`return 7 // 2`: "write math.floor(a / b)", `return t[1]//2`: "operator of Lua 5.3",
 		`return 1 << 2`: "<< is an operator of Lua 5.3", `return 8 >> 2`: ">> is an operator of Lua 5.3",
@@ -118,7 +114,6 @@ func TestLaterSyntax(t *testing.T) {
 
 // TestDifferences plays a match and looks for what is said of each line of choose.
 func TestDifferences(t *testing.T) {
-	t.Parallel()
 	for code, want := range map[string]string{
 		`local n = 9007199254740993`:                                                  "the number 9007199254740993 is read as 9007199254740992",
 		`local n = 0xffffffffffffffff`:                                                "is read as",
@@ -175,7 +170,6 @@ func TestDifferences(t *testing.T) {
 
 // TestHintsNameWhatIsMissing looks for hints that say that something is missing which is there.
 func TestHintsNameWhatIsMissing(t *testing.T) {
-	t.Parallel()
 	for name := range elsewhere {
 		if got, err := newBench(t, roomy).run("return " + name); err == nil && got != "nil" {
 			t.Errorf("%s is %s, and there is a hint for when it is not there", name, got)

@@ -15,7 +15,6 @@ import (
 )
 
 func TestInfo(t *testing.T) {
-	t.Parallel()
 	source := "\n-- Mine: a title\n-- One line.\n--\n---- And another. \n\n-- not this\nfunction choose() return 0.5 end"
 	digest := sha256.Sum256([]byte(source))
 	want := strategies.Info{
@@ -41,7 +40,6 @@ func TestInfo(t *testing.T) {
 }
 
 func TestLoadErrors(t *testing.T) {
-	t.Parallel()
 	const ok = "\nfunction choose() return 1 end"
 	for _, c := range []struct {
 		name, source, want string
@@ -82,7 +80,6 @@ func TestLoadErrors(t *testing.T) {
 }
 
 func TestInvalidAnswers(t *testing.T) {
-	t.Parallel()
 	for answer, shown := range map[string]string{
 		``: "nil", `nil`: "nil", `"Even"`: `"Even"`, `"even "`: `"even "`, `""`: `""`, `"0.5"`: `"0.5"`,
 		`2`: "2", `-0.1`: "-0.1", `1.0001`: "1.0001", `0/0`: "NaN", `1/0`: "+Inf", `true`: "true",
@@ -137,11 +134,9 @@ var hookFailures = []struct {
 
 // TestFailures has every hook fail in every way, on its third line.
 func TestFailures(t *testing.T) {
-	t.Parallel()
 	for _, op := range []strategies.Op{strategies.OpStart, strategies.OpChoose, strategies.OpObserve} {
 		for _, c := range hookFailures {
 			t.Run(string(op)+"/"+c.name, func(t *testing.T) {
-				t.Parallel()
 				source := fmt.Sprintf("-- title\nfunction %s(x)\n%s\nend\n", op, c.body)
 				if op != strategies.OpChoose {
 					source += "function choose() return 1 end\n"

@@ -12,7 +12,6 @@ import (
 // asks its context once for each instruction. An empty loop has one
 // instruction a turn, so ten turns more cost ten units more.
 func TestOneUnitPerInstruction(t *testing.T) {
-	t.Parallel()
 	used := func(turns int) int64 {
 		b := newBench(t, roomy)
 		if _, err := b.run(fmt.Sprintf("for i = 1, %d do end", turns)); err != nil {
@@ -31,7 +30,6 @@ func TestOneUnitPerInstruction(t *testing.T) {
 // TestBudgetIsExact finds the number of units that a chunk needs, and gives it
 // one less.
 func TestBudgetIsExact(t *testing.T) {
-	t.Parallel()
 	for _, code := range []string{
 		`for i = 1, 100 do end`,
 		`for i = 1, 20000 do end`,
@@ -55,7 +53,6 @@ func TestBudgetIsExact(t *testing.T) {
 
 // TestOverrunsCannotBeCaught lets scripts try to go on after an overrun.
 func TestOverrunsCannotBeCaught(t *testing.T) {
-	t.Parallel()
 	for _, c := range []struct {
 		name, code string
 		want       overrun
@@ -85,7 +82,6 @@ func TestOverrunsCannotBeCaught(t *testing.T) {
 		{"recursion in gsub", `local function f() return ("x"):gsub("x", f) end f()`, overDepth},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
 			b := newBench(t, budget.Limits{Time: roomy.Time, Instructions: 200_000})
 			got, err := b.run(c.code)
 			if b.machine.over != c.want {
@@ -98,7 +94,6 @@ func TestOverrunsCannotBeCaught(t *testing.T) {
 // TestGoPanicsAreErrors uses a function of more upvalues than the interpreter
 // has room to count.
 func TestGoPanicsAreErrors(t *testing.T) {
-	t.Parallel()
 	got, err := newBench(t, roomy).run(manyUpvalues(300))
 	if err == nil || !strings.Contains(err.Error(), "the interpreter failed") {
 		t.Errorf("300 upvalues gave %q (%v), want an error that says the interpreter failed", got, err)

@@ -22,7 +22,6 @@ math.random math.sin math.sinh math.sqrt math.tan math.tanh
 math.tointeger math.type`
 
 func TestReachable(t *testing.T) {
-	t.Parallel()
 	for range 3 { // the order must not vary either
 		got, err := newBench(t, roomy).run(`
 			local names = {}
@@ -46,7 +45,6 @@ func TestReachable(t *testing.T) {
 // TestEscapes tries ways out of the sandbox. Each attempt returns nil or false,
 // or fails, if it is shut.
 func TestEscapes(t *testing.T) {
-	t.Parallel()
 	for _, attempt := range []string{
 		`io`, `os`, `debug`, `package`, `channel`, `coroutine`, `require`, `module`, `newproxy`, `_printregs`, `_GOPHER_LUA_VERSION`,
 		`load`, `loadstring`, `loadfile`, `dofile`, `collectgarbage`, `getfenv`, `setfenv`, `gcinfo`, `string.dump`, `string.gfind`,
@@ -73,7 +71,6 @@ func TestEscapes(t *testing.T) {
 
 // TestRandom draws from the seat's own stream, by the rules of math.random.
 func TestRandom(t *testing.T) {
-	t.Parallel()
 	b := newBench(t, roomy)
 	b.machine.rand.Rekey(7)
 	got, err := b.run(`

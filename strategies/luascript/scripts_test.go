@@ -53,7 +53,6 @@ var partners = map[string]string{
 // two choices differ; a coin differs half of the time. The least values are
 // some way below what the scripts reached when they were written.
 func TestScriptsPlayWell(t *testing.T) {
-	t.Parallel()
 	for name, least := range map[string]map[string]float64{
 		"drift":    {"even": 0.85, "odd": 0.85, "avoid": 0.9, "itself": 0.7, "random": 0.45},
 		"settle":   {"even": 0.75, "odd": 0.75, "role": 0.75, "alternate": 0.75, "avoid": 0.75, "itself": 0.75, "random": 0.45},
@@ -61,7 +60,6 @@ func TestScriptsPlayWell(t *testing.T) {
 		"council":  {"even": 0.85, "odd": 0.85, "role": 0.8, "alternate": 0.8, "copy": 0.6, "avoid": 0.9, "itself": 0.7, "random": 0.45},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			f := shipped(t, name)
 			for partner, want := range least {
 				other := f
@@ -111,7 +109,6 @@ func differShare(t *testing.T, a, b strategies.Factory, leagues int) float64 {
 
 // TestFirstStrategyOfTheReadme compiles the Lua code that the README shows.
 func TestFirstStrategyOfTheReadme(t *testing.T) {
-	t.Parallel()
 	readme, err := os.ReadFile("../../scripts/README.md")
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,6 @@ import (
 )
 
 func TestPrint(t *testing.T) {
-	t.Parallel()
 	var log strings.Builder
 	su := setup()
 	su.Log = slog.New(slog.NewJSONHandler(&log, nil))

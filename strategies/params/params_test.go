@@ -20,7 +20,6 @@ func parse(t *testing.T, text string) []params.Param {
 }
 
 func TestParse(t *testing.T) {
-	t.Parallel()
 	for name, text := range map[string]string{
 		"lua": mine, "mark and interpreter": "\ufeff#!/usr/bin/lua\n" + mine,
 		"js":    "// Mine\n// param: horizon 1..20 = 5\n// param: greed 0.0..1.0 = .3\n// param: mode a|b|c = a\nlet x;\n// param: x 1..2 = 1\n",
@@ -53,7 +52,6 @@ func TestParse(t *testing.T) {
 }
 
 func TestValues(t *testing.T) {
-	t.Parallel()
 	list := parse(t, mine)
 	for text, want := range map[string]string{
 		"horizon=8": "horizon=8", "greed=0.50;h=8": "horizon=8;greed=0.5", " mode = b ": "mode=b", "g=1e-1": "greed=0.1",
@@ -81,7 +79,6 @@ func TestValues(t *testing.T) {
 }
 
 func TestName(t *testing.T) {
-	t.Parallel()
 	list := parse(t, mine)
 	values, _ := params.Read(list, "horizon=8;greed=0.25;mode=b")
 	for _, tt := range []struct{ strategy, want string }{

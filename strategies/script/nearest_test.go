@@ -6,7 +6,6 @@ import (
 )
 
 func TestDistance(t *testing.T) {
-	t.Parallel()
 	for _, tt := range []struct {
 		a, b string
 		want int
@@ -30,7 +29,6 @@ func TestDistance(t *testing.T) {
 }
 
 func TestNearest(t *testing.T) {
-	t.Parallel()
 	names := strings.Fields("alternate always-even always-odd markov-1 markov-2 random")
 	for in, want := range map[string]string{
 		"markv-2":     "markov-2",

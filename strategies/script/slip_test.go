@@ -16,7 +16,6 @@ var api = API{
 }
 
 func TestMissingField(t *testing.T) {
-	t.Parallel()
 	for _, c := range []struct{ object, field, what, hint string }{
 		{"turn", "colour", `turn has no field "colour"`, "turn has round, opponent, my_points"},
 		{"outcome", "colour", `an outcome has no field "colour"`, "outcome has won, opponent_choice, number"},
@@ -64,7 +63,6 @@ func text(source string) *Text {
 }
 
 func TestHabit(t *testing.T) {
-	t.Parallel()
 	source := "a++\nif a != b then\nif !a then\nprint(\"a++ != b\")\nprint('!') -- a++\na = 1"
 	x := text(source)
 	for range 2 { // the second time from memory
@@ -80,7 +78,6 @@ func TestHabit(t *testing.T) {
 }
 
 func TestFirstLine(t *testing.T) {
-	t.Parallel()
 	x := text(lua)
 	for word, want := range map[string]int{
 		"history": 2, "setup": 3, "chose": 4, "turn": 4, "opponent": 7, "on_outcome": 10,
@@ -99,7 +96,6 @@ func TestFirstLine(t *testing.T) {
 }
 
 func TestNearestName(t *testing.T) {
-	t.Parallel()
 	x := text(lua)
 	for missing, want := range map[string]string{
 		"histroy": "history", "oponent": "opponent", "choose": "chose", "prnt": "print",
@@ -115,7 +111,6 @@ func TestNearestName(t *testing.T) {
 }
 
 func TestLineOfText(t *testing.T) {
-	t.Parallel()
 	x := text("a = 'once'\nb = \"twice\"\nc = 'twice'\nd = 'here' .. \"here\"\ne = 'it\\'s'\nf = ''")
 	for range 2 { // the second time from memory
 		for quoted, want := range map[string]int{"once": 1, "twice": 0, "here": 4, `it\'s`: 5, "nowhere": 0, "": 6} {
@@ -134,7 +129,6 @@ func TestLineOfText(t *testing.T) {
 }
 
 func TestAssigns(t *testing.T) {
-	t.Parallel()
 	for source, want := range map[string]bool{
 		"x = 1": true, "x=1": true, "local x = 2": true, "x += 1": true, "x ||= 1": true, "x++": true, "x--": true, "function x() end": true,
 		"x == 1": false, "return x": false, "xx = 1": false, "ax = 1": false, "function xy() end": false, "x(1)": false, "": false,
@@ -146,7 +140,6 @@ func TestAssigns(t *testing.T) {
 }
 
 func TestDeclared(t *testing.T) {
-	t.Parallel()
 	function := regexp.MustCompile(`function\s+(\w+)|(\w+)\s*=\s*function`)
 	for _, c := range []struct {
 		source, missing, name string
@@ -172,7 +165,6 @@ func TestDeclared(t *testing.T) {
 // A name with signs of a regular expression, as JavaScript has them, is found like
 // any other.
 func TestDeclaredWithDollar(t *testing.T) {
-	t.Parallel()
 	function := regexp.MustCompile(`function\s+([\w$]+)`)
 	if name, line := NewText([]byte("function chose$(t) {}"), "//", nil).Declared("choose", function); name != "chose$" || line != 1 {
 		t.Errorf("%q in line %d", name, line)
@@ -187,7 +179,6 @@ func TestDeclaredWithDollar(t *testing.T) {
 
 // Texts are asked by the seats of many leagues at once.
 func TestTextIsSafe(t *testing.T) {
-	t.Parallel()
 	x := text(lua)
 	var all sync.WaitGroup
 	for range 8 {

@@ -84,7 +84,6 @@ func first(position uint64) string {
 }
 
 func TestCallsInOrder(t *testing.T) {
-	t.Parallel()
 	f := &scripted{}
 	s := newSeat(f)
 	if s.Strategy() != nil {
@@ -121,7 +120,6 @@ func TestCallsInOrder(t *testing.T) {
 // TestFailures plays three matches, each with a choice and an outcome, against
 // strategies that fail in every way.
 func TestFailures(t *testing.T) {
-	t.Parallel()
 	overrun := fmt.Errorf("x: %w", strategies.ErrTimeout)
 	const none, forfeit = game.NoFault, game.FaultForfeit
 	in := func(match uint64, err error) func(uint64) error {
@@ -162,7 +160,6 @@ func TestFailures(t *testing.T) {
 		"observe exceeds its time": {scripted{observe: in(1, overrun)}, [3]game.Fault{none, none, game.FaultTimeout}, 5},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			f := tc.f
 			s := newSeat(&f)
 			_ = s.Start(t.Context())
@@ -184,7 +181,6 @@ func TestFailures(t *testing.T) {
 }
 
 func TestOut(t *testing.T) {
-	t.Parallel()
 	s := newSeat(&scripted{new: func() (strategies.Strategy, error) { return nil, errBoom }})
 	if f, err := s.Out(); f != game.NoFault || err != nil {
 		t.Errorf("before start: %v, %v", f, err)
@@ -204,7 +200,6 @@ func TestOut(t *testing.T) {
 }
 
 func TestQuarantine(t *testing.T) {
-	t.Parallel()
 	f := &scripted{}
 	s := newSeat(f)
 	s.Quarantine()
@@ -224,7 +219,6 @@ func TestQuarantine(t *testing.T) {
 // TestProbability holds the coin to its key: the same match gives the same
 // parity, whatever was drawn before.
 func TestProbability(t *testing.T) {
-	t.Parallel()
 	answers := func(matches ...uint64) map[uint64]game.Parity {
 		s := newSeat(&scripted{choose: func(uint64) (strategies.Choice, error) { return 0.5, nil }})
 		if err := s.Start(t.Context()); err != nil {
@@ -249,13 +243,11 @@ func TestProbability(t *testing.T) {
 }
 
 func TestCloseFails(t *testing.T) {
-	t.Parallel()
 	for name, end := range map[string]func() error{
 		"error": func() error { return errBoom },
 		"panic": func() error { panic("boom") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			s := newSeat(&scripted{close: end})
 			if err := s.Start(t.Context()); err != nil {
 				t.Fatal(err)

@@ -47,7 +47,6 @@ func stories(t *testing.T, folder string, source []byte) string {
 // TestCompiledCodeIsKept compiles a module twice: the second time it reads what the first
 // has written. Damaged files are compiled again.
 func TestCompiledCodeIsKept(t *testing.T) {
-	t.Parallel()
 	folder, source := filepath.Join(t.TempDir(), "code"), largeModule(1)
 	want := story(t, engines["compiled"], source)
 	if got := stories(t, folder, source); got != want {
@@ -90,7 +89,6 @@ func TestCompiledCodeIsKept(t *testing.T) {
 // TestUnsafeFolders leaves folders alone that others can read or that are none, and
 // modules that are small.
 func TestUnsafeFolders(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	open, file, private := filepath.Join(dir, "open"), filepath.Join(dir, "file"), filepath.Join(dir, "private")
 	if err := os.Mkdir(open, 0o755); err != nil {

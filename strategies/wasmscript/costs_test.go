@@ -13,7 +13,6 @@ import (
 // TestCosts counts the instructions of calls: all of a function, once, and all of a loop for
 // each round, whichever way they branch.
 func TestCosts(t *testing.T) {
-	t.Parallel()
 	rounds := func(n int32, code ...any) []byte {
 		return Code(I32(n), Set(0), Loop(0), Code(code...), Get(0), I32(1), I32Sub, Tee(0), BrIf(0), End)
 	}
@@ -69,7 +68,6 @@ func TestCosts(t *testing.T) {
 
 // TestRewritesAlike rewrites modules twice: compiled code is kept under what comes out.
 func TestRewritesAlike(t *testing.T) {
-	t.Parallel()
 	m := Frequency()
 	m.Table, m.Start = []int{0, 1}, 2
 	m.Funcs = append(m.Funcs, Func{})

@@ -42,7 +42,6 @@ const templates = "../../cmd/strategylab/internal/authoring/templates/"
 // every language that this machine can compile. Each plays as the one without a compiler, in
 // both engines.
 func TestDocumentedExamples(t *testing.T) {
-	t.Parallel()
 	page, err := os.ReadFile("../../docs/wasm.md")
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +52,6 @@ func TestDocumentedExamples(t *testing.T) {
 	want := choices(agree(t, wasmtest.Frequency().Bytes()))
 	for language, b := range builds {
 		t.Run(language, func(t *testing.T) {
-			t.Parallel()
 			code := regexp.MustCompile("(?s)\n```" + language + "\n(.*?)\n```\n").FindSubmatch(page)
 			if code == nil {
 				t.Fatalf("docs/wasm.md has no strategy in %s", language)

@@ -142,7 +142,6 @@ func blocks(n int) (code []byte) {
 // TestHostileModules has every module end as the table says, in both engines alike and
 // again in a second seat.
 func TestHostileModules(t *testing.T) {
-	t.Parallel()
 	for _, h := range hostileModules() {
 		if told := agree(t, h.module); !strings.Contains(told, h.says) {
 			t.Errorf("%s: want %q in\n%s", h.name, h.says, told)

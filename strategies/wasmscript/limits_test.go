@@ -25,7 +25,6 @@ func (s shout) Handle(context.Context, slog.Record) error { close(s.heard); retu
 
 // TestCollectsDuringACall collects garbage while a call runs that ends only afterwards.
 func TestCollectsDuringACall(t *testing.T) {
-	t.Parallel()
 	for kind, config := range map[string]wasmscript.Config{"compiled": {}, "interpreted": wasmscript.Interpreted(wasmscript.Config{})} {
 		config.Limits = budget.Limits{Time: 1 << 60, Instructions: 1 << 60}
 		m := Module{Pages: 1, Imports: []Import{From("lab", "log", "ii", "")}, Funcs: []Func{
@@ -53,7 +52,6 @@ func TestCollectsDuringACall(t *testing.T) {
 // TestSlicesAddUp has a call use most of many slices, and another all of them: the limit
 // and the count are the same as in one piece.
 func TestSlicesAddUp(t *testing.T) {
-	t.Parallel()
 	// each round costs 10 instructions: choose(rounds = 10,000 times the standing's points)
 	m := Module{Pages: 1, Funcs: []Func{{Name: "choose", Params: "iiiiiiii", Results: "d", Locals: "i", Code: Code(
 		Get(7), I32(10_000), I32Mul, Set(8),

@@ -106,7 +106,6 @@ func answer(code ...any) Module {
 }
 
 func TestPlaysAndForgets(t *testing.T) {
-	t.Parallel()
 	want := "choose 0.5\nchoose 0.5\nchoose 0\nchoose 0\ninstructions 16\n"
 	if got := agree(t, Frequency().Bytes()); got != want+want {
 		t.Errorf("got\n%s\nwant twice\n%s", got, want)
@@ -119,7 +118,6 @@ func TestPlaysAndForgets(t *testing.T) {
 
 // TestReceives has hooks put their parameters, which are small, into one number.
 func TestReceives(t *testing.T) {
-	t.Parallel()
 	m := Module{
 		Globals: []Global{{Type: 'd'}},
 		Funcs: []Func{
@@ -165,7 +163,6 @@ func digits(n int) []byte {
 // TestInitialization sets memory and globals in the start function and in _initialize,
 // before any seat.
 func TestInitialization(t *testing.T) {
-	t.Parallel()
 	m := Module{
 		Pages: 1, Start: 1, Globals: []Global{{Type: 'i'}},
 		Funcs: []Func{
@@ -185,7 +182,6 @@ func TestInitialization(t *testing.T) {
 // TestEveryNaNIsTheSame makes NaNs whose bits depend on the engine or the processor, and
 // looks at them in every way there is.
 func TestEveryNaNIsTheSame(t *testing.T) {
-	t.Parallel()
 	makeNaN := [][]byte{
 		Code(F64(0), F64(0), F64Div),
 		Code(I64(-1), byte(0xbf)), // f64.reinterpret_i64

@@ -23,7 +23,6 @@ func read[T any](b string, f func(*reader) T) (v T, refusal string) {
 
 // TestReadsIntegers reads integers at their limits, and those beyond.
 func TestReadsIntegers(t *testing.T) {
-	t.Parallel()
 	for in, c := range map[string]struct {
 		want    uint32
 		refusal string
@@ -71,7 +70,6 @@ func TestReadsIntegers(t *testing.T) {
 // TestReadsWhatIsWritten writes integers and reads them again, also where they are filled in
 // later.
 func TestReadsWhatIsWritten(t *testing.T) {
-	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		n, u := rapid.Int64().Draw(t, "signed"), rapid.Uint32().Draw(t, "unsigned")
 		if got, refusal := read(string(appendSigned(nil, n)), func(r *reader) int64 { return r.signed(64) }); got != n || refusal != "" {
@@ -92,7 +90,6 @@ func TestReadsWhatIsWritten(t *testing.T) {
 
 // TestReadsNames and lists within their limits.
 func TestReadsNames(t *testing.T) {
-	t.Parallel()
 	if got, refusal := read("\x03abc", (*reader).name); got != "abc" || refusal != "" {
 		t.Errorf("%q, %q", got, refusal)
 	}

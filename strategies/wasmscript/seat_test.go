@@ -38,10 +38,8 @@ func remembering(imports ...Import) Module {
 // TestDefersInOrder has one seat defer outcomes and the other observe them at once, in any
 // order of calls: their choices and their instructions are the same.
 func TestDefersInOrder(t *testing.T) {
-	t.Parallel()
 	for name, module := range map[string]Module{"no import": remembering(), "lab.random": remembering(From("lab", "random", "", "d"))} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			defersInOrder(t, load(t, module))
 		})
 	}
@@ -100,7 +98,6 @@ func defersInOrder(t *testing.T, f strategies.Factory) {
 
 // TestDefersNothing has modules that would be seen to defer: they observe at once.
 func TestDefersNothing(t *testing.T) {
-	t.Parallel()
 	with := func(im ...Import) Module {
 		return Module{Imports: im, Funcs: []Func{{Name: "choose", Results: "d", Code: F64(1)}, {Name: "observe", Code: Code(Unreachable)}}}
 	}
@@ -122,7 +119,6 @@ func TestDefersNothing(t *testing.T) {
 
 // TestFailedOp tells a deferred failure from one of the choice after it.
 func TestFailedOp(t *testing.T) {
-	t.Parallel()
 	for name, c := range map[string]struct {
 		choose, observe []byte
 		want            strategies.Op
@@ -149,7 +145,6 @@ func TestFailedOp(t *testing.T) {
 
 // TestPlayersInLargeFields numbers players whose ids do not tell their place.
 func TestPlayersInLargeFields(t *testing.T) {
-	t.Parallel()
 	m := Module{Funcs: []Func{{Name: "choose", Params: "i", Results: "d", Code: Code(Get(0), F64FromI32, F64(1000), F64Div)}}}
 	f := load(t, m)
 	for _, name := range []func(int) string{

@@ -25,7 +25,6 @@ func changing(pages, grown int, change []byte) Module {
 // TestSeatsBeginWithTheSnapshot changes the memory in every way there is, at the limits of
 // what is noted, and has a later seat look at it, which gets the same instance.
 func TestSeatsBeginWithTheSnapshot(t *testing.T) {
-	t.Parallel()
 	ones := I64(-1)
 	ways := map[string][]byte{
 		"i32.store":   Code(Get(8), I32(-1), Store(0x36, 3)),

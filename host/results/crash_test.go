@@ -31,6 +31,13 @@ func (c *crash) resume(t *testing.T, what string) {
 	t.Helper()
 	c.cases++
 	planBefore, leaguesBefore := content(filepath.Join(c.path, results.PlanFile)), content(leaguesBin(c.path))
+	var torn *results.Tear
+	if r, err := results.OpenReader(c.path); err == nil {
+		for range r.Leagues() { // to the end, or to an error
+		}
+		torn = r.Torn()
+		_ = r.Close()
+	}
 	d, err := results.Open(c.path)
 	if err != nil {
 		c.refused++
@@ -43,11 +50,17 @@ func (c *crash) resume(t *testing.T, what string) {
 		return
 	}
 	defer d.Close()
-	if d.Repaired() != nil {
-		c.repaired++
-	}
 	// Without leagues.bin the run was stopped right after the plan was written.
 	n, cut := d.Len(), leaguesBefore == missing || strings.HasPrefix(string(c.whole), leaguesBefore)
+	if got := d.Repaired(); got != nil {
+		c.repaired++
+		sound := len(encode(t, c.plan, c.leagues[:n]))
+		want := results.Tear{Offset: int64(sound), Dropped: int64(len(leaguesBefore) - sound), Leagues: n, Err: got.Err}
+		if *got != want || torn == nil || torn.String() != got.String() ||
+			!strings.Contains(got.String(), fmt.Sprintf("last %d bytes, after league %d", want.Dropped, n-1)) {
+			t.Errorf("%s: repaired %v, want %v; reading found %v", what, got, &want, torn)
+		}
+	}
 	if n < len(c.leagues) && d.Repaired() == nil && !cut {
 		t.Errorf("%s: %d leagues of %d, and nothing said of the rest", what, n, len(c.leagues))
 	}
@@ -116,5 +129,8 @@ func TestCrashOfARun(t *testing.T) {
 		}
 		c.resume(t, name+" missing")
 	}
+	restore()
+	writeFile(t, leaguesBin(c.path), append(bytes.Clone(c.whole), make([]byte, 1000)...))
+	c.resume(t, "zeros after a power failure")
 	t.Logf("crash: run: %d cases, %d repaired with a warning, %d refused with the file", c.cases, c.repaired, c.refused)
 }

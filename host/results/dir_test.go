@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
+
 	"iter"
 	"os"
 	"path/filepath"
@@ -192,8 +192,11 @@ func TestExtend(t *testing.T) {
 		t.Fatal(err)
 	}
 	appendAll(t, d, leagues[3:])
-	if err := d.Close(); err != nil {
+	if err := errors.Join(d.Summary("an earlier one"), d.Summary(map[string]int{"leagues": 5}), d.Close()); err != nil {
 		t.Fatal(err)
+	}
+	if got := string(readFile(t, filepath.Join(path, results.SummaryFile))); got != "{\n  \"leagues\": 5\n}\n" {
+		t.Errorf("summary holds %q", got)
 	}
 	again := open(t, path)
 	if again.Plan().Runs != 5 || again.Len() != 5 {
@@ -280,42 +283,32 @@ func TestPlanIsReadStrictly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, tc := range map[string]struct{ old, new, want string }{
-		"schema":        {"plan/v3", "plan/v4", `schema "strategylab/plan/v4"`},
-		"unknown field": {`"runs"`, `"extra":1,"runs"`, `unknown field "extra"`},
-		"no runs":       {`"runs":3`, `"runs":0`, "0 runs"},
-		"no legs":       {`"legs":1`, `"legs":0`, "0 legs"},
-		"bad draw":      {`"draw":""`, `"draw":"coin"`, `draw "coin"`},
-		"bad transport": {`"direct"`, `"pigeon"`, `transport "pigeon"`},
-		"same name":     {"random#2", "random#1", `both called "random#1"`},
-		"no name":       {"random#2", "", "player 1 has no name"},
-		"two values":    {`"runs":3`, `"runs":3}{"runs":3`, "more than one JSON value"},
-		"no JSON":       {"{", "(", "invalid character"},
+	for want, swap := range map[string][2]string{
+		`schema "strategylab/plan/v4"`: {"plan/v3", "plan/v4"},
+		`unknown field "extra"`:        {`"runs"`, `"extra":1,"runs"`},
+		"0 runs":                       {`"runs":3`, `"runs":0`},
+		"0 legs":                       {`"legs":1`, `"legs":0`},
+		`draw "coin"`:                  {`"draw":""`, `"draw":"coin"`},
+		`transport "pigeon"`:           {`"direct"`, `"pigeon"`},
+		`both called "random#1"`:       {"random#2", "random#1"},
+		"player 1 has no name":         {"random#2", ""},
+		"more than one JSON value":     {"}]}", "}]} {}"},
+		"invalid character":            {"{", "("},
 	} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			bad := strings.Replace(string(good), tc.old, tc.new, 1)
-			if name == "two values" {
-				bad = string(good) + string(good)
-			}
-			writeFile(t, filepath.Join(dir, results.PlanFile), []byte(bad))
-			for _, open := range []func(string) (io.Closer, error){
-				func(p string) (io.Closer, error) { return results.Open(p) },
-				func(p string) (io.Closer, error) { return results.OpenReader(p) },
-			} {
-				if _, err := open(dir); err == nil || !strings.Contains(err.Error(), tc.want) {
-					t.Errorf("error %v, want one that says %q", err, tc.want)
-				}
-			}
-			if _, err := os.Stat(filepath.Join(dir, ".lock")); err == nil {
-				t.Error("a directory that cannot be opened was written to")
-			}
-		})
+		dir := t.TempDir()
+		writeFile(t, filepath.Join(dir, results.PlanFile), []byte(strings.Replace(string(good), swap[0], swap[1], 1)))
+		_, err := results.Open(dir)
+		_, read := results.OpenReader(dir)
+		if err == nil || read == nil || !strings.Contains(err.Error(), want) || read.Error() != err.Error() {
+			t.Errorf("errors %v and %v, want %q", err, read, want)
+		}
+		if _, err := os.Stat(filepath.Join(dir, ".lock")); err == nil {
+			t.Errorf("%s: a directory that cannot be opened was written to", want)
+		}
 	}
 }
 
-// TestAppendAfterFailure appends what is no league: the directory must not go
-// on as if it had been written.
+// After a league that cannot be recorded the folder takes no other, as if it had been.
 func TestAppendAfterFailure(t *testing.T) {
 	plan := testPlan(3, 1, 3, "")
 	leagues := randomLeagues(t, plan, 2)
@@ -323,14 +316,8 @@ func TestAppendAfterFailure(t *testing.T) {
 	bad := clone(leagues[0])
 	bad.Matches = nil
 	first := d.Append(bad)
-	if first == nil {
-		t.Fatal("a league without matches was recorded")
-	}
-	if err := d.Append(leagues[0]); err != first {
-		t.Errorf("next append: %v, want the first failure again", err)
-	}
-	if err := d.Flush(); err != first {
-		t.Errorf("flush: %v, want the first failure again", err)
+	if first == nil || d.Append(leagues[0]) != first || d.Flush() != first {
+		t.Errorf("a league without matches: %v; then %v, %v, want the first failure again", first, d.Append(leagues[0]), d.Flush())
 	}
 }
 
@@ -338,13 +325,11 @@ func TestOneWriterAtATime(t *testing.T) {
 	plan := testPlan(3, 1, 3, "")
 	path := create(t, plan, nil)
 	d := open(t, path)
-	for name, second := range map[string]func() (*results.Dir, error){
-		"Open":   func() (*results.Dir, error) { return results.Open(path) },
-		"Create": func() (*results.Dir, error) { return results.Create(path, plan) },
-	} {
-		_, err := second()
+	_, opened := results.Open(path)
+	_, created := results.Create(path, plan)
+	for _, err := range []error{opened, created} {
 		if !errors.Is(err, disk.ErrLocked) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "by this process") {
-			t.Errorf("%s: error %v, want that this process holds %s", name, err, path)
+			t.Errorf("error %v, want that this process holds %s", err, path)
 		}
 	}
 	r, err := results.OpenReader(path)
@@ -359,25 +344,12 @@ func TestOneWriterAtATime(t *testing.T) {
 	_ = open(t, path).Close() // free again
 }
 
-func TestSummary(t *testing.T) {
-	path := create(t, testPlan(2, 1, 1, ""), nil)
-	d := open(t, path)
-	for leagues := range 2 {
-		if err := d.Summary(map[string]int{"leagues": leagues}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := string(readFile(t, filepath.Join(path, results.SummaryFile))); got != "{\n  \"leagues\": 1\n}\n" {
-		t.Errorf("summary holds %q", got)
-	}
-}
-
 // A run that is rewound keeps its first leagues, and goes on after them to the same bytes.
 func TestRewind(t *testing.T) {
 	plan := testPlan(3, 2, 6, "uniform:1-10")
 	leagues := randomLeagues(t, plan, 6)
 	whole := readFile(t, leaguesBin(create(t, plan, leagues)))
-	for keep := range 8 {
+	for _, keep := range []int{0, 1, 5, 6, 7} {
 		path := create(t, plan, leagues)
 		d := open(t, path)
 		if err := d.Rewind(keep); err != nil {

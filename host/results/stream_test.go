@@ -166,22 +166,17 @@ func TestEncodeRefusesWhatCannotHappen(t *testing.T) {
 		"note on nobody": func(l *results.League) { l.Notes = []results.Note{{Field: 3}} },
 		"too many notes": func(l *results.League) { l.Notes = make([]results.Note, 3*64+1) },
 	} {
-		t.Run(name, func(t *testing.T) {
-			var buf bytes.Buffer
-			enc, err := results.NewEncoder(&buf, header(t, plan))
-			if err != nil {
-				t.Fatal(err)
-			}
-			before := buf.Len()
-			l := randomLeague(t, plan, 0, rand.New(rand.NewPCG(3, 3)))
-			spoil(l)
-			if err := enc.Encode(l); err == nil {
-				t.Error("was encoded")
-			}
-			if buf.Len() != before {
-				t.Error("something was written")
-			}
-		})
+		var buf bytes.Buffer
+		enc, err := results.NewEncoder(&buf, header(t, plan))
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := buf.Len()
+		l := randomLeague(t, plan, 0, rand.New(rand.NewPCG(3, 3)))
+		spoil(l)
+		if err := enc.Encode(l); err == nil || buf.Len() != before {
+			t.Errorf("%s: error %v, %d bytes written", name, err, buf.Len()-before)
+		}
 	}
 }
 
@@ -199,8 +194,7 @@ func TestDecodeReportsHeaderDamage(t *testing.T) {
 	}
 	newer := bytes.Clone(whole)
 	newer[8] = 2
-	_, err := results.NewDecoder(bytes.NewReader(newer))
-	if err == nil || !strings.Contains(err.Error(), "format version 2") {
+	if _, err := results.NewDecoder(bytes.NewReader(newer)); err == nil || !strings.Contains(err.Error(), "format version 2") {
 		t.Errorf("newer version: %v", err)
 	}
 }
@@ -208,8 +202,8 @@ func TestDecodeReportsHeaderDamage(t *testing.T) {
 // TestDecodeDoesNotTrustLengths gives a record a length that is plausible and
 // wrong: memory must follow the bytes that are there.
 func TestDecodeDoesNotTrustLengths(t *testing.T) {
-	b := encode(t, testPlan(1000, 1, 1, ""), nil)
-	b = binary.LittleEndian.AppendUint32(b, 60<<20)
+	b := encode(t, testPlan(300, 1, 1, ""), nil)
+	b = binary.LittleEndian.AppendUint32(b, 10<<20)
 	b = append(b, make([]byte, 100)...)
 	dec, err := results.NewDecoder(bytes.NewReader(b))
 	if err != nil {

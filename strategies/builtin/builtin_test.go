@@ -20,17 +20,8 @@ func TestInfoIsComplete(t *testing.T) {
 		if !strings.Contains(info.Description, "Source: ") || !strings.HasSuffix(info.Description, ".") {
 			t.Errorf("%s: description %q, want sentences that name the source", info.Name, info.Description)
 		}
-		if err := f.Close(); err != nil {
-			t.Errorf("%s: Close = %v", info.Name, err)
-		}
-	}
-}
-
-func TestFind(t *testing.T) {
-	for _, f := range builtin.All() {
-		got, ok := builtin.Find(f.Info().Name)
-		if !ok || got.Info() != f.Info() {
-			t.Errorf("Find(%q) = %v, %t", f.Info().Name, got, ok)
+		if got, ok := builtin.Find(info.Name); !ok || got.Info() != info || f.Close() != nil {
+			t.Errorf("Find(%q) = %v, %t", info.Name, got, ok)
 		}
 	}
 	for _, name := range []string{"", "markov", "markov-4", "Random", "random "} {
@@ -38,4 +29,12 @@ func TestFind(t *testing.T) {
 			t.Errorf("Find(%q) = %v, want none", name, f.Info().Name)
 		}
 	}
+}
+
+func names() []string {
+	var all []string
+	for _, f := range builtin.All() {
+		all = append(all, f.Info().Name)
+	}
+	return all
 }

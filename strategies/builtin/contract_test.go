@@ -62,7 +62,8 @@ func TestOpponentsDoNotMix(t *testing.T) {
 	}
 }
 
-// A match that nobody played teaches nothing, and may come without a Choose.
+// A match that nobody played teaches nothing, and may come without a Choose. All but two
+// answer with certainty, so that no coin is thrown.
 func TestTechnicalLossesTeachNothing(t *testing.T) {
 	for _, name := range names() {
 		f := find(t, name)
@@ -72,6 +73,10 @@ func TestTechnicalLossesTeachNothing(t *testing.T) {
 			want := clean.meet(n, id, theirs, n%10+1)
 			if got := faulty.meet(n, id, theirs, n%10+1); got != want {
 				t.Errorf("%s: plays %v in match %d, without technical losses %v", name, got, n, want)
+				break
+			}
+			if a := clean.answer; a != strategies.Even && a != strategies.Odd && name != "hedge" && (name != "biased" || a != 0.7) {
+				t.Errorf("%s answers %v in match %d", name, a, n)
 				break
 			}
 			faulty.observe(strategies.Outcome{Match: 1000, Opponent: id, Role: game.RoleB, Result: game.TechnicalLoss})

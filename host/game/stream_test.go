@@ -132,6 +132,13 @@ func TestRandPositionsAreIndependent(t *testing.T) {
 			}
 		}
 	}
+	positions := map[uint64]bool{game.StartPosition: true}
+	for match := range uint64(1000) {
+		positions[game.ChoosePosition(match)], positions[game.ObservePosition(match)] = true, true
+	}
+	if len(positions) != 2001 {
+		t.Errorf("%d positions for 1000 matches, want 2001", len(positions))
+	}
 	fresh := game.NewRand(key)
 	tidy.Rekey(0)
 	if got, want := fresh.Uint64(), tidy.Uint64(); got != want {
@@ -162,17 +169,6 @@ func TestFirstWordsAreIndependent(t *testing.T) {
 		if x := chiSquare(seen, uniformly(16, leagues*matches/16)); x > 56.49 {
 			t.Errorf("%s: chi-square %.1f, want at most 56.49: %v", what, x, seen)
 		}
-	}
-}
-
-func TestHookPositionsAreDistinct(t *testing.T) {
-	seen := map[uint64]bool{game.StartPosition: true}
-	for match := range uint64(1000) {
-		seen[game.ChoosePosition(match)] = true
-		seen[game.ObservePosition(match)] = true
-	}
-	if len(seen) != 2001 {
-		t.Errorf("%d positions for 1000 matches, want 2001", len(seen))
 	}
 }
 
@@ -210,12 +206,9 @@ func TestRandRanges(t *testing.T) {
 func TestIntNPanicsBelowOne(t *testing.T) {
 	for _, n := range []int{0, -1, math.MinInt} {
 		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("IntN(%d) does not panic", n)
-				}
-			}()
+			defer func() { _ = recover() }()
 			game.NewRand(game.Key{}).IntN(n)
+			t.Errorf("IntN(%d) does not panic", n)
 		}()
 	}
 }

@@ -3,13 +3,10 @@ package manager_test
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/manager/league"
@@ -92,133 +89,6 @@ func (r *rig) wantTable(n, legs int) {
 	r.t.Helper()
 	if diff := cmp.Diff(table(r.t, n, legs), rows(r.m.Standings())); diff != "" {
 		r.t.Errorf("the table (-want +got):\n%s", diff)
-	}
-}
-
-func TestEveryAgentGetsEverythingInOrder(t *testing.T) {
-	t.Parallel()
-	r, referee, players := whole(t, 4, fair, nil)
-	var want []protocol.Type
-	for range 3 {
-		want = append(want, protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted)
-	}
-	want = append(want, protocol.TypeLeagueCompleted)
-	for _, s := range append(players, referee) {
-		var sent []protocol.Type
-		for _, m := range s.inbox.all() {
-			sent = append(sent, m.Head().MessageType)
-		}
-		if diff := cmp.Diff(want, sent); diff != "" {
-			t.Errorf("%s was sent (-want +got):\n%s", s.id, diff)
-		}
-		key := credential.NewVerifier(s.token).ManagerToken("cup")
-		for _, m := range s.inbox.all() { // the strict rules are held by the agents of these tests
-			if h := m.Head(); h.AuthToken != key || h.LeagueID != "cup" || h.Sender != "league_manager" || !strings.HasPrefix(h.ConversationID, "cup-") {
-				t.Errorf("%s was sent a %s with header %+v", s.id, h.MessageType, h)
-			}
-		}
-	}
-	r.wantTable(4, 1)
-	select {
-	case <-r.m.Done():
-	default:
-		t.Error("the league is over, but Done is not closed")
-	}
-}
-
-// TestWhatTheMessagesOfARoundSay: beside what the rules of host/judge hold a league to (who
-// meets whom, byes, tables and all that is counted), which the tests of host apply.
-func TestWhatTheMessagesOfARoundSay(t *testing.T) {
-	t.Parallel()
-	r, referee, players := whole(t, 5, fair, nil)
-	all := players[2].inbox.all()
-	announced, ends := got[*protocol.RoundAnnouncement](all), got[*protocol.RoundCompleted](all)
-	for i := range 5 {
-		for _, m := range announced[i].Matches {
-			if m.GameType != "even_odd" || m.RefereeID != referee.id || m.RefereeEndpoint != referee.url {
-				t.Errorf("round %d announces %+v, want it by %s", i+1, m, referee.id)
-			}
-		}
-		if next := ends[i].NextRoundID; i < 4 && next.Number() != i+2 || i == 4 && next != protocol.NoRound() {
-			t.Errorf("after round %d comes %q", i+1, next)
-		}
-	}
-	last, first := got[*protocol.LeagueCompleted](all)[0], r.m.Standings()[0]
-	if c := last.Champion; c.PlayerID != first.PlayerID || c.DisplayName != first.DisplayName || c.Points.Value() != first.Points {
-		t.Errorf("the champion is %+v, want %+v", c, first)
-	}
-	for i, s := range last.FinalStandings {
-		if s.Rank != i+1 || s.DisplayName == "" {
-			t.Errorf("a line of the final table is %+v", s)
-		}
-	}
-}
-
-func TestMatchKeysGoToTheAssignedRefereeOnly(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, nil)
-	north, south := r.referee("north"), r.referee("south")
-	players := r.field(4)
-	r.begin()
-	keys := make(map[string]bool)
-	for _, referee := range []*scripted{north, south} {
-		told := referee.announcements(1)
-		if len(told.Matches) != 2 || len(referee.own(told)) != 1 {
-			t.Fatalf("%s is informed of %d matches, %d of them its own", referee.id, len(told.Matches), len(referee.own(told)))
-		}
-		for _, m := range told.Matches {
-			if m.RefereeID != referee.id {
-				if m.PlayerAKeys != nil || m.PlayerBKeys != nil || m.PlayerAEndpoint != "" || m.PlayerBEndpoint != "" {
-					t.Errorf("%s is told the keys or endpoints of %s, which is not its own", referee.id, m.MatchID)
-				}
-				continue
-			}
-			for _, p := range []struct {
-				id, endpoint string
-				keys         *credential.KeyPair
-			}{{m.PlayerAID, m.PlayerAEndpoint, m.PlayerAKeys}, {m.PlayerBID, m.PlayerBEndpoint, m.PlayerBKeys}} {
-				player := players[slices.IndexFunc(players, func(s *scripted) bool { return s.id == p.id })]
-				want := credential.NewVerifier(player.token).MatchKeys("cup", m.MatchID, referee.id)
-				if p.keys == nil || p.keys.Send != want.Send || p.keys.Expect != want.Expect || p.endpoint != player.url {
-					t.Errorf("%s is told %+v at %s of %s", referee.id, p.keys, p.endpoint, p.id)
-				}
-				keys[want.Send], keys[want.Expect] = true, true
-			}
-		}
-	}
-	for _, p := range players {
-		for _, m := range p.announcements(1).Matches {
-			if m.PlayerAKeys != nil || m.PlayerBKeys != nil || m.PlayerAEndpoint != "" || m.PlayerBEndpoint != "" {
-				t.Errorf("%s is told keys or endpoints: %+v", p.id, m)
-			}
-		}
-	}
-	if len(keys) != 8 {
-		t.Errorf("%d different keys for 4 players, want 8", len(keys))
-	}
-}
-
-func TestRefereesAreNotifiedAfterThePlayers(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, nil)
-	referee := r.referee("north")
-	players := r.field(3)
-	gate := make(chan struct{})
-	players[1].on(protocol.TypeRoundAnnouncement, func(context.Context, *wire.Exchange) (protocol.Message, error) {
-		<-gate
-		return nil, nil
-	})
-	r.begin()
-	players[0].announcements(1)
-	players[2].announcements(1)
-	if n := len(referee.inbox.all()); n != 0 {
-		t.Errorf("the referee was sent %d messages before all players had acknowledged", n)
-	}
-	close(gate)
-	referee.announcements(1)
-	told := r.events.until(t, "the announcement", func(e manager.Event) bool { return e.Kind == manager.Notified })
-	if told.Acked != 3 || len(told.Missing) != 0 || told.Round != 1 || told.Message != protocol.TypeRoundAnnouncement {
-		t.Errorf("the announcement was acknowledged by %d and not by %v", told.Acked, told.Missing)
 	}
 }
 

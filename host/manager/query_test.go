@@ -5,9 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/protocol"
 )
@@ -36,29 +33,6 @@ func about(q *protocol.LeagueQuery, p protocol.QueryParams) *protocol.LeagueQuer
 	return q
 }
 
-func TestQueriesBeforeTheStart(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, nil)
-	players := r.field(2)
-	ada := players[0]
-	status := ask[protocol.StatusData](ada, ada.query(protocol.QueryStatus))
-	if status.State != "WAITING_FOR_REGISTRATIONS" || status.Status != "waiting" || status.CurrentRound.Value() != 0 ||
-		status.TotalRounds.Value() != 0 || status.TotalMatches.Value() != 0 || status.LeagueID != "cup" {
-		t.Errorf("the status is %+v", status)
-	}
-	schedule := ask[protocol.ScheduleData](ada, ada.query(protocol.QuerySchedule))
-	if schedule.Rounds == nil || len(schedule.Rounds) != 0 || schedule.TotalRounds.Value() != 0 {
-		t.Errorf("the schedule is %+v", schedule)
-	}
-	if next := ask[protocol.NextMatchData](ada, ada.query(protocol.QueryNextMatch)); next.NextMatch != nil {
-		t.Errorf("the next match is %+v", next.NextMatch)
-	}
-	table := ask[protocol.StandingsData](ada, ada.query(protocol.QueryStandings))
-	if len(table.Standings) != 2 || table.Standings[0].PlayerID != "P01" || table.Standings[1].Rank != 2 {
-		t.Errorf("the table is %+v", table)
-	}
-}
-
 // report takes a match down as the referee of the test wants it.
 func (s *scripted) report(m protocol.AnnouncedMatch, round int, res protocol.MatchResult) {
 	s.r.t.Helper()
@@ -67,80 +41,20 @@ func (s *scripted) report(m protocol.AnnouncedMatch, round int, res protocol.Mat
 	}
 }
 
-func TestQueriesDuringTheLeague(t *testing.T) {
+// A question may be about one round; what the answers say is for the checks of conformance.
+func TestScheduleOfARound(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil)
-	referee := r.referee("north")
-	players := r.field(5)
-	r.begin()
-	told := referee.announcements(1)
-	referee.report(told.Matches[0], 1, result(told.Matches[0], game.Even, game.Odd, 4)) // A wins
-	schedule, err := game.NewSchedule(5, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ada := players[0]
-
-	whole := ask[protocol.ScheduleData](ada, ada.query(protocol.QuerySchedule))
-	if whole.TotalRounds.Value() != 5 || len(whole.Rounds) != 5 {
-		t.Fatalf("the schedule has %d of %d rounds", len(whole.Rounds), whole.TotalRounds.Value())
-	}
-	for i, round := range whole.Rounds {
-		bye, _ := schedule.Bye(i + 1)
-		if round.RoundID.Number() != i+1 || len(round.Byes) != 1 || round.Byes[0] != game.PlayerID(bye) {
-			t.Errorf("round %d is %+v", i+1, round)
-		}
-		for k, p := range schedule.Round(i + 1) {
-			want := protocol.ScheduledMatch{
-				MatchID: p.ID, GameType: "even_odd", PlayerAID: game.PlayerID(p.A), PlayerBID: game.PlayerID(p.B),
-				RefereeID: "REF01", RefereeEndpoint: referee.url, Status: "PENDING", Winner: protocol.Null[string](),
-			}
-			switch {
-			case p.ID == "R1M1":
-				want.Status, want.Winner = "FINISHED", protocol.Some(game.PlayerID(p.A))
-			case i == 0:
-				want.Status = "RUNNING"
-			}
-			if diff := cmp.Diff(want, round.Matches[k], cmp.AllowUnexported(protocol.Opt[string]{})); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", p.ID, diff)
-			}
+	r, referee, players := running(t, nil)
+	for round, want := range map[int]int{1: 1, 2: 0} {
+		q := about(players[0].query(protocol.QuerySchedule), protocol.QueryParams{RoundID: protocol.RoundNumber(round)})
+		got := ask[protocol.ScheduleData](players[0], q)
+		if got.Rounds == nil || len(got.Rounds) != want || got.TotalRounds.Value() != 1 || want == 1 && got.Rounds[0].Matches[0].RefereeEndpoint != referee.url {
+			t.Errorf("round %d is %+v", round, got)
 		}
 	}
-	one := ask[protocol.ScheduleData](ada, about(ada.query(protocol.QuerySchedule), protocol.QueryParams{RoundID: protocol.RoundNumber(3)}))
-	if len(one.Rounds) != 1 || one.Rounds[0].RoundID.Number() != 3 || one.TotalRounds.Value() != 5 {
-		t.Errorf("round 3 is %+v", one)
-	}
-	none := ask[protocol.ScheduleData](ada, about(ada.query(protocol.QuerySchedule), protocol.QueryParams{RoundID: protocol.RoundNumber(6)}))
-	if none.Rounds == nil || len(none.Rounds) != 0 {
-		t.Errorf("round 6 is %+v", none)
-	}
-
-	status := ask[protocol.StatusData](ada, ada.query(protocol.QueryStatus))
-	if status.State != "RUNNING_LEAGUE" || status.Status != "running" || status.CurrentRound.Value() != 1 ||
-		status.TotalRounds.Value() != 5 || status.MatchesCompleted.Value() != 1 || status.TotalMatches.Value() != 10 {
-		t.Errorf("the status is %+v", status)
-	}
-	table := ask[protocol.StandingsData](ada, ada.query(protocol.QueryStandings))
-	if winner := told.Matches[0].PlayerAID; table.CurrentRound.Value() != 1 || table.Standings[0].PlayerID != winner || table.Standings[0].Points != 3 {
-		t.Errorf("the table is %+v", table)
-	}
-
-	for seat, p := range players {
-		next := ask[protocol.NextMatchData](p, p.query(protocol.QueryNextMatch)).NextMatch
-		for _, want := range schedule.Matches() {
-			if want.ID == "R1M1" || want.A != seat && want.B != seat {
-				continue
-			}
-			role, opponent := "PLAYER_A", want.B
-			if want.B == seat {
-				role, opponent = "PLAYER_B", want.A
-			}
-			if next == nil || next.MatchID != want.ID || next.RoundID.Number() != want.Round || next.OpponentID != game.PlayerID(opponent) ||
-				next.RoleInMatch != role || next.RefereeID != "REF01" || next.RefereeEndpoint != referee.url || next.GameType != "even_odd" {
-				t.Errorf("the next match of %s is %+v, want %s", p.id, next, want.ID)
-			}
-			break
-		}
+	status := ask[protocol.StatusData](players[0], players[0].query(protocol.QueryStatus))
+	if want := r.m.Snapshot(); status.State != "RUNNING_LEAGUE" || status.TotalMatches.Value() != len(want.Matches) {
+		t.Errorf("the status is %+v, want that of %+v", status, want)
 	}
 }
 

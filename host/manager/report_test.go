@@ -4,49 +4,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/protocol"
 )
-
-func TestAReportIsAcknowledgedAndCounts(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		a, b   game.Parity
-		number int
-		points [2]int
-		status string
-	}{
-		{game.Even, game.Odd, 8, [2]int{3, 0}, "WIN"},
-		{game.Odd, game.Odd, 7, [2]int{1, 1}, "DRAW"},
-		{game.NoParity, game.NoParity, 0, [2]int{0, 0}, "TECHNICAL_LOSS"},
-	} {
-		t.Run(c.status, func(t *testing.T) {
-			t.Parallel()
-			r, referee, _ := running(t, nil)
-			m := referee.announcements(1).Matches[0]
-			answer, err := referee.call(referee.reportOf(m, 1, result(m, c.a, c.b, c.number)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			ack := answer.(*protocol.MatchResultAck)
-			if ack.Status != "ACCEPTED" || !ack.Recorded.Value() || ack.MatchID != "R1M1" || ack.RoundID.Number() != 1 || ack.LeagueID != "cup" {
-				t.Errorf("the answer is %+v", ack)
-			}
-			taken := r.m.Results()[0]
-			if taken.Points != c.points || taken.Status() != c.status || taken.Choices != [2]game.Parity{c.a, c.b} || taken.Drawn != (c.status != "TECHNICAL_LOSS") {
-				t.Errorf("the result is %+v", taken)
-			}
-			r.finish()
-			sum := got[*protocol.RoundCompleted](referee.inbox.all())[0].Summary
-			want := map[string]int{"WIN": sum.Wins.Value(), "DRAW": sum.Draws.Value(), "TECHNICAL_LOSS": sum.TechnicalLosses.Value()}[c.status]
-			if want != 1 || sum.TotalMatches.Value() != 1 {
-				t.Errorf("the summary is %+v", sum)
-			}
-		})
-	}
-}
 
 // What a tolerant league takes of a referee of another program counts, and what is wrong with
 // it is said; about other players it is refused, and that is said.
@@ -62,6 +25,7 @@ func TestTolerantModeTakesReportsOfOtherReferees(t *testing.T) {
 		"no token":            {change: func(p *protocol.MatchResultReport) { p.AuthToken = "" }},
 		"a token of its own":  {change: func(p *protocol.MatchResultReport) { p.AuthToken = "tok_ref01" }},
 		"a sender of its own": {change: func(p *protocol.MatchResultReport) { p.Sender = "the referee" }, differ: "sender"},
+		"no sender":           {change: func(p *protocol.MatchResultReport) { p.Sender = "" }},
 		"a stranger wins":     {change: func(p *protocol.MatchResultReport) { p.Result.Winner = protocol.Some("P09") }, refused: true},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -118,4 +82,27 @@ func TestOneOfManyReportsAtOnceCounts(t *testing.T) {
 	if accepted != 1 || r.m.Standings()[0].Points != 3 || len(r.m.Results()) != 1 {
 		t.Errorf("%d reports were accepted; the table is %+v", accepted, r.m.Standings())
 	}
+}
+
+// A report that comes while its match goes to another referee is judged when that stands in
+// the journal.
+func TestAReportDoesNotOvertakeAnAssignment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, referee, _ := running(t, nil)
+		m := referee.announcements(1).Matches[0]
+		release, answered := r.m.Reserve(m.MatchID), make(chan error, 1)
+		go func() {
+			_, err := referee.call(referee.reportOf(m, 1, fair(m)))
+			answered <- err
+		}()
+		synctest.Wait()
+		if len(answered) > 0 {
+			t.Errorf("the report was answered before the assignment stood: %v", <-answered)
+		}
+		release()
+		if err := <-answered; err != nil {
+			t.Error(err)
+		}
+		r.finish()
+	})
 }

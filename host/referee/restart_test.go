@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 
+	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/journal/journaltest"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
@@ -83,6 +86,9 @@ func TestMatchFiles(t *testing.T) {
 	bubble(t, func(c *referee.Config) { c.Data, c.MatchFiles = dir, true }, nil, func(t *testing.T, r *rig) {
 		r.must(round(match("R1M1", "P01", "P02")))
 		reported := r.reports(1)[0].body["result"]
+		if over := r.all("P01", protocol.TypeGameOver)[0].body["game_result"].(obj); over["reason"] != "P01 chose the parity of the drawn number" {
+			t.Errorf("the players are told %v", over)
+		}
 		synctest.Wait()
 		text, err := os.ReadFile(filepath.Join(dir, "data", "matches", league, "R1M1.json"))
 		if err != nil {
@@ -98,23 +104,25 @@ func TestMatchFiles(t *testing.T) {
 	})
 }
 
+// leave makes the data of a referee that was killed when its journal held so much.
+func leave(t *testing.T, journal []byte) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := disk.WriteFile(filepath.Join(dir, journalFile), journal, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// count is how many events of a match a journal has.
+func count(journal []byte, event, match string) int {
+	return len(regexp.MustCompile(`(?m) `+event+` .*`+match).FindAll(journal, -1))
+}
+
 // resume goes on with what is left of a journal.
 func resume(t *testing.T, left, held []byte) {
-	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, journalFile)), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, journalFile), left, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	has := func(event, match string) bool {
-		for _, line := range strings.Split(string(held), "\n") {
-			if strings.Contains(line, " "+event+" ") && strings.Contains(line, match) {
-				return true
-			}
-		}
-		return false
-	}
+	dir := leave(t, left)
+	has := func(event, match string) bool { return count(held, event, match) > 0 }
 	synctest.Test(t, func(t *testing.T) {
 		draws := 0
 		log, results := playThree(t, dir, func(referee.Match) (int, error) { draws++; return 7, nil }, !has("assigned", "R1M1"))
@@ -133,14 +141,8 @@ func resume(t *testing.T, left, held []byte) {
 				t.Errorf("%s: reported %v", id, reported)
 			}
 		}
-		asked := 0
-		for _, line := range log {
-			if line == "P01 CHOOSE_PARITY_CALL" {
-				asked++
-			}
-		}
-		if want := has("chosen", "R1M1") || has("finished", "R1M1"); (asked == 0) != want {
-			t.Errorf("P01 is asked %d times", asked)
+		if want := has("chosen", "R1M1") || has("finished", "R1M1"); slices.Contains(log, "P01 CHOOSE_PARITY_CALL") == want {
+			t.Errorf("P01 has chosen: %v; heard %q", want, log)
 		}
 	})
 	journal, err := os.ReadFile(filepath.Join(dir, journalFile))
@@ -148,17 +150,8 @@ func resume(t *testing.T, left, held []byte) {
 		t.Fatal(err)
 	}
 	for _, id := range []string{"R1M1", "R1M2", "R1M3"} {
-		finished, reported := 0, 0
-		for _, line := range strings.Split(string(journal), "\n") {
-			if strings.Contains(line, " finished ") && strings.Contains(line, id) {
-				finished++
-			}
-			if strings.Contains(line, " reported ") && strings.Contains(line, id) {
-				reported++
-			}
-		}
-		if finished != 1 || reported != 1 {
-			t.Errorf("%s is finished %d times and reported %d times:\n%s", id, finished, reported, journal)
+		if count(journal, "finished", id) != 1 || count(journal, "reported", id) != 1 {
+			t.Errorf("%s is not finished once and reported once:\n%s", id, journal)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -261,16 +260,3 @@ func (r *rig) wants(calls ...string) {
 }
 
 var errBoom = fmt.Errorf("boom")
-
-// logTo returns a logger that hands on its messages.
-func logTo(tell func(string)) *slog.Logger { return slog.New(teller(tell)) }
-
-type teller func(string)
-
-func (teller) Enabled(context.Context, slog.Level) bool { return true }
-func (t teller) Handle(_ context.Context, r slog.Record) error {
-	t(r.Message)
-	return nil
-}
-func (t teller) WithAttrs([]slog.Attr) slog.Handler { return t }
-func (t teller) WithGroup(string) slog.Handler      { return t }

@@ -1,13 +1,11 @@
 package player_test
 
 import (
-	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/strategylab/strategylab/host/credential"
-	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -57,15 +55,5 @@ func TestUnusableID(t *testing.T) {
 	r.start()
 	if err := r.finished(); err == nil || !strings.Contains(err.Error(), r.cfg.Manager.URL) || len(r.manager.registrations()) != 1 {
 		t.Errorf("%v after %d registrations", err, len(r.manager.registrations()))
-	}
-}
-
-// TestRefusesBySelf holds what the server refuses to the league's shape.
-func TestRefusesBySelf(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, nil)
-	refusal := r.p.Dispatcher().Refuse(t.Context(), &jsonrpc.Request{}, &jsonrpc.Refusal{Reason: jsonrpc.ReasonBusy, Status: http.StatusServiceUnavailable, Detail: "busy"})
-	if refusal == nil || refusal.Code != jsonrpc.CodeBusy || !strings.Contains(string(refusal.Data), "E048") {
-		t.Errorf("a busy player says %+v", refusal)
 	}
 }

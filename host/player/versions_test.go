@@ -1,13 +1,13 @@
 package player_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
 	"os"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/strategylab/strategylab/host/player"
@@ -212,22 +212,32 @@ func TestAnswersDuringAReplay(t *testing.T) {
 	}
 }
 
-// TestEditBetweenCalls takes an edit up after the choice of a match and before its
-// result: the choice stays, and the new version observes the result.
+// TestEditBetweenCalls takes edits up before the league, whose seat is that of the new version,
+// and after the choice of a match and before its result: the choice stays, and the new version
+// observes the result.
 func TestEditBetweenCalls(t *testing.T) {
 	t.Parallel()
 	a := newAuthor()
 	r := edited(t, a, nil)
+	second, odd := learns("second"), &strategy{fingerprint: "third"}
+	a.edits <- edit{made: second}
+	if e := r.until(player.Reloaded); e.Replayed != 0 {
+		t.Errorf("event %+v", e)
+	}
 	chose := r.plays("R1M1")
-	odd := &strategy{fingerprint: "second"}
 	a.edits <- edit{made: odd}
 	r.until(player.Reloaded)
 	if again := r.choice("R1M1"); again != chose {
 		t.Errorf("answered %v after the edit and %v before", again, chose)
 	}
 	must[*protocol.Ack](r, r.over("R1M1"))
-	if got := odd.log(); !slices.Equal(got, []string{"start", "choose R1M1", "observe R1M1"}) {
-		t.Errorf("calls of the new version: %q", got)
+	r.wants() // of the version before the league
+	for s, want := range map[*strategy][]string{
+		second: {"start", "choose R1M1", "close", "close factory"}, odd: {"start", "choose R1M1", "observe R1M1"},
+	} {
+		if got := s.log(); !slices.Equal(got, want) {
+			t.Errorf("calls of version %s: %q", s.fingerprint, got)
+		}
 	}
 }
 
@@ -235,8 +245,8 @@ func TestEditBetweenCalls(t *testing.T) {
 func TestReplayIsSilent(t *testing.T) {
 	t.Parallel()
 	a := newAuthor()
-	var printed atomic.Int32
-	r := edited(t, a, func(r *rig) { r.cfg.Print = logTo(func(string) { printed.Add(1) }) })
+	var printed bytes.Buffer // by one goroutine at a time
+	r := edited(t, a, func(r *rig) { r.cfg.Print = slog.New(slog.NewTextHandler(&printed, nil)) })
 	leagueState(r, 1, 3)
 	chatty := learns("chatty")
 	var log *slog.Logger
@@ -248,11 +258,11 @@ func TestReplayIsSilent(t *testing.T) {
 	}
 	a.edits <- edit{made: chatty}
 	r.until(player.Reloaded)
-	if n := printed.Load(); n != 0 {
-		t.Errorf("%d lines were printed in the replay", n)
+	if printed.Len() > 0 {
+		t.Errorf("in the replay was printed\n%s", &printed)
 	}
 	leagueState(r, 4, 5)
-	if n := printed.Load(); n != 2 {
+	if n := strings.Count(printed.String(), "asked"); n != 2 {
 		t.Errorf("%d lines were printed in two matches", n)
 	}
 }
@@ -334,24 +344,5 @@ func TestKeptVersions(t *testing.T) {
 	leagueState(r, 3, 3)
 	if got := kept(); !slices.Contains(got, "first") || !slices.Contains(got, "third") || slices.Contains(got, "second") {
 		t.Errorf("kept %q after a restart", got)
-	}
-}
-
-// TestEditBetweenLeagues: the seat of the next league is that of the new version.
-func TestEditBetweenLeagues(t *testing.T) {
-	t.Parallel()
-	a := newAuthor()
-	r := edited(t, a, nil)
-	second := learns("second")
-	a.edits <- edit{made: second}
-	if e := r.until(player.Reloaded); e.Replayed != 0 {
-		t.Errorf("event %+v", e)
-	}
-	leagueState(r, 1, 1)
-	if got := second.log(); !slices.Equal(got, []string{"start", "choose R1M1", "observe R1M1"}) {
-		t.Errorf("calls %q", got)
-	}
-	if got := r.s.log(); len(got) != 0 {
-		t.Errorf("the version before the league received %q", got)
 	}
 }

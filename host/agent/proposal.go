@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -88,44 +86,18 @@ func (m *Member) saysTaken(err error) bool {
 	return protocol.Says(protocol.SaysTaken, text) && strings.Contains(strings.ToLower(text), strings.ToLower(m.Proposed))
 }
 
-// listedIDs returns the ids of the course's form that a list of agents holds,
-// except in the entry with the endpoint, which is the agent's own.
+// listedIDs returns the ids of the course's form that a list of agents holds, as texts or
+// names of members, but that of the agent with the endpoint, which is the agent's own.
 func listedIDs(body []byte, role protocol.Role, endpoint string) map[string]bool {
 	taken := make(map[string]bool)
-	var doc any
-	if json.Unmarshal(body, &doc) == nil {
-		collectIDs(doc, role, endpoint, taken)
-	}
-	return taken
-}
-
-func collectIDs(v any, role protocol.Role, endpoint string, taken map[string]bool) {
-	note := func(text string) {
+	// What stands between quotes, also in JSON text.
+	for _, text := range strings.FieldsFunc(string(body), func(r rune) bool { return r == '"' || r == '\\' }) {
 		if port := PortOf(role, text); port != 0 {
 			taken[IDAt(role, port)] = true
 		}
 	}
-	switch v := v.(type) {
-	case map[string]any:
-		if v["contact_endpoint"] == endpoint || v["endpoint"] == endpoint {
-			return
-		}
-		for name, inner := range v {
-			note(name)
-			collectIDs(inner, role, endpoint, taken)
-		}
-	case []any:
-		for _, inner := range v {
-			collectIDs(inner, role, endpoint, taken)
-		}
-	case string:
-		var inner any
-		if strings.HasPrefix(v, "{") || strings.HasPrefix(v, "[") {
-			if json.Unmarshal([]byte(v), &inner) == nil {
-				collectIDs(inner, role, endpoint, taken)
-			}
-			return
-		}
-		note(v)
+	if own, found := dialect.FindAgent(body, "", endpoint); found {
+		delete(taken, IDAt(role, PortOf(role, own)))
 	}
+	return taken
 }

@@ -2,7 +2,6 @@ package dialect
 
 import (
 	"cmp"
-	"iter"
 	"regexp"
 	"sync"
 
@@ -26,7 +25,7 @@ func FindAcceptance(body []byte) (found Acceptance, yes bool) {
 	if e := doc.Get("error"); err != nil || e != nil && e.Kind() != 'n' {
 		return Acceptance{}, false
 	}
-	for d := range within(doc, 0) {
+	for _, d := range within(doc, 0) {
 		status := d.Text("status")
 		affirmed, said := protocol.Affirms(d)
 		if protocol.Means(protocol.Rejecting, status) || d.Text("error_code") != "" || protocol.Fails(d) || d.Get("isError").Kind() == 't' || said && !affirmed {
@@ -75,26 +74,19 @@ func agentID(d rawjson.Object, find func(rawjson.Object, string, string) (rawjso
 
 const maxSearch = 6
 
-// within yields an object and those in it, also in JSON text, down to a depth.
-func within(d rawjson.Object, depth int) iter.Seq[rawjson.Object] {
-	return func(yield func(rawjson.Object) bool) { walk(d, depth, yield) }
-}
-
-func walk(d rawjson.Object, depth int, yield func(rawjson.Object) bool) bool {
-	if !yield(d) {
-		return false
-	}
+// within returns an object and those in it, also in JSON text, down to a depth.
+func within(d rawjson.Object, depth int) []rawjson.Object {
+	all := []rawjson.Object{d}
 	for _, m := range d {
-		if depth < maxSearch && !walkValue(m.Value, depth+1, yield) {
-			return false
+		if depth < maxSearch {
+			all = append(all, below(m.Value, depth+1)...)
 		}
 	}
-	return true
+	return all
 }
 
-func walkValue(v jsontext.Value, depth int, yield func(rawjson.Object) bool) bool {
-	var inner rawjson.Object
-	err := rawjson.ErrNoObject
+func below(v jsontext.Value, depth int) (all []rawjson.Object) {
+	inner, err := rawjson.Object(nil), rawjson.ErrNoObject
 	switch v.Kind() {
 	case '{':
 		inner, err = rawjson.Split(v)
@@ -102,12 +94,13 @@ func walkValue(v jsontext.Value, depth int, yield func(rawjson.Object) bool) boo
 		inner, err = rawjson.Parse(rawjson.Unquote(v))
 	case '[':
 		for _, e := range rawjson.Elements(v) {
-			if !walkValue(e, depth, yield) {
-				return false
-			}
+			all = append(all, below(e, depth)...)
 		}
 	}
-	return err != nil || walk(inner, depth, yield)
+	if err != nil {
+		return all
+	}
+	return within(inner, depth)
 }
 
 // FindAgent returns the id of the agent with this endpoint or, where endpoints
@@ -117,7 +110,7 @@ func FindAgent(body []byte, name, endpoint string) (id string, found bool) {
 	if err != nil {
 		return "", false
 	}
-	for d := range within(doc, 0) {
+	for _, d := range within(doc, 0) {
 		at, located := protocol.Find(d, "contact_endpoint", "")
 		called, _ := protocol.Find(d, "display_name", `"`)
 		same := !located && name != "" && string(rawjson.Text(called.Value)) == name

@@ -143,57 +143,42 @@ func gunzip(raw []byte, max int64) ([]byte, error) {
 	return readAll(r, -1, max)
 }
 
-const (
-	frameOpen = `{"jsonrpc":"2.0","id":`
-	nullID    = "null"
-)
-
-func appendID(dst []byte, id jsontext.Value) []byte {
+// frame returns the beginning of a document with an id, or with null, and room for more bytes.
+func frame(id jsontext.Value, more int) []byte {
+	const open, null = `{"jsonrpc":"2.0","id":`, "null"
+	b := append(make([]byte, 0, len(open)+max(len(id), len(null))+more), open...)
 	if len(id) == 0 {
-		return append(dst, nullID...)
+		return append(b, null...)
 	}
-	return append(dst, id...)
+	return append(b, id...)
 }
 
 // encodeResult frames a result. It trusts id and result to be valid JSON.
 func encodeResult(id, result jsontext.Value) []byte {
-	b := make([]byte, 0, len(frameOpen)+len(id)+len(result)+len(`null,"result":}`))
-	b = append(b, frameOpen...)
-	b = appendID(b, id)
-	b = append(b, `,"result":`...)
-	b = append(b, result...)
-	return append(b, '}')
+	const name = `,"result":`
+	return append(append(append(frame(id, len(name)+len(result)+1), name...), result...), '}')
 }
 
 // encodeError frames an error. It trusts id and e.Data to be valid JSON.
 func encodeError(id jsontext.Value, e *Error) []byte {
-	b := make([]byte, 0, len(frameOpen)+len(id)+len(e.Message)+len(e.Data)+72)
-	b = append(b, frameOpen...)
-	b = appendID(b, id)
-	b = append(b, `,"error":{"code":`...)
+	b := append(frame(id, len(e.Message)+len(e.Data)+72), `,"error":{"code":`...)
 	b = strconv.AppendInt(b, int64(e.Code), 10)
-	b = append(b, `,"message":`...)
-	b = appendQuote(b, e.Message)
+	b = appendQuote(append(b, `,"message":`...), e.Message)
 	if len(e.Data) > 0 {
-		b = append(b, `,"data":`...)
-		b = append(b, e.Data...)
+		b = append(append(b, `,"data":`...), e.Data...)
 	}
 	return append(b, "}}"...)
 }
 
 // encodeRequest frames a request; without an id it is a notification.
 func encodeRequest(id jsontext.Value, method string, params jsontext.Value) []byte {
-	b := make([]byte, 0, len(frameOpen)+len(id)+len(method)+len(params)+24)
-	b = append(b, `{"jsonrpc":"2.0"`...)
-	if len(id) > 0 {
-		b = append(b, `,"id":`...)
-		b = append(b, id...)
+	b := frame(id, len(method)+len(params)+24)
+	if len(id) == 0 {
+		b = append(b[:0], `{"jsonrpc":"2.0"`...)
 	}
-	b = append(b, `,"method":`...)
-	b = appendQuote(b, method)
+	b = appendQuote(append(b, `,"method":`...), method)
 	if len(params) > 0 {
-		b = append(b, `,"params":`...)
-		b = append(b, params...)
+		b = append(append(b, `,"params":`...), params...)
 	}
 	return append(b, '}')
 }

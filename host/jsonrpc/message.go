@@ -145,42 +145,31 @@ type Refusal struct {
 // Error returns the error object that is sent by default: the standard text
 // for the code, and data {"detail": Detail}.
 func (r *Refusal) Error() *Error {
-	message := "Invalid Request"
-	switch r.Code {
-	case CodeParse:
-		message = "Parse error"
-	case CodeInternal:
-		message = "Internal error"
-	case CodeBusy:
-		message = "Too busy"
-	}
 	data := appendQuote([]byte(`{"detail":`), r.Detail)
-	return &Error{Code: r.Code, Message: message, Data: append(data, '}')}
+	return &Error{Code: r.Code, Message: messages[r.Code], Data: append(data, '}')}
 }
+
+var messages = map[int]string{CodeParse: "Parse error", CodeInvalidRequest: "Invalid Request", CodeInternal: "Internal error", CodeBusy: "Too busy"}
 
 // A RefuseFunc replaces the error object of a refusal; nil keeps it. How much of
 // the request is filled in depends on the reason: transport, route and peer
 // always, the body from ReasonBadJSON on, the id where it could be read.
 type RefuseFunc func(ctx context.Context, req *Request, r *Refusal) *Error
 
-// statuses are the HTTP statuses of the reasons but 400.
-var statuses = map[Reason]int{
-	ReasonForeign: http.StatusForbidden, ReasonTooLarge: http.StatusRequestEntityTooLarge, ReasonMediaType: http.StatusUnsupportedMediaType,
-	ReasonVerb: http.StatusMethodNotAllowed, ReasonTimeout: http.StatusRequestTimeout, ReasonBusy: http.StatusServiceUnavailable,
-	ReasonInternal: http.StatusInternalServerError,
-}
+// The HTTP statuses of the reasons but 400, and the codes of JSON-RPC but CodeInvalidRequest.
+var (
+	statuses = map[Reason]int{
+		ReasonForeign: http.StatusForbidden, ReasonTooLarge: http.StatusRequestEntityTooLarge, ReasonMediaType: http.StatusUnsupportedMediaType,
+		ReasonVerb: http.StatusMethodNotAllowed, ReasonTimeout: http.StatusRequestTimeout, ReasonBusy: http.StatusServiceUnavailable,
+		ReasonInternal: http.StatusInternalServerError,
+	}
+	codes = map[Reason]int{ReasonBadJSON: CodeParse, ReasonBusy: CodeBusy, ReasonInternal: CodeInternal}
+)
 
 func refusal(reason Reason, detail string) *Refusal {
-	r := &Refusal{Reason: reason, Status: cmp.Or(statuses[reason], http.StatusBadRequest), Code: CodeInvalidRequest, Detail: detail}
-	switch reason {
-	case ReasonBadJSON:
-		r.Code = CodeParse
-	case ReasonBusy:
-		r.Code = CodeBusy
-	case ReasonInternal:
-		r.Code = CodeInternal
+	return &Refusal{
+		Reason: reason, Status: cmp.Or(statuses[reason], http.StatusBadRequest), Code: cmp.Or(codes[reason], CodeInvalidRequest), Detail: detail,
 	}
-	return r
 }
 
 func bodyTooLarge(limit int64) *Refusal {

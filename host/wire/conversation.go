@@ -5,14 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/wire/discovery"
 )
 
 const (
@@ -82,10 +80,7 @@ type Conversation struct {
 	asked    map[question]bool // what need not be asked again
 	sent     map[string]bool   // documents
 	named    []string          // names that the peer has mentioned
-
-	header     http.Header
-	tools      discovery.Toolbox
-	operations []discovery.Operation
+	published
 }
 
 // question is something to ask a peer, or to try with it, once.
@@ -133,7 +128,7 @@ func (c *Conversation) begin(t protocol.Type) {
 		c.once(Tools, p.URL)
 	}
 	p.note(func() {
-		c.header, c.tools, c.operations = p.header, p.tools, p.operations
+		c.published = p.published
 		if f, ok := p.forms[t]; ok && c.Wrappings == nil { // another agent of this process has found it
 			c.propose(Known, f)
 		}
@@ -163,7 +158,7 @@ func (c *Conversation) Settle(m protocol.Message, f Form) {
 // base has failed, and so has everything else.
 func (c *Conversation) repair(ctx context.Context, m protocol.Message, first Attempt) *Attempt {
 	c.state, c.message, c.most = Known, m, MaxRequests
-	c.Peer.note(func() { c.header, c.tools, c.operations = c.Peer.header, c.Peer.tools, c.Peer.operations })
+	c.Peer.note(func() { c.published = c.Peer.published })
 	if first.Verdict = c.judgeKnown(ctx, &first); first.Verdict != Misunderstood {
 		return &first
 	}
@@ -368,7 +363,7 @@ func (c *Conversation) settle(a *Attempt) {
 			if !f.Single {
 				p.learned, p.at, p.guess = d, f.URL, false
 			}
-			p.header, p.tools, p.operations = c.header, c.tools, c.operations
+			p.published = c.published
 			p.listed = p.listed || c.tools != nil || c.asked[question{Tools, f.URL}]
 		})
 	case a.State == IDs:

@@ -34,11 +34,16 @@ type Peer struct {
 	understood bool                    // it has answered a message
 	settled    []protocol.Type         // types for which no other names need to be tried
 	at         string                  // where it takes messages, if not at URL
-	header     http.Header             // of its session
-	tools      discovery.Toolbox       // that it lists
-	listed     bool                    // it was asked for them
-	operations []discovery.Operation   // that it publishes
+	listed     bool                    // it was asked for its tools
 	assignment string                  // method by which it accepts single assignments, if not by announcements
+	published
+}
+
+// published is what a peer says of how it is called.
+type published struct {
+	header     http.Header           // of its session
+	tools      discovery.Toolbox     // that it lists
+	operations []discovery.Operation // that it publishes
 }
 
 // NewPeer returns a peer that speaks a dialect.

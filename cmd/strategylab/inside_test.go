@@ -54,13 +54,18 @@ func inside(ctx context.Context, p command.Process, args ...string) (code int, s
 	return code, o.String(), e.String()
 }
 
-// runLine runs a line of a script in this process, as "exec strategylab" would in one of its
-// own, and returns its exit code.
-func runLine(ts *testscript.TestScript, args []string) int {
+// startsProcesses has the lines of a script that follow load and play strategies in other processes,
+// as those of users do, and plugins play: processes.
+func startsProcesses(ts *testscript.TestScript, _ bool, _ []string) {
 	exe, err := os.Executable()
 	ts.Check(err)
+	ts.Setenv("EXE", exe)
+}
+
+// runLine runs a line of a script in this process and returns its exit code.
+func runLine(ts *testscript.TestScript, args []string) int {
 	p := in(ts.MkAbs("."))
-	p.Exe, p.Entropy, p.Env = exe, entropy, ts.Getenv
+	p.Exe, p.Entropy, p.Env = ts.Getenv("EXE"), entropy, ts.Getenv
 	p.Lab = p.WithLoader()
 	code, stdout, stderr := inside(context.Background(), p, args...)
 	_, _ = ts.Stdout().Write([]byte(stdout))

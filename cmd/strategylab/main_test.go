@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"testing"
 	"time"
@@ -56,6 +57,7 @@ func TestMain(m *testing.M) {
 	if !wholeSets {
 		_ = os.Setenv(oneWorker, "1")
 	}
+	debug.SetGCPercent(800)                                                                  // most of what is live is of the tests together
 	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil { // -parallel overrides it
 		panic(err)
 	}
@@ -145,6 +147,7 @@ func TestScript(t *testing.T) {
 			"port":       freePort,
 			"lab":        succeeds,
 			"code":       exitsWith,
+			"processes":  startsProcesses,
 			"hosting":    hosting,
 			"ended":      ended,
 			"posting":    posting,

@@ -156,6 +156,18 @@ func (p Plan) SameLeagues(q Plan) error {
 	return nil
 }
 
+// SameRun returns nil if q plays the same leagues as p, as many, and the same shard of them.
+func (p Plan) SameRun(q Plan) error {
+	if err := p.SameLeagues(q); err != nil {
+		return err
+	}
+	was, is := p.Shard, q.Shard
+	if p.Runs != q.Runs || (was == nil) != (is == nil) || was != nil && (was.Number != is.Number || was.Of != is.Of) {
+		return fmt.Errorf("it holds another part of the leagues than %v of %d", is, q.Runs)
+	}
+	return nil
+}
+
 // MostPlan is the largest size of a plan.json, in bytes: a field of 990 strategies has
 // some 300 KB.
 const MostPlan = 16 << 20

@@ -116,10 +116,7 @@ func ReadSums(path string) (Plan, Sums, error) {
 // records: one that came to no end, of which nothing is left but its plan.
 func (d *Dir) unfinished() bool {
 	was, err := readPlan(filepath.Join(d.path, PlanFile))
-	if err != nil || was.Records != RecordsNone || d.plan.Records != RecordsNone || was.SameLeagues(d.plan) != nil || was.Runs != d.plan.Runs {
-		return false
-	}
-	if one, other := was.Shard, d.plan.Shard; (one == nil) != (other == nil) || one != nil && (one.Number != other.Number || one.Of != other.Of) {
+	if err != nil || was.Records != RecordsNone || d.plan.Records != RecordsNone || was.SameRun(d.plan) != nil {
 		return false
 	}
 	_, err = os.Lstat(filepath.Join(d.path, SumsFile))

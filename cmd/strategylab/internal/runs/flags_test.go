@@ -131,36 +131,16 @@ func TestParseShard(t *testing.T) {
 }
 
 // Only the same shard is continued in its folder.
-func TestSameShard(t *testing.T) {
-	plan := func(change func(*results.Plan)) results.Plan {
-		p := results.Plan{Schema: results.PlanSchema, Runs: 200, Legs: 1, Seed: 5, Field: []results.Entrant{{Name: "a"}, {Name: "b"}}, Shard: &results.Shard{Number: 2, Of: 3, First: 64, End: 128}}
-		if change != nil {
-			change(&p)
-		}
-		return p
+func TestSameRun(t *testing.T) {
+	t.Parallel()
+	plan := func(number, of, runs int) results.Plan {
+		return results.Plan{Runs: runs, Shard: &results.Shard{Number: number, Of: of, Quarantined: []int{number - 2}}} // foreseen, not asked for
 	}
-	const write = "; write to another folder with --out"
-	const part = "it holds another part of the leagues than shard 2/3 of 200" + write
-	for name, tc := range map[string]struct {
-		change func(*results.Plan)
-		want   string
-	}{
-		"same":         {nil, ""},
-		"quarantine":   {func(p *results.Plan) { p.Shard.Quarantined = []int{1} }, ""}, // foreseen, not asked for
-		"a whole run":  {func(p *results.Plan) { p.Shard = nil }, part},
-		"another":      {func(p *results.Plan) { p.Shard.Number = 1 }, part},
-		"of four":      {func(p *results.Plan) { p.Shard.Of = 4 }, part},
-		"more leagues": {func(p *results.Plan) { p.Runs = 300 }, part},
-		"another seed": {func(p *results.Plan) { p.Seed = 6 }, "the plan differs from the recorded one: seed was 6 and is 5" + write},
-		"another name": {func(p *results.Plan) { p.Field[1].Name = "c" }, "the plan differs from the recorded one: player 1 was c and is b" + write},
-		"other code":   {func(p *results.Plan) { p.Field[1].Fingerprint = "f" }, "the plan differs from the recorded one: the code of b has changed since" + write},
-	} {
-		err := sameShard(plan(tc.change), plan(nil))
-		if tc.want == "" && err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if tc.want != "" {
-			wantMistake(t, name, err, tc.want)
+	for want, was := range map[bool][]results.Plan{true: {plan(2, 3, 200)}, false: {plan(1, 3, 200), plan(2, 4, 200), plan(2, 3, 300), {Runs: 200}}} {
+		for _, p := range was {
+			if err := p.SameRun(plan(2, 3, 200)); (err == nil) != want || err != nil && err.Error() != "it holds another part of the leagues than shard 2/3 of 200" {
+				t.Errorf("%+v: %v", p, err)
+			}
 		}
 	}
 }

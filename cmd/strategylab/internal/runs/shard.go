@@ -36,51 +36,37 @@ func (e *experimentRun) playShard(ctx context.Context, plan results.Plan, out st
 	if err != nil {
 		return command.Usagef("--shard: %w", err)
 	}
+	var was results.Plan
 	var dir *results.Dir
 	if e.records == results.RecordsNone {
-		var was results.Plan
-		if was, _, err = results.ReadSums(e.p.Path(out)); err == nil {
-			if err = sameShard(was, plan); err == nil {
-				e.note("%v is complete in %s", plan.Shard, out)
-			}
-			return err
-		}
+		was, _, err = results.ReadSums(e.p.Path(out))
 	} else if dir, err = results.Open(e.p.Path(out)); err == nil {
-		if err = sameShard(dir.Plan(), plan); err != nil {
-			return errors.Join(fmt.Errorf("write %s: %w", out, err), dir.Close())
-		}
+		was = dir.Plan()
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := e.foresee(ctx, plan, factories); err != nil {
-			return err
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if plan.Shard.Number > 1 {
+			e.note("playing the first leagues of the run, to foresee quarantine")
+			if plan.Shard.Quarantined, err = (lab.Session{Workers: e.workers}).Foresee(ctx, plan, factories); err != nil {
+				return err
+			}
 		}
 		dir, err = results.Create(e.p.Path(out), plan)
+	case err != nil:
+	case dir == nil:
+		if err = was.SameRun(plan); err == nil {
+			e.note("%v is complete in %s", plan.Shard, out)
+			return nil
+		}
+	default:
+		if err = was.SameRun(plan); err != nil {
+			err = errors.Join(err, dir.Close())
+		}
 	}
 	if err != nil {
 		return command.WithHint(fmt.Errorf("write %s: %w", out, err), "write to another folder with --out")
 	}
 	return e.finishShard(ctx, dir, out, factories)
-}
-
-// foresee completes the plan of a shard with the players that it takes for quarantined.
-func (e *experimentRun) foresee(ctx context.Context, plan results.Plan, factories []strategies.Factory) (err error) {
-	if plan.Shard.Number > 1 {
-		e.note("playing the first leagues of the run, to foresee quarantine")
-		plan.Shard.Quarantined, err = lab.Session{Workers: e.workers}.Foresee(ctx, plan, factories)
-	}
-	return err
-}
-
-// sameShard reports whether a recorded plan is that of the same shard.
-func sameShard(recorded, plan results.Plan) error {
-	if err := recorded.SameLeagues(plan); err != nil {
-		return command.WithHint(err, "write to another folder with --out")
-	}
-	was, is := recorded.Shard, plan.Shard
-	if was == nil || was.Number != is.Number || was.Of != is.Of || recorded.Runs != plan.Runs {
-		return command.WithHint(fmt.Errorf("it holds another part of the leagues than %v of %d", is, plan.Runs), "write to another folder with --out")
-	}
-	return nil
 }
 
 // finishShard plays the rest of the shard in a folder and closes the folder.
@@ -219,8 +205,7 @@ func (e *experimentRun) wholeRun(out string, plan results.Plan) (*results.Dir, e
 	if err != nil {
 		return nil, err
 	}
-	was := dir.Plan()
-	if err := was.SameLeagues(plan); err != nil || was.Runs != plan.Runs || was.Shard != nil || was.Stop != nil || was.Confirms != nil || was.Looks != nil {
+	if was := dir.Plan(); was.SameRun(plan) != nil || was.Stop != nil || was.Confirms != nil || was.Looks != nil {
 		return nil, errors.Join(command.WithHint(fmt.Errorf("merge: %s holds another run", out), "write to another folder with --out"), dir.Close())
 	}
 	return dir, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/strategylab/strategylab/analysis/explain"
 	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/analysis/words"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/host/game"
@@ -117,7 +118,7 @@ func note(est *analysis.Estimates) string {
 
 func (l *labTools) compare(ctx context.Context, in CompareInput, m meter) (CompareOutput, error) {
 	if in.Player.Name == in.Baseline.Name {
-		return CompareOutput{}, mistake("player and baseline are both called %s: name two strategies, or give the source another name", in.Player.Name)
+		return CompareOutput{}, command.Usagef("player and baseline are both called %s: name two strategies, or give the source another name", in.Player.Name)
 	}
 	opponents := in.Opponents
 	if len(opponents) == 0 {
@@ -177,7 +178,7 @@ func comparison(out CompareOutput) string {
 func (l *labTools) check(ctx context.Context, in CheckInput, m meter) (CheckOutput, error) {
 	kind, ok := kindOf(in.Language)
 	if !ok || !lab.IsName(in.Name) {
-		return CheckOutput{}, mistake("language must be lua or js, and name must be a valid name")
+		return CheckOutput{}, command.Usagef("language must be lua or js, and name must be a valid name")
 	}
 	leave, err := l.enter(ctx, m)
 	if err != nil {

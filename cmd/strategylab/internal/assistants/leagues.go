@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/disk"
@@ -28,7 +29,7 @@ const (
 )
 
 // leaguesFolder is where managers store the standings of their leagues.
-var leaguesFolder = filepath.Join("data", "leagues")
+const leaguesFolder = "data/leagues"
 
 func (l *labTools) leagues(ctx context.Context, in LeagueInput, _ meter) (LeagueOutput, error) {
 	out := LeagueOutput{Leagues: []League{}}
@@ -47,7 +48,7 @@ func (l *labTools) leagues(ctx context.Context, in LeagueInput, _ meter) (League
 	}
 	switch n := len(out.Leagues); {
 	case n == 0 && in.League != "":
-		return out, mistake("unknown league %q; call this tool without league to list all", in.League)
+		return out, command.Usagef("unknown league %q; call this tool without league to list all", in.League)
 	case n == 0:
 		out.Summary = "There is no league: this server was started without --manager, and its data folder has none."
 	case n == 1:
@@ -116,23 +117,15 @@ func (l *labTools) query(ctx context.Context, m manager, kind string, into any) 
 
 // stored reads the standings of leagues in the data folder: of one, or of all.
 func (l *labTools) stored(only string) ([]League, error) {
-	data, err := os.OpenRoot(l.cfg.data)
+	root, err := os.OpenRoot(l.cfg.data)
+	var entries []fs.DirEntry
+	if err == nil {
+		defer root.Close()
+		entries, err = fs.ReadDir(root.FS(), leaguesFolder)
+	}
 	if isMissing(err) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("open the data folder %s: %w", l.cfg.dataName, disk.Pathless(err))
-	}
-	defer data.Close()
-	root, err := data.OpenRoot(leaguesFolder)
-	if isMissing(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("open the leagues in %s: %w", l.cfg.dataName, disk.Pathless(err))
-	}
-	defer root.Close()
-	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
 		return nil, fmt.Errorf("list the leagues in %s: %w", l.cfg.dataName, disk.Pathless(err))
 	}
@@ -153,7 +146,7 @@ func (l *labTools) stored(only string) ([]League, error) {
 // readTable reads the standings that a manager has stored.
 func readTable(root *os.Root, id string) League {
 	g := League{ID: id, Origin: "stored", Standings: []Standing{}}
-	content, err := disk.ReadIn(root, filepath.Join(id, "standings.json"), maxTable)
+	content, err := disk.ReadIn(root, filepath.Join(leaguesFolder, id, "standings.json"), maxTable)
 	var table struct {
 		League    string              `json:"league_id"`
 		Updated   string              `json:"updated"`

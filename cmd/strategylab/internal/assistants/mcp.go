@@ -14,12 +14,12 @@
 package assistants
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -97,8 +97,12 @@ func serveLab(p *command.Process, c *cli.Context, o *mcpOptions) error {
 	if err != nil {
 		return err
 	}
+	version := "(devel)"
+	if p.Build != nil {
+		version = cmp.Or(p.Build.Main.Version, version)
+	}
 	server, err := mcptools.New(mcptools.Config{
-		Name: "strategylab", Version: version(), Instructions: instructions,
+		Name: "strategylab", Version: version, Instructions: instructions,
 		Tools: tools, Resources: offer.resources(answers), Prompts: offer.prompts(),
 		Validation: valid, Logger: log, MaxCalls: 32,
 	})
@@ -183,12 +187,4 @@ func managersOf(texts []string) ([]manager, error) {
 		all = append(all, m)
 	}
 	return all, nil
-}
-
-// version is the version of this program.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
 }

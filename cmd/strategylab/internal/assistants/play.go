@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/host/disk"
@@ -123,10 +124,10 @@ func (l *labTools) playIn(ctx context.Context, dir, id string, plan results.Plan
 // checkOrder refuses too large an experiment before anything starts.
 func (l *labTools) checkOrder(o order) error {
 	if o.runs < 1 || o.runs > l.cfg.maxRuns {
-		return mistake("runs is %d, want 1 to %d", o.runs, l.cfg.maxRuns)
+		return command.Usagef("runs is %d, want 1 to %d", o.runs, l.cfg.maxRuns)
 	}
 	if _, err := game.ParseDraw(o.draw); err != nil {
-		return mistake("draw: %w", err)
+		return command.Usagef("draw: %w", err)
 	}
 	if err := lab.CheckDrafts(drafts(o.players)); err != nil {
 		return err
@@ -141,7 +142,7 @@ func (l *labTools) checkOrder(o order) error {
 func (l *labTools) plan(o order, t *lab.Team) (results.Plan, error) {
 	draw, err := game.ParseDraw(o.draw)
 	if err != nil {
-		return results.Plan{}, mistake("draw: %w", err)
+		return results.Plan{}, command.Usagef("draw: %w", err)
 	}
 	plan := results.Plan{
 		Schema: results.PlanSchema, Runs: o.runs, Legs: o.legs, Draw: draw.String(), Transport: "direct", Field: t.Field,
@@ -152,7 +153,7 @@ func (l *labTools) plan(o order, t *lab.Team) (results.Plan, error) {
 		return plan, err
 	}
 	if err := plan.Validate(); err != nil {
-		return plan, mistake("%w", err)
+		return plan, command.Usagef("%w", err)
 	}
 	return plan, nil
 }
@@ -198,7 +199,7 @@ func (l *labTools) assemble(ctx context.Context, players []Player, sources strin
 func named(err error) error {
 	var unknown *catalog.UnknownError
 	if errors.As(err, &unknown) {
-		return mistake("%w (call list_strategies for all names, or pass a source)", err)
+		return command.Usagef("%w (call list_strategies for all names, or pass a source)", err)
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
@@ -198,14 +199,9 @@ func decode[T any](raw json.RawMessage, limits map[string]int) (T, error) {
 		}
 	}
 	if err := json.Unmarshal(raw, &in); err != nil {
-		return in, mistake("invalid input: %w", err)
+		return in, command.Usagef("invalid input: %w", err)
 	}
 	return in, nil
-}
-
-// mistake returns a mistake in what a tool was given.
-func mistake(format string, args ...any) error {
-	return &lab.InputError{Err: fmt.Errorf(format, args...)}
 }
 
 // The patterns of texts that become file names. The tags of inputs repeat them for

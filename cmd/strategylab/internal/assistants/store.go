@@ -54,54 +54,28 @@ func madeAt(id string) (time.Time, bool) {
 // path is the folder of a report as the user knows it.
 func (s *store) path(id string) string { return filepath.Join(s.name, reportsFolder, id) }
 
-// root opens the folder of all reports.
-func (s *store) root() (*os.Root, error) {
-	data, err := os.OpenRoot(s.folder)
-	if err != nil {
-		return nil, err
-	}
-	defer data.Close()
-	return data.OpenRoot(reportsFolder)
-}
-
 // begin makes the folder of a report with the sources of its players and returns
 // its path.
 func (s *store) begin(id string, sources map[string]string) (dir string, err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("create the folder of the report in %s: %w", s.name, disk.Pathless(err))
-		}
-	}()
-	if err := os.MkdirAll(s.folder, 0o755); err != nil {
-		return "", err
+	if err = os.MkdirAll(s.folder, 0o755); err == nil {
+		err = s.in(func(root *os.Root) error {
+			folder := filepath.Join(reportsFolder, id, sourcesFolder)
+			err := root.MkdirAll(folder, 0o755)
+			for name, source := range sources {
+				err = errors.Join(err, root.WriteFile(filepath.Join(folder, name), []byte(source), 0o644))
+			}
+			return err
+		})
 	}
-	data, err := os.OpenRoot(s.folder)
 	if err != nil {
-		return "", err
-	}
-	defer data.Close()
-	if err := data.Mkdir(reportsFolder, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", err
-	}
-	root, err := data.OpenRoot(reportsFolder) // fails if it is a link that leads out
-	if err != nil {
-		return "", err
-	}
-	defer root.Close()
-	if err := root.MkdirAll(filepath.Join(id, sourcesFolder), 0o755); err != nil {
-		return "", err
-	}
-	for name, source := range sources {
-		if err := root.WriteFile(filepath.Join(id, sourcesFolder, name), []byte(source), 0o644); err != nil {
-			return "", err
-		}
+		return "", fmt.Errorf("create the folder of the report in %s: %w", s.name, disk.Pathless(err))
 	}
 	return filepath.Join(s.folder, reportsFolder, id), nil
 }
 
-// in calls f with the folder of all reports.
+// in calls f with the folder of the data.
 func (s *store) in(f func(root *os.Root) error) error {
-	root, err := s.root()
+	root, err := os.OpenRoot(s.folder)
 	if err != nil {
 		return err
 	}
@@ -111,7 +85,9 @@ func (s *store) in(f func(root *os.Root) error) error {
 
 // write adds a file to a report.
 func (s *store) write(id, file string, content []byte) error {
-	return s.in(func(root *os.Root) error { return root.WriteFile(filepath.Join(id, file), content, 0o644) })
+	return s.in(func(root *os.Root) error {
+		return root.WriteFile(filepath.Join(reportsFolder, id, file), content, 0o644)
+	})
 }
 
 // read returns a file of a report; the error is fs.ErrNotExist if the report does
@@ -121,7 +97,7 @@ func (s *store) read(id, file string) (content []byte, err error) {
 		return nil, fs.ErrNotExist
 	}
 	err = s.in(func(root *os.Root) (err error) {
-		content, err = disk.ReadIn(root, filepath.Join(id, file), maxReport)
+		content, err = disk.ReadIn(root, filepath.Join(reportsFolder, id, file), maxReport)
 		return err
 	})
 	return content, disk.Pathless(err)
@@ -129,19 +105,19 @@ func (s *store) read(id, file string) (content []byte, err error) {
 
 // discard removes a report.
 func (s *store) discard(id string) error {
-	return s.in(func(root *os.Root) error { return root.RemoveAll(id) })
+	return s.in(func(root *os.Root) error { return root.RemoveAll(filepath.Join(reportsFolder, id)) })
 }
 
 // folders returns the ids of the folders of reports, newest first: of those that
 // are finished, and of the others.
 func (s *store) folders() (finished, others []string, err error) {
 	err = s.in(func(root *os.Root) error {
-		entries, err := fs.ReadDir(root.FS(), ".") // sorted by name
+		entries, err := fs.ReadDir(root.FS(), reportsFolder) // sorted by name
 		for _, e := range slices.Backward(entries) {
 			if !e.IsDir() || !isID(e.Name()) {
 				continue
 			}
-			if info, err := root.Lstat(filepath.Join(e.Name(), reportText)); err == nil && info.Mode().IsRegular() {
+			if info, err := root.Lstat(filepath.Join(reportsFolder, e.Name(), reportText)); err == nil && info.Mode().IsRegular() {
 				finished = append(finished, e.Name())
 			} else {
 				others = append(others, e.Name())
@@ -175,7 +151,7 @@ func (s *store) prune(now time.Time) error {
 	}
 	return s.in(func(root *os.Root) (err error) {
 		for _, id := range old {
-			err = errors.Join(err, root.RemoveAll(id))
+			err = errors.Join(err, root.RemoveAll(filepath.Join(reportsFolder, id)))
 		}
 		return err
 	})

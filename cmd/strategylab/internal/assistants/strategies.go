@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/catalog"
@@ -130,7 +131,7 @@ func (l *labTools) show(ctx context.Context, in ShowInput, _ meter) (ShowOutput,
 func (l *labTools) save(ctx context.Context, in SaveInput, _ meter) (SaveOutput, error) {
 	kind, ok := kindOf(in.Language)
 	if !ok || !lab.IsName(in.Name) {
-		return SaveOutput{}, mistake("language must be lua or js, and name must be a valid name")
+		return SaveOutput{}, command.Usagef("language must be lua or js, and name must be a valid name")
 	}
 	l.saving.Lock()
 	defer l.saving.Unlock()
@@ -147,7 +148,7 @@ func (l *labTools) save(ctx context.Context, in SaveInput, _ meter) (SaveOutput,
 	}
 	replaced, err := l.cfg.folder.Write(file, []byte(in.Source), overwrite)
 	if errors.Is(err, fs.ErrExist) {
-		err = mistake("script %s already exists; choose another name, or set overwrite: true to replace it", file)
+		err = command.Usagef("script %s already exists; choose another name, or set overwrite: true to replace it", file)
 	}
 	if err != nil {
 		return SaveOutput{}, err

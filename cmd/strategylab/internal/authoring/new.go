@@ -106,9 +106,17 @@ func newPlugin(p *command.Process, c *cli.Context) error {
 	if err != nil {
 		return fmt.Errorf("new: %w", err)
 	}
-	files, offline, err := pluginFiles(folder, name)
+	program, err := filepath.Abs(p.Path(filepath.Join("plugins", "bin", name)))
 	if err != nil {
-		return err
+		return fmt.Errorf("new: %w", err)
+	}
+	root, err := checkout(folder)
+	if err != nil {
+		return fmt.Errorf("new: %w", err)
+	}
+	files, err := pluginFiles(root, folder, name)
+	if err != nil {
+		return fmt.Errorf("new: %w", err)
 	}
 	for _, f := range []string{"go.mod", "main.go", "go.sum"} {
 		if files[f] == "" {
@@ -121,12 +129,8 @@ func newPlugin(p *command.Process, c *cli.Context) error {
 		}
 		fmt.Fprintf(p.Stdout, "wrote %s\n", filepath.Join(dir, f))
 	}
-	program, err := filepath.Abs(p.Path(filepath.Join("plugins", "bin", name)))
-	if err != nil {
-		return fmt.Errorf("new: %w", err)
-	}
 	fmt.Fprintf(p.Stdout, "\nEdit main.go, then run:\n")
-	if !offline {
+	if root == "" {
 		fmt.Fprintf(p.Stdout, "  go -C %s mod tidy\n", dir)
 	}
 	fmt.Fprintf(p.Stdout, "  go -C %s build -o %s .\n  strategylab plugins lock --dev %s\n  strategylab experiment --field %[3]s,markov-2,random\n",
@@ -134,50 +138,31 @@ func newPlugin(p *command.Process, c *cli.Context) error {
 	return nil
 }
 
-// pluginFiles returns the files of a new plugin, and whether it builds without a
-// network.
-func pluginFiles(dir, name string) (files map[string]string, offline bool, err error) {
+// pluginFiles returns the files of a new plugin. In a checkout, whose root is not empty,
+// go.mod and go.sum list its versions, so that the module is complete without
+// 'go mod tidy' and builds without a network.
+func pluginFiles(root, dir, name string) (map[string]string, error) {
 	source, err := templates.ReadFile("templates/plugin.go.txt")
 	if err != nil {
-		return nil, false, fmt.Errorf("new: %w", err)
+		return nil, err
 	}
-	files = map[string]string{"main.go": strings.ReplaceAll(string(source), "NAME", name)}
-	root, err := checkout(dir)
-	if err != nil {
-		return nil, false, fmt.Errorf("new: %w", err)
+	files := map[string]string{"main.go": strings.ReplaceAll(string(source), "NAME", name)}
+	if root == "" {
+		version := moduleVersion()
+		if version == "" {
+			return nil, command.WithHint(errors.New("this program was built from a checkout, so its version cannot be downloaded"),
+				"run this below the folder of that checkout")
+		}
+		files["go.mod"] = fmt.Sprintf("module %s\n\ngo 1.26.0\n\nrequire %s %s\n", name, modulePath, version)
+		return files, nil
 	}
-	if root != "" {
-		files["go.mod"], files["go.sum"], err = moduleIn(root, dir, name)
-		return files, true, err
-	}
-	version := moduleVersion()
-	if version == "" {
-		return nil, false, command.WithHint(errors.New("new: this program was built from a checkout, so its version cannot be downloaded"),
-			"run this below the folder of that checkout")
-	}
-	files["go.mod"] = fmt.Sprintf("module %s\n\ngo 1.26.0\n\nrequire %s %s\n", name, modulePath, version)
-	return files, false, nil
-}
-
-// moduleIn returns go.mod and go.sum of a module in dir that uses the checkout in
-// root. They list the versions of the checkout, so that the module is complete
-// without 'go mod tidy'.
-func moduleIn(root, dir, name string) (mod, sum string, err error) {
-	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
-	if err != nil {
-		return "", "", fmt.Errorf("new: %w", err)
-	}
-	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
-	if err != nil {
-		return "", "", fmt.Errorf("new: %w", err)
-	}
+	mod, missing := os.ReadFile(filepath.Join(root, "go.mod"))
+	sum, unread := os.ReadFile(filepath.Join(root, "go.sum"))
 	relative, err := filepath.Rel(dir, root)
-	if err != nil {
-		return "", "", fmt.Errorf("new: %w", err)
-	}
-	_, requirements, _ := strings.Cut(string(text), "\n")
-	return fmt.Sprintf("module %s\n%s\nrequire %s v0.0.0\n\nreplace %[3]s => %s\n",
-		name, requirements, modulePath, filepath.ToSlash(relative)), string(sums), nil
+	_, requirements, _ := strings.Cut(string(mod), "\n")
+	files["go.mod"] = fmt.Sprintf("module %s\n%s\nrequire %s v0.0.0\n\nreplace %[3]s => %s\n", name, requirements, modulePath, filepath.ToSlash(relative))
+	files["go.sum"] = string(sum)
+	return files, errors.Join(missing, unread, err)
 }
 
 // checkout returns the folder above dir with the source of this program; empty without

@@ -32,16 +32,11 @@ func TestNewPluginBuilds(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	source, err := templates.ReadFile("templates/plugin.go.txt")
+	files, err := pluginFiles(root, dir, "mine")
 	if err != nil {
 		t.Fatal(err)
 	}
-	mod, sum, err := moduleIn(root, dir, "mine")
-	if err != nil {
-		t.Fatal(err)
-	}
-	main := strings.ReplaceAll(string(source), "NAME", "mine")
-	for name, text := range map[string]string{"go.mod": mod, "go.sum": sum, "main.go": main} {
+	for name, text := range files {
 		if err := writeNew(filepath.Join(dir, name), text); err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +66,7 @@ func TestNewPluginBuilds(t *testing.T) {
 	}
 
 	for right, wrong := range map[string]string{"return strategies.Even, nil": "return game.Even, nil", "case game.Even:": "case strategies.Even:"} {
-		if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(strings.Replace(main, right, wrong, 1)), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(strings.Replace(files["main.go"], right, wrong, 1)), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		if out, err := build(t, dir, program); err == nil || !strings.Contains(out, "game.Parity") && !strings.Contains(out, "strategies.Choice") {

@@ -193,8 +193,8 @@ func checkStrategy(p *command.Process, c *cli.Context, o *checkOptions) error {
 			return err
 		}
 	}
-	if e.Info.Kind == strategies.Agent && !p.Quiet {
-		p.Say("checking an agent takes %v at most (--max-time)", cmp.Or(o.MaxTime, lab.DefaultAgentTime))
+	if e.Info.Kind == strategies.Agent {
+		p.Note("checking an agent takes %v at most (--max-time)", cmp.Or(o.MaxTime, lab.DefaultAgentTime))
 	}
 	step, end := p.Steps()
 	v, err := p.Check(c.Context, e, lab.Checking{

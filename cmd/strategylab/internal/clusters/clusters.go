@@ -85,10 +85,7 @@ func work(p *command.Process, c *cli.Context, o *workerOptions) error {
 	if err != nil {
 		return err
 	}
-	config.Wait = true
-	if !p.Quiet {
-		config.Note = p.Say
-	}
+	config.Wait, config.Note = true, p.Note
 	p.ForBatch()
 	l, err := cluster.Connect(c.Context, config)
 	if err != nil {
@@ -96,9 +93,7 @@ func work(p *command.Process, c *cli.Context, o *workerOptions) error {
 	}
 	defer l.Close()
 	cores, name := cmp.Or(o.Workers, runtime.GOMAXPROCS(0)), cmp.Or(o.Name, command.Machine())
-	if config.Note != nil {
-		config.Note("%s plays leagues of %s, %d in parallel; Ctrl-C ends it", name, cluster.Redacted(config.URL), cores)
-	}
+	p.Note("%s plays leagues of %s, %d in parallel; Ctrl-C ends it", name, cluster.Redacted(config.URL), cores)
 	supply := p.Supply(c, command.Isolation{})
 	err = l.Serve(c.Context, cluster.ServeConfig{
 		Cores: cores, Name: name, Version: command.Version(p.Build), MaxTime: o.MaxTime, MaxCode: o.MaxCode,
@@ -139,10 +134,8 @@ func serveBroker(p *command.Process, c *cli.Context, o *brokerOptions) error {
 		return err
 	}
 	fmt.Fprintf(p.Stdout, "broker at %s\n", b.URL())
-	if !p.Quiet {
-		p.Say("start workers with:     strategylab worker --cluster %s", b.URL())
-		p.Say("start experiments with: strategylab experiment --cluster %s", b.URL())
-	}
+	p.Note("start workers with:     strategylab worker --cluster %s", b.URL())
+	p.Note("start experiments with: strategylab experiment --cluster %s", b.URL())
 	<-ctx.Done()
 	if err := b.Close(); err != nil {
 		return err

@@ -82,24 +82,19 @@ func (l *Line) usage() (lines []string) {
 	return append([]string{text + " [flags]"}, lines...)
 }
 
-// described returns the name of a flag's value and its description. A description may
-// begin with the name of the value in backquotes and a colon, or have it within.
+// described returns the name of a flag's value and its description. A usage may begin with
+// the name of the value in backquotes and a colon.
 func described(f cli.Flag) (value, text string) {
 	doc, ok := f.(cli.DocGenerationFlag)
 	if !ok {
 		return "", ""
 	}
 	text = doc.GetUsage()
-	before, after, quoted := strings.Cut(text, "`")
-	name, rest, closed := strings.Cut(after, "`")
-	switch {
-	case !doc.TakesValue():
+	if name, rest, named := strings.Cut(text, "`: "); named {
+		return name[1:], rest
+	}
+	if !doc.TakesValue() {
 		return "", text
-	case quoted && closed:
-		if before == "" && strings.HasPrefix(rest, ": ") {
-			return name, rest[len(": "):]
-		}
-		return name, before + name + rest
 	}
 	switch f.(type) {
 	case *cli.IntFlag, *cli.Int64Flag:

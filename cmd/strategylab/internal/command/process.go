@@ -110,6 +110,13 @@ func (p *Process) Say(format string, args ...any) {
 	}
 }
 
+// Note is Say, unless --quiet is set.
+func (p *Process) Note(format string, args ...any) {
+	if !p.Quiet {
+		p.Say(format, args...)
+	}
+}
+
 // PrintJSON writes a value as indented JSON.
 func PrintJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,13 +44,11 @@ const recording = "the recording"
 // readTrace reads the recording that the command line names.
 func readTrace(p *command.Process, c *cli.Context) (*trace.Recording, error) {
 	path := c.Args().First()
-	file, err := os.Open(p.Path(path))
-	if err != nil {
+	rec, err := openTrace(p.Path(path))
+	if errors.As(err, new(*fs.PathError)) {
 		return nil, command.WithHint(fmt.Errorf("%s: %w", command.Name(c), err),
 			"name a recording, which --record FILE of a live command makes")
 	}
-	defer file.Close() // it was only read
-	rec, err := trace.Read(file)
 	if err != nil {
 		return nil, command.Usagef("%s: %s: %w", command.Name(c), path, err)
 	}
@@ -57,6 +56,15 @@ func readTrace(p *command.Process, c *cli.Context) (*trace.Recording, error) {
 		p.Warn("%s is truncated, as after a kill; reading what is there", path)
 	}
 	return rec, nil
+}
+
+func openTrace(path string) (*trace.Recording, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() // it was only read
+	return trace.Read(file)
 }
 
 func showTrace(p *command.Process, c *cli.Context, o *traceOptions) error {
@@ -195,12 +203,7 @@ func (o *liveOptions) audited(p *command.Process, draw game.Draw) (path string, 
 }
 
 func auditFile(p *command.Process, path string, draw game.Draw, format string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("audit: %w", err)
-	}
-	defer file.Close() // it was only read
-	rec, err := trace.Read(file)
+	rec, err := openTrace(path)
 	if err != nil {
 		return fmt.Errorf("audit: %w", err)
 	}
@@ -264,9 +267,7 @@ func agentFor(p *command.Process, c *cli.Context, o *playbackOptions, part []*tr
 	if err != nil {
 		return nil, nil, err
 	}
-	if !p.Quiet {
-		p.Say("seed %d", s)
-	}
+	p.Note("seed %d", s)
 	switch {
 	case asked(in, protocol.TypeLeagueRegisterRequest), asked(in, protocol.TypeRefereeRegisterRequest), asked(in, protocol.TypeMatchResultReport):
 		return nil, nil, command.Usagef("trace playback: this is the recording of a manager; only players and referees can be replayed")

@@ -45,7 +45,7 @@ func analyze(p *command.Process, c *cli.Context, o *analyzeOptions) error {
 		run.Folder = dirs[0]
 	}
 	if run.Stopping.Why == report.Interrupted {
-		out.note("%d of %s so far", run.Estimates.Leagues, words.Plain.Plural(int64(run.Run.Plan.Runs), "league"))
+		out.p.Note("%d of %s so far", run.Estimates.Leagues, words.Plain.Plural(int64(run.Run.Plan.Runs), "league"))
 	}
 	if err := out.show(run); err != nil {
 		return err
@@ -75,7 +75,7 @@ func writeReport(p *command.Process, c *cli.Context, o *reportOptions) error {
 		if err != nil {
 			return command.Usagef("report %s: %w", dir, err)
 		}
-		out.note("report in %s", filepath.Join(folder, markup.File()))
+		out.p.Note("report in %s", filepath.Join(folder, markup.File()))
 		return nil
 	}
 	if err := lab.WritePage(p.Path(folder), lab.Dated(p.Path(dir), in), o.Plots); err != nil {
@@ -85,7 +85,7 @@ func writeReport(p *command.Process, c *cli.Context, o *reportOptions) error {
 	if o.Plots {
 		where += ", plots in " + filepath.Join(folder, lab.PlotsFolder)
 	}
-	out.note("%s", where)
+	out.p.Note("%s", where)
 	return nil
 }
 
@@ -240,8 +240,8 @@ func exportRun(p *command.Process, c *cli.Context, o *exportOptions) error {
 	if err != nil {
 		return lab.ReadError("export", dir, err)
 	}
-	if out != "" && !p.Quiet {
-		fmt.Fprintf(p.Stderr, "%d rows in %s\n", n, out)
+	if out != "" {
+		p.Note("%d rows in %s", n, out)
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ func (k *clusterOf) session(ctx context.Context, path string, s *lab.Session) er
 	k.lab.Begun = func(co *cluster.Coordinator) error {
 		k.shown = co
 		if k.broker == nil {
-			k.o.note("this is run %s on the broker; if %s is lost, play it again with: strategylab experiment --resume %s --cluster URL", co.Run(), path, co.Run())
+			k.o.p.Note("this is run %s on the broker; if %s is lost, play it again with: strategylab experiment --resume %s --cluster URL", co.Run(), path, co.Run())
 		}
 		notes := clusterNotes{Run: co.Run()}
 		if k.broker != nil {
@@ -136,7 +136,7 @@ func (k *clusterOf) start(ctx context.Context, path string) error {
 	if config.Memory = k.broker != nil; config.Memory {
 		config.URL = k.broker.Local()
 	}
-	config.Note, config.AckWait = k.o.note, k.opt.WorkerTimeout
+	config.Note, config.AckWait = k.o.p.Note, k.opt.WorkerTimeout
 	link, err := cluster.Connect(ctx, config)
 	if err != nil {
 		return err
@@ -191,7 +191,7 @@ func (k *clusterOf) adopt(ctx context.Context, run string) (folder string, err e
 	if err = errors.Join(err, dir.Close()); err != nil {
 		return "", err
 	}
-	k.o.note("plan and scripts of run %s are in %s; its leagues are played again", run, folder)
+	k.o.p.Note("plan and scripts of run %s are in %s; its leagues are played again", run, folder)
 	return folder, k.lab.Link.Remove(ctx, run)
 }
 

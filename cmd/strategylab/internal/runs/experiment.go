@@ -82,12 +82,13 @@ type experimentRun struct {
 	opt     *experimentOptions // nil for a merge
 	seed    uint64
 	refs    []catalog.Ref // of --field; none for the default field
-	stop    stopFlags
+	runs    int           // leagues at most
+	stop    *results.Stop // nil without a stopping rule
 	workers int
 	page    *lab.ReportOptions // nil for no report
-	shard   share
-	records string // results.RecordsNone, or empty
-	again   string // the command that continues the run; empty for experiment --resume
+	shard   results.Shard      // of --shard; zero without it
+	records string             // results.RecordsNone, or empty
+	again   string             // the command that continues the run; empty for experiment --resume
 }
 
 func newExperiment(p *command.Process, c *cli.Context, o *experimentOptions) (*experimentRun, error) {
@@ -111,7 +112,7 @@ func newExperiment(p *command.Process, c *cli.Context, o *experimentOptions) (*e
 	if o.Records == results.RecordsNone {
 		e.records, e.page = o.Records, nil // such a run has no page
 	}
-	if e.stop, err = o.stop(c, o.Runs); err != nil {
+	if e.runs, e.stop, err = o.stop(c, o.Runs); err != nil {
 		return nil, err
 	}
 	e.seed, err = o.Seed(p)
@@ -123,8 +124,8 @@ func (e *experimentRun) out() string {
 	if e.opt.Out != "" {
 		return e.opt.Out
 	}
-	if e.shard.of > 0 {
-		return filepath.Join("runs", fmt.Sprintf("shard-%d", e.shard.number))
+	if e.shard.Of > 0 {
+		return filepath.Join("runs", fmt.Sprintf("shard-%d", e.shard.Number))
 	}
 	return filepath.Join("runs", fmt.Sprintf("%s-%d", e.p.Now().Format("20060102-150405"), e.seed))
 }
@@ -132,7 +133,7 @@ func (e *experimentRun) out() string {
 // plan returns the plan of a new run with a field.
 func (e *experimentRun) plan(field catalog.Field) (results.Plan, error) {
 	plan := results.Plan{
-		Schema: results.PlanSchema, Runs: e.stop.runs, Legs: e.opt.Legs,
+		Schema: results.PlanSchema, Runs: e.runs, Legs: e.opt.Legs,
 		Seed: e.seed, Draw: e.opt.Draw().String(), Transport: e.opt.Transport, Records: e.records,
 	}
 	for _, f := range field.Players {
@@ -159,7 +160,7 @@ func (e *experimentRun) fresh(ctx context.Context) error {
 // freshWith plays a new experiment with a field.
 func (e *experimentRun) freshWith(ctx context.Context, field catalog.Field, out string) (*report.Document, error) {
 	for _, w := range command.Few(field.Warnings) {
-		e.note("strategylab: warning: %s", w)
+		e.p.Note("strategylab: warning: %s", w)
 	}
 	e.p.WarnOfSlips(e.c, field.Players, false)
 	plan, err := e.plan(field)
@@ -176,7 +177,7 @@ func (e *experimentRun) freshWith(ctx context.Context, field catalog.Field, out 
 	if err := lab.Fits(ctx, plan, factories); err != nil {
 		return nil, err
 	}
-	if e.shard.of > 0 {
+	if e.shard.Of > 0 {
 		return nil, e.playShard(ctx, plan, out, factories)
 	}
 	if err := e.cluster.ready(ctx, ""); err != nil {
@@ -191,9 +192,9 @@ func (e *experimentRun) freshWith(ctx context.Context, field catalog.Field, out 
 	if err != nil {
 		return nil, err
 	}
-	e.note("playing %s", planned(plan))
+	e.p.Note("playing %s", planned(plan))
 	if n := plan.Legs * len(plan.Field) * (len(plan.Field) - 1) / 2; n >= longLeague {
-		e.note("a league of this field has %s matches, and counts when it is complete", words.Plain.Count(int64(n)))
+		e.p.Note("a league of this field has %s matches, and counts when it is complete", words.Plain.Count(int64(n)))
 	}
 	return e.finish(ctx, dir, out, factories)
 }
@@ -224,7 +225,7 @@ func (e *experimentRun) resume(ctx context.Context) error {
 		}
 	}()
 	if tear := dir.Repaired(); tear != nil {
-		e.note("strategylab: warning: %v", tear)
+		e.p.Note("strategylab: warning: %v", tear)
 	}
 	if err := e.extend(dir); err != nil {
 		return err
@@ -247,7 +248,7 @@ func (e *experimentRun) resume(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("resume %s: %w", out, err)
 	}
-	e.note("resuming after %d of %s", dir.Len(), planned(plan))
+	e.p.Note("resuming after %d of %s", dir.Len(), planned(plan))
 	closeDir = false // finish closes it
 	if plan.Shard != nil {
 		return e.finishShard(ctx, dir, out, factories)
@@ -265,7 +266,7 @@ const mostOnPage = 200
 func (e *experimentRun) finish(ctx context.Context, dir *results.Dir, out string, factories []strategies.Factory) (*report.Document, error) {
 	if n := len(dir.Plan().Field); n > mostOnPage && e.page != nil {
 		e.page = nil
-		e.note("no report.html: it compares at most %d strategies, and this field has %d", mostOnPage, n)
+		e.p.Note("no report.html: it compares at most %d strategies, and this field has %d", mostOnPage, n)
 	}
 	if !e.opt.Confirm || dir.Plan().Confirms != nil {
 		return e.playOut(ctx, dir, out, factories, lab.Session{})
@@ -319,7 +320,7 @@ func (e *experimentRun) present(ctx context.Context, out string, played *lab.Pla
 	}
 	if e.shown.Format == "csv" { // CSV has no place for them
 		for _, line := range run.Facts.ProcessLines() {
-			e.note("%s", line)
+			e.p.Note("%s", line)
 		}
 	}
 	if played.Interrupted {
@@ -329,17 +330,17 @@ func (e *experimentRun) present(ctx context.Context, out string, played *lab.Pla
 	if e.page != nil {
 		where += ", report in " + filepath.Join(out, page.File)
 	}
-	e.note("%s; to repeat it: --seed %d", where, run.Run.Plan.Seed)
+	e.p.Note("%s; to repeat it: --seed %d", where, run.Run.Plan.Seed)
 	return run, verdictOn(run)
 }
 
 // stopped says how an interrupted run continues.
 func (e *experimentRun) stopped(run *report.Document, again string) error {
 	if run.Run.Plan.Records == results.RecordsNone {
-		e.note("stopped after %d of %s; without records it cannot be continued, only started again", run.Estimates.Leagues, words.Plain.Plural(int64(run.Run.Plan.Runs), "league"))
+		e.p.Note("stopped after %d of %s; without records it cannot be continued, only started again", run.Estimates.Leagues, words.Plain.Plural(int64(run.Run.Plan.Runs), "league"))
 		return command.Reported(command.ErrStopped)
 	}
-	e.note("stopped after %d of %s; continue with: %s", run.Estimates.Leagues, words.Plain.Plural(int64(run.Run.Plan.Runs), "league"), again)
+	e.p.Note("stopped after %d of %s; continue with: %s", run.Estimates.Leagues, words.Plain.Plural(int64(run.Run.Plan.Runs), "league"), again)
 	return command.Reported(command.ErrStopped)
 }
 
@@ -378,7 +379,7 @@ func (e *experimentRun) confirm(ctx context.Context, before *report.Document, fa
 	if err != nil {
 		return nil, err
 	}
-	e.note("results in %s; confirming them: %s", before.Folder, planned(plan))
+	e.p.Note("results in %s; confirming them: %s", before.Folder, planned(plan))
 	return e.playOut(ctx, dir, out, factories, lab.Session{Origin: e.p.Path(before.Folder)})
 }
 

@@ -39,9 +39,13 @@ func wantMistake(t *testing.T, line string, err error, want string) {
 
 // When an experiment stops, by its flags.
 func TestReadStop(t *testing.T) {
-	for line, want := range map[string]stopFlags{
-		"":                                {runs: 1000},
-		"--runs 7":                        {runs: 7},
+	type ends struct {
+		Runs int
+		Stop *results.Stop
+	}
+	for line, want := range map[string]ends{
+		"":                                {Runs: 1000},
+		"--runs 7":                        {Runs: 7},
 		"--until best":                    {defaultMaxRuns, &results.Stop{Until: "best", Guarantee: "asymptotic"}},
 		"--until ranked --max-runs 50":    {50, &results.Stop{Until: "ranked", Guarantee: "asymptotic"}},
 		"--until ranked --margin 0.005":   {defaultMaxRuns, &results.Stop{Until: "ranked", Guarantee: "asymptotic", Margin: 0.005}},
@@ -51,12 +55,13 @@ func TestReadStop(t *testing.T) {
 			Ratio: &results.Ratio{New: "a", Old: "b", Delta: 0.1, Alpha: 0.05, Beta: 0.05}, Guarantee: "finite"}},
 		"--sprt new=a,old=b,delta=0.1 --guarantee asymptotic --max-runs 9": {9, &results.Stop{Ratio: &results.Ratio{New: "a", Old: "b", Delta: 0.1, Alpha: 0.05, Beta: 0.05}}},
 	} {
-		var got stopFlags
-		err := withFlags(line, func(c *cli.Context, o *experimentOptions) (err error) { got, err = o.stop(c, o.Runs); return err })
-		{
-			if diff := cmp.Diff(want, got, cmp.AllowUnexported(stopFlags{})); err != nil || diff != "" {
-				t.Errorf("%q: %v (-want +got):\n%s", line, err, diff)
-			}
+		var got ends
+		err := withFlags(line, func(c *cli.Context, o *experimentOptions) (err error) {
+			got.Runs, got.Stop, err = o.stop(c, o.Runs)
+			return err
+		})
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%q: %v (-want +got):\n%s", line, err, diff)
 		}
 	}
 	const one = "; give one of them; --max-runs limits the leagues of --until and --sprt"
@@ -84,7 +89,7 @@ func TestReadStop(t *testing.T) {
 		"--sprt new=a,old=b":                        "--sprt: delta is missing: how many adjusted points per match new has to be better" + example,
 		"--sprt new=a,old=a,delta=0.1":              `--sprt: new and old are both "a"; name two strategies` + example,
 	} {
-		wantMistake(t, line, withFlags(line, func(c *cli.Context, o *experimentOptions) error { _, err := o.stop(c, o.Runs); return err }), want)
+		wantMistake(t, line, withFlags(line, func(c *cli.Context, o *experimentOptions) error { _, _, err := o.stop(c, o.Runs); return err }), want)
 	}
 }
 
@@ -119,8 +124,8 @@ func TestExperimentRules(t *testing.T) {
 
 // The texts of shards.
 func TestParseShard(t *testing.T) {
-	for text, want := range map[string]share{"1/1": {1, 1}, "16/16": {16, 16}} {
-		if got, err := parseShard(text); err != nil || got != want {
+	for text, want := range map[string]results.Shard{"1/1": {Number: 1, Of: 1}, "16/16": {Number: 16, Of: 16}} {
+		if got, err := parseShard(text); err != nil || got.String() != want.String() {
 			t.Errorf("%q: shard %+v, %v; want %+v", text, got, err, want)
 		}
 	}

@@ -93,7 +93,7 @@ func (e *experimentRun) served(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, e.live.close()) }()
 	e.p.Say("watch at %s", e.live.url)
 	if err = e.run(ctx); e.live.Finished() && ctx.Err() == nil {
-		e.note("the report stays at %s; Ctrl-C ends it", e.live.url)
+		e.p.Note("the report stays at %s; Ctrl-C ends it", e.live.url)
 		<-ctx.Done()
 	}
 	return err

@@ -126,8 +126,8 @@ func (e *experimentRun) named(ctx context.Context, cat *catalog.Catalog) (catalo
 		e.beyond = cat.Missing(field)
 	}
 	wanted, flag := targets(named), "mine"
-	if e.stop.stop != nil && e.stop.stop.Ratio != nil {
-		wanted, flag = append(wanted, e.stop.stop.Ratio.New, e.stop.stop.Ratio.Old), "sprt"
+	if e.stop != nil && e.stop.Ratio != nil {
+		wanted, flag = append(wanted, e.stop.Ratio.New, e.stop.Ratio.Old), "sprt"
 	}
 	for _, target := range wanted { // two may be one strategy, by other names of it
 		var absent *catalog.MissingError
@@ -199,35 +199,30 @@ type stopOptions struct {
 	SPRT      string  `flag:"sprt TEST" usage:"sequential test (instead of --runs), such as new=x.lua,old=y.lua,delta=0.01,alpha=0.05,beta=0.05"`
 }
 
-// stopFlags says when an experiment stops.
-type stopFlags struct {
-	runs int // maximum
-	stop *results.Stop
-}
-
-// stop returns when an experiment of a number of leagues stops.
-func (o *stopOptions) stop(c *cli.Context, runs int) (s stopFlags, err error) {
+// stop returns how many leagues an experiment plays at most, and its stopping rule; nil
+// without one. The players of a test have the names that the user wrote.
+func (o *stopOptions) stop(c *cli.Context, runs int) (int, *results.Stop, error) {
 	if !c.IsSet("until") && !c.IsSet("sprt") {
-		return stopFlags{runs: runs}, nil
+		return runs, nil, nil
 	}
-	s.runs = cmp.Or(o.MaxRuns, defaultMaxRuns)
+	runs = cmp.Or(o.MaxRuns, defaultMaxRuns)
 	guarantee, err := sequential.ParseGuarantee(o.Guarantee)
 	if err != nil {
-		return s, command.Usagef("--guarantee: %w", err)
+		return 0, nil, command.Usagef("--guarantee: %w", err)
 	}
 	if c.IsSet("until") {
-		s.stop, err = o.until(c, guarantee)
-		return s, err
+		stop, err := o.until(c, guarantee)
+		return runs, stop, err
 	}
 	r, err := report.ParseRatio(o.SPRT)
 	if err != nil {
-		return s, command.WithHint(fmt.Errorf("--sprt: %w", err), "for example --sprt new=x.lua,old=y.lua,delta=0.01,alpha=0.05,beta=0.05")
+		return 0, nil, command.WithHint(fmt.Errorf("--sprt: %w", err), "for example --sprt new=x.lua,old=y.lua,delta=0.01,alpha=0.05,beta=0.05")
 	}
-	s.stop = &results.Stop{Ratio: &r}       // the players have the names that the user wrote until the field is known
+	stop := &results.Stop{Ratio: &r}
 	if guarantee != sequential.Asymptotic { // which plans without the word have
-		s.stop.Guarantee = string(guarantee)
+		stop.Guarantee = string(guarantee)
 	}
-	return s, nil
+	return runs, stop, nil
 }
 
 func (o *stopOptions) until(c *cli.Context, guarantee sequential.Guarantee) (*results.Stop, error) {
@@ -248,10 +243,10 @@ func (o *stopOptions) until(c *cli.Context, guarantee sequential.Guarantee) (*re
 
 // stopRule adds the stopping rule to the plan of a new run with a field.
 func (e *experimentRun) stopRule(plan *results.Plan, field catalog.Field) error {
-	if e.stop.stop == nil {
+	if e.stop == nil {
 		return nil
 	}
-	stop := *e.stop.stop
+	stop := *e.stop
 	plan.Stop = &stop
 	flag := "until"
 	if stop.Ratio != nil {
@@ -294,9 +289,9 @@ func (e *experimentRun) extend(dir *results.Dir) error {
 	}
 	switch longer := runs > plan.Runs; {
 	case longer && plan.Stop != nil:
-		e.note("its stopping rule holds after every league, so more of them need no correction")
+		e.p.Note("its stopping rule holds after every league, so more of them need no correction")
 	case longer && dir.Len() == plan.Runs:
-		e.warn("extended after a look at its %s: its intervals and places get a higher level than %s, which corrects for that. "+
+		e.p.Note("strategylab: warning: extended after a look at its %s: its intervals and places get a higher level than %s, which corrects for that. "+
 			"A run with another --seed needs no correction, and --until looks as often as you like",
 			words.Plain.Plural(int64(plan.Runs), "league"), words.Plain.Level(analysis.DefaultLevel))
 	}
@@ -317,7 +312,7 @@ func (e *experimentRun) extends(plan *results.Plan, out string) {
 		return
 	}
 	last := plan.Looks[len(plan.Looks)-1]
-	e.warn("a run beside %s has the first %s of this plan and seed, so this run extends a look at them: its intervals and places get a higher level than %s, which corrects for that. "+
+	e.p.Note("strategylab: warning: a run beside %s has the first %s of this plan and seed, so this run extends a look at them: its intervals and places get a higher level than %s, which corrects for that. "+
 		"Another --seed needs no correction", out, words.Plain.Plural(int64(last), "league"), words.Plain.Level(analysis.DefaultLevel))
 }
 

@@ -168,17 +168,6 @@ func newOutput(p *command.Process, c *cli.Context, format string) output {
 	return output{p: p, c: c, shown: showOptions{Format: format}}
 }
 
-// note prints a line to stderr, unless --quiet is set.
-func (o *output) note(format string, args ...any) {
-	if !o.p.Quiet {
-		o.p.Say(format, args...)
-	}
-}
-
-func (o *output) warn(format string, args ...any) {
-	o.note("strategylab: warning: "+format, args...)
-}
-
 // show prints what a run shows.
 func (o *output) show(run *report.Document) error {
 	switch o.shown.Format {
@@ -196,7 +185,7 @@ func (o *output) show(run *report.Document) error {
 			tested = run.Answer
 		}
 		for _, line := range slices.Concat(run.ConfirmationLines(), tested, run.StoppingLines()) {
-			o.note("%s", line)
+			o.p.Note("%s", line)
 		}
 		return report.WritePlayersCSV(o.p.Stdout, run)
 	}
@@ -220,7 +209,7 @@ func (o *output) standings() (report.Screen, int) {
 // codeOf finds the code that the run in a folder was played with, and notes where
 // today's differs.
 func (o *output) codeOf(cat *catalog.Catalog, folder string) *lab.Code {
-	return &lab.Code{Lab: o.p.Lab, Catalog: cat, Folder: folder, Note: o.note}
+	return &lab.Code{Lab: o.p.Lab, Catalog: cat, Folder: folder, Note: o.p.Note}
 }
 
 // read computes what a recorded run shows, as r says.
@@ -282,7 +271,7 @@ func (o *output) playOn(ctx context.Context, dir *results.Dir, out string, facto
 	if err := o.cluster.session(ctx, o.p.Path(out), &s); err != nil {
 		return nil, errors.Join(err, dir.Close())
 	}
-	if s.Ledger, err = s.Cluster.Ledger(dir, o.p.Path(out), o.note); err != nil {
+	if s.Ledger, err = s.Cluster.Ledger(dir, o.p.Path(out), o.p.Note); err != nil {
 		return nil, errors.Join(err, dir.Close())
 	}
 	defer func() { err = errors.Join(err, s.Ledger.Close()) }()
@@ -321,11 +310,11 @@ func (o *output) playOn(ctx context.Context, dir *results.Dir, out string, facto
 		o.cluster.ended(o.p.Path(out))
 	}
 	if played.Kept > 0 {
-		o.note("%s of %s are those of the run before: the edited strategies chose the same in them",
+		o.p.Note("%s of %s are those of the run before: the edited strategies chose the same in them",
 			words.Plain.Plural(int64(played.Kept), "league"), words.Plain.Count(int64(played.Run.Estimates.Leagues)))
 	}
 	if played.Interrupted && played.Run.Estimates.Leagues == 0 {
-		o.note("stopped before a league was complete")
+		o.p.Note("stopped before a league was complete")
 		return nil, command.Reported(command.ErrStopped)
 	}
 	return played, nil

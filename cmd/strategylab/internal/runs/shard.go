@@ -18,12 +18,9 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// share is which shard of a run --shard names; the zero value names none.
-type share struct{ number, of int }
-
 // parseShard reads the text of --shard.
-func parseShard(text string) (s share, err error) {
-	if _, err := fmt.Sscanf(text, "%d/%d", &s.number, &s.of); err != nil || fmt.Sprintf("%d/%d", s.number, s.of) != text {
+func parseShard(text string) (s results.Shard, err error) {
+	if _, err := fmt.Sscanf(text, "%d/%d", &s.Number, &s.Of); err != nil || fmt.Sprintf("%d/%d", s.Number, s.Of) != text {
 		return s, command.Usagef("--shard is %q, want K/N, for example 1/16 for the first of 16", text)
 	}
 	return s, nil
@@ -32,7 +29,7 @@ func parseShard(text string) (s share, err error) {
 // playShard plays one shard of a plan: a new one, or the rest of the one in its folder,
 // so that a job that is started again continues.
 func (e *experimentRun) playShard(ctx context.Context, plan results.Plan, out string, factories []strategies.Factory) error {
-	plan, err := lab.ShardOf(plan, e.shard.number, e.shard.of)
+	plan, err := lab.ShardOf(plan, e.shard.Number, e.shard.Of)
 	if err != nil {
 		return command.Usagef("--shard: %w", err)
 	}
@@ -46,7 +43,7 @@ func (e *experimentRun) playShard(ctx context.Context, plan results.Plan, out st
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if plan.Shard.Number > 1 {
-			e.note("playing the first leagues of the run, to foresee quarantine")
+			e.p.Note("playing the first leagues of the run, to foresee quarantine")
 			if plan.Shard.Quarantined, err = (lab.Session{Workers: e.workers}).Foresee(ctx, plan, factories); err != nil {
 				return err
 			}
@@ -55,7 +52,7 @@ func (e *experimentRun) playShard(ctx context.Context, plan results.Plan, out st
 	case err != nil:
 	case dir == nil:
 		if err = was.SameRun(plan); err == nil {
-			e.note("%v is complete in %s", plan.Shard, out)
+			e.p.Note("%v is complete in %s", plan.Shard, out)
 			return nil
 		}
 	default:
@@ -73,12 +70,12 @@ func (e *experimentRun) playShard(ctx context.Context, plan results.Plan, out st
 func (e *experimentRun) finishShard(ctx context.Context, dir *results.Dir, out string, factories []strategies.Factory) error {
 	plan, begun := dir.Plan(), dir.Len()
 	shard, total := plan.Shard, plan.Shard.End-plan.Shard.First
-	e.note("%v: leagues %d to %d of %s", shard, shard.First, shard.End-1, planned(plan))
+	e.p.Note("%v: leagues %d to %d of %s", shard, shard.First, shard.End-1, planned(plan))
 	for _, field := range shard.Quarantined {
-		e.note("%s is taken for quarantined: it exceeds its limits in the first leagues of the run", plan.Field[field].Name)
+		e.p.Note("%s is taken for quarantined: it exceeds its limits in the first leagues of the run", plan.Field[field].Name)
 	}
 	if begun > 0 {
-		e.note("resuming after %d of %s", begun, words.Plain.Plural(int64(total), "league"))
+		e.p.Note("resuming after %d of %s", begun, words.Plain.Plural(int64(total), "league"))
 	}
 	e.p.ForBatch()
 	progress := e.p.StartProgress(begun, total, false)
@@ -88,13 +85,13 @@ func (e *experimentRun) finishShard(ctx context.Context, dir *results.Dir, out s
 	case err != nil:
 		return err
 	case leagues < total && plan.Records == results.RecordsNone:
-		e.note("stopped after %d of %s; without records the shard starts over next time", leagues, words.Plain.Plural(int64(total), "league"))
+		e.p.Note("stopped after %d of %s; without records the shard starts over next time", leagues, words.Plain.Plural(int64(total), "league"))
 		return command.Reported(command.ErrStopped)
 	case leagues < total:
-		e.note("stopped after %d of %s; continue with: strategylab experiment --resume %s", leagues, words.Plain.Plural(int64(total), "league"), words.ShellWord(out))
+		e.p.Note("stopped after %d of %s; continue with: strategylab experiment --resume %s", leagues, words.Plain.Plural(int64(total), "league"), words.ShellWord(out))
 		return command.Reported(command.ErrStopped)
 	}
-	e.note("%v is complete in %s; when all are: strategylab merge %s --out DIR", shard, out, foldersLike(out, shard.Number))
+	e.p.Note("%v is complete in %s; when all are: strategylab merge %s --out DIR", shard, out, foldersLike(out, shard.Number))
 	return nil
 }
 
@@ -129,7 +126,7 @@ func (e *experimentRun) mergeSums(dirs []string, out, mine string) error {
 	if err != nil {
 		return command.WithHint(fmt.Errorf("merge: %w", err), "write to another folder with --out")
 	}
-	e.note("merging the sums of %s: %s", words.Plain.Plural(int64(len(parts)), "shard"), planned(plan))
+	e.p.Note("merging the sums of %s: %s", words.Plain.Plural(int64(len(parts)), "shard"), planned(plan))
 	played, err := lab.Session{Lab: e.p.Lab, Origin: e.p.Path(parts[0].Name)}.AddSums(dir, e.p.Path(out), parts, outcome)
 	if err != nil {
 		return err
@@ -138,7 +135,7 @@ func (e *experimentRun) mergeSums(dirs []string, out, mine string) error {
 	if _, err := e.present(e.c.Context, out, played); err != nil {
 		return err
 	}
-	e.note("there is neither a digest nor a report.html, which need the records of single leagues")
+	e.p.Note("there is neither a digest nor a report.html, which need the records of single leagues")
 	return nil
 }
 
@@ -184,13 +181,13 @@ func merge(p *command.Process, c *cli.Context, o *mergeOptions) error {
 	factories, err := e.codeOf(cat, parts[0].Name).All(c.Context, plan)
 	if err != nil {
 		s.Absent = command.WithHint(err, "merge where the code of the whole field is")
-		e.warn("%v: leagues cannot be replayed, and the report has no mirror leagues", err)
+		e.p.Note("strategylab: warning: %v: leagues cannot be replayed, and the report has no mirror leagues", err)
 	}
 	dir, err := e.wholeRun(out, plan)
 	if err != nil {
 		return err
 	}
-	e.note("merging %s: %s", words.Plain.Plural(int64(len(parts)), "shard"), planned(plan))
+	e.p.Note("merging %s: %s", words.Plain.Plural(int64(len(parts)), "shard"), planned(plan))
 	_, err = e.playOut(c.Context, dir, out, factories, s)
 	return err
 }

@@ -143,7 +143,7 @@ func tuneStrategy(p *command.Process, c *cli.Context, o *tuneOptions) (err error
 	p.ForBatch()
 	err = t.run(ctx)
 	if ctx.Err() != nil && err != nil {
-		t.note("stopped; continue with: strategylab tune --resume %s", words.ShellWord(t.out))
+		t.p.Note("stopped; continue with: strategylab tune --resume %s", words.ShellWord(t.out))
 		return command.Reported(command.ErrStopped)
 	}
 	return err
@@ -221,7 +221,7 @@ func (t *tuneRun) addField(ctx context.Context, against string, spec *tuneSpec) 
 		return lab.FieldError(err)
 	}
 	for _, w := range command.Few(field.Warnings) {
-		t.note("strategylab: warning: %s", w)
+		t.p.Note("strategylab: warning: %s", w)
 	}
 	plan := results.Plan{Schema: results.PlanSchema, Runs: 1, Legs: spec.Legs, Draw: spec.Draw, Transport: "direct", Field: []results.Entrant{{}}}
 	var others []strategies.Factory
@@ -335,7 +335,7 @@ func (t *tuneRun) run(ctx context.Context) error {
 	if search.Racing() {
 		how = words.Plain.Plural(int64(len(search.Candidates())), "candidate") + " race"
 	}
-	t.note("tuning %s of %s: %s leagues, blocks of %d, seed %d; %s", words.Plain.Plural(int64(len(space)), "parameter"), t.entry.Info.Name,
+	t.p.Note("tuning %s of %s: %s leagues, blocks of %d, seed %d; %s", words.Plain.Plural(int64(len(space)), "parameter"), t.entry.Info.Name,
 		words.Plain.Count(int64(t.spec.Runs)), search.Config().Block, t.spec.Seed, how)
 	t.progress = t.p.StartProgress(0, t.spec.Runs+2*t.spec.Confirm*len(t.plans), true)
 	found, err := t.searchAndConfirm(ctx, search)
@@ -354,14 +354,14 @@ func (t *tuneRun) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
-	t.note("report in %s; to repeat it: --seed %d", filepath.Join(t.out, "report.html"), t.spec.Seed)
+	t.p.Note("report in %s; to repeat it: --seed %d", filepath.Join(t.out, "report.html"), t.spec.Seed)
 	if !found.Better() {
 		return nil
 	}
 	if t.opt.Write {
 		return t.write(t.values(found.Best()))
 	}
-	t.note("to write these values into %s: strategylab tune --resume %s --write", t.entry.Info.Source, words.ShellWord(t.out))
+	t.p.Note("to write these values into %s: strategylab tune --resume %s --write", t.entry.Info.Source, words.ShellWord(t.out))
 	return nil
 }
 
@@ -388,7 +388,7 @@ func (t *tuneRun) searchAndConfirm(ctx context.Context, search *tune.Search) (*t
 			t.progress.Renew(func() []string { return []string{line} })
 		} else if !t.p.Err.Is() && search.Spent()/quarter > said {
 			said = search.Spent() / quarter
-			t.note("%s", line)
+			t.p.Note("%s", line)
 		}
 	}
 	values := t.values(found.Best())
@@ -560,6 +560,6 @@ func (t *tuneRun) write(values string) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	t.note("wrote the new defaults into %s; the old file is %s", path, old)
+	t.p.Note("wrote the new defaults into %s; the old file is %s", path, old)
 	return nil
 }

@@ -62,7 +62,7 @@ func (e *experimentRun) watch(ctx context.Context) error {
 		return watch, e.changes(ctx, out)
 	})
 	if tuned {
-		e.note("scripts that were changed after looking at one seed look better on it than they are; when they are finished, confirm them once with a fresh one: %s",
+		e.p.Note("scripts that were changed after looking at one seed look better on it than they are; when they are finished, confirm them once with a fresh one: %s",
 			confirmCommand(out))
 	}
 	return err
@@ -131,10 +131,10 @@ func (e *experimentRun) once(ctx context.Context, out string) (*report.Document,
 
 // await returns when a script has changed or ctx has ended.
 func (o *output) await(ctx context.Context, w *catalog.Watch) error {
-	o.note("waiting for a script to change (Ctrl-C stops)")
+	o.p.Note("waiting for a script to change (Ctrl-C stops)")
 	changes, err := lab.Await(ctx, w) // without any, the user ends the watch
 	for _, c := range changes {
-		o.note("%s", c)
+		o.p.Note("%s", c)
 	}
 	return err
 }
@@ -178,7 +178,7 @@ func (o *output) follow(plan results.Plan, folder string, progress *command.Prog
 	}
 	t := &tuning{Progress: progress, reader: reader, former: contrast.NewLeagues(reader), both: both, quarter: (plan.Runs + 3) / 4, note: func(string) {}}
 	if !o.p.Err.Is() {
-		t.note = func(line string) { o.note("%s", line) }
+		t.note = func(line string) { o.p.Note("%s", line) }
 	}
 	return t, nil
 }

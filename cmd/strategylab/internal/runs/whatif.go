@@ -124,7 +124,7 @@ func (w *whatIf) playAgain(ctx context.Context) (*catalog.Watch, error) {
 	if err != nil {
 		return watch, err
 	}
-	w.note("replaying %s of %s with %s", words.Plain.Plural(int64(plan.Runs), "league"), w.base, w.inWords())
+	w.p.Note("replaying %s of %s with %s", words.Plain.Plural(int64(plan.Runs), "league"), w.base, w.inWords())
 	return watch, w.playOut(ctx, dir, w.folder, factories)
 }
 
@@ -208,10 +208,10 @@ func (w *whatIf) playOut(ctx context.Context, dir *results.Dir, out string, fact
 		return err
 	}
 	if played.Interrupted {
-		w.note("stopped after %d of %s", run.Estimates.Leagues, words.Plain.Plural(int64(run.Plan.Runs), "league"))
+		w.p.Note("stopped after %d of %s", run.Estimates.Leagues, words.Plain.Plural(int64(run.Plan.Runs), "league"))
 		return command.Reported(command.ErrStopped)
 	}
-	w.note("new leagues in %s; to compare them: strategylab compare %s DIR", out, words.ShellWord(out))
+	w.p.Note("new leagues in %s; to compare them: strategylab compare %s DIR", out, words.ShellWord(out))
 	return verdictOn(run)
 }
 

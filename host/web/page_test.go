@@ -32,6 +32,7 @@ type site struct {
 	*httptest.Server
 	page  *web.Page
 	count atomic.Int64
+	end   context.CancelFunc // of all requests, as when a server drains
 }
 
 func newSite(t *testing.T, change func(*web.Config)) *site {
@@ -46,7 +47,14 @@ func newSite(t *testing.T, change func(*web.Config)) *site {
 		change(&cfg)
 	}
 	s.page = web.New(cfg)
-	s.Server = httptest.NewServer(s.page)
+	ctx, end := context.WithCancel(t.Context())
+	s.end = end
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		own, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		defer context.AfterFunc(ctx, cancel)()
+		s.page.ServeHTTP(w, r.WithContext(own))
+	}))
 	t.Cleanup(s.Close)
 	return s
 }
@@ -125,7 +133,8 @@ func TestDocument(t *testing.T) {
 }
 
 // A spectator gets the parts that change, and only those; one that comes back with the
-// id of its last event gets what it has missed; the page of another process is loaded again.
+// id of its last event gets what it has missed; the page of another process is loaded
+// again. When the server ends, each gets the last state before it.
 func TestEventsContinue(t *testing.T) {
 	s := newSite(t, nil)
 	_, body := s.get(t, "/")
@@ -148,25 +157,9 @@ func TestEventsContinue(t *testing.T) {
 		t.Errorf("after the pause comes %s", line)
 	}
 	until(t, s.listen(t, t.Context(), "OTHERONE-3"), "event: reload")
-}
-
-// When the server ends, each spectator gets the last state before it.
-func TestLastState(t *testing.T) {
-	s := newSite(t, nil)
-	ctx, drain := context.WithCancel(t.Context())
-	defer drain()
-	ended := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.page.ServeHTTP(w, r.WithContext(ctx)) }))
-	defer ended.Close()
-	_, body := s.get(t, "/")
-	resp, err := ended.Client().Get(ended.URL + "/events?since=" + version.FindStringSubmatch(body)[1])
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
 	s.count.Store(7)
 	s.page.Touch()
-	drain()
-	lines := bufio.NewScanner(resp.Body)
+	s.end()
 	until(t, lines, `"html":"7"`)
 	until(t, lines, "event: end")
 }
@@ -207,5 +200,33 @@ func TestSpectatorThatReadsNothing(t *testing.T) {
 		if resp.StatusCode == http.StatusOK {
 			return
 		}
+	}
+}
+
+// One of the spectators sees to the rendering. When it leaves, another one does: the
+// others get what comes after.
+func TestWhoeverLeavesTheOthersAreServed(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	_, body := s.get(t, "/")
+	since := version.FindStringSubmatch(body)[1]
+	const all = 4
+	var spectators [all]*bufio.Scanner
+	var leave [all]context.CancelFunc
+	for i := range all {
+		var ctx context.Context
+		ctx, leave[i] = context.WithCancel(t.Context())
+		defer leave[i]()
+		spectators[i] = s.listen(t, ctx, since)
+	}
+	for gone := range all {
+		s.count.Store(int64(100 + gone))
+		s.page.Touch()
+		for i := gone; i < all; i++ {
+			for shown := ""; !strings.Contains(shown, fmt.Sprint(100+gone)); {
+				shown, _ = until(t, spectators[i], `"count"`)
+			}
+		}
+		leave[gone]()
 	}
 }

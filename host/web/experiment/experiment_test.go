@@ -9,61 +9,33 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/analysistest"
 	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/host/web/experiment"
 )
 
-// run has leagues of players of which the first always says even, the last fails in its
-// first match, and the others alternate.
+// run has leagues of players of which the last fails in first matches.
 type run struct {
 	plan results.Plan
 	acc  *analysis.Accumulator
-	s    *game.Schedule
-}
-
-func newRun(t testing.TB, runs int, names ...string) *run {
-	t.Helper()
-	r := &run{plan: results.Plan{Schema: results.PlanSchema, Runs: runs, Legs: 2, Seed: 1, Draw: game.FairDraw().String(), Transport: "direct"}}
-	for _, name := range names {
-		r.plan.Field = append(r.plan.Field, results.Entrant{Name: name, Kind: "lua"})
-	}
-	var err error
-	if r.acc, err = analysis.NewAccumulator(r.plan); err != nil {
-		t.Fatal(err)
-	}
-	if r.s, err = game.NewSchedule(len(names), r.plan.Legs); err != nil {
-		t.Fatal(err)
-	}
-	return r
 }
 
 // play adds leagues.
-func (r *run) play(t testing.TB, leagues int) {
+func (r *run) play(t *testing.T, leagues int) {
 	t.Helper()
-	n := len(r.plan.Field)
+	s, err := game.NewSchedule(len(r.plan.Field), r.plan.Legs)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for range leagues {
-		k := r.acc.Leagues()
-		l := results.League{Index: k, Seats: game.Seats(3, k, n)}
-		for i, m := range r.s.Matches() {
-			side := func(seat int) game.Side {
-				switch f := l.Seats[seat]; {
-				case f == n-1 && m.Round == 1:
-					l.Notes = append(l.Notes, results.Note{Field: f, Fault: game.FaultError, Text: `mine.lua:7: <b>broke</b>`})
-					return game.Side{Fault: game.FaultError}
-				case f == 0 || (i+k)%f == 0:
-					return game.Side{Choice: game.Even}
-				}
-				return game.Side{Choice: game.Odd}
-			}
-			match := results.Match{A: side(m.A), B: side(m.B), Number: results.NoNumber}
-			if match.A.Fault == game.NoFault && match.B.Fault == game.NoFault {
-				match.Number = int32(1 + (i+k)%10)
-			}
-			l.Matches = append(l.Matches, match)
+		l := analysistest.League(r.plan, r.acc.Leagues())
+		if f := l.Seats[s.Matches()[0].A]; f == 2 {
+			l.Matches[0].A, l.Matches[0].Number = game.Side{Fault: game.FaultError}, results.NoNumber
+			l.Notes = append(l.Notes, results.Note{Field: f, Fault: game.FaultError, Text: `mine.lua:7: <b>broke</b>`})
 		}
-		if err := r.acc.Add(l); err != nil {
+		if err := r.acc.Add(*l); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -93,7 +65,15 @@ func TestPage(t *testing.T) {
 	if _, text := get("/"); !strings.Contains(text, "The first leagues are being played") {
 		t.Errorf("before the first league the page is\n%s", text)
 	}
-	r := newRun(t, 400, "<b>bold</b>", "b", "c", "broken")
+	r := &run{plan: analysistest.Plan()}
+	r.plan.Runs = 400
+	for i, name := range []string{"<b>bold</b>", "b", "broken"} {
+		r.plan.Field[i] = results.Entrant{Name: name, Kind: "lua"}
+	}
+	var err error
+	if r.acc, err = analysis.NewAccumulator(r.plan); err != nil {
+		t.Fatal(err)
+	}
 	r.play(t, 1)
 	p.Follow(r.state)
 	if _, text := get("/"); strings.Contains(text, "NaN") || !strings.Contains(text, "1 of 400 leagues") {
@@ -110,7 +90,7 @@ func TestPage(t *testing.T) {
 	policy, text := get("/")
 	for _, want := range []string{
 		"101 of 400 leagues", "leagues per second 50", "time left 6s", "leagues in parallel 3", "memory 50 MiB in 4 processes", "Ranking", "Tiers Tier 1",
-		"Whom you meet", "&lt;b&gt;bold", "broken error", "mine.lua:7: &lt;b&gt;broke&lt;/b&gt;", "only show how precise", "c scores most against these opponents: ", "Yours, b, is ", "b lua, yours",
+		"Whom you meet", "broken error", "mine.lua:7: &lt;b&gt;broke&lt;/b&gt;", "only show how precise", "&lt;b&gt;bold&lt;/b&gt; scores most against these opponents: ", "Yours, b, is ", "b lua, yours",
 	} {
 		if !strings.Contains(strings.ReplaceAll(text, "\u00a0", " "), want) {
 			t.Errorf("the page lacks %q:\n%s", want, text)

@@ -5,7 +5,6 @@ package wall_test
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -34,7 +33,7 @@ const crowdVariable = "WALL_TEST_CROWD"
 
 func TestMain(m *testing.M) {
 	if task := os.Getenv(crowdVariable); task != "" {
-		if err := watchAll(task, os.Stdout); err != nil {
+		if err := watchAll(task); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -44,80 +43,63 @@ func TestMain(m *testing.M) {
 }
 
 // watchAll watches a page with some spectators, one of which reads nothing, until it
-// ends. It writes a line when all are connected, and then when every tenth of them saw
-// how many matches were played: "NANOSECONDS MATCHES".
-func watchAll(task string, out io.Writer) error {
+// ends. It writes a line when all are connected.
+func watchAll(task string) error {
 	var address, since string
 	var n int
 	if _, err := fmt.Sscan(task, &address, &since, &n); err != nil {
 		return err
 	}
 	var following sync.WaitGroup
-	var mu sync.Mutex
 	for i := range n {
 		// One address may have 256 connections, and Linux has many loopback addresses.
-		from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(1+i/200))}}
-		conn, err := from.Dial("tcp", address)
+		events, err := watch(address, since, byte(1+i/200))
 		if err != nil {
-			return err
+			return fmt.Errorf("spectator %d: %w", i, err)
 		}
-		defer conn.Close()
-		fmt.Fprintf(conn, "GET /events?since=%s HTTP/1.1\r\nHost: %s\r\n\r\n", since, address)
-		if i == 0 {
-			continue
+		if i > 0 {
+			following.Go(func() { _, _ = io.Copy(io.Discard, events) })
 		}
-		events := bufio.NewReaderSize(conn, 64<<10)
-		if line, err := events.ReadString('\n'); err != nil || !strings.Contains(line, "200 OK") {
-			return fmt.Errorf("spectator %d is answered %q, %w", i, line, err)
-		}
-		following.Go(func() {
-			follow(events, func(matches string) {
-				if i%10 == 1 {
-					now := time.Now().UnixNano()
-					mu.Lock()
-					defer mu.Unlock()
-					fmt.Fprintln(out, now, matches)
-				}
-			})
-		})
 	}
-	mu.Lock()
-	fmt.Fprintln(out, "ready")
-	mu.Unlock()
+	fmt.Println("ready")
 	following.Wait()
 	return nil
+}
+
+// watch opens the events of a page after a version.
+func watch(address, since string, from byte) (*bufio.Reader, error) {
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, from)}}
+	conn, err := dialer.Dial("tcp", address) // is closed by the end of the page
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(conn, "GET /events?since=%s HTTP/1.1\r\nHost: %s\r\n\r\n", since, address)
+	events := bufio.NewReaderSize(conn, 64<<10)
+	line, err := events.ReadString('\n')
+	if err == nil && !strings.Contains(line, "200 OK") {
+		err = errors.New(line)
+	}
+	return events, err
 }
 
 var played = regexp.MustCompile(`(\d+) of \d+ matches played`)
 
 // follow reads events until they end, and hands on how many matches they say were played.
-func follow(from *bufio.Reader, saw func(matches string)) {
+func follow(from *bufio.Reader, saw func(matches int)) {
 	for {
 		line, err := from.ReadSlice('\n')
-		switch {
-		case err == bufio.ErrBufferFull:
-		case err != nil, bytes.HasPrefix(line, []byte("event: end")):
+		if err != nil && err != bufio.ErrBufferFull || bytes.HasPrefix(line, []byte("event: end")) {
 			return
 		}
-		if !bytes.HasPrefix(line, []byte(`data: {"part":"heading"`)) {
-			continue
-		}
-		if bytes.Contains(line, []byte("data-over")) {
-			return
-		}
-		if m := played.FindSubmatch(line); m != nil {
-			saw(string(m[1]))
+		if m := played.FindSubmatch(line); m != nil && bytes.HasPrefix(line, []byte(`data: {"part":"heading"`)) {
+			n, _ := strconv.Atoi(string(m[1])) // is a number
+			saw(n)
 		}
 	}
 }
 
-// crowd is a process of spectators. It yields to the league where it can.
-type crowd struct {
-	cmd *exec.Cmd
-	out *bufio.Scanner
-}
-
-func gather(b *testing.B, address, since string, n int) *crowd {
+// gather starts a process of spectators, which yields to the league where it can.
+func gather(b *testing.B, address, since string, n int) (wait func() error) {
 	cmd := exec.Command(os.Args[0])
 	if nice, err := exec.LookPath("nice"); err == nil {
 		cmd = exec.Command(nice, "-n", "19", os.Args[0])
@@ -131,39 +113,10 @@ func gather(b *testing.B, address, since string, n int) *crowd {
 	if err != nil {
 		b.Fatal(err)
 	}
-	c := &crowd{cmd, bufio.NewScanner(out)}
-	if !c.out.Scan() || c.out.Text() != "ready" {
-		b.Fatalf("the spectators are not connected, but say %q: %v", c.out.Text(), errors.Join(c.out.Err(), cmd.Wait()))
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
+		b.Fatalf("the spectators are not connected, but say %q: %v", line, errors.Join(err, cmd.Wait()))
 	}
-	return c
-}
-
-// delays returns, when the league is over, how long after its report each match was seen
-// first by each spectator that notes it. Reported has the times of the reports.
-func (c *crowd) delays(b *testing.B, reported []time.Time) (all []time.Duration) {
-	seen := 0
-	for c.out.Scan() {
-		at, matches, _ := strings.Cut(c.out.Text(), " ")
-		nanos, err := strconv.ParseInt(at, 10, 64)
-		n, err2 := strconv.Atoi(matches)
-		if err := errors.Join(err, err2); err != nil {
-			b.Fatal(err)
-		}
-		// A spectator sees several matches at once: the latest of them says how late the
-		// page is, the others how long it waits for more.
-		if n > seen && n <= len(reported) {
-			for _, t := range reported[seen:n] {
-				all = append(all, time.Unix(0, nanos).Sub(t))
-			}
-			seen = n
-		} else if n > 0 && n <= len(reported) {
-			all = append(all, time.Unix(0, nanos).Sub(reported[n-1]))
-		}
-	}
-	if err := cmp.Or(c.out.Err(), c.cmd.Wait()); err != nil {
-		b.Fatal(err)
-	}
-	return all
+	return cmd.Wait
 }
 
 // cost is what a league has taken.
@@ -202,25 +155,44 @@ func playBefore(b *testing.B, spectators int, pace time.Duration) cost {
 		}
 		return serve(m)
 	}
+	var mu sync.Mutex
 	var reported []time.Time
 	h.Manager.Events = func(e manager.Event) {
 		if e.Kind == manager.MatchReported {
+			mu.Lock()
 			reported = append(reported, time.Now())
+			mu.Unlock()
 		}
 		if e.Kind == manager.LeagueStarted {
 			close(ready)
 		}
 		h.wall.Managed(e)
 	}
-	var c *crowd
 	var took cost
+	wait := func() error { return nil }
+	var seen sync.WaitGroup
 	var began time.Time
 	var before time.Duration
 	h.Started = func(at string, _ bool) {
 		<-ready // nothing changes from here on
 		since := regexp.MustCompile(`data-version="([^"]*)"`).FindStringSubmatch(h.shown())[1]
 		if spectators > 0 {
-			c = gather(b, strings.TrimSuffix(strings.TrimPrefix(at, "http://"), "/mcp"), since, spectators)
+			address := strings.TrimSuffix(strings.TrimPrefix(at, "http://"), "/mcp")
+			wait = gather(b, address, since, spectators-1)
+			events, err := watch(address, since, 9) // one of them is here, and notes how late the page is
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			seen.Go(func() {
+				follow(events, func(matches int) {
+					mu.Lock()
+					defer mu.Unlock()
+					if matches > 0 && matches <= len(reported) {
+						took.delays = append(took.delays, time.Since(reported[matches-1]))
+					}
+				})
+			})
 		}
 		began, before, paused = time.Now(), cpu(b), false
 		if err := m.SetPace(b.Context(), &paused, nil); err != nil {
@@ -231,8 +203,9 @@ func playBefore(b *testing.B, spectators int, pace time.Duration) cost {
 	if _, err := h.Play(b.Context()); err != nil {
 		b.Fatal(err)
 	}
-	if c != nil {
-		took.delays = c.delays(b, reported)
+	seen.Wait()
+	if err := wait(); err != nil {
+		b.Fatal(err)
 	}
 	return took
 }

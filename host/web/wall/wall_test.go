@@ -162,53 +162,25 @@ func TestChoicesAreFaceDown(t *testing.T) {
 }
 
 // The luck of a player is its points less what its choices were worth: with half of the
-// numbers even, 1.5 points each where the choices differ.
-func TestLuck(t *testing.T) {
+// numbers even, 1.5 points each where the choices differ. An error of somebody else is
+// shortened, and an address or a token in it is not shown. The endpoint keeps its path:
+// only what is not for it goes to the page.
+func TestLuckTroublesAndPaths(t *testing.T) {
 	t.Parallel()
 	h := hang("odd", "even")
 	h.Manager.Draw, _ = game.ParseDraw("uniform:1-4")
-	var final string
-	h.Stay = func(*host.Played) { final = h.shown() }
-	if _, err := h.Play(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"luck: &#43;1.5 points", "luck: -1.5 points"} {
-		if !strings.Contains(final, want) {
-			t.Errorf("the page lacks %q:\n%s", want, final)
-		}
-	}
-}
-
-// The endpoint keeps its path: only what is not for it goes to the page.
-func TestPathOfTheEndpoint(t *testing.T) {
-	t.Parallel()
-	h := hang("one", "two")
-	status := make(map[string]int)
 	h.Started = func(at string, _ bool) {
-		for _, path := range []string{"", "mcp", "assets/wall.css", "elsewhere"} {
+		for path, want := range map[string]int{"": 200, "mcp": 405, "assets/wall.css": 200, "elsewhere": 404} {
 			resp, err := http.Get(strings.TrimSuffix(at, "mcp") + path)
 			if err != nil {
 				t.Error(err)
 				continue
 			}
-			resp.Body.Close()
-			status[path] = resp.StatusCode
+			if resp.Body.Close(); resp.StatusCode != want {
+				t.Errorf("GET /%s: %d, want %d", path, resp.StatusCode, want)
+			}
 		}
 	}
-	if _, err := h.Play(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for path, want := range map[string]int{"": 200, "mcp": 405, "assets/wall.css": 200, "elsewhere": 404} {
-		if status[path] != want {
-			t.Errorf("GET /%s: %d, want %d", path, status[path], want)
-		}
-	}
-}
-
-// An error of somebody else is shortened, and an address or a token in it is not shown.
-func TestTroubles(t *testing.T) {
-	t.Parallel()
-	h := hang("one", "two")
 	var final string
 	h.Stay = func(*host.Played) {
 		for range 2 {
@@ -222,11 +194,14 @@ func TestTroubles(t *testing.T) {
 	if _, err := h.Play(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(final, "<bdi>connect: (address): connect: connection refused; (address): reset; (address): no such host; at (address) and (address), mine.lua:3: a[1]</bdi>") {
-		t.Errorf("the page is\n%s", final)
-	}
-	if !strings.Contains(final, "(2 times): <bdi>mine.lua:3: &lt;b&gt;bad&lt;/b&gt; at (address) with (address)") || len(final) > 20_000 {
-		t.Errorf("the page is\n%s", final)
+	for _, want := range []string{
+		"luck: &#43;1.5 points", "luck: -1.5 points",
+		"<bdi>connect: (address): connect: connection refused; (address): reset; (address): no such host; at (address) and (address), mine.lua:3: a[1]</bdi>",
+		"(2 times): <bdi>mine.lua:3: &lt;b&gt;bad&lt;/b&gt; at (address) with (address)",
+	} {
+		if !strings.Contains(final, want) || len(final) > 20_000 {
+			t.Errorf("the page lacks %q:\n%s", want, final)
+		}
 	}
 }
 

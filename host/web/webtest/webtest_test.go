@@ -8,14 +8,6 @@ import (
 	"testing"
 )
 
-const form = `<!DOCTYPE html><html lang="en"><title>form</title><body><main><h1>Form</h1>
-<label>Name <input id="name" value="old"></label> <button id="send">Send</button> <p id="sent"></p></main>
-<script>
-let keys = "";
-document.addEventListener("keydown", e => { keys += (e.ctrlKey ? "^" : "") + e.key + " "; });
-document.getElementById("send").addEventListener("click", () => { document.getElementById("sent").textContent = document.getElementById("name").value; });
-</script></body></html>`
-
 func serve(t *testing.T, body string) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -24,26 +16,6 @@ func serve(t *testing.T, body string) string {
 	}))
 	t.Cleanup(server.Close)
 	return server.URL
-}
-
-// A person types, clicks and presses keys; the page is looked at in all windows.
-func TestHands(t *testing.T) {
-	t.Parallel()
-	b := Start(t)
-	b.Open(serve(t, form))
-	b.Type("#name", "new")
-	b.Click("#send")
-	b.Until(`document.getElementById("sent").textContent === "new"`)
-	b.Type("#name", "")
-	for _, key := range []string{"a", "B", "ArrowLeft", "Control+x", "Tab"} {
-		b.Press(key)
-	}
-	b.Press("Space")
-	b.Until(`document.getElementById("sent").textContent === "aB"`)
-	if got := b.Eval(`keys`); got != "Backspace a B ArrowLeft ^x Tab   " {
-		t.Errorf("the keys are %q", got)
-	}
-	b.Fits("form")
 }
 
 // A silent console, and silence towards other servers, mean something.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -93,10 +94,10 @@ func newServer(t *testing.T, cfg mcptools.Config) *mcptools.Server {
 	return srv
 }
 
-// listen serves srv over HTTP beside an endpoint that echoes methods.
-func listen(t *testing.T, srv *mcptools.Server) string {
+// listen serves srv over HTTP beside an endpoint that echoes methods, until end is called.
+func listen(t *testing.T, srv *mcptools.Server) (url string, end func()) {
 	t.Helper()
-	s, err := jsonrpc.Listen(t.Context(), "127.0.0.1:0", jsonrpc.Config{Other: srv.Handler(), Divert: mcptools.Wanted})
+	s, err := jsonrpc.Listen(t.Context(), "127.0.0.1:0", jsonrpc.Config{Other: srv.Handler(), Divert: mcptools.Wanted, Drain: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,11 +108,12 @@ func listen(t *testing.T, srv *mcptools.Server) string {
 			t.Error(err)
 		}
 	})
-	t.Cleanup(func() {
+	end = func() {
 		cancel()
 		served.Wait()
-	})
-	return s.URL()
+	}
+	t.Cleanup(end)
+	return s.URL(), end
 }
 
 // echo answers with the method.
@@ -127,7 +129,8 @@ var echo = jsonrpc.HandlerFunc(func(_ context.Context, req *jsonrpc.Request) jso
 // protocol.
 func clients(t *testing.T, srv *mcptools.Server, opts *mcp.ClientOptions) map[string]*mcp.ClientSession {
 	t.Helper()
-	all, url := map[string]*mcp.ClientSession{}, listen(t, srv)
+	all := map[string]*mcp.ClientSession{}
+	url, _ := listen(t, srv)
 	for _, version := range []string{"2025-06-18", "2026-07-28"} {
 		all["HTTP "+version] = overHTTP(t, url, opts, version)
 		all["STDIO "+version] = overPipe(t, srv, opts, version)

@@ -16,7 +16,7 @@ func TestPlainRequests(t *testing.T) {
 	srv := newServer(t, newTable().config())
 	alone := httptest.NewServer(srv.Handler())
 	t.Cleanup(alone.Close)
-	shared := listen(t, srv)
+	shared, _ := listen(t, srv)
 	const initialize = `"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`
 	for _, c := range []struct{ url, request, want string }{
 		{shared, initialize, `"serverInfo"`},

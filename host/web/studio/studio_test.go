@@ -235,38 +235,16 @@ func TestAnswersAreText(t *testing.T) {
 	}
 }
 
-// The page learns of another version of its file, with the token of its team.
-func TestLook(t *testing.T) {
-	t.Parallel()
-	d := newDesk()
-	at := serve(t, studio.Team{Name: "red", Token: "token-of-the-red", Lab: d})
-	look := func(token, file, version string) (int, map[string]any) {
-		return call(t, at, "look", token, map[string]any{"file": file, "version": version})
-	}
-	if status, got := look("", "mine.lua", "0"); status != http.StatusUnauthorized || got["text"] != nil {
-		t.Errorf("without a token: %d %v", status, got)
-	}
-	if status, got := look("token-of-the-red", "mine.lua", "1"); status != 200 || len(got) != 0 {
-		t.Errorf("the same version: %d %v", status, got)
-	}
-	status, got := look("token-of-the-red", "mine.lua", "0")
-	if text, _ := got["text"].(map[string]any); status != 200 || text["version"] != "1" || text["source"] != d.text.Source {
-		t.Errorf("another version: %d %v", status, got)
-	}
-	if status, got := look("token-of-the-red", "gone.lua", "0"); status != http.StatusUnprocessableEntity || !strings.Contains(fmt.Sprint(got["error"]), "no script") {
-		t.Errorf("a file that is gone: %d %v", status, got)
-	}
-}
-
-// Each team sees its folder with its token, and nothing without one.
+// Each team sees its folder with its token, and learns of other versions of a file;
+// without a token it sees nothing.
 func TestTeams(t *testing.T) {
 	t.Parallel()
 	red, blue := newDesk(), newDesk()
 	blue.text.Source = "blue"
 	at := serve(t, studio.Team{Name: hostile[0], Token: "token-of-the-red", Lab: red}, studio.Team{Name: "Blue", Token: "token-of-the-blue", Lab: blue})
 	for _, token := range []string{"", "wrong", "token-of-the-re", "TOKEN-OF-THE-RED"} {
-		for _, action := range []string{"app", "open", "save", "new", "check", "try", "league", "nothing"} {
-			if status, got := call(t, at, action, token, map[string]any{"file": "mine.lua"}); status != http.StatusUnauthorized || got["html"] != nil {
+		for _, action := range []string{"app", "open", "save", "new", "check", "try", "league", "look", "nothing"} {
+			if status, got := call(t, at, action, token, map[string]any{"file": "mine.lua"}); status != http.StatusUnauthorized || got["html"] != nil || got["text"] != nil {
 				t.Errorf("%s with token %q: status %d, %.300v", action, token, status, got)
 			}
 		}
@@ -275,6 +253,14 @@ func TestTeams(t *testing.T) {
 		_, got := call(t, at, "open", token, map[string]any{"file": "mine.lua"})
 		if text, _ := got["text"].(map[string]any); !strings.Contains(fmt.Sprint(text["source"]), want) {
 			t.Errorf("%s opened %v", token, got)
+		}
+		for version, known := range map[string]bool{"0": false, "1": true} {
+			if status, got := call(t, at, "look", token, map[string]any{"file": "mine.lua", "version": version}); status != 200 || (len(got) == 0) != known || !known && !strings.Contains(fmt.Sprint(got["text"]), want) {
+				t.Errorf("%s, who has version %s: %d %v", token, version, status, got)
+			}
+		}
+		if status, got := call(t, at, "look", token, map[string]any{"file": "gone.lua"}); status != http.StatusUnprocessableEntity || !strings.Contains(fmt.Sprint(got["error"]), "no script") {
+			t.Errorf("a file that is gone: %d %v", status, got)
 		}
 	}
 	resp, err := http.Get(at + "/?file=mine.lua")

@@ -25,10 +25,20 @@ type source struct {
 
 	OffScale string // names of those that the ranking plot has no room for; "" if none
 	Courses  []course
+
+	Failed    bool // there were technical losses
+	Explained bool // there is an explanation of every strategy
+	Tiers     bool // there are tiers to show
+	Pair      bool // there are two players only
 }
 
 func newSource(in Input) *source {
-	s := &source{Input: in, E: &in.Estimates, Style: words.Typeset, TierOf: in.Estimates.Ranking.TierOf()}
+	e := &in.Estimates
+	s := &source{
+		Input: in, E: e, Style: words.Typeset, TierOf: e.Ranking.TierOf(),
+		Failed:    slices.ContainsFunc(e.Players, func(p analysis.Player) bool { return len(p.Faults) > 0 }),
+		Explained: len(in.Explanations.Players) == len(e.Players), Tiers: len(e.Ranking.Tiers) > 0 && !e.NothingToRank(), Pair: len(e.Players) == 2,
+	}
 	s.Ranking, s.Matrix = s.rankingPlot(), s.matrixPlot()
 	return s
 }
@@ -62,28 +72,13 @@ func (s *source) Notes() []string {
 	stopping := s.StoppingLines()
 	notes := slices.Concat(s.ConfirmationLines(), stopping)
 	if n := s.E.Leagues; len(stopping) == 0 && n < s.Run.Plan.Runs {
-		notes = append(notes, fmt.Sprintf("The run was stopped after %s of %s leagues; this page shows those.",
-			words.Typeset.Count(int64(n)), words.Typeset.Count(int64(s.Run.Plan.Runs))))
+		notes = append(notes, fmt.Sprintf("The run was stopped after %s of %s leagues; this page shows those.", s.Style.Count(int64(n)), s.Style.Count(int64(s.Run.Plan.Runs))))
 	}
 	if !s.E.Fair {
 		notes = append(notes, "The draw is biased: choosing the likelier parity pays, and the two players of a match no longer expect the same.")
 	}
 	return slices.Concat(notes, s.Run.ReproducibleLines(), s.WarningLines(), s.Run.Facts.QuarantineLines(), s.Run.Facts.SpenderLines(), s.Run.Facts.AgentLines())
 }
-
-// Failed reports whether there were technical losses.
-func (s *source) Failed() bool {
-	return slices.ContainsFunc(s.E.Players, func(p analysis.Player) bool { return len(p.Faults) > 0 })
-}
-
-// Explained reports whether there is an explanation of every strategy.
-func (s *source) Explained() bool { return len(s.Explanations.Players) == len(s.E.Players) }
-
-// Tiers reports whether there are tiers to show.
-func (s *source) Tiers() bool { return len(s.E.Ranking.Tiers) > 0 && !s.E.NothingToRank() }
-
-// Pair reports whether there are two players only.
-func (s *source) Pair() bool { return len(s.E.Players) == 2 }
 
 // Shaded reports whether a row of the ranking, from 0, lies on a shaded band: bands
 // alternate where the tier changes.
@@ -153,7 +148,7 @@ func (s *source) Repeat() string {
 	}
 	for k, ref := range refs {
 		if n := copies[ref]; n > 1 {
-			refs[k] = fmt.Sprintf("%s*%d", ref, n)
+			refs[k] += fmt.Sprintf("*%d", n)
 		}
 	}
 	args = append(args, "--field", strings.Join(refs, ","))

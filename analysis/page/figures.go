@@ -68,7 +68,7 @@ func (s *source) heat(name, label string, m plots.Matrix, row func(i int) []floa
 }
 
 func (s *source) matrixPlot() *figure {
-	if s.Pair() {
+	if s.Pair {
 		return nil
 	}
 	cells := s.Differs()
@@ -128,7 +128,7 @@ func (s *source) learning(players []int, faint func(k, i int) bool, axes plots.A
 }
 
 func (s *source) learningPlot() *figure {
-	if !s.Explained() || len(s.Explanations.Legs) < 2 {
+	if !s.Explained || len(s.Explanations.Legs) < 2 {
 		return nil
 	}
 	curves, axes := s.learning(s.E.Order, func(k, i int) bool { return k >= mostCurves && !s.Mine(i) },

@@ -119,13 +119,18 @@ func render(page, name string, data any) (template.HTML, error) {
 	}, b.String())), err
 }
 
-// Write writes the page.
-func Write(w io.Writer, in Input) error {
-	html, err := render(pageHTML, "", newSource(in).complete())
+// write renders a page to a file, say.
+func write(w io.Writer, page, name string, data any) error {
+	html, err := render(page, name, data)
 	if err == nil {
 		_, err = io.WriteString(w, string(html))
 	}
-	if err != nil {
+	return err
+}
+
+// Write writes the page.
+func Write(w io.Writer, in Input) error {
+	if err := write(w, pageHTML, "", newSource(in).complete()); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	return nil
@@ -142,17 +147,13 @@ type Live struct {
 func NewLive(d *report.Document) (Live, error) {
 	s := newSource(Input{Document: d})
 	l := Live{Answer: strings.Join(s.Sentences(s.Style), " ")}
-	for _, part := range []struct {
-		name   string
-		to     *template.HTML
-		wanted bool
-	}{{"ranking", &l.Ranking, true}, {"tiers", &l.Tiers, s.Tiers()}, {"pairs", &l.Pairs, s.Matrix != nil}, {"faults", &l.Faults, true}} {
-		if !part.wanted {
+	for name, to := range map[string]*template.HTML{"ranking": &l.Ranking, "tiers": &l.Tiers, "pairs": &l.Pairs, "faults": &l.Faults} {
+		if name == "tiers" && !s.Tiers || name == "pairs" && s.Matrix == nil {
 			continue
 		}
 		var err error
-		if *part.to, err = render(pageHTML, part.name, s); err != nil {
-			return l, fmt.Errorf("section %s: %w", part.name, err)
+		if *to, err = render(pageHTML, name, s); err != nil {
+			return l, fmt.Errorf("section %s: %w", name, err)
 		}
 	}
 	return l, nil

@@ -41,11 +41,7 @@ func WriteReplay(w io.Writer, r Replay) error {
 	if r.Match != "" {
 		name = "match"
 	}
-	html, err := render(replayHTML, name, v)
-	if err == nil {
-		_, err = io.WriteString(w, string(html))
-	}
-	if err != nil {
+	if err := write(w, replayHTML, name, v); err != nil {
 		return fmt.Errorf("write replay: %w", err)
 	}
 	return nil

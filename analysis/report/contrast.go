@@ -91,7 +91,7 @@ func WriteChanges(w io.Writer, c Contrast, width int) error {
 func (c *Contrast) columns() []column {
 	players := c.Result.Players
 	list := []column{
-		columnOf("", 0, players, changeMark),
+		columnOf("", 0, players, func(p *contrast.Player) string { return strings.Replace(words.Mark(verdictOf(p)), ">", "!", 1) }),
 		columnOf("", 0, players, func(p *contrast.Player) string { return map[bool]string{true: "*"}[p.CodeChanged] }),
 		columnOf("<strategy", 0, players, func(p *contrast.Player) string { return words.Printable(p.Name) }),
 	}
@@ -133,14 +133,6 @@ func (c *Contrast) columns() []column {
 		}
 		return words.PValue(least)
 	}))
-}
-
-// changeMark is [words.Mark], with "!" for a significant change.
-func changeMark(p *contrast.Player) string {
-	if v := verdictOf(p); v != analysis.Different {
-		return words.Mark(v)
-	}
-	return "!"
 }
 
 // verdictOf is the verdict on a player: different if any of its measures is.
@@ -198,13 +190,11 @@ func (c *Contrast) changed(p *contrast.Player) string {
 		}
 		parts = append(parts, words.Plain.Change(e.Difference, scale, places, unit))
 	}
-	who := "Significant change: " + words.Printable(p.Name)
-	switch {
-	case len(c.Replaced) == 0:
-	case slices.Contains(c.Replaced, p.Name):
-		who = "The swap changes " + words.Printable(p.Name)
-	default:
-		who = "It also changes " + words.Printable(p.Name)
+	who := "Significant change:"
+	if slices.Contains(c.Replaced, p.Name) {
+		who = "The swap changes"
+	} else if len(c.Replaced) > 0 {
+		who = "It also changes"
 	}
-	return who + ": " + strings.Join(parts, ", ") + "."
+	return who + " " + words.Printable(p.Name) + ": " + strings.Join(parts, ", ") + "."
 }

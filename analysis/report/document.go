@@ -244,8 +244,7 @@ func New(run Run) *Document {
 			TitlesA: o.TitlesA, TitlesB: o.TitlesB, PTitles: analysis.Number(o.TitlesP), OddsMethod: o.Method,
 		})
 	}
-	d.Winner, d.Since, d.OtherFields = d.winner(), d.since(), d.otherFields()
-	d.Confirms, _ = d.confirms()
+	d.Winner, d.Since, d.OtherFields, d.Confirms = d.winner(), d.since(), d.otherFields(), d.confirms()
 	d.Stopped = Stopped{Why: cmp.Or(run.Stopping.Why, AllRuns), Leagues: e.Leagues}
 	d.Sequential, d.RatioTest, d.Warnings = d.sequential(), d.ratioTest(), d.warnings()
 	d.Answer = d.Sentences(words.Plain)

@@ -57,41 +57,29 @@ func WriteExplanationTable(w io.Writer, x Explanation, width int) error {
 }
 
 func (x *Explanation) columns() []column {
-	col := func(head string, keep int, cell func(p *explain.Player) string) column {
-		return columnOf(head, keep, x.Players, cell)
-	}
-	share := func(head string, keep int, of func(p *explain.Player) analysis.Estimate) column {
-		return col(head, keep, func(p *explain.Player) string { return words.PlusMinus(of(p), 100, 1) })
-	}
-	// studied makes a column of what is known of players that are predicted.
-	studied := func(head string, keep int, cell func(p *explain.Player) string) column {
-		return col(head, keep, func(p *explain.Player) string {
-			if p.Studied == nil {
+	// of makes a column of what is known of a player; nothing is known without the choices that it rests on.
+	of := func(head string, keep int, known func(p *explain.Player) bool, cell func(p *explain.Player) string) column {
+		return columnOf(head, keep, x.Players, func(p *explain.Player) string {
+			if !known(p) {
 				return "-"
 			}
-			return cell(p)
+			return words.Printable(cell(p))
 		})
 	}
-	interval := func(i explain.Interval) string { return words.PlusMinus(analysis.Estimate(i), 100, 1) }
-	opponent := func(head string, keep int, of func(p *explain.Player) *explain.Opponent) column {
-		return col(head, keep, func(p *explain.Player) string {
-			if of(p) == nil {
-				return "-"
-			}
-			return words.Printable(of(p).Name)
-		})
-	}
+	percent := func(e analysis.Estimate) string { return words.PlusMinus(e, 100, 1) }
+	always := func(*explain.Player) bool { return true }
+	studied := func(p *explain.Player) bool { return p.Studied != nil }
 	return []column{
-		col("<strategy", 0, func(p *explain.Player) string { return words.Printable(p.Name) }),
-		share("even%", 3, func(p *explain.Player) analysis.Estimate { return p.Even }),
-		share("differ%", 7, func(p *explain.Player) analysis.Estimate { return p.Differ }),
-		studied("studied%", 0, func(p *explain.Player) string { return interval(p.Studied.Interval) }),
-		studied("order", 1, func(p *explain.Player) string { return fmt.Sprint(*p.Studied.Order) }),
-		studied("bits", 4, func(p *explain.Player) string { return words.Plain.Number(float64(p.Studied.Bits), 2) }),
-		studied("met%", 0, func(p *explain.Player) string { return interval(p.Met.Interval) }),
-		studied("regret", 8, func(p *explain.Player) string { return interval(p.Regret.Interval) }),
-		opponent("<best opponent", 6, func(p *explain.Player) *explain.Opponent { return p.Best }),
-		opponent("<worst", 5, func(p *explain.Player) *explain.Opponent { return p.Worst }),
+		of("<strategy", 0, always, func(p *explain.Player) string { return p.Name }),
+		of("even%", 3, always, func(p *explain.Player) string { return percent(p.Even) }),
+		of("differ%", 7, always, func(p *explain.Player) string { return percent(p.Differ) }),
+		of("studied%", 0, studied, func(p *explain.Player) string { return percent(analysis.Estimate(p.Studied.Interval)) }),
+		of("order", 1, studied, func(p *explain.Player) string { return fmt.Sprint(*p.Studied.Order) }),
+		of("bits", 4, studied, func(p *explain.Player) string { return words.Plain.Number(float64(p.Studied.Bits), 2) }),
+		of("met%", 0, studied, func(p *explain.Player) string { return percent(analysis.Estimate(p.Met.Interval)) }),
+		of("regret", 8, studied, func(p *explain.Player) string { return percent(analysis.Estimate(p.Regret.Interval)) }),
+		of("<best opponent", 6, func(p *explain.Player) bool { return p.Best != nil }, func(p *explain.Player) string { return p.Best.Name }),
+		of("<worst", 5, func(p *explain.Player) bool { return p.Worst != nil }, func(p *explain.Player) string { return p.Worst.Name }),
 	}
 }
 

@@ -53,30 +53,19 @@ type Spender struct {
 	Share      float64 `json:"share"`       // of the time of all scripts and plugins
 }
 
-// Whom SpenderLines name: the time of all must matter, and a few have most of it.
-const (
-	leastSeconds = 5.0
-	mostSpenders = 3
-	leastShare   = 0.5 // of the first
-	worthNaming  = 0.1 // share of the others
-)
-
-// SpenderLines name the strategies that took most of the time, if that was long.
+// SpenderLines name the strategies that took most of the time, if all took five seconds or
+// more and one of them half of it, and the others that took a part worth naming.
 func (f Facts) SpenderLines() []string {
-	if len(f.Spenders) == 0 {
-		return nil
-	}
-	first := f.Spenders[0]
-	all := first.CPUSeconds / first.Share
-	if all < leastSeconds || first.Share < leastShare {
+	if len(f.Spenders) == 0 || f.Spenders[0].Share < 0.5 || f.Spenders[0].CPUSeconds < 5*f.Spenders[0].Share {
 		return nil
 	}
 	var named []string
-	for i, s := range f.Spenders {
-		if i < mostSpenders && (i == 0 || s.Share >= worthNaming) {
+	for i, s := range f.Spenders[:min(3, len(f.Spenders))] {
+		if i == 0 || s.Share >= 0.1 {
 			named = append(named, fmt.Sprintf("%s %s", words.Printable(s.Name), words.Plain.Percent(s.Share)))
 		}
 	}
+	all := f.Spenders[0].CPUSeconds / f.Spenders[0].Share
 	return []string{fmt.Sprintf("Of %s s of processor time that scripts and plugins took: %s.", words.Plain.Number(all, 1), strings.Join(named, ", "))}
 }
 

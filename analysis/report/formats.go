@@ -44,9 +44,9 @@ func WritePairsCSV(w io.Writer, r *Document) error {
 	rows := [][]string{{"a", "b", "matches", "clean", "wins_a", "wins_b", "draws", "differ", "differ_low", "differ_high",
 		"points_a", "points_b", "adjusted_a", "adjusted_b", "difference", "difference_low", "difference_high", "p", "p_holm", "p_resolution"}}
 	for k, p := range r.Pairs {
-		x, resolution := &r.Estimates.Pairs[k], math.NaN() // without simulation
-		if p.Resolution > 0 {
-			resolution = p.Resolution
+		x, resolution := &r.Estimates.Pairs[k], p.Resolution
+		if resolution == 0 { // without simulation
+			resolution = math.NaN()
 		}
 		rows = append(rows, record(p.A, p.B, p.Matches, x.Clean, p.WinsA, p.WinsB, p.Draws, p.Differ,
 			x.PointsA, x.PointsB, x.AdjustedA, x.AdjustedB, p.Difference, p.P, p.Holm, resolution))
@@ -152,9 +152,9 @@ func (m Markup) section(title string) string {
 
 // table writes columns side by side: numbers to the right, texts to the left.
 func (m Markup) table(columns []column) string {
-	begin, between, end, rule, close := "| ", " | ", " |\n", "|", "\n"
+	begin, between, end, left, right := "| ", " | ", " |\n", ":---|", "---:|"
 	if m == LaTeX {
-		begin, between, end, rule, close = "", " & ", ` \\`+"\n", "", "\\end{tabular}\n\n"
+		begin, between, end, left, right = "", " & ", ` \\`+"\n", "l", "r"
 	}
 	row := func(cell func(c column) string) string {
 		var cells []string
@@ -163,28 +163,21 @@ func (m Markup) table(columns []column) string {
 		}
 		return begin + strings.Join(cells, between) + end
 	}
+	head, rule, rows := row(func(c column) string { return c.head }), "", ""
 	for _, c := range columns {
-		switch {
-		case m == LaTeX && c.left:
-			rule += "l"
-		case m == LaTeX:
-			rule += "r"
-		case c.left:
-			rule += ":---|"
-		default:
-			rule += "---:|"
+		if c.left {
+			rule += left
+		} else {
+			rule += right
 		}
 	}
-	head := row(func(c column) string { return c.head })
-	if m == LaTeX {
-		head = `\begin{tabular}{` + rule + "}\n" + head + "\\hline\n"
-	} else {
-		head += rule + "\n"
-	}
 	for k := range columns[0].cells {
-		head += row(func(c column) string { return c.cells[k] })
+		rows += row(func(c column) string { return c.cells[k] })
 	}
-	return head + close
+	if m == LaTeX {
+		return `\begin{tabular}{` + rule + "}\n" + head + "\\hline\n" + rows + "\\end{tabular}\n\n"
+	}
+	return head + "|" + rule + "\n" + rows + "\n"
 }
 
 // text makes a text mean itself.

@@ -38,11 +38,6 @@ func (r *Document) column(head string, keep int, cell func(p *Player) string) co
 	return columnOf(head, keep, r.Players, cell)
 }
 
-// measured makes a column of shares in percent with their intervals.
-func (r *Document) measured(head string, keep int, of func(p *Player) analysis.Estimate) column {
-	return r.column(head, keep, func(p *Player) string { return words.PlusMinus(of(p), 100, 1) })
-}
-
 // rank, strategy and kind begin the tables.
 func (r *Document) rank() column {
 	return r.column("#", 0, func(p *Player) string { return strconv.Itoa(p.Place) })
@@ -54,6 +49,25 @@ func (r *Document) strategy() column {
 
 func (r *Document) kind(keep int) column {
 	return r.column("<kind", keep, func(p *Player) string { return words.Printable(p.Kind) })
+}
+
+func (r *Document) technical(head string, keep int) column {
+	return r.column(head, keep, func(p *Player) string { return words.Plain.Count(p.TechnicalLosses) })
+}
+
+// next makes a column of what each player's comparison with the next says.
+func (r *Document) next(head string, keep int, cell func(c analysis.Comparison) string) column {
+	neighbours := r.Estimates.Neighbours()
+	return r.column(head, keep, func(p *Player) string {
+		if p.Place > len(neighbours) {
+			return ""
+		}
+		return cell(neighbours[p.Place-1])
+	})
+}
+
+func (r *Document) mark() column {
+	return r.next("", 0, func(c analysis.Comparison) string { return words.Mark(c.Verdict) })
 }
 
 // estimates returns an estimate of each player, best first.
@@ -68,7 +82,8 @@ func (r *Document) estimates(of func(p *Player) analysis.Estimate) []analysis.Es
 // sheet is a text for people, of lines and tables that fit a width; 0 is no limit.
 type sheet struct {
 	bytes.Buffer
-	width int
+	width  int
+	colour bool // else nothing is painted
 }
 
 // lines writes sentences, broken where they are too long.
@@ -102,37 +117,44 @@ func (s *sheet) table(columns []column) {
 		}
 	}
 	shown := fit(columns, widths, s.width)
-	line := func(cell func(c column) (text, paint string)) {
-		var b strings.Builder
+	for row := -1; row < len(columns[0].cells); row++ { // from the heads on
+		var line []string
 		for i, c := range columns {
-			if !shown[i] {
-				continue
+			text, paint, width := c.head, "", widths[i]
+			if row >= 0 {
+				text = c.cells[row]
 			}
-			if b.Len() > 0 {
-				b.WriteString(columnGap)
+			if row >= 0 && s.colour && c.paint != nil && strings.TrimSpace(text) != "" {
+				paint = c.paint[row]
 			}
-			width := widths[i]
 			if c.left {
 				width = -width
 			}
-			text, paint := cell(c)
-			text = fmt.Sprintf("%*s", width, words.Shorten(text, widths[i]))
-			if paint != "" && strings.TrimSpace(text) != "" {
+			if text = fmt.Sprintf("%*s", width, words.Shorten(text, widths[i])); paint != "" {
 				text = words.Paint(text, paint)
 			}
-			b.WriteString(text)
-		}
-		s.WriteString(strings.TrimRight(b.String(), " ") + "\n")
-	}
-	line(func(c column) (string, string) { return c.head, "" })
-	for k := range columns[0].cells {
-		line(func(c column) (string, string) {
-			if c.paint == nil {
-				return c.cells[k], ""
+			if shown[i] {
+				line = append(line, text)
 			}
-			return c.cells[k], c.paint[k]
-		})
+		}
+		s.WriteString(strings.TrimRight(strings.Join(line, columnGap), " ") + "\n")
 	}
+}
+
+// embolden paints the rows of the user's strategies.
+func embolden(columns []column, yours func(row int) bool) []column {
+	for i := range columns {
+		c := &columns[i]
+		if c.paint == nil {
+			c.paint = make([]string, len(c.cells))
+		}
+		for row := range c.paint {
+			if yours(row) {
+				c.paint[row] = bold
+			}
+		}
+	}
+	return columns
 }
 
 // fit leaves out columns, the least important first, and then narrows the names, until

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -75,15 +74,14 @@ func (r *Document) sequential() *Sequential {
 	if o == nil {
 		return nil
 	}
-	s := &Sequential{
-		Until: o.Rule.String(), Guarantee: string(o.Guarantee), Margin: o.Margin, MaxRuns: r.Run.Plan.Runs,
-		BurnIn: sequential.BurnIn, Every: 1, Level: o.Level,
+	burnIn := sequential.BurnIn
+	if o.Guarantee == sequential.Finite {
+		burnIn = 0
+	}
+	return &Sequential{
+		Until: o.Rule.String(), Guarantee: string(o.Guarantee), Margin: o.Margin, MaxRuns: r.Run.Plan.Runs, BurnIn: burnIn, Every: 1, Level: o.Level,
 		Apart: r.Stopping.Apart, Within: r.Stopping.Within, Open: r.Stopping.Open,
 	}
-	if o.Guarantee == sequential.Finite {
-		s.BurnIn = 0
-	}
-	return s
 }
 
 func (r *Document) ratioTest() *RatioTest {
@@ -133,46 +131,42 @@ type Warning struct {
 }
 
 // warnings returns what to know before relying on the intervals of a run.
-func (r *Document) warnings() []Warning {
-	e := &r.Estimates
-	var list []Warning
-	if text := words.Plain.Mixed(e, r.Run.Since); text != "" {
-		w := Warning{Kind: "mixed", Text: text}
-		for _, a := range e.Absences() {
-			w.Players = append(w.Players, e.Players[a.Field].Name)
-		}
-		list = append(list, w)
-		if r.Run.Since != nil {
-			e = r.Run.Since
+func (r *Document) warnings() (list []Warning) {
+	add := func(kind, text string, players ...string) {
+		if text != "" {
+			list = append(list, Warning{Kind: kind, Text: text, Players: players})
 		}
 	}
-	if o := r.Stopping.Options; o != nil && o.Guarantee == sequential.Finite {
+	e, all, o := &r.Estimates, &r.Estimates, r.Stopping.Options
+	var gone, skewed []string
+	for _, a := range all.Absences() {
+		gone = append(gone, all.Players[a.Field].Name)
+	}
+	add("mixed", words.Plain.Mixed(all, r.Run.Since), gone...)
+	if gone != nil && r.Run.Since != nil {
+		e = r.Run.Since
+	}
+	if o != nil && o.Guarantee == sequential.Finite {
 		return list
 	}
-	if text := words.Plain.Extended(r.Estimates.Level, r.Run.Plan.Looks); text != "" {
-		list = append(list, Warning{Kind: "extended", Text: text})
+	add("extended", words.Plain.Extended(all.Level, r.Run.Plan.Looks))
+	if o == nil && r.Stopping.Why == Interrupted {
+		add("unfinished", words.Plain.Unfinished(all, r.Run.Plan.Runs))
 	}
-	if r.Stopping.Options == nil && r.Stopping.Why == Interrupted {
-		list = append(list, Warning{Kind: "unfinished", Text: words.Plain.Unfinished(&r.Estimates, r.Run.Plan.Runs)})
-	}
-	if text := words.Plain.Skewed(e); text != "" && len(e.Absences()) == 0 { // no number of leagues would do for a mixture
-		w := Warning{Kind: "skewed", Text: text}
+	if len(e.Absences()) == 0 && e.Skewed != nil { // no number of leagues would do for a mixture
 		for _, x := range e.Skewed {
-			w.Players, w.Leagues = append(w.Players, e.Players[x.Field].Name), max(w.Leagues, x.Enough)
+			skewed = append(skewed, e.Players[x.Field].Name)
 		}
-		list = append(list, w)
+		add("skewed", words.Plain.Skewed(e), skewed...)
+		list[len(list)-1].Leagues = slices.MaxFunc(e.Skewed, func(a, b analysis.Skewed) int { return a.Enough - b.Enough }).Enough
 	}
-	if text := words.Plain.Few(e, r.Plan.Legs); text != "" && r.Stopping.Options == nil {
-		list = append(list, Warning{Kind: "few", Text: text})
+	if o == nil {
+		add("few", words.Plain.Few(e, r.Plan.Legs))
 	}
-	if text := words.Plain.Unseen(e); text != "" {
-		list = append(list, Warning{Kind: "unseen", Text: text})
-	}
-	if r.Stopping.Options != nil {
-		fails := slices.ContainsFunc(r.Estimates.Players, func(p analysis.Player) bool { return p.TechnicalLosses > 0 })
-		if fails || len(list) > 0 {
-			list = append(list, Warning{Kind: "asymptotic", Text: words.NearlyNormal(r.Stopping.Ratio != nil, r.Stopping.Why != MaxRuns && r.Stopping.Why != Interrupted)})
-		}
+	add("unseen", words.Plain.Unseen(e))
+	fails := slices.ContainsFunc(all.Players, func(p analysis.Player) bool { return p.TechnicalLosses > 0 })
+	if o != nil && (fails || len(list) > 0) {
+		add("asymptotic", words.NearlyNormal(r.Stopping.Ratio != nil, r.Stopping.Why != MaxRuns && r.Stopping.Why != Interrupted))
 	}
 	return list
 }
@@ -194,53 +188,27 @@ type Confirms struct {
 	Places [2]int `json:"places"`          // that the evidence allows; zeros without First
 }
 
-// confirms also returns the line about it.
-func (r *Document) confirms() (*Confirms, string) {
+func (r *Document) confirms() *Confirms {
 	c, e := r.Run.Plan.Confirms, &r.Estimates
 	if c == nil {
-		return nil, ""
+		return nil
 	}
-	d, line := &Confirms{Seed: c.Seed, First: c.First}, fmt.Sprintf("Confirmation of the run with seed %d by a fresh seed", c.Seed)
+	d := &Confirms{Seed: c.Seed, First: c.First}
 	if i := slices.IndexFunc(e.Players, func(p analysis.Player) bool { return p.Name == c.First }); i >= 0 && e.Leagues > 1 {
 		d.Place, d.Places = e.Place(i), e.Ranking.Places[i]
-		line += ": " + words.Plain.Confirmed(e, i)
 	}
-	return d, line + "."
+	return d
 }
 
 // ConfirmationLines say how the first of another run does here; nothing for a run that
 // confirms none.
-func (r *Document) ConfirmationLines() []string {
-	if _, line := r.confirms(); line != "" {
-		return []string{line}
-	}
-	return nil
-}
+func (r *Document) ConfirmationLines() []string { return words.Plain.Say("confirmation", r.Confirms) }
 
 // AssertionLines say for each assertion whether it holds, and why.
 func AssertionLines(list []assert.Outcome) []string {
-	if len(list) == 0 {
-		return nil
-	}
-	head, estimated := "Assertions", 0
-	for _, o := range list {
-		if !o.Counted {
-			estimated++
-		}
-	}
-	if estimated > 1 {
-		head += fmt.Sprintf(" (adjusted for %d of them)", estimated)
-	}
-	lines := []string{head + ":"}
-	for i := range list {
-		about := struct {
-			*assert.Outcome
-			Percent float64
-		}{Outcome: &list[i]}
-		if list[i].Level != nil {
-			about.Percent = 100 * *list[i].Level
-		}
-		lines = append(lines, words.Plain.Say("assertion", about)...)
-	}
-	return lines
+	estimated := slices.DeleteFunc(slices.Clone(list), func(o assert.Outcome) bool { return o.Counted })
+	return words.Plain.Say("assertions", struct {
+		List      []assert.Outcome
+		Estimated int
+	}{list, len(estimated)})
 }

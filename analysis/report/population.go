@@ -75,7 +75,7 @@ func (p *Population) columns(order []int) []column {
 	share := func(head string, keep int, of func(m *population.Member) analysis.Estimate) column {
 		return col(head, keep, func(m *population.Member) string { return withRange(of(m), 100, 1) })
 	}
-	list := append(p.names(order),
+	return append(p.names(order),
 		share("share%", 0, func(m *population.Member) analysis.Estimate { return m.Share }),
 		share("alpha-rank%", 5, func(m *population.Member) analysis.Estimate { return m.AlphaRank }),
 		col("invades", 4, func(m *population.Member) string { return withRange(m.Invades, 1, 2) }),
@@ -87,7 +87,6 @@ func (p *Population) columns(order []int) []column {
 			}
 			return words.Printable(m.Worst) + " " + words.PlusMinus(m.WorstPayoff, 1, 3)
 		}))
-	return list
 }
 
 // names has the places and names of strategies in an order.

@@ -38,8 +38,8 @@ type Evidence struct {
 // Lines are the standings for a terminal: a table of at most rows players, those of the
 // user among them, and how close the decision is.
 func (p Progress) Lines(screen Screen, rows int) []string {
-	s := sheet{width: screen.Width}
-	s.table(p.columns(screen, p.shown(rows)))
+	s := sheet{width: screen.Width, colour: screen.Colour}
+	s.table(p.columns(p.shown(rows)))
 	if p.Closeness != nil {
 		s.lines(p.Decision())
 	}
@@ -48,29 +48,23 @@ func (p Progress) Lines(screen Screen, rows int) []string {
 
 func (p Progress) yours(k int) bool { return slices.Contains(p.Yours, p.Standings[k].Field) }
 
-// shown returns the indices of the standings that have a row.
+// shown returns the indices of the standings that have a row: the first, and those of the user.
 func (p Progress) shown(rows int) (list []int) {
-	rest := rows
+	var others []int
 	for k := range p.Standings {
-		if p.yours(k) && rest > 0 {
-			rest--
+		if p.yours(k) {
+			list = append(list, k)
+		} else {
+			others = append(others, k)
 		}
 	}
-	mine := rows - rest
-	for k := range p.Standings {
-		switch {
-		case p.yours(k) && mine > 0:
-			mine--
-			list = append(list, k)
-		case rest > 0:
-			rest--
-			list = append(list, k)
-		}
-	}
+	list = list[:min(rows, len(list))]
+	list = append(list, others[:min(rows-len(list), len(others))]...)
+	slices.Sort(list)
 	return list
 }
 
-func (p Progress) columns(screen Screen, shown []int) []column {
+func (p Progress) columns(shown []int) []column {
 	col := func(head string, keep int, cell func(x *analysis.Standing) string) column {
 		return columnOf(head, keep, shown, func(k *int) string { return cell(&p.Standings[*k]) })
 	}
@@ -90,12 +84,7 @@ func (p Progress) columns(screen Screen, shown []int) []column {
 	if slices.ContainsFunc(p.Standings, func(x analysis.Standing) bool { return x.TechnicalLosses > 0 }) {
 		list = append(list, col("faults", 6, func(x *analysis.Standing) string { return words.Plain.Count(x.TechnicalLosses) }))
 	}
-	for i := range list {
-		if screen.Colour {
-			list[i].paint = columnOf("", 0, list[1].cells, func(mark *string) string { return map[string]string{"*": bold}[*mark] }).cells
-		}
-	}
-	return list
+	return embolden(list, func(row int) bool { return p.yours(shown[row]) })
 }
 
 // Decision says in a sentence how close the stopping rule is to its decision; it is empty

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -44,52 +45,46 @@ const (
 // without one whether it is better than the next: ">" significantly, "=" both scored the
 // same in every league, "~" no evidence. Marks and place ranges hold together.
 func WriteTable(w io.Writer, r *Document, screen Screen) error {
-	s := sheet{width: screen.Width}
-	e := &r.Estimates
-	stopping := r.StoppingLines()
-	s.lines(r.ConfirmationLines()...)
-	s.lines(r.Answer...)
-	s.lines("")
+	s := sheet{width: screen.Width, colour: screen.Colour}
+	s.lines(slices.Concat(r.ConfirmationLines(), r.Answer, []string{""})...)
 	if screen.Details {
 		s.details(r)
-		return s.send(w, "table")
-	}
-	if r.Stopping.Ratio == nil {
-		s.table(r.brief(screen))
-		s.lines("")
-		s.lines(r.legend(screen)...)
 	} else {
-		s.table(r.tested(screen))
-		s.lines("", pointsLegend(e)+".")
+		s.brief(r, screen)
 	}
-	if len(stopping) > 0 {
-		s.lines(stopping[:len(stopping)-1]...) // the last is about the method
-	}
-	s.lines(r.WarningLines()...)
-	s.faults(r)
-	s.lines(slices.Concat(r.Facts.QuarantineLines(), r.Facts.SpenderLines(), r.Facts.AgentLines(), AssertionLines(r.Assertions))...)
-	s.lines(r.ReproducibleLines()...)
-	s.lines(r.head())
-	more := "--details adds tiers, titles, corrections and the digest"
-	if r.Stopping.Ratio != nil {
-		more = "--details adds the other strategies, tiers, corrections and the digest"
-	}
-	if screen.Beyond > 0 {
-		more += "; --field all plays " + words.Plain.Plural(int64(screen.Beyond), "more strategy")
-	}
-	s.lines(more + ".")
 	return s.send(w, "table")
+}
+
+// brief writes a first look. Of a test of two players it has no marks and places, which are
+// about all.
+func (s *sheet) brief(r *Document, screen Screen) {
+	columns, legend := r.brief(screen), r.legend(screen)
+	if q := r.Stopping.Ratio; q != nil {
+		two := *r
+		two.Players = slices.DeleteFunc(slices.Clone(r.Players), func(p Player) bool { return p.Name != q.New && p.Name != q.Old })
+		columns = slices.DeleteFunc(two.brief(screen), func(c column) bool { return c.head == "#" || c.head == "places" || c.head == "" })
+		legend = []string{pointsLegend(&r.Estimates) + "."}
+	}
+	stopping := r.StoppingLines()
+	s.table(columns)
+	s.lines("")
+	s.lines(slices.Concat(legend, stopping[:max(0, len(stopping)-1)], r.WarningLines())...) // the last is about the method
+	s.faults(r)
+	s.lines(slices.Concat(r.Facts.QuarantineLines(), r.Facts.SpenderLines(), r.Facts.AgentLines(), AssertionLines(r.Assertions), r.ReproducibleLines(), []string{r.head()},
+		words.Plain.Say("more", struct {
+			Screen
+			Test bool
+		}{screen, r.Stopping.Ratio != nil}))...)
 }
 
 // head says what was played.
 func (r *Document) head() string {
-	e := &r.Estimates
-	head := fmt.Sprintf("%s of %s, %s, draw %s, %s", words.Plain.Plural(int64(e.Leagues), "league"),
-		words.Plain.Plural(int64(len(e.Players)), "strategy"), words.Plain.Plural(int64(r.Run.Plan.Legs), "leg"), r.Run.Plan.Draw, words.Seeds(r.seeds()))
-	if e.Level != analysis.DefaultLevel {
-		head += ", intervals at " + words.Plain.Level(e.Level)
-	}
-	return head
+	return words.Plain.Say("head", struct {
+		*Document
+		Legs     int
+		Seeds    string
+		Standard float64
+	}{r, r.Run.Plan.Legs, words.Seeds(r.seeds()), analysis.DefaultLevel})[0]
 }
 
 func (r *Document) seeds() []uint64 {
@@ -105,33 +100,29 @@ func (r *Document) legend(screen Screen) []string {
 	if e.NothingToRank() || e.Leagues == 0 {
 		return nil
 	}
-	line := pointsLegend(e) + "; places: possible by expected points in this field; "
-	if len(r.Yours) == 0 {
-		return []string{line + "> significantly above the next, ~ no evidence."}
+	marks := "> significantly above the next, ~ no evidence."
+	if first := r.firstOfYours(); first != nil {
+		marks = fmt.Sprintf("%s: %s is significantly above, %s: below, ~: no evidence, *: yours.", screen.sign("+"), words.Printable(first.Name), screen.sign("-"))
 	}
-	first := words.Printable(e.Players[firstOf(e, r.Yours)].Name)
-	return []string{line + fmt.Sprintf("%s: %s is significantly above, %s: below, ~: no evidence, *: yours.", screen.sign("+"), first, screen.sign("-"))}
+	return []string{pointsLegend(e) + "; places: possible by expected points in this field; " + marks}
 }
 
 func pointsLegend(e *analysis.Estimates) string {
 	return fmt.Sprintf("sorted by points per match without the luck of the draw, ± their %s interval; raw: as the referee gave them", words.Plain.Level(e.Level))
 }
 
-// firstOf returns the player among some that has the best place.
-func firstOf(e *analysis.Estimates, fields []int) int {
-	return slices.MinFunc(fields, func(i, j int) int { return e.Place(i) - e.Place(j) })
+// firstOfYours is the user's player with the best place; nil for none.
+func (r *Document) firstOfYours() *Player {
+	if i := slices.IndexFunc(r.Players, func(p Player) bool { return p.Yours }); i >= 0 {
+		return &r.Players[i]
+	}
+	return nil
 }
 
 // sign writes a mark with the characters of the screen.
 func (s *Screen) sign(mark string) string {
-	if !s.Colour {
-		return mark
-	}
-	switch mark {
-	case "+":
-		return "✓"
-	case "-":
-		return "✗"
+	if s.Colour {
+		return cmp.Or(map[string]string{"+": "✓", "-": "✗"}[mark], mark)
 	}
 	return mark
 }
@@ -149,47 +140,14 @@ func (r *Document) brief(screen Screen) []column {
 		}
 	}
 	if slices.ContainsFunc(r.Players, func(p Player) bool { return p.TechnicalLosses > 0 }) {
-		faults := r.column("faults", 6, func(p *Player) string { return words.Plain.Count(p.TechnicalLosses) })
-		for _, p := range r.Players {
-			faults.paint = append(faults.paint, map[bool]string{true: red, false: faint}[p.TechnicalLosses > 0])
+		faults := r.technical("faults", 6)
+		faults.paint = make([]string, len(r.Players))
+		for k, cell := range faults.cells {
+			faults.paint[k] = cmp.Or(map[string]string{"0": faint}[cell], red)
 		}
 		list = append(list, faults)
 	}
-	for i := range list {
-		c := &list[i]
-		switch {
-		case !screen.Colour:
-			c.paint = nil
-			continue
-		case c.paint == nil:
-			c.paint = make([]string, len(c.cells))
-		}
-		for k, p := range r.Players {
-			if p.Yours {
-				c.paint[k] = bold
-			}
-		}
-	}
-	return list
-}
-
-// tested has the rows of the two players of a test, and no columns about the others.
-func (r *Document) tested(screen Screen) []column {
-	q := r.Stopping.Ratio
-	list := slices.DeleteFunc(r.brief(screen), func(c column) bool { return c.head == "#" || c.head == "places" || c.head == "" })
-	keep := func(cells []string) []string {
-		var kept []string
-		for k, p := range r.Players {
-			if cells != nil && (p.Name == q.New || p.Name == q.Old) {
-				kept = append(kept, cells[k])
-			}
-		}
-		return kept
-	}
-	for i := range list {
-		list[i].cells, list[i].paint = keep(list[i].cells), keep(list[i].paint)
-	}
-	return list
+	return embolden(list, func(row int) bool { return r.Players[row].Yours })
 }
 
 // tight writes a share in percent for a column.
@@ -202,14 +160,15 @@ func tight(share analysis.Estimate) string {
 
 // marks compares each player with the user's first strategy, or with the next player.
 func (r *Document) marks(screen Screen) column {
-	c := r.next(0, "", func(c analysis.Comparison) string { return words.Mark(c.Verdict) })
+	c, first := r.mark(), r.firstOfYours()
+	c.paint = make([]string, len(r.Players))
 	for k, p := range r.Players {
 		if p.Yours {
 			c.cells[k] = "*"
-		} else if len(r.Yours) > 0 {
-			c.cells[k] = words.Against(&r.Estimates, firstOf(&r.Estimates, r.Yours), p.Field)
+		} else if first != nil {
+			c.cells[k] = words.Against(&r.Estimates, first.Field, p.Field)
 		}
-		c.paint = append(c.paint, map[string]string{"+": green, "-": red, "~": faint}[c.cells[k]])
+		c.paint[k] = map[string]string{"+": green, "-": red, "~": faint}[c.cells[k]]
 		c.cells[k] = screen.sign(c.cells[k])
 	}
 	return c
@@ -230,7 +189,6 @@ func (s *sheet) details(r *Document) {
 // columns renders all cells. If nothing can be ranked, only the columns that say
 // something about the players remain.
 func (r *Document) columns() []column {
-	e := &r.Estimates
 	percent := func(head string, keep int, of func(p *Player) analysis.Estimate) column {
 		return r.column(head, keep, func(p *Player) string { return words.Plain.Number(100*of(p).Estimate, 1) })
 	}
@@ -238,13 +196,12 @@ func (r *Document) columns() []column {
 		return column{head: head, left: true, keep: keep, cells: words.PlusMinusColumn(r.estimates(of))}
 	}
 	differ := percent("differ%", 3, func(p *Player) analysis.Estimate { return p.Differ })
-	tech := r.column("tech.", 8, func(p *Player) string { return words.Plain.Count(p.TechnicalLosses) })
-	if e.NothingToRank() {
+	if r.Estimates.NothingToRank() {
 		differ.keep = 0
-		return []column{r.strategy(), r.kind(1), differ, tech}
+		return []column{r.strategy(), r.kind(1), differ, r.technical("tech.", 8)}
 	}
 	return []column{
-		r.rank(), r.next(0, "", func(c analysis.Comparison) string { return words.Mark(c.Verdict) }), r.strategy(), r.kind(1),
+		r.rank(), r.mark(), r.strategy(), r.kind(1),
 		r.column("tier", 10, func(p *Player) string { return strconv.Itoa(p.Tier) }),
 		r.column("places", 9, func(p *Player) string { return words.Plain.Places(p.RankInterval) }),
 		points("points", 6, func(p *Player) analysis.Estimate { return p.Points }),
@@ -254,19 +211,8 @@ func (r *Document) columns() []column {
 		differ,
 		percent("titles%", 7, func(p *Player) analysis.Estimate { return p.ChampionShare }),
 		r.column("mean place", 5, func(p *Player) string { return words.Plain.Number(p.Rank.Estimate, 2) }),
-		tech,
+		r.technical("tech.", 8),
 	}
-}
-
-// next makes a column of what each player's comparison with the next says.
-func (r *Document) next(keep int, head string, cell func(c analysis.Comparison) string) column {
-	neighbours := r.Estimates.Neighbours()
-	return r.column(head, keep, func(p *Player) string {
-		if p.Place > len(neighbours) {
-			return ""
-		}
-		return cell(neighbours[p.Place-1])
-	})
 }
 
 // verdict says what the order of the table is worth, beyond the answer.
@@ -288,42 +234,31 @@ func (r *Document) rankingLines() []string {
 	if e.Leagues < 2 || e.NothingToRank() {
 		return nil
 	}
-	var differ, holm int64
+	about := struct {
+		*Document
+		Differ, Holm int
+	}{Document: r}
 	for _, c := range e.Ranking.Comparisons {
 		if c.Verdict == analysis.Different {
-			differ++
+			about.Differ++
 		}
 		if c.Verdict != analysis.Equal && c.Holm <= 1-e.Ranking.Level {
-			holm++
+			about.Holm++
 		}
 	}
-	lines := []string{fmt.Sprintf("Significant differences among all pairs: %s of %s (by Holm's method %s). Tier 1 is every strategy that no other "+
-		"significantly beats, and tier 2 every strategy that only tier 1 significantly beats, so a higher place can be in a lower tier; places are "+
-		"those possible by expected points in this field. All of these hold together with %s confidence.",
-		words.Plain.Count(differ), words.Plain.Count(int64(len(e.Ranking.Comparisons))), words.Plain.Count(holm), words.Plain.Level(e.Ranking.Level))}
-	if w := e.Winner; w != nil && len(e.Players) > 1 {
-		p := &e.Players[w.Field]
-		corrected := words.Plain.Range(w.Adjusted, 1, 4)
-		if len(e.Leaders()) == 1 && w.Adjusted.Defined() { // in a close race a single number would say little
-			corrected = words.Plain.WithRange(w.Adjusted, 4)
-		}
-		lines = append(lines, fmt.Sprintf("%s is first of %d with %s adjusted points; corrected for having been selected: %s.",
-			words.Printable(p.Name), len(e.Players), words.Plain.Number(p.Adjusted.Estimate, 4), corrected))
-	}
-	return lines
+	return words.Plain.Say("ranking", about)
 }
 
 // factLines say what was played, and how to recognise it.
 func (r *Document) factLines() []string {
-	lines := slices.Concat(r.Facts.ProcessLines(), r.Facts.SpenderLines(), r.Facts.AgentLines())
 	about := struct {
 		Facts
 		Matches, Rate int64
-	}{Facts: r.Facts, Matches: r.Estimates.Matches}
+	}{Facts: r.Facts, Matches: r.Matches}
 	if rate := float64(r.Facts.MatchesPerSecond); !math.IsInf(rate, 0) {
 		about.Rate = int64(max(0, rate))
 	}
-	return slices.Concat(lines, words.Plain.Say("played", about), r.ReproducibleLines())
+	return slices.Concat(r.Facts.ProcessLines(), r.Facts.SpenderLines(), r.Facts.AgentLines(), words.Plain.Say("played", about), r.ReproducibleLines())
 }
 
 // oneLeague writes what to expect of the players in a single league, each compared with
@@ -334,25 +269,22 @@ func (s *sheet) oneLeague(r *Document) {
 	if e.Leagues < 2 || len(lines) == 0 {
 		return
 	}
-	odds := func(c analysis.Comparison) analysis.Odds { return e.OddsOf(c.A, c.B) }
+	next := func(head string, keep int, cell func(c analysis.Comparison, o analysis.Odds) string) column {
+		return r.next(head, keep, func(c analysis.Comparison) string { return cell(c, e.OddsOf(c.A, c.B)) })
+	}
 	s.lines("", "In one league:")
 	s.table([]column{
-		r.rank(), r.strategy(), r.measured("titles%", 0, func(p *Player) analysis.Estimate { return p.ChampionShare }),
-		r.next(3, "", func(c analysis.Comparison) string {
-			return words.Sign(odds(c).Titles, odds(c).TitlesA, odds(c).TitlesB)
-		}),
-		r.next(2, "above next%", func(c analysis.Comparison) string { return words.PlusMinus(odds(c).Above, 100, 1) }),
-		r.next(2, "", func(c analysis.Comparison) string { return words.Sign(odds(c).Verdict, odds(c).AboveA, odds(c).AboveB) }),
-		r.next(1, "lead", func(c analysis.Comparison) string {
-			o := odds(c)
+		r.rank(), r.strategy(), r.column("titles%", 0, func(p *Player) string { return words.PlusMinus(p.ChampionShare, 100, 1) }),
+		next("", 3, func(_ analysis.Comparison, o analysis.Odds) string { return words.Sign(o.Titles, o.TitlesA, o.TitlesB) }),
+		next("above next%", 2, func(_ analysis.Comparison, o analysis.Odds) string { return words.PlusMinus(o.Above, 100, 1) }),
+		next("", 2, func(_ analysis.Comparison, o analysis.Odds) string { return words.Sign(o.Verdict, o.AboveA, o.AboveB) }),
+		next("lead", 1, func(c analysis.Comparison, o analysis.Odds) string {
 			return words.Plain.Number(o.Effect(c.Difference).Estimate, 2)
 		}),
 	})
 	s.lines("")
 	s.lines(lines...)
-	s.lines("titles%: chance of the most points in a league, shared titles in part; above next%: chance of more points than the next; the mark behind each: "+
-		"> significantly more often than the next, < less often, ~ no evidence (sign tests over the leagues, adjusted for all pairs, with --until for all looks, too); "+
-		"lead: over the next in adjusted points, in standard deviations of one league.", "")
+	s.lines(append(words.Plain.Say("single leagues", nil), "")...)
 }
 
 // longestFault is how much of a script's message is printed, its hint included.
@@ -361,8 +293,8 @@ const longestFault = 300
 // faults says what each player's technical losses were. Commands are not broken, so
 // that they can be pasted.
 func (s *sheet) faults(r *Document) {
-	for _, i := range r.Estimates.Order {
-		for _, line := range words.Plain.Faults(&r.Estimates.Players[i], r.Folder, longestFault) {
+	for _, p := range r.Players {
+		for _, line := range words.Plain.Faults(&p.Player, r.Folder, longestFault) {
 			if strings.HasPrefix(line, "  strategylab ") {
 				s.WriteString(line + "\n")
 				continue
@@ -374,7 +306,7 @@ func (s *sheet) faults(r *Document) {
 
 // otherFields writes what the order would be in other fields.
 func (s *sheet) otherFields(r *Document) {
-	x, e := r.Robustness, &r.Estimates
+	x := r.Robustness
 	if x == nil {
 		return
 	}
@@ -391,7 +323,7 @@ func (s *sheet) otherFields(r *Document) {
 		each("without a family", 3, func(p robust.Player) string { return words.Plain.Places(p.WithoutFamily) }),
 	})
 	s.lines("")
-	s.lines(words.Plain.Robustness(e, x)...)
+	s.lines(words.Plain.Robustness(&r.Estimates, x)...)
 	s.lines("first%, places, std.error (of adjusted points): with opponents resampled from these; without one, a family: places if one other strategy, "+
 		"or the others that play alike, were not there. "+words.AssumedOfFields, "")
 }

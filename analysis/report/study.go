@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/robust"
@@ -43,35 +44,24 @@ func NewStudy(plan results.Plan, level float64) (*Study, error) {
 	if s.rule, err = acc.Tracker(o); err != nil {
 		return nil, err
 	}
-	s.shown = s.rule
-	if level != o.Level {
+	if s.shown = s.rule; level != o.Level {
 		o.Level = level
 		if s.shown, err = acc.Tracker(o); err != nil {
 			return nil, err
 		}
 	}
-	if plan.Stop.Ratio != nil {
-		if err = s.compare(*plan.Stop.Ratio); err != nil {
+	if r := plan.Stop.Ratio; r != nil {
+		field := func(name string) int {
+			return max(0, slices.IndexFunc(plan.Field, func(e results.Entrant) bool { return e.Name == name }))
+		}
+		s.newer, s.old = field(r.New), field(r.Old)
+		s.ratio, err = sequential.NewRatio(sequential.Hypotheses{Delta: r.Delta, Alpha: r.Alpha, Beta: r.Beta}, o.Guarantee, acc.Shape())
+		if err != nil {
 			return nil, err
 		}
 	}
 	s.remaining, err = analysis.NewRemaining(plan, &o)
 	return s, err
-}
-
-// compare sets up the sequential test of a plan.
-func (s *Study) compare(r results.Ratio) error {
-	for i, f := range s.plan.Field {
-		switch f.Name {
-		case r.New:
-			s.newer = i
-		case r.Old:
-			s.old = i
-		}
-	}
-	var err error
-	s.ratio, err = sequential.NewRatio(sequential.Hypotheses{Delta: r.Delta, Alpha: r.Alpha, Beta: r.Beta}, s.rule.Options().Guarantee, s.Sums.Shape())
-	return err
 }
 
 // Append adds the next league.
@@ -182,17 +172,15 @@ func (s *Study) why() string {
 // sequenceOptions converts the stopping rule of a plan.
 func sequenceOptions(s *results.Stop) (o sequential.Options, err error) {
 	o = sequential.Options{Guarantee: sequential.Asymptotic, Level: analysis.DefaultLevel, Margin: s.Margin}
-	if s.Ratio != nil {
-		if s.Guarantee != "" {
-			o.Guarantee, err = sequential.ParseGuarantee(s.Guarantee)
+	if s.Ratio == nil {
+		if o.Rule, err = sequential.ParseRule(s.Until); err != nil {
+			return o, fmt.Errorf("plan: stop: %w", err)
 		}
-		return o, err
 	}
-	if o.Rule, err = sequential.ParseRule(s.Until); err != nil {
-		return o, fmt.Errorf("plan: stop: %w", err)
-	}
-	if o.Guarantee, err = sequential.ParseGuarantee(s.Guarantee); err != nil {
-		return o, fmt.Errorf("plan: stop: %w", err)
+	if s.Ratio == nil || s.Guarantee != "" {
+		if o.Guarantee, err = sequential.ParseGuarantee(s.Guarantee); err != nil {
+			return o, fmt.Errorf("plan: stop: %w", err)
+		}
 	}
 	return o, nil
 }

@@ -174,16 +174,6 @@ func Against(e *analysis.Estimates, yours, other int) string {
 	return "-"
 }
 
-// Confirmed says how a player does that was first in another run, and whether that
-// confirms it, without a capital or a period.
-func (s Style) Confirmed(e *analysis.Estimates, field int) string {
-	return s.Say("confirmed", struct {
-		Name   string
-		Place  int
-		Places [2]int
-	}{e.Players[field].Name, e.Place(field), e.Ranking.Places[field]})[0]
-}
-
 // Sign says in one character which of two players is significantly ahead in single
 // leagues, from the verdict and the leagues of each: ">" the first, "<" the second, "~"
 // no evidence.

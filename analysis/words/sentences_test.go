@@ -105,20 +105,23 @@ func TestAnswer(t *testing.T) {
 
 func TestShortSentences(t *testing.T) {
 	t.Parallel()
-	e := shown(100, []int{0}, []int{1, 2, 3})
-	e.Ranking.Places = [][2]int{{1, 1}, {2, 3}, {1, 3}, {4, 4}}
-	shared := shown(100, []int{0, 1, 2, 3})
-	shared.Ranking.Places[0] = [2]int{1, 2}
+	confirmed := func(name string, place, best, worst int) string {
+		return Plain.Say("confirmed", struct {
+			First  string
+			Place  int
+			Places [2]int
+		}{name, place, [2]int{best, worst}})[0]
+	}
 	narrower := func(ratio, differences float64) string {
 		return Plain.Narrower(&analysis.Estimates{VarianceRatio: ratio, DifferenceRatio: differences, Players: make([]analysis.Player, 3)})
 	}
 	const other = "; a strategy that fails or changes for a whole league now and then breaks that, and "
 	texts(t, [][2]string{
 		{all(1), "the other"}, {all(2), "both others"}, {all(3), "all 3 others"},
-		{Plain.Confirmed(e, 0), "anna, first there, is significantly first here, too, which confirms it"},
-		{Plain.Confirmed(e, 1), "bert, first there, is 2nd (2nd to 3rd) here, which refutes it"},
-		{Plain.Confirmed(e, 2), "carl, first there, is 3rd (1st to 3rd) here, which neither confirms nor refutes it"},
-		{Plain.Confirmed(shared, 0), "anna, first there, is first here, too (1st to 2nd), which is no proof that it is best"},
+		{confirmed("anna", 1, 1, 1), "anna, first there, is significantly first here, too, which confirms it"},
+		{confirmed("bert", 2, 2, 3), "bert, first there, is 2nd (2nd to 3rd) here, which refutes it"},
+		{confirmed("carl", 3, 1, 3), "carl, first there, is 3rd (1st to 3rd) here, which neither confirms nor refutes it"},
+		{confirmed("anna", 1, 1, 2), "anna, first there, is first here, too (1st to 2nd), which is no proof that it is best"},
 		{narrower(25, 0), "adjusted intervals are 5.0 times narrower than raw ones (variance ratio 25.0)"},
 		{narrower(0.25, 0), "adjusted intervals are not narrower than raw ones here (variance ratio 0.25)"},
 		{narrower(math.NaN(), 0), "adjusted points do not vary from league to league"},

@@ -98,7 +98,7 @@ race:
 # The tests of which a plain run takes a sample or which it skips, with nothing left out: those
 # in the files that ask whether to, make mutants of agents or start a browser.
 whole:
-	files=$$(git grep -lE 'WHOLE_TESTS|whole(Sets|Suites)|sampleOrAll|\<(whole\(t, "|(checksOf|examineMutants)\(|Start\(t\))' -- '*_test.go'); \
+	files=$$(git grep -lE 'WHOLE_TESTS|whole(Sets|Suites)|sampleOrAll|attest\.Repetitions\(|\<(whole\(t, "|(checksOf|examineMutants)\(|Start\(t\))' -- '*_test.go'); \
 	WHOLE_TESTS=1 go test -vet=off -p 3 -timeout $(RACETIMEOUT) \
 	  -run "^($$(sed -n 's/^func \(Test[A-Za-z0-9_]*\).*/\1/p' $$files | paste -sd '|' -))$$" $$(dirname $$files | sort -u | sed 's|^|./|')
 

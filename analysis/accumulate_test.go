@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
 )
@@ -83,9 +84,7 @@ func TestLargestLeagues(t *testing.T) {
 	l := w.league(1, 0)
 	acc := analyse(t, w.plan, nil)
 	for range 4 {
-		if err := acc.Add(l); err != nil {
-			t.Fatal(err)
-		}
+		attest.OK(t, acc.Add(l))
 	}
 	e := acc.Estimates(0.95)
 	// 17 of 20 opponents say even as well: 1 point; 3 do not: 3 * 0.9999.
@@ -110,9 +109,7 @@ func BenchmarkAdd(b *testing.B) {
 			leagues := w.leagues(1, 32)
 			acc := analyse(b, w.plan, leagues[:1])
 			for i := 0; b.Loop(); i++ {
-				if err := acc.Add(leagues[i%len(leagues)]); err != nil {
-					b.Fatal(err)
-				}
+				attest.OK(b, acc.Add(leagues[i%len(leagues)]))
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(w.schedule.Matches())), "ns/match")
 		})

@@ -2,11 +2,11 @@ package analysis_test
 
 import (
 	"math"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/analysis/sequential"
 )
 
@@ -15,10 +15,8 @@ import (
 // often than in 5 %, and one with confidence sequences does not.
 func TestStoppingByEye(t *testing.T) {
 	t.Parallel()
-	repetitions, errors := 40, 3.0 // standard errors of a share that are allowed
-	if os.Getenv("LONG_TESTS") != "" {
-		repetitions, errors = 800, 2
-	}
+	repetitions := attest.Repetitions(12, 40, 800)
+	errors := float64(attest.Repetitions(3, 3, 2))                                     // standard errors of a share that are allowed
 	looks := []int{32, 43, 57, 76, 102, 136, 181, 242, 323, 431, 574, 766, 1021, 1362} // each a third later
 	w := newWorld(t, "uniform:1-10", 1, bot{even: 0.5}, bot{even: 0.5}, bot{even: 0.5}, bot{even: 0.5})
 	byEye, last, sequences := 0, 0, 0
@@ -27,18 +25,11 @@ func TestStoppingByEye(t *testing.T) {
 	}
 	for rep := range repetitions {
 		acc := analyse(t, w.plan, nil)
-		tracker, err := acc.Tracker(sequential.Options{Rule: sequential.Rule{Kind: sequential.Best}, Guarantee: sequential.Asymptotic, Level: 0.95})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tracker := attest.Must(acc.Tracker(sequential.Options{Rule: sequential.Rule{Kind: sequential.Best}, Guarantee: sequential.Asymptotic, Level: 0.95}))
 		found, decided := false, false
 		for n := range looks[len(looks)-1] {
-			if err := acc.Add(w.league(uint64(rep), n)); err != nil {
-				t.Fatal(err)
-			}
-			if err := tracker.Add(acc.Last()); err != nil {
-				t.Fatal(err)
-			}
+			attest.OK(t, acc.Add(w.league(uint64(rep), n)))
+			attest.OK(t, tracker.Add(acc.Last()))
 			if slices.Contains(looks, n+1) {
 				now := differs(acc.PointVerdicts(0.95))
 				if found = found || now; now && n+1 == looks[len(looks)-1] {

@@ -3,11 +3,11 @@ package analysis_test
 import (
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/attest"
 )
 
 // TestFewLeaguesOfOneLeg measures what words.Few says: among equal players, differences
@@ -15,12 +15,9 @@ import (
 // of one leg, and in 5 of longer ones.
 func TestFewLeaguesOfOneLeg(t *testing.T) {
 	t.Parallel()
-	repetitions, sizes, lengths := 600, []int{3}, []int{10, 40}
-	if os.Getenv("LONG_TESTS") != "" {
-		repetitions, sizes, lengths = 4000, []int{3, 4, 5}, []int{10, 15, 20, 25, 30, 40, 60}
-	}
-	for _, players := range sizes {
-		for _, leagues := range lengths {
+	repetitions, lengths := attest.Repetitions(300, 600, 4000), []int{10, 40, 15, 20, 25, 30, 60}
+	for players := 3; players <= attest.Repetitions(3, 3, 5); players++ {
+		for _, leagues := range lengths[:attest.Repetitions(2, 2, len(lengths))] {
 			t.Run(fmt.Sprint(players, " ", leagues), func(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t, "uniform:1-10", 1, slices.Repeat([]bot{{even: 0.5}}, players)...)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/host/game"
 )
 
@@ -102,17 +103,12 @@ func TestScorerAgreesWithTheEstimates(t *testing.T) {
 		w := newWorld(t, "", 3, bots...)
 		leagues := w.leagues(7, 300)
 		e := analyse(t, w.plan, leagues).Estimates(0.95)
-		scorer, err := analysis.NewScorer(w.plan)
-		if err != nil {
-			t.Fatal(err)
-		}
+		scorer := attest.Must(analysis.NewScorer(w.plan))
 		for _, q := range analysis.Quantities() {
 			for i := range e.Players {
 				j := analysis.NewJoint(2)
 				for k := range leagues {
-					if err := scorer.Score(&leagues[k]); err != nil {
-						t.Fatal(err)
-					}
+					attest.OK(t, scorer.Score(&leagues[k]))
 					part, base := scorer.Value(q, i)
 					j.Add([]int64{part, base})
 				}
@@ -131,16 +127,11 @@ func TestAgainst(t *testing.T) {
 		w := newWorld(t, draw, 3, bot{even: 0.5}, bot{even: 0.9}, bot{even: 0.2, fault: 0.1, kind: game.FaultError}, bot{even: 0.5})
 		leagues := w.leagues(9, 50)
 		e := analyse(t, w.plan, leagues).Estimates(0.95)
-		scorer, err := analysis.NewScorer(w.plan)
-		if err != nil {
-			t.Fatal(err)
-		}
+		scorer := attest.Must(analysis.NewScorer(w.plan))
 		all := []bool{true, true, true, true}
 		var part, base [4][4]int64
 		for k := range leagues {
-			if err := scorer.Score(&leagues[k]); err != nil {
-				t.Fatal(err)
-			}
+			attest.OK(t, scorer.Score(&leagues[k]))
 			for i := range all {
 				whole, wholeBase := scorer.Value(analysis.Adjusted, i)
 				if p, b := scorer.Against(i, all); p != whole || b != wholeBase {

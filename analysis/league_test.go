@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
 )
@@ -29,14 +30,8 @@ type world struct {
 
 func newWorld(t testing.TB, draw string, legs int, bots ...bot) *world {
 	t.Helper()
-	d, err := game.ParseDraw(draw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	schedule, err := game.NewSchedule(len(bots), legs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := attest.Must(game.ParseDraw(draw))
+	schedule := attest.Must(game.NewSchedule(len(bots), legs))
 	w := &world{
 		plan: results.Plan{Schema: results.PlanSchema, Legs: legs, Seed: 1, Draw: d.String(), Transport: "direct"},
 		bots: bots, draw: d, schedule: schedule,
@@ -96,14 +91,9 @@ func (w *world) leagues(seed uint64, n int) []results.League {
 // analyse feeds leagues of a plan to an accumulator.
 func analyse(t testing.TB, plan results.Plan, leagues []results.League) *analysis.Accumulator {
 	t.Helper()
-	acc, err := analysis.NewAccumulator(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	acc := attest.Must(analysis.NewAccumulator(plan))
 	for _, l := range leagues {
-		if err := acc.Add(l); err != nil {
-			t.Fatal(err)
-		}
+		attest.OK(t, acc.Add(l))
 	}
 	return acc
 }

@@ -2,18 +2,16 @@ package analysis_test
 
 import (
 	"math"
-	"os"
 	"testing"
+
+	"github.com/strategylab/strategylab/analysis/attest"
 )
 
 // TestScoresLeast: against whom a player scores least is said of few equal opponents, and
 // of the right one where one is unlike the others.
 func TestScoresLeast(t *testing.T) {
 	t.Parallel()
-	repetitions := 60
-	if os.Getenv("LONG_TESTS") != "" {
-		repetitions = 600
-	}
+	repetitions := attest.Repetitions(20, 60, 600)
 	equals := newWorld(t, "uniform:1-10", 2, bot{even: 0.8}, bot{even: 0.4, mood: 0.2}, bot{even: 0.4, mood: 0.2}, bot{even: 0.4, mood: 0.2}, bot{even: 0.4, mood: 0.2})
 	unlike := newWorld(t, "uniform:1-10", 2, bot{even: 0.8}, bot{even: 0.3}, bot{even: 0.3}, bot{even: 0.9}, bot{even: 0.3})
 	wrong, right := 0, 0

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
 )
@@ -126,14 +127,9 @@ func writeMatches(t *testing.T, path string, w *world, leagues []results.League)
 			})
 		}
 	}
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := attest.Must(os.Create(path))
 	defer f.Close()
-	if err := csv.NewWriter(f).WriteAll(rows); err != nil {
-		t.Fatal(err)
-	}
+	attest.OK(t, csv.NewWriter(f).WriteAll(rows))
 }
 
 // readMatches reads the very file that R read.
@@ -143,10 +139,7 @@ func readMatches(t *testing.T, path string, w *world) []results.League {
 	for _, row := range readCSV(t, path)[1:] {
 		n := make([]int, len(row))
 		for _, column := range []int{0, 1, 2, 3, 8} {
-			v, err := strconv.Atoi(row[column])
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := attest.Must(strconv.Atoi(row[column]))
 			n[column] = v
 		}
 		if n[0] == len(leagues) {
@@ -183,10 +176,7 @@ func readValues(t *testing.T, path string) map[string]float64 {
 	t.Helper()
 	values := map[string]float64{}
 	for _, row := range readCSV(t, path)[1:] {
-		v, err := strconv.ParseFloat(row[1], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := attest.Must(strconv.ParseFloat(row[1], 64))
 		values[row[0]] = v
 	}
 	return values
@@ -194,14 +184,8 @@ func readValues(t *testing.T, path string) map[string]float64 {
 
 func readCSV(t *testing.T, path string) [][]string {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := attest.Must(os.Open(path))
 	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := attest.Must(csv.NewReader(f).ReadAll())
 	return rows
 }

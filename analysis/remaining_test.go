@@ -2,11 +2,11 @@ package analysis_test
 
 import (
 	"math"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/analysis/sequential"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
@@ -31,10 +31,7 @@ func aside(w *world, l *results.League, player int, first bool) {
 func TestRemaining(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "weights:1=1,2=3", 3, bot{even: 0.5}, bot{even: 0.2}, bot{even: 0.9, fault: 0.1, kind: game.FaultError}, bot{even: 0.7}, bot{even: 0.4})
-	r, err := analysis.NewRemaining(w.plan, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := attest.Must(analysis.NewRemaining(w.plan, nil))
 	all := w.leagues(4, 60)
 	for k := range all {
 		if k >= 16 {
@@ -43,9 +40,7 @@ func TestRemaining(t *testing.T) {
 		if k >= 20 {
 			aside(w, &all[k], 3, k == 20)
 		}
-		if err := r.Add(&all[k]); err != nil {
-			t.Fatal(err)
-		}
+		attest.OK(t, r.Add(&all[k]))
 		if k < 16 && r.Estimates(0.95) != nil {
 			t.Fatalf("after %d leagues nobody was quarantined", k+1)
 		}
@@ -77,27 +72,19 @@ func TestRemaining(t *testing.T) {
 // of all leagues together say what holds in neither field.
 func TestRemainingErrors(t *testing.T) {
 	t.Parallel()
-	repetitions := 60
-	if os.Getenv("LONG_TESTS") != "" {
-		repetitions = 600
-	}
+	repetitions := attest.Repetitions(20, 60, 600)
 	equal := bot{even: 0.5}
 	w := newWorld(t, "uniform:1-10", 2, equal, equal, equal, equal, bot{even: 0.5})
 	for name, options := range map[string]*sequential.Options{"fixed": nil, "until": {Guarantee: sequential.Asymptotic, Level: 0.95}} {
 		wrong, missed, mixed := 0, 0, 0
 		for rep := range repetitions {
-			r, err := analysis.NewRemaining(w.plan, options)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := attest.Must(analysis.NewRemaining(w.plan, options))
 			all := w.leagues(uint64(rep), 160)
 			for k := range all {
 				if k >= 16 {
 					aside(w, &all[k], 4, k == 16)
 				}
-				if err := r.Add(&all[k]); err != nil {
-					t.Fatal(err)
-				}
+				attest.OK(t, r.Add(&all[k]))
 			}
 			e := r.Estimates(0.95)
 			if slices.ContainsFunc(e.Ranking.Comparisons, func(c analysis.Comparison) bool { return c.Verdict == analysis.Different }) {

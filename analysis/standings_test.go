@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/analysis/sequential"
 )
 
@@ -15,17 +16,10 @@ func TestStandings(t *testing.T) {
 	w := newWorld(t, "", 3, bot{even: 0.5, mood: 0.1}, bot{even: 0.9}, bot{even: 0.2, mood: 0.3})
 	leagues := w.leagues(1, 80)
 	acc := analyse(t, w.plan, leagues[:0])
-	tracker, err := acc.Tracker(sequential.Options{Guarantee: sequential.Asymptotic, Level: 0.95, Rule: sequential.Rule{Kind: sequential.Best}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tracker := attest.Must(acc.Tracker(sequential.Options{Guarantee: sequential.Asymptotic, Level: 0.95, Rule: sequential.Rule{Kind: sequential.Best}}))
 	for _, l := range leagues {
-		if err := acc.Add(l); err != nil {
-			t.Fatal(err)
-		}
-		if err := tracker.Add(acc.Last()); err != nil {
-			t.Fatal(err)
-		}
+		attest.OK(t, acc.Add(l))
+		attest.OK(t, tracker.Add(acc.Last()))
 	}
 	for name, tt := range map[string]struct {
 		tracker *sequential.Tracker

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"github.com/strategylab/strategylab/analysis/attest"
 )
 
 // TestHybrid compares with testdata/winner.R: R 4.2.2, from the formulas of
@@ -104,15 +106,9 @@ func TestHybridOfSteps(t *testing.T) {
 // referenceRow finds the line of a reference file whose first cell is name.
 func referenceRow(t *testing.T, path, name string) ([]string, bool) {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := attest.Must(os.Open(path))
 	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := attest.Must(csv.NewReader(f).ReadAll())
 	for _, row := range rows[1:] {
 		if row[0] == name {
 			return row, true
@@ -123,9 +119,6 @@ func referenceRow(t *testing.T, path, name string) ([]string, bool) {
 
 func number(t *testing.T, text string) float64 {
 	t.Helper()
-	x, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := attest.Must(strconv.ParseFloat(text, 64))
 	return x
 }

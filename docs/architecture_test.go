@@ -96,6 +96,7 @@ var may = map[string][]string{
 	"analysis/tune":           {"analysis", "analysis/plots", "analysis/sequential", "analysis/words", "host/game"},
 	"analysis":                {"host/game", "host/results", "analysis/sequential"},
 	"analysis/analysistest":   {"host/game", "host/results", "analysis"},
+	"analysis/attest":         {},
 	"analysis/assert":         {"host/results", "analysis", "analysis/words"},
 	"analysis/contrast":       {"host/results", "analysis"},
 	"analysis/matches":        {"analysis/words", "host/game", "host/results"},
@@ -259,6 +260,7 @@ var clockless = []string{
 var processes = map[string]string{
 	"plugins/serve.go":            "Serve is the whole of an author's main",
 	"docs/figures/main.go":        "a program of its own, for those who work on the source",
+	"analysis/attest/attest.go":   "make whole and make statistics repeat simulations more often, by variables",
 	"host/web/webtest/browser.go": "make whole has browsers started, by its variable",
 	"host/web/webtest/look.go":    "tests get a folder for pictures and axe-core from their environment",
 	"docs/schemas/main.go":        "a program of its own, for those who work on the source",

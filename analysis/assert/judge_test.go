@@ -10,6 +10,7 @@ import (
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/assert"
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/analysis/calibration"
 	"github.com/strategylab/strategylab/host/results"
 )
@@ -41,21 +42,11 @@ func play(t *testing.T, names []string, even []float64, leagues int) (results.Pl
 
 func judged(t *testing.T, plan results.Plan, leagues []results.League, texts ...string) ([]assert.Outcome, *analysis.Accumulator) {
 	t.Helper()
-	j, err := assert.NewJudge(plan, texts, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	acc, err := analysis.NewAccumulator(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := attest.Must(assert.NewJudge(plan, texts, nil))
+	acc := attest.Must(analysis.NewAccumulator(plan))
 	for i := range leagues {
-		if err := j.Append(&leagues[i]); err != nil {
-			t.Fatal(err)
-		}
-		if err := acc.Add(leagues[i]); err != nil {
-			t.Fatal(err)
-		}
+		attest.OK(t, j.Append(&leagues[i]))
+		attest.OK(t, acc.Add(leagues[i]))
 	}
 	return j.Outcomes(acc.Estimates, 0.95), acc
 }
@@ -122,15 +113,10 @@ func TestDifferenceIsThePairedComparison(t *testing.T) {
 	}
 	near(outcomes[0], c.Difference)
 
-	scorer, err := analysis.NewScorer(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	scorer := attest.Must(analysis.NewScorer(plan))
 	var differences []float64
 	for i := range leagues {
-		if err := scorer.Score(&leagues[i]); err != nil {
-			t.Fatal(err)
-		}
+		attest.OK(t, scorer.Score(&leagues[i]))
 		a, base := scorer.Value(analysis.Points, slices.Index(names, "odd"))
 		b, _ := scorer.Value(analysis.Points, slices.Index(names, "coin"))
 		differences = append(differences, float64(a-b)/float64(base))

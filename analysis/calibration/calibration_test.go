@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/host/results"
 )
 
@@ -24,13 +25,8 @@ func TestTruth(t *testing.T) {
 		Players: []Player{{Even: 0.5, Mood: 0.3}, {Even: 0.9, Fault: 0.1}, {Even: 0.2, Fault: 0.02}, {Even: 0.6, Mood: 0.4}},
 	}
 	plan := f.Plan(3)
-	acc, err := analysis.NewAccumulator(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Play(t.Context(), plan, func(l *results.League) error { return acc.Add(*l) }); err != nil {
-		t.Fatal(err)
-	}
+	acc := attest.Must(analysis.NewAccumulator(plan))
+	attest.OK(t, f.Play(t.Context(), plan, func(l *results.League) error { return acc.Add(*l) }))
 	e, truth := acc.Estimates(0.95), f.Truth()
 	check := func(what string, i int, got analysis.Estimate, want float64) {
 		if se := got.Width() / 2 / 1.96; math.Abs(got.Estimate-want) > 5*se+1e-9 {
@@ -59,19 +55,13 @@ func TestMeasure(t *testing.T) {
 	t.Parallel()
 	edge := Edge(8, 10, 200, 0.10)
 	edge.Found = 0.95
-	repetitions := 16
-	if long {
-		repetitions = 500
-	}
+	repetitions := attest.Repetitions(8, 16, 500)
 	for i, f := range []Field{
 		Pair(0.3, 0.2, 10, 60), Pair(0.5, 0.5, 10, 50), Equal(4, 10, 120), Mixed(4, 10, 100), edge,
 		Equal(5, 3, 20), Equal(12, 2, 30), Mixed(5, 4, 15), Rare(3, 200),
 	} {
 		opts := Options{Repetitions: repetitions, Seed: 5, Workers: 2}
-		rows, err := Measure(t.Context(), f, opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := attest.Must(Measure(t.Context(), f, opts))
 		for _, r := range rows {
 			if !r.Kept() {
 				t.Errorf("%s: %+v", f.Name, r)
@@ -80,17 +70,10 @@ func TestMeasure(t *testing.T) {
 		if opts.Workers = 1; i > 0 {
 			continue
 		}
-		again, err := Measure(t.Context(), f, opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := attest.Must(Measure(t.Context(), f, opts))
 		var one, two bytes.Buffer
-		if err := WriteJSON(&one, rows); err != nil {
-			t.Fatal(err)
-		}
-		if err := WriteJSON(&two, again); err != nil {
-			t.Fatal(err)
-		}
+		attest.OK(t, WriteJSON(&one, rows))
+		attest.OK(t, WriteJSON(&two, again))
 		if diff := cmp.Diff(one.String(), two.String()); diff != "" {
 			t.Errorf("%s: one worker and two differ: %s", f.Name, diff)
 		}
@@ -133,10 +116,7 @@ func TestMeasureFindsFaults(t *testing.T) {
 	}
 	f := Equal(3, 10, 100)
 	f.Players = []Player{{Even: 0.6}, {Even: 0.6}, {Even: 0.6}}
-	rows, err := Measure(t.Context(), f, Options{Repetitions: 60, Seed: 1, Workers: 2, play: liar})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := attest.Must(Measure(t.Context(), f, Options{Repetitions: 60, Seed: 1, Workers: 2, play: liar}))
 	missed := map[string]bool{}
 	for _, r := range rows {
 		missed[r.What] = missed[r.What] || !r.Kept()
@@ -148,9 +128,7 @@ func TestMeasureFindsFaults(t *testing.T) {
 		}
 	}
 	var table bytes.Buffer
-	if err := WriteTable(&table, rows); err != nil {
-		t.Fatal(err)
-	}
+	attest.OK(t, WriteTable(&table, rows))
 	if n := strings.Count(table.String(), "MISSED"); n < 6 {
 		t.Errorf("%d lines are marked:\n%s", n, table.String())
 	}
@@ -163,10 +141,7 @@ func TestNarrowing(t *testing.T) {
 	if !long {
 		t.Skip("plays 60,000 leagues: make statistics does")
 	}
-	r, err := measureNarrowing(t.Context(), 3, 2, Options{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := attest.Must(measureNarrowing(t.Context(), 3, 2, Options{Seed: 1}))
 	// By theory sqrt(15/19) = 0.889.
 	if !r.Kept() || math.Abs(float64(r.Measured)-0.889) > 0.03 {
 		t.Errorf("%+v", r)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/analysis/contrast"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
@@ -43,10 +44,7 @@ func (w *world) changed(i int, even float64) *world {
 func (w *world) league(t *testing.T, index int) *results.League {
 	t.Helper()
 	n := len(w.even)
-	sched, err := game.NewSchedule(n, w.plan.Legs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sched := attest.Must(game.NewSchedule(n, w.plan.Legs))
 	draw := rand.New(rand.NewPCG(w.plan.Seed, uint64(index)))
 	coins := make([]*rand.Rand, n)
 	for f := range coins {
@@ -68,27 +66,18 @@ func (w *world) league(t *testing.T, index int) *results.League {
 
 func compare(t *testing.T, before, after *world, n, m int) contrast.Result {
 	t.Helper()
-	c, err := contrast.New(before.plan, after.plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := attest.Must(contrast.New(before.plan, after.plan))
 	if c.Paired() {
 		for i := range min(n, m) {
-			if err := c.AddPair(before.league(t, i), after.league(t, i)); err != nil {
-				t.Fatal(err)
-			}
+			attest.OK(t, c.AddPair(before.league(t, i), after.league(t, i)))
 		}
 		return c.Result(0.95)
 	}
 	for i := range n {
-		if err := c.AddBefore(before.league(t, i)); err != nil {
-			t.Fatal(err)
-		}
+		attest.OK(t, c.AddBefore(before.league(t, i)))
 	}
 	for i := range m {
-		if err := c.AddAfter(after.league(t, i)); err != nil {
-			t.Fatal(err)
-		}
+		attest.OK(t, c.AddAfter(after.league(t, i)))
 	}
 	return c.Result(0.95)
 }
@@ -216,14 +205,8 @@ func TestFewLeaguesShowNothing(t *testing.T) {
 func TestWrongLeagues(t *testing.T) {
 	t.Parallel()
 	w, v := newWorld(1, names, 0, 0, 0, 0), newWorld(2, names, 0, 0, 0, 0)
-	paired, err := contrast.New(w.plan, w.plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	independent, err := contrast.New(w.plan, v.plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	paired := attest.Must(contrast.New(w.plan, w.plan))
+	independent := attest.Must(contrast.New(w.plan, v.plan))
 	for what, err := range map[string]error{
 		"two indices":          paired.AddPair(w.league(t, 1), w.league(t, 2)),
 		"half a pair":          paired.AddBefore(w.league(t, 0)),

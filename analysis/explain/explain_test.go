@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/analysis/explain"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
@@ -66,10 +67,7 @@ func play(t testing.TB, legs, leagues int, fault float64, players ...player) (re
 	for i := range players {
 		plan.Field = append(plan.Field, results.Entrant{Name: fmt.Sprint("p", i), Kind: "builtin"})
 	}
-	schedule, err := game.NewSchedule(len(players), legs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	schedule := attest.Must(game.NewSchedule(len(players), legs))
 	var list []results.League
 	for index := range leagues {
 		r := rand.New(rand.NewPCG(5, uint64(index)))
@@ -97,14 +95,9 @@ func play(t testing.TB, legs, leagues int, fault float64, players ...player) (re
 
 func explained(t testing.TB, plan results.Plan, list []results.League, o explain.Options) explain.Explanations {
 	t.Helper()
-	c, err := explain.NewCollector(plan, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := attest.Must(explain.NewCollector(plan, o))
 	for i := range list {
-		if err := c.Add(&list[i]); err != nil {
-			t.Fatal(err)
-		}
+		attest.OK(t, c.Add(&list[i]))
 	}
 	return c.Explanations(&analysis.Estimates{Level: analysis.DefaultLevel, Players: make([]analysis.Player, len(plan.Field))})
 }
@@ -152,10 +145,7 @@ func TestWithoutLeagues(t *testing.T) {
 func TestBadRecordsAreRefused(t *testing.T) {
 	t.Parallel()
 	plan, list := play(t, 3, 1, 0, coin(0.5), coin(0.5), coin(0.5))
-	c, err := explain.NewCollector(plan, explain.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := attest.Must(explain.NewCollector(plan, explain.Options{}))
 	short, strange := list[0], list[0]
 	short.Matches = short.Matches[1:]
 	strange.Seats = []int{0, 1, 3}

@@ -3,6 +3,7 @@ package explain
 import (
 	"testing"
 
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
 )
@@ -13,14 +14,8 @@ func TestHabits(t *testing.T) {
 	t.Parallel()
 	plan := results.Plan{Legs: 3, Field: make([]results.Entrant, 3)}
 	const player = 1
-	h, err := NewHabits(plan, player)
-	if err != nil {
-		t.Fatal(err)
-	}
-	schedule, err := game.NewSchedule(3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := attest.Must(NewHabits(plan, player))
+	schedule := attest.Must(game.NewSchedule(3, 3))
 	for league := range 2 {
 		l := results.League{Seats: []int{2, 0, 1}}
 		met := map[int]int{}
@@ -43,9 +38,7 @@ func TestHabits(t *testing.T) {
 			}
 			l.Matches = append(l.Matches, m)
 		}
-		if err := h.Append(&l); err != nil {
-			t.Fatal(err)
-		}
+		attest.OK(t, h.Append(&l))
 	}
 	// Two opponents in two leagues: even at first, odd after that, and even again
 	// where the second meeting was seen whole.

@@ -15,6 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/analysis/export"
 	parquetfile "github.com/strategylab/strategylab/analysis/export/parquet"
 	"github.com/strategylab/strategylab/host/game"
@@ -29,10 +30,7 @@ func run(t testing.TB, leagues int) (results.Plan, []results.League) {
 	for _, n := range []string{"a", `b "the, quoted"`, "c\u00e9", "d"} {
 		plan.Field = append(plan.Field, results.Entrant{Name: n})
 	}
-	sched, err := game.NewSchedule(4, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sched := attest.Must(game.NewSchedule(4, 3))
 	r := rand.New(rand.NewPCG(1, 2))
 	list := make([]results.League, leagues)
 	for k := range list {
@@ -56,34 +54,22 @@ func run(t testing.TB, leagues int) (results.Plan, []results.League) {
 func written(t testing.TB, f export.Format, k export.Kind, plan results.Plan, leagues []results.League) []byte {
 	t.Helper()
 	var buf bytes.Buffer
-	w, err := export.NewWriter(&buf, f, k, plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := attest.Must(export.NewWriter(&buf, f, k, plan))
 	for i := range leagues {
-		if err := w.Append(&leagues[i]); err != nil {
-			t.Fatal(err)
-		}
+		attest.OK(t, w.Append(&leagues[i]))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	attest.OK(t, w.Close())
 	if f != export.Parquet {
 		return buf.Bytes()
 	}
 	var file bytes.Buffer
-	if err := parquetfile.Write(&file, &buf); err != nil {
-		t.Fatal(err)
-	}
+	attest.OK(t, parquetfile.Write(&file, &buf))
 	return file.Bytes()
 }
 
 func fromParquet[R any](t *testing.T, file []byte) []R {
 	t.Helper()
-	rows, err := parquet.Read[R](bytes.NewReader(file), int64(len(file)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := attest.Must(parquet.Read[R](bytes.NewReader(file), int64(len(file))))
 	return rows
 }
 
@@ -110,10 +96,7 @@ func TestFormatsAgree(t *testing.T) {
 		if diff := cmp.Diff(jsonRows, parquetRows); diff != "" {
 			t.Errorf("%s: JSON and Parquet differ:\n%.2000s", kind, diff)
 		}
-		text, err := csv.NewReader(bytes.NewReader(written(t, export.CSV, kind, plan, leagues))).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := attest.Must(csv.NewReader(bytes.NewReader(written(t, export.CSV, kind, plan, leagues))).ReadAll())
 		objects := fromJSON[map[string]any](t, written(t, export.NDJSON, kind, plan, leagues))
 		var array []map[string]any
 		if err := json.Unmarshal(written(t, export.JSON, kind, plan, leagues), &array); err != nil || cmp.Diff(objects, array) != "" {
@@ -152,14 +135,9 @@ func TestFormatsAgree(t *testing.T) {
 func TestRowsComeToTheEstimates(t *testing.T) {
 	t.Parallel()
 	plan, leagues := run(t, 50)
-	acc, err := analysis.NewAccumulator(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	acc := attest.Must(analysis.NewAccumulator(plan))
 	for i := range leagues {
-		if err := acc.Add(leagues[i]); err != nil {
-			t.Fatal(err)
-		}
+		attest.OK(t, acc.Add(leagues[i]))
 	}
 	type sums struct{ leagues, matches, points, adjusted, wins, technical, clean, differ, rank, titles float64 }
 	byLeague, byMatch, byPair := map[string]*sums{}, map[string]*sums{}, map[string]*sums{}
@@ -214,10 +192,7 @@ func TestParquetOfManyRowGroups(t *testing.T) {
 	t.Parallel()
 	plan, leagues := run(t, 10_000)
 	file := written(t, export.Parquet, export.Matches, plan, leagues)
-	f, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := attest.Must(parquet.OpenFile(bytes.NewReader(file), int64(len(file))))
 	if f.NumRows() != 180_000 || len(f.RowGroups()) != 2 {
 		t.Errorf("%d rows in %d row groups", f.NumRows(), len(f.RowGroups()))
 	}
@@ -235,10 +210,7 @@ func TestBadInput(t *testing.T) {
 		t.Errorf("format yaml: %v", err)
 	}
 	for _, kind := range []export.Kind{export.Leagues, export.Pairs, export.Matches} {
-		w, err := export.NewWriter(io.Discard, export.CSV, kind, plan)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := attest.Must(export.NewWriter(io.Discard, export.CSV, kind, plan))
 		if err := w.Append(&results.League{Index: 3}); err == nil || !strings.Contains(err.Error(), "league 3") {
 			t.Errorf("a league of nothing: %v", err)
 		}

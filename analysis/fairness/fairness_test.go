@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/host/game"
 )
 
@@ -25,20 +26,14 @@ func numbersOf(lo int, counts []float64) []int {
 
 func draw(t *testing.T, s string) game.Draw {
 	t.Helper()
-	d, err := game.ParseDraw(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := attest.Must(game.ParseDraw(s))
 	return d
 }
 
 // The values in testdata/reference.tsv were made by R 4.2 with reference.R.
 func TestReference(t *testing.T) {
 	t.Parallel()
-	file, err := os.Open("testdata/reference.tsv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := attest.Must(os.Open("testdata/reference.tsv"))
 	defer file.Close()
 	lines := bufio.NewScanner(file)
 	checked := 0
@@ -46,10 +41,7 @@ func TestReference(t *testing.T) {
 		fields := strings.Split(lines.Text(), "\t")
 		var v []float64
 		for _, f := range fields[1:] {
-			x, err := strconv.ParseFloat(f, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := attest.Must(strconv.ParseFloat(f, 64))
 			v = append(v, x)
 		}
 		want, in, got, method := v[0], v[1:], 0.0, Exact
@@ -101,10 +93,7 @@ func TestUniformWithoutEnough(t *testing.T) {
 // is found about as often as Power says.
 func TestErrorsOfBothKinds(t *testing.T) {
 	t.Parallel()
-	repetitions := 200
-	if os.Getenv("LONG_TESTS") != "" {
-		repetitions = 500
-	}
+	repetitions := attest.Repetitions(100, 200, 500)
 	tried := float64(repetitions)
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{20, 400} {
@@ -217,7 +206,7 @@ func TestVerdictsOfLeagues(t *testing.T) {
 		l := Of(game.FairDraw(), numbers, contests)
 		return &l
 	}
-	leagues, unusual := 2000, 0
+	leagues, unusual := attest.Repetitions(600, 2000, 2000), 0
 	for range leagues {
 		l := league(70, .5)
 		if !l.Consistent() {

@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/analysis/page"
 	"github.com/strategylab/strategylab/analysis/report"
 )
@@ -30,9 +31,7 @@ func unplotted(html string) string {
 func table(t testing.TB, in page.Input) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := report.WriteTable(&b, in.Document, report.Screen{Details: true}); err != nil {
-		t.Fatal(err)
-	}
+	attest.OK(t, report.WriteTable(&b, in.Document, report.Screen{Details: true}))
 	return b.String()
 }
 
@@ -108,13 +107,9 @@ func renamed(in page.Input, name, other string) page.Input {
 func wantName(t *testing.T, in page.Input, name string) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := report.WriteJSON(&b, report.New(in.Run)); err != nil {
-		t.Fatal(err)
-	}
+	attest.OK(t, report.WriteJSON(&b, report.New(in.Run)))
 	var got struct{ Players []struct{ Name string } }
-	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
-		t.Fatal(err)
-	}
+	attest.OK(t, json.Unmarshal(b.Bytes(), &got))
 	for _, p := range got.Players {
 		if p.Name == name {
 			return

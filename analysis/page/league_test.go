@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/analysis/explain"
 	"github.com/strategylab/strategylab/analysis/page"
 	"github.com/strategylab/strategylab/analysis/population"
@@ -30,31 +31,15 @@ func played(t testing.TB, draw string, legs, leagues int, bots ...bot) page.Inpu
 	for _, b := range bots {
 		plan.Field = append(plan.Field, results.Entrant{Name: b.name, Kind: "lua", Ref: "scripts/" + b.name, Fingerprint: b.name})
 	}
-	acc, err := analysis.NewAccumulator(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	collector, err := explain.NewCollector(plan, explain.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	schedule, err := game.NewSchedule(len(bots), legs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := game.ParseDraw(draw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	acc := attest.Must(analysis.NewAccumulator(plan))
+	collector := attest.Must(explain.NewCollector(plan, explain.Options{}))
+	schedule := attest.Must(game.NewSchedule(len(bots), legs))
+	d := attest.Must(game.ParseDraw(draw))
 	var records []*results.League
 	for i := range leagues {
 		l := league(bots, schedule, d, i)
-		if err := acc.Add(l); err != nil {
-			t.Fatal(err)
-		}
-		if err := collector.Add(&l); err != nil {
-			t.Fatal(err)
-		}
+		attest.OK(t, acc.Add(l))
+		attest.OK(t, collector.Add(&l))
 		if i == 0 || len(l.Notes) > 0 && len(records) < 4 {
 			records = append(records, &l)
 		}
@@ -115,8 +100,6 @@ func field(n int) []bot {
 func written(t testing.TB, in page.Input) string {
 	t.Helper()
 	var buf bytes.Buffer
-	if err := page.Write(&buf, in); err != nil {
-		t.Fatal(err)
-	}
+	attest.OK(t, page.Write(&buf, in))
 	return buf.String()
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/analysis/explain"
 	"github.com/strategylab/strategylab/analysis/page"
 	"github.com/strategylab/strategylab/analysis/report"
@@ -198,34 +199,21 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-// TestSizeIsBounded holds that a large field makes a page that can still be opened.
-func TestSizeIsBounded(t *testing.T) {
-	t.Parallel()
-	players, most := 70, 1<<20
-	if os.Getenv("WHOLE_TESTS") != "" {
-		players, most = 120, 2<<20
-	}
-	html := written(t, played(t, "", 2, 8, field(players)...))
-	t.Logf("the page of %d players has %d bytes", players, len(html))
-	if len(html) > most {
-		t.Errorf("the page of %d players has %d bytes, want at most %d", players, len(html), most)
-	}
-}
-
 // TestTableBesideMatrix: what the cells of a matrix say under the pointer stands in a
-// table, too, whatever the size of the field.
+// table, too, whatever the size of the field; and the page of a large one can still be opened.
 func TestTableBesideMatrix(t *testing.T) {
 	t.Parallel()
-	html := written(t, played(t, "", 1, 2, field(61)...))
+	players := attest.Repetitions(61, 120, 120)
+	html := written(t, played(t, "", 2, 8, field(players)...))
 	if got := text(html); strings.Contains(got, "As a table, with intervals") || !strings.Contains(html, `aria-label="Table of places`) {
-		t.Error("61 players: tables have intervals, or places have none")
+		t.Errorf("%d players: tables have intervals, or places have none", players)
 	}
-	html = written(t, played(t, "", 2, 30, field(29)...))
-	if !strings.Contains(text(html), "As a table, with intervals") {
-		t.Error("29 players: no table has intervals")
+	if most := attest.Repetitions(1, 2, 2) << 20; len(html) > most {
+		t.Errorf("the page of %d players has %d bytes, want at most %d", players, len(html), most)
 	}
-	if got := strings.Count(html, "<title>bot-"); got != 29*29*2 {
-		t.Errorf("%d cells say what they are, want all %d of both matrices", got, 29*29*2)
+	html = written(t, played(t, "", 2, 12, field(18)...))
+	if got := strings.Count(html, "<title>bot-"); got != 18*18*2 || !strings.Contains(text(html), "As a table, with intervals") {
+		t.Errorf("18 players: no table has intervals, or %d cells say what they are, want all %d of both matrices", got, 18*18*2)
 	}
 	if !regexp.MustCompile(`<title>bot-01 against bot-02: choices differ in [0-9.]+\x{a0}%`).MatchString(html) || !regexp.MustCompile(`<title>bot-01: place 3 in [0-9.]+\x{a0}% of leagues`).MatchString(html) {
 		t.Error("a cell does not say which strategies it is about")
@@ -262,14 +250,9 @@ func TestGolden(t *testing.T) {
 	got := strings.ReplaceAll(text(written(t, in)), ". ", ".\n") + "\n"
 	const file = "testdata/page.txt"
 	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		attest.OK(t, os.WriteFile(file, []byte(got), 0o644))
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := attest.Must(os.ReadFile(file))
 	if d := cmp.Diff(string(want), got); d != "" {
 		t.Errorf("the page says something else (-want +got; -update rewrites the file):\n%s", d)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/analysis/page"
 	"github.com/strategylab/strategylab/host/game"
 )
@@ -17,22 +18,14 @@ func TestReplay(t *testing.T) {
 	t.Parallel()
 	bots := []bot{{name: "<b>bold</b>", first: 0, last: 0}, {name: "b\u202e", first: 1, last: 1}, {name: "c", first: 1, last: 1, fault: 1}}
 	in := played(t, "", 2, 3, bots...)
-	schedule, err := game.NewSchedule(len(bots), 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := game.ParseDraw("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	schedule := attest.Must(game.NewSchedule(len(bots), 2))
+	d := attest.Must(game.ParseDraw(""))
 	l := league(bots, schedule, d, 1)
 	write := func(r page.Replay) string {
 		t.Helper()
 		r.Plan, r.League, r.Leagues = in.Run.Plan, &l, 3
 		var b bytes.Buffer
-		if err := page.WriteReplay(&b, r); err != nil {
-			t.Fatal(err)
-		}
+		attest.OK(t, page.WriteReplay(&b, r))
 		return b.String()
 	}
 	html := write(page.Replay{})

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/analysis/population"
 	"github.com/strategylab/strategylab/host/results"
 )
@@ -52,10 +53,7 @@ func around(x float64) analysis.Estimate {
 func TestCopiesGiveTheDiagonal(t *testing.T) {
 	t.Parallel()
 	e := estimates(3, func(i, j int) analysis.Estimate { return around(0.2 + 0.2*float64(i+j)/2) }) // 0.3, 0.4, 0.5
-	g, err := population.NewGame(plan("random#1", "random#2", "mine"), e, []population.Mirror{{Strategy: "mine", Differ: around(0.7)}, {Strategy: "random", Differ: around(0.9)}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := attest.Must(population.NewGame(plan("random#1", "random#2", "mine"), e, []population.Mirror{{Strategy: "mine", Differ: around(0.7)}, {Strategy: "random", Differ: around(0.9)}}, nil))
 	if strings.Join(g.Names, " ") != "random mine" {
 		t.Fatalf("strategies are %q", g.Names)
 	}
@@ -71,10 +69,7 @@ func TestCopiesGiveTheDiagonal(t *testing.T) {
 func TestViewWithoutDiagonal(t *testing.T) {
 	t.Parallel()
 	e := estimates(3, func(i, j int) analysis.Estimate { return around(0.1 * float64(i+j)) })
-	g, err := population.NewGame(plan("a", "b", "c"), e, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := attest.Must(population.NewGame(plan("a", "b", "c"), e, nil, nil))
 	v := population.NewView(g)
 	if v.Trajectory != nil || len(v.Missing) != 3 || v.Members[0].Share.Defined() || v.Members[0].AlphaRank.Defined() {
 		t.Errorf("dynamics without a diagonal: %+v", v.Members[0])
@@ -102,10 +97,7 @@ func TestRanges(t *testing.T) {
 	e.Level = 0.95
 	mirrors := []population.Mirror{{Strategy: "a", Differ: sure(0.2)}, {Strategy: "b", Differ: sure(0)}}
 	view := func() *population.View {
-		g, err := population.NewGame(plan("a", "b"), e, mirrors, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := attest.Must(population.NewGame(plan("a", "b"), e, mirrors, nil))
 		return population.NewView(g)
 	}
 	v := view()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
 )
@@ -24,10 +25,7 @@ func moodyPlan() results.Plan {
 // even, and player 3 now this and now that.
 func moodyLeague(t *testing.T, plan results.Plan, index int) *results.League {
 	t.Helper()
-	schedule, err := game.NewSchedule(len(plan.Field), plan.Legs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	schedule := attest.Must(game.NewSchedule(len(plan.Field), plan.Legs))
 	l := &results.League{Index: index, Seats: game.Seats(plan.Seed, index, len(plan.Field))}
 	rand := game.NewRand(game.StrategyKey(plan.Seed, index, 0))
 	mood := game.Even
@@ -54,17 +52,12 @@ func moodyLeague(t *testing.T, plan results.Plan, index int) *results.League {
 func moodyLeagues(t *testing.T, backwards bool) *Leagues {
 	t.Helper()
 	plan := moodyPlan()
-	l, err := NewLeagues(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := attest.Must(NewLeagues(plan))
 	for k := range plan.Runs {
 		if backwards {
 			k = plan.Runs - 1 - k
 		}
-		if err := l.Add(moodyLeague(t, plan, k)); err != nil {
-			t.Fatal(err)
-		}
+		attest.OK(t, l.Add(moodyLeague(t, plan, k)))
 	}
 	return l
 }
@@ -72,14 +65,9 @@ func moodyLeagues(t *testing.T, backwards bool) *Leagues {
 func moodyEstimates(t *testing.T) analysis.Estimates {
 	t.Helper()
 	plan := moodyPlan()
-	acc, err := analysis.NewAccumulator(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	acc := attest.Must(analysis.NewAccumulator(plan))
 	for k := range plan.Runs {
-		if err := acc.Add(*moodyLeague(t, plan, k)); err != nil {
-			t.Fatal(err)
-		}
+		attest.OK(t, acc.Add(*moodyLeague(t, plan, k)))
 	}
 	return acc.Estimates(0.95)
 }
@@ -160,10 +148,7 @@ func TestRangesUseLeagues(t *testing.T) {
 	t.Parallel()
 	plan, e := moodyPlan(), moodyEstimates(t)
 	apart := func(leagues *Leagues) (ties int) {
-		g, err := NewGame(plan, &e, nil, leagues)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := attest.Must(NewGame(plan, &e, nil, leagues))
 		source := rand.NewPCG(g.seed, 1)
 		for r := range resamples {
 			m := g.resampled(r, source)
@@ -195,10 +180,7 @@ func TestRangesUseLeagues(t *testing.T) {
 func TestLeaguesRefuse(t *testing.T) {
 	t.Parallel()
 	plan := moodyPlan()
-	l, err := NewLeagues(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := attest.Must(NewLeagues(plan))
 	rec := moodyLeague(t, plan, 0)
 	rec.Matches = rec.Matches[1:]
 	if err := l.Add(rec); err == nil {
@@ -211,7 +193,7 @@ func TestLeaguesRefuse(t *testing.T) {
 	many := moodyPlan()
 	many.Field = slices.Repeat(many.Field[:1], mostPlayers+1)
 	many.Legs = 1
-	if l, err = NewLeagues(many); err != nil || l.clean != nil {
-		t.Errorf("%v, and %d counts of %d players", err, len(l.clean), mostPlayers+1)
+	if l := attest.Must(NewLeagues(many)); l.clean != nil {
+		t.Errorf("%d counts of %d players", len(l.clean), mostPlayers+1)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/analysis/population"
 )
 
@@ -37,14 +38,9 @@ type reference struct {
 
 func load(t *testing.T) reference {
 	t.Helper()
-	text, err := os.ReadFile("testdata/reference.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := attest.Must(os.ReadFile("testdata/reference.json"))
 	var r reference
-	if err := json.Unmarshal(text, &r); err != nil {
-		t.Fatal(err)
-	}
+	attest.OK(t, json.Unmarshal(text, &r))
 	return r
 }
 
@@ -135,10 +131,7 @@ func TestBordaAgreesWithCountedBallots(t *testing.T) {
 	t.Parallel()
 	r := load(t).Borda
 	names := []string{"a", "b", "c", "d"}
-	g, err := population.NewGame(plan(names...), estimates(len(names), func(i, j int) analysis.Estimate { return around(r.Differ[i][j]) }), nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := attest.Must(population.NewGame(plan(names...), estimates(len(names), func(i, j int) analysis.Estimate { return around(r.Differ[i][j]) }), nil, nil))
 	for i, m := range population.NewView(g).Members {
 		near(t, names[i], m.Borda.Estimate, r.Want[i], 1e-12)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/analysis/robust"
 	"github.com/strategylab/strategylab/host/game"
@@ -40,18 +41,9 @@ func play(t *testing.T, leagues, legs int, draw string, entrants ...entrant) rep
 	for _, e := range entrants {
 		plan.Field = append(plan.Field, results.Entrant{Name: e.name, Kind: e.kind, Ref: e.name})
 	}
-	acc, err := analysis.NewAccumulator(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	schedule, err := game.NewSchedule(len(entrants), legs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	numbers, err := game.ParseDraw(draw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	acc := attest.Must(analysis.NewAccumulator(plan))
+	schedule := attest.Must(game.NewSchedule(len(entrants), legs))
+	numbers := attest.Must(game.ParseDraw(draw))
 	r := rand.New(rand.NewPCG(1, 2))
 	for index := range leagues {
 		l := results.League{Index: index, Seats: game.Seats(1, index, len(entrants))}
@@ -74,9 +66,7 @@ func play(t *testing.T, leagues, legs int, draw string, entrants ...entrant) rep
 			}
 			l.Matches = append(l.Matches, m)
 		}
-		if err := acc.Add(l); err != nil {
-			t.Fatal(err)
-		}
+		attest.OK(t, acc.Add(l))
 	}
 	return report.Run{Plan: plan, Estimates: acc.Estimates(analysis.DefaultLevel), Facts: report.Facts{
 		Seconds: 2.34, MatchesPerSecond: 512345.6, Digest: "9f86d081884c7d659a2feaa0c55ad015", Reproducible: true,
@@ -130,9 +120,7 @@ func TestGolden(t *testing.T) {
 		} {
 			t.Run(name+"."+kind, func(t *testing.T) {
 				var got bytes.Buffer
-				if err := write(&got); err != nil {
-					t.Fatal(err)
-				}
+				attest.OK(t, write(&got))
 				golden(t, name+"."+kind, got.Bytes())
 			})
 		}
@@ -143,14 +131,9 @@ func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		attest.OK(t, os.WriteFile(path, got, 0o644))
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := attest.Must(os.ReadFile(path))
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("differs from %s (run with -update to accept):\n%s", path, diff)
 	}
@@ -159,15 +142,10 @@ func golden(t *testing.T, name string, got []byte) {
 // TestDocumentShape holds the document to its published keys: all of them,
 // nothing else, and null for what does not exist.
 func TestDocumentShape(t *testing.T) {
-	schema, err := jsonschema.NewCompiler().Compile("../../docs/schemas/summary.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	schema := attest.Must(jsonschema.NewCompiler().Compile("../../docs/schemas/summary.schema.json"))
 	for name, r := range runs(t) {
 		var buf bytes.Buffer
-		if err := report.WriteJSON(&buf, report.New(r)); err != nil {
-			t.Fatal(err)
-		}
+		attest.OK(t, report.WriteJSON(&buf, report.New(r)))
 		doc, err := jsonschema.UnmarshalJSON(&buf)
 		if err == nil {
 			err = schema.Validate(doc)

@@ -2,11 +2,11 @@ package robust_test
 
 import (
 	"math"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/analysis/calibration"
 	"github.com/strategylab/strategylab/analysis/robust"
 	"github.com/strategylab/strategylab/host/results"
@@ -34,10 +34,7 @@ func tossers(t *testing.T, chances []float64, leagues int, seed uint64) analysis
 // than an eighth of other fields, and who leads without some is said with evidence only.
 func TestOtherFieldsErrors(t *testing.T) {
 	t.Parallel()
-	repetitions := 30
-	if os.Getenv("LONG_TESTS") != "" {
-		repetitions = 500
-	}
+	repetitions := attest.Repetitions(15, 30, 500)
 	equal := slices.Repeat([]float64{0.5}, 8)
 	for name, chances := range map[string][]float64{"equal": equal, "unlike": {0.1, 0.12, 0.15, 0.35, 0.6, 0.75, 0.8, 0.9}} {
 		truth := func(i int, out []int) float64 {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/strategylab/strategylab/analysis/attest"
 )
 
 // TestHolds: a value is held exactly if it lies between the bounds of the interval, for
@@ -19,9 +21,7 @@ func TestHolds(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 2))
 		inside, outside := 0, 0
 		for range 200 {
-			if err := tracker.Add([]int64{shape.Scale + r.Int64N(shape.Scale/2), 2 * shape.Scale, 0}); err != nil {
-				t.Fatal(err)
-			}
+			attest.OK(t, tracker.Add([]int64{shape.Scale + r.Int64N(shape.Scale/2), 2 * shape.Scale, 0}))
 			for player := range 3 {
 				_, low, high := tracker.Interval(player)
 				for _, x := range []float64{0, low, high, shape.High, shape.High * r.Float64(), low + (high-low)*r.Float64()} {
@@ -58,9 +58,7 @@ func TestDecided(t *testing.T) {
 		for range 400 {
 			spread := func(most float64) int64 { return int64(most * r.Float64() * float64(shape.Scale)) }
 			points := []int64{shape.Scale + spread(0.5), shape.Scale + spread(0.5), shape.Scale + spread(0.42)}
-			if err := tracker.Add(points); err != nil {
-				t.Fatal(err)
-			}
+			attest.OK(t, tracker.Add(points))
 			d, want := tracker.Decisions(), false
 			for i := range 3 {
 				for j := range 3 {

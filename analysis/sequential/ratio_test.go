@@ -3,8 +3,9 @@ package sequential
 import (
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
+
+	"github.com/strategylab/strategylab/analysis/attest"
 )
 
 // TestCorridor compares with what is known in closed form: the gambler's ruin, the
@@ -46,10 +47,7 @@ func ratioTest(t *testing.T, h Hypotheses, mean float64, most int, r *rand.Rand)
 // playRatio tests differences in points per match.
 func playRatio(t *testing.T, h Hypotheses, g Guarantee, most int, difference func() float64) *Ratio {
 	t.Helper()
-	q, err := NewRatio(h, g, Shape{Players: 8, Scale: 1_000_000, High: 3, Choices: 0.43})
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := attest.Must(NewRatio(h, g, Shape{Players: 8, Scale: 1_000_000, High: 3, Choices: 0.43}))
 	for q.Decision() == Open && q.n < int64(most) {
 		q.Add(int64(math.Round(1e6 * difference())))
 	}
@@ -62,10 +60,7 @@ func playRatio(t *testing.T, h Hypotheses, g Guarantee, most int, difference fun
 // do, nor reject it more often than beta, and estimates and their intervals hold.
 func TestRatioOfRareFailures(t *testing.T) {
 	t.Parallel()
-	repetitions := 40
-	if os.Getenv("LONG_TESTS") != "" {
-		repetitions = 600
-	}
+	repetitions := attest.Repetitions(16, 40, 600)
 	const fails, loss = 0.03, 1.2
 	h := Hypotheses{0.05, 0.05, 0.05}
 	play := func(g Guarantee, truth float64, rep int) *Ratio {
@@ -118,7 +113,7 @@ func TestRatioOfRareFailures(t *testing.T) {
 func TestRatioErrors(t *testing.T) {
 	t.Parallel()
 	for _, h := range []Hypotheses{{0.008, 0.05, 0.05}, {0.01, 0.02, 0.1}} {
-		const repetitions = 3000
+		repetitions := attest.Repetitions(1000, 3000, 3000)
 		wrong := [2]int{}
 		for rep := range repetitions {
 			r := rand.New(rand.NewPCG(uint64(rep), 17))
@@ -130,7 +125,8 @@ func TestRatioErrors(t *testing.T) {
 			}
 		}
 		for k, chance := range []float64{h.Alpha, h.Beta} {
-			share, slack := float64(wrong[k])/repetitions, 3.3*math.Sqrt(chance*(1-chance)/repetitions)
+			n := float64(repetitions)
+			share, slack := float64(wrong[k])/n, 3.3*math.Sqrt(chance*(1-chance)/n)
 			t.Logf("%+v: error %d in %.4f", h, k, share)
 			if share > chance+slack || share < 0.7*chance-slack {
 				t.Errorf("%+v: wrong in %.4f, want about %v", h, share, chance)
@@ -144,10 +140,7 @@ func TestRatioErrors(t *testing.T) {
 // among them.
 func TestEstimateAfterStopping(t *testing.T) {
 	t.Parallel()
-	repetitions := 20
-	if os.Getenv("LONG_TESTS") != "" {
-		repetitions = 60
-	}
+	repetitions := attest.Repetitions(8, 20, 60)
 	h := Hypotheses{0.01, 0.05, 0.05}
 	below, meanBelow, held, all, open, contradicts := 0, 0, 0, 0, 0, 0
 	for _, truth := range []float64{0, 0.005, 0.01, 0.015} {
@@ -201,10 +194,7 @@ func TestEstimateAfterStopping(t *testing.T) {
 // TestRatioOfConstantLeagues decides in reasonable time and claims no certainty.
 func TestRatioOfConstantLeagues(t *testing.T) {
 	t.Parallel()
-	q, err := NewRatio(Hypotheses{0.01, 0.05, 0.05}, Asymptotic, Shape{Players: 8, Scale: 100, High: 3, Choices: 0.43})
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := attest.Must(NewRatio(Hypotheses{0.01, 0.05, 0.05}, Asymptotic, Shape{Players: 8, Scale: 100, High: 3, Choices: 0.43}))
 	if p := q.Report(0.95); p.Decision != Open || !math.IsNaN(p.Estimate) || p.EstimateLow != -3 {
 		t.Errorf("without a league: %+v", p)
 	}

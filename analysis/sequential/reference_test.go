@@ -6,15 +6,14 @@ import (
 	"os"
 	"strconv"
 	"testing"
+
+	"github.com/strategylab/strategylab/analysis/attest"
 )
 
 // rows reads a file of reference values without its header.
 func rows(t *testing.T, path string) [][]string {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := attest.Must(os.Open(path))
 	defer f.Close()
 	list, err := csv.NewReader(f).ReadAll()
 	if err != nil || len(list) < 2 {
@@ -25,10 +24,7 @@ func rows(t *testing.T, path string) [][]string {
 
 func number(t *testing.T, s string) float64 {
 	t.Helper()
-	x, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := attest.Must(strconv.ParseFloat(s, 64))
 	return x
 }
 
@@ -69,9 +65,7 @@ func TestBettingReference(t *testing.T) {
 		for i := range n {
 			c.bet(float64(step(i)-45) / 100)
 			x := 28 + step(i)/4 - 12 // the values of the reference, less one
-			if err := tr.Add([]int64{x, x}); err != nil {
-				t.Fatal(err)
-			}
+			attest.OK(t, tr.Add([]int64{x, x}))
 		}
 		_, low, high := tr.Interval(0)
 		if got := map[string]float64{"evidence": c.evidence(), "low": low + 1, "high": high + 1}[row[0]]; !near(got, want, 1e-7) {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/strategylab/strategylab/analysis/attest"
 )
 
 // fairShape is that of a field under a fair draw.
@@ -25,10 +27,7 @@ func newTracker(t *testing.T, s Shape, o Options) *Tracker {
 	if o.Guarantee == "" {
 		o.Guarantee = Asymptotic
 	}
-	tr, err := NewTracker(s, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := attest.Must(NewTracker(s, o))
 	return tr
 }
 
@@ -95,14 +94,13 @@ func TestErrorWhileLooking(t *testing.T) {
 		{"rare moods", 4, 2, rare, Finite, 100},
 	} {
 		wrong, missed := 0, 0
+		tt.repetitions /= attest.Repetitions(3, 1, 1)
 		for rep := range tt.repetitions {
 			w := world{tt.players, tt.legs, tt.even, rand.New(rand.NewPCG(uint64(rep), 7))}
 			tr := newTracker(t, fairShape(tt.players, tt.legs), Options{Guarantee: tt.guarantee})
 			miss := false
 			for n := range 600 {
-				if err := tr.Add(w.league()); err != nil {
-					t.Fatal(err)
-				}
+				attest.OK(t, tr.Add(w.league()))
 				if tt.name == "coins" && n%10 == 0 && n < 300 && rep < 100 && !miss {
 					estimate, low, high := tr.Interval(0)
 					if !(0 <= low && low <= estimate && estimate <= high && high <= 3) {
@@ -153,9 +151,7 @@ func TestConstantLeagues(t *testing.T) {
 			if n > most {
 				t.Fatalf("%s: not decided after %d leagues that all agree", g, n)
 			}
-			if err := tr.Add([]int64{12, 10, 10}); err != nil {
-				t.Fatal(err)
-			}
+			attest.OK(t, tr.Add([]int64{12, 10, 10}))
 		}
 		d := tr.Decisions()
 		if !d.Better(0, 1) || !d.Better(0, 2) || d.Better(1, 2) || d.Better(2, 1) {
@@ -184,16 +180,14 @@ func crashing(r *rand.Rand) []int64 {
 // until then. Only the finite guarantee bounds the error.
 func TestRareCrashes(t *testing.T) {
 	t.Parallel()
-	const repetitions = 200
+	repetitions := attest.Repetitions(100, 200, 200)
 	wrong := map[Guarantee]int{}
 	for _, g := range []Guarantee{Asymptotic, Finite} {
 		for rep := range repetitions {
 			r := rand.New(rand.NewPCG(uint64(rep), 11))
 			tr := newTracker(t, Shape{Players: 3, Scale: 10_000, High: 3, Choices: 0.25}, Options{Rule: Rule{Kind: Best}, Guarantee: g})
 			for tr.Leagues() < 400 && !tr.Done() {
-				if err := tr.Add(crashing(r)); err != nil {
-					t.Fatal(err)
-				}
+				attest.OK(t, tr.Add(crashing(r)))
 			}
 			if everDecided(tr) {
 				wrong[g]++
@@ -216,9 +210,7 @@ func TestDecisionsFollowTheOrder(t *testing.T) {
 	tr := newTracker(t, fairShape(3, 2), Options{Rule: Rule{Kind: Best}})
 	feed := func(n int, points ...int64) {
 		for range n {
-			if err := tr.Add(points); err != nil {
-				t.Fatal(err)
-			}
+			attest.OK(t, tr.Add(points))
 		}
 	}
 	feed(110, 12, 10, 10)
@@ -247,9 +239,7 @@ func TestMargin(t *testing.T) {
 				points[i] = 75 + r.Int64N(5) // of 60, in halves
 			}
 			points[3] += 6
-			if err := tr.Add(points); err != nil {
-				t.Fatal(err)
-			}
+			attest.OK(t, tr.Add(points))
 		}
 		d := tr.Decisions()
 		apart, within, open := d.Counts()

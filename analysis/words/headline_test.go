@@ -3,13 +3,13 @@ package words_test
 import (
 	"errors"
 	"math"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/analysis/calibration"
 	"github.com/strategylab/strategylab/analysis/sequential"
 	"github.com/strategylab/strategylab/analysis/words"
@@ -42,20 +42,11 @@ func (l lead) headline(t *testing.T, seed uint64, leagues int) (first int, truth
 		}
 	}
 	plan := f.Plan(seed)
-	acc, err := analysis.NewAccumulator(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tracker, err := acc.Tracker(sequential.Options{Rule: sequential.Rule{Kind: sequential.Best}, Level: analysis.DefaultLevel, Guarantee: sequential.Asymptotic})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = f.Play(t.Context(), plan, func(played *results.League) error {
+	acc := attest.Must(analysis.NewAccumulator(plan))
+	tracker := attest.Must(acc.Tracker(sequential.Options{Rule: sequential.Rule{Kind: sequential.Best}, Level: analysis.DefaultLevel, Guarantee: sequential.Asymptotic}))
+	attest.OK(t, f.Play(t.Context(), plan, func(played *results.League) error {
 		return errors.Join(acc.Add(*played), tracker.Add(acc.Last()))
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	e := acc.Verdicts(analysis.DefaultLevel)
 	if l.until {
 		e = acc.SequentialEstimates(tracker)
@@ -71,10 +62,7 @@ var interval = regexp.MustCompile(`: ([0-9.]+) to ([0-9.]+) points a match|inter
 // an interval of 95 % misses once in 1,000 such samples.
 func TestHeadlineCoversTheFirst(t *testing.T) {
 	t.Parallel()
-	repetitions, least := 40, 32
-	if os.Getenv("LONG_TESTS") != "" {
-		repetitions, least = 500, 465
-	}
+	repetitions, least := attest.Repetitions(12, 40, 500), attest.Repetitions(8, 32, 465)
 	for name, l := range map[string]lead{
 		"six equal leaders": {6, 4, 0, false}, "eleven equal leaders": {11, 4, 0, false}, "nine copies": {9, 4, 0.2, false},
 		"eleven equal leaders, looked at": {11, 4, 0, true},

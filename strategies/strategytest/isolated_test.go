@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -23,18 +22,14 @@ import (
 var isolated = flag.Bool("isolated", false, "run the scripts of the runtimes' tests in worker processes")
 
 // TestMain lets the test binary be the worker of isolated scripts ("worker")
-// and a plugin that serves a built-in strategy ("plugin NAME").
+// and a plugin that serves some built-in strategies ("plugin").
 func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) == 2 && os.Args[1] == "worker":
 		_ = isolate.Serve(isolate.ServerConfig{Formats: catalog.Formats()}) // the host sees that it ends
 		return
-	case len(os.Args) == 3 && os.Args[1] == "plugin":
-		f, ok := builtin.Find(os.Args[2])
-		if !ok {
-			panic("no built-in strategy " + os.Args[2])
-		}
-		plugins.Serve(f)
+	case len(os.Args) == 2 && os.Args[1] == "plugin":
+		plugins.Serve(slices.DeleteFunc(builtin.All(), func(f strategies.Factory) bool { return !slices.Contains(served, f.Info().Name) })...)
 		return
 	}
 	os.Exit(m.Run())
@@ -54,23 +49,25 @@ func compile(path, source string, l budget.Limits) (strategies.Factory, error) {
 	panic("no language for " + path)
 }
 
-// seldom returns all behaviours in this process. A worker process runs the same code, and
-// is started for each; it tries a sample of them, in the order of the names, unless
-// everything is to be tested.
-func seldom(all []strategytest.Named) (some []strategytest.Named) {
-	const sample = 20
+// sampled returns all behaviours of a subject in this process. A worker process runs the same
+// code, and is started for each; it tries some of them, unless everything is to be tested.
+func sampled(s strategytest.Subject) strategytest.Subject {
 	if !*isolated || os.Getenv("WHOLE_TESTS") != "" {
-		return all
+		return s
 	}
-	slices.SortFunc(all, func(a, b strategytest.Named) int { return strings.Compare(a.Name, b.Name) })
-	for i := 0; i < len(all); i += sample {
-		some = append(some, all[i])
+	s.Valid, s.Invalid, s.Unseeded, s.Unloadable = s.Valid[len(s.Valid)-1:], s.Invalid[:1], s.Unseeded[:1], s.Unloadable[:1]
+	echo := s.Echo
+	s.Echo = func(path string) strategytest.Maker {
+		if path != "setup.players" && path != "outcome.opponent_choice" {
+			return nil
+		}
+		return echo(path)
 	}
-	return some
+	return s
 }
 
 // TestIsolatedRuntimes holds scripts in processes of their own to everything
-// that holds for scripts in this one.
+// that holds for scripts in this one; a plain run to some of it.
 func TestIsolatedRuntimes(t *testing.T) {
 	t.Parallel()
 	if *isolated {
@@ -79,29 +76,42 @@ func TestIsolatedRuntimes(t *testing.T) {
 	if testing.Short() || raced {
 		t.Skip("it starts hundreds of processes")
 	}
-	out, err := exec.CommandContext(t.Context(), os.Args[0], "-isolated", "-test.run", "^Test(Lua|JavaScript)Runtime$").CombinedOutput()
+	which := "^Test(Lua|JavaScript)Runtime$"
+	if os.Getenv("WHOLE_TESTS") == "" {
+		which += "/^(load-errors|own-match|throwing|time-budget|received-setup|received-outcome|log|batch)$"
+	}
+	out, err := exec.CommandContext(t.Context(), os.Args[0], "-isolated", "-test.run", which).CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
 
+// served are the strategies of the plugin, in the order in which it serves them.
+var served = []string{"always-even", "always-odd", "random"}
+
+// kept is a factory of a plugin that all checks use.
+type kept struct{ strategies.Batcher }
+
+func (kept) Close() error { return nil }
+
 // A plugin is a runtime like any other.
 func TestPluginRuntime(t *testing.T) {
 	t.Parallel()
-	served := func(name string) strategytest.Maker {
-		return func(budget.Limits) (strategies.Factory, error) {
-			all, err := plugins.Open(t.Context(), plugins.Config{Command: []string{os.Args[0], "plugin", name}, Name: "builtins"})
-			if err != nil {
-				return nil, err
-			}
-			return all[0], nil
-		}
+	all, err := plugins.Open(t.Context(), plugins.Config{Command: []string{os.Args[0], "plugin"}, Name: "builtins"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	maker := func(i int) strategytest.Maker {
+		return func(budget.Limits) (strategies.Factory, error) { return kept{all[i].(strategies.Batcher)}, nil }
 	}
 	strategytest.RunRuntime(t, strategytest.Subject{
-		Kind: strategies.Plugin, Random: served("random"),
-		Valid: []strategytest.Answer{
-			{Name: "always-even", Make: served("always-even"), Want: strategies.Even},
-			{Name: "always-odd", Make: served("always-odd"), Want: strategies.Odd},
+		Kind: strategies.Plugin, Random: maker(2), Valid: []strategytest.Answer{
+			{Name: served[0], Make: maker(0), Want: strategies.Even}, {Name: served[1], Make: maker(1), Want: strategies.Odd},
 		},
 	})
+	for _, f := range all {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }

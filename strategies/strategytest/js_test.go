@@ -88,7 +88,7 @@ function choose(turn) {
 		Print:      jsEven(fmt.Sprintf("console.log(%q);", strategytest.Printed)),
 		Valid:      jsValid(),
 		Invalid:    jsInvalid(),
-		Unseeded:   seldom(jsUnseeded()),
+		Unseeded:   jsUnseeded(),
 		Unloadable: jsUnloadable(),
 		ThrowStart: js("function start(setup) {\n  throw new Error('no start');\n}\nfunction choose(turn) { return 'even'; }"),
 		ThrowObserve: js("function choose(turn) { return 'even'; }\n" +
@@ -212,5 +212,5 @@ func jsUnloadable() []strategytest.Named {
 
 func TestJavaScriptRuntime(t *testing.T) {
 	t.Parallel()
-	strategytest.RunRuntime(t, jsSubject())
+	strategytest.RunRuntime(t, sampled(jsSubject()))
 }

@@ -88,7 +88,7 @@ end`),
 		Print:      luaEven(fmt.Sprintf("print(%q)", strategytest.Printed)),
 		Valid:      luaValid(),
 		Invalid:    luaInvalid(),
-		Unseeded:   seldom(luaUnseeded()),
+		Unseeded:   luaUnseeded(),
 		Unloadable: luaUnloadable(),
 		ThrowStart: lua("function start(setup)\n  error('no start')\nend\nfunction choose(turn) return 'even' end"),
 		ThrowObserve: lua("function choose(turn) return 'even' end\n" +
@@ -206,5 +206,5 @@ func luaUnloadable() []strategytest.Named {
 
 func TestLuaRuntime(t *testing.T) {
 	t.Parallel()
-	strategytest.RunRuntime(t, luaSubject())
+	strategytest.RunRuntime(t, sampled(luaSubject()))
 }

@@ -70,25 +70,16 @@ func tale() story {
 
 func checkReceivedSetup(ctx context.Context, p *probe) {
 	p.listen(ctx, tale(), []seen{
-		{"setup.id", "string P02"},
-		{"setup.name", "string Ada"},
-		{"setup.players", "string P01,P02,P03"},
-		{"setup.rounds", "number 96"},
-		{"setup.legs", "number 32"},
+		{"setup.id", "string P02"}, {"setup.name", "string Ada"}, {"setup.players", "string P01,P02,P03"},
+		{"setup.rounds", "number 96"}, {"setup.legs", "number 32"},
 	})
 }
 
 func checkReceivedTurn(ctx context.Context, p *probe) {
 	p.listen(ctx, tale(), []seen{
-		{"turn.match_id", "string R7M2"},
-		{"turn.round", "number 7"},
-		{"turn.opponent", "string P03"},
-		{"turn.role", "string PLAYER_B"},
-		{"turn.played", "number 5"},
-		{"turn.wins", "number 2"},
-		{"turn.draws", "number 1"},
-		{"turn.losses", "number 2"},
-		{"turn.points", "number 7"},
+		{"turn.match_id", "string R7M2"}, {"turn.round", "number 7"}, {"turn.opponent", "string P03"},
+		{"turn.role", "string PLAYER_B"}, {"turn.played", "number 5"}, {"turn.wins", "number 2"},
+		{"turn.draws", "number 1"}, {"turn.losses", "number 2"}, {"turn.points", "number 7"},
 	})
 	p.changes(ctx)
 }
@@ -137,49 +128,34 @@ func (p *probe) changes(ctx context.Context) {
 func checkReceivedOutcome(ctx context.Context, p *probe) {
 	st := tale()
 	p.listen(ctx, st, []seen{
-		{"outcome.match_id", "string R6M2"},
-		{"outcome.round", "number 6"},
-		{"outcome.opponent", "string P01"},
-		{"outcome.role", "string PLAYER_A"},
-		{"outcome.choice", "string odd"},
-		{"outcome.opponent_choice", "string even"},
-		{"outcome.drawn_number", "number 10"},
-		{"outcome.result", "string loss"},
-		{"outcome.points", "number 0"},
+		{"outcome.match_id", "string R6M2"}, {"outcome.round", "number 6"}, {"outcome.opponent", "string P01"},
+		{"outcome.role", "string PLAYER_A"}, {"outcome.choice", "string odd"},
+		{"outcome.opponent_choice", "string even"}, {"outcome.drawn_number", "number 10"},
+		{"outcome.result", "string loss"}, {"outcome.points", "number 0"},
 	})
 	st.outcomes = st.outcomes[:2]
 	p.listen(ctx, st, []seen{
-		{"outcome.role", "string PLAYER_B"},
-		{"outcome.result", "string draw"},
-		{"outcome.points", "number 1"},
+		{"outcome.role", "string PLAYER_B"}, {"outcome.result", "string draw"}, {"outcome.points", "number 1"},
 	})
 	st.outcomes = st.outcomes[:1]
 	p.listen(ctx, st, []seen{
-		{"outcome.result", "string win"},
-		{"outcome.points", "number 3"},
+		{"outcome.result", "string win"}, {"outcome.points", "number 3"},
 	})
 }
 
 func checkReceivedHistory(ctx context.Context, p *probe) {
 	st := tale()
 	p.listen(ctx, st, []seen{
-		{"history.length", "number 2"},
-		{"history.first.match_id", "string R1M2"},
-		{"history.first.round", "number 1"},
-		{"history.first.opponent", "string P03"},
-		{"history.first.role", "string PLAYER_A"},
-		{"history.first.choice", "string even"},
-		{"history.first.opponent_choice", "string odd"},
-		{"history.first.drawn_number", "number 4"},
-		{"history.first.result", "string win"},
-		{"history.first.points", "number 3"},
-		{"history.last.match_id", "string R3M2"},
+		{"history.length", "number 2"}, {"history.first.match_id", "string R1M2"}, {"history.first.round", "number 1"},
+		{"history.first.opponent", "string P03"}, {"history.first.role", "string PLAYER_A"},
+		{"history.first.choice", "string even"}, {"history.first.opponent_choice", "string odd"},
+		{"history.first.drawn_number", "number 4"}, {"history.first.result", "string win"},
+		{"history.first.points", "number 3"}, {"history.last.match_id", "string R3M2"},
 		{"history.last.result", "string technical_loss"},
 	})
 	st.turn.Opponent = "P01"
 	p.listen(ctx, st, []seen{
-		{"history.length", "number 3"},
-		{"history.first.match_id", "string R2M2"},
+		{"history.length", "number 3"}, {"history.first.match_id", "string R2M2"},
 		{"history.last.match_id", "string R6M2"},
 	})
 	// Met for the first time, though others have been met before.
@@ -192,20 +168,14 @@ func checkReceivedNothing(ctx context.Context, p *probe) {
 	st := tale()
 	st.outcomes = st.outcomes[:3]
 	p.listen(ctx, st, []seen{ // its own technical loss
-		{"outcome.choice", "none"},
-		{"outcome.opponent_choice", "string even"},
-		{"outcome.drawn_number", "none"},
-		{"outcome.result", "string technical_loss"},
-		{"outcome.points", "number 0"},
+		{"outcome.choice", "none"}, {"outcome.opponent_choice", "string even"}, {"outcome.drawn_number", "none"},
+		{"outcome.result", "string technical_loss"}, {"outcome.points", "number 0"},
 	})
 	st = tale()
 	st.outcomes = st.outcomes[:4]
 	p.listen(ctx, st, []seen{ // the opponent's
-		{"outcome.choice", "string odd"},
-		{"outcome.opponent_choice", "none"},
-		{"outcome.drawn_number", "none"},
-		{"outcome.result", "string win"},
-		{"outcome.points", "number 3"},
+		{"outcome.choice", "string odd"}, {"outcome.opponent_choice", "none"}, {"outcome.drawn_number", "none"},
+		{"outcome.result", "string win"}, {"outcome.points", "number 3"},
 	})
 	// A number that was drawn is passed on even where it is 0.
 	zero := judged(tale().turn, game.Side{Choice: game.Even}, game.Side{Choice: game.Odd}, 0)
@@ -219,22 +189,11 @@ func checkReceivedNothing(ctx context.Context, p *probe) {
 		turn: strategies.Turn{Match: 2, MatchID: "M-17", Opponent: "P01"},
 	}
 	p.listen(ctx, foreign, []seen{ // a league that tells nothing of itself
-		{"setup.id", "string P02"},
-		{"setup.players", "string "},
-		{"setup.rounds", "number 0"},
-		{"setup.legs", "number 0"},
-		{"turn.match_id", "string M-17"},
-		{"turn.round", "number 0"},
-		{"turn.role", "none"},
-		{"turn.played", "number 1"},
-		{"history.length", "number 0"},
-		{"outcome.match_id", "string M-16"},
-		{"outcome.round", "number 0"},
-		{"outcome.opponent", "none"},
-		{"outcome.role", "none"},
-		{"outcome.opponent_choice", "none"},
-		{"outcome.drawn_number", "none"},
-		{"outcome.result", "string draw"},
+		{"setup.id", "string P02"}, {"setup.players", "string "}, {"setup.rounds", "number 0"},
+		{"setup.legs", "number 0"}, {"turn.match_id", "string M-17"}, {"turn.round", "number 0"}, {"turn.role", "none"},
+		{"turn.played", "number 1"}, {"history.length", "number 0"}, {"outcome.match_id", "string M-16"},
+		{"outcome.round", "number 0"}, {"outcome.opponent", "none"}, {"outcome.role", "none"},
+		{"outcome.opponent_choice", "none"}, {"outcome.drawn_number", "none"}, {"outcome.result", "string draw"},
 	})
 	foreign.turn.Opponent = ""
 	p.listen(ctx, foreign, []seen{{"turn.opponent", "none"}})

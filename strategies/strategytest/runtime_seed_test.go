@@ -11,8 +11,8 @@ import (
 )
 
 // sample is how many choices are compared: two random series of this length
-// agree with a chance of 2^-64.
-const sample = 64
+// agree with a chance of 2^-32.
+const sample = 32
 
 // movesOf is moves; a failure is reported and yields nil.
 func (p *probe) movesOf(ctx context.Context, name string, f strategies.Factory, key game.Key) []strategies.Choice {

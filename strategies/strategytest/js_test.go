@@ -2,6 +2,7 @@ package strategytest_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +15,10 @@ func js(source string) strategytest.Maker {
 	return func(l budget.Limits) (strategies.Factory, error) {
 		return compile("scripts/subject.js", source, l)
 	}
+}
+
+func jsReturns(expression string) strategytest.Maker {
+	return js("function choose(turn) { return " + expression + "; }")
 }
 
 // jsFirst answers with an expression in round 1, and even afterwards.
@@ -85,11 +90,62 @@ function choose(turn) {
   }
   return "even";
 }`),
-		Print:      jsEven(fmt.Sprintf("console.log(%q);", strategytest.Printed)),
-		Valid:      jsValid(),
-		Invalid:    jsInvalid(),
-		Unseeded:   jsUnseeded(),
-		Unloadable: jsUnloadable(),
+		Print: jsEven(fmt.Sprintf("console.log(%q);", strategytest.Printed)),
+		Valid: slices.Concat(
+			answering(jsReturns, 0.25, "0.25"), answering(jsReturns, 0.75, "1/4 + 1/2"), answering(jsReturns, 1e-300, "1e-300"),
+			answering(jsReturns, strategies.Even, `"even"`, `"ev" + "en"`, "1", "`${'ev'}en`", `["e", "ven"].join("")`),
+			answering(jsReturns, strategies.Odd, `"odd"`, "`odd`", "0", "-0", "['even', 'odd'][1]", `"xoddx".slice(1, 4)`, `JSON.parse('"odd"')`),
+			answering(js, strategies.Odd,
+				"const choose = (turn) => 'odd';",
+				"let choose = function (turn) { return 'odd'; };",
+				"function mine() { return 'odd'; }\nvar choose = mine;",
+				"'use strict';\nfunction choose(turn) { return 'odd'; }",
+				"class S { pick() { return 'odd'; } }\nconst s = new S();\nfunction choose(turn) { return s.pick(); }",
+				"const choose = (() => { let n = 1; return () => n > 0 ? 'odd' : 'even'; })();",
+				"globalThis.choose = () => 'odd'",
+				"let choose; function start() { choose = () => 'odd' } choose = () => 'even'",
+				"const answers = { choose() { return 'odd' } }; const { choose } = answers;",
+				"const choose = (() => 'odd').bind(null)",
+				"function* odds() { for (;;) yield 'odd' }\nconst it = odds(); const choose = () => it.next().value",
+				"class Player { #answer = 'odd'; choose() { return this.#answer } }\nconst p = new Player(); const choose = (t) => p.choose(t)",
+				"function choose(turn) { return turn.history.length === Math.floor(turn.played / 2) ? 'odd' : 'even' }", // without observe
+				`
+const kept = [];
+function observe(outcome) { kept.push(outcome); outcome.note = "mine"; }
+function choose(turn) {
+  const mine = kept.filter((o) => o.opponent === turn.opponent);
+  if (kept.length !== turn.played || !mine.every((o, i) => turn.history[i] === o && o.note === "mine")) throw new Error("not the same objects");
+  return turn.history.length === mine.length ? "odd" : "even";
+}`)),
+		Invalid: named("return ", jsFirst,
+			`"Even"`, `"EVEN"`, `" even"`, `""`, `"0.5"`, `"1"`, "null", "undefined", "2", "-0.5", "NaN", "Infinity", "-Infinity", "",
+			"true", "false", "{}.x", "({})", `["even"]`, "function () { return 'even'; }", `new String("even")`, "new Number(0.5)",
+			"Symbol('even')", "({then(f) { f('even'); }})", "({toString() { return 'even'; }})", "({valueOf() { return 0.5; }})",
+			`"x".repeat(100000)`, "/even/", "new Map()", "[]", "() => 'even'", "new Proxy({}, {})"),
+		Unseeded: slices.Concat(
+			named("the text of ", jsBytes,
+				"Date.now()", "new Date()", "new Date().getTime()", "Date()", "new Date().getTimezoneOffset()",
+				"new Date(0).toString()", "new Date(0).toLocaleString()", "new Date(2026, 0, 1).getTime()", "Date.parse('2026-01-01T00:00:00')",
+				"{}", "function f() {}", "Symbol('x').toString()", "new Error('x').stack", "null.x", "Object.keys(globalThis)",
+				"[3, 1, 2].toLocaleString()", "(1234.5).toLocaleString()", "'b'.localeCompare('a')", "typeof Intl",
+				"[5, 3, 8].sort(() => Math.random() - 0.5)", "[turn, globalThis, Array.prototype, Math].flatMap(Object.getOwnPropertyNames)"),
+			named("", js, "const first = Math.random();\nfunction choose(turn) { return first < 0.5 ? 'even' : 'odd'; }", `
+function choose(turn) {
+  const o = {}, m = new Map(), s = new Set();
+  let sum = 0;
+  for (let i = 1; i <= 40; i++) { o["k" + i * 7 % 41] = i; m.set({}, i); s.add(() => i); }
+  for (const k in o) sum = (sum * 31 + o[k]) % 65521;
+  for (const v of m.values()) sum = (sum * 31 + v) % 65521;
+  for (const f of s) sum = (sum * 31 + f()) % 65521;
+  return sum % 2 === 0 ? "even" : "odd";
+}`)),
+		Unloadable: named("", js,
+			"", "function choose(turn) {\n  return 'even;\n}", "\x00\x01\x02\xff\xfe", "function choose(turn) {\n  return 'even';\n",
+			"function chose(turn) { return 'even'; }", "{ let choose = () => 'even'; }", "var choose = 'even';",
+			"function choose(turn) { return 'even'; }\nthrow new Error('top level');", "function choose(turn) { return 'even'; }\nthrow null;",
+			"function choose(turn) { return 'even'; }\nfor (;;) {}",
+			"function choose(turn) { return 'even'; }\nfunction f() { return 1 + f(); }\nf();",
+			"import fs from 'fs';\nexport function choose(turn) { return 'even'; }"),
 		ThrowStart: js("function start(setup) {\n  throw new Error('no start');\n}\nfunction choose(turn) { return 'even'; }"),
 		ThrowObserve: js("function choose(turn) { return 'even'; }\n" +
 			"function observe(outcome) {\n  return undefined.field;\n}"),
@@ -114,100 +170,6 @@ function choose(turn) {
   if (Array.isArray(v)) v = v.join(",");
   throw new Error("saw <" + typeof v + " " + v + ">");
 }`)
-}
-
-func jsValid() (answers []strategytest.Answer) {
-	for expression, want := range map[string]strategies.Choice{
-		`"even"`: strategies.Even, `"odd"`: strategies.Odd, `"ev" + "en"`: strategies.Even, "`odd`": strategies.Odd,
-		"1": strategies.Even, "0": strategies.Odd, "-0": strategies.Odd, "0.25": 0.25, "1/4 + 1/2": 0.75,
-		"['even', 'odd'][1]": strategies.Odd, "`${'ev'}en`": strategies.Even, `["e", "ven"].join("")`: strategies.Even,
-		`"xoddx".slice(1, 4)`: strategies.Odd, `JSON.parse('"odd"')`: strategies.Odd, "1e-300": 1e-300,
-	} {
-		answers = append(answers, strategytest.Answer{
-			Name: "return " + expression, Make: js("function choose(turn) { return " + expression + "; }"), Want: want,
-		})
-	}
-	for name, source := range map[string]string{
-		"const choose":            "const choose = (turn) => 'odd';",
-		"let choose":              "let choose = function (turn) { return 'odd'; };",
-		"choose set later":        "function mine() { return 'odd'; }\nvar choose = mine;",
-		"strict mode":             "'use strict';\nfunction choose(turn) { return 'odd'; }",
-		"choose of a class":       "class S { pick() { return 'odd'; } }\nconst s = new S();\nfunction choose(turn) { return s.pick(); }",
-		"choose by closures":      "const choose = (() => { let n = 1; return () => n > 0 ? 'odd' : 'even'; })();",
-		"choose of globals":       "globalThis.choose = () => 'odd'",
-		"choose of start":         "let choose; function start() { choose = () => 'odd' } choose = () => 'even'",
-		"choose of a list":        "const answers = { choose() { return 'odd' } }; const { choose } = answers;",
-		"choose that is bound":    "const choose = (() => 'odd').bind(null)",
-		"generator":               "function* odds() { for (;;) yield 'odd' }\nconst it = odds(); const choose = () => it.next().value",
-		"private field":           "class Player { #answer = 'odd'; choose() { return this.#answer } }\nconst p = new Player(); const choose = (t) => p.choose(t)",
-		"history without observe": "function choose(turn) { return turn.history.length === Math.floor(turn.played / 2) ? 'odd' : 'even' }",
-		"history of the outcomes that observe got": `
-const kept = [];
-function observe(outcome) { kept.push(outcome); outcome.note = "mine"; }
-function choose(turn) {
-  const mine = kept.filter((o) => o.opponent === turn.opponent);
-  if (kept.length !== turn.played || !mine.every((o, i) => turn.history[i] === o && o.note === "mine")) throw new Error("not the same objects");
-  return turn.history.length === mine.length ? "odd" : "even";
-}`,
-	} {
-		answers = append(answers, strategytest.Answer{Name: name, Make: js(source), Want: strategies.Odd})
-	}
-	return answers
-}
-
-func jsInvalid() (invalid []strategytest.Named) {
-	for _, expression := range []string{
-		`"Even"`, `"EVEN"`, `" even"`, `""`, `"0.5"`, `"1"`, "null", "undefined", "2", "-0.5", "NaN", "Infinity", "-Infinity",
-		"true", "false", "{}.x", "({})", `["even"]`, "function () { return 'even'; }", `new String("even")`, "new Number(0.5)",
-		"Symbol('even')", "({then(f) { f('even'); }})", "({toString() { return 'even'; }})", "({valueOf() { return 0.5; }})",
-		`"x".repeat(100000)`, "/even/", "new Map()", "[]", "() => 'even'", "new Proxy({}, {})",
-	} {
-		invalid = append(invalid, strategytest.Named{Name: "return " + expression, Make: jsFirst(expression)})
-	}
-	return append(invalid,
-		strategytest.Named{Name: "return nothing", Make: js("function choose(turn) {\n  if (turn.round > 1) return 'even';\n}")})
-}
-
-func jsUnseeded() (unseeded []strategytest.Named) {
-	for _, expression := range []string{
-		"Date.now()", "new Date()", "new Date().getTime()", "Date()", "new Date().getTimezoneOffset()",
-		"new Date(0).toString()", "new Date(0).toLocaleString()", "new Date(2026, 0, 1).getTime()", "Date.parse('2026-01-01T00:00:00')",
-		"{}", "function f() {}", "Symbol('x').toString()", "new Error('x').stack", "null.x", "Object.keys(globalThis)",
-		"[3, 1, 2].toLocaleString()", "(1234.5).toLocaleString()", "'b'.localeCompare('a')", "typeof Intl",
-		"[5, 3, 8].sort(() => Math.random() - 0.5)", "[turn, globalThis, Array.prototype, Math].flatMap(Object.getOwnPropertyNames)",
-	} {
-		unseeded = append(unseeded, strategytest.Named{Name: "the text of " + expression, Make: jsBytes(expression)})
-	}
-	return append(unseeded,
-		strategytest.Named{Name: "randomness of the top level", Make: js(
-			"const first = Math.random();\nfunction choose(turn) { return first < 0.5 ? 'even' : 'odd'; }")},
-		strategytest.Named{Name: "order of keys", Make: js(`
-function choose(turn) {
-  const o = {}, m = new Map(), s = new Set();
-  let sum = 0;
-  for (let i = 1; i <= 40; i++) { o["k" + i * 7 % 41] = i; m.set({}, i); s.add(() => i); }
-  for (const k in o) sum = (sum * 31 + o[k]) % 65521;
-  for (const v of m.values()) sum = (sum * 31 + v) % 65521;
-  for (const f of s) sum = (sum * 31 + f()) % 65521;
-  return sum % 2 === 0 ? "even" : "odd";
-}`)})
-}
-
-func jsUnloadable() []strategytest.Named {
-	return []strategytest.Named{
-		{Name: "empty", Make: js("")},
-		{Name: "syntax", Make: js("function choose(turn) {\n  return 'even;\n}")},
-		{Name: "not text", Make: js("\x00\x01\x02\xff\xfe")},
-		{Name: "no brace", Make: js("function choose(turn) {\n  return 'even';\n")},
-		{Name: "no choose", Make: js("function chose(turn) { return 'even'; }")},
-		{Name: "choose out of reach", Make: js("{ let choose = () => 'even'; }")},
-		{Name: "choose is no function", Make: js("var choose = 'even';")},
-		{Name: "throws", Make: js("function choose(turn) { return 'even'; }\nthrow new Error('top level');")},
-		{Name: "throws null", Make: js("function choose(turn) { return 'even'; }\nthrow null;")},
-		{Name: "loops", Make: js("function choose(turn) { return 'even'; }\nfor (;;) {}")},
-		{Name: "recurses", Make: js("function choose(turn) { return 'even'; }\nfunction f() { return 1 + f(); }\nf();")},
-		{Name: "module", Make: js("import fs from 'fs';\nexport function choose(turn) { return 'even'; }")},
-	}
 }
 
 func TestJavaScriptRuntime(t *testing.T) {

@@ -2,6 +2,7 @@ package strategytest_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +15,22 @@ func lua(source string) strategytest.Maker {
 	return func(l budget.Limits) (strategies.Factory, error) {
 		return compile("scripts/subject.lua", source, l)
 	}
+}
+
+// named makes a behaviour of each text, named after it.
+func named(what string, write func(string) strategytest.Maker, texts ...string) (list []strategytest.Named) {
+	for _, text := range texts {
+		list = append(list, strategytest.Named{Name: what + text, Make: write(text)})
+	}
+	return list
+}
+
+// answering makes of each source a behaviour with an answer.
+func answering(write func(string) strategytest.Maker, want strategies.Choice, sources ...string) (list []strategytest.Answer) {
+	for _, n := range named("", write, sources...) {
+		list = append(list, strategytest.Answer{Name: n.Name, Make: n.Make, Want: want})
+	}
+	return list
 }
 
 // luaFirst answers with an expression in round 1, and even afterwards.
@@ -85,11 +102,55 @@ function choose(turn)
   end
   return "even"
 end`),
-		Print:      luaEven(fmt.Sprintf("print(%q)", strategytest.Printed)),
-		Valid:      luaValid(),
-		Invalid:    luaInvalid(),
-		Unseeded:   luaUnseeded(),
-		Unloadable: luaUnloadable(),
+		Print: luaEven(fmt.Sprintf("print(%q)", strategytest.Printed)),
+		Valid: slices.Concat(
+			answering(lua, 0.25, "function choose(turn) return 0.25 end"), answering(lua, 0.75, "function choose(turn) return 1/4 + 1/2 end"),
+			answering(lua, strategies.Even,
+				`function choose(turn) return "even" end`, `function choose(turn) return "ev" .. "en" end`, "function choose(turn) return 1 end",
+				"function choose(turn) return #turn.history == math.floor(turn.played / 2) and 'even' or 'odd' end", // without observe
+				`
+local kept = {}
+function choose(turn)
+  local mine = kept[turn.opponent] or {}
+  for i, o in ipairs(mine) do assert(rawequal(turn.history[i], o) and o.note == "mine", "not the same table") end
+  return #turn.history == #mine and "even" or "odd"
+end
+function observe(outcome)
+  kept[outcome.opponent] = kept[outcome.opponent] or {}
+  table.insert(kept[outcome.opponent], outcome)
+  outcome.note = "mine"
+end`),
+			answering(lua, strategies.Odd,
+				`function choose(turn) return "odd" end`, "function choose(turn) return 0 end", "function choose(turn) return -0 end",
+				`function choose(turn) return "odd", "even" end`, "local function mine(turn) return 'odd' end\nchoose = mine")),
+		Invalid: named("return ", luaFirst,
+			`"Even"`, `"EVEN"`, `" even"`, `""`, `"0.5"`, `"1"`, "nil", "2", "-0.5", "0/0", "1/0", "-1/0", "true", "false", "",
+			"{}", `{"even"}`, "function() return 'even' end", "setmetatable({}, {__tostring = function() return 'even' end})", `("x"):rep(100000)`),
+		Unseeded: slices.Concat(
+			named("the text of ", luaBytes,
+				"{}", "print", "function() end", "setmetatable({}, {})", "tostring", "turn", "turn.history",
+				`string.format("%s", {})`, `string.format("%p", {})`, "os.time()", "os.clock()", "os.date()",
+				`collectgarbage("count")`, "select(2, pcall(error, {}))", "next(_G)", "{} .. {}", "newproxy()", "{} < {}",
+				"coroutine.create(print)", "select(2, pcall(string.rep))",
+				"(function(s) for _, t in ipairs({_G, string, math, turn}) do for k in pairs(t) do s = s .. k end end return s end)('')"),
+			named("", lua, "local first = math.random()\nfunction choose(turn) return first < 0.5 and 'even' or 'odd' end", `
+function choose(turn)
+  local t, sum = {}, 0
+  for i = 1, 40 do t["k" .. i * 7 % 41] = i end
+  for k, v in pairs(t) do sum = (sum * 31 + v) % 65521 end
+  return sum % 2 == 0 and "even" or "odd"
+end`, `
+function choose(turn)
+  local t, sum = {}, 0
+  for i = 1, 40 do t[{}] = i; t[function() end] = -i end -- by their addresses?
+  for k, v in pairs(t) do sum = (sum * 31 + v) % 65521 end
+  return sum % 2 == 0 and "even" or "odd"
+end`)),
+		Unloadable: named("", lua,
+			"", "function choose(turn)\n  return 'even\nend", "\x00\x01\x02\xff\xfe", "\x1bLua", "function choose(turn)\n  return 'even'\n",
+			"function chose(turn) return 'even' end", "local function choose(turn) return 'even' end", "choose = 'even'",
+			"function choose(turn) return 'even' end\nerror('top level')", "function choose(turn) return 'even' end\nwhile true do end",
+			"function choose(turn) return 'even' end\nlocal function f() return 1 + f() end\nf()"),
 		ThrowStart: lua("function start(setup)\n  error('no start')\nend\nfunction choose(turn) return 'even' end"),
 		ThrowObserve: lua("function choose(turn) return 'even' end\n" +
 			"function observe(outcome)\n  local nothing = nil\n  return nothing.field\nend"),
@@ -114,94 +175,6 @@ function choose(turn)
   if type(v) == "table" then v = table.concat(v, ",") end
   error("saw <" .. type(v) .. " " .. tostring(v) .. ">")
 end`)
-}
-
-func luaValid() (answers []strategytest.Answer) {
-	for expression, want := range map[string]strategies.Choice{
-		`"even"`: strategies.Even, `"odd"`: strategies.Odd, `"ev" .. "en"`: strategies.Even,
-		"1": strategies.Even, "0": strategies.Odd, "-0": strategies.Odd, "0.25": 0.25, "1/4 + 1/2": 0.75, `"odd", "even"`: strategies.Odd,
-	} {
-		answers = append(answers, strategytest.Answer{
-			Name: "return " + expression, Make: lua("function choose(turn) return " + expression + " end"), Want: want,
-		})
-	}
-	return append(answers,
-		strategytest.Answer{
-			Name: "a local choose made global later", Want: strategies.Odd,
-			Make: lua("local function mine(turn) return 'odd' end\nchoose = mine"),
-		},
-		strategytest.Answer{Name: "history without observe", Want: strategies.Even, Make: lua(
-			"function choose(turn) return #turn.history == math.floor(turn.played / 2) and 'even' or 'odd' end")},
-		strategytest.Answer{Name: "history of the outcomes that observe got", Want: strategies.Even, Make: lua(`
-local kept = {}
-function choose(turn)
-  local mine = kept[turn.opponent] or {}
-  for i, o in ipairs(mine) do assert(rawequal(turn.history[i], o) and o.note == "mine", "not the same table") end
-  return #turn.history == #mine and "even" or "odd"
-end
-function observe(outcome)
-  kept[outcome.opponent] = kept[outcome.opponent] or {}
-  table.insert(kept[outcome.opponent], outcome)
-  outcome.note = "mine"
-end`)})
-}
-
-func luaInvalid() (invalid []strategytest.Named) {
-	for _, expression := range []string{
-		`"Even"`, `"EVEN"`, `" even"`, `""`, `"0.5"`, `"1"`, "nil", "2", "-0.5", "0/0", "1/0", "-1/0", "true", "false",
-		"{}", `{"even"}`, "function() return 'even' end", "setmetatable({}, {__tostring = function() return 'even' end})",
-		`("x"):rep(100000)`,
-	} {
-		invalid = append(invalid, strategytest.Named{Name: "return " + expression, Make: luaFirst(expression)})
-	}
-	return append(invalid, strategytest.Named{
-		Name: "return nothing", Make: lua("function choose(turn)\n  if turn.round > 1 then return 'even' end\nend"),
-	})
-}
-
-func luaUnseeded() (unseeded []strategytest.Named) {
-	for _, expression := range []string{
-		"{}", "print", "function() end", "setmetatable({}, {})", "tostring", "turn", "turn.history",
-		`string.format("%s", {})`, `string.format("%p", {})`, "os.time()", "os.clock()", "os.date()",
-		`collectgarbage("count")`, "select(2, pcall(error, {}))", "next(_G)", "{} .. {}", "newproxy()", "{} < {}",
-		"coroutine.create(print)", "select(2, pcall(string.rep))",
-		"(function(s) for _, t in ipairs({_G, string, math, turn}) do for k in pairs(t) do s = s .. k end end return s end)('')",
-	} {
-		unseeded = append(unseeded, strategytest.Named{Name: "the text of " + expression, Make: luaBytes(expression)})
-	}
-	return append(unseeded,
-		strategytest.Named{Name: "randomness of the top level", Make: lua(
-			"local first = math.random()\nfunction choose(turn) return first < 0.5 and 'even' or 'odd' end")},
-		strategytest.Named{Name: "order of pairs", Make: lua(`
-function choose(turn)
-  local t, sum = {}, 0
-  for i = 1, 40 do t["k" .. i * 7 % 41] = i end
-  for k, v in pairs(t) do sum = (sum * 31 + v) % 65521 end
-  return sum % 2 == 0 and "even" or "odd"
-end`)},
-		strategytest.Named{Name: "order of pairs by address", Make: lua(`
-function choose(turn)
-  local t, sum = {}, 0
-  for i = 1, 40 do t[{}] = i; t[function() end] = -i end
-  for k, v in pairs(t) do sum = (sum * 31 + v) % 65521 end
-  return sum % 2 == 0 and "even" or "odd"
-end`)})
-}
-
-func luaUnloadable() []strategytest.Named {
-	return []strategytest.Named{
-		{Name: "empty", Make: lua("")},
-		{Name: "syntax", Make: lua("function choose(turn)\n  return 'even\nend")},
-		{Name: "not text", Make: lua("\x00\x01\x02\xff\xfe")},
-		{Name: "bytecode", Make: lua("\x1bLua")},
-		{Name: "no end", Make: lua("function choose(turn)\n  return 'even'\n")},
-		{Name: "no choose", Make: lua("function chose(turn) return 'even' end")},
-		{Name: "local choose", Make: lua("local function choose(turn) return 'even' end")},
-		{Name: "choose is no function", Make: lua("choose = 'even'")},
-		{Name: "throws", Make: lua("function choose(turn) return 'even' end\nerror('top level')")},
-		{Name: "loops", Make: lua("function choose(turn) return 'even' end\nwhile true do end")},
-		{Name: "recurses", Make: lua("function choose(turn) return 'even' end\nlocal function f() return 1 + f() end\nf()")},
-	}
 }
 
 func TestLuaRuntime(t *testing.T) {

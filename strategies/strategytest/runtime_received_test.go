@@ -87,24 +87,20 @@ func checkReceivedTurn(ctx context.Context, p *probe) {
 // changes has the seat say what it sees of turns that change in every way: a runtime may write
 // only what has changed.
 func (p *probe) changes(ctx context.Context) {
-	word := func(s string) string {
-		if s == "" {
-			return "none"
+	fields := func(t *strategies.Turn) map[string]string {
+		all := map[string]string{}
+		for path, s := range map[string]string{"turn.match_id": t.MatchID, "turn.opponent": t.Opponent, "turn.role": t.Role.String()} {
+			if all[path] = "string " + s; s == "" {
+				all[path] = "none"
+			}
 		}
-		return "string " + s
+		for path, n := range map[string]int{"turn.round": t.Round, "turn.played": t.Played, "turn.wins": t.Wins,
+			"turn.draws": t.Draws, "turn.losses": t.Losses, "turn.points": t.Points} {
+			all[path] = fmt.Sprint("number ", n)
+		}
+		return all
 	}
-	number := func(n int) string { return fmt.Sprint("number ", n) }
-	for path, want := range map[string]func(*strategies.Turn) string{
-		"turn.match_id": func(t *strategies.Turn) string { return word(t.MatchID) },
-		"turn.round":    func(t *strategies.Turn) string { return number(t.Round) },
-		"turn.opponent": func(t *strategies.Turn) string { return word(t.Opponent) },
-		"turn.role":     func(t *strategies.Turn) string { return word(t.Role.String()) },
-		"turn.played":   func(t *strategies.Turn) string { return number(t.Played) },
-		"turn.wins":     func(t *strategies.Turn) string { return number(t.Wins) },
-		"turn.draws":    func(t *strategies.Turn) string { return number(t.Draws) },
-		"turn.losses":   func(t *strategies.Turn) string { return number(t.Losses) },
-		"turn.points":   func(t *strategies.Turn) string { return number(t.Points) },
-	} {
+	for path := range fields(new(strategies.Turn)) {
 		if p.subject.Echo == nil {
 			return
 		}
@@ -116,8 +112,8 @@ func (p *probe) changes(ctx context.Context) {
 					Role: game.Role(r.IntN(3)), Standing: strategies.Standing{
 						Played: r.IntN(3), Wins: r.IntN(3) * 1000, Draws: r.IntN(3), Losses: r.IntN(3), Points: r.IntN(3)},
 				}
-				if _, err := s.Strategy().Choose(ctx, &t); err == nil || !strings.Contains(err.Error(), "saw <"+want(&t)+">") {
-					p.fail(path, "of %+v the script said %q, want saw <%s>", t, fmt.Sprint(err), want(&t))
+				if _, err := s.Strategy().Choose(ctx, &t); err == nil || !strings.Contains(err.Error(), "saw <"+fields(&t)[path]+">") {
+					p.fail(path, "of %+v the script said %q, want saw <%s>", t, fmt.Sprint(err), fields(&t)[path])
 					return
 				}
 			}

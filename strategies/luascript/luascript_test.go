@@ -1,43 +1,14 @@
 package luascript_test
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
 )
-
-func TestInfo(t *testing.T) {
-	source := "\n-- Mine: a title\n-- One line.\n--\n---- And another. \n\n-- not this\nfunction choose() return 0.5 end"
-	digest := sha256.Sum256([]byte(source))
-	want := strategies.Info{
-		Name: "mine", Kind: strategies.Lua, Title: "Mine: a title", Description: "One line. And another.",
-		Source: "scripts/mine.lua", Fingerprint: hex.EncodeToString(digest[:]),
-	}
-	if diff := cmp.Diff(want, mustCompile(t, source).Info()); diff != "" {
-		t.Errorf("Info (-want +got):\n%s", diff)
-	}
-	for source, want := range map[string][2]string{
-		"function choose() return 1 end\n-- late":                     {"", ""},
-		"-- Title only\nfunction choose() return 1 end":               {"Title only", ""},
-		"\ufeff-- Saved by Notepad\r\nfunction choose() return 1 end": {"Saved by Notepad", ""},
-		"--\x1b[31mred\nfunction choose() return 1 end":               {"\ufffd[31mred", ""},
-		"--" + strings.Repeat("x", 500) + "\nfunction choose() return 1 end": {
-			strings.Repeat("x", 120) + "...", ""},
-	} {
-		info := mustCompile(t, source).Info()
-		if got := [2]string{info.Title, info.Description}; got != want {
-			t.Errorf("header of %.40q: %q, want %q", source, got, want)
-		}
-	}
-}
 
 func TestLoadErrors(t *testing.T) {
 	const ok = "\nfunction choose() return 1 end"
@@ -109,57 +80,50 @@ func TestInvalidAnswers(t *testing.T) {
 	}
 }
 
-// hookFailures are bodies of hooks that fail, and what is told of it.
-var hookFailures = []struct {
-	name, body, want string
-	fault            game.Fault
-}{
-	{"error", "error('no')", "no", game.FaultError},
-	{"error with no position", "error('no', 0)", "no", game.FaultError},
-	{"error of the caller", "local function f() error('no', 2) end f()", "no", game.FaultError},
-	{"error of several lines", "error('a\\nb\\27[2J')", "a b\ufffd[2J", game.FaultError},
-	{"long error", "error(('x'):rep(1e6))", strings.Repeat("x", 300) + "...", game.FaultError},
-	{"table", "error({code = 7})", "the error value is a table", game.FaultError},
-	{"nil", "error(nil)", "the error value is nil", game.FaultError},
-	{"printable table that fails", "error(setmetatable({}, {__tostring = function() while true do end end}))", "the error value is a table", game.FaultError},
-	{"assert", "assert(false, 'no')", "no", game.FaultError},
-	{"index", "local x = nil; x.y.z = 1", "attempt to index a non-table object(nil) with key 'y'", game.FaultError},
-	{"arithmetic", "local x = 1 + {}", "cannot perform add operation between number and table", game.FaultError},
-	{"call", "local x = 5; x()", "attempt to call a non-function object", game.FaultError},
-	{"bad argument", "math.floor({})", "bad argument #1 to floor (number expected, got table)", game.FaultError},
-	{"loop", "while true do end", "exceeded its budget: more than 5000000 instructions in one call (is there an endless loop?)", game.FaultBudget},
-	{"swallowed loop", "while true do pcall(function() while true do end end) end", "exceeded its budget: more than 5000000 instructions in one call (is there an endless loop?)", game.FaultBudget},
-	{"recursion", "local function f() return f() + 1 end f()", "exceeded its budget: calls nested too deeply (at most 200 nested calls; is there an endless recursion?)", game.FaultBudget},
-}
-
-// TestFailures has every hook fail in every way, on its third line.
+// TestFailures has choose fail in every way, on its third line, and the other hooks in two.
 func TestFailures(t *testing.T) {
-	for _, op := range []strategies.Op{strategies.OpStart, strategies.OpChoose, strategies.OpObserve} {
-		for _, c := range hookFailures {
-			t.Run(string(op)+"/"+c.name, func(t *testing.T) {
-				source := fmt.Sprintf("-- title\nfunction %s(x)\n%s\nend\n", op, c.body)
-				if op != strategies.OpChoose {
-					source += "function choose() return 1 end\n"
-				}
-				f := mustCompile(t, source)
-				s, err := f.New(t.Context(), setup())
-				if op == strategies.OpStart && s != nil {
-					t.Error("New returned a seat whose start had failed")
-				}
-				if op != strategies.OpStart {
-					defer s.Close()
-				}
-				switch op {
-				case strategies.OpChoose:
-					_, err = s.Choose(t.Context(), turn(0))
-				case strategies.OpObserve:
-					err = s.Observe(t.Context(), outcome(0))
-				}
-				want := fmt.Sprintf("scripts/mine.lua:3: %s: %s", op, c.want)
-				if err == nil || err.Error() != want || strategies.FaultOf(err) != c.fault {
-					t.Errorf("error %v\n want %s\n fault %v, want %v", err, want, strategies.FaultOf(err), c.fault)
-				}
-			})
+	const endless = "exceeded its budget: more than 5000000 instructions in one call (is there an endless loop?)"
+	for _, c := range []struct {
+		body, want string
+		fault      game.Fault
+		ops        []strategies.Op // beside choose
+	}{
+		{"error('no')", "no", game.FaultError, []strategies.Op{strategies.OpStart, strategies.OpObserve}},
+		{"error('no', 0)", "no", game.FaultError, nil},
+		{"local function f() error('no', 2) end f()", "no", game.FaultError, nil},
+		{"error('a\\nb\\27[2J')", "a b\ufffd[2J", game.FaultError, nil},
+		{"error(('x'):rep(1e6))", strings.Repeat("x", 300) + "...", game.FaultError, nil},
+		{"error({code = 7})", "the error value is a table", game.FaultError, nil},
+		{"error(nil)", "the error value is nil", game.FaultError, nil},
+		{"error(setmetatable({}, {__tostring = function() while true do end end}))", "the error value is a table", game.FaultError, nil},
+		{"assert(false, 'no')", "no", game.FaultError, nil},
+		{"local x = nil; x.y.z = 1", "attempt to index a non-table object(nil) with key 'y'", game.FaultError, nil},
+		{"local x = 1 + {}", "cannot perform add operation between number and table", game.FaultError, nil},
+		{"local x = 5; x()", "attempt to call a non-function object", game.FaultError, nil},
+		{"math.floor({})", "bad argument #1 to floor (number expected, got table)", game.FaultError, nil},
+		{"while true do end", endless, game.FaultBudget, []strategies.Op{strategies.OpStart, strategies.OpObserve}},
+		{"while true do pcall(function() while true do end end) end", endless, game.FaultBudget, nil},
+		{"local function f() return f() + 1 end f()", "exceeded its budget: calls nested too deeply (at most 200 nested calls; is there an endless recursion?)", game.FaultBudget, nil},
+	} {
+		for _, op := range append(c.ops, strategies.OpChoose) {
+			source := fmt.Sprintf("-- title\nfunction %s(x)\n%s\nend\n", op, c.body)
+			if op != strategies.OpChoose {
+				source += "function choose() return 1 end\n"
+			}
+			s, err := mustCompile(t, source).New(t.Context(), setup())
+			if op == strategies.OpStart && s != nil {
+				t.Error("New returned a seat whose start had failed")
+			}
+			switch op {
+			case strategies.OpChoose:
+				_, err = s.Choose(t.Context(), turn(0))
+			case strategies.OpObserve:
+				err = s.Observe(t.Context(), outcome(0))
+			}
+			want := fmt.Sprintf("scripts/mine.lua:3: %s: %s", op, c.want)
+			if err == nil || err.Error() != want || strategies.FaultOf(err) != c.fault {
+				t.Errorf("%s:\n error %v\n want %s\n fault %v, want %v", c.body, err, want, strategies.FaultOf(err), c.fault)
+			}
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 // Calls that all stay within their limit end the seat where together they exceed that of
 // a league: always after the same call, and only where leagues are bounded.
 func TestLeagueHasATotal(t *testing.T) {
-	f, err := compile(t, "function choose() local n = 0 for i = 1, 50000 do n = n + i end return n > 0 and 'even' or 'odd' end", luascript.Config{Limits: budget.Limits{Time: time.Hour, Instructions: 250_000}})
+	f, err := compile(t, "function choose() local n = 0 for i = 1, 10000 do n = n + i end return n > 0 and 'even' or 'odd' end", luascript.Config{Limits: budget.Limits{Time: time.Hour, Instructions: 50_000}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,4 @@ func TestNearest(t *testing.T) {
 			t.Errorf("Nearest(%q) = %q, want %q", in, got, want)
 		}
 	}
-	if got := Nearest("random", nil); got != "" {
-		t.Errorf("Nearest of nothing = %q, want nothing", got)
-	}
 }

@@ -90,8 +90,8 @@ func TestFirstLine(t *testing.T) {
 	if got := x.First(regexp.MustCompile(`return`)); got != 5 {
 		t.Errorf("the first return is in line %d, want 5", got)
 	}
-	if got := text("").LineOf("x"); got != 0 {
-		t.Errorf("an empty script has a word in line %d", got)
+	if empty, dollar := text("").LineOf("x"), text("let a = 1\n$b = a").LineOf("$b"); empty != 0 || dollar != 2 {
+		t.Errorf("an empty script has a word in line %d, $b is in line %d, want 2", empty, dollar)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestLineOfText(t *testing.T) {
 func TestAssigns(t *testing.T) {
 	for source, want := range map[string]bool{
 		"x = 1": true, "x=1": true, "local x = 2": true, "x += 1": true, "x ||= 1": true, "x++": true, "x--": true, "function x() end": true,
-		"x == 1": false, "return x": false, "xx = 1": false, "ax = 1": false, "function xy() end": false, "x(1)": false, "": false,
+		"$x = 1": false, "x == 1": false, "return x": false, "xx = 1": false, "ax = 1": false, "function xy() end": false, "x(1)": false, "": false,
 	} {
 		if got := text(source).Assigns("x"); got != want {
 			t.Errorf("%q assigns to x: %t, want %t", source, got, want)
@@ -140,7 +140,7 @@ func TestAssigns(t *testing.T) {
 }
 
 func TestDeclared(t *testing.T) {
-	function := regexp.MustCompile(`function\s+(\w+)|(\w+)\s*=\s*function`)
+	function := regexp.MustCompile(`function\s+([\w$]+)|(\w+)\s*=\s*function`)
 	for _, c := range []struct {
 		source, missing, name string
 		line                  int
@@ -155,25 +155,11 @@ func TestDeclared(t *testing.T) {
 		{"function chase_it(t) end", "choose", "", 0},                                  // too different
 		{"-- function chose()", "choose", "", 0},
 		{"", "choose", "", 0},
+		{"function chose$(t) {}", "choose", "chose$", 1}, // with a sign of regular expressions, as JavaScript has them
 	} {
 		if name, line := text(c.source).Declared(c.missing, function); name != c.name || line != c.line {
 			t.Errorf("%s in %q: %q in line %d, want %q in line %d", c.missing, c.source, name, line, c.name, c.line)
 		}
-	}
-}
-
-// A name with signs of a regular expression, as JavaScript has them, is found like
-// any other.
-func TestDeclaredWithDollar(t *testing.T) {
-	function := regexp.MustCompile(`function\s+([\w$]+)`)
-	if name, line := NewText([]byte("function chose$(t) {}"), "//", nil).Declared("choose", function); name != "chose$" || line != 1 {
-		t.Errorf("%q in line %d", name, line)
-	}
-	if got := NewText([]byte("let a = 1\n$b = a"), "//", nil).LineOf("$b"); got != 2 {
-		t.Errorf("$b is in line %d, want 2", got)
-	}
-	if !NewText([]byte("$b = 1"), "//", nil).Assigns("$b") {
-		t.Error("$b is not assigned to")
 	}
 }
 

@@ -243,18 +243,10 @@ func TestProbability(t *testing.T) {
 }
 
 func TestCloseFails(t *testing.T) {
-	for name, end := range map[string]func() error{
-		"error": func() error { return errBoom },
-		"panic": func() error { panic("boom") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := newSeat(&scripted{close: end})
-			if err := s.Start(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if err := s.Close(); err == nil {
-				t.Error("no error")
-			}
-		})
+	for _, end := range []func() error{func() error { return errBoom }, func() error { panic("boom") }} {
+		s := newSeat(&scripted{close: end})
+		if err := s.Start(t.Context()); err != nil || s.Close() == nil {
+			t.Errorf("%v, or no error of Close", err)
+		}
 	}
 }

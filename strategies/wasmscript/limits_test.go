@@ -60,20 +60,16 @@ func TestSlicesAddUp(t *testing.T) {
 	for kind, config := range map[string]wasmscript.Config{"compiled": {}, "interpreted": wasmscript.Interpreted(wasmscript.Config{})} {
 		config.Limits = budget.Limits{Time: 1 << 60, Instructions: 100_000} // a million of a module
 		seat := sit(t, loadWith(t, m, config), setup())
-		turn := strategies.Turn{}
-		turn.Points = 12
-		if _, err := seat.Choose(t.Context(), &turn); err != nil {
-			t.Errorf("%s: a call of nearly all instructions fails with %v", kind, err)
-		}
-		if got, want := used(seat), int64(96_000); got < want || got > want+10 {
-			t.Errorf("%s: it used %d instructions, want %d and some", kind, got, want)
-		}
-		turn.Points = 13
-		if _, err := seat.Choose(t.Context(), &turn); !errors.Is(err, strategies.ErrBudget) {
-			t.Errorf("%s: a call of too many instructions fails with %v, want the budget", kind, err)
-		}
-		if got, want := used(seat), int64(196_000); got < want || got > want+10 {
-			t.Errorf("%s: both used %d instructions, want %d and some", kind, got, want)
+		for _, call := range []struct {
+			points   int
+			fails    error
+			together int64
+		}{{12, nil, 96_000}, {13, strategies.ErrBudget, 196_000}} {
+			turn := strategies.Turn{Standing: strategies.Standing{Points: call.points}}
+			_, err := seat.Choose(t.Context(), &turn)
+			if got := used(seat); !errors.Is(err, call.fails) || got < call.together || got > call.together+10 {
+				t.Errorf("%s: %v after %d instructions, want %v after %d and some", kind, err, got, call.fails, call.together)
+			}
 		}
 	}
 }

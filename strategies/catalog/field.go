@@ -314,7 +314,9 @@ func (c *Catalog) nearestInField(target string) string {
 		names = append(names, e.Info.Name)
 	}
 	for _, g := range Groups() {
-		names = append(names, string(g))
+		if _, ok := c.group(Ref{Target: string(g)}); ok {
+			names = append(names, string(g))
+		}
 	}
 	return script.Nearest(target, names)
 }

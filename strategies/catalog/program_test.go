@@ -89,18 +89,7 @@ func TestPrograms(t *testing.T) {
 		if len(open.opened) > 0 {
 			t.Errorf("%s: Load opened %v", tt.programs, open.opened)
 		}
-		var got []string
-		f, err := c.Field(t.Context(), refs(t, tt.field))
-		for _, p := range f.Players {
-			got = append(got, p.Name)
-		}
-		text := strings.Join(got, " ")
-		if len(f.Warnings) > 0 {
-			text += "; " + strings.Join(f.Warnings, "; ")
-		}
-		if err != nil {
-			text = err.Error()
-		}
+		text := fieldOf(t, c, tt.field)
 		if slices.Sort(open.opened); text != tt.want || strings.Join(open.opened, " ") != tt.opened {
 			t.Errorf("%s of %s: %s, opened %v; want %s and %s", tt.field, tt.programs, text, open.opened, tt.want, tt.opened)
 		}

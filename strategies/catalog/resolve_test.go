@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,44 +13,52 @@ import (
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
+// resolves checks what targets resolve to: a kind and a source, or an error, of which a
+// part counts. Errors in scripts are *strategies.Error.
+func resolves(t *testing.T, c *catalog.Catalog, want map[string]string) {
+	t.Helper()
+	for target, want := range want {
+		e, err := c.Resolve(t.Context(), target)
+		got := strings.TrimSpace(fmt.Sprint(e.Info.Kind, " ", filepath.ToSlash(e.Info.Source)))
+		var se *strategies.Error
+		if err != nil {
+			got = err.Error()
+		} else if e.Factory == nil {
+			got += " without a factory"
+		}
+		if !strings.HasPrefix(got, want) || strings.Contains(want, ": load: ") != errors.As(err, &se) {
+			t.Errorf("Resolve(%q): %q, want %q", target, got, want)
+		}
+	}
+}
+
 func TestTwoOfOneName(t *testing.T) {
 	c := load(t, options(t, map[string]string{
 		"scripts/random.lua": "", "scripts/mine.js": "", "scripts/mine.lua": "broken", "scripts/sound.lua": "",
 	}))
-	for target, want := range map[string]string{
+	const two = `2 strategies are called "mine": scripts/mine.js and scripts/mine.lua; rename all but one, or name one by its path`
+	resolves(t, c, map[string]string{
 		"random": `2 strategies are called "random": built-in and scripts/random.lua; rename all but one, or name one by its path`,
-		"mine":   `2 strategies are called "mine": scripts/mine.js and scripts/mine.lua; rename all but one, or name one by its path`,
-	} {
-		_, err := c.Resolve(t.Context(), target)
-		if err == nil || err.Error() != want {
-			t.Errorf("Resolve(%q): %v, want %q", target, err, want)
-		}
-	}
-	// They do not stand in the way of others, and a path is not ambiguous.
-	for target, kind := range map[string]strategies.Kind{
-		"sound": "lua", "alternate": strategies.Builtin, "scripts/random.lua": "lua", "./scripts/mine.js": "js",
-	} {
-		if e, err := c.Resolve(t.Context(), target); err != nil || e.Info.Kind != kind || e.Factory == nil {
-			t.Errorf("Resolve(%q) = %+v, %v, want a strategy of kind %s", target, e, err, kind)
-		}
-	}
-	var se *strategies.Error
-	if _, err := c.Resolve(t.Context(), "scripts/mine.lua"); !errors.As(err, &se) || se.Line != 1 {
-		t.Errorf("Resolve of the broken one by path: %v, want why it does not load", err)
-	}
+		"mine":   two,
+		// They do not stand in the way of others, and a path is not ambiguous.
+		"sound": "lua scripts/sound.lua", "alternate": "builtin", "scripts/random.lua": "lua scripts/random.lua", "./scripts/mine.js": "js scripts/mine.js",
+		"scripts/mine.lua": "scripts/mine.lua:1: load: syntax error",
+	})
 	// A field of everything plays without them, and with the built-in strategy.
-	f, err := c.Field(t.Context(), nil)
-	if err != nil || len(f.Warnings) != 2 || !strings.Contains(f.Warnings[0]+f.Warnings[1], "scripts/mine.js and scripts/mine.lua") {
-		t.Errorf("Field(nil): %v, warnings %q, want one for each name", err, f.Warnings)
+	got := fieldOf(t, c, "")
+	if !strings.HasPrefix(got, "alternate markov-2 random sound; ") || strings.Count(got, "is left out") != 2 || !strings.Contains(got, two) {
+		t.Errorf("Field(nil) is %q, want a warning for each name", got)
 	}
-	if all := players(f); strings.Contains(all, "mine") || strings.Count(all, "random") != 1 {
-		t.Errorf("Field(nil) is %q", all)
+	o := options(t, nil)
+	for i := range 1000 { // the list of many is short
+		o.Builtins = append(o.Builtins, &toy{info: strategies.Info{Name: "many", Source: fmt.Sprintf("p%d", i)}})
 	}
+	resolves(t, load(t, o), map[string]string{"many": `1000 strategies are called "many": p0, p1, p2 and 997 more; rename all but one`})
 }
 
 func TestResolveUnknown(t *testing.T) {
 	c := load(t, options(t, map[string]string{"scripts/mine.lua": "", "scripts/copycat.js": "", "notes.txt": ""}))
-	for target, want := range map[string]string{
+	resolves(t, c, map[string]string{
 		"markv-2":           `no strategy "markv-2"; did you mean "markov-2"?`,
 		"mne":               `no strategy "mne"; did you mean "mine"?`,
 		"Random":            `no strategy "Random"; did you mean "random"?`,
@@ -60,11 +69,7 @@ func TestResolveUnknown(t *testing.T) {
 		"notes.txt":         "notes.txt is not a script: want a file ending in .lua or .js",
 		"scripts/":          "scripts is not a script: want a file ending in .lua or .js",
 		".":                 ". is not a script: want a file ending in .lua or .js",
-	} {
-		if e, err := c.Resolve(t.Context(), target); err == nil || err.Error() != want {
-			t.Errorf("Resolve(%q) = %+v, %v, want %q", target, e, err, want)
-		}
-	}
+	})
 	var unknown *catalog.UnknownError
 	if _, err := c.Resolve(t.Context(), "markv-2"); !errors.As(err, &unknown) || unknown.Nearest != "markov-2" {
 		t.Errorf("Resolve(markv-2): %#v, want an *UnknownError with the nearest", err)
@@ -73,47 +78,33 @@ func TestResolveUnknown(t *testing.T) {
 
 func TestResolvePath(t *testing.T) {
 	o := options(t, map[string]string{
-		"scripts/mine.lua": "", "scripts/oops.lua": "broken", "far/away.js": "", "far/markov-2.lua": "", "far/bad.js": "broken",
-		"far/a.b.js": "",
+		"scripts/mine.lua": "", "scripts/oops.lua": "broken", "far/away.js": "", "far/markov-2.lua": "", "far/bad.js": "broken", "far/a.b.js": "",
 	})
 	o.Limits = budget.Limits{Time: time.Second, Instructions: 77}
 	c := load(t, o)
-	byName, err := c.Resolve(t.Context(), "mine")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, same := range []string{"scripts/mine.lua", "./scripts/mine.lua", "scripts/../scripts/mine.lua", filepath.Join(o.Dir, "scripts", "mine.lua")} {
-		if e, err := c.Resolve(t.Context(), same); err != nil || e.Factory != byName.Factory {
-			t.Errorf("Resolve(%q) = %v, %v, want the factory of mine", same, e.Factory, err)
+	for target, others := range map[string][]string{
+		"mine":        {"scripts/mine.lua", "./scripts/mine.lua", "scripts/../scripts/mine.lua", filepath.Join(o.Dir, "scripts", "mine.lua")},
+		"far/away.js": {"far/../far/away.js"},
+	} {
+		first, err := c.Resolve(t.Context(), target)
+		if f, ok := first.Factory.(*toy); err != nil || !ok || f.limits != o.Limits {
+			t.Fatalf("Resolve(%q) = %+v, %v, want the catalogue's limits", target, first, err)
+		}
+		for _, same := range others {
+			if e, err := c.Resolve(t.Context(), same); err != nil || e.Factory != first.Factory {
+				t.Errorf("Resolve(%q) = %v, %v, want the factory of %s", same, e.Factory, err, target)
+			}
 		}
 	}
-	away, err := c.Resolve(t.Context(), "far/away.js")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if f := away.Factory.(*toy); f.limits != o.Limits || away.Info.Name != "away" || away.Info.Source != filepath.FromSlash("far/away.js") {
-		t.Errorf("far/away.js: limits %v, %+v, want the catalogue's limits and its own name and path", f.limits, away.Info)
-	}
-	if again, err := c.Resolve(t.Context(), "far/../far/away.js"); err != nil || again.Factory != away.Factory {
-		t.Errorf("a second Resolve loaded it again: %v, %v", again.Factory, err)
-	}
-	if e, err := c.Resolve(t.Context(), "far/markov-2.lua"); err != nil || e.Info.Kind != "lua" {
-		t.Errorf("a path whose name is taken: %+v, %v, want the script", e, err)
-	}
-	if e, err := c.Resolve(t.Context(), "markov-2"); err != nil || e.Info.Kind != strategies.Builtin {
-		t.Errorf("the name after that: %+v, %v, want the built-in", e, err)
-	}
-	for target, want := range map[string]string{
+	resolves(t, c, map[string]string{
+		"far/away.js":      "js far/away.js",
+		"far/markov-2.lua": "lua far/markov-2.lua", // though the name is taken
+		"markov-2":         "builtin",
 		"far/bad.js":       "far/bad.js:1: load: syntax error near broken",
 		"scripts/oops.lua": "scripts/oops.lua:1: load: syntax error near broken",
 		"oops":             "scripts/oops.lua:1: load: syntax error near broken",
 		"far/a.b.js":       `far/a.b.js: load: "a.b" is not a valid strategy name`,
-	} {
-		var se *strategies.Error
-		if _, err := c.Resolve(t.Context(), target); !errors.As(err, &se) || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("Resolve(%q): %v, want %q", target, err, want)
-		}
-	}
+	})
 	// What was named since stands in no list of what was found.
 	if got := len(c.Entries()); got != 5 {
 		t.Errorf("%d entries after resolving paths, want 5", got)

@@ -105,6 +105,15 @@ func TestWatchEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	step("removed scripts/newcomer.js, removed scripts/no name.lua, removed scripts/oops.lua", "the folder went")
+	o.RequireScripts, o.Scripts = true, "far"
+	write(t, o.Dir, map[string]string{"far/mine.lua": "1"})
+	w = watch(t, o, "")
+	if err := os.RemoveAll(filepath.Join(o.Dir, "far")); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := w.Changes(); err == nil || !strings.HasPrefix(err.Error(), "watch scripts: open far:") {
+		t.Errorf("Changes = %v, %v, want an error that names the folder", list, err)
+	}
 }
 
 // A field that is refused is watched all the same, until it is mended.
@@ -161,16 +170,4 @@ func TestWatchFromTheTimeOfLoading(t *testing.T) {
 	step("edited scripts/mine.lua, added scripts/newcomer.lua", "edits before the watch")
 	edit(t, o.Dir, "scripts/mine.lua", "3", 2)
 	step("edited scripts/mine.lua", "an edit after the end of the catalogue")
-}
-
-func TestWatchOfAFolderThatCannotBeListed(t *testing.T) {
-	o := options(t, map[string]string{"scripts/mine.lua": "1"})
-	o.RequireScripts = true
-	w := watch(t, o, "")
-	if err := os.RemoveAll(filepath.Join(o.Dir, "scripts")); err != nil {
-		t.Fatal(err)
-	}
-	if list, err := w.Changes(); err == nil || !strings.HasPrefix(err.Error(), "watch scripts: open scripts:") {
-		t.Errorf("Changes = %v, %v, want an error that names the folder", list, err)
-	}
 }

@@ -9,6 +9,16 @@ import (
 	"testing"
 )
 
+// read returns the text of a file.
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 // pages returns all documentation pages, by path relative to this folder.
 func pages(t *testing.T) []string {
 	t.Helper()
@@ -31,11 +41,8 @@ func pages(t *testing.T) []string {
 func TestLinksLeadSomewhere(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#\s]+)(#[^)\s]*)?\)`)
 	for _, page := range pages(t) {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+		text := read(t, page)
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
 			if strings.Contains(m[1], "://") {
 				continue
 			}
@@ -51,11 +58,8 @@ func TestLinksLeadSomewhere(t *testing.T) {
 func TestPicturesAreShownAndSmall(t *testing.T) {
 	var shown strings.Builder
 	for _, page := range pages(t) {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		shown.Write(text)
+		text := read(t, page)
+		shown.WriteString(text)
 	}
 	pictures, err := os.ReadDir("images")
 	if err != nil {
@@ -79,15 +83,12 @@ func TestPicturesAreShownAndSmall(t *testing.T) {
 
 // The index of the documentation names every page.
 func TestIndexNamesEveryPage(t *testing.T) {
-	index, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	index := read(t, "README.md")
 	for _, page := range pages(t) {
 		if page == "README.md" || page == "../README.md" || page == "../CHANGELOG.md" || strings.Count(page, "/") > 1 {
 			continue
 		}
-		if !strings.Contains(string(index), "]("+filepath.ToSlash(page)+")") {
+		if !strings.Contains(index, "]("+filepath.ToSlash(page)+")") {
 			t.Errorf("docs/README.md does not link to %s: say in a line what it is about", page)
 		}
 	}
@@ -98,12 +99,9 @@ func TestNamedPathsExist(t *testing.T) {
 	span := regexp.MustCompile("`([a-z./][A-Za-z0-9_./-]*)`")
 	folders := regexp.MustCompile(`^(cmd|host|plugins|strategies|scripts|experiments|analysis|docs|\.ci)/`)
 	for _, page := range []string{"architecture.md", "../CONTRIBUTING.md"} {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := read(t, page)
 		named := 0
-		for _, m := range span.FindAllStringSubmatch(string(text), -1) {
+		for _, m := range span.FindAllStringSubmatch(text, -1) {
 			if !folders.MatchString(m[1]) || strings.Contains(m[1], "mine.") {
 				continue
 			}
@@ -120,11 +118,8 @@ func TestNamedPathsExist(t *testing.T) {
 
 // What the table "Where is ...?" says to look for is in the files it names.
 func TestQuestionsAreAnswered(t *testing.T) {
-	text, err := os.ReadFile("architecture.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, _ := strings.Cut(string(text), "## Where is ...?")
+	text := read(t, "architecture.md")
+	_, table, _ := strings.Cut(text, "## Where is ...?")
 	table, _, _ = strings.Cut(table, "\n## ")
 	span := regexp.MustCompile("`([^`]+)`")
 	questions := 0
@@ -153,11 +148,8 @@ func TestQuestionsAreAnswered(t *testing.T) {
 
 // A benchmark that the page on performance names exists.
 func TestNamedBenchmarksExist(t *testing.T) {
-	text, err := os.ReadFile("performance.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	named := regexp.MustCompile("`[^`]*go test (\\./[a-z0-9/]+) -bench ([A-Za-z]+|\\.)").FindAllStringSubmatch(string(text), -1)
+	text := read(t, "performance.md")
+	named := regexp.MustCompile("`[^`]*go test (\\./[a-z0-9/]+) -bench ([A-Za-z]+|\\.)").FindAllStringSubmatch(text, -1)
 	for _, m := range named {
 		files, err := filepath.Glob(filepath.Join(root, m[1], "*_test.go"))
 		if err != nil {
@@ -165,11 +157,8 @@ func TestNamedBenchmarksExist(t *testing.T) {
 		}
 		var tests strings.Builder
 		for _, file := range files {
-			source, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			tests.Write(source)
+			source := read(t, file)
+			tests.WriteString(source)
 		}
 		if !regexp.MustCompile(`(?m)^func Benchmark\w*` + strings.Trim(m[2], ".")).MatchString(tests.String()) {
 			t.Errorf("docs/performance.md names benchmark %s of %s, which does not exist", m[2], m[1])

@@ -7,7 +7,6 @@ import (
 	"go/token"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -255,12 +254,9 @@ func TestNoClockAndNoChance(t *testing.T) {
 // The page walks up the floors; a package that is not on it does not exist for
 // a newcomer.
 func TestArchitecturePageNamesEveryPackage(t *testing.T) {
-	page, err := os.ReadFile("architecture.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := read(t, "architecture.md")
 	for dir := range may {
-		if !strings.Contains(string(page), "`"+dir+"`") {
+		if !strings.Contains(page, "`"+dir+"`") {
 			t.Errorf("docs/architecture.md does not mention `%s`: say in a sentence what it is for", dir)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"go/ast"
 	"go/token"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -23,13 +22,10 @@ func TestHelpAndPagesUseTheGlossary(t *testing.T) {
 			t.Errorf("%s: %q is retired; write: %s (docs/glossary.md)", at, word, cmp.Or(instead[word], instead[strings.TrimSuffix(word, "s")]))
 		}
 	}
-	for _, page := range pagesOf(t) {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, page := range pages(t) {
+		text := read(t, page)
 		if filepath.Base(page) != "glossary.md" {
-			check(page, string(text))
+			check(page, text)
 		}
 	}
 	pkgs, fset := load(t)
@@ -50,31 +46,13 @@ func TestGlossaryFindsWords(t *testing.T) {
 	}
 }
 
-// pagesOf returns the documentation pages of docs, scripts and the root.
-func pagesOf(t *testing.T) (pages []string) {
-	for _, pattern := range []string{"*.md", "scripts/*.md", "docs/*.md", "docs/*/*.md", "docs/*/*/*.md"} {
-		found, err := filepath.Glob(filepath.Join(root, pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
-		pages = append(pages, found...)
-	}
-	if len(pages) < 20 {
-		t.Fatalf("found only %d pages below %s: the test looks in the wrong place", len(pages), root)
-	}
-	return pages
-}
-
 var note = regexp.MustCompile(`[^,()]*\([^)]*\)`)
 
 // retired reads the third column of the tables of the glossary, and the table below its
 // heading "Retired phrases". Entries with a note in parentheses are left out: they have
 // other meanings.
 func retired(t *testing.T) (instead map[string]string, pattern *regexp.Regexp) {
-	text, err := os.ReadFile("glossary.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := read(t, "glossary.md")
 	instead = map[string]string{}
 	retire := func(list, word string) {
 		for item := range strings.SplitSeq(note.ReplaceAllString(list, ""), ",") {
@@ -83,7 +61,7 @@ func retired(t *testing.T) (instead map[string]string, pattern *regexp.Regexp) {
 			}
 		}
 	}
-	words, phrases, _ := strings.Cut(string(text), "## Retired phrases")
+	words, phrases, _ := strings.Cut(text, "## Retired phrases")
 	for line := range strings.Lines(words) {
 		if c := cells(line); len(c) == 3 && c[2] != "not" {
 			retire(c[2], c[0])

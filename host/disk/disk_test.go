@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -75,11 +76,8 @@ func TestWriteFileSaysWhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := disk.WriteJSON(name, map[string]int{"a": 1}, 0o644)
-	if err == nil || !strings.Contains(err.Error(), name) {
-		t.Errorf("replacing a folder: %v, want an error that names it", err)
-	}
-	if left, _ := os.ReadDir(dir); len(left) != 1 {
-		t.Errorf("a failed write left %d entries, want only the folder", len(left))
+	if left, _ := os.ReadDir(dir); err == nil || !strings.Contains(err.Error(), name) || len(left) != 1 {
+		t.Errorf("replacing a folder: %v, want an error that names it; %d entries left", err, len(left))
 	}
 	if err := disk.WriteJSON(filepath.Join(dir, "x"), func() {}, 0o644); err == nil {
 		t.Error("a function became JSON")
@@ -164,4 +162,92 @@ func TestHoldLock(t *testing.T) {
 	os.Stdout.WriteString("held\n")
 	_, _ = io.Copy(io.Discard, os.Stdin) // until killed
 	_ = l.Release()
+}
+
+func TestFileName(t *testing.T) {
+	seen := make(map[string]string)
+	for text, want := range map[string]string{
+		"P01": "P01", "a.b-c_d": "a.b-c_d", ".": "%2E", "..": "%2E%2E", "a.": "a%2E", "con.LUA": "%63on.LUA", "Lpt1": "%4Cpt1", "com10": "com10", "console": "console", ".4": "%2E4", "team/3": "team%2F3", `a\b`: "a%5Cb", "Zoë 7": "Zo%C3%AB%207", "%2E": "%252E",
+		strings.Repeat("é", 128): "", strings.Repeat("é", 127) + "e": "",
+	} {
+		got := disk.FileName(text)
+		if want != "" && got != want || !filepath.IsLocal(got) || filepath.Base(got) != got || len(got) > 255 || seen[got] != "" {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+		seen[got] = text
+	}
+}
+
+func TestReadFile(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a")
+	if err := os.WriteFile(file, []byte("abc"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, info, err := disk.ReadFile(file, 3); err != nil || string(got) != "abc" || info.Size() != 3 {
+		t.Errorf("%q, %v, %v", got, info, err)
+	}
+	for name, want := range map[string]string{
+		file: "file has 3 bytes, more than 2", dir: "not a regular file", os.DevNull: "not a regular file",
+	} {
+		if _, _, err := disk.ReadFile(name, 2); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+	if _, _, err := disk.ReadFile(filepath.Join(dir, "b"), 1); !errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), dir) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+func TestFilesOfARoot(t *testing.T) {
+	dir, outside := t.TempDir(), t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	for _, content := range []string{"four", "1234"} {
+		if err := disk.WriteIn(root, "x", []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := disk.ReadIn(root, "x", 4); err != nil || string(got) != content {
+			t.Errorf("read %q, %v, want %q", got, err, content)
+		}
+	}
+	if _, err := disk.ReadIn(root, "x", 3); err != disk.ErrTooLong {
+		t.Errorf("a file of four bytes where three are allowed: %v", err)
+	}
+	if _, err := disk.ReadIn(root, ".", 3); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a folder: %v, want that it does not exist", err)
+	}
+	if err := os.WriteFile(filepath.Join(outside, "secret"), []byte("hidden"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Symlink(filepath.Join(outside, "secret"), filepath.Join(dir, "out")), os.Symlink(outside, filepath.Join(dir, "away"))); err != nil {
+		t.Skipf("this system makes no links: %v", err)
+	}
+	for _, name := range []string{"out", "away/secret", "../secret"} {
+		if got, err := disk.ReadIn(root, name, 100); err == nil {
+			t.Errorf("read %q through %s, which leads out of the root", got, name)
+		}
+	}
+	for _, name := range []string{"away/new", "../new"} {
+		err := disk.WriteIn(root, name, []byte("x"), 0o600)
+		if err == nil {
+			t.Errorf("wrote %s, which leads out of the root", name)
+		} else if strings.Contains(disk.Pathless(err).Error(), "new") {
+			t.Errorf("%v shows the path", disk.Pathless(err))
+		}
+	}
+	// A link is replaced, and what it points to stays as it is.
+	if err := disk.WriteIn(root, "out", []byte("mine"), 0o600); err != nil {
+		t.Error(err)
+	}
+	if got, err := os.ReadFile(filepath.Join(outside, "secret")); err != nil || string(got) != "hidden" {
+		t.Errorf("the file outside is %q, %v", got, err)
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 3 {
+		t.Errorf("the folder has %v, %v, want x, out and away", left, err)
+	}
 }

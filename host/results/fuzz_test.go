@@ -2,6 +2,10 @@ package results_test
 
 import (
 	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -67,6 +71,60 @@ func FuzzDecodePayload(f *testing.F) {
 		}
 		if diff := cmp.Diff(got, again); diff != "" {
 			t.Fatal(diff)
+		}
+	})
+}
+
+// What is accepted as a plan.json is valid, can be written, and reads the same;
+// what is not is refused with the name of the file, on one line.
+func FuzzPlan(f *testing.F) {
+	plan := testPlan(3, 2, 4, "weights:1=1,2=3")
+	old, stopped, compared := plan, plan, plan
+	old.Schema = results.PlanSchema1
+	stopped.Stop = &results.Stop{Until: "precision=0.005", Guarantee: "finite", Margin: 0.01}
+	compared.Stop = &results.Stop{Ratio: &results.Ratio{New: plan.Field[0].Name, Old: plan.Field[1].Name, Delta: 0.01, Alpha: 0.05, Beta: 0.1}}
+	for _, p := range []results.Plan{plan, old, stopped, compared} {
+		b, err := json.Marshal(p)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+		for _, swap := range [][2]string{
+			{`"runs":4`, `"runs":-4`}, {`"seed":"7"`, `"seed":7`}, {`"seed":"7"`, `"seed":"18446744073709551616"`}, {`"draw":"weights:1=1,2=3"`, `"draw":"weights:1=1e9"`},
+			{`random#1`, `x<b>y.js`}, {`random#2`, "q\\\"r\\u202e\\n.js"}, {`random#3`, "random#1"}, {`}`, ``}, {`"field"`, `"FIELD"`},
+			{`"runs":4`, `"runs":4,"runs":5`}, {`}]}`, `}]} {}`}, {`"legs":2`, `"legs":2,"more":1`},
+		} {
+			f.Add([]byte(strings.ReplaceAll(string(b), swap[0], swap[1])))
+		}
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		path := filepath.Join(t.TempDir(), results.PlanFile)
+		read := func(b []byte) (results.Plan, error) {
+			if err := os.WriteFile(path, b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return results.ReadPlan(path)
+		}
+		p, err := read(b)
+		if err != nil {
+			if text := err.Error(); !strings.Contains(text, path) || strings.ContainsAny(text, "\n\r\x1b\u202e") {
+				t.Fatalf("error %q, want one line with the file", text)
+			}
+			return
+		}
+		if _, err := results.HeaderOf(p); err != nil {
+			t.Fatalf("accepted, but without a header: %v", err)
+		}
+		written, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := read(written)
+		if err != nil {
+			t.Fatalf("accepted once, but not as it was written: %v\n%s", err, written)
+		}
+		if diff := cmp.Diff(p, again); diff != "" || p.Hash() != again.Hash() || p.SameLeagues(again) != nil {
+			t.Fatalf("read again (-first +second):\n%s", diff)
 		}
 	})
 }

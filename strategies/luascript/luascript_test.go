@@ -1,13 +1,24 @@
 package luascript_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/strategylab/strategylab/experiments/arena"
 	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/luascript"
 )
 
 func TestLoadErrors(t *testing.T) {
@@ -125,5 +136,278 @@ func TestFailures(t *testing.T) {
 				t.Errorf("%s:\n error %v\n want %s\n fault %v, want %v", c.body, err, want, strategies.FaultOf(err), c.fault)
 			}
 		}
+	}
+}
+
+// roomy limits do not get in the way on a busy machine.
+var roomy = luascript.Config{Limits: budget.Limits{Time: time.Hour}}
+
+// players returns the ids of a field of n.
+func players(n int) []string {
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("P%02d", i+1)
+	}
+	return ids
+}
+
+func compile(tb testing.TB, source string, opts luascript.Config) (strategies.Factory, error) {
+	tb.Helper()
+	f, err := luascript.Compile("mine", "scripts/mine.lua", []byte(source), opts)
+	if err == nil {
+		tb.Cleanup(func() {
+			if err := f.Close(); err != nil {
+				tb.Errorf("Factory.Close = %v", err)
+			}
+		})
+	}
+	return f, err
+}
+
+func mustCompile(tb testing.TB, source string) strategies.Factory {
+	tb.Helper()
+	f, err := compile(tb, source, roomy)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return f
+}
+
+// setup is what the first of sixteen players receives.
+func setup() strategies.Setup {
+	key := game.Key{1, 2}
+	return strategies.Setup{
+		ID: "P01", Name: "Ada", Field: players(16), Rounds: 150, Legs: 10, Key: key, Rand: game.NewRand(key),
+	}
+}
+
+func mustSit(tb testing.TB, f strategies.Factory) strategies.Strategy {
+	tb.Helper()
+	s, err := f.New(tb.Context(), setup())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s
+}
+
+// sit compiles a script and makes a seat that ends with the test.
+func sit(tb testing.TB, source string) strategies.Strategy {
+	tb.Helper()
+	s := mustSit(tb, mustCompile(tb, source))
+	tb.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			tb.Errorf("Close = %v", err)
+		}
+	})
+	return s
+}
+
+func turn(n int) *strategies.Turn {
+	return &strategies.Turn{
+		Match: uint64(n), MatchID: fmt.Sprintf("R%dM1", n+1), Round: n + 1,
+		Opponent: []string{"P02", "P03"}[n%2], Role: game.RoleA + game.Role(n%2),
+	}
+}
+
+func outcome(n int) *strategies.Outcome {
+	t := turn(n)
+	return &strategies.Outcome{
+		Match: t.Match, MatchID: t.MatchID, Round: t.Round, Opponent: t.Opponent, Role: t.Role,
+		Choice: game.Even, OpponentChoice: game.Odd, Number: 4, Drew: true, Result: game.Win, Points: 3,
+	}
+}
+
+func TestPrint(t *testing.T) {
+	var log strings.Builder
+	su := setup()
+	su.Log = slog.New(slog.NewJSONHandler(&log, nil))
+	s, err := mustCompile(t, `
+		function choose()
+			print("a", 1, nil, true, {}, setmetatable({}, {__tostring = function() return "t" end}))
+			print()
+			print(("x"):rep(1e6))
+			print("\255" .. ("é"):rep(400))
+			return 1
+		end
+		function observe() for i = 1, 1000 do print(i) end end`).New(t.Context(), su)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	printed := func() (lines []string) {
+		for line := range strings.Lines(log.String()) {
+			var r struct{ Msg, Script string }
+			if err := json.Unmarshal([]byte(line), &r); err != nil {
+				t.Fatal(err)
+			}
+			lines = append(lines, r.Msg+" [script="+r.Script+"]")
+		}
+		return lines
+	}
+	if _, err := s.Choose(t.Context(), turn(0)); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"a\t1\tnil\ttrue\ttable\tt [script=mine]",
+		" [script=mine]",
+		strings.Repeat("x", 500) + "... [script=mine]",
+		strings.Repeat("é", 249) + "... [script=mine]", // bytes that are no text are left out
+	}
+	if diff := cmp.Diff(want, printed()); diff != "" {
+		t.Errorf("printed (-want +got):\n%s", diff)
+	}
+	for i := range 3 {
+		if err := s.Observe(t.Context(), outcome(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if lines := printed(); len(lines) != 201 || lines[200] != "the script has printed 200 lines; the rest is dropped [script=mine]" {
+		t.Errorf("%d lines, the last of them %q; want 200 and one that says so", len(lines), lines[len(lines)-1])
+	}
+}
+
+// Calls that all stay within their limit end the seat where together they exceed that of
+// a league: always after the same call, and only where leagues are bounded.
+func TestLeagueHasATotal(t *testing.T) {
+	f, err := compile(t, "function choose() local n = 0 for i = 1, 10000 do n = n + i end return n > 0 and 'even' or 'odd' end", luascript.Config{Limits: budget.Limits{Time: time.Hour, Instructions: 50_000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ended []int
+	for _, bounded := range []bool{true, true, false} {
+		s := setup()
+		s.Field, s.Legs, s.Bounded = []string{"P01", "P02"}, 4, bounded
+		seat, err := f.New(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 30 {
+			if _, err = seat.Choose(t.Context(), turn(i)); err != nil {
+				ended = append(ended, i)
+				break
+			}
+		}
+		_ = seat.Close()
+		spent := seat.(strategies.Spender).Spent()
+		switch {
+		case !bounded && (err != nil || spent != strategies.Spent{}):
+			t.Errorf("without a bound: %v, %+v", err, spent)
+		case bounded && (!errors.Is(err, strategies.ErrBudget) || !spent.Exact || spent.Share < 3900 || spent.Share > 4100):
+			t.Errorf("%v, cost %+v", err, spent)
+		}
+	}
+	if len(ended) != 2 || ended[0] != ended[1] || ended[0] < 4 {
+		t.Errorf("the seats ended at calls %v, want two at the same", ended)
+	}
+}
+
+// shipped compiles a script of the scripts folder.
+func shipped(tb testing.TB, name string) strategies.Factory {
+	tb.Helper()
+	path := filepath.Join("..", "..", "scripts", name+".lua")
+	source, err := os.ReadFile(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	f, err := luascript.Compile(name, path, source, roomy)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
+// partners are simple players to meet.
+var partners = map[string]string{
+	"even":      `function choose() return "even" end`,
+	"odd":       `function choose() return "odd" end`,
+	"random":    `function choose() return 0.5 end`,
+	"role":      `function choose(turn) return turn.role == "PLAYER_A" and "even" or "odd" end`,
+	"alternate": `local n = 0 function choose() n = n + 1 return n % 2 end`,
+	"copy": `function choose(turn)
+		local last = turn.history[#turn.history]
+		return last and last.opponent_choice or 0.5
+	end`,
+	"avoid": `function choose(turn)
+		local last = turn.history[#turn.history]
+		if last == nil then return 0.5 end
+		return last.opponent_choice == "even" and "odd" or "even"
+	end`,
+}
+
+// TestScriptsPlayWell has the scripts that people copy meet simple players and
+// one another, ten times in each of 40 leagues. What counts is how often the
+// two choices differ; a coin differs half of the time. The least values are
+// some way below what the scripts reached when they were written.
+func TestScriptsPlayWell(t *testing.T) {
+	for name, least := range map[string]map[string]float64{
+		"drift":    {"even": 0.85, "odd": 0.85, "avoid": 0.9, "itself": 0.7, "random": 0.45},
+		"settle":   {"even": 0.75, "odd": 0.75, "role": 0.75, "alternate": 0.75, "avoid": 0.75, "itself": 0.75, "random": 0.45},
+		"pairwise": {"even": 0.75, "odd": 0.75, "role": 0.6, "alternate": 0.6, "avoid": 0.85, "itself": 0.7, "random": 0.45},
+		"council":  {"even": 0.85, "odd": 0.85, "role": 0.8, "alternate": 0.8, "copy": 0.6, "avoid": 0.9, "itself": 0.7, "random": 0.45},
+	} {
+		f := shipped(t, name)
+		for partner, want := range least {
+			other := f
+			if partner != "itself" {
+				other = mustCompile(t, partners[partner])
+			}
+			if got := differShare(t, f, other, 40); got < want {
+				t.Errorf("%s: against %s the choices differ in %.3f of the matches, want at least %.2f", name, partner, got, want)
+			}
+		}
+	}
+}
+
+// differShare returns the share of matches in which two players choose differently, in
+// leagues of ten legs.
+func differShare(t *testing.T, a, b strategies.Factory, leagues int) float64 {
+	t.Helper()
+	plan := results.Plan{
+		Schema: results.PlanSchema, Runs: leagues, Legs: 10, Seed: 1, Transport: "direct", Field: []results.Entrant{{Name: "a"}, {Name: "b"}},
+	}
+	driver, err := arena.New(plan, []strategies.Factory{a, b}, arena.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := driver.NewWorker(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	played := make([]results.League, leagues)
+	if err := errors.Join(w.Play(t.Context(), 0, played, make([]bool, 2)), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	differ := 0
+	for _, l := range played {
+		for _, m := range l.Matches {
+			if m.A.Fault != game.NoFault || m.B.Fault != game.NoFault {
+				t.Fatalf("league %d: %+v, %+v", l.Index, m, l.Notes)
+			}
+			if m.A.Choice != m.B.Choice {
+				differ++
+			}
+		}
+	}
+	return float64(differ) / float64(leagues*plan.Legs)
+}
+
+// TestFirstStrategyOfTheReadme compiles the Lua code that the README shows.
+func TestFirstStrategyOfTheReadme(t *testing.T) {
+	readme, err := os.ReadFile("../../scripts/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(readme), "```lua\n")
+	code, _, closed := strings.Cut(rest, "```")
+	if !ok || !closed {
+		t.Fatal("the README shows no Lua")
+	}
+	f := mustCompile(t, code)
+	if info := f.Info(); info.Title == "" || info.Description == "" {
+		t.Errorf("its title is %q, its description %q", info.Title, info.Description)
+	}
+	if got := differShare(t, f, mustCompile(t, partners["even"]), 20); got < 0.9 {
+		t.Errorf("against one who always plays even it differs in %.2f of the matches, want 0.9", got)
 	}
 }

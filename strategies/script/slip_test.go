@@ -1,11 +1,17 @@
 package script
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/strategylab/strategylab/strategies"
 )
 
 // api has the fields that a small runtime would give.
@@ -203,4 +209,77 @@ func FuzzText(f *testing.F) {
 		}
 		x.Assigns(word)
 	})
+}
+
+func TestDistance(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0},
+		{"", "abc", 3},
+		{"random", "random", 0},
+		// Wagner and Fischer's own kind of example, as found in every textbook.
+		{"kitten", "sitting", 3},
+		{"saturday", "sunday", 3},
+		{"radnom", "random", 1}, // a swap of neighbours
+		// Where the alignment distance parts from Damerau's: no byte is
+		// touched twice, so ca, ac, abc is not allowed.
+		{"ca", "abc", 3},
+		{"markov2", "markov-2", 1},
+	} {
+		if got := distance(tt.a, tt.b); got != tt.want {
+			t.Errorf("distance(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	names := strings.Fields("alternate always-even always-odd markov-1 markov-2 random")
+	for in, want := range map[string]string{
+		"markv-2":     "markov-2",
+		"markov":      "markov-1", // as near as markov-2, and first
+		"Random":      "random",
+		"radnom":      "random",
+		"always_odd":  "always-odd",
+		"alwayseven":  "always-even",
+		"zzz":         "",
+		"animate":     "", // four edits from alternate
+		"rock-paper":  "",
+		"":            "",
+		"rand":        "random",
+		"alternating": "alternate",
+	} {
+		if got := Nearest(in, names); got != want {
+			t.Errorf("Nearest(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+// A script is described by its first comment, whatever its language.
+func TestDescribe(t *testing.T) {
+	long := strings.Repeat("x", 5000)
+	for _, tt := range []struct{ head, title, description string }{
+		{"", "", ""},
+		{"// Title\n", "Title", ""},
+		{"// Title\n//\n// It does this,\n// and that.\n\n// not this\n", "Title", "It does this, and that."},
+		{"/* Title\n   more of it */\n", "Title", "more of it"},
+		{"/**\n * Title\n *\n * Some more\n * of it.\n */\n", "Title", "Some more of it."},
+		{"\ufeff// Title\n", "Title", ""},
+		{"\ufeff#!/usr/bin/env node\r\n// Title\r\n", "Title", ""},
+		{"\n\n  // Title\r\n  // more\r\n", "Title", "more"},
+		{"// Title\n\"use strict\";\n", "Title", ""},
+		{"'use strict'; // Title\n", "", ""},
+		{"// Ti\x1btle\tof it\n", "Ti\ufffdtle of it", ""},
+		{"\n-- Mine: a title\n-- One line.\n--\n---- And another. \n\n-- not this\n", "Mine: a title", "One line. And another."},
+		{"x = 1\n-- late\n", "", ""},
+		{"--" + long + "\n-- " + long + "\n", long[:120] + "...", long[:2000] + "..."},
+	} {
+		source := []byte(tt.head + "function choose() return 1 end")
+		sum := sha256.Sum256(source)
+		want := strategies.Info{Name: "mine", Kind: strategies.Lua, Source: "scripts/mine.lua", Title: tt.title, Description: tt.description, Fingerprint: hex.EncodeToString(sum[:])}
+		if diff := cmp.Diff(want, Describe(strategies.Lua, "mine", "scripts/mine.lua", source, Comment(source))); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", tt.head, diff)
+		}
+	}
 }

@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/batch"
 	"github.com/strategylab/strategylab/strategies/budget"
 )
 
@@ -298,4 +301,91 @@ func (v *vm) print(text string) {
 	if v.log != nil && v.bug() != "silent" {
 		v.log.Info("script", "text", text)
 	}
+}
+
+// NewBatch makes every toy a Batcher.
+func (f *toyFactory) NewBatch(ctx context.Context) (strategies.Batch, error) {
+	b, err := batch.Of(alone{f}).NewBatch(ctx)
+	return toyBatch{b, f.toy.bug}, err
+}
+
+// alone hides NewBatch.
+type alone struct{ strategies.Factory }
+
+// toyBatch is a batch with a bug.
+type toyBatch struct {
+	strategies.Batch
+	bug string
+}
+
+func (b toyBatch) Step(ctx context.Context, s *strategies.Step) error {
+	if b.bug == "batch-mixes-seats" {
+		for i := range s.Choose {
+			s.Choose[i].Seat = 0
+		}
+	}
+	err := b.Batch.Step(ctx, s)
+	if b.bug == "batch-drops" && len(s.Choices) > 1 {
+		s.Choices = s.Choices[1:]
+	}
+	return err
+}
+
+// known is nil for a text that is empty because nobody told it.
+func known(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func setupObject(s strategies.Setup, bug string) object {
+	players := slices.Clone(s.Field)
+	legs := s.Legs
+	switch bug {
+	case "live-field":
+		players = s.Field
+	case "no-legs":
+		legs = 0
+	}
+	return object{"id": s.ID, "name": s.Name, "players": players, "rounds": s.Rounds, "legs": legs}
+}
+
+func turnObject(t *strategies.Turn, bug string) object {
+	o := object{
+		"match_id": known(t.MatchID), "round": t.Round, "opponent": known(t.Opponent), "role": known(t.Role.String()),
+		"played": t.Played, "wins": t.Wins, "draws": t.Draws, "losses": t.Losses, "points": t.Points,
+	}
+	switch bug {
+	case "live-turn":
+		o["host"] = t
+	case "empty-opponent":
+		o["opponent"] = t.Opponent
+	case "lower-role":
+		o["role"] = strings.ToLower(t.Role.String())
+	}
+	return o
+}
+
+func outcomeObject(out *strategies.Outcome, bug string) object {
+	o := object{
+		"match_id": out.MatchID, "round": out.Round, "opponent": known(out.Opponent), "role": known(out.Role.String()),
+		"result": known(out.Result.String()), "points": out.Points,
+	}
+	if out.Choice != game.NoParity {
+		o["choice"] = out.Choice.String()
+	}
+	if out.OpponentChoice != game.NoParity || bug == "empty-choice" {
+		o["opponent_choice"] = out.OpponentChoice.String()
+	}
+	if out.Drew && (out.Number != 0 || bug != "zero-absent") {
+		o["drawn_number"] = out.Number
+	}
+	switch bug {
+	case "live-outcome":
+		o["host"] = out
+	case "wire-result":
+		o["result"] = strings.ToUpper(out.Result.String())
+	}
+	return o
 }

@@ -42,8 +42,11 @@ func checksOf(role conformance.Role, mu mutant) []string {
 			continue
 		}
 		chosen[c.ID] = true
-		for _, id := range slices.Concat(c.Needs, c.Unless) {
+		for _, id := range c.Needs {
 			chosen[id] = true
+		}
+		if c.Recorded {
+			chosen[string(role)+".hostile.then"] = true
 		}
 	}
 	return slices.Collect(maps.Keys(chosen))

@@ -36,20 +36,12 @@ type Check struct {
 	// Needs lists earlier checks. If one of them did not pass, this check could
 	// only repeat its finding and is skipped.
 	Needs []string
-	// Unless lists earlier checks. If one of them failed, this one is skipped.
-	Unless []string
 	// Recorded says that the check reads a record: it does not matter whether the
-	// agent can still be reached.
+	// agent can still be reached, but whether it has survived bad input before.
 	Recorded bool
 	// Run tests the rule. It ends the check through its T, or returns if the
 	// agent follows the rule.
 	Run func(*T)
-}
-
-// Needing returns the check with more ids in Needs.
-func (c Check) Needing(ids ...string) Check {
-	c.Needs = append(slices.Clone(c.Needs), ids...)
-	return c
 }
 
 func (c Check) named(id string) bool { return c.ID == id || strings.HasPrefix(c.ID, id+".") }
@@ -240,7 +232,7 @@ func (s *Session) Run(ctx context.Context, peers Peers, check Check, earlier []O
 	}
 	for _, e := range earlier {
 		switch {
-		case e.Status == Failed && slices.Contains(slices.Concat(check.Unless, check.Needs), e.ID):
+		case e.Status == Failed && (slices.Contains(check.Needs, e.ID) || check.Recorded && e.ID == string(s.Role)+".hostile.then"):
 			o.Detail = fmt.Sprintf("it needs %s, which failed", e.ID)
 			return o
 		case e.Status == Skipped && slices.Contains(check.Needs, e.ID):

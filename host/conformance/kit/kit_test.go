@@ -68,7 +68,7 @@ func TestRun(t *testing.T) {
 		t.Error("the wrong checks are selected")
 	}
 	run := func(id string, check func(t *kit.T), needs ...string) kit.Check {
-		return kit.Check{ID: id, Level: kit.Must, Rule: "A rule.", Advice: "Do it.", Run: check}.Needing(needs...)
+		return kit.Check{ID: id, Level: kit.Must, Rule: "A rule.", Advice: "Do it.", Run: check, Needs: needs}
 	}
 	var outcomes []kit.Outcome
 	for _, c := range []kit.Check{

@@ -117,11 +117,8 @@ func TestControl(t *testing.T) {
 			t.Errorf("%s: %+v", name, o)
 		}
 	}
-	form, err := kit.Select(kit.AttackChecks(kit.Manager, nil, nil, sample, kit.Check{}), []string{"manager.hostile.form"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if o := s.Run(t.Context(), noPeers{}, form[0], nil); o.Status != kit.Failed || len(o.Evidence) != 1 {
+	form := kit.Check{ID: "manager.hostile.form", Run: kit.AttackTests(nil, sample)["hostile.form"]}
+	if o := s.Run(t.Context(), noPeers{}, form, nil); o.Status != kit.Failed || len(o.Evidence) != 1 {
 		t.Errorf("%+v", o)
 	}
 }

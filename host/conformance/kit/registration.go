@@ -30,32 +30,31 @@ func (r *Registrar) show(t *T, a *Registration) {
 	t.Show(fmt.Sprintf("the %s to the manager", r.form.role), a.Raw)
 }
 
-// RegistrationChecks test what the agent sent when it registered. They send it
-// nothing, except that accepts, if set, sends a message to its contact
-// endpoint.
-func RegistrationChecks(role Role, accepts func(t *T, url string) *Answer) []Check {
+// RegistrationTests test what the agent sent when it registered, and at the end of its
+// league, of which ids are the players. The first send it nothing, except that accepts, if
+// set, sends a message to its contact endpoint; the last may have it leave.
+func RegistrationTests(role Role, accepts func(t *T, url string) *Answer, ids func(t *T) []string) map[string]func(*T) {
 	f := formOf(role)
-	prefix := string(role) + ".register."
-	id := func(name string) string { return prefix + name }
-	check := func(name string, level Level, rule, advice string, run func(t *T, a *Registration), needs ...string) Check {
-		return Check{ID: id(name), Level: level, Needs: needs, Rule: rule, Advice: advice, Run: func(t *T) { run(t, t.registrar().First(t)) }}
+	first := func(run func(t *T, a *Registration)) func(*T) {
+		return func(t *T) { run(t, t.registrar().First(t)) }
 	}
-	return []Check{
-		check("rpc", Should, Frame.Rule, Frame.Advice, func(t *T, a *Registration) { Frame.Test(t, "", Object(a.Raw), nil) }),
-		FieldsCheck(id("fields"), f.request, nil, func(t *T) {
-			a := t.registrar().First(t)
+	end := func(t *T) *Answer {
+		return t.Send(Request{Message: t.registrar().LeagueCompleted(ids(t)...)})
+	}
+	return map[string]func(*T){
+		"register.rpc": first(func(t *T, a *Registration) { Frame.Test(t, "", Object(a.Raw), nil) }),
+		"register.fields": first(func(t *T, a *Registration) {
 			t.Valid(a.Message, f.request, false)
 			if !slices.Contains(a.Meta.Strings("game_types"), protocol.GameEvenOdd) {
 				t.Fail(`%s.game_types is %s, want a list that contains "even_odd"`, f.meta, a.Meta.Shown("game_types"))
 			}
 		}),
-		check("endpoint", Must, fmt.Sprintf("contact_endpoint, in the meta or beside it, is an absolute URL at which the %s accepts messages (%s).", role, f.request),
-			fmt.Sprintf("Register with the URL at which the %s listens, as others reach it, with its port and path.", role),
-			func(t *T, a *Registration) { reachable(t, a, accepts) }),
-		check("listens", Wild, fmt.Sprintf("A %s listens before it registers, because a manager may probe it or send to it at once (league.v2, agent lifecycle).", role),
-			"Start the HTTP server first, and send the registration once it accepts connections.", listened, id("endpoint")),
-		check("retry", Should, "A registration that finds the manager busy (HTTP 503) or absent is retried, at most 3 times, after 1, 2 and 4 s (league.v2, retries).",
-			"Repeat the registration after a pause if the connection fails or the status is 429, 502, 503 or 504.", retried),
+		"register.endpoint": first(func(t *T, a *Registration) { reachable(t, a, accepts) }),
+		"register.listens":  first(listened),
+		"register.retry":    first(retried),
+		"register.once":     registeredOnce,
+		"end.ack":           func(t *T) { t.Accepted(end(t), protocol.TypeLeagueCompleted.Answer()) },
+		"end.again":         func(t *T) { staysOrLeaves(t, func() *Answer { return end(t) }) },
 	}
 }
 
@@ -93,35 +92,6 @@ func retried(t *T, first *Registration) {
 	}
 	t.registrar().show(t, all[1])
 	t.Note("it tried again after %v", all[1].At.Sub(first.At).Round(time.Millisecond))
-}
-
-// EndChecks run last, because an agent may leave when its league is complete.
-// The ids are those of the players in the final standings.
-func EndChecks(role Role, ids func(t *T) []string) []Check {
-	end := func(t *T) *Answer {
-		return t.Send(Request{Message: t.registrar().LeagueCompleted(ids(t)...)})
-	}
-	ack := string(role) + ".end.ack"
-	return []Check{
-		{
-			ID: string(role) + ".register.once", Level: Should,
-			Rule:   fmt.Sprintf("A %s that was accepted does not register again unasked (league.v2, registration).", role),
-			Advice: fmt.Sprintf("Read status ACCEPTED (or REGISTERED) and the %s_id from the answer, wherever they are, and stop registering.", role),
-			Run:    registeredOnce,
-		},
-		{
-			ID: ack, Level: Should,
-			Rule:   fmt.Sprintf("LEAGUE_COMPLETED is answered by LEAGUE_COMPLETED_ACK, before the %s leaves.", role),
-			Advice: "Send the answer first, and end the process afterwards.",
-			Run:    func(t *T) { t.Accepted(end(t), protocol.TypeLeagueCompleted.Answer()) },
-		},
-		{
-			ID: string(role) + ".end.again", Level: Wild, Needs: []string{ack},
-			Rule:   fmt.Sprintf("After LEAGUE_COMPLETED a %s leaves, or stays and acknowledges it again.", role),
-			Advice: "Either end the process or go on answering.",
-			Run:    func(t *T) { staysOrLeaves(t, func() *Answer { return end(t) }) },
-		},
-	}
 }
 
 // staysOrLeaves ends the check unless an agent that knows the end of its league

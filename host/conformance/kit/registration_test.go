@@ -61,16 +61,13 @@ func TestContactEndpointAcceptsMessages(t *testing.T) {
 		s := session(t, agent.URL)
 		peers := newHost(t, s, kit.Player)
 		peers.Register(trace.ReadRequest([]byte(registration(kit.Player, c.endpoint))))
-		checks, err := kit.Select(kit.RegistrationChecks(kit.Player, func(_ *kit.T, url string) *kit.Answer {
+		check := kit.Check{Run: kit.RegistrationTests(kit.Player, func(_ *kit.T, url string) *kit.Answer {
 			if url != c.endpoint {
 				t.Errorf("the message goes to %s, want %s", url, c.endpoint)
 			}
 			return kit.ReadAnswer(kit.Reply{Status: c.status, Body: []byte("{}")})
-		}), []string{"player.register.endpoint"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if o := s.Run(t.Context(), peers, checks[0], nil); o.Status != c.want {
+		}, nil)["register.endpoint"]}
+		if o := s.Run(t.Context(), peers, check, nil); o.Status != c.want {
 			t.Errorf("HTTP %d at %s: %s, %s; want %s", c.status, c.endpoint, o.Status, o.Detail, c.want)
 		}
 	}

@@ -15,12 +15,8 @@ import (
 	"github.com/strategylab/strategylab/host/trace"
 )
 
-// The checks that others need.
-const (
-	registersEveryone = "manager.register.all"
-	survivesInput     = "manager.hostile.then"
-	assignsMatches    = "manager.round.given"
-)
+// assignsMatches is the check that says why a league has stopped.
+const assignsMatches = "manager.round.given"
 
 // Players is how many players register with a manager. With an odd number there
 // are byes.
@@ -155,21 +151,6 @@ type T struct {
 
 func with(t *kit.T) T { return T{t, t.Peers.(*peers)} }
 
-func check(id string, level kit.Level, needs []string, rule, advice string, test func(t T)) kit.Check {
-	return kit.Check{ID: id, Level: level, Needs: needs, Rule: rule, Advice: advice, Run: func(t *kit.T) { test(with(t)) }}
-}
-
-// leagueCheck is a check that reads the record of the league. A manager that
-// does not survive bad input plays none.
-func leagueCheck(name string, level kit.Level, rule, advice string, test func(t T)) kit.Check {
-	return recorded(check("manager."+name, level, []string{registersEveryone}, rule, advice, test))
-}
-
-func recorded(c kit.Check) kit.Check {
-	c.Unless, c.Recorded = []string{survivesInput}, true
-	return c
-}
-
 // Describe implements kit.Peers.
 func (p *peers) Describe() (string, string) {
 	return p.leagueID, p.session.Peer().Speaks().Name
@@ -276,14 +257,3 @@ func (t T) dataOf(a *kit.Answer) kit.Fields {
 
 // pairs returns how many matches a leg has.
 func (p *peers) pairs() int { return len(p.players()) * (len(p.players()) - 1) / 2 }
-
-// Suite returns the checks of a manager, in the order in which they run: those
-// before the start of the league come first, then those that read the record
-// of the league.
-func Suite() kit.Suite {
-	return kit.Suite{Role: kit.Manager, Open: open, Checks: slices.Concat(
-		[]kit.Check{earlyCheck()}, registrationChecks(), queryChecks(), inputChecks(), authChecks(),
-		faultyRegistrationChecks(), startChecks(), roundChecks(), messageChecks(), acceptedReportChecks(), refusedReportChecks(),
-		standingsChecks(), roundEndChecks(), leagueEndChecks(), lateChecks(), recordedQueryChecks(), retryChecks(), loadChecks(),
-	)}
-}

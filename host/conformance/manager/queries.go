@@ -10,10 +10,8 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// queryChecks are about queries before the start of the league.
-func queryChecks() []kit.Check {
-	needs := []string{registersEveryone}
-	listsAll := func(query, name string) func(t T) {
+func queryTests() map[string]func(T) {
+	listsAll := func(query, name string) func(T) {
 		return func(t T) {
 			data := t.data(query)
 			var ids []string
@@ -27,35 +25,65 @@ func queryChecks() []kit.Check {
 			}
 		}
 	}
-	return []kit.Check{
-		check("manager.query.status", kit.Should, needs, "LEAGUE_QUERY GET_STATUS is answered by LEAGUE_QUERY_RESPONSE, whose data has league_id and status (LEAGUE_QUERY_RESPONSE).", "Answer with query_type, success and data.",
-			func(t T) {
-				data := t.data(protocol.QueryStatus)
-				t.states("the league", data, map[string]any{"league_id": t.leagueID})
-				if data.Text("status") == "" {
-					t.Fail("data.status is %s", data.Shown("status"))
-				}
-			}),
-		check("manager.query.standings", kit.Should, needs, "GET_STANDINGS lists every player, also before the first match (LEAGUE_QUERY_RESPONSE).", "Begin the standings with a line of zeros for each player.",
-			listsAll(protocol.QueryStandings, "standings")),
-		check("manager.query.players", kit.Should, needs, "GET_PLAYERS lists every player (LEAGUE_QUERY_RESPONSE).", "List all that have registered.", listsAll(protocol.QueryPlayers, "players")),
-		check("manager.query.secret", kit.Should, needs, "No query returns a token (league.v2, authentication).", "Choose the members of an answer; do not encode what is stored.", keepsTokens),
-		check("manager.query.endpoints", kit.Should, needs, "GET_PLAYERS shows players nobody's contact_endpoint (league.v2, queries).", "Add contact_endpoint for referees and the launcher only.",
-			func(t T) {
-				if other := t.players()[1]; bytes.Contains(t.ask(protocol.QueryPlayers).Body, []byte(other.endpoint.URL)) {
-					t.Fail("player %s is sent the endpoint of %s", t.players()[0].id, other.id)
-				}
-			}),
-		check("manager.query.early", kit.Should, needs, "Before the start of the league, GET_SCHEDULE and GET_NEXT_MATCH return no match or are refused (E030).", "Answer with an empty list, and with null.", hasNoMatches),
-		check("manager.query.type", kit.Should, needs, "A query_type that league.v2 does not have is refused (6002, E042).", "Let the dispatch end in a branch for everything else.",
-			func(t T) { t.TurnedDown(t.ask("GET_WEATHER")) }),
-		check("manager.query.conversation", kit.Should, needs, "An answer repeats conversation_id of the request, if it has one (league.v2, header fields).", "Copy it.",
-			func(t T) {
-				m := t.query(t.players()[0], protocol.QueryStatus)
-				if a := t.send(m); a.Message.Has("conversation_id") {
-					t.Equal(a, "conversation_id", m.ConversationID)
-				}
-			}),
+	return map[string]func(T){
+		"query.status": func(t T) {
+			data := t.data(protocol.QueryStatus)
+			t.states("the league", data, map[string]any{"league_id": t.leagueID})
+			if data.Text("status") == "" {
+				t.Fail("data.status is %s", data.Shown("status"))
+			}
+		},
+		"query.standings": listsAll(protocol.QueryStandings, "standings"),
+		"query.players":   listsAll(protocol.QueryPlayers, "players"),
+		"query.secret":    keepsTokens,
+		"query.endpoints": func(t T) {
+			if other := t.players()[1]; bytes.Contains(t.ask(protocol.QueryPlayers).Body, []byte(other.endpoint.URL)) {
+				t.Fail("player %s is sent the endpoint of %s", t.players()[0].id, other.id)
+			}
+		},
+		"query.early": hasNoMatches,
+		"query.type":  func(t T) { t.TurnedDown(t.ask("GET_WEATHER")) },
+		"query.conversation": func(t T) {
+			m := t.query(t.players()[0], protocol.QueryStatus)
+			if a := t.send(m); a.Message.Has("conversation_id") {
+				t.Equal(a, "conversation_id", m.ConversationID)
+			}
+		},
+		"query.running": func(t T) {
+			l := t.played()
+			want := map[string]any{"status": protocol.LeagueRunning, "current_round": l.rounds[0].number, "matches_completed": 0}
+			if l.mixed {
+				delete(want, "matches_completed") // others go on
+			}
+			if l.stopped == "" {
+				want["total_rounds"], want["total_matches"] = len(l.rounds), l.matches()
+			}
+			t.states("the league", t.dataOf(t.recorded("status.during")), want)
+		},
+		"query.schedule": listsSchedule,
+		"query.progress": listsProgress,
+		"query.next":     findsNextMatch,
+		"query.over": func(t T) {
+			l := t.complete()
+			t.states("the league", t.dataOf(t.recorded("over.status")), map[string]any{
+				"status": protocol.LeagueFinished, "total_rounds": len(l.rounds), "matches_completed": l.matches(), "total_matches": l.matches(),
+			})
+			if data := t.dataOf(t.recorded("over.next")); data.Has("next_match") {
+				t.Fail("next_match is %s after the end of the league", data.Shown("next_match"))
+			}
+			for id, f := range t.scheduled("over.schedule") {
+				t.states("match "+id, f, map[string]any{"status": protocol.MatchFinished})
+			}
+			t.dataOf(t.recorded("over.standings"))
+		},
+		"load.concurrent": func(t T) {
+			for i, query := range crowd {
+				a := t.recorded(probeName("crowd", i))
+				t.Accepted(a, protocol.TypeLeagueQuery.Answer())
+				t.Equal(a, "query_type", query)
+			}
+		},
+		"load.speed": answersFast,
 	}
 }
 
@@ -87,55 +115,22 @@ func hasNoMatches(t T) {
 	}
 }
 
-// recordedQueryChecks are about queries while the league runs, and after it.
-func recordedQueryChecks() []kit.Check {
-	return []kit.Check{
-		leagueCheck("query.running", kit.Should, "While the league runs, GET_STATUS has status running, current_round, total_rounds, matches_completed and total_matches (LEAGUE_QUERY_RESPONSE).", "Count while the league runs.", func(t T) {
-			l := t.played()
-			want := map[string]any{"status": protocol.LeagueRunning, "current_round": l.rounds[0].number, "matches_completed": 0}
-			if l.mixed {
-				delete(want, "matches_completed") // others go on
-			}
-			if l.stopped == "" {
-				want["total_rounds"], want["total_matches"] = len(l.rounds), l.matches()
-			}
-			t.states("the league", t.dataOf(t.recorded("status.during")), want)
-		}),
-		leagueCheck("query.schedule", kit.Should, "GET_SCHEDULE lists every round with its matches as they are announced later: match_id, player_A_id, player_B_id and, once it is known, referee_id (LEAGUE_QUERY_RESPONSE).",
-			"Answer from the schedule from which you make the announcements.", listsSchedule),
-		leagueCheck("query.progress", kit.Should, "In GET_SCHEDULE, a reported match is FINISHED and has its winner, null after a tie; others are not (LEAGUE_QUERY_RESPONSE).", "Store status and winner when you accept the report.", func(t T) {
-			t.played()
-			done := t.league.first
-			all := t.scheduled("schedule.after")
-			if all[done.id] == nil {
-				t.Skip("GET_SCHEDULE does not list match %s", done.id)
-			}
-			for id, f := range all {
-				if m := t.match(id); m != nil && m.referee == nil {
-					continue // another referee may have reported it
-				}
-				if finished := f.Text("status") == protocol.MatchFinished; finished != (id == done.id) {
-					t.Fail("status of match %s is %s; only %s was reported", id, f.Shown("status"), done.id)
-				}
-			}
-			t.states("match "+done.id, all[done.id], map[string]any{"winner": done.winner()})
-		}),
-		leagueCheck("query.next", kit.Should, "GET_NEXT_MATCH shows a player its next match: match_id, round_id, opponent_id, role_in_match, and the referee (LEAGUE_QUERY_RESPONSE).",
-			"Look for the first match of the sender, in the order of the rounds, that is not over.", findsNextMatch),
-		leagueCheck("query.over", kit.Should, "After the end of the league, GET_STATUS has completed, GET_NEXT_MATCH null, and in GET_SCHEDULE every match is FINISHED (LEAGUE_QUERY_RESPONSE).", "Go on answering after the end.", func(t T) {
-			l := t.complete()
-			t.states("the league", t.dataOf(t.recorded("over.status")), map[string]any{
-				"status": protocol.LeagueFinished, "total_rounds": len(l.rounds), "matches_completed": l.matches(), "total_matches": l.matches(),
-			})
-			if data := t.dataOf(t.recorded("over.next")); data.Has("next_match") {
-				t.Fail("next_match is %s after the end of the league", data.Shown("next_match"))
-			}
-			for id, f := range t.scheduled("over.schedule") {
-				t.states("match "+id, f, map[string]any{"status": protocol.MatchFinished})
-			}
-			t.dataOf(t.recorded("over.standings"))
-		}),
+func listsProgress(t T) {
+	t.played()
+	done := t.league.first
+	all := t.scheduled("schedule.after")
+	if all[done.id] == nil {
+		t.Skip("GET_SCHEDULE does not list match %s", done.id)
 	}
+	for id, f := range all {
+		if m := t.match(id); m != nil && m.referee == nil {
+			continue // another referee may have reported it
+		}
+		if finished := f.Text("status") == protocol.MatchFinished; finished != (id == done.id) {
+			t.Fail("status of match %s is %s; only %s was reported", id, f.Shown("status"), done.id)
+		}
+	}
+	t.states("match "+done.id, all[done.id], map[string]any{"winner": done.winner()})
 }
 
 // states ends the check unless members have certain values: texts, and numbers of rounds
@@ -205,21 +200,6 @@ func findsNextMatch(t T) {
 			"match_id": m.id, "round_id": m.round, "opponent_id": m.players[1-side], "role_in_match": []string{protocol.PlayerA, protocol.PlayerB}[side],
 			"referee_id": m.by.to.id, "referee_endpoint": m.by.to.endpoint.URL,
 		})
-	}
-}
-
-func loadChecks() []kit.Check {
-	return []kit.Check{
-		leagueCheck("load.concurrent", kit.Should, "Queries that arrive at the same time, and with reports, are all answered, each by its own answer (observed in real leagues).",
-			"Lock what requests share, for as short as possible, and keep the data of a request out of it.", func(t T) {
-				for i, query := range crowd {
-					a := t.recorded(probeName("crowd", i))
-					t.Accepted(a, protocol.TypeLeagueQuery.Answer())
-					t.Equal(a, "query_type", query)
-				}
-			}),
-		leagueCheck("load.speed", kit.Should, "Queries and reports are answered within a quarter of the time that agents wait, also while the league runs.",
-			"Do slow work, and send messages to others, after the answer.", answersFast),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -105,9 +106,22 @@ func (t T) blame(made *probe) {
 	}
 }
 
-// refusedCheck is a check that a probe was refused.
-func refusedCheck(name, probe string, level kit.Level, rule, advice string) kit.Check {
-	return leagueCheck(name, level, rule, advice, func(t T) { t.Refused(t.recorded(probe)) })
+// probeTests test that probes were refused, or that reports in other forms were not.
+func probeTests() map[string]func(T) {
+	tests := map[string]func(T){}
+	for id, probe := range map[string]string{"start.over": "over.start", "report.late": "over.report", "late.refused": "late"} {
+		tests[id] = func(t T) { t.Refused(t.recorded(probe)) }
+	}
+	for _, id := range strings.Fields(`register.name register.game register.endpoint register.meta
+		start.report start.missing start.token start.web start.player
+		report.differs report.unknown report.token report.tokenless report.player report.other report.context report.empty
+		report.winner report.score report.number report.players`) {
+		tests[id] = func(t T) { t.Refused(t.recorded(id)) }
+	}
+	for _, d := range []*dialect.Dialect{dialect.Envelope, dialect.Tool, dialect.ToolIO, dialect.Bare} {
+		tests["report."+d.Name] = func(t T) { t.AnsweredIn(t.recorded("report."+d.Name), d) }
+	}
+	return tests
 }
 
 func (t T) show(m *message) { t.Show("the manager to "+m.to.called(), m.Raw) }

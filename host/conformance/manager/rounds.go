@@ -18,41 +18,36 @@ func (t T) announcedMatches(yield func(m *message, f kit.Fields)) {
 	})
 }
 
-func roundChecks() []kit.Check {
-	return []kit.Check{
-		recorded(check(assignsMatches, kit.Must, []string{registersEveryone}, "After the start of the league, and after each round, the matches of the next round are assigned to referees, or played by the manager, until all are played (league.v2, flow).",
-			"Send ROUND_ANNOUNCEMENT to the contact_endpoint of every referee; go on when every match of the round has a result.", playsToTheEnd)),
-		leagueCheck("round.announced", kit.Wild, "Referees are assigned their matches by ROUND_ANNOUNCEMENT, and not one by one (league.v2, flow).", "Send the whole round to every referee; each picks the matches with its referee_id.", func(t T) {
-			t.every(protocol.TypeRoundAnnouncement, func(m *message) {
-				if m.assigned {
-					t.failOn(m, "match %s was assigned alone", m.matches[0].Text("match_id"))
+var roundTests = map[string]func(T){
+	"round.given": playsToTheEnd,
+	"round.announced": func(t T) {
+		t.every(protocol.TypeRoundAnnouncement, func(m *message) {
+			if m.assigned {
+				t.failOn(m, "match %s was assigned alone", m.matches[0].Text("match_id"))
+			}
+		})
+	},
+	"round.players": announcesToPlayers,
+	"round.first":   announcesToPlayersFirst,
+	"round.pairs": func(t T) {
+		t.complete()
+		judged(theEnd, false, "schedule")(t)
+	},
+	"round.byes":      judged("", false, "byes"),
+	"round.same":      announcesTheSame,
+	"round.referee":   namesReferee,
+	"round.endpoints": sendsEndpoints,
+	"round.private": func(t T) {
+		t.every("", func(m *message) {
+			for _, other := range t.players() {
+				if m.to.role == protocol.RolePlayer && other != m.to {
+					t.secret(m, other.endpoint.URL+`"`, "player %s is sent the endpoint of %s", m.to.id, other.id)
 				}
-			})
-		}),
-		leagueCheck("round.players", kit.Should, "Every player is sent every round by ROUND_ANNOUNCEMENT, even if it has a bye.", "Send it to all players at the same time.", announcesToPlayers),
-		leagueCheck("round.first", kit.Should, "Players are sent a round first, and referees after all players have acknowledged it or had their time: a referee begins at once (league.v2, flow).",
-			"Wait for the acknowledgements of the players before you send the announcement to the referees.", announcesToPlayersFirst),
-		leagueCheck("round.pairs", kit.Should, "Every pair of players meets once, or as often as every other pair, and nobody plays twice in a round (league.v2, round robin).", "Make the schedule by the circle method before the first round.", func(t T) {
-			t.complete()
-			judged(protocol.TypeLeagueCompleted, false, "schedule")(t)
-		}),
-		leagueCheck("round.byes", kit.Should, "byes lists the players without a match in the round, and nobody else (ROUND_ANNOUNCEMENT).", "With an odd number of players, put the id of the remaining player into byes.", judged("", false, "byes")),
-		leagueCheck("round.same", kit.Should, "Players and referees are sent the same about a match: match_id, player_A_id, player_B_id and the referee.", "Write the matches once for all, and add to the referee's copy only what it alone needs.", announcesTheSame),
-		leagueCheck("round.referee", kit.Should, "A match has one registered referee: referee_id and referee_endpoint are those of its registration.", "Take both from the registration; players answer nobody else.", namesReferee),
-		leagueCheck("round.endpoints", kit.Should, "The referee is sent the endpoints of the players of its matches: player_A_endpoint and player_B_endpoint are those of their registrations.", "Add both to the matches in the referee's copy.", sendsEndpoints),
-		leagueCheck("round.private", kit.Should, "Players are not sent the endpoints of other players (ROUND_ANNOUNCEMENT).", "Leave player_A_endpoint and player_B_endpoint out of the copies for players.", func(t T) {
-			t.every("", func(m *message) {
-				for _, other := range t.players() {
-					if m.to.role == protocol.RolePlayer && other != m.to {
-						t.secret(m, other.endpoint.URL+`"`, "player %s is sent the endpoint of %s", m.to.id, other.id)
-					}
-				}
-			})
-		}),
-		leagueCheck("round.keys", kit.Should, "Match keys, if there are any, are those by which players know their referee: HMAC-SHA-256 over SHA-256 of the player's token (league.v2, match keys).",
-			`send is the HMAC of "league.v2|ref|<league>|<match>|<referee>", expect that with ply instead of ref.`, derivesKeys),
-		leagueCheck("round.secret", kit.Should, "The keys of a match are sent to its referee only: an agent that has them can sign in its name (league.v2, match keys).", "Write keys only into the copy for the referee of the match.", keepsKeys),
-	}
+			}
+		})
+	},
+	"round.keys":   derivesKeys,
+	"round.secret": keepsKeys,
 }
 
 func playsToTheEnd(t T) {

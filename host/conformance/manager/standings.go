@@ -113,21 +113,19 @@ func judged(typ protocol.Type, whole bool, ids ...string) func(t T) {
 	}
 }
 
-func standingsChecks() []kit.Check {
-	const sent, asked = protocol.TypeLeagueStandingsUpdate, protocol.TypeLeagueQuery
-	return []kit.Check{
-		leagueCheck("standings.sent", kit.Should, "When every match of a round is reported, players and referees are sent LEAGUE_STANDINGS_UPDATE (league.v2, flow).", "Send it to the contact_endpoint of every agent.",
-			func(t T) { t.sentAfterRounds(sent) }),
-		leagueCheck("standings.players", kit.Should, "standings lists every player once, with unique ranks from 1 (LEAGUE_STANDINGS_UPDATE).", "Number the lines of the standings in their order.",
-			func(t T) { t.every(sent, func(m *message) { t.listsPlayers(m, "standings") }) }),
-		leagueCheck("standings.points", kit.Should, "standings counts the reports: 3 points for a win, 1 for a tie, none for a loss; a technical loss is a loss, and a win for the other (league.v2, scoring).",
-			"Add each report to played, wins, draws, losses and points of both players.", judged(sent, true, "standings")),
-		leagueCheck("standings.order", kit.Should, "The player with more points has the better rank (league.v2, standings).", "Sort by points, in descending order.", judged(sent, false, "ranks")),
-		leagueCheck("standings.ties", kit.Should, "Players with equal points are ranked by wins, then by points in the matches among those equal in both, then by fewer technical losses, then by the number of the id (league.v2, standings).",
-			"Sort by all five, in this order.", judged(sent, false, "ties")),
-		leagueCheck("standings.query", kit.Should, "GET_STANDINGS returns the same as LEAGUE_STANDINGS_UPDATE (LEAGUE_QUERY_RESPONSE).", "Make both from one table.",
-			judged(asked, true, "standings", "ranks", "ties")).Needing("manager.query.standings", "manager.standings.points", "manager.standings.ties"),
-	}
+const (
+	table    = protocol.TypeLeagueStandingsUpdate
+	roundEnd = protocol.TypeRoundCompleted
+	theEnd   = protocol.TypeLeagueCompleted
+)
+
+var standingsTests = map[string]func(T){
+	"standings.sent":    func(t T) { t.sentAfterRounds(table) },
+	"standings.players": func(t T) { t.every(table, func(m *message) { t.listsPlayers(m, "standings") }) },
+	"standings.points":  judged(table, true, "standings"),
+	"standings.order":   judged(table, false, "ranks"),
+	"standings.ties":    judged(table, false, "ties"),
+	"standings.query":   judged(protocol.TypeLeagueQuery, true, "standings", "ranks", "ties"),
 }
 
 // listsPlayers ends the check unless a table has a line for each player, with ranks from 1.
@@ -149,53 +147,48 @@ func (t T) listsPlayers(m *message, table string) {
 	}
 }
 
-func roundEndChecks() []kit.Check {
-	const end = protocol.TypeRoundCompleted
-	return []kit.Check{
-		leagueCheck("roundend.sent", kit.Should, "When every match of a round is reported, players and referees are sent ROUND_COMPLETED (league.v2, flow).", "Send it to the contact_endpoint of every agent.",
-			func(t T) { t.sentAfterRounds(end) }),
-		leagueCheck("roundend.early", kit.Should, "A round does not end before every match of it is reported.", "Count the reports of the round.", func(t T) {
-			for _, r := range t.played().rounds {
-				t.every(end, func(m *message) {
-					if m.round == r.number && m.arrival <= r.last {
-						t.failOn(m, "ROUND_COMPLETED of round %d came before the last report", m.round)
-					}
-				})
-			}
-		}),
-		leagueCheck("roundend.once", kit.Should, "ROUND_COMPLETED is sent once for each round, if it is acknowledged.", "Remember to whom you have sent it.", func(t T) {
-			for _, r := range t.played().rounds {
-				t.once(func(yield func(m *message)) { t.ends(r, yield) })
-			}
-		}),
-		leagueCheck("roundend.table", kit.Wild, "LEAGUE_STANDINGS_UPDATE is sent before ROUND_COMPLETED (league.v2, flow).", "Send to each agent one message after the other, in this order.", func(t T) {
-			t.every(end, func(over *message) {
-				for _, r := range t.played().rounds {
-					table := t.atEnd(over.to, protocol.TypeLeagueStandingsUpdate, r)
-					if table != nil && t.atEnd(over.to, end, r) == over && over.arrival < table.arrival {
-						t.failOn(over, "%s was sent the end of round %d, and the standings afterwards", over.to.id, r.number)
-					}
+var roundEndTests = map[string]func(T){
+	"roundend.sent": func(t T) { t.sentAfterRounds(roundEnd) },
+	"roundend.early": func(t T) {
+		for _, r := range t.played().rounds {
+			t.every(roundEnd, func(m *message) {
+				if m.round == r.number && m.arrival <= r.last {
+					t.failOn(m, "ROUND_COMPLETED of round %d came before the last report", m.round)
 				}
 			})
-		}),
-		leagueCheck("roundend.before", kit.Should, "A round is completed before the next one is announced (league.v2, flow).", "Send to each agent one message after the other, in this order.", completesBefore),
-		leagueCheck("roundend.summary", kit.Should, "matches_completed and summary of ROUND_COMPLETED count the round's matches: wins, draws and technical_losses add up to total_matches (ROUND_COMPLETED).",
-			"Count each match as one of the three.", judged(end, false, "totals")),
-		leagueCheck("roundend.next", kit.Should, "next_round_id of ROUND_COMPLETED is the next round, and null after the last (ROUND_COMPLETED).", "Look whether there is another round.", func(t T) {
-			l := t.complete()
-			for i, r := range l.rounds {
-				want := 0
-				if i+1 < len(l.rounds) {
-					want = l.rounds[i+1].number
+		}
+	},
+	"roundend.once": func(t T) {
+		for _, r := range t.played().rounds {
+			t.once(func(yield func(m *message)) { t.ends(r, yield) })
+		}
+	},
+	"roundend.table": func(t T) {
+		t.every(roundEnd, func(over *message) {
+			for _, r := range t.played().rounds {
+				before := t.atEnd(over.to, table, r)
+				if before != nil && t.atEnd(over.to, roundEnd, r) == over && over.arrival < before.arrival {
+					t.failOn(over, "%s was sent the end of round %d, and the standings afterwards", over.to.id, r.number)
 				}
-				t.ends(r, func(m *message) {
-					if m.fields.Round("next_round_id") != want {
-						t.failOn(m, "after round %d, next_round_id is %s", r.number, m.fields.Shown("next_round_id"))
-					}
-				})
 			}
-		}),
-	}
+		})
+	},
+	"roundend.before":  completesBefore,
+	"roundend.summary": judged(roundEnd, false, "totals"),
+	"roundend.next": func(t T) {
+		l := t.complete()
+		for i, r := range l.rounds {
+			want := 0
+			if i+1 < len(l.rounds) {
+				want = l.rounds[i+1].number
+			}
+			t.ends(r, func(m *message) {
+				if m.fields.Round("next_round_id") != want {
+					t.failOn(m, "after round %d, next_round_id is %s", r.number, m.fields.Shown("next_round_id"))
+				}
+			})
+		}
+	},
 }
 
 // once ends the check if an agent was sent two of some messages, the second
@@ -233,53 +226,50 @@ func completesBefore(t T) {
 	})
 }
 
-func leagueEndChecks() []kit.Check {
-	const end = protocol.TypeLeagueCompleted
-	return []kit.Check{
-		leagueCheck("end.sent", kit.Should, "When the last round is completed, players and referees are sent LEAGUE_COMPLETED (league.v2, flow).", "Send it to the contact_endpoint of every agent.", func(t T) {
-			l := t.complete()
-			sent := map[*member]bool{}
-			t.every("", func(m *message) { sent[m.to] = sent[m.to] || m.typ == end })
-			for _, to := range t.registered() {
-				if !sent[to] {
-					t.blame(l.rounds[len(l.rounds)-1].report)
-					t.Fail("%s was sent no LEAGUE_COMPLETED", to.id)
-				}
+var leagueEndTests = map[string]func(T){
+	"end.sent": func(t T) {
+		l := t.complete()
+		sent := map[*member]bool{}
+		t.every("", func(m *message) { sent[m.to] = sent[m.to] || m.typ == theEnd })
+		for _, to := range t.registered() {
+			if !sent[to] {
+				t.blame(l.rounds[len(l.rounds)-1].report)
+				t.Fail("%s was sent no LEAGUE_COMPLETED", to.id)
 			}
-		}),
-		leagueCheck("end.once", kit.Should, "LEAGUE_COMPLETED is sent once, if it is acknowledged.", "Remember to whom you have sent it.", func(t T) {
-			t.once(func(yield func(m *message)) { t.every(end, yield) })
-		}),
-		leagueCheck("end.last", kit.Should, "LEAGUE_COMPLETED is the last message, after the end of all rounds (league.v2, flow).", "Send to each agent one message after the other.", func(t T) {
-			over := map[*member]bool{}
-			t.every(end, func(*message) {})
-			t.every("", func(m *message) {
-				if over[m.to] && m.typ != end {
-					t.failOn(m, "%s was sent to %s after LEAGUE_COMPLETED", m.typ, m.to.id)
-				}
-				over[m.to] = over[m.to] || m.typ == end
-			})
-		}),
-		leagueCheck("end.standings", kit.Should, "final_standings of LEAGUE_COMPLETED are the standings: rank, player_id, points, wins, draws and losses (LEAGUE_COMPLETED).", "Make both from one table.", func(t T) {
-			if t.complete().spoiled != "" {
-				t.Skip("the right final standings are not known, because manager.%s failed", t.league.spoiled)
+		}
+	},
+	"end.once": func(t T) {
+		t.once(func(yield func(m *message)) { t.every(theEnd, yield) })
+	},
+	"end.last": func(t T) {
+		over := map[*member]bool{}
+		t.every(theEnd, func(*message) {})
+		t.every("", func(m *message) {
+			if over[m.to] && m.typ != theEnd {
+				t.failOn(m, "%s was sent to %s after LEAGUE_COMPLETED", m.typ, m.to.id)
 			}
-			judged(end, true, "standings", "ranks")(t)
-			judged(end, false, "ties")(t)
-			t.every(end, func(m *message) { t.listsPlayers(m, "final_standings") })
-		}),
-		leagueCheck("end.champion", kit.Should, "champion of LEAGUE_COMPLETED is the player of rank 1 (LEAGUE_COMPLETED).", "Take it from the first line of the standings.", func(t T) {
-			t.every(end, func(*message) {})
-			judged(end, true, "champion")(t)
-		}),
-		leagueCheck("end.totals", kit.Should, "total_rounds and total_matches of LEAGUE_COMPLETED are those of the league (LEAGUE_COMPLETED).", "Take both from the schedule.", func(t T) {
-			t.reported()
-			l := t.complete()
-			t.every(end, func(m *message) {
-				if m.fields.Count("total_rounds") != len(l.rounds) || m.fields.Count("total_matches") != l.matches() {
-					t.failOn(m, "total_rounds is %s and total_matches is %s; there were %d with %d", m.fields.Shown("total_rounds"), m.fields.Shown("total_matches"), len(l.rounds), l.matches())
-				}
-			})
-		}),
-	}
+			over[m.to] = over[m.to] || m.typ == theEnd
+		})
+	},
+	"end.standings": func(t T) {
+		if t.complete().spoiled != "" {
+			t.Skip("the right final standings are not known, because manager.%s failed", t.league.spoiled)
+		}
+		judged(theEnd, true, "standings", "ranks")(t)
+		judged(theEnd, false, "ties")(t)
+		t.every(theEnd, func(m *message) { t.listsPlayers(m, "final_standings") })
+	},
+	"end.champion": func(t T) {
+		t.every(theEnd, func(*message) {})
+		judged(theEnd, true, "champion")(t)
+	},
+	"end.totals": func(t T) {
+		t.reported()
+		l := t.complete()
+		t.every(theEnd, func(m *message) {
+			if m.fields.Count("total_rounds") != len(l.rounds) || m.fields.Count("total_matches") != l.matches() {
+				t.failOn(m, "total_rounds is %s and total_matches is %s; there were %d with %d", m.fields.Shown("total_rounds"), m.fields.Shown("total_matches"), len(l.rounds), l.matches())
+			}
+		})
+	},
 }

@@ -27,15 +27,20 @@ func (t T) promised(key string) *drawn {
 		t.Skip("not offered: GAME_JOIN_ACK does not say draw_scheme %s", draws.Scheme)
 	}
 	d := &drawn{match: m, key: key}
+	d.commitment = t.commitment(d, key)
+	a := t.asked(d, d.commitment)
+	d.choice, d.nonce = t.chooses(a), a.Message.Text("draw_nonce")
+	return d
+}
+
+// commitment returns what commits to a key in a match.
+func (t T) commitment(d *drawn, key string) string {
 	b := t.bound(d, "")
 	c, err := b.Commitment(key)
 	if err != nil {
 		panic(err) // the suite makes its keys itself
 	}
-	d.commitment = c
-	a := t.asked(d, c)
-	d.choice, d.nonce = t.chooses(a), a.Message.Text("draw_nonce")
-	return d
+	return c
 }
 
 // asked calls for a choice, with a commitment.
@@ -86,65 +91,49 @@ func (t T) says(a *kit.Answer, verified bool) {
 	t.Says(a.Message, map[string]string{"draw_verified": strconv.FormatBool(verified)})
 }
 
-func drawChecks() []kit.Check {
-	verifies := func(name, rule, advice string, test func(t T), needs ...string) kit.Check {
-		return check("player.draws."+name, kit.Should, append(needs, choiceAnswered, "player.over.ack"), rule, advice, test)
-	}
-	const compute = "Compute commitment and number as the page says, and compare them with what came before the choice and with the result."
-	return []kit.Check{
-		verifies("nonce", "A player that says draw_scheme answers a call with a draw_commitment by a draw_nonce of 1 to 128 lower-case hexadecimal digits, the same when it is asked again (docs/draws.md).",
-			"Make 16 random bytes for each match, and keep them with the choice.", func(t T) {
-				d := t.promised(draws.NewKey())
-				if !draws.ValidNonce(d.nonce) {
-					t.Fail("draw_nonce is %q", d.nonce)
-				}
-				if a := t.asked(d, d.commitment); a.Message.Text("draw_nonce") != d.nonce {
-					t.Fail("draw_nonce is %s when it is asked again, and was %q", a.Message.Shown("draw_nonce"), d.nonce)
-				}
-			}),
-		verifies("fresh", "Each match has a nonce of its own: one that a referee can foresee does not protect the player (docs/draws.md).",
-			"Make the nonce of a match of random bytes, not of its id or your name.", func(t T) {
-				a, b := t.promised(draws.NewKey()), t.promised(draws.NewKey())
-				if a.nonce != "" && a.nonce == b.nonce {
-					t.Fail("draw_nonce is %q in the matches %s and %s", a.nonce, a.id, b.id)
-				}
-			}),
-		verifies("verified", "The acknowledgement of a GAME_OVER that keeps the commitment says draw_verified true (docs/draws.md).", compute, func(t T) {
-			d := t.promised(draws.NewKey())
-			t.says(t.ends(d, d.key, 0), true)
-		}),
-		verifies("number", "A GAME_OVER whose number does not follow from the revealed key is acknowledged with draw_verified false (docs/draws.md).", compute, func(t T) {
-			d := t.promised(draws.NewKey())
-			t.says(t.ends(d, d.key, 2), false)
-		}),
-		verifies("swapped", "A commitment that comes with a repeated call counts for nothing: a key that opens only that one is acknowledged with draw_verified false (docs/draws.md).",
-			"Keep the commitment of the first call: later the referee may know choices.", func(t T) {
-				d, key := t.promised(draws.NewKey()), draws.NewKey()
-				b := t.bound(d, "")
-				other, err := b.Commitment(key)
-				if err != nil {
-					panic(err) // the suite makes its keys itself
-				}
-				t.asked(d, other)
-				t.says(t.ends(d, key, 0), false)
-			}),
-		verifies("reused", "A key that was revealed in an earlier match is acknowledged with draw_verified false: the player could have known it (docs/draws.md).",
-			"Keep the keys that were revealed to you in this league.", func(t T) {
-				key := draws.NewKey()
-				d := t.promised(key)
-				t.ends(d, key, 0)
-				again := t.promised(key)
-				t.says(t.ends(again, key, 0), false)
-			}),
-		verifies("round", "The acknowledgement of ROUND_COMPLETED says with draw_verified whether the number of the player's match in the round could be verified, so that the manager hears it from the players (docs/draws.md).",
-			"Keep the verdict by round.", func(t T) {
-				d := t.promised(draws.NewKey())
-				t.ends(d, d.key, 0)
-				end := t.RoundCompleted()
-				end.RoundID = protocol.RoundNumber(d.round)
-				a := t.send(end)
-				t.Accepted(a, protocol.TypeRoundCompleted.Answer())
-				t.says(a, true)
-			}, "player.roundend.ack"),
-	}
+var drawTests = map[string]func(T){
+	"draws.nonce": func(t T) {
+		d := t.promised(draws.NewKey())
+		if !draws.ValidNonce(d.nonce) {
+			t.Fail("draw_nonce is %q", d.nonce)
+		}
+		if a := t.asked(d, d.commitment); a.Message.Text("draw_nonce") != d.nonce {
+			t.Fail("draw_nonce is %s when it is asked again, and was %q", a.Message.Shown("draw_nonce"), d.nonce)
+		}
+	},
+	"draws.fresh": func(t T) {
+		a, b := t.promised(draws.NewKey()), t.promised(draws.NewKey())
+		if a.nonce != "" && a.nonce == b.nonce {
+			t.Fail("draw_nonce is %q in the matches %s and %s", a.nonce, a.id, b.id)
+		}
+	},
+	"draws.verified": func(t T) {
+		d := t.promised(draws.NewKey())
+		t.says(t.ends(d, d.key, 0), true)
+	},
+	"draws.number": func(t T) {
+		d := t.promised(draws.NewKey())
+		t.says(t.ends(d, d.key, 2), false)
+	},
+	"draws.swapped": func(t T) {
+		d, key := t.promised(draws.NewKey()), draws.NewKey()
+		t.asked(d, t.commitment(d, key))
+		t.says(t.ends(d, key, 0), false)
+	},
+	"draws.reused": func(t T) {
+		key := draws.NewKey()
+		d := t.promised(key)
+		t.ends(d, key, 0)
+		again := t.promised(key)
+		t.says(t.ends(again, key, 0), false)
+	},
+	"draws.round": func(t T) {
+		d := t.promised(draws.NewKey())
+		t.ends(d, d.key, 0)
+		end := t.RoundCompleted()
+		end.RoundID = protocol.RoundNumber(d.round)
+		a := t.send(end)
+		t.Accepted(a, protocol.TypeRoundCompleted.Answer())
+		t.says(a, true)
+	},
 }

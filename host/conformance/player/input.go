@@ -15,17 +15,6 @@ func sample(t *kit.T) kit.Request {
 	return kit.Request{Message: p.invitation(p.begin())}
 }
 
-func rpcChecks() []kit.Check {
-	needs := []string{joinAnswered}
-	return append(kit.IDChecks(kit.Player, needs, sample),
-		check("player.rpc.version", kit.Should, needs, `An answer has jsonrpc "2.0" and exactly one of result and error (JSON-RPC 2.0, response object).`,
-			`Add "jsonrpc": "2.0", and leave out error beside a result.`, framesAnswers),
-		kit.NoIDCheck(kit.Player, needs, sample),
-		check("player.rpc.notification", kit.Wild, needs, "A LEAGUE_ERROR may arrive without an id: it is accepted with HTTP 2xx and not refused (league.v2, transport).",
-			"Answer a notification with HTTP 202 and an empty body, or with 200.", acceptsNotification),
-	)
-}
-
 func framesAnswers(t T) {
 	_, a := t.invited()
 	if slices.Contains([]string{dialect.Bare.Name, "request"}, a.Wrapping) {
@@ -55,31 +44,27 @@ func acceptsNotification(t T) {
 	}
 }
 
-// dialectChecks are about the wrappings and names of messages. A player that
+// dialectTests are about the wrappings and names of messages. A player that
 // understands only its own can play under most managers.
-func dialectChecks() []kit.Check {
-	needs := []string{choiceAnswered}
-	wrappings := append([]kit.Wrapping{{Dialect: dialect.Contracts, Rule: "A message whose fields are flat in params is answered flat in result."}}, kit.Wrappings()...)
-	wrappings = append(wrappings, kit.Wrapping{Dialect: dialect.HandleMessage, Rule: "A message to handle_message, in params.message, is answered flat in result."})
-	var checks []kit.Check
-	for _, w := range wrappings {
-		checks = append(checks, w.Check(kit.Player, needs, func(t *kit.T, d *dialect.Dialect) { with(t).playsIn(d) }))
+func dialectTests() map[string]func(T) {
+	named := func(join, choose string) func(T) {
+		return func(t T) {
+			m := t.begin()
+			kit.Request{Message: t.call(m)}.HasMethods(t.T)
+			t.Accepted(t.deliver(kit.Request{Message: t.invitation(m), Method: join}), protocol.TypeGameJoinAck)
+			t.chooses(t.deliver(kit.Request{Message: t.call(m), Method: choose}))
+		}
 	}
-	named := func(name string, level kit.Level, rule, join, choose string) kit.Check {
-		return check("player.dialect."+name, level, needs, rule, "Dispatch by message_type, wherever it is, and not by the method.",
-			func(t T) {
-				m := t.begin()
-				kit.Request{Message: t.call(m)}.HasMethods(t.T)
-				t.Accepted(t.deliver(kit.Request{Message: t.invitation(m), Method: join}), protocol.TypeGameJoinAck)
-				t.chooses(t.deliver(kit.Request{Message: t.call(m), Method: choose}))
-			})
+	tests := map[string]func(T){
+		"dialect.alias":   named("handle_game_invitation", "choose_parity"),
+		"dialect.type":    named(string(protocol.TypeGameInvitation), string(protocol.TypeChooseParityCall)),
+		"dialect.lower":   named("game_invitation", "choose_parity_call"),
+		"dialect.unknown": named("unknown", "unknown"),
 	}
-	return append(checks,
-		named("alias", kit.Should, "The call for a choice is accepted under both its names, parity_choose and choose_parity (league.v2, dialects).", "handle_game_invitation", "choose_parity"),
-		named("type", kit.Wild, kit.TypeAsMethod, string(protocol.TypeGameInvitation), string(protocol.TypeChooseParityCall)),
-		named("lower", kit.Wild, "A message whose method is its message_type in lower case is accepted (observed in real leagues).", "game_invitation", "choose_parity_call"),
-		named("unknown", kit.Wild, kit.UnknownMethod, "unknown", "unknown"),
-	)
+	for _, d := range append(dialect.OfProtocol(), dialect.HandleMessage) {
+		tests["dialect."+d.Name] = func(t T) { t.playsIn(t.OfKind(d)) }
+	}
+	return tests
 }
 
 func (t T) playsIn(d *dialect.Dialect) {
@@ -94,36 +79,30 @@ func (t T) playsIn(d *dialect.Dialect) {
 	t.AnsweredIn(a, d)
 }
 
-func fieldChecks() []kit.Check {
-	needs := []string{choiceAnswered}
-	return []kit.Check{
-		check("player.fields.unknown", kit.Must, needs, "Unknown members are ignored (league.v2, validation).",
-			"Read the members that you need, and do not refuse others; in Python, do not pass **params on to a function.", func(t T) {
-				m := t.begin()
-				more := func(m map[string]any) {
-					m["x_weather"], m["x_list"], m["x_object"] = "sunny", []any{1, nil}, map[string]any{"a": true}
-				}
-				t.Accepted(t.send(t.invitation(m), more), protocol.TypeGameJoinAck)
-				t.chooses(t.send(t.call(m), more))
-			}),
-		check("player.fields.time", kit.Should, needs, "Times with fractions of a second, and with +00:00 instead of Z, are read (league.v2, header fields).",
-			"Read times with a library, or do not read them at all.", readsTimes),
-		check("player.fields.optional", kit.Should, needs, "A call without league_id and round_id, which the protocol does not require there, is answered (CHOOSE_PARITY_CALL).",
-			"Treat both as optional; match_id alone identifies the match.", func(t T) {
-				call := t.call(t.joined())
-				call.LeagueID, call.RoundID = "", protocol.Round{}
-				t.chooses(t.send(call))
-			}),
-		check("player.fields.missing", kit.Wild, needs, "A call without context, deadline, game_type, player_id and conversation_id is answered, or refused in a way that can be read (observed in real leagues).",
-			"Do not let the program fail on a missing member; answer what can be answered, and everything else by a JSON-RPC error.", func(t T) {
-				t.readable(t.send(t.call(t.joined()), kit.Delete("context", "deadline", "game_type", "player_id", "conversation_id")))
-			}),
-		check("player.fields.round", kit.Wild, needs, `A round_id that is a string, such as "ROUND_1", is accepted, or refused in a way that can be read (observed in real leagues).`,
-			"Do not calculate with round_id.", func(t T) {
-				m := t.begin()
-				t.readable(t.send(t.invitation(m), kit.Set("round_id", fmt.Sprintf("ROUND_%d", m.round))))
-			}),
-	}
+var fieldTests = map[string]func(T){
+	"rpc.version":      framesAnswers,
+	"rpc.notification": acceptsNotification,
+	"fields.unknown": func(t T) {
+		m := t.begin()
+		more := func(m map[string]any) {
+			m["x_weather"], m["x_list"], m["x_object"] = "sunny", []any{1, nil}, map[string]any{"a": true}
+		}
+		t.Accepted(t.send(t.invitation(m), more), protocol.TypeGameJoinAck)
+		t.chooses(t.send(t.call(m), more))
+	},
+	"fields.time": readsTimes,
+	"fields.optional": func(t T) {
+		call := t.call(t.joined())
+		call.LeagueID, call.RoundID = "", protocol.Round{}
+		t.chooses(t.send(call))
+	},
+	"fields.missing": func(t T) {
+		t.readable(t.send(t.call(t.joined()), kit.Delete("context", "deadline", "game_type", "player_id", "conversation_id")))
+	},
+	"fields.round": func(t T) {
+		m := t.begin()
+		t.readable(t.send(t.invitation(m), kit.Set("round_id", fmt.Sprintf("ROUND_%d", m.round))))
+	},
 }
 
 func readsTimes(t T) {
@@ -138,26 +117,18 @@ func readsTimes(t T) {
 	}
 }
 
-func loadChecks() []kit.Check {
-	needs := []string{joinAnswered, choiceAnswered}
-	return []kit.Check{
-		check("player.load.concurrent", kit.Must, needs, "A player may be in several matches at once, and keeps them apart: each answer belongs to its own match (observed in real leagues).",
-			"Store what belongs to a match by match_id, and nothing of it in variables that all matches share.", playsManyAtOnce),
-		kit.StalledCheck(kit.Player, needs, func(t *kit.T) func() *kit.Answer {
-			p := with(t)
-			m, invited := p.begin(), false
-			return func() *kit.Answer {
-				if !invited {
-					invited = true
-					return p.send(p.invitation(m))
-				}
-				a := p.send(p.call(m))
-				p.chooses(a)
-				return a
-			}
-		}),
-		check("player.load.speed", kit.Should, needs, "Answers take at most a quarter of their deadline, so that a busy machine loses no match.",
-			"Decide faster, or in advance; do slow work after you have sent the answer.", answersFast),
+// stalled sends an invitation, and then calls.
+func stalled(t *kit.T) func() *kit.Answer {
+	p := with(t)
+	m, invited := p.begin(), false
+	return func() *kit.Answer {
+		if !invited {
+			invited = true
+			return p.send(p.invitation(m))
+		}
+		a := p.send(p.call(m))
+		p.chooses(a)
+		return a
 	}
 }
 
@@ -236,20 +207,12 @@ func answersFast(t T) {
 	t.Note("%d answers took %.1f ms in the median and %.1f ms at most", len(took), kit.Milliseconds(took[len(took)/2]), kit.Milliseconds(took[len(took)-1]))
 }
 
-func hostileChecks() []kit.Check {
-	bad := func(name, what, advice string, edit kit.Edit) kit.Attack {
-		return kit.Attack{Name: name, Level: kit.Should, What: what, Advice: advice, Edit: edit}
-	}
-	all := append(kit.Attacks("notify_match_result"),
-		bad("match", "An invitation without match_id", "Check that match_id is present, and answer -32602 (E003).", kit.Delete("match_id")),
-		bad("wrongtype", "An invitation whose match_id is a number", "Check that match_id is a string, and answer -32602 (E006).", kit.Set("match_id", 7)),
-		bad("path", "An invitation whose match_id is a path",
-			"Check ids against ^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$ before you use them, above all in file names; answer -32602 (E006).", kit.Set("match_id", "../../R1M1")),
-		bad("game", "An invitation to another game than even_odd", "Compare game_type with even_odd, and refuse others (2004, E045).", kit.Set("game_type", "chess")),
+// attacks are those of all roles, and bad invitations.
+func attacks() []kit.Attack {
+	return append(kit.Attacks("notify_match_result"),
+		kit.Attack{Name: "match", Edit: kit.Delete("match_id")},
+		kit.Attack{Name: "wrongtype", Edit: kit.Set("match_id", 7)},
+		kit.Attack{Name: "path", Edit: kit.Set("match_id", "../../R1M1")},
+		kit.Attack{Name: "game", Edit: kit.Set("game_type", "chess")},
 	)
-	return kit.AttackChecks(kit.Player, nil, all, sample, kit.Check{
-		Needs: []string{joinAnswered, choiceAnswered},
-		Rule:  "After all that, the player plays on.",
-		Run:   run(func(t T) { t.called() }),
-	})
 }

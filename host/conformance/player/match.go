@@ -17,13 +17,6 @@ import (
 	"github.com/strategylab/strategylab/host/trace"
 )
 
-// The checks that others need.
-const (
-	joinAnswered   = "player.join.answer"
-	choiceAnswered = "player.choice.answer"
-	acksStandings  = "player.standings.ack"
-)
-
 // T is the handle of a running check of a player.
 type T struct {
 	*kit.T
@@ -31,12 +24,6 @@ type T struct {
 }
 
 func with(t *kit.T) T { return T{t, t.Peers.(*peers)} }
-
-func run(test func(t T)) func(*kit.T) { return func(t *kit.T) { test(with(t)) } }
-
-func check(id string, level kit.Level, needs []string, rule, advice string, test func(t T)) kit.Check {
-	return kit.Check{ID: id, Level: level, Needs: needs, Rule: rule, Advice: advice, Run: func(t *kit.T) { test(with(t)) }}
-}
 
 type match struct {
 	id           string

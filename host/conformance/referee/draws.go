@@ -44,27 +44,21 @@ func (t T) committed() *match {
 	return m
 }
 
-func drawChecks() []kit.Check {
-	return []kit.Check{
-		matchCheck("draws.plain", kit.Should, "A player that does not say draw_scheme is sent no member of verifiable draws (docs/draws.md).",
-			"Send draw_commitment, draw_key and draw_nonces only to players whose GAME_JOIN_ACK has the draw_scheme.", sendsPlain),
-		matchCheck("draws.kept", kit.Should, "A call that is repeated has the commitment of the first: later the referee may know choices (docs/draws.md).",
-			"Keep the key of a match, also over a restart.", func(t T) {
-				t.committed()
-				m := t.scenario("verifiable, busy")
-				for _, s := range t.messages(m, protocol.TypeChooseParityCall) {
-					if first := t.commitment(m, s.who); s.fields.Text("draw_commitment") != first {
-						t.failOn(s, "draw_commitment is %s when the call is repeated, and was %q", s.fields.Shown("draw_commitment"), first)
-					}
-				}
-			}),
-		matchCheck("draws.verified", kit.Should, "A referee that offers verifiable draws commits to a key of its own in every match of players that ask for it; GAME_OVER reveals that key with the nonces of both players, and the number follows from them (docs/draws.md).",
-			"Make a key of 256 random bits for each match before the first call, put the commitment into each CHOOSE_PARITY_CALL, keep draw_nonce with the choice, and compute commitment and number by the formulas of the page.",
-			func(t T) {
-				t.committed()
-				judged("commitments", false, []string{"verifiable", "verifiable too"}, protocol.TypeGameOver)(t)
-			}),
-	}
+var drawTests = map[string]func(T){
+	"draws.plain": sendsPlain,
+	"draws.kept": func(t T) {
+		t.committed()
+		m := t.scenario("verifiable, busy")
+		for _, s := range t.messages(m, protocol.TypeChooseParityCall) {
+			if first := t.commitment(m, s.who); s.fields.Text("draw_commitment") != first {
+				t.failOn(s, "draw_commitment is %s when the call is repeated, and was %q", s.fields.Shown("draw_commitment"), first)
+			}
+		}
+	},
+	"draws.verified": func(t T) {
+		t.committed()
+		judged("commitments", false, []string{"verifiable", "verifiable too"}, protocol.TypeGameOver)(t)
+	},
 }
 
 func sendsPlain(t T) {

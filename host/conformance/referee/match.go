@@ -10,9 +10,6 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// playsMatches is the check that others need.
-const playsMatches = "referee.round.plays"
-
 // T is the handle of a running check of a referee.
 type T struct {
 	*kit.T
@@ -20,16 +17,6 @@ type T struct {
 }
 
 func with(t *kit.T) T { return T{t, t.Peers.(*peers)} }
-
-func run(test func(t T)) func(*kit.T) { return func(t *kit.T) { test(with(t)) } }
-
-func check(id string, level kit.Level, needs []string, rule, advice string, test func(t T)) kit.Check {
-	return kit.Check{ID: id, Level: level, Needs: needs, Rule: rule, Advice: advice, Run: func(t *kit.T) { test(with(t)) }}
-}
-
-func matchCheck(name string, level kit.Level, rule, advice string, test func(t T)) kit.Check {
-	return check("referee."+name, level, []string{playsMatches}, rule, advice, test)
-}
 
 // sample is a message that a referee accepts; not every referee knows each.
 func sample(t *kit.T) kit.Request {
@@ -95,8 +82,6 @@ func (t T) standings(wins int) *protocol.LeagueStandingsUpdate {
 	first.Wins, first.Played, first.Points = protocol.Some(wins), protocol.Some(wins+1), 3*wins+1
 	return m
 }
-
-func (t T) leagueCompleted() *protocol.LeagueCompleted { return t.LeagueCompleted(playerIDs[:]...) }
 
 // send sends a message in the way in which the referee takes its type.
 func (t T) send(m protocol.Message) *kit.Answer { return t.Send(kit.Request{Message: m}) }

@@ -67,88 +67,65 @@ func (t T) judge(rule string, all bool, matches []*match, results ...protocol.Ty
 	}
 }
 
-func resultChecks() []kit.Check {
-	return []kit.Check{
-		matchCheck("over.number", kit.Should, "drawn_number is a number from 1 to 10, and number_parity its parity (GAME_OVER).", "Draw with randint(1, 10), and write even or odd beside it.",
-			judged("numbers", true, fair, protocol.TypeGameOver)),
-		matchCheck("over.winner", kit.Should, "winner_player_id is the only player who chose the parity of the drawn number, with status WIN; null if both or neither did, with status DRAW (league.v2, the game).",
-			"Compare each choice with the parity of the number.", judged("scoring", false, fair, protocol.TypeGameOver)),
-		matchCheck("over.choices", kit.Should, "choices are the answers of the players (GAME_OVER).", "Store the choices by player_id.", judged("choices", true, fair, protocol.TypeGameOver)),
-		matchCheck("over.both", kit.Should, "Both players are sent the same result (GAME_OVER).", "Make the result once, and send it to both.", judged("same-result", false, fair, protocol.TypeGameOver)),
-		matchCheck("over.once", kit.Should, "GAME_OVER is not sent again once it is acknowledged.", "Stop at the first acknowledgement.",
-			func(t T) {
-				for _, name := range fair {
-					for who := range playerIDs {
-						if list := t.messages(t.scenario(name), protocol.TypeGameOver, who); len(list) > 1 {
-							t.failOn(list[1], "%s has acknowledged GAME_OVER and was sent it %s", nameOf(who), kit.Times(len(list)))
-						}
-					}
+var resultTests = map[string]func(T){
+	"over.number":  judged("numbers", true, fair, protocol.TypeGameOver),
+	"over.winner":  judged("scoring", false, fair, protocol.TypeGameOver),
+	"over.choices": judged("choices", true, fair, protocol.TypeGameOver),
+	"over.both":    judged("same-result", false, fair, protocol.TypeGameOver),
+	"over.once": func(t T) {
+		for _, name := range fair {
+			for who := range playerIDs {
+				if list := t.messages(t.scenario(name), protocol.TypeGameOver, who); len(list) > 1 {
+					t.failOn(list[1], "%s has acknowledged GAME_OVER and was sent it %s", nameOf(who), kit.Times(len(list)))
 				}
-			}),
-	}
+			}
+		}
+	},
+	"over.retry": func(t T) {
+		t.sends(t.start("end refused"), protocol.TypeGameOver, playerA, 2, "player P01 answered GAME_OVER with HTTP 503 and was not sent it again")
+	},
+	"report.score": judged("scoring", false, fair, protocol.TypeMatchResultReport),
+	"report.tie": func(t T) {
+		if result := t.report("tie").fields.Object("result"); result.Has("winner") {
+			t.Fail("winner is %s", result.Shown("winner"))
+		}
+	},
+	"report.details": func(t T) {
+		judged("choices", true, fair, protocol.TypeMatchResultReport)(t)
+		judged("numbers", true, fair, protocol.TypeMatchResultReport)(t)
+		judged("same-result", false, fair, protocol.TypeGameOver, protocol.TypeMatchResultReport)(t)
+	},
+	"report.order": func(t T) {
+		s := t.report("win")
+		for who := range playerIDs {
+			if over := t.message(t.scenario("win"), protocol.TypeGameOver, who); over.At.After(s.At) {
+				t.Fail("the report came before %s was sent GAME_OVER", nameOf(who))
+			}
+		}
+	},
+	"report.once": func(t T) {
+		t.play(plan{}) // in the meantime, it could have been
+		for _, name := range fair {
+			t.reportedOnce(t.scenario(name), "an acknowledged report")
+		}
+	},
+	"report.retry": reportsAgain,
+	"report.duplicate": func(t T) {
+		m := t.play(plan{report: func(_ *match, s *sent) kit.Response {
+			return kit.Respond(s.Raw, protocol.Refuse(protocol.CodeDuplicateReport, s.Type, "this match has been reported").With("same_result", true))
+		}})
+		t.play(plan{})
+		t.Until(t.shortDelay(), func() bool { return m.count(protocol.TypeMatchResultReport, toManager) > 1 })
+		t.reportedOnce(m, "a report that was refused as a duplicate")
+	},
+	"report.renew": registersAgain,
+	"report.deaf": func(t T) {
+		t.sends(t.start("end refused"), protocol.TypeMatchResultReport, toManager, 1, "player P01 answered GAME_OVER with HTTP 503, and no report came")
+	},
 }
 
-func reportChecks() []kit.Check {
-	report := func(t T) *sent { return t.message(t.scenario("win"), protocol.TypeMatchResultReport, toManager) }
-	return append(commonChecks("report", protocol.TypeMatchResultReport, nil, func(t T) []*sent { return []*sent{report(t)} }),
-		matchCheck("report.score", kit.Must, "winner and score follow from the choices and the number: 3 and 0 points, winner the player's id; or 1 and 1, winner null (league.v2, the game).", "Give 3, 1 and 0 points; put both players into score.",
-			judged("scoring", false, fair, protocol.TypeMatchResultReport)),
-		matchCheck("report.tie", kit.Should, "winner is null after a tie, and nothing else (MATCH_RESULT_REPORT).", `Write null, and not "DRAW".`,
-			func(t T) {
-				if result := t.message(t.scenario("tie"), protocol.TypeMatchResultReport, toManager).fields.Object("result"); result.Has("winner") {
-					t.Fail("winner is %s", result.Shown("winner"))
-				}
-			}),
-		matchCheck("report.details", kit.Should, "details has drawn_number, number_parity and choices, the same as GAME_OVER (MATCH_RESULT_REPORT).", "Put the same into both.",
-			func(t T) {
-				judged("choices", true, fair, protocol.TypeMatchResultReport)(t)
-				judged("numbers", true, fair, protocol.TypeMatchResultReport)(t)
-				judged("same-result", false, fair, protocol.TypeGameOver, protocol.TypeMatchResultReport)(t)
-			}).Needing("referee.over.number", "referee.over.winner", "referee.over.choices", "referee.over.both", "referee.report.fields"),
-		matchCheck("report.order", kit.Should, "The report is sent after GAME_OVER has been sent to both players (league.v2, flow).", "Send GAME_OVER first.",
-			func(t T) {
-				s := report(t)
-				for who := range playerIDs {
-					if over := t.message(t.scenario("win"), protocol.TypeGameOver, who); over.At.After(s.At) {
-						t.Fail("the report came before %s was sent GAME_OVER", nameOf(who))
-					}
-				}
-			}),
-	)
-}
-
-func deliveryChecks() []kit.Check {
-	return []kit.Check{
-		matchCheck("report.once", kit.Should, "A report is not sent again once it is acknowledged.", "Stop at the first MATCH_RESULT_ACK.",
-			func(t T) {
-				t.play(plan{}) // in the meantime, it could have been
-				for _, name := range fair {
-					t.reportedOnce(t.scenario(name), "an acknowledged report")
-				}
-			}),
-		matchCheck("report.retry", kit.Should, "A report that the manager does not accept (HTTP 503) is sent again, with the same result, until it is acknowledged (league.v2, retries).", "Repeat the report with growing pauses; keep the result.",
-			reportsAgain),
-		matchCheck("report.duplicate", kit.Should, "A report that is refused as a duplicate with same_result true (5003, E041) counts as acknowledged: it is not sent again, and the next match is played (league.v2, flow).",
-			"Treat 5003 as success if same_result is true.",
-			func(t T) {
-				m := t.play(plan{report: func(_ *match, s *sent) kit.Response {
-					return kit.Respond(s.Raw, protocol.Refuse(protocol.CodeDuplicateReport, s.Type, "this match has been reported").With("same_result", true))
-				}})
-				t.play(plan{})
-				t.Until(t.shortDelay(), func() bool { return m.count(protocol.TypeMatchResultReport, toManager) > 1 })
-				t.reportedOnce(m, "a report that was refused as a duplicate")
-			}),
-		matchCheck("report.renew", kit.Should, "A referee whose token is no longer valid (E012) registers again, and then reports (league.v2, authentication).", "On E012 register again, and repeat the report with the token from the answer.",
-			registersAgain),
-		matchCheck("report.deaf", kit.Should, "A player that does not acknowledge GAME_OVER delays neither the report nor the next match (league.v2, flow).", "Report once GAME_OVER has been sent, whatever the answer.",
-			func(t T) {
-				t.sends(t.start("end refused"), protocol.TypeMatchResultReport, toManager, 1, "player P01 answered GAME_OVER with HTTP 503, and no report came")
-			}),
-		matchCheck("over.retry", kit.Should, "GAME_OVER that was not acknowledged (HTTP 503) is sent again, at most 3 times (league.v2, retries).", "Repeat it in the background.",
-			func(t T) {
-				t.sends(t.start("end refused"), protocol.TypeGameOver, playerA, 2, "player P01 answered GAME_OVER with HTTP 503 and was not sent it again")
-			}),
-	}
+func (t T) report(scenario string) *sent {
+	return t.message(t.scenario(scenario), protocol.TypeMatchResultReport, toManager)
 }
 
 func (t T) reportedOnce(m *match, what string) {

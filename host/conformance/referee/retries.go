@@ -11,65 +11,48 @@ import (
 
 const retries = 3
 
-func retryChecks() []kit.Check {
-	const spent = "referee.retry.spent"
-	needs := []string{playsMatches, "referee.retry.join"}
-	after := func(name string, level kit.Level, needs []string, rule, advice string, test func(t T)) kit.Check {
-		return check("referee."+name, level, needs, rule, advice, test)
-	}
-	const retry = "Retry if the connection fails, no answer arrives in time, or the status is 429, 502, 503 or 504."
-	announced := append(needs, spent, "referee.error.announced")
-	return append([]kit.Check{
-		after("retry.join", kit.Should, needs[:1], "An invitation to a busy player (HTTP 503) is sent again, and the match is played (league.v2, retries).", retry,
-			func(t T) { t.retried(protocol.TypeGameInvitation, playerA) }),
-		after("retry.choice", kit.Should, needs, "A call to a busy player (HTTP 503) is sent again, and the choice counts (league.v2, retries).", retry,
-			func(t T) { t.retried(protocol.TypeChooseParityCall, playerB) }),
-		after("retry.ids", kit.Should, needs, "Each attempt has a JSON-RPC id of its own, and all have the same conversation_id (league.v2, retries).", "Make a new id for every request, and keep conversation_id for the match.",
-			func(t T) {
-				list := t.messages(t.scenario("busy"), protocol.TypeGameInvitation, playerA)
-				first, second := kit.Object(list[0].Raw), kit.Object(list[1].Raw)
-				t.show(list[0])
-				t.show(list[1])
-				if first.HasID() && string(first["id"]) == string(second["id"]) {
-					t.Fail("two attempts have the id %s", first["id"])
-				}
-				if list[0].fields.Text("conversation_id") != list[1].fields.Text("conversation_id") {
-					t.Fail("two attempts belong to different conversations")
-				}
-			}),
-		after(spent[len("referee."):], kit.Should, needs, "After 3 failed retries, the match is a technical loss (league.v2, retries).", "Count the attempts, and end the match after the fourth.",
-			func(t T) {
-				m := t.scenario("always busy")
-				list := t.messages(m, protocol.TypeGameInvitation, playerA)
+var retryTests = map[string]func(T){
+	"retry.join":   func(t T) { t.retried(protocol.TypeGameInvitation, playerA) },
+	"retry.choice": func(t T) { t.retried(protocol.TypeChooseParityCall, playerB) },
+	"retry.ids": func(t T) {
+		list := t.messages(t.scenario("busy"), protocol.TypeGameInvitation, playerA)
+		first, second := kit.Object(list[0].Raw), kit.Object(list[1].Raw)
+		t.show(list[0])
+		t.show(list[1])
+		if first.HasID() && string(first["id"]) == string(second["id"]) {
+			t.Fail("two attempts have the id %s", first["id"])
+		}
+		if list[0].fields.Text("conversation_id") != list[1].fields.Text("conversation_id") {
+			t.Fail("two attempts belong to different conversations")
+		}
+	},
+	"retry.spent": func(t T) {
+		m := t.scenario("always busy")
+		list := t.messages(m, protocol.TypeGameInvitation, playerA)
+		t.show(list[len(list)-1])
+		if len(list) != 1+retries {
+			t.Fail("%s, which always answered HTTP 503, was invited %s, want %d", nameOf(playerA), kit.Times(len(list)), 1+retries)
+		}
+		t.lost(m)
+	},
+	"retry.backoff":   backsOff,
+	"error.announced": announcesRetries,
+	"error.retry": func(t T) {
+		t.Says(t.firstError().fields, map[string]string{"action_required": string(protocol.TypeGameJoinAck), "retryable": "true", "max_retries": strconv.Itoa(retries)})
+	},
+	"error.last": func(t T) {
+		m := t.scenario("always busy")
+		final := func(s *sent) bool {
+			info := s.fields.Object("retry_info")
+			return s.who == playerA && s.Type == protocol.TypeGameError && string(s.fields["retryable"]) == "false" && !info.Has("next_retry_at")
+		}
+		if !t.Until(t.patience(), func() bool { return slices.ContainsFunc(m.sent, final) }) {
+			if list := t.messages(m, protocol.TypeGameError, playerA); len(list) > 0 {
 				t.show(list[len(list)-1])
-				if len(list) != 1+retries {
-					t.Fail("%s, which always answered HTTP 503, was invited %s, want %d", nameOf(playerA), kit.Times(len(list)), 1+retries)
-				}
-				t.lost(m)
-			}),
-		after("retry.backoff", kit.Should, append(needs, spent), "The pauses between attempts double: 1, 2 and 4 s (league.v2, retries).", "Wait 1 s x 2^attempt.",
-			backsOff),
-		after("error.announced", kit.Should, append(needs, spent), "Before each retry the player is sent GAME_ERROR, with the retry_count of the retry that follows (league.v2, retries).",
-			"Before each retry, send GAME_ERROR to the player that it is for.", announcesRetries),
-		after("error.retry", kit.Should, announced, "GAME_ERROR before a retry has retryable true, max_retries, and the missing message type in action_required (GAME_ERROR).", "Add them.",
-			func(t T) {
-				t.Says(t.firstError().fields, map[string]string{"action_required": string(protocol.TypeGameJoinAck), "retryable": "true", "max_retries": strconv.Itoa(retries)})
-			}),
-		after("error.last", kit.Should, announced, "After the last retry, GAME_ERROR has retryable false and no next_retry_at (league.v2, retries).", "Send a last GAME_ERROR with retryable false.",
-			func(t T) {
-				m := t.scenario("always busy")
-				final := func(s *sent) bool {
-					info := s.fields.Object("retry_info")
-					return s.who == playerA && s.Type == protocol.TypeGameError && string(s.fields["retryable"]) == "false" && !info.Has("next_retry_at")
-				}
-				if !t.Until(t.patience(), func() bool { return slices.ContainsFunc(m.sent, final) }) {
-					if list := t.messages(m, protocol.TypeGameError, playerA); len(list) > 0 {
-						t.show(list[len(list)-1])
-					}
-					t.Fail("no GAME_ERROR has retryable false and no next_retry_at")
-				}
-			}),
-	}, commonChecks("error", protocol.TypeGameError, announced, func(t T) []*sent { return []*sent{t.firstError()} })...)
+			}
+			t.Fail("no GAME_ERROR has retryable false and no next_retry_at")
+		}
+	},
 }
 
 // retried ends the check unless a player was sent a message again and the match
@@ -164,39 +147,30 @@ func pauses(list []*sent) (first, last time.Duration) {
 	return list[1].At.Sub(list[0].answered), list[retries].At.Sub(list[retries-1].answered)
 }
 
-func faultChecks() []kit.Check {
-	declined := func(look func(t T, s *sent, o protocol.GameResult)) func(t T) {
-		return func(t T) {
-			m := t.scenario("declined")
-			for _, s := range []*sent{t.message(m, protocol.TypeGameOver, playerB), t.message(m, protocol.TypeMatchResultReport, toManager)} {
-				look(t, s, t.ended(s))
-			}
+var faultTests = map[string]func(T){
+	"fault.declined": func(t T) { t.losesAtOnce("declined", protocol.TypeGameInvitation) },
+	"fault.invalid":  func(t T) { t.losesAtOnce("invalid", protocol.TypeChooseParityCall) },
+	"fault.score":    judged("scoring", true, []string{"declined", "both declined"}, protocol.TypeGameOver, protocol.TypeMatchResultReport),
+	"fault.nodraw": declined(func(t T, s *sent, o protocol.GameResult) {
+		if _, drawn := o.DrawnNumber.Get(); drawn || o.NumberParity.Value() != "" || len(o.Choices) > 0 {
+			t.failOn(s, "%s has the number %d, %q, with the choices %v", s.Type, o.DrawnNumber.Value(), o.NumberParity.Value(), o.Choices)
 		}
-	}
-	return []kit.Check{
-		matchCheck("fault.declined", kit.Should, "A player that answers accept false is not invited again, and has a technical loss (league.v2, the game).", "Read accept; end the match with status TECHNICAL_LOSS.",
-			func(t T) { t.losesAtOnce("declined", protocol.TypeGameInvitation) }),
-		matchCheck("fault.invalid", kit.Should, "A choice that is neither even nor odd is a technical loss at once (league.v2, errors, E004).", "Compare with the two words.",
-			func(t T) { t.losesAtOnce("invalid", protocol.TypeChooseParityCall) }),
-		matchCheck("fault.score", kit.Should, "After a technical loss the opponent is the winner, with 3 points to 0; if both players are at fault, both lose: winner null, 0 points each (league.v2, the game).",
-			"Name the opponent in winner and winner_player_id, and nobody if neither played.",
-			judged("scoring", true, []string{"declined", "both declined"}, protocol.TypeGameOver, protocol.TypeMatchResultReport)),
-		matchCheck("fault.nodraw", kit.Should, "No number is drawn for a technical loss: drawn_number and number_parity are null, and choices holds only those that were made (league.v2, the game).", "Write null.",
-			declined(func(t T, s *sent, o protocol.GameResult) {
-				if _, drawn := o.DrawnNumber.Get(); drawn || o.NumberParity.Value() != "" || len(o.Choices) > 0 {
-					t.failOn(s, "%s has the number %d, %q, with the choices %v", s.Type, o.DrawnNumber.Value(), o.NumberParity.Value(), o.Choices)
-				}
-			})),
-		matchCheck("fault.names", kit.Should, "technical_loss_player_ids lists the players at fault (GAME_OVER, MATCH_RESULT_REPORT).", "Add the list to game_result and to details.",
-			declined(func(t T, s *sent, o protocol.GameResult) {
-				if !slices.Equal(o.TechnicalLossPlayerIDs, playerIDs[:1]) {
-					t.failOn(s, "technical_loss_player_ids of %s is %v, want %v", s.Type, o.TechnicalLossPlayerIDs, playerIDs[:1])
-				}
-			})),
-		matchCheck("fault.join", kit.Should, "A player that does not answer the invitation loses the match once the retries are spent (league.v2, timeouts; 5 s by default).", "Give each attempt a deadline, and limit the retries.",
-			func(t T) { t.losesByTimeout("no join", protocol.TypeGameInvitation) }),
-		matchCheck("fault.choice", kit.Should, "A player that does not answer the call loses the match once the retries are spent (league.v2, timeouts; 30 s by default).", "Give each attempt a deadline, and limit the retries.",
-			func(t T) { t.losesByTimeout("no choice", protocol.TypeChooseParityCall) }),
+	}),
+	"fault.names": declined(func(t T, s *sent, o protocol.GameResult) {
+		if !slices.Equal(o.TechnicalLossPlayerIDs, playerIDs[:1]) {
+			t.failOn(s, "technical_loss_player_ids of %s is %v, want %v", s.Type, o.TechnicalLossPlayerIDs, playerIDs[:1])
+		}
+	}),
+	"fault.join":   func(t T) { t.losesByTimeout("no join", protocol.TypeGameInvitation) },
+	"fault.choice": func(t T) { t.losesByTimeout("no choice", protocol.TypeChooseParityCall) },
+}
+
+// declined looks at what is said of a match that a player has declined.
+func declined(look func(t T, s *sent, o protocol.GameResult)) func(t T) {
+	return func(t T) {
+		for _, s := range []*sent{t.message(t.scenario("declined"), protocol.TypeGameOver, playerB), t.report("declined")} {
+			look(t, s, t.ended(s))
+		}
 	}
 }
 

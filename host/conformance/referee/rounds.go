@@ -15,40 +15,47 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-func roundChecks() []kit.Check {
-	acked := func(name string, typ protocol.Type, m func(t T) protocol.Message) kit.Check {
-		return kit.AckCheck("referee."+name+".ack", typ, nil, func(t *kit.T) *kit.Answer {
-			r := with(t)
-			r.NeedsRegistration(t)
-			return r.send(m(r))
-		})
+func roundTests() map[string]func(T) {
+	acked := func(message func(t T) protocol.Message) func(T) {
+		return func(t T) {
+			t.NeedsRegistration(t.T)
+			m := message(t)
+			t.Accepted(t.send(m), m.Head().MessageType.Answer())
+		}
 	}
-	return []kit.Check{
-		check(playsMatches, kit.Must, nil, "A referee plays the matches that it is assigned, by ROUND_ANNOUNCEMENT or one by one: it invites both players, calls both for a choice, sends GAME_OVER to both and reports to the manager (league.v2, flow).",
-			"Pick the matches whose referee_id or referee_endpoint is your own, and send to the players at player_A_endpoint and player_B_endpoint.", func(t T) {
-				t.NeedsRegistration(t.T)
-				t.T.Evidence = append(t.T.Evidence, t.assignment().first...)
-				m := t.scenario("win")
-				for _, typ := range []protocol.Type{protocol.TypeGameInvitation, protocol.TypeChooseParityCall} {
-					t.message(m, typ, playerA)
-					t.message(m, typ, playerB)
-				}
-			}),
-		announcedCheck(),
-		acked("round", protocol.TypeRoundAnnouncement, func(t T) protocol.Message { return t.announcement(t.newMatch(plan{})) }),
-		acked("standings", protocol.TypeLeagueStandingsUpdate, func(t T) protocol.Message { return t.standings(0) }),
-		acked("roundend", protocol.TypeRoundCompleted, func(t T) protocol.Message { return t.RoundCompleted() }),
-		matchCheck("round.others", kit.Must, "A referee ignores the matches of other referees (ROUND_ANNOUNCEMENT).",
-			"Compare referee_id with the id that the manager assigned, before you begin a match.", func(t T) {
-				a := t.foreignRound()
-				t.send(a)
-				t.Lock()
-				m := t.matches[a.Matches[0].MatchID]
-				t.Unlock()
-				t.ignores(m)
-			}),
-		matchCheck("round.again", kit.Should, "A round that is announced again is not played again: the manager may have lost the acknowledgement (league.v2, flow).",
-			"Store the matches by match_id, and begin each once.", announcedTwice),
+	return map[string]func(T){
+		"round.plays": func(t T) {
+			t.NeedsRegistration(t.T)
+			t.T.Evidence = append(t.T.Evidence, t.assignment().first...)
+			m := t.scenario("win")
+			for _, typ := range []protocol.Type{protocol.TypeGameInvitation, protocol.TypeChooseParityCall} {
+				t.message(m, typ, playerA)
+				t.message(m, typ, playerB)
+			}
+		},
+		"round.announced": func(t T) {
+			w := t.assignment()
+			if w.name == "" && w.sender == "" {
+				return
+			}
+			t.T.Evidence = append(t.T.Evidence, w.first...)
+			if w.name == "" {
+				t.Fail("it plays only when the manager signs as %s", w.sender)
+			}
+			t.Fail("after ROUND_ANNOUNCEMENT it plays nothing; it plays after %s", w.name)
+		},
+		"round.ack":     acked(func(t T) protocol.Message { return t.announcement(t.newMatch(plan{})) }),
+		"standings.ack": acked(func(t T) protocol.Message { return t.standings(0) }),
+		"roundend.ack":  acked(func(t T) protocol.Message { return t.RoundCompleted() }),
+		"round.others": func(t T) {
+			a := t.foreignRound()
+			t.send(a)
+			t.Lock()
+			m := t.matches[a.Matches[0].MatchID]
+			t.Unlock()
+			t.ignores(m)
+		},
+		"round.again": announcedTwice,
 	}
 }
 
@@ -63,48 +70,37 @@ func announcedTwice(t T) {
 	}
 }
 
-func authChecks() []kit.Check {
-	needs := []string{playsMatches}
-	signed := func(name, rule, advice string, test func(t T)) kit.Check {
-		return check("referee.auth."+name, kit.Should, needs, rule, advice, func(t T) {
+func authTests() map[string]func(T) {
+	signed := func(test func(t T)) func(T) {
+		return func(t T) {
 			t.Send(sample(t.T)) // it knows the manager's token then
 			test(t)
-		})
+		}
 	}
-	refuses := func(change func(t T, a *protocol.RoundAnnouncement)) func(t T) {
-		return func(t T) {
+	refuses := func(change func(t T, a *protocol.RoundAnnouncement)) func(T) {
+		return signed(func(t T) {
 			m := t.newMatch(plan{})
 			a := t.announcement(m)
 			r := t.request(t.assignment(), a)
 			change(t, a)
 			t.Refused(t.Send(r))
 			t.ignores(m)
-		}
+		})
 	}
-	const compare = "Keep the auth_token of the first message from the manager, and refuse league messages that have another."
-	return []kit.Check{
-		signed("token", "An announcement whose auth_token is not the manager's is refused, and its matches are not played, once the manager has shown its token (3001, E012).", compare,
-			refuses(func(_ T, a *protocol.RoundAnnouncement) { a.AuthToken = kit.Forged })),
-		signed("sender", "An announcement signed by a player is refused, and its matches are not played (3001, E012).", "Refuse league messages whose sender is not league_manager.",
-			refuses(func(_ T, a *protocol.RoundAnnouncement) {
-				a.Sender = protocol.Sender(protocol.RolePlayer, playerIDs[playerA])
-			})),
-		signed("league", "An announcement of another league is refused, and its matches are not played (E046).", "Compare league_id with that of the answer to the registration.",
-			refuses(func(t T, a *protocol.RoundAnnouncement) {
-				a.LeagueID, a.AuthToken = "elsewhere", t.Verifier.ManagerToken(kit.League)
-			})),
-		kit.QuietCheck(kit.Referee, needs, func(t *kit.T) kit.Request {
-			r := sample(t)
-			t.Send(r) // it knows the manager's token then
-			return r
+	return map[string]func(T){
+		"auth.token": refuses(func(_ T, a *protocol.RoundAnnouncement) { a.AuthToken = kit.Forged }),
+		"auth.sender": refuses(func(_ T, a *protocol.RoundAnnouncement) {
+			a.Sender = protocol.Sender(protocol.RolePlayer, playerIDs[playerA])
 		}),
-		signed("completed", "LEAGUE_COMPLETED is believed from the manager only: one with another auth_token is refused, and the referee goes on (league.v2, authentication).", compare,
-			func(t T) {
-				m := t.leagueCompleted()
-				m.AuthToken = kit.Forged
-				t.Refused(t.send(m))
-				t.play(plan{})
-			}),
+		"auth.league": refuses(func(t T, a *protocol.RoundAnnouncement) {
+			a.LeagueID, a.AuthToken = "elsewhere", t.Verifier.ManagerToken(kit.League)
+		}),
+		"auth.completed": signed(func(t T) {
+			m := t.LeagueCompleted(playerIDs[:]...)
+			m.AuthToken = kit.Forged
+			t.Refused(t.send(m))
+			t.play(plan{})
+		}),
 	}
 }
 
@@ -252,19 +248,4 @@ func (t T) assignmentNames() []string {
 		}
 	}
 	return append([]string{""}, names...)
-}
-
-func announcedCheck() kit.Check {
-	return matchCheck("round.announced", kit.Should, "A referee plays the matches of ROUND_ANNOUNCEMENT, and needs no other message for them (league.v2, flow).",
-		"Handle ROUND_ANNOUNCEMENT: play the matches whose referee_id is your own.", func(t T) {
-			w := t.assignment()
-			if w.name == "" && w.sender == "" {
-				return
-			}
-			t.T.Evidence = append(t.T.Evidence, w.first...)
-			if w.name == "" {
-				t.Fail("it plays only when the manager signs as %s", w.sender)
-			}
-			t.Fail("after ROUND_ANNOUNCEMENT it plays nothing; it plays after %s", w.name)
-		})
 }

@@ -1,20 +1,33 @@
 package referee
 
 import (
-	"slices"
+	_ "embed"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
 )
 
+//go:embed checks.txt
+var table string
+
 // Suite returns the checks of a referee, in the order in which they run: the
 // checks that others need come first, and those that end the league last.
 func Suite() kit.Suite {
-	return kit.Suite{Role: kit.Referee, Open: open, Checks: slices.Concat(
-		kit.RegistrationChecks(kit.Referee, nil), roundChecks(), messageChecks(), orderChecks(), resultChecks(), reportChecks(), deliveryChecks(), drawChecks(),
-		replyChecks(), postedChecks(), retryChecks(), faultChecks(), deadlineChecks(), authChecks(),
-		kit.IDChecks(kit.Referee, nil, sample), []kit.Check{kit.NoIDCheck(kit.Referee, nil, sample)},
-		kit.DialectChecks(kit.Referee, nil, sample), kit.MethodChecks(kit.Referee, nil, sample), []kit.Check{unknownFieldsCheck()},
-		loadChecks(), hostileChecks(),
-		kit.EndChecks(kit.Referee, func(*kit.T) []string { return playerIDs[:] }),
-	)}
+	announcing := func(t *kit.T) kit.Request {
+		r := with(t)
+		return r.assigning(r.newMatch(plan{}))
+	}
+	return kit.Suite{Role: kit.Referee, Open: open, Checks: kit.Checks(kit.Referee, table,
+		kit.RegistrationTests(kit.Referee, nil, func(*kit.T) []string { return playerIDs[:] }),
+		kit.IDTests(sample), kit.DialectTests(sample), kit.AttackTests(attacks(), announcing),
+		kit.For(with, roundTests(), messageTests, typeTests(), resultTests, drawTests, replyTests(), postedTests(), retryTests, faultTests, authTests(), loadTests),
+		map[string]func(*kit.T){
+			"load.stalled": kit.StalledTest(func(t *kit.T) func() *kit.Answer {
+				return func() *kit.Answer { return t.Send(sample(t)) }
+			}),
+			"auth.quiet": kit.QuietTest(func(t *kit.T) kit.Request {
+				r := sample(t)
+				t.Send(r) // it knows the manager's token then
+				return r
+			}),
+		})}
 }

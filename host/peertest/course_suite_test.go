@@ -16,16 +16,20 @@ func courses() []*course {
 // they compute, so there are more than go test would have.
 var abreast = make(chan struct{}, 12)
 
-// leagues runs a test for each program that has a part, several at once; in a plain run
-// for every second one, which are others from test to test.
-func leagues(t *testing.T, has func(c *course) bool, play func(w *world, c *course)) {
-	t.Helper()
-	all, step := slices.DeleteFunc(courses(), func(c *course) bool { return !has(c) }), sampleOrAll(2, 1)
-	var some []*course
+// sample returns all of a list in the whole pass, and in a plain run every third, which are others
+// from test to test.
+func sample[T any](t testing.TB, all []T) (some []T) {
+	step := sampleOrAll(3, 1)
 	for i := len(t.Name()) % step; i < len(all); i += step {
 		some = append(some, all[i])
 	}
-	eachCourse(t, some, play)
+	return some
+}
+
+// leagues runs a test for each program that has a part, several at once.
+func leagues(t *testing.T, has func(c *course) bool, play func(w *world, c *course)) {
+	t.Helper()
+	eachCourse(t, sample(t, slices.DeleteFunc(courses(), func(c *course) bool { return !has(c) })), play)
 }
 
 // eachCourse runs a test for each program, several at once.
@@ -128,7 +132,7 @@ func TestHostSeatsPlayersOfPrograms(t *testing.T) {
 // TestHostSeatsPlayersOfAllProgramsAtOnce: the same in one league.
 func TestHostSeatsPlayersOfAllProgramsAtOnce(t *testing.T) {
 	t.Parallel()
-	list := slices.DeleteFunc(courses(), func(c *course) bool { return c.player == nil || c.unseated })
+	list := sample(t, slices.DeleteFunc(courses(), func(c *course) bool { return c.player == nil || c.unseated }))
 	eachCourse(t, []*course{{name: "all"}}, func(w *world, _ *course) {
 		ours := w.strategylab("host", "--legs", "1", "--validation", "tolerant", "--players", fmt.Sprint(len(list)), "--format", "json")
 		w.prints(ours, "listening")

@@ -2,7 +2,10 @@ package peertest
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -39,32 +42,50 @@ type hosted struct {
 	url    string
 	played chan *host.Played
 	failed chan error
+
+	mu     sync.Mutex
+	events []manager.Event
 }
 
 // hostLeague starts a league for a number of players, beside referees and house
 // players of ours.
 func hostLeague(ctx context.Context, t *testing.T, players, referees int, house ...string) *hosted {
 	t.Helper()
-	backoff := game.Backoff{Retries: 2, First: 5 * time.Millisecond, Most: 10 * time.Millisecond}
-	started := make(chan string, 1)
-	l := &host.League{
-		Network: host.NewSockets(), Server: jsonrpc.Config{Lenient: true},
-		Manager: manager.Config{Players: players, Mode: protocol.Tolerant, Timeout: time.Minute, Backoff: backoff, Probe: manager.ProbeOff, MatchDeadline: 5 * time.Minute},
-		Started: func(url string, _ bool) { started <- url },
+	return hostLeagueWith(ctx, t, manager.Config{
+		Players: players, Backoff: game.Backoff{Retries: 2, First: 5 * time.Millisecond, Most: 10 * time.Millisecond},
+	}, referees, house...)
+}
+
+// impatient is the manager of a league of so many players that gives a referee a second to invite.
+func impatient(players int) manager.Config {
+	return manager.Config{
+		Players: players, JoinTimeout: time.Second, Backoff: game.Backoff{Retries: 2, First: 150 * time.Millisecond, Most: 200 * time.Millisecond},
 	}
+}
+
+func hostLeagueWith(ctx context.Context, t *testing.T, m manager.Config, referees int, house ...string) *hosted {
+	t.Helper()
+	h := &hosted{played: make(chan *host.Played, 1), failed: make(chan error, 1)}
+	m.Mode, m.Timeout, m.Probe, m.MatchDeadline = protocol.Tolerant, time.Minute, manager.ProbeOff, 5*time.Minute
+	m.Events = func(e manager.Event) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.events = append(h.events, e)
+	}
+	started := make(chan string, 1)
+	l := &host.League{Network: host.NewSockets(), Server: jsonrpc.Config{Lenient: true}, Manager: m, Started: func(url string, _ bool) { started <- url }}
 	for range referees {
-		l.Referees = append(l.Referees, referee.Config{Config: agent.Config{Mode: protocol.Tolerant, Timeout: time.Minute, Backoff: backoff}, JoinTimeout: time.Minute, ChoiceTimeout: time.Minute})
+		l.Referees = append(l.Referees, referee.Config{Config: agent.Config{Mode: protocol.Tolerant, Timeout: time.Minute, Backoff: m.Backoff}, Concurrent: 2, JoinTimeout: time.Minute, ChoiceTimeout: time.Minute})
 	}
 	for i, name := range house {
 		l.Seats = append(l.Seats, host.Seat{Config: player.Config{
-			Config:   agent.Config{Name: "house-" + name, Mode: protocol.Tolerant, Backoff: backoff},
+			Config:   agent.Config{Name: "house-" + name, Mode: protocol.Tolerant, Backoff: m.Backoff},
 			Factory:  factory(t, name),
 			Patience: 20 * time.Millisecond,
 			Key:      game.StrategyKey(1, 0, i),
 			Coin:     game.CoinKey(1, 0, i),
 		}})
 	}
-	h := &hosted{played: make(chan *host.Played, 1), failed: make(chan error, 1)}
 	go func() {
 		played, err := l.Play(ctx)
 		_ = l.Network.Close()
@@ -110,28 +131,42 @@ func unforfeited(t *testing.T, played *host.Played) {
 	}
 }
 
+// eachStyle runs a test for each program, some of them in a plain run.
+func eachStyle(t *testing.T, all []*style, play func(ctx context.Context, t *testing.T, s *style)) {
+	t.Helper()
+	for _, s := range sample(t, all) {
+		t.Run(strings.ReplaceAll(s.name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+			defer cancel()
+			play(ctx, t, s)
+		})
+	}
+}
+
+// joins starts a player of a style and registers it.
+func joins(ctx context.Context, t *testing.T, manager string, s *style, name string, n int) *contestant {
+	t.Helper()
+	c := contest(t, s, name, habit(n))
+	if err := c.register(ctx, manager); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // TestOurHostSeatsForeignPlayers: three players of each kind play a complete
 // league of ours without a technical loss, and receive its end.
 func TestOurHostSeatsForeignPlayers(t *testing.T) {
 	t.Parallel()
-	for _, s := range foreignPlayers {
-		t.Run(s.name, func(t *testing.T) {
-			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-			defer cancel()
-			h := hostLeague(ctx, t, 3, 1)
-			var all []*contestant
-			for i := range 3 {
-				c := contest(t, s, s.name+strings.Repeat("x", i+1), []string{"even", "odd", "odd"}[i])
-				if err := c.register(ctx, h.url); err != nil {
-					t.Fatal(err)
-				}
-				all = append(all, c)
-			}
-			clean(t, h.end(t), 3)
-			checkContestants(ctx, t, all, 2)
-		})
-	}
+	eachStyle(t, foreignPlayers, func(ctx context.Context, t *testing.T, s *style) {
+		h := hostLeague(ctx, t, 3, 1)
+		var all []*contestant
+		for i := range 3 {
+			all = append(all, joins(ctx, t, h.url, s, s.name+strings.Repeat("x", i+1), i))
+		}
+		clean(t, h.end(t), 3)
+		checkContestants(ctx, t, all, 2)
+	})
 }
 
 func checkContestants(ctx context.Context, t *testing.T, all []*contestant, matches int64) {
@@ -156,38 +191,31 @@ func TestStartedInOtherForms(t *testing.T) {
 	call := func(params object) any {
 		return object{"jsonrpc": "2.0", "method": "start_league", "params": params, "id": 1}
 	}
-	for _, form := range []struct {
-		name, path string
-		body       any
+	forms := map[string]struct {
+		path string
+		body any
 	}{
-		{"empty params", "/mcp", call(object{})},
-		{"no params", "/mcp", object{"jsonrpc": "2.0", "method": "start_league", "id": 1}},
-		{"a league id", "/mcp", call(object{"league_id": "league_2025_even_odd"})},
-		{"the type as method", "/mcp", object{"jsonrpc": "2.0", "method": "START_LEAGUE", "params": object{"sender": "launcher"}, "id": 1}},
-		{"a path of its own", "/start_league", object{}},
-	} {
-		t.Run(strings.ReplaceAll(form.name, " ", "-"), func(t *testing.T) {
-			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-			defer cancel()
-			h := hostLeague(ctx, t, 0, 1)
-			var all []*contestant
-			for _, name := range []string{"Ada", "Grace"} {
-				c := contest(t, foreignPlayers[0], name, "even")
-				if err := c.register(ctx, h.url); err != nil {
-					t.Fatal(err)
-				}
-				all = append(all, c)
-			}
-			answer := all[0].program.post(ctx, strings.Replace(h.url, "/mcp", form.path, 1), form.body)
-			if result, _ := answer["result"].(object); result != nil {
-				answer = result
-			}
-			if text(answer, "message_type") != "LEAGUE_STATUS" {
-				t.Fatalf("the start was answered by %v", answer)
-			}
-			clean(t, h.end(t), 2)
-			checkContestants(ctx, t, all, 1)
-		})
+		"empty params":       {"/mcp", call(object{})},
+		"no params":          {"/mcp", object{"jsonrpc": "2.0", "method": "start_league", "id": 1}},
+		"a league id":        {"/mcp", call(object{"league_id": "league_2025_even_odd"})},
+		"the type as method": {"/mcp", object{"jsonrpc": "2.0", "method": "START_LEAGUE", "params": object{"sender": "launcher"}, "id": 1}},
+		"a path of its own":  {"/start_league", object{}},
 	}
+	var all []*style
+	for _, name := range slices.Sorted(maps.Keys(forms)) {
+		all = append(all, &style{name: name})
+	}
+	eachStyle(t, all, func(ctx context.Context, t *testing.T, s *style) {
+		h, form := hostLeague(ctx, t, 0, 1), forms[s.name]
+		players := []*contestant{joins(ctx, t, h.url, foreignPlayers[0], "Ada", 0), joins(ctx, t, h.url, foreignPlayers[0], "Grace", 0)}
+		answer := players[0].program.post(ctx, strings.Replace(h.url, "/mcp", form.path, 1), form.body)
+		if result, _ := answer["result"].(object); result != nil {
+			answer = result
+		}
+		if text(answer, "message_type") != "LEAGUE_STATUS" {
+			t.Fatalf("the start was answered by %v", answer)
+		}
+		clean(t, h.end(t), 2)
+		checkContestants(ctx, t, players, 1)
+	})
 }

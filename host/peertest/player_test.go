@@ -2,7 +2,8 @@ package peertest
 
 import (
 	"context"
-	"strings"
+	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -53,25 +54,23 @@ func factory(t *testing.T, name string) strategies.Factory {
 // referee without a technical loss, are registered once each, and leave.
 func TestOurPlayerUnderForeignManagers(t *testing.T) {
 	t.Parallel()
-	var all sync.WaitGroup // they wait more than they compute
-	defer all.Wait()
-	for _, s := range foreignLeagues {
-		all.Go(func() {
-			t.Run(strings.ReplaceAll(s.name, " ", "-"), func(t *testing.T) {
-				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-				defer cancel()
-				l := foreign(t, s)
-				var players sync.WaitGroup
-				ended := make([]player.Event, 3)
-				for i := range ended {
-					players.Go(func() { ended[i] = ourPlayer(ctx, t, l.manager.url, i, s.endless) })
-				}
-				reports := l.play(ctx, len(ended), 0)
-				players.Wait()
-				checkForeignLeague(t, l, reports, ended)
-			})
-		})
+	eachStyle(t, foreignLeagues, func(ctx context.Context, t *testing.T, s *style) {
+		l := foreign(t, s)
+		reports, ended := l.playOurs(ctx, t, 3)
+		checkForeignLeague(t, l, reports, ended)
+	})
+}
+
+// playOurs plays a league of so many of our players, and returns the reports and their last events.
+func (l *league) playOurs(ctx context.Context, t *testing.T, n int) (reports map[string]object, ended []player.Event) {
+	var players sync.WaitGroup
+	ended = make([]player.Event, n)
+	for i := range ended {
+		players.Go(func() { ended[i] = ourPlayer(ctx, t, l.manager.url, i, l.style.endless) })
 	}
+	reports = l.play(ctx, n, 0)
+	players.Wait()
+	return reports, ended
 }
 
 var guestNames = []string{"Ada", "Grace", "Edsger", "Barbara", "Alan", "Emmy"}
@@ -131,13 +130,9 @@ func checkForeignLeague(t *testing.T, l *league, reports map[string]object, ende
 		t.Errorf("%d of 3 matches", len(reports))
 	}
 	points := 0
-	for id, r := range reports {
-		if absent, _ := r["technical_loss_player_ids"].([]any); len(absent) > 0 {
-			t.Errorf("%s: technical loss of %v", id, absent)
-		}
-		result, _ := r["result"].(object)
-		score, _ := result["score"].(object)
-		for _, n := range score {
+	unabsent(t, reports)
+	for _, r := range reports {
+		for _, n := range inner(inner(r, "result"), "score") {
 			points += n.(int)
 		}
 	}
@@ -155,4 +150,85 @@ func checkForeignLeague(t *testing.T, l *league, reports map[string]object, ende
 	if l.style.over == "flat" && received != points {
 		t.Errorf("the players have counted %d points, the referee gave %d", received, points)
 	}
+}
+
+// unabsent checks that nobody lost by technical loss.
+func unabsent(t *testing.T, reports map[string]object) {
+	t.Helper()
+	for id, r := range reports {
+		if absent, _ := r["technical_loss_player_ids"].([]any); len(absent) > 0 {
+			t.Errorf("%s: technical loss of %v", id, absent)
+		}
+	}
+}
+
+// TestOurPlayersUnderEveryRefereeAtOnce: a league of our players, most of them
+// house players, in which every kind of referee that was seen conducts matches.
+// Each of these reads nothing but the answers of its own kind, and the players
+// know none of them: they lose nothing by technical loss.
+func TestOurPlayersUnderEveryRefereeAtOnce(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	referees := append(sample(t, foreignReferees), foreignReferees[0])
+	n := 2 * len(referees) // a match of each round for every referee
+	var house []string
+	for _, f := range builtin.All()[:n-len(guestNames)] {
+		house = append(house, f.Info().Name)
+	}
+	h := hostLeague(ctx, t, n, 0, house...)
+	kinds := make(map[string]string) // of referees, by id
+	for _, s := range referees {
+		o := officiate(t, s)
+		o.register(ctx, h.url)
+		kinds[o.id] = s.name
+	}
+	var guests sync.WaitGroup
+	ended := make([]player.Event, len(guestNames))
+	for i := range ended {
+		guests.Go(func() { ended[i] = ourPlayer(ctx, t, h.url, i, false) })
+	}
+	played := h.end(t)
+	guests.Wait()
+	conducted := make(map[string]int)
+	for _, m := range played.Matches {
+		conducted[kinds[m.RefereeID]]++
+		for i, r := range m.Results {
+			if m.Choices[i] == 0 {
+				t.Errorf("%s: %s brings no choice to a referee of the kind %q: %v", m.ID, m.Players[i], kinds[m.RefereeID], r)
+			}
+		}
+	}
+	for _, kind := range kinds {
+		if conducted[kind] < n-2 { // all but one round
+			t.Errorf("a referee of the kind %q has conducted %d matches", kind, conducted[kind])
+		}
+	}
+	clean(t, played, n)
+	for i, e := range ended {
+		if e.Kind != player.Completed || e.Standing.Played != n-1 || e.Place == 0 || len(e.Table) != n {
+			t.Errorf("guest %d ended by %q, %+v, place %d, table of %d", i, e.Kind, e.Standing, e.Place, len(e.Table))
+		}
+	}
+}
+
+// TestOurPlayersUnderForeignRefereesInTurn: under each of a few foreign managers
+// the matches of our players are conducted by referees of all kinds in turn,
+// that know nothing of the manager's kind, among them one that reads no answers
+// but requests. The players lose nothing by technical loss.
+func TestOurPlayersUnderForeignRefereesInTurn(t *testing.T) {
+	t.Parallel()
+	tools := &style{name: "tools", frame: "tool", answers: "content", reads: "content"}
+	eachStyle(t, []*style{foreignLeagues[0], foreignLeagues[2], {name: "handle_message", frame: "message"}, tools}, func(ctx context.Context, t *testing.T, manager *style) {
+		l := foreign(t, manager)
+		asks := &style{name: "asks", naming: "lower", answers: "params", reads: "params", thinks: 60 * time.Millisecond}
+		for i, s := range append(slices.Clone(foreignReferees), asks) {
+			l.panel = append(l.panel, judgeNamed(t, s, fmt.Sprintf("REF%02d", i+1)))
+		}
+		reports, ended := l.playOurs(ctx, t, len(guestNames))
+		if want := len(ended) * (len(ended) - 1) / 2; len(reports) != want {
+			t.Errorf("%d of %d matches", len(reports), want)
+		}
+		unabsent(t, reports)
+	})
 }

@@ -2,8 +2,10 @@ package peertest
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
 )
@@ -35,38 +38,25 @@ var assigningManagers = []*style{
 // kind.
 func TestOurRefereeUnderForeignManagers(t *testing.T) {
 	t.Parallel()
-	var all sync.WaitGroup // they wait more than they compute
-	defer all.Wait()
-	for _, s := range assigningManagers {
-		all.Go(func() {
-			t.Run(strings.ReplaceAll(s.name, " ", "-"), func(t *testing.T) {
-				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-				defer cancel()
-				l := foreign(t, s)
-				var serving sync.WaitGroup
-				serving.Go(func() { ourReferee(ctx, t, l.manager.url, s.endless) })
-				for i, choice := range []string{"even", "odd", "even"} {
-					c := contest(t, s, []string{"Ada", "Grace", "Edsger"}[i], choice)
-					if err := c.register(ctx, l.manager.url); err != nil {
-						t.Fatal(err)
-					}
-				}
-				reports := l.play(ctx, 3, 1)
-				serving.Wait()
-				if len(l.referees) != 1 || len(reports) != 3 {
-					t.Errorf("%d registrations of a referee, %d of 3 reports", len(l.referees), len(reports))
-				}
-				for id, r := range reports {
-					result, _ := r["result"].(object)
-					details, _ := result["details"].(object)
-					choices, _ := details["choices"].(object)
-					if len(choices) != 2 || details["status"] == "TECHNICAL_LOSS" {
-						t.Errorf("%s: %v", id, result)
-					}
-				}
-			})
-		})
-	}
+	eachStyle(t, assigningManagers, func(ctx context.Context, t *testing.T, s *style) {
+		l := foreign(t, s)
+		var serving sync.WaitGroup
+		serving.Go(func() { ourReferee(ctx, t, l.manager.url, s.endless) })
+		for i, name := range []string{"Ada", "Grace", "Edsger"} {
+			joins(ctx, t, l.manager.url, s, name, i)
+		}
+		reports := l.play(ctx, 3, 1)
+		serving.Wait()
+		if len(l.referees) != 1 || len(reports) != 3 {
+			t.Errorf("%d registrations of a referee, %d of 3 reports", len(l.referees), len(reports))
+		}
+		for id, r := range reports {
+			details := inner(inner(r, "result"), "details")
+			if len(inner(details, "choices")) != 2 || details["status"] == "TECHNICAL_LOSS" {
+				t.Errorf("%s: %v", id, r)
+			}
+		}
+	})
 }
 
 // ourReferee serves as the command does, until the league is over; where nobody
@@ -208,21 +198,13 @@ func (o *official) lookUp(ctx context.Context, p *matchup) {
 // league between house players and a foreign player.
 func TestForeignRefereesOfOurHost(t *testing.T) {
 	t.Parallel()
-	for _, s := range foreignReferees {
-		t.Run(strings.ReplaceAll(s.name, " ", "-"), func(t *testing.T) {
-			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-			defer cancel()
-			h := hostLeague(ctx, t, 3, 0, "random", "alternate")
-			officiate(t, s).register(ctx, h.url)
-			c := contest(t, &style{name: "guest", choiceField: s.choiceField, joinField: s.joinField, async: s.async, frame: s.frame, answers: s.answers, reads: s.reads, headerless: s.headerless}, "guest", "even")
-			if err := c.register(ctx, h.url); err != nil {
-				t.Fatal(err)
-			}
-			clean(t, h.end(t), 3)
-			checkContestants(ctx, t, []*contestant{c}, 2)
-		})
-	}
+	eachStyle(t, foreignReferees, func(ctx context.Context, t *testing.T, s *style) {
+		h := hostLeague(ctx, t, 3, 0, "random", "alternate")
+		officiate(t, s).register(ctx, h.url)
+		c := joins(ctx, t, h.url, &style{name: "guest", choiceField: s.choiceField, joinField: s.joinField, async: s.async, frame: s.frame, answers: s.answers, reads: s.reads, headerless: s.headerless}, "guest", 0)
+		clean(t, h.end(t), 3)
+		checkContestants(ctx, t, []*contestant{c}, 2)
+	})
 }
 
 // TestOneLeagueOfAll: referees and players of every kind, house players and a
@@ -231,7 +213,8 @@ func TestOneLeagueOfAll(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	n := len(foreignPlayers) + 2
+	players := sample(t, foreignPlayers)
+	n := len(players) + 2
 	h := hostLeague(ctx, t, n, 1, "random", "frequency")
 	for _, s := range foreignReferees {
 		// These read nothing but what their own kind answers.
@@ -240,12 +223,8 @@ func TestOneLeagueOfAll(t *testing.T) {
 		}
 	}
 	var all []*contestant
-	for i, s := range foreignPlayers {
-		c := contest(t, s, s.name, []string{"even", "odd"}[i%2])
-		if err := c.register(ctx, h.url); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, c)
+	for i, s := range players {
+		all = append(all, joins(ctx, t, h.url, s, s.name, i))
 	}
 	played := h.end(t)
 	if len(played.Matches) != n*(n-1)/2 {
@@ -265,22 +244,69 @@ func TestOneLeagueOfAll(t *testing.T) {
 	checkContestants(ctx, t, all, 0)
 }
 
-// TestOneLeagueOfAllPlayers: players of every kind and house players, conducted
-// by referees of ours, lose nothing by technical loss.
-func TestOneLeagueOfAllPlayers(t *testing.T) {
+// TestRefereesThatWantAnotherForm: a foreign referee that acknowledges everything
+// and plays on one kind of message, with fields of its own names, or refuses a
+// sender that it does not know, conducts a league alone.
+func TestRefereesThatWantAnotherForm(t *testing.T) {
+	t.Parallel()
+	eachStyle(t, []*style{
+		{name: "MATCH_ASSIGNMENT", assignBy: "MATCH_ASSIGNMENT"},
+		{name: "START_MATCH of a known sender", assignBy: "START_MATCH", wantsSender: true},
+	}, func(ctx context.Context, t *testing.T, wants *style) {
+		h := hostLeagueWith(ctx, t, impatient(3), 0, "random", "alternate")
+		o := officiate(t, &style{name: "wants"})
+		o.program.handle = func(kind string, message object) object {
+			if wants.wantsSender && text(message, "sender") != "league_manager:LM01" && kind != "LEAGUE_COMPLETED" {
+				return object{"_error": object{"code": -32602, "message": "Sender not registered"}}
+			}
+			if kind == wants.assignBy {
+				o.begin(object{
+					"match_id": message["match_id"], "round_id": message["round"], "league_id": "league_of_ours",
+					"player_A_id": message["player1_id"], "player_A_endpoint": message["player1_endpoint"],
+					"player_B_id": message["player2_id"], "player_B_endpoint": message["player2_endpoint"],
+				})
+			}
+			return object{"message_type": "ACK", "status": "ok"}
+		}
+		o.register(ctx, h.url)
+		joins(ctx, t, h.url, &style{name: "guest"}, "guest", 0)
+		clean(t, h.end(t), 3)
+	})
+}
+
+// TestRefereeThatConductsOneMatchAtATime: a referee that refuses a match while it
+// conducts another gets it when it has reported.
+func TestRefereeThatConductsOneMatchAtATime(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	n := len(foreignPlayers) + 2
-	h := hostLeague(ctx, t, n, 2, "random", "frequency")
-	var all []*contestant
-	for i, s := range foreignPlayers {
-		c := contest(t, s, s.name, []string{"even", "odd"}[i%2])
-		if err := c.register(ctx, h.url); err != nil {
-			t.Fatal(err)
+	h := hostLeagueWith(ctx, t, impatient(4), 0, "random", "alternate")
+	o := officiate(t, &style{name: "busy"})
+	var busy atomic.Int64
+	o.program.handle = func(kind string, message object) object {
+		switch kind {
+		case "ROUND_ANNOUNCEMENT":
+			return object{"_error": object{"code": -32601, "message": "Method not found"}}
+		case "START_MATCH":
+			if !busy.CompareAndSwap(0, 1) {
+				return object{"_error": object{"code": -32000, "message": "already conducting a match"}}
+			}
+			o.playing.Go(func() {
+				p := matchup{id: text(message, "match_id"), sides: [2]registered{
+					{id: text(message, "player1_id"), endpoint: text(message, "player1_endpoint")}, {id: text(message, "player2_id"), endpoint: text(message, "player2_endpoint")},
+				}}
+				report := o.play(ctx, p, message["round_id"])
+				busy.Store(0) // it is free as soon as it reports
+				o.program.call(ctx, h.url, "MATCH_RESULT_REPORT", object{"match_id": p.id, "auth_token": o.token, "conversation_id": "c", "result": report["result"]})
+			})
 		}
-		all = append(all, c)
+		return object{"status": "ok"}
 	}
-	clean(t, h.end(t), n)
-	checkContestants(ctx, t, all, int64(n-1))
+	o.register(ctx, h.url)
+	joins(ctx, t, h.url, &style{name: "guest"}, "Ada", 1)
+	joins(ctx, t, h.url, &style{name: "guest"}, "Grace", 1)
+	clean(t, h.end(t), 4)
+	if slices.ContainsFunc(h.events, func(e manager.Event) bool { return e.Kind == manager.RefereeUnable }) {
+		t.Error("the referee is taken for one that conducts nothing")
+	}
 }

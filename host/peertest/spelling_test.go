@@ -52,7 +52,7 @@ func TestOurHostTakesWhatComesBack(t *testing.T) {
 	h := hostLeague(ctx, t, len(spellings), 2)
 	var all []*contestant
 	for name, respell := range spellings {
-		c := contest(t, &style{name: name}, strings.ReplaceAll(name, " ", "-"), []string{"even", "odd"}[len(all)%2])
+		c := contest(t, &style{name: name}, strings.ReplaceAll(name, " ", "-"), habit(len(all)))
 		by := c.program.handle
 		c.program.handle = func(t string, message object) object {
 			answer := by(t, message)

@@ -80,9 +80,13 @@ func (p Place) join(params rawjson.Object) (rawjson.Object, *protocol.Error) {
 	var message rawjson.Object
 	known := make(map[string]jsontext.Value, 16)
 	for _, name := range []string{p.Header, p.Message, ""} {
-		part, refusal := p.part(params, name)
-		if refusal != nil {
-			return message, refusal
+		part, err := rawjson.Split(params.Get(name))
+		switch {
+		case name == "":
+			part = params.Without(p.Header, p.Message)
+		case err != nil && params.Get(name) != nil:
+			return message, protocol.Refuse(protocol.CodeInvalidFieldType, "", "params."+name+" is not an object.",
+				protocol.Violation{Path: "/" + name, Rule: "type"})
 		}
 		for _, m := range part {
 			other, twice := known[m.Name]
@@ -108,31 +112,16 @@ func (p Place) twice(name string) *protocol.Error {
 	return protocol.Refuse(protocol.CodeContextMismatch, "", "The field "+name+" "+wrong, protocol.Violation{Path: "/" + name, Rule: "consistent"})
 }
 
-// part returns the members of one part of params: those of the named object or,
-// without a name, those beside both objects.
-func (p Place) part(params rawjson.Object, name string) (rawjson.Object, *protocol.Error) {
-	if name == "" {
-		return params.Without(p.Header, p.Message), nil
-	}
-	value := params.Get(name)
-	if value == nil {
-		return nil, nil
-	}
-	members, err := rawjson.Split(value)
-	if err != nil {
-		return nil, protocol.Refuse(protocol.CodeInvalidFieldType, "", "params."+name+" is not an object.",
-			protocol.Violation{Path: "/" + name, Rule: "type"})
-	}
-	return members, nil
-}
-
 // wrap wraps an encoded message, which is a JSON object, for this place. Name is that of
 // the request or tool; refused marks a refusal.
 func (p Place) wrap(raw jsontext.Value, name string, refused bool) jsontext.Value {
 	if p.Header != "" {
 		return p.split(raw)
 	}
-	if p.Message == "" && !p.Content && !p.Text {
+	if p.Message == "" && !p.Content {
+		if p.Text {
+			return rawjson.Quote(string(raw))
+		}
 		return raw
 	}
 	var out rawjson.Object
@@ -160,9 +149,6 @@ func (p Place) wrap(raw jsontext.Value, name string, refused bool) jsontext.Valu
 				out = append(out, m)
 			}
 		}
-	}
-	if p.Text && p.Message == "" && !p.Content {
-		return rawjson.Quote(string(raw))
 	}
 	return out.Encode()
 }

@@ -87,14 +87,3 @@ func TestWhoMayCall(t *testing.T) {
 		}
 	}
 }
-
-// TestCallersMistakes: what is no origin or no pattern is an error of Listen.
-func TestCallersMistakes(t *testing.T) {
-	t.Parallel()
-	for _, c := range []jsonrpc.Callers{{Origins: []string{"example.org"}}, {Origins: []string{"https://a.example/path"}}, {Hosts: []string{"[a"}}} {
-		if s, err := jsonrpc.Listen(t.Context(), "127.0.0.1:0", jsonrpc.Config{Callers: c}); err == nil {
-			_ = s.Close()
-			t.Errorf("%q: no error", c)
-		}
-	}
-}

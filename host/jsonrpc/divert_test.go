@@ -30,7 +30,7 @@ func TestDivertSeesTheBody(t *testing.T) {
 		asked = append(asked, r.Method)
 		return r.Method == "theirs" || r.Header.Get("X-Theirs") != ""
 	}
-	tap := new(recordingTap)
+	tap := new(recorder)
 	srv := startHTTP(t, jsonrpc.Config{Other: other, Divert: divert, MaxBody: 200, Tap: tap}, echo)
 	for _, c := range []struct{ header, body, want string }{
 		{"", `{"jsonrpc":"2.0","id":1,"method":"ours"}`, `"method":"ours"`},
@@ -53,25 +53,6 @@ func TestDivertSeesTheBody(t *testing.T) {
 	if n := tap.count(); n != 3 {
 		t.Errorf("the tap was informed of %d exchanges, want those 3 of the endpoint", n)
 	}
-}
-
-// recordingTap counts exchanges.
-type recordingTap struct {
-	mu sync.Mutex
-	n  int
-}
-
-func (r *recordingTap) Tap(jsonrpc.Event) func(jsonrpc.Event) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.n++
-	return nil
-}
-
-func (r *recordingTap) count() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.n
 }
 
 // TestDivertedRequestsAreDrained: they are given the drain period, where a
@@ -205,7 +186,7 @@ func TestSideIsCutOff(t *testing.T) {
 // TestServe answers a message that came by another way as the endpoint would.
 func TestServe(t *testing.T) {
 	t.Parallel()
-	tap := new(recordingTap)
+	tap := new(recorder)
 	for body, want := range map[string]string{
 		`{"jsonrpc":"2.0","id":1,"method":"m"}`: `"method":"m"`,
 		`nonsense`:                              `-32700`,

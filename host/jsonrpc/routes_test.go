@@ -11,39 +11,68 @@ import (
 	"github.com/strategylab/strategylab/host/jsonrpc"
 )
 
-// TestRoutes sends requests to an endpoint with and without another handler beside it;
-// what Divert sends there is in TestDivertSeesTheBody.
+// TestRoutes sends requests to an endpoint alone, with another handler beside it, and with
+// paths of their own, which are served within the endpoint's limits; what Divert sends
+// beside it is in TestDivertSeesTheBody.
 func TestRoutes(t *testing.T) {
 	t.Parallel()
-	other := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		fmt.Fprintf(w, "other %s %s %s", r.Method, r.URL.Path, body)
+	entered, release := make(chan struct{}), make(chan struct{})
+	tell := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		fmt.Fprintf(w, "other %s %s %s %v", r.Method, r.URL.Path, body, err)
 	})
+	routes := map[string]http.Handler{
+		"/start": tell, "/mcp": http.NotFoundHandler(),
+		"/slow": http.HandlerFunc(func(http.ResponseWriter, *http.Request) { close(entered); <-release }),
+	}
 	alone := startHTTP(t, jsonrpc.Config{}, echo)
-	beside := startHTTP(t, jsonrpc.Config{Other: other}, echo)
+	beside := startHTTP(t, jsonrpc.Config{Other: tell}, echo)
+	routed := startHTTP(t, jsonrpc.Config{Routes: routes, MaxBody: 100, MaxConcurrent: 1}, echo)
+	long := strings.Repeat("x", 101)
 
 	const rpc = `{"jsonrpc":"2.0","id":1,"result":{"method":"m","params":"absent"}}`
 	for _, c := range []struct {
-		srv          *jsonrpc.Server
-		method, path string
-		status       int
-		want         string // a part of it
+		srv                *jsonrpc.Server
+		method, path, body string
+		status             int
+		want               string // a part of it
 	}{
-		{alone, "POST", "/mcp", 200, rpc},
-		{alone, "GET", "/mcp", 405, "-32600"},
-		{alone, "GET", "/", 404, "/mcp"},
-		{alone, "POST", "/MCP", 404, "/mcp"},
-		{beside, "POST", "/mcp", 200, rpc},
-		{beside, "GET", "/mcp", 200, "other GET /mcp"},
-		{beside, "DELETE", "/mcp", 200, "other DELETE /mcp"},
-		{beside, "POST", "/start_league", 200, "other POST /start_league " + call},
-		{beside, "GET", "/", 200, "other GET /"},
+		{alone, "POST", "/mcp", call, 200, rpc},
+		{alone, "GET", "/mcp", "", 405, "-32600"},
+		{alone, "HEAD", "/mcp", "", 405, ""},
+		{alone, "OPTIONS", "/mcp", "", 405, "-32600"},
+		{alone, "BREW", "/mcp", call, 405, "-32600"},
+		{alone, "GET", "/", "", 404, "/mcp"},
+		{alone, "POST", "/MCP", call, 404, "/mcp"},
+		{beside, "POST", "/mcp", call, 200, rpc},
+		{beside, "GET", "/mcp", "", 200, "other GET /mcp"},
+		{beside, "DELETE", "/mcp", "", 200, "other DELETE /mcp"},
+		{beside, "POST", "/start_league", call, 200, "other POST /start_league " + call},
+		{beside, "GET", "/", "", 200, "other GET /"},
+		{routed, "POST", "/start", "{}", 200, "other POST /start {} <nil>"},
+		{routed, "GET", "/start", "", 200, "other GET /start  <nil>"},
+		{routed, "POST", "/start", long, 200, "request body too large"},
+		{routed, "POST", "/mcp", call, 200, rpc},
+		{routed, "GET", "/mcp", "", 405, "-32600"},
+		{routed, "GET", "/start/", "", 404, "/mcp"},
 	} {
-		res, body := request(t, c.method, "http://"+c.srv.Addr().String()+c.path, strings.NewReader(call))
-		if res.StatusCode != c.status || !strings.Contains(body, c.want) {
+		res, body := request(t, c.method, "http://"+c.srv.Addr().String()+c.path, strings.NewReader(c.body))
+		if res.StatusCode != c.status || !strings.Contains(body, c.want) || (res.Header.Get("Allow") == "POST") != (c.status == 405) {
 			t.Errorf("%s %s: %d %s, want %d %s", c.method, c.path, res.StatusCode, body, c.status, c.want)
 		}
 	}
+	base := "http://" + routed.Addr().String()
+	slow := make(chan struct{})
+	go func() {
+		defer close(slow)
+		request(t, "GET", base+"/slow", nil)
+	}()
+	<-entered
+	if res, _ := request(t, "GET", base+"/start", nil); res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
+		t.Errorf("beyond the limit: status %d", res.StatusCode)
+	}
+	close(release)
+	<-slow
 }
 
 // TestOtherHasNoLimits: what is beside the endpoint may be slow and many.
@@ -85,49 +114,4 @@ func besideStreams(t *testing.T, writeTimeout time.Duration) bool {
 		}
 	}
 	return err == nil
-}
-
-// TestRoutesBeside: a path of its own is served whatever is beside the endpoint,
-// and within the endpoint's limits.
-func TestRoutesBeside(t *testing.T) {
-	t.Parallel()
-	entered, release := make(chan struct{}), make(chan struct{})
-	routes := map[string]http.Handler{
-		"/start": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			_, err := io.ReadAll(r.Body)
-			fmt.Fprintf(w, "start %s %v", r.Method, err)
-		}),
-		"/slow": http.HandlerFunc(func(http.ResponseWriter, *http.Request) { close(entered); <-release }),
-		"/mcp":  http.NotFoundHandler(),
-	}
-	srv := startHTTP(t, jsonrpc.Config{Routes: routes, MaxBody: 100, MaxConcurrent: 1}, echo)
-	base := "http://" + srv.Addr().String()
-	for _, c := range []struct {
-		method, path, body string
-		status             int
-		want               string
-	}{
-		{"POST", "/start", "{}", 200, "start POST <nil>"},
-		{"GET", "/start", "", 200, "start GET <nil>"},
-		{"POST", "/start", strings.Repeat("x", 101), 200, "request body too large"},
-		{"POST", "/mcp", call, 200, `"result"`},
-		{"GET", "/mcp", "", 405, "-32600"},
-		{"GET", "/start/", "", 404, "/mcp"},
-	} {
-		res, body := request(t, c.method, base+c.path, strings.NewReader(c.body))
-		if res.StatusCode != c.status || !strings.Contains(body, c.want) {
-			t.Errorf("%s %s: %d %s, want %d %s", c.method, c.path, res.StatusCode, body, c.status, c.want)
-		}
-	}
-	slow := make(chan struct{})
-	go func() {
-		defer close(slow)
-		request(t, "GET", base+"/slow", nil)
-	}()
-	<-entered
-	if res, _ := request(t, "GET", base+"/start", nil); res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
-		t.Errorf("beyond the limit: status %d", res.StatusCode)
-	}
-	close(release)
-	<-slow
 }

@@ -110,20 +110,6 @@ func zipped(t *testing.T, text string) string {
 	return out.String()
 }
 
-func TestVerbs(t *testing.T) {
-	t.Parallel()
-	srv := startHTTP(t, jsonrpc.Config{}, echo)
-	for _, verb := range []string{"GET", "PUT", "DELETE", "OPTIONS", "PATCH", "HEAD", "BREW"} {
-		res, body := request(t, verb, srv.URL(), strings.NewReader(call))
-		if res.StatusCode != 405 || res.Header.Get("Allow") != "POST" {
-			t.Errorf("%s: status %d, Allow %q, want 405 and POST", verb, res.StatusCode, res.Header.Get("Allow"))
-		}
-		if verb != "HEAD" {
-			readRefusal(t, 405, body)
-		}
-	}
-}
-
 func TestAnswerHeader(t *testing.T) {
 	t.Parallel()
 	long := bytes.Repeat([]byte("x"), 100_000) // beyond what net/http counts by itself
@@ -231,33 +217,49 @@ func TestPeerGoesAway(t *testing.T) {
 	<-left
 }
 
-func TestTakenPort(t *testing.T) {
-	t.Parallel()
-	srv := startHTTP(t, jsonrpc.Config{}, echo)
-	_, err := jsonrpc.Listen(t.Context(), srv.Addr().String(), jsonrpc.Config{})
-	if err == nil || !strings.Contains(err.Error(), srv.Addr().String()) {
-		t.Errorf("Listen on a taken port: %v", err)
-	}
-}
-
 func TestURL(t *testing.T) {
 	t.Parallel()
-	for addr, want := range map[string]string{
-		"127.0.0.1:0": "http://127.0.0.1:PORT/x",
-		"localhost:0": "http://127.0.0.1:PORT/x",
-		":0":          "http://127.0.0.1:PORT/x",
-		"0.0.0.0:0":   "http://127.0.0.1:PORT/x",
-	} {
+	for _, addr := range []string{"127.0.0.1:0", "localhost:0", ":0", "0.0.0.0:0"} {
 		srv, err := jsonrpc.Listen(t.Context(), addr, jsonrpc.Config{Path: "/x"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		port := fmt.Sprint(srv.Addr().(*net.TCPAddr).Port)
-		if got, want := srv.URL(), strings.Replace(want, "PORT", port, 1); got != want {
+		if got, want := srv.URL(), fmt.Sprintf("http://127.0.0.1:%d/x", srv.Addr().(*net.TCPAddr).Port); got != want {
 			t.Errorf("listening on %s: URL %s, want %s", addr, got, want)
 		}
 		if err := srv.Close(); err != nil {
 			t.Error(err)
+		}
+		if err := srv.Serve(t.Context(), echo); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("Serve after Close = %v, want net.ErrClosed", err)
+		}
+	}
+}
+
+// TestListenRefuses: what a server cannot do is an error before it begins.
+func TestListenRefuses(t *testing.T) {
+	t.Parallel()
+	certFile, keyFile, _ := certificate(t)
+	taken := startHTTP(t, jsonrpc.Config{}, echo).Addr().String()
+	for _, c := range []struct {
+		addr, want string
+		cfg        jsonrpc.Config
+	}{
+		{taken, taken, jsonrpc.Config{}},
+		{"127.0.0.1:0", "TLS", jsonrpc.Config{TLSCert: certFile}},
+		{"127.0.0.1:0", "TLS", jsonrpc.Config{TLSKey: keyFile}},
+		{"127.0.0.1:0", "TLS", jsonrpc.Config{TLSCert: certFile, TLSKey: certFile}},
+		{"127.0.0.1:0", "TLS", jsonrpc.Config{TLSCert: "no such file", TLSKey: keyFile}},
+		{"127.0.0.1:0", "origin", jsonrpc.Config{Callers: jsonrpc.Callers{Origins: []string{"example.org"}}}},
+		{"127.0.0.1:0", "origin", jsonrpc.Config{Callers: jsonrpc.Callers{Origins: []string{"https://a.example/path"}}}},
+		{"127.0.0.1:0", "host", jsonrpc.Config{Callers: jsonrpc.Callers{Hosts: []string{"[a"}}}},
+	} {
+		srv, err := jsonrpc.Listen(t.Context(), c.addr, c.cfg)
+		if err == nil {
+			_ = srv.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %+v: %v, want %q", c.addr, c.cfg, err, c.want)
 		}
 	}
 }
@@ -287,19 +289,5 @@ func TestServeEnded(t *testing.T) {
 		if err := srv.Serve(ctx, echo); err != nil {
 			t.Errorf("Serve = %v, want nil", err)
 		}
-	}
-}
-
-func TestServeAfterClose(t *testing.T) {
-	t.Parallel()
-	srv, err := jsonrpc.Listen(t.Context(), "127.0.0.1:0", jsonrpc.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := srv.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := srv.Serve(t.Context(), echo); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("Serve after Close = %v, want net.ErrClosed", err)
 	}
 }

@@ -47,6 +47,13 @@ func (r *recorder) take() []string {
 	return lines[:min(2, len(lines))]
 }
 
+// count returns the number of exchanges.
+func (r *recorder) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.lines) / 2
+}
+
 func TestServerTap(t *testing.T) {
 	t.Parallel()
 	rec := new(recorder)

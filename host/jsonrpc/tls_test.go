@@ -59,19 +59,3 @@ func TestTLS(t *testing.T) {
 		t.Errorf("the log does not tell of the failed handshake: %s", log.String())
 	}
 }
-
-func TestTLSFiles(t *testing.T) {
-	t.Parallel()
-	certFile, keyFile, _ := certificate(t)
-	for _, cfg := range []jsonrpc.Config{
-		{TLSCert: certFile},
-		{TLSKey: keyFile},
-		{TLSCert: certFile, TLSKey: certFile},
-		{TLSCert: "no such file", TLSKey: keyFile},
-	} {
-		if srv, err := jsonrpc.Listen(t.Context(), "127.0.0.1:0", cfg); err == nil {
-			_ = srv.Close()
-			t.Errorf("Listen with certificate %q and key %q succeeded", cfg.TLSCert, cfg.TLSKey)
-		}
-	}
-}

@@ -278,31 +278,27 @@ type Form struct {
 	Message string
 }
 
-var canonicalTable = []struct {
-	code string
-	Form
-}{
-	{CanonicalInvalidEnvelope, Form{statusBadRequest, RPCInvalidRequest, "Invalid MCP envelope"}},
-	{CanonicalInvalidToolInput, Form{statusUnprocessable, rpcInvalidParams, "Invalid tool input"}},
-	{CanonicalToolNotFound, Form{statusNotFound, -32001, "Unknown tool"}},
-	{CanonicalInternalError, Form{statusInternalError, rpcInternalError, "Internal error"}},
+var canonicalForms = map[string]Form{
+	CanonicalInvalidEnvelope:  {statusBadRequest, RPCInvalidRequest, "Invalid MCP envelope"},
+	CanonicalInvalidToolInput: {statusUnprocessable, rpcInvalidParams, "Invalid tool input"},
+	CanonicalToolNotFound:     {statusNotFound, -32001, "Unknown tool"},
+	CanonicalInternalError:    {statusInternalError, rpcInternalError, "Internal error"},
 }
 
 // Canonical returns the form of a canonical error code. An unknown code is an
 // error, so that no refusal is sent with a status of zero.
 func Canonical(code string) (Form, error) {
-	for _, row := range canonicalTable {
-		if row.code == code {
-			return row.Form, nil
-		}
+	form, known := canonicalForms[code]
+	if !known {
+		return form, fmt.Errorf("protocol: %q is no canonical error code", code)
 	}
-	return Form{}, fmt.Errorf("protocol: %q is no canonical error code", code)
+	return form, nil
 }
 
 // canonicalData returns {canonical, violations}, the violations sorted by path and
 // rule. It cannot fail for violations that hold UTF-8.
 func canonicalData(code string, violations []Violation) (jsontext.Value, error) {
-	sorted := append([]Violation{}, violations...)
+	sorted := slices.Clone(violations)
 	sortViolations(sorted)
 	data, err := json.Marshal(struct {
 		Canonical  string      `json:"canonical"`

@@ -5,61 +5,35 @@ import (
 	"testing"
 )
 
-// TestRefusalOnTheWire: JSON-RPC code, text and HTTP status of each refusal.
+// TestRefusalOnTheWire: JSON-RPC code, text and HTTP status of refusals, the codes of which
+// TestReferencePage holds to the page: those of each area, of no area, and of JSON-RPC itself.
 func TestRefusalOnTheWire(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		code Code
-		of   Type
-		rpc  int
-		text string
+	for _, tt := range []struct {
+		refusal *Error
+		want    Form
 	}{
-		{CodeLeagueFull, TypeRefereeRegisterRequest, 1001, "League full"},
-		{CodeUnsupportedGameType, TypeRefereeRegisterRequest, 1003, "Unsupported game type"},
-		{CodeLeagueFull, TypeLeagueRegisterRequest, 2001, "League full"},
-		{CodeDuplicateName, TypeLeagueRegisterRequest, 2002, "Duplicate name"},
-		{CodeTokenInvalid, TypeRoundAnnouncement, 3001, "Invalid auth token"},
-		{CodeTokenMissing, TypeRoundCompleted, 3001, "Invalid auth token"},
-		{CodePlayerNotRegistered, TypeRoundAnnouncement, 3002, "Player not registered"},
-		{CodeTokenInvalid, TypeGameInvitation, 4001, "Invalid auth token"},
-		{CodeTokenMissing, TypeGameError, 4001, "Invalid auth token"},
-		{CodePlayerNotRegistered, TypeGameInvitation, 4002, "Player not found"},
-		{CodeMatchNotFound, TypeChooseParityCall, 4003, "Match not found"},
-		{CodeInvalidParityChoice, TypeChooseParityResponse, 4004, "Invalid choice"},
-		{CodeInvalidState, TypeChooseParityCall, 4005, "Match state error"},
-		{CodeTokenInvalid, TypeMatchResultReport, 5001, "Invalid auth token"},
-		{CodeMatchNotFound, TypeMatchResultReport, 5002, "Match not found"},
-		{CodeDuplicateReport, TypeMatchResultReport, 5003, "Duplicate report"},
-		{CodeTokenMissing, TypeLeagueQuery, 6001, "Invalid auth token"},
-		{CodeInvalidQueryType, TypeLeagueQuery, 6002, "Invalid query type"},
-		{CodeLeagueNotFound, TypeLeagueQuery, 6003, "League not found"},
-		// Without a number of its own a code is sent as its own number.
-		{CodeTokenMissing, TypeStartLeague, 11, "AUTH_TOKEN_MISSING"},
-		{CodeTimeout, TypeLeagueQuery, 1, "TIMEOUT_ERROR"},
-		// What is wrong with the fields is JSON-RPC's own code.
-		{CodeMissingField, TypeGameOver, -32602, "Invalid params"},
-		{CodeContextMismatch, TypeGameOver, -32602, "Invalid params"},
-		{CodeUnknownMessageType, "", -32601, "Method not found"},
-		{CodeInternalError, TypeGameOver, -32603, "Internal error"},
-	}
-	for _, tt := range tests {
-		want := Form{200, tt.rpc, tt.text}
-		if got := Refuse(tt.code, tt.of, "").Form(); got != want {
-			t.Errorf("%s of %q: %+v, want %+v", tt.code, tt.of, got, want)
-		}
-	}
-}
-
-// TestFormOfRefusals: a busy server and what is no request have an HTTP status of their own.
-func TestFormOfRefusals(t *testing.T) {
-	t.Parallel()
-	for want, e := range map[Form]*Error{
-		{503, 48, "RATE_LIMITED"}:        Refuse(CodeRateLimited, "", "Too much."),
-		{400, -32700, "Parse error"}:     {RPC: RPCParseError, Detail: "x"},
-		{400, -32600, "Invalid Request"}: {RPC: RPCInvalidRequest, Detail: "x"},
+		{Refuse(CodeUnsupportedGameType, TypeRefereeRegisterRequest, ""), Form{200, 1003, "Unsupported game type"}},
+		{Refuse(CodeDuplicateName, TypeLeagueRegisterRequest, ""), Form{200, 2002, "Duplicate name"}},
+		{Refuse(CodeTokenMissing, TypeRoundCompleted, ""), Form{200, 3001, "Invalid auth token"}},
+		{Refuse(CodePlayerNotRegistered, TypeRoundAnnouncement, ""), Form{200, 3002, "Player not registered"}},
+		{Refuse(CodePlayerNotRegistered, TypeGameInvitation, ""), Form{200, 4002, "Player not found"}},
+		{Refuse(CodeTokenInvalid, TypeGameError, ""), Form{200, 4001, "Invalid auth token"}},
+		{Refuse(CodeInvalidParityChoice, TypeChooseParityResponse, ""), Form{200, 4004, "Invalid choice"}},
+		{Refuse(CodeInvalidState, TypeChooseParityCall, ""), Form{200, 4005, "Match state error"}},
+		{Refuse(CodeDuplicateReport, TypeMatchResultReport, ""), Form{200, 5003, "Duplicate report"}},
+		{Refuse(CodeLeagueNotFound, TypeLeagueQuery, ""), Form{200, 6003, "League not found"}},
+		{Refuse(CodeTokenMissing, TypeStartLeague, ""), Form{200, 11, "AUTH_TOKEN_MISSING"}},
+		{Refuse(CodeTimeout, TypeLeagueQuery, ""), Form{200, 1, "TIMEOUT_ERROR"}},
+		{Refuse(CodeMissingField, TypeGameOver, ""), Form{200, -32602, "Invalid params"}},
+		{Refuse(CodeUnknownMessageType, "", ""), Form{200, -32601, "Method not found"}},
+		{Refuse(CodeInternalError, TypeGameOver, ""), Form{200, -32603, "Internal error"}},
+		{Refuse(CodeRateLimited, "", ""), Form{503, 48, "RATE_LIMITED"}},
+		{&Error{RPC: RPCParseError}, Form{400, -32700, "Parse error"}},
+		{&Error{RPC: RPCInvalidRequest}, Form{400, -32600, "Invalid Request"}},
 	} {
-		if got := e.Form(); got != want {
-			t.Errorf("%v: %+v, want %+v", e, got, want)
+		if got := tt.refusal.Form(); got != tt.want {
+			t.Errorf("%v: %+v, want %+v", tt.refusal, got, tt.want)
 		}
 	}
 }

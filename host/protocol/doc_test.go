@@ -74,8 +74,9 @@ func TestReferencePage(t *testing.T) {
 	})
 	t.Run("canonical", func(t *testing.T) {
 		var want []string
-		for _, c := range canonicalTable {
-			want = append(want, fmt.Sprintf("%s | %d | %d | %s", c.code, c.HTTP, c.RPC, c.Message))
+		for _, code := range []string{CanonicalInvalidEnvelope, CanonicalInvalidToolInput, CanonicalToolNotFound, CanonicalInternalError} {
+			c := canonicalForms[code]
+			want = append(want, fmt.Sprintf("%s | %d | %d | %s", code, c.HTTP, c.RPC, c.Message))
 		}
 		same(t, rows(t, page, "canonical code"), want)
 	})

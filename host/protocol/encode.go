@@ -83,23 +83,15 @@ const messageRoom = 512
 // answer has none, and needs less of one. The result shares no memory with the
 // object. The error is an [*Error] that lists everything that is wrong.
 func Decode(t Type, message rawjson.Object, mode Mode, request *Header) (Message, error) {
-	m, e := decode(t, message, mode, request)
-	if e != nil {
-		return nil, e
-	}
-	return m, nil
-}
-
-func decode(t Type, doc rawjson.Object, mode Mode, glanced *Header) (Message, *Error) {
 	e := catalog().types[t]
 	if e == nil {
 		return nil, Refuse(CodeUnknownMessageType, t, "The message type is not one of "+Version+".")
 	}
-	c := checker{mode: mode, request: glanced != nil}
+	c := checker{mode: mode, request: request != nil}
 	c.path = c.room[:0]
-	c.object(doc, e.table())
+	c.object(message, e.table())
 	// A type that nobody knows may stand for the expected one in tolerant mode.
-	if said := TypeOf(doc); said != "" && said != t && (mode == Strict || catalog().types[said] != nil) {
+	if said := TypeOf(message); said != "" && said != t && (mode == Strict || catalog().types[said] != nil) {
 		c.foundIn("message_type", "enum", CodeInvalidFieldType)
 	}
 	if refusal := c.refusal(t); refusal != nil {
@@ -107,10 +99,10 @@ func decode(t Type, doc rawjson.Object, mode Mode, glanced *Header) (Message, *E
 	}
 	m := e.blank()
 	h := m.Head()
-	if glanced == nil {
-		glanced = h
+	if request == nil {
+		request = h
 	}
-	rest := h.take(doc, glanced)
+	rest := h.take(message, request)
 	if len(rest) > 0 && !readPlain(m, e.plain(), rest) {
 		// That no name stands twice was seen when the document was taken apart.
 		options := []json.Options{jsontext.AllowDuplicateNames(true), nil}
@@ -125,7 +117,7 @@ func decode(t Type, doc rawjson.Object, mode Mode, glanced *Header) (Message, *E
 		h.MessageType = t
 	}
 	if c.odd {
-		h.odd = doc.Encode()
+		h.odd = message.Encode()
 	}
 	return m, nil
 }

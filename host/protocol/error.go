@@ -98,8 +98,12 @@ func (e *Error) Form() Form {
 	if f, err := Canonical(e.Canonical); err == nil {
 		return f
 	}
-	f := Form{HTTP: statusOK}
-	f.RPC, f.Message = e.rpc()
+	f := Form{HTTP: statusOK, RPC: e.RPC, Message: e.Code.Name()}
+	if text, own := rpcTexts[e.RPC]; own {
+		f.Message = text
+	} else if e.RPC == 0 {
+		f.RPC, f.Message = e.Code.rpcCode(e.Original)
+	}
 	switch {
 	case e.Code == CodeRateLimited:
 		f.HTTP = statusUnavailable
@@ -107,17 +111,6 @@ func (e *Error) Form() Form {
 		f.HTTP = statusBadRequest
 	}
 	return f
-}
-
-// rpc returns the JSON-RPC code and message of a refusal without a canonical code.
-func (e *Error) rpc() (int, string) {
-	if e.RPC == 0 {
-		return e.Code.rpcCode(e.Original)
-	}
-	if text, ok := rpcTexts[e.RPC]; ok {
-		return e.RPC, text
-	}
-	return e.RPC, e.Code.Name()
 }
 
 // topLevel are the details that stand beside the context as well as in it.

@@ -167,11 +167,9 @@ var explaining = []string{"detail", "message", "reason", "error_description", "e
 
 // Explanation returns the words of a refusal, "" without any: of the first member that
 // usually holds them.
-func Explanation(doc rawjson.Object) string { return explanation(doc, 0) }
-
-func explanation(doc rawjson.Object, depth int) string {
+func Explanation(doc rawjson.Object) string {
 	for _, name := range explaining {
-		if text := prose(doc.Get(name), depth); text != "" {
+		if text := Prose(doc.Get(name)); text != "" {
 			return text
 		}
 	}
@@ -180,24 +178,21 @@ func explanation(doc rawjson.Object, depth int) string {
 
 // Prose returns the text of a value, also of a list of the findings of a validator or of
 // the parts of a tool's result.
-func Prose(v jsontext.Value) string { return prose(v, 0) }
-
-func prose(v jsontext.Value, depth int) string {
-	const deepest = 4
-	switch {
-	case v.Kind() == '"':
+func Prose(v jsontext.Value) string {
+	switch v.Kind() {
+	case '"':
 		return string(rawjson.Unquote(v))
-	case v.Kind() == '[' && depth < deepest:
+	case '[':
 		var all []string
 		for _, e := range rawjson.Elements(v) {
-			if text := prose(e, depth+1); text != "" {
+			if text := Prose(e); text != "" {
 				all = append(all, text)
 			}
 		}
 		return strings.Join(all, "; ")
-	case v.Kind() == '{' && depth < deepest:
+	case '{':
 		doc, _ := rawjson.Split(v)
-		text := explanation(doc, depth+1)
+		text := Explanation(doc)
 		if loc := doc.Get("loc"); loc.Kind() == '[' {
 			var path []string
 			for _, e := range rawjson.Elements(loc) {

@@ -32,24 +32,3 @@ func TestCatalog(t *testing.T) {
 		t.Error("a type that does not exist is known")
 	}
 }
-
-// TestAnswerHeader: an answer echoes what belongs to the conversation and
-// nothing that belongs to the sender.
-func TestAnswerHeader(t *testing.T) {
-	t.Parallel()
-	m, err := decodeText(TypeGameInvitation, []byte(withType(TypeGameInvitation,
-		`{"sender":"referee:REF01","auth_token":"t","conversation_id":"c","league_id":"l","round_id":"ROUND_1","match_id":"m","game_type":"g","opponent_id":null,"more":1}`)), Tolerant, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := m.Head().Answer(TypeGameJoinAck, "player:P01", clock("09:00:00"))
-	raw, err := Encode(&GameJoinAck{Header: h})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := `{"protocol":"league.v2","message_type":"GAME_JOIN_ACK","sender":"player:P01","timestamp":"2026-03-14T09:00:00Z",` +
-		`"conversation_id":"c","league_id":"l","round_id":"ROUND_1","match_id":"m","game_type":"g"}`
-	if string(raw) != want {
-		t.Errorf("got  %s\nwant %s", raw, want)
-	}
-}

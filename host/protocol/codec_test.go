@@ -107,53 +107,37 @@ func TestManyViolations(t *testing.T) {
 	}
 }
 
-// TestCodePriority: of several faults the first row of the error table wins.
-func TestCodePriority(t *testing.T) {
+// TestChoices: any spelling but the two is a technical loss, in both modes and under both
+// names; of several faults the first row of the error table wins.
+func TestChoices(t *testing.T) {
 	t.Parallel()
-	body := sampleBody(t, "choose_parity_response")
-	for _, step := range []struct {
-		field, value string
-		want         Code
+	const good = `"parity_choice":"odd"`
+	for _, tt := range []struct {
+		with             string // instead of the choice
+		strict, tolerant Code
 	}{
-		{"parity_choice", `"Even"`, CodeInvalidParityChoice},
-		{"timestamp", `"yesterday"`, CodeInvalidTimestamp},
-		{"protocol", `"league.v1"`, CodeVersionMismatch},
-		{"player_id", `17`, CodeInvalidFieldType},
+		{good, "", ""},
+		{`"choice":"odd"`, CodeMissingField, ""},
+		{`"x":1`, CodeMissingField, CodeMissingField},
+		{`"parity_choice":"Even"`, CodeInvalidParityChoice, CodeInvalidParityChoice},
+		{`"parity_choice":" even"`, CodeInvalidParityChoice, CodeInvalidParityChoice},
+		{`"parity_choice":"even "`, CodeInvalidParityChoice, CodeInvalidParityChoice},
+		{`"parity_choice":"0"`, CodeInvalidParityChoice, CodeInvalidParityChoice},
+		{good + `,"choice":"EVEN"`, CodeInvalidParityChoice, CodeInvalidParityChoice},
+		{good + `,"choice":"e"`, CodeInvalidParityChoice, CodeInvalidParityChoice},
+		{`"parity_choice":"Even","timestamp":"yesterday"`, CodeInvalidTimestamp, CodeInvalidTimestamp},
+		{`"parity_choice":"Even","timestamp":"yesterday","protocol":"league.v1"`, CodeVersionMismatch, CodeVersionMismatch},
+		{`"parity_choice":"Even","timestamp":"yesterday","protocol":"league.v1","player_id":17`, CodeInvalidFieldType, CodeInvalidFieldType},
+		{`"choice":"Even","timestamp":"yesterday","protocol":"league.v1","player_id":17`, CodeMissingField, CodeInvalidFieldType},
 	} {
-		body = body.Set(step.field, jsontext.Value(step.value))
-		if _, err := decodeText(TypeChooseParityResponse, body.Encode(), Strict, false); codeOf(err) != step.want {
-			t.Errorf("with %s: %v, want %s", step.field, err, step.want)
+		body := sampleBody(t, "choose_parity_response").Without("parity_choice")
+		for _, m := range parsed(t, []byte("{"+tt.with+"}")) {
+			body = body.Set(m.Name, m.Value)
 		}
-	}
-	if _, err := decodeText(TypeChooseParityResponse, body.Without("match_id").Encode(), Strict, false); codeOf(err) != CodeMissingField {
-		t.Errorf("without match_id: %v", err)
-	}
-}
-
-// TestParityIsExact: any spelling but the two is a technical loss, in both
-// modes and under both names.
-func TestParityIsExact(t *testing.T) {
-	t.Parallel()
-	for _, bad := range []string{`"Even"`, `"EVEN"`, `" even"`, `"even "`, `"e"`, `"0"`} {
-		for _, mode := range []Mode{Strict, Tolerant} {
-			for _, name := range []string{"parity_choice", "choice"} {
-				body := sampleBody(t, "choose_parity_response").Set(name, jsontext.Value(bad)).Encode()
-				_, err := decodeText(TypeChooseParityResponse, body, mode, false)
-				if e := refusal(t, err); e.Code != CodeInvalidParityChoice || e.Form().RPC != 4004 {
-					t.Errorf("%v: %s %s: %v", mode, name, bad, err)
-				}
+		for mode, want := range map[Mode]Code{Strict: tt.strict, Tolerant: tt.tolerant} {
+			if _, err := decodeText(TypeChooseParityResponse, body.Encode(), mode, false); codeOf(err) != want {
+				t.Errorf("%v: %s: %v, want %q", mode, tt.with, err, want)
 			}
 		}
-	}
-	body := sampleBody(t, "choose_parity_response").Without("parity_choice")
-	if _, err := decodeText(TypeChooseParityResponse, body.Encode(), Tolerant, false); codeOf(err) != CodeMissingField {
-		t.Errorf("no choice at all: %v", err)
-	}
-	m, err := decodeText(TypeChooseParityResponse, body.Set("choice", rawjson.Quote("odd")).Encode(), Tolerant, false)
-	if err != nil || m.(*ChooseParityResponse).Choice != Odd {
-		t.Errorf("the other name: %v, %v", m, err)
-	}
-	if _, err := decodeText(TypeChooseParityResponse, body.Encode(), Strict, false); codeOf(err) != CodeMissingField {
-		t.Errorf("the other name in strict mode: %v", err)
 	}
 }

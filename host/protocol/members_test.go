@@ -30,6 +30,7 @@ func TestPlainMessages(t *testing.T) {
 	all = append(all,
 		&GameInvitation{with(TypeGameInvitation), PlayerA, otter}, &GameInvitation{},
 		&ChooseParityResponse{with(TypeChooseParityResponse), heron, Even, Odd, "n0nce"}, &ChooseParityResponse{})
+	read := 0
 	for _, m := range all {
 		want, err := json.Marshal(m, plain)
 		if err != nil {
@@ -41,26 +42,15 @@ func TestPlainMessages(t *testing.T) {
 		}
 		goType := reflect.TypeOf(m).Elem()
 		reread := reflect.New(goType).Interface().(Message)
-		if whole := readPlain(reread, plainFields(goType), parsed(t, got).Without(headerNames...)); !whole && !partlyPlain(m) {
-			t.Errorf("%s is not read as a whole", got)
-		} else if whole {
+		if readPlain(reread, plainFields(goType), parsed(t, got).Without(headerNames...)) {
+			read++
 			*reread.Head() = *m.Head()
 			if diff := cmp.Diff(m, reread, cmp.Exporter(func(reflect.Type) bool { return true })); diff != "" {
 				t.Errorf("%s is read otherwise:\n%s", got, diff)
 			}
 		}
 	}
-}
-
-// partlyPlain reports whether a message has a member that only package json reads.
-func partlyPlain(m Message) bool {
-	switch m := m.(type) {
-	case *Ack:
-		return m.DrawVerified == Null[bool]()
-	case *GameJoinAck:
-		return m.Accept == Null[bool]() || m.Accepted == Null[bool]()
-	case *ChooseParityCall:
-		return m.Context != nil
+	if want := len(all) - 5; read != want { // a null, or an object within, is read by package json
+		t.Errorf("%d messages are read as a whole, want %d", read, want)
 	}
-	return false
 }

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -156,9 +157,9 @@ func withoutEach(t *testing.T, raw jsontext.Value, f func(path string, cut jsont
 // on whether a registration was accepted.
 func TestConditionalFields(t *testing.T) {
 	t.Parallel()
-	head := `"protocol":"league.v2","timestamp":"2026-03-14T09:00:00Z","sender":"referee:REF01","conversation_id":"c",`
-	over := func(result string) string {
-		return `{` + head + `"match_id":"R1M1","game_type":"even_odd","game_result":` + result + `}`
+	const ack = `"status":"ACKNOWLEDGED","round_id":1`
+	over := func(status, number, parity string) string {
+		return fmt.Sprintf(`"match_id":"R1M1","game_type":"even_odd","game_result":{"status":%q,"winner_player_id":null,"drawn_number":%s,"number_parity":%s,"choices":{},"reason":"r"}`, status, number, parity)
 	}
 	for _, tt := range []struct {
 		what string
@@ -166,28 +167,19 @@ func TestConditionalFields(t *testing.T) {
 		body string
 		want Code
 	}{
-		{"a technical loss draws no number", TypeGameOver,
-			over(`{"status":"TECHNICAL_LOSS","winner_player_id":null,"drawn_number":null,"number_parity":null,"choices":{},"reason":"r"}`), ""},
-		{"a draw draws one", TypeGameOver,
-			over(`{"status":"DRAW","winner_player_id":null,"drawn_number":null,"number_parity":"odd","choices":{},"reason":"r"}`), CodeInvalidFieldType},
-		{"and it has a parity", TypeGameOver,
-			over(`{"status":"DRAW","winner_player_id":null,"drawn_number":3,"number_parity":null,"choices":{},"reason":"r"}`), CodeInvalidFieldType},
-		{"a draw has no winner", TypeGameOver,
-			over(`{"status":"DRAW","winner_player_id":null,"drawn_number":3,"number_parity":"odd","choices":{},"reason":"r"}`), ""},
-		{"a win has one", TypeGameOver,
-			over(`{"status":"WIN","winner_player_id":null,"drawn_number":3,"number_parity":"odd","choices":{},"reason":"r"}`), CodeInvalidFieldType},
-		{"numbers go to 10", TypeGameOver,
-			over(`{"status":"DRAW","winner_player_id":null,"drawn_number":11,"number_parity":"odd","choices":{},"reason":"r"}`), CodeInvalidFieldType},
-		{"a referee acknowledges with its own id", "ROUND_ANNOUNCEMENT_ACK",
-			`{` + head + `"status":"ACKNOWLEDGED","referee_id":"REF01","round_id":1}`, ""},
-		{"somebody must acknowledge", "ROUND_ANNOUNCEMENT_ACK",
-			`{` + head + `"status":"ACKNOWLEDGED","round_id":1}`, CodeMissingField},
-		{"the other word for accepted", "MATCH_RESULT_ACK",
-			`{"protocol":"league.v2","timestamp":"2026-03-14T09:00:00Z","status":"recorded","match_id":"R1M1","round_id":1}`, ""},
-		{"a word of its own", "MATCH_RESULT_ACK",
-			`{"protocol":"league.v2","timestamp":"2026-03-14T09:00:00Z","status":"OK","match_id":"R1M1","round_id":1}`, CodeInvalidFieldType},
+		{"a technical loss draws no number", TypeGameOver, over(StatusTechnicalLoss, "null", "null"), ""},
+		{"a draw draws one", TypeGameOver, over(StatusDraw, "null", `"odd"`), CodeInvalidFieldType},
+		{"and it has a parity", TypeGameOver, over(StatusDraw, "3", "null"), CodeInvalidFieldType},
+		{"a draw has no winner", TypeGameOver, over(StatusDraw, "3", `"odd"`), ""},
+		{"a win has one", TypeGameOver, over(StatusWin, "3", `"odd"`), CodeInvalidFieldType},
+		{"numbers go to 10", TypeGameOver, over(StatusDraw, "11", `"odd"`), CodeInvalidFieldType},
+		{"a referee acknowledges with its own id", "ROUND_ANNOUNCEMENT_ACK", ack + `,"referee_id":"REF01"`, ""},
+		{"somebody must acknowledge", "ROUND_ANNOUNCEMENT_ACK", ack, CodeMissingField},
+		{"the other word for accepted", "MATCH_RESULT_ACK", `"status":"recorded","match_id":"R1M1","round_id":1`, ""},
+		{"a word of its own", "MATCH_RESULT_ACK", `"status":"OK","match_id":"R1M1","round_id":1`, CodeInvalidFieldType},
 	} {
-		if _, err := decodeText(tt.typ, []byte(withType(tt.typ, tt.body)), Strict, false); codeOf(err) != tt.want {
+		body := withType(tt.typ, `{"protocol":"league.v2","timestamp":"2026-03-14T09:00:00Z",`+tt.body+`}`)
+		if _, err := decodeText(tt.typ, []byte(body), Strict, false); codeOf(err) != tt.want {
 			t.Errorf("%s: %v", tt.what, err)
 		}
 	}

@@ -22,10 +22,9 @@ import (
 // runner it gives it no standard input, a group of its own, and a pipe that closes when
 // the host ends.
 type child struct {
-	cmd       *exec.Cmd
-	output    *output
-	unlimited bool   // lift the memory limit of the host
-	mark      string // in the environment of a program of others and its descendants; empty for our own
+	cmd    *exec.Cmd
+	output *output
+	mark   string // in the environment of a program of others and its descendants; empty for our own
 
 	release func() // ends the guard of its descendants
 	stdout  io.ReadCloser
@@ -44,7 +43,7 @@ var _ runner.Runner = (*child)(nil)
 
 func newChild(config *Config, out *output) *child {
 	cmd := exec.Command(config.Command[0], config.Command[1:]...)
-	return &child{cmd: cmd, output: out, unlimited: config.Unlimited, done: make(chan struct{})}
+	return &child{cmd: cmd, output: out, done: make(chan struct{})}
 }
 
 func (c *child) Start(context.Context) error {
@@ -65,7 +64,7 @@ func (c *child) Start(context.Context) error {
 	if c.parent, c.release = ours[0], func() {}; c.mark != "" {
 		guarded, c.release = subprocess.Guard(c.mark)
 	}
-	if err := subprocess.Start(c.cmd, c.unlimited); err != nil {
+	if err := subprocess.Start(c.cmd); err != nil {
 		c.release()
 		closeAll(ours)
 		return err

@@ -21,11 +21,10 @@
 // ends, all its seats are lost: their leagues continue with technical losses.
 // The next group of seats restarts it, until it is quarantined.
 //
-// With Config.Replay the host records the calls of every open seat. When the
-// process dies, the host first tries each seat alone: it makes the seat again
-// and repeats its calls, including the one in progress. Only seats that kill the
-// process again are lost. This works for scripts, whose choices depend on their
-// calls alone.
+// Of a script, whose choices depend on its calls alone, the host records the calls of
+// every open seat. When the process dies, it tries each seat alone: it makes the seat again
+// and repeats its calls, including the one in progress. Only seats that kill the process
+// again are lost.
 package plugins
 
 import (
@@ -78,8 +77,6 @@ type Config struct {
 	// Backoff is the pause before the first restart; it doubles with each
 	// restart, up to 64 times. Default 50 ms; negative means none.
 	Backoff time.Duration
-	// Replay rebuilds seats after the end of their process.
-	Replay bool
 	// Values is what ParamsVariable says to the program; empty for the defaults.
 	Values string
 	// Log receives the plugin's standard error; nil discards it.
@@ -94,8 +91,6 @@ type Config struct {
 	Quiet bool
 	// Workers, if not nil, may play the script in their processes.
 	Workers *Pool `json:"-"`
-	// Unlimited lifts the memory limit of this process for the plugin.
-	Unlimited bool
 }
 
 // Script is a script for a worker.
@@ -228,7 +223,7 @@ func (f *factory) Info() strategies.Info { return f.info }
 func (f *factory) source() string { return cmp.Or(f.info.Source, f.info.Name) }
 
 func (f *factory) NewBatch(ctx context.Context) (strategies.Batch, error) {
-	if f.supervisor.config.Replay {
+	if f.supervisor.config.Script != nil {
 		return newReplayed(f), nil
 	}
 	return f.newGroup(ctx)

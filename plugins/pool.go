@@ -35,7 +35,7 @@ func NewPool(c Config, rest time.Duration) *Pool {
 func (p *Pool) Log() *slog.Logger { return p.config.Log }
 
 // Take returns a worker for one user at a time, started if none waits. The caller gives it
-// back. The error is a *DeathError if its process ends before it is ready.
+// back.
 func (p *Pool) Take(ctx context.Context) (*Worker, error) {
 	p.mu.Lock()
 	closed := p.closed
@@ -72,8 +72,7 @@ func (p *Pool) Give(w *Worker) {
 }
 
 // Do has a worker carry out a task, and calls each with its outputs as they come; the
-// input becomes JSON. If the worker ends meanwhile, or each fails, the error is a
-// *DeathError.
+// input becomes JSON. The error is the one of Worker.Do.
 func (p *Pool) Do(ctx context.Context, task string, input any, each func(output []byte) error) error {
 	body, err := json.Marshal(input)
 	if err != nil {

@@ -2,7 +2,6 @@ package plugins
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 
@@ -28,7 +27,7 @@ func (r *replayed) Step(ctx context.Context, s *strategies.Step) error {
 	switch {
 	case err == nil:
 		r.callLogs.enter(s)
-	case died(err) && ctx.Err() == nil:
+	case Died(err) && ctx.Err() == nil:
 		err = r.recover(ctx, s, sent)
 	}
 	if err != nil {
@@ -47,12 +46,6 @@ func (r *replayed) step(ctx context.Context, s *strategies.Step) (sent bool, err
 		return false, err
 	}
 	return true, r.group.Step(ctx, s)
-}
-
-// died reports whether an error means that the process ended, rather than that
-// it is quarantined.
-func died(err error) bool {
-	return errors.Is(err, strategies.ErrCrashed) || errors.Is(err, strategies.ErrTimeout)
 }
 
 // ensure opens the group if necessary. If the process ended since the last step,

@@ -60,9 +60,7 @@ type server struct {
 	pb.UnimplementedWorkerServer
 	tasks Tasks // nil in a plugin
 	log   logLines
-
-	stuck chan<- struct{} // ends the process
-	limit time.Duration   // of a call; 0 if others see to it
+	limit time.Duration // of a call; 0 if others see to it
 
 	mu        sync.Mutex // held during a task
 	factories []strategies.Factory
@@ -157,7 +155,7 @@ func (s *server) Load(_ context.Context, r *pb.LoadRequest) (*pb.LoadReply, erro
 		return nil, errors.New("this process does not load scripts")
 	}
 	s.close()
-	limits := budget.Limits{Time: time.Duration(r.GetTimeUs()) * time.Microsecond, Instructions: r.GetInstructions(), Stuck: s.stuck}
+	limits := budget.Limits{Time: time.Duration(r.GetTimeUs()) * time.Microsecond, Instructions: r.GetInstructions()}
 	f, err := s.tasks.Load(Script{Name: r.GetName(), Path: r.GetPath(), Source: r.GetSource(), Limits: limits}, r.GetMemoryBytes())
 	if err != nil {
 		return &pb.LoadReply{Failure: wire.EncodeFailure(strategies.SeatError{Op: strategies.OpLoad, Err: err})}, nil

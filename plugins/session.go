@@ -218,7 +218,7 @@ func (g *seats) open(f strategies.Factory) (b strategies.Batch, err error) {
 	if own, ok := f.(strategies.Batcher); ok {
 		return own.NewBatch(context.Background())
 	}
-	return batch.Of(&counted{f, g}).NewBatch(context.Background())
+	return batch.Watched(f, g.called).NewBatch(context.Background())
 }
 
 // step carries out one step. ctx bounds the calls of strategies, not the group.
@@ -276,43 +276,4 @@ func (g *seats) called(err error) error {
 		return fmt.Errorf("%w: the call took more than %v", strategies.ErrTimeout, g.limit)
 	}
 	return err
-}
-
-// counted counts and times the calls of a strategy.
-type counted struct {
-	strategies.Factory
-	group *seats
-}
-
-func (c *counted) New(ctx context.Context, setup strategies.Setup) (strategies.Strategy, error) {
-	s, err := c.Factory.New(ctx, setup)
-	if late := c.group.called(err); s == nil || late != nil {
-		if s != nil && err == nil {
-			_ = s.Close()
-		}
-		return nil, late
-	}
-	return &countedSeat{s, c.group}, nil
-}
-
-type countedSeat struct {
-	strategies.Strategy
-	group *seats
-}
-
-// Spent implements strategies.Spender.
-func (c *countedSeat) Spent() strategies.Spent {
-	if spender, ok := c.Strategy.(strategies.Spender); ok {
-		return spender.Spent()
-	}
-	return strategies.Spent{}
-}
-
-func (c *countedSeat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choice, error) {
-	choice, err := c.Strategy.Choose(ctx, t)
-	return choice, c.group.called(err)
-}
-
-func (c *countedSeat) Observe(ctx context.Context, o *strategies.Outcome) error {
-	return c.group.called(c.Strategy.Observe(ctx, o))
 }

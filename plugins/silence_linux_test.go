@@ -2,7 +2,6 @@ package plugins
 
 import (
 	"context"
-	"errors"
 	"os"
 	"strings"
 	"syscall"
@@ -26,8 +25,7 @@ func TestSilentWorker(t *testing.T) {
 	if err := w.process.child.system.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	var died *DeathError
-	if err := w.Do(t.Context(), "wait", nil, nil); !errors.As(err, &died) || !strings.Contains(err.Error(), "silent for 11s") {
+	if err := w.Do(t.Context(), "wait", nil, nil); !Died(err) || !strings.Contains(err.Error(), "silent for 11s") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -28,14 +28,14 @@ type Worker struct {
 	process *process
 }
 
-// DeathError is the end of a worker, with what is known of the reason.
-type DeathError struct{ Reason error }
-
-func (e *DeathError) Error() string { return "worker process ended: " + e.Reason.Error() }
-func (e *DeathError) Unwrap() error { return e.Reason }
+// Died reports whether an error of Open, a factory or a worker is the end of its process.
+// The error says why it ended.
+func Died(err error) bool {
+	return errors.Is(err, strategies.ErrCrashed) || errors.Is(err, strategies.ErrTimeout)
+}
 
 // startWorker starts a program whose main function is ServeTasks. ctx bounds only the
-// start. The error is a *DeathError if the process ends before it is ready.
+// start.
 func startWorker(ctx context.Context, c Config) (*Worker, error) {
 	c, err := c.orDefaults()
 	if err != nil {
@@ -45,10 +45,7 @@ func startWorker(ctx context.Context, c Config) (*Worker, error) {
 	c.Env = append([]string{"TMPDIR=" + os.TempDir()}, c.Env...) // of plugins that it starts
 	sweep()
 	w := &Worker{process: newProcess(&c, true)}
-	if err = w.process.launch(ctx, nil); errors.Is(err, strategies.ErrCrashed) || errors.Is(err, strategies.ErrTimeout) {
-		err = &DeathError{err}
-	}
-	return w, err
+	return w, w.process.launch(ctx, nil)
 }
 
 // Load has the worker compile a script and describe it. Errors in the script are
@@ -68,8 +65,8 @@ func (w *Worker) Load(ctx context.Context, s *Script, limit time.Duration) (info
 }
 
 // Do has the worker carry out a task and passes its outputs to each; they stay valid.
-// The error is a *DeathError if the process ends, or if each returns an error, and the
-// cause of ctx if that is done; the worker is then dead.
+// If the process ends, or each returns an error, or ctx is done, the worker is dead and
+// the error the reason (Died), or the cause of ctx.
 func (w *Worker) Do(ctx context.Context, task string, input []byte, each func(output []byte) error) error {
 	var failure error
 	died := w.call(ctx, func(ctx context.Context) error {
@@ -115,7 +112,7 @@ func (w *Worker) call(ctx context.Context, do func(context.Context) error) error
 	w.process.fail(w.process.exitError(err), false)
 	w.Close()
 	why, _ := w.process.failure()
-	return cmp.Or(context.Cause(ctx), error(&DeathError{why}))
+	return cmp.Or(context.Cause(ctx), why)
 }
 
 // limitTime ends the process when it has used more processor time than limit from now
@@ -180,8 +177,8 @@ type Tasks interface {
 // receives with the next reply, and a channel on which the report of a call that ignores
 // its interrupt ends the process.
 func ServeTasks(open func(log *slog.Logger, stuck chan<- struct{}) Tasks) {
-	s := &server{stuck: endWhenStuck()}
-	s.tasks = open(slog.New(&logHandler{lines: &s.log}), s.stuck)
+	s := new(server)
+	s.tasks = open(slog.New(&logHandler{lines: &s.log}), endWhenStuck())
 	serve(s)
 }
 

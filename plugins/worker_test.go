@@ -69,8 +69,7 @@ func TestWorker(t *testing.T) {
 	if err := w.Do(t.Context(), "fly", nil, keep); err == nil || err.Error() != "cannot fly" || w.Dead() {
 		t.Errorf("a failed task: %v; dead %v", err, w.Dead())
 	}
-	var died *plugins.DeathError
-	if err := w.Do(t.Context(), "exit", nil, keep); !errors.As(err, &died) || !strings.Contains(err.Error(), "exit status 3") || !w.Dead() {
+	if err := w.Do(t.Context(), "exit", nil, keep); !plugins.Died(err) || !strings.Contains(err.Error(), "exit status 3") || !w.Dead() {
 		t.Errorf("its end: %v; dead %v", err, w.Dead())
 	}
 }
@@ -86,8 +85,7 @@ func TestWorkerStopped(t *testing.T) {
 		t.Errorf("error %v; dead %v", err, w.Dead())
 	}
 	w = startWorker(t, nil)
-	var died *plugins.DeathError
-	if err := w.Do(t.Context(), "echo", []byte("x"), func([]byte) error { return errors.New("nonsense") }); !errors.As(err, &died) || !w.Dead() {
+	if err := w.Do(t.Context(), "echo", []byte("x"), func([]byte) error { return errors.New("nonsense") }); !plugins.Died(err) || !w.Dead() {
 		t.Errorf("error %v; dead %v", err, w.Dead())
 	}
 }
@@ -95,12 +93,11 @@ func TestWorkerStopped(t *testing.T) {
 // TestWorkerDoesNotStart: a program that ends at once, and one that is not there.
 func TestWorkerDoesNotStart(t *testing.T) {
 	t.Parallel()
-	var died *plugins.DeathError
 	_, err := plugins.NewPool(plugins.Config{Command: []string{os.Args[0], "misbehave", "quit", "-"}, StartTimeout: 5 * time.Minute}, 0).Take(t.Context())
-	if !errors.As(err, &died) || !strings.Contains(err.Error(), "no licence") {
+	if !plugins.Died(err) || !strings.Contains(err.Error(), "no licence") {
 		t.Errorf("it quits: %v", err)
 	}
-	if _, err = plugins.NewPool(plugins.Config{Command: []string{"./no-such-program"}}, 0).Take(t.Context()); err == nil || errors.As(err, &died) {
+	if _, err = plugins.NewPool(plugins.Config{Command: []string{"./no-such-program"}}, 0).Take(t.Context()); err == nil || plugins.Died(err) {
 		t.Errorf("it is not there: %v", err)
 	}
 }

@@ -61,7 +61,7 @@ func StartBroker(ctx context.Context, program string, stderr io.Writer, c Broker
 	if err != nil {
 		return nil, fmt.Errorf("start broker: %w", err)
 	}
-	if err := subprocess.Start(cmd, true); err != nil {
+	if err := subprocess.Start(cmd); err != nil {
 		return nil, fmt.Errorf("start broker: %w", err)
 	}
 	b := &Broker{input: in, closing: make(chan struct{}), ended: make(chan struct{})}

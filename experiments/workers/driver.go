@@ -19,7 +19,6 @@ package workers
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -183,15 +182,14 @@ func (w *worker) Play(ctx context.Context, first int, out []results.League, quar
 		if at += played; err == nil && alone {
 			err = w.blameIsolated(ctx, first+suspect-1, reason)
 		}
-		var died *plugins.DeathError
-		if !errors.As(err, &died) {
-			if err != nil {
-				return err
-			}
+		if err == nil {
 			continue
 		}
-		reason = died.Reason
+		if !plugins.Died(err) {
+			return err
+		}
 		found := false
+		reason = err
 		switch {
 		case at >= suspect && !(d.large() && d.unit == 1):
 			suspect, found = min(at+d.unit, len(out)), true
@@ -214,7 +212,7 @@ func (w *worker) Play(ctx context.Context, first int, out []results.League, quar
 // returns how many it has played. A process that dies is forgotten.
 func (w *worker) play(ctx context.Context, first int, out []results.League, quarantined []bool, alone bool) (played int, err error) {
 	defer func() {
-		if errors.As(err, new(*plugins.DeathError)) {
+		if plugins.Died(err) {
 			w.process = nil
 		}
 	}()

@@ -119,7 +119,7 @@ func (f *field) openAll(ctx context.Context, list []strategy, p *isolate.Process
 		served := shared[string(key)]
 		if served == nil {
 			c := e.Place.Config
-			c.Unlimited, c.Quiet, c.Log = true, script != nil, p.Log
+			c.Quiet, c.Log = script != nil, p.Log
 			if served, err = plugins.Open(ctx, c); err != nil {
 				return err
 			}

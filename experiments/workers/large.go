@@ -2,7 +2,6 @@ package workers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -128,7 +127,7 @@ func (w *worker) ends(ctx context.Context, league int, play []int, quarantined [
 	}
 	d.mu.Unlock()
 	_, err := w.play(ctx, league, make([]results.League, 1), out, false)
-	if errors.As(err, new(*plugins.DeathError)) && ctx.Err() == nil {
+	if plugins.Died(err) && ctx.Err() == nil {
 		return true, nil
 	}
 	return false, err

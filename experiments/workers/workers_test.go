@@ -137,7 +137,7 @@ func TestUselessWorkers(t *testing.T) {
 		t.Errorf("%v after %d deaths in leagues", err, deaths.n.Load())
 	}
 	place, _ := plugins.PlaceOf(factories[0])
-	if err := place.Config.Workers.Do(t.Context(), "check", nil, nil); !errors.As(err, new(*plugins.DeathError)) {
+	if err := place.Config.Workers.Do(t.Context(), "check", nil, nil); !plugins.Died(err) {
 		t.Errorf("a task: %v", err)
 	}
 }

@@ -68,7 +68,7 @@ func Formats(formats []catalog.Format, c plugins.Config, loader *Loader) []catal
 	c.Restarts = cmp.Or(c.Restarts, defaultRestarts)
 	// A script that kills its worker does so every time: a pause does not help and delays
 	// the others.
-	c.Replay, c.Backoff = true, -1
+	c.Backoff = -1
 	isolated := make([]catalog.Format, len(formats))
 	for i, f := range formats {
 		isolated[i] = f

@@ -131,7 +131,6 @@ func (l *Loader) describe(ctx context.Context, s *plugins.Script) (d description
 		}
 		d.info, err = w.Load(ctx, s, l.limit(s))
 		l.pool.Give(w)
-		var died *plugins.DeathError
 		switch {
 		case err == nil:
 			return d, nil
@@ -139,10 +138,10 @@ func (l *Loader) describe(ctx context.Context, s *plugins.Script) (d description
 			return d, context.Cause(ctx)
 		case errors.As(err, &d.err):
 			return d, nil
-		case !errors.As(err, &died):
+		case !plugins.Died(err):
 			return d, err
 		case attempt > 0 || errors.Is(err, strategies.ErrTimeout):
-			d.err = &strategies.Error{Source: s.Path, Op: strategies.OpLoad, Err: died.Reason, Hint: "most strategies load in milliseconds; deeply nested or generated code can take this much"}
+			d.err = &strategies.Error{Source: s.Path, Op: strategies.OpLoad, Err: err, Hint: "most strategies load in milliseconds; deeply nested or generated code can take this much"}
 			return d, nil
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 func Example() {
 	cmd := exec.Command(os.Args[0], "wait")
-	if err := subprocess.Start(cmd, false); err != nil {
+	if err := subprocess.Start(cmd); err != nil {
 		fmt.Println(err)
 		return
 	}

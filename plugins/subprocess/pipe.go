@@ -21,7 +21,7 @@ func Pipe(ctx context.Context, program string, out io.Writer, write func(io.Writ
 	if err != nil {
 		return err
 	}
-	if err := Start(cmd, false); err != nil {
+	if err := Start(cmd); err != nil {
 		return err
 	}
 	err = write(in)

@@ -16,13 +16,9 @@ import (
 // Start starts a process in a group of its own, so that signals of the terminal
 // do not reach it and Kill ends its children, too. On Linux the kernel kills it
 // when this process ends; elsewhere it must watch a pipe. It has no standard
-// input unless cmd has one. Unlimited lifts the memory limit of this process for it, which
-// it would inherit otherwise.
-func Start(cmd *exec.Cmd, unlimited bool) error {
+// input unless cmd has one, and does not inherit the memory limit of this process.
+func Start(cmd *exec.Cmd) error {
 	cmd.SysProcAttr = ownGroup()
-	if !unlimited {
-		return cmd.Start()
-	}
 	restore, err := liftLimit()
 	if err != nil {
 		return fmt.Errorf("lift the memory limit: %w", err)

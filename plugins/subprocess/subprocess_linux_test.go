@@ -41,13 +41,6 @@ var roles = map[string]func() error{
 		fmt.Println(filled(much))
 		return nil
 	},
-	"limited": func() error {
-		if _, err := subprocess.LimitMemory(limit); err != nil {
-			return err
-		}
-		fmt.Println(filled(much))
-		return nil
-	},
 	"unlimited": func() error {
 		if _, err := subprocess.LimitMemory(0); err != nil {
 			return err
@@ -55,18 +48,16 @@ var roles = map[string]func() error{
 		fmt.Println(filled(much))
 		return nil
 	},
-	// heirs limits itself and starts a process with the limit and one without.
-	"heirs": func() error {
+	// limited limits itself and starts a process, which has no limit.
+	"limited": func() error {
 		if _, err := subprocess.LimitMemory(limit); err != nil {
 			return err
 		}
-		for _, unlimited := range []bool{false, true} {
-			child := exec.Command(os.Args[0], "allocate")
-			if err := subprocess.Start(child, unlimited); err != nil {
-				return err
-			}
-			fmt.Println(unlimited, child.Wait() == nil)
+		child := exec.Command(os.Args[0], "allocate")
+		if err := subprocess.Start(child); err != nil {
+			return err
 		}
+		fmt.Println(child.Wait())
 		// Its own limit is as it was.
 		fmt.Println(filled(much))
 		return nil
@@ -101,7 +92,7 @@ func started(role string) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := subprocess.Start(cmd, false); err != nil {
+	if err := subprocess.Start(cmd); err != nil {
 		return nil, err
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
@@ -123,7 +114,7 @@ func parent(t *testing.T) (cmd *exec.Cmd, stop io.Closer, child int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := subprocess.Start(cmd, false); err != nil {
+	if err := subprocess.Start(cmd); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { subprocess.Kill(cmd) })
@@ -191,7 +182,7 @@ func TestProcessIsInAGroupOfItsOwn(t *testing.T) {
 }
 
 // With a limit the kernel refuses memory, and the process ends. A process that is started
-// inherits the limit, unless it is lifted for it.
+// does not inherit the limit.
 func TestLimitMemory(t *testing.T) {
 	t.Parallel()
 	run := func(role string) (stdout string, err error) {
@@ -200,20 +191,15 @@ func TestLimitMemory(t *testing.T) {
 		return string(out), err
 	}
 	full := fmt.Sprintln(much)
-	if err := subprocess.Start(exec.Command("./no-such-program"), true); !errors.Is(err, os.ErrNotExist) {
+	if err := subprocess.Start(exec.Command("./no-such-program")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a program that is not there: %v", err)
 	}
 	if out, err := run("unlimited"); err != nil || out != full {
 		t.Errorf("without a limit: %q, %v", out, err)
 	}
 	var exit *exec.ExitError
-	out, err := run("limited")
-	if !errors.As(err, &exit) || out != "" {
-		t.Errorf("%d MiB of %d MiB: it prints %q and ends with %v", much>>20, limit>>20, out, err)
-	}
-	out, err = run("heirs")
-	if want := "false false\ntrue true\n"; out != want || !errors.As(err, &exit) {
-		t.Errorf("processes with and without its limit: %q, want %q; then %v, want an end for lack of memory", out, want, err)
+	if out, err := run("limited"); out != "<nil>\n" || !errors.As(err, &exit) {
+		t.Errorf("a process that it starts: %q; then %v, want an end for lack of memory", out, err)
 	}
 }
 

@@ -15,18 +15,26 @@ import (
 
 // Of returns f as a Batcher. Every step calls the seats by the rules of package
 // seat.
-func Of(f strategies.Factory) strategies.Batcher { return &factory{f} }
+func Of(f strategies.Factory) strategies.Batcher { return &factory{Factory: f} }
 
-type factory struct{ strategies.Factory }
+// Watched is Of, with the hook Returned of package seat.
+func Watched(f strategies.Factory, returned func(error) error) strategies.Batcher {
+	return &factory{f, returned}
+}
+
+type factory struct {
+	strategies.Factory
+	returned func(error) error
+}
 
 // NewBatch implements strategies.Batcher. It cannot fail.
 func (f *factory) NewBatch(context.Context) (strategies.Batch, error) {
-	return &batch{factory: f.Factory, seats: make(map[strategies.SeatID]*seat.Seat)}, nil
+	return &batch{factory: f, seats: make(map[strategies.SeatID]*seat.Seat)}, nil
 }
 
 // batch holds the open seats.
 type batch struct {
-	factory strategies.Factory
+	factory *factory
 	seats   map[strategies.SeatID]*seat.Seat
 }
 
@@ -62,7 +70,7 @@ func (b *batch) open(ctx context.Context, s *strategies.Step, o *strategies.Open
 	if b.seats[o.Seat] != nil {
 		return fmt.Errorf("batch: seat %d is open already", o.Seat)
 	}
-	st := &seat.Seat{Factory: b.factory, Setup: o.Setup}
+	st := &seat.Seat{Factory: b.factory.Factory, Setup: o.Setup, Returned: b.factory.returned}
 	b.seats[o.Seat] = st
 	b.record(s, o.Seat, strategies.OpStart, 0, st.Start(ctx))
 	return nil

@@ -32,6 +32,8 @@ type Seat struct {
 	Factory strategies.Factory
 	Setup   strategies.Setup // Rand is required
 	Coin    game.Key         // of the coin that resolves probabilities in Answer
+	// Returned, if not nil, is told what each call has returned, and decides what counts.
+	Returned func(error) error
 
 	strategy strategies.Strategy // nil while there is nothing to call or to close
 	out      game.Fault          // what the next match is lost with; NoFault while the seat is in
@@ -166,15 +168,28 @@ func (s *Seat) fail(op strategies.Op, err error) {
 
 func (s *Seat) start(ctx context.Context) (made strategies.Strategy, err error) {
 	defer strategies.Rescue(&err)
-	return s.Factory.New(ctx, s.Setup)
+	made, err = s.Factory.New(ctx, s.Setup)
+	if counts := s.returned(err); counts != nil && err == nil && made != nil {
+		_ = made.Close()
+		return nil, counts
+	}
+	return made, err
 }
 
 func (s *Seat) choose(ctx context.Context, t *strategies.Turn) (c strategies.Choice, err error) {
 	defer strategies.Rescue(&err)
-	return s.strategy.Choose(ctx, t)
+	c, err = s.strategy.Choose(ctx, t)
+	return c, s.returned(err)
 }
 
 func (s *Seat) observe(ctx context.Context, o *strategies.Outcome) (err error) {
 	defer strategies.Rescue(&err)
-	return s.strategy.Observe(ctx, o)
+	return s.returned(s.strategy.Observe(ctx, o))
+}
+
+func (s *Seat) returned(err error) error {
+	if s.Returned == nil {
+		return err
+	}
+	return s.Returned(err)
 }

@@ -37,7 +37,7 @@ func launch(args []string, dir string, output *tail) (*process, error) {
 	p.cmd.Stdout, p.cmd.Stderr, p.cmd.WaitDelay = output, output, drain
 	guarded, release := subprocess.Guard(p.mark)
 	p.release = release
-	if err := subprocess.Start(p.cmd, true); err != nil {
+	if err := subprocess.Start(p.cmd); err != nil {
 		release()
 		return nil, fmt.Errorf("start %s: %w", args[0], err)
 	}

@@ -91,14 +91,13 @@ func (l Lab) Check(ctx context.Context, e catalog.Entry, c Checking) (Verdict, e
 			}
 			return nil
 		})
-		var died *plugins.DeathError
 		if err == nil && answer.Verdict == nil {
 			err = errors.New("check: the worker gave no verdict")
 		}
 		if err == nil {
 			return *answer.Verdict, nil
 		}
-		if !errors.As(err, &died) {
+		if !plugins.Died(err) {
 			return Verdict{}, err
 		}
 		// What it does in a process of its own shows how it ended the worker.

@@ -48,16 +48,12 @@ func (c *costs) add(f *factory, s *strategies.Step, took time.Duration) {
 	if len(c.seats) == 0 {
 		return
 	}
-	each := took / time.Duration(max(1, len(s.Open)+len(s.Observe)+len(s.Choose)))
-	if each >= worthCounting {
-		for i := range s.Open {
-			c.charge(s.Open[i].Seat, each)
-		}
-		for i := range s.Observe {
-			c.charge(s.Observe[i].Seat, each)
-		}
-		for i := range s.Choose {
-			c.charge(s.Choose[i].Seat, each)
+	called := called(s)
+	if each := took / time.Duration(max(1, len(called))); each >= worthCounting {
+		for _, id := range called {
+			if seat := c.seats[id]; seat != nil {
+				seat.spent += each
+			}
 		}
 		c.stop(f, s)
 	}
@@ -68,12 +64,6 @@ func (c *costs) add(f *factory, s *strategies.Step, took time.Duration) {
 	}
 	for _, id := range s.Close {
 		c.end(id, s)
-	}
-}
-
-func (c *costs) charge(id strategies.SeatID, took time.Duration) {
-	if seat := c.seats[id]; seat != nil {
-		seat.spent += took
 	}
 }
 

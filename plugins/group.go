@@ -94,3 +94,17 @@ func (g *group) Close() error {
 	_, _ = g.process.exchange(ctx, &pb.Step{Group: g.id, Strategy: g.factory.index, End: true}, 1)
 	return nil
 }
+
+// called returns the seat of each call in a step.
+func called(s *strategies.Step) (seats []strategies.SeatID) {
+	for i := range s.Open {
+		seats = append(seats, s.Open[i].Seat)
+	}
+	for i := range s.Observe {
+		seats = append(seats, s.Observe[i].Seat)
+	}
+	for i := range s.Choose {
+		seats = append(seats, s.Choose[i].Seat)
+	}
+	return seats
+}

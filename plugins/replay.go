@@ -75,7 +75,9 @@ func (r *replayed) recover(ctx context.Context, s *strategies.Step, sent bool) e
 	r.callLogs.open(s)
 	stuck := sent && r.group.process.stuckAlone()
 	r.group = nil
-	concerned := seatsOf(s)
+	concerned := append(called(s), s.Close...)
+	slices.Sort(concerned)
+	concerned = slices.Compact(concerned)
 	for _, id := range concerned {
 		err := errStuck
 		if !stuck || len(concerned) > 1 {
@@ -119,22 +121,6 @@ func (r *replayed) try(ctx context.Context, id strategies.SeatID, s *strategies.
 		s.Failed = append(s.Failed, f)
 	}
 	return nil
-}
-
-// seatsOf returns the seats in a step, in order.
-func seatsOf(s *strategies.Step) []strategies.SeatID {
-	of := slices.Clone(s.Close)
-	for _, o := range s.Open {
-		of = append(of, o.Seat)
-	}
-	for _, o := range s.Observe {
-		of = append(of, o.Seat)
-	}
-	for _, t := range s.Choose {
-		of = append(of, t.Seat)
-	}
-	slices.Sort(of)
-	return slices.Compact(of)
 }
 
 // refuse records the loss of a seat in the operation that the step asked of it.

@@ -191,7 +191,7 @@ type seats struct {
 	sent    uint64             // calls at the last look
 	since   int                // looks at which there were no more
 
-	mu      sync.Mutex // uncontended: hosts send one step of a group at a time
+	// The goroutine of the step in progress uses these; hosts send one of a group at a time.
 	batch   strategies.Batch
 	decoder *wire.Decoder
 	log     logLines
@@ -223,8 +223,6 @@ func (g *seats) open(f strategies.Factory) (b strategies.Batch, err error) {
 
 // step carries out one step. ctx bounds the calls of strategies, not the group.
 func (g *seats) step(ctx context.Context, in *pb.Step) *pb.StepReply {
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	out := &pb.StepReply{Id: in.GetId()}
 	s := &g.scratch
 	s.Reset()
@@ -256,15 +254,9 @@ func (g *seats) carryOut(ctx context.Context, s *strategies.Step) (err error) {
 }
 
 func (g *seats) end() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	defer func() { _ = recover() }() // errors on close are of no use
 	if g.batch != nil {
 		_ = g.batch.Close()
-		g.batch = nil
-	}
-	if g.lost == nil {
-		g.lost = errEnded
 	}
 }
 

@@ -25,7 +25,6 @@ type supervisor struct {
 	quarantined error   // why it is not restarted; nil while it is
 	failed      int     // failures of the plugin itself
 	stuck       int     // of them, calls that ignored their interrupt
-	hopeless    bool    // it does not start
 	starts      int
 	users       int // factories that are not closed
 	spent       time.Duration
@@ -43,13 +42,10 @@ func (k *supervisor) get(ctx context.Context) (*stream, error) {
 	k.mu.Lock()
 	p, quarantined := k.process, k.quarantined
 	k.mu.Unlock()
-	switch {
-	case quarantined != nil:
-		return nil, quarantined
-	case p != nil:
-		if !p.failed() {
-			return p, nil
-		}
+	if quarantined != nil || p != nil && !p.failed() {
+		return p, quarantined
+	}
+	if p != nil {
 		k.reap(p)
 	}
 	return k.restart(ctx)
@@ -86,8 +82,9 @@ const mostStarts = 100
 
 // restart starts the process, after a backoff if it has failed.
 func (k *supervisor) restart(ctx context.Context) (*stream, error) {
-	for attempt := 1; ; attempt++ {
-		if err := k.quarantine(nil); err != nil {
+	var last error
+	for attempt := 0; ; attempt++ {
+		if err := k.quarantine(last, attempt == mostStarts); err != nil {
 			return nil, err
 		}
 		if err := k.pause(ctx); err != nil {
@@ -98,18 +95,14 @@ func (k *supervisor) restart(ctx context.Context) (*stream, error) {
 		if err == nil {
 			k.process = p
 			k.starts++
-			k.mu.Unlock()
-			return p, nil
+		} else {
+			k.failed++
 		}
-		k.failed++
-		k.hopeless = attempt == mostStarts
 		k.mu.Unlock()
-		if ctx.Err() != nil {
-			return nil, err
+		if err == nil || ctx.Err() != nil {
+			return p, err
 		}
-		if quarantined := k.quarantine(err); quarantined != nil {
-			return nil, quarantined
-		}
+		last = err
 	}
 }
 
@@ -127,12 +120,12 @@ func (k *supervisor) halved() *Config {
 	return &config
 }
 
-// quarantine ends the restarts if the plugin has failed too often.
-func (k *supervisor) quarantine(last error) error {
+// quarantine ends the restarts if the plugin has failed too often, or does not start.
+func (k *supervisor) quarantine(last error, hopeless bool) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.quarantined != nil || k.failed <= k.config.Restarts && !k.hopeless {
-		return k.quarantined
+	if k.failed <= k.config.Restarts && !hopeless {
+		return nil
 	}
 	k.quarantined = fmt.Errorf("%w: plugin %s failed %d times, after %d restarts", strategies.ErrQuarantined, k.config.Name, k.failed, k.failed-1)
 	if last != nil {

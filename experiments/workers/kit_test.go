@@ -171,7 +171,7 @@ func isolated() []catalog.Format { return isolate.Formats(languages(), worker("w
 // inWorkers returns the languages for scripts that workers of a mode play, and their log.
 func inWorkers(tb testing.TB, mode string) ([]catalog.Format, *deaths) {
 	tb.Helper()
-	d, loader := new(deaths), isolate.NewLoader(isolate.LoaderConfig{Process: worker("worker")})
+	d, loader := new(deaths), isolate.NewLoader(worker("worker"), 0)
 	c := worker(mode)
 	c.Log = slog.New(d)
 	pool := plugins.NewPool(c, 0)

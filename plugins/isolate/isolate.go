@@ -33,6 +33,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/strategylab/strategylab/plugins"
@@ -69,28 +70,33 @@ func Formats(formats []catalog.Format, c plugins.Config, loader *Loader) []catal
 	// A script that kills its worker does so every time: a pause does not help and delays
 	// the others.
 	c.Backoff = -1
-	isolated := make([]catalog.Format, len(formats))
-	for i, f := range formats {
-		isolated[i] = f
-		isolated[i].Load = func(ctx context.Context, name, path string, source []byte, limits budget.Limits) (strategies.Factory, error) {
-			s := plugins.Script{Name: name, Path: path, Kind: f.Kind, Source: source, Limits: limits.OrDefaults()}
-			c := c
-			c.Name, c.Source, c.Script, c.CallTime = name, path, &s, s.Limits.Time
-			if loader != nil {
-				info, err := loader.Describe(ctx, s, c.Log)
-				if err != nil {
-					return nil, err
-				}
-				c.Strategies = []strategies.Info{info}
-			}
-			all, err := plugins.Open(ctx, c)
+	return wrapped(formats, func(ctx context.Context, _ catalog.Format, s plugins.Script) (strategies.Factory, error) {
+		c := c
+		c.Name, c.Source, c.Script, c.CallTime = s.Name, s.Path, &s, s.Limits.Time
+		if loader != nil {
+			info, err := loader.Describe(ctx, s, c.Log)
 			if err != nil {
 				return nil, err
 			}
-			return all[0], nil
+			c.Strategies = []strategies.Info{info}
+		}
+		all, err := plugins.Open(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		return all[0], nil
+	})
+}
+
+// wrapped returns formats that load scripts by load.
+func wrapped(formats []catalog.Format, load func(context.Context, catalog.Format, plugins.Script) (strategies.Factory, error)) []catalog.Format {
+	formats = slices.Clone(formats)
+	for i, f := range formats {
+		formats[i].Load = func(ctx context.Context, name, path string, source []byte, limits budget.Limits) (strategies.Factory, error) {
+			return load(ctx, f, plugins.Script{Name: name, Path: path, Kind: f.Kind, Source: source, Limits: limits.OrDefaults()})
 		}
 	}
-	return isolated
+	return formats
 }
 
 // ServerConfig is the settings of a worker process.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/strategylab/strategylab/plugins"
@@ -16,17 +15,10 @@ import (
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
-// LoaderConfig is the settings of a Loader.
-type LoaderConfig struct {
-	// Process has the command of a process that calls Serve, which limits its memory itself.
-	Process plugins.Config
-	// Time is the processor time for parsing, compiling and describing a script, default
-	// 5 s, and Compile that for a module of WebAssembly, default 10 s. Scripts take
-	// milliseconds, the largest modules seconds.
-	Time, Compile time.Duration
-}
-
 const (
+	// loadTime is the processor time for parsing, compiling and describing a script by
+	// default. Scripts take milliseconds, the largest modules seconds.
+	loadTime = 5 * time.Second
 	// slowTime is the time after which a log says what is loaded.
 	slowTime = 2 * time.Second
 	// idleTime is the time after which a process without work ends.
@@ -44,10 +36,10 @@ const (
 // It is safe for concurrent use. Its process starts when it is needed, and ends when
 // nothing has been loaded for a second.
 type Loader struct {
-	config LoaderConfig
-	pool   *plugins.Pool
-	turn   chan struct{} // held by the user of what follows
-	known  map[source]description
+	time  time.Duration // for a script
+	pool  *plugins.Pool
+	turn  chan struct{} // held by the user of what follows
+	known map[source]description
 }
 
 // source is what a description depends on.
@@ -64,27 +56,24 @@ type description struct {
 	err  *strategies.Error
 }
 
-// NewLoader returns a loader, which starts no process yet. The caller closes it.
-func NewLoader(c LoaderConfig) *Loader {
-	c.Time, c.Compile = cmp.Or(c.Time, 5*time.Second), cmp.Or(c.Compile, 10*time.Second)
-	c.Process.Name = "loader"
-	return &Loader{config: c, pool: plugins.NewPool(c.Process, idleTime), turn: make(chan struct{}, 1), known: make(map[source]description)}
+// NewLoader returns a loader, which starts no process yet. c has the command of a process
+// that calls Serve, which limits its memory itself. limit is the processor time for a script,
+// 5 s for 0; a module of WebAssembly, which is compiled, has twice that. The caller
+// closes the loader.
+func NewLoader(c plugins.Config, limit time.Duration) *Loader {
+	c.Name = "loader"
+	return &Loader{time: cmp.Or(limit, loadTime), pool: plugins.NewPool(c, idleTime), turn: make(chan struct{}, 1), known: make(map[source]description)}
 }
 
 // Formats returns formats that load what the loader accepts as the given formats do, and
 // nothing else. log, which may be nil, receives which files take long.
 func (l *Loader) Formats(formats []catalog.Format, log *slog.Logger) []catalog.Format {
-	bounded := slices.Clone(formats)
-	for i, f := range formats {
-		bounded[i].Load = func(ctx context.Context, name, path string, source []byte, limits budget.Limits) (strategies.Factory, error) {
-			s := plugins.Script{Name: name, Path: path, Kind: f.Kind, Source: source, Limits: limits.OrDefaults()}
-			if _, err := l.Describe(ctx, s, log); err != nil {
-				return nil, err
-			}
-			return f.Load(ctx, name, path, source, limits)
+	return wrapped(formats, func(ctx context.Context, f catalog.Format, s plugins.Script) (strategies.Factory, error) {
+		if _, err := l.Describe(ctx, s, log); err != nil {
+			return nil, err
 		}
-	}
-	return bounded
+		return f.Load(ctx, s.Name, s.Path, s.Source, s.Limits)
+	})
 }
 
 // Describe returns the description of a script. The error is a *strategies.Error if the
@@ -150,9 +139,9 @@ func (l *Loader) describe(ctx context.Context, s *plugins.Script) (d description
 // limit is the processor time for loading a script. Its top level runs then, too, for
 // which the default leaves enough, but not for a higher limit of a call.
 func (l *Loader) limit(s *plugins.Script) time.Duration {
-	limit := l.config.Time
+	limit := l.time
 	if s.Kind == strategies.WebAssembly {
-		limit = l.config.Compile
+		limit *= 2
 	}
 	return limit + max(0, s.Limits.Time-budget.DefaultTime)
 }

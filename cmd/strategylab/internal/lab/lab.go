@@ -35,7 +35,7 @@ type Lab struct {
 // closes the loader.
 func (l Lab) WithLoader() Lab {
 	if l.Exe != "" {
-		l.Loader = isolate.NewLoader(isolate.LoaderConfig{Process: l.worker(nil)})
+		l.Loader = isolate.NewLoader(l.worker(nil), 0)
 	}
 	return l
 }

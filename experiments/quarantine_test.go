@@ -103,6 +103,7 @@ func TestQuarantineRule(t *testing.T) {
 		"from league 90":                             {"", loops(1, 90), 128},
 		"from league 97":                             {"", loops(1, 97), 128},
 		"nobody":                                     {"", nil, -1},
+		"hangs twice, in a run of the second schema": {results.PlanSchema2, in(game.FaultTimeout, 8, 9, 15, 16), 16},
 		"always, in an old run":                      {late, in(game.FaultTimeout, 0, always), 64},
 		"half of the leagues, in an old run":         {late, in(game.FaultTimeout, 0, 32), 64},
 		"one less than half, in an old run":          {late, in(game.FaultTimeout, 0, 31), -1},
@@ -115,6 +116,7 @@ func TestQuarantineRule(t *testing.T) {
 				plan.Schema = tc.schema
 			}
 			var want *collector
+			var outcome experiments.Outcome
 			for _, workers := range []int{1, 7} {
 				for _, block := range []int{1, 10, 150} {
 					got, out := run(t, &stub{plan: plan, fault: tc.fault, block: block}, experiments.Config{Workers: workers})
@@ -125,52 +127,37 @@ func TestQuarantineRule(t *testing.T) {
 						t.Errorf("outcome says that %v are quarantined", out.Quarantined)
 					}
 					if want == nil {
-						want = got
+						want, outcome = got, out
 					}
 					wantLeagues(t, want, got)
 				}
+			}
+			for _, cut := range []int{0, 1, 4, 5, 40, 63, 64, 65, 192, 300} {
+				wantResumed(t, &stub{plan: plan, fault: tc.fault}, want, outcome, cut)
 			}
 		})
 	}
 }
 
-// TestEarlyCheckpointsCostNoTime plays with a player that fails always: none of its calls
-// after the first checkpoint is wasted, however many workers wait for leagues.
-func TestEarlyCheckpointsCostNoTime(t *testing.T) {
-	t.Parallel()
-	var asked atomic.Int64
-	fault := func(league, field int) game.Fault {
-		if field != 1 {
-			return game.NoFault
-		}
-		asked.Add(1)
-		return game.FaultTimeout
-	}
-	run(t, &stub{plan: planOf(4, 2, 300), fault: fault}, experiments.Config{Workers: 7})
-	if n := asked.Load(); n != 4 {
-		t.Errorf("the player failed in %d leagues, want 4", n)
-	}
-}
-
-// TestQuarantineOfSeveral quarantines two players at once and a third later.
+// TestQuarantineOfSeveral quarantines two players at once and a third later. The crashes of
+// a plugin are left to whoever restarts it.
 func TestQuarantineOfSeveral(t *testing.T) {
 	t.Parallel()
-	plan := planOf(5, 1, 400)
+	plan := planOf(6, 1, 400)
+	plan.Field[2].Kind, plan.Field[5].Kind = "plugin", "plugin"
 	fault := func(league, field int) game.Fault {
-		switch {
-		case field == 4 || field == 2:
-			return game.FaultBudget
-		case field == 0 && league >= 130:
-			return game.FaultCrash
+		faults := []game.Fault{game.FaultCrash, game.NoFault, game.FaultTimeout, game.NoFault, game.FaultBudget, game.FaultCrash}
+		if field == 0 && league < 130 {
+			return game.NoFault
 		}
-		return game.NoFault
+		return faults[field]
 	}
 	for _, workers := range []int{1, 5} {
 		got, out := run(t, &stub{plan: plan, fault: fault, block: 7}, experiments.Config{Workers: workers})
 		if diff := cmp.Diff([]int{2, 4, 0}, out.Quarantined); diff != "" {
 			t.Errorf("quarantined (-want +got):\n%s", diff)
 		}
-		for field, want := range []int{192, -1, 4, -1, 4} {
+		for field, want := range []int{192, -1, 4, -1, 4, -1} {
 			if from := quarantinedFrom(t, plan, got.leagues, field); from != want {
 				t.Errorf("player %d is quarantined from league %d on, want %d", field, from, want)
 			}
@@ -202,61 +189,6 @@ func TestQuarantineByDriver(t *testing.T) {
 		if notes := got.leagues[77].Notes; len(notes) != 1 || notes[0].Text != "put aside" {
 			t.Errorf("%d workers: notes of league 77: %+v", workers, notes)
 		}
-	}
-}
-
-// TestQuarantineOfPlugins leaves the crashes of a plugin to whoever restarts it.
-func TestQuarantineOfPlugins(t *testing.T) {
-	t.Parallel()
-	plan := planOf(3, 1, 200)
-	plan.Field[0].Kind, plan.Field[1].Kind = "plugin", "plugin"
-	fault := func(_, field int) game.Fault {
-		return []game.Fault{game.FaultCrash, game.FaultTimeout, game.FaultCrash}[field]
-	}
-	got, out := run(t, &stub{plan: plan, fault: fault}, experiments.Config{})
-	if diff := cmp.Diff([]int{1, 2}, out.Quarantined); diff != "" {
-		t.Errorf("quarantined (-want +got):\n%s", diff)
-	}
-	for field, want := range []int{-1, 4, 4} {
-		if from := quarantinedFrom(t, plan, got.leagues, field); from != want {
-			t.Errorf("player %d is quarantined from league %d on, want %d", field, from, want)
-		}
-	}
-}
-
-// TestQuarantineSurvivesResumption cuts the record after every league. An old run
-// continues by its own rule.
-func TestQuarantineSurvivesResumption(t *testing.T) {
-	t.Parallel()
-	fault := func(league, field int) game.Fault {
-		if league >= []int{5, 30, 60}[field] {
-			return game.FaultTimeout
-		}
-		return game.NoFault
-	}
-	for schema, from := range map[string][]int{results.PlanSchema: {8, 32, 64}, results.PlanSchema2: {8, 32, 64}, results.PlanSchema1: {64, 64, 128}} {
-		plan := planOf(3, 1, 200)
-		plan.Schema = schema
-		want, outcome := run(t, &stub{plan: plan, fault: fault}, experiments.Config{})
-		for field, league := range from {
-			if got := quarantinedFrom(t, plan, want.leagues, field); got != league {
-				t.Errorf("%s: player %d is quarantined from league %d on, want %d", schema, field, got, league)
-			}
-		}
-		for cut := range len(want.leagues) + 1 {
-			wantResumed(t, &stub{plan: plan, fault: fault}, want, outcome, cut)
-		}
-	}
-}
-
-// TestHonestRunsPlayNothingTwice is why workers need not wait at checkpoints.
-func TestHonestRunsPlayNothingTwice(t *testing.T) {
-	t.Parallel()
-	plan := planOf(4, 1, 1000)
-	driver := &stub{plan: plan, fault: sometimes}
-	run(t, driver, experiments.Config{Workers: 4})
-	if driver.played != 1000 {
-		t.Errorf("%d leagues played for a plan of 1000", driver.played)
 	}
 }
 

@@ -45,9 +45,13 @@ func TestResultDoesNotDependOnScheduling(t *testing.T) {
 	}
 	for _, workers := range []int{0, 1, 2, 7, 600} {
 		for _, block := range []int{1, 5, 64, 100, 1000} {
-			got, out := run(t, &stub{plan: plan, fault: sometimes, block: block}, experiments.Config{Workers: workers})
+			driver := &stub{plan: plan, fault: sometimes, block: block}
+			got, out := run(t, driver, experiments.Config{Workers: workers})
 			wantLeagues(t, want, got)
 			wantOutcome(t, outcome, out)
+			if driver.played != 500 {
+				t.Errorf("%d leagues were played, want none twice", driver.played)
+			}
 			if got.flushed != 500 {
 				t.Errorf("the last flush was after %d leagues", got.flushed)
 			}
@@ -119,29 +123,6 @@ func TestInterruptAndResume(t *testing.T) {
 			}
 		}
 		wantLeagues(t, want, &got)
-	}
-}
-
-// TestInterruptKeepsThePrefix cancels while league 7 is in progress and all
-// before it are complete.
-func TestInterruptKeepsThePrefix(t *testing.T) {
-	t.Parallel()
-	plan := planOf(4, 1, 300)
-	ctx, cancel := context.WithCancel(t.Context())
-	driver := &stub{plan: plan, before: func(ctx context.Context, league int) error {
-		if league == 7 {
-			cancel()
-			return ctx.Err()
-		}
-		return nil
-	}}
-	var got collector
-	out, err := experiments.Run(ctx, plan, driver, &got, experiments.Config{Workers: 1})
-	if !errors.Is(err, context.Canceled) || out.Leagues != 7 || len(got.leagues) != 7 {
-		t.Errorf("%d leagues recorded, outcome %+v, error %v; want 7 leagues and cancellation", len(got.leagues), out, err)
-	}
-	if _, err := experiments.Run(ctx, plan, driver, &got, experiments.Config{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("with a context that is done: %v", err)
 	}
 }
 
@@ -233,66 +214,36 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// TestStop: a run ends at the league that Stop chose, whatever the workers, with looks at
+// checkpoints or after every league.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	plan := planOf(4, 1, 500)
 	want, _ := run(t, &stub{plan: plan}, experiments.Config{})
-	for _, workers := range []int{1, 3} {
-		var got collector
-		var asked []int
-		stop := func(leagues int) bool {
-			asked = append(asked, leagues)
-			if len(got.leagues) != leagues {
-				t.Errorf("asked about %d leagues with %d in the sink", leagues, len(got.leagues))
-			}
-			return leagues >= 192
-		}
-		out, err := experiments.Run(t.Context(), plan, &stub{plan: plan}, &got, experiments.Config{Workers: workers, Stop: stop})
-		if err != nil || !out.Stopped || out.Leagues != 192 || len(got.leagues) != 192 {
-			t.Errorf("outcome %+v, error %v, want a stop after 192 leagues", out, err)
-		}
-		if fmt.Sprint(asked) != "[64 128 192]" {
-			t.Errorf("asked after %v leagues", asked)
-		}
-		wantLeagues(t, &collector{leagues: want.leagues[:192]}, &got)
-
-		// Resumed, it asks at once: it may have been killed before it could.
-		prefix, err := experiments.Resume(plan, got.all, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		idle := &stub{plan: plan}
-		out, err = experiments.Run(t.Context(), plan, idle, &got, experiments.Config{After: prefix, Stop: stop})
-		if err != nil || !out.Stopped || idle.played != 0 {
-			t.Errorf("resumed: outcome %+v, %d leagues played, error %v, want none", out, idle.played, err)
-		}
-	}
-}
-
-// TestStopEveryLeague: with looks after every league a run ends at the league that
-// Stop chose, whatever the workers and the blocks, and quarantine keeps its
-// checkpoints.
-func TestStopEveryLeague(t *testing.T) {
-	t.Parallel()
-	plan := planOf(4, 1, 500)
-	want, _ := run(t, &stub{plan: plan}, experiments.Config{})
-	for _, workers := range []int{1, 3, 8} {
-		for _, end := range []int{1, 63, 97} {
+	for _, tc := range []struct{ every, end int }{{0, 192}, {1, 1}, {1, 63}, {1, 97}} {
+		for _, workers := range []int{1, 3, 8} {
 			var got collector
 			asked := 0
-			out, err := experiments.Run(t.Context(), plan, &stub{plan: plan}, &got, experiments.Config{
-				Workers: workers, Every: 1, Stop: func(leagues int) bool {
-					asked++
-					if leagues != asked || len(got.leagues) != leagues {
-						t.Errorf("question %d is about %d leagues, with %d in the sink", asked, leagues, len(got.leagues))
-					}
-					return leagues == end
-				},
-			})
-			if err != nil || !out.Stopped || out.Leagues != end || asked != end {
-				t.Errorf("%d workers: outcome %+v after %d questions, error %v, want a stop after %d leagues", workers, out, asked, err, end)
+			opts := experiments.Config{Workers: workers, Every: tc.every, Stop: func(leagues int) bool {
+				if asked += max(1, 64*(1-tc.every)); len(got.leagues) != leagues || leagues != min(asked, tc.end) {
+					t.Errorf("asked about %d leagues with %d in the sink, want %d", leagues, len(got.leagues), asked)
+				}
+				return leagues == tc.end
+			}}
+			out, err := experiments.Run(t.Context(), plan, &stub{plan: plan}, &got, opts)
+			if err != nil || !out.Stopped || out.Leagues != tc.end || asked != tc.end {
+				t.Errorf("outcome %+v after a look at %d, error %v, want a stop after %d leagues", out, asked, err, tc.end)
 			}
-			wantLeagues(t, &collector{leagues: want.leagues[:end]}, &got)
+			wantLeagues(t, &collector{leagues: want.leagues[:tc.end]}, &got)
+
+			// Resumed, it asks at once: it may have been killed before it could.
+			if opts.After, err = experiments.Resume(plan, got.all, nil); err != nil {
+				t.Fatal(err)
+			}
+			idle := &stub{plan: plan}
+			if out, err = experiments.Run(t.Context(), plan, idle, &got, opts); err != nil || !out.Stopped || idle.played != 0 {
+				t.Errorf("resumed: outcome %+v, %d leagues played, error %v, want none", out, idle.played, err)
+			}
 		}
 	}
 }

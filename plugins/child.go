@@ -3,7 +3,6 @@ package plugins
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -203,14 +202,10 @@ func (c *child) PluginToHost(network, addr string) (string, string, error) { ret
 
 func (c *child) HostToPlugin(network, addr string) (string, string, error) { return network, addr, nil }
 
-// folderPrefix begins the name of the folder with a process's socket. The process id of the
-// host follows: a host that is killed leaves such folders behind, and the next removes them.
+// folderPrefix begins the name of the folder with a process's socket, which only this user
+// can reach. The process id of the host follows: a host that is killed leaves such folders
+// behind, and the next removes them.
 const folderPrefix = "strategylab-"
-
-// newFolder makes a folder for a socket that only this user can reach.
-func newFolder() (string, error) {
-	return os.MkdirTemp("", fmt.Sprintf("%s%d-*", folderPrefix, os.Getpid()))
-}
 
 // sweep removes the folders of hosts that have ended.
 func sweep() {

@@ -134,15 +134,14 @@ func parsePin(fields []string) (Pin, error) {
 		return pin, fmt.Errorf("%q is not a file name in this folder", pin.Name)
 	}
 	for _, f := range fields[1:] {
-		key, value, _ := strings.Cut(f, "=")
-		switch {
+		switch key, value, _ := strings.Cut(f, "="); {
 		case key == "sha256" && len(value) == 64 && strings.Trim(strings.ToLower(value), "0123456789abcdef") == "":
 			pin.Sum = strings.ToLower(value)
-		case key == "mtls" && (value == "true" || value == "false"):
+		case f == "mtls=true" || f == "mtls=false":
 			pin.NoTLS = value == "false"
-		case key == "dev" && (value == "true" || value == "false"):
+		case f == "dev=true" || f == "dev=false":
 			pin.Dev = value == "true"
-		case key == "starts" && (value == "true" || value == "false"):
+		case f == "starts=true" || f == "starts=false":
 			pin.Broken = value == "false"
 		default:
 			return pin, fmt.Errorf("invalid field %q, want sha256= with 64 hex digits, mtls=, dev= or starts= with true or false", f)

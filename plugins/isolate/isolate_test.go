@@ -109,19 +109,3 @@ func played(tb testing.TB, p results.Plan, factories []strategies.Factory) exper
 
 // examples are the scripts that come with the lab.
 var examples = []string{"bandit.js", "council.lua", "drift.lua", "echo.js", "ledger.js", "pairwise.lua", "rhythm.js", "settle.lua"}
-
-func TestSameDigestAsInProcess(t *testing.T) {
-	t.Parallel()
-	inside := load(t, catalog.Formats(), examples...)
-	outside := load(t, formats(plugins.Config{}), examples...)
-	for i, f := range outside {
-		if f.Info() != inside[i].Info() {
-			t.Errorf("info %+v isolated, %+v in process", f.Info(), inside[i].Info())
-		}
-	}
-	p := plan(24, 4, inside)
-	want, got := played(t, p, inside), played(t, p, outside)
-	if want.Digest != got.Digest || !got.Reproducible {
-		t.Errorf("digest %s isolated (reproducible %v), %s in process", got.Digest, got.Reproducible, want.Digest)
-	}
-}

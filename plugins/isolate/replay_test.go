@@ -1,7 +1,6 @@
 package isolate_test
 
 import (
-	"errors"
 	"regexp"
 	"strings"
 	"testing"
@@ -11,7 +10,6 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/plugins"
 	"github.com/strategylab/strategylab/strategies"
-	"github.com/strategylab/strategylab/strategies/budget"
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
@@ -102,16 +100,4 @@ func TestOnlyTheCulpritForfeits(t *testing.T) {
 			t.Errorf("notes:\n%s", n.text.String())
 		}
 	})
-}
-
-func TestLoadErrorsComeThrough(t *testing.T) {
-	t.Parallel()
-	outside := formats(plugins.Config{})
-	apart := outside[len(outside)-1]
-	_, here := toy().Load(t.Context(), "toy", "toys/toy.toy", []byte("unloadable"), budget.Limits{})
-	_, there := apart.Load(t.Context(), "toy", "toys/toy.toy", []byte("unloadable"), budget.Limits{})
-	var typed *strategies.Error
-	if !errors.As(there, &typed) || there.Error() != here.Error() {
-		t.Errorf("isolated %v, in process %v", there, here)
-	}
 }

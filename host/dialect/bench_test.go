@@ -9,17 +9,7 @@ import (
 // BenchmarkExchange is all that this package does for one request and its
 // answer on both sides: wrap, open, decode, reply, read.
 func BenchmarkExchange(b *testing.B) {
-	all := samples(b)
-	find := func(name string) protocol.Message {
-		for _, s := range all {
-			if s.name == name {
-				return s.message
-			}
-		}
-		b.Fatal(name)
-		return nil
-	}
-	question, answer := find("choose_parity_call"), find("choose_parity_response")
+	question, answer := named(b, "choose_parity_call").message, named(b, "choose_parity_response").message
 	for _, d := range OfProtocol() {
 		b.Run(d.Name, func(b *testing.B) {
 			c := NewCodec(protocol.Tolerant)

@@ -76,7 +76,7 @@ type Place struct {
 	Content bool
 	// Flat repeats the message's members at the top level.
 	Flat bool
-	// Text makes the message a string that holds JSON.
+	// Text makes an answer a string that holds JSON; the rest of the place is not used.
 	Text bool
 	// Request makes the answer a request: its method is the type in lower case,
 	// its params the message.

@@ -19,23 +19,10 @@ func answerOf(r jsonrpc.Response) Answer {
 	return a
 }
 
-// variants are descriptions of programs that wrap in ways of their own. They
-// show that a dialect is data: none of them needs a line of code.
-var variants = []*Dialect{
-	{Name: "by-type", Naming: ByType, NumericIDs: true},
-	{Name: "handle-message", Request: Place{Method: "handle_message", Message: "message"}},
-	{Name: "text", Request: Place{Method: "handle_text", Message: "text", Text: true}, Answer: Place{Text: true}},
-	{Name: "plain-tool",
-		Request: Place{Method: "tools/call", Name: "name", Message: "arguments"}, Answer: Place{Content: true, Flat: true},
-		Omit:    []string{"protocol", "message_type", "sender", "timestamp", "conversation_id"},
-		Refusal: RefuseByToolError},
-	{Name: "request-answer", Answer: Place{Request: true}, Refusal: RefuseByMessage},
-	{Name: "asynchronous", Async: []protocol.Type{protocol.TypeGameJoinAck, protocol.TypeChooseParityResponse}},
-	{Name: "other-words", Edits: []Edit{
-		{Types: []protocol.Type{protocol.TypeMatchResultReport.Answer()}, Member: "status", Was: jsontext.Value(`"ACCEPTED"`), Value: jsontext.Value(`"recorded"`)},
-		{Types: []protocol.Type{protocol.TypeGameJoinAck}, Member: "status", Was: jsontext.Value(`"ACK"`), Value: jsontext.Value(`"READY"`)},
-	}},
-}
+// variants are the dialects of real programs and traits of them, but for the one that only
+// a registration shows.
+var variants = append(slices.DeleteFunc(slices.Clone(known[len(builtin):]), func(d *Dialect) bool { return d == TypeMethodV2 }),
+	Contracts.With(TraitTextResult), Contracts.With(TraitRequests), Contracts.With(TraitAsync))
 
 // TestEveryDialectThereAndBack sends every request in every dialect and
 // answers it: the receiver knows the dialect, both sides get what was sent.
@@ -98,26 +85,23 @@ func TestWhatVariantsLookLike(t *testing.T) {
 	t.Parallel()
 	all := samples(t)
 	wire := func(d *Dialect, name string) string {
-		return string(all[slices.IndexFunc(all, func(s sample) bool { return s.name == name })].wire(t, d, all))
+		return string(named(t, name).wire(t, d, all))
 	}
-	dialect := func(name string) *Dialect {
-		return variants[slices.IndexFunc(variants, func(d *Dialect) bool { return d.Name == name })]
-	}
+	response := named(t, "league_register_response").message
 	for _, tt := range []struct{ what, got, want string }{
-		{"the type as method", wire(dialect("by-type"), "game_over"), `{"jsonrpc":"2.0","method":"GAME_OVER","params":{"protocol":`},
-		{"the message inside", wire(dialect("handle-message"), "game_over"), `"method":"handle_message","params":{"message":{"protocol":`},
-		{"the message as text", wire(dialect("text"), "start_league"), `"params":{"text":"{\"protocol\":`},
-		{"a result that is text", wire(dialect("text"), "league_status"), `"result":"{\"protocol\":`},
-		{"a tool call without a header", wire(dialect("plain-tool"), "game_invitation"), `"params":{"name":"handle_game_invitation","arguments":{"auth_token":`},
-		{"a choice in two places", wire(dialect("plain-tool"), "choose_parity_response"), `\"parity_choice\":\"odd\"}"}],"isError":false,"protocol":`},
-		{"an answer that is a request", wire(dialect("request-answer"), "game_join_ack"), `{"jsonrpc":"2.0","method":"game_join_ack","params":{"protocol":`},
-		{"the other word for accepted", wire(dialect("other-words"), "match_result_ack"), `"status":"recorded"`},
+		{"the type as method", wire(TypeMethod, "game_over"), `{"jsonrpc":"2.0","method":"GAME_OVER","params":{"protocol":`},
+		{"the message inside", wire(HandleMessage, "game_over"), `"method":"handle_message","params":{"message":{"protocol":`},
+		{"a result that is text", wire(Contracts.With(TraitTextResult), "league_status"), `"result":"{\"protocol\":`},
+		{"a tool call without a header", wire(PlainTool, "game_invitation"), `"params":{"name":"handle_game_invitation","arguments":{"auth_token":`},
+		{"a choice in three places", wire(PlainTool, "choose_parity_response"), `"parity_choice":"odd"},"isError":false,"protocol":`},
+		{"an answer that is a request", wire(Contracts.With(TraitRequests), "game_join_ack"), `{"jsonrpc":"2.0","method":"game_join_ack","params":{"protocol":`},
+		{"the other word for accepted", string(TypeMethodV2.edited(response.Head().MessageType, value(response), false)), `"status":"REGISTERED"`},
 	} {
 		if !strings.Contains(tt.got, tt.want) {
 			t.Errorf("%s: %s\nlacks %s", tt.what, tt.got, tt.want)
 		}
 	}
-	if d := dialect("asynchronous"); !d.IsAsync(protocol.TypeGameJoinAck) || d.IsAsync(protocol.TypeGameOver.Answer()) || Contracts.IsAsync(protocol.TypeGameJoinAck) {
+	if d := Contracts.With(TraitAsync); !d.IsAsync(protocol.TypeGameJoinAck) || d.IsAsync(protocol.TypeGameOver.Answer()) || Contracts.IsAsync(protocol.TypeGameJoinAck) {
 		t.Error("which answers are posted is not read from the description")
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
@@ -26,25 +25,6 @@ func parsed(t testing.TB, raw []byte) rawjson.Object {
 	return doc
 }
 
-// roundTrip decodes a message and encodes it again: nothing is lost.
-func roundTrip(t *testing.T, typ protocol.Type, body []byte, mode protocol.Mode, asRequest bool) protocol.Message {
-	t.Helper()
-	m, err := decodeText(typ, body, mode, asRequest)
-	if err != nil {
-		t.Error(err)
-		return nil
-	}
-	again, err := protocol.Encode(m)
-	if err != nil {
-		t.Error(err)
-		return m
-	}
-	if want, got := canonical(t, body), canonical(t, again); want != got {
-		t.Errorf("the message changes when it is read and written:\n%s\n%s", want, got)
-	}
-	return m
-}
-
 // canonical returns JSON in the form of RFC 8785, in which equal values are equal texts.
 func canonical(t testing.TB, raw []byte) string {
 	t.Helper()
@@ -55,20 +35,26 @@ func canonical(t testing.TB, raw []byte) string {
 	return string(v)
 }
 
-// message returns an encoded sample, as a document that can be changed.
-func sampleBody(t testing.TB, name string) rawjson.Object {
+// named returns the sample of a name.
+func named(t testing.TB, name string) sample {
 	t.Helper()
 	for _, s := range samples(t) {
 		if s.name == name {
-			raw, err := protocol.Encode(s.message)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return parsed(t, raw)
+			return s
 		}
 	}
 	t.Fatalf("no sample %s", name)
-	return nil
+	return sample{}
+}
+
+// sampleBody returns an encoded sample, as a document that can be changed.
+func sampleBody(t testing.TB, name string) rawjson.Object {
+	t.Helper()
+	raw, err := protocol.Encode(named(t, name).message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed(t, raw)
 }
 
 // refusal returns the error as an [*Error] and fails the test if it is none.
@@ -102,59 +88,15 @@ func value(v any) jsontext.Value {
 // sameMessage compares messages by what they encode to.
 func sameMessage(t *testing.T, got, want protocol.Message) {
 	t.Helper()
-	a, err := protocol.Encode(got)
-	if err != nil {
-		t.Error(err)
-		return
-	}
+	a, failed := protocol.Encode(got)
 	b, err := protocol.Encode(want)
-	if err != nil {
-		t.Error(err)
-		return
+	if diff := cmp.Diff(string(b), string(a)); diff != "" || failed != nil || err != nil {
+		t.Errorf("the message has changed on its way: %s, %v, %v", diff, failed, err)
 	}
-	if diff := cmp.Diff(string(b), string(a)); diff != "" {
-		t.Errorf("the message has changed on its way: %s", diff)
-	}
-}
-
-// compile returns the validator of a schema.
-func compile(t testing.TB, schema []byte) *jsonschema.Schema {
-	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := jsonschema.NewCompiler()
-	c.DefaultDraft(jsonschema.Draft2020)
-	c.AssertFormat()
-	const name = "schema.json"
-	if err := c.AddResource(name, doc); err != nil {
-		t.Fatal(err)
-	}
-	compiled, err := c.Compile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return compiled
-}
-
-// conforms reports whether a JSON text keeps a schema.
-func conforms(t testing.TB, s *jsonschema.Schema, raw []byte) error {
-	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
-	if err != nil {
-		t.Fatalf("%s: %v", raw, err)
-	}
-	return s.Validate(doc)
 }
 
 // clock returns the time of day at which a sample was sent.
 func clock(hhmmss string) string { return "2026-03-14T" + hhmmss + "Z" }
-
-// withType adds the message type to a body.
-func withType(typ protocol.Type, body string) string {
-	return `{"message_type":"` + string(typ) + `",` + strings.TrimPrefix(body, "{")
-}
 
 // examples is where the example files of the documentation stand.
 const examples = "../../docs/protocol/examples"
@@ -201,11 +143,12 @@ func samples(t testing.TB) []sample {
 		if body == nil {
 			body = parsed(t, doc.Get("error")).Get("data")
 		}
-		typ := protocol.Type(parsed(t, body).Text("message_type"))
-		if doc.Get("params") == nil {
-			s.sent = sentFor(typ)
+		message := parsed(t, body)
+		typ, header := protocol.TypeOf(message), new(protocol.Header)
+		if *header = protocol.ReadHeader(message); doc.Get("params") == nil {
+			s.sent, header = sentFor(typ), nil
 		}
-		if s.message, err = decodeText(typ, body, protocol.Strict, s.sent == ""); err != nil {
+		if s.message, err = protocol.Decode(typ, message, protocol.Strict, header); err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
 		all = append(all, s)
@@ -239,16 +182,3 @@ func duplicateReport() *protocol.Error {
 }
 
 var update = flag.Bool("update", false, "rewrite the examples")
-
-// decodeText decodes a message from its text; request says that it is one.
-func decodeText(typ protocol.Type, text []byte, mode protocol.Mode, request bool) (protocol.Message, error) {
-	message, err := rawjson.Parse(text)
-	if err != nil {
-		return nil, err
-	}
-	if !request {
-		return protocol.Decode(typ, message, mode, nil)
-	}
-	header := protocol.ReadHeader(message)
-	return protocol.Decode(typ, message, mode, &header)
-}

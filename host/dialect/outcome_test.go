@@ -47,13 +47,21 @@ func TestReportedOutcome(t *testing.T) {
 		"a status that does not exist":       {`{"winner":"P01","details":{"status":"RAIN"}}`, "E046"},
 		"a fault of the winner":              {`{"winner":"P01","details":{"status":"TECHNICAL_LOSS","technical_loss_player_ids":["P01"]}}`, "E046"},
 		"a fault of somebody from elsewhere": {`{"winner":"P01","details":{"status":"TECHNICAL_LOSS","technical_loss_player_ids":["P07"]}}`, "E046"},
+		"no word about the winner":           {`{"score":{"P01":3}}`, "E003"},
+		"a time of its own":                  {`{"match_id":"R1M1","timestamp":1763800000,"result":{"winner":"P01","details":{"drawn_number":4,"choices":{"P01":"even","P02":"odd"}}}}`, "WIN of P01"},
+		"beside the header":                  {`{"match_id":"R1M1","winner":null,"drawn_number":4,"choices":{"P01":"odd","P02":"even"}}`, "WIN of P02"},
+		"under other names":                  {`{"match_id":"R1M1","league_id":"our league","result":{"winner_player_id":"P01","number":4,"player_choices":{"P01":"even","P02":"odd"}}}`, "WIN of P01"},
+		"a fault beside the header":          {`{"match_id":"R1M1","winner":null,"status":"TECHNICAL_LOSS","technical_loss_player_ids":"P02"}`, "TECHNICAL_LOSS fault P02"},
 	} {
-		m, err := decodeText(protocol.TypeMatchResultReport, []byte(withType(protocol.TypeMatchResultReport, `{"match_id":"R1M1","result":`+tt.result+`}`)), protocol.Tolerant, true)
-		if err != nil {
-			t.Errorf("%s: %v", what, err)
-			continue
+		report := tt.result
+		if !strings.HasPrefix(report, `{"match_id"`) {
+			report = `{"match_id":"R1M1","result":` + report + `}`
 		}
-		o, err := ReportedOutcome(m.(*protocol.MatchResultReport), heron, otter)
+		m, err := opened(t, protocol.Tolerant, "report_match_result", report)
+		var o Outcome
+		if err == nil {
+			o, err = ReportedOutcome(m.(*protocol.MatchResultReport), heron, otter)
+		}
 		got := outcomeText(o)
 		if err != nil {
 			got = string(CodeOf(err))

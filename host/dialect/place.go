@@ -33,7 +33,7 @@ func (p Place) unwrap(params rawjson.Object) (message rawjson.Object, name strin
 		message, refusal = p.join(params)
 		return message, "", refusal
 	}
-	message, err := p.inner(params.Get(p.Message))
+	message, err := rawjson.Split(params.Get(p.Message))
 	if err != nil {
 		return nil, "", refuseShape("", "params."+p.Message+" does not hold a message: "+err.Error()+".")
 	}
@@ -64,14 +64,6 @@ func (p Place) Broken(params rawjson.Object) (broken []protocol.Violation) {
 		broken = append(broken, protocol.Violation{Path: "/params/" + p.Message, Rule: "type"})
 	}
 	return broken
-}
-
-// inner splits the object that holds a message, as JSON or as text.
-func (p Place) inner(value jsontext.Value) (rawjson.Object, error) {
-	if p.Text && value.Kind() == '"' {
-		return rawjson.Parse(rawjson.Unquote(value))
-	}
-	return rawjson.Split(value)
 }
 
 // join puts together a message whose header is apart. Members beside the header and the rest belong
@@ -115,13 +107,12 @@ func (p Place) twice(name string) *protocol.Error {
 // wrap wraps an encoded message, which is a JSON object, for this place. Name is that of
 // the request or tool; refused marks a refusal.
 func (p Place) wrap(raw jsontext.Value, name string, refused bool) jsontext.Value {
-	if p.Header != "" {
+	switch {
+	case p.Header != "":
 		return p.split(raw)
-	}
-	if p.Message == "" && !p.Content {
-		if p.Text {
-			return rawjson.Quote(string(raw))
-		}
+	case p.Text:
+		return rawjson.Quote(string(raw))
+	case p.Message == "" && !p.Content:
 		return raw
 	}
 	var out rawjson.Object
@@ -133,11 +124,7 @@ func (p Place) wrap(raw jsontext.Value, name string, refused bool) jsontext.Valu
 		out = append(out, rawjson.Member{Name: "content", Value: slices.Concat(jsontext.Value{'['}, content, jsontext.Value{']'})})
 	}
 	if p.Message != "" {
-		value := raw
-		if p.Text {
-			value = rawjson.Quote(string(raw))
-		}
-		out = append(out, rawjson.Member{Name: p.Message, Value: value})
+		out = append(out, rawjson.Member{Name: p.Message, Value: raw})
 	}
 	if p.Content {
 		out = append(out, rawjson.Member{Name: "isError", Value: rawjson.Bool(refused)})

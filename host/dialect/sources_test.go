@@ -53,60 +53,42 @@ func TestSourceExamples(t *testing.T) {
 	}
 	c := NewCodec(protocol.Tolerant)
 	for _, e := range all {
-		doc := parsed(t, e.Document)
-		bare := doc.Get("jsonrpc") == nil
+		doc, body := parsed(t, e.Document), e.Document
+		rpc, typ := doc.Get("jsonrpc") != nil, protocol.Type(doc.Text("message_type"))
+		var m protocol.Message
+		var err error
 		switch {
-		case bare && isRequest(protocol.Type(doc.Text("message_type"))):
-			req, err := c.OpenBare(e.Document)
-			takes(t, e, req, err)
-		case bare:
-			takesAnswer(t, e, e.Document)
-		case doc.Get("method") != nil:
-			req, err := c.Open(doc.Text("method"), doc.Get("params"))
-			takes(t, e, req, err)
 		case doc.Get("error") != nil:
-			a, err := ParseAnswer(200, e.Document)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a, failed := ParseAnswer(200, e.Document)
 			_, err = c.ReadAnswer(protocol.TypeLeagueQuery, a)
 			var refusal *Refusal
-			if !errors.As(err, &refusal) || refusal.Code != sourceRefusals[refusal.RPC] {
+			if failed != nil || !errors.As(err, &refusal) || refusal.Code != sourceRefusals[refusal.RPC] {
 				t.Errorf("%s %s: read as %v", e.Source, e.Section, err)
 			}
+			continue
+		case rpc && doc.Get("method") != nil, !rpc && isRequest(typ):
+			var req *Request
+			if req, err = c.Open(doc.Text("method"), doc.Get("params")); !rpc {
+				req, err = c.OpenBare(e.Document)
+			}
+			if err == nil {
+				body, typ = req.Raw, req.Type
+				m, err = req.Decode()
+			}
 		default:
-			takesAnswer(t, e, doc.Get("result"))
+			if rpc {
+				body = doc.Get("result")
+				typ = protocol.Type(parsed(t, body).Text("message_type"))
+			}
+			m, err = c.ReadAnswer(sentFor(typ), Answer{Result: body})
+		}
+		if err != nil || m.Head().MessageType != typ || m.Head().Flaw != nil {
+			t.Errorf("%s %s: %+v, %v", e.Source, e.Section, m, err)
+			continue
+		}
+		again, err := protocol.Encode(m)
+		if want, got := canonical(t, body), canonical(t, again); err != nil || want != got {
+			t.Errorf("%s %s changes when it is read and written, %v:\n%s\n%s", e.Source, e.Section, err, want, got)
 		}
 	}
-}
-
-func takes(t *testing.T, e sourceExample, req *Request, err error) {
-	t.Helper()
-	if err != nil {
-		t.Errorf("%s %s: %v", e.Source, e.Section, err)
-		return
-	}
-	if _, err := req.Decode(); err != nil {
-		t.Errorf("%s %s: %v", e.Source, e.Section, err)
-	}
-	roundTrip(t, req.Type, req.Raw, protocol.Tolerant, true)
-}
-
-// takesAnswer reads a body as the answer to whatever it answers.
-func takesAnswer(t *testing.T, e sourceExample, body jsontext.Value) {
-	t.Helper()
-	typ := protocol.Type(parsed(t, body).Text("message_type"))
-	if sent := sentFor(typ); sent != "" {
-		m, err := NewCodec(protocol.Tolerant).ReadAnswer(sent, Answer{Result: body})
-		if err != nil {
-			t.Errorf("%s %s: %v", e.Source, e.Section, err)
-			return
-		}
-		if m.Head().MessageType != typ {
-			t.Errorf("%s %s: read as %s", e.Source, e.Section, m.Head().MessageType)
-		}
-		roundTrip(t, typ, body, protocol.Tolerant, false)
-		return
-	}
-	t.Errorf("%s %s: %s answers nothing", e.Source, e.Section, typ)
 }

@@ -1,7 +1,6 @@
 package dialect
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -61,37 +60,6 @@ func opened(t *testing.T, mode protocol.Mode, method, params string) (protocol.M
 		return nil, err
 	}
 	return r.Decode()
-}
-
-// TestReportsInOtherPlaces: a report whose result stands elsewhere, or breaks rules
-// about what nobody needs, says who won.
-func TestReportsInOtherPlaces(t *testing.T) {
-	t.Parallel()
-	for _, params := range []string{
-		`{"match_id":"R1M1","timestamp":1763800000,"result":{"winner":"P01","details":{"drawn_number":4,"choices":{"P01":"even","P02":"odd"}}}}`,
-		`{"match_id":"R1M1","winner":"P01","drawn_number":4,"choices":{"P01":"even","P02":"odd"}}`,
-		`{"match_id":"R1M1","league_id":"our league","result":{"winner_player_id":"P01","number":4,"player_choices":{"P01":"even","P02":"odd"}}}`,
-	} {
-		m, err := opened(t, protocol.Tolerant, "report_match_result", params)
-		if err != nil {
-			t.Errorf("%s: %v", params, err)
-			continue
-		}
-		o, err := ReportedOutcome(m.(*protocol.MatchResultReport), "P01", "P02")
-		if err != nil || o.Winner != "P01" || o.Status != protocol.StatusWin || o.Drawn.Value() != 4 {
-			t.Errorf("%s: %+v, %v", params, o, err)
-		}
-	}
-	m, err := opened(t, protocol.Tolerant, "report_match_result", `{"match_id":"R1M1","winner":null,"status":"TECHNICAL_LOSS","technical_loss_player_ids":"P02","reason":"late"}`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if o, err := ReportedOutcome(m.(*protocol.MatchResultReport), "P01", "P02"); err != nil || !slices.Equal(o.Offenders, []string{"P02"}) || o.Reason != "late" {
-		t.Errorf("a fault: %+v, %v", o, err)
-	}
-	if _, err := opened(t, protocol.Tolerant, "report_match_result", `{"match_id":"R1M1","result":{"score":{"P01":3}}}`); CodeOf(err) != protocol.CodeMissingField {
-		t.Errorf("without a winner: %v", err)
-	}
 }
 
 // TestRegistrationsInOtherSpellings: an agent may say who it is beside the header,

@@ -20,8 +20,7 @@ const peerExamples = "../../docs/protocol/peers"
 // codec to recognising it among all dialects; with -update it rewrites them.
 func TestPeerExamples(t *testing.T) {
 	t.Parallel()
-	all := samples(t)
-	m := all[slices.IndexFunc(all, func(s sample) bool { return s.name == "league_register_request" })].message.(*protocol.LeagueRegisterRequest)
+	m := named(t, "league_register_request").message.(*protocol.LeagueRegisterRequest)
 	for _, d := range known[len(builtin):] {
 		name := filepath.Join(peerExamples, d.Name+".json")
 		if m.Meta.ProtocolVersion = ""; d == TypeMethodV2 {

@@ -30,41 +30,27 @@ func players(names ...string) []Player {
 	return all
 }
 
-// A time limit that strikes in the middle of an experiment leaves what was finished.
-func TestTimeLimitKeepsFinishedLeagues(t *testing.T) {
+// A time limit that strikes in the middle of an experiment leaves what was finished. One
+// that strikes before the first league is an error that says what to do, and leaves nothing.
+func TestTimeLimit(t *testing.T) {
 	t.Parallel()
-	l := inProcess(t)
-	ctx, cancel := context.WithCancelCause(t.Context())
-	out, err := l.run(ctx, RunInput{Players: players("random", "role", "markov-2"), Runs: 5000, Legs: 3, Draw: "uniform:1-10"}, func(done, _ float64, message string) {
-		if done >= 3 && strings.HasSuffix(message, "leagues") {
-			cancel(errTime)
+	for _, least := range []float64{0, 3} {
+		l := inProcess(t)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		out, err := l.run(ctx, RunInput{Players: players("random", "role", "markov-2"), Runs: 5000, Legs: 3, Draw: "uniform:1-10"}, func(done, _ float64, message string) {
+			if least == 0 || done >= least && strings.HasSuffix(message, "leagues") {
+				cancel(errTime)
+			}
+		})
+		ids, _, failed := l.store.folders()
+		switch o := out.Outcome; {
+		case failed != nil:
+			t.Fatal(failed)
+		case least == 0 && (err == nil || !strings.HasPrefix(err.Error(), early+errTime.Error()) || !strings.Contains(err.Error(), "use fewer") || len(ids) > 0):
+			t.Errorf("error %v, want %v and what to do; reports %q", err, errTime, ids)
+		case least > 0 && (err != nil || o.Stopped != "time" || o.Leagues < 3 || o.Leagues >= 5000 || !strings.HasPrefix(out.Summary, "Stopped (time) after ") || len(ids) != 1 || ids[0] != o.Report.ID):
+			t.Errorf("%s: %+v, %v; reports %q", out.Summary, o, err, ids)
 		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if o := out.Outcome; o.Stopped != "time" || o.Leagues < 3 || o.Leagues >= 5000 || !strings.HasPrefix(out.Summary, "Stopped (time) after ") {
-		t.Errorf("%s: %+v", out.Summary, o)
-	}
-	if ids, _, err := l.store.folders(); err != nil || len(ids) != 1 || ids[0] != out.Outcome.Report.ID {
-		t.Errorf("reports %q, %v", ids, err)
-	}
-}
-
-// One that strikes before the first league is an error that says what to do, and
-// leaves no report.
-func TestTimeLimitBeforeTheFirstLeague(t *testing.T) {
-	t.Parallel()
-	l := inProcess(t)
-	ctx, cancel := context.WithCancelCause(t.Context())
-	_, err := l.run(ctx, RunInput{Players: players("random", "role"), Runs: 10, Legs: 1, Draw: "uniform:1-10"}, func(_, _ float64, message string) {
-		cancel(errTime)
-	})
-	if err == nil || !strings.HasPrefix(err.Error(), early+errTime.Error()) || !strings.Contains(err.Error(), "use fewer") {
-		t.Errorf("error %v, want %v and what to do", err, errTime)
-	}
-	if ids, _, err := l.store.folders(); err != nil || len(ids) > 0 {
-		t.Errorf("reports %q, %v", ids, err)
 	}
 }
 

@@ -172,28 +172,6 @@ func TestLineReadsVariables(t *testing.T) {
 	}
 }
 
-// cli/v2 must read what a Line returns.
-func TestLineIsWhatCliReads(t *testing.T) {
-	t.Parallel()
-	for _, in := range []string{"lab match a b -n 5 --long --color never", "lab --color never match -n 5 --long a b", "lab match a --color=never --long -n=5 b"} {
-		var seen string
-		app := small()
-		app.Commands[0].Action = func(c *cli.Context) error {
-			if c.Int("matches") == 5 && c.Bool("long") && c.String("color") == "never" && c.IsSet("color") {
-				seen = strings.Join(c.Args().Slice(), " ")
-			}
-			return nil
-		}
-		l, err := ReadLine(app, strings.Fields(in), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := app.Run(l.Args()); err != nil || seen != "a b" {
-			t.Errorf("%s: arguments %q, %v; want \"a b\" with all flags", in, seen, err)
-		}
-	}
-}
-
 func TestComplete(t *testing.T) {
 	t.Parallel()
 	names := func() []string { return []string{"echo", "random", "role"} }

@@ -16,6 +16,10 @@ func TestProgressLine(t *testing.T) {
 	if !strings.HasSuffix(got, " 600/1000 leagues  200/s  2s left") {
 		t.Errorf("%q does not count from the 200 leagues recorded before", got)
 	}
+	p = &Progress{term: Terminal{Columns: 80}, total: 20_000, atMost: true}
+	if got := p.line(600, 2*time.Second); !strings.HasSuffix(got, "] 600 of at most 20000 leagues  300/s") {
+		t.Errorf("%q promises an end", got)
+	}
 	for _, columns := range []int{20, 30, 40, 60, 80, 200} {
 		p := &Progress{term: Terminal{Columns: columns}, total: 1000}
 		for _, done := range []int{0, 1, 999, 1000} {
@@ -67,14 +71,6 @@ func (s *screen) take() string {
 	return text
 }
 
-func TestProgressUntil(t *testing.T) {
-	t.Parallel()
-	p := &Progress{term: Terminal{Columns: 80}, total: 20_000, atMost: true}
-	if got := p.line(600, 2*time.Second); !strings.HasSuffix(got, "] 600 of at most 20000 leagues  300/s") {
-		t.Errorf("%q promises an end", got)
-	}
-}
-
 // The lines above the bar are drawn at once the first time, then a few times a second,
 // each time over the old ones, and are gone in the end.
 func TestStandingsAreRedrawn(t *testing.T) {
@@ -106,16 +102,4 @@ func TestStandingsAreRedrawn(t *testing.T) {
 			t.Errorf("in the end %q", got)
 		}
 	})
-}
-
-func TestProgressDrawsNothingWithoutTerminal(t *testing.T) {
-	t.Parallel()
-	p := startProgress(nil, Terminal{}, time.Now, 0, 10, false)
-	if err := p.Append(nil); err != nil {
-		t.Fatal(err)
-	}
-	if p.Wanted() {
-		t.Error("standings are wanted")
-	}
-	p.Stop()
 }

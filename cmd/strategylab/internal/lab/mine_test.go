@@ -8,8 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/strategylab/strategylab/analysis"
-	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/catalog"
@@ -75,40 +73,5 @@ func TestEdited(t *testing.T) {
 	want = []string{filepath.FromSlash("scripts/old.lua")}
 	if diff := cmp.Diff(want, edited(t, l)); diff != "" {
 		t.Errorf("after an edit (-want +got):\n%s", diff)
-	}
-}
-
-// Progress has the numbers that the end reports.
-func TestWatch(t *testing.T) {
-	t.Parallel()
-	l := here(t)
-	plan, factories, _ := fieldOf(t, l, 60, "random", "always-even", "markov-2")
-	plan.Stop = &results.Stop{Until: "precision=0.2", Guarantee: "asymptotic"}
-	dir, err := results.Create(l.Path("run"), plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var last report.Progress
-	session := Session{Lab: l, Watch: func(so Sofar) {
-		now := so.Progress()
-		if now.Leagues != last.Leagues+1 {
-			t.Errorf("league %d after %d", now.Leagues, last.Leagues)
-		}
-		last = now
-	}}
-	played, err := session.Play(t.Context(), dir, l.Path("run"), factories)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := &played.Run.Estimates
-	if last.Leagues != e.Leagues || last.Closeness == nil || !(last.Closeness.Widest <= 0.2) {
-		t.Fatalf("watched %+v until league %d", last.Closeness, e.Leagues)
-	}
-	var got, want []analysis.Estimate
-	for k, s := range last.Standings {
-		got, want = append(got, s.Adjusted), append(want, e.Players[e.Order[k]].Adjusted)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("adjusted points (-end +watched):\n%s", diff)
 	}
 }

@@ -12,16 +12,15 @@ import (
 func TestQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		turn := lab.NewQueue(1, 2)
-		notices := 0
-		waits := func() { notices++ }
-		leave, err := turn.Enter(t.Context(), waits)
+		turn, notices := lab.NewQueue(1, 2), 0
+		enter := func(ctx context.Context) (func(), error) { return turn.Enter(ctx, func() { notices++ }) }
+		leave, err := enter(t.Context())
 		if err != nil || notices != 0 {
 			t.Fatalf("the first: %v, %d notices to wait", err, notices)
 		}
-		entered := make(chan func())
+		entered, gaveUp := make(chan func()), make(chan error)
 		go func() {
-			leave, err := turn.Enter(t.Context(), waits)
+			leave, err := enter(t.Context())
 			if err != nil {
 				t.Error(err)
 			}
@@ -29,13 +28,12 @@ func TestQueue(t *testing.T) {
 		}()
 		synctest.Wait()
 		ctx, cancel := context.WithCancelCause(t.Context())
-		gaveUp := make(chan error)
 		go func() {
-			_, err := turn.Enter(ctx, waits)
+			_, err := enter(ctx)
 			gaveUp <- err
 		}()
 		synctest.Wait()
-		if _, err := turn.Enter(t.Context(), waits); err != lab.ErrBusy {
+		if _, err := enter(t.Context()); err != lab.ErrBusy {
 			t.Errorf("one more than may wait: %v, want lab.ErrBusy", err)
 		}
 		why := errors.New("called off")
@@ -45,13 +43,8 @@ func TestQueue(t *testing.T) {
 		}
 		leave()
 		(<-entered)()
-		if leave, err := turn.Enter(t.Context(), waits); err != nil {
-			t.Errorf("after all have left: %v", err)
-		} else {
-			leave()
-		}
-		if notices != 2 {
-			t.Errorf("%d notices to wait, want the two that did", notices)
+		if _, err := enter(t.Context()); err != nil || notices != 2 {
+			t.Errorf("after all have left: %v; %d notices to wait, want the two that did", err, notices)
 		}
 	})
 }

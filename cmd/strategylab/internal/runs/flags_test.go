@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/urfave/cli/v2"
 
+	"github.com/strategylab/strategylab/analysis/assert"
+	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/results"
@@ -162,5 +164,54 @@ func TestFoldersLike(t *testing.T) {
 		if got := foldersLike(filepath.FromSlash(tt.out), tt.number); got != filepath.FromSlash(tt.want) {
 			t.Errorf("%s: %s, want %s", tt.out, got, tt.want)
 		}
+	}
+}
+
+func TestParseSwaps(t *testing.T) {
+	t.Parallel()
+	got, err := parseSwaps([]string{" mine = scripts/new.lua", "other=random"})
+	if err != nil || len(got) != 2 || got[0].player != "mine" || got[0].ref.Target != "scripts/new.lua" || got[1].player != "other" {
+		t.Errorf("parsed as %+v, %v", got, err)
+	}
+	for text, part := range map[string]string{
+		"mine":              "want PLAYER=STRATEGY",
+		"=random":           "want PLAYER=STRATEGY",
+		"mine= ":            "want PLAYER=STRATEGY",
+		"mine=random*3":     "not 3 copies",
+		"mine=a;mine=b":     "swaps mine twice",
+		"mine=random*what?": "--replace",
+	} {
+		if _, err := parseSwaps(strings.Split(text, ";")); err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("%s: %v, want %q", text, err, part)
+		}
+	}
+}
+
+// An undecided assertion counts less than a refuted one, and neither ends a watch.
+func TestVerdictOn(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		verdicts []assert.Verdict
+		want     error
+	}{
+		{nil, nil},
+		{[]assert.Verdict{assert.Holds}, nil},
+		{[]assert.Verdict{assert.Holds, assert.Undecided}, command.ErrUndecided},
+		{[]assert.Verdict{assert.Undecided, assert.Refuted}, command.ErrRefuted},
+	} {
+		run := &report.Document{}
+		for _, v := range c.verdicts {
+			run.Assertions = append(run.Assertions, assert.Outcome{Verdict: v})
+		}
+		err := verdictOn(run)
+		if !errors.Is(err, c.want) || (err == nil) != (c.want == nil) || err != nil && !command.IsReported(err) {
+			t.Errorf("%v: %v, want %v", c.verdicts, err, c.want)
+		}
+		if err := withoutVerdict(err); err != nil {
+			t.Errorf("%v ends a watch: %v", c.verdicts, err)
+		}
+	}
+	if other := errors.New("disk full"); withoutVerdict(other) != other {
+		t.Error("another error does not end a watch")
 	}
 }

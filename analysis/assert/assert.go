@@ -98,8 +98,8 @@ type term struct {
 	coefficient *big.Rat
 }
 
-// signs are the factors of what stands after + and -.
-var signs = map[token.Token]*big.Rat{token.ADD: big.NewRat(1, 1), token.SUB: big.NewRat(-1, 1)}
+// signs are the factors of what stands after + and -, and after [plain]'s ^.
+var signs = map[token.Token]*big.Rat{token.ADD: big.NewRat(1, 1), token.SUB: big.NewRat(-1, 1), token.XOR: big.NewRat(-1, 1)}
 
 func (l linear) times(factor *big.Rat) linear { return linear{constant: new(big.Rat)}.plus(factor, l) }
 
@@ -331,11 +331,11 @@ const (
 const word = `[\p{L}\p{Nd}_](?:[\p{L}\p{Nd}_#]|[-.][\p{L}\p{Nd}_])*`
 
 var (
-	operand    = regexp.MustCompile(`"(?:[^"\\]|\\.)*"?(?:\s*\.` + word + `)?|\.?` + word)
-	number     = regexp.MustCompile(`^(?:\d{1,40}|\d{0,40}\.\d{1,40})(?:[eE]-?\d\d?)?$`) // nobody needs more digits
-	comparison = regexp.MustCompile(`^(?:[^"<>=]|"(?:[^"\\]|\\.)*"?)*(<=|>=|==|<|>)`)
-	// Comments of Go are none here, and it does not end a line at a break.
-	plain = strings.NewReplacer("//", "/$", "/*", "/$", "\n", " ", "\r", " ", "\f", " ")
+	operand = regexp.MustCompile(`"(?:[^"\\]|\\.)*"?(?:\s*\.` + word + `)?|\.?` + word)
+	number  = regexp.MustCompile(`^(?:\d{1,40}|\d{0,40}\.\d{1,40})(?:[eE]-?\d\d?)?$`) // nobody needs more digits
+	// Go's comments are none here, no line ends at a break, and the minus after < is a sign
+	// as well: Go has ^ there.
+	plain = strings.NewReplacer("//", "/$", "/*", "/$", "\n", " ", "\r", " ", "\f", " ", "^", "$", "<-", "<^")
 )
 
 // reader reads an assertion by Go's own parser.
@@ -343,26 +343,45 @@ type reader struct {
 	text    string
 	players []string
 	nearest func(name string, names []string) string
-	from    int    // offset of the side that is read
 	err     *Error // the first mistake
 }
 
 // parse reads an assertion about the players of a field, given by name. The error is an
-// *Error.
+// *Error. For Go, whose names have no minus, a word of the same length stands for each measure.
 func (r *reader) parse(text string) (assertion, error) {
 	a := assertion{text: text}
 	r.text, r.err = text, nil
 	if len(text) > maxText {
 		return a, &Error{Text: text[:20] + "...", Column: 1, What: fmt.Sprintf("assertion has %d bytes; want at most %d", len(text), maxText)}
 	}
-	op := comparison.FindStringSubmatchIndex(text)
-	if op == nil {
-		r.side(0, len(text))
+	code := operand.ReplaceAllStringFunc(text, func(s string) string {
+		if number.MatchString(s) {
+			return s
+		}
+		return strings.Repeat("x", len(s))
+	})
+	expr, err := parser.ParseExprFrom(token.NewFileSet(), "", plain.Replace(code), parser.SkipObjectResolution)
+	if list, _ := err.(scanner.ErrorList); list != nil { // any error is one
+		r.unexpected(min(list[0].Pos.Offset, len(text)), list[0].Msg)
+		return a, r.err
+	}
+	x, _ := ast.Unparen(expr).(*ast.BinaryExpr)
+	if x == nil || !slices.Contains([]token.Token{token.LSS, token.LEQ, token.GTR, token.GEQ, token.EQL}, x.Op) {
+		r.value(expr)
 		r.fail(len(text), opHint, "want a comparison (< <= > >= ==), not the end")
 		return a, r.err
 	}
-	a.op, a.linear = text[op[2]:op[3]], r.side(0, op[2]).plus(signs[token.SUB], r.side(op[3], len(text)))
-	r.check(a.terms, op[2])
+	a.op, a.linear = x.Op.String(), r.value(x.X).plus(signs[token.SUB], r.value(x.Y))
+	if len(a.terms) == 0 {
+		r.fail(int(x.OpPos)-1, opHint, "nothing to judge: both sides are equal whatever the experiment shows")
+	}
+	of := map[bool]string{} // an estimate and a count
+	for _, t := range a.terms {
+		of[t.count != nil] = t.text
+	}
+	if len(of) == 2 {
+		r.fail(int(x.OpPos)-1, "write two assertions", "%s is a count and %s an estimate; one comparison cannot have both", of[true], of[false])
+	}
 	if r.err != nil {
 		return a, r.err
 	}
@@ -377,28 +396,14 @@ func (r *reader) fail(offset int, hint, format string, args ...any) linear {
 	return linear{constant: new(big.Rat)}
 }
 
-// side reads one side. For Go, whose names have no minus, a word of the same length stands
-// for each measure.
-func (r *reader) side(from, to int) linear {
-	r.from = from
-	code := operand.ReplaceAllStringFunc(r.text[from:to], func(s string) string {
-		if number.MatchString(s) {
-			return s
-		}
-		return strings.Repeat("x", len(s))
-	})
-	expr, err := parser.ParseExprFrom(token.NewFileSet(), "", plain.Replace(code), parser.SkipObjectResolution)
-	if err == nil {
-		return r.value(expr)
-	}
-	list, _ := err.(scanner.ErrorList) // an error of syntax is one
-	at := min(from+list[0].Pos.Offset, to)
+// unexpected says what Go's parser does not take.
+func (r *reader) unexpected(at int, msg string) {
 	c, _ := utf8.DecodeRuneInString(r.text[at:])
 	what, not, hint := "unexpected", fmt.Sprintf("%q", c), opHint
 	if at == len(r.text) {
 		not = "the end"
 	}
-	switch msg := list[0].Msg; {
+	switch {
 	case c == '\'':
 		hint = `put names with spaces in double quotes: "my strat".adjusted`
 	case strings.Contains(msg, "expected ')'"):
@@ -406,12 +411,12 @@ func (r *reader) side(from, to int) linear {
 	case strings.Contains(msg, "expected operand"):
 		what = "want a number or PLAYER.MEASURE, not"
 	}
-	return r.fail(at, hint, "%s %s", what, not)
+	r.fail(at, hint, "%s %s", what, not)
 }
 
 // value is the linear form of an expression.
 func (r *reader) value(expr ast.Expr) linear {
-	at, end := r.from+int(expr.Pos())-1, r.from+int(expr.End())-1
+	at, end := int(expr.Pos())-1, int(expr.End())-1
 	switch x := expr.(type) {
 	case *ast.BasicLit:
 		if value, ok := new(big.Rat).SetString(x.Value); ok {
@@ -438,7 +443,7 @@ func (r *reader) value(expr ast.Expr) linear {
 		case x.Op == token.QUO && number && right.constant.Sign() != 0:
 			return left.times(new(big.Rat).Inv(right.constant))
 		}
-		return r.fail(r.from+int(x.OpPos)-1, opHint, "this %s does not fit: one comparison, between measures that are added, subtracted, and multiplied or divided by a number other than 0", x.Op)
+		return r.fail(int(x.OpPos)-1, opHint, "this %s does not fit: one comparison, between measures that are added, subtracted, and multiplied or divided by a number other than 0", x.Op)
 	}
 	return r.fail(at, opHint, "want a number or PLAYER.MEASURE, and + - * / between two")
 }
@@ -481,18 +486,4 @@ func (r *reader) among(what, name string, names []string) string {
 		hint += "; put spaces around a minus"
 	}
 	return hint
-}
-
-// check rejects what no data can decide.
-func (r *reader) check(terms []term, offset int) {
-	if len(terms) == 0 {
-		r.fail(offset, opHint, "nothing to judge: both sides are equal whatever the experiment shows")
-	}
-	of := map[bool]string{} // an estimate and a count
-	for _, t := range terms {
-		of[t.count != nil] = t.text
-	}
-	if len(of) == 2 {
-		r.fail(offset, "write two assertions", "%s is a count and %s an estimate; one comparison cannot have both", of[true], of[false])
-	}
 }

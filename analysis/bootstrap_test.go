@@ -61,14 +61,6 @@ func TestResampledCases(t *testing.T) {
 		if tt.want == (Estimate{}) {
 			tt.want = c.of(tt.v.sample(), r)
 		}
-		got := c.resampled(tt.v, r, rand.NewPCG(1, 1))
-		for k, pair := range [][2]float64{{got.Estimate, tt.want.Estimate}, {got.Low, tt.want.Low}, {got.High, tt.want.High}} {
-			if math.Abs(pair[0]-pair[1]) > 1e-12 {
-				t.Errorf("%s: number %d of %v, want %v", tt.name, k, got, tt.want)
-			}
-		}
-		if got.Method != tt.want.Method {
-			t.Errorf("%s: method %q, want %q", tt.name, got.Method, tt.want.Method)
-		}
+		sameEstimate(t, tt.name, c.resampled(tt.v, r, rand.NewPCG(1, 1)), tt.want, 1e-12)
 	}
 }

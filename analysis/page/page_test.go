@@ -2,8 +2,6 @@ package page_test
 
 import (
 	"flag"
-	"fmt"
-	"html"
 	"os"
 	"regexp"
 	"strings"
@@ -68,6 +66,18 @@ func TestSays(t *testing.T) {
 		"two players": {played(t, "uniform:1-10", 10, 60, bot{name: "x"}, bot{name: "y", first: 1, last: 1}),
 			[]string{"there is nothing to rank", "Their choices differ in", "The pair Choices differ in 100.0 %", "Matches 600", "Won by x", "Won by y", "Tied"}, []string{"Tiers", "Places in single leagues", "Who differs"}},
 		"one leg": {played(t, "", 1, 60, field(4)...), []string{"Strategy by strategy"}, []string{"Learning curves", "leg by leg"}},
+		"processes": {changed(played(t, "", 4, 60, field(3)...), func(in *page.Input) {
+			in.Run.Facts.Processes = []report.Process{
+				{Name: "<b>x", Kind: "lua", Players: []string{"bot-01", "bot-02"}, CPUSeconds: 1234.5, PeakBytes: new(uint64(3 << 19)), Starts: 1},
+				{Name: "y", Kind: "plugin", Players: []string{"bot-03"}, Starts: 6, Failures: 7, PutAside: true},
+			}
+		}), []string{"y was quarantined after its processes had failed 7 times: from then on bot-03 lost every match.",
+			"&lt;b&gt;x lua bot-01, bot-02 1,234.50 s 1.5 MiB 1 0", "y plugin bot-03 0.00 s - 6 7 quarantined"}, nil},
+		"repeated": {changed(played(t, "uniform:1-10", 4, 60, field(3)...), func(in *page.Input) {
+			in.Version, in.Begun = "v1.2.3", time.Date(2026, 3, 1, 0, 30, 0, 0, time.FixedZone("", 3600))
+			in.Run.Plan.Field = []results.Entrant{{Name: "random#1", Ref: "random"}, {Name: "random#2", Ref: "random"}, {Name: "it's", Ref: "it's.lua", Kind: "lua", Fingerprint: "finger"}}
+		}), []string{`strategylab experiment --runs 60 --legs 4 --seed 7 --draw uniform:1-10 --field &#39;random*2,it&#39;\&#39;&#39;s.lua&#39;`,
+			"it&#39;s lua finger", "Begun on 2026-02-28", "Written by strategylab v1.2.3"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -83,8 +93,8 @@ func TestSays(t *testing.T) {
 					t.Errorf("the page says %q", no)
 				}
 			}
-			if strings.Contains(html, "NaN") {
-				t.Error("the page shows a number that does not exist")
+			if strings.Contains(html, "NaN") || regexp.MustCompile(`<th[^>]*></th>`).MatchString(html) {
+				t.Error("the page shows a number that does not exist, or a heading without words")
 			}
 		})
 	}
@@ -174,31 +184,6 @@ func TestYours(t *testing.T) {
 	}
 }
 
-// TestProcesses shows what ran apart, and above all what was given up.
-func TestProcesses(t *testing.T) {
-	t.Parallel()
-	in := played(t, "", 4, 60, field(3)...)
-	peak := uint64(3 << 19)
-	in.Run.Facts.Processes = []report.Process{
-		{Name: "<b>x", Kind: "lua", Players: []string{"bot-01", "bot-02"}, CPUSeconds: 1234.5, PeakBytes: &peak, Starts: 1},
-		{Name: "y", Kind: "plugin", Players: []string{"bot-03"}, Starts: 6, Failures: 7, PutAside: true},
-	}
-	html := written(t, in)
-	if regexp.MustCompile(`<th[^>]*></th>`).MatchString(html) {
-		t.Error("a column or a row has no heading")
-	}
-	got := text(html)
-	for _, want := range []string{
-		"y was quarantined after its processes had failed 7 times: from then on bot-03 lost every match.",
-		"&lt;b&gt;x lua bot-01, bot-02 1,234.50 s 1.5 MiB 1 0",
-		"y plugin bot-03 0.00 s - 6 7 quarantined",
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("the page does not say %q:\n%s", want, got)
-		}
-	}
-}
-
 // TestTableBesideMatrix: what the cells of a matrix say under the pointer stands in a
 // table, too, whatever the size of the field; and the page of a large one can still be opened.
 func TestTableBesideMatrix(t *testing.T) {
@@ -217,27 +202,6 @@ func TestTableBesideMatrix(t *testing.T) {
 	}
 	if !regexp.MustCompile(`<title>bot-01 against bot-02: choices differ in [0-9.]+\x{a0}%`).MatchString(html) || !regexp.MustCompile(`<title>bot-01: place 3 in [0-9.]+\x{a0}% of leagues`).MatchString(html) {
 		t.Error("a cell does not say which strategies it is about")
-	}
-}
-
-// TestRepeat: the page has the command that plays its leagues again, and the code that
-// played them.
-func TestRepeat(t *testing.T) {
-	t.Parallel()
-	in := played(t, "uniform:1-10", 4, 60, field(3)...)
-	in.Version, in.Begun = "v1.2.3", time.Date(2026, 3, 1, 0, 30, 0, 0, time.FixedZone("", 3600))
-	for k, f := range []results.Entrant{{Name: "random#1", Ref: "random"}, {Name: "random#2", Ref: "random"}, {Name: "it's", Ref: "it's.lua"}} {
-		f.Kind, f.Fingerprint = "lua", fmt.Sprintf("finger-%d", k)
-		in.Run.Plan.Field[k] = f
-	}
-	got := html.UnescapeString(text(written(t, in)))
-	for _, want := range []string{
-		`strategylab experiment --runs 60 --legs 4 --seed 7 --draw uniform:1-10 --field 'random*2,it'\''s.lua'`,
-		"random#1 lua finger-0", "it's lua finger-2", "Begun on 2026-02-28", "Written by strategylab v1.2.3",
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("the page does not say %q", want)
-		}
 	}
 }
 

@@ -1,8 +1,8 @@
 package report_test
 
 import (
-	"bytes"
 	"fmt"
+	"io"
 	"regexp"
 	"strings"
 	"testing"
@@ -36,11 +36,7 @@ func TestScreens(t *testing.T) {
 			if name == "faulty" || name == "clean" {
 				r.Yours, screen.Beyond = []int{3, 0}, 12
 			}
-			var buf bytes.Buffer
-			if err := report.WriteTable(&buf, report.New(r), screen); err != nil {
-				t.Fatal(err)
-			}
-			text := painted(buf.String())
+			text := painted(string(rendered(t, func(w io.Writer) error { return report.WriteTable(w, report.New(r), screen) })))
 			golden(t, fmt.Sprintf("%s.screen.%d.txt", name, width), []byte(text))
 			plain := attributes.ReplaceAllString(text, "")
 			if plain == text == screen.Colour && r.Yours != nil {

@@ -1,7 +1,6 @@
 package report_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -58,11 +57,7 @@ func TestUnusualTables(t *testing.T) {
 		}
 		for _, details := range []bool{false, true} {
 			for _, width := range []int{0, 132, 80, 40} {
-				var buf bytes.Buffer
-				if err := report.WriteTable(&buf, d, report.Screen{Width: width, Details: details}); err != nil {
-					t.Fatalf("%s: %v", name, err)
-				}
-				text := buf.String()
+				text := string(rendered(t, func(w io.Writer) error { return report.WriteTable(w, d, report.Screen{Width: width, Details: details}) }))
 				for _, bad := range []string{"NaN", "Inf", "%!", "all 1 ", "1 leagues", "1 matches", "  .", "0 of 0"} {
 					if strings.Contains(strings.ReplaceAll(text, "%!v", ""), bad) {
 						t.Errorf("%s, details %t, width %d: %q in\n%s", name, details, width, bad, text)

@@ -1,7 +1,7 @@
 package report_test
 
 import (
-	"bytes"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -23,13 +23,10 @@ func TestWarnings(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 	for _, details := range []bool{false, true} {
-		var out bytes.Buffer
-		if err := report.WriteTable(&out, report.New(r), report.Screen{Details: details}); err != nil {
-			t.Fatal(err)
-		}
+		text := string(rendered(t, func(w io.Writer) error { return report.WriteTable(w, report.New(r), report.Screen{Details: details}) }))
 		for _, w := range list {
-			if strings.Count(out.String(), w.Text) != 1 {
-				t.Errorf("details %v: not once %q:\n%s", details, w.Text, out.String())
+			if strings.Count(text, w.Text) != 1 {
+				t.Errorf("details %v: not once %q:\n%s", details, w.Text, text)
 			}
 		}
 	}

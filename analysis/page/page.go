@@ -181,11 +181,4 @@ func Plots(in Input) []Plot {
 func Style() string { return string(styles()) }
 
 // styles is the style sheet with the colours of the plots.
-func styles() template.CSS {
-	var light, dark bytes.Buffer
-	for _, v := range plots.Variables() {
-		fmt.Fprintf(&light, "%s:%s;", v.Name, v.Light)
-		fmt.Fprintf(&dark, "%s:%s;", v.Name, v.Dark)
-	}
-	return template.CSS(fmt.Sprintf(":root{%s}\n@media screen and (prefers-color-scheme:dark){:root{%s}}\n%s%s", light.String(), dark.String(), themeCSS, pageCSS))
-}
+func styles() template.CSS { return template.CSS(plots.Style() + themeCSS + pageCSS) }

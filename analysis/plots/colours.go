@@ -3,6 +3,7 @@ package plots
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 // role is the purpose of a colour.
@@ -109,17 +110,13 @@ func (c rgb) luminance() (sum float64) {
 	return sum
 }
 
-// Variable is a CSS variable in the SVG of a plot.
-type Variable struct {
-	Name        string // "--plot-3"
-	Light, Dark string // "#0072b2"
-}
-
-// Variables returns the CSS variables of all plots.
-func Variables() []Variable {
-	list := make([]Variable, roles)
+// Style is a style sheet with the variables of all plots, in light and dark.
+func Style() string {
+	var sheets [2]strings.Builder
 	for r := range roles {
-		list[r] = Variable{r.variable(), r.in(light).String(), r.in(dark).String()}
+		for theme := range sheets {
+			fmt.Fprintf(&sheets[theme], "%s:%v;", r.variable(), r.in(theme))
+		}
 	}
-	return list
+	return fmt.Sprintf(":root{%s}\n@media screen and (prefers-color-scheme:dark){:root{%s}}\n", sheets[light].String(), sheets[dark].String())
 }

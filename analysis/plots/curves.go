@@ -140,13 +140,12 @@ func (p plane) named(curves []Curve, width float64) (list []namedCurve) {
 			continue
 		}
 		i := len(list)
-		n := namedCurve{k, shorten(k.Name, smallFont, width), series + role(i%seriesColours), dashes[i%len(dashes)], p.y.from}
+		list = append(list, namedCurve{k, shorten(k.Name, smallFont, width), series + role(i%seriesColours), dashes[i%len(dashes)], p.y.from})
 		for _, v := range k.Y {
 			if !math.IsNaN(v) {
-				n.y = p.y.at(v)
+				list[i].y = p.y.at(v)
 			}
 		}
-		list = append(list, n)
 	}
 	slices.SortStableFunc(list, func(a, b namedCurve) int { return cmp.Compare(a.y, b.y) })
 	const gap = 14

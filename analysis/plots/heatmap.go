@@ -3,6 +3,7 @@ package plots
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -47,13 +48,12 @@ type heat struct {
 
 // heat divides the width between names and cells, which depend on each other.
 func (m Matrix) heat(width float64) heat {
-	shortened := func(names []string) (list []string) {
-		for _, n := range names {
-			list = append(list, shorten(n, fontSize, 176))
+	for _, names := range []*[]string{&m.Rows, &m.Columns} {
+		*names = slices.Clone(*names)
+		for i, n := range *names {
+			(*names)[i] = shorten(n, fontSize, 176)
 		}
-		return list
 	}
-	m.Rows, m.Columns = shortened(m.Rows), shortened(m.Columns)
 	rows, columns := float64(len(m.Rows)), float64(len(m.Columns))
 	left := func(size float64) float64 { return 28 + widest(size, m.Rows...) }
 	cell := func(size float64) float64 { return math.Floor(100*(width-8-left(size))/max(1, columns)) / 100 }
@@ -76,6 +76,7 @@ func (m Matrix) each(f func(row, column int, v float64, r role)) {
 	}
 }
 
+// cells draws every cell with its title.
 func (m Matrix) cells(c *canvas) {
 	m.each(func(i, j int, _ float64, r role) {
 		c.put(`<rect x="%v" y="%v" width=".97" height=".97" fill="%v"><title>%v</title></rect>`, j, i, r, m.Title(i, j))

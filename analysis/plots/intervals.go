@@ -109,14 +109,14 @@ func (l limits) reach(rows []Row) (low, high float64) {
 			}
 		}
 	}
-	switch {
+	switch room := (high - low) / 50; {
 	case low > high:
 		return 0, 1
 	case low == high:
 		return low - 0.5, high + 0.5
+	default:
+		return low - room, high + room
 	}
-	room := (high - low) / 50
-	return low - room, high + room
 }
 
 // bands shades every other group of rows and names the groups at the right edge.
@@ -143,21 +143,17 @@ func (c *canvas) intervals(x axis, y float64, r Row) {
 	if !r.Value.Defined() {
 		return
 	}
-	low, high, radius := x.at(r.Value.Low), x.at(r.Value.High), 2.4
-	c.line(r.colour(), 1.8, low, y, high, y)
+	colour, radius, low, high := series, 2.4, x.at(r.Value.Low), x.at(r.Value.High)
+	if r.Marked {
+		colour++
+	}
+	c.line(colour, 1.8, low, y, high, y)
 	if !c.small() {
 		radius = 3.6
-		c.line(r.colour(), 1.8, low, y-3.5, low, y+3.5)
-		c.line(r.colour(), 1.8, high, y-3.5, high, y+3.5)
+		c.line(colour, 1.8, low, y-3.5, low, y+3.5)
+		c.line(colour, 1.8, high, y-3.5, high, y+3.5)
 	}
-	c.put(`<circle cx="%v" cy="%v" r="%v" fill="%v"/>`, x.at(r.Value.Estimate), y, radius, r.colour())
-}
-
-func (r Row) colour() role {
-	if r.Marked {
-		return series + 1
-	}
-	return series
+	c.put(`<circle cx="%v" cy="%v" r="%v" fill="%v"/>`, x.at(r.Value.Estimate), y, radius, colour)
 }
 
 // arrow stands for a row that is off the scale, at the edge that it is beyond.

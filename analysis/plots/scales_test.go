@@ -67,20 +67,17 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// TestVariables: each role has a variable of its own, and the scale ends in its ends.
-func TestVariables(t *testing.T) {
+// TestStyle: each role has a variable of its own, and the scale ends in its ends.
+func TestStyle(t *testing.T) {
 	t.Parallel()
-	all, names := Variables(), map[string]bool{}
-	for _, v := range all {
-		names[v.Name] = true
-	}
-	if len(names) != int(roles) || all[paper] != (Variable{"--plot-5", "#ffffff", "#161a1f"}) {
-		t.Errorf("variables: %v", all)
-	}
-	for i, want := range map[role]string{0: "#b35806", halfScale: "#e4e7eb", scaleSteps - 1: "#054f96"} {
-		if got := all[scale+i].Light; got != want {
-			t.Errorf("step %d of the scale is %s, want %s", i, got, want)
+	light, dark, _ := strings.Cut(Style(), "@media")
+	for _, want := range []string{"--plot-5:#ffffff;", (scale + 0).variable() + ":#b35806;", (scale + halfScale).variable() + ":#e4e7eb;", (onScale - 1).variable() + ":#054f96;"} {
+		if !strings.Contains(light, want) {
+			t.Errorf("no %s in %s", want, light)
 		}
+	}
+	if n := strings.Count(light, "--plot-"); n != int(roles) || strings.Count(dark, "--plot-") != n || !strings.Contains(dark, "--plot-5:#161a1f;") {
+		t.Errorf("variables: %s", Style())
 	}
 }
 

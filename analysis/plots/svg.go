@@ -3,7 +3,7 @@
 //
 // Every plot names the quantity and unit of its axes. In a page every colour is a CSS
 // variable with the light colour as default, so that the page can show the same plot in a
-// dark theme; see [Variables]. The colours are safe for colour-blind readers, and no
+// dark theme; see [Style]. The colours are safe for colour-blind readers, and no
 // information is in colour alone.
 package plots
 

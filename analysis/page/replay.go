@@ -50,18 +50,12 @@ func WriteReplay(w io.Writer, r Replay) error {
 // replayed is what the templates show.
 type replayed struct {
 	Index, Previous, Next int // leagues; negative for none
-	Rounds                []round
+	Matches               []match
 	Table                 []place
 	Match                 *match // nil for the whole league
-	Before, After         string // ids of the matches beside it; may be empty
 	Ways                  []way
 	Said                  []Said
 	Differs               string
-}
-
-type round struct {
-	Number  int
-	Matches []match
 }
 
 // match is a match with its two sides in the order of their roles.
@@ -86,7 +80,8 @@ type place struct {
 	Here         bool // a player of the match
 }
 
-// way leads from a match to those of one of its players before and after it.
+// way leads from a match to those before and after it, of all or of one player; empty ids
+// lead nowhere.
 type way struct{ Name, Before, After string }
 
 // newReplayed takes the record apart. The standings are those after the round of the
@@ -104,44 +99,32 @@ func newReplayed(r Replay) (*replayed, error) {
 	if v.Next >= r.Leagues {
 		v.Next = -1
 	}
+	if ok {
+		v.Ways = []way{{Name: "In the league"}, {Name: r.name(at.A)}, {Name: r.name(at.B)}}
+	}
 	table := game.NewTable(len(r.Plan.Field))
-	ways := [2]way{{Name: r.name(at.A)}, {Name: r.name(at.B)}}
-	for n := 1; n <= sched.Rounds(); n++ {
-		one := round{Number: n}
-		for _, m := range sched.Round(n) {
-			played := r.League.Matches[m.Index]
-			if r.Match == "" || n <= at.Round {
-				table.Add(m.A, m.B, played.Verdict())
-			}
-			shown := r.match(m, played)
-			one.Matches = append(one.Matches, shown)
+	for _, m := range sched.Matches() {
+		played := r.League.Matches[m.Index]
+		if !ok || m.Round <= at.Round {
+			table.Add(m.A, m.B, played.Verdict())
+		}
+		v.Matches = append(v.Matches, r.match(m, played))
+		for k := range v.Ways {
+			w, seat := &v.Ways[k], [3]int{m.A, at.A, at.B}[k]
 			switch {
-			case r.Match == "":
-			case m.Index == at.Index:
-				v.Match = &shown
-			case m.Index == at.Index-1:
-				v.Before = m.ID
-			case m.Index == at.Index+1:
-				v.After = m.ID
-			}
-			for i, seat := range [2]int{at.A, at.B} {
-				if m.A != seat && m.B != seat {
-					continue
-				}
-				if m.Index < at.Index {
-					ways[i].Before = m.ID
-				} else if m.Index > at.Index && ways[i].After == "" {
-					ways[i].After = m.ID
-				}
+			case m.A != seat && m.B != seat:
+			case m.Index < at.Index:
+				w.Before = m.ID
+			case m.Index > at.Index && w.After == "":
+				w.After = m.ID
 			}
 		}
-		v.Rounds = append(v.Rounds, one)
 	}
-	if v.Match != nil {
-		v.Ways = ways[:]
+	if ok {
+		v.Match = &v.Matches[at.Index]
 	}
 	for k, row := range table.Ranking() {
-		v.Table = append(v.Table, place{row, k + 1, game.PlayerID(row.Seat), r.name(row.Seat), v.Match != nil && (row.Seat == at.A || row.Seat == at.B)})
+		v.Table = append(v.Table, place{row, k + 1, game.PlayerID(row.Seat), r.name(row.Seat), ok && (row.Seat == at.A || row.Seat == at.B)})
 	}
 	for _, s := range r.Said {
 		v.Said = append(v.Said, Said{s.Player, words.Shorten(words.Printable(s.Text), longestLine)})

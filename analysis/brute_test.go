@@ -68,6 +68,9 @@ func TestBruteForce(t *testing.T) {
 			for l := range d {
 				d[l] = b.players[c.A].adj[l] - b.players[c.B].adj[l]
 			}
+			if len(leagues) < 2 && (c.P != 1 || c.Verdict != analysis.Undecided || !math.IsNaN(e.VarianceRatio)) {
+				rt.Errorf("%d leagues claim %+v", len(leagues), c)
+			}
 			width := b.adjHigh - b.adjLow
 			same(rt, fmt.Sprintf("%d minus %d", c.A, c.B), c.Difference, d, -width, width)
 		}

@@ -1,6 +1,7 @@
 package analysis_test
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -34,5 +35,51 @@ func TestStandings(t *testing.T) {
 				t.Errorf("place %d: %+v, want those of %+v", k+1, s, p)
 			}
 		}
+	}
+}
+
+// TestQuickVerdicts: the short ways to the verdicts lead to those of all estimates, where
+// players differ and where they do not.
+func TestQuickVerdicts(t *testing.T) {
+	t.Parallel()
+	different, stopped := 0, 0
+	for seed := range uint64(6) {
+		other := bot{even: []float64{0.5, 0.545, 0.583}[seed%3]} // from whom the first differs by 0, 0.05 or 0.1 more often
+		w := newWorld(t, "", 4, bot{even: []float64{0.5, 0, 0}[seed%3]}, other, other, other, other)
+		acc := analyse(t, w.plan, w.leagues(seed, 120))
+		full, verdicts, points := acc.Estimates(0.95), acc.Verdicts(0.95), acc.PointVerdicts(0.95)
+		for k, c := range full.Ranking.Comparisons {
+			quick := verdicts.Ranking.Comparisons[k]
+			if quick.Corrected != c.Corrected {
+				if stopped++; quick.Corrected != 1 || c.Corrected <= 0.05 {
+					t.Errorf("seed %d: corrected p-value %v, want %v", seed, quick.Corrected, c.Corrected)
+				}
+				quick.Corrected = c.Corrected
+			}
+			if quick != c {
+				t.Errorf("seed %d: %+v, want %+v", seed, quick, c)
+			}
+			if c.Verdict == analysis.Different {
+				different++
+			}
+		}
+		if !reflect.DeepEqual(points.Ranking, verdicts.Ranking) {
+			t.Errorf("seed %d: of points: %+v, want %+v", seed, points.Ranking, verdicts.Ranking)
+		}
+		if !reflect.DeepEqual(points.Skewed, full.Skewed) || !reflect.DeepEqual(points.Order, full.Order) {
+			t.Errorf("seed %d: of points: %+v", seed, points)
+		}
+		for i, p := range points.Players {
+			if want := full.Players[i]; p.Adjusted != want.Adjusted || p.Name != want.Name || p.Kind != want.Kind || p.TechnicalLosses != want.TechnicalLosses {
+				t.Errorf("seed %d: of points: %+v, want %+v", seed, p, want)
+			}
+		}
+		verdicts.Ranking.Comparisons = full.Ranking.Comparisons
+		if !reflect.DeepEqual(verdicts, full) {
+			t.Errorf("seed %d: %+v, want %+v", seed, verdicts, full)
+		}
+	}
+	if different == 0 || stopped == 0 {
+		t.Errorf("%d differences, %d p-values not exact: the test sees only one case", different, stopped)
 	}
 }

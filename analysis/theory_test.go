@@ -87,6 +87,10 @@ func TestWinner(t *testing.T) {
 		if (e.Winner != nil) != tt.want {
 			t.Errorf("%s: winner %+v", tt.name, e.Winner)
 		}
+		// A field of two under a fair draw: both gain alike, always.
+		if nothing := tt.name == "two and a fair draw"; e.NothingToRank() != nothing || nothing && e.Neighbours()[0].Verdict != analysis.Equal {
+			t.Errorf("%s: nothing to rank %v, %+v", tt.name, e.NothingToRank(), e.Neighbours())
+		}
 		if w := e.Winner; w != nil && (w.Field != e.Order[0] || !(w.Adjusted.Low <= w.Adjusted.Estimate && w.Adjusted.Estimate <= w.Adjusted.High)) {
 			t.Errorf("%s: %+v, order %v", tt.name, w, e.Order)
 		}

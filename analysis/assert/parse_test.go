@@ -2,9 +2,15 @@ package assert
 
 import (
 	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/strategylab/strategylab/analysis"
 )
 
 var players = []string{"mine", "random", "markov-2", "random#3", "my strat", `say "hi"`, "v1.2", "mine-random", "3d", "stratégie"}
@@ -115,4 +121,127 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%q: column %d", text, e.Column)
 		}
 	})
+}
+
+// TestDecide: a verdict needs the whole interval on one side of the bound; touching it
+// counts for the comparisons that include equality.
+func TestDecide(t *testing.T) {
+	t.Parallel()
+	above := analysis.Estimate{Estimate: 2, Low: 1.5, High: 2.5}
+	below := analysis.Estimate{Estimate: 0, Low: -0.5, High: 0.5}
+	around := analysis.Estimate{Estimate: 1.1, Low: 0.5, High: 1.5}
+	from := analysis.Estimate{Estimate: 1.5, Low: 1, High: 2}
+	upTo := analysis.Estimate{Estimate: 0.5, Low: 0, High: 1}
+	exact := analysis.Estimate{Estimate: 1, Low: 1, High: 1}
+	none := analysis.Estimate{Estimate: math.NaN(), Low: 2, High: 3}
+	for _, tt := range []struct {
+		op   string
+		want map[*analysis.Estimate]Verdict
+	}{
+		{">", map[*analysis.Estimate]Verdict{&above: Holds, &below: Refuted, &around: Undecided, &from: Undecided, &upTo: Refuted, &exact: Refuted, &none: Undecided}},
+		{">=", map[*analysis.Estimate]Verdict{&above: Holds, &below: Refuted, &around: Undecided, &from: Holds, &upTo: Undecided, &exact: Holds, &none: Undecided}},
+		{"<", map[*analysis.Estimate]Verdict{&above: Refuted, &below: Holds, &around: Undecided, &from: Refuted, &upTo: Undecided, &exact: Refuted, &none: Undecided}},
+		{"<=", map[*analysis.Estimate]Verdict{&above: Refuted, &below: Holds, &around: Undecided, &from: Undecided, &upTo: Holds, &exact: Holds, &none: Undecided}},
+		{"==", map[*analysis.Estimate]Verdict{&above: Refuted, &below: Refuted, &around: Undecided, &from: Undecided, &upTo: Undecided, &exact: Undecided, &none: Undecided}},
+	} {
+		for v, want := range tt.want {
+			if got := decide(*v, tt.op, 1); got != want {
+				t.Errorf("%v to %v %s 1: %v, want %v", v.Low, v.High, tt.op, got, want)
+			}
+		}
+	}
+}
+
+// TestMore: the number of leagues grows with the square of the interval over the gap.
+func TestMore(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		value analysis.Estimate
+		want  string
+	}{
+		// (1 + 1.2816/1.9600)^2 = 2.735 times as many for 90 %
+		{analysis.Estimate{Estimate: 1.1, Low: 0.9, High: 1.3, Level: 0.95}, "a new run of about 400 leagues would decide with a chance of one half, of 1100 with 90 %, if the estimate is right"},
+		// (1 + 1.2816/2.5758)^2 = 2.243
+		{analysis.Estimate{Estimate: 1.03, Low: 0.9, High: 1.1, Level: 0.99}, "a new run of about 1900 leagues would decide with a chance of one half, of 4300 with 90 %, if the estimate is right"},
+		{analysis.Estimate{Estimate: 1, Low: 0.9, High: 1.1}, "far too close to tell"},
+		{analysis.Estimate{Estimate: 1.0001, Low: 0.9, High: 1.1}, "far too close to tell"},
+	} {
+		if got := more(&Outcome{Value: tt.value, Bound: 1}, 100); got != tt.want {
+			t.Errorf("%+v: %q, want %q", tt.value, got, tt.want)
+		}
+	}
+}
+
+// parse reads an assertion; similar names begin with the same letter.
+func parse(text string, players ...string) (assertion, error) {
+	nearest := func(name string, names []string) string {
+		for _, n := range names {
+			if strings.HasPrefix(n, name[:min(1, len(name))]) {
+				return n
+			}
+		}
+		return ""
+	}
+	r := reader{players: players, nearest: nearest}
+	return r.parse(text)
+}
+
+// expression is a random linear expression, with its value if a.points is 3 and
+// b.points is -7/2.
+func expression(r *rand.Rand, depth int) (string, *big.Rat, bool) {
+	if depth == 0 || r.IntN(4) == 0 {
+		switch r.IntN(3) {
+		case 0:
+			return "a.points", big.NewRat(3, 1), true
+		case 1:
+			return "b.points", big.NewRat(-7, 2), true
+		}
+		n := int64(1 + r.IntN(9))
+		return fmt.Sprint(n), big.NewRat(n, 1), false
+	}
+	x, v, measured := expression(r, depth-1)
+	switch r.IntN(4) {
+	case 0:
+		y, w, other := expression(r, depth-1)
+		return "(" + x + " + " + y + ")", new(big.Rat).Add(v, w), measured || other
+	case 1:
+		y, w, other := expression(r, depth-1)
+		return "(" + x + " - " + y + ")", new(big.Rat).Sub(v, w), measured || other
+	case 2:
+		n := int64(1 + r.IntN(9))
+		return fmt.Sprintf("%d * (%s)", n, x), new(big.Rat).Mul(v, big.NewRat(n, 1)), measured
+	}
+	n := int64(1 + r.IntN(9))
+	return fmt.Sprintf("(%s) / %d", x, n), new(big.Rat).Quo(v, big.NewRat(n, 1)), measured
+}
+
+// TestLinearForm: the form that an assertion is brought into has the value of what was
+// written, exactly.
+func TestLinearForm(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(5, 6))
+	values := []*big.Rat{big.NewRat(3, 1), big.NewRat(-7, 2)}
+	checked := 0
+	for range 2000 {
+		left, v, _ := expression(r, 4)
+		right, w, _ := expression(r, 4)
+		a, err := parse(left+" < "+right, "a", "b")
+		if err != nil {
+			if !strings.Contains(err.Error(), "nothing to judge") {
+				t.Fatalf("%s < %s: %v", left, right, err)
+			}
+			continue
+		}
+		got := new(big.Rat).Set(a.constant)
+		for _, term := range a.terms {
+			got.Add(got, new(big.Rat).Mul(term.coefficient, values[term.field]))
+		}
+		if want := new(big.Rat).Sub(v, w); got.Cmp(want) != 0 {
+			t.Fatalf("%s < %s: the form has the value %v, want %v", left, right, got, want)
+		}
+		checked++
+	}
+	if checked < 1000 {
+		t.Errorf("only %d forms were checked", checked)
+	}
 }

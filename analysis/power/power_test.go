@@ -3,7 +3,10 @@ package power
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 	"testing"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 var usual = Setup{Players: 8, Legs: 10, Differ: 0.5, Level: 0.95, Chance: 0.9}
@@ -69,6 +72,131 @@ func TestMistakes(t *testing.T) {
 	for _, n := range []int{-1, 0, 1, Most + 1} {
 		if _, err := usual.Effect(Adjusted, n); err == nil {
 			t.Errorf("%d leagues were accepted", n)
+		}
+	}
+}
+
+// TestContrastAgainstSimulation plays matches by the rules and compares the moments of
+// the differences with the formulas.
+func TestContrastAgainstSimulation(t *testing.T) {
+	t.Parallel()
+	const leagues = 40_000
+	for _, s := range []Setup{
+		{Players: 3, Legs: 1, Differ: 0.3, Level: 0.95, Chance: 0.9},
+		{Players: 5, Legs: 3, Differ: 0.5, Level: 0.95, Chance: 0.9},
+	} {
+		const effect = 0.2
+		r := rand.New(rand.NewPCG(1, uint64(s.Players)))
+		first := map[Measure][]float64{} // the first player's points minus the second's
+		second := map[Measure][]float64{}
+		for range leagues {
+			adjusted, raw := make([]float64, s.Players), make([]float64, s.Players)
+			for range s.Legs {
+				for i := range s.Players {
+					for j := i + 1; j < s.Players; j++ {
+						p := s.Differ
+						if i == 0 {
+							p += effect
+						}
+						if r.Float64() >= p {
+							adjusted[i], adjusted[j], raw[i], raw[j] = adjusted[i]+1, adjusted[j]+1, raw[i]+1, raw[j]+1
+							continue
+						}
+						adjusted[i], adjusted[j] = adjusted[i]+1.5, adjusted[j]+1.5
+						if r.Float64() < 0.5 {
+							raw[i] += 3
+						} else {
+							raw[j] += 3
+						}
+					}
+				}
+			}
+			matches := float64(s.Legs * (s.Players - 1))
+			for m, points := range map[Measure][]float64{Adjusted: adjusted, Raw: raw} {
+				first[m] = append(first[m], (points[0]-points[1])/matches)
+				second[m] = append(second[m], (points[0]-points[2])/matches)
+			}
+		}
+		for _, m := range []Measure{Adjusted, Raw} {
+			c := s.Contrast(m, effect)
+			mean, deviation := stat.MeanStdDev(first[m], nil)
+			if se := deviation / math.Sqrt(leagues); math.Abs(mean-c.Mean) > 5*se {
+				t.Errorf("%d players, %s: mean %v, simulated %v ± %v", s.Players, m, c.Mean, mean, se)
+			}
+			if math.Abs(deviation/c.Deviation-1) > 5/math.Sqrt(2*leagues)*1.5 {
+				t.Errorf("%d players, %s: deviation %v, simulated %v", s.Players, m, c.Deviation, deviation)
+			}
+			if got := stat.Correlation(first[m], second[m], nil); math.Abs(got-c.Correlation) > 5/math.Sqrt(leagues) {
+				t.Errorf("%d players, %s: correlation %v, simulated %v", s.Players, m, c.Correlation, got)
+			}
+		}
+	}
+}
+
+// TestBeyond: the chance that all of k-1 equicorrelated normal differences exceed a
+// bound agrees with drawing them.
+func TestBeyond(t *testing.T) {
+	t.Parallel()
+	const draws = 200_000
+	s := Setup{Players: 6, Legs: 4, Differ: 0.5, Level: 0.95, Chance: 0.9}
+	f, r := s.fixed(), rand.New(rand.NewPCG(7, 8))
+	for _, critical := range []float64{0, 1.5, 3} {
+		c := s.Contrast(Adjusted, 0.05)
+		mean := c.relative() * math.Sqrt(60)
+		exceeded := 0
+		for range draws {
+			shared, all := r.NormFloat64(), true
+			for range s.Players - 1 {
+				z := mean + math.Sqrt(c.Correlation)*shared + math.Sqrt(1-c.Correlation)*r.NormFloat64()
+				all = all && z > critical
+			}
+			if all {
+				exceeded++
+			}
+		}
+		want := float64(exceeded) / draws
+		if got := f.beyond(Adjusted, 0.05, 60, critical); math.Abs(got-want) > 5*math.Sqrt(want*(1-want)/draws)+1e-4 {
+			t.Errorf("beyond %v: %v, drawn %v", critical, got, want)
+		}
+	}
+	if got := f.beyond(Adjusted, 0.05, 60, math.Inf(1)); got != 0 {
+		t.Errorf("beyond infinity: %v", got)
+	}
+}
+
+// TestMore: looking until somebody is best takes longer than knowing when.
+func TestMore(t *testing.T) {
+	t.Parallel()
+	if usual.fixed().sees(Adjusted, 0.1, 1) != 0 {
+		t.Error("one league sees something")
+	}
+	half, err := usual.Half(0.02)
+	if err != nil {
+		t.Fatal(err)
+	}
+	median := usual
+	median.Chance = 0.5
+	if fixed, err := median.Leagues(Adjusted, 0.02); err != nil || half <= fixed {
+		t.Errorf("half of the sequential experiments stop by %d leagues, a fixed number needs %d (%v)", half, fixed, err)
+	}
+}
+
+// TestRatio: in the limit of many players raw points need 1 + 9/(1-p) times as many
+// leagues; with few, the direct match adds to that.
+func TestRatio(t *testing.T) {
+	t.Parallel()
+	for _, p := range []float64{0.2, 0.5, 0.8} {
+		last := math.Inf(1)
+		for _, players := range []int{3, 8, 50, 1000} {
+			s := Setup{Players: players, Legs: 10, Differ: p, Level: 0.95, Chance: 0.9}
+			ratio := s.Ratio()
+			if ratio >= last {
+				t.Errorf("p %v: ratio %v with %d players, not below %v", p, ratio, players, last)
+			}
+			last = ratio
+		}
+		if want := 1 + 9/(1-p); math.Abs(last/want-1) > 0.03 {
+			t.Errorf("p %v: ratio %v with 1000 players, want about %v", p, last, want)
 		}
 	}
 }

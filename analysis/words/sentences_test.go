@@ -72,32 +72,39 @@ func TestAnswer(t *testing.T) {
 	two.Players, two.Order = two.Players[:2], two.Order[:2]
 	two.Pairs = []analysis.Pair{{B: 1, Differ: analysis.Estimate{Estimate: 0.61, Low: 0.6, High: 0.62}}}
 	const first = "anna scores most against these opponents: 1.30 points a match (95 % interval 1.29 to 1.31), ahead of all 3 others."
+	const together = "anna scores most against these opponents: 1.30 points a match (95 % interval 1.29 to 1.31), ahead of 2 of 3 others, with no evidence of a difference from bert"
+	const elsewhere = "; against resampled opponents another would be first in about 60 % of fields."
 	for name, tt := range map[string]struct {
-		e     *analysis.Estimates
-		yours []int
-		want  []string
+		e      *analysis.Estimates
+		yours  []int
+		want   []string
+		fields *robust.Robustness
 	}{
-		"nobody's":  {clear, nil, []string{first}},
-		"yours":     {clear, []int{2}, []string{first, "Yours, carl, is 3rd (2nd to 3rd): level with 1 other; it scores least against dora."}},
-		"the first": {clear, []int{0}, []string{first, "Yours, anna, is 1st: ahead of all 3 others; it scores least against dora."}},
-		"the last":  {clear, []int{3}, []string{first, "Yours, dora, is 4th: behind all 3 others; it scores least against carl."}},
+		"nobody's":  {clear, nil, []string{first}, nil},
+		"yours":     {clear, []int{2}, []string{first, "Yours, carl, is 3rd (2nd to 3rd): level with 1 other; it scores least against dora."}, nil},
+		"the first": {clear, []int{0}, []string{first, "Yours, anna, is 1st: ahead of all 3 others; it scores least against dora."}, nil},
+		"the last":  {clear, []int{3}, []string{first, "Yours, dora, is 4th: behind all 3 others; it scores least against carl."}, nil},
 		"by place": {clear, []int{3, 1}, []string{first, "Yours, bert, is 2nd (2nd to 3rd): level with 1 other; it scores least against dora.",
-			"Yours, dora, is 4th: behind all 3 others; it scores least against carl."}},
+			"Yours, dora, is 4th: behind all 3 others; it scores least against carl."}, nil},
 		"all": {clear, []int{0, 1, 2, 3}, []string{first, "Yours, anna, is 1st: ahead of all 3 others; it scores least against dora.",
 			"Yours, bert, is 2nd (2nd to 3rd): level with 1 other; it scores least against dora.",
 			"Yours, carl, is 3rd (2nd to 3rd): level with 1 other; it scores least against dora.",
-			"The table marks 1 other strategy of yours."}},
-		"together": {pair, nil, []string{"anna scores most against these opponents: 1.30 points a match (95 % interval 1.29 to 1.31), " +
-			"ahead of 2 of 3 others, with no evidence of a difference from bert."}},
+			"The table marks 1 other strategy of yours."}, nil},
+		"together": {pair, nil, []string{together + "."}, nil},
 		"copies": {&copies, nil, []string{"anna scores most against these opponents: 1.30 points a match (95 % interval 1.29 to 1.31), " +
-			"ahead of both others; only chance separates it from bert, the same strategy."}},
-		"all the same": {&same, nil, []string{"All are one strategy, so there is nothing to rank."}},
+			"ahead of both others; only chance separates it from bert, the same strategy."}, nil},
+		"all the same": {&same, nil, []string{"All are one strategy, so there is nothing to rank."}, nil},
 		"level": {level, []int{1}, []string{"These leagues do not tell the strategies apart: 1.30 to 1.24 points a match, and no difference is significant; " +
-			"more leagues may show one.", "Yours, bert, is 2nd (1st to 4th): level with 3 others; it scores least against dora."}},
-		"one league": {shown(1, []int{0, 1, 2, 3}), []int{0}, []string{"Too few leagues to compare strategies."}},
-		"two":        {two, []int{0}, []string{"Two players and a fair draw: there is nothing to rank. Their choices differ in 61.0 % of matches (95 % interval 60.0 to 62.0)."}},
+			"more leagues may show one.", "Yours, bert, is 2nd (1st to 4th): level with 3 others; it scores least against dora."}, nil},
+		"one league": {shown(1, []int{0, 1, 2, 3}), []int{0}, []string{"Too few leagues to compare strategies."}, nil},
+		"two":        {two, []int{0}, []string{"Two players and a fair draw: there is nothing to rank. Their choices differ in 61.0 % of matches (95 % interval 60.0 to 62.0)."}, nil},
+		"steady":     {clear, nil, []string{first}, fields(0.5, 0.5, 0, 0)},
+		"fragile":    {clear, nil, []string{strings.TrimSuffix(first, ".") + elsewhere}, fields(0.424, 0.3, 0.276, 0)},
+		"or bert":    {pair, nil, []string{together + "."}, fields(0.4, 0.3, 0.3, 0)},
+		"nor bert":   {pair, nil, []string{together + elsewhere}, fields(0.3, 0.1, 0.6, 0)},
+		"all level":  {level, nil, []string{"These leagues do not tell the strategies apart: 1.30 to 1.24 points a match, and no difference is significant; more leagues may show one."}, fields(0.25, 0.25, 0.25, 0.25)},
 	} {
-		if diff := cmp.Diff(tt.want, Plain.Answer(tt.e, nil, tt.yours)); diff != "" {
+		if diff := cmp.Diff(tt.want, Plain.Answer(tt.e, tt.fields, tt.yours)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -171,61 +178,25 @@ func TestTested(t *testing.T) {
 	texts(t, [2]string{tested(true), plain})
 }
 
-func TestAgainstAndSigns(t *testing.T) {
+func TestSigns(t *testing.T) {
 	t.Parallel()
 	e := compared(shown(100, []int{0}, []int{1, 2, 3}), func(i, _ int) bool { return i == 0 })
 	e.Ranking.Comparisons[5].Verdict = analysis.Equal // carl and dora
-	for _, c := range []struct {
-		yours, other int
-		want         string
-	}{{0, 1, "+"}, {1, 0, "-"}, {1, 2, "~"}, {2, 3, "="}, {3, 2, "="}, {0, 0, "~"}} {
-		if got := Against(e, c.yours, c.other); got != c.want {
-			t.Errorf("%d against %d: %s, want %s", c.yours, c.other, got, c.want)
-		}
+	verdict := func(v analysis.Verdict, difference float64) string {
+		c := analysis.Comparison{A: 1, B: 2, Verdict: v, Difference: analysis.Estimate{Estimate: difference}}
+		texts(t, [2]string{Verdict(e, c.Reversed()), Verdict(e, c)})
+		return Mark(v) + " " + Verdict(e, c)
 	}
-	for _, c := range []struct {
-		v             analysis.Verdict
-		first, second int64
-		want          string
-	}{
-		{analysis.Different, 2, 1, ">"}, {analysis.Different, 1, 2, "<"}, {analysis.Undecided, 9, 1, "~"}, {analysis.Equal, 9, 1, "~"},
-	} {
-		if got := Sign(c.v, c.first, c.second); got != c.want {
-			t.Errorf("%v with %d to %d: %s, want %s", c.v, c.first, c.second, got, c.want)
-		}
-		title := Titles(e, analysis.Odds{A: 0, B: 1, Titles: c.v, TitlesA: c.first, TitlesB: c.second})
-		want := map[string]string{">": "anna takes more titles", "<": "bert takes more titles", "~": "no evidence that one takes more titles"}[c.want]
-		if title != want {
-			t.Errorf("%v with %d to %d: %q, want %q", c.v, c.first, c.second, title, want)
-		}
+	sign := func(v analysis.Verdict, first, second int64) string {
+		return Sign(v, first, second) + " " + Titles(e, analysis.Odds{A: 0, B: 1, Titles: v, TitlesA: first, TitlesB: second})
 	}
-}
-
-func TestVerdict(t *testing.T) {
-	t.Parallel()
-	e := shown(100, []int{0, 1, 2, 3})
-	for _, tt := range []struct {
-		verdict    analysis.Verdict
-		difference float64
-		words      string
-		mark       string
-	}{
-		{analysis.Different, 0.1, "bert is better", ">"},
-		{analysis.Different, -0.1, "carl is better", ">"},
-		{analysis.Equal, 0, "both scored the same in every league", "="},
-		{analysis.Undecided, 0.1, "no evidence that these differ", "~"},
-	} {
-		c := analysis.Comparison{A: 1, B: 2, Verdict: tt.verdict, Difference: analysis.Estimate{Estimate: tt.difference}}
-		if got := Verdict(e, c); got != tt.words {
-			t.Errorf("%v by %v: %q, want %q", tt.verdict, tt.difference, got, tt.words)
-		}
-		if got := Verdict(e, c.Reversed()); got != tt.words {
-			t.Errorf("%v by %v reversed: %q, want %q", tt.verdict, tt.difference, got, tt.words)
-		}
-		if got := Mark(tt.verdict); got != tt.mark {
-			t.Errorf("%v: mark %q, want %q", tt.verdict, got, tt.mark)
-		}
-	}
+	texts(t, [][2]string{
+		{Against(e, 0, 1), "+"}, {Against(e, 1, 0), "-"}, {Against(e, 1, 2), "~"}, {Against(e, 2, 3), "="}, {Against(e, 3, 2), "="}, {Against(e, 0, 0), "~"},
+		{sign(analysis.Different, 2, 1), "> anna takes more titles"}, {sign(analysis.Different, 1, 2), "< bert takes more titles"},
+		{sign(analysis.Undecided, 9, 1), "~ no evidence that one takes more titles"}, {sign(analysis.Equal, 9, 1), "~ no evidence that one takes more titles"},
+		{verdict(analysis.Different, 0.1), "> bert is better"}, {verdict(analysis.Different, -0.1), "> carl is better"},
+		{verdict(analysis.Equal, 0), "= both scored the same in every league"}, {verdict(analysis.Undecided, 0.1), "~ no evidence that these differ"},
+	}...)
 }
 
 func TestFaults(t *testing.T) {
@@ -262,75 +233,49 @@ func TestFaults(t *testing.T) {
 func TestMixed(t *testing.T) {
 	t.Parallel()
 	e := analysis.Estimates{Players: []analysis.Player{{Name: "a"}, {Name: "my b"}, {Name: "c"}, {Name: "d"}, {Name: "e"}}}
-	if text := Plain.Mixed(&e, nil); text != "" {
-		t.Errorf("nobody was quarantined: %q", text)
+	mixed := func(since *analysis.Estimates, player, from int, count int64) string {
+		e.Players[player].Matches, e.Players[player].Faults = 100, []analysis.Fault{{Kind: game.FaultQuarantined, Count: count, League: from}}
+		return Plain.Mixed(&e, since)
 	}
-	quarantined := func(i, from int, count int64) {
-		e.Players[i].Matches, e.Players[i].Faults = 100, []analysis.Fault{{Kind: game.FaultQuarantined, Count: count, League: from}}
-	}
-	quarantined(4, 0, 100)
-	if text := Plain.Mixed(&e, nil); text != "" {
-		t.Errorf("e never played: %q", text)
-	}
-	quarantined(1, 1200, 40)
-	want := "Quarantined: my b from league 1,200 on. So points and places of all leagues mix fields with and without it, however many follow; --without 'my b' plays one field."
-	if text := Plain.Mixed(&e, nil); text != want {
-		t.Errorf("%q, want %q", text, want)
-	}
-	quarantined(0, 16, 80)
 	points := func(name string, x float64) analysis.Player {
 		return analysis.Player{Name: name, Adjusted: analysis.Estimate{Estimate: x, Low: x - 0.01, High: x + 0.01}}
 	}
 	since := analysis.Estimates{Leagues: 300, Order: []int{1, 0}, Players: []analysis.Player{points("c", 1.2), points("d", 1.3)}}
 	since.Ranking.Places = [][2]int{{1, 2}, {1, 1}}
-	text := Plain.Mixed(&e, &since)
-	for _, want := range []string{"Quarantined: a from league 16 on and my b from league 1,200 on.", "without them", "--without 'a,my b' ",
-		" The 300 leagues since then rank the others by points per match: d 1.300 ±0.010 and c 1.200 ±0.010 (1st to 2nd)."} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in %q", want, text)
-		}
-	}
+	const most = " So points and places of all leagues mix fields with and without "
+	texts(t, [][2]string{
+		{Plain.Mixed(&e, nil), ""}, {mixed(nil, 4, 0, 100), ""}, // nobody, and one that never played
+		{mixed(nil, 1, 1200, 40), "Quarantined: my b from league 1,200 on." + most + "it, however many follow; --without 'my b' plays one field."},
+		{mixed(&since, 0, 16, 80), "Quarantined: a from league 16 on and my b from league 1,200 on." + most + "them, however many follow; --without 'a,my b' plays one field." +
+			" The 300 leagues since then rank the others by points per match: d 1.300 ±0.010 and c 1.200 ±0.010 (1st to 2nd)."},
+	}...)
 }
 
 func TestRare(t *testing.T) {
 	t.Parallel()
 	e := analysis.Estimates{Level: 0.95, Leagues: 100, Players: []analysis.Player{{Name: "a", Kind: "builtin"}, {Name: "b", Kind: "builtin"}}}
-	if text := Plain.Skewed(&e) + Plain.Unseen(&e); text != "" {
-		t.Errorf("of built-ins without skewness: %q", text)
+	skewed := func(list ...analysis.Skewed) string {
+		e.Skewed = list
+		return Plain.Skewed(&e)
 	}
-	e.Skewed = []analysis.Skewed{{Field: 0, Enough: 910}, {Field: 1, Enough: 1110, Failed: 45}}
-	want := "A few of 100 leagues decide the points of a and b: with so few, intervals, places and tiers are too narrow; about 2,000 leagues would do."
-	if text := Plain.Skewed(&e); text != want {
-		t.Errorf("%q, want %q", text, want)
+	unseen := func(kind string, leagues int) string {
+		e.Players[1].Kind, e.Leagues = kind, leagues
+		share, _, _ := strings.Cut(strings.TrimPrefix(Plain.Unseen(&e), "What a script or plugin does in fewer than "), " of leagues, such as failing, may have stayed unseen in ")
+		return share
 	}
-	e.Skewed[1].Failed = 3
-	want = "b had technical losses in 3 of 100 leagues: with so few, intervals, places and tiers are too narrow; about 2,000 leagues would do."
-	if text := Plain.Skewed(&e); text != want {
-		t.Errorf("%q, want %q", text, want)
-	}
-	e.Skewed[0].Failed = 1
-	want = "a had technical losses in 1 and b in 3 of 100 leagues: with so few, intervals, places and tiers are too narrow; about 2,000 leagues would do."
-	if text := Plain.Skewed(&e); text != want {
-		t.Errorf("%q, want %q", text, want)
-	}
-	if text := Plain.Few(&e, 1); text != "" {
-		t.Errorf("100 leagues are few: %q", text)
-	}
-	few := analysis.Estimates{Leagues: 12, Players: make([]analysis.Player, 3), Order: []int{0, 1, 2}}
-	if text := Plain.Few(&few, 1); !strings.HasPrefix(text, "In 12 leagues of one leg, ") || Plain.Few(&few, 2) != "" {
-		t.Errorf("%q", text)
-	}
-	e.Players[1].Kind = "lua"
-	want = "What a script or plugin does in fewer than 3 % of leagues, such as failing, may have stayed unseen in 100 leagues; intervals and places do not allow for it."
-	if text := Plain.Unseen(&e); text != want {
-		t.Errorf("%q, want %q", text, want)
-	}
-	for n, share := range map[int]string{0: "", 1: "", 400: "0.75 %", 1000: "0.3 %", 20_000: "0.015 %", 2_000_000: "0.00015 %"} {
-		e.Leagues = n
-		if text := Plain.Unseen(&e); (share == "") != (text == "") || !strings.Contains(text, share) {
-			t.Errorf("%d leagues: %q, want %q", n, text, share)
-		}
-	}
+	few := analysis.Estimates{Leagues: 12, Players: make([]analysis.Player, 3)}
+	const narrow = "100 leagues: with so few, intervals, places and tiers are too narrow; about 2,000 leagues would do."
+	texts(t, [][2]string{
+		{skewed(), ""},
+		{skewed(analysis.Skewed{Field: 0, Enough: 910}, analysis.Skewed{Field: 1, Enough: 1110, Failed: 45}),
+			strings.Replace("A few of "+narrow, ":", " decide the points of a and b:", 1)},
+		{skewed(analysis.Skewed{Field: 0, Enough: 910}, analysis.Skewed{Field: 1, Enough: 1110, Failed: 3}), "b had technical losses in 3 of " + narrow},
+		{skewed(analysis.Skewed{Field: 0, Enough: 910, Failed: 1}, analysis.Skewed{Field: 1, Enough: 1110, Failed: 3}), "a had technical losses in 1 and b in 3 of " + narrow},
+		{Plain.Few(&e, 1), ""}, {Plain.Few(&few, 2), ""},
+		{Plain.Few(&few, 1), "In 12 leagues of one leg, differences take few values: equal strategies are found different in up to 7 % of such runs instead of 5 %."},
+		{unseen("builtin", 100), ""}, {unseen("lua", 100), "3 %"}, {unseen("lua", 0), ""}, {unseen("lua", 1), ""}, {unseen("lua", 400), "0.75 %"},
+		{unseen("lua", 1000), "0.3 %"}, {unseen("lua", 20_000), "0.015 %"}, {unseen("lua", 2_000_000), "0.00015 %"},
+	}...)
 }
 
 // fields is what other fields show of the players of shown: who is first in which share
@@ -378,28 +323,6 @@ func TestRobustness(t *testing.T) {
 	} {
 		if got := Plain.Robustness(e, tt.r); !slices.Equal(got, tt.want) {
 			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(tt.want, "\n"))
-		}
-	}
-}
-
-func TestFragile(t *testing.T) {
-	t.Parallel()
-	alone := compared(shown(100, []int{0}, []int{1, 2, 3}), func(i, _ int) bool { return i == 0 })
-	level := compared(shown(100, []int{0, 1}, []int{2, 3}), func(i, j int) bool { return i < 2 && j > 1 })
-	for _, tt := range []struct {
-		e    *analysis.Estimates
-		r    *robust.Robustness
-		want string
-	}{
-		{alone, nil, ""},
-		{alone, fields(0.5, 0.5, 0, 0), ""},
-		{alone, fields(0.424, 0.3, 0.276, 0), "; against resampled opponents another would be first in about 60 % of fields"},
-		{level, fields(0.4, 0.3, 0.3, 0), ""},
-		{level, fields(0.3, 0.1, 0.6, 0), "; against resampled opponents another would be first in about 60 % of fields"},
-		{shown(100, []int{0, 1, 2, 3}), fields(0.25, 0.25, 0.25, 0.25), ""},
-	} {
-		if got := strings.TrimSuffix(Plain.Say("lead", newLead(tt.e, tt.r))[0], "."); !strings.HasSuffix(got, tt.want) || (tt.want == "") != !strings.Contains(got, "resampled") {
-			t.Errorf("got %q, want %q", got, tt.want)
 		}
 	}
 }

@@ -23,7 +23,6 @@ func everything(a *analysis.Accumulator) string {
 }
 
 func TestNewAccumulatorRefuses(t *testing.T) {
-	t.Parallel()
 	good := newWorld(t, "", 2, bot{}, bot{}).plan
 	for name, change := range map[string]func(*results.Plan){
 		"draw":  func(p *results.Plan) { p.Draw = "dice" },
@@ -41,7 +40,6 @@ func TestNewAccumulatorRefuses(t *testing.T) {
 // TestMalformed gives records that no league can have. Each is refused with its
 // number, and nothing of it is counted.
 func TestMalformed(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", 1, bot{even: 0.5}, bot{even: 0.5, fault: 0.1, kind: game.FaultError}, bot{even: 0.5})
 	acc := analyse(t, w.plan, w.leagues(1, 3))
 	before := everything(acc)
@@ -76,7 +74,6 @@ func TestLargestLeagues(t *testing.T) {
 	if os.Getenv("WHOLE_TESTS") == "" {
 		t.Skip("two million matches; WHOLE_TESTS=1 has them")
 	}
-	t.Parallel()
 	// 9,999 in 10,000 numbers are even, so differing is worth 2.9997 points to
 	// those who say even: three of twenty-one players never do.
 	bots := make([]bot, 21)
@@ -122,7 +119,6 @@ func BenchmarkAdd(b *testing.B) {
 // TestSums analyzes leagues in parts and adds the sums of the parts in any order: every
 // byte is that of one analysis, faults and notes included.
 func TestSums(t *testing.T) {
-	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		w := genWorld(rt, t)
 		leagues := w.leagues(rapid.Uint64().Draw(rt, "seed"), rapid.IntRange(0, 9).Draw(rt, "leagues"))
@@ -157,7 +153,6 @@ func sumsOf(t *testing.T, a *analysis.Accumulator) []byte {
 
 // TestAddSumsRefuses gives sums that no leagues of the plan can have: nothing is added.
 func TestAddSumsRefuses(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", 1, bot{even: 0.5}, bot{even: 0.5, fault: 0.7, kind: game.FaultError}, bot{even: 0.5})
 	acc := analyse(t, w.plan, w.leagues(1, 3))
 	before := everything(acc)

@@ -12,7 +12,6 @@ import (
 // interval for 0 of n from R. G. Newcombe, Statistics in Medicine 17 (1998), Table I, and R's
 // binom.test; two-sided p-values of t from R's 2 * pt(-t, n-1).
 func TestPrintedValues(t *testing.T) {
-	t.Parallel()
 	for _, tt := range []struct {
 		df         int64
 		t95, t99   float64
@@ -60,7 +59,6 @@ func sameEstimate(t *testing.T, what string, got, want Estimate, within float64)
 // the second drug's extra hours, ten patients (datasets::sleep in R), for which
 // t.test(extra)$conf.int is 0.8976775 to 3.7623225.
 func TestIntervalCases(t *testing.T) {
-	t.Parallel()
 	var sum, squares int64
 	for _, tenths := range []int64{19, 8, 11, 1, -1, 44, 55, 16, 46, 34} {
 		sum += tenths
@@ -95,7 +93,6 @@ func TestIntervalCases(t *testing.T) {
 // TestLopsided: events in single leagues, in one experiment with few of them and
 // in one with many. Reference: R, binom.test and qbeta.
 func TestLopsided(t *testing.T) {
-	t.Parallel()
 	// hits of n leagues have the value 1, the others 0.
 	share := func(hits, n int64) Sample { return newSample(n, hits, mul(hits), 1) }
 	for _, tt := range []struct {
@@ -163,7 +160,6 @@ func TestStudentisedBootstrap(t *testing.T) {
 
 // TestResampledCases: what cannot be resampled gets the intervals that hold there.
 func TestResampledCases(t *testing.T) {
-	t.Parallel()
 	c := newIntervals(0.95)
 	r := span{1, 9}
 	for _, tt := range []struct {
@@ -187,7 +183,6 @@ func TestResampledCases(t *testing.T) {
 // R. G. Newcombe, Statistics in Medicine 17 (1998), 857-872, Table I, method 5
 // and 3: 0/20 to 0.1684, 81/263 as 0.2553 to 0.3662.
 func TestTrials(t *testing.T) {
-	t.Parallel()
 	for _, tt := range []struct {
 		hits, n   int64
 		low, high float64

@@ -56,7 +56,6 @@ func TestPairedAgainstStudent(t *testing.T) {
 }
 
 func TestWelchAgainstStudentsData(t *testing.T) {
-	t.Parallel()
 	one := func(values []int64) analysis.Sample {
 		return columns(values).Combine(analysis.Term{Coefficient: big.NewRat(1, 1), Part: 0, Base: 1})
 	}
@@ -68,7 +67,6 @@ func TestWelchAgainstStudentsData(t *testing.T) {
 }
 
 func TestWelchWhereNothingVaries(t *testing.T) {
-	t.Parallel()
 	constant := func(mean float64, leagues int64) analysis.Sample {
 		return analysis.Sample{Leagues: leagues, Mean: mean, Constant: true}
 	}
@@ -122,7 +120,6 @@ func TestScorerAgreesWithTheEstimates(t *testing.T) {
 // Points against all opponents are all points, and points against each of them
 // are those of the pairs.
 func TestAgainst(t *testing.T) {
-	t.Parallel()
 	for _, draw := range []string{"", "weights:1=1,2=3"} {
 		w := newWorld(t, draw, 3, bot{even: 0.5}, bot{even: 0.9}, bot{even: 0.2, fault: 0.1, kind: game.FaultError}, bot{even: 0.5})
 		leagues := w.leagues(9, 50)

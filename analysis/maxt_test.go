@@ -32,7 +32,6 @@ func contrastsOf(means []float64, cov triangle, n int64) []contrast {
 // 20,000 replicates is at most 0.0035. Two of them are added on purpose, so the
 // p-value lies between two too low and six too high.
 func TestStepDown(t *testing.T) {
-	t.Parallel()
 	for _, tt := range []struct {
 		name    string
 		means   []float64
@@ -134,7 +133,6 @@ func TestPlacesOfCountries(t *testing.T) {
 
 // TestTiers peels hand-made relations.
 func TestTiers(t *testing.T) {
-	t.Parallel()
 	for _, tt := range []struct {
 		name   string
 		n      int

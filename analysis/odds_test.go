@@ -50,7 +50,6 @@ func TestOddsBruteForce(t *testing.T) {
 
 // The values are sums of binomial coefficients in Python's exact integers.
 func TestSignTest(t *testing.T) {
-	t.Parallel()
 	for _, tt := range []struct {
 		a, b int64
 		p    float64

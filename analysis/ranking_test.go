@@ -10,7 +10,6 @@ import (
 
 // TestRankingCases goes through fields in which the answer is known.
 func TestRankingCases(t *testing.T) {
-	t.Parallel()
 	even, odd, coin := bot{even: 1}, bot{even: 0}, bot{even: 0.5}
 	for _, tt := range []struct {
 		name    string
@@ -41,7 +40,6 @@ func TestRankingCases(t *testing.T) {
 
 // TestHolm uses values from R: p.adjust(p, "holm").
 func TestHolm(t *testing.T) {
-	t.Parallel()
 	for _, tt := range []struct{ p, want []float64 }{
 		{nil, nil},
 		{[]float64{0.04}, []float64{0.04}},
@@ -65,7 +63,6 @@ func TestHolm(t *testing.T) {
 // TestAgreeingDifference: all leagues give one difference, so t is infinite. Two
 // leagues prove nothing of it, many do, and the interval agrees with the test.
 func TestAgreeingDifference(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", 1, bot{even: 1}, bot{even: 1}, bot{even: 0})
 	decided := 0
 	for _, n := range []int{2, 3, 5, 8, 12, 20, 1000} {

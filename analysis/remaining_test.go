@@ -29,7 +29,6 @@ func aside(w *world, l *results.League, player int, first bool) {
 // TestRemaining: the leagues since the last quarantine say about the players that are
 // left what those leagues say about each pair of them, whoever had which seat.
 func TestRemaining(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "weights:1=1,2=3", 3, bot{even: 0.5}, bot{even: 0.2}, bot{even: 0.9, fault: 0.1, kind: game.FaultError}, bot{even: 0.7}, bot{even: 0.4})
 	r := attest.Must(analysis.NewRemaining(w.plan, nil))
 	all := w.leagues(4, 60)

@@ -27,7 +27,6 @@ func synthetic(players, leagues int, league func(points []float64)) *Accumulator
 // TestRareBehaviourIsSeen: what happens in a few leagues and decides the points is
 // noticed as soon as it has happened, and coins never are.
 func TestRareBehaviourIsSeen(t *testing.T) {
-	t.Parallel()
 	const players, repetitions = 8, 100
 	for _, tt := range []struct {
 		name    string
@@ -74,7 +73,6 @@ func TestRareBehaviourIsSeen(t *testing.T) {
 
 // TestEnoughLeagues: the number of leagues that is said to be enough is, about.
 func TestEnoughLeagues(t *testing.T) {
-	t.Parallel()
 	play := func(leagues int) []Skewed {
 		l := 0
 		return synthetic(3, leagues, func(points []float64) {

@@ -13,7 +13,6 @@ import (
 
 // Standings are the same numbers as estimates.
 func TestStandings(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", 3, bot{even: 0.5, mood: 0.1}, bot{even: 0.9}, bot{even: 0.2, mood: 0.3})
 	leagues := w.leagues(1, 80)
 	acc := analyse(t, w.plan, leagues[:0])

@@ -34,7 +34,6 @@ func TestVarianceRatio(t *testing.T) {
 // TestFaults: counts by kind, the earliest note whatever the order of leagues, and a run
 // that another machine need not repeat marked as such.
 func TestFaults(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", 3, bot{even: 0.5}, bot{even: 1, fault: 0.2, kind: game.FaultInvalid}, bot{even: 1, fault: 1, kind: game.FaultForfeit})
 	leagues := w.leagues(6, 40)
 	for i, j := 0, len(leagues)-1; i < j; i, j = i+1, j-1 {
@@ -67,7 +66,6 @@ func TestFaults(t *testing.T) {
 // TestWinner: where nobody can be selected there is no correction; a clear winner
 // keeps its estimate, and one of many equal players loses by it.
 func TestWinner(t *testing.T) {
-	t.Parallel()
 	coin, even, odd := bot{even: 0.5}, bot{even: 1}, bot{even: 0}
 	for _, tt := range []struct {
 		name    string

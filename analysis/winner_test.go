@@ -17,7 +17,6 @@ import (
 // Andrews, Kitagawa and McCloskey (2024), with R's own normal distribution and
 // root finder.
 func TestHybrid(t *testing.T) {
-	t.Parallel()
 	toeplitz := func(scale, ratio float64, n, row int) []float64 {
 		list := make([]float64, n)
 		for j := range list {

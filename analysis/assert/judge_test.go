@@ -128,7 +128,6 @@ func TestDifferenceIsThePairedComparison(t *testing.T) {
 }
 
 func TestSeveralAreCorrected(t *testing.T) {
-	t.Parallel()
 	plan, leagues := play(t, names, evens, 100)
 	alone, _ := judged(t, plan, leagues, "odd.adjusted > 1.2")
 	five, _ := judged(t, plan, leagues, "odd.adjusted > 1.2", "odd.rank < 5", "coin.points > 1", "odd.wins > 1",
@@ -142,7 +141,6 @@ func TestSeveralAreCorrected(t *testing.T) {
 }
 
 func TestFewLeagues(t *testing.T) {
-	t.Parallel()
 	plan, leagues := play(t, names, evens, 1)
 	for n := range 2 {
 		outcomes, _ := judged(t, plan, leagues[:n], "odd.adjusted > coin.adjusted", "odd.win_rate > 0.3")

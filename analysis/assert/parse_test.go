@@ -16,7 +16,6 @@ import (
 var players = []string{"mine", "random", "markov-2", "random#3", "my strat", `say "hi"`, "v1.2", "mine-random", "3d", "stratégie"}
 
 func TestParse(t *testing.T) {
-	t.Parallel()
 	for _, text := range []string{
 		"mine.adjusted > random.adjusted",
 		"mine.adjusted>random.adjusted+0.01",
@@ -41,7 +40,6 @@ func TestParse(t *testing.T) {
 }
 
 func TestParseErrors(t *testing.T) {
-	t.Parallel()
 	for _, c := range []struct {
 		text   string
 		column int
@@ -126,7 +124,6 @@ func FuzzParse(f *testing.F) {
 // TestDecide: a verdict needs the whole interval on one side of the bound; touching it
 // counts for the comparisons that include equality.
 func TestDecide(t *testing.T) {
-	t.Parallel()
 	above := analysis.Estimate{Estimate: 2, Low: 1.5, High: 2.5}
 	below := analysis.Estimate{Estimate: 0, Low: -0.5, High: 0.5}
 	around := analysis.Estimate{Estimate: 1.1, Low: 0.5, High: 1.5}
@@ -154,7 +151,6 @@ func TestDecide(t *testing.T) {
 
 // TestMore: the number of leagues grows with the square of the interval over the gap.
 func TestMore(t *testing.T) {
-	t.Parallel()
 	for _, tt := range []struct {
 		value analysis.Estimate
 		want  string

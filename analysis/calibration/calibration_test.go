@@ -19,7 +19,6 @@ import (
 // TestTruth: what a long experiment shows agrees with what was computed, in every
 // number, within five standard errors.
 func TestTruth(t *testing.T) {
-	t.Parallel()
 	f := Field{
 		Legs: 3, Leagues: 4000, Draw: "weights:1=1,2=3",
 		Players: []Player{{Even: 0.5, Mood: 0.3}, {Even: 0.9, Fault: 0.1}, {Even: 0.2, Fault: 0.02}, {Even: 0.6, Mood: 0.4}},
@@ -83,7 +82,6 @@ func TestMeasure(t *testing.T) {
 // TestMeasureRare: a player that fails for a whole league is found different while it has
 // not failed, and then there is a warning.
 func TestMeasureRare(t *testing.T) {
-	t.Parallel()
 	rows, err := measureRare(t.Context(), failing(3, 4, 40, 0.03),
 		Options{Repetitions: 60, Seed: 1, Workers: 2})
 	if err != nil {
@@ -137,7 +135,6 @@ func TestMeasureFindsFaults(t *testing.T) {
 // TestNarrowing: adjusted points after 1,000 leagues say more than raw ones after
 // 15,000.
 func TestNarrowing(t *testing.T) {
-	t.Parallel()
 	if !long {
 		t.Skip("plays 60,000 leagues: make statistics does")
 	}
@@ -149,7 +146,6 @@ func TestNarrowing(t *testing.T) {
 }
 
 func TestKept(t *testing.T) {
-	t.Parallel()
 	nan := analysis.Number(math.NaN())
 	for _, tt := range []struct {
 		name string
@@ -172,7 +168,6 @@ func TestKept(t *testing.T) {
 
 // TestMeasureFails: what stops the arena stops the measurement, and is told.
 func TestMeasureFails(t *testing.T) {
-	t.Parallel()
 	broken := errors.New("broken arena")
 	f := Equal(3, 1, 5)
 	opts := Options{Repetitions: 10, Workers: 2}
@@ -192,7 +187,6 @@ func TestMeasureFails(t *testing.T) {
 // TestRarities: all players of these fields expect the same, whatever the first does
 // rarely.
 func TestRarities(t *testing.T) {
-	t.Parallel()
 	list := Suite{Players: []int{2, 3, 4, 20}, Legs: 10}.rarities()
 	if len(list) != 12+17+17 {
 		t.Errorf("%d fields", len(list))
@@ -240,7 +234,6 @@ func judgement(change func(e *analysis.Estimates)) verdicts {
 
 // TestJudge: what is right is not counted as an error, and every error is.
 func TestJudge(t *testing.T) {
-	t.Parallel()
 	right := verdicts{placesHold: true, winnerHolds: true, winnerAloneFirst: true}
 	for name, tt := range map[string]struct {
 		change func(e *analysis.Estimates)
@@ -274,7 +267,6 @@ func TestJudge(t *testing.T) {
 // TestCoverage: the share of intervals that hold the truth, its extremes and the mean
 // width, for a known truth and for one that the repetitions tell.
 func TestCoverage(t *testing.T) {
-	t.Parallel()
 	estimates := func(lows ...float64) *analysis.Estimates {
 		e := &analysis.Estimates{}
 		for _, low := range lows {
@@ -302,7 +294,6 @@ func TestCoverage(t *testing.T) {
 
 // TestTable holds the table, with every kind of row, to a reference.
 func TestTable(t *testing.T) {
-	t.Parallel()
 	f := Equal(3, 10, 100)
 	tl := &tally{field: f, opts: Options{Repetitions: 400, Level: 0.95}}
 	coverage := newRow(f, "coverage: points", tl.opts)
@@ -348,7 +339,6 @@ var errFull = errors.New("disk full")
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
 func TestWritersReportTheirDisk(t *testing.T) {
-	t.Parallel()
 	rows := []Row{{What: "x"}}
 	for name, err := range map[string]error{
 		"table": WriteTable(full{}, rows), "JSON": WriteJSON(full{}, rows),

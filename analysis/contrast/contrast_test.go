@@ -98,7 +98,6 @@ func effect(t *testing.T, r contrast.Result, name string, q analysis.Quantity, u
 var names = []string{"a", "b", "c", "d"}
 
 func TestExchangeOfOne(t *testing.T) {
-	t.Parallel()
 	before := newWorld(1, names, 0.5, 0.5, 0, 0.2)
 	after := before.changed(0, 1)
 	r := compare(t, before, after, 300, 300)
@@ -159,7 +158,6 @@ func TestFalseAlarms(t *testing.T) {
 }
 
 func TestChanges(t *testing.T) {
-	t.Parallel()
 	before := newWorld(1, names, 0.5, 0.5, 0, 0.2)
 	after := newWorld(2, []string{"a", "c", "e", "f", "g"}, 0.5, 0.5, 0.5, 0.5, 0.5)
 	after.plan.Legs, after.plan.Draw, after.plan.Transport, after.plan.Runs = 7, "weights:1=2,2=1", "http", 9
@@ -186,7 +184,6 @@ func TestChanges(t *testing.T) {
 }
 
 func TestFewLeaguesShowNothing(t *testing.T) {
-	t.Parallel()
 	before := newWorld(1, names, 0, 0.5, 0, 0)
 	for _, after := range []*world{before.changed(0, 1), newWorld(2, names, 1, 0.5, 0, 0)} {
 		for n := range 3 {
@@ -203,7 +200,6 @@ func TestFewLeaguesShowNothing(t *testing.T) {
 }
 
 func TestWrongLeagues(t *testing.T) {
-	t.Parallel()
 	w, v := newWorld(1, names, 0, 0, 0, 0), newWorld(2, names, 0, 0, 0, 0)
 	paired := attest.Must(contrast.New(w.plan, w.plan))
 	independent := attest.Must(contrast.New(w.plan, v.plan))

@@ -113,7 +113,6 @@ func within(t *testing.T, what string, got analysis.Estimate, low, high float64)
 // TestLearningCurve has a player who says odd from the fourth leg on, against one who
 // always says even.
 func TestLearningCurve(t *testing.T) {
-	t.Parallel()
 	plan, list := play(t, 6, 400, 0, late, coin(1))
 	e := explained(t, plan, list, explain.Options{Matches: 12})
 	if e.Learnt+e.Judged != 2 || e.Leagues != 400 {
@@ -133,7 +132,6 @@ func TestLearningCurve(t *testing.T) {
 
 // TestWithoutLeagues holds that nothing is claimed from nothing.
 func TestWithoutLeagues(t *testing.T) {
-	t.Parallel()
 	plan, list := play(t, 3, 1, 0, coin(0.5), coin(0.5), coin(0.5))
 	for n := range 2 {
 		p := explained(t, plan, list[:n], explain.Options{}).Players[0]
@@ -144,7 +142,6 @@ func TestWithoutLeagues(t *testing.T) {
 }
 
 func TestBadRecordsAreRefused(t *testing.T) {
-	t.Parallel()
 	plan, list := play(t, 3, 1, 0, coin(0.5), coin(0.5), coin(0.5))
 	c := attest.Must(explain.NewCollector(plan, explain.Options{}))
 	short, strange := list[0], list[0]
@@ -162,7 +159,6 @@ func TestBadRecordsAreRefused(t *testing.T) {
 }
 
 func TestOpponents(t *testing.T) {
-	t.Parallel()
 	at := func(x, half float64) analysis.Estimate {
 		return analysis.Estimate{Estimate: x, Low: x - half, High: x + half}
 	}

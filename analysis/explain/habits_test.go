@@ -11,7 +11,6 @@ import (
 // Habits are counted by pair: three players over three legs, the first of whom
 // alternates against each opponent, with a match in which an opponent fails.
 func TestHabits(t *testing.T) {
-	t.Parallel()
 	plan := results.Plan{Legs: 3, Field: make([]results.Entrant, 3)}
 	const player = 1
 	h := attest.Must(NewHabits(plan, player))

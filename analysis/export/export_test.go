@@ -89,7 +89,6 @@ func fromJSON[R any](t *testing.T, file []byte) []R {
 
 // The formats say the same, cell by cell.
 func TestFormatsAgree(t *testing.T) {
-	t.Parallel()
 	plan, leagues := run(t, 20)
 	check := func(t *testing.T, kind export.Kind, parquetRows, jsonRows any) {
 		t.Helper()
@@ -133,7 +132,6 @@ func TestFormatsAgree(t *testing.T) {
 
 // Means over the rows are the estimates that the lab prints.
 func TestRowsComeToTheEstimates(t *testing.T) {
-	t.Parallel()
 	plan, leagues := run(t, 50)
 	acc := attest.Must(analysis.NewAccumulator(plan))
 	for i := range leagues {
@@ -204,7 +202,6 @@ func TestParquetOfManyRowGroups(t *testing.T) {
 }
 
 func TestBadInput(t *testing.T) {
-	t.Parallel()
 	plan, _ := run(t, 1)
 	if _, err := export.NewWriter(io.Discard, "yaml", export.Leagues, plan); err == nil || !strings.Contains(err.Error(), "yaml") {
 		t.Errorf("format yaml: %v", err)

@@ -32,7 +32,6 @@ func draw(t *testing.T, s string) game.Draw {
 
 // The values in testdata/reference.tsv were made by R 4.2 with reference.R.
 func TestReference(t *testing.T) {
-	t.Parallel()
 	file := attest.Must(os.Open("testdata/reference.tsv"))
 	defer file.Close()
 	lines := bufio.NewScanner(file)
@@ -73,7 +72,6 @@ func TestReference(t *testing.T) {
 }
 
 func TestUniformWithoutEnough(t *testing.T) {
-	t.Parallel()
 	if r := Uniform(game.FairDraw(), nil); r.Method != TooFew || r.P != 1 || !math.IsInf(r.Detectable, 1) {
 		t.Errorf("no numbers give %+v", r)
 	}
@@ -146,7 +144,6 @@ func make10(n int) []int {
 // A referee that favours one player is found; with a biased draw, whoever says
 // the likelier parity rightly wins more often.
 func TestFavoured(t *testing.T) {
-	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
 	contests := func(even, favour float64) []Contest {
 		var all []Contest

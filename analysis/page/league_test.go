@@ -109,7 +109,6 @@ func written(t testing.TB, in page.Input) string {
 // what was printed and the standings, with links to its neighbours. Names and output of
 // others are text.
 func TestReplay(t *testing.T) {
-	t.Parallel()
 	bots := []bot{{name: "<b>bold</b>", first: 0, last: 0}, {name: "b\u202e", first: 1, last: 1}, {name: "c", first: 1, last: 1, fault: 1}}
 	in := played(t, "", 2, 3, bots...)
 	schedule := attest.Must(game.NewSchedule(len(bots), 2))
@@ -157,7 +156,6 @@ func TestReplay(t *testing.T) {
 
 // The report links to matches where they are served and, from a file, to those that it lists.
 func TestReportLinksToReplays(t *testing.T) {
-	t.Parallel()
 	in := played(t, "", 4, 60, bot{"bad", 0.5, 0.5, 0.1}, bot{"b", 1, 1, 0})
 	f := in.Run.Estimates.Players[0].Faults[0]
 	row := fmt.Sprintf("m-%d-0-%s", f.League, f.Match)

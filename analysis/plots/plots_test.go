@@ -108,7 +108,6 @@ func boxes(t *testing.T, svg string) (list []box) {
 // TestTexts holds that in every plot, however little there is to draw, no text is cut off
 // by the edge and none lies on another.
 func TestTexts(t *testing.T) {
-	t.Parallel()
 	for name, f := range figures() {
 		for _, width := range []float64{Narrow, Wide} {
 			svg := f.SVG(width, name)
@@ -158,7 +157,6 @@ func TestSVG(t *testing.T) {
 
 // TestNamedCurves: names at the ends of curves are in their order, whatever pushes them.
 func TestNamedCurves(t *testing.T) {
-	t.Parallel()
 	p := plane{y: axis{high: 1, from: 300}}
 	var got []string
 	for _, l := range p.named([]Curve{
@@ -173,7 +171,6 @@ func TestNamedCurves(t *testing.T) {
 }
 
 func TestShorten(t *testing.T) {
-	t.Parallel()
 	for in, want := range map[string]string{"short": "short", "a rather long name": "a rather l…", "短い名前短い名前": "短い名前短…", "WWWWWWW": "WWWWW…"} {
 		got := shorten(in, 10, 66)
 		if got != want || widest(10, got) > 66 {
@@ -186,7 +183,6 @@ func TestShorten(t *testing.T) {
 }
 
 func TestTicks(t *testing.T) {
-	t.Parallel()
 	across := func(low, high, width, least float64) []tick {
 		return axis{low: low, high: high, to: width}.ticks(least)
 	}
@@ -226,7 +222,6 @@ func contrast(a, b rgb) float64 {
 // TestContrast holds that texts, lines and the numbers on cells can be read on their
 // ground in both themes.
 func TestContrast(t *testing.T) {
-	t.Parallel()
 	type pair struct {
 		on, ground role
 		least      float64
@@ -249,7 +244,6 @@ func TestContrast(t *testing.T) {
 
 // TestStyle: each role has a variable of its own, and the scale ends in its ends.
 func TestStyle(t *testing.T) {
-	t.Parallel()
 	light, dark, _ := strings.Cut(Style(), "@media")
 	for _, want := range []string{"--plot-5:#ffffff;", (scale + 0).variable() + ":#b35806;", (scale + halfScale).variable() + ":#e4e7eb;", (onScale - 1).variable() + ":#054f96;"} {
 		if !strings.Contains(light, want) {
@@ -264,7 +258,6 @@ func TestStyle(t *testing.T) {
 // TestScale: the colour follows the value, the middle is the middle, and values beyond
 // the ends have the colour of the end.
 func TestScale(t *testing.T) {
-	t.Parallel()
 	for _, tt := range []struct {
 		v, low, mid, high float64
 		want              role

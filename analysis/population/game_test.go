@@ -15,7 +15,6 @@ import (
 )
 
 func TestReplicatorFindsTheMixedEquilibrium(t *testing.T) {
-	t.Parallel()
 	// Always even and always odd: equal shares, 1.25 points.
 	r := population.Replicate([][]float64{{0, 1}, {1, 0}}, 50_000)
 	if last := r.Last(); !r.Settled || math.Abs(last.Payoff-1.25) > 1e-9 || math.Abs(last.Share[0]-0.5) > 1e-9 {
@@ -53,7 +52,6 @@ func around(x float64) analysis.Estimate {
 // TestCopiesGiveTheDiagonal holds that copies are one strategy, and that what they did
 // against each other is its diagonal.
 func TestCopiesGiveTheDiagonal(t *testing.T) {
-	t.Parallel()
 	e := estimates(3, func(i, j int) analysis.Estimate { return around(0.2 + 0.2*float64(i+j)/2) }) // 0.3, 0.4, 0.5
 	g := attest.Must(population.NewGame(plan("random#1", "random#2", "mine"), e, []population.Mirror{{Strategy: "mine", Differ: around(0.7)}, {Strategy: "random", Differ: around(0.9)}}, nil))
 	if strings.Join(g.Names, " ") != "random mine" {
@@ -69,7 +67,6 @@ func TestCopiesGiveTheDiagonal(t *testing.T) {
 }
 
 func TestViewWithoutDiagonal(t *testing.T) {
-	t.Parallel()
 	e := estimates(3, func(i, j int) analysis.Estimate { return around(0.1 * float64(i+j)) })
 	g := attest.Must(population.NewGame(plan("a", "b", "c"), e, nil, nil))
 	v := population.NewView(g)
@@ -89,7 +86,6 @@ func TestViewWithoutDiagonal(t *testing.T) {
 // 0.2 and 0 from their copies, the first ends with b/(2b-0.2) of the population. b is 0.5,
 // and 0.4 to 0.6 in 95 of 100 experiments, so its share is between 0.667 and 0.6.
 func TestRanges(t *testing.T) {
-	t.Parallel()
 	sure := func(p float64) analysis.Estimate {
 		return analysis.Estimate{Estimate: p, Low: p, High: p, Level: 0.95}
 	}
@@ -127,7 +123,6 @@ func TestRanges(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	t.Parallel()
 	e := estimates(2, func(i, j int) analysis.Estimate { return around(0.5) })
 	e.Fair = false
 	if _, err := population.NewGame(plan("a", "b"), e, nil, nil); !errors.Is(err, population.ErrBiased) {
@@ -175,7 +170,6 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 }
 
 func TestAgainstReference(t *testing.T) {
-	t.Parallel()
 	r := load(t)
 	if len(r.Moran) < 5 || len(r.Fermi) < 3 || len(r.Replicator.Steps) < 5 {
 		t.Error("reference values are missing")
@@ -210,7 +204,6 @@ func TestAgainstReference(t *testing.T) {
 }
 
 func TestFixationIsNeverZeroOrNaN(t *testing.T) {
-	t.Parallel()
 	for _, s := range []float64{1e3, 1e5, 1e300} {
 		if p := population.Fermi(0, 0, 1, 1, 1000, s); !(p > 0 && p < 1e-100) {
 			t.Errorf("with selection %g a hopeless mutant takes over with chance %g", s, p)
@@ -223,7 +216,6 @@ func TestFixationIsNeverZeroOrNaN(t *testing.T) {
 // F. C. Santos and T. Lenaerts, Scientific Reports 3 (2013), 2695, in the form in which
 // OpenSpiel tests its alpha-rank: m = 20, alpha = 0.1, to four decimals.
 func TestAlphaRankOfCommitmentGame(t *testing.T) {
-	t.Parallel()
 	const r, temptation, p, s, delta, eps = 1.0, 2.0, 0.0, -1.0, 4.0, 0.25
 	payoff := [][]float64{
 		{r - eps/2, r - eps, 0, s + delta - eps, r - eps},

@@ -84,7 +84,6 @@ func correlation(x, y []float64) float64 {
 // those of unrelated pairs are not, and of those on which all leagues agree nothing is
 // known. The order of the leagues does not matter.
 func TestLeaguesVaryTogether(t *testing.T) {
-	t.Parallel()
 	z := moodyLeagues(t, false).deviations([]int{0, 1, 2, 3}, 4)
 	if z[1][2] != nil {
 		t.Error("two that always agree vary")
@@ -120,7 +119,6 @@ func TestLeaguesVaryTogether(t *testing.T) {
 // TestResampledErrors: before they are standardized, resamples spread as the standard
 // error of the leagues says.
 func TestResampledErrors(t *testing.T) {
-	t.Parallel()
 	e, l := moodyEstimates(t), moodyLeagues(t, false)
 	for _, p := range e.Pairs {
 		at := l.pair(p.A, p.B)
@@ -145,7 +143,6 @@ func TestResampledErrors(t *testing.T) {
 // TestRangesUseLeagues: two strategies whose payoffs rise and fall together are compared
 // by their difference, which does not vary; taken as independent, they change places.
 func TestRangesUseLeagues(t *testing.T) {
-	t.Parallel()
 	plan, e := moodyPlan(), moodyEstimates(t)
 	apart := func(leagues *Leagues) (ties int) {
 		g := attest.Must(NewGame(plan, &e, nil, leagues))
@@ -178,7 +175,6 @@ func TestRangesUseLeagues(t *testing.T) {
 // TestLeaguesRefuse: a record that does not fit the plan is an error, and above 200
 // players nothing is kept.
 func TestLeaguesRefuse(t *testing.T) {
-	t.Parallel()
 	plan := moodyPlan()
 	l := attest.Must(NewLeagues(plan))
 	rec := moodyLeague(t, plan, 0)

@@ -12,7 +12,6 @@ import (
 // TestClopperPearson compares with closed forms and with values that
 // binom.test of R prints.
 func TestClopperPearson(t *testing.T) {
-	t.Parallel()
 	for _, tt := range []struct {
 		k, n      int
 		level     float64
@@ -46,7 +45,6 @@ func repeated(d time.Duration, n int) []time.Duration {
 }
 
 func TestForecast(t *testing.T) {
-	t.Parallel()
 	f, err := power.NewForecast(append(repeated(time.Millisecond, 99), 40*time.Second), 30*time.Second, 3)
 	if err != nil {
 		t.Fatal(err)

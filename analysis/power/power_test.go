@@ -13,7 +13,6 @@ var usual = Setup{Players: 8, Legs: 10, Differ: 0.5, Level: 0.95, Chance: 0.9}
 
 // TestStudentizedRange compares with R: qtukey(0.95, k, Inf).
 func TestStudentizedRange(t *testing.T) {
-	t.Parallel()
 	for players, want := range map[int]float64{3: 3.3144932, 4: 3.6331596, 8: 4.2863095, 20: 5.0116888, 100: 6.0846377} {
 		s := usual
 		s.Players = players
@@ -45,7 +44,6 @@ func TestThereAndBack(t *testing.T) {
 }
 
 func TestMistakes(t *testing.T) {
-	t.Parallel()
 	for name, change := range map[string]func(s *Setup, effect *float64){
 		"two players": func(s *Setup, _ *float64) { s.Players = 2 },
 		"one player":  func(s *Setup, _ *float64) { s.Players = 1 },
@@ -79,7 +77,6 @@ func TestMistakes(t *testing.T) {
 // TestContrastAgainstSimulation plays matches by the rules and compares the moments of
 // the differences with the formulas.
 func TestContrastAgainstSimulation(t *testing.T) {
-	t.Parallel()
 	const leagues = 40_000
 	for _, s := range []Setup{
 		{Players: 3, Legs: 1, Differ: 0.3, Level: 0.95, Chance: 0.9},
@@ -136,7 +133,6 @@ func TestContrastAgainstSimulation(t *testing.T) {
 // TestBeyond: the chance that all of k-1 equicorrelated normal differences exceed a
 // bound agrees with drawing them.
 func TestBeyond(t *testing.T) {
-	t.Parallel()
 	const draws = 200_000
 	s := Setup{Players: 6, Legs: 4, Differ: 0.5, Level: 0.95, Chance: 0.9}
 	f, r := s.fixed(), rand.New(rand.NewPCG(7, 8))
@@ -166,7 +162,6 @@ func TestBeyond(t *testing.T) {
 
 // TestMore: looking until somebody is best takes longer than knowing when.
 func TestMore(t *testing.T) {
-	t.Parallel()
 	if usual.fixed().sees(Adjusted, 0.1, 1) != 0 {
 		t.Error("one league sees something")
 	}
@@ -184,7 +179,6 @@ func TestMore(t *testing.T) {
 // TestRatio: in the limit of many players raw points need 1 + 9/(1-p) times as many
 // leagues; with few, the direct match adds to that.
 func TestRatio(t *testing.T) {
-	t.Parallel()
 	for _, p := range []float64{0.2, 0.5, 0.8} {
 		last := math.Inf(1)
 		for _, players := range []int{3, 8, 50, 1000} {

@@ -14,7 +14,6 @@ import (
 
 // Who took most of a long time is named, with who else took a part that matters.
 func TestSpendersAreNamed(t *testing.T) {
-	t.Parallel()
 	facts := func(seconds ...float64) (f report.Facts) {
 		var all float64
 		for _, s := range seconds {
@@ -44,7 +43,6 @@ func TestSpendersAreNamed(t *testing.T) {
 // TestWarnings: what intervals do not hold for is on both screens and in the document,
 // except under a guarantee that holds for it.
 func TestWarnings(t *testing.T) {
-	t.Parallel()
 	r := runs(t)["faulty"]
 	r.Estimates.Skewed = []analysis.Skewed{{Field: 1, Failed: 3, Enough: 1100}, {Field: 2, Enough: 400}}
 	list := report.New(r).Warnings
@@ -72,7 +70,6 @@ func TestWarnings(t *testing.T) {
 }
 
 func TestParseRatio(t *testing.T) {
-	t.Parallel()
 	got, err := report.ParseRatio("new=x.lua, old=y.lua,delta=0.02,beta=0.1")
 	if want := (results.Ratio{New: "x.lua", Old: "y.lua", Delta: 0.02, Alpha: 0.05, Beta: 0.1}); err != nil || got != want {
 		t.Errorf("parsed as %+v, %v; want %+v", got, err, want)

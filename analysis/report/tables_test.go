@@ -282,7 +282,6 @@ func unusual(t *testing.T) map[string]report.Run {
 // Any run can be written, and its screen fits its width, names each strategy and has no number that
 // does not exist.
 func TestUnusualTables(t *testing.T) {
-	t.Parallel()
 	for name, r := range unusual(t) {
 		d := report.New(r)
 		if err := errors.Join(report.WriteJSON(io.Discard, d), report.WritePlayersCSV(io.Discard, d), report.WritePairsCSV(io.Discard, d)); err != nil {

@@ -12,7 +12,6 @@ import (
 // three chances adding up, and a barrier so far off that only one is left (inverse
 // Gaussian distribution).
 func TestCorridor(t *testing.T) {
-	t.Parallel()
 	for _, c := range []corridor{{1, 2, 0.3}, {3, 1, -0.7}, {11.5, 11.5, 0.128}, {11.5, 11.5, -3}, {2, 30, 1.5}, {5, 4, 1e-9}} {
 		ruin := -math.Expm1(-2*c.drift*c.down) / -math.Expm1(-2*c.drift*(c.up+c.down))
 		if got := c.leavesUp(1e6); math.Abs(got-ruin) > 1e-6 {
@@ -193,7 +192,6 @@ func TestEstimateAfterStopping(t *testing.T) {
 
 // TestRatioOfConstantLeagues decides in reasonable time and claims no certainty.
 func TestRatioOfConstantLeagues(t *testing.T) {
-	t.Parallel()
 	q := attest.Must(NewRatio(Hypotheses{0.01, 0.05, 0.05}, Asymptotic, Shape{Players: 8, Scale: 100, High: 3, Choices: 0.43}))
 	if p := q.Report(0.95); p.Decision != Open || !math.IsNaN(p.Estimate) || p.EstimateLow != -3 {
 		t.Errorf("without a league: %+v", p)

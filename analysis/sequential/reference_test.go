@@ -32,7 +32,6 @@ func near(got, want, relative float64) bool { return math.Abs(got-want) <= relat
 
 // TestStudentReference compares with R, testdata/student.R.
 func TestStudentReference(t *testing.T) {
-	t.Parallel()
 	for _, row := range rows(t, "testdata/student.csv") {
 		m, alpha, n, want := number(t, row[0]), number(t, row[1]), number(t, row[2]), number(t, row[3])
 		s := NewStudent(int(m))
@@ -52,7 +51,6 @@ func TestStudentReference(t *testing.T) {
 
 // TestBettingReference compares with R, testdata/betting.R.
 func TestBettingReference(t *testing.T) {
-	t.Parallel()
 	step := func(i int) int64 { return int64(i * 7919 % 101) }
 	for _, row := range rows(t, "testdata/betting.csv") {
 		n, want := int(number(t, row[1])), number(t, row[2])

@@ -144,7 +144,6 @@ func everDecided(t *Tracker) bool {
 // as a league in which the leader forfeits everything would have turned up, and the
 // interval claims no certainty.
 func TestConstantLeagues(t *testing.T) {
-	t.Parallel()
 	for g, most := range map[Guarantee]int{Asymptotic: 110, Finite: 70} {
 		tr := newTracker(t, fairShape(3, 2), Options{Rule: Rule{Kind: Best}, Guarantee: g})
 		for n := 0; !tr.Done(); n++ {
@@ -206,7 +205,6 @@ func TestRareCrashes(t *testing.T) {
 // TestDecisionsFollowTheOrder: what an early look decided is not maintained against
 // the points.
 func TestDecisionsFollowTheOrder(t *testing.T) {
-	t.Parallel()
 	tr := newTracker(t, fairShape(3, 2), Options{Rule: Rule{Kind: Best}})
 	feed := func(n int, points ...int64) {
 		for range n {
@@ -226,7 +224,6 @@ func TestDecisionsFollowTheOrder(t *testing.T) {
 
 // TestMargin: equal players are ranked by a margin, and better ones are not equal.
 func TestMargin(t *testing.T) {
-	t.Parallel()
 	for _, g := range []Guarantee{Asymptotic, Finite} {
 		r := rand.New(rand.NewPCG(1, 2))
 		tr := newTracker(t, fairShape(4, 10), Options{Rule: Rule{Kind: Ranked}, Margin: 0.03, Guarantee: g})
@@ -251,7 +248,6 @@ func TestMargin(t *testing.T) {
 
 // TestRefusals: what cannot be tracked is refused with a reason.
 func TestRefusals(t *testing.T) {
-	t.Parallel()
 	good := Options{Rule: Rule{Kind: Best}, Guarantee: Finite, Level: 0.95}
 	for want, change := range map[string]func(o *Options, s *Shape){
 		"level is 1; want a number between 0 and 1": func(o *Options, _ *Shape) { o.Level = 1 },
@@ -278,7 +274,6 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestParseRule(t *testing.T) {
-	t.Parallel()
 	for _, s := range []string{"ranked", "best", "precision=0.005"} {
 		if r, err := ParseRule(s); err != nil || r.String() != s {
 			t.Errorf("%q is %v, %v", s, r, err)
@@ -332,7 +327,6 @@ func TestHolds(t *testing.T) {
 // TestDecided: the short way says at every league whether any decision is made, with and
 // without a margin.
 func TestDecided(t *testing.T) {
-	t.Parallel()
 	shape := fairShape(3, 4)
 	for _, margin := range []float64{0, 0.2} {
 		tracker := newTracker(t, shape, Options{Rule: Rule{Kind: Ranked}, Guarantee: Asymptotic, Level: 0.95, Margin: margin})

@@ -9,7 +9,6 @@ import (
 
 // The values were computed with the beta function of Python's mpmath, to 30 digits.
 func TestTrialsAgainstReference(t *testing.T) {
-	t.Parallel()
 	for _, tt := range []struct {
 		hits, misses int64
 		low, high, p float64

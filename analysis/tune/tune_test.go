@@ -194,7 +194,6 @@ func TestSearchIsDeterministic(t *testing.T) {
 
 // The worst of several fields has to improve on the worst of the old values.
 func TestWorstField(t *testing.T) {
-	t.Parallel()
 	better := func(second float64) bool {
 		c := attest.Must(tune.NewConfirmation(2, 0))
 		rng := rand.New(rand.NewPCG(1, 2))

@@ -24,7 +24,6 @@ func texts(t *testing.T, list ...[2]string) {
 }
 
 func TestNumbers(t *testing.T) {
-	t.Parallel()
 	e := analysis.Estimate{Estimate: 0.5, Low: 0.4375, High: 0.6}
 	nan, inf := math.NaN(), math.Inf(1)
 	texts(t, [][2]string{
@@ -63,7 +62,6 @@ func TestNumbers(t *testing.T) {
 // TestDecimals: the widest interval shows two digits, never fewer than two decimals and
 // never more than six.
 func TestDecimals(t *testing.T) {
-	t.Parallel()
 	for half, want := range map[float64]int{3: 2, 0.5: 2, 0.096: 2, 0.094: 3, 0.0096: 3, 0.0094: 4, 0.00012: 5, 1e-9: 6, 0: 6} {
 		e := analysis.Estimate{Estimate: 1, Low: 1 - half, High: 1 + half/2}
 		if got := Decimals(1, e); got != want {
@@ -84,7 +82,6 @@ func TestDecimals(t *testing.T) {
 // However wide the intervals are, the cells of a column are equally long, and the points
 // of its numbers stand below each other.
 func TestColumnsAlign(t *testing.T) {
-	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		list := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) analysis.Estimate {
 			x := rapid.Float64Range(0, 3).Draw(t, "estimate")
@@ -114,7 +111,6 @@ func TestColumnsAlign(t *testing.T) {
 }
 
 func TestText(t *testing.T) {
-	t.Parallel()
 	names := strings.Split("a b c d e f", " ")
 	texts(t, [][2]string{
 		{List(nil, "and", 0), "none"}, {List(names[:1], "and", 1), "a"}, {List(names[:2], "and", 2), "a and b"}, {List(names[:3], "or", 0), "a, b or c"},
@@ -133,7 +129,6 @@ func TestText(t *testing.T) {
 // TestWrap: no line is too long unless it is one word, no word is lost, and lines that
 // follow are indented.
 func TestWrap(t *testing.T) {
-	t.Parallel()
 	text := "Significant differences between neighbours: 13 of 28 (>), no evidence for 15 (~); 調整 points averylongwordthatcannotbebroken."
 	for width := range 130 {
 		got := Wrap(text, width)

@@ -62,7 +62,6 @@ func count(yes bool) int {
 }
 
 func TestAnswer(t *testing.T) {
-	t.Parallel()
 	clear := compared(shown(100, []int{0}, []int{1, 2}, []int{3}), func(i, j int) bool { return i == 0 || j == 3 })
 	level := compared(shown(100, []int{0, 1, 2, 3}), func(int, int) bool { return false })
 	pair := compared(shown(100, []int{0, 1}, []int{2, 3}), func(i, j int) bool { return i < 2 && j > 1 })
@@ -111,7 +110,6 @@ func TestAnswer(t *testing.T) {
 }
 
 func TestShortSentences(t *testing.T) {
-	t.Parallel()
 	confirmed := func(name string, place, best, worst int) string {
 		return Plain.Say("confirmed", struct {
 			First  string
@@ -147,7 +145,6 @@ func TestShortSentences(t *testing.T) {
 
 // The first look spends the 5 % that were given, all later ones together 1 % more.
 func TestExtended(t *testing.T) {
-	t.Parallel()
 	for want, looks := range map[string][]int{"100 leagues had": {100}, "100 and 200 leagues had": {100, 200}, "100, 200 and 1,600 leagues had": {100, 200, 1600}} {
 		got := Plain.Extended(analysis.AfterLooks(0.95, len(looks)), looks)
 		if !strings.HasPrefix(got, "Extended when "+want) || !strings.Contains(got, "with a chance of at most 6.0 % a place") {
@@ -159,7 +156,6 @@ func TestExtended(t *testing.T) {
 
 // The answer of a test is as certain as what its decision rests on.
 func TestTested(t *testing.T) {
-	t.Parallel()
 	q := sequential.Report{Hypotheses: sequential.Hypotheses{Delta: 0.01, Alpha: 0.05, Beta: 0.05}, Decision: sequential.Accepted,
 		Estimate: 0.02, EstimateLow: 0.002, EstimateHigh: 0.038, Bound: 0.005}
 	tested := func(doubt bool) string {
@@ -179,7 +175,6 @@ func TestTested(t *testing.T) {
 }
 
 func TestSigns(t *testing.T) {
-	t.Parallel()
 	e := compared(shown(100, []int{0}, []int{1, 2, 3}), func(i, _ int) bool { return i == 0 })
 	e.Ranking.Comparisons[5].Verdict = analysis.Equal // carl and dora
 	verdict := func(v analysis.Verdict, difference float64) string {
@@ -200,7 +195,6 @@ func TestSigns(t *testing.T) {
 }
 
 func TestFaults(t *testing.T) {
-	t.Parallel()
 	p := analysis.Player{Name: "slow", Faults: []analysis.Fault{
 		{Kind: game.FaultTimeout, Count: 1200, League: 3, Match: "R1M2", Where: "scripts/slow.lua:12: choose took\x1b too long\nstack"},
 		{Kind: game.FaultError, Count: 1, Match: "R2M1"},
@@ -231,7 +225,6 @@ func TestFaults(t *testing.T) {
 }
 
 func TestMixed(t *testing.T) {
-	t.Parallel()
 	e := analysis.Estimates{Players: []analysis.Player{{Name: "a"}, {Name: "my b"}, {Name: "c"}, {Name: "d"}, {Name: "e"}}}
 	mixed := func(since *analysis.Estimates, player, from int, count int64) string {
 		e.Players[player].Matches, e.Players[player].Faults = 100, []analysis.Fault{{Kind: game.FaultQuarantined, Count: count, League: from}}
@@ -252,7 +245,6 @@ func TestMixed(t *testing.T) {
 }
 
 func TestRare(t *testing.T) {
-	t.Parallel()
 	e := analysis.Estimates{Level: 0.95, Leagues: 100, Players: []analysis.Player{{Name: "a", Kind: "builtin"}, {Name: "b", Kind: "builtin"}}}
 	skewed := func(list ...analysis.Skewed) string {
 		e.Skewed = list
@@ -289,7 +281,6 @@ func fields(firsts ...float64) *robust.Robustness {
 }
 
 func TestRobustness(t *testing.T) {
-	t.Parallel()
 	e := shown(100, []int{0}, []int{1, 2, 3})
 	alone := func(out, first, place int) robust.Reduced {
 		return robust.Reduced{Out: []int{out}, First: first, Place: place, Ahead: place > 1, Leads: true}
@@ -328,7 +319,6 @@ func TestRobustness(t *testing.T) {
 }
 
 func TestOneLeague(t *testing.T) {
-	t.Parallel()
 	e := compared(shown(100, []int{0, 1}, []int{2, 3}), func(i, j int) bool { return i < 2 && j > 1 })
 	for i := range e.Players {
 		share := []float64{0.2, 0.35, 0.15, 0.3}[i]
@@ -375,7 +365,6 @@ func around(x float64) analysis.Estimate {
 }
 
 func TestExplanation(t *testing.T) {
-	t.Parallel()
 	interval := func(x float64) explain.Interval { return explain.Interval(around(x)) }
 	p := explain.Player{
 		Even: around(0.5), Studied: &explain.Prediction{Interval: interval(0.8), Order: new(2), Bits: 0.72},
@@ -434,7 +423,6 @@ func view(settled bool) *population.View {
 }
 
 func TestPopulation(t *testing.T) {
-	t.Parallel()
 	for name, tt := range map[string]struct{ got, want string }{
 		"settled": {Plain.Population(view(true), 3, 0), "From equal shares the mean payoff rises from 1.250 to 1.457 points per match. " +
 			"After 1,234 generations these are left: bert 69.9 % (60.0 to 100.0) and anna 30.0 % (0.0 to 40.0). No strategy would gain more than 0.0001 points by switching: an equilibrium."},
@@ -450,7 +438,6 @@ func TestPopulation(t *testing.T) {
 }
 
 func TestBySize(t *testing.T) {
-	t.Parallel()
 	v := view(true)
 	if got := BySize(v); got[0] != 1 || got[1] != 0 || got[2] != 2 {
 		t.Errorf("by share: %v", got)

@@ -12,8 +12,7 @@ import (
 )
 
 // BenchmarkDecisions plays whole experiments among strategies in one plugin, and
-// beside it has decisions made one after another: by unary calls, which is what the
-// ratio compares with, and by one seat of the same plugin over the open stream.
+// beside it has one seat of the same plugin make decisions one after another.
 func BenchmarkDecisions(b *testing.B) {
 	names := []string{"markov-1", "frequency", "alternate", "copy-last", "random", "stay-or-flip"}
 	there := open(b, plugin(names...))
@@ -23,7 +22,6 @@ func BenchmarkDecisions(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	unary := openUnary(b)
 	rate := func(f func() float64) float64 {
 		start := b.Elapsed()
 		n := f()
@@ -35,16 +33,14 @@ func BenchmarkDecisions(b *testing.B) {
 		}
 		return float64(runs * legs * len(names) * (len(names) - 1))
 	}
-	var batched, called, single float64
+	var batched, single float64
 	for b.Loop() {
 		batched += rate(experiment)
-		called += rate(func() float64 { return unaryCalls(b, unary) })
 		single += rate(func() float64 { return oneByOne(b, there[0]) })
 	}
 	b.ReportMetric(batched/float64(b.N), "decisions/s")
-	b.ReportMetric(called/float64(b.N), "unary/s")
 	b.ReportMetric(single/float64(b.N), "single/s")
-	b.ReportMetric(batched/called, "ratio")
+	b.ReportMetric(batched/single, "ratio")
 }
 
 // oneByOne asks one seat for choices for a second, and returns how many it

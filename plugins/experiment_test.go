@@ -35,19 +35,3 @@ func played(tb testing.TB, p results.Plan, factories []strategies.Factory, o are
 	}
 	return out
 }
-
-func TestSameDigestAsInProcess(t *testing.T) {
-	t.Parallel()
-	local := named([]string{"markov-2", "frequency", "random", "mind-reader"})
-	there := open(t, plugin("markov-2", "frequency", "random", "mind-reader"))
-	p := plan(200, 10, local)
-	want := played(t, p, local, arena.Config{}, nobody{})
-	got := played(t, p, there, arena.Config{}, nobody{})
-	if got.Digest != want.Digest || !got.Reproducible {
-		t.Errorf("digest %s as a plugin (reproducible %v), %s built in", got.Digest, got.Reproducible, want.Digest)
-	}
-	mixed := []strategies.Factory{there[0], local[1], there[2], local[3]}
-	if got := played(t, p, mixed, arena.Config{Block: 7}, nobody{}); got.Digest != want.Digest {
-		t.Errorf("digest %s with two of four as plugins, %s built in", got.Digest, want.Digest)
-	}
-}

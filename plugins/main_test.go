@@ -14,8 +14,7 @@ import (
 )
 
 // TestMain lets the test binary be the plugin as well: "plugin NAME..." serves
-// built-in strategies, "misbehave HOW MARK" does what no plugin should, "unary -"
-// takes a call for every decision, "slow NAME" sleeps before every choice, "tasks -" is a worker; "host MARK HOW" plays with such plugins.
+// built-in strategies, "misbehave HOW MARK" does what no plugin should, "slow NAME" sleeps before every choice, "tasks -" is a worker; "host MARK HOW" plays with such plugins.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 {
 		switch os.Args[1] {
@@ -30,9 +29,6 @@ func TestMain(m *testing.M) {
 			return
 		case "tasks":
 			plugins.ServeTasks(func(log *slog.Logger, _ chan<- struct{}) plugins.Tasks { return chores{log} })
-			return
-		case "unary":
-			serveUnary()
 			return
 		case "misbehave":
 			misbehave(os.Args[2:])

@@ -1,9 +1,7 @@
 package arena_test
 
 import (
-	"bytes"
 	"context"
-	"log/slog"
 	"testing"
 
 	"github.com/strategylab/strategylab/experiments/arena"
@@ -112,22 +110,5 @@ func TestBarredPlayersAreNotCalled(t *testing.T) {
 		if len(out.calls) != 0 {
 			t.Errorf("batched %v: called: %q", batched, out.calls)
 		}
-	}
-}
-
-func TestLog(t *testing.T) {
-	t.Parallel()
-	var buf bytes.Buffer
-	handler := slog.NewTextHandler(&buf, nil)
-	opts := arena.Config{Log: func(league, field int) *slog.Logger {
-		return slog.New(handler).With("league", league, "field", field)
-	}}
-	chatty := &script{start: func(s strategies.Setup) error {
-		s.Log.Info("hello")
-		return nil
-	}}
-	play(t, newArena(t, planOf(2, 1, 1), opts, chatty, chatty), 2, 1)
-	if !bytes.Contains(buf.Bytes(), []byte("msg=hello league=0 field=1")) {
-		t.Errorf("logged:\n%s", buf.String())
 	}
 }

@@ -1,8 +1,10 @@
 package arena_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 
@@ -171,4 +173,31 @@ func mixed(tb testing.TB, players int) []strategies.Factory {
 		out = append(out, f)
 	}
 	return out[:players]
+}
+
+// sortNotes orders notes by player and fault: which of two players failed
+// first is another thing in lockstep.
+func sortNotes(l results.League) {
+	slices.SortFunc(l.Notes, func(a, b results.Note) int {
+		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Fault, b.Fault))
+	})
+}
+
+func playInBlocks(t *testing.T, a *arena.Arena, players, runs int) []results.League {
+	t.Helper()
+	w, err := a.NewWorker(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([]results.League, runs)
+	for first := 0; first < runs; first += a.Block() {
+		part := out[first:min(first+a.Block(), runs)]
+		if err := w.Play(t.Context(), first, part, make([]bool, players)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out
 }

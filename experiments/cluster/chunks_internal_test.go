@@ -164,11 +164,15 @@ func TestRefusedRecords(t *testing.T) {
 			all[i].Index++
 		}
 	})
+	seats := encode(func(all []results.League) { s := all[1].Seats; s[0], s[1] = s[1], s[0] })
+	drawn := encode(func(all []results.League) { m := &all[1].Matches[2]; m.Number = m.Number%10 + 1 })
 	for name, tc := range map[string]struct {
 		r    report
 		data []byte
 		want string
 	}{
+		"other seats":     {report{First: 10, Count: 4}, seats, "league 11 has other seats"},
+		"another draw":    {report{First: 10, Count: 4}, drawn, "league 11, match 2: the number is"},
 		"sound":           {report{First: 10, Count: 4}, sound, ""},
 		"no leagues":      {report{First: 10}, sound, "it sent 0 leagues from 10 on, want some of 10 to 13"},
 		"fewer":           {report{First: 10, Count: -2}, sound, "it sent -2 leagues from 10 on, want some of 10 to 13"},

@@ -129,31 +129,6 @@ func TestConnectError(t *testing.T) {
 	}
 }
 
-// The sentences of errors that end a run or keep a worker from it.
-func TestSentences(t *testing.T) {
-	t.Parallel()
-	for want, err := range map[string]error{
-		`the broker has no run "x"; it has none`:                                                               &UnknownRunError{Run: "x"},
-		`the broker has no run "x"; it has a, b`:                                                               &UnknownRunError{"x", []string{"a", "b"}},
-		`the broker has other code than the run names: its SHA-256 is b, want a`:                               &TamperedError{"a", "b"},
-		`the broker has other code than the run names: its SHA-256 is unknown, want a`:                         &TamperedError{Want: "a"},
-		`league 7 ended or failed 5 workers that tried to play it; look at the log of a worker for the reason`: &PoisonError{League: 7},
-		`league 7 ended or failed 5 workers that tried to play it (w1: killed; w2: no memory), also without mine, other; look at the log of a worker for the reason`: &PoisonError{
-			7, []string{"w1: killed", "w2: no memory"}, []string{"mine", "other"}},
-		`it speaks version 2 of the cluster's protocol (v1.0), and the experiment version 3 (v2.0); play with one version on all machines`: versionsError(announcement{Protocol: 3, Version: "v2.0"}, "v1.0"),
-	} {
-		if err.Error() != want {
-			t.Errorf("\n got  %v\n want %s", err, want)
-		}
-	}
-	if got := nameOf(&member{Presence: Presence{Name: "host"}}, "w1"); got != "host (w1)" {
-		t.Errorf("a known worker is %q", got)
-	}
-	if got := nameOf(nil, "w1"); got != "w1" {
-		t.Errorf("an unknown worker is %q", got)
-	}
-}
-
 // The time that is left, and the rate that it comes from.
 func TestRates(t *testing.T) {
 	t.Parallel()

@@ -5,21 +5,16 @@
 //	func main() { plugins.Serve(factory) }
 //
 // The host calls Open. Its factories are strategies.Batcher: one message carries a whole
-// step of many leagues over a gRPC stream, where steps that are ready at the same time
-// share a message. docs/plugins.md is the guide for authors in any language;
-// internal/strategypb has the protocol. Workers, which are processes of this program,
-// carry out tasks besides (ServeTasks, Pool).
+// step of many leagues over a gRPC stream. docs/plugins.md is the guide for authors in any
+// language; internal/strategypb has the protocol. Workers, which are processes of this
+// program, carry out tasks besides (ServeTasks, Pool).
 //
-// # Process lifetime
-//
-// A plugin gets neither the standard input nor the environment of the host. Its
-// standard error goes to the host's log, bounded. It runs in a process group of
-// its own and watches a pipe whose other end only the host holds, so it ends
-// with the host; on Linux the kernel kills it too.
-//
-// The host kills a process that hangs or breaks the protocol. When a process
-// ends, all its seats are lost: their leagues continue with technical losses.
-// The next group of seats restarts it, until it is quarantined.
+// A plugin gets neither the standard input nor the environment of the host, which logs its
+// standard error, bounded. It runs in a process group of its own and watches a pipe whose
+// other end only the host holds, so it ends with the host. The host kills a process that
+// hangs or breaks the protocol. When a process ends, all its seats are lost: their leagues
+// continue with technical losses. The next group of seats restarts it, until it is
+// quarantined.
 //
 // Of a script, whose choices depend on its calls alone, the host records the calls of
 // every open seat. When the process dies, it tries each seat alone: it makes the seat again
@@ -191,8 +186,8 @@ func Open(ctx context.Context, config Config) ([]strategies.Factory, error) {
 	return all, nil
 }
 
-// Place is how a factory that Open returned was opened: another process that opens
-// Config gets the same strategy at Index.
+// Place is how a factory was opened: another process that opens Config gets the same
+// strategy at Index.
 type Place struct {
 	Config Config
 	Index  int

@@ -3,10 +3,7 @@
 //
 // A Driver plays leagues in the worker processes of a plugins.Pool, to which the scripts of
 // its field belong (plugins.Config.Workers); each serves Tasks. It gets the plan with the
-// code of the field once, plays blocks of leagues like package arena does in one
-// process, and returns each record as soon as it is played.
-//
-// # Failures
+// code of the field once and plays blocks of leagues by package arena.
 //
 // A worker ends when a script exceeds its memory, when a call ignores its interrupt,
 // or when somebody kills it. The pool then starts another. It plays the leagues in which the
@@ -48,7 +45,6 @@ const (
 // use.
 type Driver struct {
 	pool     *plugins.Pool
-	plan     results.Plan
 	distinct []strategies.Factory // of the field
 	unit     int
 	block    int
@@ -66,26 +62,27 @@ var _ experiments.Driver = (*Driver)(nil)
 // nil if the field has no script of a pool, or a strategy that no worker could make:
 // such fields are played in this process.
 func NewDriver(plan results.Plan, factories []strategies.Factory) (*Driver, error) {
-	d := &Driver{plan: plan, version: 1}
+	d := &Driver{version: 1}
 	var batchers bool
 	at := make(map[strategies.Factory]int)
 	for _, f := range factories {
-		s, ok := strategyOf(f)
-		if !ok {
-			return nil, nil
+		i, known := at[f]
+		if !known {
+			s := strategy{Builtin: f.Info().Name}
+			if place, ok := plugins.PlaceOf(f); ok {
+				s = strategy{Place: &place}
+			} else if !builtin.Own(f) {
+				return nil, nil
+			}
+			if s.script() == nil {
+				batchers = batchers || s.Place != nil
+			} else if d.pool = s.Place.Config.Workers; d.pool == nil {
+				return nil, nil
+			}
+			i = len(d.distinct)
+			at[f], d.distinct, d.request.Strategies = i, append(d.distinct, f), append(d.request.Strategies, s)
 		}
-		if i, known := at[f]; known {
-			d.request.Players = append(d.request.Players, i)
-			continue
-		}
-		if s.script() == nil {
-			batchers = batchers || s.Place != nil
-		} else if d.pool = s.Place.Config.Workers; d.pool == nil {
-			return nil, nil
-		}
-		at[f] = len(d.distinct)
-		d.request.Players = append(d.request.Players, len(d.distinct))
-		d.distinct, d.request.Strategies = append(d.distinct, f), append(d.request.Strategies, s)
+		d.request.Players = append(d.request.Players, i)
 	}
 	if d.pool == nil {
 		return nil, nil
@@ -104,14 +101,6 @@ func NewDriver(plan results.Plan, factories []strategies.Factory) (*Driver, erro
 	}
 	d.usage = make([]plugins.Usage, len(d.distinct))
 	return d, nil
-}
-
-// strategyOf returns how a worker makes a strategy; false if it cannot.
-func strategyOf(f strategies.Factory) (strategy, bool) {
-	if place, ok := plugins.PlaceOf(f); ok {
-		return strategy{Place: &place}, true
-	}
-	return strategy{Builtin: f.Info().Name}, builtin.Own(f)
 }
 
 // Block implements experiments.Driver: the leagues of one request.
@@ -148,7 +137,7 @@ func sum(a, b plugins.Usage) plugins.Usage {
 // NewWorker implements experiments.Driver. The worker's process starts with its first
 // leagues.
 func (d *Driver) NewWorker(ctx context.Context) (experiments.Worker, error) {
-	decoder, err := chunk.NewDecoder(d.plan)
+	decoder, err := chunk.NewDecoder(d.request.Plan)
 	return &worker{driver: d, decoder: decoder}, err
 }
 

@@ -61,7 +61,7 @@ type field struct {
 // openField opens a field. Scripts that do not play alone are loaded into p, whose log
 // receives what processes of plugins write, and at debug level what those of scripts do.
 func openField(ctx context.Context, r openRequest, p *isolate.Process) (f *field, err error) {
-	f = &field{unit: max(1, r.Unit), lockstep: 1}
+	f = &field{unit: r.Unit, lockstep: 1}
 	for _, s := range r.Strategies {
 		if s.Place != nil && s.script() == nil {
 			f.lockstep = f.unit // a plugin's end concerns all leagues that it is in
@@ -160,6 +160,9 @@ func (f *field) usage() []plugins.Usage {
 }
 
 func (f *field) close() error {
+	if f == nil {
+		return nil
+	}
 	var err error
 	if f.worker != nil {
 		err = f.worker.Close()

@@ -50,7 +50,7 @@ func (d *Driver) scripts() (n int) {
 // histories returns the memory that a worker needs for the histories of scripts, 0 in
 // small fields.
 func (d *Driver) histories() uint64 {
-	matches := d.plan.Legs * (len(d.plan.Field) - 1)
+	matches := d.request.Plan.Legs * (len(d.request.Plan.Field) - 1)
 	need := uint64(d.scripts()) * uint64(d.unit) * uint64(seatMemory+matches*outcomeMemory)
 	if need <= smallHistories {
 		return 0

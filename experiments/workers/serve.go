@@ -26,9 +26,10 @@ type server struct {
 
 // open opens the field of a plan and closes the one before.
 func (s *server) open(ctx context.Context, p *isolate.Process, r openRequest, _ func(any) error) error {
-	if err := s.close(); err != nil {
+	if err := s.field.close(); err != nil {
 		return fmt.Errorf("close the field before: %w", err)
 	}
+	s.field = nil
 	if err := p.Extend(r.Histories); err != nil {
 		return err
 	}
@@ -46,21 +47,12 @@ func (s *server) leave(_ context.Context, _ *isolate.Process, _ struct{}, reply 
 	if s.field == nil {
 		return errors.New("close: no plan is open")
 	}
-	used := s.field.usage()
-	if err := s.close(); err != nil {
+	used, err := s.field.usage(), s.field.close()
+	s.field = nil
+	if err != nil {
 		return err
 	}
 	return reply(used)
-}
-
-// close closes the field, if one is open.
-func (s *server) close() error {
-	if s.field == nil {
-		return nil
-	}
-	f := s.field
-	s.field = nil
-	return f.close()
 }
 
 // play plays leagues and replies with their records, unit by unit.

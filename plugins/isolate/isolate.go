@@ -1,23 +1,11 @@
 // Package isolate runs scripts in worker processes, so that a script cannot hang,
 // crash or starve the host.
 //
-// The two sides are
-//
-//	isolate.Serve(isolate.ServerConfig{Formats: catalog.Formats()}) // the worker's main
-//	formats := isolate.Formats(catalog.Formats(), plugins.Config{
-//		Command: []string{exe, "worker"},                       // the command of a worker
-//	}, nil)
-//	catalog.Load(ctx, catalog.Config{Formats: formats})             // on the host
-//
-// The isolated formats load scripts like the formats they wrap, but every script
-// runs in a process of its own. The worker receives the source over the plugin
-// protocol and opens no files. The limits of the runtime apply inside it;
-// outside, the host limits the worker's memory and kills it when a call does not
-// return.
-//
-// When a worker dies, the host rebuilds its seats one by one by repeating their
-// calls, and only seats that kill the worker again lose their league. A worker
-// that dies too often is quarantined for the rest of the run.
+// Serve is the main function of a worker. Formats, on the host, load scripts like those
+// they wrap, but every script runs in a process of its own. The worker receives the source
+// over the plugin protocol and opens no files. The limits of the runtime apply inside it;
+// outside, the host limits the worker's memory, kills it when a call does not return, and
+// repeats the calls of its seats when it has died (package plugins).
 //
 // A Loader bounds the time and the memory that loading a file takes. The same worker
 // also carries out tasks, such as those with which package workers plays leagues.

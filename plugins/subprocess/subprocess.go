@@ -1,11 +1,6 @@
-// Package subprocess starts processes that end with this one, and limits the
-// memory of this one.
-//
-// # Memory
-//
-// On Linux the kernel refuses more memory than the limit (RLIMIT_DATA), and the
-// process dies. On other systems the process checks its size every few
-// milliseconds and ends itself, so it can exceed the limit for that time.
+// Package subprocess starts processes that end with this one, and limits the memory of
+// this one: on Linux the kernel refuses more (RLIMIT_DATA), and the process dies; on other
+// systems it checks its size every few milliseconds and ends itself.
 package subprocess
 
 import (

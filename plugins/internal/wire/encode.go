@@ -2,6 +2,8 @@ package wire
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/strategylab/strategylab/plugins/internal/strategypb"
 	"github.com/strategylab/strategylab/strategies"
@@ -171,23 +173,10 @@ func appendMatch(out *strategypb.Turns, r *roster, t *strategies.Turn) {
 // pairOf returns 3 for the id "R7M3" of a match in round 7, and 0 for an id that
 // is not of this form.
 func pairOf(id string, round int) uint32 {
-	r, rest := digits(id, 'R')
-	pair, rest := digits(rest, 'M')
-	if rest != "" || pair == 0 || r == 0 || r != round {
+	rest, ours := strings.CutPrefix(id, "R"+strconv.Itoa(round)+"M")
+	pair, err := strconv.ParseUint(rest, 10, 30)
+	if !ours || round <= 0 || err != nil || rest[0] == '0' {
 		return 0
 	}
 	return uint32(pair)
-}
-
-// digits parses a letter and a number of at most 9 digits without leading zeros;
-// the number is 0 if they are missing.
-func digits(s string, letter byte) (n int, rest string) {
-	if len(s) < 2 || s[0] != letter || s[1] == '0' {
-		return 0, s
-	}
-	i := 1
-	for ; i < len(s) && i <= 9 && '0' <= s[i] && s[i] <= '9'; i++ {
-		n = 10*n + int(s[i]-'0')
-	}
-	return n, s[i:]
 }

@@ -89,7 +89,11 @@ func TestFloodOfOutput(t *testing.T) {
 		"panic":                    {trace, []string{"starting", "panic: oh no", "plugin output shortened 1000 goroutine 999"}, mostBurst - 2},
 		"short panic":              {trace[:4], []string{"starting", "panic: oh no", "plugin output shortened 2 goroutine 1"}, 2},
 		"long, empty and coloured": {[]string{strings.Repeat("x", 100_000), "", "red \x1b[31m"}, []string{strategies.OneLine(strings.Repeat("x", 2*mostText), mostText), strategies.OneLine("red \x1b[31m", mostText)}, 0},
-		"only an error":            {[]string{"fatal error: all goroutines are asleep"}, []string{"fatal error: all goroutines are asleep"}, 0},
+		"of go-plugin": {[]string{
+			`{"@level":"debug","@message":"plugin address","@timestamp":"2026-01-01T00:00:00.000000Z","address":"/tmp/plugin1"}`,
+			`2026-01-01T00:00:00.000Z [INFO]  plugin: started`, `2026-01-01T00:00:00.000Z [WARN]  plugin: late`, `debugging`,
+		}, []string{`2026-01-01T00:00:00.000Z [WARN]  plugin: late`, `debugging`}, 2},
+		"only an error": {[]string{"fatal error: all goroutines are asleep"}, []string{"fatal error: all goroutines are asleep"}, 0},
 	} {
 		var warnings []string
 		debug := 0
@@ -203,28 +207,6 @@ func TestLate(t *testing.T) {
 		p := &stream{process: &process{config: &Config{CallTime: time.Second, Script: tt.script}}}
 		if err := p.late(tt.entries, tt.took); (err != nil) != tt.late || err != nil && !errors.Is(err, strategies.ErrTimeout) {
 			t.Errorf("%d calls after %v, script %v: %v", tt.entries, tt.took, tt.script != nil, err)
-		}
-	}
-}
-
-// TestChatter logs lines of go-plugin's logger, and what may look like them.
-func TestChatter(t *testing.T) {
-	t.Parallel()
-	for line, level := range map[string]string{
-		`{"@level":"debug","@message":"plugin address","@timestamp":"2026-01-01T00:00:00.000000Z","address":"/tmp/plugin1"}`: "DEBUG",
-		`2026-01-01T00:00:00.000Z [INFO]  plugin: started`:                                                                   "DEBUG",
-		`{"@level":"error","@message":"no licence"}`:                                                                         "WARN",
-		`2026-01-01T00:00:00.000Z [WARN]  plugin: late`:                                                                      "WARN",
-		`debugging`: "WARN",
-	} {
-		var log strings.Builder
-		o := &output{log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
-		o.line(line)
-		if !strings.Contains(log.String(), "level="+level) {
-			t.Errorf("%s: %s", line, log.String())
-		}
-		if said := o.reason(); (said == "") != (level == "DEBUG") {
-			t.Errorf("%s: reason %q", line, said)
 		}
 	}
 }

@@ -56,7 +56,7 @@ func host(mark, how string) {
 // behind. STRATEGYLAB_KILLS says how many; 100 are meant for a quiet machine.
 func TestKilledHost(t *testing.T) {
 	t.Parallel()
-	kills := 3
+	kills := 2
 	if n, err := strconv.Atoi(os.Getenv("STRATEGYLAB_KILLS")); err == nil {
 		kills = n
 	}

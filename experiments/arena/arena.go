@@ -15,7 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"reflect"
+	"slices"
 
 	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/host/game"
@@ -131,23 +131,12 @@ func (a *Arena) inspect() error {
 		if !ok {
 			continue
 		}
-		for j, known := range a.batchers {
-			if same(known, b) {
-				a.batcherOf[i] = j
-			}
-		}
-		if a.batcherOf[i] < 0 {
+		if a.batcherOf[i] = slices.Index(a.batchers, b); a.batcherOf[i] < 0 {
 			a.batcherOf[i] = len(a.batchers)
 			a.batchers = append(a.batchers, b)
 		}
 	}
 	return nil
-}
-
-// same reports whether two players share a factory. Incomparable factories count as
-// different, which costs an additional step.
-func same(a, b strategies.Batcher) bool {
-	return reflect.TypeOf(a).Comparable() && a == b
 }
 
 // Block implements experiments.Driver: one league, or those in lockstep.

@@ -2,7 +2,6 @@ package arena_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -228,47 +227,3 @@ func TestBatchThatDoesNotStart(t *testing.T) {
 type noBatch struct{ *script }
 
 func (noBatch) NewBatch(context.Context) (strategies.Batch, error) { return nil, nil }
-
-// slices of functions make a factory that cannot be compared.
-type incomparable struct {
-	strategies.Batcher
-	_ []func()
-}
-
-func TestFactoriesThatCannotBeCompared(t *testing.T) {
-	t.Parallel()
-	plan := planOf(3, 2, 3)
-	f := incomparable{Batcher: batch.Of(&script{})}
-	for _, l := range play(t, newArena(t, plan, arena.Config{}, f, f, f), 3, 3) {
-		if len(l.Notes) > 0 {
-			t.Errorf("league %d: %+v", l.Index, l.Notes)
-		}
-	}
-}
-
-// TestBatchErrorsOnClose are the worker's to return.
-func TestBatchErrorsOnClose(t *testing.T) {
-	t.Parallel()
-	b := badEnd{batch.Of(&script{})}
-	w, err := newArena(t, planOf(2, 1, 1), arena.Config{}, b, &script{}).NewWorker(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Play(t.Context(), 0, make([]results.League, 1), make([]bool, 2)); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); !errors.Is(err, errBoom) {
-		t.Errorf("close: %v, want boom", err)
-	}
-}
-
-type badEnd struct{ strategies.Batcher }
-
-func (b badEnd) NewBatch(ctx context.Context) (strategies.Batch, error) {
-	inner, err := b.Batcher.NewBatch(ctx)
-	return badEndBatch{inner}, err
-}
-
-type badEndBatch struct{ strategies.Batch }
-
-func (b badEndBatch) Close() error { return errors.Join(b.Batch.Close(), errBoom) }

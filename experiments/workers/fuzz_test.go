@@ -2,6 +2,7 @@ package workers_test
 
 import (
 	"errors"
+	"flag"
 	"strings"
 	"testing"
 	"time"
@@ -58,8 +59,11 @@ func FuzzJavaScript(f *testing.F) {
 // fault. What a script can do to its process ends with the process, in the time and the
 // memory of the test's limits.
 func fuzzScripts(f *testing.F, name string, seeds ...string) {
-	for _, seed := range seeds {
-		f.Add(seed)
+	fuzzing := flag.Lookup("test.fuzz").Value.String() != ""
+	for i, seed := range seeds {
+		if fuzzing || i%4 == 3 { // each takes a field of processes
+			f.Add(seed)
+		}
 	}
 	formats, _ := inWorkers(f, "worker")
 	honest, ok := builtin.Find("markov-2")

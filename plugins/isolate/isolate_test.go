@@ -37,6 +37,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// wholeSets is whether tests that start many processes take all of their cases.
+var wholeSets = os.Getenv("WHOLE_TESTS") != ""
+
 func serve(memory uint64) {
 	if err := isolate.Serve(isolate.ServerConfig{Formats: languages(), Memory: memory}); err != nil {
 		panic(err)

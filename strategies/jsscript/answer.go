@@ -106,16 +106,9 @@ var plain = new(goja.Runtime)
 
 // The values of enumerations in scripts.
 var (
-	parities = [...]goja.Value{
-		game.NoParity: goja.Null(), game.Even: plain.ToValue("even"), game.Odd: plain.ToValue("odd"),
-	}
-	roles = [...]goja.Value{
-		game.NoRole: goja.Null(), game.RoleA: plain.ToValue("PLAYER_A"), game.RoleB: plain.ToValue("PLAYER_B"),
-	}
-	results = [...]goja.Value{
-		game.NoResult: goja.Null(), game.Win: plain.ToValue("win"), game.Tie: plain.ToValue("draw"),
-		game.Loss: plain.ToValue("loss"), game.TechnicalLoss: plain.ToValue("technical_loss"),
-	}
+	parities = script.Words(game.Odd, word)
+	roles    = script.Words(game.RoleB, word)
+	results  = script.Words(game.TechnicalLoss, word)
 )
 
 // word returns the value of a text; empty means unknown.

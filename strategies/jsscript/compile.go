@@ -29,10 +29,8 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
@@ -207,7 +205,7 @@ func compares(operator token.Token) bool {
 
 // unicodeClass matches the classes of characters in a regular expression that this
 // interpreter takes for the letter p.
-var unicodeClass = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^\\])(?:\\\\)*\\[pP]\{`) })
+var unicodeClass = script.Pattern(`(?:^|[^\\])(?:\\\\)*\\[pP]\{`)
 
 func lineAt(f *file.File, offset int) int {
 	if f == nil {

@@ -2,8 +2,6 @@ package jsscript
 
 import (
 	"fmt"
-	"regexp"
-	"sync"
 
 	"github.com/strategylab/strategylab/strategies/script"
 )
@@ -24,21 +22,15 @@ var jsHabits = script.Habits([][2]string{
 })
 
 var (
-	jsFunction = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\bfunction\s+(\w+)\s*\(|\b(?:const|let|var)\s+(\w+)\s*=\s*(?:function\b|\(?[\w\s,]*\)?\s*=>)`)
-	})
-	inObject = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\bchoose\s*:|^\s*(?:static\s+)?choose\s*\([^()]*\)\s*\{|\.choose\s*=[^=]`)
-	})
+	jsFunction = script.Pattern(`\bfunction\s+(\w+)\s*\(|\b(?:const|let|var)\s+(\w+)\s*=\s*(?:function\b|\(?[\w\s,]*\)?\s*=>)`)
+	inObject   = script.Pattern(`\bchoose\s*:|^\s*(?:static\s+)?choose\s*\([^()]*\)\s*\{|\.choose\s*=[^=]`)
 )
 
 // declaresChoose matches what makes choose a name at the top level.
-var declaresChoose = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\bfunction\s*\*?\s*choose\b|\bchoose\s*=[^=]|^\s*choose\b`)
-})
+var declaresChoose = script.Pattern(`\bfunction\s*\*?\s*choose\b|\bchoose\s*=[^=]|^\s*choose\b`)
 
 // indentedChoose matches a function choose inside of something.
-var indentedChoose = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s+(?:async\s+)?function\s*\*?\s*choose\b`) })
+var indentedChoose = script.Pattern(`^\s+(?:async\s+)?function\s*\*?\s*choose\b`)
 
 // noChoose returns the failure of a script without a function choose at its top level:
 // with the place where one is declared in another way.

@@ -3,10 +3,8 @@ package jsscript
 import (
 	"errors"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
@@ -125,16 +123,10 @@ func keyword(text, word string) bool {
 // The forms of an export. Comments between its words are not among them: bundlers write
 // none, and people neither.
 var (
-	exportList = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^export\s*\{([^{}]*)\}(\s*from\b)?`)
-	})
-	exportDefault = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^export\s+default\b(\s*(?:async\s+)?(?:function\b\s*\*?|class\b)\s*([\pL_$][\pL\pN_$]*)?)?`)
-	})
-	exportName = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^([\pL_$][\pL\pN_$]*)(?:\s+as\s+["']?([\pL_$][\pL\pN_$]*)["']?)?$`)
-	})
-	comments = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)/\*.*?\*/|//[^\n]*`) })
+	exportList    = script.Pattern(`^export\s*\{([^{}]*)\}(\s*from\b)?`)
+	exportDefault = script.Pattern(`^export\s+default\b(\s*(?:async\s+)?(?:function\b\s*\*?|class\b)\s*([\pL_$][\pL\pN_$]*)?)?`)
+	exportName    = script.Pattern(`^([\pL_$][\pL\pN_$]*)(?:\s+as\s+["']?([\pL_$][\pL\pN_$]*)["']?)?$`)
+	comments      = script.Pattern(`(?s)/\*.*?\*/|//[^\n]*`)
 )
 
 // rewriteExport rewrites the export that a text begins with, and returns the code that

@@ -7,7 +7,6 @@ import (
 
 	"github.com/dop251/goja"
 
-	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/script"
 )
@@ -23,18 +22,11 @@ func (f *factory) NewWatched(ctx context.Context, s strategies.Setup, seen func(
 	if err != nil {
 		return nil, err
 	}
-	st.watch = &watch{vm: st.sandbox.vm, seen: seen, text: f.text, api: fieldsOf(st.sandbox.vm)}
+	st.watch = &watch{vm: st.sandbox.vm, seen: seen, text: f.text}
 	for _, slip := range f.differ {
 		seen(slip)
 	}
-	for _, hook := range []string{"start", "observe"} {
-		if f.text.LineOf(hook) > 0 {
-			continue
-		}
-		if name, line := f.text.Declared(hook, jsFunction()); line > 0 {
-			seen(script.Slip{Line: line, What: fmt.Sprintf("function %s is never called", name), Hint: "did you mean " + hook + "?"})
-		}
-	}
+	f.text.Uncalled(func(hook string) bool { return f.text.LineOf(hook) > 0 }, jsFunction(), seen)
 	if err := st.begin(ctx, &s); err != nil {
 		_ = st.Close()
 		return nil, err
@@ -47,7 +39,6 @@ type watch struct {
 	vm   *goja.Runtime
 	seen func(script.Slip)
 	text *script.Text
-	api  script.API
 }
 
 // mark puts a proxy before the prototype of an object. describe is asked for what
@@ -78,8 +69,7 @@ func (w *watch) object(o *goja.Object, name string) {
 		if key == "toJSON" || w.text.Assigns(key) { // JSON.stringify asks for the first
 			return "", ""
 		}
-		what, hint, _ = w.api.Missing(name, key)
-		return what, hint
+		return script.Missing(name, key)
 	})
 }
 
@@ -122,21 +112,4 @@ func (w *watch) told(observe goja.Value) goja.Value {
 		}
 		return goja.Undefined()
 	})
-}
-
-// fieldsOf reads the fields of what scripts are given off the objects that they get.
-func fieldsOf(vm *goja.Runtime) script.API {
-	scratch := newView(vm)
-	var outcome *goja.Object
-	keep := vm.ToValue(func(c goja.FunctionCall) goja.Value {
-		outcome, _ = c.Argument(0).(*goja.Object)
-		return goja.Undefined()
-	})
-	o := strategies.Outcome{MatchID: "R1M1", Round: 1, Opponent: "P02", Role: game.RoleA, Choice: game.Even, OpponentChoice: game.Odd, Result: game.Win}
-	if _, err := scratch.tell(goja.Undefined(), scratch.told(&o, keep)...); err != nil {
-		panic(err) // it is constant
-	}
-	return script.API{
-		Setup: setupObject(vm, &strategies.Setup{ID: "P01", Name: "P01"}).Keys(), Turn: scratch.turn.Keys(), Outcome: outcome.Keys(),
-	}
 }

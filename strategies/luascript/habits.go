@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/strategylab/strategylab/strategies/script"
 )
@@ -59,14 +58,10 @@ func habits() [][2]string {
 var luaHabits = script.Habits(habits())
 
 var (
-	luaFunction = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\bfunction\s+(\w+)\s*\(|\b(?:local\s+)?(\w+)\s*=\s*function\b`)
-	})
-	elseIf  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\belse\s+if\b`) })
-	inTable = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\bfunction\s+\w+[.:]choose\b|\bchoose\s*=\s*function\b`)
-	})
-	localChoose = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\blocal\s+(function\s+)?choose\b`) })
+	luaFunction = script.Pattern(`\bfunction\s+(\w+)\s*\(|\b(?:local\s+)?(\w+)\s*=\s*function\b`)
+	elseIf      = script.Pattern(`\belse\s+if\b`)
+	inTable     = script.Pattern(`\bfunction\s+\w+[.:]choose\b|\bchoose\s*=\s*function\b`)
+	localChoose = script.Pattern(`\blocal\s+(function\s+)?choose\b`)
 )
 
 // noChoose returns the error of a script without a global function choose: with the

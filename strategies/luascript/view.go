@@ -1,11 +1,13 @@
 package luascript
 
 import (
-	lua "github.com/yuin/gopher-lua"
 	"sync"
+
+	lua "github.com/yuin/gopher-lua"
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/script"
 )
 
 // smallNumbers saves an allocation for each small number.
@@ -27,16 +29,9 @@ func number(n int) lua.LValue {
 
 // The values of enumerations in scripts.
 var (
-	parities = [...]lua.LValue{
-		game.NoParity: lua.LNil, game.Even: lua.LString("even"), game.Odd: lua.LString("odd"),
-	}
-	roles = [...]lua.LValue{
-		game.NoRole: lua.LNil, game.RoleA: lua.LString("PLAYER_A"), game.RoleB: lua.LString("PLAYER_B"),
-	}
-	results = [...]lua.LValue{
-		game.NoResult: lua.LNil, game.Win: lua.LString("win"), game.Tie: lua.LString("draw"),
-		game.Loss: lua.LString("loss"), game.TechnicalLoss: lua.LString("technical_loss"),
-	}
+	parities = script.Words(game.Odd, word)
+	roles    = script.Words(game.RoleB, word)
+	results  = script.Words(game.TechnicalLoss, word)
 )
 
 // word makes a value of a string of which empty means unknown.

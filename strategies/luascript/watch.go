@@ -8,7 +8,6 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
-	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/script"
 )
@@ -28,14 +27,10 @@ func (f *factory) NewWatched(ctx context.Context, s strategies.Setup, seen func(
 	if err != nil {
 		return nil, err
 	}
-	for _, hook := range []string{"start", "observe"} {
-		if _, ok := seat.machine.state.G.Global.RawGetString(hook).(*lua.LFunction); ok {
-			continue
-		}
-		if name, line := f.text.Declared(hook, luaFunction()); line > 0 {
-			seen(script.Slip{Line: line, What: fmt.Sprintf("function %s is never called", name), Hint: "did you mean " + hook + "?"})
-		}
-	}
+	f.text.Uncalled(func(hook string) bool {
+		_, has := seat.machine.state.G.Global.RawGetString(hook).(*lua.LFunction)
+		return has
+	}, luaFunction(), seen)
 	if err := seat.begin(ctx, s); err != nil {
 		_ = seat.Close()
 		return nil, err
@@ -47,7 +42,6 @@ func (f *factory) NewWatched(ctx context.Context, s strategies.Setup, seen func(
 type watch struct {
 	seen func(script.Slip)
 	text *script.Text
-	api  script.API
 }
 
 // furnish watches the libraries and the variables of a new state.
@@ -72,7 +66,6 @@ func (w *watch) furnish(l *lua.LState) {
 		}
 		return fmt.Sprintf("the variable %s is never set", name), variableHint(globals, name)
 	})
-	w.api = fieldsOf(l)
 }
 
 func libraryHint(name string, lib *lua.LTable, key lua.LValue) string {
@@ -129,8 +122,7 @@ func (w *watch) object(l *lua.LState, t *lua.LTable, name string) {
 		if w.text.Assigns(field) {
 			return "", ""
 		}
-		what, hint, _ = w.api.Missing(name, field)
-		return what, hint
+		return script.Missing(name, field)
 	})
 }
 
@@ -153,18 +145,4 @@ func (w *watch) list(l *lua.LState, t *lua.LTable, name string) {
 		}
 		return "", ""
 	})
-}
-
-// fieldsOf reads the fields of what scripts are given off the tables that they get.
-func fieldsOf(l *lua.LState) script.API {
-	scratch := &seat{machine: &machine{state: l}, view: newView(l, 1)}
-	match := strategies.Turn{MatchID: "R1M1", Round: 1, Opponent: "P02", Role: game.RoleA}
-	return script.API{
-		Setup: names(setupTable(l, &strategies.Setup{ID: "P01", Name: "P01"})),
-		Outcome: names(scratch.enter(l, &strategies.Outcome{
-			MatchID: match.MatchID, Round: match.Round, Opponent: match.Opponent, Role: match.Role,
-			Choice: game.Even, OpponentChoice: game.Odd, Drew: true, Number: 1, Result: game.Win,
-		})),
-		Turn: names(scratch.turnTable(&match)),
-	}
 }

@@ -19,3 +19,15 @@ func AnswerHint(kind, text string) string {
 	}
 	return ""
 }
+
+// Words returns the values of an enumeration up to the last in a language, in which word makes a
+// value of a name; that of the first, which is none, is empty.
+func Words[E interface {
+	~uint8
+	String() string
+}, V any](last E, word func(name string) V) (words []V) {
+	for e := E(0); e <= last; e++ {
+		words = append(words, word(e.String()))
+	}
+	return words
+}

@@ -31,39 +31,34 @@ type Watched interface {
 	Text() *Text
 }
 
-// API has the names of the fields of what a script is given. A runtime reads them
-// off the objects that it makes.
-type API struct{ Setup, Turn, Outcome []string }
-
 // object is one of the things a script is given.
 type object struct {
 	name, article string
 	fields        []string
 }
 
-func (a API) objects() []object {
-	return []object{{"setup", "", a.Setup}, {"turn", "", a.Turn}, {"outcome", "an ", a.Outcome}}
+// objects are what scripts are given, as scripts/README.md has them.
+var objects = []object{
+	{"setup", "", []string{"id", "name", "players", "rounds", "legs"}},
+	{"turn", "", []string{"match_id", "round", "opponent", "role", "played", "wins", "draws", "losses", "points", "history"}},
+	{"outcome", "an ", []string{"match_id", "round", "opponent", "role", "choice", "opponent_choice", "drawn_number", "result", "points"}},
 }
 
-// Missing describes the reading of a field that an object ("setup", "turn" or
-// "outcome") does not have. ok is false if it has the field, with no value.
-func (a API) Missing(name, field string) (what, hint string, ok bool) {
-	for _, o := range a.objects() {
-		if o.name != name {
-			continue
+// Missing describes the reading of a field that an object ("setup", "turn" or "outcome") does
+// not have; what is empty if it has the field, with no value.
+func Missing(name, field string) (what, hint string) {
+	for _, o := range objects {
+		if o.name == name && !slices.Contains(o.fields, field) {
+			return fmt.Sprintf("%s%s has no field %q", o.article, o.name, field), o.meant(field)
 		}
-		if slices.Contains(o.fields, field) {
-			return "", "", false
-		}
-		return fmt.Sprintf("%s%s has no field %q", o.article, o.name, field), a.meant(o, field), true
 	}
-	return "", "", false
+	return "", ""
 }
 
 // meant returns the hint for a field that o does not have.
-func (a API) meant(o object, field string) string {
+func (o object) meant(field string) string {
 	list := o.name + " has " + strings.Join(o.fields, ", ")
-	for _, other := range a.objects() {
+	for _, other := range objects {
 		if name := same(field, other.fields); name != "" && other.name != o.name && same(field, o.fields) == "" {
 			return fmt.Sprintf("%s%s has %s; %s", other.article, other.name, name, list)
 		}

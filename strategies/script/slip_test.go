@@ -14,35 +14,25 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// api has the fields that a small runtime would give.
-var api = API{
-	Setup:   []string{"legs", "players", "me"},
-	Turn:    []string{"round", "opponent", "my_points"},
-	Outcome: []string{"won", "opponent_choice", "number"},
-}
-
 func TestMissingField(t *testing.T) {
+	const setup, turn = "setup has id, name, players, rounds, legs", "turn has match_id, round, opponent, role, played, wins, draws, losses, points, history"
+	const outcome = "outcome has match_id, round, opponent, role, choice, opponent_choice, drawn_number, result, points"
 	for _, c := range []struct{ object, field, what, hint string }{
-		{"turn", "colour", `turn has no field "colour"`, "turn has round, opponent, my_points"},
-		{"outcome", "colour", `an outcome has no field "colour"`, "outcome has won, opponent_choice, number"},
-		{"turn", "oponent", `turn has no field "oponent"`, "did you mean opponent? turn has round, opponent, my_points"},
-		{"turn", "myPoints", `turn has no field "myPoints"`, "did you mean my_points? turn has round, opponent, my_points"},
-		{"turn", "Round", `turn has no field "Round"`, "did you mean round? turn has round, opponent, my_points"},
+		{"turn", "colour", `turn has no field "colour"`, turn},
+		{"outcome", "colour", `an outcome has no field "colour"`, outcome},
+		{"turn", "oponent", `turn has no field "oponent"`, "did you mean opponent? " + turn},
+		{"turn", "matchId", `turn has no field "matchId"`, "did you mean match_id? " + turn},
+		{"turn", "Round", `turn has no field "Round"`, "did you mean round? " + turn},
 		// A field of another object is named with it, whatever its spelling.
-		{"turn", "number", `turn has no field "number"`, "an outcome has number; turn has round, opponent, my_points"},
-		{"turn", "opponentChoice", `turn has no field "opponentChoice"`, "an outcome has opponent_choice; turn has round, opponent, my_points"},
-		{"outcome", "LEGS", `an outcome has no field "LEGS"`, "setup has legs; outcome has won, opponent_choice, number"},
-		{"setup", "round", `setup has no field "round"`, "turn has round; setup has legs, players, me"},
-		{"turn", "", `turn has no field ""`, "turn has round, opponent, my_points"},
+		{"turn", "result", `turn has no field "result"`, "an outcome has result; " + turn},
+		{"turn", "opponentChoice", `turn has no field "opponentChoice"`, "an outcome has opponent_choice; " + turn},
+		{"outcome", "LEGS", `an outcome has no field "LEGS"`, "setup has legs; " + outcome},
+		{"setup", "round", `setup has no field "round"`, "turn has round; " + setup},
+		{"turn", "", `turn has no field ""`, turn},
+		{"turn", "round", "", ""}, {"outcome", "choice", "", ""}, {"setup", "id", "", ""}, {"nothing", "round", "", ""},
 	} {
-		what, hint, ok := api.Missing(c.object, c.field)
-		if !ok || what != c.what || hint != c.hint {
-			t.Errorf("%s.%s: %q, hint %q, %t; want %q, hint %q", c.object, c.field, what, hint, ok, c.what, c.hint)
-		}
-	}
-	for _, known := range [][2]string{{"turn", "round"}, {"outcome", "won"}, {"setup", "me"}, {"nothing", "round"}} {
-		if what, hint, ok := api.Missing(known[0], known[1]); ok || what+hint != "" {
-			t.Errorf("%s.%s is missed: %q", known[0], known[1], what)
+		if what, hint := Missing(c.object, c.field); what != c.what || hint != c.hint {
+			t.Errorf("%s.%s: %q, hint %q; want %q, hint %q", c.object, c.field, what, hint, c.what, c.hint)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package script
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -47,8 +48,13 @@ func Habits(list [][2]string) func() []Habit {
 	})
 }
 
+// Pattern returns a function that compiles a regular expression when it is first asked for.
+func Pattern(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
+
 // quoted matches what stands in quotes on one line.
-var quoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'`) })
+var quoted = Pattern(`"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'`)
 
 // code returns a line, from 1, without its comment and the content of its texts.
 func (t *Text) code(line int) string {
@@ -112,7 +118,7 @@ const (
 	after  = `(?:$|[^\pL\pN_$])`
 )
 
-var name = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\pL_$][\pL\pN_$]*`) })
+var name = Pattern(`[\pL_$][\pL\pN_$]*`)
 
 // NearestName returns the name in the code that is most like one that does not exist,
 // "" if none is like it.
@@ -179,6 +185,16 @@ func (t *Text) Assigns(name string) bool {
 	}
 	q := regexp.QuoteMeta(name)
 	return regexp.MustCompile(before + q + `\s*(?:=[^=]|\+\+|--|[-+*/|&?]+=)|\bfunction\s+` + q + after).Match(t.source)
+}
+
+// Uncalled reports the functions that are meant as a hook and are never called, unless the
+// script has that hook.
+func (t *Text) Uncalled(has func(hook string) bool, function *regexp.Regexp, seen func(Slip)) {
+	for _, hook := range []string{"start", "observe"} {
+		if name, line := t.Declared(hook, function); line > 0 && !has(hook) {
+			seen(Slip{Line: line, What: fmt.Sprintf("function %s is never called", name), Hint: "did you mean " + hook + "?"})
+		}
+	}
 }
 
 // Declared returns the function whose name is most like one that is missing, and its

@@ -184,9 +184,9 @@ func compile(t testing.TB, name, source string) strategies.Factory {
 	var f strategies.Factory
 	var err error
 	if strings.HasSuffix(name, ".lua") {
-		f, err = luascript.Compile(name, name, []byte(source), luascript.Config{Limits: budget.Limits{Instructions: 100_000}})
+		f, err = luascript.Compile(name, name, []byte(source), budget.Limits{Instructions: 100_000})
 	} else {
-		f, err = jsscript.Compile(name, name, []byte(source), jsscript.Config{})
+		f, err = jsscript.Compile(name, name, []byte(source), budget.Limits{})
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -271,11 +271,11 @@ func Formats() []Format { return CachedFormats("") }
 // wasmscript.Config.
 func CachedFormats(code string) []Format {
 	javaScript := func(_ context.Context, name, path string, source []byte, l budget.Limits) (strategies.Factory, error) {
-		return jsscript.Compile(name, path, source, jsscript.Config{Limits: l})
+		return jsscript.Compile(name, path, source, l)
 	}
 	return []Format{
 		{Ext: ".lua", Kind: strategies.Lua, Load: func(_ context.Context, name, path string, source []byte, l budget.Limits) (strategies.Factory, error) {
-			return luascript.Compile(name, path, source, luascript.Config{Limits: l})
+			return luascript.Compile(name, path, source, l)
 		}},
 		{Ext: ".js", Kind: strategies.JavaScript, Load: javaScript},
 		{Ext: ".mjs", Kind: strategies.JavaScript, Load: javaScript},

@@ -46,13 +46,6 @@ import (
 	"github.com/strategylab/strategylab/strategies/script"
 )
 
-// Config is the settings of a script. The zero value is fine.
-type Config struct {
-	// Limits bound every call of a hook and the run of the top level. goja does
-	// not count instructions, so only Time applies.
-	Limits budget.Limits
-}
-
 // Compile compiles a script. It runs the top level once within the limits and checks
 // that there is a function choose; it does not ask for choices. name is the name of
 // the strategy, path the file in errors. Errors in the script are
@@ -60,9 +53,9 @@ type Config struct {
 //
 // The factory is safe for concurrent use. Its seats share nothing that a script
 // can change.
-func Compile(name, path string, source []byte, opts Config) (strategies.Factory, error) {
+func Compile(name, path string, source []byte, limits budget.Limits) (strategies.Factory, error) {
 	f := &factory{
-		Host:   script.NewHost(script.Describe(strategies.JavaScript, name, path, source, script.Comment(source)), opts.Limits),
+		Host:   script.NewHost(script.Describe(strategies.JavaScript, name, path, source, script.Comment(source)), limits),
 		source: string(source),
 		text:   script.NewText(source, "//", jsHabits),
 	}

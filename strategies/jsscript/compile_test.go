@@ -46,7 +46,7 @@ func TestModules(t *testing.T) {
 			t.Errorf("%s: %v, %v, want odd", script, c, err)
 		}
 	}
-	_, err := jsscript.Compile("test", source, []byte("export default\n\nfunction choose() {}\nnull.x"), jsscript.Config{Limits: patient})
+	_, err := jsscript.Compile("test", source, []byte("export default\n\nfunction choose() {}\nnull.x"), patient)
 	want(t, err, strategies.OpLoad, game.FaultError, source+":4", "TypeError")
 	if c, err := ask(t, "export let n = 0\nexport function start() { n++ }\nexport function choose() { return n ? 'odd' : 'even' }"); c != strategies.Odd || err != nil {
 		t.Errorf("start of a module: %v, %v", c, err)
@@ -99,7 +99,7 @@ func TestLoadErrors(t *testing.T) {
 		if tt.fault == game.FaultTimeout {
 			limits = budget.Limits{Time: limit}
 		}
-		f, err := jsscript.Compile("test", source, []byte(tt.script), jsscript.Config{Limits: limits})
+		f, err := jsscript.Compile("test", source, []byte(tt.script), limits)
 		if err == nil {
 			_ = f.Close()
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
 	"github.com/strategylab/strategylab/strategies/jsscript"
 )
 
@@ -13,7 +14,7 @@ import (
 func Example() {
 	ctx := context.Background()
 	script := "// Mine: repeats what the opponent chose last.\nfunction choose(turn) {\n  const last = turn.history.at(-1);\n  return last ? last.opponent_choice : 0.5;\n}\n"
-	f, err := jsscript.Compile("mine", "scripts/mine.js", []byte(script), jsscript.Config{})
+	f, err := jsscript.Compile("mine", "scripts/mine.js", []byte(script), budget.Limits{})
 	if err != nil {
 		fmt.Println(err)
 		return

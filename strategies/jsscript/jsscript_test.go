@@ -22,7 +22,7 @@ const source = "scripts/test.js"
 // load compiles a script that has to compile, under limits.
 func load(tb testing.TB, script string, limits budget.Limits) strategies.Factory {
 	tb.Helper()
-	f, err := jsscript.Compile("test", source, []byte(script), jsscript.Config{Limits: limits})
+	f, err := jsscript.Compile("test", source, []byte(script), limits)
 	if err != nil {
 		tb.Fatal(err)
 	}

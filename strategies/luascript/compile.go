@@ -51,12 +51,6 @@ import (
 	"github.com/strategylab/strategylab/strategies/script"
 )
 
-// Config is the settings of a script. The zero value is fine.
-type Config struct {
-	// Limits bound every call of a hook and the run of the top level.
-	Limits budget.Limits
-}
-
 // callDepth is the limit of nested calls, registers and maxRegisters the initial and
 // largest size of their value stack.
 const (
@@ -76,9 +70,9 @@ func init() { lua.MaxArrayIndex = 1 << 20 }
 //
 // The factory is safe for concurrent use. Its seats share nothing that a script
 // can change.
-func Compile(name, path string, source []byte, opts Config) (strategies.Factory, error) {
+func Compile(name, path string, source []byte, limits budget.Limits) (strategies.Factory, error) {
 	f := &factory{
-		Host:    script.NewHost(script.Describe(strategies.Lua, name, path, source, script.Comment(source)), opts.Limits),
+		Host:    script.NewHost(script.Describe(strategies.Lua, name, path, source, script.Comment(source)), limits),
 		sandbox: newSandbox(),
 		text:    script.NewText(source, "--", luaHabits),
 	}

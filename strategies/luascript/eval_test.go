@@ -29,7 +29,7 @@ type bench struct {
 
 func newBench(tb testing.TB, limits budget.Limits) *bench {
 	tb.Helper()
-	f, err := Compile("bench", "bench.lua", []byte("function choose() return 1 end"), Config{Limits: limits})
+	f, err := Compile("bench", "bench.lua", []byte("function choose() return 1 end"), limits)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -443,7 +443,7 @@ func TestLinesStay(t *testing.T) {
 	if err == nil || err.Error() != "xyA" {
 		t.Errorf("error %v, want xyA", err)
 	}
-	_, err = Compile("x", "x.lua", []byte("#!/usr/bin/lua\nlocal a = \"x\\z\n\n  y\"\nlocal b = nil + 1"), Config{})
+	_, err = Compile("x", "x.lua", []byte("#!/usr/bin/lua\nlocal a = \"x\\z\n\n  y\"\nlocal b = nil + 1"), budget.Limits{})
 	var se *strategies.Error
 	if !errors.As(err, &se) || se.Line != 5 {
 		t.Errorf("error %v, want one of line 5", err)
@@ -452,7 +452,7 @@ func TestLinesStay(t *testing.T) {
 
 // TestInterpreterLine reads a script that a shell can start, with a byte order mark.
 func TestInterpreterLine(t *testing.T) {
-	f, err := Compile("x", "x.lua", []byte("\ufeff#!/usr/bin/env lua\r\n-- Mine: a title\r\nfunction choose() return 1 end\r\n"), Config{})
+	f, err := Compile("x", "x.lua", []byte("\ufeff#!/usr/bin/env lua\r\n-- Mine: a title\r\nfunction choose() return 1 end\r\n"), budget.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -472,7 +472,7 @@ func TestLaterSyntax(t *testing.T) {
 		`return a && b`: "in Lua it is and", `return "//" .. 7 // 2`: "// is an operator",
 		`do break; local x end`: "write do break end", `return 0x1p4`: "hexadecimal",
 	} {
-		_, err := Compile("x", "x.lua", []byte("function choose()\n  "+code+"\nend"), Config{})
+		_, err := Compile("x", "x.lua", []byte("function choose()\n  "+code+"\nend"), budget.Limits{})
 		var se *strategies.Error
 		if !errors.As(err, &se) || se.Line != 2 || !strings.Contains(se.Hint, want) {
 			t.Errorf("%s: error %v, want line 2 and %q", code, err, want)
@@ -510,7 +510,7 @@ func TestDifferences(t *testing.T) {
 		`local s = "\\d \n\x41" -- "\d"`:                                              "",
 		`local s = string.rep("x", 2, "y") .. table.unpack({1})`:                      "",
 	} {
-		f, err := Compile("x", "x.lua", []byte("function choose()\n  "+code+"\n  return 1\nend"), Config{Limits: roomy})
+		f, err := Compile("x", "x.lua", []byte("function choose()\n  "+code+"\n  return 1\nend"), roomy)
 		if err != nil {
 			t.Errorf("%s: %v", code, err)
 			continue

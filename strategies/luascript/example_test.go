@@ -6,6 +6,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
 	"github.com/strategylab/strategylab/strategies/luascript"
 )
 
@@ -13,7 +14,7 @@ import (
 func Example() {
 	ctx := context.Background()
 	script := "-- Mine: repeats what the opponent chose last.\nfunction choose(turn)\n  local last = turn.history[#turn.history]\n  return last and last.opponent_choice or 0.5\nend\n"
-	f, err := luascript.Compile("mine", "scripts/mine.lua", []byte(script), luascript.Config{})
+	f, err := luascript.Compile("mine", "scripts/mine.lua", []byte(script), budget.Limits{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -140,7 +140,7 @@ func TestFailures(t *testing.T) {
 }
 
 // roomy limits do not get in the way on a busy machine.
-var roomy = luascript.Config{Limits: budget.Limits{Time: time.Hour}}
+var roomy = budget.Limits{Time: time.Hour}
 
 // players returns the ids of a field of n.
 func players(n int) []string {
@@ -151,9 +151,9 @@ func players(n int) []string {
 	return ids
 }
 
-func compile(tb testing.TB, source string, opts luascript.Config) (strategies.Factory, error) {
+func compile(tb testing.TB, source string, limits budget.Limits) (strategies.Factory, error) {
 	tb.Helper()
-	f, err := luascript.Compile("mine", "scripts/mine.lua", []byte(source), opts)
+	f, err := luascript.Compile("mine", "scripts/mine.lua", []byte(source), limits)
 	if err == nil {
 		tb.Cleanup(func() {
 			if err := f.Close(); err != nil {
@@ -269,7 +269,7 @@ func TestPrint(t *testing.T) {
 // Calls that all stay within their limit end the seat where together they exceed that of
 // a league: always after the same call, and only where leagues are bounded.
 func TestLeagueHasATotal(t *testing.T) {
-	f, err := compile(t, "function choose() local n = 0 for i = 1, 10000 do n = n + i end return n > 0 and 'even' or 'odd' end", luascript.Config{Limits: budget.Limits{Time: time.Hour, Instructions: 50_000}})
+	f, err := compile(t, "function choose() local n = 0 for i = 1, 10000 do n = n + i end return n > 0 and 'even' or 'odd' end", budget.Limits{Time: time.Hour, Instructions: 50_000})
 	if err != nil {
 		t.Fatal(err)
 	}

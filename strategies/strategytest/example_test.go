@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/strategylab/strategylab/strategies/budget"
 	"github.com/strategylab/strategylab/strategies/luascript"
 	"github.com/strategylab/strategylab/strategies/strategytest"
 )
@@ -11,7 +12,7 @@ import (
 // Example checks a script whose author forgot that an opponent may be new.
 func Example() {
 	script := "function choose(turn)\n  return turn.history[1].choice\nend\n"
-	f, err := luascript.Compile("mine", "scripts/mine.lua", []byte(script), luascript.Config{})
+	f, err := luascript.Compile("mine", "scripts/mine.lua", []byte(script), budget.Limits{})
 	if err != nil {
 		fmt.Println(err)
 		return

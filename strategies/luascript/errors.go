@@ -22,9 +22,8 @@ const maxMessage = 300
 
 // failure is an error of the interpreter.
 type failure struct {
-	value   lua.LValue // the result of pcall
-	message string     // as raised, without its position; not yet cleaned
-	line    int        // 0 if unknown
+	message string // as raised, without its position; not yet cleaned
+	line    int    // 0 if unknown
 }
 
 // failure parses an error of the interpreter and notes whether it ends the machine.
@@ -32,9 +31,9 @@ type failure struct {
 func (m *machine) failure(err error) failure {
 	var api *lua.ApiError
 	if !errors.As(err, &api) {
-		return failure{value: lua.LString(err.Error()), message: err.Error()}
+		return failure{message: err.Error()}
 	}
-	f := failure{value: api.Object, line: lineIn(api.StackTrace)}
+	f := failure{line: lineIn(api.StackTrace)}
 	s, ok := api.Object.(lua.LString)
 	if !ok {
 		f.message = "the error value is a " + api.Object.Type().String()

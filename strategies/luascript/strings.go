@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/strategylab/strategylab/strategies/script"
 )
 
 // maxRep is the longest result of string.rep, in bytes.
@@ -45,21 +47,27 @@ func orNil(f lua.LValue) lua.LGFunction {
 func stringFormat(l *lua.LState) int {
 	format := l.CheckString(1)
 	var out []byte
-	arg := 1
-	for {
+	for arg := 2; ; arg++ {
 		text, rest, more := strings.Cut(format, "%")
-		out = append(out, text...)
-		if !more {
+		if out = append(out, text...); !more {
 			break
 		}
-		if strings.HasPrefix(rest, "%") {
-			out, format = append(out, '%'), rest[1:]
-			continue
+		m := directivePattern().FindStringSubmatch(rest)
+		d := directive{flags: m[1], width: m[2], precision: m[3]}
+		rest = rest[len(m[0]):]
+		switch {
+		case len(d.width) > 2 || len(d.precision) > len(".99"):
+			l.RaiseError("invalid format (width or precision too long)")
+		case len(d.flags) > 5:
+			l.RaiseError("invalid format (repeated flags)")
+		case rest == "":
+			l.RaiseError("invalid option '%s' to 'format'", "%")
 		}
-		d, rest := readDirective(l, rest)
-		arg++
-		out = d.append(l, out, arg)
-		format = rest
+		if d.verb, format = rest[0], rest[1:]; d.verb == '%' && m[0] == "" {
+			out, arg = append(out, '%'), arg-1
+		} else {
+			out = d.append(l, out, arg)
+		}
 	}
 	l.Push(lua.LString(out))
 	return 1
@@ -73,36 +81,8 @@ type directive struct {
 	verb      byte
 }
 
-func readDirective(l *lua.LState, s string) (directive, string) {
-	var d directive
-	rest := strings.TrimLeft(s, "-+ #0")
-	d.flags = s[:len(s)-len(rest)]
-	d.width, rest = digits(l, rest)
-	if strings.HasPrefix(rest, ".") {
-		d.precision, rest = digits(l, rest[1:])
-		d.precision = "." + d.precision
-	}
-	if len(d.flags) > 5 {
-		l.RaiseError("invalid format (repeated flags)")
-	}
-	if rest == "" {
-		l.RaiseError("invalid option '%s' to 'format'", "%")
-	}
-	d.verb = rest[0]
-	return d, rest[1:]
-}
-
-// digits reads a number of at most two digits.
-func digits(l *lua.LState, s string) (number, rest string) {
-	n := 0
-	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
-		n++
-	}
-	if n > 2 {
-		l.RaiseError("invalid format (width or precision too long)")
-	}
-	return s[:n], s[n:]
-}
+// directivePattern matches what is between the percent sign and the letter of a directive.
+var directivePattern = script.Pattern(`^([-+ #0]*)(\d*)(\.\d*)?`)
 
 // append writes argument number arg.
 func (d directive) append(l *lua.LState, out []byte, arg int) []byte {

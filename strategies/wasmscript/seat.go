@@ -38,14 +38,13 @@ type seat struct {
 // with.
 const ending, observing = 0, 1
 
-// The numbers of a module for what is not there, and for results.
-const (
-	none          = -1
-	wonResult     = 1
-	tiedResult    = 0
-	lostResult    = -1
-	failedResult  = -2
-	unknownResult = -3
+// none is the number of a module for what is not there.
+const none = -1
+
+// The numbers of a module for parities, as choose has them, and for results.
+var (
+	parities = [...]uint64{game.NoParity: number(none), game.Even: 1, game.Odd: 0}
+	results  = [...]uint64{game.NoResult: number(-3), game.Win: 1, game.Tie: 0, game.Loss: number(-1), game.TechnicalLoss: number(-2)}
 )
 
 func newSeat(f *factory, in *instance, s *strategies.Setup) *seat {
@@ -182,7 +181,7 @@ func (s *seat) Settle(ctx context.Context) error {
 func (s *seat) receive(o *strategies.Outcome) {
 	p := (*[mostParameters]uint64)(s.stack[:])
 	p[0], p[1], p[2] = s.player(o.Opponent), number(o.Round), uint64(o.Role)
-	p[3], p[4] = parity(o.Choice), parity(o.OpponentChoice)
+	p[3], p[4] = parities[o.Choice], parities[o.OpponentChoice]
 	if s.factory.observes <= 5 {
 		return
 	}
@@ -190,32 +189,7 @@ func (s *seat) receive(o *strategies.Outcome) {
 	if o.Drew {
 		drawn = o.Number
 	}
-	p[5], p[6], p[7] = number(drawn), result(o.Result), number(o.Points)
-}
-
-// parity returns 1 for even and 0 for odd, as choose does.
-func parity(p game.Parity) uint64 {
-	switch p {
-	case game.Even:
-		return 1
-	case game.Odd:
-		return 0
-	}
-	return number(none)
-}
-
-func result(r game.Result) uint64 {
-	switch r {
-	case game.Win:
-		return number(wonResult)
-	case game.Tie:
-		return number(tiedResult)
-	case game.Loss:
-		return number(lostResult)
-	case game.TechnicalLoss:
-		return number(failedResult)
-	}
-	return number(unknownResult)
+	p[5], p[6], p[7] = number(drawn), results[o.Result], number(o.Points)
 }
 
 // InstructionsUsed returns what all calls of the seat have used so far, start included,

@@ -125,8 +125,8 @@ func onSocket(mode protocol.Mode, make maker) (*testAgent, error) {
 }
 
 // mutated serves an agent behind a proxy that has a fault.
-func mutated(mu mutant, make maker) (*testAgent, error) {
-	m := newMemory(mu)
+func mutated(mu mutant, create maker) (*testAgent, error) {
+	m := &memory{seen: map[string]int{}, tokens: map[string]string{}, done: make(chan struct{}), scale: mu.scale}
 	net := new(jsonrpc.Loopback)
 	inner, err := net.Listen("agent", jsonrpc.Config{Lenient: true})
 	if err != nil {
@@ -139,8 +139,8 @@ func mutated(mu mutant, make maker) (*testAgent, error) {
 	}
 	srv := httptest.NewServer(h)
 	return &testAgent{
-		url: srv.URL + "/mcp", mode: protocol.Tolerant, make: make, serve: inner.Serve, stop: srv.Close, memory: m,
-		trip: &lasting{outgoing{RoundTripper: jsonrpc.OverHTTP(), mu: mu, m: m}},
+		url: srv.URL + "/mcp", mode: protocol.Tolerant, make: create, serve: inner.Serve, stop: srv.Close, memory: m,
+		trip: &outgoing{RoundTripper: jsonrpc.OverHTTP(), mu: mu, m: m},
 	}, nil
 }
 
@@ -240,6 +240,17 @@ func idsWith(r *conformance.Report, s conformance.Status) []string {
 	return ids
 }
 
+// are fails unless checks have a status.
+func are(t *testing.T, r *conformance.Report, want conformance.Status, ids ...string) {
+	t.Helper()
+	with := idsWith(r, want)
+	for _, id := range ids {
+		if !slices.Contains(with, id) {
+			t.Errorf("%s is not %s", id, want)
+		}
+	}
+}
+
 // failing returns a function that reports whether certain checks have failed, and
 // no others.
 func failing(ids ...string) func(*conformance.Report) bool {
@@ -260,7 +271,7 @@ func explain(r *conformance.Report) string {
 	return b.String()
 }
 
-// A mutant is our own player behind a proxy that has one fault.
+// A mutant is our own agent behind a proxy that has one fault.
 type mutant struct {
 	check string // that it fails, and no other
 	busy  bool   // the manager turns the first registration away
@@ -269,10 +280,8 @@ type mutant struct {
 	slow  bool   // it waits for agents for longer than it may
 	scale scale  // of its times
 	media string // the Content-Type of what it sends, if that is not JSON's
-	// serve changes how a request is answered; next is the player's own answer.
-	serve func(m *memory, in *asked, next func(*asked) *reply) *reply
-	// out changes what the player sends to its manager.
-	out func(m *memory, body []byte, next func([]byte) (*jsonrpc.Reply, error)) (*jsonrpc.Reply, error)
+	serve fault  // changes what it is sent, and how that is answered
+	out   fault  // changes what it sends, and how that is answered
 	// wrap changes how HTTP is served, before a body is read.
 	wrap func(m *memory, h http.Handler) http.Handler
 }
@@ -289,46 +298,6 @@ func (mu mutant) timeout(usual, silence time.Duration) time.Duration {
 	return mu.scale.of(usual)
 }
 
-// asked is a request to a mutant.
-type asked struct {
-	body   []byte
-	header http.Header
-	read   object // the message, once it was asked for
-}
-
-// reply is its answer.
-type reply struct {
-	status int
-	media  string
-	body   []byte
-}
-
-// memory is what a mutant remembers. A mutant holds its lock.
-type memory struct {
-	sync.Mutex
-	seen   map[string]int
-	tokens map[string]string
-	scale  scale
-	check  string // that is running, if the test reports it
-	last   string
-	done   chan struct{}
-}
-
-func newMemory(mu mutant) *memory {
-	return &memory{seen: map[string]int{}, tokens: map[string]string{}, done: make(chan struct{}), scale: mu.scale}
-}
-
-func (m *memory) begin(check string) {
-	m.Lock()
-	defer m.Unlock()
-	m.check = check
-}
-
-func (m *memory) count(what string) int {
-	m.seen[what]++
-	return m.seen[what]
-}
-
 // forward passes a request on to the agent, by way of the mutant's fault.
 func forward(w http.ResponseWriter, r *http.Request, mu mutant, m *memory, trip jsonrpc.RoundTripper, url string) {
 	if r.Method != http.MethodPost {
@@ -339,10 +308,11 @@ func forward(w http.ResponseWriter, r *http.Request, mu mutant, m *memory, trip 
 	if err != nil {
 		return
 	}
-	in := &asked{body: body, header: r.Header}
-	next := func(in *asked) *reply {
+	next := func(in *request) *reply {
 		if in.header.Get("Content-Type") == "text/plain" { // which a loopback does not look at
-			return &reply{status: http.StatusUnsupportedMediaType, media: "application/json", body: refusal(in, -32600).body}
+			out := refusal(in, -32600)
+			out.status = http.StatusUnsupportedMediaType
+			return out
 		}
 		answer, err := trip.RoundTrip(r.Context(), &jsonrpc.Outgoing{URL: url, Header: in.header, Body: in.body, MaxAnswer: 16 << 20})
 		if err != nil {
@@ -350,29 +320,21 @@ func forward(w http.ResponseWriter, r *http.Request, mu mutant, m *memory, trip 
 		}
 		return &reply{status: answer.Status, media: "application/json", body: answer.Body}
 	}
-	var out *reply
-	if mu.serve != nil {
-		out = mu.serve(m, in, next)
-	} else {
-		out = next(in)
-	}
+	out := mu.serve.pass(m, &request{body: body, header: r.Header}, next)
 	w.Header().Set("Content-Type", out.media)
 	w.WriteHeader(out.status)
 	_, _ = w.Write(out.body)
 }
 
-// outgoing carries what an agent sends.
+// outgoing carries what an agent sends, also what a mutant has kept for later.
 type outgoing struct {
 	jsonrpc.RoundTripper
 	mu mutant
 	m  *memory
 }
 
-// lasting carries what an agent says, also what a mutant has kept for later.
-type lasting struct{ outgoing }
-
-func (l *lasting) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
-	next := func(body []byte) (*jsonrpc.Reply, error) {
+func (o *outgoing) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
+	r := o.mu.out.pass(o.m, &request{body: out.Body}, func(in *request) *reply {
 		ctx := ctx
 		if ctx.Err() != nil {
 			var stop context.CancelFunc
@@ -380,16 +342,20 @@ func (l *lasting) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrp
 			defer stop()
 		}
 		changed := *out
-		changed.Body = body
-		if l.mu.media != "" {
-			changed.Header = http.Header{"Content-Type": {l.mu.media}}
+		changed.Body = in.body
+		if o.mu.media != "" {
+			changed.Header = http.Header{"Content-Type": {o.mu.media}}
 		}
-		return l.RoundTripper.RoundTrip(ctx, &changed)
+		answer, err := o.RoundTripper.RoundTrip(ctx, &changed)
+		if err != nil {
+			return &reply{err: err}
+		}
+		return &reply{status: answer.Status, header: answer.Header, body: answer.Body}
+	})
+	if r.err != nil {
+		return nil, r.err
 	}
-	if l.mu.out == nil {
-		return next(out.Body)
-	}
-	return l.mu.out(l.m, out.Body, next)
+	return &jsonrpc.Reply{Status: r.status, Header: r.header, Body: r.body}, nil
 }
 
 // left says which mutants are left out: with the race detector every sixth is

@@ -5,177 +5,147 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
-	"github.com/strategylab/strategylab/host/jsonrpc"
-)
-
-const (
-	invitation = "GAME_INVITATION"
-	call       = "CHOOSE_PARITY_CALL"
-	over       = "GAME_OVER"
-	gameError  = "GAME_ERROR"
-	standings  = "LEAGUE_STANDINGS_UPDATE"
-	complete   = "LEAGUE_COMPLETED"
+	"github.com/strategylab/strategylab/host/draws"
 )
 
 func playerMutants() []mutant {
-	return slices.Concat(registeringMutants("player", application, "player_meta"), matchMutants(), playerDrawMutants(), framing("player", "handle_game_invitation"), dialectMutants("player", call), shapeMutants(), authMutants(), loadMutants(), attackedMutants("player", invitation, "notify_match_result"), takesMatch("player", invitation))
-}
-
-// registeringMutants are those of the checks of a role on its registration.
-func registeringMutants(role, t, metaName string) []mutant {
-	registers := func(rule string, edit func(doc, message object)) mutant {
-		return mutant{check: role + ".register." + rule, out: sends(t, func(_ *memory, s *sent) { edit(s.doc, s.message) })}
-	}
-	message := func(rule string, edit func(object)) mutant {
-		return registers(rule, func(_, message object) { edit(message) })
-	}
-	meta := func(rule string, edit func(object)) mutant {
-		return registers(rule, func(_, message object) { edit(message[metaName].(object)) })
-	}
-	return []mutant{
-		registers("rpc", func(doc, _ object) { doc["jsonrpc"] = "1.0" }),
-		message("fields", drop("conversation_id")),
-		message("fields", set("timestamp", "2026-03-14T11:10:13+02:00")),
-		message("fields", set("sender", "alice")),
-		meta("fields", drop("display_name")),
-		meta("fields", set("game_types", "even_odd")),
-		meta("fields", set("game_types", []string{"chess"})),
-		meta("endpoint", set("contact_endpoint", "http://127.0.0.1:1/mcp")),
-		listensLate(role+".register.listens", t),
-		{check: role + ".register.once", out: only(t, func(_ *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
-			if r, err := next(body); err != nil || r.Status != http.StatusOK {
-				return r, err
-			}
-			return next(body)
-		})},
-	}
+	return slices.Concat(registeringMutants("player", application, "player_meta", acceptsPlayer), sharedMutants("player", "handle_game_invitation", call),
+		matchMutants(), noticeMutants(), playerDrawMutants(), shapeMutants(), authMutants(), loadMutants(),
+		attackedMutants("player", invitation, "notify_match_result"), takesMatch("player", invitation))
 }
 
 func matchMutants() []mutant {
-	again := func(t string) func(m *memory, in *asked) bool {
-		return func(m *memory, in *asked) bool { return in.of(t) && m.count(t+in.text("match_id")) > 1 }
+	invited := func(rule string, edit func(object)) mutant {
+		return mutant{check: "player." + rule, serve: answers(invitation, edit)}
+	}
+	called := func(rule string, edit func(object)) mutant {
+		return mutant{check: "player." + rule, serve: answers(call, edit)}
 	}
 	return []mutant{
-		{check: "player.register.retry", busy: true, out: instead(application, isBusy, acceptsPlayer)}, // it never looks at the status
-		{check: "player.join.answer", serve: answers(invitation, drop("accept", "accepted", "status"))},
-		{check: "player.answer.match", serve: answers(invitation, set("match_id", "R0M0"))},
-		{check: "player.answer.match", serve: answers(invitation, set("player_id", "P99"))},
-		{check: "player.join.fields", serve: answers(invitation, drop("arrival_timestamp"))},
+		invited("join.answer", drop("accept", "accepted", "status")),
+		invited("answer.match", set("match_id", "R0M0")),
+		invited("answer.match", set("player_id", "P99")),
+		invited("join.fields", drop("arrival_timestamp")),
 		{check: "player.join.again", serve: refuses(again(invitation))},
-		{check: "player.choice.answer", serve: answers(call, func(o object) { o["parity_choice"], o["choice"] = "both", "both" })},
-		{check: "player.choice.fields", serve: answers(call, func(o object) {
+		called("choice.answer", func(o object) { o["parity_choice"], o["choice"] = "both", "both" }),
+		called("choice.fields", func(o object) {
 			choice, _ := o["parity_choice"].(string)
 			o["parity_choice"], o["choice"] = strings.ToUpper(choice), strings.ToUpper(choice)
-		})},
-		{check: "player.choice.fields", serve: answers(call, drop("parity_choice"))},
-		{check: "player.answer.match", serve: answers(call, set("match_id", "R0M0"))},
-		{check: "player.answer.match", serve: answers(call, set("player_id", "P99"))},
+		}),
+		called("choice.fields", drop("parity_choice")),
+		called("answer.match", set("match_id", "R0M0")),
+		called("answer.match", set("player_id", "P99")),
 		{check: "player.choice.same", serve: flips(again(call))},
-		{check: "player.choice.past", serve: refuses(func(_ *memory, in *asked) bool { return strings.HasPrefix(in.text("deadline"), "2020") })},
-		{check: "player.choice.other", serve: believes(with(call, "player_id", "P77"), func(_ *memory, _ *asked, o object) { o["player_id"] = "P01" })},
-		{check: "player.choice.secret", serve: answers(invitation, set("parity_choice", "even"))},
-		{check: "player.state.others", serve: accepts(with(invitation, "opponent_id", "P98"))},
-		{check: "player.state.uninvited", serve: answering(func(m *memory, in *asked, r *reply) *reply {
+		{check: "player.choice.past", serve: refuses(bodyHas(`"deadline":"2020`))},
+		{check: "player.choice.other", serve: as(call, "player_id", "P77", "P01")},
+		invited("choice.secret", set("parity_choice", "even")),
+		{check: "player.state.others", serve: accepts(isType(invitation), says("opponent_id", "P98"))},
+		{check: "player.state.uninvited", serve: answering(func(m *memory, in *request, r *reply) *reply {
 			if in.of(invitation) {
-				m.count(in.text("match_id"))
+				m.count(in.match())
 			}
-			if in.of(call) && m.seen[in.text("match_id")] == 0 {
-				return nothing()
+			if in.of(call) && m.seen[in.match()] == 0 {
+				return nothing(in)
 			}
 			return r
 		})},
-		{check: "player.state.late", serve: flips(func(m *memory, in *asked) bool {
-			if in.of(over) {
-				m.count(in.text("match_id"))
-			}
-			return in.of(call) && m.seen[in.text("match_id")] > 0
-		})},
-		{check: "player.choice.fields", serve: answers(call, drop("protocol"))},
-		{check: "player.choice.fields", serve: answers(call, set("timestamp", "2026-03-14T11:10:13+02:00"))},
-		{check: "player.answer.seconds", serve: answers(call, set("timestamp", "2026-03-14T09:10:13.5Z"))},
-		{check: "player.answer.match", serve: answers(call, set("sender", "player:P99"))},
-		{check: "player.answer.conversation", serve: answers(call, set("conversation_id", "another"))},
-		{check: "player.answer.token", serve: answers(call, set("auth_token", "tok-P99-0123456789"))},
-		{check: "player.answer.media", serve: answering(func(_ *memory, _ *asked, r *reply) *reply { return &reply{r.status, "text/html", r.body} })},
-		{check: "player.round.ack", serve: refuses(isType("ROUND_ANNOUNCEMENT"))},
-		{check: "player.standings.ack", serve: refuses(isType(standings))},
-		{check: "player.roundend.ack", serve: refuses(isType("ROUND_COMPLETED"))},
-		{check: "player.over.ack", serve: refuses(isType(over))},
-		{check: "player.over.forms", serve: refuses(func(_ *memory, in *asked) bool {
-			return in.of(over) && bytes.Contains(in.body, []byte(`"drawn_number":null`))
-		})},
-		{check: "player.over.again", serve: refuses(func(m *memory, in *asked) bool { return in.of(over) && m.count(in.text("match_id")) > 1 })},
-		{check: "player.error.ack", serve: refuses(isType(gameError))},
-		{check: "player.error.then", serve: refuses(func(m *memory, in *asked) bool {
-			if in.of(gameError) {
-				m.count(in.text("match_id"))
-			}
-			return in.of(call) && m.seen[in.text("match_id")] > 0
-		})},
-		{check: "player.ack.fields", serve: answers(standings, set("status", "OK"))},
+		{check: "player.state.late", serve: flips(after(over, call))},
+		called("choice.fields", drop("protocol")),
+		called("choice.fields", set("timestamp", "2026-03-14T11:10:13+02:00")),
+		called("answer.seconds", set("timestamp", "2026-03-14T09:10:13.5Z")),
+		called("answer.match", set("sender", "player:P99")),
+		called("answer.conversation", set("conversation_id", "another")),
+		called("answer.token", set("auth_token", "tok-P99-0123456789")),
+		{check: "player.answer.media", serve: answering(func(_ *memory, _ *request, r *reply) *reply { r.media = "text/html"; return r })},
 	}
 }
 
-func shapeMutants() []mutant {
-	lacks := func(t, name string) func(in *asked) bool {
-		return func(in *asked) bool { return in.of(t) && in.message()[name] == nil }
+func noticeMutants() []mutant {
+	refusing := func(rule string, conditions ...when) mutant {
+		return mutant{check: "player." + rule, serve: refuses(conditions...)}
 	}
 	return []mutant{
+		refusing("round.ack", isType(announcement)),
+		refusing("standings.ack", isType(standings)),
+		refusing("roundend.ack", isType(roundEnd)),
+		refusing("over.ack", isType(over)),
+		refusing("over.forms", isType(over), bodyHas(`"drawn_number":null`)),
+		refusing("over.again", again(over)),
+		refusing("error.ack", isType(gameError)),
+		refusing("error.then", after(gameError, call)),
+		{check: "player.ack.fields", serve: answers(standings, set("status", "OK"))},
+		refusing("end.ack", isType(completed)),
+		refusing("end.again", isType(completed), func(m *memory, _ *request) bool { return m.count(completed) > 1 }),
+	}
+}
+
+// flips changes the choice of an answer, if the condition holds.
+func flips(condition when) fault {
+	return answering(func(m *memory, in *request, r *reply) *reply {
+		if r.refused() || !condition(m, in) {
+			return r
+		}
+		return r.edit(func(o object) {
+			other := otherParity[o["parity_choice"]]
+			o["parity_choice"], o["choice"] = other, other
+		})
+	})
+}
+
+var otherParity = map[any]any{"even": "odd", "odd": "even"}
+
+func shapeMutants() []mutant {
+	return []mutant{
 		{check: "player.rpc.version", serve: framed(func(_, answer object) { delete(answer, "jsonrpc") })},
-		{check: "player.rpc.notification", serve: breaks(func(in *asked) bool { return in.of("LEAGUE_ERROR") })},
-		{check: "player.dialect.contracts", out: registersInEnvelope, serve: refuses(methodIs("handle_game_invitation"))},
+		{check: "player.rpc.notification", serve: breaks(isType("LEAGUE_ERROR"))},
+		{check: "player.dialect.contracts", out: only(application, registersInEnvelope), serve: refuses(methodIs("handle_game_invitation"))},
 		{check: "player.dialect.handle-message", serve: refuses(methodIs("handle_message"))},
 		{check: "player.dialect.lower", serve: refuses(methodIs("choose_parity_call"))},
 		{check: "player.dialect.alias", serve: refuses(methodIs("choose_parity"))},
-		{check: "player.fields.time", serve: refuses(func(_ *memory, in *asked) bool { return strings.HasSuffix(in.text("timestamp"), "+00:00") })},
-		{check: "player.fields.optional", serve: refuses(func(_ *memory, in *asked) bool { return lacks(call, "league_id")(in) })},
-		{check: "player.fields.missing", serve: breaks(lacks(call, "deadline"))},
+		{check: "player.fields.time", serve: refuses(func(_ *memory, in *request) bool { return strings.HasSuffix(in.text("timestamp"), "+00:00") })},
+		{check: "player.fields.optional", serve: refuses(isType(call), lacks("league_id"))},
+		{check: "player.fields.missing", serve: breaks(isType(call), lacks("deadline"))},
 		{check: "player.fields.round", serve: breaks(bodyHas(`"round_id":"ROUND_`))},
 	}
 }
 
 // registersInEnvelope wraps the registration with the header apart.
-func registersInEnvelope(_ *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
-	doc := parse(body)
-	if m, ok := doc["params"].(object); ok && m["message_type"] == "LEAGUE_REGISTER_REQUEST" {
-		payload := object{"player_meta": m["player_meta"]}
-		delete(m, "player_meta")
-		doc["method"], doc["params"] = "league.handle", object{"envelope": m, "payload": payload}
-		body = write(doc)
-	}
-	return next(body)
+func registersInEnvelope(_ *memory, in *request, next onward) *reply {
+	m := in.read()
+	payload := object{"player_meta": m["player_meta"]}
+	delete(m, "player_meta")
+	in.doc["method"], in.doc["params"] = "league.handle", object{"envelope": m, "payload": payload}
+	return next(in.written())
 }
-
-const forged = "-forged"
 
 func authMutants() []mutant {
 	return []mutant{
-		{check: "player.auth.token", serve: believes(func(in *asked) bool { return in.of(call) && strings.HasSuffix(in.text("auth_token"), forged) }, rightToken)},
-		{check: "player.auth.missing", serve: believes(func(in *asked) bool { return in.of(call) && in.text("auth_token") == "" }, rightToken)},
-		{check: "player.auth.referee", serve: believes(with(call, "sender", "referee:REF02"), func(_ *memory, _ *asked, o object) { o["sender"] = "referee:REF01" })},
-		{check: "player.auth.player", serve: believes(with(call, "sender", "player:P02"), func(_ *memory, _ *asked, o object) { o["sender"] = "referee:REF01" })},
-		{check: "player.auth.manager", serve: believes(func(in *asked) bool { return in.of(standings) && strings.HasSuffix(in.text("auth_token"), forged) },
-			func(m *memory, _ *asked, o object) { o["auth_token"] = m.tokens["manager"] })},
-		{check: "player.auth.then", serve: answering(func(m *memory, in *asked, r *reply) *reply {
-			switch match := in.text("match_id"); {
+		{check: "player.auth.token", serve: believes(all(isType(call), forged), rightToken)},
+		{check: "player.auth.missing", serve: believes(all(isType(call), says("auth_token", "")), rightToken)},
+		{check: "player.auth.referee", serve: as(call, "sender", "referee:REF02", "referee:REF01")},
+		{check: "player.auth.player", serve: as(call, "sender", "player:P02", "referee:REF01")},
+		{check: "player.auth.manager", serve: believes(all(isType(standings), forged), managerToken)},
+		{check: "player.auth.then", serve: answering(func(m *memory, in *request, r *reply) *reply {
+			switch {
 			case in.of(call) && r.refused():
-				m.count(match)
-			case in.of(call) && m.seen[match] > 0:
-				return refusal(in, -32000)
+				m.count(in.match())
+			case in.of(call) && m.seen[in.match()] > 0:
+				return refusing(in)
 			}
 			return r
 		})},
-		{check: "player.auth.completed", serve: accepts(func(in *asked) bool { return in.of(complete) && strings.HasPrefix(in.text("sender"), "referee:") })},
+		{check: "player.auth.completed", serve: accepts(isType(completed), signedBy("referee"))},
 	}
 }
 
 func loadMutants() []mutant {
 	return []mutant{
-		{check: "player.load.concurrent", serve: answering(func(m *memory, in *asked, r *reply) *reply {
+		{check: "player.load.concurrent", serve: answering(func(m *memory, in *request, r *reply) *reply {
 			// Every match is taken for the one that was joined last.
-			switch match := in.text("match_id"); {
+			switch match := in.match(); {
 			case in.of(invitation) && !r.refused():
 				m.count(match)
 				m.last = match
@@ -184,29 +154,110 @@ func loadMutants() []mutant {
 			}
 			return r
 		})},
-		{check: "player.load.speed", halts: true, serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
-			// It takes longer with every match.
-			if in.of(over) {
-				m.Lock()
-				played := m.count(over)
-				m.Unlock()
-				if played > 6 {
-					time.Sleep(m.scale.of(playerSilence/4 + 100*time.Millisecond)) // the fault
-				}
-			}
+		{check: "player.load.speed", halts: true, serve: where(all(isType(over), func(m *memory, _ *request) bool { return m.count(over) > 6 }), func(m *memory, in *request, next onward) *reply {
+			time.Sleep(m.scale.of(playerSilence/4 + 100*time.Millisecond)) // the fault: it takes longer with every match
 			return next(in)
-		}},
-		{check: "player.hostile.then", serve: answering(func(m *memory, in *asked, r *reply) *reply {
-			// What was nested too deep has left something behind.
-			if bodyHas("[[[[[[[[[[")(in) {
-				m.count("deep")
-			}
-			if in.of(invitation) && !r.refused() && m.seen["deep"] > 0 {
-				return refusal(in, -32000)
-			}
-			return r
 		})},
-		{check: "player.end.ack", serve: refuses(isType(complete))},
-		{check: "player.end.again", serve: refuses(func(m *memory, in *asked) bool { return in.of(complete) && m.count(complete) > 1 })},
+		breaksLater("player", isType(invitation)),
 	}
+}
+
+// judging changes what a player says of a number to which the referee has committed.
+func judging(verdict func(m *memory, in *request, verified bool) bool) fault {
+	return func(m *memory, in *request, next onward) *reply {
+		m.Lock()
+		if c := in.text("draw_commitment"); c != "" && m.tokens[in.match()] != c {
+			m.tokens[in.match()] = c
+			m.count("commitments to " + in.match())
+		}
+		m.Unlock()
+		r := next(in)
+		if !in.of(over) || in.text("draw_key") == "" || r.refused() {
+			return r
+		}
+		m.Lock()
+		defer m.Unlock()
+		m.count(in.text("draw_key"))
+		return r.edit(func(o object) {
+			if verified, said := o["draw_verified"].(bool); said {
+				o["draw_verified"] = verdict(m, in, verified)
+			}
+		})
+	}
+}
+
+// alwaysTheSameNonce is a player that verifies what it should, with one nonce for all
+// matches: the player behind it is sent the nonce that it has made itself.
+func alwaysTheSameNonce(m *memory, in *request, next onward) *reply {
+	own := "nonce of " + in.match()
+	m.Lock()
+	nonce := m.tokens[own]
+	m.Unlock()
+	if in.of(over) && nonce != "" {
+		in = in.changed(func(o object) {
+			s := &request{doc: object{}, message: o}
+			n, _ := drawOf(s).Number(s.text("draw_key"))
+			result := within(o, "game_result")
+			followed := n == int(whole(result["drawn_number"]))
+			for id := range within(o, "draw_nonces") {
+				within(o, "draw_nonces")[id] = nonce
+			}
+			if n, _ = drawOf(s).Number(s.text("draw_key")); !followed {
+				n = n%10 + 1
+			}
+			draw(result, n)
+		})
+	}
+	r := next(in)
+	if in.text("draw_commitment") == "" || r.refused() {
+		return r
+	}
+	return r.edit(func(o object) {
+		m.Lock()
+		defer m.Unlock()
+		m.tokens[own], _ = o["draw_nonce"].(string)
+		o["draw_nonce"] = fixedKey
+	})
+}
+
+func playerDrawMutants() []mutant {
+	swapped := func(m *memory, in *request) bool { return m.seen["commitments to "+in.match()] > 1 }
+	reused := func(m *memory, in *request) bool { return m.seen[in.text("draw_key")] > 1 }
+	return []mutant{
+		{check: "player.draws.nonce", serve: answering(func(m *memory, in *request, r *reply) *reply {
+			if in.text("draw_commitment") == "" || m.count("asked in "+in.match()) == 1 || r.refused() {
+				return r
+			}
+			return r.edit(set("draw_nonce", draws.NewNonce()))
+		})},
+		{check: "player.draws.fresh", serve: alwaysTheSameNonce},
+		{check: "player.draws.verified", serve: judging(func(*memory, *request, bool) bool { return false })},
+		{check: "player.draws.number", serve: judging(func(m *memory, in *request, verified bool) bool { return verified || !swapped(m, in) && !reused(m, in) })},
+		{check: "player.draws.swapped", serve: judging(func(m *memory, in *request, verified bool) bool { return verified || swapped(m, in) })},
+		{check: "player.draws.reused", serve: judging(func(m *memory, in *request, verified bool) bool { return verified || reused(m, in) })},
+		{check: "player.draws.round", serve: answers(roundEnd, drop("draw_verified"))},
+	}
+}
+
+// postsAnswers acknowledges invitations and calls in JSON-RPC without a
+// wrapping, and posts the player's answers to the endpoint that was announced.
+func postsAnswers(posts *sync.WaitGroup) fault {
+	return answering(func(m *memory, in *request, r *reply) *reply {
+		if in.of(announcement) {
+			m.last, _ = rows(in.read(), "matches")[0]["referee_endpoint"].(string)
+		}
+		result := within(parse(r.body), "result")
+		t, _ := result["message_type"].(string)
+		if t != "GAME_JOIN_ACK" && t != choice {
+			return r
+		}
+		to := m.last
+		posts.Go(func() {
+			resp, err := http.Post(to, "application/json", bytes.NewReader(write(object{"jsonrpc": "2.0", "id": 1, "method": strings.ToLower(t), "params": result})))
+			if err == nil {
+				_ = resp.Body.Close()
+			}
+		})
+		return r.framed(set("result", object{"status": "ACKNOWLEDGED"}))
+	})
 }

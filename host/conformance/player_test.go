@@ -94,7 +94,7 @@ func TestPlayerAnswersLater(t *testing.T) {
 func TestUnregisteredPlayer(t *testing.T) {
 	t.Parallel()
 	r := examined(t, conformance.Player, func(scale) (*testAgent, error) {
-		return mutated(mutant{out: registersItself(application, acceptsPlayer)}, aPlayer(nil))
+		return mutated(mutant{out: replaces(isType(application), acceptsPlayer)}, aPlayer(nil))
 	}, failing(), func(s scale, o *conformance.Config) { o.Wait = s.of(time.Second) })
 	var registration []string
 	for _, c := range conformance.Checks(conformance.Player) {

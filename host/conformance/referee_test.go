@@ -24,7 +24,7 @@ func TestRefereeMutants(t *testing.T) {
 func TestUnregisteredReferee(t *testing.T) {
 	t.Parallel()
 	r := examined(t, conformance.Referee, func(s scale) (*testAgent, error) {
-		return mutated(mutant{out: registersItself(refereeRegistration, acceptsReferee)}, aReferee(s, refereePatience))
+		return mutated(mutant{out: replaces(isType(refereeRegistration), acceptsReferee)}, aReferee(s, refereePatience))
 	}, failing(), func(s scale, o *conformance.Config) { o.Wait, o.Timeout = s.of(time.Second), s.of(refereeSilence) })
 	onlyUntested(t, r, "referee.round.plays")
 	if slices.Contains(idsWith(r, conformance.Skipped), "referee.hostile.json") {

@@ -123,13 +123,11 @@ func adoptingReferee(w *world, manager string) {
 			}, func(side int, o outcome) {
 				send(m.sides[side].endpoint, "GAME_OVER", with(about, object{"game_result": object{"status": o.word(side), "drawn_number": o.drawn(), "player_choices": o.chosen()}}))
 			})
-			send(manager, "MATCH_RESULT_REPORT", with(about, object{"result": object{"winner": o.winnerID(), "score": o.score(), "details": object{"drawn_number": o.drawn(), "choices": o.chosen()}}}))
+			send(manager, "MATCH_RESULT_REPORT", with(about, o.reported()))
 		})
 		return done(in, object{"message_type": "START_MATCH_ACK", "status": "STARTED", "match_id": m.id})
 	})
-	answer := send(manager, "REFEREE_REGISTER_REQUEST", object{"referee_meta": object{
-		"display_name": "Adopter", "version": "1.0.0", "game_types": []any{"even_odd"}, "contact_endpoint": "http://localhost:8001/mcp", "max_concurrent_matches": 2,
-	}})
+	answer := send(manager, "REFEREE_REGISTER_REQUEST", refereeSignup("Adopter"))
 	w.note(func() { league = text(answer, "league_id") })
 	me.learn(answer, "referee")
 }

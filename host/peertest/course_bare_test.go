@@ -16,7 +16,7 @@ func bare() *course {
 			name, endpoint := contactOf(in, "player")
 			id := playerID(w.count(&list) + 1)
 			w.register(&list, registered{id: id, name: name, endpoint: endpoint})
-			return reply{body: with(head("LEAGUE_REGISTER_RESPONSE", "league_manager"), object{"status": "ACCEPTED", "player_id": id, "auth_token": "tok-" + id, "league_id": "league_2025_even_odd"})}
+			return reply{body: with(head("LEAGUE_REGISTER_RESPONSE", "league_manager"), accepted(id))}
 		})
 		w.spawn(func() {
 			field := w.full(&list, players)
@@ -62,9 +62,7 @@ func bare() *course {
 			}
 			return unknown
 		})
-		answer := w.post(manager, with(head("LEAGUE_REGISTER_REQUEST", fmt.Sprint("player:Bare", n)), object{
-			"player_meta": object{"display_name": fmt.Sprint("Bare ", n), "version": "1.0.0", "game_types": []any{"even_odd"}, "contact_endpoint": playerURL(n)},
-		}))
+		answer := w.post(manager, with(head("LEAGUE_REGISTER_REQUEST", fmt.Sprint("player:Bare", n)), signup(fmt.Sprint("Bare ", n), n)))
 		me.learn(answer, "player")
 	}
 	return c
@@ -133,9 +131,7 @@ func messages() *course {
 				return object{"status": "acknowledged", "message_type": kind}
 			}
 		})
-		answer := send(w, manager, with(head("LEAGUE_REGISTER_REQUEST", fmt.Sprint("player:", n)), object{
-			"player_meta": object{"display_name": fmt.Sprint("Handler ", n), "version": "1.0.0", "game_types": []any{"even_odd"}, "contact_endpoint": playerURL(n)},
-		}))
+		answer := send(w, manager, with(head("LEAGUE_REGISTER_REQUEST", fmt.Sprint("player:", n)), signup(fmt.Sprint("Handler ", n), n)))
 		if text(answer, "player_id") == "" {
 			w.Errorf("player %d: registration answered by %v", n, answer)
 		}

@@ -100,7 +100,7 @@ func counting() *course {
 				}, func(side int) string {
 					return text(send(side, "choose_parity", "CHOOSE_PARITY_CALL", object{"player_id": m.sides[side].id}), "parity_choice")
 				}, func(side int, o outcome) {
-					send(side, "notify_match_result", "GAME_OVER", object{"game_result": object{"status": o.status(), "winner_player_id": o.winnerID(), "drawn_number": o.drawn(), "number_parity": o.parity(), "choices": o.chosen()}})
+					send(side, "notify_match_result", "GAME_OVER", o.byTheBook())
 				})
 			})
 			w.broadcast(field, func(registered) any {
@@ -114,9 +114,7 @@ func counting() *course {
 			manager = "http://127.0.0.1:8000/"
 			n += skipped
 		}
-		register := rpc("register_player", with(head("LEAGUE_REGISTER_REQUEST", fmt.Sprint("player:count", n)), object{
-			"player_meta": object{"display_name": fmt.Sprint("Count ", n), "version": "1.0.0", "game_types": []any{"even_odd"}, "contact_endpoint": playerURL(n)},
-		}), n)
+		register := rpc("register_player", with(head("LEAGUE_REGISTER_REQUEST", fmt.Sprint("player:count", n)), signup(fmt.Sprint("Count ", n), n)), n)
 		id := text(inner(w.post(manager, register), "result"), "player_id")
 		if id == "" {
 			w.Errorf("player %d is not registered", n)

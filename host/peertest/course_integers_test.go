@@ -35,9 +35,7 @@ func integers() *course {
 			}
 			id := playerID(w.count(&list) + 1)
 			w.register(&list, registered{id: id, name: name, endpoint: endpoint})
-			return done(in, with(head("LEAGUE_REGISTER_RESPONSE", "league_manager"), object{
-				"status": "ACCEPTED", "player_id": id, "auth_token": "tok_" + id, "league_id": "league_2025_even_odd",
-			}))
+			return done(in, with(head("LEAGUE_REGISTER_RESPONSE", "league_manager"), accepted(id)))
 		}))
 		w.spawn(func() {
 			field := w.full(&list, players)
@@ -73,9 +71,7 @@ func integers() *course {
 			}
 			return failed(in, -32601, "Method not found: "+method)
 		}))
-		answer := w.post(manager, rpc("register_player", with(head("LEAGUE_REGISTER_REQUEST", "player:"+playerID(n)), object{
-			"player_meta": object{"display_name": fmt.Sprint("Int ", n), "version": "1.0.0", "game_types": []any{"even_odd"}, "contact_endpoint": playerURL(n)},
-		}), 1))
+		answer := w.post(manager, rpc("register_player", with(head("LEAGUE_REGISTER_REQUEST", "player:"+playerID(n)), signup(fmt.Sprint("Int ", n), n)), 1))
 		me.learn(inner(answer, "result"), "player")
 	}
 	return c
@@ -92,8 +88,6 @@ func integersMatch(w *world, m matchup, next func() int) {
 	}, func(side int) string {
 		return text(ask(side, "choose_parity", "CHOOSE_PARITY_CALL", object{"player_id": m.sides[side].id, "deadline": stamp()}), "parity_choice")
 	}, func(side int, o outcome) {
-		ask(side, "notify_match_result", "GAME_OVER", object{"game_result": object{
-			"status": o.status(), "winner_player_id": o.winnerID(), "drawn_number": o.drawn(), "number_parity": o.parity(), "choices": o.chosen(),
-		}})
+		ask(side, "notify_match_result", "GAME_OVER", o.byTheBook())
 	})
 }

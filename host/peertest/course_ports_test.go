@@ -53,9 +53,7 @@ func ports() *course {
 				}, func(side int) string {
 					return text(send(m.sides[side], "parity_choose", "CHOOSE_PARITY_CALL", "referee:REF01", with(about, object{"player_id": m.sides[side].id, "deadline": stamp(), "context": object{"opponent_id": m.sides[1-side].id}})), "parity_choice")
 				}, func(side int, o outcome) {
-					send(m.sides[side], "notify_match_result", "GAME_OVER", "referee:REF01", with(about, object{"game_result": object{
-						"status": o.status(), "winner_player_id": o.winnerID(), "drawn_number": o.drawn(), "number_parity": o.parity(), "choices": o.chosen(),
-					}}))
+					send(m.sides[side], "notify_match_result", "GAME_OVER", "referee:REF01", with(about, o.byTheBook()))
 				})
 			})
 			w.broadcast(field, func(registered) any {
@@ -82,9 +80,7 @@ func ports() *course {
 			return done(in, with(answer, object{"message_type": kind + "_ACK", "status": "ACKNOWLEDGED"}))
 		})
 		// It is P0n, whatever the answer says.
-		answer := w.post(manager, rpc("register_player", with(head("LEAGUE_REGISTER_REQUEST", "player:"+playerID(n)), object{
-			"player_meta": object{"display_name": fmt.Sprint("Port ", n), "version": "1.0.0", "game_types": []any{"even_odd"}, "contact_endpoint": playerURL(n)},
-		}), fmt.Sprint("reg-", n)))
+		answer := w.post(manager, rpc("register_player", with(head("LEAGUE_REGISTER_REQUEST", "player:"+playerID(n)), signup(fmt.Sprint("Port ", n), n)), fmt.Sprint("reg-", n)))
 		me.learn(inner(answer, "result"), "player")
 	}
 	c.referee = portsReferee
@@ -124,9 +120,7 @@ func portsReferee(w *world, manager string) {
 				}, func(side int) string {
 					return text(send(m.sides[side].endpoint, "parity_choose", "CHOOSE_PARITY_CALL", with(about, object{"player_id": m.sides[side].id})), "parity_choice")
 				}, func(side int, o outcome) {
-					send(m.sides[side].endpoint, "notify_match_result", "GAME_OVER", with(about, object{"game_result": object{
-						"status": o.status(), "winner_player_id": o.winnerID(), "drawn_number": o.drawn(), "number_parity": o.parity(), "choices": o.chosen(),
-					}}))
+					send(m.sides[side].endpoint, "notify_match_result", "GAME_OVER", with(about, o.byTheBook()))
 				})
 				send(manager, "report_match_result", "MATCH_RESULT_REPORT", with(about, object{"result": object{
 					"winner": o.winnerID(), "score": o.score(), "details": object{"drawn_number": o.drawn(), "number_parity": o.parity(), "choices": o.chosen()},

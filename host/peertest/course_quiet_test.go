@@ -74,9 +74,7 @@ func quiet() *course {
 			}
 			return done(in, object{"status": "received"})
 		})
-		answer := w.post(manager, rpc("register_player", with(head("LEAGUE_REGISTER_REQUEST", fmt.Sprint("player:Quiet", n)), object{
-			"player_meta": object{"display_name": fmt.Sprint("Quiet ", n), "version": "1.0.0", "game_types": []any{"even_odd"}, "contact_endpoint": playerURL(n)},
-		}), n))
+		answer := w.post(manager, rpc("register_player", with(head("LEAGUE_REGISTER_REQUEST", fmt.Sprint("player:Quiet", n)), signup(fmt.Sprint("Quiet ", n), n)), n))
 		me.learn(inner(answer, "result"), "player")
 	}
 	return c
@@ -117,15 +115,13 @@ func assigning() *course {
 				}, func(side int) string {
 					return text(send(m.sides[side].endpoint, "parity_choose", "CHOOSE_PARITY_CALL", with(about, object{"player_id": m.sides[side].id})), "parity_choice")
 				}, func(side int, o outcome) {
-					send(m.sides[side].endpoint, "notify_match_result", "GAME_OVER", with(about, object{"game_result": object{"status": o.status(), "winner_player_id": o.winnerID(), "drawn_number": o.drawn(), "number_parity": o.parity(), "choices": o.chosen()}}))
+					send(m.sides[side].endpoint, "notify_match_result", "GAME_OVER", with(about, o.byTheBook()))
 				})
-				send(manager, "report_match_result", "MATCH_RESULT_REPORT", with(about, object{"result": object{"winner": o.winnerID(), "score": o.score(), "details": object{"drawn_number": o.drawn(), "choices": o.chosen()}}}))
+				send(manager, "report_match_result", "MATCH_RESULT_REPORT", with(about, o.reported()))
 			})
 			return done(in, object{"message_type": "MATCH_ASSIGNMENT_ACK", "status": "ACCEPTED"})
 		})
-		answer := send(manager, "register_referee", "REFEREE_REGISTER_REQUEST", object{"referee_meta": object{
-			"display_name": "Assigned", "version": "1.0.0", "game_types": []any{"even_odd"}, "contact_endpoint": "http://localhost:8001/mcp", "max_concurrent_matches": 2,
-		}})
+		answer := send(manager, "register_referee", "REFEREE_REGISTER_REQUEST", refereeSignup("Assigned"))
 		me.learn(answer, "referee")
 	}
 	return c

@@ -20,7 +20,7 @@ func requests() *course {
 			name, endpoint := contactOf(params, "player")
 			id := playerID(w.count(&list) + 1)
 			w.register(&list, registered{id: id, name: name, endpoint: endpoint})
-			return done(in, object{"message_type": "LEAGUE_REGISTER_RESPONSE", "status": "ACCEPTED", "player_id": id, "auth_token": "t" + id, "league_id": "league_2025_even_odd"})
+			return done(in, accepted(id))
 		})
 		send := func(to registered, method, kind string, more object) object {
 			message := with(head(kind, "referee:REF01"), object{"auth_token": "tref", "league_id": "league_2025_even_odd", "game_type": "even_odd"})
@@ -77,9 +77,7 @@ func requests() *course {
 			}
 			return answering("ack", object{"status": "acknowledged", "message_type": params["message_type"]})
 		})
-		answer := w.post(manager, rpc("register_player", with(head("LEAGUE_REGISTER_REQUEST", fmt.Sprint("player:req", n)), object{
-			"player_meta": object{"display_name": fmt.Sprint("Req ", n), "version": "1.0.0", "game_types": []any{"even_odd"}, "contact_endpoint": playerURL(n)},
-		}), n))
+		answer := w.post(manager, rpc("register_player", with(head("LEAGUE_REGISTER_REQUEST", fmt.Sprint("player:req", n)), signup(fmt.Sprint("Req ", n), n)), n))
 		me.learn(inner(answer, "result"), "player")
 	}
 	return c

@@ -138,6 +138,22 @@ func playerID(n int) string { return fmt.Sprintf("P%02d", n) }
 // habit is what player n of a program always chooses.
 func habit(n int) string { return []string{"even", "odd"}[n%2] }
 
+// signup is what a player by the book says of itself, and refereeSignup a referee.
+func signup(name string, n int) object {
+	return object{"player_meta": object{"display_name": name, "version": "1.0.0", "game_types": []any{"even_odd"}, "contact_endpoint": playerURL(n)}}
+}
+
+func refereeSignup(name string) object {
+	return object{"referee_meta": object{
+		"display_name": name, "version": "1.0.0", "game_types": []any{"even_odd"}, "contact_endpoint": "http://localhost:8001/mcp", "max_concurrent_matches": 2,
+	}}
+}
+
+// accepted is a registration that is accepted.
+func accepted(id string) object {
+	return object{"message_type": "LEAGUE_REGISTER_RESPONSE", "status": "ACCEPTED", "player_id": id, "auth_token": "tok-" + id, "league_id": "league_2025_even_odd"}
+}
+
 // contactOf is the endpoint in a registration, and name the display name.
 func contactOf(params object, role string) (name, endpoint string) {
 	meta := inner(params, role+"_meta")

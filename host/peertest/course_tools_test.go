@@ -94,9 +94,7 @@ func tools() *course {
 		})
 		arguments := object{"display_name": fmt.Sprint("Tool ", n), "endpoint": playerURL(n), "version": "1.0.0", "game_types": []any{"even_odd"}}
 		if manager == "http://127.0.0.1:8000/mcp" && !w.native { // a manager of another program gets it by the book besides
-			arguments = with(arguments, with(head("LEAGUE_REGISTER_REQUEST", fmt.Sprint("player:Tool-", n)), object{
-				"player_meta": object{"display_name": fmt.Sprint("Tool ", n), "version": "1.0.0", "game_types": []any{"even_odd"}, "contact_endpoint": playerURL(n)},
-			}))
+			arguments = with(arguments, with(head("LEAGUE_REGISTER_REQUEST", fmt.Sprint("player:Tool-", n)), signup(fmt.Sprint("Tool ", n), n)))
 		}
 		if answer := call(w, manager, "register_player", arguments); text(answer, "player_id") == "" {
 			w.Errorf("player %d: registration answered by %v", n, answer)

@@ -78,21 +78,20 @@ func (j *judge) fields(p matchup, round any) object {
 // play conducts a match and returns what is reported of it. A side that has not
 // joined or chosen stands in its technical_loss_player_ids.
 func (j *judge) play(ctx context.Context, p matchup, round any) object {
-	var choices [2]string
+	o := outcome{ids: [2]string{p.sides[0].id, p.sides[1].id}, number: len(p.id)%2 + max(j.style.draw-1, 3), pays: j.style.points}
 	var both sync.WaitGroup
 	for side := range 2 {
 		both.Go(func() {
 			if j.invite(ctx, p, side, round) {
 				time.Sleep(j.style.thinks) // it is a slow one
-				choices[side] = j.choose(ctx, p, side, round)
+				o.choices[side] = j.choose(ctx, p, side, round)
 			}
 		})
 	}
 	both.Wait()
-	number := len(p.id)%2 + max(j.style.draw-1, 3)
-	result := j.result(p, choices, number)
+	result := j.result(p, o)
 	for side := range 2 {
-		j.sendResult(ctx, p, side, round, choices, number, result)
+		j.sendResult(ctx, p, side, round, o, result)
 	}
 	return result
 }
@@ -149,84 +148,39 @@ func (j *judge) choose(ctx context.Context, p matchup, side int, round any) stri
 }
 
 // result is what the referee reports.
-func (j *judge) result(p matchup, choices [2]string, number int) object {
-	ids := [2]string{p.sides[0].id, p.sides[1].id}
-	parity := []string{"even", "odd"}[number%2]
-	points := j.points()
-	score := object{ids[0]: points[1], ids[1]: points[1]}
-	chosen := object{}
-	for side, choice := range choices {
-		if choice != "" {
-			chosen[ids[side]] = choice
-		}
-	}
-	details := object{"drawn_number": number, "number_parity": parity, "choices": chosen, "status": "DRAW"}
-	var winner any
-	if j.style.winnerDraw {
+func (j *judge) result(p matchup, o outcome) object {
+	details := object{"drawn_number": o.number, "number_parity": o.parity(), "choices": o.chosen(), "status": o.status()}
+	winner, absent := o.winnerID(), o.absent()
+	switch {
+	case absent != nil:
+		details = object{"choices": o.chosen(), "status": o.status(), "technical_loss_player_ids": absent}
+	case winner == nil && j.style.winnerDraw:
 		winner = "DRAW"
 	}
-	var absent []any
-	for side := range 2 {
-		switch {
-		case choices[side] == "":
-			absent = append(absent, ids[side])
-		case choices[side] == parity && choices[1-side] != parity:
-			winner = ids[side]
-			score = object{ids[side]: points[0], ids[1-side]: points[2]}
-			details["status"] = "WIN"
-		}
-	}
-	if absent != nil {
-		winner, score = nil, object{ids[0]: 0, ids[1]: 0}
-		if len(absent) == 1 {
-			other := ids[0]
-			if absent[0] == other {
-				other = ids[1]
-			}
-			winner, score[other] = other, points[0]
-		}
-		delete(details, "drawn_number")
-		delete(details, "number_parity")
-		details["status"], details["technical_loss_player_ids"] = "TECHNICAL_LOSS", absent
-	}
-	return object{"match_id": p.id, "result": object{"winner": winner, "score": score, "details": details}, "technical_loss_player_ids": absent}
+	return object{"match_id": p.id, "result": object{"winner": winner, "score": o.score(), "details": details}, "technical_loss_player_ids": absent}
 }
 
-func (j *judge) points() [3]int {
-	if j.style.points == [3]int{} {
-		return [3]int{3, 1, 0}
-	}
-	return j.style.points
-}
-
-func (j *judge) sendResult(ctx context.Context, p matchup, side int, round any, choices [2]string, number int, report object) {
-	result, _ := report["result"].(object)
-	details, _ := result["details"].(object)
-	own, other := p.sides[side].id, p.sides[1-side].id
+func (j *judge) sendResult(ctx context.Context, p matchup, side int, round any, o outcome, report object) {
+	result := inner(report, "result")
+	details := inner(result, "details")
 	fields := j.fields(p, round)
-	score, _ := result["score"].(object)
-	word := "DRAW"
-	if result["winner"] == own {
-		word = "WIN"
-	} else if result["winner"] == other {
-		word = "LOSS"
-	}
-	if details["status"] == "TECHNICAL_LOSS" {
-		word = "TECHNICAL_LOSS"
+	word := o.word(side)
+	if o.absent() != nil {
+		word = o.status()
 	}
 	switch j.style.over {
 	case "flat":
-		fields["your_choice"], fields["opponent_choice"] = choices[side], choices[1-side]
-		fields["result"], fields["points_earned"], fields["drawn_number"] = word, score[own], number
+		fields["your_choice"], fields["opponent_choice"] = o.choices[side], o.choices[1-side]
+		fields["result"], fields["points_earned"], fields["drawn_number"] = word, o.points(side), o.number
 	case "player":
-		fields["game_result"] = object{"status": word, "drawn_number": number, "player_choices": details["choices"]}
-		fields["reason"] = fmt.Sprintf("the number was %d", number)
+		fields["game_result"] = object{"status": word, "drawn_number": o.number, "player_choices": o.chosen()}
+		fields["reason"] = fmt.Sprintf("the number was %d", o.number)
 	case "winner": // who has won follows from this where nobody has failed
-		fields["winner_id"], fields["drawn_number"], fields["choices"] = result["winner"], number, details["choices"]
+		fields["winner_id"], fields["drawn_number"], fields["choices"] = result["winner"], o.number, o.chosen()
 	default:
 		fields["game_result"] = object{
-			"status": details["status"], "winner_player_id": result["winner"], "drawn_number": number,
-			"number_parity": details["number_parity"], "choices": details["choices"], "reason": "as drawn",
+			"status": o.status(), "winner_player_id": result["winner"], "drawn_number": o.number,
+			"number_parity": details["number_parity"], "choices": o.chosen(), "reason": "as drawn",
 		}
 	}
 	j.program.call(ctx, p.sides[side].endpoint, "GAME_OVER", fields)

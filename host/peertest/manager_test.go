@@ -25,11 +25,10 @@ type league struct {
 	begun    int // matches
 	expected int // players; 0 where the league does not start by itself
 
-	mu       sync.Mutex
+	board
 	players  []registered
 	referees []registered
 	reports  map[string]object
-	changed  chan struct{}
 	left     bool // the last player has gone, so that nothing will come
 	started  bool
 	over     bool
@@ -47,7 +46,7 @@ func foreignIn(t testing.TB, w *world, s *style) *league {
 		}
 		return port
 	}
-	l := &league{t: t, style: s, reports: make(map[string]object), changed: make(chan struct{})}
+	l := &league{t: t, style: s, reports: make(map[string]object)}
 	sender := "league_manager"
 	if s.naming == "type" {
 		sender = "league_manager:LM01"
@@ -65,21 +64,9 @@ func foreignIn(t testing.TB, w *world, s *style) *league {
 func (l *league) begin() object {
 	l.note(func() { l.started = true })
 	if l.style.single || l.style.start == "within" {
-		l.awaitOver()
+		l.awaitUntil(nil, func() bool { return l.over || l.left })
 	}
 	return object{"status": "started"}
-}
-
-func (l *league) awaitOver() {
-	for {
-		l.mu.Lock()
-		over, changed := l.over || l.left, l.changed
-		l.mu.Unlock()
-		if over {
-			return
-		}
-		<-changed
-	}
 }
 
 func (l *league) handle(p *program, t string, message object) object {
@@ -215,32 +202,13 @@ func (l *league) register(p *program, t string, message object, role string, lis
 // oddIDs are ids that cannot name a file.
 var oddIDs = map[string]string{"space": "Team A %d", "slash": "team/%d", "unicode": "Zoë·%d", "dot": "../%d"}
 
-// note changes the state and wakes those that wait for it.
-func (l *league) note(change func()) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	change()
-	close(l.changed)
-	l.changed = make(chan struct{})
-}
-
 // await waits until the condition, asked with the lock held, is true.
-func (l *league) await(ctx context.Context, what string, condition func() bool) bool {
+func (l *league) await(ctx context.Context, what string, condition func() bool) (ok bool) {
 	l.t.Helper()
-	for {
-		l.mu.Lock()
-		ok, left, changed := condition(), l.left, l.changed
-		l.mu.Unlock()
-		if ok || left {
-			return ok
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			l.t.Errorf("%s: in vain: %v", l.style.name, what)
-			return false
-		}
+	if !l.awaitUntil(ctx.Done(), func() bool { ok = condition(); return ok || l.left }) {
+		l.t.Errorf("%s: in vain: %v", l.style.name, what)
 	}
+	return ok
 }
 
 func (l *league) round(n int) any {

@@ -82,9 +82,7 @@ func TestHostOutlivesPlayerThatRefusesEverything(t *testing.T) {
 		ours := w.strategylab("host", "--legs", "1", "--validation", "tolerant", "--field", "random,alternate", "--players", "3", "--format", "json", "--retry-delay", "200ms", "--join-timeout", "500ms")
 		w.prints(ours, `"P02"`)
 		w.refuse(8103, r)
-		w.post("http://127.0.0.1:8000/mcp", rpc("register_player", with(head("LEAGUE_REGISTER_REQUEST", "player:P03"), object{
-			"player_meta": object{"display_name": "No", "version": "1.0.0", "game_types": []any{"even_odd"}, "contact_endpoint": playerURL(3)},
-		}), 1))
+		w.post("http://127.0.0.1:8000/mcp", rpc("register_player", with(head("LEAGUE_REGISTER_REQUEST", "player:P03"), signup("No", 3)), 1))
 		w.wait(ours)
 		l := ours.league()
 		if absent := fmt.Sprint(l.matches); len(l.matches) != 3 || !l.completed || strings.Count(absent, "P03") != 2 {

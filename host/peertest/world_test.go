@@ -23,13 +23,12 @@ type world struct {
 	record *traffic
 	native bool // the league is of one program, manager and all but one player
 
-	mu       sync.Mutex
+	board
 	outcomes map[string]outcome // of matches, as the referee saw them
 	complete bool               // all matches have been played
 	ready    bool               // all players are there
 	learners []*identity        // of programs that register
 	left     bool               // our program has ended
-	changed  chan struct{}
 	running  sync.WaitGroup
 }
 
@@ -42,7 +41,7 @@ func newWorld(t testing.TB) *world {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), mostTime)
 	w := &world{
 		cancel: cancel, TB: t, network: joinNetwork(t), ctx: ctx, record: newTraffic(),
-		outcomes: make(map[string]outcome), changed: make(chan struct{}),
+		outcomes: make(map[string]outcome),
 	}
 	w.http = w.client()
 	t.Cleanup(func() {
@@ -126,32 +125,47 @@ func (w *world) post(url string, doc any) object {
 // spawn runs a part of a program that the end of the league waits for.
 func (w *world) spawn(f func()) { w.running.Go(f) }
 
-// note changes what programs know, and wakes those that wait for it.
-func (w *world) note(change func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	change()
-	close(w.changed)
-	w.changed = make(chan struct{})
+// board is what several goroutines know and wait for.
+type board struct {
+	mu      sync.Mutex
+	changed chan struct{} // closed by the next change; nil before anybody waits
 }
 
-// await waits until the condition, asked with the lock held, is true; false when
-// the league is over before.
-func (w *world) await(condition func() bool) bool {
+// note changes what is known, and wakes those that wait for it.
+func (b *board) note(change func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	change()
+	if b.changed != nil {
+		close(b.changed)
+		b.changed = nil
+	}
+}
+
+// awaitUntil waits until the condition, asked with the lock held, is true; false when
+// the end comes before.
+func (b *board) awaitUntil(end <-chan struct{}, condition func() bool) bool {
 	for {
-		w.mu.Lock()
-		ok, changed := condition(), w.changed
-		w.mu.Unlock()
+		b.mu.Lock()
+		ok := condition()
+		if b.changed == nil {
+			b.changed = make(chan struct{})
+		}
+		changed := b.changed
+		b.mu.Unlock()
 		if ok {
 			return true
 		}
 		select {
 		case <-changed:
-		case <-w.ctx.Done():
+		case <-end:
 			return false
 		}
 	}
 }
+
+// await waits for a condition until the league is over.
+func (w *world) await(condition func() bool) bool { return w.awaitUntil(w.ctx.Done(), condition) }
 
 // outcome is what a referee saw in a match. A side without a choice has lost by
 // technical loss.
@@ -159,6 +173,7 @@ type outcome struct {
 	ids     [2]string
 	choices [2]string
 	number  int
+	pays    [3]int // for a win, a draw, a loss; else 3, 1 and 0
 }
 
 // parity is that of the drawn number.
@@ -207,7 +222,29 @@ func (o outcome) status() string {
 
 // points are those of a side.
 func (o outcome) points(side int) int {
-	return map[string]int{"WIN": 3, "DRAW": 1}[o.word(side)]
+	pays := o.pays
+	if pays == [3]int{} {
+		pays = [3]int{3, 1, 0}
+	}
+	switch {
+	case len(o.chosen()) == 0 || o.choices[side] == "":
+		return 0
+	case o.word(side) == "WIN":
+		return pays[0]
+	case o.word(side) == "DRAW":
+		return pays[1]
+	}
+	return pays[2]
+}
+
+// absent are the players that have not chosen, nil if there are none.
+func (o outcome) absent() (ids []any) {
+	for side, id := range o.ids {
+		if o.choices[side] == "" {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // chosen are the choices by player.
@@ -256,6 +293,15 @@ func (w *world) conduct(m matchup, number int, invite func(side int) bool, choos
 	both(func(side int) { tell(side, o) })
 	w.note(func() { w.outcomes[m.id] = o })
 	return o
+}
+
+// byTheBook is GAME_OVER as the text has it, and reported a report.
+func (o outcome) byTheBook() object {
+	return object{"game_result": object{"status": o.status(), "winner_player_id": o.winnerID(), "drawn_number": o.drawn(), "number_parity": o.parity(), "choices": o.chosen()}}
+}
+
+func (o outcome) reported() object {
+	return object{"result": object{"winner": o.winnerID(), "score": o.score(), "details": object{"drawn_number": o.drawn(), "choices": o.chosen()}}}
 }
 
 // schedule calls play for each match of a league of these players, round by round.

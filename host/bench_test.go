@@ -7,13 +7,22 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"runtime"
 	"runtime/debug"
+	"slices"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/mcptools"
+	"github.com/strategylab/strategylab/host/player"
+	"github.com/strategylab/strategylab/host/referee"
 	"github.com/strategylab/strategylab/host/results"
-	"github.com/strategylab/strategylab/strategies"
-	"github.com/strategylab/strategylab/strategies/builtin"
+	"github.com/strategylab/strategylab/host/wire/eventlog"
 )
 
 // BenchmarkLeague plays one league of four players, from registration to
@@ -31,14 +40,8 @@ func BenchmarkLeague(b *testing.B) {
 	}{{"loopback", 1}, {"loopback", 10}, {"loopback", 1000}, {"http", 1}, {"http", 10}} {
 		transport := bb.transport
 		b.Run(fmt.Sprintf("%s/legs=%d", transport, bb.legs), func(b *testing.B) {
-			plan := results.Plan{Schema: results.PlanSchema, Runs: 1, Legs: bb.legs, Seed: 1, Draw: "uniform:1-10", Transport: transport}
-			var factories []strategies.Factory
-			for _, name := range []string{"random", "markov-1", "role", "frequency"} {
-				f, _ := builtin.Find(name)
-				plan.Field = append(plan.Field, results.Entrant{Name: name})
-				factories = append(factories, f)
-			}
-			d, err := host.NewDriver(plan, factories)
+			field := named(b, "random", "markov-1", "role", "frequency")
+			d, err := host.NewDriver(planOf(transport, bb.legs, "uniform:1-10", field), field)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -115,4 +118,140 @@ func postEcho(b *testing.B, client *http.Client, url string) {
 		b.Fatal(err)
 	}
 	_, _ = io.Copy(io.Discard, resp.Body)
+}
+
+// alternated plays leagues of two kinds in turns, and returns the median ratio of the time of
+// the second kind to that of its neighbour: what else the machine does concerns both. The later of
+// two finds filled caches, so they take turns in that, too.
+func alternated(b *testing.B, play func(second bool)) float64 {
+	percent := debug.SetGCPercent(400) // as the commands have it
+	b.Cleanup(func() { debug.SetGCPercent(percent) })
+	timed := func(second bool) float64 {
+		begun := time.Now()
+		play(second)
+		return time.Since(begun).Seconds()
+	}
+	timed(false) // opens connections
+	var ratios []float64
+	for b.Loop() {
+		if len(ratios)%2 == 0 {
+			first := timed(false)
+			ratios = append(ratios, timed(true)/first)
+		} else {
+			second := timed(true)
+			ratios = append(ratios, second/timed(false))
+		}
+	}
+	slices.Sort(ratios)
+	return ratios[len(ratios)/2]
+}
+
+func mustPlay(b *testing.B, l *host.League) *host.Played {
+	b.Helper()
+	played, err := l.Play(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	return played
+}
+
+// BenchmarkVerifiableDraws says what verifiable draws cost.
+func BenchmarkVerifiableDraws(b *testing.B) {
+	sockets := host.NewSockets()
+	b.Cleanup(func() { _ = sockets.Close() })
+	b.ReportMetric(alternated(b, func(verifiable bool) {
+		l := openLeague(b, sockets, 10, nil)
+		l.Referees[0].Verifiable = verifiable
+		played, want := mustPlay(b, l), 0
+		if verifiable {
+			want = len(played.Matches)
+		}
+		if played.Draws.Verified != want {
+			b.Fatalf("%+v, want %d verified", played.Draws, want)
+		}
+	}), "verifiable/plain")
+}
+
+// BenchmarkLeagueBesideMCP says by how much it slows a league down that its messages are offered
+// as tools: nobody uses them, but every message is looked at to see whose it is.
+func BenchmarkLeagueBesideMCP(b *testing.B) {
+	sockets := host.NewSockets()
+	b.Cleanup(func() { _ = sockets.Close() })
+	b.ReportMetric(alternated(b, func(shared bool) {
+		var offer *mcptools.Config
+		if shared {
+			offer = new(mcptools.Config)
+		}
+		mustPlay(b, openLeague(b, sockets, 50, offer))
+	}), "ratio-median")
+}
+
+// BenchmarkValidationLog says what it costs that every agent writes the log of validation.
+func BenchmarkValidationLog(b *testing.B) {
+	for transport, network := range map[string]host.Network{"loopback": host.NewMemory(), "http": host.NewSockets()} {
+		b.Run(transport, func(b *testing.B) {
+			b.Cleanup(func() { _ = network.Close() })
+			log, err := eventlog.Open(eventlog.Config{Data: b.TempDir()})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportMetric(alternated(b, func(validated bool) {
+				l := openLeague(b, network, 10, nil)
+				if validated {
+					l.Validation.Log = log
+				}
+				mustPlay(b, l)
+			}), "with/without")
+			log.Close()
+			b.ReportMetric(float64(log.Dropped()), "dropped")
+		})
+	}
+}
+
+// TestLargeLeague plays one live league over sockets, with as many players as
+// STRATEGYLAB_LARGE says, and tells what it took:
+//
+//	STRATEGYLAB_LARGE=200 go test ./host -run LargeLeague -v -timeout 1h
+//
+// Without that it plays a league of 8. STRATEGYLAB_LARGE_SYNC=1 has the journals synced.
+func TestLargeLeague(t *testing.T) {
+	n := 8
+	if s := os.Getenv("STRATEGYLAB_LARGE"); s != "" {
+		var err error
+		if n, err = strconv.Atoi(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l := &host.League{
+		Network: host.NewSockets(),
+		Manager: manager.Config{LeagueID: "large", Players: n, DataDir: t.TempDir(), NoSync: os.Getenv("STRATEGYLAB_LARGE_SYNC") == "", Probe: manager.ProbeOff},
+	}
+	l.Server.MaxPerPeer = -1
+	defer l.Network.Close()
+	for range 4 {
+		l.Referees = append(l.Referees, referee.Config{Concurrent: 16})
+	}
+	all := named(t, "random", "markov-1", "role", "frequency", "hedge", "copy-last")
+	for i := range n {
+		l.Seats = append(l.Seats, host.Seat{Config: player.Config{Config: agent.Config{Name: "player " + strconv.Itoa(i+1)}, Factory: all[i%len(all)]}})
+	}
+	var most uint64
+	l.Manager.Events = func(e manager.Event) {
+		if e.Kind == manager.RoundCompleted {
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			most = max(most, m.HeapAlloc)
+		}
+	}
+	begun := time.Now()
+	played, err := l.Play(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(begun)
+	audit(t, l.Manager, played, func(string) bool { return true })
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	t.Logf("%d players, %d matches in %v (%.0f matches/s); at most %d MiB of heap at the end of a round, %d MiB from the system",
+		n, len(played.Matches), took.Round(time.Millisecond), float64(len(played.Matches))/took.Seconds(), most>>20, m.Sys>>20)
 }

@@ -7,35 +7,16 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/game"
-	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/jsonrpc/jsonrpctest"
 	"github.com/strategylab/strategylab/host/manager"
 )
-
-// listening is a network that notes at which addresses agents listen.
-type listening struct {
-	host.Network
-	mu    sync.Mutex
-	addrs map[string]string // by agent
-}
-
-func (n *listening) Listen(ctx context.Context, name string, cfg jsonrpc.Config) (host.Server, error) {
-	srv, err := n.Network.Listen(ctx, name, cfg)
-	if err == nil {
-		u, _ := url.Parse(srv.URL())
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		n.addrs[name] = u.Host
-	}
-	return srv, err
-}
 
 // keeps has all agents of a league keep journals.
 func keeps(l *host.League) *host.League {
@@ -87,14 +68,18 @@ func goesOn(t *testing.T, l *host.League, begun bool) map[string]string {
 			t.Errorf("that the league has begun: %v, want %v", told, begun)
 		}
 	}
-	net := &listening{Network: l.Network, addrs: make(map[string]string)}
+	net := &watched{Network: l.Network, urls: make(map[string]string)}
 	l.Network = net
 	played, err := l.Play(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	audit(t, l.Manager, played, func(string) bool { return true })
-	return net.addrs
+	for name, listens := range net.urls {
+		u, _ := url.Parse(listens)
+		net.urls[name] = u.Host
+	}
+	return net.urls
 }
 
 // TestComesBackAtOthersAddresses starts a league again where the system gives each agent
@@ -158,5 +143,49 @@ func TestTokenThatNobodyWroteDown(t *testing.T) {
 				t.Errorf("error %v, want the advice to readmit P02", err)
 			}
 		})
+	}
+}
+
+// A league whose process was killed after its last round, and before everybody
+// had received the end, ends when it is restarted, whether or not its own agents
+// had received it; and then it is over.
+func TestKilledBeforeTheEndWasAnnounced(t *testing.T) {
+	t.Parallel()
+	l := leagueOf(t, 3, 3)
+	l.Referees[0].Data = l.Manager.DataDir
+	for i := range l.Seats {
+		l.Seats[i].Data = l.Manager.DataDir
+	}
+	played, err := l.Play(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := manager.JournalName(l.Manager.DataDir, l.Manager.LeagueID)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(strings.TrimSpace(string(text)), "\n")
+	last := len(lines) - 1
+	if !strings.Contains(lines[last], " completed ") {
+		t.Fatalf("the journal ends with %q", lines[last])
+	}
+	if err := os.WriteFile(name, []byte(strings.Join(lines[:last], "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var ends int
+	l.Manager.Events = func(e manager.Event) {
+		if e.Kind == manager.LeagueCompleted {
+			ends++
+		}
+	}
+	for _, before := range []bool{false, true} {
+		again, err := l.Play(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again.Before != before || !slices.Equal(again.Standings, played.Standings) || ends != 1 {
+			t.Errorf("before: %v, %d ends, standings %+v, want %+v", again.Before, ends, again.Standings, played.Standings)
+		}
 	}
 }

@@ -29,45 +29,31 @@ import (
 // cheat is a referee that cheats: what it says to players is altered on its way. It
 // is safe for concurrent use.
 type cheat struct {
-	host.Network
 	mu    sync.Mutex
 	keys  map[string]string // by match, as first revealed
 	alter func(c *cheat, m map[string]any)
 }
 
-func (c *cheat) From(name string) jsonrpc.RoundTripper {
-	rt := c.Network.From(name)
+func (c *cheat) trip(ctx context.Context, name string, next jsonrpc.RoundTripper, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
 	if !strings.HasPrefix(name, "REF") {
-		return rt
+		return next.RoundTrip(ctx, out)
 	}
-	return cheatTripper{rt, c}
-}
-
-type cheatTripper struct {
-	jsonrpc.RoundTripper
-	*cheat
-}
-
-func (c cheatTripper) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
 	var request map[string]any
 	if err := json.Unmarshal(out.Body, &request); err != nil {
 		return nil, err
 	}
 	if m, ok := request["params"].(map[string]any); ok {
 		c.mu.Lock()
-		c.alter(c.cheat, m)
+		c.alter(c, m)
 		c.mu.Unlock()
 	}
-	body, err := json.Marshal(request)
-	if err != nil {
+	altered := *out
+	var err error
+	if altered.Body, err = json.Marshal(request); err != nil {
 		return nil, err
 	}
-	altered := *out
-	altered.Body = body
-	return c.RoundTripper.RoundTrip(ctx, &altered)
+	return next.RoundTrip(ctx, &altered)
 }
-
-func (c cheatTripper) Close() error { return c.RoundTripper.Close() }
 
 // opened returns the result in a GAME_OVER with a number, nil for any other message.
 func opened(m map[string]any) map[string]any {
@@ -305,9 +291,9 @@ func playVerifiable(t *testing.T, alter func(*cheat, map[string]any)) (ends map[
 	if err != nil {
 		t.Fatal(err)
 	}
-	network := &cheat{Network: new(host.Memory), keys: map[string]string{}, alter: alter}
+	cheating := &cheat{keys: map[string]string{}, alter: alter}
 	l := &host.League{
-		Network:  network,
+		Network:  meddled{new(host.Memory), cheating.trip},
 		Manager:  manager.Config{LeagueID: "cup", Players: 4, Legs: 2, Probe: manager.ProbeOff, AllowHosts: []string{"*"}},
 		Referees: []referee.Config{{Concurrent: 4, Verifiable: true}},
 		Tap: func(name string) jsonrpc.Tap {

@@ -1,15 +1,19 @@
 package host_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/jsonrpc/jsonrpctest"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/manager/managertest"
 	"github.com/strategylab/strategylab/host/player"
@@ -80,50 +84,106 @@ func audit(t *testing.T, cfg manager.Config, played *host.Played, healthy func(i
 	}
 }
 
-// TestMisbehavingPlayers plays leagues of healthy players and of every kind of
-// broken one, over sockets, to their ends.
+// misbehaving is a player that is somebody else's program: it registers, joins, and plays even,
+// but for what it does instead at the call for a choice, or at everything.
+type misbehaving struct {
+	always bool
+	does   func(w http.ResponseWriter, r *http.Request, answer string)
+}
+
+func (p misbehaving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var m struct {
+		ID     json.RawMessage
+		Params struct {
+			Kind  string `json:"message_type"`
+			Match string `json:"match_id"`
+		}
+	}
+	if err := json.NewDecoder(r.Body).Decode(&m); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"status":"ok","accept":true,"parity_choice":"even","match_id":%q}}`, m.ID, m.Params.Match)
+	if p.always || m.Params.Kind == string(protocol.TypeChooseParityCall) {
+		p.does(w, r, answer)
+		return
+	}
+	fmt.Fprint(w, answer)
+}
+
+func hangs(_ http.ResponseWriter, r *http.Request, _ string) { <-r.Context().Done() }
+
+// misbehaviours are what can be done over sockets; the tests of host/referee have more in memory.
+var misbehaviours = map[string]misbehaving{
+	"hangs at the choice": {does: hangs},
+	"hangs at everything": {always: true, does: hangs},
+	"closes in mid-body": {does: func(w http.ResponseWriter, _ *http.Request, answer string) {
+		if conn, rw, err := w.(http.Hijacker).Hijack(); err == nil {
+			fmt.Fprintf(rw, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n%s", answer)
+			rw.Flush()
+			conn.Close()
+		}
+	}},
+	"answers twice": {does: func(w http.ResponseWriter, _ *http.Request, answer string) { fmt.Fprint(w, answer, answer) }},
+	"streams for ever": {does: func(w http.ResponseWriter, r *http.Request, _ string) {
+		for r.Context().Err() == nil {
+			if _, err := fmt.Fprintf(w, "%01000d", 0); err != nil {
+				return
+			}
+			w.(http.Flusher).Flush()
+		}
+	}},
+	"crashed":      {}, // after it had registered
+	"does nothing": {does: func(w http.ResponseWriter, _ *http.Request, answer string) { fmt.Fprint(w, answer) }},
+}
+
+// TestMisbehavingPlayers plays a league of healthy players and of every kind of broken one,
+// over sockets, to its end.
 func TestMisbehavingPlayers(t *testing.T) {
 	t.Parallel()
-	all := append(misbehaviours(), crashed(t))
-	const leagues = 3
-	for part := range leagues {
-		t.Run(fmt.Sprint(part), func(t *testing.T) {
-			t.Parallel()
-			var broken []*misbehaving
-			for i := part; i < len(all); i += leagues {
-				p := all[i]
-				broken = append(broken, p)
-				if p.url == "" {
-					srv := httptest.NewServer(p)
-					t.Cleanup(srv.Close)
-					p.url = srv.URL + "/mcp"
-				}
+	l := leagueOf(t, 3+len(misbehaviours), 3)
+	l.Manager.Mode, l.Referees[0].Mode = protocol.Tolerant, protocol.Tolerant
+	names := make(map[string]string) // by id
+	l.Started = func(manager string, _ bool) {
+		for name, p := range misbehaviours {
+			url := "http://" + jsonrpctest.Address(t)
+			if p.does != nil {
+				srv := httptest.NewServer(p)
+				t.Cleanup(srv.Close)
+				url = srv.URL
 			}
-			l := leagueOf(t, 3+len(broken), 3)
-			l.Manager.Mode = protocol.Tolerant
-			l.Started = func(url string, _ bool) {
-				for _, p := range broken {
-					p.register(t, url)
-				}
-			}
-			played, err := l.Play(t.Context())
+			registration := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"register_player","params":{"message_type":"LEAGUE_REGISTER_REQUEST",
+				"player_meta":{"display_name":%q,"contact_endpoint":"%s/mcp"}}}`, name, url)
+			res, err := http.Post(manager, "application/json", strings.NewReader(registration))
 			if err != nil {
-				t.Fatal(err)
+				t.Error(err)
+				return
 			}
-			own := []string{"P01", "P02", "P03"}
-			healthy := func(id string) bool { return slices.Contains(own, id) }
-			audit(t, l.Manager, played, healthy)
-			names := make(map[string]string)
-			for _, p := range broken {
-				names[p.id] = p.name
-			}
-			for _, m := range played.Matches {
-				for k, id := range m.Players {
-					if !healthy(id) && healthy(m.Players[1-k]) && m.Results[k] != game.TechnicalLoss {
-						t.Errorf("%s: %q got away with %v (%v)", m.ID, names[id], m.Results[k], m.Choices)
-					}
+			var answer struct {
+				Result struct {
+					ID string `json:"player_id"`
 				}
 			}
-		})
+			err = json.NewDecoder(res.Body).Decode(&answer)
+			if res.Body.Close(); err != nil {
+				t.Error(err)
+			}
+			if name != "does nothing" {
+				names[answer.Result.ID] = name
+			}
+		}
+	}
+	played, err := l.Play(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	healthy := func(id string) bool { return names[id] == "" }
+	audit(t, l.Manager, played, healthy)
+	for _, m := range played.Matches {
+		for k, id := range m.Players {
+			if !healthy(id) && healthy(m.Players[1-k]) && m.Results[k] != game.TechnicalLoss {
+				t.Errorf("%s: %q got away with %v (%v)", m.ID, names[id], m.Results[k], m.Choices)
+			}
+		}
 	}
 }

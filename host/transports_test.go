@@ -1,17 +1,22 @@
 package host_test
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/experiments/arena"
 	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
 )
@@ -65,6 +70,14 @@ func digest(t testing.TB, leagues []results.League) string {
 		}
 	}
 	return h.Digest()
+}
+
+// sampleOrAll returns the second number if nothing is to be left out.
+func sampleOrAll(sample, all int) int {
+	if os.Getenv("WHOLE_TESTS") == "" {
+		return sample
+	}
+	return all
 }
 
 // TestTransportsAgree holds the three ways to play an experiment to the same
@@ -132,9 +145,7 @@ func TestTransportsAgree(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			if os.Getenv("WHOLE_TESTS") == "" {
-				test.runs = min(test.runs, 2)
-			}
+			test.runs = sampleOrAll(min(test.runs, 2), test.runs)
 			field := test.field(t)
 			n := cmp.Or(len(test.quarantined), len(field))
 			out := make([]bool, n)
@@ -224,5 +235,117 @@ func TestWorkersAgree(t *testing.T) {
 	}
 	if a, b := digest(t, want), digest(t, got); a != b {
 		t.Errorf("digest %s, want %s", b, a)
+	}
+}
+
+// meddled is a network that meddles with what passes.
+type meddled struct {
+	host.Network
+	trip func(ctx context.Context, name string, next jsonrpc.RoundTripper, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error)
+}
+
+func (n meddled) From(name string) jsonrpc.RoundTripper {
+	return meddler{n.Network.From(name), n, name}
+}
+
+type meddler struct {
+	jsonrpc.RoundTripper
+	meddled
+	name string
+}
+
+func (m meddler) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
+	return m.trip(ctx, m.name, m.RoundTripper, out)
+}
+
+func (m meddler) Close() error { return m.RoundTripper.Close() }
+
+// TestBrokenCodecShows makes sure that the comparison of transports would find
+// a message that does not come out as it went in.
+func TestBrokenCodecShows(t *testing.T) {
+	t.Parallel()
+	field := named(t, "random", "role", "biased", "markov-1")
+	none := make([]bool, len(field))
+	want, err := played(t, driver(t, planOf("direct", 1, "", field), field), 0, 3, none)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int64{1, 17, 36, 37} { // the choice that is changed
+		var calls, changed atomic.Int64
+		trip := func(ctx context.Context, _ string, next jsonrpc.RoundTripper, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
+			reply, err := next.RoundTrip(ctx, out)
+			if err != nil || !bytes.Contains(out.Body, []byte("CHOOSE_PARITY_CALL")) || calls.Add(1) != n {
+				return reply, err
+			}
+			changed.Add(1)
+			from, to := []byte(`"even"`), []byte(`"odd"`)
+			if !bytes.Contains(reply.Body, from) {
+				from, to = to, from
+			}
+			reply.Body = bytes.ReplaceAll(reply.Body, from, to)
+			return reply, nil
+		}
+		d, err := host.NewDriverOver(planOf("loopback", 1, "", field), field, func() host.Network { return meddled{new(host.Memory), trip} })
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := played(t, d, 0, 3, none)
+		if err != nil {
+			t.Fatal(err)
+		}
+		touched := n <= 36 // calls in three leagues of six matches
+		if (changed.Load() == 1) != touched {
+			t.Fatalf("%d messages changed", changed.Load())
+		}
+		if same := digest(t, want) == digest(t, got); same == touched {
+			t.Errorf("choice %d changed: %v; same digest: %v", n, touched, same)
+		}
+	}
+}
+
+func TestNewDriverErrors(t *testing.T) {
+	t.Parallel()
+	field := named(t, "random", "role")
+	plan := planOf("loopback", 1, "", field)
+	if _, err := host.NewDriver(plan, field[:1]); err == nil || !strings.Contains(err.Error(), "1 factories for 2 players") {
+		t.Errorf("too few factories: %v", err)
+	}
+	for name, change := range map[string]func(*results.Plan){
+		"transport": func(p *results.Plan) { p.Transport = "direct" },
+		"pigeon":    func(p *results.Plan) { p.Transport = "pigeon" },
+		"legs":      func(p *results.Plan) { p.Legs = 0 },
+		"draw":      func(p *results.Plan) { p.Draw = "loaded" },
+		"field":     func(p *results.Plan) { p.Field = p.Field[:1] },
+	} {
+		bad := plan
+		change(&bad)
+		if _, err := host.NewDriver(bad, field); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// TestCancelled ends an experiment in the middle of a league.
+func TestCancelled(t *testing.T) {
+	t.Parallel()
+	for _, transport := range []string{"loopback", "http"} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		field := append(named(t, "random"), &native{name: "stops", choose: func(_ strategies.Setup, t *strategies.Turn) (strategies.Choice, error) {
+			if t.Match == 1 {
+				cancel(errBoom)
+			}
+			return 0.5, nil
+		}})
+		w, err := driver(t, planOf(transport, 3, "", field), field).NewWorker(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = w.Play(ctx, 0, make([]results.League, 1), make([]bool, 2))
+		if !errors.Is(err, errBoom) {
+			t.Errorf("%s: %v, want the cause", transport, err)
+		}
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -1,10 +1,12 @@
 package manager_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -215,4 +218,141 @@ func TestProbes(t *testing.T) {
 			}
 		})
 	})
+}
+
+// raw sends a registration under a JSON-RPC id, as a client does that repeats itself.
+func (r *rig) raw(from, id string, m protocol.Message) (protocol.Message, error) {
+	r.t.Helper()
+	call, err := dialect.Contracts.Call(m)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	client := r.caller(from).Client
+	got, err := client.Call(context.Background(), r.url, jsonrpc.Message{Method: call.Method, Params: call.Params, ID: jsontext.Value(`"` + id + `"`)})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	answer, err := dialect.ParseAnswer(got.Status, got.Raw)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return dialect.NewCodec(protocol.Strict).ReadAnswer(m.Head().MessageType, answer)
+}
+
+func TestARepeatIsFoldedOnlyWhenItsAnswerWasLost(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	application := func(version, conversation string) protocol.Message {
+		m := r.silent(protocol.RolePlayer, "ada").application().(*protocol.LeagueRegisterRequest)
+		m.ConversationID, m.Meta.Version, m.Meta.ContactEndpoint = conversation, version, "http://ada/mcp"
+		return m
+	}
+	first, err := r.raw("desk-1:5001", "id-1", application("1", "c1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := first.(*protocol.LeagueRegisterResponse)
+
+	again, err := r.raw("desk-1:5002", "id-1", application("1", "c1")) // a new connection
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := again.(*protocol.LeagueRegisterResponse)
+	if b.PlayerID != a.PlayerID || b.AuthToken == a.AuthToken || b.AuthToken == "" {
+		t.Errorf("the repeat got %s with token %s; the first was %s with %s", b.PlayerID, b.AuthToken, a.PlayerID, a.AuthToken)
+	}
+	stale := r.silent(protocol.RolePlayer, "ada")
+	stale.id, stale.token = a.PlayerID, a.AuthToken
+	refuses(t, 6001, protocol.CodeTokenInvalid)(stale.call(stale.query(protocol.QueryStatus)))
+	stale.token = b.AuthToken
+	if _, err := stale.call(stale.query(protocol.QueryStatus)); err != nil {
+		t.Errorf("the fresh token is refused: %v", err)
+	}
+
+	for what, repeat := range map[string]func() (protocol.Message, error){
+		"another JSON-RPC id":  func() (protocol.Message, error) { return r.raw("desk-1:5003", "id-2", application("1", "c1")) },
+		"another conversation": func() (protocol.Message, error) { return r.raw("desk-1:5003", "id-1", application("1", "c2")) },
+		"another address":      func() (protocol.Message, error) { return r.raw("desk-2:5001", "id-1", application("1", "c1")) },
+		"another meta":         func() (protocol.Message, error) { return r.raw("desk-1:5003", "id-1", application("2", "c1")) },
+	} {
+		answer, err := repeat()
+		t.Run(what, func(t *testing.T) { refuses(t, 2002, protocol.CodeDuplicateName)(answer, err) })
+	}
+	if n := len(r.m.Standings()); n != 1 {
+		t.Errorf("%d players are registered, want 1", n)
+	}
+}
+
+func TestRegisteringAgainCostsTheJournalNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r := newRig(t, func(c *manager.Config) { c.DataDir = dir })
+	ada := r.player("ada")
+	for range 10 {
+		m := ada.application()
+		m.Head().AuthToken = ada.token
+		if _, err := ada.call(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if log, err := os.ReadFile(manager.JournalName(dir, "cup")); err != nil || bytes.Count(log, []byte("\n")) != 1 {
+		t.Errorf("the journal is %s, %v; want 1 event", log, err)
+	}
+}
+
+// In tolerant mode a dialect without JSON-RPC errors gets refusals as text.
+func TestABareRegistrationIsRejectedByStatus(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *manager.Config) { c.Mode = protocol.Tolerant })
+	r.player("ada")
+	s := r.silent(protocol.RolePlayer, "ada")
+	s.dialct, s.url, s.calls.Codec = dialect.Bare, "http://elsewhere/mcp", dialect.NewCodec(protocol.Tolerant)
+	answer, err := s.call(s.application())
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantRejected(t, answer.(*protocol.LeagueRegisterResponse))
+}
+
+func TestConfigurationsThatCannotBe(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		change func(*manager.Config)
+		says   string
+	}{
+		{func(c *manager.Config) { c.Caller = nil }, "Caller"},
+		{func(c *manager.Config) { c.LeagueID = "../etc" }, "cannot name a league"},
+		{func(c *manager.Config) { c.Players = 1 }, "cannot start with 1"},
+		{func(c *manager.Config) { c.Players, c.MaxPlayers = 5, 4 }, "cannot start with 5"},
+		{func(c *manager.Config) { c.Players = game.MaxPlayers + 1 }, "2 to 1000 players"},
+		{func(c *manager.Config) { c.MaxPlayers = 1 }, "2 to 1000 players"},
+		{func(c *manager.Config) { c.MaxReferees = -1 }, "at least 1 referee"},
+		{func(c *manager.Config) { c.Legs = -1 }, "legs"},
+		{func(c *manager.Config) { c.Players, c.Legs = 1000, 10 }, "fewer legs"},
+		{func(c *manager.Config) { c.AllowHosts = []string{"[a"} }, "allowed host"},
+	} {
+		cfg := manager.Config{Caller: &wire.Caller{Client: jsonrpc.NewClient(new(jsonrpc.Loopback).From("manager"), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)}}
+		c.change(&cfg)
+		if _, err := manager.New(cfg); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("the error is %v, want one that says %q", err, c.says)
+		}
+	}
+}
+
+func TestTheScheduleOfALargeLeagueIsSentByRounds(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	referee := r.referee("north")
+	for i := range 402 { // 80,601 matches
+		r.admit(fmt.Sprint("p", i), nil)
+	}
+	r.start()
+	refuses(t, -32602, protocol.CodeMissingField)(referee.call(referee.query(protocol.QuerySchedule)))
+	q := about(referee.query(protocol.QuerySchedule), protocol.QueryParams{RoundID: protocol.RoundNumber(401)})
+	if got := ask[protocol.ScheduleData](referee, q); len(got.Rounds) != 1 || got.Rounds[0].RoundID.Number() != 401 {
+		t.Errorf("round 401 is %+v", got)
+	}
 }

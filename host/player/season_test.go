@@ -4,8 +4,10 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -204,4 +206,172 @@ func TestLeavesWhenAskedTo(t *testing.T) {
 	}
 	must[*protocol.Ack](r, r.over("R1M1")) // late, and acknowledged all the same
 	r.wants("start", "choose R1M1", "close")
+}
+
+// TestUnsaidEnd: where a manager never says that the league is over, its schedule shows it
+// within seconds, and its table after a longer silence; one that leaves matches open does not.
+func TestUnsaidEnd(t *testing.T) {
+	t.Parallel()
+	match := func(id, a, b, status string) protocol.ScheduledMatch {
+		return protocol.ScheduledMatch{MatchID: id, PlayerAID: a, PlayerBID: b, Status: status}
+	}
+	schedule := func(matches ...protocol.ScheduledMatch) any {
+		return protocol.ScheduleData{Rounds: []protocol.ScheduledRound{{RoundID: protocol.RoundNumber(1), Matches: matches}}}
+	}
+	table := func(played ...int) any {
+		var rows []protocol.Standing
+		for i, n := range played {
+			rows = append(rows, protocol.Standing{Rank: i + 1, PlayerID: []string{"P01", "P02", "P03"}[i], Played: protocol.Some(n), Points: 3 * n})
+		}
+		return protocol.StandingsData{Standings: rows}
+	}
+	for name, tt := range map[string]struct {
+		query string
+		data  any
+		after time.Duration // 0: not within a minute
+	}{
+		"a schedule that is over":     {protocol.QuerySchedule, schedule(match("R1M1", "P01", "P02", "FINISHED")), 5 * time.Second},
+		"a schedule without statuses": {protocol.QuerySchedule, schedule(match("R1M1", "P02", "P01", ""), match("R1M2", "P03", "P04", "")), 5 * time.Second},
+		"another own match":           {protocol.QuerySchedule, schedule(match("R1M1", "P01", "P02", "FINISHED"), match("R2M1", "P01", "P02", "PENDING")), 0},
+		"a match of others":           {protocol.QuerySchedule, schedule(match("R1M1", "P01", "P02", "FINISHED"), match("R1M2", "P03", "P04", "RUNNING")), 0},
+		"a table that is full":        {protocol.QueryStandings, table(1, 1), 20 * time.Second},
+		"a table of three":            {protocol.QueryStandings, table(1, 1, 0), 0},
+		"neither":                     {protocol.QueryPlayers, nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				r := running(t, func(r *rig) {
+					r.cfg.Mode, r.cfg.League, r.cfg.Watch = protocol.Tolerant, nil, time.Hour
+					r.manager.queries[tt.query] = func(*protocol.LeagueQuery) (any, error) { return tt.data, nil }
+				})
+				r.plays("R1M1")
+				must[*protocol.Ack](r, r.over("R1M1"))
+				over := func() (said bool) {
+					for len(r.events) > 0 {
+						e := <-r.events
+						said = said || e.Kind == player.Completed && e.Standing.Played == 1
+					}
+					return said
+				}
+				if tt.after == 0 {
+					tt.after = time.Hour
+				}
+				time.Sleep(min(tt.after, time.Minute) - time.Second)
+				if over() {
+					t.Errorf("the league is over before %v", tt.after)
+				}
+				if time.Sleep(2 * time.Second); over() != (tt.after < time.Minute) {
+					t.Errorf("over after %v: %v", tt.after, tt.after >= time.Minute)
+				}
+				r.quit()
+				synctest.Wait()
+			})
+		})
+	}
+}
+
+// TestLeavesNothingBehind ends the agent in the middle of what it does. A
+// goroutine that outlived it would be stuck in the bubble, which fails.
+func TestLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	for name, during := range map[string]func(r *rig){
+		"registering": func(r *rig) {
+			r.manager.answer = func(_ int, m *protocol.LeagueRegisterRequest) (protocol.Message, error) {
+				return nil, protocol.Refuse(protocol.CodeTimeout, m.MessageType, "not now")
+			}
+			r.start()
+			time.Sleep(time.Minute) // of the bubble's time: it has tried often
+		},
+		"asking who plays": func(r *rig) {
+			r.manager.queries[protocol.QueryPlayers] = func(*protocol.LeagueQuery) (any, error) {
+				time.Sleep(time.Hour)
+				return nil, errBoom
+			}
+			r.run()
+			must[*protocol.Ack](r, r.announcement(announced("R1M1", "P01", "P02", "REF01")))
+		},
+		"choosing": func(r *rig) {
+			r.s.choose = func(ctx context.Context, _ *strategies.Turn) (strategies.Choice, error) {
+				<-ctx.Done()
+				return 0, ctx.Err()
+			}
+			r.run()
+			must[*protocol.GameJoinAck](r, r.invitation("R1M1"))
+			r.serving.Go(func() { _, _ = r.send(r.call("R1M1")) })
+			synctest.Wait()
+		},
+		"waiting for the next league": func(r *rig) {
+			r.run()
+			must[*protocol.Ack](r, r.leagueCompleted())
+			r.until(player.Completed)
+			time.Sleep(10 * player.DefaultWatch)
+			if n := len(r.manager.registrations()); n < 2 {
+				r.t.Errorf("registered %d times", n)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, func(r *rig) { r.cfg.League, r.cfg.Watch = nil, player.DefaultWatch })
+				during(r)
+				begun := time.Now()
+				r.stop()
+				r.finish()
+				if took := time.Since(begun); took > 0 {
+					t.Errorf("took %v to end", took)
+				}
+			})
+		})
+	}
+}
+
+// TestSpokenToBeforeTheAnswer has a message of the league overtake the answer
+// to the registration: it waits until the player knows who it is.
+func TestSpokenToBeforeTheAnswer(t *testing.T) {
+	t.Parallel()
+	answered := make(chan error, 1)
+	var r *rig
+	r = newRig(t, func(r2 *rig) {
+		r2.manager.answer = func(int, *protocol.LeagueRegisterRequest) (protocol.Message, error) {
+			h := protocol.NewHeader(protocol.TypeRoundAnnouncement, "league_manager", protocol.Timestamp(time.Now()), "c")
+			h.LeagueID, h.RoundID = "cup", protocol.RoundNumber(1)
+			h.AuthToken = credential.NewVerifier(r2.manager.token).ManagerToken("cup")
+			go func() {
+				_, err := r.send(&protocol.RoundAnnouncement{Header: h, Matches: []protocol.AnnouncedMatch{announced("R1M1", "P01", "P02", "REF01")}})
+				answered <- err
+			}()
+			return r2.manager.accept(), nil
+		}
+	})
+	r.run()
+	if err := <-answered; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRegistration(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"P07", "P42", "player_3fa9c2d1"} { // the one it asks for, and others
+		r := running(t, func(r *rig) { r.cfg.ID, r.manager.id = "P07", id })
+		m := r.manager.registrations()[0]
+		if m.Sender != "player:P07" || m.Meta.DisplayName != "Ada" || m.Meta.ContactEndpoint != r.url || m.AuthToken != "" ||
+			len(m.Meta.GameTypes) != 1 || m.Meta.GameTypes[0] != protocol.GameEvenOdd {
+			t.Errorf("registered with %+v", m)
+		}
+		join := must[*protocol.GameJoinAck](r, r.invitation("R1M1"))
+		if r.p.ID() != id || join.PlayerID != id || join.Sender != "player:"+id {
+			t.Errorf("%s joins as %q, %q", r.p.ID(), join.PlayerID, join.Sender)
+		}
+	}
+}
+
+func TestUnusableID(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(r *rig) { r.manager.id = "../../etc/passwd" })
+	r.start()
+	if err := r.finished(); err == nil || !strings.Contains(err.Error(), r.cfg.Manager.URL) || len(r.manager.registrations()) != 1 {
+		t.Errorf("%v after %d registrations", err, len(r.manager.registrations()))
+	}
 }

@@ -209,3 +209,124 @@ func TestStoppingEndsEverything(t *testing.T) {
 		})
 	}
 }
+
+const idleExit = 20 * time.Second
+
+// leaves waits for the end of Run, at most for so long, and returns when that
+// was and what Run returned.
+func (r *rig) leaves(within time.Duration) (time.Duration, error, bool) {
+	select {
+	case err := <-r.result:
+		r.halt()
+		r.stop()
+		r.serving.Wait()
+		return time.Since(r.start), err, true
+	case <-time.After(within):
+		return within, nil, false
+	}
+}
+
+func (r *rig) told(kind referee.EventKind) []referee.Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(r.events), func(e referee.Event) bool { return e.Kind != kind })
+}
+
+// A referee leaves a league that has fallen silent, but not before it has
+// conducted a match, and not while one is in progress.
+func TestLeavingASilentLeague(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, func(c *referee.Config) { c.IdleExit = idleExit })
+		thinking := except(plays("even"), protocol.TypeChooseParityCall, func(_ context.Context, h *heard) jsonrpc.Response {
+			time.Sleep(29 * time.Second) // nearly all there is
+			return chooses(h, "even")
+		})
+		r.meets(world{"P01": thinking})
+		r.run()
+		if at, err, left := r.leaves(10 * idleExit); left {
+			t.Fatalf("it left after %v without having done anything: %v", at, err)
+		}
+		r.must(round(match("R1M1", "P01", "P02")))
+		announced := time.Since(r.start)
+		r.reports(1)
+		at, err, left := r.leaves(10 * idleExit)
+		if silence := at - announced - 29*time.Second; !left || err != nil || silence < idleExit || silence > 2*idleExit {
+			t.Errorf("left: %v, %v after the match: %v", left, silence, err)
+		}
+		if e := r.told(referee.Deserted); len(e) != 1 || e[0].Matches != 1 {
+			t.Errorf("told of %+v", e)
+		}
+	})
+}
+
+// One that still owes a report says so when it leaves.
+func TestLeavingWithAReportOwed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, func(c *referee.Config) { c.IdleExit = idleExit })
+		busy := jsonrpc.Response{Status: 503, Error: &jsonrpc.Error{Code: jsonrpc.CodeBusy, Message: "busy"}}
+		r.meets(world{"manager": except(keeps, protocol.TypeMatchResultReport, answering(busy))})
+		r.run()
+		r.must(round(match("R1M1", "P01", "P02")))
+		at, err, left := r.leaves(10 * idleExit)
+		if !left || err == nil || !strings.Contains(err.Error(), "http://manager/mcp has been silent for 20s and has not acknowledged 1 of 1 reports") {
+			t.Errorf("left: %v after %v: %v", left, at, err)
+		}
+	})
+}
+
+// played has one match played by two scripts and returns the rig once it is
+// reported. It runs in a bubble, with the timeouts of the protocol.
+func played(t *testing.T, a, b script, check func(t *testing.T, r *rig, result obj)) {
+	t.Helper()
+	bubble(t, nil, world{"P01": a, "P02": b}, func(t *testing.T, r *rig) {
+		r.must(round(match("R1M1", "P01", "P02")))
+		report := r.reports(1)[0]
+		synctest.Wait()
+		check(t, r, report.body["result"].(obj))
+	})
+}
+
+// A player has until the deadline that it is told, which is a whole second even
+// where the time to choose is not.
+func TestTheStatedDeadlineIsKept(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		what  string
+		off   time.Duration // from the deadline
+		calls int
+	}{
+		{"just in time", -time.Millisecond, 1},
+		{"just too late", time.Millisecond, 2},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			t.Parallel()
+			calls := 0
+			late := except(plays("odd"), protocol.TypeChooseParityCall, func(_ context.Context, h *heard) jsonrpc.Response {
+				if calls++; calls > 1 {
+					return chooses(h, "odd")
+				}
+				deadline, err := protocol.ParseTimestamp(h.body["deadline"].(string))
+				if err != nil {
+					t.Error(err)
+				}
+				if left := time.Until(deadline); left <= 2500*time.Millisecond || left >= 3500*time.Millisecond {
+					t.Errorf("%v are left until the deadline", left)
+				}
+				time.Sleep(time.Until(deadline) + c.off)
+				return chooses(h, "even")
+			})
+			bubble(t, func(cfg *referee.Config) { cfg.ChoiceTimeout = 2500 * time.Millisecond }, world{"P01": late}, func(t *testing.T, r *rig) {
+				time.Sleep(300 * time.Millisecond) // of a clock that begins at a full second
+				r.must(round(match("R1M1", "P01", "P02")))
+				result := r.reports(1)[0].body["result"].(obj)
+				want := map[int]string{1: "even", 2: "odd"}[c.calls]
+				if got := result["details"].(obj)["choices"].(obj)["P01"]; calls != c.calls || got != want {
+					t.Errorf("called on %d times, and the choice is %v, want %d and %s", calls, got, c.calls, want)
+				}
+				synctest.Wait()
+			})
+		})
+	}
+}

@@ -41,7 +41,7 @@ type promise struct {
 func (p *Player) offerDraws(m *match, join *protocol.GameJoinAck) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if m.keyed {
+	if m.Keyed {
 		join.DrawScheme = draws.Scheme
 	}
 }
@@ -67,7 +67,7 @@ func (p *Player) judgeDraw(m *match, msg *protocol.GameOver, o *strategies.Outco
 		return "", nil
 	}
 	own := p.calledIn(m)
-	about := draws.Match{League: p.member.Me.League(), ID: m.id, Round: o.Round, Players: [2]draws.Player{
+	about := draws.Match{League: p.member.Me.League(), ID: m.Match, Round: o.Round, Players: [2]draws.Player{
 		{ID: own, Choice: m.answer.Choice.String(), Nonce: m.promise.Nonce},
 		{ID: o.Opponent, Choice: o.OpponentChoice.String(), Nonce: msg.DrawNonces[o.Opponent]},
 	}}
@@ -160,8 +160,8 @@ func (s *leagueState) draws() *Draws {
 
 // troubleDraw reports a number that does not keep the referee's commitment.
 func (p *Player) troubleDraw(s *leagueState, m *match, o *strategies.Outcome, why error) {
-	p.trouble(s, m.id, Event{
-		Cause: CauseDraw, Match: m.id, Round: o.Round, Opponent: o.Opponent, Number: o.Number,
+	p.trouble(s, m.Match, Event{
+		Cause: CauseDraw, Match: m.Match, Round: o.Round, Opponent: o.Opponent, Number: o.Number,
 		Error:  "the number cannot be verified: " + agent.Brief(why),
 		Advice: "a referee that lost its data begins a match again with another key; otherwise show the organizer a recording (--record), which 'strategylab trace audit' judges",
 	})

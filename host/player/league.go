@@ -77,7 +77,7 @@ func (s *leagueState) match(id string, round int) *match {
 	if m := s.matches[id]; m != nil {
 		return m
 	}
-	m := &match{id: id, round: round, calling: make(chan struct{})}
+	m := &match{invited: invited{Match: id, Round: round}, calling: make(chan struct{})}
 	s.matches[id] = m
 	s.rounds[round] = append(s.rounds[round], m)
 	delete(s.awaited, id)

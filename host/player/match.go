@@ -22,14 +22,7 @@ import (
 // Player.mu; the rest by its own lock, which is held while the strategy is called, so that a
 // repeated call waits for the answer to the first.
 type match struct {
-	id       string
-	round    int
-	opponent string
-	role     game.Role
-	referee  string
-	signed   string // what the referee signs with
-	keyed    bool   // that is the key of the match
-	reply    string // what the agent signs with
+	invited
 
 	// How the referee takes answers.
 	took     time.Duration // from the call for a choice to the answer
@@ -71,8 +64,8 @@ func (m *match) place(s *leagueState) uint64 {
 	if m.placed {
 		return m.position
 	}
-	m.placed, m.position = true, position(m.id)
-	if at, known := s.index[m.id]; known {
+	m.placed, m.position = true, position(m.Match)
+	if at, known := s.index[m.Match]; known {
 		m.position = uint64(at)
 	}
 	return m.position
@@ -94,7 +87,7 @@ func (p *Player) invited(_ context.Context, in *wire.Exchange) (protocol.Message
 	}
 	p.noteID(s, in, addressee(in))
 	if own := p.ID(); own != "" && msg.OpponentID == own {
-		p.noteClash(s, m.id, "the invitation names "+msg.OpponentID+" as the opponent")
+		p.noteClash(s, m.Match, "the invitation names "+msg.OpponentID+" as the opponent")
 	}
 	if err := p.recordInvitation(m); err != nil {
 		return nil, err
@@ -107,7 +100,7 @@ func (p *Player) invited(_ context.Context, in *wire.Exchange) (protocol.Message
 	p.offerDraws(m, join)
 	p.noteJoined(in, m, join)
 	p.emit(Event{
-		Kind: Invited, Match: m.id, Round: in.Header.RoundID.Number(), Opponent: msg.OpponentID, Role: msg.RoleInMatch,
+		Kind: Invited, Match: m.Match, Round: in.Header.RoundID.Number(), Opponent: msg.OpponentID, Role: msg.RoleInMatch,
 		Referee: cmp.Or(in.Header.Sender, agent.SenderOf(in)), Dialect: in.Dialect.Name,
 	})
 	return join, nil
@@ -131,11 +124,11 @@ func (p *Player) enter(s *leagueState, in *wire.Exchange, opponent, role string)
 		return nil, "", m.refuse(in)
 	}
 	p.sign(s, m, in)
-	if m.opponent == "" {
-		m.opponent = cmp.Or(opponent, s.announced[id].opponentOf(own))
+	if m.Opponent == "" {
+		m.Opponent = cmp.Or(opponent, s.announced[id].opponentOf(own))
 	}
-	m.role = cmp.Or(roleOf(role), m.role)
-	return m, m.reply, nil
+	m.Role = cmp.Or(roleOf(role), m.Role)
+	return m, m.Reply, nil
 }
 
 // isOver reports whether the referee that sends a message has sent the result of its
@@ -148,7 +141,7 @@ func (p *Player) isOver(m *match, in *wire.Exchange) bool {
 
 // refuse refuses a message that comes after the result.
 func (m *match) refuse(in *wire.Exchange) error {
-	return protocol.Refuse(protocol.CodeInvalidState, in.Type, fmt.Sprintf("match %s is over: its result has come", m.id))
+	return protocol.Refuse(protocol.CodeInvalidState, in.Type, fmt.Sprintf("match %s is over: its result has come", m.Match))
 }
 
 // roleOf reads a role in any case.
@@ -200,7 +193,7 @@ func (p *Player) called(_ context.Context, in *wire.Exchange) (protocol.Message,
 		// The reason stays with the agent: it is nobody's business how a strategy fails.
 		return nil, protocol.Refuse(protocol.CodeInvalidState, in.Type, "the player's strategy makes no choice in this match").With("fault", answer.Fault.String())
 	}
-	p.emit(Event{Kind: Answered, Match: m.id, Round: in.Header.RoundID.Number(), Choice: answer.Choice.String(), Took: time.Since(start)})
+	p.emit(Event{Kind: Answered, Match: m.Match, Round: in.Header.RoundID.Number(), Choice: answer.Choice.String(), Took: time.Since(start)})
 	p.mu.Lock()
 	m.answered, m.as, m.took = true, own, time.Since(start)
 	p.mu.Unlock()
@@ -225,18 +218,18 @@ func (p *Player) answering(s *leagueState, in *wire.Exchange) (*match, string) {
 	if m == nil {
 		return nil, ""
 	}
-	if m.keyed {
+	if m.Keyed {
 		p.sign(s, m, in)
 	}
-	return m, m.reply
+	return m, m.Reply
 }
 
 // turn is what the strategy is asked. The match's lock is held.
 func (p *Player) turn(s *leagueState, m *match) strategies.Turn {
-	t := strategies.Turn{Match: m.place(s), MatchID: m.id}
+	t := strategies.Turn{Match: m.place(s), MatchID: m.Match}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	t.Round, t.Opponent, t.Role = m.round, m.opponent, m.role
+	t.Round, t.Opponent, t.Role = m.Round, m.Opponent, m.Role
 	return t
 }
 
@@ -277,7 +270,7 @@ func (p *Player) choose(s *leagueState, m *match, in *wire.Exchange) (seat.Answe
 		return seat.Answer{}, err // and the answer is kept for the next call
 	}
 	m.recorded = true
-	e := Event{Kind: Chose, Match: m.id, Round: t.Round, Opponent: t.Opponent, Choice: m.answer.Choice.String()}
+	e := Event{Kind: Chose, Match: m.Match, Round: t.Round, Opponent: t.Opponent, Choice: m.answer.Choice.String()}
 	if p.cfg.Versions != nil {
 		e.Version = m.version
 	}
@@ -339,7 +332,7 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 		if errors.As(err, &broken) && p.cfg.Mode == protocol.Strict {
 			return nil, err
 		}
-		p.cfg.Log.Warn("result not readable", "match", m.id, "error", err)
+		p.cfg.Log.Warn("result not readable", "match", m.Match, "error", err)
 		return p.member.Ack(in), nil
 	}
 	o := outcome(p.calledIn(m), t, m.answer.Choice, result)
@@ -364,7 +357,7 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 	defer cancel()
 	failed := own.observe(ctx, &o)
 	if failed != nil {
-		p.emit(Event{Kind: Failed, Match: m.id, Fault: strategies.FaultOf(failed).String(), Error: failed.Error()})
+		p.emit(Event{Kind: Failed, Match: m.Match, Fault: strategies.FaultOf(failed).String(), Error: failed.Error()})
 	}
 	p.mu.Lock()
 	if failed != nil {
@@ -387,7 +380,7 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 
 // endedEvent is the event of a match that has ended, with the verdict on its draw.
 func endedEvent(m *match, t strategies.Turn, o *strategies.Outcome, verdict string) Event {
-	e := Event{Kind: Ended, Match: m.id, Round: t.Round, Opponent: t.Opponent, Result: o.Result.String(), Points: o.Points, Draw: verdict}
+	e := Event{Kind: Ended, Match: m.Match, Round: t.Round, Opponent: t.Opponent, Result: o.Result.String(), Points: o.Points, Draw: verdict}
 	if o.Drew {
 		e.Number = o.Number
 	}

@@ -28,9 +28,9 @@ type invited struct {
 	Opponent string    `json:"opponent_id"`
 	Role     game.Role `json:"role"`
 	Referee  string    `json:"referee_id"`
-	Signed   string    `json:"signed"`
-	Keyed    bool      `json:"keyed"`
-	Reply    string    `json:"reply"`
+	Signed   string    `json:"signed"` // what the referee signs with
+	Keyed    bool      `json:"keyed"`  // that is the key of the match
+	Reply    string    `json:"reply"`  // what the agent signs with
 }
 
 // ended is how a match ended.
@@ -98,19 +98,15 @@ func (p *Player) recoverRegistered(reg registration) error {
 }
 
 func (p *Player) recoverInvited(i invited) error {
-	p.league.match(i.Match, i.Round).resume(i)
+	m := p.league.match(i.Match, i.Round)
+	m.invited, m.journaled = i, i
 	return nil
-}
-
-// resume takes on what the journal says of the invitation.
-func (m *match) resume(i invited) {
-	m.opponent, m.role, m.referee, m.signed, m.keyed, m.reply, m.journaled = i.Opponent, i.Role, i.Referee, i.Signed, i.Keyed, i.Reply, i
 }
 
 func (p *Player) recoverChosen(c chosen) error {
 	s := p.league
 	m := s.match(c.Match, c.Round)
-	m.resume(c.invited)
+	m.invited, m.journaled = c.invited, c.invited
 	m.position, m.placed, m.promise = c.Position, true, c.Promise
 	m.asked, m.recorded, m.answer = true, true, seat.Answer{Choice: c.Choice, Fault: c.Fault}
 	m.version = c.Version
@@ -126,7 +122,7 @@ func (p *Player) recoverEnded(e ended) error {
 	m := s.matches[o.MatchID]
 	if m == nil { // it ended before there was a choice to make
 		m = s.match(o.MatchID, o.Round)
-		m.opponent, m.role, m.position, m.placed = o.Opponent, o.Role, o.Match, true
+		m.Opponent, m.Role, m.position, m.placed = o.Opponent, o.Role, o.Match, true
 	}
 	p.noteEnd(m, &e)
 	s.ended = append(s.ended, o)
@@ -141,18 +137,9 @@ func (p *Player) recordChoice(m *match, t strategies.Turn) error {
 		return nil
 	}
 	p.mu.Lock()
-	c := &chosen{invited: m.invitation(), Position: t.Match, Choice: m.answer.Choice, Fault: m.answer.Fault, Promise: m.promise, Version: m.version}
+	c := &chosen{invited: m.invited, Position: t.Match, Choice: m.answer.Choice, Fault: m.answer.Fault, Promise: m.promise, Version: m.version}
 	p.mu.Unlock()
 	return p.member.Journal.Append(p.life, eventChose, c)
-}
-
-// invitation is what the journal says of a match that the agent has joined. The
-// player's lock is held.
-func (m *match) invitation() invited {
-	return invited{
-		Match: m.id, Round: m.round, Opponent: m.opponent, Role: m.role,
-		Referee: m.referee, Signed: m.signed, Keyed: m.keyed, Reply: m.reply,
-	}
 }
 
 // recordInvitation records that the agent is in a match, before the referee hears of it:
@@ -165,7 +152,7 @@ func (p *Player) recordInvitation(m *match) error {
 	m.journaling.Lock()
 	defer m.journaling.Unlock()
 	p.mu.Lock()
-	now := m.invitation()
+	now := m.invited
 	p.mu.Unlock()
 	if m.journaled == now {
 		return nil

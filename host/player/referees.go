@@ -93,7 +93,7 @@ func (p *Player) signatureOf(matchID string) (known, keyed bool, referee, signed
 	if m == nil {
 		return false, false, "", ""
 	}
-	return true, m.keyed, m.referee, m.signed
+	return true, m.Keyed, m.Referee, m.Signed
 }
 
 // sign settles what the agent signs its answers in a match with: the match key where the referee
@@ -103,20 +103,20 @@ func (p *Player) signatureOf(matchID string) (known, keyed bool, referee, signed
 // answered with that. The player's lock is held.
 func (p *Player) sign(s *leagueState, m *match, in *wire.Exchange) {
 	role, referee := p.refereeOf(in)
-	if role == "" && in.Header.Sender != "" || m.keyed && m.referee == referee {
+	if role == "" && in.Header.Sender != "" || m.Keyed && m.Referee == referee {
 		return
 	}
 	given := in.Header.AuthToken
 	if keys, ok := p.member.Me.Keys(in, referee); ok && credential.SameToken(given, keys.Send) {
-		m.referee, m.signed, m.keyed, m.reply = referee, given, true, keys.Expect
+		m.Referee, m.Signed, m.Keyed, m.Reply = referee, given, true, keys.Expect
 		return
 	}
-	if m.keyed {
+	if m.Keyed {
 		return
 	}
-	m.referee, m.signed, m.reply = referee, given, ""
-	if a, known := s.announced[m.id]; known && (a.referee == "" || a.referee == referee) || !known && s.referees[referee] {
-		m.reply = p.member.Me.Token()
+	m.Referee, m.Signed, m.Reply = referee, given, ""
+	if a, known := s.announced[m.Match]; known && (a.referee == "" || a.referee == referee) || !known && s.referees[referee] {
+		m.Reply = p.member.Me.Token()
 	}
 }
 
@@ -146,7 +146,7 @@ const lostAnswers = 1
 func (p *Player) noteJoined(in *wire.Exchange, m *match, join *protocol.GameJoinAck) {
 	who := p.heed(in)
 	p.mu.Lock()
-	again, keyed, form := m.joins > lostAnswers && !m.called, m.keyed, m.form
+	again, keyed, form := m.joins > lostAnswers && !m.called, m.Keyed, m.form
 	if m.joins++; m.joins == 1 {
 		m.joined = time.Now()
 	}
@@ -171,14 +171,14 @@ func (p *Player) noteUncalled(who string, next *match) {
 	p.mu.Lock()
 	var left *match
 	for _, m := range s.matches {
-		if m.speaker == who && m != next && (m.round < next.round || next.round == 0) && m.uncalled() && time.Since(m.joined) >= p.cfg.Patience && (left == nil || m.round > left.round) {
+		if m.speaker == who && m != next && (m.Round < next.Round || next.Round == 0) && m.uncalled() && time.Since(m.joined) >= p.cfg.Patience && (left == nil || m.Round > left.Round) {
 			left = m
 		}
 	}
 	first := next.joins == 1
 	p.mu.Unlock()
 	if left != nil {
-		p.reportUncalled(s, left, "invites to "+next.id+" now")
+		p.reportUncalled(s, left, "invites to "+next.Match+" now")
 	}
 	if first {
 		p.after(func() {
@@ -203,7 +203,7 @@ func (m *match) uncalled() bool {
 func (p *Player) reportUncalled(s *leagueState, m *match, since string) {
 	p.mu.Lock()
 	who, form := m.speaker, m.form
-	e := Event{Cause: CauseUnread, Match: m.id, Round: m.round, Opponent: m.opponent, Referee: who}
+	e := Event{Cause: CauseUnread, Match: m.Match, Round: m.Round, Opponent: m.Opponent, Referee: who}
 	p.mu.Unlock()
 	changed := p.noteMissed(m)
 	e.Error = fmt.Sprintf("%s invited to this match, was answered, has not called for the choice, and %s: perhaps it has not read the answer", who, since)
@@ -228,7 +228,7 @@ func (p *Player) noteCalled(in *wire.Exchange, m *match) {
 	if m.answered {
 		m.repeats++
 	}
-	again := m.repeats > lostAnswers && !m.keyed
+	again := m.repeats > lostAnswers && !m.Keyed
 	if first {
 		m.called = true
 		close(m.calling)
@@ -250,7 +250,7 @@ func (p *Player) noteCalled(in *wire.Exchange, m *match) {
 // absent, although the agent has answered. It reports whether the answers were not read.
 func (p *Player) noteMissed(m *match) bool {
 	p.mu.Lock()
-	missed := (m.joins > 0 && !m.called || m.answered) && !m.keyed && !m.missed
+	missed := (m.joins > 0 && !m.called || m.answered) && !m.Keyed && !m.missed
 	m.missed = m.missed || missed
 	who, form, choice, posted := m.speaker, m.form, m.answered, m.posted
 	p.mu.Unlock()
@@ -329,7 +329,7 @@ func (p *Player) post(endpoint string, d *dialect.Dialect, m *match, message *pr
 		p.mu.Lock()
 		m.posted = false
 		p.mu.Unlock()
-		p.cfg.Log.Info("referee does not accept a join as a request", "match", m.id, "url", endpoint, "error", err)
+		p.cfg.Log.Info("referee does not accept a join as a request", "match", m.Match, "url", endpoint, "error", err)
 	}
 }
 

@@ -58,8 +58,8 @@ func (p *Player) trouble(s *leagueState, key string, e Event) {
 // number that stand beside it. Each kind of difference is reported once in a league.
 func (p *Player) compare(s *leagueState, m *match, t strategies.Turn, r dialect.Outcome) {
 	own := p.calledIn(m)
-	e := Event{Cause: CauseResult, Match: m.id, Round: t.Round, Opponent: t.Opponent,
-		Advice: "record the league (--record FILE) and show the referee's author 'strategylab trace show FILE --match " + m.id + "'"}
+	e := Event{Cause: CauseResult, Match: m.Match, Round: t.Round, Opponent: t.Opponent,
+		Advice: "record the league (--record FILE) and show the referee's author 'strategylab trace show FILE --match " + m.Match + "'"}
 	counted := r.Choices[own]
 	if m.asked && m.answer.Fault == game.NoFault && counted.Valid() && string(counted) != m.answer.Choice.String() {
 		e.Error = fmt.Sprintf("this agent chose %s, and the result counts %s: the referee has not read the answer", m.answer.Choice, counted)
@@ -197,7 +197,7 @@ func (p *Player) noteSecond(s *leagueState, match string, msg *protocol.GameInvi
 	role := roleOf(msg.RoleInMatch)
 	p.mu.Lock()
 	m := s.matches[match]
-	second := m != nil && m.joins > 0 && !m.called && m.role != game.NoRole && role != game.NoRole && role != m.role
+	second := m != nil && m.joins > 0 && !m.called && m.Role != game.NoRole && role != game.NoRole && role != m.Role
 	p.mu.Unlock()
 	if second {
 		p.noteClash(s, match, "it is invited to one match as PLAYER_A and as PLAYER_B")
@@ -280,7 +280,7 @@ func (p *Player) noteLoss(s *leagueState, m *match, says string) {
 	changed := p.noteMissed(m)
 	p.mu.Lock()
 	answered, joined, took, who, form := m.answered, m.joins > 0, m.took, m.speaker, m.form
-	e := Event{Cause: CauseUnread, Match: m.id, Round: m.round, Opponent: m.opponent, Referee: who}
+	e := Event{Cause: CauseUnread, Match: m.Match, Round: m.Round, Opponent: m.Opponent, Referee: who}
 	p.mu.Unlock()
 	switch {
 	case !answered && !joined:
@@ -296,7 +296,7 @@ func (p *Player) noteLoss(s *leagueState, m *match, says string) {
 	if e.Cause == CauseUnread {
 		e.Advice = p.formAdvice(who, form, changed)
 	}
-	p.trouble(s, m.id, e)
+	p.trouble(s, m.Match, e)
 }
 
 // formAdvice says what becomes of the form in which a referee was answered.

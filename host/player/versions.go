@@ -360,7 +360,7 @@ func (p *Player) noteChoice(s *leagueState, m *match) {
 			return
 		}
 	}
-	m.counts = &VersionRecord{Version: m.version, First: m.id, Chosen: 1}
+	m.counts = &VersionRecord{Version: m.version, First: m.Match, Chosen: 1}
 	s.versions = append(s.versions, m.counts)
 }
 

@@ -23,7 +23,7 @@ var may = map[string][]string{
 	"host/protocol":            {"host/credential", "host/rawjson"},
 	"host/dialect":             {"host/game", "host/jsonrpc", "host/protocol", "host/rawjson"},
 	"host/jsonrpc":             {"host/rawjson"},
-	"host/jsonrpc/jsonrpctest": {},
+	"host/jsonrpc/jsonrpctest": {"host/jsonrpc"},
 
 	// floor 1: the contracts
 	"strategies":          {"host/game"},

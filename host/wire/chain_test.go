@@ -17,11 +17,15 @@ import (
 	"github.com/strategylab/strategylab/host/wire/schema"
 )
 
-// serve answers one body as a server with the chain would.
-func serve(t *testing.T, p *wire.Chain, body string) (int, string) {
+// serve answers one body as a server would.
+func serve(t *testing.T, h jsonrpc.Handler, body string) (int, string) {
 	t.Helper()
+	cfg := jsonrpc.Config{Lenient: true}
+	if chain, is := h.(*wire.Chain); is {
+		cfg.Refuse = chain.Refuse
+	}
 	req := &jsonrpc.Request{Raw: []byte(body), Transport: jsonrpc.TransportHTTP, Route: "/mcp"}
-	status, answer := jsonrpc.Serve(t.Context(), req, p, jsonrpc.Config{Refuse: p.Refuse, Lenient: true})
+	status, answer := jsonrpc.Serve(t.Context(), req, h, cfg)
 	return status, string(answer)
 }
 
@@ -136,7 +140,7 @@ func TestUnknownTypes(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"method":"cheer","params":{}}`:                                     `"code":-32601`,
 		`{"jsonrpc":"2.0","id":1,"method":"start_league","params":{"message_type":"START_LEAGUE"}}`: `"code":-32601`,
 	} {
-		if _, got := exchange(t, e, body); !strings.Contains(got, want) {
+		if _, got := serve(t, e, body); !strings.Contains(got, want) {
 			t.Errorf("%s: %s, want %s", body, got, want)
 		}
 	}

@@ -38,25 +38,6 @@ func endpoint(mode protocol.Mode, log *slog.Logger) *wire.Dispatcher {
 	}
 }
 
-// exchange sends a body over loopback and returns the answer's.
-func exchange(t *testing.T, e *wire.Dispatcher, body string) (status int, answer string) {
-	t.Helper()
-	var net jsonrpc.Loopback
-	srv, err := net.Listen("x", jsonrpc.Config{Lenient: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- srv.Serve(ctx, e) }()
-	reply, err := net.From("y").RoundTrip(t.Context(), &jsonrpc.Outgoing{URL: srv.URL(), Body: []byte(body), MaxAnswer: 1 << 20})
-	stop()
-	if served := <-done; err != nil || served != nil {
-		t.Fatal(err, served)
-	}
-	return reply.Status, string(reply.Body)
-}
-
 const over = `"message_type":"GAME_OVER","league_id":"cup","round_id":1,"match_id":"R1M1","game_type":"even_odd","auth_token":"t",` +
 	`"game_result":{"status":"DRAW","winner_player_id":null,"drawn_number":4,"number_parity":"even","choices":{"P01":"even","P02":"even"},"reason":"x"}`
 
@@ -96,7 +77,7 @@ func TestAnswersInKind(t *testing.T) {
 				mode = protocol.Tolerant
 			}
 			var log bytes.Buffer
-			status, answer := exchange(t, endpoint(mode, slog.New(slog.NewTextHandler(&log, nil))), tt.body)
+			status, answer := serve(t, endpoint(mode, slog.New(slog.NewTextHandler(&log, nil))), tt.body)
 			if status != tt.status {
 				t.Errorf("status %d, want %d", status, tt.status)
 			}

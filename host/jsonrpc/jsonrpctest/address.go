@@ -1,4 +1,4 @@
-// Package jsonrpctest is for tests of programs that find each other by address.
+// Package jsonrpctest is for tests of programs that call each other, and that find each other by address.
 package jsonrpctest
 
 import (

@@ -113,41 +113,50 @@ func TestQuery(t *testing.T) {
 	}
 }
 
+// TestRegister: a yes is believed wherever in the answer it stands, and a no; the agent
+// registers once.
 func TestRegister(t *testing.T) {
 	t.Parallel()
+	result := func(text string) string { return `{"jsonrpc":"2.0","id":"id-1","result":` + text + `}` }
+	const taken = `"auth_token":"t","league_id":"cup"`
+	yes := func(id string) dialect.Acceptance { return dialect.Acceptance{ID: id, Token: "t", League: "cup"} }
 	for name, tt := range map[string]struct {
 		role   protocol.Role
+		mode   protocol.Mode
 		answer string
 		want   dialect.Acceptance
 		fails  string
 	}{
-		"player":        {protocol.RolePlayer, `{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"P07","auth_token":"t","league_id":"cup"}`, dialect.Acceptance{ID: "P07", Token: "t", League: "cup"}, ""},
-		"referee":       {protocol.RoleReferee, `{"message_type":"REFEREE_REGISTER_RESPONSE","status":"ACCEPTED","referee_id":"REF02","auth_token":"t","league_id":"cup"}`, dialect.Acceptance{ID: "REF02", Token: "t", League: "cup"}, ""},
-		"without an id": {protocol.RoleReferee, `{"message_type":"REFEREE_REGISTER_RESPONSE","status":"ACCEPTED","auth_token":"t","league_id":"cup"}`, dialect.Acceptance{ID: "Ada", Token: "t", League: "cup"}, ""},
-		"refused":       {protocol.RolePlayer, `{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"REJECTED","reason":"League already started"}`, dialect.Acceptance{}, "League already started"},
-		"a bad id":      {protocol.RolePlayer, `{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"../x","auth_token":"t","league_id":"cup"}`, dialect.Acceptance{}, "player id"},
-		"a foreign id":  {protocol.RolePlayer, `{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"../a: b","auth_token":"t","league_id":"cup"}`, dialect.Acceptance{ID: "../a: b", Token: "t", League: "cup"}, ""},
+		"player":            {protocol.RolePlayer, protocol.Strict, result(`{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"P07",` + taken + `}`), yes("P07"), ""},
+		"referee":           {protocol.RoleReferee, protocol.Strict, result(`{"message_type":"REFEREE_REGISTER_RESPONSE","status":"ACCEPTED","referee_id":"REF02",` + taken + `}`), yes("REF02"), ""},
+		"without an id":     {protocol.RoleReferee, protocol.Strict, result(`{"message_type":"REFEREE_REGISTER_RESPONSE","status":"ACCEPTED",` + taken + `}`), yes("Ada"), ""},
+		"a bad id":          {protocol.RolePlayer, protocol.Strict, result(`{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"../x",` + taken + `}`), dialect.Acceptance{}, "player id"},
+		"a foreign id":      {protocol.RolePlayer, protocol.Tolerant, result(`{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"../a: b",` + taken + `}`), yes("../a: b"), ""},
+		"a tool's text":     {protocol.RolePlayer, protocol.Tolerant, result(`{"content":[{"type":"text","text":"{\"player_id\":\"P07\",\"auth_token\":\"t\",\"league_id\":\"cup\"}"}]}`), yes("P07"), ""},
+		"bare":              {protocol.RolePlayer, protocol.Tolerant, `{"status":"success","player_id":"P07","token":"t","league_id":"cup"}`, yes("P07"), ""},
+		"a request":         {protocol.RolePlayer, protocol.Tolerant, `{"jsonrpc":"2.0","id":9,"method":"x","params":{"player_id":"P07",` + taken + `}}`, yes("P07"), ""},
+		"refused":           {protocol.RolePlayer, protocol.Strict, result(`{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"REJECTED","reason":"League already started"}`), dialect.Acceptance{}, "League already started"},
+		"refused, tolerant": {protocol.RolePlayer, protocol.Tolerant, result(`{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"REJECTED","reason":"late"}`), dialect.Acceptance{}, "late"},
+		"an error":          {protocol.RolePlayer, protocol.Tolerant, `{"jsonrpc":"2.0","id":"id-1","error":{"code":2001,"message":"League is full","data":{"error_code":"E020"}}}`, dialect.Acceptance{}, "E020"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			registered := 0
-			cfg := agent.Config{Name: "Ada", Registered: func() { registered++ }}
-			if name == "a foreign id" {
-				cfg.Mode = protocol.Tolerant
-			}
+			calls, registered := 0, 0
+			cfg := agent.Config{Name: "Ada", Mode: tt.mode, Registered: func() { registered++ }}
 			m := newMember(t, tt.role, cfg, func(*jsonrpc.Request) jsonrpc.Response {
-				return jsonrpc.Response{Result: []byte(tt.answer)}
+				calls++
+				return jsonrpc.Response{Body: []byte(tt.answer)}
 			})
 			var got dialect.Acceptance
 			err := m.Register(t.Context(), application(func(r dialect.Acceptance) error { got = r; return nil }))
 			if got != tt.want || (err == nil) != (tt.fails == "") || err != nil && !strings.Contains(err.Error(), tt.fails) {
 				t.Errorf("granted %+v, %v", got, err)
 			}
-			if _, rejected := errors.AsType[*agent.RejectedError](err); rejected != (name == "refused") {
+			if _, rejected := errors.AsType[*agent.RejectedError](err); rejected != strings.HasPrefix(name, "refused") {
 				t.Errorf("rejected %v: %v", rejected, err)
 			}
-			if (registered == 1) != (tt.fails == "") {
-				t.Errorf("told of %d registrations", registered)
+			if calls != 1 || (registered == 1) != (tt.fails == "") {
+				t.Errorf("told of %d registrations after %d calls", registered, calls)
 			}
 		})
 	}

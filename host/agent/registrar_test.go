@@ -28,32 +28,6 @@ func register(ctx context.Context, c *wire.Caller, p *wire.Peer, change func(*ag
 	return granted, err
 }
 
-// TestYesAndNoAreBelieved: an agent that has received an id, wherever in the answer it
-// stands, does not register again, nor in other words one that was refused.
-func TestYesAndNoAreBelieved(t *testing.T) {
-	t.Parallel()
-	for body, yes := range map[string]bool{
-		`{"jsonrpc":"2.0","id":"id-1","result":{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"P07","auth_token":"t","league_id":"cup"}}`: true,
-		`{"jsonrpc":"2.0","id":"id-1","result":{"content":[{"type":"text","text":"{\"player_id\":\"P07\",\"auth_token\":\"t\",\"league_id\":\"cup\"}"}]}}`:            true,
-		`{"status":"success","player_id":"P07","token":"t","league_id":"cup"}`:                                                                                        true,
-		`{"jsonrpc":"2.0","id":9,"method":"x","params":{"player_id":"P07","auth_token":"t","league_id":"cup"}}`:                                                       true,
-		`{"jsonrpc":"2.0","id":"id-1","result":{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"REJECTED","reason":"late"}}`:                                      false,
-		`{"jsonrpc":"2.0","id":"id-1","error":{"code":2001,"message":"League is full","data":{"error_code":"E020"}}}`:                                                 false,
-		`{"jsonrpc":"2.0","id":"id-1","error":{"code":2002,"message":"Duplicate name","data":{"error_code":"E022"}}}`:                                                 false,
-	} {
-		calls := 0
-		c, p := caller(t, dialect.Contracts, func(*jsonrpc.Request) jsonrpc.Response {
-			calls++
-			return jsonrpc.Response{Body: []byte(body)}
-		})
-		got, err := register(t.Context(), c, p, nil)
-		want := dialect.Acceptance{ID: "P07", Token: "t", League: "cup"}
-		if (err == nil) != yes || calls != 1 || yes && got != want {
-			t.Errorf("%s: granted %+v, %v after %d calls", body, got, err, calls)
-		}
-	}
-}
-
 // TestADoubtfulAttemptIsRepeated: an answer that did not come may have been a
 // yes. The manager is asked, and where it does not tell, the same request is
 // sent again under the same id, and none in other words.

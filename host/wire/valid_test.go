@@ -2,11 +2,11 @@ package wire_test
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/wire"
 )
 
@@ -59,39 +59,8 @@ func TestValidInputsAreTheSameOverBoth(t *testing.T) {
 // the chain refuses nothing, and gives nothing its own form.
 func TestLeftToMCP(t *testing.T) {
 	t.Parallel()
-	b := serveBoth(t, wire.Config{Strict: true})
-	for _, header := range [][2]string{{"Mcp-Session-Id", "s"}, {"MCP-Protocol-Version", "2025-06-18"}, {"Accept", "application/json, text/event-stream"}} {
-		for body, want := range map[string]int{
-			`{"jsonrpc":"2.0","id":7,"method":"do_something"}`:                                       -32601,
-			`{"jsonrpc":"1.0","id":7}`:                                                               -32600,
-			`{"jsonrpc":"2.0","id":7,"method":"start_league","params":{"message_type":"GAME_OVER"}}`: -32600,
-		} {
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.url, strings.NewReader(body))
-			if err != nil {
-				t.Fatal(err)
-			}
-			req.Header.Set("Content-Type", "application/json")
-			req.Header.Set(header[0], header[1])
-			resp, err := http.DefaultClient.Do(req)
-			if err != nil {
-				t.Fatal(err)
-			}
-			raw, err := io.ReadAll(resp.Body)
-			_ = resp.Body.Close()
-			var got answer
-			if err != nil || json.Unmarshal(raw, &got) != nil {
-				t.Fatalf("%s: %v", raw, err)
-			}
-			if got.Error.Code != want || got.Error.Data.Canonical != "" {
-				t.Errorf("%v %s: %s", header, body, raw)
-			}
-		}
-	}
-}
-
-func TestIsMCP(t *testing.T) {
-	t.Parallel()
-	for header, want := range map[[2]string]bool{
+	p := piped(t, agent(), wire.Config{Strict: true})
+	for header, left := range map[[2]string]bool{
 		{"Mcp-Session-Id", "x"}:                              true,
 		{"MCP-PROTOCOL-VERSION", "2025-06-18"}:               true,
 		{"Accept", "text/event-stream"}:                      true,
@@ -100,14 +69,19 @@ func TestIsMCP(t *testing.T) {
 		{"Accept", "*/*"}:                                    false,
 		{"X-Mcp", "1"}:                                       false,
 	} {
-		h := http.Header{}
-		h.Set(header[0], header[1])
-		if got := wire.IsMCP(h); got != want {
-			t.Errorf("%v: %v", header, got)
+		for body, want := range map[string]int{
+			`{"jsonrpc":"2.0","id":7,"method":"do_something"}`:                                       -32601,
+			`{"jsonrpc":"1.0","id":7}`:                                                               -32600,
+			`{"jsonrpc":"2.0","id":7,"method":"start_league","params":{"message_type":"GAME_OVER"}}`: -32600,
+		} {
+			req := &jsonrpc.Request{Raw: []byte(body), Transport: jsonrpc.TransportHTTP, Header: http.Header{}}
+			req.Header.Set(header[0], header[1])
+			_, raw := jsonrpc.Serve(t.Context(), req, p, jsonrpc.Config{Refuse: p.Refuse, Lenient: true})
+			var got answer
+			if err := json.Unmarshal(raw, &got); err != nil || left && got.Error.Code != want || (got.Error.Data.Canonical == "") != left {
+				t.Errorf("%v %s: %s, %v", header, body, raw, err)
+			}
 		}
-	}
-	if wire.IsMCP(nil) {
-		t.Error("no header is a header")
 	}
 }
 

@@ -2,7 +2,6 @@ package discovery_test
 
 import (
 	"encoding/json"
-	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -44,7 +43,7 @@ func TestFill(t *testing.T) {
 			want = `{"message":` + registration + `}`
 		}
 		got := discovery.NewSchema([]byte(c.schema)).Fill(object(t, registration)).Encode()
-		if !sameJSON(t, string(got), want) {
+		if !rawjson.Equal(got, []byte(want)) {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
@@ -57,18 +56,6 @@ func object(t testing.TB, text string) rawjson.Object {
 		t.Fatal(err)
 	}
 	return doc
-}
-
-func sameJSON(t *testing.T, a, b string) bool {
-	t.Helper()
-	var x, y any
-	if err := json.Unmarshal([]byte(a), &x); err != nil {
-		t.Errorf("%s: %v", a, err)
-	}
-	if err := json.Unmarshal([]byte(b), &y); err != nil {
-		t.Fatal(err)
-	}
-	return reflect.DeepEqual(x, y)
 }
 
 // TestAdd: a refusal that names missing members gets those that the message has
@@ -85,7 +72,7 @@ func TestAdd(t *testing.T) {
 		{`{}`, []string{"metadata"}, `{"metadata":{"display_name":"Ada","version":"1.0.0","game_types":["even_odd"],"contact_endpoint":"http://127.0.0.1:8104/mcp"}}`},
 		{`{}`, []string{"payload"}, `{"payload":` + registration + `}`},
 	} {
-		if got := discovery.Add(object(t, c.object), object(t, registration), c.names).Encode(); !sameJSON(t, string(got), c.want) {
+		if got := discovery.Add(object(t, c.object), object(t, registration), c.names).Encode(); !rawjson.Equal(got, []byte(c.want)) {
 			t.Errorf("%s with %q is %s, want %s", c.object, c.names, got, c.want)
 		}
 	}

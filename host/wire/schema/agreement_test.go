@@ -3,7 +3,6 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
-	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -24,14 +23,17 @@ func TestAgreement(t *testing.T) {
 	t.Parallel()
 	docs := exampleObjects(t)
 	r := rand.New(rand.NewPCG(7, 11))
-	accepted, refused := 0, 0
+	accepted, refused, most := 0, 0, 2*len(docs)
+	if os.Getenv("WHOLE_TESTS") == "" {
+		most /= 5
+	}
 	for name, raw := range leagueSchemas(t) {
 		ours, err := Compile(raw, embedded)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		theirs := library(t, raw)
-		for i := range 2 * len(docs) {
+		for i := range most {
 			text, err := json.Marshal(mutate(r, docs[i%len(docs)], r.IntN(4)))
 			if err != nil {
 				t.Fatal(err)
@@ -55,7 +57,7 @@ func TestAgreement(t *testing.T) {
 			}
 		}
 	}
-	if accepted < 500 || refused < 5000 {
+	if accepted < most || refused < 10*most {
 		t.Errorf("%d documents are valid, %d are not: too few to compare", accepted, refused)
 	}
 }
@@ -96,17 +98,18 @@ func library(t *testing.T, raw []byte) *jsonschema.Schema {
 
 // exampleObjects returns the objects in the examples of the documentation: envelopes and messages.
 func exampleObjects(t *testing.T) (docs []map[string]any) {
-	err := filepath.WalkDir("../../../docs/protocol/examples", func(file string, d fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(file, ".json") {
-			return err
-		}
+	files, err := filepath.Glob("../../../docs/protocol/examples/*/*.json")
+	if err != nil || len(files) < 50 {
+		t.Fatalf("%d examples: %v", len(files), err)
+	}
+	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			return err
+			t.Fatal(err)
 		}
 		var doc map[string]any
 		if json.Unmarshal(text, &doc) != nil {
-			return nil // a batch
+			continue // a batch
 		}
 		docs = append(docs, doc)
 		for _, part := range []string{"params", "result"} {
@@ -114,10 +117,6 @@ func exampleObjects(t *testing.T) (docs []map[string]any) {
 				docs = append(docs, message)
 			}
 		}
-		return nil
-	})
-	if err != nil || len(docs) < 50 {
-		t.Fatalf("%d examples: %v", len(docs), err)
 	}
 	return docs
 }

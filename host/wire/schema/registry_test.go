@@ -107,16 +107,6 @@ func TestBadSchemas(t *testing.T) {
 	}
 }
 
-// league returns the tools of a strict agent.
-func league(t testing.TB, types ...protocol.Type) []Tool {
-	t.Helper()
-	tools, err := LeagueTools(protocol.Strict, types...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tools
-}
-
 // TestLeagueTools: one tool for each method of the message table, and for every name of it.
 func TestLeagueTools(t *testing.T) {
 	t.Parallel()
@@ -144,8 +134,8 @@ func TestLeagueTools(t *testing.T) {
 			t.Errorf("%d tools for %d methods", len(tools), n)
 		}
 	}
-	if tools := league(t, protocol.TypeLeagueQuery); len(tools) != 1 || tools[0].Name != "league_query" {
-		t.Errorf("the tool of one message: %v", tools)
+	if tools, err := LeagueTools(protocol.Strict, protocol.TypeLeagueQuery); err != nil || len(tools) != 1 || tools[0].Name != "league_query" {
+		t.Errorf("the tool of one message: %v, %v", tools, err)
 	}
 	if _, err := LeagueTools(protocol.Strict, protocol.TypeLeagueError); err == nil {
 		t.Error("an error report is a tool")

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/strategylab/strategylab/host/protocol"
@@ -122,14 +123,14 @@ func compileTool(t Tool, slots chan struct{}) (io *ToolIO, err error) {
 		}
 	}()
 	io = &ToolIO{Tool: t.Name, Input: t.Input, Output: t.Output, slots: slots}
-	if io.Fingerprint, err = fingerprint(t.Name, t.Input, t.Output); err != nil {
-		return nil, err
-	}
 	if io.input, err = Compile(t.Input, embedded); err != nil {
 		return nil, fmt.Errorf("input schema: %w", err)
 	}
 	if io.output, err = Compile(t.Output, embedded); err != nil {
 		return nil, fmt.Errorf("output schema: %w", err)
+	}
+	if io.Fingerprint, err = fingerprint(t); err != nil {
+		return nil, err
 	}
 	return io, nil
 }
@@ -174,18 +175,13 @@ func embedded(ref string) (jsontext.Value, error) {
 }
 
 // fingerprint identifies a tool by its name and the canonical form of its schemas.
-func fingerprint(tool string, input, output jsontext.Value) (string, error) {
-	for name, schema := range map[string]jsontext.Value{"input": input, "output": output} {
-		if !schema.IsValid() {
-			return "", fmt.Errorf("the %s schema is not JSON", name)
-		}
+func fingerprint(t Tool) (string, error) {
+	raw, err := json.Marshal(map[string]any{"tool": t.Name, "input": t.Input, "output": t.Output})
+	doc := jsontext.Value(raw)
+	if err == nil {
+		err = doc.Canonicalize()
 	}
-	quoted, err := jsontext.AppendQuote(nil, tool)
 	if err != nil {
-		return "", fmt.Errorf("the name: %w", err)
-	}
-	doc := jsontext.Value(slices.Concat([]byte(`{"tool":`), quoted, []byte(`,"input":`), input, []byte(`,"output":`), output, []byte("}")))
-	if err := doc.Canonicalize(); err != nil {
 		return "", fmt.Errorf("there is no canonical form: %w", err)
 	}
 	sum := sha256.Sum256(doc)
@@ -225,9 +221,5 @@ func leagueTool(about *protocol.Description, mode protocol.Mode) (Tool, error) {
 	if err != nil {
 		return Tool{}, fmt.Errorf("schema: %w", err)
 	}
-	aliases := append(about.Aliases, string(about.Type))
-	if lower := strings.ToLower(string(about.Type)); lower != about.Method {
-		aliases = append(aliases, lower)
-	}
-	return Tool{Name: about.Method, Aliases: aliases, Input: input, Output: output, Message: true}, nil
+	return Tool{Name: about.Method, Aliases: about.Names[1:], Input: input, Output: output, Message: true}, nil
 }

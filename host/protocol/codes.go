@@ -295,23 +295,24 @@ func Canonical(code string) (Form, error) {
 	return form, nil
 }
 
-// canonicalData returns {canonical, violations}, the violations sorted by path and
-// rule. It cannot fail for violations that hold UTF-8.
+// canonicalData returns {canonical, violations}, the violations as [Tidy] has them.
+// It cannot fail for violations that hold UTF-8.
 func canonicalData(code string, violations []Violation) (jsontext.Value, error) {
-	sorted := slices.Clone(violations)
-	sortViolations(sorted)
 	data, err := json.Marshal(struct {
 		Canonical  string      `json:"canonical"`
 		Violations []Violation `json:"violations"`
-	}{code, sorted}, plain)
+	}{code, Tidy(slices.Clone(violations))}, plain)
 	if err != nil {
 		return nil, fmt.Errorf("protocol: encode %s: %w", code, err)
 	}
 	return data, nil
 }
 
-func sortViolations(v []Violation) {
-	slices.SortFunc(v, func(a, b Violation) int {
+// Tidy sorts violations by path and rule, drops duplicates and keeps the first 32.
+func Tidy(found []Violation) []Violation {
+	slices.SortFunc(found, func(a, b Violation) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Rule, b.Rule))
 	})
+	found = slices.Compact(found)
+	return found[:min(len(found), maxFindings)]
 }

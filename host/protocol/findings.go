@@ -55,7 +55,7 @@ func (c *checker) refusal(t Type) *Error {
 	for _, f := range c.findings {
 		e.Violations = append(e.Violations, f.Violation)
 	}
-	sortViolations(e.Violations)
+	e.Violations = Tidy(e.Violations)
 	return e
 }
 

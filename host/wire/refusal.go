@@ -9,12 +9,11 @@ import (
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
-	"github.com/strategylab/strategylab/host/wire/schema"
 )
 
 // refuse returns a canonical error. Its payload never holds a value from the input.
 func refuse(code string, violations ...protocol.Violation) *protocol.Error {
-	return &protocol.Error{Canonical: code, Violations: schema.Tidy(violations)}
+	return &protocol.Error{Canonical: code, Violations: protocol.Tidy(violations)}
 }
 
 // internal returns the INTERNAL_ERROR with a cause, which is not sent.

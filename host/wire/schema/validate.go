@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,8 +26,7 @@ const (
 	// message of the league has a few thousand.
 	MaxValues = 100_000
 
-	maxDepth      = 128 // of nesting, as in host/jsonrpc
-	maxViolations = 32  // that are reported
+	maxDepth = 128 // of nesting, as in host/jsonrpc
 	// maxPath bounds a path, in bytes, since its names come from the document. A
 	// longer path ends with the last name that fits.
 	maxPath = 256
@@ -75,16 +73,7 @@ func check(s *Validator, raw jsontext.Value, root string, most int) (found []pro
 	for _, f := range s.validate(doc) {
 		found = append(found, protocol.Violation{Path: pointer(root, f.At), Rule: f.Rule})
 	}
-	return Tidy(found)
-}
-
-// Tidy sorts violations, drops duplicates and keeps the first 32.
-func Tidy(found []protocol.Violation) []protocol.Violation {
-	slices.SortFunc(found, func(a, b protocol.Violation) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Rule, b.Rule))
-	})
-	found = slices.Compact(found)
-	return found[:min(len(found), maxViolations)]
+	return protocol.Tidy(found)
 }
 
 func pointer(root string, at []string) string {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -92,22 +91,17 @@ type CallError struct {
 
 // Error names the URL, the kind and the cause.
 func (e *CallError) Error() string {
-	var b strings.Builder
-	b.WriteString("jsonrpc: calling ")
-	b.WriteString(e.URL)
+	text := "jsonrpc: calling " + e.URL
 	if e.Kind != nil {
-		b.WriteString(": ")
-		b.WriteString(e.Kind.Error())
+		text += ": " + e.Kind.Error()
 	}
 	if e.Status != 0 {
-		fmt.Fprintf(&b, " (HTTP %d %s)", e.Status, http.StatusText(e.Status))
+		text += fmt.Sprintf(" (HTTP %d %s)", e.Status, http.StatusText(e.Status))
 	}
-	// The kind already says that the context ended.
-	if e.Err != nil && e.Err != context.DeadlineExceeded {
-		b.WriteString(": ")
-		b.WriteString(e.Err.Error())
+	if e.Err != nil && e.Err != context.DeadlineExceeded { // the kind already says that the context ended
+		text += ": " + e.Err.Error()
 	}
-	return b.String()
+	return text
 }
 
 // Unwrap returns Kind and Err, either of which may be nil.

@@ -1,6 +1,7 @@
 package jsonrpc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,12 +34,11 @@ type LoopbackServer struct {
 	host  string
 	gate  *gate
 
-	responder     responder
-	ready         chan struct{} // closed when endpoint.handler is set
-	gone          chan struct{} // closed when the server waits for nothing any more
-	close         sync.Once
-	workers       *Workers
-	sharedWorkers bool // the workers are the network's
+	responder responder
+	ready     chan struct{} // closed when responder.handler is set
+	gone      chan struct{} // closed when the server waits for nothing any more
+	close     sync.Once
+	workers   *Workers // its own, or the network's
 }
 
 // Listen opens a server under a host name ("P01", "manager:8000"), or under a new name if that is
@@ -53,19 +53,8 @@ func (l *Loopback) Listen(host string, cfg Config) (*LoopbackServer, error) {
 	}
 	u := url.URL{Scheme: "http", Host: host, Path: cfg.Path}
 	s := &LoopbackServer{
-		net:           l,
-		url:           u.String(),
-		route:         cfg.Path,
-		host:          host,
-		gate:          newGate(cfg.MaxConcurrent, cfg.MaxPerPeer),
-		responder:     responder{cfg: cfg},
-		ready:         make(chan struct{}),
-		gone:          make(chan struct{}),
-		workers:       l.Workers,
-		sharedWorkers: l.Workers != nil,
-	}
-	if !s.sharedWorkers {
-		s.workers = new(Workers)
+		net: l, url: u.String(), route: cfg.Path, host: host, gate: newGate(cfg.MaxConcurrent, cfg.MaxPerPeer), responder: responder{cfg: cfg},
+		ready: make(chan struct{}), gone: make(chan struct{}), workers: cmp.Or(l.Workers, new(Workers)),
 	}
 	if _, taken := l.servers[s.url]; taken {
 		return nil, fmt.Errorf("jsonrpc: cannot listen on %s: the name is taken on this loopback", s.url)
@@ -116,7 +105,7 @@ func (s *LoopbackServer) Serve(ctx context.Context, h Handler) error {
 	}
 	s.close.Do(func() { close(s.gone) })
 	<-empty
-	if !s.sharedWorkers {
+	if s.workers != s.net.Workers {
 		s.workers.Close()
 	}
 	return err

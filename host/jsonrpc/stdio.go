@@ -158,11 +158,10 @@ func (s *stdioServer) finish(ctx context.Context, cut context.CancelFunc) error 
 	}
 	drain, cancel := withDrain(ctx, s.cfg.Drain)
 	defer cancel()
-	var err error
 	select {
 	case <-empty:
 	case <-drain.Done():
-		err = fmt.Errorf("jsonrpc: draining stdio: %d requests were cut off after %v", s.gate.inFlight(), s.cfg.Drain)
+		err := fmt.Errorf("jsonrpc: draining stdio: %d requests were cut off after %v", s.gate.inFlight(), s.cfg.Drain)
 		cut()
 		closeIf(s.w)
 		<-empty

@@ -91,7 +91,7 @@ func (c *Codec) ReadAnswer(sent protocol.Type, a Answer) (protocol.Message, erro
 		if refusal := readRefusal(doc, a.Status, raw, len(body) != len(raw)); refusal != nil {
 			return nil, refusal
 		}
-		m, err := c.readAnswer(sent, doc, body)
+		m, err := c.readAnswer(sent, doc)
 		if err != nil {
 			return c.tolerate(sent, a, doc, err)
 		}
@@ -125,7 +125,7 @@ func answerTo(sent protocol.Type) protocol.Type {
 
 // readAnswer decodes the answer in doc. In tolerant mode an unknown type passes
 // for the expected one.
-func (c *Codec) readAnswer(sent protocol.Type, doc rawjson.Object, raw jsontext.Value) (protocol.Message, error) {
+func (c *Codec) readAnswer(sent protocol.Type, doc rawjson.Object) (protocol.Message, error) {
 	expected := answerTo(sent)
 	said := protocol.TypeOf(doc)
 	_, known := protocol.Describe(said)

@@ -14,6 +14,7 @@ type Codec struct {
 	mode     protocol.Mode
 	dialects []*Dialect
 	fallback *Dialect // for requests in no known wrapping
+	bare     *Dialect // for those without JSON-RPC
 }
 
 // NewCodec returns a codec that recognizes the given dialects, or all known ones if none are given.
@@ -22,11 +23,13 @@ func NewCodec(mode protocol.Mode, dialects ...*Dialect) *Codec {
 	if len(dialects) == 0 {
 		dialects = known
 	}
-	c := &Codec{mode: mode, dialects: slices.Clone(dialects), fallback: Contracts}
-	for _, d := range c.dialects {
-		if !d.Request.structured() && !d.Request.Bare {
+	c := &Codec{mode: mode, dialects: slices.Clone(dialects), fallback: Contracts, bare: Bare}
+	for _, d := range slices.Backward(c.dialects) {
+		switch {
+		case d.Request.Bare:
+			c.bare = d
+		case !d.Request.structured():
 			c.fallback = d
-			break
 		}
 	}
 	return c
@@ -99,7 +102,7 @@ func (c *Codec) openWith(read func([]byte) (rawjson.Object, error), method strin
 // OpenBare reads a body that has no JSON-RPC around it. Strict mode refuses
 // it. Otherwise it is like [Codec.Open].
 func (c *Codec) OpenBare(body []byte) (*Request, error) {
-	r := &Request{Dialect: c.bare(), mode: c.mode}
+	r := &Request{Dialect: c.bare, mode: c.mode}
 	doc, err := rawjson.Parse(body)
 	switch {
 	case err == rawjson.ErrNoObject:
@@ -116,15 +119,6 @@ func (c *Codec) OpenBare(body []byte) (*Request, error) {
 	}
 	r.respell()
 	return r, nil
-}
-
-func (c *Codec) bare() *Dialect {
-	for _, d := range c.dialects {
-		if d.Request.Bare {
-			return d
-		}
-	}
-	return Bare
 }
 
 func (c *Codec) open(r *Request, params rawjson.Object, raw []byte) *protocol.Error {

@@ -128,6 +128,9 @@ func TestAction(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
+			if test.name == "fails" {
+				whole(t, "the agent that holds is checked alike")
+			}
 			manager, agent := jsonrpctest.Address(t), jsonrpctest.Address(t)
 			_, port, err := net.SplitHostPort(agent)
 			if err != nil {

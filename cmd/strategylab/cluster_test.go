@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -30,91 +28,26 @@ import (
 )
 
 // brokerURL is what brokers and experiments print for workers.
-var brokerURL = regexp.MustCompile(`(nats|tls)://\S+`)
+const brokerURL = `((?:nats|tls)://\S+)\s`
 
 // scriptBroker starts a broker that ends with the script, and sets CLUSTER: broker ARG...
 func scriptBroker(ts *testscript.TestScript, _ bool, args []string) {
-	b := &process{Cmd: ownProcess(ts.MkAbs("."), append([]string{"broker", "--listen", "127.0.0.1:0"}, args...)...)}
-	ts.Check(b.start(false))
-	ts.Defer(b.kill)
-	ts.Setenv("CLUSTER", b.url)
-	ts.Setenv("BROKER", b.url[strings.LastIndex(b.url, "@")+1:])
+	b := starting(ts, append([]string{"broker", "--listen", "127.0.0.1:0"}, args...)...)
+	var url []string
+	comes(time.After(hostPatience), func() bool {
+		url = regexp.MustCompile(brokerURL).FindStringSubmatch(b.out.String())
+		return url != nil || b.over()
+	})
+	if url == nil {
+		ts.Fatalf("the broker does not listen: %s", b.err.String())
+	}
+	ts.Setenv("CLUSTER", url[1])
+	ts.Setenv("BROKER", url[1][strings.LastIndex(url[1], "@")+1:])
 }
 
 // worker starts a worker of the cluster that ends with the script: worker ARG...
 func worker(ts *testscript.TestScript, _ bool, args []string) {
-	w := ownProcess(ts.MkAbs("."), append([]string{"worker", "--cluster", ts.Getenv("CLUSTER")}, args...)...)
-	ts.Check(w.Start())
-	ts.Defer(func() {
-		_ = w.Process.Kill()
-		_ = w.Wait()
-	})
-}
-
-// ownProcess is this program as a process, in a folder.
-func ownProcess(dir string, args ...string) *exec.Cmd {
-	return &exec.Cmd{Path: os.Args[0], Args: append([]string{"strategylab"}, args...), Dir: dir}
-}
-
-// process is a program that prints the address of a broker.
-type process struct {
-	*exec.Cmd
-	url  string
-	rest chan struct{} // closed when the output that has the address has ended
-	gone chan struct{} // closed when the other output has ended: the broker's process has it, too
-}
-
-// start starts the program and returns when it has printed the address, on stderr or on
-// stdout.
-func (p *process) start(stderr bool) error {
-	open := p.StdoutPipe
-	if stderr {
-		open = p.StderrPipe
-	}
-	out, err := open()
-	if err != nil {
-		return err
-	}
-	p.rest, p.gone = make(chan struct{}), make(chan struct{})
-	if stderr {
-		close(p.gone)
-	} else {
-		r, w, err := os.Pipe()
-		if err != nil {
-			return err
-		}
-		defer w.Close()
-		p.Stderr = w
-		go func() {
-			defer close(p.gone)
-			defer r.Close()
-			_, _ = io.Copy(io.Discard, r)
-		}()
-	}
-	if err := p.Start(); err != nil {
-		return err
-	}
-	var text strings.Builder
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		text.WriteString(lines.Text() + "\n")
-		if p.url = brokerURL.FindString(lines.Text()); p.url != "" {
-			go func() {
-				defer close(p.rest)
-				_, _ = io.Copy(io.Discard, out)
-			}()
-			return nil
-		}
-	}
-	return &os.PathError{Op: "print an address", Path: text.String(), Err: p.Wait()}
-}
-
-// kill kills the program and waits until its broker has ended as well, whose address is
-// free then.
-func (p *process) kill() {
-	_ = p.Process.Kill()
-	<-p.rest
-	<-p.gone
-	_ = p.Wait()
+	starting(ts, append([]string{"worker", "--cluster", ts.Getenv("CLUSTER")}, args...)...)
 }
 
 // clusterFolder returns a folder with scripts, and the arguments of an experiment with
@@ -139,36 +72,35 @@ func clusterFolder(t *testing.T, runs string) (dir string, args []string) {
 // alone plays the experiment on this machine.
 func alone(t *testing.T, dir string, args []string) string {
 	t.Helper()
-	out, err := ownProcess(dir, append(args, "--quiet", "--out", "alone")...).Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		t.Fatalf("%v: %s", err, exit.Stderr)
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	digest, _ := digestOf(t, out)
+	digest, _ := played(t, commandLine(t.Context(), dir, append(args, "--quiet", "--out", "alone")...))
 	return digest
 }
 
-// startWorker starts a worker that ends with the test.
-func startWorker(t *testing.T, dir, url string) *exec.Cmd {
+// played runs a command that succeeds and prints a run as JSON.
+func played(t *testing.T, cmd *exec.Cmd) (digest string, leagues int) {
 	t.Helper()
-	return startWorkerChanged(t, func(*exec.Cmd) {}, dir, url)
+	p := begin(t, cmd)
+	if code := p.code(); code != exitOK {
+		t.Fatalf("%q: exit code %d: %s", p.Args, code, p.err.String())
+	}
+	return digestOf(t, []byte(p.out.String()))
 }
 
-// startWorkerChanged is startWorker, with the command changed before it runs.
-func startWorkerChanged(t *testing.T, change func(*exec.Cmd), dir, url string) *exec.Cmd {
+// aWorker is the command line of a worker.
+func aWorker(t *testing.T, dir, url string) *exec.Cmd {
+	return commandLine(t.Context(), dir, "worker", "--cluster", url, "--workers", "1", "--time-limit", "1h", "--quiet")
+}
+
+// startBroker starts a broker that keeps its data and returns its address.
+func startBroker(t *testing.T, cmd *exec.Cmd) (b *process, url string) {
 	t.Helper()
-	w := ownProcess(dir, "worker", "--cluster", url, "--workers", "1", "--time-limit", "1h", "--quiet")
-	change(w)
-	if err := w.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = w.Process.Kill()
-		_ = w.Wait()
-	})
-	return w
+	b = begin(t, cmd)
+	return b, b.out.until(brokerURL)[1]
+}
+
+// aBroker is the command line of a broker that keeps its data.
+func aBroker(t *testing.T, dir, listen string) *exec.Cmd {
+	return commandLine(t.Context(), dir, "broker", "--listen", listen, "--data-dir", "broker")
 }
 
 // longTests has tests take minutes: make cluster-tests and make crash-tests.
@@ -179,18 +111,15 @@ var longTests = os.Getenv("LONG_TESTS") != ""
 func TestCrashOfACluster(t *testing.T) {
 	t.Parallel()
 	notRaced(t, ownProcesses)
-	workers, runs := []int{2}, "600"
-	if someKills() > 2 {
-		runs = "6000"
-	}
+	workers, runs := []int{2}, "300"
 	if longTests {
-		workers = []int{1, 2, 7}
+		workers, runs = []int{1, 2, 7}, "6000"
 	}
 	dir, args := clusterFolder(t, runs)
 	want := alone(t, dir, args)
 	for i, number := range workers {
 		k := killing{t: t, dir: dir, traces: newTraces(t), rnd: rand.New(rand.NewPCG(uint64(i), 1))}
-		k.broker = k.startBroker(jsonrpctest.Address(t))
+		k.startBroker(jsonrpctest.Address(t))
 		for range number {
 			k.workers = append(k.workers, k.startWorker())
 		}
@@ -201,10 +130,8 @@ func TestCrashOfACluster(t *testing.T) {
 				t.Fatalf("%d workers, %s: digest %s, want %s", number, k.out, digest, want)
 			}
 		}
-		k.broker.kill()
-		for _, w := range k.workers {
-			_ = w.Process.Kill()
-			_ = w.Wait()
+		for _, p := range append(k.workers, k.broker) {
+			p.kill()
 		}
 		k.traces.gone(dir)
 		t.Logf("crash: worker, broker, coordinator: %d kills of each with %d workers, %d runs with the digest of an undisturbed one", k.rounds, number, runs)
@@ -217,136 +144,104 @@ type killing struct {
 	dir, out string
 	traces   traces
 	rnd      *rand.Rand
+	url      string
 	broker   *process
-	workers  []*exec.Cmd
+	workers  []*process
 	rounds   int // in each of which one process of each kind is killed
 }
 
 // play plays the run and returns the digest. In every round it kills a worker and the
 // broker, in any order, and then the coordinator.
 func (k *killing) play(args []string, rounds int) string {
-	flags := []string{"--cluster", k.broker.url, "--workers", "0", "--worker-timeout", "300ms", "--quiet"}
-	play := append(append(slices.Clone(args), "--out", k.out), flags...)
+	flags := []string{"--cluster", k.url, "--workers", "0", "--worker-timeout", "300ms", "--quiet"}
+	play := slices.Concat(args, []string{"--out", k.out}, flags)
 	for {
-		e := ownProcess(k.dir, play...)
-		k.traces.keep(e)
-		var out, problems strings.Builder
-		e.Stdout, e.Stderr = &out, &problems
-		if err := e.Start(); err != nil {
-			k.t.Fatal(err)
-		}
-		ended := make(chan error, 1)
-		go func() { ended <- e.Wait() }()
+		e := begin(k.t, k.traces.keep(commandLine(k.t.Context(), k.dir, play...)))
 		kills := []func(){k.killWorker, k.killBroker}
 		k.rnd.Shuffle(len(kills), func(i, j int) { kills[i], kills[j] = kills[j], kills[i] })
-		for _, kill := range append(kills, func() { _ = e.Process.Kill() }) {
-			if k.rounds == rounds || !k.grows(ended) {
-				if err := <-ended; err != nil {
-					k.t.Fatalf("%v: %s", err, problems.String())
-				}
-				digest, _ := digestOf(k.t, []byte(out.String()))
-				return digest
+		for _, kill := range append(kills, e.kill) {
+			if k.rounds == rounds || !grows(k.t, e, filepath.Join(k.dir, k.out)) {
+				break
 			}
 			<-time.After(time.Duration(k.rnd.Int64N(int64(100 * time.Millisecond))))
 			kill()
 		}
-		<-ended
-		if e.ProcessState.Success() { // it was over before it could be killed
-			digest, _ := digestOf(k.t, []byte(out.String()))
+		if code := e.code(); code == exitOK { // perhaps before it could be killed
+			digest, _ := digestOf(k.t, []byte(e.out.String()))
 			return digest
+		} else if code >= 0 {
+			k.t.Fatalf("exit code %d: %s", code, e.err.String())
 		}
 		k.rounds++
-		play = append([]string{"experiment", "--resume", k.out, "--no-report", "--format", "json", "--time-limit", "1m", "--instructions", "20000"}, flags...)
+		play = append(resuming(k.out), flags...)
 	}
+}
+
+// resuming are the arguments that continue a run of clusterFolder.
+func resuming(out string) []string {
+	return []string{"experiment", "--resume", out, "--no-report", "--format", "json", "--time-limit", "1m", "--instructions", "20000"}
 }
 
 func (k *killing) killWorker() {
 	w := k.rnd.IntN(len(k.workers))
-	_ = k.workers[w].Process.Kill()
-	_ = k.workers[w].Wait()
+	k.workers[w].kill()
 	k.workers[w] = k.startWorker()
 }
 
 func (k *killing) killBroker() {
-	address := k.broker.url[strings.LastIndex(k.broker.url, "@")+1:]
 	k.broker.kill()
-	k.broker = k.startBroker(address)
+	k.startBroker(k.url[strings.LastIndex(k.url, "@")+1:])
 }
 
-func (k *killing) startWorker() *exec.Cmd {
+func (k *killing) startWorker() *process {
 	k.t.Helper()
-	return startWorkerChanged(k.t, k.traces.keep, k.t.TempDir(), k.broker.url)
+	return begin(k.t, k.traces.keep(aWorker(k.t, k.t.TempDir(), k.url)))
 }
 
-func (k *killing) startBroker(listen string) *process {
+func (k *killing) startBroker(listen string) {
 	k.t.Helper()
-	return startBrokerChanged(k.t, k.traces.keep, k.dir, listen)
+	k.broker, k.url = startBroker(k.t, k.traces.keep(aBroker(k.t, k.dir, listen)))
 }
 
-// startBroker starts a broker that keeps its data.
-func startBroker(t *testing.T, dir, listen string) *process {
+// grows waits until a run has some leagues more; false if its process ended before.
+func grows(t *testing.T, e *process, out string) (more bool) {
 	t.Helper()
-	return startBrokerChanged(t, func(*exec.Cmd) {}, dir, listen)
-}
-
-// startBrokerChanged is startBroker, with the command changed before it runs.
-func startBrokerChanged(t *testing.T, change func(*exec.Cmd), dir, listen string) *process {
-	t.Helper()
-	b := &process{Cmd: ownProcess(dir, "broker", "--listen", listen, "--data-dir", "broker")}
-	change(b.Cmd)
-	if err := b.start(false); err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-// grows waits until the run has some leagues more; false if it ended before.
-func (k *killing) grows(ended chan error) bool {
 	size := func() int64 {
-		info, err := os.Stat(filepath.Join(k.dir, k.out, "leagues.bin"))
+		info, err := os.Stat(filepath.Join(out, "leagues.bin"))
 		if err != nil {
 			return 0
 		}
 		return info.Size()
 	}
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for begun := size(); ; {
-		select {
-		case err := <-ended:
-			ended <- err
-			return false
-		case <-tick.C:
-			if size() > begun+1000 {
-				return true
-			}
-		}
-	}
+	begun := size()
+	until(t, "leagues on disk", func() bool {
+		more = size() > begun+1000
+		return more || e.over()
+	})
+	return more
 }
 
-// TestClusterEmbedded has an experiment start its own broker, with workers of its own,
-// and workers that come while it plays.
+// TestClusterEmbedded has an experiment start its own broker, with a worker of its own, or
+// with workers that come while it plays. A plain run has the latter.
 func TestClusterEmbedded(t *testing.T) {
 	t.Parallel()
 	notRaced(t, ownProcesses)
-	dir, args := clusterFolder(t, "500")
+	dir, args := clusterFolder(t, "100")
 	want := alone(t, dir, args)
-	for _, own := range []string{"1", "0"} {
-		e := &process{Cmd: ownProcess(dir, append(args, "--cluster", "embedded", "--workers", own, "--out", "own"+own)...)}
-		var out strings.Builder
-		e.Stdout = &out
-		if err := e.start(true); err != nil {
-			t.Fatal(err)
+	for _, own := range []string{"0", "1"} {
+		if own == "1" && !wholeSets {
+			continue
 		}
+		e := launch(t, dir, append(args, "--cluster", "embedded", "--workers", own, "--out", "own"+own)...)
+		url := e.err.until(brokerURL)[1]
 		if own == "0" {
-			startWorker(t, t.TempDir(), e.url)
-			startWorker(t, t.TempDir(), e.url)
+			begin(t, aWorker(t, t.TempDir(), url))
+			begin(t, aWorker(t, t.TempDir(), url))
 		}
-		<-e.rest
-		if err := e.Wait(); err != nil {
-			t.Fatal(err)
+		if code := e.code(); code != exitOK {
+			t.Fatalf("exit code %d: %s", code, e.err.String())
 		}
-		if digest, _ := digestOf(t, []byte(out.String())); digest != want {
+		if digest, _ := digestOf(t, []byte(e.out.String())); digest != want {
 			t.Errorf("--workers %s: digest %s, want %s", own, digest, want)
 		}
 	}
@@ -355,8 +250,8 @@ func TestClusterEmbedded(t *testing.T) {
 // TestClusterInTheBrowser has the page of an experiment show what other machines play.
 func TestClusterInTheBrowser(t *testing.T) {
 	t.Parallel()
-	cmd, stderr, page := onPage(t, t.TempDir(), "--cluster", "embedded", "--runs", "100", "--legs", "2", "--seed", "1", "--field", "random,role,markov-1", "--out", "out")
-	stderr.until("the report stays at ")
+	e, page := onPage(t, t.TempDir(), "--cluster", "embedded", "--runs", "100", "--legs", "2", "--seed", "1", "--field", "random,role,markov-1", "--out", "out")
+	e.err.until("the report stays at ")
 	resp, err := http.Get(page)
 	if err != nil {
 		t.Fatal(err)
@@ -365,50 +260,33 @@ func TestClusterInTheBrowser(t *testing.T) {
 	if text, err := io.ReadAll(resp.Body); err != nil || !strings.Contains(string(text), "100 leagues") {
 		t.Errorf("%v: the report is %.300s", err, text)
 	}
-	stops(t, cmd)
+	e.interrupt(exitOK)
 }
 
 // TestClusterAdoptsRun kills an experiment and continues it by the name that its broker
 // knows it by, without its folder and its scripts.
 func TestClusterAdoptsRun(t *testing.T) {
 	t.Parallel()
-	dir, args := clusterFolder(t, "100")
+	dir, args := clusterFolder(t, "50")
 	want := alone(t, dir, args)
-	b := startBroker(t, dir, jsonrpctest.Address(t))
-	defer b.kill()
-	e := ownProcess(dir, append(args, "--out", "lost", "--cluster", b.url, "--workers", "0")...) // nobody plays
-	stderr := collect(t, "stderr")
-	e.Stderr = stderr.file
-	if err := e.Start(); err != nil {
-		t.Fatal(err)
-	}
-	run := regexp.MustCompile(`this is run (\S+) on the broker`).FindStringSubmatch(stderr.until("if lost is lost"))
-	if run == nil {
-		t.Fatal("the experiment does not name its run")
-	}
+	_, url := startBroker(t, aBroker(t, dir, "127.0.0.1:0"))
+	e := launch(t, dir, append(args, "--out", "lost", "--cluster", url, "--workers", "0")...) // nobody plays
+	run := e.err.until(`this is run (\S+) on the broker[\s\S]*if lost is lost`)[1]
 	elsewhere := t.TempDir()
-	resume := []string{"experiment", "--resume", run[1], "--cluster", b.url, "--no-report", "--format", "json", "--time-limit", "1m", "--instructions", "20000", "--quiet"}
-	if out, err := ownProcess(elsewhere, resume...).CombinedOutput(); err == nil || !strings.Contains(string(out), "another experiment is playing it; stop that first") {
-		t.Errorf("%v: %s", err, out)
+	resume := append(resuming(run), "--cluster", url, "--quiet")
+	for _, line := range [][]string{resume, {"cluster", "remove", run, "--cluster", url}} {
+		if out := run1(t, elsewhere, exitFailure, line...); !strings.Contains(out, "another experiment is playing it; stop that first") {
+			t.Errorf("%q: %s", line, out)
+		}
 	}
-	remove := []string{"cluster", "remove", run[1], "--cluster", b.url}
-	if out, err := ownProcess(elsewhere, remove...).CombinedOutput(); err == nil || !strings.Contains(string(out), "another experiment is playing it; stop that first") {
-		t.Errorf("%v: %s", err, out)
+	e.kill()
+	if out := run1(t, elsewhere, exitOK, "cluster", "status", "--cluster", url); !regexp.MustCompile(run + ` +\?/50 +no experiment plays it`).MatchString(out) {
+		t.Error(out)
 	}
-	_ = e.Process.Kill()
-	_ = e.Wait()
-	status := []string{"cluster", "status", "--cluster", b.url}
-	if out, err := ownProcess(elsewhere, status...).CombinedOutput(); err != nil || !regexp.MustCompile(run[1]+` +\?/100 +no experiment plays it`).Match(out) {
-		t.Errorf("%v: %s", err, out)
+	if digest, leagues := played(t, commandLine(t.Context(), elsewhere, resume...)); digest != want || leagues != 50 {
+		t.Errorf("%d leagues with digest %s, want 50 with %s", leagues, digest, want)
 	}
-	out, err := ownProcess(elsewhere, resume...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if digest, leagues := digestOf(t, out); digest != want || leagues != 100 {
-		t.Errorf("%d leagues with digest %s, want 100 with %s", leagues, digest, want)
-	}
-	if _, err := os.Stat(filepath.Join(elsewhere, "runs", run[1], "summary.json")); err != nil {
+	if _, err := os.Stat(filepath.Join(elsewhere, "runs", run, "summary.json")); err != nil {
 		t.Error(err)
 	}
 }
@@ -420,9 +298,8 @@ func TestClusterLiar(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"experiment", "--runs", "600", "--seed", "5", "--field", "random,markov-2,frequency", "--no-report", "--format", "json"}
 	want := alone(t, dir, args)
-	b := startBroker(t, dir, jsonrpctest.Address(t))
-	defer b.kill()
-	link, err := cluster.Connect(t.Context(), cluster.Config{URL: b.url})
+	_, url := startBroker(t, aBroker(t, dir, "127.0.0.1:0"))
+	link, err := cluster.Connect(t.Context(), cluster.Config{URL: url})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -438,20 +315,16 @@ func TestClusterLiar(t *testing.T) {
 			}})
 	}()
 	defer func() { stop(); <-ended }()
-	e := ownProcess(dir, append(args, "--out", "many", "--cluster", b.url, "--workers", "0", "--verify", "1")...)
-	var out, screen strings.Builder
-	e.Stdout, e.Stderr = &out, &screen
-	if err := e.Start(); err != nil {
-		t.Fatal(err)
-	}
+	e := launch(t, dir, append(args, "--out", "many", "--cluster", url, "--workers", "0", "--verify", "1")...)
 	<-lied
-	startWorker(t, dir, b.url)
-	if err := e.Wait(); err != nil {
-		t.Fatalf("%v: %s", err, screen.String())
+	begin(t, aWorker(t, dir, url))
+	if code := e.code(); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, e.err.String())
 	}
-	digest, _ := digestOf(t, []byte(out.String()))
-	if digest != want || !strings.Contains(screen.String(), "worker liar (") || !strings.Contains(out.String(), `"aside": "its records cannot be right: it got other records of leagues `) {
-		t.Errorf("digest %s, want %s; %s%s", digest, want, screen.String(), out.String())
+	e.err.until(`worker liar \(`)
+	e.out.until(`"aside": "its records cannot be right: it got other records of leagues `)
+	if digest, _ := digestOf(t, []byte(e.out.String())); digest != want {
+		t.Errorf("digest %s, want %s", digest, want)
 	}
 }
 

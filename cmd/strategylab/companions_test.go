@@ -30,12 +30,12 @@ func TestMissingCompanions(t *testing.T) {
 		{"export run --out leagues.parquet", "parquet", "parquet installs it; or export CSV or JSON instead: --format csv\n"},
 	} {
 		dir := t.TempDir()
-		cmd := ownProcess(dir, strings.Fields(c.args)...)
-		cmd.Env = append(os.Environ(), "PATH=")
-		out, err := cmd.CombinedOutput()
+		p := in(dir)
+		p.Exe = filepath.Join(dir, "strategylab")
+		code, _, out := inside(t.Context(), p, strings.Fields(c.args)...)
 		want := "strategylab: the program strategylab-" + c.program + " is neither beside this one nor on PATH\n" + found + c.hint
-		if code := cmd.ProcessState.ExitCode(); code != exitFailure || string(out) != want {
-			t.Errorf("%s: %v:\n%swant\n%s", c.args, err, out, want)
+		if code != exitFailure || out != want {
+			t.Errorf("%s: exit code %d:\n%swant\n%s", c.args, code, out, want)
 		}
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 			t.Errorf("%s leaves %v, %v", c.args, left, err)
@@ -61,23 +61,20 @@ func TestBrokerEndsWithStrategylab(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("package broker tests that a broker ends with its input")
 	}
-	b := startBroker(t, t.TempDir(), "127.0.0.1:0")
+	b, url := startBroker(t, aBroker(t, t.TempDir(), "127.0.0.1:0"))
 	b.kill()
-	refuses(t, b.url)
-	e := embeddedExperiment(t)
+	refuses(t, url)
+	e := begin(t, embedded(t, t.TempDir()))
+	url = e.err.until(brokerURL)[1]
 	e.kill()
-	refuses(t, e.url)
+	refuses(t, url)
 }
 
-// embeddedExperiment starts an experiment with a broker of its own and no workers.
-func embeddedExperiment(t *testing.T) *process {
-	t.Helper()
-	dir := t.TempDir()
-	e := &process{Cmd: ownProcess(dir, "experiment", "--cluster", "embedded", "--workers", "0", "--runs", "10", "--field", "random,role", "--no-report")}
-	e.Env = append(os.Environ(), "TMPDIR="+dir) // a broker that is killed leaves its folder
-	if err := e.start(true); err != nil {
-		t.Fatal(err)
-	}
+// embedded is the command line of an experiment with a broker of its own and no workers. What a broker that is killed
+// leaves is in the folder.
+func embedded(t *testing.T, dir string) *exec.Cmd {
+	e := commandLine(t.Context(), dir, "experiment", "--cluster", "embedded", "--workers", "0", "--runs", "10", "--field", "random,role", "--no-report")
+	e.Env = append(os.Environ(), "TMPDIR="+dir)
 	return e
 }
 
@@ -86,22 +83,17 @@ func TestBrokerStops(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		dir := t.TempDir()
-		b := &process{Cmd: ownProcess(dir, "broker", "--listen", "127.0.0.1:0", "--quiet")}
-		b.Env = append(os.Environ(), "TMPDIR="+dir)
-		if err := b.start(false); err != nil {
-			t.Fatal(err)
-		}
+		cmd := commandLine(t.Context(), dir, "broker", "--listen", "127.0.0.1:0", "--quiet")
+		cmd.Env = append(os.Environ(), "TMPDIR="+dir)
+		b, url := startBroker(t, cmd)
 		if kept, _ := filepath.Glob(filepath.Join(dir, "*", "token")); len(kept) != 1 {
 			t.Errorf("the broker keeps its token in %q", kept)
 		}
-		if err := b.Process.Signal(signal); err != nil {
-			t.Fatal(err)
+		b.signal(signal)
+		if code := b.code(); code != exitStopped {
+			t.Errorf("after %v: exit code %d", signal, code)
 		}
-		<-b.rest
-		if _ = b.Wait(); b.ProcessState.ExitCode() != exitStopped {
-			t.Errorf("after %v: %v", signal, b.ProcessState)
-		}
-		refuses(t, b.url)
+		refuses(t, url)
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 			t.Errorf("after %v the broker leaves %v, %v", signal, left, err)
 		}
@@ -142,34 +134,29 @@ func TestBrokerIsLost(t *testing.T) {
 		t.Skip("processes of others are looked up in /proc")
 	}
 	dir := t.TempDir()
-	cmd := commandLine(t.Context(), dir, "broker", "--listen", "127.0.0.1:0")
-	experiment := commandLine(t.Context(), dir, "experiment", "--cluster", "embedded", "--workers", "0", "--runs", "10", "--field", "random,role", "--no-report")
+	broker := commandLine(t.Context(), dir, "broker", "--listen", "127.0.0.1:0")
+	broker.Env = append(os.Environ(), "TMPDIR="+dir)
 	for _, c := range []struct {
 		cmd  *exec.Cmd
 		code int
 		says string
 	}{
-		{cmd, exitFailure, "strategylab: the broker has ended (signal: killed)\n"},
-		{experiment, exitStopped, "strategylab: the broker has ended (signal: killed); what is complete is kept\n"},
+		{broker, exitFailure, `strategylab: the broker has ended \(signal: killed\)\n`},
+		{embedded(t, dir), exitStopped, `strategylab: the broker has ended \(signal: killed\); what is complete is kept\n`},
 	} {
-		stderr := collect(t, "stderr")
-		c.cmd.Stderr, c.cmd.Env = stderr.file, append(os.Environ(), "TMPDIR="+dir)
-		if err := c.cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		stderr.until("start workers with")
-		broker, err := os.FindProcess(brokerOf(t, c.cmd.Process.Pid))
+		p := begin(t, c.cmd)
+		p.err.until("start workers with")
+		broker, err := os.FindProcess(brokerOf(t, p.Process.Pid))
 		if err == nil {
 			err = broker.Kill()
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = c.cmd.Wait()
-		var exit *exec.ExitError
-		if text := stderr.until(c.says); !errors.As(err, &exit) || exit.ExitCode() != c.code {
-			t.Errorf("%v: %s", err, text)
+		if code := p.code(); code != c.code {
+			t.Errorf("exit code %d, want %d", code, c.code)
 		}
+		p.err.until(c.says)
 	}
 }
 
@@ -199,21 +186,17 @@ func TestExportLeavesNothing(t *testing.T) {
 		return found
 	}
 	for how, code := range map[string]int{"fails": exitUsage, "hangs": exitStopped} {
-		cmd, stderr := ownProcess(dir, "export", "run", "--out", "leagues.parquet"), collect(t, "stderr")
-		cmd.Env, cmd.Stderr = append(os.Environ(), parquetVariable+"="+how), stderr.file
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		cmd := commandLine(t.Context(), dir, "export", "run", "--out", "leagues.parquet")
+		cmd.Env = append(os.Environ(), parquetVariable+"="+how)
+		p := begin(t, cmd)
 		if how == "fails" {
-			stderr.until("strategylab: export run: exit status 1: strategylab-parquet: the disk is full\n")
+			p.err.until("strategylab: export run: exit status 1: strategylab-parquet: the disk is full\n")
 		} else {
 			until(t, "the file", func() bool { return len(left("leagues.parquet.*.part")) == 1 })
-			if err := cmd.Process.Signal(os.Interrupt); err != nil {
-				t.Fatal(err)
-			}
+			p.signal(os.Interrupt)
 		}
-		if err := cmd.Wait(); cmd.ProcessState.ExitCode() != code || len(left("leagues*")) > 0 {
-			t.Errorf("a program that %s: %v, and it leaves %q", how, err, left("leagues*"))
+		if p.code() != code || len(left("leagues*")) > 0 {
+			t.Errorf("a program that %s: %v, and it leaves %q", how, p.ProcessState, left("leagues*"))
 		}
 	}
 }

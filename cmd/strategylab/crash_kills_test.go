@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -23,10 +22,13 @@ var strayFile = regexp.MustCompile(`^\.strategylab-draft-`)
 
 // someKills is how often each kind of process is killed.
 func someKills() int {
-	if longTests {
+	switch {
+	case longTests:
 		return 30
+	case wholeSets:
+		return 2
 	}
-	return 2
+	return 1
 }
 
 // traces are what processes leave behind: other processes of a program that they alone
@@ -47,21 +49,16 @@ func newTraces(t *testing.T) traces {
 }
 
 // keep has a command run the program and keep its temporary files in the folder.
-func (tr traces) keep(cmd *exec.Cmd) {
+func (tr traces) keep(cmd *exec.Cmd) *exec.Cmd {
 	cmd.Path, cmd.Env = tr.program, append(os.Environ(), "TMPDIR="+tr.temp)
-}
-
-// alone waits until no process is left.
-func (tr traces) alone() {
-	tr.t.Helper()
-	until(tr.t, "the end of all processes", func() bool { return !isRunning(tr.program) })
+	return cmd
 }
 
 // gone checks that no process is left, and no temporary file: neither in folders of data
 // nor, once the next command has removed the sockets of killed ones, elsewhere.
 func (tr traces) gone(folders ...string) {
 	tr.t.Helper()
-	tr.alone()
+	vanishes(tr.t, tr.program)
 	before := time.Now().Add(-time.Hour) // a new folder may be of a process that has just begun
 	files, _ := filepath.Glob(filepath.Join(tr.temp, "*"))
 	for _, file := range files {
@@ -71,10 +68,9 @@ func (tr traces) gone(folders ...string) {
 	}
 	dir := tr.t.TempDir()
 	write(tr.t, dir, "even.lua", "function choose() return 'even' end")
-	next := ownProcess(dir, "experiment", "--runs", "1", "--field", "even.lua,random", "--out", "out", "--no-report", "--quiet")
-	tr.keep(next)
-	if out, err := next.CombinedOutput(); err != nil {
-		tr.t.Errorf("%v: %s", err, out)
+	next := begin(tr.t, tr.keep(commandLine(tr.t.Context(), dir, "experiment", "--runs", "1", "--field", "even.lua,random", "--out", "out", "--no-report", "--quiet")))
+	if code := next.code(); code != exitOK {
+		tr.t.Errorf("exit code %d: %s", code, next.err.String())
 	}
 	for _, folder := range append(folders, tr.temp) {
 		err := filepath.WalkDir(folder, func(name string, d fs.DirEntry, err error) error {
@@ -96,9 +92,6 @@ func TestCrashOfARunningExperiment(t *testing.T) {
 	notRaced(t, ownProcesses)
 	dir, args := clusterFolder(t, "300")
 	want, tr := alone(t, dir, args), newTraces(t)
-	resume := func(out string) []string {
-		return []string{"experiment", "--resume", out, "--no-report", "--format", "json", "--time-limit", "1m", "--instructions", "20000"}
-	}
 	rnd := rand.New(rand.NewPCG(2, 1))
 	kills, runs := 0, 0
 	for ; kills < someKills() || runs == 0; runs++ {
@@ -106,32 +99,23 @@ func TestCrashOfARunningExperiment(t *testing.T) {
 		for done := false; !done; {
 			line := append(slices.Clone(args), "--out", out)
 			if _, err := os.Stat(filepath.Join(dir, out, "plan.json")); err == nil {
-				line = resume(out)
+				line = resuming(out)
 			}
-			e := ownProcess(dir, line...)
-			tr.keep(e)
-			var stdout, stderr strings.Builder
-			e.Stdout, e.Stderr = &stdout, &stderr
-			if err := e.Start(); err != nil {
-				t.Fatal(err)
-			}
-			ended := make(chan error, 1)
-			go func() { ended <- e.Wait() }()
-			run := killing{t: t, dir: dir, out: out}
+			e := begin(t, tr.keep(commandLine(t.Context(), dir, line...)))
 			// Every other one is killed as it starts or loads, the rest as they play.
-			if kills < someKills() && (kills%2 == 0 || run.grows(ended)) {
+			if kills < someKills() && (kills%2 == 0 || grows(t, e, filepath.Join(dir, out))) {
 				<-time.After(time.Duration(rnd.Int64N(int64(200 * time.Millisecond))))
-				_ = e.Process.Kill()
+				e.kill()
 			}
-			if err := <-ended; e.ProcessState.ExitCode() < 0 {
+			if code := e.code(); code < 0 {
 				kills++
-				tr.alone()
+				vanishes(t, tr.program)
 				continue
-			} else if err != nil {
-				t.Fatalf("%v: %s", err, stderr.String())
+			} else if code != exitOK {
+				t.Fatalf("exit code %d: %s", code, e.err.String())
 			}
 			done = true
-			if digest, leagues := digestOf(t, []byte(stdout.String())); digest != want || leagues != 300 {
+			if digest, leagues := digestOf(t, []byte(e.out.String())); digest != want || leagues != 300 {
 				t.Errorf("after %d kills %d leagues with digest %s, want 300 with %s", kills, leagues, digest, want)
 			}
 			if diff := cmp.Diff(namesIn(t, filepath.Join(dir, "alone")), namesIn(t, filepath.Join(dir, out))); diff != "" {
@@ -211,16 +195,17 @@ func TestCrashOfAStudio(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 1))
 	kills := 0
 	for kills < someKills() {
-		s := startStudio(t, tr.keep, t.TempDir(), line...)
+		p := begin(t, tr.keep(commandLine(t.Context(), t.TempDir(), append([]string{"studio"}, line...)...)))
 		serves := kills%3 > 0 // else it may be killed as it starts
+		var s *studioProcess
 		if serves {
-			s.opened()
+			s = opened(p)
 			v.open(s)
 		}
 		var all sync.WaitGroup
 		all.Go(func() {
 			<-time.After(time.Duration(rnd.Int64N(int64(200 * time.Millisecond))))
-			_ = s.cmd.Process.Kill()
+			p.kill()
 		})
 		if serves {
 			all.Go(func() {
@@ -229,11 +214,11 @@ func TestCrashOfAStudio(t *testing.T) {
 			v.save(s)
 		}
 		all.Wait()
-		if _ = s.cmd.Wait(); s.cmd.ProcessState.ExitCode() >= 0 {
-			t.Fatalf("the studio ended with %v", s.cmd.ProcessState)
+		if code := p.code(); code >= 0 {
+			t.Fatalf("the studio ended with %d", code)
 		}
 		kills++
-		tr.alone()
+		vanishes(tr.t, tr.program)
 	}
 	last := openStudio(t, t.TempDir(), line...)
 	v.open(last)

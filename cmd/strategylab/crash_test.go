@@ -4,11 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -28,7 +25,7 @@ type processes struct {
 	traces  traces
 	url     string
 	line    map[string][]string // the command lines, by agent
-	running map[string]*running
+	running map[string]*process
 }
 
 const crashLegs = 5
@@ -43,46 +40,43 @@ var (
 // separately starts a manager, referees and three players.
 func separately(t *testing.T, referees int, agentFlags []string, managerFlags ...string) *processes {
 	t.Helper()
-	p := &processes{t: t, dir: t.TempDir(), traces: newTraces(t), line: make(map[string][]string), running: make(map[string]*running)}
+	p := &processes{t: t, dir: t.TempDir(), traces: newTraces(t), line: make(map[string][]string), running: make(map[string]*process)}
 	p.line["manager"] = append([]string{"manager", "--players", "3", "--legs", fmt.Sprint(crashLegs), "--data-dir", "manager", "--listen", jsonrpctest.Address(t)}, managerFlags...)
 	p.start("manager") // the next one is to be found where this one is
-	p.url = p.running["manager"].until("listening")["manager"].(string)
+	p.url = p.running["manager"].event("listening")["manager"].(string)
 	for i := range referees {
 		name := fmt.Sprintf("REF%02d", i+1)
 		p.line[name] = append([]string{"referee", "--name", name, "--id", name, "--manager", p.url, "--data-dir", name, "--listen", "127.0.0.1:0"}, agentFlags...)
 		p.start(name)
-		p.running[name].until("registered")
+		p.running[name].event("registered")
 	}
 	for i, name := range []string{"Ada", "Bob", "Cleo"} {
 		strategy := []string{"alternate", "role", "always-even"}[i] // which a late or missing message does not change
 		// A port of the convention could be another player's after a kill.
 		p.line[name] = append([]string{"player", "--strategy", strategy, "--name", name, "--once", "--manager", p.url, "--data-dir", name, "--listen", "127.0.0.1:0"}, agentFlags...)
 		p.start(name)
-		p.running[name].until("registered")
+		p.running[name].event("registered")
 	}
 	return p
 }
 
 // start runs an agent by its line, which is the same every time.
 func (p *processes) start(name string) {
-	p.running[name] = startChanged(p.t, p.traces.keep, p.dir, p.line[name]...)
+	p.running[name] = begin(p.t, p.traces.keep(commandLine(p.t.Context(), p.dir, append(p.line[name], "--format", "json")...)))
 }
 
 // kill kills an agent when it has told of an event.
 func (p *processes) kill(name, event string) {
 	p.t.Helper()
-	p.running[name].until(event)
-	p.running[name].signal(syscall.SIGKILL)
-	p.running[name].ended()
+	p.running[name].event(event)
+	p.running[name].kill()
 }
 
 // complete waits for the end of the league, holds the table to the journal and
 // returns the lines of the table by name.
 func (p *processes) complete() map[string]league.Standing {
 	p.t.Helper()
-	if code := p.running["manager"].ended(); code != exitOK {
-		p.t.Errorf("the manager ended with %d", code)
-	}
+	p.running["manager"].ends(exitOK)
 	table := make(map[string]league.Standing)
 	for _, s := range managertest.Table(p.t, filepath.Join(p.dir, "manager"), manager.DefaultLeagueID) {
 		if table[s.DisplayName] = s; s.Played != 2*crashLegs {
@@ -96,10 +90,7 @@ func (p *processes) complete() map[string]league.Standing {
 func (p *processes) leave(names ...string) {
 	p.t.Helper()
 	for _, name := range names {
-		if code := p.running[name].ended(); code != exitOK {
-			stderr, _ := os.ReadFile(p.running[name].stderr.Name())
-			p.t.Errorf("%s ended with %d: %s", name, code, stderr)
-		}
+		p.running[name].ends(exitOK)
 	}
 }
 
@@ -135,6 +126,9 @@ func TestCrashOfAgents(t *testing.T) {
 	for i, tt := range []struct{ kind, who string }{{"manager", "manager"}, {"referee", "REF01"}, {"player", "Ada"}} {
 		t.Run(tt.kind, func(t *testing.T) {
 			t.Parallel()
+			if tt.kind != "manager" {
+				whole(t, "TestAgentsAreKilledForGood kills the others")
+			}
 			rnd := rand.New(rand.NewPCG(uint64(i), 1))
 			kills, leagues := 0, 0
 			for ; kills < someKills(); leagues++ {
@@ -169,9 +163,9 @@ func (p *processes) end(killed string) {
 	p.t.Helper()
 	for name, r := range p.running {
 		if name == killed {
-			_ = r.cmd.Process.Signal(os.Interrupt) // a player that was killed before it heard of the end waits for its manager
+			_ = r.Process.Signal(os.Interrupt) // a player that was killed before it heard of the end waits for its manager
 		}
-		if code := r.ended(); code != exitOK && name != killed {
+		if code := r.end(); code != exitOK && name != killed {
 			p.t.Errorf("%s ended with %d", name, code)
 		}
 		if i := slices.IndexFunc(r.seen, func(e map[string]any) bool { return e["event"] == "alarm" }); i >= 0 {
@@ -186,13 +180,13 @@ func (p *processes) killed(name string, rnd *rand.Rand) bool {
 	p.t.Helper()
 	r := p.running[name]
 	for range rnd.IntN(4) {
-		if _, ok := r.next("an event"); !ok {
+		if _, ok := r.next(); !ok {
 			break
 		}
 	}
 	<-time.After(time.Duration(rnd.Int64N(int64(30 * time.Millisecond))))
-	_ = r.cmd.Process.Kill()
-	return r.ended() < 0
+	_ = r.Process.Kill()
+	return r.end() < 0
 }
 
 // A referee that dies for good loses its matches to the other, and a player
@@ -225,13 +219,6 @@ func TestAgentsAreKilledForGood(t *testing.T) {
 	})
 }
 
-// crowd starts a command that can write files of a size only, as on a disk that is full.
-func crowd(t *testing.T, size int, dir string, args ...string) *running {
-	t.Helper()
-	needsFullDisks(t)
-	return startChanged(t, func(c *exec.Cmd) { c.Env = append(os.Environ(), fmt.Sprintf("%s=%d", fileSizeEnv, size)) }, dir, args...)
-}
-
 // TestCrashByAFullDisk starts agents that soon cannot write their journal. They end, with
 // an error that says which file and why. What they have acknowledged is on disk: started
 // again with room, they go on, and the league ends as if nothing had been.
@@ -254,22 +241,17 @@ func TestCrashByAFullDisk(t *testing.T) {
 	t.Logf("crash: manager, referee, player: the disk full at %d moments", cases)
 }
 
+// fullDisk kills an agent and starts it again where it can write files of a size only.
 func fullDisk(t *testing.T, who string, size int) {
+	needsFullDisks(t)
 	p := separately(t, 1, patient)
-	p.running[who].signal(syscall.SIGKILL)
-	p.running[who].ended()
-	p.running[who] = crowd(t, size, p.dir, p.line[who]...)
-	if code := p.running[who].ended(); code != exitFailure {
-		t.Errorf("ended with %d", code)
-	}
-	stderr, err := os.ReadFile(p.running[who].stderr.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p.running[who].kill()
+	full := commandLine(t.Context(), p.dir, append(p.line[who], "--format", "json")...)
+	full.Env = append(os.Environ(), fmt.Sprintf("%s=%d", fileSizeEnv, size))
+	p.running[who] = begin(t, full)
+	p.running[who].ends(exitFailure)
 	for _, want := range []string{"journal", "file too large", "start again"} {
-		if !strings.Contains(string(stderr), want) {
-			t.Errorf("no %q in: %s", want, stderr)
-		}
+		p.running[who].err.until(want)
 	}
 	p.start(who)
 	healthy(t, p.complete())

@@ -169,11 +169,11 @@ func (d *desk) leave(shell, command string) {
 
 // TestDocumentedCommandsRun types every command of the documentation as it is written, those of a page in
 // order and in a new clone; only what takes thousands of leagues takes fewer. What is shown as output has a
-// line, numbers aside, that the command prints. A plain run reads two pages, which build nothing.
+// line, numbers aside, that the command prints. A plain run reads a page that builds nothing.
 func TestDocumentedCommandsRun(t *testing.T) {
 	notRaced(t, "processes of their own, one after the other: scripts run the same commands under the race detector")
 	t.Parallel()
-	pages := []string{"docs/writing-strategies.md", "docs/report.md"}
+	pages := []string{"docs/report.md"}
 	if wholeSets {
 		pages = []string{"README.md", "CONTRIBUTING.md", "scripts/README.md"}
 		for _, glob := range []string{"docs/*.md", "docs/*/*.md"} {

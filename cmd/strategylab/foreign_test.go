@@ -144,7 +144,7 @@ func TestPlayerProposesAFreeID(t *testing.T) {
 	}
 	f := newForeignLeague(t, func(proposed string) string { return proposed }, taken...)
 	p := start(t, t.TempDir(), "player", "--strategy", "always-even", "--manager", f.url())
-	if e := p.until("registered"); e["player"] != "P91" {
+	if e := p.event("registered"); e["player"] != "P91" {
 		t.Errorf("registered as %v", e["player"])
 	}
 	for _, e := range p.seen {
@@ -204,12 +204,7 @@ func TestPlayerSaysWhyItLost(t *testing.T) {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			t.Parallel()
 			f := newForeignLeague(t, func(string) string { return "P07" })
-			var out bytes.Buffer
-			cmd := commandLine(t.Context(), t.TempDir(), "player", "--strategy", "always-even", "--manager", f.url(), "--once")
-			cmd.Stdout, cmd.Stderr = &out, &out
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			p := launch(t, t.TempDir(), "player", "--strategy", "always-even", "--manager", f.url(), "--once")
 			until(t, "its registration", func() bool {
 				f.mu.Lock()
 				defer f.mu.Unlock()
@@ -217,13 +212,13 @@ func TestPlayerSaysWhyItLost(t *testing.T) {
 			})
 			c.play(f)
 			f.complete()
-			_ = cmd.Wait() // the exit code says it
-			if code := cmd.ProcessState.ExitCode(); code != c.code {
+			if code := p.code(); code != c.code {
 				t.Errorf("it ended with %d, want %d", code, c.code)
 			}
+			out := p.out.String() + p.err.String()
 			for _, want := range c.want {
-				if !strings.Contains(out.String(), want) {
-					t.Errorf("no %q in\n%s", want, out.String())
+				if !strings.Contains(out, want) {
+					t.Errorf("no %q in\n%s", want, out)
 				}
 			}
 		})

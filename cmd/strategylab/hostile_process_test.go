@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -24,8 +23,7 @@ func runHost(t *testing.T, dir string, args []string, bound int64) (stdout, stde
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), hostPatience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program(t, dir), args...)
-	cmd.Dir = dir
+	cmd := own(t, dir, args...)
 	peak := filepath.Join(dir, "peak")
 	cmd.Env = append(os.Environ(), peakEnv+"="+peak)
 	var out, errs bytes.Buffer
@@ -37,7 +35,7 @@ func runHost(t *testing.T, dir string, args []string, bound int64) (stdout, stde
 	if strings.Contains(errs.String(), "goroutine ") || strings.Contains(errs.String(), "panic") {
 		t.Fatalf("the host died: %s", errs.Bytes())
 	}
-	until(t, "the end of all processes of the host", func() bool { return !isRunning(cmd.Path) })
+	vanishes(t, cmd.Path)
 	used, usedErr := os.ReadFile(peak)
 	if usedErr != nil {
 		t.Fatalf("the host did not say what memory it took: %v", usedErr)
@@ -71,38 +69,4 @@ func tellPeak() {
 	if err := os.WriteFile(path, fmt.Append(nil, took<<10), 0o600); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
-}
-
-// program puts this test binary into a folder as strategylab (see TestMain), so
-// that the processes it starts can be told from all others.
-func program(t *testing.T, dir string) string {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(dir, "strategylab")
-	if os.Link(self, path) == nil {
-		return path
-	}
-	code, err := os.ReadFile(self) // the folder is on another file system
-	if err == nil {
-		err = os.WriteFile(path, code, 0o755)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// isRunning reports whether a process runs a program. Where the system does not
-// tell, none does.
-func isRunning(program string) bool {
-	links, _ := filepath.Glob("/proc/[0-9]*/exe")
-	for _, link := range links {
-		if exe, err := os.Readlink(link); err == nil && exe == program {
-			return true
-		}
-	}
-	return false
 }

@@ -26,14 +26,25 @@ func (b *lockedBuffer) Write(p []byte) (int, error) {
 	return b.buf.Write(p)
 }
 
-func (b *lockedBuffer) String() string {
+func (b *lockedBuffer) String() string { return b.from(0) }
+
+// from returns what has been written after some bytes.
+func (b *lockedBuffer) from(at int) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.buf.String()
+	return string(b.buf.Bytes()[at:])
 }
 
 // in is a process in a folder, without terminals and variables.
 func in(dir string) command.Process { return command.Process{Lab: lab.Lab{Dir: dir}} }
+
+// with is in, for a program that starts others for its strategies.
+func with(dir string) command.Process {
+	p := in(dir)
+	p.Exe = os.Args[0]
+	p.Lab = p.WithLoader()
+	return p
+}
 
 // inside runs a command line in this process, as p. A clock, seeds and variables that p does
 // not have are the real ones, 512 and none.
@@ -54,19 +65,17 @@ func inside(ctx context.Context, p command.Process, args ...string) (code int, s
 	return code, o.String(), e.String()
 }
 
-// startsProcesses has the lines of a script that follow load and play strategies in other processes,
-// as those of users do, and plugins play: processes.
-func startsProcesses(ts *testscript.TestScript, _ bool, _ []string) {
-	exe, err := os.Executable()
-	ts.Check(err)
-	ts.Setenv("EXE", exe)
-}
+// startsProcesses has the lines of a script that follow load and play strategies in other
+// processes, as those of users do, and plugins play: processes.
+func startsProcesses(ts *testscript.TestScript, _ bool, _ []string) { ts.Setenv("PROCESSES", "yes") }
 
 // runLine runs a line of a script in this process and returns its exit code.
 func runLine(ts *testscript.TestScript, args []string) int {
 	p := in(ts.MkAbs("."))
-	p.Exe, p.Entropy, p.Env = ts.Getenv("EXE"), entropy, ts.Getenv
-	p.Lab = p.WithLoader()
+	if ts.Getenv("PROCESSES") != "" {
+		p = with(ts.MkAbs("."))
+	}
+	p.Entropy, p.Env = entropy, ts.Getenv
 	code, stdout, stderr := inside(context.Background(), p, args...)
 	_, _ = ts.Stdout().Write([]byte(stdout))
 	_, _ = ts.Stderr().Write([]byte(stderr))

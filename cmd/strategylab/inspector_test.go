@@ -61,14 +61,14 @@ func TestInspector(t *testing.T) {
 		t.Run("HTTP "+kind, func(t *testing.T) {
 			t.Parallel()
 			r := start(t, t.TempDir(), agentFlagsFor(kind)...)
-			inspectTools(t, want, r.until("listening")["url"].(string), "--transport", "http")
+			inspectTools(t, want, r.event("listening")["url"].(string), "--transport", "http")
 			interrupted(t, r, nil)
 		})
 	}
 	t.Run("HTTP host", func(t *testing.T) {
 		t.Parallel()
 		r := start(t, t.TempDir(), "host", "--legs", "1", "--listen", "127.0.0.1:0", "--field", "random,markov-1", "--admin-token", "secret")
-		url := r.until("listening")["manager"].(string)
+		url := r.event("listening")["manager"].(string)
 		var list, started inspected
 		inspect(t, &list, url, "--transport", "http", "--method", "tools/list")
 		sameTools(t, list, managerTools)
@@ -78,7 +78,7 @@ func TestInspector(t *testing.T) {
 		if started.IsError || started.StructuredContent["message_type"] != "LEAGUE_STATUS" {
 			t.Errorf("start_league: %+v", started)
 		}
-		r.until("league_completed")
+		r.event("league_completed")
 		interrupted(t, r, nil)
 	})
 }

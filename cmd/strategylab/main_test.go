@@ -126,6 +126,7 @@ func TestScript(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv(oneWorker, os.Getenv(oneWorker))
+			env.Values[hostsKey{}] = map[string]*process{}
 			return nil
 		},
 		Condition: func(name string) (bool, error) {

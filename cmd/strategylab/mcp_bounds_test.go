@@ -1,129 +1,44 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/assistants"
 )
 
-// startWeb starts a server over HTTP and returns its URL.
-func startWeb(t *testing.T, cmd *exec.Cmd) string {
-	t.Helper()
-	out, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(out)
-	for lines.Scan() {
-		if _, url, ok := strings.Cut(lines.Text(), "the lab listens at "); ok {
-			go func() {
-				for lines.Scan() { // a full pipe would hold the server up
-				}
-			}()
-			return url
-		}
-	}
-	t.Fatalf("the server did not start: %v", lines.Err())
-	return ""
-}
-
-// workers is how many processes of a program there are besides the first.
-func workers(program string) int {
-	n := -1
-	links, _ := filepath.Glob("/proc/[0-9]*/exe")
-	for _, link := range links {
-		if exe, err := os.Readlink(link); err == nil && exe == program {
-			n++
-		}
-	}
-	return max(n, 0)
-}
-
 const slowLua = "function choose(turn) local n = 0 for i = 1, 50000 do n = n + i end return 0.5 end"
 
-// long is an experiment that takes minutes.
-func long() map[string]any {
-	return map[string]any{"players": []any{luaPlayer("slow", slowLua), knownPlayer("random", 2)}, "runs": 5000, "legs": 3}
-}
-
-// An experiment that is called off ends at once with its workers, and what it
-// has finished stays.
-func TestExperimentIsCalledOff(t *testing.T) {
-	t.Parallel()
-	notRaced(t, "a worker would take more memory than it may")
-	a := assist(t, t.TempDir())
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() {
-		_, _, err := a.call(ctx, "run_experiment", long())
-		ended <- err
-	}()
-	until(t, "some leagues", func() bool {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		return len(a.progress) > 1
-	})
-	cancel()
-	calledOff := time.Now()
-	if err := <-ended; err == nil {
-		t.Error("the call was answered, want it called off")
-	}
-	until(t, "the end of the workers", func() bool { return workers(a.program) == 0 })
-	t.Logf("all workers had ended after %v", time.Since(calledOff))
-	var list string
-	until(t, "the report of what was finished", func() (ok bool) {
-		list, _ = a.read("strategylab://reports")
-		return strings.HasPrefix(list, "strategylab://")
-	})
-	if text, err := a.read(strings.TrimSpace(list)); err != nil || !strings.Contains(text, "of 5000 leagues") && !strings.Contains(text, "slow") {
-		t.Errorf("report of what was finished: %v, %s", err, text)
-	}
-	a.gone()
-}
-
-// A call that arrives while the maximum number of experiments runs waits, learns so,
-// and has its turn.
+// A call that arrives while the maximum number of experiments runs waits, learns so, and has its turn. An
+// experiment that is called off ends at once with its workers, and what it has finished stays.
 func TestExperimentsTakeTurns(t *testing.T) {
 	t.Parallel()
 	notRaced(t, "a worker would take more memory than it may")
 	a := assist(t, t.TempDir(), "--at-once", "1")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	reported := func(what string) func() bool {
-		return func() bool {
-			a.mu.Lock()
-			defer a.mu.Unlock()
-			return slices.ContainsFunc(a.progress, func(m string) bool { return strings.Contains(m, what) })
-		}
+	run := func(ctx context.Context, input map[string]any) <-chan error {
+		ended := make(chan error, 1)
+		go func() {
+			res, text, err := a.call(ctx, "run_experiment", input)
+			if err == nil && res.IsError {
+				err = errors.New(text)
+			}
+			ended <- err
+		}()
+		return ended
 	}
-	first, second := make(chan error, 1), make(chan error, 1)
-	go func() {
-		_, _, err := a.call(ctx, "run_experiment", long())
-		first <- err
-	}()
-	until(t, "the first experiment", reported("of 5000 leagues"))
-	go func() {
-		res, text, err := a.call(t.Context(), "run_experiment", map[string]any{"players": []any{knownPlayer("random", 3)}, "runs": 3})
-		if err == nil && res.IsError {
-			err = errors.New(text)
-		}
-		second <- err
-	}()
-	until(t, "the second to wait", reported("waiting for another experiment to end"))
+	reported := func(what string) {
+		t.Helper()
+		until(t, what, func() bool { return strings.Contains(a.reported(), what) })
+	}
+	first := run(ctx, map[string]any{"players": []any{luaPlayer("slow", slowLua), knownPlayer("random", 2)}, "runs": 5000, "legs": 3}) // minutes
+	reported("of 5000 leagues")
+	second := run(t.Context(), map[string]any{"players": []any{knownPlayer("random", 3)}, "runs": 3})
+	reported("waiting for another experiment to end")
 	if list := answer[assistants.ListOutput](a, "list_strategies", nil); len(list.Strategies) == 0 {
 		t.Error("nothing is listed meanwhile")
 	}
@@ -134,6 +49,16 @@ func TestExperimentsTakeTurns(t *testing.T) {
 	if err := <-first; err == nil {
 		t.Error("the first was answered, want it called off")
 	}
+	until(t, "the end of the workers", func() bool { return running(a.program) <= 1 })
+	until(t, "the report of what was finished", func() bool {
+		list, _ := a.read("strategylab://reports")
+		for uri := range strings.FieldsSeq(list) {
+			if text, err := a.read(uri); err == nil && strings.Contains(text, "slow") {
+				return true
+			}
+		}
+		return false
+	})
 	a.gone()
 }
 
@@ -142,18 +67,12 @@ func TestExperimentsTakeTurns(t *testing.T) {
 func TestLabEndsInTheMiddle(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-		dir := t.TempDir()
-		cmd := exec.CommandContext(t.Context(), program(t, dir), "mcp")
-		cmd.Dir = dir
-		var stderr strings.Builder
-		cmd.Stderr = &stderr
+		cmd := own(t, t.TempDir(), "mcp")
 		in, err := cmd.StdinPipe()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		p := begin(t, cmd)
 		for _, line := range []string{
 			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`,
 			`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
@@ -163,20 +82,19 @@ func TestLabEndsInTheMiddle(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		until(t, "a worker", func() bool { return workers(cmd.Path) > 0 })
-		if err := cmd.Process.Signal(signal); err != nil {
-			t.Fatal(err)
+		until(t, "a worker", func() bool { return running(cmd.Path) > 1 })
+		p.signal(signal)
+		if code := p.code(); (code != exitOK) != (signal == syscall.SIGKILL) {
+			t.Errorf("%v: the server ended with %d; stderr: %s", signal, code, p.err.String())
 		}
-		if err := cmd.Wait(); (err != nil) != (signal == syscall.SIGKILL) {
-			t.Errorf("%v: the server ended with %v; stderr: %s", signal, err, &stderr)
-		}
-		until(t, "the end of all processes of the server", func() bool { return !isRunning(cmd.Path) })
+		vanishes(t, cmd.Path)
 	}
 }
 
 // Hostile sources cost their own process, their matches, and nobody else.
 func TestHostileSourcesOverMCP(t *testing.T) {
 	t.Parallel()
+	whole(t, "TestHostileSet has others play beside hostile scripts")
 	notRaced(t, "a worker would take more memory than it may")
 	a := assist(t, t.TempDir(), "--time-limit", "50ms", "--max-time", "1m")
 	for name, source := range map[string]string{
@@ -202,28 +120,4 @@ func TestHostileSourcesOverMCP(t *testing.T) {
 		t.Errorf("summary: %s", run.Summary)
 	}
 	a.gone()
-}
-
-// An experiment that exceeds the time limit returns what was finished. The field
-// would need days for its leagues; a machine that finishes none in the time gets
-// more of it.
-func TestExperimentTakesTooLong(t *testing.T) {
-	t.Parallel()
-	notRaced(t, "a worker would take more memory than it may")
-	const runs = 500_000
-	for most := time.Second; ; most *= 3 {
-		a := assist(t, t.TempDir(), "--max-time", most.String(), "--max-runs", strconv.Itoa(runs))
-		endless := long()
-		endless["runs"] = runs
-		res, text, err := a.call(t.Context(), "run_experiment", endless)
-		if err == nil && res.IsError && strings.Contains(text, "before a league was complete") {
-			a.gone()
-			continue
-		}
-		if err != nil || res.IsError || !strings.Contains(text, `"stopped":"time"`) || !strings.Contains(text, "Stopped (time) after ") {
-			t.Errorf("within %v: %v, %.500s", most, err, text)
-		}
-		a.gone()
-		return
-	}
 }

@@ -70,10 +70,9 @@ func TestDocumentedConfigurationsWork(t *testing.T) {
 			}
 			args = append(args, arg)
 		}
-		a := &assistant{t: t, program: filepath.Join(dir, "strategylab"), stderr: new(lockedBuffer)}
-		cmd := exec.Command(a.program, args...)
-		cmd.Dir, cmd.Stderr = t.TempDir(), a.stderr // clients start servers anywhere
-		a.connect(&mcp.CommandTransport{Command: cmd})
+		cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "strategylab"), args...)
+		cmd.Dir = t.TempDir() // clients start servers anywhere
+		a := assistOver(t, cmd)
 		run := answer[assistants.RunOutput](a, "run_experiment", map[string]any{"players": []any{knownPlayer("mine", 1), knownPlayer("random", 2)}, "runs": 2})
 		if _, err := os.Stat(filepath.Join(dir, "runs/mcp/reports", run.Outcome.Report.ID, "report.html")); err != nil {
 			t.Error(err)
@@ -133,7 +132,7 @@ func TestConfigurationsOfClientsWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := start(t, t.TempDir(), "host", "--legs", "1", "--listen", "127.0.0.1:0")
-	at := r.until("listening")["manager"].(string)
+	at := r.event("listening")["manager"].(string)
 	_, ours, _ := strings.Cut(strings.ReplaceAll(string(page), "http://127.0.0.1:8000/mcp", at), "## A league as MCP servers")
 	servers := serversIn(t, ours)
 	if len(servers) != 3 {
@@ -146,7 +145,7 @@ func TestConfigurationsOfClientsWork(t *testing.T) {
 		case filepath.Base(s.Command) == "strategylab":
 			c := clientOf(t, &mcp.CommandTransport{Command: commandLine(t.Context(), t.TempDir(), s.Args...)}, "")
 			offers(t, c, playerTools)
-			r.until("agent_registered")
+			r.event("agent_registered")
 		default:
 			t.Errorf("a server with neither a URL nor our command: %+v", s)
 		}

@@ -7,10 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -18,60 +15,20 @@ import (
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/assistants"
 )
 
-// The same over HTTP, behind a token.
-func TestAssistantOverHTTP(t *testing.T) {
-	t.Parallel()
-	const token = "0123456789abcdef"
-	dir := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), program(t, dir), "mcp", "--http", "127.0.0.1:0")
-	cmd.Env = append(os.Environ(), assistants.TokenVariable+"="+token)
-	cmd.Dir = dir
-	url := startWeb(t, cmd)
-	for _, shown := range []string{"", "Bearer wrong", "Basic " + token} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(`{}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Authorization", shown)
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		res.Body.Close()
-		if res.StatusCode != http.StatusUnauthorized {
-			t.Errorf("Authorization %q: status %d, want 401", shown, res.StatusCode)
-		}
-	}
-	a := &assistant{t: t, program: cmd.Path, stderr: new(lockedBuffer)}
-	a.connect(&mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: bearer{token, http.DefaultTransport}}})
-	list := answer[assistants.ListOutput](a, "list_strategies", map[string]any{"kind": "builtin"})
-	if len(list.Strategies) < 10 || list.Strategies[0].Title == "" {
-		t.Errorf("strategies: %+v", list)
-	}
-	run := answer[assistants.RunOutput](a, "run_experiment", map[string]any{"players": []any{knownPlayer("random", 3)}, "runs": 20})
-	if run.Outcome.Leagues != 20 {
-		t.Errorf("experiment: %+v", run)
-	}
-	stops(t, cmd)
-	until(t, "the end of all processes of the server", func() bool { return !isRunning(filepath.Join(dir, "strategylab")) })
+// startWeb starts a server over HTTP and returns its URL.
+func startWeb(t *testing.T, dir string, args ...string) (p *process, url string) {
+	t.Helper()
+	cmd := own(t, dir, append([]string{"mcp", "--http", "127.0.0.1:0"}, args...)...)
+	cmd.Env = append(os.Environ(), assistants.TokenVariable+"="+webToken)
+	p = begin(t, cmd)
+	return p, p.err.until(`the lab listens at (\S+)\n`)[1]
 }
 
-// bearer shows a token with every request.
-type bearer struct {
-	token string
-	next  http.RoundTripper
-}
+const webToken = "0123456789abcdef"
 
-func (b bearer) RoundTrip(req *http.Request) (*http.Response, error) {
-	req = req.Clone(req.Context())
-	req.Header.Set("Authorization", "Bearer "+b.token)
-	return b.next.RoundTrip(req)
-}
-
-// Over HTTPS nobody on the way reads the token.
+// The same over HTTPS, behind a token.
 func TestAssistantOverHTTPS(t *testing.T) {
 	t.Parallel()
-	const token = "0123456789abcdef"
 	trusted := httptest.NewTLSServer(nil) // for its certificate
 	defer trusted.Close()
 	pair := trusted.TLS.Certificates[0]
@@ -82,17 +39,43 @@ func TestAssistantOverHTTPS(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "cert.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: pair.Certificate[0]})))
 	write(t, dir, "key.pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})))
-	cmd := commandLine(t.Context(), dir, "mcp", "--http", "127.0.0.1:0", "--tls-cert", "cert.pem", "--tls-key", "key.pem", "--token", token)
-	url := startWeb(t, cmd)
+	p, url := startWeb(t, dir, "--tls-cert", "cert.pem", "--tls-key", "key.pem")
 	if !strings.HasPrefix(url, "https://") {
 		t.Fatalf("the server is at %s", url)
 	}
-	a := &assistant{t: t, stderr: new(lockedBuffer)}
-	a.connect(&mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: bearer{token, trusted.Client().Transport}}})
-	if list := answer[assistants.ListOutput](a, "list_strategies", nil); len(list.Strategies) == 0 {
-		t.Error("nothing is listed")
+	for _, shown := range []string{"", "Bearer wrong", "Basic " + webToken} {
+		client := http.Client{Transport: bearer{shown, trusted.Client().Transport}}
+		res, err := client.Post(url, "application/json", strings.NewReader(`{}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != http.StatusUnauthorized {
+			t.Errorf("Authorization %q: status %d, want 401", shown, res.StatusCode)
+		}
 	}
-	stops(t, cmd)
+	a := &assistant{t: t, program: p.Path, stderr: &p.err.lockedBuffer}
+	a.connect(&mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: bearer{"Bearer " + webToken, trusted.Client().Transport}}})
+	if list := answer[assistants.ListOutput](a, "list_strategies", map[string]any{"kind": "builtin"}); len(list.Strategies) < 10 || list.Strategies[0].Title == "" {
+		t.Errorf("strategies: %+v", list)
+	}
+	if run := answer[assistants.RunOutput](a, "run_experiment", map[string]any{"players": []any{knownPlayer("random", 3)}, "runs": 20}); run.Outcome.Leagues != 20 {
+		t.Errorf("experiment: %+v", run)
+	}
+	p.interrupt(exitOK)
+	vanishes(t, p.Path)
+}
+
+// bearer shows an authorization with every request.
+type bearer struct {
+	shown string
+	next  http.RoundTripper
+}
+
+func (b bearer) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	req.Header.Set("Authorization", b.shown)
+	return b.next.RoundTrip(req)
 }
 
 // A web page cannot call the lab, an agent or what starts a league, nor can one that
@@ -100,15 +83,14 @@ func TestAssistantOverHTTPS(t *testing.T) {
 func TestWebPagesAreKeptOut(t *testing.T) {
 	t.Parallel()
 	allow := []string{"--allow-origin", "http://localhost:6274"}
-	lab := commandLine(t.Context(), t.TempDir(), append([]string{"mcp", "--http", "127.0.0.1:0"}, allow...)...)
-	knockAs(t, startWeb(t, lab))
-	stops(t, lab)
+	lab, url := startWeb(t, t.TempDir(), allow...)
+	knockAs(t, url)
+	lab.interrupt(exitOK)
 	host := start(t, t.TempDir(), append([]string{"host", "--listen", "127.0.0.1:0"}, allow...)...)
-	url := host.until("listening")["manager"].(string)
+	url = host.event("listening")["manager"].(string)
 	knockAs(t, url)
 	knockAs(t, strings.TrimSuffix(url, "/mcp")+"/start_league")
-	host.signal(syscall.SIGINT)
-	host.ended()
+	host.kill()
 }
 
 // knockAs sends a request as pages and other programs would.
@@ -128,6 +110,7 @@ func knockAs(t *testing.T, url string) {
 		}
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("Accept", "application/json, text/event-stream")
+		req.Header.Set("Authorization", "Bearer "+webToken)
 		if from.origin != "" {
 			req.Header.Set("Origin", from.origin)
 		}

@@ -17,7 +17,14 @@ import (
 // What is wrong with an input is said in a sentence, whatever it is.
 func TestBadInputsOverMCP(t *testing.T) {
 	t.Parallel()
-	a := assist(t, t.TempDir(), "--max-runs", "1000")
+	dir := t.TempDir()
+	var scripts []any
+	for i := range 17 {
+		name := fmt.Sprintf("s%d", i)
+		write(t, dir, "scripts/"+name+".lua", "function choose() return 1 end")
+		scripts = append(scripts, knownPlayer(name, 1))
+	}
+	a := assist(t, dir, "--max-runs", "1000")
 	field := []any{knownPlayer("random", 3)}
 	var crowd []any
 	for i := range 9 {
@@ -39,6 +46,7 @@ func TestBadInputsOverMCP(t *testing.T) {
 		{"run_experiment", map[string]any{"players": []any{map[string]any{"name": "x", "source": "x"}, field[0]}}, "source and language (lua or js) need each other"},
 		{"run_experiment", map[string]any{"players": []any{luaPlayer("x", "function"), field[0]}}, "player x does not load: x.lua:1: load: "},
 		{"run_experiment", map[string]any{"players": crowd}, "9 players have a source"},
+		{"run_experiment", map[string]any{"players": scripts}, "17 players are scripts, each in its own process; want at most 16"},
 		{"run_experiment", map[string]any{"players": []any{knownPlayer("random", 8), knownPlayer("role", 8), knownPlayer("biased", 8), knownPlayer("markov-1", 8), knownPlayer("markov-2", 1)}}, "the field has 33 players"},
 		{"run_experiment", map[string]any{"players": []any{knownPlayer("random", 8), knownPlayer("role", 8), knownPlayer("biased", 8)}, "runs": 1000, "legs": 100}, "27600000 matches, want at most 5000000"},
 		{"run_experiment", map[string]any{"players": []any{"../../etc/passwd", "random"}}, "/players/0 want a text that matches"},
@@ -123,21 +131,6 @@ func TestMCPStaysInItsFolders(t *testing.T) {
 	}
 }
 
-// write writes a file at once: a command that watches it never sees a part of the text.
-func write(t *testing.T, dir, name, content string) {
-	t.Helper()
-	path, whole := filepath.Join(dir, name), filepath.Join(t.TempDir(), "whole")
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(whole, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(whole, path); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // Scripts are saved where that is allowed, and never over others unasked.
 func TestSaveStrategy(t *testing.T) {
 	t.Parallel()
@@ -177,31 +170,12 @@ func TestSaveStrategy(t *testing.T) {
 	}
 }
 
-// Scripts of the folder take processes, too, and are counted before any starts.
-func TestTooManyScripts(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	var all []any
-	for i := range 17 {
-		name := fmt.Sprintf("s%d", i)
-		write(t, dir, "scripts/"+name+".lua", "function choose() return 1 end")
-		all = append(all, knownPlayer(name, 1))
-	}
-	a := assist(t, dir)
-	if got := a.refused("run_experiment", map[string]any{"players": all}); !strings.Contains(got, "17 players are scripts, each in its own process; want at most 16") {
-		t.Errorf("17 scripts: %s", got)
-	}
-	if list := answer[assistants.ListOutput](a, "list_strategies", map[string]any{"kind": "lua"}); len(list.Strategies) != 17 {
-		t.Errorf("17 scripts are listed as %d", len(list.Strategies))
-	}
-}
-
 // The managers that were named are asked, and no others.
 func TestLeagueStatusOfManagers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	host := start(t, dir, "host", "--legs", "1", "--listen", "127.0.0.1:0", "--field", "random,role", "--players", "3", "--league-id", "spring", "--data-dir", "kept", "--admin-token", "open-sesame")
-	url := host.until("listening")["manager"].(string)
+	url := host.event("listening")["manager"].(string)
 	a := assist(t, t.TempDir(), "--manager", "spring="+url, "--manager", "gone=http://127.0.0.1:1/mcp", "--data-dir", filepath.Join(dir, "kept"), "--admin-token", "open-sesame")
 	var out assistants.LeagueOutput
 	until(t, "two registered players", func() bool {
@@ -214,10 +188,8 @@ func TestLeagueStatusOfManagers(t *testing.T) {
 	if g := out.Leagues[1]; g.ID != "gone" || g.Error == "" {
 		t.Errorf("a manager that is not there: %+v", g)
 	}
-	if err := host.cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	_ = host.cmd.Wait() // it was interrupted
+	host.signal(os.Interrupt)
+	host.code()
 	out = answer[assistants.LeagueOutput](a, "league_status", map[string]any{"league": "spring"})
 	if len(out.Leagues) != 2 || out.Leagues[0].Error == "" || out.Leagues[1].Origin != "stored" || len(out.Leagues[1].Standings) != 2 {
 		t.Errorf("after its end: %+v", out)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 )
@@ -25,10 +24,9 @@ func TestInspectorInTheLab(t *testing.T) {
 	})
 	t.Run("HTTP", func(t *testing.T) {
 		t.Parallel()
-		cmd := exec.CommandContext(t.Context(), program(t, t.TempDir()), "mcp", "--http", "127.0.0.1:0")
-		cmd.Dir = t.TempDir()
-		inspectLab(t, startWeb(t, cmd), "--transport", "http")
-		stops(t, cmd)
+		p := launch(t, t.TempDir(), "mcp", "--http", "127.0.0.1:0")
+		inspectLab(t, p.err.until(`the lab listens at (\S+)\n`)[1], "--transport", "http")
+		p.interrupt(exitOK)
 	})
 }
 

@@ -24,32 +24,31 @@ type assistant struct {
 	stderr  *lockedBuffer
 
 	mu       sync.Mutex
-	progress []string      // messages
-	moved    chan struct{} // gets one when there is more, but never waits
+	progress []string // messages
 }
 
 // assist starts a lab in a folder and connects to it over STDIO.
 func assist(t *testing.T, dir string, args ...string) *assistant {
 	t.Helper()
-	a := &assistant{t: t, program: program(t, dir), stderr: new(lockedBuffer)}
-	cmd := exec.Command(a.program, append([]string{"mcp"}, args...)...)
-	cmd.Dir, cmd.Stderr = dir, a.stderr
+	return assistOver(t, own(t, dir, append([]string{"mcp"}, args...)...))
+}
+
+// assistOver starts a lab by a command line and connects to it over STDIO.
+func assistOver(t *testing.T, cmd *exec.Cmd) *assistant {
+	t.Helper()
+	a := &assistant{t: t, program: cmd.Path, stderr: new(lockedBuffer)}
+	cmd.Stderr = a.stderr
 	a.connect(&mcp.CommandTransport{Command: cmd})
 	return a
 }
 
 func (a *assistant) connect(transport mcp.Transport) {
 	a.t.Helper()
-	a.moved = make(chan struct{}, 1)
 	client := mcp.NewClient(&mcp.Implementation{Name: "assistant", Version: "1"}, &mcp.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 			a.mu.Lock()
+			defer a.mu.Unlock()
 			a.progress = append(a.progress, r.Params.Message)
-			a.mu.Unlock()
-			select {
-			case a.moved <- struct{}{}:
-			default:
-			}
 		},
 	})
 	session, err := client.Connect(a.t.Context(), transport, nil)
@@ -76,6 +75,13 @@ func (a *assistant) call(ctx context.Context, tool string, input any) (*mcp.Call
 		}
 	}
 	return res, text, nil
+}
+
+// reported is the progress that was reported, a message a line.
+func (a *assistant) reported() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return strings.Join(a.progress, "\n")
 }
 
 // answer calls a tool that must succeed.
@@ -123,7 +129,7 @@ func (a *assistant) gone() {
 	if err := a.session.Close(); err != nil {
 		a.t.Errorf("the server ended with %v; stderr: %s", err, a.stderr)
 	}
-	until(a.t, "the end of all processes of the server", func() bool { return !isRunning(a.program) })
+	vanishes(a.t, a.program)
 }
 
 const brokenLua = "-- Broken: forgets a bracket.\nfunction choose(turn\n  return 'even'\nend\n"
@@ -187,11 +193,8 @@ func (a *assistant) story(mine assistants.Player) {
 	run := answer[assistants.RunOutput](a, "run_experiment", map[string]any{
 		"players": []any{mine, knownPlayer("random", 2), knownPlayer("markov-2", 1), knownPlayer("alternate", 1)}, "runs": 60, "seed": seed,
 	})
-	a.mu.Lock()
-	progress := strings.Join(a.progress, "\n")
-	a.mu.Unlock()
-	if !strings.Contains(progress, "60 of 60 leagues") {
-		t.Errorf("progress: %q", progress)
+	if !strings.Contains(a.reported(), "60 of 60 leagues") {
+		t.Errorf("progress: %q", a.reported())
 	}
 	if run.Outcome.Leagues != 60 || run.Outcome.Stopped != "complete" || len(run.Players) != 5 || len(run.Outcome.Digest) != 64 {
 		t.Fatalf("experiment: %+v", run)
@@ -205,7 +208,7 @@ func (a *assistant) story(mine assistants.Player) {
 	if again.Outcome.Digest != run.Outcome.Digest {
 		t.Errorf("the same seed gave the digests %s and %s", run.Outcome.Digest, again.Outcome.Digest)
 	}
-	compared := answer[assistants.CompareOutput](a, "compare_strategies", map[string]any{"player": mine, "baseline": knownPlayer("random", 1), "seed": seed})
+	compared := answer[assistants.CompareOutput](a, "compare_strategies", map[string]any{"player": mine, "baseline": knownPlayer("random", 1), "runs": 100, "seed": seed})
 	if c := compared.Comparison; c.Verdict != "mine is better" || c.Difference.Low <= 0 || c.Corrected > 0.05 || !strings.Contains(compared.Summary, "mine is better") {
 		t.Errorf("against chance: %+v", compared)
 	}
@@ -216,7 +219,7 @@ func (a *assistant) story(mine assistants.Player) {
 	if compared.Comparison.Verdict != "no evidence that these differ" {
 		t.Errorf("two that are the same against chance: %+v", compared.Comparison)
 	}
-	why := answer[assistants.ExplainOutput](a, "explain_strategy", map[string]any{"player": knownPlayer("alternate", 1), "seed": seed})
+	why := answer[assistants.ExplainOutput](a, "explain_strategy", map[string]any{"player": knownPlayer("alternate", 1), "runs": 150, "seed": seed})
 	if why.Studied == nil || why.Studied.Hits.Low < 0.9 || len(why.Habits) != 5 {
 		t.Errorf("an alternating strategy: %+v", why)
 	}
@@ -226,8 +229,8 @@ func (a *assistant) story(mine assistants.Player) {
 		}
 	}
 	dir := filepath.Dir(a.program) // the source that played is kept, so that a match can be shown again
-	if text, err := commandLine(t.Context(), dir, "replay", run.Outcome.Report.Path, "--match", "R1M1").CombinedOutput(); err != nil || !strings.Contains(string(text), "PLAYER_A") {
-		t.Errorf("replay: %v: %s", err, text)
+	if text := run1(t, dir, exitOK, "replay", run.Outcome.Report.Path, "--match", "R1M1"); !strings.Contains(text, "PLAYER_A") {
+		t.Errorf("replay: %s", text)
 	}
 	for _, suffix := range []string{"", "/json", "/html"} {
 		if text, err := a.read(run.Outcome.Report.URI + suffix); err != nil || !strings.Contains(text, "mine") || !strings.Contains(text, run.Outcome.Digest) {
@@ -261,19 +264,12 @@ func TestToolAndCommandPlayTheSameLeagues(t *testing.T) {
 		"runs":    40, "legs": 3, "seed": 11,
 	})
 	a.gone()
-	text, err := commandLine(t.Context(), dir, "experiment", "--field", "mine,module,random*2,markov-2", "--runs", "40", "--legs", "3", "--seed", "11",
-		"--out", "run", "--format", "json", "--quiet").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if digest, leagues := digestOf(t, text); digest != run.Outcome.Digest || leagues != 40 {
+	text := run1(t, dir, exitOK, "experiment", "--field", "mine,module,random*2,markov-2", "--runs", "40", "--legs", "3", "--seed", "11", "--out", "run", "--format", "json", "--quiet")
+	if digest, leagues := digestOf(t, []byte(text)); digest != run.Outcome.Digest || leagues != 40 {
 		t.Errorf("the command played %d leagues with digest %s, the tool %s", leagues, digest, run.Outcome.Digest)
 	}
-	text, err = commandLine(t.Context(), dir, "analyze", filepath.FromSlash(run.Outcome.Report.Path), "--format", "json").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if digest, _ := digestOf(t, text); digest != run.Outcome.Digest {
+	text = run1(t, dir, exitOK, "analyze", filepath.FromSlash(run.Outcome.Report.Path), "--format", "json")
+	if digest, _ := digestOf(t, []byte(text)); digest != run.Outcome.Digest {
 		t.Errorf("analyze computes digest %s for the run of the tool, want %s", digest, run.Outcome.Digest)
 	}
 }

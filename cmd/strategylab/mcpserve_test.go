@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -60,19 +59,19 @@ func TestAgentsServeClientsOverHTTP(t *testing.T) {
 	t.Parallel()
 	const version = "2026-07-28"
 	r := start(t, t.TempDir(), agentFlagsFor("player")...)
-	c := clientOf(t, &mcp.StreamableClientTransport{Endpoint: r.until("listening")["url"].(string)}, version)
+	c := clientOf(t, &mcp.StreamableClientTransport{Endpoint: r.event("listening")["url"].(string)}, version)
 	offers(t, c, playerTools)
 	plays(t, c)
 	interrupted(t, r, c)
 
 	r = start(t, t.TempDir(), agentFlagsFor("referee")...)
-	c = clientOf(t, &mcp.StreamableClientTransport{Endpoint: r.until("listening")["url"].(string)}, version)
+	c = clientOf(t, &mcp.StreamableClientTransport{Endpoint: r.event("listening")["url"].(string)}, version)
 	offers(t, c, refereeTools)
 	refusedWith(t, c, "game_join_ack", "game_error")
 	interrupted(t, r, c)
 
 	r = start(t, t.TempDir(), "host", "--legs", "1", "--listen", "127.0.0.1:0", "--field", "random,markov-1,role", "--admin-token", "secret")
-	url := r.until("listening")["manager"].(string)
+	url := r.event("listening")["manager"].(string)
 	c = clientOf(t, &mcp.StreamableClientTransport{Endpoint: url}, version)
 	offers(t, c, managerTools)
 	refusedWith(t, c, "league_query", "league_error")
@@ -80,7 +79,7 @@ func TestAgentsServeClientsOverHTTP(t *testing.T) {
 	if started["message_type"] != "LEAGUE_STATUS" || started["total_rounds"] != 3.0 {
 		t.Errorf("start_league: %v", started)
 	}
-	r.until("league_completed")
+	r.event("league_completed")
 	interrupted(t, r, c)
 }
 
@@ -88,7 +87,7 @@ func TestAgentsServeClientsOverHTTP(t *testing.T) {
 func TestMCPCanBeSwitchedOff(t *testing.T) {
 	t.Parallel()
 	r := start(t, t.TempDir(), append(agentFlagsFor("player"), "--mcp", "off")...)
-	url := r.until("listening")["url"].(string)
+	url := r.event("listening")["url"].(string)
 	res, err := http.Post(url, "application/json", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`))
 	if err != nil {
 		t.Fatal(err)
@@ -170,7 +169,7 @@ func TestCallsOfToolsAreRecorded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	r := start(t, dir, append(agentFlagsFor("player"), "--record", "rec.jsonl", "--data-dir", ".")...)
-	c := clientOf(t, &mcp.StreamableClientTransport{Endpoint: r.until("listening")["url"].(string)}, "2025-06-18")
+	c := clientOf(t, &mcp.StreamableClientTransport{Endpoint: r.event("listening")["url"].(string)}, "2025-06-18")
 	plays(t, c)
 	interrupted(t, r, c)
 	recording, err := os.ReadFile(filepath.Join(dir, "rec.jsonl"))
@@ -284,11 +283,11 @@ func leagueMessage(kind, sender, rest string) string {
 }
 
 // interrupted ends a client and then the command.
-func interrupted(t *testing.T, r *running, c *mcp.ClientSession) {
+func interrupted(t *testing.T, r *process, c *mcp.ClientSession) {
 	t.Helper()
 	if c != nil {
 		c.Close()
 	}
-	r.signal(syscall.SIGINT)
-	r.ended()
+	r.signal(os.Interrupt)
+	r.code()
 }

@@ -131,7 +131,7 @@ func TestReadersNotice(t *testing.T) {
 // TestPythonPackage: what docs/python reads of a run agrees with what it reads of its exports.
 func TestPythonPackage(t *testing.T) {
 	t.Parallel()
-	notRaced(t, ownProcesses)
+	whole(t, "TestReadersNotice reads runs with Python")
 	python := ""
 	for _, name := range []string{"/usr/bin/python3", "python3"} { // a package of the system is for that of the system
 		if exec.Command(name, "-c", "import pandas").Run() == nil {

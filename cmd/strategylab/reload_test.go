@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/strategylab/strategylab/host"
@@ -22,6 +21,40 @@ type opponent struct {
 	asked  chan int // receives the round
 	resume chan struct{}
 	seen   uint64
+}
+
+// join has an opponent play in the league of a manager.
+func join(t *testing.T, manager string) *opponent {
+	t.Helper()
+	o := &opponent{asked: make(chan int), resume: make(chan struct{})}
+	ctx, stop := context.WithCancel(context.Background())
+	var playing sync.WaitGroup
+	t.Cleanup(func() { stop(); playing.Wait() })
+	playing.Go(func() {
+		err := host.Agent{Network: host.NewSockets(), Name: "opponent", Manager: manager}.Player(ctx, player.Config{
+			Config: agent.Config{Mode: protocol.Tolerant}, Factory: o, Once: true, Key: game.StrategyKey(1, 0, 1), Coin: game.CoinKey(1, 0, 1),
+		})
+		if err != nil && ctx.Err() == nil {
+			t.Errorf("opponent: %v", err)
+		}
+	})
+	return o
+}
+
+// round waits until the opponent is asked for a choice in a round.
+func (o *opponent) round(t *testing.T, want int) {
+	t.Helper()
+	until(t, fmt.Sprintf("round %d", want), func() bool {
+		select {
+		case got := <-o.asked:
+			if got != want {
+				t.Errorf("asked in round %d, want %d", got, want)
+			}
+			return true
+		default:
+			return false
+		}
+	})
 }
 
 func (o *opponent) Info() strategies.Info { return strategies.Info{Name: "opponent"} }
@@ -73,7 +106,8 @@ end
 const jsText = `// Mine.
 let seen = 0;
 function choose(turn) {
-  if (turn.history.length > 2 && Math.random() < 0.7) return seen % 2 == 0 ? "even" : "odd";
+  if (turn.history.length > 2 && Math.random() < 0.7)
+    return seen % 2 == 0 ? "even" : "odd";
   return Math.random();
 }
 function observe(o) {
@@ -83,22 +117,19 @@ function observe(o) {
 
 // scriptEdits are the edits of scripts by all that they observe, and by chance.
 func scriptEdits() map[string]rewrites {
+	of := func(file, text, edit, loop, stale string) rewrites {
+		return rewrites{text, edit + "Edited.\n" + text, edit + "Edited.\n" + edit + "Again.\n" + text, map[string]string{
+			file + ": load:":                strings.Replace(text, "(o)", "(o", 1),
+			file[:strings.Index(file, ":")]: loop + "\n" + text,
+			file + ": it does":              strings.Replace(text, "\n  seen = (seen", "\n  "+stale+"\n  seen = (seen", 1),
+		}}
+	}
 	module := string(wasmtest.Frequency().Bytes())
 	section := "\x00\x05\x04note" // of a name that nobody reads
 	return map[string]rewrites{
-		"mine.lua": {luaText, "-- Edited.\n" + luaText, "-- Edited.\n-- Again.\n" + luaText, map[string]string{
-			"mine.lua:8: load:":   strings.Replace(luaText, "(o)", "(o", 1),
-			"mine.lua":            "while true do end\n" + luaText,
-			"mine.lua:8: it does": strings.Replace(luaText, "\n  seen = (seen", "\n  if o.round > 2 then error('stale') end\n  seen = (seen", 1),
-		}},
-		"mine.js": {jsText, "// Edited.\n" + jsText, "// Edited.\n// Again.\n" + jsText, map[string]string{
-			"mine.js:7: load:":   strings.Replace(jsText, "(o)", "(o", 1),
-			"mine.js":            "for (;;) {}\n" + jsText,
-			"mine.js:8: it does": strings.Replace(jsText, "\n  seen = (seen", "\n  if (o.round > 2) throw new Error('stale');\n  seen = (seen", 1),
-		}},
-		"mine.wasm": {module, module + section, module + section + section, map[string]string{
-			"mine.wasm: load:": module[:len(module)/2],
-		}},
+		"mine.lua":  of("mine.lua:8", luaText, "-- ", "while true do end", "if o.round > 2 then error('stale') end"),
+		"mine.js":   of("mine.js:8", jsText, "// ", "for (;;) {}", "if (o.round > 2) throw new Error('stale');"),
+		"mine.wasm": {module, module + section, module + section + section, map[string]string{"mine.wasm: load:": module[:len(module)/2]}},
 	}
 }
 
@@ -107,25 +138,24 @@ func scriptEdits() map[string]rewrites {
 type watched struct {
 	t         *testing.T
 	dir, file string
-	lead, p   *running // the host, and the process that plays the script
+	lead, p   *process // the host, and the process that plays the script
 	url       string
-	other     *opponent
 }
 
 // newWatched starts a host, with the script as a house player if house says so.
 func newWatched(t *testing.T, file, text string, house bool) *watched {
 	t.Helper()
-	w := &watched{t: t, dir: t.TempDir(), file: file, other: &opponent{asked: make(chan int), resume: make(chan struct{})}}
+	w := &watched{t: t, dir: t.TempDir(), file: file}
 	w.save(text)
 	args := []string{"host", "--listen", "127.0.0.1:0", "--players", "2", "--legs", fmt.Sprint(reloadRounds), "--seed", "7", "--choice-timeout", "10m"}
 	if house {
 		args = append(args, "--field", "./"+file, "--watch")
 	}
 	w.lead = start(t, w.dir, args...)
-	w.url = w.lead.until("listening")["manager"].(string)
+	w.url = w.lead.event("listening")["manager"].(string)
 	if w.p = w.lead; !house {
 		w.startPlayer()
-		w.p.until("registered")
+		w.p.event("registered")
 	}
 	return w
 }
@@ -143,11 +173,14 @@ func (w *watched) save(text string) {
 	write(w.t, w.dir, w.file, text)
 }
 
-// refused waits until an edit is refused.
-func (w *watched) refused(where string) {
+// refused saves texts that are refused, each with a reason that names a place.
+func (w *watched) refused(broken map[string]string) {
 	w.t.Helper()
-	if why := fmt.Sprint(w.p.until("kept")["error"]); !strings.Contains(why, where) {
-		w.t.Errorf("the edit is refused with %q, want %s in it", why, where)
+	for where, text := range broken {
+		w.save(text)
+		if why := fmt.Sprint(w.p.event("kept")["error"]); !strings.Contains(why, where) {
+			w.t.Errorf("the edit is refused with %q, want %s in it", why, where)
+		}
 	}
 }
 
@@ -155,45 +188,15 @@ func (w *watched) refused(where string) {
 // result is the final table.
 func (w *watched) play(act func(round int)) (table string) {
 	w.t.Helper()
-	ctx, stop := context.WithCancel(w.t.Context())
-	var playing sync.WaitGroup
-	defer playing.Wait()
-	defer stop()
-	playing.Go(func() {
-		err := host.Agent{Network: host.NewSockets(), Name: "opponent", Manager: w.url}.Player(ctx, player.Config{
-			Config: agent.Config{Mode: protocol.Tolerant}, Factory: w.other, Once: true, Key: game.StrategyKey(1, 0, 1), Coin: game.CoinKey(1, 0, 1),
-		})
-		if err != nil && ctx.Err() == nil {
-			w.t.Errorf("opponent: %v", err)
-		}
-	})
+	other := join(w.t, w.url)
 	for round := 1; round <= reloadRounds; round++ {
-		select {
-		case got := <-w.other.asked:
-			if got != round {
-				w.t.Errorf("asked in round %d, want %d", got, round)
-			}
-		case <-w.lead.timeUp:
-			w.t.Fatalf("round %d does not begin; the host: %v; the player: %v", round, w.lead.seen, w.p.seen)
-		}
+		other.round(w.t, round)
 		act(round)
-		w.other.resume <- struct{}{}
+		other.resume <- struct{}{}
 	}
-	table = fmt.Sprint(w.lead.until("league_completed")["standings"])
-	if code := w.lead.ended(); code != exitOK {
-		w.t.Errorf("the host ends with %d", code)
-	}
+	table = fmt.Sprint(w.lead.event("league_completed")["standings"])
+	w.lead.ends(exitOK)
 	return table
-}
-
-// ended returns what the player has said at its end.
-func (w *watched) ended() map[string]any {
-	w.t.Helper()
-	last := w.p.until("completed")
-	if code := w.p.ended(); code != exitOK {
-		w.t.Errorf("the player ends with %d", code)
-	}
-	return last
 }
 
 // TestReloadInMidLeague edits a strategy while it plays over sockets: edits that change
@@ -209,36 +212,32 @@ func TestReloadInMidLeague(t *testing.T) {
 			}
 			plain := newWatched(t, file, edits.text, false)
 			want := plain.play(func(int) {})
-			plain.ended()
 			var played []string // versions
 			w := newWatched(t, file, edits.text, false)
 			got := w.play(func(round int) {
 				switch round {
 				case 3:
 					w.save(edits.same)
-					e := w.p.until("reloaded")
+					e := w.p.event("reloaded")
 					played = append(played, fmt.Sprint(e["former_version"]), fmt.Sprint(e["version"]))
 				case 4:
-					for where, text := range edits.broken {
-						w.save(text)
-						w.refused(where)
-					}
+					w.refused(edits.broken)
 				case 5:
-					w.p.signal(syscall.SIGKILL)
-					w.p.ended()
+					w.p.kill()
 					w.startPlayer()
-					if why := fmt.Sprint(w.p.untilAll("registered", "kept")["kept"]["error"]); !strings.Contains(why, file) {
+					if why := fmt.Sprint(w.p.events("registered", "kept")["kept"]["error"]); !strings.Contains(why, file) {
 						t.Errorf("what is in the file is refused with %q after a start, want %s in it", why, file)
 					}
 				case 6:
 					w.save(edits.again)
-					played = append(played, fmt.Sprint(w.p.until("reloaded")["version"]))
+					played = append(played, fmt.Sprint(w.p.event("reloaded")["version"]))
 				}
 			})
 			if got != want {
 				t.Errorf("standings with edits: %s\nand without: %s", got, want)
 			}
-			records, _ := w.ended()["versions"].([]any)
+			records, _ := w.p.event("completed")["versions"].([]any)
+			w.p.ends(exitOK)
 			chosen := make([]string, len(records))
 			for i, r := range records {
 				r := r.(map[string]any)
@@ -262,15 +261,12 @@ func TestReloadOfAHousePlayer(t *testing.T) {
 		switch round {
 		case 2:
 			w.save(edits.same)
-			w.p.until("reloaded")
+			w.p.event("reloaded")
 		case 4:
-			for where, text := range edits.broken {
-				w.save(text)
-				w.refused(where)
-			}
+			w.refused(edits.broken)
 		case 5:
 			w.save(edits.again)
-			w.p.until("reloaded")
+			w.p.event("reloaded")
 		}
 	})
 	if got != want {

@@ -135,27 +135,21 @@ func (s *sharded) withoutRecords() {
 		s.t.Errorf("summary of sums (-one machine +merged):\n%s", cmp.Diff(want, got))
 	}
 	s.misled("sums2/shard-2")
-	out, err := commandLine(s.t.Context(), s.dir, s.merge("sums2/shard-1", "sums2/shard-2", "--out", "none")...).CombinedOutput()
-	if want := "sums2/shard-2: it took hedge for quarantined before its first league, but the leagues before it quarantine hangs"; err == nil || !strings.Contains(string(out), want) {
-		s.t.Errorf("%v, want %q:\n%s", err, want, out)
+	out := run1(s.t, s.dir, exitFailure, s.merge("sums2/shard-1", "sums2/shard-2", "--out", "none")...)
+	if want := "sums2/shard-2: it took hedge for quarantined before its first league, but the leagues before it quarantine hangs"; !strings.Contains(out, want) {
+		s.t.Errorf("want %q:\n%s", want, out)
 	}
 }
 
 // killAfter starts a line and kills it when a file has so many bytes.
 func (s *sharded) killAfter(what, file string, bytes int64, line []string) {
 	s.t.Helper()
-	cmd := commandLine(s.t.Context(), s.dir, line...)
-	if err := cmd.Start(); err != nil {
-		s.t.Fatal(err)
-	}
+	p := launch(s.t, s.dir, line...)
 	until(s.t, what+" on disk", func() bool {
 		info, err := os.Stat(filepath.Join(s.dir, file))
 		return err == nil && info.Size() >= bytes
 	})
-	if err := cmd.Process.Kill(); err != nil {
-		s.t.Fatal(err)
-	}
-	_ = cmd.Wait() // it was killed, or over just before
+	p.kill() // unless it is over
 }
 
 // misled changes what a shard took for quarantined.
@@ -187,9 +181,9 @@ func (s *sharded) withoutCode(shards string) {
 		}
 	}
 	line := s.merge(shards+"/shard-1", shards+"/shard-2", "--out", "all")
-	out, err := commandLine(s.t.Context(), elsewhere, line...).CombinedOutput()
-	if want := "replay leagues 128 to 191"; err == nil || !strings.Contains(string(out), want) || !strings.Contains(string(out), "merge where the code of the whole field is") {
-		s.t.Fatalf("%v, want %q and what to do:\n%s", err, want, out)
+	out := run1(s.t, elsewhere, exitUsage, line...)
+	if want := "replay leagues 128 to 191"; !strings.Contains(out, want) || !strings.Contains(out, "merge where the code of the whole field is") {
+		s.t.Fatalf("want %q and what to do:\n%s", want, out)
 	}
 	if err := os.CopyFS(filepath.Join(elsewhere, "scripts"), os.DirFS(filepath.Join(s.dir, "scripts"))); err != nil {
 		s.t.Fatal(err)

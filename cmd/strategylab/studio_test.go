@@ -19,54 +19,36 @@ import (
 
 // studioProcess is the command studio, running.
 type studioProcess struct {
-	t      *testing.T
-	cmd    *exec.Cmd
+	*process
 	url    string
 	tokens map[string]string
-	stdout lines
 }
 
 // openStudio starts the command in a folder; it ends with the test.
 func openStudio(t *testing.T, dir string, args ...string) *studioProcess {
 	t.Helper()
-	s := startStudio(t, func(*exec.Cmd) {}, dir, args...)
-	s.opened()
-	return s
+	return opened(begin(t, own(t, dir, append([]string{"studio"}, args...)...)))
 }
 
-// startStudio starts the command, changed before it runs, and does not wait until it serves.
-func startStudio(t *testing.T, change func(*exec.Cmd), dir string, args ...string) *studioProcess {
-	t.Helper()
-	s := &studioProcess{t: t, stdout: collect(t, "stdout"), tokens: map[string]string{}}
-	s.cmd = exec.CommandContext(t.Context(), program(t, dir), append([]string{"studio"}, args...)...)
-	s.cmd.Dir = dir
-	stderr := collect(t, "stderr")
-	s.cmd.Stdout, s.cmd.Stderr = s.stdout.file, stderr.file
-	change(s.cmd)
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
+// opened waits until a studio serves, and reads what it prints.
+func opened(p *process) *studioProcess {
+	p.t.Helper()
+	s := &studioProcess{process: p, tokens: map[string]string{}}
+	s.url = p.out.until(` is at (http://127\.0\.0\.1:\d+/)`)[1]
+	if slices.Contains(p.Args, "--team") {
+		p.out.until("which only you can read\n")
 	}
-	return s
-}
-
-// opened waits until the studio serves, and reads what it prints.
-func (s *studioProcess) opened() {
-	s.t.Helper()
-	text := s.stdout.until(" is at http")
-	if slices.Contains(s.cmd.Args, "--team") {
-		text = s.stdout.until("which only you can read\n")
-	}
-	s.url = regexp.MustCompile(`http://127\.0\.0\.1:\d+/`).FindString(text)
-	for _, m := range regexp.MustCompile(`(?m)^  (\S+).*#token=(\S+)$`).FindAllStringSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^  (\S+).*#token=(\S+)$`).FindAllStringSubmatch(p.out.String(), -1) {
 		s.tokens[m[1]] = m[2]
 	}
+	return s
 }
 
 // end interrupts the command, which then ends with all that it has started.
 func (s *studioProcess) end() {
 	s.t.Helper()
-	stops(s.t, s.cmd)
-	until(s.t, "the end of all processes of the studio", func() bool { return !isRunning(s.cmd.Path) })
+	s.interrupt(exitOK)
+	vanishes(s.t, s.Path)
 }
 
 // call calls an action of the page and returns the last line of its answer.
@@ -145,9 +127,9 @@ func TestStudio(t *testing.T) {
 		t.Errorf("a script that does not load: %+v", a)
 	}
 	mended := strings.Replace(source, "return 0.5", `print("<b>nothing known</b> of " .. turn.opponent) return "even"`, 1)
-	trial := map[string]any{"file": "mine.lua", "source": mended, "before": source, "compare": true, "field": []string{"random", "markov-2", "hedge"}, "leagues": 100, "league": 3, "against": "hedge"}
+	trial := map[string]any{"file": "mine.lua", "source": mended, "before": source, "compare": true, "field": []string{"random", "markov-2", "hedge"}, "leagues": 30, "league": 3, "against": "hedge"}
 	_, first := s.call("try", trial)
-	for _, want := range []string{"100 leagues of 5 players, seed 1", "mine-before", "Compared with the version before: ", "Confirm on a fresh seed", `data-against="hedge"`} {
+	for _, want := range []string{"30 leagues of 5 players, seed 1", "mine-before", "Compared with the version before: ", "Confirm on a fresh seed", `data-against="hedge"`} {
 		if !strings.Contains(strings.ReplaceAll(first.HTML, "\u00a0", " "), want) {
 			t.Errorf("the trial has no %q: %s %s", want, first.HTML, first.Error)
 		}
@@ -162,7 +144,7 @@ func TestStudio(t *testing.T) {
 	if n := strings.Count(a.HTML, "<bdi>hedge</bdi>"); n != 10 || !strings.Contains(a.HTML, "&lt;b&gt;nothing known&lt;/b&gt; of P0") || !strings.Contains(a.HTML, "the version before") || strings.Contains(a.HTML, "markov-2") {
 		t.Errorf("%d matches against hedge, want 10: %+v", n, a)
 	}
-	if _, a := s.call("try", map[string]any{"file": "mine.lua", "source": mended, "before": "nonsense(", "compare": true, "leagues": 100}); !strings.Contains(a.HTML, "tried without it") {
+	if _, a := s.call("try", map[string]any{"file": "mine.lua", "source": mended, "before": "nonsense(", "compare": true, "leagues": 2}); !strings.Contains(a.HTML, "tried without it") {
 		t.Errorf("a version before that does not load: %+v", a)
 	}
 	status, saved := s.call("save", map[string]any{"file": "mine.lua", "source": mended, "version": made.Text.Version})
@@ -314,7 +296,7 @@ func TestTeamsTakeTurns(t *testing.T) {
 		t.Errorf("the other team meanwhile: %d %+v", status, a)
 	}
 	cancel()
-	until(t, "the end of the workers", func() bool { return workers(s.cmd.Path) == 0 })
+	until(t, "the end of the workers", func() bool { return running(s.Path) <= 1 })
 	s.end()
 }
 

@@ -21,9 +21,9 @@ import (
 // seed is fixed, so the tests either always pass or have found something.
 const falseAlarm = 1e-4
 
-// played plays every built-in, two of some, and the example scripts. Luck is what
+// theory plays every built-in, two of some, and the example scripts. Luck is what
 // each player's raw points exceed its adjusted ones by, per match.
-func played(t *testing.T, runs int, draw string) (acc *analysis.Accumulator, luck []analysis.Sample) {
+func theory(t *testing.T, runs int, draw string) (acc *analysis.Accumulator, luck []analysis.Sample) {
 	t.Helper()
 	cat, err := catalog.Load(t.Context(), catalog.Config{Scripts: "../../scripts", RequireScripts: true})
 	if err != nil {
@@ -93,7 +93,7 @@ func checkLuck(t *testing.T, est analysis.Estimates, luck []analysis.Sample) {
 func TestTheory(t *testing.T) {
 	t.Parallel()
 	notRaced(t, "it computes for long and shares nothing")
-	acc, luck := played(t, 40, game.FairDraw().String())
+	acc, luck := theory(t, 40, game.FairDraw().String())
 	est := acc.Estimates(analysis.DefaultLevel)
 	wide := acc.Estimates(1 - falseAlarm/float64(len(est.Pairs)))
 	checkLuck(t, est, luck)
@@ -128,7 +128,7 @@ func TestTheory(t *testing.T) {
 func TestTheoryUnderABiasedDraw(t *testing.T) {
 	t.Parallel()
 	notRaced(t, "it computes for long and shares nothing")
-	acc, luck := played(t, 20, "weights:1=1,2=3")
+	acc, luck := theory(t, 20, "weights:1=1,2=3")
 	est := acc.Estimates(analysis.DefaultLevel)
 	checkLuck(t, est, luck)
 	for _, pair := range est.Pairs {

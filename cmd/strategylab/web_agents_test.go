@@ -2,20 +2,12 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"io"
 	"net/http"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
-
-	"github.com/strategylab/strategylab/host"
-	"github.com/strategylab/strategylab/host/agent"
-	"github.com/strategylab/strategylab/host/game"
-	"github.com/strategylab/strategylab/host/player"
-	"github.com/strategylab/strategylab/host/protocol"
 )
 
 // spectator follows the page of a league by its events.
@@ -85,36 +77,16 @@ func TestAgentsOfOtherProcessesOnThePage(t *testing.T) {
 	}
 	save("function choose(turn)\n  if turn.round == 1 then error('not ready') end\n  return 'even'\nend\n")
 	lead := start(t, dir, "manager", "--legs", "4", "--listen", "127.0.0.1:0", "--players", "2")
-	url := lead.until("listening")["manager"].(string)
+	url := lead.event("listening")["manager"].(string)
 	s := spectate(t, strings.TrimSuffix(url, "mcp"))
-	start(t, dir, "referee", "--manager", url, "--choice-timeout", "10m").until("registered")
+	start(t, dir, "referee", "--manager", url, "--choice-timeout", "10m").event("registered")
 	mine := start(t, dir, "player", "--strategy", "./mine.lua", "--name", "Mine", "--watch", "--manager", url, "--listen", "127.0.0.1:0", "--choice-timeout", "10m")
-	mine.until("registered")
-	other := &opponent{asked: make(chan int), resume: make(chan struct{})}
-	ctx, stop := context.WithCancel(t.Context())
-	var playing sync.WaitGroup
-	defer playing.Wait()
-	defer stop()
-	playing.Go(func() {
-		err := host.Agent{Network: host.NewSockets(), Name: "opponent", Manager: url}.Player(ctx, player.Config{
-			Config: agent.Config{Mode: protocol.Tolerant}, Factory: other, Once: true, Key: game.StrategyKey(1, 0, 1), Coin: game.CoinKey(1, 0, 1),
-		})
-		if err != nil && ctx.Err() == nil {
-			t.Errorf("opponent: %v", err)
-		}
-	})
-	asked := func() {
-		t.Helper()
-		select {
-		case <-other.asked:
-		case <-lead.timeUp:
-			t.Fatalf("the opponent is not asked; the host: %v; the player: %v", lead.seen, mine.seen)
-		}
-	}
-	asked()
+	mine.event("registered")
+	other := join(t, url)
+	other.round(t, 1)
 	s.until("troubles", `Mine(?s:.*)strategy makes no choice in this match`)
 	other.resume <- struct{}{}
-	asked()
+	other.round(t, 2)
 	during := s.until("matches", `Round 2(?s:.*choice in".*choice asked"|.*choice asked".*choice in")`)
 	if !regexp.MustCompile(`data-deadline="\d{13}"`).MatchString(during) {
 		t.Errorf("the page has no clock:\n%s", during)
@@ -125,11 +97,11 @@ func TestAgentsOfOtherProcessesOnThePage(t *testing.T) {
 		}
 	}
 	save("function choose(turn) return 'odd' end\n")
-	mine.until("reloaded")
+	mine.event("reloaded")
 	other.resume <- struct{}{}
-	asked()
+	other.round(t, 3)
 	other.resume <- struct{}{}
-	asked()
+	other.round(t, 4)
 	s.until("troubles", `Mine(?s:.*)mine\.lua:2: choose: not ready`)
 	s.until("table", `edited in round 3: version 2 \([0-9a-f]{8}\)`)
 	other.resume <- struct{}{}
@@ -137,5 +109,5 @@ func TestAgentsOfOtherProcessesOnThePage(t *testing.T) {
 	if strings.Contains(s.all.String(), "do not say who is asked") {
 		t.Error("the page says that the referee tells nothing")
 	}
-	lead.until("league_completed")
+	lead.event("league_completed")
 }

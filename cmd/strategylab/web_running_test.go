@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/strategylab/strategylab/host/web/webtest"
@@ -51,7 +50,7 @@ func TestRunningExperimentInChromium(t *testing.T) {
 				}
 				write(t, dir, "scripts/"+name, string(text))
 			}
-			cmd, _, url := onPage(t, dir, append([]string{"--legs", "2", "--seed", "1", "--workers", "1", "--out", "out"}, tt.args...)...)
+			e, url := onPage(t, dir, append([]string{"--legs", "2", "--seed", "1", "--workers", "1", "--out", "out"}, tt.args...)...)
 			b.Open(url)
 			b.Until(`document.querySelector("#ranking tbody tr") && [...document.querySelectorAll(".facts dt")].some(e => e.innerText === "time left")`)
 			if shown := b.Eval(`document.getElementById("heading").innerText.replace(/\s/g, " ")`).(string); !strings.Contains(shown, tt.shows) {
@@ -64,12 +63,7 @@ func TestRunningExperimentInChromium(t *testing.T) {
 				b.Illustrate("experiment", 1200, 900)
 			}
 			b.Fits("experiment-" + tt.name)
-			if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Wait(); err == nil {
-				t.Error("a run that is interrupted succeeds")
-			}
+			e.interrupt(exitStopped)
 			if tt.name == "runs" { // what it has played is a report, too
 				run1(t, dir, 0, "report", "out")
 				b.Open("file://" + filepath.Join(dir, "out", "report.html"))

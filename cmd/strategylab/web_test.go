@@ -6,13 +6,11 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/strategylab/strategylab/host/jsonrpc/jsonrpctest"
@@ -23,15 +21,10 @@ import (
 )
 
 // onPage starts an experiment with a page, and returns the address of that.
-func onPage(t *testing.T, dir string, args ...string) (cmd *exec.Cmd, stderr lines, url string) {
+func onPage(t *testing.T, dir string, args ...string) (e *process, url string) {
 	t.Helper()
-	cmd = commandLine(t.Context(), dir, append([]string{"experiment", "--web"}, args...)...)
-	stderr = collect(t, "stderr")
-	cmd.Stdout, cmd.Stderr = collect(t, "stdout").file, stderr.file
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	return cmd, stderr, regexp.MustCompile(`watch at (http://127\.0\.0\.1:\d+/)\n`).FindStringSubmatch(stderr.until("watch at "))[1]
+	e = launch(t, dir, append([]string{"experiment", "--web"}, args...)...)
+	return e, e.err.until(`watch at (http://127\.0\.0\.1:\d+/)\n`)[1]
 }
 
 // With --web a page follows the experiment and becomes its report, which stays until
@@ -39,8 +32,8 @@ func onPage(t *testing.T, dir string, args ...string) (cmd *exec.Cmd, stderr lin
 func TestExperimentInTheBrowser(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	cmd, stderr, url := onPage(t, dir, "--runs", "200", "--legs", "2", "--seed", "1", "--field", "random,role,markov-1", "--out", "out")
-	stderr.until("the report stays at ")
+	e, url := onPage(t, dir, "--runs", "200", "--legs", "2", "--seed", "1", "--field", "random,role,markov-1", "--out", "out")
+	e.err.until("the report stays at ")
 	get := func(path string, header ...string) (status int, body string) {
 		t.Helper()
 		req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, url+path, nil)
@@ -84,7 +77,7 @@ func TestExperimentInTheBrowser(t *testing.T) {
 	if status, _ := get("", "Origin", "http://elsewhere.example"); status != http.StatusForbidden {
 		t.Errorf("a page of another origin gets status %d", status)
 	}
-	stops(t, cmd)
+	e.interrupt(exitOK)
 	run1(t, dir, exitUsage, "experiment", "--web", "--confirm")
 }
 
@@ -108,19 +101,17 @@ end`)
 	out := ""
 	for runs := 4000; out == ""; runs *= 4 { // until one takes long enough to be interrupted
 		name := "out" + strconv.Itoa(runs)
-		cmd, stderr, url := onPage(t, dir, "--runs", strconv.Itoa(runs), "--legs", "4", "--seed", "1", "--field", "random,role,markov-1,"+script, "--out", name, "--listen", address)
+		e, url := onPage(t, dir, "--runs", strconv.Itoa(runs), "--legs", "4", "--seed", "1", "--field", "random,role,markov-1,"+script, "--out", name, "--listen", address)
 		b.Open(url)
 		b.Until(`document.querySelector("#ranking tbody tr")`)
-		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Wait(); err != nil {
+		e.signal(os.Interrupt)
+		if e.code() != exitOK {
 			out = name
-			stderr.until("continue with: strategylab experiment --resume " + name + " --web --listen " + address + "\n")
+			e.err.until("continue with: strategylab experiment --resume " + name + " --web --listen " + address + "\n")
 		}
 	}
-	cmd, stderr, _ := onPage(t, dir, "--resume", out, "--listen", address) // the open page finds it by itself
-	stderr.until("the report stays at ")
+	e, _ := onPage(t, dir, "--resume", out, "--listen", address) // the open page finds it by itself
+	e.err.until("the report stays at ")
 	b.Until(`document.title.includes("leagues of 4 strategies")`)
 	b.Fits("report")
 	b.Click("#copy")
@@ -158,7 +149,7 @@ end`)
 	b.Click(`a[href="./"]`)
 	b.Until(`document.querySelectorAll("tbody tr").length === 4 + 24`)
 	b.Fits("league")
-	stops(t, cmd)
+	e.interrupt(exitOK)
 }
 
 // A league of six processes in a browser, from the first free seat to the podium. One of
@@ -169,21 +160,20 @@ func TestLeagueInChromium(t *testing.T) {
 	dir := t.TempDir()
 	host := start(t, dir, "host", "--listen", "127.0.0.1:0", "--players", "6", "--legs", "4", "--data-dir", "data", "--admin-token", "secret", "--stay",
 		"--pace", "200ms", "--join-timeout", "2s", "--choice-timeout", "2s", "--timeout", "2s", "--retries", "1", "--retry-delay", "10ms")
-	url := host.until("listening")["manager"].(string)
+	url := host.event("listening")["manager"].(string)
 	b.Open(strings.TrimSuffix(url, "mcp"))
 	b.Until(`document.querySelectorAll(".seats li").length === 6 && !document.querySelector(".seats .taken")`)
-	players := make(map[string]*running)
+	players := make(map[string]*process)
 	for _, name := range []string{"Ada", "Bob", "Cleo", "Dan", "Eve", "Fay"} {
 		players[name] = start(t, dir, "player", "--strategy", "random", "--name", name, "--once", "--manager", url, "--listen", "127.0.0.1:0")
-		players[name].until("registered")
+		players[name].event("registered")
 		b.Until(`document.body.innerText.includes("` + name + `")`)
 		if name == "Eve" {
 			b.Illustrate("seats", 1200, 520)
 		}
 	}
-	players["Ada"].until("chose")
-	players["Ada"].signal(syscall.SIGKILL)
-	players["Ada"].ended()
+	players["Ada"].event("chose")
+	players["Ada"].kill()
 	b.Until(`[...document.querySelectorAll("#troubles li")].some(e => e.textContent.includes("Ada"))`)
 	b.Eval(`document.getElementById("token").value = "secret"; document.querySelector("[data-paused=true]").click()`)
 	b.Until(`document.querySelector(".paused") && !document.querySelector("#matches li:not(.over)")`)
@@ -196,9 +186,8 @@ func TestLeagueInChromium(t *testing.T) {
 	if shown := b.Eval(`document.getElementById("stage").innerText`).(string); !regexp.MustCompile(`\d+ of \d+ draws verified by the players`).MatchString(shown) {
 		t.Errorf("the podium does not say how many draws were verified:\n%s", shown)
 	}
-	host.until("league_completed")
-	host.signal(syscall.SIGINT)
-	host.ended()
+	host.event("draws") // it has summed up
+	host.interrupt(exitOK)
 	var want, got []string
 	for _, s := range managertest.Table(t, filepath.Join(dir, "data"), manager.DefaultLeagueID) {
 		want = append(want, fmt.Sprintf("%d %s %d", s.Rank, s.DisplayName, s.Points))

@@ -1,86 +1,16 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
-
-// hosting starts a live command on a port that is free, as serving does, and
-// keeps what it prints: hosting FILE COMMAND ARG... The file is there when the
-// command has ended.
-func hosting(ts *testscript.TestScript, _ bool, args []string) {
-	file := ts.MkAbs(args[0])
-	if _, err := os.Stat(file); err == nil {
-		ts.Fatalf("there is a %s already", args[0])
-	}
-	part, err := os.Create(file + ".part")
-	ts.Check(err)
-	cmd := &exec.Cmd{Path: os.Args[0], Args: append([]string{"strategylab"}, args[1:]...), Dir: ts.MkAbs("."), Stderr: part}
-	out, err := cmd.StdoutPipe()
-	ts.Check(err)
-	ts.Check(cmd.Start())
-	ts.Check(os.WriteFile(file+".pid", []byte(strconv.Itoa(cmd.Process.Pid)), 0o600))
-	done := make(chan struct{})
-	ts.Defer(func() {
-		_ = cmd.Process.Kill()
-		<-done
-	})
-	listening := make(chan string, 1)
-	go func() {
-		defer close(done)
-		defer close(listening)
-		for lines := bufio.NewScanner(out); lines.Scan(); {
-			fmt.Fprintln(part, lines.Text())
-			if at := listens(lines.Text()); at != "" && len(listening) == 0 {
-				select {
-				case listening <- at:
-				default:
-				}
-			}
-		}
-		_ = cmd.Wait() // the output says it
-		_ = part.Close()
-		_ = os.Rename(part.Name(), file)
-	}()
-	at := <-listening
-	if at == "" {
-		<-done
-		ts.Fatalf("%q does not listen: %s", args[1:], ts.ReadFile(args[0]))
-	}
-	setURL(ts, at)
-}
-
-// ended waits for the end of what hosting has started, or brings it about by an
-// interrupt: ended FILE [interrupt].
-func ended(ts *testscript.TestScript, _ bool, args []string) {
-	file := ts.MkAbs(args[0])
-	if len(args) > 1 {
-		pid, err := strconv.Atoi(ts.ReadFile(args[0] + ".pid"))
-		ts.Check(err)
-		process, err := os.FindProcess(pid)
-		ts.Check(err)
-		ts.Check(process.Signal(os.Interrupt))
-	}
-	there := comes(time.After(hostPatience), func() bool {
-		_, err := os.Stat(file)
-		return err == nil
-	})
-	if !there {
-		text, _ := os.ReadFile(file + ".part") // it is the failure that counts
-		ts.Fatalf("it does not end: %s", text)
-	}
-}
 
 // wildPlayer starts a player that sends nothing but what a message cannot do
 // without, until the end of the script: wildplayer NAME URL FILE [header]. It

@@ -95,7 +95,7 @@ var may = map[string][]string{
 	"analysis/power":          {"analysis/sequential", "analysis/words"},
 	"analysis/tune":           {"analysis", "analysis/plots", "analysis/sequential", "analysis/words", "host/game"},
 	"analysis":                {"host/game", "host/results", "analysis/sequential"},
-	"analysis/analysistest":   {"host/game", "host/results", "analysis"},
+	"analysis/analysistest":   {"host/game", "host/results", "analysis", "analysis/attest"},
 	"analysis/attest":         {},
 	"analysis/assert":         {"host/results", "analysis", "analysis/words"},
 	"analysis/contrast":       {"host/results", "analysis"},

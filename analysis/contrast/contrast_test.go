@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/analysistest"
 	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/analysis/contrast"
 	"github.com/strategylab/strategylab/host/game"
@@ -41,27 +42,17 @@ func (w *world) changed(i int, even float64) *world {
 
 // league plays one league. Every player's coins are its own, so that exchanging
 // one shifts nobody else's.
-func (w *world) league(t *testing.T, index int) *results.League {
-	t.Helper()
-	n := len(w.even)
-	sched := attest.Must(game.NewSchedule(n, w.plan.Legs))
-	draw := rand.New(rand.NewPCG(w.plan.Seed, uint64(index)))
-	coins := make([]*rand.Rand, n)
+func (w *world) league(index int) *results.League {
+	coins := make([]*rand.Rand, len(w.even))
 	for f := range coins {
 		coins[f] = rand.New(rand.NewPCG(w.plan.Seed, uint64(1_000_000+1000*index+f)))
 	}
-	l := &results.League{Index: index, Seats: game.Seats(w.plan.Seed, index, n)}
-	for _, p := range sched.Matches() {
-		side := func(seat int) game.Side {
-			f := l.Seats[seat]
-			if coins[f].Float64() < w.even[f] {
-				return game.Side{Choice: game.Even}
-			}
-			return game.Side{Choice: game.Odd}
+	return analysistest.Play(w.plan, index, func(_ *results.League, _, f int) game.Side {
+		if coins[f].Float64() < w.even[f] {
+			return game.Side{Choice: game.Even}
 		}
-		l.Matches = append(l.Matches, results.Match{A: side(p.A), B: side(p.B), Number: int32(1 + draw.IntN(10))})
-	}
-	return l
+		return game.Side{Choice: game.Odd}
+	}, rand.NewPCG(w.plan.Seed, uint64(index)))
 }
 
 func compare(t *testing.T, before, after *world, n, m int) contrast.Result {
@@ -69,15 +60,15 @@ func compare(t *testing.T, before, after *world, n, m int) contrast.Result {
 	c := attest.Must(contrast.New(before.plan, after.plan))
 	if c.Paired() {
 		for i := range min(n, m) {
-			attest.OK(t, c.AddPair(before.league(t, i), after.league(t, i)))
+			attest.OK(t, c.AddPair(before.league(i), after.league(i)))
 		}
 		return c.Result(0.95)
 	}
 	for i := range n {
-		attest.OK(t, c.AddBefore(before.league(t, i)))
+		attest.OK(t, c.AddBefore(before.league(i)))
 	}
 	for i := range m {
-		attest.OK(t, c.AddAfter(after.league(t, i)))
+		attest.OK(t, c.AddAfter(after.league(i)))
 	}
 	return c.Result(0.95)
 }
@@ -140,7 +131,7 @@ func TestExchangeOfOne(t *testing.T) {
 // all effects is called changed in at most 5 % of comparisons.
 func TestFalseAlarms(t *testing.T) {
 	t.Parallel()
-	const repetitions = 300
+	repetitions := attest.Repetitions(100, 300, 300)
 	alarms := 0
 	for k := range uint64(repetitions) {
 		r := compare(t, newWorld(2*k+1, names, 0.5, 0.5, 0.1, 0.7), newWorld(2*k+2, names, 0.5, 0.5, 0.1, 0.7), 25, 40)
@@ -151,8 +142,8 @@ func TestFalseAlarms(t *testing.T) {
 			}
 		}
 	}
-	// 15 are to be expected at most; 29 have a chance of one in a thousand.
-	if alarms > 28 {
+	// 15 of 300 are to be expected at most; 29 have a chance of one in a thousand.
+	if alarms > attest.Repetitions(13, 28, 28) {
 		t.Errorf("%d of %d comparisons of equals raise an alarm", alarms, repetitions)
 	}
 }
@@ -204,9 +195,9 @@ func TestWrongLeagues(t *testing.T) {
 	paired := attest.Must(contrast.New(w.plan, w.plan))
 	independent := attest.Must(contrast.New(w.plan, v.plan))
 	for what, err := range map[string]error{
-		"two indices":          paired.AddPair(w.league(t, 1), w.league(t, 2)),
-		"half a pair":          paired.AddBefore(w.league(t, 0)),
-		"pairs of two seeds":   independent.AddPair(w.league(t, 0), v.league(t, 0)),
+		"two indices":          paired.AddPair(w.league(1), w.league(2)),
+		"half a pair":          paired.AddBefore(w.league(0)),
+		"pairs of two seeds":   independent.AddPair(w.league(0), v.league(0)),
 		"a league of no seats": independent.AddAfter(&results.League{}),
 	} {
 		if err == nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/analysistest"
 	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/analysis/explain"
 	"github.com/strategylab/strategylab/analysis/page"
@@ -32,21 +33,18 @@ func played(t testing.TB, draw string, legs, leagues int, bots ...bot) page.Inpu
 	for _, b := range bots {
 		plan.Field = append(plan.Field, results.Entrant{Name: b.name, Kind: "lua", Ref: "scripts/" + b.name, Fingerprint: b.name})
 	}
-	acc := attest.Must(analysis.NewAccumulator(plan))
 	collector := attest.Must(explain.NewCollector(plan, explain.Options{}))
-	schedule := attest.Must(game.NewSchedule(len(bots), legs))
-	d := attest.Must(game.ParseDraw(draw))
 	var records []*results.League
-	for i := range leagues {
-		l := league(bots, schedule, d, i)
-		attest.OK(t, acc.Add(l))
-		attest.OK(t, collector.Add(&l))
+	estimates := analysistest.Analyze(plan, leagues, func(plan results.Plan, i int) *results.League {
+		l := league(plan, bots, i)
+		attest.OK(t, collector.Add(l))
 		if i == 0 || len(l.Notes) > 0 && len(records) < 4 {
-			records = append(records, &l)
+			records = append(records, l)
 		}
-	}
+		return l
+	})
 	run := report.Run{
-		Plan: plan, Estimates: acc.Estimates(analysis.DefaultLevel), Facts: report.Facts{Digest: "5eed", Seconds: 1, Reproducible: true},
+		Plan: plan, Estimates: estimates, Facts: report.Facts{Digest: "5eed", Seconds: 1, Reproducible: true},
 	}
 	run.Robustness = robust.Of(&run.Estimates, plan.Seed)
 	in := page.Input{
@@ -61,32 +59,23 @@ func played(t testing.TB, draw string, legs, leagues int, bots ...bot) page.Inpu
 	return in
 }
 
-func league(bots []bot, schedule *game.Schedule, d game.Draw, index int) results.League {
-	l := results.League{Index: index, Seats: game.Seats(3, index, len(bots))}
-	r := rand.New(rand.NewPCG(11, uint64(index)))
-	matches := schedule.Matches()
-	perLeg := len(matches) / schedule.Legs()
-	for k, p := range matches {
-		side := func(seat int) game.Side {
-			b := bots[l.Seats[seat]]
-			t := float64(k/perLeg) / float64(max(1, schedule.Legs()-1))
-			s := game.Side{Choice: game.Odd}
-			if r.Float64() < b.first+(b.last-b.first)*t {
-				s.Choice = game.Even
-			}
-			if r.Float64() < b.fault {
-				s = game.Side{Fault: game.FaultError}
-				l.Notes = append(l.Notes, results.Note{Field: l.Seats[seat], Fault: game.FaultError, Text: "scripts/x.lua:3: <b>broke</b>"})
-			}
-			return s
+func league(plan results.Plan, bots []bot, index int) *results.League {
+	plan.Seed = 3
+	source := rand.NewPCG(11, uint64(index))
+	r := rand.New(source)
+	perLeg := len(bots) * (len(bots) - 1) / 2
+	return analysistest.Play(plan, index, func(l *results.League, k, field int) game.Side {
+		b, t := bots[field], float64(k/perLeg)/float64(max(1, plan.Legs-1))
+		s := game.Side{Choice: game.Odd}
+		if r.Float64() < b.first+(b.last-b.first)*t {
+			s.Choice = game.Even
 		}
-		m := results.Match{A: side(p.A), B: side(p.B), Number: results.NoNumber}
-		if m.A.Fault == game.NoFault && m.B.Fault == game.NoFault {
-			m.Number = int32(d.Pick(r.Uint64()))
+		if r.Float64() < b.fault {
+			s = game.Side{Fault: game.FaultError}
+			l.Notes = append(l.Notes, results.Note{Field: field, Fault: game.FaultError, Text: "scripts/x.lua:3: <b>broke</b>"})
 		}
-		l.Matches = append(l.Matches, m)
-	}
-	return l
+		return s
+	}, source)
 }
 
 // field is a number of bots whose chances differ.
@@ -112,11 +101,10 @@ func TestReplay(t *testing.T) {
 	bots := []bot{{name: "<b>bold</b>", first: 0, last: 0}, {name: "b\u202e", first: 1, last: 1}, {name: "c", first: 1, last: 1, fault: 1}}
 	in := played(t, "", 2, 3, bots...)
 	schedule := attest.Must(game.NewSchedule(len(bots), 2))
-	d := attest.Must(game.ParseDraw(""))
-	l := league(bots, schedule, d, 1)
+	l := league(in.Run.Plan, bots, 1)
 	write := func(r page.Replay) string {
 		t.Helper()
-		r.Plan, r.League, r.Leagues = in.Run.Plan, &l, 3
+		r.Plan, r.League, r.Leagues = in.Run.Plan, l, 3
 		var b bytes.Buffer
 		attest.OK(t, page.WriteReplay(&b, r))
 		return b.String()
@@ -149,7 +137,7 @@ func TestReplay(t *testing.T) {
 			t.Errorf("the page of a match that c fails in shows\n%s", got)
 		}
 	}
-	if err := page.WriteReplay(&bytes.Buffer{}, page.Replay{Plan: in.Run.Plan, League: &l, Leagues: 3, Match: "R9M9"}); err == nil {
+	if err := page.WriteReplay(&bytes.Buffer{}, page.Replay{Plan: in.Run.Plan, League: l, Leagues: 3, Match: "R9M9"}); err == nil {
 		t.Error("a match that is not there was shown")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/analysistest"
 	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
@@ -23,30 +24,24 @@ func moodyPlan() results.Plan {
 
 // moodyLeague: player 0 says even or odd throughout a league, players 1 and 2 always say
 // even, and player 3 now this and now that.
-func moodyLeague(t *testing.T, plan results.Plan, index int) *results.League {
-	t.Helper()
-	schedule := attest.Must(game.NewSchedule(len(plan.Field), plan.Legs))
-	l := &results.League{Index: index, Seats: game.Seats(plan.Seed, index, len(plan.Field))}
-	rand := game.NewRand(game.StrategyKey(plan.Seed, index, 0))
-	mood := game.Even
-	if rand.Bernoulli(0.5) {
-		mood = game.Odd
+func moodyLeague(plan results.Plan, index int) *results.League {
+	chance := game.NewRand(game.StrategyKey(plan.Seed, index, 0))
+	coin := func() game.Side {
+		if chance.Bernoulli(0.5) {
+			return game.Side{Choice: game.Odd}
+		}
+		return game.Side{Choice: game.Even}
 	}
-	choice := func(seat int) game.Parity {
-		switch l.Seats[seat] {
+	mood := coin()
+	return analysistest.Play(plan, index, func(_ *results.League, _, field int) game.Side {
+		switch field {
 		case 0:
 			return mood
 		case 3:
-			if rand.Bernoulli(0.5) {
-				return game.Odd
-			}
+			return coin()
 		}
-		return game.Even
-	}
-	for _, m := range schedule.Matches() {
-		l.Matches = append(l.Matches, results.Match{A: game.Side{Choice: choice(m.A)}, B: game.Side{Choice: choice(m.B)}, Number: 2})
-	}
-	return l
+		return game.Side{Choice: game.Even}
+	}, rand.NewPCG(1, uint64(index)))
 }
 
 func moodyLeagues(t *testing.T, backwards bool) *Leagues {
@@ -57,19 +52,14 @@ func moodyLeagues(t *testing.T, backwards bool) *Leagues {
 		if backwards {
 			k = plan.Runs - 1 - k
 		}
-		attest.OK(t, l.Add(moodyLeague(t, plan, k)))
+		attest.OK(t, l.Add(moodyLeague(plan, k)))
 	}
 	return l
 }
 
-func moodyEstimates(t *testing.T) analysis.Estimates {
-	t.Helper()
+func moodyEstimates() analysis.Estimates {
 	plan := moodyPlan()
-	acc := attest.Must(analysis.NewAccumulator(plan))
-	for k := range plan.Runs {
-		attest.OK(t, acc.Add(*moodyLeague(t, plan, k)))
-	}
-	return acc.Estimates(0.95)
+	return analysistest.Analyze(plan, plan.Runs, moodyLeague)
 }
 
 func correlation(x, y []float64) float64 {
@@ -119,7 +109,7 @@ func TestLeaguesVaryTogether(t *testing.T) {
 // TestResampledErrors: before they are standardized, resamples spread as the standard
 // error of the leagues says.
 func TestResampledErrors(t *testing.T) {
-	e, l := moodyEstimates(t), moodyLeagues(t, false)
+	e, l := moodyEstimates(), moodyLeagues(t, false)
 	for _, p := range e.Pairs {
 		at := l.pair(p.A, p.B)
 		if !l.varies[at] {
@@ -143,7 +133,7 @@ func TestResampledErrors(t *testing.T) {
 // TestRangesUseLeagues: two strategies whose payoffs rise and fall together are compared
 // by their difference, which does not vary; taken as independent, they change places.
 func TestRangesUseLeagues(t *testing.T) {
-	plan, e := moodyPlan(), moodyEstimates(t)
+	plan, e := moodyPlan(), moodyEstimates()
 	apart := func(leagues *Leagues) (ties int) {
 		g := attest.Must(NewGame(plan, &e, nil, leagues))
 		source := rand.NewPCG(g.seed, 1)
@@ -177,7 +167,7 @@ func TestRangesUseLeagues(t *testing.T) {
 func TestLeaguesRefuse(t *testing.T) {
 	plan := moodyPlan()
 	l := attest.Must(NewLeagues(plan))
-	rec := moodyLeague(t, plan, 0)
+	rec := moodyLeague(plan, 0)
 	rec.Matches = rec.Matches[1:]
 	if err := l.Add(rec); err == nil {
 		t.Error("a league without its first match was taken")

@@ -19,9 +19,9 @@ func ExampleWriteTable() {
 	// Yours, odd, is 2nd: ahead of 1 and behind 1; it scores least against mixed.
 	//
 	// #  places     strategy  kind  points         raw   wins  differs
-	// 1       1  -  even            1.387 ±0.019  1.37  38.2%    77.5%
+	// 1       1  -  even            1.387 ±0.019  1.35  37.5%    77.5%
 	// 2       2  *  odd             1.360 ±0.019  1.36  36.0%    72.0%
-	// 3       3  +  mixed           1.248 ±0.032  1.26  25.2%    49.5%
+	// 3       3  +  mixed           1.248 ±0.032  1.28  26.0%    49.5%
 	//
 	// sorted by points per match without the luck of the draw, ± their 95 % interval; raw: as the referee
 	//   gave them; places: possible by expected points in this field; +: odd is significantly above, -:

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/analysistest"
 	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/analysis/robust"
@@ -41,34 +41,23 @@ func play(t *testing.T, leagues, legs int, draw string, entrants ...entrant) rep
 	for _, e := range entrants {
 		plan.Field = append(plan.Field, results.Entrant{Name: e.name, Kind: e.kind, Ref: e.name})
 	}
-	acc := attest.Must(analysis.NewAccumulator(plan))
-	schedule := attest.Must(game.NewSchedule(len(entrants), legs))
-	numbers := attest.Must(game.ParseDraw(draw))
-	r := rand.New(rand.NewPCG(1, 2))
-	for index := range leagues {
-		l := results.League{Index: index, Seats: game.Seats(1, index, len(entrants))}
-		side := func(seat int) game.Side {
-			i := l.Seats[seat]
+	r := rand.NewPCG(1, 2)
+	chance := rand.New(r)
+	estimates := analysistest.Analyze(plan, leagues, func(plan results.Plan, index int) *results.League {
+		plan.Seed = 1
+		return analysistest.Play(plan, index, func(l *results.League, _, i int) game.Side {
 			s := game.Side{Choice: game.Odd}
-			if r.Float64() < entrants[i].even {
+			if chance.Float64() < entrants[i].even {
 				s.Choice = game.Even
 			}
-			if r.IntN(100) < entrants[i].broken {
+			if chance.IntN(100) < entrants[i].broken {
 				s = game.Side{Fault: entrants[i].fault}
 				l.Notes = append(l.Notes, results.Note{Field: i, Fault: s.Fault, Text: entrants[i].where})
 			}
 			return s
-		}
-		for _, p := range schedule.Matches() {
-			m := results.Match{A: side(p.A), B: side(p.B), Number: results.NoNumber}
-			if m.A.Fault == game.NoFault && m.B.Fault == game.NoFault {
-				m.Number = int32(numbers.Pick(r.Uint64()))
-			}
-			l.Matches = append(l.Matches, m)
-		}
-		attest.OK(t, acc.Add(l))
-	}
-	return report.Run{Plan: plan, Estimates: acc.Estimates(analysis.DefaultLevel), Facts: report.Facts{
+		}, r)
+	})
+	return report.Run{Plan: plan, Estimates: estimates, Facts: report.Facts{
 		Seconds: 2.34, MatchesPerSecond: 512345.6, Digest: "9f86d081884c7d659a2feaa0c55ad015", Reproducible: true,
 	}}
 }

@@ -96,9 +96,9 @@ func (c *Contrast) columns() []column {
 		columnOf("<strategy", 0, players, func(p *contrast.Player) string { return words.Printable(p.Name) }),
 	}
 	for k, e := range players[0].Effects {
-		head, scale, keep := e.Measure.Quantity.String(), 1.0, 7
-		if e.Measure.Quantity == analysis.Differ {
-			head, scale = "differ%", 100
+		head, scale, keep := e.Measure.Quantity.String(), units[e.Measure.Quantity].scale, 7
+		if scale == 100 {
+			head += "%"
 		}
 		effects := make([]analysis.Estimate, len(players))
 		for i := range players {
@@ -172,23 +172,23 @@ func (c *Contrast) verdictLines() []string {
 	return words.Plain.Say("verdicts", about)
 }
 
+// units are how changes of quantities are said: times what, with how many decimals, and of what.
+var units = map[analysis.Quantity]struct {
+	scale    float64
+	decimals int
+	unit     string
+}{analysis.Adjusted: {1, 4, "adjusted points"}, analysis.Differ: {100, 2, "percentage points of differing"}, analysis.Rank: {1, 2, "places"}}
+
 func (c *Contrast) changed(p *contrast.Player) string {
 	var parts []string
 	for _, e := range p.Effects {
-		if e.Verdict != analysis.Different {
-			continue
-		}
-		places, scale, unit := 4, 1.0, "adjusted points"
+		u := units[e.Measure.Quantity]
 		if e.Measure.Unchanged {
-			unit = "adjusted points of spill-over"
+			u.unit += " of spill-over"
 		}
-		switch e.Measure.Quantity {
-		case analysis.Differ:
-			places, scale, unit = 2, 100, "percentage points of differing"
-		case analysis.Rank:
-			places, unit = 2, "places"
+		if e.Verdict == analysis.Different {
+			parts = append(parts, words.Plain.Change(e.Difference, u.scale, u.decimals, u.unit))
 		}
-		parts = append(parts, words.Plain.Change(e.Difference, scale, places, unit))
 	}
 	who := "Significant change:"
 	if slices.Contains(c.Replaced, p.Name) {

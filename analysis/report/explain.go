@@ -46,13 +46,8 @@ func WriteExplanationTable(w io.Writer, x Explanation, width int) error {
 		return s.send(w, "explanations")
 	}
 	s.table(x.columns())
-	s.lines("",
-		"even, differ: how often the strategy says even, and how often its choice differs from the opponent's. studied: how often it is predicted "+
-			"from earlier leagues, by the last (order) matches of a pair; met: from this league only, by the best simple rule. 50 is chance.",
-		"regret: by how many percentage points more often it would have differed by answering the best simple rule about its opponents with the opposite, "+
-			"if they had played the same; below 0 it reads them better than every rule.",
-		fmt.Sprintf("± is for one number at %s. For the rules, opponents and learning curves of single strategies, name them after the folder.",
-			words.Plain.Level(x.Level)))
+	s.lines("")
+	s.lines(words.Plain.Say("columns of explanations", x.Level)...)
 	return s.send(w, "explanations")
 }
 

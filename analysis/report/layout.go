@@ -51,6 +51,15 @@ func (r *Document) kind(keep int) column {
 	return r.column("<kind", keep, func(p *Player) string { return words.Printable(p.Kind) })
 }
 
+// estimates returns a quantity of each player, best first.
+func (r *Document) estimates(of analysis.Quantity) []analysis.Estimate {
+	list := make([]analysis.Estimate, len(r.Players))
+	for i := range r.Players {
+		list[i] = of.Of(&r.Players[i].Player)
+	}
+	return list
+}
+
 func (r *Document) technical(head string, keep int) column {
 	return r.column(head, keep, func(p *Player) string { return words.Plain.Count(p.TechnicalLosses) })
 }
@@ -68,15 +77,6 @@ func (r *Document) next(head string, keep int, cell func(c analysis.Comparison) 
 
 func (r *Document) mark() column {
 	return r.next("", 0, func(c analysis.Comparison) string { return words.Mark(c.Verdict) })
-}
-
-// estimates returns an estimate of each player, best first.
-func (r *Document) estimates(of func(p *Player) analysis.Estimate) []analysis.Estimate {
-	list := make([]analysis.Estimate, len(r.Players))
-	for i := range r.Players {
-		list[i] = of(&r.Players[i])
-	}
-	return list
 }
 
 // sheet is a text for people, of lines and tables that fit a width; 0 is no limit.

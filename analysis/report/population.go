@@ -109,14 +109,12 @@ func (p *Population) payoffs(order []int) []column {
 
 // notes say where the population ends, and what the columns mean.
 func (p *Population) notes() []string {
-	lines := []string{words.Printable(words.Plain.Population(p.View, 4, 0))}
+	end := words.Printable(words.Plain.Population(p.View, 4, 0))
 	if p.View.Trajectory == nil {
-		lines[0] += " Add copies to the field (NAME*2), or let 'experiment' write its report, for which it plays mirror leagues."
+		end += " Add copies to the field (NAME*2), or let 'experiment' write its report, for which it plays mirror leagues."
 	}
-	lines = append(lines,
-		fmt.Sprintf("share: final share under replicator dynamics from equal shares; alpha-rank: share of time that %d individuals spend with it; "+
-			"invades: chance of one of it to take over that population, as a multiple of the neutral chance; Borda: share of the others that it outscores, averaged over opponents.", population.Size),
-		fmt.Sprintf("In brackets is where %s of these lie when the leagues are resampled and payoffs vary with them within their intervals; ± is for one payoff at %s.",
-			words.Plain.Level(p.Estimates.Level), words.Plain.Level(p.Estimates.Level)))
-	return append(lines, "No Elo or Bradley-Terry: under a fair draw both players of a match win equally often, so ratings from wins rank noise.")
+	return append([]string{end}, words.Plain.Say("columns of a population", struct {
+		Size  int
+		Level float64
+	}{population.Size, p.Estimates.Level})...)
 }

@@ -134,8 +134,8 @@ func (r *Document) brief(screen Screen) []column {
 	if !r.Estimates.NothingToRank() {
 		list = []column{
 			r.rank(), r.column("places", 5, func(p *Player) string { return words.Plain.Places(p.RankInterval) }), r.marks(screen), r.strategy(), r.kind(2),
-			{head: "points", left: true, cells: words.PlusMinusColumn(r.estimates(func(p *Player) analysis.Estimate { return p.Adjusted }))},
-			{head: "raw", keep: 1, cells: words.NumberColumn(r.estimates(func(p *Player) analysis.Estimate { return p.Points }))},
+			{head: "points", left: true, cells: words.PlusMinusColumn(r.estimates(analysis.Adjusted))},
+			{head: "raw", keep: 1, cells: words.NumberColumn(r.estimates(analysis.Points))},
 			r.column("wins", 3, func(p *Player) string { return tight(p.WinRate) }), differs,
 		}
 	}
@@ -189,27 +189,25 @@ func (s *sheet) details(r *Document) {
 // columns renders all cells. If nothing can be ranked, only the columns that say
 // something about the players remain.
 func (r *Document) columns() []column {
-	percent := func(head string, keep int, of func(p *Player) analysis.Estimate) column {
-		return r.column(head, keep, func(p *Player) string { return words.Plain.Number(100*of(p).Estimate, 1) })
+	percent := func(head string, keep int, of analysis.Quantity) column {
+		return r.column(head, keep, func(p *Player) string { return words.Plain.Number(100*of.Of(&p.Player).Estimate, 1) })
 	}
-	points := func(head string, keep int, of func(p *Player) analysis.Estimate) column {
+	points := func(head string, keep int, of analysis.Quantity) column {
 		return column{head: head, left: true, keep: keep, cells: words.PlusMinusColumn(r.estimates(of))}
 	}
-	differ := percent("differ%", 3, func(p *Player) analysis.Estimate { return p.Differ })
 	if r.Estimates.NothingToRank() {
-		differ.keep = 0
-		return []column{r.strategy(), r.kind(1), differ, r.technical("tech.", 8)}
+		return []column{r.strategy(), r.kind(1), percent("differ%", 0, analysis.Differ), r.technical("tech.", 8)}
 	}
 	return []column{
 		r.rank(), r.mark(), r.strategy(), r.kind(1),
 		r.column("tier", 10, func(p *Player) string { return strconv.Itoa(p.Tier) }),
 		r.column("places", 9, func(p *Player) string { return words.Plain.Places(p.RankInterval) }),
-		points("points", 6, func(p *Player) analysis.Estimate { return p.Points }),
-		points("adjusted", 0, func(p *Player) analysis.Estimate { return p.Adjusted }),
-		percent("win%", 4, func(p *Player) analysis.Estimate { return p.WinRate }),
-		percent("adj.win%", 2, func(p *Player) analysis.Estimate { return p.AdjustedWinRate }),
-		differ,
-		percent("titles%", 7, func(p *Player) analysis.Estimate { return p.ChampionShare }),
+		points("points", 6, analysis.Points),
+		points("adjusted", 0, analysis.Adjusted),
+		percent("win%", 4, analysis.WinRate),
+		percent("adj.win%", 2, analysis.AdjustedWinRate),
+		percent("differ%", 3, analysis.Differ),
+		percent("titles%", 7, analysis.ChampionShare),
 		r.column("mean place", 5, func(p *Player) string { return words.Plain.Number(p.Rank.Estimate, 2) }),
 		r.technical("tech.", 8),
 	}
@@ -324,6 +322,6 @@ func (s *sheet) otherFields(r *Document) {
 	})
 	s.lines("")
 	s.lines(words.Plain.Robustness(&r.Estimates, x)...)
-	s.lines("first%, places, std.error (of adjusted points): with opponents resampled from these; without one, a family: places if one other strategy, "+
-		"or the others that play alike, were not there. "+words.AssumedOfFields, "")
+	s.lines(words.Plain.Say("resampled fields", nil)...)
+	s.lines("")
 }

@@ -56,6 +56,7 @@ func (s Style) functions() template.FuncMap {
 		"tail":     func(list []string, n int) []string { return list[max(0, len(list)-n):] },
 		"mebibyte": func(n uint64) uint64 { return (n + 1<<20 - 1) >> 20 }, // rounded up: nothing takes 0 MiB
 		"exact":    func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) },
+		"assumed":  func() string { return AssumedOfFields },
 		"plain":    func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) },
 		"rate":     func(level float64) string { return fmt.Sprintf("%.3g", 100*(1-level)) },
 		"brief":    func(e analysis.Estimate) string { return s.Number(e.Estimate, brief(e)) },

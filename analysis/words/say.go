@@ -46,7 +46,7 @@ func (s Style) functions() template.FuncMap {
 	hundred := func(x float64) string { return s.Number(100*x, 1) }
 	return template.FuncMap{
 		"name": Printable, "list": List, "join": strings.Join, "quote": s.Quote, "memory": memory, "ordinal": Ordinal, "places": placeRange, "placed": s.Places,
-		"around": s.around, "about": s.About, "pvalue": PValue, "all": all,
+		"around": s.around, "about": s.About, "pvalue": PValue, "all": all, "cause": Cause, "replay": ReplayCommand,
 		"signed": s.Signed, "percent": s.Percent, "level": s.Level, "times": s.Times, "hundred": hundred, "root": math.Sqrt,
 		"number":   func(x any, decimals int) string { return s.Number(reflect.ValueOf(x).Float(), decimals) },
 		"count":    func(n any) string { return s.Count(whole(n)) },
@@ -56,6 +56,10 @@ func (s Style) functions() template.FuncMap {
 		"tail":     func(list []string, n int) []string { return list[max(0, len(list)-n):] },
 		"mebibyte": func(n uint64) uint64 { return (n + 1<<20 - 1) >> 20 }, // rounded up: nothing takes 0 MiB
 		"exact":    func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) },
+		"first": func(text string, width int) string { // line
+			line, _, _ := strings.Cut(text, "\n")
+			return Shorten(Printable(line), width)
+		},
 		"assumed":  func() string { return AssumedOfFields },
 		"plain":    func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) },
 		"rate":     func(level float64) string { return fmt.Sprintf("%.3g", 100*(1-level)) },

@@ -117,27 +117,11 @@ func Cause(f game.Fault) string {
 // if it is empty, no command is given. What followed from another fault has no
 // place of its own.
 func (s Style) Faults(p *analysis.Player, folder string, width int) []string {
-	var lines []string
-	for _, f := range p.Faults {
-		line := Printable(p.Name) + ": " + s.Plural(f.Count, "technical loss") + " by " + Cause(f.Kind)
-		where, _, _ := strings.Cut(f.Where, "\n")
-		where = Shorten(Printable(where), width)
-		if f.Consequence() {
-			if where != "" {
-				line += ": " + where
-			}
-			lines = append(lines, line)
-			continue
-		}
-		lines = append(lines, fmt.Sprintf("%s, first in league %d, match %s", line, f.League, f.Match))
-		if where != "" {
-			lines = append(lines, "  "+where)
-		}
-		if folder != "" {
-			lines = append(lines, "  "+ReplayCommand(folder, f.League, f.Match))
-		}
-	}
-	return lines
+	return s.Say("faults", struct {
+		*analysis.Player
+		Folder string
+		Width  int
+	}{p, folder, width})
 }
 
 // ReplayCommand is the command that replays a match of the run in a folder, for a

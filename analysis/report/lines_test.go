@@ -43,7 +43,7 @@ func TestSpendersAreNamed(t *testing.T) {
 // TestWarnings: what intervals do not hold for is on both screens and in the document,
 // except under a guarantee that holds for it.
 func TestWarnings(t *testing.T) {
-	r := runs(t)["faulty"]
+	r := runs()["faulty"]
 	r.Estimates.Skewed = []analysis.Skewed{{Field: 1, Failed: 3, Enough: 1100}, {Field: 2, Enough: 400}}
 	list := report.New(r).Warnings
 	names := r.Estimates.Names([]int{1, 2})

@@ -11,8 +11,8 @@ import (
 )
 
 // progress is the faulty run while it is played.
-func progress(t *testing.T, c *report.Closeness) report.Progress {
-	r := runs(t)["faulty"]
+func progress(c *report.Closeness) report.Progress {
+	r := runs()["faulty"]
 	p := report.Progress{Plan: r.Plan, Leagues: r.Estimates.Leagues, Closeness: c}
 	for _, i := range r.Estimates.Order {
 		x := &r.Estimates.Players[i]
@@ -33,7 +33,7 @@ func TestProgressLines(t *testing.T) {
 		"few":  {report.Screen{Width: 60}, 4, best, []int{0, 3}},
 		"wide": {report.Screen{Width: 160, Colour: true}, 20, best, []int{0}},
 	} {
-		p := progress(t, tt.close)
+		p := progress(tt.close)
 		p.Yours = tt.yours
 		lines := p.Lines(tt.screen, tt.rows)
 		for i, line := range lines {
@@ -60,7 +60,7 @@ func TestCloseness(t *testing.T) {
 		"The test: LLR 1.20, decided below -2.94 or above 2.94.":          {Ratio: &report.Evidence{LLR: 1.2, Low: -2.94, High: 2.94, Known: true}},
 		"The test: no decision before league 32.":                         {Ratio: &report.Evidence{}},
 	} {
-		lines := progress(t, c).Lines(report.Screen{}, 20)
+		lines := progress(c).Lines(report.Screen{}, 20)
 		if got := lines[len(lines)-1]; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

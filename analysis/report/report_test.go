@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -35,8 +36,7 @@ type entrant struct {
 }
 
 // play runs an experiment among entrants and reports on it.
-func play(t *testing.T, leagues, legs int, draw string, entrants ...entrant) report.Run {
-	t.Helper()
+func play(leagues, legs int, draw string, entrants ...entrant) report.Run {
 	plan := results.Plan{Schema: results.PlanSchema, Runs: 1000, Legs: legs, Seed: 18446744073709551615, Draw: draw, Transport: "direct"}
 	for _, e := range entrants {
 		plan.Field = append(plan.Field, results.Entrant{Name: e.name, Kind: e.kind, Ref: e.name})
@@ -63,7 +63,7 @@ func play(t *testing.T, leagues, legs int, draw string, entrants ...entrant) rep
 }
 
 // runs are the experiments whose reports are kept in testdata.
-func runs(t *testing.T) map[string]report.Run {
+var runs = sync.OnceValue(func() map[string]report.Run {
 	mixed := []entrant{
 		{name: "random", kind: "builtin", even: 0.5},
 		{name: "always-even", kind: "builtin", even: 1},
@@ -73,32 +73,32 @@ func runs(t *testing.T) map[string]report.Run {
 		{name: "broken", kind: "js", even: 0.4, broken: 7, fault: game.FaultTimeout,
 			where: "scripts/broken.js:12: choose: \x1b[2J<gone> & more\nsecond line"},
 	}
-	faulty := play(t, 120, 4, "uniform:1-10", mixed...)
+	faulty := play(120, 4, "uniform:1-10", mixed...)
 	faulty.Facts.Reproducible, faulty.Facts.Messages = false, 17280
 	peak := uint64(24<<20 + 1)
 	faulty.Facts.Processes = []report.Process{
 		{Name: "broken", Kind: "js", Players: []string{"broken"}, CPUSeconds: 0.1234, PeakBytes: &peak, CapBytes: 192 << 20, Starts: 1},
 		{Name: "gone\x1b[2J", Kind: "plugin", Players: []string{"random", "always-odd"}, CPUSeconds: 1, Starts: 6, Failures: 7, PutAside: true},
 	}
-	clean := play(t, 1000, 10, "uniform:1-10", mixed[:5]...)
+	clean := play(1000, 10, "uniform:1-10", mixed[:5]...)
 	clean.Robustness = robust.Of(&clean.Estimates, clean.Plan.Seed)
 	return map[string]report.Run{
 		"clean":      clean,
 		"faulty":     faulty,
-		"two":        play(t, 50, 10, "uniform:1-10", mixed[0], mixed[4]),
-		"constant":   play(t, 20, 1, "uniform:1-10", mixed[1:4]...),
-		"biased":     play(t, 50, 3, "weights:1=1,2=3", mixed[:4]...),
-		"one-league": play(t, 1, 2, "uniform:1-10", mixed[:3]...),
-		"no-league":  play(t, 0, 2, "uniform:1-10", mixed[:3]...),
-		"never-clean": play(t, 5, 2, "uniform:1-10", mixed[0],
+		"two":        play(50, 10, "uniform:1-10", mixed[0], mixed[4]),
+		"constant":   play(20, 1, "uniform:1-10", mixed[1:4]...),
+		"biased":     play(50, 3, "weights:1=1,2=3", mixed[:4]...),
+		"one-league": play(1, 2, "uniform:1-10", mixed[:3]...),
+		"no-league":  play(0, 2, "uniform:1-10", mixed[:3]...),
+		"never-clean": play(5, 2, "uniform:1-10", mixed[0],
 			entrant{name: "gone", kind: "plugin", broken: 100, fault: game.FaultCrash}),
 	}
-}
+})
 
 // TestGolden compares every form of every report with what is kept. A terminal that has gone
 // away is an error of each.
 func TestGolden(t *testing.T) {
-	for name, r := range runs(t) {
+	for name, r := range runs() {
 		d := report.New(r)
 		for kind, write := range map[string]func(io.Writer) error{
 			"txt":         func(w io.Writer) error { return report.WriteTable(w, d, report.Screen{Details: true}) },
@@ -146,7 +146,7 @@ func golden(t *testing.T, name string, got []byte) {
 // nothing else, and null for what does not exist.
 func TestDocumentShape(t *testing.T) {
 	schema := attest.Must(jsonschema.NewCompiler().Compile("../../docs/schemas/summary.schema.json"))
-	for name, r := range runs(t) {
+	for name, r := range runs() {
 		var buf bytes.Buffer
 		attest.OK(t, report.WriteJSON(&buf, report.New(r)))
 		doc, err := jsonschema.UnmarshalJSON(&buf)

@@ -31,7 +31,7 @@ func painted(text string) string {
 // TestScreens keeps the screens of a first look, piped and on terminals. Lines fit, and
 // what matters stays.
 func TestScreens(t *testing.T) {
-	for name, r := range runs(t) {
+	for name, r := range runs() {
 		for _, width := range []int{0, 60, 80, 160} {
 			screen := report.Screen{Width: width, Colour: width == 160}
 			if name == "faulty" || name == "clean" {
@@ -59,9 +59,9 @@ func TestScreens(t *testing.T) {
 // TestPaper: whatever players are called, the rows of a table have its columns, and no text is a command.
 func TestPaper(t *testing.T) {
 	t.Parallel()
-	all := unusual(t)
-	maps.Copy(all, runs(t))
-	named := play(t, 20, 2, "uniform:1-10", entrant{name: `a|b_&$%#{\^~*<`, kind: "lua"}, entrant{name: "c", kind: "js", even: 0.5}, entrant{name: "d", kind: "js", even: 0.9})
+	all := maps.Clone(unusual())
+	maps.Copy(all, runs())
+	named := play(20, 2, "uniform:1-10", entrant{name: `a|b_&$%#{\^~*<`, kind: "lua"}, entrant{name: "c", kind: "js", even: 0.5}, entrant{name: "d", kind: "js", even: 0.9})
 	all["named"] = named
 	markups := map[report.Markup]struct{ between, raw *regexp.Regexp }{
 		report.Markdown: {regexp.MustCompile(`[^\\]\|`), regexp.MustCompile(`[^\\][<*_]`)},

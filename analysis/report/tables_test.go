@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unicode"
 	"unicode/utf8"
@@ -65,9 +66,9 @@ func compared() report.Contrast {
 }
 
 // explanation explains the five strategies of a run; the last one never chose.
-func explanation(t *testing.T, detail bool) report.Explanation {
+func explanation(detail bool) report.Explanation {
 	x := explain.Explanations{Level: 0.95, Leagues: 1000, Learnt: 500, Judged: 500, Legs: [][2]int{{1, 1}, {2, 5}, {6, 10}}}
-	e, names := runs(t)["clean"].Estimates, explain.Predictors()
+	e, names := runs()["clean"].Estimates, explain.Predictors()
 	interval := func(x, half float64) explain.Interval { return explain.Interval(around(x, half)) }
 	for _, i := range e.Order {
 		p := explain.Player{Name: e.Players[i].Name, Differ: e.Players[i].Differ, Even: undefined, Learning: []analysis.Estimate{undefined, undefined, undefined}}
@@ -85,8 +86,8 @@ func explanation(t *testing.T, detail bool) report.Explanation {
 }
 
 // evolved is a population of the run's five players, two of whom are copies.
-func evolved(t *testing.T, missing bool) report.Population {
-	run := runs(t)["clean"]
+func evolved(missing bool) report.Population {
+	run := runs()["clean"]
 	g := &population.Game{Names: []string{"random", "always-even", "always-odd", "long-name-of-a-strategy"}, Copies: [][]int{{0}, {1, 2}, {3}, {4}}}
 	for _, p := range run.Estimates.Players {
 		g.Players = append(g.Players, p.Name)
@@ -105,8 +106,8 @@ func evolved(t *testing.T, missing bool) report.Population {
 }
 
 // stopped are runs that ended in every way there is.
-func stopped(t *testing.T) map[string]report.Run {
-	base := runs(t)["biased"]
+func stopped() map[string]report.Run {
+	base := runs()["biased"]
 	base.Plan.Runs = 20000
 	with := func(why string, o sequential.Options) report.Run {
 		r := base
@@ -141,7 +142,7 @@ func stopped(t *testing.T) map[string]report.Run {
 }
 
 // tables are all reports besides that of a run, as text and as documents.
-func tables(t *testing.T) map[string]func(w io.Writer, width int) error {
+func tables() map[string]func(w io.Writer, width int) error {
 	list := map[string]func(io.Writer, int) error{}
 	add := func(name string, table func(io.Writer, int) error, document func(io.Writer) error) {
 		list[name+".txt"] = table
@@ -156,15 +157,15 @@ func tables(t *testing.T) map[string]func(w io.Writer, width int) error {
 			func(w io.Writer) error { return report.WriteContrastJSON(w, c) })
 		list[name+".csv"] = func(w io.Writer, _ int) error { return report.WriteContrastCSV(w, c) }
 	}
-	for name, x := range map[string]report.Explanation{"explain": explanation(t, false), "explain-detail": explanation(t, true)} {
+	for name, x := range map[string]report.Explanation{"explain": explanation(false), "explain-detail": explanation(true)} {
 		add(name, func(w io.Writer, width int) error { return report.WriteExplanationTable(w, x, width) },
 			func(w io.Writer) error { return report.WriteExplanationJSON(w, x) })
 	}
-	for name, p := range map[string]report.Population{"population": evolved(t, false), "population-missing": evolved(t, true)} {
+	for name, p := range map[string]report.Population{"population": evolved(false), "population-missing": evolved(true)} {
 		add(name, func(w io.Writer, width int) error { return report.WritePopulationTable(w, p, width) },
 			func(w io.Writer) error { return report.WritePopulationJSON(w, p) })
 	}
-	for name, r := range stopped(t) {
+	for name, r := range stopped() {
 		list["stopped-"+name+".txt"] = func(w io.Writer, width int) error {
 			return report.WriteTable(w, report.New(r), report.Screen{Width: width, Details: true})
 		}
@@ -178,7 +179,7 @@ func tables(t *testing.T) map[string]func(w io.Writer, width int) error {
 // TestTables compares every table at several widths, and every document, with what is
 // kept; lines fit the width, and no name reaches the terminal as a control sequence.
 func TestTables(t *testing.T) {
-	for name, write := range tables(t) {
+	for name, write := range tables() {
 		widths := []int{0}
 		if strings.HasSuffix(name, ".txt") {
 			widths = []int{0, 100, 60}
@@ -239,7 +240,7 @@ func TestAssertions(t *testing.T) {
 
 // TestStopped: what the documents above do not show.
 func TestStopped(t *testing.T) {
-	list := stopped(t)
+	list := stopped()
 	worse, interrupted := report.New(list["sprt-worse"]).RatioTest, report.New(list["interrupted"]).Stopped
 	if worse.Decision != sequential.Rejected || worse.BoundLevel != 0.9 || interrupted.Why != report.Interrupted || interrupted.Leagues != 50 {
 		t.Errorf("%+v, %+v", worse, interrupted)
@@ -247,8 +248,7 @@ func TestStopped(t *testing.T) {
 }
 
 // unusual are runs at the edges of what can be reported.
-func unusual(t *testing.T) map[string]report.Run {
-	t.Helper()
+var unusual = sync.OnceValue(func() map[string]report.Run {
 	coin := func(name string) entrant { return entrant{name: name, kind: "lua", even: 0.5} }
 	fails := func(name string, percent int, f game.Fault) entrant {
 		return entrant{name: name, kind: "lua", even: 0.5, broken: percent, fault: f, where: "line 1: " + name + "\nline 2"}
@@ -264,25 +264,25 @@ func unusual(t *testing.T) map[string]report.Run {
 	third.name = "three"
 	const fair = "uniform:1-10"
 	return map[string]report.Run{
-		"two players, one league":      play(t, 1, 1, fair, coin("a"), coin("b")),
-		"two players, no league":       play(t, 0, 1, fair, coin("a"), coin("b")),
-		"two players, an unfair draw":  play(t, 40, 2, "weights:2=3,3=1", entrant{name: "even", kind: "lua", even: 1}, entrant{name: "odd", kind: "lua"}),
-		"all matches tied":             play(t, 30, 2, fair, same, other, third),
-		"all matches lost by all":      play(t, 10, 2, fair, fails("a", 100, game.FaultQuarantined), fails("b", 100, game.FaultCrash), fails("c", 100, game.FaultForfeit)),
-		"one that is far behind":       play(t, 60, 2, fair, coin("a"), coin("b"), coin("c"), fails("d", 100, game.FaultError)),
-		"one that rarely fails":        play(t, 60, 4, fair, coin("a"), coin("b"), coin("c"), fails("d", 1, game.FaultTimeout)),
-		"two leagues, fourteen":        play(t, 2, 1, fair, many...),
-		"a number that is always even": play(t, 30, 1, "weights:2=1", many[0], many[7], many[13]),
-		"long names":                   play(t, 20, 1, fair, coin(strings.Repeat("long-", 40)+"a"), coin(strings.Repeat("長", 120)), coin("c")),
-		"hostile names": play(t, 20, 1, fair, coin("a,b\"c\";'d"), coin("=1+1|2"), coin("<script>alert(1)</script>"), coin("x\x1b[31m\ny\u202e"),
+		"two players, one league":      play(1, 1, fair, coin("a"), coin("b")),
+		"two players, no league":       play(0, 1, fair, coin("a"), coin("b")),
+		"two players, an unfair draw":  play(40, 2, "weights:2=3,3=1", entrant{name: "even", kind: "lua", even: 1}, entrant{name: "odd", kind: "lua"}),
+		"all matches tied":             play(30, 2, fair, same, other, third),
+		"all matches lost by all":      play(10, 2, fair, fails("a", 100, game.FaultQuarantined), fails("b", 100, game.FaultCrash), fails("c", 100, game.FaultForfeit)),
+		"one that is far behind":       play(60, 2, fair, coin("a"), coin("b"), coin("c"), fails("d", 100, game.FaultError)),
+		"one that rarely fails":        play(60, 4, fair, coin("a"), coin("b"), coin("c"), fails("d", 1, game.FaultTimeout)),
+		"two leagues, fourteen":        play(2, 1, fair, many...),
+		"a number that is always even": play(30, 1, "weights:2=1", many[0], many[7], many[13]),
+		"long names":                   play(20, 1, fair, coin(strings.Repeat("long-", 40)+"a"), coin(strings.Repeat("長", 120)), coin("c")),
+		"hostile names": play(20, 1, fair, coin("a,b\"c\";'d"), coin("=1+1|2"), coin("<script>alert(1)</script>"), coin("x\x1b[31m\ny\u202e"),
 			fails("%s %d %!v", 30, game.FaultInvalid)),
 	}
-}
+})
 
 // Any run can be written, and its screen fits its width, names each strategy and has no number that
 // does not exist.
 func TestUnusualTables(t *testing.T) {
-	for name, r := range unusual(t) {
+	for name, r := range unusual() {
 		d := report.New(r)
 		if err := errors.Join(report.WriteJSON(io.Discard, d), report.WritePlayersCSV(io.Discard, d), report.WritePairsCSV(io.Discard, d)); err != nil {
 			t.Errorf("%s: %v", name, err)

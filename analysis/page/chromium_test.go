@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/analysis/page"
 	"github.com/strategylab/strategylab/host/web/webtest"
 )
@@ -61,6 +62,7 @@ var policy = regexp.MustCompile(`<meta http-equiv="Content-Security-Policy"[^>]*
 // opens them again with a probe that looks for labels that cannot be read.
 func TestReportInChromium(t *testing.T) {
 	t.Parallel()
+	b, dir := webtest.Start(t), t.TempDir() // which listens to the console
 	hostile := []bot{
 		{name: `<script>document.title="owned";console.error("owned")</script>`, first: 0.5, last: 0.9, fault: 0.02},
 		{name: `"quoted' & <b>bold</b>`, first: 0.5, last: 0.1},
@@ -74,13 +76,10 @@ func TestReportInChromium(t *testing.T) {
 		"large":   played(t, "", 6, 120, many...),
 		"pair":    played(t, "", 10, 60, hostile[:2]...),
 	}
-	b, dir := webtest.Start(t), t.TempDir() // which listens to the console
 	open := func(html string) {
 		t.Helper()
 		file := filepath.Join(dir, page.File)
-		if err := os.WriteFile(file, []byte(html), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		attest.OK(t, os.WriteFile(file, []byte(html), 0o644))
 		b.Open("file://" + file)
 	}
 	for _, in := range inputs {
@@ -114,38 +113,22 @@ func look(t *testing.T, measured string, dark bool, players int) {
 		Title                                              string
 		Out, Cut, Overlap                                  []string
 	}
-	if err := json.Unmarshal([]byte(measured), &seen); err != nil {
-		t.Fatalf("%v: %s", err, measured)
-	}
-	if seen.Width != screens[0][0] && seen.Width != screens[1][0] {
-		t.Errorf("the page is shown %d pixels wide", seen.Width)
-	}
-	if !strings.HasPrefix(seen.Title, "strategylab: ") {
-		t.Errorf("the title is %q: the name of a strategy ran as a script", seen.Title)
-	}
-	if seen.Dark != dark {
-		t.Errorf("the page is shown in the dark: %v", seen.Dark)
-	}
-	if seen.Width == screens[0][0] && seen.Height > tallest {
-		t.Errorf("the page of %d strategies is %d pixels high, want at most %d", players, seen.Height, tallest)
-	}
+	attest.OK(t, json.Unmarshal([]byte(measured), &seen))
 	t.Logf("%d strategies at a width of %d: %d pixels high", players, seen.Width, seen.Height)
-	if seen.Hints > 0 {
-		t.Errorf("%d parts scroll sideways at a width of %d and do not say so", seen.Hints, seen.Width)
-	}
-	if seen.Hidden > 0 || !seen.Linked {
-		t.Errorf("%d links lead nowhere; that of a row opens its card: %v", seen.Hidden, seen.Linked)
-	}
-	if players > 2 && (seen.Plots < 5 || seen.Labels < 50) || seen.Plots < 2 {
-		t.Errorf("%d plots with %d labels are too few to be the report", seen.Plots, seen.Labels)
-	}
-	if seen.Wider > 0 {
-		t.Errorf("at a width of %d the page is %d pixels wider than the window: %q", seen.Width, seen.Wider, seen.Out)
-	}
-	if len(seen.Cut) > 0 {
-		t.Errorf("at a width of %d labels are cut off by the edge of their plot: %q", seen.Width, seen.Cut)
-	}
-	if len(seen.Overlap) > 0 {
-		t.Errorf("at a width of %d labels lie on one another: %q", seen.Width, seen.Overlap)
+	for what, wrong := range map[string]bool{
+		"the page has another width":                      seen.Width != screens[0][0] && seen.Width != screens[1][0],
+		"the name of a strategy ran as a script":          !strings.HasPrefix(seen.Title, "strategylab: "),
+		"the page is shown in the wrong theme":            seen.Dark != dark,
+		"the page is too high":                            seen.Width == screens[0][0] && seen.Height > tallest,
+		"parts scroll sideways and do not say so":         seen.Hints > 0,
+		"links lead nowhere, or that of a row to no card": seen.Hidden > 0 || !seen.Linked,
+		"there are too few plots or labels for a report":  players > 2 && (seen.Plots < 5 || seen.Labels < 50) || seen.Plots < 2,
+		"the page is wider than the window":               seen.Wider > 0,
+		"labels are cut off by the edge of their plot":    len(seen.Cut) > 0,
+		"labels lie on one another":                       len(seen.Overlap) > 0,
+	} {
+		if wrong {
+			t.Errorf("%s: %+v", what, seen)
+		}
 	}
 }

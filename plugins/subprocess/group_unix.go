@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -72,7 +73,13 @@ func Alive(pid int) bool {
 	if err := syscall.Kill(pid, 0); err != nil {
 		return errors.Is(err, syscall.EPERM)
 	}
-	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // only Linux has it
-	name := bytes.LastIndexByte(stat, ')')
-	return name < 0 || !bytes.HasPrefix(stat[name+1:], []byte(" Z"))
+	fields := stat(pid)
+	return len(fields) == 0 || fields[0] != "Z"
+}
+
+// stat returns what the system says of a process after its name, in brackets, which may
+// hold anything; nothing on others than Linux.
+func stat(pid int) []string {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 }

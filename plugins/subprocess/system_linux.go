@@ -23,21 +23,27 @@ const tick = time.Second / 100
 // CPU returns the processor time that a running process has used, its threads included,
 // to about 10 ms; false if the system does not say.
 func CPU(pid int) (time.Duration, bool) {
-	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
-	if err != nil {
-		return 0, false
-	}
-	// The name of the program, in brackets, may hold anything. See proc(5).
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	const user, system = 11, 12
-	var ticks [2]int64
+	const user, system = 11, 12 // see proc(5)
+	fields := stat(pid)
 	if len(fields) <= system {
 		return 0, false
 	}
-	if _, err := fmt.Sscan(string(fields[user])+" "+string(fields[system]), &ticks[0], &ticks[1]); err != nil {
-		return 0, false
+	var ticks [2]int64
+	_, err := fmt.Sscan(fields[user]+" "+fields[system], &ticks[0], &ticks[1])
+	return time.Duration(ticks[0]+ticks[1]) * tick, err == nil
+}
+
+// statm returns the memory that a process holds now, and that of its data, in bytes; see
+// proc(5).
+func statm(pid int) (resident, data uint64, err error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		return 0, 0, err
 	}
-	return time.Duration(ticks[0]+ticks[1]) * tick, true
+	var size, shared, code, library uint64
+	_, err = fmt.Sscan(string(text), &size, &resident, &shared, &code, &library, &data)
+	page := uint64(os.Getpagesize())
+	return resident * page, data * page, err
 }
 
 // Resident returns the memory that this process and those below it hold now, in bytes,
@@ -45,17 +51,12 @@ func CPU(pid int) (time.Duration, bool) {
 func Resident() (memory uint64, processes int) { return resident(os.Getpid()) }
 
 func resident(pid int) (memory uint64, processes int) {
-	dir := filepath.Join("/proc", strconv.Itoa(pid))
-	var size, pages uint64
-	statm, err := os.ReadFile(filepath.Join(dir, "statm"))
-	if err != nil {
+	var err error
+	if memory, _, err = statm(pid); err != nil {
 		return 0, 0 // it has ended
 	}
-	if _, err := fmt.Sscan(string(statm), &size, &pages); err != nil {
-		return 0, 0
-	}
-	memory, processes = pages*uint64(os.Getpagesize()), 1
-	lists, _ := filepath.Glob(filepath.Join(dir, "task", "*", "children")) // the pattern is sound
+	processes = 1
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is sound
 	for _, list := range lists {
 		children, err := os.ReadFile(list)
 		if err != nil {
@@ -93,15 +94,11 @@ type MemoryLimit struct{ before uint64 } // in bytes, when it was made
 // of what the process has now, which is mostly reserved address space. 0 means no
 // limit. Only the soft limit changes, so that Start can lift it for others.
 func LimitMemory(memory uint64) (*MemoryLimit, error) {
-	statm, err := os.ReadFile("/proc/self/statm")
+	_, data, err := statm(os.Getpid())
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read the size of this process: %w", err)
 	}
-	var size, resident, file, text, library, data uint64 // in pages; see proc(5)
-	if _, err := fmt.Sscan(string(statm), &size, &resident, &file, &text, &library, &data); err != nil {
-		return nil, fmt.Errorf("/proc/self/statm: %w", err)
-	}
-	m := &MemoryLimit{data * uint64(os.Getpagesize())}
+	m := &MemoryLimit{data}
 	if memory == 0 {
 		return m, nil
 	}

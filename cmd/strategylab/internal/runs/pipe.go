@@ -1,4 +1,4 @@
-package subprocess
+package runs
 
 import (
 	"cmp"
@@ -9,11 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+
+	"github.com/strategylab/strategylab/plugins/subprocess"
 )
 
-// Pipe has a program make of what write writes what goes to out. The error of a program that
+// pipe has a program make of what write writes what goes to out. The error of a program that
 // fails ends with what it printed to stderr.
-func Pipe(ctx context.Context, program string, out io.Writer, write func(io.Writer) error) error {
+func pipe(ctx context.Context, program string, out io.Writer, write func(io.Writer) error) error {
 	cmd := exec.CommandContext(ctx, program)
 	var problem strings.Builder
 	cmd.Stdout, cmd.Stderr = out, &problem
@@ -21,14 +23,14 @@ func Pipe(ctx context.Context, program string, out io.Writer, write func(io.Writ
 	if err != nil {
 		return err
 	}
-	if err := Start(cmd); err != nil {
+	if err := subprocess.Start(cmd); err != nil {
 		return err
 	}
 	err = write(in)
 	_ = in.Close()
 	ended := cmd.Wait()
-	var pipe *os.PathError // the program has ended, and says why
-	if ended != nil && (err == nil || errors.As(err, &pipe) && pipe.Op == "write") {
+	var broken *os.PathError // the program has ended, and says why
+	if ended != nil && (err == nil || errors.As(err, &broken) && broken.Op == "write") {
 		err = fmt.Errorf("%w: %s", ended, cmp.Or(strings.TrimSpace(problem.String()), program))
 	}
 	return cmp.Or(ctx.Err(), err)

@@ -79,7 +79,7 @@ func (c *costs) stop(f *factory, s *strategies.Step) {
 		if seat.spent <= most || slices.ContainsFunc(s.Failed, func(e strategies.SeatError) bool { return e.Seat == id }) {
 			continue
 		}
-		err := f.wrap(strategies.OpChoose, fmt.Errorf("%w: more than %v in one league", strategies.ErrTimeout, most))
+		err := strategies.Wrap(f.source(), strategies.OpChoose, fmt.Errorf("%w: more than %v in one league", strategies.ErrTimeout, most))
 		s.Failed = append(s.Failed, strategies.SeatError{Seat: id, Op: strategies.OpChoose, Index: i, Err: err})
 		c.drop = append(c.drop, id)
 	}

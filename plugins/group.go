@@ -3,6 +3,7 @@ package plugins
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -69,7 +70,7 @@ func (g *group) Step(ctx context.Context, s *strategies.Step) error {
 	if err := g.encoder.Decode(reply, s, g.factory.source()); err != nil {
 		g.lost = err
 		if errors.Is(err, wire.ErrProtocol) {
-			g.process.brokeProtocol()
+			g.process.fail(fmt.Errorf("%w: killed because its answers broke the protocol", strategies.ErrCrashed), false)
 		}
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/strategylab/strategylab/host/disk"
+	pb "github.com/strategylab/strategylab/plugins/internal/strategypb"
 	"github.com/strategylab/strategylab/strategies"
 )
 
@@ -34,13 +35,6 @@ type Pin struct {
 	Broken bool
 	// Strategies is what the program with that SHA-256 serves; nil if it is not known.
 	Strategies []strategies.Info
-}
-
-// listed is a strategy in a lock file.
-type listed struct {
-	Name        string `json:"name"`
-	Title       string `json:"title,omitempty"`
-	Description string `json:"description,omitempty"`
 }
 
 // String returns the line of the lock file, without what the program serves.
@@ -108,11 +102,11 @@ func ParseLock(data []byte) (Lock, error) {
 			continue
 		}
 		if known := lock[last]; last != "" && fields[0][0] == '{' && bytes.ContainsAny(line[:1], " \t") {
-			var l listed
-			if err := json.Unmarshal(line, &l); err != nil || l.Name == "" {
+			s, config := new(pb.Strategy), Config{Sum: known.Sum}
+			if err := json.Unmarshal(line, s); err != nil || s.GetName() == "" {
 				return nil, fmt.Errorf("%d: want a strategy of %s as {\"name\": \"...\"}", n, last)
 			}
-			known.Strategies = append(known.Strategies, infoOf(l.Name, l.Title, l.Description, known.Sum))
+			known.Strategies = append(known.Strategies, config.infoOf(s))
 			lock[last] = known
 			continue
 		}
@@ -159,7 +153,7 @@ func (l Lock) Bytes() []byte {
 	for _, name := range slices.Sorted(maps.Keys(l)) {
 		b = fmt.Appendln(b, l[name])
 		for _, s := range l[name].Strategies {
-			line, err := json.Marshal(listed{s.Name, s.Title, s.Description})
+			line, err := json.Marshal(&pb.Strategy{Name: s.Name, Title: s.Title, Description: s.Description})
 			if err != nil {
 				continue // strings have a form in JSON
 			}

@@ -120,18 +120,11 @@ func (c Config) orDefaults() (Config, error) {
 // that nobody else can read.
 const privateSockets = runtime.GOOS != "windows"
 
-// infoOf translates a plugin's description of a strategy.
+// infoOf bounds what a program, or a lock file, says of a strategy.
 func (c *Config) infoOf(s *pb.Strategy) strategies.Info {
-	info := infoOf(s.GetName(), s.GetTitle(), s.GetDescription(), cmp.Or(c.Sum, strategies.OneLine(s.GetFingerprint(), 100)))
-	info.Source = c.Source
-	return info
-}
-
-// infoOf bounds what a program, or a file, says of a strategy.
-func infoOf(name, title, description, fingerprint string) strategies.Info {
 	return strategies.Info{
-		Name: strategies.OneLine(name, 80), Kind: strategies.Plugin, Title: strategies.OneLine(title, 200),
-		Description: strategies.OneLine(description, 2000), Fingerprint: fingerprint,
+		Name: strategies.OneLine(s.GetName(), 80), Kind: strategies.Plugin, Title: strategies.OneLine(s.GetTitle(), 200), Source: c.Source,
+		Description: strategies.OneLine(s.GetDescription(), 2000), Fingerprint: cmp.Or(c.Sum, strategies.OneLine(s.GetFingerprint(), 100)),
 	}
 }
 
@@ -226,11 +219,6 @@ func (f *factory) NewBatch(ctx context.Context) (strategies.Batch, error) {
 
 func (f *factory) New(ctx context.Context, setup strategies.Setup) (strategies.Strategy, error) {
 	return batch.Alone(ctx, f, setup)
-}
-
-// wrap returns the strategy's error for a failure of the whole process.
-func (f *factory) wrap(op strategies.Op, err error) error {
-	return strategies.Wrap(f.source(), op, err)
 }
 
 func (f *factory) Close() error {

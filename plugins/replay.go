@@ -136,7 +136,7 @@ func (r *replayed) refuse(s *strategies.Step, id strategies.SeatID, err error) {
 			f.Op, f.Index = strategies.OpStart, 0
 		}
 	}
-	f.Err = r.factory.wrap(f.Op, err)
+	f.Err = strategies.Wrap(r.factory.source(), f.Op, err)
 	s.Failed = append(s.Failed, f)
 }
 

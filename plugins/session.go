@@ -199,26 +199,23 @@ type seats struct {
 	scratch strategies.Step
 }
 
-func newSeats(s *server, strategy uint32) *seats {
-	g := &seats{limit: s.limit}
+func newSeats(s *server, strategy uint32) (g *seats) {
+	g = &seats{limit: s.limit}
 	g.decoder = wire.NewDecoder(func(id strategies.SeatID) *slog.Logger {
 		return slog.New(&logHandler{lines: &g.log, seat: uint32(id)})
 	})
+	defer strategies.Rescue(&g.lost)
 	f, err := s.factory(strategy)
-	if err == nil {
-		g.batch, err = g.open(f)
+	if err != nil {
+		g.lost = err
+		return g
 	}
-	g.lost = err
+	own, ok := f.(strategies.Batcher)
+	if !ok { // its calls are counted, and timed
+		own = batch.Watched(f, g.called)
+	}
+	g.batch, g.lost = own.NewBatch(context.Background())
 	return g
-}
-
-// open makes a batch. The calls of a factory that is not a Batcher are counted, and timed.
-func (g *seats) open(f strategies.Factory) (b strategies.Batch, err error) {
-	defer strategies.Rescue(&err)
-	if own, ok := f.(strategies.Batcher); ok {
-		return own.NewBatch(context.Background())
-	}
-	return batch.Watched(f, g.called).NewBatch(context.Background())
 }
 
 // step carries out one step. ctx bounds the calls of strategies, not the group.

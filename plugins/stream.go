@@ -272,8 +272,3 @@ func (p *stream) stuckAlone() bool {
 	defer p.mu.Unlock()
 	return p.why == errStuck && p.single
 }
-
-// brokeProtocol kills a process after an invalid answer.
-func (p *process) brokeProtocol() {
-	p.fail(fmt.Errorf("%w: killed because its answers broke the protocol", strategies.ErrCrashed), false)
-}

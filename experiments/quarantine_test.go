@@ -115,28 +115,37 @@ func TestQuarantineRule(t *testing.T) {
 			if tc.schema != "" {
 				plan.Schema = tc.schema
 			}
-			var want *collector
-			var outcome experiments.Outcome
-			for _, workers := range []int{1, 7} {
-				for _, block := range []int{1, 10, 150} {
-					got, out := run(t, &stub{plan: plan, fault: tc.fault, block: block}, experiments.Config{Workers: workers})
-					if from := quarantinedFrom(t, plan, got.leagues, 1); from != tc.from {
-						t.Errorf("quarantined from league %d on, want %d", from, tc.from)
-					}
-					if len(out.Quarantined) > 1 || len(out.Quarantined) == 1 != (tc.from >= 0) {
-						t.Errorf("outcome says that %v are quarantined", out.Quarantined)
-					}
-					if want == nil {
-						want, outcome = got, out
-					}
-					wantLeagues(t, want, got)
-				}
-			}
-			for _, cut := range []int{0, 1, 4, 5, 40, 63, 64, 65, 192, 300} {
-				wantResumed(t, &stub{plan: plan, fault: tc.fault}, want, outcome, cut)
-			}
+			checkRule(t, func() *stub { return &stub{plan: plan, fault: tc.fault} }, tc.from)
 		})
 	}
+}
+
+// checkRule wants player 1 quarantined from a league on, whatever the workers and blocks,
+// and after an interruption.
+func checkRule(t *testing.T, driver func() *stub, from int) (outcome experiments.Outcome) {
+	t.Helper()
+	var want *collector
+	for _, workers := range []int{1, 7} {
+		for _, block := range []int{1, 10, 150} {
+			d := driver()
+			d.block = block
+			got, out := run(t, d, experiments.Config{Workers: workers})
+			if is := quarantinedFrom(t, d.plan, got.leagues, 1); is != from {
+				t.Errorf("quarantined from league %d on, want %d", is, from)
+			}
+			if len(out.Quarantined) > 1 || len(out.Quarantined) == 1 != (from >= 0) {
+				t.Errorf("outcome says that %v are quarantined", out.Quarantined)
+			}
+			if want == nil {
+				want, outcome = got, out
+			}
+			wantLeagues(t, want, got)
+		}
+	}
+	for _, cut := range []int{0, 1, 4, 5, 40, 63, 64, 65, 192, len(want.leagues)} {
+		wantResumed(t, driver(), want, outcome, cut)
+	}
+	return outcome
 }
 
 // TestQuarantineOfSeveral quarantines two players at once and a third later. The crashes of

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,35 +20,6 @@ func newSeat(t *testing.T, f strategies.Factory) strategies.Strategy {
 		t.Fatal(err)
 	}
 	return s
-}
-
-// Many seats choose at once over one stream.
-func TestManySeatsAtOnce(t *testing.T) {
-	t.Parallel()
-	there := open(t, plugin("alternate"))
-	var work sync.WaitGroup
-	for range 50 {
-		s := newSeat(t, there[0])
-		work.Go(func() {
-			defer s.Close()
-			want := strategies.Choice(-1)
-			for match := range uint64(40) {
-				turn := strategies.Turn{Match: match, MatchID: "R1M1", Round: 1, Opponent: "P02", Role: game.RoleA}
-				c, err := s.Choose(t.Context(), &turn)
-				if err != nil || want >= 0 && c != want {
-					t.Errorf("choice %v, want %v; error %v", c, want, err)
-					return
-				}
-				outcome := strategies.Outcome{Match: match, MatchID: "R1M1", Round: 1, Opponent: "P02", Role: game.RoleA, Choice: game.Even, OpponentChoice: game.Odd}
-				if err := s.Observe(t.Context(), &outcome); err != nil {
-					t.Error(err)
-					return
-				}
-				want = 1 - c
-			}
-		})
-	}
-	work.Wait()
 }
 
 // A call that its caller no longer waits for ends the process if the plugin

@@ -118,12 +118,6 @@ var attacks = map[string]struct {
 			a.say(a.key, "strategylab.records."+x.Run, cluster.Report{Part: x.Part, First: x.Request.First, Count: x.Request.Count, Took: 1e300}, []byte("\x1b]0;x\a"))
 		})
 	}, notes: []string{"is put aside: its records cannot be right"}},
-	"claims leagues by the thousand million": {begun: func(a *adversary) {
-		a.present(a.key, func(p *cluster.Presence) { p.Leagues = 1 << 50 })
-		a.work(a.key, func(x cluster.Assignment) {
-			a.say(a.key, "strategylab.records."+x.Run, cluster.Report{Part: x.Part, First: x.Request.First, Count: 1 << 50}, nil)
-		})
-	}, notes: []string{"it sent 1125899906842624 leagues"}},
 	"sends garbage in the name of others": {begun: func(a *adversary) {
 		a.on("strategylab.work.*", func(m *nats.Msg) { // it sees all chunks
 			var x cluster.Assignment

@@ -213,8 +213,7 @@ var unreachable = []struct {
 	{[]string{"experiments"}, []string{"analysis"}, "cmd composes plan, run, estimate and report; an experiment does not judge itself"},
 }
 
-// initialises says which package may have an init function, and why: there is
-// no other way.
+// initialises says which package may have an init function, and why: there is no other way.
 var initialises = map[string]string{
 	"plugins/internal/strategypb": "generated code registers its messages",
 	"strategies/luascript":        "gopher-lua keeps the highest index of an array in a variable of its own",

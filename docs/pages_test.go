@@ -53,8 +53,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// Every picture is shown somewhere, and all of them together are small, since each clone
-// has them.
+// Every picture is shown somewhere, and all of them together are small, since each clone has them.
 func TestPicturesAreShownAndSmall(t *testing.T) {
 	var shown strings.Builder
 	for _, page := range pages(t) {

@@ -251,8 +251,7 @@ func TestNoClockAndNoChance(t *testing.T) {
 	}
 }
 
-// The page walks up the floors; a package that is not on it does not exist for
-// a newcomer.
+// The page walks up the floors; a package that is not on it does not exist for a newcomer.
 func TestArchitecturePageNamesEveryPackage(t *testing.T) {
 	page := read(t, "architecture.md")
 	for dir := range may {

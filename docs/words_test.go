@@ -48,9 +48,8 @@ func TestGlossaryFindsWords(t *testing.T) {
 
 var note = regexp.MustCompile(`[^,()]*\([^)]*\)`)
 
-// retired reads the third column of the tables of the glossary, and the table below its
-// heading "Retired phrases". Entries with a note in parentheses are left out: they have
-// other meanings.
+// retired reads the third column of the tables of the glossary, and the table below its heading
+// "Retired phrases". Entries with a note in parentheses are left out: they have other meanings.
 func retired(t *testing.T) (instead map[string]string, pattern *regexp.Regexp) {
 	text := read(t, "glossary.md")
 	instead = map[string]string{}

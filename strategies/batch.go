@@ -2,13 +2,12 @@ package strategies
 
 import "context"
 
-// Batcher is an optional extension of Factory for strategies that are
-// expensive to call one at a time, such as those in another process. The host
-// then plays a block of leagues in lockstep and sends together all calls that
-// they are ready for.
+// Batcher is an optional extension of Factory for strategies that are expensive to call one at a
+// time, such as those in another process. The host then plays a block of leagues in lockstep and
+// sends together all calls that they are ready for.
 //
-// A batch gives every seat exactly what New, Choose and Observe would: the same
-// seed makes the same choices either way.
+// A batch gives every seat exactly what New, Choose and Observe would: the same seed makes the same
+// choices either way.
 type Batcher interface {
 	Factory
 	// NewBatch opens a group of seats, used by one goroutine at a time.
@@ -17,13 +16,12 @@ type Batcher interface {
 
 // Batch is a group of seats of one strategy, in one or several leagues.
 type Batch interface {
-	// Step carries out one step: it makes the seats in Open, passes on the
-	// outcomes in Observe, asks for the choices in Choose, and ends the seats
-	// in Close, in this order. Entries within a list are independent, except
-	// that entries of the same seat keep their order.
+	// Step carries out one step: it makes the seats in Open, passes on the outcomes in Observe,
+	// asks for the choices in Choose, and ends the seats in Close, in this order. Entries within a
+	// list are independent, except that entries of the same seat keep their order.
 	//
-	// Step fails only if the whole group is lost: the process died, or ctx is
-	// done. Failures of single seats are in Step.Failed.
+	// Step fails only if the whole group is lost: the process died, or ctx is done. Failures of
+	// single seats are in Step.Failed.
 	Step(ctx context.Context, s *Step) error
 	// Close ends all open seats and the group.
 	Close() error

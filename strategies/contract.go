@@ -1,9 +1,8 @@
-// Package strategies is the contract between the host and strategies in any
-// language.
+// Package strategies is the contract between the host and strategies in any language.
 //
-// A Factory is compiled once and shared. A Strategy is one seat in one league:
-// the host makes it when the league begins, passes it each outcome once
-// (Observe), asks it for choices (Choose), and closes it when the league ends.
+// A Factory is compiled once and shared. A Strategy is one seat in one league: the host makes it
+// when the league begins, passes it each outcome once (Observe), asks it for choices (Choose), and
+// closes it when the league ends.
 //
 // The host calls a seat in this order:
 //
@@ -18,9 +17,8 @@
 //  4. Strategy.Close is called exactly once for every seat that New returned.
 //     A seat that forfeits gets no other call.
 //
-// A strategy depends on Setup, Turn and Outcome alone. Its randomness is
-// Setup.Rand, which the host rekeys before every call, and it has no clock. So
-// the same seed always gives the same choices.
+// A strategy depends on Setup, Turn and Outcome alone. Its randomness is Setup.Rand, which the host
+// rekeys before every call, and it has no clock. So the same seed always gives the same choices.
 //
 // This package imports only the rules of the game and the standard library.
 package strategies
@@ -33,8 +31,7 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 )
 
-// Factory makes the seats of one strategy. It is compiled once and safe for
-// concurrent use.
+// Factory makes the seats of one strategy. It is compiled once and safe for concurrent use.
 type Factory interface {
 	// Info describes the strategy. It is cheap and never changes.
 	Info() Info
@@ -49,16 +46,14 @@ type Factory interface {
 // Busy is an optional extension of Factory for runtimes that measure how long the calls
 // of their seats take.
 type Busy interface {
-	// Busy returns the processor time of all calls so far, about. It is safe for
-	// concurrent use.
+	// Busy returns the processor time of all calls so far, about. It is safe for concurrent use.
 	Busy() time.Duration
 }
 
 // Strategy is one seat of one league. It belongs to one goroutine at a time.
 //
-// The caller owns and reuses Turn and Outcome: a Strategy copies what it wants
-// to keep. The context carries the deadline; without one, only the runtime's
-// own budget bounds a call.
+// The caller owns and reuses Turn and Outcome: a Strategy copies what it wants to keep. The context
+// carries the deadline; without one, only the runtime's own budget bounds a call.
 type Strategy interface {
 	// Choose returns the choice for one match.
 	Choose(ctx context.Context, t *Turn) (Choice, error)
@@ -113,11 +108,9 @@ type Setup struct {
 	Log *slog.Logger
 }
 
-// Spender is an optional extension of Strategy for runtimes that know what their calls
-// cost.
+// Spender is an optional extension of Strategy for runtimes that know what their calls cost.
 type Spender interface {
-	// Spent returns what the calls have cost of what a league may cost. It is for after
-	// Close.
+	// Spent returns what the calls have cost of what a league may cost. It is for after Close.
 	Spent() Spent
 }
 

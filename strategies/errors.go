@@ -10,8 +10,7 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 )
 
-// Causes of failure that a caller may act on. Runtimes wrap them; compare with
-// errors.Is.
+// Causes of failure that a caller may act on. Runtimes wrap them; compare with errors.Is.
 var (
 	// ErrInvalidChoice is an answer that is neither even, odd nor a probability.
 	ErrInvalidChoice = errors.New("invalid choice")
@@ -24,8 +23,7 @@ var (
 	ErrCrashed = errors.New("process exited")
 	// ErrNoStrategy is a factory whose New returns nothing at all.
 	ErrNoStrategy = errors.New("factory returned neither a strategy nor an error")
-	// ErrQuarantined is the refusal to call a strategy that has failed too often
-	// in this run.
+	// ErrQuarantined is the refusal to call a strategy that has failed too often in this run.
 	ErrQuarantined = errors.New("quarantined for the rest of the run")
 )
 
@@ -78,8 +76,7 @@ func Wrap(source string, op Op, err error) error {
 	return &Error{Source: source, Op: op, Err: err}
 }
 
-// FaultOf returns the fault that an error of New, Choose or Observe counts as,
-// and NoFault for nil.
+// FaultOf returns the fault that an error of New, Choose or Observe counts as, and NoFault for nil.
 func FaultOf(err error) game.Fault {
 	switch {
 	case err == nil:
@@ -118,8 +115,7 @@ func InvalidChoice(shown string) error {
 	return fmt.Errorf("%w: answered %s, want \"even\", \"odd\" or a probability of even in [0, 1]", ErrInvalidChoice, Clip(shown, most))
 }
 
-// Panicked returns the error for a panic in a strategy; v is what recover
-// returned.
+// Panicked returns the error for a panic in a strategy; v is what recover returned.
 func Panicked(v any) error { return fmt.Errorf("panic: %v", v) }
 
 // Rescue makes an error of a panic. Hosts defer it around every call, so that no
@@ -138,9 +134,8 @@ func Clip(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + "..."
 }
 
-// OneLine makes a text from a script fit on one line of a terminal: line breaks
-// and tabs become spaces, unprintable characters are replaced, and the result
-// is clipped to n bytes.
+// OneLine makes a text from a script fit on one line of a terminal: line breaks and tabs become
+// spaces, unprintable characters are replaced, and the result is clipped to n bytes.
 func OneLine(s string, n int) string {
 	s = strings.Map(func(r rune) rune {
 		switch {

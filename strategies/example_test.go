@@ -8,8 +8,7 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// contrary is a complete strategy: it plays the opposite of what each opponent
-// played last.
+// contrary is a complete strategy: it plays the opposite of what each opponent played last.
 type contrary struct{}
 
 func (contrary) Info() strategies.Info {

@@ -19,8 +19,7 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// files are the schemas by file name. Documents with versions have theirs in the property
-// "schema".
+// files are the schemas by file name. Documents with versions have theirs in the property "schema".
 var files = map[string]struct {
 	title    string
 	versions []string

@@ -30,9 +30,8 @@ func NewToken(random io.Reader, agent string) (string, error) {
 	return "tok-" + agent + "-" + hex.EncodeToString(secret[:]), nil
 }
 
-// A Verifier is the SHA-256 of a token. The manager stores it instead of the
-// token. It cannot be used as a token, but match keys derive from it, so it is
-// as secret as the token.
+// A Verifier is the SHA-256 of a token. The manager stores it instead of the token. It cannot be
+// used as a token, but match keys derive from it, so it is as secret as the token.
 type Verifier [sha256.Size]byte
 
 // NewVerifier returns the verifier of a token.
@@ -80,10 +79,9 @@ type KeyPair struct {
 	Extra    jsontext.Value `json:",embed"`
 }
 
-// MatchKeys returns the keys that authenticate a referee and the player with
-// this verifier to each other in one match: the referee signs with Send, the
-// player with Expect. The manager computes them for the referee, and the player
-// from its own token.
+// MatchKeys returns the keys that authenticate a referee and the player with this verifier to each
+// other in one match: the referee signs with Send, the player with Expect. The manager computes
+// them for the referee, and the player from its own token.
 func (v Verifier) MatchKeys(league, match, referee string) KeyPair {
 	m := hmac.New(sha256.New, v[:])
 	return KeyPair{

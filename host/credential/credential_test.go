@@ -15,8 +15,7 @@ const (
 	refOne = "REF01"
 )
 
-// sampleToken returns the token of an agent; its randomness is the agent's id
-// over and over.
+// sampleToken returns the token of an agent; its randomness is the agent's id over and over.
 func sampleToken(agent string) string {
 	token, err := NewToken(strings.NewReader(strings.Repeat(agent, tokenBytes)), agent)
 	if err != nil {

@@ -1,7 +1,6 @@
-// Package disk holds what files of users and of record need and the standard library
-// does not offer: reading one that may be anything, replacing a file so that a reader or a crash finds
-// either the old or the new content, and a lock that a dead process cannot
-// keep.
+// Package disk holds what files of users and of record need and the standard library does not
+// offer: reading one that may be anything, replacing a file so that a reader or a crash finds
+// either the old or the new content, and a lock that a dead process cannot keep.
 package disk
 
 import (
@@ -51,11 +50,10 @@ func unnamed(err error) error {
 	return err
 }
 
-// WriteFile replaces the named file by one with the given content. The content
-// is written beside it, synced and renamed, so that a process that opens the file,
-// even after a crash, sees the old content or the new and nothing between.
-// Missing folders are made. Concurrent writers of one name do not mix; the
-// last one stands.
+// WriteFile replaces the named file by one with the given content. The content is written beside
+// it, synced and renamed, so that a process that opens the file, even after a crash, sees the old
+// content or the new and nothing between. Missing folders are made. Concurrent writers of one name
+// do not mix; the last one stands.
 func WriteFile(name string, content []byte, perm fs.FileMode) error {
 	dir := filepath.Dir(name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -84,18 +82,16 @@ func WriteJSON(name string, v any, perm fs.FileMode) error {
 // ErrLocked is the cause when somebody else holds a lock.
 var ErrLocked = errors.New("in use")
 
-// Lock is a lock on a file. The operating system releases it when the process
-// ends, however it ends, so a killed process leaves nothing to clean up.
+// Lock is a lock on a file. The operating system releases it when the process ends, however it
+// ends, so a killed process leaves nothing to clean up.
 //
-// Systems that offer no such lock (see lock_other.go for which do) have none:
-// there Acquire always succeeds. One that outlives its holder would keep a
-// killed process from being started again.
+// Systems that offer no such lock (see lock_other.go for which do) have none: there Acquire always
+// succeeds. One that outlives its holder would keep a killed process from being started again.
 type Lock struct{ file *os.File }
 
-// Acquire takes the lock that the named file stands for, making the file, but
-// not its folder, if need be. It does not wait: if another process, or another
-// Lock of this one, holds it, the error wraps ErrLocked and
-// names the holder.
+// Acquire takes the lock that the named file stands for, making the file, but not its folder, if
+// need be. It does not wait: if another process, or another Lock of this one, holds it, the error
+// wraps ErrLocked and names the holder.
 func Acquire(name string) (*Lock, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -136,8 +132,7 @@ func (l *Lock) Release() error {
 	return errors.Join(unlock(l.file), l.file.Close())
 }
 
-// WriteFrom writes a file of any length under a temporary name and renames it when it is
-// complete.
+// WriteFrom writes a file of any length under a temporary name and renames it when it is complete.
 func WriteFrom(path string, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
 	if err != nil {

@@ -15,8 +15,7 @@ import (
 	"strconv"
 )
 
-// Scheme names the construction on the wire. Another construction gets another
-// name.
+// Scheme names the construction on the wire. Another construction gets another name.
 const Scheme = "league.v2/sha256-hmac-1"
 
 const (
@@ -63,8 +62,7 @@ func random(n int) string {
 	return hex.EncodeToString(b)
 }
 
-// ValidNonce reports whether a referee takes a nonce: 1 to 128 lower-case
-// hexadecimal digits.
+// ValidNonce reports whether a referee takes a nonce: 1 to 128 lower-case hexadecimal digits.
 func ValidNonce(nonce string) bool {
 	for _, c := range []byte(nonce) {
 		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
@@ -124,10 +122,9 @@ func (m *Match) Commitment(key string) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// Number returns the number that follows from a key, the choices and the nonces:
-// 1 to 10, each equally likely. It is the first byte below 250 among the first
-// bytes of HMAC-SHA-256 with the counters 0, 1, 2 and so on, reduced to 1 to 10.
-// The error is ErrNoKey or ErrBadKey.
+// Number returns the number that follows from a key, the choices and the nonces: 1 to 10, each
+// equally likely. It is the first byte below 250 among the first bytes of HMAC-SHA-256 with the
+// counters 0, 1, 2 and so on, reduced to 1 to 10. The error is ErrNoKey or ErrBadKey.
 func (m *Match) Number(key string) (int, error) {
 	raw, err := readKey(key)
 	if err != nil {

@@ -6,8 +6,7 @@ import (
 	"github.com/strategylab/strategylab/host/draws"
 )
 
-// A referee commits to a key before the choices, and opens the commitment with the
-// number.
+// A referee commits to a key before the choices, and opens the commitment with the number.
 func Example() {
 	key := draws.NewKey()
 	match := draws.Match{League: "cup", ID: "R1M1", Round: 1, Players: [2]draws.Player{{ID: "P01"}, {ID: "P02"}}}

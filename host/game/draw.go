@@ -49,9 +49,8 @@ func UniformDraw(lo, hi int) (Draw, error) {
 	return newDraw(weights, fmt.Sprintf("uniform:%d-%d", lo, hi)), nil
 }
 
-// WeightedDraw returns the distribution in which a number's chance is its
-// weight over the sum of all weights. Weights are positive and sum to at most
-// MaxDrawWeight.
+// WeightedDraw returns the distribution in which a number's chance is its weight over the sum of
+// all weights. Weights are positive and sum to at most MaxDrawWeight.
 func WeightedDraw(weights map[int]int) (Draw, error) {
 	if len(weights) == 0 || len(weights) > MaxDrawSupport {
 		return Draw{}, fmt.Errorf("draw weights: want 1 to %d numbers, got %d", MaxDrawSupport, len(weights))
@@ -141,8 +140,7 @@ func (d Draw) Size() int { return len(d.numbers) }
 // Number returns the i-th smallest number that can be drawn, i in [0, Size).
 func (d Draw) Number(i int) int { return d.numbers[i] }
 
-// Index returns the i for which Number(i) is the given number, or false if it
-// can never be drawn.
+// Index returns the i for which Number(i) is the given number, or false if it can never be drawn.
 func (d Draw) Index(number int) (int, bool) {
 	i := sort.SearchInts(d.numbers, number)
 	return i, i < len(d.numbers) && d.numbers[i] == number
@@ -161,10 +159,9 @@ func (d Draw) Weight(i int) int {
 	return int(d.bounds[i] - d.bounds[i-1])
 }
 
-// Pick maps a uniform 64-bit word to a number. The multiply-shift reduction
-// (Lemire, ACM TOMACS 29, 2019) is used without its rejection step, so that
-// every match consumes exactly one word: a number's chance is off by less than
-// total/2^64, at most 6e-16.
+// Pick maps a uniform 64-bit word to a number. The multiply-shift reduction (Lemire, ACM TOMACS 29,
+// 2019) is used without its rejection step, so that every match consumes exactly one word: a
+// number's chance is off by less than total/2^64, at most 6e-16.
 func (d Draw) Pick(word uint64) int {
 	total := d.bounds[len(d.bounds)-1]
 	hi, _ := bits.Mul64(word, total)

@@ -153,9 +153,8 @@ func checkDraw(t rapid.TB, d game.Draw) {
 	}
 }
 
-// Number i is picked by the words from ceil(b/t 2^64) on, where b is the weight
-// of all smaller numbers and t of all: so its chance is exact to 2^-64, and
-// both ends of its interval are checked.
+// Number i is picked by the words from ceil(b/t 2^64) on, where b is the weight of all smaller
+// numbers and t of all: so its chance is exact to 2^-64, and both ends of its interval are checked.
 func TestPickDividesTheWords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draws().Draw(t, "draw")
@@ -180,9 +179,8 @@ func TestPickDividesTheWords(t *testing.T) {
 	})
 }
 
-// Pearson's test over the draws of many leagues. Critical values are the
-// 1 - 1e-6 quantiles of the chi-square distribution, from gonum's
-// distuv.ChiSquared; the seed is fixed.
+// Pearson's test over the draws of many leagues. Critical values are the 1 - 1e-6 quantiles of the
+// chi-square distribution, from gonum's distuv.ChiSquared; the seed is fixed.
 func TestDrawsFollowTheirDistribution(t *testing.T) {
 	for text, critical := range map[string]float64{
 		"uniform:1-10":    44.81, // 9 degrees of freedom

@@ -6,8 +6,7 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 )
 
-// A drawn number decides for the player who chose its parity; equal choices are
-// a tie.
+// A drawn number decides for the player who chose its parity; equal choices are a tie.
 func ExampleJudge() {
 	even, odd := game.Side{Choice: game.Even}, game.Side{Choice: game.Odd}
 	for _, m := range []struct{ a, b game.Side }{{even, odd}, {odd, odd}, {even, game.Side{Fault: game.FaultTimeout}}} {

@@ -1,12 +1,10 @@
-// Package game holds the rules of the even_odd league: the choices and how a
-// match is scored, the drawn number and its distribution, the round-robin
-// schedule, the standings and their tie-breaks, and the random streams that
-// everything else takes its randomness from.
+// Package game holds the rules of the even_odd league: the choices and how a match is scored, the
+// drawn number and its distribution, the round-robin schedule, the standings and their tie-breaks,
+// and the random streams that everything else takes its randomness from.
 //
-// The package is pure. It reads no clock, does no I/O, keeps no state between
-// calls and imports only the standard library, so that the live referee, the
-// same agents over a loopback, and the batch arena are driven by one set of
-// rules and agree to the byte.
+// The package is pure. It reads no clock, does no I/O, keeps no state between calls and imports
+// only the standard library, so that the live referee, the same agents over a loopback, and the
+// batch arena are driven by one set of rules and agree to the byte.
 package game
 
 import (
@@ -111,8 +109,7 @@ type Side struct {
 	Fault  Fault
 }
 
-// Verdict is the outcome of a match. Results and points stand in the order
-// player A, player B.
+// Verdict is the outcome of a match. Results and points stand in the order player A, player B.
 type Verdict struct {
 	ResultA, ResultB Result
 	PointsA, PointsB int
@@ -124,10 +121,9 @@ func (v Verdict) Technical() bool {
 	return v.ResultA == TechnicalLoss || v.ResultB == TechnicalLoss
 }
 
-// Judge scores a match. The number is looked at only if neither side is at
-// fault: exactly one right choice wins 3 to 0, both right or both wrong is a
-// draw at 1 each. One side at fault gives the other a win; both at fault is a
-// loss each with no points.
+// Judge scores a match. The number is looked at only if neither side is at fault: exactly one right
+// choice wins 3 to 0, both right or both wrong is a draw at 1 each. One side at fault gives the
+// other a win; both at fault is a loss each with no points.
 func Judge(a, b Side, number int) Verdict {
 	switch {
 	case a.Fault != NoFault && b.Fault != NoFault:

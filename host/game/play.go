@@ -21,10 +21,9 @@ func (p Phase) String() string {
 	return nameOf(p, "WAITING_FOR_PLAYERS", "COLLECTING_CHOICES", "DRAWING_NUMBER", "FINISHED")
 }
 
-// Play is one live match: what has been heard from its players, and what
-// follows from it. The referee that drives it carries messages and waits for deadlines;
-// what they mean is decided here. The zero value is a match that waits for its
-// players. It is not safe for concurrent use.
+// Play is one live match: what has been heard from its players, and what follows from it. The
+// referee that drives it carries messages and waits for deadlines; what they mean is decided here.
+// The zero value is a match that waits for its players. It is not safe for concurrent use.
 type Play struct {
 	phase  Phase
 	sides  [2]Side

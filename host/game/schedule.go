@@ -23,8 +23,7 @@ type Match struct {
 	A, B  int
 }
 
-// Schedule is a round robin of one or more legs. It is immutable and safe for
-// concurrent use.
+// Schedule is a round robin of one or more legs. It is immutable and safe for concurrent use.
 type Schedule struct {
 	players, legs int
 	matches       []Match
@@ -32,14 +31,13 @@ type Schedule struct {
 	byes          []int // one seat a round, or empty
 }
 
-// NewSchedule lays out a round robin by the circle method (Kirkman, 1847). With
-// an odd number of players one has a bye in every round.
+// NewSchedule lays out a round robin by the circle method (Kirkman, 1847). With an odd number of
+// players one has a bye in every round.
 //
-// On the circle, seats r+k and r-k (modulo the circle's odd size m) meet in
-// round r; the first of them is player A. As k runs over 1..(m-1)/2 every seat
-// stands first against exactly half of the others, so roles A and B differ for
-// nobody, or by one where a fixed seat is added to make the number even. In
-// every second leg all roles are swapped, which balances each pair over two.
+// On the circle, seats r+k and r-k (modulo the circle's odd size m) meet in round r; the first of
+// them is player A. As k runs over 1..(m-1)/2 every seat stands first against exactly half of the
+// others, so roles A and B differ for nobody, or by one where a fixed seat is added to make the
+// number even. In every second leg all roles are swapped, which balances each pair over two.
 func NewSchedule(players, legs int) (*Schedule, error) {
 	if players < MinPlayers || players > MaxPlayers {
 		return nil, fmt.Errorf("schedule: %d players, want %d to %d", players, MinPlayers, MaxPlayers)
@@ -94,8 +92,7 @@ func (s *Schedule) Legs() int { return s.legs }
 // Rounds is the number of rounds of all legs together.
 func (s *Schedule) Rounds() int { return len(s.matches) / s.perRound }
 
-// Matches returns all matches in the order of the schedule. The caller must
-// not change it.
+// Matches returns all matches in the order of the schedule. The caller must not change it.
 func (s *Schedule) Matches() []Match { return s.matches }
 
 // Round returns the matches of a round, counted from 1.
@@ -103,8 +100,7 @@ func (s *Schedule) Round(round int) []Match {
 	return s.matches[(round-1)*s.perRound : round*s.perRound]
 }
 
-// Bye returns the seat that does not play in a round, counted from 1, or false
-// if all play.
+// Bye returns the seat that does not play in a round, counted from 1, or false if all play.
 func (s *Schedule) Bye(round int) (int, bool) {
 	if len(s.byes) == 0 {
 		return 0, false

@@ -59,10 +59,9 @@ func (r *Row) count(res Result, points int) {
 // Row returns the record of a seat.
 func (t *Table) Row(seat int) Row { return t.rows[seat] }
 
-// Ranking returns the rows from first to last. Ranks are strict: by points,
-// then wins, then the points scored in the matches among all who are level on
-// both (computed once, not again among those still level), then fewer
-// technical losses, then the player's number.
+// Ranking returns the rows from first to last. Ranks are strict: by points, then wins, then the
+// points scored in the matches among all who are level on both (computed once, not again among
+// those still level), then fewer technical losses, then the player's number.
 func (t *Table) Ranking() []Row {
 	rows := slices.Clone(t.rows)
 	slices.SortFunc(rows, func(a, b Row) int {

@@ -112,8 +112,7 @@ func TestPointsAddUp(t *testing.T) {
 	})
 }
 
-// checkRanking compares the ranking with the rule applied word by word to the
-// list of matches.
+// checkRanking compares the ranking with the rule applied word by word to the list of matches.
 func checkRanking(t rapid.TB, tab *game.Table, players int, s *game.Schedule, outcomes []game.Side) {
 	t.Helper()
 	among := make([]int, players) // points against those level on points and wins

@@ -65,8 +65,7 @@ func StrategyKey(seed uint64, league, field int) Key {
 	return keyFrom(streamKey("strategy", seed, uint64(league), uint64(field)))
 }
 
-// CoinKey is the key of the coin that the host throws for a player that answers
-// with a probability.
+// CoinKey is the key of the coin that the host throws for a player that answers with a probability.
 func CoinKey(seed uint64, league, field int) Key {
 	return keyFrom(streamKey("coin", seed, uint64(league), uint64(field)))
 }
@@ -95,19 +94,16 @@ func (r *Rand) Rekey(position uint64) { r.at, r.stale = position, true }
 // StartPosition is where a strategy's stream stands while its seat is made.
 const StartPosition uint64 = 0
 
-// ChoosePosition is where a strategy's stream stands while it chooses in a
-// match, given by its index in the schedule. The caller of a strategy rekeys
-// to this, to ObservePosition and to StartPosition before the call: the arena,
-// a player agent, a process that seats run in. So all of them give a strategy
-// the same numbers, whatever it consumed before.
+// ChoosePosition is where a strategy's stream stands while it chooses in a match, given by its
+// index in the schedule. The caller of a strategy rekeys to this, to ObservePosition and to
+// StartPosition before the call: the arena, a player agent, a process that seats run in. So all of
+// them give a strategy the same numbers, whatever it consumed before.
 func ChoosePosition(match uint64) uint64 { return 2*match + 1 }
 
-// ObservePosition is where a strategy's stream stands while it observes how a
-// match ended.
+// ObservePosition is where a strategy's stream stands while it observes how a match ended.
 func ObservePosition(match uint64) uint64 { return 2*match + 2 }
 
-// Uint64 returns 64 uniform bits. With the other methods it makes *Rand a
-// math/rand/v2 Source.
+// Uint64 returns 64 uniform bits. With the other methods it makes *Rand a math/rand/v2 Source.
 func (r *Rand) Uint64() uint64 {
 	if r.stale { // positions that draw nothing cost nothing
 		r.pcg.Seed(mix(r.key[0]+r.at*0x9e3779b97f4a7c15), mix(r.key[1]^mix(r.at)))
@@ -132,9 +128,8 @@ func (r *Rand) IntN(n int) int {
 // Bernoulli returns true with probability p.
 func (r *Rand) Bernoulli(p float64) bool { return r.Float64() < p }
 
-// mix is the finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014,
-// variant 13 of Stafford): a bijection in which every input bit flips every
-// output bit with a chance close to one half.
+// mix is the finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014, variant 13 of Stafford):
+// a bijection in which every input bit flips every output bit with a chance close to one half.
 func mix(z uint64) uint64 {
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb

@@ -146,11 +146,10 @@ func TestRandPositionsAreIndependent(t *testing.T) {
 	}
 }
 
-// Strategies mostly take one number at a position, so the first words of
-// consecutive positions, and of a player's two streams at one, must be as good
-// as independent: pairs of their two top bits fill a 4 by 4 table evenly. The
-// critical value is the 1 - 1e-6 quantile for 15 degrees of freedom, from
-// gonum's distuv.ChiSquared.
+// Strategies mostly take one number at a position, so the first words of consecutive positions, and
+// of a player's two streams at one, must be as good as independent: pairs of their two top bits
+// fill a 4 by 4 table evenly. The critical value is the 1 - 1e-6 quantile for 15 degrees of
+// freedom, from gonum's distuv.ChiSquared.
 func TestFirstWordsAreIndependent(t *testing.T) {
 	const leagues, matches = 200, 400
 	inTurn, across, players := make([]int, 16), make([]int, 16), make([]int, 16)

@@ -13,11 +13,10 @@ import (
 	"github.com/strategylab/strategylab/host/journal/journaltest"
 )
 
-// TestCrashOfAJournal cuts a journal at every byte, as a kill in the middle of a write
-// does, and flips every bit of it: it opens with a prefix of its events, and says so if
-// something is cut off; or it is refused with the file and the byte, and left as it
-// is. A plain run cuts at the places of journaltest.Cuts and flips one bit in every
-// seventh byte.
+// TestCrashOfAJournal cuts a journal at every byte, as a kill in the middle of a write does, and
+// flips every bit of it: it opens with a prefix of its events, and says so if something is cut off;
+// or it is refused with the file and the byte, and left as it is. A plain run cuts at the places of
+// journaltest.Cuts and flips one bit in every seventh byte.
 func TestCrashOfAJournal(t *testing.T) {
 	whole := threeEvents(t)
 	name := filepath.Join(t.TempDir(), "journal")

@@ -1,14 +1,13 @@
-// Package journal is an append-only log of events that a process recovers
-// from. An event is on disk before Append returns, so that nothing is
-// acknowledged to anybody which a crash could take back.
+// Package journal is an append-only log of events that a process recovers from. An event is on disk
+// before Append returns, so that nothing is acknowledged to anybody which a crash could take back.
 //
 // The file is text, a line an event:
 //
 //	<CRC-32C of the rest, 8 hex digits> <sequence number> <type> <JSON data>
 //
-// Sequence numbers count from 1 without gaps. A last line that is cut short,
-// which is what a crash in the middle of a write leaves, is cut off with a
-// warning when the journal is opened. Any other damage refuses to open.
+// Sequence numbers count from 1 without gaps. A last line that is cut short, which is what a crash
+// in the middle of a write leaves, is cut off with a warning when the journal is opened. Any other
+// damage refuses to open.
 package journal
 
 import (
@@ -160,17 +159,15 @@ func (j *Journal) Append(ctx context.Context, kind string, v any) error {
 	}
 }
 
-// Close waits for the events that have been taken, and gives the file up. It
-// must be called once.
+// Close waits for the events that have been taken, and gives the file up. It must be called once.
 func (j *Journal) Close() error {
 	close(j.quit)
 	<-j.done
 	return errors.Join(j.file.Close(), j.lock.Release())
 }
 
-// write is the one goroutine that touches the file. After a failed write it
-// fails everything that follows: what is on disk is then unknown, and must be
-// read again by a new process.
+// write is the one goroutine that touches the file. After a failed write it fails everything that
+// follows: what is on disk is then unknown, and must be read again by a new process.
 func (j *Journal) write(seq uint64) {
 	defer close(j.done)
 	var broken error

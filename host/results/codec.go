@@ -61,8 +61,7 @@ func newCodec(h Header) (*codec, error) {
 	return c, nil
 }
 
-// decided returns the match without faults whose choices are the low two bits of
-// code.
+// decided returns the match without faults whose choices are the low two bits of code.
 func (c *codec) decided(code, number int) Match {
 	return Match{
 		A:      game.Side{Choice: game.Parity(code>>1&1) + game.Even},
@@ -133,9 +132,8 @@ func (c *codec) append(buf []byte, l *League) ([]byte, error) {
 	return c.appendNotes(buf, l)
 }
 
-// code returns the index of a match in plain. It has one if it is without faults and its
-// number one of a draw without gaps, as nearly every match; others get codes, the number
-// of all.
+// code returns the index of a match in plain. It has one if it is without faults and its number one
+// of a draw without gaps, as nearly every match; others get codes, the number of all.
 func (c *codec) code(m *Match) int {
 	const codes = 256
 	a, b, number := int(m.A.Choice)-int(game.Even), int(m.B.Choice)-int(game.Even), int(m.Number)-c.first

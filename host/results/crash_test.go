@@ -24,9 +24,8 @@ type crash struct {
 	cases, repaired, refused int
 }
 
-// resume opens the folder and finishes the run: leagues.bin is then that of an
-// uninterrupted run, and what was cut off is reported; or the error names the folder
-// and no file has changed.
+// resume opens the folder and finishes the run: leagues.bin is then that of an uninterrupted run,
+// and what was cut off is reported; or the error names the folder and no file has changed.
 func (c *crash) resume(t *testing.T, what string) {
 	t.Helper()
 	c.cases++

@@ -26,10 +26,9 @@ const (
 // ErrExists reports a folder that already contains a run.
 var ErrExists = errors.New("already holds a run; resume it, or write to another directory")
 
-// Dir is a run folder opened for writing, by one process at a time. It is not safe
-// for concurrent use. Flush passes appended leagues to the operating system, Close
-// syncs them to disk; a process killed before loses only leagues that a resumed
-// run plays again.
+// Dir is a run folder opened for writing, by one process at a time. It is not safe for concurrent
+// use. Flush passes appended leagues to the operating system, Close syncs them to disk; a process
+// killed before loses only leagues that a resumed run plays again.
 type Dir struct {
 	path    string
 	plan    Plan
@@ -42,10 +41,9 @@ type Dir struct {
 	err     error // of the first failed Append or Flush
 }
 
-// Create makes a run folder for a plan, with its parents. It fails with ErrExists if
-// the folder contains a run, unless that is the same one without records and did not
-// come to its end, and with disk.ErrLocked while another process writes
-// to it.
+// Create makes a run folder for a plan, with its parents. It fails with ErrExists if the folder
+// contains a run, unless that is the same one without records and did not come to its end, and with
+// disk.ErrLocked while another process writes to it.
 func Create(path string, plan Plan) (*Dir, error) {
 	if err := plan.Validate(); err != nil {
 		return nil, err
@@ -271,8 +269,7 @@ func (d *Dir) Rewind(leagues int) error {
 	return nil
 }
 
-// Append records the next league. After a failure it accepts no more; Open repairs
-// the file.
+// Append records the next league. After a failure it accepts no more; Open repairs the file.
 func (d *Dir) Append(l *League) error {
 	if d.err != nil {
 		return d.err
@@ -382,9 +379,8 @@ func OpenShard(path string) (*Reader, error) {
 // Plan returns the plan.
 func (r *Reader) Plan() Plan { return r.plan }
 
-// Leagues yields the recorded leagues in order, in constant memory. A league is
-// valid until the next one. An incomplete end is left out. An error ends the
-// sequence.
+// Leagues yields the recorded leagues in order, in constant memory. A league is valid until the
+// next one. An incomplete end is left out. An error ends the sequence.
 func (r *Reader) Leagues() iter.Seq2[*League, error] {
 	return func(yield func(*League, error) bool) {
 		if err := r.each(yield); err != nil {

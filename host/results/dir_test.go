@@ -398,8 +398,7 @@ type fataler interface {
 	Fatal(args ...any)
 }
 
-// randomLeague makes up a league of the plan. About one match in ten is
-// decided by technical loss.
+// randomLeague makes up a league of the plan. About one match in ten is decided by technical loss.
 func randomLeague(tb fataler, p results.Plan, index int, rng *rand.Rand) *results.League {
 	tb.Helper()
 	sched, err := game.NewSchedule(len(p.Field), p.Legs)

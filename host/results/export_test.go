@@ -13,8 +13,7 @@ func Frame(file, payload []byte) []byte {
 	return binary.LittleEndian.AppendUint32(file, crc32.Checksum(file[start:], castagnoli))
 }
 
-// Torn returns the unsound end that the last complete pass of Leagues met, or
-// nil.
+// Torn returns the unsound end that the last complete pass of Leagues met, or nil.
 func (r *Reader) Torn() *Tear { return r.tear }
 
 // Header returns what the file says of itself.

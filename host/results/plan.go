@@ -168,8 +168,7 @@ func (p Plan) SameRun(q Plan) error {
 	return nil
 }
 
-// MostPlan is the largest size of a plan.json, in bytes: a field of 990 strategies has
-// some 300 KB.
+// MostPlan is the largest size of a plan.json, in bytes: a field of 990 strategies has some 300 KB.
 const MostPlan = 16 << 20
 
 // readPlan reads and validates a plan.json. Unknown fields are errors: a plan that

@@ -26,16 +26,14 @@ type Plan struct {
 	Draw      string    `json:"draw"`      // see game.ParseDraw
 	Transport string    `json:"transport"` // "direct", "loopback" or "http"
 	Field     []Entrant `json:"field"`     // by field index
-	// Stop, if not nil, may end the run before Runs leagues. No league depends on
-	// it.
+	// Stop, if not nil, may end the run before Runs leagues. No league depends on it.
 	Stop *Stop `json:"stop,omitempty"`
 	// Confirms, if not nil, says what the run confirms. No league depends on it.
 	Confirms *Confirms `json:"confirms,omitempty"`
 	// Looks are the numbers of leagues at which the run was complete, and was then
 	// extended, ascending. No league depends on them.
 	Looks []int `json:"looks,omitempty"`
-	// Shard, if not nil, says which of the leagues are in this folder. No league
-	// depends on it.
+	// Shard, if not nil, says which of the leagues are in this folder. No league depends on it.
 	Shard *Shard `json:"shard,omitempty"`
 	// Records is "none" if the folder keeps sums instead of leagues, else empty. No league
 	// depends on it.
@@ -49,8 +47,7 @@ type Confirms struct {
 	First string `json:"first,omitempty"` // name of the player with the most adjusted points there; empty if nothing was ranked
 }
 
-// Stop is a stopping rule: Until, or the test in Ratio. Package analysis defines
-// their meaning.
+// Stop is a stopping rule: Until, or the test in Ratio. Package analysis defines their meaning.
 type Stop struct {
 	Until     string  `json:"until,omitempty"`     // "ranked", "best" or "precision=0.005"
 	Guarantee string  `json:"guarantee,omitempty"` // "asymptotic" or "finite"; empty is asymptotic for Ratio
@@ -166,11 +163,10 @@ const (
 	MaxShare  = 1 << 40
 )
 
-// Hasher computes the digest of an experiment: SHA-256 over the SHA-256 of each
-// league's canonical form (FORMAT.md) in league order. Digests are equal if the
-// same players, by field index, had the same seats, made the same choices, had the
-// same technical losses and met the same drawn numbers. Names, sources, transport,
-// kinds of faults and notes do not count.
+// Hasher computes the digest of an experiment: SHA-256 over the SHA-256 of each league's canonical
+// form (FORMAT.md) in league order. Digests are equal if the same players, by field index, had the
+// same seats, made the same choices, had the same technical losses and met the same drawn numbers.
+// Names, sources, transport, kinds of faults and notes do not count.
 //
 // A Hasher is not safe for concurrent use.
 type Hasher struct {
@@ -182,8 +178,7 @@ type Hasher struct {
 // NewHasher returns the Hasher of no leagues.
 func NewHasher() *Hasher { return NewHasherAt(0) }
 
-// NewHasherAt returns the Hasher of the leagues of a shard, the first of which has the
-// given index.
+// NewHasherAt returns the Hasher of the leagues of a shard, the first of which has the given index.
 func NewHasherAt(first int) *Hasher { return &Hasher{total: sha256.New(), n: first} }
 
 // Add adds the next league. It fails if l has another index.

@@ -2,9 +2,8 @@ package results
 
 import "fmt"
 
-// Shard is a contiguous part of the leagues of a plan that is played by itself, as one
-// job of many. Its folder is like that of a run, and leagues.bin begins with league
-// First.
+// Shard is a contiguous part of the leagues of a plan that is played by itself, as one job of many.
+// Its folder is like that of a run, and leagues.bin begins with league First.
 type Shard struct {
 	Number int `json:"number"` // from 1
 	Of     int `json:"of"`     // number of shards

@@ -72,8 +72,7 @@ func TestShardFolder(t *testing.T) {
 	}
 }
 
-// All shards and the whole run have one hash, so that their records can be told to belong
-// together.
+// All shards and the whole run have one hash, so that their records can be told to belong together.
 func TestShardIsNoPartOfTheHash(t *testing.T) {
 	plan := shardPlan()
 	whole := plan

@@ -126,8 +126,7 @@ func resumeEncoder(w io.Writer, h Header) (*Encoder, error) {
 	return &Encoder{w: w, codec: c}, nil
 }
 
-// Encode writes one league. It fails and writes nothing if l is not a league of the
-// plan.
+// Encode writes one league. It fails and writes nothing if l is not a league of the plan.
 func (e *Encoder) Encode(l *League) error {
 	buf, err := e.codec.append(append(e.buf[:0], 0, 0, 0, 0), l)
 	if err != nil {

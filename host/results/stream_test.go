@@ -38,8 +38,7 @@ func decodeAll(r io.Reader) ([]*results.League, error) {
 	}
 }
 
-// draws have supports that fit a match into one byte, just fit, do not fit, and
-// have gaps.
+// draws have supports that fit a match into one byte, just fit, do not fit, and have gaps.
 var draws = []string{"", "uniform:1-10", "uniform:0-0", "uniform:3-65", "uniform:3-66", "uniform:0-255",
 	"weights:0=1,1000000=3", "weights:2=1,4=1,6=9998"}
 

@@ -13,8 +13,7 @@ import (
 	"github.com/strategylab/strategylab/strategies/seat"
 )
 
-// Of returns f as a Batcher. Every step calls the seats by the rules of package
-// seat.
+// Of returns f as a Batcher. Every step calls the seats by the rules of package seat.
 func Of(f strategies.Factory) strategies.Batcher { return &factory{Factory: f} }
 
 // Watched is Of, with the hook Returned of package seat.

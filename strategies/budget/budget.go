@@ -25,9 +25,8 @@ import (
 
 // Limits bound one call of a script's hook. Zero fields mean the defaults.
 type Limits struct {
-	// Time is the time limit; default DefaultTime. It depends on the machine, so
-	// it is far above the time of an honest call. Time in which the whole process
-	// does not run does not count.
+	// Time is the time limit; default DefaultTime. It depends on the machine, so it is far above
+	// the time of an honest call. Time in which the whole process does not run does not count.
 	Time time.Duration
 	// Instructions is the number of VM instructions, if the runtime counts them;
 	// default DefaultInstructions. It does not depend on the machine.
@@ -37,26 +36,22 @@ type Limits struct {
 	Stuck chan<- struct{} `json:"-"`
 }
 
-// Grace is the time that a call has to return after its interrupt in a process that
-// ends with it, unless its limit is shorter: then it has as long as the limit again, but
-// not less than 100 ms.
+// Grace is the time that a call has to return after its interrupt in a process that ends with it,
+// unless its limit is shorter: then it has as long as the limit again, but not less than 100 ms.
 const Grace = 250 * time.Millisecond
 
-// Memory is the memory that a process has for scripts, in bytes, whether it is there for
-// one or for all scripts of a league: what one of them gets away with among others it gets
-// away with alone.
+// Memory is the memory that a process has for scripts, in bytes, whether it is there for one or for
+// all scripts of a league: what one of them gets away with among others it gets away with alone.
 const Memory = 256 << 20
 
-// Default limits. An honest script takes microseconds and hundreds of
-// instructions.
+// Default limits. An honest script takes microseconds and hundreds of instructions.
 const (
 	DefaultTime         = time.Second
 	DefaultInstructions = 5_000_000
 )
 
-// An endless call uses its whole time in league after league. So every exceeded
-// time limit halves the time of later calls, down to a sixteenth, but not below
-// leastTime.
+// An endless call uses its whole time in league after league. So every exceeded time limit halves
+// the time of later calls, down to a sixteenth, but not below leastTime.
 const (
 	mostHalvings = 4
 	leastTime    = 20 * time.Millisecond
@@ -96,13 +91,12 @@ type Watchdog struct {
 	done   chan struct{}
 }
 
-// NewWatchdog returns a watchdog that gives each call the time limit of l. It notices an
-// exceeded limit at most two of its ticks late: a quarter of the limit or 10 ms; where Go
-// may use one processor only, which the call occupies, half the limit or 40 ms. A limit
-// that was halved may be exceeded by a third tick.
+// NewWatchdog returns a watchdog that gives each call the time limit of l. It notices an exceeded
+// limit at most two of its ticks late: a quarter of the limit or 10 ms; where Go may use one
+// processor only, which the call occupies, half the limit or 40 ms. A limit that was halved may be
+// exceeded by a third tick.
 //
-// It counts the ticks it receives, so time in which the process has no processor
-// does not count.
+// It counts the ticks it receives, so time in which the process has no processor does not count.
 func NewWatchdog(l Limits) *Watchdog {
 	limit := l.OrDefaults().Time
 	tick := min(max(limit/8, time.Millisecond), 5*time.Millisecond)
@@ -135,8 +129,7 @@ func (w *Watchdog) Guard(interrupt func(), most time.Duration) *Guard {
 	return g
 }
 
-// Close stops the goroutine and waits for it. Calls in progress are no longer
-// bounded.
+// Close stops the goroutine and waits for it. Calls in progress are no longer bounded.
 func (w *Watchdog) Close() {
 	w.mu.Lock()
 	stop, done := w.stop, w.done
@@ -202,8 +195,7 @@ type Guard struct {
 	landed  chan struct{}
 }
 
-// Enter starts a call. The watchdog interrupts it when its time is up or ctx is
-// done.
+// Enter starts a call. The watchdog interrupts it when its time is up or ctx is done.
 func (g *Guard) Enter(ctx context.Context) {
 	g.mu.Lock()
 	g.ctx, g.running, g.ticks, g.cause, g.since = ctx, true, 0, nil, 0
@@ -268,8 +260,7 @@ func (g *Guard) check(allowed, grace int, passed time.Duration) (stuck, overran 
 		g.ticks++
 		return false, false
 	}
-	// A broken interpreter may block the interrupt, which must not block the
-	// watchdog.
+	// A broken interpreter may block the interrupt, which must not block the watchdog.
 	landed := make(chan struct{})
 	g.landed = landed
 	go func() {

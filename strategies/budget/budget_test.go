@@ -173,9 +173,8 @@ func TestOverrunsHalveTheTime(t *testing.T) {
 	})
 }
 
-// Who thinks for 10 ms about every choice stays within its share in any field, with time
-// to spare; who uses what a call may use exceeds it, and is stopped before a league takes
-// long.
+// Who thinks for 10 ms about every choice stays within its share in any field, with time to spare;
+// who uses what a call may use exceeds it, and is stopped before a league takes long.
 func TestTotalIsForHonestStrategies(t *testing.T) {
 	t.Parallel()
 	for _, matches := range []int{1, 2, 8, 38, 190, 989} {

@@ -25,8 +25,7 @@ type Total struct {
 // ErrTotal is why a call was interrupted that exceeded no limit of its own.
 var ErrTotal = errors.New("the limit of a league was exceeded")
 
-// A single league may cost several times the average, and in time at least as much as
-// some calls.
+// A single league may cost several times the average, and in time at least as much as some calls.
 const (
 	mostTimes = 4
 	mostCalls = 2
@@ -56,8 +55,7 @@ func part(limit int64, times float64) int64 {
 	return int64(min(max(float64(limit)*times, strategies.FullShare), most))
 }
 
-// Counted returns the bound on a strategy whose instructions are counted: it has more
-// time.
+// Counted returns the bound on a strategy whose instructions are counted: it has more time.
 func (t Total) Counted() Total {
 	t.time, t.mostTime = slack*t.time, slack*t.mostTime
 	return t

@@ -1,10 +1,9 @@
 // Package builtin holds the strategies that come with the lab, written in Go.
 //
-// What they play for: with a fair draw a match gives each player 1.5 points on
-// average if the two choices differ and 1 if they are equal.
-// So a strategy that can predict its opponent plays the other parity, and
-// nobody is harmed by being predicted. Nothing is gained by predicting the
-// draw; two of the strategies try, and are there to show it.
+// What they play for: with a fair draw a match gives each player 1.5 points on average if the two
+// choices differ and 1 if they are equal. So a strategy that can predict its opponent plays the
+// other parity, and nobody is harmed by being predicted. Nothing is gained by predicting the draw;
+// two of the strategies try, and are there to show it.
 //
 // Rules that all of them keep:
 //
@@ -142,9 +141,8 @@ func play(p game.Parity, r *game.Rand) strategies.Choice {
 	return strategies.Choice(bit(p))
 }
 
-// The conversions below are written without branches: what an opponent plays
-// next is what a branch predictor cannot know, and each miss costs more than
-// the rest of a call.
+// The conversions below are written without branches: what an opponent plays next is what a branch
+// predictor cannot know, and each miss costs more than the rest of a call.
 
 // lean returns the parity that a signed quantity points to: even if it is
 // positive, odd if it is negative, neither at zero.

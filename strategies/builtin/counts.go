@@ -20,10 +20,9 @@ type counts struct {
 	length  int                     // bits in past, as far as contexts reach
 }
 
-// predict returns what the opponent played most often after the latest order
-// bits. If it played both alike, or the context is new, the context gives way
-// to the next shorter one, down to none at all; if that does not tell either,
-// predict returns game.NoParity.
+// predict returns what the opponent played most often after the latest order bits. If it played
+// both alike, or the context is new, the context gives way to the next shorter one, down to none at
+// all; if that does not tell either, predict returns game.NoParity.
 func (c *counts) predict(order, step int) game.Parity {
 	for n := min(order, c.length); n >= 0; n -= step {
 		if s := c.surplus[c.context(n)]; s != 0 {
@@ -46,10 +45,9 @@ func (c *counts) add(opponent game.Parity, order, step int, bits uint64) {
 
 func (c *counts) context(n int) uint64 { return (1<<n | c.past&(1<<n-1)) % (2 << contextBits) }
 
-// frequency plays the opposite of what the opponent has played more often:
-// fictitious play (Brown, Iterative solution of games by fictitious play, in
-// Koopmans, Activity Analysis of Production and Allocation, 1951). Where both
-// were played alike it plays at random.
+// frequency plays the opposite of what the opponent has played more often: fictitious play (Brown,
+// Iterative solution of games by fictitious play, in Koopmans, Activity Analysis of Production and
+// Allocation, 1951). Where both were played alike it plays at random.
 type frequency struct {
 	learner[int32] // how many more times even than odd
 }
@@ -68,13 +66,12 @@ func (f *frequency) Observe(_ context.Context, o *strategies.Outcome) error {
 	return nil
 }
 
-// markov predicts by what the opponent played most often after the same choices
-// of its own in the last matches, as many as the order says: the Markov predictor
-// (Feder, Merhav and Gutman, Universal prediction of individual sequences, IEEE
-// Transactions on Information Theory 38, 1992). A context without evidence
-// gives way to a shorter one, as in prediction by partial matching (Cleary and
-// Witten, IEEE Transactions on Communications 32, 1984). Order k learns every
-// pattern of a period up to k+1.
+// markov predicts by what the opponent played most often after the same choices of its own in the
+// last matches, as many as the order says: the Markov predictor (Feder, Merhav and Gutman,
+// Universal prediction of individual sequences, IEEE Transactions on Information Theory 38, 1992).
+// A context without evidence gives way to a shorter one, as in prediction by partial matching
+// (Cleary and Witten, IEEE Transactions on Communications 32, 1984). Order k learns every pattern
+// of a period up to k+1.
 type markov struct {
 	learner[counts]
 	order int
@@ -108,11 +105,10 @@ const (
 // joint returns the bits that a match adds to a joint context.
 func joint(own, opponent game.Parity) uint64 { return bit(own)<<1 | bit(opponent) }
 
-// jointMarkov is the Markov predictor of order 2 over the choices of both
-// players. So it learns opponents that react to the last two matches, such as the
-// reactive strategies, which look at the last one (Nowak and Sigmund, Tit for
-// tat in heterogeneous populations, Nature 355, 1992). Both choices must be
-// known for a match to count.
+// jointMarkov is the Markov predictor of order 2 over the choices of both players. So it learns
+// opponents that react to the last two matches, such as the reactive strategies, which look at the
+// last one (Nowak and Sigmund, Tit for tat in heterogeneous populations, Nature 355, 1992). Both
+// choices must be known for a match to count.
 type jointMarkov struct{ learner[counts] }
 
 var jointMarkovFactory = define("joint-markov-2", "Predicts from both players' last two choices",

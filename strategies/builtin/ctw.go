@@ -7,14 +7,13 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// ctw predicts by context-tree weighting (Willems, Shtarkov and Tjalkens, The
-// Context-Tree Weighting Method: Basic Properties, IEEE Transactions on
-// Information Theory 41, 1995): the Bayesian mixture of all tree models of the
-// opponent up to a depth, each leaf estimated as Krichevsky and Trofimov do
-// (1981). The context is what both players chose in their last matches, the
-// opponent's choice before our own within each, so it learns opponents who
-// react as well as those who follow a pattern. It plays the opposite of what
-// is more probable, and at random between equals.
+// ctw predicts by context-tree weighting (Willems, Shtarkov and Tjalkens, The Context-Tree
+// Weighting Method: Basic Properties, IEEE Transactions on Information Theory 41, 1995): the
+// Bayesian mixture of all tree models of the opponent up to a depth, each leaf estimated as
+// Krichevsky and Trofimov do (1981). The context is what both players chose in their last matches,
+// the opponent's choice before our own within each, so it learns opponents who react as well as
+// those who follow a pattern. It plays the opposite of what is more probable, and at random between
+// equals.
 type ctw struct {
 	learner[ctwTree]
 	nodes ctwNodes
@@ -55,11 +54,10 @@ type ctwTree struct {
 	past uint64 // latest bit lowest: opponent, own, opponent, own, ...
 }
 
-// ctwNode stands for one context s. Instead of the weighted probability itself
-// it keeps the ratio beta = Pe(s) / (Pw(0s) Pw(1s)) of what the node estimates
-// for all it has seen to what its children do, as in the implementation of
-// Willems and Tjalkens (Complexity reduction of the context-tree weighting
-// algorithm, EIDMA report RS.97.01, 1997): no logarithms and no underflow.
+// ctwNode stands for one context s. Instead of the weighted probability itself it keeps the ratio
+// beta = Pe(s) / (Pw(0s) Pw(1s)) of what the node estimates for all it has seen to what its
+// children do, as in the implementation of Willems and Tjalkens (Complexity reduction of the
+// context-tree weighting algorithm, EIDMA report RS.97.01, 1997): no logarithms and no underflow.
 type ctwNode struct {
 	beta  float64
 	seen  [2]int32 // odd, even
@@ -89,8 +87,7 @@ func (ns *ctwNodes) even(t *ctwTree) float64 {
 	return ns.weigh(path[:ns.find(t, &path)], &deeper)
 }
 
-// find fills path with the nodes of the present context and returns how many
-// of them exist.
+// find fills path with the nodes of the present context and returns how many of them exist.
 func (ns *ctwNodes) find(t *ctwTree, path *ctwPath) int {
 	id := t.root
 	for n := range path {
@@ -141,8 +138,7 @@ func (ns *ctwNodes) add(t *ctwTree, own, opponent game.Parity) {
 	t.past = t.past<<jointStep | joint(own, opponent)
 }
 
-// grow fills path with the nodes of the present context and makes those that
-// do not exist yet.
+// grow fills path with the nodes of the present context and makes those that do not exist yet.
 func (ns *ctwNodes) grow(t *ctwTree, path *ctwPath) {
 	n := ns.find(t, path)
 	for ; n < len(path); n++ {

@@ -40,9 +40,8 @@ func (s sample) contexts() []uint64 {
 	return all
 }
 
-// weighted is the definition of Willems, Shtarkov and Tjalkens:
-// Pw(s) = Pe(s) at full depth, (Pe(s) + Pw(0s) Pw(1s)) / 2 above it, for the
-// matches whose context ends in the depth bits of s.
+// weighted is the definition of Willems, Shtarkov and Tjalkens: Pw(s) = Pe(s) at full depth, (Pe(s)
+// + Pw(0s) Pw(1s)) / 2 above it, for the matches whose context ends in the depth bits of s.
 func (s sample) weighted(contexts []uint64, suffix uint64, depth int) float64 {
 	seen := [2]float64{}
 	estimate := 1.0
@@ -97,11 +96,10 @@ func noisy(n int, even func(context uint64) float64) sample {
 	return s
 }
 
-// The code length is at most that of any tree source plus the redundancy bound
-// of the paper (without its two bits for arithmetic coding): for a
-// tree with L leaves, 2L-1 bits for the tree and L*gamma(T/L) for the leaves,
-// with gamma(z) = z below 1 and log2(z)/2 + 1 above. It holds for every
-// sequence, here with the parameters that suit each best.
+// The code length is at most that of any tree source plus the redundancy bound of the paper
+// (without its two bits for arithmetic coding): for a tree with L leaves, 2L-1 bits for the tree
+// and L*gamma(T/L) for the leaves, with gamma(z) = z below 1 and log2(z)/2 + 1 above. It holds for
+// every sequence, here with the parameters that suit each best.
 func TestCTWRedundancyIsBounded(t *testing.T) {
 	const matches = 4000
 	trees := map[string]struct {

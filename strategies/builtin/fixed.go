@@ -7,10 +7,9 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// random plays either parity with equal chance: the maximin mixed strategy of
-// matching pennies (von Neumann, Zur Theorie der Gesellschaftsspiele, 1928).
-// Against anybody it differs in half of the matches, which makes it the
-// yardstick of a field.
+// random plays either parity with equal chance: the maximin mixed strategy of matching pennies (von
+// Neumann, Zur Theorie der Gesellschaftsspiele, 1928). Against anybody it differs in half of the
+// matches, which makes it the yardstick of a field.
 type random struct {
 	memoryless
 	rnd *game.Rand
@@ -25,9 +24,8 @@ func (r *random) Choose(context.Context, *strategies.Turn) (strategies.Choice, e
 	return toss(r.rnd), nil
 }
 
-// always plays one parity for ever, as "Good Ole Rock" did in the first
-// RoShamBo competition (Billings, ICGA Journal 23(1), 2000): every
-// opponent that learns at all learns this.
+// always plays one parity for ever, as "Good Ole Rock" did in the first RoShamBo competition
+// (Billings, ICGA Journal 23(1), 2000): every opponent that learns at all learns this.
 type always struct {
 	memoryless
 	choice strategies.Choice
@@ -60,10 +58,9 @@ func (*biased) Choose(context.Context, *strategies.Turn) (strategies.Choice, err
 	return evenShare, nil
 }
 
-// alternate alternates even and odd against each opponent, even first: the
-// simplest pattern that counting alone cannot learn ("Alternator" of the
-// Axelrod library, Knight et al., Journal of Open Research Software 4, 2016).
-// It counts its own answers, not outcomes.
+// alternate alternates even and odd against each opponent, even first: the simplest pattern that
+// counting alone cannot learn ("Alternator" of the Axelrod library, Knight et al., Journal of Open
+// Research Software 4, 2016). It counts its own answers, not outcomes.
 type alternate struct {
 	unattached
 	odd opponents[bool] // whether the next choice is odd
@@ -85,11 +82,10 @@ func (a *alternate) Choose(_ context.Context, t *strategies.Turn) (strategies.Ch
 
 func (*alternate) Observe(context.Context, *strategies.Outcome) error { return nil }
 
-// role plays even as player A and odd as player B. The roles are the same for
-// both players and mean nothing to the rules, which makes them an uncorrelated
-// asymmetry that a convention can rest on (Maynard Smith and Parker, The logic
-// of asymmetric contests, Animal Behaviour 24, 1976; Lewis, Convention, 1969).
-// Two of them always differ. Without a role it plays at random.
+// role plays even as player A and odd as player B. The roles are the same for both players and mean
+// nothing to the rules, which makes them an uncorrelated asymmetry that a convention can rest on
+// (Maynard Smith and Parker, The logic of asymmetric contests, Animal Behaviour 24, 1976; Lewis,
+// Convention, 1969). Two of them always differ. Without a role it plays at random.
 type role struct {
 	memoryless
 	rnd *game.Rand
@@ -115,16 +111,14 @@ func conventional(r game.Role) game.Parity {
 	return game.NoParity
 }
 
-// The two strategies here are negative controls. They follow nothing but the
-// numbers drawn in their own past matches, against whomever. The draws are
-// independent, so with a fair draw each of them plays like a fair coin against all
-// others. Two of them that meet twice in a row follow the same number: gambler and
-// hot-hand then always differ, and copies never do.
+// The two strategies here are negative controls. They follow nothing but the numbers drawn in their
+// own past matches, against whomever. The draws are independent, so with a fair draw each of them
+// plays like a fair coin against all others. Two of them that meet twice in a row follow the same
+// number: gambler and hot-hand then always differ, and copies never do.
 
-// gambler believes that a parity which has just come up is less likely to come
-// again: the gambler's fallacy (Laplace, Essai philosophique sur les
-// probabilités, 1814; Tversky and Kahneman, Belief in the law of small
-// numbers, Psychological Bulletin 76, 1971). It plays the parity that was not
+// gambler believes that a parity which has just come up is less likely to come again: the gambler's
+// fallacy (Laplace, Essai philosophique sur les probabilités, 1814; Tversky and Kahneman, Belief in
+// the law of small numbers, Psychological Bulletin 76, 1971). It plays the parity that was not
 // drawn last.
 type gambler struct {
 	unattached

@@ -8,18 +8,16 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// hedge plays what its experts advise, each with a weight that falls
-// exponentially with the expert's past losses: Hedge (Freund and Schapire, A
-// decision-theoretic generalization of on-line learning, Journal of Computer
-// and System Sciences 55, 1997). An expert loses 1 where it advised what the
-// opponent played, and 1/2 where it had no advice. The answer is the weighted
-// share of even, so its expected loss is the weighted mean of theirs.
+// hedge plays what its experts advise, each with a weight that falls exponentially with the
+// expert's past losses: Hedge (Freund and Schapire, A decision-theoretic generalization of on-line
+// learning, Journal of Computer and System Sciences 55, 1997). An expert loses 1 where it advised
+// what the opponent played, and 1/2 where it had no advice. The answer is the weighted share of
+// even, so its expected loss is the weighted mean of theirs.
 //
-// In the t-th match with an opponent the rate r(t) is 2 sqrt(ln N / t) for N
-// experts. Then after any T matches, against any opponent, the expected loss is at
-// most that of the best expert plus ln N / r(T) + sum over t of r(t) / 8, and
-// so plus sqrt(T ln N) (Bubeck, Introduction to Online Optimization, 2011,
-// chapter 2).
+// In the t-th match with an opponent the rate r(t) is 2 sqrt(ln N / t) for N experts. Then after
+// any T matches, against any opponent, the expected loss is at most that of the best expert plus ln
+// N / r(T) + sum over t of r(t) / 8, and so plus sqrt(T ln N) (Bubeck, Introduction to Online
+// Optimization, 2011, chapter 2).
 type hedge struct{ learner[panel] }
 
 var hedgeFactory = define("hedge", "Weighs simple strategies by their past",
@@ -38,8 +36,7 @@ func (h *hedge) Observe(_ context.Context, o *strategies.Outcome) error {
 	return nil
 }
 
-// experts is how many strategies a panel weighs, and logExperts the natural
-// logarithm of it.
+// experts is how many strategies a panel weighs, and logExperts the natural logarithm of it.
 const (
 	experts    = 12
 	logExperts = 2.4849066497880004
@@ -132,18 +129,16 @@ func power(b float64, n int32) float64 {
 	return p
 }
 
-// mindReader is Shannon's machine that played matching pennies against people
-// (A Mind-Reading (?) Machine, Bell Laboratories memorandum, 18 March 1953; a
-// simpler model of Hagelbarger's SEER, IRE Transactions on Electronic
-// Computers 5, 1956). It knows eight situations: whether the opponent won the
-// last match but one, whether it then changed its choice, and whether it won
-// the last. For each it remembers whether the opponent next stayed or changed,
-// and trusts that once it has happened twice running; until then it plays at
-// random.
+// mindReader is Shannon's machine that played matching pennies against people (A Mind-Reading (?)
+// Machine, Bell Laboratories memorandum, 18 March 1953; a simpler model of Hagelbarger's SEER, IRE
+// Transactions on Electronic Computers 5, 1956). It knows eight situations: whether the opponent
+// won the last match but one, whether it then changed its choice, and whether it won the last. For
+// each it remembers whether the opponent next stayed or changed, and trusts that once it has
+// happened twice running; until then it plays at random.
 //
-// Shannon's machine won by matching, so it played what it predicted. Here
-// winning is differing, for both: the opponent counts as having won where the
-// choices differed, and the machine plays the opposite of what it predicts.
+// Shannon's machine won by matching, so it played what it predicted. Here winning is differing, for
+// both: the opponent counts as having won where the choices differed, and the machine plays the
+// opposite of what it predicts.
 type mindReader struct{ learner[mind] }
 
 var mindReaderFactory = define("mind-reader", "Shannon's mind-reading machine",

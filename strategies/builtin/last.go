@@ -22,9 +22,8 @@ func newOpponents[S any](field []string) opponents[S] {
 	return opponents[S]{numbered: make([]S, len(field)+1)} // ids count from 1
 }
 
-// at returns the state of an opponent. The empty id, for an opponent who is
-// not known, is an id like any other. The pointer stays good for the seat's
-// life.
+// at returns the state of an opponent. The empty id, for an opponent who is not known, is an id
+// like any other. The pointer stays good for the seat's life.
 func (o *opponents[S]) at(id string) *S {
 	if n := twoDigits(id); uint(n) < uint(len(o.numbered)) {
 		return &o.numbered[n]
@@ -48,9 +47,8 @@ func (o *opponents[S]) atOther(id string) *S {
 	return s
 }
 
-// twoDigits returns the n of which id is the game.PlayerID, "P00" to "P99", or
-// -1. It is apart from threeDigits, and has no loop, so that the compiler makes
-// it part of the lookup.
+// twoDigits returns the n of which id is the game.PlayerID, "P00" to "P99", or -1. It is apart from
+// threeDigits, and has no loop, so that the compiler makes it part of the lookup.
 func twoDigits(id string) int {
 	if len(id) != 3 || id[0] != 'P' {
 		return -1
@@ -62,8 +60,7 @@ func twoDigits(id string) int {
 	return int(tens)*10 + int(ones)
 }
 
-// threeDigits returns the n of which id is the game.PlayerID, "P100" to "P999",
-// or -1.
+// threeDigits returns the n of which id is the game.PlayerID, "P100" to "P999", or -1.
 func threeDigits(id string) int {
 	if len(id) != 4 || id[0] != 'P' || id[1] == '0' {
 		return -1
@@ -79,10 +76,9 @@ func threeDigits(id string) int {
 	return n
 }
 
-// copyLast plays what the opponent played in their last match, and at random
-// before that: Rapoport's tit for tat (Axelrod, The Evolution of Cooperation,
-// 1984), which here coordinates with nobody who stands still and with
-// everybody who alternates.
+// copyLast plays what the opponent played in their last match, and at random before that:
+// Rapoport's tit for tat (Axelrod, The Evolution of Cooperation, 1984), which here coordinates with
+// nobody who stands still and with everybody who alternates.
 type copyLast struct{ learner[game.Parity] }
 
 var copyLastFactory = define("copy-last", "What the opponent played last",
@@ -101,10 +97,9 @@ func (c *copyLast) Observe(_ context.Context, o *strategies.Outcome) error {
 	return nil
 }
 
-// oppositeLast plays the opposite of what the opponent played in their last
-// match, and at random before that: the myopic best reply of Cournot
-// (Recherches sur les principes mathématiques de la théorie des richesses,
-// 1838, chapter 7).
+// oppositeLast plays the opposite of what the opponent played in their last match, and at random
+// before that: the myopic best reply of Cournot (Recherches sur les principes mathématiques de la
+// théorie des richesses, 1838, chapter 7).
 type oppositeLast struct{ copyLast }
 
 var oppositeLastFactory = define("opposite-last", "The opposite of what the opponent played last",
@@ -118,11 +113,10 @@ func (c *oppositeLast) Choose(_ context.Context, t *strategies.Turn) (strategies
 	return play(c.memory.at(t.Opponent).Opposite(), c.rnd), nil
 }
 
-// stayOrFlip repeats its choice after a match in which the choices differed,
-// and otherwise changes it with probability one half: learning by trial until
-// players are coordinated, then standing still (Crawford and Haller, Learning
-// How to Cooperate, Econometrica 58, 1990). Two of them first differ in their
-// k-th match with probability 2^-k, and then for ever.
+// stayOrFlip repeats its choice after a match in which the choices differed, and otherwise changes
+// it with probability one half: learning by trial until players are coordinated, then standing
+// still (Crawford and Haller, Learning How to Cooperate, Econometrica 58, 1990). Two of them first
+// differ in their k-th match with probability 2^-k, and then for ever.
 type stayOrFlip struct {
 	learner[game.Parity] // what differed last time, or no parity
 }

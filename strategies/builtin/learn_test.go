@@ -94,10 +94,9 @@ func TestLongestMatchForgets(t *testing.T) {
 	}
 }
 
-// An opponent that reacts to the last two matches alone is deterministic given the joint
-// context, so each of the 16 contexts misleads at most once, and besides the first two
-// matches nothing else does. Each of Shannon's eight situations misleads at most twice before
-// its habit is known.
+// An opponent that reacts to the last two matches alone is deterministic given the joint context,
+// so each of the 16 contexts misleads at most once, and besides the first two matches nothing else
+// does. Each of Shannon's eight situations misleads at most twice before its habit is known.
 func TestWhatMisleadsMachines(t *testing.T) {
 	atMost := func(most int, name, what string, o opponent, matches int, seed uint64) {
 		t.Helper()

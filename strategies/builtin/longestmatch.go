@@ -8,23 +8,20 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// longestMatch looks for the stretch of the past that repeats the present for
-// longest and expects what came after it to come again, as in prediction from
-// the longest matching suffix (Ehrenfeucht and Mycielski, A pseudorandom
-// sequence, American Mathematical Monthly 99, 1992) and in Iocaine Powder, the
-// winner of the first RoShamBo competition (Egnor, ICGA Journal 23(1), 2000),
-// from which it takes the levels above.
+// longestMatch looks for the stretch of the past that repeats the present for longest and expects
+// what came after it to come again, as in prediction from the longest matching suffix (Ehrenfeucht
+// and Mycielski, A pseudorandom sequence, American Mathematical Monthly 99, 1992) and in Iocaine
+// Powder, the winner of the first RoShamBo competition (Egnor, ICGA Journal 23(1), 2000), from
+// which it takes the levels above.
 //
-// Like Iocaine Powder it matches on the opponent's choices, on its own, and on
-// both together, adds plain frequencies, and uses each predictor twice: P, to
-// predict the opponent, and P', to predict itself as an opponent with the same
-// method would, and to meet the reply to that. Each further level of "he knows
-// that I know" either confirms a guess or inverts it, for there are but two
-// choices. So every guess has one running score, of how often it would have
-// differed lately, and the strongest is followed or, if the score is negative,
-// inverted. When its own choices have lately missed more often than a coin, it
-// tosses one: the random guess with which Iocaine Powder cuts its losses, and
-// what parts two copies that mirror each other.
+// Like Iocaine Powder it matches on the opponent's choices, on its own, and on both together, adds
+// plain frequencies, and uses each predictor twice: P, to predict the opponent, and P', to predict
+// itself as an opponent with the same method would, and to meet the reply to that. Each further
+// level of "he knows that I know" either confirms a guess or inverts it, for there are but two
+// choices. So every guess has one running score, of how often it would have differed lately, and
+// the strongest is followed or, if the score is negative, inverted. When its own choices have
+// lately missed more often than a coin, it tosses one: the random guess with which Iocaine Powder
+// cuts its losses, and what parts two copies that mirror each other.
 type longestMatch struct{ learner[recall] }
 
 var longestMatchFactory = define("longest-match", "Finds the longest repetition, and second-guesses itself",
@@ -48,9 +45,8 @@ const (
 	window  = 64 // matches recalled: two words, searched by shifting them
 	guesses = 8
 
-	// Scores are in units of 1/hit of a match, and forget with a horizon of
-	// 1<<horizonBits matches. At giveUp, three misses in a row or as many more
-	// than hits of late, the coin takes over.
+	// Scores are in units of 1/hit of a match, and forget with a horizon of 1<<horizonBits matches.
+	// At giveUp, three misses in a row or as many more than hits of late, the coin takes over.
 	hit         = 1 << 10
 	horizonBits = 4
 	giveUp      = -5 * hit / 2
@@ -126,10 +122,9 @@ func (r *recall) think() {
 // plusMinus maps the lowest bit to 1 if set and -1 otherwise.
 func plusMinus(w uint64) int8 { return int8(w&1)<<1 - 1 }
 
-// lags returns how many matches ago the past was most like the present: for
-// both players' choices together, for the opponent's, and for our own. The
-// longest repetition counts, the most recent among equals; 0 means that none was
-// found.
+// lags returns how many matches ago the past was most like the present: for both players' choices
+// together, for the opponent's, and for our own. The longest repetition counts, the most recent
+// among equals; 0 means that none was found.
 func (r *recall) lags() [3]int {
 	var lags, longest [3]int
 	for lag := 1; lag < r.length; lag++ {

@@ -82,8 +82,7 @@ func (p *player) observe(o strategies.Outcome) {
 	}
 }
 
-// meet has the player meet an opponent who plays the given parity. Roles
-// alternate with the match.
+// meet has the player meet an opponent who plays the given parity. Roles alternate with the match.
 func (p *player) meet(match int, opponent string, theirs game.Parity, number int) game.Parity {
 	p.tb.Helper()
 	role := roleOf(match)
@@ -140,8 +139,7 @@ func throw(r *game.Rand, even float64) game.Parity {
 	return game.Odd
 }
 
-// versus plays matches of a strategy with one opponent. The numbers drawn are
-// 1 to 10 in turn.
+// versus plays matches of a strategy with one opponent. The numbers drawn are 1 to 10 in turn.
 func versus(tb testing.TB, name string, o opponent, matches int, seed uint64) []match {
 	tb.Helper()
 	p := sit(tb, find(tb, name), fieldOf(2), 0, seed)
@@ -181,9 +179,8 @@ func count(past []match, which func(match) bool) int {
 	return n
 }
 
-// wantShare checks how many of n independent events of the given chance came
-// about: within five standard errors, which a right program leaves once in 1.7
-// million seeds. The seeds are fixed.
+// wantShare checks how many of n independent events of the given chance came about: within five
+// standard errors, which a right program leaves once in 1.7 million seeds. The seeds are fixed.
 func wantShare(tb testing.TB, what string, events, n int, want float64) {
 	tb.Helper()
 	got, tolerance := float64(events)/float64(n), 5*math.Sqrt(want*(1-want)/float64(n))

@@ -1,9 +1,8 @@
 // Package catalog resolves the names of strategies to factories.
 //
-// A strategy is built in, a script, or part of a plugin. Users name it
-// (markov-2, or mine for scripts/mine.lua) or give its path (scripts/mine.lua,
-// ./x.js); random*8 stands for eight copies, and scripts for all of a [Group]. A
-// target with a dot or a slash is a path.
+// A strategy is built in, a script, or part of a plugin. Users name it (markov-2, or mine for
+// scripts/mine.lua) or give its path (scripts/mine.lua, ./x.js); random*8 stands for eight copies,
+// and scripts for all of a [Group]. A target with a dot or a slash is a path.
 //
 // To use a catalog:
 //
@@ -41,11 +40,9 @@ const DefaultScripts = "scripts"
 
 // Config is the settings of a catalog. The zero value is fine.
 type Config struct {
-	// Dir is the base of relative paths; default is the working directory.
-	// Messages do not show it.
+	// Dir is the base of relative paths; default is the working directory. Messages do not show it.
 	Dir string
-	// Scripts is the folder of scripts, without its subfolders; default
-	// DefaultScripts.
+	// Scripts is the folder of scripts, without its subfolders; default DefaultScripts.
 	Scripts string
 	// RequireScripts makes a missing Scripts folder an error.
 	RequireScripts bool
@@ -59,10 +56,9 @@ type Config struct {
 	// Lazy loads a script of the folder when it is first named, or when a field
 	// of all strategies is made.
 	Lazy bool
-	// Plugins are the plugin programs. One is opened when a strategy of it is named or
-	// belongs to a group that is. One of which nothing is known is opened, too, when its
-	// file or a name is named that resembles no other. One that does not start is an
-	// entry with its error.
+	// Plugins are the plugin programs. One is opened when a strategy of it is named or belongs to a
+	// group that is. One of which nothing is known is opened, too, when its file or a name is named
+	// that resembles no other. One that does not start is an entry with its error.
 	Plugins []Program
 	// OpenPlugin opens a plugin program; nil means no plugins.
 	OpenPlugin PluginOpener
@@ -72,15 +68,13 @@ type Config struct {
 
 // Entry is one strategy of the catalog.
 type Entry struct {
-	// Info describes the strategy. If it does not load, only name, kind and
-	// source are set.
+	// Info describes the strategy. If it does not load, only name, kind and source are set.
 	Info strategies.Info
 	// Factory makes its seats; nil if it does not load or is not loaded yet. All
 	// copies share it; the catalog owns it.
 	Factory strategies.Factory
-	// Err is why its name does not resolve: a *strategies.Error if it does not
-	// load, or says that another strategy has the same name. An ambiguous
-	// strategy still resolves by its path.
+	// Err is why its name does not resolve: a *strategies.Error if it does not load, or says that
+	// another strategy has the same name. An ambiguous strategy still resolves by its path.
 	Err error
 
 	// Params are its parameters, with the values that it has as defaults.
@@ -105,9 +99,8 @@ type Catalog struct {
 	others    []string // in the scripts folder, and no scripts
 }
 
-// Load returns a catalog. Scripts that do not load become entries with errors.
-// Load fails if the scripts folder cannot be read or ctx is done. The caller
-// closes the catalog.
+// Load returns a catalog. Scripts that do not load become entries with errors. Load fails if the
+// scripts folder cannot be read or ctx is done. The caller closes the catalog.
 func Load(ctx context.Context, o Config) (*Catalog, error) {
 	o.Scripts = cmp.Or(o.Scripts, DefaultScripts)
 	if o.Builtins == nil {
@@ -257,11 +250,10 @@ type Format struct {
 	MaxSize int
 }
 
-// Loader compiles the content of a file. path is the file's name in messages.
-// Errors in the script, and exceeded limits, are *strategies.Error of operation
-// load. Those of Formats run in this process, where nothing bounds the time and the
-// memory of parsing, and nothing interrupts it; package isolate has loaders that are
-// bounded and that return when ctx is done.
+// Loader compiles the content of a file. path is the file's name in messages. Errors in the script,
+// and exceeded limits, are *strategies.Error of operation load. Those of Formats run in this
+// process, where nothing bounds the time and the memory of parsing, and nothing interrupts it;
+// package isolate has loaders that are bounded and that return when ctx is done.
 type Loader func(ctx context.Context, name, path string, source []byte, limits budget.Limits) (strategies.Factory, error)
 
 // Formats returns the script languages.

@@ -13,8 +13,7 @@ import (
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
-// fieldOf shows the field of references on one line: its players and its warnings, or the
-// error.
+// fieldOf shows the field of references on one line: its players and its warnings, or the error.
 func fieldOf(t *testing.T, c *catalog.Catalog, in string) string {
 	t.Helper()
 	f, err := c.Field(t.Context(), refs(t, in))

@@ -18,8 +18,7 @@ import (
 	"github.com/strategylab/strategylab/strategies/wasmscript"
 )
 
-// MaxSource is the largest size of a script file, in bytes, unless its format says
-// otherwise.
+// MaxSource is the largest size of a script file, in bytes, unless its format says otherwise.
 const MaxSource = script.MaxSource
 
 // LargestSource is the largest size of a strategy's file in any format, in bytes.
@@ -158,9 +157,8 @@ func (c *Catalog) load(ctx context.Context, e *Entry) error {
 	return nil
 }
 
-// Recorded returns the strategy of a script as it was when leagues were played
-// with it, whatever its file holds today. path is that file, for messages. Equal
-// sources share one entry.
+// Recorded returns the strategy of a script as it was when leagues were played with it, whatever
+// its file holds today. path is that file, for messages. Equal sources share one entry.
 func (c *Catalog) Recorded(ctx context.Context, path string, source []byte) (Entry, error) {
 	format, known := c.options.format(path)
 	if !known {
@@ -187,8 +185,7 @@ func (e *Entry) refuse(cause error, hint string) error {
 	return &strategies.Error{Source: e.Info.Source, Op: strategies.OpLoad, Err: cause, Hint: hint}
 }
 
-// isUTF16 reports whether a text begins with the byte order mark of UTF-16, as Windows
-// writes it.
+// isUTF16 reports whether a text begins with the byte order mark of UTF-16, as Windows writes it.
 func isUTF16(source []byte) bool {
 	return bytes.HasPrefix(source, []byte("\xff\xfe")) || bytes.HasPrefix(source, []byte("\xfe\xff"))
 }
@@ -207,8 +204,7 @@ func (o *Config) readFile(path string) ([]byte, stamp, error) {
 	return source, s, err
 }
 
-// renamed replaces the path in an error of the operating system by the user's
-// path.
+// renamed replaces the path in an error of the operating system by the user's path.
 func renamed(err error, path string) error {
 	var pe *fs.PathError
 	if !errors.As(err, &pe) {

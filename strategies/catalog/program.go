@@ -82,8 +82,7 @@ func (p *program) add(info strategies.Info) *Entry {
 	return e
 }
 
-// describe opens those of some programs of which nothing is known. It fails only if ctx is
-// done.
+// describe opens those of some programs of which nothing is known. It fails only if ctx is done.
 func (c *Catalog) describe(ctx context.Context, among []*program) error {
 	return c.open(ctx, slices.DeleteFunc(slices.Clone(among), func(p *program) bool { return !p.undescribed() })...)
 }
@@ -97,8 +96,7 @@ func (c *Catalog) OpenPlugins(ctx context.Context) error {
 // ProgramsAtOnce is the number of programs that are started at the same time.
 const ProgramsAtOnce = 8
 
-// open opens programs, at the same time, and sets their entries. It fails only if ctx is
-// done.
+// open opens programs, at the same time, and sets their entries. It fails only if ctx is done.
 func (c *Catalog) open(ctx context.Context, programs ...*program) error {
 	type opening struct {
 		factories []strategies.Factory
@@ -163,8 +161,7 @@ func (c *Catalog) opened(p *program, factories []strategies.Factory, err error) 
 	}
 }
 
-// only returns the entry to which the path of a program resolves: that of its only
-// strategy.
+// only returns the entry to which the path of a program resolves: that of its only strategy.
 func (p *program) only() (*Entry, error) {
 	if n := len(p.entries); n > 1 {
 		return nil, p.entries[0].refuse(fmt.Errorf("the program has %d strategies", n),

@@ -90,9 +90,8 @@ func ParseRefs(s string) ([]Ref, error) {
 // maxName is the longest name of a strategy; it keeps tables readable.
 const maxName = 40
 
-// validName reports whether s can be the name of a strategy: a letter or digit,
-// then letters, digits, - and _. Such a name needs no quotes in a field, a file
-// name or a display name.
+// validName reports whether s can be the name of a strategy: a letter or digit, then letters,
+// digits, - and _. Such a name needs no quotes in a field, a file name or a display name.
 func validName(s string) bool {
 	if s == "" || len(s) > maxName || s[0] == '-' || s[0] == '_' {
 		return false

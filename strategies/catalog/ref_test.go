@@ -89,10 +89,9 @@ func FuzzParseRef(f *testing.F) {
 	})
 }
 
-// What --field accepts gives players with names of their own, and
-// means the same when its references are written again. What it does
-// not accept is refused on one line of printable text. Paths are left out: a fuzzer
-// would open any file.
+// What --field accepts gives players with names of their own, and means the same when its
+// references are written again. What it does not accept is refused on one line of printable text.
+// Paths are left out: a fuzzer would open any file.
 func FuzzField(f *testing.F) {
 	for _, seed := range []string{
 		"", "random", "random*3,markov-2", "builtins", "classics*2", "all,-", "random#2", "random,random", "mine*2", "scripts,plugins",

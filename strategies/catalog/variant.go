@@ -108,8 +108,7 @@ func Declared(info strategies.Info, source []byte) []params.Param {
 	return list
 }
 
-// declaring returns the text with the declarations of a script, and a function that
-// replaces it.
+// declaring returns the text with the declarations of a script, and a function that replaces it.
 func declaring(kind strategies.Kind, source []byte) (text []byte, replace func([]byte) []byte) {
 	if kind == strategies.WebAssembly {
 		return wasmscript.Describe(source)

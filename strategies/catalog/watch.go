@@ -46,9 +46,8 @@ type Watch struct {
 	stamps  map[string]stamp // by the user's path
 }
 
-// Watch watches the scripts of a field, starting from the state in which they
-// were loaded. For a field with a group it watches the scripts folder, including
-// broken scripts and new files.
+// Watch watches the scripts of a field, starting from the state in which they were loaded. For a
+// field with a group it watches the scripts folder, including broken scripts and new files.
 func (c *Catalog) Watch(f Field) *Watch {
 	w := &Watch{options: c.options, stamps: make(map[string]stamp)}
 	for _, p := range f.Players {
@@ -60,9 +59,8 @@ func (c *Catalog) Watch(f Field) *Watch {
 	return w
 }
 
-// WatchRefs watches the targets of references, even those that Field refuses
-// because a script is broken or missing. For an unknown name, and without
-// references, it watches the scripts folder.
+// WatchRefs watches the targets of references, even those that Field refuses because a script is
+// broken or missing. For an unknown name, and without references, it watches the scripts folder.
 func (c *Catalog) WatchRefs(refs []Ref) *Watch {
 	w := &Watch{options: c.options, stamps: make(map[string]stamp)}
 	if len(refs) == 0 {

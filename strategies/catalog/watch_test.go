@@ -10,8 +10,7 @@ import (
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
-// edit writes a file and gives it a time of its own, so that no edit is too
-// quick to be seen.
+// edit writes a file and gives it a time of its own, so that no edit is too quick to be seen.
 func edit(t *testing.T, dir, name, content string, second int) {
 	t.Helper()
 	write(t, dir, map[string]string{name: content})

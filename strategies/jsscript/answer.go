@@ -17,8 +17,7 @@ import (
 	"github.com/strategylab/strategylab/strategies/script"
 )
 
-// choice parses an answer of choose. It does not query objects, which would run code
-// of the script.
+// choice parses an answer of choose. It does not query objects, which would run code of the script.
 func choice(answer goja.Value) (strategies.Choice, *failure) {
 	switch {
 	case answer == parities[game.Even]:
@@ -121,16 +120,14 @@ func word(s string) goja.Value {
 
 func number(n int) goja.Value { return plain.ToValue(n) }
 
-// Exported types distinguish some kinds of objects without running code of the
-// script.
+// Exported types distinguish some kinds of objects without running code of the script.
 var (
 	proxyType = reflect.TypeFor[goja.Proxy]()
 	mapType   = reflect.TypeFor[[][2]any]()
 	setType   = reflect.TypeFor[[]any]() // and that of arrays
 )
 
-// isProxy reports whether o is a proxy. Other queries of a proxy may run code of the
-// script.
+// isProxy reports whether o is a proxy. Other queries of a proxy may run code of the script.
 func isProxy(o *goja.Object) bool { return o.ExportType() == proxyType }
 
 // className returns the class of o.
@@ -178,8 +175,7 @@ func recovered(r any) *failure {
 	if ex, ok := r.(*goja.Exception); ok { // of a getter, while explaining
 		return failAt(lineIn(ex.Stack()), "", "the thrown value cannot be shown")
 	}
-	// A bug of the interpreter, such as an index out of range. Its state is
-	// undefined.
+	// A bug of the interpreter, such as an index out of range. Its state is undefined.
 	return &failure{err: fmt.Errorf("the interpreter failed: %s", strategies.OneLine(fmt.Sprint(r), maxMessage)), over: true}
 }
 

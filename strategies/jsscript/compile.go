@@ -1,24 +1,22 @@
 // Package jsscript runs strategies written in JavaScript, on goja.
 //
-// A script runs in strict mode. scripts/README.md describes the interface for authors, which
-// is the same as that of Lua: functions declared at the top level, or exported from an ES
-// module without imports, from CommonJS, or from a bundle of either. They are looked up once,
-// after start.
+// A script runs in strict mode. scripts/README.md describes the interface for authors, which is the
+// same as that of Lua: functions declared at the top level, or exported from an ES module without
+// imports, from CommonJS, or from a bundle of either. They are looked up once, after start.
 //
 // # Sandbox
 //
-// Every seat has a runtime of its own and runs the top level from scratch. There
-// are no files, network, modules, timers or clock: Date and the like are not
-// defined. Math.random is the seat's stream. There is no code from strings, no
-// promises, since choose answers at once.
+// Every seat has a runtime of its own and runs the top level from scratch. There are no files,
+// network, modules, timers or clock: Date and the like are not defined. Math.random is the seat's
+// stream. There is no code from strings, no promises, since choose answers at once.
 //
 // # Limits
 //
-// Time: one watchdog per factory interrupts calls; neither catch nor finally runs
-// then. Depth: nested calls are limited.
+// Time: one watchdog per factory interrupts calls; neither catch nor finally runs then. Depth:
+// nested calls are limited.
 //
-// Nothing here bounds memory, or the time of a built-in function: goja does not check
-// for interrupts inside one. Both are limits of the process that runs the script.
+// Nothing here bounds memory, or the time of a built-in function: goja does not check for
+// interrupts inside one. Both are limits of the process that runs the script.
 package jsscript
 
 import (
@@ -46,13 +44,11 @@ import (
 	"github.com/strategylab/strategylab/strategies/script"
 )
 
-// Compile compiles a script. It runs the top level once within the limits and checks
-// that there is a function choose; it does not ask for choices. name is the name of
-// the strategy, path the file in errors. Errors in the script are
-// *strategies.Error of operation load.
+// Compile compiles a script. It runs the top level once within the limits and checks that there is
+// a function choose; it does not ask for choices. name is the name of the strategy, path the file
+// in errors. Errors in the script are *strategies.Error of operation load.
 //
-// The factory is safe for concurrent use. Its seats share nothing that a script
-// can change.
+// The factory is safe for concurrent use. Its seats share nothing that a script can change.
 func Compile(name, path string, source []byte, limits budget.Limits) (strategies.Factory, error) {
 	f := &factory{
 		Host:   script.NewHost(script.Describe(strategies.JavaScript, name, path, source, script.Comment(source)), limits),

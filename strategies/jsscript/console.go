@@ -97,9 +97,8 @@ func (b *sandbox) installConsole(source string) {
 	}
 }
 
-// function returns a function under a name that a script may see. What a script prints
-// never decides a match: an exception of its own, thrown while it is put into words, is
-// dropped.
+// function returns a function under a name that a script may see. What a script prints never
+// decides a match: an exception of its own, thrown while it is put into words, is dropped.
 func (b *sandbox) function(name string, do func(args []goja.Value)) *goja.Object {
 	f := b.vm.ToValue(func(call goja.FunctionCall) goja.Value {
 		_ = b.vm.Try(func() { do(call.Arguments) })

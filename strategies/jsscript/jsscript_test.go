@@ -225,9 +225,8 @@ const limit = 60 * time.Millisecond
 
 var patient = budget.Limits{Time: time.Hour}
 
-// An interrupt must not strike anybody else, nor the next call of the seat that
-// it missed: here a call ends about when its context does. This runs alone, so
-// that innocent calls have a processor.
+// An interrupt must not strike anybody else, nor the next call of the seat that it missed: here a
+// call ends about when its context does. This runs alone, so that innocent calls have a processor.
 func TestInnocentCallsAfterOverruns(t *testing.T) {
 	const script = `let n = 0;
 function choose(turn) { n = 0; while (turn.round === 1 && n >= 0) n++; return "even" }
@@ -303,8 +302,7 @@ func TestConsole(t *testing.T) {
 	}
 }
 
-// With and without a log a league goes the same way, even where printing runs
-// code of the script.
+// With and without a log a league goes the same way, even where printing runs code of the script.
 func TestPrintingHasNoEffect(t *testing.T) {
 	const script = `function choose() { console.log({ get x() { return Math.random() } }); return Math.random() }`
 	with := setup(game.Key{1, 2})

@@ -69,8 +69,7 @@ func (b *sandbox) refuseCode() parser.Option {
 // instructions, not inside built-in functions.
 func (b *sandbox) interrupt() { b.vm.Interrupt(errStopped) }
 
-// errStopped stops the interpreter. Its text is unused: the watchdog's guard has the
-// reason.
+// errStopped stops the interpreter. Its text is unused: the watchdog's guard has the reason.
 var errStopped = errors.New("stopped")
 
 // top returns the run of a script's top level as a function.

@@ -47,8 +47,7 @@ func (f *factory) open(ctx context.Context, s strategies.Setup) (*seat, error) {
 	return st, nil
 }
 
-// begin runs start and gets ready for the first match. The hooks are looked up
-// once, after start.
+// begin runs start and gets ready for the first match. The hooks are looked up once, after start.
 func (s *seat) begin(ctx context.Context, setup *strategies.Setup) error {
 	s.view = newView(s.sandbox.vm)
 	s.watch.object(s.turn, "turn")
@@ -82,9 +81,8 @@ func (s *seat) begin(ctx context.Context, setup *strategies.Setup) error {
 	return err
 }
 
-// hook returns a function of the script's, declared in whatever way, or undefined. It is
-// looked up within the budget: what looks like a variable may be a getter,
-// which is code of the script's.
+// hook returns a function of the script's, declared in whatever way, or undefined. It is looked up
+// within the budget: what looks like a variable may be a getter, which is code of the script's.
 func (s *seat) hook(ctx context.Context, op strategies.Op, name string) (goja.Value, bool, error) {
 	vm := s.sandbox.vm
 	v, err := s.call(ctx, op, func(goja.Value, ...goja.Value) (v goja.Value, err error) {
@@ -137,8 +135,7 @@ func (s *seat) Observe(ctx context.Context, o *strategies.Outcome) error {
 // Spent implements strategies.Spender.
 func (s *seat) Spent() strategies.Spent { return s.spent }
 
-// Close gives up the runtime. No goroutine of the factory refers to it any
-// more.
+// Close gives up the runtime. No goroutine of the factory refers to it any more.
 func (s *seat) Close() error {
 	if s.guard != nil {
 		s.guard.Release()
@@ -181,8 +178,7 @@ func (s *seat) call(ctx context.Context, op strategies.Op, f goja.Callable, args
 	return v, nil
 }
 
-// settle makes an error of what went wrong in a call, and ends the seat if it
-// was an overrun.
+// settle makes an error of what went wrong in a call, and ends the seat if it was an overrun.
 func (s *seat) settle(op strategies.Op, failed *failure) error {
 	err := s.factory.fail(op, failed)
 	if failed.over {

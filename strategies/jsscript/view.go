@@ -12,10 +12,9 @@ import (
 //go:embed prelude.js
 var preludeSource string
 
-// prelude is the part of the host that runs inside every runtime. The object
-// of an outcome is made there because that is faster than making it from
-// outside; and a literal makes properties of its own, so what a script does to
-// prototypes does not matter.
+// prelude is the part of the host that runs inside every runtime. The object of an outcome is made
+// there because that is faster than making it from outside; and a literal makes properties of its
+// own, so what a script does to prototypes does not matter.
 var prelude = sync.OnceValue(func() *goja.Program { return goja.MustCompile("host.js", preludeSource, true) })
 
 // opponent is an opponent as the script sees it.
@@ -75,9 +74,8 @@ func (d *view) against(id string) *opponent {
 	return r
 }
 
-// write tells the turn what has changed since the one before. It fails if the
-// script has frozen it. An opponent who is not known has no history: it may be
-// another one every time.
+// write tells the turn what has changed since the one before. It fails if the script has frozen it.
+// An opponent who is not known has no history: it may be another one every time.
 func (d *view) write(t *strategies.Turn) error {
 	w := turnWriter{turn: d.turn}
 	if t.MatchID != d.wrote.MatchID {

@@ -41,8 +41,7 @@ type watch struct {
 	text *script.Text
 }
 
-// mark puts a proxy before the prototype of an object. describe is asked for what
-// neither has.
+// mark puts a proxy before the prototype of an object. describe is asked for what neither has.
 func (w *watch) mark(o *goja.Object, doubtful bool, describe func(key string) (what, hint string)) {
 	get := func(target *goja.Object, key string) goja.Value {
 		if v := target.Get(key); v != nil {

@@ -153,8 +153,7 @@ func protect(l *lua.LState, handler *lua.LFunction) int {
 	return l.GetTop()
 }
 
-// baseToNumber reads what Lua's lexer reads, and whole numbers in bases from 2
-// to 36.
+// baseToNumber reads what Lua's lexer reads, and whole numbers in bases from 2 to 36.
 func baseToNumber(l *lua.LState) int {
 	v := l.CheckAny(1)
 	if n, ok := v.(lua.LNumber); ok && l.GetTop() == 1 {

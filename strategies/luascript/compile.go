@@ -1,35 +1,33 @@
 // Package luascript runs strategies written in Lua 5.1, on gopher-lua.
 //
-// Compile compiles a script once; every seat runs it in a new Lua state.
-// scripts/README.md describes the interface for authors, which is the same as that
-// of JavaScript.
+// Compile compiles a script once; every seat runs it in a new Lua state. scripts/README.md
+// describes the interface for authors, which is the same as that of JavaScript.
 //
 // # Limits
 //
 // Every call of a hook, and the run of the top level, has a budget of instructions
-// (Limits.Instructions) and of time (Limits.Time). The count does not depend on the
-// machine: the same script in the same league exceeds its budget at the same instruction.
-// It relies on gopher-lua asking its context once per instruction, which a test checks.
-// Calls nest 200 deep at most.
+// (Limits.Instructions) and of time (Limits.Time). The count does not depend on the machine: the
+// same script in the same league exceeds its budget at the same instruction. It relies on
+// gopher-lua asking its context once per instruction, which a test checks. Calls nest 200 deep at
+// most.
 //
-// Exceeding a limit ends the seat. A script cannot catch the end of its instructions or
-// its time: pcall returns, and the next instruction raises it again.
+// Exceeding a limit ends the seat. A script cannot catch the end of its instructions or its time:
+// pcall returns, and the next instruction raises it again.
 //
-// Nothing here bounds memory, or the time of a built-in function. Both are limits of the
-// process that runs the script.
+// Nothing here bounds memory, or the time of a built-in function. Both are limits of the process
+// that runs the script.
 //
 // # Sandbox
 //
-// Scripts cannot reach files, network, clock, environment, other states or the
-// host's memory: the functions do not exist. There are no coroutines and no code
-// from strings. Randomness comes from the seat's stream. Nothing that differs
-// between runs is visible: tables and functions print without address, pairs
-// follows the order of insertion, errors name the script by a fixed word.
+// Scripts cannot reach files, network, clock, environment, other states or the host's memory: the
+// functions do not exist. There are no coroutines and no code from strings. Randomness comes from
+// the seat's stream. Nothing that differs between runs is visible: tables and functions print
+// without address, pairs follows the order of insertion, errors name the script by a fixed word.
 //
-// Where gopher-lua differs from Lua 5.1 so does this package, except in the functions it
-// replaces (tables, tonumber, tostring, string.format, math.random), which follow the
-// reference manual, and in what repair repairs. Some functions, arguments and escapes of
-// later versions exist as well; what else differs silently from Lua 5.4 is a slip.
+// Where gopher-lua differs from Lua 5.1 so does this package, except in the functions it replaces
+// (tables, tonumber, tostring, string.format, math.random), which follow the reference manual, and
+// in what repair repairs. Some functions, arguments and escapes of later versions exist as well;
+// what else differs silently from Lua 5.4 is a slip.
 package luascript
 
 import (
@@ -63,13 +61,11 @@ const (
 // that a single store takes a GiB. It keeps the limit in a variable.
 func init() { lua.MaxArrayIndex = 1 << 20 }
 
-// Compile compiles a script. It runs the top level once within the limits and checks
-// that there is a function choose; it does not ask for choices. name is the name of
-// the strategy, path the file in errors. Errors in the script are
-// *strategies.Error of operation load.
+// Compile compiles a script. It runs the top level once within the limits and checks that there is
+// a function choose; it does not ask for choices. name is the name of the strategy, path the file
+// in errors. Errors in the script are *strategies.Error of operation load.
 //
-// The factory is safe for concurrent use. Its seats share nothing that a script
-// can change.
+// The factory is safe for concurrent use. Its seats share nothing that a script can change.
 func Compile(name, path string, source []byte, limits budget.Limits) (strategies.Factory, error) {
 	f := &factory{
 		Host:    script.NewHost(script.Describe(strategies.Lua, name, path, source, script.Comment(source)), limits),

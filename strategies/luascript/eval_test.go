@@ -62,8 +62,7 @@ func (b *bench) run(source string) (string, error) {
 	return strings.Join(shown, " "), nil
 }
 
-// TestValues holds what built-ins return to the manual of Lua 5.1 and to what
-// lua 5.1.5 prints.
+// TestValues holds what built-ins return to the manual of Lua 5.1 and to what lua 5.1.5 prints.
 func TestValues(t *testing.T) {
 	for _, c := range []struct{ expr, want string }{
 		// tostring and ..
@@ -206,8 +205,7 @@ func TestOneUnitPerInstruction(t *testing.T) {
 	}
 }
 
-// TestBudgetIsExact finds the number of units that a chunk needs, and gives it
-// one less.
+// TestBudgetIsExact finds the number of units that a chunk needs, and gives it one less.
 func TestBudgetIsExact(t *testing.T) {
 	for _, code := range []string{
 		`for i = 1, 100 do end`,
@@ -267,8 +265,7 @@ func TestOverrunsCannotBeCaught(t *testing.T) {
 	}
 }
 
-// TestGoPanicsAreErrors uses a function of more upvalues than the interpreter
-// has room to count.
+// TestGoPanicsAreErrors uses a function of more upvalues than the interpreter has room to count.
 func TestGoPanicsAreErrors(t *testing.T) {
 	got, err := newBench(t, roomy).run(manyUpvalues(300))
 	if err == nil || !strings.Contains(err.Error(), "the interpreter failed") {

@@ -10,8 +10,7 @@ import (
 	"github.com/strategylab/strategylab/strategies/script"
 )
 
-// elsewhere has the names of other versions of Lua and of other languages, and what
-// to use instead.
+// elsewhere has the names of other versions of Lua and of other languages, and what to use instead.
 var elsewhere = map[string]string{
 	"math.maxinteger": "use math.huge", "math.mininteger": "use -math.huge", "math.ult": "compare with <",
 	"string.pack": "keep tables", "string.unpack": "keep tables", "rawlen": "use #", "math.randomseed": "randomness is seeded already: call math.random",

@@ -335,10 +335,9 @@ var partners = map[string]string{
 	end`,
 }
 
-// TestScriptsPlayWell has the scripts that people copy meet simple players and
-// one another, ten times in each of 40 leagues. What counts is how often the
-// two choices differ; a coin differs half of the time. The least values are
-// some way below what the scripts reached when they were written.
+// TestScriptsPlayWell has the scripts that people copy meet simple players and one another, ten
+// times in each of 40 leagues. What counts is how often the two choices differ; a coin differs half
+// of the time. The least values are some way below what the scripts reached when they were written.
 func TestScriptsPlayWell(t *testing.T) {
 	for name, least := range map[string]map[string]float64{
 		"drift":    {"even": 0.85, "odd": 0.85, "avoid": 0.9, "itself": 0.7, "random": 0.45},

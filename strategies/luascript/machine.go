@@ -31,10 +31,9 @@ var closedChannel = func() chan struct{} {
 	return c
 }()
 
-// machine is one Lua state and what it has used up. It is the context of that state,
-// whose Done the interpreter asks for once for every instruction. It counts there.
-// Built-in functions find it through the state. It belongs to one goroutine
-// at a time; only stop is set from another.
+// machine is one Lua state and what it has used up. It is the context of that state, whose Done the
+// interpreter asks for once for every instruction. It counts there. Built-in functions find it
+// through the state. It belongs to one goroutine at a time; only stop is set from another.
 type machine struct {
 	state *lua.LState
 	rand  *game.Rand

@@ -302,9 +302,8 @@ func tableMaxN(l *lua.LState) int {
 	return 1
 }
 
-// tableSort sorts a copy, so that a comparison which changes the table cannot
-// disturb the sort, and writes it back at the end. An inconsistent comparison
-// leaves the items in some order.
+// tableSort sorts a copy, so that a comparison which changes the table cannot disturb the sort, and
+// writes it back at the end. An inconsistent comparison leaves the items in some order.
 func tableSort(l *lua.LState) int {
 	t, less := l.CheckTable(1), l.LessThan
 	if l.Get(2) != lua.LNil {

@@ -55,8 +55,7 @@ func (f *factory) open(ctx context.Context, s strategies.Setup, w *watch) (*seat
 	return st, nil
 }
 
-// begin runs start and gets ready for the first match. The hooks are looked up
-// once, after start.
+// begin runs start and gets ready for the first match. The hooks are looked up once, after start.
 func (s *seat) begin(ctx context.Context, setup strategies.Setup) error {
 	l, globals := s.machine.state, s.machine.state.G.Global
 	s.view = newView(l, setup.Legs)
@@ -179,9 +178,8 @@ func (s *seat) retire(why error) {
 	s.machine, s.choose, s.observe, s.view = nil, nil, nil, view{}
 }
 
-// call runs a function with one argument, or none if it is nil, within the
-// budget, and returns its result, if it wants one. After an overrun the seat
-// has ended.
+// call runs a function with one argument, or none if it is nil, within the budget, and returns its
+// result, if it wants one. After an overrun the seat has ended.
 func (s *seat) call(ctx context.Context, op strategies.Op, f *lua.LFunction, arg lua.LValue, results int) (lua.LValue, error) {
 	m := s.machine
 	l := m.state

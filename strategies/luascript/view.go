@@ -10,8 +10,7 @@ import (
 	"github.com/strategylab/strategylab/strategies/script"
 )
 
-// smallNumbers saves an allocation for each small number.
-// They are immutable, like all Lua numbers.
+// smallNumbers saves an allocation for each small number. They are immutable, like all Lua numbers.
 var smallNumbers = sync.OnceValue(func() *[1024]lua.LValue {
 	n := new([1024]lua.LValue)
 	for i := range n {

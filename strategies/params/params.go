@@ -67,8 +67,7 @@ var (
 	word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][\w-]*$`) })
 )
 
-// Declares reports whether a line of a comment, with or without its marks, declares a
-// parameter.
+// Declares reports whether a line of a comment, with or without its marks, declares a parameter.
 func Declares(line string) bool { return marked().MatchString(line) }
 
 // Head returns the beginning of a script in which parameters are declared: the comments
@@ -171,8 +170,7 @@ func (p Param) Check(text string) (string, error) {
 	return strconv.FormatFloat(x+0, 'f', -1, 64), nil // no -0
 }
 
-// Number returns a value that Check accepts as a number; of a word, its place in Words,
-// from 0.
+// Number returns a value that Check accepts as a number; of a word, its place in Words, from 0.
 func (p Param) Number(text string) float64 {
 	if p.Words != nil {
 		return float64(slices.Index(p.Words, text))
@@ -292,9 +290,8 @@ func Set(text []byte, list []Param, values []Value) []byte {
 	return out
 }
 
-// Name returns the name of a strategy with values, of at most this many letters: with the
-// names of the parameters, or their shortest beginnings, or else with six digits that
-// depend on the values.
+// Name returns the name of a strategy with values, of at most this many letters: with the names of
+// the parameters, or their shortest beginnings, or else with six digits that depend on the values.
 func Name(strategy string, list []Param, values []Value, most int) string {
 	short := slices.Clone(values)
 	for i, v := range short {

@@ -135,8 +135,7 @@ func (h *Host) Fail(op strategies.Op, line int, hint string, err error) error {
 	return &strategies.Error{Source: h.info.Source, Line: line, Op: op, Err: err, Hint: hint}
 }
 
-// Try opens a seat and closes it, to find errors early. After an error the host is
-// closed.
+// Try opens a seat and closes it, to find errors early. After an error the host is closed.
 func (h *Host) Try(open func(context.Context) (io.Closer, error)) error {
 	trial, err := open(context.Background())
 	if err == nil {

@@ -15,13 +15,11 @@ type Slip struct {
 	Line int    // from 1
 	What string // one sentence
 	Hint string // may be empty
-	// Doubtful says that it may be intended, such as reading after the end of a list to
-	// find it.
+	// Doubtful says that it may be intended, such as reading after the end of a list to find it.
 	Doubtful bool
 }
 
-// Watched is a factory that can watch its script. Factories of scripts in other
-// processes cannot.
+// Watched is a factory that can watch its script. Factories of scripts in other processes cannot.
 type Watched interface {
 	strategies.Factory
 	// NewWatched makes a seat that chooses like one of New and passes every slip to

@@ -11,9 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text is the source of a script, for hints at what its author may have meant. It
-// reads lines, not a syntax tree: it serves scripts that do not parse. It is safe for
-// concurrent use.
+// Text is the source of a script, for hints at what its author may have meant. It reads lines, not
+// a syntax tree: it serves scripts that do not parse. It is safe for concurrent use.
 type Text struct {
 	source  []byte
 	comment string
@@ -73,8 +72,7 @@ func (t *Text) strip(line []byte) string {
 
 func (t *Text) lines() int { return bytes.Count(t.source, []byte("\n")) + 1 }
 
-// Habit returns what to write instead of a form of another language on a line, or
-// "".
+// Habit returns what to write instead of a form of another language on a line, or "".
 func (t *Text) Habit(line int) string {
 	if line < 1 {
 		return ""
@@ -137,8 +135,7 @@ func (t *Text) NearestName(missing string) string {
 	return Nearest(missing, slices.DeleteFunc(slices.Clone(t.names), func(n string) bool { return n == missing }))
 }
 
-// LineOfText returns the only line that has a text in quotes, 0 if there is none or
-// several.
+// LineOfText returns the only line that has a text in quotes, 0 if there is none or several.
 func (t *Text) LineOfText(text string) int {
 	const most = 100 // a script can make up any number of texts
 	t.mu.Lock()
@@ -177,8 +174,7 @@ func (t *Text) count(n string) (times int) {
 	return times
 }
 
-// Assigns reports whether the script may assign to a name: then reading it before is
-// no mistake.
+// Assigns reports whether the script may assign to a name: then reading it before is no mistake.
 func (t *Text) Assigns(name string) bool {
 	if !utf8.ValidString(name) {
 		return false

@@ -25,9 +25,8 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// Seat is one strategy in one league. Set Factory and Setup, call Start or
-// Quarantine, then Choose or Answer and Observe, and Close at the end. It
-// belongs to one goroutine at a time.
+// Seat is one strategy in one league. Set Factory and Setup, call Start or Quarantine, then Choose
+// or Answer and Observe, and Close at the end. It belongs to one goroutine at a time.
 type Seat struct {
 	Factory strategies.Factory
 	Setup   strategies.Setup // Rand is required
@@ -66,8 +65,7 @@ func (s *Seat) Start(ctx context.Context) error {
 	return nil
 }
 
-// Quarantine puts a seat out that has not started: every match is lost with
-// game.FaultQuarantined.
+// Quarantine puts a seat out that has not started: every match is lost with game.FaultQuarantined.
 func (s *Seat) Quarantine() { s.out, s.why = game.FaultQuarantined, nil }
 
 // Out returns the fault that the next match of the seat is lost with and the
@@ -77,8 +75,7 @@ func (s *Seat) Out() (game.Fault, error) { return s.out, s.why }
 // Strategy returns the strategy, nil before Start and after Close.
 func (s *Seat) Strategy() strategies.Strategy { return s.strategy }
 
-// Standing counts the observed outcomes, those after the seat was put out
-// included.
+// Standing counts the observed outcomes, those after the seat was put out included.
 func (s *Seat) Standing() strategies.Standing { return s.standing }
 
 // Choose asks for one choice. It passes t on as it is; a caller that does not
@@ -132,8 +129,7 @@ func (s *Seat) forfeit() Answer {
 	return a
 }
 
-// Observe counts an outcome and passes it to the strategy, unless the seat is
-// out.
+// Observe counts an outcome and passes it to the strategy, unless the seat is out.
 func (s *Seat) Observe(ctx context.Context, o *strategies.Outcome) error {
 	s.standing.Add(o.Result, o.Points)
 	if s.out != game.NoFault || s.strategy == nil {
@@ -147,8 +143,7 @@ func (s *Seat) Observe(ctx context.Context, o *strategies.Outcome) error {
 	return err
 }
 
-// Close ends the strategy. It is safe to call more than once, and on a seat
-// that has not started.
+// Close ends the strategy. It is safe to call more than once, and on a seat that has not started.
 func (s *Seat) Close() (err error) {
 	if s.strategy == nil {
 		return nil

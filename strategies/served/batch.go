@@ -16,8 +16,7 @@ func (f *Factory) NewBatch(context.Context) (strategies.Batch, error) {
 	return &batch{factory: f, seats: make(map[strategies.SeatID]*seat)}, nil
 }
 
-// batch is a group of seats that share an agent or, if it starts for each league, have one
-// each.
+// batch is a group of seats that share an agent or, if it starts for each league, have one each.
 type batch struct {
 	factory *Factory
 	seats   map[strategies.SeatID]*seat
@@ -36,8 +35,7 @@ type task struct {
 	failed   *strategies.SeatError
 }
 
-// Step implements strategies.Batch. Seats play at the same time, as many as the window
-// allows.
+// Step implements strategies.Batch. Seats play at the same time, as many as the window allows.
 func (b *batch) Step(ctx context.Context, s *strategies.Step) error {
 	for i := range s.Open {
 		b.seats[s.Open[i].Seat] = newSeat(b, &s.Open[i].Setup)

@@ -16,11 +16,10 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// cassette is a recording of all exchanges with an agent, in which a remark for each
-// choice says what came of them. The remark, and not the exchanges, is what a later run
-// finds, by the key of the seat (see seat.key): so it has the same choices and the same
-// failures, whatever was sent to learn them. It is safe for concurrent use; a nil cassette is
-// empty and keeps nothing.
+// cassette is a recording of all exchanges with an agent, in which a remark for each choice says
+// what came of them. The remark, and not the exchanges, is what a later run finds, by the key of
+// the seat (see seat.key): so it has the same choices and the same failures, whatever was sent to
+// learn them. It is safe for concurrent use; a nil cassette is empty and keeps nothing.
 type cassette struct {
 	verdicts map[string]verdict // of earlier runs, by key; never changed
 	recorder *trace.Recorder    // nil offline
@@ -74,8 +73,7 @@ func openCassette(folder, name string, offline bool) (*cassette, error) {
 // The first word of a verdict that is no fault.
 const spentWord = "spent"
 
-// faultCauses are the causes of faults of agents, whose names are the first words of
-// verdicts.
+// faultCauses are the causes of faults of agents, whose names are the first words of verdicts.
 var faultCauses = []error{strategies.ErrTimeout, strategies.ErrCrashed, strategies.ErrInvalidChoice, nil}
 
 func readVerdict(text string) (v verdict, ok bool) {

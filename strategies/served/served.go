@@ -43,8 +43,7 @@ const (
 	League = "league" // for each
 )
 
-// Config says how agents are played. The zero value of a field means the default named
-// with it.
+// Config says how agents are played. The zero value of a field means the default named with it.
 type Config struct {
 	// Deadline is the time for an answer: DefaultDeadline.
 	Deadline time.Duration

@@ -302,8 +302,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// example opens an example of the documentation, started by an interpreter that may be
-// missing.
+// example opens an example of the documentation, started by an interpreter that may be missing.
 func example(t *testing.T, c served.Config, interpreter, file string, args ...string) *served.Factory {
 	t.Helper()
 	program, err := exec.LookPath(interpreter)

@@ -24,8 +24,7 @@ type Spec struct {
 	Command []string
 }
 
-// Shared reports whether all seats use one agent: what has an address of its own exists
-// once.
+// Shared reports whether all seats use one agent: what has an address of its own exists once.
 func (s Spec) Shared() bool { return s.URL != "" || !s.has(portWord) }
 
 func (s Spec) has(word string) bool {
@@ -84,8 +83,7 @@ func Parse(text string) (Spec, error) {
 	return s, nil
 }
 
-// ParseFile reads a file with an agent a line. Lines that are empty or begin with # are
-// comments.
+// ParseFile reads a file with an agent a line. Lines that are empty or begin with # are comments.
 func ParseFile(text []byte) ([]Spec, error) {
 	var list []Spec
 	number := 0

@@ -1,10 +1,8 @@
-// Package strategytest checks a strategy for its author: whether it completes
-// small leagues of every shape, whether it is deterministic, and how long its
-// calls take.
+// Package strategytest checks a strategy for its author: whether it completes small leagues of
+// every shape, whether it is deterministic, and how long its calls take.
 //
-// The package does not import testing, so that programs can use it too. Its own
-// tests hold every runtime (Lua, JavaScript, Go, plugins) to one list of
-// requirements.
+// The package does not import testing, so that programs can use it too. Its own tests hold every
+// runtime (Lua, JavaScript, Go, plugins) to one list of requirements.
 package strategytest
 
 import (
@@ -23,8 +21,7 @@ import (
 
 // Config is the settings of a check. The zero value is fine.
 type Config struct {
-	// Seed determines the leagues: equal seeds give equal findings, except for
-	// times.
+	// Seed determines the leagues: equal seeds give equal findings, except for times.
 	Seed uint64
 	// Now is the clock that times calls; nil leaves times out.
 	Now func() time.Time
@@ -38,12 +35,11 @@ type Config struct {
 	Steps *Steps
 }
 
-// Check plays a strategy in small leagues against assorted opponents and returns
-// what its author should know. A failure that occurs in several leagues is an
-// error or a warning of the first; a finding "again" lists the others. The league in
-// which a strategy ends its process is the last one: a finding "unplayed" lists the
-// others. If ctx is done, the findings end with an Error that says so, unless its cause is
-// ErrTime: then o.Steps has what was left out.
+// Check plays a strategy in small leagues against assorted opponents and returns what its author
+// should know. A failure that occurs in several leagues is an error or a warning of the first; a
+// finding "again" lists the others. The league in which a strategy ends its process is the last
+// one: a finding "unplayed" lists the others. If ctx is done, the findings end with an Error that
+// says so, unless its cause is ErrTime: then o.Steps has what was left out.
 func Check(ctx context.Context, f strategies.Factory, o Config) []Finding {
 	if o.Steps == nil {
 		o.Steps = new(Steps)
@@ -159,8 +155,7 @@ func (c *checker) compare(ctx context.Context, league scenario, first *playthrou
 	}
 }
 
-// overran reports whether a call exceeded its time limit. Then the playthrough is
-// not reproducible.
+// overran reports whether a call exceeded its time limit. Then the playthrough is not reproducible.
 func (r *playthrough) overran() bool {
 	return slices.ContainsFunc(r.failures, func(f failure) bool {
 		return !strategies.FaultOf(f.err).Reproducible()

@@ -56,8 +56,7 @@ func (c *checker) deterministic(ctx context.Context, sc scenario, first *playthr
 	return true
 }
 
-// independent plays two seats of the league in turns. Neither may influence the
-// other.
+// independent plays two seats of the league in turns. Neither may influence the other.
 func (c *checker) independent(ctx context.Context, sc scenario, alone *playthrough) {
 	one := c.newPlaythrough(ctx, sc, c.key(0), nil)
 	two := c.newPlaythrough(ctx, sc, c.key(1), nil)

@@ -49,8 +49,7 @@ type Finding struct {
 	What  string `json:"what"`            // one sentence
 	Where string `json:"where,omitempty"` // "scripts/mine.lua:12", if known
 	Hint  string `json:"hint,omitempty"`  // what to do about it
-	// Share is the share of a budget that the most expensive call used, from 0
-	// to 1.
+	// Share is the share of a budget that the most expensive call used, from 0 to 1.
 	Share float64 `json:"share,omitempty"`
 }
 

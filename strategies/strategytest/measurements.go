@@ -65,9 +65,8 @@ func (m *measurements) started(seat strategies.Strategy) {
 
 // Thresholds of findings about time.
 const (
-	// slowCall makes experiments slow: a thousand leagues of sixteen players with
-	// ten legs ask each player 150,000 times, which takes two and a half minutes
-	// at this rate.
+	// slowCall makes experiments slow: a thousand leagues of sixteen players with ten legs ask each
+	// player 150,000 times, which takes two and a half minutes at this rate.
 	slowCall = time.Millisecond
 	// growth is the ratio of late to early choices that is reported.
 	growth = 4
@@ -142,8 +141,7 @@ func brief(d time.Duration) time.Duration {
 	return d.Round(unit)
 }
 
-// sampleMemory records the live memory of the process before a playthrough or at
-// its end.
+// sampleMemory records the live memory of the process before a playthrough or at its end.
 func (m *measurements) sampleMemory(end bool) {
 	switch {
 	case m == nil || m.memory == nil:

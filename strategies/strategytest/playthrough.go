@@ -110,8 +110,7 @@ func (r *playthrough) fail(op strategies.Op, match string, err error) {
 	r.forfeit = r.forfeit || strategies.EndsSeat(op, strategies.FaultOf(err))
 }
 
-// step plays the next match. It returns false after the last match and after a
-// forfeit.
+// step plays the next match. It returns false after the last match and after a forfeit.
 func (r *playthrough) step(ctx context.Context) bool {
 	if r.forfeit || r.next == len(r.matches) || ctx.Err() != nil {
 		return false

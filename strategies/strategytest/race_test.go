@@ -2,6 +2,5 @@
 
 package strategytest_test
 
-// raced says that the race detector is on, which makes a process some ten times
-// as slow.
+// raced says that the race detector is on, which makes a process some ten times as slow.
 const raced = true

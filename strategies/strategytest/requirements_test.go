@@ -73,9 +73,8 @@ func (p *probe) longer(limit *time.Duration) bool {
 	return true
 }
 
-// insist runs a check that stops calls after a short time. While the check
-// fails, it is run again with a longer one: on a slow machine a call that ends
-// by itself may need that.
+// insist runs a check that stops calls after a short time. While the check fails, it is run again
+// with a longer one: on a slow machine a call that ends by itself may need that.
 func (p *probe) insist(run func(p *probe, limit time.Duration)) {
 	for limit := soon; ; {
 		trial := &probe{subject: p.subject, id: p.id}
@@ -88,8 +87,7 @@ func (p *probe) insist(run func(p *probe, limit time.Duration)) {
 	}
 }
 
-// compile calls a Maker, which has to return: the top level of a script runs
-// under a budget, too.
+// compile calls a Maker, which has to return: the top level of a script runs under a budget, too.
 func (p *probe) compile(name string, m Maker, l budget.Limits) (f strategies.Factory, returned bool, err error) {
 	var made strategies.Factory // the goroutine's alone until it has returned
 	returned, err = p.await(name+", to load", func() (err error) {
@@ -121,9 +119,8 @@ func (p *probe) leave(name string, s *player) {
 	}
 }
 
-// await runs a call that has to return by itself. It reports one that does not
-// and returns false: then the call's goroutine is lost, and with it everything
-// that it uses.
+// await runs a call that has to return by itself. It reports one that does not and returns false:
+// then the call's goroutine is lost, and with it everything that it uses.
 func (p *probe) await(name string, call func() error) (returned bool, err error) {
 	result := make(chan error, 1)
 	go func() { result <- call() }()
@@ -278,10 +275,9 @@ func runtimeChecks() []runtimeCheck {
 	}
 }
 
-// CheckRuntime applies every check to the runtime of s. Each check yields at
-// least one finding: OK if all of it was tried and found good, Info for what
-// the subject cannot express, Error for what is wrong. It stops early, with an
-// Error, when ctx is done.
+// CheckRuntime applies every check to the runtime of s. Each check yields at least one finding: OK
+// if all of it was tried and found good, Info for what the subject cannot express, Error for what
+// is wrong. It stops early, with an Error, when ctx is done.
 func CheckRuntime(ctx context.Context, s Subject) []Finding {
 	var findings []Finding
 	for _, c := range runtimeChecks() {
@@ -810,8 +806,7 @@ type Named struct {
 	Make Maker
 }
 
-// Answer is a behaviour whose choose gives one fixed answer, and what the host
-// must take it for.
+// Answer is a behaviour whose choose gives one fixed answer, and what the host must take it for.
 type Answer struct {
 	Name string
 	Make Maker

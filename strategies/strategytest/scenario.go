@@ -10,8 +10,7 @@ type scenario struct {
 	id    string
 	title string // the finding when nothing failed
 	hint  string // for failures without a hint of their own
-	// live scenarios occur only in live leagues: failures there do not matter to
-	// experiments.
+	// live scenarios occur only in live leagues: failures there do not matter to experiments.
 	live bool
 
 	players, legs int

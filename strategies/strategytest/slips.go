@@ -8,10 +8,9 @@ import (
 	"github.com/strategylab/strategylab/strategies/script"
 )
 
-// Slips plays a script in one small league and returns what it reads although it does
-// not exist, each once: an Error, or a Warning if it may be intended. With failures, it
-// also returns how its calls fail there. A factory that is not script.Watched has no
-// findings.
+// Slips plays a script in one small league and returns what it reads although it does not exist,
+// each once: an Error, or a Warning if it may be intended. With failures, it also returns how its
+// calls fail there. A factory that is not script.Watched has no findings.
 func Slips(ctx context.Context, f strategies.Factory, o Config, failures bool) []Finding {
 	watched, ok := f.(script.Watched)
 	if !ok {
@@ -48,8 +47,7 @@ func (w *watching) New(ctx context.Context, s strategies.Setup) (strategies.Stra
 	})
 }
 
-// varies points out a script that reads how matches ended and answers the same
-// whatever that was.
+// varies points out a script that reads how matches ended and answers the same whatever that was.
 func (c *checker) varies(r *playthrough) {
 	watched, ok := c.factory.(script.Watched)
 	if !ok || len(r.failures) > 0 {

@@ -29,8 +29,7 @@ type ticker struct{ at time.Time }
 func (c *ticker) now() time.Time       { return c.at }
 func (c *ticker) pass(d time.Duration) { c.at = c.at.Add(d) }
 
-// found runs Check over one of the beginners, in a bubble so that endless
-// loops cost no time.
+// found runs Check over one of the beginners, in a bubble so that endless loops cost no time.
 func found(t *testing.T, bug, name string) (findings []strategytest.Finding) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -10,8 +10,7 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// barer is a factory that can also make a seat in a bare VM, which protects nobody
-// from its script.
+// barer is a factory that can also make a seat in a bare VM, which protects nobody from its script.
 type barer interface {
 	NewBare(s strategies.Setup) (strategies.Strategy, error)
 }
@@ -65,8 +64,7 @@ const TimedMatches = (timedPlayers - 1) * 10
 
 const timedPlayers = 16
 
-// timeLeague returns nanoseconds per decision in one league against random
-// opponents.
+// timeLeague returns nanoseconds per decision in one league against random opponents.
 func timeLeague(ctx context.Context, now func() time.Time, league int, open func(strategies.Setup) (strategies.Strategy, error)) (_ float64, err error) {
 	turns, outcomes := timedLeague(league)
 	setup := strategies.Setup{

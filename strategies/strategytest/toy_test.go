@@ -18,9 +18,8 @@ import (
 	"github.com/strategylab/strategylab/strategies/budget"
 )
 
-// toy is a runtime for "scripts" written as Go functions. It treats them as
-// the real ones treat theirs, and with a bug it does one thing wrong: so the
-// checks themselves can be checked.
+// toy is a runtime for "scripts" written as Go functions. It treats them as the real ones treat
+// theirs, and with a bug it does one thing wrong: so the checks themselves can be checked.
 type toy struct {
 	bug      string
 	released chan struct{} // frees the calls that a deaf toy cannot stop

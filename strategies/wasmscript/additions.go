@@ -50,8 +50,7 @@ func moved(index, imported uint32) uint32 {
 	return index
 }
 
-// addTypes adds the type of refill, which is that of _initialize too, and the type of a
-// step.
+// addTypes adds the type of refill, which is that of _initialize too, and the type of a step.
 func (m *module) addTypes(content []byte) []byte {
 	added := []signature{{}}
 	if observe, choose, both := m.stepped(); both {

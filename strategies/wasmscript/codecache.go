@@ -19,12 +19,11 @@ import (
 	"github.com/strategylab/strategylab/host/disk"
 )
 
-// The compiled code of a module lies in a file named after the module as wazero gets it.
-// A file begins with its format and the SHA-256 of the rest, which is the name that
-// wazero has for it, of its version and the processor, and what wazero wrote. wazero
-// itself checks a part of that only, and says that its folder must be safe. So it gets a
-// folder of its own in each process, with no more than was checked, and the cache is
-// nobody else's to write.
+// The compiled code of a module lies in a file named after the module as wazero gets it. A file
+// begins with its format and the SHA-256 of the rest, which is the name that wazero has for it, of
+// its version and the processor, and what wazero wrote. wazero itself checks a part of that only,
+// and says that its folder must be safe. So it gets a folder of its own in each process, with no
+// more than was checked, and the cache is nobody else's to write.
 const (
 	codeFormat = "strategylab-code 1\n"
 	codeSuffix = ".code"
@@ -66,8 +65,7 @@ func openCode(folder string, code []byte) *codeCache {
 	return c
 }
 
-// ownFolder makes a folder that only its owner can read and write, and reports whether it
-// is one.
+// ownFolder makes a folder that only its owner can read and write, and reports whether it is one.
 func ownFolder(folder string) bool {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return false

@@ -42,9 +42,8 @@ type Config struct {
 	// Limits bound every call. One of Limits.Instructions stands for perInstruction
 	// instructions of a module.
 	Limits budget.Limits
-	// Code is a folder for the compiled code of large modules; empty for none. It must
-	// belong to the user alone, otherwise nothing is read or written there. Several
-	// processes may share it.
+	// Code is a folder for the compiled code of large modules; empty for none. It must belong to
+	// the user alone, otherwise nothing is read or written there. Several processes may share it.
 	Code string
 
 	// interpreted runs the module without compiling it.
@@ -73,12 +72,11 @@ const mostParameters = 8
 // maxMessage bounds an error's text, in bytes.
 const maxMessage = 500
 
-// Compile compiles a module and runs its initialization within the limits. It does not
-// ask for choices. name is the name of the strategy, path the file in errors. Errors in
-// the module are *strategies.Error of operation load.
+// Compile compiles a module and runs its initialization within the limits. It does not ask for
+// choices. name is the name of the strategy, path the file in errors. Errors in the module are
+// *strategies.Error of operation load.
 //
-// The factory is safe for concurrent use. Its seats share nothing that a module can
-// change.
+// The factory is safe for concurrent use. Its seats share nothing that a module can change.
 func Compile(name, path string, source []byte, c Config) (strategies.Factory, error) {
 	m, err := instrument(source)
 	f := &factory{module: m}

@@ -6,11 +6,10 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 )
 
-// linear is the memory of an instance. It begins in Go's heap, as most modules never grow
-// theirs, and grows into memory of its own from the system, which goes back as soon as the
-// next growth or the end of the seat replaces it. In Go's heap each growth would leave the
-// memory of before to the garbage collector, and a process that may use little memory could
-// end before that comes by.
+// linear is the memory of an instance. It begins in Go's heap, as most modules never grow theirs,
+// and grows into memory of its own from the system, which goes back as soon as the next growth or
+// the end of the seat replaces it. In Go's heap each growth would leave the memory of before to the
+// garbage collector, and a process that may use little memory could end before that comes by.
 type linear struct {
 	most   uint64 // bytes
 	all    []byte // up to its capacity

@@ -270,8 +270,7 @@ func tell(ctx context.Context, b *strings.Builder, f strategies.Factory, s strat
 	}
 }
 
-// agree returns the story of a module, which must be the same in every engine and in both
-// seats.
+// agree returns the story of a module, which must be the same in every engine and in both seats.
 func agree(t *testing.T, source []byte) string {
 	t.Helper()
 	return agreeWithin(t, patient, source)

@@ -132,8 +132,7 @@ func caller(module, name string) api.GoFunc {
 	}
 }
 
-// errEarly is the refusal of a random number to initialization, whose result all seats
-// share.
+// errEarly is the refusal of a random number to initialization, whose result all seats share.
 var errEarly = errors.New("lab.random was called before start; draw in start, choose or observe")
 
 func random(in *instance, s []uint64) {

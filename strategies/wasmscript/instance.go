@@ -17,8 +17,7 @@ import (
 	"github.com/strategylab/strategylab/strategies/script"
 )
 
-// instance is a module with memory and globals of its own. It belongs to one seat at a
-// time.
+// instance is a module with memory and globals of its own. It belongs to one seat at a time.
 type instance struct {
 	mod     api.Module
 	memory  api.Memory // nil without one
@@ -187,8 +186,7 @@ func (m *module) reason(err error) error {
 	return fmt.Errorf("trap: %s", text)
 }
 
-// nameOf returns the hook that is called "$7" in a stack trace, or the name that its author
-// knows.
+// nameOf returns the hook that is called "$7" in a stack trace, or the name that its author knows.
 func (m *module) nameOf(name string) string {
 	for _, hook := range []string{"choose", "observe", "start", "_initialize"} {
 		if index, ok := m.hooks[hook]; ok && name == fmt.Sprintf("$%d", m.moved(index)) {

@@ -78,8 +78,7 @@ const (
 // growCost is what memory.grow costs, in instructions: it may copy the memory.
 const growCost = 4096
 
-// maxLocals is the number of locals of a function, maxNesting that of its blocks within
-// each other.
+// maxLocals is the number of locals of a function, maxNesting that of its blocks within each other.
 const (
 	maxLocals  = 20_000
 	maxNesting = 5_000
@@ -329,8 +328,7 @@ func (m *meter) filling() {
 	m.charged()
 }
 
-// plain copies an instruction without operands in the code, or with those of a memory
-// access.
+// plain copies an instruction without operands in the code, or with those of a memory access.
 func (m *meter) plain(op byte) {
 	switch op {
 	case opF32Store, opI32FromF32, opF32Copysign:

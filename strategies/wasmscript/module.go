@@ -71,11 +71,10 @@ type imported struct{ module, name string }
 // magic begins every module, of version 1.
 var magic = []byte("\x00asm\x01\x00\x00\x00")
 
-// instrument reads a module, checks its limits, and rewrites it: its functions are
-// metered, its mutable globals exported, so that a seat can be set back to its
-// beginning, its start function is called by us instead of the runtime, and what the lab
-// calls has an entry function. It checks no types: wazero does that afterwards, with the
-// code that we inserted.
+// instrument reads a module, checks its limits, and rewrites it: its functions are metered, its
+// mutable globals exported, so that a seat can be set back to its beginning, its start function is
+// called by us instead of the runtime, and what the lab calls has an entry function. It checks no
+// types: wazero does that afterwards, with the code that we inserted.
 func instrument(source []byte) (m *module, err error) {
 	defer func() {
 		switch v := recover().(type) {

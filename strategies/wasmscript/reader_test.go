@@ -57,8 +57,7 @@ func TestReadsIntegers(t *testing.T) {
 	}
 }
 
-// TestReadsWhatIsWritten writes integers and reads them again, also where they are filled in
-// later.
+// TestReadsWhatIsWritten writes integers and reads them again, also where they are filled in later.
 func TestReadsWhatIsWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, u := rapid.Int64().Draw(t, "signed"), rapid.Uint32().Draw(t, "unsigned")

@@ -34,8 +34,7 @@ type seat struct {
 	deferred bool
 }
 
-// The stages of an instance: a step observes a deferred outcome before it does what it ends
-// with.
+// The stages of an instance: a step observes a deferred outcome before it does what it ends with.
 const ending, observing = 0, 1
 
 // none is the number of a module for what is not there.

@@ -3,9 +3,8 @@ package journaltest
 
 import "bytes"
 
-// Cuts returns sizes that the file of a journal can have after a kill, in bytes and in
-// order: those at which every record begins, its end, and one inside every record; or
-// every size.
+// Cuts returns sizes that the file of a journal can have after a kill, in bytes and in order: those
+// at which every record begins, its end, and one inside every record; or every size.
 func Cuts(journal []byte, every bool) []int {
 	var cuts []int
 	if every {

@@ -123,7 +123,10 @@ func (c *Catalog) findPath(ctx context.Context, path string) (*Entry, error) {
 func (c *Catalog) Describe(target string) (strategies.Info, bool) {
 	if isPath(target) {
 		e, err := c.register(target)
-		return infoOf(e), err == nil && e.Info.Kind.Script()
+		if err != nil {
+			return strategies.Info{}, false
+		}
+		return e.Info, e.Info.Kind.Script()
 	}
 	for _, e := range c.entries {
 		if e.Info.Name == target && e.Info.Kind.Script() {
@@ -131,13 +134,6 @@ func (c *Catalog) Describe(target string) (strategies.Info, bool) {
 		}
 	}
 	return strategies.Info{}, false
-}
-
-func infoOf(e *Entry) strategies.Info {
-	if e == nil {
-		return strategies.Info{}
-	}
-	return e.Info
 }
 
 // nearestScript returns the script with the same file name in the scripts folder,

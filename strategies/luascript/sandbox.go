@@ -1,11 +1,18 @@
 package luascript
 
 import (
+	"errors"
+	"fmt"
+	"log/slog"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/script"
 )
 
 // binding is one entry of a library.
@@ -324,4 +331,341 @@ func tableSort(l *lua.LState) int {
 		t.RawSetInt(i+1, v)
 	}
 	return 0
+}
+
+// function makes a value of a built-in. It holds no state and names no Lua state, so all
+// machines share it.
+func function(f lua.LGFunction) *lua.LFunction {
+	return &lua.LFunction{IsG: true, GFunction: f}
+}
+
+// invoke calls a Lua value and returns its first result.
+func invoke(l *lua.LState, f lua.LValue, args ...lua.LValue) lua.LValue {
+	l.Push(f)
+	for _, a := range args {
+		l.Push(a)
+	}
+	l.Call(len(args), 1)
+	v := l.Get(-1)
+	l.Pop(1)
+	return v
+}
+
+// toInt64 cuts a number down to a whole one. What is out of range becomes the
+// nearest in range; Go by itself leaves that to the processor.
+func toInt64(n lua.LNumber) int64 {
+	switch {
+	case n >= math.MaxInt64:
+		return math.MaxInt64
+	case n <= math.MinInt64:
+		return math.MinInt64
+	case n != n:
+		return 0
+	}
+	return int64(n)
+}
+
+// intArg returns argument number n, which must be a number, as a count or an
+// index: a whole number that leaves room for sums.
+func intArg(l *lua.LState, n int) int {
+	const far = 1 << 53
+	return int(min(max(toInt64(l.CheckNumber(n)), -far), far))
+}
+
+// optInt is intArg with a default for an argument that is not there.
+func optInt(l *lua.LState, n, otherwise int) int {
+	if l.Get(n) == lua.LNil {
+		return otherwise
+	}
+	return intArg(l, n)
+}
+
+// text is tostring. Tables and functions are shown without the address that
+// stock Lua gives them: it differs from run to run.
+func text(l *lua.LState, v lua.LValue) lua.LString {
+	if meta := l.GetMetaField(v, "__tostring"); meta != lua.LNil {
+		s, ok := invoke(l, meta, v).(lua.LString)
+		if !ok {
+			l.RaiseError("'__tostring' must return a string")
+		}
+		return s
+	}
+	switch v := v.(type) {
+	case lua.LString:
+		return v
+	case lua.LNumber, lua.LBool, *lua.LNilType:
+		return lua.LString(v.String())
+	}
+	return lua.LString(v.Type().String())
+}
+
+func baseToString(l *lua.LState) int {
+	l.Push(text(l, l.CheckAny(1)))
+	return 1
+}
+
+// basePrint writes to the seat's log, tab-separated as print does.
+func basePrint(l *lua.LState) int {
+	var b strings.Builder
+	for i, n := 1, l.GetTop(); i <= n; i++ {
+		s := string(text(l, l.Get(i)))
+		if b.Len() > script.MaxLine {
+			continue
+		}
+		if i > 1 {
+			b.WriteByte('\t')
+		}
+		b.WriteString(s[:min(len(s), script.MaxLine+1)])
+	}
+	of(l).log.Print(slog.LevelInfo, func() string { return strings.ToValidUTF8(strategies.Clip(b.String(), script.MaxLine), "") })
+	return 0
+}
+
+// baseSetMetatable is setmetatable for tables only; that of gopher-lua takes anything.
+func baseSetMetatable(l *lua.LState) int {
+	t := l.CheckTable(1)
+	l.CheckTypes(2, lua.LTNil, lua.LTTable)
+	if l.GetMetaField(t, "__metatable") != lua.LNil {
+		l.RaiseError("cannot change a protected metatable")
+	}
+	l.SetMetatable(t, l.Get(2))
+	l.SetTop(1)
+	return 1
+}
+
+// baseRawSet is rawset, which returns the table; that of gopher-lua returns nothing.
+func baseRawSet(l *lua.LState) int {
+	l.RawSet(l.CheckTable(1), l.CheckAny(2), l.CheckAny(3))
+	l.SetTop(1)
+	return 1
+}
+
+// basePCall is pcall. With a handler the interpreter leaves the local variables alone that
+// functions share with the callers; without one an error would part them.
+func basePCall(l *lua.LState) int {
+	l.CheckAny(1)
+	return protect(l, errorItself)
+}
+
+// errorItself is the handler that changes nothing.
+var errorItself = function(func(*lua.LState) int { return 1 })
+
+// baseXPCall is xpcall of Lua 5.2, which passes arguments on.
+func baseXPCall(l *lua.LState) int {
+	handler := l.CheckFunction(2)
+	l.Remove(2)
+	return protect(l, handler)
+}
+
+// protect calls the first argument with the others.
+func protect(l *lua.LState, handler *lua.LFunction) int {
+	if err := l.PCall(l.GetTop()-1, lua.MultRet, handler); err != nil {
+		l.Push(lua.LFalse)
+		var api *lua.ApiError
+		if errors.As(err, &api) {
+			l.Push(api.Object)
+		} else {
+			l.Push(lua.LString(err.Error()))
+		}
+		return 2
+	}
+	l.Insert(lua.LTrue, 1)
+	return l.GetTop()
+}
+
+// baseToNumber reads what Lua's lexer reads, and whole numbers in bases from 2 to 36.
+func baseToNumber(l *lua.LState) int {
+	v := l.CheckAny(1)
+	if n, ok := v.(lua.LNumber); ok && l.GetTop() == 1 {
+		l.Push(n)
+		return 1
+	}
+	l.Push(parseNumber(v, optInt(l, 2, 10)))
+	return 1
+}
+
+func parseNumber(v lua.LValue, base int) lua.LValue {
+	if !lua.LVCanConvToString(v) {
+		return lua.LNil
+	}
+	s := strings.ToLower(strings.Trim(v.String(), " \t\n\r\f\v"))
+	if len(s) > 400 || strings.Contains(s, "_") { // no number is so long
+		return lua.LNil
+	}
+	hex := strings.HasPrefix(strings.TrimLeft(s, "+-"), "0x")
+	switch {
+	case base == 10 && !hex:
+		if strings.ContainsAny(s, "ny") { // Go would take inf, infinity, nan
+			return lua.LNil
+		}
+		f, err := strconv.ParseFloat(s, 64)
+		if err != nil && !math.IsInf(f, 0) {
+			return lua.LNil
+		}
+		return lua.LNumber(f)
+	case base == 10 || base == 16 && hex:
+		s, base = strings.Replace(s, "0x", "", 1), 16
+	case base < 2 || base > 36:
+		return lua.LNil
+	}
+	n, err := strconv.ParseInt(s, base, 64)
+	if err != nil {
+		return lua.LNil
+	}
+	return lua.LNumber(n)
+}
+
+// maxRep is the longest result of string.rep, in bytes.
+const maxRep = 1 << 20
+
+// stringRep is string.rep of Lua 5.2, which takes a separator, with a limit: a number that
+// grew out of hand is a mistake that deserves a better message than the end of the process.
+func stringRep(l *lua.LState) int {
+	s, n, sep := l.CheckString(1), intArg(l, 2), l.OptString(3, "")
+	if n <= 0 || s+sep == "" {
+		l.Push(lua.LString(""))
+		return 1
+	}
+	if n > maxRep/len(s+sep) {
+		l.RaiseError("the result of string.rep would have more than %d bytes", maxRep)
+	}
+	l.Push(lua.LString(strings.Repeat(s+sep, n-1) + s))
+	return 1
+}
+
+// orNil makes a function return nil where it returns nothing, as string.match of gopher-lua
+// does if there is no match.
+func orNil(f lua.LValue) lua.LGFunction {
+	return func(l *lua.LState) int {
+		n := f.(*lua.LFunction).GFunction(l)
+		if n == 0 {
+			l.Push(lua.LNil)
+			n = 1
+		}
+		return n
+	}
+}
+
+// stringFormat is string.format of Lua 5.1: the conversions of C's printf with
+// a width and a precision of at most two digits, and %q.
+func stringFormat(l *lua.LState) int {
+	format := l.CheckString(1)
+	var out []byte
+	for arg := 2; ; arg++ {
+		text, rest, more := strings.Cut(format, "%")
+		if out = append(out, text...); !more {
+			break
+		}
+		m := directivePattern().FindStringSubmatch(rest)
+		d := directive{flags: m[1], width: m[2], precision: m[3]}
+		rest = rest[len(m[0]):]
+		switch {
+		case len(d.width) > 2 || len(d.precision) > len(".99"):
+			l.RaiseError("invalid format (width or precision too long)")
+		case len(d.flags) > 5:
+			l.RaiseError("invalid format (repeated flags)")
+		case rest == "":
+			l.RaiseError("invalid option '%s' to 'format'", "%")
+		}
+		if d.verb, format = rest[0], rest[1:]; d.verb == '%' && m[0] == "" {
+			out, arg = append(out, '%'), arg-1
+		} else {
+			out = d.append(l, out, arg)
+		}
+	}
+	l.Push(lua.LString(out))
+	return 1
+}
+
+// directive is one "%-5.2f".
+type directive struct {
+	flags     string
+	width     string
+	precision string // with its point, or empty
+	verb      byte
+}
+
+// directivePattern matches what is between the percent sign and the letter of a directive.
+var directivePattern = script.Pattern(`^([-+ #0]*)(\d*)(\.\d*)?`)
+
+// append writes argument number arg.
+func (d directive) append(l *lua.LState, out []byte, arg int) []byte {
+	switch d.verb {
+	case 'c':
+		return fmt.Appendf(out, d.spec("-", 's', false), string([]byte{byte(toInt64(l.CheckNumber(arg)))}))
+	case 'd', 'i':
+		return fmt.Appendf(out, d.spec("-+ 0", 'd', true), toInt64(l.CheckNumber(arg)))
+	case 'u':
+		return fmt.Appendf(out, d.spec("-0", 'd', true), uint64(toInt64(l.CheckNumber(arg))))
+	case 'o', 'x', 'X':
+		return fmt.Appendf(out, d.spec("-#0", d.verb, true), uint64(toInt64(l.CheckNumber(arg))))
+	case 'e', 'E', 'f', 'g', 'G':
+		return d.float(out, float64(l.CheckNumber(arg)))
+	case 'q':
+		return quote(out, l.CheckString(arg))
+	case 's':
+		return d.string(out, string(text(l, l.CheckAny(arg))))
+	}
+	l.RaiseError("invalid option '%%%c' to 'format'", d.verb)
+	return out
+}
+
+// spec writes the directive in Go's terms, with the flags that mean something.
+func (d directive) spec(flags string, verb byte, precise bool) string {
+	var b strings.Builder
+	b.WriteByte('%')
+	for _, f := range flags {
+		if strings.ContainsRune(d.flags, f) {
+			b.WriteRune(f)
+		}
+	}
+	b.WriteString(d.width)
+	if precise {
+		b.WriteString(d.precision)
+	}
+	b.WriteByte(verb)
+	return b.String()
+}
+
+func (d directive) float(out []byte, f float64) []byte {
+	if math.IsInf(f, 0) || math.IsNaN(f) {
+		s := lua.LNumber(f).String()
+		return fmt.Appendf(out, d.spec("-", 's', false), s)
+	}
+	if d.precision == "" {
+		d.precision = ".6" // as in C; Go would choose
+	}
+	return fmt.Appendf(out, d.spec("-+ #0", d.verb, true), f)
+}
+
+// string counts width and precision in bytes, as C does.
+func (d directive) string(out []byte, s string) []byte {
+	if d.precision != "" {
+		n, _ := strconv.Atoi(d.precision[1:]) // "%.s" is "%.0s"
+		s = s[:min(n, len(s))]
+	}
+	width, _ := strconv.Atoi(d.width)
+	pad := strings.Repeat(" ", max(width-len(s), 0))
+	if strings.Contains(d.flags, "-") {
+		return append(append(out, s...), pad...)
+	}
+	return append(append(out, pad...), s...)
+}
+
+// quote writes a string so that Lua would read it back.
+func quote(out []byte, s string) []byte {
+	out = append(out, '"')
+	for i := range len(s) {
+		switch c := s[i]; c {
+		case '"', '\\', '\n':
+			out = append(out, '\\', c)
+		case '\r':
+			out = append(out, `\r`...)
+		case 0:
+			out = append(out, `\000`...)
+		default:
+			out = append(out, c)
+		}
+	}
+	return append(out, '"')
 }

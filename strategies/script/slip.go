@@ -3,6 +3,7 @@ package script
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -92,4 +93,62 @@ func nearestField(name string, fields []string) string {
 		return fields[at]
 	}
 	return ""
+}
+
+// EachNode calls visit for every pointer and slice in a part of a syntax tree, and for the
+// variable of an interface type that a pointer is in, which visit may set: after those inside
+// it. Embedded and unexported fields, which have positions, are left out.
+func EachNode(v reflect.Value, visit func(reflect.Value)) {
+	switch v.Kind() {
+	case reflect.Interface:
+		EachNode(v.Elem(), visit)
+	case reflect.Pointer:
+		if !v.IsNil() {
+			EachNode(v.Elem(), visit)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() && !v.Type().Field(i).Anonymous {
+				EachNode(v.Field(i), visit)
+			}
+		}
+		return
+	case reflect.Slice:
+		for i := range v.Len() {
+			EachNode(v.Index(i), visit)
+		}
+	default:
+		return
+	}
+	visit(v)
+}
+
+// AnswerHint says what is behind an invalid choice, if that is known. kind is "text",
+// "boolean", "nothing", "function" or another; text is the answer if it is a text.
+func AnswerHint(kind, text string) string {
+	switch kind {
+	case "text":
+		if s := strings.ToLower(strings.TrimSpace(text)); s == "even" || s == "odd" {
+			return "use lower case without spaces"
+		}
+	case "boolean":
+		return "true and false are no choices"
+	case "nothing":
+		return "does choose return on every path?"
+	case "function":
+		return "did you forget to call it?"
+	}
+	return ""
+}
+
+// Words returns the values of an enumeration up to the last in a language, in which word makes a
+// value of a name; that of the first, which is none, is empty.
+func Words[E interface {
+	~uint8
+	String() string
+}, V any](last E, word func(name string) V) (words []V) {
+	for e := E(0); e <= last; e++ {
+		words = append(words, word(e.String()))
+	}
+	return words
 }

@@ -306,3 +306,106 @@ func (c *checker) quarantine(r *playthrough) {
 			What: "an experiment soon quarantines a strategy that exceeds its limits in several leagues"})
 	}
 }
+
+// Slips plays a script in one small league and returns what it reads although it does not exist,
+// each once: an Error, or a Warning if it may be intended. With failures, it also returns how its
+// calls fail there. A factory that is not script.Watched has no findings.
+func Slips(ctx context.Context, f strategies.Factory, o Config, failures bool) []Finding {
+	watched, ok := f.(script.Watched)
+	if !ok {
+		return nil
+	}
+	w := &watching{Watched: watched, known: make(map[script.Slip]bool)}
+	c := &checker{factory: w, options: o, seen: make(map[string]*repeated)}
+	r := c.newPlaythrough(ctx, scenarios()[0], c.key(0), nil).finish(ctx)
+	if failures && len(r.failures) > 0 {
+		c.judge(ctx, r)
+	}
+	return append(w.found, c.findings...)
+}
+
+// watching is a factory whose seats report slips.
+type watching struct {
+	script.Watched
+	found []Finding
+	known map[script.Slip]bool
+}
+
+// New implements strategies.Factory.
+func (w *watching) New(ctx context.Context, s strategies.Setup) (strategies.Strategy, error) {
+	return w.NewWatched(ctx, s, func(slip script.Slip) {
+		if !w.known[slip] {
+			w.known[slip] = true
+			level := Error
+			if slip.Doubtful {
+				level = Warning
+			}
+			w.found = append(w.found, Finding{ID: idSlip, Level: level,
+				Where: fmt.Sprintf("%s:%d", sourceOf(w.Info()), slip.Line), What: slip.What, Hint: slip.Hint})
+		}
+	})
+}
+
+// varies points out a script that reads how matches ended and answers the same whatever that was.
+func (c *checker) varies(r *playthrough) {
+	watched, ok := c.factory.(script.Watched)
+	if !ok || len(r.failures) > 0 {
+		return
+	}
+	for _, d := range r.decisions {
+		if d.choice != r.decisions[0].choice {
+			return
+		}
+	}
+	for _, read := range []string{"opponent_choice", "history", "observe"} {
+		if line := watched.Text().LineOf(read); line > 0 {
+			c.add(Finding{ID: "constant", Level: Warning, Where: fmt.Sprintf("%s:%d", r.source, line),
+				What: fmt.Sprintf("answers %s in all %s against five different opponents, although it reads %s", shown(r, 0), matches(len(r.decisions)), read),
+				Hint: "is a condition never true? print what it compares, and run strategylab replay"})
+			return
+		}
+	}
+}
+
+// ErrTime, as the cause of a context, says that the time of a check is up.
+var ErrTime = errors.New("time of the check is up")
+
+// timeIsUp reports whether the time of a check is up.
+func timeIsUp(ctx context.Context) bool {
+	return ctx.Err() != nil && errors.Is(context.Cause(ctx), ErrTime)
+}
+
+// Steps runs the steps of a check. The zero value is ready for use.
+type Steps struct {
+	// Show, if not nil, is called with the name of each step before it runs.
+	Show func(step string)
+
+	left []string // steps that did not end in time
+}
+
+// Do runs a step, unless ctx is done. A step that is not completed in time is left out.
+func (s *Steps) Do(ctx context.Context, name string, run func()) {
+	if ctx.Err() == nil {
+		if s.Show != nil {
+			s.Show(name)
+		}
+		run()
+	}
+	if timeIsUp(ctx) {
+		s.left = append(s.left, name)
+	}
+}
+
+// Findings returns a Warning that names the steps that were left out, if any were. limit
+// is the time of the check.
+func (s *Steps) Findings(limit time.Duration) []Finding {
+	if len(s.left) == 0 {
+		return nil
+	}
+	return []Finding{{ID: idTime, Level: Warning,
+		What: fmt.Sprintf("the check ended after %v; left out for lack of time: %s", limit, strings.Join(s.left, "; ")),
+		Hint: fmt.Sprintf("do less in one call, or check for longer: strategylab strategies check --max-time %s", strings.Replace((6*limit).String(), "m0s", "m", 1))}}
+}
+
+// idTime is the finding that something was left out.
+const idTime = "time"

@@ -89,25 +89,30 @@ func (c *checker) costs(league, long *measurements) {
 
 func (c *checker) time(op strategies.Op, spent []time.Duration, limit time.Duration) {
 	typical, longest := median(spent), slices.Max(spent)
-	f := Finding{ID: "time-" + string(op), Level: OK, Share: float64(longest) / float64(limit), What: fmt.Sprintf(
-		"%s takes %v (median), at most %v of the allowed %v", op, brief(typical), brief(longest), limit)}
+	hint := ""
 	switch {
 	case longest > limit/2:
-		f.Level, f.Where = Warning, sourceOf(c.factory.Info())
-		f.Hint = "a slower machine may stop it: do less in one call"
+		hint = "a slower machine may stop it: do less in one call"
 	case typical > slowCall && op != strategies.OpStart:
-		f.Level, f.Where = Warning, sourceOf(c.factory.Info())
-		f.Hint = "experiments make hundreds of thousands of such calls: do less in one call"
+		hint = "experiments make hundreds of thousands of such calls: do less in one call"
 	}
-	c.add(f)
+	c.cost("time-"+string(op), float64(longest)/float64(limit), hint,
+		"%s takes %v (median), at most %v of the allowed %v", op, brief(typical), brief(longest), limit)
 }
 
 func (c *checker) instructions(op strategies.Op, used, limit int64) {
-	f := Finding{ID: "budget-" + string(op), Level: OK, Share: float64(used) / float64(limit), What: fmt.Sprintf(
-		"%s uses at most %d of the allowed %d instructions", op, used, limit)}
+	hint := ""
 	if used > limit/2 {
+		hint = "a longer league may exceed the limit: do less in one call"
+	}
+	c.cost("budget-"+string(op), float64(used)/float64(limit), hint, "%s uses at most %d of the allowed %d instructions", op, used, limit)
+}
+
+// cost reports a share of a budget, with a warning if there is a hint what to do about it.
+func (c *checker) cost(id string, share float64, hint, format string, args ...any) {
+	f := Finding{ID: id, Level: OK, Share: share, What: fmt.Sprintf(format, args...), Hint: hint}
+	if hint != "" {
 		f.Level, f.Where = Warning, sourceOf(c.factory.Info())
-		f.Hint = "a longer league may exceed the limit: do less in one call"
 	}
 	c.add(f)
 }
@@ -157,20 +162,13 @@ func (c *checker) memory(long *measurements) {
 	if long.memory == nil || long.after == 0 {
 		return
 	}
-	const noise = 1 << 20 // of other goroutines
-	kept := max(long.after, long.before) - long.before
-	f := Finding{ID: "memory", Level: OK, Share: float64(kept) / budget.Memory, What: fmt.Sprintf(
-		"holds %s at the end of a long league, of the allowed %d MiB", mebibytes(kept, noise), budget.Memory>>20)}
+	kept, hint := max(long.after, long.before)-long.before, ""
 	if kept > budget.Memory/4 {
-		f.Level, f.Where = Warning, sourceOf(c.factory.Info())
-		f.Hint = "many leagues run at once, each with a seat of its own: keep counts, not copies"
+		hint = "many leagues run at once, each with a seat of its own: keep counts, not copies"
 	}
-	c.add(f)
-}
-
-func mebibytes(n, noise uint64) string {
-	if n < noise {
-		return "less than 1 MiB"
+	shown := fmt.Sprintf("%d MiB", kept>>20)
+	if kept < 1<<20 { // of other goroutines, maybe
+		shown = "less than 1 MiB"
 	}
-	return fmt.Sprintf("%d MiB", n>>20)
+	c.cost("memory", float64(kept)/budget.Memory, hint, "holds %s at the end of a long league, of the allowed %d MiB", shown, budget.Memory>>20)
 }

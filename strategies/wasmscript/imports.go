@@ -2,6 +2,7 @@ package wasmscript
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -189,7 +190,7 @@ func write(in *instance, s []uint64) {
 	written := uint64(0)
 	for i := range min(uint64(uint32(s[2])), most) {
 		vector := in.bytes(s[1]+8*i, 8)
-		at, n := le32(vector), le32(vector[4:])
+		at, n := uint64(binary.LittleEndian.Uint32(vector)), uint64(binary.LittleEndian.Uint32(vector[4:]))
 		in.print(in.text(at, n))
 		written += n
 	}
@@ -205,10 +206,6 @@ func (e exited) Error() string {
 }
 
 func exit(_ *instance, s []uint64) { panic(exited(s[0])) }
-
-func le32(b []byte) uint64 {
-	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24
-}
 
 // text returns a piece of the memory, as far as it is printed.
 func (in *instance) text(at, n uint64) string {

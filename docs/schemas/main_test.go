@@ -13,13 +13,9 @@ import (
 func TestSchemasAreCurrent(t *testing.T) {
 	for name := range files {
 		want, err := schema(name, "../..")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if !bytes.Equal(got, want) {
 			t.Errorf("%s is not the schema of the types; run go generate ./docs/schemas", name)
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"math"
 	"reflect"
 	"slices"
@@ -55,26 +56,18 @@ func compiled(t *testing.T, of reflect.Type) *jsonschema.Schema {
 	t.Helper()
 	w := walker{comments: newComments("../.."), defs: map[string]*node{}}
 	s, err := w.schema(of)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.Defs = w.defs
 	text, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		t.Fatalf("%v in %s", err, text)
 	}
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource("document.json", doc); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.AddResource("document.json", doc))
 	compiled, err := c.Compile("document.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return compiled
 }
 
@@ -82,13 +75,9 @@ func compiled(t *testing.T, of reflect.Type) *jsonschema.Schema {
 func asJSON(t *testing.T, v any) map[string]any {
 	t.Helper()
 	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return doc.(map[string]any)
 }
 
@@ -185,9 +174,7 @@ func TestPropertiesKeepTheirOrder(t *testing.T) {
 // and the constants of a type are all that its text may be.
 func TestDescriptionsAreTheComments(t *testing.T) {
 	text, err := schema("summary.schema.json", "../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var doc struct {
 		Defs map[string]struct {
 			Description string
@@ -195,9 +182,7 @@ func TestDescriptionsAreTheComments(t *testing.T) {
 			Properties  map[string]struct{ Description string }
 		} `json:"$defs"`
 	}
-	if err := json.Unmarshal(text, &doc); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(text, &doc))
 	if len(doc.Defs) < 2 {
 		t.Fatalf("%d definitions", len(doc.Defs))
 	}
@@ -220,5 +205,16 @@ func TestDescriptionsAreTheComments(t *testing.T) {
 	}
 	if enums == 0 {
 		t.Error("no text is one of the constants of its type")
+	}
+}
+
+// must ends a test at the first of some errors.
+func must(t interface {
+	Helper()
+	Fatal(args ...any)
+}, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -19,9 +19,7 @@ import (
 func TestWriteFileReplacesWhole(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a", "b", "view.json")
 	for _, content := range []string{"first and longer\n", "second\n"} {
-		if err := disk.WriteFile(name, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, disk.WriteFile(name, []byte(content), 0o600))
 		got, err := os.ReadFile(name)
 		if err != nil || string(got) != content {
 			t.Errorf("read %q, %v; want %q", got, err, content)
@@ -41,9 +39,7 @@ func TestWriteFileReplacesWhole(t *testing.T) {
 func TestWriteFileIsAtomic(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "view")
 	contents := []string{strings.Repeat("a", 70_000), strings.Repeat("b", 50_000)}
-	if err := disk.WriteFile(name, []byte(contents[0]), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, disk.WriteFile(name, []byte(contents[0]), 0o644))
 	var writers sync.WaitGroup
 	for _, c := range contents {
 		writers.Go(func() {
@@ -72,9 +68,7 @@ func TestWriteFileIsAtomic(t *testing.T) {
 func TestWriteFileSaysWhere(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "occupied")
-	if err := os.MkdirAll(filepath.Join(name, "child"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Join(name, "child"), 0o755))
 	err := disk.WriteJSON(name, map[string]int{"a": 1}, 0o644)
 	if left, _ := os.ReadDir(dir); err == nil || !strings.Contains(err.Error(), name) || len(left) != 1 {
 		t.Errorf("replacing a folder: %v, want an error that names it; %d entries left", err, len(left))
@@ -96,22 +90,16 @@ func wantLocked(t *testing.T, name, holder string) {
 func TestLock(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "lock")
 	l, err := disk.Acquire(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	wantLocked(t, name, "this process")
-	if err := l.Release(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Release())
 	again, err := disk.Acquire(name)
 	if err != nil {
 		t.Fatalf("after Release: %v", err)
 	}
 	defer again.Release()
 	for _, text := range []string{"", "no number\n"} { // what stands there while a holder has yet to sign
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, []byte(text), 0o644))
 		wantLocked(t, name, "another process")
 	}
 	if _, err := disk.Acquire(filepath.Join(name, "below a file")); err == nil || errors.Is(err, disk.ErrLocked) {
@@ -125,22 +113,16 @@ func TestLockDiesWithItsProcess(t *testing.T) {
 	cmd := exec.Command(os.Args[0], "-test.run", "^TestHoldLock$")
 	cmd.Env = append(os.Environ(), "HOLD_LOCK="+name)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := cmd.StdinPipe(); err != nil { // kept open: the child waits on it
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "held\n" {
 		t.Fatalf("child said %q, %v", line, err)
 	}
 	wantLocked(t, name, fmt.Sprintf("process %d", cmd.Process.Pid))
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Process.Kill())
 	_ = cmd.Wait() // killed
 	l, err := disk.Acquire(name)
 	if err != nil {
@@ -156,9 +138,7 @@ func TestHoldLock(t *testing.T) {
 		t.Skip("runs only as the child of another test")
 	}
 	l, err := disk.Acquire(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	os.Stdout.WriteString("held\n")
 	_, _ = io.Copy(io.Discard, os.Stdin) // until killed
 	_ = l.Release()
@@ -181,9 +161,7 @@ func TestFileName(t *testing.T) {
 func TestReadFile(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a")
-	if err := os.WriteFile(file, []byte("abc"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte("abc"), 0o600))
 	if got, info, err := disk.ReadFile(file, 3); err != nil || string(got) != "abc" || info.Size() != 3 {
 		t.Errorf("%q, %v, %v", got, info, err)
 	}
@@ -202,14 +180,10 @@ func TestReadFile(t *testing.T) {
 func TestFilesOfARoot(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer root.Close()
 	for _, content := range []string{"four", "1234"} {
-		if err := disk.WriteIn(root, "x", []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, disk.WriteIn(root, "x", []byte(content), 0o600))
 		if got, err := disk.ReadIn(root, "x", 4); err != nil || string(got) != content {
 			t.Errorf("read %q, %v, want %q", got, err, content)
 		}
@@ -220,9 +194,7 @@ func TestFilesOfARoot(t *testing.T) {
 	if _, err := disk.ReadIn(root, ".", 3); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a folder: %v, want that it does not exist", err)
 	}
-	if err := os.WriteFile(filepath.Join(outside, "secret"), []byte("hidden"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(outside, "secret"), []byte("hidden"), 0o600))
 	if err := errors.Join(os.Symlink(filepath.Join(outside, "secret"), filepath.Join(dir, "out")), os.Symlink(outside, filepath.Join(dir, "away"))); err != nil {
 		t.Skipf("this system makes no links: %v", err)
 	}
@@ -249,5 +221,16 @@ func TestFilesOfARoot(t *testing.T) {
 	left, err := os.ReadDir(dir)
 	if err != nil || len(left) != 3 {
 		t.Errorf("the folder has %v, %v, want x, out and away", left, err)
+	}
+}
+
+// must ends a test at the first of some errors.
+func must(t interface {
+	Helper()
+	Fatal(args ...any)
+}, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -20,20 +20,14 @@ import (
 func TestCrashOfAJournal(t *testing.T) {
 	whole := threeEvents(t)
 	name := filepath.Join(t.TempDir(), "journal")
-	if err := os.WriteFile(name, whole, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(name, whole, 0o600))
 	j, all := mustOpen(t, name)
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Close())
 	var cases, repaired, refused int
 	check := func(what string, content []byte, kept int) {
 		t.Helper()
 		cases++
-		if err := os.WriteFile(name, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, content, 0o600))
 		j, found, err := journal.Open(name, journal.Config{NoSync: true})
 		if err != nil {
 			refused++
@@ -48,9 +42,7 @@ func TestCrashOfAJournal(t *testing.T) {
 		if kept >= 0 {
 			err = j.Append(t.Context(), "after", nil)
 		}
-		if err := errors.Join(err, j.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err, j.Close())
 		if clean := len(content) == 0 || content[len(content)-1] == '\n'; kept >= 0 && clean != (found.Repaired == "") {
 			t.Errorf("%s: repaired %q", what, found.Repaired)
 		}

@@ -19,9 +19,7 @@ import (
 func mustOpen(t testing.TB, name string) (*journal.Journal, journal.Opened) {
 	t.Helper()
 	j, found, err := journal.Open(name, journal.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return j, found
 }
 
@@ -29,13 +27,9 @@ func fill(t testing.TB, name string, n int) {
 	t.Helper()
 	j, _ := mustOpen(t, name)
 	for i := range n {
-		if err := j.Append(t.Context(), "counted", map[string]int{"i": i}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.Append(t.Context(), "counted", map[string]int{"i": i}))
 	}
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Close())
 }
 
 // threeEvents returns the file of a journal of three events.
@@ -44,9 +38,7 @@ func threeEvents(t *testing.T) []byte {
 	name := filepath.Join(t.TempDir(), "journal")
 	fill(t, name, 3)
 	whole, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return whole
 }
 
@@ -81,17 +73,13 @@ func TestConcurrentAppendsAreAllKept(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Close())
 	j, found := mustOpen(t, name)
 	defer j.Close()
 	next := map[int]int{}
 	for _, e := range found.Events {
 		var v [2]int
-		if err := json.Unmarshal(e.Data, &v); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(e.Data, &v))
 		if v[1] != next[v[0]] {
 			t.Fatalf("writer %d: event %d came when %d was due", v[0], v[1], next[v[0]])
 		}
@@ -114,9 +102,7 @@ func TestDamageIsRefused(t *testing.T) {
 		"a changed last line":  bytes.Replace(whole, []byte(`"i":2`), []byte(`"i":9`), 1),
 	} {
 		bad := filepath.Join(dir, strings.ReplaceAll(what, " ", "-"))
-		if err := os.WriteFile(bad, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(bad, content, 0o600))
 		_, _, err := journal.Open(bad, journal.Config{})
 		if !errors.Is(err, journal.ErrDamaged) || !strings.Contains(err.Error(), bad) || !strings.Contains(err.Error(), "line ") {
 			t.Errorf("%s: %v, want ErrDamaged with file and line", what, err)
@@ -142,9 +128,7 @@ func TestRefusals(t *testing.T) {
 	if err := j.Append(ctx, "late", nil); err != nil && !errors.Is(err, context.Canceled) {
 		t.Errorf("Append with a cancelled context = %v", err)
 	}
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Close())
 	if err := j.Append(t.Context(), "late", nil); !errors.Is(err, journal.ErrClosed) {
 		t.Errorf("Append after Close = %v, want ErrClosed", err)
 	}
@@ -157,15 +141,11 @@ func FuzzOpen(f *testing.F) {
 	name := filepath.Join(f.TempDir(), "journal")
 	fill(f, name, 2)
 	whole, err := os.ReadFile(name)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	f.Add(whole)
 	f.Fuzz(func(t *testing.T, content []byte) {
 		name := filepath.Join(t.TempDir(), "journal")
-		if err := os.WriteFile(name, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, content, 0o600))
 		j, found, err := journal.Open(name, journal.Config{NoSync: true})
 		if err != nil {
 			if !errors.Is(err, journal.ErrDamaged) {
@@ -186,9 +166,7 @@ func BenchmarkAppend(b *testing.B) {
 	for _, noSync := range []bool{false, true} {
 		b.Run(fmt.Sprintf("nosync=%v", noSync), func(b *testing.B) {
 			j, _, err := journal.Open(filepath.Join(b.TempDir(), "journal"), journal.Config{NoSync: noSync})
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			defer j.Close()
 			b.SetParallelism(32)
 			b.RunParallel(func(pb *testing.PB) {
@@ -199,5 +177,16 @@ func BenchmarkAppend(b *testing.B) {
 				}
 			})
 		})
+	}
+}
+
+// must ends a test at the first of some errors.
+func must(t interface {
+	Helper()
+	Fatal(args ...any)
+}, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -123,9 +123,7 @@ func TestCrashOfARun(t *testing.T) {
 			}
 		}
 		restore()
-		if err := os.Remove(file); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(file))
 		c.resume(t, name+" missing")
 	}
 	restore()
@@ -150,9 +148,7 @@ func TestDamageInTheMiddleIsAnError(t *testing.T) {
 		t.Errorf("error %v, want %q", err, want)
 	}
 	r, err := results.OpenReader(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer r.Close()
 	n, last := 0, error(nil)
 	for _, last = range r.Leagues() {

@@ -13,9 +13,7 @@ func digest(t *testing.T, leagues ...*results.League) string {
 	t.Helper()
 	h := results.NewHasher()
 	for _, l := range leagues {
-		if err := h.Add(l); err != nil {
-			t.Fatal(err)
-		}
+		must(t, h.Add(l))
 	}
 	if h.Len() != len(leagues) {
 		t.Errorf("%d leagues counted, want %d", h.Len(), len(leagues))

@@ -26,31 +26,23 @@ func create(t *testing.T, plan results.Plan, leagues []*results.League) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "runs", "one")
 	d, err := results.Create(path, plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	appendAll(t, d, leagues)
-	if err := d.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Close())
 	return path
 }
 
 func appendAll(t *testing.T, d *results.Dir, leagues []*results.League) {
 	t.Helper()
 	for _, l := range leagues {
-		if err := d.Append(l); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.Append(l))
 	}
 }
 
 func open(t *testing.T, path string) *results.Dir {
 	t.Helper()
 	d, err := results.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = d.Close() })
 	return d
 }
@@ -59,9 +51,7 @@ func collect(t *testing.T, leagues iter.Seq2[*results.League, error]) []*results
 	t.Helper()
 	var out []*results.League
 	for l, err := range leagues {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		out = append(out, clone(l))
 	}
 	return out
@@ -72,17 +62,13 @@ func leaguesBin(path string) string { return filepath.Join(path, results.Leagues
 func readFile(t *testing.T, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return b
 }
 
 func writeFile(t *testing.T, path string, b []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, b, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, b, 0o644))
 }
 
 func TestDirGoesOnWhereItEnded(t *testing.T) {
@@ -101,17 +87,13 @@ func TestDirGoesOnWhereItEnded(t *testing.T) {
 	if err := d.Append(want[9]); err == nil {
 		t.Error("a league was recorded twice")
 	}
-	if err := d.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Close())
 
 	if got := readFile(t, leaguesBin(path)); !bytes.Equal(got, encode(t, plan, want)) {
 		t.Error("the file differs from one written in one go")
 	}
 	r, err := results.OpenReader(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer r.Close()
 	if err := plan.SameLeagues(r.Plan()); err != nil {
 		t.Error(err)
@@ -171,9 +153,7 @@ func TestExtendRemembersLooks(t *testing.T) {
 		if got := d.Plan().Looks; !slices.Equal(got, c.want) {
 			t.Errorf("%s: looks %v, want %v", c.name, got, c.want)
 		}
-		if err := d.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.Close())
 	}
 	plan := testPlan(3, 1, 5, "")
 	for _, looks := range [][]int{{0}, {5}, {3, 3}, {4, 3}} {
@@ -194,13 +174,9 @@ func TestExtend(t *testing.T) {
 	}
 	longer := plan
 	longer.Runs = 5
-	if err := d.Extend(longer); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Extend(longer))
 	appendAll(t, d, leagues[3:])
-	if err := errors.Join(d.Summary("an earlier one"), d.Summary(map[string]int{"leagues": 5}), d.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Summary("an earlier one"), d.Summary(map[string]int{"leagues": 5}), d.Close())
 	if got := string(readFile(t, filepath.Join(path, results.SummaryFile))); got != "{\n  \"leagues\": 5\n}\n" {
 		t.Errorf("summary holds %q", got)
 	}
@@ -250,18 +226,12 @@ func TestStopIsKept(t *testing.T) {
 	}
 	path := t.TempDir()
 	d, err := results.Create(path, plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	longer := plan
 	longer.Runs, longer.Stop, longer.Confirms = 9, nil, nil
-	if err := errors.Join(d.Extend(longer), d.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Extend(longer), d.Close())
 	r, err := results.OpenReader(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer r.Close()
 	if got := r.Plan(); got.Runs != 9 || got.Stop == nil || got.Stop.Ratio == nil || *got.Stop.Ratio != *plan.Stop.Ratio || got.Confirms == nil || *got.Confirms != *plan.Confirms {
 		t.Errorf("read back: %+v", got)
@@ -286,9 +256,7 @@ func TestStopIsKept(t *testing.T) {
 
 func TestPlanIsReadStrictly(t *testing.T) {
 	good, err := json.Marshal(testPlan(3, 1, 3, ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for want, swap := range map[string][2]string{
 		`schema "strategylab/plan/v4"`: {"plan/v3", "plan/v4"},
 		`unknown field "extra"`:        {`"runs"`, `"extra":1,"runs"`},
@@ -344,9 +312,7 @@ func TestOneWriterAtATime(t *testing.T) {
 	} else {
 		_ = r.Close()
 	}
-	if err := d.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Close())
 	_ = open(t, path).Close() // free again
 }
 
@@ -358,9 +324,7 @@ func TestRewind(t *testing.T) {
 	for _, keep := range []int{0, 1, 5, 6, 7} {
 		path := create(t, plan, leagues)
 		d := open(t, path)
-		if err := d.Rewind(keep); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.Rewind(keep))
 		rest := leagues[min(keep, 6):]
 		if d.Len() != 6-len(rest) {
 			t.Errorf("%d leagues are left of 6, want %d", d.Len(), 6-len(rest))
@@ -369,9 +333,7 @@ func TestRewind(t *testing.T) {
 			wantLeagues(t, collect(t, d.Leagues()), leagues[:d.Len()])
 		}
 		appendAll(t, d, rest)
-		if err := d.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.Flush())
 		if !bytes.Equal(readFile(t, leaguesBin(path)), whole) {
 			t.Errorf("rewound to %d leagues, the run has other bytes at its end", keep)
 		}
@@ -402,13 +364,9 @@ type fataler interface {
 func randomLeague(tb fataler, p results.Plan, index int, rng *rand.Rand) *results.League {
 	tb.Helper()
 	sched, err := game.NewSchedule(len(p.Field), p.Legs)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	draw, err := game.ParseDraw(p.Draw)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	l := &results.League{Index: index, Seats: rng.Perm(len(p.Field))}
 	for range sched.Matches() {
 		m := results.Match{A: randomSide(rng), B: randomSide(rng), Number: results.NoNumber}
@@ -446,9 +404,7 @@ func randomLeagues(tb fataler, p results.Plan, n int) []*results.League {
 func header(tb fataler, p results.Plan) results.Header {
 	tb.Helper()
 	h, err := results.HeaderOf(p)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	return h
 }
 
@@ -457,13 +413,9 @@ func encode(tb fataler, p results.Plan, leagues []*results.League) []byte {
 	tb.Helper()
 	var buf bytes.Buffer
 	enc, err := results.NewEncoder(&buf, header(tb, p))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	for _, l := range leagues {
-		if err := enc.Encode(l); err != nil {
-			tb.Fatal(err)
-		}
+		must(tb, enc.Encode(l))
 	}
 	return buf.Bytes()
 }
@@ -492,5 +444,16 @@ func TestCostsAreInOrder(t *testing.T) {
 		if c := l.Costs[i]; c.Field != want || c.Share != results.MaxShare {
 			t.Errorf("cost %d is %+v, want one of player %d and at most %d", i, c, want, results.MaxShare)
 		}
+	}
+}
+
+// must ends a test at the first of some errors.
+func must(t interface {
+	Helper()
+	Fatal(args ...any)
+}, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -33,16 +33,12 @@ func FuzzDecode(f *testing.F) {
 			// What is accepted can be written again and reads the same.
 			var buf bytes.Buffer
 			enc, err := results.NewEncoder(&buf, dec.Header())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if err := enc.Encode(l); err != nil {
 				t.Fatalf("league at byte %d was read but cannot be written: %v", at, err)
 			}
 			again, err := decodeAll(&buf)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if diff := cmp.Diff([]*results.League{clone(l)}, []*results.League{clone(again[0])}); diff != "" {
 				t.Fatal(diff)
 			}
@@ -66,9 +62,7 @@ func FuzzDecodePayload(f *testing.F) {
 			return
 		}
 		again, err := decodeAll(bytes.NewReader(encode(t, plan, got)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if diff := cmp.Diff(got, again); diff != "" {
 			t.Fatal(diff)
 		}
@@ -85,9 +79,7 @@ func FuzzPlan(f *testing.F) {
 	compared.Stop = &results.Stop{Ratio: &results.Ratio{New: plan.Field[0].Name, Old: plan.Field[1].Name, Delta: 0.01, Alpha: 0.05, Beta: 0.1}}
 	for _, p := range []results.Plan{plan, old, stopped, compared} {
 		b, err := json.Marshal(p)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must(f, err)
 		f.Add(b)
 		for _, swap := range [][2]string{
 			{`"runs":4`, `"runs":-4`}, {`"seed":"7"`, `"seed":7`}, {`"seed":"7"`, `"seed":"18446744073709551616"`}, {`"draw":"weights:1=1,2=3"`, `"draw":"weights:1=1e9"`},
@@ -100,9 +92,7 @@ func FuzzPlan(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		path := filepath.Join(t.TempDir(), results.PlanFile)
 		read := func(b []byte) (results.Plan, error) {
-			if err := os.WriteFile(path, b, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(path, b, 0o600))
 			return results.ReadPlan(path)
 		}
 		p, err := read(b)
@@ -116,9 +106,7 @@ func FuzzPlan(f *testing.F) {
 			t.Fatalf("accepted, but without a header: %v", err)
 		}
 		written, err := json.Marshal(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		again, err := read(written)
 		if err != nil {
 			t.Fatalf("accepted once, but not as it was written: %v\n%s", err, written)

@@ -1,7 +1,6 @@
 package results_test
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,45 +27,31 @@ func TestShardFolder(t *testing.T) {
 		return &results.League{Index: index, Seats: []int{1, 0}, Matches: []results.Match{match}}
 	}
 	dir, err := results.Create(path, plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, index := range []int{0, 63, 65, 128} {
 		if err := dir.Append(league(index)); err == nil {
 			t.Errorf("league %d was recorded first", index)
 		}
 	}
 	for index := 64; index < 67; index++ {
-		if err := dir.Append(league(index)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, dir.Append(league(index)))
 	}
-	if err := dir.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, dir.Close())
 	file := filepath.Join(path, results.LeaguesFile)
 	for left := 3; left >= 1; left-- {
 		dir, err := results.Open(path)
 		if err != nil || dir.Len() != left {
 			t.Fatalf("%d leagues are left, %v, want %d", dir.Len(), err, left)
 		}
-		if err := dir.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, dir.Close())
 		info, err := os.Stat(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Truncate(file, info.Size()-1); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, os.Truncate(file, info.Size()-1))
 	}
 	if dir, err = results.Open(path); err != nil || dir.Len() != 0 {
 		t.Fatalf("%v, want no league", err)
 	}
-	if err := errors.Join(dir.Append(league(64)), dir.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, dir.Append(league(64)), dir.Close())
 	if _, err := results.OpenReader(path); err == nil || !strings.HasPrefix(err.Error(), "holds shard 2/3 of a run, with leagues 64 to 127 only") {
 		t.Errorf("read as a run: %v", err)
 	}
@@ -92,9 +77,7 @@ func TestShardIsValidated(t *testing.T) {
 		"with a look": func(p *results.Plan) { p.Looks = []int{100} },
 	} {
 		plan := shardPlan()
-		if err := plan.Validate(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, plan.Validate())
 		change(&plan)
 		if err := plan.Validate(); err == nil || !strings.Contains(err.Error(), "shard ") {
 			t.Errorf("%s: %v", name, err)

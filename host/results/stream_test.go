@@ -53,9 +53,7 @@ func TestRoundTrip(t *testing.T) {
 			want = append(want, clone(randomLeague(t, plan, first+i, rng)))
 		}
 		got, err := decodeAll(bytes.NewReader(encode(t, plan, want)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("leagues differ (-want +got):\n%s", diff)
 		}
@@ -67,9 +65,7 @@ func TestManyPlayersTakeTwoBytesASeat(t *testing.T) {
 		plan := testPlan(players, 1, 1, "")
 		want := randomLeagues(t, plan, 1)
 		got, err := decodeAll(bytes.NewReader(encode(t, plan, want)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		wantLeagues(t, got, want)
 	}
 }
@@ -119,21 +115,15 @@ func TestGolden(t *testing.T) {
 			plan.Schema = results.PlanSchema1
 			b := encode(t, plan, want)
 			if *update {
-				if err := os.WriteFile(path, []byte(hex.Dump(b)), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.WriteFile(path, []byte(hex.Dump(b)), 0o644))
 			}
 			golden, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if diff := cmp.Diff(string(golden), hex.Dump(b)); diff != "" {
 				t.Errorf("format changed (-golden +now):\n%s", diff)
 			}
 			got, err := decodeAll(bytes.NewReader(b))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			wantLeagues(t, got, want)
 		})
 	}
@@ -167,9 +157,7 @@ func TestEncodeRefusesWhatCannotHappen(t *testing.T) {
 	} {
 		var buf bytes.Buffer
 		enc, err := results.NewEncoder(&buf, header(t, plan))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		before := buf.Len()
 		l := randomLeague(t, plan, 0, rand.New(rand.NewPCG(3, 3)))
 		spoil(l)
@@ -205,9 +193,7 @@ func TestDecodeDoesNotTrustLengths(t *testing.T) {
 	b = binary.LittleEndian.AppendUint32(b, 10<<20)
 	b = append(b, make([]byte, 100)...)
 	dec, err := results.NewDecoder(bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	_, err = dec.Decode()
@@ -227,9 +213,7 @@ func TestDecodeReusesMemory(t *testing.T) {
 		l.Notes = nil
 	}
 	dec, err := results.NewDecoder(bytes.NewReader(encode(t, plan, leagues)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if n := testing.AllocsPerRun(150, func() {
 		if _, err := dec.Decode(); err != nil {
 			t.Fatal(err)
@@ -247,17 +231,13 @@ func BenchmarkDecode(b *testing.B) {
 	n := 0
 	for b.Loop() {
 		dec, err := results.NewDecoder(bytes.NewReader(file))
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		for {
 			l, err := dec.Decode()
 			if err == io.EOF {
 				break
 			}
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			n += len(l.Matches)
 		}
 	}
@@ -268,15 +248,11 @@ func BenchmarkEncode(b *testing.B) {
 	plan := testPlan(18, 10, 64, "")
 	leagues := randomLeagues(b, plan, 64)
 	enc, err := results.NewEncoder(io.Discard, header(b, plan))
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	n := 0
 	for b.Loop() {
 		for _, l := range leagues {
-			if err := enc.Encode(l); err != nil {
-				b.Fatal(err)
-			}
+			must(b, enc.Encode(l))
 			n += len(l.Matches)
 		}
 	}

@@ -25,13 +25,9 @@ func TestSumsFolder(t *testing.T) {
 	plan.Records = results.RecordsNone
 	for range 2 {
 		dir, err := results.Create(path, plan)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		l := results.League{Index: 64, Seats: []int{1, 0}, Matches: []results.Match{{A: game.Side{Choice: game.Even}, B: game.Side{Choice: game.Odd}, Number: 4}}}
-		if err := errors.Join(dir.Append(&l), dir.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, dir.Append(&l), dir.Close())
 		if _, _, err := results.ReadSums(path); !errors.Is(err, fs.ErrNotExist) {
 			t.Fatalf("before the end: %v", err)
 		}
@@ -42,13 +38,9 @@ func TestSumsFolder(t *testing.T) {
 		t.Errorf("another shard: %v", err)
 	}
 	dir, err := results.Create(path, plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := results.Sums{Leagues: 64, Matches: 64, Reproducible: true, Quarantined: []int{1}, Digest: "d", Analysis: json.RawMessage(`{"counters":[1]}`)}
-	if err := errors.Join(dir.KeepSums(want), dir.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, dir.KeepSums(want), dir.Close())
 	_, got, err := results.ReadSums(path)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-kept +read):\n%s", err, diff)
@@ -72,13 +64,9 @@ func keptSums(t *testing.T) (folder, text string) {
 	plan := shardPlan()
 	plan.Records = results.RecordsNone
 	dir, err := results.Create(folder, plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	sums := results.Sums{Leagues: 64, Matches: 64, Quarantined: []int{1}, Analysis: json.RawMessage(`{"counters":[1, 2]}`)}
-	if err := errors.Join(dir.KeepSums(sums), dir.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, dir.KeepSums(sums), dir.Close())
 	return folder, string(readFile(t, filepath.Join(folder, results.SumsFile)))
 }
 
@@ -158,9 +146,7 @@ func TestSumsSurviveEditors(t *testing.T) {
 	var indented strings.Builder
 	enc := json.NewEncoder(&indented)
 	enc.SetIndent("", "\t")
-	if err := enc.Encode(json.RawMessage(text)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, enc.Encode(json.RawMessage(text)))
 	for name, changed := range map[string]string{
 		"indented":          indented.String(),
 		"windows line ends": strings.ReplaceAll(indented.String(), "\n", "\r\n"),

@@ -84,9 +84,7 @@ func opened(ids ...string) *strategies.Step {
 func newBatch(t *testing.T, f strategies.Factory) strategies.Batch {
 	t.Helper()
 	b, err := batch.Of(f).NewBatch(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return b
 }
 
@@ -106,15 +104,11 @@ func TestStepKeepsItsOrder(t *testing.T) {
 		s.Choose = append(s.Choose, strategies.SeatTurn{Seat: 1, Turn: strategies.Turn{Match: match}})
 		s.Observe = append(s.Observe, strategies.SeatOutcome{Seat: 0, Outcome: strategies.Outcome{Match: match}})
 	}
-	if err := b.Step(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Step(t.Context(), s))
 	if !slices.Equal(s.Choices, []strategies.Choice{0.25, 0.25}) || len(s.Failed) != 0 {
 		t.Errorf("choices %v, failed %v", s.Choices, s.Failed)
 	}
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Close())
 	wantLines(t, d,
 		line("A", "start", 0), line("B", "start", 0), line("A", "observe 4", 10), line("A", "observe 5", 12),
 		line("B", "choose 4", 9), line("B", "choose 5", 11), "A close", "B close")
@@ -146,9 +140,7 @@ func TestFailures(t *testing.T) {
 			s := opened("A", "B")
 			s.Observe = []strategies.SeatOutcome{{Seat: 0, Outcome: strategies.Outcome{Match: 1}}}
 			s.Choose = []strategies.SeatTurn{{Seat: 1, Turn: strategies.Turn{Match: 2}}, {Seat: 0, Turn: strategies.Turn{Match: 2}}}
-			if err := b.Step(t.Context(), s); err != nil {
-				t.Fatal(err)
-			}
+			must(t, b.Step(t.Context(), s))
 			if len(s.Failed) != 1 || len(s.Choices) != 2 {
 				t.Fatalf("failed %+v, choices %v, want one failure and two choices", s.Failed, s.Choices)
 			}
@@ -169,9 +161,7 @@ func TestFailures(t *testing.T) {
 				want = []string{line("B", "choose 3", 7), line("A", "choose 3", 7), "B close", "A close"}
 			}
 			s.Close = []strategies.SeatID{1}
-			if err := errors.Join(b.Step(t.Context(), s), b.Close()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, b.Step(t.Context(), s), b.Close())
 			wantLines(t, d, want...)
 		})
 	}
@@ -188,9 +178,7 @@ func TestClose(t *testing.T) {
 		return nil
 	}}
 	b := newBatch(t, d)
-	if err := b.Step(t.Context(), opened("A", "B", "C")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Step(t.Context(), opened("A", "B", "C")))
 	err := b.Close()
 	if !errors.Is(err, errBoom) || len(d.lines) != 6 {
 		t.Errorf("error %v, calls %q; want boom and three seats closed", err, d.lines)
@@ -220,12 +208,8 @@ func TestFactoryIsTheSame(t *testing.T) {
 		t.Errorf("info %+v", f.Info())
 	}
 	seat, err := f.New(t.Context(), setup("A"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(seat.Close(), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, seat.Close(), f.Close())
 	rnd := setup("A").Rand
 	wantLines(t, d, fmt.Sprintf("A start %x", rnd.Uint64()), "A close", "factory closed")
 
@@ -240,3 +224,14 @@ func TestFactoryIsTheSame(t *testing.T) {
 type empty struct{ strategies.Factory }
 
 func (empty) New(context.Context, strategies.Setup) (strategies.Strategy, error) { return nil, nil }
+
+// must ends a test at the first of some errors.
+func must(t interface {
+	Helper()
+	Fatal(args ...any)
+}, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -139,16 +139,12 @@ func TestScriptsThatCannotBeUsed(t *testing.T) {
 func TestCloseClosesEverythingOnce(t *testing.T) {
 	o := options(t, map[string]string{"scripts/mine.lua": "", "scripts/oops.lua": "broken", "far/away.js": ""})
 	c, err := catalog.Load(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	why := errors.New("still at it")
 	var toys []*toy
 	for _, target := range []string{"alternate", "markov-2", "random", "mine", "far/away.js"} {
 		e, err := c.Resolve(t.Context(), target)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		toys = append(toys, e.Factory.(*toy))
 	}
 	toys[3].err = why
@@ -228,12 +224,8 @@ func write(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, content := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must(t, os.WriteFile(path, []byte(content), 0o644))
 	}
 }
 
@@ -253,9 +245,7 @@ func options(t *testing.T, files map[string]string) catalog.Config {
 func load(t *testing.T, o catalog.Config) *catalog.Catalog {
 	t.Helper()
 	c, err := catalog.Load(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := c.Close(); err != nil {
 			t.Errorf("Close = %v, want nil", err)
@@ -292,9 +282,7 @@ func players(f catalog.Field) string {
 func refs(t *testing.T, s string) []catalog.Ref {
 	t.Helper()
 	r, err := catalog.ParseRefs(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r
 }
 
@@ -395,9 +383,7 @@ func TestProgramEntries(t *testing.T) {
 	if got := names(); !slices.Equal(got, []string{"x+y false", "known false"}) {
 		t.Errorf("before: %v", got)
 	}
-	if err := c.OpenPlugins(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.OpenPlugins(t.Context()))
 	if got := names(); !slices.Equal(got, []string{"x true", "y true", "known true"}) {
 		t.Errorf("after: %v", got)
 	}
@@ -431,22 +417,16 @@ func TestValuesOfParameters(t *testing.T) {
 		"j": 0.25, "j(greed=0.75)": 0.75, "j(mode=b;greed=1)": 1, "w": 0.25, "w(greed=0.75)": 0.75, "own": 0.5,
 	} {
 		e, err := c.Resolve(t.Context(), target)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if e.Info.Title != "Tuned" && target != "own" || e.Info.Description != "" {
 			t.Errorf("%s: described as %q, %q", target, e.Info.Title, e.Info.Description)
 		}
 		s, err := e.Factory.New(t.Context(), strategies.Setup{ID: "P01", Field: []string{"P01", "P02"}, Rand: game.NewRand(game.Key{})})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got, err := s.Choose(t.Context(), &strategies.Turn{MatchID: "R1M1", Round: 1, Opponent: "P02"}); err != nil || got != want {
 			t.Errorf("%s chooses %v, %v, want %v", target, got, err, want)
 		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, s.Close())
 	}
 	f, err := c.Field(t.Context(), refs(t, "l(greed=0.5)*2, l, l(greed=0.75)"))
 	if got, want := players(f), "l(greed=0.5)#1 l(greed=0.5)#2 l l(greed=0.75)"; err != nil || got != want {
@@ -491,5 +471,16 @@ func TestValuesOfPlugins(t *testing.T) {
 	}
 	if _, err := c.Resolve(t.Context(), "far(lag=9)"); err == nil || !strings.Contains(err.Error(), "want a whole number in 1..5") {
 		t.Errorf("a lag of 9: %v", err)
+	}
+}
+
+// must ends a test at the first of some errors.
+func must(t interface {
+	Helper()
+	Fatal(args ...any)
+}, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
 	}
 }

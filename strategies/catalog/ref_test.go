@@ -100,13 +100,9 @@ func FuzzField(f *testing.F) {
 		f.Add(seed)
 	}
 	c, err := catalog.Load(f.Context(), catalog.Config{Dir: f.TempDir(), Builtins: builtin("alternate", "markov-2", "random")})
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	f.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			f.Error(err)
-		}
+		must(f, c.Close())
 	})
 	f.Fuzz(func(t *testing.T, s string) {
 		refuse := func(err error) {

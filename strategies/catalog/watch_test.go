@@ -15,34 +15,26 @@ func edit(t *testing.T, dir, name, content string, second int) {
 	t.Helper()
 	write(t, dir, map[string]string{name: content})
 	at := time.Date(2026, 1, 1, 0, 0, second, 0, time.UTC)
-	if err := os.Chtimes(filepath.Join(dir, name), at, at); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chtimes(filepath.Join(dir, name), at, at))
 }
 
 func remove(t *testing.T, dir, name string) {
 	t.Helper()
-	if err := os.Remove(filepath.Join(dir, name)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(dir, name)))
 }
 
 func watch(t *testing.T, o catalog.Config, field string) *catalog.Watch {
 	t.Helper()
 	c := load(t, o)
 	f, err := c.Field(t.Context(), refs(t, field))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return c.Watch(f)
 }
 
 func changes(t *testing.T, w *catalog.Watch) string {
 	t.Helper()
 	list, err := w.Changes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var all []string
 	for _, c := range list {
 		all = append(all, filepath.ToSlash(c.String()))
@@ -100,16 +92,12 @@ func TestWatchEverything(t *testing.T) {
 	edit(t, o.Dir, "scripts/no name.lua", strings.Repeat("x", catalog.MaxSource+1), 3)
 	step("edited scripts/no name.lua", "too long to be read")
 	step("", "still too long")
-	if err := os.RemoveAll(filepath.Join(o.Dir, "scripts")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(filepath.Join(o.Dir, "scripts")))
 	step("removed scripts/newcomer.js, removed scripts/no name.lua, removed scripts/oops.lua", "the folder went")
 	o.RequireScripts, o.Scripts = true, "far"
 	write(t, o.Dir, map[string]string{"far/mine.lua": "1"})
 	w = watch(t, o, "")
-	if err := os.RemoveAll(filepath.Join(o.Dir, "far")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(filepath.Join(o.Dir, "far")))
 	if list, err := w.Changes(); err == nil || !strings.HasPrefix(err.Error(), "watch scripts: open far:") {
 		t.Errorf("Changes = %v, %v, want an error that names the folder", list, err)
 	}
@@ -152,19 +140,13 @@ func TestWatchRefs(t *testing.T) {
 func TestWatchFromTheTimeOfLoading(t *testing.T) {
 	o := options(t, map[string]string{"scripts/mine.lua": "1"})
 	c, err := catalog.Load(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	edit(t, o.Dir, "scripts/mine.lua", "2", 1)
 	edit(t, o.Dir, "scripts/newcomer.lua", "2", 1)
 	f, err := c.Field(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w := c.Watch(f)
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Close())
 	step := stepper(t, w)
 	step("edited scripts/mine.lua, added scripts/newcomer.lua", "edits before the watch")
 	edit(t, o.Dir, "scripts/mine.lua", "3", 2)

@@ -23,9 +23,7 @@ const source = "scripts/test.js"
 func load(tb testing.TB, script string, limits budget.Limits) strategies.Factory {
 	tb.Helper()
 	f, err := jsscript.Compile("test", source, []byte(script), limits)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	tb.Cleanup(func() {
 		if err := f.Close(); err != nil {
 			tb.Errorf("Factory.Close: %v", err)
@@ -52,9 +50,7 @@ func setup(key game.Key) strategies.Setup {
 func sit(tb testing.TB, f strategies.Factory, key game.Key) strategies.Strategy {
 	tb.Helper()
 	s, err := f.New(tb.Context(), setup(key))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	tb.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -261,18 +257,14 @@ func printed(t *testing.T, script string) (lines []string) {
 	su := setup(game.Key{1, 2})
 	su.Log = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	s, err := load(t, script, patient).New(t.Context(), su)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	if _, err := s.Choose(t.Context(), turn(0)); err != nil {
 		t.Error(err)
 	}
 	for line := range strings.Lines(log.String()) {
 		var r struct{ Level, Msg, Script string }
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(line), &r))
 		lines = append(lines, fmt.Sprintf("%s script=%s: %s", r.Level, r.Script, r.Msg))
 	}
 	return lines
@@ -310,13 +302,9 @@ func TestPrintingHasNoEffect(t *testing.T) {
 	var got []strategies.Choice
 	for _, su := range []strategies.Setup{with, setup(game.Key{1, 2})} {
 		s, err := load(t, script, patient).New(t.Context(), su)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		c, err := s.Choose(t.Context(), turn(0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got = append(got, c)
 		_ = s.Close()
 	}
@@ -413,5 +401,16 @@ func TestFrozenTurn(t *testing.T) {
 	}
 	if _, err := sit(t, f, [2]uint64{}).Choose(t.Context(), turn(0)); err != nil {
 		t.Errorf("another seat: %v", err)
+	}
+}
+
+// must ends a test at the first of some errors.
+func must(t interface {
+	Helper()
+	Fatal(args ...any)
+}, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
 	}
 }

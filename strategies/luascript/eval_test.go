@@ -30,9 +30,7 @@ type bench struct {
 func newBench(tb testing.TB, limits budget.Limits) *bench {
 	tb.Helper()
 	f, err := Compile("bench", "bench.lua", []byte("function choose() return 1 end"), limits)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	tb.Cleanup(func() { _ = f.Close() })
 	b := &bench{tb: tb, factory: f.(*factory)}
 	b.machine = b.factory.newMachine(&strategies.Setup{Rand: game.NewRand(game.Key{})})
@@ -450,9 +448,7 @@ func TestLinesStay(t *testing.T) {
 // TestInterpreterLine reads a script that a shell can start, with a byte order mark.
 func TestInterpreterLine(t *testing.T) {
 	f, err := Compile("x", "x.lua", []byte("\ufeff#!/usr/bin/env lua\r\n-- Mine: a title\r\nfunction choose() return 1 end\r\n"), budget.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	if got := f.Info().Title; got != "Mine: a title" {
 		t.Errorf("title %q", got)
@@ -539,5 +535,16 @@ func TestHintsNameWhatIsMissing(t *testing.T) {
 		if got, err := newBench(t, roomy).run("return " + name); err == nil && got != "nil" {
 			t.Errorf("%s is %s, and there is a hint for when it is not there", name, got)
 		}
+	}
+}
+
+// must ends a test at the first of some errors.
+func must(t interface {
+	Helper()
+	Fatal(args ...any)
+}, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -167,9 +167,7 @@ func compile(tb testing.TB, source string, limits budget.Limits) (strategies.Fac
 func mustCompile(tb testing.TB, source string) strategies.Factory {
 	tb.Helper()
 	f, err := compile(tb, source, roomy)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	return f
 }
 
@@ -184,9 +182,7 @@ func setup() strategies.Setup {
 func mustSit(tb testing.TB, f strategies.Factory) strategies.Strategy {
 	tb.Helper()
 	s, err := f.New(tb.Context(), setup())
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	return s
 }
 
@@ -230,16 +226,12 @@ func TestPrint(t *testing.T) {
 			return 1
 		end
 		function observe() for i = 1, 1000 do print(i) end end`).New(t.Context(), su)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	printed := func() (lines []string) {
 		for line := range strings.Lines(log.String()) {
 			var r struct{ Msg, Script string }
-			if err := json.Unmarshal([]byte(line), &r); err != nil {
-				t.Fatal(err)
-			}
+			must(t, json.Unmarshal([]byte(line), &r))
 			lines = append(lines, r.Msg+" [script="+r.Script+"]")
 		}
 		return lines
@@ -257,9 +249,7 @@ func TestPrint(t *testing.T) {
 		t.Errorf("printed (-want +got):\n%s", diff)
 	}
 	for i := range 3 {
-		if err := s.Observe(t.Context(), outcome(i)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Observe(t.Context(), outcome(i)))
 	}
 	if lines := printed(); len(lines) != 201 || lines[200] != "the script has printed 200 lines; the rest is dropped [script=mine]" {
 		t.Errorf("%d lines, the last of them %q; want 200 and one that says so", len(lines), lines[len(lines)-1])
@@ -270,17 +260,13 @@ func TestPrint(t *testing.T) {
 // a league: always after the same call, and only where leagues are bounded.
 func TestLeagueHasATotal(t *testing.T) {
 	f, err := compile(t, "function choose() local n = 0 for i = 1, 10000 do n = n + i end return n > 0 and 'even' or 'odd' end", budget.Limits{Time: time.Hour, Instructions: 50_000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var ended []int
 	for _, bounded := range []bool{true, true, false} {
 		s := setup()
 		s.Field, s.Legs, s.Bounded = []string{"P01", "P02"}, 4, bounded
 		seat, err := f.New(t.Context(), s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for i := range 30 {
 			if _, err = seat.Choose(t.Context(), turn(i)); err != nil {
 				ended = append(ended, i)
@@ -306,13 +292,9 @@ func shipped(tb testing.TB, name string) strategies.Factory {
 	tb.Helper()
 	path := filepath.Join("..", "..", "scripts", name+".lua")
 	source, err := os.ReadFile(path)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	f, err := luascript.Compile(name, path, source, roomy)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	tb.Cleanup(func() { _ = f.Close() })
 	return f
 }
@@ -366,17 +348,11 @@ func differShare(t *testing.T, a, b strategies.Factory, leagues int) float64 {
 		Schema: results.PlanSchema, Runs: leagues, Legs: 10, Seed: 1, Transport: "direct", Field: []results.Entrant{{Name: "a"}, {Name: "b"}},
 	}
 	driver, err := arena.New(plan, []strategies.Factory{a, b}, arena.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w, err := driver.NewWorker(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	played := make([]results.League, leagues)
-	if err := errors.Join(w.Play(t.Context(), 0, played, make([]bool, 2)), w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Play(t.Context(), 0, played, make([]bool, 2)), w.Close())
 	differ := 0
 	for _, l := range played {
 		for _, m := range l.Matches {
@@ -394,9 +370,7 @@ func differShare(t *testing.T, a, b strategies.Factory, leagues int) float64 {
 // TestFirstStrategyOfTheReadme compiles the Lua code that the README shows.
 func TestFirstStrategyOfTheReadme(t *testing.T) {
 	readme, err := os.ReadFile("../../scripts/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, rest, ok := strings.Cut(string(readme), "```lua\n")
 	code, _, closed := strings.Cut(rest, "```")
 	if !ok || !closed {
@@ -408,5 +382,16 @@ func TestFirstStrategyOfTheReadme(t *testing.T) {
 	}
 	if got := differShare(t, f, mustCompile(t, partners["even"]), 20); got < 0.9 {
 		t.Errorf("against one who always plays even it differs in %.2f of the matches, want 0.9", got)
+	}
+}
+
+// must ends a test at the first of some errors.
+func must(t interface {
+	Helper()
+	Fatal(args ...any)
+}, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -3,6 +3,7 @@ package served_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -131,17 +132,11 @@ func onceAConnection(next http.Handler) http.Handler {
 func open(t *testing.T, name string, c served.Config, args ...string) *served.Factory {
 	t.Helper()
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	f, err := served.Open(served.Spec{Name: "agent", Command: append([]string{exe, "agent", name, "{port}"}, args...)}, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, f.Close())
 	})
 	return f
 }
@@ -161,9 +156,7 @@ func play(t *testing.T, f strategies.Factory, leagues, workers int) (digest stri
 		plan.Field, factories = append(plan.Field, results.Entrant{Name: name, Kind: "builtin"}), append(factories, own)
 	}
 	a, err := arena.New(plan, factories, arena.Config{Block: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	faults = make(map[game.Fault]int)
 	out, err := experiments.Run(t.Context(), plan, a, sink(func(l *results.League) error {
 		for _, m := range l.Matches {
@@ -181,9 +174,7 @@ func play(t *testing.T, f strategies.Factory, leagues, workers int) (digest stri
 		}
 		return nil
 	}), experiments.Config{Workers: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return out.Digest, faults, notes
 }
 
@@ -230,9 +221,7 @@ func TestCassetteHasTheSameDigest(t *testing.T) {
 		c.Cassette, c.Start, c.Deadline = folder, time.Minute, 20*time.Second
 		f := open(t, "random", c)
 		digest, _, _ := play(t, f, leagues, workers)
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, f.Close())
 		return digest, f.Usage()
 	}
 	first, u := record(served.Config{}, 2)
@@ -274,15 +263,11 @@ func TestReadySaysWhyAnAgentCannotPlay(t *testing.T) {
 		"its process ended: exit status 1: listen tcp":    {Name: "x", Command: []string{exe, "agent", "honest", "99999{port}"}},
 	} {
 		f, err := served.Open(s, served.Config{Start: time.Minute})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if err := f.Ready(context.Background()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error is %v, want one that contains %q", err, want)
 		}
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, f.Close())
 	}
 }
 
@@ -310,18 +295,12 @@ func example(t *testing.T, c served.Config, interpreter, file string, args ...st
 		t.Skip("needs " + interpreter)
 	}
 	path, err := filepath.Abs(filepath.Join("../../docs/examples", file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c.Start, c.Deadline = time.Minute, time.Minute
 	f, err := served.Open(served.Spec{Name: "agent", Command: append([]string{program, path}, args...)}, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, f.Close())
 	})
 	return f
 }
@@ -359,11 +338,20 @@ func TestAgentThatAsksAModel(t *testing.T) {
 	if len(faults) != 0 || asked.Load() != 9 {
 		t.Errorf("the model was asked %d times, want 9, its budget; faults %v: %q", asked.Load(), faults, notes)
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.Close())
 	f = example(t, served.Config{Cassette: folder}, "python3", "llm_player.py", "{port}", "9", "1000")
 	if again, _, _ := play(t, f, 3, 2); again != digest || asked.Load() != 9 || f.Usage().Asked != 0 {
 		t.Errorf("again: digest %s, want %s; the model was asked %d times; usage %+v", again, digest, asked.Load(), f.Usage())
+	}
+}
+
+// must ends a test at the first of some errors.
+func must(t interface {
+	Helper()
+	Fatal(args ...any)
+}, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -102,9 +102,7 @@ func (kept) Close() error { return nil }
 func TestPluginRuntime(t *testing.T) {
 	t.Parallel()
 	all, err := plugins.Open(t.Context(), plugins.Config{Command: []string{os.Args[0], "plugin"}, Name: "builtins"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	maker := func(i int) strategytest.Maker {
 		return func(budget.Limits) (strategies.Factory, error) { return kept{all[i].(strategies.Batcher)}, nil }
 	}
@@ -114,9 +112,7 @@ func TestPluginRuntime(t *testing.T) {
 		},
 	})
 	for _, f := range all {
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, f.Close())
 	}
 }
 
@@ -173,13 +169,9 @@ func TestStrategiesOfTheLab(t *testing.T) {
 	t.Parallel()
 	limits := budget.Limits{Time: time.Hour} // a busy machine is not their fault
 	c, err := catalog.Load(t.Context(), catalog.Config{Dir: "../..", RequireScripts: true, Limits: limits})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, c.Close())
 	})
 	kinds, bared := make(map[strategies.Kind]int), make(map[strategies.Kind]int)
 	for _, e := range c.Entries() {

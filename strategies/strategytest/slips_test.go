@@ -60,9 +60,7 @@ func TestSlips(t *testing.T) {
 		t.Run(tt.path+" "+tt.name, func(t *testing.T) {
 			t.Parallel()
 			f, err := load(tt.path, tt.source)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer f.Close()
 			found := strategytest.Slips(t.Context(), f, strategytest.Config{Seed: 1}, true)
 			if tt.want == "" && len(found) > 0 || tt.want != "" && (len(found) != 1 || !strings.Contains(found[0].String(), tt.want)) {
@@ -82,9 +80,7 @@ func TestConstantAnswers(t *testing.T) {
 		"-- no history\nfunction choose(turn) return 1 end":                            "",
 	} {
 		f, err := load("a.lua", source)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer f.Close()
 		got := ""
 		for _, finding := range strategytest.Check(t.Context(), f, strategytest.Config{Seed: 1}) {

@@ -40,9 +40,7 @@ func found(t *testing.T, bug, name string) (findings []strategytest.Finding) {
 		}
 		limits := budget.Limits{Time: 250 * time.Millisecond, Instructions: 5_000_000}
 		f, err := rt.make(h)(limits)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		findings = strategytest.Check(t.Context(), f, strategytest.Config{Seed: 1, Now: clock.now, Limits: limits})
 	})
 	return findings
@@ -120,14 +118,10 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", "check", name+".golden")
 	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s (-want +got; rewrite with -update):\n%s", path, diff)
 	}
@@ -136,9 +130,7 @@ func golden(t *testing.T, name, got string) {
 func TestCheckWithoutClock(t *testing.T) {
 	t.Parallel()
 	f, err := newToy("").make(always("even"))(budget.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, finding := range strategytest.Check(t.Context(), f, strategytest.Config{}) {
 		if strings.HasPrefix(finding.ID, "time-") || finding.ID == "growth" {
 			t.Errorf("finding %v without a clock", finding)
@@ -150,9 +142,7 @@ func TestCheckUnderTightLimits(t *testing.T) {
 	t.Parallel()
 	rt, clock := newToy(""), new(ticker)
 	f, err := rt.make(beginners(rt, clock)["sound"])(budget.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	findings := strategytest.Check(t.Context(), f, strategytest.Config{
 		Now: clock.now, Limits: budget.Limits{Time: 20 * time.Microsecond},
 	})
@@ -176,9 +166,7 @@ func TestCheckStops(t *testing.T) {
 			}
 			return "even"
 		}})(budget.Limits{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var bad []strategytest.Finding
 		for _, f := range strategytest.Check(ctx, f, strategytest.Config{}) {
 			if f.Level > strategytest.Info {
@@ -383,5 +371,16 @@ func TestUrgent(t *testing.T) {
 	}
 	if want := []string{"slipx.js:3", "leaguex.js:3", "farx.js:5", "slipx.js:9", "seeded", "two"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// must ends a test at the first of some errors.
+func must(t interface {
+	Helper()
+	Fatal(args ...any)
+}, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -33,9 +33,7 @@ func cached(t *testing.T, folder string) []byte {
 		return nil
 	}
 	content, err := os.ReadFile(names[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return content
 }
 
@@ -73,9 +71,7 @@ func TestCompiledCodeIsKept(t *testing.T) {
 		damaged["bit "+string(rune('a'+len(damaged)))] = flipped
 	}
 	for what, content := range damaged {
-		if err := os.WriteFile(name[0], content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name[0], content, 0o600))
 		if got := stories(t, folder, source); got != want {
 			t.Errorf("%s: it plays\n%s\nwant\n%s", what, got, want)
 		}
@@ -90,9 +86,7 @@ func TestCompiledCodeIsKept(t *testing.T) {
 func TestUnsafeFolders(t *testing.T) {
 	dir := t.TempDir()
 	open, file, private, link := filepath.Join(dir, "open"), filepath.Join(dir, "file"), filepath.Join(dir, "private"), filepath.Join(dir, "link")
-	if err := errors.Join(os.Mkdir(open, 0o755), os.Mkdir(private, 0o700), os.WriteFile(file, nil, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(open, 0o755), os.Mkdir(private, 0o700), os.WriteFile(file, nil, 0o600))
 	if err := os.Symlink(private, link); err != nil {
 		t.Skip(err)
 	}
@@ -151,9 +145,7 @@ func FuzzCompile(f *testing.F) {
 			}
 			return
 		}
-		if err := made.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, made.Close())
 		agree(t, source)
 	})
 }

@@ -43,9 +43,7 @@ const templates = "../../cmd/strategylab/internal/authoring/templates/"
 // both engines.
 func TestDocumentedExamples(t *testing.T) {
 	page, err := os.ReadFile("../../docs/wasm.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	choices := func(told string) string {
 		return strings.Join(regexp.MustCompile(`(?m)^choose .*$`).FindAllString(told, -1), "\n")
 	}
@@ -75,16 +73,12 @@ func TestDocumentedExamples(t *testing.T) {
 				}
 			}
 			for from, source := range sources {
-				if err := os.WriteFile(filepath.Join(dir, b.file), bytes.ReplaceAll(source, []byte("NAME"), []byte("mine")), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.WriteFile(filepath.Join(dir, b.file), bytes.ReplaceAll(source, []byte("NAME"), []byte("mine")), 0o600))
 				if out, err := run(b.build); err != nil {
 					t.Fatalf("%s: %s: %v\n%s", from, b.build, err, out)
 				}
 				module, err := os.ReadFile(filepath.Join(dir, "mine.wasm"))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				// Go's runtime needs more for its initialization than other tests grant.
 				told := agreeWithin(t, budget.Limits{Time: patient.Time, Instructions: budget.DefaultInstructions}, module)
 				if choices(told) != want {

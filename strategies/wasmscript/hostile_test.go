@@ -174,13 +174,9 @@ func load(tb testing.TB, m wasmtest.Module) strategies.Factory {
 func loadWith(tb testing.TB, m wasmtest.Module, c wasmscript.Config) strategies.Factory {
 	tb.Helper()
 	f, err := wasmscript.Compile("x", "scripts/x.wasm", m.Bytes(), c)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	tb.Cleanup(func() {
-		if err := f.Close(); err != nil {
-			tb.Error(err)
-		}
+		must(tb, f.Close())
 	})
 	return f
 }
@@ -189,13 +185,9 @@ func loadWith(tb testing.TB, m wasmtest.Module, c wasmscript.Config) strategies.
 func sit(tb testing.TB, f strategies.Factory, s strategies.Setup) strategies.Deferrer {
 	tb.Helper()
 	seat, err := f.New(tb.Context(), s)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	tb.Cleanup(func() {
-		if err := seat.Close(); err != nil {
-			tb.Error(err)
-		}
+		must(tb, seat.Close())
 	})
 	return seat.(strategies.Deferrer)
 }
@@ -224,9 +216,7 @@ func story(t *testing.T, c wasmscript.Config, source []byte) string {
 		return fmt.Sprintln(err)
 	}
 	defer func() {
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, f.Close())
 	}()
 	for range 2 {
 		s := setup()
@@ -472,15 +462,11 @@ func TestMemoryOfASeat(t *testing.T) {
 	before := budget.Live()
 	for i := range open {
 		seat, err := f.New(t.Context(), setup())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := seat.Choose(t.Context(), &strategies.Turn{Opponent: "P02"}); err != nil {
 			t.Fatal(err)
 		}
-		if err := seat.Observe(t.Context(), &strategies.Outcome{Opponent: "P02"}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, seat.Observe(t.Context(), &strategies.Outcome{Opponent: "P02"}))
 		open[i] = seat
 	}
 	each := int(budget.Live()-before)/seats - page
@@ -489,9 +475,7 @@ func TestMemoryOfASeat(t *testing.T) {
 	}
 	t.Logf("%d bytes", each)
 	for _, seat := range open {
-		if err := seat.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, seat.Close())
 	}
 }
 
@@ -510,22 +494,29 @@ func TestMemoryAfterRecursion(t *testing.T) {
 	var open []strategies.Strategy
 	for range seats {
 		seat, err := f.New(t.Context(), setup())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		open = append(open, seat)
 	}
 	for _, seat := range open {
 		if c, err := seat.Choose(t.Context(), &strategies.Turn{}); err == nil {
 			t.Errorf("endless recursion answers %v", c)
 		}
-		if err := seat.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, seat.Close())
 	}
 	kept := int64(budget.Live()) - int64(before)
 	t.Logf("%d bytes", kept)
 	if kept > most {
 		t.Errorf("%d bytes are kept of seats that have ended, want at most %d", kept, most)
+	}
+}
+
+// must ends a test at the first of some errors.
+func must(t interface {
+	Helper()
+	Fatal(args ...any)
+}, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
 	}
 }

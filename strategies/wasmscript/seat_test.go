@@ -52,17 +52,13 @@ func defersInOrder(t *testing.T, f strategies.Factory) {
 		open := func() (strategies.Deferrer, *game.Rand) {
 			s := setup()
 			seat, err := f.New(t.Context(), s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return seat.(strategies.Deferrer), s.Rand
 		}
 		deferring, one := open()
 		plain, other := open()
 		check := func(errs ...error) {
-			if err := errors.Join(errs...); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errs...)
 		}
 		for call := range rapid.IntRange(1, 12).Draw(t, "calls") {
 			opponent := rapid.SampledFrom(ids).Draw(t, "opponent")
@@ -226,14 +222,10 @@ func TestSeatsBeginWithTheSnapshot(t *testing.T) {
 					}
 				}
 				seat, err := f.New(t.Context(), setup())
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				choose(seat, 0)
 				choose(seat, 1)
-				if err := seat.Close(); err != nil {
-					t.Error(err)
-				}
+				must(t, seat.Close())
 			}
 		}
 	}

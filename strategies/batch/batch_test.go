@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/strategylab/strategylab/host/game"
@@ -114,56 +115,39 @@ func TestStepKeepsItsOrder(t *testing.T) {
 		line("B", "choose 4", 9), line("B", "choose 5", 11), "A close", "B close")
 }
 
-// TestFailures follows a seat that fails in each operation, and its neighbour.
+// TestFailures follows a seat that fails in each operation, and its neighbour. What a failure
+// costs is up to package seat.
 func TestFailures(t *testing.T) {
-	overrun := fmt.Errorf("x: %w", strategies.ErrTimeout)
-	for name, tc := range map[string]struct {
-		at    string
-		err   error
-		op    strategies.Op
-		index int
-		ends  bool
+	for at, want := range map[string]struct {
+		err  error
+		says strategies.SeatError
+		ends bool
 	}{
-		"start":           {"A start", errBoom, strategies.OpStart, 0, true},
-		"observe":         {"A observe 1", errBoom, strategies.OpObserve, 0, true},
-		"choose":          {"A choose 2", errBoom, strategies.OpChoose, 1, false},
-		"choose overruns": {"A choose 2", overrun, strategies.OpChoose, 1, true},
+		"A start":     {errBoom, strategies.SeatError{Op: strategies.OpStart}, true},
+		"A observe 1": {errBoom, strategies.SeatError{Op: strategies.OpObserve}, true},
+		"A choose 2":  {errBoom, strategies.SeatError{Op: strategies.OpChoose, Index: 1}, false},
+		"B choose 2":  {strategies.ErrTimeout, strategies.SeatError{Seat: 1, Op: strategies.OpChoose}, true},
 	} {
-		t.Run(name, func(t *testing.T) {
-			d := &diary{fail: func(call string) error {
-				if call != tc.at {
-					return nil
-				}
-				return tc.err
-			}}
-			b := newBatch(t, d)
-			s := opened("A", "B")
-			s.Observe = []strategies.SeatOutcome{{Seat: 0, Outcome: strategies.Outcome{Match: 1}}}
-			s.Choose = []strategies.SeatTurn{{Seat: 1, Turn: strategies.Turn{Match: 2}}, {Seat: 0, Turn: strategies.Turn{Match: 2}}}
-			must(t, b.Step(t.Context(), s))
-			if len(s.Failed) != 1 || len(s.Choices) != 2 {
-				t.Fatalf("failed %+v, choices %v, want one failure and two choices", s.Failed, s.Choices)
+		d := &diary{fail: func(call string) error {
+			if call == at {
+				return want.err
 			}
-			if f := s.Failed[0]; f.Seat != 0 || f.Op != tc.op || f.Index != tc.index || !errors.Is(f.Err, tc.err) {
-				t.Errorf("failure %+v", f)
-			}
-			if closed := slices.Contains(d.lines, "A close"); closed != (tc.ends && tc.op != strategies.OpStart) {
-				t.Errorf("closed %v: %q", closed, d.lines)
-			}
-
-			// The host does not mention a seat again that is out.
-			d.lines = nil
-			s.Reset()
-			s.Choose = []strategies.SeatTurn{{Seat: 1, Turn: strategies.Turn{Match: 3}}}
-			want := []string{line("B", "choose 3", 7), "B close"}
-			if !tc.ends {
-				s.Choose = append(s.Choose, strategies.SeatTurn{Seat: 0, Turn: strategies.Turn{Match: 3}})
-				want = []string{line("B", "choose 3", 7), line("A", "choose 3", 7), "B close", "A close"}
-			}
-			s.Close = []strategies.SeatID{1}
-			must(t, b.Step(t.Context(), s), b.Close())
-			wantLines(t, d, want...)
-		})
+			return nil
+		}}
+		b := newBatch(t, d)
+		s := opened("A", "B")
+		s.Observe = []strategies.SeatOutcome{{Seat: 0, Outcome: strategies.Outcome{Match: 1}}}
+		s.Choose = []strategies.SeatTurn{{Seat: 1, Turn: strategies.Turn{Match: 2}}, {Seat: 0, Turn: strategies.Turn{Match: 2}}}
+		must(t, b.Step(t.Context(), s))
+		want.says.Err = want.err
+		if !slices.Equal(s.Failed, []strategies.SeatError{want.says}) || len(s.Choices) != 2 {
+			t.Errorf("%s: failed %+v, choices %v", at, s.Failed, s.Choices)
+		}
+		closed := slices.Contains(d.lines, at[:1]+" close")
+		must(t, b.Close())
+		if closes := strings.Count(fmt.Sprint(d.lines), "close"); closed != (want.ends && want.says.Op != strategies.OpStart) || closes > 2 {
+			t.Errorf("%s: closed %v: %q", at, closed, d.lines)
+		}
 	}
 }
 
@@ -201,22 +185,11 @@ func TestStepFailsAsAWhole(t *testing.T) {
 	}
 }
 
-func TestFactoryIsTheSame(t *testing.T) {
-	d := &diary{}
-	f := batch.Of(d)
-	if f.Info().Name != "diary" {
-		t.Errorf("info %+v", f.Info())
-	}
-	seat, err := f.New(t.Context(), setup("A"))
-	must(t, err)
-	must(t, seat.Close(), f.Close())
-	rnd := setup("A").Rand
-	wantLines(t, d, fmt.Sprintf("A start %x", rnd.Uint64()), "A close", "factory closed")
-
-	nobody := newBatch(t, empty{d})
+func TestFactoryThatMakesNothing(t *testing.T) {
 	s := opened("A")
-	if err := nobody.Step(t.Context(), s); err != nil || len(s.Failed) != 1 || s.Failed[0].Op != strategies.OpStart {
-		t.Errorf("a factory that makes nothing: %v, failed %+v", err, s.Failed)
+	must(t, newBatch(t, empty{}).Step(t.Context(), s))
+	if len(s.Failed) != 1 || s.Failed[0].Op != strategies.OpStart {
+		t.Errorf("failed %+v", s.Failed)
 	}
 }
 

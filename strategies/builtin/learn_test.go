@@ -138,32 +138,6 @@ func creature(rule int) opponent {
 	}
 }
 
-func TestFrequencyPlaysAgainstTheMajority(t *testing.T) {
-	surplus, ties, even := 0, 0, 0
-	for i, m := range versus(t, "frequency", cycle("eooe"), 2000, 1) { // a surplus of 0, 1, 0, -1, ...
-		switch {
-		case surplus > 0 && m.own != game.Odd, surplus < 0 && m.own != game.Even:
-			t.Fatalf("match %d: plays %v after a surplus of %d evens", i, m.own, surplus)
-		case surplus == 0:
-			ties++
-			even += b2i(m.own == game.Even)
-		}
-		surplus += 2*b2i(m.theirs == game.Even) - 1
-	}
-	wantShare(t, "even in a tie", even, ties, 0.5)
-}
-
-func TestAlternateKeepsTurnsPerOpponent(t *testing.T) {
-	p := sit(t, find(t, "alternate"), fieldOf(4), 0, 1)
-	turns := map[string]int{}
-	for i, id := range []string{"P02", "P02", "P03", "P02", "P04", "P04", "P03", "P02", "P04", "P02"} {
-		if got := p.meet(i, id, game.Odd, 1); got != game.Even+game.Parity(turns[id]%2) {
-			t.Errorf("choice %d against %s is %v", turns[id], id, got)
-		}
-		turns[id]++
-	}
-}
-
 func TestRole(t *testing.T) {
 	p := sit(t, find(t, "role"), fieldOf(2), 0, 1)
 	const matches = 4000

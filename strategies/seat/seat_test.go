@@ -159,43 +159,32 @@ func TestFailures(t *testing.T) {
 		"observe panics":           {scripted{observe: func(uint64) error { panic("boom") }}, [3]game.Fault{none, game.FaultError, forfeit}, 3},
 		"observe exceeds its time": {scripted{observe: in(1, overrun)}, [3]game.Fault{none, none, game.FaultTimeout}, 5},
 	} {
-		t.Run(name, func(t *testing.T) {
-			f := tc.f
-			s := newSeat(&f)
-			_ = s.Start(t.Context())
-			for match, want := range tc.want {
-				a := s.Answer(t.Context(), &strategies.Turn{Match: uint64(match)})
-				if a.Fault != want || (a.Choice == game.NoParity) != (want != none) || (a.Err != nil) != (want != none && want != forfeit) {
-					t.Errorf("match %d: answer %+v, want fault %v", match, a, want)
-				}
-				_ = s.Observe(t.Context(), &strategies.Outcome{Match: uint64(match), Result: game.Loss})
+		f := tc.f
+		s := newSeat(&f)
+		_ = s.Start(t.Context())
+		for match, want := range tc.want {
+			a := s.Answer(t.Context(), &strategies.Turn{Match: uint64(match)})
+			if a.Fault != want || (a.Choice == game.NoParity) != (want != none) || (a.Err != nil) != (want != none && want != forfeit) {
+				t.Errorf("%s, match %d: answer %+v, want fault %v", name, match, a, want)
 			}
-			if s.Standing().Losses != 3 {
-				t.Errorf("standing %+v: outcomes count after the seat is out, too", s.Standing())
-			}
-			if len(f.calls) != tc.calls {
-				t.Errorf("calls %q, want %d", f.calls, tc.calls)
-			}
-		})
+			_ = s.Observe(t.Context(), &strategies.Outcome{Match: uint64(match), Result: game.Loss})
+		}
+		if s.Standing().Losses != 3 || len(f.calls) != tc.calls { // outcomes count after the seat is out, too
+			t.Errorf("%s: standing %+v, calls %q, want %d", name, s.Standing(), f.calls, tc.calls)
+		}
 	}
 }
 
 func TestOut(t *testing.T) {
 	s := newSeat(&scripted{new: func() (strategies.Strategy, error) { return nil, errBoom }})
-	if f, err := s.Out(); f != game.NoFault || err != nil {
-		t.Errorf("before start: %v, %v", f, err)
+	before, _ := s.Out()
+	err := s.Start(t.Context())
+	after, why := s.Out()
+	if before != game.NoFault || !errors.Is(err, errBoom) || after != game.FaultError || !errors.Is(why, errBoom) {
+		t.Errorf("%v before start, which fails with %v; then %v, %v", before, err, after, why)
 	}
-	if err := s.Start(t.Context()); !errors.Is(err, errBoom) {
-		t.Errorf("start: %v", err)
-	}
-	if f, err := s.Out(); f != game.FaultError || !errors.Is(err, errBoom) {
-		t.Errorf("after start: %v, %v", f, err)
-	}
-	if _, err := s.Choose(t.Context(), &strategies.Turn{}); err == nil {
-		t.Error("a seat that is out chooses")
-	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
+	if _, err := s.Choose(t.Context(), &strategies.Turn{}); err == nil || s.Close() != nil {
+		t.Errorf("a seat that is out chooses, or does not close: %v", err)
 	}
 }
 
@@ -216,29 +205,22 @@ func TestQuarantine(t *testing.T) {
 	}
 }
 
-// TestProbability holds the coin to its key: the same match gives the same
-// parity, whatever was drawn before.
+// TestProbability holds the coin to its key: the same match gives the same parity, whatever
+// was drawn before.
 func TestProbability(t *testing.T) {
-	answers := func(matches ...uint64) map[uint64]game.Parity {
+	for _, matches := range [][]uint64{{0, 1, 2, 3, 4, 5, 6, 7}, {6}} {
 		s := newSeat(&scripted{choose: func(uint64) (strategies.Choice, error) { return 0.5, nil }})
 		if err := s.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		got := make(map[uint64]game.Parity)
 		for _, m := range matches {
-			a := s.Answer(t.Context(), &strategies.Turn{Match: m})
 			stream := game.NewRand(coin)
 			stream.Rekey(m)
+			a := s.Answer(t.Context(), &strategies.Turn{Match: m})
 			if want := strategies.Choice(0.5).Resolve(stream); a.Choice != want || a.Err != nil {
 				t.Errorf("match %d: %+v, want %v", m, a, want)
 			}
-			got[m] = a.Choice
 		}
-		return got
-	}
-	forward, alone := answers(0, 1, 2, 3, 4, 5, 6, 7), answers(6)
-	if forward[6] != alone[6] {
-		t.Error("the coin of match 6 depends on the matches before")
 	}
 }
 

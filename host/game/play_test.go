@@ -10,29 +10,6 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 )
 
-func TestPlayToTheEnd(t *testing.T) {
-	var p game.Play
-	for i, step := range []struct {
-		do   func() error
-		want game.Phase
-	}{
-		{func() error { return nil }, game.WaitingForPlayers},
-		{func() error { return p.Join(game.SideB) }, game.WaitingForPlayers},
-		{func() error { return p.Join(game.SideB) }, game.WaitingForPlayers},
-		{func() error { return p.Join(game.SideA) }, game.CollectingChoices},
-		{func() error { return p.Choose(game.SideA, game.Even) }, game.CollectingChoices},
-		{func() error { return p.Choose(game.SideB, game.Odd) }, game.DrawingNumber},
-		{func() error { return p.Draw(8) }, game.Finished},
-	} {
-		if err := step.do(); err != nil || p.Phase() != step.want {
-			t.Fatalf("step %d: %v in %s, want %s", i, err, p.Phase(), step.want)
-		}
-	}
-	if v := p.Verdict(); v.ResultA != game.Win || v.PointsA != 3 || v.PointsB != 0 {
-		t.Errorf("even against odd on 8: %+v", v)
-	}
-}
-
 func TestPlayFaults(t *testing.T) {
 	for name, tc := range map[string]struct {
 		do           func(p *game.Play) error

@@ -39,27 +39,17 @@ func TestTieBreaks(t *testing.T) {
 		matches []played
 		want    []int // seats from first to last
 	}{
-		"points before wins": {
-			3, []played{{0, 2, aWins}, {1, 2, aDraws}, {1, 2, aDraws}, {1, 2, aDraws}, {1, 2, aDraws}}, []int{1, 2, 0},
-		},
-		"then wins": {
-			4, []played{{2, 3, aWins}, {0, 1, aDraws}, {0, 1, aDraws}, {0, 1, aDraws}}, []int{2, 0, 1, 3},
-		},
+		"points before wins": {3, []played{{0, 2, aWins}, {1, 2, aDraws}, {1, 2, aDraws}, {1, 2, aDraws}, {1, 2, aDraws}}, []int{1, 2, 0}},
+		"then wins":          {4, []played{{2, 3, aWins}, {0, 1, aDraws}, {0, 1, aDraws}, {0, 1, aDraws}}, []int{2, 0, 1, 3}},
 		"then points among the tied, before technical losses": {
 			4, []played{{1, 0, aWins}, {0, 2, aWins}, {1, 3, bothFail}}, []int{1, 0, 2, 3},
 		},
-		"then fewer technical losses": {
-			4, []played{{0, 2, aWins}, {1, 2, aWins}, {0, 3, bothFail}}, []int{1, 0, 2, 3},
-		},
-		"then the player's number": {
-			4, []played{{3, 2, aDraws}, {1, 0, aDraws}}, []int{0, 1, 2, 3},
-		},
+		"then fewer technical losses": {4, []played{{0, 2, aWins}, {1, 2, aWins}, {0, 3, bothFail}}, []int{1, 0, 2, 3}},
+		"then the player's number":    {4, []played{{3, 2, aDraws}, {1, 0, aDraws}}, []int{0, 1, 2, 3}},
 		// Seats 0, 1 and 2 have a win each. Among the three, 0 and 1 have scored 3 and seat 2
 		// nothing. That 1 has beaten 0 would tell them apart if their matches were looked at
 		// again on their own, and is not to.
-		"points among the tied are computed once": {
-			4, []played{{1, 0, aWins}, {0, 2, aWins}, {2, 3, aWins}}, []int{0, 1, 2, 3},
-		},
+		"points among the tied are computed once": {4, []played{{1, 0, aWins}, {0, 2, aWins}, {2, 3, aWins}}, []int{0, 1, 2, 3}},
 		"nothing played": {12, nil, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}},
 	} {
 		var got []int

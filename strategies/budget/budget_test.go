@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,34 +20,11 @@ func late(limit time.Duration) time.Duration {
 	return min(limit/4, 20*time.Millisecond)
 }
 
-func TestOverrunIsInterrupted(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := budget.NewWatchdog(budget.Limits{Time: 100 * time.Millisecond})
-		defer w.Close()
-		hit := make(chan struct{})
-		g := w.Guard(func() { close(hit) }, 0)
-		start := time.Now()
-		g.Enter(t.Context())
-		<-hit
-		if err := g.Leave(); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Leave = %v, want DeadlineExceeded", err)
-		}
-		if d := time.Since(start); d < 100*time.Millisecond || d > 100*time.Millisecond+late(100*time.Millisecond) {
-			t.Errorf("interrupted after %v, want 100 ms and at most %v more", d, late(100*time.Millisecond))
-		}
-	})
-}
-
 func TestContextEndsCall(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := budget.NewWatchdog(budget.Limits{Time: time.Hour})
-		defer w.Close()
-		hit := make(chan struct{})
-		g := w.Guard(func() { close(hit) }, 0)
+	bubble(t, time.Hour, func(ctx context.Context, g *budget.Guard, hit chan struct{}) {
 		why := errors.New("the user pressed Ctrl-C")
-		ctx, cancel := context.WithCancelCause(t.Context())
+		ctx, cancel := context.WithCancelCause(ctx)
 		g.Enter(ctx)
 		cancel(why)
 		<-hit
@@ -58,47 +34,31 @@ func TestContextEndsCall(t *testing.T) {
 	})
 }
 
-// Many short calls under a tight limit: none of them overruns, so none may be
-// interrupted, and after Leave no interrupt may arrive.
-func TestInnocentCallsAreLeftAlone(t *testing.T) {
-	t.Parallel()
+// bubble runs a test with a fake clock, and a seat whose calls have a limit: an interrupt sends
+// to hit.
+func bubble(t *testing.T, limit time.Duration, test func(ctx context.Context, g *budget.Guard, hit chan struct{})) {
 	synctest.Test(t, func(t *testing.T) {
-		w := budget.NewWatchdog(budget.Limits{Time: 8 * time.Millisecond})
+		w := budget.NewWatchdog(budget.Limits{Time: limit})
 		defer w.Close()
-		var hits atomic.Int32
-		g := w.Guard(func() { hits.Add(1) }, 0)
-		for range 1000 {
-			g.Enter(t.Context())
-			time.Sleep(time.Millisecond) // the fake clock of the bubble
-			if err := g.Leave(); err != nil {
-				t.Fatalf("Leave = %v for a call of 1 ms", err)
-			}
-		}
-		if n := hits.Load(); n != 0 {
-			t.Errorf("%d interrupts of innocent calls", n)
-		}
+		hit := make(chan struct{}, 10)
+		g := w.Guard(func() { hit <- struct{}{} }, 0)
+		test(t.Context(), g, hit)
+		g.Release()
+		g.Release()
 	})
 }
 
-func TestNextCallAfterOverrunIsClean(t *testing.T) {
+// Many short calls under a tight limit: none of them overruns, so none may be interrupted, and
+// after Leave no interrupt may arrive.
+func TestInnocentCallsAreLeftAlone(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := budget.NewWatchdog(budget.Limits{Time: 50 * time.Millisecond})
-		defer w.Close()
-		hit := make(chan struct{}, 1)
-		g := w.Guard(func() { hit <- struct{}{} }, 0)
-		g.Enter(t.Context())
-		<-hit
-		_ = g.Leave()
-		time.Sleep(time.Second)
-		g.Enter(t.Context())
-		if err := g.Leave(); err != nil {
-			t.Errorf("the call after an overrun got %v", err)
-		}
-		g.Release()
-		g.Release()
-		if len(hit) != 0 {
-			t.Error("a second interrupt arrived")
+	bubble(t, 8*time.Millisecond, func(ctx context.Context, g *budget.Guard, hit chan struct{}) {
+		for range 1000 {
+			g.Enter(ctx)
+			time.Sleep(time.Millisecond) // the fake clock of the bubble
+			if err := g.Leave(); err != nil || len(hit) > 0 {
+				t.Fatalf("Leave = %v for a call of 1 ms, %d interrupts", err, len(hit))
+			}
 		}
 	})
 }
@@ -151,23 +111,24 @@ func reportsStuck(t *testing.T, limit, grace time.Duration) {
 	}
 }
 
-// Who overruns again and again gets less and less time to do so in.
+// Who overruns again and again gets less and less time to do so in. The next call is clean.
 func TestOverrunsHalveTheTime(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := budget.NewWatchdog(budget.Limits{Time: 800 * time.Millisecond})
-		defer w.Close()
-		hit := make(chan struct{})
-		g := w.Guard(func() { hit <- struct{}{} }, 0)
+	bubble(t, 800*time.Millisecond, func(ctx context.Context, g *budget.Guard, hit chan struct{}) {
 		for i, want := range []time.Duration{800, 400, 200, 100, 50, 50, 50} {
 			want *= time.Millisecond
 			start := time.Now()
-			g.Enter(t.Context())
+			g.Enter(ctx)
 			<-hit
-			_ = g.Leave()
+			err := g.Leave()
 			// The ticks are those of the whole limit: what is left may be no multiple of them.
-			if d := time.Since(start); d < want || d > want+late(800*time.Millisecond)*3/2 {
-				t.Errorf("call %d was stopped after %v, want %v", i, d, want)
+			if d := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || d < want || d > want+late(800*time.Millisecond)*3/2 {
+				t.Errorf("call %d was stopped after %v by %v, want %v", i, d, err, want)
+			}
+			time.Sleep(time.Second)
+			g.Enter(ctx)
+			if err := g.Leave(); err != nil || len(hit) > 0 {
+				t.Errorf("the call after an overrun got %v, and %d interrupts", err, len(hit))
 			}
 		}
 	})

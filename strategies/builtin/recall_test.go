@@ -59,20 +59,6 @@ func slowLag(n int, same func(i, j int) bool) int {
 	return best
 }
 
-func TestRecallGivesUpAfterThreeMisses(t *testing.T) {
-	var r recall
-	for misses := 1; misses <= 3; misses++ {
-		r.add(game.Even, game.Even)
-		if got, want := r.best() == game.NoParity, misses == 3; got != want {
-			t.Errorf("after %d misses: tosses %t, want %t", misses, got, want)
-		}
-	}
-	r.add(game.Odd, game.Even)
-	if r.best() == game.NoParity {
-		t.Error("still tosses after a hit")
-	}
-}
-
 // The strongest score decides, whichever its sign; the first of equals counts,
 // and a guess that was not made does not.
 func TestRecallFollowsOrInvertsTheStrongest(t *testing.T) {

@@ -127,31 +127,6 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-func TestCheckWithoutClock(t *testing.T) {
-	t.Parallel()
-	f, err := newToy("").make(always("even"))(budget.Limits{})
-	must(t, err)
-	for _, finding := range strategytest.Check(t.Context(), f, strategytest.Config{}) {
-		if strings.HasPrefix(finding.ID, "time-") || finding.ID == "growth" {
-			t.Errorf("finding %v without a clock", finding)
-		}
-	}
-}
-
-func TestCheckUnderTightLimits(t *testing.T) {
-	t.Parallel()
-	rt, clock := newToy(""), new(ticker)
-	f, err := rt.make(beginners(rt, clock)["sound"])(budget.Limits{})
-	must(t, err)
-	findings := strategytest.Check(t.Context(), f, strategytest.Config{
-		Now: clock.now, Limits: budget.Limits{Time: 20 * time.Microsecond},
-	})
-	i := slices.IndexFunc(findings, func(f strategytest.Finding) bool { return f.ID == "time-choose" })
-	if i < 0 || findings[i].Level != strategytest.Warning || !strings.Contains(findings[i].What, "allowed 20µs") {
-		t.Errorf("findings %v, want a warning that 12µs is more than half of 20µs", findings)
-	}
-}
-
 // A cancelled check reports the cancellation and does not blame the strategy.
 func TestCheckStops(t *testing.T) {
 	t.Parallel()
@@ -177,22 +152,6 @@ func TestCheckStops(t *testing.T) {
 			t.Errorf("stopped in call %d: %v, want one finding that names %q", stopAt+1, bad, why)
 		}
 		cancel(nil)
-	}
-}
-
-// A factory that keeps neither half of its promise.
-type noSeat struct{ strategies.Factory }
-
-func (noSeat) Info() strategies.Info { return strategies.Info{Name: "no-seat"} }
-func (noSeat) New(context.Context, strategies.Setup) (strategies.Strategy, error) {
-	return nil, nil
-}
-
-func TestCheckOfNoSeat(t *testing.T) {
-	t.Parallel()
-	findings := strategytest.Check(t.Context(), noSeat{}, strategytest.Config{})
-	if len(findings) != 1 || findings[0].Level != strategytest.Error || findings[0].Where != "no-seat" {
-		t.Errorf("findings %v, want one error at no-seat", findings)
 	}
 }
 

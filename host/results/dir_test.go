@@ -107,22 +107,6 @@ func TestDirGoesOnWhereItEnded(t *testing.T) {
 	}
 }
 
-func TestCreateKeepsWhatIsThere(t *testing.T) {
-	plan := testPlan(3, 1, 5, "")
-	path := create(t, plan, randomLeagues(t, plan, 2))
-	before := readFile(t, leaguesBin(path))
-	if _, err := results.Create(path, plan); !errors.Is(err, results.ErrExists) {
-		t.Errorf("error %v, want ErrExists", err)
-	}
-	if !bytes.Equal(before, readFile(t, leaguesBin(path))) {
-		t.Error("the run there was changed")
-	}
-	plan.Runs = 0
-	if _, err := results.Create(filepath.Join(t.TempDir(), "x"), plan); err == nil {
-		t.Error("a plan of no runs was accepted")
-	}
-}
-
 // A complete run that is extended has been looked at; one that was interrupted, or
 // ends by a stopping rule, has not.
 func TestExtendRemembersLooks(t *testing.T) {
@@ -154,13 +138,6 @@ func TestExtendRemembersLooks(t *testing.T) {
 			t.Errorf("%s: looks %v, want %v", c.name, got, c.want)
 		}
 		must(t, d.Close())
-	}
-	plan := testPlan(3, 1, 5, "")
-	for _, looks := range [][]int{{0}, {5}, {3, 3}, {4, 3}} {
-		plan.Looks = looks
-		if err := plan.Validate(); err == nil || !strings.Contains(err.Error(), "plan: look ") {
-			t.Errorf("looks %v in a plan of 5 runs: %v", looks, err)
-		}
 	}
 }
 
@@ -236,21 +213,49 @@ func TestStopIsKept(t *testing.T) {
 	if got := r.Plan(); got.Runs != 9 || got.Stop == nil || got.Stop.Ratio == nil || *got.Stop.Ratio != *plan.Stop.Ratio || got.Confirms == nil || *got.Confirms != *plan.Confirms {
 		t.Errorf("read back: %+v", got)
 	}
-	for want, stop := range map[string]results.Stop{
-		"stop needs until or sprt":             {},
-		"and not both":                         {Until: "best", Ratio: plan.Stop.Ratio},
-		`"nobody", which is not in the field`:  {Ratio: &results.Ratio{New: "nobody", Old: plan.Field[0].Name}},
-		`"` + plan.Field[0].Name + `" with it`: {Ratio: &results.Ratio{New: plan.Field[0].Name, Old: plan.Field[0].Name}},
-	} {
-		bad := plan
-		bad.Stop = &stop
-		if err := bad.Validate(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one that says %q", err, want)
+}
+
+func TestPlanIsValidated(t *testing.T) {
+	ratio := func(a, b string) func(*results.Plan) {
+		return func(p *results.Plan) { p.Stop = &results.Stop{Ratio: &results.Ratio{New: a, Old: b}} }
+	}
+	looks := func(looks ...int) func(*results.Plan) { return func(p *results.Plan) { p.Looks = looks } }
+	shard := func(change func(*results.Plan)) func(*results.Plan) {
+		return func(p *results.Plan) {
+			p.Shard = &results.Shard{Number: 2, Of: 3, First: 1, End: 3, Quarantined: []int{1}}
+			must(t, p.Validate())
+			change(p)
 		}
 	}
-	plan.Confirms = &results.Confirms{First: "nobody"}
-	if err := plan.Validate(); err == nil || !strings.Contains(err.Error(), `confirms "nobody", which is not in the field`) {
-		t.Errorf("error %v, want one about the player that is confirmed", err)
+	for _, c := range []struct {
+		want   string
+		change func(*results.Plan)
+	}{
+		{"0 runs", func(p *results.Plan) { p.Runs = 0 }},
+		{"0 legs", func(p *results.Plan) { p.Legs = 0 }},
+		{`draw "coin"`, func(p *results.Plan) { p.Draw = "coin" }},
+		{`transport "pigeon"`, func(p *results.Plan) { p.Transport = "pigeon" }},
+		{`both called "random#1"`, func(p *results.Plan) { p.Field[1].Name = "random#1" }},
+		{"player 1 has no name", func(p *results.Plan) { p.Field[1].Name = "" }},
+		{"stop needs until or sprt", func(p *results.Plan) { p.Stop = new(results.Stop) }},
+		{"and not both", func(p *results.Plan) { p.Stop = &results.Stop{Until: "best", Ratio: new(results.Ratio)} }},
+		{`"nobody", which is not in the field`, ratio("nobody", "random#1")},
+		{`"random#1" with it`, ratio("random#1", "random#1")},
+		{`confirms "nobody", which is not in the field`, func(p *results.Plan) { p.Confirms = &results.Confirms{First: "nobody"} }},
+		{"plan: look ", looks(0)}, {"plan: look ", looks(5)}, {"plan: look ", looks(3, 3)}, {"plan: look ", looks(4, 3)},
+		{"shard ", shard(func(p *results.Plan) { p.Shard.Number = 4 })},
+		{"shard ", shard(func(p *results.Plan) { p.Shard.End = 1 })},
+		{"shard ", shard(func(p *results.Plan) { p.Shard.End = 6 })},
+		{"shard ", shard(func(p *results.Plan) { p.Shard.Quarantined = []int{3} })},
+		{"shard ", shard(func(p *results.Plan) { p.Shard.Quarantined = []int{1, 0} })},
+		{"shard ", shard(func(p *results.Plan) { p.Looks = []int{2} })},
+	} {
+		plan := testPlan(3, 1, 5, "")
+		c.change(&plan)
+		_, err := results.Create(filepath.Join(t.TempDir(), "x"), plan)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want one that says %q", err, c.want)
+		}
 	}
 }
 
@@ -261,11 +266,6 @@ func TestPlanIsReadStrictly(t *testing.T) {
 		`schema "strategylab/plan/v4"`: {"plan/v3", "plan/v4"},
 		`unknown field "extra"`:        {`"runs"`, `"extra":1,"runs"`},
 		"0 runs":                       {`"runs":3`, `"runs":0`},
-		"0 legs":                       {`"legs":1`, `"legs":0`},
-		`draw "coin"`:                  {`"draw":""`, `"draw":"coin"`},
-		`transport "pigeon"`:           {`"direct"`, `"pigeon"`},
-		`both called "random#1"`:       {"random#2", "random#1"},
-		"player 1 has no name":         {"random#2", ""},
 		"more than one JSON value":     {"}]}", "}]} {}"},
 		"invalid character":            {"{", "("},
 	} {
@@ -295,9 +295,11 @@ func TestAppendAfterFailure(t *testing.T) {
 	}
 }
 
+// A run has one writer at a time, and any number of readers. What is there is kept.
 func TestOneWriterAtATime(t *testing.T) {
 	plan := testPlan(3, 1, 3, "")
-	path := create(t, plan, nil)
+	path := create(t, plan, randomLeagues(t, plan, 2))
+	before := readFile(t, leaguesBin(path))
 	d := open(t, path)
 	_, opened := results.Open(path)
 	_, created := results.Create(path, plan)
@@ -307,12 +309,11 @@ func TestOneWriterAtATime(t *testing.T) {
 		}
 	}
 	r, err := results.OpenReader(path)
-	if err != nil {
-		t.Errorf("reading beside a writer: %v", err)
-	} else {
-		_ = r.Close()
+	must(t, err)
+	must(t, r.Close(), d.Close())
+	if _, err := results.Create(path, plan); !errors.Is(err, results.ErrExists) || !bytes.Equal(before, readFile(t, leaguesBin(path))) {
+		t.Errorf("error %v, want ErrExists, and no change", err)
 	}
-	must(t, d.Close())
 	_ = open(t, path).Close() // free again
 }
 

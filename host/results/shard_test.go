@@ -26,6 +26,10 @@ func TestShardFolder(t *testing.T) {
 	league := func(index int) *results.League {
 		return &results.League{Index: index, Seats: []int{1, 0}, Matches: []results.Match{match}}
 	}
+	whole := plan
+	if whole.Shard = nil; plan.Hash() != whole.Hash() { // their records can be told to belong together
+		t.Error("a shard has another hash than its run")
+	}
 	dir, err := results.Create(path, plan)
 	must(t, err)
 	for _, index := range []int{0, 63, 65, 128} {
@@ -54,33 +58,5 @@ func TestShardFolder(t *testing.T) {
 	must(t, dir.Append(league(64)), dir.Close())
 	if _, err := results.OpenReader(path); err == nil || !strings.HasPrefix(err.Error(), "holds shard 2/3 of a run, with leagues 64 to 127 only") {
 		t.Errorf("read as a run: %v", err)
-	}
-}
-
-// All shards and the whole run have one hash, so that their records can be told to belong together.
-func TestShardIsNoPartOfTheHash(t *testing.T) {
-	plan := shardPlan()
-	whole := plan
-	whole.Shard = nil
-	if plan.Hash() != whole.Hash() {
-		t.Error("a shard has another hash than its run")
-	}
-}
-
-func TestShardIsValidated(t *testing.T) {
-	for name, change := range map[string]func(*results.Plan){
-		"number":      func(p *results.Plan) { p.Shard.Number = 4 },
-		"empty":       func(p *results.Plan) { p.Shard.End = 64 },
-		"beyond":      func(p *results.Plan) { p.Shard.End = 201 },
-		"unknown":     func(p *results.Plan) { p.Shard.Quarantined = []int{2} },
-		"unordered":   func(p *results.Plan) { p.Shard.Quarantined = []int{1, 0} },
-		"with a look": func(p *results.Plan) { p.Looks = []int{100} },
-	} {
-		plan := shardPlan()
-		must(t, plan.Validate())
-		change(&plan)
-		if err := plan.Validate(); err == nil || !strings.Contains(err.Error(), "shard ") {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }

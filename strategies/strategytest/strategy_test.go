@@ -17,7 +17,6 @@ import (
 
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
-	"github.com/strategylab/strategylab/strategies/builtin"
 	"github.com/strategylab/strategylab/strategies/strategytest"
 )
 
@@ -134,22 +133,15 @@ func TestCheckStops(t *testing.T) {
 	for stopAt := 0; stopAt < 400; stopAt += 57 {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		calls := 0
-		f, err := newToy("").make(hooks{choose: func(v *vm) any {
+		f := native(func(ctx context.Context, _ *strategies.Turn) (strategies.Choice, error) {
 			if calls++; calls > stopAt {
 				cancel(why)
-				v.step() // notices
 			}
-			return "even"
-		}})(budget.Limits{})
-		must(t, err)
-		var bad []strategytest.Finding
-		for _, f := range strategytest.Check(ctx, f, strategytest.Config{}) {
-			if f.Level > strategytest.Info {
-				bad = append(bad, f)
-			}
-		}
-		if len(bad) != 1 || bad[0].ID != "stopped" || !strings.Contains(bad[0].What, why.Error()) {
-			t.Errorf("stopped in call %d: %v, want one finding that names %q", stopAt+1, bad, why)
+			return strategies.Even, ctx.Err() // notices
+		})
+		found := slices.DeleteFunc(strategytest.Check(ctx, f, strategytest.Config{}), func(f strategytest.Finding) bool { return f.Level <= strategytest.Info })
+		if len(found) != 1 || found[0].ID != "stopped" || !strings.Contains(found[0].What, why.Error()) {
+			t.Errorf("stopped in call %d: %v, want one finding that names %q", stopAt+1, found, why)
 		}
 		cancel(nil)
 	}
@@ -239,36 +231,10 @@ func TestCheckEndsWithTheProcess(t *testing.T) {
 	}
 }
 
-// counting is a strategy whose n-th choice calls at.
-type counting struct {
-	strategies.Factory
-	n  int
-	at func(n int) error
-}
-
-func (f *counting) New(ctx context.Context, s strategies.Setup) (strategies.Strategy, error) {
-	made, err := f.Factory.New(ctx, s)
-	return &countingSeat{made, f}, err
-}
-
-type countingSeat struct {
-	strategies.Strategy
-	of *counting
-}
-
-func (s *countingSeat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choice, error) {
-	s.of.n++
-	if err := s.of.at(s.of.n); err != nil {
-		return 0, err
-	}
-	return s.Strategy.Choose(ctx, t)
-}
-
 // TestTimeIsUp: what has been seen counts, what was left out is named, and that the check
 // ended is nobody's fault.
 func TestTimeIsUp(t *testing.T) {
 	t.Parallel()
-	random, _ := builtin.Find("random")
 	for _, tt := range []struct {
 		ends    int // the choice at which time is up
 		fails   int // and the one that fails
@@ -287,15 +253,16 @@ func TestTimeIsUp(t *testing.T) {
 		{ends: 1e9, ready: true, has: "handles missing outcomes", steps: 12, verdict: "Ready: all checks passed."},
 	} {
 		ctx, cancel := context.WithCancelCause(t.Context())
-		f := &counting{Factory: random, at: func(n int) error {
-			if n == tt.ends {
+		n := 0
+		f := native(func(context.Context, *strategies.Turn) (strategies.Choice, error) {
+			if n++; n == tt.ends {
 				cancel(strategytest.ErrTime)
 			}
 			if n == tt.fails {
-				return fmt.Errorf("boom")
+				return 0, errors.New("boom")
 			}
-			return nil
-		}}
+			return strategies.Even, nil
+		})
 		var shown []string
 		steps := &strategytest.Steps{Show: func(step string) { shown = append(shown, step) }}
 		found := strategytest.Check(ctx, f, strategytest.Config{Seed: 1, Steps: steps})

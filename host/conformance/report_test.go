@@ -2,12 +2,11 @@ package conformance_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -106,23 +105,6 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// TestJSON keeps what a report says.
-func TestJSON(t *testing.T) {
-	t.Parallel()
-	want := sample()
-	doc, err := json.Marshal(want)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got conformance.Report
-	if err := json.Unmarshal(doc, &got); err != nil {
-		t.Fatal(err)
-	}
-	if !reflect.DeepEqual(&got, want) {
-		t.Errorf("got %+v\nwant %+v", got, want)
-	}
-}
-
 // TestChecks holds the descriptions of all checks to their form.
 func TestChecks(t *testing.T) {
 	t.Parallel()
@@ -168,4 +150,19 @@ func TestSelect(t *testing.T) {
 			t.Errorf("%+v is run", bad)
 		}
 	}
+}
+
+func ExampleSelect() {
+	checks, err := conformance.Select(conformance.Checks(conformance.Player), []string{"player.join", "player.end.ack"})
+	if err != nil {
+		fmt.Println(err)
+	}
+	for _, c := range checks {
+		fmt.Printf("%-6s %s\n", c.Level, c.ID)
+	}
+	// Output:
+	// must   player.join.answer
+	// should player.join.fields
+	// should player.join.again
+	// should player.end.ack
 }

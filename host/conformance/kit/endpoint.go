@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -190,88 +191,63 @@ func (r Response) Edit(edits ...Edit) Response {
 	return r
 }
 
-type frame struct {
-	Method  string          `json:"method"`
-	Params  json.RawMessage `json:"params"`
-	ID      json.RawMessage `json:"id"`
-	Version json.RawMessage `json:"jsonrpc"`
-}
-
-// OpenRequest reads a request in any dialect. The request is nil if the body
-// is not a JSON object; with an error, it still tells how to answer.
-func OpenRequest(body []byte) (*dialect.Request, error) {
-	req, _, err := openRequest(body)
-	return req, err
-}
-
-func openRequest(body []byte) (*dialect.Request, frame, error) {
-	var f frame
+// OpenRequest reads a request in any dialect, and its JSON-RPC id. The request is nil if
+// the body is not a JSON object; with an error, it still tells how to answer.
+func OpenRequest(body []byte) (req *dialect.Request, id jsontext.Value, err error) {
+	var f struct {
+		Method  string          `json:"method"`
+		Params  json.RawMessage `json:"params"`
+		ID      json.RawMessage `json:"id"`
+		Version json.RawMessage `json:"jsonrpc"`
+	}
 	if err := json.Unmarshal(body, &f); err != nil {
-		return nil, f, err
+		return nil, nil, err
 	}
-	codec := dialect.NewCodec(protocol.Tolerant, dialect.Known()...)
+	codec := dialect.NewCodec(protocol.Tolerant)
 	if f.Version == nil && f.Method == "" {
-		req, err := codec.OpenBare(body)
-		return req, f, err
+		req, err = codec.OpenBare(body)
+	} else {
+		req, err = codec.Open(f.Method, f.Params)
 	}
-	req, err := codec.Open(f.Method, f.Params)
-	return req, f, err
-}
-
-// Respond answers a request in its own wrapping: with a message, with a refusal
-// (an error), or, for nil, with an acknowledgement. It also answers requests
-// that it cannot read, as well as possible.
-func Respond(body []byte, answer any) Response {
-	req, frame, err := openRequest(body)
-	if req == nil {
-		return Response{Status: http.StatusBadRequest, Body: []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`)}
-	}
-	now := protocol.Timestamp(time.Now())
-	var reply jsonrpc.Response
-	var refusal *protocol.Error
-	switch a := answer.(type) {
-	case protocol.Message:
-		*a.Head() = answerHeader(req.Header, *a.Head(), now)
-		reply, err = req.Reply(a)
-	case error:
-		err = a
-	case nil:
-		if err == nil {
-			reply, err = acknowledge(req, now)
-		}
-	}
-	if err != nil {
-		if !errors.As(err, &refusal) {
-			refusal = protocol.Refuse(protocol.CodeInternalError, req.Type, err.Error())
-		}
-		reply = req.Refuse(req.Header.Answer("", ManagerName, now), refusal)
-	}
-	return Response{Status: reply.Status, Body: reply.Encode(&jsonrpc.Request{ID: jsontext.Value(frame.ID)})}
+	return req, jsontext.Value(f.ID), err
 }
 
 // ManagerName is the sender of a manager's messages.
 const ManagerName = "league_manager"
 
-// answerHeader completes the header of an answer from the request's.
-func answerHeader(request, own protocol.Header, now string) protocol.Header {
-	h := request.Answer(own.MessageType, ManagerName, now)
-	h.AuthToken = own.AuthToken
-	if own.LeagueID != "" {
-		h.LeagueID = own.LeagueID
+// Respond answers a request in its own wrapping: with a message, with a refusal
+// (an error), or, for nil, with an acknowledgement. It also answers requests
+// that it cannot read, as well as possible.
+func Respond(body []byte, answer any) Response {
+	req, id, err := OpenRequest(body)
+	if req == nil {
+		return Response{Status: http.StatusBadRequest, Body: []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`)}
 	}
-	if own.Sender != "" {
-		h.Sender = own.Sender
+	if ack := req.Type.Acknowledgement(); answer == nil && err == nil && ack != nil {
+		answer = ack
 	}
-	return h
-}
-
-func acknowledge(req *dialect.Request, now string) (jsonrpc.Response, error) {
-	ack := req.Type.Acknowledgement()
-	if ack == nil {
-		return jsonrpc.Response{}, protocol.Refuse(protocol.CodeUnknownMessageType, req.Type, "this endpoint does not handle the message")
+	now := protocol.Timestamp(time.Now())
+	var reply jsonrpc.Response
+	switch a := answer.(type) {
+	case protocol.Message:
+		own := a.Head()
+		h := req.Header.Answer(own.MessageType, cmp.Or(own.Sender, ManagerName), now)
+		h.AuthToken, h.LeagueID = own.AuthToken, cmp.Or(own.LeagueID, h.LeagueID)
+		*own = h
+		reply, err = req.Reply(a)
+	case error:
+		err = a
+	default:
+		err = cmp.Or(err, error(protocol.Refuse(protocol.CodeUnknownMessageType, req.Type, "this endpoint does not handle the message")))
 	}
-	ack.Header = answerHeader(req.Header, ack.Header, now)
-	return req.Reply(ack)
+	if err != nil {
+		refusal, ok := errors.AsType[*protocol.Error](err)
+		if !ok {
+			refusal = protocol.Refuse(protocol.CodeInternalError, req.Type, err.Error())
+		}
+		reply = req.Refuse(req.Header.Answer("", ManagerName, now), refusal)
+	}
+	return Response{Status: reply.Status, Body: reply.Encode(&jsonrpc.Request{ID: id})}
 }
 
 // RespondBusy answers as a busy agent does: retry later.

@@ -193,14 +193,10 @@ func (x toDesk) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.
 	}
 	var answer any
 	switch in := trace.ReadRequest(out.Body); in.Type {
-	case protocol.TypeLeagueRegisterRequest, protocol.TypeRefereeRegisterRequest:
-		role := Player
-		if in.Type == protocol.TypeRefereeRegisterRequest {
-			role = Referee
-		}
-		m := formOf(role).response(x.a.ID)
-		m.Head().AuthToken, m.Head().LeagueID = x.a.Token, League
-		answer = m
+	case protocol.TypeLeagueRegisterRequest:
+		answer = formOf(Player).acceptance(x.a.ID, x.a.Token)
+	case protocol.TypeRefereeRegisterRequest:
+		answer = formOf(Referee).acceptance(x.a.ID, x.a.Token)
 	case protocol.TypeMatchResultReport:
 		answer = &protocol.MatchResultAck{Header: protocol.Header{MessageType: in.Type.Answer()}, Status: protocol.StatusAccepted, Recorded: protocol.Some(true)}
 	}

@@ -56,7 +56,6 @@ type Registration struct {
 	// finds it.
 	Name, Endpoint string
 
-	dialect  *dialect.Dialect
 	accepted bool
 	answered time.Duration // after which the contact endpoint answered an HTTP request
 	failed   error         // why it did not answer
@@ -64,22 +63,26 @@ type Registration struct {
 
 // form says how the agents of a role register.
 type form struct {
-	role     Role
-	request  protocol.Type
-	meta     string // the member that describes the agent
-	id       string // for an agent that does not ask for one
-	response func(id string) protocol.Message
+	role    Role
+	request protocol.Type
+	meta    string // the member that describes the agent
+	id      string // for an agent that does not ask for one
 }
 
 func formOf(role Role) *form {
 	if role == Referee {
-		return &form{Referee, protocol.TypeRefereeRegisterRequest, "referee_meta", OwnReferee, func(id string) protocol.Message {
-			return &protocol.RefereeRegisterResponse{Header: protocol.Header{MessageType: protocol.TypeRefereeRegisterRequest.Answer()}, Status: protocol.StatusAccepted, RefereeID: id, Reason: protocol.Null[string]()}
-		}}
+		return &form{Referee, protocol.TypeRefereeRegisterRequest, "referee_meta", OwnReferee}
 	}
-	return &form{Player, protocol.TypeLeagueRegisterRequest, "player_meta", "P01", func(id string) protocol.Message {
-		return &protocol.LeagueRegisterResponse{Header: protocol.Header{MessageType: protocol.TypeLeagueRegisterRequest.Answer()}, Status: protocol.StatusAccepted, PlayerID: id, Reason: protocol.Null[string]()}
-	}}
+	return &form{Player, protocol.TypeLeagueRegisterRequest, "player_meta", "P01"}
+}
+
+// acceptance is the answer to a registration.
+func (f *form) acceptance(id, token string) protocol.Message {
+	h := protocol.Header{MessageType: f.request.Answer(), AuthToken: token, LeagueID: League}
+	if f.role == Referee {
+		return &protocol.RefereeRegisterResponse{Header: h, Status: protocol.StatusAccepted, RefereeID: id, Reason: protocol.Null[string]()}
+	}
+	return &protocol.LeagueRegisterResponse{Header: h, Status: protocol.StatusAccepted, PlayerID: id, Reason: protocol.Null[string]()}
 }
 
 // NewRegistrar listens as the manager of an agent. The caller closes its
@@ -180,10 +183,13 @@ const maxAttempts = 100 // that are kept
 // already listens.
 func (r *Registrar) Register(in *trace.Exchange) Response {
 	message := Object(in.Raw).Inner()
-	a := &Registration{Exchange: in, Message: message, Meta: message.Object(r.form.meta), dialect: dialect.Contracts}
-	if req, _ := OpenRequest(in.Raw); req != nil {
-		a.dialect = req.Dialect
-		a.describe(req)
+	a := &Registration{Exchange: in, Message: message, Meta: message.Object(r.form.meta)}
+	a.Name, a.Endpoint = a.Meta.Text("display_name"), a.Meta.Text("contact_endpoint")
+	switch m := in.Request.(type) {
+	case *protocol.LeagueRegisterRequest:
+		a.Name, a.Endpoint = m.Meta.DisplayName, m.Meta.ContactEndpoint
+	case *protocol.RefereeRegisterRequest:
+		a.Name, a.Endpoint = m.Meta.DisplayName, m.Meta.ContactEndpoint
 	}
 	began := time.Now()
 	// By default 2 s: the agent waits longer for the answer to its registration.
@@ -207,27 +213,14 @@ func (r *Registrar) Register(in *trace.Exchange) Response {
 			id = asked
 		}
 		r.admit(id)
-		r.Session.Meet(wire.NewPeer(r.Session.URL, a.dialect))
+		speaks, err := dialect.Named(in.Dialect)
+		if err != nil { // it has not shown it
+			speaks = dialect.Contracts
+		}
+		r.Session.Meet(wire.NewPeer(r.Session.URL, speaks))
 	}
 	a.accepted = true
-	answer := r.form.response(r.ID)
-	answer.Head().AuthToken, answer.Head().LeagueID = r.Token, League
-	return Respond(in.Raw, answer)
-}
-
-// describe reads what the agent says of itself.
-func (a *Registration) describe(req *dialect.Request) {
-	a.Name, a.Endpoint = a.Meta.Text("display_name"), a.Meta.Text("contact_endpoint")
-	m, err := req.Decode()
-	if err != nil {
-		return
-	}
-	switch m := m.(type) {
-	case *protocol.LeagueRegisterRequest:
-		a.Name, a.Endpoint = m.Meta.DisplayName, m.Meta.ContactEndpoint
-	case *protocol.RefereeRegisterRequest:
-		a.Name, a.Endpoint = m.Meta.DisplayName, m.Meta.ContactEndpoint
-	}
+	return Respond(in.Raw, r.form.acceptance(r.ID, r.Token))
 }
 
 // Header returns the header of a message of the manager about a round.

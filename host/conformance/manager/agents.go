@@ -61,15 +61,6 @@ func (a *member) first() *kit.Answer {
 
 func (a *member) last() *kit.Answer { return a.answers[len(a.answers)-1] }
 
-// conventional returns the port of an agent by the convention of the protocol:
-// some managers call their agents there, whatever they register.
-func conventional(i, players int) int {
-	if i < players {
-		return 8101 + i
-	}
-	return 8001 + i - players
-}
-
 // open makes the agents, which register when the first check needs them.
 func open(ctx context.Context, s *kit.Session) (kit.Peers, error) {
 	if err := s.AwaitAgent(ctx); err != nil {
@@ -103,7 +94,9 @@ func open(ctx context.Context, s *kit.Session) (kit.Peers, error) {
 
 // make makes an agent and has it served; it does not register yet.
 func (p *peers) make(ctx context.Context, a *member, i int) (err error) {
-	if a.endpoint, err = kit.ListenAs(ctx, p.session.Listen, conventional(i, p.session.Players)); err != nil {
+	// Some managers call their agents at the first ports of their role, whatever they register.
+	port, _ := agent.Ports(a.role)
+	if a.endpoint, err = kit.ListenAs(ctx, p.session.Listen, port+i%p.session.Players); err != nil {
 		return err
 	}
 	tapped := &tap{p, a}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
-	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/trace"
@@ -80,30 +79,24 @@ func judged(typ protocol.Type, whole bool, ids ...string) func(t T) {
 	return func(t T) {
 		all := t.seen(typ)
 		var exchanges []*judge.Exchange
+		source := map[*judge.Exchange]seen{}
 		for _, x := range all {
 			exchanges = append(exchanges, &x.Exchange.Exchange)
+			source[&x.Exchange.Exchange] = x
 		}
-		show := func(when func(x seen) bool) {
-			for _, x := range all {
-				if x.Raw != nil && when(x) {
-					t.Show(x.route, x.Raw)
-				}
+		show := func(x *judge.Exchange) {
+			if from := source[x]; from.Raw != nil {
+				t.Show(from.route, from.Raw)
 			}
 		}
-		rules := slices.DeleteFunc(judge.Rules(judge.Options{Draw: game.FairDraw()}), func(r judge.Rule) bool { return !slices.Contains(ids, r.ID) })
-		examined, missing := 0, []string(nil)
-		for _, o := range slices.Concat(judge.Run(exchanges, rules)...) {
-			for _, f := range o.Findings {
-				show(func(x seen) bool {
-					return slices.Contains(f.Exchanges, &x.Exchange.Exchange) || len(f.Exchanges) == 0 && x.Type == protocol.TypeRoundAnnouncement
-				})
-				t.Fail("%s", f.Text)
-			}
-			examined, missing = examined+o.Examined, append(missing, o.Missing...)
-		}
+		examined, missing := t.Judge(exchanges, show, ids...)
 		switch {
 		case len(missing) > 0 && whole && !t.league.mixed:
-			show(func(x seen) bool { return x.Type == typ })
+			for _, x := range exchanges {
+				if x.Type == typ {
+					show(x)
+				}
+			}
 			t.Fail("%s lacks, or does not agree with, %s", typ, missing[0])
 		case examined == 0 && t.league.spoiled != "":
 			t.Skip("what it should be is not known, because manager.%s failed", t.league.spoiled)

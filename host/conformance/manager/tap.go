@@ -62,7 +62,7 @@ const maxMessages = 20_000
 func (p *peers) receive(to *member, in *trace.Exchange, header http.Header) kit.Response {
 	m := &message{Exchange: in, to: to, typ: in.Type, fields: kit.Object(in.Raw).Inner(), n: 1}
 	m.round = m.fields.Round("round_id")
-	if req, err := kit.OpenRequest(in.Raw); err == nil && req.Type == protocol.TypeRoundAnnouncement {
+	if req, _, err := kit.OpenRequest(in.Raw); err == nil && req.Type == protocol.TypeRoundAnnouncement {
 		m.typ, m.matches, m.assigned = req.Type, kit.Object(json.RawMessage(req.Raw)).List("matches"), req.IsAssignment()
 		m.round = req.Header.RoundID.Number()
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
-	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
@@ -87,17 +86,17 @@ func (t T) deliver(r kit.Request) *kit.Answer {
 		t.synchronous.Store(true)
 		return a
 	}
-	t.Show("the player, later", late.raw)
+	t.Show("the player, later", late.Raw)
 	whole := *a
-	whole.Message, whole.Took = late.message, time.Since(began)
+	whole.Message, whole.Took = kit.Object(late.Raw).Inner(), time.Since(began)
 	return &whole
 }
 
 // awaitPosted returns what the player posts about a match.
-func (t T) awaitPosted(typ protocol.Type, match string, within time.Duration) (found posted, ok bool) {
+func (t T) awaitPosted(typ protocol.Type, match string, within time.Duration) (found *trace.Exchange, ok bool) {
 	ok = t.Until(within, func() bool {
 		for i, m := range t.posted {
-			if m.typ == typ && m.match == match {
+			if m.Type == typ && m.Match == match {
 				found, t.peers.posted = m, append(t.posted[:i:i], t.posted[i+1:]...)
 				return true
 			}
@@ -251,17 +250,9 @@ func (t T) gameError(m match) *protocol.GameError {
 // their answers.
 type peers struct {
 	*kit.Registrar
-	posted      []posted    // guarded by the lock
-	mute        atomic.Bool // announce no rounds before matches
-	synchronous atomic.Bool // it has left an answer at an acknowledgement
-}
-
-// posted is an answer that the player has sent as a request of its own.
-type posted struct {
-	typ     protocol.Type
-	match   string
-	message kit.Fields
-	raw     []byte
+	posted      []*trace.Exchange // answers that it has sent as requests of their own; guarded by the lock
+	mute        atomic.Bool       // announce no rounds before matches
+	synchronous atomic.Bool       // it has left an answer at an acknowledgement
 }
 
 // maxPosted bounds how many posted answers are kept, the last ones.
@@ -290,58 +281,48 @@ func (p *peers) Close() error { return p.Endpoint.Close() }
 
 // answer answers the player as its manager, or as the referee to which it posts.
 func (p *peers) answer(in *trace.Exchange, _ http.Header) kit.Response {
-	switch req, _ := kit.OpenRequest(in.Raw); {
-	case req == nil:
-	case req.Type == protocol.TypeLeagueRegisterRequest:
+	switch in.Type {
+	case protocol.TypeLeagueRegisterRequest:
 		return p.Register(in)
-	case req.Type == protocol.TypeLeagueQuery:
-		return kit.Respond(in.Raw, p.query(req))
-	case req.Type == protocol.TypeGameJoinAck, req.Type == protocol.TypeChooseParityResponse:
-		p.keep(posted{req.Type, req.Header.MatchID, kit.Object(in.Raw).Inner(), in.Raw})
+	case protocol.TypeLeagueQuery:
+		return kit.Respond(in.Raw, p.query(in))
+	case protocol.TypeGameJoinAck, protocol.TypeChooseParityResponse:
+		p.Lock()
+		defer p.Unlock()
+		p.posted = append(p.posted[max(0, len(p.posted)+1-maxPosted):], in)
+		p.Notify()
 	}
 	return kit.Respond(in.Raw, nil)
 }
 
-func (p *peers) keep(m posted) {
-	p.Lock()
-	defer p.Unlock()
-	if len(p.posted) == maxPosted {
-		p.posted = p.posted[1:]
-	}
-	p.posted = append(p.posted, m)
-	p.Notify()
-}
-
-func (p *peers) query(in *dialect.Request) any {
-	m, err := in.Decode()
-	if err != nil {
-		return err
-	}
-	q, ok := m.(*protocol.LeagueQuery)
+// query returns the answer to a query, or why there is none.
+func (p *peers) query(in *trace.Exchange) any {
+	q, ok := in.Request.(*protocol.LeagueQuery)
 	if !ok {
-		return protocol.Refuse(protocol.CodeInvalidQueryType, in.Type, "the message is not a query")
+		return in.Invalid
 	}
 	p.Lock()
 	round, ids := protocol.Some(p.Rounds), []string{p.ID, opponentOf(p.ID)}
 	p.Unlock()
-	h := protocol.Header{MessageType: protocol.TypeLeagueQuery.Answer()}
-	var answer *protocol.LeagueQueryResponse
 	switch q.QueryType {
 	case protocol.QueryPlayers:
-		answer, err = protocol.NewQueryResponse(h, q.QueryType, protocol.PlayersData{Players: []protocol.PlayerInfo{{PlayerID: ids[0]}, {PlayerID: ids[1]}}})
+		return answerTo(q, protocol.PlayersData{Players: []protocol.PlayerInfo{{PlayerID: ids[0]}, {PlayerID: ids[1]}}})
 	case protocol.QueryStatus:
-		answer, err = protocol.NewQueryResponse(h, q.QueryType, protocol.StatusData{LeagueID: kit.League, Status: protocol.LeagueRunning, CurrentRound: round})
+		return answerTo(q, protocol.StatusData{LeagueID: kit.League, Status: protocol.LeagueRunning, CurrentRound: round})
 	case protocol.QueryStandings:
-		answer, err = protocol.NewQueryResponse(h, q.QueryType, protocol.StandingsData{CurrentRound: round, Standings: kit.Rows(ids...)})
+		return answerTo(q, protocol.StandingsData{CurrentRound: round, Standings: kit.Rows(ids...)})
 	case protocol.QueryNextMatch:
-		answer, err = protocol.NewQueryResponse(h, q.QueryType, protocol.NextMatchData{})
-	default:
-		return protocol.Refuse(protocol.CodeLeagueNotStarted, in.Type, "there is no schedule: matches are made up as they are needed")
+		return answerTo(q, protocol.NextMatchData{})
 	}
+	return protocol.Refuse(protocol.CodeLeagueNotStarted, in.Type, "there is no schedule: matches are made up as they are needed")
+}
+
+func answerTo[D protocol.QueryData](q *protocol.LeagueQuery, data D) any {
+	m, err := protocol.NewQueryResponse(protocol.Header{MessageType: q.MessageType.Answer()}, q.QueryType, data)
 	if err != nil {
 		return err
 	}
-	return answer
+	return m
 }
 
 func opponentOf(id string) string {

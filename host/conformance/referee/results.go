@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
-	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/protocol"
 )
@@ -29,7 +28,6 @@ func judged(rule string, all bool, scenarios []string, types ...protocol.Type) f
 // them. Of the messages that tell of results, only some types are among the exchanges.
 // What cannot be judged is a fault if all is needed.
 func (t T) judge(rule string, all bool, matches []*match, results ...protocol.Type) {
-	rules := slices.DeleteFunc(judge.Rules(judge.Options{Draw: game.FairDraw()}), func(r judge.Rule) bool { return r.ID != rule })
 	var exchanges []*judge.Exchange
 	source := map[*judge.Exchange]*sent{}
 	for _, m := range matches {
@@ -45,25 +43,19 @@ func (t T) judge(rule string, all bool, matches []*match, results ...protocol.Ty
 			exchanges, source[&x.Exchange] = append(exchanges, &x.Exchange), s
 		}
 	}
-	for _, outcomes := range judge.Run(exchanges, rules) {
-		o := outcomes[0]
-		shown := exchanges
-		if len(o.Findings) > 0 && len(o.Findings[0].Exchanges) > 0 {
-			shown = o.Findings[0].Exchanges
+	show := func(x *judge.Exchange) {
+		if s := source[x]; s != nil {
+			t.show(s)
 		}
-		for _, x := range shown {
-			if s := source[x]; s != nil {
-				t.show(s)
-			}
+	}
+	switch examined, missing := t.Judge(exchanges, show, rule); {
+	case len(missing) > 0 && all:
+		for _, x := range exchanges {
+			show(x)
 		}
-		switch {
-		case len(o.Findings) > 0:
-			t.Fail("%s", o.Findings[0].Text)
-		case len(o.Missing) > 0 && all:
-			t.Fail("%s cannot be found in %s", o.Missing[0], results[0])
-		case o.Examined == 0:
-			t.Skip("it cannot be judged: %s", strings.Join(o.Missing, "; "))
-		}
+		t.Fail("%s cannot be found in %s", missing[0], results[0])
+	case examined == 0:
+		t.Skip("it cannot be judged: %s", strings.Join(missing, "; "))
 	}
 }
 

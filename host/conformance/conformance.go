@@ -1,11 +1,10 @@
 // Package conformance checks a running league.v2 agent against every rule of
 // the protocol that can be observed from outside.
 //
-// A [Check] is a rule with an id and a level. [Run] starts the agents that an
-// agent of a role needs (a player needs a manager and referees, for example),
-// runs the checks of the role in the order of [Checks], and returns a [Report]
-// for people, as JSON or as JUnit XML. The report has the messages before each
-// failure as evidence.
+// A [Check] is a rule with an id and a level. [Run] starts the agents that an agent of a role needs
+// (a player needs a manager and referees, for example), runs the checks of the role in the order of
+// [Checks], and returns a [Report] for people, as JSON or as JUnit XML. The report has the messages
+// before each failure as evidence.
 //
 // The suites of the roles are in the packages player, referee and manager;
 // package kit is what they share. To the agent, the suite looks like any other
@@ -98,8 +97,7 @@ func ParseRole(s string) (Role, error) {
 // Levels returns all levels, most serious first.
 func Levels() []Level { return kit.Levels() }
 
-// Checks returns the checks of a role, in the order in which they run; nil for
-// an unknown role.
+// Checks returns the checks of a role, in the order in which they run; nil for an unknown role.
 func Checks(role Role) []Check {
 	s, err := suiteOf(role)
 	if err != nil {
@@ -113,9 +111,8 @@ func Checks(role Role) []Check {
 // checks. It returns an error for an id that selects nothing.
 func Select(checks []Check, only []string) ([]Check, error) { return kit.Select(checks, only) }
 
-// Run runs the checks and returns their results. The error says why there is no
-// report: the config is wrong, no agent is listening (an *UnreachableError), or
-// ctx was canceled.
+// Run runs the checks and returns their results. The error says why there is no report: the config
+// is wrong, no agent is listening (an *UnreachableError), or ctx was canceled.
 func Run(ctx context.Context, cfg Config) (_ *Report, err error) {
 	suite, err := suiteOf(cfg.Role)
 	if err != nil {

@@ -57,9 +57,8 @@ func withEnoughTime(examine func(scale) (*conformance.Report, error), wanted fun
 	return r, err
 }
 
-// Times of agents under test. Checks that wait in vain for an agent to answer spend a
-// silence, and players that do not answer a deadline; elsewhere both are for a machine
-// that is busy.
+// Times of agents under test. Checks that wait in vain for an agent to answer spend a silence, and
+// players that do not answer a deadline; elsewhere both are for a machine that is busy.
 const (
 	patience        = 10 * time.Second
 	silenceTimeout  = 6 * time.Second
@@ -251,8 +250,7 @@ func are(t *testing.T, r *conformance.Report, want conformance.Status, ids ...st
 	}
 }
 
-// failing returns a function that reports whether certain checks have failed, and
-// no others.
+// failing returns a function that reports whether certain checks have failed, and no others.
 func failing(ids ...string) func(*conformance.Report) bool {
 	return func(r *conformance.Report) bool { return slices.Equal(idsWith(r, conformance.Failed), ids) }
 }
@@ -363,8 +361,7 @@ func (o *outgoing) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonr
 // once is the same in all of them.
 func left(i int, mu mutant) bool { return raced && i%6 != 0 || !wholeSuites && (i%3 != 0 || mu.slow) }
 
-// longestFirst returns the indices of mutants, those first for which something
-// waits.
+// longestFirst returns the indices of mutants, those first for which something waits.
 func longestFirst(all []mutant) []int {
 	var first, rest []int
 	for i, mu := range all {

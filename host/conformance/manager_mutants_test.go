@@ -41,8 +41,7 @@ func admissionMutants() []mutant {
 	}
 }
 
-// asAdmin is the condition that somebody asks to start the league who may. It counts how
-// often.
+// asAdmin is the condition that somebody asks to start the league who may. It counts how often.
 func asAdmin(m *memory, in *request) bool {
 	asks := in.of(starting) && in.text("auth_token") == adminToken
 	if asks {

@@ -13,8 +13,7 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// TestOwnAgents checks that our own player and referee follow every rule, over real
-// sockets.
+// TestOwnAgents checks that our own player and referee follow every rule, over real sockets.
 func TestOwnAgents(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
@@ -109,8 +108,7 @@ func TestUnregisteredPlayer(t *testing.T) {
 	}
 }
 
-// onlyUntested fails if a check has failed, if one was skipped without a reason, or
-// some were not.
+// onlyUntested fails if a check has failed, if one was skipped without a reason, or some were not.
 func onlyUntested(t *testing.T, r *conformance.Report, some ...string) {
 	t.Helper()
 	if failed := idsWith(r, conformance.Failed); failed != nil {

@@ -2,6 +2,5 @@
 
 package conformance_test
 
-// raced says that the race detector is on, which makes an agent some ten times
-// as slow.
+// raced says that the race detector is on, which makes an agent some ten times as slow.
 const raced = true

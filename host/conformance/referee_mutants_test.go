@@ -109,8 +109,7 @@ func askingMutants() []mutant {
 	}
 }
 
-// oneAfterTheOther sends a type to the second player only when the first has
-// answered.
+// oneAfterTheOther sends a type to the second player only when the first has answered.
 func oneAfterTheOther(t string, isFirst when) fault {
 	answered := map[string]chan struct{}{}
 	return only(t, func(m *memory, in *request, next onward) *reply {

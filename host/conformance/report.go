@@ -54,11 +54,10 @@ func (r *Report) From(lowest Level) *Report {
 	return &out
 }
 
-// WriteText writes a report for people: failures, the most serious first, with
-// their evidence; checks that could not be tested, and why; the totals; and
-// whether tolerant and strict agents can play with the agent. Of checks below
-// the lowest level it says nothing else. With all set, it also lists the checks
-// that passed.
+// WriteText writes a report for people: failures, the most serious first, with their evidence;
+// checks that could not be tested, and why; the totals; and whether tolerant and strict agents can
+// play with the agent. Of checks below the lowest level it says nothing else. With all set, it also
+// lists the checks that passed.
 func (r *Report) WriteText(w io.Writer, all bool, lowest Level) error {
 	whole := r
 	r = r.From(lowest)
@@ -102,8 +101,7 @@ func played(p Play) string {
 	return "can play with it"
 }
 
-// strictly says whether strict agents can play, who need all but the checks of level
-// wild.
+// strictly says whether strict agents can play, who need all but the checks of level wild.
 func (r *Report) strictly() string {
 	var failed []string
 	untested := 0

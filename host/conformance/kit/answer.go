@@ -79,8 +79,7 @@ func (f Fields) Round(name string) int {
 	return n
 }
 
-// Object returns a member that is an object, or a string that holds one; nil
-// otherwise.
+// Object returns a member that is an object, or a string that holds one; nil otherwise.
 func (f Fields) Object(name string) Fields { return Object(f[name]) }
 
 // List returns a member that is a list of objects, nil otherwise.
@@ -287,8 +286,7 @@ func (a *Answer) refusal() {
 	}
 }
 
-// readable reports whether a caller of JSON-RPC finds in the document why it was
-// refused.
+// readable reports whether a caller of JSON-RPC finds in the document why it was refused.
 func (a *Answer) readable() bool {
 	rpc := a.Document.Has("error") && (a.Document.Object("error") != nil || a.Document.Has("jsonrpc"))
 	return rpc || a.Document.Has("result") || protocol.Type(a.Message.Text("message_type")) != ""
@@ -334,8 +332,7 @@ func (a *Answer) UnknownMessage() bool {
 	return a.Code == -32601 || protocol.Code(a.Message.Text("error_code")) == protocol.CodeUnknownMessageType
 }
 
-// sameRefusal reports whether two refusals have the same cause, as far as their
-// own words say.
+// sameRefusal reports whether two refusals have the same cause, as far as their own words say.
 func (a *Answer) sameRefusal(b *Answer) bool {
 	return a.Refused && b.Refused && a.Status == b.Status && a.Code == b.Code && a.Reason == b.Reason
 }
@@ -343,8 +340,7 @@ func (a *Answer) sameRefusal(b *Answer) bool {
 // maxShown limits the bytes of a message in the evidence.
 const maxShown = 4096
 
-// Printable returns a message for the evidence; bytes that are not UTF-8 are
-// written as \xNN.
+// Printable returns a message for the evidence; bytes that are not UTF-8 are written as \xNN.
 func Printable(b []byte) string {
 	cut := ""
 	if len(b) > maxShown {

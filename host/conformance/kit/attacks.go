@@ -51,8 +51,7 @@ func insert(text string) func([]byte) []byte {
 	return func(b []byte) []byte { return bytes.Replace(b, []byte(own), []byte(text+","+own), 1) }
 }
 
-// Attacks returns the attacks made from any message. The method is that of
-// another type.
+// Attacks returns the attacks made from any message. The method is that of another type.
 func Attacks(method string) []Attack {
 	return []Attack{
 		{Name: "json", Code: -32700, Body: func(b []byte) []byte { return b[:len(b)/2] }},

@@ -1,6 +1,5 @@
-// Package kit is what the checks of all roles share: sending requests, reading
-// answers, endpoints for the suite's own agents, registration, the rules about
-// headers, and hostile input.
+// Package kit is what the checks of all roles share: sending requests, reading answers, endpoints
+// for the suite's own agents, registration, the rules about headers, and hostile input.
 package kit
 
 import (
@@ -79,8 +78,7 @@ type Outcome struct {
 	Level  Level  `json:"level"`
 	Rule   string `json:"rule"`
 	Status Status `json:"status"`
-	// Detail says what was wrong, why the check was skipped or, if it passed,
-	// what was measured.
+	// Detail says what was wrong, why the check was skipped or, if it passed, what was measured.
 	Detail string `json:"detail,omitempty"`
 	// Advice says what to change. It is set only if the check failed.
 	Advice string `json:"advice,omitempty"`
@@ -90,8 +88,7 @@ type Outcome struct {
 	Seconds  float64       `json:"seconds"`
 }
 
-// Evidence is one exchange with the agent, byte for byte. Long messages are
-// cut, and say so.
+// Evidence is one exchange with the agent, byte for byte. Long messages are cut, and say so.
 type Evidence struct {
 	To      string  `json:"to,omitempty"`   // the agent's URL, for a request to the agent
 	From    string  `json:"from,omitempty"` // the sender, for a request from the agent
@@ -102,8 +99,7 @@ type Evidence struct {
 	TookMS  float64 `json:"took_ms"`
 }
 
-// Suite is what there is for one role: the checks, and the peers that an agent
-// of the role needs.
+// Suite is what there is for one role: the checks, and the peers that an agent of the role needs.
 type Suite struct {
 	Role Role
 	// Checks are in the order in which they run.
@@ -143,8 +139,7 @@ type stop struct {
 // Context returns the context of the check.
 func (t *T) Context() context.Context { return t.ctx }
 
-// Fail ends the check: the agent breaks the rule. The last exchange is the
-// decisive evidence.
+// Fail ends the check: the agent breaks the rule. The last exchange is the decisive evidence.
 func (t *T) Fail(format string, args ...any) {
 	panic(stop{Failed, fmt.Sprintf(format, args...)})
 }
@@ -222,8 +217,7 @@ const maxAnswer = 16 << 20
 // Milliseconds returns a duration in milliseconds.
 func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// Run runs a check, unless it could not tell anything new after the earlier
-// outcomes.
+// Run runs a check, unless it could not tell anything new after the earlier outcomes.
 func (s *Session) Run(ctx context.Context, peers Peers, check Check, earlier []Outcome) Outcome {
 	o := Outcome{ID: check.ID, Level: check.Level, Rule: check.Rule, Status: Skipped}
 	if s.lost != "" && !check.Recorded {

@@ -62,8 +62,7 @@ func (m *Monitor) Until(within time.Duration, holds func() bool) bool {
 	}
 }
 
-// Endpoint receives the messages of the agent under test for one of the
-// suite's own agents.
+// Endpoint receives the messages of the agent under test for one of the suite's own agents.
 type Endpoint struct {
 	URL      string
 	listener net.Listener
@@ -115,8 +114,7 @@ func ListenAs(ctx context.Context, addr string, port int) (*Endpoint, error) {
 	return listenBeside(ctx, addr)
 }
 
-// Close stops listening and waits for requests in progress. A nil endpoint is
-// closed.
+// Close stops listening and waits for requests in progress. A nil endpoint is closed.
 func (e *Endpoint) Close() error {
 	if e == nil {
 		return nil
@@ -215,9 +213,8 @@ func OpenRequest(body []byte) (req *dialect.Request, id jsontext.Value, err erro
 // ManagerName is the sender of a manager's messages.
 const ManagerName = "league_manager"
 
-// Respond answers a request in its own wrapping: with a message, with a refusal
-// (an error), or, for nil, with an acknowledgement. It also answers requests
-// that it cannot read, as well as possible.
+// Respond answers a request in its own wrapping: with a message, with a refusal (an error), or, for
+// nil, with an acknowledgement. It also answers requests that it cannot read, as well as possible.
 func Respond(body []byte, answer any) Response {
 	req, id, err := OpenRequest(body)
 	if req == nil {

@@ -7,9 +7,8 @@ import (
 	"github.com/strategylab/strategylab/host/judge"
 )
 
-// Judge asks rules of the league about exchanges. A finding ends the check, after its
-// exchanges, or all without any, were shown. Otherwise it returns how much was examined,
-// and what was missing.
+// Judge asks rules of the league about exchanges. A finding ends the check, after its exchanges, or
+// all without any, were shown. Otherwise it returns how much was examined, and what was missing.
 func (t *T) Judge(exchanges []*judge.Exchange, show func(x *judge.Exchange), rules ...string) (examined int, missing []string) {
 	asked := slices.DeleteFunc(judge.Rules(judge.Options{Draw: game.FairDraw()}), func(r judge.Rule) bool { return !slices.Contains(rules, r.ID) })
 	for _, o := range slices.Concat(judge.Run(exchanges, asked)...) {

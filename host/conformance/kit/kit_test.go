@@ -110,8 +110,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestEarlyMessage: a message that comes before there is a function to answer it waits
-// for that.
+// TestEarlyMessage: a message that comes before there is a function to answer it waits for that.
 func TestEarlyMessage(t *testing.T) {
 	t.Parallel()
 	for range 100 { // an endpoint that does not wait fails some of them only

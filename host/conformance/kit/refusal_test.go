@@ -12,8 +12,7 @@ import (
 	"github.com/strategylab/strategylab/host/trace"
 )
 
-// TestRefusals reads what real programs answer to what they do not take, and to
-// what they do.
+// TestRefusals reads what real programs answer to what they do not take, and to what they do.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]struct {
@@ -68,8 +67,7 @@ func TestClosedConnection(t *testing.T) {
 	}
 }
 
-// serveOnce answers the first request of each connection, reads the second and
-// closes it.
+// serveOnce answers the first request of each connection, reads the second and closes it.
 func serveOnce(l net.Listener) {
 	for {
 		conn, err := l.Accept()

@@ -52,8 +52,7 @@ type Registration struct {
 	*trace.Exchange
 	Message Fields
 	Meta    Fields // player_meta or referee_meta
-	// Name and Endpoint are what the agent says of itself, wherever our own manager
-	// finds it.
+	// Name and Endpoint are what the agent says of itself, wherever our own manager finds it.
 	Name, Endpoint string
 
 	accepted bool
@@ -85,8 +84,7 @@ func (f *form) acceptance(id, token string) protocol.Message {
 	return &protocol.LeagueRegisterResponse{Header: h, Status: protocol.StatusAccepted, PlayerID: id, Reason: protocol.Null[string]()}
 }
 
-// NewRegistrar listens as the manager of an agent. The caller closes its
-// endpoint.
+// NewRegistrar listens as the manager of an agent. The caller closes its endpoint.
 func NewRegistrar(ctx context.Context, s *Session, role Role) (*Registrar, error) {
 	r := &Registrar{Session: s, form: formOf(role), ID: s.ID}
 	var err error
@@ -167,8 +165,7 @@ func (r *Registrar) Describe() (agent, dialect string) {
 	return agent, r.Session.Peer().Speaks().Name
 }
 
-// admit gives the agent an id, unless it has one, and a token. The lock is
-// held.
+// admit gives the agent an id, unless it has one, and a token. The lock is held.
 func (r *Registrar) admit(id string) {
 	if r.ID == "" {
 		r.ID = id
@@ -179,8 +176,7 @@ func (r *Registrar) admit(id string) {
 
 const maxAttempts = 100 // that are kept
 
-// Register answers a registration. Before that it tests whether the agent
-// already listens.
+// Register answers a registration. Before that it tests whether the agent already listens.
 func (r *Registrar) Register(in *trace.Exchange) Response {
 	message := Object(in.Raw).Inner()
 	a := &Registration{Exchange: in, Message: message, Meta: message.Object(r.form.meta)}
@@ -233,8 +229,7 @@ func (r *Registrar) Header(t protocol.Type, round int) protocol.Header {
 	return h
 }
 
-// Signs reports whether the agent's dialect says who the sender is. Without
-// that, nobody can sign.
+// Signs reports whether the agent's dialect says who the sender is. Without that, nobody can sign.
 func (r *Registrar) Signs() bool { return !slices.Contains(r.Session.Peer().Speaks().Omit, "sender") }
 
 // Rows returns standings in which every player has one tie.

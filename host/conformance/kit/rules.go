@@ -175,9 +175,8 @@ func (t *T) repeated(id string) bool {
 	return false
 }
 
-// AnsweredIn ends the check unless an answer accepts a request in a dialect and
-// is in that dialect itself. Strict agents may refuse what is bare: it then
-// returns false.
+// AnsweredIn ends the check unless an answer accepts a request in a dialect and is in that dialect
+// itself. Strict agents may refuse what is bare: it then returns false.
 func (t *T) AnsweredIn(a *Answer, d *dialect.Dialect) bool {
 	if d == dialect.Bare && a.Refused {
 		t.Note("refused, as in strict mode: %s", a)

@@ -38,14 +38,12 @@ type Config struct {
 	Role Role
 	URL  string   // of the agent
 	Only []string // ids of checks; none means all
-	// Timeout is how long the agent may take for one answer, and how long the
-	// checks wait for what it must do unasked. It is also the deadline that
-	// the agent is given.
+	// Timeout is how long the agent may take for one answer, and how long the checks wait for what
+	// it must do unasked. It is also the deadline that the agent is given.
 	Timeout time.Duration
 	// Wait is how long the checks wait for the agent to listen and to register.
 	Wait time.Duration
-	// Pause is the longest pause between two attempts of an agent that follows the
-	// protocol.
+	// Pause is the longest pause between two attempts of an agent that follows the protocol.
 	Pause time.Duration
 	// Listen is the address at which the suite's manager listens. Its other
 	// endpoints take free ports of the same host.
@@ -245,9 +243,8 @@ func (t *T) Accepted(a *Answer, want protocol.Type) {
 	}
 }
 
-// Refused ends the check unless an answer refuses what the agent understands. An
-// agent that does not know the message at all would have refused it anyway: then
-// the check is skipped.
+// Refused ends the check unless an answer refuses what the agent understands. An agent that does
+// not know the message at all would have refused it anyway: then the check is skipped.
 func (t *T) Refused(a *Answer) {
 	if a.UnknownMessage() {
 		t.Skip("it does not know the message with which this is tested: %s", a)
@@ -255,9 +252,8 @@ func (t *T) Refused(a *Answer) {
 	t.TurnedDown(a)
 }
 
-// TurnedDown ends the check unless an answer is a refusal, in any form. A refusal
-// that would have come for the message without its fault as well tells nothing:
-// then the check is skipped.
+// TurnedDown ends the check unless an answer is a refusal, in any form. A refusal that would have
+// come for the message without its fault as well tells nothing: then the check is skipped.
 func (t *T) TurnedDown(a *Answer) {
 	switch {
 	case a.Err != nil:
@@ -298,10 +294,9 @@ func (t *T) Agrees(m Fields, want map[string]string) {
 // Sample makes a request that an agent of a role accepts.
 type Sample func(t *T) Request
 
-// AnyOf returns the first of the samples that the agent accepts: not every agent
-// knows every message. If it accepts none, the sample is the first one, and a
-// refusal in the same words no longer counts as a finding about anything else.
-// The choice is made once in a session.
+// AnyOf returns the first of the samples that the agent accepts: not every agent knows every
+// message. If it accepts none, the sample is the first one, and a refusal in the same words no
+// longer counts as a finding about anything else. The choice is made once in a session.
 func AnyOf(samples ...Sample) Sample {
 	return func(t *T) Request {
 		s := t.Session

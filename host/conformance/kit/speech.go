@@ -20,9 +20,8 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// Request is a message to the agent. With only a message it is sent in the way in
-// which the agent takes messages of its type; how that is found out, see
-// [T.Send].
+// Request is a message to the agent. With only a message it is sent in the way in which the agent
+// takes messages of its type; how that is found out, see [T.Send].
 type Request struct {
 	Message protocol.Message
 	Dialect *dialect.Dialect // instead of the way that was found
@@ -180,8 +179,7 @@ func change(tree any, edit Edit) {
 	}
 }
 
-// edited decodes a document that this package has encoded, changes it and
-// encodes it again.
+// edited decodes a document that this package has encoded, changes it and encodes it again.
 func edited(doc []byte, edit func(tree any)) []byte {
 	var tree any
 	reader := json.NewDecoder(bytes.NewReader(doc))
@@ -197,10 +195,9 @@ func edited(doc []byte, edit func(tree any)) []byte {
 	return out
 }
 
-// Send sends a request and reads the answer. The first plain request of a type is
-// sent as our own agents send it, who find out by which names, arguments, ids and
-// wrappings the agent takes it; all others of the type are sent in the way that
-// was found.
+// Send sends a request and reads the answer. The first plain request of a type is sent as our own
+// agents send it, who find out by which names, arguments, ids and wrappings the agent takes it; all
+// others of the type are sent in the way that was found.
 func (t *T) Send(r Request) *Answer {
 	if r.plain() && t.Session.learns(r.Message.Head().MessageType) {
 		if a := t.Find(r.Message); a != nil {
@@ -361,8 +358,7 @@ func (e noReply) Error() string { return fmt.Sprintf("no reply within %v", e.wit
 
 func (noReply) Unwrap() error { return context.DeadlineExceeded }
 
-// Post sends a body to a URL and returns the reply, whatever it is. Every exchange is
-// evidence.
+// Post sends a body to a URL and returns the reply, whatever it is. Every exchange is evidence.
 func (t *T) Post(url string, body []byte) Reply {
 	reply, _ := t.post(t.ctx, &jsonrpc.Outgoing{URL: url, Body: body})
 	return reply

@@ -16,13 +16,12 @@ var common string
 // Checks returns the checks of a role in the order of its table, with the functions that
 // test them, by id. It panics if a row has no function, or a function no row.
 //
-// A row is a line with the id, without the role, and the level; the rule and the advice
-// stand below it, indented. The words after "needs" are the ids of checks that it needs.
-// They follow the level or, for all rows below it, stand in a line of their own that begins
-// with "=" and may also say "recorded". In the place of the level, "common" refers to the
-// row of the same id, or of its last word, in the table that all roles share; in that,
-// {role} stands for the role, {type} for the type of message that is named, and {answer}
-// for that of its answer.
+// A row is a line with the id, without the role, and the level; the rule and the advice stand below
+// it, indented. The words after "needs" are the ids of checks that it needs. They follow the level
+// or, for all rows below it, stand in a line of their own that begins with "=" and may also say
+// "recorded". In the place of the level, "common" refers to the row of the same id, or of its last
+// word, in the table that all roles share; in that, {role} stands for the role, {type} for the type
+// of message that is named, and {answer} for that of its answer.
 func Checks(role Role, table string, tests ...map[string]func(*T)) []Check {
 	run := map[string]func(*T){}
 	for _, some := range tests {

@@ -261,11 +261,10 @@ var kinds = map[byte]struct {
 	'x': {[2]game.Parity{game.NoParity, game.NoParity}, 5},
 }
 
-// script says how the matches of the first five players end, for the player of
-// the row against that of the column. The final order is 5 1 4 2 3: 5 is before
-// 1 by wins, 4 before 2 by technical losses, 2 before 3 by the number. If rounds
-// are made by the circle method, matches among the tied decide after the last
-// round but one.
+// script says how the matches of the first five players end, for the player of the row against that
+// of the column. The final order is 5 1 4 2 3: 5 is before 1 by wins, 4 before 2 by technical
+// losses, 2 before 3 by the number. If rounds are made by the circle method, matches among the tied
+// decide after the last round but one.
 var script = [5]string{"-dddw", "--ddt", "---dx", "----l", "-----"}
 
 // kindOf returns how a match ends by the script, and the index of one of its players

@@ -299,17 +299,15 @@ func (t T) listed() int {
 	return n
 }
 
-// awaitRetries gives the manager time to retry the announcements that were not
-// accepted.
+// awaitRetries gives the manager time to retry the announcements that were not accepted.
 func (t T) awaitRetries(r *round) {
 	t.Until(t.session.Patience(), func() bool {
 		return !slices.ContainsFunc(t.messages, func(m *message) bool { return m.refused && m.round == r.number && !t.sentAgain(m) })
 	})
 }
 
-// awaitRoundEnd waits until everybody was sent the messages that end a round,
-// unless the manager goes on without them. It waits only once for messages that
-// the manager never sends.
+// awaitRoundEnd waits until everybody was sent the messages that end a round, unless the manager
+// goes on without them. It waits only once for messages that the manager never sends.
 func (t T) awaitRoundEnd(r *round) {
 	l := t.league
 	goesOn := func() bool {
@@ -352,8 +350,7 @@ func (t T) afterRound(r *round) {
 	t.Unlock()
 }
 
-// countsTwice reports whether standings have more matches of a player than were
-// reported.
+// countsTwice reports whether standings have more matches of a player than were reported.
 func (t T) countsTwice(a *kit.Answer) bool {
 	t.Lock()
 	defer t.Unlock()

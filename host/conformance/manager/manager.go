@@ -18,8 +18,7 @@ import (
 // assignsMatches is the check that says why a league has stopped.
 const assignsMatches = "manager.round.given"
 
-// Players is how many players register with a manager. With an odd number there
-// are byes.
+// Players is how many players register with a manager. With an odd number there are byes.
 const (
 	DefaultPlayers = 5
 	MinPlayers     = 4
@@ -219,8 +218,7 @@ func (p *peers) registered() []*member {
 	return slices.DeleteFunc(slices.Clone(p.agents), func(a *member) bool { return a.id == "" })
 }
 
-// conducts reports whether the manager plays the matches itself: it has accepted
-// no referee.
+// conducts reports whether the manager plays the matches itself: it has accepted no referee.
 func (p *peers) conducts() bool {
 	return !slices.ContainsFunc(p.referees(), func(a *member) bool { return a.id != "" })
 }
@@ -228,8 +226,7 @@ func (p *peers) conducts() bool {
 // conductsMatches is why checks of reports are not made.
 const conductsMatches = "the manager accepts no referee and plays the matches itself, so nothing is reported to it"
 
-// reported skips a check of results in a league whose results the suite does not
-// know.
+// reported skips a check of results in a league whose results the suite does not know.
 func (t T) reported() {
 	if t.conducts() {
 		t.Skip(conductsMatches)

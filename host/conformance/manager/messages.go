@@ -102,8 +102,7 @@ var notifyTests = map[string]func(T){
 	"notify.same":   repeatsMessages,
 }
 
-// retried ends the check unless an announcement that a player did not accept was sent
-// again.
+// retried ends the check unless an announcement that a player did not accept was sent again.
 func (t T) retried(player int) {
 	lost := t.lost(player)
 	if !t.Until(0, func() bool { return t.sentAgain(lost) }) {

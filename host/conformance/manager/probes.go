@@ -90,8 +90,7 @@ func (t T) reportIn(nth int, m *match) *probe {
 	return send("report instead of "+reportForms[nth], kit.Request{Message: t.copyOf(m)})
 }
 
-// probeBadReports reports a match of the last round wrongly, before its own
-// report.
+// probeBadReports reports a match of the last round wrongly, before its own report.
 func (t T) probeBadReports(m *match) {
 	bad := func(name string, change func(r *protocol.MatchResultReport)) {
 		r := t.copyOf(m)
@@ -197,8 +196,7 @@ func (t T) probeEnd() {
 	probe("over.report", func() *kit.Answer { return t.send(t.another(m)) })
 }
 
-// sample is a query that the manager answers; not every manager knows each, and
-// some know none.
+// sample is a query that the manager answers; not every manager knows each, and some know none.
 func sample(t *kit.T) kit.Request {
 	var all []kit.Sample
 	for _, query := range []string{protocol.QueryStatus, protocol.QueryStandings, protocol.QueryPlayers, protocol.QuerySchedule, protocol.QueryNextMatch} {

@@ -150,8 +150,7 @@ func (t T) states(what string, f kit.Fields, want map[string]any) {
 	}
 }
 
-// scheduled returns the matches in the answer to a probe of GET_SCHEDULE, by
-// id.
+// scheduled returns the matches in the answer to a probe of GET_SCHEDULE, by id.
 func (t T) scheduled(probe string) map[string]kit.Fields {
 	all := map[string]kit.Fields{}
 	for _, round := range t.dataOf(t.recorded(probe)).List("rounds") {

@@ -146,8 +146,7 @@ func (t T) every(typ protocol.Type, yield func(m *message)) {
 	}
 }
 
-// secret ends the check if a message contains a text that its receiver should
-// not know.
+// secret ends the check if a message contains a text that its receiver should not know.
 func (t T) secret(m *message, text, format string, args ...any) {
 	if text != "" && bytes.Contains(m.Raw, []byte(text)) {
 		t.failOn(m, format, args...)

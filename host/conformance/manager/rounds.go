@@ -102,8 +102,7 @@ func announcesToPlayersFirst(t T) {
 	}
 }
 
-// refusedBefore reports whether a player has not accepted a message before
-// another one arrived.
+// refusedBefore reports whether a player has not accepted a message before another one arrived.
 func (t T) refusedBefore(player *member, other *message) bool {
 	return t.Until(0, func() bool {
 		return slices.ContainsFunc(t.messages, func(m *message) bool { return m.to == player && m.refused && m.arrival < other.arrival })

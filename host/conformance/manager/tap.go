@@ -57,8 +57,7 @@ func (x *tap) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Re
 // maxMessages bounds how many messages of a manager are kept.
 const maxMessages = 20_000
 
-// receive records a message of the manager, and has the agent answer it unless it is
-// to misbehave.
+// receive records a message of the manager, and has the agent answer it unless it is to misbehave.
 func (p *peers) receive(to *member, in *trace.Exchange, header http.Header) kit.Response {
 	m := &message{Exchange: in, to: to, typ: in.Type, fields: kit.Object(in.Raw).Inner(), n: 1}
 	m.round = m.fields.Round("round_id")
@@ -91,8 +90,7 @@ func (p *peers) receive(to *member, in *trace.Exchange, header http.Header) kit.
 	return response
 }
 
-// record keeps a message, and the matches that it assigns to a referee. The
-// lock is held.
+// record keeps a message, and the matches that it assigns to a referee. The lock is held.
 func (p *peers) record(m *message) {
 	p.events++
 	m.arrival = p.events
@@ -221,8 +219,7 @@ func (p *peers) sentToAll(typ protocol.Type, since int) bool {
 	})
 }
 
-// endSent reports whether every agent was sent LEAGUE_COMPLETED. The lock is
-// held.
+// endSent reports whether every agent was sent LEAGUE_COMPLETED. The lock is held.
 func (p *peers) endSent() bool {
 	return !slices.ContainsFunc(p.registered(), func(to *member) bool {
 		return !slices.ContainsFunc(p.messages, func(m *message) bool { return m.to == to && m.typ == protocol.TypeLeagueCompleted })

@@ -85,8 +85,7 @@ func (t T) ends(d *drawn, key string, off int) *kit.Answer {
 	return a
 }
 
-// says ends the check unless an acknowledgement says whether the number could be
-// verified.
+// says ends the check unless an acknowledgement says whether the number could be verified.
 func (t T) says(a *kit.Answer, verified bool) {
 	t.Says(a.Message, map[string]string{"draw_verified": strconv.FormatBool(verified)})
 }

@@ -159,8 +159,7 @@ func (t T) notOther(a *kit.Answer, m match, all []match) {
 	}
 }
 
-// all does something for every match at once, and ends the check like the first
-// that failed.
+// all does something for every match at once, and ends the check like the first that failed.
 func (t T) all(matches []match, do func(t T, m match)) {
 	var waits []func()
 	for _, m := range matches {

@@ -137,8 +137,7 @@ func (t T) joined() match {
 	return m
 }
 
-// called begins a match in which the player joins and chooses, and returns the
-// answer.
+// called begins a match in which the player joins and chooses, and returns the answer.
 func (t T) called() (match, *kit.Answer) {
 	m := t.joined()
 	a := t.send(t.call(m))
@@ -156,8 +155,7 @@ func (t T) chooses(a *kit.Answer) protocol.Choice {
 	return c
 }
 
-// readable ends the check unless an answer accepts the request, or is a refusal
-// that can be read.
+// readable ends the check unless an answer accepts the request, or is a refusal that can be read.
 func (t T) readable(a *kit.Answer) {
 	if a.Refused {
 		t.Note("%s", a)
@@ -173,8 +171,7 @@ func (t T) sameMatch(a *kit.Answer, m match) {
 	}
 }
 
-// needsKeys skips a check of a player to which the suite cannot prove who it
-// is.
+// needsKeys skips a check of a player to which the suite cannot prove who it is.
 func (t T) needsKeys() {
 	t.NeedsRegistration(t.T)
 	if !t.Signs() {
@@ -245,9 +242,8 @@ func (t T) gameError(m match) *protocol.GameError {
 	return e
 }
 
-// peers are the manager of the player. Its referees need no endpoints: the
-// announcements give the manager's endpoint as theirs, for players that post
-// their answers.
+// peers are the manager of the player. Its referees need no endpoints: the announcements give the
+// manager's endpoint as theirs, for players that post their answers.
 type peers struct {
 	*kit.Registrar
 	posted      []*trace.Exchange // answers that it has sent as requests of their own; guarded by the lock
@@ -270,8 +266,7 @@ func open(ctx context.Context, s *kit.Session) (kit.Peers, error) {
 	if err := r.Await(ctx); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
-	// Without the id of an unregistered player, no match can be announced as its
-	// own.
+	// Without the id of an unregistered player, no match can be announced as its own.
 	p.mute.Store(!r.Registered() && s.ID == "")
 	return p, nil
 }

@@ -259,8 +259,7 @@ func sendsEveryResult(t T) {
 	t.Accepted(t.send(both), protocol.TypeGameOver.Answer())
 }
 
-// Play implements kit.Peers: our own referee conducts a match of the player against our
-// own player.
+// Play implements kit.Peers: our own referee conducts a match of the player against our own player.
 func (p *peers) Play(own *kit.T) kit.Play {
 	t, c := with(own), own.Session.Company(own.Context())
 	defer c.Close() // what it could not end shows in what follows

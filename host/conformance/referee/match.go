@@ -99,8 +99,7 @@ func (t T) play(p plan) *match {
 	return m
 }
 
-// awaitEnd waits until a match is over, and ends the check if the referee does
-// not go on with it.
+// awaitEnd waits until a match is over, and ends the check if the referee does not go on with it.
 func (t T) awaitEnd(m *match) {
 	for n := 0; ; {
 		over, now := false, 0
@@ -157,8 +156,7 @@ func (t T) messages(m *match, typ protocol.Type, who ...int) []*sent {
 	return list
 }
 
-// message returns the first message of a type that was sent to an agent about
-// a match.
+// message returns the first message of a type that was sent to an agent about a match.
 func (t T) message(m *match, typ protocol.Type, who int) *sent {
 	list := t.messages(m, typ, who)
 	if len(list) == 0 {
@@ -292,8 +290,7 @@ func (t T) booked(m *match) protocol.Choice {
 	return t.ended(t.message(m, protocol.TypeGameOver, playerB)).Choices[playerIDs[playerA]]
 }
 
-// technical reports whether a match has ended by a technical loss, as the second player
-// is told.
+// technical reports whether a match has ended by a technical loss, as the second player is told.
 func (t T) technical(m *match) bool {
 	return t.ended(t.message(m, protocol.TypeGameOver, playerB)).Status == protocol.StatusTechnicalLoss
 }

@@ -54,8 +54,7 @@ func each(look func(t T, s *sent)) func(t T) {
 	}
 }
 
-// typeTests are those of every type of message: that it is whole, about its match and
-// signed.
+// typeTests are those of every type of message: that it is whole, about its match and signed.
 func typeTests() map[string]func(T) {
 	won := func(typ protocol.Type) func(t T) []*sent {
 		return func(t T) []*sent {

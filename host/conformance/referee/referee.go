@@ -153,8 +153,7 @@ type sent struct {
 	answered time.Time
 }
 
-// count returns how many messages of a type an agent was sent. The lock is
-// held.
+// count returns how many messages of a type an agent was sent. The lock is held.
 func (m *match) count(typ protocol.Type, who int) int {
 	n := 0
 	for _, s := range m.sent {
@@ -267,8 +266,7 @@ func received(_ *match, s *sent) kit.Response {
 	return kit.Response{Body: fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{"status":"ACKNOWLEDGED"}}`, id)}
 }
 
-// atFirst answers the first message of a type in one way, and repetitions in
-// another.
+// atFirst answers the first message of a type in one way, and repetitions in another.
 func atFirst(first, later reaction) reaction {
 	return func(m *match, s *sent) kit.Response {
 		if s.n == 1 {
@@ -282,9 +280,8 @@ func atFirst(first, later reaction) reaction {
 // time: a message takes some time to arrive.
 const beforeDeadline = 250 * time.Millisecond
 
-// justInTime answers a call a moment before its deadline, or in the middle of its
-// time if that is later; at once if the deadline is past, or later than the checks
-// wait.
+// justInTime answers a call a moment before its deadline, or in the middle of its time if that is
+// later; at once if the deadline is past, or later than the checks wait.
 func justInTime(moment time.Duration) reaction {
 	return func(m *match, s *sent) kit.Response {
 		if left, ok := s.left(); ok && left <= m.peers.Session.Timeout {
@@ -308,9 +305,8 @@ func (s *sent) left() (time.Duration, bool) {
 	return left, left > 0
 }
 
-// tooLate answers the first call with another choice than the next, when its
-// time is over: the referee has given up on it. If that takes longer than the
-// checks wait, it answers in time.
+// tooLate answers the first call with another choice than the next, when its time is over: the
+// referee has given up on it. If that takes longer than the checks wait, it answers in time.
 func tooLate(m *match, s *sent) kit.Response {
 	if s.n > 1 {
 		// The late answer is on its way before this one.
@@ -323,9 +319,8 @@ func tooLate(m *match, s *sent) kit.Response {
 	return choosing(protocol.Odd)(m, s)
 }
 
-// patience is how long the checks wait for something before which the referee
-// may have to pause. One that has abandoned a match is given its pauses, and
-// hardly more.
+// patience is how long the checks wait for something before which the referee may have to pause.
+// One that has abandoned a match is given its pauses, and hardly more.
 func (p *peers) patience() time.Duration {
 	if p.abandons.Load() {
 		return min(p.Session.Timeout, time.Second) + p.Session.Pause

@@ -55,8 +55,7 @@ var retryTests = map[string]func(T){
 	},
 }
 
-// retried ends the check unless a player was sent a message again and the match
-// was played.
+// retried ends the check unless a player was sent a message again and the match was played.
 func (t T) retried(typ protocol.Type, who int) {
 	m := t.scenario("busy")
 	list := t.messages(m, typ, who)

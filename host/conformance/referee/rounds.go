@@ -148,8 +148,7 @@ func (t T) assigning(matches ...*match) kit.Request {
 	return t.request(t.assignment(), t.announcement(matches...))
 }
 
-// assign assigns matches in the way that the referee takes, and returns the last
-// answer.
+// assign assigns matches in the way that the referee takes, and returns the last answer.
 func (t T) assign(matches ...*match) *kit.Answer {
 	if t.assignment().name == "" {
 		return t.Send(t.assigning(matches...))

@@ -12,6 +12,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,32 +62,22 @@ const (
 	MaxPlayers     = manager.MaxPlayers
 )
 
-// suites builds the suite of a role when it is needed: the hostile requests in
-// it are long, and every command of a program asks for the names of the roles.
-var suites = []struct {
-	role  Role
-	build func() kit.Suite
-}{{Player, player.Suite}, {Referee, referee.Suite}, {Manager, manager.Suite}}
-
+// suiteOf builds the suite of a role when it is needed: the hostile requests in it are long, and
+// every command of a program asks for the names of the roles.
 func suiteOf(role Role) (kit.Suite, error) {
-	var known []string
-	for _, s := range suites {
-		if s.role == role {
-			return s.build(), nil
-		}
-		known = append(known, string(s.role))
+	switch role {
+	case Player:
+		return player.Suite(), nil
+	case Referee:
+		return referee.Suite(), nil
+	case Manager:
+		return manager.Suite(), nil
 	}
-	return kit.Suite{}, fmt.Errorf("there are no checks for the role %q; use %s", role, strings.Join(known, ", "))
+	return kit.Suite{}, fmt.Errorf("there are no checks for the role %q; use player, referee, manager", role)
 }
 
 // Roles returns the roles for which there are checks.
-func Roles() []Role {
-	var roles []Role
-	for _, s := range suites {
-		roles = append(roles, s.role)
-	}
-	return roles
-}
+func Roles() []Role { return []Role{Player, Referee, Manager} }
 
 // ParseRole reads a role. The error names the known roles.
 func ParseRole(s string) (Role, error) {
@@ -99,10 +90,7 @@ func Levels() []Level { return kit.Levels() }
 
 // Checks returns the checks of a role, in the order in which they run; nil for an unknown role.
 func Checks(role Role) []Check {
-	s, err := suiteOf(role)
-	if err != nil {
-		return nil
-	}
+	s, _ := suiteOf(role)
 	return s.Checks
 }
 
@@ -160,30 +148,15 @@ func Run(ctx context.Context, cfg Config) (_ *Report, err error) {
 }
 
 func withDefaults(c Config) Config {
-	if c.Timeout <= 0 {
-		c.Timeout = DefaultTimeout
-	}
-	if c.Wait <= 0 {
-		c.Wait = DefaultWait
-	}
-	if c.Pause <= 0 {
-		c.Pause = kit.LongestPause
-	}
-	if c.Players == 0 {
-		c.Players = DefaultPlayers
-	}
-	c.Players = min(max(c.Players, MinPlayers), MaxPlayers)
-	if c.Listen == "" {
-		c.Listen = "127.0.0.1:0"
-	}
-	if c.Listening == nil {
-		c.Listening = func(string) {}
-	}
-	if c.Began == nil {
-		c.Began = func(string) {}
-	}
-	if c.Say == nil {
-		c.Say = func(string) {}
+	c.Timeout = cmp.Or(max(c.Timeout, 0), DefaultTimeout)
+	c.Wait = cmp.Or(max(c.Wait, 0), DefaultWait)
+	c.Pause = cmp.Or(max(c.Pause, 0), kit.LongestPause)
+	c.Players = min(max(cmp.Or(c.Players, DefaultPlayers), MinPlayers), MaxPlayers)
+	c.Listen = cmp.Or(c.Listen, "127.0.0.1:0")
+	for _, call := range []*func(string){&c.Listening, &c.Began, &c.Say} {
+		if *call == nil {
+			*call = func(string) {}
+		}
 	}
 	return c
 }

@@ -174,8 +174,8 @@ func (t *T) Catch(run func()) (detail string, ended bool) {
 	return "", false
 }
 
-// Go runs a part of a check in a goroutine. The function that it returns waits
-// for the part and ends the check if the part did.
+// Go runs a part of a check in a goroutine. The function that it returns waits for the part and
+// ends the check, with the evidence of the part, if the part did.
 func (t *T) Go(run func(t *T)) (wait func()) {
 	own := t.Aside()
 	done := make(chan any, 1)
@@ -185,11 +185,11 @@ func (t *T) Go(run func(t *T)) (wait func()) {
 	}()
 	return func() {
 		ended := <-done
-		for _, e := range own.Evidence {
-			t.Keep(e)
-		}
 		t.unreachable = t.unreachable || own.unreachable
 		if ended != nil {
+			for _, e := range own.Evidence {
+				t.Keep(e)
+			}
 			panic(ended)
 		}
 	}

@@ -36,6 +36,14 @@ func (m *Monitor) Notify() {
 	}
 }
 
+// Do does something under the lock, and wakes everybody who waits.
+func (m *Monitor) Do(something func()) {
+	m.Lock()
+	defer m.Unlock()
+	something()
+	m.Notify()
+}
+
 // Until waits until a condition holds, which it tests under the lock, and
 // reports whether it came to hold in time.
 func (m *Monitor) Until(within time.Duration, holds func() bool) bool {

@@ -32,9 +32,8 @@ func playLeague(t T) {
 	defer t.turn.Unlock()
 	l := t.league
 	l.closed = true
-	t.Lock()
-	known, assigned := len(t.matches), t.assigned(0)
-	t.Unlock()
+	known, assigned, before := 0, 0, 0
+	t.Do(func() { known, assigned = len(t.matches), t.assigned(0) })
 	switch {
 	case l.stopped != "":
 		return
@@ -52,11 +51,7 @@ func playLeague(t T) {
 	t.afterRound(l.rounds[len(l.rounds)-1])
 	t.addOthers()
 	t.probeEnd()
-	t.Lock()
-	t.finished = true
-	t.Notify()
-	before := len(t.messages)
-	t.Unlock()
+	t.Do(func() { t.finished, before = true, len(t.messages) })
 	t.Until(t.shortDelay(), func() bool { return len(t.messages) > before }) // messages that should not come
 }
 
@@ -97,10 +92,7 @@ func (p *peers) reports(ctx context.Context, from *member, in *trace.Exchange, o
 		return t.Record().RoundTrip(ctx, out) // it was reported already, or the checks read the record
 	}
 	if why, ended := t.Catch(func() { t.conclude(m, from, in, report) }); ended {
-		p.Lock()
-		p.league.stopped = why
-		p.Notify()
-		p.Unlock()
+		p.Do(func() { p.league.stopped = why })
 		return &jsonrpc.Reply{Status: http.StatusBadRequest, Body: kit.Respond(out.Body, protocol.Refuse(protocol.CodeInvalidMove, in.Type, why)).Body}, nil
 	}
 	ack := &protocol.MatchResultAck{Header: protocol.Header{MessageType: protocol.TypeMatchResultReport.Answer()}, Status: protocol.StatusAccepted, Recorded: protocol.Some(true)}
@@ -113,17 +105,13 @@ func (t T) conclude(m *match, from *member, in *trace.Exchange, report *protocol
 	l := t.league
 	r := t.roundOf(m)
 	first, final := l.reported == 0, r.final && r.reported == 0
-	t.Lock()
-	m.referee, m.report, m.sent = from, report, in
-	t.Unlock()
+	t.Do(func() { m.referee, m.report, m.sent = from, report, in })
 	last := r.reported == len(r.own)-1
 	if last {
 		if r == l.rounds[0] { // the round is not over yet
 			t.Until(t.shortDelay(), func() bool { return t.sent(protocol.TypeRoundCompleted) > 0 })
 		}
-		t.Lock()
-		r.last = t.events
-		t.Unlock()
+		t.Do(func() { r.last = t.events })
 	}
 	if final {
 		t.probeBadReports(m)
@@ -131,19 +119,17 @@ func (t T) conclude(m *match, from *member, in *trace.Exchange, report *protocol
 	if r.final && last {
 		t.probeContradictions(m)
 	}
-	t.Lock()
-	t.events++
-	m.at = t.events
-	t.Unlock()
+	t.Do(func() {
+		t.events++
+		m.at = t.events
+	})
 	r.report = t.reportIn(l.reported, m)
 	a := r.report.answer
 	if !a.Taken() && !duplicate(a) && l.spoiled == "" {
 		l.refusedReport = true
 		t.Skip("the report of match %s was answered by %s", m.id, a)
 	}
-	t.Lock()
-	m.reported = true
-	t.Unlock()
+	t.Do(func() { m.reported = true })
 	l.reported++
 	r.reported++
 	if first {
@@ -185,10 +171,8 @@ func (t T) roundOf(m *match) *round {
 	if len(l.rounds) == 1 {
 		t.probeFirstRound()
 	}
-	t.Lock()
-	known := len(t.matches)
-	t.Unlock()
-	r.final = known >= max(t.pairs(), t.listed()) && l.probes["late"] == nil
+	every := max(t.pairs(), t.listed())
+	r.final = t.Until(0, func() bool { return len(t.matches) >= every }) && l.probes["late"] == nil
 	if r.final {
 		t.probeLateRegistration()
 	}
@@ -345,9 +329,7 @@ func (t T) afterRound(r *round) {
 			l.spoiled, r.spoiled = "report.twice", true
 		}
 	}
-	t.Lock()
-	r.closed = t.events
-	t.Unlock()
+	t.Do(func() { r.closed = t.events })
 }
 
 // countsTwice reports whether standings have more matches of a player than were reported.

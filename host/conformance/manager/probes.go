@@ -47,9 +47,7 @@ func (t T) probeLateRegistration() {
 	case back.Message.Text("player_id") != a.id:
 		t.league.spoiled = "late.back"
 	case token != "":
-		t.Lock()
-		a.token = token
-		t.Unlock()
+		t.Do(func() { a.token = token })
 	}
 }
 

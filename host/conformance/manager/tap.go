@@ -189,11 +189,10 @@ func (p *peers) misbehavior(m *message) func(*kit.Response) bool {
 
 // keepBusy counts messages that are not answered yet on purpose.
 func (p *peers) keepBusy(n int) {
-	p.Lock()
-	defer p.Unlock()
-	p.busy += n
-	p.events++
-	p.Notify()
+	p.Do(func() {
+		p.busy += n
+		p.events++
+	})
 }
 
 // assigned counts the matches of a round, or with 0 of all rounds, that

@@ -161,26 +161,8 @@ func (t T) notOther(a *kit.Answer, m match, all []match) {
 
 // all does something for every match at once, and ends the check like the first that failed.
 func (t T) all(matches []match, do func(t T, m match)) {
-	var waits []func()
 	for _, m := range matches {
-		waits = append(waits, t.Go(func(own *kit.T) { do(with(own), m) }))
-	}
-	var failed any
-	for _, wait := range waits {
-		func() {
-			defer func() {
-				if ended := recover(); failed == nil {
-					failed = ended
-				}
-			}()
-			wait()
-		}()
-		if failed != nil {
-			t.T = t.Aside() // the evidence of the failure stays the last
-		}
-	}
-	if failed != nil {
-		panic(failed)
+		defer t.Go(func(own *kit.T) { do(with(own), m) })()
 	}
 }
 

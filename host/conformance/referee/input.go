@@ -70,23 +70,21 @@ func keepsLimit(t T) {
 	for i := range plans {
 		plans[i] = plan{
 			join: [2]reaction{func(m *match, s *sent) kit.Response {
-				m.peers.Lock()
-				if s.n == 1 {
-					open++
-					begun++
-					most = max(most, open)
-				}
-				m.peers.Unlock()
+				m.peers.Do(func() {
+					if s.n == 1 {
+						open++
+						begun++
+						most = max(most, open)
+					}
+				})
 				// The invitation of one match too many may follow.
 				m.peers.Until(wait, func() bool { return most > limit || begun == len(plans) })
 				return joining()(m, s)
 			}},
 			choose: [2]reaction{func(m *match, s *sent) kit.Response {
-				m.peers.Lock()
 				if s.n == 1 {
-					open-- // before GAME_OVER, after which the next may begin
+					m.peers.Do(func() { open-- }) // before GAME_OVER, after which the next may begin
 				}
-				m.peers.Unlock()
 				return choosing(protocol.Even)(m, s)
 			}},
 		}

@@ -91,9 +91,7 @@ func (p *peers) Close() error {
 func (p *peers) answer(who int, in *trace.Exchange, header http.Header) kit.Response {
 	s := &sent{Exchange: in, who: who, fields: kit.Object(in.Raw).Inner(), n: 1, media: header.Get("Content-Type")}
 	if !kit.IsJSON(s.media) {
-		p.Lock()
-		p.notJSON = append(p.notJSON, s)
-		p.Unlock()
+		p.Do(func() { p.notJSON = append(p.notJSON, s) })
 	}
 	switch {
 	case who == toManager && in.Type == protocol.TypeRefereeRegisterRequest:
@@ -123,10 +121,7 @@ func (p *peers) answer(who int, in *trace.Exchange, header http.Header) kit.Resp
 	} else {
 		response = m.react(s)
 	}
-	p.Lock()
-	defer p.Unlock()
-	s.response, s.answered = response, time.Now()
-	p.Notify()
+	p.Do(func() { s.response, s.answered = response, time.Now() })
 	return response
 }
 
@@ -346,9 +341,7 @@ func (p *peers) Play(own *kit.T) kit.Play {
 		if err != nil {
 			return kit.NotTried(err.Error())
 		}
-		p.Lock()
-		m.ours[who] = made.Handler
-		p.Unlock()
+		p.Do(func() { m.ours[who] = made.Handler })
 	}
 	t.T.Aside().Send(t.assigning(m))
 	late := time.After(2 * t.patience())

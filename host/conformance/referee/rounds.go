@@ -117,6 +117,7 @@ func (t T) ignores(m *match) {
 
 // assignment is how the referee is assigned its matches.
 type assignment struct {
+	match  *match // that it was tried with
 	plays  bool   // it plays what it is assigned
 	name   string // of the message that assigns one match; empty for ROUND_ANNOUNCEMENT
 	sender string // instead of the protocol's
@@ -170,61 +171,49 @@ func (t T) assignment() assignment {
 	return *t.assigned.Load()
 }
 
-func (t T) findAssignment() assignment {
-	var ways []assignment
-	var matches []*match
+func (t T) findAssignment() (found assignment) {
+	var tried []assignment
 	var first []kit.Evidence
-	played := func() int {
-		return slices.IndexFunc(matches, func(m *match) bool { return len(m.sent) > 0 })
+	begun := func(within time.Duration) bool {
+		return t.Until(within, func() bool {
+			if i := slices.IndexFunc(tried, func(w assignment) bool { return len(w.match.sent) > 0 }); i >= 0 {
+				found, t.scenarios["win"] = tried[i], tried[i].match
+				found.plays = true
+			}
+			found.first = first
+			return found.plays
+		})
 	}
-	result := func() (assignment, bool) {
-		t.Lock()
-		defer t.Unlock()
-		if i := played(); i >= 0 {
-			ways[i].first, ways[i].plays = first, true
-			t.scenarios["win"] = matches[i]
-			return ways[i], true
-		}
-		return assignment{}, false
-	}
-	try := func(w assignment) *kit.Answer {
-		m := t.newMatch(plan{})
-		ways, matches = append(ways, w), append(matches, m)
+	try := func(w assignment) (a *kit.Answer) {
+		w.match = t.newMatch(plan{})
+		tried = append(tried, w)
 		aside := t.Aside()
-		a := aside.Send(t.request(w, t.announcement(m)))
-		if len(ways) == 1 {
+		a = aside.Send(t.request(w, t.announcement(w.match)))
+		if len(tried) == 1 {
 			first = aside.Evidence
 		}
-		if len(ways) == 1 || !a.Refused && a.Err == nil {
-			t.Until(t.assignmentDelay(a), func() bool { return played() >= 0 })
+		if len(tried) == 1 || !a.Refused && a.Err == nil {
+			begun(t.assignmentDelay(a))
 		}
 		return a
 	}
 	for _, name := range t.assignmentNames() {
 		a := try(assignment{name: name})
-		if w, ok := result(); ok {
-			return w
+		if !begun(0) && name == "" && (a.UnknownMessage() || a.Plain) { // other ids, wrappings and tools
+			m := t.newMatch(plan{})
+			t.Aside().Find(t.announcement(m))
+			tried = append(tried, assignment{name: t.T.Session.Peer().AssignedBy(), match: m})
+			begun(t.assignmentDelay(a))
 		}
-		if name == "" && (a.UnknownMessage() || a.Plain) { // other ids, wrappings and tools
-			ways, matches = append(ways, assignment{}), append(matches, t.newMatch(plan{}))
-			t.Aside().Find(t.announcement(matches[len(matches)-1]))
-			ways[len(ways)-1].name = t.T.Session.Peer().AssignedBy()
-			t.Until(t.assignmentDelay(a), func() bool { return played() >= 0 })
-			if w, ok := result(); ok {
-				return w
-			}
-		}
-		if a.Refused && strings.Contains(strings.ToLower(a.Reason), "sender") {
+		if !begun(0) && a.Refused && strings.Contains(strings.ToLower(a.Reason), "sender") {
 			try(assignment{name: name, sender: otherManager})
 		}
-		if w, ok := result(); ok {
-			return w
+		if begun(0) {
+			return found
 		}
 	}
-	t.Until(t.patience(), func() bool { return played() >= 0 })
-	w, _ := result()
-	w.first = first
-	return w
+	begun(t.patience())
+	return found
 }
 
 // assignmentDelay is how long a match is waited for before the next way is tried.

@@ -1,10 +1,9 @@
-package wire
+package wire_test
 
 import (
 	"context"
 	"errors"
 	"log/slog"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -12,36 +11,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/wire/schema"
+	"github.com/strategylab/strategylab/host/wire"
 )
-
-const object = `{"type":"object","properties":{"n":{"type":"integer","minimum":1},"at":{"type":"string","format":"date-time","pattern":"Z$"}},"required":["n"],"additionalProperties":false}`
-
-func registry(t testing.TB, tools ...schema.Tool) *schema.Registry {
-	t.Helper()
-	r, err := schema.NewRegistry(tools...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
-// tools are one that is in order, and one whose schema is broken.
-func tools(t testing.TB) *schema.Registry {
-	return registry(t,
-		schema.Tool{Name: "count", Input: []byte(object), Output: []byte(object)},
-		schema.Tool{Name: "broken", Input: []byte(object), Output: []byte(`{"$ref":"https://example.com/x"}`)},
-	)
-}
-
-func chain(t testing.TB, cfg Config) *Chain {
-	t.Helper()
-	p, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
 
 func TestCall(t *testing.T) {
 	t.Parallel()
@@ -60,22 +31,22 @@ func TestCall(t *testing.T) {
 		{"bad input", "count", `{"n":"x"}`, `{"n":2}`, nil, "INVALID_TOOL_INPUT", []protocol.Violation{{Path: "/params/arguments/n", Rule: "type"}}, false},
 		{"bad output", "count", `{"n":1}`, `{"n":"2"}`, nil, "INTERNAL_ERROR", []protocol.Violation{{Path: "/n", Rule: "type"}}, true},
 		{"no output", "count", `{"n":1}`, ``, nil, "INTERNAL_ERROR", []protocol.Violation{{Path: "", Rule: "json"}}, true},
-		{"broken schema", "broken", `{"n":1}`, `{"n":2}`, nil, "INTERNAL_ERROR", nil, false},
+		{"broken schema", "unusable", `{"n":1}`, `{"n":2}`, nil, "INTERNAL_ERROR", nil, false},
 		{"own error", "count", `{"n":1}`, ``, errOwn, "", nil, true},
 		{"a refusal of the league", "count", `{"n":1}`, ``, league, "", nil, true},
 	} {
 		var log strings.Builder
-		p := chain(t, Config{Registry: tools(t), Errors: slog.New(slog.NewTextHandler(&log, nil))})
+		p := chain(t, wire.Config{Errors: slog.New(slog.NewTextHandler(&log, nil))})
 		called := false
 		var input jsontext.Value
 		if tt.input != "" {
 			input = []byte(tt.input)
 		}
-		got, err := p.Call(t.Context(), Call{Transport: "http", Route: "/mcp", Tool: tt.tool, Input: input}, func(context.Context) (jsontext.Value, error) {
+		got, err := p.Call(t.Context(), wire.Call{Transport: "http", Route: "/mcp", Tool: tt.tool, Input: input}, func(context.Context) (jsontext.Value, error) {
 			called = true
 			return []byte(tt.output), tt.err
 		})
-		refusal := Canonical(err)
+		refusal := wire.Canonical(err)
 		if (refusal != nil) != (tt.code != "") || tt.code != "" && (refusal.Canonical != tt.code || !reflect.DeepEqual(refusal.Violations, tt.violations)) {
 			t.Errorf("%s: %v, want %s %v", tt.name, err, tt.code, tt.violations)
 		}
@@ -89,13 +60,4 @@ func TestCall(t *testing.T) {
 			t.Errorf("%s: the log says %q", tt.name, log.String())
 		}
 	}
-}
-
-func readFile(t testing.TB, name string) string {
-	t.Helper()
-	raw, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(raw)
 }

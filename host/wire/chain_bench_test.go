@@ -1,4 +1,4 @@
-package wire
+package wire_test
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
 	"github.com/strategylab/strategylab/host/wire/schema"
 )
 
@@ -26,8 +27,12 @@ func BenchmarkChain(b *testing.B) {
 				b.Fatal(err)
 			}
 			messages[0].Message = false // the handler below checks no fields
-			p := chain(b, Config{
-				Registry: registry(b, messages...), Strict: true,
+			registry, err := schema.NewRegistry(messages...)
+			if err != nil {
+				b.Fatal(err)
+			}
+			p := chain(b, wire.Config{
+				Registry: registry, Strict: true,
 				Tools: jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response {
 					return jsonrpc.Response{Result: []byte(bb.result)}
 				}),

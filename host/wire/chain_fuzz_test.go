@@ -1,4 +1,4 @@
-package wire
+package wire_test
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
 	"github.com/strategylab/strategylab/host/wire/eventlog"
 )
 
@@ -26,42 +27,37 @@ var documents = []string{
 	`{"jsonrpc":"2.0","method":"x","params":[]}`,
 	`{"json\u0072pc":"2.\u0030","method":"x"}`,
 	`{"jsonrpc":"2.0","id":"","method":"tools/call","params":{"tool":"count","input":{"n":1e999999999}}}`,
-	`{"jsonrpc":"2.0","id":"","method":"tools/call","params":{"tool":"broken","input":{"n":"x"}}}`,
+	`{"jsonrpc":"2.0","id":"","method":"tools/call","params":{"tool":"unusable","input":{"n":"x"}}}`,
 	`{"jsonrpc":"2.0","id":"","method":"tools/call","params":{"tool":"","input":[],"name":1}}`,
 	`{"jsonrpc":"1.0"}`, `{}`, `[]`, `[{}]`, `1`, `{"a":1,"a":1}`, `{`, ``, `{"id":"\ud800"}`,
 }
 
-// TestEnvelope: what breaks the rules of envelopes, which are those of the league, the
-// strict ones, and the strict ones with a UUID as id.
+// TestEnvelope: what breaks the strict rules of envelopes, and those with a UUID as id; the
+// tables of inputs have those of the league.
 func TestEnvelope(t *testing.T) {
 	t.Parallel()
-	for request, want := range map[string][3]string{
-		documents[0]: {}, documents[1]: {}, documents[2]: {"", "/method minLength", "/method minLength"},
-		documents[3]: {2: "/id format"}, documents[4]: {2: "/id format"},
-		documents[5]: {"", "/id type", "/id type"},
-		documents[6]: {"/id type", "/id type /params type", "/id type /params type"},
-		documents[7]: {"/id required /params type", "/id required /params type", "/id required /params type"},
-		documents[8]: {"/id required", "/id required /params required", "/id required /params required"},
+	done := jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response {
+		return jsonrpc.Response{Result: []byte(`{"tool":"count","output":{"n":1}}`)}
+	})
+	for request, want := range map[string][2]string{
+		documents[0]: {}, documents[2]: {"/method:minLength", "/method:minLength"},
+		documents[3]: {"", "/id:format"}, documents[4]: {"", "/id:format"},
+		documents[5]: {"/id:type", "/id:type"},
+		documents[6]: {"/id:type /params:type", "/id:type /params:type"},
+		documents[7]: {"/id:required /params:type", "/id:required /params:type"},
+		documents[8]: {"/id:required /params:required", "/id:required /params:required"},
 		`{"jsonrpc":2.0,"id":"` + strings.Repeat("7", 36) + `","method":7,"params":{},"more":1}`: {
-			"/jsonrpc const /method type", "/jsonrpc const /method type", "/id format /jsonrpc const /method type"},
-		`[]`: {" type", " type", " type"}, `{`: {" type", " type", " type"},
+			"/jsonrpc:const /method:type", "/id:format /jsonrpc:const /method:type"},
+		`[]`: {":type", ":type"},
 	} {
-		var read *jsonrpc.Request
-		serveOnce(t, []byte(request), jsonrpc.HandlerFunc(func(_ context.Context, req *jsonrpc.Request) jsonrpc.Response {
-			read = req
-			return jsonrpc.Response{Result: []byte(`{}`)}
-		}), nil)
-		for i, form := range [][2]bool{{false, false}, {true, false}, {true, true}} {
-			var got []string
-			for _, v := range envelope([]byte(request), form[0], form[1]) {
-				got = append(got, v.Path+" "+v.Rule)
+		for i, uuid := range []bool{false, true} {
+			_, text := serve(t, chain(t, wire.Config{Tools: done, Strict: true, Deterministic: uuid}), request)
+			var got answer
+			if err := json.Unmarshal([]byte(text), &got); err != nil {
+				t.Fatal(err)
 			}
-			if text := strings.Join(got, " "); text != want[i] {
-				t.Errorf("%s, strict and UUID %v: %q, want %q", request, form, text, want[i])
-			}
-			c := Chain{cfg: Config{Strict: true, Deterministic: form[1]}}
-			if form[0] && read != nil && c.keeps(read) != (want[i] == "") {
-				t.Errorf("%s, UUID %v: the quick check says %v", request, form[1], c.keeps(read))
+			if refusal := strings.TrimSpace("-32600 INVALID_ENVELOPE " + want[i]); want[i] != "" && got.String() != refusal || want[i] == "" && got.Error.Code != 0 {
+				t.Errorf("%s, UUID %v: %s, want %s", request, uuid, got, refusal)
 			}
 		}
 	}
@@ -84,7 +80,7 @@ func FuzzChain(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := chain(t, Config{Registry: registry, Tools: next, Strict: strict, Log: log, Deterministic: true})
+		p := chain(t, wire.Config{Registry: registry, Tools: next, Strict: strict, Log: log, Deterministic: true})
 		answer := serveOnce(t, raw, p, p.Refuse)
 		log.Close()
 		checkRecord(t, log, len(bytes.TrimSpace(raw)) > 0)
@@ -140,7 +136,7 @@ func serveOnce(t *testing.T, raw []byte, h jsonrpc.Handler, refuse jsonrpc.Refus
 
 func checkRecord(t *testing.T, log *eventlog.Log, want bool) {
 	t.Helper()
-	text := readFile(t, log.Name())
+	text := string(readLog(t, log))
 	if !want {
 		return
 	}

@@ -29,24 +29,6 @@ func serve(t *testing.T, h jsonrpc.Handler, body string) (int, string) {
 	return status, string(answer)
 }
 
-// piped returns a chain around an endpoint that takes league queries.
-func piped(t *testing.T, e *wire.Dispatcher, cfg wire.Config) *wire.Chain {
-	t.Helper()
-	tools, err := schema.LeagueTools(protocol.Strict, protocol.TypeLeagueQuery)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if cfg.Registry, err = schema.NewRegistry(tools...); err != nil {
-		t.Fatal(err)
-	}
-	cfg.Agent = e
-	p, err := wire.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
 // TestStagesInOrder: the sender is authenticated before the handler sees the
 // message, and whoever fails a stage does not reach the next.
 func TestStagesInOrder(t *testing.T) {
@@ -82,7 +64,7 @@ func TestStagesInOrder(t *testing.T) {
 			}
 			return handle(ctx, x)
 		}
-		serve(t, piped(t, e, wire.Config{Strict: true}), tt.body)
+		serve(t, chain(t, wire.Config{Agent: e, Strict: true}), tt.body)
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
@@ -93,7 +75,7 @@ func TestStagesInOrder(t *testing.T) {
 // tool, which the field table does not.
 func TestLongInputs(t *testing.T) {
 	t.Parallel()
-	p := piped(t, agent(), wire.Config{Strict: true})
+	p := chain(t, wire.Config{Agent: agent(), Strict: true})
 	long := `,"more":[1` + strings.Repeat(",1", schema.MaxValues) + `]`
 	status, answer := serve(t, p, toolsCall(query(queryRest+rightToken+long)))
 	if want := `"violations":[{"path":"/params/input","rule":"size"}]`; status != http.StatusUnprocessableEntity || !strings.Contains(answer, want) {
@@ -112,7 +94,7 @@ func TestOutputOfAMessage(t *testing.T) {
 		}, nil
 	}
 	var log bytes.Buffer
-	p := piped(t, e, wire.Config{Errors: slog.New(slog.NewTextHandler(&log, nil))})
+	p := chain(t, wire.Config{Agent: e, Errors: slog.New(slog.NewTextHandler(&log, nil))})
 	status, answer := serve(t, p, toolsCall(query(queryRest+rightToken)))
 	if status != http.StatusInternalServerError || !strings.Contains(answer, `"canonical":"INTERNAL_ERROR","violations":[{"path":"/result/output/`) ||
 		strings.Contains(answer, "tok-secret") {
@@ -157,7 +139,7 @@ func TestServerRefused(t *testing.T) {
 		}
 		return &jsonrpc.Error{Code: r.Code, Message: "Parse error", Data: []byte(`{"detail":"learn to write"}`)}
 	}
-	p := piped(t, e, wire.Config{})
+	p := chain(t, wire.Config{Agent: e})
 	if _, got := serve(t, p, `{`); !strings.Contains(got, "learn to write") {
 		t.Errorf("bad JSON: %s", got)
 	}

@@ -107,6 +107,19 @@ func tools(t testing.TB) *schema.Registry {
 	return r
 }
 
+// chain returns a chain, of the tools above where cfg has none.
+func chain(t testing.TB, cfg wire.Config) *wire.Chain {
+	t.Helper()
+	if cfg.Registry == nil {
+		cfg.Registry = tools(t)
+	}
+	p, err := wire.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // both are the two ways to one agent, through one chain with one log.
 type both struct {
 	url    string
@@ -123,11 +136,8 @@ func serveBoth(t testing.TB, cfg wire.Config) *both {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Log, cfg.Deterministic, cfg.Registry, cfg.Agent, cfg.Tools = log, true, tools(t), agent(), others(t)
-	p, err := wire.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cfg.Log, cfg.Deterministic, cfg.Agent, cfg.Tools = log, true, agent(), others(t)
+	p := chain(t, cfg)
 	server := jsonrpc.Config{MaxBody: 4000, Lenient: true, Refuse: p.Refuse}
 	srv, err := jsonrpc.Listen(t.Context(), "127.0.0.1:0", server)
 	if err != nil {

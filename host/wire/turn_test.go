@@ -1,4 +1,4 @@
-package wire
+package wire_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/wire"
 )
 
 // TestOneAtATime: a deterministic chain handles one request at a time,
@@ -26,7 +27,7 @@ func TestOneAtATime(t *testing.T) {
 				<-leave
 				under.Add(-1)
 			}
-			p := chain(t, Config{Registry: tools(t), Deterministic: deterministic, Tools: jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response {
+			p := chain(t, wire.Config{Deterministic: deterministic, Tools: jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response {
 				inHand()
 				return jsonrpc.Response{Result: []byte(`{}`)}
 			})})
@@ -34,7 +35,7 @@ func TestOneAtATime(t *testing.T) {
 			for range 4 {
 				all.Go(func() { p.Handle(t.Context(), &jsonrpc.Request{Method: "x", ID: []byte(`1`)}) })
 				all.Go(func() {
-					_, err := p.Call(t.Context(), Call{Tool: "count", Input: []byte(`{"n":1}`)}, func(context.Context) (jsontext.Value, error) {
+					_, err := p.Call(t.Context(), wire.Call{Tool: "count", Input: []byte(`{"n":1}`)}, func(context.Context) (jsontext.Value, error) {
 						inHand()
 						return jsontext.Value(`{"n":1}`), nil
 					})
@@ -60,7 +61,7 @@ func TestOneAtATime(t *testing.T) {
 func TestNobodyWaitsForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leave := make(chan struct{})
-		p := chain(t, Config{Registry: tools(t), Deterministic: true, Tools: jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response {
+		p := chain(t, wire.Config{Deterministic: true, Tools: jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response {
 			<-leave
 			return jsonrpc.Response{Result: []byte(`{}`)}
 		})})
@@ -72,7 +73,7 @@ func TestNobodyWaitsForEver(t *testing.T) {
 		if res := p.Handle(ctx, &jsonrpc.Request{Method: "x", ID: []byte(`2`)}); res.Status != http.StatusInternalServerError || res.Error == nil {
 			t.Errorf("the answer is %+v", res)
 		}
-		if _, err := p.Call(ctx, Call{Tool: "count"}, nil); !errors.Is(err, context.Canceled) {
+		if _, err := p.Call(ctx, wire.Call{Tool: "count"}, nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("the call ends with %v", err)
 		}
 		close(leave)

@@ -59,7 +59,7 @@ func TestValidInputsAreTheSameOverBoth(t *testing.T) {
 // the chain refuses nothing, and gives nothing its own form.
 func TestLeftToMCP(t *testing.T) {
 	t.Parallel()
-	p := piped(t, agent(), wire.Config{Strict: true})
+	p := chain(t, wire.Config{Agent: agent(), Strict: true})
 	for header, left := range map[[2]string]bool{
 		{"Mcp-Session-Id", "x"}:                              true,
 		{"MCP-PROTOCOL-VERSION", "2025-06-18"}:               true,

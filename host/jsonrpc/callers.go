@@ -2,7 +2,6 @@ package jsonrpc
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -88,9 +87,4 @@ func (g *Guard) own(host string) bool {
 }
 
 // hostname returns a Host without port and brackets.
-func hostname(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		return name
-	}
-	return strings.Trim(host, "[]")
-}
+func hostname(host string) string { return strings.Trim(peerOf(host), "[]") }

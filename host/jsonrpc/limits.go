@@ -91,6 +91,7 @@ func (g *gate) checkEmpty() {
 	}
 }
 
+// peerOf returns an address without its port.
 func peerOf(remoteAddr string) string {
 	host, _, err := net.SplitHostPort(remoteAddr)
 	if err != nil {

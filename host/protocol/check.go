@@ -3,7 +3,6 @@ package protocol
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/strategylab/strategylab/host/rawjson"
@@ -22,15 +21,12 @@ type checker struct {
 	room     [8]string // for path, which is seldom longer
 }
 
-var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
-
 func (c *checker) pointer() string {
-	var b strings.Builder
+	var p jsontext.Pointer
 	for _, name := range c.path {
-		b.WriteByte('/')
-		b.WriteString(pointerEscapes.Replace(name))
+		p = p.AppendToken(name)
 	}
-	return b.String()
+	return string(p)
 }
 
 func (c *checker) enter(name string) { c.path = append(c.path, name) }

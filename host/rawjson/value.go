@@ -13,13 +13,11 @@ import (
 // if raw has no escapes.
 func Unquote(raw jsontext.Value) []byte {
 	inner := raw[1 : len(raw)-1]
-	for _, c := range inner {
-		if c == '\\' {
-			text, _ := jsontext.AppendUnquote(nil, raw)
-			return text
-		}
+	if bytes.IndexByte(inner, '\\') < 0 {
+		return inner
 	}
-	return inner
+	text, _ := jsontext.AppendUnquote(nil, raw)
+	return text
 }
 
 // Text is [Unquote] for any well-formed value; it returns nil if raw is not a string.
@@ -37,12 +35,7 @@ func Quote(text string) jsontext.Value {
 }
 
 // Bool returns true or false as JSON.
-func Bool(b bool) jsontext.Value {
-	if b {
-		return jsontext.Value("true")
-	}
-	return jsontext.Value("false")
-}
+func Bool(b bool) jsontext.Value { return strconv.AppendBool(nil, b) }
 
 // Equal reports whether two JSON values are equal, independent of spelling.
 func Equal(a, b jsontext.Value) bool {
@@ -63,19 +56,11 @@ func Integer(raw jsontext.Value) (int64, bool) {
 	if raw.Kind() != '0' {
 		return 0, false
 	}
-	if !PlainInteger(raw) || len(raw) > len("-9007199254740991") {
+	if !PlainInteger(raw) {
 		return wholeNumber(string(raw))
 	}
-	var n int64
-	for _, c := range raw {
-		if c != '-' {
-			n = n*10 + int64(c-'0')
-		}
-	}
-	if raw[0] == '-' {
-		n = -n
-	}
-	return n, -MaxInteger <= n && n <= MaxInteger
+	n, err := strconv.ParseInt(string(raw), 10, 64)
+	return n, err == nil && -MaxInteger <= n && n <= MaxInteger
 }
 
 // wholeNumber is Integer for a fraction or an exponent. It works on the digits,

@@ -86,7 +86,7 @@ func ReadOpenAPI(raw []byte) ([]Operation, bool) {
 		if op.Name == "" {
 			op.Name = post.Text("summary")
 		}
-		if body := follow(post.Get("requestBody"), []string{"content", "application/json", "schema"}); body != nil {
+		if body := follow(post.Get("requestBody"), "/content/application~1json/schema"); body != nil {
 			op.Body = Schema{body, raw}
 		}
 		all = append(all, op)

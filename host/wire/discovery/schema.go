@@ -290,8 +290,8 @@ func (s Schema) resolve(depth int) Schema {
 	if err != nil || depth >= maxDepth {
 		return s
 	}
-	if path, ok := strings.CutPrefix(doc.Text("$ref"), "#/"); ok {
-		return Schema{follow(s.root, strings.Split(path, "/")), s.root}.resolve(depth + 1)
+	if path, ok := strings.CutPrefix(doc.Text("$ref"), "#"); ok {
+		return Schema{follow(s.root, jsontext.Pointer(path)), s.root}.resolve(depth + 1)
 	}
 	for _, e := range elements(doc.First("anyOf", "oneOf", "allOf")) {
 		if inner := (Schema{e, s.root}).resolve(depth + 1); inner.kind() != "null" {
@@ -301,13 +301,13 @@ func (s Schema) resolve(depth int) Schema {
 	return s
 }
 
-func follow(v jsontext.Value, path []string) jsontext.Value {
-	for _, name := range path {
+func follow(v jsontext.Value, path jsontext.Pointer) jsontext.Value {
+	for name := range path.Tokens() {
 		doc, err := rawjson.Split(v)
 		if err != nil {
 			return nil
 		}
-		v = doc.Get(strings.NewReplacer("~1", "/", "~0", "~").Replace(name))
+		v = doc.Get(name)
 	}
 	return v
 }

@@ -77,15 +77,15 @@ func check(s *Validator, raw jsontext.Value, root string, most int) (found []pro
 }
 
 func pointer(root string, at []string) string {
-	path := root
+	path := jsontext.Pointer(root)
 	for _, token := range at {
-		longer := path + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
+		longer := path.AppendToken(token)
 		if len(longer) > maxPath {
 			break
 		}
 		path = longer
 	}
-	return path
+	return string(path)
 }
 
 // A Failure is a rule that a document breaks.

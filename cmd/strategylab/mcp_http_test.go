@@ -19,7 +19,7 @@ import (
 func startWeb(t *testing.T, dir string, args ...string) (p *process, url string) {
 	t.Helper()
 	cmd := own(t, dir, append([]string{"mcp", "--http", "127.0.0.1:0"}, args...)...)
-	cmd.Env = append(os.Environ(), assistants.TokenVariable+"="+webToken)
+	cmd.Env = append(os.Environ(), "STRATEGYLAB_MCP_TOKEN="+webToken)
 	p = begin(t, cmd)
 	return p, p.err.until(`the lab listens at (\S+)\n`)[1]
 }

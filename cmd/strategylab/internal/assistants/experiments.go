@@ -185,7 +185,7 @@ func (l *labTools) check(ctx context.Context, in CheckInput, m meter) (CheckOutp
 		return CheckOutput{}, err
 	}
 	defer leave()
-	ctx, cancel := context.WithTimeoutCause(ctx, l.cfg.maxTime, errTime)
+	ctx, cancel := context.WithTimeoutCause(ctx, l.cfg.MaxTime, errTime)
 	defer cancel()
 	steps := 0.0
 	checked, broken, err := l.cfg.lab.CheckSource(ctx, l.cfg.supply, in.Name, kind, []byte(in.Source), func(step string) {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/strategylab/strategylab/analysis/page"
@@ -37,15 +39,14 @@ func reportURI(id string) string { return reportsURI + "/" + id }
 
 // tongue is a script language as the guide names it.
 type tongue struct {
-	id, name, resource, fence string
-	absent, random            string
+	id, name, resource, absent, random string
 }
 
 // tongues are the languages of scripts.
 func tongues() []tongue {
 	return []tongue{
-		{id: "lua", name: "Lua 5.1", resource: "lua", fence: "lua", absent: "nil", random: "`math.random`"},
-		{id: "js", name: "JavaScript", resource: "javascript", fence: "js", absent: "null", random: "`Math.random`"},
+		{id: "lua", name: "Lua 5.1", resource: "lua", absent: "nil", random: "`math.random`"},
+		{id: "js", name: "JavaScript", resource: "javascript", absent: "null", random: "`Math.random`"},
 	}
 }
 
@@ -68,7 +69,7 @@ func scriptAPI(t tongue) string {
 			if other.id == t.id {
 				continue
 			}
-			if strings.HasPrefix(line, "```"+other.fence+"\n") {
+			if strings.HasPrefix(line, "```"+other.id+"\n") {
 				skipping = true
 			}
 			if line == "`scripts/mine."+other.id+"`\n" {
@@ -135,7 +136,7 @@ func (l *labTools) readList(context.Context, string) ([]byte, error) {
 func (l *labTools) readReport(uri, suffix, file string) ([]byte, error) {
 	id := strings.TrimSuffix(strings.TrimPrefix(uri, reportsURI+"/"), suffix)
 	content, err := l.store.read(id, file)
-	if isMissing(err) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, mcptools.ErrNoResource
 	}
 	if err != nil {
@@ -144,7 +145,6 @@ func (l *labTools) readReport(uri, suffix, file string) ([]byte, error) {
 	return content, nil
 }
 
-// prompts returns the prompt write_strategy.
 func (l *labTools) prompts() []mcptools.Prompt {
 	return []mcptools.Prompt{{
 		Name: "write_strategy", Title: "Write a strategy",
@@ -175,7 +175,7 @@ func writeStrategy(_ context.Context, arguments map[string]string) (string, erro
 		}
 		return strings.NewReplacer(
 			"LANGUAGE", t.name, "IDEA\n", idea+"\n", "RESOURCE", t.resource, "ABSENT", t.absent, "RANDOM", t.random,
-			"FENCE", t.fence, "EXAMPLE", text("example."+t.id),
+			"FENCE", t.id, "EXAMPLE", text("example."+t.id),
 		).Replace(text("write_strategy.md")), nil
 	}
 	return "", fmt.Errorf("language is %q, want lua or js", strategies.Clip(language, 60))

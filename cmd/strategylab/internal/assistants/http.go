@@ -17,7 +17,6 @@ import (
 	"github.com/strategylab/strategylab/host/mcptools"
 )
 
-// webServer serves the lab over HTTP.
 type webServer struct {
 	addr   string
 	token  string // empty: every client that reaches the address may call
@@ -36,7 +35,7 @@ func newWeb(p *command.Process, c *cli.Context, o *mcpOptions) (*webServer, erro
 	}
 	if w.token == "" && !jsonrpc.IsLoopback(host) {
 		return nil, command.WithHint(fmt.Errorf("--http %s: others can reach this address, but no token is set", w.addr),
-			"set %s to a long random text, or listen on 127.0.0.1", TokenVariable)
+			"set %s to a long random text, or listen on 127.0.0.1", command.Variable("token"))
 	}
 	if w.token != "" && len(w.token) < 16 {
 		return nil, command.Usagef("--token has %d characters, want at least 16", len(w.token))
@@ -63,7 +62,6 @@ func (w *webServer) serve(ctx context.Context, server *mcptools.Server, started 
 	return closing(ctx, server, func() error { return s.Serve(ctx, nil) }) // everything else is diverted
 }
 
-// withToken requires the token.
 func (w *webServer) withToken(next http.Handler) http.Handler {
 	if w.token == "" {
 		return next

@@ -77,7 +77,6 @@ func (g League) sentence() string {
 	return text + "."
 }
 
-// ask queries a manager about its league.
 func (l *labTools) ask(ctx context.Context, m manager) League {
 	g := League{ID: m.name, Origin: "manager", Name: m.league, Standings: []Standing{}}
 	var status protocol.StatusData
@@ -98,7 +97,7 @@ func (l *labTools) ask(ctx context.Context, m manager) League {
 func (l *labTools) query(ctx context.Context, m manager, kind string, into any) error {
 	q := &protocol.LeagueQuery{QueryType: kind}
 	q.MessageType = protocol.TypeLeagueQuery
-	answer, err := host.Ask{Manager: m.url, Token: l.cfg.token, League: m.league, Timeout: queryTime}.Tell(ctx, l.cfg.lab.Now(), q)
+	answer, err := host.Ask{Manager: m.url, Token: l.cfg.AdminToken, League: m.league, Timeout: queryTime}.Tell(ctx, l.cfg.lab.Now(), q)
 	if code := dialect.CodeOf(err); code == protocol.CodeTokenMissing || code == protocol.CodeTokenInvalid {
 		return errors.New("it needs a token: start this server with --admin-token or STRATEGYLAB_ADMIN_TOKEN")
 	}
@@ -123,11 +122,11 @@ func (l *labTools) stored(only string) ([]League, error) {
 		defer root.Close()
 		entries, err = fs.ReadDir(root.FS(), leaguesFolder)
 	}
-	if isMissing(err) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("list the leagues in %s: %w", l.cfg.dataName, disk.Pathless(err))
+		return nil, fmt.Errorf("list the leagues in %s: %w", l.cfg.Data, disk.Pathless(err))
 	}
 	var leagues []League
 	for _, e := range entries {
@@ -143,7 +142,6 @@ func (l *labTools) stored(only string) ([]League, error) {
 	return leagues, nil
 }
 
-// readTable reads the standings that a manager has stored.
 func readTable(root *os.Root, id string) League {
 	g := League{ID: id, Origin: "stored", Standings: []Standing{}}
 	content, err := disk.ReadIn(root, filepath.Join(leaguesFolder, id, "standings.json"), maxTable)

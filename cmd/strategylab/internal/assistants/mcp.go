@@ -37,9 +37,6 @@ func Commands(p *command.Process) []*cli.Command {
 	return command.Categorize("Assistants", mcpCommand(p))
 }
 
-// TokenVariable is the environment variable that sets --token.
-const TokenVariable = "STRATEGYLAB_MCP_TOKEN"
-
 func mcpCommand(p *command.Process) *cli.Command {
 	return command.New(p, &cli.Command{
 		Name: "mcp", Usage: "serve the lab to assistants over MCP",
@@ -51,7 +48,7 @@ func mcpCommand(p *command.Process) *cli.Command {
 
 type mcpOptions struct {
 	HTTP       string        `flag:"http HOST:PORT" usage:"serve HTTP there instead of stdin and stdout"`
-	Token      string        `flag:"token TOKEN" env:"STRATEGYLAB_MCP_TOKEN" usage:"bearer token that HTTP clients must send"`
+	Token      string        `flag:"token TOKEN" usage:"bearer token that HTTP clients must send"`
 	Data       string        `flag:"data-dir DIR" usage:"folder for reports and of stored leagues"`
 	AllowSave  bool          `flag:"allow-save" usage:"let assistants write scripts to --scripts"`
 	Manager    command.List  `flag:"manager [NAME=]URL" usage:"league manager to query; repeatable"`
@@ -141,13 +138,9 @@ func closing(ctx context.Context, server *mcptools.Server, serve func() error) e
 	return err
 }
 
-// labConfig reads the flags of the tools.
 func labConfig(p *command.Process, c *cli.Context, o *mcpOptions, log *slog.Logger) (config, error) {
 	cfg := config{
-		lab: p.Lab, token: o.AdminToken, log: log,
-		data: p.Path(o.Data), dataName: o.Data,
-		folder:  lab.Folder{Path: p.Path(p.Scripts), Name: p.Scripts},
-		maxRuns: o.MaxRuns, atOnce: o.AtOnce, keep: o.Keep, maxTime: o.MaxTime, allowSave: o.AllowSave,
+		mcpOptions: *o, lab: p.Lab, data: p.Path(o.Data), folder: lab.Folder{Path: p.Path(p.Scripts), Name: p.Scripts}, log: log,
 	}
 	if p.Exe == "" {
 		return cfg, errors.New("mcp: scripts cannot be isolated: the path of this program is unknown")
@@ -160,12 +153,11 @@ func labConfig(p *command.Process, c *cli.Context, o *mcpOptions, log *slog.Logg
 		return cfg, err
 	}
 	cfg.supply = p.Supply(c, command.Isolation{Isolated: command.Isolated{Isolate: true}})
-	cfg.supply.Required, cfg.supply.Log = cfg.supply.Required && !cfg.allowSave, log
+	cfg.supply.Required, cfg.supply.Log = cfg.supply.Required && !cfg.AllowSave, log
 	cfg.supply.Agents, err = o.Specs(p)
 	return cfg, err
 }
 
-// managersOf reads --manager.
 func managersOf(texts []string) ([]manager, error) {
 	var all []manager
 	seen := map[string]bool{}

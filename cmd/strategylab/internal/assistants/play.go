@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -45,7 +44,7 @@ func (l *labTools) play(ctx context.Context, o order, m meter) (_ finished, err 
 		return finished{}, err
 	}
 	defer leave()
-	ctx, cancel := context.WithTimeoutCause(ctx, l.cfg.maxTime, errTime)
+	ctx, cancel := context.WithTimeoutCause(ctx, l.cfg.MaxTime, errTime)
 	defer cancel()
 	id := newID(l.cfg.lab.Now())
 	m(0, float64(o.runs), "loading the players")
@@ -123,8 +122,8 @@ func (l *labTools) playIn(ctx context.Context, dir, id string, plan results.Plan
 
 // checkOrder refuses too large an experiment before anything starts.
 func (l *labTools) checkOrder(o order) error {
-	if o.runs < 1 || o.runs > l.cfg.maxRuns {
-		return command.Usagef("runs is %d, want 1 to %d", o.runs, l.cfg.maxRuns)
+	if o.runs < 1 || o.runs > l.cfg.MaxRuns {
+		return command.Usagef("runs is %d, want 1 to %d", o.runs, l.cfg.MaxRuns)
 	}
 	if _, err := game.ParseDraw(o.draw); err != nil {
 		return command.Usagef("draw: %w", err)
@@ -204,7 +203,6 @@ func named(err error) error {
 	return err
 }
 
-// drafts are the players as the lab takes them.
 func drafts(players []Player) []lab.Draft {
 	list := make([]lab.Draft, len(players))
 	for i, p := range players {
@@ -213,6 +211,3 @@ func drafts(players []Player) []lab.Draft {
 	}
 	return list
 }
-
-// isMissing reports whether an error says that a file does not exist.
-func isMissing(err error) bool { return errors.Is(err, os.ErrNotExist) }

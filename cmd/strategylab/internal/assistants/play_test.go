@@ -18,7 +18,7 @@ func inProcess(t *testing.T) *labTools {
 	return newTools(config{
 		lab:    lab.Lab{Dir: dir, Now: time.Now, Entropy: func() (uint64, error) { return 1 << 20, nil }},
 		supply: lab.Supply{Limits: budget.Limits{Time: budget.DefaultTime, Instructions: budget.DefaultInstructions}},
-		data:   dir, dataName: "data", maxRuns: 5000, maxTime: time.Hour, atOnce: 1, keep: 5, log: slog.New(slog.DiscardHandler),
+		data:   dir, mcpOptions: mcpOptions{Data: "data", MaxRuns: 5000, MaxTime: time.Hour, AtOnce: 1, Keep: 5}, log: slog.New(slog.DiscardHandler),
 	})
 }
 

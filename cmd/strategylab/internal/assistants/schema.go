@@ -103,7 +103,6 @@ type property struct {
 	name     string
 	optional bool
 	field    reflect.StructField
-	index    int
 }
 
 func fieldsOf(t reflect.Type) []property {
@@ -112,7 +111,7 @@ func fieldsOf(t reflect.Type) []property {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.IsExported() && name != "-" {
-			all = append(all, property{name: name, optional: strings.Contains(options, "omit"), field: f, index: i})
+			all = append(all, property{name: name, optional: strings.Contains(options, "omit"), field: f})
 		}
 	}
 	return all
@@ -194,7 +193,7 @@ func decode[T any](raw json.RawMessage, limits map[string]int) (T, error) {
 		if text == "" {
 			continue
 		}
-		if err := json.Unmarshal([]byte(text), v.Field(f.index).Addr().Interface()); err != nil {
+		if err := json.Unmarshal([]byte(text), v.FieldByIndex(f.field.Index).Addr().Interface()); err != nil {
 			return in, fmt.Errorf("the default of %s: %w", f.name, err)
 		}
 	}
@@ -244,7 +243,6 @@ func (p *Player) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
-// kindOf returns the kind of scripts in a language.
 func kindOf(language string) (strategies.Kind, bool) {
 	switch language {
 	case "lua":
@@ -254,9 +252,6 @@ func kindOf(language string) (strategies.Kind, bool) {
 	}
 	return "", false
 }
-
-// extension returns the file extension of a kind of script.
-func extension(kind strategies.Kind) string { return "." + string(kind) }
 
 // ListInput is what list_strategies takes.
 type ListInput struct {

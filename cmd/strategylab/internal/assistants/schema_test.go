@@ -31,7 +31,7 @@ func toolsOf(t *testing.T, cfg config) []mcptools.Tool {
 // be served.
 func TestToolsAreDescribed(t *testing.T) {
 	t.Parallel()
-	all, answers, err := newTools(config{allowSave: true, maxRuns: 123, atOnce: 1, log: slog.New(slog.DiscardHandler)}).tools()
+	all, answers, err := newTools(config{mcpOptions: mcpOptions{AllowSave: true, MaxRuns: 123, AtOnce: 1}, log: slog.New(slog.DiscardHandler)}).tools()
 	if err != nil || len(all) != 8 {
 		t.Fatalf("%d tools, want 8, %v", len(all), err)
 	}
@@ -56,7 +56,7 @@ func TestToolsAreDescribed(t *testing.T) {
 	if _, err := mcptools.New(mcptools.Config{Name: "lab", Tools: all}); err != nil {
 		t.Error(err)
 	}
-	if without := toolsOf(t, config{maxRuns: 1, atOnce: 1}); len(without) != 7 {
+	if without := toolsOf(t, config{mcpOptions: mcpOptions{MaxRuns: 1, AtOnce: 1}}); len(without) != 7 {
 		t.Errorf("%d tools where nothing may be saved, want 7", len(without))
 	}
 }
@@ -83,7 +83,7 @@ func allDescribed(t *testing.T, where string, s *jsonschema.Schema) {
 // are short.
 func TestDefinitionsAreShort(t *testing.T) {
 	t.Parallel()
-	server, err := mcptools.New(mcptools.Config{Name: "lab", Tools: toolsOf(t, config{allowSave: true, maxRuns: 1000, atOnce: 1})})
+	server, err := mcptools.New(mcptools.Config{Name: "lab", Tools: toolsOf(t, config{mcpOptions: mcpOptions{AllowSave: true, MaxRuns: 1000, AtOnce: 1}})})
 	if err != nil {
 		t.Fatal(err)
 	}

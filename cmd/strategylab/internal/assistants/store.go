@@ -83,7 +83,6 @@ func (s *store) in(f func(root *os.Root) error) error {
 	return f(root)
 }
 
-// write adds a file to a report.
 func (s *store) write(id, file string, content []byte) error {
 	return s.in(func(root *os.Root) error {
 		return root.WriteFile(filepath.Join(reportsFolder, id, file), content, 0o644)
@@ -103,7 +102,6 @@ func (s *store) read(id, file string) (content []byte, err error) {
 	return content, disk.Pathless(err)
 }
 
-// discard removes a report.
 func (s *store) discard(id string) error {
 	return s.in(func(root *os.Root) error { return root.RemoveAll(filepath.Join(reportsFolder, id)) })
 }

@@ -138,7 +138,7 @@ func (l *labTools) save(ctx context.Context, in SaveInput, _ meter) (SaveOutput,
 	if _, err := l.cfg.lab.DescribeScript(ctx, l.cfg.supply, in.Name, kind, []byte(in.Source)); err != nil {
 		return SaveOutput{}, fmt.Errorf("nothing was written: the script does not load: %w", err)
 	}
-	file := in.Name + extension(kind)
+	file := in.Name + "." + string(kind)
 	if err := l.cfg.lab.Free(ctx, l.cfg.supply, in.Name, file); err != nil {
 		return SaveOutput{}, err
 	}

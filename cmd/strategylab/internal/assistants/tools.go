@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"time"
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/mcptools"
@@ -16,22 +15,16 @@ import (
 // maxWaiting limits the calls that wait for their turn.
 const maxWaiting = 16
 
-// config configures the tools.
 type config struct {
+	mcpOptions
 	lab    lab.Lab
 	supply lab.Supply // scripts are isolated
-	token  string     // for managers
 	// data is the folder for reports, created on first use; leagues are read from
-	// it as managers store them. dataName is what users call it.
-	data, dataName string
-	folder         lab.Folder    // of scripts
-	maxRuns        int           // leagues of one experiment
-	maxTime        time.Duration // of one experiment or check
-	atOnce         int           // experiments and checks that run in parallel
-	keep           int           // reports; the oldest are removed first
-	managers       []manager     // that league_status queries
-	allowSave      bool          // adds the tool save_strategy
-	log            *slog.Logger
+	// it as managers store them. Data is what users call it.
+	data     string
+	folder   lab.Folder // of scripts
+	managers []manager  // that league_status queries
+	log      *slog.Logger
 }
 
 // manager is a league manager that tools may query.
@@ -51,8 +44,8 @@ type labTools struct {
 
 func newTools(cfg config) *labTools {
 	return &labTools{
-		cfg: cfg, queue: lab.NewQueue(cfg.atOnce, maxWaiting),
-		store: &store{folder: cfg.data, name: cfg.dataName, keep: cfg.keep},
+		cfg: cfg, queue: lab.NewQueue(cfg.AtOnce, maxWaiting),
+		store: &store{folder: cfg.data, name: cfg.Data, keep: cfg.Keep},
 	}
 }
 
@@ -60,7 +53,7 @@ func newTools(cfg config) *labTools {
 // tool: a tool shows an outline.
 func (l *labTools) tools() ([]mcptools.Tool, map[string]json.RawMessage, error) {
 	const play = " Takes seconds, reports progress and can be cancelled; it then keeps the finished leagues."
-	limits := map[string]int{"runs": l.cfg.maxRuns}
+	limits := map[string]int{"runs": l.cfg.MaxRuns}
 	b := builder{answers: map[string]json.RawMessage{}}
 	add(&b, limits, mcptools.Tool{
 		Name: "list_strategies", Title: "List strategies", ReadOnly: true, Idempotent: true,
@@ -90,7 +83,7 @@ func (l *labTools) tools() ([]mcptools.Tool, map[string]json.RawMessage, error) 
 		Name: "league_status", Title: "Status of leagues", ReadOnly: true, OpenWorld: len(l.cfg.managers) > 0,
 		Description: "Shows the progress and standings of leagues: those of the managers that this server was started with, and those stored in its data folder.",
 	}, l.leagues)
-	if l.cfg.allowSave {
+	if l.cfg.AllowSave {
 		add(&b, limits, mcptools.Tool{
 			Name: "save_strategy", Title: "Save a strategy", Destructive: true, Idempotent: true,
 			Description: "Writes a script, if it loads, to the folder of scripts, so that other tools find it by name.",
@@ -99,7 +92,6 @@ func (l *labTools) tools() ([]mcptools.Tool, map[string]json.RawMessage, error) 
 	return b.tools, b.answers, errors.Join(b.errs...)
 }
 
-// builder collects tools.
 type builder struct {
 	tools   []mcptools.Tool
 	answers map[string]json.RawMessage // full schemas by tool

@@ -80,7 +80,6 @@ func buildCommand(template []byte) string {
 	return string(m[1])
 }
 
-// writeNew writes a file that must not exist yet.
 func writeNew(name, content string) (err error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err

@@ -16,7 +16,6 @@ import (
 	"github.com/strategylab/strategylab/plugins"
 )
 
-// examples is the folder of the example plugins in the source.
 const examples = "plugins/examples"
 
 type pluginsOptions struct {
@@ -28,7 +27,6 @@ type lockOptions struct {
 	Dev   bool `flag:"dev" usage:"accept later changes too, with a note"`
 }
 
-// listedPlugin is a plugin in the JSON form of the list.
 type listedPlugin struct {
 	Path   string `json:"path"`
 	Status string `json:"status"` // accepted, development, changed, or new

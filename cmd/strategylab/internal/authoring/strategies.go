@@ -87,7 +87,6 @@ type listOptions struct {
 	Format string `flag:"format table|json" want:"one" usage:"output format"`
 }
 
-// listed is a strategy in the JSON form of the list.
 type listed struct {
 	Name        string `json:"name"`
 	Kind        string `json:"kind"`

@@ -79,7 +79,6 @@ type studioServer struct {
 	log          *slog.Logger
 }
 
-// serve serves until ctx ends.
 func (s *studioServer) serve(ctx context.Context) error {
 	callers, err := s.opt.Callers()
 	if err != nil {

@@ -80,7 +80,6 @@ func (s *studioServer) readTeams() error {
 	return nil
 }
 
-// folderOf returns the folder of a team.
 func (s *studioServer) folderOf(t team) string { return filepath.Join(s.folder, t.Folder) }
 
 // loadTeams reads and validates the file of a class.

@@ -79,7 +79,6 @@ func (b *broker) connect(p *command.Process, c *cli.Context) (*cluster.Link, err
 	return l, command.ClusterError(err)
 }
 
-// work plays leagues until the user stops it.
 func work(p *command.Process, c *cli.Context, o *workerOptions) error {
 	config, err := o.config(p, c)
 	if err != nil {
@@ -154,7 +153,6 @@ type statusOptions struct {
 	Format string `flag:"format table|json" want:"one" usage:"output format"`
 }
 
-// status asks everybody on a broker what they do.
 func status(p *command.Process, c *cli.Context, o *statusOptions) error {
 	l, err := o.connect(p, c)
 	if err != nil {

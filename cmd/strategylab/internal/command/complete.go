@@ -30,7 +30,6 @@ func shellNames(separator string) string {
 	return strings.Join([]string{"bash", "zsh", "fish", "powershell"}, separator)
 }
 
-// completionScript returns the script of a shell.
 func completionScript(shell string) (string, bool) {
 	text, err := completionScripts.ReadFile("completion/" + shell)
 	return string(text), err == nil
@@ -72,7 +71,6 @@ func groupNames() []string {
 	return names
 }
 
-// suggestion is a word that may stand at the cursor.
 type suggestion struct{ word, about string }
 
 // complete returns the words that may follow others and begin with prefix.
@@ -121,7 +119,6 @@ func (l *Line) flagsAfter(prefix string) (list []suggestion) {
 	return list
 }
 
-// commandsAfter returns the commands that begin so.
 func (l *Line) commandsAfter(prefix string) (list []suggestion) {
 	for _, c := range visible(l.commands()) {
 		if strings.HasPrefix(c.Name, prefix) {

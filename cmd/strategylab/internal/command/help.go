@@ -150,7 +150,6 @@ func (h *helpText) paragraphs(text string) {
 	}
 }
 
-// names lists the names of flags.
 func (h *helpText) names(flags []cli.Flag) {
 	var all []string
 	for _, f := range flags {
@@ -216,7 +215,7 @@ func (h *helpText) flag(f cli.Flag) {
 	if d := defaultOf(f); d != "" {
 		text += " (default:" + unbroken + d + ")"
 	}
-	for _, v := range variables(f) {
+	if v := Variable(f.Names()[0]); v != "" {
 		text += " [$" + v + "]"
 	}
 	indent := widestFlag + 2
@@ -228,17 +227,6 @@ func (h *helpText) flag(f cli.Flag) {
 		head = ""
 	}
 	h.flow(fmt.Sprintf("%-*s", indent, head), text, indent)
-}
-
-// variables returns the environment variables that set a flag.
-func variables(f cli.Flag) []string {
-	if v := Variable(f.Names()[0]); v != "" {
-		return []string{v}
-	}
-	if doc, ok := f.(cli.DocGenerationFlag); ok {
-		return doc.GetEnvVars()
-	}
-	return nil
 }
 
 // Headings of flags in the help.
@@ -271,6 +259,8 @@ func group(flag string) string {
 // it; empty for none. Flags that say what a single command does have none.
 func Variable(flag string) string {
 	switch flag {
+	case "token":
+		return "STRATEGYLAB_MCP_TOKEN"
 	case "admin-token", "admin-token-file", "cluster", "cluster-creds", "cluster-ca", "cluster-cert", "cluster-key", "cluster-prefix", "color",
 		"instructions", "isolate", "league-id", "manager", "plugins", "quiet", "scripts", "time-limit", "timeout", "validation-log",
 		"validation-log-size", "verbose", "workers", "choice-timeout", "envelope", "join-timeout", "mcp", "retries", "retry-delay", "validation":

@@ -131,7 +131,6 @@ func (l *Line) Variables(err error) []string {
 	return list
 }
 
-// command returns the command of the line; nil for the program itself.
 func (l *Line) command() *cli.Command {
 	if len(l.path) == 0 {
 		return nil
@@ -139,7 +138,6 @@ func (l *Line) command() *cli.Command {
 	return l.path[len(l.path)-1]
 }
 
-// commands returns the commands below that of the line.
 func (l *Line) commands() []*cli.Command {
 	if c := l.command(); c != nil {
 		return c.Subcommands
@@ -270,7 +268,6 @@ func takesValue(f cli.Flag) bool {
 	return ok && doc.TakesValue()
 }
 
-// mistake is an error in the flags of the command of the line.
 func (l *Line) mistake(text string) error {
 	if l.command() == nil {
 		return Usagef("%s", text)
@@ -324,7 +321,6 @@ func (l *Line) readEnvironment(env func(string) string) {
 	}
 }
 
-// unknownCommand says which command does not exist, and which may be meant.
 func (l *Line) unknownCommand(word string) error {
 	err := fmt.Errorf("unknown command %q", strings.TrimPrefix(l.name()+" "+word, l.app.Name+" "))
 	var names, elsewhere []string
@@ -355,7 +351,6 @@ func (l *Line) unknownCommand(word string) error {
 	return &lab.InputError{Err: err, Hint: hint}
 }
 
-// unknownFlag says which flag does not exist, and which may be meant.
 func (l *Line) unknownFlag(name string) error {
 	var names []string
 	for _, f := range slices.Concat(l.flags(), l.app.Flags) {

@@ -23,7 +23,6 @@ import (
 //	default   its default, unless the field holds one
 //	text      the default in words, where the value does not say it
 //	want      the values that it takes: see [accepts]
-//	env       the environment variable that sets it, unless [Variable] names one
 //	required  any text
 //
 // The fields have their values when the action runs. It runs if the positional arguments
@@ -61,16 +60,12 @@ func flagOf(to reflect.Value, tag reflect.StructTag) cli.Flag {
 		}
 	}
 	required := tag.Get("required") != ""
-	var env []string
-	if tag.Get("env") != "" {
-		env = []string{tag.Get("env")}
-	}
 	switch to := to.Interface().(type) {
 	case *string:
 		if *to == "" {
 			*to = preset
 		}
-		return &cli.StringFlag{Name: name, Usage: usage, Value: *to, DefaultText: text, Destination: to, Required: required, EnvVars: env, Action: check[string](name, want)}
+		return &cli.StringFlag{Name: name, Usage: usage, Value: *to, DefaultText: text, Destination: to, Required: required, Action: check[string](name, want)}
 	case *int:
 		set(to, preset, strconv.Atoi)
 		return &cli.IntFlag{Name: name, Usage: usage, Value: *to, DefaultText: text, Destination: to, Action: check[int](name, want)}

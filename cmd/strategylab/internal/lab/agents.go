@@ -137,7 +137,6 @@ func (l Lab) checkAgent(ctx context.Context, e catalog.Entry, a *served.Factory,
 	return v, nil
 }
 
-// trialLeagues is how many leagues the trial of an agent has: some hundred matches.
 const trialLeagues = 12
 
 // usageFindings say how the agent answered in the trial.
@@ -177,7 +176,6 @@ func restartFinding(ctx context.Context, a *served.Factory) strategytest.Finding
 	return f
 }
 
-// mostBroken is how many broken rules are listed.
 const mostBroken = 5
 
 // conformanceFindings say which rules of the must level the agent breaks.

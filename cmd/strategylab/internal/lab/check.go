@@ -212,7 +212,6 @@ func (l Lab) try(ctx context.Context, e catalog.Entry, seed uint64) (*Trial, err
 	return t, err
 }
 
-// tryAgainst plays some leagues of a strategy against built-in ones.
 func tryAgainst(ctx context.Context, info strategies.Info, f strategies.Factory, seed uint64, leagues, legs int, field []string) (*Trial, error) {
 	plan := results.Plan{
 		Schema: results.PlanSchema, Runs: leagues, Legs: legs, Seed: seed, Draw: game.FairDraw().String(), Transport: "direct",

@@ -35,7 +35,6 @@ type Cluster struct {
 	Begun func(*cluster.Coordinator) error
 }
 
-// settings are how the strategies of a job run.
 type settings struct {
 	Limits  budget.Limits
 	Isolate bool
@@ -117,7 +116,6 @@ func (c *Cluster) coordinate(ctx context.Context, plan results.Plan, factories [
 	return co, end, nil
 }
 
-// sourceOf returns the code of a script that runs in another process.
 func sourceOf(f strategies.Factory) ([]byte, error) {
 	if script := scriptOf(f); script != nil {
 		return script.Source, nil
@@ -180,7 +178,6 @@ func (l Lab) OpenJob(ctx context.Context, s Supply, job cluster.Job, source func
 	return driver, end, nil
 }
 
-// jobOpener opens the strategies of a job.
 type jobOpener struct {
 	lab      Lab
 	supply   Supply

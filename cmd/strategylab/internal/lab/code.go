@@ -156,7 +156,6 @@ func (l Lab) Edited(runs string, entries []catalog.Entry) []string {
 	return own
 }
 
-// code is what identifies the code of a strategy.
 type code struct {
 	fingerprint string
 	modified    time.Time
@@ -184,7 +183,6 @@ func (l Lab) codeOf(e catalog.Entry) (code, bool) {
 	return c, true
 }
 
-// changed compares the code with that of a run.
 func (c code) changed(source string, plan results.Plan, written time.Time) bool {
 	for _, f := range plan.Field {
 		if f.Source != "" && filepath.Clean(f.Source) == source {

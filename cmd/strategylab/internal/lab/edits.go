@@ -41,18 +41,12 @@ func (e *Edits) Of(cat *catalog.Catalog, info strategies.Info, f strategies.Fact
 	v.watch = cat.WatchRefs([]catalog.Ref{{Target: info.Source, Copies: 1}})
 	if script := scriptOf(f); script != nil {
 		v.source = script.Source
-	} else if source, _, err := disk.ReadFile(e.lab.Path(info.Source), catalog.LargestSource); err == nil && played(info, source) {
+	} else if source, _, err := disk.ReadFile(e.lab.Path(info.Source), catalog.LargestSource); err == nil && (results.Entrant{Fingerprint: info.Fingerprint}).Played(source) {
 		v.source = source
 	}
 	return v
 }
 
-// played reports whether source is the code of a strategy.
-func played(info strategies.Info, source []byte) bool {
-	return results.Entrant{Fingerprint: info.Fingerprint}.Played(source)
-}
-
-// versions implements player.Versions.
 type versions struct {
 	of     *Edits
 	info   strategies.Info // of the first version

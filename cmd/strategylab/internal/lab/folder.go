@@ -21,7 +21,6 @@ const NamePattern = `^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$`
 // TargetPattern is NamePattern with values of parameters, such as council(fade=0.7).
 const TargetPattern = `^[A-Za-z0-9][A-Za-z0-9_-]{0,39}(\([A-Za-z0-9_=;. +-]{1,400}\))?$`
 
-// isTarget reports whether a text has the TargetPattern.
 func isTarget(text string) bool { return regexp.MustCompile(TargetPattern).MatchString(text) }
 
 // IsName reports whether a text has the NamePattern.

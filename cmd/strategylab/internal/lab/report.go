@@ -214,21 +214,15 @@ func playMirror(ctx context.Context, run report.Run, field int, factory strategi
 	return population.Mirror{Strategy: f.Name, Leagues: plan.Runs, Differ: est.Pairs[0].Differ}, nil
 }
 
-// mirrorSeed returns the seed of the mirror leagues of a strategy.
 func mirrorSeed(seed uint64, field int) uint64 {
 	text := binary.BigEndian.AppendUint64([]byte("strategylab mirror"), seed)
 	sum := sha256.Sum256(binary.BigEndian.AppendUint64(text, uint64(field)))
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// keepMirrors writes mirrors.json.
 func keepMirrors(dir string, mirrors []population.Mirror) error {
 	known := slices.DeleteFunc(append([]population.Mirror{}, mirrors...), func(m population.Mirror) bool { return !m.Differ.Defined() })
-	text, err := json.MarshalIndent(known, "", "  ")
-	if err == nil {
-		err = disk.WriteFile(filepath.Join(dir, mirrorsFile), append(text, '\n'), 0o644)
-	}
-	if err != nil {
+	if err := disk.WriteJSON(filepath.Join(dir, mirrorsFile), known, 0o644); err != nil {
 		return fmt.Errorf("keep mirror leagues: %w", err)
 	}
 	return nil

@@ -298,7 +298,6 @@ func (c *collectors) sinks(study *report.Study, j *assert.Judge) experiments.Sin
 	return experiments.Tee(all...)
 }
 
-// sinkFunc is a sink that is one function.
 type sinkFunc func(*results.League) error
 
 func (f sinkFunc) Append(l *results.League) error { return f(l) }

@@ -98,7 +98,6 @@ func (l Lab) Assemble(ctx context.Context, s Supply, folder Folder, players []Dr
 	return t, nil
 }
 
-// scriptsAmong counts the players that are scripts.
 func scriptsAmong(cat *catalog.Catalog, players []Draft) int {
 	kinds := map[string]strategies.Kind{}
 	for _, e := range cat.Entries() {
@@ -113,7 +112,6 @@ func scriptsAmong(cat *catalog.Catalog, players []Draft) int {
 	return n
 }
 
-// add adds the copies of a player.
 func (t *Team) add(e results.Entrant, f strategies.Factory, copies int) {
 	name := e.Name
 	for i := range copies {

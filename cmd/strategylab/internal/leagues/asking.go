@@ -17,7 +17,6 @@ import (
 	"github.com/strategylab/strategylab/host/screen"
 )
 
-// queries maps arguments to query types.
 var queries = map[string]string{
 	"standings": protocol.QueryStandings, "schedule": protocol.QuerySchedule, "players": protocol.QueryPlayers,
 	"status": protocol.QueryStatus, "next-match": protocol.QueryNextMatch,
@@ -193,7 +192,6 @@ var organizings = []organizing{
 	},
 }
 
-// statusCommands are the commands for the organiser of a league.
 func statusCommands(p *command.Process) []*cli.Command {
 	var all []*cli.Command
 	for _, o := range organizings {
@@ -205,7 +203,6 @@ func statusCommands(p *command.Process) []*cli.Command {
 	return all
 }
 
-// set sends SET_PLAYER_STATUS.
 func (o organizing) set(p *command.Process, c *cli.Context, a *asking) error {
 	player := c.Args().First()
 	if !protocol.ValidID(player) {

@@ -129,7 +129,6 @@ func conformity(r *conformance.Report, from conformance.Level) error {
 	return nil
 }
 
-// listChecks prints the checks of one role, or of all.
 func listChecks(p *command.Process, c *cli.Context, only []string) error {
 	roles := conformance.Roles()
 	switch args := c.Args().Slice(); {

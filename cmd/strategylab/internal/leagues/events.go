@@ -54,7 +54,6 @@ func (e *eventWriter) say(format string, args ...any) {
 	fmt.Fprintf(e.w, format+"\n", args...)
 }
 
-// table prints the final standings.
 func (e *eventWriter) table(standings []league.Standing) {
 	if e.json {
 		return
@@ -64,7 +63,6 @@ func (e *eventWriter) table(standings []league.Standing) {
 	screen.Table(e.w, standings)
 }
 
-// managed prints an event of the manager.
 func (l *live) managed(e manager.Event) {
 	l.trouble.Managed(e)
 	if l.wall != nil {
@@ -111,7 +109,6 @@ func (e *eventWriter) logger(p *command.Process, level slog.Level) *slog.Logger 
 	return slog.New(&lineLog{out: e, level: level})
 }
 
-// lineLog is a slog.Handler that writes event lines.
 type lineLog struct {
 	out   *eventWriter
 	level slog.Level
@@ -148,7 +145,6 @@ func (h *lineLog) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// hang gives a league its wall.
 func (l *live) hang(hosted *host.League) {
 	hosted.Manager.Progress = true
 	draw := hosted.Manager.Draw

@@ -67,7 +67,6 @@ type hosting struct {
 	closed      bool // only its own field plays
 }
 
-// hostLeague runs a league.
 func hostLeague(p *command.Process, c *cli.Context, h *hosting) (err error) {
 	l, err := newLive(p, h.liveOptions, protocol.Strict)
 	if err != nil {
@@ -157,14 +156,12 @@ func (l *live) sumUp(h *hosting, played *host.Played) {
 	}
 }
 
-// stay sums up and waits for the end of the command.
 func (l *live) stay(c *cli.Context, h *hosting, played *host.Played) {
 	l.sumUp(h, played)
 	l.out.say("the host stays to show its page and answer queries; Ctrl-C ends it")
 	<-c.Context.Done()
 }
 
-// refereeCount checks --referees.
 func (h *hosting) refereeCount() error {
 	least, n := 0, h.referees
 	if h.closed {

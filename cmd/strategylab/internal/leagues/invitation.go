@@ -75,7 +75,6 @@ func writeToken(name, token string) error {
 	return nil
 }
 
-// readToken reads a file with a token.
 func readToken(name string) (string, error) {
 	text, _, err := disk.ReadFile(name, 1<<12)
 	if err != nil {

@@ -146,7 +146,6 @@ type edits struct {
 	lines []string
 }
 
-// edited prints an edit of a house player's script.
 func (l *live) edited(name string, e player.Event) {
 	switch e.Kind {
 	case player.Reloaded, player.Kept:

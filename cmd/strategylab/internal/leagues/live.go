@@ -88,7 +88,6 @@ func Commands(p *command.Process) []*cli.Command {
 	)
 }
 
-// liveOptions are the flags of all live commands.
 type liveOptions struct {
 	Listen        string        `flag:"listen HOST:PORT" usage:"where to listen; port 0 or FIRST-LAST: a free one"`
 	Data          string        `flag:"data-dir DIR" text:"none" usage:"folder for journals, to continue after a restart"`
@@ -168,7 +167,6 @@ func newLive(p *command.Process, o *liveOptions, mode protocol.Mode) (*live, err
 	return l, nil
 }
 
-// parseListen reads HOST:PORT or HOST:FIRST-LAST.
 func parseListen(text string) (listen string, ports []int, err error) {
 	listen, text, err = net.SplitHostPort(text)
 	if err != nil {
@@ -222,7 +220,6 @@ func (l *live) agentConfig() agent.Config {
 	return agent.Config{Mode: l.mode, Timeout: l.opt.Timeout, Backoff: l.backoff, Data: l.data, Now: l.p.Now, Log: l.log}
 }
 
-// playerConfig configures a player as the flags say.
 func (l *live) playerConfig() player.Config {
 	return player.Config{Config: l.agentConfig(), ChoiceTimeout: l.opt.ChoiceTimeout}
 }

@@ -41,7 +41,6 @@ type traceOptions struct {
 // recording names the positional argument of the commands that read one.
 const recording = "the recording"
 
-// readTrace reads the recording that the command line names.
 func readTrace(p *command.Process, c *cli.Context) (*trace.Recording, error) {
 	path := c.Args().First()
 	rec, err := openTrace(p.Path(path))
@@ -89,7 +88,6 @@ func showTrace(p *command.Process, c *cli.Context, o *traceOptions) error {
 	return trace.Show(p.Stdout, chosen, trace.Format{Bodies: o.Bodies, Remarks: remarks})
 }
 
-// recorded names the recording of a command.
 type recorded struct {
 	Record string `flag:"record FILE" usage:"recording of all messages, tokens masked"`
 }
@@ -129,7 +127,6 @@ func (r recorder) end(err *error) {
 	}
 }
 
-// errUnfair says that a league broke its rules or that its draws are not fair.
 var errUnfair = errors.New("the audit found violations")
 
 type auditOptions struct {

@@ -49,7 +49,6 @@ type clusterNotes struct {
 	Run, Address, Token string
 }
 
-// clusterFile is its file.
 const clusterFile = "cluster.json"
 
 // clusterFor returns the cluster that flags name; nil without one.
@@ -90,11 +89,7 @@ func (k *clusterOf) session(ctx context.Context, path string, s *lab.Session) er
 		if k.broker != nil {
 			notes.Address, notes.Token = k.broker.Address(), k.broker.Token()
 		}
-		text, err := json.Marshal(notes)
-		if err != nil {
-			return err
-		}
-		return disk.WriteFile(filepath.Join(path, clusterFile), append(text, '\n'), 0o600)
+		return disk.WriteJSON(filepath.Join(path, clusterFile), notes, 0o600)
 	}
 	s.Cluster = k.lab
 	return nil
@@ -224,7 +219,6 @@ func (k *clusterOf) ended(path string) {
 	}
 }
 
-// close closes the connection and the broker.
 func (k *clusterOf) close() error {
 	if k == nil {
 		return nil

@@ -64,7 +64,6 @@ func playExperiment(p *command.Process, c *cli.Context, o *experimentOptions) er
 	return errors.Join(err, e.cluster.close())
 }
 
-// run plays the experiment as the flags say.
 func (e *experimentRun) run(ctx context.Context) error {
 	switch {
 	case e.c.IsSet("resume"):
@@ -119,7 +118,6 @@ func newExperiment(p *command.Process, c *cli.Context, o *experimentOptions) (*e
 	return e, err
 }
 
-// out returns the folder of a new run.
 func (e *experimentRun) out() string {
 	if e.opt.Out != "" {
 		return e.opt.Out
@@ -130,7 +128,6 @@ func (e *experimentRun) out() string {
 	return filepath.Join("runs", fmt.Sprintf("%s-%d", e.p.Now().Format("20060102-150405"), e.seed))
 }
 
-// plan returns the plan of a new run with a field.
 func (e *experimentRun) plan(field catalog.Field) (results.Plan, error) {
 	plan := results.Plan{
 		Schema: results.PlanSchema, Runs: e.runs, Legs: e.opt.Legs,
@@ -151,7 +148,6 @@ func (e *experimentRun) plan(field catalog.Field) (results.Plan, error) {
 	return plan, e.stopRule(&plan, field)
 }
 
-// fresh plays a new experiment.
 func (e *experimentRun) fresh(ctx context.Context) error {
 	_, _, err := e.once(ctx, e.out())
 	return err
@@ -202,13 +198,11 @@ func (e *experimentRun) freshWith(ctx context.Context, field catalog.Field, out 
 // longLeague is the number of matches of a league that takes seconds.
 const longLeague = 50_000
 
-// planned says what a run plays.
 func planned(plan results.Plan) string {
 	return fmt.Sprintf("%s of %s, %s, seed %d", howMany(plan), words.Plain.Plural(int64(len(plan.Field)), "strategy"),
 		words.Plain.Plural(int64(plan.Legs), "leg"), plan.Seed)
 }
 
-// resume continues the run in a folder.
 func (e *experimentRun) resume(ctx context.Context) error {
 	out, err := e.cluster.adopt(ctx, e.opt.Resume)
 	if err != nil {
@@ -344,7 +338,6 @@ func (e *experimentRun) stopped(run *report.Document, again string) error {
 	return command.Reported(command.ErrStopped)
 }
 
-// writePairs writes the pairs of players into the folder of a run.
 func writePairs(dir string, run *report.Document) error {
 	var pairs bytes.Buffer
 	if err := report.WritePairsCSV(&pairs, run); err != nil {

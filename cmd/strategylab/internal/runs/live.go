@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/strategylab/strategylab/analysis/matches"
 	"github.com/strategylab/strategylab/analysis/page"
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
@@ -196,8 +195,8 @@ func (r *replays) replay(ctx context.Context, league int, id string) ([]byte, er
 		for _, line := range said.Lines {
 			shown.Said = append(shown.Said, page.Said{Player: line.Player, Text: line.Text})
 		}
-		if was, is := recorded.Matches[pairing.Index], again.Matches[pairing.Index]; was != is {
-			shown.Differs = fmt.Sprintf("The record has %s, but the replay %s: the run had a fault that depends on the machine.", matches.Describe(was), matches.Describe(is))
+		if differs := differences(recorded, &again, pairing); differs != "" {
+			shown.Differs = "The " + differs + "."
 		}
 	}
 	var b bytes.Buffer

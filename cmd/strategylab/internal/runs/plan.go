@@ -51,7 +51,6 @@ func playerIn(plan results.Plan, op, dir, name string) (int, error) {
 	return i, nil
 }
 
-// playerNames lists the players of a run.
 func playerNames(plan results.Plan) string {
 	names := make([]string, len(plan.Field))
 	for i, f := range plan.Field {
@@ -79,7 +78,6 @@ func (e *experimentRun) load(ctx context.Context) (*catalog.Catalog, error) {
 	return e.p.LoadCatalog(ctx, supply)
 }
 
-// field returns the field of a new run.
 func (e *experimentRun) field(ctx context.Context, cat *catalog.Catalog) (catalog.Field, error) {
 	field, err := e.named(ctx, cat)
 	if err != nil {
@@ -326,7 +324,6 @@ func howItEnds(plan results.Plan) string {
 	return "ends by --until " + plan.Stop.Until
 }
 
-// howMany says how many leagues a run plays.
 func howMany(plan results.Plan) string {
 	if plan.Stop == nil {
 		return words.Plain.Plural(int64(plan.Runs), "league")

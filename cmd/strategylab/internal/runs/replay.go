@@ -58,7 +58,6 @@ func replay(p *command.Process, c *cli.Context, o *replayOptions) error {
 	return err
 }
 
-// finding says which matches to find, by what happened in them.
 type finding struct {
 	Faults   bool   `flag:"faults" usage:"list the matches in which strategies failed"`
 	Player   string `flag:"player STRATEGY" text:"all" usage:"list the matches of this one only"`
@@ -110,7 +109,6 @@ func (o *replayOptions) search(c *cli.Context, dir string, run *results.Reader) 
 	return s, choice, err
 }
 
-// replayMatch replays a match and prints what happened.
 func replayMatch(p *command.Process, c *cli.Context, i command.Isolation, dir string, league int, id string) error {
 	plan, recorded, pairing, err := recordedMatch(p.Path(dir), league, id)
 	if err != nil {
@@ -131,19 +129,24 @@ func replayMatch(p *command.Process, c *cli.Context, i command.Isolation, dir st
 	if err != nil {
 		return err
 	}
-	was, is := recorded.Matches[pairing.Index], again.Matches[pairing.Index]
 	matches.Write(p.Stdout, plan, recorded, pairing)
 	for _, l := range lines.Lines {
 		fmt.Fprintf(p.Stdout, "  | %s: %s\n", l.Player, l.Text)
 	}
-	if was != is {
-		return fmt.Errorf("replay %s: the record has %s, but the replay %s; the run had a fault that depends on the machine",
-			dir, matches.Describe(was), matches.Describe(is))
+	if differs := differences(recorded, &again, pairing); differs != "" {
+		return fmt.Errorf("replay %s: the %s", dir, differs)
 	}
 	return nil
 }
 
-// recordedMatch reads a match from the folder of a run.
+// differences says how a match went when it was replayed; empty for the same.
+func differences(recorded, again *results.League, m game.Match) string {
+	if was, is := recorded.Matches[m.Index], again.Matches[m.Index]; was != is {
+		return fmt.Sprintf("record has %s, but the replay %s; the run had a fault that depends on the machine", matches.Describe(was), matches.Describe(is))
+	}
+	return ""
+}
+
 func recordedMatch(dir string, league int, id string) (results.Plan, *results.League, game.Match, error) {
 	fail := func(err error) (results.Plan, *results.League, game.Match, error) {
 		return results.Plan{}, nil, game.Match{}, err
@@ -171,7 +174,6 @@ func recordedMatch(dir string, league int, id string) (results.Plan, *results.Le
 	return fail(command.Usagef("--league is %d; the run has leagues 0 to %d", league, n-1))
 }
 
-// matchIn finds the match that --match names.
 func matchIn(plan results.Plan, id string) (game.Match, error) {
 	s, err := game.NewSchedule(len(plan.Field), plan.Legs)
 	if err != nil {
@@ -226,7 +228,6 @@ func match(p *command.Process, c *cli.Context, o *matchOptions) error {
 	return report.WriteMatch(p.Stdout, plan, est)
 }
 
-// opponents finds two strategies and adds them to a plan.
 func opponents(ctx context.Context, cat *catalog.Catalog, targets []string, plan *results.Plan) ([]strategies.Factory, error) {
 	var factories []strategies.Factory
 	for i, target := range targets {

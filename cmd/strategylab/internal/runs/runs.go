@@ -125,14 +125,12 @@ func studying(p *command.Process) []*cli.Command {
 	}
 }
 
-// showOptions says how a run is shown, and what is tested of it.
 type showOptions struct {
 	assertOptions
 	Format  string `flag:"format table|json|csv|markdown|latex" want:"one" usage:"output format"`
 	Details bool   `flag:"details" usage:"show all columns, tiers, corrections, processes and the digest"`
 }
 
-// assertOptions are statements to test.
 type assertOptions struct {
 	Assert command.Texts `flag:"assert STATEMENT" usage:"statement to test, such as 'mine.adjusted > random.adjusted'; repeatable"`
 }
@@ -168,7 +166,6 @@ func newOutput(p *command.Process, c *cli.Context, format string) output {
 	return output{p: p, c: c, shown: showOptions{Format: format}}
 }
 
-// show prints what a run shows.
 func (o *output) show(run *report.Document) error {
 	switch o.shown.Format {
 	case "json":
@@ -226,7 +223,6 @@ func yours(mine string) func(results.Plan) ([]int, error) {
 	}
 }
 
-// judge reads the assertions of the command line.
 func (o *output) judge(plan results.Plan) (*assert.Judge, error) {
 	j, err := assert.NewJudge(plan, o.shown.Assert, script.Nearest)
 	var mistake *assert.Error

@@ -18,7 +18,6 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// parseShard reads the text of --shard.
 func parseShard(text string) (s results.Shard, err error) {
 	if _, err := fmt.Sscanf(text, "%d/%d", &s.Number, &s.Of); err != nil || fmt.Sprintf("%d/%d", s.Number, s.Of) != text {
 		return s, command.Usagef("--shard is %q, want K/N, for example 1/16 for the first of 16", text)
@@ -110,7 +109,6 @@ func foldersLike(out string, number int) string {
 	return words.ShellWord(out) + " OTHERS..."
 }
 
-// mergeSums merges shards without records.
 func (e *experimentRun) mergeSums(dirs []string, out, mine string) error {
 	if err := command.Refuse(e.c, "records=none"); err != nil {
 		return err

@@ -149,7 +149,6 @@ func tuneStrategy(p *command.Process, c *cli.Context, o *tuneOptions) (err error
 	return err
 }
 
-// read reads the flags, or the file of the tune to continue.
 func (t *tuneRun) read() error {
 	o := t.opt
 	if from := o.Resume; t.c.IsSet("resume") {
@@ -210,7 +209,6 @@ func (t *tuneRun) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// addField adds a field of opponents.
 func (t *tuneRun) addField(ctx context.Context, against string, spec *tuneSpec) error {
 	refs, err := catalog.ParseRefs(against)
 	if err != nil {
@@ -255,12 +253,9 @@ func (t *tuneRun) open() error {
 		if _, err := os.Stat(filepath.Join(dir, tuneFile)); err == nil {
 			return command.WithHint(command.Usagef("--out: %s has a tune", t.out), "strategylab tune --resume %s continues it", words.ShellWord(t.out))
 		}
-		text, err := json.MarshalIndent(t.spec, "", "  ")
+		err := os.MkdirAll(dir, 0o755)
 		if err == nil {
-			err = os.MkdirAll(dir, 0o755)
-		}
-		if err == nil {
-			err = disk.WriteFile(filepath.Join(dir, tuneFile), append(text, '\n'), 0o644)
+			err = disk.WriteJSON(filepath.Join(dir, tuneFile), t.spec, 0o644)
 		}
 		if err != nil {
 			return fmt.Errorf("tune: %w", err)
@@ -312,7 +307,6 @@ func (t *tuneRun) values(p tune.Point) string {
 	return params.Format(list)
 }
 
-// texts returns the values of a point by parameter.
 func (t *tuneRun) texts(p tune.Point) (list []string) {
 	for i, param := range t.entry.Params {
 		text := strconv.FormatFloat(p[i], 'f', -1, 64)
@@ -444,7 +438,6 @@ func (t *tuneRun) against(found *tune.Report, fresh, before evaluation) {
 	}
 }
 
-// points returns the scores of an evaluation, by field and league.
 func (t *tuneRun) points(e evaluation) [][]float64 {
 	scores := make([][]float64, len(e.Points))
 	for f, list := range e.Points {

@@ -129,7 +129,6 @@ func (e *experimentRun) once(ctx context.Context, out string) (*report.Document,
 	return run, watch, err
 }
 
-// await returns when a script has changed or ctx has ended.
 func (o *output) await(ctx context.Context, w *catalog.Watch) error {
 	o.p.Note("waiting for a script to change (Ctrl-C stops)")
 	changes, err := lab.Await(ctx, w) // without any, the user ends the watch
@@ -139,7 +138,6 @@ func (o *output) await(ctx context.Context, w *catalog.Watch) error {
 	return err
 }
 
-// changes prints what has changed since the run before.
 func (e *experimentRun) changes(ctx context.Context, out string) error {
 	c, err := contrastOf(ctx, e.p, "watch", []string{e.before, out}, analysis.DefaultLevel)
 	if err != nil {

@@ -33,7 +33,6 @@ type whatifOptions struct {
 	command.Agents
 }
 
-// swap gives a player another strategy.
 type swap struct {
 	player string
 	ref    catalog.Ref
@@ -197,7 +196,6 @@ func (w *whatIf) swapped(ctx context.Context, plan *results.Plan, cat *catalog.C
 	return factories, nil
 }
 
-// playOut plays the leagues into their folder, closes it and compares.
 func (w *whatIf) playOut(ctx context.Context, dir *results.Dir, out string, factories []strategies.Factory) error {
 	played, err := w.play(ctx, dir, out, factories, lab.Session{Workers: w.opt.Workers, Origin: w.p.Path(w.base)})
 	if err != nil {
@@ -215,7 +213,6 @@ func (w *whatIf) playOut(ctx context.Context, dir *results.Dir, out string, fact
 	return verdictOn(run)
 }
 
-// printEffect compares the recorded leagues with the new ones.
 func (w *whatIf) printEffect(run *report.Document, out string) error {
 	// The new leagues are complete, so this is quick even after an interrupt.
 	effect, err := contrastOf(context.WithoutCancel(w.c.Context), w.p, "whatif", []string{w.base, out}, w.opt.Level)

@@ -62,9 +62,6 @@ const CodeVariable = "STRATEGYLAB_CODE"
 // Formats returns the script languages for this process.
 func (l Lab) Formats() []catalog.Format { return catalog.CachedFormats(l.Code) }
 
-// env is what the processes of the lab need to know.
-func (l Lab) env() []string { return []string{CodeVariable + "=" + l.Code} }
-
 // Path resolves a path against the lab's folder.
 func (l Lab) Path(name string) string {
 	if name == "" || filepath.IsAbs(name) {

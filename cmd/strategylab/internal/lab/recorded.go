@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -116,9 +117,6 @@ func readAll(ctx context.Context, runs []*results.Reader, sink experiments.Sink)
 			return sink.Append(l)
 		}))
 	}
-	if err == nil && hasher.Len() == 0 {
-		err = ErrNoLeague
-	}
 	return hasher.Digest(), err
 }
 
@@ -163,24 +161,22 @@ func ReadError(op, dir string, err error) error {
 	return &InputError{err, hint}
 }
 
-// EachLeague calls visit with the recorded leagues of a run. A file with an incomplete
-// header, as at the start of a run, has none.
+// EachLeague calls visit with the recorded leagues of a run; without any the error is
+// ErrNoLeague. A file with an incomplete header, as at the start of a run, has none.
 func EachLeague(ctx context.Context, reader *results.Reader, visit func(*results.League) error) error {
-	for l, err := range reader.Leagues() {
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil
+	err := ErrNoLeague
+	for l, failed := range reader.Leagues() {
+		if errors.Is(failed, io.ErrUnexpectedEOF) {
+			break
+		}
+		if err = cmp.Or(failed, ctx.Err()); err == nil {
+			err = visit(l)
 		}
 		if err != nil {
 			return err
 		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err := visit(l); err != nil {
-			return err
-		}
 	}
-	return nil
+	return err
 }
 
 // mostSummary bounds the files of a run that are read again: a field of a thousand strategies

@@ -88,12 +88,12 @@ func writeReport(p *command.Process, c *cli.Context, o *reportOptions) error {
 	return nil
 }
 
-type explainOptions struct {
+type studyOptions struct {
 	command.Leveled
 	Format string `flag:"format table|json" want:"one" usage:"output format"`
 }
 
-func explainRun(p *command.Process, c *cli.Context, o *explainOptions) error {
+func explainRun(p *command.Process, c *cli.Context, o *studyOptions) error {
 	args, out := c.Args().Slice(), newOutput(p, c, o.Format)
 	in, err := out.read(args[0], o.Level, lab.Reading{Explain: true})
 	if err != nil {
@@ -124,12 +124,7 @@ func explainRun(p *command.Process, c *cli.Context, o *explainOptions) error {
 	return report.WriteExplanationTable(p.Stdout, shown, p.Out.Columns)
 }
 
-type populationOptions struct {
-	command.Leveled
-	Format string `flag:"format table|json" want:"one" usage:"output format"`
-}
-
-func showPopulation(p *command.Process, c *cli.Context, o *populationOptions) error {
+func showPopulation(p *command.Process, c *cli.Context, o *studyOptions) error {
 	out, dir := newOutput(p, c, o.Format), c.Args().First()
 	in, err := out.read(dir, o.Level, lab.Reading{Mirrors: true})
 	if err != nil {
@@ -273,9 +268,6 @@ func exportRows(c *cli.Context, w io.Writer, format export.Format, kind export.K
 	}
 	if err := lab.EachLeague(c.Context, reader, rows.Append); err != nil {
 		return 0, err
-	}
-	if rows.Rows() == 0 {
-		return 0, lab.ErrNoLeague
 	}
 	return rows.Rows(), rows.Close()
 }

@@ -71,7 +71,8 @@ func (e *experimentRun) run(ctx context.Context) error {
 	case e.opt.Watch:
 		return e.watch(ctx)
 	default:
-		return e.fresh(ctx)
+		_, _, err := e.once(ctx, e.out())
+		return err
 	}
 }
 
@@ -146,11 +147,6 @@ func (e *experimentRun) plan(field catalog.Field) (results.Plan, error) {
 		return plan, command.Usagef("%w", err)
 	}
 	return plan, e.stopRule(&plan, field)
-}
-
-func (e *experimentRun) fresh(ctx context.Context) error {
-	_, _, err := e.once(ctx, e.out())
-	return err
 }
 
 // freshWith plays a new experiment with a field.
@@ -330,11 +326,11 @@ func (e *experimentRun) present(ctx context.Context, out string, played *lab.Pla
 
 // stopped says how an interrupted run continues.
 func (e *experimentRun) stopped(run *report.Document, again string) error {
+	next := "continue with: " + again
 	if run.Run.Plan.Records == results.RecordsNone {
-		e.p.Note("stopped after %d of %s; without records it cannot be continued, only started again", run.Estimates.Leagues, words.Plain.Plural(int64(run.Run.Plan.Runs), "league"))
-		return command.Reported(command.ErrStopped)
+		next = "without records it cannot be continued, only started again"
 	}
-	e.p.Note("stopped after %d of %s; continue with: %s", run.Estimates.Leagues, words.Plain.Plural(int64(run.Run.Plan.Runs), "league"), again)
+	e.p.Note("stopped after %d of %s; %s", run.Estimates.Leagues, words.Plain.Plural(int64(run.Run.Plan.Runs), "league"), next)
 	return command.Reported(command.ErrStopped)
 }
 

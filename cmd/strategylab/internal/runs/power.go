@@ -32,16 +32,7 @@ type powerOptions struct {
 }
 
 func planPower(p *command.Process, c *cli.Context, o *powerOptions) error {
-	delta, effect, runs := &o.Delta, &o.Effect, &o.Runs
-	if !c.IsSet("delta") {
-		delta = nil
-	}
-	if !c.IsSet("effect") {
-		effect = nil
-	}
-	if !c.IsSet("runs") {
-		runs = nil
-	}
+	delta, effect, runs := given(c, "delta", &o.Delta), given(c, "effect", &o.Effect), given(c, "runs", &o.Runs)
 	if delta == nil && effect == nil && runs == nil {
 		return command.WithHint(errors.New("power: --delta or --runs is missing"), "for example: strategylab power --delta 0.01 --players 8 --legs 10")
 	}
@@ -55,6 +46,14 @@ func planPower(p *command.Process, c *cli.Context, o *powerOptions) error {
 	}
 	_, err = fmt.Fprint(p.Stdout, plan)
 	return err
+}
+
+// given returns the value of a flag; nil without the flag.
+func given[T any](c *cli.Context, flag string, value *T) *T {
+	if c.IsSet(flag) {
+		return value
+	}
+	return nil
 }
 
 type calibrateOptions struct {
@@ -122,6 +121,9 @@ func (o *calibrateOptions) suite(p *command.Process, c *cli.Context) (suite cali
 		defer reader.Close()
 		plan, leagues := reader.Plan(), 0
 		err = lab.EachLeague(c.Context, reader, func(*results.League) error { leagues++; return nil })
+		if errors.Is(err, lab.ErrNoLeague) {
+			err = nil // the plan says the rest
+		}
 		return calibration.Suite{Players: []int{len(plan.Field)}, Legs: plan.Legs, Leagues: max(2, leagues), Draw: plan.Draw}, err
 	}
 	for _, text := range strings.Split(o.Sizes, ",") {

@@ -96,12 +96,7 @@ func (o *replayOptions) search(c *cli.Context, dir string, run *results.Reader) 
 		q.League = o.League
 	}
 	s, err := matches.New(q, plan, func(visit func(*results.League) error) error {
-		leagues := 0
-		err := lab.EachLeague(c.Context, run, func(l *results.League) error { leagues++; return visit(l) })
-		if err == nil && leagues == 0 {
-			err = lab.ErrNoLeague
-		}
-		if err != nil {
+		if err := lab.EachLeague(c.Context, run, visit); err != nil {
 			return lab.ReadError("replay", dir, err)
 		}
 		return nil

@@ -77,7 +77,7 @@ func studying(p *command.Process) []*cli.Command {
 			Name: "explain", ArgsUsage: "DIR [PLAYER...]", Usage: "explain the scores of a run's strategies",
 			Description: "Reads the leagues in the folder of a run and prints how predictable each strategy is, how well it could\n" +
 				"have predicted its opponents, whom it differs from most, and whether it learns over the legs.",
-		}, new(explainOptions), explainRun, "DIR", command.Rest),
+		}, new(studyOptions), explainRun, "DIR", command.Rest),
 		command.New(p, &cli.Command{
 			Name: "compare", ArgsUsage: "DIR1 DIR2", Usage: "compare two runs: what changed, and is it significant",
 			Description: "Compares the strategies of two runs by name: league by league if the runs have the same seed, else as\n" +
@@ -93,7 +93,7 @@ func studying(p *command.Process) []*cli.Command {
 			Description: "Reads the leagues in the folder of a run and prints the payoff of each strategy against each other and\n" +
 				"its own copy, where replicator dynamics lead, alpha-rank, which strategy invades which, and the Borda\n" +
 				"count.",
-		}, new(populationOptions), showPopulation, "DIR"),
+		}, new(studyOptions), showPopulation, "DIR"),
 		command.New(p, &cli.Command{
 			Name: "export", ArgsUsage: "DIR", Usage: "export a run's leagues, pairs or matches for pandas, polars or R",
 		}, new(exportOptions), exportRun, "DIR"),

@@ -146,9 +146,6 @@ func (w *whatIf) recorded(ctx context.Context) (results.Plan, error) {
 	plan = plan.ForLeagues() // all recorded leagues, wherever the swap would have ended the run
 	plan.Runs = 0
 	err = lab.EachLeague(ctx, reader, func(*results.League) error { plan.Runs++; return nil })
-	if err == nil && plan.Runs == 0 {
-		err = lab.ErrNoLeague
-	}
 	if err != nil {
 		return plan, lab.ReadError("whatif", w.base, err)
 	}

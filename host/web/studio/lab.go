@@ -73,7 +73,7 @@ type Finding struct {
 type Verdict struct {
 	Ready    bool
 	Sentence string
-	Findings []Finding // what has to be mended first
+	Findings []Finding // what has to be fixed first
 	Trial    string    // how it did in a small field; empty if it is not ready
 }
 

@@ -71,27 +71,16 @@ func rank(out *Outcome, est *analysis.Estimates) {
 
 // rivals returns how the draft did against each opponent, the one it scored least
 // against first.
-func rivals(est *analysis.Estimates, compared bool) []Rival {
-	type rival struct {
-		Rival
-		adjusted float64
-	}
-	var list []rival
-	for _, p := range est.Pairs {
-		if p.A != draft { // field indices are in order
-			continue
-		}
-		r := rival{Rival{Name: est.Players[p.B].Name, Wins: p.WinsA, Ties: p.Draws, Losses: p.WinsB, Former: compared && p.B == former}, p.AdjustedA}
+func rivals(est *analysis.Estimates, compared bool) (list []Rival) {
+	pairs := slices.DeleteFunc(slices.Clone(est.Pairs), func(p analysis.Pair) bool { return p.A != draft }) // field indices are in order
+	slices.SortStableFunc(pairs, func(a, b analysis.Pair) int { return cmp.Compare(a.AdjustedA, b.AdjustedA) })
+	for _, p := range pairs {
+		r := Rival{Name: est.Players[p.B].Name, Wins: p.WinsA, Ties: p.Draws, Losses: p.WinsB, Former: compared && p.B == former,
+			Points: words.Typeset.Number(p.AdjustedA, 3)}
 		if p.Differ.Defined() {
 			r.Differ = words.Typeset.Share(p.Differ)
 		}
-		r.Points = words.Typeset.Number(p.AdjustedA, 3)
 		list = append(list, r)
 	}
-	slices.SortStableFunc(list, func(a, b rival) int { return cmp.Compare(a.adjusted, b.adjusted) })
-	all := make([]Rival, len(list))
-	for i, r := range list {
-		all[i] = r.Rival
-	}
-	return all
+	return list
 }

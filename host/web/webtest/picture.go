@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"image"
 	"image/color"
+	"image/draw"
 	"image/png"
+	"maps"
 	"slices"
 )
 
@@ -24,27 +26,15 @@ func indexed(picture []byte) ([]byte, error) {
 			count[pixel(x, y)]++
 		}
 	}
-	colours := make([]color.RGBA, 0, len(count))
-	for c := range count {
-		colours = append(colours, c)
-	}
-	slices.SortFunc(colours, func(a, b color.RGBA) int {
+	colours := slices.SortedFunc(maps.Keys(count), func(a, b color.RGBA) int {
 		return cmp.Or(count[b]-count[a], cmp.Compare(a.R, b.R), cmp.Compare(a.G, b.G), cmp.Compare(a.B, b.B))
 	})
 	palette := make(color.Palette, 0, 256)
 	for _, c := range colours[:min(256, len(colours))] {
 		palette = append(palette, c)
 	}
-	index := make(map[color.RGBA]uint8, len(colours))
-	for _, c := range colours {
-		index[c] = uint8(palette.Index(c))
-	}
 	to := image.NewPaletted(at, palette)
-	for y := at.Min.Y; y < at.Max.Y; y++ {
-		for x := at.Min.X; x < at.Max.X; x++ {
-			to.SetColorIndex(x, y, index[pixel(x, y)])
-		}
-	}
+	draw.Draw(to, at, from, at.Min, draw.Src)
 	var out bytes.Buffer
 	err = (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, to)
 	return out.Bytes(), err

@@ -31,7 +31,7 @@ func Managed(e manager.Event, knows func(name string) bool) (text string) {
 	case manager.MessageRefused:
 		text = refusedText(e)
 	case manager.AgentRegistered:
-		text = fmt.Sprintf("%-5s %s registered", e.Agent, e.Name) + again(e.Again) + inDialect(e.Dialect)
+		text = fmt.Sprintf("%-5s %s registered%s%s", e.Agent, e.Name, map[bool]string{true: " again"}[e.Again], inDialect(e.Dialect))
 	case manager.AgentState:
 		if e.State == league.Suspended {
 			text = fmt.Sprintf("%-5s %s does not answer; retrying", e.Agent, e.Name)
@@ -64,13 +64,6 @@ func Managed(e manager.Event, knows func(name string) bool) (text string) {
 	return text
 }
 
-func again(again bool) string {
-	if again {
-		return " again"
-	}
-	return ""
-}
-
 func matchLine(m league.Match) string {
 	var sides [2]string
 	for i, id := range m.Players {
@@ -90,13 +83,11 @@ func matchLine(m league.Match) string {
 // Table writes the final standings.
 func Table(w io.Writer, standings []league.Standing) {
 	fmt.Fprintln(w)
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tw, "place\tplayer\tname\tplayed\twon\ttied\tlost\ttechnical\tpoints\t")
-	for _, s := range standings {
-		fmt.Fprintf(tw, "%d\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t\n",
-			s.Rank, s.PlayerID, markedName(s.DisplayName, string(s.Status)), s.Played, s.Wins, s.Draws, s.Losses, s.TechnicalLosses, s.Points)
-	}
-	_ = tw.Flush() // a write error shows up at the end
+	columns(w, tabwriter.AlignRight, "place player name played won tied lost technical points", func(row func(...any)) {
+		for _, s := range standings {
+			row(s.Rank, s.PlayerID, markedName(s.DisplayName, string(s.Status)), s.Played, s.Wins, s.Draws, s.Losses, s.TechnicalLosses, s.Points)
+		}
+	})
 }
 
 // Played describes an event of a player in a line.
@@ -118,7 +109,7 @@ func Played(e player.Event) (text string) {
 	case player.Invited:
 		text = fmt.Sprintf("%-7s %s invites%s%s; joined", e.Match, cmp.Or(e.Referee, "a referee"), against(e.Opponent), inDialect(e.Dialect))
 	case player.Chose:
-		text = fmt.Sprintf("%-7s asked for a choice%s; answered %s%s", e.Match, against(e.Opponent), e.Choice, byVersion(e.Version))
+		text = fmt.Sprintf("%-7s asked for a choice%s; answered %s%s", e.Match, against(e.Opponent), e.Choice, between(" by version ", shortVersion(e.Version), ""))
 	case player.Failed:
 		text = fmt.Sprintf("%-7s the strategy failed (%s): %s", e.Match, e.Fault, cmp.Or(e.Error, earlierFailure))
 	case player.Ended:
@@ -128,7 +119,7 @@ func Played(e player.Event) (text string) {
 		}
 		text += ": " + points(e.Points)
 		if e.Number != 0 {
-			text += fmt.Sprintf("; the number was %d", e.Number) + drawText(e.Draw)
+			text += fmt.Sprintf("; the number was %d", e.Number) + map[string]string{player.DrawVerified: ", verified", player.DrawBroken: ", NOT verified"}[e.Draw]
 		}
 	case player.Trouble:
 		text = troubleText(e) + "; " + e.Advice
@@ -200,12 +191,7 @@ func inDialect(name string) string {
 	return ", in the dialect " + name
 }
 
-func against(opponent string) string {
-	if opponent == "" {
-		return ""
-	}
-	return " against " + opponent
-}
+func against(opponent string) string { return between(" against ", opponent, "") }
 
 // tableText is the last table of the manager, with a mark at the player's own line.
 func tableText(table []protocol.Standing, own string) string {
@@ -229,7 +215,9 @@ func Refereed(e referee.Event, reason string) (text string) {
 	case referee.Registered:
 		text = fmt.Sprintf("registered as %s, speaking %s; waiting for matches", e.Referee, wrapping(e.Dialect))
 	case referee.Checked:
-		text = unverifiedText(e)
+		if !e.Verified {
+			text = fmt.Sprintf("%-7s %s could not verify the number", e.Match, e.Player)
+		}
 	case referee.Retried:
 		text = fmt.Sprintf("%-7s retrying %s: %s", e.Match, e.Player, e.Error)
 	case referee.Finished:
@@ -284,12 +272,7 @@ func organizedText(e manager.Event) string {
 }
 
 // markedName is a player's name, with a mark if the organiser has taken it out.
-func markedName(name, status string) string {
-	if status == "" {
-		return name
-	}
-	return name + " (" + strings.ToLower(status) + ")"
-}
+func markedName(name, status string) string { return name + between(" (", strings.ToLower(status), ")") }
 
 // Draws says how many draws the players verified, and what is known of the others;
 // empty if no player said anything.
@@ -307,25 +290,6 @@ func Draws(d league.Draws) string {
 	return text
 }
 
-// unverifiedText says that a player could not verify a number, empty if it could.
-func unverifiedText(e referee.Event) string {
-	if e.Verified {
-		return ""
-	}
-	return fmt.Sprintf("%-7s %s could not verify the number", e.Match, e.Player)
-}
-
-// drawText is a player's verdict on a number, empty for a plain draw.
-func drawText(verdict string) string {
-	switch verdict {
-	case player.DrawVerified:
-		return ", verified"
-	case player.DrawBroken:
-		return ", NOT verified"
-	}
-	return ""
-}
-
 // drawsText counts the draws that a player verified in a league, empty without
 // verifiable draws.
 func drawsText(d *player.Draws) string {
@@ -341,14 +305,6 @@ func drawsText(d *player.Draws) string {
 
 // shortVersion abbreviates a fingerprint.
 func shortVersion(fingerprint string) string { return fingerprint[:min(len(fingerprint), 8)] }
-
-// byVersion says which version has chosen, where that is known.
-func byVersion(fingerprint string) string {
-	if fingerprint == "" {
-		return ""
-	}
-	return " by version " + shortVersion(fingerprint)
-}
 
 // Version says what came of an edit, or of a restart after one.
 func Version(e player.Event) string {

@@ -127,7 +127,7 @@ func (t *Troubles) Summary(mode protocol.Mode, standings []league.Standing) stri
 	}
 	title := "refused:"
 	for _, e := range t.refused {
-		if !t.registered(e) {
+		if e.Name == "" || !slices.Contains(slices.Collect(maps.Values(t.seated)), e.Name) { // else it has registered since
 			line(&title, whoWasRefused(e)+": "+e.Error, e.Tolerant)
 		}
 	}
@@ -148,17 +148,6 @@ func (t *Troubles) Summary(mode protocol.Mode, standings []league.Standing) stri
 }
 
 func matches(n int) string { return words.Plain.Plural(int64(n), "match") }
-
-// registered reports whether an agent has registered after it was refused. The
-// lock is held.
-func (t *Troubles) registered(e manager.Event) bool {
-	for _, name := range t.seated {
-		if name == e.Name && e.Name != "" {
-			return true
-		}
-	}
-	return false
-}
 
 // refusedText describes a message that the manager has refused.
 func refusedText(e manager.Event) string {
@@ -191,9 +180,12 @@ func whoWasRefused(e manager.Event) string {
 }
 
 // Reason names a fault with its cause, if that is known.
-func Reason(fault, detail string) string {
-	if detail == "" {
-		return fault
+func Reason(fault, detail string) string { return fault + between(" (", detail, ")") }
+
+// between is a text in its place; empty for none.
+func between(before, text, after string) string {
+	if text == "" {
+		return ""
 	}
-	return fault + " (" + detail + ")"
+	return before + text + after
 }

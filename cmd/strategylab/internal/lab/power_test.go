@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -55,8 +56,8 @@ func edged(players, legs int, edge float64) (results.Plan, []strategies.Factory)
 	return plan, factories
 }
 
-// playUntil plays an experiment through the arena; a nil tracker plays all runs.
-func playUntil(t *testing.T, plan results.Plan, factories []strategies.Factory, o *sequential.Options) (*analysis.Accumulator, *sequential.Tracker) {
+// playUntil plays an experiment through the arena until a rule stops it.
+func playUntil(t *testing.T, plan results.Plan, factories []strategies.Factory, o sequential.Options) (*analysis.Accumulator, *sequential.Tracker) {
 	t.Helper()
 	acc, err := analysis.NewAccumulator(plan)
 	if err != nil {
@@ -66,21 +67,14 @@ func playUntil(t *testing.T, plan results.Plan, factories []strategies.Factory, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := experiments.Config{Workers: 1, Every: 1}
-	var rule *sequential.Tracker
-	if o != nil {
-		if rule, err = acc.Tracker(*o); err != nil {
-			t.Fatal(err)
-		}
-		options.Stop = func(int) bool { return rule.Done() }
+	rule, err := acc.Tracker(o)
+	if err != nil {
+		t.Fatal(err)
 	}
-	add := sinkFunc(func(l *results.League) error {
-		if err := acc.Add(*l); err != nil || rule == nil {
-			return err
-		}
-		return rule.Add(acc.Last())
-	})
-	if _, err := experiments.Run(t.Context(), plan, driver, add, options); err != nil {
+	_, err = experiments.Run(t.Context(), plan, driver, sinkFunc(func(l *results.League) error {
+		return errors.Join(acc.Add(*l), rule.Add(acc.Last()))
+	}), experiments.Config{Workers: 1, Every: 1, Stop: func(int) bool { return rule.Done() }})
+	if err != nil {
 		t.Fatal(err)
 	}
 	return acc, rule
@@ -131,8 +125,10 @@ func TestPowerIsWhatExperimentsHave(t *testing.T) {
 			differences := map[power.Measure]*moments{power.Adjusted: {}, power.Raw: {}} // to the second player
 			for rep := range tt.repetitions {
 				plan.Seed = uint64(rep) + 1
-				acc, _ := playUntil(t, plan, factories, nil)
-				all := acc.Estimates(0.95)
+				all, err := PlayInMemory(t.Context(), plan, factories, 0.95)
+				if err != nil {
+					t.Fatal(err)
+				}
 				if tier := all.Ranking.Tiers[0]; len(tier) == 1 && tier[0] == 0 {
 					alone++
 				}
@@ -177,7 +173,7 @@ func TestUntilBestStopsSoon(t *testing.T) {
 		var stops []int
 		for rep := range tt.repeat {
 			plan.Seed = uint64(rep) + 1
-			acc, tracker := playUntil(t, plan, factories, &sequential.Options{
+			acc, tracker := playUntil(t, plan, factories, sequential.Options{
 				Rule: sequential.Rule{Kind: sequential.Best}, Guarantee: tt.guarantee, Level: 0.95,
 			})
 			if !tracker.Done() {

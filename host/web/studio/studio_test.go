@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -164,43 +165,34 @@ func TestFormWithoutJavaScript(t *testing.T) {
 		}
 		return resp.StatusCode, string(text)
 	}
-	post := func(form url.Values) (int, string) {
-		t.Helper()
-		return read(http.PostForm(at+"/do", form))
-	}
 	_, page := read(http.Get(at + "/"))
 	for _, want := range []string{"mine.lua", "other.wasm", "<textarea", "\n\nfunction choose(turn) return &#39;odd&#39; end</textarea>", `value="1"`, html.EscapeString(hostile[0]), hostile[3]} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %s", want)
 		}
 	}
-	form := url.Values{"file": {"mine.lua"}, "version": {"1"}, "source": {"a\r\nb </textarea><script>"}, "action": {"check"}}
-	if status, page := post(form); status != 200 || !strings.Contains(page, "Not ready.") || !strings.Contains(page, "a\nb &lt;/textarea&gt;") || !strings.Contains(page, "not saved") {
-		t.Errorf("checked: %d %.3000s", status, page)
-	}
-	form.Set("action", "save")
-	if status, page := post(form); status != 200 || !strings.Contains(page, "Saved mine.lua.") || !strings.Contains(page, `value="1x"`) || d.text.Source != "a\nb </textarea><script>" {
-		t.Errorf("saved %q: %d %.3000s", d.text.Source, status, page)
-	}
-	form.Set("source", "mine")
-	if status, page := post(form); status != http.StatusConflict || !strings.Contains(page, "mine</textarea>") || !strings.Contains(page, `name="version" value="1"`) {
-		t.Errorf("a file that has changed: %d %.3000s", status, page)
-	}
-	form.Set("action", "try")
-	form["field"], form["leagues"], form["compare"] = []string{"hedge"}, []string{"100"}, []string{"yes"}
-	if status, page := post(form); status != 200 || !strings.Contains(page, "100 leagues against [hedge], before &#34;a\\nb") || !strings.Contains(page, `value="hedge" checked`) || strings.Contains(page, `value="random" checked`) {
-		t.Errorf("tried: %d %.3000s", status, page)
-	}
-	form.Set("action", "league")
-	form.Set("league", "7")
-	if status, page := post(form); status != 200 || !strings.Contains(page, "League 7 against ") || !strings.Contains(page, "R1M1") {
-		t.Errorf("a league: %d %.3000s", status, page)
-	}
-	if status, _ := post(url.Values{"file": {"x"}, "ending": {".js"}, "action": {"new"}}); status != 200 || d.text.File != "x.js" {
-		t.Errorf("created %q, status %d", d.text.File, status)
-	}
-	if status, page := post(url.Values{"action": {"dance"}}); status != http.StatusUnprocessableEntity || !strings.Contains(page, "unknown action") {
-		t.Errorf("an unknown action: %d %.3000s", status, page)
+	form := url.Values{"file": {"mine.lua"}, "version": {"1"}, "source": {"a\r\nb </textarea><script>"}}
+	for _, step := range []struct {
+		change url.Values
+		status int
+		wants  []string
+	}{
+		{url.Values{"action": {"check"}}, 200, []string{"Not ready.", "a\nb &lt;/textarea&gt;", "not saved"}},
+		{url.Values{"action": {"save"}}, 200, []string{"Saved mine.lua.", `value="1x"`}},
+		{url.Values{"source": {"mine"}}, 409, []string{"mine</textarea>", `name="version" value="1"`}},
+		{url.Values{"action": {"try"}, "field": {"hedge"}, "leagues": {"100"}, "compare": {"yes"}}, 200,
+			[]string{"100 leagues against [hedge], before &#34;a\\nb &lt;/textarea", `value="hedge" checked`, `value="random"> `}},
+		{url.Values{"action": {"league"}, "league": {"7"}}, 200, []string{"League 7 against ", "R1M1"}},
+		{url.Values{"action": {"new"}, "file": {"x"}, "ending": {".js"}}, 200, []string{"Wrote x.js."}},
+		{url.Values{"action": {"dance"}}, 422, []string{"unknown action"}},
+	} {
+		maps.Copy(form, step.change)
+		status, page := read(http.PostForm(at+"/do", form))
+		for _, want := range step.wants {
+			if status != step.status || !strings.Contains(page, want) {
+				t.Errorf("%v: status %d; the page lacks %s:\n%.3000s", step.change, status, want, page)
+			}
+		}
 	}
 }
 

@@ -59,14 +59,11 @@ func (m Module) Bytes() []byte {
 	}
 	var types, imports, funcs, exports, bodies []byte
 	signature := func(params, results string) {
-		types = append(types, 0x60)
-		types = append(append(types, uint32Bytes(len(params))...), valueTypes(params)...)
-		types = append(append(types, uint32Bytes(len(results))...), valueTypes(results)...)
+		types = Code(types, byte(0x60), name(valueTypes(params)), name(valueTypes(results)))
 	}
 	for i, im := range m.Imports {
 		signature(im.Params, im.Results)
-		imports = append(append(imports, name(im.Module)...), name(im.Name)...)
-		imports = append(append(imports, 0), uint32Bytes(i)...)
+		imports = Code(imports, name(im.Module), name(im.Name), with(0, i))
 	}
 	exported := 0
 	for i, f := range m.Funcs {
@@ -75,25 +72,24 @@ func (m Module) Bytes() []byte {
 		funcs = append(funcs, uint32Bytes(index)...)
 		if f.Name != "" {
 			exported++
-			exports = append(append(append(exports, name(f.Name)...), 0), uint32Bytes(index)...)
+			exports = Code(exports, name(f.Name), with(0, index))
 		}
 		body := uint32Bytes(len(f.Locals))
-		for _, t := range valueTypes(f.Locals) {
+		for _, t := range []byte(valueTypes(f.Locals)) {
 			body = append(body, 1, t)
 		}
-		body = append(append(body, f.Code...), End)
-		bodies = append(append(bodies, uint32Bytes(len(body))...), body...)
+		bodies = Code(bodies, name(string(Code(body, f.Code, End))))
 	}
 	section(1, len(m.Imports)+len(m.Funcs), types)
 	section(2, len(m.Imports), imports)
 	section(3, len(m.Funcs), funcs)
 	if m.Table != nil {
-		section(4, 1, append([]byte{0x70, 0}, uint32Bytes(len(m.Table))...))
+		section(4, 1, with(0x70, 0, len(m.Table)))
 	}
 	if m.Pages > 0 {
-		section(5, 1, append([]byte{0}, uint32Bytes(m.Pages)...))
+		section(5, 1, with(0, m.Pages))
 		exported++
-		exports = append(append(exports, name("memory")...), 2, 0)
+		exports = Code(exports, name("memory"), byte(2), byte(0))
 	}
 	section(6, len(m.Globals), m.globals())
 	section(7, exported, exports)
@@ -101,15 +97,11 @@ func (m Module) Bytes() []byte {
 		out = appendSection(out, Section{8, uint32Bytes(m.Start)})
 	}
 	if m.Table != nil {
-		elements := append([]byte{0}, Code(I32(0), End, uint32Bytes(len(m.Table)))...)
-		for _, f := range m.Table {
-			elements = append(elements, uint32Bytes(f)...)
-		}
-		section(9, 1, elements)
+		section(9, 1, Code(byte(0), I32(0), with(End, append([]int{len(m.Table)}, m.Table...)...)))
 	}
 	section(10, len(m.Funcs), bodies)
 	if len(m.Data) > 0 {
-		section(11, 1, Code(byte(0), I32(0), End, uint32Bytes(len(m.Data)), m.Data))
+		section(11, 1, Code(byte(0), I32(0), End, name(string(m.Data))))
 	}
 	if m.About != "" {
 		out = appendSection(out, Section{0, Code(name("strategylab"), []byte(m.About))})
@@ -139,15 +131,15 @@ func (m Module) globals() (b []byte) {
 }
 
 func appendSection(out []byte, s Section) []byte {
-	return append(append(append(out, s.ID), uint32Bytes(len(s.Content))...), s.Content...)
+	return Code(out, s.ID, name(string(s.Content)))
 }
 
 func name(s string) []byte { return append(uint32Bytes(len(s)), s...) }
 
 func uint32Bytes(n int) []byte { return binary.AppendUvarint(nil, uint64(uint32(n))) }
 
-func valueTypes(letters string) []byte {
-	return []byte(strings.NewReplacer("i", "\x7f", "l", "\x7e", "f", "\x7d", "d", "\x7c").Replace(letters))
+func valueTypes(letters string) string {
+	return strings.NewReplacer("i", "\x7f", "l", "\x7e", "f", "\x7d", "d", "\x7c").Replace(letters)
 }
 
 // Instructions without operands. Those that are missing are written as their byte.
@@ -167,9 +159,6 @@ const (
 	I32Mul      byte = 0x6c
 	I32And      byte = 0x71
 	I32Shl      byte = 0x74
-	I64Add      byte = 0x7c
-	F64Lt       byte = 0x63
-	F64Gt       byte = 0x64
 	F64Add      byte = 0xa0
 	F64Mul      byte = 0xa2
 	F64Div      byte = 0xa3
@@ -199,48 +188,36 @@ func with(op byte, operands ...int) []byte {
 	return code
 }
 
-// Get pushes a local.
-func Get(local int) []byte { return with(0x20, local) }
+func indexed(op byte) func(index int) []byte {
+	return func(index int) []byte { return with(op, index) }
+}
 
-// Set sets a local.
-func Set(local int) []byte { return with(0x21, local) }
-
-// Tee sets a local and keeps the value.
-func Tee(local int) []byte { return with(0x22, local) }
-
-// GetGlobal pushes a global.
-func GetGlobal(i int) []byte { return with(0x23, i) }
-
-// SetGlobal sets a global.
-func SetGlobal(i int) []byte { return with(0x24, i) }
-
-// Call calls a function by index.
-func Call(f int) []byte { return with(0x10, f) }
+// Instructions with an index.
+var (
+	Get       = indexed(0x20) // pushes a local
+	Set       = indexed(0x21) // sets a local
+	Tee       = indexed(0x22) // sets a local and keeps the value
+	GetGlobal = indexed(0x23)
+	SetGlobal = indexed(0x24)
+	Call      = indexed(0x10)
+	Br        = indexed(0x0c)
+	BrIf      = indexed(0x0d) // if the stack has a number other than 0
+)
 
 // CallIndirect calls the function of a table whose index is on the stack.
 func CallIndirect(signature int) []byte { return with(0x11, signature, 0) }
 
-// Br branches to a label.
-func Br(label int) []byte { return with(0x0c, label) }
-
-// BrIf branches if the stack has a number other than 0.
-func BrIf(label int) []byte { return with(0x0d, label) }
-
-// Block begins a block. result is a letter or 0.
-func Block(result byte) []byte { return begin(0x02, result) }
-
-// Loop begins a loop.
-func Loop(result byte) []byte { return begin(0x03, result) }
-
-// If begins a conditional block.
-func If(result byte) []byte { return begin(0x04, result) }
-
-func begin(op, result byte) []byte {
-	if result == 0 {
-		return []byte{op, 0x40}
+func block(op byte) func(result byte) []byte {
+	return func(result byte) []byte {
+		if result == 0 {
+			return []byte{op, 0x40}
+		}
+		return []byte{op, valueTypes(string(result))[0]}
 	}
-	return []byte{op, valueTypes(string(result))[0]}
 }
+
+// What begins a block; its result is a letter, or 0 for none.
+var Block, Loop, If = block(0x02), block(0x03), block(0x04)
 
 // I32 pushes a number.
 func I32(n int32) []byte { return signed(0x41, int64(n)) }
@@ -262,10 +239,8 @@ func F64(x float64) []byte {
 	return binary.LittleEndian.AppendUint64([]byte{0x44}, math.Float64bits(x))
 }
 
-// Load reads memory: op is the instruction, offset is added to the address.
-func Load(op byte, offset int) []byte { return with(op, 0, offset) }
-
-// Store writes to memory.
+// Load reads memory, and Store writes to it: op is the instruction, offset is added to the address.
+func Load(op byte, offset int) []byte  { return with(op, 0, offset) }
 func Store(op byte, offset int) []byte { return with(op, 0, offset) }
 
 // The instructions of Load and Store.
@@ -276,3 +251,23 @@ const (
 	F64Store  byte = 0x39
 	I32Store8 byte = 0x3a
 )
+
+// Frequency returns a strategy: it plays the opposite of what an opponent has played more
+// often, and tosses a coin where both are alike. It is that of `strategies new`.
+func Frequency() Module {
+	surplus := Code(Get(0), I32(1), I32Add, I32(2), I32Shl) // the address of a counter; nobody is -1
+	return Module{
+		Pages: 1,
+		About: "Frequency\nThe opposite of the opponent's more frequent choice.\n",
+		Funcs: []Func{
+			{Name: "choose", Params: "i", Results: "d", Locals: "i", Code: Code(
+				surplus, Load(I32Load, 0), Tee(1), I32Eqz,
+				If('d'), F64(0.5), Else, Get(1), I32(0), I32LtS, F64FromI32, End,
+			)},
+			{Name: "observe", Params: "iiiii", Code: Code(
+				Get(4), I32(0), I32LtS, If(0), Return, End, // the opponent made no choice
+				surplus, surplus, Load(I32Load, 0), Get(4), I32(1), I32Shl, I32(1), I32Sub, I32Add, Store(I32Store, 0),
+			)},
+		},
+	}
+}

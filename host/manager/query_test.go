@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -66,16 +68,10 @@ func TestWhoMayAskWhat(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *manager.Config) { c.AdminToken = "secret" })
 	referee, ada := r.referee("north"), r.player("ada")
-	players := ask[protocol.PlayersData](ada, ada.query(protocol.QueryPlayers)).Players
-	if len(players) != 1 || players[0].PlayerID != "P01" || players[0].DisplayName != "ada" || players[0].Version != "1.0.0" ||
-		players[0].State != "ACTIVE" || players[0].GameTypes[0] != "even_odd" {
-		t.Errorf("the players are %+v", players)
-	}
-	if players[0].ContactEndpoint != "" {
-		t.Errorf("a player is told the endpoint %s", players[0].ContactEndpoint)
-	}
-	if got := ask[protocol.PlayersData](referee, referee.query(protocol.QueryPlayers)).Players[0].ContactEndpoint; got != ada.url {
-		t.Errorf("a referee is told the endpoint %q", got)
+	for s, want := range map[*scripted]string{ada: "", referee: ada.url} {
+		if got := ask[protocol.PlayersData](s, s.query(protocol.QueryPlayers)).Players[0]; got.ContactEndpoint != want || got.State != "ACTIVE" || got.Version != "1.0.0" {
+			t.Errorf("%s is told %+v", s.name, got)
+		}
 	}
 	launcher := protocol.NewHeader(protocol.TypeLeagueQuery, "launcher", protocol.Timestamp(time.Now()), "q")
 	launcher.LeagueID, launcher.AuthToken = "cup", "secret"
@@ -255,10 +251,13 @@ func TestOnlyStrictRefusalsAreReported(t *testing.T) {
 	r.start()
 	m := referee.own(referee.announcements(1))[0]
 	report := func(token, conversation string) string {
-		return fmt.Sprintf(`{"protocol":"league.v2","message_type":"MATCH_RESULT_REPORT","sender":"referee:REF01","timestamp":"2026-01-01T12:00:00Z"%s,
-			"auth_token":%q,"league_id":"cup","round_id":1,"match_id":%q,"game_type":"even_odd","result":{"winner":%q,"score":{%q:3,%q:0},
-			"details":{"drawn_number":4,"number_parity":"even","choices":{%[4]q:"even",%[6]q:"odd"}}}}`,
-			conversation, token, m.MatchID, m.PlayerAID, m.PlayerAID, m.PlayerBID)
+		m := referee.reportOf(m, 1, fair(m))
+		m.AuthToken, m.ConversationID = token, conversation
+		raw, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
 	}
 	if answer := r.ask("report_match_result", report("tok-guess", "")); answer.Error == nil || answer.Error.Code != 5001 {
 		t.Errorf("a wrong token is answered by %+v", answer)
@@ -273,7 +272,7 @@ func TestOnlyStrictRefusalsAreReported(t *testing.T) {
 	if len(got) != 1 || !got[0].Tolerant || got[0].Agent != "referee:REF01" || got[0].Message != protocol.TypeMatchResultReport {
 		t.Errorf("told of %+v", got)
 	}
-	if answer := r.ask("report_match_result", report(referee.token, `,"conversation_id":"c"`)); answer.Error != nil {
+	if answer := r.ask("report_match_result", report(referee.token, "c")); answer.Error != nil {
 		t.Errorf("the report by the book is answered by %+v", answer.Error)
 	}
 }

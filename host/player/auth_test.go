@@ -1,11 +1,9 @@
 package player_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -158,22 +156,6 @@ func TestSquatter(t *testing.T) {
 	r.refused(squatter, 4001, protocol.CodeTokenInvalid)
 }
 
-// post sends a document as a program that shares no code with the player does, and
-// returns what came back.
-func (r *rig) post(document string) string {
-	r.t.Helper()
-	resp, err := http.Post(r.url, "application/json", strings.NewReader(document))
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	var b bytes.Buffer
-	if _, err := b.ReadFrom(resp.Body); err != nil {
-		r.t.Fatal(err)
-	}
-	return b.String()
-}
-
 // TestRefereesThatSignAndNameInTheirOwnWay: whatever a referee signs with and
 // calls its methods, it gets a join and a choice, and its result is taken.
 func TestRefereesThatSignAndNameInTheirOwnWay(t *testing.T) {
@@ -194,7 +176,7 @@ func TestRefereesThatSignAndNameInTheirOwnWay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := running(t, func(r *rig) { r.sockets, r.cfg.Mode, r.cfg.League = true, protocol.Tolerant, nil })
+			r := running(t, func(r *rig) { r.cfg.Mode, r.cfg.League = protocol.Tolerant, nil })
 			say := func(i int, more string) string {
 				return r.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"match_id":"M1","auth_token":"of the referee"%s%s%s}}`, i+1, tt.methods[i], tt.types[i], tt.sender, more))
 			}
@@ -222,7 +204,7 @@ func TestFixedAnswers(t *testing.T) {
 		t.Run(fmt.Sprint(fixed), func(t *testing.T) {
 			t.Parallel()
 			r := running(t, func(r *rig) {
-				r.sockets, r.cfg.Mode, r.cfg.League, r.cfg.Patience, r.cfg.FixedAnswers = true, protocol.Tolerant, nil, -1, fixed
+				r.cfg.Mode, r.cfg.League, r.cfg.Patience, r.cfg.FixedAnswers = protocol.Tolerant, nil, -1, fixed
 			})
 			other := false // the answer is a request as well
 			for i := range 8 {
@@ -244,7 +226,7 @@ func TestFixedAnswers(t *testing.T) {
 // that something has ended that is no match, is not taken for a match.
 func TestNamesThatSayNothingAreNotGuessed(t *testing.T) {
 	t.Parallel()
-	r := running(t, func(r *rig) { r.sockets, r.cfg.Mode, r.cfg.League = true, protocol.Tolerant, nil })
+	r := running(t, func(r *rig) { r.cfg.Mode, r.cfg.League = protocol.Tolerant, nil })
 	for _, kind := range []string{"HEARTBEAT", "REGISTRATION_CLOSED", "LEAGUE_REGISTRATION_CLOSED", "CHOICE_CONFIRMED", "GAME_STARTED", "MATCH_STARTED"} {
 		got := r.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"notify","params":{"message_type":%q,"sender":"REF01","match_id":"M1"}}`, kind))
 		var answer struct{ Result map[string]any }
@@ -260,7 +242,7 @@ func TestNamesThatSayNothingAreNotGuessed(t *testing.T) {
 func TestRefusalsAreReported(t *testing.T) {
 	t.Parallel()
 	r := running(t, func(r *rig) {
-		r.sockets, r.cfg.Mode, r.cfg.League, r.cfg.Once, r.cfg.IdleExit = true, protocol.Tolerant, nil, true, 4*time.Millisecond
+		r.cfg.Mode, r.cfg.League, r.cfg.Once, r.cfg.IdleExit = protocol.Tolerant, nil, true, 4*time.Millisecond
 	})
 	for range 2 {
 		r.post(`{"jsonrpc":"2.0","id":1,"method":"choose_parity","params":{"message_type":"CHOOSE_PARITY_CALL","sender":"player:P02","match_id":"M1"}}`)

@@ -34,7 +34,6 @@ var quick = game.Backoff{Retries: 3, First: time.Millisecond, Most: 4 * time.Mil
 type rig struct {
 	t       testing.TB
 	net     *jsonrpc.Loopback
-	sockets bool
 	manager *fakeManager
 	s       *strategy
 	cfg     player.Config
@@ -74,28 +73,14 @@ func newRig(t testing.TB, change func(*rig)) *rig {
 }
 
 func (r *rig) caller(name string) *wire.Caller {
-	var trip jsonrpc.RoundTripper = r.net.From(name)
-	if r.sockets {
-		trip = jsonrpc.OverHTTP()
-	}
-	client := jsonrpc.NewClient(trip, jsonrpc.ClientConfig{})
+	client := jsonrpc.NewClient(r.net.From(name), jsonrpc.ClientConfig{})
 	r.t.Cleanup(func() { client.Close() })
 	return &wire.Caller{Client: client, Codec: dialect.NewCodec(protocol.Tolerant)}
 }
 
 func (r *rig) serve(ctx context.Context, name string, h jsonrpc.Handler) string {
 	r.t.Helper()
-	cfg := jsonrpc.Config{Lenient: true}
-	var srv interface {
-		URL() string
-		Serve(context.Context, jsonrpc.Handler) error
-	}
-	var err error
-	if r.sockets {
-		srv, err = jsonrpc.Listen(ctx, "127.0.0.1:0", cfg)
-	} else {
-		srv, err = r.net.Listen(name, cfg)
-	}
+	srv, err := r.net.Listen(name, jsonrpc.Config{Lenient: true})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -224,6 +209,17 @@ func (r *rig) sendIn(d *dialect.Dialect, m protocol.Message) (protocol.Message, 
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	return r.calls.Call(ctx, wire.NewPeer(r.url, d), m)
+}
+
+// post sends a document as a program that shares no code with the player does, and
+// returns what came back.
+func (r *rig) post(document string) string {
+	r.t.Helper()
+	answer, err := r.calls.Client.Call(r.t.Context(), r.url, jsonrpc.Message{Body: []byte(document)})
+	if err != nil {
+		r.t.Fatalf("%s: %v", document, err)
+	}
+	return string(answer.Raw)
 }
 
 // must is send for what is to be accepted.

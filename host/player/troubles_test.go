@@ -43,7 +43,7 @@ func TestAnInvitationWithoutACallIsEvidence(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			r := running(t, func(r *rig) {
-				r.sockets, r.cfg.Mode, r.cfg.Overdue, r.cfg.Patience, r.cfg.League = true, protocol.Tolerant, overdue, time.Nanosecond, nil
+				r.cfg.Mode, r.cfg.Overdue, r.cfg.Patience, r.cfg.League = protocol.Tolerant, overdue, time.Nanosecond, nil
 			})
 			next := func(match string, round int) {
 				r.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"invite","params":{"message_type":"GAME_INVITATION","sender":"REF01","match_id":%q,"round_id":%d}}`, match, round))

@@ -58,11 +58,13 @@ func TestAgentsServeClientsOverStdio(t *testing.T) {
 func TestAgentsServeClientsOverHTTP(t *testing.T) {
 	t.Parallel()
 	const version = "2026-07-28"
-	r := start(t, t.TempDir(), agentFlagsFor("player")...)
+	dir := t.TempDir()
+	r := start(t, dir, append(agentFlagsFor("player"), "--record", "rec.jsonl", "--data-dir", ".")...)
 	c := clientOf(t, &mcp.StreamableClientTransport{Endpoint: r.event("listening")["url"].(string)}, version)
 	offers(t, c, playerTools)
 	plays(t, c)
 	interrupted(t, r, c)
+	recorded(t, dir)
 
 	r = start(t, t.TempDir(), agentFlagsFor("referee")...)
 	c = clientOf(t, &mcp.StreamableClientTransport{Endpoint: r.event("listening")["url"].(string)}, version)
@@ -81,6 +83,28 @@ func TestAgentsServeClientsOverHTTP(t *testing.T) {
 	}
 	r.event("league_completed")
 	interrupted(t, r, c)
+}
+
+// recorded checks that messages which came as calls of tools stand in the recording and in the log of validation
+// like any others.
+func recorded(t *testing.T, dir string) {
+	t.Helper()
+	all := ""
+	for _, pattern := range []string{"rec.jsonl", filepath.FromSlash(eventlog.Folder) + "/*.jsonl"} {
+		files, _ := filepath.Glob(filepath.Join(dir, pattern))
+		if len(files) != 1 {
+			t.Fatalf("%s: %q", pattern, files)
+		}
+		text, err := os.ReadFile(files[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += string(text)
+	}
+	if !strings.Contains(all, "CHOOSE_PARITY_CALL") || !strings.Contains(all, "CHOOSE_PARITY_RESPONSE") || strings.Count(all, `"method":"tools/call","status":"ok"`) != 2 ||
+		strings.Contains(all, "match-key-of-the-referee") {
+		t.Errorf("recording and log lack a call, or show a token:\n%s", all)
+	}
 }
 
 // TestMCPCanBeSwitchedOff: then the endpoint is the league's alone.
@@ -160,37 +184,6 @@ func TestOneStreamCarriesBoth(t *testing.T) {
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("the end of the input ends the agent with %v", err)
-	}
-}
-
-// TestCallsOfToolsAreRecorded: a message that came as a call of a tool stands in
-// the recording like any other.
-func TestCallsOfToolsAreRecorded(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	r := start(t, dir, append(agentFlagsFor("player"), "--record", "rec.jsonl", "--data-dir", ".")...)
-	c := clientOf(t, &mcp.StreamableClientTransport{Endpoint: r.event("listening")["url"].(string)}, "2025-06-18")
-	plays(t, c)
-	interrupted(t, r, c)
-	recording, err := os.ReadFile(filepath.Join(dir, "rec.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"CHOOSE_PARITY_CALL", "CHOOSE_PARITY_RESPONSE"} {
-		if !strings.Contains(string(recording), want) {
-			t.Errorf("the recording does not have %s:\n%s", want, recording)
-		}
-	}
-	logs, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(eventlog.Folder), "*.jsonl"))
-	if err != nil || len(logs) != 1 {
-		t.Fatalf("logs of validation: %v, %v", logs, err)
-	}
-	log, err := os.ReadFile(logs[0])
-	if err != nil || strings.Count(string(log), `"method":"tools/call","status":"ok"`) != 2 {
-		t.Errorf("the log of validation does not have both calls: %v\n%s", err, log)
-	}
-	if strings.Contains(string(recording)+string(log), "match-key-of-the-referee") {
-		t.Errorf("a token is told:\n%s%s", recording, log)
 	}
 }
 

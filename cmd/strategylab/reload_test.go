@@ -103,32 +103,16 @@ function observe(o)
 end
 `
 
-const jsText = `// Mine.
-let seen = 0;
-function choose(turn) {
-  if (turn.history.length > 2 && Math.random() < 0.7)
-    return seen % 2 == 0 ? "even" : "odd";
-  return Math.random();
-}
-function observe(o) {
-  seen = (seen * 7 + o.points + (o.opponent_choice == "even" ? 1 : 0)) % 9973;
-}
-`
-
 // scriptEdits are the edits of scripts by all that they observe, and by chance.
 func scriptEdits() map[string]rewrites {
-	of := func(file, text, edit, loop, stale string) rewrites {
-		return rewrites{text, edit + "Edited.\n" + text, edit + "Edited.\n" + edit + "Again.\n" + text, map[string]string{
-			file + ": load:":                strings.Replace(text, "(o)", "(o", 1),
-			file[:strings.Index(file, ":")]: loop + "\n" + text,
-			file + ": it does":              strings.Replace(text, "\n  seen = (seen", "\n  "+stale+"\n  seen = (seen", 1),
-		}}
-	}
 	module := string(wasmtest.Frequency().Bytes())
 	section := "\x00\x05\x04note" // of a name that nobody reads
 	return map[string]rewrites{
-		"mine.lua":  of("mine.lua:8", luaText, "-- ", "while true do end", "if o.round > 2 then error('stale') end"),
-		"mine.js":   of("mine.js:8", jsText, "// ", "for (;;) {}", "if (o.round > 2) throw new Error('stale');"),
+		"mine.lua": {luaText, "-- Edited.\n" + luaText, "-- Edited.\n-- Again.\n" + luaText, map[string]string{
+			"mine.lua:8: load:":   strings.Replace(luaText, "(o)", "(o", 1),
+			"mine.lua":            "while true do end\n" + luaText,
+			"mine.lua:8: it does": strings.Replace(luaText, "\n  seen = (seen", "\n  if o.round > 2 then error('stale') end\n  seen = (seen", 1),
+		}},
 		"mine.wasm": {module, module + section, module + section + section, map[string]string{"mine.wasm: load:": module[:len(module)/2]}},
 	}
 }
@@ -199,36 +183,39 @@ func (w *watched) play(act func(round int)) (table string) {
 	return table
 }
 
-// TestReloadInMidLeague edits a strategy while it plays over sockets: edits that change
-// nothing, that do not load, hang, or fail the check, and a kill. The standings are
+// TestReloadInMidLeague edits a strategy of a player, or of a house player of a host, while it plays over sockets:
+// edits that change nothing, that do not load, hang, or fail the check, and a kill of the player. The standings are
 // those of a league without edits.
 func TestReloadInMidLeague(t *testing.T) {
 	t.Parallel()
-	for file, edits := range scriptEdits() {
-		t.Run(file, func(t *testing.T) {
+	for _, c := range []struct {
+		file  string
+		house bool
+	}{{"mine.lua", false}, {"mine.wasm", false}, {"mine.lua", true}} {
+		t.Run(fmt.Sprintf("%s, house player %v", c.file, c.house), func(t *testing.T) {
 			t.Parallel()
-			if file != "mine.lua" {
-				whole(t, "one language is a sample")
+			if c.house || c.file != "mine.lua" {
+				whole(t, "one is a sample")
 			}
-			plain := newWatched(t, file, edits.text, false)
-			want := plain.play(func(int) {})
+			edits := scriptEdits()[c.file]
+			want := newWatched(t, c.file, edits.text, c.house).play(func(int) {})
 			var played []string // versions
-			w := newWatched(t, file, edits.text, false)
+			w := newWatched(t, c.file, edits.text, c.house)
 			got := w.play(func(round int) {
-				switch round {
-				case 3:
+				switch {
+				case round == 3:
 					w.save(edits.same)
 					e := w.p.event("reloaded")
 					played = append(played, fmt.Sprint(e["former_version"]), fmt.Sprint(e["version"]))
-				case 4:
+				case round == 4:
 					w.refused(edits.broken)
-				case 5:
+				case round == 5 && !c.house:
 					w.p.kill()
 					w.startPlayer()
-					if why := fmt.Sprint(w.p.events("registered", "kept")["kept"]["error"]); !strings.Contains(why, file) {
-						t.Errorf("what is in the file is refused with %q after a start, want %s in it", why, file)
+					if why := fmt.Sprint(w.p.events("registered", "kept")["kept"]["error"]); !strings.Contains(why, c.file) {
+						t.Errorf("what is in the file is refused with %q after a start, want %s in it", why, c.file)
 					}
-				case 6:
+				case round == 6:
 					w.save(edits.again)
 					played = append(played, fmt.Sprint(w.p.event("reloaded")["version"]))
 				}
@@ -236,40 +223,19 @@ func TestReloadInMidLeague(t *testing.T) {
 			if got != want {
 				t.Errorf("standings with edits: %s\nand without: %s", got, want)
 			}
+			if c.house {
+				return
+			}
 			records, _ := w.p.event("completed")["versions"].([]any)
 			w.p.ends(exitOK)
-			chosen := make([]string, len(records))
-			for i, r := range records {
+			var chosen []string
+			for _, r := range records {
 				r := r.(map[string]any)
-				chosen[i] = fmt.Sprint(r["version"], " from ", r["first"])
+				chosen = append(chosen, fmt.Sprint(r["version"], " from ", r["first"]))
 			}
 			if len(chosen) < 3 || len(played) != 3 || chosen[0] != played[0]+" from R1M1" || !strings.HasPrefix(chosen[1], played[1]) || !strings.HasPrefix(chosen[2], played[2]) {
 				t.Errorf("the versions %q have played, says the end; reloaded were %q", chosen, played)
 			}
 		})
-	}
-}
-
-// TestReloadOfAHousePlayer edits the script of a house player of a host.
-func TestReloadOfAHousePlayer(t *testing.T) {
-	t.Parallel()
-	whole(t, "TestReloadInMidLeague reloads a player")
-	edits := scriptEdits()["mine.lua"]
-	want := newWatched(t, "mine.lua", edits.text, true).play(func(int) {})
-	w := newWatched(t, "mine.lua", edits.text, true)
-	got := w.play(func(round int) {
-		switch round {
-		case 2:
-			w.save(edits.same)
-			w.p.event("reloaded")
-		case 4:
-			w.refused(edits.broken)
-		case 5:
-			w.save(edits.again)
-			w.p.event("reloaded")
-		}
-	})
-	if got != want {
-		t.Errorf("standings with edits: %s\nand without: %s", got, want)
 	}
 }

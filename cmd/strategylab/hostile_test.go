@@ -1,23 +1,27 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/strategylab/strategylab/experiments/arena"
+	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
 const (
@@ -118,8 +122,8 @@ func together(set []hostile) map[string][]hostile {
 	return groups
 }
 
-// around puts honest players around hostile ones, and tells where these are.
-func around(t *testing.T, scripts []hostile) (field []string, first int) {
+// around puts honest players around hostile ones.
+func around(t *testing.T, scripts []hostile) (field []string) {
 	t.Helper()
 	field = append(field, "random")
 	for _, h := range scripts {
@@ -133,7 +137,7 @@ func around(t *testing.T, scripts []hostile) (field []string, first int) {
 		}
 		field = append(field, path)
 	}
-	return field, 1
+	return field
 }
 
 // problems are what is wrong with the faults of a report.
@@ -141,25 +145,18 @@ type problems []string
 
 func (p *problems) addf(format string, args ...any) { *p = append(*p, fmt.Sprintf(format, args...)) }
 
-// timeLimits are those of scripts that need no default limits. Where a machine is so busy
-// that one of them ends a script too early, in an honest call or before it has come to its
-// offence, the script plays again with the next.
-var timeLimits = []string{"100ms", "500ms", "2500ms"}
-
-// play has hostile scripts of one kind play.
+// play has hostile scripts of one kind play, with a time limit where they need no default limits. Where a machine is so
+// busy that it ends a script too early, in an honest call or before it has come to its offence, they play with the next.
 func play(t *testing.T, scripts []hostile) {
-	for i, limit := range timeLimits {
-		wrong := playWithin(t, scripts, limit)
-		if wrong == nil {
+	var wrong problems
+	for _, limit := range []string{"100ms", "500ms", "2500ms"} {
+		if wrong = playWithin(t, scripts, limit); wrong == nil {
 			return
 		}
-		if i < len(timeLimits)-1 {
-			t.Logf("again with more time than %s: %q", limit, wrong)
-			continue
-		}
-		for _, problem := range wrong {
-			t.Error(problem)
-		}
+		t.Logf("with %s: %q", limit, wrong)
+	}
+	for _, problem := range wrong {
+		t.Error(problem)
 	}
 }
 
@@ -167,24 +164,28 @@ func play(t *testing.T, scripts []hostile) {
 // returns what is wrong with their faults.
 func playWithin(t *testing.T, scripts []hostile, limit string) (wrong problems) {
 	dir := t.TempDir()
-	field, first := around(t, scripts)
-	const leagues = 1
-	args := []string{"experiment", "--runs", fmt.Sprint(leagues), "--legs", "2", "--seed", "7", "--workers", "1",
+	field := around(t, scripts)
+	args := []string{"experiment", "--runs", "1", "--legs", "2", "--seed", "7", "--workers", "1",
 		"--quiet", "--format", "json", "--out", "out", "--no-report", "--field", strings.Join(field, ",")}
 	if !scripts[0].limits {
 		args = append(args, "--time-limit", limit, "--instructions", "500000")
 	}
-	stdout, stderr, err := runHost(t, dir, args, hostBound)
+	host := runHost(t, dir, args, hostBound)
 	if slices.Contains(scripts[0].kinds, "load") {
-		scripts[0].refused(t, &wrong, stderr, err)
+		scripts[0].refused(t, &wrong, host)
 		return wrong
 	}
-	if err != nil {
-		t.Fatalf("%v; stderr: %s", err, stderr)
+	if host.code() != exitOK {
+		t.Fatalf("%v; stderr: %s", host.ProcessState, host.err.String())
 	}
-	var report hostileReport
-	if err := json.Unmarshal(stdout, &report); err != nil {
-		t.Fatalf("%v in %s", err, stdout)
+	var report struct {
+		Players []struct {
+			Name   string
+			Faults []foundFault
+		}
+	}
+	if err := json.Unmarshal([]byte(host.out.String()), &report); err != nil {
+		t.Fatalf("%v in %s", err, host.out.String())
 	}
 	for _, p := range report.Players {
 		h := slices.IndexFunc(scripts, func(h hostile) bool { return h.name() == p.Name })
@@ -195,17 +196,9 @@ func playWithin(t *testing.T, scripts []hostile, limit string) (wrong problems) 
 		}
 	}
 	if wrong == nil {
-		sameBesideStandIns(t, filepath.Join(dir, "out"), field, first, len(scripts), leagues)
+		sameBesideStandIns(t, filepath.Join(dir, "out"), field, scripts)
 	}
 	return wrong
-}
-
-// hostileReport is what the test reads of a report.
-type hostileReport struct {
-	Players []struct {
-		Name   string
-		Faults []foundFault
-	}
 }
 
 type foundFault struct{ Kind, Where string }
@@ -215,13 +208,12 @@ func (h hostile) name() string {
 }
 
 // refused looks at the end of a command that cannot load the script.
-func (h hostile) refused(t *testing.T, wrong *problems, stderr []byte, err error) {
+func (h hostile) refused(t *testing.T, wrong *problems, host *process) {
 	t.Helper()
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != exitStrategy {
-		t.Fatalf("it loads: %v; stderr: %s", err, stderr)
+	message := strings.TrimPrefix(host.err.String(), "strategylab: ")
+	if host.code() != exitStrategy {
+		t.Fatalf("it loads: %v; stderr: %s", host.ProcessState, message)
 	}
-	message := strings.TrimPrefix(string(stderr), "strategylab: ")
 	h.wantPlace(wrong, message, strings.Contains(message, strategies.ErrCrashed.Error()), "load")
 }
 
@@ -282,30 +274,156 @@ func (h hostile) foundAnywhere(f foundFault) bool {
 
 var lined = regexp.MustCompile(`^\S+:\d+: `)
 
-// sameBesideStandIns plays the leagues again with somebody in the place of each
+// sameBesideStandIns plays the league again with somebody in the place of each
 // script who gives the answers that are on record for it.
-func sameBesideStandIns(t *testing.T, out string, field []string, first, n, leagues int) {
+func sameBesideStandIns(t *testing.T, out string, field []string, scripts []hostile) {
 	t.Helper()
 	dir, err := results.Open(out)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer dir.Close()
-	var recorded []results.League
+	var recorded results.League
 	for l, err := range dir.Leagues() {
 		if err != nil {
 			t.Fatal(err)
 		}
-		recorded = append(recorded, results.League{
-			Index: l.Index, Seats: slices.Clone(l.Seats), Matches: slices.Clone(l.Matches),
-		})
+		recorded = results.League{Seats: slices.Clone(l.Seats), Matches: slices.Clone(l.Matches)}
 	}
-	if len(recorded) != leagues {
-		t.Fatalf("%d leagues on record, want %d", len(recorded), leagues)
+	cat, err := catalog.Load(t.Context(), catalog.Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
 	}
-	for i, l := range playBeside(t, dir.Plan(), recorded, field, first, n) {
-		if diff := cmp.Diff(l.Matches, recorded[i].Matches); diff != "" {
-			t.Fatalf("league %d went another way (-beside stand-ins +beside the scripts):\n%s", i, diff)
+	defer cat.Close()
+	factories := make([]strategies.Factory, len(field))
+	for i, name := range field {
+		if slices.ContainsFunc(scripts, func(h hostile) bool { return h.path == name }) {
+			factories[i] = newStandIn(t, dir.Plan(), recorded, i)
+			continue
 		}
+		e, err := cat.Resolve(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		factories[i] = e.Factory
+	}
+	again, err := arena.PlayLeague(t.Context(), dir.Plan(), factories, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(again.Matches, recorded.Matches); diff != "" {
+		t.Fatalf("the league went another way (-beside stand-ins +beside the scripts):\n%s", diff)
+	}
+}
+
+// standIn plays what is on record for a player: the same choices, and the same faults in the same matches.
+type standIn struct {
+	matches []uint64 // of the player, in their order
+	sides   map[uint64]game.Side
+}
+
+func newStandIn(t *testing.T, plan results.Plan, recorded results.League, field int) *standIn {
+	t.Helper()
+	schedule, err := game.NewSchedule(len(plan.Field), plan.Legs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &standIn{sides: map[uint64]game.Side{}}
+	for i, m := range schedule.Matches() {
+		side := recorded.Matches[i].A
+		if field == recorded.Seats[m.B] {
+			side = recorded.Matches[i].B
+		} else if field != recorded.Seats[m.A] {
+			continue
+		}
+		s.matches = append(s.matches, uint64(i))
+		s.sides[uint64(i)] = side
+	}
+	return s
+}
+
+func (s *standIn) Info() strategies.Info { return strategies.Info{Name: "stand-in"} }
+func (s *standIn) Close() error          { return nil }
+
+func (s *standIn) New(context.Context, strategies.Setup) (strategies.Strategy, error) {
+	return s, s.ahead(0)
+}
+
+// standInErrors are those of the kinds that a seat may end with.
+var standInErrors = map[game.Fault]error{
+	game.FaultError: errors.New("on record"), game.FaultInvalid: strategies.ErrInvalidChoice,
+	game.FaultTimeout: strategies.ErrTimeout, game.FaultBudget: strategies.ErrBudget, game.FaultCrash: strategies.ErrCrashed,
+}
+
+// ahead fails if the player is to be out from its match of a number on, for a reason that the
+// match itself bears: what comes after it is forfeited.
+func (s *standIn) ahead(number int) error {
+	if number+1 < len(s.matches) && s.sides[s.matches[number+1]].Fault == game.FaultForfeit {
+		return standInErrors[s.sides[s.matches[number]].Fault] // nil if it is out already
+	}
+	return nil
+}
+
+func (s *standIn) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
+	side := s.sides[t.Match]
+	if side.Fault != game.NoFault {
+		return 0, standInErrors[side.Fault]
+	}
+	return strategies.Play(side.Choice), nil
+}
+
+func (s *standIn) Observe(_ context.Context, o *strategies.Outcome) error {
+	return s.ahead(slices.Index(s.matches, o.Match) + 1)
+}
+
+// hostPatience is how long a run may take in which hostile scripts play. It is
+// far more than the budgets of their calls come to, for the disk of a busy
+// machine may keep a process waiting for a minute or more until its files are safe.
+const hostPatience = 5 * time.Minute
+
+// runHost runs a command line in a process of its own and holds that to its bounds.
+func runHost(t *testing.T, dir string, args []string, bound int64) *process {
+	t.Helper()
+	cmd, peak := own(t, dir, args...), filepath.Join(dir, "peak")
+	cmd.Env = append(os.Environ(), peakEnv+"="+peak)
+	p := begin(t, cmd)
+	if errs := p.err.String; !comes(time.After(hostPatience), p.over) {
+		t.Fatalf("the host did not end within %v; stderr: %s", hostPatience, errs())
+	} else if strings.Contains(errs(), "goroutine ") || strings.Contains(errs(), "panic") {
+		t.Fatalf("the host died: %s", errs())
+	}
+	vanishes(t, cmd.Path)
+	used, err := os.ReadFile(peak)
+	if err != nil {
+		t.Fatalf("the host did not say what memory it took: %v", err)
+	}
+	took, _ := strconv.ParseInt(string(used), 10, 64)
+	if took > bound && !raced { // whose own memory is several times that
+		t.Errorf("the host took %d MiB, want at most %d", took>>20, bound>>20)
+	}
+	t.Logf("%d MiB, %v of processor time", took>>20, (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Round(time.Millisecond))
+	return p
+}
+
+// peakEnv names the file into which the program of a test writes the memory that it took.
+const peakEnv = "STRATEGYLAB_TEST_PEAK"
+
+// tellPeak writes the largest memory of this process and its children, resident, in
+// bytes. The test cannot ask the system for it: what wait4 returns counts what the
+// test itself had when it started the process, whose memory the two shared until exec.
+// Where there is no /proc, it is 0.
+func tellPeak() {
+	path := os.Getenv(peakEnv)
+	if path == "" {
+		return
+	}
+	var took int64 // in KiB
+	if status, err := os.ReadFile("/proc/self/status"); err == nil {
+		_, line, _ := strings.Cut(string(status), "VmHWM:")
+		_, _ = fmt.Sscan(line, &took)
+		took = max(took, childrenPeak())
+	}
+	if err := os.WriteFile(path, fmt.Append(nil, took<<10), 0o600); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -15,61 +14,39 @@ import (
 // foreignLeague is a manager and a referee of another program, by hand: it seats
 // one player and then does what a test says.
 type foreignLeague struct {
-	t      *testing.T
-	server *httptest.Server
-	give   func(proposed string) string // the id for the one proposed
-	listed []string                     // ids that a query shows
+	t    *testing.T
+	url  string
+	read func(body map[string]any) map[string]any // where the referee reads answers
 
 	mu       sync.Mutex
-	endpoint string
-	read     func(body map[string]any) map[string]any // where the referee reads answers
+	endpoint string // of the player
 }
 
-func newForeignLeague(t *testing.T, give func(string) string, listed ...string) *foreignLeague {
-	f := &foreignLeague{t: t, give: give, listed: listed, read: resultOf}
-	f.server = httptest.NewServer(http.HandlerFunc(f.serve))
-	t.Cleanup(f.server.Close)
+// newForeignLeague starts one that gives an id for the one proposed, and shows others as taken.
+func newForeignLeague(t *testing.T, give func(proposed string) string, taken ...string) *foreignLeague {
+	f := &foreignLeague{t: t, read: func(body map[string]any) map[string]any {
+		result, _ := body["result"].(map[string]any)
+		return result
+	}}
+	f.url = speaking(t, func(a asked) (int, any) {
+		switch a.text("message_type") {
+		case "LEAGUE_REGISTER_REQUEST":
+			meta, _ := a.params["player_meta"].(map[string]any)
+			f.mu.Lock()
+			f.endpoint, _ = meta["contact_endpoint"].(string)
+			f.mu.Unlock()
+			_, proposed, _ := strings.Cut(a.text("sender"), ":")
+			return 200, a.result(reply{"message_type": "LEAGUE_REGISTER_RESPONSE", "status": "ACCEPTED", "player_id": give(proposed), "auth_token": "t", "league_id": "cup"})
+		case "LEAGUE_QUERY":
+			var players []any
+			for _, id := range taken {
+				players = append(players, reply{"player_id": id, "contact_endpoint": "http://elsewhere:9000/mcp"})
+			}
+			return 200, a.result(reply{"message_type": "LEAGUE_QUERY_RESPONSE", "success": true, "data": reply{"players": players}})
+		}
+		return 200, a.refusal(-32601, "Method not found")
+	}, func(string) {})
 	return f
-}
-
-func (f *foreignLeague) url() string { return f.server.URL + "/mcp" }
-
-func resultOf(body map[string]any) map[string]any {
-	result, _ := body["result"].(map[string]any)
-	return result
-}
-
-func (f *foreignLeague) serve(w http.ResponseWriter, r *http.Request) {
-	var in struct {
-		ID     any
-		Params struct {
-			Type   string `json:"message_type"`
-			Sender string
-			Meta   struct {
-				Endpoint string `json:"contact_endpoint"`
-			} `json:"player_meta"`
-		}
-	}
-	_ = json.NewDecoder(r.Body).Decode(&in) // what cannot be read has no type
-	out := map[string]any{"jsonrpc": "2.0", "id": in.ID}
-	switch in.Params.Type {
-	case "LEAGUE_REGISTER_REQUEST":
-		f.mu.Lock()
-		f.endpoint = in.Params.Meta.Endpoint
-		f.mu.Unlock()
-		_, proposed, _ := strings.Cut(in.Params.Sender, ":")
-		out["result"] = map[string]any{"message_type": "LEAGUE_REGISTER_RESPONSE", "status": "ACCEPTED", "player_id": f.give(proposed), "auth_token": "t", "league_id": "cup"}
-	case "LEAGUE_QUERY":
-		var players []any
-		for _, id := range f.listed {
-			players = append(players, map[string]any{"player_id": id, "contact_endpoint": "http://elsewhere:9000/mcp"})
-		}
-		out["result"] = map[string]any{"message_type": "LEAGUE_QUERY_RESPONSE", "success": true, "data": map[string]any{"players": players}}
-	default:
-		out["error"] = map[string]any{"code": -32601, "message": "Method not found"}
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(out)
 }
 
 // send posts a message to the player, and returns the answer as the program
@@ -143,7 +120,7 @@ func TestPlayerProposesAFreeID(t *testing.T) {
 		taken = append(taken, fmt.Sprintf("P%02d", n))
 	}
 	f := newForeignLeague(t, func(proposed string) string { return proposed }, taken...)
-	p := start(t, t.TempDir(), "player", "--strategy", "always-even", "--manager", f.url())
+	p := start(t, t.TempDir(), "player", "--strategy", "always-even", "--manager", f.url)
 	if e := p.event("registered"); e["player"] != "P91" {
 		t.Errorf("registered as %v", e["player"])
 	}
@@ -204,7 +181,7 @@ func TestPlayerSaysWhyItLost(t *testing.T) {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			t.Parallel()
 			f := newForeignLeague(t, func(string) string { return "P07" })
-			p := launch(t, t.TempDir(), "player", "--strategy", "always-even", "--manager", f.url(), "--once")
+			p := launch(t, t.TempDir(), "player", "--strategy", "always-even", "--manager", f.url, "--once")
 			until(t, "its registration", func() bool {
 				f.mu.Lock()
 				defer f.mu.Unlock()

@@ -1,15 +1,13 @@
 package main
 
 import (
-	"go/ast"
-	"go/parser"
+	"go/scanner"
 	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -215,11 +213,7 @@ func TestHintsNameCommandsThatExist(t *testing.T) {
 	})
 	line := regexp.MustCompile(`\bstrategylab ([a-z-]+)( [a-z-]+)?`)
 	checked := 0
-	look := func(file string, lit *ast.BasicLit) {
-		text, err := strconv.Unquote(lit.Value)
-		if err != nil {
-			return
-		}
+	look := func(file, text string) {
 		for _, m := range line.FindAllStringSubmatch(text, -1) {
 			if m[1][0] == '-' || slices.Contains([]string{"mirror", "that"}, m[1]) {
 				continue // a flag, or not a command
@@ -235,17 +229,16 @@ func TestHintsNameCommandsThatExist(t *testing.T) {
 			if err != nil || d.IsDir() || filepath.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") {
 				return err
 			}
-			tree, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-			if err != nil {
-				return err
-			}
-			ast.Inspect(tree, func(n ast.Node) bool {
-				if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-					look(file, lit)
+			source, err := os.ReadFile(file)
+			var words scanner.Scanner
+			words.Init(token.NewFileSet().AddFile(file, -1, len(source)), source, nil, 0)
+			for tok := token.ILLEGAL; tok != token.EOF; {
+				var text string
+				if _, tok, text = words.Scan(); tok == token.STRING {
+					look(file, text)
 				}
-				return true
-			})
-			return nil
+			}
+			return err
 		})
 		if err != nil {
 			t.Fatal(err)

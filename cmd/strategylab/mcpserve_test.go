@@ -107,29 +107,6 @@ func recorded(t *testing.T, dir string) {
 	}
 }
 
-// TestMCPCanBeSwitchedOff: then the endpoint is the league's alone.
-func TestMCPCanBeSwitchedOff(t *testing.T) {
-	t.Parallel()
-	r := start(t, t.TempDir(), append(agentFlagsFor("player"), "--mcp", "off")...)
-	url := r.event("listening")["url"].(string)
-	res, err := http.Post(url, "application/json", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	if body, err := io.ReadAll(res.Body); err != nil || !strings.Contains(string(body), `"E047"`) {
-		t.Errorf("initialize: %s, %v", body, err)
-	}
-	if res, err = http.Get(url); err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	if res.StatusCode != http.StatusMethodNotAllowed {
-		t.Errorf("GET: status %d", res.StatusCode)
-	}
-	interrupted(t, r, nil)
-}
-
 // TestOneStreamCarriesBoth sends a player messages of the league and of MCP on
 // the same stream: tools/call is the league's until the client has initialized.
 func TestOneStreamCarriesBoth(t *testing.T) {

@@ -323,8 +323,12 @@ func hosting(ts *testscript.TestScript, _ bool, args []string) {
 	p := starting(ts, args[1:]...)
 	ts.Value(hostsKey{}).(map[string]*process)[args[0]] = p
 	listens := regexp.MustCompile(`(?:listen(?:s|ing) at |"event":"listening".*)(https?://[0-9.]+:[0-9]+/mcp)`)
-	comes(time.After(hostPatience), func() bool { return p.over() || listens.MatchString(p.out.String()) })
-	found := listens.FindStringSubmatch(p.out.String())
+	var found []string
+	comes(time.After(hostPatience), func() bool {
+		over := p.over()
+		found = listens.FindStringSubmatch(p.out.String() + p.err.String())
+		return found != nil || over
+	})
 	if found == nil {
 		ts.Fatalf("%q does not listen: %s%s", args[1:], p.out.String(), p.err.String())
 	}

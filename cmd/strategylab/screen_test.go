@@ -28,6 +28,9 @@ func screens(t *testing.T, out, err command.Terminal, args ...string) (stdout, s
 func TestScreensHaveTheirOwnWidth(t *testing.T) {
 	t.Parallel()
 	notRaced(t, ownProcesses)
+	if _, stderr := screens(t, command.Terminal{}, command.Terminal{Columns: 80, Rows: 12, Cursor: true}, "--quiet"); stderr != "" {
+		t.Errorf("--quiet prints %q", stderr)
+	}
 	file, notes := screens(t, command.Terminal{}, command.Terminal{})
 	if controls.MatchString(file+notes) || strings.Contains(notes, "leagues  ") {
 		t.Errorf("control sequences or progress in a file: %q, %q", file, notes)
@@ -49,26 +52,6 @@ func TestScreensHaveTheirOwnWidth(t *testing.T) {
 		if !strings.Contains(stdout, "\x1b[1mstay-or-flip") {
 			t.Errorf("%d columns: the user's strategy is not highlighted:\n%s", columns, stdout)
 		}
-	}
-}
-
-// Standings appear on a terminal with the first leagues, whatever the machine's speed,
-// and are gone in the end.
-func TestStandingsWhileItRuns(t *testing.T) {
-	t.Parallel()
-	own := command.Terminal{Columns: 80, Rows: 12, Cursor: true}
-	_, stderr := screens(t, command.Terminal{}, own, "--until", "best", "--max-runs", "3000", "--mine", "stay-or-flip")
-	text := controls.ReplaceAllString(stderr, "")
-	for _, want := range []string{" strategy ", " points ", " *  stay-or-flip ", "Until best: ", " of at most 3000 leagues"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in %q", want, text)
-		}
-	}
-	if !regexp.MustCompile("\r\x1b\\[[0-9]+A\x1b\\[Jresults in run").MatchString(stderr) {
-		t.Errorf("the standings are left behind: %q", stderr)
-	}
-	if _, stderr := screens(t, command.Terminal{}, own, "--quiet"); stderr != "" {
-		t.Errorf("--quiet prints %q", stderr)
 	}
 }
 

@@ -70,7 +70,7 @@ func posting(ts *testscript.TestScript, _ bool, args []string) {
 func postText(ts *testscript.TestScript, url, body string, header http.Header) (int, string) {
 	req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
 	ts.Check(err)
-	req.Header = header
+	req.Header, req.Host = header, header.Get("Host")
 	res, err := http.DefaultClient.Do(req)
 	ts.Check(err)
 	defer res.Body.Close()

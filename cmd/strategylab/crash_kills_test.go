@@ -143,7 +143,7 @@ func namesIn(t *testing.T, folder string) (names []string) {
 // saving is a script of a studio that is killed while somebody saves it.
 type saving struct {
 	t       *testing.T
-	team    []string // the header
+	team    string // its token
 	version string
 	saves   int // that the studio has acknowledged
 }
@@ -156,7 +156,8 @@ func (v *saving) source(n int) string {
 // studio was killed between saving it and its answer.
 func (v *saving) open(s *studioProcess) {
 	v.t.Helper()
-	_, a := s.call("open", map[string]any{"file": "mine.lua"}, v.team...)
+	s.as(v.team)
+	_, a := s.call("open", map[string]any{"file": "mine.lua"})
 	switch v.version = a.Text.Version; a.Text.Source {
 	case v.source(v.saves):
 	case v.source(v.saves + 1):
@@ -169,7 +170,7 @@ func (v *saving) open(s *studioProcess) {
 // save saves versions of the script until the studio is gone.
 func (v *saving) save(s *studioProcess) {
 	for {
-		status, a, err := s.request("save", map[string]any{"file": "mine.lua", "source": v.source(v.saves + 1), "version": v.version}, v.team...)
+		status, a, err := s.request("save", map[string]any{"file": "mine.lua", "source": v.source(v.saves + 1), "version": v.version})
 		if err != nil {
 			return
 		}
@@ -189,7 +190,7 @@ func TestCrashOfAStudio(t *testing.T) {
 	class, tr := filepath.Join(t.TempDir(), "class"), newTraces(t)
 	line := []string{class, "--team", "Red"}
 	first := openStudio(t, t.TempDir(), line...)
-	v := &saving{t: t, team: []string{"Authorization", "Bearer " + first.tokens["Red"]}}
+	v := &saving{t: t, team: first.tokens["Red"]}
 	write(t, class, "Red/mine.lua", v.source(0))
 	first.end()
 	rnd := rand.New(rand.NewPCG(3, 1))
@@ -209,7 +210,7 @@ func TestCrashOfAStudio(t *testing.T) {
 		})
 		if serves {
 			all.Go(func() {
-				_, _, _ = s.request("try", map[string]any{"file": "slow.lua", "source": slowLua, "leagues": 300}, v.team...)
+				_, _, _ = s.request("try", map[string]any{"file": "slow.lua", "source": slowLua, "leagues": 300})
 			})
 			v.save(s)
 		}

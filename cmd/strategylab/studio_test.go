@@ -22,6 +22,7 @@ type studioProcess struct {
 	*process
 	url    string
 	tokens map[string]string
+	team   string // the authorization of calls
 }
 
 // openStudio starts the command in a folder; it ends with the test.
@@ -51,7 +52,7 @@ func (s *studioProcess) end() {
 	vanishes(s.t, s.Path)
 }
 
-// call calls an action of the page and returns the last line of its answer.
+// call calls an action of the page as a team, if there are any, and returns the last line of its answer.
 func (s *studioProcess) call(action string, in map[string]any, header ...string) (status int, answer studioAnswer) {
 	s.t.Helper()
 	status, answer, err := s.request(action, in, header...)
@@ -60,6 +61,25 @@ func (s *studioProcess) call(action string, in map[string]any, header ...string)
 	}
 	return status, answer
 }
+
+// says is call for an answer that must have a status and texts.
+func (s *studioProcess) says(status int, action string, in map[string]any, texts ...string) studioAnswer {
+	s.t.Helper()
+	got, a := s.call(action, in)
+	all := strings.ReplaceAll(fmt.Sprintf("%+v", a), "\u00a0", " ")
+	for _, text := range texts {
+		if !strings.Contains(all, text) {
+			s.t.Errorf("%s: no %q in %s", action, text, all)
+		}
+	}
+	if got != status {
+		s.t.Errorf("%s: status %d, want %d: %s", action, got, status, all)
+	}
+	return a
+}
+
+// as has the calls that follow come from a team.
+func (s *studioProcess) as(token string) { s.team = "Bearer " + token }
 
 // request is call for a studio that may have ended.
 func (s *studioProcess) request(action string, in map[string]any, header ...string) (status int, answer studioAnswer, err error) {
@@ -71,12 +91,11 @@ func (s *studioProcess) request(action string, in map[string]any, header ...stri
 	if err != nil {
 		return 0, answer, err
 	}
+	req.Header.Set("Authorization", s.team)
 	for i := 0; i < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
-		if header[i] == "Host" {
-			req.Host = header[i+1]
-		}
 	}
+	req.Host = req.Header.Get("Host")
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return 0, answer, err
@@ -109,60 +128,45 @@ func TestStudio(t *testing.T) {
 	notRaced(t, ownProcesses)
 	dir := t.TempDir()
 	s := openStudio(t, dir, "strategies")
-	_, made := s.call("new", map[string]any{"file": "mine.lua"})
 	file := filepath.Join(dir, "strategies", "mine.lua")
-	if text, err := os.ReadFile(file); err != nil || string(text) != made.Text.Source || !strings.Contains(made.List, "mine.lua") || !strings.Contains(string(text), "mine: plays against") {
-		t.Fatalf("created %s, %v; %+v", text, err, made)
+	holds := func(want string) {
+		t.Helper()
+		if text, err := os.ReadFile(file); err != nil || string(text) != want {
+			t.Errorf("the file is %q, %v", text, err)
+		}
 	}
+	script := func(source string) map[string]any { return map[string]any{"file": "mine.lua", "source": source} }
+	made := s.says(200, "new", script(""), "mine.lua", "mine: plays against")
 	source := made.Text.Source
-	if status, a := s.call("check", map[string]any{"file": "mine.lua", "source": source}); status != 200 || !strings.Contains(a.HTML, "<bdi>Ready") || !strings.Contains(a.HTML, "place ") {
-		t.Errorf("the template: %d %+v", status, a)
-	}
+	holds(source)
+	s.says(200, "check", script(source), "<bdi>Ready", "place ")
 	broken := strings.Replace(source, "return 0.5", "return nothing.here", 1)
 	line := strings.Count(broken[:strings.Index(broken, "nothing.here")], "\n") + 1
-	if _, a := s.call("check", map[string]any{"file": "mine.lua", "source": broken}); len(a.Findings) == 0 || a.Findings[0].Level != "error" || a.Findings[0].Line != line {
+	if a := s.says(200, "check", script(broken)); len(a.Findings) == 0 || a.Findings[0].Level != "error" || a.Findings[0].Line != line {
 		t.Errorf("an error in line %d: %+v", line, a.Findings)
 	}
-	if _, a := s.call("check", map[string]any{"file": "mine.lua", "source": "function choose(turn\n return"}); len(a.Findings) != 1 || a.Findings[0].Line != 2 {
+	if a := s.says(200, "check", script("function choose(turn\n return")); len(a.Findings) != 1 || a.Findings[0].Line != 2 {
 		t.Errorf("a script that does not load: %+v", a)
 	}
 	mended := strings.Replace(source, "return 0.5", `print("<b>nothing known</b> of " .. turn.opponent) return "even"`, 1)
 	trial := map[string]any{"file": "mine.lua", "source": mended, "before": source, "compare": true, "field": []string{"random", "markov-2", "hedge"}, "leagues": 30, "league": 3, "against": "hedge"}
-	_, first := s.call("try", trial)
-	for _, want := range []string{"30 leagues of 5 players, seed 1", "mine-before", "Compared with the version before: ", "Confirm on a fresh seed", `data-against="hedge"`} {
-		if !strings.Contains(strings.ReplaceAll(first.HTML, "\u00a0", " "), want) {
-			t.Errorf("the trial has no %q: %s %s", want, first.HTML, first.Error)
-		}
-	}
-	if _, again := s.call("try", trial); again.HTML != first.HTML {
+	first := s.says(200, "try", trial, "30 leagues of 5 players, seed 1", "mine-before", "Compared with the version before: ", "Confirm on a fresh seed", `data-against="hedge"`)
+	if again := s.says(200, "try", trial); again.HTML != first.HTML {
 		t.Errorf("the same trial differs:\n%s\n%s", first.HTML, again.HTML)
 	}
-	if _, a := s.call("confirm", trial); strings.Contains(a.HTML, "seed 1<") || !strings.Contains(a.HTML, "fresh seed: report these") {
+	if a := s.says(200, "confirm", trial, "fresh seed: report these"); strings.Contains(a.HTML, "seed 1<") {
 		t.Errorf("confirmed: %+v", a)
 	}
-	_, a := s.call("league", trial)
-	if n := strings.Count(a.HTML, "<bdi>hedge</bdi>"); n != 10 || !strings.Contains(a.HTML, "&lt;b&gt;nothing known&lt;/b&gt; of P0") || !strings.Contains(a.HTML, "the version before") || strings.Contains(a.HTML, "markov-2") {
-		t.Errorf("%d matches against hedge, want 10: %+v", n, a)
+	if a := s.says(200, "league", trial, "&lt;b&gt;nothing known&lt;/b&gt; of P0", "the version before"); strings.Count(a.HTML, "<bdi>hedge</bdi>") != 10 || strings.Contains(a.HTML, "markov-2") {
+		t.Errorf("want 10 matches, against hedge: %+v", a)
 	}
-	if _, a := s.call("try", map[string]any{"file": "mine.lua", "source": mended, "before": "nonsense(", "compare": true, "leagues": 2}); !strings.Contains(a.HTML, "tried without it") {
-		t.Errorf("a version before that does not load: %+v", a)
-	}
-	status, saved := s.call("save", map[string]any{"file": "mine.lua", "source": mended, "version": made.Text.Version})
-	if text, err := os.ReadFile(file); status != 200 || err != nil || string(text) != mended {
-		t.Errorf("saved %q, %v: %d %+v", text, err, status, saved)
-	}
-	if status, a := s.call("save", map[string]any{"file": "mine.lua", "source": "lost", "version": made.Text.Version}); status != http.StatusConflict || !strings.Contains(a.Error, "has changed since it was opened") {
-		t.Errorf("an old version: %d %+v", status, a)
-	}
-	if err := os.WriteFile(file, []byte("of another editor"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if status, _ := s.call("save", map[string]any{"file": "mine.lua", "source": "lost", "version": saved.Text.Version}); status != http.StatusConflict {
-		t.Errorf("a file that another program has written: status %d", status)
-	}
-	if text, err := os.ReadFile(file); err != nil || string(text) != "of another editor" {
-		t.Errorf("the file is %q, %v", text, err)
-	}
+	s.says(200, "try", map[string]any{"file": "mine.lua", "source": mended, "before": "nonsense(", "compare": true, "leagues": 2}, "tried without it")
+	saved := s.says(200, "save", map[string]any{"file": "mine.lua", "source": mended, "version": made.Text.Version})
+	holds(mended)
+	s.says(http.StatusConflict, "save", map[string]any{"file": "mine.lua", "source": "lost", "version": made.Text.Version}, "has changed since it was opened")
+	write(t, dir, "strategies/mine.lua", "of another editor")
+	s.says(http.StatusConflict, "save", map[string]any{"file": "mine.lua", "source": "lost", "version": saved.Text.Version})
+	holds("of another editor")
 	s.end()
 }
 
@@ -170,27 +174,22 @@ func TestStudio(t *testing.T) {
 func TestStudioStaysInItsFolder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	folder := filepath.Join(dir, "mine")
-	if err := errors.Join(os.Mkdir(folder, 0o755), os.WriteFile(filepath.Join(dir, "secret.lua"), []byte("secret"), 0o644),
-		os.Symlink(filepath.Join(dir, "secret.lua"), filepath.Join(folder, "link.lua")),
-		os.WriteFile(filepath.Join(folder, "<img src=x>.lua"), nil, 0o644), os.WriteFile(filepath.Join(folder, "left\u202eright.js"), nil, 0o644),
-		os.WriteFile(filepath.Join(folder, "binary.wasm"), []byte("\x00asm"), 0o644), os.WriteFile(filepath.Join(folder, "latin.lua"), []byte("\xff"), 0o644),
-		os.WriteFile(filepath.Join(folder, "long.lua"), bytes.Repeat([]byte("-"), 300<<10), 0o644)); err != nil {
+	for name, text := range map[string]string{
+		"secret.lua": "secret", "mine/<img src=x>.lua": "", "mine/left\u202eright.js": "", "mine/binary.wasm": "\x00asm", "mine/latin.lua": "\xff", "mine/long.lua": strings.Repeat("-", 300<<10),
+	} {
+		write(t, dir, name, text)
+	}
+	if err := os.Symlink(filepath.Join(dir, "secret.lua"), filepath.Join(dir, "mine", "link.lua")); err != nil {
 		t.Fatal(err)
 	}
 	s := openStudio(t, dir, "mine")
-	_, app := s.call("app", map[string]any{})
-	for _, want := range []string{"&lt;img src=x&gt;.lua", "left?right.js", "binary.wasm", "compiled", "longer than 256 KiB", "not a regular file"} {
-		if !strings.Contains(app.HTML, want) {
-			t.Errorf("the list has no %s: %s", want, app.HTML)
-		}
-	}
+	s.says(200, "app", nil, "&lt;img src=x&gt;.lua", "left?right.js", "binary.wasm", "compiled", "longer than 256 KiB", "not a regular file")
 	for _, name := range []string{"../secret.lua", "..%2fsecret.lua", "/etc/passwd", "link.lua", "mine/../../secret.lua", "..\\secret.lua", "secret.lua\x00.lua", "binary.wasm", "README.md", ".hidden.lua",
 		"<img src=x>.lua", "latin.lua", "long.lua", "", strings.Repeat("long", 2500) + ".lua", "a.lua.lua", "CON:.lua"} {
 		for _, action := range []string{"open", "new", "save", "check", "try", "league"} {
 			status, a := s.call(action, map[string]any{"file": name, "source": "x = 1", "leagues": 1, "version": ""})
-			known := name == "link.lua" || name == "latin.lua" || name == "long.lua" // valid names, which a draft may have
-			if status == 200 && !(known && (action == "check" || action == "try" || action == "league")) || strings.Contains(fmt.Sprint(a), "secret\n") || strings.Contains(a.Error, dir) || len(a.Error) > 500 {
+			draft := slices.Contains([]string{"link.lua", "latin.lua", "long.lua"}, name) && slices.Contains([]string{"check", "try", "league"}, action) // which may have such a name
+			if status == 200 && !draft || strings.Contains(fmt.Sprint(a), "secret\n") || strings.Contains(a.Error, dir) || len(a.Error) > 500 {
 				t.Errorf("%s %q: %d %.300v", action, name, status, a)
 			}
 		}
@@ -216,45 +215,33 @@ func TestStudioStaysInItsFolder(t *testing.T) {
 func TestStudioIsBounded(t *testing.T) {
 	t.Parallel()
 	notRaced(t, "a worker would take more memory than it may")
-	dir := t.TempDir()
-	s := openStudio(t, dir, "mine", "--max-runs", "300", "--max-time", "20s", "--time-limit", "100ms", "--team", "Red")
-	as := []string{"Authorization", "Bearer " + s.tokens["Red"]}
-	for _, source := range []string{
-		"while true do end", `function choose(t) while true do end end`,
-	} {
-		if status, a := s.call("check", map[string]any{"file": "bad.lua", "source": source}, as...); status != 200 || len(a.Findings) == 0 || a.Findings[0].Level != "error" {
-			t.Errorf("%s: %d %+v", source, status, a)
-		}
+	s := openStudio(t, t.TempDir(), "mine", "--max-runs", "300", "--max-time", "20s", "--time-limit", "100ms", "--team", "Red")
+	s.as(s.tokens["Red"])
+	for _, source := range []string{"while true do end", `function choose(t) while true do end end`} {
+		s.says(200, "check", map[string]any{"file": "bad.lua", "source": source}, "{Level:error")
 	}
-	if _, a := s.call("try", map[string]any{"file": "bad.js", "source": "function choose(t) { for (;;) {} }", "field": []string{"random", "hedge"}, "leagues": 2}, as...); !strings.Contains(a.HTML, "technical loss") {
-		t.Errorf("a script that hangs: %+v", a)
+	s.says(200, "try", map[string]any{"file": "bad.js", "source": "function choose(t) { for (;;) {} }", "field": []string{"random", "hedge"}, "leagues": 2}, "technical loss")
+	var crowd []string
+	for i := range 40 {
+		crowd = append(crowd, fmt.Sprintf("p%d", i))
 	}
-	good := "function choose(t) return 'odd' end"
 	for want, in := range map[string]map[string]any{
 		"301 leagues; want 1 to 300": {"leagues": 301},
-		"want at most 32": {"leagues": 1, "field": func() (all []string) {
-			for i := range 40 {
-				all = append(all, fmt.Sprintf("p%d", i))
-			}
-			return all
-		}()},
-		`no strategy "nobody"`:    {"leagues": 1, "field": []string{"nobody"}},
-		"invalid strategy name":   {"leagues": 1, "field": []string{"../x"}},
-		"0 leagues; want 1 to":    {},
-		"at most 262144":          {"leagues": 1, "source": strings.Repeat("-", 300<<10)},
-		"two players are called ": {"leagues": 1, "field": []string{"random", "random"}},
+		"want at most 32":            {"leagues": 1, "field": crowd},
+		`no strategy "nobody"`:       {"leagues": 1, "field": []string{"nobody"}},
+		"invalid strategy name":      {"leagues": 1, "field": []string{"../x"}},
+		"0 leagues; want 1 to":       {},
+		"at most 262144":             {"leagues": 1, "source": strings.Repeat("-", 300<<10)},
+		"two players are called ":    {"leagues": 1, "field": []string{"random", "random"}},
 	} {
 		in["file"] = "good.lua"
 		if in["source"] == nil {
-			in["source"] = good
+			in["source"] = "function choose(t) return 'odd' end"
 		}
-		if status, a := s.call("try", in, as...); status != http.StatusUnprocessableEntity || !strings.Contains(a.Error, want) {
-			t.Errorf("%s: %d %+v", want, status, a)
-		}
+		s.says(http.StatusUnprocessableEntity, "try", in, want)
 	}
-	if status, a := s.call("try", map[string]any{"file": "good.lua", "source": good, "leagues": 1}, "Authorization", "Bearer wrong"); status != http.StatusUnauthorized {
-		t.Errorf("a wrong token: %d %+v", status, a)
-	}
+	s.as("wrong")
+	s.says(http.StatusUnauthorized, "try", map[string]any{"file": "good.lua", "source": "function choose(t) return 'odd' end", "leagues": 1})
 	s.end()
 }
 
@@ -292,9 +279,8 @@ func TestTeamsTakeTurns(t *testing.T) {
 	if resp := begin(); resp.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("one more than may wait: status %d, want 503", resp.StatusCode)
 	}
-	if status, a := s.call("try", map[string]any{"file": "quick.lua", "source": "function choose(t) return 'odd' end", "leagues": 2}, "Authorization", "Bearer "+s.tokens["Blue"]); status != http.StatusOK || !strings.Contains(a.HTML, "quick") {
-		t.Errorf("the other team meanwhile: %d %+v", status, a)
-	}
+	s.as(s.tokens["Blue"])
+	s.says(http.StatusOK, "try", map[string]any{"file": "quick.lua", "source": "function choose(t) return 'odd' end", "leagues": 2}, "quick") // meanwhile
 	cancel()
 	until(t, "the end of the workers", func() bool { return running(s.Path) <= 1 })
 	s.end()
@@ -305,9 +291,9 @@ func TestTeamsTakeTurns(t *testing.T) {
 func TestStudioOfAClass(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	run1(t, dir, exitUsage, "studio", "--listen", "0.0.0.0:0")
-	run1(t, dir, exitUsage, "studio", "--team", "Red")
-	run1(t, dir, exitUsage, "studio", "class", "--team", "Red", "--team", "red")
+	for _, line := range []string{"studio --listen 0.0.0.0:0", "studio --team Red", "studio class --team Red --team red"} {
+		run1(t, dir, exitUsage, strings.Fields(line)...)
+	}
 	s := openStudio(t, dir, "class", "--team", "Red", "--team", "<b>&")
 	if len(s.tokens) != 2 || len(s.tokens["Red"]) < 16 {
 		t.Fatalf("tokens: %v", s.tokens)
@@ -316,15 +302,13 @@ func TestStudioOfAClass(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the tokens are in %v, %v", info, err)
 	}
-	as := func(token string) []string { return []string{"Authorization", "Bearer " + token} }
-	if status, a := s.call("new", map[string]any{"file": "ours.js"}, as(s.tokens["Red"])...); status != 200 {
-		t.Fatalf("new: %d %+v", status, a)
-	}
+	s.as(s.tokens["Red"])
+	s.says(200, "new", map[string]any{"file": "ours.js"})
 	if _, err := os.Stat(filepath.Join(dir, "class", "Red", "ours.js")); err != nil {
 		t.Error(err)
 	}
-	_, other := s.call("app", map[string]any{}, as(s.tokens["<b>&"])...)
-	if strings.Contains(other.HTML, "ours") || !strings.Contains(other.HTML, "&lt;b&gt;&amp;") {
+	s.as(s.tokens["<b>&"])
+	if other := s.says(200, "app", nil, "&lt;b&gt;&amp;"); strings.Contains(other.HTML, "ours") {
 		t.Errorf("the other team sees %s", other.HTML)
 	}
 	s.end()
@@ -332,25 +316,20 @@ func TestStudioOfAClass(t *testing.T) {
 	if len(again.tokens) != 1 || again.tokens["Blue"] == "" {
 		t.Errorf("tokens printed again: %v", again.tokens)
 	}
-	if _, a := again.call("open", map[string]any{"file": "ours.js"}, as(s.tokens["Red"])...); !strings.Contains(a.Text.Source, "choose") {
-		t.Errorf("after a restart: %+v", a)
-	}
-	slow := map[string]any{"file": "slow.lua", "source": slowLua, "leagues": 1000}
-	if status, a := again.call("try", slow, as(s.tokens["Red"])...); !strings.Contains(a.Error, "time limit of this studio exceeded") {
-		t.Errorf("a trial that takes too long: %d %+v", status, a)
+	again.as(s.tokens["Red"])
+	again.says(200, "open", map[string]any{"file": "ours.js"}, "choose")
+	if _, a := again.call("try", map[string]any{"file": "slow.lua", "source": slowLua, "leagues": 1000}); !strings.Contains(a.Error, "time limit of this studio exceeded") {
+		t.Errorf("a trial that takes too long: %+v", a)
 	}
 	again.end()
-	if err := os.Chmod(file, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if out := run1(t, dir, exitUsage, "studio", "class", "--teams", "class/teams.json"); !strings.Contains(out, "chmod 600") {
-		t.Errorf("tokens that others can read: %s", out)
-	}
-	if err := errors.Join(os.Chmod(file, 0o600), os.WriteFile(file, []byte(`[{"name":"x","folder":"../x","token":"0123456789abcdef"}]`), 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	if out := run1(t, dir, exitFailure, "studio", "class", "--teams", "class/teams.json"); !strings.Contains(out, "invalid folder") {
-		t.Errorf("a folder elsewhere: %s", out)
+	for mode, want := range map[os.FileMode]string{0o644: "chmod 600", 0o600: "invalid folder"} {
+		code := map[os.FileMode]int{0o644: exitUsage, 0o600: exitFailure}[mode]
+		if err := errors.Join(os.WriteFile(file, []byte(`[{"name":"x","folder":"../x","token":"0123456789abcdef"}]`), 0o600), os.Chmod(file, mode)); err != nil {
+			t.Fatal(err)
+		}
+		if out := run1(t, dir, code, "studio", "class", "--teams", "class/teams.json"); !strings.Contains(out, want) {
+			t.Errorf("a file of tokens with mode %v: %s", mode, out)
+		}
 	}
 }
 
@@ -395,16 +374,14 @@ func TestStudioOpponents(t *testing.T) {
 		write(t, filepath.Join(dir, "strategies"), name, text)
 	}
 	s := openStudio(t, dir, "strategies", "--agent", agent, "--max-time", "5m")
-	try := func(opponents ...string) (int, studioAnswer) {
-		return s.call("try", map[string]any{"file": "mine.lua", "source": source, "field": opponents, "leagues": 2})
+	try := func(opponents ...string) map[string]any {
+		return map[string]any{"file": "mine.lua", "source": source, "field": opponents, "leagues": 2}
 	}
-	if status, a := try("random", "other(even=0.9)", "mine-py"); status != 200 || !strings.Contains(a.HTML, "other(even=0.9)") || !strings.Contains(a.HTML, "mine-py") {
-		t.Errorf("%d %+v", status, a)
-	}
-	if _, a := try("random", "other(even=7)"); !strings.Contains(a.Error, "even") {
+	s.says(200, "try", try("random", "other(even=0.9)", "mine-py"), "other(even=0.9)", "mine-py")
+	if _, a := s.call("try", try("random", "other(even=7)")); !strings.Contains(a.Error, "even") {
 		t.Errorf("a value out of its range: %+v", a)
 	}
-	if _, a := try("random", "http://127.0.0.1:1/mcp"); a.Error == "" {
+	if _, a := s.call("try", try("random", "http://127.0.0.1:1/mcp")); a.Error == "" {
 		t.Errorf("a page names an agent: %+v", a)
 	}
 	s.end()

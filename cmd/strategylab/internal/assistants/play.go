@@ -92,7 +92,7 @@ func (l *labTools) playIn(ctx context.Context, dir, id string, plan results.Plan
 	if err != nil {
 		return finished{}, err
 	}
-	played, err := lab.Session{Lab: l.cfg.lab, Report: &lab.ReportOptions{}, Seen: seen}.Play(ctx, folder, dir, t.Factories)
+	played, err := lab.Session{Lab: l.cfg.lab, Report: true, Seen: seen}.Play(ctx, folder, dir, t.Factories)
 	if err == nil {
 		err = played.WritePage(ctx)
 	}

@@ -30,11 +30,6 @@ func shellNames(separator string) string {
 	return strings.Join([]string{"bash", "zsh", "fish", "powershell"}, separator)
 }
 
-func completionScript(shell string) (string, bool) {
-	text, err := completionScripts.ReadFile("completion/" + shell)
-	return string(text), err == nil
-}
-
 // completeCommand prints what may complete a command line: a line each with the word, a
 // tab and its description. The scripts of the shells call it with the words before the
 // cursor and the one at it.

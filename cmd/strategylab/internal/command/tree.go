@@ -1,7 +1,6 @@
 package command
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -62,11 +61,11 @@ func completionCommand(p *Process) *cli.Command {
 			"  $PROFILE in PowerShell        strategylab completion powershell | Out-String |\n" +
 			"                                    Invoke-Expression",
 		Action: Action(p, func(p *Process, c *cli.Context) error {
-			text, ok := completionScript(c.Args().First())
-			if !ok {
+			text, err := completionScripts.ReadFile("completion/" + c.Args().First())
+			if err != nil {
 				return Usagef("completion: unknown shell %q, want one of %s", c.Args().First(), shellNames(", "))
 			}
-			_, err := fmt.Fprint(p.Stdout, text)
+			_, err = p.Stdout.Write(text)
 			return err
 		}, "the shell"),
 	}

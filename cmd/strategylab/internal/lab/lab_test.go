@@ -64,7 +64,7 @@ func TestReadShowsWhatPlayShowed(t *testing.T) {
 		}
 		last = now
 	}
-	played, err := Session{Lab: l, Report: &ReportOptions{}, Watch: watch}.Play(t.Context(), create(t, l, "run", plan), l.Path("run"), factories)
+	played, err := Session{Lab: l, Report: true, Watch: watch}.Play(t.Context(), create(t, l, "run", plan), l.Path("run"), factories)
 	if err != nil {
 		t.Fatal(err)
 	}

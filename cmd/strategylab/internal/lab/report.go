@@ -53,20 +53,13 @@ func WritePage(dir string, in page.Input, plots bool) error {
 	if !plots {
 		return nil
 	}
-	if err := writePlots(filepath.Join(dir, PlotsFolder), in); err != nil {
-		return fmt.Errorf("write plots: %w", err)
-	}
-	return nil
-}
-
-func writePlots(dir string, in page.Input) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
+	dir = filepath.Join(dir, PlotsFolder)
+	err := os.MkdirAll(dir, 0o755)
 	for _, p := range page.Plots(in) {
-		if err := disk.WriteFile(filepath.Join(dir, p.Name+".svg"), []byte(p.SVG), 0o644); err != nil {
-			return err
-		}
+		err = errors.Join(err, disk.WriteFile(filepath.Join(dir, p.Name+".svg"), []byte(p.SVG), 0o644))
+	}
+	if err != nil {
+		return fmt.Errorf("write plots: %w", err)
 	}
 	return nil
 }

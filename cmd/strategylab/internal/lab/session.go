@@ -28,7 +28,8 @@ type Session struct {
 	Lab     Lab
 	Workers int              // leagues played in parallel; 0 picks a number
 	Judge   *assert.Judge    // of assertions; nil for none
-	Report  *ReportOptions   // of the page that Played.WritePage makes; nil for none
+	Report  bool             // whether Played.WritePage makes a page
+	Plots   bool             // and writes its plots as SVG files, too
 	Yours   []int            // field indices of the user's strategies; nil for those that do not come with the program
 	Origin  string           // folder of the run that this one repeats, for its scripts; may be empty
 	Seen    experiments.Sink // sees every new league; may be nil
@@ -67,25 +68,20 @@ func (s Sofar) Document() *report.Document {
 	return report.New(s.study.Estimated(analysis.DefaultLevel, report.Facts{Processes: s.processes()}))
 }
 
-// ReportOptions says what the page of a run holds.
-type ReportOptions struct {
-	Plots bool // write the plots as SVG files, too
-}
-
 // Played is what a run has shown.
 type Played struct {
 	page.Input
 	Interrupted bool // the context ended before the run was complete
 	Kept        int  // leagues that were taken over from the former run
 
-	page *unwritten // nil for none
+	page func(context.Context) error // writes it; nil for none
 }
 
 // Play plays the remaining leagues of the run in an open folder, writes its
 // summary there, and closes the folder, whose path is path. An
 // interruption is not an error: Played then covers the complete leagues.
 func (s Session) Play(ctx context.Context, dir *results.Dir, path string, factories []strategies.Factory) (*Played, error) {
-	c, err := newCollectors(dir.Plan(), s.Report != nil, s.Report != nil)
+	c, err := newCollectors(dir.Plan(), s.Report, s.Report)
 	if err != nil {
 		return nil, errors.Join(err, dir.Close())
 	}
@@ -99,10 +95,18 @@ func (s Session) Play(ctx context.Context, dir *results.Dir, path string, factor
 	if err = errors.Join(err, dir.Close()); err != nil {
 		return nil, err
 	}
-	if s.Report != nil && played.Run.Estimates.Leagues > 0 {
-		played.page = &unwritten{options: *s.Report, path: path, collectors: c}
-		if s.Absent == nil {
-			played.page.factories = factories
+	if s.Report && played.Run.Estimates.Leagues > 0 {
+		played.page = func(ctx context.Context) (err error) {
+			played.Leagues, played.Records = c.leagues, c.records
+			if s.Absent == nil {
+				if played.Mirrors, err = playMirrors(ctx, played.Run, factories); err == nil {
+					err = keepMirrors(path, played.Mirrors)
+				}
+			}
+			if err != nil {
+				return err
+			}
+			return WritePage(path, Dated(path, played.Input), s.Plots)
 		}
 	}
 	return played, nil
@@ -204,32 +208,14 @@ func cutShort(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx)))
 }
 
-// unwritten is the page of a run before it is written.
-type unwritten struct {
-	options    ReportOptions
-	path       string
-	collectors *collectors
-	factories  []strategies.Factory // of the mirror leagues; nil for none
-}
-
 // WritePage writes the page of the run into its folder, if the session wants one. Before
 // that it plays mirror leagues, until ctx ends. It takes a moment, so what the run shows
 // can be printed first.
-func (p *Played) WritePage(ctx context.Context) (err error) {
-	u := p.page
-	if u == nil {
+func (p *Played) WritePage(ctx context.Context) error {
+	if p.page == nil {
 		return nil
 	}
-	p.Leagues, p.Records = u.collectors.leagues, u.collectors.records
-	if u.factories != nil {
-		if p.Mirrors, err = playMirrors(ctx, p.Run, u.factories); err != nil {
-			return err
-		}
-		if err := keepMirrors(u.path, p.Mirrors); err != nil {
-			return err
-		}
-	}
-	return WritePage(u.path, Dated(u.path, p.Input), u.options.Plots)
+	return p.page(ctx)
 }
 
 // judge completes a report with the verdicts on the assertions.

@@ -85,15 +85,15 @@ type experimentRun struct {
 	runs    int           // leagues at most
 	stop    *results.Stop // nil without a stopping rule
 	workers int
-	page    *lab.ReportOptions // nil for no report
-	shard   results.Shard      // of --shard; zero without it
-	records string             // results.RecordsNone, or empty
-	again   string             // the command that continues the run; empty for experiment --resume
+	page    pageOptions
+	shard   results.Shard // of --shard; zero without it
+	records string        // results.RecordsNone, or empty
+	again   string        // the command that continues the run; empty for experiment --resume
 }
 
 func newExperiment(p *command.Process, c *cli.Context, o *experimentOptions) (*experimentRun, error) {
 	e := &experimentRun{output: newOutput(p, c, o.Format), opt: o, workers: o.Workers}
-	e.shown, e.page = o.showOptions, o.page()
+	e.shown, e.page = o.showOptions, o.pageOptions
 	var err error
 	if e.cluster, err = e.clusterFor(o.clusterOptions, o.Isolation); err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func newExperiment(p *command.Process, c *cli.Context, o *experimentOptions) (*e
 		}
 	}
 	if o.Records == results.RecordsNone {
-		e.records, e.page = o.Records, nil // such a run has no page
+		e.records, e.page.NoReport = o.Records, true // such a run has no page
 	}
 	if e.runs, e.stop, err = o.stop(c, o.Runs); err != nil {
 		return nil, err
@@ -254,8 +254,8 @@ const mostOnPage = 200
 // finish plays the rest of the run in a folder, closes the folder and prints what
 // the whole run shows, or what confirms it.
 func (e *experimentRun) finish(ctx context.Context, dir *results.Dir, out string, factories []strategies.Factory) (*report.Document, error) {
-	if n := len(dir.Plan().Field); n > mostOnPage && e.page != nil {
-		e.page = nil
+	if n := len(dir.Plan().Field); n > mostOnPage && !e.page.NoReport {
+		e.page.NoReport = true
 		e.p.Note("no report.html: it compares at most %d strategies, and this field has %d", mostOnPage, n)
 	}
 	if !e.opt.Confirm || dir.Plan().Confirms != nil {
@@ -264,7 +264,7 @@ func (e *experimentRun) finish(ctx context.Context, dir *results.Dir, out string
 	if err := e.unconfirmed(out); err != nil {
 		return nil, errors.Join(err, dir.Close())
 	}
-	played, err := e.play(ctx, dir, out, factories, lab.Session{Workers: e.workers, Report: e.page})
+	played, err := e.play(ctx, dir, out, factories, lab.Session{Workers: e.workers, Report: !e.page.NoReport, Plots: e.page.Plots})
 	if err != nil {
 		return nil, err
 	}
@@ -281,7 +281,7 @@ func (e *experimentRun) finish(ctx context.Context, dir *results.Dir, out string
 // playOut plays the rest of the run in a folder, as s says, closes the folder and prints
 // what the whole run shows.
 func (e *experimentRun) playOut(ctx context.Context, dir *results.Dir, out string, factories []strategies.Factory, s lab.Session) (*report.Document, error) {
-	s.Workers, s.Report = e.workers, e.page
+	s.Workers, s.Report, s.Plots = e.workers, !e.page.NoReport, e.page.Plots
 	played, err := e.play(ctx, dir, out, factories, s)
 	if err != nil {
 		return nil, err
@@ -317,7 +317,7 @@ func (e *experimentRun) present(ctx context.Context, out string, played *lab.Pla
 		return run, e.stopped(run, cmp.Or(e.again, "strategylab experiment --resume "+words.ShellWord(out)+e.live.again()))
 	}
 	where := "results in " + out
-	if e.page != nil {
+	if !e.page.NoReport {
 		where += ", report in " + filepath.Join(out, page.File)
 	}
 	e.p.Note("%s; to repeat it: --seed %d", where, run.Run.Plan.Seed)

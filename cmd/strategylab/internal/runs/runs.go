@@ -141,14 +141,6 @@ type pageOptions struct {
 	Plots    bool `flag:"plots" usage:"write the plots as SVG files, too"`
 }
 
-// page returns what the page of a run holds; nil for no page.
-func (o *pageOptions) page() *lab.ReportOptions {
-	if o.NoReport {
-		return nil
-	}
-	return &lab.ReportOptions{Plots: o.Plots}
-}
-
 // output is where and how a command prints what a run shows.
 type output struct {
 	p      *command.Process

@@ -129,7 +129,7 @@ func (e *experimentRun) mergeSums(dirs []string, out, mine string) error {
 	if err != nil {
 		return err
 	}
-	e.page = nil
+	e.page.NoReport = true
 	if _, err := e.present(e.c.Context, out, played); err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ type mergeOptions struct {
 
 func merge(p *command.Process, c *cli.Context, o *mergeOptions) error {
 	e := &experimentRun{output: newOutput(p, c, o.Format), workers: o.Workers}
-	e.shown, e.page = o.showOptions, o.page()
+	e.shown, e.page = o.showOptions, o.pageOptions
 	var err error
 	dirs, out := c.Args().Slice(), o.Out
 	quoted := make([]string, len(dirs))

@@ -155,21 +155,23 @@ func (s Session) playLeagues(ctx context.Context, dir *results.Dir, factories []
 			return nil
 		}))
 	}
-	before, began := prefix.Leagues(), s.Lab.Now()
+	before, began, playing := prefix.Leagues(), s.Lab.Now(), driver
 	var outcome experiments.Outcome
-	kept := func() int { return 0 }
 	var seconds float64 // of playing, which a merge hardly does
 	if s.Parts != nil {
 		outcome, err = experiments.Merge(ctx, plan, s.Parts, driver, experiments.Tee(sinks...), config)
 	} else {
-		var playing experiments.Driver
-		if playing, kept, err = s.reusing(plan, factories, driver); err != nil {
+		if playing, err = s.reusing(plan, factories, driver); err != nil {
 			return nil, err
 		}
 		outcome, err = experiments.Run(ctx, plan, playing, experiments.Tee(sinks...), config)
 		seconds = s.Lab.Now().Sub(began).Seconds()
 	}
-	played = &Played{Kept: kept()}
+	played = new(Played)
+	if r, ok := playing.(*arena.Reuse); ok {
+		probed, differ := r.Probed()
+		played.Kept = probed - differ
+	}
 	if played.Interrupted = cutShort(ctx, err); err != nil && !played.Interrupted {
 		return nil, err
 	}
@@ -368,33 +370,26 @@ func PlayInMemory(ctx context.Context, plan results.Plan, factories []strategies
 	return acc.Estimates(level), err
 }
 
-// reusing returns a driver that takes leagues over from the former run, and counts
-// them. Without a former run that gives the same leagues it is the driver itself.
-func (s Session) reusing(plan results.Plan, factories []strategies.Factory, driver experiments.Driver) (_ experiments.Driver, kept func() int, err error) {
-	kept = func() int { return 0 }
+// reusing returns a driver that takes leagues over from the former run; without one that
+// gives the same leagues, the driver itself.
+func (s Session) reusing(plan results.Plan, factories []strategies.Factory, driver experiments.Driver) (experiments.Driver, error) {
 	if s.Former == "" {
-		return driver, kept, nil
+		return driver, nil
 	}
 	open := func() (*results.Reader, error) { return results.OpenReader(s.Former) }
 	reader, err := open()
 	if err != nil {
-		return nil, kept, err
+		return nil, err
 	}
 	changed, same := arena.Changed(reader.Plan(), plan)
-	if err := reader.Close(); err != nil {
-		return nil, kept, err
-	}
-	if !same {
-		return driver, kept, nil
+	if err := reader.Close(); err != nil || !same {
+		return driver, err
 	}
 	reuse, err := arena.NewReuse(driver, plan, factories, changed, open, arena.Config{})
 	if err != nil {
-		return nil, kept, fmt.Errorf("take over leagues of the run before: %w", err)
+		return nil, fmt.Errorf("take over leagues of the run before: %w", err)
 	}
-	return reuse, func() int {
-		probed, differ := reuse.Probed()
-		return probed - differ
-	}, nil
+	return reuse, nil
 }
 
 // PlayUnrecorded plays the leagues of a plan as Play does, but without a folder: it passes

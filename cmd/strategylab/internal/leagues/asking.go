@@ -178,18 +178,12 @@ type organizing struct {
 }
 
 var organizings = []organizing{
-	{
-		"withdraw", "take a player out for good; before the start, remove its registration", league.Withdrawn,
-		"withdrawn: it loses its remaining matches, and nobody waits for it; before the start its place is free again",
-	},
-	{
-		"suspend", "take a player out of a running league for a while", league.Suspended,
-		"suspended: it loses its matches, and nobody waits for it, until it is readmitted",
-	},
-	{
-		"readmit", "let a player back in that is suspended or lost its token", league.Active,
-		"readmitted: it plays, and when it registers again it needs no token and gets a new one",
-	},
+	{"withdraw", "take a player out for good; before the start, remove its registration", league.Withdrawn,
+		"withdrawn: it loses its remaining matches, and nobody waits for it; before the start its place is free again"},
+	{"suspend", "take a player out of a running league for a while", league.Suspended,
+		"suspended: it loses its matches, and nobody waits for it, until it is readmitted"},
+	{"readmit", "let a player back in that is suspended or lost its token", league.Active,
+		"readmitted: it plays, and when it registers again it needs no token and gets a new one"},
 }
 
 func statusCommands(p *command.Process) []*cli.Command {

@@ -60,14 +60,7 @@ func playerNames(plan results.Plan) string {
 }
 
 // firstLook is the default field: some classics, and everything that is not built in.
-var firstLook = []catalog.Ref{
-	{Target: string(catalog.GroupClassics), Copies: 1},
-	{Target: string(catalog.GroupScripts), Copies: 1},
-	{Target: string(catalog.GroupPlugins), Copies: 1},
-}
-
-// firstLookText is the default field as a user would write it.
-func firstLookText() string { return strings.Join(targets(firstLook), ",") }
+const firstLook = "classics,scripts,plugins"
 
 // load loads the catalog that the field is from.
 func (e *experimentRun) load(ctx context.Context) (*catalog.Catalog, error) {
@@ -114,7 +107,7 @@ func (e *experimentRun) named(ctx context.Context, cat *catalog.Catalog) (catalo
 	}
 	refs := e.refs
 	if len(refs) == 0 {
-		refs = firstLook
+		refs, _ = catalog.ParseRefs(firstLook) // it is in order
 	}
 	field, err := cat.Field(ctx, refs)
 	if err != nil {

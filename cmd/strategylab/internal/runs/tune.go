@@ -170,7 +170,7 @@ func (t *tuneRun) read() error {
 		Runs: o.Runs, Confirm: o.Confirm, Legs: o.Legs, Draw: o.Draw().String(),
 	}
 	if len(t.spec.Against) == 0 {
-		t.spec.Against = []string{firstLookText()}
+		t.spec.Against = []string{firstLook}
 	}
 	var err error
 	if t.spec.Seed, err = o.Seed(t.p); err == nil && t.out == "" {

@@ -156,8 +156,8 @@ type tuning struct {
 	former  *contrast.Leagues
 	both    *contrast.Contrast
 	leagues int
-	quarter int          // of the leagues of the plan
-	note    func(string) // receives the differences now and then, where nothing draws them
+	quarter int                              // of the leagues of the plan
+	note    func(format string, args ...any) // receives the differences now and then, where nothing draws them
 }
 
 // follow returns a tuning against the run in a folder, nil without one whose leagues
@@ -174,9 +174,9 @@ func (o *output) follow(plan results.Plan, folder string, progress *command.Prog
 	if err != nil || !both.Paired() {
 		return nil, errors.Join(err, reader.Close())
 	}
-	t := &tuning{Progress: progress, reader: reader, former: contrast.NewLeagues(reader), both: both, quarter: (plan.Runs + 3) / 4, note: func(string) {}}
+	t := &tuning{Progress: progress, reader: reader, former: contrast.NewLeagues(reader), both: both, quarter: (plan.Runs + 3) / 4, note: func(string, ...any) {}}
 	if !o.p.Err.Is() {
-		t.note = func(line string) { o.p.Note("%s", line) }
+		t.note = o.p.Note
 	}
 	return t, nil
 }
@@ -200,7 +200,7 @@ func (t *tuning) Append(l *results.League) error {
 		}
 		if t.leagues++; t.leagues%t.quarter == 0 && t.leagues > 1 {
 			for _, line := range t.lines() {
-				t.note(line)
+				t.note("%s", line)
 			}
 		}
 	}

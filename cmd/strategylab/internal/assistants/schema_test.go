@@ -1,7 +1,6 @@
 package assistants
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -17,18 +16,9 @@ import (
 	"github.com/strategylab/strategylab/host/mcptools"
 )
 
-func toolsOf(t *testing.T, cfg config) []mcptools.Tool {
-	t.Helper()
-	cfg.log = slog.New(slog.DiscardHandler)
-	all, _, err := newTools(cfg).tools()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
 // Every property of every tool is described, inputs are closed, and every tool can
-// be served.
+// be served. A client sends all definitions to its model with every question, so they are
+// short.
 func TestToolsAreDescribed(t *testing.T) {
 	t.Parallel()
 	all, answers, err := newTools(config{mcpOptions: mcpOptions{AllowSave: true, MaxRuns: 123, AtOnce: 1}, log: slog.New(slog.DiscardHandler)}).tools()
@@ -53,11 +43,21 @@ func TestToolsAreDescribed(t *testing.T) {
 			}
 		}
 	}
-	if _, err := mcptools.New(mcptools.Config{Name: "lab", Tools: all}); err != nil {
-		t.Error(err)
+	server, err := mcptools.New(mcptools.Config{Name: "lab", Tools: all})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if without := toolsOf(t, config{mcpOptions: mcpOptions{MaxRuns: 1, AtOnce: 1}}); len(without) != 7 {
-		t.Errorf("%d tools where nothing may be saved, want 7", len(without))
+	defer server.Close()
+	ask := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+	ask.Header.Set("Content-Type", "application/json")
+	answer := httptest.NewRecorder()
+	server.Handler().ServeHTTP(answer, ask)
+	const most, known = 20_000, `"comparison":{"type":"object","description":"the player (a) against the baseline (b)"}`
+	if list := answer.Body.String(); len(list) > most || len(list) < 5000 || !strings.Contains(list, "save_strategy") || !strings.Contains(list, known) {
+		t.Errorf("tools/list has %d bytes, want at most %d: shorten descriptions\n%.500s", len(list), most, list)
+	}
+	if without, _, err := newTools(config{mcpOptions: mcpOptions{MaxRuns: 1, AtOnce: 1}}).tools(); len(without) != 7 {
+		t.Errorf("%d tools where nothing may be saved, want 7; %v", len(without), err)
 	}
 }
 
@@ -76,33 +76,6 @@ func allDescribed(t *testing.T, where string, s *jsonschema.Schema) {
 			t.Errorf("%s.%s is described by %q", where, name, p.Description)
 		}
 		allDescribed(t, where+"."+name, p)
-	}
-}
-
-// A client sends the definitions of all tools to its model with every question, so they
-// are short.
-func TestDefinitionsAreShort(t *testing.T) {
-	t.Parallel()
-	server, err := mcptools.New(mcptools.Config{Name: "lab", Tools: toolsOf(t, config{mcpOptions: mcpOptions{AllowSave: true, MaxRuns: 1000, AtOnce: 1}})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Close()
-	answer := httptest.NewRecorder()
-	ask := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
-	ask.Header.Set("Content-Type", "application/json")
-	ask.Header.Set("Accept", "application/json")
-	server.Handler().ServeHTTP(answer, ask)
-	list := answer.Body.Bytes()
-	const most = 20_000
-	t.Logf("tools/list has %d bytes", len(list))
-	if len(list) > most || len(list) < 5000 {
-		t.Errorf("tools/list has %d bytes, want at most %d: shorten descriptions", len(list), most)
-	}
-	for _, name := range []string{"save_strategy", `"comparison":{"type":"object","description":"the player (a) against the baseline (b)"}`} {
-		if !bytes.Contains(list, []byte(name)) {
-			t.Errorf("tools/list has no %s", name)
-		}
 	}
 }
 

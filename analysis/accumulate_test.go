@@ -23,7 +23,7 @@ func everything(a *analysis.Accumulator) string {
 }
 
 func TestNewAccumulatorRefuses(t *testing.T) {
-	good := newWorld(t, "", 2, bot{}, bot{}).plan
+	good := newWorld("", 2, bot{}, bot{}).plan
 	for name, change := range map[string]func(*results.Plan){
 		"draw":  func(p *results.Plan) { p.Draw = "dice" },
 		"field": func(p *results.Plan) { p.Field = p.Field[:1] },
@@ -40,7 +40,7 @@ func TestNewAccumulatorRefuses(t *testing.T) {
 // TestMalformed gives records that no league can have. Each is refused with its
 // number, and nothing of it is counted.
 func TestMalformed(t *testing.T) {
-	w := newWorld(t, "", 1, bot{even: 0.5}, bot{even: 0.5, fault: 0.1, kind: game.FaultError}, bot{even: 0.5})
+	w := newWorld("", 1, bot{even: 0.5}, bot{even: 0.5, fault: 0.1, kind: game.FaultError}, bot{even: 0.5})
 	acc := analyse(t, w.plan, w.leagues(1, 3))
 	before := everything(acc)
 	for name, spoil := range map[string]func(*results.League){
@@ -80,7 +80,7 @@ func TestLargestLeagues(t *testing.T) {
 	for i := range bots[:18] {
 		bots[i].even = 1
 	}
-	w := newWorld(t, "weights:1=1,2=9999", game.MaxMatches/210-1, bots...)
+	w := newWorld("weights:1=1,2=9999", game.MaxMatches/210-1, bots...)
 	l := w.league(1, 0)
 	acc := analyse(t, w.plan, nil)
 	for range 4 {
@@ -105,7 +105,7 @@ func TestLargestLeagues(t *testing.T) {
 func BenchmarkAdd(b *testing.B) {
 	for _, players := range []int{2, 18, 100} {
 		b.Run(fmt.Sprintf("players=%d", players), func(b *testing.B) {
-			w := newWorld(b, "", 10, slices.Repeat([]bot{{even: 0.5, mood: 0.1}}, players)...)
+			w := newWorld("", 10, slices.Repeat([]bot{{even: 0.5, mood: 0.1}}, players)...)
 			leagues := w.leagues(1, 32)
 			acc := analyse(b, w.plan, leagues[:1])
 			for i := 0; b.Loop(); i++ {
@@ -153,11 +153,11 @@ func sumsOf(t *testing.T, a *analysis.Accumulator) []byte {
 
 // TestAddSumsRefuses gives sums that no leagues of the plan can have: nothing is added.
 func TestAddSumsRefuses(t *testing.T) {
-	w := newWorld(t, "", 1, bot{even: 0.5}, bot{even: 0.5, fault: 0.7, kind: game.FaultError}, bot{even: 0.5})
+	w := newWorld("", 1, bot{even: 0.5}, bot{even: 0.5, fault: 0.7, kind: game.FaultError}, bot{even: 0.5})
 	acc := analyse(t, w.plan, w.leagues(1, 3))
 	before := everything(acc)
 	own := string(sumsOf(t, acc))
-	larger := newWorld(t, "", 1, bot{}, bot{}, bot{}, bot{})
+	larger := newWorld("", 1, bot{}, bot{}, bot{}, bot{})
 	for name, text := range map[string]string{
 		"another field":    string(sumsOf(t, analyse(t, larger.plan, larger.leagues(1, 1)))),
 		"no JSON":          own[1:],

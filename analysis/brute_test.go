@@ -25,7 +25,7 @@ func genWorld(t *rapid.T, tb testing.TB) *world {
 		}
 	}), 2, 6).Draw(t, "bots")
 	draw := rapid.SampledFrom([]string{"uniform:1-10", "uniform:1-3", "weights:1=3,2=1", "weights:2=1"}).Draw(t, "draw")
-	return newWorld(tb, draw, rapid.IntRange(1, 4).Draw(t, "legs"), bots...)
+	return newWorld(draw, rapid.IntRange(1, 4).Draw(t, "legs"), bots...)
 }
 
 // TestBruteForce recomputes every estimate the slow way: league values as

@@ -129,16 +129,16 @@ func TestStudentisedBootstrap(t *testing.T) {
 	t.Parallel()
 	const seeds = 40
 	for _, name := range []string{"titles, skewed", "ranks of a strong player", "ranks of a middling player", "few leagues"} {
-		row, ok := referenceRow(t, "testdata/bootstrap-reference.csv", name)
+		row, ok := referenceRow("testdata/bootstrap-reference.csv", name)
 		if !ok {
 			t.Fatalf("no reference for %s", name)
 		}
 		var v valueCounts
 		for i, value := range strings.Fields(row[1]) {
-			v.values = append(v.values, number(t, value))
-			v.counts = append(v.counts, int64(number(t, strings.Fields(row[2])[i])))
+			v.values = append(v.values, number(value))
+			v.counts = append(v.counts, int64(number(strings.Fields(row[2])[i])))
 		}
-		low, high := number(t, row[4]), number(t, row[5])
+		low, high := number(row[4]), number(row[5])
 		var sum Estimate
 		for seed := range uint64(seeds) {
 			e := newIntervals(0.95).resampled(v, span{0, 100}, rand.NewPCG(seed, 1))
@@ -152,7 +152,7 @@ func TestStudentisedBootstrap(t *testing.T) {
 			}
 		}
 		tol := (high - low) / 2 / 50
-		if math.Abs(sum.Estimate-number(t, row[3])) > 1e-7 || math.Abs(sum.Low-low) > tol || math.Abs(sum.High-high) > tol {
+		if math.Abs(sum.Estimate-number(row[3])) > 1e-7 || math.Abs(sum.Low-low) > tol || math.Abs(sum.High-high) > tol {
 			t.Errorf("%s: %v, want %v", name, sum, row[3:])
 		}
 	}

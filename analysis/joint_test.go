@@ -98,7 +98,7 @@ func TestScorerAgreesWithTheEstimates(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []float64{0, 0.05} {
 		bots := []bot{{even: 0.5, mood: 0.1}, {even: 0.9}, {even: 0.2, fault: fault, kind: game.FaultError}, {even: 0.5}, {even: 0.5}}
-		w := newWorld(t, "", 3, bots...)
+		w := newWorld("", 3, bots...)
 		leagues := w.leagues(7, 300)
 		e := analyse(t, w.plan, leagues).Estimates(0.95)
 		scorer := attest.Must(analysis.NewScorer(w.plan))
@@ -121,7 +121,7 @@ func TestScorerAgreesWithTheEstimates(t *testing.T) {
 // are those of the pairs.
 func TestAgainst(t *testing.T) {
 	for _, draw := range []string{"", "weights:1=1,2=3"} {
-		w := newWorld(t, draw, 3, bot{even: 0.5}, bot{even: 0.9}, bot{even: 0.2, fault: 0.1, kind: game.FaultError}, bot{even: 0.5})
+		w := newWorld(draw, 3, bot{even: 0.5}, bot{even: 0.9}, bot{even: 0.2, fault: 0.1, kind: game.FaultError}, bot{even: 0.5})
 		leagues := w.leagues(9, 50)
 		e := analyse(t, w.plan, leagues).Estimates(0.95)
 		scorer := attest.Must(analysis.NewScorer(w.plan))

@@ -28,8 +28,7 @@ type world struct {
 	schedule *game.Schedule
 }
 
-func newWorld(t testing.TB, draw string, legs int, bots ...bot) *world {
-	t.Helper()
+func newWorld(draw string, legs int, bots ...bot) *world {
 	d := attest.Must(game.ParseDraw(draw))
 	schedule := attest.Must(game.NewSchedule(len(bots), legs))
 	w := &world{

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/strategylab/strategylab/analysis/attest"
 )
 
 // contrastsOf makes all contrasts of means with a covariance that was estimated
@@ -119,9 +121,7 @@ func TestPlacesOfCountries(t *testing.T) {
 	}
 	same := 0
 	for i, got := range places(superior) {
-		if got[0] == best[i] && got[1] == worst[i] {
-			same++
-		}
+		same += attest.One(got[0] == best[i] && got[1] == worst[i])
 		if max(got[0]-best[i], best[i]-got[0], got[1]-worst[i], worst[i]-got[1]) > 1 {
 			t.Errorf("country %d: places %v, want %d to %d", i, got, best[i], worst[i])
 		}

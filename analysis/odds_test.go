@@ -72,7 +72,7 @@ func TestMoreTitlesOnEqualPoints(t *testing.T) {
 	for range 8 {
 		bots = append(bots, bot{even: 1})
 	}
-	w := newWorld(t, "", 10, bots...)
+	w := newWorld("", 10, bots...)
 	acc := analyse(t, w.plan, w.leagues(4, 1400))
 	e := acc.Estimates(0.95)
 	if c, _ := e.Compared(0, 1); c.Verdict == analysis.Different {

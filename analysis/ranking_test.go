@@ -18,15 +18,15 @@ func TestRankingCases(t *testing.T) {
 		tiers   string
 		places  string
 	}{
-		{"no league", newWorld(t, "", 2, even, odd, coin), 0, "[[0 1 2]]", "[[1 3] [1 3] [1 3]]"},
-		{"one league", newWorld(t, "", 2, even, odd, coin), 1, "[[0 1 2]]", "[[1 3] [1 3] [1 3]]"},
-		{"two players", newWorld(t, "", 9, odd, coin), 100, "[[0 1]]", "[[1 2] [1 2]]"},
-		{"two players, biased draw", newWorld(t, "weights:1=1,2=9", 9, odd, coin), 100, "[[1] [0]]", "[[2 2] [1 1]]"},
+		{"no league", newWorld("", 2, even, odd, coin), 0, "[[0 1 2]]", "[[1 3] [1 3] [1 3]]"},
+		{"one league", newWorld("", 2, even, odd, coin), 1, "[[0 1 2]]", "[[1 3] [1 3] [1 3]]"},
+		{"two players", newWorld("", 9, odd, coin), 100, "[[0 1]]", "[[1 2] [1 2]]"},
+		{"two players, biased draw", newWorld("weights:1=1,2=9", 9, odd, coin), 100, "[[1] [0]]", "[[2 2] [1 1]]"},
 		// Nothing varies at all, and yet the order is known.
-		{"constant", newWorld(t, "", 2, even, even, even, odd), 100, "[[3] [0 1 2]]", "[[2 4] [2 4] [2 4] [1 1]]"},
-		{"constant, few leagues", newWorld(t, "", 2, even, even, even, odd), 3, "[[3 0 1 2]]", "[[1 4] [1 4] [1 4] [1 4]]"},
+		{"constant", newWorld("", 2, even, even, even, odd), 100, "[[3] [0 1 2]]", "[[2 4] [2 4] [2 4] [1 1]]"},
+		{"constant, few leagues", newWorld("", 2, even, even, even, odd), 3, "[[3 0 1 2]]", "[[1 4] [1 4] [1 4] [1 4]]"},
 		// Two that are the same and one that only differs from one of them.
-		{"three tiers", newWorld(t, "", 10, even, even, even, coin, odd), 200, "[[4] [3] [0 1 2]]", "[[3 5] [3 5] [3 5] [2 2] [1 1]]"},
+		{"three tiers", newWorld("", 10, even, even, even, coin, odd), 200, "[[4] [3] [0 1 2]]", "[[3 5] [3 5] [3 5] [2 2] [1 1]]"},
 	} {
 		r := analyse(t, tt.w.plan, tt.w.leagues(1, tt.leagues)).Ranking(0.95)
 		if got := fmt.Sprint(r.Tiers); got != tt.tiers {
@@ -63,7 +63,7 @@ func TestHolm(t *testing.T) {
 // TestAgreeingDifference: all leagues give one difference, so t is infinite. Two
 // leagues prove nothing of it, many do, and the interval agrees with the test.
 func TestAgreeingDifference(t *testing.T) {
-	w := newWorld(t, "", 1, bot{even: 1}, bot{even: 1}, bot{even: 0})
+	w := newWorld("", 1, bot{even: 1}, bot{even: 1}, bot{even: 0})
 	decided := 0
 	for _, n := range []int{2, 3, 5, 8, 12, 20, 1000} {
 		acc := analyse(t, w.plan, w.leagues(1, n))

@@ -23,10 +23,10 @@ var update = flag.Bool("update", false, "rewrite the records that testdata/refer
 func referenceWorlds(t *testing.T) map[string]*world {
 	return map[string]*world{
 		// No technical losses, the fair draw, leagues that differ.
-		"fair": newWorld(t, "uniform:1-10", 3,
+		"fair": newWorld("uniform:1-10", 3,
 			bot{even: 0.5}, bot{even: 0.9}, bot{even: 0.3, mood: 0.2}, bot{even: 0}),
 		// Seven numbers in ten are even; three players fail now and then.
-		"biased": newWorld(t, "weights:1=3,2=5,4=2", 2,
+		"biased": newWorld("weights:1=3,2=5,4=2", 2,
 			bot{even: 0.5}, bot{even: 0.8, mood: 0.2}, bot{even: 0.6, fault: 0.1, kind: game.FaultTimeout},
 			bot{even: 0.2, fault: 0.3, kind: game.FaultInvalid}, bot{even: 1, fault: 0.02, kind: game.FaultError}),
 	}
@@ -136,7 +136,7 @@ func writeMatches(t *testing.T, path string, w *world, leagues []results.League)
 func readMatches(t *testing.T, path string, w *world) []results.League {
 	t.Helper()
 	var leagues []results.League
-	for _, row := range readCSV(t, path)[1:] {
+	for _, row := range readCSV(path)[1:] {
 		n := make([]int, len(row))
 		for _, column := range []int{0, 1, 2, 3, 8} {
 			v := attest.Must(strconv.Atoi(row[column]))
@@ -175,15 +175,14 @@ func readSide(t *testing.T, choice, fault string) game.Side {
 func readValues(t *testing.T, path string) map[string]float64 {
 	t.Helper()
 	values := map[string]float64{}
-	for _, row := range readCSV(t, path)[1:] {
+	for _, row := range readCSV(path)[1:] {
 		v := attest.Must(strconv.ParseFloat(row[1], 64))
 		values[row[0]] = v
 	}
 	return values
 }
 
-func readCSV(t *testing.T, path string) [][]string {
-	t.Helper()
+func readCSV(path string) [][]string {
 	f := attest.Must(os.Open(path))
 	defer f.Close()
 	rows := attest.Must(csv.NewReader(f).ReadAll())

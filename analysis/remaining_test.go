@@ -29,7 +29,7 @@ func aside(w *world, l *results.League, player int, first bool) {
 // TestRemaining: the leagues since the last quarantine say about the players that are
 // left what those leagues say about each pair of them, whoever had which seat.
 func TestRemaining(t *testing.T) {
-	w := newWorld(t, "weights:1=1,2=3", 3, bot{even: 0.5}, bot{even: 0.2}, bot{even: 0.9, fault: 0.1, kind: game.FaultError}, bot{even: 0.7}, bot{even: 0.4})
+	w := newWorld("weights:1=1,2=3", 3, bot{even: 0.5}, bot{even: 0.2}, bot{even: 0.9, fault: 0.1, kind: game.FaultError}, bot{even: 0.7}, bot{even: 0.4})
 	r := attest.Must(analysis.NewRemaining(w.plan, nil))
 	all := w.leagues(4, 60)
 	for k := range all {
@@ -73,7 +73,7 @@ func TestRemainingErrors(t *testing.T) {
 	t.Parallel()
 	repetitions := attest.Repetitions(20, 60, 600)
 	equal := bot{even: 0.5}
-	w := newWorld(t, "uniform:1-10", 2, equal, equal, equal, equal, bot{even: 0.5})
+	w := newWorld("uniform:1-10", 2, equal, equal, equal, equal, bot{even: 0.5})
 	for name, options := range map[string]*sequential.Options{"fixed": nil, "until": {Guarantee: sequential.Asymptotic, Level: 0.95}} {
 		wrong, missed, mixed := 0, 0, 0
 		for rep := range repetitions {
@@ -86,16 +86,10 @@ func TestRemainingErrors(t *testing.T) {
 				attest.OK(t, r.Add(&all[k]))
 			}
 			e := r.Estimates(0.95)
-			if slices.ContainsFunc(e.Ranking.Comparisons, func(c analysis.Comparison) bool { return c.Verdict == analysis.Different }) {
-				wrong++
-			}
+			wrong += attest.One(slices.ContainsFunc(e.Ranking.Comparisons, func(c analysis.Comparison) bool { return c.Verdict == analysis.Different }))
 			holds := func(p analysis.Estimate) bool { return p.Low <= 1.25 && 1.25 <= p.High }
-			if !holds(e.Players[0].Adjusted) {
-				missed++
-			}
-			if !holds(analyse(t, w.plan, all).PointVerdicts(0.95).Players[0].Adjusted) {
-				mixed++
-			}
+			missed += attest.One(!holds(e.Players[0].Adjusted))
+			mixed += attest.One(!holds(analyse(t, w.plan, all).PointVerdicts(0.95).Players[0].Adjusted))
 		}
 		n := float64(repetitions)
 		t.Logf("%s, of %d: false differences %d, interval missed %d, that of all leagues %d", name, repetitions, wrong, missed, mixed)

@@ -19,7 +19,7 @@ func TestStoppingByEye(t *testing.T) {
 	repetitions := attest.Repetitions(12, 40, 800)
 	errors := float64(attest.Repetitions(3, 3, 2))                                     // standard errors of a share that are allowed
 	looks := []int{32, 43, 57, 76, 102, 136, 181, 242, 323, 431, 574, 766, 1021, 1362} // each a third later
-	w := newWorld(t, "uniform:1-10", 1, bot{even: 0.5}, bot{even: 0.5}, bot{even: 0.5}, bot{even: 0.5})
+	w := newWorld("uniform:1-10", 1, bot{even: 0.5}, bot{even: 0.5}, bot{even: 0.5}, bot{even: 0.5})
 	byEye, last, sequences := 0, 0, 0
 	differs := func(e analysis.Estimates) bool {
 		return slices.ContainsFunc(e.Ranking.Comparisons, func(c analysis.Comparison) bool { return c.Verdict == analysis.Different })
@@ -39,12 +39,8 @@ func TestStoppingByEye(t *testing.T) {
 				decided = decided || tracker.Decided()
 			}
 		}
-		if found {
-			byEye++
-		}
-		if decided {
-			sequences++
-		}
+		byEye += attest.One(found)
+		sequences += attest.One(decided)
 	}
 	n := float64(repetitions)
 	t.Logf("of %d: a false difference at any look %.1f %%, at the last %.1f %%, with sequences %.1f %%", repetitions, 100*float64(byEye)/n, 100*float64(last)/n, 100*float64(sequences)/n)
@@ -69,13 +65,11 @@ func TestFewLeaguesOfOneLeg(t *testing.T) {
 		for _, leagues := range lengths[:attest.Repetitions(2, 2, len(lengths))] {
 			t.Run(fmt.Sprint(players, " ", leagues), func(t *testing.T) {
 				t.Parallel()
-				w := newWorld(t, "uniform:1-10", 1, slices.Repeat([]bot{{even: 0.5}}, players)...)
+				w := newWorld("uniform:1-10", 1, slices.Repeat([]bot{{even: 0.5}}, players)...)
 				wrong := 0
 				for rep := range repetitions {
 					e := analyse(t, w.plan, w.leagues(uint64(rep), leagues)).PointVerdicts(0.95)
-					if slices.ContainsFunc(e.Ranking.Comparisons, func(c analysis.Comparison) bool { return c.Verdict == analysis.Different }) {
-						wrong++
-					}
+					wrong += attest.One(slices.ContainsFunc(e.Ranking.Comparisons, func(c analysis.Comparison) bool { return c.Verdict == analysis.Different }))
 				}
 				most := 0.05
 				if leagues < 25 {
@@ -110,8 +104,8 @@ func TestAfterLooks(t *testing.T) {
 func TestScoresLeast(t *testing.T) {
 	t.Parallel()
 	repetitions := attest.Repetitions(20, 60, 600)
-	equals := newWorld(t, "uniform:1-10", 2, bot{even: 0.8}, bot{even: 0.4, mood: 0.2}, bot{even: 0.4, mood: 0.2}, bot{even: 0.4, mood: 0.2}, bot{even: 0.4, mood: 0.2})
-	unlike := newWorld(t, "uniform:1-10", 2, bot{even: 0.8}, bot{even: 0.3}, bot{even: 0.3}, bot{even: 0.9}, bot{even: 0.3})
+	equals := newWorld("uniform:1-10", 2, bot{even: 0.8}, bot{even: 0.4, mood: 0.2}, bot{even: 0.4, mood: 0.2}, bot{even: 0.4, mood: 0.2}, bot{even: 0.4, mood: 0.2})
+	unlike := newWorld("uniform:1-10", 2, bot{even: 0.8}, bot{even: 0.3}, bot{even: 0.3}, bot{even: 0.9}, bot{even: 0.3})
 	wrong, right := 0, 0
 	for rep := range repetitions {
 		e := analyse(t, equals.plan, equals.leagues(uint64(rep), 80)).Verdicts(0.95)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/strategylab/strategylab/analysis/attest"
 )
 
 // synthetic accumulates made-up league values, in points per match.
@@ -59,9 +61,7 @@ func TestRareBehaviourIsSeen(t *testing.T) {
 			})
 			if rare || !tt.noticed {
 				happened++
-				if len(a.skewed()) > 0 {
-					warned++
-				}
+				warned += attest.One(len(a.skewed()) > 0)
 			}
 		}
 		t.Logf("%s, %d leagues: noticed in %d of %d", tt.name, tt.leagues, warned, happened)

@@ -13,7 +13,7 @@ import (
 
 // Standings are the same numbers as estimates.
 func TestStandings(t *testing.T) {
-	w := newWorld(t, "", 3, bot{even: 0.5, mood: 0.1}, bot{even: 0.9}, bot{even: 0.2, mood: 0.3})
+	w := newWorld("", 3, bot{even: 0.5, mood: 0.1}, bot{even: 0.9}, bot{even: 0.2, mood: 0.3})
 	leagues := w.leagues(1, 80)
 	acc := analyse(t, w.plan, leagues[:0])
 	tracker := attest.Must(acc.Tracker(sequential.Options{Guarantee: sequential.Asymptotic, Level: 0.95, Rule: sequential.Rule{Kind: sequential.Best}}))
@@ -44,7 +44,7 @@ func TestQuickVerdicts(t *testing.T) {
 	different, stopped := 0, 0
 	for seed := range uint64(6) {
 		other := bot{even: []float64{0.5, 0.545, 0.583}[seed%3]} // from whom the first differs by 0, 0.05 or 0.1 more often
-		w := newWorld(t, "", 4, bot{even: []float64{0.5, 0, 0}[seed%3]}, other, other, other, other)
+		w := newWorld("", 4, bot{even: []float64{0.5, 0, 0}[seed%3]}, other, other, other, other)
 		acc := analyse(t, w.plan, w.leagues(seed, 120))
 		full, verdicts, points := acc.Estimates(0.95), acc.Verdicts(0.95), acc.PointVerdicts(0.95)
 		for k, c := range full.Ranking.Comparisons {
@@ -58,9 +58,7 @@ func TestQuickVerdicts(t *testing.T) {
 			if quick != c {
 				t.Errorf("seed %d: %+v, want %+v", seed, quick, c)
 			}
-			if c.Verdict == analysis.Different {
-				different++
-			}
+			different += attest.One(c.Verdict == analysis.Different)
 		}
 		if !reflect.DeepEqual(points.Ranking, verdicts.Ranking) {
 			t.Errorf("seed %d: of points: %+v, want %+v", seed, points.Ranking, verdicts.Ranking)

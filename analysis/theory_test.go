@@ -19,7 +19,7 @@ func TestVarianceRatio(t *testing.T) {
 	for i := range bots {
 		bots[i].even = 0.5
 	}
-	w := newWorld(t, "", 2, bots...)
+	w := newWorld("", 2, bots...)
 	e := analyse(t, w.plan, w.leagues(4, 8000)).Estimates(0.95)
 	if math.Abs(e.VarianceRatio-19) > 0.06*19 {
 		t.Errorf("variance ratio %v, want about 19", e.VarianceRatio)
@@ -34,7 +34,7 @@ func TestVarianceRatio(t *testing.T) {
 // TestFaults: counts by kind, the earliest note whatever the order of leagues, and a run
 // that another machine need not repeat marked as such.
 func TestFaults(t *testing.T) {
-	w := newWorld(t, "", 3, bot{even: 0.5}, bot{even: 1, fault: 0.2, kind: game.FaultInvalid}, bot{even: 1, fault: 1, kind: game.FaultForfeit})
+	w := newWorld("", 3, bot{even: 0.5}, bot{even: 1, fault: 0.2, kind: game.FaultInvalid}, bot{even: 1, fault: 1, kind: game.FaultForfeit})
 	leagues := w.leagues(6, 40)
 	for i, j := 0, len(leagues)-1; i < j; i, j = i+1, j-1 {
 		leagues[i], leagues[j] = leagues[j], leagues[i]
@@ -73,13 +73,13 @@ func TestWinner(t *testing.T) {
 		leagues int
 		want    bool
 	}{
-		{"no league", newWorld(t, "", 2, coin, coin, coin), 0, false},
-		{"few leagues", newWorld(t, "", 2, coin, coin, coin), 29, false},
-		{"leagues enough", newWorld(t, "", 2, coin, coin, coin), 30, true},
-		{"two and a fair draw", newWorld(t, "", 2, coin, even), 100, false},
-		{"two and a biased draw", newWorld(t, "weights:1=1,2=2", 2, coin, even), 100, true},
-		{"two and a fault", newWorld(t, "", 2, coin, bot{even: 0.5, fault: 0.1, kind: game.FaultError}), 100, true},
-		{"nothing varies", newWorld(t, "", 2, even, even, odd), 100, false},
+		{"no league", newWorld("", 2, coin, coin, coin), 0, false},
+		{"few leagues", newWorld("", 2, coin, coin, coin), 29, false},
+		{"leagues enough", newWorld("", 2, coin, coin, coin), 30, true},
+		{"two and a fair draw", newWorld("", 2, coin, even), 100, false},
+		{"two and a biased draw", newWorld("weights:1=1,2=2", 2, coin, even), 100, true},
+		{"two and a fault", newWorld("", 2, coin, bot{even: 0.5, fault: 0.1, kind: game.FaultError}), 100, true},
+		{"nothing varies", newWorld("", 2, even, even, odd), 100, false},
 	} {
 		e := analyse(t, tt.w.plan, tt.w.leagues(2, tt.leagues)).Estimates(0.95)
 		if (e.Winner != nil) != tt.want {
@@ -95,7 +95,7 @@ func TestWinner(t *testing.T) {
 	}
 
 	// Far ahead: the t interval, but for the tenth of the error that the hybrid pays.
-	w := newWorld(t, "", 10, odd, bot{even: 0.9}, bot{even: 0.9}, bot{even: 0.9})
+	w := newWorld("", 10, odd, bot{even: 0.9}, bot{even: 0.9}, bot{even: 0.9})
 	e := analyse(t, w.plan, w.leagues(1, 400)).Estimates(0.95)
 	naive := e.Players[0].Adjusted
 	if e.Winner.Field != 0 || math.Abs(e.Winner.Adjusted.Estimate-naive.Estimate) > 1e-6 ||

@@ -41,13 +41,13 @@ func TestHybrid(t *testing.T) {
 		"unequal variances": {[]float64{2.1, 2.0, 1.7}, []float64{0.04, 0.05, 0}, 0},
 		"twenty":            {twenty, shared, 13},
 	} {
-		want, ok := referenceRow(t, "testdata/winner-reference.csv", name)
+		want, ok := referenceRow("testdata/winner-reference.csv", name)
 		if !ok {
 			t.Fatalf("no reference for %s", name)
 		}
 		e := hybrid(c.means, c.row, c.best, 0.95, 0)
 		for k, got := range []float64{e.Estimate, e.Low, e.High} {
-			if math.Abs(got-number(t, want[k+1])) > 2e-7 {
+			if math.Abs(got-number(want[k+1])) > 2e-7 {
 				t.Errorf("%s: number %d of %v, want %v", name, k, e, want[1:])
 			}
 		}
@@ -83,14 +83,10 @@ func TestHybridOfSteps(t *testing.T) {
 			t.Fatalf("%v: interval %v", means, e)
 		}
 		holds := e.Low <= 0.5 && e.High >= 0.5
-		if holds {
-			held++
-		}
+		held += attest.One(holds)
 		if slices.ContainsFunc(slices.Delete(slices.Clone(means), best, best+1), func(x float64) bool { return x == means[best] }) {
 			level++
-			if holds {
-				heldLevel++
-			}
+			heldLevel += attest.One(holds)
 		}
 	}
 	t.Logf("holds in %d of %d; where two were level in %d of %d", held, repetitions, heldLevel, level)
@@ -103,8 +99,7 @@ func TestHybridOfSteps(t *testing.T) {
 }
 
 // referenceRow finds the line of a reference file whose first cell is name.
-func referenceRow(t *testing.T, path, name string) ([]string, bool) {
-	t.Helper()
+func referenceRow(path, name string) ([]string, bool) {
 	f := attest.Must(os.Open(path))
 	defer f.Close()
 	rows := attest.Must(csv.NewReader(f).ReadAll())
@@ -116,8 +111,7 @@ func referenceRow(t *testing.T, path, name string) ([]string, bool) {
 	return nil, false
 }
 
-func number(t *testing.T, text string) float64 {
-	t.Helper()
+func number(text string) float64 {
 	x := attest.Must(strconv.ParseFloat(text, 64))
 	return x
 }

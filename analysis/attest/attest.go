@@ -34,3 +34,11 @@ func OK(t interface {
 		t.Fatal(err)
 	}
 }
+
+// One is 1 if something happened, and else 0: what a count grows by.
+func One(happened bool) int {
+	if happened {
+		return 1
+	}
+	return 0
+}

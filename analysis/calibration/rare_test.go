@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/analysis/words"
 )
 
@@ -165,9 +166,7 @@ func measureRare(ctx context.Context, f Field, opts Options) ([]Row, error) {
 func countOf[T any](list []T, of func(x T) bool) int {
 	n := 0
 	for _, x := range list {
-		if of(x) {
-			n++
-		}
+		n += attest.One(of(x))
 	}
 	return n
 }

@@ -62,8 +62,7 @@ func late(own, _ []game.Parity, _ game.Result, r *rand.Rand) game.Parity {
 }
 
 // play plays leagues among players, some matches of which a player may fail.
-func play(t testing.TB, legs, leagues int, fault float64, players ...player) (results.Plan, []results.League) {
-	t.Helper()
+func play(legs, leagues int, fault float64, players ...player) (results.Plan, []results.League) {
 	plan := results.Plan{Schema: results.PlanSchema, Runs: leagues, Legs: legs}
 	for i := range players {
 		plan.Field = append(plan.Field, results.Entrant{Name: fmt.Sprint("p", i), Kind: "builtin"})
@@ -113,7 +112,7 @@ func within(t *testing.T, what string, got analysis.Estimate, low, high float64)
 // TestLearningCurve has a player who says odd from the fourth leg on, against one who
 // always says even.
 func TestLearningCurve(t *testing.T) {
-	plan, list := play(t, 6, 400, 0, late, coin(1))
+	plan, list := play(6, 400, 0, late, coin(1))
 	e := explained(t, plan, list, explain.Options{Matches: 12})
 	if e.Learnt+e.Judged != 2 || e.Leagues != 400 {
 		t.Errorf("predicted %d leagues, counted %d", e.Learnt+e.Judged, e.Leagues)
@@ -132,7 +131,7 @@ func TestLearningCurve(t *testing.T) {
 
 // TestWithoutLeagues holds that nothing is claimed from nothing.
 func TestWithoutLeagues(t *testing.T) {
-	plan, list := play(t, 3, 1, 0, coin(0.5), coin(0.5), coin(0.5))
+	plan, list := play(3, 1, 0, coin(0.5), coin(0.5), coin(0.5))
 	for n := range 2 {
 		p := explained(t, plan, list[:n], explain.Options{}).Players[0]
 		if p.Studied != nil || p.Regret != nil {
@@ -142,7 +141,7 @@ func TestWithoutLeagues(t *testing.T) {
 }
 
 func TestBadRecordsAreRefused(t *testing.T) {
-	plan, list := play(t, 3, 1, 0, coin(0.5), coin(0.5), coin(0.5))
+	plan, list := play(3, 1, 0, coin(0.5), coin(0.5), coin(0.5))
 	c := attest.Must(explain.NewCollector(plan, explain.Options{}))
 	short, strange := list[0], list[0]
 	short.Matches = short.Matches[1:]
@@ -296,7 +295,7 @@ func context(x *bruteMeeting, n, k int) string {
 // IEEE Transactions on Information Theory 27 (1981), 199-207: (n + 1/2) / (N + 1).
 func TestAgainstBruteForce(t *testing.T) {
 	t.Parallel()
-	plan, list := play(t, 12, 60, 0.05, coin(0.5), coin(0.7), alternate, imitate, stay)
+	plan, list := play(12, 60, 0.05, coin(0.5), coin(0.7), alternate, imitate, stay)
 	e := explained(t, plan, list, explain.Options{Matches: 1 << 30})
 	schedule, err := game.NewSchedule(len(plan.Field), plan.Legs)
 	if err != nil {

@@ -24,8 +24,7 @@ import (
 
 // run returns a plan and leagues with all that rows can hold: faults with and
 // without a choice, a biased draw, names that CSV must quote.
-func run(t testing.TB, leagues int) (results.Plan, []results.League) {
-	t.Helper()
+func run(leagues int) (results.Plan, []results.League) {
 	plan := results.Plan{Schema: results.PlanSchema, Runs: leagues, Legs: 3, Seed: 1, Draw: "weights:1=1,2=3", Transport: "direct"}
 	for _, n := range []string{"a", `b "the, quoted"`, "c\u00e9", "d"} {
 		plan.Field = append(plan.Field, results.Entrant{Name: n})
@@ -67,8 +66,7 @@ func written(t testing.TB, f export.Format, k export.Kind, plan results.Plan, le
 	return file.Bytes()
 }
 
-func fromParquet[R any](t *testing.T, file []byte) []R {
-	t.Helper()
+func fromParquet[R any](file []byte) []R {
 	rows := attest.Must(parquet.Read[R](bytes.NewReader(file), int64(len(file))))
 	return rows
 }
@@ -89,7 +87,7 @@ func fromJSON[R any](t *testing.T, file []byte) []R {
 
 // The formats say the same, cell by cell.
 func TestFormatsAgree(t *testing.T) {
-	plan, leagues := run(t, 20)
+	plan, leagues := run(20)
 	check := func(t *testing.T, kind export.Kind, parquetRows, jsonRows any) {
 		t.Helper()
 		if diff := cmp.Diff(jsonRows, parquetRows); diff != "" {
@@ -120,19 +118,19 @@ func TestFormatsAgree(t *testing.T) {
 		}
 	}
 	check(t, export.Leagues,
-		fromParquet[export.LeagueRow](t, written(t, export.Parquet, export.Leagues, plan, leagues)),
+		fromParquet[export.LeagueRow](written(t, export.Parquet, export.Leagues, plan, leagues)),
 		fromJSON[export.LeagueRow](t, written(t, export.NDJSON, export.Leagues, plan, leagues)))
 	check(t, export.Pairs,
-		fromParquet[export.PairRow](t, written(t, export.Parquet, export.Pairs, plan, leagues)),
+		fromParquet[export.PairRow](written(t, export.Parquet, export.Pairs, plan, leagues)),
 		fromJSON[export.PairRow](t, written(t, export.NDJSON, export.Pairs, plan, leagues)))
 	check(t, export.Matches,
-		fromParquet[export.MatchRow](t, written(t, export.Parquet, export.Matches, plan, leagues)),
+		fromParquet[export.MatchRow](written(t, export.Parquet, export.Matches, plan, leagues)),
 		fromJSON[export.MatchRow](t, written(t, export.NDJSON, export.Matches, plan, leagues)))
 }
 
 // Means over the rows are the estimates that the lab prints.
 func TestRowsComeToTheEstimates(t *testing.T) {
-	plan, leagues := run(t, 50)
+	plan, leagues := run(50)
 	acc := attest.Must(analysis.NewAccumulator(plan))
 	for i := range leagues {
 		attest.OK(t, acc.Add(leagues[i]))
@@ -189,7 +187,7 @@ func TestRowsComeToTheEstimates(t *testing.T) {
 func TestParquetOfManyRowGroups(t *testing.T) {
 	t.Parallel()
 	n := attest.Repetitions(100, 10_000, 10_000)
-	plan, leagues := run(t, n)
+	plan, leagues := run(n)
 	file := written(t, export.Parquet, export.Matches, plan, leagues)
 	f := attest.Must(parquet.OpenFile(bytes.NewReader(file), int64(len(file))))
 	if f.NumRows() != int64(18*n) || len(f.RowGroups()) != 1+n/10_000 {
@@ -203,7 +201,7 @@ func TestParquetOfManyRowGroups(t *testing.T) {
 }
 
 func TestBadInput(t *testing.T) {
-	plan, _ := run(t, 1)
+	plan, _ := run(1)
 	if _, err := export.NewWriter(io.Discard, "yaml", export.Leagues, plan); err == nil || !strings.Contains(err.Error(), "yaml") {
 		t.Errorf("format yaml: %v", err)
 	}

@@ -24,8 +24,7 @@ func numbersOf(lo int, counts []float64) []int {
 	return all
 }
 
-func draw(t *testing.T, s string) game.Draw {
-	t.Helper()
+func draw(s string) game.Draw {
 	d := attest.Must(game.ParseDraw(s))
 	return d
 }
@@ -46,7 +45,7 @@ func TestReference(t *testing.T) {
 		want, in, got, method := v[0], v[1:], 0.0, Exact
 		switch fields[0] {
 		case "exact", "chisq":
-			test := Uniform(draw(t, "uniform:1-"+strconv.Itoa(len(in))), numbersOf(1, in))
+			test := Uniform(draw("uniform:1-"+strconv.Itoa(len(in))), numbersOf(1, in))
 			got = test.P
 			if fields[0] == "chisq" {
 				method = ChiSquare
@@ -75,7 +74,7 @@ func TestUniformWithoutEnough(t *testing.T) {
 	if r := Uniform(game.FairDraw(), nil); r.Method != TooFew || r.P != 1 || !math.IsInf(r.Detectable, 1) {
 		t.Errorf("no numbers give %+v", r)
 	}
-	if r := Uniform(draw(t, "weights:1=3,2=1"), []int{1, 2, 1}); r.Method != TooFew || r.Corrected < Alpha {
+	if r := Uniform(draw("weights:1=3,2=1"), []int{1, 2, 1}); r.Method != TooFew || r.Corrected < Alpha {
 		t.Errorf("three numbers of a weighted draw give %+v", r)
 	}
 	if r := Uniform(game.FairDraw(), []int{3, 11, 4}); r.P != 0 || r.Corrected >= Alpha {
@@ -171,7 +170,7 @@ func TestFavoured(t *testing.T) {
 		{"favours P01", "uniform:1-10", .5, .4, true},
 		{"biased as announced", "weights:2=3,1=1", .75, 0, false},
 	} {
-		tests := Favoured(draw(t, c.draw), contests(c.even, c.favour))
+		tests := Favoured(draw(c.draw), contests(c.even, c.favour))
 		if len(tests) != 2 || !strings.Contains(tests[0].Question, "P01") {
 			t.Fatalf("%s: tests %+v", c.name, tests)
 		}
@@ -193,9 +192,7 @@ func TestVerdictsOfLeagues(t *testing.T) {
 		var contests []Contest
 		for range n {
 			number := 1 + 2*random.IntN(5)
-			if random.Float64() < even {
-				number++
-			}
+			number += attest.One(random.Float64() < even)
 			numbers = append(numbers, number)
 			won := game.ParityOf(number) == game.Even
 			contests = append(contests, Contest{"P01", game.Even, won}, Contest{"P02", game.Odd, !won})
@@ -209,9 +206,7 @@ func TestVerdictsOfLeagues(t *testing.T) {
 		if !l.Consistent() {
 			t.Errorf("a fair league is %s", l)
 		}
-		if l.Unusual() {
-			unusual++
-		}
+		unusual += attest.One(l.Unusual())
 	}
 	if most := int(Seldom * float64(leagues)); unusual > most || unusual < most/4 {
 		t.Errorf("%d of %d fair leagues are unusual, want up to %d", unusual, leagues, most)

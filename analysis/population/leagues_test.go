@@ -139,9 +139,7 @@ func TestRangesUseLeagues(t *testing.T) {
 		source := rand.NewPCG(g.seed, 1)
 		for r := range resamples {
 			m := g.resampled(r, source)
-			if math.Abs(m[0][1]-m[0][2]) < 1e-9 {
-				ties++
-			}
+			ties += attest.One(math.Abs(m[0][1]-m[0][2]) < 1e-9)
 			for i := range m {
 				for j := range m {
 					if m[i][j] != m[j][i] || m[i][j] < 0 || m[i][j] > 1 {

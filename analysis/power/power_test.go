@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/strategylab/strategylab/analysis/attest"
 )
 
 var usual = Setup{Players: 8, Legs: 10, Differ: 0.5, Level: 0.95, Chance: 0.9}
@@ -146,9 +148,7 @@ func TestBeyond(t *testing.T) {
 				z := mean + math.Sqrt(c.Correlation)*shared + math.Sqrt(1-c.Correlation)*r.NormFloat64()
 				all = all && z > critical
 			}
-			if all {
-				exceeded++
-			}
+			exceeded += attest.One(all)
 		}
 		want := float64(exceeded) / draws
 		if got := f.beyond(Adjusted, 0.05, 60, critical); math.Abs(got-want) > 5*math.Sqrt(want*(1-want)/draws)+1e-4 {

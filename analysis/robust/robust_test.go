@@ -174,17 +174,11 @@ func TestOtherFieldsErrors(t *testing.T) {
 					leads = leads && (j == x.First || slices.Contains(x.Out, j) || truth(x.First, x.Out) > truth(j, x.Out)+1e-9)
 				}
 				anyNaive = anyNaive || x.First != first && !leads
-				if x.Ahead || x.Leads {
-					said++
-				}
+				said += attest.One(x.Ahead || x.Leads)
 				anyWrong = anyWrong || x.Leads && !leads || x.Ahead && !(truth(x.First, x.Out) > truth(first, x.Out)+1e-9)
 			}
-			if anyWrong {
-				wrong++
-			}
-			if anyNaive {
-				naive++
-			}
+			wrong += attest.One(anyWrong)
+			naive += attest.One(anyNaive)
 		}
 		n := float64(repetitions)
 		t.Logf("%s, of %d: share of the first %.3f; wrong %d, without evidence %d, said %d", name, repetitions, share/n, wrong, naive, said)

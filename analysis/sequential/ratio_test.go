@@ -40,12 +40,11 @@ func TestCorridor(t *testing.T) {
 
 func ratioTest(t *testing.T, h Hypotheses, mean float64, most int, r *rand.Rand) *Ratio {
 	t.Helper()
-	return playRatio(t, h, Asymptotic, most, func() float64 { return mean + 0.039*r.NormFloat64() })
+	return playRatio(h, Asymptotic, most, func() float64 { return mean + 0.039*r.NormFloat64() })
 }
 
 // playRatio tests differences in points per match.
-func playRatio(t *testing.T, h Hypotheses, g Guarantee, most int, difference func() float64) *Ratio {
-	t.Helper()
+func playRatio(h Hypotheses, g Guarantee, most int, difference func() float64) *Ratio {
 	q := attest.Must(NewRatio(h, g, Shape{Players: 8, Scale: 1_000_000, High: 3, Choices: 0.43}))
 	for q.Decision() == Open && q.n < int64(most) {
 		q.Add(int64(math.Round(1e6 * difference())))
@@ -64,7 +63,7 @@ func TestRatioOfRareFailures(t *testing.T) {
 	h := Hypotheses{0.05, 0.05, 0.05}
 	play := func(g Guarantee, truth float64, rep int) *Ratio {
 		r := rand.New(rand.NewPCG(uint64(rep), 71))
-		return playRatio(t, h, g, 6000, func() float64 {
+		return playRatio(h, g, 6000, func() float64 {
 			if r.Float64() < fails {
 				return truth - loss
 			}
@@ -73,9 +72,7 @@ func TestRatioOfRareFailures(t *testing.T) {
 	}
 	naive, accepted, rejected, missed, decided := 0, 0, 0, 0, 0
 	for rep := range repetitions {
-		if play(Asymptotic, 0, rep).Decision() == Accepted {
-			naive++
-		}
+		naive += attest.One(play(Asymptotic, 0, rep).Decision() == Accepted)
 		for _, truth := range []float64{0, h.Delta} {
 			q := play(Finite, truth, rep)
 			p := q.Report(0.95)
@@ -85,12 +82,8 @@ func TestRatioOfRareFailures(t *testing.T) {
 			case p.Decision == Rejected && truth > 0:
 				rejected++
 			}
-			if p.Decision != Open {
-				decided++
-			}
-			if truth < p.EstimateLow || truth > p.EstimateHigh {
-				missed++
-			}
+			decided += attest.One(p.Decision != Open)
+			missed += attest.One(truth < p.EstimateLow || truth > p.EstimateHigh)
 			if p.Decision == Accepted && !(p.Bound > 0 && p.EstimateLow < p.Bound && p.Bound < p.Estimate) ||
 				p.Decision == Rejected && !(p.Bound < h.Delta && p.Estimate < p.Bound && p.Bound < p.EstimateHigh) {
 				t.Errorf("the decision and its bound contradict each other: %+v", p)
@@ -116,12 +109,8 @@ func TestRatioErrors(t *testing.T) {
 		wrong := [2]int{}
 		for rep := range repetitions {
 			r := rand.New(rand.NewPCG(uint64(rep), 17))
-			if ratioTest(t, h, 0, 1e6, r).Decision() == Accepted {
-				wrong[0]++
-			}
-			if ratioTest(t, h, h.Delta, 1e6, r).Decision() == Rejected {
-				wrong[1]++
-			}
+			wrong[0] += attest.One(ratioTest(t, h, 0, 1e6, r).Decision() == Accepted)
+			wrong[1] += attest.One(ratioTest(t, h, h.Delta, 1e6, r).Decision() == Rejected)
 		}
 		for k, chance := range []float64{h.Alpha, h.Beta} {
 			n := float64(repetitions)
@@ -147,18 +136,10 @@ func TestEstimateAfterStopping(t *testing.T) {
 			q := ratioTest(t, h, truth, 150, rand.New(rand.NewPCG(uint64(rep), math.Float64bits(truth))))
 			p := q.Report(0.95)
 			all++
-			if q.Decision() == Open {
-				open++
-			}
-			if p.Estimate < truth {
-				below++
-			}
-			if truth >= 0.01 && p.Mean < truth {
-				meanBelow++
-			}
-			if p.EstimateLow <= truth && truth <= p.EstimateHigh {
-				held++
-			}
+			open += attest.One(q.Decision() == Open)
+			below += attest.One(p.Estimate < truth)
+			meanBelow += attest.One(truth >= 0.01 && p.Mean < truth)
+			held += attest.One(p.EstimateLow <= truth && truth <= p.EstimateHigh)
 			if !(p.EstimateLow < p.Estimate && p.Estimate < p.EstimateHigh) {
 				t.Fatalf("%+v", p)
 			}

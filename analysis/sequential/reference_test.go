@@ -22,8 +22,7 @@ func rows(t *testing.T, path string) [][]string {
 	return list[1:]
 }
 
-func number(t *testing.T, s string) float64 {
-	t.Helper()
+func number(s string) float64 {
 	x := attest.Must(strconv.ParseFloat(s, 64))
 	return x
 }
@@ -33,7 +32,7 @@ func near(got, want, relative float64) bool { return math.Abs(got-want) <= relat
 // TestStudentReference compares with R, testdata/student.R.
 func TestStudentReference(t *testing.T) {
 	for _, row := range rows(t, "testdata/student.csv") {
-		m, alpha, n, want := number(t, row[0]), number(t, row[1]), number(t, row[2]), number(t, row[3])
+		m, alpha, n, want := number(row[0]), number(row[1]), number(row[2]), number(row[3])
 		s := NewStudent(int(m))
 		got := s.Critical(int64(n), s.Threshold(alpha))
 		if !near(got, want, 1e-6) {
@@ -53,7 +52,7 @@ func TestStudentReference(t *testing.T) {
 func TestBettingReference(t *testing.T) {
 	step := func(i int) int64 { return int64(i * 7919 % 101) }
 	for _, row := range rows(t, "testdata/betting.csv") {
-		n, want := int(number(t, row[1])), number(t, row[2])
+		n, want := int(number(row[1])), number(row[2])
 		c := newCapital()
 		tr, err := NewTracker(Shape{Players: 2, Scale: 140, High: 0.5, Choices: 0.5},
 			Options{Rule: Rule{Kind: Precision, Width: 0.1}, Guarantee: Finite, Level: 0.95})

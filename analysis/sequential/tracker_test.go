@@ -19,8 +19,7 @@ func fairShape(players, legs int) Shape {
 	}
 }
 
-func newTracker(t *testing.T, s Shape, o Options) *Tracker {
-	t.Helper()
+func newTracker(s Shape, o Options) *Tracker {
 	if o.Level == 0 {
 		o.Level = 0.95
 	}
@@ -97,7 +96,7 @@ func TestErrorWhileLooking(t *testing.T) {
 		tt.repetitions /= attest.Repetitions(3, 1, 1)
 		for rep := range tt.repetitions {
 			w := world{tt.players, tt.legs, tt.even, rand.New(rand.NewPCG(uint64(rep), 7))}
-			tr := newTracker(t, fairShape(tt.players, tt.legs), Options{Guarantee: tt.guarantee})
+			tr := newTracker(fairShape(tt.players, tt.legs), Options{Guarantee: tt.guarantee})
 			miss := false
 			for n := range 600 {
 				attest.OK(t, tr.Add(w.league()))
@@ -113,9 +112,7 @@ func TestErrorWhileLooking(t *testing.T) {
 			}
 			// Decisions use the smallest p-value of all looks; what was ever decided
 			// is seen in the end, even if the order has turned.
-			if everDecided(tr) {
-				wrong++
-			}
+			wrong += attest.One(everDecided(tr))
 		}
 		t.Logf("%s, %d players, %d legs, %s: %d of %d", tt.name, tt.players, tt.legs, tt.guarantee, wrong, tt.repetitions)
 		if limit := atMost(tt.repetitions); wrong > limit || missed > atMost(100) {
@@ -145,7 +142,7 @@ func everDecided(t *Tracker) bool {
 // interval claims no certainty.
 func TestConstantLeagues(t *testing.T) {
 	for g, most := range map[Guarantee]int{Asymptotic: 110, Finite: 70} {
-		tr := newTracker(t, fairShape(3, 2), Options{Rule: Rule{Kind: Best}, Guarantee: g})
+		tr := newTracker(fairShape(3, 2), Options{Rule: Rule{Kind: Best}, Guarantee: g})
 		for n := 0; !tr.Done(); n++ {
 			if n > most {
 				t.Fatalf("%s: not decided after %d leagues that all agree", g, n)
@@ -184,13 +181,11 @@ func TestRareCrashes(t *testing.T) {
 	for _, g := range []Guarantee{Asymptotic, Finite} {
 		for rep := range repetitions {
 			r := rand.New(rand.NewPCG(uint64(rep), 11))
-			tr := newTracker(t, Shape{Players: 3, Scale: 10_000, High: 3, Choices: 0.25}, Options{Rule: Rule{Kind: Best}, Guarantee: g})
+			tr := newTracker(Shape{Players: 3, Scale: 10_000, High: 3, Choices: 0.25}, Options{Rule: Rule{Kind: Best}, Guarantee: g})
 			for tr.Leagues() < 400 && !tr.Done() {
 				attest.OK(t, tr.Add(crashing(r)))
 			}
-			if everDecided(tr) {
-				wrong[g]++
-			}
+			wrong[g] += attest.One(everDecided(tr))
 		}
 	}
 	t.Logf("%v of %d", wrong, repetitions)
@@ -205,7 +200,7 @@ func TestRareCrashes(t *testing.T) {
 // TestDecisionsFollowTheOrder: what an early look decided is not maintained against
 // the points.
 func TestDecisionsFollowTheOrder(t *testing.T) {
-	tr := newTracker(t, fairShape(3, 2), Options{Rule: Rule{Kind: Best}})
+	tr := newTracker(fairShape(3, 2), Options{Rule: Rule{Kind: Best}})
 	feed := func(n int, points ...int64) {
 		for range n {
 			attest.OK(t, tr.Add(points))
@@ -226,7 +221,7 @@ func TestDecisionsFollowTheOrder(t *testing.T) {
 func TestMargin(t *testing.T) {
 	for _, g := range []Guarantee{Asymptotic, Finite} {
 		r := rand.New(rand.NewPCG(1, 2))
-		tr := newTracker(t, fairShape(4, 10), Options{Rule: Rule{Kind: Ranked}, Margin: 0.03, Guarantee: g})
+		tr := newTracker(fairShape(4, 10), Options{Rule: Rule{Kind: Ranked}, Margin: 0.03, Guarantee: g})
 		for n := 0; !tr.Done(); n++ {
 			if n > 3000 {
 				t.Fatalf("%s: not ranked after %d leagues", g, n)
@@ -264,7 +259,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	tr := newTracker(t, fairShape(3, 1), good)
+	tr := newTracker(fairShape(3, 1), good)
 	if err := tr.Add([]int64{1, 2}); err == nil {
 		t.Error("a league of two was added to a field of three")
 	}
@@ -292,7 +287,7 @@ func TestHolds(t *testing.T) {
 	t.Parallel()
 	shape := fairShape(3, 4)
 	for _, g := range []Guarantee{Asymptotic, Finite} {
-		tracker := newTracker(t, shape, Options{Rule: Rule{Kind: Best}, Guarantee: g, Level: 0.95})
+		tracker := newTracker(shape, Options{Rule: Rule{Kind: Best}, Guarantee: g, Level: 0.95})
 		if !tracker.Holds(0, 0) || !tracker.Holds(0, shape.High) || tracker.Holds(0, -0.1) || tracker.Holds(0, shape.High+0.1) {
 			t.Errorf("%s: without a league, not just the whole range holds", g)
 		}
@@ -329,7 +324,7 @@ func TestHolds(t *testing.T) {
 func TestDecided(t *testing.T) {
 	shape := fairShape(3, 4)
 	for _, margin := range []float64{0, 0.2} {
-		tracker := newTracker(t, shape, Options{Rule: Rule{Kind: Ranked}, Guarantee: Asymptotic, Level: 0.95, Margin: margin})
+		tracker := newTracker(shape, Options{Rule: Rule{Kind: Ranked}, Guarantee: Asymptotic, Level: 0.95, Margin: margin})
 		r := rand.New(rand.NewPCG(3, 4))
 		decided := 0
 		for range 400 {
@@ -345,9 +340,7 @@ func TestDecided(t *testing.T) {
 			if got := tracker.Decided(); got != want {
 				t.Fatalf("margin %v, %d leagues: Decided is %v, want %v", margin, tracker.Leagues(), got, want)
 			}
-			if want {
-				decided++
-			}
+			decided += attest.One(want)
 		}
 		if decided == 0 || decided == 400 {
 			t.Errorf("margin %v: decided after %d of 400 leagues", margin, decided)

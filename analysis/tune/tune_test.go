@@ -57,8 +57,7 @@ func (w world) search(t testing.TB, leagues int, seed uint64) *tune.Search {
 }
 
 // confirmed reports whether fresh leagues show that a point is better than the start.
-func (w world) confirmed(t testing.TB, p tune.Point, seed uint64) bool {
-	t.Helper()
+func (w world) confirmed(p tune.Point, seed uint64) bool {
 	c := attest.Must(tune.NewConfirmation(1, -1))
 	for i := range 2000 {
 		if i%50 == 0 && c.Verdict().Decided { // which takes longer than a league
@@ -98,9 +97,7 @@ func TestFindsTheOptimum(t *testing.T) {
 			if gap := optimum - w.expected(w.start); w.expected(p)-w.expected(w.start) >= 0.9*gap {
 				good++
 			}
-			if seed < 5 && w.confirmed(t, p, uint64(seed)) {
-				better++
-			}
+			better += attest.One(seed < 5 && w.confirmed(p, uint64(seed)))
 		}
 		t.Logf("%s: %d of %d runs close 90 %% of the gap", name, good, runs)
 		if good < (runs*9+9)/10 || better < min(runs, 5) {
@@ -115,9 +112,7 @@ func TestUselessParameter(t *testing.T) {
 	runs, claims := attest.Repetitions(1, 2, 100), 0
 	for seed := range runs {
 		s := w.search(t, 3000, uint64(seed))
-		if s.Best() > 0 && w.confirmed(t, s.Candidates()[s.Best()].Point, uint64(seed)) {
-			claims++
-		}
+		claims += attest.One(s.Best() > 0 && w.confirmed(s.Candidates()[s.Best()].Point, uint64(seed)))
 	}
 	t.Logf("%d of %d runs claim an improvement", claims, runs)
 	if most := runs * 9 / 100; claims > most {

@@ -81,9 +81,7 @@ func TestHeadlineCoversTheFirst(t *testing.T) {
 				}
 				low, _ := strconv.ParseFloat(found[1]+found[3], 64)
 				high, _ := strconv.ParseFloat(found[2]+found[4], 64)
-				if low <= truth && truth <= high {
-					covered++
-				}
+				covered += attest.One(low <= truth && truth <= high)
 			}
 			t.Logf("covered in %d of %d (standard error %.1f %%)", covered, repetitions, 100*math.Sqrt(0.95*0.05/float64(repetitions)))
 			if covered < least {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/analysis/explain"
 	"github.com/strategylab/strategylab/analysis/population"
 	"github.com/strategylab/strategylab/analysis/robust"
@@ -36,8 +37,8 @@ func compared(e *analysis.Estimates, different func(i, j int) bool) *analysis.Es
 	for i := range e.Players {
 		behind, ahead := 0, 0
 		for j := range e.Players {
-			ahead += count(i < j && different(i, j))
-			behind += count(j < i && different(j, i))
+			ahead += attest.One(i < j && different(i, j))
+			behind += attest.One(j < i && different(j, i))
 			if i >= j {
 				continue
 			}
@@ -52,13 +53,6 @@ func compared(e *analysis.Estimates, different func(i, j int) bool) *analysis.Es
 		e.Ranking.Places[i] = [2]int{1 + behind, len(e.Players) - ahead}
 	}
 	return e
-}
-
-func count(yes bool) int {
-	if yes {
-		return 1
-	}
-	return 0
 }
 
 func TestAnswer(t *testing.T) {

@@ -31,7 +31,7 @@ func newTracker(s Shape, o Options) *Tracker {
 }
 
 // world plays leagues of players who say even with a chance that each settles on
-// anew in every league.
+// again in every league.
 type world struct {
 	players, legs int
 	even          func(player int, r *rand.Rand) float64

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
 )
@@ -51,9 +52,7 @@ func TestBruteForce(t *testing.T) {
 			same(rt, fmt.Sprintf("player %d adjusted win rate", i), p.AdjustedWinRate, v.adjWin, 0, b.winHigh)
 			same(rt, fmt.Sprintf("player %d share", i), p.ChampionShare, v.share, 0, 1)
 			same(rt, fmt.Sprintf("player %d rank", i), p.Rank, v.rank, 1, float64(len(w.bots)))
-			if got, want := acc.Skewness(i), skewness(v.adj); math.Abs(got-want) > 1e-7*(1+want) {
-				rt.Errorf("player %d has skewness %v, want %v", i, got, want)
-			}
+			attest.Near(rt, acc.Skewness(i), skewness(v.adj), 1e-7*(1+skewness(v.adj)), "skewness of %d", i)
 			for _, f := range p.Faults {
 				if f.Kind != w.bots[i].kind || f.Count != v.technical || f.Where != v.where {
 					rt.Errorf("player %d faults %+v, want %d at %q", i, f, v.technical, v.where)

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/strategylab/strategylab/analysis/attest"
 )
 
 // TestPrintedValues: critical values of t from E. S. Pearson and H. O. Hartley, Biometrika
@@ -21,11 +23,11 @@ func TestPrintedValues(t *testing.T) {
 		{10, 2.228, 3.169, 5e-4}, {30, 2.042, 2.750, 5e-4}, {120, 1.980, 2.617, 5e-4},
 		{999, 1.96234146113345, 2.58075963726764, 1e-7}, {19999, 1.960082611, 2.576075165, 1e-7},
 	} {
-		near(t, "t of 95 %", newIntervals(0.95).t(tt.df+1), tt.t95, tt.lastPlaces)
-		near(t, "t of 99 %", newIntervals(0.99).t(tt.df+1), tt.t99, tt.lastPlaces)
+		attest.Near(t, newIntervals(0.95).t(tt.df+1), tt.t95, tt.lastPlaces, "t of 95 %%")
+		attest.Near(t, newIntervals(0.99).t(tt.df+1), tt.t99, tt.lastPlaces, "t of 99 %%")
 	}
 	for n, want := range map[int64][2]float64{20: {0.1684, 5e-5}, 10: {0.3084971078187608, 1e-8}, 1000: {0.003682083896865672, 1e-10}, 2: {0.8418861169915810, 1e-8}} {
-		near(t, "unseen", newIntervals(0.95).unseen(n), want[0], want[1])
+		attest.Near(t, newIntervals(0.95).unseen(n), want[0], want[1], "unseen")
 	}
 	for _, tt := range []struct {
 		t    float64
@@ -35,14 +37,7 @@ func TestPrintedValues(t *testing.T) {
 		{0, 10, 1}, {2, 11, 0.0733880347707404}, {-2, 11, 0.0733880347707404}, {5, 200, 1.25473932525009e-06},
 		{30, 200, 8.94292876057451e-76}, {2, 20000, 0.0455137626334529}, {1, 2, 0.5}, // Cauchy: 1 - 2*atan(1)/pi
 	} {
-		near(t, "p", tTest(tt.t, tt.n), tt.want, 1e-7*tt.want)
-	}
-}
-
-func near(t *testing.T, what string, got, want, within float64) {
-	t.Helper()
-	if !(math.Abs(got-want) <= within) {
-		t.Errorf("%s is %.10g, want %.10g", what, got, want)
+		attest.Near(t, tTest(tt.t, tt.n), tt.want, 1e-7*tt.want, "p")
 	}
 }
 
@@ -115,9 +110,8 @@ func TestLopsided(t *testing.T) {
 		{"spread out", newSample(200, 200*10, mul(200*(100+4)), 100), span{0, 1}, 0.0972042341, 0.1027957659},
 	} {
 		e := newIntervals(0.95).of(tt.s, tt.r)
-		if math.Abs(e.Low-tt.low) > 1e-7 || math.Abs(e.High-tt.high) > 1e-7 {
-			t.Errorf("%s: %.9v, want %.9v to %.9v", tt.name, e, tt.low, tt.high)
-		}
+		attest.Near(t, e.Low, tt.low, 1e-7, "%s", tt.name)
+		attest.Near(t, e.High, tt.high, 1e-7, "%s", tt.name)
 	}
 }
 
@@ -201,9 +195,9 @@ func TestTrials(t *testing.T) {
 		{1, 1, 0, 1, 0},
 	} {
 		e := newIntervals(0.95).trials(tt.hits, tt.n)
-		if math.Abs(e.Low-tt.low) > tt.tol || math.Abs(e.High-tt.high) > tt.tol || e.Estimate != float64(tt.hits)/float64(tt.n) {
-			t.Errorf("%d of %d: %v, want %v to %v", tt.hits, tt.n, e, tt.low, tt.high)
-		}
+		attest.Near(t, e.Estimate, float64(tt.hits)/float64(tt.n), 0, "%d of %d", tt.hits, tt.n)
+		attest.Near(t, e.Low, tt.low, tt.tol, "lower end of %d of %d", tt.hits, tt.n)
+		attest.Near(t, e.High, tt.high, tt.tol, "upper end of %d of %d", tt.hits, tt.n)
 	}
 	if e := newIntervals(0.95).trials(0, 0); e.Defined() || e.Width() != 1 {
 		t.Errorf("no trial: %v", e)

@@ -21,13 +21,6 @@ var (
 
 const ten = 10 // the base that makes tenths hours
 
-func near(t *testing.T, what string, got, want, within float64) {
-	t.Helper()
-	if !(math.Abs(got-want) <= within) {
-		t.Errorf("%s is %.10g, want %.10g", what, got, want)
-	}
-}
-
 func columns(lists ...[]int64) *analysis.Joint {
 	j := analysis.NewJoint(len(lists) + 1)
 	for i := range lists[0] {
@@ -48,11 +41,11 @@ func TestPairedAgainstStudent(t *testing.T) {
 		analysis.Term{Coefficient: big.NewRat(-1, 1), Part: 1, Base: 2},
 	)
 	e := s.Interval(0.95, -100, 100)
-	near(t, "mean difference", e.Estimate, -1.58, 1e-12)
-	near(t, "t", s.Mean/s.StandardError(), -4.0621, 5e-5)
-	near(t, "p", s.Zero(100), 0.002833, 5e-7)
-	near(t, "low", e.Low, -2.4598858, 5e-8)
-	near(t, "high", e.High, -0.7001142, 5e-8)
+	attest.Near(t, e.Estimate, -1.58, 1e-12, "mean difference")
+	attest.Near(t, s.Mean/s.StandardError(), -4.0621, 5e-5, "t")
+	attest.Near(t, s.Zero(100), 0.002833, 5e-7, "p")
+	attest.Near(t, e.Low, -2.4598858, 5e-8, "low")
+	attest.Near(t, e.High, -0.7001142, 5e-8, "high")
 }
 
 func TestWelchAgainstStudentsData(t *testing.T) {
@@ -60,10 +53,10 @@ func TestWelchAgainstStudentsData(t *testing.T) {
 		return columns(values).Combine(analysis.Term{Coefficient: big.NewRat(1, 1), Part: 0, Base: 1})
 	}
 	e, p := analysis.Welch(one(drug2), one(drug1), 0.95, -100, 100)
-	near(t, "difference", e.Estimate, -1.58, 1e-12)
-	near(t, "p", p, 0.07939, 5e-6)
-	near(t, "low", e.Low, -3.3654832, 5e-8)
-	near(t, "high", e.High, 0.2054832, 5e-8)
+	attest.Near(t, e.Estimate, -1.58, 1e-12, "difference")
+	attest.Near(t, p, 0.07939, 5e-6, "p")
+	attest.Near(t, e.Low, -3.3654832, 5e-8, "low")
+	attest.Near(t, e.High, 0.2054832, 5e-8, "high")
 }
 
 func TestWelchWhereNothingVaries(t *testing.T) {
@@ -111,7 +104,7 @@ func TestScorerAgreesWithTheEstimates(t *testing.T) {
 					j.Add([]int64{part, base})
 				}
 				s := j.Combine(analysis.Term{Coefficient: big.NewRat(1, 1), Part: 0, Base: 1})
-				near(t, q.String(), s.Mean, q.Of(&e.Players[i]).Estimate, 1e-9)
+				attest.Near(t, s.Mean, q.Of(&e.Players[i]).Estimate, 1e-9, "%s", q)
 			}
 		}
 	}
@@ -144,11 +137,11 @@ func TestAgainst(t *testing.T) {
 			}
 		}
 		for _, p := range e.Pairs {
-			near(t, "a against b", float64(part[p.A][p.B])/float64(base[p.A][p.B]), p.AdjustedA, 1e-12)
-			near(t, "b against a", float64(part[p.B][p.A])/float64(base[p.B][p.A]), p.AdjustedB, 1e-12)
+			attest.Near(t, float64(part[p.A][p.B])/float64(base[p.A][p.B]), p.AdjustedA, 1e-12, "a against b")
+			attest.Near(t, float64(part[p.B][p.A])/float64(base[p.B][p.A]), p.AdjustedB, 1e-12, "b against a")
 		}
 		if part[1][1] != 0 || base[1][1] != 0 {
-			t.Error("a player is its own opponent")
+			t.Error("a player is its own opponent", "b against a")
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/analysis/sequential"
 )
 
@@ -57,9 +58,7 @@ func TestSignTest(t *testing.T) {
 		{15, 5, 0.04138946533203125}, {5, 15, 0.04138946533203125}, {10, 0, 0.001953125}, {7, 3, 0.34375}, {60, 40, 0.05688793364098079},
 		{530, 470, 0.06202319509836318}, {600, 450, 4.111890930721226e-06}, {1, 0, 1}, {4, 4, 1}, {0, 0, 1},
 	} {
-		if got := analysis.SignTest(tt.a, tt.b); math.Abs(got-tt.p) > 1e-7*tt.p {
-			t.Errorf("SignTest(%d, %d) = %v, want %v", tt.a, tt.b, got, tt.p)
-		}
+		attest.Near(t, analysis.SignTest(tt.a, tt.b), tt.p, 1e-7*tt.p, "SignTest(%d, %d)", tt.a, tt.b)
 	}
 }
 

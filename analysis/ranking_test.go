@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/attest"
 )
 
 // TestRankingCases goes through fields in which the answer is known.
@@ -72,9 +73,7 @@ func TestAgreeingDifference(t *testing.T) {
 			t.Fatalf("odd player is not 0.25 ahead: %+v", c)
 		}
 		// All n differences are 0.25 in [-0.5, 0.5]: 2 * (0.5/0.75)^n.
-		if want := min(1, 2*math.Pow(2.0/3, float64(n))); math.Abs(c.P-want) > 1e-7 {
-			t.Errorf("%d leagues: p = %v, want %v", n, c.P, want)
-		}
+		attest.Near(t, c.P, min(1, 2*math.Pow(2.0/3, float64(n))), 1e-7, "p of %d leagues", n)
 		if outside := c.Difference.Low > 0; outside != (c.P < 0.05) {
 			t.Errorf("%d leagues: interval %v and p = %v disagree", n, c.Difference, c.P)
 		}

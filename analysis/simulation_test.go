@@ -94,9 +94,7 @@ func TestAfterLooks(t *testing.T) {
 			t.Errorf("after %d looks: the error is at most %v", looks, bound)
 		}
 	}
-	if want := 0.05 * (1 + (1-1.0/50)/5); math.Abs(sum-want) > 1e-12 { // the sum of 1/(k(k-1)) telescopes
-		t.Errorf("fifty looks err with %v in all, want %v", sum, want)
-	}
+	attest.Near(t, sum, 0.05*(1+(1-1.0/50)/5), 1e-12, "errors of fifty looks in all") // the sum of 1/(k(k-1)) telescopes
 }
 
 // TestScoresLeast: against whom a player scores least is said of few equal opponents, and

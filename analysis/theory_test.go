@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/host/game"
 )
 
@@ -21,14 +22,10 @@ func TestVarianceRatio(t *testing.T) {
 	}
 	w := newWorld("", 2, bots...)
 	e := analyse(t, w.plan, w.leagues(4, 8000)).Estimates(0.95)
-	if math.Abs(e.VarianceRatio-19) > 0.06*19 {
-		t.Errorf("variance ratio %v, want about 19", e.VarianceRatio)
-	}
+	attest.Near(t, e.VarianceRatio, 19, 0.06*19, "variance ratio")
 	// Of a difference, the 2(n-2) matches against others have variances of 19/16 and 1/16,
 	// and the one between the two adds 9/2 to the raw one alone: 19 + 36/(n-2) = 25.
-	if math.Abs(e.DifferenceRatio-25) > 0.06*25 {
-		t.Errorf("variance ratio of differences %v, want about 25", e.DifferenceRatio)
-	}
+	attest.Near(t, e.DifferenceRatio, 25, 0.06*25, "variance ratio of differences")
 }
 
 // TestFaults: counts by kind, the earliest note whatever the order of leagues, and a run

@@ -47,9 +47,7 @@ func TestHybrid(t *testing.T) {
 		}
 		e := hybrid(c.means, c.row, c.best, 0.95, 0)
 		for k, got := range []float64{e.Estimate, e.Low, e.High} {
-			if math.Abs(got-number(want[k+1])) > 2e-7 {
-				t.Errorf("%s: number %d of %v, want %v", name, k, e, want[1:])
-			}
+			attest.Near(t, got, number(want[k+1]), 2e-7, "%s: number %d of %v", name, k, e)
 		}
 	}
 }

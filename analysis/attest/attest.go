@@ -2,7 +2,11 @@
 // simulation is repeated, and what a test cannot go on without.
 package attest
 
-import "os"
+import (
+	"fmt"
+	"math"
+	"os"
+)
 
 // Repetitions of a simulation in a plain test run, with WHOLE_TESTS (make whole) or with
 // LONG_TESTS (make statistics).
@@ -24,14 +28,27 @@ func Must[T any](value T, err error) T {
 	return value
 }
 
-// OK ends a test with an error.
-func OK(t interface {
+// TB is the part of a test that these need, of testing and of rapid alike.
+type TB interface {
 	Helper()
-	Fatal(...any)
-}, err error) {
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+}
+
+// OK ends a test with an error.
+func OK(t TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Near compares a number with what it should be, within an absolute error; what it is about
+// is a format.
+func Near(t TB, got, want, within float64, about string, args ...any) {
+	t.Helper()
+	if !(math.Abs(got-want) <= within) {
+		t.Errorf("%s: %.12g, want %.12g ± %.3g", fmt.Sprintf(about, args...), got, want, within)
 	}
 }
 

@@ -28,9 +28,7 @@ func TestTruth(t *testing.T) {
 	attest.OK(t, f.Play(t.Context(), plan, func(l *results.League) error { return acc.Add(*l) }))
 	e, truth := acc.Estimates(0.95), f.Truth()
 	check := func(what string, i int, got analysis.Estimate, want float64) {
-		if se := got.Width() / 2 / 1.96; math.Abs(got.Estimate-want) > 5*se+1e-9 {
-			t.Errorf("%s of %d: %v, computed %v", what, i, got, want)
-		}
+		attest.Near(t, got.Estimate, want, 5*got.Width()/2/1.96+1e-9, "%s of %d", what, i)
 	}
 	for i, p := range e.Players {
 		check("points", i, p.Points, truth.Points[i])
@@ -193,9 +191,7 @@ func TestRarities(t *testing.T) {
 	}
 	for _, f := range list {
 		for _, points := range f.Truth().Points {
-			if math.Abs(points-f.Truth().Points[0]) > 1e-12 {
-				t.Errorf("%s: %v", f.Name, f.Truth().Points)
-			}
+			attest.Near(t, points, f.Truth().Points[0], 1e-12, "%s: points", f.Name)
 		}
 		if first := f.Players[0]; f.Rare != (first.fails()+first.Rarely > 0) || first.Rarely > first.Even || first.Even > 1 {
 			t.Errorf("%s: %+v", f.Name, first)

@@ -387,9 +387,7 @@ func TestAgainstBruteForce(t *testing.T) {
 			{"hindsight", p.Regret.Hindsight.Estimate, could[follow] / judged},
 			{"regret", p.Regret.Estimate, (could[follow] - differ) / judged},
 		} {
-			if math.Abs(c.got-c.want) > 1e-9 {
-				t.Errorf("player %d: %s is %.12g, want %.12g", f, c.what, c.got, c.want)
-			}
+			attest.Near(t, c.got, c.want, 1e-9, "player %d: %s", f, c.what)
 		}
 	}
 }

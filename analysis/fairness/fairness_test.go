@@ -60,9 +60,7 @@ func TestReference(t *testing.T) {
 		case "ncp":
 			got = noncentrality(int(in[0]))
 		}
-		if math.Abs(got-want) > 1e-9*math.Max(1, want) {
-			t.Errorf("%s: got %.12g", lines.Text(), got)
-		}
+		attest.Near(t, got, want, 1e-9*math.Max(1, want), "%s", lines.Text())
 		checked++
 	}
 	if checked < 15 {

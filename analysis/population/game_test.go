@@ -115,9 +115,7 @@ func TestRanges(t *testing.T) {
 	e.Pairs[0].Differ = sure(0.5)
 	for _, m := range view().Members {
 		for _, x := range []analysis.Estimate{m.Share, m.AlphaRank, m.Invades} {
-			if math.Abs(x.Width()) > 1e-12 {
-				t.Errorf("%s: %+v follows from payoffs that are known", m.Name, x)
-			}
+			attest.Near(t, x.Width(), 0, 1e-12, "%s: %+v follows from payoffs that are known", m.Name, x)
 		}
 	}
 }
@@ -226,8 +224,6 @@ func TestAlphaRankOfCommitmentGame(t *testing.T) {
 	}
 	got := population.AlphaRank(payoff, 20, 0.1)
 	for i, want := range []float64{0.40966787, 0.07959841, 0.20506998, 0.08505983, 0.2206039} {
-		if math.Abs(got[i]-want) > 5e-5 {
-			t.Errorf("strategy %d has %.6f, want %.6f", i, got[i], want)
-		}
+		attest.Near(t, got[i], want, 5e-5, "strategy %d", i)
 	}
 }

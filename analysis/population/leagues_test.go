@@ -78,12 +78,8 @@ func TestLeaguesVaryTogether(t *testing.T) {
 	if z[1][2] != nil {
 		t.Error("two that always agree vary")
 	}
-	if r := correlation(z[0][1], z[0][2]); math.Abs(r-1) > 1e-9 {
-		t.Errorf("two pairs that are always alike have a correlation of %v", r)
-	}
-	if r := correlation(z[0][1], z[1][3]); math.Abs(r) > 0.35 { // 3.8 standard errors
-		t.Errorf("two pairs that have nothing to do with each other have a correlation of %v", r)
-	}
+	attest.Near(t, correlation(z[0][1], z[0][2]), 1, 1e-9, "correlation of two pairs that are always alike")
+	attest.Near(t, correlation(z[0][1], z[1][3]), 0, 0.35, "correlation of two pairs that have nothing to do with each other") // 3.8 standard errors
 	for _, list := range [][]float64{z[0][1], z[0][3], z[1][3]} {
 		mean := 0.0
 		for _, x := range list {
@@ -124,9 +120,7 @@ func TestResampledErrors(t *testing.T) {
 		if ratio := spread / want; ratio < 0.75 || ratio > 1.25 { // 3.8 standard errors
 			t.Errorf("players %d and %d: spread %v in resamples, standard error %v", p.A, p.B, spread, want)
 		}
-		if math.Abs(sum/resamples) > 0.4*want {
-			t.Errorf("players %d and %d: resamples are off by %v", p.A, p.B, sum/resamples)
-		}
+		attest.Near(t, sum/resamples, 0, 0.4*want, "error of resamples of %d and %d", p.A, p.B)
 	}
 }
 

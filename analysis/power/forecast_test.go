@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/analysis/power"
 )
 
@@ -27,9 +28,9 @@ func TestClopperPearson(t *testing.T) {
 		{2, 20, 0.95, 0.0123485, 0.3169827},
 	} {
 		got := power.ClopperPearson(tt.k, tt.n, tt.level)
-		if math.Abs(got.Low-tt.low) > 1e-6 || math.Abs(got.High-tt.high) > 1e-6 || got.Estimate != float64(tt.k)/float64(tt.n) {
-			t.Errorf("%d of %d: %+v, want %.7f to %.7f", tt.k, tt.n, got, tt.low, tt.high)
-		}
+		attest.Near(t, got.Estimate, float64(tt.k)/float64(tt.n), 0, "%d of %d", tt.k, tt.n)
+		attest.Near(t, got.Low, tt.low, 1e-6, "lower end of %d of %d", tt.k, tt.n)
+		attest.Near(t, got.High, tt.high, 1e-6, "upper end of %d of %d", tt.k, tt.n)
 	}
 	if got := power.ClopperPearson(0, 0, 0.95); got.Low != 0 || got.High != 1 {
 		t.Errorf("of nothing is known %+v", got)

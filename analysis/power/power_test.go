@@ -18,9 +18,7 @@ func TestStudentizedRange(t *testing.T) {
 	for players, want := range map[int]float64{3: 3.3144932, 4: 3.6331596, 8: 4.2863095, 20: 5.0116888, 100: 6.0846377} {
 		s := usual
 		s.Players = players
-		if got := s.studentizedRange(); math.Abs(got-want) > 1e-6 {
-			t.Errorf("range of %d: %v, R has %v", players, got, want)
-		}
+		attest.Near(t, s.studentizedRange(), want, 1e-6, "range of %d", players)
 	}
 }
 
@@ -119,15 +117,9 @@ func TestContrastAgainstSimulation(t *testing.T) {
 		for _, m := range []Measure{Adjusted, Raw} {
 			c := s.Contrast(m, effect)
 			mean, deviation := stat.MeanStdDev(first[m], nil)
-			if se := deviation / math.Sqrt(leagues); math.Abs(mean-c.Mean) > 5*se {
-				t.Errorf("%d players, %s: mean %v, simulated %v ± %v", s.Players, m, c.Mean, mean, se)
-			}
-			if math.Abs(deviation/c.Deviation-1) > 5/math.Sqrt(2*leagues)*1.5 {
-				t.Errorf("%d players, %s: deviation %v, simulated %v", s.Players, m, c.Deviation, deviation)
-			}
-			if got := stat.Correlation(first[m], second[m], nil); math.Abs(got-c.Correlation) > 5/math.Sqrt(leagues) {
-				t.Errorf("%d players, %s: correlation %v, simulated %v", s.Players, m, c.Correlation, got)
-			}
+			attest.Near(t, c.Mean, mean, 5*deviation/math.Sqrt(leagues), "%d players, %s: mean", s.Players, m)
+			attest.Near(t, deviation/c.Deviation, 1, 5/math.Sqrt(2*leagues)*1.5, "%d players, %s: simulated deviation", s.Players, m)
+			attest.Near(t, c.Correlation, stat.Correlation(first[m], second[m], nil), 5/math.Sqrt(leagues), "%d players, %s: correlation", s.Players, m)
 		}
 	}
 }
@@ -151,9 +143,7 @@ func TestBeyond(t *testing.T) {
 			exceeded += attest.One(all)
 		}
 		want := float64(exceeded) / draws
-		if got := f.beyond(Adjusted, 0.05, 60, critical); math.Abs(got-want) > 5*math.Sqrt(want*(1-want)/draws)+1e-4 {
-			t.Errorf("beyond %v: %v, drawn %v", critical, got, want)
-		}
+		attest.Near(t, f.beyond(Adjusted, 0.05, 60, critical), want, 5*math.Sqrt(want*(1-want)/draws)+1e-4, "beyond %v", critical)
 	}
 	if got := f.beyond(Adjusted, 0.05, 60, math.Inf(1)); got != 0 {
 		t.Errorf("beyond infinity: %v", got)
@@ -189,8 +179,6 @@ func TestRatio(t *testing.T) {
 			}
 			last = ratio
 		}
-		if want := 1 + 9/(1-p); math.Abs(last/want-1) > 0.03 {
-			t.Errorf("p %v: ratio %v with 1000 players, want about %v", p, last, want)
-		}
+		attest.Near(t, last*(1-p)/(10-p), 1, 0.03, "p %v: ratio with 1000 players, of what is expected", p)
 	}
 }

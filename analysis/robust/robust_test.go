@@ -47,12 +47,8 @@ func TestResampledFieldsAgreeWithEnumeration(t *testing.T) {
 		t.Fatalf("%d resamples, want 4000", r.Resamples)
 	}
 	for i, p := range r.Players {
-		if chance := math.Sqrt(first[i] * (1 - first[i]) / 4000); math.Abs(p.First-first[i]) > 4*chance {
-			t.Errorf("player %d is first in %.4f of the fields, enumeration says %.4f", i, p.First, first[i])
-		}
-		if math.Abs(p.Error-spread[i]) > 0.06*spread[i] {
-			t.Errorf("player %d: standard deviation %.5f, enumeration says %.5f", i, p.Error, spread[i])
-		}
+		attest.Near(t, p.First, first[i], 4*math.Sqrt(first[i]*(1-first[i])/4000), "share of fields in which %d is first", i)
+		attest.Near(t, p.Error, spread[i], 0.06*spread[i], "standard deviation of %d", i)
 		if p.Places != places[i] {
 			t.Errorf("player %d: places %v, enumeration says %v", i, p.Places, places[i])
 		}

@@ -14,21 +14,15 @@ import (
 func TestCorridor(t *testing.T) {
 	for _, c := range []corridor{{1, 2, 0.3}, {3, 1, -0.7}, {11.5, 11.5, 0.128}, {11.5, 11.5, -3}, {2, 30, 1.5}, {5, 4, 1e-9}} {
 		ruin := -math.Expm1(-2*c.drift*c.down) / -math.Expm1(-2*c.drift*(c.up+c.down))
-		if got := c.leavesUp(1e6); math.Abs(got-ruin) > 1e-6 {
-			t.Errorf("%+v leaves up in the end with %v, want %v", c, got, ruin)
-		}
+		attest.Near(t, c.leavesUp(1e6), ruin, 1e-6, "%+v leaves up in the end", c)
 		for _, time := range []float64{0.01, 1, 30, 1000} {
-			if sum := c.leavesUp(time) + c.leavesDown(time) + c.staysAbove(-c.down, time); math.Abs(sum-1) > 1e-9 {
-				t.Errorf("%+v after %v: chances add up to %v", c, time, sum)
-			}
+			attest.Near(t, c.leavesUp(time)+c.leavesDown(time)+c.staysAbove(-c.down, time), 1, 1e-9, "sum of the chances of %+v after %v", c, time)
 		}
 	}
 	far := corridor{2, 500, 0.4}
 	phi := func(z float64) float64 { return math.Exp(logNormal(z)) }
 	root := math.Sqrt(6)
-	if got, want := far.leavesUp(6), phi((0.4*6-2)/root)+math.Exp(2*0.4*2)*phi((-2-0.4*6)/root); math.Abs(got-want) > 1e-12 {
-		t.Errorf("one barrier is reached with %v, want %v", got, want)
-	}
+	attest.Near(t, far.leavesUp(6), phi((0.4*6-2)/root)+math.Exp(2*0.4*2)*phi((-2-0.4*6)/root), 1e-12, "one barrier is reached")
 	for _, z := range []float64{-60, -37, -35.99, -36.01, -5, 0, 3} {
 		// R: pnorm(z, log.p = TRUE)
 		want := map[float64]float64{-60: -1805.013560681, -37: -689.0305855769, -35.99: -652.1430002046, -36.01: -652.8635549062, -5: -15.06499839399, 0: -math.Ln2, 3: -0.001350809964748}[z]

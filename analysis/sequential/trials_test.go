@@ -1,9 +1,9 @@
 package sequential_test
 
 import (
-	"math"
 	"testing"
 
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/analysis/sequential"
 )
 
@@ -22,11 +22,8 @@ func TestTrialsAgainstReference(t *testing.T) {
 		{7, 0, 0.5213828761, 1.0, 0.0372960373},
 	} {
 		low, high := sequential.TrialsInterval(tt.hits, tt.misses, 0.95)
-		if math.Abs(low-tt.low) > 1e-6 || math.Abs(high-tt.high) > 1e-6 {
-			t.Errorf("%d of %d: %v to %v, want %v to %v", tt.hits, tt.hits+tt.misses, low, high, tt.low, tt.high)
-		}
-		if p := sequential.SignsP(tt.hits, tt.misses); math.Abs(p-tt.p) > 1e-6*tt.p {
-			t.Errorf("%d against %d: p = %v, want %v", tt.hits, tt.misses, p, tt.p)
-		}
+		attest.Near(t, low, tt.low, 1e-6, "lower end of %d of %d", tt.hits, tt.hits+tt.misses)
+		attest.Near(t, high, tt.high, 1e-6, "upper end of %d of %d", tt.hits, tt.hits+tt.misses)
+		attest.Near(t, sequential.SignsP(tt.hits, tt.misses), tt.p, 1e-6*tt.p, "p of %d against %d", tt.hits, tt.misses)
 	}
 }

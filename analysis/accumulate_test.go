@@ -31,9 +31,8 @@ func TestNewAccumulatorRefuses(t *testing.T) {
 	} {
 		plan := good
 		change(&plan)
-		if _, err := analysis.NewAccumulator(plan); err == nil || !strings.HasPrefix(err.Error(), "analyze plan: ") {
-			t.Errorf("bad %s: error %v", name, err)
-		}
+		_, err := analysis.NewAccumulator(plan)
+		attest.Fails(t, err, "analyze plan: ", "bad %s", name)
 	}
 }
 
@@ -59,9 +58,7 @@ func TestMalformed(t *testing.T) {
 	} {
 		l := w.league(1, 44)
 		spoil(&l)
-		if err := acc.Add(l); err == nil || !strings.HasPrefix(err.Error(), "analyze league 44: ") {
-			t.Errorf("%s: error %v", name, err)
-		}
+		attest.Fails(t, acc.Add(l), "analyze league 44: ", "%s", name)
 		if everything(acc) != before {
 			t.Fatalf("%s: counted in part", name)
 		}
@@ -170,15 +167,11 @@ func TestAddSumsRefuses(t *testing.T) {
 		if text == own {
 			t.Fatalf("%s: not in %s", name, own)
 		}
-		if err := acc.AddSums([]byte(text)); err == nil || !strings.HasPrefix(err.Error(), "add sums: ") {
-			t.Errorf("%s: error %v", name, err)
-		}
+		attest.Fails(t, acc.AddSums([]byte(text)), "add sums: ", "%s", name)
 		if everything(acc) != before {
 			t.Fatalf("%s: added in part", name)
 		}
 	}
 	large := strings.Replace(own, `"counters":[3,`, `"counters":[9223372036854775807,`, 1)
-	if err := acc.AddSums([]byte(large)); err == nil || !strings.Contains(err.Error(), "larger than a plan allows") {
-		t.Errorf("an overflow: error %v", err)
-	}
+	attest.Fails(t, acc.AddSums([]byte(large)), "larger than a plan allows", "an overflow")
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"strings"
 )
 
 // Repetitions of a simulation in a plain test run, with WHOLE_TESTS (make whole) or with
@@ -49,6 +50,24 @@ func Near(t TB, got, want, within float64, about string, args ...any) {
 	t.Helper()
 	if !(math.Abs(got-want) <= within) {
 		t.Errorf("%s: %.12g, want %.12g ± %.3g", fmt.Sprintf(about, args...), got, want, within)
+	}
+}
+
+// Has looks for texts in another.
+func Has(t TB, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in\n%.2000s", part, text)
+		}
+	}
+}
+
+// Fails looks for an error that says a text; what it is about is a format.
+func Fails(t TB, err error, says, about string, args ...any) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), says) {
+		t.Errorf("%s: error %v, want %q", fmt.Sprintf(about, args...), err, says)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -202,14 +201,11 @@ func TestParquetOfManyRowGroups(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	plan, _ := run(1)
-	if _, err := export.NewWriter(io.Discard, "yaml", export.Leagues, plan); err == nil || !strings.Contains(err.Error(), "yaml") {
-		t.Errorf("format yaml: %v", err)
-	}
+	_, err := export.NewWriter(io.Discard, "yaml", export.Leagues, plan)
+	attest.Fails(t, err, "yaml", "format yaml")
 	for _, kind := range []export.Kind{export.Leagues, export.Pairs, export.Matches} {
 		w := attest.Must(export.NewWriter(io.Discard, export.CSV, kind, plan))
-		if err := w.Append(&results.League{Index: 3}); err == nil || !strings.Contains(err.Error(), "league 3") {
-			t.Errorf("a league of nothing: %v", err)
-		}
+		attest.Fails(t, w.Append(&results.League{Index: 3}), "league 3", "a league of nothing")
 		bad := plan
 		bad.Draw = "?"
 		if _, err := export.NewWriter(io.Discard, export.CSV, kind, bad); err == nil {

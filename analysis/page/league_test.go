@@ -114,18 +114,12 @@ func TestReplay(t *testing.T) {
 		t.Errorf("the page of the league lacks %s", want)
 	}
 	for _, m := range schedule.Matches() {
-		if !strings.Contains(html, fmt.Sprintf(`<a href="%s">`, m.ID)) {
-			t.Errorf("the page of the league does not lead to %s", m.ID)
-		}
+		attest.Has(t, html, fmt.Sprintf(`<a href="%s">`, m.ID))
 	}
 	last := schedule.Matches()[len(schedule.Matches())-1]
 	html = write(page.Replay{Match: last.ID, Said: []page.Said{{"P01", "<script>alert(1)</script>"}}, Differs: "It differs."})
 	got := text(html)
-	for _, want := range []string{"Move by move", "P01: &lt;script&gt;alert(1)", "It differs.", fmt.Sprintf("Standings after round %d", last.Round), "previous match"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("the page of the match lacks %q:\n%s", want, got)
-		}
-	}
+	attest.Has(t, got, "Move by move", "P01: &lt;script&gt;alert(1)", "It differs.", fmt.Sprintf("Standings after round %d", last.Round), "previous match")
 	if strings.Contains(html, "<b>bold") || strings.Contains(html, "\u202e") || strings.Contains(got, "next match") {
 		t.Errorf("the page of the last match shows\n%s", html)
 	}
@@ -152,9 +146,5 @@ func TestReportLinksToReplays(t *testing.T) {
 	}
 	in.Replays = true
 	html := written(t, in)
-	for _, want := range []string{fmt.Sprintf(`<a href="leagues/%d/%s">`, f.League, f.Match), `<a href="leagues/0/">`, `<a href="leagues/59/">`} {
-		if !strings.Contains(html, want) {
-			t.Errorf("the report lacks %s", want)
-		}
-	}
+	attest.Has(t, html, fmt.Sprintf(`<a href="leagues/%d/%s">`, f.League, f.Match), `<a href="leagues/0/">`, `<a href="leagues/59/">`)
 }

@@ -83,11 +83,7 @@ func TestSays(t *testing.T) {
 			t.Parallel()
 			html := written(t, test.in)
 			got := text(html)
-			for _, want := range test.has {
-				if !strings.Contains(got, want) {
-					t.Errorf("the page does not say %q:\n%.1500s", want, got)
-				}
-			}
+			attest.Has(t, got, test.has...)
 			for _, no := range append(test.not, "NaN", "ZgotmplZ") {
 				if strings.Contains(got, no) {
 					t.Errorf("the page says %q", no)
@@ -106,11 +102,7 @@ func TestStructure(t *testing.T) {
 	t.Parallel()
 	in := played(t, "", 10, 60, field(6)...)
 	html := written(t, in)
-	for _, want := range []string{`<html lang="en">`, `<main>`, `<h1>`, `scope="col"`, `scope="row"`, `<figcaption>`, `aria-label="Sections"`} {
-		if !strings.Contains(html, want) {
-			t.Errorf("the page has no %s", want)
-		}
-	}
+	attest.Has(t, html, `<html lang="en">`, `<main>`, `<h1>`, `scope="col"`, `scope="row"`, `<figcaption>`, `aria-label="Sections"`)
 	svgs := regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(html, -1)
 	if len(svgs) < 8 {
 		t.Fatalf("only %d plots", len(svgs))
@@ -178,9 +170,7 @@ func TestYours(t *testing.T) {
 		t.Errorf("%d marked rows", n)
 	}
 	for _, p := range page.Plots(in) {
-		if !strings.Contains(p.SVG, "* "+name+"<") {
-			t.Errorf("no line of the plot %s is named", p.Name)
-		}
+		attest.Has(t, p.SVG, "* "+name+"<")
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/attest"
 )
 
 var undefined = math.NaN()
@@ -245,11 +246,7 @@ func TestContrast(t *testing.T) {
 // TestStyle: each role has a variable of its own, and the scale ends in its ends.
 func TestStyle(t *testing.T) {
 	light, dark, _ := strings.Cut(Style(), "@media")
-	for _, want := range []string{"--plot-5:#ffffff;", (scale + 0).variable() + ":#b35806;", (scale + halfScale).variable() + ":#e4e7eb;", (onScale - 1).variable() + ":#054f96;"} {
-		if !strings.Contains(light, want) {
-			t.Errorf("no %s in %s", want, light)
-		}
-	}
+	attest.Has(t, light, "--plot-5:#ffffff;", scale.variable()+":#b35806;", (scale+halfScale).variable()+":#e4e7eb;", (onScale-1).variable()+":#054f96;")
 	if n := strings.Count(light, "--plot-"); n != int(roles) || strings.Count(dark, "--plot-") != n || !strings.Contains(dark, "--plot-5:#161a1f;") {
 		t.Errorf("variables: %s", Style())
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/analysis/sequential"
 	"github.com/strategylab/strategylab/host/results"
@@ -85,8 +86,6 @@ func TestParseRatio(t *testing.T) {
 		"new=a,old=b,delta=0.1,alpha=2":   "2",
 	} {
 		_, err := report.ParseRatio(text)
-		if err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("%s: %v, want %s", text, err, part)
-		}
+		attest.Fails(t, err, part, "%s", text)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/assert"
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/analysis/contrast"
 	"github.com/strategylab/strategylab/analysis/explain"
 	"github.com/strategylab/strategylab/analysis/population"
@@ -217,9 +218,7 @@ func TestFewLeagues(t *testing.T) {
 		c := compared()
 		change(&c)
 		text := string(rendered(t, func(w io.Writer) error { return report.WriteContrastTable(w, c, 0) }))
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
+		attest.Has(t, text, want)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	parquetgo "github.com/parquet-go/parquet-go"
 
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/analysis/export"
 	"github.com/strategylab/strategylab/analysis/export/parquet"
 )
@@ -39,8 +40,6 @@ func TestWriteRefuses(t *testing.T) {
 		`{"rows":"leagues","plan":{}}{"league":"first"}`: "read row 0: ",
 		`{"rows":"leagues","plan":{}}{"league":1}{`:      "read row 1: unexpected EOF",
 	} {
-		if err := parquet.Write(io.Discard, strings.NewReader(in)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %s", in, err, want)
-		}
+		attest.Fails(t, parquet.Write(io.Discard, strings.NewReader(in)), want, "%q", in)
 	}
 }

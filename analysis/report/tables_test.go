@@ -228,6 +228,8 @@ func TestAssertions(t *testing.T) {
 	if all, one := report.AssertionLines(list), report.AssertionLines(list[:1]); all[0] != "Assertions (adjusted for 2 of them):" || one[0] != "Assertions:" {
 		t.Errorf("%q, and of one %q", all[0], one[0])
 	}
+	list[0].Level = new(1 - 0.05/3)
+	attest.Has(t, report.AssertionLines(list)[2], "(98.33 % interval 1.2179 to 1.2327)")
 	if got := report.AssertionLines(nil); got != nil {
 		t.Errorf("no assertion: %q", got)
 	}

@@ -60,11 +60,12 @@ func (s Style) functions() template.FuncMap {
 			line, _, _ := strings.Cut(text, "\n")
 			return Shorten(Printable(line), width)
 		},
-		"assumed":  func() string { return AssumedOfFields },
-		"plain":    func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) },
-		"rate":     func(level float64) string { return fmt.Sprintf("%.3g", 100*(1-level)) },
-		"brief":    func(e analysis.Estimate) string { return s.Number(e.Estimate, brief(e)) },
-		"decimals": func(e analysis.Estimate) int { return Decimals(1, e) },
+		"assumed":    func() string { return AssumedOfFields },
+		"plain":      func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) },
+		"confidence": func(level float64) string { return fmt.Sprintf("%.4g", 100*level) },
+		"rate":       func(level float64) string { return fmt.Sprintf("%.3g", 100*(1-level)) },
+		"brief":      func(e analysis.Estimate) string { return s.Number(e.Estimate, brief(e)) },
+		"decimals":   func(e analysis.Estimate) int { return Decimals(1, e) },
 		"interval": func(x, low, high float64) analysis.Estimate {
 			return analysis.Estimate{Estimate: x, Low: low, High: high}
 		},

@@ -15,6 +15,7 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/batch"
+	"github.com/strategylab/strategylab/strategies/builtin"
 )
 
 // witness keeps all that a strategy receives.
@@ -175,6 +176,173 @@ func TestNobodyLearnsBeforeBothHaveChosen(t *testing.T) {
 		play(t, newArena(t, planOf(4, 2, 1), arena.Config{}, f, f, f, f), 4, 1)
 		if len(asked) != 12 {
 			t.Errorf("%d matches were asked, want 12", len(asked))
+		}
+	}
+}
+
+func TestProbabilitiesAreTossedByTheHost(t *testing.T) {
+	t.Parallel()
+	for _, batched := range []bool{false, true} {
+		plan := planOf(3, 20, 4)
+		maybe := &script{choose: func(context.Context, strategies.Setup, *strategies.Turn) (strategies.Choice, error) {
+			return 0.3, nil
+		}}
+		f := strategies.Factory(maybe)
+		if batched {
+			f = batch.Of(maybe)
+		}
+		sched, err := game.NewSchedule(3, 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for index, l := range play(t, newArena(t, plan, arena.Config{}, f, f, f), 3, 4) {
+			for _, p := range sched.Matches() {
+				for seat, side := range map[int]game.Side{p.A: l.Matches[p.Index].A, p.B: l.Matches[p.Index].B} {
+					coin := game.NewRand(game.CoinKey(plan.Seed, index, l.Seats[seat]))
+					coin.Rekey(uint64(p.Index))
+					want := game.Odd
+					if coin.Bernoulli(0.3) {
+						want = game.Even
+					}
+					if side != (game.Side{Choice: want}) {
+						t.Fatalf("league %d, %s, seat %d: %v, want %v", index, p.ID, seat, side, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestDrawsDoNotShift plays one plan with and without technical losses.
+func TestDrawsDoNotShift(t *testing.T) {
+	t.Parallel()
+	plan := planOf(4, 3, 3)
+	plan.Draw = "weights:1=3,2=1,9=2"
+	fails := &script{choose: func(_ context.Context, _ strategies.Setup, t *strategies.Turn) (strategies.Choice, error) {
+		if t.Match%2 == 0 {
+			return 0, errBoom
+		}
+		return strategies.Odd, nil
+	}}
+	fine := &script{}
+	with := play(t, newArena(t, plan, arena.Config{}, fails, fine, fine, fine), 4, 3)
+	without := play(t, newArena(t, plan, arena.Config{}, fine, fine, fine, fine), 4, 3)
+	draw, err := game.ParseDraw(plan.Draw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	missing := 0
+	for i := range with {
+		draws := game.NewDrawStream(plan.Seed, i)
+		for m, got := range without[i].Matches {
+			if want := int32(draw.Pick(draws.Next())); got.Number != want {
+				t.Fatalf("league %d, match %d: drew %d, want %d", i, m, got.Number, want)
+			}
+			switch with[i].Matches[m].Number {
+			case results.NoNumber:
+				missing++
+			case got.Number:
+			default:
+				t.Errorf("league %d, match %d: drew %d, and %d without the faults", i, m, with[i].Matches[m].Number, got.Number)
+			}
+		}
+	}
+	if missing == 0 {
+		t.Error("nothing failed")
+	}
+}
+
+func TestBarredPlayersAreNotCalled(t *testing.T) {
+	t.Parallel()
+	for _, batched := range []bool{false, true} {
+		plan := planOf(3, 2, 1)
+		out := &script{}
+		f := strategies.Factory(out)
+		if batched {
+			f = batch.Of(out)
+		}
+		w, err := newArena(t, plan, arena.Config{}, &script{}, f, &script{}).NewWorker(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		leagues := make([]results.League, 2)
+		if err := w.Play(t.Context(), 0, leagues, []bool{false, true, false}); err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range leagues {
+			for i, side := range sidesOf(plan, l, 1) {
+				if side != (game.Side{Fault: game.FaultQuarantined}) {
+					t.Errorf("batched %v: match %d: %v, want quarantined", batched, i, side)
+				}
+			}
+		}
+		if len(out.calls) != 0 {
+			t.Errorf("batched %v: called: %q", batched, out.calls)
+		}
+	}
+}
+
+// talker says what it is asked and fails in one match.
+type talker struct{ strategies.Factory }
+
+func (f talker) New(ctx context.Context, s strategies.Setup) (strategies.Strategy, error) {
+	seat, err := f.Factory.New(ctx, s)
+	return talking{seat, s}, err
+}
+
+type talking struct {
+	strategies.Strategy
+	setup strategies.Setup
+}
+
+func (s talking) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choice, error) {
+	s.setup.Log.Info("asked in " + t.MatchID)
+	if t.Round == 2 {
+		return 0, fmt.Errorf("no idea")
+	}
+	return s.Strategy.Choose(ctx, t)
+}
+
+// The steps of a player have its matches in order, with what it said in each, and add up.
+func TestFollow(t *testing.T) {
+	t.Parallel()
+	plan := results.Plan{Schema: results.PlanSchema, Runs: 5, Legs: 4, Seed: 7, Draw: game.FairDraw().String(), Transport: "direct"}
+	var field []strategies.Factory
+	for i, name := range []string{"always-odd", "always-even", "random"} {
+		f, ok := builtin.Find(name)
+		if !ok {
+			t.Fatalf("no built-in strategy %s", name)
+		}
+		if i == 0 {
+			f = talker{f}
+		}
+		field = append(field, f)
+		plan.Field = append(plan.Field, results.Entrant{Name: name, Kind: "builtin"})
+	}
+	for league := range plan.Runs {
+		steps, err := arena.Follow(t.Context(), plan, field, league, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(steps) != 2*plan.Legs {
+			t.Fatalf("%d steps, want %d", len(steps), 2*plan.Legs)
+		}
+		total := 0
+		for _, s := range steps {
+			total += s.Points
+			said := strings.Join(s.Said, "; ")
+			switch failed := s.Mine.Fault != game.NoFault; {
+			case s.Total != total || s.Place < 1 || s.Place > 3:
+				t.Errorf("%s: place %d with %d points, want %d", s.Match.ID, s.Place, s.Total, total)
+			case failed != (s.Match.Round == 2) || failed != strings.Contains(said, "no idea"):
+				t.Errorf("%s failed: %v, and said %q", s.Match.ID, failed, said)
+			case !strings.HasPrefix(said, "asked in "+s.Match.ID):
+				t.Errorf("in %s it said %q", s.Match.ID, said)
+			case !failed && (s.Mine.Choice != game.Odd || s.Opponent == 1 && s.Theirs.Choice != game.Even):
+				t.Errorf("%s: %v against %v", s.Match.ID, s.Mine, s.Theirs)
+			case s.Number == results.NoNumber != failed:
+				t.Errorf("%s: the number is %d", s.Match.ID, s.Number)
+			}
 		}
 	}
 }

@@ -6,9 +6,14 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/strategylab/strategylab/experiments"
+	"github.com/strategylab/strategylab/experiments/arena"
 	"github.com/strategylab/strategylab/experiments/chunk"
 	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/plugins"
 	"github.com/strategylab/strategylab/plugins/isolate"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/builtin"
 )
 
 // Tasks returns the tasks with which a worker process plays leagues, for isolate.Serve.
@@ -78,4 +83,162 @@ func (s *server) play(ctx context.Context, _ *isolate.Process, input []byte, rep
 		}
 	}
 	return nil
+}
+
+// Tasks of a worker: name, input, and answers. They are JSON, except for records of
+// leagues, which have the format of host/results.
+const (
+	taskOpen  = "open"  // openRequest; nothing
+	taskPlay  = "play"  // chunk.Request; the records of each unit
+	taskClose = "close" // struct{}; []plugins.Usage by strategy
+)
+
+// openRequest is the plan to play, with the code of its field.
+type openRequest struct {
+	Plan       results.Plan
+	Strategies []strategy
+	Players    []int // by field index, in Strategies
+	Unit       int   // leagues from one answer to the next, played in lockstep with plugins
+	// Histories is the memory, in bytes, that scripts need beside their own: that of the
+	// outcomes of a large field.
+	Histories uint64 `json:",omitempty"`
+}
+
+// strategy is the code of one strategy.
+type strategy struct {
+	Builtin string         `json:",omitempty"` // name
+	Place   *plugins.Place `json:",omitempty"` // of a plugin or a script
+	Alone   bool           `json:",omitempty"` // the script gets a process of its own
+}
+
+// script returns the script of a strategy, or nil.
+func (s *strategy) script() *plugins.Script {
+	if s.Place == nil {
+		return nil
+	}
+	return s.Place.Config.Script
+}
+
+// field is the field of an openRequest, ready to play in this process.
+type field struct {
+	strategies []strategies.Factory // as requested
+	opened     []strategies.Factory // to close
+	worker     experiments.Worker
+	unit       int // leagues from one answer to the next
+	lockstep   int // leagues of a unit that are played at once
+}
+
+// openField opens a field. Scripts that do not play alone are loaded into p, whose log
+// receives what processes of plugins write, and at debug level what those of scripts do.
+func openField(ctx context.Context, r openRequest, p *isolate.Process) (f *field, err error) {
+	f = &field{unit: r.Unit, lockstep: 1}
+	for _, s := range r.Strategies {
+		if s.Place != nil && s.script() == nil {
+			f.lockstep = f.unit // a plugin's end concerns all leagues that it is in
+		}
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("open: %w", err), f.close())
+		}
+	}()
+	if err := f.openAll(ctx, r.Strategies, p); err != nil {
+		return nil, err
+	}
+	players := make([]strategies.Factory, 0, len(r.Players))
+	for _, i := range r.Players {
+		if i < 0 || i >= len(f.strategies) {
+			return nil, fmt.Errorf("strategy %d of %d", i, len(f.strategies))
+		}
+		players = append(players, f.strategies[i])
+	}
+	a, err := arena.New(r.Plan, players, arena.Config{Block: f.lockstep})
+	if err != nil {
+		return nil, err
+	}
+	f.worker, err = a.NewWorker(ctx)
+	return f, err
+}
+
+// openAll opens strategies. Those of one plugin share its process.
+func (f *field) openAll(ctx context.Context, list []strategy, p *isolate.Process) error {
+	f.strategies = make([]strategies.Factory, len(list))
+	shared := make(map[string][]strategies.Factory) // by the configuration of a plugin
+	for i, e := range list {
+		if e.Place == nil {
+			own, ok := builtin.Find(e.Builtin)
+			if !ok {
+				return fmt.Errorf("no built-in strategy %q", e.Builtin)
+			}
+			f.strategies[i] = own
+			continue
+		}
+		script := e.script()
+		if script != nil && !e.Alone {
+			own, err := p.Load(*script, 0)
+			if err != nil {
+				return err
+			}
+			f.strategies[i], f.opened = own, append(f.opened, own)
+			continue
+		}
+		key, err := json.Marshal(e.Place.Config)
+		if err != nil {
+			return err
+		}
+		served := shared[string(key)]
+		if served == nil {
+			c := e.Place.Config
+			c.Quiet, c.Log = script != nil, p.Log
+			if served, err = plugins.Open(ctx, c); err != nil {
+				return err
+			}
+			shared[string(key)] = served
+			f.opened = append(f.opened, served...)
+		}
+		if e.Place.Index < 0 || e.Place.Index >= len(served) {
+			return fmt.Errorf("plugin %s has %d strategies, want number %d", e.Place.Config.Name, len(served), e.Place.Index)
+		}
+		f.strategies[i] = served[e.Place.Index]
+	}
+	return nil
+}
+
+// play plays leagues, at most unit. A script that ends its process ends it for one
+// league at a time, which so needs no trials of others.
+func (f *field) play(ctx context.Context, first int, out []results.League, quarantined []bool) error {
+	for at := 0; at < len(out); at += f.lockstep {
+		if err := f.worker.Play(ctx, first+at, out[at:min(at+f.lockstep, len(out))], quarantined); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// usage reports what the processes of the field have used, by strategy.
+func (f *field) usage() []plugins.Usage {
+	all := make([]plugins.Usage, len(f.strategies))
+	for i, s := range f.strategies {
+		if m, ok := s.(plugins.Metered); ok {
+			all[i] = m.Usage()
+		}
+		if b, ok := s.(strategies.Busy); ok {
+			all[i].Busy = b.Busy()
+		}
+	}
+	return all
+}
+
+func (f *field) close() error {
+	if f == nil {
+		return nil
+	}
+	var err error
+	if f.worker != nil {
+		err = f.worker.Close()
+	}
+	for _, s := range f.opened {
+		err = errors.Join(err, s.Close())
+	}
+	return err
 }

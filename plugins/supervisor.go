@@ -199,9 +199,8 @@ type Metered interface{ Usage() Usage }
 
 var _ Metered = (*factory)(nil)
 
-func (f *factory) Usage() Usage { return f.supervisor.usage() }
-
-func (k *supervisor) usage() Usage {
+func (f *factory) Usage() Usage {
+	k := f.supervisor
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	u := Usage{

@@ -97,7 +97,8 @@ func NewDriver(plan results.Plan, factories []strategies.Factory) (*Driver, erro
 	d.block = d.unit * max(1, min(requestMatches/matches, experiments.Checkpoint)/d.unit)
 	d.request.Plan, d.request.Unit = plan, d.unit
 	if d.request.Histories = d.histories(); d.request.Histories > mostHistories {
-		return nil, &SizeError{Scripts: d.scripts(), Players: len(plan.Field), Legs: plan.Legs, Needs: d.request.Histories}
+		return nil, fmt.Errorf("a league of %d players and %d legs needs about %.1f GiB for the histories of its %d scripts, and %w",
+			len(plan.Field), plan.Legs, float64(d.request.Histories)/(1<<30), d.scripts(), ErrMemory)
 	}
 	d.usage = make([]plugins.Usage, len(d.distinct))
 	return d, nil

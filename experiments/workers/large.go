@@ -26,16 +26,9 @@ const (
 	mostHistories  = 3 << 30
 )
 
-// SizeError is a field whose leagues need more memory than workers may have.
-type SizeError struct {
-	Scripts, Players, Legs int
-	Needs                  uint64 // bytes
-}
-
-func (e *SizeError) Error() string {
-	return fmt.Sprintf("a league of %d players and %d legs needs about %.1f GiB for the histories of its %d scripts, and a worker may have %d GiB",
-		e.Players, e.Legs, float64(e.Needs)/(1<<30), e.Scripts, mostHistories>>30)
-}
+// ErrMemory is wrapped by errors on fields whose leagues need more memory than workers may
+// have.
+var ErrMemory = fmt.Errorf("a worker may have %d GiB", mostHistories>>30)
 
 // scripts returns the number of players that are scripts of the pool.
 func (d *Driver) scripts() (n int) {

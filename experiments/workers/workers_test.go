@@ -184,8 +184,7 @@ func TestFieldsNeedMemory(t *testing.T) {
 	one := load(t, formats, "x.toy", "fine", patient)
 	factories := slices.Repeat([]strategies.Factory{one}, 990)
 	_, err := workers.NewDriver(planOf(1, 4, factories), factories)
-	var size *workers.SizeError
-	if !errors.As(err, &size) || !strings.Contains(err.Error(), "a league of 990 players and 4 legs needs about 9.4 GiB") {
+	if !errors.Is(err, workers.ErrMemory) || !strings.Contains(err.Error(), "a league of 990 players and 4 legs needs about 9.4 GiB") {
 		t.Errorf("error %v", err)
 	}
 	if n := there(t, planOf(1, 1, factories), factories).Most(8); n != 1 {

@@ -114,7 +114,7 @@ func (d *Decoder) observe(in *strategypb.Outcomes, out *strategies.Step) error {
 		if o.Choice > game.Odd || o.OpponentChoice > game.Odd || o.Result > game.TechnicalLoss {
 			return broken("outcome %#x of seat %d", how, id)
 		}
-		if o.Points = scored(o.Result); len(in.Points) > 0 {
+		if o.Points = scored[o.Result]; len(in.Points) > 0 {
 			o.Points = int(in.Points[i])
 		}
 		if o.Drew {

@@ -95,7 +95,7 @@ func (e *Encoder) observe(outcomes []strategies.SeatOutcome, out *strategypb.Ste
 			o.Number = append(o.Number, int64(outcome.Number))
 		}
 		o.How = append(o.How, how)
-		standard = standard && outcome.Points == scored(outcome.Result)
+		standard = standard && outcome.Points == scored[outcome.Result]
 		latest = latest && m.turn == turnOf(outcome, m.turn.Standing)
 		m.turn.Standing.Add(outcome.Result, outcome.Points)
 	}

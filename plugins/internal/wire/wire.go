@@ -81,16 +81,8 @@ const (
 	answerFailed
 )
 
-// scored returns the points of a result in league.v2.
-func scored(r game.Result) int {
-	switch r {
-	case game.Win:
-		return game.WinPoints
-	case game.Tie:
-		return game.TiePoints
-	}
-	return 0
-}
+// scored are the points of a result in league.v2.
+var scored = [...]int{game.Win: game.WinPoints, game.Tie: game.TiePoints, game.TechnicalLoss: 0}
 
 // maxText is the longest text of a failure, in bytes.
 const maxText = 1000

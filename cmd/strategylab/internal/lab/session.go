@@ -353,8 +353,7 @@ func Fits(ctx context.Context, plan results.Plan, factories []strategies.Factory
 		return nil
 	}
 	_, err := workers.NewDriver(plan, factories)
-	var size *workers.SizeError
-	if errors.As(err, &size) {
+	if errors.Is(err, workers.ErrMemory) {
 		return &InputError{err, "play fewer scripts or legs (--legs 1), or scripts that you trust in this process, without a limit: --in-process"}
 	}
 	return err

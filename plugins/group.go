@@ -17,7 +17,7 @@ import (
 // group is the host's side of a batch of seats in one process.
 type group struct {
 	factory *factory
-	process *stream
+	process *process
 	id      uint64
 	encoder *wire.Encoder
 	costs   costs

@@ -204,7 +204,7 @@ func TestLate(t *testing.T) {
 		{3, 4500 * time.Millisecond, nil, true},
 		{1, 1500 * time.Millisecond, &Script{}, false},
 	} {
-		p := &stream{process: &process{config: &Config{CallTime: time.Second, Script: tt.script}}}
+		p := &process{config: &Config{CallTime: time.Second, Script: tt.script}}
 		if err := p.late(tt.entries, tt.took); (err != nil) != tt.late || err != nil && !errors.Is(err, strategies.ErrTimeout) {
 			t.Errorf("%d calls after %v, script %v: %v", tt.entries, tt.took, tt.script != nil, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -19,6 +20,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/keepalive"
 
+	pb "github.com/strategylab/strategylab/plugins/internal/strategypb"
 	"github.com/strategylab/strategylab/strategies"
 )
 
@@ -36,10 +38,23 @@ type process struct {
 	stopping sync.Once
 	silence  time.Duration // see there
 
+	// Of a process that plays strategies:
+	play     grpc.BidiStreamingClient[pb.PlayRequest, pb.PlayReply]
+	cancel   context.CancelFunc // ends the stream
+	reading  sync.WaitGroup
+	info     []strategies.Info
+	progress bool          // it reports the progress of long steps
+	groups   atomic.Uint64 // groups opened so far
+	cpu      atomic.Uint64 // microseconds, as the process reports
+
 	mu       sync.Mutex
-	why      error  // why it cannot be used; nil while it can
-	innocent bool   // the failure is not its fault
-	failing  func() // called once, at the failure, with the lock held; may be nil
+	why      error // why it cannot be used; nil while it can
+	innocent bool  // the failure is not its fault
+	single   bool  // one step was in progress at the failure
+	calls    map[uint64]*call
+	lastID   uint64
+	queue    *pb.PlayRequest
+	sending  bool
 }
 
 const (
@@ -57,7 +72,10 @@ const (
 
 func newProcess(config *Config, own bool) *process {
 	out := &output{log: config.Log.With("plugin", config.Name), own: own}
-	return &process{config: config, own: own, output: out, child: newChild(config, out), died: make(chan struct{}), silence: silence}
+	return &process{
+		config: config, own: own, output: out, child: newChild(config, out), died: make(chan struct{}), silence: silence,
+		calls: make(map[uint64]*call), queue: new(pb.PlayRequest),
+	}
 }
 
 // launch starts the program, connects to it, and has open, unless it is nil, use the
@@ -145,6 +163,9 @@ func (p *process) connect() error {
 func (p *process) stop() {
 	p.stopping.Do(func() {
 		p.fail(errStopped, true)
+		if p.play != nil {
+			_ = p.play.CloseSend()
+		}
 		impatient := time.AfterFunc(stopTime, p.child.kill)
 		if p.client != nil {
 			p.client.Kill()
@@ -153,6 +174,10 @@ func (p *process) stop() {
 		p.child.kill()
 		_ = p.child.Wait(context.Background()) // it returns nil
 		_ = os.RemoveAll(p.folder)
+		if p.cancel != nil {
+			p.cancel()
+		}
+		p.reading.Wait()
 	})
 }
 
@@ -166,9 +191,7 @@ func (p *process) fail(why error, innocent bool) {
 		return
 	}
 	p.why, p.innocent = why, innocent
-	if p.failing != nil {
-		p.failing()
-	}
+	p.single = len(p.calls) == 1
 	close(p.died)
 	if why != errStopped {
 		p.child.kill()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,41 +14,18 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// stream is a process that plays strategies, and its Play stream.
-type stream struct {
-	*process
-	play     grpc.BidiStreamingClient[pb.PlayRequest, pb.PlayReply]
-	cancel   context.CancelFunc // ends the stream
-	reading  sync.WaitGroup
-	info     []strategies.Info
-	progress bool          // it reports the progress of long steps
-	groups   atomic.Uint64 // groups opened so far
-	cpu      atomic.Uint64 // microseconds, as the process reports
-
-	// The mutex of the process guards these.
-	single  bool // one step was in progress at the failure
-	calls   map[uint64]*call
-	lastID  uint64
-	queue   *pb.PlayRequest
-	sending bool
-}
-
-// start starts the program and opens the stream. ctx bounds only the start.
-func start(ctx context.Context, config *Config) (*stream, error) {
+// start starts a program that plays strategies and opens its Play stream. ctx bounds only
+// the start.
+func start(ctx context.Context, config *Config) (*process, error) {
 	if err := config.verify(); err != nil {
 		return nil, err
 	}
-	p := &stream{process: newProcess(config, config.Script != nil), calls: make(map[uint64]*call), queue: new(pb.PlayRequest)}
-	p.failing = func() { p.single = len(p.calls) == 1 }
-	if err := p.launch(ctx, p.open); err != nil {
-		p.stop()
-		return nil, err
-	}
-	return p, nil
+	p := newProcess(config, config.Script != nil)
+	return p, p.launch(ctx, p.open)
 }
 
 // open asks for the strategies, and opens the stream.
-func (p *stream) open(ctx context.Context) error {
+func (p *process) open(ctx context.Context) error {
 	client := pb.NewStrategiesClient(p.conn)
 	if err := p.describe(ctx, client); err != nil {
 		return err
@@ -64,7 +40,7 @@ func (p *stream) open(ctx context.Context) error {
 	return nil
 }
 
-func (p *stream) describe(ctx context.Context, c pb.StrategiesClient) error {
+func (p *process) describe(ctx context.Context, c pb.StrategiesClient) error {
 	told, err := c.Describe(ctx, &pb.DescribeRequest{}, grpc.MaxCallRecvMsgSize(wire.MostMessage))
 	if err != nil {
 		return fmt.Errorf("ask for its strategies: %w", err)
@@ -106,19 +82,6 @@ func (p *process) load(ctx context.Context, s *Script, memory uint64) (info stra
 	return info, nil
 }
 
-// stop ends the process, orderly if it can.
-func (p *stream) stop() {
-	p.fail(errStopped, true)
-	if p.play != nil {
-		_ = p.play.CloseSend()
-	}
-	p.process.stop()
-	if p.cancel != nil {
-		p.cancel()
-	}
-	p.reading.Wait()
-}
-
 // call is a step that waits for its answer.
 type call struct {
 	ctx     context.Context
@@ -131,7 +94,7 @@ type call struct {
 // exchange sends a step on the stream, where steps that become ready while a message
 // is being sent share the next message, and waits for the answer. entries is the
 // number of strategy calls in the step. After an error the process cannot be used.
-func (p *stream) exchange(ctx context.Context, s *pb.Step, entries int) (*pb.StepReply, error) {
+func (p *process) exchange(ctx context.Context, s *pb.Step, entries int) (*pb.StepReply, error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		s.BudgetUs = uint64(max(time.Until(deadline).Microseconds(), 1))
 	}
@@ -155,7 +118,7 @@ func (p *stream) exchange(ctx context.Context, s *pb.Step, entries int) (*pb.Ste
 }
 
 // await waits for the answer to a step and kills the process if it takes too long.
-func (p *stream) await(c *call) (*pb.StepReply, error) {
+func (p *process) await(c *call) (*pb.StepReply, error) {
 	patience := 2*p.config.CallTime + grace
 	if !p.progress {
 		patience = p.config.CallTime*time.Duration(max(c.entries, 1)) + grace
@@ -196,7 +159,7 @@ func (p *stream) await(c *call) (*pb.StepReply, error) {
 // late returns the error of a step that a plugin answered too late: later than if each of
 // its calls had taken the time limit. A worker watches the calls of its script itself, and
 // a plugin of the SDK those that it counts, more closely.
-func (p *stream) late(entries int, took time.Duration) error {
+func (p *process) late(entries int, took time.Duration) error {
 	limit := p.config.CallTime * time.Duration(max(entries, 1))
 	if p.config.Script != nil || took <= limit+grace/2 {
 		return nil
@@ -205,7 +168,7 @@ func (p *stream) late(entries int, took time.Duration) error {
 }
 
 // overdue kills a process that does not answer and returns the reason.
-func (p *stream) overdue(ctx context.Context, patience time.Duration) error {
+func (p *process) overdue(ctx context.Context, patience time.Duration) error {
 	if ctx.Err() != nil && context.Cause(ctx) != context.DeadlineExceeded {
 		p.fail(fmt.Errorf("%w: stopped during a call", strategies.ErrCrashed), true)
 		return context.Cause(ctx)
@@ -219,7 +182,7 @@ func (p *stream) overdue(ctx context.Context, patience time.Duration) error {
 
 // flush sends the queue, unless another goroutine is sending and will take it
 // along. Call it with the lock held; it releases the lock.
-func (p *stream) flush() {
+func (p *process) flush() {
 	if p.sending {
 		p.mu.Unlock()
 		return
@@ -237,7 +200,7 @@ func (p *stream) flush() {
 }
 
 // read receives answers until the stream ends.
-func (p *stream) read() {
+func (p *process) read() {
 	for {
 		reply, err := p.play.Recv()
 		if err != nil {
@@ -267,7 +230,7 @@ func (p *stream) read() {
 
 // stuckAlone reports whether the process has ended itself because a call ignored its
 // interrupt, while one step was in progress.
-func (p *stream) stuckAlone() bool {
+func (p *process) stuckAlone() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.why == errStuck && p.single

@@ -21,10 +21,10 @@ type supervisor struct {
 	trial  sync.RWMutex  // held for writing by a step that must be alone in the process
 
 	mu          sync.Mutex
-	process     *stream // nil until it is started
-	quarantined error   // why it is not restarted; nil while it is
-	failed      int     // failures of the plugin itself
-	stuck       int     // of them, calls that ignored their interrupt
+	process     *process // nil until it is started
+	quarantined error    // why it is not restarted; nil while it is
+	failed      int      // failures of the plugin itself
+	stuck       int      // of them, calls that ignored their interrupt
 	starts      int
 	users       int // factories that are not closed
 	spent       time.Duration
@@ -32,7 +32,7 @@ type supervisor struct {
 }
 
 // get returns a working process, starting it if necessary.
-func (k *supervisor) get(ctx context.Context) (*stream, error) {
+func (k *supervisor) get(ctx context.Context) (*process, error) {
 	select {
 	case k.turn <- struct{}{}:
 		defer func() { <-k.turn }()
@@ -52,7 +52,7 @@ func (k *supervisor) get(ctx context.Context) (*stream, error) {
 }
 
 // reap stops a failed process and adds up what it used.
-func (k *supervisor) reap(p *stream) {
+func (k *supervisor) reap(p *process) {
 	peak := peakOf(p.child.pid())
 	p.stop()
 	k.mu.Lock()
@@ -81,7 +81,7 @@ func (k *supervisor) reap(p *stream) {
 const mostStarts = 100
 
 // restart starts the process, after a backoff if it has failed.
-func (k *supervisor) restart(ctx context.Context) (*stream, error) {
+func (k *supervisor) restart(ctx context.Context) (*process, error) {
 	var last error
 	for attempt := 0; ; attempt++ {
 		if err := k.quarantine(last, attempt == mostStarts); err != nil {
@@ -219,7 +219,7 @@ func (f *factory) Usage() Usage {
 
 // spent returns the processor time of a process; while it runs, as it last
 // reported.
-func (p *stream) spent() time.Duration {
+func (p *process) spent() time.Duration {
 	select {
 	case <-p.child.done:
 		if s := p.child.cmd.ProcessState; s != nil {

@@ -13,15 +13,28 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
+// write writes a program, and returns its SHA-256.
+func write(t *testing.T, file, content string, mode os.FileMode) string {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(content), mode); err != nil {
+		t.Fatal(err)
+	}
+	sum, err := plugins.Sum(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum
+}
+
+// TestLock: a program is accepted as it was, or as it is if somebody works on it, and what
+// it serves stays with its form.
 func TestLock(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	coin, readme := filepath.Join(dir, "coin"), filepath.Join(dir, "README")
-	for file, mode := range map[string]os.FileMode{coin: 0o755, readme: 0o644, filepath.Join(dir, ".hidden"): 0o755} {
-		if err := os.WriteFile(file, []byte("#!/bin/sh\n"), mode); err != nil {
-			t.Fatal(err)
-		}
-	}
+	coin := filepath.Join(dir, "coin")
+	sum := write(t, coin, "#!/bin/sh\n", 0o755)
+	write(t, filepath.Join(dir, "README"), "", 0o644)
+	write(t, filepath.Join(dir, ".hidden"), "", 0o755)
 	if names, err := plugins.Find(dir); err != nil || !slices.Equal(names, []string{"coin"}) {
 		t.Errorf("found %v, %v", names, err)
 	}
@@ -33,69 +46,31 @@ func TestLock(t *testing.T) {
 	if _, err := lock.Check(coin); !errors.As(err, &unlocked) || unlocked.Want != "" {
 		t.Errorf("accepted without a lock file: %v", err)
 	}
-	sum, err := plugins.Sum(coin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lock["coin"] = plugins.Pin{Name: "coin", Sum: sum, NoTLS: true}
-	if err := os.WriteFile(filepath.Join(dir, plugins.LockName), lock.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if lock, err = plugins.ReadLock(dir); err != nil {
-		t.Fatal(err)
-	}
-	if pin, err := lock.Check(coin); err != nil || !pin.NoTLS || pin.Sum != sum {
-		t.Errorf("pin %v, %v", pin, err)
-	}
-	if err := os.WriteFile(coin, []byte("#!/bin/sh\nrm\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := lock.Check(coin); !errors.As(err, &unlocked) || unlocked.Want != sum || unlocked.Got == sum ||
-		!strings.Contains(err.Error(), sum) || !strings.Contains(err.Error(), unlocked.Got) {
-		t.Errorf("a changed program: %v", err)
-	}
-	lock["coin"] = plugins.Pin{Name: "coin", Sum: sum, Dev: true}
-	if pin, err := lock.Check(coin); err != nil || pin.Sum != unlocked.Got {
-		t.Errorf("a changed program in development: pin %v, %v; want the SHA-256 it has now", pin, err)
-	}
-}
-
-// TestLearn: what a program serves stays with its form.
-func TestLearn(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	coin := filepath.Join(dir, "coin")
-	if err := os.WriteFile(coin, []byte("#!/bin/sh\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	sum, err := plugins.Sum(coin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other := strings.Repeat("0a", 32)
-	if err := plugins.WriteLock(dir, plugins.Lock{"coin": {Name: "coin", Sum: sum, Dev: true}, "other": {Name: "other", Sum: other}}); err != nil {
-		t.Fatal(err)
-	}
+	lock["coin"] = plugins.Pin{Name: "coin", Sum: sum, NoTLS: true, Dev: true}
+	lock["other"] = plugins.Pin{Name: "other", Sum: strings.Repeat("0a", 32)}
 	heads := strategies.Info{Name: "heads", Kind: strategies.Plugin, Title: "Always", Fingerprint: sum}
 	if err := errors.Join(
+		plugins.WriteLock(dir, lock),
 		plugins.Learn(dir, plugins.Pin{Name: "coin", Sum: sum, Strategies: []strategies.Info{heads}}),
 		plugins.Learn(dir, plugins.Pin{Name: "other", Sum: sum, Broken: true}), // accepted in another form meanwhile
 		plugins.Learn(dir, plugins.Pin{Name: "gone", Sum: sum, Broken: true}),
 	); err != nil {
 		t.Fatal(err)
 	}
-	lock, err := plugins.ReadLock(dir)
-	if err != nil || len(lock) != 2 || lock["other"].Broken || !lock["coin"].Dev {
+	if lock, err = plugins.ReadLock(dir); err != nil || len(lock) != 2 || lock["other"].Broken {
 		t.Fatalf("%+v, %v", lock, err)
 	}
-	if pin, err := lock.Check(coin); err != nil || !slices.Equal(pin.Strategies, []strategies.Info{heads}) {
-		t.Errorf("%+v, %v", pin, err)
+	if pin, err := lock.Check(coin); err != nil || !pin.NoTLS || pin.Sum != sum || !slices.Equal(pin.Strategies, []strategies.Info{heads}) {
+		t.Errorf("pin %+v, %v", pin, err)
 	}
-	if err := os.WriteFile(coin, []byte("#!/bin/sh\nrm\n"), 0o755); err != nil {
-		t.Fatal(err)
+	changed := write(t, coin, "#!/bin/sh\nrm\n", 0o755)
+	if pin, err := lock.Check(coin); err != nil || pin.Sum != changed || pin.Strategies != nil {
+		t.Errorf("a changed program in development: pin %+v, %v; want the SHA-256 it has now", pin, err)
 	}
-	if pin, err := lock.Check(coin); err != nil || pin.Strategies != nil {
-		t.Errorf("in another form: %+v, %v", pin, err)
+	lock["coin"] = plugins.Pin{Name: "coin", Sum: sum}
+	if _, err := lock.Check(coin); !errors.As(err, &unlocked) || unlocked.Want != sum || unlocked.Got != changed ||
+		!strings.Contains(err.Error(), sum) || !strings.Contains(err.Error(), changed) {
+		t.Errorf("a changed program: %v", err)
 	}
 }
 

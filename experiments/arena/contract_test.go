@@ -155,24 +155,20 @@ func checkCalls(t *testing.T, plan results.Plan, l results.League, w *witness) {
 // players of each match.
 func TestNobodyLearnsBeforeBothHaveChosen(t *testing.T) {
 	t.Parallel()
-	for _, batched := range []bool{false, true} {
-		asked := make(map[uint64]int)
-		factory := &script{
-			choose: func(_ context.Context, _ strategies.Setup, t *strategies.Turn) (strategies.Choice, error) {
-				asked[t.Match]++
-				return strategies.Even, nil
-			},
-			observe: func(_ context.Context, _ strategies.Setup, o *strategies.Outcome) error {
-				if asked[o.Match] != 2 {
-					t.Errorf("batched %v: match %d was told when %d were asked", batched, o.Match, asked[o.Match])
-				}
-				return nil
-			},
-		}
-		f := strategies.Factory(factory)
-		if batched {
-			f = batch.Of(factory)
-		}
+	asked := make(map[uint64]int)
+	for _, f := range ways(&script{
+		choose: func(_ context.Context, _ strategies.Setup, t *strategies.Turn) (strategies.Choice, error) {
+			asked[t.Match]++
+			return strategies.Even, nil
+		},
+		observe: func(_ context.Context, _ strategies.Setup, o *strategies.Outcome) error {
+			if asked[o.Match] != 2 {
+				t.Errorf("match %d was told when %d were asked", o.Match, asked[o.Match])
+			}
+			return nil
+		},
+	}) {
+		clear(asked)
 		play(t, newArena(t, planOf(4, 2, 1), arena.Config{}, f, f, f, f), 4, 1)
 		if len(asked) != 12 {
 			t.Errorf("%d matches were asked, want 12", len(asked))
@@ -182,15 +178,10 @@ func TestNobodyLearnsBeforeBothHaveChosen(t *testing.T) {
 
 func TestProbabilitiesAreTossedByTheHost(t *testing.T) {
 	t.Parallel()
-	for _, batched := range []bool{false, true} {
-		plan := planOf(3, 20, 4)
-		maybe := &script{choose: func(context.Context, strategies.Setup, *strategies.Turn) (strategies.Choice, error) {
-			return 0.3, nil
-		}}
-		f := strategies.Factory(maybe)
-		if batched {
-			f = batch.Of(maybe)
-		}
+	plan := planOf(3, 20, 4)
+	for _, f := range ways(&script{choose: func(context.Context, strategies.Setup, *strategies.Turn) (strategies.Choice, error) {
+		return 0.3, nil
+	}}) {
 		sched, err := game.NewSchedule(3, 20)
 		if err != nil {
 			t.Fatal(err)
@@ -254,13 +245,8 @@ func TestDrawsDoNotShift(t *testing.T) {
 
 func TestBarredPlayersAreNotCalled(t *testing.T) {
 	t.Parallel()
-	for _, batched := range []bool{false, true} {
-		plan := planOf(3, 2, 1)
-		out := &script{}
-		f := strategies.Factory(out)
-		if batched {
-			f = batch.Of(out)
-		}
+	plan, out := planOf(3, 2, 1), &script{}
+	for _, f := range ways(out) {
 		w, err := newArena(t, plan, arena.Config{}, &script{}, f, &script{}).NewWorker(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -272,12 +258,12 @@ func TestBarredPlayersAreNotCalled(t *testing.T) {
 		for _, l := range leagues {
 			for i, side := range sidesOf(plan, l, 1) {
 				if side != (game.Side{Fault: game.FaultQuarantined}) {
-					t.Errorf("batched %v: match %d: %v, want quarantined", batched, i, side)
+					t.Errorf("match %d: %v, want quarantined", i, side)
 				}
 			}
 		}
 		if len(out.calls) != 0 {
-			t.Errorf("batched %v: called: %q", batched, out.calls)
+			t.Errorf("called: %q", out.calls)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/batch"
 	"github.com/strategylab/strategylab/strategies/builtin"
 )
 
@@ -160,6 +161,9 @@ func erratic() *script {
 		observe: func(_ context.Context, s strategies.Setup, _ *strategies.Outcome) error { return fail(s) },
 	}
 }
+
+// ways are a factory, and the same in batches.
+func ways(f strategies.Factory) []strategies.Factory { return []strategies.Factory{f, batch.Of(f)} }
 
 // mixed is a field of native strategies, one of which is erratic.
 func mixed(tb testing.TB, players int) []strategies.Factory {

@@ -3,7 +3,6 @@ package strategytest_test
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/strategylab/strategylab/strategies"
@@ -153,23 +152,28 @@ function choose(turn) {
 		SpinStart:   js("function start(setup) { for (;;) {} }\nfunction choose(turn) { return 'even'; }"),
 		SpinObserve: js("function choose(turn) { return 'even'; }\nfunction observe(outcome) { for (;;) {} }"),
 		SpinChoose:  jsEven("while (turn.round === 1) { try { for (;;) {} } catch (e) {} finally { continue; } }"),
-		Echo:        jsEcho,
-	}
-}
-
-func jsEcho(path string) strategytest.Maker {
-	path = strings.NewReplacer("history.length", "turn.history.length", "history.first", "turn.history[0]",
-		"history.last", "turn.history[turn.history.length - 1]").Replace(path)
-	return js(`
+		Echo: js(`
 let setup, outcome;
 function start(s) { setup = s; }
 function observe(o) { outcome = o; }
+function show(line, object, fields) {
+  for (const field of fields.split(" ")) {
+    let v = object === undefined ? null : object[field];
+    if (Array.isArray(v)) v = v.join(",");
+    line += " " + field + "=" + (v === null ? "none" : typeof v + " " + v);
+  }
+  console.log(line);
+}
 function choose(turn) {
-  let v = ` + path + `;
-  if (v === null) throw new Error("saw <none>");
-  if (Array.isArray(v)) v = v.join(",");
-  throw new Error("saw <" + typeof v + " " + v + ">");
-}`)
+  const fields = "match_id round opponent role choice opponent_choice drawn_number result points";
+  show("setup", setup, "id name players rounds legs");
+  show("turn", turn, "match_id round opponent role played wins draws losses points");
+  show("outcome", outcome, fields);
+  show("first of " + turn.history.length, turn.history[0], fields);
+  show("last", turn.history[turn.history.length - 1], fields);
+  return "even";
+}`),
+	}
 }
 
 func TestJavaScriptRuntime(t *testing.T) {

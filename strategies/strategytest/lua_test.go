@@ -3,7 +3,6 @@ package strategytest_test
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/strategylab/strategylab/strategies"
@@ -158,23 +157,28 @@ end`)),
 		SpinStart:   lua("function start(setup) while true do end end\nfunction choose(turn) return 'even' end"),
 		SpinObserve: lua("function choose(turn) return 'even' end\nfunction observe(outcome) while true do end end"),
 		SpinChoose:  luaEven("while turn.round == 1 do pcall(function() while true do end end) end"),
-		Echo:        luaEcho,
-	}
-}
-
-func luaEcho(path string) strategytest.Maker {
-	path = strings.NewReplacer("history.length", "#turn.history", "history.first", "turn.history[1]",
-		"history.last", "turn.history[#turn.history]").Replace(path)
-	return lua(`
+		Echo: lua(`
 local setup, outcome
 function start(s) setup = s end
 function observe(o) outcome = o end
+local function show(line, object, fields)
+  for field in fields:gmatch("%S+") do
+    local v = object and object[field]
+    if type(v) == "table" then v = table.concat(v, ",") end
+    line = line .. " " .. field .. "=" .. (v == nil and "none" or type(v) .. " " .. tostring(v))
+  end
+  print(line)
+end
 function choose(turn)
-  local v = ` + path + `
-  if v == nil then error("saw <none>") end
-  if type(v) == "table" then v = table.concat(v, ",") end
-  error("saw <" .. type(v) .. " " .. tostring(v) .. ">")
-end`)
+  local fields = "match_id round opponent role choice opponent_choice drawn_number result points"
+  show("setup", setup, "id name players rounds legs")
+  show("turn", turn, "match_id round opponent role played wins draws losses points")
+  show("outcome", outcome, fields)
+  show("first of " .. #turn.history, turn.history[1], fields)
+  show("last", turn.history[#turn.history], fields)
+  return "even"
+end`),
+	}
 }
 
 func TestLuaRuntime(t *testing.T) {

@@ -853,17 +853,12 @@ type Subject struct {
 	SpinStart, SpinObserve   Maker // the hook never returns
 	SpinChoose               Maker // does not return in round 1
 
-	// Echo returns a behaviour whose choose always throws the text
-	// "saw <TYPE VALUE>", or "saw <none>" for what is absent, where TYPE is
-	// "string" or "number". What it looks at is named by the path:
-	//
-	//	setup.FIELD          as it came to start; players joined by commas
-	//	turn.FIELD           as it comes to this choose
-	//	outcome.FIELD        as it came to the latest observe
-	//	history.length       number of entries in turn.history
-	//	history.first.FIELD  of its first entry
-	//	history.last.FIELD   of its last
-	Echo func(path string) Maker
+	// Echo prints in choose what it was handed, on a line each: setup (as it came to start),
+	// turn, outcome (as it came to the latest observe), first and last (entries of turn.history),
+	// such as "turn match_id=string R1M1 round=number 1 opponent=none ...". The fields are in the
+	// order of scripts/README.md, players are joined by commas, and the line of the first entry
+	// begins with how many there are: "first of 2".
+	Echo Maker
 }
 
 // Printed is what Subject.Print prints.

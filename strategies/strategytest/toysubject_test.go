@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -107,9 +108,7 @@ func toySubject(rt *toy) strategytest.Subject {
 			}
 			return "even"
 		}}),
-		Echo: func(path string) strategytest.Maker {
-			return m(hooks{choose: func(v *vm) any { throw(9, "saw <%s>", look(v, path)); return nil }})
-		},
+		Echo: m(hooks{choose: echo}),
 	}
 }
 
@@ -128,28 +127,29 @@ func vandal(v *vm) {
 	}
 }
 
-func look(v *vm, path string) string {
-	from, field, _ := strings.Cut(path, ".")
-	o := map[string]object{"setup": v.setup, "turn": v.turn, "outcome": v.outcome}[from]
-	if from == "history" {
-		past, _ := v.turn["history"].([]object)
-		if field == "length" {
-			return fmt.Sprintf("number %d", len(past))
+// echo prints what it was handed.
+func echo(v *vm) any {
+	show := func(line string, o object, fields string) {
+		for field := range strings.FieldsSeq(fields) {
+			switch x := o[field].(type) {
+			case nil:
+				line += fmt.Sprintf(" %s=none", field)
+			case []string:
+				line += fmt.Sprintf(" %s=string %s", field, strings.Join(x, ","))
+			case string:
+				line += fmt.Sprintf(" %s=string %s", field, x)
+			default:
+				line += fmt.Sprintf(" %s=number %v", field, x)
+			}
 		}
-		which, name, _ := strings.Cut(field, ".")
-		field = name
-		if o = past[0]; which == "last" {
-			o = past[len(past)-1]
-		}
+		v.print(line)
 	}
-	switch x := o[field].(type) {
-	case nil:
-		return "none"
-	case []string:
-		return "string " + strings.Join(x, ",")
-	case string:
-		return "string " + x
-	default:
-		return fmt.Sprintf("number %v", x)
-	}
+	const fields = "match_id round opponent role choice opponent_choice drawn_number result points"
+	past, _ := v.turn["history"].([]object)
+	show("setup", v.setup, "id name players rounds legs")
+	show("turn", v.turn, "match_id round opponent role played wins draws losses points")
+	show("outcome", v.outcome, fields)
+	show(fmt.Sprint("first of ", len(past)), slices.Concat(past, []object{nil})[0], fields)
+	show("last", slices.Concat([]object{nil}, past)[len(past)], fields)
+	return "even"
 }

@@ -42,17 +42,16 @@ func (f *factory) open(ctx context.Context, s strategies.Setup, w *watch) (*seat
 		w.furnish(m.state)
 	}
 	st.guard = f.Guard(func() { m.stop.Store(true) }, most)
-	if _, err := st.call(ctx, strategies.OpLoad, m.state.NewFunctionFromProto(f.main), nil, 0); err != nil {
-		_ = st.Close()
-		return nil, err
+	_, err := st.call(ctx, strategies.OpLoad, m.state.NewFunctionFromProto(f.main), nil, 0)
+	if err == nil {
+		var ok bool
+		if st.choose, ok = m.state.G.Global.RawGetString("choose").(*lua.LFunction); ok {
+			return st, nil
+		}
+		err = f.noChoose()
 	}
-	choose, ok := m.state.G.Global.RawGetString("choose").(*lua.LFunction)
-	if !ok {
-		_ = st.Close()
-		return nil, f.noChoose()
-	}
-	st.choose = choose
-	return st, nil
+	_ = st.Close()
+	return nil, err
 }
 
 // begin runs start and gets ready for the first match. The hooks are looked up once, after start.

@@ -155,18 +155,17 @@ func (c *checker) compare(ctx context.Context, league scenario, first *playthrou
 	}
 }
 
-// overran reports whether a call exceeded its time limit. Then the playthrough is not reproducible.
-func (r *playthrough) overran() bool {
-	return slices.ContainsFunc(r.failures, func(f failure) bool {
-		return !strategies.FaultOf(f.err).Reproducible()
-	})
+// has reports whether a call failed with one of some faults.
+func (r *playthrough) has(faults ...game.Fault) bool {
+	return slices.ContainsFunc(r.failures, func(f failure) bool { return slices.Contains(faults, strategies.FaultOf(f.err)) })
 }
 
-// crashed reports whether the strategy ended its process. That takes seconds and all the
-// memory that it may have, and would most likely happen in each league.
-func (r *playthrough) crashed() bool {
-	return slices.ContainsFunc(r.failures, func(f failure) bool { return strategies.FaultOf(f.err) == game.FaultCrash })
-}
+// overran reports whether a call exceeded its time limit. Then the playthrough is not reproducible.
+func (r *playthrough) overran() bool { return r.has(game.FaultTimeout, game.FaultCrash) }
+
+// crashed reports whether the strategy ended its process. That takes seconds and all the memory
+// that it may have, and would most likely happen in each league.
+func (r *playthrough) crashed() bool { return r.has(game.FaultCrash) }
 
 // unplayed names the scenarios that are left out because the strategy ended its process.
 func (c *checker) unplayed(list []scenario) {
@@ -294,14 +293,7 @@ func matches(n int) string {
 
 // quarantine explains what exceeded limits mean for a run of many leagues.
 func (c *checker) quarantine(r *playthrough) {
-	c.overran = slices.ContainsFunc(r.failures, func(f failure) bool {
-		switch strategies.FaultOf(f.err) {
-		case game.FaultTimeout, game.FaultBudget, game.FaultCrash:
-			return true
-		}
-		return false
-	})
-	if c.overran {
+	if c.overran = r.has(game.FaultTimeout, game.FaultBudget, game.FaultCrash); c.overran {
 		c.add(Finding{ID: "quarantine", Level: Info,
 			What: "an experiment soon quarantines a strategy that exceeds its limits in several leagues"})
 	}

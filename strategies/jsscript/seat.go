@@ -34,11 +34,12 @@ func (f *factory) open(ctx context.Context, s strategies.Setup) (*seat, error) {
 	most, _ := st.total.Most()
 	st.guard = f.Guard(st.sandbox.interrupt, most)
 	_, err := st.call(ctx, strategies.OpLoad, st.sandbox.top(f.main), nil)
+	var choose goja.Value
 	if err == nil {
-		var ok bool
-		if _, ok, err = st.hook(ctx, strategies.OpLoad, "choose"); err == nil && !ok {
-			err = f.fail(strategies.OpLoad, f.noChoose())
-		}
+		choose, err = st.hook(ctx, strategies.OpLoad, "choose")
+	}
+	if err == nil && !isFunction(choose) {
+		err = f.fail(strategies.OpLoad, f.noChoose())
 	}
 	if err != nil {
 		_ = st.Close()
@@ -54,27 +55,24 @@ func (s *seat) begin(ctx context.Context, setup *strategies.Setup) error {
 	if s.watch != nil {
 		s.opened = func(history *goja.Object) { s.watch.list(history, "history") }
 	}
-	start, ok, err := s.hook(ctx, strategies.OpStart, "start")
-	if err != nil {
-		return err
-	}
-	if ok {
-		f, _ := goja.AssertFunction(start)
+	start, err := s.hook(ctx, strategies.OpStart, "start")
+	if f, ok := goja.AssertFunction(start); ok {
 		arg := setupObject(s.sandbox.vm, setup)
 		s.watch.object(arg, "setup")
-		if _, err := s.call(ctx, strategies.OpStart, f, []goja.Value{arg}); err != nil {
-			return err
-		}
+		_, err = s.call(ctx, strategies.OpStart, f, []goja.Value{arg})
 	}
-	choose, ok, err := s.hook(ctx, strategies.OpStart, "choose")
 	if err != nil {
 		return err
 	}
-	if !ok {
-		return s.factory.fail(strategies.OpStart, failAt(0, "", "after start there is no function choose any more"))
+	choose, err := s.hook(ctx, strategies.OpStart, "choose")
+	var ok bool
+	if s.choose, ok = goja.AssertFunction(choose); err == nil && !ok {
+		err = s.factory.fail(strategies.OpStart, failAt(0, "", "after start there is no function choose any more"))
 	}
-	s.choose, _ = goja.AssertFunction(choose)
-	observe, _, err := s.hook(ctx, strategies.OpStart, "observe")
+	if err != nil {
+		return err
+	}
+	observe, err := s.hook(ctx, strategies.OpStart, "observe")
 	if err == nil {
 		s.observe = s.watch.told(observe)
 	}
@@ -83,7 +81,7 @@ func (s *seat) begin(ctx context.Context, setup *strategies.Setup) error {
 
 // hook returns a function of the script's, declared in whatever way, or undefined. It is looked up
 // within the budget: what looks like a variable may be a getter, which is code of the script's.
-func (s *seat) hook(ctx context.Context, op strategies.Op, name string) (goja.Value, bool, error) {
+func (s *seat) hook(ctx context.Context, op strategies.Op, name string) (goja.Value, error) {
 	vm := s.sandbox.vm
 	v, err := s.call(ctx, op, func(goja.Value, ...goja.Value) (v goja.Value, err error) {
 		// A variable that is never initialised throws; it is no function.
@@ -92,13 +90,10 @@ func (s *seat) hook(ctx context.Context, op strategies.Op, name string) (goja.Va
 		}
 		return v, nil
 	}, nil)
-	if err != nil {
-		return nil, false, err
+	if err == nil && !isFunction(v) {
+		v = goja.Undefined()
 	}
-	if _, ok := goja.AssertFunction(v); !ok {
-		return goja.Undefined(), false, nil
-	}
-	return v, true, nil
+	return v, err
 }
 
 func (s *seat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choice, error) {

@@ -225,10 +225,7 @@ func TestFilesOfARoot(t *testing.T) {
 }
 
 // must ends a test at the first of some errors.
-func must(t interface {
-	Helper()
-	Fatal(args ...any)
-}, errs ...error) {
+func must(t testing.TB, errs ...error) {
 	t.Helper()
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)

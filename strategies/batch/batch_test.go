@@ -199,10 +199,7 @@ type empty struct{ strategies.Factory }
 func (empty) New(context.Context, strategies.Setup) (strategies.Strategy, error) { return nil, nil }
 
 // must ends a test at the first of some errors.
-func must(t interface {
-	Helper()
-	Fatal(args ...any)
-}, errs ...error) {
+func must(t testing.TB, errs ...error) {
 	t.Helper()
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)

@@ -151,9 +151,7 @@ func TestCloseClosesEverythingOnce(t *testing.T) {
 	if err := c.Close(); !errors.Is(err, why) || err.Error() != "close strategy mine: still at it" {
 		t.Errorf("Close = %v, want what went wrong and where", err)
 	}
-	if err := c.Close(); err != nil {
-		t.Errorf("second Close = %v, want nil", err)
-	}
+	must(t, c.Close())
 	for _, f := range toys {
 		if n := f.closed.Load(); n != 1 {
 			t.Errorf("%s was closed %d times, want once", f.info.Name, n)
@@ -246,11 +244,7 @@ func load(t *testing.T, o catalog.Config) *catalog.Catalog {
 	t.Helper()
 	c, err := catalog.Load(t.Context(), o)
 	must(t, err)
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Errorf("Close = %v, want nil", err)
-		}
-	})
+	t.Cleanup(func() { must(t, c.Close()) })
 	return c
 }
 
@@ -475,10 +469,7 @@ func TestValuesOfPlugins(t *testing.T) {
 }
 
 // must ends a test at the first of some errors.
-func must(t interface {
-	Helper()
-	Fatal(args ...any)
-}, errs ...error) {
+func must(t testing.TB, errs ...error) {
 	t.Helper()
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)

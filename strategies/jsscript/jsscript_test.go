@@ -24,11 +24,7 @@ func load(tb testing.TB, script string, limits budget.Limits) strategies.Factory
 	tb.Helper()
 	f, err := jsscript.Compile("test", source, []byte(script), limits)
 	must(tb, err)
-	tb.Cleanup(func() {
-		if err := f.Close(); err != nil {
-			tb.Errorf("Factory.Close: %v", err)
-		}
-	})
+	tb.Cleanup(func() { must(tb, f.Close()) })
 	return f
 }
 
@@ -405,10 +401,7 @@ func TestFrozenTurn(t *testing.T) {
 }
 
 // must ends a test at the first of some errors.
-func must(t interface {
-	Helper()
-	Fatal(args ...any)
-}, errs ...error) {
+func must(t testing.TB, errs ...error) {
 	t.Helper()
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)

@@ -155,11 +155,7 @@ func compile(tb testing.TB, source string, limits budget.Limits) (strategies.Fac
 	tb.Helper()
 	f, err := luascript.Compile("mine", "scripts/mine.lua", []byte(source), limits)
 	if err == nil {
-		tb.Cleanup(func() {
-			if err := f.Close(); err != nil {
-				tb.Errorf("Factory.Close = %v", err)
-			}
-		})
+		tb.Cleanup(func() { must(tb, f.Close()) })
 	}
 	return f, err
 }
@@ -179,22 +175,12 @@ func setup() strategies.Setup {
 	}
 }
 
-func mustSit(tb testing.TB, f strategies.Factory) strategies.Strategy {
-	tb.Helper()
-	s, err := f.New(tb.Context(), setup())
-	must(tb, err)
-	return s
-}
-
 // sit compiles a script and makes a seat that ends with the test.
 func sit(tb testing.TB, source string) strategies.Strategy {
 	tb.Helper()
-	s := mustSit(tb, mustCompile(tb, source))
-	tb.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			tb.Errorf("Close = %v", err)
-		}
-	})
+	s, err := mustCompile(tb, source).New(tb.Context(), setup())
+	must(tb, err)
+	tb.Cleanup(func() { must(tb, s.Close()) })
 	return s
 }
 
@@ -386,10 +372,7 @@ func TestFirstStrategyOfTheReadme(t *testing.T) {
 }
 
 // must ends a test at the first of some errors.
-func must(t interface {
-	Helper()
-	Fatal(args ...any)
-}, errs ...error) {
+func must(t testing.TB, errs ...error) {
 	t.Helper()
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)

@@ -135,9 +135,7 @@ func open(t *testing.T, name string, c served.Config, args ...string) *served.Fa
 	must(t, err)
 	f, err := served.Open(served.Spec{Name: "agent", Command: append([]string{exe, "agent", name, "{port}"}, args...)}, c)
 	must(t, err)
-	t.Cleanup(func() {
-		must(t, f.Close())
-	})
+	t.Cleanup(func() { must(t, f.Close()) })
 	return f
 }
 
@@ -299,9 +297,7 @@ func example(t *testing.T, c served.Config, interpreter, file string, args ...st
 	c.Start, c.Deadline = time.Minute, time.Minute
 	f, err := served.Open(served.Spec{Name: "agent", Command: append([]string{program, path}, args...)}, c)
 	must(t, err)
-	t.Cleanup(func() {
-		must(t, f.Close())
-	})
+	t.Cleanup(func() { must(t, f.Close()) })
 	return f
 }
 
@@ -346,10 +342,7 @@ func TestAgentThatAsksAModel(t *testing.T) {
 }
 
 // must ends a test at the first of some errors.
-func must(t interface {
-	Helper()
-	Fatal(args ...any)
-}, errs ...error) {
+func must(t testing.TB, errs ...error) {
 	t.Helper()
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)

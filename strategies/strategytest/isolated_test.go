@@ -163,9 +163,7 @@ func TestStrategiesOfTheLab(t *testing.T) {
 	limits := budget.Limits{Time: time.Hour} // a busy machine is not their fault
 	c, err := catalog.Load(t.Context(), catalog.Config{Dir: "../..", RequireScripts: true, Limits: limits})
 	must(t, err)
-	t.Cleanup(func() {
-		must(t, c.Close())
-	})
+	t.Cleanup(func() { must(t, c.Close()) })
 	kinds, bared := make(map[strategies.Kind]int), make(map[strategies.Kind]int)
 	for _, e := range c.Entries() {
 		if e.Err != nil || e.Info.Title == "" || e.Info.Description == "" {

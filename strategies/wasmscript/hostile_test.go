@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
@@ -175,9 +177,7 @@ func loadWith(tb testing.TB, m wasmtest.Module, c wasmscript.Config) strategies.
 	tb.Helper()
 	f, err := wasmscript.Compile("x", "scripts/x.wasm", m.Bytes(), c)
 	must(tb, err)
-	tb.Cleanup(func() {
-		must(tb, f.Close())
-	})
+	tb.Cleanup(func() { must(tb, f.Close()) })
 	return f
 }
 
@@ -186,9 +186,7 @@ func sit(tb testing.TB, f strategies.Factory, s strategies.Setup) strategies.Def
 	tb.Helper()
 	seat, err := f.New(tb.Context(), s)
 	must(tb, err)
-	tb.Cleanup(func() {
-		must(tb, seat.Close())
-	})
+	tb.Cleanup(func() { must(tb, seat.Close()) })
 	return seat.(strategies.Deferrer)
 }
 
@@ -511,10 +509,7 @@ func TestMemoryAfterRecursion(t *testing.T) {
 }
 
 // must ends a test at the first of some errors.
-func must(t interface {
-	Helper()
-	Fatal(args ...any)
-}, errs ...error) {
+func must(t rapid.TB, errs ...error) {
 	t.Helper()
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)

@@ -40,9 +40,7 @@ func remembering(imports ...Import) Module {
 // order of calls: their choices and their instructions are the same.
 func TestDefersInOrder(t *testing.T) {
 	for name, module := range map[string]Module{"no import": remembering(), "lab.random": remembering(From("lab", "random", "", "d"))} {
-		t.Run(name, func(t *testing.T) {
-			defersInOrder(t, load(t, module))
-		})
+		t.Run(name, func(t *testing.T) { defersInOrder(t, load(t, module)) })
 	}
 }
 
@@ -57,9 +55,6 @@ func defersInOrder(t *testing.T, f strategies.Factory) {
 		}
 		deferring, one := open()
 		plain, other := open()
-		check := func(errs ...error) {
-			must(t, errs...)
-		}
 		for call := range rapid.IntRange(1, 12).Draw(t, "calls") {
 			opponent := rapid.SampledFrom(ids).Draw(t, "opponent")
 			one.Rekey(uint64(call))
@@ -74,22 +69,22 @@ func defersInOrder(t *testing.T, f strategies.Factory) {
 				turn.Wins = call
 				a, err := deferring.Choose(t.Context(), &turn)
 				b, also := plain.Choose(t.Context(), &turn)
-				if check(err, also); a != b {
+				if must(t, err, also); a != b {
 					t.Fatalf("choose = %v where outcomes are deferred, %v at once", a, b)
 				}
 			case "defer":
-				check(deferring.Defer(t.Context(), &o), plain.Observe(t.Context(), &o))
+				must(t, deferring.Defer(t.Context(), &o), plain.Observe(t.Context(), &o))
 			case "observe":
-				check(deferring.Observe(t.Context(), &o), plain.Observe(t.Context(), &o))
+				must(t, deferring.Observe(t.Context(), &o), plain.Observe(t.Context(), &o))
 			case "settle":
-				check(deferring.Settle(t.Context()))
+				must(t, deferring.Settle(t.Context()))
 			}
 		}
-		check(deferring.Settle(t.Context()))
+		must(t, deferring.Settle(t.Context()))
 		if a, b := used(deferring), used(plain); a != b {
 			t.Fatalf("%d instructions where outcomes are deferred, %d at once", a, b)
 		}
-		check(deferring.Close(), plain.Close())
+		must(t, deferring.Close(), plain.Close())
 	})
 }
 

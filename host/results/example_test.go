@@ -1,6 +1,7 @@
 package results_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,38 +19,27 @@ func Example() {
 	}
 	defer os.RemoveAll(temp)
 	dir := filepath.Join(temp, "first")
-	plan := results.Plan{
+	run, err := results.Create(dir, results.Plan{
 		Schema: results.PlanSchema, Runs: 1, Legs: 1, Seed: 1, Draw: "uniform:1-10", Transport: "direct",
 		Field: []results.Entrant{{Name: "a"}, {Name: "b"}},
-	}
-	run, err := results.Create(dir, plan)
+	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	match := results.Match{A: game.Side{Choice: game.Even}, B: game.Side{Choice: game.Odd}, Number: 4}
-	err = run.Append(&results.League{Seats: []int{1, 0}, Matches: []results.Match{match}})
-	if err == nil {
-		err = run.Close()
-	}
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-
-	read, err := results.OpenReader(dir)
-	if err != nil {
+	err = errors.Join(run.Append(&results.League{Seats: []int{1, 0}, Matches: []results.Match{match}}), run.Close())
+	read, opened := results.OpenReader(dir)
+	if err = errors.Join(err, opened); err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer read.Close()
 	for league, err := range read.Leagues() {
-		if err != nil {
-			fmt.Println(err)
-			return
+		if err == nil {
+			winner := league.Seats[0] // seat 0 played side A and won
+			fmt.Println(read.Plan().Field[winner].Name, league.Matches[0].Verdict().PointsA)
 		}
-		winner := league.Seats[0] // seat 0 played side A and won
-		fmt.Println(read.Plan().Field[winner].Name, league.Matches[0].Verdict().PointsA)
 	}
 	// Output: b 3
 }

@@ -82,57 +82,34 @@ func TestLoadFromAnotherFolder(t *testing.T) {
 }
 
 func TestScriptsThatCannotBeUsed(t *testing.T) {
-	o := options(t, map[string]string{
-		"scripts/-dash.lua":                          "",
-		"scripts/my script.lua":                      "",
-		"scripts/two.dots.lua":                       "",
-		"scripts/naïve.lua":                          "",
-		"scripts/" + strings.Repeat("x", 41) + ".js": "",
-		"scripts/big.js":                             strings.Repeat("x", catalog.MaxSource+1),
-		"scripts/full.js":                            strings.Repeat("x", catalog.MaxSource),
-		"target.txt":                                 "reached by a link",
-		"scripts/secret.lua":                         "",
-	})
-	scripts := filepath.Join(o.Dir, "scripts")
-	for from, to := range map[string]string{
-		"linked.lua": "../target.txt", "dangling.lua": "nowhere", "loop.lua": "loop.lua", "dir.lua": "..",
-	} {
-		if err := os.Symlink(to, filepath.Join(scripts, from)); err != nil {
+	long := strings.Repeat("x", 41)
+	want := map[string]string{ // by file, part of what is said; nothing if it can be used
+		"-dash.lua": `"-dash" is not a valid strategy name (use at most 40 of a-z, A-Z, 0-9, - and _`, "my script.lua": "is not a valid strategy name",
+		"two.dots.lua": `"two.dots" is not a valid strategy name`, "naïve.lua": "is not a valid strategy name", long + ".js": "is not a valid strategy name",
+		"big.js": "file has 262145 bytes, more than 262144", "full.js": "", "secret.lua": "", "linked.lua": "", "dir.lua": "not a regular file",
+		"dangling.lua": "scripts/dangling.lua: load: stat: no such file", "loop.lua": "scripts/loop.lua: load: stat: too many",
+	}
+	links := map[string]string{"linked.lua": "../target.txt", "dangling.lua": "nowhere", "loop.lua": "loop.lua", "dir.lua": ".."}
+	content := map[string]string{"big.js": strings.Repeat("x", catalog.MaxSource+1), "full.js": strings.Repeat("x", catalog.MaxSource)}
+	o := options(t, map[string]string{"target.txt": "reached by a link", "scripts/secret.lua": ""})
+	for file := range want {
+		if to := links[file]; to == "" {
+			write(t, o.Dir, map[string]string{"scripts/" + file: content[file]})
+		} else if err := os.Symlink(to, filepath.Join(o.Dir, "scripts", file)); err != nil {
 			t.Skipf("no symbolic links here: %v", err)
 		}
 	}
-	want := map[string]string{
-		"-dash":                 `"-dash" is not a valid strategy name (use at most 40 of a-z, A-Z, 0-9, - and _`,
-		"my script":             `"my script" is not a valid strategy name`,
-		"two.dots":              `"two.dots" is not a valid strategy name`,
-		"naïve":                 `"naïve" is not a valid strategy name`,
-		strings.Repeat("x", 41): "is not a valid strategy name",
-		"big":                   "file has 262145 bytes, more than 262144",
-		"full":                  "",
-		"secret":                "",
-		"linked":                "",
-		"dangling":              "scripts/dangling.lua: load: stat: no such file",
-		"loop":                  "scripts/loop.lua: load: stat: too many",
-		"dir":                   "not a regular file",
-	}
-	c := load(t, o)
-	seen := 0
-	for _, e := range c.Entries()[3:] {
-		part, known := want[e.Info.Name]
-		seen++
-		switch {
-		case !known:
-			t.Errorf("unexpected entry %q", e.Info.Name)
-		case part == "" && e.Err != nil, part != "" && (e.Err == nil || !strings.Contains(e.Err.Error(), part)):
-			t.Errorf("%s: error %v, want %q", e.Info.Name, e.Err, part)
-		}
+	entries := load(t, o).Entries()[3:]
+	for _, e := range entries {
+		part, known := want[filepath.Base(e.Info.Source)]
 		var se *strategies.Error
-		if e.Err != nil && (!errors.As(e.Err, &se) || se.Op != strategies.OpLoad || strings.Contains(e.Err.Error(), o.Dir)) {
-			t.Errorf("%s: error %v, want a *strategies.Error of load with the user's path", e.Info.Name, e.Err)
+		if refused := e.Err != nil; !known || refused != (part != "") ||
+			refused && (!errors.As(e.Err, &se) || se.Op != strategies.OpLoad || !strings.Contains(e.Err.Error(), part) || strings.Contains(e.Err.Error(), o.Dir)) {
+			t.Errorf("%s: error %v, want a *strategies.Error of load with the user's path and %q", e.Info.Source, e.Err, part)
 		}
 	}
-	if seen != len(want) {
-		t.Errorf("%d scripts, want %d", seen, len(want))
+	if len(entries) != len(want) {
+		t.Errorf("%d scripts, want %d", len(entries), len(want))
 	}
 }
 

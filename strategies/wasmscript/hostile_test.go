@@ -15,7 +15,6 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
 	"github.com/strategylab/strategylab/strategies/wasmscript"
-	"github.com/strategylab/strategylab/strategies/wasmscript/wasmtest"
 	. "github.com/strategylab/strategylab/strategies/wasmscript/wasmtest"
 )
 
@@ -168,12 +167,12 @@ func setup() strategies.Setup {
 	}
 }
 
-func load(tb testing.TB, m wasmtest.Module) strategies.Factory {
+func load(tb testing.TB, m Module) strategies.Factory {
 	tb.Helper()
 	return loadWith(tb, m, wasmscript.Config{})
 }
 
-func loadWith(tb testing.TB, m wasmtest.Module, c wasmscript.Config) strategies.Factory {
+func loadWith(tb testing.TB, m Module, c wasmscript.Config) strategies.Factory {
 	tb.Helper()
 	f, err := wasmscript.Compile("x", "scripts/x.wasm", m.Bytes(), c)
 	must(tb, err)

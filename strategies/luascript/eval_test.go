@@ -60,9 +60,20 @@ func (b *bench) run(source string) (string, error) {
 	return strings.Join(shown, " "), nil
 }
 
+// evaluate runs pieces of code and compares what they return, or how they fail.
+func evaluate(t *testing.T, before, after string, fails bool, rows [][2]string) {
+	t.Helper()
+	for _, c := range rows {
+		got, err := newBench(t, roomy).run(before + c[0] + after)
+		if ok := err == nil && got == c[1]; !fails && !ok || fails && (err == nil || !strings.Contains(err.Error(), c[1])) {
+			t.Errorf("%s\n gave %q (%v)\n want %q", c[0], got, err, c[1])
+		}
+	}
+}
+
 // TestValues holds what built-ins return to the manual of Lua 5.1 and to what lua 5.1.5 prints.
 func TestValues(t *testing.T) {
-	for _, c := range []struct{ expr, want string }{
+	evaluate(t, "return ", "", false, [][2]string{
 		// tostring and ..
 		{`1, 1.5, -0.25, 1e3, 2^53, 1e15, 1e100`, "1 1.5 -0.25 1000 9007199254740992 1000000000000000 1e+100"},
 		{`1234567.5, 0.001, 1e-7`, "1.2345675e+06 0.001 1e-07"},
@@ -111,16 +122,11 @@ func TestValues(t *testing.T) {
 		{`getmetatable(setmetatable({}, {__metatable = "locked"})), getmetatable({})`, "locked nil"},
 		{`getmetatable("").__index == string, ("x").len == string.len`, "true true"},
 		{`_G._G == _G, _VERSION, math.floor(-1.5), math.pi > 3.14`, "true Lua 5.1 -2 true"},
-	} {
-		got, err := newBench(t, roomy).run("return " + c.expr)
-		if err != nil || got != c.want {
-			t.Errorf("%s\n gave %s (%v)\n want %s", c.expr, got, err, c.want)
-		}
-	}
+	})
 }
 
 func TestFormat(t *testing.T) {
-	for _, c := range []struct{ expr, want string }{ // as printf of glibc has it
+	evaluate(t, "return string.format(", ")", false, [][2]string{ // as printf of glibc has it
 		{`"%d|%5d|%-5d|%05d|%+d|% d", 7, 7, 7, 7, 7, 7`, "7|    7|7    |00007|+7| 7"},
 		{`"%i %u %c%c", -3, 4, 72, 105`, "-3 4 Hi"},
 		{`"%x %X %#x %o", 255, 255, 255, 8`, "ff FF 0xff 10"},
@@ -137,17 +143,12 @@ func TestFormat(t *testing.T) {
 		{`"%5.3d|%.0f|%c", 7, 0.5, 0`, "  007|0|\x00"},
 		{`"%d %d %d", 1e300, -1e300, 0/0`, "9223372036854775807 -9223372036854775808 0"},
 		{`"%d", "10"`, "10"},
-	} {
-		got, err := newBench(t, roomy).run("return string.format(" + c.expr + ")")
-		if err != nil || got != c.want {
-			t.Errorf("format(%s)\n gave %q (%v)\n want %q", c.expr, got, err, c.want)
-		}
-	}
+	})
 }
 
 // TestErrors are the messages that a script's author gets to read.
 func TestErrors(t *testing.T) {
-	for _, c := range []struct{ code, want string }{
+	evaluate(t, "", "", true, [][2]string{
 		{`return ("x"):rep(2^20 + 1)`, "the result of string.rep would have more than 1048576 bytes"},
 		{`return ("xy"):rep(1e300)`, "the result of string.rep would have more than 1048576 bytes"},
 		{`return ("%100d"):format(1)`, "invalid format (width or precision too long)"},
@@ -176,12 +177,7 @@ func TestErrors(t *testing.T) {
 		{`error({})`, "the error value is a table"},
 		{`error(nil)`, "the error value is nil"},
 		{`error(setmetatable({}, {__tostring = function() error("again") end}))`, "the error value is a table"},
-	} {
-		got, err := newBench(t, roomy).run(c.code)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s\n gave %q, error %v\n want error with %q", c.code, got, err, c.want)
-		}
-	}
+	})
 }
 
 // TestOneUnitPerInstruction pins what the budget rests on: the interpreter
@@ -378,7 +374,7 @@ func TestRandom(t *testing.T) {
 // TestSameAsLua54 holds what the interpreter got wrong, and what exists of later versions, to
 // what lua 5.4 prints.
 func TestSameAsLua54(t *testing.T) {
-	for _, c := range []struct{ code, want string }{
+	evaluate(t, "", "", false, [][2]string{
 		// several targets
 		{`local a, b = 1, 2 a, b = b, a return a, b`, "2 1"},
 		{`local a, b, c = 1, 2, 3 a, b, c = c, a, b return a, b, c`, "3 1 2"},
@@ -424,12 +420,7 @@ func TestSameAsLua54(t *testing.T) {
 		// escapes
 		{`return "\x41\u{42}\u{e4}\z` + "\n\t" + `C", '\x27', [[\x41]], "\\x41", #"\u{1F600}" -- "\x`, `ABäC ' \x41 \x41 4`},
 		{`return 1e400 == math.huge, 0xffffffffffffffff > 1e19`, "true true"},
-	} {
-		got, err := newBench(t, roomy).run(c.code)
-		if err != nil || got != c.want {
-			t.Errorf("%s\n gave %s (%v)\n want %s", c.code, got, err, c.want)
-		}
-	}
+	})
 }
 
 // TestLinesStay looks for the line of an error after texts that were rewritten.

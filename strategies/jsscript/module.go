@@ -123,7 +123,8 @@ func keyword(text, word string) bool {
 // The forms of an export. Comments between its words are not among them: bundlers write
 // none, and people neither.
 var (
-	exportList    = script.Pattern(`^export\s*\{([^{}]*)\}(\s*from\b)?`)
+	exportFrom    = script.Pattern(`^export\s*(?:\*|\{[^{}]*\}\s*from\b)`)
+	exportList    = script.Pattern(`^export\s*\{([^{}]*)\}`)
 	exportDefault = script.Pattern(`^export\s+default\b(\s*(?:async\s+)?(?:function\b\s*\*?|class\b)\s*([\pL_$][\pL\pN_$]*)?)?`)
 	exportName    = script.Pattern(`^([\pL_$][\pL\pN_$]*)(?:\s+as\s+["']?([\pL_$][\pL\pN_$]*)["']?)?$`)
 	comments      = script.Pattern(`(?s)/\*.*?\*/|//[^\n]*`)
@@ -133,10 +134,10 @@ var (
 // sets its names after the script has run.
 func rewriteExport(text string, line int) (rewritten, names string, _ *failure) {
 	const word = len("export")
+	if exportFrom().MatchString(text) {
+		return "", "", failAt(line, "bundle the script into one file", "a script cannot export from another file: it has no files")
+	}
 	if m := exportList().FindStringSubmatch(text); m != nil {
-		if m[2] != "" {
-			return "", "", failAt(line, "bundle the script into one file", "a script cannot export from another file: it has no files")
-		}
 		for _, item := range strings.Split(comments().ReplaceAllString(m[1], ""), ",") {
 			if item = strings.TrimSpace(item); item == "" {
 				continue
@@ -160,9 +161,6 @@ func rewriteExport(text string, line int) (rewritten, names string, _ *failure) 
 			end = m[2]
 		}
 		return "exports.default =" + lines(text[:end]) + text[end:], "", nil
-	}
-	if rest := strings.TrimSpace(text[word:]); strings.HasPrefix(rest, "*") {
-		return "", "", failAt(line, "bundle the script into one file", "a script cannot export from another file: it has no files")
 	}
 	return blank(text[:word]) + text[word:], "", nil // of a declaration, which stays
 }

@@ -25,8 +25,7 @@ type Report struct {
 const ReportSchema = "strategylab/conformance/v1"
 
 // Count returns how many checks of a level ended with a status.
-func (r *Report) Count(l Level, s Status) int {
-	n := 0
+func (r *Report) Count(l Level, s Status) (n int) {
 	for _, o := range r.Outcomes {
 		if o.Level == l && o.Status == s {
 			n++

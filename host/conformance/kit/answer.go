@@ -50,22 +50,13 @@ func (f Fields) Shown(name string) string {
 	return string(f[name])
 }
 
-// Number returns a member that is an integer.
-func (f Fields) Number(name string) (int, bool) {
-	var n *int
-	err := json.Unmarshal(f[name], &n)
-	if err != nil || n == nil {
-		return 0, false
-	}
-	return *n, true
-}
-
 // Count returns a member that is an integer, -1 otherwise.
 func (f Fields) Count(name string) int {
-	if n, ok := f.Number(name); ok {
-		return n
+	var n *int
+	if json.Unmarshal(f[name], &n) != nil || n == nil {
+		return -1
 	}
-	return -1
+	return *n
 }
 
 // Round returns the number of a round: of an integer, or of a string that ends
@@ -83,18 +74,13 @@ func (f Fields) Round(name string) int {
 func (f Fields) Object(name string) Fields { return Object(f[name]) }
 
 // List returns a member that is a list of objects, nil otherwise.
-func (f Fields) List(name string) []Fields {
-	var all []Fields
-	if json.Unmarshal(f[name], &all) != nil {
-		return nil
-	}
-	return all
-}
+func (f Fields) List(name string) []Fields { return listOf[Fields](f[name]) }
 
 // Strings returns a member that is a list of strings, nil otherwise.
-func (f Fields) Strings(name string) []string {
-	var all []string
-	if json.Unmarshal(f[name], &all) != nil {
+func (f Fields) Strings(name string) []string { return listOf[string](f[name]) }
+
+func listOf[E any](raw json.RawMessage) (all []E) {
+	if json.Unmarshal(raw, &all) != nil {
 		return nil
 	}
 	return all
@@ -119,12 +105,11 @@ func (f Fields) Inner() Fields {
 		return f
 	case params.Has("envelope"):
 		return params.joined("envelope", "payload")
-	case params.Has("arguments"):
-		return params.Object("arguments")
-	case params.Has("input"):
-		return params.Object("input")
-	case params.Has("message"):
-		return params.Object("message")
+	}
+	for _, name := range []string{"arguments", "input", "message"} {
+		if params.Has(name) {
+			return params.Object(name)
+		}
 	}
 	return params
 }
@@ -133,9 +118,7 @@ func (f Fields) Inner() Fields {
 func (f Fields) joined(names ...string) Fields {
 	out := Fields{}
 	for _, name := range names {
-		for k, v := range f.Object(name) {
-			out[k] = v
-		}
+		maps.Copy(out, f.Object(name))
 	}
 	return out
 }
@@ -189,10 +172,7 @@ type Answer struct {
 // ReadAnswer decodes a reply.
 func ReadAnswer(r Reply) *Answer {
 	a := &Answer{Reply: r}
-	if json.Unmarshal(r.Body, &a.Document) != nil {
-		a.Document = nil
-	}
-	if a.Document != nil {
+	if json.Unmarshal(r.Body, &a.Document) == nil && a.Document != nil {
 		a.locate()
 	}
 	a.refusal()
@@ -219,16 +199,12 @@ func (a *Answer) locate() {
 	case result.Has("structuredContent"):
 		a.Wrapping, a.Message = dialect.Tool.Name, result.Object("structuredContent")
 	case result.Has("content"):
-		a.Wrapping, a.Message = dialect.Tool.Name, content(result["content"])
+		a.Wrapping, a.Message = dialect.Tool.Name, Object(json.RawMessage(contentText(result["content"])))
 	case result.Has("output"):
 		a.Wrapping, a.Message = dialect.ToolIO.Name, result.Object("output")
 	default:
 		a.Wrapping, a.Message = dialect.Contracts.Name, result
 	}
-}
-
-func content(raw json.RawMessage) Fields {
-	return Object(json.RawMessage(contentText(raw)))
 }
 
 // OK reports whether the HTTP status is 2xx.
@@ -320,16 +296,9 @@ func firstBytes(b []byte) string { return Printable(b[:min(len(b), 200)]) }
 // UnknownMessage reports whether the answer refuses because the agent does not
 // know the method or the type of the message.
 func (a *Answer) UnknownMessage() bool {
-	if !a.Refused {
-		return false
-	}
-	if protocol.Says(protocol.UnknownName, a.Reason) || protocol.Says(protocol.UnknownName, a.Message.Text("status")) {
-		return true
-	}
-	if a.Plain && (a.Status == http.StatusNotFound || a.Status == http.StatusMethodNotAllowed) {
-		return true
-	}
-	return a.Code == -32601 || protocol.Code(a.Message.Text("error_code")) == protocol.CodeUnknownMessageType
+	return a.Refused && (protocol.Says(protocol.UnknownName, a.Reason) || protocol.Says(protocol.UnknownName, a.Message.Text("status")) ||
+		a.Plain && (a.Status == http.StatusNotFound || a.Status == http.StatusMethodNotAllowed) ||
+		a.Code == -32601 || protocol.Code(a.Message.Text("error_code")) == protocol.CodeUnknownMessageType)
 }
 
 // sameRefusal reports whether two refusals have the same cause, as far as their own words say.

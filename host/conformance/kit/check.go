@@ -266,7 +266,7 @@ func (s *Session) run(t *T, check Check) (o Outcome) {
 		default:
 			panic(p)
 		}
-		if t.unreachable && s.Reach(t.ctx, s.URL) != nil {
+		if t.unreachable && Reach(t.ctx, s.URL) != nil {
 			s.lost = check.ID
 		}
 	}()

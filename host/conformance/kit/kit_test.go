@@ -169,7 +169,7 @@ func TestUnreachable(t *testing.T) {
 	if err := s.AwaitAgent(t.Context()); err == nil || !strings.Contains(err.Error(), "no agent is listening at "+e.URL) {
 		t.Errorf("the error is %v", err)
 	}
-	if err := s.Reach(t.Context(), "ftp://x"); err == nil || kit.ValidURL("ftp://x") || !kit.ValidURL("https://x/mcp") {
+	if err := kit.Reach(t.Context(), "ftp://x"); err == nil || kit.ValidURL("ftp://x") || !kit.ValidURL("https://x/mcp") {
 		t.Errorf("Reach returns %v for a URL that is not an agent's", err)
 	}
 }

@@ -128,7 +128,7 @@ func (c *Company) add(id, token string, create func(agent.Config) (runner, error
 	c.all = append(c.all, a)
 	made, err := create(agent.Config{
 		Endpoint: a.Endpoint.URL, Manager: wire.NewPeer(desk, dialect.Contracts), Name: id, ID: id, Mode: protocol.Tolerant, Timeout: c.session.Timeout, Backoff: Impatient,
-		Caller:     &wire.Caller{Client: jsonrpc.NewClient(toDesk{c, a}, jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)},
+		Caller:     RoundTrip(func(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) { return c.send(ctx, a, out) }).Caller(0),
 		Registered: sync.OnceFunc(func() { close(a.joined) }),
 	})
 	if err != nil {
@@ -173,33 +173,45 @@ func (c *Company) Close() error {
 // desk is the URL of the manager of our own agents, which is not on any network.
 const desk = "http://desk.invalid/mcp"
 
-// toDesk carries what one of our agents sends: to its manager, who accepts everything, or
-// to the agent under test.
-type toDesk struct {
-	c *Company
-	a *Agent
-}
-
-// Transport implements jsonrpc.RoundTripper.
-func (x toDesk) Transport() jsonrpc.Transport { return jsonrpc.TransportHTTP }
-
-// Close implements jsonrpc.RoundTripper. The connections are the session's.
-func (x toDesk) Close() error { return nil }
-
-// RoundTrip implements jsonrpc.RoundTripper.
-func (x toDesk) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
+// send carries what one of our agents sends: to its manager, who accepts everything, or to the
+// agent under test.
+func (c *Company) send(ctx context.Context, a *Agent, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
 	if out.URL != desk {
-		return x.c.session.exchange(ctx, out)
+		return c.session.exchange(ctx, out)
 	}
 	var answer any
 	switch in := trace.ReadRequest(out.Body); in.Type {
 	case protocol.TypeLeagueRegisterRequest:
-		answer = formOf(Player).acceptance(x.a.ID, x.a.Token)
+		answer = formOf(Player).acceptance(a.ID, a.Token)
 	case protocol.TypeRefereeRegisterRequest:
-		answer = formOf(Referee).acceptance(x.a.ID, x.a.Token)
+		answer = formOf(Referee).acceptance(a.ID, a.Token)
 	case protocol.TypeMatchResultReport:
-		answer = &protocol.MatchResultAck{Header: protocol.Header{MessageType: in.Type.Answer()}, Status: protocol.StatusAccepted, Recorded: protocol.Some(true)}
+		answer = Recorded()
 	}
 	r := Respond(out.Body, answer)
 	return &jsonrpc.Reply{Status: max(r.Status, http.StatusOK), Body: r.Body}, nil
+}
+
+// Recorded is the acknowledgement of a report.
+func Recorded() protocol.Message {
+	return &protocol.MatchResultAck{Header: protocol.Header{MessageType: protocol.TypeMatchResultReport.Answer()}, Status: protocol.StatusAccepted, Recorded: protocol.Some(true)}
+}
+
+// A RoundTrip carries requests over connections that somebody else closes.
+type RoundTrip func(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error)
+
+// RoundTrip implements jsonrpc.RoundTripper.
+func (f RoundTrip) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
+	return f(ctx, out)
+}
+
+// Transport implements jsonrpc.RoundTripper.
+func (RoundTrip) Transport() jsonrpc.Transport { return jsonrpc.TransportHTTP }
+
+// Close implements jsonrpc.RoundTripper.
+func (RoundTrip) Close() error { return nil }
+
+// Caller returns one that sends by it as our own agents do.
+func (f RoundTrip) Caller(timeout time.Duration) *wire.Caller {
+	return &wire.Caller{Client: jsonrpc.NewClient(f, jsonrpc.ClientConfig{Timeout: timeout}), Codec: dialect.NewCodec(protocol.Tolerant)}
 }

@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -100,19 +101,15 @@ func (r *Registrar) Await(ctx context.Context) error {
 	s, role := r.Session, r.form.role
 	s.Listening(r.Endpoint.URL)
 	s.Say(fmt.Sprintf("start the %s with the manager %s; it has %v to register", role, r.Endpoint.URL, s.Wait))
-	defer context.AfterFunc(ctx, func() {
-		r.Lock()
-		defer r.Unlock()
-		r.Notify()
-	})()
-	r.Until(s.Wait, func() bool { return r.accepted() > 0 || ctx.Err() != nil })
+	defer context.AfterFunc(ctx, func() { r.Do(func() {}) })()
+	r.Until(s.Wait, func() bool { return len(r.accepted()) > 0 || ctx.Err() != nil })
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if r.Registered() {
 		return s.AwaitAgent(ctx)
 	}
-	if err := s.Reach(ctx, s.URL); err != nil {
+	if err := Reach(ctx, s.URL); err != nil {
 		return &UnreachableError{URL: s.URL, Wait: s.Wait, Err: err}
 	}
 	s.Say(fmt.Sprintf("the %s has not registered; checks that need its registration are skipped", role))
@@ -123,29 +120,20 @@ func (r *Registrar) Await(ctx context.Context) error {
 	return nil
 }
 
-// accepted counts the registrations that were accepted. The lock is held.
-func (r *Registrar) accepted() int {
-	n := 0
-	for _, a := range r.attempts {
-		if a.accepted {
-			n++
-		}
-	}
-	return n
+// accepted returns the registrations that were accepted. The lock is held.
+func (r *Registrar) accepted() []*Registration {
+	return slices.DeleteFunc(slices.Clone(r.attempts), func(a *Registration) bool { return !a.accepted })
 }
 
 // Registered reports whether the agent has registered.
 func (r *Registrar) Registered() bool {
-	r.Lock()
-	defer r.Unlock()
-	return r.accepted() > 0
+	return r.Until(0, func() bool { return len(r.accepted()) > 0 })
 }
 
 // Attempts returns all attempts to register, in order.
-func (r *Registrar) Attempts() []*Registration {
-	r.Lock()
-	defer r.Unlock()
-	return slices.Clone(r.attempts)
+func (r *Registrar) Attempts() (all []*Registration) {
+	r.Do(func() { all = slices.Clone(r.attempts) })
+	return all
 }
 
 // NeedsRegistration skips a check of an agent that has not registered.
@@ -157,19 +145,15 @@ func (r *Registrar) NeedsRegistration(t *T) {
 
 // Describe implements Peers.
 func (r *Registrar) Describe() (agent, dialect string) {
-	r.Lock()
-	defer r.Unlock()
-	if len(r.attempts) > 0 {
-		agent = r.attempts[0].Name
+	if all := r.Attempts(); len(all) > 0 {
+		agent = all[0].Name
 	}
 	return agent, r.Session.Peer().Speaks().Name
 }
 
 // admit gives the agent an id, unless it has one, and a token. The lock is held.
 func (r *Registrar) admit(id string) {
-	if r.ID == "" {
-		r.ID = id
-	}
+	r.ID = cmp.Or(r.ID, id)
 	r.Token = NewToken(r.ID)
 	r.Verifier = credential.NewVerifier(r.Token)
 }
@@ -259,9 +243,8 @@ func (r *Registrar) RoundCompleted() *protocol.RoundCompleted {
 
 // LeagueCompleted returns the end of the league; the first player has won it.
 func (r *Registrar) LeagueCompleted(ids ...string) *protocol.LeagueCompleted {
-	r.Lock()
-	rounds := max(r.Rounds, 1)
-	r.Unlock()
+	rounds := 0
+	r.Do(func() { rounds = max(r.Rounds, 1) })
 	m := &protocol.LeagueCompleted{
 		Header: r.Header(protocol.TypeLeagueCompleted, rounds), TotalRounds: protocol.Some(rounds), TotalMatches: protocol.Some(rounds),
 		Champion: &protocol.Champion{PlayerID: ids[0], DisplayName: ids[0], Points: protocol.Some(1)}, FinalStandings: Rows(ids...),

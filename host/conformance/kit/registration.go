@@ -63,7 +63,7 @@ func reachable(t *T, a *Registration, accepts func(t *T, url string) *Answer) {
 	if !ValidURL(endpoint) {
 		t.Fail("contact_endpoint is %q, want an absolute URL such as http://127.0.0.1:8101/mcp", endpoint)
 	}
-	if err := t.Session.Reach(t.ctx, endpoint); err != nil {
+	if err := Reach(t.ctx, endpoint); err != nil {
 		t.Fail("no connection to the contact_endpoint %s: %v", endpoint, err)
 	}
 	if endpoint == t.Session.URL || accepts == nil {
@@ -105,7 +105,7 @@ func staysOrLeaves(t *T, tell func() *Answer) {
 			t.Accepted(a, protocol.TypeLeagueCompleted.Answer())
 			t.Note("it stays")
 			return
-		case t.Session.Reach(t.ctx, t.Session.URL) != nil:
+		case Reach(t.ctx, t.Session.URL) != nil:
 			t.Note("it has left")
 			return
 		case time.Since(began) > t.Session.Timeout:
@@ -118,11 +118,7 @@ func registeredOnce(t *T) {
 	r := t.registrar()
 	r.First(t)
 	var accepted []*Registration
-	for _, a := range r.Attempts() {
-		if a.accepted {
-			accepted = append(accepted, a)
-		}
-	}
+	r.Do(func() { accepted = r.accepted() })
 	if n := len(accepted); n > 1+r.Renewals {
 		r.show(t, accepted[n-1])
 		t.Fail("it registered %s and was accepted each time", Times(n))
@@ -131,11 +127,8 @@ func registeredOnce(t *T) {
 
 // Times returns "once", "twice" or "n times".
 func Times(n int) string {
-	switch n {
-	case 1:
-		return "once"
-	case 2:
-		return "twice"
+	if n == 1 || n == 2 {
+		return []string{"once", "twice"}[n-1]
 	}
 	return Count(n, "time", "times")
 }

@@ -16,17 +16,12 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// A HeaderRule says how a message breaks a rule about headers, "" if it does not.
+// A HeaderRule says how a message breaks a rule about headers that the protocol's table does not
+// have, "" if it does not.
 type HeaderRule func(m Fields) string
 
-// The rules about headers that the protocol's table does not have. A missing timestamp is
-// no breach.
-var (
-	Frame        HeaderRule = frameBreach // of the whole JSON-RPC document
-	WholeSeconds HeaderRule = secondsBreach
-)
-
-func frameBreach(doc Fields) string {
+// Frame is that a request is JSON-RPC: of the whole document.
+var Frame HeaderRule = func(doc Fields) string {
 	switch {
 	case doc.Text("jsonrpc") != "2.0":
 		return fmt.Sprintf(`jsonrpc is %s, want "2.0"`, doc.Shown("jsonrpc"))
@@ -38,7 +33,8 @@ func frameBreach(doc Fields) string {
 	return ""
 }
 
-func secondsBreach(m Fields) string {
+// WholeSeconds is that a timestamp has no fraction and ends in Z. A missing one is no breach.
+var WholeSeconds HeaderRule = func(m Fields) string {
 	stamp := m.Text("timestamp")
 	if _, err := protocol.ParseTimestamp(stamp); err == nil && (strings.Contains(stamp, ".") || !strings.HasSuffix(stamp, "Z")) {
 		return fmt.Sprintf("timestamp is %q", stamp)
@@ -81,20 +77,17 @@ func (t *T) Valid(m Fields, typ protocol.Type, answer bool) {
 	t.Fail("%s", strings.Join(found, "; "))
 }
 
-// Test ends the check if a message breaks the rule. Show, if set, then adds the
-// message to the evidence; what names the message.
+// Test ends the check if a message breaks the rule. Show, if set, then adds the message to the
+// evidence; what names the message.
 func (r HeaderRule) Test(t *T, what string, m Fields, show func()) {
 	breach := r(m)
-	if breach == "" {
-		return
-	}
-	if show != nil {
+	if breach != "" && show != nil {
 		show()
+		t.Fail("%s: %s", what, breach)
 	}
-	if what != "" {
-		breach = what + ": " + breach
+	if breach != "" {
+		t.Fail("%s", breach)
 	}
-	t.Fail("%s", breach)
 }
 
 // IsJSON reports whether a Content-Type declares JSON in UTF-8.

@@ -143,12 +143,12 @@ func (s *Session) Selected(id string) bool { return slices.Contains(s.selected, 
 const connectTimeout = 2 * time.Second
 
 // Reach returns why no connection to a URL is possible, or nil.
-func (s *Session) Reach(ctx context.Context, rawURL string) error {
+func Reach(ctx context.Context, rawURL string) error {
 	conn, err := dial(ctx, rawURL)
-	if err != nil {
-		return err
+	if err == nil {
+		err = conn.Close()
 	}
-	return conn.Close()
+	return err
 }
 
 // dial connects to the agent at a URL.
@@ -173,14 +173,11 @@ func address(rawURL string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+	ports := map[string]string{"http": "80", "https": "443"}
+	if ports[u.Scheme] == "" || u.Hostname() == "" {
 		return "", fmt.Errorf("%q is not the URL of an agent; use one like http://127.0.0.1:8101/mcp", rawURL)
 	}
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	return net.JoinHostPort(u.Hostname(), port), nil
+	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), ports[u.Scheme])), nil
 }
 
 // AwaitAgent waits until the agent accepts connections.
@@ -188,7 +185,7 @@ func (s *Session) AwaitAgent(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.Wait)
 	defer cancel()
 	for said := false; ; said = true {
-		err := s.Reach(ctx, s.URL)
+		err := Reach(ctx, s.URL)
 		if err == nil {
 			return nil
 		}
@@ -303,7 +300,9 @@ func AnyOf(samples ...Sample) Sample {
 		if s.base == nil {
 			s.base = samples[0]
 			for i, sample := range samples {
-				a := t.Aside().try(sample)
+				a := &Answer{} // of a sample that cannot be made
+				aside := t.Aside()
+				aside.Catch(func() { a = aside.Send(sample(aside)) })
 				if a.Taken() {
 					s.base, s.control = sample, nil
 					break
@@ -315,13 +314,6 @@ func AnyOf(samples ...Sample) Sample {
 		}
 		return s.base(t)
 	}
-}
-
-// try sends a sample. A sample that cannot be made is not answered.
-func (t *T) try(sample Sample) *Answer {
-	a := &Answer{}
-	t.Catch(func() { a = t.Send(sample(t)) })
-	return a
 }
 
 // Control reports whether an answer is the refusal that the agent gives to the

@@ -142,10 +142,10 @@ func (t *T) document(r Request, f wire.Form) *jsonrpc.Outgoing {
 // editDeclared edits the arguments that the agent has declared, and adds none.
 func editDeclared(tree any, w wire.Form, edit Edit) {
 	declared, _ := tree.(map[string]any)
-	if !w.Dialect.Request.Bare {
+	if at := w.Dialect.Request; !at.Bare {
 		declared, _ = declared["params"].(map[string]any)
-		if name := w.Dialect.Request.Message; name != "" {
-			declared, _ = declared[name].(map[string]any)
+		if at.Message != "" {
+			declared, _ = declared[at.Message].(map[string]any)
 		}
 	}
 	if declared == nil {
@@ -282,7 +282,7 @@ type exchange struct {
 // Record returns a caller whose exchanges are evidence of the check.
 func (t *T) Record() *Record {
 	r := &Record{t: t}
-	r.Caller = &wire.Caller{Client: jsonrpc.NewClient(r, jsonrpc.ClientConfig{Timeout: t.Session.Timeout}), Codec: dialect.NewCodec(protocol.Tolerant)}
+	r.Caller = RoundTrip(r.RoundTrip).Caller(t.Session.Timeout)
 	return r
 }
 
@@ -303,7 +303,7 @@ func (r *Record) answer(i int) *Answer {
 	return a
 }
 
-// RoundTrip implements jsonrpc.RoundTripper.
+// RoundTrip sends a request.
 func (r *Record) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
 	if out.Method != "" && out.Method != http.MethodPost {
 		return r.t.Session.exchange(ctx, out)
@@ -315,12 +315,6 @@ func (r *Record) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc
 	}
 	return raw, nil
 }
-
-// Transport implements jsonrpc.RoundTripper.
-func (r *Record) Transport() jsonrpc.Transport { return r.t.Session.transport.Transport() }
-
-// Close implements jsonrpc.RoundTripper. The connections are the session's.
-func (r *Record) Close() error { return nil }
 
 // post sends a request, whose exchange is evidence, and returns the reply.
 func (t *T) post(ctx context.Context, out *jsonrpc.Outgoing) (r Reply, raw *jsonrpc.Reply) {

@@ -99,10 +99,9 @@ func (p *peers) make(ctx context.Context, a *member, i int) (err error) {
 	if a.endpoint, err = kit.ListenAs(ctx, p.session.Listen, port+i%p.session.Players); err != nil {
 		return err
 	}
-	tapped := &tap{p, a}
 	common := agent.Config{
 		Endpoint: a.endpoint.URL, Manager: p.session.Peer(), Name: a.display, Proposed: a.name, Mode: protocol.Tolerant, Timeout: p.session.Timeout, Backoff: kit.Impatient,
-		Caller:     &wire.Caller{Client: jsonrpc.NewClient(tapped, jsonrpc.ClientConfig{Timeout: p.session.Timeout}), Codec: dialect.NewCodec(protocol.Tolerant)},
+		Caller:     kit.RoundTrip(func(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) { return p.send(ctx, a, out) }).Caller(p.session.Timeout),
 		Registered: func() { a.hasJoined(nil) },
 	}
 	var made interface {

@@ -95,8 +95,7 @@ func (p *peers) reports(ctx context.Context, from *member, in *trace.Exchange, o
 		p.Do(func() { p.league.stopped = why })
 		return &jsonrpc.Reply{Status: http.StatusBadRequest, Body: kit.Respond(out.Body, protocol.Refuse(protocol.CodeInvalidMove, in.Type, why)).Body}, nil
 	}
-	ack := &protocol.MatchResultAck{Header: protocol.Header{MessageType: protocol.TypeMatchResultReport.Answer()}, Status: protocol.StatusAccepted, Recorded: protocol.Some(true)}
-	r := kit.Respond(out.Body, ack) // the report may have been sent in another form
+	r := kit.Respond(out.Body, kit.Recorded()) // the report may have been sent in another form
 	return &jsonrpc.Reply{Status: http.StatusOK, Body: r.Body}, nil
 }
 

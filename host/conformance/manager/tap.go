@@ -13,22 +13,9 @@ import (
 	"github.com/strategylab/strategylab/host/trace"
 )
 
-// tap carries what an agent sends: to agents of the suite directly, and to the
-// manager with what the suite adds.
-type tap struct {
-	p *peers
-	a *member
-}
-
-// Transport implements jsonrpc.RoundTripper.
-func (x *tap) Transport() jsonrpc.Transport { return jsonrpc.TransportHTTP }
-
-// Close implements jsonrpc.RoundTripper. The connections are the session's.
-func (x *tap) Close() error { return nil }
-
-// RoundTrip implements jsonrpc.RoundTripper.
-func (x *tap) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
-	p, a := x.p, x.a
+// send carries what an agent sends: to agents of the suite directly, and to the manager with what
+// the suite adds.
+func (p *peers) send(ctx context.Context, a *member, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
 	if i := slices.IndexFunc(p.agents, func(other *member) bool { return other.endpoint.URL == out.URL }); i >= 0 {
 		r := kit.Handle(p.life, p.agents[i].handler, out.Body, a.name, out.Header)
 		return &jsonrpc.Reply{Status: r.Status, Body: r.Body}, nil

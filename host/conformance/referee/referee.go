@@ -237,10 +237,7 @@ func signingRaw(answer func(...kit.Edit) reaction) reaction {
 	}
 }
 
-func acknowledges(_ *match, s *sent) kit.Response {
-	m := &protocol.MatchResultAck{Header: protocol.Header{MessageType: protocol.TypeMatchResultReport.Answer()}, Status: protocol.StatusAccepted, Recorded: protocol.Some(true)}
-	return kit.Respond(s.Raw, m)
-}
+func acknowledges(_ *match, s *sent) kit.Response { return kit.Respond(s.Raw, kit.Recorded()) }
 
 func declines(m *match, s *sent) kit.Response {
 	return joining(func(msg map[string]any) {

@@ -85,7 +85,7 @@ func announcesRetries(t T) {
 				if s.who == playerA && s.Type == protocol.TypeGameInvitation {
 					invited++
 				}
-				if count, ok := s.fields.Number("retry_count"); ok && count == n && s.who == playerA && s.Type == protocol.TypeGameError {
+				if s.fields.Count("retry_count") == n && s.who == playerA && s.Type == protocol.TypeGameError {
 					if invited > n+1 {
 						late = s
 					}
@@ -105,7 +105,7 @@ func announcesRetries(t T) {
 
 func (t T) firstError() *sent {
 	for _, s := range t.messages(t.scenario("always busy"), protocol.TypeGameError, playerA) {
-		if n, _ := s.fields.Number("retry_count"); n == 1 {
+		if s.fields.Count("retry_count") == 1 {
 			t.show(s)
 			return s
 		}

@@ -83,9 +83,8 @@ type Outcome struct {
 	// Advice says what to change. It is set only if the check failed.
 	Advice string `json:"advice,omitempty"`
 	// Evidence holds the exchanges before the failure, the decisive one last.
-	Evidence []Evidence    `json:"evidence,omitempty"`
-	Took     time.Duration `json:"-"`
-	Seconds  float64       `json:"seconds"`
+	Evidence []Evidence `json:"evidence,omitempty"`
+	Seconds  float64    `json:"seconds"`
 }
 
 // Evidence is one exchange with the agent, byte for byte. Long messages are cut, and say so.
@@ -161,17 +160,23 @@ func (t *T) Aside() *T { return &T{ctx: t.ctx, Session: t.Session, Peers: t.Peer
 // Catch runs a function that may end the check. It returns why it did; ended
 // is false if it returned.
 func (t *T) Catch(run func()) (detail string, ended bool) {
+	end := t.catch(run)
+	return end.detail, end.status != Passed
+}
+
+func (t *T) catch(run func()) (end stop) {
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
+			end = stop{Passed, t.note}
 		case stop:
-			detail, ended = p.detail, true
+			end = p
 		default:
 			panic(p)
 		}
 	}()
 	run()
-	return "", false
+	return end
 }
 
 // Go runs a part of a check in a goroutine. The function that it returns waits for the part and
@@ -219,22 +224,37 @@ func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 
 
 // Run runs a check, unless it could not tell anything new after the earlier outcomes.
 func (s *Session) Run(ctx context.Context, peers Peers, check Check, earlier []Outcome) Outcome {
-	o := Outcome{ID: check.ID, Level: check.Level, Rule: check.Rule, Status: Skipped}
-	if s.lost != "" && !check.Recorded {
-		o.Detail = fmt.Sprintf("the agent has been unreachable since %s", s.lost)
+	o := Outcome{ID: check.ID, Level: check.Level, Rule: check.Rule, Status: Skipped, Detail: s.pointless(check, earlier)}
+	if o.Detail != "" {
 		return o
+	}
+	t := &T{ctx: ctx, Session: s, Peers: peers}
+	began := time.Now()
+	end := t.catch(func() { check.Run(t) })
+	o.Status, o.Detail, o.Seconds = end.status, end.detail, time.Since(began).Seconds()
+	if o.Status == Failed {
+		o.Advice, o.Evidence = check.Advice, t.Evidence
+	}
+	if t.unreachable && Reach(ctx, s.URL) != nil {
+		s.lost = check.ID
+	}
+	return o
+}
+
+// pointless says why a check could not tell anything new, "" if it could.
+func (s *Session) pointless(check Check, earlier []Outcome) string {
+	if s.lost != "" && !check.Recorded {
+		return fmt.Sprintf("the agent has been unreachable since %s", s.lost)
 	}
 	for _, e := range earlier {
 		switch {
 		case e.Status == Failed && (slices.Contains(check.Needs, e.ID) || check.Recorded && e.ID == string(s.Role)+".hostile.then"):
-			o.Detail = fmt.Sprintf("it needs %s, which failed", e.ID)
-			return o
+			return fmt.Sprintf("it needs %s, which failed", e.ID)
 		case e.Status == Skipped && slices.Contains(check.Needs, e.ID):
-			o.Detail = fmt.Sprintf("it needs %s, which could not be tested", e.ID)
-			return o
+			return fmt.Sprintf("it needs %s, which could not be tested", e.ID)
 		}
 	}
-	return s.run(&T{ctx: ctx, Session: s, Peers: peers}, check)
+	return ""
 }
 
 // Play has our own agents play with the agent under test.
@@ -247,29 +267,4 @@ func (s *Session) Play(ctx context.Context, peers Peers) (p Play) {
 		return CouldNot("%s", why)
 	}
 	return p
-}
-
-func (s *Session) run(t *T, check Check) (o Outcome) {
-	o = Outcome{ID: check.ID, Level: check.Level, Rule: check.Rule, Status: Passed}
-	began := time.Now()
-	defer func() {
-		o.Took = time.Since(began)
-		o.Seconds = o.Took.Seconds()
-		switch p := recover().(type) {
-		case nil:
-			o.Detail = t.note
-		case stop:
-			o.Status, o.Detail = p.status, p.detail
-			if p.status == Failed {
-				o.Advice, o.Evidence = check.Advice, t.Evidence
-			}
-		default:
-			panic(p)
-		}
-		if t.unreachable && Reach(t.ctx, s.URL) != nil {
-			s.lost = check.ID
-		}
-	}()
-	check.Run(t)
-	return o
 }

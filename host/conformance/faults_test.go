@@ -32,7 +32,6 @@ const (
 
 type object = map[string]any
 
-// walk calls visit for every object of a document that is a message.
 func walk(tree any, visit func(object)) {
 	each(tree, func(o object) bool {
 		if o["message_type"] != nil {
@@ -76,7 +75,6 @@ func write(doc any) []byte {
 	return out
 }
 
-// within returns what lies in objects of objects, nil if it is no object.
 func within(o object, names ...string) object {
 	for _, name := range names {
 		o, _ = o[name].(object)
@@ -99,7 +97,6 @@ func whole(v any) int64 {
 	return i
 }
 
-// request is one to a mutant, or of it.
 type request struct {
 	body    []byte
 	header  http.Header
@@ -132,17 +129,14 @@ func (in *request) key() string {
 
 func (in *request) of(t string) bool { return in.text("message_type") == t }
 
-// written returns the request as its document has become.
 func (in *request) written() *request { return &request{body: write(in.doc), header: in.header} }
 
-// changed returns the request with the members of its message changed.
 func (in *request) changed(edit func(object)) *request {
 	doc := parse(in.body)
 	walk(doc, edit)
 	return &request{body: write(doc), header: in.header}
 }
 
-// reply is the answer to a request.
 type reply struct {
 	status int
 	media  string      // of the answer of a mutant
@@ -160,12 +154,10 @@ func (r *reply) refused() bool {
 	return r.err != nil || r.status >= 400 || parse(r.body)["error"] != nil
 }
 
-// edit changes the members of the message in an answer.
 func (r *reply) edit(edit func(object)) *reply {
 	return r.framed(func(doc object) { walk(doc, edit) })
 }
 
-// framed changes the document of an answer.
 func (r *reply) framed(edit func(doc object)) *reply {
 	if len(r.body) > 0 {
 		doc := parse(r.body)
@@ -175,7 +167,6 @@ func (r *reply) framed(edit func(doc object)) *reply {
 	return r
 }
 
-// refusal answers a request by an error.
 func refusal(in *request, code int) *reply {
 	in.read()
 	return answered(write(object{"jsonrpc": "2.0", "id": in.doc["id"], "error": object{"code": code, "message": "no"}}))
@@ -183,14 +174,12 @@ func refusal(in *request, code int) *reply {
 
 func refusing(in *request) *reply { return refusal(in, -32000) }
 
-// unavailable is what a busy peer answers.
 func unavailable(in *request) *reply {
 	r := refusal(in, 48)
 	r.status = http.StatusServiceUnavailable
 	return r
 }
 
-// said makes up the answer to a message, with some members.
 func said(t string, more object) func(in *request) *reply {
 	return func(in *request) *reply {
 		m := object{"protocol": "league.v2", "message_type": t, "timestamp": "2026-03-14T09:10:13Z"}
@@ -214,7 +203,6 @@ var (
 	acceptsReferee = said("REFEREE_REGISTER_RESPONSE", object{"status": "ACCEPTED", "referee_id": "REF01", "auth_token": "tok-REF01-elsewhere", "league_id": "conformance"})
 )
 
-// acked acknowledges a message.
 func acked(in *request) *reply {
 	return said(in.text("message_type")+"_ACK", object{"status": "ACKNOWLEDGED"})(in)
 }
@@ -227,7 +215,6 @@ func taken(in *request) *reply {
 	return accepting(in)
 }
 
-// nothing is what a program answers that has failed.
 func nothing(*request) *reply {
 	return &reply{status: http.StatusInternalServerError, media: "text/plain"}
 }
@@ -294,7 +281,6 @@ func all(conditions ...when) when {
 	}
 }
 
-// holds asks for a condition.
 func (m *memory) holds(condition when, in *request) bool {
 	m.Lock()
 	defer m.Unlock()
@@ -387,7 +373,6 @@ func acceptsRefused(condition func(m *memory, in *request, r *reply) bool) fault
 	})
 }
 
-// instead replaces the answers to messages of a type, where a condition holds.
 func instead(t string, holds func(r *reply) bool, with func(in *request) *reply) fault {
 	return answering(func(_ *memory, in *request, r *reply) *reply {
 		if in.of(t) && holds(r) {
@@ -457,7 +442,6 @@ func drop(names ...string) func(object) {
 	}
 }
 
-// inside changes an object within another.
 func inside(edit func(object), names ...string) func(object) {
 	return func(o object) { edit(within(o, names...)) }
 }
@@ -488,7 +472,6 @@ func as(t, name, was, is string) fault {
 func rightToken(m *memory, in *request, o object)  { o["auth_token"] = m.tokens[in.match()] }
 func managerToken(m *memory, _ *request, o object) { o["auth_token"] = m.tokens["manager"] }
 
-// memory is what a mutant remembers. A mutant holds its lock.
 type memory struct {
 	sync.Mutex
 	seen   map[string]int

@@ -69,10 +69,8 @@ const (
 	longestPause    = time.Second // longer than those of our agents
 )
 
-// quick is a back-off for tests.
 var quick = game.Backoff{Retries: 3, First: time.Millisecond, Most: 4 * time.Millisecond}
 
-// ours is one of our own agents.
 type ours interface {
 	Dispatcher() *wire.Dispatcher
 	Run(context.Context) error
@@ -143,7 +141,6 @@ func mutated(mu mutant, create maker) (*testAgent, error) {
 	}, nil
 }
 
-// run runs the agent, which is served until it leaves.
 func (s *testAgent) run(ctx context.Context, manager string) error {
 	client := jsonrpc.NewClient(s.trip, jsonrpc.ClientConfig{})
 	a, err := s.make(agent.Config{
@@ -228,7 +225,6 @@ func tries(role conformance.Role, silence time.Duration, make func(mutant) maker
 	}
 }
 
-// idsWith returns the ids of the checks with a status.
 func idsWith(r *conformance.Report, s conformance.Status) []string {
 	var ids []string
 	for _, o := range r.Outcomes {
@@ -260,7 +256,6 @@ func allPassed(r *conformance.Report) bool {
 	return r.Played == conformance.Play{Tried: true} && idsWith(r, conformance.Failed) == nil && idsWith(r, conformance.Skipped) == nil
 }
 
-// explain renders a report.
 func explain(r *conformance.Report) string {
 	var b strings.Builder
 	if err := r.WriteText(&b, false, conformance.Wild); err != nil {
@@ -296,7 +291,6 @@ func (mu mutant) timeout(usual, silence time.Duration) time.Duration {
 	return mu.scale.of(usual)
 }
 
-// forward passes a request on to the agent, by way of the mutant's fault.
 func forward(w http.ResponseWriter, r *http.Request, mu mutant, m *memory, trip jsonrpc.RoundTripper, url string) {
 	if r.Method != http.MethodPost {
 		http.Error(w, "POST only", http.StatusMethodNotAllowed)

@@ -214,7 +214,6 @@ func tells(check, t string, remembers func(m *memory, in *request, answer object
 	return mutant{check: check, serve: receives(application, remembers), out: sends(t, func(m *memory, in *request) { in.message["x_stored"] = m.last })}
 }
 
-// badReportMutants take reports that are to be refused.
 func badReportMutants() []mutant {
 	acceptsBad := func(name string, condition func(m *memory, in *request, refusal object) bool) mutant {
 		return mutant{check: "manager.report." + name, serve: acceptsRefused(func(m *memory, in *request, r *reply) bool {
@@ -314,12 +313,10 @@ func firstOf(t string, round int) when {
 // loses swallows the first message of a type in a round to somebody.
 func loses(t string, round int) fault { return replaces(firstOf(t, round), acked) }
 
-// toReferees changes messages of a type in a round to referees.
 func toReferees(t string, round int, edit func(object)) fault {
 	return where(all(toReferee, isType(t), inRound(round)), emits(t, edit))
 }
 
-// renumbered is the same message under another id.
 func renumbered(in *request) *request {
 	again := &request{body: in.body, header: in.header}
 	again.read()
@@ -379,7 +376,6 @@ func delays(t string, round int, until string) fault {
 	}
 }
 
-// inMatches changes the matches of announcements.
 func inMatches(edit func(match object)) func(object) {
 	return func(o object) {
 		for _, match := range rows(o, "matches") {

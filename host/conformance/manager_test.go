@@ -28,7 +28,6 @@ func aManager(cfg manager.Config) maker {
 	}
 }
 
-// mutatedManager makes a manager that has a fault.
 func mutatedManager(mu mutant) maker {
 	cfg := manager.Config{Mode: protocol.Strict, AdminToken: adminToken, Timeout: mu.scale.of(patience)}
 	if mu.slow {

@@ -181,7 +181,6 @@ func taking(role string) func(name string, conditions ...when) mutant {
 	}
 }
 
-// takesMatch are mutants that take a bad match in a message of a type.
 func takesMatch(role, t string) []mutant {
 	take := taking(role)
 	return []mutant{

@@ -82,7 +82,6 @@ func noticeMutants() []mutant {
 	}
 }
 
-// flips changes the choice of an answer, if the condition holds.
 func flips(condition when) fault {
 	return answering(func(m *memory, in *request, r *reply) *reply {
 		if r.refused() || !condition(m, in) {

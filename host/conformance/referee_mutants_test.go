@@ -363,7 +363,6 @@ func (k matchKeys) learn(m *memory, in *request, next onward) *reply {
 	return next(in)
 }
 
-// signed makes up an answer that bears the player's key.
 func (k matchKeys) signed(answer func(in *request) *reply) func(in *request) *reply {
 	return func(in *request) *reply { return answer(in).edit(set("auth_token", k[in.text("auth_token")])) }
 }
@@ -524,7 +523,6 @@ func drawOf(s *request) *draws.Match {
 	return d
 }
 
-// draw makes a number that of a result.
 func draw(result object, n int) {
 	result["drawn_number"], result["number_parity"] = n, game.ParityOf(n).String()
 }

@@ -16,7 +16,6 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// sample has one outcome of every kind.
 func sample() *conformance.Report {
 	return &conformance.Report{
 		Schema: conformance.ReportSchema, Role: conformance.Player, URL: "http://127.0.0.1:8101/mcp", Agent: "Ada", Dialect: "contracts", Seconds: 1.25,

@@ -1,11 +1,11 @@
 package kit_test
 
 import (
-	"bufio"
 	"errors"
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +18,6 @@ import (
 // ample is more time than a test needs, also on a busy machine.
 const ample = time.Minute
 
-// listen opens an endpoint for a test.
 func listen(t *testing.T, answer func(in *trace.Exchange, header http.Header) kit.Response) *kit.Endpoint {
 	t.Helper()
 	e, err := kit.Listen(t.Context(), "127.0.0.1:0")
@@ -34,7 +33,6 @@ func listen(t *testing.T, answer func(in *trace.Exchange, header http.Header) ki
 	return e
 }
 
-// session starts a session with an agent.
 func session(t *testing.T, url string, selected ...string) *kit.Session {
 	t.Helper()
 	s := kit.NewSession(kit.Config{URL: url, Timeout: ample, Wait: ample, Say: func(string) {}, Listening: func(string) {}}, selected)
@@ -118,28 +116,20 @@ func TestEarlyMessage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		conn, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(e.URL, "http://"), "/mcp"))
+		u, _ := url.Parse(e.URL)
+		conn, err := net.Dial("tcp", u.Host)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := io.WriteString(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"); err != nil {
-			t.Fatal(err)
-		}
+		_, err = io.WriteString(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}")
 		e.Handle(func(*trace.Exchange, http.Header) kit.Response { return kit.Response{Body: []byte("early")} })
-		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := io.ReadAll(res.Body)
-		if err = errors.Join(err, res.Body.Close(), conn.Close(), e.Close()); err != nil || string(body) != "early" {
-			t.Fatalf("the answer is %q, %v", body, err)
+		answer, bad := io.ReadAll(conn)
+		if err = errors.Join(err, bad, conn.Close(), e.Close()); err != nil || !strings.HasSuffix(string(answer), "early") {
+			t.Fatalf("the answer is %q, %v", answer, err)
 		}
 	}
 	unused, err := kit.Listen(t.Context(), "127.0.0.1:0")
-	if err == nil {
-		err = unused.Close()
-	}
-	if err != nil {
+	if err = errors.Join(err, unused.Close()); err != nil {
 		t.Errorf("an endpoint that nobody needed: %v", err)
 	}
 }

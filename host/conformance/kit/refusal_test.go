@@ -1,11 +1,10 @@
 package kit_test
 
 import (
-	"bufio"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
+	"net/http/httptest"
+	"sync"
 	"testing"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
@@ -48,13 +47,15 @@ func TestRefusals(t *testing.T) {
 // connection after an error: the next request is answered on a new one.
 func TestClosedConnection(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }() // ends the server
-	go serveOnce(l)
-	s := session(t, "http://"+l.Addr().String()+"/mcp")
+	seen := sync.Map{}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, again := seen.LoadOrStore(r.RemoteAddr, true); again {
+			panic(http.ErrAbortHandler)
+		}
+		w.WriteHeader(http.StatusInternalServerError)
+	}))
+	defer srv.Close()
+	s := session(t, srv.URL+"/mcp")
 	check := kit.Check{ID: "a.closed", Run: func(t *kit.T) {
 		for range 3 {
 			if r := t.Post(t.Session.URL, []byte(`{}`)); r.Err != nil || r.Status != http.StatusInternalServerError {
@@ -64,30 +65,6 @@ func TestClosedConnection(t *testing.T) {
 	}}
 	if o := s.Run(t.Context(), noPeers{}, check, nil); o.Status != kit.Passed {
 		t.Error(o.Detail)
-	}
-}
-
-// serveOnce answers the first request of each connection, reads the second and closes it.
-func serveOnce(l net.Listener) {
-	for {
-		conn, err := l.Accept()
-		if err != nil {
-			return
-		}
-		go func() {
-			defer func() { _ = conn.Close() }()
-			r := bufio.NewReader(conn)
-			for n := range 2 {
-				req, err := http.ReadRequest(r)
-				if err != nil {
-					return
-				}
-				_, _ = io.Copy(io.Discard, req.Body)
-				if n == 0 {
-					_, _ = fmt.Fprintf(conn, "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 2\r\n\r\n{}")
-				}
-			}
-		}()
 	}
 }
 

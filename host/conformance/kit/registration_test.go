@@ -3,7 +3,6 @@ package kit_test
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
@@ -32,15 +31,10 @@ func newHost(t *testing.T, s *kit.Session, role kit.Role) host {
 	return host{r}
 }
 
-// registration returns a registration in which every rule is followed.
-func registration(role kit.Role, endpoint string) string {
-	request, sender, meta, more := "LEAGUE_REGISTER_REQUEST", "player:P07", "player_meta", ""
-	if role == kit.Referee {
-		request, sender, meta, more = "REFEREE_REGISTER_REQUEST", "referee:REF07", "referee_meta", `,"max_concurrent_matches":2`
-	}
-	return fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"id":"1","params":{"protocol":"league.v2","message_type":%q,"sender":%q,`+
-		`"timestamp":"2026-03-14T09:10:13Z","conversation_id":"c",%q:{"display_name":"Ada","version":"1.0.0","game_types":["even_odd"],"contact_endpoint":%q%s}}}`,
-		strings.ToLower(request), request, sender, meta, endpoint, more)
+func registration(role kit.Role, sender, endpoint string) *trace.Exchange {
+	typ := map[kit.Role]string{kit.Player: "LEAGUE_REGISTER_REQUEST", kit.Referee: "REFEREE_REGISTER_REQUEST"}[role]
+	return trace.ReadRequest(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"id":"1","params":{"message_type":%q,"sender":%q,"%s_meta":{"contact_endpoint":%q}}}`,
+		typ, typ, sender, role, endpoint))
 }
 
 // The contact endpoint must accept messages, unless it is the address under test.
@@ -60,7 +54,7 @@ func TestContactEndpointAcceptsMessages(t *testing.T) {
 	} {
 		s := session(t, agent.URL)
 		peers := newHost(t, s, kit.Player)
-		peers.Register(trace.ReadRequest([]byte(registration(kit.Player, c.endpoint))))
+		peers.Register(registration(kit.Player, "player:P07", c.endpoint))
 		check := kit.Check{Run: kit.RegistrationTests(kit.Player, func(_ *kit.T, url string) *kit.Answer {
 			if url != c.endpoint {
 				t.Errorf("the message goes to %s, want %s", url, c.endpoint)
@@ -90,11 +84,9 @@ func TestRegistrationAssignsAnID(t *testing.T) {
 		s := session(t, "http://127.0.0.1:1/mcp")
 		s.ID = c.own
 		peers := newHost(t, s, c.role)
-		body := []byte(registration(c.role, "http://127.0.0.1:1/mcp"))
-		body = kit.EditMessage(body, kit.Set("sender", c.sender))
 		var tokens []string
 		for range 2 {
-			a := kit.ReadAnswer(kit.Reply{Status: http.StatusOK, Body: peers.Register(trace.ReadRequest(body)).Body})
+			a := kit.ReadAnswer(kit.Reply{Status: http.StatusOK, Body: peers.Register(registration(c.role, c.sender, "http://127.0.0.1:1/mcp")).Body})
 			if got := a.Message.Text(string(c.role) + "_id"); got != c.want || a.Message.Text("league_id") != kit.League || a.Message.Text("status") != "ACCEPTED" {
 				t.Errorf("%s: assigned %q in %s, want %q", c.sender, got, a.Body, c.want)
 			}

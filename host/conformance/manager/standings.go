@@ -29,8 +29,8 @@ func (t T) seen(typ protocol.Type) []seen {
 		switch m.typ {
 		case protocol.TypeRoundAnnouncement, protocol.TypeGameInvitation, protocol.TypeChooseParityCall, protocol.TypeGameOver:
 			all = append(all, m.seen())
-		case protocol.TypeLeagueCompleted:
-			if typ == m.typ {
+		case theEnd:
+			if typ == theEnd {
 				all = append(all, m.seen())
 			}
 		}
@@ -59,9 +59,8 @@ func (t T) seen(typ protocol.Type) []seen {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b seen) int { return cmp.Compare(a.at, b.at) })
-	if l.stopped == "" && !slices.ContainsFunc(all, func(x seen) bool { return x.Type == protocol.TypeLeagueCompleted }) {
-		over := new(trace.Exchange)
-		over.Type, over.Request = protocol.TypeLeagueCompleted, new(protocol.LeagueCompleted)
+	if l.stopped == "" && !slices.ContainsFunc(all, func(x seen) bool { return x.Type == theEnd }) {
+		over := &trace.Exchange{Exchange: judge.Exchange{Type: theEnd, Request: new(protocol.LeagueCompleted)}}
 		all = append(all, seen{over, len(all), ""})
 	}
 	return all

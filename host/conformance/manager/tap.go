@@ -64,17 +64,20 @@ func (p *peers) receive(to *member, in *trace.Exchange, header http.Header) kit.
 	misbehave := p.misbehavior(m)
 	p.Notify()
 	p.Unlock()
-	response := kit.Response{Hangup: true}
-	if misbehave == nil || misbehave(&response) {
-		response = kit.Handle(p.life, m.to.handler, in.Raw, in.Peer, header)
+	var response *kit.Response
+	if misbehave != nil {
+		response = misbehave()
 	}
-	p.Lock()
-	defer p.Unlock()
-	p.events++
-	m.reply, m.answered = p.events, true
-	m.refused = m.refused || !kit.ReadAnswer(kit.Reply{Status: response.Status, Body: response.Body}).Taken()
-	p.Notify()
-	return response
+	if response == nil {
+		given := kit.Handle(p.life, m.to.handler, in.Raw, in.Peer, header)
+		response = &given
+	}
+	p.Do(func() {
+		p.events++
+		m.reply, m.answered = p.events, true
+		m.refused = m.refused || !kit.ReadAnswer(kit.Reply{Status: response.Status, Body: response.Body}).Taken()
+	})
+	return *response
 }
 
 // record keeps a message, and the matches that it assigns to a referee. The lock is held.
@@ -128,48 +131,39 @@ const (
 	faultyRound = 2
 )
 
-// The checks for which players misbehave.
-const (
-	retriesBusy    = "manager.notify.busy"
-	retriesBroken  = "manager.notify.broken"
-	survivesSilent = "manager.notify.silent"
-)
-
-// misbehavior returns what the tap does with a message before the agent is given it,
-// or nil. That returns whether the agent is given it at all, and changes the response
-// otherwise. The lock is held.
-func (p *peers) misbehavior(m *message) func(*kit.Response) bool {
-	passAfter := func(holds func() bool) func(*kit.Response) bool {
-		return func(*kit.Response) bool {
+// misbehavior returns what is done with a message before the agent is given it, or nil. If that
+// returns a response, the agent is not given it. The lock is held.
+func (p *peers) misbehavior(m *message) func() *kit.Response {
+	after := func(holds func() bool) func() *kit.Response {
+		return func() *kit.Response {
 			p.Until(3*p.shortDelay(), holds)
-			return true
-		}
-	}
-	loses := func(check string, respond func(*kit.Response)) func(*kit.Response) bool {
-		if !p.session.Selected(check) {
 			return nil
 		}
-		m.refused = true
-		return func(r *kit.Response) bool { respond(r); return false }
+	}
+	loses := func(player int, check string) bool {
+		m.refused = m.to == p.players()[player] && p.session.Selected(check)
+		return m.refused
 	}
 	switch {
 	case m.n > 1:
 	case m.typ == protocol.TypeLeagueCompleted && m.to == p.agents[len(p.agents)-1]:
-		return passAfter(func() bool { return p.finished })
+		return after(func() bool { return p.finished })
 	case m.typ != protocol.TypeRoundAnnouncement:
 	case m.round == 1 && m.to == p.players()[slowPlayer]:
-		return passAfter(func() bool { return p.assigned(1) > 0 })
+		return after(func() bool { return p.assigned(1) > 0 })
 	case m.round != faultyRound:
-	case m.to == p.players()[busyPlayer]:
-		return loses(retriesBusy, func(r *kit.Response) { *r = kit.RespondBusy(m.Raw) })
-	case m.to == p.players()[brokenPlayer]:
-		return loses(retriesBroken, func(*kit.Response) {})
-	case m.to == p.players()[silentPlayer]:
-		return loses(survivesSilent, func(*kit.Response) {
+	case loses(busyPlayer, "manager.notify.busy"):
+		busy := kit.RespondBusy(m.Raw)
+		return func() *kit.Response { return &busy }
+	case loses(brokenPlayer, "manager.notify.broken"):
+		return func() *kit.Response { return &kit.Response{Hangup: true} }
+	case loses(silentPlayer, "manager.notify.silent"):
+		return func() *kit.Response {
 			p.keepBusy(1)
 			p.Until(longestWait+p.session.Timeout/2, func() bool { return p.assigned(m.round) > 0 })
 			p.keepBusy(-1)
-		})
+			return &kit.Response{Hangup: true}
+		}
 	}
 	return nil
 }

@@ -19,9 +19,7 @@ func joinsMatch(t T) {
 		t.Fail("the answer does not accept the invitation")
 	}
 	if id := a.Message.Text("player_id"); !t.Registered() && protocol.ValidID(id) {
-		t.Lock()
-		t.ID = id // another manager has assigned it
-		t.Unlock()
+		t.Do(func() { t.ID = id }) // another manager has assigned it
 	}
 	// A player may conclude from a match that never continues that its answers
 	// are not understood, and change them.

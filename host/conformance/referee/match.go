@@ -61,6 +61,11 @@ func (t T) newMatches(plans ...plan) []*match {
 	return all
 }
 
+func (t T) matchOf(id string) (m *match) {
+	t.Do(func() { m = t.matches[id] })
+	return m
+}
+
 // announcement returns that of matches of one round.
 func (t T) announcement(matches ...*match) *protocol.RoundAnnouncement {
 	a := &protocol.RoundAnnouncement{Header: t.Header(protocol.TypeRoundAnnouncement, matches[0].round)}
@@ -222,10 +227,8 @@ func (t T) scenario(name string) *match {
 // start returns the match of a scenario, in progress or over.
 func (t T) start(name string) *match {
 	t.assignment()
-	t.Lock()
-	m := t.scenarios[name]
-	t.Unlock()
-	if m != nil {
+	var m *match
+	if t.Do(func() { m = t.scenarios[name] }); m != nil {
 		return m
 	}
 	names := []string{name}
@@ -239,12 +242,12 @@ func (t T) start(name string) *match {
 		plans = append(plans, scenarios()[name])
 	}
 	all := t.newMatches(plans...)
-	t.Lock()
-	for i, name := range names {
-		t.scenarios[name] = all[i]
-	}
-	m = t.scenarios[name]
-	t.Unlock()
+	t.Do(func() {
+		for i, name := range names {
+			t.scenarios[name] = all[i]
+		}
+		m = t.scenarios[name]
+	})
 	t.assign(all...)
 	return m
 }
@@ -252,9 +255,8 @@ func (t T) start(name string) *match {
 // awaitProgress waits for something that depends on the referee's own
 // deadlines. It skips the check if they are longer than the checks wait.
 func (t T) awaitProgress(holds func() bool) {
-	t.Lock()
-	quiet := time.Since(t.lastReceived)
-	t.Unlock()
+	var quiet time.Duration
+	t.Do(func() { quiet = time.Since(t.lastReceived) })
 	if !t.Until(t.patience()-quiet, holds) {
 		t.skipSlow()
 	}

@@ -71,10 +71,7 @@ func typeTests() map[string]func(T) {
 			return func(t T) {
 				for _, s := range find(t) {
 					t.show(s)
-					t.Lock()
-					m := t.matches[s.fields.Text("match_id")]
-					t.Unlock()
-					look(t, m, s)
+					look(t, t.matchOf(s.fields.Text("match_id")), s)
 				}
 			}
 		}
@@ -146,10 +143,8 @@ func keepsConversation(t T) {
 
 func declaresJSON(t T) {
 	t.scenario("win")
-	t.Lock()
-	wrong := slices.Clone(t.notJSON)
-	t.Unlock()
-	if len(wrong) > 0 {
+	var wrong []*sent
+	if t.Do(func() { wrong = slices.Clone(t.notJSON) }); len(wrong) > 0 {
 		to := nameOf(wrong[0].who)
 		t.Show("the referee to "+to, wrong[0].Raw)
 		t.Fail("the Content-Type of %s to %s is %q", wrong[0].Type, to, wrong[0].media)

@@ -142,9 +142,7 @@ func reportsAgain(t T) {
 
 func registersAgain(t T) {
 	before := len(t.Attempts())
-	t.Lock()
-	t.Renewals++
-	t.Unlock()
+	t.Do(func() { t.Renewals++ })
 	m := t.announce(plan{report: atFirst(func(_ *match, s *sent) kit.Response {
 		return kit.Respond(s.Raw, protocol.Refuse(protocol.CodeTokenInvalid, s.Type, "the token is not known"))
 	}, acknowledges)})

@@ -50,10 +50,7 @@ func roundTests() map[string]func(T) {
 		"round.others": func(t T) {
 			a := t.foreignRound()
 			t.send(a)
-			t.Lock()
-			m := t.matches[a.Matches[0].MatchID]
-			t.Unlock()
-			t.ignores(m)
+			t.ignores(t.matchOf(a.Matches[0].MatchID))
 		},
 		"round.again": announcedTwice,
 	}

@@ -1,18 +1,17 @@
 package manager
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
 	"slices"
 	"time"
 
+	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/trace"
-	"github.com/strategylab/strategylab/host/wire"
 )
 
 // playLeague has our agents play the league. It ends no check.
@@ -218,42 +217,19 @@ func (t T) start() {
 	t.startOtherwise(a)
 }
 
-// startOtherwise tries to start the league as our launcher does, under several
-// senders, and then waits for somebody else to do it.
+// startOtherwise tries to start the league as our launcher does, and then waits for somebody else to
+// do it.
 func (t T) startOtherwise(refusal *kit.Answer) {
 	running := func() bool { return t.assigned(0) > 0 || t.sent(protocol.TypeGameInvitation) > 0 }
-	for _, sign := range []func(h *protocol.Header){
-		func(*protocol.Header) {},
-		func(h *protocol.Header) { h.Sender = kit.ManagerName },
-		func(h *protocol.Header) {
-			h.Sender, h.AuthToken = protocol.Sender(protocol.RolePlayer, t.players()[0].id), cmp.Or(h.AuthToken, t.players()[0].token)
-		},
-	} {
-		m := t.startLeague(t.session.AdminToken)
-		sign(m.Head())
-		known := t.session.Peer()
-		talk := &wire.Conversation{Caller: t.Record().Caller, Peer: wire.GuessPeer(known.Address(), known.Speaks())}
-		o, err := talk.Send(t.Context(), m, m.ConversationID, func(_ context.Context, o *wire.Attempt) wire.Verdict {
-			switch v := wire.Judge(o.Err); {
-			case t.Until(0, running):
-				return wire.Understood
-			case v == wire.Doubtful && o.Answer != nil && o.Answer.Status < http.StatusMultipleChoices:
-				return wire.Understood // in words of its own
-			case v == wire.Doubtful && o.Answer != nil:
-				return wire.Misunderstood
-			default:
-				return v
-			}
-		})
-		wait := t.shortDelay()
-		if err == nil && o.Verdict == wire.Understood {
-			wait = t.session.Patience()
-		}
-		if t.Until(wait, running) {
-			return
-		}
+	ask := host.Ask{Manager: t.session.Peer().Address(), Token: t.session.AdminToken, League: t.leagueID, Timeout: t.session.Wait}
+	wait := t.shortDelay()
+	if _, err := ask.Send(t.Context(), time.Now(), t.startLeague("")); err == nil {
+		wait = t.session.Patience()
 	}
-	wait := t.session.Wait
+	if t.Until(wait, running) {
+		return
+	}
+	wait = t.session.Wait
 	t.session.Say(fmt.Sprintf("the manager refuses to start the league (%s); waiting %v for somebody else to start it", refusal, wait))
 	if !t.Until(wait, running) {
 		t.league.stopped = fmt.Sprintf("START_LEAGUE is answered by %s; use --admin-token TOKEN, or start the league yourself within --wait %v when the command says so", refusal, wait)

@@ -132,11 +132,11 @@ func (t T) conclude(m *match, from *member, in *trace.Exchange, report *protocol
 	r.reported++
 	if first {
 		l.first = m
-		t.probe("schedule.after", func() *kit.Answer { return t.ask(protocol.QuerySchedule) })
+		t.probeQuery("schedule.after", 0, protocol.QuerySchedule)
 	}
 	if final {
-		t.probe("report.again", func() *kit.Answer { return t.send(t.copyOf(m)) })
-		t.risk("report.differs", func() *kit.Answer { return t.send(t.another(m)) })
+		t.probe("report.again", t.copyOf(m))
+		t.risk("report.differs", kit.Request{Message: t.another(m)})
 	}
 	r.spoiled = l.spoiled != ""
 }
@@ -189,29 +189,23 @@ func (t T) start() {
 	if t.conducts() {
 		l.missing["start.report"] = conductsMatches
 	} else {
-		t.probe("start.report", func() *kit.Answer {
-			return t.send(t.wonBy(&match{id: unknownMatch, players: [2]string{"P98", "P99"}, referee: t.referees()[0]}, 1))
-		})
+		t.probe("start.report", t.wonBy(&match{id: unknownMatch, players: [2]string{"P98", "P99"}, referee: t.referees()[0]}, 1))
 	}
 	token := t.session.AdminToken
 	if token != "" {
-		t.probe("start.missing", func() *kit.Answer { return t.send(t.startLeague("")) })
-		t.probe("start.token", func() *kit.Answer { return t.send(t.startLeague(kit.Forged)) })
+		t.probe("start.missing", t.startLeague(""))
+		t.probe("start.token", t.startLeague(kit.Forged))
 	} else {
 		const needed = "no admin token was given; use --admin-token TOKEN with that of the manager"
 		l.missing["start.missing"], l.missing["start.token"] = needed, needed
 	}
-	t.probe("start.web", func() *kit.Answer {
-		return t.Send(kit.Request{Message: t.startLeague(""), Header: http.Header{"Origin": {"http://web.example"}}})
-	})
-	t.probe("start.player", func() *kit.Answer {
-		m := t.startLeague(t.players()[0].token)
-		m.Sender = protocol.Sender(protocol.RolePlayer, t.players()[0].id)
-		return t.send(m)
-	})
-	a := t.probe("start", func() *kit.Answer { return t.send(t.startLeague(token)) })
+	t.probeBy("start.web", kit.Request{Message: t.startLeague(""), Header: http.Header{"Origin": {"http://web.example"}}})
+	byPlayer := t.startLeague(t.players()[0].token)
+	byPlayer.Sender = protocol.Sender(protocol.RolePlayer, t.players()[0].id)
+	t.probe("start.player", byPlayer)
+	a := t.probe("start", t.startLeague(token))
 	if a.Taken() {
-		t.probe("start.again", func() *kit.Answer { return t.send(t.startLeague(token)) })
+		t.probe("start.again", t.startLeague(token))
 		return
 	}
 	t.startOtherwise(a)
@@ -296,7 +290,7 @@ func (t T) afterRound(r *round) {
 	t.awaitRoundEnd(r)
 	l := t.league
 	name := probeName("table", len(l.rounds))
-	a := t.probe(name, func() *kit.Answer { return t.ask(protocol.QueryStandings) })
+	a := t.probeQuery(name, 0, protocol.QueryStandings)
 	one, other := l.probes["report.twice"], l.probes["report.twice.other"]
 	if l.countedTwice == "" && other != nil && one.answer.Taken() && other.answer.Taken() && t.countsTwice(a) {
 		l.countedTwice = name

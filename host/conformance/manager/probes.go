@@ -11,15 +11,15 @@ import (
 
 // risk sends a probe that should be refused. If it is accepted, nobody knows
 // from then on what the standings should be.
-func (t T) risk(name string, send func() *kit.Answer) {
-	if t.probe(name, send).Taken() && t.league.spoiled == "" {
+func (t T) risk(name string, r kit.Request) {
+	if t.probeBy(name, r).answer.Taken() && t.league.spoiled == "" {
 		t.league.spoiled = name
 	}
 }
 
 // probeQuery sends a query of a player as a probe.
 func (t T) probeQuery(name string, player int, query string) *kit.Answer {
-	return t.probe(name, func() *kit.Answer { return t.send(t.query(t.players()[player], query)) })
+	return t.probe(name, t.query(t.players()[player], query))
 }
 
 // probeFirstRound sends queries before the first report.
@@ -34,14 +34,12 @@ func (t T) probeFirstRound() {
 // probeLateRegistration registers while the league runs: a new player, and one
 // that shows by its token that it is registered.
 func (t T) probeLateRegistration() {
-	t.risk("late", func() *kit.Answer { return t.send(t.registration(nil)) })
+	t.risk("late", kit.Request{Message: t.registration(nil)})
 	t.probeQuery("late.players", 0, protocol.QueryPlayers)
 	a := t.players()[0]
-	back := t.probe("late.back", func() *kit.Answer {
-		m := t.registration(a)
-		m.AuthToken = a.token
-		return t.send(m)
-	})
+	m := t.registration(a)
+	m.AuthToken = a.token
+	back := t.probe("late.back", m)
 	switch token := back.Message.Text("auth_token"); {
 	case !back.Taken():
 	case back.Message.Text("player_id") != a.id:
@@ -57,35 +55,32 @@ var reportForms = []string{"", "envelope", "tool", "tool-io", "twice", "bare", "
 // reportIn reports the nth match in the form of its turn. A form that is not
 // accepted is for another check to find; a plain report follows it.
 func (t T) reportIn(nth int, m *match) *probe {
-	report := t.copyOf(m)
-	send := func(name string, r kit.Request) *probe {
-		t.probe(name, func() *kit.Answer { return t.Send(r) })
-		return t.league.probes[name]
-	}
+	r := kit.Request{Message: t.copyOf(m)}
 	if nth == 0 {
-		return send("report", kit.Request{Message: report})
+		return t.probeBy("report", r)
 	}
 	if nth >= len(reportForms) {
-		return send(probeName("report", nth), kit.Request{Message: report})
+		return t.probeBy(probeName("report", nth), r)
 	}
 	var made *probe
 	switch name := reportForms[nth]; name {
 	case "twice":
 		made = t.probeCrowd(m)
 	case "nostatus":
-		report.Result.Details.Status = ""
-		made = send("report."+name, kit.Request{Message: report})
+		r.Message.(*protocol.MatchResultReport).Result.Details.Status = ""
+		made = t.probeBy("report."+name, r)
 	default:
 		d, err := dialect.Named(name)
 		if err != nil {
 			panic(err) // it is one of the protocol's own
 		}
-		made = send("report."+name, kit.Request{Message: report, Dialect: d})
+		r.Dialect = d
+		made = t.probeBy("report."+name, r)
 	}
 	if a := made.answer; a.Taken() && (a.Message.Text("message_type") != "" || a.Message.Has("recorded")) {
 		return made
 	}
-	return send("report instead of "+reportForms[nth], kit.Request{Message: t.copyOf(m)})
+	return t.probeBy("report instead of "+reportForms[nth], kit.Request{Message: t.copyOf(m)})
 }
 
 // probeBadReports reports a match of the last round wrongly, before its own report.
@@ -93,7 +88,7 @@ func (t T) probeBadReports(m *match) {
 	bad := func(name string, change func(r *protocol.MatchResultReport)) {
 		r := t.copyOf(m)
 		change(r)
-		t.risk("report."+name, func() *kit.Answer { return t.send(r) })
+		t.risk("report."+name, kit.Request{Message: r})
 	}
 	bad("unknown", func(r *protocol.MatchResultReport) {
 		unknown := *m
@@ -105,14 +100,10 @@ func (t T) probeBadReports(m *match) {
 	bad("player", func(r *protocol.MatchResultReport) {
 		r.Sender, r.AuthToken = protocol.Sender(protocol.RolePlayer, t.players()[0].id), t.players()[0].token
 	})
-	t.probe("report.context", func() *kit.Answer { // says what is true
-		r := t.copyOf(m)
-		r.LeagueID = "another-league"
-		return t.send(r)
-	})
-	t.risk("report.empty", func() *kit.Answer {
-		return t.Send(kit.Request{Message: t.copyOf(m), Edit: kit.Delete("result")})
-	})
+	elsewhere := t.copyOf(m) // says what is true
+	elsewhere.LeagueID = "another-league"
+	t.probe("report.context", elsewhere)
+	t.risk("report.empty", kit.Request{Message: t.copyOf(m), Edit: kit.Delete("result")})
 	bad("other", func(r *protocol.MatchResultReport) {
 		other := t.referees()[slices.IndexFunc(t.referees(), func(a *member) bool { return a != m.referee })]
 		r.Sender, r.AuthToken = protocol.Sender(other.role, other.id), other.token
@@ -130,7 +121,7 @@ func (t T) probeContradictions(m *match) {
 		}
 		r := t.wonBy(m, 0)
 		change(&r.Result)
-		t.risk(name, func() *kit.Answer { return t.send(r) })
+		t.risk(name, kit.Request{Message: r})
 		if t.league.probes[name].answer.Taken() {
 			accepted = name
 		}
@@ -178,20 +169,19 @@ func (t T) probeCrowd(m *match) *probe {
 // probeEnd sends requests after the end of the league. The manager may have
 // left; it stays for as long as an agent has not acknowledged the end.
 func (t T) probeEnd() {
-	probe := func(name string, send func() *kit.Answer) {
-		if a := t.probe(name, send); a.Err != nil && t.Unreachable() {
-			delete(t.league.probes, name)
-			t.league.missing[name] = "the manager left when its league was complete"
+	probe := func(name string, m protocol.Message) {
+		if a := t.probe("over."+name, m); a.Err != nil && t.Unreachable() {
+			delete(t.league.probes, "over."+name)
+			t.league.missing["over."+name] = "the manager left when its league was complete"
 		}
 	}
-	probe("over.start", func() *kit.Answer { return t.send(t.startLeague(t.session.AdminToken)) })
+	probe("start", t.startLeague(t.session.AdminToken))
 	for _, q := range [][2]string{
 		{"status", protocol.QueryStatus}, {"standings", protocol.QueryStandings}, {"schedule", protocol.QuerySchedule}, {"next", protocol.QueryNextMatch},
 	} {
-		probe("over."+q[0], func() *kit.Answer { return t.ask(q[1]) })
+		probe(q[0], t.query(t.players()[0], q[1]))
 	}
-	m := t.league.first
-	probe("over.report", func() *kit.Answer { return t.send(t.another(m)) })
+	probe("report", t.another(t.league.first))
 }
 
 // sample is a query that the manager answers; not every manager knows each, and some know none.

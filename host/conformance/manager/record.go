@@ -65,13 +65,19 @@ func (t T) complete() *league {
 	return l
 }
 
-// probe sends a request of the league, and records it.
-func (t T) probe(name string, send func() *kit.Answer) *kit.Answer {
+// probe sends a message of the league, and records it.
+func (t T) probe(name string, m protocol.Message) *kit.Answer {
+	return t.probeBy(name, kit.Request{Message: m}).answer
+}
+
+// probeBy is probe for a message in a form of its own.
+func (t T) probeBy(name string, r kit.Request) *probe {
 	t.Evidence = nil
-	a := send()
-	t.league.probes[name] = &probe{a, slices.Clone(t.Evidence)}
+	a := t.Send(r)
+	made := &probe{a, slices.Clone(t.Evidence)}
+	t.league.probes[name] = made
 	t.league.took = append(t.league.took, a.Took)
-	return a
+	return made
 }
 
 // recorded returns the answer to a probe, and adds it to the evidence. It skips

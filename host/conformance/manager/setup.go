@@ -83,15 +83,13 @@ func (p *peers) applyFaultily() *kit.Answer {
 	for i, f := range faults {
 		var a *kit.Answer
 		why, impossible := t.Catch(func() {
-			made := t.probe("register."+f.name, func() *kit.Answer {
-				m := *own
-				m.Timestamp, m.ConversationID = protocol.Timestamp(time.Now()), jsonrpc.RandomID()
-				r := kit.Request{Message: &m, Edit: f.edit}
-				if f.change != nil {
-					r.Fault = func(m protocol.Message) { f.change(t, m.(*protocol.LeagueRegisterRequest)) }
-				}
-				return t.Send(r)
-			})
+			m := *own
+			m.Timestamp, m.ConversationID = protocol.Timestamp(time.Now()), jsonrpc.RandomID()
+			r := kit.Request{Message: &m, Edit: f.edit}
+			if f.change != nil {
+				r.Fault = func(m protocol.Message) { f.change(t, m.(*protocol.LeagueRegisterRequest)) }
+			}
+			made := t.probeBy("register."+f.name, r).answer
 			if t.enrolled(made) {
 				a = made
 			}

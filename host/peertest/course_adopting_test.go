@@ -1,6 +1,9 @@
 package peertest
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // adopting is a program whose methods are the message types. Its manager makes
 // the name in the sender the player's id and refuses by a result of the type
@@ -39,7 +42,7 @@ func adopting() *course {
 				about := object{"match_id": m.id, "round_id": m.round, "game_type": "even_odd"}
 				w.conduct(m, 1+m.round, func(side int) bool {
 					answer := send(m.sides[side], "GAME_INVITATION", "referee:REF01", with(about, object{"opponent_id": m.sides[1-side].id, "role_in_match": "PLAYER_A"}))
-					return answer["accept"] == true || contains([]string{"RECEIVED", "ACCEPTED"}, text(answer, "status"))
+					return answer["accept"] == true || slices.Contains([]string{"RECEIVED", "ACCEPTED"}, text(answer, "status"))
 				}, func(side int) string {
 					return text(send(m.sides[side], "CHOOSE_PARITY_CALL", "referee:REF01", with(about, object{"player_id": m.sides[side].id})), "choice")
 				}, func(side int, o outcome) {
@@ -81,7 +84,7 @@ func adopting() *course {
 			"player_meta": object{"display_name": name, "version": "1.0.0", "protocol_version": "league.v2", "game_types": []any{"even_odd"}, "contact_endpoint": playerURL(n)},
 		}), n))
 		result := inner(answer, "result")
-		if !contains([]string{"ACCEPTED", "REGISTERED"}, text(result, "status")) {
+		if !slices.Contains([]string{"ACCEPTED", "REGISTERED"}, text(result, "status")) {
 			w.Errorf("player %d: registration answered by %v", n, answer)
 			return
 		}

@@ -2,6 +2,7 @@ package peertest
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 )
@@ -120,12 +121,8 @@ func head(kind, sender string) object {
 // with adds members to an object.
 func with(o object, more object) object {
 	all := object{}
-	for k, v := range o {
-		all[k] = v
-	}
-	for k, v := range more {
-		all[k] = v
-	}
+	maps.Copy(all, o)
+	maps.Copy(all, more)
 	return all
 }
 

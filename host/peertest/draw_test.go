@@ -3,6 +3,7 @@ package peertest
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,7 +46,7 @@ func drawProgram(r *rapid.T) *style {
 	if s.headerless && s.assigns == "sender" { // there is none
 		s.assigns = ""
 	}
-	s.ports = contains([]string{"", "honour", "sender"}, s.assigns) && flag("addresses by convention", 35)
+	s.ports = slices.Contains([]string{"", "honour", "sender"}, s.assigns) && flag("addresses by convention", 35)
 	s.wantsMeta = one("version", "", "", "2.")
 	if s.wantsSender { // its players declare league.v2
 		s.wantsMeta = ""
@@ -69,7 +70,7 @@ func drawProgram(r *rapid.T) *style {
 	s.closes, s.latecome = flag("closes connections", 25), flag("players come late", 25)
 	s.thinks = time.Duration(rapid.SampledFrom([]int{0, 0, 0, 20, 80}).Draw(r, "pause")) * time.Millisecond
 	s.start, s.single = one("start", "", "", "", "within", "tool", "path", "rest", "named", "empty", "missing"), flag("single-threaded", 30)
-	if parameters := contains([]string{"", "tool", "io"}, s.frame) && s.naming != "unknown"; !parameters && contains([]string{"named", "empty", "missing"}, s.start) {
+	if parameters := slices.Contains([]string{"", "tool", "io"}, s.frame) && s.naming != "unknown"; !parameters && slices.Contains([]string{"named", "empty", "missing"}, s.start) {
 		s.start = "tool"
 	}
 	s.slow = time.Duration(rapid.SampledFrom([]int{0, 0, 0, 0, 1500}).Draw(r, "slow registration")) * time.Millisecond
@@ -79,7 +80,7 @@ func drawProgram(r *rapid.T) *style {
 	s.habit = one("habit", "", "", "", "mark", "slash", "no media", "zip", "notify", "null id")
 	s.joins = one("joins", "", "", "", "never")
 	s.async = s.joins == "" && s.start != "within" && s.frame == "" && !s.wantsSender && s.answers == "" && !s.quiet && flag("joins by message", 15)
-	if s.async && s.wantsIDs != "" && contains([]string{"notify", "null id"}, s.habit) { // its players refuse the announcements that say where joins go
+	if s.async && s.wantsIDs != "" && slices.Contains([]string{"notify", "null id"}, s.habit) { // its players refuse the announcements that say where joins go
 		s.habit = ""
 	}
 	return s

@@ -113,7 +113,7 @@ func playDrawn(t testing.TB, s *style, ours bool) {
 	var guest *command
 	if ours {
 		url := d.league.manager.url
-		if !contains(guessed, s.path) { // its README says where it is, more or less
+		if !slices.Contains(guessed, s.path) { // its README says where it is, more or less
 			url = strings.TrimSuffix(url, s.path) + "/mcp"
 		}
 		guest = d.strategylab("player", "--strategy", "random", "--manager", url, "--once")

@@ -3,6 +3,7 @@ package peertest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -79,16 +80,10 @@ func (j *judge) fields(p matchup, round any) object {
 // joined or chosen stands in its technical_loss_player_ids.
 func (j *judge) play(ctx context.Context, p matchup, round any) object {
 	o := outcome{ids: [2]string{p.sides[0].id, p.sides[1].id}, number: len(p.id)%2 + max(j.style.draw-1, 3), pays: j.style.points}
-	var both sync.WaitGroup
-	for side := range 2 {
-		both.Go(func() {
-			if j.invite(ctx, p, side, round) {
-				time.Sleep(j.style.thinks) // it is a slow one
-				o.choices[side] = j.choose(ctx, p, side, round)
-			}
-		})
-	}
-	both.Wait()
+	o = conduct(o, func(side int) bool { return j.invite(ctx, p, side, round) }, func(side int) string {
+		time.Sleep(j.style.thinks) // it is a slow one
+		return j.choose(ctx, p, side, round)
+	})
 	result := j.result(p, o)
 	for side := range 2 {
 		j.sendResult(ctx, p, side, round, o, result)
@@ -121,7 +116,7 @@ func (j *judge) invite(ctx context.Context, p matchup, side int, round any) bool
 	}
 	switch j.style.joinField {
 	case "status":
-		return contains([]string{"ACK", "RECEIVED", "ACCEPTED"}, text(answer, "status"))
+		return slices.Contains([]string{"ACK", "RECEIVED", "ACCEPTED"}, text(answer, "status"))
 	case "accepted":
 		return answer["accepted"] == true
 	}

@@ -137,7 +137,7 @@ func (s *style) dressed(h http.Header, body []byte) []byte {
 	case "mark":
 		return append([]byte("\xef\xbb\xbf"), body...)
 	case "no media":
-		delete(h, "Content-Type")
+		h.Del("Content-Type")
 	case "zip":
 		h.Set("Content-Encoding", "gzip")
 		var zipped bytes.Buffer
@@ -216,20 +216,7 @@ func (p *program) post(ctx context.Context, url string, body any) object {
 		url += "/"
 	}
 	header := http.Header{"Content-Type": {"application/json"}}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(p.style.dressed(header, raw)))
-	if err != nil {
-		return nil
-	}
-	req.Header = header
-	req.Header.Set("X-Peer", "foreign") // the traffic between foreign programs is not ours
-	res, err := p.http.Do(req)
-	if err != nil {
-		return nil
-	}
-	defer res.Body.Close()
-	var answer object
-	_ = json.Unmarshal(received(res.Header, res.Body), &answer)
-	return answer
+	return post(ctx, &p.http, url, header, p.style.dressed(header, raw))
 }
 
 // reaches reports whether anything answers at a URL.

@@ -207,43 +207,6 @@ func TestForeignRefereesOfOurHost(t *testing.T) {
 	})
 }
 
-// TestOneLeagueOfAll: referees and players of every kind, house players and a
-// referee of ours among them, in one league.
-func TestOneLeagueOfAll(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
-	players := sample(t, foreignPlayers)
-	n := len(players) + 2
-	h := hostLeague(ctx, t, n, 1, "random", "frequency")
-	for _, s := range foreignReferees {
-		// These read nothing but what their own kind answers.
-		if s.choiceField == "" && s.joinField == "" && !s.async && !s.headerless && (s.frame == "" || s.suggests) {
-			officiate(t, s).register(ctx, h.url)
-		}
-	}
-	var all []*contestant
-	for i, s := range players {
-		all = append(all, joins(ctx, t, h.url, s, s.name, i))
-	}
-	played := h.end(t)
-	if len(played.Matches) != n*(n-1)/2 {
-		t.Errorf("%d of %d matches", len(played.Matches), n*(n-1)/2)
-	}
-	// A foreign referee reads only what its own kind answers; ours reads all.
-	ours := &host.Played{Standings: played.Standings}
-	for _, m := range played.Matches {
-		if m.RefereeID == "REF01" {
-			ours.Matches = append(ours.Matches, m)
-		}
-	}
-	if len(ours.Matches) == 0 || len(ours.Matches) == len(played.Matches) {
-		t.Errorf("our referee has conducted %d matches of %d", len(ours.Matches), len(played.Matches))
-	}
-	unforfeited(t, ours)
-	checkContestants(ctx, t, all, 0)
-}
-
 // TestRefereesThatWantAnotherForm: a foreign referee that acknowledges everything
 // and plays on one kind of message, with fields of its own names, or refuses a
 // sender that it does not know, conducts a league alone.

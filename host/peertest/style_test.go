@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -134,7 +136,7 @@ func (s *style) wrap(t string, message object, id any) any {
 	case "envelope":
 		header, rest := object{}, object{}
 		for k, v := range message {
-			if contains(append(headerFields, "auth_token", "league_id", "round_id", "match_id", "game_type"), k) {
+			if slices.Contains(append(headerFields, "auth_token", "league_id", "round_id", "match_id", "game_type"), k) {
 				header[k] = v
 			} else {
 				rest[k] = v
@@ -143,7 +145,7 @@ func (s *style) wrap(t string, message object, id any) any {
 		method, params = "league.handle", object{"envelope": header, "payload": rest}
 	}
 	call := object{"jsonrpc": "2.0", "method": method, "params": params, "id": id}
-	if notice := contains([]string{"ROUND_ANNOUNCEMENT", "GAME_OVER", "LEAGUE_STANDINGS_UPDATE", "ROUND_COMPLETED", "LEAGUE_COMPLETED"}, t); notice && s.habit == "notify" {
+	if notice := slices.Contains([]string{"ROUND_ANNOUNCEMENT", "GAME_OVER", "LEAGUE_STANDINGS_UPDATE", "ROUND_COMPLETED", "LEAGUE_COMPLETED"}, t); notice && s.habit == "notify" {
 		delete(call, "id")
 	} else if notice && s.habit == "null id" {
 		call["id"] = nil
@@ -173,29 +175,17 @@ func (s *style) open(body object) (t string, message object, refusal object) {
 		if method != "handle_message" {
 			return "", nil, unknown
 		}
-	case "tool":
+	case "tool", "io":
 		if method != "tools/call" {
 			return "", nil, unknown
 		}
-		message, _ = params["arguments"].(object)
-		method, _ = params["name"].(string)
-	case "io":
-		if method != "tools/call" {
-			return "", nil, unknown
-		}
-		message, _ = params["input"].(object)
-		method, _ = params["tool"].(string)
+		names := map[string][2]string{"tool": {"name", "arguments"}, "io": {"tool", "input"}}[s.frame]
+		method, message = text(params, names[0]), inner(params, names[1])
 	case "envelope":
 		if method != "league.handle" {
 			return "", nil, unknown
 		}
-		message = object{}
-		for _, part := range []string{"envelope", "payload"} {
-			inner, _ := params[part].(object)
-			for k, v := range inner {
-				message[k] = v
-			}
-		}
+		message = with(inner(params, "envelope"), inner(params, "payload"))
 	default:
 		message = params
 	}
@@ -229,18 +219,16 @@ func (s *style) open(body object) (t string, message object, refusal object) {
 
 // answer wraps an answer.
 func (s *style) answer(message object, id any) any {
-	text, _ := json.Marshal(message)
 	out := object{"jsonrpc": "2.0", "id": id}
 	switch s.answers {
 	case "bare":
 		return message
 	case "params":
-		t, _ := message["message_type"].(string)
-		return object{"jsonrpc": "2.0", "method": strings.ToLower(t), "params": message, "id": "own-1"}
+		return rpc(strings.ToLower(text(message, "message_type")), message, "own-1")
 	case "text":
-		out["result"] = string(text)
+		out["result"] = encoded(message)
 	case "content":
-		out["result"] = object{"content": []any{object{"type": "text", "text": string(text)}}}
+		out["result"] = object{"content": []any{object{"type": "text", "text": encoded(message)}}}
 	case "io":
 		out["result"] = object{"tool": "tool", "output": message}
 	case "envelope":
@@ -261,8 +249,7 @@ func (s *style) read(body object) object {
 	case "bare":
 		return body
 	case "params":
-		params, _ := body["params"].(object)
-		return params
+		return inner(body, "params")
 	case "text":
 		return decoded(body["result"])
 	case "content":
@@ -271,43 +258,19 @@ func (s *style) read(body object) object {
 			return nil
 		}
 		part, _ := parts[0].(object)
-		text, _ := part["text"].(string)
-		var inner object
-		_ = json.Unmarshal([]byte(text), &inner)
-		return inner
+		return decoded(part["text"])
 	case "io":
-		inner, _ := result["output"].(object)
-		return inner
+		return inner(result, "output")
 	case "envelope":
-		all := object{}
-		for _, part := range []string{"envelope", "payload"} {
-			inner, _ := result[part].(object)
-			for k, v := range inner {
-				all[k] = v
-			}
-		}
-		return all
+		return with(inner(result, "envelope"), inner(result, "payload"))
 	}
 	return result
 }
 
 func without(o object, names ...string) object {
-	out := object{}
-	for k, v := range o {
-		if !contains(names, k) {
-			out[k] = v
-		}
-	}
+	out := maps.Clone(o)
+	maps.DeleteFunc(out, func(name string, _ any) bool { return slices.Contains(names, name) })
 	return out
-}
-
-func contains(list []string, s string) bool {
-	for _, e := range list {
-		if e == s {
-			return true
-		}
-	}
-	return false
 }
 
 func text(o object, name string) string {
@@ -320,7 +283,7 @@ func text(o object, name string) string {
 // of their own.
 func (s *style) starts(message object) (taken bool, wrong object) {
 	only := map[string]string{"named": "league_id", "missing": "league"}[s.start]
-	if !contains([]string{"named", "empty", "missing"}, s.start) {
+	if !slices.Contains([]string{"named", "empty", "missing"}, s.start) {
 		return s.start == "tool", nil
 	}
 	for name := range message {
@@ -357,7 +320,7 @@ func (s *style) astray(r *http.Request) (reply, bool) {
 		own = "/mcp"
 	}
 	switch {
-	case r.Method == http.MethodGet && r.URL.Path == "/openapi.json" && !contains(guessed, s.path):
+	case r.Method == http.MethodGet && r.URL.Path == "/openapi.json" && !slices.Contains(guessed, s.path):
 		return reply{body: object{"openapi": "3.1.0", "paths": object{own: object{"post": object{}}, "/health": object{"get": object{}}}}}, true
 	case strings.TrimRight(r.URL.Path, "/") != strings.TrimRight(own, "/"):
 		return notFound(), true

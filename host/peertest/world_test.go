@@ -107,21 +107,23 @@ func (w *world) post(url string, doc any) object {
 	}
 	ctx, cancel := context.WithTimeout(w.ctx, 30*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(raw))
+	return post(ctx, w.http, url, http.Header{"Content-Type": {"application/json"}}, raw)
+}
+
+// post posts a body to another program, or to one of ours.
+func post(ctx context.Context, client *http.Client, url string, header http.Header, body []byte) (answer object) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return nil
 	}
-	req.Header.Set("Content-Type", "application/json")
+	req.Header = header
 	req.Header.Set("X-Peer", "foreign") // the traffic between foreign programs is not ours
-	res, err := w.http.Do(req)
+	res, err := client.Do(req)
 	if err != nil {
 		return nil
 	}
 	defer res.Body.Close()
-	var answer object
-	if json.NewDecoder(res.Body).Decode(&answer) != nil {
-		return nil
-	}
+	_ = json.Unmarshal(received(res.Header, res.Body), &answer)
 	return answer
 }
 
@@ -277,14 +279,14 @@ func (o outcome) score() object {
 // conduct plays a match: the program says how it invites, calls and tells. A
 // player that has not joined is not called.
 func (w *world) conduct(m matchup, number int, invite func(side int) bool, choose func(side int) string, tell func(side int, o outcome)) outcome {
-	o := outcome{ids: [2]string{m.sides[0].id, m.sides[1].id}, number: number}
-	both := func(f func(side int)) {
-		var all sync.WaitGroup
-		for side := range 2 {
-			all.Go(func() { f(side) })
-		}
-		all.Wait()
-	}
+	o := conduct(outcome{ids: [2]string{m.sides[0].id, m.sides[1].id}, number: number}, invite, choose)
+	both(func(side int) { tell(side, o) })
+	w.note(func() { w.outcomes[m.id] = o })
+	return o
+}
+
+// conduct plays a match until both have chosen.
+func conduct(o outcome, invite func(side int) bool, choose func(side int) string) outcome {
 	both(func(side int) {
 		if !invite(side) {
 			return
@@ -293,9 +295,16 @@ func (w *world) conduct(m matchup, number int, invite func(side int) bool, choos
 			o.choices[side] = c
 		}
 	})
-	both(func(side int) { tell(side, o) })
-	w.note(func() { w.outcomes[m.id] = o })
 	return o
+}
+
+// both does something for both sides at once.
+func both(do func(side int)) {
+	var all sync.WaitGroup
+	for side := range 2 {
+		all.Go(func() { do(side) })
+	}
+	all.Wait()
 }
 
 // byTheBook is GAME_OVER as the text has it, and reported a report.

@@ -45,7 +45,7 @@ func haunted(t *testing.T, own, dead, referees, legs int, hang bool) *ghosts {
 		Referees: make([]referee.Config, referees),
 	}
 	for i := range own {
-		g.Seats = append(g.Seats, host.Seat{Config: player.Config{Config: agent.Config{Name: fmt.Sprintf("player %d", i)}, Factory: named(t, "random")[0], Watch: -1}})
+		g.Seats = append(g.Seats, player.Config{Config: agent.Config{Name: fmt.Sprintf("player %d", i)}, Factory: named(t, "random")[0], Watch: -1})
 	}
 	g.Started = func(url string, _ bool) {
 		for i := range dead {

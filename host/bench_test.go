@@ -233,7 +233,7 @@ func TestLargeLeague(t *testing.T) {
 	}
 	all := named(t, "random", "markov-1", "role", "frequency", "hedge", "copy-last")
 	for i := range n {
-		l.Seats = append(l.Seats, host.Seat{Config: player.Config{Config: agent.Config{Name: "player " + strconv.Itoa(i+1)}, Factory: all[i%len(all)]}})
+		l.Seats = append(l.Seats, player.Config{Config: agent.Config{Name: "player " + strconv.Itoa(i+1)}, Factory: all[i%len(all)]})
 	}
 	var most uint64
 	l.Manager.Events = func(e manager.Event) {

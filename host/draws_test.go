@@ -267,7 +267,7 @@ func playVerifiable(t *testing.T, alter func(*cheat, map[string]any)) (ends map[
 				ends[e.Player] = e
 			}
 		}}
-		l.Seats = append(l.Seats, host.Seat{Config: cfg})
+		l.Seats = append(l.Seats, cfg)
 	}
 	played, err := l.Play(t.Context())
 	if err != nil {

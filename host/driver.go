@@ -115,7 +115,7 @@ func (w *worker) league(ctx context.Context, index int, rec *results.League, qua
 		tools:    &d.tools,
 	}
 	for seat, field := range seats {
-		l.Seats = append(l.Seats, Seat{player.Config{
+		l.Seats = append(l.Seats, player.Config{
 			Config:      agent.Config{Name: game.PlayerID(seat), Mode: d.mode},
 			Factory:     d.factories[field],
 			Quarantined: quarantined[field],
@@ -124,7 +124,7 @@ func (w *worker) league(ctx context.Context, index int, rec *results.League, qua
 			League:      d.known,
 			Key:         game.StrategyKey(d.plan.Seed, index, field),
 			Coin:        game.CoinKey(d.plan.Seed, index, field),
-		}})
+		})
 	}
 	played, err := l.Play(ctx)
 	if err != nil {

@@ -22,7 +22,7 @@ func ExampleLeague_Play() {
 	}
 	for _, name := range []string{"always-odd", "always-even"} {
 		f, _ := builtin.Find(name)
-		l.Seats = append(l.Seats, host.Seat{Config: player.Config{Config: agent.Config{Name: name}, Factory: f}})
+		l.Seats = append(l.Seats, player.Config{Config: agent.Config{Name: name}, Factory: f})
 	}
 	played, err := l.Play(context.Background())
 	if err != nil {

@@ -43,7 +43,7 @@ func leagueOf(t *testing.T, players, own int) *host.League {
 	}
 	t.Cleanup(func() { l.Network.Close() })
 	for i, f := range named(t, "random", "markov-1", "role", "frequency", "hedge", "copy-last")[:own] {
-		l.Seats = append(l.Seats, host.Seat{Config: player.Config{Config: agent.Config{Name: fmt.Sprintf("healthy %d", i), Backoff: quick}, Factory: f, Watch: -1}})
+		l.Seats = append(l.Seats, player.Config{Config: agent.Config{Name: fmt.Sprintf("healthy %d", i), Backoff: quick}, Factory: f, Watch: -1})
 	}
 	return l
 }

@@ -31,10 +31,6 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// Seat is one player of a league. Of its configuration Factory is required;
-// endpoint, manager and caller are filled in.
-type Seat struct{ player.Config }
-
 // League is a league whose agents all live in this process.
 type League struct {
 	Network Network
@@ -43,7 +39,8 @@ type League struct {
 	// is called once, before anything is served.
 	Web      func(*manager.Manager) http.Handler
 	Referees []referee.Config
-	Seats    []Seat
+	// Seats are the players. Factory is required; endpoint, manager and caller are filled in.
+	Seats []player.Config
 	// Server configures every endpoint.
 	Server jsonrpc.Config
 	// MCP, if set, has every agent offer its messages as tools of the Model
@@ -324,7 +321,7 @@ func (a *assembly) referee(i int, managerURL string) error {
 }
 
 func (a *assembly) player(i int, managerURL string) (p *player.Player, err error) {
-	id, cfg := game.PlayerID(i), a.league.Seats[i].Config
+	id, cfg := game.PlayerID(i), a.league.Seats[i]
 	cfg.ID, cfg.Once = cmp.Or(cfg.ID, id), true
 	if cfg.League == nil {
 		cfg.League = a.known

@@ -62,7 +62,7 @@ func TestMatrix(t *testing.T) {
 				Referees: []referee.Config{{Config: agent.Config{Mode: mode}}},
 			}
 			for _, f := range named(t, "random", "role") {
-				l.Seats = append(l.Seats, host.Seat{Config: player.Config{Config: agent.Config{Mode: mode}, Factory: f, Watch: -1}})
+				l.Seats = append(l.Seats, player.Config{Config: agent.Config{Mode: mode}, Factory: f, Watch: -1})
 			}
 			m := &matrix{t: t, caller: &wire.Caller{Client: jsonrpc.NewClient(memory.From("stranger"), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)}}
 			l.Network, l.Tap = memory, func(name string) jsonrpc.Tap { return spy{m, name} }

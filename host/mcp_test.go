@@ -57,12 +57,12 @@ func openLeague(t testing.TB, network host.Network, legs int, offer *mcptools.Co
 		},
 	}
 	for i, f := range named(t, "random", "markov-1", "role", "frequency") {
-		l.Seats = append(l.Seats, host.Seat{Config: player.Config{
+		l.Seats = append(l.Seats, player.Config{
 			Config:  agent.Config{Mode: protocol.Tolerant},
 			Factory: f,
 			Key:     game.StrategyKey(7, 0, i),
 			Coin:    game.CoinKey(7, 0, i),
-		}})
+		})
 	}
 	return l
 }

@@ -41,7 +41,7 @@ func played(t *testing.T, players, legs int, verifiable bool, seed uint64) *trac
 	}
 	for i := range players {
 		f := builtin.All()[i%len(builtin.All())]
-		l.Seats = append(l.Seats, host.Seat{Config: player.Config{Config: agent.Config{Name: fmt.Sprint(f.Info().Name, i)}, Factory: f}})
+		l.Seats = append(l.Seats, player.Config{Config: agent.Config{Name: fmt.Sprint(f.Info().Name, i)}, Factory: f})
 	}
 	if _, err := l.Play(t.Context()); err != nil {
 		t.Fatal(err)

@@ -67,7 +67,7 @@ var recording = sync.OnceValues(func() ([]byte, error) {
 		if i == 4 {
 			f = broken{f}
 		}
-		l.Seats = append(l.Seats, host.Seat{Config: player.Config{Config: agent.Config{Name: f.Info().Name}, Factory: f}})
+		l.Seats = append(l.Seats, player.Config{Config: agent.Config{Name: f.Info().Name}, Factory: f})
 	}
 	_, err = l.Play(context.Background())
 	if err := errors.Join(err, rec.Close()); err != nil {

@@ -78,13 +78,13 @@ func hostLeagueWith(ctx context.Context, t *testing.T, m manager.Config, referee
 		l.Referees = append(l.Referees, referee.Config{Config: agent.Config{Mode: protocol.Tolerant, Timeout: time.Minute, Backoff: m.Backoff}, Concurrent: 2, JoinTimeout: time.Minute, ChoiceTimeout: time.Minute})
 	}
 	for i, name := range house {
-		l.Seats = append(l.Seats, host.Seat{Config: player.Config{
+		l.Seats = append(l.Seats, player.Config{
 			Config:   agent.Config{Name: "house-" + name, Mode: protocol.Tolerant, Backoff: m.Backoff},
 			Factory:  factory(t, name),
 			Patience: 20 * time.Millisecond,
 			Key:      game.StrategyKey(1, 0, i),
 			Coin:     game.CoinKey(1, 0, i),
-		}})
+		})
 	}
 	go func() {
 		played, err := l.Play(ctx)

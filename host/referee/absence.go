@@ -62,12 +62,7 @@ func (r *Referee) answered(player string, want protocol.Type) {
 // missed notes that a player has lost a match by a fault, and why. An unusable
 // answer is not an absence.
 func (r *Referee) missed(m *match, player string, fault game.Fault, why error) {
-	switch fault {
-	case game.FaultNoJoin, game.FaultNoAnswer, game.FaultDisconnect, game.FaultConnect:
-	default:
-		return
-	}
-	if wire.CodeOf(why) == protocol.CodeInvalidMove {
+	if !silent(fault) || wire.CodeOf(why) == protocol.CodeInvalidMove {
 		return
 	}
 	gone := absence{player, protocol.TypeGameJoinAck}

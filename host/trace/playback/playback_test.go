@@ -51,7 +51,7 @@ func recorded(t *testing.T, agent string) []*trace.Exchange {
 		},
 	}
 	for _, name := range []string{"always-even", "always-odd"} {
-		l.Seats = append(l.Seats, host.Seat{Config: player.Config{Config: agents.Config{Name: name}, Factory: strategy(name)}})
+		l.Seats = append(l.Seats, player.Config{Config: agents.Config{Name: name}, Factory: strategy(name)})
 	}
 	if _, err := l.Play(t.Context()); err != nil {
 		t.Fatal(err)

@@ -55,7 +55,7 @@ func hangWith(cfg wall.Config, names ...string) *hung {
 	}}
 	for i, name := range names {
 		f, _ := builtin.Find([]string{"always-odd", "always-even"}[i%2])
-		h.Seats = append(h.Seats, host.Seat{Config: player.Config{Config: agent.Config{Name: name}, Factory: f}})
+		h.Seats = append(h.Seats, player.Config{Config: agent.Config{Name: name}, Factory: f})
 	}
 	return h
 }

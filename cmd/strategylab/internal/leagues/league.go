@@ -83,7 +83,7 @@ func (l *live) house(c *cli.Context, h *hosting, league *host.League, key uint64
 			l.edited(f.Name, e)
 		}
 		cfg.Print = l.log.With("strategy", f.Name)
-		league.Seats = append(league.Seats, host.Seat{Config: cfg})
+		league.Seats = append(league.Seats, cfg)
 	}
 	if h.closed {
 		league.Manager.Players = len(league.Seats)

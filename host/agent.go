@@ -73,7 +73,7 @@ func (a Agent) run(ctx context.Context, role protocol.Role, cfg *agent.Config, c
 		if err != nil {
 			return nil, err
 		}
-		connect(cfg, cmp.Or(a.Public, url), caller, wire.GuessPeer(a.Manager, dialect.Contracts))
+		cfg.Endpoint, cfg.Caller, cfg.Manager = cmp.Or(a.Public, url), caller, wire.GuessPeer(a.Manager, dialect.Contracts)
 		if a.Conventional {
 			home.prepare(ctx, url, cfg)
 		}

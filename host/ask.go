@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -238,7 +239,9 @@ func (in *inquiry) reply(o *wire.Attempt, err error) (*Reply, error) {
 func (in *inquiry) introduce(ctx context.Context, o *wire.Attempt) (*wire.Attempt, error) {
 	for range maxIntroductions {
 		refused := o.Err
-		in.tried = append(in.tried, wire.Attempt{Form: in.introduced(o.Form), Err: refused})
+		form := o.Form // with the introduction in use
+		form.Name = strings.TrimSpace(form.Name + " as " + in.senders[0] + " for " + in.leagues[0])
+		in.tried = append(in.tried, wire.Attempt{Form: form, Err: refused})
 		switch blame(refused) {
 		case aboutLeague:
 			if len(in.leagues) < 2 && in.ask.Guessed {
@@ -268,12 +271,6 @@ func (in *inquiry) introduce(ctx context.Context, o *wire.Attempt) (*wire.Attemp
 		}
 	}
 	return nil, o.Err
-}
-
-// introduced describes a way under the introduction in use.
-func (in *inquiry) introduced(w wire.Form) wire.Form {
-	w.Name = strings.TrimSpace(w.Name + " as " + in.senders[0] + " for " + in.leagues[0])
-	return w
 }
 
 // discover adds the league ids and the senders that the manager names: in its
@@ -344,15 +341,8 @@ func (in *inquiry) note(o *wire.Attempt) {
 func (in *inquiry) failure(first error) error {
 	return &wire.NotUnderstoodError{
 		Type: in.message.Head().MessageType, URL: in.ask.Manager, Requests: len(in.tried), Tried: in.tried,
-		Looks: "it refuses every sender and league id that is known: " + cut(first),
+		Looks: "it refuses every sender and league id that is known: " + cmp.Or(wire.Words(first), first.Error()),
 	}
-}
-
-func cut(err error) string {
-	if words := wire.Words(err); words != "" {
-		return words
-	}
-	return err.Error()
 }
 
 // What a refusal is about.

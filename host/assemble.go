@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"sync"
 
-	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/mcptools"
@@ -87,12 +86,6 @@ func assemble(ctx context.Context, p place, role protocol.Role, create creator) 
 	}
 	a.mount(role, a.agent.Dispatcher(), a.chain)
 	return a, nil
-}
-
-// connect fills in how a player or referee is reached, and how it reaches its
-// manager.
-func connect(cfg *agent.Config, url string, caller *wire.Caller, manager *wire.Peer) {
-	cfg.Endpoint, cfg.Caller, cfg.Manager = url, caller, manager
 }
 
 // opened is an endpoint that is opened before its agent is made: what answers

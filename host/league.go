@@ -299,7 +299,7 @@ func (a *assembly) member(name string, role protocol.Role, cfg *agent.Config, ma
 		if err != nil {
 			return nil, err
 		}
-		connect(cfg, url, caller, wire.NewPeer(managerURL, dialect.Contracts))
+		cfg.Endpoint, cfg.Caller, cfg.Manager = url, caller, wire.NewPeer(managerURL, dialect.Contracts)
 		m, err := create()
 		return awaited{m, there}, err
 	}, besides{})

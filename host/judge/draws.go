@@ -223,7 +223,7 @@ func (l *League) commits() (v Verdict) {
 			v.broken(m.shown(), "%s: %d cannot be verified: %s", m.ID, list[i].Number, list[i].Broken)
 		case len(list) > 0:
 			v.Examined++
-		case some && m.offered && len(m.commitments) == 0 && m.drew():
+		case some && m.offered && len(m.commitments) == 0 && slices.ContainsFunc(m.results, func(t result) bool { _, drawn := t.Drawn.Get(); return drawn }):
 			v.Examined++
 			v.broken(m.shown(), "%s: the referee gave no commitment, which it gave in other matches", m.ID)
 		case len(m.commitments) > 0 && len(m.answers) > 0 && !m.again:
@@ -239,9 +239,4 @@ func (m *match) shown() (all []*Exchange) {
 		all = append(all, x.Exchange)
 	}
 	return all
-}
-
-// drew reports whether a number was drawn.
-func (m *match) drew() bool {
-	return slices.ContainsFunc(m.results, func(t result) bool { _, drawn := t.Drawn.Get(); return drawn })
 }

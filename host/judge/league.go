@@ -71,7 +71,7 @@ type sight struct {
 
 func newLeague(name string, run int) *League {
 	return &League{
-		ID: name, name: name, run: run, people: newPeople(),
+		ID: name, name: name, run: run, people: people{map[string]bool{}, map[string][]string{}, map[string][]string{}},
 		rounds: map[int][]string{}, byID: map[string]*match{}, players: map[string]bool{},
 	}
 }

@@ -34,10 +34,6 @@ type people struct {
 	at     map[string][]string // ids by place, see places
 }
 
-func newPeople() people {
-	return people{known: map[string]bool{}, agents: map[string][]string{}, at: map[string][]string{}}
-}
-
 func (p people) clone() people {
 	return people{maps.Clone(p.known), maps.Clone(p.agents), maps.Clone(p.at)}
 }

@@ -122,12 +122,6 @@ func (m *match) expect(side int, kind protocol.Type, stop context.CancelFunc) *e
 	return e
 }
 
-func (m *match) stopExpecting(side int) {
-	m.mu.Lock()
-	m.waiting[side] = nil
-	m.mu.Unlock()
-}
-
 // deliver hands over an answer that was posted. It reports whether the answer
 // was waited for; a late one, or a second one, is not, except the late join of a
 // player that has been called on without it.

@@ -325,7 +325,9 @@ func (r *Referee) obtain(ctx context.Context, m *match, side int, q question) (p
 		<-ctx.Done() // the player posts its answer, or has done so
 		return nil, strictOnlyIf(acknowledged, context.Cause(ctx))
 	})
-	m.stopExpecting(side)
+	m.mu.Lock()
+	m.waiting[side] = nil
+	m.mu.Unlock()
 	select {
 	case p := <-e.got:
 		answer, err = p.message, p.err

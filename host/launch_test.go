@@ -1,9 +1,10 @@
 package host
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -20,9 +21,9 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// launched serves the startPath of a manager over a socket, and has a referee and two players
+// launched returns what serves the startPath of a manager, and has a referee and two players
 // registered if they are to play.
-func launched(t *testing.T, cfg manager.Config, play bool) (m *manager.Manager, url string) {
+func launched(t *testing.T, cfg manager.Config, play bool) (m *manager.Manager, h http.Handler) {
 	t.Helper()
 	net := new(jsonrpc.Loopback)
 	cfg.LeagueID, cfg.Probe = "cup", manager.ProbeOff
@@ -44,38 +45,22 @@ func launched(t *testing.T, cfg manager.Config, play bool) (m *manager.Manager, 
 			t.Fatal(answer.Error)
 		}
 	}
-	srv := httptest.NewServer(launching(m.Launcher()))
-	t.Cleanup(srv.Close)
-	return m, srv.URL + startPath
+	return m, launching(m.Launcher())
 }
 
-// launchBy posts to StartPath and returns the status and what is said.
-func launchBy(t *testing.T, method, url, body string, header http.Header) (int, map[string]any) {
+// launchBy posts to StartPath from this machine, and returns the status and what is said.
+func launchBy(t *testing.T, h http.Handler, method, body string, header http.Header) (int, map[string]any) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, values := range header {
-		req.Header[name] = values
-	}
-	if h := header.Get("Host"); h != "" {
-		req.Host = h
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	raw, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := httptest.NewRequestWithContext(t.Context(), method, "http://127.0.0.1"+startPath, strings.NewReader(body))
+	req.RemoteAddr, req.Host = "127.0.0.1:4711", cmp.Or(header.Get("Host"), req.Host)
+	maps.Copy(req.Header, header)
+	answer := httptest.NewRecorder()
+	h.ServeHTTP(answer, req)
 	var said map[string]any
-	if err := json.Unmarshal(raw, &said); err != nil {
-		t.Errorf("HTTP %d %s: %v", res.StatusCode, raw, err)
+	if err := json.Unmarshal(answer.Body.Bytes(), &said); err != nil {
+		t.Errorf("HTTP %d %s: %v", answer.Code, answer.Body, err)
 	}
-	return res.StatusCode, said
+	return answer.Code, said
 }
 
 // Who may start a league by START_LEAGUE may by POST /start_league, and nobody
@@ -119,8 +104,8 @@ func TestStartedByAPostToItsPath(t *testing.T) {
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			t.Parallel()
-			m, url := launched(t, manager.Config{AdminToken: c.admin}, true)
-			status, said := launchBy(t, http.MethodPost, url, c.body, c.header)
+			m, h := launched(t, manager.Config{AdminToken: c.admin}, true)
+			status, said := launchBy(t, h, http.MethodPost, c.body, c.header)
 			if code, _ := said["error_code"].(string); status != c.status || code != c.code {
 				t.Errorf("HTTP %d %v, want %d %s", status, said, c.status, c.code)
 			}
@@ -143,15 +128,15 @@ func TestAPostToStartWhatCannotStart(t *testing.T) {
 	t.Parallel()
 	asJSON := http.Header{"Content-Type": {"application/json"}}
 	_, empty := launched(t, manager.Config{}, false)
-	if status, said := launchBy(t, http.MethodPost, empty, "{}", asJSON); status != 409 || said["error_code"] != string(protocol.CodeInvalidState) {
+	if status, said := launchBy(t, empty, http.MethodPost, "{}", asJSON); status != 409 || said["error_code"] != string(protocol.CodeInvalidState) {
 		t.Errorf("without players: HTTP %d %v", status, said)
 	}
-	if status, said := launchBy(t, http.MethodGet, empty, "", nil); status != 405 || said["detail"] == nil {
+	if status, said := launchBy(t, empty, http.MethodGet, "", nil); status != 405 || said["detail"] == nil {
 		t.Errorf("GET: HTTP %d %v", status, said)
 	}
 	_, ready := launched(t, manager.Config{}, true)
 	for range 2 {
-		if status, said := launchBy(t, http.MethodPost, ready, "{}", asJSON); status != 200 || said["league_id"] != "cup" {
+		if status, said := launchBy(t, ready, http.MethodPost, "{}", asJSON); status != 200 || said["league_id"] != "cup" {
 			t.Errorf("with players: HTTP %d %v", status, said)
 		}
 	}
@@ -164,7 +149,7 @@ func TestAPostToStartWhatCannotStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, over := launched(t, manager.Config{DataDir: dir}, false)
-	if status, said := launchBy(t, http.MethodPost, over, "{}", asJSON); status != 409 || said["error_code"] != string(protocol.CodeLeagueAlreadyComplete) {
+	if status, said := launchBy(t, over, http.MethodPost, "{}", asJSON); status != 409 || said["error_code"] != string(protocol.CodeLeagueAlreadyComplete) {
 		t.Errorf("after the end: HTTP %d %v", status, said)
 	}
 }

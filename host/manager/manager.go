@@ -13,45 +13,34 @@
 //
 // # The order of messages
 //
-// In each round:
+// In each round ROUND_ANNOUNCEMENT goes to all players at the same time, and is waited for until
+// every player that is not SUSPENDED has acknowledged, failed to, or had its 10 s; then to the
+// referees, with the endpoints of the players and the match keys of exactly those matches that each
+// conducts. Each MATCH_RESULT_REPORT is answered when it is in the journal. After the last,
+// LEAGUE_STANDINGS_UPDATE and then ROUND_COMPLETED go to everybody, and LEAGUE_COMPLETED after the
+// last round.
 //
-//  1. ROUND_ANNOUNCEMENT to all players, at the same time. It is waited for
-//     until every player that is not SUSPENDED has acknowledged, failed to, or
-//     had its 10 s.
-//  2. ROUND_ANNOUNCEMENT to the referees. It holds the endpoints of the players
-//     and the match keys of exactly those matches that the referee conducts, and
-//     nobody else is sent any.
-//  3. MATCH_RESULT_REPORT from the referees, each answered when it is in the
-//     journal.
-//  4. LEAGUE_STANDINGS_UPDATE and then ROUND_COMPLETED to everybody.
+// Each agent gets its messages one after another and in this order. An attempt that fails is
+// repeated in the background by [Config.Backoff]; a message that is still waiting when a newer one
+// of its type comes is dropped. An agent that cannot be reached is SUSPENDED: it is notified like
+// any other, but nobody waits for it, so that it costs the league one timeout and not one in every
+// round. A player that the organiser has taken out is sent the end of the league only, and forfeits.
+// Between rounds, and while the organiser has paused the league, nothing runs out.
 //
-// LEAGUE_COMPLETED to everybody follows the last round. Each agent gets its messages one after
-// another and in this order. An attempt that fails is repeated in the background by
-// [Config.Backoff]; a message that is still waiting when a newer one of its type comes is dropped.
-// An agent that cannot be reached is SUSPENDED: it is scheduled and notified like any other, but
-// nobody waits for it, so that it costs the league one timeout and not one in every round.
-//
-// A player that the organiser has withdrawn or suspended is sent nothing but the end of the league,
-// and forfeits: its matches are assigned as ever, and a referee of this program asks only its
-// opponent. Between rounds, and while the organiser has paused the league, nothing runs out: no
-// match is assigned, and nobody owes an answer.
-//
-// Step 2 is repeated for a referee, and step 1 for the players concerned, when the announcement has
-// become wrong: a referee that could not be notified, or that owes a report and has sent none for
+// The announcement is repeated to a referee, and to the players concerned, when it has become
+// wrong: a referee that could not be notified, or that owes a report and has sent none for
 // [Config.MatchDeadline], loses its matches to another one; an agent has come back at another
-// endpoint or with a new token; a player of the referee's is taken out or readmitted; the manager
-// was started again. A referee then gets the matches that are not over.
+// endpoint or with a new token; a player is taken out or readmitted; the manager was started again.
+// A referee then gets the matches that are not over.
 //
 // # Restarts
 //
-// An event of the league is in the journal before anybody learns what follows from it: a
-// registration, the start, the organiser's wishes and a result before they are answered, an
-// assignment before it is announced; the end of a round and of the league once everybody was
-// notified or given up on. So a manager that is killed at any moment and started again on the same
-// data directory announces the current round again, without the matches that are over, or repeats
-// the messages that end a round; it may send a message twice, but it forgets nothing that it
-// acknowledged, and a result counts once: its repeat is refused with 5003 and same_result. The JSON
-// files for people are written in the background at the ends of rounds, and never read back.
+// An event of the league is in the journal before anybody learns what follows from it; the end of a
+// round and of the league once everybody was notified or given up on. So a manager that is killed at
+// any moment and started again on the same data directory announces the current round again, without
+// the matches that are over, or repeats the messages that end a round; it may send a message twice,
+// but it forgets nothing that it acknowledged, and a result counts once. The JSON files for people
+// are written in the background at the ends of rounds, and never read back.
 //
 // # Who may do what
 //

@@ -54,7 +54,7 @@ func TestAPlayerThatHangsCostsOneTimeout(t *testing.T) {
 		if took := time.Since(begin); took != 10*time.Second {
 			t.Errorf("three rounds with a player that hangs took %v, want the 10 s of one attempt", took)
 		}
-		r.finish(time.Hour)
+		r.finish()
 		// What is left at the end is the last one of each. When all attempts at one
 		// have failed, the player is gone, and the end of the league is tried once.
 		all := attempts.all()
@@ -72,7 +72,7 @@ func TestAnAgentThatComesBackIsActiveAgain(t *testing.T) {
 		referee := r.referee("north")
 		r.field(1)
 		away := r.admit("away", nil)
-		r.begin()
+		r.begin(0)
 		m := referee.announcements(1).Matches[0]
 		// It begins to listen while the announcement is being tried again.
 		back := r.silent(protocol.RolePlayer, "away")
@@ -99,7 +99,7 @@ func TestASuspendedAgentIsActiveWhenItAsks(t *testing.T) {
 		r.referee("north")
 		r.field(1)
 		away := r.admit("away", nil)
-		r.begin()
+		r.begin(0)
 		r.events.until(t, "a suspension", func(e manager.Event) bool { return e.Agent == away.PlayerID && e.State == league.Suspended })
 		synctest.Wait() // until the next attempt to reach it, which suspends it again
 		s := r.silent(protocol.RolePlayer, "away")
@@ -158,8 +158,7 @@ func TestARefereeThatCannotBeReachedLosesItsMatches(t *testing.T) {
 	south := r.referee("south")
 	gone := r.referee("gone")
 	gone.stop()
-	players := r.field(4)
-	r.begin()
+	players := r.begin(4)
 	if n := len(south.own(south.announcements(1))); n != 1 {
 		t.Fatalf("%d matches at first, want 1", n)
 	}
@@ -195,7 +194,6 @@ func TestARefereeThatIsSilentLosesItsMatches(t *testing.T) {
 		r := newRig(t, func(c *manager.Config) { c.MatchDeadline = 3 * time.Minute })
 		silent := r.referee("silent")
 		south := r.referee("south")
-		south.inbox.patience = time.Hour
 		r.field(6)
 		r.run()
 		begin := time.Now()
@@ -223,7 +221,7 @@ func TestARefereeThatIsSilentLosesItsMatches(t *testing.T) {
 			t.Errorf("the late report is refused with %d", refusal.RPC)
 		}
 		silent.conducts(fair)
-		r.finish(time.Hour)
+		r.finish()
 		r.wantTable(6, 1)
 		if own := silent.own(silent.announcements(2)); len(own) == 0 {
 			t.Error("a referee that has spoken again gets no matches in the next round")
@@ -245,9 +243,7 @@ func TestSilenceAboutAcknowledgedMatchesIsSaid(t *testing.T) {
 			}
 		})
 		silent, south := r.referee("silent"), r.referee("south")
-		south.inbox.patience = time.Hour
-		r.field(4)
-		r.begin()
+		r.begin(4)
 		mine := silent.own(silent.announcements(1))
 		time.Sleep(10 * time.Second)
 		for _, m := range south.own(south.announcements(1)) {
@@ -262,7 +258,7 @@ func TestSilenceAboutAcknowledgedMatchesIsSaid(t *testing.T) {
 		if moved := ids(south.announcements(2).Matches); !slices.Equal(moved, ids(mine)) {
 			t.Errorf("after the rest of its time the other referee has %q, want %q", moved, ids(mine))
 		}
-		r.finish(time.Hour)
+		r.finish()
 		if len(events) != 1 {
 			t.Errorf("it is said %d times: %+v", len(events), events)
 		}
@@ -273,9 +269,7 @@ func TestTheOnlyRefereeGetsTheMatchAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, func(c *manager.Config) { c.Backoff = game.LeagueBackoff() })
 		only := r.referee("only")
-		only.inbox.patience = time.Hour
-		r.field(4)
-		r.begin()
+		r.begin(4)
 		begin := time.Now()
 		both := only.announcements(1).Matches
 		only.report(both[0], 1, fair(both[0]))
@@ -288,7 +282,7 @@ func TestTheOnlyRefereeGetsTheMatchAgain(t *testing.T) {
 		if diff := cmp.Diff([]string{both[1].MatchID}, ids(told.Matches)); diff != "" {
 			t.Errorf("of (-want +got):\n%s", diff)
 		}
-		r.finish(time.Hour)
+		r.finish()
 	})
 }
 
@@ -297,8 +291,7 @@ func TestALateRefereeTakesOverFromADeadOne(t *testing.T) {
 		r := newRig(t, func(c *manager.Config) { c.MatchDeadline = time.Hour })
 		dead := r.referee("dead")
 		dead.stop()
-		r.field(4)
-		r.begin()
+		r.begin(4)
 		synctest.Wait()
 		time.Sleep(5 * time.Minute) // it is tried again and again
 		if n := len(r.m.Results()); n != 0 {
@@ -315,8 +308,7 @@ func TestRestartedRefereeGetsItsMatches(t *testing.T) {
 		r := newRig(t, func(c *manager.Config) { c.MatchDeadline = time.Hour })
 		referee := r.referee("north")
 		referee.stop()
-		r.field(4)
-		r.begin()
+		r.begin(4)
 		time.Sleep(10 * time.Minute)
 		referee.conducts(fair)
 		referee.listen("elsewhere") // and shows its token

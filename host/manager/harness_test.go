@@ -1,7 +1,6 @@
 package manager_test
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,13 +19,12 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// patience is how long a test waits for what must happen before it fails.
-const patience = 2 * time.Minute
+// patience is how long a test waits for what must happen before it fails, by the clock of a
+// bubble; outside of one the tests end before.
+const patience = time.Hour
 
 // watched is a list that tests wait on.
 type watched[T any] struct {
-	patience time.Duration // other than patience, for tests with a clock of their own
-
 	mu      sync.Mutex
 	items   []T
 	changed chan struct{}
@@ -51,8 +49,7 @@ func (w *watched[T]) all() []T {
 // wait returns the list as soon as the condition holds for it.
 func (w *watched[T]) wait(t testing.TB, what string, condition func([]T) bool) []T {
 	t.Helper()
-	limit := cmp.Or(w.patience, patience)
-	deadline := time.NewTimer(limit)
+	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
 	for {
 		w.mu.Lock()
@@ -68,7 +65,7 @@ func (w *watched[T]) wait(t testing.TB, what string, condition func([]T) bool) [
 		select {
 		case <-changed:
 		case <-deadline.C:
-			t.Fatalf("waited %v for %s; there are %d: %+v", limit, what, len(items), items)
+			t.Fatalf("waited for %s; there are %d: %+v", what, len(items), items)
 		}
 	}
 }
@@ -168,7 +165,7 @@ func (r *rig) run() {
 	})
 }
 
-// start starts the league, and begin runs the manager before.
+// start starts the league.
 func (r *rig) start() {
 	r.t.Helper()
 	if err := r.m.Start(context.Background()); err != nil {
@@ -176,10 +173,13 @@ func (r *rig) start() {
 	}
 }
 
-func (r *rig) begin() {
+// begin has n players register, runs the manager and starts the league.
+func (r *rig) begin(n int) []*scripted {
 	r.t.Helper()
+	players := r.field(n)
 	r.run()
 	r.start()
+	return players
 }
 
 // finished waits for the end of Run, and finish for one without an error; a test with a clock

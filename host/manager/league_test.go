@@ -193,6 +193,6 @@ func TestAnAnnouncementThatCameTooEarlyIsRepeated(t *testing.T) {
 			return nil, nil
 		}
 	})
-	r.begin()
+	r.begin(0)
 	players[1].announcements(1)
 }

@@ -103,7 +103,7 @@ func TestARegistrationIsRemovedBeforeTheStart(t *testing.T) {
 		t.Errorf("the seat that was freed goes to %s", ben.id)
 	}
 	r.conductor("north", fair)
-	r.begin()
+	r.begin(0)
 	r.finish()
 	if table := r.m.Standings(); len(table) != 2 {
 		t.Errorf("the table: %+v", table)

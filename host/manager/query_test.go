@@ -142,8 +142,7 @@ func running(t testing.TB, change func(*manager.Config)) (r *rig, referee *scrip
 	t.Helper()
 	r = newRig(t, change)
 	referee = r.referee("north")
-	players = r.field(2)
-	r.begin()
+	players = r.begin(2)
 	referee.announcements(1)
 	return r, referee, players
 }

@@ -123,8 +123,7 @@ func TestARestartAnnouncesOnlyWhatIsLeft(t *testing.T) {
 	configure := func(c *manager.Config) { c.DataDir = dir }
 	r := newRig(t, configure)
 	referee := r.referee("north")
-	players := r.field(4)
-	r.begin()
+	players := r.begin(4)
 	told := referee.announcements(1).Matches
 	done, left := told[0], told[1]
 	referee.report(done, 1, result(done, game.Even, game.Odd, 8))

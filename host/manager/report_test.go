@@ -66,8 +66,7 @@ func TestOneOfManyReportsAtOnceCounts(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *manager.Config) { c.DataDir = t.TempDir() })
 	referee := r.referee("north")
-	r.field(4)
-	r.begin()
+	r.begin(4)
 	m := referee.announcements(1).Matches[0]
 	outcomes := make(chan error, 20)
 	var all sync.WaitGroup

@@ -1,8 +1,10 @@
 package agent_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -89,5 +91,26 @@ func TestABrokenJournalEndsTheStay(t *testing.T) {
 	}
 	if err := m.Stay(t.Context(), agent.Stay{}); !errors.Is(err, agent.ErrJournal) {
 		t.Errorf("the stay ends with %v", err)
+	}
+}
+
+// Each kind of each agent is logged once, with its number at the end.
+func TestTally(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&out, nil))
+	var tally agent.Tally
+	for range 3 {
+		tally.Note(log, "refused", "P01", "GAME_OVER", errors.New("no"))
+	}
+	tally.Note(log, "refused", "P02", "GAME_OVER", errors.New("no"))
+	if n := strings.Count(out.String(), "\n"); n != 2 || strings.Contains(out.String(), "level=WARN") {
+		t.Errorf("%d lines:\n%s", n, &out)
+	}
+	out.Reset()
+	tally.Close(log)
+	tally.Close(log)
+	if got := out.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "agent=P01") || !strings.Contains(got, "times=3") {
+		t.Errorf("at the end:\n%s", got)
 	}
 }

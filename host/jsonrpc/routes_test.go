@@ -1,10 +1,14 @@
 package jsonrpc_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -114,4 +118,190 @@ func besideStreams(t *testing.T, writeTimeout time.Duration) bool {
 		}
 	}
 	return err == nil
+}
+
+// TestDivertSeesTheBody: what goes to another handler is decided by what has
+// been read, and that handler finds the body as it came.
+func TestDivertSeesTheBody(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var asked []string
+	other := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		fmt.Fprintf(w, "other %d %s %v", r.ContentLength, body, err)
+	})
+	divert := func(r *jsonrpc.Request) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		asked = append(asked, r.Method)
+		return r.Method == "theirs" || r.Header.Get("X-Theirs") != ""
+	}
+	tap := new(recorder)
+	srv := startHTTP(t, jsonrpc.Config{Other: other, Divert: divert, MaxBody: 200, Tap: tap}, echo)
+	for _, c := range []struct{ header, body, want string }{
+		{"", `{"jsonrpc":"2.0","id":1,"method":"ours"}`, `"method":"ours"`},
+		{"", `{"jsonrpc":"2.0","id":1,"method":"theirs"}`, `other 42 {"jsonrpc":"2.0","id":1,"method":"theirs"} <nil>`},
+		{"x", `nonsense`, `other 8 nonsense <nil>`},
+		{"x", `[{"jsonrpc":"2.0","id":1,"method":"ours"}]`, `other 42 [`},
+		{"x", `{"jsonrpc":"2.0","id":1,"result":{}}`, `other 36 {`},
+		{"", `nonsense`, `-32700`},
+		{"x", `{"x":"` + strings.Repeat("x", 300) + `"}`, `longer than 200 bytes`},
+	} {
+		if _, body := request(t, "POST", srv.URL(), strings.NewReader(c.body), "X-Theirs", c.header); !strings.Contains(body, c.want) {
+			t.Errorf("%.60s: %s, want %s", c.body, body, c.want)
+		}
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if want := []string{"ours", "theirs", "", "", "", ""}; !slices.Equal(asked, want) {
+		t.Errorf("asked about %q, want %q", asked, want)
+	}
+	if n := tap.count(); n != 3 {
+		t.Errorf("the tap was informed of %d exchanges, want those 3 of the endpoint", n)
+	}
+}
+
+// TestDivertedRequestsAreDrained: they are given the drain period, where a
+// stream ends at once.
+func TestDivertedRequestsAreDrained(t *testing.T) {
+	t.Parallel()
+	entered, release := make(chan string, 2), make(chan struct{})
+	other := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		entered <- r.Method
+		select {
+		case <-r.Context().Done():
+			fmt.Fprint(w, "cut off")
+		case <-release:
+			fmt.Fprint(w, "finished")
+		}
+	})
+	srv, err := jsonrpc.Listen(t.Context(), "127.0.0.1:0", jsonrpc.Config{Other: other, Divert: func(*jsonrpc.Request) bool { return true }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := serve(t, srv, echo)
+	var asking sync.WaitGroup
+	answers := map[string]string{}
+	var mu sync.Mutex
+	for _, verb := range []string{"GET", "POST"} {
+		asking.Go(func() {
+			_, body := request(t, verb, srv.URL(), strings.NewReader(call))
+			mu.Lock()
+			defer mu.Unlock()
+			answers[verb] = body
+		})
+		<-entered
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- stop() }()
+	if !eventually(func() bool { mu.Lock(); defer mu.Unlock(); return answers["GET"] == "cut off" }) {
+		t.Error("the stream goes on while the server drains")
+	}
+	close(release)
+	asking.Wait()
+	if err := <-ended; err != nil || answers["POST"] != "finished" {
+		t.Errorf("%v, and the diverted request got %q", err, answers["POST"])
+	}
+}
+
+// side takes messages whose method begins with "theirs", and responses.
+type side struct {
+	send    func([]byte) error
+	mu      sync.Mutex
+	taken   []string
+	pending chan struct{} // closed when what was taken has been answered
+	ended   error
+}
+
+func (s *side) Take(_ context.Context, req *jsonrpc.Request, refused *jsonrpc.Refusal) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case refused != nil && !strings.Contains(string(req.Raw), `"result"`):
+		return false
+	case refused == nil && !strings.HasPrefix(req.Method, "theirs"):
+		return false
+	}
+	s.taken = append(s.taken, string(req.Raw))
+	return true
+}
+
+func (s *side) End(ctx context.Context) {
+	select {
+	case <-s.pending:
+		_ = s.send([]byte(`"late"`))
+	case <-ctx.Done():
+		s.ended = ctx.Err()
+	}
+}
+
+// TestSide: a stream carries two protocols, and ends when both have answered.
+func TestSide(t *testing.T) {
+	t.Parallel()
+	in, lines := io.Pipe()
+	read, out := io.Pipe()
+	s := &side{pending: make(chan struct{})}
+	cfg := jsonrpc.Config{Beside: func(send func([]byte) error) jsonrpc.Side { s.send = send; return s }}
+	served := make(chan error, 1)
+	go func() {
+		served <- jsonrpc.ServeStdio(t.Context(), in, out, echo, cfg)
+		out.Close()
+	}()
+	answers := newScanner(read)
+	for _, c := range []struct{ line, want string }{
+		{`{"jsonrpc":"2.0","id":1,"method":"theirs/1"}`, ""},
+		{`{"jsonrpc":"2.0","id":2,"method":"ours"}`, `"method":"ours"`},
+		{`{"jsonrpc":"2.0","id":3,"result":{}}`, ""},
+		{`nonsense`, `-32700`},
+		{`{"jsonrpc":"2.0","id":4,"method":"theirs/2"}`, ""},
+	} {
+		if _, err := io.WriteString(lines, c.line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		if c.want != "" && (!answers.Scan() || !strings.Contains(answers.Text(), c.want)) {
+			t.Errorf("%s: %s, want %s", c.line, answers.Text(), c.want)
+		}
+	}
+	lines.Close()
+	close(s.pending)
+	if !answers.Scan() || answers.Text() != `"late"` {
+		t.Errorf("at the end came %q", answers.Text())
+	}
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	if len(s.taken) != 3 || !strings.Contains(s.taken[2], "theirs/2") {
+		t.Errorf("taken: %q", s.taken)
+	}
+}
+
+// TestSideIsCutOff: when the drain period is over, what is in progress there is
+// given up.
+func TestSideIsCutOff(t *testing.T) {
+	t.Parallel()
+	in, _ := io.Pipe()
+	s := &side{pending: make(chan struct{})}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := jsonrpc.ServeStdio(ctx, in, io.Discard, echo, jsonrpc.Config{Drain: 1, Beside: func(func([]byte) error) jsonrpc.Side { return s }})
+	if err == nil || !strings.Contains(err.Error(), "cut off") || !errors.Is(s.ended, context.Canceled) {
+		t.Errorf("%v, and the side ended by %v", err, s.ended)
+	}
+}
+
+// TestServe answers a message that came by another way as the endpoint would.
+func TestServe(t *testing.T) {
+	t.Parallel()
+	tap := new(recorder)
+	for body, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":1,"method":"m"}`: `"method":"m"`,
+		`nonsense`:                              `-32700`,
+	} {
+		if status, got := jsonrpc.Serve(t.Context(), &jsonrpc.Request{Raw: []byte(body)}, echo, jsonrpc.Config{Tap: tap}); !strings.Contains(string(got), want) {
+			t.Errorf("%s: %d %s", body, status, got)
+		}
+	}
+	if tap.count() != 2 {
+		t.Errorf("the tap was informed of %d exchanges, want 2", tap.count())
+	}
 }

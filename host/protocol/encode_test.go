@@ -1,8 +1,13 @@
 package protocol
 
 import (
+	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestNothingIsLost: unknown members, explicit nulls and empty strings survive
@@ -109,5 +114,113 @@ func checkTable(t *testing.T, where string, s *shape) {
 	}
 	for name, part := range s.parts {
 		checkTable(t, where+" "+name, part)
+	}
+}
+
+// TestPlainMessages: messages that are written and read without reflection come out as
+// package json writes and reads them, with every member that they can have.
+func TestPlainMessages(t *testing.T) {
+	t.Parallel()
+	h := Header{
+		Protocol: Version, Sender: "player:\"P01\"\n", Timestamp: "2026-03-14T09:10:14Z", ConversationID: "é\u2028",
+		AuthToken: "<&>", LeagueID: cup, RoundID: RoundNumber(-3), MatchID: "R1M1", GameType: GameEvenOdd,
+	}
+	with := func(t Type) Header { h.MessageType = t; return h }
+	flags := []Opt[bool]{{}, Null[bool](), Some(true), Some(false)}
+	var all []Message
+	for i, flag := range flags {
+		all = append(all,
+			&Ack{with("GAME_OVER_ACK"), StatusAcknowledged, heron, refOne, flag, "v2", "a \"text\""},
+			&GameJoinAck{with(TypeGameJoinAck), heron, clock("09:00:00"), flag, flags[len(flags)-1-i], "ACK", "commit-1"})
+	}
+	for _, c := range []*ChoiceContext{nil, {}, {OpponentID: otter, RoundID: NoRound(), YourStandings: &OwnStandings{Wins: Some(0)}}} {
+		all = append(all, &ChooseParityCall{with(TypeChooseParityCall), heron, c, clock("09:00:30"), "c0ffee"})
+	}
+	all = append(all,
+		&GameInvitation{with(TypeGameInvitation), PlayerA, otter}, &GameInvitation{},
+		&ChooseParityResponse{with(TypeChooseParityResponse), heron, Even, Odd, "n0nce"}, &ChooseParityResponse{})
+	read := 0
+	for _, m := range all {
+		want, err := json.Marshal(m, plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Encode(m)
+		if err != nil || string(got) != string(want) {
+			t.Errorf("%v\n got %s\nwant %s", err, got, want)
+		}
+		goType := reflect.TypeOf(m).Elem()
+		reread := reflect.New(goType).Interface().(Message)
+		if readPlain(reread, plainFields(goType), parsed(t, got).Without(headerNames...)) {
+			read++
+			*reread.Head() = *m.Head()
+			if diff := cmp.Diff(m, reread, cmp.Exporter(func(reflect.Type) bool { return true })); diff != "" {
+				t.Errorf("%s is read otherwise:\n%s", got, diff)
+			}
+		}
+	}
+	if want := len(all) - 5; read != want { // a null, or an object within, is read by package json
+		t.Errorf("%d messages are read as a whole, want %d", read, want)
+	}
+}
+
+// TestBroadcastIsTheMessage: a copy of a broadcast message is byte by byte what
+// reflection writes of the message itself, whatever the header holds.
+func TestBroadcastIsTheMessage(t *testing.T) {
+	t.Parallel()
+	for _, s := range samples(t) {
+		h := *s.message.Head()
+		if h.odd != nil || h.Extra != nil {
+			continue
+		}
+		want, err := json.Marshal(s.message, plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Encode(s.message)
+		if err != nil || string(got) != string(want) {
+			t.Errorf("%s: %v\n got %s\nwant %s", s.name, err, got, want)
+		}
+		got, err = Encode(Broadcast(s.message)(h))
+		if err != nil || string(got) != string(want) {
+			t.Errorf("a copy of %s: %v\n got %s\nwant %s", s.name, err, got, want)
+		}
+	}
+	for _, r := range []Round{{}, NoRound(), RoundNumber(7), {text: `"ROUND" 1`, isText: true, is: present}} {
+		ack := &Ack{Header: NewHeader("GAME_OVER_ACK", "player:\"P01\"\n", "", "é\u2028"), Status: StatusAcknowledged, RefereeID: "<&>"}
+		ack.RoundID = r
+		want, err := json.Marshal(ack, plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range []Message{ack, Broadcast(ack)(ack.Header)} {
+			if got, err := Encode(m); err != nil || string(got) != string(want) {
+				t.Errorf("%v: %v\n got %s\nwant %s", r, err, got, want)
+			}
+		}
+	}
+}
+
+func TestEncodeRefusesTexts(t *testing.T) {
+	t.Parallel()
+	const bad = "\xff"
+	good := NewHeader("GAME_OVER_ACK", "player:P01", "2026-03-14T09:10:14Z", "conv")
+	broken, repeated := good, good
+	repeated.Extra = jsontext.Value(`{"sender":"x"}`)
+	broken.ConversationID = bad
+	table := &LeagueStandingsUpdate{Header: NewHeader(TypeLeagueStandingsUpdate, "league_manager", "", ""), Standings: []Standing{{DisplayName: bad}}}
+	for what, m := range map[string]Message{
+		"a header field":          &Ack{Header: broken},
+		"an own field":            &Ack{Header: good, PlayerID: bad},
+		"a type of another shape": &Ack{Header: NewHeader(TypeGameOver, "", "", "")},
+		"an extra that is none":   &Ack{Header: Header{MessageType: "GAME_OVER_ACK", Extra: jsontext.Value(`1`)}},
+		"an extra known member":   &Ack{Header: repeated},
+		"a round":                 &Ack{Header: Header{MessageType: "GAME_OVER_ACK", RoundID: Round{text: bad, isText: true, is: present}}},
+		"a broadcast's field":     Broadcast(table)(table.Header),
+		"a copy's header":         Broadcast(&Ack{Header: good})(broken),
+	} {
+		if raw, err := Encode(m); err == nil || !strings.HasPrefix(err.Error(), "protocol: encode ") {
+			t.Errorf("%s: encoded as %s, %v", what, raw, err)
+		}
 	}
 }

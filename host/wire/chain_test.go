@@ -3,12 +3,19 @@ package wire_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
@@ -145,5 +152,119 @@ func TestServerRefused(t *testing.T) {
 	}
 	if _, got := serve(t, p, `[]`); !strings.Contains(got, protocol.CanonicalInvalidEnvelope) {
 		t.Errorf("a batch: %s", got)
+	}
+}
+
+// TestOneAtATime: a deterministic chain handles one request at a time,
+// however many come and by whatever way, and another one many at once.
+func TestOneAtATime(t *testing.T) {
+	for _, deterministic := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			var under, most atomic.Int64
+			leave := make(chan struct{})
+			inHand := func() {
+				most.Store(max(most.Load(), under.Add(1)))
+				<-leave
+				under.Add(-1)
+			}
+			p := chain(t, wire.Config{Deterministic: deterministic, Tools: jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response {
+				inHand()
+				return jsonrpc.Response{Result: []byte(`{}`)}
+			})})
+			var all sync.WaitGroup
+			for range 4 {
+				all.Go(func() { p.Handle(t.Context(), &jsonrpc.Request{Method: "x", ID: []byte(`1`)}) })
+				all.Go(func() {
+					_, err := p.Call(t.Context(), wire.Call{Tool: "count", Input: []byte(`{"n":1}`)}, func(context.Context) (jsontext.Value, error) {
+						inHand()
+						return jsontext.Value(`{"n":1}`), nil
+					})
+					if err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			synctest.Wait()
+			if n, want := under.Load(), map[bool]int64{true: 1, false: 8}[deterministic]; n != want {
+				t.Errorf("deterministic %v: %d requests are in hand, want %d", deterministic, n, want)
+			}
+			close(leave)
+			all.Wait()
+			if n := most.Load(); deterministic && n != 1 {
+				t.Errorf("there were %d at once", n)
+			}
+		})
+	}
+}
+
+// TestNobodyWaitsForEver: who leaves before it is its turn is let go.
+func TestNobodyWaitsForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		leave := make(chan struct{})
+		p := chain(t, wire.Config{Deterministic: true, Tools: jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response {
+			<-leave
+			return jsonrpc.Response{Result: []byte(`{}`)}
+		})})
+		var first sync.WaitGroup
+		first.Go(func() { p.Handle(t.Context(), &jsonrpc.Request{Method: "x", ID: []byte(`1`)}) })
+		synctest.Wait()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if res := p.Handle(ctx, &jsonrpc.Request{Method: "x", ID: []byte(`2`)}); res.Status != http.StatusInternalServerError || res.Error == nil {
+			t.Errorf("the answer is %+v", res)
+		}
+		if _, err := p.Call(ctx, wire.Call{Tool: "count"}, nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("the call ends with %v", err)
+		}
+		close(leave)
+		first.Wait()
+	})
+}
+
+func TestCall(t *testing.T) {
+	t.Parallel()
+	errOwn := errors.New("the strategy does not load")
+	league := protocol.Refuse(protocol.CodeTokenInvalid, protocol.TypeLeagueQuery, "no")
+	for _, tt := range []struct {
+		name, tool, input, output string
+		err                       error
+		code                      string // of the refusal; empty for none
+		violations                []protocol.Violation
+		called                    bool
+	}{
+		{"as it should be", "count", `{"n":1}`, `{"n":2}`, nil, "", nil, true},
+		{"unknown tool", "other", `{"n":1}`, `{"n":2}`, nil, "TOOL_NOT_FOUND", []protocol.Violation{{Path: "/params/name", Rule: "known"}}, false},
+		{"no input", "count", ``, `{"n":2}`, nil, "INVALID_TOOL_INPUT", []protocol.Violation{{Path: "/params/arguments/n", Rule: "required"}}, false},
+		{"bad input", "count", `{"n":"x"}`, `{"n":2}`, nil, "INVALID_TOOL_INPUT", []protocol.Violation{{Path: "/params/arguments/n", Rule: "type"}}, false},
+		{"bad output", "count", `{"n":1}`, `{"n":"2"}`, nil, "INTERNAL_ERROR", []protocol.Violation{{Path: "/n", Rule: "type"}}, true},
+		{"no output", "count", `{"n":1}`, ``, nil, "INTERNAL_ERROR", []protocol.Violation{{Path: "", Rule: "json"}}, true},
+		{"broken schema", "unusable", `{"n":1}`, `{"n":2}`, nil, "INTERNAL_ERROR", nil, false},
+		{"own error", "count", `{"n":1}`, ``, errOwn, "", nil, true},
+		{"a refusal of the league", "count", `{"n":1}`, ``, league, "", nil, true},
+	} {
+		var log strings.Builder
+		p := chain(t, wire.Config{Errors: slog.New(slog.NewTextHandler(&log, nil))})
+		called := false
+		var input jsontext.Value
+		if tt.input != "" {
+			input = []byte(tt.input)
+		}
+		got, err := p.Call(t.Context(), wire.Call{Transport: "http", Route: "/mcp", Tool: tt.tool, Input: input}, func(context.Context) (jsontext.Value, error) {
+			called = true
+			return []byte(tt.output), tt.err
+		})
+		refusal := wire.Canonical(err)
+		if (refusal != nil) != (tt.code != "") || tt.code != "" && (refusal.Canonical != tt.code || !reflect.DeepEqual(refusal.Violations, tt.violations)) {
+			t.Errorf("%s: %v, want %s %v", tt.name, err, tt.code, tt.violations)
+		}
+		if called != tt.called {
+			t.Errorf("%s: the tool was called: %v", tt.name, called)
+		}
+		if tt.err != nil && err != tt.err || tt.err == nil && tt.code == "" && (err != nil || string(got) != tt.output) {
+			t.Errorf("%s: %s %v", tt.name, got, err)
+		}
+		if told := strings.Contains(log.String(), "level=ERROR"); told != (tt.code == "INTERNAL_ERROR") {
+			t.Errorf("%s: the log says %q", tt.name, log.String())
+		}
 	}
 }

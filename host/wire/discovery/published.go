@@ -87,7 +87,7 @@ func ReadOpenAPI(raw []byte) ([]Operation, bool) {
 			op.Name = post.Text("summary")
 		}
 		if body := follow(post.Get("requestBody"), "/content/application~1json/schema"); body != nil {
-			op.Body = Schema{body, raw}
+			op.Body = within(raw, body)
 		}
 		all = append(all, op)
 	}
@@ -116,7 +116,7 @@ func queryOf(post rawjson.Object, root jsontext.Value) Schema {
 		return Schema{}
 	}
 	list := slices.Concat([]byte("["), required[min(len(required), 1):], []byte("]"))
-	return Schema{rawjson.Object{{Name: "properties", Value: properties.Encode()}, {Name: "required", Value: list}}.Encode(), root}
+	return Schema{rawjson.Object{{Name: "properties", Value: properties.Encode()}, {Name: "required", Value: list}}, root}
 }
 
 // JSONRPC reports whether an operation takes JSON-RPC requests: by its body, or

@@ -18,12 +18,18 @@ import (
 
 // A Schema is the published JSON Schema of the arguments of a tool or of the body of a request.
 type Schema struct {
-	node jsontext.Value
+	doc  rawjson.Object // empty for a schema that is no object
 	root jsontext.Value // where references lead to
 }
 
 // NewSchema returns the schema of a document that stands alone.
-func NewSchema(raw jsontext.Value) Schema { return Schema{raw, raw} }
+func NewSchema(raw jsontext.Value) Schema { return within(raw, raw) }
+
+// within returns a schema that stands in a document.
+func within(root, raw jsontext.Value) Schema {
+	doc, _ := rawjson.Split(raw)
+	return Schema{doc, root}
+}
 
 // maxDepth limits the objects in objects, and the references, of a schema.
 const maxDepth = 5
@@ -130,7 +136,7 @@ func (s Schema) fill(from *source, depth int) rawjson.Object {
 		if from.left--; from.left < 0 {
 			break
 		}
-		inner := Schema{p.Value, s.root}.resolve(0)
+		inner := within(s.root, p.Value).resolve(0)
 		v := protocol.ValueFor(from.flat, p.Name)
 		if inner.kind() == "object" {
 			v = inner.object(p.Name, from, depth)
@@ -208,9 +214,8 @@ func (s Schema) coerce(v jsontext.Value) jsontext.Value {
 
 // allowed returns v, or the value that an enumeration without it spells alike.
 func (s Schema) allowed(v jsontext.Value) jsontext.Value {
-	doc, _ := rawjson.Split(s.node)
-	values := elements(doc.Get("enum"))
-	if fixed := doc.Get("const"); fixed != nil {
+	values := elements(s.doc.Get("enum"))
+	if fixed := s.doc.Get("const"); fixed != nil {
 		values = append(values, fixed)
 	}
 	for _, e := range values {
@@ -226,8 +231,7 @@ func (s Schema) allowed(v jsontext.Value) jsontext.Value {
 
 // blank returns the default of a schema, or an empty value of its type.
 func (s Schema) blank(from *source, depth int) jsontext.Value {
-	own, _ := rawjson.Split(s.node)
-	if v := own.Get("default"); v != nil {
+	if v := s.doc.Get("default"); v != nil {
 		return v
 	}
 	switch s.kind() {
@@ -247,18 +251,13 @@ func (s Schema) blank(from *source, depth int) jsontext.Value {
 }
 
 func (s Schema) properties() rawjson.Object {
-	doc, err := rawjson.Split(s.resolve(0).node)
-	if err != nil {
-		return nil
-	}
-	declared, _ := rawjson.Split(doc.Get("properties"))
+	declared, _ := rawjson.Split(s.resolve(0).doc.Get("properties"))
 	return declared
 }
 
 func (s Schema) required() []string {
-	doc, _ := rawjson.Split(s.resolve(0).node)
 	var names []string
-	for _, e := range elements(doc.Get("required")) {
+	for _, e := range elements(s.resolve(0).doc.Get("required")) {
 		names = append(names, string(rawjson.Text(e)))
 	}
 	return names
@@ -266,35 +265,27 @@ func (s Schema) required() []string {
 
 // kind returns the type that the schema declares, "" where it declares none.
 func (s Schema) kind() string {
-	doc, err := rawjson.Split(s.node)
-	if err != nil {
-		return ""
-	}
-	if all := doc.Get("type"); all.Kind() == '[' {
-		for _, e := range elements(all) {
-			if name := string(rawjson.Text(e)); name != "null" {
-				return name
-			}
+	for _, e := range elements(s.doc.Get("type")) {
+		if name := string(rawjson.Text(e)); name != "null" {
+			return name
 		}
 	}
-	kind := doc.Text("type")
-	if kind == "" && doc.Get("properties") != nil {
-		kind = "object"
+	if kind := s.doc.Text("type"); kind != "" || s.doc.Get("properties") == nil {
+		return kind
 	}
-	return kind
+	return "object"
 }
 
 // resolve follows references, and takes the first of alternatives that is not null.
 func (s Schema) resolve(depth int) Schema {
-	doc, err := rawjson.Split(s.node)
-	if err != nil || depth >= maxDepth {
+	if depth >= maxDepth {
 		return s
 	}
-	if path, ok := strings.CutPrefix(doc.Text("$ref"), "#"); ok {
-		return Schema{follow(s.root, jsontext.Pointer(path)), s.root}.resolve(depth + 1)
+	if path, ok := strings.CutPrefix(s.doc.Text("$ref"), "#"); ok {
+		return within(s.root, follow(s.root, jsontext.Pointer(path))).resolve(depth + 1)
 	}
-	for _, e := range elements(doc.First("anyOf", "oneOf", "allOf")) {
-		if inner := (Schema{e, s.root}).resolve(depth + 1); inner.kind() != "null" {
+	for _, e := range elements(s.doc.First("anyOf", "oneOf", "allOf")) {
+		if inner := within(s.root, e).resolve(depth + 1); inner.kind() != "null" {
 			return inner
 		}
 	}

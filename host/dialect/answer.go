@@ -146,7 +146,7 @@ func locate(raw jsontext.Value) (rawjson.Object, jsontext.Value) {
 
 func locateWith(read func([]byte) (rawjson.Object, error), raw jsontext.Value, depth int) (rawjson.Object, jsontext.Value) {
 	if raw.Kind() == '"' && depth < maxNesting {
-		return locateWith(rawjson.Parse, jsontext.Value(rawjson.Unquote(raw)), depth+1) // nobody has read what it holds
+		return locateWith(rawjson.Parse, rawjson.Text(raw), depth+1) // nobody has read what it holds
 	}
 	doc, err := read(raw)
 	switch {

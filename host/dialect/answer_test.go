@@ -68,6 +68,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 		{`7`, protocol.Tolerant, protocol.CodeMissingField},
 		{`[]`, protocol.Tolerant, protocol.CodeMissingField},
 		{`"chosen"`, protocol.Tolerant, protocol.CodeMissingField},
+		{`"\""`, protocol.Tolerant, protocol.CodeMissingField},
 		{`{}`, protocol.Tolerant, protocol.CodeMissingField},
 		{`{"status":"ok"}`, protocol.Tolerant, protocol.CodeMissingField},
 		{`{"parity_choice":"maybe"}`, protocol.Tolerant, protocol.CodeInvalidParityChoice},

@@ -97,6 +97,7 @@ func FuzzReadAnswer(f *testing.F) {
 		f.Add(3, 500, []byte(e.Document))
 	}
 	f.Add(0, 200, []byte(`{"result":"\"{\\\"result\\\":{}}\""}`))
+	f.Add(0, 200, []byte(`{"result":"\""}`))
 	types := protocol.Types()
 	f.Fuzz(func(t *testing.T, i, status int, body []byte) {
 		sent := types[uint(i)%uint(len(types))]

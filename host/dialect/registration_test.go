@@ -74,6 +74,7 @@ func TestFindBeginning(t *testing.T) {
 		`{"status":"ok"}`:                                                  protocol.Unsaid,
 		`{"status":"acknowledged","message_type":"START_LEAGUE_ACK"}`:      protocol.Unsaid,
 		``:                                  protocol.Unsaid,
+		`"`:                                 protocol.Unsaid,
 		`<html><body>Welcome</body></html>`: protocol.Unsaid,
 	} {
 		if got := FindBeginning([]byte(answer)); got != want {

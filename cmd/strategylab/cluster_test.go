@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -245,22 +243,6 @@ func TestClusterEmbedded(t *testing.T) {
 			t.Errorf("--workers %s: digest %s, want %s", own, digest, want)
 		}
 	}
-}
-
-// TestClusterInTheBrowser has the page of an experiment show what other machines play.
-func TestClusterInTheBrowser(t *testing.T) {
-	t.Parallel()
-	e, page := onPage(t, t.TempDir(), "--cluster", "embedded", "--runs", "100", "--legs", "2", "--seed", "1", "--field", "random,role,markov-1", "--out", "out")
-	e.err.until("the report stays at ")
-	resp, err := http.Get(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	if text, err := io.ReadAll(resp.Body); err != nil || !strings.Contains(string(text), "100 leagues") {
-		t.Errorf("%v: the report is %.300s", err, text)
-	}
-	e.interrupt(exitOK)
 }
 
 // TestClusterAdoptsRun kills an experiment and continues it by the name that its broker

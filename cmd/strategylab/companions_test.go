@@ -18,31 +18,6 @@ import (
 	"github.com/strategylab/strategylab/analysis/export/parquet"
 )
 
-// TestMissingCompanions runs commands without the programs that they need: they say where
-// these come from, and leave nothing.
-func TestMissingCompanions(t *testing.T) {
-	t.Parallel()
-	const found = "  archives have it beside strategylab, and in a checkout go install ./cmd/strategylab-"
-	const official = "broker installs it; or run an official broker, nats-server --jetstream --auth TOKEN, and name it with --cluster nats://TOKEN@HOST:4222\n"
-	for _, c := range []struct{ args, program, hint string }{
-		{"broker --listen 127.0.0.1:0", "broker", official},
-		{"experiment --cluster embedded --runs 10 --seed 1 --field random,role --quiet --out run", "broker", official},
-		{"export run --out leagues.parquet", "parquet", "parquet installs it; or export CSV or JSON instead: --format csv\n"},
-	} {
-		dir := t.TempDir()
-		p := in(dir)
-		p.Exe = filepath.Join(dir, "strategylab")
-		code, _, out := inside(t.Context(), p, strings.Fields(c.args)...)
-		want := "strategylab: the program strategylab-" + c.program + " is neither beside this one nor on PATH\n" + found + c.hint
-		if code != exitFailure || out != want {
-			t.Errorf("%s: exit code %d:\n%swant\n%s", c.args, code, out, want)
-		}
-		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-			t.Errorf("%s leaves %v, %v", c.args, left, err)
-		}
-	}
-}
-
 // refuses waits until nothing listens at the address of a broker any more.
 func refuses(t *testing.T, url string) {
 	t.Helper()

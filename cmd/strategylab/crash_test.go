@@ -23,37 +23,29 @@ type processes struct {
 	t       *testing.T
 	dir     string
 	traces  traces
-	url     string
 	line    map[string][]string // the command lines, by agent
 	running map[string]*process
 }
 
 const crashLegs = 5
 
-// Agents try again for so long that whoever is killed is back in time, or soon
-// give up.
-var (
-	patient = []string{"--retries", "9", "--retry-delay", "20ms"}
-	hasty   = []string{"--join-timeout", "100ms", "--choice-timeout", "200ms", "--timeout", "300ms", "--retries", "2", "--retry-delay", "10ms"}
-)
+// patient agents try again for so long that whoever is killed is back in time.
+var patient = []string{"--retries", "9", "--retry-delay", "20ms"}
 
-// separately starts a manager, referees and three players.
-func separately(t *testing.T, referees int, agentFlags []string, managerFlags ...string) *processes {
+// separately starts a manager, a referee and three players.
+func separately(t *testing.T, flags []string) *processes {
 	t.Helper()
 	p := &processes{t: t, dir: t.TempDir(), traces: newTraces(t), line: make(map[string][]string), running: make(map[string]*process)}
-	p.line["manager"] = append([]string{"manager", "--players", "3", "--legs", fmt.Sprint(crashLegs), "--data-dir", "manager", "--listen", jsonrpctest.Address(t)}, managerFlags...)
+	p.line["manager"] = []string{"manager", "--players", "3", "--legs", fmt.Sprint(crashLegs), "--data-dir", "manager", "--listen", jsonrpctest.Address(t)}
 	p.start("manager") // the next one is to be found where this one is
-	p.url = p.running["manager"].event("listening")["manager"].(string)
-	for i := range referees {
-		name := fmt.Sprintf("REF%02d", i+1)
-		p.line[name] = append([]string{"referee", "--name", name, "--id", name, "--manager", p.url, "--data-dir", name, "--listen", "127.0.0.1:0"}, agentFlags...)
-		p.start(name)
-		p.running[name].event("registered")
+	url := p.running["manager"].event("listening")["manager"].(string)
+	p.line["REF01"] = []string{"referee", "--id", "REF01"}
+	for name, strategy := range map[string]string{"Ada": "alternate", "Bob": "role", "Cleo": "always-even"} { // which a late or missing message does not change
+		p.line[name] = []string{"player", "--strategy", strategy, "--once"}
 	}
-	for i, name := range []string{"Ada", "Bob", "Cleo"} {
-		strategy := []string{"alternate", "role", "always-even"}[i] // which a late or missing message does not change
+	for _, name := range []string{"REF01", "Ada", "Bob", "Cleo"} {
 		// A port of the convention could be another player's after a kill.
-		p.line[name] = append([]string{"player", "--strategy", strategy, "--name", name, "--once", "--manager", p.url, "--data-dir", name, "--listen", "127.0.0.1:0"}, agentFlags...)
+		p.line[name] = slices.Concat(p.line[name], []string{"--name", name, "--manager", url, "--data-dir", name, "--listen", "127.0.0.1:0"}, flags)
 		p.start(name)
 		p.running[name].event("registered")
 	}
@@ -63,13 +55,6 @@ func separately(t *testing.T, referees int, agentFlags []string, managerFlags ..
 // start runs an agent by its line, which is the same every time.
 func (p *processes) start(name string) {
 	p.running[name] = begin(p.t, p.traces.keep(commandLine(p.t.Context(), p.dir, append(p.line[name], "--format", "json")...)))
-}
-
-// kill kills an agent when it has told of an event.
-func (p *processes) kill(name, event string) {
-	p.t.Helper()
-	p.running[name].event(event)
-	p.running[name].kill()
 }
 
 // complete waits for the end of the league, holds the table to the journal and
@@ -122,12 +107,12 @@ func healthy(t *testing.T, table map[string]league.Standing) {
 func TestCrashOfAgents(t *testing.T) {
 	t.Parallel()
 	seeded := append([]string{"--seed", "5"}, patient...)
-	want := separately(t, 1, seeded).complete()
+	want := separately(t, seeded).complete()
 	for i, tt := range []struct{ kind, who string }{{"manager", "manager"}, {"referee", "REF01"}, {"player", "Ada"}} {
 		t.Run(tt.kind, func(t *testing.T) {
 			t.Parallel()
 			if tt.kind != "manager" {
-				whole(t, "TestAgentsAreKilledForGood kills the others")
+				whole(t, "packages kill the others")
 			}
 			rnd := rand.New(rand.NewPCG(uint64(i), 1))
 			kills, leagues := 0, 0
@@ -136,7 +121,7 @@ func TestCrashOfAgents(t *testing.T) {
 				if tables {
 					flags = seeded
 				}
-				p := separately(t, 1, flags)
+				p := separately(t, flags)
 				for range 5 {
 					if kills == someKills() || !p.killed(tt.who, rnd) {
 						break
@@ -189,36 +174,6 @@ func (p *processes) killed(name string, rnd *rand.Rand) bool {
 	return r.end() < 0
 }
 
-// A referee that dies for good loses its matches to the other, and a player
-// that does loses those that are left; the league ends all the same.
-func TestAgentsAreKilledForGood(t *testing.T) {
-	t.Parallel()
-	t.Run("referee", func(t *testing.T) {
-		t.Parallel()
-		p := separately(t, 2, patient, hasty...) // which say when the manager gives a silent referee up
-		p.kill("REF01", "finished")
-		healthy(t, p.complete())
-		p.leave("Ada", "Bob", "Cleo", "REF02")
-	})
-	t.Run("player", func(t *testing.T) {
-		t.Parallel()
-		// Nobody listens where it was, so that short times would only end who is slow.
-		soon := []string{"--retries", "2", "--retry-delay", "10ms"}
-		p := separately(t, 1, soon, soon...)
-		p.kill("Ada", "chose")
-		table := p.complete()
-		p.leave("Bob", "Cleo", "REF01")
-		if lost := table["Ada"].TechnicalLosses; lost < 1 {
-			t.Errorf("the dead player has %d technical losses", lost)
-		}
-		for _, name := range []string{"Bob", "Cleo"} {
-			if table[name].TechnicalLosses > 0 || table[name].Wins < table["Ada"].TechnicalLosses/2 {
-				t.Errorf("%s is healthy and has %+v", name, table[name])
-			}
-		}
-	})
-}
-
 // TestCrashByAFullDisk starts agents that soon cannot write their journal. They end, with
 // an error that says which file and why. What they have acknowledged is on disk: started
 // again with room, they go on, and the league ends as if nothing had been.
@@ -244,7 +199,7 @@ func TestCrashByAFullDisk(t *testing.T) {
 // fullDisk kills an agent and starts it again where it can write files of a size only.
 func fullDisk(t *testing.T, who string, size int) {
 	needsFullDisks(t)
-	p := separately(t, 1, patient)
+	p := separately(t, patient)
 	p.running[who].kill()
 	full := commandLine(t.Context(), p.dir, append(p.line[who], "--format", "json")...)
 	full.Env = append(os.Environ(), fmt.Sprintf("%s=%d", fileSizeEnv, size))

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -12,49 +11,6 @@ import (
 
 	"github.com/strategylab/strategylab/host/jsonrpc/jsonrpctest"
 )
-
-// A class runs its league: one process hosts, others play, somebody starts it,
-// and everybody hears how it ended.
-func TestHostPlayersAndStart(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	host := start(t, dir, "host", "--listen", "127.0.0.1:0", "--field", "role", "--legs", "2", "--admin-token", "secret", "--referees", "2")
-	url := host.event("listening")["manager"].(string)
-
-	one := start(t, dir, "player", "--strategy", "markov-1", "--name", "Ada", "--manager", url, "--once")
-	two := start(t, dir, "player", "--strategy", "random", "--name", "Bob", "--manager", url, "--once")
-	one.event("registered")
-	two.event("registered")
-
-	if out := run1(t, dir, exitFailure, "start", "--manager", url, "--admin-token", "guess"); !strings.Contains(out, "E012") {
-		t.Errorf("a wrong admin token got %s", out)
-	}
-	for _, c := range []struct{ what, want string }{
-		{"standings", `(?m)^ *1 +P01 +role +0 +0 +0 +0 +0$`},
-		{"players", `(?m)^P[0-9]{2} +Ada +(registered|active)$`},
-		{"schedule", `^the league has not started; there is no schedule yet\n$`},
-		{"status", `^the league "league_2025_even_odd" is waiting\n$`},
-	} {
-		if out := run1(t, dir, exitOK, "query", c.what, "--manager", url); !regexp.MustCompile(c.want).MatchString(out) {
-			t.Errorf("without a token, query %s prints %s", c.what, out)
-		}
-	}
-	if out := run1(t, dir, exitOK, "query", "players", "--manager", url, "--admin-token", "secret", "--format", "json"); !strings.Contains(out, `"contact_endpoint": "http`) {
-		t.Errorf("with the admin token the players are %s", out)
-	}
-	run1(t, dir, exitOK, "start", "--manager", url, "--admin-token", "secret")
-
-	for _, p := range []*process{one, two} {
-		if e := p.event("completed"); e["place"] == nil {
-			t.Errorf("a player heard no place: %v", e)
-		}
-		p.ends(exitOK)
-	}
-	if standings := host.event("league_completed")["standings"].([]any); len(standings) != 3 {
-		t.Errorf("the table is %v", standings)
-	}
-	host.ends(exitOK)
-}
 
 // The admin token is shown once, on stderr. With --data-dir it outlives the host,
 // and with --stay the host answers after the league.

@@ -141,8 +141,8 @@ func TestScript(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"digest":     sameDigest,
 			"truncate":   truncate,
+			"misleads":   misleads,
 			"damage":     damage,
-			"anyof":      anyOf,
 			"serving":    serving,
 			"foreign":    foreign,
 			"port":       freePort,
@@ -203,17 +203,4 @@ func damage(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	text[len(text)/2] ^= 1
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), text, 0o600))
-}
-
-// anyOf looks for a pattern in several files: anyof PATTERN FILE...
-func anyOf(ts *testscript.TestScript, neg bool, args []string) {
-	re, err := regexp.Compile("(?m)" + args[0])
-	ts.Check(err)
-	found := false
-	for _, file := range args[1:] {
-		found = found || re.MatchString(ts.ReadFile(file))
-	}
-	if found == neg {
-		ts.Fatalf("%q in any of %q: %v", args[0], args[1:], found)
-	}
 }

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -104,63 +102,6 @@ func recorded(t *testing.T, dir string) {
 	if !strings.Contains(all, "CHOOSE_PARITY_CALL") || !strings.Contains(all, "CHOOSE_PARITY_RESPONSE") || strings.Count(all, `"method":"tools/call","status":"ok"`) != 2 ||
 		strings.Contains(all, "match-key-of-the-referee") {
 		t.Errorf("recording and log lack a call, or show a token:\n%s", all)
-	}
-}
-
-// TestOneStreamCarriesBoth sends a player messages of the league and of MCP on
-// the same stream: tools/call is the league's until the client has initialized.
-func TestOneStreamCarriesBoth(t *testing.T) {
-	t.Parallel()
-	cmd := commandLine(t.Context(), t.TempDir(), append(agentFlagsFor("player"), "--stdio")...)
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewReader(stdout)
-	const match = `"auth_token":"k","match_id":"R1M1","game_type":"even_odd"`
-	invitation, choice := leagueMessage("GAME_INVITATION", "referee:REF01", match), leagueMessage("CHOOSE_PARITY_CALL", "referee:REF01", match)
-	for _, step := range []struct{ send, want string }{
-		{`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, `"E047"`},
-		{`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"handle_game_invitation","arguments":` + invitation + `}}`, `"structuredContent":{"protocol"`},
-		{`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"nothing","arguments":{}}}`, `"TOOL_NOT_FOUND"`},
-		{`{"jsonrpc":"2.0","id":4,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`, `"serverInfo":{"name":"strategylab-player"`},
-		{`{"jsonrpc":"2.0","method":"notifications/initialized"}`, ``},
-		{`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"nothing","arguments":{}}}`, `unknown tool`},
-		{`{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"parity_choose","arguments":` + choice + `}}`, `"parity_choice":"even"`},
-		{`{"jsonrpc":"2.0","id":7,"method":"parity_choose","params":` + choice + `}`, `{"jsonrpc":"2.0","id":7,"result":{"protocol":"league.v2"`},
-		{`{"jsonrpc":"2.0","id":8,"method":"ping"}`, `"result":{}`},
-		{`{"jsonrpc":"2.0","id":9,"result":{}}`, ``},
-		{`{"jsonrpc":"2.0","id":10,"id":10,"method":"ping"}`, `-32700`},
-		{`nonsense`, `-32700`},
-		{`[{"jsonrpc":"2.0","id":11,"method":"ping"}]`, `-32600`},
-		{`{"jsonrpc":"2.0","id":12,"method":"ping"}`, `"result":{}`},
-	} {
-		if _, err := io.WriteString(stdin, step.send+"\n"); err != nil {
-			t.Fatal(err)
-		}
-		if step.want == "" {
-			continue
-		}
-		line, err := lines.ReadString('\n')
-		if err != nil || !strings.Contains(line, step.want) {
-			t.Errorf("%s\ngot  %s%v\nwant %s", step.send, line, err, step.want)
-		}
-	}
-	if err := stdin.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if rest, err := io.ReadAll(lines); err != nil || len(rest) > 0 {
-		t.Errorf("on stdout remains %q, %v", rest, err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("the end of the input ends the agent with %v", err)
 	}
 }
 

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -67,17 +65,12 @@ func (f *foreignLeague) send(method, kind, sender string, fields map[string]any)
 	f.mu.Lock()
 	endpoint := f.endpoint
 	f.mu.Unlock()
-	res, err := http.Post(endpoint, "application/json", bytes.NewReader(body))
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	raw, err := io.ReadAll(res.Body)
+	_, text, err := fetch(f.t.Context(), http.MethodPost, endpoint, string(body), "Content-Type", "application/json")
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	var answer map[string]any
-	_ = json.Unmarshal(raw, &answer) // what is no object is not read
+	_ = json.Unmarshal([]byte(text), &answer) // what is no object is not read
 	return f.read(answer)
 }
 

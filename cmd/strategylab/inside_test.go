@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
+	"net/http"
 	"os"
 	"strings"
 	"sync"
@@ -87,4 +89,25 @@ func succeeds(ts *testscript.TestScript, neg bool, args []string) {
 	if code := runLine(ts, args); neg != (code != 0) {
 		ts.Fatalf("exit code %d", code)
 	}
+}
+
+// fetch sends a request with headers, each followed by its value, and returns the answer. An empty value is no header.
+func fetch(ctx context.Context, method, url, body string, header ...string) (status int, text string, err error) {
+	req, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	for i := 0; i < len(header); i += 2 {
+		if req.Header.Set(header[i], header[i+1]); header[i+1] == "" {
+			req.Header.Del(header[i])
+		}
+	}
+	req.Host = req.Header.Get("Host")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, "", err
+	}
+	defer resp.Body.Close()
+	all, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(all), err
 }

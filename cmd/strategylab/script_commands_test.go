@@ -138,7 +138,8 @@ func wildPlayer(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "register_player", "params": message})
 	ts.Check(err)
-	_, answer := postText(ts, args[1], string(body), http.Header{"Content-Type": {"application/json"}})
+	_, answer, err := fetch(context.Background(), http.MethodPost, args[1], string(body), "Content-Type", "application/json")
+	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(answer), 0o600))
 }
 
@@ -165,28 +166,14 @@ func answerWildly(w http.ResponseWriter, r *http.Request) {
 // BODY [HEADER=VALUE...]. The Content-Type is JSON unless that is said
 // otherwise.
 func posting(ts *testscript.TestScript, _ bool, args []string) {
-	header := http.Header{"Content-Type": {"application/json"}}
+	header := []string{"Content-Type", "application/json"}
 	for _, h := range args[3:] {
 		name, value, _ := strings.Cut(h, "=")
-		header.Set(name, value)
-		if value == "" {
-			header.Del(name)
-		}
+		header = append(header, name, value)
 	}
-	status, answer := postText(ts, args[1], args[2], header)
+	status, answer, err := fetch(context.Background(), http.MethodPost, args[1], args[2], header...)
+	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), fmt.Appendf(nil, "HTTP %d\n%s\n", status, answer), 0o600))
-}
-
-func postText(ts *testscript.TestScript, url, body string, header http.Header) (int, string) {
-	req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
-	ts.Check(err)
-	req.Header, req.Host = header, header.Get("Host")
-	res, err := http.DefaultClient.Do(req)
-	ts.Check(err)
-	defer res.Body.Close()
-	answer, err := io.ReadAll(res.Body)
-	ts.Check(err)
-	return res.StatusCode, string(answer)
 }
 
 // exiting is a strategy whose process ends when it is first asked for a choice.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -87,29 +86,15 @@ func (s *studioProcess) request(action string, in map[string]any, header ...stri
 	if err != nil {
 		return 0, answer, err
 	}
-	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url+"api/"+action, bytes.NewReader(body))
+	status, text, err := fetch(s.t.Context(), http.MethodPost, s.url+"api/"+action, string(body), append([]string{"Authorization", s.team}, header...)...)
 	if err != nil {
 		return 0, answer, err
 	}
-	req.Header.Set("Authorization", s.team)
-	for i := 0; i < len(header); i += 2 {
-		req.Header.Set(header[i], header[i+1])
-	}
-	req.Host = req.Header.Get("Host")
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return 0, answer, err
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return 0, answer, err
-	}
-	all := strings.Split(strings.TrimSpace(string(text)), "\n")
+	all := strings.Split(strings.TrimSpace(text), "\n")
 	if err := json.Unmarshal([]byte(all[len(all)-1]), &answer); err != nil {
-		answer.Error = string(text)
+		answer.Error = text
 	}
-	return resp.StatusCode, answer, nil
+	return status, answer, nil
 }
 
 type studioAnswer struct {

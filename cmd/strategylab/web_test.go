@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -36,20 +35,11 @@ func TestExperimentInTheBrowser(t *testing.T) {
 	e.err.until("the report stays at ")
 	get := func(path string, header ...string) (status int, body string) {
 		t.Helper()
-		req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, url+path, nil)
-		for i := 0; i < len(header); i += 2 {
-			req.Header.Set(header[i], header[i+1])
-		}
-		resp, err := http.DefaultClient.Do(req)
+		status, body, err := fetch(t.Context(), http.MethodGet, url+path, "", header...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer resp.Body.Close()
-		text, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return resp.StatusCode, string(text)
+		return status, body
 	}
 	report, err := os.ReadFile(filepath.Join(dir, "out", "report.html"))
 	if err != nil {

@@ -70,6 +70,15 @@ func WriteFile(name string, content []byte, perm fs.FileMode) error {
 	return nil
 }
 
+// ReadJSON reads a value from a JSON file of at most this many bytes (see ReadFile).
+func ReadJSON(name string, most int64, v any) error {
+	content, _, err := ReadFile(name, most)
+	if err == nil {
+		err = json.Unmarshal(content, v)
+	}
+	return err
+}
+
 // WriteJSON replaces the named file by v as indented JSON (see WriteFile).
 func WriteJSON(name string, v any, perm fs.FileMode) error {
 	content, err := json.MarshalIndent(v, "", "  ")

@@ -1,7 +1,6 @@
 package results
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,10 +22,7 @@ type Recorded struct {
 // played again, so one of another release will do.
 func (r Recorded) Plan() (Plan, error) {
 	var plan Plan
-	content, _, err := disk.ReadFile(filepath.Join(r.Folder, PlanFile), MostPlan)
-	if err == nil {
-		err = json.Unmarshal(content, &plan)
-	}
+	err := disk.ReadJSON(filepath.Join(r.Folder, PlanFile), MostPlan, &plan)
 	return plan, err
 }
 

@@ -3,7 +3,6 @@ package authoring
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -87,10 +86,7 @@ func scriptFile(file string) (name string, kind strategies.Kind, err error) {
 }
 
 // versionOf identifies the content of a file.
-func versionOf(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
-}
+func versionOf(content []byte) string { return fmt.Sprintf("%x", sha256.Sum256(content)) }
 
 // Open implements studio.Lab.
 func (w *workshop) Open(_ context.Context, file string) (studio.Text, error) {

@@ -96,11 +96,6 @@ func agentOf(a *served.Factory) report.Agent {
 	return r
 }
 
-// errClusterAgent refuses agents on a cluster, whose machines cannot reach them.
-func errClusterAgent(name string) error {
-	return &InputError{fmt.Errorf("%s: %w", name, errors.New("an agent plays on the machine of the experiment only")), "leave --cluster out"}
-}
-
 // DefaultAgentTime is the time of the check of an agent.
 const DefaultAgentTime = time.Minute
 

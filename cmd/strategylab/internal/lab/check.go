@@ -206,8 +206,8 @@ func Opponents() []string {
 func (l Lab) try(ctx context.Context, e catalog.Entry, seed uint64) (*Trial, error) {
 	took := new(Latencies)
 	t, err := tryAgainst(ctx, e.Info, strategytest.Timed(e.Factory, l.Now, took.Add), seed, 100, 10, Opponents())
-	if err == nil {
-		t.Forecast = took.leagueForecast()
+	if f, ok := took.Forecast(referee.DefaultChoiceTimeout, game.LeagueBackoff().Retries); err == nil && ok {
+		t.Forecast = &f
 	}
 	return t, err
 }
@@ -256,13 +256,4 @@ func (l *Latencies) Forecast(deadline time.Duration, retries int) (power.Forecas
 	defer l.mu.Unlock()
 	f, err := power.NewForecast(l.took, deadline, retries)
 	return f, err == nil
-}
-
-// leagueForecast predicts with the deadlines of league.v2.
-func (l *Latencies) leagueForecast() *power.Forecast {
-	f, ok := l.Forecast(referee.DefaultChoiceTimeout, game.LeagueBackoff().Retries)
-	if !ok {
-		return nil
-	}
-	return &f
 }

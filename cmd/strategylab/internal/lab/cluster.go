@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/experiments/cluster"
 	"github.com/strategylab/strategylab/host/results"
@@ -84,7 +83,7 @@ func (c *Cluster) coordinate(ctx context.Context, plan results.Plan, factories [
 		case kind == strategies.Plugin:
 			config.Suspects = append(config.Suspects, e.Name)
 		case kind == strategies.Agent:
-			return nil, nil, errClusterAgent(e.Name)
+			return nil, nil, &InputError{fmt.Errorf("%s: an agent plays on the machine of the experiment only", e.Name), "leave --cluster out"}
 		}
 	}
 	co, err := c.Link.Coordinate(ctx, config)
@@ -121,19 +120,6 @@ func sourceOf(f strategies.Factory) ([]byte, error) {
 		return script.Source, nil
 	}
 	return nil, errors.New("it runs in this process; leave out --in-process")
-}
-
-// clusterShares returns who played what, for the summary.
-func clusterShares(driver experiments.Driver) []report.Share {
-	c, ok := driver.(*cluster.Coordinator)
-	if !ok {
-		return nil
-	}
-	var list []report.Share
-	for _, s := range c.Shares() {
-		list = append(list, report.Share(s))
-	}
-	return list
 }
 
 // JobError says that this machine cannot play a job, and why.

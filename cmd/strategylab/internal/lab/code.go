@@ -3,7 +3,6 @@ package lab
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -177,8 +176,7 @@ func (l Lab) codeOf(e catalog.Entry) (code, bool) {
 		if err != nil {
 			return code{}, false
 		}
-		sum := sha256.Sum256(source)
-		c.fingerprint = hex.EncodeToString(sum[:])
+		c.fingerprint = fmt.Sprintf("%x", sha256.Sum256(source))
 	}
 	return c, true
 }

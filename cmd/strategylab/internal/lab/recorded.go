@@ -3,7 +3,6 @@ package lab
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -186,13 +185,9 @@ const mostSummary = 1 << 30
 // addPlayFacts adds facts of playing from the summary in the folder, if it is about
 // the same leagues.
 func addPlayFacts(dir string, facts *report.Facts) {
-	content, _, err := disk.ReadFile(filepath.Join(dir, results.SummaryFile), mostSummary)
-	if err != nil {
-		return // a run that is still playing has none
-	}
 	var summary report.Facts
-	if json.Unmarshal(content, &summary) != nil || summary.Digest != facts.Digest {
-		return // it is about fewer leagues, or another program wrote it
+	if disk.ReadJSON(filepath.Join(dir, results.SummaryFile), mostSummary, &summary) != nil || summary.Digest != facts.Digest {
+		return // it is about fewer leagues, another program wrote it, or the run is still playing
 	}
 	facts.Messages, facts.Seconds, facts.MatchesPerSecond = summary.Messages, summary.Seconds, summary.MatchesPerSecond
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -223,13 +222,10 @@ func keepMirrors(dir string, mirrors []population.Mirror) error {
 
 // readMirrors reads mirrors.json. A run without it has no mirror leagues.
 func readMirrors(dir string) ([]population.Mirror, error) {
-	text, _, err := disk.ReadFile(filepath.Join(dir, mirrorsFile), mostSummary)
+	var mirrors []population.Mirror
+	err := disk.ReadJSON(filepath.Join(dir, mirrorsFile), mostSummary, &mirrors)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	}
-	var mirrors []population.Mirror
-	if err == nil {
-		err = json.Unmarshal(text, &mirrors)
 	}
 	if err != nil {
 		return nil, &InputError{fmt.Errorf("read mirror leagues: %w", err), fmt.Sprintf("remove %s; the report works without it", filepath.Join(dir, mirrorsFile))}

@@ -175,11 +175,7 @@ func (s Session) playLeagues(ctx context.Context, dir *results.Dir, factories []
 	if played.Interrupted = cutShort(ctx, err); err != nil && !played.Interrupted {
 		return nil, err
 	}
-	facts := factsOf(plan, factories, here, outcome, outcome.Leagues-before, seconds)
-	facts.Cluster = clusterShares(driver)
-	if d, ok := here.(*host.Driver); ok {
-		facts.Messages = d.Messages()
-	}
+	facts := factsOf(plan, factories, here, driver, outcome, outcome.Leagues-before, seconds)
 	if plan.Records == results.RecordsNone && !played.Interrupted {
 		if err := keepSums(dir, study.Sums, outcome); err != nil {
 			return nil, err
@@ -195,10 +191,18 @@ func (s Session) playLeagues(ctx context.Context, dir *results.Dir, factories []
 }
 
 // factsOf returns what is known of a run beside its results, of which so many leagues were
-// played in this time.
-func factsOf(plan results.Plan, factories []strategies.Factory, here experiments.Driver, outcome experiments.Outcome, leagues int, seconds float64) report.Facts {
+// played in this time. here is what plays in this process.
+func factsOf(plan results.Plan, factories []strategies.Factory, here, driver experiments.Driver, outcome experiments.Outcome, leagues int, seconds float64) report.Facts {
 	facts := report.Facts{Seconds: seconds, Digest: outcome.Digest, Reproducible: outcome.Reproducible,
 		Processes: processesOf(plan, factories, here), Spenders: spendersOf(plan, factories, here), Agents: agentsOf(plan, factories)}
+	if co, ok := driver.(*cluster.Coordinator); ok {
+		for _, share := range co.Shares() {
+			facts.Cluster = append(facts.Cluster, report.Share(share))
+		}
+	}
+	if d, ok := here.(*host.Driver); ok {
+		facts.Messages = d.Messages()
+	}
 	if leagues > 0 && seconds > 0 {
 		facts.MatchesPerSecond = analysis.Number(float64(outcome.Matches) * float64(leagues) / float64(outcome.Leagues) / seconds)
 	}

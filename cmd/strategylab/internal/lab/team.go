@@ -93,7 +93,13 @@ func (l Lab) Assemble(ctx context.Context, s Supply, folder Folder, players []Dr
 			entrant.Ref = entrant.Source
 		}
 		entrant.Kind, entrant.Fingerprint = string(f.Info().Kind), f.Info().Fingerprint
-		t.add(entrant, f, p.Copies)
+		name := entrant.Name
+		for i := range p.Copies {
+			if p.Copies > 1 {
+				entrant.Name = fmt.Sprintf("%s#%d", name, i+1)
+			}
+			t.Field, t.Factories = append(t.Field, entrant), append(t.Factories, f)
+		}
 	}
 	return t, nil
 }
@@ -110,16 +116,6 @@ func scriptsAmong(cat *catalog.Catalog, players []Draft) int {
 		}
 	}
 	return n
-}
-
-func (t *Team) add(e results.Entrant, f strategies.Factory, copies int) {
-	name := e.Name
-	for i := range copies {
-		if copies > 1 {
-			e.Name = fmt.Sprintf("%s#%d", name, i+1)
-		}
-		t.Field, t.Factories = append(t.Field, e), append(t.Factories, f)
-	}
 }
 
 // CheckDrafts validates a field before anything is loaded.

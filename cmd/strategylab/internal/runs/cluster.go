@@ -2,7 +2,6 @@ package runs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -109,10 +108,7 @@ func (k *clusterOf) start(ctx context.Context, path string) error {
 	p, c := k.o.p, k.o.c
 	var before clusterNotes
 	if path != "" {
-		text, _, err := disk.ReadFile(filepath.Join(path, clusterFile), results.MostPlan)
-		if err == nil {
-			err = json.Unmarshal(text, &before)
-		}
+		err := disk.ReadJSON(filepath.Join(path, clusterFile), results.MostPlan, &before)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("read %s: %w; remove it", filepath.Join(path, clusterFile), err)
 		}

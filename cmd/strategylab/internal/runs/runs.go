@@ -178,15 +178,9 @@ func (o *output) show(run *report.Document) error {
 		}
 		return report.WritePlayersCSV(o.p.Stdout, run)
 	}
-	return report.WriteTable(o.p.Stdout, run, o.screen())
-}
-
-// screen says how a run is shown on stdout.
-func (o *output) screen() report.Screen {
-	return report.Screen{
-		Width: o.p.Out.Columns, Details: o.shown.Details, Colour: o.p.WantsColour(o.p.Out),
-		Beyond: o.beyond,
-	}
+	return report.WriteTable(o.p.Stdout, run, report.Screen{
+		Width: o.p.Out.Columns, Details: o.shown.Details, Colour: o.p.WantsColour(o.p.Out), Beyond: o.beyond,
+	})
 }
 
 // standings says how the standings of a run are shown on stderr, and how many have a row.

@@ -153,10 +153,7 @@ func (t *tuneRun) read() error {
 	o := t.opt
 	if from := o.Resume; t.c.IsSet("resume") {
 		t.out = from
-		text, _, err := disk.ReadFile(filepath.Join(t.p.Path(from), tuneFile), results.MostPlan)
-		if err == nil {
-			err = json.Unmarshal(text, &t.spec)
-		}
+		err := disk.ReadJSON(filepath.Join(t.p.Path(from), tuneFile), results.MostPlan, &t.spec)
 		if err == nil && t.spec.Schema != tuneSchema {
 			err = fmt.Errorf("schema %q, want %q", t.spec.Schema, tuneSchema)
 		}

@@ -35,7 +35,9 @@ func (b browser) ask(ctx context.Context, method, body string, header ...string)
 		case "Remote":
 			req.RemoteAddr = header[i+1]
 		default:
-			req.Header.Set(header[i], header[i+1])
+			if req.Header.Set(header[i], header[i+1]); header[i+1] == "" {
+				req.Header.Del(header[i])
+			}
 		}
 	}
 	res := httptest.NewRecorder()

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -111,7 +112,7 @@ func TestErrorsOfBothKinds(t *testing.T) {
 		}
 	}
 	const n = 400
-	found, size := 0, Uniform(game.FairDraw(), make10(n)).Detectable/100
+	found, size := 0, Uniform(game.FairDraw(), numbersOf(1, slices.Repeat([]float64{n / 10}, 10))).Detectable/100
 	for range repetitions {
 		numbers := make([]int, n)
 		for i := range numbers {
@@ -128,14 +129,6 @@ func TestErrorsOfBothKinds(t *testing.T) {
 	if power := float64(found) / tried; math.Abs(power-Power) > .01+3*math.Sqrt(Power*(1-Power)/tried) {
 		t.Errorf("a number that comes %.0f %% too often is found in %.1f %% of samples, want about 80 %%", 100*size, 100*power)
 	}
-}
-
-func make10(n int) []int {
-	numbers := make([]int, n)
-	for i := range numbers {
-		numbers[i] = 1 + i%10
-	}
-	return numbers
 }
 
 // A referee that favours one player is found; with a biased draw, whoever says

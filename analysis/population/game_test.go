@@ -57,10 +57,10 @@ func TestCopiesGiveTheDiagonal(t *testing.T) {
 	if strings.Join(g.Names, " ") != "random mine" {
 		t.Fatalf("strategies are %q", g.Names)
 	}
-	near(t, "random against its copy", g.Payoff(0, 0).Estimate, 1.15, 1e-12)
-	near(t, "random against mine", g.Payoff(0, 1).Estimate, 1+0.45/2, 1e-12)
-	near(t, "the lower end", g.Payoff(1, 0).Low, 1+0.35/2, 1e-12)
-	near(t, "mine against its copy", g.Payoff(1, 1).Estimate, 1.35, 1e-12)
+	attest.Near(t, g.Payoff(0, 0).Estimate, 1.15, 1e-12, "random against its copy")
+	attest.Near(t, g.Payoff(0, 1).Estimate, 1+0.45/2, 1e-12, "random against mine")
+	attest.Near(t, g.Payoff(1, 0).Low, 1+0.35/2, 1e-12, "the lower end")
+	attest.Near(t, g.Payoff(1, 1).Estimate, 1.35, 1e-12, "mine against its copy")
 	if len(g.Unknown()) != 0 {
 		t.Errorf("unknown: %q", g.Unknown())
 	}
@@ -160,13 +160,6 @@ func load(t *testing.T) reference {
 	return r
 }
 
-func near(t *testing.T, what string, got, want, tolerance float64) {
-	t.Helper()
-	if !(math.Abs(got-want) <= tolerance*max(1, math.Abs(want))) {
-		t.Errorf("%s is %.12g, want %.12g", what, got, want)
-	}
-}
-
 func TestAgainstReference(t *testing.T) {
 	r := load(t)
 	if len(r.Moran) < 5 || len(r.Fermi) < 3 || len(r.Replicator.Steps) < 5 {
@@ -174,30 +167,30 @@ func TestAgainstReference(t *testing.T) {
 	}
 	for _, c := range r.Moran { // the chain was solved
 		a := c.Args
-		near(t, "Moran", population.Moran(a[0], a[1], a[2], a[3], int(a[4]), a[5]), c.Want, 1e-12)
+		attest.Near(t, population.Moran(a[0], a[1], a[2], a[3], int(a[4]), a[5]), c.Want, 1e-12, "Moran")
 	}
 	for _, c := range r.Fermi {
 		a := c.Args
-		near(t, "Fermi", population.Fermi(a[0], a[1], a[2], a[3], int(a[4]), a[5]), c.Want, 1e-12)
+		attest.Near(t, population.Fermi(a[0], a[1], a[2], a[3], int(a[4]), a[5]), c.Want, 1e-12, "Fermi")
 	}
 	ranks := population.AlphaRank(r.AlphaRank.Payoff, r.AlphaRank.M, r.AlphaRank.Alpha)
 	for i, want := range r.AlphaRank.Want { // from powers of the chain
-		near(t, "alpha-rank", ranks[i], want, 1e-10)
+		attest.Near(t, ranks[i], want, 1e-10, "alpha-rank")
 	}
 	for _, s := range population.Replicate(r.Replicator.Differ, 100).Steps {
 		if s.Generation >= len(r.Replicator.Steps) {
 			break
 		}
 		want := r.Replicator.Steps[s.Generation]
-		near(t, "mean payoff", s.Payoff, want.Payoff, 1e-12)
+		attest.Near(t, s.Payoff, want.Payoff, 1e-12, "mean payoff")
 		for i := range want.Share {
-			near(t, "share", s.Share[i], want.Share[i], 1e-12)
+			attest.Near(t, s.Share[i], want.Share[i], 1e-12, "share")
 		}
 	}
 	names := []string{"a", "b", "c", "d"}
 	e := estimates(len(names), func(i, j int) analysis.Estimate { return around(r.Borda.Differ[i][j]) })
 	for i, m := range population.NewView(attest.Must(population.NewGame(plan(names...), e, nil, nil))).Members {
-		near(t, names[i], m.Borda.Estimate, r.Borda.Want[i], 1e-12) // ballots were counted
+		attest.Near(t, m.Borda.Estimate, r.Borda.Want[i], 1e-12, "Borda of %s", names[i]) // ballots were counted
 	}
 }
 
@@ -206,7 +199,7 @@ func TestFixationIsNeverZeroOrNaN(t *testing.T) {
 		if p := population.Fermi(0, 0, 1, 1, 1000, s); !(p > 0 && p < 1e-100) {
 			t.Errorf("with selection %g a hopeless mutant takes over with chance %g", s, p)
 		}
-		near(t, "fixation of an overwhelming mutant", population.Fermi(1, 1, 0, 0, 1000, s), 1, 1e-12)
+		attest.Near(t, population.Fermi(1, 1, 0, 0, 1000, s), 1, 1e-12, "fixation of an overwhelming mutant")
 	}
 }
 

@@ -153,10 +153,7 @@ func (l Lock) Bytes() []byte {
 	for _, name := range slices.Sorted(maps.Keys(l)) {
 		b = fmt.Appendln(b, l[name])
 		for _, s := range l[name].Strategies {
-			line, err := json.Marshal(&pb.Strategy{Name: s.Name, Title: s.Title, Description: s.Description})
-			if err != nil {
-				continue // strings have a form in JSON
-			}
+			line, _ := json.Marshal(&pb.Strategy{Name: s.Name, Title: s.Title, Description: s.Description}) // strings have a form in JSON
 			b = fmt.Appendf(b, "  %s\n", line)
 		}
 	}

@@ -217,11 +217,9 @@ var errStuck = fmt.Errorf("%w: %s", strategies.ErrTimeout, stuckText)
 // exitError returns how the process ended whose connection broke with err, shortly
 // before the exit status is known.
 func (p *process) exitError(err error) error {
-	moment := time.NewTimer(grace)
-	defer moment.Stop()
 	select {
 	case <-p.child.done:
-	case <-moment.C:
+	case <-time.After(grace):
 	}
 	if _, state := p.child.status(); state != "" {
 		return p.ended(state)

@@ -42,12 +42,10 @@ type session struct {
 func (s *server) Play(stream grpc.BidiStreamingServer[pb.PlayRequest, pb.PlayReply]) error {
 	ses := &session{server: s, stream: stream, groups: make(map[uint64]*seats), measure: true}
 	ctx, cancel := context.WithCancel(stream.Context())
-	var ticker sync.WaitGroup
-	ticker.Go(func() { ses.reportProgress(ctx) })
+	ses.work.Go(func() { ses.reportProgress(ctx) })
 	err := ses.receive(ctx)
 	cancel()
 	ses.work.Wait()
-	ticker.Wait()
 	for _, g := range ses.groups {
 		g.end()
 	}

@@ -143,10 +143,8 @@ func (k *supervisor) pause(ctx context.Context) error {
 	if failed == 0 || k.config.Backoff < 0 {
 		return nil
 	}
-	timer := time.NewTimer(k.config.Backoff << min(failed-1, 6))
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(k.config.Backoff << min(failed-1, 6)):
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -220,12 +218,8 @@ func (f *factory) Usage() Usage {
 // spent returns the processor time of a process; while it runs, as it last
 // reported.
 func (p *process) spent() time.Duration {
-	select {
-	case <-p.child.done:
-		if s := p.child.cmd.ProcessState; s != nil {
-			return s.UserTime() + s.SystemTime()
-		}
-	default:
+	if p.child.pid() == 0 && p.child.cmd.ProcessState != nil {
+		return p.child.cmd.ProcessState.UserTime() + p.child.cmd.ProcessState.SystemTime()
 	}
 	return time.Duration(p.cpu.Load()) * time.Microsecond
 }

@@ -150,14 +150,7 @@ func (p *process) limitTime(limit time.Duration) (end func()) {
 }
 
 // Dead reports whether the worker cannot be used any more.
-func (w *Worker) Dead() bool {
-	select {
-	case <-w.process.child.done:
-		return true
-	default:
-		return w.process.failed()
-	}
-}
+func (w *Worker) Dead() bool { return w.process.failed() || w.process.child.pid() == 0 }
 
 // Close ends the process at once and waits for it.
 func (w *Worker) Close() {

@@ -29,11 +29,6 @@ func moody(rare int) *script {
 	}}
 }
 
-// reuseField is a field whose first player is edited.
-func reuseField(tb testing.TB, edited strategies.Factory) []strategies.Factory {
-	return append([]strategies.Factory{edited}, mixed(tb, 6)[1:]...) // without the erratic one
-}
-
 func reusePlan(players, runs int, version string) results.Plan {
 	plan := planOf(players, 4, runs)
 	for i := range plan.Field {
@@ -71,48 +66,53 @@ func reuseRun(t *testing.T, before string, after results.Plan, field []strategie
 }
 
 // TestReuse: with the leagues of the version before, an edited strategy plays the same
-// leagues as without, to the byte, and the others are asked only where it matters.
+// leagues as without, to the byte, and the others are asked only where it matters: in
+// leagues in which nobody failed before. What it costs is that of its new code.
 func TestReuse(t *testing.T) {
 	t.Parallel()
 	const runs = 400
-	before := reusePlan(6, runs, "first")
-	folder := filepath.Join(t.TempDir(), "before")
-	recordRun(t, folder, before, newArena(t, before, arena.Config{}, reuseField(t, moody(0))...), 2)
-	short := filepath.Join(t.TempDir(), "short")
-	shortPlan := reusePlan(6, 100, "first")
-	recordRun(t, short, shortPlan, newArena(t, shortPlan, arena.Config{}, reuseField(t, moody(0))...), 2)
-	failing := func() *script {
-		s := moody(0)
-		s.observe = func(_ context.Context, setup strategies.Setup, _ *strategies.Outcome) error {
-			if setup.Rand.IntN(1500) == 0 {
-				return errBoom
-			}
-			return nil
+	failing := moody(0)
+	failing.observe = func(_ context.Context, setup strategies.Setup, _ *strategies.Outcome) error {
+		if setup.Rand.IntN(1500) == 0 {
+			return errBoom
 		}
-		return s
+		return nil
 	}
-	for _, c := range []struct {
-		name           string
-		folder         string
-		edited         func() *script
-		probed, differ [2]int // at least and at most
+	for name, c := range map[string]struct {
+		before, after  strategies.Factory
+		other          strategies.Factory // the second player; a sound one if it is nil
+		runs           int                // before
+		probed, differ [2]int             // at least and at most
 	}{
-		{"an edit that changes nothing", folder, func() *script { return moody(0) }, [2]int{runs, runs}, [2]int{0, 0}},
-		{"one that changes some leagues", folder, func() *script { return moody(500) }, [2]int{runs, runs}, [2]int{5, 50}},
-		{"one that fails in some", folder, failing, [2]int{runs, runs}, [2]int{1, 50}},
-		{"one that changes all", folder, func() *script { return moody(2) }, [2]int{64, 200}, [2]int{64, 200}},
-		{"with fewer leagues before", short, func() *script { return moody(500) }, [2]int{100, 100}, [2]int{1, 20}},
+		"an edit that changes nothing":  {moody(0), moody(0), nil, runs, [2]int{runs, runs}, [2]int{0, 0}},
+		"one that changes some leagues": {moody(0), moody(500), nil, runs, [2]int{runs, runs}, [2]int{5, 50}},
+		"one that fails in some":        {moody(0), failing, nil, runs, [2]int{runs, runs}, [2]int{1, 50}},
+		"one that changes all":          {moody(0), moody(2), nil, runs, [2]int{64, 200}, [2]int{64, 200}},
+		"with fewer leagues before":     {moody(0), moody(500), nil, 100, [2]int{100, 100}, [2]int{1, 20}},
+		"with failures before":          {moody(0), moody(500), erratic(), runs, [2]int{1, runs / 2}, [2]int{0, runs}},
+		"costly from now on":            {moody(0), costly{moody(0)}, nil, 20, [2]int{0, runs}, [2]int{0, runs}},
+		"costly before":                 {costly{moody(0)}, moody(0), nil, 20, [2]int{0, runs}, [2]int{0, runs}},
+		"costly":                        {costly{moody(0)}, costly{moody(0)}, nil, 20, [2]int{0, runs}, [2]int{0, runs}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			after := reusePlan(6, runs, "second")
-			want := recordRun(t, filepath.Join(t.TempDir(), "full"), after, newArena(t, after, arena.Config{}, reuseField(t, c.edited())...), 2)
+			field := func(edited strategies.Factory) []strategies.Factory {
+				all := append([]strategies.Factory{edited}, mixed(t, 6)[1:]...) // without the erratic one
+				if c.other != nil {
+					all[1] = c.other
+				}
+				return all
+			}
+			before, after := reusePlan(6, c.runs, "first"), reusePlan(6, runs, "second")
+			folder := filepath.Join(t.TempDir(), "before")
+			recordRun(t, folder, before, newArena(t, before, arena.Config{}, field(c.before)...), 2)
+			want := recordRun(t, filepath.Join(t.TempDir(), "full"), after, newArena(t, after, arena.Config{}, field(c.after)...), 2)
 			for _, workers := range []int{1, 3} {
 				changed, ok := arena.Changed(before, after)
 				if !ok || slices.Index(changed, true) != 0 || slices.Contains(changed[1:], true) {
 					t.Fatalf("changed %v, %v", changed, ok)
 				}
-				got, reuse := reuseRun(t, c.folder, after, reuseField(t, c.edited()), workers)
+				got, reuse := reuseRun(t, folder, after, field(c.after), workers)
 				if got != want {
 					t.Errorf("%d workers: digest %s, want %s as played in full", workers, got, want)
 				}
@@ -139,29 +139,6 @@ func TestReuseAsksNobodyElse(t *testing.T) {
 	reuseRun(t, folder, after, field(edited, other), 1)
 	if len(other.calls) != 0 || len(edited.calls) == 0 || edited.open != 0 {
 		t.Errorf("%d calls of an unchanged player and %d of the edited one, %d of whose seats are open", len(other.calls), len(edited.calls), edited.open)
-	}
-}
-
-// TestReuseAfterFailures plays leagues again in which anybody failed before.
-func TestReuseAfterFailures(t *testing.T) {
-	t.Parallel()
-	const runs = 100
-	before := reusePlan(6, runs, "first")
-	folder := filepath.Join(t.TempDir(), "before")
-	field := func(edited strategies.Factory) []strategies.Factory {
-		list := mixed(t, 6)
-		list[0], list[1] = edited, list[0] // erratic
-		return list
-	}
-	recordRun(t, folder, before, newArena(t, before, arena.Config{}, field(moody(0))...), 2)
-	after := reusePlan(6, runs, "second")
-	want := recordRun(t, filepath.Join(t.TempDir(), "full"), after, newArena(t, after, arena.Config{}, field(moody(500))...), 2)
-	got, reuse := reuseRun(t, folder, after, field(moody(500)), 2)
-	if got != want {
-		t.Errorf("digest %s, want %s as played in full", got, want)
-	}
-	if probed, _ := reuse.Probed(); probed == 0 || probed > runs/2 {
-		t.Errorf("%d of %d leagues were asked about; erratic fails in most", probed, runs)
 	}
 }
 
@@ -199,22 +176,3 @@ func (c costly) New(ctx context.Context, s strategies.Setup) (strategies.Strateg
 type costlySeat struct{ strategies.Strategy }
 
 func (costlySeat) Spent() strategies.Spent { return strategies.Spent{Share: 3000, Exact: true} }
-
-// What an edited strategy costs is that of its new code, whatever it plays.
-func TestReuseCountsCosts(t *testing.T) {
-	t.Parallel()
-	versions := map[string]func() strategies.Factory{
-		"cheap": func() strategies.Factory { return moody(0) }, "costly": func() strategies.Factory { return costly{moody(0)} },
-	}
-	for was, before := range versions {
-		for is, after := range versions {
-			folder := t.TempDir()
-			first, second := reusePlan(6, 20, "first"), reusePlan(6, 20, "second")
-			recordRun(t, filepath.Join(folder, "before"), first, newArena(t, first, arena.Config{}, reuseField(t, before())...), 1)
-			want := recordRun(t, filepath.Join(folder, "full"), second, newArena(t, second, arena.Config{}, reuseField(t, after())...), 1)
-			if got, _ := reuseRun(t, filepath.Join(folder, "before"), second, reuseField(t, after()), 1); got != want {
-				t.Errorf("%s, and then %s: digest %s, want %s as played in full", was, is, got, want)
-			}
-		}
-	}
-}

@@ -1,6 +1,7 @@
 package plugins_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -292,9 +293,8 @@ func misbehave(args []string) {
 		fmt.Println("1|99|unix|/nowhere|grpc|")
 		_, _ = io.Copy(io.Discard, os.NewFile(3, "parent"))
 	case "family": // it has a child in its group and one of its own session
-		for _, apart := range []bool{false, true} {
-			child := exec.Command("/bin/sh", "-c", "sleep 3600; :", args[len(args)-1])
-			setSession(child, apart)
+		for _, apart := range []string{"env", "setsid"} {
+			child := exec.Command(apart, "/bin/sh", "-c", "sleep 3600; :", args[len(args)-1])
 			if err := child.Start(); err != nil {
 				panic(err)
 			}
@@ -360,4 +360,44 @@ func (s *rogueSeat) Choose(context.Context, *strategies.Turn) (strategies.Choice
 		os.Exit(3)
 	}
 	return strategies.Even, nil
+}
+
+// TestDescendants looks for the children of a plugin after its host was killed, and after it
+// was closed.
+func TestDescendants(t *testing.T) {
+	t.Parallel()
+	killed := t.TempDir()
+	cmd := exec.Command(os.Args[0], "host", killed, "family")
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	says := bufio.NewReader(stderr)
+	for _, want := range []string{"begins\n", "has opened\n"} {
+		if line, err := says.ReadString('\n'); err != nil || line != want {
+			t.Errorf("the host says %q, %v", line, err)
+		}
+	}
+	for processes(t, killed) < 3 { // the host, a plugin and its children, between two rounds of the host
+		time.Sleep(time.Millisecond)
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	wantNobody(t, killed)
+
+	closed := t.TempDir()
+	all, err := plugins.Open(t.Context(), plugins.Config{Command: []string{os.Args[0], "misbehave", "family", closed}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := processes(t, closed); n < 3 {
+		t.Errorf("%d processes, want the plugin and two children", n)
+	}
+	if err := all[0].Close(); err != nil {
+		t.Error(err)
+	}
+	wantNobody(t, closed)
 }

@@ -25,7 +25,7 @@ type child struct {
 	output *output
 	mark   string // in the environment of a program of others and its descendants; empty for our own
 
-	release func() // ends the guard of its descendants
+	end     func() // of its descendants
 	stdout  io.ReadCloser
 	parent  *os.File // the host's end of the pipe; never written to
 	done    chan struct{}
@@ -59,16 +59,12 @@ func (c *child) Start(context.Context) error {
 	ours[0], theirs[0] = theirs[0], ours[0] // the host holds the write end of the parent pipe
 	c.cmd.Stdout, c.cmd.Stderr = theirs[1], theirs[2]
 	c.cmd.Env = append(c.cmd.Env, parentKey+"="+strconv.Itoa(subprocess.PassPipe(c.cmd, theirs[0])))
-	guarded := func(*exec.Cmd) {}
-	if c.parent, c.release = ours[0], func() {}; c.mark != "" {
-		guarded, c.release = subprocess.Guard(c.mark)
-	}
-	if err := subprocess.Start(c.cmd); err != nil {
-		c.release()
+	var err error
+	if c.end, err = subprocess.StartGuarded(c.cmd, c.mark); err != nil {
 		closeAll(ours)
 		return err
 	}
-	guarded(c.cmd)
+	c.parent = ours[0]
 	out, in := io.Pipe()
 	c.stdout = out
 	c.readers.Go(func() { c.greet(ours[1], in) })
@@ -93,11 +89,7 @@ const drain = 2 * time.Second
 
 // ended cleans up after the process.
 func (c *child) ended(err error, pipes []*os.File) {
-	subprocess.Kill(c.cmd) // descendants in its group
-	if c.mark != "" {
-		subprocess.KillMarked(c.mark)
-	}
-	c.release() // not before, since this process may be killed meanwhile
+	c.end()
 	c.mu.Lock()
 	c.state = "exit status 0"
 	if err != nil {

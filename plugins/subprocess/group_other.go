@@ -13,10 +13,8 @@ func ownGroup() *syscall.SysProcAttr { return nil }
 
 func killGroup(int) {}
 
-// Guard does nothing: there are no groups of processes.
-func Guard(string) (guarded func(*exec.Cmd), release func()) {
-	return func(*exec.Cmd) {}, func() {}
-}
+// guard does nothing: there are no groups of processes.
+func guard(string) (started func(int), release func()) { return func(int) {}, func() {} }
 
 // PassPipe gives a process that is not started yet the pipe as its standard input: this
 // system passes on no other file descriptors.

@@ -22,15 +22,12 @@ for e in /proc/[0-9]*/environ; do
 done
 [ -z "$group" ] || kill -KILL "-$group"`
 
-// Guard kills the descendants of the process that Start starts with cmd afterwards, if this
-// process ends before release is called, however it ends: those in the group of the process,
-// once guarded has been called, and, on Linux, those that have mark in their environment. It
-// begins before the process, which could otherwise have children that nobody guards, and
-// takes a shell; without one, nothing is guarded.
-func Guard(mark string) (guarded func(cmd *exec.Cmd), release func()) {
+// guard starts the guardian of a process that starts afterwards, and whose id is passed to
+// started, until release is called.
+func guard(mark string) (started func(pid int), release func()) {
 	ends, held, err := os.Pipe()
 	if err != nil {
-		return func(*exec.Cmd) {}, func() {}
+		return func(int) {}, func() {}
 	}
 	defer ends.Close()
 	shell := exec.Command("/bin/sh", "-c", guardian, "sh", mark)
@@ -39,10 +36,10 @@ func Guard(mark string) (guarded func(cmd *exec.Cmd), release func()) {
 	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a signal for our group is not for it
 	if err := shell.Start(); err != nil {
 		_ = held.Close()
-		return func(*exec.Cmd) {}, func() {}
+		return func(int) {}, func() {}
 	}
-	guarded = func(cmd *exec.Cmd) { _, _ = fmt.Fprintln(held, cmd.Process.Pid) } // the shell may have been killed
-	return guarded, func() {
+	started = func(pid int) { _, _ = fmt.Fprintln(held, pid) } // the shell may have been killed
+	return started, func() {
 		_ = shell.Process.Kill()
 		_ = held.Close()
 		_ = shell.Wait() // it was killed

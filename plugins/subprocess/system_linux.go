@@ -72,9 +72,9 @@ func resident(pid int) (memory uint64, processes int) {
 	return memory, processes
 }
 
-// KillMarked kills the processes that have a text in their environment, such as children of
+// killMarked kills the processes that have a text in their environment, such as children of
 // a plugin that have left its group.
-func KillMarked(mark string) {
+func killMarked(mark string) {
 	files, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is sound
 	for _, file := range files {
 		environment, err := os.ReadFile(file)

@@ -21,8 +21,8 @@ func Resident() (memory uint64, processes int) {
 	return all[0].Value.Uint64() - all[1].Value.Uint64(), 1
 }
 
-// KillMarked does nothing: the system does not show the environment of processes.
-func KillMarked(string) {}
+// killMarked does nothing: the system does not show the environment of processes.
+func killMarked(string) {}
 
 // lookEvery is the interval between two looks at the size of the process.
 const lookEvery = 5 * time.Millisecond

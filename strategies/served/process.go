@@ -16,12 +16,10 @@ import (
 // process is a process that this program has started for an agent. A nil process is that
 // of an agent at an address, which never ends.
 type process struct {
-	cmd     *exec.Cmd
-	mark    string // in the environment of the process and its descendants
-	release func() // ends the guard of its descendants
-	output  *tail
-	done    chan struct{} // closed when it has ended
-	state   string        // how; read it after done
+	cmd    *exec.Cmd
+	output *tail
+	done   chan struct{} // closed when it has ended
+	state  string        // how; read it after done
 }
 
 // drain is the time to read what is left of the output of an ended process; only a
@@ -31,23 +29,19 @@ const drain = 2 * time.Second
 // launch starts a command. The process has the environment of this one, as if the operator
 // had started it: agents find their interpreters, packages and keys by it.
 func launch(args []string, dir string, output *tail) (*process, error) {
-	p := &process{cmd: exec.Command(args[0], args[1:]...), mark: "LAB_AGENT=" + rand.Text(), output: output, done: make(chan struct{})}
+	p := &process{cmd: exec.Command(args[0], args[1:]...), output: output, done: make(chan struct{})}
+	mark := "LAB_AGENT=" + rand.Text()
 	p.cmd.Dir = dir
-	p.cmd.Env = append(p.cmd.Environ(), p.mark)
+	p.cmd.Env = append(p.cmd.Environ(), mark)
 	p.cmd.Stdout, p.cmd.Stderr, p.cmd.WaitDelay = output, output, drain
-	guarded, release := subprocess.Guard(p.mark)
-	p.release = release
-	if err := subprocess.Start(p.cmd); err != nil {
-		release()
+	end, err := subprocess.StartGuarded(p.cmd, mark)
+	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", args[0], err)
 	}
-	guarded(p.cmd)
 	go func() {
 		defer close(p.done)
 		err := p.cmd.Wait()
-		subprocess.Kill(p.cmd) // descendants in its group
-		subprocess.KillMarked(p.mark)
-		p.release()
+		end() // descendants
 		if p.state = "exit status 0"; err != nil {
 			p.state = err.Error()
 		}

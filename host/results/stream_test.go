@@ -167,21 +167,16 @@ func TestEncodeRefusesWhatCannotHappen(t *testing.T) {
 	}
 }
 
+// Damage of a header is among what TestCrashOfARun does; here it is cut, or of a later version.
 func TestDecodeReportsHeaderDamage(t *testing.T) {
 	whole := encode(t, testPlan(4, 2, 5, ""), nil)
 	for at := range whole {
-		b := bytes.Clone(whole)
-		b[at] ^= 0x01
-		if _, err := results.NewDecoder(bytes.NewReader(b)); err == nil {
-			t.Errorf("byte %d flipped: accepted", at)
-		}
 		if _, err := results.NewDecoder(bytes.NewReader(whole[:at])); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("cut at byte %d: %v, want unexpected EOF", at, err)
 		}
 	}
-	newer := bytes.Clone(whole)
-	newer[8] = 2
-	if _, err := results.NewDecoder(bytes.NewReader(newer)); err == nil || !strings.Contains(err.Error(), "format version 2") {
+	whole[8] = 2
+	if _, err := results.NewDecoder(bytes.NewReader(whole)); err == nil || !strings.Contains(err.Error(), "format version 2") {
 		t.Errorf("newer version: %v", err)
 	}
 }

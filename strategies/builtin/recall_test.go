@@ -59,50 +59,6 @@ func slowLag(n int, same func(i, j int) bool) int {
 	return best
 }
 
-// The strongest score decides, whichever its sign; the first of equals counts,
-// and a guess that was not made does not.
-func TestRecallFollowsOrInvertsTheStrongest(t *testing.T) {
-	for _, c := range []struct {
-		guess [guesses]int8
-		score [guesses]int32
-		want  game.Parity
-	}{
-		{[guesses]int8{1, -1}, [guesses]int32{5, 4}, game.Even},
-		{[guesses]int8{1, -1}, [guesses]int32{-5, 4}, game.Odd},
-		{[guesses]int8{-1, -1}, [guesses]int32{4, -5}, game.Even},
-		{[guesses]int8{1, -1}, [guesses]int32{5, 5}, game.Even},
-		{[guesses]int8{0, -1}, [guesses]int32{9, 1}, game.Odd},
-		{[guesses]int8{0, 0, 0, 1}, [guesses]int32{9}, game.Even},
-		{[guesses]int8{}, [guesses]int32{9, -9}, game.NoParity},
-	} {
-		r := recall{guess: c.guess, score: c.score}
-		if got := r.best(); got != c.want {
-			t.Errorf("guesses %v with scores %v: plays %q, want %q", c.guess, c.score, got, c.want)
-		}
-	}
-}
-
-// No two ids may be read as the same number.
-func TestIDsAsNumbers(t *testing.T) {
-	for seat := range 999 {
-		id, two, three := game.PlayerID(seat), seat+1, -1
-		if seat+1 > 99 {
-			two, three = three, two
-		}
-		if gotTwo, gotThree := twoDigits(id), threeDigits(id); gotTwo != two || gotThree != three {
-			t.Fatalf("%q is number %d by two digits and %d by three, want %d and %d", id, gotTwo, gotThree, two, three)
-		}
-	}
-	for _, id := range []string{
-		"", "P", "P7", "P007", "P07x", "p07", "Q07", "P 7", "P-7", "P+7", "P1000", "07", "P0x", "P/0", "P:0", "Pé", "PLAYER",
-		"Q123", "P12x", "P1/0", "P:00",
-	} {
-		if two, three := twoDigits(id), threeDigits(id); two != -1 || three != -1 {
-			t.Errorf("%q is number %d by two digits and %d by three, want none", id, two, three)
-		}
-	}
-}
-
 // Whatever the ids and the field, every id has a state of its own and keeps it.
 func TestOpponentsAreKeptApart(t *testing.T) {
 	ids := rapid.OneOf(

@@ -22,10 +22,6 @@ type judge struct {
 	patience time.Duration
 }
 
-func newJudge(t testing.TB, s *style) *judge {
-	return judgeNamed(t, s, "REF01")
-}
-
 // judgeNamed is a referee with an id of its own.
 func judgeNamed(t testing.TB, s *style, id string) *judge {
 	return judgeIn(t, nil, 0, s, id)

@@ -104,7 +104,7 @@ type official struct {
 }
 
 func officiate(t *testing.T, s *style) *official {
-	o := &official{judge: newJudge(t, s), t: t}
+	o := &official{judge: judgeNamed(t, s, "REF01"), t: t}
 	joined := o.program.handle
 	o.program.handle = func(kind string, message object) object {
 		name := kind

@@ -201,14 +201,9 @@ func (r *rig) until(kind player.EventKind) player.Event {
 // send sends a message to the player.
 func (r *rig) send(m protocol.Message) (protocol.Message, error) {
 	r.t.Helper()
-	return r.sendIn(dialect.Contracts, m)
-}
-
-func (r *rig) sendIn(d *dialect.Dialect, m protocol.Message) (protocol.Message, error) {
-	r.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	return r.calls.Call(ctx, wire.NewPeer(r.url, d), m)
+	return r.calls.Call(ctx, wire.NewPeer(r.url, dialect.Contracts), m)
 }
 
 // post sends a document as a program that shares no code with the player does, and

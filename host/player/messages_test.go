@@ -62,9 +62,10 @@ func (r *rig) invitation(match string) *protocol.GameInvitation {
 }
 
 func (r *rig) call(match string) *protocol.ChooseParityCall {
+	none := protocol.Some(0)
 	return &protocol.ChooseParityCall{
 		Header: r.fromReferee(protocol.TypeChooseParityCall, match), PlayerID: "P01",
-		Context:  &protocol.ChoiceContext{OpponentID: "P02", RoundID: protocol.RoundNumber(1), YourStandings: ownStandings()},
+		Context:  &protocol.ChoiceContext{OpponentID: "P02", RoundID: protocol.RoundNumber(1), YourStandings: &protocol.OwnStandings{Wins: none, Losses: none, Draws: none, Points: none}},
 		Deadline: protocol.Deadline(time.Now().Add(30 * time.Second)),
 	}
 }
@@ -102,11 +103,6 @@ func (r *rig) plays(match string) protocol.Choice {
 func (r *rig) choice(match string) protocol.Choice {
 	r.t.Helper()
 	return must[*protocol.ChooseParityResponse](r, r.call(match)).Chosen()
-}
-
-func ownStandings() *protocol.OwnStandings {
-	none := protocol.Some(0)
-	return &protocol.OwnStandings{Wins: none, Losses: none, Draws: none, Points: none}
 }
 
 // TestTolerant sends what foreign managers and referees send.

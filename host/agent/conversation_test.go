@@ -307,8 +307,7 @@ func TestAnyFormIsFound(t *testing.T) {
 	})
 }
 
-// TestARefusalIsShownInItsOwnWords: a league that refuses is not asked in another
-// way.
+// TestARefusalIsShownInItsOwnWords: a league that refuses is not asked in another way.
 func TestARefusalIsShownInItsOwnWords(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{"Registration is closed", "League is full (4/4)", "Display name already taken", "Protocol version league.v2 not supported"} {

@@ -73,8 +73,7 @@ func TestTheAgentSignsWithTheBestNameItHas(t *testing.T) {
 	}
 }
 
-// TestAcknowledgementsNameTheAgent: by its role, and only where an
-// acknowledgement is due.
+// TestAcknowledgementsNameTheAgent: by its role, and only where an acknowledgement is due.
 func TestAcknowledgementsNameTheAgent(t *testing.T) {
 	t.Parallel()
 	over := &wire.Exchange{Request: &dialect.Request{Type: protocol.TypeRoundCompleted}}

@@ -8,8 +8,7 @@ import (
 	"github.com/strategylab/strategylab/host/jsonrpc"
 )
 
-// benchMethod, benchParams and benchResult are a choice call and its answer
-// as a match has them.
+// benchMethod, benchParams and benchResult are a choice call and its answer as a match has them.
 const benchMethod = "parity_choose"
 
 var (

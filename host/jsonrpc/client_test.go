@@ -29,8 +29,7 @@ func kindOf(err error) error {
 	return nil
 }
 
-// scripted is a peer that reads one HTTP request from each connection and then
-// does as it is told.
+// scripted is a peer that reads one HTTP request from each connection and then does as it is told.
 func scripted(t *testing.T, act func(conn net.Conn, req *http.Request)) (url string) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -142,8 +141,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestKeepAlive: calls one after the other share a connection, also after
-// refusals and errors.
+// TestKeepAlive: calls one after the other share a connection, also after refusals and errors.
 func TestKeepAlive(t *testing.T) {
 	t.Parallel()
 	peers := make(map[string]int)
@@ -160,9 +158,8 @@ func TestKeepAlive(t *testing.T) {
 			}
 		}
 	}
-	// net/http gives a connection up if an answer overtakes the end of its request by
-	// 50 ms, as on a busy machine. One that a refusal or an error ended would be another
-	// in each round.
+	// net/http gives a connection up if an answer overtakes the end of its request by 50 ms, as on
+	// a busy machine. One that a refusal or an error ended would be another in each round.
 	if len(peers) >= rounds {
 		t.Errorf("calls came from %d connections in %d rounds: %v", len(peers), rounds, peers)
 	}

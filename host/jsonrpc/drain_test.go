@@ -69,8 +69,7 @@ func TestDrainFinishes(t *testing.T) {
 	}
 }
 
-// TestDrainWaitsForHandlers: Serve outlives every handler, also one that is
-// deaf to its context.
+// TestDrainWaitsForHandlers: Serve outlives every handler, also one that is deaf to its context.
 func TestDrainWaitsForHandlers(t *testing.T) {
 	t.Parallel()
 	for srv, c := range listeners(t, jsonrpc.Config{Drain: time.Millisecond}) {

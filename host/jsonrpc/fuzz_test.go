@@ -182,8 +182,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// FuzzStdio feeds a server any bytes and expects lines of JSON, at most one
-// for each line of input.
+// FuzzStdio feeds a server any bytes and expects lines of JSON, at most one for each line of input.
 func FuzzStdio(f *testing.F) {
 	for _, c := range refusedBodies {
 		f.Add([]byte(c.body + "\n" + fence + "\r\n"))

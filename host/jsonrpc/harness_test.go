@@ -97,9 +97,8 @@ func TestMain(m *testing.M) {
 // most is what a test waits for at most, on a machine however slow.
 const most = time.Minute
 
-// moreAndMore calls try with a longer and longer limit, up to most, until it is
-// true: a limit that must run out in one place is short, and a busy machine may
-// need more in all others.
+// moreAndMore calls try with a longer and longer limit, up to most, until it is true: a limit that
+// must run out in one place is short, and a busy machine may need more in all others.
 func moreAndMore(try func(limit time.Duration) bool) bool {
 	for limit := 20 * time.Millisecond; limit < most; limit *= 5 {
 		if try(limit) {
@@ -130,8 +129,7 @@ type wire struct {
 	exchange func(t *testing.T, body string) (status int, answer string)
 }
 
-// wires serves h over every transport. STDIO answers in order, so that
-// silence can be seen.
+// wires serves h over every transport. STDIO answers in order, so that silence can be seen.
 func wires(t *testing.T, cfg jsonrpc.Config, h jsonrpc.Handler) []wire {
 	t.Helper()
 	srv := startHTTP(t, cfg, h)
@@ -228,8 +226,7 @@ func (s *rawStdio) next(t *testing.T) string {
 	return ""
 }
 
-// echo answers a call with what it saw of it, a notification or object with
-// nothing.
+// echo answers a call with what it saw of it, a notification or object with nothing.
 var echo = jsonrpc.HandlerFunc(func(_ context.Context, req *jsonrpc.Request) jsonrpc.Response {
 	if req.Kind != jsonrpc.KindCall {
 		return jsonrpc.Response{}

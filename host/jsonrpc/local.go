@@ -101,9 +101,8 @@ type FarAddress struct {
 	Network string // of the interface, such as 10.0.7.0/24
 }
 
-// Reachable returns the addresses of a server that listens on all interfaces, those of
-// IPv4 first; none for one that listens on a host of its own. own is its URL for this
-// machine.
+// Reachable returns the addresses of a server that listens on all interfaces, those of IPv4 first;
+// none for one that listens on a host of its own. own is its URL for this machine.
 func Reachable(host, own string, addrs func() ([]net.Addr, error)) []FarAddress {
 	u, err := url.Parse(own)
 	if ip := net.ParseIP(host); err != nil || host != "" && (ip == nil || !ip.IsUnspecified()) {

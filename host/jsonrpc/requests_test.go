@@ -265,8 +265,7 @@ func TestPanicIsAnswered(t *testing.T) {
 	}
 }
 
-// TestRefuse checks that errors can be given another shape, and what is known
-// of the request then.
+// TestRefuse checks that errors can be given another shape, and what is known of the request then.
 func TestRefuse(t *testing.T) {
 	t.Parallel()
 	cfg := jsonrpc.Config{MaxBody: 100, Refuse: func(_ context.Context, req *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc.Error {

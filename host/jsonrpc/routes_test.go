@@ -161,8 +161,7 @@ func TestDivertSeesTheBody(t *testing.T) {
 	}
 }
 
-// TestDivertedRequestsAreDrained: they are given the drain period, where a
-// stream ends at once.
+// TestDivertedRequestsAreDrained: they are given the drain period, where a stream ends at once.
 func TestDivertedRequestsAreDrained(t *testing.T) {
 	t.Parallel()
 	entered, release := make(chan string, 2), make(chan struct{})
@@ -275,8 +274,7 @@ func TestSide(t *testing.T) {
 	}
 }
 
-// TestSideIsCutOff: when the drain period is over, what is in progress there is
-// given up.
+// TestSideIsCutOff: when the drain period is over, what is in progress there is given up.
 func TestSideIsCutOff(t *testing.T) {
 	t.Parallel()
 	in, _ := io.Pipe()

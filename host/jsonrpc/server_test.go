@@ -298,8 +298,7 @@ func TestServeEnded(t *testing.T) {
 	}
 }
 
-// certificate writes a certificate for 127.0.0.1 and returns the paths and a pool that
-// trusts it.
+// certificate writes a certificate for 127.0.0.1 and returns the paths and a pool that trusts it.
 func certificate(t *testing.T) (certFile, keyFile string, trust *x509.CertPool) {
 	t.Helper()
 	srv := httptest.NewTLSServer(nil)

@@ -97,8 +97,7 @@ func TestStdioOneLineAnswers(t *testing.T) {
 	}
 }
 
-// TestStdioConcurrent: a slow request does not hold up the others, and lines
-// do not mix.
+// TestStdioConcurrent: a slow request does not hold up the others, and lines do not mix.
 func TestStdioConcurrent(t *testing.T) {
 	t.Parallel()
 	h := newHolder()

@@ -122,8 +122,7 @@ func TestPlainInteger(t *testing.T) {
 	}
 }
 
-// FuzzText: a text survives being written and read, and is written as encoding/json
-// reads it.
+// FuzzText: a text survives being written and read, and is written as encoding/json reads it.
 func FuzzText(f *testing.F) {
 	for _, text := range []string{"", "plain", "\"\\/\b\f\n\r\t", "\u0000\u001f\u007f\u0080", "ünï", "\u2028\u2029", "😀", "</script>", `\u0041`} {
 		f.Add(text)

@@ -11,9 +11,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// FuzzSplit holds the quick reader to the one that checks: of every text that
-// is JSON it sees the same members and elements, and it comes to an end on
-// every other.
+// FuzzSplit holds the quick reader to the one that checks: of every text that is JSON it sees the
+// same members and elements, and it comes to an end on every other.
 func FuzzSplit(f *testing.F) {
 	examples, err := filepath.Glob("../../docs/protocol/examples/contracts/*.json")
 	if err != nil || len(examples) == 0 {

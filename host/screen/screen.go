@@ -272,7 +272,9 @@ func organizedText(e manager.Event) string {
 }
 
 // markedName is a player's name, with a mark if the organiser has taken it out.
-func markedName(name, status string) string { return name + between(" (", strings.ToLower(status), ")") }
+func markedName(name, status string) string {
+	return name + between(" (", strings.ToLower(status), ")")
+}
 
 // Draws says how many draws the players verified, and what is known of the others;
 // empty if no player said anything.

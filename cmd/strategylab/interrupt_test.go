@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -8,6 +11,10 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 )
 
 // A run that is interrupted keeps its complete leagues and says how to go on. Resumed, it
@@ -100,5 +107,125 @@ func ofOwner(t *testing.T, folder string) {
 	})
 	if err != nil || files < 5 {
 		t.Errorf("%s has %d files, %v", folder, files, err)
+	}
+}
+
+// A calibration takes long. What it has measured when it is stopped is printed.
+func TestStoppedCalibrationKeepsWhatItHas(t *testing.T) {
+	t.Parallel()
+	notRaced(t, ownProcesses)
+	p := launch(t, t.TempDir(), "calibrate", "--players", "2,20", "--repetitions", "30", "--leagues", "2000", "--legs", "1", "--seed", "1")
+	p.err.until("\n2 of ") // the second field begins
+	p.interrupt(exitStopped)
+	if out := p.out.String(); !strings.Contains(out, "2 players") || !strings.Contains(out, "coverage: P(differ) of a pair") || strings.Contains(out, "20 equal") {
+		t.Errorf("printed %q", out)
+	}
+	p.err.until("the measurements so far are above")
+}
+
+// A tune that is killed four times and resumed plays the same leagues, and says the same,
+// as one that is not.
+func TestTuneIsKilled(t *testing.T) {
+	t.Parallel()
+	notRaced(t, ownProcesses)
+	dir := t.TempDir()
+	write(t, dir, "scripts/gain.lua", "-- param: x 0.0..1.0 = 0.2\nfunction choose() return 0.25 + (params.x - 0.7) ^ 2 end\n")
+	fresh := []string{"tune", "--quiet", "scripts/gain.lua", "--against", "always-even,always-odd*2", "--runs", "1500", "--confirm", "128", "--seed", "9", "--out"}
+	want := run1(t, dir, exitOK, append(fresh, "whole")...)
+	log := filepath.Join(dir, "cut", "evaluations.jsonl")
+	lines := func() int {
+		text, _ := os.ReadFile(log) // it may not be there yet
+		return bytes.Count(text, []byte("\n"))
+	}
+	args := append(fresh, "cut")
+	const kills = 4
+	for kill := range kills {
+		p := launch(t, dir, args...)
+		until(t, "evaluations", func() bool { return p.over() || lines() >= 10*(kill+1) })
+		if p.kill(); p.code() == exitOK {
+			t.Fatalf("it was over before kill %d", kill+1)
+		}
+		args = []string{"tune", "--quiet", "--resume", "cut"}
+	}
+	if got := run1(t, dir, exitOK, args...); got != want {
+		t.Errorf("after %d kills:\n%s\nwithout:\n%s", kills, got, want)
+	}
+	a, _ := os.ReadFile(filepath.Join(dir, "whole", "evaluations.jsonl"))
+	if b, _ := os.ReadFile(log); len(a) == 0 || !bytes.Equal(a, b) {
+		t.Errorf("%d bytes of evaluations after the kills, %d without", len(b), len(a))
+	}
+}
+
+// A watch gives its verdict again when the script is saved, and does not mind one
+// that is broken in between.
+func TestWhatifWatch(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	save := func(text string) {
+		t.Helper()
+		write(t, dir, "new.lua", text)
+	}
+	save(`function choose(turn) return "odd" end`)
+	run1(t, dir, exitOK, "experiment", "--runs", "50", "--legs", "2", "--seed", "1", "--field", "always-odd,always-even,random", "--out", "base", "--quiet", "--no-report")
+	e := launch(t, dir, "whatif", "base", "--replace", "always-odd=new.lua", "--out", "again", "--watch")
+	waits := func(times int) {
+		t.Helper()
+		e.err.until(fmt.Sprintf(`(?s)(waiting for a script to change.*){%d}`, times))
+	}
+	waits(1)
+	e.out.until("The two runs are the same, match for match") // it plays what always-odd plays
+	save(`function choose(`)
+	e.err.until("new.lua:1: load")
+	waits(2)
+	save(`function choose(turn) return "even" end`)
+	waits(3)
+	e.err.until("edited new.lua")
+	e.out.until("It also changes always-even: ")
+	e.interrupt(exitOK)
+	if names, err := filepath.Glob(filepath.Join(dir, "*again*", "leagues.bin")); err != nil || len(names) != 1 {
+		t.Errorf("folders %v, %v; want one", names, err)
+	}
+}
+
+// A command that ends after a signal has the last word; one that takes a moment says what
+// it finishes, and one that does not end is left behind.
+func TestStoppable(t *testing.T) {
+	t.Parallel()
+	const notice, left = "stopping: writing a page, for 4s at most; a second signal ends it at once", "stopped before the end of this: writing a page"
+	for _, tc := range []struct {
+		takes time.Duration // after the signal
+		code  int
+		after time.Duration
+		says  []string
+	}{
+		{0, 7, 0, nil},
+		{time.Second, 7, time.Second, []string{notice}},
+		{time.Hour, exitStopped, stopTime, []string{notice, left}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			var stderr bytes.Buffer
+			p := command.Process{Stderr: &stderr, Stage: new(command.Stage)}
+			p.Stage.Set("writing a page")
+			time.AfterFunc(time.Minute, cancel)
+			start := time.Now()
+			code := stoppable(ctx, p, stopTime, func() int {
+				time.Sleep(time.Minute + tc.takes)
+				return 7
+			})
+			if took := time.Since(start) - time.Minute; code != tc.code || took != tc.after {
+				t.Errorf("%v: code %d after %v, want %d after %v", tc.takes, code, took, tc.code, tc.after)
+			}
+			said := strings.Split(strings.TrimSpace(stderr.String()), "\n")
+			for i, want := range tc.says {
+				if i >= len(said) || !strings.Contains(said[i], want) {
+					t.Errorf("%v: said %q, want %q", tc.takes, said, tc.says)
+				}
+			}
+			if tc.says == nil && stderr.Len() > 0 {
+				t.Errorf("%v: said %q", tc.takes, said)
+			}
+			time.Sleep(2 * time.Hour) // the command that was left behind
+		})
 	}
 }

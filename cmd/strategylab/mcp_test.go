@@ -2,12 +2,20 @@ package main
 
 import (
 	"context"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -271,5 +279,362 @@ func TestToolAndCommandPlayTheSameLeagues(t *testing.T) {
 	text = run1(t, dir, exitOK, "analyze", filepath.FromSlash(run.Outcome.Report.Path), "--format", "json")
 	if digest, _ := digestOf(t, []byte(text)); digest != run.Outcome.Digest {
 		t.Errorf("analyze computes digest %s for the run of the tool, want %s", digest, run.Outcome.Digest)
+	}
+}
+
+const slowLua = "function choose(turn) local n = 0 for i = 1, 50000 do n = n + i end return 0.5 end"
+
+// A call that arrives while the maximum number of experiments runs waits, learns so, and has its turn. An
+// experiment that is called off ends at once with its workers, and what it has finished stays.
+func TestExperimentsTakeTurns(t *testing.T) {
+	t.Parallel()
+	notRaced(t, "a worker would take more memory than it may")
+	a := assist(t, t.TempDir(), "--at-once", "1")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	run := func(ctx context.Context, input map[string]any) <-chan error {
+		ended := make(chan error, 1)
+		go func() {
+			res, text, err := a.call(ctx, "run_experiment", input)
+			if err == nil && res.IsError {
+				err = errors.New(text)
+			}
+			ended <- err
+		}()
+		return ended
+	}
+	reported := func(what string) {
+		t.Helper()
+		until(t, what, func() bool { return strings.Contains(a.reported(), what) })
+	}
+	first := run(ctx, map[string]any{"players": []any{luaPlayer("slow", slowLua), knownPlayer("random", 2)}, "runs": 5000, "legs": 3}) // minutes
+	reported("of 5000 leagues")
+	second := run(t.Context(), map[string]any{"players": []any{knownPlayer("random", 3)}, "runs": 3})
+	reported("waiting for another experiment to end")
+	if list := answer[assistants.ListOutput](a, "list_strategies", nil); len(list.Strategies) == 0 {
+		t.Error("nothing is listed meanwhile")
+	}
+	cancel()
+	if err := <-second; err != nil {
+		t.Errorf("the second, after the first: %v", err)
+	}
+	if err := <-first; err == nil {
+		t.Error("the first was answered, want it called off")
+	}
+	until(t, "the end of the workers", func() bool { return running(a.program) <= 1 })
+	until(t, "the report of what was finished", func() bool {
+		list, _ := a.read("strategylab://reports")
+		for uri := range strings.FieldsSeq(list) {
+			if text, err := a.read(uri); err == nil && strings.Contains(text, "slow") {
+				return true
+			}
+		}
+		return false
+	})
+	a.gone()
+}
+
+// A server that is asked to end in the middle of an experiment does so soon, with
+// everything it has started; one that is killed leaves nothing behind, either.
+func TestLabEndsInTheMiddle(t *testing.T) {
+	t.Parallel()
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		cmd := own(t, t.TempDir(), "mcp")
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := begin(t, cmd)
+		for _, line := range []string{
+			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`,
+			`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"run_experiment","arguments":{"players":[{"name":"slow","language":"lua","source":"` + slowLua + `"},{"name":"random","copies":3}],"runs":5000,"legs":3}}}`,
+		} {
+			if _, err := in.Write([]byte(line + "\n")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		until(t, "a worker", func() bool { return running(cmd.Path) > 1 })
+		p.signal(signal)
+		if code := p.code(); (code != exitOK) != (signal == syscall.SIGKILL) {
+			t.Errorf("%v: the server ended with %d; stderr: %s", signal, code, p.err.String())
+		}
+		vanishes(t, cmd.Path)
+	}
+}
+
+// Hostile sources cost their own process, their matches, and nobody else.
+func TestHostileSourcesOverMCP(t *testing.T) {
+	t.Parallel()
+	whole(t, "TestHostileSet has others play beside hostile scripts")
+	notRaced(t, "a worker would take more memory than it may")
+	a := assist(t, t.TempDir(), "--time-limit", "50ms", "--max-time", "1m")
+	for name, source := range map[string]string{
+		"loops when it loads":   "while true do end",
+		"eats it when it loads": "local t = {} for i = 1, 1e9 do t[i] = string.rep('x', 1000) .. i end function choose() return 1 end",
+		"reaches out":           "function choose() return io.open('/etc/passwd'):read('*a') end",
+	} {
+		verdict := answer[assistants.CheckOutput](a, "check_strategy", map[string]any{"language": "lua", "source": source})
+		if verdict.Ready || strings.Contains(verdict.Summary, "root:") {
+			t.Errorf("a script that %s: %+v", name, verdict)
+		}
+	}
+	run := answer[assistants.RunOutput](a, "run_experiment", map[string]any{
+		"players": []any{luaPlayer("loops", "function choose() while true do end end"), luaPlayer("eats", "function choose() local s = 'x' while true do s = s .. s end end"), knownPlayer("random", 2)},
+		"runs":    2, "legs": 2,
+	})
+	for _, p := range run.Players {
+		if hostile := p.Kind == "lua"; hostile != (p.Technical == p.Matches) || hostile != (len(p.Faults) > 0) || hostile != p.Yours {
+			t.Errorf("%s: %d of %d matches lost by technical loss, faults %+v, yours is %v", p.Name, p.Technical, p.Matches, p.Faults, p.Yours)
+		}
+	}
+	if !strings.Contains(strings.Split(run.Summary, "In 2 leagues")[0], "by failing") || !strings.Contains(run.Summary, "Yours, ") {
+		t.Errorf("summary: %s", run.Summary)
+	}
+	a.gone()
+}
+
+// startWeb starts a server over HTTP and returns its URL.
+func startWeb(t *testing.T, dir string, args ...string) (p *process, url string) {
+	t.Helper()
+	cmd := own(t, dir, append([]string{"mcp", "--http", "127.0.0.1:0"}, args...)...)
+	cmd.Env = append(os.Environ(), "STRATEGYLAB_MCP_TOKEN="+webToken)
+	p = begin(t, cmd)
+	return p, p.err.until(`the lab listens at (\S+)\n`)[1]
+}
+
+const webToken = "0123456789abcdef"
+
+// The same over HTTPS, behind a token.
+func TestAssistantOverHTTPS(t *testing.T) {
+	t.Parallel()
+	trusted := httptest.NewTLSServer(nil) // for its certificate
+	defer trusted.Close()
+	pair := trusted.TLS.Certificates[0]
+	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write(t, dir, "cert.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: pair.Certificate[0]})))
+	write(t, dir, "key.pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})))
+	p, url := startWeb(t, dir, "--tls-cert", "cert.pem", "--tls-key", "key.pem")
+	if !strings.HasPrefix(url, "https://") {
+		t.Fatalf("the server is at %s", url)
+	}
+	for _, shown := range []string{"", "Bearer wrong", "Basic " + webToken} {
+		client := http.Client{Transport: bearer{shown, trusted.Client().Transport}}
+		res, err := client.Post(url, "application/json", strings.NewReader(`{}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != http.StatusUnauthorized {
+			t.Errorf("Authorization %q: status %d, want 401", shown, res.StatusCode)
+		}
+	}
+	a := &assistant{t: t, program: p.Path, stderr: &p.err.lockedBuffer}
+	a.connect(&mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: bearer{"Bearer " + webToken, trusted.Client().Transport}}})
+	if list := answer[assistants.ListOutput](a, "list_strategies", map[string]any{"kind": "builtin"}); len(list.Strategies) < 10 || list.Strategies[0].Title == "" {
+		t.Errorf("strategies: %+v", list)
+	}
+	if run := answer[assistants.RunOutput](a, "run_experiment", map[string]any{"players": []any{knownPlayer("random", 3)}, "runs": 20}); run.Outcome.Leagues != 20 {
+		t.Errorf("experiment: %+v", run)
+	}
+	p.interrupt(exitOK)
+	vanishes(t, p.Path)
+}
+
+// bearer shows an authorization with every request.
+type bearer struct {
+	shown string
+	next  http.RoundTripper
+}
+
+func (b bearer) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	req.Header.Set("Authorization", b.shown)
+	return b.next.RoundTrip(req)
+}
+
+// What is wrong with an input is said in a sentence, whatever it is.
+func TestBadInputsOverMCP(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var scripts []any
+	for i := range 17 {
+		name := fmt.Sprintf("s%d", i)
+		write(t, dir, "scripts/"+name+".lua", "function choose() return 1 end")
+		scripts = append(scripts, knownPlayer(name, 1))
+	}
+	a := assist(t, dir, "--max-runs", "1000")
+	field := []any{knownPlayer("random", 3)}
+	var crowd []any
+	for i := range 9 {
+		crowd = append(crowd, luaPlayer(fmt.Sprintf("p%d", i), "function choose() return 1 end"))
+	}
+	for _, bad := range []struct {
+		tool  string
+		input map[string]any
+		want  string
+	}{
+		{"run_experiment", map[string]any{}, "/players is missing"},
+		{"run_experiment", map[string]any{"players": []any{knownPlayer("random", 1)}}, "a league needs at least 2 players, but this field has 1"},
+		{"run_experiment", map[string]any{"players": field, "runs": 1001}, "/runs want at most 1000"},
+		{"run_experiment", map[string]any{"players": field, "leagues": 10}, `there is not: "leagues"`},
+		{"run_experiment", map[string]any{"players": field, "draw": "dice"}, `draw "dice": want uniform:FIRST-LAST or weights:`},
+		{"run_experiment", map[string]any{"players": []any{knownPlayer("randon", 3)}}, `no strategy "randon"; did you mean "random"?`},
+		{"run_experiment", map[string]any{"players": []any{knownPlayer("../../etc/passwd", 3)}}, "/players/0/name want a text that matches"},
+		{"run_experiment", map[string]any{"players": []any{knownPlayer("random", 1), knownPlayer("random", 1)}}, "two players are called random"},
+		{"run_experiment", map[string]any{"players": []any{map[string]any{"name": "x", "source": "x"}, field[0]}}, "source and language (lua or js) need each other"},
+		{"run_experiment", map[string]any{"players": []any{luaPlayer("x", "function"), field[0]}}, "player x does not load: x.lua:1: load: "},
+		{"run_experiment", map[string]any{"players": crowd}, "9 players have a source"},
+		{"run_experiment", map[string]any{"players": scripts}, "17 players are scripts, each in its own process; want at most 16"},
+		{"run_experiment", map[string]any{"players": []any{knownPlayer("random", 8), knownPlayer("role", 8), knownPlayer("biased", 8), knownPlayer("markov-1", 8), knownPlayer("markov-2", 1)}}, "the field has 33 players"},
+		{"run_experiment", map[string]any{"players": []any{knownPlayer("random", 8), knownPlayer("role", 8), knownPlayer("biased", 8)}, "runs": 1000, "legs": 100}, "27600000 matches, want at most 5000000"},
+		{"run_experiment", map[string]any{"players": []any{"../../etc/passwd", "random"}}, "/players/0 want a text that matches"},
+		{"run_experiment", map[string]any{"players": []any{7, "random"}}, "/players/0 is of type number, want string or object"},
+		{"compare_strategies", map[string]any{"player": "random", "baseline": "random"}, "player and baseline are both called random"},
+		{"explain_strategy", map[string]any{"player": map[string]any{"name": "random", "path": "x"}}, `/player has a property that there is not: "path"`},
+		{"show_strategy", map[string]any{"name": "scripts/mine.lua"}, "/name want a text that matches"},
+		{"show_strategy", map[string]any{"name": "nobody"}, `no strategy "nobody"`},
+		{"check_strategy", map[string]any{"language": "python", "source": "x"}, `/language want one of "lua", "js"`},
+		{"check_strategy", map[string]any{"language": "lua", "source": strings.Repeat("x", 256<<10+1)}, "/source has 262145 characters, want at most 262144"},
+		{"league_status", map[string]any{"league": "../x"}, "/league want a text that matches"},
+		{"save_strategy", map[string]any{"name": "x", "language": "lua", "source": "x"}, `unknown tool "save_strategy"`},
+	} {
+		if got := a.refused(bad.tool, bad.input); !strings.Contains(got, bad.want) || strings.Contains(got, filepath.Dir(a.program)) {
+			t.Errorf("%s %.200v:\n got %s\nwant %s", bad.tool, bad.input, got, bad.want)
+		}
+	}
+	_, err := a.session.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "write_strategy", Arguments: map[string]string{"language": "cobol"}})
+	if err == nil || !strings.Contains(err.Error(), `language is "cobol", want lua or js`) {
+		t.Errorf("a prompt for another language: %v", err)
+	}
+}
+
+// Nothing that is asked for leads out of the lab's folders, by whatever link.
+func TestMCPStaysInItsFolders(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	secret := "function choose() return 1 end -- secret\n"
+	write(t, dir, "outside/secret.lua", secret)
+	write(t, dir, "outside/leagues/open/standings.json", `{"league_id":"secret"}`)
+	write(t, dir, "outside/report.txt", "secret")
+	write(t, dir, "lab/scripts/own.lua", "-- Own: always even.\nfunction choose() return 'even' end\n")
+	write(t, dir, "lab/data/reports/real/report.txt", "a report")
+	write(t, dir, "lab/data/data/leagues/kept/standings.json", `{"league_id":"kept","status":"RUNNING","total_rounds":3,"rounds_completed":1,"standings":[{"rank":1,"player_id":"P01","played":2,"points":6}]}`)
+	for link, to := range map[string]string{
+		"lab/scripts/linked.lua": "../../outside/secret.lua", "lab/data/reports/linked": "../../../outside",
+		"lab/data/data/leagues/open": "../../../../outside/leagues/open", "lab/data/reports/real/summary.json": "../../../../outside/report.txt",
+	} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Skipf("no symbolic links here: %v", err)
+		}
+	}
+	a := assist(t, filepath.Join(dir, "lab"), "--data-dir", "data", "--allow-save")
+	var said []string
+	say := func(v any) {
+		text, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said = append(said, string(text))
+	}
+	list := answer[assistants.ListOutput](a, "list_strategies", map[string]any{"kind": "lua"})
+	say(list)
+	if len(list.Strategies) != 2 || list.Strategies[0].Error == "" || list.Strategies[1].Title != "Own: always even." {
+		t.Errorf("strategies: %+v", list)
+	}
+	say(answer[assistants.ShowOutput](a, "show_strategy", map[string]any{"name": "linked"}))
+	say(a.refused("run_experiment", map[string]any{"players": []any{knownPlayer("linked", 1), knownPlayer("random", 2)}}))
+	say(a.refused("save_strategy", map[string]any{"name": "linked", "language": "lua", "source": "function choose() return 1 end", "overwrite": true}))
+	leagues := answer[assistants.LeagueOutput](a, "league_status", nil)
+	say(leagues)
+	if i := slices.IndexFunc(leagues.Leagues, func(l assistants.League) bool { return l.ID == "kept" }); i < 0 || leagues.Leagues[i].Rounds != 3 || leagues.Leagues[i].Standings[0].Points != 6 {
+		t.Errorf("leagues: %+v", leagues)
+	}
+	for _, uri := range []string{"real/json", "linked", "..", "%2e%2e", "real%2f..%2f..%2fsecret", "../outside", "real/../linked", "real/../../../outside/report.txt", ""} {
+		if text, err := a.read("strategylab://reports/" + uri); err == nil {
+			t.Errorf("report %q: %q, want an error", uri, text)
+		} else {
+			say(err.Error())
+		}
+	}
+	if text, err := a.read("strategylab://reports/real"); err != nil || text != "a report" {
+		t.Errorf("a report that is there: %v, %q", err, text)
+	}
+	for _, s := range said {
+		if strings.Contains(s, "secret") && !strings.Contains(s, "%2fsecret") || strings.Contains(s, dir) {
+			t.Errorf("said %s", s)
+		}
+	}
+	if got, err := os.ReadFile(filepath.Join(dir, "outside/secret.lua")); err != nil || string(got) != secret {
+		t.Errorf("the file outside: %v, %q", err, got)
+	}
+}
+
+// Scripts are saved where that is allowed, and never over others unasked.
+func TestSaveStrategy(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	a := assist(t, dir, "--allow-save")
+	first, second := "function choose() return 'even' end", "-- Second.\nfunction choose() return 'odd' end"
+	in := map[string]any{"name": "mine", "language": "lua", "source": first}
+	if out := answer[assistants.SaveOutput](a, "save_strategy", in); out.Replaced || out.File != "scripts/mine.lua" {
+		t.Errorf("saved: %+v", out)
+	}
+	in["source"] = second
+	if got := a.refused("save_strategy", in); !strings.Contains(got, "overwrite: true") {
+		t.Errorf("saved twice: %s", got)
+	}
+	if shown := answer[assistants.ShowOutput](a, "show_strategy", map[string]any{"name": "mine"}); shown.Source != first {
+		t.Errorf("after a refusal: %q", shown.Source)
+	}
+	in["overwrite"] = true
+	if out := answer[assistants.SaveOutput](a, "save_strategy", in); !out.Replaced {
+		t.Errorf("overwritten: %+v", out)
+	}
+	if shown := answer[assistants.ShowOutput](a, "show_strategy", map[string]any{"name": "mine"}); shown.Source != second || shown.Title != "Second." {
+		t.Errorf("overwritten: %+v", shown)
+	}
+	for want, in := range map[string]map[string]any{
+		"does not load":                {"name": "x", "language": "lua", "source": "function"},
+		"another strategy is called":   {"name": "random", "language": "lua", "source": first},
+		"is called mine (scripts/mine": {"name": "mine", "language": "js", "source": "function choose() { return 1; }"},
+	} {
+		if got := a.refused("save_strategy", in); !strings.Contains(got, want) {
+			t.Errorf("save %v: %s, want %s", in, got, want)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "scripts", "*"))
+	if err != nil || len(files) != 1 {
+		t.Errorf("%v: %q", err, files)
+	}
+}
+
+// The managers that were named are asked, and no others.
+func TestLeagueStatusOfManagers(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	host := start(t, dir, "host", "--legs", "1", "--listen", "127.0.0.1:0", "--field", "random,role", "--players", "3", "--league-id", "spring", "--data-dir", "kept", "--admin-token", "open-sesame")
+	url := host.event("listening")["manager"].(string)
+	a := assist(t, t.TempDir(), "--manager", "spring="+url, "--manager", "gone=http://127.0.0.1:1/mcp", "--data-dir", filepath.Join(dir, "kept"), "--admin-token", "open-sesame")
+	var out assistants.LeagueOutput
+	until(t, "two registered players", func() bool {
+		out = answer[assistants.LeagueOutput](a, "league_status", nil)
+		return len(out.Leagues) > 0 && len(out.Leagues[0].Standings) == 2
+	})
+	if g := out.Leagues[0]; g.ID != "spring" || g.Origin != "manager" || g.Status == "" || g.Error != "" {
+		t.Errorf("a league that waits: %+v", g)
+	}
+	if g := out.Leagues[1]; g.ID != "gone" || g.Error == "" {
+		t.Errorf("a manager that is not there: %+v", g)
+	}
+	host.signal(os.Interrupt)
+	host.code()
+	out = answer[assistants.LeagueOutput](a, "league_status", map[string]any{"league": "spring"})
+	if len(out.Leagues) != 2 || out.Leagues[0].Error == "" || out.Leagues[1].Origin != "stored" || len(out.Leagues[1].Standings) != 2 {
+		t.Errorf("after its end: %+v", out)
 	}
 }

@@ -57,7 +57,8 @@ func TestMain(m *testing.M) {
 	if !wholeSets {
 		_ = os.Setenv(oneWorker, "1")
 	}
-	debug.SetGCPercent(800)                                                                  // most of what is live is of the tests together
+	debug.SetGCPercent(800) // the tests together keep little alive
+
 	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil { // -parallel overrides it
 		panic(err)
 	}

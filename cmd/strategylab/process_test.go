@@ -42,7 +42,7 @@ func (b *lockedBuffer) from(at int) string {
 	return string(b.buf.Bytes()[at:])
 }
 
-// in is a process in a folder, without terminals and variables.
+// in is a process in a folder, without terminals.
 func in(dir string) command.Process { return command.Process{Lab: lab.Lab{Dir: dir}} }
 
 // with is in, for a program that starts others for its strategies.
@@ -53,8 +53,8 @@ func with(dir string) command.Process {
 	return p
 }
 
-// inside runs a command line in this process, as p. A clock, seeds and variables that p does
-// not have are the real ones, 512 and none.
+// inside runs a command line in this process, as p. A clock and variables that p does not have
+// are the real ones, and the seed is 512.
 func inside(ctx context.Context, p command.Process, args ...string) (code int, stdout, stderr string) {
 	var o, e lockedBuffer
 	if p.Now == nil {
@@ -64,7 +64,7 @@ func inside(ctx context.Context, p command.Process, args ...string) (code int, s
 		p.Entropy = func() (uint64, error) { return 1 << 20, nil }
 	}
 	if p.Env == nil {
-		p.Env = func(string) string { return "" }
+		p.Env = os.Getenv
 	}
 	p.Args, p.Stdin, p.Stdout, p.Stderr = append([]string{"strategylab"}, args...), strings.NewReader(""), &o, &e
 	p.CheckTime, p.ForBatch, p.ForLive = unhurried.check, func() {}, func() {}

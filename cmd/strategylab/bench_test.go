@@ -2,8 +2,7 @@ package main
 
 import (
 	"fmt"
-	"os/exec"
-	"path/filepath"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -28,13 +27,9 @@ import (
 // choice, from the request to its answer, without the network: with a Lua
 // script in a worker process of its own. Every call is of a new match.
 func BenchmarkChoiceIsolated(b *testing.B) {
-	exe := filepath.Join(b.TempDir(), "strategylab")
-	if out, err := exec.CommandContext(b.Context(), "go", "build", "-o", exe, ".").CombinedOutput(); err != nil {
-		b.Fatalf("%v: %s", err, out)
-	}
 	for _, script := range []string{"settle", "council"} {
 		b.Run(script, func(b *testing.B) {
-			formats := isolate.Formats(catalog.Formats(), plugins.Config{Command: []string{exe, "script-worker"}}, nil)
+			formats := isolate.Formats(catalog.Formats(), plugins.Config{Command: []string{os.Args[0], "script-worker"}}, nil)
 			cat, err := catalog.Load(b.Context(), catalog.Config{Scripts: "../../scripts", RequireScripts: true, Formats: formats, Lazy: true})
 			if err != nil {
 				b.Fatal(err)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -10,19 +9,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/strategylab/strategylab/experiments"
-	"github.com/strategylab/strategylab/experiments/arena"
-	"github.com/strategylab/strategylab/experiments/cluster"
 	"github.com/strategylab/strategylab/host/jsonrpc/jsonrpctest"
-	"github.com/strategylab/strategylab/host/results"
-	"github.com/strategylab/strategylab/strategies"
-	"github.com/strategylab/strategylab/strategies/builtin"
 )
 
 // brokerURL is what brokers and experiments print for workers.
@@ -271,82 +263,4 @@ func TestClusterAdoptsRun(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(elsewhere, "runs", run, "summary.json")); err != nil {
 		t.Error(err)
 	}
-}
-
-// TestClusterLiar has a worker change choices, which no record shows, until playing twice
-// does: all that it has played is played again, and the summary says so.
-func TestClusterLiar(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	args := []string{"experiment", "--runs", "600", "--seed", "5", "--field", "random,markov-2,frequency", "--no-report", "--format", "json"}
-	want := alone(t, dir, args)
-	_, url := startBroker(t, aBroker(t, dir, "127.0.0.1:0"))
-	link, err := cluster.Connect(t.Context(), cluster.Config{URL: url})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer link.Close()
-	ctx, stop := context.WithCancel(t.Context())
-	ended, lied := make(chan error, 1), make(chan struct{})
-	once := sync.OnceFunc(func() { close(lied) })
-	go func() {
-		ended <- link.Serve(ctx, cluster.ServeConfig{Cores: 1, Name: "liar", Version: "test",
-			Open: func(_ context.Context, job cluster.Job, _ func(string) ([]byte, error)) (experiments.Driver, func() error, error) {
-				d, err := builtinDriver(job.Plan)
-				return liar{d, once}, func() error { return nil }, err
-			}})
-	}()
-	defer func() { stop(); <-ended }()
-	e := launch(t, dir, append(args, "--out", "many", "--cluster", url, "--workers", "0", "--verify", "1")...)
-	<-lied
-	begin(t, aWorker(t, dir, url))
-	if code := e.code(); code != exitOK {
-		t.Fatalf("exit code %d: %s", code, e.err.String())
-	}
-	e.err.until(`worker liar \(`)
-	e.out.until(`"aside": "its records cannot be right: it got other records of leagues `)
-	if digest, _ := digestOf(t, []byte(e.out.String())); digest != want {
-		t.Errorf("digest %s, want %s", digest, want)
-	}
-}
-
-// liar plays leagues with the opposite of some choices.
-type liar struct {
-	experiments.Driver
-	lies func() // is called when it does
-}
-
-func (l liar) NewWorker(ctx context.Context) (experiments.Worker, error) {
-	w, err := l.Driver.NewWorker(ctx)
-	return lyingWorker{w, l.lies}, err
-}
-
-type lyingWorker struct {
-	experiments.Worker
-	lies func()
-}
-
-func (w lyingWorker) Play(ctx context.Context, first int, out []results.League, quarantined []bool) error {
-	err := w.Worker.Play(ctx, first, out, quarantined)
-	for i := range out {
-		if err == nil && out[i].Index >= 20 {
-			a := &out[i].Matches[0].A
-			a.Choice = 3 - a.Choice // the other of even (1) and odd (2)
-			w.lies()
-		}
-	}
-	return err
-}
-
-// builtinDriver plays a plan of built-in strategies.
-func builtinDriver(plan results.Plan) (experiments.Driver, error) {
-	var field []strategies.Factory
-	for _, e := range plan.Field {
-		f, ok := builtin.Find(e.Ref)
-		if !ok {
-			return nil, fmt.Errorf("no strategy %q", e.Ref)
-		}
-		field = append(field, f)
-	}
-	return arena.New(plan, field, arena.Config{})
 }

@@ -38,19 +38,22 @@ func (a asked) arguments() map[string]any {
 
 type reply = map[string]any
 
-// speaking is a server of another program that answers as a test says: with a document,
-// or with a text that is no JSON. It ends with the test. seen gets each request.
+// speaking is a server of another program, which ends with the test. seen gets each request.
 func speaking(t *testing.T, answer func(asked) (int, any), seen func(request string)) (url string) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(answering(answer, seen))
+	t.Cleanup(server.Close)
+	return server.URL + "/mcp"
+}
+
+// answering answers requests with a document, or with a text that is no JSON.
+func answering(answer func(asked) (int, any), seen func(request string)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
 		var doc struct {
 			ID     any
 			Method string
 			Params map[string]any
 		}
-		text, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Error(err)
-		}
+		text, _ := io.ReadAll(r.Body)
 		_ = json.Unmarshal(text, &doc) // what cannot be read is empty
 		seen(r.URL.Path + string(text))
 		status, said := answer(asked{r.URL.Path, doc.Method, doc.ID, doc.Params})
@@ -62,9 +65,7 @@ func speaking(t *testing.T, answer func(asked) (int, any), seen func(request str
 			return
 		}
 		_ = json.NewEncoder(w).Encode(said)
-	}))
-	t.Cleanup(server.Close)
-	return server.URL + "/mcp"
+	}
 }
 
 // startable are the ways in which managers of real leagues are started: each

@@ -121,35 +121,6 @@ func TestHelpEverywhere(t *testing.T) {
 	})
 }
 
-// Mistakes in flags exit with 2, say in one line what is wrong, and suggest what is meant.
-func TestMistakesInFlags(t *testing.T) {
-	t.Parallel()
-	notRaced(t, ownProcesses)
-	required := 0
-	eachCommand(func(path []string, c *cli.Command) {
-		if len(c.Subcommands) > 0 || c.Name == "help" {
-			return
-		}
-		name := strings.Join(path, " ")
-		for _, f := range c.Flags {
-			if r, ok := f.(cli.RequiredFlag); ok && r.IsRequired() {
-				required++
-				_, stderr, code := typed(t, 0, append(slices.Clip(path), "x")...)
-				if lines := strings.Count(stderr, "\n"); code != exitUsage || lines != 1 || !strings.Contains(stderr, name+": --"+f.Names()[0]+" is missing; want --") {
-					t.Errorf("%s without --%s: exit code %d, %d lines: %s", name, f.Names()[0], code, lines, stderr)
-				}
-			}
-		}
-		_, stderr, code := typed(t, 0, append(slices.Clip(path), "--sripts", "x")...)
-		if code != exitUsage || !strings.Contains(stderr, name+": unknown flag --sripts\n  did you mean --scripts? strategylab "+name+" --help lists") {
-			t.Errorf("%s --sripts: exit code %d: %s", name, code, stderr)
-		}
-	})
-	if required == 0 {
-		t.Error("no command has a required flag")
-	}
-}
-
 // The documentation names every flag that a variable sets, and no other flag has one.
 func TestVariablesAreDocumented(t *testing.T) {
 	t.Parallel()

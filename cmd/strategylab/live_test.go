@@ -119,19 +119,3 @@ func TestRefereeLeavesADeadLeague(t *testing.T) {
 		t.Errorf("it ended with %d: %s", code, stderr)
 	}
 }
-
-// league plays by itself, and a seed makes it play the same again.
-func TestLeagueCommand(t *testing.T) {
-	t.Parallel()
-	args := []string{"league", "--field", "random,role,markov-1", "--legs", "3", "--seed", "5", "--isolate=false"}
-	first, second := run1(t, t.TempDir(), exitOK, args...), run1(t, t.TempDir(), exitOK, args...)
-	table := func(out string) string { return out[strings.Index(out, "place"):] }
-	if table(first) != table(second) {
-		t.Errorf("the same seed gave\n%s\nand\n%s", table(first), table(second))
-	}
-	for _, want := range []string{"makes the draws predictable", "R9M1", "round 9 of 9 is complete", "points"} {
-		if !strings.Contains(first, want) {
-			t.Errorf("no %q in\n%s", want, first)
-		}
-	}
-}

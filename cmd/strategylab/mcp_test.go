@@ -195,7 +195,7 @@ func (a *assistant) example(language string) string {
 	return source
 }
 
-// story plays, compares and explains a strategy that is ready.
+// story plays and compares a strategy that is ready.
 func (a *assistant) story(mine assistants.Player) {
 	t, seed := a.t, uint64(7)
 	run := answer[assistants.RunOutput](a, "run_experiment", map[string]any{
@@ -223,19 +223,6 @@ func (a *assistant) story(mine assistants.Player) {
 	if c := compared.Comparison; c.Above == nil || c.Effect == nil || c.Effect.Low <= 0 || c.Titles == "" || !strings.Contains(compared.Note, "confirm") {
 		t.Errorf("odds of one league: %+v", compared)
 	}
-	compared = answer[assistants.CompareOutput](a, "compare_strategies", map[string]any{"player": knownPlayer("always-even", 1), "baseline": knownPlayer("always-odd", 1), "opponents": []any{knownPlayer("random", 4)}, "runs": 100, "seed": seed})
-	if compared.Comparison.Verdict != "no evidence that these differ" {
-		t.Errorf("two that are the same against chance: %+v", compared.Comparison)
-	}
-	why := answer[assistants.ExplainOutput](a, "explain_strategy", map[string]any{"player": knownPlayer("alternate", 1), "runs": 150, "seed": seed})
-	if why.Studied == nil || why.Studied.Hits.Low < 0.9 || len(why.Habits) != 5 {
-		t.Errorf("an alternating strategy: %+v", why)
-	}
-	for _, h := range why.Habits[1:] { // after its own even comes odd, and the other way round
-		if want := strings.Contains(h.After, "odd, the") || strings.Contains(h.After, "both said odd"); h.Times > 0 && (h.Even.Estimate > 0.9) != want {
-			t.Errorf("alternate after %s: %+v", h.After, h.Even)
-		}
-	}
 	dir := filepath.Dir(a.program) // the source that played is kept, so that a match can be shown again
 	if text := run1(t, dir, exitOK, "replay", run.Outcome.Report.Path, "--match", "R1M1"); !strings.Contains(text, "PLAYER_A") {
 		t.Errorf("replay: %s", text)
@@ -245,7 +232,7 @@ func (a *assistant) story(mine assistants.Player) {
 			t.Errorf("report %q: %v, %.200s", suffix, err, text)
 		}
 	}
-	if list, err := a.read("strategylab://reports"); err != nil || strings.Count(list, "strategylab://") != 5 || !strings.Contains(list, run.Outcome.Report.URI) {
+	if list, err := a.read("strategylab://reports"); err != nil || strings.Count(list, "strategylab://") != 3 || !strings.Contains(list, run.Outcome.Report.URI) {
 		t.Errorf("reports: %v, %s", err, list)
 	}
 }
@@ -361,37 +348,6 @@ func TestLabEndsInTheMiddle(t *testing.T) {
 		}
 		vanishes(t, cmd.Path)
 	}
-}
-
-// Hostile sources cost their own process, their matches, and nobody else.
-func TestHostileSourcesOverMCP(t *testing.T) {
-	t.Parallel()
-	whole(t, "TestHostileSet has others play beside hostile scripts")
-	notRaced(t, "a worker would take more memory than it may")
-	a := assist(t, t.TempDir(), "--time-limit", "50ms", "--max-time", "1m")
-	for name, source := range map[string]string{
-		"loops when it loads":   "while true do end",
-		"eats it when it loads": "local t = {} for i = 1, 1e9 do t[i] = string.rep('x', 1000) .. i end function choose() return 1 end",
-		"reaches out":           "function choose() return io.open('/etc/passwd'):read('*a') end",
-	} {
-		verdict := answer[assistants.CheckOutput](a, "check_strategy", map[string]any{"language": "lua", "source": source})
-		if verdict.Ready || strings.Contains(verdict.Summary, "root:") {
-			t.Errorf("a script that %s: %+v", name, verdict)
-		}
-	}
-	run := answer[assistants.RunOutput](a, "run_experiment", map[string]any{
-		"players": []any{luaPlayer("loops", "function choose() while true do end end"), luaPlayer("eats", "function choose() local s = 'x' while true do s = s .. s end end"), knownPlayer("random", 2)},
-		"runs":    2, "legs": 2,
-	})
-	for _, p := range run.Players {
-		if hostile := p.Kind == "lua"; hostile != (p.Technical == p.Matches) || hostile != (len(p.Faults) > 0) || hostile != p.Yours {
-			t.Errorf("%s: %d of %d matches lost by technical loss, faults %+v, yours is %v", p.Name, p.Technical, p.Matches, p.Faults, p.Yours)
-		}
-	}
-	if !strings.Contains(strings.Split(run.Summary, "In 2 leagues")[0], "by failing") || !strings.Contains(run.Summary, "Yours, ") {
-		t.Errorf("summary: %s", run.Summary)
-	}
-	a.gone()
 }
 
 // startWeb starts a server over HTTP and returns its URL.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -108,9 +107,7 @@ func writeModule(ts *testscript.TestScript, neg bool, args []string) {
 
 // foreign starts a server that is no league manager, and sets URL and ADDR.
 func foreign(ts *testscript.TestScript, _ bool, _ []string) {
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, "<html>a home page</html>")
-	}))
+	srv := httptest.NewServer(answering(func(asked) (int, any) { return 200, "<html>a home page</html>" }, func(string) {}))
 	ts.Defer(srv.Close)
 	setURL(ts, srv.URL+"/mcp")
 }
@@ -127,7 +124,7 @@ func setURL(ts *testscript.TestScript, text string) {
 // registers, and writes the answer to a file.
 // With "header" its registration is by the book, and its answers are not.
 func wildPlayer(ts *testscript.TestScript, _ bool, args []string) {
-	srv := httptest.NewServer(http.HandlerFunc(answerWildly))
+	srv := httptest.NewServer(answering(answerWildly, func(string) {}))
 	ts.Defer(srv.Close)
 	meta := map[string]any{"display_name": args[0], "contact_endpoint": srv.URL + "/mcp"}
 	message := map[string]any{"message_type": "LEAGUE_REGISTER_REQUEST", "player_meta": meta}
@@ -143,23 +140,14 @@ func wildPlayer(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(answer), 0o600))
 }
 
-func answerWildly(w http.ResponseWriter, r *http.Request) {
-	var in struct {
-		ID     any
-		Params struct {
-			Type string `json:"message_type"`
-		}
-	}
-	_ = json.NewDecoder(r.Body).Decode(&in) // what cannot be read has no type
-	result := map[string]any{"status": "ok"}
-	switch in.Params.Type {
+func answerWildly(a asked) (int, any) {
+	switch a.text("message_type") {
 	case "GAME_INVITATION":
-		result = map[string]any{"accept": true}
+		return 200, a.result(reply{"accept": true})
 	case "CHOOSE_PARITY_CALL":
-		result = map[string]any{"choice": "even"}
+		return 200, a.result(reply{"choice": "even"})
 	}
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]any{"jsonrpc": "2.0", "id": in.ID, "result": result})
+	return 200, a.result(reply{"status": "ok"})
 }
 
 // posting posts a text and writes status and answer to a file: posting FILE URL

@@ -175,7 +175,7 @@ func Open(ctx context.Context, config Config) ([]strategies.Factory, error) {
 	for i, info := range k.config.Strategies {
 		all = append(all, &factory{supervisor: k, info: info, index: uint32(i)})
 	}
-	k.users = len(all)
+	k.users.Store(int32(len(all)))
 	return all, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/strategylab/strategylab/strategies"
@@ -19,14 +20,14 @@ type supervisor struct {
 	config Config
 	turn   chan struct{} // held while the process is started or stopped
 	trial  sync.RWMutex  // held for writing by a step that must be alone in the process
+	users  atomic.Int32  // factories that are not closed
 
-	mu          sync.Mutex
-	process     *process // nil until it is started
-	quarantined error    // why it is not restarted; nil while it is
-	failed      int      // failures of the plugin itself
-	stuck       int      // of them, calls that ignored their interrupt
+	mu          sync.Mutex // of who reads without the turn, and of who writes
+	process     *process   // nil until it is started
+	quarantined error      // why it is not restarted; nil while it is
+	failed      int        // failures of the plugin itself
+	stuck       int        // of them, calls that ignored their interrupt
 	starts      int
-	users       int // factories that are not closed
 	spent       time.Duration
 	peak        uint64 // bytes
 }
@@ -39,14 +40,11 @@ func (k *supervisor) get(ctx context.Context) (*process, error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	k.mu.Lock()
-	p, quarantined := k.process, k.quarantined
-	k.mu.Unlock()
-	if quarantined != nil || p != nil && !p.failed() {
-		return p, quarantined
+	if k.quarantined != nil || k.process != nil && !k.process.failed() {
+		return k.process, k.quarantined
 	}
-	if p != nil {
-		k.reap(p)
+	if k.process != nil {
+		k.reap(k.process)
 	}
 	return k.restart(ctx)
 }
@@ -109,8 +107,6 @@ func (k *supervisor) restart(ctx context.Context) (*process, error) {
 // halved returns the configuration of the next process. It continues the halving of the
 // time limit that the calls of the processes before have begun.
 func (k *supervisor) halved() *Config {
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	if k.stuck == 0 || k.config.Script == nil {
 		return &k.config
 	}
@@ -137,14 +133,11 @@ func (k *supervisor) quarantine(last error, hopeless bool) error {
 
 // pause waits before a restart; the wait doubles with each failure.
 func (k *supervisor) pause(ctx context.Context) error {
-	k.mu.Lock()
-	failed := k.failed
-	k.mu.Unlock()
-	if failed == 0 || k.config.Backoff < 0 {
+	if k.failed == 0 || k.config.Backoff < 0 {
 		return nil
 	}
 	select {
-	case <-time.After(k.config.Backoff << min(failed-1, 6)):
+	case <-time.After(k.config.Backoff << min(k.failed-1, 6)):
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -153,21 +146,16 @@ func (k *supervisor) pause(ctx context.Context) error {
 
 // leave counts a closed factory. The last one ends the process.
 func (k *supervisor) leave() {
-	k.mu.Lock()
-	k.users--
-	last := k.users == 0
-	k.mu.Unlock()
-	if !last {
+	if k.users.Add(-1) > 0 {
 		return
 	}
 	k.turn <- struct{}{}
 	defer func() { <-k.turn }()
 	k.mu.Lock()
-	p := k.process
 	k.quarantined = errEnded
 	k.mu.Unlock()
-	if p != nil {
-		k.reap(p)
+	if k.process != nil {
+		k.reap(k.process)
 	}
 }
 

@@ -57,8 +57,31 @@ var messageTests = map[string]func(T){
 			seen[key] = true
 		})
 	},
-	"message.token": haveToken,
-	"message.proof": proveSender,
+	"message.token": func(t T) {
+		first := map[*member]string{}
+		t.known(func(m *message) {
+			got := m.fields.Text("auth_token")
+			if first[m.to] == "" {
+				first[m.to] = got
+			}
+			if got == "" || got != first[m.to] {
+				t.failOn(m, "auth_token of %s to %s is %s; it was %q before", m.typ, m.to.called(), m.fields.Shown("auth_token"), first[m.to])
+			}
+		})
+	},
+	"message.proof": func(t T) {
+		found := false
+		t.known(func(m *message) {
+			got, want := m.fields.Text("auth_token"), m.to.verifier.ManagerToken(t.leagueID)
+			found = found || got != ""
+			if got != "" && got != want {
+				t.failOn(m, "auth_token of %s to %s is %q, want %q", m.typ, m.to.id, got, want)
+			}
+		})
+		if !found {
+			t.Skip("no message has an auth_token")
+		}
+	},
 	"message.secret": func(t T) {
 		t.every("", func(m *message) {
 			for _, other := range t.agents {
@@ -68,38 +91,29 @@ var messageTests = map[string]func(T){
 	},
 }
 
-func haveToken(t T) {
-	first := map[*member]string{}
-	t.known(func(m *message) {
-		got := m.fields.Text("auth_token")
-		if first[m.to] == "" {
-			first[m.to] = got
-		}
-		if got == "" || got != first[m.to] {
-			t.failOn(m, "auth_token of %s to %s is %s; it was %q before", m.typ, m.to.called(), m.fields.Shown("auth_token"), first[m.to])
-		}
-	})
-}
-
-func proveSender(t T) {
-	found := false
-	t.known(func(m *message) {
-		got, want := m.fields.Text("auth_token"), m.to.verifier.ManagerToken(t.leagueID)
-		found = found || got != ""
-		if got != "" && got != want {
-			t.failOn(m, "auth_token of %s to %s is %q, want %q", m.typ, m.to.id, got, want)
-		}
-	})
-	if !found {
-		t.Skip("no message has an auth_token")
-	}
-}
-
 var notifyTests = map[string]func(T){
 	"notify.busy":   func(t T) { t.retried(busyPlayer) },
 	"notify.broken": func(t T) { t.retried(brokenPlayer) },
 	"notify.silent": goesOn,
-	"notify.same":   repeatsMessages,
+	"notify.same": func(t T) {
+		var all []*message
+		t.every(protocol.TypeRoundAnnouncement, func(m *message) { all = append(all, m) })
+		found := false
+		for _, m := range all {
+			for _, again := range all {
+				if !m.refused || again.to != m.to || again.round != m.round || again.n != m.n+1 {
+					continue
+				}
+				found = true
+				if was, is := m.fields.Text("conversation_id"), again.fields.Text("conversation_id"); was != is {
+					t.failOn(again, "conversation_id was %q, and is %q in the retry", was, is)
+				}
+			}
+		}
+		if !found {
+			t.Skip("nothing was sent again")
+		}
+	},
 }
 
 // retried ends the check unless an announcement that a player did not accept was sent again.
@@ -141,24 +155,4 @@ func goesOn(t T) {
 		t.Fail("while player %s did not answer, the league did not go on for %v", lost.to.id, longestWait)
 	}
 	t.Note("the league went on %v after the announcement to player %s, which did not answer", began.At.Sub(lost.At).Round(time.Millisecond), lost.to.id)
-}
-
-func repeatsMessages(t T) {
-	var all []*message
-	t.every(protocol.TypeRoundAnnouncement, func(m *message) { all = append(all, m) })
-	found := false
-	for _, m := range all {
-		for _, again := range all {
-			if !m.refused || again.to != m.to || again.round != m.round || again.n != m.n+1 {
-				continue
-			}
-			found = true
-			if was, is := m.fields.Text("conversation_id"), again.fields.Text("conversation_id"); was != is {
-				t.failOn(again, "conversation_id was %q, and is %q in the retry", was, is)
-			}
-		}
-	}
-	if !found {
-		t.Skip("nothing was sent again")
-	}
 }

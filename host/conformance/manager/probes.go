@@ -196,25 +196,24 @@ func sample(t *kit.T) kit.Request {
 	return kit.AnyOf(all...)(t)
 }
 
-// authTests are about the tokens of queries. A manager that knows no query shows by
-// reports whether it compares tokens.
-func authTests() map[string]func(T) {
-	refused := func(probe string, change func(t T, h *protocol.Header)) func(T) {
-		return func(t T) {
-			r := sample(t.T)
-			if t.AcceptsNone() {
-				t.Refused(t.recorded(probe))
-				return
-			}
-			r.Fault = func(m protocol.Message) { change(t, m.Head()) }
-			t.Refused(t.Send(r))
+// refused tests that a query is refused, by its token. A manager that knows no query shows by a
+// report whether it compares tokens.
+func refused(probe string, change func(t T, h *protocol.Header)) func(T) {
+	return func(t T) {
+		r := sample(t.T)
+		if t.AcceptsNone() {
+			t.Refused(t.recorded(probe))
+			return
 		}
+		r.Fault = func(m protocol.Message) { change(t, m.Head()) }
+		t.Refused(t.Send(r))
 	}
-	return map[string]func(T){
-		"auth.missing": refused("report.tokenless", func(_ T, h *protocol.Header) { h.AuthToken = "" }),
-		"auth.token":   refused("report.token", func(_ T, h *protocol.Header) { h.AuthToken = kit.Forged }),
-		"auth.other": refused("report.player", func(t T, h *protocol.Header) {
-			h.Sender = protocol.Sender(protocol.RolePlayer, t.players()[1].id)
-		}),
-	}
+}
+
+var authTests = map[string]func(T){
+	"auth.missing": refused("report.tokenless", func(_ T, h *protocol.Header) { h.AuthToken = "" }),
+	"auth.token":   refused("report.token", func(_ T, h *protocol.Header) { h.AuthToken = kit.Forged }),
+	"auth.other": refused("report.player", func(t T, h *protocol.Header) {
+		h.Sender = protocol.Sender(protocol.RolePlayer, t.players()[1].id)
+	}),
 }

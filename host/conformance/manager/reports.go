@@ -27,9 +27,62 @@ var reportTests = map[string]func(T){
 		t.states("the answer", a.Message, map[string]any{"match_id": m.id, "round_id": m.round})
 	},
 	"report.nostatus": func(t T) { t.Accepted(t.recorded("report.nostatus"), "") },
-	"report.again":    acceptsRepetition,
-	"report.twice":    countsOnce,
-	"report.codes":    refusesByCode,
+	"report.again": func(t T) {
+		a := t.recorded("report.again")
+		if !a.Refused {
+			t.acknowledged(a)
+			return
+		}
+		if !duplicate(a) {
+			t.Fail("it is %s, want 5003", a)
+		}
+		if _, err := protocol.ParseTimestamp(a.Message.Text("previous_report_time")); err != nil {
+			t.Fail("previous_report_time is %s: %v", a.Message.Shown("previous_report_time"), err)
+		}
+		if same := a.Message["same_result"]; same != nil && string(same) != "true" {
+			t.Fail("same_result is %s, although the reports are the same", same)
+		}
+	},
+	"report.twice": func(t T) {
+		t.acknowledged(t.recorded("report.twice"))
+		other := t.recorded("report.twice.other")
+		if other.Err != nil {
+			t.Fail("the other report was not answered: %v", other.Err)
+		}
+		if other.Refused && !duplicate(other) {
+			t.Fail("the other report is answered by %s, want 5003", other)
+		}
+		if !other.Refused {
+			t.acknowledged(other)
+		}
+		if table := t.league.countedTwice; table != "" {
+			t.recorded(table)
+			t.Fail("both are acknowledged, and the standings count the match twice")
+		}
+	},
+	"report.codes": func(t T) {
+		coded := 0
+		for _, cause := range []struct {
+			code  int
+			names string
+		}{
+			{5001, "token tokenless"}, {5002, "unknown other"}, {5003, "differs"}, {-32602, "context empty winner score number players"},
+		} {
+			for _, name := range strings.Fields(cause.names) {
+				made := t.played().probes["report."+name]
+				if made == nil || made.answer.Code == 0 {
+					continue // for another check to find
+				}
+				coded++
+				if a := t.recorded("report." + name); a.Code != cause.code {
+					t.Fail("the report of manager.report.%s is refused with %d, want %d", name, a.Code, cause.code)
+				}
+			}
+		}
+		if coded == 0 {
+			t.Skip("no report was refused with a code")
+		}
+	},
 }
 
 // acknowledged ends the check unless an answer acknowledges a report.
@@ -39,65 +92,6 @@ func (t T) acknowledged(a *kit.Answer) {
 	case "", protocol.TypeMatchResultReport.Answer(), "MATCH_RESULT_REPORT_ACK":
 	default:
 		t.Fail("answered by a %s instead of a %s", typ, protocol.TypeMatchResultReport.Answer())
-	}
-}
-
-func acceptsRepetition(t T) {
-	a := t.recorded("report.again")
-	if !a.Refused {
-		t.acknowledged(a)
-		return
-	}
-	if !duplicate(a) {
-		t.Fail("it is %s, want 5003", a)
-	}
-	if _, err := protocol.ParseTimestamp(a.Message.Text("previous_report_time")); err != nil {
-		t.Fail("previous_report_time is %s: %v", a.Message.Shown("previous_report_time"), err)
-	}
-	if same := a.Message["same_result"]; same != nil && string(same) != "true" {
-		t.Fail("same_result is %s, although the reports are the same", same)
-	}
-}
-
-func countsOnce(t T) {
-	t.acknowledged(t.recorded("report.twice"))
-	other := t.recorded("report.twice.other")
-	if other.Err != nil {
-		t.Fail("the other report was not answered: %v", other.Err)
-	}
-	if other.Refused && !duplicate(other) {
-		t.Fail("the other report is answered by %s, want 5003", other)
-	}
-	if !other.Refused {
-		t.acknowledged(other)
-	}
-	if table := t.league.countedTwice; table != "" {
-		t.recorded(table)
-		t.Fail("both are acknowledged, and the standings count the match twice")
-	}
-}
-
-func refusesByCode(t T) {
-	coded := 0
-	for _, cause := range []struct {
-		code  int
-		names string
-	}{
-		{5001, "token tokenless"}, {5002, "unknown other"}, {5003, "differs"}, {-32602, "context empty winner score number players"},
-	} {
-		for _, name := range strings.Fields(cause.names) {
-			made := t.played().probes["report."+name]
-			if made == nil || made.answer.Code == 0 {
-				continue // for another check to find
-			}
-			coded++
-			if a := t.recorded("report." + name); a.Code != cause.code {
-				t.Fail("the report of manager.report.%s is refused with %d, want %d", name, a.Code, cause.code)
-			}
-		}
-	}
-	if coded == 0 {
-		t.Skip("no report was refused with a code")
 	}
 }
 

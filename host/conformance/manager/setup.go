@@ -15,7 +15,20 @@ import (
 var registrationTests = map[string]func(T){
 	"register.referee": func(t T) { t.joinsByTheBook(t.referees()[0], protocol.TypeRefereeRegisterRequest.Answer()) },
 	"register.player":  func(t T) { t.joinsByTheBook(t.players()[0], protocol.TypeLeagueRegisterRequest.Answer()) },
-	"register.all":     registersAll,
+	"register.all": func(t T) {
+		if refused := t.register(); refused != "" {
+			t.Fail("%s", refused)
+		}
+		seen := map[string]string{}
+		for _, a := range t.registered() {
+			who := protocol.Sender(a.role, a.id) // some managers number each role
+			if other, taken := seen[who]; taken {
+				t.Show("the manager", a.last().Body)
+				t.Fail("%s has the same id as %s: %s", a.name, other, a.id)
+			}
+			seen[who] = a.name
+		}
+	},
 	"register.id": func(t T) {
 		t.leaguePlayed()
 		a := t.lastPlayer()
@@ -118,21 +131,6 @@ func (t T) enrolled(answer *kit.Answer) bool {
 	return !listed.Taken() || !listed.Message.Object("data").Has("players") || bytes.Contains(listed.Body, strconv.AppendQuote(nil, found.ID))
 }
 
-func registersAll(t T) {
-	if refused := t.register(); refused != "" {
-		t.Fail("%s", refused)
-	}
-	seen := map[string]string{}
-	for _, a := range t.registered() {
-		who := protocol.Sender(a.role, a.id) // some managers number each role
-		if other, taken := seen[who]; taken {
-			t.Show("the manager", a.last().Body)
-			t.Fail("%s has the same id as %s: %s", a.name, other, a.id)
-		}
-		seen[who] = a.name
-	}
-}
-
 const tokenNeeded = "the manager asks for an admin token; use --admin-token TOKEN"
 
 // wantsToken reports whether an answer asks for the admin token.
@@ -154,7 +152,15 @@ var startTests = map[string]func(T){
 		}
 		t.Refused(a)
 	},
-	"start.answer": answersStart,
+	"start.answer": func(t T) {
+		a := t.recorded("start")
+		if wantsToken(a) && t.session.AdminToken == "" {
+			t.Skip(tokenNeeded)
+		}
+		t.Accepted(a, protocol.TypeStartLeague.Answer())
+		t.Equal(a, "league_id", t.leagueID)
+		t.Valid(a.Message, protocol.TypeStartLeague.Answer(), true)
+	},
 	"start.again": func(t T) {
 		a := t.recorded("start.again")
 		t.Accepted(a, protocol.TypeStartLeague.Answer())
@@ -162,16 +168,6 @@ var startTests = map[string]func(T){
 			t.Fail("total_rounds was %s, and is %s now", want, a.Message.Shown("total_rounds"))
 		}
 	},
-}
-
-func answersStart(t T) {
-	a := t.recorded("start")
-	if wantsToken(a) && t.session.AdminToken == "" {
-		t.Skip(tokenNeeded)
-	}
-	t.Accepted(a, protocol.TypeStartLeague.Answer())
-	t.Equal(a, "league_id", t.leagueID)
-	t.Valid(a.Message, protocol.TypeStartLeague.Answer(), true)
 }
 
 // joinsByTheBook ends the check unless the manager has answered the registration

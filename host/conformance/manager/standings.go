@@ -165,7 +165,18 @@ var roundEndTests = map[string]func(T){
 			}
 		})
 	},
-	"roundend.before":  completesBefore,
+	"roundend.before": func(t T) {
+		rounds := t.played().rounds
+		t.every(protocol.TypeRoundCompleted, func(over *message) {
+			i := slices.IndexFunc(rounds, func(r *round) bool { return r.number == over.round })
+			if over.n > 1 || i < 0 || i == len(rounds)-1 {
+				return
+			}
+			if began := t.firsts(over.to.role, rounds[i+1].number)[over.to]; began != nil && began.arrival < over.arrival {
+				t.failOn(began, "round %d was announced to %s before round %d was completed", began.round, over.to.id, over.round)
+			}
+		})
+	},
 	"roundend.summary": judged(roundEnd, false, "totals"),
 	"roundend.next": func(t T) {
 		l := t.complete()
@@ -201,19 +212,6 @@ func (t T) ends(r *round, yield func(m *message)) {
 	t.every(protocol.TypeRoundCompleted, func(m *message) {
 		if m.round == r.number && m.arrival > r.last {
 			yield(m)
-		}
-	})
-}
-
-func completesBefore(t T) {
-	rounds := t.played().rounds
-	t.every(protocol.TypeRoundCompleted, func(over *message) {
-		i := slices.IndexFunc(rounds, func(r *round) bool { return r.number == over.round })
-		if over.n > 1 || i < 0 || i == len(rounds)-1 {
-			return
-		}
-		if began := t.firsts(over.to.role, rounds[i+1].number)[over.to]; began != nil && began.arrival < over.arrival {
-			t.failOn(began, "round %d was announced to %s before round %d was completed", began.round, over.to.id, over.round)
 		}
 	})
 }

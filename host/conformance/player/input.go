@@ -3,7 +3,6 @@ package player
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/dialect"
@@ -13,35 +12,6 @@ import (
 func sample(t *kit.T) kit.Request {
 	p := with(t)
 	return kit.Request{Message: p.invitation(p.begin())}
-}
-
-func framesAnswers(t T) {
-	_, a := t.invited()
-	if slices.Contains([]string{dialect.Bare.Name, "request"}, a.Wrapping) {
-		t.Skip("its answers are not JSON-RPC responses")
-	}
-	if v := a.Document.Text("jsonrpc"); v != "2.0" {
-		t.Fail("jsonrpc is %s", a.Document.Shown("jsonrpc"))
-	}
-	if _, both := a.Document["error"]; both {
-		t.Fail("error stands beside result; many callers take that for a failure, even if it is null")
-	}
-}
-
-func acceptsNotification(t T) {
-	m, err := protocol.Refuse(protocol.CodeLeagueNotStarted, "", "it is about to start").Message(t.Header(protocol.TypeLeagueError, 1))
-	if err != nil {
-		panic(err) // all of it can be encoded
-	}
-	d := t.T.Session.Peer().Speaks()
-	if _, err := d.Call(m); err != nil {
-		t.Skip("it is sent messages in %s, in which a LEAGUE_ERROR is not a request", d.Name)
-	}
-	r := kit.Request{Message: m, NoID: true}
-	r.WrapsInRPC(t.T)
-	if a := t.Send(r); a.Refused || !a.OK() {
-		t.Fail("answered by %s", a)
-	}
 }
 
 // dialectTests are about the wrappings and names of messages. A player that
@@ -80,8 +50,33 @@ func (t T) playsIn(d *dialect.Dialect) {
 }
 
 var fieldTests = map[string]func(T){
-	"rpc.version":      framesAnswers,
-	"rpc.notification": acceptsNotification,
+	"rpc.version": func(t T) {
+		_, a := t.invited()
+		if slices.Contains([]string{dialect.Bare.Name, "request"}, a.Wrapping) {
+			t.Skip("its answers are not JSON-RPC responses")
+		}
+		if v := a.Document.Text("jsonrpc"); v != "2.0" {
+			t.Fail("jsonrpc is %s", a.Document.Shown("jsonrpc"))
+		}
+		if _, both := a.Document["error"]; both {
+			t.Fail("error stands beside result; many callers take that for a failure, even if it is null")
+		}
+	},
+	"rpc.notification": func(t T) {
+		m, err := protocol.Refuse(protocol.CodeLeagueNotStarted, "", "it is about to start").Message(t.Header(protocol.TypeLeagueError, 1))
+		if err != nil {
+			panic(err) // all of it can be encoded
+		}
+		d := t.T.Session.Peer().Speaks()
+		if _, err := d.Call(m); err != nil {
+			t.Skip("it is sent messages in %s, in which a LEAGUE_ERROR is not a request", d.Name)
+		}
+		r := kit.Request{Message: m, NoID: true}
+		r.WrapsInRPC(t.T)
+		if a := t.Send(r); a.Refused || !a.OK() {
+			t.Fail("answered by %s", a)
+		}
+	},
 	"fields.unknown": func(t T) {
 		m := t.begin()
 		more := func(m map[string]any) {
@@ -90,7 +85,17 @@ var fieldTests = map[string]func(T){
 		t.Accepted(t.send(t.invitation(m), more), protocol.TypeGameJoinAck)
 		t.chooses(t.send(t.call(m), more))
 	},
-	"fields.time": readsTimes,
+	"fields.time": func(t T) {
+		for _, stamp := range []string{"2026-03-14T09:10:13.250Z", "2026-03-14T09:10:13.250001+00:00", "2026-03-14T09:10:13+00:00"} {
+			m := t.begin()
+			invitation := t.invitation(m)
+			invitation.Timestamp = stamp
+			t.Accepted(t.send(invitation), protocol.TypeGameJoinAck)
+			call := t.call(m)
+			call.Timestamp = stamp
+			t.chooses(t.send(call))
+		}
+	},
 	"fields.optional": func(t T) {
 		call := t.call(t.joined())
 		call.LeagueID, call.RoundID = "", protocol.Round{}
@@ -103,18 +108,6 @@ var fieldTests = map[string]func(T){
 		m := t.begin()
 		t.readable(t.send(t.invitation(m), kit.Set("round_id", fmt.Sprintf("ROUND_%d", m.round))))
 	},
-}
-
-func readsTimes(t T) {
-	for _, stamp := range []string{"2026-03-14T09:10:13.250Z", "2026-03-14T09:10:13.250001+00:00", "2026-03-14T09:10:13+00:00"} {
-		m := t.begin()
-		invitation := t.invitation(m)
-		invitation.Timestamp = stamp
-		t.Accepted(t.send(invitation), protocol.TypeGameJoinAck)
-		call := t.call(m)
-		call.Timestamp = stamp
-		t.chooses(t.send(call))
-	}
 }
 
 // stalled sends an invitation, and then calls.
@@ -132,24 +125,6 @@ func stalled(t *kit.T) func() *kit.Answer {
 	}
 }
 
-func playsManyAtOnce(t T) {
-	const atOnce = 8
-	var matches []match
-	for range atOnce {
-		matches = append(matches, t.begin())
-	}
-	t.all(matches, func(t T, m match) {
-		join := t.send(t.invitation(m))
-		t.Accepted(join, protocol.TypeGameJoinAck)
-		t.notOther(join, m, matches)
-	})
-	t.all(matches, func(t T, m match) {
-		a := t.send(t.call(m))
-		t.chooses(a)
-		t.notOther(a, m, matches)
-	})
-}
-
 // notOther ends the check if an answer is about another of the matches. A wrong id
 // that is of none of them is for other checks to find.
 func (t T) notOther(a *kit.Answer, m match, all []match) {
@@ -164,28 +139,6 @@ func (t T) all(matches []match, do func(t T, m match)) {
 	for _, m := range matches {
 		defer t.Go(func(own *kit.T) { do(with(own), m) })()
 	}
-}
-
-func answersFast(t T) {
-	const matches = 5
-	limit := t.T.Session.Timeout / 4
-	var took []time.Duration
-	timed := func(a *kit.Answer) *kit.Answer {
-		t.Accepted(a, "")
-		if a.Took > limit {
-			t.Fail("%s took %.0f ms of the %.0f ms until its deadline", a, kit.Milliseconds(a.Took), kit.Milliseconds(t.T.Session.Timeout))
-		}
-		took = append(took, a.Took)
-		return a
-	}
-	for range matches {
-		m := t.begin()
-		timed(t.send(t.invitation(m)))
-		a := timed(t.send(t.call(m)))
-		timed(t.send(t.over(m, choiceIn(a))))
-	}
-	slices.Sort(took)
-	t.Note("%d answers took %.1f ms in the median and %.1f ms at most", len(took), kit.Milliseconds(took[len(took)/2]), kit.Milliseconds(took[len(took)-1]))
 }
 
 // attacks are those of all roles, and bad invitations.

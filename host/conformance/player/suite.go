@@ -17,7 +17,7 @@ func Suite() kit.Suite {
 	}, func(t *kit.T) []string { return with(t).players() })
 	return kit.Suite{Role: kit.Player, Open: open, Checks: kit.Checks(kit.Player, table,
 		register, kit.IDTests(sample), kit.AttackTests(attacks(), sample),
-		kit.For(with, matchTests, noticeTests(), drawTests, dialectTests(), fieldTests, authTests()),
+		kit.For(with, matchTests, noticeTests, drawTests, dialectTests(), fieldTests, authTests),
 		map[string]func(*kit.T){
 			"load.stalled": kit.StalledTest(stalled),
 			"auth.quiet": kit.QuietTest(func(t *kit.T) kit.Request {

@@ -45,7 +45,18 @@ func (t T) committed() *match {
 }
 
 var drawTests = map[string]func(T){
-	"draws.plain": sendsPlain,
+	"draws.plain": func(t T) {
+		m := t.scenario("win")
+		for _, typ := range []protocol.Type{protocol.TypeGameInvitation, protocol.TypeChooseParityCall, protocol.TypeGameOver} {
+			for _, s := range t.messages(m, typ) {
+				for _, name := range []string{"draw_commitment", "draw_key", "draw_nonces"} {
+					if s.fields.Has(name) {
+						t.failOn(s, "%s of %s is %s", name, typ, s.fields.Shown(name))
+					}
+				}
+			}
+		}
+	},
 	"draws.kept": func(t T) {
 		t.committed()
 		m := t.scenario("verifiable, busy")
@@ -59,17 +70,4 @@ var drawTests = map[string]func(T){
 		t.committed()
 		judged("commitments", false, []string{"verifiable", "verifiable too"}, protocol.TypeGameOver)(t)
 	},
-}
-
-func sendsPlain(t T) {
-	m := t.scenario("win")
-	for _, typ := range []protocol.Type{protocol.TypeGameInvitation, protocol.TypeChooseParityCall, protocol.TypeGameOver} {
-		for _, s := range t.messages(m, typ) {
-			for _, name := range []string{"draw_commitment", "draw_key", "draw_nonces"} {
-				if s.fields.Has(name) {
-					t.failOn(s, "%s of %s is %s", name, typ, s.fields.Shown(name))
-				}
-			}
-		}
-	}
 }

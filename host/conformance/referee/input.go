@@ -25,8 +25,67 @@ var loadTests = map[string]func(T){
 		t.Send(r)
 		t.awaitEnd(m)
 	},
-	"load.concurrent": conductsMany,
-	"load.limit":      keepsLimit,
+	"load.concurrent": func(t T) {
+		const many = 5
+		var plans []plan
+		choices := []protocol.Choice{protocol.Even, protocol.Odd}
+		for i := range many {
+			plans = append(plans, plan{choose: [2]reaction{choosing(choices[i&1]), choosing(choices[i>>1&1])}})
+		}
+		all := t.newMatches(plans...)
+		t.assign(all...)
+		for i, m := range all {
+			t.awaitEnd(m)
+			got := t.ended(t.message(m, protocol.TypeMatchResultReport, toManager)).Choices
+			if got[playerIDs[playerA]] != choices[i&1] || got[playerIDs[playerB]] != choices[i>>1&1] {
+				t.Fail("in match %s, one of %d at a time, %s and %s were chosen; the report has %v", m.id, many, choices[i&1], choices[i>>1&1], got)
+			}
+		}
+	},
+	"load.limit": func(t T) {
+		const mostTried = 20
+		t.NeedsRegistration(t.T)
+		limit := t.Attempts()[0].Meta.Count("max_concurrent_matches")
+		if limit < 1 || limit > mostTried {
+			t.Skip("it registered for %s at once; up to %d are tried", kit.Count(limit, "match", "matches"), mostTried)
+		}
+		open, most, begun := 0, 0, 0 // under the peers' lock
+		wait := t.shortDelay()
+		plans := make([]plan, limit+2)
+		for i := range plans {
+			plans[i] = plan{
+				join: [2]reaction{func(m *match, s *sent) kit.Response {
+					m.peers.Do(func() {
+						if s.n == 1 {
+							open++
+							begun++
+							most = max(most, open)
+						}
+					})
+					// The invitation of one match too many may follow.
+					m.peers.Until(wait, func() bool { return most > limit || begun == len(plans) })
+					return joining()(m, s)
+				}},
+				choose: [2]reaction{func(m *match, s *sent) kit.Response {
+					if s.n == 1 {
+						m.peers.Do(func() { open-- }) // before GAME_OVER, after which the next may begin
+					}
+					return choosing(protocol.Even)(m, s)
+				}},
+			}
+		}
+		all := t.newMatches(plans...)
+		t.assign(all...)
+		for _, m := range all {
+			t.awaitEnd(m)
+		}
+		t.Lock()
+		defer t.Unlock()
+		if most > limit {
+			t.Fail("%s at once were in progress; it registered for %d", kit.Count(most, "match", "matches"), limit)
+		}
+		t.Note("%d at most", most)
+	},
 	"load.speed": func(t T) {
 		m := t.newMatch(plan{})
 		a := t.assign(m)
@@ -37,69 +96,6 @@ var loadTests = map[string]func(T){
 		t.Note("acknowledged after %.1f ms", kit.Milliseconds(a.Took))
 	},
 	"hostile.then": func(t T) { t.play(plan{}) },
-}
-
-func conductsMany(t T) {
-	const many = 5
-	var plans []plan
-	choices := []protocol.Choice{protocol.Even, protocol.Odd}
-	for i := range many {
-		plans = append(plans, plan{choose: [2]reaction{choosing(choices[i&1]), choosing(choices[i>>1&1])}})
-	}
-	all := t.newMatches(plans...)
-	t.assign(all...)
-	for i, m := range all {
-		t.awaitEnd(m)
-		got := t.ended(t.message(m, protocol.TypeMatchResultReport, toManager)).Choices
-		if got[playerIDs[playerA]] != choices[i&1] || got[playerIDs[playerB]] != choices[i>>1&1] {
-			t.Fail("in match %s, one of %d at a time, %s and %s were chosen; the report has %v", m.id, many, choices[i&1], choices[i>>1&1], got)
-		}
-	}
-}
-
-func keepsLimit(t T) {
-	const mostTried = 20
-	t.NeedsRegistration(t.T)
-	limit := t.Attempts()[0].Meta.Count("max_concurrent_matches")
-	if limit < 1 || limit > mostTried {
-		t.Skip("it registered for %s at once; up to %d are tried", kit.Count(limit, "match", "matches"), mostTried)
-	}
-	open, most, begun := 0, 0, 0 // under the peers' lock
-	wait := t.shortDelay()
-	plans := make([]plan, limit+2)
-	for i := range plans {
-		plans[i] = plan{
-			join: [2]reaction{func(m *match, s *sent) kit.Response {
-				m.peers.Do(func() {
-					if s.n == 1 {
-						open++
-						begun++
-						most = max(most, open)
-					}
-				})
-				// The invitation of one match too many may follow.
-				m.peers.Until(wait, func() bool { return most > limit || begun == len(plans) })
-				return joining()(m, s)
-			}},
-			choose: [2]reaction{func(m *match, s *sent) kit.Response {
-				if s.n == 1 {
-					m.peers.Do(func() { open-- }) // before GAME_OVER, after which the next may begin
-				}
-				return choosing(protocol.Even)(m, s)
-			}},
-		}
-	}
-	all := t.newMatches(plans...)
-	t.assign(all...)
-	for _, m := range all {
-		t.awaitEnd(m)
-	}
-	t.Lock()
-	defer t.Unlock()
-	if most > limit {
-		t.Fail("%s at once were in progress; it registered for %d", kit.Count(most, "match", "matches"), limit)
-	}
-	t.Note("%d at most", most)
 }
 
 // attacks are those of all roles, and bad announcements.

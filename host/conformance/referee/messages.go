@@ -12,16 +12,56 @@ import (
 )
 
 var messageTests = map[string]func(T){
-	"call.standings": copiesStandings,
-	"call.deadline":  hasDeadline,
+	"call.standings": func(t T) {
+		const wins = 7
+		if a := t.send(t.standings(wins)); a.Refused || a.Err != nil {
+			t.Skip("it does not accept the standings: %s", a)
+		}
+		m := t.play(plan{})
+		own := t.message(m, protocol.TypeChooseParityCall, playerA).fields.Object("context").Object("your_standings")
+		if own == nil {
+			t.Skip("the call has no standings")
+		}
+		for name, want := range map[string]int{"wins": wins, "points": 3*wins + 1} {
+			if own.Count(name) != want {
+				t.Fail("your_standings.%s is %s, want %d", name, own.Shown(name), want)
+			}
+		}
+	},
+	"call.deadline": func(t T) {
+		f := t.message(t.scenario("win"), protocol.TypeChooseParityCall, playerA).fields
+		deadline, _ := protocol.ParseTimestamp(f.Text("deadline"))
+		if stamp, _ := protocol.ParseTimestamp(f.Text("timestamp")); deadline.Before(stamp) {
+			t.Fail("deadline %s is before the timestamp %s", f.Shown("deadline"), f.Shown("timestamp"))
+		}
+	},
 	"message.seconds": each(func(t T, s *sent) {
 		kit.WholeSeconds.Test(t.T, string(s.Type), s.fields, func() { t.show(s) })
 	}),
-	"message.conversation": keepsConversation,
+	"message.conversation": func(t T) {
+		for who := range playerIDs {
+			conversation := ""
+			for _, s := range t.messages(t.scenario("win"), "", who) {
+				if c := s.fields.Text("conversation_id"); conversation == "" {
+					conversation = c
+				} else if c != "" && c != conversation {
+					t.failOn(s, "the conversation_id of %s is %q; before it was %q", s.Type, c, conversation)
+				}
+			}
+		}
+	},
 	"message.rpc": each(func(t T, s *sent) {
 		kit.Frame.Test(t.T, string(s.Type), kit.Object(s.Raw), func() { t.show(s) })
 	}),
-	"message.media": declaresJSON,
+	"message.media": func(t T) {
+		t.scenario("win")
+		var wrong []*sent
+		if t.Do(func() { wrong = slices.Clone(t.notJSON) }); len(wrong) > 0 {
+			to := nameOf(wrong[0].who)
+			t.Show("the referee to "+to, wrong[0].Raw)
+			t.Fail("the Content-Type of %s to %s is %q", wrong[0].Type, to, wrong[0].media)
+		}
+	},
 	"message.secret": each(func(t T, s *sent) {
 		if s.who != toManager && strings.Contains(string(s.Raw), t.Token) {
 			t.failOn(s, "%s to %s contains the referee's own token", s.Type, nameOf(s.who))
@@ -40,7 +80,22 @@ var messageTests = map[string]func(T){
 			t.failOn(call, "%s was called before %s had joined", nameOf(playerA), nameOf(playerB))
 		}
 	},
-	"call.secret": keepsChoices,
+	"call.secret": func(t T) {
+		delay := t.shortDelay()
+		m := t.play(plan{choose: [2]reaction{playerB: atFirst(func(m *match, s *sent) kit.Response {
+			m.peers.Until(delay, func() bool { return m.replied(playerA) })
+			return busy(m, s)
+		}, choosing(protocol.Odd))}})
+		for _, s := range t.messages(m, "", playerB) {
+			var tree any
+			if s.Type == protocol.TypeGameOver || json.Unmarshal(s.Raw, &tree) != nil {
+				continue
+			}
+			if holdsChoice(tree) {
+				t.failOn(s, "%s reveals the other's choice to %s, before its own is known", s.Type, nameOf(playerB))
+			}
+		}
+	},
 }
 
 // each looks at all messages of two matches without faults.
@@ -103,54 +158,6 @@ func (t T) about(m *match, s *sent) {
 	t.Agrees(s.fields, want)
 }
 
-func copiesStandings(t T) {
-	const wins = 7
-	if a := t.send(t.standings(wins)); a.Refused || a.Err != nil {
-		t.Skip("it does not accept the standings: %s", a)
-	}
-	m := t.play(plan{})
-	own := t.message(m, protocol.TypeChooseParityCall, playerA).fields.Object("context").Object("your_standings")
-	if own == nil {
-		t.Skip("the call has no standings")
-	}
-	for name, want := range map[string]int{"wins": wins, "points": 3*wins + 1} {
-		if own.Count(name) != want {
-			t.Fail("your_standings.%s is %s, want %d", name, own.Shown(name), want)
-		}
-	}
-}
-
-func hasDeadline(t T) {
-	f := t.message(t.scenario("win"), protocol.TypeChooseParityCall, playerA).fields
-	deadline, _ := protocol.ParseTimestamp(f.Text("deadline"))
-	if stamp, _ := protocol.ParseTimestamp(f.Text("timestamp")); deadline.Before(stamp) {
-		t.Fail("deadline %s is before the timestamp %s", f.Shown("deadline"), f.Shown("timestamp"))
-	}
-}
-
-func keepsConversation(t T) {
-	for who := range playerIDs {
-		conversation := ""
-		for _, s := range t.messages(t.scenario("win"), "", who) {
-			if c := s.fields.Text("conversation_id"); conversation == "" {
-				conversation = c
-			} else if c != "" && c != conversation {
-				t.failOn(s, "the conversation_id of %s is %q; before it was %q", s.Type, c, conversation)
-			}
-		}
-	}
-}
-
-func declaresJSON(t T) {
-	t.scenario("win")
-	var wrong []*sent
-	if t.Do(func() { wrong = slices.Clone(t.notJSON) }); len(wrong) > 0 {
-		to := nameOf(wrong[0].who)
-		t.Show("the referee to "+to, wrong[0].Raw)
-		t.Fail("the Content-Type of %s to %s is %q", wrong[0].Type, to, wrong[0].media)
-	}
-}
-
 // parallel tests that both players are sent a message at the same time. It tries
 // several times, because a busy machine may cause a delay.
 func parallel(typ protocol.Type, answer reaction) func(t T) {
@@ -174,23 +181,6 @@ func parallel(typ protocol.Type, answer reaction) func(t T) {
 			if try == tries {
 				t.Fail("%s was sent its %s only after %s had answered, %v later", nameOf(playerB), typ, nameOf(playerA), b.At.Sub(a.At).Round(time.Millisecond))
 			}
-		}
-	}
-}
-
-func keepsChoices(t T) {
-	delay := t.shortDelay()
-	m := t.play(plan{choose: [2]reaction{playerB: atFirst(func(m *match, s *sent) kit.Response {
-		m.peers.Until(delay, func() bool { return m.replied(playerA) })
-		return busy(m, s)
-	}, choosing(protocol.Odd))}})
-	for _, s := range t.messages(m, "", playerB) {
-		var tree any
-		if s.Type == protocol.TypeGameOver || json.Unmarshal(s.Raw, &tree) != nil {
-			continue
-		}
-		if holdsChoice(tree) {
-			t.failOn(s, "%s reveals the other's choice to %s, before its own is known", s.Type, nameOf(playerB))
 		}
 	}
 }

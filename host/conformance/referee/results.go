@@ -101,7 +101,11 @@ var resultTests = map[string]func(T){
 			t.reportedOnce(t.scenario(name), "an acknowledged report")
 		}
 	},
-	"report.retry": reportsAgain,
+	"report.retry": func(t T) {
+		m := t.play(plan{report: atFirst(busy, acknowledges)})
+		t.sends(m, protocol.TypeMatchResultReport, toManager, 2, "the manager answered a report with HTTP 503, and it was not sent again")
+		t.judge("same-result", false, []*match{m}, protocol.TypeMatchResultReport)
+	},
 	"report.duplicate": func(t T) {
 		m := t.play(plan{report: func(_ *match, s *sent) kit.Response {
 			return kit.Respond(s.Raw, protocol.Refuse(protocol.CodeDuplicateReport, s.Type, "this match has been reported").With("same_result", true))
@@ -110,7 +114,18 @@ var resultTests = map[string]func(T){
 		t.Until(t.shortDelay(), func() bool { return m.count(protocol.TypeMatchResultReport, toManager) > 1 })
 		t.reportedOnce(m, "a report that was refused as a duplicate")
 	},
-	"report.renew": registersAgain,
+	"report.renew": func(t T) {
+		before := len(t.Attempts())
+		t.Do(func() { t.Renewals++ })
+		m := t.announce(plan{report: atFirst(func(_ *match, s *sent) kit.Response {
+			return kit.Respond(s.Raw, protocol.Refuse(protocol.CodeTokenInvalid, s.Type, "the token is not known"))
+		}, acknowledges)})
+		t.sends(m, protocol.TypeMatchResultReport, toManager, 2, "the manager refused a report with E012, and no other report came")
+		if len(t.Attempts()) == before {
+			t.showAll(m)
+			t.Fail("the report was repeated without another registration")
+		}
+	},
 	"report.deaf": func(t T) {
 		t.sends(t.start("end refused"), protocol.TypeMatchResultReport, toManager, 1, "player P01 answered GAME_OVER with HTTP 503, and no report came")
 	},
@@ -131,24 +146,5 @@ func (t T) sends(m *match, typ protocol.Type, who, n int, otherwise string) {
 	if !t.Until(t.patience()-t.quiet(m), func() bool { return m.count(typ, who) >= n }) {
 		t.showAll(m)
 		t.Fail("%s within %v", otherwise, t.patience())
-	}
-}
-
-func reportsAgain(t T) {
-	m := t.play(plan{report: atFirst(busy, acknowledges)})
-	t.sends(m, protocol.TypeMatchResultReport, toManager, 2, "the manager answered a report with HTTP 503, and it was not sent again")
-	t.judge("same-result", false, []*match{m}, protocol.TypeMatchResultReport)
-}
-
-func registersAgain(t T) {
-	before := len(t.Attempts())
-	t.Do(func() { t.Renewals++ })
-	m := t.announce(plan{report: atFirst(func(_ *match, s *sent) kit.Response {
-		return kit.Respond(s.Raw, protocol.Refuse(protocol.CodeTokenInvalid, s.Type, "the token is not known"))
-	}, acknowledges)})
-	t.sends(m, protocol.TypeMatchResultReport, toManager, 2, "the manager refused a report with E012, and no other report came")
-	if len(t.Attempts()) == before {
-		t.showAll(m)
-		t.Fail("the report was repeated without another registration")
 	}
 }

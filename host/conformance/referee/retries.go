@@ -35,8 +35,62 @@ var retryTests = map[string]func(T){
 		}
 		t.lost(m)
 	},
-	"retry.backoff":   backsOff,
-	"error.announced": announcesRetries,
+	// It compares the shortest pauses of several tries: a busy machine makes
+	// pauses longer, never shorter.
+	"retry.backoff": func(t T) {
+		const tries = 4
+		var first, last time.Duration
+		for try, m := 1, t.scenario("always busy"); ; try++ {
+			list := t.messages(m, protocol.TypeGameInvitation, playerA)
+			if len(list) <= retries {
+				t.Skip("there were not %d retries", retries)
+			}
+			if f, l := pauses(list); try == 1 {
+				first, last = f, l
+			} else {
+				first, last = min(first, f), min(last, l)
+			}
+			if last > first+first/2 {
+				t.Note("the first pause was %v, the last %v", first.Round(time.Millisecond), last.Round(time.Millisecond))
+				return
+			}
+			if try == tries {
+				t.failOn(list[retries], "the first pause was %v, and the last %v; it should be longer, four times by the protocol", first.Round(time.Millisecond), last.Round(time.Millisecond))
+			}
+			t.play(plan{}) // a referee may ask a player only once that has not answered in the last matches
+			m = t.play(plan{join: [2]reaction{busy}})
+		}
+	},
+	// It accepts a GAME_ERROR that the retry overtook: it only has to
+	// arrive before the retry after that one.
+	"error.announced": func(t T) {
+		m := t.scenario("always busy")
+		tries := t.messages(m, protocol.TypeGameInvitation, playerA)
+		for n := 1; n <= retries; n++ {
+			var late *sent
+			found := func() bool {
+				invited := 0
+				for _, s := range m.sent {
+					if s.who == playerA && s.Type == protocol.TypeGameInvitation {
+						invited++
+					}
+					if s.fields.Count("retry_count") == n && s.who == playerA && s.Type == protocol.TypeGameError {
+						if invited > n+1 {
+							late = s
+						}
+						return true
+					}
+				}
+				return false
+			}
+			if !t.Until(t.T.Session.Timeout, found) {
+				t.failOn(tries[n], "no GAME_ERROR with retry_count %d was sent to %s, which was invited again", n, nameOf(playerA))
+			}
+			if late != nil {
+				t.failOn(late, "GAME_ERROR with retry_count %d came after retry %d", n, n+1)
+			}
+		}
+	},
 	"error.retry": func(t T) {
 		t.Says(t.firstError().fields, map[string]string{"action_required": string(protocol.TypeGameJoinAck), "retryable": "true", "max_retries": strconv.Itoa(retries)})
 	},
@@ -72,37 +126,6 @@ func (t T) retried(typ protocol.Type, who int) {
 	}
 }
 
-// announcesRetries accepts a GAME_ERROR that the retry overtook: it only has to
-// arrive before the retry after that one.
-func announcesRetries(t T) {
-	m := t.scenario("always busy")
-	tries := t.messages(m, protocol.TypeGameInvitation, playerA)
-	for n := 1; n <= retries; n++ {
-		var late *sent
-		found := func() bool {
-			invited := 0
-			for _, s := range m.sent {
-				if s.who == playerA && s.Type == protocol.TypeGameInvitation {
-					invited++
-				}
-				if s.fields.Count("retry_count") == n && s.who == playerA && s.Type == protocol.TypeGameError {
-					if invited > n+1 {
-						late = s
-					}
-					return true
-				}
-			}
-			return false
-		}
-		if !t.Until(t.T.Session.Timeout, found) {
-			t.failOn(tries[n], "no GAME_ERROR with retry_count %d was sent to %s, which was invited again", n, nameOf(playerA))
-		}
-		if late != nil {
-			t.failOn(late, "GAME_ERROR with retry_count %d came after retry %d", n, n+1)
-		}
-	}
-}
-
 func (t T) firstError() *sent {
 	for _, s := range t.messages(t.scenario("always busy"), protocol.TypeGameError, playerA) {
 		if s.fields.Count("retry_count") == 1 {
@@ -112,33 +135,6 @@ func (t T) firstError() *sent {
 	}
 	t.Fail("there is no GAME_ERROR with retry_count 1")
 	return nil
-}
-
-// backsOff compares the shortest pauses of several tries: a busy machine makes
-// pauses longer, never shorter.
-func backsOff(t T) {
-	const tries = 4
-	var first, last time.Duration
-	for try, m := 1, t.scenario("always busy"); ; try++ {
-		list := t.messages(m, protocol.TypeGameInvitation, playerA)
-		if len(list) <= retries {
-			t.Skip("there were not %d retries", retries)
-		}
-		if f, l := pauses(list); try == 1 {
-			first, last = f, l
-		} else {
-			first, last = min(first, f), min(last, l)
-		}
-		if last > first+first/2 {
-			t.Note("the first pause was %v, the last %v", first.Round(time.Millisecond), last.Round(time.Millisecond))
-			return
-		}
-		if try == tries {
-			t.failOn(list[retries], "the first pause was %v, and the last %v; it should be longer, four times by the protocol", first.Round(time.Millisecond), last.Round(time.Millisecond))
-		}
-		t.play(plan{}) // a referee may ask a player only once that has not answered in the last matches
-		m = t.play(plan{join: [2]reaction{busy}})
-	}
 }
 
 // pauses returns the first and the last of the pauses between the attempts.

@@ -15,90 +15,90 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-func roundTests() map[string]func(T) {
-	acked := func(message func(t T) protocol.Message) func(T) {
-		return func(t T) {
-			t.NeedsRegistration(t.T)
-			m := message(t)
-			t.Accepted(t.send(m), m.Head().MessageType.Answer())
-		}
-	}
-	return map[string]func(T){
-		"round.plays": func(t T) {
-			t.NeedsRegistration(t.T)
-			t.T.Evidence = append(t.T.Evidence, t.assignment().first...)
-			m := t.scenario("win")
-			for _, typ := range []protocol.Type{protocol.TypeGameInvitation, protocol.TypeChooseParityCall} {
-				t.message(m, typ, playerA)
-				t.message(m, typ, playerB)
-			}
-		},
-		"round.announced": func(t T) {
-			w := t.assignment()
-			if w.name == "" && w.sender == "" {
-				return
-			}
-			t.T.Evidence = append(t.T.Evidence, w.first...)
-			if w.name == "" {
-				t.Fail("it plays only when the manager signs as %s", w.sender)
-			}
-			t.Fail("after ROUND_ANNOUNCEMENT it plays nothing; it plays after %s", w.name)
-		},
-		"round.ack":     acked(func(t T) protocol.Message { return t.announcement(t.newMatch(plan{})) }),
-		"standings.ack": acked(func(t T) protocol.Message { return t.standings(0) }),
-		"roundend.ack":  acked(func(t T) protocol.Message { return t.RoundCompleted() }),
-		"round.others": func(t T) {
-			a := t.foreignRound()
-			t.send(a)
-			t.ignores(t.matchOf(a.Matches[0].MatchID))
-		},
-		"round.again": announcedTwice,
+// acked tests that a message is acknowledged.
+func acked(message func(t T) protocol.Message) func(T) {
+	return func(t T) {
+		t.NeedsRegistration(t.T)
+		m := message(t)
+		t.Accepted(t.send(m), m.Head().MessageType.Answer())
 	}
 }
 
-func announcedTwice(t T) {
-	m := t.play(plan{})
-	t.assign(m)
-	t.play(plan{})
-	for who := range playerIDs {
-		if list := t.messages(m, protocol.TypeGameInvitation, who); len(list) > 1 {
-			t.failOn(list[1], "match %s was announced again after its end, and %s was invited again", m.id, nameOf(who))
+var roundTests = map[string]func(T){
+	"round.plays": func(t T) {
+		t.NeedsRegistration(t.T)
+		t.T.Evidence = append(t.T.Evidence, t.assignment().first...)
+		m := t.scenario("win")
+		for _, typ := range []protocol.Type{protocol.TypeGameInvitation, protocol.TypeChooseParityCall} {
+			t.message(m, typ, playerA)
+			t.message(m, typ, playerB)
 		}
+	},
+	"round.announced": func(t T) {
+		w := t.assignment()
+		if w.name == "" && w.sender == "" {
+			return
+		}
+		t.T.Evidence = append(t.T.Evidence, w.first...)
+		if w.name == "" {
+			t.Fail("it plays only when the manager signs as %s", w.sender)
+		}
+		t.Fail("after ROUND_ANNOUNCEMENT it plays nothing; it plays after %s", w.name)
+	},
+	"round.ack":     acked(func(t T) protocol.Message { return t.announcement(t.newMatch(plan{})) }),
+	"standings.ack": acked(func(t T) protocol.Message { return t.standings(0) }),
+	"roundend.ack":  acked(func(t T) protocol.Message { return t.RoundCompleted() }),
+	"round.others": func(t T) {
+		a := t.foreignRound()
+		t.send(a)
+		t.ignores(t.matchOf(a.Matches[0].MatchID))
+	},
+	"round.again": func(t T) {
+		m := t.play(plan{})
+		t.assign(m)
+		t.play(plan{})
+		for who := range playerIDs {
+			if list := t.messages(m, protocol.TypeGameInvitation, who); len(list) > 1 {
+				t.failOn(list[1], "match %s was announced again after its end, and %s was invited again", m.id, nameOf(who))
+			}
+		}
+	},
+}
+
+// signed makes a test of a referee that knows the manager's token.
+func signed(test func(t T)) func(T) {
+	return func(t T) {
+		t.Send(sample(t.T)) // it knows the manager's token then
+		test(t)
 	}
 }
 
-func authTests() map[string]func(T) {
-	signed := func(test func(t T)) func(T) {
-		return func(t T) {
-			t.Send(sample(t.T)) // it knows the manager's token then
-			test(t)
-		}
-	}
-	refuses := func(change func(t T, a *protocol.RoundAnnouncement)) func(T) {
-		return signed(func(t T) {
-			m := t.newMatch(plan{})
-			a := t.announcement(m)
-			r := t.request(t.assignment(), a)
-			change(t, a)
-			t.Refused(t.Send(r))
-			t.ignores(m)
-		})
-	}
-	return map[string]func(T){
-		"auth.token": refuses(func(_ T, a *protocol.RoundAnnouncement) { a.AuthToken = kit.Forged }),
-		"auth.sender": refuses(func(_ T, a *protocol.RoundAnnouncement) {
-			a.Sender = protocol.Sender(protocol.RolePlayer, playerIDs[playerA])
-		}),
-		"auth.league": refuses(func(t T, a *protocol.RoundAnnouncement) {
-			a.LeagueID, a.AuthToken = "elsewhere", t.Verifier.ManagerToken(kit.League)
-		}),
-		"auth.completed": signed(func(t T) {
-			m := t.LeagueCompleted(playerIDs[:]...)
-			m.AuthToken = kit.Forged
-			t.Refused(t.send(m))
-			t.play(plan{})
-		}),
-	}
+// refuses tests that an announcement is refused, and its match is not played.
+func refuses(change func(t T, a *protocol.RoundAnnouncement)) func(T) {
+	return signed(func(t T) {
+		m := t.newMatch(plan{})
+		a := t.announcement(m)
+		r := t.request(t.assignment(), a)
+		change(t, a)
+		t.Refused(t.Send(r))
+		t.ignores(m)
+	})
+}
+
+var authTests = map[string]func(T){
+	"auth.token": refuses(func(_ T, a *protocol.RoundAnnouncement) { a.AuthToken = kit.Forged }),
+	"auth.sender": refuses(func(_ T, a *protocol.RoundAnnouncement) {
+		a.Sender = protocol.Sender(protocol.RolePlayer, playerIDs[playerA])
+	}),
+	"auth.league": refuses(func(t T, a *protocol.RoundAnnouncement) {
+		a.LeagueID, a.AuthToken = "elsewhere", t.Verifier.ManagerToken(kit.League)
+	}),
+	"auth.completed": signed(func(t T) {
+		m := t.LeagueCompleted(playerIDs[:]...)
+		m.AuthToken = kit.Forged
+		t.Refused(t.send(m))
+		t.play(plan{})
+	}),
 }
 
 // ignores ends the check if a match is played that should not be. How long that

@@ -19,7 +19,7 @@ func Suite() kit.Suite {
 	return kit.Suite{Role: kit.Referee, Open: open, Checks: kit.Checks(kit.Referee, table,
 		kit.RegistrationTests(kit.Referee, nil, func(*kit.T) []string { return playerIDs[:] }),
 		kit.IDTests(sample), kit.DialectTests(sample), kit.AttackTests(attacks(), announcing),
-		kit.For(with, roundTests(), messageTests, typeTests(), resultTests, drawTests, replyTests(), postedTests(), retryTests, faultTests, authTests(), loadTests),
+		kit.For(with, roundTests, messageTests, typeTests(), resultTests, drawTests, replyTests, postedTests, retryTests, faultTests, authTests, loadTests),
 		map[string]func(*kit.T){
 			"load.stalled": kit.StalledTest(func(t *kit.T) func() *kit.Answer {
 				return func() *kit.Answer { return t.Send(sample(t)) }

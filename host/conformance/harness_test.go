@@ -45,18 +45,6 @@ type scale int
 // of returns a time at a scale; the zero scale is 1.
 func (s scale) of(d time.Duration) time.Duration { return time.Duration(max(s, 1)) * d }
 
-// withEnoughTime examines an agent until the report is as wanted, each time with
-// four times the times of the last: a verdict that needs more time than a busy
-// machine gave is no verdict. It returns the last report.
-func withEnoughTime(examine func(scale) (*conformance.Report, error), wanted func(*conformance.Report) bool) (r *conformance.Report, err error) {
-	for _, s := range []scale{1, 4, 16} {
-		if r, err = examine(s); err == nil && wanted(r) {
-			break
-		}
-	}
-	return r, err
-}
-
 // Times of agents under test. Checks that wait in vain for an agent to answer spend a silence, and
 // players that do not answer a deadline; elsewhere both are for a machine that is busy.
 const (
@@ -107,7 +95,7 @@ type testAgent struct {
 	serve  func(context.Context, jsonrpc.Handler) error
 	trip   jsonrpc.RoundTripper // by which it sends
 	stop   func()
-	memory *memory // of a mutant
+	memory *memory
 	joined sync.WaitGroup
 	ended  error
 }
@@ -118,7 +106,7 @@ func onSocket(mode protocol.Mode, make maker) (*testAgent, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &testAgent{url: srv.URL(), mode: mode, make: make, serve: srv.Serve, trip: jsonrpc.OverHTTP(), stop: func() {}}, nil
+	return &testAgent{url: srv.URL(), mode: mode, make: make, serve: srv.Serve, trip: jsonrpc.OverHTTP(), stop: func() {}, memory: new(memory)}, nil
 }
 
 // mutated serves an agent behind a proxy that has a fault.
@@ -188,41 +176,29 @@ func (s *testAgent) examine(role conformance.Role, change func(*conformance.Conf
 	return r, s.ended
 }
 
-// examined runs the checks of a role against agents that serve returns, until the
-// report is as wanted.
-func examined(t *testing.T, role conformance.Role, serve func(scale) (*testAgent, error), wanted func(*conformance.Report) bool, change func(scale, *conformance.Config)) *conformance.Report {
+// examined runs the checks of a role against agents that serve returns until the report is as
+// wanted, each time with four times the times of the last: a verdict that needs more time than a
+// busy machine gave is no verdict. It returns the last report.
+func examined(t *testing.T, role conformance.Role, serve func(scale) (*testAgent, error), wanted func(*conformance.Report) bool, change func(scale, *conformance.Config)) (r *conformance.Report) {
 	t.Helper()
-	r, err := withEnoughTime(func(s scale) (*conformance.Report, error) {
-		a, err := serve(s)
-		if err != nil {
-			return nil, err
+	var err error
+	for _, s := range []scale{1, 4, 16} {
+		a, bad := serve(s)
+		if bad != nil {
+			t.Fatal(bad)
 		}
-		return a.examine(role, func(o *conformance.Config) {
-			o.Timeout, o.Pause = s.of(patience), s.of(longestPause)
+		r, err = a.examine(role, func(o *conformance.Config) {
+			o.Timeout, o.Pause, o.Began = s.of(patience), s.of(longestPause), a.memory.begin
 			change(s, o)
 		})
-	}, wanted)
+		if err == nil && wanted(r) {
+			return r
+		}
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
-}
-
-// tries checks an agent of a role that has a fault.
-func tries(role conformance.Role, silence time.Duration, make func(mutant) maker) func(mutant) (*conformance.Report, error) {
-	return func(mu mutant) (*conformance.Report, error) {
-		s, err := mutated(mu, make(mu))
-		if err != nil {
-			return nil, err
-		}
-		return s.examine(role, func(o *conformance.Config) {
-			o.Busy, o.Only, o.Timeout, o.Pause = mu.busy, checksOf(role, mu), mu.timeout(refereePatience, silence), mu.scale.of(longestPause)
-			o.Began = s.memory.begin
-			if mu.busy { // and does not come back, for which it is waited in vain
-				o.Wait = mu.scale.of(silence)
-			}
-		})
-	}
 }
 
 func idsWith(r *conformance.Report, s conformance.Status) []string {
@@ -370,7 +346,7 @@ func longestFirst(all []mutant) []int {
 
 // examineMutants has, for every check of a role, an agent that fails it and no
 // other. Each is tried while others wait.
-func examineMutants(t *testing.T, role conformance.Role, mutants func() []mutant, try func(mutant) (*conformance.Report, error)) {
+func examineMutants(t *testing.T, role conformance.Role, mutants func() []mutant, silence time.Duration, create func(mutant) maker) {
 	t.Helper()
 	all := mutants()
 	covered := map[string]bool{}
@@ -382,15 +358,18 @@ func examineMutants(t *testing.T, role conformance.Role, mutants func() []mutant
 		}
 		t.Run(check, func(t *testing.T) {
 			t.Parallel()
-			r, err := withEnoughTime(func(s scale) (*conformance.Report, error) {
+			failsAlone(t, examined(t, role, func(s scale) (*testAgent, error) {
 				mu := mutants()[i] // which may remember what it has done
 				mu.scale = s
-				return try(mu)
-			}, failing(check))
-			if err != nil {
-				t.Fatal(err)
-			}
-			failsAlone(t, r, check)
+				return mutated(mu, create(mu))
+			}, failing(check), func(s scale, o *conformance.Config) {
+				mu := all[i]
+				mu.scale = s
+				o.Busy, o.Only, o.Timeout = mu.busy, checksOf(role, mu), mu.timeout(refereePatience, silence)
+				if mu.busy { // and does not come back, for which it is waited in vain
+					o.Wait = s.of(silence)
+				}
+			}), check)
 		})
 	}
 	for _, c := range conformance.Checks(role) {

@@ -11,12 +11,12 @@ import (
 // TestRefereeMutants has, for every check, a referee that fails it and no other.
 func TestRefereeMutants(t *testing.T) {
 	t.Parallel()
-	examineMutants(t, conformance.Referee, refereeMutants, tries(conformance.Referee, refereeSilence, func(mu mutant) maker {
+	examineMutants(t, conformance.Referee, refereeMutants, refereeSilence, func(mu mutant) maker {
 		if slices.Contains(inSilence, mu.check) {
 			return aReferee(mu.scale, refereeDeadline)
 		}
 		return aReferee(mu.scale, refereePatience)
-	}))
+	})
 }
 
 // TestUnregisteredReferee checks a referee that does not register: what cannot be

@@ -266,32 +266,33 @@ var kinds = map[byte]struct {
 // decide after the last round but one.
 var script = [5]string{"-dddw", "--ddt", "---dx", "----l", "-----"}
 
-// kindOf returns how a match ends by the script, and the index of one of its players
-// in it; false if the players are not both ours.
-func (p *peers) kindOf(player, opponent string) (kind byte, side int, ok bool) {
+// scriptOf returns what a player chooses against an opponent by the script, and the number that is
+// drawn.
+func (p *peers) scriptOf(player, opponent string) (own game.Parity, number int) {
 	a, b := p.position(player), p.position(opponent)
-	if a < 0 || b < 0 || a == b {
-		return 'd', 0, false
+	kind, side := byte('d'), 0
+	if a >= 0 && b >= 0 && a != b { // both are ours
+		low, high := min(a, b), max(a, b)
+		if kind = "wldt"[(low+high)%4]; high < len(script) {
+			kind = script[low][high]
+		}
+		if a > b {
+			side = 1
+		}
 	}
-	low, high := min(a, b), max(a, b)
-	if a > b {
-		side = 1
-	}
-	if high < len(script) {
-		return script[low][high], side, true
-	}
-	return "wldt"[(low+high)%4], side, true
+	return kinds[kind].choices[side], kinds[kind].number
 }
 
 // draws draws the number of a match by the script.
-func (p *peers) draws(m referee.Match) (int, error) {
-	p.Lock()
-	defer p.Unlock()
-	kind := byte('d')
-	if known := p.match(m.ID); known != nil {
-		kind, _, _ = p.kindOf(known.players[0], known.players[1])
-	}
-	return kinds[kind].number, nil
+func (p *peers) draws(m referee.Match) (number int, _ error) {
+	p.Do(func() {
+		var players [2]string
+		if known := p.match(m.ID); known != nil {
+			players = known.players
+		}
+		_, number = p.scriptOf(players[0], players[1])
+	})
+	return number, nil
 }
 
 // scripted is the strategy of all players: each chooses by the script. It is its own
@@ -311,17 +312,12 @@ func (s scripted) New(_ context.Context, own strategies.Setup) (strategies.Strat
 
 // Choose implements strategies.Strategy.
 func (s scripted) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
-	s.p.Lock()
-	defer s.p.Unlock()
-	kind, side, ok := s.p.kindOf(s.id, t.Opponent)
-	switch c := kinds[kind].choices[side]; {
-	case !ok:
-		return strategies.Even, nil
-	case c == game.NoParity:
+	var own game.Parity
+	s.p.Do(func() { own, _ = s.p.scriptOf(s.id, t.Opponent) })
+	if own == game.NoParity {
 		return 0, errors.New("by the script of the suite, it has a technical loss")
-	default:
-		return strategies.Play(c), nil
 	}
+	return strategies.Play(own), nil
 }
 
 // Observe implements strategies.Strategy.

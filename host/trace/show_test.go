@@ -2,7 +2,6 @@ package trace_test
 
 import (
 	"bytes"
-	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -207,30 +206,6 @@ func TestShowIsHarmless(t *testing.T) {
 			t.Errorf("%+v: %d lines, want %d", f, n, want)
 		}
 	}
-}
-
-// A terminal that has gone away ends the showing, in every part of it.
-func TestShowReportsItsWriter(t *testing.T) {
-	t.Parallel()
-	x := hostileExchanges()[:1]
-	before, after := trace.Remark{At: clock().Add(-time.Second)}, trace.Remark{At: clock().Add(time.Second)}
-	for n, f := range []trace.Format{{}, {Remarks: []trace.Remark{before}}, {Remarks: []trace.Remark{after}}} {
-		if err := trace.Show(&limited{n / 2}, x, f); !errors.Is(err, errGone) {
-			t.Errorf("%+v: error %v", f, err)
-		}
-	}
-}
-
-var errGone = errors.New("gone")
-
-// limited takes a number of writes.
-type limited struct{ left int }
-
-func (l *limited) Write(b []byte) (int, error) {
-	if l.left--; l.left < 0 {
-		return 0, errGone
-	}
-	return len(b), nil
 }
 
 // What MCP defines beside calls of tools is no message of the league's; whatever else

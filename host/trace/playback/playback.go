@@ -245,7 +245,7 @@ func Part(rec *trace.Recording, agent string) (part []*trace.Exchange, agents []
 // Manager returns the URL at which the agent registered.
 func Manager(part []*trace.Exchange) string {
 	for _, x := range part {
-		if x.Sent && (x.Type == protocol.TypeLeagueRegisterRequest || x.Type == protocol.TypeRefereeRegisterRequest) {
+		if x.Sent && registers(x) {
 			return x.Peer
 		}
 	}

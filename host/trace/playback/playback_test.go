@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -40,15 +39,11 @@ func recorded(t *testing.T, agent string) []*trace.Exchange {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var taps sync.Map
 	l := &host.League{
 		Network:  new(host.Memory),
 		Manager:  manager.Config{LeagueID: "cup", Players: 2, Probe: manager.ProbeOff, AllowHosts: []string{"*"}},
 		Referees: []referee.Config{{Draw: four}},
-		Tap: func(name string) jsonrpc.Tap {
-			taps.Store(name, true)
-			return rec.Tap(name)
-		},
+		Tap:      rec.Tap,
 	}
 	for _, name := range []string{"always-even", "always-odd"} {
 		l.Seats = append(l.Seats, player.Config{Config: agents.Config{Name: name}, Factory: strategy(name)})
@@ -58,9 +53,6 @@ func recorded(t *testing.T, agent string) []*trace.Exchange {
 	}
 	if err := rec.Close(); err != nil {
 		t.Fatal(err)
-	}
-	if _, ok := taps.Load(agent); !ok {
-		t.Fatalf("the league has no agent %q", agent)
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -81,12 +73,7 @@ func replay(t *testing.T, exchanges []*trace.Exchange, run func(context.Context,
 	t.Helper()
 	p := playback.New(exchanges)
 	p.Timeout = time.Hour // a slow machine is no reason to fail
-	agent := host.Agent{Network: p, Name: "agent"}
-	for _, x := range exchanges {
-		if x.Type == protocol.TypeLeagueRegisterRequest || x.Type == protocol.TypeRefereeRegisterRequest {
-			agent.Manager = x.Peer
-		}
-	}
+	agent := host.Agent{Network: p, Name: "agent", Manager: playback.Manager(exchanges)}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	ended := make(chan error, 1)

@@ -141,16 +141,19 @@ const maxNesting = 4
 // locate finds the message in an answer: the value itself, or what is in one of the places that
 // dialects use, also as JSON text. It returns nil where there is no object.
 func locate(raw jsontext.Value) (rawjson.Object, jsontext.Value) {
-	return locateWith(rawjson.Split, raw, 0)
+	return locateIn(raw, 0)
 }
 
-func locateWith(read func([]byte) (rawjson.Object, error), raw jsontext.Value, depth int) (rawjson.Object, jsontext.Value) {
+func locateIn(raw jsontext.Value, depth int) (rawjson.Object, jsontext.Value) {
 	if raw.Kind() == '"' && depth < maxNesting {
-		return locateWith(rawjson.Parse, rawjson.Text(raw), depth+1) // nobody has read what it holds
+		if raw = rawjson.Text(raw); !raw.IsValid() { // nobody has read what it holds
+			return nil, nil
+		}
+		return locateIn(raw, depth+1)
 	}
-	doc, err := read(raw)
+	doc := rawjson.Split(raw)
 	switch {
-	case err != nil:
+	case doc == nil:
 		return nil, nil
 	case doc.Get("message_type") != nil, depth >= maxNesting:
 		return doc, raw
@@ -162,7 +165,7 @@ func locateWith(read func([]byte) (rawjson.Object, error), raw jsontext.Value, d
 				return message, message.Encode()
 			}
 		} else if kind := inner.Kind(); kind == '{' || kind == '"' {
-			if found, body := locateWith(rawjson.Split, inner, depth+1); found != nil {
+			if found, body := locateIn(inner, depth+1); found != nil {
 				return found, body
 			}
 		}
@@ -185,7 +188,7 @@ func (p Place) pick(doc rawjson.Object) jsontext.Value {
 	}
 	if content := doc.Get("content"); content.Kind() == '[' {
 		for _, e := range rawjson.Elements(content) {
-			if part, err := rawjson.Split(e); err == nil && part.Get("text").Kind() == '"' {
+			if part := rawjson.Split(e); part.Get("text").Kind() == '"' {
 				return part.Get("text")
 			}
 		}
@@ -194,10 +197,10 @@ func (p Place) pick(doc rawjson.Object) jsontext.Value {
 }
 
 func readRPCError(a Answer) *Refusal {
-	doc, err := rawjson.Split(a.Error)
+	doc := rawjson.Split(a.Error)
 	code, whole := rawjson.Integer(doc.Get("code"))
 	given := func(name string) bool { v := doc.Get(name); return v != nil && v.Kind() != 'n' }
-	if err != nil || given("code") && !whole || given("message") && doc.Get("message").Kind() != '"' { // no error object of JSON-RPC
+	if doc == nil || given("code") && !whole || given("message") && doc.Get("message").Kind() != '"' { // no error object of JSON-RPC
 		return &Refusal{Status: a.Status, Message: words(doc, a.Error), Data: a.Error, Retryable: jsonrpc.RetryableStatus(a.Status)}
 	}
 	r := &Refusal{Status: a.Status, RPC: int(code), Message: doc.Text("message")}
@@ -213,7 +216,7 @@ func readRefusal(doc rawjson.Object, status int, outer jsontext.Value, inside bo
 	t := protocol.TypeOf(doc)
 	answer := doc
 	if inside {
-		answer, _ = rawjson.Split(outer)
+		answer = rawjson.Split(outer)
 	}
 	refused := t.Refuses() ||
 		doc.Text("error_code") != "" || doc.Text("canonical") != "" || protocol.Fails(doc) || answer.Get("isError").Kind() == 't' ||

@@ -32,7 +32,7 @@ func (r *Request) readAssignment(name string) (bool, *protocol.Error) {
 		return true, refuseMethod(r.Header.MessageType, name, named)
 	}
 	message := r.doc
-	if inner, err := rawjson.Split(message.Get("match")); err == nil && message.Get("match_id") == nil {
+	if inner := rawjson.Split(message.Get("match")); inner != nil && message.Get("match_id") == nil {
 		message = append(slices.Clone(message.Without("match")), inner...)
 	}
 	match := assignedMatch(message)
@@ -75,7 +75,7 @@ func assignedMatch(doc rawjson.Object) rawjson.Object {
 			}
 		}
 		side := strings.TrimSuffix(id, "_id")
-		inner, _ := rawjson.Split(player.Value) // of what is no object there is nothing
+		inner := rawjson.Split(player.Value)
 		said, _ := protocol.FindInner(inner, "player_id", scalars)
 		if player.Value.Kind() == '"' {
 			said.Value = player.Value
@@ -121,8 +121,8 @@ func (d *Dialect) AssignmentCalls(name string, m *protocol.RoundAnnouncement) (c
 // assignment returns an announcement of one match with its fields beside the header, and
 // with them and the round under the other names that referees read them by.
 func assignment(name string, announcement jsontext.Value) rawjson.Object {
-	doc, _ := rawjson.Split(announcement) // which Body has encoded
-	match, _ := rawjson.Split(rawjson.Elements(doc.Get("matches"))[0])
+	doc := rawjson.Split(announcement)
+	match := rawjson.Split(rawjson.Elements(doc.Get("matches"))[0])
 	doc = append(doc.Without("matches", "message_type"), rawjson.Member{Name: "message_type", Value: rawjson.Quote(strings.ToUpper(name))})
 	for _, f := range match {
 		doc = append(doc, f)
@@ -158,15 +158,13 @@ func assignment(name string, announcement jsontext.Value) rawjson.Object {
 // found in its registration: any text that is one, such as an element of a list
 // of its tools. It is empty where there is none.
 func AssignmentNameIn(registration jsontext.Value) string {
-	doc, _ := rawjson.Split(registration)
-	meta, _ := rawjson.Split(doc.Get("referee_meta")) // of what is no object there is nothing
-	for _, m := range meta {
+	for _, m := range rawjson.Split(rawjson.Split(registration).Get("referee_meta")) {
 		values := []jsontext.Value{m.Value}
 		if m.Value.Kind() == '[' {
 			values = rawjson.Elements(m.Value)
 		}
 		for _, v := range values {
-			if inner, err := rawjson.Split(v); err == nil {
+			if inner := rawjson.Split(v); inner != nil {
 				v = inner.Get("name")
 			}
 			if name := string(rawjson.Text(v)); protocol.Assigns(name) {

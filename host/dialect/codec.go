@@ -76,7 +76,13 @@ func (c *Codec) OpenRequest(rpc *jsonrpc.Request) (r *Request, err error) {
 	if rpc.Kind == jsonrpc.KindObject {
 		return c.OpenBare(rpc.Raw)
 	}
-	r, err = c.openWith(rawjson.Split, rpc.Method, rpc.Params)
+	split := func(raw []byte) (doc rawjson.Object, err error) {
+		if doc = rawjson.Split(raw); doc == nil {
+			err = rawjson.ErrNoObject
+		}
+		return doc, err
+	}
+	r, err = c.openWith(split, rpc.Method, rpc.Params)
 	r.id = rpc.ID
 	return r, err
 }

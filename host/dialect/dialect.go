@@ -160,7 +160,7 @@ func (d *Dialect) edited(t protocol.Type, raw jsontext.Value, request bool) json
 	if len(d.Edits) == 0 && (len(d.Omit) == 0 || !request) {
 		return raw
 	}
-	doc, _ := rawjson.Split(raw)
+	doc := rawjson.Split(raw)
 	for _, e := range d.Edits {
 		if (e.Types == nil || slices.Contains(e.Types, t)) && (e.Was == nil || rawjson.Equal(e.Was, doc.Get(e.Member))) {
 			doc = doc.Set(e.Member, e.Value)

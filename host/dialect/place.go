@@ -33,9 +33,9 @@ func (p Place) unwrap(params rawjson.Object) (message rawjson.Object, name strin
 		message, refusal = p.join(params)
 		return message, "", refusal
 	}
-	message, err := rawjson.Split(params.Get(p.Message))
-	if err != nil {
-		return nil, "", refuseShape("", "params."+p.Message+" does not hold a message: "+err.Error()+".")
+	message = rawjson.Split(params.Get(p.Message))
+	if message == nil {
+		return nil, "", refuseShape("", "params."+p.Message+" does not hold a message: "+rawjson.ErrNoObject.Error()+".")
 	}
 	return message, "", nil
 }
@@ -47,8 +47,7 @@ func (p Place) unwrapTool(params rawjson.Object) (rawjson.Object, string, *proto
 		return nil, name, refuseTool(protocol.CanonicalInvalidToolInput,
 			"A tool is called with a name in params."+p.Name+" and an object in params."+p.Message+".", broken...)
 	}
-	message, _ := rawjson.Split(params.Get(p.Message))
-	return message, name, nil
+	return rawjson.Split(params.Get(p.Message)), name, nil
 }
 
 // Broken returns what breaks the form of a tool call in this place: its name is no text,
@@ -72,11 +71,11 @@ func (p Place) join(params rawjson.Object) (rawjson.Object, *protocol.Error) {
 	var message rawjson.Object
 	known := make(map[string]jsontext.Value, 16)
 	for _, name := range []string{p.Header, p.Message, ""} {
-		part, err := rawjson.Split(params.Get(name))
+		part := rawjson.Split(params.Get(name))
 		switch {
 		case name == "":
 			part = params.Without(p.Header, p.Message)
-		case err != nil && params.Get(name) != nil:
+		case part == nil && params.Get(name) != nil:
 			return message, protocol.Refuse(protocol.CodeInvalidFieldType, "", "params."+name+" is not an object.",
 				protocol.Violation{Path: "/" + name, Rule: "type"})
 		}
@@ -130,8 +129,7 @@ func (p Place) wrap(raw jsontext.Value, name string, refused bool) jsontext.Valu
 		out = append(out, rawjson.Member{Name: "isError", Value: rawjson.Bool(refused)})
 	}
 	if p.Flat {
-		own, _ := rawjson.Split(raw)
-		for _, m := range own {
+		for _, m := range rawjson.Split(raw) {
 			if out.Get(m.Name) == nil {
 				out = append(out, m)
 			}
@@ -142,9 +140,8 @@ func (p Place) wrap(raw jsontext.Value, name string, refused bool) jsontext.Valu
 
 // split separates the header fields of a message from the rest.
 func (p Place) split(raw jsontext.Value) jsontext.Value {
-	doc, _ := rawjson.Split(raw)
 	var header, rest rawjson.Object
-	for _, m := range doc {
+	for _, m := range rawjson.Split(raw) {
 		if protocol.IsHeaderField(m.Name) {
 			header = append(header, m)
 		} else {

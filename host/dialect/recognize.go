@@ -77,21 +77,15 @@ func (c *Codec) refine(d *Dialect, method string, message rawjson.Object) *Diale
 }
 
 func (m Mark) in(message rawjson.Object) bool {
-	value := jsontext.Value(nil)
-	for i, name := range m.Path {
-		if value = message.Get(name); i == len(m.Path)-1 {
-			break
-		}
-		inner, err := rawjson.Split(value)
-		if err != nil {
-			return m.Absent
-		}
-		message = inner
+	var value jsontext.Value
+	for _, name := range m.Path {
+		value = message.Get(name)
+		message = rawjson.Split(value)
 	}
 	if m.Absent {
 		return value == nil
 	}
-	return value.Kind() == '"' && string(rawjson.Unquote(value)) == m.Value
+	return string(rawjson.Text(value)) == m.Value
 }
 
 // witness returns the name under which the message was called: that beside the

@@ -49,9 +49,9 @@ func FindAcceptance(body []byte) (found Acceptance, yes bool) {
 // prose: anything but an error is a yes, and a word like P07 or REF02 the id.
 func FindWelcome(body []byte) (Acceptance, bool) {
 	doc, _ := rawjson.Parse(body)
-	result, err := rawjson.Split(doc.Get("result"))
+	result := rawjson.Split(doc.Get("result"))
 	text := protocol.Prose(result.Get("content"))
-	if err != nil || protocol.Fails(result) || result.Get("isError").Kind() == 't' || !protocol.Welcomes(text) {
+	if result == nil || protocol.Fails(result) || result.Get("isError").Kind() == 't' || !protocol.Welcomes(text) {
 		return Acceptance{}, false
 	}
 	return Acceptance{ID: assignedID().FindString(text)}, true
@@ -86,21 +86,19 @@ func within(d rawjson.Object, depth int) []rawjson.Object {
 }
 
 func below(v jsontext.Value, depth int) (all []rawjson.Object) {
-	inner, err := rawjson.Object(nil), rawjson.ErrNoObject
 	switch v.Kind() {
 	case '{':
-		inner, err = rawjson.Split(v)
+		return within(rawjson.Split(v), depth)
 	case '"':
-		inner, err = rawjson.Parse(rawjson.Unquote(v))
+		if inner, err := rawjson.Parse(rawjson.Unquote(v)); err == nil {
+			return within(inner, depth)
+		}
 	case '[':
 		for _, e := range rawjson.Elements(v) {
 			all = append(all, below(e, depth)...)
 		}
 	}
-	if err != nil {
-		return all
-	}
-	return within(inner, depth)
+	return all
 }
 
 // FindAgent returns the id of the agent with this endpoint or, where endpoints

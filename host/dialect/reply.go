@@ -126,8 +126,7 @@ func (r *Request) refuse(h protocol.Header, e *protocol.Error) (jsonrpc.Response
 	league := e.Code != "" // a refusal of the league, not of JSON-RPC itself
 	form, style := e.Form(), r.Dialect.Refusal
 	if league && (style == RefuseByToolError && form.RPC != protocol.RPCMethodNotFound || style == RefuseByMessage) {
-		doc, _ := rawjson.Split(data)
-		return r.wrap(protocol.TypeOf(doc), data, true), nil
+		return r.wrap(protocol.TypeOf(rawjson.Split(data)), data, true), nil
 	}
 	if r.Dialect.Answer.Bare {
 		return jsonrpc.Response{Status: form.HTTP, Body: data}, nil

@@ -102,7 +102,7 @@ func gathered(doc rawjson.Object) rawjson.Object {
 // message without it: the member, under any name of it, or else the message itself.
 func holder(doc rawjson.Object, member string) (from, rest rawjson.Object) {
 	if m, is := protocol.Find(doc, member, "{"); is {
-		if inner, err := rawjson.Split(m.Value); err == nil {
+		if inner := rawjson.Split(m.Value); inner != nil {
 			return inner, doc.Without(m.Name)
 		}
 	}
@@ -128,7 +128,7 @@ func (r *Request) widened(raw jsontext.Value) jsontext.Value {
 	if r.echo == nil && r.assignment == "" && !r.wide() {
 		return raw
 	}
-	doc, _ := rawjson.Split(raw)
+	doc := rawjson.Split(raw)
 	for _, e := range r.echo {
 		if slices.Contains(echoedFields, e.field) && doc.Get(e.field) != nil {
 			doc = doc.Set(e.as.Name, e.as.Value)
@@ -172,8 +172,8 @@ func prune(doc rawjson.Object, broken []protocol.Violation) rawjson.Object {
 }
 
 func pruneAt(doc rawjson.Object, path []string) rawjson.Object {
-	inner, err := rawjson.Split(doc.Get(path[0]))
-	if len(path) == 1 || err != nil {
+	inner := rawjson.Split(doc.Get(path[0]))
+	if len(path) == 1 || inner == nil {
 		return doc.Without(path[0])
 	}
 	return doc.Set(path[0], pruneAt(inner, path[1:]).Encode())
@@ -214,7 +214,7 @@ func parityIn(doc rawjson.Object) string {
 	found := ""
 	for _, m := range doc {
 		choice := parityOf(m.Value)
-		if inner, err := rawjson.Split(m.Value); err == nil {
+		if inner := rawjson.Split(m.Value); inner != nil {
 			choice = parityIn(inner)
 		}
 		switch {

@@ -143,8 +143,7 @@ func restore(encoded, received jsontext.Value) jsontext.Value {
 }
 
 func restoreMembers(encoded, received jsontext.Value) jsontext.Value {
-	now, _ := rawjson.Split(encoded) // both have been encoded or read as JSON
-	before, _ := rawjson.Split(received)
+	now, before := rawjson.Split(encoded), rawjson.Split(received)
 	place := make(map[string]int, len(now))
 	for i, m := range now {
 		place[m.Name] = i

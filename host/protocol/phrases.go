@@ -191,7 +191,7 @@ func Prose(v jsontext.Value) string {
 		}
 		return strings.Join(all, "; ")
 	case '{':
-		doc, _ := rawjson.Split(v)
+		doc := rawjson.Split(v)
 		text := Explanation(doc)
 		if loc := doc.Get("loc"); loc.Kind() == '[' {
 			var path []string

@@ -36,8 +36,8 @@ func TestParseRefuses(t *testing.T) {
 		if object, err := rawjson.Parse([]byte(text)); !errors.Is(err, rawjson.ErrNoObject) {
 			t.Errorf("%s is read as %v, %v; want ErrNoObject", text, object, err)
 		}
-		if object, err := rawjson.Split([]byte(text)); !errors.Is(err, rawjson.ErrNoObject) {
-			t.Errorf("%s is split into %v, %v; want ErrNoObject", text, object, err)
+		if object := rawjson.Split([]byte(text)); object != nil {
+			t.Errorf("%s is split into %v", text, object)
 		}
 	}
 	for what, text := range map[string]string{

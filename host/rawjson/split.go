@@ -94,11 +94,11 @@ func (c *cursor) literal() {
 	}
 }
 
-// Split is [Parse] for well-formed text. It returns [ErrNoObject] for a value
-// that is not an object.
-func Split(raw []byte) (Object, error) {
+// Split is [Parse] for well-formed text. It returns nil for a value that is not an
+// object, and only for such a value.
+func Split(raw []byte) Object {
 	if jsontext.Value(raw).Kind() != '{' {
-		return nil, ErrNoObject
+		return nil
 	}
 	doc := make(Object, 0, 16)
 	names, ends := make([]byte, 0, 256), make([]int, 0, 24)
@@ -109,7 +109,7 @@ func Split(raw []byte) (Object, error) {
 		doc = append(doc, Member{Value: c.Value()})
 	}
 	doc.assignNames(names, ends)
-	return doc, nil
+	return doc
 }
 
 // Elements returns the elements of a well-formed JSON array.

@@ -198,8 +198,7 @@ func unreadable(err error) bool {
 		return false
 	}
 	if r := refusalOf(err); r != nil {
-		data, failed := rawjson.Split(r.Data)
-		message := failed == nil && data.Get("error_code") != nil
+		message := rawjson.Split(r.Data).Get("error_code") != nil
 		return (r.Code == "" || r.Code == protocol.CodeInternalError) && !message
 	}
 	status := statusOf(err)

@@ -104,10 +104,7 @@ func (f Form) changed(m protocol.Message) (call jsonrpc.Message, target string, 
 
 func encoded(m protocol.Message) (rawjson.Object, error) {
 	raw, err := protocol.Encode(m)
-	if err != nil {
-		return nil, err
-	}
-	return rawjson.Split(raw)
+	return rawjson.Split(raw), err
 }
 
 // fields returns what the form sends of a message.
@@ -119,14 +116,14 @@ func (f Form) fields(m protocol.Message, whole rawjson.Object) (rawjson.Object, 
 	if err != nil {
 		return nil, err
 	}
-	doc, err := rawjson.Split(raw)
+	doc := rawjson.Split(raw)
 	if f.Spread {
 		doc = discovery.Spread(doc)
 	}
 	if f.Type != "" {
 		doc = doc.Set("message_type", rawjson.Quote(string(f.Type)))
 	}
-	return f.varied(doc, whole), err
+	return f.varied(doc, whole), nil
 }
 
 // varied returns an object with and without the members that the form adds and drops.
@@ -280,8 +277,7 @@ func missing(text string) []string {
 // namesIn appends the names of the members of an object and of the objects in it.
 func namesIn(doc rawjson.Object, names []string) []string {
 	for _, m := range doc {
-		inner, _ := rawjson.Split(m.Value) // of what is no object there is nothing
-		names = namesIn(inner, append(names, m.Name))
+		names = namesIn(rawjson.Split(m.Value), append(names, m.Name))
 	}
 	return names
 }
@@ -293,7 +289,7 @@ func dropped(doc rawjson.Object, names []string) rawjson.Object {
 	}
 	doc = doc.Without(names...)
 	for i, m := range doc {
-		if inner, err := rawjson.Split(m.Value); err == nil && len(names) > 0 {
+		if inner := rawjson.Split(m.Value); inner != nil && len(names) > 0 {
 			doc[i].Value = dropped(inner, names).Encode()
 		}
 	}

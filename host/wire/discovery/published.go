@@ -21,8 +21,8 @@ type Toolbox []Tool
 
 // ReadTools reads the result of tools/list, at most 200 tools. It reports whether it is one.
 func ReadTools(result jsontext.Value) (Toolbox, bool) {
-	doc, err := rawjson.Split(result)
-	if err != nil || doc.Get("tools").Kind() != '[' {
+	doc := rawjson.Split(result)
+	if doc.Get("tools").Kind() != '[' {
 		return nil, false
 	}
 	var all Toolbox
@@ -31,8 +31,8 @@ func ReadTools(result jsontext.Value) (Toolbox, bool) {
 			all = append(all, Tool{Name: string(rawjson.Unquote(e))})
 			continue
 		}
-		tool, err := rawjson.Split(e)
-		if err != nil || tool.Text("name") == "" {
+		tool := rawjson.Split(e)
+		if tool.Text("name") == "" {
 			continue
 		}
 		all = append(all, Tool{Name: tool.Text("name"), Input: NewSchema(tool.First("inputSchema", "input_schema", "parameters"))})
@@ -71,15 +71,10 @@ func ReadOpenAPI(raw []byte) ([]Operation, bool) {
 	if err != nil || doc.Get("paths").Kind() != '{' {
 		return nil, false
 	}
-	paths, _ := rawjson.Split(doc.Get("paths"))
 	var all []Operation
-	for _, p := range paths {
-		methods, err := rawjson.Split(p.Value)
-		if err != nil || len(all) == 200 {
-			continue
-		}
-		post, err := rawjson.Split(methods.Get("post"))
-		if err != nil || !strings.HasPrefix(p.Name, "/") || strings.Contains(p.Name, "{") {
+	for _, p := range rawjson.Split(doc.Get("paths")) {
+		post := rawjson.Split(rawjson.Split(p.Value).Get("post"))
+		if post == nil || len(all) == 200 || !strings.HasPrefix(p.Name, "/") || strings.Contains(p.Name, "{") {
 			continue
 		}
 		op := Operation{Path: p.Name, Name: post.Text("operationId"), Query: queryOf(post, raw)}
@@ -99,8 +94,8 @@ func queryOf(post rawjson.Object, root jsontext.Value) Schema {
 	var properties rawjson.Object
 	var required []byte
 	for _, e := range elements(post.Get("parameters")) {
-		p, err := rawjson.Split(e)
-		if err != nil || p.Text("in") != "query" || p.Text("name") == "" {
+		p := rawjson.Split(e)
+		if p.Text("in") != "query" || p.Text("name") == "" {
 			continue
 		}
 		schema := p.Get("schema")

@@ -27,8 +27,7 @@ func NewSchema(raw jsontext.Value) Schema { return within(raw, raw) }
 
 // within returns a schema that stands in a document.
 func within(root, raw jsontext.Value) Schema {
-	doc, _ := rawjson.Split(raw)
-	return Schema{doc, root}
+	return Schema{rawjson.Split(raw), root}
 }
 
 // maxDepth limits the objects in objects, and the references, of a schema.
@@ -54,11 +53,7 @@ func (s Schema) Fill(message rawjson.Object) rawjson.Object {
 func flatten(doc rawjson.Object) rawjson.Object {
 	flat := slices.Clone(doc)
 	for _, meta := range []string{"player_meta", "referee_meta", "game_result", "context"} {
-		inner, err := rawjson.Split(doc.Get(meta))
-		if err != nil {
-			continue
-		}
-		for _, m := range inner {
+		for _, m := range rawjson.Split(doc.Get(meta)) {
 			if flat.Get(m.Name) == nil {
 				flat = append(flat, m)
 			}
@@ -251,8 +246,7 @@ func (s Schema) blank(from *source, depth int) jsontext.Value {
 }
 
 func (s Schema) properties() rawjson.Object {
-	declared, _ := rawjson.Split(s.resolve(0).doc.Get("properties"))
-	return declared
+	return rawjson.Split(s.resolve(0).doc.Get("properties"))
 }
 
 func (s Schema) required() []string {
@@ -294,11 +288,7 @@ func (s Schema) resolve(depth int) Schema {
 
 func follow(v jsontext.Value, path jsontext.Pointer) jsontext.Value {
 	for name := range path.Tokens() {
-		doc, err := rawjson.Split(v)
-		if err != nil {
-			return nil
-		}
-		v = doc.Get(name)
+		v = rawjson.Split(v).Get(name)
 	}
 	return v
 }

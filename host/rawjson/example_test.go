@@ -16,5 +16,6 @@ func ExampleParse() {
 	fmt.Println(object.Text("match"))
 	fmt.Println(string(object.Set("match", rawjson.Quote("R1M2")).Encode()))
 	// Output:
-	// R1M1 {"round":1.0,"match":"R1M2","extra":[ 1 ]}
+	// R1M1
+	// {"round":1.0,"match":"R1M2","extra":[ 1 ]}
 }

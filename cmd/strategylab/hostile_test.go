@@ -78,7 +78,10 @@ func hostileSet(t *testing.T) (set []hostile) {
 	var sample []hostile // one of each language, and one that is refused
 	known := make(map[string]bool)
 	for _, h := range set {
-		kind := fmt.Sprint(filepath.Ext(h.path), slices.Contains(h.kinds, "load"))
+		kind := filepath.Ext(h.path)
+		if slices.Contains(h.kinds, "load") {
+			kind = "load"
+		}
 		if !h.limits && !known[kind] {
 			known[kind] = true
 			sample = append(sample, h)

@@ -159,13 +159,15 @@ func TestAssistantWritesAStrategy(t *testing.T) {
 	if !passed(verdict) || verdict.Trial == nil || len(verdict.Findings) < 10 {
 		t.Fatalf("the example of the prompt: %+v", verdict)
 	}
-	verdict = answer[assistants.CheckOutput](a, "check_strategy", assistants.CheckInput{Language: "js", Source: a.example("js"), Name: "mine"})
-	if !passed(verdict) {
-		t.Fatalf("the example of the prompt in JavaScript: %+v", verdict)
-	}
-	verdict = answer[assistants.CheckOutput](a, "check_strategy", assistants.CheckInput{Language: "js", Source: "function choose(t) { return t.oponent ? 0.2 : 0.4; }", Name: "mine"})
-	if !slices.ContainsFunc(verdict.Findings, func(f assistants.Finding) bool { return f.Check == "slip" && strings.Contains(f.What, "oponent") }) {
-		t.Errorf("a slip of the author, which only a worker can watch: %+v", verdict)
+	if wholeSets {
+		verdict = answer[assistants.CheckOutput](a, "check_strategy", assistants.CheckInput{Language: "js", Source: a.example("js"), Name: "mine"})
+		if !passed(verdict) {
+			t.Fatalf("the example of the prompt in JavaScript: %+v", verdict)
+		}
+		verdict = answer[assistants.CheckOutput](a, "check_strategy", assistants.CheckInput{Language: "js", Source: "function choose(t) { return t.oponent ? 0.2 : 0.4; }", Name: "mine"})
+		if !slices.ContainsFunc(verdict.Findings, func(f assistants.Finding) bool { return f.Check == "slip" && strings.Contains(f.What, "oponent") }) {
+			t.Errorf("a slip of the author, which only a worker can watch: %+v", verdict)
+		}
 	}
 	mine := assistants.Player{Name: "mine", Language: "lua", Source: source, Copies: 1}
 	a.story(mine)

@@ -188,15 +188,13 @@ func (w *watched) play(act func(round int)) (table string) {
 // those of a league without edits.
 func TestReloadInMidLeague(t *testing.T) {
 	t.Parallel()
+	whole(t, "package player edits strategies in mid-league")
 	for _, c := range []struct {
 		file  string
 		house bool
 	}{{"mine.lua", false}, {"mine.wasm", false}, {"mine.lua", true}} {
 		t.Run(fmt.Sprintf("%s, house player %v", c.file, c.house), func(t *testing.T) {
 			t.Parallel()
-			if c.house || c.file != "mine.lua" {
-				whole(t, "one is a sample")
-			}
 			edits := scriptEdits()[c.file]
 			want := newWatched(t, c.file, edits.text, c.house).play(func(int) {})
 			var played []string // versions

@@ -17,7 +17,7 @@ func screens(t *testing.T, out, err command.Terminal, args ...string) (stdout, s
 	p := in(t.TempDir())
 	p.Out, p.Err, p.Colour = out, err, true
 	code, stdout, stderr := inside(t.Context(), p, append([]string{"experiment", "--field", "random*2,always-even,always-odd,joint-markov-2,longest-match,stay-or-flip",
-		"--seed", "5", "--legs", "2", "--out", "run"}, args...)...)
+		"--seed", "5", "--runs", "100", "--legs", "2", "--out", "run"}, args...)...)
 	if code != exitOK {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}

@@ -55,7 +55,7 @@ func TestWatch(t *testing.T) {
 		write(t, dir, "scripts/mine.lua", "function choose(turn) "+body+" end\n")
 	}
 	save(`return "even"`)
-	args := []string{"experiment", "--runs", "20", "--seed", "1", "--field", "mine,always-even,random", "--out"}
+	args := []string{"experiment", "--in-process", "--runs", "20", "--seed", "1", "--field", "mine,always-even,random", "--out"}
 	e := launch(t, dir, append(args, "out", "--watch")...)
 	e.err.until("waiting for a script to change")
 	save(`return == "odd"`)

@@ -73,8 +73,10 @@ func inside(ctx context.Context, p command.Process, args ...string) (code int, s
 }
 
 // startsProcesses has the lines of a script that follow load and play strategies in other
-// processes, as those of users do, and plugins play: processes.
-func startsProcesses(ts *testscript.TestScript, _ bool, _ []string) { ts.Setenv("PROCESSES", "yes") }
+// processes, as those of users do, and plugins play, or no longer: [!] processes.
+func startsProcesses(ts *testscript.TestScript, neg bool, _ []string) {
+	ts.Setenv("PROCESSES", map[bool]string{false: "yes"}[neg])
+}
 
 // runLine runs a line of a script in this process and returns its exit code.
 func runLine(ts *testscript.TestScript, args []string) int {

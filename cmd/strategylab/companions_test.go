@@ -30,21 +30,6 @@ func refuses(t *testing.T, url string) {
 	})
 }
 
-// TestBrokerEndsWithStrategylab kills programs that have started a broker: it ends, too.
-func TestBrokerEndsWithStrategylab(t *testing.T) {
-	t.Parallel()
-	if runtime.GOOS != "linux" {
-		t.Skip("package broker tests that a broker ends with its input")
-	}
-	b, url := startBroker(t, aBroker(t, t.TempDir(), "127.0.0.1:0"))
-	b.kill()
-	refuses(t, url)
-	e := begin(t, embedded(t, t.TempDir()))
-	url = e.err.until(brokerURL)[1]
-	e.kill()
-	refuses(t, url)
-}
-
 // embedded is the command line of an experiment with a broker of its own and no workers. What a broker that is killed
 // leaves is in the folder.
 func embedded(t *testing.T, dir string) *exec.Cmd {

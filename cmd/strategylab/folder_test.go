@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -16,23 +15,20 @@ func TestRunsOfOneSecond(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 23, 2, 12, 6, 0, time.UTC)
 	l := lab.Lab{Dir: t.TempDir(), Now: func() time.Time { return now }, Entropy: func() (uint64, error) { return 1, nil }}
-	lines := func(args ...string) (code int, out string) {
-		code, stdout, stderr := inside(t.Context(), command.Process{Lab: l}, args...)
-		return code, stdout + stderr
-	}
-	experiment := []string{"experiment", "--runs", "2", "--legs", "1", "--seed", "1", "--no-report", "--field", "random,always-even"}
-	base := "runs/20261123-021206-1"
-	for _, folder := range []string{base, base + "-2", base + "-3"} {
-		if code, out := lines(experiment...); code != exitOK || !strings.Contains(out, fmt.Sprintf("results in %s;", folder)) {
-			t.Errorf("exit code %d, want results in %s:\n%s", code, folder, out)
-		}
-	}
-	if code, out := lines(append(experiment, "--out", base)...); code != exitUsage || !strings.Contains(out, "already holds a run") {
-		t.Errorf("exit code %d of a run into a folder that holds one:\n%s", code, out)
-	}
-	for _, folder := range []string{"runs/20261123-021206-whatif", "runs/20261123-021206-whatif-2"} {
-		if code, out := lines("whatif", base, "--replace", "random=markov-2"); code != exitOK || !strings.Contains(out, fmt.Sprintf("new leagues in %s;", folder)) {
-			t.Errorf("exit code %d, want new leagues in %s:\n%s", code, folder, out)
+	experiment := "experiment --runs 2 --legs 1 --seed 1 --no-report --field random,always-even"
+	const base = "runs/20261123-021206-"
+	for _, c := range []struct {
+		line string
+		code int
+		says string
+	}{
+		{experiment, exitOK, "results in " + base + "1;"}, {experiment, exitOK, "results in " + base + "1-2;"}, {experiment, exitOK, "results in " + base + "1-3;"},
+		{experiment + " --out " + base + "1", exitUsage, "already holds a run"},
+		{"whatif " + base + "1 --replace random=markov-2", exitOK, "new leagues in " + base + "whatif;"},
+		{"whatif " + base + "1 --replace random=markov-2", exitOK, "new leagues in " + base + "whatif-2;"},
+	} {
+		if code, _, stderr := inside(t.Context(), command.Process{Lab: l}, strings.Fields(c.line)...); code != c.code || !strings.Contains(stderr, c.says) {
+			t.Errorf("%s: exit code %d, want %d and %s:\n%s", c.line, code, c.code, c.says, stderr)
 		}
 	}
 }

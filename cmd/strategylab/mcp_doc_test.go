@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,70 +16,70 @@ import (
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/assistants"
 )
 
-// documented is where the page on MCP says that the program lies.
-const documented = "/home/you/lab/"
-
 // configured is a server as the configurations of clients describe it.
 type configured struct {
 	Command, URL string
 	Args         []string
 }
 
-// serversIn returns the servers of all configurations on a page.
-func serversIn(t *testing.T, page string) []configured {
-	t.Helper()
-	var all []configured
-	for _, block := range regexp.MustCompile("(?s)```json\n(.*?)```").FindAllStringSubmatch(page, -1) {
-		var config struct {
-			MCPServers, Servers map[string]configured
-		}
-		if err := json.Unmarshal([]byte(block[1]), &config); err != nil {
-			t.Errorf("%v in\n%s", err, block[1])
-		}
-		for _, servers := range []map[string]configured{config.MCPServers, config.Servers} {
-			for _, s := range servers {
-				all = append(all, s)
-			}
-		}
-	}
-	return all
-}
-
-// What the page tells users to put into their clients starts a server.
-func TestDocumentedConfigurationsWork(t *testing.T) {
+// TestDocumentedConfigurations starts what the page on MCP tells clients to start, the lab and agents, and connects
+// where it tells them to, on other ports.
+func TestDocumentedConfigurations(t *testing.T) {
 	t.Parallel()
 	notRaced(t, ownProcesses)
 	page, err := os.ReadFile("../../docs/mcp.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	lab, _, _ := strings.Cut(string(page), "## A league as MCP servers") // that part has a test of its own
-	servers := serversIn(t, lab)
-	if len(servers) != 2 {
-		t.Fatalf("the page has %d servers, want those of Claude Desktop and Cursor, and of VS Code", len(servers))
-	}
-	for _, s := range servers {
-		dir := t.TempDir()
-		write(t, dir, "scripts/mine.lua", "function choose() return 1 end")
-		if !strings.HasPrefix(s.Command, documented) || program(t, dir) != filepath.Join(dir, strings.TrimPrefix(s.Command, documented)) {
-			t.Fatalf("the page starts %s", s.Command)
+	host := start(t, t.TempDir(), "host", "--legs", "1", "--listen", "127.0.0.1:0")
+	at := host.event("listening")["manager"].(string)
+	labs, agents := 0, 0
+	for _, block := range regexp.MustCompile("(?s)```json\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
+		var config struct {
+			MCPServers, Servers map[string]configured
 		}
-		var args []string
-		for _, arg := range s.Args {
-			if rest, ours := strings.CutPrefix(arg, documented); ours {
-				arg = filepath.Join(dir, rest)
+		if err := json.Unmarshal([]byte(strings.ReplaceAll(block[1], "http://127.0.0.1:8000/mcp", at)), &config); err != nil {
+			t.Errorf("%v in\n%s", err, block[1])
+		}
+		for _, servers := range []map[string]configured{config.MCPServers, config.Servers} {
+			for _, s := range servers {
+				switch {
+				case s.URL != "":
+					agents++
+					offers(t, clientOf(t, &mcp.StreamableClientTransport{Endpoint: s.URL}, ""), managerTools)
+				case slices.Contains(s.Args, "mcp"):
+					labs++
+					asConfigured(t, s)
+				default:
+					agents++
+					offers(t, clientOf(t, &mcp.CommandTransport{Command: commandLine(t.Context(), t.TempDir(), s.Args...)}, ""), playerTools)
+					host.event("agent_registered")
+				}
 			}
-			args = append(args, arg)
 		}
-		cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "strategylab"), args...)
-		cmd.Dir = t.TempDir() // clients start servers anywhere
-		a := assistOver(t, cmd)
-		run := answer[assistants.RunOutput](a, "run_experiment", map[string]any{"players": []any{knownPlayer("mine", 1), knownPlayer("random", 2)}, "runs": 2})
-		if _, err := os.Stat(filepath.Join(dir, "runs/mcp/reports", run.Outcome.Report.ID, "report.html")); err != nil {
-			t.Error(err)
-		}
-		a.gone()
 	}
+	if labs != 2 || agents != 3 {
+		t.Errorf("the page has %d labs, want those of Claude Desktop and Cursor, and of VS Code, and %d agents, want 3", labs, agents)
+	}
+}
+
+// asConfigured plays with a lab as a client starts it: anywhere.
+func asConfigured(t *testing.T, s configured) {
+	const documented = "/home/you/lab/" // where the page says that the program lies
+	dir := t.TempDir()
+	write(t, dir, "scripts/mine.lua", "function choose() return 1 end")
+	if program(t, dir) != strings.Replace(s.Command, documented, dir+"/", 1) {
+		t.Fatalf("the page starts %s", s.Command)
+	}
+	args := strings.Split(strings.ReplaceAll(strings.Join(s.Args, "\n"), documented, dir+"/"), "\n")
+	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "strategylab"), args...)
+	cmd.Dir = t.TempDir()
+	a := assistOver(t, cmd)
+	run := answer[assistants.RunOutput](a, "run_experiment", map[string]any{"players": []any{knownPlayer("mine", 1), knownPlayer("random", 2)}, "runs": 2})
+	if _, err := os.Stat(filepath.Join(dir, "runs/mcp/reports", run.Outcome.Report.ID, "report.html")); err != nil {
+		t.Error(err)
+	}
+	a.gone()
 }
 
 // The answer that docs/mcp.md shows is what the tool answers.
@@ -105,50 +106,13 @@ func TestDocumentedAnswer(t *testing.T) {
     "p": %v,
     "p_corrected": %v,
     "verdict": %q`, c.Difference.Estimate, c.Difference.Low, c.Difference.High, c.P, c.Corrected, c.Verdict)
-	for file, wants := range map[string][]string{"../../docs/mcp.md": {out.Summary, numbers}} {
-		page, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, want := range wants {
-			if !strings.Contains(string(page), want) {
-				t.Errorf("%s does not show what the tool answers:\n%s", file, want)
-			}
-		}
+	page, err := os.ReadFile("../../docs/mcp.md")
+	if err != nil || !strings.Contains(string(page), out.Summary) || !strings.Contains(string(page), numbers) {
+		t.Errorf("the page does not show what the tool answers, %v:\n%s\n%s", err, out.Summary, numbers)
 	}
 	// What was played can be looked at by the other commands.
 	dir := filepath.Join(filepath.Dir(a.program), out.Outcome.Report.Path)
 	for _, args := range [][]string{{"analyze", dir}, {"explain", dir, "council"}, {"replay", dir, "--league", "3", "--match", "R1M1", "--scripts", scripts}} {
 		run1(t, filepath.Dir(a.program), exitOK, args...)
 	}
-}
-
-// TestConfigurationsOfClientsWork starts what the documentation tells clients
-// to start, and connects where it tells them to, on other ports.
-func TestConfigurationsOfClientsWork(t *testing.T) {
-	t.Parallel()
-	page, err := os.ReadFile("../../docs/mcp.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := start(t, t.TempDir(), "host", "--legs", "1", "--listen", "127.0.0.1:0")
-	at := r.event("listening")["manager"].(string)
-	_, ours, _ := strings.Cut(strings.ReplaceAll(string(page), "http://127.0.0.1:8000/mcp", at), "## A league as MCP servers")
-	servers := serversIn(t, ours)
-	if len(servers) != 3 {
-		t.Fatalf("found %d configurations, want 3", len(servers))
-	}
-	for _, s := range servers {
-		switch {
-		case s.URL != "":
-			offers(t, clientOf(t, &mcp.StreamableClientTransport{Endpoint: s.URL}, ""), managerTools)
-		case filepath.Base(s.Command) == "strategylab":
-			c := clientOf(t, &mcp.CommandTransport{Command: commandLine(t.Context(), t.TempDir(), s.Args...)}, "")
-			offers(t, c, playerTools)
-			r.event("agent_registered")
-		default:
-			t.Errorf("a server with neither a URL nor our command: %+v", s)
-		}
-	}
-	interrupted(t, r, nil)
 }

@@ -534,24 +534,19 @@ func TestSaveStrategy(t *testing.T) {
 	dir := t.TempDir()
 	a := assist(t, dir, "--allow-save")
 	first, second := "function choose() return 'even' end", "-- Second.\nfunction choose() return 'odd' end"
-	in := map[string]any{"name": "mine", "language": "lua", "source": first}
-	if out := answer[assistants.SaveOutput](a, "save_strategy", in); out.Replaced || out.File != "scripts/mine.lua" {
-		t.Errorf("saved: %+v", out)
+	save := func(source string, overwrite, replaced bool) {
+		t.Helper()
+		out := answer[assistants.SaveOutput](a, "save_strategy", map[string]any{"name": "mine", "language": "lua", "source": source, "overwrite": overwrite})
+		shown := answer[assistants.ShowOutput](a, "show_strategy", map[string]any{"name": "mine"})
+		if out.Replaced != replaced || out.File != "scripts/mine.lua" || shown.Source != source {
+			t.Errorf("saved: %+v; shown: %+v", out, shown)
+		}
 	}
-	in["source"] = second
-	if got := a.refused("save_strategy", in); !strings.Contains(got, "overwrite: true") {
+	save(first, false, false)
+	if got := a.refused("save_strategy", map[string]any{"name": "mine", "language": "lua", "source": second}); !strings.Contains(got, "overwrite: true") {
 		t.Errorf("saved twice: %s", got)
 	}
-	if shown := answer[assistants.ShowOutput](a, "show_strategy", map[string]any{"name": "mine"}); shown.Source != first {
-		t.Errorf("after a refusal: %q", shown.Source)
-	}
-	in["overwrite"] = true
-	if out := answer[assistants.SaveOutput](a, "save_strategy", in); !out.Replaced {
-		t.Errorf("overwritten: %+v", out)
-	}
-	if shown := answer[assistants.ShowOutput](a, "show_strategy", map[string]any{"name": "mine"}); shown.Source != second || shown.Title != "Second." {
-		t.Errorf("overwritten: %+v", shown)
-	}
+	save(second, true, true)
 	for want, in := range map[string]map[string]any{
 		"does not load":                {"name": "x", "language": "lua", "source": "function"},
 		"another strategy is called":   {"name": "random", "language": "lua", "source": first},

@@ -34,7 +34,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"time"
 
@@ -126,18 +125,6 @@ func (c *Config) infoOf(s *pb.Strategy) strategies.Info {
 		Name: strategies.OneLine(s.GetName(), 80), Kind: strategies.Plugin, Title: strategies.OneLine(s.GetTitle(), 200), Source: c.Source,
 		Description: strategies.OneLine(s.GetDescription(), 2000), Fingerprint: cmp.Or(c.Sum, strategies.OneLine(s.GetFingerprint(), 100)),
 	}
-}
-
-// verify returns an *UnlockedError if the program is another than that of Sum.
-func (c *Config) verify() error {
-	if c.Sum == "" {
-		return nil
-	}
-	got, err := Sum(c.Command[0])
-	if err == nil && !strings.EqualFold(got, c.Sum) {
-		err = &UnlockedError{Path: c.Command[0], Want: c.Sum, Got: got}
-	}
-	return err
 }
 
 // Sum returns the SHA-256 of a file, in hex.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -15,10 +16,16 @@ import (
 )
 
 // start starts a program that plays strategies and opens its Play stream. ctx bounds only
-// the start.
+// the start. The error is an *UnlockedError if the program is another than that of Sum.
 func start(ctx context.Context, config *Config) (*process, error) {
-	if err := config.verify(); err != nil {
-		return nil, err
+	if config.Sum != "" {
+		got, err := Sum(config.Command[0])
+		if err == nil && !strings.EqualFold(got, config.Sum) {
+			err = &UnlockedError{Path: config.Command[0], Want: config.Sum, Got: got}
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	p := newProcess(config, config.Script != nil)
 	return p, p.launch(ctx, p.open)

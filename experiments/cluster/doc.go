@@ -35,7 +35,8 @@
 //
 // A chunk that has ended or failed MaxDeliver workers is divided, and a single league to
 // which that happens is played without each half of the suspects, until the one at fault is
-// known: it is quarantined from there on. If nobody is, the run ends with a PoisonError.
+// known: it is quarantined from there on. If nobody is, the run ends with an error that
+// names the league.
 //
 // A coordinator believes a worker neither structure nor seats nor draws of its records. With
 // RunConfig.Verify it has a share of chunks played by two workers and compares; if they

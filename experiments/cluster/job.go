@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -72,12 +71,9 @@ func (l *Link) put(ctx context.Context, content []byte, overwrite bool, missing 
 	return nil
 }
 
-// TamperedError is code from the broker that is not what the run names.
-type TamperedError struct{ Want, Got string }
-
-// Error names both sums.
-func (e *TamperedError) Error() string {
-	return fmt.Sprintf("the broker has other code than the run names: its SHA-256 is %s, want %s", cmp.Or(e.Got, "unknown"), e.Want)
+// tampered says that code from the broker is not what the run names.
+func tampered(want, got string) error {
+	return fmt.Errorf("the broker has other code than the run names: its SHA-256 is %s, want %s", got, want)
 }
 
 // get fetches an object of at most this many bytes and verifies its SHA-256.
@@ -98,12 +94,12 @@ func (l *Link) get(ctx context.Context, name string, most int) ([]byte, error) {
 	case len(content) > most:
 		return nil, fmt.Errorf("fetch code %s: it has more than %d bytes, the limit of this worker", name, most)
 	case errors.Is(err, jetstream.ErrDigestMismatch):
-		return nil, &TamperedError{Want: name}
+		return nil, tampered(name, "unknown")
 	case err != nil:
 		return nil, fmt.Errorf("fetch code %s: %w", name, err)
 	}
 	if got := sum(content); got != name {
-		return nil, &TamperedError{Want: name, Got: got}
+		return nil, tampered(name, got)
 	}
 	return content, nil
 }

@@ -12,20 +12,14 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// PoisonError is a league that no worker could play.
-type PoisonError struct {
-	League   int
-	Tried    []string // who tried, and what happened, if it was heard
-	Suspects []string // players that may be the reason
-}
-
-// Error names the league, the workers and the suspects.
-func (e *PoisonError) Error() string {
-	text := fmt.Sprintf("league %d ended or failed %d workers that tried to play it%s", e.League, MaxDeliver, inBrackets(e.Tried))
-	if len(e.Suspects) > 0 {
-		text += ", also without " + strings.Join(e.Suspects, ", ")
+// poisonError says that no worker could play a league, who tried and what happened, if it
+// was heard, and which players may be the reason.
+func poisonError(league int, tried, suspects []string) error {
+	text := fmt.Sprintf("league %d ended or failed %d workers that tried to play it%s", league, MaxDeliver, inBrackets(tried))
+	if len(suspects) > 0 {
+		text += ", also without " + strings.Join(suspects, ", ")
 	}
-	return text + "; look at the log of a worker for the reason"
+	return errors.New(text + "; look at the log of a worker for the reason")
 }
 
 // inBrackets adds what workers said to a sentence.
@@ -98,7 +92,7 @@ func (w *waiter) settle(ctx context.Context, r chunk.Request, out []results.Leag
 	}
 	all := c.suspects(r.Quarantined)
 	if len(all) == 0 {
-		return &PoisonError{League: r.First, Tried: tried}
+		return poisonError(r.First, tried, nil)
 	}
 	c.note("poison", "league %d ended or failed %d workers in a row%s; looking for the player at fault", r.First, MaxDeliver, inBrackets(tried))
 	fault := all
@@ -121,7 +115,7 @@ func (w *waiter) settle(ctx context.Context, r chunk.Request, out []results.Leag
 		return err
 	}
 	if !ok {
-		return &PoisonError{League: r.First, Tried: tried, Suspects: c.names(all)}
+		return poisonError(r.First, tried, c.names(all))
 	}
 	c.note("poison", "league %d ends or fails every worker that plays it with %s, put aside from there on", r.First, strings.Join(c.names(fault), ", "))
 	c.putAside(fault, r.First)

@@ -2,11 +2,14 @@ package kit_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -161,5 +164,60 @@ func TestUnreachable(t *testing.T) {
 	}
 	if err := kit.Reach(t.Context(), "ftp://x"); err == nil || kit.ValidURL("ftp://x") || !kit.ValidURL("https://x/mcp") {
 		t.Errorf("Reach returns %v for a URL that is not an agent's", err)
+	}
+}
+
+// TestClosedConnection sends to a server that says nothing about closing its
+// connection after an error: the next request is answered on a new one.
+func TestClosedConnection(t *testing.T) {
+	t.Parallel()
+	seen := sync.Map{}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, again := seen.LoadOrStore(r.RemoteAddr, true); again {
+			panic(http.ErrAbortHandler)
+		}
+		w.WriteHeader(http.StatusInternalServerError)
+	}))
+	defer srv.Close()
+	s := session(t, srv.URL+"/mcp")
+	check := kit.Check{ID: "a.closed", Run: func(t *kit.T) {
+		for range 3 {
+			if r := t.Post(t.Session.URL, []byte(`{}`)); r.Err != nil || r.Status != http.StatusInternalServerError {
+				t.Fail("%+v", r)
+			}
+		}
+	}}
+	if o := s.Run(t.Context(), noPeers{}, check, nil); o.Status != kit.Passed {
+		t.Error(o.Detail)
+	}
+}
+
+// TestControl skips what a refusal in the same words tells nothing about.
+func TestControl(t *testing.T) {
+	t.Parallel()
+	answer := func(text string) kit.Response {
+		return kit.Response{Status: http.StatusBadRequest, Body: fmt.Appendf(nil, `{"detail":%q}`, text)}
+	}
+	e := listen(t, func(in *trace.Exchange, _ http.Header) kit.Response {
+		if kit.Object(in.Raw).Inner().Text("protocol") != "league.v2" {
+			return answer("another protocol")
+		}
+		return answer("Unknown message type")
+	})
+	s := session(t, e.URL)
+	sample := kit.AnyOf(func(*kit.T) kit.Request { return kit.Request{Message: request()} })
+	for name, want := range map[string]kit.Status{"protocol": kit.Passed, "sender": kit.Skipped} {
+		check := kit.Check{ID: "a." + name, Run: func(t *kit.T) {
+			r := sample(t)
+			r.Edit = kit.Set(name, "x")
+			t.Refused(t.Send(r))
+		}}
+		if o := s.Run(t.Context(), noPeers{}, check, nil); o.Status != want {
+			t.Errorf("%s: %+v", name, o)
+		}
+	}
+	form := kit.Check{ID: "manager.hostile.form", Run: kit.AttackTests(nil, sample)["hostile.form"]}
+	if o := s.Run(t.Context(), noPeers{}, form, nil); o.Status != kit.Failed || len(o.Evidence) != 1 {
+		t.Errorf("%+v", o)
 	}
 }

@@ -111,13 +111,24 @@ func listenBeside(ctx context.Context, addr string) (*Endpoint, error) {
 	return Listen(ctx, addr)
 }
 
-// ListenAs opens an endpoint on a port, or on a free one of the same host if the
-// port is taken or if addr asks for a free one itself.
+// ListenAt opens an endpoint on a port. It returns nil if that is taken, or if addr asks for a free
+// one itself.
+func ListenAt(ctx context.Context, addr string, port int) *Endpoint {
+	host, own, err := net.SplitHostPort(addr)
+	if err != nil || own == "0" || port == 0 {
+		return nil
+	}
+	e, err := Listen(ctx, net.JoinHostPort(host, strconv.Itoa(port)))
+	if err != nil {
+		return nil
+	}
+	return e
+}
+
+// ListenAs opens an endpoint as ListenAt, or else on a free port of the same host.
 func ListenAs(ctx context.Context, addr string, port int) (*Endpoint, error) {
-	if host, own, err := net.SplitHostPort(addr); err == nil && own != "0" {
-		if e, err := Listen(ctx, net.JoinHostPort(host, strconv.Itoa(port))); err == nil {
-			return e, nil
-		}
+	if e := ListenAt(ctx, addr, port); e != nil {
+		return e, nil
 	}
 	return listenBeside(ctx, addr)
 }

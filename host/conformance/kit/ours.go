@@ -65,7 +65,7 @@ func (s *Session) Company(ctx context.Context) *Company {
 // Player adds a player that chooses at random, and tells over of the end of its matches.
 func (c *Company) Player(id, token string, over func(player.Event)) (*Agent, error) {
 	random, _ := builtin.Find("random")
-	return c.add(id, token, func(common agent.Config) (runner, error) {
+	return c.add(id, token, func(common agent.Config) (Runner, error) {
 		return player.New(player.Config{Config: common, Factory: random, Watch: -1, League: &player.League{}, Events: func(e player.Event) {
 			if e.Kind == player.Ended {
 				over(e)
@@ -78,7 +78,7 @@ func (c *Company) Player(id, token string, over func(player.Event)) (*Agent, err
 // over of the end of its match, with the error that has decided it.
 func (c *Company) Referee(id string, over func(referee.Event)) (*Agent, error) {
 	why := "" // a player has lost
-	return c.add(id, NewToken(id), func(common agent.Config) (runner, error) {
+	return c.add(id, NewToken(id), func(common agent.Config) (Runner, error) {
 		return referee.New(referee.Config{
 			Config: common, JoinTimeout: c.session.Timeout, ChoiceTimeout: c.session.Timeout,
 			Player: func(_, endpoint, _ string) *wire.Peer {
@@ -100,14 +100,20 @@ func (c *Company) Referee(id string, over func(referee.Event)) (*Agent, error) {
 	})
 }
 
-// runner is what all of our agents have in common.
-type runner interface {
+// Runner is what all of our agents have in common.
+type Runner interface {
 	Dispatcher() *wire.Dispatcher
 	Run(context.Context) error
 }
 
-// Impatient is how our agents retry here: what fails does so for good.
-var Impatient = game.Backoff{Retries: 1, First: 50 * time.Millisecond, Most: 100 * time.Millisecond}
+// Ours returns what our agents that play along have in common: how they send is given, and what
+// fails does so for good.
+func (s *Session) Ours(endpoint string, manager *wire.Peer, send RoundTrip) agent.Config {
+	return agent.Config{
+		Endpoint: endpoint, Manager: manager, Mode: protocol.Tolerant, Timeout: s.Timeout, Caller: send.Caller(s.Timeout),
+		Backoff: game.Backoff{Retries: 1, First: 50 * time.Millisecond, Most: 100 * time.Millisecond},
+	}
+}
 
 // NewToken returns a new token of an agent.
 func NewToken(id string) string {
@@ -119,18 +125,18 @@ func NewToken(id string) string {
 }
 
 // add makes an agent, serves it and has it register.
-func (c *Company) add(id, token string, create func(agent.Config) (runner, error)) (*Agent, error) {
+func (c *Company) add(id, token string, create func(agent.Config) (Runner, error)) (*Agent, error) {
 	a := &Agent{ID: id, Token: token, joined: make(chan struct{})}
 	var err error
 	if a.Endpoint, err = listenBeside(c.life, c.session.Listen); err != nil {
 		return nil, err
 	}
 	c.all = append(c.all, a)
-	made, err := create(agent.Config{
-		Endpoint: a.Endpoint.URL, Manager: wire.NewPeer(desk, dialect.Contracts), Name: id, ID: id, Mode: protocol.Tolerant, Timeout: c.session.Timeout, Backoff: Impatient,
-		Caller:     RoundTrip(func(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) { return c.send(ctx, a, out) }).Caller(0),
-		Registered: sync.OnceFunc(func() { close(a.joined) }),
+	common := c.session.Ours(a.Endpoint.URL, wire.NewPeer(desk, dialect.Contracts), func(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
+		return c.send(ctx, a, out)
 	})
+	common.Name, common.ID, common.Registered = id, id, sync.OnceFunc(func() { close(a.joined) })
+	made, err := create(common)
 	if err != nil {
 		return nil, err
 	}

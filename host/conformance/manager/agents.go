@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/strategylab/strategylab/host/agent"
@@ -99,15 +97,11 @@ func (p *peers) make(ctx context.Context, a *member, i int) (err error) {
 	if a.endpoint, err = kit.ListenAs(ctx, p.session.Listen, port+i%p.session.Players); err != nil {
 		return err
 	}
-	common := agent.Config{
-		Endpoint: a.endpoint.URL, Manager: p.session.Peer(), Name: a.display, Proposed: a.name, Mode: protocol.Tolerant, Timeout: p.session.Timeout, Backoff: kit.Impatient,
-		Caller:     kit.RoundTrip(func(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) { return p.send(ctx, a, out) }).Caller(p.session.Timeout),
-		Registered: func() { a.hasJoined(nil) },
-	}
-	var made interface {
-		Dispatcher() *wire.Dispatcher
-		Run(context.Context) error
-	}
+	common := p.session.Ours(a.endpoint.URL, p.session.Peer(), func(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
+		return p.send(ctx, a, out)
+	})
+	common.Name, common.Proposed, common.Registered = a.display, a.name, func() { a.hasJoined(nil) }
+	var made kit.Runner
 	if a.role == protocol.RoleReferee {
 		made, err = referee.New(referee.Config{
 			Config: common, JoinTimeout: p.session.Timeout, ChoiceTimeout: p.session.Timeout, Draw: p.draws,
@@ -195,17 +189,10 @@ func (p *peers) applied(a *member, answer *kit.Answer) {
 // listenAs listens for an agent also on the port of its id, where some referees
 // call it whatever it has registered, unless another agent of the suite is there.
 func (p *peers) listenAs(a *member, id string) {
-	host, own, err := net.SplitHostPort(p.session.Listen)
-	port := agent.PortOf(a.role, id)
-	if err != nil || own == "0" || port == 0 {
-		return
+	if e := kit.ListenAt(p.life, p.session.Listen, agent.PortOf(a.role, id)); e != nil {
+		e.Handle(func(in *trace.Exchange, h http.Header) kit.Response { return p.receive(a, in, h) })
+		a.also = append(a.also, e)
 	}
-	e, err := kit.Listen(p.life, net.JoinHostPort(host, strconv.Itoa(port)))
-	if err != nil {
-		return // it, or another program, listens there already
-	}
-	e.Handle(func(in *trace.Exchange, h http.Header) kit.Response { return p.receive(a, in, h) })
-	a.also = append(a.also, e)
 }
 
 // registerAll registers all agents but the last, with which some leagues begin:

@@ -254,7 +254,7 @@ func (a *Answer) refusal() {
 	if a.Err == nil && a.Status >= http.StatusBadRequest && len(a.Body) > 0 && !a.readable() {
 		a.Refused, a.Plain = true, true
 		if a.Document == nil || !a.Message.Has("detail") {
-			a.Reason = cmp.Or(a.Reason, firstBytes(a.Body))
+			a.Reason = cmp.Or(a.Reason, Printable(a.Body[:min(len(a.Body), 200)]))
 		}
 	}
 	if s := protocol.Explanation(a.Message.Doc()); a.Refused && s != "" && s != a.Reason {
@@ -290,20 +290,12 @@ func contentText(raw json.RawMessage) string {
 	return parts[0].Text
 }
 
-// firstBytes returns the beginning of a text for a sentence.
-func firstBytes(b []byte) string { return Printable(b[:min(len(b), 200)]) }
-
 // UnknownMessage reports whether the answer refuses because the agent does not
 // know the method or the type of the message.
 func (a *Answer) UnknownMessage() bool {
 	return a.Refused && (protocol.Says(protocol.UnknownName, a.Reason) || protocol.Says(protocol.UnknownName, a.Message.Text("status")) ||
 		a.Plain && (a.Status == http.StatusNotFound || a.Status == http.StatusMethodNotAllowed) ||
 		a.Code == -32601 || protocol.Code(a.Message.Text("error_code")) == protocol.CodeUnknownMessageType)
-}
-
-// sameRefusal reports whether two refusals have the same cause, as far as their own words say.
-func (a *Answer) sameRefusal(b *Answer) bool {
-	return a.Refused && b.Refused && a.Status == b.Status && a.Code == b.Code && a.Reason == b.Reason
 }
 
 // maxShown limits the bytes of a message in the evidence.

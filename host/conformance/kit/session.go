@@ -320,7 +320,7 @@ func AnyOf(samples ...Sample) Sample {
 // base of the session without any fault.
 func (t *T) Control(a *Answer) bool {
 	c := t.Session.control
-	return c != nil && c.sameRefusal(a)
+	return c != nil && a.Refused && c.Status == a.Status && c.Code == a.Code && c.Reason == a.Reason
 }
 
 // AcceptsNone reports whether the agent accepts none of the samples.

@@ -167,7 +167,11 @@ func (t T) roundOf(m *match) *round {
 	r.matches = slices.Clone(r.own)
 	l.rounds = append(l.rounds, r)
 	if len(l.rounds) == 1 {
-		t.probeFirstRound()
+		t.probeQuery("status.during", 0, protocol.QueryStatus)
+		t.probeQuery("schedule.during", 0, protocol.QuerySchedule)
+		for i := range t.players() {
+			t.probeQuery(probeName("next", i), i, protocol.QueryNextMatch)
+		}
 	}
 	every := max(t.pairs(), t.listed())
 	r.final = t.Until(0, func() bool { return len(t.matches) >= every }) && l.probes["late"] == nil
@@ -175,7 +179,9 @@ func (t T) roundOf(m *match) *round {
 		t.probeLateRegistration()
 	}
 	if r.number == faultyRound {
-		t.awaitRetries(r)
+		t.Until(t.session.Patience(), func() bool { // so that it can retry what was not accepted
+			return !slices.ContainsFunc(t.messages, func(m *message) bool { return m.refused && m.round == r.number && !t.sentAgain(m) })
+		})
 	}
 	return r
 }
@@ -250,13 +256,6 @@ func (t T) listed() int {
 		}
 	}
 	return n
-}
-
-// awaitRetries gives the manager time to retry the announcements that were not accepted.
-func (t T) awaitRetries(r *round) {
-	t.Until(t.session.Patience(), func() bool {
-		return !slices.ContainsFunc(t.messages, func(m *message) bool { return m.refused && m.round == r.number && !t.sentAgain(m) })
-	})
 }
 
 // awaitRoundEnd waits until everybody was sent the messages that end a round, unless the manager

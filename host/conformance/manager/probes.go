@@ -22,15 +22,6 @@ func (t T) probeQuery(name string, player int, query string) *kit.Answer {
 	return t.probe(name, t.query(t.players()[player], query))
 }
 
-// probeFirstRound sends queries before the first report.
-func (t T) probeFirstRound() {
-	t.probeQuery("status.during", 0, protocol.QueryStatus)
-	t.probeQuery("schedule.during", 0, protocol.QuerySchedule)
-	for i := range t.players() {
-		t.probeQuery(probeName("next", i), i, protocol.QueryNextMatch)
-	}
-}
-
 // probeLateRegistration registers while the league runs: a new player, and one
 // that shows by its token that it is registered.
 func (t T) probeLateRegistration() {

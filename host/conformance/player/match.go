@@ -164,13 +164,6 @@ func (t T) readable(a *kit.Answer) {
 	t.Accepted(a, "")
 }
 
-// sameMatch ends the check if an answer is about another match.
-func (t T) sameMatch(a *kit.Answer, m match) {
-	if id := a.Message.Text("match_id"); id != "" && id != m.id {
-		t.Fail("asked about match %s, it answers for %s", m.id, id)
-	}
-}
-
 // needsKeys skips a check of a player to which the suite cannot prove who it is.
 func (t T) needsKeys() {
 	t.NeedsRegistration(t.T)

@@ -174,12 +174,6 @@ func (m *match) replied(who int) bool {
 	return false
 }
 
-// gaveUp reports whether the referee no longer waits for the first answer of
-// the first player. The lock is held.
-func (m *match) gaveUp() bool {
-	return m.count(protocol.TypeChooseParityCall, playerA) > 1 || m.count(protocol.TypeGameOver, playerB) > 0
-}
-
 // A reaction is how an agent answers a message of the referee.
 type reaction func(m *match, s *sent) kit.Response
 
@@ -305,7 +299,11 @@ func tooLate(m *match, s *sent) kit.Response {
 		m.peers.Until(m.peers.Session.Timeout, func() bool { return m.replied(playerA) })
 		return choosing(protocol.Even)(m, s)
 	}
-	if !m.peers.Until(m.peers.patience(), func() bool { m.late.Store(m.gaveUp()); return m.late.Load() }) {
+	gaveUp := func() bool {
+		m.late.Store(m.count(protocol.TypeChooseParityCall, playerA) > 1 || m.count(protocol.TypeGameOver, playerB) > 0)
+		return m.late.Load()
+	}
+	if !m.peers.Until(m.peers.patience(), gaveUp) {
 		return choosing(protocol.Even)(m, s)
 	}
 	return choosing(protocol.Odd)(m, s)

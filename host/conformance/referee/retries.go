@@ -45,10 +45,9 @@ var retryTests = map[string]func(T){
 			if len(list) <= retries {
 				t.Skip("there were not %d retries", retries)
 			}
-			if f, l := pauses(list); try == 1 {
+			f, l := list[1].At.Sub(list[0].answered), list[retries].At.Sub(list[retries-1].answered)
+			if first, last = min(first, f), min(last, l); try == 1 {
 				first, last = f, l
-			} else {
-				first, last = min(first, f), min(last, l)
 			}
 			if last > first+first/2 {
 				t.Note("the first pause was %v, the last %v", first.Round(time.Millisecond), last.Round(time.Millisecond))
@@ -138,10 +137,6 @@ func (t T) firstError() *sent {
 }
 
 // pauses returns the first and the last of the pauses between the attempts.
-func pauses(list []*sent) (first, last time.Duration) {
-	return list[1].At.Sub(list[0].answered), list[retries].At.Sub(list[retries-1].answered)
-}
-
 var faultTests = map[string]func(T){
 	"fault.declined": func(t T) { t.losesAtOnce("declined", protocol.TypeGameInvitation) },
 	"fault.invalid":  func(t T) { t.losesAtOnce("invalid", protocol.TypeChooseParityCall) },

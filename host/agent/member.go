@@ -199,11 +199,7 @@ func Brief(err error) string {
 	if e, ok := errors.AsType[*protocol.Error](err); ok && e.Detail != "" {
 		text = e.Detail // the code is shown beside it
 	}
-	text = strings.ToValidUTF8(text, "?")
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "..."
-	}
-	return text
+	return dialect.Clip(strings.ToValidUTF8(text, "?"), most)
 }
 
 // Touch notes that something has happened in the league.

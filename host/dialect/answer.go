@@ -232,7 +232,8 @@ func readRefusal(doc rawjson.Object, status int, outer jsontext.Value, inside bo
 	return r
 }
 
-const maxWords = 200
+// MaxWords is how much of a peer's own words is shown, in bytes.
+const MaxWords = 200
 
 // words returns what a peer says in a refusal: one of the usual members, the findings of a
 // validator, the text of a tool's result, or else the beginning of the body.
@@ -244,13 +245,13 @@ func words(doc rawjson.Object, body jsontext.Value) string {
 	if text == "" {
 		text = string(body)
 	}
-	return Clip(text)
+	return Clip(text, MaxWords)
 }
 
-// Clip shortens a peer's own words to what is shown of them, 200 bytes.
-func Clip(text string) string {
-	if len(text) > maxWords {
-		text = strings.ToValidUTF8(text[:maxWords], "") + "..."
+// Clip shortens a text to so many bytes, and dots.
+func Clip(text string, most int) string {
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "..."
 	}
 	return text
 }

@@ -221,7 +221,7 @@ func Words(err error) string {
 		return ""
 	}
 	const enough = 800 // bytes
-	return dialect.Clip(strings.Join(strings.Fields(strings.ToValidUTF8(string(call.Body[:min(len(call.Body), enough)]), "?")), " "))
+	return dialect.Clip(strings.Join(strings.Fields(strings.ToValidUTF8(string(call.Body[:min(len(call.Body), enough)]), "?")), " "), dialect.MaxWords)
 }
 
 // acknowledges reports whether an answer that cannot be read only confirms that

@@ -122,11 +122,11 @@ type toolCall struct {
 // toolCallOf returns the tool call of a request in this form, or in both forms at
 // once; nil if it is not one.
 func toolCallOf(rpc *jsonrpc.Request) *toolCall {
-	if rpc.Method != methodToolsCall || rpc.Params.Kind() != '{' {
+	if rpc.Method != methodToolsCall {
 		return nil
 	}
-	params, err := rawjson.Parse(rpc.Params)
-	if err != nil || params.Get("tool") == nil && params.Get("input") == nil {
+	params := rawjson.Split(rpc.Params)
+	if params.First("tool", "input") == nil {
 		return nil
 	}
 	return &toolCall{params: params}
@@ -162,9 +162,7 @@ func (c *Chain) findTool(x *Exchange) *protocol.Error {
 	}
 	tool, known := c.cfg.Registry.Find(call.params.Text("tool"))
 	if !known && !c.cfg.Strict {
-		if members, err := rawjson.Parse(call.input()); err == nil {
-			tool, known = c.cfg.Registry.Find(members.Text("message_type"))
-		}
+		tool, known = c.cfg.Registry.Find(rawjson.Split(call.input()).Text("message_type"))
 	}
 	switch {
 	case known && tool.Message:
@@ -292,11 +290,8 @@ func (c *Chain) messageOutput(x *Exchange) *protocol.Error {
 	if refusal != nil {
 		return refusal
 	}
-	members, err := rawjson.Parse(x.response.Result)
-	if err != nil {
-		return internal(err)
-	}
-	return c.badOutput(x.call.name, io.CheckOutput(members.Get("output"), "/result/output"))
+	output := rawjson.Split(x.response.Result).Get("output")
+	return c.badOutput(x.call.name, io.CheckOutput(output, "/result/output"))
 }
 
 var errBadOutput = errors.New("the output of the tool breaks its schema")
@@ -317,8 +312,8 @@ func canonicalOf(x *Exchange) *protocol.Error {
 	if x.call != nil {
 		at = "/params/tool"
 	}
-	switch members, _ := rawjson.Parse(sent.Data); { // of what is no object there is nothing
-	case members.Text("canonical") != "":
+	switch {
+	case rawjson.Split(sent.Data).Text("canonical") != "":
 	case sent.Code == jsonrpc.CodeInvalidRequest:
 		return badEnvelope(envelope(x.RPC.Raw, false, false), protocol.Violation{Path: at, Rule: "consistent"})
 	case x.call == nil:

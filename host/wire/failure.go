@@ -2,7 +2,6 @@ package wire
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -178,9 +177,8 @@ func UnknownMethod(err error) bool {
 	if refusal.RPC == protocol.RPCMethodNotFound || refusal.Code == protocol.CodeUnknownMessageType {
 		return true
 	}
-	var data struct{ Canonical string }
-	if json.Unmarshal(refusal.Data, &data) == nil && data.Canonical != "" {
-		return data.Canonical == protocol.CanonicalToolNotFound
+	if canonical := rawjson.Split(refusal.Data).Text("canonical"); canonical != "" {
+		return canonical == protocol.CanonicalToolNotFound
 	}
 	switch refusal.Code {
 	case "":
@@ -237,14 +235,12 @@ func acknowledges(a dialect.Answer) bool {
 	if kind := raw.Kind(); kind == 'n' || kind == 't' || kind == '"' && len(raw) == len(`""`) {
 		return true
 	}
-	var said struct {
-		Type   string `json:"message_type"`
-		Status string `json:"status"`
-	}
-	if json.Unmarshal(raw, &said) != nil || said.Type != "" && !strings.HasSuffix(said.Type, "_ACK") {
+	doc := rawjson.Split(raw)
+	if said := doc.Text("message_type"); said != "" && !strings.HasSuffix(said, "_ACK") {
 		return false
 	}
-	return protocol.Means(protocol.Receiving, said.Status)
+	status, _ := protocol.Find(doc, "status", `"`)
+	return protocol.Means(protocol.Receiving, string(rawjson.Text(status.Value)))
 }
 
 // blamesID reports whether a peer says that the request's id is of the wrong

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,7 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
@@ -40,7 +39,7 @@ var (
 // decode returns a JSON text as values. Duplicate names, trailing data, invalid UTF-8 and more than
 // most values are errors. A number out of the range of a float64 is the nearest one within it.
 func decode(raw jsontext.Value, most int) (v any, err error) {
-	err = jsonv2.Unmarshal(raw, &v, jsonv2.WithUnmarshalers(jsonv2.UnmarshalFromFunc(func(dec *jsontext.Decoder, v *any) error {
+	err = json.Unmarshal(raw, &v, json.WithUnmarshalers(json.UnmarshalFromFunc(func(dec *jsontext.Decoder, v *any) error {
 		if dec.StackDepth() > maxDepth {
 			return errTooDeep
 		}
@@ -338,7 +337,7 @@ func (f Failure) String() string {
 func listOf(values []any) string {
 	var texts []string
 	for _, v := range values {
-		text, err := json.Marshal(v)
+		text, err := json.Marshal(v, json.Deterministic(true))
 		if err != nil {
 			text = []byte("?")
 		}

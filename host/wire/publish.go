@@ -29,16 +29,16 @@ func (c *Conversation) proposePaths(ctx context.Context, t protocol.Type) {
 	if err != nil || !c.once(Paths, "") {
 		return
 	}
-	own, guesses := operations(base, t), []Form(nil)
+	own, guesses := operations(c.Peer.URL, t), []Form(nil)
 	for _, path := range conventions(base.Path) {
-		guesses = append(guesses, c.probe(resolve(base, path)))
+		guesses = append(guesses, c.probe(resolve(c.Peer.URL, path)))
 	}
 	if needsNothing(t) { // those that have a path for it have no method
 		guesses = slices.Concat(own, guesses)
 	} else {
 		guesses = append(guesses, own...)
 	}
-	c.propose(Paths, append(c.publishedForms(ctx, base, t), guesses...)...)
+	c.propose(Paths, append(c.publishedForms(ctx, t), guesses...)...)
 }
 
 // Plainly makes the next Send go on with the forms that send nothing of the message,
@@ -50,35 +50,31 @@ func (c *Conversation) Plainly(ctx context.Context, t protocol.Type) {
 	}
 	c.settled, c.agenda, c.evidence, c.requests, c.stay = nil, nil, nil, 0, true
 	c.propose(Members, f.smallest()...)
-	base, err := url.Parse(c.Peer.URL)
-	if err != nil {
-		return
-	}
 	if c.once(Paths, "") {
-		for _, f := range c.publishedForms(ctx, base, t) {
+		for _, f := range c.publishedForms(ctx, t) {
 			if f.Single {
 				c.propose(Paths, f)
 			}
 		}
 	}
-	for _, f := range operations(base, t) {
+	for _, f := range operations(c.Peer.URL, t) {
 		c.propose(Paths, f.smallest()...)
 	}
 }
 
 // publishedForms fetches the peer's OpenAPI description, and returns its forms.
-func (c *Conversation) publishedForms(ctx context.Context, base *url.URL, t protocol.Type) []Form {
+func (c *Conversation) publishedForms(ctx context.Context, t protocol.Type) []Form {
 	ctx, cancel := context.WithTimeout(ctx, describeTime)
 	defer cancel()
 	c.requests++
-	reply, err := c.Caller.Client.Get(ctx, resolve(base, "/openapi.json"), describeBytes)
+	reply, err := c.Caller.Client.Get(ctx, resolve(c.Peer.URL, "/openapi.json"), describeBytes)
 	if err != nil || reply.Status != http.StatusOK {
 		return nil
 	}
 	c.operations, _ = discovery.ReadOpenAPI(reply.Body)
 	var forms []Form
 	for _, op := range c.operations {
-		at := resolve(base, op.Path)
+		at := resolve(c.Peer.URL, op.Path)
 		switch {
 		case op.JSONRPC(), op.Anything():
 			forms = append(forms, c.probe(at))
@@ -182,7 +178,12 @@ func list(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-func resolve(base *url.URL, path string) string {
+// resolve returns the URL of a path at a peer, "" where the peer's own is none.
+func resolve(peer, path string) string {
+	base, err := url.Parse(peer)
+	if err != nil {
+		return ""
+	}
 	return base.ResolveReference(&url.URL{Path: path}).String()
 }
 
@@ -198,10 +199,7 @@ func operationFor(all []discovery.Operation, t protocol.Type) (best discovery.Op
 
 // operationForm is the form for an operation: what its schemas declare, without JSON-RPC.
 func operationForm(peer string, op discovery.Operation) Form {
-	f := Form{Dialect: dialect.Bare, Single: true, Input: &op.Body}
-	if base, err := url.Parse(peer); err == nil {
-		f.URL = resolve(base, op.Path)
-	}
+	f := Form{URL: resolve(peer, op.Path), Dialect: dialect.Bare, Single: true, Input: &op.Body}
 	if !op.Query.Empty() {
 		f.Query = &op.Query
 	}
@@ -225,11 +223,11 @@ func conventions(path string) (paths []string) {
 }
 
 // operations are the forms at the paths that servers have for one type of message.
-func operations(base *url.URL, t protocol.Type) (forms []Form) {
+func operations(peer string, t protocol.Type) (forms []Form) {
 	about, _ := protocol.Describe(t)
 	verb, object, _ := strings.Cut(about.Method, "_")
 	for _, path := range []string{"/" + verb, "/" + about.Method, "/api/" + verb, "/api/" + about.Method, "/" + verb + "/" + object, "/league/" + verb, "/" + object + "s/" + verb} {
-		forms = append(forms, Form{URL: resolve(base, path), Dialect: dialect.Bare, Spread: registers(t), Single: true})
+		forms = append(forms, Form{URL: resolve(peer, path), Dialect: dialect.Bare, Spread: registers(t), Single: true})
 	}
 	return forms
 }

@@ -113,15 +113,6 @@ func TestEqual(t *testing.T) {
 	}
 }
 
-func TestPlainInteger(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]bool{"0": true, "-17": true, "9007199254740993": true, "1.0": false, "1e0": false, "-1E2": false} {
-		if got := rawjson.PlainInteger(jsontext.Value(text)); got != want {
-			t.Errorf("%s: %v", text, got)
-		}
-	}
-}
-
 // FuzzText: a text survives being written and read, and is written as encoding/json reads it.
 func FuzzText(f *testing.F) {
 	for _, text := range []string{"", "plain", "\"\\/\b\f\n\r\t", "\u0000\u001f\u007f\u0080", "ünï", "\u2028\u2029", "😀", "</script>", `\u0041`} {

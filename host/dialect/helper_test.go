@@ -36,16 +36,7 @@ func canonical(t testing.TB, raw []byte) string {
 }
 
 // named returns the sample of a name.
-func named(t testing.TB, name string) sample {
-	t.Helper()
-	for _, s := range samples(t) {
-		if s.name == name {
-			return s
-		}
-	}
-	t.Fatalf("no sample %s", name)
-	return sample{}
-}
+func named(t testing.TB, name string) sample { return matching(t, name)[0] }
 
 // sampleBody returns an encoded sample, as a document that can be changed.
 func sampleBody(t testing.TB, name string) rawjson.Object {
@@ -125,9 +116,12 @@ type sample struct {
 
 // samples returns the messages of the example files in the dialect Contracts,
 // which a test of host/protocol writes.
-func samples(t testing.TB) []sample {
+func samples(t testing.TB) []sample { return matching(t, "*") }
+
+// matching returns the samples whose names match a pattern.
+func matching(t testing.TB, pattern string) []sample {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(examples, Contracts.Name, "*.json"))
+	files, err := filepath.Glob(filepath.Join(examples, Contracts.Name, pattern+".json"))
 	if err != nil || len(files) == 0 {
 		t.Fatal("no examples of messages", err)
 	}

@@ -14,22 +14,17 @@ var hot = []string{
 
 // benchEach runs f on each hot message.
 func benchEach(b *testing.B, f func(b *testing.B, s sample, raw jsontext.Value)) {
-	all := samples(b)
 	for _, name := range hot {
-		for _, s := range all {
-			if s.name != name {
-				continue
-			}
-			raw, err := Encode(s.message)
-			if err != nil {
-				b.Fatal(err)
-			}
-			b.Run(name, func(b *testing.B) {
-				b.ReportAllocs()
-				b.SetBytes(int64(len(raw)))
-				f(b, s, raw)
-			})
+		s := named(b, name, 1)[0]
+		raw, err := Encode(s.message)
+		if err != nil {
+			b.Fatal(err)
 		}
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(raw)))
+			f(b, s, raw)
+		})
 	}
 }
 

@@ -9,20 +9,14 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// message returns an encoded sample, as a document that can be changed.
+// sampleBody returns an encoded sample, as a document that can be changed.
 func sampleBody(t testing.TB, name string) rawjson.Object {
 	t.Helper()
-	for _, s := range samples(t) {
-		if s.name == name {
-			raw, err := Encode(s.message)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return parsed(t, raw)
-		}
+	raw, err := Encode(named(t, name, 1)[0].message)
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatalf("no sample %s", name)
-	return nil
+	return parsed(t, raw)
 }
 
 // refusal returns the error as an [*Error] and fails the test if it is none.

@@ -128,10 +128,13 @@ func (s sample) isVariant() bool { return s.name != lower(s.message.Head().Messa
 // samples returns the messages of the example files of the documentation in the dialect
 // Contracts: one of every type, and of some types the variants that look different. The
 // tests of host/dialect hold the bytes of the files to what is written of them.
-func samples(t testing.TB) (all []sample) {
+func samples(t testing.TB) []sample { return named(t, "*", len(Types())) }
+
+// named returns the samples whose names match a pattern, at least so many.
+func named(t testing.TB, pattern string, least int) (all []sample) {
 	t.Helper()
-	files, err := filepath.Glob("../../docs/protocol/examples/contracts/*.json")
-	if err != nil || len(files) < len(Types()) {
+	files, err := filepath.Glob("../../docs/protocol/examples/contracts/" + pattern + ".json")
+	if err != nil || len(files) < least {
 		t.Fatal("too few examples", len(files), err)
 	}
 	for _, file := range files {

@@ -187,11 +187,10 @@ func TestRefusalsOfPeers(t *testing.T) {
 // finds the same code in it.
 func TestRefuseInKind(t *testing.T) {
 	t.Parallel()
-	all := samples(t)
 	e := protocol.Refuse(protocol.CodeTokenInvalid, "", "The token belongs to another agent.")
 	h := protocol.NewHeader("", manager, clock("09:00:00"), "c")
 	for _, d := range append(OfProtocol(), variants...) {
-		req := openSample(t, d, protocol.TypeMatchResultReport, all)
+		req := openSample(t, d, protocol.TypeMatchResultReport)
 		reply := req.Refuse(h, e)
 		_, err := NewCodec(protocol.Tolerant, d).ReadAnswer(protocol.TypeMatchResultReport, answerOf(reply))
 		var r *Refusal
@@ -213,7 +212,7 @@ func TestRefuseInKind(t *testing.T) {
 // TestRefuseNeverFails: a context that cannot be written is left out.
 func TestRefuseNeverFails(t *testing.T) {
 	t.Parallel()
-	req := openSample(t, Contracts, protocol.TypeGameOver, samples(t))
+	req := openSample(t, Contracts, protocol.TypeGameOver)
 	reply := req.Refuse(protocol.NewHeader("", manager, "", ""), protocol.Refuse(protocol.CodeInternalError, "", "x").With("why", func() {}))
 	if reply.Error == nil || reply.Error.Code != -32603 || reply.Error.Data != nil {
 		t.Errorf("%+v", reply)
@@ -224,11 +223,10 @@ func TestRefuseNeverFails(t *testing.T) {
 // with status REJECTED, and nothing else than a registration is.
 func TestBareRejection(t *testing.T) {
 	t.Parallel()
-	all := samples(t)
 	h := header("", manager, "09:00:00", "c")
 	h.AuthToken = "never sent"
 	for _, typ := range []protocol.Type{protocol.TypeLeagueRegisterRequest, protocol.TypeRefereeRegisterRequest} {
-		reply := openSample(t, Bare, typ, all).Refuse(h, protocol.Refuse(protocol.CodeLeagueFull, "", "No seat is left."))
+		reply := openSample(t, Bare, typ).Refuse(h, protocol.Refuse(protocol.CodeLeagueFull, "", "No seat is left."))
 		m, err := NewCodec(protocol.Strict).ReadAnswer(typ, answerOf(reply))
 		if err != nil {
 			t.Fatal(err)

@@ -52,7 +52,7 @@ func rpcID(t protocol.Type) jsontext.Value {
 }
 
 // wire returns the whole document that carries a sample in a dialect.
-func (s sample) wire(t testing.TB, d *Dialect, all []sample) jsontext.Value {
+func (s sample) wire(t testing.TB, d *Dialect) jsontext.Value {
 	t.Helper()
 	if s.sent == "" {
 		call, err := d.Call(s.message)
@@ -62,7 +62,7 @@ func (s sample) wire(t testing.TB, d *Dialect, all []sample) jsontext.Value {
 		call.ID = rpcID(s.message.Head().MessageType)
 		return ordered(t, call.Encode())
 	}
-	req := openSample(t, d, s.sent, all)
+	req := openSample(t, d, s.sent)
 	var r jsonrpc.Response
 	if s.message.Head().MessageType == protocol.TypeLeagueError {
 		r = req.Refuse(*s.message.Head(), duplicateReport())
@@ -85,24 +85,17 @@ func ordered(t testing.TB, raw []byte) jsontext.Value {
 }
 
 // openSample returns the request of a type as its receiver opens it.
-func openSample(t testing.TB, d *Dialect, sent protocol.Type, all []sample) *Request {
+func openSample(t testing.TB, d *Dialect, sent protocol.Type) *Request {
 	t.Helper()
-	for _, s := range all {
-		if s.message.Head().MessageType != sent {
-			continue
-		}
-		call, err := d.Call(s.message)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req, err := openCall(NewCodec(protocol.Tolerant, append([]*Dialect{d}, known...)...), call)
-		if err != nil {
-			t.Fatalf("open %s in %s: %v", sent, d.Name, err)
-		}
-		return req
+	call, err := d.Call(named(t, strings.ToLower(string(sent))).message)
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatalf("no sample of %s", sent)
-	return nil
+	req, err := openCall(NewCodec(protocol.Tolerant, append([]*Dialect{d}, known...)...), call)
+	if err != nil {
+		t.Fatalf("open %s in %s: %v", sent, d.Name, err)
+	}
+	return req
 }
 
 // openCall opens a call as its receiver does.
@@ -126,7 +119,7 @@ func exampleFiles(t testing.TB) map[string]jsontext.Value {
 			if files[path] != nil {
 				t.Fatalf("two samples are written to %s", path)
 			}
-			files[path] = s.wire(t, d, all)
+			files[path] = s.wire(t, d)
 		}
 	}
 	return files

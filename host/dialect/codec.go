@@ -67,7 +67,7 @@ type Request struct {
 //
 // Params that are missing or null count as an empty object.
 func (c *Codec) Open(method string, params []byte) (*Request, error) {
-	return c.openWith(rawjson.Parse, method, params)
+	return c.openParams(nil, method, params)
 }
 
 // OpenRequest is [Codec.Open] or, where there is no JSON-RPC, [Codec.OpenBare] for a
@@ -76,23 +76,20 @@ func (c *Codec) OpenRequest(rpc *jsonrpc.Request) (r *Request, err error) {
 	if rpc.Kind == jsonrpc.KindObject {
 		return c.OpenBare(rpc.Raw)
 	}
-	split := func(raw []byte) (doc rawjson.Object, err error) {
-		if doc = rawjson.Split(raw); doc == nil {
-			err = rawjson.ErrNoObject
-		}
-		return doc, err
-	}
-	r, err = c.openWith(split, rpc.Method, rpc.Params)
+	r, err = c.openParams(rawjson.Split(rpc.Params), rpc.Method, rpc.Params)
 	r.id = rpc.ID
 	return r, err
 }
 
-func (c *Codec) openWith(read func([]byte) (rawjson.Object, error), method string, params []byte) (*Request, error) {
-	r := &Request{Dialect: c.fallback, Method: method, mode: c.mode}
+// openParams opens a request whose params have been taken apart, if doc is not nil.
+func (c *Codec) openParams(doc rawjson.Object, method string, params []byte) (r *Request, err error) {
+	r = &Request{Dialect: c.fallback, Method: method, mode: c.mode}
 	if kind := jsontext.Value(params).Kind(); kind == 0 && len(params) == 0 || kind == 'n' {
 		params = []byte("{}")
 	}
-	doc, err := read(params)
+	if doc == nil {
+		doc, err = rawjson.Parse(params)
+	}
 	switch {
 	case err == rawjson.ErrNoObject:
 		return r, refuseShape("", "params is not an object.")

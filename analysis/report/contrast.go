@@ -89,50 +89,34 @@ func WriteChanges(w io.Writer, c Contrast, width int) error {
 // columns has a line for each strategy: before, after, and the change of each
 // measure.
 func (c *Contrast) columns() []column {
-	players := c.Result.Players
-	list := []column{
-		columnOf("", 0, players, func(p *contrast.Player) string { return strings.Replace(words.Mark(verdictOf(p)), ">", "!", 1) }),
-		columnOf("", 0, players, func(p *contrast.Player) string { return map[bool]string{true: "*"}[p.CodeChanged] }),
-		columnOf("<strategy", 0, players, func(p *contrast.Player) string { return words.Printable(p.Name) }),
+	type change struct {
+		contrast.Effect
+		Scale             float64
+		Places            int
+		Was, Is, By, Half float64 // times Scale
+		Same              bool
 	}
-	for k, e := range players[0].Effects {
-		head, scale, keep := e.Measure.Quantity.String(), units[e.Measure.Quantity].scale, 7
-		if scale == 100 {
-			head += "%"
-		}
-		effects := make([]analysis.Estimate, len(players))
-		for i := range players {
-			effects[i] = players[i].Effects[k].Difference
-		}
-		places := words.Decimals(scale, effects...)
-		change := "spill-over"
-		if !e.Measure.Unchanged {
-			if change, keep = "change", 5; k == 0 {
-				keep = 0
-			}
-			list = append(list, columnOf(head, 4, players, func(p *contrast.Player) string {
-				e := p.Effects[k]
-				return fmt.Sprintf("%s to %s", words.Plain.Number(scale*float64(e.Before), places), words.Plain.Number(scale*float64(e.After), places))
-			}))
-		}
-		list = append(list, columnOf(change, keep, players, func(p *contrast.Player) string {
-			d := p.Effects[k].Difference
-			switch {
-			case !d.Defined():
-				return "-"
-			case p.Effects[k].Verdict == analysis.Equal:
-				return "none"
-			}
-			return fmt.Sprintf("%+.*f ±%.*f", places, scale*d.Estimate, places, scale*words.HalfWidth(d))
-		}))
+	type row struct {
+		contrast.Player
+		Mark    string
+		Changes []change
+		Least   float64 // p-value
 	}
-	return append(list, columnOf("p", 6, players, func(p *contrast.Player) string {
-		least := 1.0
-		for _, e := range p.Effects {
-			least = min(least, e.Corrected)
+	rows := make([]row, len(c.Result.Players))
+	for i, p := range c.Result.Players {
+		rows[i] = row{p, strings.Replace(words.Mark(verdictOf(&p)), ">", "!", 1), nil, 1}
+		for k, e := range p.Effects {
+			scale := units[e.Measure.Quantity].scale
+			var all []analysis.Estimate
+			for _, o := range c.Result.Players {
+				all = append(all, o.Effects[k].Difference)
+			}
+			rows[i].Changes = append(rows[i].Changes, change{e, scale, words.Decimals(scale, all...), scale * float64(e.Before), scale * float64(e.After),
+				scale * e.Difference.Estimate, scale * words.HalfWidth(e.Difference), e.Verdict == analysis.Equal})
+			rows[i].Least = min(rows[i].Least, e.Corrected)
 		}
-		return words.PValue(least)
-	}))
+	}
+	return columnsOf("changes", rows)
 }
 
 // verdictOf is the verdict on a player: different if any of its measures is.

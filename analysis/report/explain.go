@@ -1,12 +1,10 @@
 package report
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"strings"
 
-	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/explain"
 	"github.com/strategylab/strategylab/analysis/words"
 )
@@ -45,37 +43,10 @@ func WriteExplanationTable(w io.Writer, x Explanation, width int) error {
 		}
 		return s.send(w, "explanations")
 	}
-	s.table(x.columns())
+	s.table(columnsOf("explanations", x.Players))
 	s.lines("")
 	s.lines(words.Plain.Say("columns of explanations", x.Level)...)
 	return s.send(w, "explanations")
-}
-
-func (x *Explanation) columns() []column {
-	// of makes a column of what is known of a player; nothing is known without the choices that it rests on.
-	of := func(head string, keep int, known func(p *explain.Player) bool, cell func(p *explain.Player) string) column {
-		return columnOf(head, keep, x.Players, func(p *explain.Player) string {
-			if !known(p) {
-				return "-"
-			}
-			return words.Printable(cell(p))
-		})
-	}
-	percent := func(e analysis.Estimate) string { return words.PlusMinus(e, 100, 1) }
-	always := func(*explain.Player) bool { return true }
-	studied := func(p *explain.Player) bool { return p.Studied != nil }
-	return []column{
-		of("<strategy", 0, always, func(p *explain.Player) string { return p.Name }),
-		of("even%", 3, always, func(p *explain.Player) string { return percent(p.Even) }),
-		of("differ%", 7, always, func(p *explain.Player) string { return percent(p.Differ) }),
-		of("studied%", 0, studied, func(p *explain.Player) string { return percent(analysis.Estimate(p.Studied.Interval)) }),
-		of("order", 1, studied, func(p *explain.Player) string { return fmt.Sprint(*p.Studied.Order) }),
-		of("bits", 4, studied, func(p *explain.Player) string { return words.Plain.Number(float64(p.Studied.Bits), 2) }),
-		of("met%", 0, studied, func(p *explain.Player) string { return percent(analysis.Estimate(p.Met.Interval)) }),
-		of("regret", 8, studied, func(p *explain.Player) string { return percent(analysis.Estimate(p.Regret.Interval)) }),
-		of("<best opponent", 6, func(p *explain.Player) bool { return p.Best != nil }, func(p *explain.Player) string { return p.Best.Name }),
-		of("<worst", 5, func(p *explain.Player) bool { return p.Worst != nil }, func(p *explain.Player) string { return p.Worst.Name }),
-	}
 }
 
 // paragraph is all there is to say about one player.

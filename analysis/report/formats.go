@@ -109,24 +109,14 @@ func (m Markup) File() string {
 // the numbers came about.
 func WritePaper(w io.Writer, r *Document, m Markup) error {
 	e := &r.Estimates
-	ranking := slices.DeleteFunc(r.columns(), func(c column) bool { return c.head == "" }) // marks, which p of the pairs is for
-	of := func(head string, cell func(p *analysis.Pair) string) column { return columnOf(head, 0, e.Pairs, cell) }
-	pairs := []column{
-		of("<strategy", func(p *analysis.Pair) string { return words.Printable(e.Players[p.A].Name) }),
-		of("<opponent", func(p *analysis.Pair) string { return words.Printable(e.Players[p.B].Name) }),
-		of("payoff", func(p *analysis.Pair) string { return words.Plain.Number(p.AdjustedA, 4) }),
-		of("opponent's", func(p *analysis.Pair) string { return words.Plain.Number(p.AdjustedB, 4) }),
-		of("differ%", func(p *analysis.Pair) string { return words.PlusMinus(p.Differ, 100, 1) }),
+	type pair struct {
+		Pair
+		Sums     analysis.Pair
+		Compared bool // else there is nothing to rank
 	}
-	if !e.NothingToRank() && e.Leagues > 1 {
-		pairs = append(pairs,
-			columnOf("difference", 0, r.Pairs, func(p *Pair) string { return words.PlusMinus(p.Difference, 1, 4) }),
-			columnOf("p", 0, r.Pairs, func(p *Pair) string {
-				if p.Resolution > 0 && p.P <= p.Resolution {
-					return "≤" + words.PValue(p.P)
-				}
-				return words.PValue(p.P)
-			}))
+	var pairs []pair
+	for k, p := range r.Pairs {
+		pairs = append(pairs, pair{p, e.Pairs[k], !e.NothingToRank() && e.Leagues > 1})
 	}
 	methods := []string{words.Plain.Methods(e, r.Run.Plan.Legs, r.Run.Plan.Draw, r.seeds())}
 	if r.Facts.Digest != "" {
@@ -134,8 +124,8 @@ func WritePaper(w io.Writer, r *Document, m Markup) error {
 	}
 	methods = slices.Concat(methods, r.StoppingLines(), r.ReproducibleLines(), r.WarningLines())
 	text := m.section("Result") + m.text(strings.Join(slices.Concat(r.ConfirmationLines(), r.Answer), " ")) + "\n\n" +
-		m.section("Ranking") + m.table(ranking) +
-		m.section("Pairs") + m.table(pairs) + m.text("Payoffs are adjusted points per match against each other; the difference is in adjusted points per match against the whole field.") + "\n\n" +
+		m.section("Ranking") + m.table(r.columns(true)) +
+		m.section("Pairs") + m.table(columnsOf("pairs", pairs)) + m.text("Payoffs are adjusted points per match against each other; the difference is in adjusted points per match against the whole field.") + "\n\n" +
 		m.section("Methods") + m.text(strings.Join(methods, " ")) + "\n"
 	if _, err := io.WriteString(w, text); err != nil {
 		return fmt.Errorf("write paper: %w", err)

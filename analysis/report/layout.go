@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/robust"
 	"github.com/strategylab/strategylab/analysis/words"
 )
 
@@ -22,61 +23,72 @@ type column struct {
 	paint []string // ANSI attributes of the cells; nil for none
 }
 
-// columnOf makes a column with a cell for each of a list; a head that begins with < is
-// aligned left.
-func columnOf[T any](head string, keep int, list []T, cell func(x *T) string) column {
-	name, left := strings.CutPrefix(head, "<")
-	c := column{head: name, left: left, keep: keep, cells: make([]string, len(list))}
-	for i := range list {
-		c.cells[i] = cell(&list[i])
-	}
-	return c
-}
-
-// column makes a column with a cell for each player, best first.
-func (r *Document) column(head string, keep int, cell func(p *Player) string) column {
-	return columnOf(head, keep, r.Players, cell)
-}
-
-// rank, strategy and kind begin the tables.
-func (r *Document) rank() column {
-	return r.column("#", 0, func(p *Player) string { return strconv.Itoa(p.Place) })
-}
-
-func (r *Document) strategy() column {
-	return r.column("<strategy", 0, func(p *Player) string { return words.Printable(p.Name) })
-}
-
-func (r *Document) kind(keep int) column {
-	return r.column("<kind", keep, func(p *Player) string { return words.Printable(p.Kind) })
-}
-
-// estimates returns a quantity of each player, best first.
-func (r *Document) estimates(of analysis.Quantity) []analysis.Estimate {
-	list := make([]analysis.Estimate, len(r.Players))
-	for i := range r.Players {
-		list[i] = of.Of(&r.Players[i].Player)
+// columnsOf makes the columns of a table of package words, which says them of each row: the
+// head, the importance and the cell. A head that begins with < is aligned left.
+func columnsOf[T any](table string, rows []T) (list []column) {
+	for _, row := range rows {
+		for k, line := range words.Plain.Say(table, row) {
+			part := strings.SplitN(line, "|", 3)
+			if k == len(list) {
+				keep, _ := strconv.Atoi(part[1])
+				head, left := strings.CutPrefix(part[0], "<")
+				list = append(list, column{head: head, left: left, keep: keep})
+			}
+			list[k].cells = append(list[k].cells, part[2])
+		}
 	}
 	return list
 }
 
-func (r *Document) technical(head string, keep int) column {
-	return r.column(head, keep, func(p *Player) string { return words.Plain.Count(p.TechnicalLosses) })
+// row is a player in a table, with what the other rows say of it.
+type row struct {
+	*Player
+	Ranked, Placed, Failing bool // the players are: by points, by places too; some by failing
+	Paper                   bool // without marks
+	Mark                    string
+	Cells                   cells
+	Next                    *analysis.Comparison // with the next; nil for the last
+	Odds                    *analysis.Odds       // against the next in one league; nil if unknown
+	Elsewhere               *robust.Player       // in other fields; nil if unknown
 }
 
-// next makes a column of what each player's comparison with the next says.
-func (r *Document) next(head string, keep int, cell func(c analysis.Comparison) string) column {
-	neighbours := r.Estimates.Neighbours()
-	return r.column(head, keep, func(p *Player) string {
-		if p.Place > len(neighbours) {
-			return ""
+// cells are those of columns whose decimal points stand below each other.
+type cells struct{ Points, Adjusted, Raw string }
+
+// aligned has the cells of points by row.
+func aligned(points, adjusted []analysis.Estimate) []cells {
+	list, p, a, raw := make([]cells, len(points)), words.PlusMinusColumn(points), words.PlusMinusColumn(adjusted), words.NumberColumn(points)
+	for k := range list {
+		list[k] = cells{p[k], a[k], raw[k]}
+	}
+	return list
+}
+
+// rows are the rows of some players, best first.
+func (r *Document) rows(players []Player) []row {
+	e := &r.Estimates
+	next, list := e.Neighbours(), make([]row, len(players))
+	var points, adjusted []analysis.Estimate
+	for k := range players {
+		p := &players[k]
+		list[k] = row{Player: p, Ranked: !e.NothingToRank()}
+		points, adjusted = append(points, p.Points), append(adjusted, p.Adjusted)
+		if p.Place <= len(next) {
+			c := &next[p.Place-1]
+			list[k].Next, list[k].Mark = c, words.Mark(c.Verdict)
+			if len(e.Odds) > 0 {
+				o := e.OddsOf(c.A, c.B)
+				list[k].Odds = &o
+			}
 		}
-		return cell(neighbours[p.Place-1])
-	})
-}
-
-func (r *Document) mark() column {
-	return r.next("", 0, func(c analysis.Comparison) string { return words.Mark(c.Verdict) })
+		if r.Robustness != nil {
+			list[k].Elsewhere = &r.Robustness.Players[p.Field]
+		}
+	}
+	for k, c := range aligned(points, adjusted) {
+		list[k].Cells = c
+	}
+	return list
 }
 
 // sheet is a text for people, of lines and tables that fit a width; 0 is no limit.
@@ -141,17 +153,16 @@ func (s *sheet) table(columns []column) {
 	}
 }
 
-// embolden paints the rows of the user's strategies.
-func embolden(columns []column, yours func(row int) bool) []column {
+// embolden paints the rows of the user's strategies, and other cells as of says.
+func embolden(columns []column, yours func(row int) bool, of func(head, cell string) string) []column {
 	for i := range columns {
 		c := &columns[i]
-		if c.paint == nil {
-			c.paint = make([]string, len(c.cells))
-		}
-		for row := range c.paint {
-			if yours(row) {
-				c.paint[row] = bold
+		for row, cell := range c.cells {
+			attribute := bold
+			if !yours(row) {
+				attribute = of(c.head, cell)
 			}
+			c.paint = append(c.paint, attribute)
 		}
 	}
 	return columns

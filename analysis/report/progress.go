@@ -2,7 +2,6 @@ package report
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/strategylab/strategylab/analysis"
@@ -65,26 +64,28 @@ func (p Progress) shown(rows int) (list []int) {
 }
 
 func (p Progress) columns(shown []int) []column {
-	col := func(head string, keep int, cell func(x *analysis.Standing) string) column {
-		return columnOf(head, keep, shown, func(k *int) string { return cell(&p.Standings[*k]) })
+	type row struct {
+		analysis.Standing
+		Place            int
+		Mark, Name, Kind string
+		Cells            cells
+		Failing          bool // some do
 	}
-	var adjusted, raw []analysis.Estimate
+	var adjusted, points []analysis.Estimate
 	for _, k := range shown {
-		adjusted, raw = append(adjusted, p.Standings[k].Adjusted), append(raw, p.Standings[k].Points)
+		adjusted, points = append(adjusted, p.Standings[k].Adjusted), append(points, p.Standings[k].Points)
 	}
-	list := []column{
-		columnOf("#", 0, shown, func(k *int) string { return strconv.Itoa(*k + 1) }),
-		columnOf("", 0, shown, func(k *int) string { return map[bool]string{true: "*", false: " "}[p.yours(*k)] }),
-		col("<strategy", 0, func(x *analysis.Standing) string { return words.Printable(p.Plan.Field[x.Field].Name) }),
-		col("<kind", 2, func(x *analysis.Standing) string { return words.Printable(p.Plan.Field[x.Field].Kind) }),
-		{head: "points", left: true, cells: words.PlusMinusColumn(adjusted)},
-		{head: "raw", keep: 1, cells: words.NumberColumn(raw)},
-		col("differs", 4, func(x *analysis.Standing) string { return tight(x.Differ) }),
+	failing := slices.ContainsFunc(p.Standings, func(x analysis.Standing) bool { return x.TechnicalLosses > 0 })
+	var rows []row
+	for i, c := range aligned(points, adjusted) {
+		k := shown[i]
+		x := row{p.Standings[k], k + 1, " ", p.Plan.Field[p.Standings[k].Field].Name, p.Plan.Field[p.Standings[k].Field].Kind, c, failing}
+		if p.yours(k) {
+			x.Mark = "*"
+		}
+		rows = append(rows, x)
 	}
-	if slices.ContainsFunc(p.Standings, func(x analysis.Standing) bool { return x.TechnicalLosses > 0 }) {
-		list = append(list, col("faults", 6, func(x *analysis.Standing) string { return words.Plain.Count(x.TechnicalLosses) }))
-	}
-	return embolden(list, func(row int) bool { return p.yours(shown[row]) })
+	return embolden(columnsOf("progress", rows), func(row int) bool { return p.yours(shown[row]) }, func(string, string) string { return "" })
 }
 
 // Decision says in a sentence how close the stopping rule is to its decision; it is empty

@@ -6,11 +6,9 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/strategylab/strategylab/analysis"
-	"github.com/strategylab/strategylab/analysis/robust"
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/host/results"
 )
@@ -59,15 +57,13 @@ func WriteTable(w io.Writer, r *Document, screen Screen) error {
 // brief writes a first look. Of a test of two players it has no marks and places, which are
 // about all.
 func (s *sheet) brief(r *Document, screen Screen) {
-	columns, legend := r.brief(screen), r.legend(screen)
+	players, legend := r.Players, r.legend(screen)
 	if q := r.Stopping.Ratio; q != nil {
-		two := *r
-		two.Players = slices.DeleteFunc(slices.Clone(r.Players), func(p Player) bool { return p.Name != q.New && p.Name != q.Old })
-		columns = slices.DeleteFunc(two.brief(screen), func(c column) bool { return c.head == "#" || c.head == "places" || c.head == "" })
+		players = slices.DeleteFunc(slices.Clone(players), func(p Player) bool { return p.Name != q.New && p.Name != q.Old })
 		legend = []string{pointsLegend(&r.Estimates) + "."}
 	}
 	stopping := r.StoppingLines()
-	s.table(columns)
+	s.table(r.brief(screen, players))
 	s.lines("")
 	s.lines(slices.Concat(legend, stopping[:max(0, len(stopping)-1)], r.WarningLines())...) // the last is about the method
 	s.faults(r)
@@ -128,57 +124,36 @@ func (s *Screen) sign(mark string) string {
 	return mark
 }
 
-// brief has the columns of a first look.
-func (r *Document) brief(screen Screen) []column {
-	differs := r.column("differs", 4, func(p *Player) string { return tight(p.Differ) })
-	list := []column{r.strategy(), r.kind(2), differs}
-	if !r.Estimates.NothingToRank() {
-		list = []column{
-			r.rank(), r.column("places", 5, func(p *Player) string { return words.Plain.Places(p.RankInterval) }), r.marks(screen), r.strategy(), r.kind(2),
-			{head: "points", left: true, cells: words.PlusMinusColumn(r.estimates(analysis.Adjusted))},
-			{head: "raw", keep: 1, cells: words.NumberColumn(r.estimates(analysis.Points))},
-			r.column("wins", 3, func(p *Player) string { return tight(p.WinRate) }), differs,
-		}
-	}
-	if slices.ContainsFunc(r.Players, func(p Player) bool { return p.TechnicalLosses > 0 }) {
-		faults := r.technical("faults", 6)
-		faults.paint = make([]string, len(r.Players))
-		for k, cell := range faults.cells {
-			faults.paint[k] = cmp.Or(map[string]string{"0": faint}[cell], red)
-		}
-		list = append(list, faults)
-	}
-	return embolden(list, func(row int) bool { return r.Players[row].Yours })
-}
-
-// tight writes a share in percent for a column.
-func tight(share analysis.Estimate) string {
-	if !share.Defined() {
-		return "-"
-	}
-	return words.Plain.Number(100*share.Estimate, 1) + "%"
-}
-
-// marks compares each player with the user's first strategy, or with the next player.
-func (r *Document) marks(screen Screen) column {
-	c, first := r.mark(), r.firstOfYours()
-	c.paint = make([]string, len(r.Players))
-	for k, p := range r.Players {
+// brief has the columns of a first look at some players. Marks compare each with the user's
+// first strategy, or with the next player.
+func (r *Document) brief(screen Screen, players []Player) []column {
+	rows, first := r.rows(players), r.firstOfYours()
+	failing := slices.ContainsFunc(players, func(p Player) bool { return p.TechnicalLosses > 0 })
+	for k := range rows {
+		p := &rows[k]
+		p.Placed, p.Failing = p.Ranked && r.Stopping.Ratio == nil, failing
 		if p.Yours {
-			c.cells[k] = "*"
+			p.Mark = "*"
 		} else if first != nil {
-			c.cells[k] = words.Against(&r.Estimates, first.Field, p.Field)
+			p.Mark = words.Against(&r.Estimates, first.Field, p.Field)
 		}
-		c.paint[k] = map[string]string{"+": green, "-": red, "~": faint}[c.cells[k]]
-		c.cells[k] = screen.sign(c.cells[k])
+		p.Mark = screen.sign(p.Mark)
 	}
-	return c
+	return embolden(columnsOf("brief", rows), func(row int) bool { return players[row].Yours }, func(head, cell string) string {
+		switch head {
+		case "":
+			return map[string]string{"✓": green, "✗": red, "~": faint}[cell]
+		case "faults":
+			return cmp.Or(map[string]string{"0": faint}[cell], red)
+		}
+		return ""
+	})
 }
 
 // details writes all columns and what the numbers rest on.
 func (s *sheet) details(r *Document) {
 	s.lines(r.head(), "")
-	s.table(r.columns())
+	s.table(r.columns(false))
 	s.lines("")
 	s.lines(slices.Concat(r.verdict(), r.StoppingLines(), r.rankingLines(), r.WarningLines())...)
 	s.oneLeague(r)
@@ -189,29 +164,15 @@ func (s *sheet) details(r *Document) {
 
 // columns renders all cells. If nothing can be ranked, only the columns that say
 // something about the players remain.
-func (r *Document) columns() []column {
-	percent := func(head string, keep int, of analysis.Quantity) column {
-		return r.column(head, keep, func(p *Player) string { return words.Plain.Number(100*of.Of(&p.Player).Estimate, 1) })
-	}
-	points := func(head string, keep int, of analysis.Quantity) column {
-		return column{head: head, left: true, keep: keep, cells: words.PlusMinusColumn(r.estimates(of))}
-	}
+func (r *Document) columns(paper bool) []column {
+	rows, table := r.rows(r.Players), "ranked"
 	if r.Estimates.NothingToRank() {
-		return []column{r.strategy(), r.kind(1), percent("differ%", 0, analysis.Differ), r.technical("tech.", 8)}
+		table = "unranked"
 	}
-	return []column{
-		r.rank(), r.mark(), r.strategy(), r.kind(1),
-		r.column("tier", 10, func(p *Player) string { return strconv.Itoa(p.Tier) }),
-		r.column("places", 9, func(p *Player) string { return words.Plain.Places(p.RankInterval) }),
-		points("points", 6, analysis.Points),
-		points("adjusted", 0, analysis.Adjusted),
-		percent("win%", 4, analysis.WinRate),
-		percent("adj.win%", 2, analysis.AdjustedWinRate),
-		percent("differ%", 3, analysis.Differ),
-		percent("titles%", 7, analysis.ChampionShare),
-		r.column("mean place", 5, func(p *Player) string { return words.Plain.Number(p.Rank.Estimate, 2) }),
-		r.technical("tech.", 8),
+	for k := range rows {
+		rows[k].Paper = paper // whose pairs have p-values
 	}
+	return columnsOf(table, rows)
 }
 
 // verdict says what the order of the table is worth, beyond the answer.
@@ -268,19 +229,8 @@ func (s *sheet) oneLeague(r *Document) {
 	if e.Leagues < 2 || len(lines) == 0 {
 		return
 	}
-	next := func(head string, keep int, cell func(c analysis.Comparison, o analysis.Odds) string) column {
-		return r.next(head, keep, func(c analysis.Comparison) string { return cell(c, e.OddsOf(c.A, c.B)) })
-	}
 	s.lines("", "In one league:")
-	s.table([]column{
-		r.rank(), r.strategy(), r.column("titles%", 0, func(p *Player) string { return words.PlusMinus(p.ChampionShare, 100, 1) }),
-		next("", 3, func(_ analysis.Comparison, o analysis.Odds) string { return words.Sign(o.Titles, o.TitlesA, o.TitlesB) }),
-		next("above next%", 2, func(_ analysis.Comparison, o analysis.Odds) string { return words.PlusMinus(o.Above, 100, 1) }),
-		next("", 2, func(_ analysis.Comparison, o analysis.Odds) string { return words.Sign(o.Verdict, o.AboveA, o.AboveB) }),
-		next("lead", 1, func(c analysis.Comparison, o analysis.Odds) string {
-			return words.Plain.Number(o.Effect(c.Difference).Estimate, 2)
-		}),
-	})
+	s.table(columnsOf("in one league", r.rows(r.Players)))
 	s.lines("")
 	s.lines(lines...)
 	s.lines(append(words.Plain.Say("single leagues", nil), "")...)
@@ -309,18 +259,8 @@ func (s *sheet) otherFields(r *Document) {
 	if x == nil {
 		return
 	}
-	each := func(head string, keep int, cell func(p robust.Player) string) column {
-		return r.column(head, keep, func(p *Player) string { return cell(x.Players[p.Field]) })
-	}
 	s.lines("In other fields:")
-	s.table([]column{
-		r.rank(), r.strategy(),
-		each("first%", 0, func(p robust.Player) string { return words.Plain.Number(100*p.First, 0) }),
-		each("places", 0, func(p robust.Player) string { return words.Plain.Places(p.Places) }),
-		each("std.error", 1, func(p robust.Player) string { return words.Plain.Number(p.Error, 4) }),
-		each("without one", 2, func(p robust.Player) string { return words.Plain.Places(p.WithoutOne) }),
-		each("without a family", 3, func(p robust.Player) string { return words.Plain.Places(p.WithoutFamily) }),
-	})
+	s.table(columnsOf("elsewhere", r.rows(r.Players)))
 	s.lines("")
 	s.lines(words.Plain.Robustness(&r.Estimates, x)...)
 	s.lines(words.Plain.Say("resampled fields", nil)...)

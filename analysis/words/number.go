@@ -85,12 +85,12 @@ func (s Style) Range(e analysis.Estimate, scale float64, decimals int) string {
 	return s.Number(scale*e.Low, decimals) + " to " + s.Number(scale*e.High, decimals)
 }
 
-// WithRange writes an estimate and its interval: "1.307 (1.299 to 1.315)".
-func (s Style) WithRange(e analysis.Estimate, decimals int) string {
+// WithRange writes an estimate, times scale, and its interval: "1.307 (1.299 to 1.315)".
+func (s Style) WithRange(e analysis.Estimate, scale float64, decimals int) string {
 	if !e.Defined() {
 		return "-"
 	}
-	return s.Number(e.Estimate, decimals) + " (" + s.Range(e, 1, decimals) + ")"
+	return s.Number(scale*e.Estimate, decimals) + " (" + s.Range(e, scale, decimals) + ")"
 }
 
 // Share writes an estimated share and its interval in percent: "79.4 % (77.3 to 81.5)".

@@ -34,7 +34,7 @@ func TestNumbers(t *testing.T) {
 		{Plain.Signed(0.25, 3), "+0.250"}, {Plain.Signed(-0.25, 3), "-0.250"}, {Plain.Signed(0, 3), "+0.000"}, {Plain.Signed(inf, 3), "-"},
 		{Plain.Percent(0.2929), "29.3 %"}, {Typeset.Percent(0.2929), "29.3\u00a0%"}, {Plain.Percent(nan), "-"},
 		{Plain.Level(0.95), "95 %"}, {Plain.Level(0.99875), "99.88 %"}, {Plain.Level(1 - 0.95), "5 %"}, {Plain.Level(nan), "-"},
-		{Plain.Range(e, 1, 2), "0.44 to 0.60"}, {Plain.WithRange(e, 2), "0.50 (0.44 to 0.60)"}, {Plain.WithRange(none, 2), "-"},
+		{Plain.Range(e, 1, 2), "0.44 to 0.60"}, {Plain.WithRange(e, 1, 2), "0.50 (0.44 to 0.60)"}, {Plain.WithRange(none, 1, 2), "-"},
 		{Plain.Share(e), "50.0 % (43.8 to 60.0)"}, {Typeset.Share(none), "-"},
 		{Plain.Change(analysis.Estimate{Estimate: -0.1, Low: -0.2, High: 0.01}, 100, 1, "places"), "-10.0 places (-20.0 to +1.0)"},
 		{PlusMinus(e, 100, 1), "50.0 ±10.0"}, {PlusMinus(none, 1, 2), "-"},
@@ -51,7 +51,7 @@ func TestNumbers(t *testing.T) {
 	}
 	// Nothing is NaN where one can stand.
 	for _, e := range []analysis.Estimate{{Estimate: nan, High: 1}, {Estimate: nan, Low: nan, High: nan}, {Estimate: nan, Low: -inf, High: inf}} {
-		all := Plain.Range(e, 1, 2) + Plain.WithRange(e, 2) + Plain.Share(e) + Plain.Change(e, 1, 2, "points") + PlusMinus(e, 1, 2) +
+		all := Plain.Range(e, 1, 2) + Plain.WithRange(e, 1, 2) + Plain.Share(e) + Plain.Change(e, 1, 2, "points") + PlusMinus(e, 1, 2) +
 			PlusMinusColumn([]analysis.Estimate{e})[0] + NumberColumn([]analysis.Estimate{e})[0]
 		if strings.Contains(all, "NaN") || strings.Contains(all, "Inf") {
 			t.Errorf("%v: %s", e, all)

@@ -16,8 +16,13 @@ import (
 //go:embed sentences.txt
 var sentences string
 
-// Say returns the lines of a passage of sentences.txt about a value, without empty ones. It
-// panics if the passage does not fit the value: both are part of the program.
+// tables.txt has the rows of tables: a line HEAD|KEEP|CELL for each column.
+//
+//go:embed tables.txt
+var tables string
+
+// Say returns the lines of a passage of sentences.txt or tables.txt about a value, without
+// empty ones. It panics if the passage does not fit the value: both are part of the program.
 func (s Style) Say(passage string, about any) []string {
 	var b strings.Builder
 	if err := passages()[s].ExecuteTemplate(&b, passage, about); err != nil {
@@ -32,18 +37,22 @@ func (s Style) Say(passage string, about any) []string {
 	return lines
 }
 
-// passages are the templates of sentences.txt by style.
+// passages are the templates by style.
 var passages = sync.OnceValue(func() (list [2]*template.Template) {
 	for s := range list {
-		list[s] = template.Must(template.New("").Funcs(Style(s).functions()).Parse(sentences))
+		list[s] = template.Must(template.New("").Funcs(Style(s).functions()).Parse(sentences + tables))
 	}
 	return list
 })
 
-// functions are what sentences.txt calls. Numbers may be of any kind of integer.
+// functions are what the passages call. Numbers may be of any kind of integer, and estimates
+// intervals of one.
 func (s Style) functions() template.FuncMap {
 	whole := func(n any) int64 { return reflect.ValueOf(n).Int() }
 	hundred := func(x float64) string { return s.Number(100*x, 1) }
+	estimate := func(e any) analysis.Estimate {
+		return reflect.ValueOf(e).Convert(reflect.TypeFor[analysis.Estimate]()).Interface().(analysis.Estimate)
+	}
 	return template.FuncMap{
 		"name": Printable, "list": List, "join": strings.Join, "quote": s.Quote, "memory": memory, "ordinal": Ordinal, "places": placeRange, "placed": s.Places,
 		"around": s.around, "about": s.About, "pvalue": PValue, "all": all, "cause": Cause, "replay": ReplayCommand,
@@ -69,9 +78,11 @@ func (s Style) functions() template.FuncMap {
 		"interval": func(x, low, high float64) analysis.Estimate {
 			return analysis.Estimate{Estimate: x, Low: low, High: high}
 		},
-		"span": func(e analysis.Estimate, decimals int) string { return s.Range(e, 1, decimals) },
-		"share": func(e any) string { // an estimate, or an interval of one
-			return s.Share(reflect.ValueOf(e).Convert(reflect.TypeFor[analysis.Estimate]()).Interface().(analysis.Estimate))
-		},
+		"span":      func(e analysis.Estimate, decimals int) string { return s.Range(e, 1, decimals) },
+		"share":     func(e any) string { return s.Share(estimate(e)) },
+		"plusminus": func(e any, scale float64, decimals int) string { return PlusMinus(estimate(e), scale, decimals) },
+		"ranged":    s.WithRange, "sign": Sign,
+		"whole": func(share float64) string { return s.Number(100*share, 0) },
+		"next":  func(k int) int { return k + 1 },
 	}
 }

@@ -38,9 +38,8 @@ func TestAdminTokenAndStay(t *testing.T) {
 	host = start(t, dir, args...)
 	url = host.event("listening")["manager"].(string)
 	host.event("league_completed")
-	resumed := slices.IndexFunc(host.seen, func(e map[string]any) bool { return e["event"] == "league_resumed" })
-	if resumed < 0 || host.seen[resumed]["round"].(float64) < 2 || host.seen[resumed]["total_rounds"].(float64) != 20 {
-		t.Errorf("that it resumed is missing or wrong (event %d)", resumed)
+	if e := host.told("league_resumed"); e == nil || e["round"].(float64) < 2 || e["total_rounds"] != 20.0 {
+		t.Errorf("that it resumed is missing or wrong: %v", e)
 	}
 	run1(t, dir, exitOK, "query", "players", "--manager", url, "--admin-token-file", file)
 	if out := run1(t, dir, exitOK, "query", "schedule", "--round", "20", "--manager", url); !strings.Contains(out, "finished") {

@@ -291,6 +291,16 @@ func (p *process) events(kinds ...string) map[string]map[string]any {
 	return found
 }
 
+// told returns the first event of a kind among those that have been read; nil if there is none.
+func (p *process) told(kind string) map[string]any {
+	for _, e := range p.seen {
+		if e["event"] == kind {
+			return e
+		}
+	}
+	return nil
+}
+
 // end waits for the end, reads the events that are left and returns the exit code.
 func (p *process) end() int {
 	p.t.Helper()

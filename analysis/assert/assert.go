@@ -78,17 +78,13 @@ var measures = func() (list []measure) {
 		measure{"technical_losses", 0, func(p *analysis.Player) int64 { return p.TechnicalLosses }})
 }()
 
-// assertion is one statement: a difference of its sides, compared with zero.
+// assertion is one statement: the left side minus the right, a constant and a sum of
+// measures with coefficients, is compared with zero.
 type assertion struct {
-	text, op string          // op is "<", "<=", ">", ">=" or "=="
-	linear                   // the left side minus the right
-	joint    *analysis.Joint // of the parts and bases of its terms; nil if they are counted, or one
-}
-
-// linear is a constant and a sum of measures with coefficients.
-type linear struct {
+	text, op string // op is "<", "<=", ">", ">=" or "=="
 	constant *big.Rat
 	terms    []term
+	joint    *analysis.Joint // of the parts and bases of the terms; nil if they are counted, or one
 }
 
 type term struct {
@@ -98,35 +94,12 @@ type term struct {
 	coefficient *big.Rat
 }
 
-// signs are the factors of what stands after + and -, and after [plain]'s ^.
-var signs = map[token.Token]*big.Rat{token.ADD: big.NewRat(1, 1), token.SUB: big.NewRat(-1, 1), token.XOR: big.NewRat(-1, 1)}
-
-func (l linear) times(factor *big.Rat) linear { return linear{constant: new(big.Rat)}.plus(factor, l) }
-
-// plus adds a multiple, and drops what cancels.
-func (l linear) plus(factor *big.Rat, o linear) linear {
-	sum := linear{new(big.Rat).Mul(factor, o.constant), slices.Clone(l.terms)}
-	sum.constant.Add(sum.constant, l.constant)
-	for _, t := range o.terms {
-		t.coefficient = new(big.Rat).Mul(factor, t.coefficient)
-		k := slices.IndexFunc(sum.terms, func(have term) bool { return have.field == t.field && have.name == t.name })
-		if k < 0 {
-			sum.terms = append(sum.terms, t)
-			continue
-		}
-		sum.terms[k].coefficient = t.coefficient.Add(t.coefficient, sum.terms[k].coefficient)
-	}
-	sum.terms = slices.DeleteFunc(sum.terms, func(t term) bool { return t.coefficient.Sign() == 0 })
-	return sum
-}
-
-// String says what is measured: "mine.adjusted - random.adjusted".
-func (l linear) String() string {
-	text := ""
-	for _, t := range l.terms {
+// of says what is measured: "mine.adjusted - random.adjusted".
+func (a *assertion) of() (text string) {
+	for _, t := range a.terms {
 		text += map[int]string{1: " + ", -1: " - "}[t.coefficient.Sign()]
-		if f, _ := new(big.Rat).Abs(t.coefficient).Float64(); f != 1 {
-			text += fmt.Sprintf("%.6g * ", f)
+		if f, _ := t.coefficient.Float64(); math.Abs(f) != 1 {
+			text += fmt.Sprintf("%.6g * ", math.Abs(f))
 		}
 		text += t.text
 	}
@@ -175,16 +148,15 @@ func (j *Judge) Estimated() bool { return j.estimates > 0 }
 
 // Append takes in one league.
 func (j *Judge) Append(l *results.League) error {
-	scored := false
+	if !slices.ContainsFunc(j.assertions, func(a assertion) bool { return a.joint != nil }) {
+		return nil
+	}
+	if err := j.scorer.Score(l); err != nil {
+		return fmt.Errorf("judge assertions: %w", err)
+	}
 	for _, a := range j.assertions {
 		if a.joint == nil {
 			continue
-		}
-		if !scored {
-			if err := j.scorer.Score(l); err != nil {
-				return fmt.Errorf("judge assertions: %w", err)
-			}
-			scored = true
 		}
 		var values []int64
 		for _, t := range a.terms {
@@ -207,7 +179,7 @@ func (j *Judge) Outcomes(estimates func(level float64) analysis.Estimates, level
 	list := make([]Outcome, len(j.assertions))
 	for i, a := range j.assertions {
 		o := &list[i]
-		*o = Outcome{Text: a.text, Of: a.String(), Op: a.op}
+		*o = Outcome{Text: a.text, Of: a.of(), Op: a.op}
 		bound := new(big.Rat).Neg(a.constant)
 		o.Bound, _ = bound.Float64()
 		if a.terms[0].count != nil {
@@ -240,19 +212,11 @@ func (j *Judge) estimated(a *assertion, e *analysis.Estimates) analysis.Estimate
 		f, _ := t.coefficient.Float64()
 		if a.joint == nil {
 			v := t.quantity.Of(&e.Players[t.field])
-			v = analysis.Estimate{Estimate: f * v.Estimate, Low: f * v.Low, High: f * v.High}
-			if f < 0 {
-				v.Low, v.High = v.High, v.Low
-			}
-			return v
+			return analysis.Estimate{Estimate: f * v.Estimate, Low: min(f*v.Low, f*v.High), High: max(f*v.Low, f*v.High)}
 		}
 		terms = append(terms, analysis.Term{Coefficient: t.coefficient, Part: 2 * i, Base: 2*i + 1})
 		l, h := j.scorer.Range(t.quantity)
-		if f < 0 {
-			l, h = h, l
-		}
-		low += float64(f * l)
-		high += float64(f * h)
+		low, high = low+min(f*l, f*h), high+max(f*l, f*h)
 	}
 	return a.joint.Combine(terms...).Interval(e.Level, low, high)
 }
@@ -344,13 +308,15 @@ type reader struct {
 	players []string
 	nearest func(name string, names []string) string
 	err     *Error // the first mistake
+	terms   []term // that were read, without coefficients
+	one     int    // index of the measure that is taken as 1, the others being 0; -1 for none
 }
 
 // parse reads an assertion about the players of a field, given by name. The error is an
 // *Error. For Go, whose names have no minus, a word of the same length stands for each measure.
 func (r *reader) parse(text string) (assertion, error) {
 	a := assertion{text: text}
-	r.text, r.err = text, nil
+	r.text, r.err, r.terms, r.one = text, nil, nil, -1
 	if len(text) > maxText {
 		return a, &Error{Text: text[:20] + "...", Column: 1, What: fmt.Sprintf("assertion has %d bytes; want at most %d", len(text), maxText)}
 	}
@@ -371,7 +337,19 @@ func (r *reader) parse(text string) (assertion, error) {
 		r.fail(len(text), opHint, "want a comparison (< <= > >= ==), not the end")
 		return a, r.err
 	}
-	a.op, a.linear = x.Op.String(), r.value(x.X).plus(signs[token.SUB], r.value(x.Y))
+	difference := func() *big.Rat {
+		left, _ := r.value(x.X)
+		right, _ := r.value(x.Y)
+		return left.Sub(left, right)
+	}
+	a.op, a.constant = x.Op.String(), difference()
+	for k, t := range r.terms {
+		r.one = k
+		t.coefficient = difference()
+		if t.coefficient.Sub(t.coefficient, a.constant).Sign() != 0 { // else it cancels
+			a.terms = append(a.terms, t)
+		}
+	}
 	if len(a.terms) == 0 {
 		r.fail(int(x.OpPos)-1, opHint, "nothing to judge: both sides are equal whatever the experiment shows")
 	}
@@ -389,11 +367,11 @@ func (r *reader) parse(text string) (assertion, error) {
 }
 
 // fail keeps the first mistake, and returns something to go on with.
-func (r *reader) fail(offset int, hint, format string, args ...any) linear {
+func (r *reader) fail(offset int, hint, format string, args ...any) (value *big.Rat, measured bool) {
 	if r.err == nil {
 		r.err = &Error{Text: r.text, Column: 1 + utf8.RuneCountInString(r.text[:offset]), What: fmt.Sprintf(format, args...), Hint: hint}
 	}
-	return linear{constant: new(big.Rat)}
+	return new(big.Rat), false
 }
 
 // unexpected says what Go's parser does not take.
@@ -414,34 +392,38 @@ func (r *reader) unexpected(at int, msg string) {
 	r.fail(at, hint, "%s %s", what, not)
 }
 
-// value is the linear form of an expression.
-func (r *reader) value(expr ast.Expr) linear {
+// value computes an expression, and reports whether it has measures.
+func (r *reader) value(expr ast.Expr) (value *big.Rat, measured bool) {
 	at, end := int(expr.Pos())-1, int(expr.End())-1
 	switch x := expr.(type) {
 	case *ast.BasicLit:
 		if value, ok := new(big.Rat).SetString(x.Value); ok {
-			return linear{constant: value}
+			return value, false
 		}
 	case *ast.Ident:
 		return r.measure(at, r.text[at:end])
 	case *ast.ParenExpr:
 		return r.value(x.X)
 	case *ast.UnaryExpr:
-		if sign := signs[x.Op]; sign != nil {
-			return r.value(x.X).times(sign)
+		switch x.Op {
+		case token.ADD:
+			return r.value(x.X)
+		case token.SUB, token.XOR: // for [plain]
+			value, measured = r.value(x.X)
+			return value.Neg(value), measured
 		}
 	case *ast.BinaryExpr:
-		left, right := r.value(x.X), r.value(x.Y)
-		if x.Op == token.MUL && len(left.terms) == 0 {
-			left, right = right, left
-		}
-		switch sign, number := signs[x.Op], len(right.terms) == 0; {
-		case sign != nil:
-			return left.plus(sign, right)
-		case x.Op == token.MUL && number:
-			return left.times(right.constant)
-		case x.Op == token.QUO && number && right.constant.Sign() != 0:
-			return left.times(new(big.Rat).Inv(right.constant))
+		left, of := r.value(x.X)
+		right, by := r.value(x.Y)
+		switch value = new(big.Rat); {
+		case x.Op == token.ADD:
+			return value.Add(left, right), of || by
+		case x.Op == token.SUB:
+			return value.Sub(left, right), of || by
+		case x.Op == token.MUL && !(of && by):
+			return value.Mul(left, right), of || by
+		case x.Op == token.QUO && !by && right.Sign() != 0:
+			return value.Quo(left, right), of
 		}
 		return r.fail(int(x.OpPos)-1, opHint, "this %s does not fit: one comparison, between measures that are added, subtracted, and multiplied or divided by a number other than 0", x.Op)
 	}
@@ -449,7 +431,7 @@ func (r *reader) value(expr ast.Expr) linear {
 }
 
 // measure reads a player's measure.
-func (r *reader) measure(offset int, text string) linear {
+func (r *reader) measure(offset int, text string) (value *big.Rat, measured bool) {
 	player, name := text, ""
 	if end := strings.LastIndexByte(text, '"'); end >= 0 {
 		var err error
@@ -473,7 +455,15 @@ func (r *reader) measure(offset int, text string) linear {
 	case k < 0:
 		return r.fail(offset+len(text)-len(name), r.among("measures", name, known), "no measure %q", name)
 	}
-	return linear{new(big.Rat), []term{{measures[k], i, text, signs[token.ADD]}}}
+	at := slices.IndexFunc(r.terms, func(t term) bool { return t.field == i && t.name == name })
+	if at < 0 {
+		at, r.terms = len(r.terms), append(r.terms, term{measures[k], i, text, nil})
+	}
+	value = new(big.Rat)
+	if at == r.one {
+		value.SetInt64(1)
+	}
+	return value, true
 }
 
 // among lists the names that there are, for one that is not among them.

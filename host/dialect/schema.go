@@ -19,22 +19,16 @@ const (
 		`"%s":{"description":"The other fields.","type":"object"}},"required":["%[1]s"]},`
 )
 
-// WrappingSchema returns the JSON Schema (draft 2020-12) of the documents of a
-// dialect of the protocol itself: the request, the response and the refusal,
-// without what it carries. The error quotes an unknown dialect.
-func WrappingSchema(dialect string) ([]byte, error) {
-	for _, d := range builtin {
-		if d.Name == dialect {
-			parts := []string{"request", "response", "refusal"}
-			if d.Request.Bare {
-				parts = []string{"message"}
-			}
-			return fmt.Appendf(nil, `{"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"%swrapping/%s.json","title":"Dialect %[2]s",`+
-				`"description":"The documents of this dialect, without the message they carry.","oneOf":[{"$ref":"#/$defs/%s"}],"$defs":{%s}}`,
-				protocol.SchemaBase, d.Name, strings.Join(parts, `"},{"$ref":"#/$defs/`), d.documents()), nil
-		}
+// WrappingSchema returns the JSON Schema (draft 2020-12) of the documents of one of the
+// dialects [OfProtocol]: the request, the response and the refusal, without what it carries.
+func (d *Dialect) WrappingSchema() []byte {
+	parts := []string{"request", "response", "refusal"}
+	if d.Request.Bare {
+		parts = []string{"message"}
 	}
-	return nil, fmt.Errorf("protocol: no schema for dialect %q", dialect)
+	return fmt.Appendf(nil, `{"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"%swrapping/%s.json","title":"Dialect %[2]s",`+
+		`"description":"The documents of this dialect, without the message they carry.","oneOf":[{"$ref":"#/$defs/%s"}],"$defs":{%s}}`,
+		protocol.SchemaBase, d.Name, strings.Join(parts, `"},{"$ref":"#/$defs/`), d.documents())
 }
 
 func (d *Dialect) documents() string {

@@ -180,8 +180,7 @@ func writeSchemas(p *command.Process, c *cli.Context) error {
 		}
 	}
 	for _, d := range dialect.OfProtocol() {
-		raw, err := dialect.WrappingSchema(d.Name)
-		if err := write("dialects", d.Name, raw, err); err != nil {
+		if err := write("dialects", d.Name, d.WrappingSchema(), nil); err != nil {
 			return err
 		}
 	}

@@ -12,7 +12,18 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/strategies"
 )
+
+// A choice and what was played are of two types, so that one for the other does not compile, says docs/plugins.md.
+var _ = func(x any) bool {
+	switch x.(type) {
+	case strategies.Choice, game.Parity:
+		return true
+	}
+	return false
+}
 
 // Every command line in the documentation names a command, and flags that the
 // command has.

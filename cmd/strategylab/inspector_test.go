@@ -29,14 +29,9 @@ func inspect(t *testing.T, into any, args ...string) {
 	cmd := exec.CommandContext(t.Context(), os.Getenv(inspectorVariable), append([]string{"--cli"}, args...)...)
 	cmd.Dir = t.TempDir()
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err == nil {
-		err = json.Unmarshal(out, into)
-	}
-	if err != nil {
-		t.Fatalf("%q: %v\n%s%s", args, err, out, stderr.String())
+	p := begin(t, cmd)
+	if p.code() != exitOK || json.Unmarshal([]byte(p.out.String()), into) != nil {
+		t.Fatalf("%q: %v\n%s%s", args, p.ProcessState, p.out.String(), p.err.String())
 	}
 }
 

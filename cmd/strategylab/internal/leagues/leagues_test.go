@@ -9,29 +9,8 @@ import (
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host"
-	"github.com/strategylab/strategylab/host/conformance"
 	"github.com/strategylab/strategylab/host/manager"
 )
-
-// A failed check counts from its level on, and a rule of level must most.
-func TestConformity(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		failed, from conformance.Level
-		want         error
-	}{
-		{conformance.Must, conformance.Must, command.ErrBreaksMust},
-		{conformance.Should, conformance.Must, nil},
-		{conformance.Should, conformance.Should, command.ErrBreaksShould},
-		{conformance.Wild, conformance.Should, nil},
-		{conformance.Wild, conformance.Wild, command.ErrBreaksShould},
-	} {
-		r := &conformance.Report{Outcomes: []conformance.Outcome{{Level: c.failed, Status: conformance.Failed}}}
-		if err := conformity(r, c.from); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
-			t.Errorf("%s failed, counting from %s: %v, want %v", c.failed, c.from, err, c.want)
-		}
-	}
-}
 
 // On a terminal that shows stdout and stderr, warnings are lines among the events;
 // elsewhere they go to stderr.

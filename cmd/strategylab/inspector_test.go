@@ -58,7 +58,7 @@ func TestInspector(t *testing.T) {
 			t.Parallel()
 			r := start(t, t.TempDir(), agentFlagsFor(kind)...)
 			inspectTools(t, want, r.event("listening")["url"].(string), "--transport", "http")
-			interrupted(t, r, nil)
+			r.kill()
 		})
 	}
 	t.Run("HTTP host", func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestInspector(t *testing.T) {
 			t.Errorf("start_league: %+v", started)
 		}
 		r.event("league_completed")
-		interrupted(t, r, nil)
+		r.kill()
 	})
 }
 

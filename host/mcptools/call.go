@@ -176,15 +176,8 @@ func errorResult(err error) *mcp.CallToolResult {
 
 // internal returns the canonical INTERNAL_ERROR.
 func internal() error {
-	const code = protocol.CanonicalInternalError
-	form, err := protocol.Canonical(code)
-	if err != nil {
-		return err
-	}
-	return &sdkrpc.Error{
-		Code: int64(form.RPC), Message: form.Message,
-		Data: json.RawMessage(`{"canonical":"` + code + `","violations":[]}`),
-	}
+	e := wire.Response(&protocol.Error{Canonical: protocol.CanonicalInternalError}).Error
+	return &sdkrpc.Error{Code: int64(e.Code), Message: e.Message, Data: json.RawMessage(e.Data)}
 }
 
 // origin sets the fields of a call that describe its request.

@@ -285,16 +285,6 @@ var canonicalForms = map[string]Form{
 	CanonicalInternalError:    {statusInternalError, rpcInternalError, "Internal error"},
 }
 
-// Canonical returns the form of a canonical error code. An unknown code is an
-// error, so that no refusal is sent with a status of zero.
-func Canonical(code string) (Form, error) {
-	form, known := canonicalForms[code]
-	if !known {
-		return form, fmt.Errorf("protocol: %q is no canonical error code", code)
-	}
-	return form, nil
-}
-
 // canonicalData returns {canonical, violations}, the violations as [Tidy] has them.
 // It cannot fail for violations that hold UTF-8.
 func canonicalData(code string, violations []Violation) (jsontext.Value, error) {

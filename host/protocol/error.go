@@ -95,7 +95,7 @@ func (e *Error) Reason() string {
 // and 200 for every other refusal of the league, because many clients raise an exception on 4xx
 // before they read the body.
 func (e *Error) Form() Form {
-	if f, err := Canonical(e.Canonical); err == nil {
+	if f, is := canonicalForms[e.Canonical]; is {
 		return f
 	}
 	f := Form{HTTP: statusOK, RPC: e.RPC, Message: e.Code.Name()}
@@ -124,7 +124,7 @@ var topLevel = []string{
 // GAME_ERROR from another agent, the canonical form where there is one, and the
 // bare detail for an error of JSON-RPC itself.
 func (e *Error) Data(h Header) (jsontext.Value, error) {
-	if _, err := Canonical(e.Canonical); err == nil {
+	if _, is := canonicalForms[e.Canonical]; is {
 		return canonicalData(e.Canonical, e.Violations)
 	}
 	if e.Code == "" {

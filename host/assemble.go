@@ -183,5 +183,5 @@ func (v Validation) chain(tables *toolTables, role protocol.Role, a *wire.Dispat
 	return wire.New(wire.Config{
 		Agent: a, Registry: tools, Strict: v.Strict, Tolerant: mode == protocol.Tolerant,
 		Deterministic: v.Deterministic, Log: v.Log, Errors: v.Errors,
-	})
+	}), nil
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/wire"
 	"github.com/strategylab/strategylab/host/wire/eventlog"
-	"github.com/strategylab/strategylab/host/wire/schema"
 )
 
 // Config says what a server offers. The zero value of a limit means the
@@ -109,13 +108,7 @@ func New(cfg Config) (*Server, error) {
 		// The table never changes, and log messages are not sent to clients.
 		Capabilities: &mcp.ServerCapabilities{},
 	})
-	registry, err := schema.NewRegistry()
-	if err != nil {
-		return nil, err
-	}
-	if s.chain, err = wire.New(wire.Config{Registry: registry, Tools: jsonrpc.HandlerFunc(s.callByTool), Log: cfg.Validation}); err != nil {
-		return nil, err
-	}
+	s.chain = wire.New(wire.Config{Tools: jsonrpc.HandlerFunc(s.callByTool), Log: cfg.Validation})
 	if err := errors.Join(s.addTools(), s.addResources(), s.addPrompts()); err != nil {
 		return nil, fmt.Errorf("mcptools: %w", err)
 	}

@@ -61,12 +61,9 @@ type Chain struct {
 }
 
 // New returns a chain with all stages.
-func New(cfg Config) (*Chain, error) {
+func New(cfg Config) *Chain {
 	if cfg.Registry == nil {
-		var err error
-		if cfg.Registry, err = schema.NewRegistry(); err != nil {
-			return nil, err
-		}
+		cfg.Registry, _ = schema.NewRegistry() // which can only fail on a tool
 	}
 	if cfg.Errors == nil {
 		cfg.Errors = slog.New(slog.DiscardHandler)
@@ -75,7 +72,7 @@ func New(cfg Config) (*Chain, error) {
 	if cfg.Deterministic {
 		c.turn = make(chan struct{}, 1)
 	}
-	return c, nil
+	return c
 }
 
 // Registry returns the tools of the chain.

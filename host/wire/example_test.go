@@ -18,16 +18,12 @@ func ExampleChain() {
 		fmt.Println(err)
 		return
 	}
-	chain, err := wire.New(wire.Config{
+	chain := wire.New(wire.Config{
 		Registry: tools,
 		Tools: jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response {
 			return jsonrpc.Response{Result: []byte(`{"tool":"answer","output":{"n":42}}`)}
 		}),
 	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
 	for _, params := range []string{
 		`{"tool":"answer","input":{"n":6}}`,
 		`{"tool":"answer","input":{"n":"six"}}`,

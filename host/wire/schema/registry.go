@@ -203,23 +203,10 @@ func LeagueTools(mode protocol.Mode, types ...protocol.Type) ([]Tool, error) {
 		case !answered:
 			return nil, fmt.Errorf("schema: %s has no answer, so it cannot be a tool", t)
 		}
-		tool, err := leagueTool(about, mode)
-		if err != nil {
-			return nil, err
-		}
-		tools = append(tools, tool)
+		// The types are known, and come as a request and as an answer.
+		input, _ := protocol.RequestSchema(t, mode)
+		output, _ := protocol.Schema(about.Answer, mode)
+		tools = append(tools, Tool{Name: about.Method, Aliases: about.Names[1:], Input: input, Output: output, Message: true})
 	}
 	return tools, nil
-}
-
-func leagueTool(about *protocol.Description, mode protocol.Mode) (Tool, error) {
-	input, err := protocol.RequestSchema(about.Type, mode)
-	if err != nil {
-		return Tool{}, fmt.Errorf("schema: %w", err)
-	}
-	output, err := protocol.Schema(about.Answer, mode)
-	if err != nil {
-		return Tool{}, fmt.Errorf("schema: %w", err)
-	}
-	return Tool{Name: about.Method, Aliases: about.Names[1:], Input: input, Output: output, Message: true}, nil
 }

@@ -132,41 +132,48 @@ type Warning struct {
 
 // warnings returns what to know before relying on the intervals of a run.
 func (r *Document) warnings() (list []Warning) {
-	add := func(kind, text string, players ...string) {
-		if text != "" {
-			list = append(list, Warning{Kind: kind, Text: text, Players: players})
+	all, o := &r.Estimates, r.Stopping.Options
+	about := struct {
+		*analysis.Estimates   // since the last quarantine, if that is known
+		All, Since            *analysis.Estimates
+		Looks                 []int
+		Planned, Legs, Enough int
+		Test, Ended           bool
+	}{all, all, r.Run.Since, r.Run.Plan.Looks, r.Run.Plan.Runs, r.Plan.Legs, 0, r.Stopping.Ratio != nil, r.Stopping.Why != MaxRuns && r.Stopping.Why != Interrupted}
+	add := func(kind string, players ...string) {
+		if text := words.Plain.Say(kind, about); text != nil {
+			list = append(list, Warning{kind, players, about.Enough, text[0]})
 		}
 	}
-	e, all, o := &r.Estimates, &r.Estimates, r.Stopping.Options
 	var gone, skewed []string
 	for _, a := range all.Absences() {
 		gone = append(gone, all.Players[a.Field].Name)
 	}
-	add("mixed", words.Plain.Mixed(all, r.Run.Since), gone...)
+	add("mixed", gone...)
 	if gone != nil && r.Run.Since != nil {
-		e = r.Run.Since
+		about.Estimates = r.Run.Since
 	}
 	if o != nil && o.Guarantee == sequential.Finite {
 		return list
 	}
-	add("extended", words.Plain.Extended(all.Level, r.Run.Plan.Looks))
+	add("extended")
 	if o == nil && r.Stopping.Why == Interrupted {
-		add("unfinished", words.Plain.Unfinished(all, r.Run.Plan.Runs))
+		add("unfinished")
 	}
-	if len(e.Absences()) == 0 && e.Skewed != nil { // no number of leagues would do for a mixture
+	if e := about.Estimates; len(e.Absences()) == 0 && e.Skewed != nil { // no number of leagues would do for a mixture
 		for _, x := range e.Skewed {
-			skewed = append(skewed, e.Players[x.Field].Name)
+			skewed, about.Enough = append(skewed, e.Players[x.Field].Name), max(about.Enough, x.Enough)
 		}
-		add("skewed", words.Plain.Skewed(e), skewed...)
-		list[len(list)-1].Leagues = slices.MaxFunc(e.Skewed, func(a, b analysis.Skewed) int { return a.Enough - b.Enough }).Enough
+		add("skewed", skewed...)
+		about.Enough = 0
 	}
 	if o == nil {
-		add("few", words.Plain.Few(e, r.Plan.Legs))
+		add("few")
 	}
-	add("unseen", words.Plain.Unseen(e))
+	add("unseen")
 	fails := slices.ContainsFunc(all.Players, func(p analysis.Player) bool { return p.TechnicalLosses > 0 })
 	if o != nil && (fails || len(list) > 0) {
-		add("asymptotic", words.NearlyNormal(r.Stopping.Ratio != nil, r.Stopping.Why != MaxRuns && r.Stopping.Why != Interrupted))
+		add("asymptotic")
 	}
 	return list
 }

@@ -69,6 +69,10 @@ func (s Style) functions() template.FuncMap {
 			line, _, _ := strings.Cut(text, "\n")
 			return Shorten(Printable(line), width)
 		},
+		"none": func() []string { return nil }, "append": func(list []string, text string) []string { return append(list, text) },
+		"shell": ShellWord, "digits": RowDecimals, "looked": analysis.ErrorOfLooks, "unseen": unseen, "roughly": roughly,
+		"errors":     func(level float64) float64 { return 1 - level },
+		"ratio":      func(chance float64) string { return s.Number(1/chance, 0) },
 		"assumed":    func() string { return AssumedOfFields },
 		"plain":      func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) },
 		"confidence": func(level float64) string { return fmt.Sprintf("%.4g", 100*level) },
@@ -85,4 +89,18 @@ func (s Style) functions() template.FuncMap {
 		"whole": func(share float64) string { return s.Number(100*share, 0) },
 		"next":  func(k int) int { return k + 1 },
 	}
+}
+
+// unseen is the largest percentage of leagues, in two digits, that as many leagues as were
+// played may all miss.
+func unseen(level float64, leagues int) string {
+	share := -100 * math.Expm1(math.Log1p(-level)/float64(leagues)) // log(1-level) is that of the chance to see nothing
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(share, 'f', max(0, 1-int(math.Floor(math.Log10(share)))), 64), 64)
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
+}
+
+// roughly rounds a number up to one digit.
+func roughly(n int) int {
+	unit := int(math.Pow10(int(math.Log10(float64(n)))))
+	return (n + unit - 1) / unit * unit
 }

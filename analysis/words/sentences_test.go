@@ -125,8 +125,8 @@ func TestShortSentences(t *testing.T) {
 		{narrower(0.25, 0), "adjusted intervals are not narrower than raw ones here (variance ratio 0.25)"},
 		{narrower(math.NaN(), 0), "adjusted points do not vary from league to league"},
 		{narrower(4, 9), "adjusted intervals are 2.0 times narrower than raw ones (variance ratio 4.0), those of differences 3.0 times (9.0)"},
-		{NearlyNormal(true, true), "The test takes the differences of leagues as nearly normal" + other + "the run may have ended too early. --guarantee finite holds without it."},
-		{NearlyNormal(false, false), "--until takes the differences of leagues as nearly normal" + other + "intervals and tiers may be too narrow. --guarantee finite holds without it."},
+		{doubt("asymptotic", doubts{Test: true, Ended: true}), "The test takes the differences of leagues as nearly normal" + other + "the run may have ended too early. --guarantee finite holds without it."},
+		{doubt("asymptotic", doubts{}), "--until takes the differences of leagues as nearly normal" + other + "intervals and tiers may be too narrow. --guarantee finite holds without it."},
 	}...)
 	for f, want := range map[game.Fault]string{
 		game.FaultError: "error", game.FaultInvalid: "an invalid choice", game.FaultTimeout: "timeout", game.FaultBudget: "too many instructions",
@@ -137,15 +137,26 @@ func TestShortSentences(t *testing.T) {
 	}
 }
 
+// doubts are what warnings are about.
+type doubts struct {
+	*analysis.Estimates
+	All, Since   *analysis.Estimates
+	Looks        []int
+	Legs, Enough int
+	Test, Ended  bool
+}
+
+func doubt(kind string, about doubts) string { return strings.Join(Plain.Say(kind, about), "\n") }
+
 // The first look spends the 5 % that were given, all later ones together 1 % more.
 func TestExtended(t *testing.T) {
 	for want, looks := range map[string][]int{"100 leagues had": {100}, "100 and 200 leagues had": {100, 200}, "100, 200 and 1,600 leagues had": {100, 200, 1600}} {
-		got := Plain.Extended(analysis.AfterLooks(0.95, len(looks)), looks)
+		got := doubt("extended", doubts{All: &analysis.Estimates{Level: analysis.AfterLooks(0.95, len(looks))}, Looks: looks})
 		if !strings.HasPrefix(got, "Extended when "+want) || !strings.Contains(got, "with a chance of at most 6.0 % a place") {
 			t.Errorf("%v: %q, want %q", looks, got, want)
 		}
 	}
-	texts(t, [2]string{Plain.Extended(0.95, nil), ""})
+	texts(t, [2]string{doubt("extended", doubts{}), ""})
 }
 
 // The answer of a test is as certain as what its decision rests on.
@@ -222,7 +233,7 @@ func TestMixed(t *testing.T) {
 	e := analysis.Estimates{Players: []analysis.Player{{Name: "a"}, {Name: "my b"}, {Name: "c"}, {Name: "d"}, {Name: "e"}}}
 	mixed := func(since *analysis.Estimates, player, from int, count int64) string {
 		e.Players[player].Matches, e.Players[player].Faults = 100, []analysis.Fault{{Kind: game.FaultQuarantined, Count: count, League: from}}
-		return Plain.Mixed(&e, since)
+		return doubt("mixed", doubts{All: &e, Since: since})
 	}
 	points := func(name string, x float64) analysis.Player {
 		return analysis.Player{Name: name, Adjusted: analysis.Estimate{Estimate: x, Low: x - 0.01, High: x + 0.01}}
@@ -231,7 +242,7 @@ func TestMixed(t *testing.T) {
 	since.Ranking.Places = [][2]int{{1, 2}, {1, 1}}
 	const most = " So points and places of all leagues mix fields with and without "
 	texts(t, [][2]string{
-		{Plain.Mixed(&e, nil), ""}, {mixed(nil, 4, 0, 100), ""}, // nobody, and one that never played
+		{doubt("mixed", doubts{All: &e}), ""}, {mixed(nil, 4, 0, 100), ""}, // nobody, and one that never played
 		{mixed(nil, 1, 1200, 40), "Quarantined: my b from league 1,200 on." + most + "it, however many follow; --without 'my b' plays one field."},
 		{mixed(&since, 0, 16, 80), "Quarantined: a from league 16 on and my b from league 1,200 on." + most + "them, however many follow; --without 'a,my b' plays one field." +
 			" The 300 leagues since then rank the others by points per match: d 1.300 ±0.010 and c 1.200 ±0.010 (1st to 2nd)."},
@@ -242,23 +253,22 @@ func TestRare(t *testing.T) {
 	e := analysis.Estimates{Level: 0.95, Leagues: 100, Players: []analysis.Player{{Name: "a", Kind: "builtin"}, {Name: "b", Kind: "builtin"}}}
 	skewed := func(list ...analysis.Skewed) string {
 		e.Skewed = list
-		return Plain.Skewed(&e)
+		return doubt("skewed", doubts{Estimates: &e, Enough: 1110})
 	}
 	unseen := func(kind string, leagues int) string {
 		e.Players[1].Kind, e.Leagues = kind, leagues
-		share, _, _ := strings.Cut(strings.TrimPrefix(Plain.Unseen(&e), "What a script or plugin does in fewer than "), " of leagues, such as failing, may have stayed unseen in ")
+		share, _, _ := strings.Cut(strings.TrimPrefix(doubt("unseen", doubts{Estimates: &e}), "What a script or plugin does in fewer than "), " of leagues, such as failing, may have stayed unseen in ")
 		return share
 	}
 	few := analysis.Estimates{Leagues: 12, Players: make([]analysis.Player, 3)}
 	const narrow = "100 leagues: with so few, intervals, places and tiers are too narrow; about 2,000 leagues would do."
 	texts(t, [][2]string{
-		{skewed(), ""},
 		{skewed(analysis.Skewed{Field: 0, Enough: 910}, analysis.Skewed{Field: 1, Enough: 1110, Failed: 45}),
 			strings.Replace("A few of "+narrow, ":", " decide the points of a and b:", 1)},
 		{skewed(analysis.Skewed{Field: 0, Enough: 910}, analysis.Skewed{Field: 1, Enough: 1110, Failed: 3}), "b had technical losses in 3 of " + narrow},
 		{skewed(analysis.Skewed{Field: 0, Enough: 910, Failed: 1}, analysis.Skewed{Field: 1, Enough: 1110, Failed: 3}), "a had technical losses in 1 and b in 3 of " + narrow},
-		{Plain.Few(&e, 1), ""}, {Plain.Few(&few, 2), ""},
-		{Plain.Few(&few, 1), "In 12 leagues of one leg, differences take few values: equal strategies are found different in up to 7 % of such runs instead of 5 %."},
+		{doubt("few", doubts{Estimates: &e, Legs: 1}), ""}, {doubt("few", doubts{Estimates: &few, Legs: 2}), ""},
+		{doubt("few", doubts{Estimates: &few, Legs: 1}), "In 12 leagues of one leg, differences take few values: equal strategies are found different in up to 7 % of such runs instead of 5 %."},
 		{unseen("builtin", 100), ""}, {unseen("lua", 100), "3 %"}, {unseen("lua", 0), ""}, {unseen("lua", 1), ""}, {unseen("lua", 400), "0.75 %"},
 		{unseen("lua", 1000), "0.3 %"}, {unseen("lua", 20_000), "0.015 %"}, {unseen("lua", 2_000_000), "0.00015 %"},
 	}...)

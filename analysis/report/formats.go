@@ -1,6 +1,7 @@
 package report
 
 import (
+	_ "embed"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"text/template"
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/words"
@@ -105,6 +107,11 @@ func (m Markup) File() string {
 	return "report.md"
 }
 
+// paper.txt has a template for each language.
+//
+//go:embed paper.txt
+var papers string
+
 // WritePaper writes what a paper needs of a run: the answer, the ranking, the pairs, and how
 // the numbers came about.
 func WritePaper(w io.Writer, r *Document, m Markup) error {
@@ -123,55 +130,19 @@ func WritePaper(w io.Writer, r *Document, m Markup) error {
 		methods = append(methods, "The digest of the results is "+words.Printable(r.Facts.Digest)+".")
 	}
 	methods = slices.Concat(methods, r.StoppingLines(), r.ReproducibleLines(), r.WarningLines())
-	text := m.section("Result") + m.text(strings.Join(slices.Concat(r.ConfirmationLines(), r.Answer), " ")) + "\n\n" +
-		m.section("Ranking") + m.table(r.columns(true)) +
-		m.section("Pairs") + m.table(columnsOf("pairs", pairs)) + m.text("Payoffs are adjusted points per match against each other; the difference is in adjusted points per match against the whole field.") + "\n\n" +
-		m.section("Methods") + m.text(strings.Join(methods, " ")) + "\n"
-	if _, err := io.WriteString(w, text); err != nil {
+	t := template.Must(template.New("").Funcs(template.FuncMap{"text": m.text}).Parse(papers))
+	if err := t.ExecuteTemplate(w, string(m), struct {
+		Result, Methods string
+		Ranking, Pairs  []column
+	}{strings.Join(slices.Concat(r.ConfirmationLines(), r.Answer), " "), strings.Join(methods, " "), r.columns(true), columnsOf("pairs", pairs)}); err != nil {
 		return fmt.Errorf("write paper: %w", err)
 	}
 	return nil
 }
 
-func (m Markup) section(title string) string {
-	if m == LaTeX {
-		return `\subsection*{` + title + "}\n"
-	}
-	return "## " + title + "\n\n"
-}
-
-// table writes columns side by side: numbers to the right, texts to the left.
-func (m Markup) table(columns []column) string {
-	begin, between, end, left, right := "| ", " | ", " |\n", ":---|", "---:|"
-	if m == LaTeX {
-		begin, between, end, left, right = "", " & ", ` \\`+"\n", "l", "r"
-	}
-	row := func(cell func(c column) string) string {
-		var cells []string
-		for _, c := range columns {
-			cells = append(cells, m.text(strings.TrimSpace(cell(c))))
-		}
-		return begin + strings.Join(cells, between) + end
-	}
-	head, rule, rows := row(func(c column) string { return c.head }), "", ""
-	for _, c := range columns {
-		if c.left {
-			rule += left
-		} else {
-			rule += right
-		}
-	}
-	for k := range columns[0].cells {
-		rows += row(func(c column) string { return c.cells[k] })
-	}
-	if m == LaTeX {
-		return `\begin{tabular}{` + rule + "}\n" + head + "\\hline\n" + rows + "\\end{tabular}\n\n"
-	}
-	return head + "|" + rule + "\n" + rows + "\n"
-}
-
 // text makes a text mean itself.
 func (m Markup) text(s string) string {
+	s = strings.TrimSpace(s)
 	if m == LaTeX {
 		return strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "&", `\&`, "%", `\%`, "$", `\$`, "#", `\#`, "_", `\_`,
 			"~", `\textasciitilde{}`, "^", `\textasciicircum{}`, "<", `$<$`, ">", `$>$`, "±", `$\pm$`, "≤", `$\le$`, "…", `\dots{}`).Replace(s)

@@ -16,9 +16,9 @@ import (
 
 // column is one column of a table, cells from top to bottom.
 type column struct {
-	head  string
-	cells []string
-	left  bool     // aligned left; numbers are aligned right
+	Head  string
+	Cells []string
+	Left  bool     // aligned left; numbers are aligned right
 	keep  int      // the columns with the smallest go first when space is short; 0 is kept always
 	paint []string // ANSI attributes of the cells; nil for none
 }
@@ -32,9 +32,9 @@ func columnsOf[T any](table string, rows []T) (list []column) {
 			if k == len(list) {
 				keep, _ := strconv.Atoi(part[1])
 				head, left := strings.CutPrefix(part[0], "<")
-				list = append(list, column{head: head, left: left, keep: keep})
+				list = append(list, column{Head: head, Left: left, keep: keep})
 			}
-			list[k].cells = append(list[k].cells, part[2])
+			list[k].Cells = append(list[k].Cells, part[2])
 		}
 	}
 	return list
@@ -123,23 +123,23 @@ const (
 func (s *sheet) table(columns []column) {
 	widths := make([]int, len(columns))
 	for i, c := range columns {
-		widths[i] = utf8.RuneCountInString(c.head)
-		for _, cell := range c.cells {
+		widths[i] = utf8.RuneCountInString(c.Head)
+		for _, cell := range c.Cells {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
 	shown := fit(columns, widths, s.width)
-	for row := -1; row < len(columns[0].cells); row++ { // from the heads on
+	for row := -1; row < len(columns[0].Cells); row++ { // from the heads on
 		var line []string
 		for i, c := range columns {
-			text, paint, width := c.head, "", widths[i]
+			text, paint, width := c.Head, "", widths[i]
 			if row >= 0 {
-				text = c.cells[row]
+				text = c.Cells[row]
 			}
 			if row >= 0 && s.colour && c.paint != nil && strings.TrimSpace(text) != "" {
 				paint = c.paint[row]
 			}
-			if c.left {
+			if c.Left {
 				width = -width
 			}
 			if text = fmt.Sprintf("%*s", width, words.Shorten(text, widths[i])); paint != "" {
@@ -157,10 +157,10 @@ func (s *sheet) table(columns []column) {
 func embolden(columns []column, yours func(row int) bool, of func(head, cell string) string) []column {
 	for i := range columns {
 		c := &columns[i]
-		for row, cell := range c.cells {
+		for row, cell := range c.Cells {
 			attribute := bold
 			if !yours(row) {
-				attribute = of(c.head, cell)
+				attribute = of(c.Head, cell)
 			}
 			c.paint = append(c.paint, attribute)
 		}
@@ -180,7 +180,7 @@ func fit(columns []column, widths []int, width int) []bool {
 	if width <= 0 {
 		return shown
 	}
-	names := slices.IndexFunc(columns, func(c column) bool { return c.left }) // the first column of text
+	names := slices.IndexFunc(columns, func(c column) bool { return c.Left }) // the first column of text
 	spare := max(0, widths[names]-shortestName)                               // what the names can give
 	for total-spare > width {
 		least := -1

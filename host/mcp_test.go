@@ -200,7 +200,8 @@ func TestALeagueByToolsAlone(t *testing.T) {
 	started, ended := make(chan string, 1), make(chan error, 1)
 	l := &host.League{
 		Network: sockets, MCP: new(mcptools.Config),
-		Manager: manager.Config{Probe: manager.ProbeOff}, // no admin token: from this machine only
+		// No admin token: from this machine only. A second round is left when the first is reported again.
+		Manager: manager.Config{Probe: manager.ProbeOff, Legs: 2},
 		Started: func(url string, _ bool) { started <- url },
 	}
 	go func() {
@@ -258,7 +259,7 @@ func TestALeagueByToolsAlone(t *testing.T) {
 	if p, refused := say("register_player", "LEAGUE_REGISTER_REQUEST", "player:eve", meta("player", "ada", "")); !refused || p["error_code"] != "E022" {
 		t.Errorf("a name that is taken: %v", p)
 	}
-	if s, refused := say("start_league", "START_LEAGUE", "launcher", `,"league_id":"league_2025_even_odd"`); refused || s["total_rounds"] != 1.0 {
+	if s, refused := say("start_league", "START_LEAGUE", "launcher", `,"league_id":"league_2025_even_odd"`); refused || s["total_rounds"] != 2.0 {
 		t.Errorf("start_league: %v", s)
 	}
 	if method := <-heard; method != "tools/call" {

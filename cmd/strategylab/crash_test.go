@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -200,6 +201,13 @@ func fullDisk(t *testing.T, who string, size int) {
 // fileSizeEnv names the size, in bytes, beyond which the program of a test can write no
 // file, as on a disk that is full.
 const fileSizeEnv = "STRATEGYLAB_TEST_FILE_SIZE"
+
+// needsFullDisks skips a test where limitFiles cannot work.
+func needsFullDisks(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the size of files cannot be limited here")
+	}
+}
 
 // crashing is a command that is started again in the folder that it has left behind.
 type crashing struct {

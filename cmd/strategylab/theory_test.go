@@ -97,14 +97,13 @@ func TestTheory(t *testing.T) {
 	est := acc.Estimates(analysis.DefaultLevel)
 	wide := acc.Estimates(1 - falseAlarm/float64(len(est.Pairs)))
 	checkLuck(t, est, luck)
-	name := func(field int) string { return est.Players[field].Name }
 	for _, p := range est.Players {
 		if p.TechnicalLosses > 0 {
 			t.Errorf("%s has %d technical losses: %+v", p.Name, p.TechnicalLosses, p.Faults)
 		}
 	}
 	for i, pair := range est.Pairs {
-		a, b := name(pair.A), name(pair.B)
+		a, b := est.Players[pair.A].Name, est.Players[pair.B].Name
 		// With a fair draw each expects 1 + p/2.
 		if want := 1 + pair.Differ.Estimate/2; math.Abs(pair.AdjustedA-want) > 1e-12 || math.Abs(pair.AdjustedB-want) > 1e-12 {
 			t.Errorf("%s against %s: adjusted %v and %v, want 1 + p/2 = %v", a, b, pair.AdjustedA, pair.AdjustedB, want)

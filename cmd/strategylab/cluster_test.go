@@ -251,6 +251,7 @@ func TestClusterEmbedded(t *testing.T) {
 // knows it by, without its folder and its scripts.
 func TestClusterAdoptsRun(t *testing.T) {
 	t.Parallel()
+	whole(t, "TestCrashOfACluster resumes a run whose folder is there")
 	dir, args := clusterFolder(t, "50")
 	want := alone(t, dir, args)
 	_, url := startBroker(t, aBroker(t, dir, "127.0.0.1:0"))

@@ -164,12 +164,10 @@ func (p *processes) killed(name string, rnd *rand.Rand) bool {
 // again with room, they go on, and the league ends as if nothing had been.
 func TestCrashByAFullDisk(t *testing.T) {
 	t.Parallel()
+	whole(t, "TestCrashOfALeague has the disk be full for all agents")
 	step, most := sampled(3000, 300), 4000
 	cases := 0
 	for _, who := range []string{"manager", "REF01", "Ada"} {
-		if who != "manager" && !wholeSets {
-			continue // TestCrashOfALeague has the disk be full for all of them
-		}
 		for size := step; size <= most; size += step {
 			cases++
 			t.Run(fmt.Sprintf("%s, %d bytes", who, size), func(t *testing.T) {

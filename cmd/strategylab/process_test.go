@@ -335,7 +335,7 @@ func until(t testing.TB, what string, ok func() bool) {
 // comes waits for something that happens elsewhere, and reports whether it has
 // before the end.
 func comes(end <-chan time.Time, ok func() bool) bool {
-	tick := time.NewTicker(2 * time.Millisecond)
+	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for !ok() {
 		select {

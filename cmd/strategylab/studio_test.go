@@ -354,7 +354,7 @@ func TestAgentsOverMCP(t *testing.T) {
 // agent that the command line names; a page cannot name one.
 func TestStudioOpponents(t *testing.T) {
 	t.Parallel()
-	notRaced(t, ownProcesses)
+	whole(t, "TestAgentsOverMCP plays with an agent that the command line names")
 	agent := pythonAgent(t)
 	dir := t.TempDir()
 	const source = "-- param: even 0.0..1.0 = 0.5\nfunction choose(turn) return params.even end\n"

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/strategylab/strategylab/analysis"
-	"github.com/strategylab/strategylab/analysis/words"
 )
 
 // looks are the numbers of leagues after which an experiment is looked at and, while
@@ -56,7 +55,7 @@ func measureExtending(ctx context.Context, f Field, opts Options) ([]Row, error)
 			}
 			if wrong {
 				e.Level = corrected // which the warnings depend on
-				f.corrected, f.silent = true, words.Plain.Skewed(&e) == "" && words.Plain.Unseen(&e) == ""
+				f.corrected, f.silent = true, !warned("skewed", &e) && !warned("unseen", &e)
 				return errEnough
 			}
 			return nil

@@ -10,7 +10,6 @@ import (
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/sequential"
-	"github.com/strategylab/strategylab/analysis/words"
 )
 
 // watch is an experiment that is looked at after every league.
@@ -155,7 +154,7 @@ func (w watch) look(ctx context.Context, truth *Truth, rep int, opts Options) ([
 func (s *sight) judge(acc *analysis.Accumulator, t *sequential.Tracker, truth *Truth) {
 	if !s.wrong && t.Decided() && wrongDecision(t, truth) {
 		e := acc.SequentialEstimates(t)
-		s.wrong, s.silent = true, words.Plain.Skewed(&e) == "" && words.Plain.Unseen(&e) == ""
+		s.wrong, s.silent = true, !warned("skewed", &e) && !warned("unseen", &e)
 	}
 	if t.Options().Guarantee == sequential.Finite && t.Leagues()%finiteLooks != 0 {
 		return

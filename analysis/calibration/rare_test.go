@@ -118,8 +118,8 @@ func measureRare(ctx context.Context, f Field, opts Options) ([]Row, error) {
 		first := &e.Players[0]
 		seen[rep] = rarity{
 			covers: first.Adjusted.Low-level <= truth && truth <= first.Adjusted.High+level,
-			warned: words.Plain.Skewed(&e) != "",
-			unseen: words.Plain.Unseen(&e) != "",
+			warned: warned("skewed", &e),
+			unseen: warned("unseen", &e),
 			hidden: f.Players[0].fails() > 0 && first.TechnicalLosses == 0,
 		}
 		for _, c := range e.Ranking.Comparisons {
@@ -169,4 +169,12 @@ func countOf[T any](list []T, of func(x T) bool) int {
 		n += attest.One(of(x))
 	}
 	return n
+}
+
+// warned reports whether a report of estimates would have a warning.
+func warned(kind string, e *analysis.Estimates) bool {
+	return words.Plain.Say(kind, struct {
+		*analysis.Estimates
+		Enough int
+	}{e, 1}) != nil
 }

@@ -263,6 +263,7 @@ func TestRare(t *testing.T) {
 	few := analysis.Estimates{Leagues: 12, Players: make([]analysis.Player, 3)}
 	const narrow = "100 leagues: with so few, intervals, places and tiers are too narrow; about 2,000 leagues would do."
 	texts(t, [][2]string{
+		{skewed(), ""},
 		{skewed(analysis.Skewed{Field: 0, Enough: 910}, analysis.Skewed{Field: 1, Enough: 1110, Failed: 45}),
 			strings.Replace("A few of "+narrow, ":", " decide the points of a and b:", 1)},
 		{skewed(analysis.Skewed{Field: 0, Enough: 910}, analysis.Skewed{Field: 1, Enough: 1110, Failed: 3}), "b had technical losses in 3 of " + narrow},

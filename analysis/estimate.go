@@ -215,20 +215,6 @@ func (e *Estimates) Neighbours() []Comparison {
 	return list
 }
 
-// Distinguishable counts the neighbours in Order that differ significantly and those
-// that scored the same in every league.
-func (e *Estimates) Distinguishable() (different, equal int) {
-	for _, n := range e.Neighbours() {
-		switch n.Verdict {
-		case Different:
-			different++
-		case Equal:
-			equal++
-		}
-	}
-	return different, equal
-}
-
 // Leaders has the field indices of the first tier: every strategy that no other
 // significantly beats.
 func (e *Estimates) Leaders() []int {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/assert"
@@ -60,7 +59,7 @@ func WriteContrastTable(w io.Writer, c Contrast, width int) error {
 	s.lines(slices.Concat(words.Plain.Say("compared", c), []string{""}, words.Plain.Say("changed plan", c))...)
 	if len(c.Result.Players) > 0 {
 		s.lines("")
-		s.table(c.columns())
+		s.table(columnsOf("changes", c.rows(c.Result.Players)))
 	}
 	s.lines("")
 	s.lines(append(c.verdictLines(), AssertionLines(c.Assertions)...)...)
@@ -75,48 +74,63 @@ func WriteChanges(w io.Writer, c Contrast, width int) error {
 	s := sheet{width: width}
 	s.lines("", fmt.Sprintf("Changes since the run before, league by league over %s:", words.Plain.Plural(int64(r.Leagues[0]), "league")))
 	s.lines(words.Plain.Say("changed field", c)...)
-	shown := c
-	shown.Result.Players = slices.DeleteFunc(slices.Clone(r.Players), func(p contrast.Player) bool {
+	shown := slices.DeleteFunc(slices.Clone(r.Players), func(p contrast.Player) bool {
 		return !p.CodeChanged && verdictOf(&p) != analysis.Different
 	})
-	if len(shown.Result.Players) > 0 {
-		s.table(shown.columns())
+	if len(shown) > 0 {
+		s.table(columnsOf("changes", c.rows(shown)))
 	}
 	s.lines(c.verdictLines()...)
 	return s.send(w, "changes")
 }
 
-// columns has a line for each strategy: before, after, and the change of each
-// measure.
-func (c *Contrast) columns() []column {
-	type change struct {
-		contrast.Effect
-		Scale             float64
-		Places            int
-		Was, Is, By, Half float64 // times Scale
-		Same              bool
-	}
-	type row struct {
-		contrast.Player
-		Mark    string
-		Changes []change
-		Least   float64 // p-value
-	}
-	rows := make([]row, len(c.Result.Players))
-	for i, p := range c.Result.Players {
-		rows[i] = row{p, strings.Replace(words.Mark(verdictOf(&p)), ">", "!", 1), nil, 1}
+// changedRow is what changed for a strategy.
+type changedRow struct {
+	contrast.Player
+	Mark     string // of its verdict
+	Replaced bool
+	Changes  []change
+	Least    float64 // p-value
+}
+
+// change is that of a measure. Numbers are shown times Scale.
+type change struct {
+	contrast.Effect
+	Scale             float64
+	Decimals          int
+	What              string
+	Places            int // decimals in the table
+	Was, Is, By, Half float64
+}
+
+// rows has one for each strategy of some.
+func (c *Contrast) rows(players []contrast.Player) (rows []changedRow) {
+	for _, p := range players {
+		row := changedRow{p, words.Mark(verdictOf(&p)), slices.Contains(c.Replaced, p.Name), nil, 1}
 		for k, e := range p.Effects {
-			scale := units[e.Measure.Quantity].scale
 			var all []analysis.Estimate
-			for _, o := range c.Result.Players {
+			for _, o := range players {
 				all = append(all, o.Effects[k].Difference)
 			}
-			rows[i].Changes = append(rows[i].Changes, change{e, scale, words.Decimals(scale, all...), scale * float64(e.Before), scale * float64(e.After),
-				scale * e.Difference.Estimate, scale * words.HalfWidth(e.Difference), e.Verdict == analysis.Equal})
-			rows[i].Least = min(rows[i].Least, e.Corrected)
+			x := change{Effect: e}
+			switch e.Measure.Quantity {
+			case analysis.Adjusted:
+				x.Scale, x.Decimals, x.What = 1, 4, "adjusted points"
+			case analysis.Differ:
+				x.Scale, x.Decimals, x.What = 100, 2, "percentage points of differing"
+			case analysis.Rank:
+				x.Scale, x.Decimals, x.What = 1, 2, "places"
+			}
+			if e.Measure.Unchanged {
+				x.What += " of spill-over"
+			}
+			x.Places, x.Was, x.Is = words.Decimals(x.Scale, all...), x.Scale*float64(e.Before), x.Scale*float64(e.After)
+			x.By, x.Half = x.Scale*e.Difference.Estimate, x.Scale*words.HalfWidth(e.Difference)
+			row.Changes, row.Least = append(row.Changes, x), min(row.Least, e.Corrected)
 		}
+		rows = append(rows, row)
 	}
-	return columnsOf("changes", rows)
+	return rows
 }
 
 // verdictOf is the verdict on a player: different if any of its measures is.
@@ -135,50 +149,8 @@ func verdictOf(p *contrast.Player) analysis.Verdict {
 
 // verdictLines say which changes are significant, and for which there is no evidence.
 func (c *Contrast) verdictLines() []string {
-	about := struct {
+	return words.Plain.Say("verdicts", struct {
 		*Contrast
-		Changed, Undecided, Equal []string
-		CodeChanged, SpillOver    bool
-	}{Contrast: c}
-	for i := range c.Result.Players {
-		p := &c.Result.Players[i]
-		about.CodeChanged = about.CodeChanged || p.CodeChanged
-		switch name := words.Printable(p.Name); verdictOf(p) {
-		case analysis.Different:
-			about.Changed = append(about.Changed, c.changed(p))
-		case analysis.Equal:
-			about.Equal = append(about.Equal, name)
-		default:
-			about.Undecided = append(about.Undecided, name)
-		}
-		about.SpillOver = about.SpillOver || slices.ContainsFunc(p.Effects, func(e contrast.Effect) bool { return e.Measure.Unchanged })
-	}
-	return words.Plain.Say("verdicts", about)
-}
-
-// units are how changes of quantities are said: times what, with how many decimals, and of what.
-var units = map[analysis.Quantity]struct {
-	scale    float64
-	decimals int
-	unit     string
-}{analysis.Adjusted: {1, 4, "adjusted points"}, analysis.Differ: {100, 2, "percentage points of differing"}, analysis.Rank: {1, 2, "places"}}
-
-func (c *Contrast) changed(p *contrast.Player) string {
-	var parts []string
-	for _, e := range p.Effects {
-		u := units[e.Measure.Quantity]
-		if e.Measure.Unchanged {
-			u.unit += " of spill-over"
-		}
-		if e.Verdict == analysis.Different {
-			parts = append(parts, words.Plain.Change(e.Difference, u.scale, u.decimals, u.unit))
-		}
-	}
-	who := "Significant change:"
-	if slices.Contains(c.Replaced, p.Name) {
-		who = "The swap changes"
-	} else if len(c.Replaced) > 0 {
-		who = "It also changes"
-	}
-	return who + " " + words.Printable(p.Name) + ": " + strings.Join(parts, ", ") + "."
+		Rows []changedRow
+	}{c, c.rows(c.Result.Players)})
 }

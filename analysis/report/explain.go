@@ -2,8 +2,6 @@ package report
 
 import (
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/strategylab/strategylab/analysis/explain"
 	"github.com/strategylab/strategylab/analysis/words"
@@ -37,8 +35,11 @@ func WriteExplanationTable(w io.Writer, x Explanation, width int) error {
 				s.lines("")
 			}
 			s.lines(words.Printable(p.Name))
-			for _, line := range x.paragraph(p) {
-				s.WriteString("  " + words.Wrap(line, max(0, width-2)) + "\n")
+			for _, line := range words.Plain.Say("paragraph", struct {
+				explain.Player
+				Legs [][2]int
+			}{p, x.Legs}) {
+				s.WriteString("  " + words.Wrap(words.Printable(line)+".", max(0, width-2)) + "\n")
 			}
 		}
 		return s.send(w, "explanations")
@@ -47,27 +48,4 @@ func WriteExplanationTable(w io.Writer, x Explanation, width int) error {
 	s.lines("")
 	s.lines(words.Plain.Say("columns of explanations", x.Level)...)
 	return s.send(w, "explanations")
-}
-
-// paragraph is all there is to say about one player.
-func (x *Explanation) paragraph(p explain.Player) []string {
-	facts := words.Plain.Explanation(p)
-	if facts == nil {
-		return []string{"None of its matches was decided by choices, so there is nothing to explain."}
-	}
-	facts = slices.Insert(facts, 1, words.Line{Head: "Differs from its opponents", Text: words.Plain.Share(p.Differ)})
-	if len(x.Legs) > 1 {
-		var curve []string
-		for k, legs := range x.Legs {
-			if v := p.Learning[k]; v.Defined() {
-				curve = append(curve, words.Plain.Places(legs)+": "+words.PlusMinus(v, 100, 1))
-			}
-		}
-		facts = append(facts, words.Line{Head: "Differs by leg (%)", Text: strings.Join(curve, ", ")})
-	}
-	lines := make([]string, len(facts))
-	for k, f := range facts {
-		lines[k] = words.Printable(f.Head+": "+f.Text) + "."
-	}
-	return lines
 }

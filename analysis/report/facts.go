@@ -4,9 +4,6 @@
 package report
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/assert"
 	"github.com/strategylab/strategylab/analysis/robust"
@@ -55,19 +52,7 @@ type Spender struct {
 
 // SpenderLines name the strategies that took most of the time, if all took five seconds or
 // more and one of them half of it, and the others that took a part worth naming.
-func (f Facts) SpenderLines() []string {
-	if len(f.Spenders) == 0 || f.Spenders[0].Share < 0.5 || f.Spenders[0].CPUSeconds < 5*f.Spenders[0].Share {
-		return nil
-	}
-	var named []string
-	for i, s := range f.Spenders[:min(3, len(f.Spenders))] {
-		if i == 0 || s.Share >= 0.1 {
-			named = append(named, fmt.Sprintf("%s %s", words.Printable(s.Name), words.Plain.Percent(s.Share)))
-		}
-	}
-	all := f.Spenders[0].CPUSeconds / f.Spenders[0].Share
-	return []string{fmt.Sprintf("Of %s s of processor time that scripts and plugins took: %s.", words.Plain.Number(all, 1), strings.Join(named, ", "))}
-}
+func (f Facts) SpenderLines() []string { return words.Plain.Say("spenders", f.Spenders) }
 
 // Share is what one worker of a cluster has played of a run. It depends on who was there.
 type Share struct {

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -57,11 +56,15 @@ func WriteTable(w io.Writer, r *Document, screen Screen) error {
 // brief writes a first look. Of a test of two players it has no marks and places, which are
 // about all.
 func (s *sheet) brief(r *Document, screen Screen) {
-	players, legend := r.Players, r.legend(screen)
-	if q := r.Stopping.Ratio; q != nil {
+	players, q := r.Players, r.Stopping.Ratio
+	if q != nil {
 		players = slices.DeleteFunc(slices.Clone(players), func(p Player) bool { return p.Name != q.New && p.Name != q.Old })
-		legend = []string{pointsLegend(&r.Estimates) + "."}
 	}
+	legend := words.Plain.Say("legend", struct {
+		*analysis.Estimates
+		Yours        *Player
+		Test, Colour bool
+	}{&r.Estimates, r.firstOfYours(), q != nil, screen.Colour})
 	stopping := r.StoppingLines()
 	s.table(r.brief(screen, players))
 	s.lines("")
@@ -71,7 +74,7 @@ func (s *sheet) brief(r *Document, screen Screen) {
 		words.Plain.Say("more", struct {
 			Screen
 			Test bool
-		}{screen, r.Stopping.Ratio != nil}))...)
+		}{screen, q != nil}))...)
 }
 
 // head says what was played.
@@ -89,23 +92,6 @@ func (r *Document) seeds() []uint64 {
 		return r.Run.Seeds
 	}
 	return []uint64{r.Run.Plan.Seed}
-}
-
-// legend explains the columns.
-func (r *Document) legend(screen Screen) []string {
-	e := &r.Estimates
-	if e.NothingToRank() || e.Leagues == 0 {
-		return nil
-	}
-	marks := "> significantly above the next, ~ no evidence."
-	if first := r.firstOfYours(); first != nil {
-		marks = fmt.Sprintf("%s: %s is significantly above, %s: below, ~: no evidence, *: yours.", screen.sign("+"), words.Printable(first.Name), screen.sign("-"))
-	}
-	return []string{pointsLegend(e) + "; places: possible by expected points in this field; " + marks}
-}
-
-func pointsLegend(e *analysis.Estimates) string {
-	return fmt.Sprintf("sorted by points per match without the luck of the draw, ± their %s interval; raw: as the referee gave them", words.Plain.Level(e.Level))
 }
 
 // firstOfYours is the user's player with the best place; nil for none.
@@ -155,7 +141,7 @@ func (s *sheet) details(r *Document) {
 	s.lines(r.head(), "")
 	s.table(r.columns(false))
 	s.lines("")
-	s.lines(slices.Concat(r.verdict(), r.StoppingLines(), r.rankingLines(), r.WarningLines())...)
+	s.lines(slices.Concat(words.Plain.Say("verdict", &r.Estimates), r.StoppingLines(), words.Plain.Say("ranking", r), r.WarningLines())...)
 	s.oneLeague(r)
 	s.otherFields(r)
 	s.faults(r)
@@ -173,40 +159,6 @@ func (r *Document) columns(paper bool) []column {
 		rows[k].Paper = paper // whose pairs have p-values
 	}
 	return columnsOf(table, rows)
-}
-
-// verdict says what the order of the table is worth, beyond the answer.
-func (r *Document) verdict() []string {
-	e := &r.Estimates
-	switch {
-	case e.Leagues < 2:
-		return nil
-	case e.NothingToRank():
-		return []string{"Here " + words.Plain.Narrower(e) + "."}
-	}
-	return []string{words.Plain.Neighbours(e) + "; " + words.Plain.Narrower(e) + "."}
-}
-
-// rankingLines say what the order as a whole is worth, and how much of the first
-// player's estimate is due to its selection.
-func (r *Document) rankingLines() []string {
-	e := &r.Estimates
-	if e.Leagues < 2 || e.NothingToRank() {
-		return nil
-	}
-	about := struct {
-		*Document
-		Differ, Holm int
-	}{Document: r}
-	for _, c := range e.Ranking.Comparisons {
-		if c.Verdict == analysis.Different {
-			about.Differ++
-		}
-		if c.Verdict != analysis.Equal && c.Holm <= 1-e.Ranking.Level {
-			about.Holm++
-		}
-	}
-	return words.Plain.Say("ranking", about)
 }
 
 // factLines say what was played, and how to recognise it.

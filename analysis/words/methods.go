@@ -69,13 +69,6 @@ func Verdict(e *analysis.Estimates, c analysis.Comparison) string {
 	return e.Players[c.A].Name + " is better"
 }
 
-// Neighbours counts the verdicts on strategies next to each other in the ranking.
-func (s Style) Neighbours(e *analysis.Estimates) string {
-	all := len(e.Neighbours())
-	different, equal := e.Distinguishable()
-	return s.Say("neighbours", struct{ All, Different, Equal, Rest int }{all, different, equal, all - different - equal})[0]
-}
-
 // Narrower says what adjusting points gains, without a capital or a period.
 func (s Style) Narrower(e *analysis.Estimates) string { return s.Say("narrower", e)[0] }
 

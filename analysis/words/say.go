@@ -60,7 +60,11 @@ func (s Style) functions() template.FuncMap {
 		"number":   func(x any, decimals int) string { return s.Number(reflect.ValueOf(x).Float(), decimals) },
 		"count":    func(n any) string { return s.Count(whole(n)) },
 		"plural":   func(n any, thing string) string { return s.Plural(whole(n), thing) },
-		"add":      func(a, b int64) int64 { return a + b },
+		"add":      func(a, b any) int64 { return whole(a) + whole(b) },
+		"over":     func(x, y float64) float64 { return x / y },
+		"tally":    tally,
+		"mark":     Mark,
+		"change":   s.Change,
 		"minus":    func(x float64) float64 { return -x },
 		"tail":     func(list []string, n int) []string { return list[max(0, len(list)-n):] },
 		"mebibyte": func(n uint64) uint64 { return (n + 1<<20 - 1) >> 20 }, // rounded up: nothing takes 0 MiB
@@ -103,4 +107,13 @@ func unseen(level float64, leagues int) string {
 func roughly(n int) int {
 	unit := int(math.Pow10(int(math.Log10(float64(n)))))
 	return (n + unit - 1) / unit * unit
+}
+
+// tally counts comparisons by their marks.
+func tally(list []analysis.Comparison) map[string]int {
+	n := make(map[string]int)
+	for _, c := range list {
+		n[Mark(c.Verdict)]++
+	}
+	return n
 }

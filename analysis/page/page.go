@@ -76,24 +76,15 @@ var themeCSS string
 // variables, in light and dark, and how it shows that a part scrolls.
 func Theme() string { return themeCSS }
 
-// functions are those that the templates call.
+// functions are those that the templates call beside [words.Style.Functions].
 var functions = template.FuncMap{
-	"bySize":          words.BySize,
-	"decimals":        words.RowDecimals,
-	"headline":        words.Headline,
-	"sign":            words.Sign,
-	"styles":          styles,
-	"policy":          Policy,
-	"script":          func() template.JS { return copyJS },
-	"assumedOfFields": func() string { return words.AssumedOfFields },
-	"mostCurves":      func() int { return mostCurves },
-	"join":            strings.Join,
-	"next":            func(i int) int { return i + 1 },
-	"last":            func(n int) int { return n - 1 },
-	"count":           func(n int) string { return words.Typeset.Count(int64(n)) },
-	"plural":          func(n int, thing string) string { return words.Typeset.Plural(int64(n), thing) },
-	"share":           share,
-	"part":            func(n, whole int64) string { return words.Typeset.Count(n) + " (" + share(n, whole) + ")" },
+	"headline":   words.Headline,
+	"styles":     styles,
+	"policy":     Policy,
+	"script":     func() template.JS { return copyJS },
+	"mostCurves": func() int { return mostCurves },
+	"share":      share,
+	"part":       func(n, whole int64) string { return words.Typeset.Count(n) + " (" + share(n, whole) + ")" },
 	"lost": func(p analysis.Pair) string { // by both
 		if n := p.Matches - p.WinsA - p.WinsB - p.Draws; n > 0 {
 			return words.Typeset.Count(n) + " (" + share(n, p.Matches) + ")"
@@ -109,7 +100,7 @@ func share(part, whole int64) string { return words.Typeset.Percent(float64(part
 // are escaped; no character of theirs turns the text around it.
 func render(page, name string, data any) (template.HTML, error) {
 	var b bytes.Buffer
-	t := template.Must(template.New("").Funcs(functions).Parse(page))
+	t := template.Must(template.New("").Funcs(words.Typeset.Functions()).Funcs(functions).Parse(page))
 	err := t.ExecuteTemplate(&b, name, data)
 	return template.HTML(strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\u00a0' || unicode.IsPrint(r) {

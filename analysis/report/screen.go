@@ -82,9 +82,9 @@ func (r *Document) head() string {
 	return words.Plain.Say("head", struct {
 		*Document
 		Legs     int
-		Seeds    string
+		Seeds    []uint64
 		Standard float64
-	}{r, r.Run.Plan.Legs, words.Seeds(r.seeds()), analysis.DefaultLevel})[0]
+	}{r, r.Run.Plan.Legs, r.seeds(), analysis.DefaultLevel})[0]
 }
 
 func (r *Document) seeds() []uint64 {
@@ -177,7 +177,7 @@ func (r *Document) factLines() []string {
 // the next.
 func (s *sheet) oneLeague(r *Document) {
 	e := &r.Estimates
-	lines := words.Plain.OneLeague(e)
+	lines := words.Plain.Say("one league", e)
 	if e.Leagues < 2 || len(lines) == 0 {
 		return
 	}

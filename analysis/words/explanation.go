@@ -44,9 +44,6 @@ func (s Style) Sample(x *explain.Explanations) string {
 		s.Plural(int64(x.Learnt), "league"), s.Plural(int64(x.Judged), "other"), s.Count(int64(x.Leagues)))
 }
 
-// smallestShare is the smallest share of a population that is worth naming.
-const smallestShare = 0.01
-
 // BySize returns the members of a population, those with the largest final share
 // first; members with equal or unknown shares stand by their Borda scores.
 func BySize(v *population.View) []int {
@@ -65,16 +62,9 @@ func BySize(v *population.View) []int {
 // known. Payoffs have a fixed number of decimals; at most most survivors are named, or
 // all if most is 0.
 func (s Style) Population(v *population.View, decimals, most int) string {
-	about := struct {
+	return s.Say("population", struct {
 		*population.View
 		Decimals, Most int
-		Left           []string
 		Settled        float64
-	}{v, decimals, most, nil, population.SettledGap}
-	for _, i := range BySize(v) {
-		if m := v.Members[i]; m.Share.Estimate >= smallestShare {
-			about.Left = append(about.Left, fmt.Sprintf("%s %s (%s)", m.Name, s.Percent(m.Share.Estimate), s.Range(m.Share, 100, 1)))
-		}
-	}
-	return s.Say("population", about)[0]
+	}{v, decimals, most, population.SettledGap})[0]
 }

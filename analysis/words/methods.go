@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/strategylab/strategylab/analysis"
 )
@@ -20,10 +19,11 @@ func (s Style) Methods(e *analysis.Estimates, legs int, draw string, seeds []uin
 	}
 	return s.Say("methods", struct {
 		*analysis.Estimates
-		Legs                   int
-		Draw, Seeds, Corrected string
-		Intervals              []string
-	}{e, legs, draw, Seeds(seeds), method(e.Ranking.Method), intervals})[0]
+		Legs            int
+		Seeds           []uint64
+		Draw, Corrected string
+		Intervals       []string
+	}{e, legs, seeds, draw, method(e.Ranking.Method), intervals})[0]
 }
 
 // method is the name of a method in a sentence.
@@ -33,18 +33,6 @@ func method(m analysis.Method) string {
 		analysis.ByEvents: "the method of Korn and Graubard", analysis.ByMixture: "confidence sequences from a mixture of t statistics",
 		analysis.ByBetting: "confidence sequences from betting", analysis.ByStepDown: "the step-down method of Romano and Wolf", analysis.ByHolm: "Holm's method",
 	}[m], "the method "+string(m))
-}
-
-// Seeds names the seeds of one or several runs.
-func Seeds(seeds []uint64) string {
-	var all []string
-	for _, seed := range seeds {
-		all = append(all, strconv.FormatUint(seed, 10))
-	}
-	if len(all) == 1 {
-		return "seed " + all[0]
-	}
-	return "seeds " + List(all, "and", 0)
 }
 
 // NotReproducible says that a rerun of a plan may give other leagues.

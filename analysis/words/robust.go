@@ -13,11 +13,6 @@ import (
 // oftenFirst is the share of resampled fields from which on a strategy is named.
 const oftenFirst = 0.1
 
-// AssumedOfFields says what the numbers about other fields rest on.
-const AssumedOfFields = "These fields were not played. Their points are put together from the pairs of this run, as if what two strategies score " +
-	"against each other did not depend on the others in the field; a strategy that carries what it learns from one opponent to the next breaks that. " +
-	"'experiment --without' plays such a field."
-
 // Robustness says how the first of an experiment would do in other fields.
 func (s Style) Robustness(e *analysis.Estimates, r *robust.Robustness) []string {
 	type without struct {

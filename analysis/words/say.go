@@ -40,14 +40,14 @@ func (s Style) Say(passage string, about any) []string {
 // passages are the templates by style.
 var passages = sync.OnceValue(func() (list [2]*template.Template) {
 	for s := range list {
-		list[s] = template.Must(template.New("").Funcs(Style(s).functions()).Parse(sentences + tables))
+		list[s] = template.Must(template.New("").Funcs(Style(s).Functions()).Parse(sentences + tables))
 	}
 	return list
 })
 
-// functions are what the passages call. Numbers may be of any kind of integer, and estimates
+// Functions are what passages and pages call. Numbers may be of any kind of integer, and estimates
 // intervals of one.
-func (s Style) functions() template.FuncMap {
+func (s Style) Functions() template.FuncMap {
 	whole := func(n any) int64 { return reflect.ValueOf(n).Int() }
 	hundred := func(x float64) string { return s.Number(100*x, 1) }
 	estimate := func(e any) analysis.Estimate {
@@ -77,7 +77,6 @@ func (s Style) functions() template.FuncMap {
 		"shell": ShellWord, "digits": RowDecimals, "looked": analysis.ErrorOfLooks, "unseen": unseen, "roughly": roughly,
 		"errors":     func(level float64) float64 { return 1 - level },
 		"ratio":      func(chance float64) string { return s.Number(1/chance, 0) },
-		"assumed":    func() string { return AssumedOfFields },
 		"plain":      func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) },
 		"confidence": func(level float64) string { return fmt.Sprintf("%.4g", 100*level) },
 		"rate":       func(level float64) string { return fmt.Sprintf("%.3g", 100*(1-level)) },
@@ -86,7 +85,7 @@ func (s Style) functions() template.FuncMap {
 		"interval": func(x, low, high float64) analysis.Estimate {
 			return analysis.Estimate{Estimate: x, Low: low, High: high}
 		},
-		"span":      func(e analysis.Estimate, decimals int) string { return s.Range(e, 1, decimals) },
+		"span": s.Range, "bysize": BySize,
 		"share":     func(e any) string { return s.Share(estimate(e)) },
 		"plusminus": func(e any, scale float64, decimals int) string { return PlusMinus(estimate(e), scale, decimals) },
 		"ranged":    s.WithRange, "sign": Sign,

@@ -334,7 +334,7 @@ func TestOneLeague(t *testing.T) {
 		}
 	}
 	plain := "anna has more points than bert in 60.0 % (50.0 to 70.0) and than dora in 80.0 % (70.0 to 90.0) of leagues, and takes the title in 20.0 % (15.0 to 25.0)."
-	if got := Plain.OneLeague(e); !slices.Equal(got, []string{plain}) {
+	if got := Plain.Say("one league", e); !slices.Equal(got, []string{plain}) {
 		t.Errorf("got %q", got)
 	}
 	if got := newLead(e, nil).Titled; got != "" {
@@ -351,7 +351,7 @@ func TestOneLeague(t *testing.T) {
 		"bert takes more titles than anna (35.0 % against 20.0 %, p 0.0030), though it does not score more.",
 		"dora takes more titles than anna (30.0 % against 20.0 %, p 0.0030), though it scores less.",
 	}
-	if got := Plain.OneLeague(e); !slices.Equal(got, want) {
+	if got := Plain.Say("one league", e); !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	if got := newLead(e, nil).Titled; got != "bert" {
@@ -360,7 +360,7 @@ func TestOneLeague(t *testing.T) {
 	set(3, 20, 60)
 	set(4, 20, 60)
 	set(5, 60, 20)
-	if got := Plain.OneLeague(e); len(got) != 5 || got[4] != "The same holds for 2 other pairs." {
+	if got := Plain.Say("one league", e); len(got) != 5 || got[4] != "The same holds for 2 other pairs." {
 		t.Errorf("got %q", got)
 	}
 }

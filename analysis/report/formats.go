@@ -125,7 +125,8 @@ func WritePaper(w io.Writer, r *Document, m Markup) error {
 	for k, p := range r.Pairs {
 		pairs = append(pairs, pair{p, e.Pairs[k], !e.NothingToRank() && e.Leagues > 1})
 	}
-	methods := []string{words.Plain.Methods(e, r.Run.Plan.Legs, r.Run.Plan.Draw, r.seeds())}
+	ranking := slices.DeleteFunc(r.columns(), func(c column) bool { return c.Head == "" }) // marks, which p of the pairs is for
+	methods := []string{words.Plain.Say("methods", r)[0]}
 	if r.Facts.Digest != "" {
 		methods = append(methods, "The digest of the results is "+words.Printable(r.Facts.Digest)+".")
 	}
@@ -134,7 +135,7 @@ func WritePaper(w io.Writer, r *Document, m Markup) error {
 	if err := t.ExecuteTemplate(w, string(m), struct {
 		Result, Methods string
 		Ranking, Pairs  []column
-	}{strings.Join(slices.Concat(r.ConfirmationLines(), r.Answer), " "), strings.Join(methods, " "), r.columns(true), columnsOf("pairs", pairs)}); err != nil {
+	}{strings.Join(slices.Concat(r.ConfirmationLines(), r.Answer), " "), strings.Join(methods, " "), ranking, columnsOf("pairs", pairs)}); err != nil {
 		return fmt.Errorf("write paper: %w", err)
 	}
 	return nil

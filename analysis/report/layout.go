@@ -44,7 +44,6 @@ func columnsOf[T any](table string, rows []T) (list []column) {
 type row struct {
 	*Player
 	Ranked, Placed, Failing bool // the players are: by points, by places too; some by failing
-	Paper                   bool // without marks
 	Mark                    string
 	Cells                   cells
 	Next                    *analysis.Comparison // with the next; nil for the last

@@ -36,12 +36,6 @@ type Ratio struct {
 	sequential.Report
 }
 
-// Stopped is how a run ended, for other programs.
-type Stopped struct {
-	Why     string `json:"why"`
-	Leagues int    `json:"leagues"`
-}
-
 // Sequential says that all intervals, tiers and p-values of a document hold after every
 // league at once, and by which method.
 type Sequential struct {
@@ -104,15 +98,10 @@ func (r *Document) ratioTest() *RatioTest {
 // StoppingLines say why a run ended and what its intervals rest on; nothing for a run
 // of a fixed number of leagues.
 func (r *Document) StoppingLines() []string {
-	e := &r.Estimates
-	if r.Stopping.Options == nil {
-		return nil
-	}
 	return words.Plain.Say("stopped", struct {
-		Leagues, Most, BurnIn int
-		First                 string
-		Stopping              Stopping
-	}{e.Leagues, r.Run.Plan.Runs, sequential.BurnIn, e.Players[e.Order[0]].Name, r.Stopping})
+		*Document
+		BurnIn int
+	}{r, sequential.BurnIn})
 }
 
 // Warning says why intervals, places and tiers may not hold. The bounds of a finite
@@ -212,10 +201,4 @@ func (r *Document) confirms() *Confirms {
 func (r *Document) ConfirmationLines() []string { return words.Plain.Say("confirmation", r.Confirms) }
 
 // AssertionLines say for each assertion whether it holds, and why.
-func AssertionLines(list []assert.Outcome) []string {
-	estimated := slices.DeleteFunc(slices.Clone(list), func(o assert.Outcome) bool { return o.Counted })
-	return words.Plain.Say("assertions", struct {
-		List      []assert.Outcome
-		Estimated int
-	}{list, len(estimated)})
-}
+func AssertionLines(list []assert.Outcome) []string { return words.Plain.Say("assertions", list) }

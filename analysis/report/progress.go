@@ -91,13 +91,11 @@ func (p Progress) columns(shown []int) []column {
 // Decision says in a sentence how close the stopping rule is to its decision; it is empty
 // without one.
 func (p Progress) Decision() string {
-	c := p.Closeness
-	if c == nil {
+	if p.Closeness == nil {
 		return ""
 	}
 	return words.Plain.Say("closeness", struct {
-		First                          string
-		Others, BurnIn, Decided, Pairs int
-		Closeness                      *Closeness
-	}{p.Plan.Field[p.Standings[0].Field].Name, len(p.Standings) - 1, sequential.BurnIn, c.Apart + c.Within, c.Apart + c.Within + c.Open, c})[0]
+		Progress
+		BurnIn int
+	}{p, sequential.BurnIn})[0]
 }

@@ -78,21 +78,7 @@ func (s *sheet) brief(r *Document, screen Screen) {
 }
 
 // head says what was played.
-func (r *Document) head() string {
-	return words.Plain.Say("head", struct {
-		*Document
-		Legs     int
-		Seeds    []uint64
-		Standard float64
-	}{r, r.Run.Plan.Legs, r.seeds(), analysis.DefaultLevel})[0]
-}
-
-func (r *Document) seeds() []uint64 {
-	if r.Run.Seeds != nil {
-		return r.Run.Seeds
-	}
-	return []uint64{r.Run.Plan.Seed}
-}
+func (r *Document) head() string { return words.Plain.Say("head", r)[0] }
 
 // firstOfYours is the user's player with the best place; nil for none.
 func (r *Document) firstOfYours() *Player {
@@ -100,14 +86,6 @@ func (r *Document) firstOfYours() *Player {
 		return &r.Players[i]
 	}
 	return nil
-}
-
-// sign writes a mark with the characters of the screen.
-func (s *Screen) sign(mark string) string {
-	if s.Colour {
-		return cmp.Or(map[string]string{"+": "✓", "-": "✗"}[mark], mark)
-	}
-	return mark
 }
 
 // brief has the columns of a first look at some players. Marks compare each with the user's
@@ -123,7 +101,9 @@ func (r *Document) brief(screen Screen, players []Player) []column {
 		} else if first != nil {
 			p.Mark = words.Against(&r.Estimates, first.Field, p.Field)
 		}
-		p.Mark = screen.sign(p.Mark)
+		if screen.Colour {
+			p.Mark = cmp.Or(map[string]string{"+": "✓", "-": "✗"}[p.Mark], p.Mark)
+		}
 	}
 	return embolden(columnsOf("brief", rows), func(row int) bool { return players[row].Yours }, func(head, cell string) string {
 		switch head {
@@ -139,7 +119,7 @@ func (r *Document) brief(screen Screen, players []Player) []column {
 // details writes all columns and what the numbers rest on.
 func (s *sheet) details(r *Document) {
 	s.lines(r.head(), "")
-	s.table(r.columns(false))
+	s.table(r.columns())
 	s.lines("")
 	s.lines(slices.Concat(words.Plain.Say("verdict", &r.Estimates), r.StoppingLines(), words.Plain.Say("ranking", r), r.WarningLines())...)
 	s.oneLeague(r)
@@ -150,15 +130,11 @@ func (s *sheet) details(r *Document) {
 
 // columns renders all cells. If nothing can be ranked, only the columns that say
 // something about the players remain.
-func (r *Document) columns(paper bool) []column {
-	rows, table := r.rows(r.Players), "ranked"
+func (r *Document) columns() []column {
 	if r.Estimates.NothingToRank() {
-		table = "unranked"
+		return columnsOf("unranked", r.rows(r.Players))
 	}
-	for k := range rows {
-		rows[k].Paper = paper // whose pairs have p-values
-	}
-	return columnsOf(table, rows)
+	return columnsOf("ranked", r.rows(r.Players))
 }
 
 // factLines say what was played, and how to recognise it.

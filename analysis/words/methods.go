@@ -3,28 +3,9 @@ package words
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/strategylab/strategylab/analysis"
 )
-
-// Methods says for a paper how the numbers of a run came about: what was played, what the
-// numbers are, and how intervals and comparisons were made. legs is how often two players met in a league.
-func (s Style) Methods(e *analysis.Estimates, legs int, draw string, seeds []uint64) string {
-	var intervals []string
-	for i := range e.Players {
-		if m := method(e.Players[i].Adjusted.Method); !slices.Contains(intervals, m) {
-			intervals = append(intervals, m)
-		}
-	}
-	return s.Say("methods", struct {
-		*analysis.Estimates
-		Legs            int
-		Seeds           []uint64
-		Draw, Corrected string
-		Intervals       []string
-	}{e, legs, seeds, draw, method(e.Ranking.Method), intervals})[0]
-}
 
 // method is the name of a method in a sentence.
 func method(m analysis.Method) string {

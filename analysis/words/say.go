@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -74,6 +75,7 @@ func (s Style) Functions() template.FuncMap {
 			return Shorten(Printable(line), width)
 		},
 		"none": func() []string { return nil }, "append": func(list []string, text string) []string { return append(list, text) },
+		"has": slices.Contains[[]string], "method": method, "standard": func() float64 { return analysis.DefaultLevel },
 		"shell": ShellWord, "digits": RowDecimals, "looked": analysis.ErrorOfLooks, "unseen": unseen, "roughly": roughly,
 		"errors":     func(level float64) float64 { return 1 - level },
 		"ratio":      func(chance float64) string { return s.Number(1/chance, 0) },

@@ -69,15 +69,8 @@ func (s *source) Verdict() string {
 
 // Notes are warnings that belong above everything else.
 func (s *source) Notes() []string {
-	stopping := s.StoppingLines()
-	notes := slices.Concat(s.ConfirmationLines(), stopping)
-	if n := s.E.Leagues; len(stopping) == 0 && n < s.Run.Plan.Runs {
-		notes = append(notes, fmt.Sprintf("The run was stopped after %s of %s leagues; this page shows those.", s.Style.Count(int64(n)), s.Style.Count(int64(s.Run.Plan.Runs))))
-	}
-	if !s.E.Fair {
-		notes = append(notes, "The draw is biased: choosing the likelier parity pays, and the two players of a match no longer expect the same.")
-	}
-	return slices.Concat(notes, s.Run.ReproducibleLines(), s.WarningLines(), s.Run.Facts.QuarantineLines(), s.Run.Facts.SpenderLines(), s.Run.Facts.AgentLines())
+	return slices.Concat(s.ConfirmationLines(), s.StoppingLines(), s.Style.Say("shortened", s.Document), s.Run.ReproducibleLines(), s.WarningLines(),
+		s.Run.Facts.QuarantineLines(), s.Run.Facts.SpenderLines(), s.Run.Facts.AgentLines())
 }
 
 // Shaded reports whether a row of the ranking, from 0, lies on a shaded band: bands

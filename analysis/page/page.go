@@ -85,13 +85,8 @@ var functions = template.FuncMap{
 	"mostCurves": func() int { return mostCurves },
 	"share":      share,
 	"part":       func(n, whole int64) string { return words.Typeset.Count(n) + " (" + share(n, whole) + ")" },
-	"lost": func(p analysis.Pair) string { // by both
-		if n := p.Matches - p.WinsA - p.WinsB - p.Draws; n > 0 {
-			return words.Typeset.Count(n) + " (" + share(n, p.Matches) + ")"
-		}
-		return ""
-	},
-	"mebibytes": func(n uint64) string { return words.Typeset.Number(float64(n)/(1<<20), 1) },
+	"lost":       func(p analysis.Pair) int64 { return p.Matches - p.WinsA - p.WinsB - p.Draws }, // by both
+	"mebibytes":  func(n uint64) string { return words.Typeset.Number(float64(n)/(1<<20), 1) },
 }
 
 func share(part, whole int64) string { return words.Typeset.Percent(float64(part) / float64(whole)) }

@@ -122,12 +122,4 @@ func (f Facts) AgentLines() []string { return words.Plain.Say("agents", f.Agents
 
 // ReproducibleLines say why a rerun of the plan may give other leagues; nothing if it does
 // not.
-func (r Run) ReproducibleLines() []string {
-	switch {
-	case r.Facts.Reproducible:
-		return nil
-	case !r.Plan.Reproducible():
-		return []string{"Not reproducible: agents have a clock and randomness of their own. A rerun with the answers that --cassette DIR has kept gives the same leagues."}
-	}
-	return []string{words.NotReproducible}
-}
+func (r Run) ReproducibleLines() []string { return words.Plain.Say("reproducible", r) }

@@ -72,18 +72,11 @@ func WritePopulationTable(w io.Writer, p Population, width int) error {
 	s.lines("", "Points per match against each (columns in the order of the rows):", "")
 	s.table(columnsOf("payoffs", rows))
 	s.lines("")
-	s.lines(p.notes()...)
-	return s.send(w, "population")
-}
-
-// notes say where the population ends, and what the columns mean.
-func (p *Population) notes() []string {
-	end := words.Printable(words.Plain.Population(p.View, 4, 0))
-	if p.View.Trajectory == nil {
-		end += " Add copies to the field (NAME*2), or let 'experiment' write its report, for which it plays mirror leagues."
-	}
-	return append([]string{end}, words.Plain.Say("columns of a population", struct {
+	s.lines(words.Plain.Say("notes of a population", struct {
+		*population.View
+		End   string
 		Size  int
 		Level float64
-	}{population.Size, p.Estimates.Level})...)
+	}{v, words.Plain.Population(v, 4, 0), population.Size, p.Estimates.Level})...)
+	return s.send(w, "population")
 }

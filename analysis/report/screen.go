@@ -201,8 +201,7 @@ func WriteMatch(w io.Writer, plan results.Plan, est analysis.Estimates) error {
 		*analysis.Estimates
 		analysis.Pair
 		Plan results.Plan
-		Wins [2]int64
-	}{&est, est.Pairs[0], plan, [2]int64{est.Pairs[0].WinsA, est.Pairs[0].WinsB}}
+	}{&est, est.Pairs[0], plan}
 	var s sheet
 	s.lines(words.Plain.Say("met", about)[0], "")
 	s.lines(words.Plain.Say("match", about)...)

@@ -124,13 +124,6 @@ func (s Style) around(e analysis.Estimate) string {
 	return s.Range(e, 1, brief(e))
 }
 
-func all(others int) string {
-	if others > 2 {
-		return fmt.Sprintf("all %d others", others)
-	}
-	return [...]string{"none", "the other", "both others"}[others]
-}
-
 // standing says where one of the user's strategies stands.
 func (s Style) standing(e *analysis.Estimates, i int) string {
 	places, least := e.Ranking.Places[i], ""

@@ -16,9 +16,6 @@ func method(m analysis.Method) string {
 	}[m], "the method "+string(m))
 }
 
-// NotReproducible says that a rerun of a plan may give other leagues.
-const NotReproducible = "Not reproducible: time limits or lost connections decided matches, and a rerun may differ."
-
 // Mark says in one character what is known of a difference: ">" it is significant, "="
 // both scored the same in every league, "~" no evidence.
 func Mark(v analysis.Verdict) string {

@@ -56,7 +56,7 @@ func (s Style) Functions() template.FuncMap {
 	}
 	return template.FuncMap{
 		"name": Printable, "list": List, "join": strings.Join, "quote": s.Quote, "memory": memory, "ordinal": Ordinal, "places": placeRange, "placed": s.Places,
-		"around": s.around, "about": s.About, "pvalue": PValue, "all": all, "cause": Cause, "replay": ReplayCommand,
+		"around": s.around, "about": s.About, "pvalue": PValue, "cause": Cause, "replay": ReplayCommand,
 		"signed": s.Signed, "percent": s.Percent, "level": s.Level, "times": s.Times, "hundred": hundred, "root": math.Sqrt,
 		"number":   func(x any, decimals int) string { return s.Number(reflect.ValueOf(x).Float(), decimals) },
 		"count":    func(n any) string { return s.Count(whole(n)) },

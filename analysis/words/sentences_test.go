@@ -116,7 +116,7 @@ func TestShortSentences(t *testing.T) {
 	}
 	const other = "; a strategy that fails or changes for a whole league now and then breaks that, and "
 	texts(t, [][2]string{
-		{all(1), "the other"}, {all(2), "both others"}, {all(3), "all 3 others"},
+		{Plain.Say("all", 1)[0], "the other"}, {Plain.Say("all", 2)[0], "both others"}, {Plain.Say("all", 3)[0], "all 3 others"},
 		{confirmed("anna", 1, 1, 1), "anna, first there, is significantly first here, too, which confirms it"},
 		{confirmed("bert", 2, 2, 3), "bert, first there, is 2nd (2nd to 3rd) here, which refutes it"},
 		{confirmed("carl", 3, 1, 3), "carl, first there, is 3rd (1st to 3rd) here, which neither confirms nor refutes it"},

@@ -30,10 +30,7 @@ func round(x float64) float64 {
 
 // significant keeps three significant digits of a p-value.
 func significant(p float64) float64 {
-	short, err := strconv.ParseFloat(strconv.FormatFloat(p, 'g', 3, 64), 64)
-	if err != nil {
-		return p
-	}
+	short, _ := strconv.ParseFloat(strconv.FormatFloat(p, 'g', 3, 64), 64) // as it was written
 	return short
 }
 

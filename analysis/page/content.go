@@ -70,7 +70,7 @@ func (s *source) Verdict() string {
 // Notes are warnings that belong above everything else.
 func (s *source) Notes() []string {
 	return slices.Concat(s.ConfirmationLines(), s.StoppingLines(), s.Style.Say("shortened", s.Document), s.Run.ReproducibleLines(), s.WarningLines(),
-		s.Run.Facts.QuarantineLines(), s.Run.Facts.SpenderLines(), s.Run.Facts.AgentLines())
+		s.Run.Facts.Lines())
 }
 
 // Shaded reports whether a row of the ranking, from 0, lies on a shaded band: bands

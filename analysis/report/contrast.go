@@ -103,6 +103,13 @@ type change struct {
 	Was, Is, By, Half float64
 }
 
+// units are how changes of quantities are said.
+var units = map[analysis.Quantity]change{
+	analysis.Adjusted: {Scale: 1, Decimals: 4, What: "adjusted points"},
+	analysis.Differ:   {Scale: 100, Decimals: 2, What: "percentage points of differing"},
+	analysis.Rank:     {Scale: 1, Decimals: 2, What: "places"},
+}
+
 // rows has one for each strategy of some.
 func (c *Contrast) rows(players []contrast.Player) (rows []changedRow) {
 	for _, p := range players {
@@ -112,15 +119,8 @@ func (c *Contrast) rows(players []contrast.Player) (rows []changedRow) {
 			for _, o := range players {
 				all = append(all, o.Effects[k].Difference)
 			}
-			x := change{Effect: e}
-			switch e.Measure.Quantity {
-			case analysis.Adjusted:
-				x.Scale, x.Decimals, x.What = 1, 4, "adjusted points"
-			case analysis.Differ:
-				x.Scale, x.Decimals, x.What = 100, 2, "percentage points of differing"
-			case analysis.Rank:
-				x.Scale, x.Decimals, x.What = 1, 2, "places"
-			}
+			x := units[e.Measure.Quantity]
+			x.Effect = e
 			if e.Measure.Unchanged {
 				x.What += " of spill-over"
 			}

@@ -28,7 +28,7 @@ func WriteExplanationJSON(w io.Writer, x Explanation) error {
 // WriteExplanationTable writes the explanations for people; see [WriteTable].
 func WriteExplanationTable(w io.Writer, x Explanation, width int) error {
 	s := sheet{width: width}
-	s.lines(words.Plain.Sample(&x.Explanations), "")
+	s.lines(words.Plain.Say("sample", x)[0], "")
 	if x.Detail {
 		for k, p := range x.Players {
 			if k > 0 {

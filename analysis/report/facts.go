@@ -50,9 +50,10 @@ type Spender struct {
 	Share      float64 `json:"share"`       // of the time of all scripts and plugins
 }
 
-// SpenderLines name the strategies that took most of the time, if all took five seconds or
-// more and one of them half of it, and the others that took a part worth naming.
-func (f Facts) SpenderLines() []string { return words.Plain.Say("spenders", f.Spenders) }
+// Lines name the quarantined programs and the players that lost by them, and say how agents
+// fared. They name the strategies that took most of the time, if all took five seconds or more
+// and one of them half of it, and the others that took a part worth naming.
+func (f Facts) Lines() []string { return words.Plain.Say("fared", f) }
 
 // Share is what one worker of a cluster has played of a run. It depends on who was there.
 type Share struct {
@@ -90,9 +91,6 @@ type Process struct {
 // ProcessLines says what processes of their own took, a line each.
 func (f Facts) ProcessLines() []string { return words.Plain.Say("processes", f.Processes) }
 
-// QuarantineLines name the quarantined programs and the players that lost by them.
-func (f Facts) QuarantineLines() []string { return words.Plain.Say("quarantined", f.Processes) }
-
 // Agent is how an agent that is served over HTTP fared. It depends on the machine.
 type Agent struct {
 	Name     string       `json:"name"`
@@ -116,9 +114,6 @@ type AgentFault struct {
 	Count int    `json:"count"`
 	Cause string `json:"cause"` // of the first
 }
-
-// AgentLines say how the agents of a run fared.
-func (f Facts) AgentLines() []string { return words.Plain.Say("agents", f.Agents) }
 
 // ReproducibleLines say why a rerun of the plan may give other leagues; nothing if it does
 // not.

@@ -168,13 +168,7 @@ func (r *Document) warnings() (list []Warning) {
 }
 
 // WarningLines are the texts of the warnings.
-func (r *Document) WarningLines() []string {
-	var lines []string
-	for _, w := range r.Warnings {
-		lines = append(lines, w.Text)
-	}
-	return lines
-}
+func (r *Document) WarningLines() []string { return words.Plain.Say("warnings", r.Warnings) }
 
 // Confirms says how the first of another run does in one with a fresh seed.
 type Confirms struct {

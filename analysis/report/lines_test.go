@@ -35,7 +35,7 @@ func TestSpendersAreNamed(t *testing.T) {
 		{facts(40, 8, 1, 1), []string{"Of 50.0 s of processor time that scripts and plugins took: a 80.0 %, b 16.0 %."}},
 		{facts(6), []string{"Of 6.0 s of processor time that scripts and plugins took: a 100.0 %."}},
 	} {
-		if got := tc.facts.SpenderLines(); !slices.Equal(got, tc.want) {
+		if got := tc.facts.Lines(); !slices.Equal(got, tc.want) {
 			t.Errorf("%v: %q, want %q", tc.facts.Spenders, got, tc.want)
 		}
 	}

@@ -70,7 +70,7 @@ func (s *sheet) brief(r *Document, screen Screen) {
 	s.lines("")
 	s.lines(slices.Concat(legend, stopping[:max(0, len(stopping)-1)], r.WarningLines())...) // the last is about the method
 	s.faults(r)
-	s.lines(slices.Concat(r.Facts.QuarantineLines(), r.Facts.SpenderLines(), r.Facts.AgentLines(), AssertionLines(r.Assertions), r.ReproducibleLines(), []string{r.head()},
+	s.lines(slices.Concat(r.Facts.Lines(), AssertionLines(r.Assertions), r.ReproducibleLines(), []string{r.head()},
 		words.Plain.Say("more", struct {
 			Screen
 			Test bool
@@ -146,7 +146,7 @@ func (r *Document) factLines() []string {
 	if rate := float64(r.Facts.MatchesPerSecond); !math.IsInf(rate, 0) {
 		about.Rate = int64(max(0, rate))
 	}
-	return slices.Concat(r.Facts.ProcessLines(), r.Facts.SpenderLines(), r.Facts.AgentLines(), words.Plain.Say("played", about), r.ReproducibleLines())
+	return slices.Concat(words.Plain.Say("played", about), r.ReproducibleLines())
 }
 
 // oneLeague writes what to expect of the players in a single league, each compared with

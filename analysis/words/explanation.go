@@ -38,12 +38,6 @@ func memory(order int) string {
 	return fmt.Sprintf("the last %d matches of both", order)
 }
 
-// Sample says which leagues explanations rest on.
-func (s Style) Sample(x *explain.Explanations) string {
-	return fmt.Sprintf("Predictors were chosen on %s and tested on %s, of %s; opponents and learning curves use all leagues.",
-		s.Plural(int64(x.Learnt), "league"), s.Plural(int64(x.Judged), "other"), s.Count(int64(x.Leagues)))
-}
-
 // BySize returns the members of a population, those with the largest final share
 // first; members with equal or unknown shares stand by their Borda scores.
 func BySize(v *population.View) []int {

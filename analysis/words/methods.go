@@ -35,9 +35,6 @@ func Verdict(e *analysis.Estimates, c analysis.Comparison) string {
 	return e.Players[c.A].Name + " is better"
 }
 
-// Narrower says what adjusting points gains, without a capital or a period.
-func (s Style) Narrower(e *analysis.Estimates) string { return s.Say("narrower", e)[0] }
-
 // Record writes how the matches of a player ended: "9 matches: 4 won, 3 tied, 2 lost,
 // 15 points".
 func (s Style) Record(matches, wins, ties, losses, points int64) string {

@@ -112,7 +112,7 @@ func TestShortSentences(t *testing.T) {
 		}{name, place, [2]int{best, worst}})[0]
 	}
 	narrower := func(ratio, differences float64) string {
-		return Plain.Narrower(&analysis.Estimates{VarianceRatio: ratio, DifferenceRatio: differences, Players: make([]analysis.Player, 3)})
+		return Plain.Say("narrower", &analysis.Estimates{VarianceRatio: ratio, DifferenceRatio: differences, Players: make([]analysis.Player, 3)})[0]
 	}
 	const other = "; a strategy that fails or changes for a whole league now and then breaks that, and "
 	texts(t, [][2]string{
@@ -409,7 +409,7 @@ Worst opponent: dora, differs in 40.0 % (38.0 to 42.0)`
 	if lines := Plain.Explanation(p); len(lines) != 3 {
 		t.Errorf("without predictions: %v", lines)
 	}
-	texts(t, [2]string{Plain.Sample(&explain.Explanations{Level: 0.95, Leagues: 1000, Learnt: 501, Judged: 1}),
+	texts(t, [2]string{Plain.Say("sample", &explain.Explanations{Level: 0.95, Leagues: 1000, Learnt: 501, Judged: 1})[0],
 		"Predictors were chosen on 501 leagues and tested on 1 other, of 1,000; opponents and learning curves use all leagues."})
 }
 

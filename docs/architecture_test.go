@@ -103,7 +103,7 @@ var may = map[string][]string{
 	"analysis/export":         {"host/game", "host/results", "analysis"},
 	"analysis/export/parquet": {"analysis/export"},
 	"analysis/robust":         {"analysis"},
-	"analysis/words":          {"host/game", "analysis", "analysis/explain", "analysis/population", "analysis/robust"},
+	"analysis/words":          {"host/game", "analysis", "analysis/population", "analysis/robust"},
 	"analysis/report":         {"analysis", "analysis/assert", "analysis/contrast", "analysis/explain", "analysis/population", "analysis/robust", "analysis/sequential", "analysis/words", "host/results"},
 	"analysis/fairness":       {"analysis", "host/game"},
 	"analysis/calibration":    {"host/game", "host/results", "analysis", "analysis/words"},

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/plots"
 	"github.com/strategylab/strategylab/analysis/words"
 )
@@ -146,16 +145,16 @@ func (s *source) Curve(i int) template.HTML {
 	if len(s.E.Players) > mostCardCurves || len(x.Legs) < 2 {
 		return ""
 	}
-	var known []analysis.Estimate
-	for _, p := range x.Players {
-		known = append(known, slices.DeleteFunc(slices.Clone(p.Learning), func(e analysis.Estimate) bool { return !e.Defined() })...)
-	}
-	if known == nil {
-		return ""
-	}
 	axes := plots.Axes{XLabel: "leg", YLabel: "differ, %", Height: 150, YMin: math.Inf(1)}
-	for _, e := range known {
-		axes.YMin, axes.YMax = min(axes.YMin, 100*e.Low-1), max(axes.YMax, 100*e.High+1)
+	for _, p := range x.Players {
+		for _, e := range p.Learning {
+			if e.Defined() {
+				axes.YMin, axes.YMax = min(axes.YMin, 100*e.Low-1), max(axes.YMax, 100*e.High+1)
+			}
+		}
+	}
+	if math.IsInf(axes.YMin, 1) {
+		return ""
 	}
 	axes.YMin, axes.YMax = max(0, axes.YMin), min(100, axes.YMax)
 	curves, axes := s.learning([]int{i}, func(int, int) bool { return false }, axes)

@@ -87,6 +87,7 @@ var functions = template.FuncMap{
 	"part":       func(n, whole int64) string { return words.Typeset.Count(n) + " (" + share(n, whole) + ")" },
 	"lost":       func(p analysis.Pair) int64 { return p.Matches - p.WinsA - p.WinsB - p.Draws }, // by both
 	"mebibytes":  func(n uint64) string { return words.Typeset.Number(float64(n)/(1<<20), 1) },
+	"cut":        func(fact string) []string { return strings.SplitN(fact, ": ", 2) },
 }
 
 func share(part, whole int64) string { return words.Typeset.Percent(float64(part) / float64(whole)) }

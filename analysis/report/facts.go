@@ -88,9 +88,6 @@ type Process struct {
 	PutAside bool `json:"put_aside"`
 }
 
-// ProcessLines says what processes of their own took, a line each.
-func (f Facts) ProcessLines() []string { return words.Plain.Say("processes", f.Processes) }
-
 // Agent is how an agent that is served over HTTP fared. It depends on the machine.
 type Agent struct {
 	Name     string       `json:"name"`

@@ -94,9 +94,6 @@ func (s *Study) Stop() func(leagues int) bool {
 	return func(int) bool { return s.done() }
 }
 
-// endedByTest is the reason of a run that a sequential test ended.
-const endedByTest = "sprt"
-
 func (s *Study) done() bool {
 	if s.ratio != nil {
 		return s.ratio.Decision() != sequential.Open
@@ -161,7 +158,7 @@ func (s *Study) why() string {
 	all := s.Sums.Leagues() == s.plan.Runs
 	switch {
 	case s.done() && s.ratio != nil:
-		return endedByTest
+		return "sprt"
 	case s.done():
 		return string(s.rule.Options().Rule.Kind)
 	case all && s.rule != nil:

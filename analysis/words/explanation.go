@@ -4,28 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/strategylab/strategylab/analysis/explain"
 	"github.com/strategylab/strategylab/analysis/population"
 )
-
-// Line is one fact about a strategy: "Says even: 49.4 % (48.0 to 50.8)".
-type Line struct{ Head, Text string }
-
-// Explanation says why a player scores what it scores. It returns nothing if no match of
-// the player was decided by choices.
-func (s Style) Explanation(p explain.Player) []Line {
-	if !p.Even.Defined() {
-		return nil
-	}
-	var lines []Line
-	for _, line := range s.Say("explanation", p) {
-		head, text, _ := strings.Cut(line, ": ")
-		lines = append(lines, Line{head, text})
-	}
-	return lines
-}
 
 // memory says what a prediction looks at.
 func memory(order int) string {

@@ -376,13 +376,7 @@ func TestExplanation(t *testing.T) {
 		Met: &explain.Prediction{Interval: interval(0.51), Predictor: "it repeats itself"}, Regret: &explain.Regret{Interval: interval(0.15), Hindsight: around(0.66), Predictor: "it alternates"},
 		Best: &explain.Opponent{Name: "bert", Differ: around(0.7), Rivals: 1}, Worst: &explain.Opponent{Name: "dora", Differ: around(0.4)},
 	}
-	explained := func() string {
-		var lines []string
-		for _, line := range Plain.Explanation(p) {
-			lines = append(lines, line.Head+": "+line.Text)
-		}
-		return strings.Join(lines, "\n")
-	}
+	explained := func() string { return strings.Join(Plain.Say("explanation", p), "\n") }
 	const want = `Says even: 50.0 % (48.0 to 52.0)
 From earlier leagues: predicted in 80.0 % (78.0 to 82.0) from the last 2 matches of both; a choice carries 0.72 bits (1 is a coin, 0 is certain)
 From this league only: no better than a coin: predicted in 51.0 % (49.0 to 53.0) by the rule "it repeats itself"
@@ -402,11 +396,11 @@ Worst opponent: dora, differs in 40.0 % (38.0 to 42.0)`
 			t.Errorf("want %q in\n%s", want, explained())
 		}
 	}
-	if lines := Plain.Explanation(explain.Player{Even: none}); lines != nil {
+	if lines := Plain.Say("explanation", explain.Player{Even: none}); lines != nil {
 		t.Errorf("of a player without choices: %v", lines)
 	}
 	p.Studied = nil
-	if lines := Plain.Explanation(p); len(lines) != 3 {
+	if lines := Plain.Say("explanation", p); len(lines) != 3 {
 		t.Errorf("without predictions: %v", lines)
 	}
 	texts(t, [2]string{Plain.Say("sample", &explain.Explanations{Level: 0.95, Leagues: 1000, Learnt: 501, Judged: 1})[0],

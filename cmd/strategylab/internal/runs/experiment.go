@@ -309,7 +309,7 @@ func (e *experimentRun) present(ctx context.Context, out string, played *lab.Pla
 		}
 	}
 	if e.shown.Format == "csv" { // CSV has no place for them
-		for _, line := range run.Facts.ProcessLines() {
+		for _, line := range words.Plain.Say("processes", run.Facts.Processes) {
 			e.p.Note("%s", line)
 		}
 	}

@@ -69,20 +69,7 @@ func (s *source) Verdict() string {
 
 // Notes are warnings that belong above everything else.
 func (s *source) Notes() []string {
-	return slices.Concat(s.ConfirmationLines(), s.StoppingLines(), s.Style.Say("shortened", s.Document), s.Run.ReproducibleLines(), s.WarningLines(),
-		s.Run.Facts.Lines())
-}
-
-// Shaded reports whether a row of the ranking, from 0, lies on a shaded band: bands
-// alternate where the tier changes.
-func (s *source) Shaded(row int) bool {
-	changes := 0
-	for k := 1; k <= row; k++ {
-		if s.TierOf[s.E.Order[k]] != s.TierOf[s.E.Order[k-1]] {
-			changes++
-		}
-	}
-	return changes%2 == 1
+	return slices.Concat(s.ConfirmationLines(), s.StoppingLines(), s.Style.Say("shortened", s.Document), s.Run.ReproducibleLines(), s.WarningLines(), s.Run.Facts.Lines())
 }
 
 // Differs has the chance to differ by two field indices, with mirror matches on the

@@ -52,7 +52,7 @@ type lead struct {
 	Points      analysis.Estimate
 	Bare, Close bool
 	Titled      string  // who scores as much and takes more titles; may be empty
-	Elsewhere   float64 // share of resampled fields in which none of these is first; 0 for less than half
+	Elsewhere   float64 // share of resampled fields in which none of these is first
 }
 
 func newLead(e *analysis.Estimates, r *robust.Robustness) lead {
@@ -82,9 +82,6 @@ func newLead(e *analysis.Estimates, r *robust.Robustness) lead {
 				l.Titled = e.Players[i].Name
 			}
 		}
-	}
-	if l.Elsewhere <= 0.5 {
-		l.Elsewhere = 0
 	}
 	return l
 }

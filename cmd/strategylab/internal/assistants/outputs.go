@@ -24,8 +24,7 @@ func estimate(e analysis.Estimate) *Estimate {
 
 // round keeps six decimals: models pay for every digit they read.
 func round(x float64) float64 {
-	const places = 1e6
-	return math.Round(x*places) / places
+	return math.Round(x*1e6) / 1e6
 }
 
 // significant keeps three significant digits of a p-value.

@@ -62,6 +62,32 @@ func (e *Estimates) OddsOf(a, b int) Odds {
 	return o
 }
 
+// Titles is a pair of which the titles say more than the points: the first takes titles
+// significantly more often, and nothing says that it scores more.
+type Titles struct {
+	Odds
+	ScoresLess bool // significantly
+}
+
+// MoreTitles returns such pairs in the order of Ranking.Comparisons; none without Odds.
+func (e *Estimates) MoreTitles() (list []Titles) {
+	if len(e.Odds) == 0 {
+		return nil
+	}
+	for i := range e.Ranking.Comparisons {
+		c := &e.Ranking.Comparisons[i]
+		o, differ := e.OddsOf(c.A, c.B), c.Verdict == Different
+		if o.Titles != Different || differ && o.TitlesA > o.TitlesB {
+			continue
+		}
+		if o.TitlesA < o.TitlesB {
+			o = o.Reversed()
+		}
+		list = append(list, Titles{o, differ})
+	}
+	return list
+}
+
 // odds compares all pairs in the order of pairIndex.
 func (a *Accumulator) odds(c *intervals) []Odds {
 	list := make([]Odds, 0, len(a.pairs))

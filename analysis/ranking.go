@@ -30,6 +30,20 @@ type Ranking struct {
 	Tiers [][]int
 }
 
+// Differing returns how many pairs differ significantly, and how many do by Holm's method.
+func (r *Ranking) Differing() (count struct{ All, Holm int }) {
+	for i := range r.Comparisons {
+		c := &r.Comparisons[i]
+		if c.Verdict == Different {
+			count.All++
+		}
+		if c.Verdict != Equal && c.Holm <= 1-r.Level {
+			count.Holm++
+		}
+	}
+	return count
+}
+
 // TierOf returns the tier of each player, from 1, by field index.
 func (r *Ranking) TierOf() []int {
 	list := make([]int, len(r.Places))

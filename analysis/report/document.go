@@ -60,12 +60,9 @@ type Document struct {
 
 	OtherFields *OtherFields `json:"other_fields,omitempty"` // absent for fewer than four players or two leagues
 
-	Since    *Since    `json:"since_quarantine,omitempty"`
-	Warnings []Warning `json:"warnings,omitempty"` // why intervals and places may not hold
-	Stopped  struct {
-		Why     string `json:"why"`
-		Leagues int    `json:"leagues"`
-	} `json:"stopped"`
+	Since      *Since           `json:"since_quarantine,omitempty"`
+	Warnings   []Warning        `json:"warnings,omitempty"` // why intervals and places may not hold
+	Stopped    Stopped          `json:"stopped"`
 	Sequential *Sequential      `json:"sequential,omitempty"` // absent for a fixed number of leagues
 	RatioTest  *RatioTest       `json:"sprt,omitempty"`
 	Assertions []assert.Outcome `json:"assertions,omitempty"` // in the order of the command line
@@ -84,18 +81,27 @@ type Plan struct {
 	Looks     []int    `json:"looks,omitempty"` // leagues at which the run was complete, and was then extended
 }
 
+// Stopped is how a run ended, for other programs.
+type Stopped struct {
+	Why     string `json:"why"`
+	Leagues int    `json:"leagues"`
+}
+
 // Winner is the player with the most adjusted points per match.
 type Winner struct {
-	Name     string `json:"name"`
-	Adjusted struct {
-		// Estimate is null unless the player is alone in tier 1: in a close race one number
-		// would say little. With a stopping rule it always is.
-		Estimate analysis.Number `json:"estimate"`
-		Low      float64         `json:"low"` // corrected for selection, as High
-		High     float64         `json:"high"`
-		Level    float64         `json:"level"`
-		Method   analysis.Method `json:"method"`
-	} `json:"adjusted"`
+	Name     string   `json:"name"`
+	Adjusted Selected `json:"adjusted"`
+}
+
+// Selected is the interval of a number that was selected as the largest of several.
+type Selected struct {
+	// Estimate is null unless the player is alone in tier 1: in a close race one number
+	// would say little. With a stopping rule it always is.
+	Estimate analysis.Number `json:"estimate"`
+	Low      float64         `json:"low"`
+	High     float64         `json:"high"`
+	Level    float64         `json:"level"`
+	Method   analysis.Method `json:"method"`
 }
 
 func (r *Document) winner() *Winner {
@@ -103,12 +109,11 @@ func (r *Document) winner() *Winner {
 	if e.Winner == nil {
 		return nil
 	}
-	w, x := &Winner{Name: e.Players[e.Winner.Field].Name}, e.Winner.Adjusted
-	w.Adjusted.Low, w.Adjusted.High, w.Adjusted.Level, w.Adjusted.Method = x.Low, x.High, x.Level, x.Method
-	if w.Adjusted.Estimate = analysis.Number(math.NaN()); len(e.Leaders()) == 1 {
-		w.Adjusted.Estimate = analysis.Number(x.Estimate)
+	x, shown := e.Winner.Adjusted, math.NaN()
+	if len(e.Leaders()) == 1 {
+		shown = x.Estimate
 	}
-	return w
+	return &Winner{e.Players[e.Winner.Field].Name, Selected{analysis.Number(shown), x.Low, x.High, x.Level, x.Method}}
 }
 
 // Player is one strategy of the field. Rates and points are per match.
@@ -244,7 +249,7 @@ func New(run Run) *Document {
 		})
 	}
 	d.Winner, d.Since, d.OtherFields, d.Confirms = d.winner(), d.since(), d.otherFields(), d.confirms()
-	d.Stopped.Why, d.Stopped.Leagues = cmp.Or(run.Stopping.Why, AllRuns), e.Leagues
+	d.Stopped = Stopped{cmp.Or(run.Stopping.Why, AllRuns), e.Leagues}
 	d.Sequential, d.RatioTest, d.Warnings = d.sequential(), d.ratioTest(), d.warnings()
 	d.Answer = d.Sentences(words.Plain)
 	return d

@@ -100,12 +100,7 @@ const (
 )
 
 // File is the name of a paper's file in the folder of a run.
-func (m Markup) File() string {
-	if m == LaTeX {
-		return "report.tex"
-	}
-	return "report.md"
-}
+func (m Markup) File() string { return map[Markup]string{Markdown: "report.md", LaTeX: "report.tex"}[m] }
 
 // paper.txt has a template for each language.
 //

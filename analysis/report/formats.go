@@ -100,7 +100,9 @@ const (
 )
 
 // File is the name of a paper's file in the folder of a run.
-func (m Markup) File() string { return map[Markup]string{Markdown: "report.md", LaTeX: "report.tex"}[m] }
+func (m Markup) File() string {
+	return map[Markup]string{Markdown: "report.md", LaTeX: "report.tex"}[m]
+}
 
 // paper.txt has a template for each language.
 //

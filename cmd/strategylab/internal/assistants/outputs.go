@@ -23,9 +23,7 @@ func estimate(e analysis.Estimate) *Estimate {
 }
 
 // round keeps six decimals: models pay for every digit they read.
-func round(x float64) float64 {
-	return math.Round(x*1e6) / 1e6
-}
+func round(x float64) float64 { return math.Round(x*1e6) / 1e6 }
 
 // significant keeps three significant digits of a p-value.
 func significant(p float64) float64 {

@@ -23,6 +23,7 @@ import (
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/plugins/subprocess"
 )
 
 type analyzeOptions struct {
@@ -227,7 +228,7 @@ func exportRun(p *command.Process, c *cli.Context, o *exportOptions) error {
 	case out == "":
 		err = write(p.Stdout)
 	case program != "":
-		err = disk.WriteFrom(p.Path(out), func(f io.Writer) error { return pipe(c.Context, program, f, write) })
+		err = disk.WriteFrom(p.Path(out), func(f io.Writer) error { return subprocess.Pipe(c.Context, program, f, write) })
 	default:
 		err = disk.WriteFrom(p.Path(out), write)
 	}

@@ -1,4 +1,4 @@
-package runs
+package subprocess
 
 import (
 	"cmp"
@@ -9,13 +9,11 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-
-	"github.com/strategylab/strategylab/plugins/subprocess"
 )
 
-// pipe has a program make of what write writes what goes to out. The error of a program that
+// Pipe has a program make of what write writes what goes to out. The error of a program that
 // fails ends with what it printed to stderr.
-func pipe(ctx context.Context, program string, out io.Writer, write func(io.Writer) error) error {
+func Pipe(ctx context.Context, program string, out io.Writer, write func(io.Writer) error) error {
 	cmd := exec.CommandContext(ctx, program)
 	var problem strings.Builder
 	cmd.Stdout, cmd.Stderr = out, &problem
@@ -23,7 +21,7 @@ func pipe(ctx context.Context, program string, out io.Writer, write func(io.Writ
 	if err != nil {
 		return err
 	}
-	if err := subprocess.Start(cmd); err != nil {
+	if err := Start(cmd); err != nil {
 		return err
 	}
 	err = write(in)

@@ -16,6 +16,8 @@ OUT ?= /tmp/strategylab-readme
 CRASHLOG ?= /tmp/strategylab-crash-tests
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 DIR ?= dist/programs
+# A module of its own.
+PARQUET = cmd/strategylab-parquet
 
 .PHONY: default ci fmt vet lint tidy generate clean-tree build platforms programs release try-release try-image readme fuzz race whole test try-tests pictures crash-tests cluster-tests tune-tests statistics figures calibration compare
 
@@ -31,12 +33,15 @@ fmt:
 
 vet:
 	go vet ./...
+	go -C $(PARQUET) vet ./...
 
 lint:
 	go run $(STATICCHECK) ./...
+	go -C $(PARQUET) run $(STATICCHECK) ./...
 
 tidy:
 	go mod tidy
+	go -C $(PARQUET) mod tidy
 
 generate:
 	go generate ./...
@@ -47,6 +52,7 @@ clean-tree: tidy generate
 
 build:
 	go build ./...
+	go -C $(PARQUET) build -o /dev/null .
 
 # Type-checks the source for the other platforms, which a release is built for.
 platforms:
@@ -56,7 +62,9 @@ platforms:
 
 # The programs of a release, in the folder DIR.
 programs:
+	mkdir -p $(DIR)
 	CGO_ENABLED=0 go build -buildvcs=auto -trimpath -ldflags "-s -w" -o $(DIR)/ ./cmd/...
+	CGO_ENABLED=0 go -C $(PARQUET) build -buildvcs=auto -trimpath -ldflags "-s -w" -o $(abspath $(DIR))/ .
 
 # The archives of a release, with checksums and SBOM, in dist. VERSION names it if no tag does.
 release:
@@ -100,6 +108,7 @@ race:
 whole:
 	WHOLE_TESTS=1 go test -vet=off -p 3 -timeout $(RACETIMEOUT) \
 	  $$(git grep -lE 'WHOLE_TESTS|attest\.Repetitions\(|\bStart\(t\)' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
+	go -C $(PARQUET) test -vet=off ./...
 
 # The tests of a plain run as an ordinary user with Go alone.
 try-tests:
@@ -107,6 +116,7 @@ try-tests:
 
 test:
 	go test ./...
+	go -C $(PARQUET) test ./...
 
 # Takes the pictures of the documentation again. It needs Chromium.
 pictures:

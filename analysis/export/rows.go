@@ -10,38 +10,38 @@ import (
 
 // LeagueRow is one player in one league. Points are sums over its matches.
 type LeagueRow struct {
-	League          int32   `parquet:"league" json:"league"` // from 0
-	Player          string  `parquet:"player,dict" json:"player"`
-	PlayerID        string  `parquet:"player_id,dict" json:"player_id"` // the seat: "P01"
-	Matches         int32   `parquet:"matches" json:"matches"`
-	Wins            int32   `parquet:"wins" json:"wins"`
-	Draws           int32   `parquet:"draws" json:"draws"`
-	Losses          int32   `parquet:"losses" json:"losses"` // technical ones among them
-	TechnicalLosses int32   `parquet:"technical_losses" json:"technical_losses"`
-	Points          int32   `parquet:"points" json:"points"`
-	Adjusted        float64 `parquet:"adjusted" json:"adjusted"` // expected points given both choices
-	Clean           int32   `parquet:"clean" json:"clean"`       // matches decided by choices
-	Differ          int32   `parquet:"differ" json:"differ"`     // of these, with differing choices
-	Rank            float64 `parquet:"rank" json:"rank"`         // by points, equal points sharing their places
-	ChampionShare   float64 `parquet:"champion_share" json:"champion_share"`
+	League          int32   `json:"league"` // from 0
+	Player          string  `json:"player" parquet:"dict"`
+	PlayerID        string  `json:"player_id" parquet:"dict"` // the seat: "P01"
+	Matches         int32   `json:"matches"`
+	Wins            int32   `json:"wins"`
+	Draws           int32   `json:"draws"`
+	Losses          int32   `json:"losses"` // technical ones among them
+	TechnicalLosses int32   `json:"technical_losses"`
+	Points          int32   `json:"points"`
+	Adjusted        float64 `json:"adjusted"` // expected points given both choices
+	Clean           int32   `json:"clean"`    // matches decided by choices
+	Differ          int32   `json:"differ"`   // of these, with differing choices
+	Rank            float64 `json:"rank"`     // by points, equal points sharing their places
+	ChampionShare   float64 `json:"champion_share"`
 }
 
 // MatchRow is one match. Choices and faults are empty if there was none.
 type MatchRow struct {
-	League    int32   `parquet:"league" json:"league"`     // from 0
-	Match     string  `parquet:"match,dict" json:"match"`  // "R3M1"
-	Round     int32   `parquet:"round,delta" json:"round"` // from 1
-	PlayerA   string  `parquet:"player_a,dict" json:"player_a"`
-	PlayerB   string  `parquet:"player_b,dict" json:"player_b"`
-	ChoiceA   string  `parquet:"choice_a,dict" json:"choice_a"` // "even" or "odd"
-	ChoiceB   string  `parquet:"choice_b,dict" json:"choice_b"`
-	FaultA    string  `parquet:"fault_a,dict" json:"fault_a"` // the fault of a technical loss
-	FaultB    string  `parquet:"fault_b,dict" json:"fault_b"`
-	Number    *int32  `parquet:"number,optional" json:"number"` // null if none was drawn
-	PointsA   int32   `parquet:"points_a" json:"points_a"`
-	PointsB   int32   `parquet:"points_b" json:"points_b"`
-	AdjustedA float64 `parquet:"adjusted_a,dict" json:"adjusted_a"` // expected points given both choices
-	AdjustedB float64 `parquet:"adjusted_b,dict" json:"adjusted_b"`
+	League    int32   `json:"league"`                // from 0
+	Match     string  `json:"match" parquet:"dict"`  // "R3M1"
+	Round     int32   `json:"round" parquet:"delta"` // from 1
+	PlayerA   string  `json:"player_a" parquet:"dict"`
+	PlayerB   string  `json:"player_b" parquet:"dict"`
+	ChoiceA   string  `json:"choice_a" parquet:"dict"` // "even" or "odd"
+	ChoiceB   string  `json:"choice_b" parquet:"dict"`
+	FaultA    string  `json:"fault_a" parquet:"dict"` // the fault of a technical loss
+	FaultB    string  `json:"fault_b" parquet:"dict"`
+	Number    *int32  `json:"number" parquet:"optional"` // null if none was drawn
+	PointsA   int32   `json:"points_a"`
+	PointsB   int32   `json:"points_b"`
+	AdjustedA float64 `json:"adjusted_a" parquet:"dict"` // expected points given both choices
+	AdjustedB float64 `json:"adjusted_b" parquet:"dict"`
 }
 
 // leagueRows returns a function that makes the rows of a league, reusing memory.
@@ -119,16 +119,16 @@ func matchRows(plan results.Plan) (func(l *results.League) ([]MatchRow, error), 
 // A PairRow is what two players got from their matches with each other in one league,
 // player_a before player_b in the field. The payoff of a to b is the mean of adjusted_a / matches over leagues.
 type PairRow struct {
-	League    int32   `parquet:"league" json:"league"` // from 0
-	PlayerA   string  `parquet:"player_a,dict" json:"player_a"`
-	PlayerB   string  `parquet:"player_b,dict" json:"player_b"`
-	Matches   int32   `parquet:"matches" json:"matches"`
-	Clean     int32   `parquet:"clean" json:"clean"`   // matches decided by choices
-	Differ    int32   `parquet:"differ" json:"differ"` // of these, with differing choices
-	PointsA   int32   `parquet:"points_a" json:"points_a"`
-	PointsB   int32   `parquet:"points_b" json:"points_b"`
-	AdjustedA float64 `parquet:"adjusted_a" json:"adjusted_a"` // expected points given both choices
-	AdjustedB float64 `parquet:"adjusted_b" json:"adjusted_b"`
+	League    int32   `json:"league"` // from 0
+	PlayerA   string  `json:"player_a" parquet:"dict"`
+	PlayerB   string  `json:"player_b" parquet:"dict"`
+	Matches   int32   `json:"matches"`
+	Clean     int32   `json:"clean"`  // matches decided by choices
+	Differ    int32   `json:"differ"` // of these, with differing choices
+	PointsA   int32   `json:"points_a"`
+	PointsB   int32   `json:"points_b"`
+	AdjustedA float64 `json:"adjusted_a"` // expected points given both choices
+	AdjustedB float64 `json:"adjusted_b"`
 }
 
 // pairRows returns a function that makes the rows of the pairs of a league, reusing

@@ -1,5 +1,5 @@
 // Package export writes the leagues of a run as rows for other programs: CSV, a JSON array
-// of objects, an object a line (NDJSON), or what package parquet makes a Parquet file of. A row is a player in a league, the unit of
+// of objects, an object a line (NDJSON), or what cmd/strategylab-parquet makes a Parquet file of. A row is a player in a league, the unit of
 // replication that statistics should use, two players in a league, or a single match. Rows are written as
 // leagues are read, in memory that does not grow with their number.
 package export
@@ -22,7 +22,7 @@ import (
 type Format string
 
 // The formats. JSON is one array, NDJSON an object a line. For Parquet a [Writer] writes a
-// Header and NDJSON: package parquet, in a program of its own, makes the file of them.
+// line about columns and NDJSON: strategylab-parquet makes the file of them.
 const (
 	Parquet Format = "parquet"
 	CSV     Format = "csv"
@@ -40,14 +40,26 @@ const (
 	Matches Kind = "matches"
 )
 
-// PlanKey is the metadata key of a Parquet file for the plan of its run, as JSON.
-const PlanKey = "strategylab.plan"
-
-// Header is the first line of what a Parquet file is made of. The lines below are its
+// header is the first line of what a Parquet file is made of. The lines below are its
 // rows, as NDJSON.
-type Header struct {
-	Rows Kind            `json:"rows"`
-	Plan json.RawMessage `json:"plan"`
+type header struct {
+	Columns  []column          `json:"columns"`
+	Metadata map[string]string `json:"metadata"`
+}
+
+// column is a member of the rows: its type as Go writes it, and options of the encoding.
+type column struct {
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	Encoding string `json:"encoding,omitempty"`
+}
+
+// columns are those of rows of type R, in order.
+func columns[R any]() (list []column) {
+	for f := range reflect.TypeFor[R]().Fields() {
+		list = append(list, column{f.Tag.Get("json"), f.Type.String(), f.Tag.Get("parquet")})
+	}
+	return list
 }
 
 // Writer writes the rows of leagues. It is for one goroutine at a time.
@@ -62,14 +74,14 @@ type Writer struct {
 func NewWriter(w io.Writer, format Format, kind Kind, plan results.Plan) (*Writer, error) {
 	switch kind {
 	case Matches:
-		return writer(w, format, kind, plan, matchRows)
+		return writer(w, format, plan, matchRows)
 	case Pairs:
-		return writer(w, format, kind, plan, pairRows)
+		return writer(w, format, plan, pairRows)
 	}
-	return writer(w, format, kind, plan, leagueRows)
+	return writer(w, format, plan, leagueRows)
 }
 
-func writer[R any](w io.Writer, format Format, kind Kind, plan results.Plan, of func(results.Plan) (func(*results.League) ([]R, error), error)) (*Writer, error) {
+func writer[R any](w io.Writer, format Format, plan results.Plan, of func(results.Plan) (func(*results.League) ([]R, error), error)) (*Writer, error) {
 	rows, err := of(plan)
 	if err != nil {
 		return nil, fmt.Errorf("export: %w", err)
@@ -86,7 +98,7 @@ func writer[R any](w io.Writer, format Format, kind Kind, plan results.Plan, of 
 			if err != nil {
 				return nil, fmt.Errorf("export: %w", err)
 			}
-			head = Header{kind, text}
+			head = header{columns[R](), map[string]string{"strategylab.plan": string(text)}}
 		}
 		write, end = objects[R](w, head, format == JSON)
 	default:
@@ -161,8 +173,8 @@ func objects[R any](w io.Writer, head any, array bool) (write func([]R) error, e
 func lines[R any](w io.Writer) (write func([]R) error, end func() error) {
 	out := csv.NewWriter(w)
 	var line []string
-	for column := range reflect.TypeFor[R]().Fields() {
-		line = append(line, column.Tag.Get("json"))
+	for _, c := range columns[R]() {
+		line = append(line, c.Name)
 	}
 	_ = out.Write(line) // the writer keeps its error
 	write = func(rows []R) error {

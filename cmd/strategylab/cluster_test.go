@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -19,7 +20,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/strategylab/strategylab/analysis/export/parquet"
 	"github.com/strategylab/strategylab/host/jsonrpc/jsonrpctest"
 )
 
@@ -368,7 +368,8 @@ func TestBrokerIsLost(t *testing.T) {
 // parquetVariable has strategylab-parquet fail or hang, for tests.
 const parquetVariable = "PARQUET_TEST"
 
-// serveParquet is the program strategylab-parquet.
+// serveParquet is in place of the program strategylab-parquet, which is a module of its own:
+// the file is what that program would read.
 func serveParquet() {
 	switch os.Getenv(parquetVariable) {
 	case "fails":
@@ -377,7 +378,8 @@ func serveParquet() {
 		for range time.Tick(time.Hour) { // until it is killed
 		}
 	}
-	exit(parquet.Write(os.Stdout, os.Stdin))
+	_, err := io.Copy(os.Stdout, os.Stdin)
+	exit(err)
 }
 
 // TestExportLeavesNothing exports with a program that fails and with one that never ends:

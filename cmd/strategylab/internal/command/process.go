@@ -75,7 +75,7 @@ func (p *Process) Companion(name, instead string) (string, error) {
 		}
 	}
 	return "", Advise(fmt.Errorf("the program %s is neither beside this one nor on PATH", name),
-		"archives have it beside strategylab, and in a checkout go install ./cmd/%s installs it; or %s", name, instead)
+		"archives have it beside strategylab, and in a checkout go -C cmd/%s install . installs it; or %s", name, instead)
 }
 
 // Broker starts a broker that ends with this process. lost is called if it ends before

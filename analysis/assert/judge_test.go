@@ -3,6 +3,7 @@ package assert_test
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
@@ -74,6 +75,7 @@ func TestVerdicts(t *testing.T) {
 		{"1 - odd.win_rate < 0.7", assert.Holds},
 		{"coin.differ == 0.5", assert.Undecided},
 		{"odd.differ == 0.5", assert.Refuted},
+		{"2 * coin.differ > 1.001", assert.Undecided},
 		{"odd.rank < coin.rank", assert.Holds},
 		{`"my strat".technical_losses == 0`, assert.Refuted},
 		{`"my strat".technical_losses > 0`, assert.Holds},
@@ -85,7 +87,7 @@ func TestVerdicts(t *testing.T) {
 		{"odd.champion_share >= 0", assert.Holds},
 	} {
 		outcomes, _ := judged(t, plan, leagues, c.text)
-		if o := outcomes[0]; o.Verdict != c.want {
+		if o := outcomes[0]; o.Verdict != c.want || strings.Contains(o.Note, "NaN") {
 			t.Errorf("%s: %s, want %s (%+v)", c.text, o.Verdict, c.want, o)
 		}
 	}

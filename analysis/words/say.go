@@ -76,7 +76,7 @@ func (s Style) Functions() template.FuncMap {
 		},
 		"none": func() []string { return nil }, "append": func(list []string, text string) []string { return append(list, text) },
 		"has": slices.Contains[[]string], "method": method, "standard": func() float64 { return analysis.DefaultLevel },
-		"shell": ShellWord, "digits": RowDecimals, "looked": analysis.ErrorOfLooks, "unseen": unseen, "roughly": roughly,
+		"shell": ShellWord, "digits": RowDecimals, "looked": analysis.ErrorOfLooks, "unseen": unseen, "roughly": Roughly,
 		"errors":     func(level float64) float64 { return 1 - level },
 		"ratio":      func(chance float64) string { return s.Number(1/chance, 0) },
 		"plain":      func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) },
@@ -104,9 +104,9 @@ func unseen(level float64, leagues int) string {
 	return strconv.FormatFloat(rounded, 'f', -1, 64)
 }
 
-// roughly rounds a number up to one digit.
-func roughly(n int) int {
-	unit := int(math.Pow10(int(math.Log10(float64(n)))))
+// Roughly rounds a number, at least 1, up to some digits.
+func Roughly(n, digits int) int {
+	unit := int(math.Pow10(max(0, int(math.Log10(float64(n)))+1-digits)))
 	return (n + unit - 1) / unit * unit
 }
 

@@ -211,11 +211,11 @@ func yours(mine string) func(results.Plan) ([]int, error) {
 
 func (o *output) judge(plan results.Plan) (*assert.Judge, error) {
 	j, err := assert.NewJudge(plan, o.shown.Assert, script.Nearest)
-	var mistake *assert.Error
+	var mistake assert.Error
 	if errors.As(err, &mistake) {
 		return nil, command.Usagef("--assert: %w", err)
 	}
-	if err == nil && plan.Stop != nil && j.Estimated() {
+	if err == nil && plan.Stop != nil && j.Estimates > 0 {
 		return nil, command.WithHint(errors.New("--assert: estimates cannot be tested, because a stopping rule ends this run and their intervals do not hold then"),
 			"test counts only, or play a fixed number of leagues")
 	}

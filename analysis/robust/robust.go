@@ -57,10 +57,11 @@ type Reduced struct {
 
 // Of computes the robustness of an order from the points of its pairs, with resamples
 // seeded by the seed of the plan. It is nil if there are too few strategies or leagues
-// for an order.
+// for an order, or if quarantine changed the field: the points of a pair then mix matches
+// that were played with forfeits.
 func Of(e *analysis.Estimates, seed uint64) *Robustness {
 	n := len(e.Players)
-	if n < fewest || e.Leagues < 2 || len(e.Pairs) != n*(n-1)/2 {
+	if n < fewest || e.Leagues < 2 || len(e.Pairs) != n*(n-1)/2 || len(e.Absences()) > 0 {
 		return nil
 	}
 	m := newMatrix(e)

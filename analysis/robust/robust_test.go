@@ -11,6 +11,7 @@ import (
 	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/analysis/calibration"
 	"github.com/strategylab/strategylab/analysis/robust"
+	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
 )
 
@@ -116,7 +117,9 @@ func TestTooLittleToVary(t *testing.T) {
 	three := estimates([][]float64{{0, 120, 130}, {120, 0, 110}, {130, 110, 0}}, 0, 1, 2)
 	once := symmetric()
 	once.Leagues = 1
-	for name, e := range map[string]*analysis.Estimates{"three strategies": three, "one league": once} {
+	gone := symmetric()
+	gone.Players[1].Matches, gone.Players[1].Faults = 100, []analysis.Fault{{Kind: game.FaultQuarantined, Count: 40, League: 60}}
+	for name, e := range map[string]*analysis.Estimates{"three strategies": three, "one league": once, "two fields": gone} {
 		if r := robust.Of(e, 1); r != nil {
 			t.Errorf("%s: %+v, want nothing", name, r)
 		}

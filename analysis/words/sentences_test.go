@@ -59,7 +59,9 @@ func TestAnswer(t *testing.T) {
 	clear := compared(shown(100, []int{0}, []int{1, 2}, []int{3}), func(i, j int) bool { return i == 0 || j == 3 })
 	level := compared(shown(100, []int{0, 1, 2, 3}), func(int, int) bool { return false })
 	pair := compared(shown(100, []int{0, 1}, []int{2, 3}), func(i, j int) bool { return i < 2 && j > 1 })
-	copies, same := *pair, *clear
+	copies, same, gone := *pair, *clear, *clear
+	gone.Players = slices.Clone(clear.Players)
+	gone.Players[3].Matches, gone.Players[3].Faults = 100, []analysis.Fault{{Kind: game.FaultQuarantined, Count: 40, League: 60}}
 	copies.Copies, same.Copies = []int{0, 0, 2, 3}, []int{0, 0, 0, 0}
 	two := shown(100, []int{0, 1})
 	two.Players, two.Order = two.Players[:2], two.Order[:2]
@@ -86,6 +88,7 @@ func TestAnswer(t *testing.T) {
 		"together": {pair, nil, []string{together + "."}, nil},
 		"copies": {&copies, nil, []string{"anna scores most against these opponents: 1.30 points a match (95 % interval 1.29 to 1.31), " +
 			"ahead of both others; only chance separates it from bert, the same strategy."}, nil},
+		"quarantine":   {&gone, nil, []string{"anna scores most over fields that quarantine changed: ahead of all 3 others."}, nil},
 		"all the same": {&same, nil, []string{"All are one strategy, so there is nothing to rank."}, nil},
 		"level": {level, []int{1}, []string{"These leagues do not tell the strategies apart: 1.30 to 1.24 points a match, and no difference is significant; " +
 			"more leagues may show one.", "Yours, bert, is 2nd (1st to 4th): level with 3 others; it scores least against dora."}, nil},

@@ -45,10 +45,9 @@ type lead struct {
 	Others       int      // players that are not copies of the first
 	Behind       int      // those that are significantly behind it
 	Same, Equal  []string // copies of the first, and others with no evidence of a difference from it
-	// Points are those of the first. It was picked for having the most, so its own interval,
-	// which is for a player named before, would cover them too rarely: what is said is the
-	// interval corrected for that or one that is wide enough, else, if Bare, none. In a close
-	// race a single corrected number would say little, so only the interval is said.
+	// Points are those of the first. It was picked for having the most, so what is said is an
+	// interval corrected for that or wide enough anyway, else, if Bare, none. In a close race a
+	// single corrected number would say little, so only the interval is said.
 	Points      analysis.Estimate
 	Bare, Close bool
 	Titled      string  // who scores as much and takes more titles; may be empty

@@ -186,17 +186,18 @@ type Report struct {
 
 // Outcome is the part of the answer that all tools share that play an experiment.
 type Outcome struct {
-	Leagues      int     `json:"leagues" jsonschema:"leagues played"`
-	Requested    int     `json:"requested" jsonschema:"leagues requested"`
-	Stopped      string  `json:"stopped" jsonschema:"why it ended: complete, time (limit of the server) or cancelled"`
-	Legs         int     `json:"legs" jsonschema:"matches of each pair in a league"`
-	Seed         uint64  `json:"seed" jsonschema:"random seed, to repeat the experiment"`
-	Draw         string  `json:"draw" jsonschema:"distribution of drawn numbers"`
-	Level        float64 `json:"level" jsonschema:"confidence level of the intervals, 0 to 1"`
-	Digest       string  `json:"digest" jsonschema:"SHA-256 of the results; equal digests mean equal leagues"`
-	Reproducible bool    `json:"reproducible" jsonschema:"false if a failure depended on the clock, so that a repetition may differ"`
-	Seconds      float64 `json:"seconds" jsonschema:"duration"`
-	Report       Report  `json:"report" jsonschema:"where the report is"`
+	Leagues      int      `json:"leagues" jsonschema:"leagues played"`
+	Requested    int      `json:"requested" jsonschema:"leagues requested"`
+	Stopped      string   `json:"stopped" jsonschema:"why it ended: complete, time (limit of the server) or cancelled"`
+	Legs         int      `json:"legs" jsonschema:"matches of each pair in a league"`
+	Seed         uint64   `json:"seed" jsonschema:"random seed, to repeat the experiment"`
+	Draw         string   `json:"draw" jsonschema:"distribution of drawn numbers"`
+	Level        float64  `json:"level" jsonschema:"confidence level of the intervals, 0 to 1"`
+	Digest       string   `json:"digest" jsonschema:"SHA-256 of the results; equal digests mean equal leagues"`
+	Reproducible bool     `json:"reproducible" jsonschema:"false if a failure depended on the clock, so that a repetition may differ"`
+	Seconds      float64  `json:"seconds" jsonschema:"duration"`
+	Warnings     []string `json:"warnings,omitempty" jsonschema:"why intervals, places and verdicts may not hold; tell the user"`
+	Report       Report   `json:"report" jsonschema:"where the report is"`
 }
 
 // RunOutput is what run_experiment answers.

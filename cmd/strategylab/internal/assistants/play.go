@@ -161,7 +161,7 @@ func (l *labTools) outcomeOf(run *report.Document, id string, took time.Duration
 	return Outcome{
 		Leagues: run.Estimates.Leagues, Requested: run.Run.Plan.Runs, Stopped: "complete", Legs: run.Run.Plan.Legs,
 		Seed: run.Run.Plan.Seed, Draw: run.Run.Plan.Draw, Level: run.Estimates.Level, Digest: run.Facts.Digest,
-		Reproducible: run.Facts.Reproducible, Seconds: round(took.Seconds()),
+		Reproducible: run.Facts.Reproducible, Seconds: round(took.Seconds()), Warnings: run.WarningLines(),
 		Report: Report{ID: id, URI: reportURI(id), Path: l.store.path(id)},
 	}
 }

@@ -98,7 +98,7 @@ var may = map[string][]string{
 	"analysis/analysistest": {"host/game", "host/results", "analysis", "analysis/attest"},
 	"analysis/attest":       {},
 	"analysis/assert":       {"host/results", "analysis", "analysis/words"},
-	"analysis/contrast":     {"host/results", "analysis"},
+	"analysis/contrast":     {"host/game", "host/results", "analysis"},
 	"analysis/matches":      {"analysis/words", "host/game", "host/results"},
 	"analysis/export":       {"host/game", "host/results", "analysis"},
 	"analysis/robust":       {"analysis"},

@@ -18,6 +18,7 @@ import (
 	"math/big"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
 )
 
@@ -34,6 +35,18 @@ type side struct {
 	plan    results.Plan
 	scorer  *analysis.Scorer
 	leagues int
+	without map[int]int // leagues before the first without a quarantined player, by field index
+}
+
+// quarantined names the players that were in some leagues and not in later ones.
+func (s *side) quarantined() []string {
+	names := []string{}
+	for i, f := range s.plan.Field {
+		if s.without[i] > 0 {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }
 
 type player struct {
@@ -62,7 +75,7 @@ func New(before, after results.Plan) (*Contrast, error) {
 		if err != nil {
 			return nil, err
 		}
-		*s.side = side{plan: s.plan, scorer: scorer}
+		*s.side = side{plan: s.plan, scorer: scorer, without: map[int]int{}}
 	}
 	spill := c.spillOver()
 	fields := map[string]int{}
@@ -186,6 +199,11 @@ func (s *side) score(l *results.League) error {
 	if err := s.scorer.Score(l); err != nil {
 		return fmt.Errorf("contrast: %w", err)
 	}
+	for _, n := range l.Notes {
+		if _, known := s.without[n.Field]; n.Fault == game.FaultQuarantined && !known {
+			s.without[n.Field] = s.leagues
+		}
+	}
 	s.leagues++
 	return nil
 }
@@ -196,14 +214,17 @@ type Result struct {
 	Paired bool    `json:"paired"` // league by league
 	// Shared says that pairs of leagues have the same seats, draws and coins, so that
 	// only the strategies can make a difference.
-	Shared   bool     `json:"shared"`
-	Plan     []Change `json:"changes"`
-	Players  []Player `json:"players"` // those of both, in the order of the first run's field
-	Gone     []string `json:"gone"`    // who played in the first run only
-	New      []string `json:"new"`     // who played in the second run only
-	Leagues  [2]int   `json:"-"`       // compared, of the first and of the second run
-	Family   int      `json:"-"`       // effects in the correction: all that could be measured
-	Excluded bool     `json:"-"`       // ranks are left out: the fields differ in size
+	Shared  bool     `json:"shared"`
+	Plan    []Change `json:"changes"`
+	Players []Player `json:"players"` // those of both, in the order of the first run's field
+	Gone    []string `json:"gone"`    // who played in the first run only
+	New     []string `json:"new"`     // who played in the second run only
+	// Quarantined are those of the first and of the second run that were quarantined in the
+	// course of it, so that its numbers mix fields.
+	Quarantined [2][]string `json:"quarantined,omitzero"`
+	Leagues     [2]int      `json:"-"` // compared, of the first and of the second run
+	Family      int         `json:"-"` // effects in the correction: all that could be measured
+	Excluded    bool        `json:"-"` // ranks are left out: the fields differ in size
 }
 
 // Player is what changed for one strategy.
@@ -251,6 +272,9 @@ func (c *Contrast) Result(level float64) Result {
 		Level: level, Paired: c.paired, Shared: c.paired && sharesChance(c.before.plan, c.after.plan), Leagues: [2]int{c.before.leagues, c.after.leagues},
 		Plan: Changes(c.before.plan, c.after.plan), Excluded: len(c.before.plan.Field) != len(c.after.plan.Field),
 		Players: []Player{}, Gone: apart(c.before.plan, c.after.plan), New: apart(c.after.plan, c.before.plan),
+	}
+	if before, after := c.before.quarantined(), c.after.quarantined(); len(before)+len(after) > 0 {
+		r.Quarantined = [2][]string{before, after}
 	}
 	var all []*Effect
 	for _, p := range c.players {

@@ -190,6 +190,24 @@ func TestFewLeaguesShowNothing(t *testing.T) {
 	}
 }
 
+// A player that was quarantined from the first league on was in no field.
+func TestQuarantined(t *testing.T) {
+	w, v := newWorld(1, names, 0, 0, 0, 0), newWorld(2, names, 0, 0, 0, 0)
+	c := attest.Must(contrast.New(w.plan, v.plan))
+	for i := range 4 {
+		before, after := w.league(i), v.league(i)
+		before.Notes = []results.Note{{Field: 0, Fault: game.FaultQuarantined}}
+		if i > 1 {
+			after.Notes = []results.Note{{Field: 2, Fault: game.FaultQuarantined}, {Field: 1, Fault: game.FaultQuarantined}}
+		}
+		attest.OK(t, c.AddBefore(before))
+		attest.OK(t, c.AddAfter(after))
+	}
+	if got := c.Result(0.95).Quarantined; len(got[0]) > 0 || !slices.Equal(got[1], names[1:3]) {
+		t.Errorf("quarantined %q, want %q in the second", got, names[1:3])
+	}
+}
+
 func TestWrongLeagues(t *testing.T) {
 	w, v := newWorld(1, names, 0, 0, 0, 0), newWorld(2, names, 0, 0, 0, 0)
 	paired := attest.Must(contrast.New(w.plan, w.plan))

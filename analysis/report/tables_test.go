@@ -246,6 +246,9 @@ func TestStopped(t *testing.T) {
 	if worse.Decision != sequential.Rejected || worse.BoundLevel != 0.9 || interrupted.Why != report.Interrupted || interrupted.Leagues != 50 {
 		t.Errorf("%+v, %+v", worse, interrupted)
 	}
+	test := list["sprt-open"]
+	test.Stopping.Why = report.Interrupted
+	attest.Has(t, strings.Join(report.New(test).StoppingLines(), "\n"), "Interrupted after 50 leagues of at most 20,000; the test is not decided.\n")
 }
 
 // unusual are runs at the edges of what can be reported.

@@ -153,7 +153,7 @@ func doubt(kind string, about doubts) string { return strings.Join(Plain.Say(kin
 
 // The first look spends the 5 % that were given, all later ones together 1 % more.
 func TestExtended(t *testing.T) {
-	for want, looks := range map[string][]int{"100 leagues had": {100}, "100 and 200 leagues had": {100, 200}, "100, 200 and 1,600 leagues had": {100, 200, 1600}} {
+	for want, looks := range map[string][]int{"100 of its leagues had": {100}, "100 and 200 of its leagues had": {100, 200}, "100, 200 and 1,600 of its leagues had": {100, 200, 1600}} {
 		got := doubt("extended", doubts{All: &analysis.Estimates{Level: analysis.AfterLooks(0.95, len(looks))}, Looks: looks})
 		if !strings.HasPrefix(got, "Extended when "+want) || !strings.Contains(got, "with a chance of at most 6.0 % a place") {
 			t.Errorf("%v: %q, want %q", looks, got, want)

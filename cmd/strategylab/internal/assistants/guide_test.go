@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/strategylab/strategylab/analysis/attest"
 )
 
 var update = flag.Bool("update", false, "copy the page on the script API from the folder of scripts")
@@ -14,14 +16,9 @@ var update = flag.Bool("update", false, "copy the page on the script API from th
 // The page that the program holds is the one that people read.
 func TestScriptAPIIsThatOfTheScripts(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../../../scripts/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := attest.Must(os.ReadFile("../../../../scripts/README.md"))
 	if *update {
-		if err := os.WriteFile("guide/script-api.md", page, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		attest.OK(t, os.WriteFile("guide/script-api.md", page, 0o644))
 		return
 	}
 	if diff := cmp.Diff(string(page), text("script-api.md")); diff != "" {
@@ -50,10 +47,7 @@ func TestScriptAPIByLanguage(t *testing.T) {
 func TestPromptIsComplete(t *testing.T) {
 	t.Parallel()
 	for _, arguments := range []map[string]string{nil, {"language": "js"}, {"language": "javascript", "idea": "EXAMPLE"}} {
-		prompt, err := writeStrategy(t.Context(), arguments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		prompt := attest.Must(writeStrategy(t.Context(), arguments))
 		for _, place := range []string{"LANGUAGE", "IDEA", "RESOURCE", "ABSENT", "RANDOM", "FENCE"} {
 			if strings.Contains(prompt, place) {
 				t.Errorf("%v: the prompt still has %s", arguments, place)

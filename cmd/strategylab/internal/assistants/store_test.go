@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/strategylab/strategylab/analysis/attest"
 )
 
 // Of finished reports the newest stay, and what a killed server has left goes in
@@ -19,28 +21,18 @@ func TestStorePrunes(t *testing.T) {
 	now := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
 	begin := func(age time.Duration, finished bool) string {
 		id := newID(now.Add(-age))
-		if _, err := s.begin(id, map[string]string{"mine.lua": "source"}); err != nil {
-			t.Fatal(err)
-		}
+		attest.Must(s.begin(id, map[string]string{"mine.lua": "source"}))
 		if finished {
-			if err := s.write(id, reportText, []byte("report of "+id)); err != nil {
-				t.Fatal(err)
-			}
+			attest.OK(t, s.write(id, reportText, []byte("report of "+id)))
 		}
 		return id
 	}
 	oldest, older, newer, newest := begin(72*time.Hour, true), begin(3*time.Hour, true), begin(2*time.Hour, true), begin(time.Hour, true)
 	killed, underWay := begin(50*time.Hour, false), begin(4*time.Hour, false)
 	foreign := filepath.Join(s.folder, reportsFolder, "1999-mine")
-	if err := os.MkdirAll(foreign, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(foreign, reportText), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.prune(now); err != nil {
-		t.Fatal(err)
-	}
+	attest.OK(t, os.MkdirAll(foreign, 0o755))
+	attest.OK(t, os.WriteFile(filepath.Join(foreign, reportText), nil, 0o644))
+	attest.OK(t, s.prune(now))
 	if ids, _, err := s.folders(); err != nil || !slices.Equal(ids, []string{newest, newer, "1999-mine"}) {
 		t.Errorf("finished: %q, %v; want %q and what is foreign", ids, err, []string{newest, newer})
 	}
@@ -59,12 +51,8 @@ func TestStoreStaysInItsFolder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s := &store{folder: filepath.Join(dir, "data"), name: "data", keep: 2}
-	if _, err := s.begin(newID(time.Unix(0, 0)), nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, reportText), []byte("secret"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	attest.Must(s.begin(newID(time.Unix(0, 0)), nil))
+	attest.OK(t, os.WriteFile(filepath.Join(dir, reportText), []byte("secret"), 0o644))
 	reports := filepath.Join(s.folder, reportsFolder)
 	if err := os.Symlink(dir, filepath.Join(reports, "linked")); err != nil {
 		t.Skipf("no symbolic links here: %v", err)
@@ -75,12 +63,8 @@ func TestStoreStaysInItsFolder(t *testing.T) {
 		}
 	}
 	elsewhere := &store{folder: filepath.Join(dir, "other"), name: "other", keep: 2}
-	if err := os.Mkdir(elsewhere.folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(dir, filepath.Join(elsewhere.folder, reportsFolder)); err != nil {
-		t.Fatal(err)
-	}
+	attest.OK(t, os.Mkdir(elsewhere.folder, 0o755))
+	attest.OK(t, os.Symlink(dir, filepath.Join(elsewhere.folder, reportsFolder)))
 	if dir, err := elsewhere.begin("one", nil); err == nil {
 		t.Errorf("began a report in %s, behind a link", dir)
 	}

@@ -75,7 +75,7 @@ func (f *Report) answer() string {
 	if math.IsNaN(shares) {
 		return text + "."
 	}
-	return fmt.Sprintf("%s; in other fields of such opponents it leads in %.0f %%.", text, 100*shares)
+	return fmt.Sprintf("%s; in other fields of such opponents it leads in %s.", text, words.Plain.About(shares))
 }
 
 // seen is the estimate of the search, and why it is no answer.

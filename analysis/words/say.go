@@ -91,8 +91,7 @@ func (s Style) Functions() template.FuncMap {
 		"share":     func(e any) string { return s.Share(estimate(e)) },
 		"plusminus": func(e any, scale float64, decimals int) string { return PlusMinus(estimate(e), scale, decimals) },
 		"ranged":    s.WithRange, "sign": Sign,
-		"whole": func(share float64) string { return s.Number(100*share, 0) },
-		"next":  func(k int) int { return k + 1 },
+		"next": func(k int) int { return k + 1 },
 	}
 }
 

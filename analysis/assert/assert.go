@@ -209,6 +209,8 @@ func note(o *Outcome, e *analysis.Estimates) string {
 	switch {
 	case !o.Value.Defined():
 		return "nothing was measured"
+	case len(e.Absences()) > 0:
+		return "quarantine changed the field in the course of the run"
 	case o.Op == "==" && o.Verdict == Undecided:
 		return "equality with a number can be refuted but never shown"
 	case o.Paired && e.NothingToRank():
@@ -224,8 +226,7 @@ func note(o *Outcome, e *analysis.Estimates) string {
 		words.Roughly(int(math.Ceil(n)), 2), words.Roughly(int(math.Ceil(n*likely*likely)), 2))
 }
 
-// Error is a mistake in an assertion: where and what it is, the assertion with a mark
-// below the mistake, and a hint.
+// Error is a mistake in an assertion, which it shows with a mark below, and a hint.
 type Error string
 
 func (e Error) Error() string { return string(e) }

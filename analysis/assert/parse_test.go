@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/host/game"
 )
 
 var players = []string{"mine", "random", "markov-2", "random#3", "my strat", `say "hi"`, "v1.2", "mine-random", "3d", "stratégie"}
@@ -157,6 +158,10 @@ func TestNote(t *testing.T) {
 		if got := note(&Outcome{Value: tt.value, Verdict: Undecided, Bound: 1}, &analysis.Estimates{Leagues: 100}); got != tt.want {
 			t.Errorf("%+v: %q, want %q", tt.value, got, tt.want)
 		}
+	}
+	gone := analysis.Player{Matches: 100, Faults: []analysis.Fault{{Kind: game.FaultQuarantined, Count: 40, League: 60}}}
+	if got := note(&Outcome{Verdict: Holds}, &analysis.Estimates{Leagues: 100, Players: []analysis.Player{gone}}); got != "quarantine changed the field in the course of the run" {
+		t.Errorf("of a mixture: %q", got)
 	}
 }
 

@@ -264,8 +264,8 @@ func (d *Document) Sentences(style words.Style) []string {
 		doubt := slices.ContainsFunc(d.Warnings, func(w Warning) bool { return w.Kind == "asymptotic" })
 		return style.Say("tested", struct {
 			*Ratio
-			Doubt bool
-		}{q, doubt})
+			Doubt, Mixed bool
+		}{q, doubt, len(d.Estimates.Absences()) > 0})
 	}
 	return style.Answer(&d.Estimates, d.Robustness, d.Yours)
 }

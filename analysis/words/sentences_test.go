@@ -166,20 +166,22 @@ func TestExtended(t *testing.T) {
 func TestTested(t *testing.T) {
 	q := sequential.Report{Hypotheses: sequential.Hypotheses{Delta: 0.01, Alpha: 0.05, Beta: 0.05}, Decision: sequential.Accepted,
 		Estimate: 0.02, EstimateLow: 0.002, EstimateHigh: 0.038, Bound: 0.005}
-	tested := func(doubt bool) string {
+	tested := func(doubt, mixed bool) string {
 		return Plain.Say("tested", struct {
 			New, Old string
 			sequential.Report
-			Doubt bool
-		}{"new", "old", q, doubt})[0]
+			Doubt, Mixed bool
+		}{"new", "old", q, doubt, mixed})[0]
 	}
-	plain := tested(false)
+	plain := tested(false, false)
 	if !strings.HasPrefix(plain, "new is better than old: by 0.02") {
 		t.Error(plain)
 	}
-	texts(t, [2]string{tested(true), "If the differences of leagues are nearly normal, " + plain})
+	const mixed = "Over fields that quarantine changed, "
+	texts(t, [][2]string{{tested(true, false), "If the differences of leagues are nearly normal, " + plain},
+		{tested(true, true), mixed + "and if the differences of leagues are nearly normal, " + plain}}...)
 	q.Guarantee = sequential.Finite
-	texts(t, [2]string{tested(true), plain})
+	texts(t, [][2]string{{tested(true, false), plain}, {tested(false, true), mixed + plain}}...)
 }
 
 func TestSigns(t *testing.T) {

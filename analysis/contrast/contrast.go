@@ -27,6 +27,7 @@ import (
 type Contrast struct {
 	before, after side
 	paired        bool
+	unfinished    [2]bool
 	players       []player
 	unchanged     []bool // by field index, whose code is the same in both plans
 }
@@ -222,9 +223,10 @@ type Result struct {
 	// Quarantined are those of the first and of the second run that were quarantined in the
 	// course of it, so that its numbers mix fields.
 	Quarantined [2][]string `json:"quarantined,omitzero"`
-	Leagues     [2]int      `json:"-"` // compared, of the first and of the second run
-	Family      int         `json:"-"` // effects in the correction: all that could be measured
-	Excluded    bool        `json:"-"` // ranks are left out: the fields differ in size
+	Unfinished  [2]bool     `json:"unfinished,omitzero"` // has fewer leagues than its plan, without a stopping rule; [Contrast.Read] finds out
+	Leagues     [2]int      `json:"-"`                   // compared, of the first and of the second run
+	Family      int         `json:"-"`                   // effects in the correction: all that could be measured
+	Excluded    bool        `json:"-"`                   // ranks are left out: the fields differ in size
 }
 
 // Player is what changed for one strategy.
@@ -271,7 +273,7 @@ func (c *Contrast) Result(level float64) Result {
 	r := Result{
 		Level: level, Paired: c.paired, Shared: c.paired && sharesChance(c.before.plan, c.after.plan), Leagues: [2]int{c.before.leagues, c.after.leagues},
 		Plan: Changes(c.before.plan, c.after.plan), Excluded: len(c.before.plan.Field) != len(c.after.plan.Field),
-		Players: []Player{}, Gone: apart(c.before.plan, c.after.plan), New: apart(c.after.plan, c.before.plan),
+		Players: []Player{}, Unfinished: c.unfinished, Gone: apart(c.before.plan, c.after.plan), New: apart(c.after.plan, c.before.plan),
 	}
 	if before, after := c.before.quarantined(), c.after.quarantined(); len(before)+len(after) > 0 {
 		r.Quarantined = [2][]string{before, after}

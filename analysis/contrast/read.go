@@ -82,6 +82,8 @@ func (c *Contrast) Read(ctx context.Context, runs [2]*results.Reader, none error
 			return digests, &RunError{i, none}
 		}
 		digests[i] = both[i].hasher.Digest()
+		plan := runs[i].Plan()
+		c.unfinished[i] = both[i].hasher.Len() < plan.Runs && plan.Stop == nil
 	}
 	return digests, nil
 }

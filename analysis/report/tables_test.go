@@ -56,7 +56,7 @@ func compared() report.Contrast {
 				{Name: "random", Effects: effects(around(0.0014, 0.0057), around(0.0018, 0.0057), around(0.0025, 0.0115), analysis.Undecided)},
 				{Name: "quiet", Effects: same},
 			},
-			Gone: []string{"old"}, New: []string{"fresh"}, Quarantined: [2][]string{{"pool"}, {}}, Excluded: true,
+			Gone: []string{"old"}, New: []string{"fresh"}, Quarantined: [2][]string{{"pool"}, {}}, Unfinished: [2]bool{true, false}, Excluded: true,
 		},
 		Assertions: []assert.Outcome{
 			{Text: "mine.adjusted > 1.2", Verdict: assert.Holds, Of: "mine.adjusted", Op: ">", Bound: 1.2, Value: around(1.2253, 0.0074), Level: new(0.975)},

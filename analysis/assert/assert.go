@@ -356,20 +356,20 @@ func (r *reader) value(expr ast.Expr) (value constant.Value, measured bool) {
 		}
 		return r.fail(int(x.OpPos)-1, example, "this %s does not fit: one comparison, between measures that are added, subtracted, and multiplied or divided by a number other than 0", x.Op)
 	}
-	return r.fail(int(expr.Pos())-1, example, "want a number or PLAYER.MEASURE, and + - * / between two")
+	return r.fail(int(ast.Unparen(expr).Pos())-1, example, "want a number or PLAYER.MEASURE, and + - * / between two")
 }
 
 // measure reads a player's measure.
 func (r *reader) measure(offset int, text string) (value constant.Value, measured bool) {
 	player, name := text, ""
-	if dot := strings.LastIndexByte(text, '.'); dot > strings.LastIndexByte(text, '"') {
-		player, name = strings.TrimSpace(text[:dot]), text[dot+1:]
-	}
-	if strings.HasPrefix(player, `"`) {
+	if end := strings.LastIndexByte(text, '"'); end >= 0 {
 		var err error
-		if player, err = strconv.Unquote(player); err != nil {
+		if player, err = strconv.Unquote(text[:end+1]); err != nil {
 			return r.fail(offset, `\" and \\ stand for " and \ in a name`, "unclosed quotation mark, or a name that cannot be read")
 		}
+		name = strings.TrimLeft(text[end+1:], " \t\n\r\f.")
+	} else if dot := strings.LastIndexByte(text, '.'); dot >= 0 {
+		player, name = text[:dot], text[dot+1:]
 	}
 	i, k := slices.Index(r.players, player), slices.Index(measures, name)
 	switch {

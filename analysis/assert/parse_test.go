@@ -55,6 +55,7 @@ func TestParseErrors(t *testing.T) {
 		{"mnie.adjusted > 1", 1, "did you mean mine?"},
 		{"nobody.adjusted > 1", 1, "the players are mine, random, markov-2"},
 		{"mine.adjusted-random.adjusted > 0", 1, "spaces around a minus"},
+		{`"my strat".points-mine.points > 1`, 12, "spaces around a minus"},
 		{"adjusted > 1", 1, "want a number or PLAYER.MEASURE, not 'adjusted'"},
 		{"mine > 1", 1, "want a number or PLAYER.MEASURE"},
 		{`"my strat" > 1`, 1, "want a number or PLAYER.MEASURE"},

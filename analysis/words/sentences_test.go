@@ -266,7 +266,7 @@ func TestRare(t *testing.T) {
 		return share
 	}
 	few := analysis.Estimates{Leagues: 12, Players: make([]analysis.Player, 3)}
-	const narrow = "100 leagues: with so few, intervals, places and tiers are too narrow; about 2,000 leagues would do."
+	const narrow = "100 leagues: with so few, intervals, places and tiers are too narrow; about 2,000 leagues would do, if these are typical."
 	texts(t, [][2]string{
 		{skewed(), ""},
 		{skewed(analysis.Skewed{Field: 0, Enough: 910}, analysis.Skewed{Field: 1, Enough: 1110, Failed: 45}),

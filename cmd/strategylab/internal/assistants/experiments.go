@@ -218,11 +218,11 @@ func verdictOf(name string, checked lab.Verdict) CheckOutput {
 	out.Summary += checked.Verdict
 	if t := checked.Trial; t != nil {
 		out.Trial = &Trial{
-			Leagues: t.Leagues, Players: t.Players, Place: t.Place, Differ: t.Differ,
+			Leagues: t.Leagues, Players: t.Players, Place: t.Place, Places: t.Places, Differ: t.Differ,
 			Adjusted: Estimate{Estimate: t.Adjusted, Low: t.Low, High: t.High},
 		}
-		out.Summary += fmt.Sprintf(" In %d leagues against %d others it scored %.3f adjusted points per match (95 %% interval %.3f to %.3f; 1.250 is chance), place %d of %d.",
-			t.Leagues, t.Players-1, t.Adjusted, t.Low, t.High, t.Place, t.Players)
+		out.Summary += fmt.Sprintf(" In %d leagues against %d others it scored %.3f adjusted points per match (95 %% interval %.3f to %.3f; 1.250 is chance), place %d of %d (possible: %s).",
+			t.Leagues, t.Players-1, t.Adjusted, t.Low, t.High, t.Place, t.Players, words.Plain.Places(t.Places))
 	}
 	return out
 }

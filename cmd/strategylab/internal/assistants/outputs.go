@@ -87,6 +87,7 @@ type Trial struct {
 	Players  int      `json:"players" jsonschema:"players in the field, this one included"`
 	Adjusted Estimate `json:"adjusted" jsonschema:"adjusted points per match: 1 to 1.5 without technical losses, 1.25 is chance"`
 	Place    int      `json:"place" jsonschema:"place by adjusted points, from 1"`
+	Places   [2]int   `json:"places" jsonschema:"best and worst place that the evidence allows"`
 	Differ   float64  `json:"differ" jsonschema:"share of matches in which its choice differed from the opponent's; 0.5 is chance"`
 }
 

@@ -142,6 +142,10 @@ func (l Lab) verdict(ctx context.Context, e catalog.Entry, findings []strategyte
 				v.Trial, err = nil, nil
 			}
 		})
+		if t := v.Trial; t != nil && t.Lost > 0 {
+			what := fmt.Sprintf("lost %s of the trial by failing, first by %s in league %d", words.Plain.Plural(t.Lost, "match"), words.Cause(t.fault.Kind), t.fault.League)
+			findings = append(findings, strategytest.Finding{ID: "trial", Level: strategytest.Warning, What: what, Hint: t.fault.Where})
+		}
 	}
 	v.Findings = append(findings, steps.Findings(c.Time)...)
 	v.Verdict = strategytest.Verdict(v.Findings)
@@ -174,13 +178,16 @@ func workerFinding(f strategies.Factory) []strategytest.Finding {
 
 // Trial is how a strategy does in a small field.
 type Trial struct {
-	Leagues  int     `json:"leagues"`
-	Players  int     `json:"players"`
-	Adjusted float64 `json:"adjusted"` // points per match
-	Low      float64 `json:"low"`
-	High     float64 `json:"high"`
-	Place    int     `json:"place"` // by adjusted points
-	Differ   float64 `json:"differ"`
+	Leagues  int            `json:"leagues"`
+	Players  int            `json:"players"`
+	Adjusted float64        `json:"adjusted"` // points per match
+	Low      float64        `json:"low"`
+	High     float64        `json:"high"`
+	Place    int            `json:"place"`  // by adjusted points
+	Places   [2]int         `json:"places"` // that the evidence allows
+	Lost     int64          `json:"technical_losses"`
+	Differ   float64        `json:"differ"`
+	fault    analysis.Fault // the first kind of them
 	// Forecast predicts technical losses in a live league from the time that the
 	// strategy took; null if nothing was measured.
 	Forecast *power.Forecast `json:"forecast"`
@@ -189,8 +196,8 @@ type Trial struct {
 // String describes the trial in a paragraph or two.
 func (t Trial) String() string {
 	text := fmt.Sprintf("In %d leagues against %d others it scored %.3f adjusted points per match (95 %% interval %.3f to %.3f),\n"+
-		"place %d of %d; its choice differed from the opponent's in %.1f %% of matches (50 %% is chance).",
-		t.Leagues, t.Players-1, t.Adjusted, t.Low, t.High, t.Place, t.Players, 100*t.Differ)
+		"place %d of %d (possible: %s); its choice differed from the opponent's in %.1f %% of matches (50 %% is chance).",
+		t.Leagues, t.Players-1, t.Adjusted, t.Low, t.High, t.Place, t.Players, words.Plain.Places(t.Places), 100*t.Differ)
 	if t.Forecast != nil {
 		text += fmt.Sprintf("\n\nWhat late answers would cost in a live league, by the strategy's own time:\n%s", t.Forecast)
 	}
@@ -231,10 +238,15 @@ func tryAgainst(ctx context.Context, info strategies.Info, f strategies.Factory,
 		return nil, err
 	}
 	mine := est.Players[0]
-	return &Trial{
+	t := &Trial{
 		Leagues: est.Leagues, Players: len(plan.Field), Differ: mine.Differ.Estimate,
-		Adjusted: mine.Adjusted.Estimate, Low: mine.Adjusted.Low, High: mine.Adjusted.High, Place: est.Place(0),
-	}, nil
+		Adjusted: mine.Adjusted.Estimate, Low: mine.Adjusted.Low, High: mine.Adjusted.High, Place: est.Place(0), Places: est.Ranking.Places[0],
+		Lost: mine.TechnicalLosses,
+	}
+	if len(mine.Faults) > 0 {
+		t.fault = mine.Faults[0]
+	}
+	return t, nil
 }
 
 // Latencies collects how long answers took. It is safe for concurrent use.

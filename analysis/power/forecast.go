@@ -115,7 +115,9 @@ func round(d time.Duration) time.Duration {
 	case d >= time.Millisecond:
 		return d.Round(10 * time.Microsecond)
 	}
-	return d.Round(time.Microsecond)
+	return max(time.Microsecond, d.Round(time.Microsecond))
 }
 
-func percent(p float64) string { return fmt.Sprintf("%.2g %%", 100*p) }
+// percent writes an upper bound. Nobody knows that attempts are so independent that less than
+// one match in a hundred thousand is lost.
+func percent(p float64) string { return fmt.Sprintf("%.2g %%", 100*max(p, 1e-5)) }

@@ -56,6 +56,9 @@ func TestForecast(t *testing.T) {
 	if want := math.Pow(0.01, 4); math.Abs(f.Loss.Estimate-want) > 1e-15 || math.Abs(f.Loss.High-math.Pow(f.Attempt.High, 4)) > 1e-15 {
 		t.Errorf("all of 4 attempts late: %+v, of one %+v", f.Loss, f.Attempt)
 	}
+	if text := f.String(); !strings.Contains(text, "a match is lost in at most 0.001 %,") {
+		t.Error(text)
+	}
 	none, err := power.NewForecast(repeated(time.Millisecond, 59), time.Second, 0)
 	if err != nil || none.Loss.Estimate != 0 || math.Abs(none.Loss.High-0.0495) > 1e-4 { // the rule of three
 		t.Errorf("%+v, %v", none, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/analysis/sequential"
+	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
 )
 
@@ -61,6 +62,12 @@ func TestWarnings(t *testing.T) {
 	r.Stopping.Options = &sequential.Options{Guarantee: sequential.Finite, Level: 0.95}
 	if list := report.New(r).Warnings; list != nil {
 		t.Errorf("with a finite guarantee: %+v", list)
+	}
+	r.Estimates.Players = slices.Clone(r.Estimates.Players)
+	r.Estimates.Players[1].Faults = []analysis.Fault{{Kind: game.FaultQuarantined, Count: 1}}
+	text := string(rendered(t, func(w io.Writer) error { return report.WriteTable(w, report.New(r), report.Screen{Details: true}) }))
+	if strings.Contains(text, "corrected for ") || !strings.Contains(text, "mix fields") {
+		t.Errorf("of a mixture:\n%s", text)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/host/game"
 )
 
@@ -161,9 +162,7 @@ func TestNote(t *testing.T) {
 		}
 	}
 	gone := analysis.Player{Matches: 100, Faults: []analysis.Fault{{Kind: game.FaultQuarantined, Count: 40, League: 60}}}
-	if got := note(&Outcome{Verdict: Holds}, &analysis.Estimates{Leagues: 100, Players: []analysis.Player{gone}}); got != "quarantine changed the field in the course of the run" {
-		t.Errorf("of a mixture: %q", got)
-	}
+	attest.Has(t, note(&Outcome{Verdict: Holds}, &analysis.Estimates{Leagues: 100, Players: []analysis.Player{gone}}), "quarantine changed the field")
 }
 
 // parsed reads an assertion; similar names begin with the same letter.

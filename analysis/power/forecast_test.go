@@ -2,7 +2,6 @@ package power_test
 
 import (
 	"math"
-	"strings"
 	"testing"
 	"time"
 
@@ -46,26 +45,19 @@ func repeated(d time.Duration, n int) []time.Duration {
 }
 
 func TestForecast(t *testing.T) {
-	f, err := power.NewForecast(append(repeated(time.Millisecond, 99), 40*time.Second), 30*time.Second, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := attest.Must(power.NewForecast(append(repeated(time.Millisecond, 99), 40*time.Second), 30*time.Second, 3))
 	if f.Late != 1 || f.Answers != 100 || f.Median != time.Millisecond || f.P99 != time.Millisecond || f.Longest != 40*time.Second {
 		t.Errorf("%+v", f)
 	}
 	if want := math.Pow(0.01, 4); math.Abs(f.Loss.Estimate-want) > 1e-15 || math.Abs(f.Loss.High-math.Pow(f.Attempt.High, 4)) > 1e-15 {
 		t.Errorf("all of 4 attempts late: %+v, of one %+v", f.Loss, f.Attempt)
 	}
-	if text := f.String(); !strings.Contains(text, "a match is lost in at most 0.001 %,") {
-		t.Error(text)
-	}
+	attest.Has(t, f.String(), "a match is lost in at most 0.001 %,")
 	none, err := power.NewForecast(repeated(time.Millisecond, 59), time.Second, 0)
 	if err != nil || none.Loss.Estimate != 0 || math.Abs(none.Loss.High-0.0495) > 1e-4 { // the rule of three
 		t.Errorf("%+v, %v", none, err)
 	}
-	if text := none.String(); !strings.Contains(text, "0 of 59 answers") || !strings.Contains(text, "at most 5 %") {
-		t.Error(text)
-	}
+	attest.Has(t, none.String(), "0 of 59 answers", "at most 5 %")
 	for _, bad := range []func() (power.Forecast, error){
 		func() (power.Forecast, error) { return power.NewForecast(nil, time.Second, 3) },
 		func() (power.Forecast, error) { return power.NewForecast(repeated(1, 3), 0, 3) },

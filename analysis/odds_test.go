@@ -94,10 +94,7 @@ func TestMoreTitlesOnEqualPoints(t *testing.T) {
 	}
 
 	// Looked at after every league, the evidence is weaker.
-	tracker, err := acc.Tracker(sequential.Options{Guarantee: sequential.Asymptotic, Level: 0.95, Rule: sequential.Rule{Kind: sequential.Best}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tracker := attest.Must(acc.Tracker(sequential.Options{Guarantee: sequential.Asymptotic, Level: 0.95, Rule: sequential.Rule{Kind: sequential.Best}}))
 	looked := acc.SequentialEstimates(tracker)
 	if s := looked.OddsOf(0, 1); s.Titles != analysis.Different || !(s.TitlesP > o.TitlesP) ||
 		!(s.Above.Width() > o.Above.Width()) || s.Above.Method != analysis.ByTrialsSequence || s.Method != analysis.BySignsSequence {

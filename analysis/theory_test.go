@@ -41,10 +41,7 @@ func TestFaults(t *testing.T) {
 		t.Error("invalid choices are the same on every machine")
 	}
 	f := e.Players[2].Faults
-	schedule, err := game.NewSchedule(3, w.plan.Legs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	schedule := attest.Must(game.NewSchedule(3, w.plan.Legs))
 	seat := slices.Index(leagues[len(leagues)-1].Seats, 2)
 	at := slices.IndexFunc(schedule.Matches(), func(m game.Match) bool { return m.A == seat || m.B == seat })
 	first := schedule.Matches()[at].ID

@@ -295,10 +295,7 @@ func TestAgainstBruteForce(t *testing.T) {
 	t.Parallel()
 	plan, list := play(12, 60, 0.05, coin(0.5), coin(0.7), alternate, imitate, stay)
 	e := explained(t, plan, list, explain.Options{Matches: 1 << 30})
-	schedule, err := game.NewSchedule(len(plan.Field), plan.Legs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	schedule := attest.Must(game.NewSchedule(len(plan.Field), plan.Legs))
 	for f := range plan.Field {
 		var learnHit, learnCould, hit, could [12]float64
 		var loss, tested [5]float64

@@ -90,9 +90,7 @@ func boxes(t *testing.T, svg string) (list []box) {
 			continue
 		}
 		var text string
-		if err := d.DecodeElement(&text, &e); err != nil {
-			t.Fatal(err)
-		}
+		attest.OK(t, d.DecodeElement(&text, &e))
 		size, _ := strconv.ParseFloat(value(e, "font-size"), 64)
 		x, _ := strconv.ParseFloat(value(e, "x"), 64)
 		y, _ := strconv.ParseFloat(value(e, "y"), 64)

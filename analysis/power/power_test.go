@@ -28,10 +28,7 @@ func TestThereAndBack(t *testing.T) {
 	t.Parallel()
 	for _, m := range []Measure{Adjusted, Raw} {
 		for _, effect := range []float64{0.003, 0.02, 0.2} {
-			n, err := usual.Leagues(m, effect)
-			if err != nil {
-				t.Fatal(err)
-			}
+			n := attest.Must(usual.Leagues(m, effect))
 			if usual.fixed().sees(m, effect, n) < usual.Chance || usual.fixed().sees(m, effect, n-1) >= usual.Chance {
 				t.Errorf("%s, %v: %d leagues see it with %v, one less with %v", m, effect, n, usual.fixed().sees(m, effect, n), usual.fixed().sees(m, effect, n-1))
 			}
@@ -155,10 +152,7 @@ func TestMore(t *testing.T) {
 	if usual.fixed().sees(Adjusted, 0.1, 1) != 0 {
 		t.Error("one league sees something")
 	}
-	half, err := usual.Half(0.02)
-	if err != nil {
-		t.Fatal(err)
-	}
+	half := attest.Must(usual.Half(0.02))
 	median := usual
 	median.Chance = 0.5
 	if fixed, err := median.Leagues(Adjusted, 0.02); err != nil || half <= fixed {

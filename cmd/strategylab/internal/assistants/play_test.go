@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/strategylab/strategylab/analysis/attest"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/strategies/budget"
 )
@@ -58,17 +59,11 @@ func TestTimeLimit(t *testing.T) {
 func TestCompareAndExplain(t *testing.T) {
 	t.Parallel()
 	l, quiet := inProcess(t), func(float64, float64, string) {}
-	compared, err := l.compare(t.Context(), CompareInput{Player: players("always-even")[0], Baseline: players("always-odd")[0], Opponents: players("random", "role"), Runs: 50, Legs: 2, Draw: "uniform:1-10"}, quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	compared := attest.Must(l.compare(t.Context(), CompareInput{Player: players("always-even")[0], Baseline: players("always-odd")[0], Opponents: players("random", "role"), Runs: 50, Legs: 2, Draw: "uniform:1-10"}, quiet))
 	if compared.Comparison.A != "always-even" || len(compared.Opponents) != 2 || !strings.HasPrefix(compared.Summary, "After 50 leagues: ") {
 		t.Errorf("%+v", compared)
 	}
-	explained, err := l.explain(t.Context(), ExplainInput{Player: players("alternate")[0], Opponents: players("random", "role"), Runs: 60, Legs: 6}, quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	explained := attest.Must(l.explain(t.Context(), ExplainInput{Player: players("alternate")[0], Opponents: players("random", "role"), Runs: 60, Legs: 6}, quiet))
 	if explained.Studied == nil || explained.Studied.Hits.Low < 0.9 || !strings.Contains(explained.Summary, "predicts") {
 		t.Errorf("%+v", explained)
 	}

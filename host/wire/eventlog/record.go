@@ -37,8 +37,10 @@ func (l *Log) appendRecord(b []byte, r *Record) []byte {
 	if r.Error != nil {
 		status, failure = "error", r.Error
 	}
-	b = l.now().UTC().AppendFormat(b, `{"timestamp":"2006-01-02T15:04:05.000Z`)
-	b = append(append(append(b, `","ids":{"event":"`...), l.newID()...), `","request":`...)
+	now := l.now().UTC()
+	b = now.AppendFormat(append(b, `{"timestamp":"`...), time.RFC3339) // the layout that has a fast path
+	b = appendThousandths(b[:len(b)-1], now.Nanosecond()/1_000_000)
+	b = append(append(append(b, `Z","ids":{"event":"`...), l.newID()...), `","request":`...)
 	b = append(appendID(b, r.Request), `,"conversation":`...)
 	if r.Conversation == "" {
 		b = append(b, "null"...)
@@ -53,10 +55,15 @@ func (l *Log) appendRecord(b []byte, r *Record) []byte {
 	if l.cfg.Seed != "" || r.Duration < 0 {
 		b = append(b, '0')
 	} else {
-		b = strconv.AppendFloat(b, float64(r.Duration.Microseconds())/1000, 'f', 3, 64)
+		b = appendThousandths(strconv.AppendInt(b, r.Duration.Milliseconds(), 10), int(r.Duration.Microseconds()%1000))
 	}
 	b = append(append(append(b, `,"error":`...), failure...), `,"metadata":{"schemaVersion":"`+schemaVersion+`","deterministic":`...)
 	return append(strconv.AppendBool(b, l.cfg.Seed != ""), "}}\n"...)
+}
+
+// appendThousandths writes a point and n with three digits.
+func appendThousandths(b []byte, n int) []byte {
+	return append(b, '.', byte('0'+n/100), byte('0'+n/10%10), byte('0'+n%10))
 }
 
 // appendID writes a JSON-RPC id: a string, cut to a bounded length, or a short

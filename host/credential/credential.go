@@ -12,8 +12,6 @@ import (
 	"hash"
 	"io"
 	"strings"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // tokenBytes is the number of random bytes in a token: 160 bits, where the
@@ -75,8 +73,7 @@ type KeyPair struct {
 	Send   string `json:"send" rule:"always" doc:"The match key the referee signs with."`  // the key the referee signs with
 	Expect string `json:"expect" rule:"always" doc:"The match key the player signs with."` // the key the player signs with
 	// Optional says that the league is tolerant: the player may sign otherwise, or not at all.
-	Optional bool           `json:"optional,omitzero" doc:"True in a tolerant league: the player may sign otherwise, or not at all."`
-	Extra    jsontext.Value `json:",embed"`
+	Optional bool `json:"optional,omitzero" doc:"True in a tolerant league: the player may sign otherwise, or not at all."`
 }
 
 // MatchKeys returns the keys that authenticate a referee and the player with this verifier to each

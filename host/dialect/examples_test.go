@@ -370,7 +370,7 @@ func TestAssignments(t *testing.T) {
 		if strings.Contains(tt.params, "forfeits") != slices.Equal(got.Forfeits, []string{"P02"}) {
 			t.Errorf("%s: %q forfeit", name, got.Forfeits)
 		}
-		if got.Extra = nil; got.MatchID != want.MatchID || got.PlayerAID != want.PlayerAID || got.PlayerBID != want.PlayerBID ||
+		if got.MatchID != want.MatchID || got.PlayerAID != want.PlayerAID || got.PlayerBID != want.PlayerBID ||
 			got.PlayerAEndpoint != want.PlayerAEndpoint || got.PlayerBEndpoint != want.PlayerBEndpoint {
 			t.Errorf("%s: %+v", name, got)
 		}

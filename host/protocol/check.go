@@ -16,7 +16,7 @@ type checker struct {
 	findings []finding // the first maxFindings of them
 	more     int       // how many there are beyond
 	first    finding   // the one whose code comes first in codeOrder
-	odd      bool      // a known member is null or ""
+	odd      bool      // a member is unknown within an object, or null or ""
 	respelt  bool      // an integer is spelt with a fraction or an exponent
 	path     []string  // the names and indexes that lead to the value being checked
 	room     [8]string // for path, which is seldom longer
@@ -54,6 +54,7 @@ func (c *checker) nested(v jsontext.Value, s *shape) {
 		if known {
 			c.member(s, n, value, &seen)
 		}
+		c.odd = c.odd || !known
 	}
 	c.whole(s, &seen)
 }

@@ -48,7 +48,7 @@ func Encode(m Message) (jsontext.Value, error) {
 		return nil, fmt.Errorf("protocol: encode %s: %w", h.MessageType, err)
 	}
 	if h.odd != nil {
-		return restore(raw, h.odd), nil
+		return restore(raw, h.odd.text, h.odd.shape), nil
 	}
 	return raw, nil
 }
@@ -117,17 +117,18 @@ func Decode(t Type, message rawjson.Object, mode Mode, request *Header) (Message
 		h.MessageType = t
 	}
 	if c.odd {
-		h.odd = message.Encode()
+		h.odd = &odd{message.Encode(), e.table()}
 	}
 	return m, nil
 }
 
-// restore adds to an encoded message the nulls and empty strings that it had when it was decoded
-// and that its Go fields cannot express. Fields set since keep their value.
-func restore(encoded, received jsontext.Value) jsontext.Value {
+// restore adds to an encoded message what it had when it was decoded and its Go fields cannot
+// express: nulls, empty strings, and members that the shape of an object lacks. Fields set since
+// keep their value.
+func restore(encoded, received jsontext.Value, s *shape) jsontext.Value {
 	switch {
 	case encoded.Kind() == '{' && received.Kind() == '{':
-		return restoreMembers(encoded, received)
+		return restoreMembers(encoded, received, s)
 	case encoded.Kind() == '[' && received.Kind() == '[':
 		now, before := rawjson.Elements(encoded), rawjson.Elements(received)
 		if len(now) != len(before) {
@@ -135,23 +136,30 @@ func restore(encoded, received jsontext.Value) jsontext.Value {
 		}
 		out := jsontext.Value{'['}
 		for i := range now {
-			out = append(append(out, restore(now[i], before[i])...), ',')
+			out = append(append(out, restore(now[i], before[i], s)...), ',')
 		}
 		return append(out[:max(1, len(out)-1)], ']')
 	}
 	return encoded
 }
 
-func restoreMembers(encoded, received jsontext.Value) jsontext.Value {
+func restoreMembers(encoded, received jsontext.Value, s *shape) jsontext.Value {
 	now, before := rawjson.Split(encoded), rawjson.Split(received)
 	place := make(map[string]int, len(now))
 	for i, m := range now {
 		place[m.Name] = i
 	}
 	for _, m := range before {
+		var below *shape
+		n, known := 0, s == nil // an open object, or one from ids
+		if s != nil {
+			if n, known = s.index[m.Name]; known {
+				below = s.fields[n].inner()
+			}
+		}
 		if i, here := place[m.Name]; here {
-			now[i].Value = restore(now[i].Value, m.Value)
-		} else if m.Value.Kind() == 'n' || string(m.Value) == `""` {
+			now[i].Value = restore(now[i].Value, m.Value, below)
+		} else if !known || m.Value.Kind() == 'n' || string(m.Value) == `""` {
 			now = append(now, m)
 		}
 	}

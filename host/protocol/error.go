@@ -247,8 +247,7 @@ type GameError struct {
 
 // RetryInfo describes the next retry; the last GAME_ERROR of a series has no NextRetryAt.
 type RetryInfo struct {
-	RetryCount  Opt[int]       `json:"retry_count,omitzero" rule:"count" doc:"The number of the retry about to be made."`
-	MaxRetries  Opt[int]       `json:"max_retries,omitzero" rule:"count" doc:"How many retries there are at most."`
-	NextRetryAt string         `json:"next_retry_at,omitzero" rule:"time" doc:"When it will be made."`
-	Extra       jsontext.Value `json:",embed"`
+	RetryCount  Opt[int] `json:"retry_count,omitzero" rule:"count" doc:"The number of the retry about to be made."`
+	MaxRetries  Opt[int] `json:"max_retries,omitzero" rule:"count" doc:"How many retries there are at most."`
+	NextRetryAt string   `json:"next_retry_at,omitzero" rule:"time" doc:"When it will be made."`
 }

@@ -14,8 +14,9 @@ import (
 // ConversationID), the contextual fields that the envelope dialect puts beside them (AuthToken to
 // GameType), and members that the sender added.
 //
-// An empty string is a missing field. A decoded message also keeps explicit nulls and empty
-// strings, and encodes them again unless the field was set since.
+// An empty string is a missing field. A decoded message also keeps explicit nulls, empty strings
+// and what objects within have that their Go types lack, and encodes them again unless the field
+// was set since.
 type Header struct {
 	Protocol       string `json:"protocol,omitzero" rule:"version strict" doc:"The protocol version."`
 	MessageType    Type   `json:"message_type,omitzero" rule:"strict" doc:"The type of the message."`
@@ -37,9 +38,13 @@ type Header struct {
 	// same, since it holds what it is needed for; nil where nothing does.
 	Flaw *Error `json:"-"`
 
-	// odd is the message as received, kept only where it has a null or an empty
-	// string that the Go fields cannot express.
-	odd jsontext.Value
+	odd *odd
+}
+
+// odd is a message as received, kept only where it has what its Go fields cannot express.
+type odd struct {
+	text  jsontext.Value
+	shape *shape
 }
 
 // headerFields are the members that the envelope dialect puts into params.envelope; the

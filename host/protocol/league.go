@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/strategylab/strategylab/host/credential"
 )
 
@@ -55,10 +54,9 @@ type LeagueCompleted struct {
 
 // Champion is the winner of a league.
 type Champion struct {
-	PlayerID    string         `json:"player_id" rule:"id always" doc:"The champion."`
-	DisplayName string         `json:"display_name,omitzero" rule:"strict" doc:"The champion's name."`
-	Points      Opt[int]       `json:"points,omitzero" rule:"strict" doc:"The champion's points."`
-	Extra       jsontext.Value `json:",embed"`
+	PlayerID    string   `json:"player_id" rule:"id always" doc:"The champion."`
+	DisplayName string   `json:"display_name,omitzero" rule:"strict" doc:"The champion's name."`
+	Points      Opt[int] `json:"points,omitzero" rule:"strict" doc:"The champion's points."`
 }
 
 // A RoundAnnouncement announces the matches of a round to players and referees. The form for
@@ -88,7 +86,6 @@ type AnnouncedMatch struct {
 	Forfeits        []string            `json:"forfeits,omitzero" rule:"each=id" doc:"The players who lose without being asked; to referees only."`
 	Absent          []string            `json:"absent,omitzero" rule:"each=id" doc:"The players who did not answer lately and are asked to join once; to referees only."`
 	MatchKeys       Opt[bool]           `json:"match_keys,omitzero" doc:"False where the referee signs without a match key."`
-	Extra           jsontext.Value      `json:",embed"`
 }
 
 // A LeagueStandingsUpdate has the standings after a round.
@@ -100,16 +97,15 @@ type LeagueStandingsUpdate struct {
 // A Standing is one player's line of the standings. Some managers leave counts
 // out of the final standings, which is not the same as zero.
 type Standing struct {
-	Rank        int            `json:"rank" rule:"always min=1" doc:"The rank, from 1; never shared."`
-	PlayerID    string         `json:"player_id" rule:"id always" doc:"The player."`
-	DisplayName string         `json:"display_name,omitzero" rule:"strict" doc:"The player's name."`
-	Played      Opt[int]       `json:"played,omitzero" rule:"count strict" doc:"Matches played."`
-	Wins        Opt[int]       `json:"wins,omitzero" rule:"count strict" doc:"Matches won."`
-	Draws       Opt[int]       `json:"draws,omitzero" rule:"count strict" doc:"Matches drawn."`
-	Losses      Opt[int]       `json:"losses,omitzero" rule:"count strict" doc:"Matches lost, technical losses included."`
-	Points      int            `json:"points" rule:"always" doc:"Points won."`
-	Status      string         `json:"status,omitzero" doc:"WITHDRAWN or SUSPENDED for a player that the organiser has taken out."` // WITHDRAWN or SUSPENDED, by the organiser
-	Extra       jsontext.Value `json:",embed"`
+	Rank        int      `json:"rank" rule:"always min=1" doc:"The rank, from 1; never shared."`
+	PlayerID    string   `json:"player_id" rule:"id always" doc:"The player."`
+	DisplayName string   `json:"display_name,omitzero" rule:"strict" doc:"The player's name."`
+	Played      Opt[int] `json:"played,omitzero" rule:"count strict" doc:"Matches played."`
+	Wins        Opt[int] `json:"wins,omitzero" rule:"count strict" doc:"Matches won."`
+	Draws       Opt[int] `json:"draws,omitzero" rule:"count strict" doc:"Matches drawn."`
+	Losses      Opt[int] `json:"losses,omitzero" rule:"count strict" doc:"Matches lost, technical losses included."`
+	Points      int      `json:"points" rule:"always" doc:"Points won."`
+	Status      string   `json:"status,omitzero" doc:"WITHDRAWN or SUSPENDED for a player that the organiser has taken out."` // WITHDRAWN or SUSPENDED, by the organiser
 }
 
 // A RoundCompleted notifies all agents that every match of a round is reported. MatchesCompleted
@@ -125,9 +121,8 @@ type RoundCompleted struct {
 // A RoundSummary counts the matches of a round by result. Wins, draws and
 // technical losses add up to the total.
 type RoundSummary struct {
-	TotalMatches    Opt[int]       `json:"total_matches,omitzero" rule:"count strict" doc:"All matches of the round."`
-	Wins            Opt[int]       `json:"wins,omitzero" rule:"count strict" doc:"Matches with a winner by play."`
-	Draws           Opt[int]       `json:"draws,omitzero" rule:"count strict" doc:"Matches drawn."`
-	TechnicalLosses Opt[int]       `json:"technical_losses,omitzero" rule:"count strict" doc:"Matches decided by a fault."`
-	Extra           jsontext.Value `json:",embed"`
+	TotalMatches    Opt[int] `json:"total_matches,omitzero" rule:"count strict" doc:"All matches of the round."`
+	Wins            Opt[int] `json:"wins,omitzero" rule:"count strict" doc:"Matches with a winner by play."`
+	Draws           Opt[int] `json:"draws,omitzero" rule:"count strict" doc:"Matches drawn."`
+	TechnicalLosses Opt[int] `json:"technical_losses,omitzero" rule:"count strict" doc:"Matches decided by a fault."`
 }

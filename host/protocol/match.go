@@ -2,8 +2,6 @@ package protocol
 
 import (
 	"cmp"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // The roles of the two players of a match.
@@ -54,19 +52,17 @@ type ChooseParityCall struct {
 
 // ChoiceContext is what a player may want to know for its choice.
 type ChoiceContext struct {
-	OpponentID    string         `json:"opponent_id,omitzero" rule:"id strict" doc:"The other player."`
-	RoundID       Round          `json:"round_id,omitzero" rule:"strict" doc:"The round."`
-	YourStandings *OwnStandings  `json:"your_standings,omitzero" rule:"strict" doc:"The asked player's record."`
-	Extra         jsontext.Value `json:",embed"`
+	OpponentID    string        `json:"opponent_id,omitzero" rule:"id strict" doc:"The other player."`
+	RoundID       Round         `json:"round_id,omitzero" rule:"strict" doc:"The round."`
+	YourStandings *OwnStandings `json:"your_standings,omitzero" rule:"strict" doc:"The asked player's record."`
 }
 
 // OwnStandings is the record of the player that is asked.
 type OwnStandings struct {
-	Wins   Opt[int]       `json:"wins,omitzero" rule:"count strict" doc:"Matches won."`
-	Losses Opt[int]       `json:"losses,omitzero" rule:"count strict" doc:"Matches lost."`
-	Draws  Opt[int]       `json:"draws,omitzero" rule:"count strict" doc:"Matches drawn."`
-	Points Opt[int]       `json:"points,omitzero" rule:"strict" doc:"Points won."`
-	Extra  jsontext.Value `json:",embed"`
+	Wins   Opt[int] `json:"wins,omitzero" rule:"count strict" doc:"Matches won."`
+	Losses Opt[int] `json:"losses,omitzero" rule:"count strict" doc:"Matches lost."`
+	Draws  Opt[int] `json:"draws,omitzero" rule:"count strict" doc:"Matches drawn."`
+	Points Opt[int] `json:"points,omitzero" rule:"strict" doc:"Points won."`
 }
 
 // ChooseParityResponse is a player's choice, as an answer or, from an asynchronous player, as a

@@ -27,9 +27,8 @@ type LeagueQuery struct {
 // QueryParams narrows a query: GET_NEXT_MATCH asks about PlayerID (by default
 // the sender), GET_SCHEDULE about RoundID (by default every round).
 type QueryParams struct {
-	PlayerID string         `json:"player_id,omitzero" rule:"id" doc:"The player asked about; by default the sender."`
-	RoundID  Round          `json:"round_id,omitzero" doc:"The round asked about; by default every round."`
-	Extra    jsontext.Value `json:",embed"`
+	PlayerID string `json:"player_id,omitzero" rule:"id" doc:"The player asked about; by default the sender."`
+	RoundID  Round  `json:"round_id,omitzero" doc:"The round asked about; by default every round."`
 }
 
 // LeagueQueryResponse answers a query. Data is a JSON object of the type that belongs to QueryType:
@@ -52,16 +51,14 @@ type QueryData interface {
 
 // StandingsData is the data of GET_STANDINGS.
 type StandingsData struct {
-	CurrentRound Opt[int]       `json:"current_round,omitzero" rule:"count strict" doc:"The current round; 0 before the first."`
-	Standings    []Standing     `json:"standings" rule:"always" doc:"The table, first rank first."`
-	Extra        jsontext.Value `json:",embed"`
+	CurrentRound Opt[int]   `json:"current_round,omitzero" rule:"count strict" doc:"The current round; 0 before the first."`
+	Standings    []Standing `json:"standings" rule:"always" doc:"The table, first rank first."`
 }
 
 // ScheduleData is the data of GET_SCHEDULE.
 type ScheduleData struct {
 	TotalRounds Opt[int]         `json:"total_rounds,omitzero" rule:"count strict" doc:"The number of rounds."`
 	Rounds      []ScheduledRound `json:"rounds" rule:"always" doc:"The rounds in order."`
-	Extra       jsontext.Value   `json:",embed"`
 }
 
 // ScheduledRound is one round of the schedule.
@@ -69,7 +66,6 @@ type ScheduledRound struct {
 	RoundID Round            `json:"round_id,omitzero" rule:"always" doc:"The round."`
 	Byes    []string         `json:"byes,omitzero" rule:"each=id" doc:"The players who rest."`
 	Matches []ScheduledMatch `json:"matches" rule:"always" doc:"The matches of the round."`
-	Extra   jsontext.Value   `json:",embed"`
 }
 
 // The values of a scheduled match's status.
@@ -81,66 +77,60 @@ const (
 
 // ScheduledMatch is one match of the schedule.
 type ScheduledMatch struct {
-	MatchID         string         `json:"match_id" rule:"id always" doc:"The match."`
-	GameType        string         `json:"game_type,omitzero" rule:"strict" doc:"The game that is played."`
-	PlayerAID       string         `json:"player_A_id" rule:"id always" doc:"The player in the role PLAYER_A."`
-	PlayerBID       string         `json:"player_B_id" rule:"id always" doc:"The player in the role PLAYER_B."`
-	RefereeID       string         `json:"referee_id,omitzero" rule:"id" doc:"The referee who conducts it."`
-	RefereeEndpoint string         `json:"referee_endpoint,omitzero" rule:"strict" doc:"The referee's URL."`
-	Status          string         `json:"status,omitzero" rule:"strict one=match" doc:"How far the match is."`
-	Winner          Opt[string]    `json:"winner,omitzero" rule:"id null" doc:"The winner; null without one, or not yet."` // null without a winner, or not yet
-	Extra           jsontext.Value `json:",embed"`
+	MatchID         string      `json:"match_id" rule:"id always" doc:"The match."`
+	GameType        string      `json:"game_type,omitzero" rule:"strict" doc:"The game that is played."`
+	PlayerAID       string      `json:"player_A_id" rule:"id always" doc:"The player in the role PLAYER_A."`
+	PlayerBID       string      `json:"player_B_id" rule:"id always" doc:"The player in the role PLAYER_B."`
+	RefereeID       string      `json:"referee_id,omitzero" rule:"id" doc:"The referee who conducts it."`
+	RefereeEndpoint string      `json:"referee_endpoint,omitzero" rule:"strict" doc:"The referee's URL."`
+	Status          string      `json:"status,omitzero" rule:"strict one=match" doc:"How far the match is."`
+	Winner          Opt[string] `json:"winner,omitzero" rule:"id null" doc:"The winner; null without one, or not yet."` // null without a winner, or not yet
 }
 
 // PlayersData is the data of GET_PLAYERS.
 type PlayersData struct {
-	Players []PlayerInfo   `json:"players" rule:"always" doc:"The registered players."`
-	Extra   jsontext.Value `json:",embed"`
+	Players []PlayerInfo `json:"players" rule:"always" doc:"The registered players."`
 }
 
 // PlayerInfo describes a player. Only referees and the admin get the endpoint.
 type PlayerInfo struct {
-	PlayerID        string         `json:"player_id" rule:"id always" doc:"The player."`
-	DisplayName     string         `json:"display_name,omitzero" rule:"strict" doc:"The player's name."`
-	Version         string         `json:"version,omitzero" doc:"The player's own version."`
-	GameTypes       []string       `json:"game_types,omitzero" doc:"The games it can play."`
-	State           string         `json:"state,omitzero" doc:"INIT, REGISTERED, ACTIVE, SUSPENDED or SHUTDOWN."`
-	ContactEndpoint string         `json:"contact_endpoint,omitzero" doc:"The player's URL; to referees and the admin only."`
-	Extra           jsontext.Value `json:",embed"`
+	PlayerID        string   `json:"player_id" rule:"id always" doc:"The player."`
+	DisplayName     string   `json:"display_name,omitzero" rule:"strict" doc:"The player's name."`
+	Version         string   `json:"version,omitzero" doc:"The player's own version."`
+	GameTypes       []string `json:"game_types,omitzero" doc:"The games it can play."`
+	State           string   `json:"state,omitzero" doc:"INIT, REGISTERED, ACTIVE, SUSPENDED or SHUTDOWN."`
+	ContactEndpoint string   `json:"contact_endpoint,omitzero" doc:"The player's URL; to referees and the admin only."`
 }
 
 // StatusData is the data of GET_STATUS. Status is one of the words of [LeagueStatus]; State is the
 // manager's own, such as RUNNING_LEAGUE. Paused and PaceMS are as in [Pace].
 type StatusData struct {
-	LeagueID         string         `json:"league_id,omitzero" rule:"id strict" doc:"The league."`
-	Status           string         `json:"status,omitzero" rule:"strict one=league" doc:"How far the league is."`
-	State            string         `json:"state,omitzero" doc:"The manager's own state, such as RUNNING_LEAGUE."`
-	CurrentRound     Opt[int]       `json:"current_round,omitzero" rule:"count strict" doc:"The current round."`
-	TotalRounds      Opt[int]       `json:"total_rounds,omitzero" rule:"count strict" doc:"The number of rounds."`
-	MatchesCompleted Opt[int]       `json:"matches_completed,omitzero" rule:"count strict" doc:"The number of matches reported."`
-	TotalMatches     Opt[int]       `json:"total_matches,omitzero" rule:"count" doc:"The number of matches of the league."`
-	Paused           Opt[bool]      `json:"paused,omitzero" doc:"Whether no further round begins until the organiser lets the league go on."`
-	PaceMS           Opt[int]       `json:"pace_ms,omitzero" rule:"count" doc:"The pause after each round, in milliseconds."`
-	Extra            jsontext.Value `json:",embed"`
+	LeagueID         string    `json:"league_id,omitzero" rule:"id strict" doc:"The league."`
+	Status           string    `json:"status,omitzero" rule:"strict one=league" doc:"How far the league is."`
+	State            string    `json:"state,omitzero" doc:"The manager's own state, such as RUNNING_LEAGUE."`
+	CurrentRound     Opt[int]  `json:"current_round,omitzero" rule:"count strict" doc:"The current round."`
+	TotalRounds      Opt[int]  `json:"total_rounds,omitzero" rule:"count strict" doc:"The number of rounds."`
+	MatchesCompleted Opt[int]  `json:"matches_completed,omitzero" rule:"count strict" doc:"The number of matches reported."`
+	TotalMatches     Opt[int]  `json:"total_matches,omitzero" rule:"count" doc:"The number of matches of the league."`
+	Paused           Opt[bool] `json:"paused,omitzero" doc:"Whether no further round begins until the organiser lets the league go on."`
+	PaceMS           Opt[int]  `json:"pace_ms,omitzero" rule:"count" doc:"The pause after each round, in milliseconds."`
 }
 
 // NextMatchData is the data of GET_NEXT_MATCH; NextMatch is nil, and null on
 // the wire, when the player has no match left.
 type NextMatchData struct {
-	NextMatch *NextMatch     `json:"next_match" rule:"always null" doc:"The next match; null when there is none."`
-	Extra     jsontext.Value `json:",embed"`
+	NextMatch *NextMatch `json:"next_match" rule:"always null" doc:"The next match; null when there is none."`
 }
 
 // NextMatch is the match a player plays next.
 type NextMatch struct {
-	MatchID         string         `json:"match_id" rule:"id always" doc:"The match."`
-	RoundID         Round          `json:"round_id,omitzero" rule:"strict" doc:"The round."`
-	OpponentID      string         `json:"opponent_id,omitzero" rule:"id strict" doc:"The other player."`
-	RefereeID       string         `json:"referee_id,omitzero" rule:"id" doc:"The referee."`
-	RefereeEndpoint string         `json:"referee_endpoint,omitzero" rule:"strict" doc:"The referee's URL."`
-	GameType        string         `json:"game_type,omitzero" doc:"The game that is played."`
-	RoleInMatch     string         `json:"role_in_match,omitzero" rule:"one=role" doc:"The player's role."`
-	Extra           jsontext.Value `json:",embed"`
+	MatchID         string `json:"match_id" rule:"id always" doc:"The match."`
+	RoundID         Round  `json:"round_id,omitzero" rule:"strict" doc:"The round."`
+	OpponentID      string `json:"opponent_id,omitzero" rule:"id strict" doc:"The other player."`
+	RefereeID       string `json:"referee_id,omitzero" rule:"id" doc:"The referee."`
+	RefereeEndpoint string `json:"referee_endpoint,omitzero" rule:"strict" doc:"The referee's URL."`
+	GameType        string `json:"game_type,omitzero" doc:"The game that is played."`
+	RoleInMatch     string `json:"role_in_match,omitzero" rule:"one=role" doc:"The player's role."`
 }
 
 // ReadData returns the data of an answer to a query, also of standings that are at the top level

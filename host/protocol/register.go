@@ -1,8 +1,6 @@
 package protocol
 
-import (
-	"github.com/go-json-experiment/json/jsontext"
-)
+import ()
 
 // The values of status in a registration answer.
 const (
@@ -18,14 +16,13 @@ type RefereeRegisterRequest struct {
 
 // RefereeMeta describes a referee that registers.
 type RefereeMeta struct {
-	DisplayName          string         `json:"display_name" rule:"always" doc:"The name shown to people, unique among players."`
-	Version              string         `json:"version,omitzero" rule:"strict" doc:"The agent's own version."`
-	ProtocolVersion      string         `json:"protocol_version,omitzero" doc:"The protocol version the agent was written for."`
-	GameTypes            []string       `json:"game_types,omitzero" rule:"strict nonempty" doc:"The games the agent can play."`
-	ContactEndpoint      string         `json:"contact_endpoint" rule:"always" doc:"The URL at which the agent takes messages."`
-	MaxConcurrentMatches Opt[int]       `json:"max_concurrent_matches,omitzero" rule:"strict min=1" doc:"How many matches it conducts at once."`
-	MatchKeys            Opt[bool]      `json:"match_keys,omitzero" doc:"Whether it signs with the keys of a match that the announcement holds."` // whether it signs with the keys of a match
-	Extra                jsontext.Value `json:",embed"`
+	DisplayName          string    `json:"display_name" rule:"always" doc:"The name shown to people, unique among players."`
+	Version              string    `json:"version,omitzero" rule:"strict" doc:"The agent's own version."`
+	ProtocolVersion      string    `json:"protocol_version,omitzero" doc:"The protocol version the agent was written for."`
+	GameTypes            []string  `json:"game_types,omitzero" rule:"strict nonempty" doc:"The games the agent can play."`
+	ContactEndpoint      string    `json:"contact_endpoint" rule:"always" doc:"The URL at which the agent takes messages."`
+	MaxConcurrentMatches Opt[int]  `json:"max_concurrent_matches,omitzero" rule:"strict min=1" doc:"How many matches it conducts at once."`
+	MatchKeys            Opt[bool] `json:"match_keys,omitzero" doc:"Whether it signs with the keys of a match that the announcement holds."` // whether it signs with the keys of a match
 }
 
 // RefereeRegisterResponse is the manager's answer to a referee. A rejected one
@@ -45,12 +42,11 @@ type LeagueRegisterRequest struct {
 
 // PlayerMeta describes a player that registers.
 type PlayerMeta struct {
-	DisplayName     string         `json:"display_name" rule:"always" doc:"The name shown to people, unique among players."`
-	Version         string         `json:"version,omitzero" rule:"strict" doc:"The agent's own version."`
-	ProtocolVersion string         `json:"protocol_version,omitzero" doc:"The protocol version the agent was written for."`
-	GameTypes       []string       `json:"game_types,omitzero" rule:"strict nonempty" doc:"The games the agent can play."`
-	ContactEndpoint string         `json:"contact_endpoint" rule:"always" doc:"The URL at which the agent takes messages."`
-	Extra           jsontext.Value `json:",embed"`
+	DisplayName     string   `json:"display_name" rule:"always" doc:"The name shown to people, unique among players."`
+	Version         string   `json:"version,omitzero" rule:"strict" doc:"The agent's own version."`
+	ProtocolVersion string   `json:"protocol_version,omitzero" doc:"The protocol version the agent was written for."`
+	GameTypes       []string `json:"game_types,omitzero" rule:"strict nonempty" doc:"The games the agent can play."`
+	ContactEndpoint string   `json:"contact_endpoint" rule:"always" doc:"The URL at which the agent takes messages."`
 }
 
 // LeagueRegisterResponse is the manager's answer to a player. A rejected one gets

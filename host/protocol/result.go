@@ -3,8 +3,6 @@ package protocol
 import (
 	"cmp"
 	"maps"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // GameOver reports the result of a match to a player, in GameResult; the fields after it are the
@@ -57,7 +55,6 @@ type GameResult struct {
 	PlayerChoices          map[string]Choice `json:"player_choices,omitzero" doc:"Another name of choices, read from referees who use it."`
 	TechnicalLossPlayerIDs []string          `json:"technical_loss_player_ids,omitzero" rule:"each=id" doc:"The players at fault."`
 	Reason                 string            `json:"reason,omitzero" rule:"prose strict" doc:"How it came about, for people."`
-	Extra                  jsontext.Value    `json:",embed"`
 }
 
 // MatchResultReport reports the result of a match to the manager.
@@ -71,7 +68,6 @@ type MatchResult struct {
 	Winner  Opt[string]    `json:"winner,omitzero" rule:"id always null" doc:"The winner; null without one."` // null without a winner
 	Score   map[string]int `json:"score,omitzero" rule:"strict" doc:"The points of each player."`
 	Details *ResultDetails `json:"details,omitzero" rule:"strict" doc:"How it came about."`
-	Extra   jsontext.Value `json:",embed"`
 }
 
 // ResultDetails explains a reported result.
@@ -82,7 +78,6 @@ type ResultDetails struct {
 	Status                 string            `json:"status,omitzero" rule:"one=result" doc:"How the match ended."`
 	TechnicalLossPlayerIDs []string          `json:"technical_loss_player_ids,omitzero" rule:"each=id" doc:"The players at fault."`
 	Reason                 string            `json:"reason,omitzero" rule:"prose" doc:"How it came about, for people."`
-	Extra                  jsontext.Value    `json:",embed"`
 }
 
 // MatchResultAck confirms that a report was recorded.
@@ -110,5 +105,4 @@ type MatchState struct {
 	Retried    []string          `json:"retried,omitzero" rule:"each=id" doc:"The players who had to be asked again."`                                    // they had to be asked again
 	TimeLeftMS Opt[int]          `json:"time_left_ms,omitzero" rule:"count" doc:"The time left to choose, in milliseconds, when the message is written."` // to choose, when the message is written
 	Faults     map[string]string `json:"faults,omitzero" rule:"each=prose" doc:"Why players have lost the match by technical loss, for people."`          // why a player has lost, by player, for people
-	Extra      jsontext.Value    `json:",embed"`
 }

@@ -57,9 +57,6 @@ func (m *match) outdated(a *assignment) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	was, now := m.contacts, a.contacts
-	for side := range was.Keys {
-		was.Keys[side].Extra, now.Keys[side].Extra = nil, nil // a journal does not keep it
-	}
 	return m.play.Phase() != game.Finished && !reflect.DeepEqual(was, now)
 }
 

@@ -182,5 +182,5 @@ func open(body []byte) (*dialect.Request, error) {
 	if err := json.Unmarshal(body, &call); err != nil {
 		return nil, err
 	}
-	return dialect.NewCodec(protocol.Tolerant).Open(call.Method, call.Params)
+	return dialect.NewCodec(protocol.Tolerant).Open(&jsonrpc.Request{Method: call.Method, Params: call.Params})
 }

@@ -62,83 +62,43 @@ type Request struct {
 	assignment string    // the type of an assignment, empty for any other request
 }
 
-// Open unwraps a JSON-RPC request and determines its message type. The Request is never nil: if
-// Open fails, it serves to answer in kind. The error is an [*Error].
-//
-// Params that are missing or null count as an empty object.
-func (c *Codec) Open(method string, params []byte) (*Request, error) {
-	return c.openParams(nil, method, params)
-}
-
-// OpenRequest is [Codec.Open] or, where there is no JSON-RPC, [Codec.OpenBare] for a
-// request that host/jsonrpc has read, without a second pass over params.
-func (c *Codec) OpenRequest(rpc *jsonrpc.Request) (r *Request, err error) {
-	if rpc.Kind == jsonrpc.KindObject {
-		return c.OpenBare(rpc.Raw)
-	}
-	r, err = c.openParams(rawjson.Split(rpc.Params), rpc.Method, rpc.Params)
-	r.id = rpc.ID
-	return r, err
-}
-
-// openParams opens a request whose params have been taken apart, if doc is not nil.
-func (c *Codec) openParams(doc rawjson.Object, method string, params []byte) (r *Request, err error) {
-	r = &Request{Dialect: c.fallback, Method: method, mode: c.mode}
-	if kind := jsontext.Value(params).Kind(); kind == 0 && len(params) == 0 || kind == 'n' {
-		params = []byte("{}")
-	}
-	if doc == nil {
-		doc, err = rawjson.Parse(params)
+// Open unwraps a request that host/jsonrpc has read and determines its message type. The Request is
+// never nil: if Open fails, it serves to answer in kind. The error is a [*protocol.Error]: strict
+// mode refuses a body without JSON-RPC. Params that are missing or null count as an empty object.
+func (c *Codec) Open(rpc *jsonrpc.Request) (*Request, error) {
+	r := &Request{Dialect: c.fallback, Method: rpc.Method, mode: c.mode, id: rpc.ID, Raw: rpc.Params}
+	bare, what := rpc.Kind == jsonrpc.KindObject, "params"
+	switch {
+	case bare:
+		r.Dialect, r.Method, r.Raw, what = c.bare, "", rpc.Raw, "The body"
+	case len(r.Raw) == 0, r.Raw.Kind() == 'n':
+		r.Raw = jsontext.Value("{}")
 	}
 	switch {
-	case err == rawjson.ErrNoObject:
-		return r, refuseShape("", "params is not an object.")
-	case err != nil:
-		return r, refuseJSON(err)
-	}
-	if refusal := c.open(r, doc, params); refusal != nil {
-		return r, refusal
-	}
-	return r, nil
-}
-
-// OpenBare reads a body that has no JSON-RPC around it. Strict mode refuses
-// it. Otherwise it is like [Codec.Open].
-func (c *Codec) OpenBare(body []byte) (*Request, error) {
-	r := &Request{Dialect: c.bare, mode: c.mode}
-	doc, err := rawjson.Parse(body)
-	switch {
-	case err == rawjson.ErrNoObject:
-		return r, refuseShape("", "The body is not an object.")
-	case err != nil:
-		return r, refuseJSON(err)
-	case c.mode == protocol.Strict:
+	case r.Raw.Kind() != '{':
+		return r, refuseShape("", what+" is not an object.")
+	case bare && c.mode == protocol.Strict:
 		return r, refuseShape("", `The request has no "jsonrpc": "2.0" around it.`)
 	}
-	r.Raw, r.doc = body, doc
-	r.Header = protocol.ReadHeader(r.doc)
-	if refusal := r.dispatch(""); refusal != nil {
+	r.doc = rawjson.Split(r.Raw)
+	if refusal := c.open(r, bare); refusal != nil {
 		return r, refusal
 	}
-	r.respell()
 	return r, nil
 }
 
-func (c *Codec) open(r *Request, params rawjson.Object, raw []byte) *protocol.Error {
-	d, refusal := c.recognize(r.Method, params)
-	if d != nil {
-		r.Dialect = d
-	}
-	if refusal != nil {
-		return refusal
-	}
-	r.Raw, r.doc = raw, params
-	if d.Request.structured() {
-		r.doc, r.tool, refusal = d.Request.unwrap(params)
-		r.Raw = r.doc.Encode()
-	}
-	if _, served := protocol.TypeOfMethod(r.tool); refusal == nil && (served || r.tool == "") {
-		r.Dialect = c.refine(r.Dialect, r.Method, r.doc)
+func (c *Codec) open(r *Request, bare bool) (refusal *protocol.Error) {
+	if !bare {
+		if r.Dialect, refusal = c.recognize(r.Method, r.doc); refusal != nil {
+			return refusal
+		}
+		if r.Dialect.Request.structured() {
+			r.doc, r.tool, refusal = r.Dialect.Request.unwrap(r.doc)
+			r.Raw = r.doc.Encode()
+		}
+		if _, served := protocol.TypeOfMethod(r.tool); refusal == nil && (served || r.tool == "") {
+			r.Dialect = c.refine(r.Dialect, r.Method, r.doc)
+		}
 	}
 	r.Header = protocol.ReadHeader(r.doc)
 	if refusal != nil {

@@ -38,7 +38,7 @@ func TestDispatch(t *testing.T) {
 	}
 	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
 		for _, tt := range tests {
-			req, err := NewCodec(mode, OfProtocol()...).Open(tt.method, tt.body.Encode())
+			req, err := opens(NewCodec(mode, OfProtocol()...), tt.method, tt.body.Encode())
 			if req == nil || req.Dialect != Contracts {
 				t.Fatalf("%v: %s: the request is %+v", mode, tt.name, req)
 			}
@@ -63,20 +63,13 @@ func TestBadJSON(t *testing.T) {
 		`{'a':1}`, `{"a":01}`, `{"a":NaN}`, "{\"a\":\"\x01\"}", "{\"a\":\"\xff\"}", `{"a":"\ud800"}`, `{"a":1,}`, "\ufeff{}",
 		`{"x":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`,
 	} {
-		_, err := NewCodec(protocol.Tolerant).Open("notify_round", []byte(text))
-		if e := refusal(t, err); e.Form().RPC != protocol.RPCParseError || e.Form().HTTP != 400 {
-			t.Errorf("%q is refused with %v", text, e)
-		}
-		_, err = NewCodec(protocol.Tolerant).OpenBare([]byte(text))
+		_, err := ParseAnswer(200, []byte(text))
 		if e := refusal(t, err); e.Form().RPC != protocol.RPCParseError {
-			t.Errorf("%q without JSON-RPC is refused with %v", text, e)
-		}
-		if _, err := ParseAnswer(200, []byte(text)); err == nil {
-			t.Errorf("%q is read as an answer", text)
+			t.Errorf("%q is refused with %v", text, e)
 		}
 	}
 	for _, text := range []string{`[]`, `1`, `"text"`, `true`} {
-		_, err := NewCodec(protocol.Tolerant).Open("notify_round", []byte(text))
+		_, err := opens(NewCodec(protocol.Tolerant), "notify_round", []byte(text))
 		if e := refusal(t, err); e.Form().RPC != protocol.RPCInvalidRequest {
 			t.Errorf("params %s are refused with %v", text, e)
 		}
@@ -101,7 +94,7 @@ func TestEmptyParams(t *testing.T) {
 func TestHeaderBeforeFields(t *testing.T) {
 	t.Parallel()
 	body := `{"message_type":"MATCH_RESULT_REPORT","sender":"referee:REF01","auth_token":"t","league_id":7,"round_id":"ROUND_2","conversation_id":"c","result":[]}`
-	req, err := NewCodec(protocol.Strict).Open("report_match_result", []byte(body))
+	req, err := opens(NewCodec(protocol.Strict), "report_match_result", []byte(body))
 	if err != nil {
 		t.Fatal(err)
 	}

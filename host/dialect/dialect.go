@@ -40,22 +40,13 @@ type Dialect struct {
 	// them: members that the peer does not read do no harm.
 	Omit []string
 
-	// Refusal is the form of a refusal.
-	Refusal RefusalStyle
-	// Rejects refuses a registration with an answer of status REJECTED where
-	// other dialects get an error.
-	Rejects bool
-
-	// Marks distinguish the dialect from others with the same wrapping and names.
-	// Where all of them are found, it is preferred to dialects without marks.
-	Marks []Mark
+	// Marks, if set, reports what distinguishes a message of the dialect from one of others with the
+	// same wrapping and names. Where it does, the dialect is preferred to those without marks.
+	Marks func(message rawjson.Object) bool
 	// Assignment is the name under which a referee is assigned its matches, one
 	// by one; empty where it reads them from ROUND_ANNOUNCEMENT.
 	Assignment string
 
-	// Async lists answers that the peer posts as requests of their own; the call
-	// itself gets an acknowledgement.
-	Async []protocol.Type
 	// NumericIDs limits JSON-RPC ids to numbers.
 	NumericIDs bool
 }
@@ -88,16 +79,6 @@ type Place struct {
 	Bare bool
 }
 
-// A Mark is a member by which the writer of a message is recognized.
-type Mark struct {
-	// Path leads to the member, through objects from the top of the message.
-	Path []string
-	// Value is the text that the member must be.
-	Value string
-	// Absent demands instead that this member is missing.
-	Absent bool
-}
-
 // A Naming derives the method of a request from its type.
 type Naming uint8
 
@@ -105,19 +86,6 @@ const (
 	ByBook      Naming = iota // the names of the protocol: handle_game_invitation
 	ByType                    // the type: GAME_INVITATION
 	ByLowerType               // the type in lower case: game_invitation
-)
-
-// A RefusalStyle is the form in which a peer is refused.
-type RefusalStyle uint8
-
-const (
-	// RefuseByError answers with a JSON-RPC error whose data is the refusal.
-	RefuseByError RefusalStyle = iota
-	// RefuseByToolError answers with a tool result that has isError set. A fault
-	// of the call rather than of the message is a JSON-RPC error.
-	RefuseByToolError
-	// RefuseByMessage answers with the refusal instead of the answer.
-	RefuseByMessage
 )
 
 // An Edit sets one member of a message before it is sent.
@@ -152,8 +120,11 @@ func (d *Dialect) MethodsOf(t protocol.Type) []string {
 	return append([]string{own}, others...)
 }
 
-// IsAsync reports whether the peer posts answers of this type as requests of their own.
-func (d *Dialect) IsAsync(t protocol.Type) bool { return slices.Contains(d.Async, t) }
+// IsAsync reports whether the peer posts answers of this type as requests of their own; the
+// call itself gets an acknowledgement.
+func (d *Dialect) IsAsync(t protocol.Type) bool {
+	return t == protocol.TypeGameJoinAck && d.Has(TraitAsync)
+}
 
 // edited applies the edits to an encoded message, and the omissions to a request.
 func (d *Dialect) edited(t protocol.Type, raw jsontext.Value, request bool) jsontext.Value {

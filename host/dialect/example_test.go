@@ -4,13 +4,16 @@ import (
 	"fmt"
 
 	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
 // A codec recognizes the wrapping of a request and answers in it.
 func ExampleCodec_Open() {
 	codec := dialect.NewCodec(protocol.Tolerant)
-	request, err := codec.Open("tools/call", []byte(`{"tool":"parity_choose","input":{"match_id":"R1M1","conversation_id":"c"}}`))
+	request, err := codec.Open(&jsonrpc.Request{
+		Method: "tools/call", Params: []byte(`{"tool":"parity_choose","input":{"match_id":"R1M1","conversation_id":"c"}}`),
+	})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -101,9 +101,14 @@ func openSample(t testing.TB, d *Dialect, sent protocol.Type) *Request {
 // openCall opens a call as its receiver does.
 func openCall(c *Codec, call jsonrpc.Message) (*Request, error) {
 	if call.Body != nil {
-		return c.OpenBare(call.Body)
+		return c.Open(&jsonrpc.Request{Kind: jsonrpc.KindObject, Raw: call.Body})
 	}
-	return c.Open(call.Method, call.Params)
+	return opens(c, call.Method, call.Params)
+}
+
+// opens opens a request under a method.
+func opens(c *Codec, method string, params jsontext.Value) (*Request, error) {
+	return c.Open(&jsonrpc.Request{Method: method, Params: params})
 }
 
 // exampleFiles returns what the example files hold, by path.
@@ -259,11 +264,12 @@ func TestSourceExamples(t *testing.T) {
 			}
 			continue
 		case rpc && doc.Get("method") != nil, !rpc && isRequest(typ):
-			var req *Request
-			if req, err = c.Open(doc.Text("method"), doc.Get("params")); !rpc {
-				req, err = c.OpenBare(e.Document)
+			call := jsonrpc.Message{Method: doc.Text("method"), Params: doc.Get("params")}
+			if !rpc {
+				call.Body = e.Document
 			}
-			if err == nil {
+			var req *Request
+			if req, err = openCall(c, call); err == nil {
 				body, typ = req.Raw, req.Type
 				m, err = req.Decode()
 			}
@@ -319,7 +325,7 @@ func TestPeerExamples(t *testing.T) {
 		}
 		doc := parsed(t, got)
 		for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
-			req, err := NewCodec(mode).Open(doc.Text("method"), doc.Get("params"))
+			req, err := opens(NewCodec(mode), doc.Text("method"), doc.Get("params"))
 			if err != nil || req.Dialect != d || req.Type != protocol.TypeLeagueRegisterRequest {
 				t.Errorf("%s is opened as %s in dialect %s: %v", name, req.Type, req.Dialect.Name, err)
 			}
@@ -375,7 +381,7 @@ func TestAssignments(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	if _, err := NewCodec(protocol.Tolerant).Open("start_match", []byte(`{"players":[]}`)); CodeOf(err) != protocol.CodeMissingField {
+	if _, err := opens(NewCodec(protocol.Tolerant), "start_match", []byte(`{"players":[]}`)); CodeOf(err) != protocol.CodeMissingField {
 		t.Errorf("a match without an id: %v", err)
 	}
 	ids := AssignmentNameIn(jsontext.Value(`{"referee_meta":{"display_name":"x","tools":[{"name":"report"},{"name":"RUN_MATCH"}]}}`))
@@ -388,7 +394,7 @@ func TestAssignments(t *testing.T) {
 // those who look for params; a refusal is only a refusal.
 func TestAnswersThatAreBoth(t *testing.T) {
 	t.Parallel()
-	r, err := NewCodec(protocol.Tolerant).OpenRequest(&jsonrpc.Request{Method: "game_invitation", ID: []byte("1"), Params: []byte(`{"message_type":"GAME_INVITATION","match_id":"R1M1"}`)})
+	r, err := NewCodec(protocol.Tolerant).Open(&jsonrpc.Request{Method: "game_invitation", ID: []byte("1"), Params: []byte(`{"message_type":"GAME_INVITATION","match_id":"R1M1"}`)})
 	if err != nil {
 		t.Fatal(err)
 	}

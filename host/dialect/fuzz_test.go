@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // FuzzOpen: no request makes the codec panic; whatever comes of it can be answered, in JSON.
@@ -36,10 +37,13 @@ func FuzzOpen(f *testing.F) {
 		if wild {
 			c = tolerant
 		}
-		req, err := c.Open(method, params)
+		if _, err := rawjson.Parse(params); err != nil && err != rawjson.ErrNoObject {
+			return // host/jsonrpc refuses it
+		}
+		req, err := opens(c, method, params)
 		answerable(t, req, err)
 		if method == "" {
-			req, err = c.OpenBare(params)
+			req, err = openCall(c, jsonrpc.Message{Body: params})
 			answerable(t, req, err)
 		}
 	})
@@ -62,7 +66,7 @@ func answerable(t *testing.T, req *Request, err error) {
 		document := mustDocument(t, req.Refuse(h, e))
 		if a, err := ParseAnswer(200, document); err != nil {
 			t.Fatalf("the refusal %s is not read: %v", document, err)
-		} else if _, err := NewCodec(protocol.Tolerant).ReadAnswer(protocol.TypeGameInvitation, a); err == nil && !req.Dialect.Answer.Bare && !req.Dialect.Rejects {
+		} else if _, err := NewCodec(protocol.Tolerant).ReadAnswer(protocol.TypeGameInvitation, a); err == nil && !req.Dialect.Answer.Bare && !req.Dialect.Request.Bare {
 			t.Fatalf("the refusal %s is read as an answer", document)
 		}
 		return

@@ -24,7 +24,6 @@ var (
 		Title:   "MCP's tools/call with params.name and params.arguments.",
 		Request: Place{Method: "tools/call", Name: "name", Message: "arguments"},
 		Answer:  Place{Content: true, Message: "structuredContent"},
-		Refusal: RefuseByToolError,
 	}
 	ToolIO = &Dialect{
 		Name:    "tool-io",
@@ -37,8 +36,6 @@ var (
 		Title:   "No JSON-RPC: the body is the message.",
 		Request: Place{Bare: true},
 		Answer:  Place{Bare: true},
-		Refusal: RefuseByMessage,
-		Rejects: true,
 	}
 )
 
@@ -85,7 +82,9 @@ var (
 		Name:   "type-method-v2",
 		Title:  "As type-method, from players whose player_meta.protocol_version is league.v2; they are REGISTERED.",
 		Naming: ByType,
-		Marks:  []Mark{{Path: []string{"player_meta", "protocol_version"}, Value: protocol.Version}},
+		Marks: func(m rawjson.Object) bool {
+			return rawjson.Split(m.Get("player_meta")).Text("protocol_version") == protocol.Version
+		},
 		Edits: append(slices.Clone(TypeMethod.Edits), Edit{
 			Types: []protocol.Type{"LEAGUE_REGISTER_RESPONSE"}, Member: "status",
 			Was: jsontext.Value(`"ACCEPTED"`), Value: jsontext.Value(`"REGISTERED"`),
@@ -101,10 +100,9 @@ var (
 		Name:    "plain-tool",
 		Title:   "tools/call whose arguments bear no header fields; the answer stands in content and beside it.",
 		Request: Tool.Request,
-		Marks:   []Mark{{Path: []string{"message_type"}, Absent: true}},
+		Marks:   func(m rawjson.Object) bool { return m.Get("message_type") == nil },
 		Answer:  Place{Content: true, Message: "structuredContent", Flat: true},
 		Omit:    []string{"protocol", "message_type", "sender", "timestamp", "conversation_id"},
-		Refusal: RefuseByToolError,
 	}
 )
 
@@ -138,8 +136,8 @@ const (
 
 var traits = map[string]func(d *Dialect){
 	TraitNumericIDs: func(d *Dialect) { d.NumericIDs = true },
-	TraitAsync:      func(d *Dialect) { d.Async = []protocol.Type{protocol.TypeGameJoinAck} },
-	TraitRequests:   func(d *Dialect) { d.Answer, d.Refusal = Place{Request: true}, RefuseByMessage },
+	TraitAsync:      func(*Dialect) {},
+	TraitRequests:   func(d *Dialect) { d.Answer = Place{Request: true} },
 	TraitTextResult: func(d *Dialect) { d.Answer = Place{Text: true} },
 	TraitBoth:       func(d *Dialect) { d.Answer.Both = true },
 	TraitManagerID: func(d *Dialect) {

@@ -3,7 +3,6 @@ package dialect
 import (
 	"slices"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
@@ -14,7 +13,7 @@ func (c *Codec) recognize(method string, params rawjson.Object) (*Dialect, *prot
 	var found, owner *Dialect
 	for _, d := range c.dialects {
 		p := d.Request
-		if !p.structured() || len(d.Marks) > 0 {
+		if !p.structured() || d.Marks != nil {
 			continue // marks are compared after unwrapping
 		}
 		if p.Method == method {
@@ -55,7 +54,7 @@ func (p Place) absent() *protocol.Error {
 // method for its type, or else the fallback.
 func (c *Codec) flat(method string, t protocol.Type) *Dialect {
 	for _, d := range c.dialects {
-		if !d.Request.structured() && !d.Request.Bare && len(d.Marks) == 0 && d.nameOf(t) == method {
+		if !d.Request.structured() && !d.Request.Bare && d.Marks == nil && d.nameOf(t) == method {
 			return d
 		}
 	}
@@ -66,26 +65,12 @@ func (c *Codec) flat(method string, t protocol.Type) *Dialect {
 // message has, or d itself.
 func (c *Codec) refine(d *Dialect, method string, message rawjson.Object) *Dialect {
 	for _, other := range c.dialects {
-		if len(other.Marks) == 0 || other.Request != d.Request || !d.Request.structured() && other.nameOf(protocol.TypeOf(message)) != method {
-			continue
-		}
-		if !slices.ContainsFunc(other.Marks, func(m Mark) bool { return !m.in(message) }) {
+		if other.Marks != nil && other.Request == d.Request && other.Marks(message) &&
+			(d.Request.structured() || other.nameOf(protocol.TypeOf(message)) == method) {
 			return other
 		}
 	}
 	return d
-}
-
-func (m Mark) in(message rawjson.Object) bool {
-	var value jsontext.Value
-	for _, name := range m.Path {
-		value = message.Get(name)
-		message = rawjson.Split(value)
-	}
-	if m.Absent {
-		return value == nil
-	}
-	return string(rawjson.Text(value)) == m.Value
 }
 
 // witness returns the name under which the message was called: that beside the

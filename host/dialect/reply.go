@@ -114,7 +114,7 @@ func (r *Request) Refuse(h protocol.Header, e *protocol.Error) jsonrpc.Response 
 }
 
 func (r *Request) refuse(h protocol.Header, e *protocol.Error) (jsonrpc.Response, error) {
-	if r.Dialect.Rejects && e.Code != "" {
+	if r.Dialect.Request.Bare && e.Code != "" {
 		if m := Rejected(r.Type, h, e.Detail); m != nil {
 			return r.Reply(m)
 		}
@@ -124,8 +124,9 @@ func (r *Request) refuse(h protocol.Header, e *protocol.Error) (jsonrpc.Response
 		return jsonrpc.Response{}, err
 	}
 	league := e.Code != "" // a refusal of the league, not of JSON-RPC itself
-	form, style := e.Form(), r.Dialect.Refusal
-	if league && (style == RefuseByToolError && form.RPC != protocol.RPCMethodNotFound || style == RefuseByMessage) {
+	form, d := e.Form(), r.Dialect
+	byTool := d.Request == Tool.Request && form.RPC != protocol.RPCMethodNotFound // else it is a fault of the call
+	if league && (byTool || d.Answer.Request || d.Request.Bare) {
 		return r.wrap(protocol.TypeOf(rawjson.Split(data)), data, true), nil
 	}
 	if r.Dialect.Answer.Bare {

@@ -55,7 +55,7 @@ func TestAnswersInOtherSpellings(t *testing.T) {
 // opened returns a request as its receiver decodes it.
 func opened(t *testing.T, mode protocol.Mode, method, params string) (protocol.Message, error) {
 	t.Helper()
-	r, err := NewCodec(mode).Open(method, []byte(params))
+	r, err := opens(NewCodec(mode), method, []byte(params))
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func TestFieldsUnderOtherNames(t *testing.T) {
 		`{"message_type":"GAME_INVITATION","sender":"ref","game_id":7,"round_number":2,"opponent_id":"P02","side":"B"}`:       `"game_id":7`,
 		`{"message_type":"GAME_INVITATION","sender":"ref","matchId":"g/1","roundId":"ROUND_2","opponentId":"P02","role":"x"}`: `"matchId":"g/1"`,
 	} {
-		r, err := NewCodec(protocol.Tolerant).Open("invite", []byte(params))
+		r, err := opens(NewCodec(protocol.Tolerant), "invite", []byte(params))
 		if err != nil {
 			t.Errorf("%s: %v", params, err)
 			continue
@@ -131,7 +131,7 @@ func TestFieldsUnderOtherNames(t *testing.T) {
 		if err != nil || !strings.Contains(string(reply.Result), want) {
 			t.Errorf("%s: answered by %s, %v, want %s in it", params, reply.Result, err, want)
 		}
-		if strict, err := NewCodec(protocol.Strict).Open("invite", []byte(params)); err == nil {
+		if strict, err := opens(NewCodec(protocol.Strict), "invite", []byte(params)); err == nil {
 			if _, err := strict.Decode(); err == nil {
 				t.Errorf("%s: a strict agent takes it", params)
 			}

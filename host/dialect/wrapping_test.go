@@ -53,7 +53,7 @@ func TestEnvelopeRules(t *testing.T) {
 		{"flat under its method", "league.handle", body.Encode(), protocol.CodeMissingField, -32602},
 	}
 	for _, tt := range tests {
-		req, err := NewCodec(protocol.Strict).Open(tt.method, tt.params)
+		req, err := opens(NewCodec(protocol.Strict), tt.method, tt.params)
 		if tt.rpc == 0 {
 			if err == nil {
 				_, err = req.Decode()
@@ -68,7 +68,7 @@ func TestEnvelopeRules(t *testing.T) {
 			t.Errorf("%s: %s %d in %s, want %s %d", tt.name, e.Code, e.Form().RPC, req.Dialect.Name, tt.code, tt.rpc)
 		}
 	}
-	req, err := NewCodec(protocol.Tolerant).Open("league.handle", body.Encode())
+	req, err := opens(NewCodec(protocol.Tolerant), "league.handle", body.Encode())
 	if err != nil || req.Type != protocol.TypeGameInvitation {
 		t.Errorf("tolerant mode refuses the flat form under league.handle: %v", err)
 	}
@@ -101,7 +101,7 @@ func TestToolRules(t *testing.T) {
 		{"an unknown tool of the other form", params("tool", `"no_such_tool"`, "input", `{}`), ToolIO, protocol.CanonicalToolNotFound},
 	}
 	for _, tt := range tests {
-		req, err := NewCodec(protocol.Strict).Open("tools/call", tt.params)
+		req, err := opens(NewCodec(protocol.Strict), "tools/call", tt.params)
 		if req.Dialect != tt.dialect && tt.name != "nothing" {
 			t.Errorf("%s: dialect %s, want %s", tt.name, req.Dialect.Name, tt.dialect.Name)
 		}
@@ -127,7 +127,7 @@ func TestToolRules(t *testing.T) {
 			t.Errorf("%s: answered with %+v", tt.name, reply)
 		}
 	}
-	_, err := NewCodec(protocol.Strict).Open("tools/call", params("name", `"notify_round"`, "arguments", body))
+	_, err := opens(NewCodec(protocol.Strict), "tools/call", params("name", `"notify_round"`, "arguments", body))
 	if e := refusal(t, err); e.Form().RPC != protocol.RPCInvalidRequest {
 		t.Errorf("a tool that contradicts its message: %v", e)
 	}

@@ -195,7 +195,7 @@ func (m *Manager) strictlyRefused(rpc *jsonrpc.Request, why *protocol.Error) boo
 // validate says what a codec has against the form of a request.
 func validate(c *dialect.Codec, rpc *jsonrpc.Request) (*wire.Exchange, error) {
 	in, err := &wire.Exchange{RPC: rpc}, error(nil)
-	in.Request, err = c.OpenRequest(rpc)
+	in.Request, err = c.Open(rpc)
 	switch {
 	case err != nil:
 	case registers(in.Type):

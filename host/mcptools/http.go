@@ -10,6 +10,7 @@ import (
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
 	"github.com/strategylab/strategylab/host/wire"
 )
 
@@ -183,13 +184,16 @@ func shared(method string) bool {
 // ofLeague reports whether a request, readable or not, is a message of the league
 // by its method or its message_type.
 func ofLeague(req *jsonrpc.Request) bool {
-	if req.Method != "" {
-		if _, ok := protocol.TypeOfMethod(req.Method); ok {
-			return true
-		}
-		in, _ := leagues.Open(req.Method, req.Params)
-		return in.Type != ""
+	if _, ok := protocol.TypeOfMethod(req.Method); ok {
+		return true
 	}
-	in, _ := leagues.OpenBare(req.Raw)
+	read := jsonrpc.Request{Method: req.Method, Params: req.Params}
+	if req.Method == "" {
+		if _, err := rawjson.Parse(req.Raw); err != nil {
+			return false
+		}
+		read.Kind, read.Raw = jsonrpc.KindObject, req.Raw
+	}
+	in, _ := leagues.Open(&read)
 	return in.Type != ""
 }

@@ -123,7 +123,7 @@ func (r *rig) agent(who string, s script) {
 
 func (r *rig) hear(who string, req *jsonrpc.Request) *heard {
 	h := &heard{who: who, id: string(req.ID), at: time.Now()}
-	in, err := dialect.NewCodec(protocol.Strict).Open(req.Method, req.Params)
+	in, err := dialect.NewCodec(protocol.Strict).Open(req)
 	if err == nil {
 		_, err = in.Decode() // what a referee sends keeps every rule
 	}

@@ -197,13 +197,13 @@ func ReadRequest(body []byte) *Exchange {
 	if x.Invalid = json.Unmarshal(body, &call); x.Invalid != nil {
 		return x
 	}
-	var req *dialect.Request
+	rpc := &jsonrpc.Request{Method: call.Method, Params: call.Params, Raw: body}
 	if call.Version == nil && call.Method == "" {
-		req, x.Invalid = tolerant.OpenBare(body)
-	} else {
-		x.Method = call.Method
-		req, x.Invalid = tolerant.Open(call.Method, call.Params)
+		rpc.Kind = jsonrpc.KindObject
 	}
+	var req *dialect.Request
+	x.Method = call.Method
+	req, x.Invalid = tolerant.Open(rpc)
 	x.Type, x.Sender, x.Match = req.Type, req.Header.Sender, req.Header.MatchID
 	x.Assignment = req.IsAssignment()
 	if req.Dialect != nil {

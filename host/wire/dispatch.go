@@ -87,7 +87,7 @@ func (d *Dispatcher) open(x *Exchange) error {
 	if d.Received != nil {
 		d.Received()
 	}
-	x.Request, x.unopened = d.Codec.OpenRequest(x.RPC)
+	x.Request, x.unopened = d.Codec.Open(x.RPC)
 	if d.AcknowledgeUnknown && x.unopened != nil && x.Type == "" {
 		if _, types := d.Takes(); x.Infer(slices.Sorted(slices.Values(types))) {
 			x.unopened = nil

@@ -17,6 +17,7 @@ import (
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
 	"github.com/strategylab/strategylab/host/trace"
 )
 
@@ -220,13 +221,15 @@ func OpenRequest(body []byte) (req *dialect.Request, id jsontext.Value, err erro
 	if err := json.Unmarshal(body, &f); err != nil {
 		return nil, nil, err
 	}
-	codec := dialect.NewCodec(protocol.Tolerant)
-	if f.Version == nil && f.Method == "" {
-		req, err = codec.OpenBare(body)
-	} else {
-		req, err = codec.Open(f.Method, f.Params)
+	if _, err := rawjson.Parse(body); err != nil { // a name stands twice
+		return nil, nil, err
 	}
-	return req, jsontext.Value(f.ID), err
+	rpc := &jsonrpc.Request{Method: f.Method, Params: jsontext.Value(f.Params), ID: jsontext.Value(f.ID), Raw: body}
+	if f.Version == nil && f.Method == "" {
+		rpc.Kind = jsonrpc.KindObject
+	}
+	req, err = dialect.NewCodec(protocol.Tolerant).Open(rpc)
+	return req, rpc.ID, err
 }
 
 // ManagerName is the sender of a manager's messages.

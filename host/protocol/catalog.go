@@ -23,14 +23,13 @@ const (
 
 // A Description describes a message type. It is shared and must not be changed.
 type Description struct {
-	Type    Type
-	Title   string   // one line, for people
-	Method  string   // the JSON-RPC method of the request; empty for a type that is only an answer
-	Aliases []string // other methods in use for it
-	Names   []string // every name of the request: the method, its aliases, the type in upper and lower case
-	Answer  Type     // the type of the answer; empty without one
-	From    []Role   // the roles that may sign it
-	Auth    bool     // the request is refused without a token
+	Type   Type
+	Title  string   // one line, for people
+	Method string   // the JSON-RPC method of the request; empty for a type that is only an answer
+	Names  []string // every name of the request: the method, others in use, the type in upper and lower case
+	Answer Type     // the type of the answer; empty without one
+	From   []Role   // the roles that may sign it
+	Auth   bool     // the request is refused without a token
 }
 
 type entry struct {
@@ -58,7 +57,7 @@ func answer(t Type, title string, area area, from []Role, blank func() Message, 
 func line(t Type, title, methods string, to Type, area area, from []Role, blank func() Message, rules ...string) *entry {
 	e := answer(t, title, area, from, blank, rules...)
 	e.Names = strings.Fields(methods)
-	e.Method, e.Aliases, e.Answer = e.Names[0], e.Names[1:len(e.Names):len(e.Names)], to
+	e.Method, e.Answer = e.Names[0], to
 	e.Auth = area != areaRefereeSignup && area != areaPlayerSignup
 	for _, name := range []string{string(t), lower(t)} {
 		if !slices.Contains(e.Names, name) {

@@ -54,16 +54,6 @@ const (
 	rpcInternalError  = -32603
 )
 
-// The HTTP statuses of refusals, without a dependency on net/http.
-const (
-	statusOK            = 200
-	statusBadRequest    = 400
-	statusNotFound      = 404
-	statusUnprocessable = 422
-	statusInternalError = 500
-	statusUnavailable   = 503
-)
-
 type codeInfo struct {
 	code      Code
 	name      string
@@ -101,39 +91,40 @@ var codeTable = []codeInfo{
 	{CodeInternalError, "INTERNAL_ERROR", false, rpcInternalError},
 }
 
-// numbered is a refusal with a number and a text of its own, by area and code.
+// numbered is a refusal with a number and a text of its own. Its thousands are the area in which
+// the code has it.
 type numbered struct {
 	rpc  int
 	text string
-	area area
 	code Code
 }
 
 var numberedTable = []numbered{
-	{1001, "League full", areaRefereeSignup, CodeLeagueFull},
-	{1002, "Invalid endpoint", areaRefereeSignup, CodeInvalidEndpoint},
-	{1003, "Unsupported game type", areaRefereeSignup, CodeUnsupportedGameType},
-	{2001, "League full", areaPlayerSignup, CodeLeagueFull},
-	{2002, "Duplicate name", areaPlayerSignup, CodeDuplicateName},
-	{2003, "Invalid endpoint", areaPlayerSignup, CodeInvalidEndpoint},
-	{2004, "Unsupported game type", areaPlayerSignup, CodeUnsupportedGameType},
-	{3001, "Invalid auth token", areaAnnouncement, CodeTokenInvalid},
-	{3001, "Invalid auth token", areaAnnouncement, CodeTokenMissing},
-	{3002, "Player not registered", areaAnnouncement, CodePlayerNotRegistered},
-	{4001, "Invalid auth token", areaMatch, CodeTokenInvalid},
-	{4001, "Invalid auth token", areaMatch, CodeTokenMissing},
-	{4002, "Player not found", areaMatch, CodePlayerNotRegistered},
-	{4003, "Match not found", areaMatch, CodeMatchNotFound},
-	{4004, "Invalid choice", areaMatch, CodeInvalidParityChoice},
-	{4005, "Match state error", areaMatch, CodeInvalidState},
-	{5001, "Invalid auth token", areaReport, CodeTokenInvalid},
-	{5001, "Invalid auth token", areaReport, CodeTokenMissing},
-	{5002, "Match not found", areaReport, CodeMatchNotFound},
-	{5003, "Duplicate report", areaReport, CodeDuplicateReport},
-	{6001, "Invalid auth token", areaQuery, CodeTokenInvalid},
-	{6001, "Invalid auth token", areaQuery, CodeTokenMissing},
-	{6002, "Invalid query type", areaQuery, CodeInvalidQueryType},
-	{6003, "League not found", areaQuery, CodeLeagueNotFound},
+	{1001, "League full", CodeLeagueFull},
+	{1002, "Invalid endpoint", CodeInvalidEndpoint},
+	{1003, "Unsupported game type", CodeUnsupportedGameType},
+	{2001, "League full", CodeLeagueFull},
+	{2002, "Duplicate name", CodeDuplicateName},
+	{2003, "Invalid endpoint", CodeInvalidEndpoint},
+	{2004, "Unsupported game type", CodeUnsupportedGameType},
+	{3001, "Invalid auth token", CodeTokenInvalid},
+	{3002, "Player not registered", CodePlayerNotRegistered},
+	{4001, "Invalid auth token", CodeTokenInvalid},
+	{4002, "Player not found", CodePlayerNotRegistered},
+	{4003, "Match not found", CodeMatchNotFound},
+	{4004, "Invalid choice", CodeInvalidParityChoice},
+	{4005, "Match state error", CodeInvalidState},
+	{5001, "Invalid auth token", CodeTokenInvalid},
+	{5002, "Match not found", CodeMatchNotFound},
+	{5003, "Duplicate report", CodeDuplicateReport},
+	{6001, "Invalid auth token", CodeTokenInvalid},
+	{6002, "Invalid query type", CodeInvalidQueryType},
+	{6003, "League not found", CodeLeagueNotFound},
+}
+
+// is reports whether the refusal is that of a code: no token is as wrong as an invalid one.
+func (n numbered) is(c Code) bool {
+	return n.code == c || n.code == CodeTokenInvalid && c == CodeTokenMissing
 }
 
 // rpcTexts are the message texts of JSON-RPC's own codes.
@@ -166,7 +157,7 @@ func (c Code) Retryable() bool { return c.info().retryable }
 func (c Code) rpcCode(t Type) (int, string) {
 	if e, ok := catalog().types[t]; ok {
 		for _, n := range numberedTable {
-			if n.area == e.area && n.code == c {
+			if area(n.rpc/1000) == e.area && n.is(c) {
 				return n.rpc, n.text
 			}
 		}
@@ -279,10 +270,10 @@ type Form struct {
 }
 
 var canonicalForms = map[string]Form{
-	CanonicalInvalidEnvelope:  {statusBadRequest, RPCInvalidRequest, "Invalid MCP envelope"},
-	CanonicalInvalidToolInput: {statusUnprocessable, rpcInvalidParams, "Invalid tool input"},
-	CanonicalToolNotFound:     {statusNotFound, -32001, "Unknown tool"},
-	CanonicalInternalError:    {statusInternalError, rpcInternalError, "Internal error"},
+	CanonicalInvalidEnvelope:  {400, RPCInvalidRequest, "Invalid MCP envelope"},
+	CanonicalInvalidToolInput: {422, rpcInvalidParams, "Invalid tool input"},
+	CanonicalToolNotFound:     {404, -32001, "Unknown tool"},
+	CanonicalInternalError:    {500, rpcInternalError, "Internal error"},
 }
 
 // canonicalData returns {canonical, violations}, the violations as [Tidy] has them.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,7 +59,8 @@ func TestReferencePage(t *testing.T) {
 			if e.Method == "" {
 				continue
 			}
-			names := strings.Join(append([]string{e.Method}, e.Aliases...), ", ")
+			own := func(name string) bool { return name != e.Method && strings.EqualFold(name, string(e.Type)) }
+			names := strings.Join(slices.DeleteFunc(slices.Clone(e.Names), own), ", ")
 			var from []string
 			for _, role := range e.From {
 				from = append(from, string(role))
@@ -119,8 +121,8 @@ var areaNames = map[area]string{
 func rpcCodes(row codeInfo) string {
 	var parts []string
 	for _, n := range numberedTable {
-		if n.code == row.code && n.rpc != row.rpc {
-			parts = append(parts, fmt.Sprintf("%d %s", n.rpc, areaNames[n.area]))
+		if n.is(row.code) && n.rpc != row.rpc {
+			parts = append(parts, fmt.Sprintf("%d %s", n.rpc, areaNames[area(n.rpc/1000)]))
 		}
 	}
 	if parts == nil {

@@ -98,7 +98,7 @@ func (e *Error) Form() Form {
 	if f, is := canonicalForms[e.Canonical]; is {
 		return f
 	}
-	f := Form{HTTP: statusOK, RPC: e.RPC, Message: e.Code.Name()}
+	f := Form{HTTP: 200, RPC: e.RPC, Message: e.Code.Name()}
 	if text, own := rpcTexts[e.RPC]; own {
 		f.Message = text
 	} else if e.RPC == 0 {
@@ -106,17 +106,18 @@ func (e *Error) Form() Form {
 	}
 	switch {
 	case e.Code == CodeRateLimited:
-		f.HTTP = statusUnavailable
+		f.HTTP = 503
 	case f.RPC == RPCParseError || f.RPC == RPCInvalidRequest:
-		f.HTTP = statusBadRequest
+		f.HTTP = 400
 	}
 	return f
 }
 
-// topLevel are the details that stand beside the context as well as in it.
+// topLevel are the details that stand beside the context as well as in it, besides player_id, which
+// is a field of both errors.
 var topLevel = []string{
 	"max_referees", "current_referees", "max_players", "current_players",
-	"display_name", "suggestion", "player_id", "match_id", "round_id", "league_id",
+	"display_name", "suggestion", "match_id", "round_id", "league_id",
 	"previous_report_time", "same_result", "timeout_seconds",
 }
 
@@ -180,28 +181,16 @@ func (e *Error) details(h *Header, t Type) (context jsontext.Value, err error) {
 		all["violations"] = e.Violations
 	}
 	for _, name := range topLevel {
-		value, given := e.Context[name]
-		if !given {
-			continue
-		}
-		text, _ := value.(string)
-		round, _ := value.(int)
-		switch name {
-		case "match_id":
-			h.MatchID = text
-		case "league_id":
-			h.LeagueID = text
-		case "round_id":
-			h.RoundID = RoundNumber(round)
-		case "player_id": // a field of both errors
-		default:
+		if value, given := e.Context[name]; given {
 			beside[name] = value
 		}
 	}
-	if len(beside) > 0 {
-		if h.Extra, err = json.Marshal(beside, plain); err != nil {
-			return nil, fmt.Errorf("protocol: encode the particulars of %s: %w", e.Code, err)
-		}
+	raw, err := json.Marshal(beside, plain)
+	if err == nil {
+		err = json.Unmarshal(raw, h)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("protocol: encode the particulars of %s: %w", e.Code, err)
 	}
 	if context, err = json.Marshal(all, plain); err != nil {
 		return nil, fmt.Errorf("protocol: encode the context of %s: %w", e.Code, err)

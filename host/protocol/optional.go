@@ -120,21 +120,13 @@ func (r *Round) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	if err != nil {
 		return err
 	}
-	switch raw.Kind() {
-	case 'n':
+	if *r = glanceRound(raw); raw.Kind() == 'n' {
 		*r = NoRound()
-		return nil
-	case '"':
-		*r = textRound(raw)
-		return nil
-	default:
-		n, ok := rawjson.Integer(raw)
-		if !ok {
-			return fmt.Errorf("protocol: %s is not a round number", raw)
-		}
-		*r = RoundNumber(int(n))
-		return nil
 	}
+	if r.is == absent {
+		return fmt.Errorf("protocol: %s is not a round number", raw)
+	}
+	return nil
 }
 
 func textRound(raw jsontext.Value) Round {

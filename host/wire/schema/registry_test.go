@@ -3,6 +3,7 @@ package schema
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -125,7 +126,7 @@ func TestLeagueTools(t *testing.T) {
 				continue
 			}
 			n++
-			for _, name := range append(about.Aliases, about.Method, string(mt), strings.ToLower(string(mt))) {
+			for _, name := range slices.Concat(about.Names, []string{string(mt), strings.ToLower(string(mt))}) {
 				io, err := all.LoadToolIO(name)
 				if err != nil || io.Tool != about.Method {
 					t.Errorf("%s: %v", name, err)

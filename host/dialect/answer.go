@@ -29,7 +29,7 @@ type Answer struct {
 func ParseAnswer(status int, body []byte) (Answer, error) {
 	doc, err := rawjson.Parse(body)
 	if err != nil {
-		return Answer{Status: status}, refuseJSON(err)
+		return Answer{Status: status}, &protocol.Error{RPC: protocol.RPCParseError, Detail: "The message is not valid JSON: " + err.Error()}
 	}
 	return AnswerOf(status, doc, body), nil
 }
@@ -45,17 +45,11 @@ func AnswerOf(status int, doc rawjson.Object, body []byte) Answer {
 
 // A Refusal is a peer's refusal of a message, or its report of a fault.
 type Refusal struct {
-	// Code is the league error that the peer means; empty where it is unknown.
-	Code protocol.Code
-	// RPC is the JSON-RPC code and Status the HTTP status; 0 without one.
-	RPC, Status int
-	// Message is the text of the peer.
-	Message string
-	// Retryable reports whether the same message may succeed later.
-	Retryable bool
-	// Data is the refusal itself: LEAGUE_ERROR, GAME_ERROR or whatever the peer
-	// sent; nil where it sent nothing.
-	Data jsontext.Value
+	Code        protocol.Code  // the league error that the peer means; empty where it is unknown
+	RPC, Status int            // the JSON-RPC code and the HTTP status; 0 without one
+	Message     string         // the text of the peer
+	Retryable   bool           // the same message may succeed later
+	Data        jsontext.Value // LEAGUE_ERROR, GAME_ERROR or whatever the peer sent; nil for nothing
 }
 
 // Error returns the refusal for a log.
@@ -111,7 +105,9 @@ func (c *Codec) tolerate(sent protocol.Type, a Answer, doc rawjson.Object, flaw 
 
 func (c *Codec) noAnswer(sent protocol.Type, a Answer) error {
 	if a.Status >= http.StatusBadRequest {
-		return refusalByStatus(a.Status)
+		r := &Refusal{Status: a.Status, Message: "HTTP status " + strconv.Itoa(a.Status)}
+		r.judge(nil, "")
+		return r
 	}
 	return protocol.Refuse(protocol.CodeMissingField, answerTo(sent), "The response holds no message.")
 }
@@ -273,12 +269,6 @@ func (r *Refusal) judge(doc rawjson.Object, message string) {
 	r.Message = cmp.Or(protocol.Explanation(doc), doc.Text("error_name"), doc.Text("error_code"), r.Message)
 	own := doc.Get("retryable").Kind()
 	r.Retryable = r.Code.Retryable() && own != 'f' || r.Code == "" && own == 't' || jsonrpc.RetryableStatus(r.Status)
-}
-
-func refusalByStatus(status int) *Refusal {
-	r := &Refusal{Status: status, Message: "HTTP status " + strconv.Itoa(status)}
-	r.judge(nil, "")
-	return r
 }
 
 // RPCTimeout is the JSON-RPC code by which some agents report the timeout of the other side.

@@ -41,17 +41,11 @@ func (c *Codec) Mode() protocol.Mode { return c.mode }
 // A Request is an inbound message: unwrapped and dispatched, not yet validated.
 // It is not safe for concurrent use.
 type Request struct {
-	// Type is the message type; empty where it is unknown.
-	Type protocol.Type
-	// Header holds the header fields as far as they are strings, so that the
-	// sender can be authenticated before the message is validated.
-	Header protocol.Header
-	// Dialect is that of the request, and will be that of the answer.
-	Dialect *Dialect
-	// Method is the JSON-RPC method as it came; empty for a bare message.
-	Method string
-	// Raw is the message without its wrapping. It may alias the text that was read.
-	Raw jsontext.Value
+	Type    protocol.Type   // empty where it is unknown
+	Header  protocol.Header // as far as its fields are strings, to authenticate the sender by
+	Dialect *Dialect        // of the request, and of the answer to be
+	Method  string          // of JSON-RPC, as it came; empty for a bare message
+	Raw     jsontext.Value  // the message without its wrapping; it may alias the text that was read
 
 	mode protocol.Mode
 	id   jsontext.Value // of JSON-RPC, nil where it is not known
@@ -125,12 +119,6 @@ func (r *Request) Decode() (protocol.Message, error) {
 		return decodeTolerantly(r.Type, r.doc, err, &r.Header)
 	}
 	return m, err
-}
-
-// refuseJSON is the Error for a text that is not JSON as this protocol takes
-// it: malformed, with duplicate keys, trailing data, or nested too deeply.
-func refuseJSON(err error) *protocol.Error {
-	return &protocol.Error{RPC: protocol.RPCParseError, Detail: "The message is not valid JSON: " + err.Error()}
 }
 
 // refuseShape is the Error for JSON that is not a JSON-RPC request or whose

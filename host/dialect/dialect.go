@@ -23,60 +23,35 @@ import (
 // writes every dialect with the same code, so a new kind of peer needs a
 // description and no code. A Dialect must not be changed once it is in use.
 type Dialect struct {
-	// Name identifies the dialect in settings and logs.
-	Name string
-	// Title describes the dialect in one line.
-	Title string
-
-	// Request and Answer are the places of the message in either direction.
-	Request, Answer Place
-
-	// Naming derives the methods of requests.
-	Naming Naming
-
-	// Edits are applied to every message that is sent, in this order.
-	Edits []Edit
+	Name, Title     string // Name stands in settings and logs, Title describes the dialect in a line
+	Request, Answer Place  // of the message in either direction
+	Naming          Naming // derives the methods of requests
+	NumericIDs      bool   // JSON-RPC ids are numbers only
+	Edits           []Edit // applied to every message that is sent, in this order
 	// Omit lists top-level members that requests are sent without. Answers keep
 	// them: members that the peer does not read do no harm.
 	Omit []string
-
 	// Marks, if set, reports what distinguishes a message of the dialect from one of others with the
 	// same wrapping and names. Where it does, the dialect is preferred to those without marks.
 	Marks func(message rawjson.Object) bool
 	// Assignment is the name under which a referee is assigned its matches, one
 	// by one; empty where it reads them from ROUND_ANNOUNCEMENT.
 	Assignment string
-
-	// NumericIDs limits JSON-RPC ids to numbers.
-	NumericIDs bool
 }
 
 // A Place is where a message sits in params, in a result or in a body. The zero
 // Place is the flat one: the message is the params, or the result.
 type Place struct {
-	// Method is the one method that all requests share; empty where each has its own.
-	Method string
-	// Name is the member that names the request or the tool, beside Message.
-	Name string
-	// Message is the member that holds the message, or with Header the rest.
-	Message string
-	// Header is the member that holds the header fields apart.
-	Header string
-	// Content makes an answer an MCP tool result: the message is also text in
-	// content, and isError is set.
-	Content bool
-	// Flat repeats the message's members at the top level.
-	Flat bool
-	// Text makes an answer a string that holds JSON; the rest of the place is not used.
-	Text bool
-	// Request makes the answer a request: its method is the type in lower case,
-	// its params the message.
-	Request bool
-	// Both makes the answer a result and a request in one document, for peers
-	// that read one of the two.
-	Both bool
-	// Bare leaves out JSON-RPC: the body is the message.
-	Bare bool
+	Method  string // the one that all requests share; empty where each has its own
+	Name    string // the member that names the request or the tool, beside Message
+	Message string // the member that holds the message, or with Header the rest
+	Header  string // the member that holds the header fields apart
+	Content bool   // an answer is an MCP tool result: also text in content, with isError
+	Flat    bool   // the message's members stand at the top level, too
+	Text    bool   // an answer is a string that holds JSON; the rest of the place is not used
+	Request bool   // the answer is a request: its method is the type in lower case
+	Both    bool   // the answer is a result and a request in one document
+	Bare    bool   // there is no JSON-RPC: the body is the message
 }
 
 // A Naming derives the method of a request from its type.
@@ -90,12 +65,9 @@ const (
 
 // An Edit sets one member of a message before it is sent.
 type Edit struct {
-	// Types are the message types concerned; nil means all.
-	Types []protocol.Type
-	// Member is the name, Value the new value and Was, if set, the value that it must
-	// have had, as JSON.
+	Types      []protocol.Type // concerned; nil means all
 	Member     string
-	Value, Was jsontext.Value
+	Value, Was jsontext.Value // the new value and, if set, the one that it must have had
 }
 
 // nameOf returns the name of a request: its method or, where all requests

@@ -14,19 +14,13 @@ import (
 type Outcome struct {
 	// Status is StatusWin, StatusDraw or StatusTechnicalLoss; empty where the message
 	// does not say how the match ended, and nothing that it says shows it.
-	Status string
-	// Winner is the id of the winner, empty without one.
-	Winner string
-	// Drawn is the number drawn; absent after a technical loss.
-	Drawn protocol.Opt[int]
-	// Choices holds the choices that were made, by player.
-	Choices map[string]protocol.Choice
-	// Score holds the points by player; nil where the referee gave none.
-	Score map[string]int
-	// Offenders are the players at fault in a technical loss, sorted.
-	Offenders []string
-	// Reason is the referee's sentence about it.
-	Reason string
+	Status    string
+	Winner    string                     // id, empty without one
+	Drawn     protocol.Opt[int]          // the number; absent after a technical loss
+	Choices   map[string]protocol.Choice // that were made, by player
+	Score     map[string]int             // points by player; nil where the referee gave none
+	Offenders []string                   // the players at fault in a technical loss, sorted
+	Reason    string                     // the referee's sentence about it
 }
 
 // ReportedOutcome reads a reported result between the players a and b. A missing status follows

@@ -27,7 +27,12 @@ func (p Place) fits(method string, params rawjson.Object) bool {
 // unwrap returns the message that params hold in this place, and the name beside it.
 func (p Place) unwrap(params rawjson.Object) (message rawjson.Object, name string, refusal *protocol.Error) {
 	if p.Name != "" {
-		return p.unwrapTool(params)
+		name = params.Text(p.Name)
+		if broken := p.Broken(params); broken != nil {
+			return nil, name, refuseTool(protocol.CanonicalInvalidToolInput,
+				"A tool is called with a name in params."+p.Name+" and an object in params."+p.Message+".", broken...)
+		}
+		return rawjson.Split(params.Get(p.Message)), name, nil // missing input is empty
 	}
 	if p.Header != "" {
 		message, refusal = p.join(params)
@@ -38,16 +43,6 @@ func (p Place) unwrap(params rawjson.Object) (message rawjson.Object, name strin
 		return nil, "", refuseShape("", "params."+p.Message+" does not hold a message: "+rawjson.ErrNoObject.Error()+".")
 	}
 	return message, "", nil
-}
-
-// unwrapTool returns the input of a tool call; missing input is empty.
-func (p Place) unwrapTool(params rawjson.Object) (rawjson.Object, string, *protocol.Error) {
-	name := params.Text(p.Name)
-	if broken := p.Broken(params); broken != nil {
-		return nil, name, refuseTool(protocol.CanonicalInvalidToolInput,
-			"A tool is called with a name in params."+p.Name+" and an object in params."+p.Message+".", broken...)
-	}
-	return rawjson.Split(params.Get(p.Message)), name, nil
 }
 
 // Broken returns what breaks the form of a tool call in this place: its name is no text,

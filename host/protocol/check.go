@@ -74,7 +74,7 @@ func (c *checker) member(s *shape, n int, v jsontext.Value, seen *sight) {
 			return
 		}
 		seen.null |= 1 << n
-	case c.passesForMissing(f, v):
+	case c.mode == Tolerant && string(v) == `""` && f.kind.mayNotBeEmpty(): // passes for missing
 		c.odd = true
 		return
 	case f.name == s.part && v.Kind() == '{':
@@ -111,12 +111,6 @@ func (c *checker) null(f *field) bool {
 	}
 	c.odd = true
 	return false
-}
-
-// passesForMissing reports whether an empty string counts as a missing member:
-// in tolerant mode, where a string may not be empty.
-func (c *checker) passesForMissing(f *field, v jsontext.Value) bool {
-	return c.mode == Tolerant && string(v) == `""` && f.kind.mayNotBeEmpty()
 }
 
 func (c *checker) missing(s *shape, seen *sight) {

@@ -2,12 +2,8 @@ package protocol
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // A Code is a league error code, E001 and so on.
@@ -274,19 +270,6 @@ var canonicalForms = map[string]Form{
 	CanonicalInvalidToolInput: {422, rpcInvalidParams, "Invalid tool input"},
 	CanonicalToolNotFound:     {404, -32001, "Unknown tool"},
 	CanonicalInternalError:    {500, rpcInternalError, "Internal error"},
-}
-
-// canonicalData returns {canonical, violations}, the violations as [Tidy] has them.
-// It cannot fail for violations that hold UTF-8.
-func canonicalData(code string, violations []Violation) (jsontext.Value, error) {
-	data, err := json.Marshal(struct {
-		Canonical  string      `json:"canonical"`
-		Violations []Violation `json:"violations"`
-	}{code, Tidy(slices.Clone(violations))}, plain)
-	if err != nil {
-		return nil, fmt.Errorf("protocol: encode %s: %w", code, err)
-	}
-	return data, nil
 }
 
 // Tidy sorts violations by path and rule, drops duplicates and keeps the first 32.

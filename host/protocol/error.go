@@ -23,21 +23,13 @@ type Violation struct {
 // An Error is a refusal by this side: why a message is not accepted, with everything that the
 // answer must contain. [Decode] returns it, and agents make theirs with [Refuse].
 type Error struct {
-	// Code is the league error code; empty for an error of JSON-RPC itself.
-	Code Code
-	// Original is the type of the refused message, if known. The JSON-RPC code depends on it.
-	Original Type
-	// Detail is a sentence for a person: what is wrong, where, what to do.
-	Detail string
-	// Context holds details by name, as values that JSON can hold.
-	Context map[string]any
-	// Violations are all the rules that the message breaks, sorted.
-	Violations []Violation
-	// Canonical is the canonical code of a refusal by envelope or tool
-	// validation; the answer's data has its form then.
-	Canonical string
-	// RPC overrides the JSON-RPC code that the tables give; 0 leaves it.
-	RPC int
+	Code       Code           // of the league; empty for an error of JSON-RPC itself
+	Original   Type           // of the refused message, if known; the JSON-RPC code depends on it
+	Detail     string         // a sentence for a person: what is wrong, where, what to do
+	Context    map[string]any // details by name, as values that JSON can hold
+	Violations []Violation    // all the rules that the message breaks, sorted
+	Canonical  string         // code of a refusal by envelope or tool validation, whose form the data has
+	RPC        int            // instead of the JSON-RPC code that the tables give; 0 for none
 }
 
 // Refuse returns an Error with a code, for a message of the given type ("" if
@@ -126,7 +118,10 @@ var topLevel = []string{
 // bare detail for an error of JSON-RPC itself.
 func (e *Error) Data(h Header) (jsontext.Value, error) {
 	if _, is := canonicalForms[e.Canonical]; is {
-		return canonicalData(e.Canonical, e.Violations)
+		return json.Marshal(struct {
+			Canonical  string      `json:"canonical"`
+			Violations []Violation `json:"violations"`
+		}{e.Canonical, Tidy(slices.Clone(e.Violations))}, plain)
 	}
 	if e.Code == "" {
 		return json.Marshal(struct {

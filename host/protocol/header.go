@@ -171,16 +171,3 @@ func typeIn(v jsontext.Value) Type {
 	}
 	return Type(text)
 }
-
-// glanceRound reads a round for the header of an answer; anything else counts as absent.
-func glanceRound(v jsontext.Value) Round {
-	switch v.Kind() {
-	case '"':
-		return textRound(v)
-	case '0':
-		if n, ok := rawjson.Integer(v); ok {
-			return RoundNumber(int(n))
-		}
-	}
-	return Round{}
-}

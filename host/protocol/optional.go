@@ -129,19 +129,22 @@ func (r *Round) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
-func textRound(raw jsontext.Value) Round {
-	text := string(rawjson.Unquote(raw))
-	return Round{number: trailingNumber(text), text: text, isText: true, is: present}
-}
-
-// trailingNumber returns the number at the end of text, 1 for "ROUND_1", and
-// 0 where there is none that fits.
-func trailingNumber(text string) int {
-	n, err := strconv.Atoi(text[len(strings.TrimRight(text, "0123456789")):])
-	if err != nil {
-		return 0
+// glanceRound reads a round for the header of an answer; anything else counts as absent.
+func glanceRound(v jsontext.Value) Round {
+	switch v.Kind() {
+	case '"':
+		text := string(rawjson.Unquote(v))
+		n, err := strconv.Atoi(text[len(strings.TrimRight(text, "0123456789")):])
+		if err != nil {
+			n = 0
+		}
+		return Round{number: n, text: text, isText: true, is: present}
+	case '0':
+		if n, ok := rawjson.Integer(v); ok {
+			return RoundNumber(int(n))
+		}
 	}
-	return n
+	return Round{}
 }
 
 // Choice is what a player chose, or the parity of a number: [Even] or [Odd]. Messages of others may

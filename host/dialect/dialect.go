@@ -12,7 +12,6 @@ package dialect
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -25,9 +24,10 @@ import (
 type Dialect struct {
 	Name, Title     string // Name stands in settings and logs, Title describes the dialect in a line
 	Request, Answer Place  // of the message in either direction
-	Naming          Naming // derives the methods of requests
-	NumericIDs      bool   // JSON-RPC ids are numbers only
-	Edits           []Edit // applied to every message that is sent, in this order
+	// Naming derives the method of a request from its type; nil for the names of the protocol.
+	Naming     func(protocol.Type) string
+	NumericIDs bool   // JSON-RPC ids are numbers only
+	Edits      []Edit // applied to every message that is sent, in this order
 	// Omit lists top-level members that requests are sent without. Answers keep
 	// them: members that the peer does not read do no harm.
 	Omit []string
@@ -54,15 +54,6 @@ type Place struct {
 	Bare    bool   // there is no JSON-RPC: the body is the message
 }
 
-// A Naming derives the method of a request from its type.
-type Naming uint8
-
-const (
-	ByBook      Naming = iota // the names of the protocol: handle_game_invitation
-	ByType                    // the type: GAME_INVITATION
-	ByLowerType               // the type in lower case: game_invitation
-)
-
 // An Edit sets one member of a message before it is sent.
 type Edit struct {
 	Types      []protocol.Type // concerned; nil means all
@@ -75,13 +66,12 @@ type Edit struct {
 func (d *Dialect) nameOf(t protocol.Type) string {
 	about, _ := protocol.Describe(t)
 	switch {
-	case d.Naming == ByType || about.Method == "":
+	case about.Method == "":
 		return string(t)
-	case d.Naming == ByLowerType:
-		return strings.ToLower(string(t))
-	default:
-		return about.Method
+	case d.Naming != nil:
+		return d.Naming(t)
 	}
+	return about.Method
 }
 
 // MethodsOf returns all names of a request of the type, the dialect's own first:

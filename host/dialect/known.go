@@ -70,7 +70,7 @@ var (
 	TypeMethod = &Dialect{
 		Name:   "type-method",
 		Title:  "The method is the message type; signed by league_manager:LM01 and referee:REF01.",
-		Naming: ByType,
+		Naming: byType,
 		Edits: []Edit{
 			signed(protocol.RoleManager, "LM01", "REFEREE_REGISTER_RESPONSE", "MATCH_RESULT_ACK", "LEAGUE_QUERY_RESPONSE",
 				"LEAGUE_REGISTER_RESPONSE", protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted, protocol.TypeLeagueCompleted),
@@ -81,7 +81,7 @@ var (
 	TypeMethodV2 = &Dialect{
 		Name:   "type-method-v2",
 		Title:  "As type-method, from players whose player_meta.protocol_version is league.v2; they are REGISTERED.",
-		Naming: ByType,
+		Naming: byType,
 		Marks: func(m rawjson.Object) bool {
 			return rawjson.Split(m.Get("player_meta")).Text("protocol_version") == protocol.Version
 		},
@@ -90,7 +90,7 @@ var (
 			Was: jsontext.Value(`"ACCEPTED"`), Value: jsontext.Value(`"REGISTERED"`),
 		}),
 	}
-	LowerMethod   = &Dialect{Name: "lower-method", Title: "The method is the message type in lower case.", Naming: ByLowerType}
+	LowerMethod   = &Dialect{Name: "lower-method", Title: "The method is the message type in lower case.", Naming: func(t protocol.Type) string { return strings.ToLower(string(t)) }}
 	HandleMessage = &Dialect{
 		Name:    "handle-message",
 		Title:   "The method handle_message, the message in params.message.",
@@ -105,6 +105,8 @@ var (
 		Omit:    []string{"protocol", "message_type", "sender", "timestamp", "conversation_id"},
 	}
 )
+
+func byType(t protocol.Type) string { return string(t) }
 
 // known lists all dialects, those of the protocol itself first.
 var known = append(slices.Clone(builtin), TypeMethod, TypeMethodV2, LowerMethod, HandleMessage, PlainTool)

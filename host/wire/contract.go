@@ -42,20 +42,21 @@ func (c *Chain) contract(x *Exchange) *protocol.Error {
 	if x.mcp || c.cfg.Registry == nil {
 		return nil
 	}
-	if c.cfg.Strict && !c.keeps(x.RPC) { // by the rules of the league the agent checks the envelope
-		return badEnvelope(c.envelope(x.RPC.Raw), noObject)
+	rpc := x.RPC
+	keeps := rpc.Kind != jsonrpc.KindObject && rpc.ID.Kind() == '"' && rpc.Method != "" && rpc.Params.Kind() == '{' &&
+		(!c.cfg.Deterministic || schema.IsUUID(string(rawjson.Unquote(rpc.ID)))) // what envelope demands, without reading it again
+	if c.cfg.Strict && !keeps { // by the rules of the league the agent checks the envelope
+		return badEnvelope(c.envelope(rpc.Raw), noObject)
 	}
-	if x.call = toolCallOf(x.RPC); x.call == nil {
+	if rpc.Method != methodToolsCall {
 		return nil
 	}
+	params := rawjson.Split(rpc.Params)
+	if params.First("tool", "input") == nil {
+		return nil
+	}
+	x.call = &toolCall{params: params}
 	return c.findTool(x)
-}
-
-// keeps reports whether a request that host/jsonrpc has read keeps the strict rules of
-// envelope, without reading it again.
-func (c *Chain) keeps(rpc *jsonrpc.Request) bool {
-	return rpc.Kind != jsonrpc.KindObject && rpc.ID.Kind() == '"' && rpc.Method != "" && rpc.Params.Kind() == '{' &&
-		(!c.cfg.Deterministic || schema.IsUUID(string(rawjson.Unquote(rpc.ID))))
 }
 
 // envelope returns what a request breaks of the rules that the chain has for envelopes.
@@ -117,19 +118,6 @@ type toolCall struct {
 	bySchema bool
 	io       *schema.ToolIO       // of a tool that is no message
 	found    []protocol.Violation // by the schema, in the input of a message
-}
-
-// toolCallOf returns the tool call of a request in this form, or in both forms at
-// once; nil if it is not one.
-func toolCallOf(rpc *jsonrpc.Request) *toolCall {
-	if rpc.Method != methodToolsCall {
-		return nil
-	}
-	params := rawjson.Split(rpc.Params)
-	if params.First("tool", "input") == nil {
-		return nil
-	}
-	return &toolCall{params: params}
 }
 
 // shape returns what is wrong with the call before its tool is looked up.
@@ -341,13 +329,10 @@ var ErrDeclined = errors.New("the tool declined the call")
 // A Call is a tool call that did not arrive as a [jsonrpc.Request], such as one
 // that an SDK of the MCP standard has read.
 type Call struct {
-	// Transport and Route say how it arrived: "http" and the path, or "stdio" and "stdio".
-	Transport jsonrpc.Transport
-	Route     string
-	// Tool is the name or an alias of the tool.
-	Tool string
-	// Input is the argument; nil stands for an empty object.
-	Input jsontext.Value
+	Transport jsonrpc.Transport // http or stdio
+	Route     string            // the path, or "stdio"
+	Tool      string            // the name or an alias
+	Input     jsontext.Value    // the argument; nil stands for an empty object
 }
 
 // Call takes a call of a plain tool through the stages that apply to it: the tool

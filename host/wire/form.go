@@ -20,19 +20,14 @@ type Form struct {
 	URL     string           // where it is posted
 	Dialect *dialect.Dialect // how it is wrapped, and under which kind of id
 	Name    string           // method or tool; empty for the dialect's own
-	// Type is another message_type than the message's own; empty for that.
-	Type protocol.Type
+	Type    protocol.Type    // another message_type than the message's own; empty for that
 	// Input and Query are the schemas of the arguments and of the parameters of the
 	// URL, as the peer publishes them; nil for the message itself and for none.
 	Input, Query *discovery.Schema
-	// Spread repeats what an agent says of itself beside the object that holds it.
-	Spread bool
-	// Drop are the members that the peer forbids, at any depth, or everything.
-	Drop []string
-	// Add are the members that the peer misses, by the names that it has for them.
-	Add []string
-	// Single is a path for messages of this type only.
-	Single bool
+	Spread       bool     // what an agent says of itself is repeated beside the object that holds it
+	Drop         []string // the members that the peer forbids, at any depth, or everything
+	Add          []string // the members that the peer misses, by the names that it has for them
+	Single       bool     // the path is for messages of this type only
 }
 
 // String describes the form in one line.

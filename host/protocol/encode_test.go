@@ -141,14 +141,7 @@ func TestPlainMessages(t *testing.T) {
 		&ChooseParityResponse{with(TypeChooseParityResponse), heron, Even, Odd, "n0nce"}, &ChooseParityResponse{})
 	read := 0
 	for _, m := range all {
-		want, err := json.Marshal(m, plain)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := Encode(m)
-		if err != nil || string(got) != string(want) {
-			t.Errorf("%v\n got %s\nwant %s", err, got, want)
-		}
+		got := asPackageJSON(t, m)
 		goType := reflect.TypeOf(m).Elem()
 		reread := reflect.New(goType).Interface().(Message)
 		if readPlain(reread, plainFields(goType), parsed(t, got).Without(headerNames...)) {
@@ -164,40 +157,34 @@ func TestPlainMessages(t *testing.T) {
 	}
 }
 
-// TestBroadcastIsTheMessage: a copy of a broadcast message is byte by byte what
-// reflection writes of the message itself, whatever the header holds.
+// asPackageJSON holds what is written of a message, and of a copy of it as a broadcast, to
+// the bytes that reflection writes, which it returns.
+func asPackageJSON(t *testing.T, m Message) jsontext.Value {
+	t.Helper()
+	want, err := json.Marshal(m, plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []Message{m, Broadcast(m)(*m.Head())} {
+		if got, err := Encode(m); err != nil || string(got) != string(want) {
+			t.Errorf("%T: %v\n got %s\nwant %s", m, err, got, want)
+		}
+	}
+	return want
+}
+
+// TestBroadcastIsTheMessage: whatever the message and its header hold.
 func TestBroadcastIsTheMessage(t *testing.T) {
 	t.Parallel()
 	for _, s := range samples(t) {
-		h := *s.message.Head()
-		if h.odd != nil || h.Extra != nil {
-			continue
-		}
-		want, err := json.Marshal(s.message, plain)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := Encode(s.message)
-		if err != nil || string(got) != string(want) {
-			t.Errorf("%s: %v\n got %s\nwant %s", s.name, err, got, want)
-		}
-		got, err = Encode(Broadcast(s.message)(h))
-		if err != nil || string(got) != string(want) {
-			t.Errorf("a copy of %s: %v\n got %s\nwant %s", s.name, err, got, want)
+		if s.message.Head().Extra == nil {
+			asPackageJSON(t, s.message)
 		}
 	}
 	for _, r := range []Round{{}, NoRound(), RoundNumber(7), {text: `"ROUND" 1`, isText: true, is: present}} {
 		ack := &Ack{Header: NewHeader("GAME_OVER_ACK", "player:\"P01\"\n", "", "é\u2028"), Status: StatusAcknowledged, RefereeID: "<&>"}
 		ack.RoundID = r
-		want, err := json.Marshal(ack, plain)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range []Message{ack, Broadcast(ack)(ack.Header)} {
-			if got, err := Encode(m); err != nil || string(got) != string(want) {
-				t.Errorf("%v: %v\n got %s\nwant %s", r, err, got, want)
-			}
-		}
+		asPackageJSON(t, ack)
 	}
 }
 

@@ -122,18 +122,17 @@ func (m *Member) apply(ctx context.Context, a Application, conversation, id stri
 // request is the message by which the agent registers.
 func (m *Member) request(a Application, conversation string) protocol.Message {
 	const version, protocolVersion = "1.0.0", "2.1.0"
-	games := []string{protocol.GameEvenOdd}
+	meta := protocol.PlayerMeta{
+		DisplayName: m.Name, Version: version, ProtocolVersion: protocolVersion, GameTypes: []string{protocol.GameEvenOdd}, ContactEndpoint: m.Endpoint,
+	}
 	h := protocol.NewHeader(protocol.TypeLeagueRegisterRequest, m.Me.Sender(), protocol.Timestamp(m.Now()), conversation)
 	h.AuthToken = a.Token
 	if m.role == protocol.RolePlayer {
-		return &protocol.LeagueRegisterRequest{Header: h, Meta: protocol.PlayerMeta{
-			DisplayName: m.Name, Version: version, ProtocolVersion: protocolVersion, GameTypes: games, ContactEndpoint: m.Endpoint,
-		}}
+		return &protocol.LeagueRegisterRequest{Header: h, Meta: meta}
 	}
 	h.MessageType = protocol.TypeRefereeRegisterRequest
 	return &protocol.RefereeRegisterRequest{Header: h, Meta: protocol.RefereeMeta{
-		DisplayName: m.Name, Version: version, ProtocolVersion: protocolVersion, GameTypes: games, ContactEndpoint: m.Endpoint,
-		MaxConcurrentMatches: protocol.Some(a.Concurrent), MatchKeys: protocol.Some(true),
+		PlayerMeta: meta, MaxConcurrentMatches: protocol.Some(a.Concurrent), MatchKeys: protocol.Some(true),
 	}}
 }
 

@@ -354,14 +354,12 @@ func (s *scripted) call(m protocol.Message) (protocol.Message, error) {
 
 // application is the agent's registration.
 func (s *scripted) application() protocol.Message {
+	meta := protocol.PlayerMeta{DisplayName: s.name, Version: "1.0.0", GameTypes: []string{"even_odd"}, ContactEndpoint: s.url}
 	if s.role == protocol.RoleReferee {
-		return &protocol.RefereeRegisterRequest{Header: s.header(protocol.TypeRefereeRegisterRequest), Meta: protocol.RefereeMeta{
-			DisplayName: s.name, Version: "1.0.0", GameTypes: []string{"even_odd"}, ContactEndpoint: s.url, MaxConcurrentMatches: protocol.Some(2),
-		}}
+		h := s.header(protocol.TypeRefereeRegisterRequest)
+		return &protocol.RefereeRegisterRequest{Header: h, Meta: protocol.RefereeMeta{PlayerMeta: meta, MaxConcurrentMatches: protocol.Some(2)}}
 	}
-	return &protocol.LeagueRegisterRequest{Header: s.header(protocol.TypeLeagueRegisterRequest), Meta: protocol.PlayerMeta{
-		DisplayName: s.name, Version: "1.0.0", GameTypes: []string{"even_odd"}, ContactEndpoint: s.url,
-	}}
+	return &protocol.LeagueRegisterRequest{Header: s.header(protocol.TypeLeagueRegisterRequest), Meta: meta}
 }
 
 // register registers the agent, which must succeed.

@@ -103,20 +103,18 @@ func readApplication(in *wire.Exchange) (*league.Application, error) {
 	if err != nil {
 		return nil, err
 	}
-	var r league.Registration
-	meta := "/player_meta/"
+	r, meta := league.Registration{Role: protocol.RolePlayer}, "/player_meta/"
+	var said protocol.PlayerMeta
 	switch m := decoded.(type) {
 	case *protocol.RefereeRegisterRequest:
-		meta = "/referee_meta/"
+		said, meta = m.Meta.PlayerMeta, "/referee_meta/"
 		r = league.Registration{
-			Role: protocol.RoleReferee, Name: m.Meta.DisplayName, Version: m.Meta.Version, Games: m.Meta.GameTypes,
-			Endpoint: m.Meta.ContactEndpoint, Capacity: min(max(m.Meta.MaxConcurrentMatches.Value(), 1), maxCapacity), Keyed: m.Meta.MatchKeys.Value(),
+			Role: protocol.RoleReferee, Capacity: min(max(m.Meta.MaxConcurrentMatches.Value(), 1), maxCapacity), Keyed: m.Meta.MatchKeys.Value(),
 		}
 	case *protocol.LeagueRegisterRequest:
-		r = league.Registration{
-			Role: protocol.RolePlayer, Name: m.Meta.DisplayName, Version: m.Meta.Version, Games: m.Meta.GameTypes, Endpoint: m.Meta.ContactEndpoint,
-		}
+		said = m.Meta
 	}
+	r.Name, r.Version, r.Games, r.Endpoint = said.DisplayName, said.Version, said.GameTypes, said.ContactEndpoint
 	h := decoded.Head()
 	r.Dialect, r.Name = dialectOf(in, r.Role), strings.TrimSpace(r.Name)
 	if role, id, err := protocol.ParseSender(h.Sender); err == nil && role == r.Role {

@@ -16,11 +16,7 @@ type RefereeRegisterRequest struct {
 
 // RefereeMeta describes a referee that registers.
 type RefereeMeta struct {
-	DisplayName          string    `json:"display_name" rule:"always" doc:"The name shown to people, unique among players."`
-	Version              string    `json:"version,omitzero" rule:"strict" doc:"The agent's own version."`
-	ProtocolVersion      string    `json:"protocol_version,omitzero" doc:"The protocol version the agent was written for."`
-	GameTypes            []string  `json:"game_types,omitzero" rule:"strict nonempty" doc:"The games the agent can play."`
-	ContactEndpoint      string    `json:"contact_endpoint" rule:"always" doc:"The URL at which the agent takes messages."`
+	PlayerMeta
 	MaxConcurrentMatches Opt[int]  `json:"max_concurrent_matches,omitzero" rule:"strict min=1" doc:"How many matches it conducts at once."`
 	MatchKeys            Opt[bool] `json:"match_keys,omitzero" doc:"Whether it signs with the keys of a match that the announcement holds."` // whether it signs with the keys of a match
 }
@@ -40,7 +36,7 @@ type LeagueRegisterRequest struct {
 	Meta PlayerMeta `json:"player_meta" rule:"always" doc:"The player that registers."`
 }
 
-// PlayerMeta describes a player that registers.
+// PlayerMeta describes a player that registers, and what a referee says of itself, too.
 type PlayerMeta struct {
 	DisplayName     string   `json:"display_name" rule:"always" doc:"The name shown to people, unique among players."`
 	Version         string   `json:"version,omitzero" rule:"strict" doc:"The agent's own version."`

@@ -205,82 +205,68 @@ func TestUnknownNamesInAnyWords(t *testing.T) {
 	}
 }
 
-// A message goes without the members that the peer forbids, however it says so, and
-// does so from the first time on.
-func TestForbiddenMembersAreLeftOut(t *testing.T) {
+// A message goes without the members that the peer forbids and with what it misses by a name of
+// its own, however it says so, and does so from the first time on.
+func TestMembersAreLeftOutAndAdded(t *testing.T) {
 	t.Parallel()
-	for name, refuse := range map[string]func(members []string) jsonrpc.Response{
-		"pydantic": func(members []string) jsonrpc.Response {
+	failed := func(code int, message string) jsonrpc.Response {
+		return jsonrpc.Response{Error: &jsonrpc.Error{Code: code, Message: message}}
+	}
+	finding := func(kind, member, message string) string {
+		return fmt.Sprintf(`{"type":%q,"loc":["body","params",%q],"msg":%q}`, kind, member, message)
+	}
+	detail := func(findings ...string) jsonrpc.Response {
+		return jsonrpc.Response{Status: 422, Body: []byte(`{"detail":[` + strings.Join(findings, ",") + `]}`)}
+	}
+	for _, tt := range []struct {
+		name   string
+		most   int // requests until it is understood
+		refuse func(forbidden []string) jsonrpc.Response
+	}{
+		{"pydantic", 4, func(members []string) jsonrpc.Response {
 			var findings []string
 			for _, m := range members {
-				findings = append(findings, fmt.Sprintf(`{"type":"extra_forbidden","loc":["body","params",%q],"msg":"Extra inputs are not permitted"}`, m))
+				findings = append(findings, finding("extra_forbidden", m, "Extra inputs are not permitted"))
 			}
-			return jsonrpc.Response{Status: 422, Body: []byte(`{"detail":[` + strings.Join(findings, ",") + `]}`)}
-		},
-		"keyword arguments": func(members []string) jsonrpc.Response {
-			return jsonrpc.Response{Error: &jsonrpc.Error{Code: -32602, Message: "choose() got an unexpected keyword argument '" + members[0] + "'"}}
-		},
-		"JSON Schema": func(members []string) jsonrpc.Response {
-			return jsonrpc.Response{Error: &jsonrpc.Error{Code: -32602, Message: "Additional properties are not allowed ('" + strings.Join(members, "', '") + "' were unexpected)"}}
-		},
+			return detail(findings...)
+		}},
+		{"keyword arguments", 4, func(members []string) jsonrpc.Response {
+			return failed(-32602, "choose() got an unexpected keyword argument '"+members[0]+"'")
+		}},
+		{"JSON Schema", 4, func(members []string) jsonrpc.Response {
+			return failed(-32602, "Additional properties are not allowed ('"+strings.Join(members, "', '")+"' were unexpected)")
+		}},
+		{"missed by a function", 2, func([]string) jsonrpc.Response {
+			return failed(-32603, "choose() missing 1 required positional argument: 'match'")
+		}},
+		{"missed by a dictionary", 2, func([]string) jsonrpc.Response { return failed(-32603, "'match'") }},
+		{"missed by pydantic", 2, func([]string) jsonrpc.Response { return detail(finding("missing", "match", "Field required")) }},
+		{"missed by pydantic, text", 2, func([]string) jsonrpc.Response {
+			return failed(-32602, "1 validation error for Call\nmatch\n  Field required [type=missing]")
+		}},
+		{"missed by JSON Schema", 2, func([]string) jsonrpc.Response { return failed(-32602, "'match' is a required property") }},
+		{"missed in a list", 2, func([]string) jsonrpc.Response { return failed(-32602, "Missing required fields: match") }},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			heard := 0
 			c, p := Caller(t, dialect.Contracts, func(req *jsonrpc.Request) jsonrpc.Response {
 				heard++
-				var forbidden []string
-				for _, m := range []string{"sender", "timestamp", "conversation_id"} {
-					if strings.Contains(string(req.Params), `"`+m+`"`) {
-						forbidden = append(forbidden, m)
-					}
-				}
-				if forbidden != nil {
-					return refuse(forbidden)
+				forbidden := slices.DeleteFunc([]string{"sender", "timestamp", "conversation_id"}, func(m string) bool {
+					return tt.most == 2 || !strings.Contains(string(req.Params), `"`+m+`"`)
+				})
+				if len(forbidden) > 0 || tt.most == 2 && !strings.Contains(string(req.Params), `"match":"R1M1"`) {
+					return tt.refuse(forbidden)
 				}
 				return jsonrpc.Response{Result: []byte(chosen)}
 			})
-			callTwice(t, c, p, &heard, 4)
-		})
-	}
-}
-
-// A message goes with what the peer misses by a name of its own, however it says
-// so, and does so from the first time on.
-func TestMissingMembersAreAdded(t *testing.T) {
-	t.Parallel()
-	for name, refusal := range map[string]jsonrpc.Response{
-		"a function":     {Error: &jsonrpc.Error{Code: -32603, Message: "choose() missing 1 required positional argument: 'match'"}},
-		"a dictionary":   {Error: &jsonrpc.Error{Code: -32603, Message: "'match'"}},
-		"pydantic":       {Status: 422, Body: []byte(`{"detail":[{"type":"missing","loc":["body","params","match"],"msg":"Field required"}]}`)},
-		"pydantic, text": {Error: &jsonrpc.Error{Code: -32602, Message: "1 validation error for Call\nmatch\n  Field required [type=missing]"}},
-		"JSON Schema":    {Error: &jsonrpc.Error{Code: -32602, Message: "'match' is a required property"}},
-		"a list":         {Error: &jsonrpc.Error{Code: -32602, Message: "Missing required fields: match"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			heard := 0
-			c, p := Caller(t, dialect.Contracts, func(req *jsonrpc.Request) jsonrpc.Response {
-				heard++
-				if !strings.Contains(string(req.Params), `"match":"R1M1"`) {
-					return refusal
+			for _, most := range []int{tt.most, 1} {
+				heard = 0
+				if _, err := c.Call(t.Context(), p, call()); err != nil || heard > most {
+					t.Errorf("%v after %d requests, want at most %d", err, heard, most)
 				}
-				return jsonrpc.Response{Result: []byte(chosen)}
-			})
-			callTwice(t, c, p, &heard, 2)
+			}
 		})
-	}
-}
-
-// callTwice sends a message twice: the peer understands it after a few requests, and then
-// after one.
-func callTwice(t *testing.T, c *wire.Caller, p *wire.Peer, heard *int, most int) {
-	t.Helper()
-	for _, most := range []int{most, 1} {
-		*heard = 0
-		if _, err := c.Call(t.Context(), p, call()); err != nil || *heard > most {
-			t.Errorf("%v after %d requests, want at most %d", err, *heard, most)
-		}
 	}
 }
 

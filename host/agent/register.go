@@ -143,13 +143,11 @@ type grant struct {
 
 // grantOf reads an answer to a registration; false for every other message.
 func grantOf(answer protocol.Message) (grant, bool) {
-	switch a := answer.(type) {
-	case *protocol.LeagueRegisterResponse:
-		return grant{dialect.Acceptance{ID: a.PlayerID, Token: a.AuthToken, League: a.LeagueID}, a.Status, a.Reason.Value()}, true
-	case *protocol.RefereeRegisterResponse:
-		return grant{dialect.Acceptance{ID: a.RefereeID, Token: a.AuthToken, League: a.LeagueID}, a.Status, a.Reason.Value()}, true
+	a, is := answer.(*protocol.RegisterResponse)
+	if !is {
+		return grant{}, false
 	}
-	return grant{}, false
+	return grant{dialect.Acceptance{ID: cmp.Or(a.PlayerID, a.RefereeID), Token: a.AuthToken, League: a.LeagueID}, a.Status, a.Reason.Value()}, true
 }
 
 func (g grant) enrolls() bool { return protocol.Means(protocol.Enrolling, g.status) }

@@ -237,7 +237,7 @@ func TestBareRejection(t *testing.T) {
 		if doc.Text("status") != protocol.StatusRejected || doc.Text("reason") != "No seat is left." || doc.Get("league_id") != nil || doc.Get("auth_token") != nil {
 			t.Errorf("%s is answered with %s", typ, reply.Body)
 		}
-		if r, ok := m.(*protocol.LeagueRegisterResponse); ok && protocol.Means(protocol.Enrolling, r.Status) {
+		if r, ok := m.(*protocol.RegisterResponse); ok && protocol.Means(protocol.Enrolling, r.Status) {
 			t.Error("a rejection reads as an acceptance")
 		}
 	}

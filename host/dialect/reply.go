@@ -146,11 +146,8 @@ func (r *Request) refuse(h protocol.Header, e *protocol.Error) (jsonrpc.Response
 // that is no registration. The header's message type is set here.
 func Rejected(t protocol.Type, h protocol.Header, reason string) protocol.Message {
 	h.Protocol, h.MessageType, h.LeagueID, h.AuthToken = protocol.Version, t.Answer(), "", ""
-	switch t {
-	case protocol.TypeRefereeRegisterRequest:
-		return &protocol.RefereeRegisterResponse{Header: h, Status: protocol.StatusRejected, Reason: protocol.Some(reason)}
-	case protocol.TypeLeagueRegisterRequest:
-		return &protocol.LeagueRegisterResponse{Header: h, Status: protocol.StatusRejected, Reason: protocol.Some(reason)}
+	if t != protocol.TypeRefereeRegisterRequest && t != protocol.TypeLeagueRegisterRequest {
+		return nil
 	}
-	return nil
+	return &protocol.RegisterResponse{Header: h, Status: protocol.StatusRejected, Reason: protocol.Some(reason)}
 }

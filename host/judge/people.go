@@ -58,7 +58,7 @@ func with(ids []string, id string) []string {
 
 // registered learns from an accepted registration.
 func (p people) registered(x *Exchange, m *protocol.LeagueRegisterRequest) {
-	a, ok := x.Answer.(*protocol.LeagueRegisterResponse)
+	a, ok := x.Answer.(*protocol.RegisterResponse)
 	if !ok || a.PlayerID == "" {
 		return
 	}

@@ -381,11 +381,8 @@ func (s *scripted) accepted(answer protocol.Message) {
 	if s.id == "" {
 		defer close(s.named)
 	}
-	switch a := answer.(type) {
-	case *protocol.RefereeRegisterResponse:
-		s.id, s.token = a.RefereeID, a.AuthToken
-	case *protocol.LeagueRegisterResponse:
-		s.id, s.token = a.PlayerID, a.AuthToken
+	if a, is := answer.(*protocol.RegisterResponse); is {
+		s.id, s.token = a.PlayerID+a.RefereeID, a.AuthToken
 	}
 	if s.id == "" || s.token == "" {
 		s.r.t.Fatalf("%s was not accepted: %+v", s.name, answer)

@@ -146,7 +146,7 @@ func TestAgentThatReturnsAtTheEndIsNotified(t *testing.T) {
 	application := ada.application()
 	application.Head().AuthToken = ada.token
 	answer, err := ada.call(application)
-	if a, ok := answer.(*protocol.LeagueRegisterResponse); err != nil || !ok || a.Status != "ACCEPTED" || a.PlayerID != ada.id {
+	if a, ok := answer.(*protocol.RegisterResponse); err != nil || !ok || a.Status != "ACCEPTED" || a.PlayerID != ada.id {
 		t.Fatalf("it is answered by %+v, %v", answer, err)
 	}
 	ada.inbox.until(t, "the end", ended)
@@ -158,7 +158,7 @@ func TestAgentThatReturnsAtTheEndIsNotified(t *testing.T) {
 	if answer, err := ada.call(application); err != nil {
 		t.Error(err)
 	} else {
-		wantRejected(t, answer.(*protocol.LeagueRegisterResponse))
+		wantRejected(t, answer.(*protocol.RegisterResponse))
 	}
 }
 

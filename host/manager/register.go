@@ -52,11 +52,7 @@ func (m *Manager) register(ctx context.Context, in *wire.Exchange) (protocol.Mes
 	if m.cfg.Probe == ProbeWarn {
 		m.probeLater(e.ID, e.Endpoint)
 	}
-	h := protocol.Header{MessageType: in.Type.Answer(), AuthToken: token, LeagueID: m.cfg.LeagueID}
-	if a.Role == protocol.RoleReferee {
-		return &protocol.RefereeRegisterResponse{Header: h, Status: protocol.StatusAccepted, RefereeID: e.ID, Reason: protocol.Null[string]()}, nil
-	}
-	return &protocol.LeagueRegisterResponse{Header: h, Status: protocol.StatusAccepted, PlayerID: e.ID, Reason: protocol.Null[string]()}, nil
+	return in.Type.Accepted(e.ID, token, m.cfg.LeagueID), nil
 }
 
 // signUp takes an agent on and returns its registration and its token.

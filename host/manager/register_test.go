@@ -25,20 +25,20 @@ import (
 )
 
 // signup is a player's registration, with whatever a test changes of it.
-func (r *rig) signup(name string, change func(*protocol.LeagueRegisterRequest)) (*protocol.LeagueRegisterResponse, error) {
+func (r *rig) signup(name string, change func(*protocol.LeagueRegisterRequest)) (*protocol.RegisterResponse, error) {
 	m := r.silent(protocol.RolePlayer, name).application().(*protocol.LeagueRegisterRequest)
 	if m.Meta.ContactEndpoint = "http://" + name + "/mcp"; change != nil {
 		change(m)
 	}
-	return send[*protocol.LeagueRegisterResponse](r, m)
+	return send[*protocol.RegisterResponse](r, m)
 }
 
-func (r *rig) signupReferee(name string, change func(*protocol.RefereeRegisterRequest)) (*protocol.RefereeRegisterResponse, error) {
+func (r *rig) signupReferee(name string, change func(*protocol.RefereeRegisterRequest)) (*protocol.RegisterResponse, error) {
 	m := r.silent(protocol.RoleReferee, name).application().(*protocol.RefereeRegisterRequest)
 	if m.Meta.ContactEndpoint = "http://" + name + "/mcp"; change != nil {
 		change(m)
 	}
-	return send[*protocol.RefereeRegisterResponse](r, m)
+	return send[*protocol.RegisterResponse](r, m)
 }
 
 // send sends a message to the manager as somebody at a stranger's address.
@@ -57,7 +57,7 @@ func send[A protocol.Message](r *rig, m protocol.Message) (A, error) {
 }
 
 // admit is signup that must not be refused; it may be rejected.
-func (r *rig) admit(name string, change func(*protocol.LeagueRegisterRequest)) *protocol.LeagueRegisterResponse {
+func (r *rig) admit(name string, change func(*protocol.LeagueRegisterRequest)) *protocol.RegisterResponse {
 	r.t.Helper()
 	answer, err := r.signup(name, change)
 	if err != nil {
@@ -150,7 +150,7 @@ func wantData(t testing.TB, r *dialect.Refusal, want map[string]any) {
 
 // wantRejected fails unless a registration was refused with a reason and
 // neither id, token nor league.
-func wantRejected(t testing.TB, answer *protocol.LeagueRegisterResponse) {
+func wantRejected(t testing.TB, answer *protocol.RegisterResponse) {
 	t.Helper()
 	if answer.Status != "REJECTED" || answer.Reason.Value() == "" || answer.PlayerID != "" || answer.AuthToken != "" || answer.LeagueID != "" {
 		t.Errorf("the answer is %+v, want one of status REJECTED with a reason only", answer)
@@ -251,13 +251,13 @@ func TestARepeatIsFoldedOnlyWhenItsAnswerWasLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := first.(*protocol.LeagueRegisterResponse)
+	a := first.(*protocol.RegisterResponse)
 
 	again, err := r.raw("desk-1:5002", "id-1", application("1", "c1")) // a new connection
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := again.(*protocol.LeagueRegisterResponse)
+	b := again.(*protocol.RegisterResponse)
 	if b.PlayerID != a.PlayerID || b.AuthToken == a.AuthToken || b.AuthToken == "" {
 		t.Errorf("the repeat got %s with token %s; the first was %s with %s", b.PlayerID, b.AuthToken, a.PlayerID, a.AuthToken)
 	}
@@ -314,7 +314,7 @@ func TestABareRegistrationIsRejectedByStatus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantRejected(t, answer.(*protocol.LeagueRegisterResponse))
+	wantRejected(t, answer.(*protocol.RegisterResponse))
 }
 
 func TestConfigurationsThatCannotBe(t *testing.T) {

@@ -401,8 +401,8 @@ func (f *fakeManager) endpoint() *wire.Dispatcher {
 }
 
 // accept is a yes. The lock is held.
-func (f *fakeManager) accept() *protocol.LeagueRegisterResponse {
-	r := &protocol.LeagueRegisterResponse{Status: protocol.StatusAccepted, PlayerID: f.id, Reason: protocol.Null[string]()}
+func (f *fakeManager) accept() *protocol.RegisterResponse {
+	r := &protocol.RegisterResponse{Status: protocol.StatusAccepted, PlayerID: f.id, Reason: protocol.Null[string]()}
 	r.MessageType, r.AuthToken, r.LeagueID = protocol.TypeLeagueRegisterRequest.Answer(), f.token, f.league
 	return r
 }

@@ -95,11 +95,11 @@ func lines() []*entry {
 	return []*entry{
 		line(TypeRefereeRegisterRequest, "A referee registers", "register_referee",
 			"REFEREE_REGISTER_RESPONSE", areaRefereeSignup, byReferee, blank[RefereeRegisterRequest]),
-		answer("REFEREE_REGISTER_RESPONSE", "The manager answers a referee", areaRefereeSignup, byManager, blank[RefereeRegisterResponse],
+		answer("REFEREE_REGISTER_RESPONSE", "The manager answers a referee", areaRefereeSignup, byManager, blank[RegisterResponse], "status|Whether the referee was taken on.",
 			"auth_token when=status:ACCEPTED|The referee's token, shown this once.", taken),
 		line(TypeLeagueRegisterRequest, "A player registers", "register_player",
 			"LEAGUE_REGISTER_RESPONSE", areaPlayerSignup, byPlayer, blank[LeagueRegisterRequest]),
-		answer("LEAGUE_REGISTER_RESPONSE", "The manager answers a player", areaPlayerSignup, byManager, blank[LeagueRegisterResponse],
+		answer("LEAGUE_REGISTER_RESPONSE", "The manager answers a player", areaPlayerSignup, byManager, blank[RegisterResponse],
 			"auth_token when=status:ACCEPTED|The player's token, shown this once.", taken),
 		line(TypeStartLeague, "The launcher starts the league", "start_league",
 			"LEAGUE_STATUS", areaNone, byLauncher, blank[StartLeague], "league_id strict|The league to start."),

@@ -21,15 +21,6 @@ type RefereeMeta struct {
 	MatchKeys            Opt[bool] `json:"match_keys,omitzero" doc:"Whether it signs with the keys of a match that the announcement holds."` // whether it signs with the keys of a match
 }
 
-// RefereeRegisterResponse is the manager's answer to a referee. A rejected one
-// gets a reason and neither id, token nor league.
-type RefereeRegisterResponse struct {
-	Header
-	Status    string      `json:"status,omitzero" rule:"strict one=registration" doc:"Whether the referee was taken on."`
-	RefereeID string      `json:"referee_id,omitzero" rule:"id when=status:ACCEPTED" doc:"The id given to the referee."`
-	Reason    Opt[string] `json:"reason,omitzero" rule:"prose null" doc:"Why the registration was refused."`
-}
-
 // LeagueRegisterRequest registers a player.
 type LeagueRegisterRequest struct {
 	Header
@@ -45,11 +36,21 @@ type PlayerMeta struct {
 	ContactEndpoint string   `json:"contact_endpoint" rule:"always" doc:"The URL at which the agent takes messages."`
 }
 
-// LeagueRegisterResponse is the manager's answer to a player. A rejected one gets
-// a reason and neither id, token nor league.
-type LeagueRegisterResponse struct {
+// RegisterResponse is the manager's answer to an agent that registers. A rejected one gets a reason
+// and neither id, token nor league.
+type RegisterResponse struct {
 	Header
-	Status   string      `json:"status,omitzero" rule:"strict one=registration" doc:"Whether the player was taken on."`
-	PlayerID string      `json:"player_id,omitzero" rule:"id when=status:ACCEPTED" doc:"The id given to the player."`
-	Reason   Opt[string] `json:"reason,omitzero" rule:"prose null" doc:"Why the registration was refused."`
+	Status    string      `json:"status,omitzero" rule:"strict one=registration" doc:"Whether the player was taken on."`
+	RefereeID string      `json:"referee_id,omitzero" in:"REFEREE_REGISTER_RESPONSE" rule:"id when=status:ACCEPTED" doc:"The id given to the referee."`
+	PlayerID  string      `json:"player_id,omitzero" in:"LEAGUE_REGISTER_RESPONSE" rule:"id when=status:ACCEPTED" doc:"The id given to the player."`
+	Reason    Opt[string] `json:"reason,omitzero" rule:"prose null" doc:"Why the registration was refused."`
+}
+
+// Accepted returns the answer of status ACCEPTED to a registration of the type.
+func (t Type) Accepted(id, token, league string) *RegisterResponse {
+	h := Header{MessageType: t.Answer(), AuthToken: token, LeagueID: league}
+	if t == TypeRefereeRegisterRequest {
+		return &RegisterResponse{Header: h, Status: StatusAccepted, RefereeID: id, Reason: Null[string]()}
+	}
+	return &RegisterResponse{Header: h, Status: StatusAccepted, PlayerID: id, Reason: Null[string]()}
 }

@@ -257,10 +257,8 @@ func summary(m protocol.Message) string {
 		return fmt.Sprintf("%q at %s", m.Meta.DisplayName, m.Meta.ContactEndpoint)
 	case *protocol.RefereeRegisterRequest:
 		return fmt.Sprintf("%q at %s", m.Meta.DisplayName, m.Meta.ContactEndpoint)
-	case *protocol.LeagueRegisterResponse:
-		return words(m.Status, m.PlayerID, m.Reason.Value())
-	case *protocol.RefereeRegisterResponse:
-		return words(m.Status, m.RefereeID, m.Reason.Value())
+	case *protocol.RegisterResponse:
+		return words(m.Status, cmp.Or(m.PlayerID, m.RefereeID), m.Reason.Value())
 	case *protocol.RoundAnnouncement:
 		return announced(m)
 	case *protocol.LeagueStandingsUpdate:

@@ -231,10 +231,7 @@ func (a *agent) register(_ context.Context, in *wire.Exchange) (protocol.Message
 		}
 		close(a.joined)
 	}
-	return &protocol.LeagueRegisterResponse{
-		Header: protocol.Header{MessageType: in.Type.Answer(), AuthToken: a.token, LeagueID: league},
-		Status: protocol.StatusAccepted, PlayerID: a.id, Reason: protocol.Null[string](),
-	}, nil
+	return in.Type.Accepted(a.id, a.token, league), nil
 }
 
 func waitKey(match string, t protocol.Type) string { return match + " " + string(t) }

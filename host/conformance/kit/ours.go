@@ -187,10 +187,8 @@ func (c *Company) send(ctx context.Context, a *Agent, out *jsonrpc.Outgoing) (*j
 	}
 	var answer any
 	switch in := trace.ReadRequest(out.Body); in.Type {
-	case protocol.TypeLeagueRegisterRequest:
-		answer = formOf(Player).acceptance(a.ID, a.Token)
-	case protocol.TypeRefereeRegisterRequest:
-		answer = formOf(Referee).acceptance(a.ID, a.Token)
+	case protocol.TypeLeagueRegisterRequest, protocol.TypeRefereeRegisterRequest:
+		answer = in.Type.Accepted(a.ID, a.Token, League)
 	case protocol.TypeMatchResultReport:
 		answer = Recorded()
 	}

@@ -76,15 +76,6 @@ func formOf(role Role) *form {
 	return &form{Player, protocol.TypeLeagueRegisterRequest, "player_meta", "P01"}
 }
 
-// acceptance is the answer to a registration.
-func (f *form) acceptance(id, token string) protocol.Message {
-	h := protocol.Header{MessageType: f.request.Answer(), AuthToken: token, LeagueID: League}
-	if f.role == Referee {
-		return &protocol.RefereeRegisterResponse{Header: h, Status: protocol.StatusAccepted, RefereeID: id, Reason: protocol.Null[string]()}
-	}
-	return &protocol.LeagueRegisterResponse{Header: h, Status: protocol.StatusAccepted, PlayerID: id, Reason: protocol.Null[string]()}
-}
-
 // NewRegistrar listens as the manager of an agent. The caller closes its endpoint.
 func NewRegistrar(ctx context.Context, s *Session, role Role) (*Registrar, error) {
 	r := &Registrar{Session: s, form: formOf(role), ID: s.ID}
@@ -200,7 +191,7 @@ func (r *Registrar) Register(in *trace.Exchange) Response {
 		r.Session.Meet(wire.NewPeer(r.Session.URL, speaks))
 	}
 	a.accepted = true
-	return Respond(in.Raw, r.form.acceptance(r.ID, r.Token))
+	return Respond(in.Raw, r.form.request.Accepted(r.ID, r.Token, League))
 }
 
 // Header returns the header of a message of the manager about a round.

@@ -52,7 +52,7 @@ func TestMeanings(t *testing.T) {
 		{Losing, "lost", true}, {Drawing, "Tie", true}, {Winning, StatusWin, true},
 	} {
 		if got := Means(tt.m, tt.word); got != tt.want {
-			t.Errorf("%q means %d: %v", tt.word, tt.m, got)
+			t.Errorf("%q means %v: %v", tt.word, tt.m, got)
 		}
 	}
 }

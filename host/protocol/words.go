@@ -7,49 +7,35 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// A Meaning is something that programs say by a word of their own, in a status or in a
-// member that is true or false.
-type Meaning int
+// A Meaning is something that programs say by a word of their own, in a status or in a member that
+// is true or false: its words in upper case, the protocol's own first. Anything may follow a word
+// that ends in "*".
+type Meaning []string
 
 // The meanings.
-const (
-	Joining   Meaning = iota // a player takes part in a match
-	Declining                // or does not
-	Enrolling                // a registration is accepted
-	Rejecting                // or is not
-	Receiving                // the message has arrived, and nothing more
-	Failing                  // the message is a failure
-	Nobody                   // a winner that does not exist
-	Winning                  // of a result for one player
-	Losing
-	Drawing
+var (
+	Joining   = Meaning{StatusAccepted, "ACCEPT", "ACK", "RECEIVED", "JOINED", "JOIN", "READY", "CONFIRMED", "YES", "TRUE", "1"} // a player takes part in a match
+	Declining = Meaning{StatusRejected, "REJECT", "DECLINED", "DECLINE", "REFUSED", "NO", "FALSE", "0"}                          // or does not
+	Enrolling = Meaning{StatusAccepted, "REGISTERED", "OK", "SUCCESS", "ACK", StatusAcknowledged, "ACCEPT", "JOINED", "CONFIRMED"}
+	Rejecting = Meaning{StatusRejected, "ERROR", "FAILED", "FAILURE", "DENIED", "REFUSED", "DECLINED"} // a registration
+	Receiving = Meaning{StatusAcknowledged, "ACK", "OK", "RECEIVED", "SUCCESS", StatusAccepted, "PENDING", "QUEUED", "PROCESSING", "RECORDED", "REGISTERED"}
+	Failing   = Meaning{"ERROR*", "FAIL*", "UNKNOWN*", "UNSUPPORTED*", "UNRECOGNI*", "INVALID*", "UNAUTHORIZED*", "NOT_FOUND*", "NOT FOUND*", "NOT_IMPLEMENTED*"}
+	Nobody    = Meaning{"", "NONE", "NULL", "NOBODY", "N/A", StatusDraw, "TIE"} // a winner that does not exist
+	Winning   = Meaning{StatusWin, "WON"}                                       // of a result for one player
+	Losing    = Meaning{"LOSS", "LOSE", "LOST"}
+	Drawing   = Meaning{StatusDraw, "TIE", "TIED"}
 )
-
-// meanings holds the words of each meaning in upper case, the protocol's own first.
-var meanings = [...][]string{
-	Joining:   {StatusAccepted, "ACCEPT", "ACK", "RECEIVED", "JOINED", "JOIN", "READY", "CONFIRMED", "YES", "TRUE", "1"},
-	Declining: {StatusRejected, "REJECT", "DECLINED", "DECLINE", "REFUSED", "NO", "FALSE", "0"},
-	Enrolling: {StatusAccepted, "REGISTERED", "OK", "SUCCESS", "ACK", StatusAcknowledged, "ACCEPT", "JOINED", "CONFIRMED"},
-	Rejecting: {StatusRejected, "ERROR", "FAILED", "FAILURE", "DENIED", "REFUSED", "DECLINED"},
-	Receiving: {StatusAcknowledged, "ACK", "OK", "RECEIVED", "SUCCESS", StatusAccepted, "PENDING", "QUEUED", "PROCESSING", "RECORDED", "REGISTERED"},
-	Failing:   {"ERROR", "FAIL", "UNKNOWN", "UNSUPPORTED", "UNRECOGNI", "INVALID", "UNAUTHORIZED", "NOT_FOUND", "NOT FOUND", "NOT_IMPLEMENTED"},
-	Nobody:    {"", "NONE", "NULL", "NOBODY", "N/A", StatusDraw, "TIE"},
-	Winning:   {StatusWin, "WON"},
-	Losing:    {"LOSS", "LOSE", "LOST"},
-	Drawing:   {StatusDraw, "TIE", "TIED"},
-}
 
 // affirming are the members that say by true that something was accepted.
 var affirming = []string{"success", "ok", "accepted", "accept", "registered", "joined"}
 
-// Means reports whether a program means m by a word, in any case. The words for a
-// failure are the beginnings of longer ones, such as UNKNOWN_MESSAGE_TYPE.
+// Means reports whether a program means m by a word, in any case.
 func Means(m Meaning, word string) bool {
 	word = strings.ToUpper(strings.TrimSpace(word))
-	if m == Failing {
-		return slices.ContainsFunc(meanings[m], func(w string) bool { return strings.HasPrefix(word, w) })
-	}
-	return slices.Contains(meanings[m], word)
+	return slices.ContainsFunc(m, func(w string) bool {
+		beginning, more := strings.CutSuffix(w, "*")
+		return word == w || more && strings.HasPrefix(word, beginning)
+	})
 }
 
 // Affirms reports what an object says by members such as "success": true or false, and

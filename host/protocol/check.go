@@ -74,7 +74,7 @@ func (c *checker) member(s *shape, n int, v jsontext.Value, seen *sight) {
 			return
 		}
 		seen.null |= 1 << n
-	case c.mode == Tolerant && string(v) == `""` && f.kind.mayNotBeEmpty(): // passes for missing
+	case c.mode == Tolerant && string(v) == `""` && fieldKinds[f.kind].filled: // passes for missing
 		c.odd = true
 		return
 	case f.name == s.part && v.Kind() == '{':
@@ -147,16 +147,10 @@ func (c *checker) stoodIn(s *shape, f *field, seen *sight) bool {
 	return slices.ContainsFunc(f.alt, has) || c.mode == Tolerant && slices.ContainsFunc(f.wildAlt, has)
 }
 
-// jsonKinds are the JSON kinds of field kinds; 0 where there are several.
-var jsonKinds = [...]jsontext.Kind{
-	kindText: '"', kindProse: '"', kindID: '"', kindTime: '"', kindSender: '"', kindVersion: '"',
-	kindInteger: '0', kindBool: 0, kindRound: 0, kindObject: '{', kindOpen: '{', kindList: '[', kindDict: '{',
-}
-
 // Value checks a value that is not null, or that belongs to no member.
 func (c *checker) value(f *field, v jsontext.Value) {
 	kind := v.Kind()
-	if want := jsonKinds[f.kind]; want != 0 && kind != want {
+	if want := fieldKinds[f.kind].json; want != 0 && kind != want {
 		c.found("type", CodeInvalidFieldType)
 		return
 	}

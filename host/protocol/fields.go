@@ -37,13 +37,15 @@ const (
 	kindDict   // an object from ids to elem
 )
 
-// mayNotBeEmpty reports whether the kind is a string with at least one character.
-func (k kind) mayNotBeEmpty() bool {
-	switch k {
-	case kindText, kindID, kindTime, kindSender, kindVersion:
-		return true
-	}
-	return false
+// fieldKinds says of each kind which JSON values are of it.
+var fieldKinds = [...]struct {
+	json   jsontext.Kind // 0 where there are several
+	loose  string        // the kinds of those that may be meant for it in messages of others
+	filled bool          // a string with at least one character
+}{
+	kindText: {'"', `"`, true}, kindProse: {'"', `"`, false}, kindID: {'"', `"0`, true}, kindTime: {'"', `"`, true},
+	kindSender: {'"', `"`, true}, kindVersion: {'"', `"`, true}, kindInteger: {'0', `"0`, false}, kindBool: {0, "tf", false},
+	kindRound: {0, `"0`, false}, kindObject: {'{', "{", false}, kindOpen: {'{', "{", false}, kindList: {'[', `["`, false}, kindDict: {'{', "{", false},
 }
 
 // A field is one line of a message's table: the type of a member and when it is

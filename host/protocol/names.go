@@ -177,7 +177,11 @@ func Collect(t Type, place string, from rawjson.Object) rawjson.Object {
 	var out rawjson.Object
 	for i := range s.fields {
 		f := &s.fields[i]
-		m, found := FindInner(from, f.name, f.kinds())
+		kinds := fieldKinds[f.kind].loose
+		if f.null {
+			kinds += "n"
+		}
+		m, found := FindInner(from, f.name, kinds)
 		switch {
 		case !found:
 			continue
@@ -187,26 +191,6 @@ func Collect(t Type, place string, from rawjson.Object) rawjson.Object {
 		out = append(out, rawjson.Member{Name: f.name, Value: m.Value})
 	}
 	return out
-}
-
-// kinds returns the kinds of JSON values, as [Find] takes them, that may be the field in
-// messages of others.
-func (f *field) kinds() string {
-	kinds := `"`
-	switch f.kind {
-	case kindBool:
-		kinds = "tf"
-	case kindObject, kindOpen, kindDict:
-		kinds = "{"
-	case kindList:
-		kinds = `["`
-	case kindID, kindInteger, kindRound:
-		kinds = `"0`
-	}
-	if f.null {
-		kinds += "n"
-	}
-	return kinds
 }
 
 func find(doc rawjson.Object, all []string, kinds string) (rawjson.Member, bool) {

@@ -185,7 +185,7 @@ func (f *field) nothing(null bool) []any {
 	if null {
 		values = append(values, nil)
 	}
-	if f.kind.mayNotBeEmpty() {
+	if fieldKinds[f.kind].filled {
 		values = append(values, "")
 	}
 	return values

@@ -76,26 +76,16 @@ type Conversation struct {
 	text     bool    // ids are texts first
 	stay     bool    // at the peer's own path
 	requests int
-	most     int               // of them
-	asked    map[question]bool // what need not be asked again
-	sent     map[string]bool   // documents
-	named    []string          // names that the peer has mentioned
+	most     int             // of them
+	asked    map[string]bool // what need not be asked or tried again, by state and URL or dialect
+	sent     map[string]bool // documents
+	named    []string        // names that the peer has mentioned
 	published
 }
 
-// question is something to ask a peer, or to try with it, once.
-type question struct {
-	state State
-	about string // a URL or a dialect
-}
-
 func (c *Conversation) once(s State, about string) bool {
-	q := question{s, about}
-	was := c.asked[q]
-	if c.asked == nil {
-		c.asked = make(map[question]bool)
-	}
-	c.asked[q] = true
+	was := c.asked[string(s)+about]
+	c.asked[string(s)+about] = true
 	return !was
 }
 
@@ -113,7 +103,10 @@ func (c *Conversation) Send(ctx context.Context, m protocol.Message, id string, 
 		c.agenda, c.evidence, c.requests = []Attempt{{State: Known, Form: *c.settled}}, nil, 0
 		clear(c.sent)
 	case len(c.agenda) == 0:
-		*c = Conversation{Caller: c.Caller, Peer: c.Peer, Wrappings: c.Wrappings, most: MaxRequests}
+		*c = Conversation{
+			Caller: c.Caller, Peer: c.Peer, Wrappings: c.Wrappings, most: MaxRequests,
+			asked: make(map[string]bool), sent: make(map[string]bool),
+		}
 		c.begin(m.Head().MessageType)
 	}
 	c.message = m
@@ -158,12 +151,13 @@ func (c *Conversation) Settle(m protocol.Message, f Form) {
 // base has failed, and so has everything else.
 func (c *Conversation) repair(ctx context.Context, m protocol.Message, first Attempt) *Attempt {
 	c.state, c.message, c.most = Known, m, MaxRequests
+	c.asked, c.sent = make(map[string]bool), make(map[string]bool)
 	c.Peer.note(func() { c.published = c.Peer.published })
 	if first.Verdict = c.judgeKnown(ctx, &first); first.Verdict != Misunderstood {
 		return &first
 	}
 	if call, target, err := first.Form.Call(m); err == nil {
-		c.sent = map[string]bool{document(target, first.Form.Dialect, call): true}
+		c.sent[document(target, first.Form.Dialect, call)] = true
 	}
 	c.evidence = append(c.evidence, first)
 	c.learn(ctx, &first)
@@ -229,9 +223,6 @@ func (c *Conversation) run(ctx context.Context, id string, judge func(context.Co
 			what := document(target, a.Form.Dialect, call)
 			if c.sent[what] {
 				continue
-			}
-			if c.sent == nil {
-				c.sent = make(map[string]bool)
 			}
 			c.sent[what] = true
 			c.requests++
@@ -364,7 +355,7 @@ func (c *Conversation) settle(a *Attempt) {
 				p.learned, p.at, p.guess = d, f.URL, false
 			}
 			p.published = c.published
-			p.listed = p.listed || c.tools != nil || c.asked[question{Tools, f.URL}]
+			p.listed = p.listed || c.tools != nil || c.asked[string(Tools)+f.URL]
 		})
 	case a.State == IDs:
 		p.Learn(a.Form.Dialect)

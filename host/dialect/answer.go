@@ -78,7 +78,7 @@ func (c *Codec) ReadAnswer(sent protocol.Type, a Answer) (protocol.Message, erro
 		if raw == nil {
 			continue
 		}
-		doc, body := locate(raw)
+		doc, body := locate(raw, 0)
 		if doc == nil {
 			return c.tolerate(sent, a, nil, c.noAnswer(sent, a))
 		}
@@ -135,17 +135,13 @@ func (c *Codec) readAnswer(sent protocol.Type, doc rawjson.Object) (protocol.Mes
 const maxNesting = 4
 
 // locate finds the message in an answer: the value itself, or what is in one of the places that
-// dialects use, also as JSON text. It returns nil where there is no object.
-func locate(raw jsontext.Value) (rawjson.Object, jsontext.Value) {
-	return locateIn(raw, 0)
-}
-
-func locateIn(raw jsontext.Value, depth int) (rawjson.Object, jsontext.Value) {
+// dialects use, also as JSON text, at a depth. It returns nil where there is no object.
+func locate(raw jsontext.Value, depth int) (rawjson.Object, jsontext.Value) {
 	if raw.Kind() == '"' && depth < maxNesting {
 		if raw = rawjson.Text(raw); !raw.IsValid() { // nobody has read what it holds
 			return nil, nil
 		}
-		return locateIn(raw, depth+1)
+		return locate(raw, depth+1)
 	}
 	doc := rawjson.Split(raw)
 	switch {
@@ -161,7 +157,7 @@ func locateIn(raw jsontext.Value, depth int) (rawjson.Object, jsontext.Value) {
 				return message, message.Encode()
 			}
 		} else if kind := inner.Kind(); kind == '{' || kind == '"' {
-			if found, body := locateIn(inner, depth+1); found != nil {
+			if found, body := locate(inner, depth+1); found != nil {
 				return found, body
 			}
 		}
@@ -200,7 +196,7 @@ func readRPCError(a Answer) *Refusal {
 		return &Refusal{Status: a.Status, Message: words(doc, a.Error), Data: a.Error, Retryable: jsonrpc.RetryableStatus(a.Status)}
 	}
 	r := &Refusal{Status: a.Status, RPC: int(code), Message: doc.Text("message")}
-	data, body := locate(doc.Get("data"))
+	data, body := locate(doc.Get("data"), 0)
 	r.Data = body
 	r.judge(data, r.Message)
 	return r

@@ -59,22 +59,25 @@ func (w *memberWriter) members(of unsafe.Pointer, fields []plainField) {
 		case reflect.String:
 			w.text(f.name, (*string)(at))
 		case reflect.Bool:
-			w.flag(f.name, (*Opt[bool])(at))
+			b := (*Opt[bool])(at)
+			if b.is != present {
+				w.value(f.name, b.is == absent, b)
+				continue
+			}
+			w.name(f.name)
+			w.dst = strconv.AppendBool(w.dst, b.value)
 		case reflect.Int:
-			w.round(f.name, (*Round)(at))
+			r := (*Round)(at)
+			if r.is != present || r.isText {
+				w.value(f.name, r.is == absent, r)
+				continue
+			}
+			w.name(f.name)
+			w.dst = strconv.AppendInt(w.dst, int64(r.number), 10)
 		default:
 			w.value(f.name, *(*unsafe.Pointer)(at) == nil, reflect.NewAt(f.goType, at).Interface())
 		}
 	}
-}
-
-func (w *memberWriter) round(name string, r *Round) {
-	if r.is == present && !r.isText {
-		w.name(name)
-		w.dst = strconv.AppendInt(w.dst, int64(r.number), 10)
-		return
-	}
-	w.value(name, r.is == absent, r)
 }
 
 func (w *memberWriter) text(name string, s *string) {
@@ -84,15 +87,6 @@ func (w *memberWriter) text(name string, s *string) {
 	w.name(name)
 	dst, err := jsontext.AppendQuote(w.dst, *s)
 	w.wrote(name, dst, err)
-}
-
-func (w *memberWriter) flag(name string, b *Opt[bool]) {
-	if v, is := b.Get(); is {
-		w.name(name)
-		w.dst = strconv.AppendBool(w.dst, v)
-		return
-	}
-	w.value(name, b.is == absent, b)
 }
 
 func (w *memberWriter) value(name string, absent bool, v any) {

@@ -22,10 +22,8 @@ import (
 // Caller sends messages to peers. It is safe for concurrent use.
 type Caller struct {
 	Client *jsonrpc.Client
-	// Codec reads the answers; Tolerant toward agents that are not ours.
-	Codec *dialect.Codec
-	// Lists, if set, is shared with other callers of the process.
-	Lists *Lists
+	Codec  *dialect.Codec // reads the answers; Tolerant toward agents that are not ours
+	Lists  *Lists         // if set, shared with other callers of the process
 
 	numbered atomic.Int64 // the last id sent to a peer that accepts only numbers
 }

@@ -30,10 +30,8 @@ import (
 
 // Config configures a Chain. Agent or Tools is required.
 type Config struct {
-	// Agent answers the messages of the league.
-	Agent *Dispatcher
-	// Registry holds the tools that can be called; nil for none.
-	Registry *schema.Registry
+	Agent    *Dispatcher      // answers the messages of the league
+	Registry *schema.Registry // the tools that can be called; nil for none
 	// Tools answers calls of the tools that are not messages of the league and,
 	// without an Agent, every request.
 	Tools jsonrpc.Handler
@@ -46,8 +44,7 @@ type Config struct {
 	// Deterministic makes a deterministic Log reproducible: requests are handled one at a time, and
 	// Strict requires UUIDs as ids. A handler must not wait for another request to the same chain.
 	Deterministic bool
-	// Log receives a record of every request; nil for none.
-	Log *eventlog.Log
+	Log           *eventlog.Log // receives a record of every request; nil for none
 	// Errors receives what is wrong with our own tools: schemas that do not
 	// compile, outputs that break them. Nil discards it.
 	Errors *slog.Logger

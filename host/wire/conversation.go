@@ -60,11 +60,9 @@ type Attempt struct {
 // decides which form is next. It sends at most [MaxRequests] requests, none of them
 // twice, and makes no pauses. It belongs to one caller at a time.
 type Conversation struct {
-	Caller *Caller
-	// Peer is who is spoken to. The conversation settles how it is addressed from then on.
-	Peer *Peer
-	// Wrappings are the dialects to try, and no other form; nil for all.
-	Wrappings []*dialect.Dialect
+	Caller    *Caller
+	Peer      *Peer              // to which the conversation tells how it is addressed from then on
+	Wrappings []*dialect.Dialect // to try, and no other form; nil for all
 
 	state    State
 	message  protocol.Message
@@ -556,12 +554,11 @@ func needsNothing(t protocol.Type) bool { return t == protocol.TypeStartLeague }
 
 // NotUnderstoodError says that a peer understands a message in no form.
 type NotUnderstoodError struct {
-	Type  protocol.Type
-	URL   string
-	Looks string // what the peer seems to be
-	Tried []Attempt
-	// Requests is the number of requests made, those that only asked included.
-	Requests int
+	Type     protocol.Type
+	URL      string
+	Looks    string // what the peer seems to be
+	Tried    []Attempt
+	Requests int // made, those that only asked included
 }
 
 // Error says what was tried, what the peer looks like, and in a line each what kinds

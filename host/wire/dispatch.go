@@ -30,12 +30,9 @@ type Handler func(ctx context.Context, x *Exchange) (protocol.Message, error)
 // is a jsonrpc.Handler by itself; a [Chain] of its own adds envelopes, tools and the log. It is as
 // safe for concurrent use as its functions are. Its fields must not change once it serves.
 type Dispatcher struct {
-	// Codec decides which messages are accepted and which dialects recognised.
-	Codec *dialect.Codec
-	// Sender returns the sender field of answers, "player:P01".
-	Sender func() string
-	// Now returns the time for the timestamps of answers.
-	Now func() time.Time
+	Codec  *dialect.Codec   // which messages are accepted and which dialects recognised
+	Sender func() string    // returns the sender field of answers, "player:P01"
+	Now    func() time.Time // for the timestamps of answers
 	// Received, if set, is called for every request before it is read, and
 	// Answered when its answer is known.
 	Received, Answered func()
@@ -60,8 +57,7 @@ type Dispatcher struct {
 	// ServerRefused, if set, is called for every request that the server refuses
 	// by itself, and may replace the error that is sent.
 	ServerRefused func(rpc *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc.Error
-	// Log receives errors that are not refusals.
-	Log *slog.Logger
+	Log           *slog.Logger // receives errors that are not refusals
 }
 
 // Takes returns the message types that have a handler, in no particular order,

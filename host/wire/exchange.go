@@ -18,10 +18,8 @@ import (
 type Exchange struct {
 	// Request is the message with its type, header and dialect. It is nil before the stage open.
 	*dialect.Request
-	// RPC is the JSON-RPC request with its id, its peer and its HTTP header.
-	RPC *jsonrpc.Request
-	// From is what the agent's Authenticate stores about the sender.
-	From any
+	RPC  *jsonrpc.Request // with its id, its peer and its HTTP header
+	From any              // what the agent's Authenticate stores about the sender
 
 	call  *toolCall // of a tool by params.tool and params.input; nil for everything else
 	mcp   bool      // the rules of the MCP standard apply

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/agent"
@@ -175,12 +174,5 @@ func (x *matrix) refused(what, url string, m protocol.Message, code protocol.Cod
 
 // open unwraps what is on its way.
 func open(body []byte) (*dialect.Request, error) {
-	var call struct {
-		Method string         `json:"method"`
-		Params jsontext.Value `json:"params"`
-	}
-	if err := json.Unmarshal(body, &call); err != nil {
-		return nil, err
-	}
-	return dialect.NewCodec(protocol.Tolerant).Open(&jsonrpc.Request{Method: call.Method, Params: call.Params})
+	return dialect.NewCodec(protocol.Tolerant).OpenBody(body)
 }

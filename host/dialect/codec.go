@@ -46,9 +46,9 @@ type Request struct {
 	Dialect *Dialect        // of the request, and of the answer to be
 	Method  string          // of JSON-RPC, as it came; empty for a bare message
 	Raw     jsontext.Value  // the message without its wrapping; it may alias the text that was read
+	ID      jsontext.Value  // of JSON-RPC, nil where it is not known
 
 	mode protocol.Mode
-	id   jsontext.Value // of JSON-RPC, nil where it is not known
 	doc  rawjson.Object // Raw, taken apart
 	tool string         // what the message was called by, echoed in some answers
 
@@ -60,7 +60,7 @@ type Request struct {
 // never nil: if Open fails, it serves to answer in kind. The error is a [*protocol.Error]: strict
 // mode refuses a body without JSON-RPC. Params that are missing or null count as an empty object.
 func (c *Codec) Open(rpc *jsonrpc.Request) (*Request, error) {
-	r := &Request{Dialect: c.fallback, Method: rpc.Method, mode: c.mode, id: rpc.ID, Raw: rpc.Params}
+	r := &Request{Dialect: c.fallback, Method: rpc.Method, mode: c.mode, ID: rpc.ID, Raw: rpc.Params}
 	bare, what := rpc.Kind == jsonrpc.KindObject, "params"
 	switch {
 	case bare:
@@ -79,6 +79,20 @@ func (c *Codec) Open(rpc *jsonrpc.Request) (*Request, error) {
 		return r, refusal
 	}
 	return r, nil
+}
+
+// OpenBody is [Codec.Open] for a body that nobody has read; without a Request where it is no
+// JSON object.
+func (c *Codec) OpenBody(body []byte) (*Request, error) {
+	doc, err := rawjson.Parse(body)
+	if err != nil {
+		return nil, err
+	}
+	rpc := &jsonrpc.Request{Method: doc.Text("method"), Params: doc.Get("params"), ID: doc.Get("id"), Raw: body}
+	if doc.Get("jsonrpc") == nil && rpc.Method == "" {
+		rpc.Kind = jsonrpc.KindObject
+	}
+	return c.Open(rpc)
 }
 
 func (c *Codec) open(r *Request, bare bool) (refusal *protocol.Error) {

@@ -76,7 +76,7 @@ func (r *Request) wrap(t protocol.Type, raw jsontext.Value, refused bool) jsonrp
 	case place.Request:
 		reply.Body = posted(t, raw, rawjson.Member{Name: "id", Value: rawjson.Quote(jsonrpc.RandomID())})
 	case place.Both && !refused:
-		id := r.id
+		id := r.ID
 		if id == nil {
 			id = jsontext.Value("null")
 		}

@@ -188,23 +188,12 @@ var (
 // cannot read stay empty, and Invalid says why. The fields that describe the
 // connection and the answer stay zero.
 func ReadRequest(body []byte) *Exchange {
-	x := &Exchange{Raw: body}
-	var call struct {
-		Version jsontext.Value `json:"jsonrpc"`
-		Method  string         `json:"method"`
-		Params  jsontext.Value `json:"params"`
-	}
-	if x.Invalid = json.Unmarshal(body, &call); x.Invalid != nil {
+	req, err := tolerant.OpenBody(body)
+	x := &Exchange{Raw: body, Invalid: err}
+	if req == nil {
 		return x
 	}
-	rpc := &jsonrpc.Request{Method: call.Method, Params: call.Params, Raw: body}
-	if call.Version == nil && call.Method == "" {
-		rpc.Kind = jsonrpc.KindObject
-	}
-	var req *dialect.Request
-	x.Method = call.Method
-	req, x.Invalid = tolerant.Open(rpc)
-	x.Type, x.Sender, x.Match = req.Type, req.Header.Sender, req.Header.MatchID
+	x.Method, x.Type, x.Sender, x.Match = req.Method, req.Type, req.Header.Sender, req.Header.MatchID
 	x.Assignment = req.IsAssignment()
 	if req.Dialect != nil {
 		x.Dialect = req.Dialect.Name

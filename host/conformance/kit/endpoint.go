@@ -3,7 +3,6 @@ package kit
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -17,7 +16,6 @@ import (
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/rawjson"
 	"github.com/strategylab/strategylab/host/trace"
 )
 
@@ -212,24 +210,10 @@ func (r Response) Edit(edits ...Edit) Response {
 // OpenRequest reads a request in any dialect, and its JSON-RPC id. The request is nil if
 // the body is not a JSON object; with an error, it still tells how to answer.
 func OpenRequest(body []byte) (req *dialect.Request, id jsontext.Value, err error) {
-	var f struct {
-		Method  string          `json:"method"`
-		Params  json.RawMessage `json:"params"`
-		ID      json.RawMessage `json:"id"`
-		Version json.RawMessage `json:"jsonrpc"`
+	if req, err = dialect.NewCodec(protocol.Tolerant).OpenBody(body); req != nil {
+		id = req.ID
 	}
-	if err := json.Unmarshal(body, &f); err != nil {
-		return nil, nil, err
-	}
-	if _, err := rawjson.Parse(body); err != nil { // a name stands twice
-		return nil, nil, err
-	}
-	rpc := &jsonrpc.Request{Method: f.Method, Params: jsontext.Value(f.Params), ID: jsontext.Value(f.ID), Raw: body}
-	if f.Version == nil && f.Method == "" {
-		rpc.Kind = jsonrpc.KindObject
-	}
-	req, err = dialect.NewCodec(protocol.Tolerant).Open(rpc)
-	return req, rpc.ID, err
+	return req, id, err
 }
 
 // ManagerName is the sender of a manager's messages.

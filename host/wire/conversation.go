@@ -188,7 +188,8 @@ func (c *Conversation) judgeKnown(_ context.Context, a *Attempt) Verdict {
 
 // wantsName reports whether another name may help after an error.
 func (c *Conversation) wantsName(err error) bool {
-	return UnknownMethod(err) || unreadable(err) && (c.state == Names || !c.Peer.named(c.message.Head().MessageType))
+	named := get(c.Peer, func() bool { return slices.Contains(c.Peer.settled, c.message.Head().MessageType) })
+	return UnknownMethod(err) || unreadable(err) && (c.state == Names || !named)
 }
 
 // suspectsID reports whether a peer may want the other kind of request id.
@@ -278,7 +279,11 @@ func (c *Conversation) advance(ctx context.Context, t protocol.Type) bool {
 			return false
 		}
 		c.base = c.evidence[len(c.evidence)-1]
-		if !c.Caller.guesses(c.Peer, t) || !c.Peer.guessOnce() {
+		if !c.Caller.guesses(c.Peer, t) {
+			return false
+		}
+		tried := false // once, so that a peer that refuses everything gets no more
+		if c.Peer.note(func() { tried, c.Peer.guessedAll = c.Peer.guessedAll, true }); tried {
 			return false
 		}
 		c.stay, c.most = !wrongPath(c.base.Err), c.requests+mostGuesses

@@ -116,18 +116,7 @@ func (p *Peer) name(t protocol.Type, understood bool) {
 	})
 }
 
-// guessOnce reports whether all forms may be tried for the peer: once, so that one that
-// refuses everything gets no more.
-func (p *Peer) guessOnce() (once bool) {
-	p.note(func() { once, p.guessedAll = !p.guessedAll, true })
-	return once
-}
-
 func (p *Peer) guessed() bool { return get(p, func() bool { return p.guess }) }
-
-func (p *Peer) named(t protocol.Type) bool {
-	return get(p, func() bool { return slices.Contains(p.settled, t) })
-}
 
 // Address returns where the peer takes messages.
 func (p *Peer) Address() string { return get(p, func() string { return cmp.Or(p.at, p.URL) }) }

@@ -113,7 +113,7 @@ func (c *Codec) open(r *Request, bare bool) (refusal *protocol.Error) {
 		refusal.Original = r.Header.MessageType
 		return refusal
 	}
-	if refusal := r.dispatch(r.witness()); refusal != nil {
+	if refusal := r.dispatch(); refusal != nil {
 		return refusal
 	}
 	r.respell()

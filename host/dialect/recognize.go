@@ -73,23 +73,14 @@ func (c *Codec) refine(d *Dialect, method string, message rawjson.Object) *Diale
 	return d
 }
 
-// witness returns the name under which the message was called: that beside the
-// message, or the method where each request has its own.
-func (r *Request) witness() string {
-	switch p := r.Dialect.Request; {
-	case p.Name != "":
-		return r.tool
-	case p.Method != "":
-		return ""
-	default:
-		return r.Method
+// dispatch determines the message type: by message_type, with which the name that the message was
+// called by must agree, be it beside the message, or the method where each request has its own. A
+// missing message_type is inferred in any mode; the field rules report it later.
+func (r *Request) dispatch() *protocol.Error {
+	name := r.Method
+	if r.Dialect.Request.Method != "" {
+		name = r.tool // empty where all that share the method have none
 	}
-}
-
-// dispatch determines the message type: by message_type, with which the name
-// that the message was called by must agree. A missing message_type is inferred
-// in any mode; the field rules report it later.
-func (r *Request) dispatch(name string) *protocol.Error {
 	if assigned, refusal := r.readAssignment(name); assigned || refusal != nil {
 		return refusal
 	}

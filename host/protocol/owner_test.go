@@ -44,8 +44,8 @@ func TestOtherNamesHaveOneOwner(t *testing.T) {
 	} {
 		add(words...)
 	}
-	for _, words := range phrases {
-		add(words...)
+	for _, c := range []*Complaint{Lacks, BlamesID, WantsSession, NamesMessage, OtherGame} {
+		add(c.phrases...)
 	}
 	for _, names := range otherMethods {
 		add(names...)

@@ -40,41 +40,33 @@ var leagueWords = []string{
 	"finished", "ended", "capacity", "maximum", "max players", "not open", "game type", "over",
 }
 
-// A Complaint is what a refusal is about, by its words.
-type Complaint int
+// A Complaint is what a refusal is about, by its words: the phrases of which one is enough, unless
+// [Says] has a rule for it.
+type Complaint struct{ phrases []string }
 
 // The complaints.
-const (
-	UnknownName   Complaint = iota // a method, a tool or a type of message is not known
-	LeagueRefuses                  // the league refuses what the message asks for, not its form
-	BlamesForm                     // the form of the message, rather than what it asks for
-	Forbids                        // a member that the validator does not know
-	TooMuch                        // a function is given more parameters than it takes
-	Lacks                          // something is missing
-	BlamesID                       // the id of the request is of the wrong kind
-	WantsSession                   // an MCP server wants to be greeted first
-	NamesMessage                   // it speaks of methods, tools or types, not of a path
-	OtherGame                      // another game, protocol or version
-	BlamesSender                   // the sender is not one that the peer knows
-	BlamesLeague                   // the league is not one that it has
-	UnknownType                    // the type of the message is not known
-	SaysTaken                      // somebody else has what was asked for
+var (
+	UnknownName   = &Complaint{}                                // a method, a tool or a type of message is not known
+	UnknownType   = &Complaint{}                                // the type of the message is not known
+	LeagueRefuses = &Complaint{}                                // the league refuses what the message asks for, not its form
+	BlamesForm    = &Complaint{}                                // the form of the message, rather than what it asks for
+	BlamesSender  = &Complaint{}                                // the sender is not one that the peer knows
+	BlamesLeague  = &Complaint{}                                // the league is not one that it has
+	SaysTaken     = &Complaint{}                                // somebody else has what was asked for
+	TooMuch       = &Complaint{}                                // a function is given more parameters than it takes
+	Forbids       = &Complaint{forbids}                         // a member that the validator does not know
+	Lacks         = &Complaint{[]string{"missing", "required"}} // something is missing
+	// BlamesID: the id of the request is of the wrong kind.
+	BlamesID = &Complaint{[]string{"body.id", "id must", "id should", "invalid id", "id:", "request id", "'id'", `"id"`}}
+	// WantsSession: an MCP server wants to be greeted first.
+	WantsSession = &Complaint{[]string{"session", "event-stream", "not initialized", "not acceptable", "initialization"}}
+	// NamesMessage: it speaks of methods, tools or types, not of a path.
+	NamesMessage = &Complaint{[]string{"tool", "message type", "message_type", "unknown method", "type", "handler", "method not found"}}
+	OtherGame    = &Complaint{[]string{"protocol", "game type", "game_type", "version"}} // another game, protocol or version
 )
 
-// phrases are those of the complaints that need no more than one of them.
-var phrases = map[Complaint][]string{
-	Forbids: forbids,
-	Lacks:   {"missing", "required"},
-	BlamesID: {
-		"body.id", "id must", "id should", "invalid id", "id:", "request id", "'id'", `"id"`,
-	},
-	WantsSession: {"session", "event-stream", "not initialized", "not acceptable", "initialization"},
-	NamesMessage: {"tool", "message type", "message_type", "unknown method", "type", "handler", "method not found"},
-	OtherGame:    {"protocol", "game type", "game_type", "version"},
-}
-
 // Says reports whether a text in which a program refuses a message makes a complaint.
-func Says(c Complaint, text string) bool {
+func Says(c *Complaint, text string) bool {
 	text = strings.ToLower(strings.TrimSpace(text))
 	switch c {
 	case UnknownName:
@@ -111,9 +103,9 @@ func Says(c Complaint, text string) bool {
 		return has(text, []string{"taken", "already", "exists", "duplicate", "in use"})
 	case BlamesID:
 		text = strings.ReplaceAll(text, `"id":`, "") // an answer has one of its own
-		return contains(text, phrases[c]) && !contains(text, []string{"league_id", "player_id"})
+		return contains(text, c.phrases) && !contains(text, []string{"league_id", "player_id"})
 	}
-	return contains(text, phrases[c])
+	return contains(text, c.phrases)
 }
 
 // has reports whether a text holds one of the phrases, also inside words.

@@ -74,33 +74,29 @@ func (c *Codec) ReadAnswer(sent protocol.Type, a Answer) (protocol.Message, erro
 	if a.Error != nil && a.Error.Kind() != 'n' {
 		return nil, readRPCError(a)
 	}
-	for _, raw := range []jsontext.Value{a.Result, a.Params, a.Body} {
-		if raw == nil {
-			continue
+	var raw jsontext.Value
+	for _, part := range []jsontext.Value{a.Body, a.Params, a.Result} {
+		if part != nil {
+			raw = part
 		}
-		doc, body := locate(raw, 0)
-		if doc == nil {
-			return c.tolerate(sent, a, nil, c.noAnswer(sent, a))
-		}
-		if refusal := readRefusal(doc, a.Status, raw, len(body) != len(raw)); refusal != nil {
-			return nil, refusal
-		}
-		m, err := c.readAnswer(sent, doc)
-		if err != nil {
-			return c.tolerate(sent, a, doc, err)
-		}
-		return m, nil
 	}
-	return nil, c.noAnswer(sent, a)
-}
-
-// tolerate reads an answer that breaks its rules, in tolerant mode. With an HTTP
-// status of failure it is not one.
-func (c *Codec) tolerate(sent protocol.Type, a Answer, doc rawjson.Object, flaw error) (protocol.Message, error) {
-	if c.mode == protocol.Strict || a.Status >= http.StatusBadRequest {
-		return nil, flaw
+	if raw == nil {
+		return nil, c.noAnswer(sent, a)
 	}
-	return decodeTolerantly(answerTo(sent), doc, flaw, nil)
+	doc, body := locate(raw, 0)
+	var m protocol.Message
+	var err error
+	if doc == nil {
+		err = c.noAnswer(sent, a)
+	} else if refusal := readRefusal(doc, a.Status, raw, len(body) != len(raw)); refusal != nil {
+		return nil, refusal
+	} else {
+		m, err = c.readAnswer(sent, doc)
+	}
+	if err != nil && c.mode == protocol.Tolerant && a.Status < http.StatusBadRequest { // with a status of failure it is no answer
+		return decodeTolerantly(answerTo(sent), doc, err, nil)
+	}
+	return m, err
 }
 
 func (c *Codec) noAnswer(sent protocol.Type, a Answer) error {

@@ -47,9 +47,7 @@ func ReportedOutcome(m *protocol.MatchResultReport, a, b string) (Outcome, error
 		Drawn: details.DrawnNumber, Choices: details.Choices, Score: m.Result.Score,
 		Offenders: details.TechnicalLossPlayerIDs, Reason: details.Reason,
 	}
-	if protocol.Means(protocol.Nobody, o.Winner) {
-		o.Winner = ""
-	}
+	o.identify(a, b)
 	if o.Status == "" {
 		o.derive(a, b, m.Result.Winner != protocol.Opt[string]{})
 	}
@@ -58,8 +56,9 @@ func ReportedOutcome(m *protocol.MatchResultReport, a, b string) (Outcome, error
 
 // OutcomeFor reads a result sent to the player self about a match against opponent, in any form
 // that referees use: for the match or for the player, nested or flat. A status of LOSS is the
-// opponent's win. Missing fields and errors are as in [ReportedOutcome].
-func OutcomeFor(m *protocol.GameOver, self, opponent string) (Outcome, error) {
+// opponent's win. Missing fields and errors are as in [ReportedOutcome]. Role is that of the player
+// self, for a result that names players by their roles.
+func OutcomeFor(m *protocol.GameOver, self, opponent string, role game.Role) (Outcome, error) {
 	r := m.Stated(self, opponent)
 	o := Outcome{
 		Status: strings.ToUpper(r.Status), Winner: r.WinnerPlayerID.Value(), Drawn: r.DrawnNumber,
@@ -68,8 +67,13 @@ func OutcomeFor(m *protocol.GameOver, self, opponent string) (Outcome, error) {
 	if points, given := m.PointsEarned.Get(); given {
 		o.Score = map[string]int{self: points}
 	}
-	if protocol.Means(protocol.Nobody, o.Winner) {
-		o.Winner = ""
+	switch role {
+	case game.RoleA:
+		o.identify(self, opponent)
+	case game.RoleB:
+		o.identify(opponent, self)
+	default:
+		o.identify("", "")
 	}
 	switch {
 	case o.Status == "":
@@ -102,6 +106,23 @@ func Opponent(m *protocol.GameOver, self string) string {
 		}
 	}
 	return ""
+}
+
+// identify gives the players a, who is PLAYER_A, and b their ids where the outcome names them by
+// their roles, and reads nobody and choices in any spelling.
+func (o *Outcome) identify(a, b string) {
+	if protocol.Means(protocol.Nobody, o.Winner) {
+		o.Winner = ""
+	}
+	o.Winner = protocol.PlayerOf(o.Winner, a, b)
+	for id, choice := range o.Choices {
+		player, lower := protocol.PlayerOf(id, a, b), protocol.Choice(strings.ToLower(string(choice)))
+		if player != id || lower != choice {
+			o.Choices = maps.Clone(o.Choices)
+			delete(o.Choices, id)
+			o.Choices[player] = lower
+		}
+	}
 }
 
 // derive finds the status, and where choices and number show it the winner, of a result without a

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -98,6 +99,8 @@ func TestOutcomeForPlayer(t *testing.T) {
 		"equal choices alone":          {`{"drawn_number":8,"choices":{"P01":"odd","P02":"odd"}}`, "DRAW", map[string]protocol.Choice{heron: protocol.Odd, otter: protocol.Odd}, 8},
 		"nobody, by its word":          {`{"winner":"none","drawn_number":8}`, "DRAW", nil, 8},
 		"a result of another name":     {`{"result":{"winner":"P01","drawn_number":7,"choices":{"P01":"odd","P02":"even"}}}`, "WIN of P01", both, 7},
+		"players by their roles":       {`{"game_result":{"winner":"PLAYER_A","drawn_number":8,"choices":{"PLAYER_A":"EVEN","player_b":"ODD"}}}`, "WIN of P02", both, 8},
+		"in lists and objects":         {`{"gameResult":{"outcome":"win","winner":{"playerId":"P02"},"drawnNumber":8,"moves":[{"playerId":"P01","choice":"odd"},{"playerId":"P02","choice":"even"}]}}`, "WIN of P02", both, 8},
 		"a winner of elsewhere":        {`{"game_result":{"status":"WIN","winner_player_id":"P09"}}`, "E046", nil, 0},
 	} {
 		m, err := opened(t, protocol.Tolerant, "notify_match_result", strings.Replace(`{"match_id":"R1M1",`+tt.body[1:], ",}", "}", 1))
@@ -105,7 +108,7 @@ func TestOutcomeForPlayer(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 			continue
 		}
-		o, err := OutcomeFor(m.(*protocol.GameOver), heron, otter)
+		o, err := OutcomeFor(m.(*protocol.GameOver), heron, otter, game.RoleB)
 		got := outcomeText(o)
 		if err != nil {
 			got = string(CodeOf(err))

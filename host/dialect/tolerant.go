@@ -51,8 +51,8 @@ const scalars = `"0tf`
 // respell gives the fields of a message about a match the names of the protocol, where a tolerant
 // agent is sent others. What it renames is echoed in the answer under both names.
 func (r *Request) respell() {
-	result := r.Type == protocol.TypeGameOver && r.doc.Get("game_result") == nil
-	if r.mode == protocol.Strict || r.doc.Get("match_id") != nil && r.doc.Get("round_id") != nil && !result {
+	result := r.Type == protocol.TypeGameOver
+	if r.mode == protocol.Strict || r.doc.Get("match_id").Kind() == '"' && r.doc.Get("round_id") != nil && !result {
 		return
 	}
 	fields := aboutMatches
@@ -65,15 +65,13 @@ func (r *Request) respell() {
 	}
 	doc := r.doc
 	for _, field := range fields {
-		if doc.Get(field) != nil {
-			continue
-		}
 		m, found := protocol.Find(doc, field, scalars)
-		if !found {
+		number := field != "round_id" && strings.HasSuffix(field, "_id") && m.Value.Kind() == '0'
+		if !found || m.Name == field && !number {
 			continue
 		}
 		r.echo = append(r.echo, renamed{field, m})
-		if field != "round_id" && strings.HasSuffix(field, "_id") && m.Value.Kind() == '0' {
+		if number {
 			m.Value = rawjson.Quote(string(m.Value))
 		}
 		doc = doc.Set(field, m.Value)
@@ -81,7 +79,7 @@ func (r *Request) respell() {
 	if result {
 		doc = gathered(doc)
 	}
-	if r.echo == nil && doc.Get("game_result") == nil {
+	if r.echo == nil && !result {
 		return
 	}
 	r.doc, r.Raw, r.Header = doc, doc.Encode(), protocol.ReadHeader(doc)
@@ -91,6 +89,9 @@ func (r *Request) respell() {
 // object of another name. A result in words for its receiver alone stays as it is.
 func gathered(doc rawjson.Object) rawjson.Object {
 	from, rest := holder(doc, "game_result")
+	if from.Get("status").Kind() == '"' && from.Get("winner_player_id") != nil && from.Get("choices").Kind() == '{' {
+		return doc
+	}
 	result := protocol.Collect(protocol.TypeGameOver, "game_result", from)
 	if result.Get("winner_player_id") == nil && (result.Get("choices") == nil || from.Get("result").Kind() == '"') {
 		return doc

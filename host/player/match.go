@@ -326,7 +326,7 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 		t.Opponent = cmp.Or(dialect.Opponent(msg, p.calledIn(m)), nobody)
 	}
 	p.identify(m, msg, t.Opponent)
-	result, err := dialect.OutcomeFor(msg, p.calledIn(m), t.Opponent)
+	result, err := dialect.OutcomeFor(msg, p.calledIn(m), t.Opponent, t.Role)
 	if err != nil {
 		var broken *protocol.Error
 		if errors.As(err, &broken) && p.cfg.Mode == protocol.Strict {

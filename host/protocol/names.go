@@ -78,7 +78,7 @@ var namings = []naming{
 	{field: "winner", others: []string{"winner_id", "winner_player_id"}},
 	{field: "winner_player_id", others: []string{"winner", "winner_id"}},
 	{field: "score", others: []string{"scores", "points"}},
-	{field: "choices", others: []string{"player_choices"}},
+	{field: "choices", others: []string{"player_choices"}, words: []string{"choices", "moves", "picks"}},
 	{field: "player_A_id", others: []string{"player1_id", "player_1_id", "player_A", "player_a", "player1"}},
 	{field: "player_B_id", others: []string{"player2_id", "player_2_id", "player_B", "player_b", "player2"}},
 	{field: "player_A_endpoint", others: []string{"player1_endpoint", "player_1_endpoint", "endpoint_a"}},
@@ -183,10 +183,44 @@ func Collect(t Type, place string, from rawjson.Object) rawjson.Object {
 			continue
 		case f.kind == kindList && m.Value.Kind() == '"':
 			m.Value = slices.Concat(jsontext.Value{'['}, m.Value, jsontext.Value{']'})
+		case f.kind == kindDict && m.Value.Kind() == '[':
+			m.Value = f.byPlayer(m.Value)
+		case f.kind == kindID && m.Value.Kind() == '{':
+			m, _ = FindInner(rawjson.Split(m.Value), "player_id", `"0`)
+		}
+		if f.kind == kindID && m.Value.Kind() == '0' {
+			m.Value = rawjson.Quote(string(m.Value))
 		}
 		out = append(out, rawjson.Member{Name: f.name, Value: m.Value})
 	}
 	return out
+}
+
+// byPlayer returns a list of what is said of players as an object by their ids.
+func (f *field) byPlayer(list jsontext.Value) jsontext.Value {
+	var by rawjson.Object
+	for _, e := range rawjson.Elements(list) {
+		of := rawjson.Split(e)
+		id, _ := FindInner(of, "player_id", `"0`)
+		for _, m := range of {
+			if m.Name != id.Name && is(m.Value, f.elem.kinds()) && id.Value != nil {
+				by = by.Set(string(rawjson.Text(id.Value)), m.Value)
+			}
+		}
+	}
+	return by.Encode()
+}
+
+// PlayerOf returns which of the players of a match a name stands for that may be a role:
+// a, who is PLAYER_A, or b. It returns any other name as it is.
+func PlayerOf(name, a, b string) string {
+	switch plain := plainName(name); {
+	case a != "" && slices.Contains(NamesOf("player_A_id"), plain):
+		return a
+	case b != "" && slices.Contains(NamesOf("player_B_id"), plain):
+		return b
+	}
+	return name
 }
 
 // kinds returns the kinds of JSON values, as [Find] takes them, that may be the field in
@@ -196,11 +230,15 @@ func (f *field) kinds() string {
 	switch f.kind {
 	case kindBool:
 		kinds = "tf"
-	case kindObject, kindOpen, kindDict:
+	case kindObject, kindOpen:
 		kinds = "{"
+	case kindDict:
+		kinds = "{["
 	case kindList:
 		kinds = `["`
-	case kindID, kindInteger, kindRound:
+	case kindID:
+		kinds = `"0{`
+	case kindInteger, kindRound:
 		kinds = `"0`
 	}
 	if f.null {

@@ -87,6 +87,9 @@ func (c *Codec) openParams(doc rawjson.Object, method string, params []byte) (r 
 	if kind := jsontext.Value(params).Kind(); kind == 0 && len(params) == 0 || kind == 'n' {
 		params = []byte("{}")
 	}
+	if all := rawjson.Batch(params); len(all) == 1 && c.mode == protocol.Tolerant {
+		doc, params = nil, all[0] // the only parameter by position
+	}
 	if doc == nil {
 		doc, err = rawjson.Parse(params)
 	}
@@ -116,6 +119,7 @@ func (c *Codec) OpenBare(body []byte) (*Request, error) {
 		return r, refuseShape("", `The request has no "jsonrpc": "2.0" around it.`)
 	}
 	r.Raw, r.doc = body, doc
+	r.spread()
 	r.Header = protocol.ReadHeader(r.doc)
 	if refusal := r.dispatch(""); refusal != nil {
 		return r, refusal
@@ -137,6 +141,7 @@ func (c *Codec) open(r *Request, params rawjson.Object, raw []byte) *protocol.Er
 		r.doc, r.tool, refusal = d.Request.unwrap(params)
 		r.Raw = r.doc.Encode()
 	}
+	r.spread()
 	if _, served := protocol.TypeOfMethod(r.tool); refusal == nil && (served || r.tool == "") {
 		r.Dialect = c.refine(r.Dialect, r.Method, r.doc)
 	}

@@ -85,6 +85,25 @@ func (r *Request) respell() {
 	r.doc, r.Raw, r.Header = doc, doc.Encode(), protocol.ReadHeader(doc)
 }
 
+// spread puts what a member such as payload or header holds beside the others.
+func (r *Request) spread() {
+	if r.mode == protocol.Strict {
+		return
+	}
+	for _, m := range r.doc {
+		if m.Value.Kind() != '{' || !protocol.HoldsMessage(m.Name) {
+			continue
+		}
+		r.doc = r.doc.Without(m.Name)
+		for _, inner := range rawjson.Split(m.Value) {
+			if r.doc.Get(inner.Name) == nil {
+				r.doc = append(r.doc, inner)
+			}
+		}
+		r.Raw = r.doc.Encode()
+	}
+}
+
 // gathered returns a GAME_OVER with the result in its place that stands beside the header, or in an
 // object of another name. A result in words for its receiver alone stays as it is.
 func gathered(doc rawjson.Object) rawjson.Object {

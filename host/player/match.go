@@ -332,8 +332,15 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 		if errors.As(err, &broken) && p.cfg.Mode == protocol.Strict {
 			return nil, err
 		}
-		p.cfg.Log.Warn("result not readable", "match", m.Match, "error", err)
-		return p.member.Ack(in), nil
+		p.cfg.Log.Warn("result contradicts itself", "match", m.Match, "error", err)
+		winner, known := result.ByFacts(p.calledIn(m), t.Opponent)
+		result.Status, result.Winner = "", winner
+		switch {
+		case known && winner == "":
+			result.Status = protocol.StatusDraw
+		case known:
+			result.Status = protocol.StatusWin
+		}
 	}
 	o := outcome(p.calledIn(m), t, m.answer.Choice, result)
 	p.compare(s, m, t, result)

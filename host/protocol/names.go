@@ -309,7 +309,7 @@ func (n *naming) suggested(words []string) bool {
 }
 
 // holders are the names of members that hold the message itself.
-var holders = []string{"message", "request", "payload", "envelope", "params", "data", "body", "msg", "registration", "arguments", "input"}
+var holders = []string{"message", "request", "payload", "envelope", "header", "params", "data", "body", "msg", "registration", "arguments", "input"}
 
 // HoldsMessage reports whether a member of that name holds a whole message.
 func HoldsMessage(name string) bool { return slices.Contains(holders, plainName(name)) }

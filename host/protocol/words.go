@@ -29,7 +29,7 @@ const (
 var meanings = [...][]string{
 	Joining:   {StatusAccepted, "ACCEPT", "ACK", "RECEIVED", "JOINED", "JOIN", "READY", "CONFIRMED", "YES", "TRUE", "1"},
 	Declining: {StatusRejected, "REJECT", "DECLINED", "DECLINE", "REFUSED", "NO", "FALSE", "0"},
-	Enrolling: {StatusAccepted, "REGISTERED", "OK", "SUCCESS", "ACK", StatusAcknowledged, "ACCEPT", "JOINED", "CONFIRMED"},
+	Enrolling: {StatusAccepted, "REGISTERED", "OK", "SUCCESS", "ACK", StatusAcknowledged, "ACCEPT", "JOINED", "CONFIRMED", "PENDING"},
 	Rejecting: {StatusRejected, "ERROR", "FAILED", "FAILURE", "DENIED", "REFUSED", "DECLINED"},
 	Receiving: {StatusAcknowledged, "ACK", "OK", "RECEIVED", "SUCCESS", StatusAccepted, "PENDING", "QUEUED", "PROCESSING", "RECORDED", "REGISTERED"},
 	Failing:   {"ERROR", "FAIL", "UNKNOWN", "UNSUPPORTED", "UNRECOGNI", "INVALID", "UNAUTHORIZED", "NOT_FOUND", "NOT FOUND", "NOT_IMPLEMENTED"},

@@ -117,7 +117,9 @@ func Played(e player.Event) (text string) {
 		if e.Other != "" {
 			text += ", who chose " + e.Other
 		}
-		text += ": " + points(e.Points)
+		if e.Result != "" || e.Points != 0 {
+			text += ": " + points(e.Points)
+		}
 		if e.Number != 0 {
 			text += fmt.Sprintf("; the number was %d", e.Number) + map[string]string{player.DrawVerified: ", verified", player.DrawBroken: ", NOT verified"}[e.Draw]
 		}
@@ -142,6 +144,9 @@ func endText(e player.Event) string {
 	e, unseen := complete(e)
 	s := e.Standing
 	text := why + ": " + words.Plain.Record(int64(s.Played), int64(s.Wins), int64(s.Draws), int64(s.Losses), int64(s.Points))
+	if unsaid := s.Played - s.Wins - s.Draws - s.Losses; unsaid > 0 {
+		text += fmt.Sprintf(" (nobody said how %s ended)", words.Plain.Plural(int64(unsaid), "match"))
+	}
 	if unseen > 0 {
 		text += fmt.Sprintf(" (%s of them before this process started, or without it)", words.Plain.Count(int64(unseen)))
 	}

@@ -152,7 +152,7 @@ func New(cfg Config) (*Player, error) {
 		return nil, errors.Join(err, p.member.Journal.Close())
 	}
 	p.dispatcher = member.NewDispatcher(p.authenticate, p.handlers())
-	p.dispatcher.Refusing = p.refusing
+	p.dispatcher.Refusing, p.dispatcher.ServerRefused = p.refusing, p.unread
 	if cfg.Mode == protocol.Tolerant {
 		p.dispatcher.AcknowledgeUnknown = true
 		p.dispatcher.Default = func(context.Context, *wire.Exchange) (protocol.Message, error) { return nil, nil }

@@ -237,6 +237,16 @@ func (p *Player) refusing(_ context.Context, in *wire.Exchange, why *protocol.Er
 	return why
 }
 
+// unread reports a body that the server has refused before anybody has read it.
+func (p *Player) unread(rpc *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc.Error {
+	switch r.Reason {
+	case jsonrpc.ReasonBadJSON, jsonrpc.ReasonBatch, jsonrpc.ReasonBadShape, jsonrpc.ReasonTooLarge, jsonrpc.ReasonMediaType:
+		p.spoken.Store(true)
+		p.refusing(p.life, &wire.Exchange{RPC: rpc, Request: &dialect.Request{}}, &protocol.Error{Detail: r.Detail})
+	}
+	return nil
+}
+
 // noteTable reports that the standings count matches of an agent that nobody has invited to any.
 func (p *Player) noteTable(s *leagueState, table []protocol.Standing) {
 	own := p.ID()

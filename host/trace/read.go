@@ -204,6 +204,9 @@ func ReadRequest(body []byte) *Exchange {
 		x.Method = call.Method
 		req, x.Invalid = tolerant.Open(call.Method, call.Params)
 	}
+	if x.Invalid != nil && req.Type == "" && req.Infer(protocol.Types()) { // as the agents have read it
+		x.Invalid = nil
+	}
 	x.Type, x.Sender, x.Match = req.Type, req.Header.Sender, req.Header.MatchID
 	x.Assignment = req.IsAssignment()
 	if req.Dialect != nil {

@@ -57,6 +57,7 @@ type Request struct {
 	id   jsontext.Value // of JSON-RPC, nil where it is not known
 	doc  rawjson.Object // Raw, taken apart
 	tool string         // what the message was called by, echoed in some answers
+	path string         // to which a message without JSON-RPC was sent
 
 	echo       []renamed // what the request calls otherwise than the protocol
 	assignment string    // the type of an assignment, empty for any other request
@@ -74,7 +75,9 @@ func (c *Codec) Open(method string, params []byte) (*Request, error) {
 // request that host/jsonrpc has read, without a second pass over params.
 func (c *Codec) OpenRequest(rpc *jsonrpc.Request) (r *Request, err error) {
 	if rpc.Kind == jsonrpc.KindObject {
-		return c.OpenBare(rpc.Raw)
+		r, err = c.OpenBare(rpc.Raw)
+		r.path = rpc.Route
+		return r, err
 	}
 	r, err = c.openParams(rawjson.Split(rpc.Params), rpc.Method, rpc.Params)
 	r.id = rpc.ID

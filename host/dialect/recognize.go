@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"path"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -143,6 +144,7 @@ func (r *Request) Infer(types []protocol.Type) bool {
 		m, _ := protocol.Find(r.doc, member, `"`)
 		names = append(names, string(rawjson.Text(m.Value)))
 	}
+	names = append(names, path.Base(r.path))
 	best := 0
 	for _, name := range names {
 		if known, found := protocol.TypeOfMethod(name); found && !slices.Contains(types, known) {

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"cmp"
+	"net/http"
 	"regexp"
 	"sync"
 
@@ -19,8 +20,9 @@ type Acceptance struct {
 
 // FindAcceptance looks in the body of an answer to a registration for signs that the agent was
 // accepted, at any depth and also in JSON text; a rejection anywhere rules them out. It is for
-// answers of an unexpected form: an agent that has an id must not register again.
-func FindAcceptance(body []byte) (found Acceptance, yes bool) {
+// answers of an unexpected form: an agent that has an id must not register again. The HTTP status
+// 201 says that it was accepted if nothing else says that it was not.
+func FindAcceptance(body []byte, code int) (found Acceptance, yes bool) {
 	doc, err := rawjson.Parse(body)
 	if e := doc.Get("error"); err != nil || e != nil && e.Kind() != 'n' {
 		return Acceptance{}, false
@@ -31,7 +33,7 @@ func FindAcceptance(body []byte) (found Acceptance, yes bool) {
 		if protocol.Means(protocol.Rejecting, status) || d.Text("error_code") != "" || protocol.Fails(d) || d.Get("isError").Kind() == 't' || said && !affirmed {
 			return Acceptance{}, false
 		}
-		id, enrolled := agentID(d, protocol.Find), protocol.Means(protocol.Enrolling, status)
+		id, enrolled := agentID(d, protocol.Find), code == http.StatusCreated || protocol.Means(protocol.Enrolling, status)
 		if id == "" && enrolled && d.Get("jsonrpc") == nil {
 			id = d.Text("id")
 		}

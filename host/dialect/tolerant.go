@@ -51,7 +51,7 @@ const scalars = `"0tf`
 // respell gives the fields of a message about a match the names of the protocol, where a tolerant
 // agent is sent others. What it renames is echoed in the answer under both names.
 func (r *Request) respell() {
-	result := r.Type == protocol.TypeGameOver
+	result := r.Type == protocol.TypeGameOver || r.Type == protocol.TypeMatchResultReport
 	if r.mode == protocol.Strict || r.doc.Get("match_id").Kind() == '"' && r.doc.Get("round_id") != nil && !result {
 		return
 	}
@@ -59,6 +59,10 @@ func (r *Request) respell() {
 	switch r.Type {
 	case protocol.TypeGameOver:
 		fields = aboutResults
+	case protocol.TypeMatchResultReport:
+		if doc, found := reportIn(r.doc); found && rawjson.Split(r.doc.Get("result")).Get("details") == nil {
+			r.doc, r.Raw = doc, doc.Encode()
+		}
 	case protocol.TypeGameInvitation, protocol.TypeChooseParityCall, protocol.TypeGameError, protocol.TypeGameJoinAck, protocol.TypeChooseParityResponse:
 	default:
 		return
@@ -76,7 +80,7 @@ func (r *Request) respell() {
 		}
 		doc = doc.Set(field, m.Value)
 	}
-	if result {
+	if r.Type == protocol.TypeGameOver {
 		doc = gathered(doc)
 	}
 	if r.echo == nil && !result {
@@ -145,10 +149,14 @@ func (r *Request) wide() bool {
 // under the other name of message_type and the ids of the request that the protocol does
 // not have. An assignment is acknowledged under its own type.
 func (r *Request) widened(raw jsontext.Value) jsontext.Value {
-	if r.echo == nil && r.assignment == "" && !r.wide() {
+	asks := r.mode == protocol.Tolerant && r.Type == protocol.TypeChooseParityCall
+	if r.echo == nil && r.assignment == "" && !asks && !r.wide() {
 		return raw
 	}
 	doc := rawjson.Split(raw)
+	if asks {
+		doc = r.offered(doc)
+	}
 	for _, e := range r.echo {
 		if slices.Contains(echoedFields, e.field) && doc.Get(e.field) != nil {
 			doc = doc.Set(e.as.Name, e.as.Value)
@@ -172,6 +180,21 @@ func (r *Request) widened(raw jsontext.Value) jsontext.Value {
 		doc = doc.Set("message_type", rawjson.Quote(r.assignment+"_ACK"))
 	}
 	return doc.Encode()
+}
+
+// offered spells a choice as the call does, where that lists what may be chosen.
+func (r *Request) offered(doc rawjson.Object) rawjson.Object {
+	for _, m := range append(slices.Clone(r.doc), rawjson.Split(r.doc.Get("context"))...) {
+		if m.Value.Kind() != '[' {
+			continue
+		}
+		for _, option := range rawjson.Elements(m.Value) {
+			if choice := parityOf(option); choice != "" && choice == doc.Text("parity_choice") {
+				return doc.Set("parity_choice", option).Set("choice", option)
+			}
+		}
+	}
+	return doc
 }
 
 // otherZone reports whether a time bears the offset of a zone other than UTC.

@@ -229,7 +229,7 @@ func (e *httpHandler) admitted(w http.ResponseWriter, r *http.Request, req *Requ
 }
 
 func (e *httpHandler) isHere(r *http.Request) bool {
-	return r.URL.Path == e.cfg.Path || e.cfg.Lenient && strings.TrimRight(r.URL.Path, "/") == strings.TrimRight(e.cfg.Path, "/")
+	return r.URL.Path == e.cfg.Path || e.cfg.Lenient && strings.HasPrefix(r.URL.Path+"/", strings.TrimRight(e.cfg.Path, "/")+"/")
 }
 
 func (e *httpHandler) isOther(r *http.Request) bool {

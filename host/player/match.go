@@ -375,13 +375,16 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 	if p.member.Journal != nil {
 		s.ended = append(s.ended, o)
 	}
-	due := s.historyDue()
+	due, over := s.historyDue(), s.closing && !s.owed()
 	p.mu.Unlock()
 	if due {
 		p.writeHistory(s)
 	}
 	p.emit(endedEvent(m, t, &o, verdict))
 	p.lookForEnd(s)
+	if over {
+		p.endLeague(p.life, Completed)
+	}
 	return p.ackOver(in, m), nil
 }
 

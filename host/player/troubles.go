@@ -113,7 +113,7 @@ func (p *Player) uninvited(s *leagueState, why string, due func(announcement) bo
 	var all []announcement
 	p.mu.Lock()
 	for id := range s.awaited {
-		if a := s.announced[id]; due(a) {
+		if a := s.announced[id]; due(a) && !s.turned[id] {
 			all = append(all, a)
 			delete(s.awaited, id)
 		}
@@ -218,6 +218,7 @@ func (p *Player) refusing(_ context.Context, in *wire.Exchange, why *protocol.Er
 	s := p.current()
 	p.mu.Lock()
 	s.refused++
+	s.turned[in.Header.MatchID] = true
 	flood := s.refused > maxRefused
 	p.mu.Unlock()
 	if flood {

@@ -148,7 +148,7 @@ func endText(e player.Event) string {
 		text += fmt.Sprintf(" (nobody said how %s ended)", words.Plain.Plural(int64(unsaid), "match"))
 	}
 	if unseen > 0 {
-		text += fmt.Sprintf(" (%s of them before this process started, or without it)", words.Plain.Count(int64(unseen)))
+		text += fmt.Sprintf(" (of %s of them this process has seen no result)", words.Plain.Count(int64(unseen)))
 	}
 	if e.Place > 0 {
 		text += fmt.Sprintf(", place %d of %d", e.Place, len(e.Table))
@@ -163,8 +163,11 @@ func complete(e player.Event) (_ player.Event, unseen int) {
 	for _, row := range e.Table {
 		played, known := row.Played.Get()
 		if s := &e.Standing; row.PlayerID == e.Player && known && played > s.Played {
-			unseen = played - s.Played
-			s.Played, s.Wins, s.Draws, s.Losses, s.Points = played, row.Wins.Value(), row.Draws.Value(), row.Losses.Value(), row.Points
+			if wins, given := row.Wins.Get(); given {
+				unseen = played - s.Played
+				s.Wins, s.Draws, s.Losses = wins, row.Draws.Value(), row.Losses.Value()
+			}
+			s.Played, s.Points = played, row.Points
 		}
 	}
 	return e, unseen

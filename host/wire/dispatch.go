@@ -88,7 +88,7 @@ func (d *Dispatcher) open(x *Exchange) error {
 		d.Received()
 	}
 	x.Request, x.unopened = d.Codec.OpenRequest(x.RPC)
-	if d.AcknowledgeUnknown && x.unopened != nil && x.Type == "" {
+	if d.Codec.Mode() == protocol.Tolerant && x.unopened != nil && x.Type == "" {
 		if _, types := d.Takes(); x.Infer(slices.Sorted(slices.Values(types))) {
 			x.unopened = nil
 		}

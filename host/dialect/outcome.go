@@ -76,8 +76,6 @@ func OutcomeFor(m *protocol.GameOver, self, opponent string, role game.Role) (Ou
 		o.identify("", "")
 	}
 	switch {
-	case o.Status == "":
-		o.derive(self, opponent, r.WinnerPlayerID != protocol.Opt[string]{})
 	case protocol.Means(protocol.Winning, o.Status):
 		o.Status = protocol.StatusWin
 		if o.Winner == "" {
@@ -90,6 +88,9 @@ func OutcomeFor(m *protocol.GameOver, self, opponent string, role game.Role) (Ou
 		if o.Winner == "" {
 			o.Winner = opponent
 		}
+	case o.Status != protocol.StatusTechnicalLoss: // none, or a word of its own
+		o.Status = ""
+		o.derive(self, opponent, r.WinnerPlayerID != protocol.Opt[string]{})
 	}
 	return o.settled(m.MessageType, self, opponent)
 }

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -233,7 +234,7 @@ func spelled(t protocol.Type, doc, rest rawjson.Object) (rawjson.Object, bool) {
 		}
 		return rest.Without("message_type").Set("accept", rawjson.Bool(joins)), said
 	case protocol.TypeChooseParityResponse:
-		choice := parityIn(doc)
+		choice := cmp.Or(parityIn(doc), protocol.ParityWord(protocol.Explanation(doc)))
 		return rest.Without("message_type", "choice").Set("parity_choice", rawjson.Quote(choice)), choice != ""
 	case protocol.TypeMatchResultReport:
 		return reportIn(rest)

@@ -3,7 +3,6 @@ package player
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -326,21 +325,9 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 		t.Opponent = cmp.Or(dialect.Opponent(msg, p.calledIn(m)), nobody)
 	}
 	p.identify(m, msg, t.Opponent)
-	result, err := dialect.OutcomeFor(msg, p.calledIn(m), t.Opponent, t.Role)
+	result, err := p.resultOf(m, t, msg)
 	if err != nil {
-		var broken *protocol.Error
-		if errors.As(err, &broken) && p.cfg.Mode == protocol.Strict {
-			return nil, err
-		}
-		p.cfg.Log.Warn("result contradicts itself", "match", m.Match, "error", err)
-		winner, known := result.ByFacts(p.calledIn(m), t.Opponent)
-		result.Status, result.Winner = "", winner
-		switch {
-		case known && winner == "":
-			result.Status = protocol.StatusDraw
-		case known:
-			result.Status = protocol.StatusWin
-		}
+		return nil, err
 	}
 	o := outcome(p.calledIn(m), t, m.answer.Choice, result)
 	p.compare(s, m, t, result)
@@ -388,11 +375,31 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 	return p.ackOver(in, m), nil
 }
 
+// resultOf reads the result of a match. One that contradicts itself a tolerant agent takes
+// as far as its choices and its number show it.
+func (p *Player) resultOf(m *match, t strategies.Turn, msg *protocol.GameOver) (dialect.Outcome, error) {
+	own := p.calledIn(m)
+	result, err := dialect.OutcomeFor(msg, own, t.Opponent, t.Role)
+	if err == nil || p.cfg.Mode == protocol.Strict {
+		return result, err
+	}
+	p.cfg.Log.Warn("result contradicts itself", "match", m.Match, "error", err)
+	winner, known := result.ByFacts(own, t.Opponent)
+	result.Status, result.Winner = "", winner
+	switch {
+	case known && winner == "":
+		result.Status = protocol.StatusDraw
+	case known:
+		result.Status = protocol.StatusWin
+	}
+	return result, nil
+}
+
 // endedEvent is the event of a match that has ended, with the verdict on its draw.
 func endedEvent(m *match, t strategies.Turn, o *strategies.Outcome, verdict string) Event {
 	e := Event{Kind: Ended, Match: m.Match, Round: t.Round, Opponent: t.Opponent, Result: o.Result.String(), Points: o.Points, Draw: verdict}
 	if o.Drew {
-		e.Number = o.Number
+		e.Number = &o.Number
 	}
 	if o.OpponentChoice != game.NoParity {
 		e.Other = o.OpponentChoice.String()

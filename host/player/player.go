@@ -276,7 +276,7 @@ type Event struct {
 	Cause    string              `json:"cause,omitempty"` // of Trouble
 	Advice   string              `json:"advice,omitempty"`
 	Result   string              `json:"result,omitempty"`
-	Number   int                 `json:"drawn_number,omitempty"`    // 0 where none was drawn, or it is unknown
+	Number   *int                `json:"drawn_number,omitempty"`    // nil where none was drawn, or it is unknown
 	Other    string              `json:"opponent_choice,omitempty"` // empty where it is unknown
 	Draw     string              `json:"draw,omitempty"`            // "verified" or "broken", of a number that the referee committed to
 	Points   int                 `json:"points,omitempty"`

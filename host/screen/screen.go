@@ -120,8 +120,8 @@ func Played(e player.Event) (text string) {
 		if e.Result != "" || e.Points != 0 {
 			text += ": " + points(e.Points)
 		}
-		if e.Number != 0 {
-			text += fmt.Sprintf("; the number was %d", e.Number) + map[string]string{player.DrawVerified: ", verified", player.DrawBroken: ", NOT verified"}[e.Draw]
+		if e.Number != nil {
+			text += fmt.Sprintf("; the number was %d", *e.Number) + map[string]string{player.DrawVerified: ", verified", player.DrawBroken: ", NOT verified"}[e.Draw]
 		}
 	case player.Trouble:
 		text = troubleText(e) + "; " + e.Advice

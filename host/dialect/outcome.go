@@ -57,8 +57,8 @@ func ReportedOutcome(m *protocol.MatchResultReport, a, b string) (Outcome, error
 // OutcomeFor reads a result sent to the player self about a match against opponent, in any form
 // that referees use: for the match or for the player, nested or flat. A status of LOSS is the
 // opponent's win. Missing fields and errors are as in [ReportedOutcome]. Role is that of the player
-// self, for a result that names players by their roles.
-func OutcomeFor(m *protocol.GameOver, self, opponent string, role game.Role) (Outcome, error) {
+// self, and name its display name, for a result that names players by them.
+func OutcomeFor(m *protocol.GameOver, self, name, opponent string, role game.Role) (Outcome, error) {
 	r := m.Stated(self, opponent)
 	o := Outcome{
 		Status: strings.ToUpper(r.Status), Winner: r.WinnerPlayerID.Value(), Drawn: r.DrawnNumber,
@@ -74,6 +74,12 @@ func OutcomeFor(m *protocol.GameOver, self, opponent string, role game.Role) (Ou
 		o.identify(opponent, self)
 	default:
 		o.identify("", "")
+	}
+	o.rename(name, self)
+	for _, id := range slices.Sorted(maps.Keys(o.Choices)) {
+		if _, own := o.Choices[self]; own && id != self && len(o.Choices) == 2 {
+			o.rename(id, opponent)
+		}
 	}
 	switch {
 	case protocol.Means(protocol.Winning, o.Status):
@@ -115,14 +121,25 @@ func (o *Outcome) identify(a, b string) {
 	if protocol.Means(protocol.Nobody, o.Winner) {
 		o.Winner = ""
 	}
-	o.Winner = protocol.PlayerOf(o.Winner, a, b)
+	o.rename(o.Winner, protocol.PlayerOf(o.Winner, a, b))
 	for id, choice := range o.Choices {
-		player, lower := protocol.PlayerOf(id, a, b), protocol.Choice(strings.ToLower(string(choice)))
-		if player != id || lower != choice {
+		o.rename(id, protocol.PlayerOf(id, a, b))
+		if lower := protocol.Choice(strings.ToLower(string(choice))); lower != choice {
 			o.Choices = maps.Clone(o.Choices)
-			delete(o.Choices, id)
-			o.Choices[player] = lower
+			o.Choices[protocol.PlayerOf(id, a, b)] = lower
 		}
+	}
+}
+
+// rename gives a player its id where the outcome calls it something else.
+func (o *Outcome) rename(name, id string) {
+	if o.Winner == name {
+		o.Winner = id
+	}
+	if choice, made := o.Choices[name]; made && name != id {
+		o.Choices = maps.Clone(o.Choices)
+		delete(o.Choices, name)
+		o.Choices[id] = choice
 	}
 }
 

@@ -101,6 +101,8 @@ func TestOutcomeForPlayer(t *testing.T) {
 		"a result of another name":     {`{"result":{"winner":"P01","drawn_number":7,"choices":{"P01":"odd","P02":"even"}}}`, "WIN of P01", both, 7},
 		"players by their roles":       {`{"game_result":{"winner":"PLAYER_A","drawn_number":8,"choices":{"PLAYER_A":"EVEN","player_b":"ODD"}}}`, "WIN of P02", both, 8},
 		"in lists and objects":         {`{"gameResult":{"outcome":"win","winner":{"playerId":"P02"},"drawnNumber":8,"moves":[{"playerId":"P01","choice":"odd"},{"playerId":"P02","choice":"even"}]}}`, "WIN of P02", both, 8},
+		"players by their names":       {`{"winner":"Heron 7","drawn_number":7,"choices":{"Heron 7":"odd","Otter":"even"}}`, "WIN of P01", both, 7},
+		"the other by its name":        {`{"winner":"Otter","drawn_number":8,"choices":{"P01":"odd","Otter":"even"}}`, "WIN of P02", both, 8},
 		"a status of its own":          {`{"game_result":{"status":"FORFEIT","winner_player_id":"P01","choices":{"P01":"odd"}}}`, "TECHNICAL_LOSS of P01 fault P02", map[string]protocol.Choice{heron: protocol.Odd}, 0},
 		"a winner of elsewhere":        {`{"game_result":{"status":"WIN","winner_player_id":"P09"}}`, "E046", nil, 0},
 	} {
@@ -109,7 +111,7 @@ func TestOutcomeForPlayer(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 			continue
 		}
-		o, err := OutcomeFor(m.(*protocol.GameOver), heron, otter, game.RoleB)
+		o, err := OutcomeFor(m.(*protocol.GameOver), heron, "Heron 7", otter, game.RoleB)
 		got := outcomeText(o)
 		if err != nil {
 			got = string(CodeOf(err))

@@ -379,11 +379,11 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 // as far as its choices and its number show it.
 func (p *Player) resultOf(m *match, t strategies.Turn, msg *protocol.GameOver) (dialect.Outcome, error) {
 	own := p.calledIn(m)
-	result, err := dialect.OutcomeFor(msg, own, t.Opponent, t.Role)
+	result, err := dialect.OutcomeFor(msg, own, p.cfg.Name, t.Opponent, t.Role)
 	if err == nil || p.cfg.Mode == protocol.Strict {
 		return result, err
 	}
-	p.cfg.Log.Warn("result contradicts itself", "match", m.Match, "error", err)
+	p.cfg.Log.Info("result contradicts itself", "match", m.Match, "error", err)
 	winner, known := result.ByFacts(own, t.Opponent)
 	result.Status, result.Winner = "", winner
 	switch {

@@ -215,6 +215,7 @@ func (p *Player) refusing(_ context.Context, in *wire.Exchange, why *protocol.Er
 	if p.cfg.League != nil || unread || leaving {
 		return why
 	}
+	p.spoken.Store(true)
 	s := p.current()
 	p.mu.Lock()
 	s.refused++
@@ -242,7 +243,6 @@ func (p *Player) refusing(_ context.Context, in *wire.Exchange, why *protocol.Er
 func (p *Player) unread(rpc *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc.Error {
 	switch r.Reason {
 	case jsonrpc.ReasonBadJSON, jsonrpc.ReasonBatch, jsonrpc.ReasonBadShape, jsonrpc.ReasonTooLarge, jsonrpc.ReasonMediaType:
-		p.spoken.Store(true)
 		p.refusing(p.life, &wire.Exchange{RPC: rpc, Request: &dialect.Request{}}, &protocol.Error{Detail: r.Detail})
 	}
 	return nil

@@ -47,7 +47,7 @@ var namings = []naming{
 		inner: []string{"id", "requested_id", "desired_id", "preferred_id"},
 	},
 	{field: "referee_id", others: []string{"agent_id", "assigned_id"}, inner: []string{"id", "requested_id", "desired_id", "preferred_id"}},
-	{field: "message_type", others: []string{"type", "msg_type", "action", "event"}},
+	{field: "message_type", others: []string{"type", "msg_type", "action", "event", "kind", "command"}},
 	{field: "sender", others: []string{"from", "from_agent", "sender_id"}},
 	{field: "timestamp", others: []string{"time", "sent_at", "created_at"}},
 	{field: "conversation_id", others: []string{"conversation", "correlation_id", "conv_id"}},

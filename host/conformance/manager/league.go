@@ -344,7 +344,7 @@ func (p *peers) Play(*kit.T) kit.Play {
 	refused := slices.ContainsFunc(p.players(), func(a *member) bool { return a.failed != nil })
 	switch {
 	case p.playing == nil && !refused:
-		return kit.NotTried("the checks that were chosen need no league")
+		return kit.NotTried("no league was begun: the checks that were chosen need none, or what they need has failed")
 	case l.stopped == "":
 		return kit.Played
 	case len(l.rounds) == 0 && !refused:

@@ -67,6 +67,10 @@ func OutcomeFor(m *protocol.GameOver, self, name, opponent string, role game.Rol
 	if points, given := m.PointsEarned.Get(); given {
 		o.Score = map[string]int{self: points}
 	}
+	winner, named := protocol.WinnerIn(r.Status)
+	if named && o.Winner == "" { // in the status
+		o.Status, o.Winner = protocol.StatusWin, winner
+	}
 	switch role {
 	case game.RoleA:
 		o.identify(self, opponent)

@@ -103,6 +103,7 @@ func TestOutcomeForPlayer(t *testing.T) {
 		"in lists and objects":         {`{"gameResult":{"outcome":"win","winner":{"playerId":"P02"},"drawnNumber":8,"moves":[{"playerId":"P01","choice":"odd"},{"playerId":"P02","choice":"even"}]}}`, "WIN of P02", both, 8},
 		"players by their names":       {`{"winner":"Heron 7","drawn_number":7,"choices":{"Heron 7":"odd","Otter":"even"}}`, "WIN of P01", both, 7},
 		"the other by its name":        {`{"winner":"Otter","drawn_number":8,"choices":{"P01":"odd","Otter":"even"}}`, "WIN of P02", both, 8},
+		"the winner in the status":     {`{"game_result":{"outcome":"PLAYER_B_WINS","number":8}}`, "WIN of P01", nil, 8},
 		"a status of its own":          {`{"game_result":{"status":"FORFEIT","winner_player_id":"P01","choices":{"P01":"odd"}}}`, "TECHNICAL_LOSS of P01 fault P02", map[string]protocol.Choice{heron: protocol.Odd}, 0},
 		"a winner of elsewhere":        {`{"game_result":{"status":"WIN","winner_player_id":"P09"}}`, "E046", nil, 0},
 	} {

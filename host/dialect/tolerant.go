@@ -117,7 +117,7 @@ func gathered(doc rawjson.Object) rawjson.Object {
 		return doc
 	}
 	result := protocol.Collect(protocol.TypeGameOver, "game_result", from)
-	if result.Get("winner_player_id") == nil && (result.Get("choices") == nil || from.Get("result").Kind() == '"') {
+	if beside := len(rest) == len(doc); beside && result.Get("winner_player_id") == nil && (result.Get("choices") == nil || from.Get("result").Kind() == '"') {
 		return doc
 	}
 	return rest.Set("game_result", result.Encode())

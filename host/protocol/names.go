@@ -75,6 +75,7 @@ var namings = []naming{
 	{field: "your_choice", others: []string{"my_choice", "player_choice"}},
 	{field: "opponent_choice", others: []string{"other_choice"}},
 	{field: "result", others: []string{"outcome"}},
+	{field: "status", others: []string{"outcome"}},
 	{field: "winner", others: []string{"winner_id", "winner_player_id"}},
 	{field: "winner_player_id", others: []string{"winner", "winner_id"}},
 	{field: "score", others: []string{"scores", "points"}},

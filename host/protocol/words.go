@@ -52,6 +52,15 @@ func Means(m Meaning, word string) bool {
 	return slices.Contains(meanings[m], word)
 }
 
+// WinnerIn returns whom a status such as PLAYER_A_WINS names as the winner.
+func WinnerIn(status string) (name string, named bool) {
+	at := strings.LastIndexAny(status, "_- ")
+	if at < 1 || !Means(Winning, strings.TrimSuffix(strings.ToUpper(status[at+1:]), "S")) {
+		return "", false
+	}
+	return status[:at], true
+}
+
 // Affirms reports what an object says by members such as "success": true or false, and
 // whether it says anything.
 func Affirms(doc rawjson.Object) (yes, said bool) {

@@ -113,6 +113,9 @@ func (r *Request) spread() {
 // object of another name. A result in words for its receiver alone stays as it is.
 func gathered(doc rawjson.Object) rawjson.Object {
 	from, rest := holder(doc, "game_result")
+	if len(rest) < len(doc) {
+		from, _ = holder(from, "game_result")
+	}
 	if from.Get("status").Kind() == '"' && from.Get("winner_player_id") != nil && from.Get("choices").Kind() == '{' {
 		return doc
 	}

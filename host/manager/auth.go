@@ -167,7 +167,15 @@ func (m *Manager) refusing(_ context.Context, in *wire.Exchange, why *protocol.E
 		told.Detail = strings.TrimSpace(why.Detail + " " + inTolerant)
 		return &told
 	}
-	if t := cmp.Or(in.Type, why.Original); registers(t) || t == protocol.TypeMatchResultReport && in.From != nil && in.From.(caller).agent != nil && why.Code != protocol.CodeDuplicateReport {
+	t := cmp.Or(in.Type, why.Original)
+	by, _ := in.From.(caller)
+	reports := t == protocol.TypeMatchResultReport && by.agent != nil
+	if reports { // it conducts its matches, whatever it says of them
+		m.mu.Lock()
+		m.contacts[by.agent.ID].conducts = true
+		m.mu.Unlock()
+	}
+	if registers(t) || reports && why.Code != protocol.CodeDuplicateReport {
 		m.logRefusal(in, why.Reason(), false)
 	}
 	return why

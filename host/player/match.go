@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -143,9 +142,9 @@ func (m *match) refuse(in *wire.Exchange) error {
 	return protocol.Refuse(protocol.CodeInvalidState, in.Type, fmt.Sprintf("match %s is over: its result has come", m.Match))
 }
 
-// roleOf reads a role in any case.
+// roleOf reads a role in any spelling.
 func roleOf(role string) game.Role {
-	switch strings.ToUpper(role) {
+	switch protocol.PlayerOf(role, protocol.PlayerA, protocol.PlayerB) {
 	case protocol.PlayerA:
 		return game.RoleA
 	case protocol.PlayerB:

@@ -44,7 +44,7 @@ var namings = []naming{
 	{field: "referee_meta", others: []string{"meta", "metadata", "referee", "agent", "referee_info", "agent_info", "agent_meta", "info"}},
 	{
 		field: "player_id", others: []string{"agent_id", "assigned_id", "assigned_player_id", "to_player", "recipient_id"},
-		inner: []string{"id", "requested_id", "desired_id", "preferred_id"},
+		inner: []string{"id", "player", "requested_id", "desired_id", "preferred_id"},
 	},
 	{field: "referee_id", others: []string{"agent_id", "assigned_id"}, inner: []string{"id", "requested_id", "desired_id", "preferred_id"}},
 	{field: "message_type", others: []string{"type", "msg_type", "action", "event", "kind", "command"}},
@@ -69,19 +69,19 @@ var namings = []naming{
 	{field: "game_type"},
 	{field: "accept", others: []string{"accepted", "joined"}},
 	{field: "parity_choice", others: []string{"choice"}},
-	{field: "game_result", others: []string{"result"}},
+	{field: "game_result", others: []string{"result", "match_result"}},
 	{field: "drawn_number", others: []string{"number", "random_number"}},
 	{field: "points_earned", others: []string{"points", "score"}},
 	{field: "your_choice", others: []string{"my_choice", "player_choice"}},
 	{field: "opponent_choice", others: []string{"other_choice"}},
-	{field: "result", others: []string{"outcome"}},
+	{field: "result", others: []string{"outcome", "match_result", "game_result"}},
 	{field: "status", others: []string{"outcome"}},
 	{field: "winner", others: []string{"winner_id", "winner_player_id"}},
 	{field: "winner_player_id", others: []string{"winner", "winner_id"}},
 	{field: "score", others: []string{"scores", "points"}},
 	{field: "choices", others: []string{"player_choices"}, words: []string{"choices", "moves", "picks"}},
-	{field: "player_A_id", others: []string{"player1_id", "player_1_id", "player_A", "player_a", "player1"}},
-	{field: "player_B_id", others: []string{"player2_id", "player_2_id", "player_B", "player_b", "player2"}},
+	{field: "player_A_id", others: []string{"player1_id", "player_1_id", "player_A", "player_a", "player1"}, inner: []string{"home", "a"}},
+	{field: "player_B_id", others: []string{"player2_id", "player_2_id", "player_B", "player_b", "player2"}, inner: []string{"away", "b"}},
 	{field: "player_A_endpoint", others: []string{"player1_endpoint", "player_1_endpoint", "endpoint_a"}},
 	{field: "player_B_endpoint", others: []string{"player2_endpoint", "player_2_endpoint", "endpoint_b"}},
 }
@@ -186,6 +186,10 @@ func Collect(t Type, place string, from rawjson.Object) rawjson.Object {
 			m.Value = slices.Concat(jsontext.Value{'['}, m.Value, jsontext.Value{']'})
 		case f.kind == kindDict && m.Value.Kind() == '[':
 			m.Value = f.byPlayer(m.Value)
+		case f.kind == kindInteger && m.Value.Kind() == '"':
+			if number := jsontext.Value(rawjson.Unquote(m.Value)); number.IsValid() && rawjson.PlainInteger(number) {
+				m.Value = number
+			}
 		case f.kind == kindID && m.Value.Kind() == '{':
 			m, _ = FindInner(rawjson.Split(m.Value), "player_id", `"0`)
 		}
@@ -213,12 +217,19 @@ func (f *field) byPlayer(list jsontext.Value) jsontext.Value {
 }
 
 // PlayerOf returns which of the players of a match a name stands for that may be a role:
-// a, who is PLAYER_A, or b. It returns any other name as it is.
+// a, who is PLAYER_A, or b. It returns any other name as it is, without the title of a sender.
 func PlayerOf(name, a, b string) string {
-	switch plain := plainName(name); {
-	case a != "" && slices.Contains(NamesOf("player_A_id"), plain):
+	if role, id, err := ParseSender(name); err == nil && role == RolePlayer {
+		return id
+	}
+	is := func(field string) bool {
+		n := names()[field]
+		return slices.Contains(slices.Concat(n.others, n.inner), plainName(name))
+	}
+	switch {
+	case a != "" && is("player_A_id"):
 		return a
-	case b != "" && slices.Contains(NamesOf("player_B_id"), plain):
+	case b != "" && is("player_B_id"):
 		return b
 	}
 	return name

@@ -289,7 +289,7 @@ func (p *Player) gameError(_ context.Context, in *wire.Exchange) (protocol.Messa
 	}
 	p.cfg.Log.Warn("referee reports an error", "match", in.Header.MatchID, "code", msg.ErrorCode, "name", msg.ErrorName, "detail", msg.Detail)
 	if m := p.find(p.current(), in.Header.MatchID); m != nil && (msg.AffectedPlayer == "" || msg.AffectedPlayer == p.ID() || msg.AffectedPlayer == p.calledIn(m)) {
-		p.noteLoss(p.current(), m, "reports an error")
+		p.noteLoss(p.current(), m, "reports an error", cmp.Or(msg.Detail, msg.ErrorDescription, msg.ErrorName, msg.ErrorCode))
 	}
 	return p.member.Ack(in), nil
 }
@@ -341,7 +341,7 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 	}
 	if o.Result == game.TechnicalLoss {
 		if m.answer.Fault == game.NoFault {
-			p.noteLoss(s, m, "counts a technical loss")
+			p.noteLoss(s, m, "counts a technical loss", result.Reason)
 		}
 	} else {
 		p.noteCounted(m)

@@ -287,12 +287,15 @@ func otherName(listed, own, id string) bool {
 
 // noteLoss reports what a referee says of a match that the agent has answered: a technical loss or
 // an error. It names the likely cause, and has the referee answered in another form.
-func (p *Player) noteLoss(s *leagueState, m *match, says string) {
+func (p *Player) noteLoss(s *leagueState, m *match, says, why string) {
 	changed := p.noteMissed(m)
 	p.mu.Lock()
 	answered, joined, took, who, form := m.answered, m.joins > 0, m.took, m.speaker, m.form
 	e := Event{Cause: CauseUnread, Match: m.Match, Round: m.Round, Opponent: m.Opponent, Referee: who}
 	p.mu.Unlock()
+	if why != "" {
+		says += fmt.Sprintf(" (%s)", dialect.Clip(why, dialect.MaxWords))
+	}
 	switch {
 	case !answered && !joined:
 		return
@@ -300,9 +303,9 @@ func (p *Player) noteLoss(s *leagueState, m *match, says string) {
 		e.Cause, e.Error = CauseLate, fmt.Sprintf("%s %s; the answer took %v", who, says, took.Round(time.Millisecond))
 		e.Advice = "use a faster strategy: some referees wait 5 s for a choice"
 	case answered:
-		e.Error = who + " " + says + ", although it was given a choice: it has not read it"
+		e.Error = who + " " + says + ", although it was given a choice: perhaps it has not read it"
 	default:
-		e.Error = who + " " + says + ", although the player has joined: it has not read that"
+		e.Error = who + " " + says + ", although the player has joined: perhaps it has not read that"
 	}
 	if e.Cause == CauseUnread {
 		e.Advice = p.formAdvice(who, form, changed)

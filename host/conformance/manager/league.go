@@ -36,7 +36,7 @@ func playLeague(t T) {
 	switch {
 	case l.stopped != "":
 		return
-	case t.conducts():
+	case t.conducts(), known > 0 && assigned == 0:
 		t.addOthers()
 		if known < t.pairs() {
 			l.stopped = fmt.Sprintf("of %s of players, the manager's own referee invited %d", kit.Count(t.pairs(), "pair", "pairs"), known)

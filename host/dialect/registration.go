@@ -27,6 +27,7 @@ func FindAcceptance(body []byte, code int) (found Acceptance, yes bool) {
 	if e := doc.Get("error"); err != nil || e != nil && e.Kind() != 'n' {
 		return Acceptance{}, false
 	}
+	loose := "" // beside a token, in an object below one that accepts
 	for _, d := range within(doc, 0) {
 		status := d.Text("status")
 		affirmed, said := protocol.Affirms(d)
@@ -37,13 +38,17 @@ func FindAcceptance(body []byte, code int) (found Acceptance, yes bool) {
 		if id == "" && enrolled && d.Get("jsonrpc") == nil {
 			id = d.Text("id")
 		}
-		yes = yes || id != "" || enrolled || affirmed
 		token, _ := protocol.Find(d, "auth_token", `"`)
+		if loose == "" && yes && token.Value != nil {
+			loose = agentID(d, protocol.FindInner)
+		}
+		yes = yes || id != "" || enrolled || affirmed
 		league, _ := protocol.Find(d, "league_id", `"`)
 		found = Acceptance{
 			cmp.Or(found.ID, id), cmp.Or(found.Token, string(rawjson.Text(token.Value))), cmp.Or(found.League, string(rawjson.Text(league.Value))),
 		}
 	}
+	found.ID = cmp.Or(found.ID, loose)
 	return found, yes
 }
 

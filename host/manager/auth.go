@@ -214,11 +214,16 @@ func validate(c *dialect.Codec, rpc *jsonrpc.Request) (*wire.Exchange, error) {
 	return in, err
 }
 
-// refusedBare does the same as refusing for a message without JSON-RPC around
-// it, which a strict league's server refuses before anybody has read it.
+// refusedBare does the same as refusing for what the server refuses before anybody has read it: no
+// JSON-RPC at all and, in a strict league, a message without it around.
 func (m *Manager) refusedBare(req *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc.Error {
 	var frame struct {
 		Version jsontext.Value `json:"jsonrpc"`
+	}
+	switch r.Reason {
+	case jsonrpc.ReasonMediaType, jsonrpc.ReasonBadJSON, jsonrpc.ReasonBatch:
+		m.logRefusal(&wire.Exchange{RPC: req, Request: new(dialect.Request)}, fmt.Sprintf("%s, from %s", r.Detail, req.Source()), false)
+		m.deliverEvents()
 	}
 	if r.Reason != jsonrpc.ReasonBadShape || m.cfg.Mode != protocol.Strict || json.Unmarshal(req.Raw, &frame) != nil || frame.Version != nil {
 		return nil

@@ -86,7 +86,10 @@ func (c *Codec) ReadAnswer(sent protocol.Type, a Answer) (protocol.Message, erro
 		}
 		doc, body := locate(raw)
 		if doc == nil {
-			return c.tolerate(sent, a, nil, c.noAnswer(sent, a))
+			if raw.Kind() != '[' { // true, or "odd"
+				doc = rawjson.Object{{Name: "accept", Value: raw}, {Name: "text", Value: raw}}
+			}
+			return c.tolerate(sent, a, doc, c.noAnswer(sent, a))
 		}
 		if refusal := readRefusal(doc, a.Status, raw, len(body) != len(raw)); refusal != nil {
 			return nil, refusal

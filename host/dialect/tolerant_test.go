@@ -19,7 +19,7 @@ func TestAnswersInOtherSpellings(t *testing.T) {
 		`{"parity_choice":"even","timestamp":1763800000.25}`, `{"parity_choice":"even","timestamp":"2026-11-22 12:00:00"}`,
 		`{"parity_choice":"even","timestamp":"2026-11-22T12:00:00.123456"}`, `{"parity_choice":"even","timestamp":"2026-11-22T12:00:00+00:00Z"}`,
 		`{"parity_choice":"even","player_id":3}`, `{"parity_choice":"even","sender":"players:P03"}`, `{"parity_choice":"even","sender":""}`,
-		`{"content":[{"type":"text","text":"I choose even."}]}`, `{"move":"even"}`, `{"data":{"parity":"Even"},"status":"ok"}`, `{"parity_choice":"even","round_id":[]}`,
+		`"even"`, `"I choose even."`, `{"content":[{"type":"text","text":"I choose even."}]}`, `{"move":"even"}`, `{"data":{"parity":"Even"},"status":"ok"}`, `{"parity_choice":"even","round_id":[]}`,
 	} {
 		m, err := NewCodec(protocol.Tolerant).ReadAnswer(protocol.TypeChooseParityCall, Answer{Status: 200, Result: jsontext.Value(result)})
 		if err != nil {
@@ -38,7 +38,7 @@ func TestAnswersInOtherSpellings(t *testing.T) {
 	}
 	for result, want := range map[string]bool{
 		`{"accept":true,"player_id":"players:P03"}`: true, `{"accept":"true"}`: true, `{"accepted":"yes","arrival_timestamp":12.5}`: true,
-		`{"accept":1}`: true, `{"accept":"no"}`: false, `{"accept":false,"player_id":""," ":1,"sender":"x"}`: false,
+		`true`: true, `false`: false, `{"accept":1}`: true, `{"accept":"no"}`: false, `{"accept":false,"player_id":""," ":1,"sender":"x"}`: false,
 		`{"message_type":"GAME_INVITATION","status":"accepted"}`: true, `{"message_type":"GAME_JOIN_ACK","arrival_timestamp":"now"}`: true,
 	} {
 		m, err := NewCodec(protocol.Tolerant).ReadAnswer(protocol.TypeGameInvitation, Answer{Result: jsontext.Value(result)})

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -49,6 +50,15 @@ func TestAnswersInOtherSpellings(t *testing.T) {
 		if joins, said := m.(*protocol.GameJoinAck).Joins(); !said || joins != want {
 			t.Errorf("%s: joins %v, said %v", result, joins, said)
 		}
+	}
+}
+
+// TestTypeInThePath: a message without a type is known by where it was sent.
+func TestTypeInThePath(t *testing.T) {
+	t.Parallel()
+	r, _ := NewCodec(protocol.Tolerant).OpenRequest(&jsonrpc.Request{Kind: jsonrpc.KindObject, Raw: jsontext.Value(`{"game_id":7}`), Route: "/mcp/invite"})
+	if !r.Infer(protocol.Types()) || r.Type != protocol.TypeGameInvitation || r.Header.MatchID != "7" {
+		t.Errorf("%s of match %q", r.Type, r.Header.MatchID)
 	}
 }
 

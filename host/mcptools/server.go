@@ -121,8 +121,8 @@ func New(cfg Config) (*Server, error) {
 func (s *Server) rename(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if call, is := req.GetParams().(*mcp.CallToolParamsRaw); is && s.tools[call.Name] == nil {
-			if t, known := protocol.TypeOfMethod(call.Name); known {
-				about, _ := protocol.Describe(t)
+			t, _ := protocol.TypeOfMethod(call.Name)
+			if about, known := protocol.Describe(t); known && s.tools[about.Method] != nil {
 				call.Name = about.Method
 			}
 		}

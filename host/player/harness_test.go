@@ -529,6 +529,7 @@ func TestTolerant(t *testing.T) {
 	tests := []struct{ name, body, want string }{
 		{"no header fields", `{"jsonrpc":"2.0","id":1,"method":"handle_game_invitation","params":{"sender":"referee:R1","match_id":"A1","role_in_match":"player_b"}}`, `"accept":true`},
 		{"no context", `{"jsonrpc":"2.0","id":2,"method":"choose_parity","params":{"sender":"referee:R1","match_id":"A1"}}`, `"parity_choice":"even"`},
+		{"a choice of options", `{"jsonrpc":"2.0","id":12,"method":"choose_parity","params":{"sender":"referee:R1","match_id":"A1","options":["EVEN","ODD"]}}`, `"parity_choice":"EVEN"`},
 		{"no invitation", `{"jsonrpc":"2.0","id":3,"method":"parity_choose","params":{"sender":"referee:R1","match_id":"A2","player_id":"P01","deadline":"2020-01-01T00:00:00Z"}}`, `"choice":"even"`},
 		{"bare", `{"message_type":"GAME_INVITATION","sender":"referee:R1","match_id":"A3"}`, `"message_type":"GAME_JOIN_ACK"`},
 		{"a payload beside an event", `{"event":"match.invite","data":{"sender":"referee:R1","match_id":"A4"}}`, `"message_type":"GAME_JOIN_ACK"`},

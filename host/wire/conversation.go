@@ -468,7 +468,11 @@ func (c *Conversation) learnWords(ctx context.Context, a *Attempt, t protocol.Ty
 		}
 		c.prefer(Names, forms...)
 	}
-	for _, name := range slices.Backward(protocol.NamesIn(text, t)) {
+	hints := text
+	if refusal := refusalOf(a.Err); refusal != nil {
+		hints += " " + string(refusal.Data)
+	}
+	for _, name := range slices.Backward(protocol.NamesIn(hints, t)) {
 		if name == strings.ToUpper(name) && name != string(t) && f.Type == "" && f.Input == nil && !f.Plain() && c.once(Mentioned, d.Without(dialect.TraitNumericIDs).Name+name) {
 			c.prefer(Mentioned, f.as(t, protocol.Type(name))) // it is a type
 		}

@@ -105,14 +105,11 @@ func OutcomeFor(m *protocol.GameOver, self, name, opponent string, role game.Rol
 	return o.settled(m.MessageType, self, opponent)
 }
 
-// Opponent returns the other player that the result names, "" if it names none.
+// Opponent returns the other player that the result names, "" if it names none but by roles.
 func Opponent(m *protocol.GameOver, self string) string {
 	r := m.Stated("", "")
-	if w := r.WinnerPlayerID.Value(); w != self && !protocol.Means(protocol.Nobody, w) {
-		return w
-	}
-	for _, id := range slices.Sorted(maps.Keys(r.Choices)) {
-		if id != self {
+	for _, id := range append([]string{r.WinnerPlayerID.Value()}, slices.Sorted(maps.Keys(r.Choices))...) {
+		if id = protocol.PlayerOf(id, self, self); id != self && !protocol.Means(protocol.Nobody, id) {
 			return id
 		}
 	}

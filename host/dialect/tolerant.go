@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"slices"
@@ -153,7 +154,7 @@ func (r *Request) wide() bool {
 // under the other name of message_type and the ids of the request that the protocol does
 // not have. An assignment is acknowledged under its own type.
 func (r *Request) widened(raw jsontext.Value) jsontext.Value {
-	asks := r.mode == protocol.Tolerant && r.Type == protocol.TypeChooseParityCall
+	asks := r.mode == protocol.Tolerant && r.Type == protocol.TypeChooseParityCall && bytes.IndexByte(r.Raw, '[') >= 0
 	if r.echo == nil && r.assignment == "" && !asks && !r.wide() {
 		return raw
 	}

@@ -246,6 +246,13 @@ func TestTheFormIsFound(t *testing.T) {
 		"RPC as OpenAPI says":    {&foreign{path: "/v1/rpc", method: "register_player", refusal: unknown, openAPI: api}, 6},
 		"bare":                   {&foreign{path: "/mcp", bare: true, refusal: refusals["bare, 200"]}, 15},
 		"a sister of its type":   {&foreign{path: "/mcp", bare: true, kind: "PLAYER_REGISTER_REQUEST", flat: []string{"display_name", "contact_endpoint"}, refusal: refusals["bare, 200"]}, 40},
+		"its method as the type": {&foreign{path: "/mcp", bare: true, kind: "REGISTER_PLAYER", refusal: refusals["bare, 200"]}, 40},
+		"a method in data": {&foreign{path: "/mcp", method: "league/register", refusal: func(*int, string, string) string {
+			return `{"jsonrpc":"2.0","id":ID,"error":{"code":-32601,"message":"Method not found","data":{"methods":["league/register","match/report"]}}}`
+		}}, 4},
+		"a type of its list": {&foreign{path: "/mcp", bare: true, kind: "PLAYER_JOIN", refusal: func(*int, string, string) string {
+			return `{"error":"unknown type, expected PLAYER_JOIN or REFEREE_JOIN"}`
+		}}, 25},
 		"a flat tool":            {&foreign{path: "/mcp", method: "tools/call", tool: "register_player", lists: true, flat: []string{"display_name", "endpoint", "version", "game_types"}, refusal: unknown}, 3},
 		"a tool of its own":      {&foreign{path: "/mcp", method: "tools/call", tool: "join_tournament", lists: true, flat: []string{"name", "url"}, refusal: refusals["another code"]}, 3},
 		"arguments by words":     {&foreign{path: "/mcp", method: "tools/call", tool: "join_league", lists: true, flat: []string{"agent_name", "agent_url"}, refusal: refusals["202"]}, 4},

@@ -159,12 +159,12 @@ func (i *Identity) ManagerProved() bool {
 
 // FromManager judges whether a message is the manager's. A manager that has
 // shown its token once must show it from then on; in strict mode every manager must.
-// One that has not may sign with a name of its own, but not as an agent.
+// One that has not may sign with a name of its own or as its own referee, but not as a player.
 func (i *Identity) FromManager(in *wire.Exchange, mode protocol.Mode) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	role, _, err := protocol.ParseSender(in.Header.Sender)
-	named := in.Header.Sender == "" || role == protocol.RoleManager || err != nil && mode == protocol.Tolerant && !i.managerProved
+	named := in.Header.Sender == "" || role == protocol.RoleManager || (err != nil || role == protocol.RoleReferee) && mode == protocol.Tolerant && !i.managerProved
 	if !named {
 		return wire.RefuseToken(in, protocol.CodeTokenInvalid, "%s comes from the league manager, not from %q", in.Type, in.Header.Sender)
 	}

@@ -30,7 +30,9 @@ func TestWhoseTheManagersMessagesAre(t *testing.T) {
 		{"missing, tolerated", "league_manager", "", protocol.Tolerant, false, ""},
 		{"missing after it was shown", "league_manager", "", protocol.Tolerant, true, "E011"},
 		{"wrong after it was shown", "league_manager", "x", protocol.Tolerant, true, "E012"},
-		{"another role", "referee:REF01", right, protocol.Tolerant, false, "E012"},
+		{"a referee of its own", "referee:REF01", "", protocol.Tolerant, false, ""},
+		{"a referee after it was shown", "referee:REF01", right, protocol.Tolerant, true, "E012"},
+		{"a player", "player:P02", right, protocol.Tolerant, false, "E012"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -128,17 +128,18 @@ func TestRegister(t *testing.T) {
 		want   dialect.Acceptance
 		fails  string
 	}{
-		"player":            {protocol.RolePlayer, protocol.Strict, result(`{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"P07",` + taken + `}`), yes("P07"), ""},
-		"referee":           {protocol.RoleReferee, protocol.Strict, result(`{"message_type":"REFEREE_REGISTER_RESPONSE","status":"ACCEPTED","referee_id":"REF02",` + taken + `}`), yes("REF02"), ""},
-		"without an id":     {protocol.RoleReferee, protocol.Strict, result(`{"message_type":"REFEREE_REGISTER_RESPONSE","status":"ACCEPTED",` + taken + `}`), yes("Ada"), ""},
-		"a bad id":          {protocol.RolePlayer, protocol.Strict, result(`{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"../x",` + taken + `}`), dialect.Acceptance{}, "player id"},
-		"a foreign id":      {protocol.RolePlayer, protocol.Tolerant, result(`{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"../a: b",` + taken + `}`), yes("../a: b"), ""},
-		"a tool's text":     {protocol.RolePlayer, protocol.Tolerant, result(`{"content":[{"type":"text","text":"{\"player_id\":\"P07\",\"auth_token\":\"t\",\"league_id\":\"cup\"}"}]}`), yes("P07"), ""},
-		"bare":              {protocol.RolePlayer, protocol.Tolerant, `{"status":"success","player_id":"P07","token":"t","league_id":"cup"}`, yes("P07"), ""},
-		"a request":         {protocol.RolePlayer, protocol.Tolerant, `{"jsonrpc":"2.0","id":9,"method":"x","params":{"player_id":"P07",` + taken + `}}`, yes("P07"), ""},
-		"refused":           {protocol.RolePlayer, protocol.Strict, result(`{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"REJECTED","reason":"League already started"}`), dialect.Acceptance{}, "League already started"},
-		"refused, tolerant": {protocol.RolePlayer, protocol.Tolerant, result(`{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"REJECTED","reason":"late"}`), dialect.Acceptance{}, "late"},
-		"an error":          {protocol.RolePlayer, protocol.Tolerant, `{"jsonrpc":"2.0","id":"id-1","error":{"code":2001,"message":"League is full","data":{"error_code":"E020"}}}`, dialect.Acceptance{}, "E020"},
+		"player":             {protocol.RolePlayer, protocol.Strict, result(`{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"P07",` + taken + `}`), yes("P07"), ""},
+		"referee":            {protocol.RoleReferee, protocol.Strict, result(`{"message_type":"REFEREE_REGISTER_RESPONSE","status":"ACCEPTED","referee_id":"REF02",` + taken + `}`), yes("REF02"), ""},
+		"without an id":      {protocol.RoleReferee, protocol.Strict, result(`{"message_type":"REFEREE_REGISTER_RESPONSE","status":"ACCEPTED",` + taken + `}`), yes("Ada"), ""},
+		"a bad id":           {protocol.RolePlayer, protocol.Strict, result(`{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"../x",` + taken + `}`), dialect.Acceptance{}, "player id"},
+		"a foreign id":       {protocol.RolePlayer, protocol.Tolerant, result(`{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"../a: b",` + taken + `}`), yes("../a: b"), ""},
+		"a tool's text":      {protocol.RolePlayer, protocol.Tolerant, result(`{"content":[{"type":"text","text":"{\"player_id\":\"P07\",\"auth_token\":\"t\",\"league_id\":\"cup\"}"}]}`), yes("P07"), ""},
+		"an id in an object": {protocol.RolePlayer, protocol.Tolerant, result(`{"success":true,"data":{"league_id":"cup","player":{"id":7,"token":"t"}}}`), yes("7"), ""},
+		"bare":               {protocol.RolePlayer, protocol.Tolerant, `{"status":"success","player_id":"P07","token":"t","league_id":"cup"}`, yes("P07"), ""},
+		"a request":          {protocol.RolePlayer, protocol.Tolerant, `{"jsonrpc":"2.0","id":9,"method":"x","params":{"player_id":"P07",` + taken + `}}`, yes("P07"), ""},
+		"refused":            {protocol.RolePlayer, protocol.Strict, result(`{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"REJECTED","reason":"League already started"}`), dialect.Acceptance{}, "League already started"},
+		"refused, tolerant":  {protocol.RolePlayer, protocol.Tolerant, result(`{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"REJECTED","reason":"late"}`), dialect.Acceptance{}, "late"},
+		"an error":           {protocol.RolePlayer, protocol.Tolerant, `{"jsonrpc":"2.0","id":"id-1","error":{"code":2001,"message":"League is full","data":{"error_code":"E020"}}}`, dialect.Acceptance{}, "E020"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

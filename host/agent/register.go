@@ -180,7 +180,7 @@ func (m *Member) ask(ctx context.Context, msg protocol.Message, id string) (dial
 	yes := false
 	o, err := m.talk.Send(ctx, msg, id, func(ctx context.Context, o *wire.Attempt) wire.Verdict {
 		if o.Answer != nil && o.Answer.Status < http.StatusBadRequest {
-			if found, yes = dialect.FindAcceptance(o.Answer.Raw); !yes && o.Form.Input != nil {
+			if found, yes = dialect.FindAcceptance(o.Answer.Raw, o.Answer.Status); !yes && o.Form.Input != nil {
 				found, yes = dialect.FindWelcome(o.Answer.Raw)
 			}
 		}

@@ -88,6 +88,9 @@ func (c *Codec) ReadAnswer(sent protocol.Type, a Answer) (protocol.Message, erro
 	var err error
 	if doc == nil {
 		err = c.noAnswer(sent, a)
+		if raw.Kind() != '[' { // true, or "odd"
+			doc = rawjson.Object{{Name: "accept", Value: raw}, {Name: "text", Value: raw}}
+		}
 	} else if refusal := readRefusal(doc, a.Status, raw, len(body) != len(raw)); refusal != nil {
 		return nil, refusal
 	} else {

@@ -51,6 +51,7 @@ type Request struct {
 	mode protocol.Mode
 	doc  rawjson.Object // Raw, taken apart
 	tool string         // what the message was called by, echoed in some answers
+	path string         // to which a message without JSON-RPC was sent
 
 	echo       []renamed // what the request calls otherwise than the protocol
 	assignment string    // the type of an assignment, empty for any other request
@@ -64,9 +65,13 @@ func (c *Codec) Open(rpc *jsonrpc.Request) (*Request, error) {
 	bare, what := rpc.Kind == jsonrpc.KindObject, "params"
 	switch {
 	case bare:
-		r.Dialect, r.Method, r.Raw, what = c.bare, "", rpc.Raw, "The body"
+		r.Dialect, r.Method, r.Raw, r.path, what = c.bare, "", rpc.Raw, rpc.Route, "The body"
 	case len(r.Raw) == 0, r.Raw.Kind() == 'n':
 		r.Raw = jsontext.Value("{}")
+	case c.mode == protocol.Tolerant:
+		if all := rawjson.Batch(r.Raw); len(all) == 1 { // the only parameter by position
+			r.Raw = all[0]
+		}
 	}
 	switch {
 	case r.Raw.Kind() != '{':
@@ -96,7 +101,9 @@ func (c *Codec) OpenBody(body []byte) (*Request, error) {
 }
 
 func (c *Codec) open(r *Request, bare bool) (refusal *protocol.Error) {
-	if !bare {
+	if bare {
+		r.spread()
+	} else {
 		if r.Dialect, refusal = c.recognize(r.Method, r.doc); refusal != nil {
 			return refusal
 		}
@@ -104,6 +111,7 @@ func (c *Codec) open(r *Request, bare bool) (refusal *protocol.Error) {
 			r.doc, r.tool, refusal = r.Dialect.Request.unwrap(r.doc)
 			r.Raw = r.doc.Encode()
 		}
+		r.spread()
 		if _, served := protocol.TypeOfMethod(r.tool); refusal == nil && (served || r.tool == "") {
 			r.Dialect = c.refine(r.Dialect, r.Method, r.doc)
 		}

@@ -41,9 +41,7 @@ func ReportedOutcome(m *protocol.MatchResultReport, a, b string) (Outcome, error
 		Drawn: details.DrawnNumber, Choices: details.Choices, Score: m.Result.Score,
 		Offenders: details.TechnicalLossPlayerIDs, Reason: details.Reason,
 	}
-	if protocol.Means(protocol.Nobody, o.Winner) {
-		o.Winner = ""
-	}
+	o.identify(a, b)
 	if o.Status == "" {
 		o.derive(a, b, m.Result.Winner != protocol.Opt[string]{})
 	}
@@ -52,8 +50,9 @@ func ReportedOutcome(m *protocol.MatchResultReport, a, b string) (Outcome, error
 
 // OutcomeFor reads a result sent to the player self about a match against opponent, in any form
 // that referees use: for the match or for the player, nested or flat. A status of LOSS is the
-// opponent's win. Missing fields and errors are as in [ReportedOutcome].
-func OutcomeFor(m *protocol.GameOver, self, opponent string) (Outcome, error) {
+// opponent's win. Missing fields and errors are as in [ReportedOutcome]. Role is that of the player
+// self, and name its display name, for a result that names players by them.
+func OutcomeFor(m *protocol.GameOver, self, name, opponent string, role game.Role) (Outcome, error) {
 	r := m.Stated(self, opponent)
 	o := Outcome{
 		Status: strings.ToUpper(r.Status), Winner: r.WinnerPlayerID.Value(), Drawn: r.DrawnNumber,
@@ -62,12 +61,25 @@ func OutcomeFor(m *protocol.GameOver, self, opponent string) (Outcome, error) {
 	if points, given := m.PointsEarned.Get(); given {
 		o.Score = map[string]int{self: points}
 	}
-	if protocol.Means(protocol.Nobody, o.Winner) {
-		o.Winner = ""
+	winner, named := protocol.WinnerIn(r.Status)
+	if named && o.Winner == "" { // in the status
+		o.Status, o.Winner = protocol.StatusWin, winner
+	}
+	switch role {
+	case game.RoleA:
+		o.identify(self, opponent)
+	case game.RoleB:
+		o.identify(opponent, self)
+	default:
+		o.identify("", "")
+	}
+	o.rename(name, self)
+	for _, id := range slices.Sorted(maps.Keys(o.Choices)) {
+		if _, own := o.Choices[self]; own && id != self && len(o.Choices) == 2 {
+			o.rename(id, opponent)
+		}
 	}
 	switch {
-	case o.Status == "":
-		o.derive(self, opponent, r.WinnerPlayerID != protocol.Opt[string]{})
 	case protocol.Means(protocol.Winning, o.Status):
 		o.Status = protocol.StatusWin
 		if o.Winner == "" {
@@ -80,22 +92,50 @@ func OutcomeFor(m *protocol.GameOver, self, opponent string) (Outcome, error) {
 		if o.Winner == "" {
 			o.Winner = opponent
 		}
+	case o.Status != protocol.StatusTechnicalLoss: // none, or a word of its own
+		o.Status = ""
+		o.derive(self, opponent, r.WinnerPlayerID != protocol.Opt[string]{})
 	}
 	return o.settled(m.MessageType, self, opponent)
 }
 
-// Opponent returns the other player that the result names, "" if it names none.
+// Opponent returns the other player that the result names, "" if it names none but by roles.
 func Opponent(m *protocol.GameOver, self string) string {
 	r := m.Stated("", "")
-	if w := r.WinnerPlayerID.Value(); w != self && !protocol.Means(protocol.Nobody, w) {
-		return w
-	}
-	for _, id := range slices.Sorted(maps.Keys(r.Choices)) {
-		if id != self {
+	for _, id := range append([]string{r.WinnerPlayerID.Value()}, slices.Sorted(maps.Keys(r.Choices))...) {
+		if id = protocol.PlayerOf(id, self, self); id != self && !protocol.Means(protocol.Nobody, id) {
 			return id
 		}
 	}
 	return ""
+}
+
+// identify gives the players a, who is PLAYER_A, and b their ids where the outcome names them by
+// their roles, and reads nobody and choices in any spelling.
+func (o *Outcome) identify(a, b string) {
+	if protocol.Means(protocol.Nobody, o.Winner) {
+		o.Winner = ""
+	}
+	o.rename(o.Winner, protocol.PlayerOf(o.Winner, a, b))
+	for id, choice := range o.Choices {
+		o.rename(id, protocol.PlayerOf(id, a, b))
+		if lower := protocol.Choice(strings.ToLower(string(choice))); lower != choice {
+			o.Choices = maps.Clone(o.Choices)
+			o.Choices[protocol.PlayerOf(id, a, b)] = lower
+		}
+	}
+}
+
+// rename gives a player its id where the outcome calls it something else.
+func (o *Outcome) rename(name, id string) {
+	if o.Winner == name {
+		o.Winner = id
+	}
+	if choice, made := o.Choices[name]; made && name != id {
+		o.Choices = maps.Clone(o.Choices)
+		delete(o.Choices, name)
+		o.Choices[id] = choice
+	}
 }
 
 // derive finds the status, and where choices and number show it the winner, of a result without a

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -51,6 +52,7 @@ func TestReportedOutcome(t *testing.T) {
 		"a time of its own":                  {`{"match_id":"R1M1","timestamp":1763800000,"result":{"winner":"P01","details":{"drawn_number":4,"choices":{"P01":"even","P02":"odd"}}}}`, "WIN of P01"},
 		"beside the header":                  {`{"match_id":"R1M1","winner":null,"drawn_number":4,"choices":{"P01":"odd","P02":"even"}}`, "WIN of P02"},
 		"under other names":                  {`{"match_id":"R1M1","league_id":"our league","result":{"winner_player_id":"P01","number":4,"player_choices":{"P01":"even","P02":"odd"}}}`, "WIN of P01"},
+		"in a member of another name":        {`{"match_id":"R1M1","match_result":{"winner_id":"tie","number":4,"choices":[{"player":"P01","choice":"odd"},{"player":"P02","choice":"odd"}]}}`, "DRAW"},
 		"a fault beside the header":          {`{"match_id":"R1M1","winner":null,"status":"TECHNICAL_LOSS","technical_loss_player_ids":"P02"}`, "TECHNICAL_LOSS fault P02"},
 	} {
 		report := tt.result
@@ -98,6 +100,13 @@ func TestOutcomeForPlayer(t *testing.T) {
 		"equal choices alone":          {`{"drawn_number":8,"choices":{"P01":"odd","P02":"odd"}}`, "DRAW", map[string]protocol.Choice{heron: protocol.Odd, otter: protocol.Odd}, 8},
 		"nobody, by its word":          {`{"winner":"none","drawn_number":8}`, "DRAW", nil, 8},
 		"a result of another name":     {`{"result":{"winner":"P01","drawn_number":7,"choices":{"P01":"odd","P02":"even"}}}`, "WIN of P01", both, 7},
+		"players by their roles":       {`{"game_result":{"winner":"PLAYER_A","drawn_number":8,"choices":{"PLAYER_A":"EVEN","player_b":"ODD"}}}`, "WIN of P02", both, 8},
+		"players as senders, a text":   {`{"game_result":{"result":{"winner":"player:P02","number":"8","choices":{"player:P01":"odd","player:P02":"even"}}}}`, "WIN of P02", both, 8},
+		"in lists and objects":         {`{"gameResult":{"outcome":"win","winner":{"playerId":"P02"},"drawnNumber":8,"moves":[{"playerId":"P01","choice":"odd"},{"playerId":"P02","choice":"even"}]}}`, "WIN of P02", both, 8},
+		"players by their names":       {`{"winner":"Heron 7","drawn_number":7,"choices":{"Heron 7":"odd","Otter":"even"}}`, "WIN of P01", both, 7},
+		"the other by its name":        {`{"winner":"Otter","drawn_number":8,"choices":{"P01":"odd","Otter":"even"}}`, "WIN of P02", both, 8},
+		"the winner in the status":     {`{"game_result":{"outcome":"PLAYER_B_WINS","number":8}}`, "WIN of P01", nil, 8},
+		"a status of its own":          {`{"game_result":{"status":"FORFEIT","winner_player_id":"P01","choices":{"P01":"odd"}}}`, "TECHNICAL_LOSS of P01 fault P02", map[string]protocol.Choice{heron: protocol.Odd}, 0},
 		"a winner of elsewhere":        {`{"game_result":{"status":"WIN","winner_player_id":"P09"}}`, "E046", nil, 0},
 	} {
 		m, err := opened(t, protocol.Tolerant, "notify_match_result", strings.Replace(`{"match_id":"R1M1",`+tt.body[1:], ",}", "}", 1))
@@ -105,7 +114,7 @@ func TestOutcomeForPlayer(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 			continue
 		}
-		o, err := OutcomeFor(m.(*protocol.GameOver), heron, otter)
+		o, err := OutcomeFor(m.(*protocol.GameOver), heron, "Heron 7", otter, game.RoleB)
 		got := outcomeText(o)
 		if err != nil {
 			got = string(CodeOf(err))

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"path"
 	"slices"
 
 	"github.com/strategylab/strategylab/host/protocol"
@@ -119,6 +120,7 @@ func (r *Request) Infer(types []protocol.Type) bool {
 		m, _ := protocol.Find(r.doc, member, `"`)
 		names = append(names, string(rawjson.Text(m.Value)))
 	}
+	names = append(names, path.Base(r.path))
 	best := 0
 	for _, name := range names {
 		if known, found := protocol.TypeOfMethod(name); found && !slices.Contains(types, known) {

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"cmp"
+	"net/http"
 	"regexp"
 	"sync"
 
@@ -19,29 +20,35 @@ type Acceptance struct {
 
 // FindAcceptance looks in the body of an answer to a registration for signs that the agent was
 // accepted, at any depth and also in JSON text; a rejection anywhere rules them out. It is for
-// answers of an unexpected form: an agent that has an id must not register again.
-func FindAcceptance(body []byte) (found Acceptance, yes bool) {
+// answers of an unexpected form: an agent that has an id must not register again. The HTTP status
+// 201 says that it was accepted if nothing else says that it was not.
+func FindAcceptance(body []byte, code int) (found Acceptance, yes bool) {
 	doc, err := rawjson.Parse(body)
 	if e := doc.Get("error"); err != nil || e != nil && e.Kind() != 'n' {
 		return Acceptance{}, false
 	}
+	loose := "" // beside a token, in an object below one that accepts
 	for _, d := range within(doc, 0) {
 		status := d.Text("status")
 		affirmed, said := protocol.Affirms(d)
 		if protocol.Means(protocol.Rejecting, status) || d.Text("error_code") != "" || protocol.Fails(d) || d.Get("isError").Kind() == 't' || said && !affirmed {
 			return Acceptance{}, false
 		}
-		id, enrolled := agentID(d, protocol.Find), protocol.Means(protocol.Enrolling, status)
+		id, enrolled := agentID(d, protocol.Find), code == http.StatusCreated || protocol.Means(protocol.Enrolling, status)
 		if id == "" && enrolled && d.Get("jsonrpc") == nil {
 			id = d.Text("id")
 		}
-		yes = yes || id != "" || enrolled || affirmed
 		token, _ := protocol.Find(d, "auth_token", `"`)
+		if loose == "" && yes && token.Value != nil {
+			loose = agentID(d, protocol.FindInner)
+		}
+		yes = yes || id != "" || enrolled || affirmed
 		league, _ := protocol.Find(d, "league_id", `"`)
 		found = Acceptance{
 			cmp.Or(found.ID, id), cmp.Or(found.Token, string(rawjson.Text(token.Value))), cmp.Or(found.League, string(rawjson.Text(league.Value))),
 		}
 	}
+	found.ID = cmp.Or(found.ID, loose)
 	return found, yes
 }
 

@@ -22,7 +22,7 @@ func FuzzAcceptance(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		found, yes := FindAcceptance(body)
+		found, yes := FindAcceptance(body, 201)
 		if !yes && found != (Acceptance{}) && found.ID != "" {
 			t.Errorf("no, and yet the id %q", found.ID)
 		}
@@ -41,7 +41,7 @@ func TestANoIsNoAcceptance(t *testing.T) {
 		`{"result":{"status":"REJECTED","player_id":"P01"}}`, `{"error":{"code":1,"data":{"player_id":"P01"}}}`,
 		`{"status":"error"}`, `{"result":{"success":false,"player_id":"P01"}}`, `{"result":{"error_code":"E020","player_id":"P01"}}`, `{"result":{}}`,
 	} {
-		if found, yes := FindAcceptance([]byte(body)); yes {
+		if found, yes := FindAcceptance([]byte(body), 200); yes {
 			t.Errorf("%s: %+v", body, found)
 		}
 	}

@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -51,48 +53,75 @@ const scalars = `"0tf`
 // respell gives the fields of a message about a match the names of the protocol, where a tolerant
 // agent is sent others. What it renames is echoed in the answer under both names.
 func (r *Request) respell() {
-	result := r.Type == protocol.TypeGameOver && r.doc.Get("game_result") == nil
-	if r.mode == protocol.Strict || r.doc.Get("match_id") != nil && r.doc.Get("round_id") != nil && !result {
+	result := r.Type == protocol.TypeGameOver || r.Type == protocol.TypeMatchResultReport
+	if r.mode == protocol.Strict || r.doc.Get("match_id").Kind() == '"' && r.doc.Get("round_id") != nil && !result {
 		return
 	}
 	fields := aboutMatches
 	switch r.Type {
 	case protocol.TypeGameOver:
 		fields = aboutResults
+	case protocol.TypeMatchResultReport:
+		if doc, found := reportIn(r.doc); found && rawjson.Split(r.doc.Get("result")).Get("details") == nil {
+			r.doc, r.Raw = doc, doc.Encode()
+		}
 	case protocol.TypeGameInvitation, protocol.TypeChooseParityCall, protocol.TypeGameError, protocol.TypeGameJoinAck, protocol.TypeChooseParityResponse:
 	default:
 		return
 	}
 	doc := r.doc
 	for _, field := range fields {
-		if doc.Get(field) != nil {
-			continue
-		}
 		m, found := protocol.Find(doc, field, scalars)
-		if !found {
+		number := field != "round_id" && strings.HasSuffix(field, "_id") && m.Value.Kind() == '0'
+		if !found || m.Name == field && !number {
 			continue
 		}
 		r.echo = append(r.echo, renamed{field, m})
-		if field != "round_id" && strings.HasSuffix(field, "_id") && m.Value.Kind() == '0' {
+		if number {
 			m.Value = rawjson.Quote(string(m.Value))
 		}
 		doc = doc.Set(field, m.Value)
 	}
-	if result {
+	if r.Type == protocol.TypeGameOver {
 		doc = gathered(doc)
 	}
-	if r.echo == nil && doc.Get("game_result") == nil {
+	if r.echo == nil && !result {
 		return
 	}
 	r.doc, r.Raw, r.Header = doc, doc.Encode(), protocol.ReadHeader(doc)
+}
+
+// spread puts what a member such as payload or header holds beside the others.
+func (r *Request) spread() {
+	if r.mode == protocol.Strict {
+		return
+	}
+	for _, m := range r.doc {
+		if m.Value.Kind() != '{' || !protocol.HoldsMessage(m.Name) {
+			continue
+		}
+		r.doc = r.doc.Without(m.Name)
+		for _, inner := range rawjson.Split(m.Value) {
+			if r.doc.Get(inner.Name) == nil {
+				r.doc = append(r.doc, inner)
+			}
+		}
+		r.Raw = r.doc.Encode()
+	}
 }
 
 // gathered returns a GAME_OVER with the result in its place that stands beside the header, or in an
 // object of another name. A result in words for its receiver alone stays as it is.
 func gathered(doc rawjson.Object) rawjson.Object {
 	from, rest := holder(doc, "game_result")
+	if len(rest) < len(doc) {
+		from, _ = holder(from, "game_result")
+	}
+	if from.Get("status").Kind() == '"' && from.Get("winner_player_id") != nil && from.Get("choices").Kind() == '{' {
+		return doc
+	}
 	result := protocol.Collect(protocol.TypeGameOver, "game_result", from)
-	if result.Get("winner_player_id") == nil && (result.Get("choices") == nil || from.Get("result").Kind() == '"') {
+	if beside := len(rest) == len(doc); beside && result.Get("winner_player_id") == nil && (result.Get("choices") == nil || from.Get("result").Kind() == '"') {
 		return doc
 	}
 	return rest.Set("game_result", result.Encode())
@@ -125,10 +154,14 @@ func (r *Request) wide() bool {
 // under the other name of message_type and the ids of the request that the protocol does
 // not have. An assignment is acknowledged under its own type.
 func (r *Request) widened(raw jsontext.Value) jsontext.Value {
-	if r.echo == nil && r.assignment == "" && !r.wide() {
+	asks := r.mode == protocol.Tolerant && r.Type == protocol.TypeChooseParityCall && bytes.IndexByte(r.Raw, '[') >= 0
+	if r.echo == nil && r.assignment == "" && !asks && !r.wide() {
 		return raw
 	}
 	doc := rawjson.Split(raw)
+	if asks {
+		doc = r.offered(doc)
+	}
 	for _, e := range r.echo {
 		if slices.Contains(echoedFields, e.field) && doc.Get(e.field) != nil {
 			doc = doc.Set(e.as.Name, e.as.Value)
@@ -152,6 +185,21 @@ func (r *Request) widened(raw jsontext.Value) jsontext.Value {
 		doc = doc.Set("message_type", rawjson.Quote(r.assignment+"_ACK"))
 	}
 	return doc.Encode()
+}
+
+// offered spells a choice as the call does, where that lists what may be chosen.
+func (r *Request) offered(doc rawjson.Object) rawjson.Object {
+	for _, m := range append(slices.Clone(r.doc), rawjson.Split(r.doc.Get("context"))...) {
+		if m.Value.Kind() != '[' {
+			continue
+		}
+		for _, option := range rawjson.Elements(m.Value) {
+			if choice := parityOf(option); choice != "" && choice == doc.Text("parity_choice") {
+				return doc.Set("parity_choice", option).Set("choice", option)
+			}
+		}
+	}
+	return doc
 }
 
 // otherZone reports whether a time bears the offset of a zone other than UTC.
@@ -190,7 +238,7 @@ func spelled(t protocol.Type, doc, rest rawjson.Object) (rawjson.Object, bool) {
 		}
 		return rest.Without("message_type").Set("accept", rawjson.Bool(joins)), said
 	case protocol.TypeChooseParityResponse:
-		choice := parityIn(doc)
+		choice := cmp.Or(parityIn(doc), protocol.ParityWord(protocol.Explanation(doc)))
 		return rest.Without("message_type", "choice").Set("parity_choice", rawjson.Quote(choice)), choice != ""
 	case protocol.TypeMatchResultReport:
 		return reportIn(rest)

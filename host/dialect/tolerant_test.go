@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -19,7 +20,7 @@ func TestAnswersInOtherSpellings(t *testing.T) {
 		`{"parity_choice":"even","timestamp":1763800000.25}`, `{"parity_choice":"even","timestamp":"2026-11-22 12:00:00"}`,
 		`{"parity_choice":"even","timestamp":"2026-11-22T12:00:00.123456"}`, `{"parity_choice":"even","timestamp":"2026-11-22T12:00:00+00:00Z"}`,
 		`{"parity_choice":"even","player_id":3}`, `{"parity_choice":"even","sender":"players:P03"}`, `{"parity_choice":"even","sender":""}`,
-		`{"move":"even"}`, `{"data":{"parity":"Even"},"status":"ok"}`, `{"parity_choice":"even","round_id":[]}`,
+		`"even"`, `"I choose even."`, `{"content":[{"type":"text","text":"I choose even."}]}`, `{"move":"even"}`, `{"data":{"parity":"Even"},"status":"ok"}`, `{"parity_choice":"even","round_id":[]}`,
 	} {
 		m, err := NewCodec(protocol.Tolerant).ReadAnswer(protocol.TypeChooseParityCall, Answer{Status: 200, Result: jsontext.Value(result)})
 		if err != nil {
@@ -38,7 +39,7 @@ func TestAnswersInOtherSpellings(t *testing.T) {
 	}
 	for result, want := range map[string]bool{
 		`{"accept":true,"player_id":"players:P03"}`: true, `{"accept":"true"}`: true, `{"accepted":"yes","arrival_timestamp":12.5}`: true,
-		`{"accept":1}`: true, `{"accept":"no"}`: false, `{"accept":false,"player_id":""," ":1,"sender":"x"}`: false,
+		`true`: true, `false`: false, `{"accept":1}`: true, `{"accept":"no"}`: false, `{"accept":false,"player_id":""," ":1,"sender":"x"}`: false,
 		`{"message_type":"GAME_INVITATION","status":"accepted"}`: true, `{"message_type":"GAME_JOIN_ACK","arrival_timestamp":"now"}`: true,
 	} {
 		m, err := NewCodec(protocol.Tolerant).ReadAnswer(protocol.TypeGameInvitation, Answer{Result: jsontext.Value(result)})
@@ -49,6 +50,15 @@ func TestAnswersInOtherSpellings(t *testing.T) {
 		if joins, said := m.(*protocol.GameJoinAck).Joins(); !said || joins != want {
 			t.Errorf("%s: joins %v, said %v", result, joins, said)
 		}
+	}
+}
+
+// TestTypeInThePath: a message without a type is known by where it was sent.
+func TestTypeInThePath(t *testing.T) {
+	t.Parallel()
+	r, _ := NewCodec(protocol.Tolerant).Open(&jsonrpc.Request{Kind: jsonrpc.KindObject, Raw: jsontext.Value(`{"game_id":7}`), Route: "/mcp/invite"})
+	if !r.Infer(protocol.Types()) || r.Type != protocol.TypeGameInvitation || r.Header.MatchID != "7" {
+		t.Errorf("%s of match %q", r.Type, r.Header.MatchID)
 	}
 }
 

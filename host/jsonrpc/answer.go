@@ -44,6 +44,9 @@ func parseAnswer(body []byte) (*Answer, error) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return new(Answer), nil
 	}
+	if all := rawjson.Batch(body); len(all) == 1 {
+		body = all[0] // a batch of the one answer
+	}
 	doc, err := parseDocument(body)
 	switch version := doc.Get("jsonrpc"); {
 	case err == rawjson.ErrNoObject:

@@ -265,7 +265,7 @@ func TestFailures(t *testing.T) {
 		{"duplicate name", answers(t, 200, `{"a":1,"a":2}`), jsonrpc.ErrMalformed, 200, false, "duplicate name at /a"},
 		{"trailing data", answers(t, 200, `{} {}`), jsonrpc.ErrMalformed, 200, false, "after the end"},
 		{"too deep", answers(t, 200, strings.Repeat("[", 200)), jsonrpc.ErrMalformed, 200, false, "deeper than 128"},
-		{"an array", answers(t, 200, `[{"jsonrpc":"2.0","id":1,"result":1}]`), jsonrpc.ErrMalformed, 200, false, "not an object"},
+		{"an array", answers(t, 200, `[{"jsonrpc":"2.0","id":1,"result":1},{}]`), jsonrpc.ErrMalformed, 200, false, "not an object"},
 		{"another version", answers(t, 200, `{"jsonrpc":"1.0","id":1,"result":1}`), jsonrpc.ErrMalformed, 200, false, "jsonrpc"},
 		{"not found", answers(t, 404, "404 page not found"), jsonrpc.ErrStatus, 404, false, "HTTP 404 Not Found"},
 		{"not found, empty", answers(t, 404, ""), jsonrpc.ErrStatus, 404, false, "HTTP 404"},

@@ -41,7 +41,7 @@ type Config struct {
 	Callers Callers
 	// Lenient takes what RFC 8259, RFC 9110 and JSON-RPC 2.0 allow a peer to send and
 	// others refuse: a byte order mark, a body without a Content-Type, with one that ends
-	// in +json, or compressed by gzip, and a slash at the end of the path; and JSON objects
+	// in +json, or compressed by gzip, and a path below the endpoint's; and JSON objects
 	// without a "jsonrpc" member, which the handler receives as KindObject. Batches are
 	// refused all the same: league.v2 does not have them.
 	Lenient bool

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // answeredBodies are seeds besides those of the refusals: every form of
@@ -170,6 +171,9 @@ func FuzzAnswer(f *testing.F) {
 				t.Fatalf("%q was taken for nothing", body)
 			}
 			return
+		}
+		if all := rawjson.Batch(body); all != nil {
+			body = all[0]
 		}
 		var m map[string]json.RawMessage
 		if err := json.Unmarshal(body, &m); err != nil {

@@ -229,7 +229,7 @@ func (e *httpHandler) admitted(w http.ResponseWriter, r *http.Request, req *Requ
 }
 
 func (e *httpHandler) isHere(r *http.Request) bool {
-	return r.URL.Path == e.cfg.Path || e.cfg.Lenient && strings.TrimRight(r.URL.Path, "/") == strings.TrimRight(e.cfg.Path, "/")
+	return r.URL.Path == e.cfg.Path || e.cfg.Lenient && strings.HasPrefix(r.URL.Path+"/", strings.TrimRight(e.cfg.Path, "/")+"/")
 }
 
 func (e *httpHandler) isOther(r *http.Request) bool {
@@ -310,14 +310,15 @@ func (e *httpHandler) checkHeader(r *http.Request) *Refusal {
 }
 
 // isJSON reports whether a Content-Type says JSON in UTF-8. A lenient reader looks at a body that
-// has none (RFC 9110, section 8.3), and takes a media type that is JSON by its suffix (RFC 6839).
+// has none (RFC 9110, section 8.3), and takes a media type that is JSON by its suffix (RFC 6839) or
+// by its name, such as application/json-rpc; a web page may send none of these unasked.
 func isJSON(contentType string, lenient bool) bool {
 	if contentType == jsonMedia || lenient && contentType == "" {
 		return true
 	}
 	media, params, err := mime.ParseMediaType(contentType)
 	charset, given := params["charset"]
-	return err == nil && (media == jsonMedia || lenient && strings.HasSuffix(media, "+json")) && (!given || strings.EqualFold(charset, "utf-8"))
+	return err == nil && (media == jsonMedia || lenient && (strings.HasSuffix(media, "+json") || strings.HasPrefix(media, jsonMedia+"-") || media == "text/json")) && (!given || strings.EqualFold(charset, "utf-8"))
 }
 
 // inflated returns what a compressed body holds, within the limit of bodies.

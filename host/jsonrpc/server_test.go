@@ -88,6 +88,7 @@ func TestForms(t *testing.T) {
 		{"/mcp", media, "br", call, 415, 415},
 		{"/mcp", "", "", call, 415, 200},
 		{"/mcp", "application/vnd.league+json; charset=UTF-8", "", call, 415, 200},
+		{"/mcp/invite", "application/json-rpc", "", call, 404, 200},
 		{"/mcp", media, "", string(mark) + call, 400, 200},
 		{"/mcp", media, "gzip", zipped(t, call), 415, 200},
 		{"/mcp", media, "GZIP", call, 415, 400},

@@ -167,7 +167,15 @@ func (m *Manager) refusing(_ context.Context, in *wire.Exchange, why *protocol.E
 		told.Detail = strings.TrimSpace(why.Detail + " " + inTolerant)
 		return &told
 	}
-	if t := cmp.Or(in.Type, why.Original); registers(t) || t == protocol.TypeMatchResultReport && in.From != nil && in.From.(caller).agent != nil && why.Code != protocol.CodeDuplicateReport {
+	t := cmp.Or(in.Type, why.Original)
+	by, _ := in.From.(caller)
+	reports := t == protocol.TypeMatchResultReport && by.agent != nil
+	if reports { // it conducts its matches, whatever it says of them
+		m.mu.Lock()
+		m.contacts[by.agent.ID].conducts = true
+		m.mu.Unlock()
+	}
+	if registers(t) || reports && why.Code != protocol.CodeDuplicateReport {
 		m.logRefusal(in, why.Reason(), false)
 	}
 	return why
@@ -206,11 +214,16 @@ func validate(c *dialect.Codec, rpc *jsonrpc.Request) (*wire.Exchange, error) {
 	return in, err
 }
 
-// refusedBare does the same as refusing for a message without JSON-RPC around
-// it, which a strict league's server refuses before anybody has read it.
+// refusedBare does the same as refusing for what the server refuses before anybody has read it: no
+// JSON-RPC at all and, in a strict league, a message without it around.
 func (m *Manager) refusedBare(req *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc.Error {
 	var frame struct {
 		Version jsontext.Value `json:"jsonrpc"`
+	}
+	switch r.Reason {
+	case jsonrpc.ReasonMediaType, jsonrpc.ReasonBadJSON, jsonrpc.ReasonBatch:
+		m.logRefusal(&wire.Exchange{RPC: req, Request: new(dialect.Request)}, fmt.Sprintf("%s, from %s", r.Detail, req.Source()), false)
+		m.deliverEvents()
 	}
 	if r.Reason != jsonrpc.ReasonBadShape || m.cfg.Mode != protocol.Strict || json.Unmarshal(req.Raw, &frame) != nil || frame.Version != nil {
 		return nil

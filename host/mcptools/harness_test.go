@@ -54,7 +54,7 @@ func (tb *table) config() mcptools.Config {
 			{Name: "fail", Call: func(context.Context, *mcptools.Call) (json.RawMessage, error) {
 				return nil, fmt.Errorf("no dice: roll again")
 			}},
-			{Name: "refuse", Output: number, Refusal: json.RawMessage(`{"type":"object","required":["code"]}`),
+			{Name: "parity_choose", Output: number, Refusal: json.RawMessage(`{"type":"object","required":["code"]}`),
 				Call: func(context.Context, *mcptools.Call) (json.RawMessage, error) {
 					return nil, &mcptools.Refusal{Text: "not now", Structured: json.RawMessage(`{"code":"E007"}`)}
 				}},

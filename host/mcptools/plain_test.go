@@ -50,7 +50,7 @@ func TestPlainEnvelopes(t *testing.T) {
 		{call(`{"tool":"triple","input":{}}`), 404, []string{unknown, `"canonical":"TOOL_NOT_FOUND"`}},
 		{call(`{"tool":"double","name":"double"}`), 422, []string{input, `"canonical":"INVALID_TOOL_INPUT"`}},
 		{call(`{"tool":"fail"}`), 200, []string{`"code":-32000`, `no dice: roll again`}},
-		{call(`{"tool":"refuse"}`), 200, []string{`"code":-32000`, `not now`, `E007`}},
+		{call(`{"tool":"parity_choose"}`), 200, []string{`"code":-32000`, `not now`, `E007`}},
 		{call(`{"tool":"panic"}`), 500, []string{`"code":-32603`, `"canonical":"INTERNAL_ERROR"`}},
 		{call(`{"tool":"wrong"}`), 500, []string{`"code":-32603`, `"canonical":"INTERNAL_ERROR"`}},
 		{call(`{"name":"double","arguments":{"n":4}}`), 200, []string{`"structuredContent":{"n":8}`}},

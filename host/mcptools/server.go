@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 	"github.com/strategylab/strategylab/host/wire/eventlog"
 )
@@ -108,11 +109,25 @@ func New(cfg Config) (*Server, error) {
 		// The table never changes, and log messages are not sent to clients.
 		Capabilities: &mcp.ServerCapabilities{},
 	})
+	s.sdk.AddReceivingMiddleware(s.rename)
 	s.chain = wire.New(wire.Config{Tools: jsonrpc.HandlerFunc(s.callByTool), Log: cfg.Validation})
 	if err := errors.Join(s.addTools(), s.addResources(), s.addPrompts()); err != nil {
 		return nil, fmt.Errorf("mcptools: %w", err)
 	}
 	return s, nil
+}
+
+// rename gives a call by another name of one of the protocol's messages the name of its tool.
+func (s *Server) rename(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if call, is := req.GetParams().(*mcp.CallToolParamsRaw); is && s.tools[call.Name] == nil {
+			t, _ := protocol.TypeOfMethod(call.Name)
+			if about, known := protocol.Describe(t); known && s.tools[about.Method] != nil {
+				call.Name = about.Method
+			}
+		}
+		return next(ctx, method, req)
+	}
 }
 
 func (s *Server) addTools() error {

@@ -69,7 +69,7 @@ func TestFailures(t *testing.T) {
 				{"double", `{"n":"x"}`, `/n is of type string, want integer`, ""},
 				{"double", `{}`, `/n is missing`, ""},
 				{"fail", `{}`, "no dice: roll again", ""},
-				{"refuse", `{}`, "not now", `{"code":"E007"}`},
+				{"choose_parity", `{}`, "not now", `{"code":"E007"}`}, // another name of it
 			} {
 				res := call(t, c, f.tool, json.RawMessage(f.input))
 				if !res.IsError || !strings.Contains(textOf(res), f.text) {

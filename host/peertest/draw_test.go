@@ -59,7 +59,7 @@ func drawProgram(r *rapid.T) *style {
 	s.lowerRoles, s.textRounds = flag("lower roles", 20), flag("text rounds", 20)
 	s.timestamp = one("timestamps", "", "", "2006-01-02T15:04:05.000Z", "2006-01-02T15:04:05.000000+00:00", "2006-01-02T15:04:05.000000")
 	s.past, s.bare = flag("past deadlines", 20), flag("bare fields", 25)
-	s.over = one("results", "", "player", "flat", "winner")
+	s.over = one("results", "", "player", "flat", "winner", "rows")
 	s.draw = rapid.SampledFrom([]int{0, 0, 100, 20}).Draw(r, "numbers")
 	s.standings = one("standings", "after", "before")
 	s.quiet, s.endless = flag("quiet", 25), flag("endless", 25)

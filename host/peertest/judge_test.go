@@ -166,6 +166,14 @@ func (j *judge) sendResult(ctx context.Context, p matchup, side int, round any, 
 	case "player":
 		fields["game_result"] = object{"status": word, "drawn_number": o.number, "player_choices": o.chosen()}
 		fields["reason"] = fmt.Sprintf("the number was %d", o.number)
+	case "rows": // by roles, in a list, the number as a text
+		role := object{p.sides[0].id: "PLAYER_A", p.sides[1].id: "PLAYER_B"}
+		rows := []any{}
+		for id, choice := range o.chosen() {
+			rows = append(rows, object{"player": role[id], "choice": choice})
+		}
+		winner, _ := result["winner"].(string)
+		fields["game_result"] = object{"status": o.status(), "winner": role[winner], "number": fmt.Sprint(o.number), "choices": rows}
 	case "winner": // who has won follows from this where nobody has failed
 		fields["winner_id"], fields["drawn_number"], fields["choices"] = result["winner"], o.number, o.chosen()
 	default:

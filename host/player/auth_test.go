@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host/credential"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/strategies"
@@ -235,6 +236,11 @@ func TestNamesThatSayNothingAreNotGuessed(t *testing.T) {
 		}
 	}
 	r.wants()
+	// What the server cannot read is refused on the screen, too.
+	r.p.Dispatcher().Refuse(t.Context(), &jsonrpc.Request{}, &jsonrpc.Refusal{Reason: jsonrpc.ReasonBatch, Detail: "batches are not supported"})
+	if e := r.until(player.Trouble); !strings.Contains(e.Error, "batches are not supported") {
+		t.Errorf("%+v", e)
+	}
 }
 
 // TestRefusalsAreReported: a request that the player refuses may cost it a match,

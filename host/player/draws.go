@@ -161,7 +161,7 @@ func (s *leagueState) draws() *Draws {
 // troubleDraw reports a number that does not keep the referee's commitment.
 func (p *Player) troubleDraw(s *leagueState, m *match, o *strategies.Outcome, why error) {
 	p.trouble(s, m.Match, Event{
-		Cause: CauseDraw, Match: m.Match, Round: o.Round, Opponent: o.Opponent, Number: o.Number,
+		Cause: CauseDraw, Match: m.Match, Round: o.Round, Opponent: o.Opponent, Number: &o.Number,
 		Error:  "the number cannot be verified: " + agent.Brief(why),
 		Advice: "a referee that lost its data begins a match again with another key; otherwise show the organizer a recording (--record), which 'strategylab trace audit' judges",
 	})

@@ -21,6 +21,39 @@ const (
 	mostQuestions = 12
 )
 
+// lateTime is how long results are awaited after the end of the league.
+const lateTime = 2 * time.Second
+
+// awaitResults ends the league a little later if the agent has chosen in matches whose
+// results have not come, and reports whether it does.
+func (p *Player) awaitResults() bool {
+	p.mu.Lock()
+	s := p.league
+	wait := p.cfg.Mode == protocol.Tolerant && p.cfg.League == nil && !s.closing && s.owed()
+	s.closing = s.closing || wait
+	p.mu.Unlock()
+	if wait {
+		p.inBackground(func() {
+			select {
+			case <-p.life.Done():
+			case <-time.After(lateTime):
+				p.endLeague(p.life, Completed)
+			}
+		})
+	}
+	return wait
+}
+
+// owed reports whether a result is to come. The player's lock is held.
+func (s *leagueState) owed() bool {
+	for _, m := range s.matches {
+		if m.answered && !m.ended {
+			return true
+		}
+	}
+	return false
+}
+
 // lookForEnd finds out, in the background, whether the match that has just ended was the
 // last one of the league.
 func (p *Player) lookForEnd(s *leagueState) {

@@ -529,8 +529,12 @@ func TestTolerant(t *testing.T) {
 	tests := []struct{ name, body, want string }{
 		{"no header fields", `{"jsonrpc":"2.0","id":1,"method":"handle_game_invitation","params":{"sender":"referee:R1","match_id":"A1","role_in_match":"player_b"}}`, `"accept":true`},
 		{"no context", `{"jsonrpc":"2.0","id":2,"method":"choose_parity","params":{"sender":"referee:R1","match_id":"A1"}}`, `"parity_choice":"even"`},
+		{"a choice of options", `{"jsonrpc":"2.0","id":12,"method":"choose_parity","params":{"sender":"referee:R1","match_id":"A1","options":["EVEN","ODD"]}}`, `"parity_choice":"EVEN"`},
 		{"no invitation", `{"jsonrpc":"2.0","id":3,"method":"parity_choose","params":{"sender":"referee:R1","match_id":"A2","player_id":"P01","deadline":"2020-01-01T00:00:00Z"}}`, `"choice":"even"`},
 		{"bare", `{"message_type":"GAME_INVITATION","sender":"referee:R1","match_id":"A3"}`, `"message_type":"GAME_JOIN_ACK"`},
+		{"a payload beside an event", `{"event":"match.invite","data":{"sender":"referee:R1","match_id":"A4"}}`, `"message_type":"GAME_JOIN_ACK"`},
+		{"params by position", `{"jsonrpc":"2.0","id":10,"method":"handle_game_invitation","params":[{"message_type":"GAME_INVITATION","sender":"referee:R1","match_id":"A5"}]}`, `"accept":true`},
+		{"ids that are numbers", `{"jsonrpc":"2.0","id":11,"method":"handle_game_invitation","params":{"message_type":"GAME_INVITATION","sender":"referee","match_id":101,"round_id":1,"league_id":7,"opponent_id":2,"timestamp":1.5}}`, `"match_id":101`},
 		{"round with a name", `{"jsonrpc":"2.0","id":4,"method":"notify_round","params":{"message_type":"ROUND_ANNOUNCEMENT","sender":"league_manager:LM01","round_id":"ROUND_1","matches":[]}}`, `ROUND_ANNOUNCEMENT_ACK`},
 		{"result of a match unknown", `{"jsonrpc":"2.0","id":5,"method":"notify_match_result","params":{"message_type":"GAME_OVER","sender":"referee:R1","match_id":"A9","game_result":{"status":"DRAW"}}}`, `GAME_OVER_ACK`},
 		{"flat result", `{"jsonrpc":"2.0","id":6,"method":"notify_match_result","params":{"message_type":"GAME_OVER","sender":"referee:R1","match_id":"A1","result":"WIN","your_choice":"even","opponent_choice":"odd","drawn_number":4}}`, `GAME_OVER_ACK`},

@@ -32,6 +32,9 @@ type leagueState struct {
 	completed bool
 	said      map[string]bool // troubles, by cause and key
 	refused   int             // requests
+	turned    map[string]bool // matches to which the agent has refused an invitation
+	closing   bool            // it is over but for results that are to come
+	unkeyed   map[string]bool // referees of which the manager says that they have no match keys
 	looking   bool            // whether the league is over
 	versions  []*VersionRecord
 	last      string // the version that chose last
@@ -53,7 +56,6 @@ type announcement struct {
 	round    int
 	at       time.Time // when it was made
 	endpoint string    // the referee's
-	unkeyed  bool      // the manager says that the referee has no match keys
 }
 
 // opponentOf returns the player whom another one meets, empty if that is not known.
@@ -66,7 +68,7 @@ func (a announcement) opponentOf(own string) string {
 
 func newLeagueState() *leagueState {
 	return &leagueState{
-		announced: make(map[string]announcement), awaited: make(map[string]bool), referees: make(map[string]bool),
+		announced: make(map[string]announcement), awaited: make(map[string]bool), referees: make(map[string]bool), unkeyed: make(map[string]bool), turned: make(map[string]bool),
 		matches: make(map[string]*match), rounds: make(map[int][]*match), said: make(map[string]bool),
 	}
 }
@@ -140,7 +142,7 @@ func (s *leagueState) announce(m *protocol.RoundAnnouncement, own string, now ti
 		}
 		about := announcement{id: a.MatchID, players: [2]string{a.PlayerAID, a.PlayerBID}, referee: a.RefereeID, endpoint: a.RefereeEndpoint, round: round, at: now}
 		keys, said := a.MatchKeys.Get()
-		about.unkeyed = said && !keys
+		s.unkeyed[a.RefereeID] = said && !keys
 		if a.PlayerAID == own || a.PlayerBID == own {
 			if before, known := s.announced[a.MatchID]; known {
 				about.at = before.at
@@ -284,7 +286,9 @@ func (p *Player) leagueCompleted(ctx context.Context, in *wire.Exchange) (protoc
 	if err == nil {
 		p.keepTable(m.FinalStandings)
 	}
-	p.endLeague(ctx, Completed)
+	if !p.awaitResults() {
+		p.endLeague(ctx, Completed)
+	}
 	return p.member.Ack(in), nil
 }
 

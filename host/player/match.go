@@ -3,9 +3,7 @@ package player
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -144,9 +142,9 @@ func (m *match) refuse(in *wire.Exchange) error {
 	return protocol.Refuse(protocol.CodeInvalidState, in.Type, fmt.Sprintf("match %s is over: its result has come", m.Match))
 }
 
-// roleOf reads a role in any case.
+// roleOf reads a role in any spelling.
 func roleOf(role string) game.Role {
-	switch strings.ToUpper(role) {
+	switch protocol.PlayerOf(role, protocol.PlayerA, protocol.PlayerB) {
 	case protocol.PlayerA:
 		return game.RoleA
 	case protocol.PlayerB:
@@ -291,7 +289,7 @@ func (p *Player) gameError(_ context.Context, in *wire.Exchange) (protocol.Messa
 	}
 	p.cfg.Log.Warn("referee reports an error", "match", in.Header.MatchID, "code", msg.ErrorCode, "name", msg.ErrorName, "detail", msg.Detail)
 	if m := p.find(p.current(), in.Header.MatchID); m != nil && (msg.AffectedPlayer == "" || msg.AffectedPlayer == p.ID() || msg.AffectedPlayer == p.calledIn(m)) {
-		p.noteLoss(p.current(), m, "reports an error")
+		p.noteLoss(p.current(), m, "reports an error", cmp.Or(msg.Detail, msg.ErrorDescription, msg.ErrorName, msg.ErrorCode))
 	}
 	return p.member.Ack(in), nil
 }
@@ -326,14 +324,9 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 		t.Opponent = cmp.Or(dialect.Opponent(msg, p.calledIn(m)), nobody)
 	}
 	p.identify(m, msg, t.Opponent)
-	result, err := dialect.OutcomeFor(msg, p.calledIn(m), t.Opponent)
+	result, err := p.resultOf(m, t, msg)
 	if err != nil {
-		var broken *protocol.Error
-		if errors.As(err, &broken) && p.cfg.Mode == protocol.Strict {
-			return nil, err
-		}
-		p.cfg.Log.Warn("result not readable", "match", m.Match, "error", err)
-		return p.member.Ack(in), nil
+		return nil, err
 	}
 	o := outcome(p.calledIn(m), t, m.answer.Choice, result)
 	p.compare(s, m, t, result)
@@ -348,7 +341,7 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 	}
 	if o.Result == game.TechnicalLoss {
 		if m.answer.Fault == game.NoFault {
-			p.noteLoss(s, m, "counts a technical loss")
+			p.noteLoss(s, m, "counts a technical loss", result.Reason)
 		}
 	} else {
 		p.noteCounted(m)
@@ -368,21 +361,44 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 	if p.member.Journal != nil {
 		s.ended = append(s.ended, o)
 	}
-	due := s.historyDue()
+	due, over := s.historyDue(), s.closing && !s.owed()
 	p.mu.Unlock()
 	if due {
 		p.writeHistory(s)
 	}
 	p.emit(endedEvent(m, t, &o, verdict))
 	p.lookForEnd(s)
+	if over {
+		p.endLeague(p.life, Completed)
+	}
 	return p.ackOver(in, m), nil
+}
+
+// resultOf reads the result of a match. One that contradicts itself a tolerant agent takes
+// as far as its choices and its number show it.
+func (p *Player) resultOf(m *match, t strategies.Turn, msg *protocol.GameOver) (dialect.Outcome, error) {
+	own := p.calledIn(m)
+	result, err := dialect.OutcomeFor(msg, own, p.cfg.Name, t.Opponent, t.Role)
+	if err == nil || p.cfg.Mode == protocol.Strict {
+		return result, err
+	}
+	p.cfg.Log.Info("result contradicts itself", "match", m.Match, "error", err)
+	winner, known := result.ByFacts(own, t.Opponent)
+	result.Status, result.Winner = "", winner
+	switch {
+	case known && winner == "":
+		result.Status = protocol.StatusDraw
+	case known:
+		result.Status = protocol.StatusWin
+	}
+	return result, nil
 }
 
 // endedEvent is the event of a match that has ended, with the verdict on its draw.
 func endedEvent(m *match, t strategies.Turn, o *strategies.Outcome, verdict string) Event {
 	e := Event{Kind: Ended, Match: m.Match, Round: t.Round, Opponent: t.Opponent, Result: o.Result.String(), Points: o.Points, Draw: verdict}
 	if o.Drew {
-		e.Number = o.Number
+		e.Number = &o.Number
 	}
 	if o.OpponentChoice != game.NoParity {
 		e.Other = o.OpponentChoice.String()

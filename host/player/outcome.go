@@ -46,7 +46,7 @@ func outcome(own string, t strategies.Turn, chosen game.Parity, r dialect.Outcom
 		Match: t.Match, MatchID: t.MatchID, Round: t.Round, Opponent: t.Opponent, Role: t.Role,
 		Choice: parity(r.Choices[own]), OpponentChoice: parity(r.Choices[t.Opponent]),
 	}
-	if r.Choices == nil {
+	if r.Choices == nil || len(r.Choices) > 0 && o.Choice == o.OpponentChoice && o.Choice == game.NoParity {
 		o.Choice = chosen
 	}
 	o.Number, o.Drew = r.Drawn.Get()

@@ -152,7 +152,7 @@ func New(cfg Config) (*Player, error) {
 		return nil, errors.Join(err, p.member.Journal.Close())
 	}
 	p.dispatcher = member.NewDispatcher(p.authenticate, p.handlers())
-	p.dispatcher.Refusing = p.refusing
+	p.dispatcher.Refusing, p.dispatcher.ServerRefused = p.refusing, p.unread
 	if cfg.Mode == protocol.Tolerant {
 		p.dispatcher.AcknowledgeUnknown = true
 		p.dispatcher.Default = func(context.Context, *wire.Exchange) (protocol.Message, error) { return nil, nil }
@@ -276,7 +276,7 @@ type Event struct {
 	Cause    string              `json:"cause,omitempty"` // of Trouble
 	Advice   string              `json:"advice,omitempty"`
 	Result   string              `json:"result,omitempty"`
-	Number   int                 `json:"drawn_number,omitempty"`    // 0 where none was drawn, or it is unknown
+	Number   *int                `json:"drawn_number,omitempty"`    // nil where none was drawn, or it is unknown
 	Other    string              `json:"opponent_choice,omitempty"` // empty where it is unknown
 	Draw     string              `json:"draw,omitempty"`            // "verified" or "broken", of a number that the referee committed to
 	Points   int                 `json:"points,omitempty"`

@@ -202,7 +202,10 @@ func (p *Player) history(s *leagueState) []record {
 	for _, o := range s.ended {
 		line := record{
 			MatchID: o.MatchID, Round: o.Round, OpponentID: o.Opponent, Choice: o.Choice.String(),
-			OpponentChoice: o.OpponentChoice.String(), Result: o.Result.String(), Points: o.Points,
+			OpponentChoice: o.OpponentChoice.String(), Result: o.Result.String(),
+		}
+		if points := o.Points; o.Result != game.NoResult || points != 0 {
+			line.Points = &points
 		}
 		if m := s.matches[o.MatchID]; m != nil {
 			line.Version = m.version
@@ -225,6 +228,6 @@ type record struct {
 	OpponentChoice string `json:"opponent_choice,omitempty"`
 	Number         *int   `json:"drawn_number"`
 	Result         string `json:"result"`
-	Points         int    `json:"points"`
+	Points         *int   `json:"points"`
 	Version        string `json:"version,omitempty"` // fingerprint of the code that chose
 }

@@ -1,6 +1,7 @@
 package player
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,13 +77,16 @@ func (p *Player) refereeOf(in *wire.Exchange) (role protocol.Role, id string) {
 	return protocol.RoleReferee, id
 }
 
-// unkeyed reports whether the manager has said that a match is conducted by
-// this referee, which signs without a match key.
+// unkeyed reports whether the manager has said that this referee, which conducts the
+// match as far as it has said, signs without match keys.
 func (p *Player) unkeyed(matchID, referee string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	a := p.league.announced[matchID]
-	return a.unkeyed && (referee == "" || a.referee == referee)
+	a, known := p.league.announced[matchID]
+	if known && referee != "" && a.referee != referee {
+		return false
+	}
+	return p.league.unkeyed[cmp.Or(referee, a.referee)]
 }
 
 // signatureOf returns what the referee of a match signs with, and its id.

@@ -32,6 +32,20 @@ func TestLeague(t *testing.T) {
 	r.wants("start", "choose R1M1", "observe R1M1", "close")
 }
 
+// TestResultsAfterTheEnd: some results come after the message that the league is over.
+func TestResultsAfterTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := running(t, func(r *rig) { r.cfg.Mode, r.cfg.League, r.cfg.Once = protocol.Tolerant, nil, true })
+		r.plays("R1M1")
+		must[*protocol.Ack](r, r.leagueCompleted())
+		must[*protocol.Ack](r, r.over("R1M1"))
+		if e := r.until(player.Completed); e.Standing.Wins != 1 {
+			t.Errorf("ended with %+v", e)
+		}
+		r.finish()
+	})
+}
+
 // TestSurvey has the manager tell the strategy's player who plays and when, but
 // only once it has the acknowledgement of its announcement.
 func TestSurvey(t *testing.T) {

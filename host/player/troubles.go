@@ -113,7 +113,7 @@ func (p *Player) uninvited(s *leagueState, why string, due func(announcement) bo
 	var all []announcement
 	p.mu.Lock()
 	for id := range s.awaited {
-		if a := s.announced[id]; due(a) {
+		if a := s.announced[id]; due(a) && !s.turned[id] {
 			all = append(all, a)
 			delete(s.awaited, id)
 		}
@@ -215,9 +215,11 @@ func (p *Player) refusing(_ context.Context, in *wire.Exchange, why *protocol.Er
 	if p.cfg.League != nil || unread || leaving {
 		return why
 	}
+	p.spoken.Store(true)
 	s := p.current()
 	p.mu.Lock()
 	s.refused++
+	s.turned[in.Header.MatchID] = true
 	flood := s.refused > maxRefused
 	p.mu.Unlock()
 	if flood {
@@ -235,6 +237,15 @@ func (p *Player) refusing(_ context.Context, in *wire.Exchange, why *protocol.Er
 	}
 	p.trouble(s, what+string(why.Code), e)
 	return why
+}
+
+// unread reports a body that the server has refused before anybody has read it.
+func (p *Player) unread(rpc *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc.Error {
+	switch r.Reason {
+	case jsonrpc.ReasonBadJSON, jsonrpc.ReasonBatch, jsonrpc.ReasonBadShape, jsonrpc.ReasonTooLarge, jsonrpc.ReasonMediaType:
+		p.refusing(p.life, &wire.Exchange{RPC: rpc, Request: &dialect.Request{}}, &protocol.Error{Detail: r.Detail})
+	}
+	return nil
 }
 
 // noteTable reports that the standings count matches of an agent that nobody has invited to any.
@@ -276,12 +287,15 @@ func otherName(listed, own, id string) bool {
 
 // noteLoss reports what a referee says of a match that the agent has answered: a technical loss or
 // an error. It names the likely cause, and has the referee answered in another form.
-func (p *Player) noteLoss(s *leagueState, m *match, says string) {
+func (p *Player) noteLoss(s *leagueState, m *match, says, why string) {
 	changed := p.noteMissed(m)
 	p.mu.Lock()
 	answered, joined, took, who, form := m.answered, m.joins > 0, m.took, m.speaker, m.form
 	e := Event{Cause: CauseUnread, Match: m.Match, Round: m.Round, Opponent: m.Opponent, Referee: who}
 	p.mu.Unlock()
+	if why != "" {
+		says += fmt.Sprintf(" (%s)", dialect.Clip(why, dialect.MaxWords))
+	}
 	switch {
 	case !answered && !joined:
 		return
@@ -289,9 +303,9 @@ func (p *Player) noteLoss(s *leagueState, m *match, says string) {
 		e.Cause, e.Error = CauseLate, fmt.Sprintf("%s %s; the answer took %v", who, says, took.Round(time.Millisecond))
 		e.Advice = "use a faster strategy: some referees wait 5 s for a choice"
 	case answered:
-		e.Error = who + " " + says + ", although it was given a choice: it has not read it"
+		e.Error = who + " " + says + ", although it was given a choice: perhaps it has not read it"
 	default:
-		e.Error = who + " " + says + ", although the player has joined: it has not read that"
+		e.Error = who + " " + says + ", although the player has joined: perhaps it has not read that"
 	}
 	if e.Cause == CauseUnread {
 		e.Advice = p.formAdvice(who, form, changed)

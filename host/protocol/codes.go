@@ -195,7 +195,8 @@ func FindCode(code Code, rpc int, names ...string) Code {
 	}
 	found := codeOfNumbers(code, rpc)
 	for _, name := range names {
-		if found != "" && isName(name) && name != string(code) && !related(name, found.Name()) {
+		byNumber := rpc > 0 && code.info().code == "" && name != ""
+		if found != "" && (byNumber || isName(name)) && name != string(code) && !related(name, found.known()) {
 			found = "" // a number of its own
 		}
 	}
@@ -234,6 +235,17 @@ func codeOfNumbers(code Code, rpc int) Code {
 		}
 	}
 	return ""
+}
+
+// known is what the protocol calls an error: its name, and the texts of its numbers.
+func (c Code) known() string {
+	text := c.Name()
+	for _, n := range numberedTable {
+		if n.code == c {
+			text += " " + n.text
+		}
+	}
+	return text
 }
 
 // related reports whether two names of errors have a word in common that says what they are about.

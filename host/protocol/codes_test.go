@@ -112,6 +112,7 @@ func TestFindCode(t *testing.T) {
 		{"", 0, "", ""},
 		{"E777", 777, "NO_SUCH_ERROR", ""},
 		{"", 4002, "Invalid method: register_player", CodeUnknownMessageType},
+		{"", 7, "params must be an array", ""},
 		{"", 4002, "No such player", CodePlayerNotRegistered},
 		{"E018", 0, "REGISTRATION_CLOSED", ""},
 		{"E012", 4001, "BAD_TOKEN", CodeTokenInvalid},

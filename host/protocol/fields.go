@@ -43,9 +43,9 @@ var fieldKinds = [...]struct {
 	loose  string        // the kinds of those that may be meant for it in messages of others
 	filled bool          // a string with at least one character
 }{
-	kindText: {'"', `"`, true}, kindProse: {'"', `"`, false}, kindID: {'"', `"0`, true}, kindTime: {'"', `"`, true},
+	kindText: {'"', `"`, true}, kindProse: {'"', `"`, false}, kindID: {'"', `"0{`, true}, kindTime: {'"', `"`, true},
 	kindSender: {'"', `"`, true}, kindVersion: {'"', `"`, true}, kindInteger: {'0', `"0`, false}, kindBool: {0, "tf", false},
-	kindRound: {0, `"0`, false}, kindObject: {'{', "{", false}, kindOpen: {'{', "{", false}, kindList: {'[', `["`, false}, kindDict: {'{', "{", false},
+	kindRound: {0, `"0`, false}, kindObject: {'{', "{", false}, kindOpen: {'{', "{", false}, kindList: {'[', `["`, false}, kindDict: {'{', "{[", false},
 }
 
 // A field is one line of a message's table: the type of a member and when it is

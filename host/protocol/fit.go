@@ -64,12 +64,12 @@ var profiles = map[Type]profile{
 // kinds are the words at the end of types that ask for something.
 var kinds = []string{"request", "call"}
 
-// mostNeighbours bounds the types that are derived from one.
-const mostNeighbours = 2
+// mostReplaced bounds the types that are derived from one by other words.
+const mostReplaced = 1
 
 // Neighbours returns the names by which programs may know a type of message instead of
 // its own, the likeliest first: one word of it replaced by another that says the same, as
-// PLAYER_REGISTER_REQUEST beside LEAGUE_REGISTER_REQUEST.
+// PLAYER_REGISTER_REQUEST beside LEAGUE_REGISTER_REQUEST, and its method in upper case.
 func Neighbours(t Type) []Type {
 	p := profiles[t]
 	groups := append(append([][]string{p.plus}, p.all...), kinds)
@@ -81,7 +81,7 @@ func Neighbours(t Type) []Type {
 				continue
 			}
 			for _, other := range group {
-				if slices.Contains(words, other) || strings.TrimSuffix(other, "s") == w || len(near) == mostNeighbours {
+				if slices.Contains(words, other) || strings.TrimSuffix(other, "s") == w || len(near) == mostReplaced {
 					continue
 				}
 				replaced := slices.Clone(words)
@@ -90,7 +90,8 @@ func Neighbours(t Type) []Type {
 			}
 		}
 	}
-	return near
+	about, _ := Describe(t)
+	return append(near, Type(strings.ToUpper(about.Method)))
 }
 
 // otherMethods are names under which programs take messages, besides those of the

@@ -44,10 +44,10 @@ var namings = []naming{
 	{field: "referee_meta", others: []string{"meta", "metadata", "referee", "agent", "referee_info", "agent_info", "agent_meta", "info"}},
 	{
 		field: "player_id", others: []string{"agent_id", "assigned_id", "assigned_player_id", "to_player", "recipient_id"},
-		inner: []string{"id", "requested_id", "desired_id", "preferred_id"},
+		inner: []string{"id", "player", "requested_id", "desired_id", "preferred_id"},
 	},
 	{field: "referee_id", others: []string{"agent_id", "assigned_id"}, inner: []string{"id", "requested_id", "desired_id", "preferred_id"}},
-	{field: "message_type", others: []string{"type", "msg_type", "action", "event"}},
+	{field: "message_type", others: []string{"type", "msg_type", "action", "event", "kind", "command"}},
 	{field: "sender", others: []string{"from", "from_agent", "sender_id"}},
 	{field: "timestamp", others: []string{"time", "sent_at", "created_at"}},
 	{field: "conversation_id", others: []string{"conversation", "correlation_id", "conv_id"}},
@@ -69,18 +69,19 @@ var namings = []naming{
 	{field: "game_type"},
 	{field: "accept", others: []string{"accepted", "joined"}},
 	{field: "parity_choice", others: []string{"choice"}},
-	{field: "game_result", others: []string{"result"}},
+	{field: "game_result", others: []string{"result", "match_result"}},
 	{field: "drawn_number", others: []string{"number", "random_number"}},
 	{field: "points_earned", others: []string{"points", "score"}},
 	{field: "your_choice", others: []string{"my_choice", "player_choice"}},
 	{field: "opponent_choice", others: []string{"other_choice"}},
-	{field: "result", others: []string{"outcome"}},
+	{field: "result", others: []string{"outcome", "match_result", "game_result"}},
+	{field: "status", others: []string{"outcome"}},
 	{field: "winner", others: []string{"winner_id", "winner_player_id"}},
 	{field: "winner_player_id", others: []string{"winner", "winner_id"}},
 	{field: "score", others: []string{"scores", "points"}},
-	{field: "choices", others: []string{"player_choices"}},
-	{field: "player_A_id", others: []string{"player1_id", "player_1_id", "player_A", "player_a", "player1"}},
-	{field: "player_B_id", others: []string{"player2_id", "player_2_id", "player_B", "player_b", "player2"}},
+	{field: "choices", others: []string{"player_choices"}, words: []string{"choices", "moves", "picks"}},
+	{field: "player_A_id", others: []string{"player1_id", "player_1_id", "player_A", "player_a", "player1"}, inner: []string{"home", "a"}},
+	{field: "player_B_id", others: []string{"player2_id", "player_2_id", "player_B", "player_b", "player2"}, inner: []string{"away", "b"}},
 	{field: "player_A_endpoint", others: []string{"player1_endpoint", "player_1_endpoint", "endpoint_a"}},
 	{field: "player_B_endpoint", others: []string{"player2_endpoint", "player_2_endpoint", "endpoint_b"}},
 }
@@ -187,10 +188,55 @@ func Collect(t Type, place string, from rawjson.Object) rawjson.Object {
 			continue
 		case f.kind == kindList && m.Value.Kind() == '"':
 			m.Value = slices.Concat(jsontext.Value{'['}, m.Value, jsontext.Value{']'})
+		case f.kind == kindDict && m.Value.Kind() == '[':
+			m.Value = f.byPlayer(m.Value)
+		case f.kind == kindInteger && m.Value.Kind() == '"':
+			if number := jsontext.Value(rawjson.Unquote(m.Value)); number.IsValid() && rawjson.PlainInteger(number) {
+				m.Value = number
+			}
+		case f.kind == kindID && m.Value.Kind() == '{':
+			m, _ = FindInner(rawjson.Split(m.Value), "player_id", `"0`)
+		}
+		if f.kind == kindID && m.Value.Kind() == '0' {
+			m.Value = rawjson.Quote(string(m.Value))
 		}
 		out = append(out, rawjson.Member{Name: f.name, Value: m.Value})
 	}
 	return out
+}
+
+// byPlayer returns a list of what is said of players as an object by their ids.
+func (f *field) byPlayer(list jsontext.Value) jsontext.Value {
+	var by rawjson.Object
+	for _, e := range rawjson.Elements(list) {
+		of := rawjson.Split(e)
+		id, _ := FindInner(of, "player_id", `"0`)
+		for _, m := range of {
+			if m.Name != id.Name && is(m.Value, fieldKinds[f.elem.kind].loose) && id.Value != nil {
+				by = by.Set(string(rawjson.Text(id.Value)), m.Value)
+			}
+		}
+	}
+	return by.Encode()
+}
+
+// PlayerOf returns which of the players of a match a name stands for that may be a role:
+// a, who is PLAYER_A, or b. It returns any other name as it is, without the title of a sender.
+func PlayerOf(name, a, b string) string {
+	if role, id, err := ParseSender(name); err == nil && role == RolePlayer {
+		return id
+	}
+	is := func(field string) bool {
+		n := names()[field]
+		return slices.Contains(slices.Concat(n.others, n.inner), plainName(name))
+	}
+	switch {
+	case a != "" && is("player_A_id"):
+		return a
+	case b != "" && is("player_B_id"):
+		return b
+	}
+	return name
 }
 
 func find(doc rawjson.Object, all []string, kinds string) (rawjson.Member, bool) {
@@ -255,7 +301,7 @@ func (n *naming) suggested(words []string) bool {
 }
 
 // holders are the names of members that hold the message itself.
-var holders = []string{"message", "request", "payload", "envelope", "params", "data", "body", "msg", "registration", "arguments", "input"}
+var holders = []string{"message", "request", "payload", "envelope", "header", "params", "data", "body", "msg", "registration", "arguments", "input"}
 
 // HoldsMessage reports whether a member of that name holds a whole message.
 func HoldsMessage(name string) bool { return slices.Contains(holders, plainName(name)) }

@@ -155,6 +155,19 @@ func Forbidden(finding string, names []string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return !contains(after, []string{name}) })
 }
 
+// ParityWord returns the only parity that stands as a word in the prose of a program, "" for both or none.
+func ParityWord(text string) string {
+	text = strings.ToLower(text)
+	even, odd := contains(text, []string{string(Even)}), contains(text, []string{string(Odd)})
+	switch {
+	case even && !odd:
+		return string(Even)
+	case odd && !even:
+		return string(Odd)
+	}
+	return ""
+}
+
 var explaining = []string{"detail", "message", "reason", "error_description", "error", "errors", "msg", "content", "text"}
 
 // Explanation returns the words of a refusal, "" without any: of the first member that

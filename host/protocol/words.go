@@ -16,7 +16,7 @@ type Meaning []string
 var (
 	Joining   = Meaning{StatusAccepted, "ACCEPT", "ACK", "RECEIVED", "JOINED", "JOIN", "READY", "CONFIRMED", "YES", "TRUE", "1"} // a player takes part in a match
 	Declining = Meaning{StatusRejected, "REJECT", "DECLINED", "DECLINE", "REFUSED", "NO", "FALSE", "0"}                          // or does not
-	Enrolling = Meaning{StatusAccepted, "REGISTERED", "OK", "SUCCESS", "ACK", StatusAcknowledged, "ACCEPT", "JOINED", "CONFIRMED"}
+	Enrolling = Meaning{StatusAccepted, "REGISTERED", "OK", "SUCCESS", "ACK", StatusAcknowledged, "ACCEPT", "JOINED", "CONFIRMED", "PENDING"}
 	Rejecting = Meaning{StatusRejected, "ERROR", "FAILED", "FAILURE", "DENIED", "REFUSED", "DECLINED"} // a registration
 	Receiving = Meaning{StatusAcknowledged, "ACK", "OK", "RECEIVED", "SUCCESS", StatusAccepted, "PENDING", "QUEUED", "PROCESSING", "RECORDED", "REGISTERED"}
 	Failing   = Meaning{"ERROR*", "FAIL*", "UNKNOWN*", "UNSUPPORTED*", "UNRECOGNI*", "INVALID*", "UNAUTHORIZED*", "NOT_FOUND*", "NOT FOUND*", "NOT_IMPLEMENTED*"}
@@ -36,6 +36,15 @@ func Means(m Meaning, word string) bool {
 		beginning, more := strings.CutSuffix(w, "*")
 		return word == w || more && strings.HasPrefix(word, beginning)
 	})
+}
+
+// WinnerIn returns whom a status such as PLAYER_A_WINS names as the winner.
+func WinnerIn(status string) (name string, named bool) {
+	at := strings.LastIndexAny(status, "_- ")
+	if at < 1 || !Means(Winning, strings.TrimSuffix(strings.ToUpper(status[at+1:]), "S")) {
+		return "", false
+	}
+	return status[:at], true
 }
 
 // Affirms reports what an object says by members such as "success": true or false, and

@@ -112,6 +112,14 @@ func Split(raw []byte) Object {
 	return doc
 }
 
+// Batch returns the elements of untrusted text that is a JSON array, nil for any other text.
+func Batch(raw jsontext.Value) []jsontext.Value {
+	if raw.Kind() != '[' || !raw.IsValid() {
+		return nil
+	}
+	return Elements(raw)
+}
+
 // Elements returns the elements of a well-formed JSON array.
 func Elements(raw []byte) []jsontext.Value {
 	var elements []jsontext.Value

@@ -117,9 +117,11 @@ func Played(e player.Event) (text string) {
 		if e.Other != "" {
 			text += ", who chose " + e.Other
 		}
-		text += ": " + points(e.Points)
-		if e.Number != 0 {
-			text += fmt.Sprintf("; the number was %d", e.Number) + map[string]string{player.DrawVerified: ", verified", player.DrawBroken: ", NOT verified"}[e.Draw]
+		if e.Result != "" || e.Points != 0 {
+			text += ": " + points(e.Points)
+		}
+		if e.Number != nil {
+			text += fmt.Sprintf("; the number was %d", *e.Number) + map[string]string{player.DrawVerified: ", verified", player.DrawBroken: ", NOT verified"}[e.Draw]
 		}
 	case player.Trouble:
 		text = troubleText(e) + "; " + e.Advice
@@ -142,8 +144,11 @@ func endText(e player.Event) string {
 	e, unseen := complete(e)
 	s := e.Standing
 	text := why + ": " + words.Plain.Record(int64(s.Played), int64(s.Wins), int64(s.Draws), int64(s.Losses), int64(s.Points))
+	if unsaid := s.Played - s.Wins - s.Draws - s.Losses; unsaid > 0 {
+		text += fmt.Sprintf(" (nobody said how %s ended)", words.Plain.Plural(int64(unsaid), "match"))
+	}
 	if unseen > 0 {
-		text += fmt.Sprintf(" (%s of them before this process started, or without it)", words.Plain.Count(int64(unseen)))
+		text += fmt.Sprintf(" (of %s of them this process has seen no result)", words.Plain.Count(int64(unseen)))
 	}
 	if e.Place > 0 {
 		text += fmt.Sprintf(", place %d of %d", e.Place, len(e.Table))
@@ -158,8 +163,11 @@ func complete(e player.Event) (_ player.Event, unseen int) {
 	for _, row := range e.Table {
 		played, known := row.Played.Get()
 		if s := &e.Standing; row.PlayerID == e.Player && known && played > s.Played {
-			unseen = played - s.Played
-			s.Played, s.Wins, s.Draws, s.Losses, s.Points = played, row.Wins.Value(), row.Draws.Value(), row.Losses.Value(), row.Points
+			if wins, given := row.Wins.Get(); given {
+				unseen = played - s.Played
+				s.Wins, s.Draws, s.Losses = wins, row.Draws.Value(), row.Losses.Value()
+			}
+			s.Played, s.Points = played, row.Points
 		}
 	}
 	return e, unseen

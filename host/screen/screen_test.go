@@ -142,12 +142,13 @@ func TestEndAfterACrash(t *testing.T) {
 		table []protocol.Standing
 		want  string
 	}{
-		"no table":        {nil, "2 matches: 1 won, 0 tied, 1 lost, 3 points"},
-		"another's row":   {[]protocol.Standing{row("P02", protocol.Some(4))}, "2 matches: 1 won, 0 tied, 1 lost, 3 points"},
-		"without matches": {[]protocol.Standing{row("P01", protocol.Opt[int]{})}, "2 matches: 1 won, 0 tied, 1 lost, 3 points"},
-		"late table":      {[]protocol.Standing{row("P01", protocol.Some(1))}, "2 matches: 1 won, 0 tied, 1 lost, 3 points"},
+		"no table":          {nil, "2 matches: 1 won, 0 tied, 1 lost, 3 points"},
+		"another's row":     {[]protocol.Standing{row("P02", protocol.Some(4))}, "2 matches: 1 won, 0 tied, 1 lost, 3 points"},
+		"without matches":   {[]protocol.Standing{row("P01", protocol.Opt[int]{})}, "2 matches: 1 won, 0 tied, 1 lost, 3 points"},
+		"late table":        {[]protocol.Standing{row("P01", protocol.Some(1))}, "2 matches: 1 won, 0 tied, 1 lost, 3 points"},
+		"a table of points": {[]protocol.Standing{{PlayerID: "P01", Played: protocol.Some(3), Points: 6}}, "3 matches: 1 won, 0 tied, 1 lost, 6 points (nobody said how 1 match ended)"},
 		"after a crash": {[]protocol.Standing{row("P01", protocol.Some(4))}, "4 matches: 2 won, 1 tied, 1 lost, 7 points " +
-			"(2 of them before this process started, or without it)"},
+			"(of 2 of them this process has seen no result)"},
 	} {
 		end := player.Event{Kind: player.Completed, Player: "P01", Table: tt.table}
 		end.Standing.Add(game.Win, 3)

@@ -167,6 +167,8 @@ func whoWasRefused(e manager.Event) string {
 		who = "player"
 	case protocol.TypeRefereeRegisterRequest:
 		who = "referee"
+	case "": // nobody has read it
+		return "a request"
 	default:
 		return fmt.Sprintf("%s of %q", e.Message, e.Agent)
 	}

@@ -193,6 +193,9 @@ func ReadRequest(body []byte) *Exchange {
 	if req == nil {
 		return x
 	}
+	if x.Invalid != nil && req.Type == "" && req.Infer(protocol.Types()) { // as the agents have read it
+		x.Invalid = nil
+	}
 	x.Method, x.Type, x.Sender, x.Match = req.Method, req.Type, req.Header.Sender, req.Header.MatchID
 	x.Assignment = req.IsAssignment()
 	if req.Dialect != nil {

@@ -462,7 +462,14 @@ func (c *Conversation) learnWords(ctx context.Context, a *Attempt, t protocol.Ty
 		}
 		c.prefer(Names, forms...)
 	}
-	for _, name := range slices.Backward(protocol.NamesIn(text, t)) {
+	hints := text
+	if refusal := refusalOf(a.Err); refusal != nil {
+		hints += " " + string(refusal.Data)
+	}
+	for _, name := range slices.Backward(protocol.NamesIn(hints, t)) {
+		if name == strings.ToUpper(name) && name != string(t) && f.Type == "" && f.Input == nil && !f.Plain() && c.once(Mentioned, d.Without(dialect.TraitNumericIDs).Name+name) {
+			c.prefer(Mentioned, f.as(t, protocol.Type(name))) // it is a type
+		}
 		// What repeats a name that was sent is no new one.
 		echo := slices.ContainsFunc(append(d.MethodsOf(t), c.named...), func(sent string) bool { return strings.Contains(name, sent) })
 		if echo || len(c.named) >= mostNamed {

@@ -84,7 +84,7 @@ func (d *Dispatcher) open(x *Exchange) error {
 		d.Received()
 	}
 	x.Request, x.unopened = d.Codec.Open(x.RPC)
-	if d.AcknowledgeUnknown && x.unopened != nil && x.Type == "" {
+	if d.Codec.Mode() == protocol.Tolerant && x.unopened != nil && x.Type == "" {
 		if _, types := d.Takes(); x.Infer(slices.Sorted(slices.Values(types))) {
 			x.unopened = nil
 		}

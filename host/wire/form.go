@@ -189,9 +189,13 @@ func (f Form) narrower(m protocol.Message, err error) (Form, bool) {
 	if failed != nil {
 		return f, false
 	}
+	sent, failed := f.fields(m, whole)
+	if failed != nil {
+		return f, false
+	}
 	drop := slices.Clone(f.Drop)
 	for finding := range strings.SplitSeq(text, ";") {
-		drop = append(drop, protocol.Forbidden(finding, namesIn(whole, nil))...)
+		drop = append(drop, protocol.Forbidden(finding, namesIn(sent, namesIn(whole, nil)))...)
 	}
 	slices.Sort(drop)
 	drop = slices.Compact(drop)

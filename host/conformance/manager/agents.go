@@ -176,7 +176,7 @@ func (p *peers) applied(a *member, answer *kit.Answer) {
 	defer p.Unlock()
 	defer p.Notify()
 	a.answers = append(a.answers, answer)
-	granted, yes := dialect.FindAcceptance(answer.Body)
+	granted, yes := dialect.FindAcceptance(answer.Body, answer.Status)
 	if !yes || answer.Refused {
 		return
 	}

@@ -36,7 +36,7 @@ func playLeague(t T) {
 	switch {
 	case l.stopped != "":
 		return
-	case t.conducts():
+	case t.conducts(), known > 0 && assigned == 0:
 		t.addOthers()
 		if known < t.pairs() {
 			l.stopped = fmt.Sprintf("of %s of players, the manager's own referee invited %d", kit.Count(t.pairs(), "pair", "pairs"), known)
@@ -344,7 +344,7 @@ func (p *peers) Play(*kit.T) kit.Play {
 	refused := slices.ContainsFunc(p.players(), func(a *member) bool { return a.failed != nil })
 	switch {
 	case p.playing == nil && !refused:
-		return kit.NotTried("the checks that were chosen need no league")
+		return kit.NotTried("no league was begun: the checks that were chosen need none, or what they need has failed")
 	case l.stopped == "":
 		return kit.Played
 	case len(l.rounds) == 0 && !refused:

@@ -123,7 +123,7 @@ func (p *peers) applyFaultily() *kit.Answer {
 // enrolled reports whether an answer grants a registration. A manager that lists its
 // players tells whether it has.
 func (t T) enrolled(answer *kit.Answer) bool {
-	found, yes := dialect.FindAcceptance(answer.Body)
+	found, yes := dialect.FindAcceptance(answer.Body, answer.Status)
 	if !yes || answer.Refused || found.ID == "" {
 		return false
 	}

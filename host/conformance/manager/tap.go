@@ -90,7 +90,7 @@ func (p *peers) record(m *message) {
 	m.n += count(p.messages, func(other *message) bool { return other.to == m.to && other.typ == m.typ && other.round == m.round })
 	p.messages = append(p.messages, m)
 	if m.typ == protocol.TypeGameInvitation || m.typ == protocol.TypeChooseParityCall { // by another referee
-		id := m.fields.Text("match_id")
+		id := m.Match
 		switch known := p.match(id); {
 		case id == "":
 		case known == nil:

@@ -145,7 +145,7 @@ func (t T) all(matches []match, do func(t T, m match)) {
 func attacks() []kit.Attack {
 	return append(kit.Attacks("notify_match_result"),
 		kit.Attack{Name: "match", Edit: kit.Delete("match_id")},
-		kit.Attack{Name: "wrongtype", Edit: kit.Set("match_id", 7)},
+		kit.Attack{Name: "wrongtype", Edit: kit.Set("match_id", []int{7})},
 		kit.Attack{Name: "path", Edit: kit.Set("match_id", "../../R1M1")},
 		kit.Attack{Name: "game", Edit: kit.Set("game_type", "chess")},
 	)

@@ -126,7 +126,7 @@ func typeTests() map[string]func(T) {
 			return func(t T) {
 				for _, s := range find(t) {
 					t.show(s)
-					look(t, t.matchOf(s.fields.Text("match_id")), s)
+					look(t, t.matchOf(s.Match), s)
 				}
 			}
 		}

@@ -46,6 +46,7 @@ type peers struct {
 	scenarios      map[string]*match
 	lastReceived   time.Time
 	notJSON        []*sent                    // with another Content-Type
+	asks           bool                       // it has sent queries
 	assigned       atomic.Pointer[assignment] // once it was found out
 	abandons       atomic.Bool                // it has left a match unfinished
 }
@@ -97,11 +98,12 @@ func (p *peers) answer(who int, in *trace.Exchange, header http.Header) kit.Resp
 	case who == toManager && in.Type == protocol.TypeRefereeRegisterRequest:
 		return p.Register(in)
 	case who == toManager && in.Type != protocol.TypeMatchResultReport:
+		p.Do(func() { p.asks = p.asks || in.Type == protocol.TypeLeagueQuery })
 		return kit.Respond(in.Raw, nil)
 	}
 	var ours jsonrpc.Handler
 	p.Lock()
-	m := p.matches[s.fields.Text("match_id")]
+	m := p.matches[in.Match]
 	if m != nil {
 		if who != toManager {
 			ours = m.ours[who]
@@ -324,6 +326,8 @@ func (p *peers) Play(own *kit.T) kit.Play {
 	switch way := t.assignment(); {
 	case !way.plays && !p.Registered():
 		return kit.NotTried("the referee is not registered with this manager")
+	case !way.plays && p.asks:
+		return kit.NotTried("it asks the manager for its matches, and this suite only assigns them")
 	case !way.plays:
 		return kit.CouldNot("it begins no match that it is assigned")
 	}

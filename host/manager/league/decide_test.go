@@ -219,7 +219,7 @@ func reportedAs(t *testing.T, mode protocol.Mode, draw game.Draw, round int, res
 		t.Fatal(err)
 	}
 	m := s.Results()[0]
-	said := fmt.Sprint(m.Status(), " ", m.Points, " ", m.Choices)
+	said := fmt.Sprint(m.Status(), " ", m.Points, " ", m.Choices, " ", m.Number)
 	for _, flaw := range flaws {
 		if flaw != nil {
 			said += " but " + flaw.Detail
@@ -251,7 +251,7 @@ func TestWhatReportsSay(t *testing.T) {
 		"points for a third":            {`{"winner":"P01","score":{"P01":3,"P02":0,"P03":0},"details":{` + played + `}}`, "E046", "WIN [3 0] but other players"},
 		"points for a stranger":         {`{"winner":"P01","score":{"P01":3,"P03":0},"details":{` + played + `}}`, "E046", "WIN [3 0] but points"},
 		"the wrong parity":              {`{"winner":"P01","details":{` + played + `,"number_parity":"odd"}}`, "E046", "WIN [3 0] but 8 is even"},
-		"a number that cannot be drawn": {`{"winner":"P01","details":{"drawn_number":98,"choices":{"P01":"even","P02":"odd"}}}`, "E046", "WIN [3 0] [even odd] but 98"},
+		"a number that cannot be drawn": {`{"winner":"P01","details":{"drawn_number":98,"choices":{"P01":"even","P02":"odd"}}}`, "E046", "WIN [3 0] [even odd] 98 but 98"},
 		"a choice that is missing":      {`{"winner":"P01","details":{"drawn_number":8,"choices":{"P01":"even"},"status":"WIN"}}`, "E046", "WIN [3 0] [even ]"},
 		"a choice of a stranger":        {`{"winner":"P01","details":{"drawn_number":8,"choices":{"P01":"even","P02":"odd","P03":"odd"}}}`, "E046", "WIN [3 0] but somebody"},
 		"the winner at fault":           {`{"winner":"P01","details":{` + played + `,"status":"TECHNICAL_LOSS","technical_loss_player_ids":["P01"]}}`, "E046", "TECHNICAL_LOSS [3 0] but"},

@@ -86,13 +86,16 @@ func (s *State) readReport(msg *protocol.MatchResultReport, ids [2]string) (o ou
 	word := wordOf(msg, ids)
 	// Other leagues draw other numbers, and count other points: it may still be right
 	// about who won by which choices.
-	choices, details := *word, *word.Result.Details
+	facts, choices, details := *word, *word, *word.Result.Details
 	if d := msg.Result.Details; d != nil {
 		details.Choices, details.TechnicalLossPlayerIDs = d.Choices, d.TechnicalLossPlayerIDs
+		all := details
+		all.DrawnNumber = d.DrawnNumber
+		facts.Result.Details = &all
 	}
 	choices.Result.Details = &details
-	for _, less := range []*protocol.MatchResultReport{&choices, word} {
-		if again, failed := readOutcome(less, ids, s.Rules.Draw, false); failed == nil {
+	for _, less := range []*protocol.MatchResultReport{&facts, &choices, word} {
+		if again, failed := readOutcome(less, ids, game.Draw{}, false); failed == nil {
 			wrong, _ = errors.AsType[*protocol.Error](err)
 			return again, wrong, nil
 		}
@@ -179,7 +182,7 @@ func (o outcome) side(i int) game.Side {
 }
 
 // readOutcome reads the facts of a result, scores them by the rules and holds the report
-// to the score. Where strict is not set, a win or a draw may come without choices or
+// to the score. The empty draw stands for any. Where strict is not set, a win or a draw may come without choices or
 // number, and is then taken at its word.
 func readOutcome(m *protocol.MatchResultReport, ids [2]string, draw game.Draw, strict bool) (outcome, error) {
 	told, err := dialect.ReportedOutcome(m, ids[0], ids[1])
@@ -208,7 +211,7 @@ func readOutcome(m *protocol.MatchResultReport, ids [2]string, draw game.Draw, s
 	}
 	technical := o.verdict().Technical()
 	if n, drawn := told.Drawn.Get(); drawn && !technical {
-		if _, can := draw.Index(n); !can || n > math.MaxInt32 {
+		if _, can := draw.Index(n); !can && draw.Size() > 0 || n < 0 || n > math.MaxInt32 {
 			return o, mismatch("drawn_number", fmt.Sprintf("the number %d cannot be drawn; the draw is %s", n, draw))
 		}
 		o.number = int32(n)

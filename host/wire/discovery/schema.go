@@ -111,10 +111,11 @@ func Add(object, message rawjson.Object, names []string) rawjson.Object {
 	for _, name := range names {
 		v := protocol.ValueFor(flat, name)
 		switch {
-		case v != nil:
-		case protocol.HoldsMeta(name):
-			v = message.First("player_meta", "referee_meta")
-		case protocol.HoldsMessage(name):
+		case protocol.HoldsMeta(name) && (v == nil || v.Kind() == '{'):
+			if meta := rawjson.Split(message.First("player_meta", "referee_meta")); meta != nil {
+				v = Spread(meta).Encode()
+			}
+		case v == nil && protocol.HoldsMessage(name):
 			v = message.Encode()
 		}
 		if v != nil && object.Get(name) == nil {

@@ -69,7 +69,7 @@ func TestAdd(t *testing.T) {
 	}{
 		{`{}`, nil, `{}`},
 		{`{"name":"Bo"}`, []string{"name", "endpoint", "shoe_size"}, `{"name":"Bo","endpoint":"http://127.0.0.1:8104/mcp"}`},
-		{`{}`, []string{"metadata"}, `{"metadata":{"display_name":"Ada","version":"1.0.0","game_types":["even_odd"],"contact_endpoint":"http://127.0.0.1:8104/mcp"}}`},
+		{`{}`, []string{"metadata"}, `{"metadata":{"display_name":"Ada","version":"1.0.0","game_types":["even_odd"],"contact_endpoint":"http://127.0.0.1:8104/mcp","name":"Ada","endpoint":"http://127.0.0.1:8104/mcp"}}`},
 		{`{}`, []string{"payload"}, `{"payload":` + registration + `}`},
 	} {
 		if got := discovery.Add(object(t, c.object), object(t, registration), c.names).Encode(); !rawjson.Equal(got, []byte(c.want)) {

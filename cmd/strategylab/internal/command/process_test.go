@@ -35,7 +35,7 @@ func TestCompanion(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, err := p.Companion("tool", "do without"); err == nil || !strings.HasSuffix(HintOf(err), "go install ./cmd/tool installs it; or do without") {
+	if got, err := p.Companion("tool", "do without"); err == nil || !strings.HasSuffix(HintOf(err), "go -C cmd/tool install . installs it; or do without") {
 		t.Errorf("it is at %q, %v, %s", got, err, HintOf(err))
 	}
 }

@@ -16,15 +16,20 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 // TestMain lets the test binary be the program.
 func TestMain(m *testing.M) {
 	if os.Getenv("STRATEGYLAB_TEST_MAIN") != "" {
 		main()
 		return
 	}
-	if err := os.Setenv("STRATEGYLAB_TEST_MAIN", "1"); err != nil {
-		panic(err)
-	}
+	must(0, os.Setenv("STRATEGYLAB_TEST_MAIN", "1"))
 	os.Exit(m.Run())
 }
 
@@ -72,25 +77,16 @@ func TestWriteRefuses(t *testing.T) {
 }
 
 // rowsOf are the rows of a file, each as JSON, and its metadata.
-func rowsOf(t *testing.T, file []byte) (rows []string, f *parquet.File) {
-	t.Helper()
-	f, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)))
-	if err != nil {
-		t.Fatal(err)
-	}
+func rowsOf(file []byte) (rows []string, f *parquet.File) {
+	f = must(parquet.OpenFile(bytes.NewReader(file), int64(len(file))))
 	in := parquet.NewReader(bytes.NewReader(file))
 	for {
 		row := map[string]any{}
-		if err := in.Read(&row); err == io.EOF {
+		err := in.Read(&row)
+		if err == io.EOF {
 			return rows, f
-		} else if err != nil {
-			t.Fatal(err)
 		}
-		text, err := json.Marshal(row)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows = append(rows, string(text))
+		rows = append(rows, string(must(json.Marshal(must(row, err)))))
 	}
 }
 
@@ -108,10 +104,8 @@ func TestRowGroups(t *testing.T) {
 		want = append(want, fmt.Sprintf(`{"league":%d,"number":%s}`, i, number))
 		in.WriteString(want[i] + "\n")
 	}
-	if err := write(&out, &in); err != nil {
-		t.Fatal(err)
-	}
-	rows, f := rowsOf(t, out.Bytes())
+	must(0, write(&out, &in))
+	rows, f := rowsOf(out.Bytes())
 	if plan, _ := f.Lookup("plan"); !reflect.DeepEqual(rows, want) || len(f.RowGroups()) != 2 || plan != "{}" {
 		t.Errorf("%d rows in %d groups for the plan %q", len(rows), len(f.RowGroups()), plan)
 	}
@@ -134,30 +128,14 @@ func TestExport(t *testing.T) {
 	}
 	lab, run := filepath.Join(dir, "strategylab"), filepath.Join(dir, "run")
 	command("go", "-C", "../..", "build", "-o", lab, "./cmd/strategylab")
-	self, err := os.Executable()
-	if err == nil {
-		err = os.Symlink(self, filepath.Join(dir, "strategylab-parquet"))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(0, os.Symlink(must(os.Executable()), filepath.Join(dir, "strategylab-parquet")))
 	command(lab, "experiment", "--runs", "20", "--seed", "1", "--field", "random,markov-2,always-odd,role", "--no-report", "--quiet", "--out", run)
-	plan, err := os.ReadFile(filepath.Join(run, "plan.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var compact bytes.Buffer
-	if err := json.Compact(&compact, plan); err != nil {
-		t.Fatal(err)
-	}
+	var plan bytes.Buffer
+	must(0, json.Compact(&plan, must(os.ReadFile(filepath.Join(run, "plan.json")))))
 	for _, kind := range []string{"leagues", "pairs", "matches"} {
 		path := filepath.Join(dir, kind+".parquet")
 		command(lab, "export", run, "--rows", kind, "--out", path, "--quiet")
-		file, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows, f := rowsOf(t, file)
+		rows, f := rowsOf(must(os.ReadFile(path)))
 		lines := strings.Split(strings.TrimSpace(string(command(lab, "export", run, "--rows", kind, "--format", "ndjson"))), "\n")
 		if len(rows) != len(lines) {
 			t.Fatalf("%s: %d rows, want %d", kind, len(rows), len(lines))
@@ -168,8 +146,8 @@ func TestExport(t *testing.T) {
 				t.Fatalf("%s, row %d: %s (%v), want %s", kind, i, rows[i], err, line)
 			}
 		}
-		if kept, _ := f.Lookup("strategylab.plan"); kept != compact.String() {
-			t.Errorf("%s: the plan is %s, want %s", kind, kept, compact.String())
+		if kept, _ := f.Lookup("strategylab.plan"); kept != plan.String() {
+			t.Errorf("%s: the plan is %s, want %s", kind, kept, plan.String())
 		}
 	}
 }

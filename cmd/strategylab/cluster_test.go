@@ -110,6 +110,7 @@ var longTests = os.Getenv("LONG_TESTS") != ""
 // at random moments and started again: no league is lost or counted twice.
 func TestCrashOfACluster(t *testing.T) {
 	t.Parallel()
+	whole(t, "those of experiments/cluster lose workers, brokers and coordinators in one process")
 	notRaced(t, ownProcesses)
 	workers, runs := []int{2}, "300"
 	if longTests {

@@ -110,6 +110,7 @@ type studioAnswer struct {
 // the command ends with Ctrl-C.
 func TestStudio(t *testing.T) {
 	t.Parallel()
+	whole(t, "TestStudioOfAClass saves and plays, and those of host/web/studio show each action")
 	notRaced(t, ownProcesses)
 	dir := t.TempDir()
 	s := openStudio(t, dir, "strategies")

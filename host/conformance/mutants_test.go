@@ -191,7 +191,7 @@ func takesMatch(role, t string) []mutant {
 			}
 			return m["match_id"] == nil && m["matches"] == nil
 		}),
-		take("wrongtype", bodyHas(`"match_id":7`)),
+		take("wrongtype", bodyHas(`"match_id":[7]`)),
 		take("path", bodyHas(`"match_id":"../`)),
 		take("game", bodyHas("chess")),
 	}

@@ -106,7 +106,7 @@ func attacks() []kit.Attack {
 	twice := editMatch(func(m, match map[string]any) { m["matches"] = []any{match, match} })
 	return append(kit.Attacks("notify_match_result"),
 		bad("match", func(_, match map[string]any) { delete(match, "match_id") }),
-		bad("wrongtype", func(_, match map[string]any) { match["match_id"] = 7 }),
+		bad("wrongtype", func(_, match map[string]any) { match["match_id"] = []int{7} }),
 		bad("path", func(_, match map[string]any) { match["match_id"] = "../../R1M1" }),
 		bad("self", func(_, match map[string]any) { match["player_B_id"] = match["player_A_id"] }),
 		kit.Attack{Name: "twice", Send: func(t *kit.T, valid kit.Request) *kit.Answer {

@@ -146,6 +146,7 @@ const brokenLua = "-- Broken: forgets a bracket.\nfunction choose(turn\n  return
 // The whole way of an assistant from the prompt to a strategy that is better.
 func TestAssistantWritesAStrategy(t *testing.T) {
 	t.Parallel()
+	whole(t, "TestToolAndCommandPlayTheSameLeagues and those of package assistants call its tools one by one")
 	notRaced(t, ownProcesses)
 	a := assist(t, t.TempDir())
 	source := a.example("lua")
@@ -160,15 +161,13 @@ func TestAssistantWritesAStrategy(t *testing.T) {
 	if !passed(verdict) || verdict.Trial == nil || len(verdict.Findings) < 10 {
 		t.Fatalf("the example of the prompt: %+v", verdict)
 	}
-	if wholeSets {
-		verdict = answer[assistants.CheckOutput](a, "check_strategy", assistants.CheckInput{Language: "js", Source: a.example("js"), Name: "mine"})
-		if !passed(verdict) {
-			t.Fatalf("the example of the prompt in JavaScript: %+v", verdict)
-		}
-		verdict = answer[assistants.CheckOutput](a, "check_strategy", assistants.CheckInput{Language: "js", Source: "function choose(t) { return t.oponent ? 0.2 : 0.4; }", Name: "mine"})
-		if !slices.ContainsFunc(verdict.Findings, func(f assistants.Finding) bool { return f.Check == "slip" && strings.Contains(f.What, "oponent") }) {
-			t.Errorf("a slip of the author, which only a worker can watch: %+v", verdict)
-		}
+	verdict = answer[assistants.CheckOutput](a, "check_strategy", assistants.CheckInput{Language: "js", Source: a.example("js"), Name: "mine"})
+	if !passed(verdict) {
+		t.Fatalf("the example of the prompt in JavaScript: %+v", verdict)
+	}
+	verdict = answer[assistants.CheckOutput](a, "check_strategy", assistants.CheckInput{Language: "js", Source: "function choose(t) { return t.oponent ? 0.2 : 0.4; }", Name: "mine"})
+	if !slices.ContainsFunc(verdict.Findings, func(f assistants.Finding) bool { return f.Check == "slip" && strings.Contains(f.What, "oponent") }) {
+		t.Errorf("a slip of the author, which only a worker can watch: %+v", verdict)
 	}
 	mine := assistants.Player{Name: "mine", Language: "lua", Source: source, Copies: 1}
 	a.story(mine)

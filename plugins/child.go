@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-plugin/runner"
@@ -22,27 +23,28 @@ import (
 // the host ends.
 type child struct {
 	cmd    *exec.Cmd
+	kill   context.CancelFunc // the process with its descendants; before the start, there will be none
 	output *output
 	mark   string // in the environment of a program of others and its descendants; empty for our own
 
 	end     func() // of its descendants
 	stdout  io.ReadCloser
-	parent  *os.File // the host's end of the pipe; never written to
-	done    chan struct{}
+	parent  *os.File      // the host's end of the pipe; never written to
+	hello   atomic.Value  // of type string: the first line of its standard output, if there was one
+	done    chan struct{} // closed when it has ended, which cmd.ProcessState describes
 	readers sync.WaitGroup
-
-	mu     sync.Mutex
-	system *os.Process // nil until it is started
-	killed bool        // or to be killed as soon as it is started
-	hello  string      // the first line of its standard output
-	state  string      // how it ended
 }
 
 var _ runner.Runner = (*child)(nil)
 
 func newChild(config *Config, out *output) *child {
-	cmd := exec.Command(config.Command[0], config.Command[1:]...)
-	return &child{cmd: cmd, output: out, done: make(chan struct{})}
+	alive, kill := context.WithCancel(context.Background())
+	c := &child{cmd: exec.CommandContext(alive, config.Command[0], config.Command[1:]...), kill: kill, output: out, done: make(chan struct{})}
+	c.cmd.Cancel = func() error {
+		subprocess.Kill(c.cmd)
+		return nil
+	}
+	return c
 }
 
 func (c *child) Start(context.Context) error {
@@ -69,17 +71,7 @@ func (c *child) Start(context.Context) error {
 	c.stdout = out
 	c.readers.Go(func() { c.greet(ours[1], in) })
 	c.readers.Go(func() { c.output.read(ours[2]) })
-	go func() {
-		c.ended(c.cmd.Wait(), ours[1:])
-		close(c.done)
-	}()
-	c.mu.Lock()
-	c.system = c.cmd.Process
-	killed := c.killed
-	c.mu.Unlock()
-	if killed {
-		c.kill()
-	}
+	go c.wait(ours[1:])
 	return nil
 }
 
@@ -87,21 +79,18 @@ func (c *child) Start(context.Context) error {
 // descendant that left the group can use it up.
 const drain = 2 * time.Second
 
-// ended cleans up after the process.
-func (c *child) ended(err error, pipes []*os.File) {
+// wait waits for the end of the process and cleans up after it.
+func (c *child) wait(pipes []*os.File) {
+	_ = c.cmd.Wait() // the state says it
+	c.kill()
 	c.end()
-	c.mu.Lock()
-	c.state = "exit status 0"
-	if err != nil {
-		c.state = err.Error()
-	}
-	c.mu.Unlock()
 	for _, p := range pipes {
 		_ = p.SetReadDeadline(time.Now().Add(drain))
 	}
 	c.readers.Wait()
 	c.output.end()
 	closeAll(append(pipes, c.parent))
+	close(c.done)
 }
 
 // greet passes on the first line of r, the handshake, and logs everything after it. It
@@ -110,10 +99,7 @@ func (c *child) greet(r io.Reader, to *io.PipeWriter) {
 	buffered := bufio.NewReaderSize(r, 1<<15) // it contains a certificate
 	line, _ := buffered.ReadSlice('\n')       // it may be too long, or end too early
 	text := strings.TrimSpace(string(line))
-	c.mu.Lock()
-	c.hello = text
-	c.mu.Unlock()
-	if len(line) > 0 {
+	if c.hello.Store(text); len(line) > 0 {
 		_, _ = io.WriteString(to, text+"\n") // go-plugin reads to the end
 	}
 	c.output.read(buffered)
@@ -126,20 +112,19 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// status returns the first line of the child's output, and its exit state once
-// it has ended.
-func (c *child) status() (hello, state string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.hello, c.state
+// state returns how the process has ended; "" while it has not.
+func (c *child) state() string {
+	select {
+	case <-c.done:
+		return c.cmd.ProcessState.String()
+	default:
+		return ""
+	}
 }
 
 // Wait implements runner.Runner. It does not wait for a process that was not started.
 func (c *child) Wait(context.Context) error {
-	c.mu.Lock()
-	started := c.system != nil
-	c.mu.Unlock()
-	if started {
+	if c.cmd.Process != nil {
 		<-c.done
 	}
 	return nil
@@ -151,30 +136,13 @@ func (c *child) Kill(context.Context) error {
 	return nil
 }
 
-// kill kills the process with its descendants; before the start, as soon as it starts.
-func (c *child) kill() {
-	c.mu.Lock()
-	c.killed = true
-	c.mu.Unlock()
-	if c.pid() > 0 {
-		subprocess.Kill(c.cmd)
-	}
-}
-
-// pid returns the number of the process; 0 if it does not run: after its end the system
-// may reuse the number.
+// pid returns the number of the process, once it is started; 0 if it does not run: after its
+// end the system may reuse the number.
 func (c *child) pid() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	select {
-	case <-c.done:
-		return 0
-	default:
-	}
-	if c.system == nil {
+	if c.cmd.Process == nil || c.state() != "" {
 		return 0
 	}
-	return c.system.Pid
+	return c.cmd.Process.Pid
 }
 
 // Stdout implements runner.Runner: it contains only the handshake line.

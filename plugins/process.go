@@ -221,7 +221,7 @@ func (p *process) exitError(err error) error {
 	case <-p.child.done:
 	case <-time.After(grace):
 	}
-	if _, state := p.child.status(); state != "" {
+	if state := p.child.state(); state != "" {
 		return p.ended(state)
 	}
 	if strings.Contains(err.Error(), "keepalive") { // there is no other sign of it
@@ -252,7 +252,8 @@ func (p *process) ended(state string) error {
 
 // explain returns the reason of a failed start, for the user of the plugin.
 func (p *process) explain(err error, late bool) error {
-	hello, state := p.child.status()
+	hello, _ := p.child.hello.Load().(string)
+	state := p.child.state()
 	parts := strings.Split(hello, "|")
 	var typed *strategies.Error
 	switch {

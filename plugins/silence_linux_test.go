@@ -22,7 +22,7 @@ func TestSilentWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.Close)
-	if err := w.process.child.system.Signal(syscall.SIGSTOP); err != nil {
+	if err := w.process.child.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Do(t.Context(), "wait", nil, nil); !Died(err) || !strings.Contains(err.Error(), "silent for 11s") {

@@ -72,7 +72,7 @@ func (g *group) Step(ctx context.Context, s *strategies.Step) error {
 	if err := g.encoder.Decode(reply, s, g.factory.source()); err != nil {
 		g.lost = err
 		if errors.Is(err, wire.ErrProtocol) {
-			g.process.fail(fmt.Errorf("%w: killed because its answers broke the protocol", strategies.ErrCrashed), false)
+			g.process.fail(fmt.Errorf("%w: killed because its answers broke the protocol", strategies.ErrCrashed))
 		}
 		return err
 	}

@@ -34,7 +34,8 @@ type process struct {
 	output   *output
 	folder   string // with its socket
 	child    *child
-	died     chan struct{} // closed when it fails
+	alive    context.Context // until it fails; the cause is why it cannot be used any more
+	end      context.CancelCauseFunc
 	stopping sync.Once
 	silence  time.Duration // see there
 
@@ -47,14 +48,12 @@ type process struct {
 	groups   atomic.Uint64 // groups opened so far
 	cpu      atomic.Uint64 // microseconds, as the process reports
 
-	mu       sync.Mutex
-	why      error // why it cannot be used; nil while it can
-	innocent bool  // the failure is not its fault
-	single   bool  // one step was in progress at the failure
-	calls    map[uint64]*call
-	lastID   uint64
-	queue    *pb.PlayRequest
-	sending  bool
+	sending sync.Mutex // held while a request is sent
+
+	mu     sync.Mutex
+	single bool // one step was in progress at the failure
+	calls  map[uint64]*call
+	lastID uint64
 }
 
 const (
@@ -72,10 +71,12 @@ const (
 
 func newProcess(config *Config, own bool) *process {
 	out := &output{log: config.Log.With("plugin", config.Name), own: own}
-	return &process{
-		config: config, own: own, output: out, child: newChild(config, out), died: make(chan struct{}), silence: silence,
-		calls: make(map[uint64]*call), queue: new(pb.PlayRequest),
+	p := &process{
+		config: config, own: own, output: out, child: newChild(config, out), silence: silence,
+		calls: make(map[uint64]*call),
 	}
+	p.alive, p.end = context.WithCancelCause(context.Background())
+	return p
 }
 
 // launch starts the program, connects to it, and has open, unless it is nil, use the
@@ -162,9 +163,10 @@ func (p *process) connect() error {
 // stop ends the process, orderly if it can, waits for its end, and removes its folder.
 func (p *process) stop() {
 	p.stopping.Do(func() {
-		p.fail(errStopped, true)
-		if p.play != nil {
+		p.fail(errStopped)
+		if p.play != nil && p.sending.TryLock() { // else it does not read
 			_ = p.play.CloseSend()
+			p.sending.Unlock()
 		}
 		impatient := time.AfterFunc(stopTime, p.child.kill)
 		if p.client != nil {
@@ -181,35 +183,24 @@ func (p *process) stop() {
 	})
 }
 
+// errStopped is why a process cannot be used that the host has stopped. It is not to blame.
 var errStopped = fmt.Errorf("%w: the host stopped it", strategies.ErrCrashed)
 
-// fail marks the process as failed and kills it, once.
-func (p *process) fail(why error, innocent bool) {
+// fail marks the process as failed, once, and kills it unless the host stops it.
+func (p *process) fail(why error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.why != nil {
+	if p.failure() != nil {
 		return
 	}
-	p.why, p.innocent = why, innocent
 	p.single = len(p.calls) == 1
-	close(p.died)
-	if why != errStopped {
+	if p.end(why); why != errStopped {
 		p.child.kill()
 	}
 }
 
-// failure returns why the process cannot be used, nil while it can, and whether that is
-// its own fault.
-func (p *process) failure() (why error, blamed bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.why, p.why != nil && !p.innocent
-}
-
-func (p *process) failed() bool {
-	why, _ := p.failure()
-	return why != nil
-}
+// failure returns why the process cannot be used; nil while it can.
+func (p *process) failure() error { return context.Cause(p.alive) }
 
 // errStuck is the end of a worker by its own report.
 var errStuck = fmt.Errorf("%w: %s", strategies.ErrTimeout, stuckText)

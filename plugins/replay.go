@@ -51,7 +51,7 @@ func (r *replayed) step(ctx context.Context, s *strategies.Step) (sent bool, err
 // ensure opens the group if necessary. If the process ended since the last step,
 // it rebuilds all seats together: none of them was being called.
 func (r *replayed) ensure(ctx context.Context) (err error) {
-	if r.group == nil || r.group.process.failed() {
+	if r.group == nil || r.group.process.failure() != nil {
 		if r.group, err = r.factory.newGroup(ctx); err != nil {
 			return err
 		}

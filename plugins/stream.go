@@ -98,29 +98,24 @@ type call struct {
 	made    atomic.Uint64      // completed calls, as the process reports
 }
 
-// exchange sends a step on the stream, where steps that become ready while a message
-// is being sent share the next message, and waits for the answer. entries is the
-// number of strategy calls in the step. After an error the process cannot be used.
+// exchange sends a step on the stream and waits for the answer. entries is the number of
+// strategy calls in the step. After an error the process cannot be used.
 func (p *process) exchange(ctx context.Context, s *pb.Step, entries int) (*pb.StepReply, error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		s.BudgetUs = uint64(max(time.Until(deadline).Microseconds(), 1))
 	}
 	c := &call{ctx: ctx, entries: entries, done: make(chan *pb.StepReply, 1)}
 	p.mu.Lock()
-	if p.why != nil {
-		defer p.mu.Unlock()
-		return nil, p.why
-	}
 	p.lastID++
 	c.id, s.Id = p.lastID, p.lastID
 	p.calls[c.id] = c
-	p.queue.Steps = append(p.queue.Steps, s)
-	p.flush()
+	p.mu.Unlock()
 	defer func() {
 		p.mu.Lock()
 		delete(p.calls, c.id)
 		p.mu.Unlock()
 	}()
+	p.send(&pb.PlayRequest{Steps: []*pb.Step{s}})
 	return p.await(c)
 }
 
@@ -138,19 +133,16 @@ func (p *process) await(c *call) (*pb.StepReply, error) {
 		select {
 		case r := <-c.done:
 			return r, nil
-		case <-p.died:
+		case <-p.alive.Done():
 			select {
 			case r := <-c.done: // the answer arrived first
 				return r, nil
 			default:
-				why, _ := p.failure()
-				return nil, why
+				return nil, p.failure()
 			}
 		case <-given:
 			given = nil
-			p.mu.Lock()
-			p.queue.Cancel = append(p.queue.Cancel, c.id)
-			p.flush()
+			p.send(&pb.PlayRequest{Cancel: []uint64{c.id}})
 			timer.Reset(grace)
 		case <-timer.C:
 			if now := c.made.Load(); p.progress && now != made && given != nil {
@@ -177,33 +169,26 @@ func (p *process) late(entries int, took time.Duration) error {
 // overdue kills a process that does not answer and returns the reason.
 func (p *process) overdue(ctx context.Context, patience time.Duration) error {
 	if ctx.Err() != nil && context.Cause(ctx) != context.DeadlineExceeded {
-		p.fail(fmt.Errorf("%w: stopped during a call", strategies.ErrCrashed), true)
+		p.fail(errStopped)
+		p.child.kill()
 		return context.Cause(ctx)
 	}
-	p.fail(fmt.Errorf("%w: killed because another call did not return in time", strategies.ErrCrashed), false)
+	p.fail(fmt.Errorf("%w: killed because another call did not return in time", strategies.ErrCrashed))
 	if ctx.Err() != nil {
 		return fmt.Errorf("%w: killed because it did not answer by the deadline", strategies.ErrTimeout)
 	}
 	return fmt.Errorf("%w: killed because it did not answer within %v", strategies.ErrTimeout, patience)
 }
 
-// flush sends the queue, unless another goroutine is sending and will take it
-// along. Call it with the lock held; it releases the lock.
-func (p *process) flush() {
-	if p.sending {
-		p.mu.Unlock()
-		return
-	}
-	p.sending = true
-	for p.why == nil && len(p.queue.Steps)+len(p.queue.Cancel) > 0 {
-		req := p.queue
-		p.queue = new(pb.PlayRequest)
-		p.mu.Unlock()
-		_ = p.play.Send(req) // Recv returns the reason
-		p.mu.Lock()
-	}
-	p.sending = false
-	p.mu.Unlock()
+// send sends a request. A process that does not read it in time is killed.
+func (p *process) send(r *pb.PlayRequest) {
+	deaf := time.AfterFunc(p.config.CallTime+grace, func() {
+		p.fail(fmt.Errorf("%w: killed because it did not read its calls", strategies.ErrTimeout))
+	})
+	defer deaf.Stop()
+	p.sending.Lock()
+	defer p.sending.Unlock()
+	_ = p.play.Send(r) // Recv returns the reason
 }
 
 // read receives answers until the stream ends.
@@ -211,7 +196,7 @@ func (p *process) read() {
 	for {
 		reply, err := p.play.Recv()
 		if err != nil {
-			p.fail(p.exitError(err), false)
+			p.fail(p.exitError(err))
 			return
 		}
 		if us := reply.GetCpuUs(); us > 0 {
@@ -240,5 +225,5 @@ func (p *process) read() {
 func (p *process) stuckAlone() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.why == errStuck && p.single
+	return p.failure() == errStuck && p.single
 }

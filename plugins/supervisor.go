@@ -40,7 +40,7 @@ func (k *supervisor) get(ctx context.Context) (*process, error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	if k.quarantined != nil || k.process != nil && !k.process.failed() {
+	if k.quarantined != nil || k.process != nil && k.process.failure() == nil {
 		return k.process, k.quarantined
 	}
 	if k.process != nil {
@@ -58,7 +58,7 @@ func (k *supervisor) reap(p *process) {
 	k.process = nil
 	k.spent += p.spent()
 	k.peak = max(k.peak, peak)
-	if why, blamed := p.failure(); blamed {
+	if why := p.failure(); why != errStopped { // which follows any other
 		k.failed++
 		if why == errStuck {
 			k.stuck++
@@ -196,7 +196,7 @@ func (f *factory) Usage() Usage {
 	if p := k.process; p != nil {
 		u.CPU += p.spent()
 		u.Peak = max(u.Peak, peakOf(p.child.pid()))
-		if _, blamed := p.failure(); blamed { // and has not been reaped yet
+		if why := p.failure(); why != nil && why != errStopped { // and has not been reaped yet
 			u.Failed++
 		}
 	}

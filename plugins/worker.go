@@ -102,7 +102,8 @@ func (w *Worker) call(ctx context.Context, do func(context.Context) error) error
 	calling, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() {
-		w.process.fail(fmt.Errorf("%w: stopped during a task", strategies.ErrCrashed), true)
+		w.process.fail(errStopped)
+		w.process.child.kill()
 		cancel()
 	})
 	defer stop()
@@ -110,10 +111,9 @@ func (w *Worker) call(ctx context.Context, do func(context.Context) error) error
 	if err == nil {
 		return nil
 	}
-	w.process.fail(w.process.exitError(err), false)
+	w.process.fail(w.process.exitError(err))
 	w.Close()
-	why, _ := w.process.failure()
-	return cmp.Or(context.Cause(ctx), why)
+	return cmp.Or(context.Cause(ctx), w.process.failure())
 }
 
 // limitTime ends the process when it has used more processor time than limit from now
@@ -141,7 +141,7 @@ func (p *process) limitTime(limit time.Duration) (end func()) {
 			case <-tick.C:
 			}
 		}
-		p.fail(fmt.Errorf("%w: loading took more than %v of processor time", strategies.ErrTimeout, limit), false)
+		p.fail(fmt.Errorf("%w: loading took more than %v of processor time", strategies.ErrTimeout, limit))
 	})
 	return func() {
 		close(done)
@@ -150,7 +150,7 @@ func (p *process) limitTime(limit time.Duration) (end func()) {
 }
 
 // Dead reports whether the worker cannot be used any more.
-func (w *Worker) Dead() bool { return w.process.failed() || w.process.child.pid() == 0 }
+func (w *Worker) Dead() bool { return w.process.failure() != nil || w.process.child.pid() == 0 }
 
 // Close ends the process at once and waits for it.
 func (w *Worker) Close() {

@@ -20,7 +20,8 @@ type group struct {
 	process *process
 	id      uint64
 	encoder *wire.Encoder
-	costs   costs
+	costs   map[strategies.SeatID]*seatCost
+	drop    []strategies.SeatID                // seats that the host has ended; the plugin does not know yet
 	logs    map[strategies.SeatID]*slog.Logger // of seats that have one
 	begun   bool
 	mute    bool // drop what replayed calls print
@@ -33,7 +34,10 @@ func (f *factory) newGroup(ctx context.Context) (*group, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &group{factory: f, process: p, id: p.groups.Add(1), encoder: wire.NewEncoder(), logs: make(map[strategies.SeatID]*slog.Logger)}, nil
+	return &group{
+		factory: f, process: p, id: p.groups.Add(1), encoder: wire.NewEncoder(),
+		costs: make(map[strategies.SeatID]*seatCost), logs: make(map[strategies.SeatID]*slog.Logger),
+	}, nil
 }
 
 // Step implements strategies.Batch.
@@ -41,14 +45,20 @@ func (g *group) Step(ctx context.Context, s *strategies.Step) error {
 	if g.lost != nil {
 		return g.lost
 	}
-	g.costs.begin(&g.factory.supervisor.config, s)
+	s.Close, g.drop = append(s.Close, g.drop...), g.drop[:0]
 	out := &pb.Step{Group: g.id, Strategy: g.factory.index}
 	if g.lost = g.encoder.Encode(s, out); g.lost != nil {
 		return g.lost
 	}
+	config := &g.factory.supervisor.config
 	for i := range s.Open {
-		if log := s.Open[i].Setup.Log; log != nil {
-			g.logs[s.Open[i].Seat] = log
+		id, setup := s.Open[i].Seat, &s.Open[i].Setup
+		if setup.Log != nil {
+			g.logs[id] = setup.Log
+		}
+		if setup.Bounded && config.Script == nil {
+			total := budget.Limits{Time: config.CallTime}.Total(setup.Legs * (len(setup.Field) - 1))
+			g.costs[id] = &seatCost{total: total.Counted()}
 		}
 	}
 	g.begun = true
@@ -76,11 +86,9 @@ func (g *group) Step(ctx context.Context, s *strategies.Step) error {
 		}
 		return err
 	}
-	g.costs.add(g.factory, s, time.Since(begun))
-	if len(g.logs) > 0 {
-		for _, id := range s.Close {
-			delete(g.logs, id)
-		}
+	g.charge(s, time.Since(begun))
+	for _, id := range s.Close {
+		delete(g.logs, id)
 	}
 	return nil
 }
@@ -112,14 +120,9 @@ func called(s *strategies.Step) (seats []strategies.SeatID) {
 	return seats
 }
 
-// costs is what the bounded seats of a plugin in one group have cost: how long the host
-// waited for them. A busy machine makes that longer than it is, so they have as much time
-// as counted strategies. Seats of a worker count for themselves, where they run.
-type costs struct {
-	seats map[strategies.SeatID]*seatCost
-	drop  []strategies.SeatID // seats that the host has ended; the plugin does not know yet
-}
-
+// seatCost is what a bounded seat of a plugin has cost: how long the host waited for it. A
+// busy machine makes that longer than it is, so it has as much time as a counted strategy.
+// Seats of a worker count for themselves, where they run.
 type seatCost struct {
 	total budget.Total
 	spent time.Duration
@@ -128,74 +131,44 @@ type seatCost struct {
 // worthCounting is the time of one call below which nobody cares.
 const worthCounting = 20 * time.Microsecond
 
-// begin prepares a step: the seats that it opens, and the end of those that were ended.
-func (c *costs) begin(config *Config, s *strategies.Step) {
-	s.Close, c.drop = append(s.Close, c.drop...), c.drop[:0]
-	if config.Script != nil {
-		return
-	}
-	for i := range s.Open {
-		if setup := &s.Open[i].Setup; setup.Bounded {
-			if c.seats == nil {
-				c.seats = make(map[strategies.SeatID]*seatCost)
-			}
-			total := budget.Limits{Time: config.CallTime}.Total(setup.Legs * (len(setup.Field) - 1))
-			c.seats[s.Open[i].Seat] = &seatCost{total: total.Counted()}
-		}
-	}
-}
-
-// add shares the time of a step among its calls, ends the seats that have taken more than a
-// single league may take, and reports what those cost that end.
-func (c *costs) add(f *factory, s *strategies.Step, took time.Duration) {
-	if len(c.seats) == 0 {
+// charge shares the time of a step among its calls, ends the seats that have taken more
+// than a single league may take, and reports what those cost that end.
+func (g *group) charge(s *strategies.Step, took time.Duration) {
+	if len(g.costs) == 0 {
 		return
 	}
 	called := called(s)
 	if each := took / time.Duration(max(1, len(called))); each >= worthCounting {
 		for _, id := range called {
-			if seat := c.seats[id]; seat != nil {
+			if seat := g.costs[id]; seat != nil {
 				seat.spent += each
 			}
 		}
-		c.stop(f, s)
 	}
+	ended := slices.Clone(s.Close)
 	for _, failed := range s.Failed {
 		if strategies.EndsSeat(failed.Op, strategies.FaultOf(failed.Err)) {
-			c.end(failed.Seat, s)
+			ended = append(ended, failed.Seat)
 		}
 	}
-	for _, id := range s.Close {
-		c.end(id, s)
-	}
-}
-
-// stop fails the seats that choose in a step and have taken too much.
-func (c *costs) stop(f *factory, s *strategies.Step) {
 	for i := range s.Choose {
 		id := s.Choose[i].Seat
-		seat := c.seats[id]
-		if seat == nil {
+		seat := g.costs[id]
+		if seat == nil || slices.ContainsFunc(s.Failed, func(e strategies.SeatError) bool { return e.Seat == id }) {
 			continue
 		}
-		most, _ := seat.total.Most()
-		if seat.spent <= most || slices.ContainsFunc(s.Failed, func(e strategies.SeatError) bool { return e.Seat == id }) {
-			continue
+		if most, _ := seat.total.Most(); seat.spent > most {
+			err := strategies.Wrap(g.factory.source(), strategies.OpChoose, fmt.Errorf("%w: more than %v in one league", strategies.ErrTimeout, most))
+			s.Failed = append(s.Failed, strategies.SeatError{Seat: id, Op: strategies.OpChoose, Index: i, Err: err})
+			g.drop, ended = append(g.drop, id), append(ended, id)
 		}
-		err := strategies.Wrap(f.source(), strategies.OpChoose, fmt.Errorf("%w: more than %v in one league", strategies.ErrTimeout, most))
-		s.Failed = append(s.Failed, strategies.SeatError{Seat: id, Op: strategies.OpChoose, Index: i, Err: err})
-		c.drop = append(c.drop, id)
 	}
-}
-
-// end reports what a seat has cost, once.
-func (c *costs) end(id strategies.SeatID, s *strategies.Step) {
-	seat := c.seats[id]
-	if seat == nil {
-		return
-	}
-	delete(c.seats, id)
-	if spent := seat.total.Share(seat.spent, 0); spent.Over() {
-		s.Spent = append(s.Spent, strategies.SeatSpent{Seat: id, Spent: spent})
+	for _, id := range ended {
+		if seat := g.costs[id]; seat != nil {
+			if spent := seat.total.Share(seat.spent, 0); spent.Over() {
+				s.Spent = append(s.Spent, strategies.SeatSpent{Seat: id, Spent: spent})
+			}
+			delete(g.costs, id)
+		}
 	}
 }

@@ -29,18 +29,18 @@ type session struct {
 	stream grpc.BidiStreamingServer[pb.PlayRequest, pb.PlayReply]
 	work   sync.WaitGroup
 
-	mu      sync.Mutex
-	groups  map[uint64]*seats
-	queue   pb.PlayReply // to be sent
-	sending bool
-	measure bool  // the next reply says how much processor time there was
-	broken  error // why the stream cannot be written to
+	mu     sync.Mutex
+	groups map[uint64]*seats
+
+	sending sync.Mutex
+	measure atomic.Bool // the next reply says how much processor time there was
 }
 
 // Play implements the protocol: it handles each step in a goroutine of its own
 // and ends all seats with the stream.
 func (s *server) Play(stream grpc.BidiStreamingServer[pb.PlayRequest, pb.PlayReply]) error {
-	ses := &session{server: s, stream: stream, groups: make(map[uint64]*seats), measure: true}
+	ses := &session{server: s, stream: stream, groups: make(map[uint64]*seats)}
+	ses.measure.Store(true)
 	ctx, cancel := context.WithCancel(stream.Context())
 	ses.work.Go(func() { ses.reportProgress(ctx) })
 	err := ses.receive(ctx)
@@ -63,10 +63,7 @@ func (ses *session) receive(ctx context.Context) error {
 		}
 		for _, step := range req.GetSteps() {
 			ses.work.Go(func() {
-				reply := ses.carryOut(ctx, step)
-				ses.mu.Lock()
-				ses.queue.Steps = append(ses.queue.Steps, reply)
-				ses.flush()
+				ses.send(&pb.PlayReply{Steps: []*pb.StepReply{ses.carryOut(ctx, step)}})
 			})
 		}
 		ses.cancelSteps(req.GetCancel())
@@ -81,13 +78,12 @@ func (ses *session) carryOut(ctx context.Context, step *pb.Step) *pb.StepReply {
 		g = newSeats(ses.server, step.GetStrategy())
 		ses.groups[step.GetGroup()] = g
 	}
-	if g.ctx == nil || g.ctx.Err() != nil {
-		g.ctx, g.cancel = context.WithCancel(ctx)
-	}
-	ctx, cancel := g.ctx, g.cancel
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	if us := step.GetBudgetUs(); us > 0 {
-		ctx, cancel = context.WithTimeout(ctx, time.Duration(us)*time.Microsecond)
-		defer cancel()
+		var end context.CancelFunc
+		ctx, end = context.WithTimeout(ctx, time.Duration(us)*time.Microsecond)
+		defer end()
 	}
 	g.running, g.stop, g.sent, g.since = step.GetId(), cancel, g.calls.Load(), 0
 	ses.mu.Unlock()
@@ -95,7 +91,6 @@ func (ses *session) carryOut(ctx context.Context, step *pb.Step) *pb.StepReply {
 	ses.mu.Lock()
 	if g.running = 0; step.GetEnd() {
 		delete(ses.groups, step.GetGroup())
-		g.cancel()
 	}
 	ses.mu.Unlock()
 	if step.GetEnd() {
@@ -117,27 +112,14 @@ func (ses *session) cancelSteps(ids []uint64) {
 	}
 }
 
-// flush sends the queue, unless another goroutine is sending and will take it
-// along. Call it with the lock held; it releases the lock.
-func (ses *session) flush() {
-	if ses.sending {
-		ses.mu.Unlock()
-		return
+// send sends a reply.
+func (ses *session) send(reply *pb.PlayReply) {
+	ses.sending.Lock()
+	defer ses.sending.Unlock()
+	if ses.measure.Swap(false) {
+		reply.CpuUs = uint64(subprocess.OwnCPU().Microseconds())
 	}
-	ses.sending = true
-	for ses.broken == nil && len(ses.queue.Steps)+len(ses.queue.Progress) > 0 {
-		reply := &pb.PlayReply{Steps: ses.queue.Steps, Progress: ses.queue.Progress}
-		if ses.measure {
-			reply.CpuUs = uint64(subprocess.OwnCPU().Microseconds())
-		}
-		ses.queue.Steps, ses.queue.Progress, ses.measure = nil, nil, false
-		ses.mu.Unlock()
-		err := ses.stream.Send(reply)
-		ses.mu.Lock()
-		ses.broken = err
-	}
-	ses.sending = false
-	ses.mu.Unlock()
+	_ = ses.stream.Send(reply) // Recv returns the reason
 }
 
 // reportProgress looks at the steps in progress: it reports calls that they have completed,
@@ -158,6 +140,7 @@ func (ses *session) reportProgress(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
+		reply := new(pb.PlayReply)
 		ses.mu.Lock()
 		for _, g := range ses.groups {
 			if g.running == 0 {
@@ -165,13 +148,15 @@ func (ses *session) reportProgress(ctx context.Context) {
 			}
 			if n := g.calls.Load(); n != g.sent {
 				g.sent, g.since = n, 0
-				ses.queue.Progress = append(ses.queue.Progress, &pb.Progress{Id: g.running, Calls: n})
+				reply.Progress = append(reply.Progress, &pb.Progress{Id: g.running, Calls: n})
 			} else if g.since++; limit > 0 && time.Duration(g.since-1)*every > limit { // the first may have come at once
 				g.late.Store(n + 1)
 			}
 		}
-		ses.measure = true
-		ses.flush()
+		ses.mu.Unlock()
+		if ses.measure.Store(true); len(reply.Progress) > 0 {
+			ses.send(reply)
+		}
 	}
 }
 
@@ -182,8 +167,6 @@ type seats struct {
 	limit time.Duration // of a call; 0 if others see to it
 
 	// The mutex of the session guards these.
-	ctx     context.Context    // of steps without a budget, until one is canceled
-	cancel  context.CancelFunc // its
 	running uint64             // the step in progress; 0 for none
 	stop    context.CancelFunc // ends that
 	sent    uint64             // calls at the last look

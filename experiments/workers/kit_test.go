@@ -56,6 +56,9 @@ const testMemory = 128 << 20
 // life is the number of choices of toys after which this process is killed; 0: never.
 var life atomic.Int64
 
+// pair is the toy of a pair that has chosen first in this process.
+var pair atomic.Pointer[toy]
+
 // die kills this process.
 func die() {
 	if self, err := os.FindProcess(os.Getpid()); err == nil {
@@ -101,6 +104,9 @@ type toySeat struct {
 // Choose implements strategies.Strategy.
 func (s *toySeat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choice, error) {
 	if life.Load() > 0 && life.Add(-1) == 0 {
+		die()
+	}
+	if s.word == "pairs" && !pair.CompareAndSwap(nil, s.toy) && pair.Load() != s.toy {
 		die()
 	}
 	if s.bad && t.Match > 3 {

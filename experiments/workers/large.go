@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/plugins"
@@ -70,9 +71,9 @@ func (d *Driver) large() bool { return len(d.distinct) > mostAlone }
 // found: somebody may kill workers.
 const mostUnexplained = 5
 
-// isolateCulprit finds a script that ends a worker in a league, by halves of the field of
-// which the others do not play, and gives it a process of its own. It reports false if no
-// script alone ends a worker.
+// isolateCulprit finds a script that ends a worker in a league, and gives it a process of
+// its own: the last one of the fewest with which, in the order of the field, the worker ends.
+// Several may end it only together. It reports false if the worker does not end again.
 func (w *worker) isolateCulprit(ctx context.Context, league int, quarantined []bool, reason error) (found bool, err error) {
 	d := w.driver
 	var suspects []int
@@ -83,28 +84,18 @@ func (w *worker) isolateCulprit(ctx context.Context, league int, quarantined []b
 		}
 	}
 	d.mu.Unlock()
-	for len(suspects) > 1 {
-		half := suspects[:len(suspects)/2]
-		ends, err := w.ends(ctx, league, half, quarantined)
-		if err != nil {
-			return false, err
+	at := sort.Search(len(suspects), func(i int) (ends bool) {
+		if err == nil {
+			ends, err = w.ends(ctx, league, suspects[:i+1], quarantined)
 		}
-		if ends {
-			suspects = half
-		} else {
-			suspects = suspects[len(half):]
-		}
+		return ends
+	})
+	if err != nil {
+		return false, err
 	}
-	if len(suspects) > 0 {
-		if found, err = w.ends(ctx, league, suspects, quarantined); err != nil {
-			return false, err
-		}
-	}
-	if !found {
-		suspects = nil
-	}
-	d.blame(league, suspects, reason)
-	return found, nil
+	culprits := suspects[at:min(at+1, len(suspects))]
+	d.blame(league, culprits, reason)
+	return len(culprits) > 0, nil
 }
 
 // ends reports whether a worker dies in a league in which of the scripts in its process

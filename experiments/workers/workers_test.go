@@ -148,11 +148,12 @@ func TestUselessWorkers(t *testing.T) {
 }
 
 // A script that ends its worker in a field of too many for a process each loses its
-// leagues, and nobody else does; whatever the number of workers.
-func TestLargeFieldWithHostileScript(t *testing.T) {
+// leagues, and nobody else does; whatever the number of workers. Of scripts that end it only
+// together, none loses any.
+func TestLargeFieldWithHostileScripts(t *testing.T) {
 	t.Parallel()
 	words := slices.Repeat([]string{"fine"}, 36)
-	words[20] = "dies"
+	words[20], words[5], words[30] = "dies", "pairs", "pairs"
 	formats, deaths := inWorkers(t, "worker")
 	factories := field(t, formats, patient, words...)
 	plan := planOf(40, 1, factories)

@@ -60,7 +60,7 @@ func validate(name string, document []byte) error {
 	if err != nil {
 		return err
 	}
-	compiled, err := schema.Compile(text, nil)
+	compiled, err := schema.Compile(text)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

@@ -26,9 +26,7 @@ func compile(raw json.RawMessage) (*validator, error) {
 	if object["type"] != "object" {
 		return nil, errors.New(`it must be a JSON object with "type": "object"`)
 	}
-	compiled, err := schema.Compile(jsontext.Value(raw), func(name string) (jsontext.Value, error) {
-		return nil, fmt.Errorf("the schema refers to %s; it must stand alone", name)
-	})
+	compiled, err := schema.Compile(jsontext.Value(raw))
 	if err != nil {
 		return nil, err
 	}

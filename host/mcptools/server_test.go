@@ -159,7 +159,7 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 		"no function to call":             tool(mcptools.Tool{Name: "a"}),
 		`input schema: it must be a JSON`: tool(mcptools.Tool{Name: "a", Call: do, Input: json.RawMessage(`{"type":"array"}`)}),
 		`output schema: it is not JSON`:   tool(mcptools.Tool{Name: "a", Call: do, Output: json.RawMessage(`{`)}),
-		`it must stand alone`:             tool(mcptools.Tool{Name: "a", Call: do, Input: json.RawMessage(`{"type":"object","$ref":"https://example.org/x.json"}`)}),
+		`each must stand alone`:           tool(mcptools.Tool{Name: "a", Call: do, Input: json.RawMessage(`{"type":"object","$ref":"https://example.org/x.json"}`)}),
 		`within "/required"`:              tool(mcptools.Tool{Name: "a", Call: do, Input: json.RawMessage(`{"type":"object","required":1}`)}),
 		`tool "a" is listed twice`:        {Name: "n", Tools: []mcptools.Tool{{Name: "a", Call: do}, {Name: "a", Call: do}}},
 		`must be absolute`:                {Name: "n", Resources: []mcptools.Resource{{URI: "x", Name: "x"}}},

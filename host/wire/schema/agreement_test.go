@@ -28,7 +28,7 @@ func TestAgreement(t *testing.T) {
 		most /= 5
 	}
 	for name, raw := range leagueSchemas(t) {
-		ours, err := Compile(raw, embedded)
+		ours, err := Compile(raw)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

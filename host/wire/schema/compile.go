@@ -4,7 +4,6 @@
 package schema
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -13,15 +12,10 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/strategylab/strategylab/host/protocol"
 )
 
 // draft is the only draft of JSON Schema that is accepted.
 const draft = "https://json-schema.org/draft/2020-12/schema"
-
-// ErrRemoteRef is the cause of the error for a schema that refers to one that is not embedded.
-var ErrRemoteRef = errors.New("schemas are never fetched: put what is needed into $defs, or refer to an embedded schema by its file name, such as league_query.json")
 
 // A Validator is a compiled schema. It is safe for concurrent use.
 //
@@ -33,7 +27,6 @@ type Validator struct{ root *node }
 // node is a schema as it is written, and what follows from that.
 type node struct {
 	Draft string           `json:"$schema"`
-	ID    string           `json:"$id"`
 	Ref   string           `json:"$ref"`
 	Defs  map[string]*node `json:"$defs"`
 
@@ -69,21 +62,15 @@ type node struct {
 	never    bool  // the schema false
 	constant []any // none, or one
 	pattern  *regexp.Regexp
-	target   *node // of Ref
+	target   *node   // of Ref
+	refs     []*node // itself and those within that have a Ref
 }
 
-// annotations are the keywords that accept every document.
-var annotations = []string{"$comment", "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"}
-
-// UnmarshalJSONFrom reads a schema: an object, true or false.
-func (n *node) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	if kind := dec.PeekKind(); kind == 't' || kind == 'f' {
-		n.never = kind == 'f'
-		return dec.SkipValue()
-	}
-	type object node
-	return json.UnmarshalDecode(dec, (*object)(n))
-}
+var (
+	types = []string{"null", "boolean", "string", "number", "integer", "array", "object"}
+	// annotations are the keywords that accept every document.
+	annotations = []string{"$id", "$comment", "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"}
+)
 
 // texts are one text or several.
 type texts []string
@@ -97,45 +84,59 @@ func (t *texts) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return json.UnmarshalDecode(dec, (*[]string)(t))
 }
 
-// Compile compiles a schema. A $ref reaches into its $defs or names a schema that load
-// returns. The error says which keyword is wrong, or unknown.
-func Compile(schema jsontext.Value, load func(name string) (jsontext.Value, error)) (*Validator, error) {
-	root, err := (&compiler{load: load}).document(schema, "#")
+// Compile compiles a schema. A $ref reaches into its $defs. The error says which keyword is wrong, or unknown.
+func Compile(schema jsontext.Value) (*Validator, error) {
+	root := new(node)
+	var refs []*node
+	err := json.Unmarshal(schema, root, json.WithUnmarshalers(json.UnmarshalFromFunc(func(dec *jsontext.Decoder, n *node) error {
+		if kind := dec.PeekKind(); kind == 't' || kind == 'f' {
+			n.never = kind == 'f'
+			return dec.SkipValue()
+		}
+		before := len(refs)
+		type object node
+		if err := json.UnmarshalDecode(dec, (*object)(n)); err != nil {
+			return err
+		}
+		if n.Ref != "" {
+			refs = append(refs, n)
+		}
+		n.refs = refs[before:]
+		return n.complete()
+	})))
 	if err != nil {
 		return nil, err
+	}
+	for _, n := range root.refs {
+		name, local := strings.CutPrefix(n.Ref, "#/$defs/")
+		if n.target = root.Defs[name]; !local || n.target == nil {
+			return nil, fmt.Errorf("there is no %.100q: schemas are never fetched, so each must stand alone, with what it needs in $defs", n.Ref)
+		}
+		n.AllOf = append(n.AllOf, n.target)
+	}
+	if root.loops() {
+		return nil, fmt.Errorf("one of %.100q refers to itself", slices.Sorted(maps.Keys(root.Defs)))
 	}
 	return &Validator{root}, nil
 }
 
-type compiler struct {
-	root *node
-	load func(name string) (jsontext.Value, error)
-	open []string // the references that are being followed
-}
-
-func (c *compiler) document(schema jsontext.Value, at string) (*node, error) {
-	root := new(node)
-	if err := json.Unmarshal(schema, root); err != nil {
-		return nil, err
-	}
-	c.root = root
-	if root.Draft != "" && strings.TrimSuffix(root.Draft, "#") != draft {
-		return nil, fmt.Errorf("$schema is %.200q, want %s", root.Draft, draft)
-	}
-	return root, c.compile(root, at)
-}
-
-// compile completes the schema at a place of the document, and those in it.
-func (c *compiler) compile(n *node, at string) (err error) {
+// complete derives what follows from the keywords of one schema.
+func (n *node) complete() (err error) {
 	for keyword := range n.Rest {
 		if !slices.Contains(annotations, keyword) {
-			return fmt.Errorf("%s/%s: this keyword is not supported", at, keyword)
+			return fmt.Errorf("%s: this keyword is not supported", keyword)
 		}
 	}
 	for _, name := range n.Type {
-		if !slices.Contains([]string{"null", "boolean", "string", "number", "integer", "array", "object"}, name) {
-			return fmt.Errorf("%s/type: there is no type %.100q", at, name)
+		if !slices.Contains(types, name) {
+			return fmt.Errorf("there is no type %.100q", name)
 		}
+	}
+	if n.Draft != "" && strings.TrimSuffix(n.Draft, "#") != draft {
+		return fmt.Errorf("$schema is %.200q, want %s", n.Draft, draft)
+	}
+	if n.Format != "" && formats[n.Format] == nil {
+		return fmt.Errorf("the format is %.100q, want %s", n.Format, strings.Join(slices.Sorted(maps.Keys(formats)), " or "))
 	}
 	if n.Const != nil {
 		n.constant = make([]any, 1)
@@ -144,55 +145,12 @@ func (c *compiler) compile(n *node, at string) (err error) {
 	if n.Pattern != "" && err == nil {
 		n.pattern, err = regexp.Compile(n.Pattern)
 	}
-	if n.Format != "" && formats[n.Format] == nil {
-		err = fmt.Errorf("it is %.100q, want %s", n.Format, strings.Join(slices.Sorted(maps.Keys(formats)), " or "))
-	}
-	if n.Ref != "" && err == nil {
-		n.target, err = c.follow(n.Ref)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", at, err)
-	}
-	parts := map[string]*node{
-		"additionalProperties": n.AdditionalProperties, "propertyNames": n.PropertyNames, "items": n.Items,
-		"not": n.Not, "if": n.If, "then": n.Then, "else": n.Else,
-	}
-	for name, part := range n.Properties {
-		parts["properties/"+name] = part
-	}
-	for i, part := range slices.Concat(n.AllOf, n.AnyOf) {
-		parts[fmt.Sprintf("anyOf, allOf/%d", i)] = part
-	}
-	for name, part := range parts {
-		if part == nil {
-			continue
-		}
-		if err := c.compile(part, at+"/"+name); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
-// follow compiles what a $ref refers to.
-func (c *compiler) follow(ref string) (*node, error) {
-	if slices.Contains(c.open, ref) {
-		return nil, fmt.Errorf("%.100q refers to itself", ref)
-	}
-	inner := compiler{c.root, c.load, append(slices.Clip(c.open), ref)}
-	if name, local := strings.CutPrefix(ref, "#/$defs/"); local {
-		target := c.root.Defs[name]
-		if target == nil {
-			return nil, fmt.Errorf("there is no %.100q", ref)
-		}
-		return target, inner.compile(target, ref)
-	}
-	if id := c.root.ID; id != "" && !strings.HasPrefix(id, protocol.SchemaBase) {
-		return nil, fmt.Errorf("%.100q stands beside %.100q; %w", ref, id, ErrRemoteRef)
-	}
-	text, err := c.load(ref)
-	if err != nil {
-		return nil, err
-	}
-	return inner.document(text, ref)
+// loops reports whether a reference within the schema leads back to one of the schemas that are open.
+func (n *node) loops(open ...*node) bool {
+	return slices.ContainsFunc(n.refs, func(r *node) bool {
+		return slices.Contains(open, r.target) || r.target.loops(append(slices.Clip(open), r.target)...)
+	})
 }

@@ -5,9 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/go-json-experiment/json"
@@ -23,9 +21,7 @@ type Tool struct {
 	Name string
 	// Aliases are other names of the tool.
 	Aliases []string
-	// Input and Output are JSON Schemas, draft 2020-12, each of an object. A
-	// $ref reaches into the schema itself or, by file name, one of the schemas
-	// of host/protocol ("league_query.json"); nothing is ever fetched.
+	// Input and Output are JSON Schemas, draft 2020-12, each of an object, that stand alone.
 	Input, Output jsontext.Value
 	// Message says that the tool is a message of the league: its field table
 	// checks it, and the schemas only word what it breaks.
@@ -33,13 +29,8 @@ type Tool struct {
 }
 
 // A Registry holds tools by their names, and compiles each schema once. It is safe for
-// concurrent use.
-type Registry struct {
-	slots chan struct{} // one for each large document that is being checked
-
-	mu    sync.RWMutex
-	tools map[string]*entry // by name and by alias
-}
+// concurrent use once all tools are added.
+type Registry struct{ tools map[string]entry } // by name and by alias
 
 type entry struct {
 	Tool
@@ -48,21 +39,17 @@ type entry struct {
 
 // NewRegistry returns a registry of tools. The error is that of Add.
 func NewRegistry(tools ...Tool) (*Registry, error) {
-	r := &Registry{tools: make(map[string]*entry), slots: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))}
-	if err := r.Add(tools...); err != nil {
-		return nil, err
-	}
-	return r, nil
+	r := new(Registry)
+	return r, r.Add(tools...)
 }
 
-// Add adds tools. Their schemas are compiled when they are first needed ([Registry.LoadToolIO]). It
-// is an error, and nothing is added, if a name is empty, too long, or in use.
+// Add adds tools, before the registry is used. Their schemas are compiled when they are first needed
+// ([Registry.LoadToolIO]). It is an error, and nothing is added, if a name is empty, too long, or in use.
 func (r *Registry) Add(tools ...Tool) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	added := maps.Clone(r.tools)
+	added := make(map[string]entry)
+	maps.Copy(added, r.tools)
 	for _, t := range tools {
-		e := &entry{Tool: t, load: sync.OnceValues(func() (*ToolIO, error) { return compileTool(t, r.slots) })}
+		e := entry{t, sync.OnceValues(t.compile)}
 		for _, name := range append([]string{t.Name}, t.Aliases...) {
 			if name == "" || len(name) > maxToolName {
 				return fmt.Errorf("schema: add tool %.*q: a name has 1 to %d bytes", maxToolName, name, maxToolName)
@@ -79,24 +66,15 @@ func (r *Registry) Add(tools ...Tool) error {
 
 // Find returns the tool with that name or alias.
 func (r *Registry) Find(name string) (_ Tool, ok bool) {
-	e := r.find(name)
-	if e == nil {
-		return Tool{}, false
-	}
-	return e.Tool, true
-}
-
-func (r *Registry) find(name string) *entry {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	return r.tools[name]
+	e, ok := r.tools[name]
+	return e.Tool, ok
 }
 
 // LoadToolIO returns the schemas of the tool with that name or alias. They are compiled once,
 // however many ask. The error says that the tool is unknown, or what is wrong with a schema.
 func (r *Registry) LoadToolIO(toolID string) (*ToolIO, error) {
-	e := r.find(toolID)
-	if e == nil {
+	e, ok := r.tools[toolID]
+	if !ok {
 		return nil, fmt.Errorf("schema: unknown tool: %.*q", maxToolName, toolID)
 	}
 	return e.load()
@@ -113,79 +91,37 @@ type ToolIO struct {
 	Fingerprint string
 
 	input, output *Validator
-	slots         chan struct{} // of the registry
 }
 
-func compileTool(t Tool, slots chan struct{}) (io *ToolIO, err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("schema: tool %q: %w", t.Name, err)
-		}
-	}()
-	io = &ToolIO{Tool: t.Name, Input: t.Input, Output: t.Output, slots: slots}
-	if io.input, err = Compile(t.Input, embedded); err != nil {
-		return nil, fmt.Errorf("input schema: %w", err)
+func (t Tool) compile() (*ToolIO, error) {
+	input, err := Compile(t.Input)
+	if err != nil {
+		return nil, fmt.Errorf("schema: tool %q: input schema: %w", t.Name, err)
 	}
-	if io.output, err = Compile(t.Output, embedded); err != nil {
-		return nil, fmt.Errorf("output schema: %w", err)
+	output, err := Compile(t.Output)
+	if err != nil {
+		return nil, fmt.Errorf("schema: tool %q: output schema: %w", t.Name, err)
 	}
-	if io.Fingerprint, err = fingerprint(t); err != nil {
-		return nil, err
+	doc, err := json.Marshal(map[string]any{"tool": t.Name, "input": t.Input, "output": t.Output})
+	if err == nil {
+		err = (*jsontext.Value)(&doc).Canonicalize()
 	}
-	return io, nil
+	if err != nil {
+		return nil, fmt.Errorf("schema: tool %q: there is no canonical form: %w", t.Name, err)
+	}
+	sum := sha256.Sum256(doc)
+	return &ToolIO{t.Name, t.Input, t.Output, hex.EncodeToString(sum[:]), input, output}, nil
 }
 
 // CheckInput validates an input against its schema and returns what it breaks,
 // sorted; nil if it keeps it. The root is put before every path.
 func (io *ToolIO) CheckInput(input jsontext.Value, root string) []protocol.Violation {
-	defer io.large(input)()
-	return check(io.input, input, root, MaxValues)
+	return io.input.check(input, root, MaxValues)
 }
 
 // CheckOutput is CheckInput for output, without a bound on its size.
 func (io *ToolIO) CheckOutput(output jsontext.Value, root string) []protocol.Violation {
-	defer io.large(output)()
-	return check(io.output, output, root, len(output)+1)
-}
-
-// large bounds the number of large documents that are checked at once, since
-// decoded they take much memory.
-func (io *ToolIO) large(doc jsontext.Value) (done func()) {
-	const large = 16 << 10
-	if len(doc) < large {
-		return func() {}
-	}
-	io.slots <- struct{}{}
-	return func() { <-io.slots }
-}
-
-// embedded returns the schema of a message of the league, and no other.
-func embedded(ref string) (jsontext.Value, error) {
-	name := strings.TrimPrefix(ref, protocol.SchemaBase)
-	if strings.ContainsAny(name, "/#:") {
-		return nil, ErrRemoteRef
-	}
-	base := strings.TrimSuffix(name, ".json")
-	if base == strings.ToLower(base) && base != name {
-		if raw, err := protocol.Schema(protocol.Type(strings.ToUpper(base)), protocol.Strict); err == nil {
-			return raw, nil
-		}
-	}
-	return nil, fmt.Errorf("there is no embedded schema %.100q; %w", name, ErrRemoteRef)
-}
-
-// fingerprint identifies a tool by its name and the canonical form of its schemas.
-func fingerprint(t Tool) (string, error) {
-	raw, err := json.Marshal(map[string]any{"tool": t.Name, "input": t.Input, "output": t.Output})
-	doc := jsontext.Value(raw)
-	if err == nil {
-		err = doc.Canonicalize()
-	}
-	if err != nil {
-		return "", fmt.Errorf("there is no canonical form: %w", err)
-	}
-	sum := sha256.Sum256(doc)
-	return hex.EncodeToString(sum[:]), nil
+	return io.output.check(output, root, len(output)+1)
 }
 
 // LeagueTools returns the tools of an agent that accepts messages of these types, by default of all

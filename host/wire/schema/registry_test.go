@@ -87,17 +87,13 @@ func TestBadSchemas(t *testing.T) {
 		`{"pattern":"("}`:   "input schema",
 		`[]`:                "input schema",
 		`{"$schema":"http://json-schema.org/draft-07/schema#"}`:           "draft/2020-12",
-		`{"$ref":"https://example.com/other.json"}`:                       "schemas are never fetched",
-		`{"$ref":"http://127.0.0.1:1/x"}`:                                 "schemas are never fetched",
-		`{"$ref":"file:///etc/passwd"}`:                                   "schemas are never fetched",
-		`{"$id":"https://example.com/a.json","$ref":"league_query.json"}`: "schemas are never fetched",
-		`{"$ref":"no_such_message.json"}`:                                 `no embedded schema "no_such_message.json"`,
-		`{"$ref":"../../../etc/passwd"}`:                                  "schemas are never fetched",
-		`{"$ref":"LEAGUE_QUERY.json"}`:                                    "no embedded schema",
 		`{"$schema":"https://example.com/meta.json"}`:                     "draft/2020-12",
-		`{"properties":{"x":{"$dynamicRef":"https://example.com/z#a"}}}`:  "#/properties/x/$dynamicRef: this keyword is not supported",
-		`{"$ref":"#/$defs/a","$defs":{"a":{"not":{"$ref":"#/$defs/a"}}}}`: "refers to itself",
+		`{"$ref":"https://example.com/other.json"}`:                       "schemas are never fetched",
+		`{"$ref":"file:///etc/passwd"}`:                                   "schemas are never fetched",
+		`{"$ref":"league_query.json"}`:                                    "schemas are never fetched",
 		`{"$ref":"#/$defs/a"}`:                                            `there is no "#/$defs/a"`,
+		`{"$ref":"#/$defs/a","$defs":{"a":{"not":{"$ref":"#/$defs/a"}}}}`: "refers to itself",
+		`{"properties":{"x":{"$dynamicRef":"https://example.com/z#a"}}}`:  "$dynamicRef: this keyword is not supported",
 		`{"format":"email"}`:                                              `"email", want date-time or uuid`,
 		`{"minimum":"1"}`:                                                 `within "/minimum"`,
 		`{"required":"n"}`:                                                `within "/required"`,
@@ -188,9 +184,6 @@ func TestViolations(t *testing.T) {
 		{`{"format":"date-time"}`, `"1998-12-31t23:59:60z"`, nil},
 		{`{"properties":{"a":false}}`, `{"a":1}`, v("/a", "false")},
 		{`{"additionalProperties":{"additionalProperties":false}}`, `{"short":{"` + strings.Repeat("x", 300) + `":1}}`, v("/short", "additionalProperties")},
-		{`{"$ref":"league_query.json","required":["query_params"]}`, `{}`, v(
-			"/conversation_id", "required", "/league_id", "required", "/message_type", "required", "/protocol", "required",
-			"/query_params", "required", "/query_type", "required", "/sender", "required", "/timestamp", "required")},
 	} {
 		if got := load(t, tt.schema).CheckInput([]byte(tt.input), ""); !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%.200s by %s:\n got %v\nwant %v", tt.input, tt.schema, got, tt.want)

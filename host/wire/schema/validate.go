@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"reflect"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,9 +58,18 @@ func decode(raw jsontext.Value, most int) (v any, err error) {
 	return v, err
 }
 
+// slots bounds the large documents that are checked at once, since decoded they take much memory.
+var slots = make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))
+
+const large = 16 << 10 // bytes
+
 // check returns what a JSON text of at most most values breaks, sorted. The root is put
 // before every path.
-func check(s *Validator, raw jsontext.Value, root string, most int) (found []protocol.Violation) {
+func (v *Validator) check(raw jsontext.Value, root string, most int) (found []protocol.Violation) {
+	if len(raw) >= large {
+		slots <- struct{}{}
+		defer func() { <-slots }()
+	}
 	doc, err := decode(raw, most)
 	switch {
 	case errors.Is(err, errTooMany):
@@ -69,7 +79,7 @@ func check(s *Validator, raw jsontext.Value, root string, most int) (found []pro
 	case err != nil:
 		return []protocol.Violation{{Path: root, Rule: "json"}}
 	}
-	for _, f := range s.validate(doc) {
+	for _, f := range v.root.breaks(doc, nil) {
 		found = append(found, protocol.Violation{Path: pointer(root, f.At), Rule: f.Rule})
 	}
 	return protocol.Tidy(found)
@@ -104,38 +114,30 @@ func (v *Validator) ValidateJSON(doc jsontext.Value) ([]Failure, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.validate(decoded), nil
+	return v.root.breaks(decoded, nil), nil
 }
 
-func (v *Validator) validate(doc any) []Failure {
-	w := new(walk)
-	w.value(v.root, doc)
+// breaks returns what a value at a place breaks.
+func (n *node) breaks(doc any, at []string) []Failure {
+	w := &walk{at: at}
+	w.value(n, doc)
 	return w.found
 }
 
 type walk struct {
 	at    []string
 	found []Failure
-	quiet bool // nobody reads what is wanted
 }
 
-func (w *walk) fail(rule string, want func() string, below ...string) {
-	f := Failure{At: slices.Concat(w.at, below), Rule: rule}
-	if want != nil && !w.quiet {
-		f.want = want()
-	}
-	w.found = append(w.found, f)
+func (w *walk) fail(rule, want string, below ...string) {
+	w.found = append(w.found, Failure{slices.Concat(w.at, below), rule, want})
 }
 
-// try validates without keeping the failures.
-func (w *walk) try(n *node, doc any) []Failure {
-	other := &walk{at: w.at, quiet: true}
-	other.value(n, doc)
-	return other.found
-}
-
-// below validates what is below a name or an index.
+// below validates what is below a name or an index; nil accepts it.
 func (w *walk) below(n *node, name string, doc any) {
+	if n == nil {
+		return
+	}
 	w.at = append(w.at, name)
 	w.value(n, doc)
 	w.at = w.at[:len(w.at)-1]
@@ -145,35 +147,32 @@ func (w *walk) value(n *node, doc any) {
 	// A value of another kind breaks this one rule: others about it would say no more.
 	switch text, isText := doc.(string); {
 	case n.never:
-		w.fail("false", nil)
+		w.fail("false", "")
 		return
 	case len(n.Type) > 0 && !isOf(n.Type, doc):
-		w.fail("type", func() string { return " is of type " + kindOf(doc) + ", want " + strings.Join(n.Type, " or ") })
+		w.fail("type", " is of type "+kindOf(doc)+", want "+strings.Join(n.Type, " or "))
 		return
 	case n.constant != nil && !reflect.DeepEqual(n.constant[0], doc):
-		w.fail("const", func() string { return " want " + listOf(n.constant) })
+		w.fail("const", " want "+listOf(n.constant))
 		return
 	case n.Enum != nil && !slices.ContainsFunc(n.Enum, func(e any) bool { return reflect.DeepEqual(e, doc) }):
-		w.fail("enum", func() string { return " want one of " + listOf(n.Enum) })
+		w.fail("enum", " want one of "+listOf(n.Enum))
 		return
 	case n.Format != "" && isText && !formats[n.Format](text):
-		w.fail("format", nil)
+		w.fail("format", "")
 		return
 	}
 	switch doc := doc.(type) {
 	case string:
 		w.within("Length", n.MinLength, n.MaxLength, float64(utf8.RuneCountInString(doc)), "characters")
 		if n.pattern != nil && !n.pattern.MatchString(doc) {
-			w.fail("pattern", func() string { return " want a text that matches " + n.Pattern })
+			w.fail("pattern", " want a text that matches "+n.Pattern)
 		}
 	case float64:
 		w.within("imum", n.Minimum, n.Maximum, doc, "")
 	case []any:
 		w.within("Items", n.MinItems, n.MaxItems, float64(len(doc)), "items")
 		for i, item := range doc {
-			if n.Items == nil {
-				break
-			}
 			w.below(n.Items, strconv.Itoa(i), item)
 		}
 	case map[string]any:
@@ -185,91 +184,82 @@ func (w *walk) value(n *node, doc any) {
 // within holds a number, or a count of what is in the document, to the bounds of two
 // keywords, min and max with the same end.
 func (w *walk) within(keyword string, least, most *float64, n float64, unit string) {
-	has := func() string {
-		if unit == "" {
-			return ""
-		}
-		return fmt.Sprintf(" has %d %s,", int(n), unit)
+	end, rule, want := "min", " want at least ", least
+	switch {
+	case least != nil && n < *least:
+	case most != nil && n > *most:
+		end, rule, want = "max", " want at most ", most
+	default:
+		return
 	}
-	if least != nil && n < *least {
-		w.fail("min"+keyword, func() string { return has() + " want at least " + decimal(*least) })
+	has := ""
+	if unit != "" {
+		has = fmt.Sprintf(" has %d %s,", int(n), unit)
 	}
-	if most != nil && n > *most {
-		w.fail("max"+keyword, func() string { return has() + " want at most " + decimal(*most) })
-	}
+	w.fail(end+keyword, has+rule+strconv.FormatFloat(*want, 'f', -1, 64))
 }
 
 func (w *walk) object(n *node, doc map[string]any) {
 	w.within("Properties", n.MinProperties, n.MaxProperties, float64(len(doc)), "properties")
 	for _, name := range n.Required {
 		if _, has := doc[name]; !has {
-			w.fail("required", nil, name)
+			w.fail("required", "", name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(doc)) {
-		if n.PropertyNames != nil && len(w.try(n.PropertyNames, name)) > 0 {
-			w.fail("propertyNames", nil, name)
+		if n.PropertyNames != nil && len(n.PropertyNames.breaks(name, w.at)) > 0 {
+			w.fail("propertyNames", "", name)
 		}
-		switch p := n.Properties[name]; {
-		case p != nil:
-			w.below(p, name, doc[name])
-		case n.AdditionalProperties == nil:
-		case n.AdditionalProperties.never:
-			w.fail("additionalProperties", nil, name)
-		default:
-			w.below(n.AdditionalProperties, name, doc[name])
+		part, known := n.Properties[name]
+		if !known {
+			part = n.AdditionalProperties
 		}
+		if !known && part != nil && part.never {
+			w.fail("additionalProperties", "", name)
+			continue
+		}
+		w.below(part, name, doc[name])
 	}
 }
 
 // combined validates by the schemas that a schema combines.
 func (w *walk) combined(n *node, doc any) {
-	if n.target != nil {
-		w.value(n.target, doc)
+	also := n.AllOf
+	if n.If != nil {
+		next := n.Then
+		if len(n.If.breaks(doc, w.at)) > 0 {
+			next = n.Else
+		}
+		if next != nil {
+			also = append(slices.Clip(also), next)
+		}
 	}
-	for _, part := range n.AllOf {
+	for _, part := range also {
 		w.value(part, doc)
+	}
+	if n.Not != nil && len(n.Not.breaks(doc, w.at)) == 0 {
+		w.fail("not", "")
 	}
 	if n.AnyOf != nil {
 		w.alternatives(n, doc)
-	}
-	if n.Not != nil && len(w.try(n.Not, doc)) == 0 {
-		w.fail("not", nil)
-	}
-	if n.If == nil {
-		return
-	}
-	next := n.Then
-	if len(w.try(n.If, doc)) > 0 {
-		next = n.Else
-	}
-	if next != nil {
-		w.value(next, doc)
 	}
 }
 
 // alternatives fails at the choice itself, since nobody knows which alternative was meant, unless
 // each lacks nothing but a member of this object: then the first member is what is missing.
 func (w *walk) alternatives(n *node, doc any) {
-	var first *Failure
-	onlyMissing := true
+	var all []Failure
 	for _, part := range n.AnyOf {
-		found := w.try(part, doc)
+		found := part.breaks(doc, w.at)
 		if len(found) == 0 {
 			return
 		}
-		if first == nil {
-			first = &found[0]
-		}
-		onlyMissing = onlyMissing && !slices.ContainsFunc(found, func(f Failure) bool {
-			return f.Rule != "required" || len(f.At) != len(w.at)+1
-		})
+		all = append(all, found...)
 	}
-	if onlyMissing {
-		w.found = append(w.found, *first)
-		return
+	if slices.ContainsFunc(all, func(f Failure) bool { return f.Rule != "required" || len(f.At) != len(w.at)+1 }) {
+		all = []Failure{{slices.Clone(w.at), "anyOf", ""}}
 	}
-	w.fail("anyOf", nil)
+	w.found = append(w.found, all[:1]...)
 }
 
 func kindOf(value any) string {
@@ -304,16 +294,14 @@ var formats = map[string]func(string) bool{
 // and a leap second.
 func isDateTime(text string) bool {
 	text = strings.ToUpper(text)
-	if new(time.Time).UnmarshalText([]byte(text)) == nil {
-		return true
+	leap := len(text) > 19 && text[16:19] == ":60"
+	if leap {
+		text = text[:17] + "59" + text[19:]
 	}
-	if len(text) < len("2006-01-02T15:04:60Z") || text[16:19] != ":60" {
-		return false
-	}
-	var before time.Time
-	err := before.UnmarshalText([]byte(text[:17] + "59" + text[19:]))
-	before = before.UTC()
-	return err == nil && before.Hour() == 23 && before.Minute() == 59
+	var at time.Time
+	err := at.UnmarshalText([]byte(text))
+	at = at.UTC()
+	return err == nil && (!leap || at.Hour() == 23 && at.Minute() == 59)
 }
 
 // IsUUID reports whether a text has the form of a UUID (RFC 9562).
@@ -325,7 +313,7 @@ func (f Failure) String() string {
 	switch {
 	case f.Rule == "additionalProperties":
 		last := len(f.At) - 1
-		return "/" + strings.Join(f.At[:last], "/") + " has a property that there is not: " + quoted(f.At[last])
+		return "/" + strings.Join(f.At[:last], "/") + " has a property that there is not: " + fmt.Sprintf("%.64q", f.At[last])
 	case f.Rule == "required":
 		return where + " is missing"
 	case f.want == "":
@@ -335,30 +323,9 @@ func (f Failure) String() string {
 }
 
 func listOf(values []any) string {
-	var texts []string
-	for _, v := range values {
-		text, err := json.Marshal(v, json.Deterministic(true))
-		if err != nil {
-			text = []byte("?")
-		}
-		texts = append(texts, string(text))
+	text, err := json.Marshal(values, json.Deterministic(true), jsontext.SpaceAfterComma(true))
+	if err != nil {
+		return "?"
 	}
-	return strings.Join(texts, ", ")
-}
-
-// quoted quotes a name from outside, shortened to 64 bytes.
-func quoted(name string) string {
-	const most = 64
-	if len(name) > most {
-		name = strings.ToValidUTF8(name[:most], "") + "..."
-	}
-	return strconv.Quote(name)
-}
-
-// decimal writes a bound: a whole number, or six digits after the point.
-func decimal(n float64) string {
-	if n == math.Trunc(n) {
-		return strconv.FormatFloat(n, 'f', 0, 64)
-	}
-	return strconv.FormatFloat(n, 'f', 6, 64)
+	return string(text[1 : len(text)-1])
 }

@@ -54,7 +54,7 @@ func answerable(t *testing.T, req *Request, err error) {
 	if req == nil || req.Dialect == nil {
 		t.Fatal("no request to answer")
 	}
-	h := req.Header.Answer("SOME_ACK", "player:P01", clock("09:00:00"))
+	h := req.Header.Answer("GAME_OVER_ACK", "player:P01", clock("09:00:00"))
 	if err == nil {
 		_, err = req.Decode()
 	}

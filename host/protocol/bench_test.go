@@ -53,10 +53,10 @@ func BenchmarkDecode(b *testing.B) {
 func BenchmarkValidate(b *testing.B) {
 	benchEach(b, func(b *testing.B, s sample, raw jsontext.Value) {
 		shape := catalog().types[s.message.Head().MessageType].table()
-		doc := parsed(b, raw)
+		doc, at := parsed(b, raw), placeOf(New(s.message.Head().MessageType))
 		for b.Loop() {
 			var c checker
-			if c.object(doc, shape); c.findings != nil {
+			if c.object(doc, shape, at); c.findings != nil {
 				b.Fatal(c.findings)
 			}
 		}

@@ -39,7 +39,6 @@ type entry struct {
 	goType reflect.Type // of blank messages
 	about  []string     // rules of its fields, beyond those of the Go type
 	table  func() *shape
-	plain  func() []plainField
 }
 
 // answer returns the entry of a message type that is only an answer. Each rule names a field that
@@ -48,7 +47,6 @@ type entry struct {
 func answer(t Type, title string, area area, from []Role, blank func() Message, rules ...string) *entry {
 	e := &entry{Description: Description{Type: t, Title: title, From: from}, area: area, blank: blank, goType: reflect.TypeOf(blank()).Elem(), about: rules}
 	e.table = sync.OnceValue(e.compile)
-	e.plain = sync.OnceValue(func() []plainField { return plainFields(e.goType) })
 	return e
 }
 

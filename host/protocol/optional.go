@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -23,8 +22,8 @@ const (
 // the field's tag says omitzero. It has no IsZero method: the encoder would call it, at the cost of
 // a copy on the heap for each member, and learn what it sees from the zero value anyway.
 type Opt[T any] struct {
+	is    presence // first, whatever T is
 	value T
-	is    presence
 }
 
 // Some returns an Opt that holds v.
@@ -44,15 +43,6 @@ func (o Opt[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
 	if o.is != present {
 		return enc.WriteToken(jsontext.Null)
 	}
-	// The types that messages hold are written without reflection.
-	switch v := any(o.value).(type) {
-	case int:
-		return enc.WriteToken(jsontext.Int(int64(v)))
-	case bool:
-		return enc.WriteToken(jsontext.Bool(v))
-	case string:
-		return enc.WriteToken(jsontext.String(v))
-	}
 	return json.MarshalEncode(enc, o.value)
 }
 
@@ -63,9 +53,6 @@ func (o *Opt[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 		return dec.SkipValue()
 	}
 	o.is = present
-	if n, ok := any(&o.value).(*int); ok {
-		return readInteger(dec, n)
-	}
 	return json.UnmarshalDecode(dec, &o.value)
 }
 
@@ -73,10 +60,10 @@ func (o *Opt[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 // such as "ROUND_1"; a Round keeps that text and encodes it again, so that an
 // acknowledgement echoes what was announced. The zero Round is an absent member.
 type Round struct {
+	is     presence // first, as in an [Opt]
+	isText bool
 	number int
 	text   string
-	isText bool
-	is     presence
 }
 
 // RoundNumber returns the round with number n.
@@ -112,21 +99,6 @@ func (r Round) MarshalJSONTo(enc *jsontext.Encoder) error {
 	default:
 		return enc.WriteToken(jsontext.Int(int64(r.number)))
 	}
-}
-
-// UnmarshalJSONFrom reads an integer, a text or null.
-func (r *Round) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	raw, err := dec.ReadValue()
-	if err != nil {
-		return err
-	}
-	if *r = glanceRound(raw); raw.Kind() == 'n' {
-		*r = NoRound()
-	}
-	if r.is == absent {
-		return fmt.Errorf("protocol: %s is not a round number", raw)
-	}
-	return nil
 }
 
 // glanceRound reads a round for the header of an answer; anything else counts as absent.

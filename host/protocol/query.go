@@ -3,8 +3,8 @@ package protocol
 import (
 	"errors"
 	"fmt"
+	"unsafe"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -144,8 +144,12 @@ func ReadData[T QueryData](m *LeagueQueryResponse) (T, error) {
 		}
 		return data, errors.New("protocol: the answer to the query has no data")
 	}
-	if err := json.Unmarshal(m.Data, &data, generous); err != nil {
-		return data, fmt.Errorf("protocol: read the data of %s: %w", m.QueryType, err)
+	c := checker{mode: Tolerant}
+	c.nested(m.Data, dataShape[T](), unsafe.Pointer(&data))
+	for _, f := range c.findings {
+		if f.Rule == "type" || f.Rule == "range" {
+			return data, fmt.Errorf("protocol: read the data of %s: %s", m.QueryType, sentence(f, 1))
+		}
 	}
 	return data, nil
 }
@@ -154,7 +158,9 @@ func ReadData[T QueryData](m *LeagueQueryResponse) (T, error) {
 // Standings are repeated at the top level, where some readers look for them. The
 // error is that of encoding data: a text in it is not UTF-8.
 func NewQueryResponse[T QueryData](h Header, queryType string, data T) (*LeagueQueryResponse, error) {
-	raw, err := json.Marshal(&data, plain)
+	var w memberWriter
+	w.members(dataShape[T]().fields, unsafe.Pointer(&data))
+	raw, err := w.closed(0)
 	if err != nil {
 		return nil, fmt.Errorf("protocol: write the data of %s: %w", queryType, err)
 	}

@@ -1,0 +1,117 @@
+package protocol
+
+import (
+	"cmp"
+	"reflect"
+	"unsafe"
+
+	"github.com/strategylab/strategylab/host/rawjson"
+)
+
+// Decode validates a message of type t against its field rules and returns it
+// as its Go type. Of a request it wants the header that [ReadHeader] returns; an
+// answer has none, and needs less of one. Members that the type lacks are left out. The
+// result shares no memory with the object. The error is an [*Error] that lists everything
+// that is wrong.
+func Decode(t Type, message rawjson.Object, mode Mode, request *Header) (Message, error) {
+	e := catalog().types[t]
+	if e == nil {
+		return nil, Refuse(CodeUnknownMessageType, t, "The message type is not one of "+Version+".")
+	}
+	m := e.blank()
+	c := checker{mode: mode, request: request != nil, glanced: request}
+	c.path = c.room[:0]
+	c.object(message, e.table(), placeOf(m))
+	// A type that nobody knows may stand for the expected one in tolerant mode.
+	if said := TypeOf(message); said != "" && said != t && (mode == Strict || catalog().types[said] != nil) {
+		c.foundIn("message_type", "enum", CodeInvalidFieldType)
+	}
+	if refusal := c.refusal(t); refusal != nil {
+		return nil, refusal
+	}
+	h := m.Head()
+	h.MessageType = cmp.Or(h.MessageType, t)
+	return m, nil
+}
+
+// placeOf returns where the fields of a message are.
+func placeOf(m Message) unsafe.Pointer { return reflect.ValueOf(m).UnsafePointer() }
+
+// keep sets the field of a Go type that holds a member, at a place, to a value of its kind.
+func keep[T any](f *field, v T, at unsafe.Pointer) {
+	if f.opt {
+		*(*Opt[T])(at) = Some(v)
+	} else {
+		*(*T)(at) = v
+	}
+}
+
+// keepText sets a field to a text, without a copy of one that is known.
+func (c *checker) keepText(f *field, text []byte, at unsafe.Pointer) {
+	if len(c.path) == 1 && c.glanced != nil && f.offset < unsafe.Sizeof(*c.glanced) { // of the header
+		if known := *(*string)(f.in(unsafe.Pointer(c.glanced))); string(text) == known {
+			*(*string)(at) = known
+			return
+		}
+	}
+	keep(f, f.known(text), at)
+}
+
+// known returns a text as a string, without a copy of the words that most headers hold.
+func (f *field) known(text []byte) string {
+	if f.name == "message_type" {
+		return string(typeIn(text))
+	}
+	switch string(text) { // of constants alone, or it would copy the text
+	case Version:
+		return Version
+	case GameEvenOdd:
+		return GameEvenOdd
+	}
+	return string(text)
+}
+
+// in returns the place of the field in its struct.
+func (f *field) in(of unsafe.Pointer) unsafe.Pointer { return unsafe.Add(of, f.offset) }
+
+// TypeOf returns the message type that a message bears, "" where it bears none.
+// Unlike [rawjson.Object.Text] it copies no known type.
+func TypeOf(message rawjson.Object) Type {
+	v := message.Get("message_type")
+	if v.Kind() != '"' {
+		return ""
+	}
+	return typeIn(rawjson.Unquote(v))
+}
+
+// typeIn reads a message type, without a copy of a known one.
+func typeIn(text []byte) Type {
+	if e := catalog().types[Type(text)]; e != nil {
+		return e.Type
+	}
+	return Type(text)
+}
+
+// ReadHeader returns the header fields of a message as far as they are strings,
+// so that its sender can be authenticated before anything else is validated.
+func ReadHeader(message rawjson.Object) (h Header) {
+	for _, m := range message {
+		h.set(m)
+	}
+	return h
+}
+
+// set sets the field that a member is, if it is of its kind. It reports whether it is a field.
+func (h *Header) set(m rawjson.Member) bool {
+	f := headerShape().field(m.Name)
+	if f == nil {
+		return false
+	}
+	switch at := f.in(unsafe.Pointer(h)); {
+	case f.kind == kindRound:
+		*(*Round)(at) = glanceRound(m.Value)
+	case m.Value.Kind() == '"':
+		*(*string)(at) = f.known(rawjson.Unquote(m.Value))
+	}
+	return true
+}

@@ -85,7 +85,6 @@ func (c *Chain) Handle(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Respon
 	x := &Exchange{RPC: rpc, mcp: IsMCP(rpc.Header), plain: c.cfg.Agent == nil}
 	c.serve(ctx, x)
 	if c.cfg.Log != nil && !(x.mcp && unanswered(x) != nil) { // which the server refuses, and Refuse logs
-		x.conclude()
 		c.log(x, rpc.Method, began)
 	}
 	return x.response
@@ -156,13 +155,11 @@ func (c *Chain) Refuse(ctx context.Context, rpc *jsonrpc.Request, r *jsonrpc.Ref
 	if shown == nil {
 		shown = r.Error()
 	}
+	x.response = jsonrpc.Response{Status: r.Status, Error: shown}
 	if refusal := c.serverRefusal(rpc, r); refusal != nil && !IsMCP(rpc.Header) {
-		x.note(refusal)
+		x.refusal = refusal
 		sent = rpcError(refusal, shown.Data)
-	} else {
-		x.failure = failure(shown.Code, shown.Message, nil)
 	}
-	x.status = r.Status
 	if c.cfg.Log != nil {
 		if _, leave, err := c.enter(context.WithoutCancel(ctx)); err == nil {
 			defer leave()
@@ -192,28 +189,6 @@ func (c *Chain) serverRefusal(rpc *jsonrpc.Request, r *jsonrpc.Refusal) *protoco
 	return nil
 }
 
-// conclude sets status and failure from the response, for a request that the chain
-// itself has not refused.
-func (x *Exchange) conclude() {
-	res := &x.response
-	if x.failure != nil {
-		return
-	}
-	if x.status = res.Status; x.status == 0 {
-		x.status = http.StatusOK
-		if res.Body == nil && res.Error == nil && (x.RPC.Kind == jsonrpc.KindNotification || res.Result == nil) {
-			x.status = http.StatusAccepted
-		}
-	}
-	switch {
-	case x.refusal != nil:
-		form := x.refusal.Form()
-		x.failure = failure(form.RPC, form.Message, x.refusal)
-	case res.Body == nil && res.Error != nil:
-		x.failure = failure(res.Error.Code, res.Error.Message, nil)
-	}
-}
-
 // failure returns the error object for the log. It leaves out the data of an
 // error, which may hold anything, but for the codes and violations of a refusal.
 func failure(code int, message string, refusal *protocol.Error) jsontext.Value {
@@ -240,19 +215,32 @@ func marshal(v any) jsontext.Value {
 	return raw
 }
 
-// log adds a record to the log. A zero time means that the request was refused
+// log adds a record of what has become of a request. A zero time means that it was refused
 // before it was handled.
 func (c *Chain) log(x *Exchange, method string, began time.Time) {
-	var took time.Duration
+	r := eventlog.Record{
+		Request: x.RPC.ID, Transport: string(x.RPC.Transport), Route: x.RPC.Route, Method: method, Status: x.response.Status,
+	}
 	if !began.IsZero() {
-		took = time.Since(began)
+		r.Duration = time.Since(began)
 	}
-	conversation := ""
 	if x.Request != nil {
-		conversation = x.Header.ConversationID
+		r.Conversation = x.Header.ConversationID
 	}
-	c.cfg.Log.Append(eventlog.Record{
-		Request: x.RPC.ID, Conversation: conversation, Transport: string(x.RPC.Transport), Route: x.RPC.Route,
-		Method: method, Status: x.status, Duration: took, Error: x.failure,
-	})
+	res := &x.response
+	switch empty := res.Body == nil && res.Error == nil && (x.RPC.Kind == jsonrpc.KindNotification || res.Result == nil); {
+	case res.Status != 0:
+	case empty:
+		r.Status = http.StatusAccepted
+	default:
+		r.Status = http.StatusOK
+	}
+	switch {
+	case x.refusal != nil:
+		form := x.refusal.Form()
+		r.Error = failure(form.RPC, form.Message, x.refusal)
+	case res.Body == nil && res.Error != nil:
+		r.Error = failure(res.Error.Code, res.Error.Message, nil)
+	}
+	c.cfg.Log.Append(r)
 }

@@ -158,12 +158,8 @@ func (c *Chain) findTool(x *Exchange) *protocol.Error {
 	case known:
 		var refusal *protocol.Error
 		x.plain, call.name = true, tool.Name
-		if call.io, refusal = c.load(tool.Name); refusal != nil {
-			return refusal
-		}
-		if found := call.io.CheckInput(call.input(), "/params/input"); found != nil {
-			return refuse(protocol.CanonicalInvalidToolInput, found...)
-		}
+		call.io, refusal = c.input(tool.Name, call.input(), "/params/input")
+		return refusal
 	case c.cfg.Strict, c.cfg.Agent == nil:
 		return unknownTool("/params/tool")
 	}
@@ -181,6 +177,18 @@ func (c *Chain) load(name string) (*schema.ToolIO, *protocol.Error) {
 	if err != nil {
 		c.cfg.Errors.Error("tool cannot be called: its schema does not compile", "tool", name, "error", err)
 		return nil, internal(err)
+	}
+	return io, nil
+}
+
+// input returns the schemas of a tool whose input, which is at the path, keeps them.
+func (c *Chain) input(name string, input jsontext.Value, path string) (*schema.ToolIO, *protocol.Error) {
+	io, refusal := c.load(name)
+	if refusal != nil {
+		return nil, refusal
+	}
+	if found := io.CheckInput(input, path); found != nil {
+		return nil, refuse(protocol.CanonicalInvalidToolInput, found...)
 	}
 	return io, nil
 }
@@ -225,10 +233,8 @@ func (c *Chain) respond(x *Exchange) {
 	case res.Error != nil:
 		refusal, said = canonicalOf(x), res.Error.Data
 	case call == nil || call.name == "" || res.Body != nil || res.Result == nil:
-	case x.plain:
-		refusal = c.plainOutput(call, res.Result)
-	case x.Dialect == dialect.ToolIO: // the agent may answer in another dialect
-		refusal = c.messageOutput(x)
+	case x.plain, x.Dialect == dialect.ToolIO: // the agent may answer in another dialect
+		refusal = c.output(x)
 	}
 	if refusal != nil {
 		x.refuse(refusal, said)
@@ -248,38 +254,21 @@ func unanswered(x *Exchange) *protocol.Error {
 	return nil
 }
 
-// plainOutput returns the refusal for an output that breaks the schema of its tool.
-func (c *Chain) plainOutput(call *toolCall, result jsontext.Value) *protocol.Error {
-	members, err := rawjson.Parse(result)
-	path, rule := "/result/tool", ""
-	switch {
-	case err != nil:
-		path, rule = "/result", "type"
-	case members.Get("tool") == nil:
-		rule = "required"
-	case members.Text("tool") != call.params.Text("tool"):
-		rule = "const"
-	case members.Get("output") == nil:
-		path, rule = "/result/output", "required"
-	default:
-		return c.badOutput(call.name, call.io.CheckOutput(members.Get("output"), "/result/output"))
+// output returns the refusal for an output that breaks the schema of its tool. Of a message
+// only what breaks its field table is held to that, to word it.
+func (c *Chain) output(x *Exchange) *protocol.Error {
+	io, result := x.call.io, x.response.Result
+	if io == nil {
+		_, err := c.cfg.Agent.Codec.ReadAnswer(x.Type, dialect.Answer{Status: http.StatusOK, Result: result})
+		if _, broken := errors.AsType[*protocol.Error](err); !broken {
+			return nil
+		}
+		var refusal *protocol.Error
+		if io, refusal = c.load(x.call.name); refusal != nil {
+			return refusal
+		}
 	}
-	return c.badOutput(call.name, []protocol.Violation{{Path: path, Rule: rule}})
-}
-
-// messageOutput returns the refusal for an answer that breaks its field table,
-// worded by the schema of the tool.
-func (c *Chain) messageOutput(x *Exchange) *protocol.Error {
-	_, err := c.cfg.Agent.Codec.ReadAnswer(x.Type, dialect.Answer{Status: http.StatusOK, Result: x.response.Result})
-	if _, broken := errors.AsType[*protocol.Error](err); !broken {
-		return nil
-	}
-	io, refusal := c.load(x.call.name)
-	if refusal != nil {
-		return refusal
-	}
-	output := rawjson.Split(x.response.Result).Get("output")
-	return c.badOutput(x.call.name, io.CheckOutput(output, "/result/output"))
+	return c.badOutput(x.call.name, io.CheckOutput(rawjson.Split(result).Get("output"), "/result/output"))
 }
 
 var errBadOutput = errors.New("the output of the tool breaks its schema")
@@ -351,11 +340,11 @@ func (c *Chain) Call(ctx context.Context, call Call, serve func(ctx context.Cont
 	if c.cfg.Log == nil {
 		return output, err
 	}
-	x := &Exchange{status: http.StatusOK, RPC: &jsonrpc.Request{Transport: call.Transport, Route: call.Route}}
+	x := &Exchange{RPC: &jsonrpc.Request{Transport: call.Transport, Route: call.Route}, response: jsonrpc.Response{Status: http.StatusOK}}
 	if refusal, ok := errors.AsType[*protocol.Error](err); ok {
-		x.note(refusal)
+		x.refuse(refusal, nil)
 	} else if err != nil && !errors.Is(err, ErrDeclined) {
-		x.note(internal(err))
+		x.refuse(internal(err), nil)
 	}
 	c.log(x, methodToolsCall, began)
 	return output, err
@@ -369,15 +358,12 @@ func (c *Chain) call(ctx context.Context, call Call, serve func(context.Context)
 	if !known {
 		return nil, unknownTool("/params/name")
 	}
-	io, refusal := c.load(tool.Name)
-	if refusal != nil {
-		return nil, refusal
-	}
 	if call.Input == nil {
 		call.Input = jsontext.Value("{}")
 	}
-	if found := io.CheckInput(call.Input, "/params/arguments"); found != nil {
-		return nil, refuse(protocol.CanonicalInvalidToolInput, found...)
+	io, refusal := c.input(tool.Name, call.Input, "/params/arguments")
+	if refusal != nil {
+		return nil, refusal
 	}
 	output, err := serve(ctx)
 	if err != nil {

@@ -32,11 +32,8 @@ type Exchange struct {
 
 	unopened error            // of the stage open
 	answer   protocol.Message // of the handler
-	refusal  *protocol.Error  // of the agent
-
+	refusal  *protocol.Error  // of the agent, or of the chain
 	response jsonrpc.Response
-	failure  jsontext.Value // the error object for the log; nil if all is well
-	status   int            // for the log
 }
 
 // Decode returns the message, or the field rules that it breaks. The error is a *protocol.Error.
@@ -131,12 +128,5 @@ func canonicalData(e *protocol.Error) jsontext.Value {
 
 // refuse answers the request by a canonical error.
 func (x *Exchange) refuse(e *protocol.Error, said jsontext.Value) {
-	x.note(e)
-	x.response = jsonrpc.Response{Status: x.status, Error: rpcError(e, said)}
-}
-
-// note records a refusal for the log.
-func (x *Exchange) note(e *protocol.Error) {
-	form := e.Form()
-	x.status, x.failure = form.HTTP, failure(form.RPC, form.Message, e)
+	x.refusal, x.response = e, jsonrpc.Response{Status: e.Form().HTTP, Error: rpcError(e, said)}
 }

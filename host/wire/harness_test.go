@@ -70,14 +70,10 @@ func others(t testing.TB) jsonrpc.Handler {
 			t.Error(err)
 		}
 		switch call.Tool {
-		case "count", "liar", "misnamed", "no_output", "no_object":
-			return jsonrpc.Response{Result: []byte(map[string]string{
-				"count":     `{"tool":"count","output":{"n":1}}`,
-				"liar":      `{"tool":"liar","output":{"n":"tok-secret"}}`,
-				"misnamed":  `{"tool":"count","output":{"n":1}}`,
-				"no_output": `{"tool":"no_output"}`,
-				"no_object": `[1]`,
-			}[call.Tool])}
+		case "count":
+			return jsonrpc.Response{Result: []byte(`{"tool":"count","output":{"n":1}}`)}
+		case "liar":
+			return jsonrpc.Response{Result: []byte(`{"tool":"liar","output":{"n":"tok-secret"}}`)}
 		case "mute":
 			return jsonrpc.Response{}
 		case "status":
@@ -96,7 +92,7 @@ func tools(t testing.TB) *schema.Registry {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"count", "liar", "misnamed", "no_output", "no_object", "mute", "status", "panics"} {
+	for _, name := range []string{"count", "liar", "mute", "status", "panics"} {
 		all = append(all, schema.Tool{Name: name, Input: []byte(number), Output: []byte(number)})
 	}
 	all = append(all, schema.Tool{Name: "unusable", Input: []byte(`{"$ref":"https://example.com/x.json"}`), Output: []byte(`true`)})

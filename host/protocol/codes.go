@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -54,73 +55,40 @@ type codeInfo struct {
 	code      Code
 	name      string
 	retryable bool
-	rpc       int // the JSON-RPC code where no numbered refusal applies
+	rpc       int            // the JSON-RPC code where no numbered refusal applies
+	numbered  map[int]string // refusals with a number and a text of their own; the thousands are the area of each
 }
 
 var codeTable = []codeInfo{
-	{CodeTimeout, "TIMEOUT_ERROR", true, 1},
-	{CodeInvalidMove, "INVALID_MOVE", true, 2},
-	{CodeMissingField, "MISSING_REQUIRED_FIELD", false, rpcInvalidParams},
-	{CodeInvalidParityChoice, "INVALID_PARITY_CHOICE", false, 4004},
-	{CodePlayerNotRegistered, "PLAYER_NOT_REGISTERED", false, 5},
-	{CodeInvalidFieldType, "INVALID_FIELD_TYPE", false, rpcInvalidParams},
-	{CodeInvalidState, "INVALID_STATE", false, 7},
-	{CodePlayerDisconnect, "PLAYER_DISCONNECT", true, 8},
-	{CodeConnectionError, "CONNECTION_ERROR", true, 9},
-	{CodeTokenMissing, "AUTH_TOKEN_MISSING", false, 11},
-	{CodeTokenInvalid, "AUTH_TOKEN_INVALID", false, 12},
-	{CodeVersionMismatch, "PROTOCOL_VERSION_MISMATCH", false, rpcInvalidParams},
-	{CodeLeagueFull, "LEAGUE_FULL", false, 20},
-	{CodeInvalidTimestamp, "INVALID_TIMESTAMP", false, rpcInvalidParams},
-	{CodeDuplicateName, "DUPLICATE_NAME", false, 2002},
-	{CodeLeagueNotStarted, "LEAGUE_NOT_STARTED", false, 30},
-	{CodeLeagueAlreadyComplete, "LEAGUE_ALREADY_COMPLETE", false, 31},
-	{CodeMatchNotFound, "MATCH_NOT_FOUND", false, 40},
-	{CodeDuplicateReport, "DUPLICATE_REPORT", false, 5003},
-	{CodeInvalidQueryType, "INVALID_QUERY_TYPE", false, 6002},
-	{CodeLeagueNotFound, "LEAGUE_NOT_FOUND", false, 43},
-	{CodeInvalidEndpoint, "INVALID_ENDPOINT", false, 44},
-	{CodeUnsupportedGameType, "UNSUPPORTED_GAME_TYPE", false, 45},
-	{CodeContextMismatch, "CONTEXT_MISMATCH", false, rpcInvalidParams},
-	{CodeUnknownMessageType, "UNKNOWN_MESSAGE_TYPE", false, RPCMethodNotFound},
-	{CodeRateLimited, "RATE_LIMITED", true, 48},
-	{CodeInternalError, "INTERNAL_ERROR", false, rpcInternalError},
-}
-
-// numbered is a refusal with a number and a text of its own. Its thousands are the area in which
-// the code has it.
-type numbered struct {
-	rpc  int
-	text string
-	code Code
-}
-
-var numberedTable = []numbered{
-	{1001, "League full", CodeLeagueFull},
-	{1002, "Invalid endpoint", CodeInvalidEndpoint},
-	{1003, "Unsupported game type", CodeUnsupportedGameType},
-	{2001, "League full", CodeLeagueFull},
-	{2002, "Duplicate name", CodeDuplicateName},
-	{2003, "Invalid endpoint", CodeInvalidEndpoint},
-	{2004, "Unsupported game type", CodeUnsupportedGameType},
-	{3001, "Invalid auth token", CodeTokenInvalid},
-	{3002, "Player not registered", CodePlayerNotRegistered},
-	{4001, "Invalid auth token", CodeTokenInvalid},
-	{4002, "Player not found", CodePlayerNotRegistered},
-	{4003, "Match not found", CodeMatchNotFound},
-	{4004, "Invalid choice", CodeInvalidParityChoice},
-	{4005, "Match state error", CodeInvalidState},
-	{5001, "Invalid auth token", CodeTokenInvalid},
-	{5002, "Match not found", CodeMatchNotFound},
-	{5003, "Duplicate report", CodeDuplicateReport},
-	{6001, "Invalid auth token", CodeTokenInvalid},
-	{6002, "Invalid query type", CodeInvalidQueryType},
-	{6003, "League not found", CodeLeagueNotFound},
-}
-
-// is reports whether the refusal is that of a code: no token is as wrong as an invalid one.
-func (n numbered) is(c Code) bool {
-	return n.code == c || n.code == CodeTokenInvalid && c == CodeTokenMissing
+	{CodeTimeout, "TIMEOUT_ERROR", true, 1, nil},
+	{CodeInvalidMove, "INVALID_MOVE", true, 2, nil},
+	{CodeMissingField, "MISSING_REQUIRED_FIELD", false, rpcInvalidParams, nil},
+	{CodeInvalidParityChoice, "INVALID_PARITY_CHOICE", false, 4004, map[int]string{4004: "Invalid choice"}},
+	{CodePlayerNotRegistered, "PLAYER_NOT_REGISTERED", false, 5, map[int]string{3002: "Player not registered", 4002: "Player not found"}},
+	{CodeInvalidFieldType, "INVALID_FIELD_TYPE", false, rpcInvalidParams, nil},
+	{CodeInvalidState, "INVALID_STATE", false, 7, map[int]string{4005: "Match state error"}},
+	{CodePlayerDisconnect, "PLAYER_DISCONNECT", true, 8, nil},
+	{CodeConnectionError, "CONNECTION_ERROR", true, 9, nil},
+	{CodeTokenMissing, "AUTH_TOKEN_MISSING", false, 11, nil}, // numbered as the next one
+	{CodeTokenInvalid, "AUTH_TOKEN_INVALID", false, 12, map[int]string{
+		3001: "Invalid auth token", 4001: "Invalid auth token", 5001: "Invalid auth token", 6001: "Invalid auth token",
+	}},
+	{CodeVersionMismatch, "PROTOCOL_VERSION_MISMATCH", false, rpcInvalidParams, nil},
+	{CodeLeagueFull, "LEAGUE_FULL", false, 20, map[int]string{1001: "League full", 2001: "League full"}},
+	{CodeInvalidTimestamp, "INVALID_TIMESTAMP", false, rpcInvalidParams, nil},
+	{CodeDuplicateName, "DUPLICATE_NAME", false, 2002, map[int]string{2002: "Duplicate name"}},
+	{CodeLeagueNotStarted, "LEAGUE_NOT_STARTED", false, 30, nil},
+	{CodeLeagueAlreadyComplete, "LEAGUE_ALREADY_COMPLETE", false, 31, nil},
+	{CodeMatchNotFound, "MATCH_NOT_FOUND", false, 40, map[int]string{4003: "Match not found", 5002: "Match not found"}},
+	{CodeDuplicateReport, "DUPLICATE_REPORT", false, 5003, map[int]string{5003: "Duplicate report"}},
+	{CodeInvalidQueryType, "INVALID_QUERY_TYPE", false, 6002, map[int]string{6002: "Invalid query type"}},
+	{CodeLeagueNotFound, "LEAGUE_NOT_FOUND", false, 43, map[int]string{6003: "League not found"}},
+	{CodeInvalidEndpoint, "INVALID_ENDPOINT", false, 44, map[int]string{1002: "Invalid endpoint", 2003: "Invalid endpoint"}},
+	{CodeUnsupportedGameType, "UNSUPPORTED_GAME_TYPE", false, 45, map[int]string{1003: "Unsupported game type", 2004: "Unsupported game type"}},
+	{CodeContextMismatch, "CONTEXT_MISMATCH", false, rpcInvalidParams, nil},
+	{CodeUnknownMessageType, "UNKNOWN_MESSAGE_TYPE", false, RPCMethodNotFound, nil},
+	{CodeRateLimited, "RATE_LIMITED", true, 48, nil},
+	{CodeInternalError, "INTERNAL_ERROR", false, rpcInternalError, nil},
 }
 
 // rpcTexts are the message texts of JSON-RPC's own codes.
@@ -148,26 +116,26 @@ func (c Code) Name() string { return c.info().name }
 // Retryable reports whether a retry of the refused message may succeed.
 func (c Code) Retryable() bool { return c.info().retryable }
 
+// numbers returns the numbered refusals of the code: no token is as wrong as an invalid one.
+func (c Code) numbers() map[int]string {
+	if c == CodeTokenMissing {
+		c = CodeTokenInvalid
+	}
+	return c.info().numbered
+}
+
 // rpcCode returns the JSON-RPC code and message text of the code for a message of
 // type t. The text of an unnumbered league error is its name.
 func (c Code) rpcCode(t Type) (int, string) {
 	if e, ok := catalog().types[t]; ok {
-		for _, n := range numberedTable {
-			if area(n.rpc/1000) == e.area && n.is(c) {
-				return n.rpc, n.text
+		for n, text := range c.numbers() {
+			if area(n/1000) == e.area {
+				return n, text
 			}
 		}
 	}
 	row := c.info()
-	if text, ok := rpcTexts[row.rpc]; ok {
-		return row.rpc, text
-	}
-	for _, n := range numberedTable {
-		if n.rpc == row.rpc {
-			return n.rpc, n.text
-		}
-	}
-	return row.rpc, row.name
+	return row.rpc, cmp.Or(rpcTexts[row.rpc], row.numbered[row.rpc], row.name)
 }
 
 // wildNames are other names of errors: those that the sources list under a
@@ -224,13 +192,8 @@ func codeOfNumbers(code Code, rpc int) Code {
 	if code.info().code != "" {
 		return code
 	}
-	for _, n := range numberedTable {
-		if n.rpc == rpc {
-			return n.code
-		}
-	}
 	for _, row := range codeTable {
-		if row.rpc == rpc && rpc > 0 {
+		if row.numbered[rpc] != "" || row.rpc == rpc && rpc > 0 {
 			return row.code
 		}
 	}
@@ -239,13 +202,8 @@ func codeOfNumbers(code Code, rpc int) Code {
 
 // known is what the protocol calls an error: its name, and the texts of its numbers.
 func (c Code) known() string {
-	text := c.Name()
-	for _, n := range numberedTable {
-		if n.code == c {
-			text += " " + n.text
-		}
-	}
-	return text
+	row := c.info()
+	return row.name + " " + strings.Join(slices.Collect(maps.Values(row.numbered)), " ")
 }
 
 // related reports whether two names of errors have a word in common that says what they are about.

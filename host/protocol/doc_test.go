@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -120,9 +121,9 @@ var areaNames = map[area]string{
 // rpcCodes writes down a code's JSON-RPC codes as the page does.
 func rpcCodes(row codeInfo) string {
 	var parts []string
-	for _, n := range numberedTable {
-		if n.is(row.code) && n.rpc != row.rpc {
-			parts = append(parts, fmt.Sprintf("%d %s", n.rpc, areaNames[area(n.rpc/1000)]))
+	for _, n := range slices.Sorted(maps.Keys(row.code.numbers())) {
+		if n != row.rpc {
+			parts = append(parts, fmt.Sprintf("%d %s", n, areaNames[area(n/1000)]))
 		}
 	}
 	if parts == nil {

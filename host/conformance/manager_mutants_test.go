@@ -399,24 +399,24 @@ func scheduleMutants() []mutant {
 		{check: "manager.round.first", out: delays(announcement, 1, "")},
 		repaired(),
 		{check: "manager.round.byes", out: emits(announcement, set("byes", []any{}))},
-		{check: "manager.round.same", out: where(firstOf(announcement, 3), emits(announcement, func(o object) {
+		{check: "manager.round.matches", out: where(firstOf(announcement, 3), emits(announcement, func(o object) {
 			match := rows(o, "matches")[0]
 			match["player_A_id"], match["player_B_id"] = match["player_B_id"], match["player_A_id"]
 		}))},
-		{check: "manager.round.referee", out: emits(announcement, given("referee_endpoint"))},
-		{check: "manager.round.endpoints", out: emits(announcement, given("player_A_endpoint"))},
+		{check: "manager.round.matches", out: emits(announcement, given("referee_endpoint"))},
+		{check: "manager.round.matches", out: emits(announcement, given("player_A_endpoint"))},
 	}
 }
 
 func privacyMutants() []mutant {
 	return []mutant{
-		tells("manager.round.private", announcement, remembersEndpoint),
-		{check: "manager.round.keys", out: emits(announcement, inMatches(func(match object) {
+		tells("manager.message.secret", announcement, remembersEndpoint),
+		{check: "manager.round.matches", out: emits(announcement, inMatches(func(match object) {
 			if keys := within(match, "player_B_keys"); keys != nil {
 				keys["expect"] = "0123456789abcdef"
 			}
 		}))},
-		{check: "manager.round.secret", out: then(
+		{check: "manager.message.secret", out: then(
 			sends(announcement, func(m *memory, in *request) {
 				for _, match := range rows(in.message, "matches") {
 					if keys := within(match, "player_A_keys"); keys != nil {

@@ -48,6 +48,9 @@ type member struct {
 // called returns the id of an agent, or its name while it has none.
 func (a *member) called() string { return cmp.Or(a.id, a.name) }
 
+// signature returns the sender and the token of its messages.
+func (a *member) signature() (sender, token string) { return protocol.Sender(a.role, a.id), a.token }
+
 // first and last return the answers to its first attempt to register, which is made
 // exactly as the protocol says, and to its last; nil without any.
 func (a *member) first() *kit.Answer {
@@ -68,7 +71,7 @@ func open(ctx context.Context, s *kit.Session) (kit.Peers, error) {
 	p := &peers{
 		session: s, run: jsonrpc.RandomID()[:8],
 		league: &league{
-			probes: map[string]*probe{}, missing: map[string]string{},
+			probes:    map[string]*probe{},
 			roundEnds: []protocol.Type{protocol.TypeRoundCompleted, protocol.TypeLeagueStandingsUpdate},
 		},
 	}

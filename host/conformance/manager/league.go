@@ -49,7 +49,13 @@ func playLeague(t T) {
 	}
 	t.afterRound(l.rounds[len(l.rounds)-1])
 	t.addOthers()
-	t.probeEnd()
+	for name, query := range map[string]string{
+		"over.status": protocol.QueryStatus, "over.standings": protocol.QueryStandings,
+		"over.schedule": protocol.QuerySchedule, "over.next": protocol.QueryNextMatch,
+	} {
+		t.probe(name, t.query(t.players()[0], query))
+	}
+	t.attempt(over, l.first)
 	t.Do(func() { t.finished, before = true, len(t.messages) })
 	t.Until(t.shortDelay(), func() bool { return len(t.messages) > before }) // messages that should not come
 }
@@ -112,10 +118,11 @@ func (t T) conclude(m *match, from *member, in *trace.Exchange, report *protocol
 		t.Do(func() { r.last = t.events })
 	}
 	if final {
-		t.probeBadReports(m)
+		t.attempt(reporting, m)
+		t.attempt(truthful, m)
 	}
 	if r.final && last {
-		t.probeContradictions(m)
+		t.attempt(contradicting, m)
 	}
 	t.Do(func() {
 		t.events++
@@ -132,11 +139,11 @@ func (t T) conclude(m *match, from *member, in *trace.Exchange, report *protocol
 	r.reported++
 	if first {
 		l.first = m
-		t.probeQuery("schedule.after", 0, protocol.QuerySchedule)
+		t.probe("schedule.after", t.query(t.players()[0], protocol.QuerySchedule))
 	}
 	if final {
 		t.probe("report.again", t.copyOf(m))
-		t.risk("report.differs", kit.Request{Message: t.another(m)})
+		t.attempt(differing, m)
 	}
 	r.spoiled = l.spoiled != ""
 }
@@ -167,16 +174,17 @@ func (t T) roundOf(m *match) *round {
 	r.matches = slices.Clone(r.own)
 	l.rounds = append(l.rounds, r)
 	if len(l.rounds) == 1 {
-		t.probeQuery("status.during", 0, protocol.QueryStatus)
-		t.probeQuery("schedule.during", 0, protocol.QuerySchedule)
-		for i := range t.players() {
-			t.probeQuery(probeName("next", i), i, protocol.QueryNextMatch)
+		t.probe("status.during", t.query(t.players()[0], protocol.QueryStatus))
+		t.probe("schedule.during", t.query(t.players()[0], protocol.QuerySchedule))
+		for i, a := range t.players() {
+			t.probe(probeName("next", i), t.query(a, protocol.QueryNextMatch))
 		}
 	}
 	every := max(t.pairs(), t.listed())
-	r.final = t.Until(0, func() bool { return len(t.matches) >= every }) && l.probes["late"] == nil
+	r.final = t.Until(0, func() bool { return len(t.matches) >= every }) && l.probes["late.refused"] == nil
 	if r.final {
-		t.probeLateRegistration()
+		t.attempt(late, nil)
+		t.comeBack()
 	}
 	if r.number == faultyRound {
 		t.Until(t.session.Patience(), func() bool { // so that it can retry what was not accepted
@@ -186,32 +194,34 @@ func (t T) roundOf(m *match) *round {
 	return r
 }
 
+// comeBack has the first player register while the league runs, and show by its token that it has.
+func (t T) comeBack() {
+	a := t.players()[0]
+	t.probe("late.players", t.query(a, protocol.QueryPlayers))
+	m := t.registration(a)
+	m.AuthToken = a.token
+	back := t.probe("late.back", m)
+	switch token := back.Message.Text("auth_token"); {
+	case !back.Taken():
+	case back.Message.Text("player_id") != a.id:
+		t.league.spoil("late.back")
+	case token != "":
+		t.Do(func() { a.token = token })
+	}
+}
+
 // start starts the league, or waits until somebody else does.
 func (t T) start() {
-	l := t.league
-	if l.selfStarted = t.started(); l.selfStarted {
+	t.league.selfStarted = t.started()
+	t.attempt(starting, nil)
+	if t.league.selfStarted {
+		t.league.leaveOut("start", begunByItself)
+		t.league.leaveOut("start.again", begunByItself)
 		return
 	}
-	if t.conducts() {
-		l.missing["start.report"] = conductsMatches
-	} else {
-		t.probe("start.report", t.wonBy(&match{id: unknownMatch, players: [2]string{"P98", "P99"}, referee: t.referees()[0]}, 1))
-	}
-	token := t.session.AdminToken
-	if token != "" {
-		t.probe("start.missing", t.startLeague(""))
-		t.probe("start.token", t.startLeague(kit.Forged))
-	} else {
-		const needed = "no admin token was given; use --admin-token TOKEN with that of the manager"
-		l.missing["start.missing"], l.missing["start.token"] = needed, needed
-	}
-	t.probeBy("start.web", kit.Request{Message: t.startLeague(""), Header: http.Header{"Origin": {"http://web.example"}}})
-	byPlayer := t.startLeague(t.players()[0].token)
-	byPlayer.Sender = protocol.Sender(protocol.RolePlayer, t.players()[0].id)
-	t.probe("start.player", byPlayer)
-	a := t.probe("start", t.startLeague(token))
+	a := t.probe("start", t.startLeague(t.session.AdminToken))
 	if a.Taken() {
-		t.probe("start.again", t.startLeague(token))
+		t.probe("start.again", t.startLeague(t.session.AdminToken))
 		return
 	}
 	t.startOtherwise(a)
@@ -289,13 +299,12 @@ func (t T) afterRound(r *round) {
 	t.awaitRoundEnd(r)
 	l := t.league
 	name := probeName("table", len(l.rounds))
-	a := t.probeQuery(name, 0, protocol.QueryStandings)
+	a := t.probe(name, t.query(t.players()[0], protocol.QueryStandings))
 	one, other := l.probes["report.twice"], l.probes["report.twice.other"]
 	if l.countedTwice == "" && other != nil && one.answer.Taken() && other.answer.Taken() && t.countsTwice(a) {
 		l.countedTwice = name
-		if l.spoiled == "" {
-			l.spoiled, r.spoiled = "report.twice", true
-		}
+		r.spoiled = r.spoiled || l.spoiled == ""
+		l.spoil("report.twice")
 	}
 	t.Do(func() { r.closed = t.events })
 }

@@ -63,7 +63,8 @@ type message struct {
 	*trace.Exchange
 	to       *member
 	typ      protocol.Type
-	fields   kit.Fields   // without its wrapping
+	doc      kit.Fields
+	fields   kit.Fields   // of the doc, without its wrapping
 	matches  []kit.Fields // of an announcement, or the match that is assigned
 	assigned bool         // it assigns a single match
 	round    int          // 0 if it names none
@@ -101,16 +102,15 @@ type league struct {
 	refusedReport bool   // because a report was refused
 	rounds        []*round
 	probes        map[string]*probe
-	missing       map[string]string // why a probe was not made
-	first         *match            // that was reported
-	reported      int               // matches
-	mixed         bool              // other referees conduct matches, too
-	countedTwice  string            // the probe that shows a report counted twice
-	spoiled       string            // the probe that was accepted and should not have been: from then on nobody knows what the standings should be
-	roundEnds     []protocol.Type   // the messages with which the manager ends rounds
-	incomplete    bool              // it does not send all of them to everybody
-	oneByOne      bool              // it does not assign the matches of a round together
-	took          []time.Duration   // by the answers to probes
+	first         *match          // that was reported
+	reported      int             // matches
+	mixed         bool            // other referees conduct matches, too
+	countedTwice  string          // the probe that shows a report counted twice
+	spoiled       string          // the probe that was accepted and should not have been: from then on nobody knows what the standings should be
+	roundEnds     []protocol.Type // the messages with which the manager ends rounds
+	incomplete    bool            // it does not send all of them to everybody
+	oneByOne      bool            // it does not assign the matches of a round together
+	took          []time.Duration // by the answers to probes
 }
 
 type round struct {
@@ -135,12 +135,20 @@ func (l *league) matches() (n int) {
 
 // probe is a request that was sent during the league, and its answer.
 type probe struct {
-	answer   *kit.Answer
+	answer   *kit.Answer // without anything if it was not made
 	evidence []kit.Evidence
+	missing  string // why it was not made
 }
 
-// crowd are the queries that arrive at the same time as two reports.
-var crowd = slices.Repeat([]string{protocol.QueryStandings, protocol.QueryStatus, protocol.QuerySchedule, protocol.QueryNextMatch}, 3)
+// leaveOut says why a probe is not made.
+func (l *league) leaveOut(name, why string) { l.probes[name] = &probe{new(kit.Answer), nil, why} }
+
+// spoil says by which check nobody knows any more what the standings should be.
+func (l *league) spoil(check string) {
+	if l.spoiled == "" {
+		l.spoiled = check
+	}
+}
 
 // T is the handle of a running check of a manager.
 type T struct {

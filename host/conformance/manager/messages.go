@@ -1,6 +1,9 @@
 package manager
 
 import (
+	"bytes"
+	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -8,135 +11,300 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// known yields all messages of the types that a manager sends, except matches
-// that are assigned one by one.
-func (t T) known(yield func(m *message)) {
-	types := []protocol.Type{
-		protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted, protocol.TypeLeagueCompleted,
-	}
-	t.every("", func(m *message) {
-		if slices.Contains(types, m.typ) && !m.assigned {
-			yield(m)
-		}
-	})
-}
+const (
+	announcement = protocol.TypeRoundAnnouncement
+	table        = protocol.TypeLeagueStandingsUpdate
+	roundEnd     = protocol.TypeRoundCompleted
+	theEnd       = protocol.TypeLeagueCompleted
+)
 
-var messageTests = map[string]func(T){
-	"message.rpc": func(t T) {
-		t.every("", func(m *message) {
-			kit.Frame.Test(t.T, string(m.typ), kit.Object(m.Raw), func() { t.show(m) })
-		})
-	},
-	"message.method": func(t T) {
-		t.known(func(m *message) {
-			about, _ := protocol.Describe(m.typ)
-			doc := kit.Object(m.Raw)
-			if got := doc.Text("method"); got != about.Method && doc.Text("message_type") == "" && m.n == 1 { // later ones may be in another form
-				t.failOn(m, "%s has the method %q, want %q", m.typ, got, about.Method)
-			}
-		})
-	},
-	"message.fields": func(t T) {
-		t.known(func(m *message) {
-			if why, ended := t.Catch(func() { t.Valid(m.fields, m.typ, false) }); ended {
-				t.failOn(m, "%s: %s", m.typ, why)
-			}
-			if m.fields.Text("league_id") != t.leagueID {
-				t.failOn(m, "league_id of %s is %s, want %q", m.typ, m.fields.Shown("league_id"), t.leagueID)
-			}
-		})
-	},
-	"message.ids": func(t T) {
-		seen := map[string]bool{}
-		t.every("", func(m *message) {
-			id := kit.Object(m.Raw).Shown("id")
-			key := m.fields.Text("sender") + " " + m.to.name + " " + id // it may have referees of its own
-			if seen[key] {
-				t.failOn(m, "the id %s was sent to %s before", id, m.to.called())
-			}
-			seen[key] = true
-		})
-	},
-	"message.token": func(t T) {
-		first := map[*member]string{}
-		t.known(func(m *message) {
-			got := m.fields.Text("auth_token")
-			if first[m.to] == "" {
-				first[m.to] = got
-			}
-			if got == "" || got != first[m.to] {
-				t.failOn(m, "auth_token of %s to %s is %s; it was %q before", m.typ, m.to.called(), m.fields.Shown("auth_token"), first[m.to])
-			}
-		})
-	},
-	"message.proof": func(t T) {
-		found := false
-		t.known(func(m *message) {
-			got, want := m.fields.Text("auth_token"), m.to.verifier.ManagerToken(t.leagueID)
-			found = found || got != ""
-			if got != "" && got != want {
-				t.failOn(m, "auth_token of %s to %s is %q, want %q", m.typ, m.to.id, got, want)
-			}
-		})
-		if !found {
-			t.Skip("no message has an auth_token")
-		}
-	},
-	"message.secret": func(t T) {
-		t.every("", func(m *message) {
-			for _, other := range t.agents {
-				t.secret(m, other.token, "%s to %s contains the token of %s", m.typ, m.to.called(), other.id)
-			}
-		})
-	},
-}
+// sentTests test what our agents were sent, and in which order.
+var sentTests = map[string]func(T){
+	"round.players":  sent(announcement, T.players),
+	"standings.sent": sent(table, T.registered),
+	"roundend.sent":  sent(roundEnd, T.registered),
+	"end.sent":       sent(theEnd, T.registered),
 
-var notifyTests = map[string]func(T){
+	"round.announced": each(func(_ T, m *message) string { return when(m.assigned, "its match was assigned alone") }, announcement),
+	"round.first":     each(afterPlayers, announcement),
+	"round.matches":   describesMatches,
+
+	"message.rpc":    each(func(_ T, m *message) string { return kit.Frame(m.doc) }),
+	"message.method": each(hasMethod, announcement, table, roundEnd, theEnd),
+	"message.fields": each(func(t T, m *message) string {
+		why, ended := t.Catch(func() {
+			t.Valid(m.fields, m.typ, false)
+			t.Says(m.fields, map[string]string{"league_id": t.leagueID})
+		})
+		return when(ended && !m.assigned, "%s", why)
+	}, announcement, table, roundEnd, theEnd),
+	"message.ids": after(func(_ T, was, m *message) string { // it may have referees of its own
+		same := was.doc.Shown("id") == m.doc.Shown("id") && was.fields.Text("sender") == m.fields.Text("sender")
+		return when(same, "the id %s was sent before", m.doc.Shown("id"))
+	}),
+	"message.token": each(func(t T, m *message) string {
+		first := t.earlier(m, announcement, table, roundEnd, theEnd)
+		got, want := m.fields.Text("auth_token"), append(first, m)[0].fields.Text("auth_token")
+		return when(!m.assigned && (got == "" || got != want), "auth_token is %s; it was %q before", m.fields.Shown("auth_token"), want)
+	}, announcement, table, roundEnd, theEnd),
+	"message.proof": each(func(t T, m *message) string {
+		got, want := m.fields.Text("auth_token"), m.to.verifier.ManagerToken(t.leagueID)
+		return when(!m.assigned && got != want, "auth_token is %q, want %q", got, want)
+	}, announcement, table, roundEnd, theEnd),
+	"message.secret": keepsSecrets,
+
+	"roundend.early": each(func(t T, m *message) string { return when(t.endsEarly(m), "it came before the last report") }, roundEnd),
+	"roundend.once":  after(again, roundEnd),
+	"roundend.table": after(func(t T, was, m *message) string {
+		late := was.typ == roundEnd && slices.ContainsFunc(t.played().rounds, func(r *round) bool {
+			return t.about(m.to, roundEnd, r) == was && t.about(m.to, table, r) == m
+		})
+		return when(late, "ROUND_COMPLETED came before it")
+	}, table),
+	"roundend.before": after(func(t T, was, m *message) string {
+		begun := was.typ == announcement && was.n == 1 && m.n == 1 && was.round > 0 && was.round == t.next(m.round)
+		return when(begun, "round %d was announced before", was.round)
+	}, roundEnd),
+	"roundend.next": atTheEnd(each(func(t T, m *message) string {
+		wrong := !t.endsEarly(m) && m.fields.Round("next_round_id") != t.next(m.round)
+		return when(wrong, "next_round_id is %s", m.fields.Shown("next_round_id"))
+	}, roundEnd)),
+	"end.once": after(again, theEnd),
+	"end.last": each(func(t T, m *message) string {
+		all := t.messagesOf()
+		i := slices.IndexFunc(all, func(late *message) bool { return late.to == m.to && late.arrival > m.arrival && late.typ != theEnd })
+		if i < 0 {
+			return ""
+		}
+		t.show(all[i])
+		return fmt.Sprintf("%s came after it", all[i].typ)
+	}, theEnd),
+
 	"notify.busy":   func(t T) { t.retried(busyPlayer) },
 	"notify.broken": func(t T) { t.retried(brokenPlayer) },
 	"notify.silent": goesOn,
-	"notify.same": func(t T) {
-		var all []*message
-		t.every(protocol.TypeRoundAnnouncement, func(m *message) { all = append(all, m) })
-		found := false
-		for _, m := range all {
-			for _, again := range all {
-				if !m.refused || again.to != m.to || again.round != m.round || again.n != m.n+1 {
-					continue
-				}
-				found = true
-				if was, is := m.fields.Text("conversation_id"), again.fields.Text("conversation_id"); was != is {
-					t.failOn(again, "conversation_id was %q, and is %q in the retry", was, is)
+	"notify.same": after(func(_ T, was, m *message) string {
+		retry := was.refused && was.typ == m.typ && was.round == m.round && m.n == was.n+1
+		before, now := was.fields.Text("conversation_id"), m.fields.Text("conversation_id")
+		return when(retry && before != now, "conversation_id was %q, and is %q in the retry", before, now)
+	}, announcement),
+}
+
+// when returns a finding if something is so, "" otherwise.
+func when(is bool, format string, args ...any) string {
+	if !is {
+		return ""
+	}
+	return fmt.Sprintf(format, args...)
+}
+
+// each returns a check of the messages of some types, or without any of all: broken says what is
+// wrong with one, "" if nothing is.
+func each(broken func(t T, m *message) string, types ...protocol.Type) func(T) {
+	return func(t T) {
+		for _, m := range t.messagesOf(types...) {
+			if why := broken(t, m); why != "" {
+				t.failOn(m, "%s", why)
+			}
+		}
+	}
+}
+
+// atTheEnd is a check of a league that has ended.
+func atTheEnd(check func(T)) func(T) {
+	return func(t T) {
+		t.complete()
+		check(t)
+	}
+}
+
+// after is each for a message and one that was sent to the same agent before.
+func after(broken func(t T, was, m *message) string, types ...protocol.Type) func(T) {
+	return each(func(t T, m *message) string {
+		for _, was := range t.earlier(m) {
+			if why := broken(t, was, m); why != "" {
+				return why
+			}
+		}
+		return ""
+	}, types...)
+}
+
+// earlier returns the messages of some types, or of all, that an agent was sent before one.
+func (t T) earlier(m *message, types ...protocol.Type) []*message {
+	return slices.DeleteFunc(t.messagesOf(types...), func(was *message) bool {
+		return was.to != m.to || was.arrival >= m.arrival || was.assigned && len(types) > 0
+	})
+}
+
+// sent returns a check that agents were sent a message of a type about every round, or at the end.
+func sent(typ protocol.Type, to func(T) []*member) func(T) {
+	return func(t T) {
+		rounds := t.played().rounds
+		if typ == theEnd {
+			rounds = t.complete().rounds[len(rounds)-1:]
+		}
+		for _, r := range rounds {
+			for _, a := range to(t) {
+				if r.closed > 0 && t.about(a, typ, r) == nil {
+					t.show(r.matches[0].by)
+					t.blame(r.report)
+					t.Fail("in round %d and after its last report, %s was sent no %s", r.number, a.id, typ)
 				}
 			}
 		}
-		if !found {
-			t.Skip("nothing was sent again")
+	}
+}
+
+// again says that a message was sent again after it had been acknowledged.
+func again(t T, was, m *message) string {
+	is := was.typ == m.typ && was.round == m.round && m.arrival > was.reply && !was.refused && !t.endsEarly(was)
+	return when(is, "it was sent again")
+}
+
+// next returns the number of the round after another, 0 if there is none.
+func (t T) next(number int) int {
+	rounds := t.played().rounds
+	i := slices.IndexFunc(rounds, func(r *round) bool { return r.number == number })
+	if i < 0 || i+1 >= len(rounds) {
+		return 0
+	}
+	return rounds[i+1].number
+}
+
+// endsEarly reports whether a message ends a round before its last report.
+func (t T) endsEarly(m *message) bool {
+	return slices.ContainsFunc(t.played().rounds, func(r *round) bool { return r.number == m.round && m.arrival <= r.last })
+}
+
+// afterPlayers says that a referee was sent a round before a player had acknowledged it, unless
+// nobody has to wait for that player.
+func afterPlayers(t T, m *message) string {
+	if m.to.role != protocol.RoleReferee || m.n > 1 {
+		return ""
+	}
+	waits := map[*member]bool{}
+	for _, other := range t.messagesOf() {
+		if other.refused && other.arrival < m.arrival {
+			waits[other.to] = true
 		}
-	},
+	}
+	for _, first := range t.messagesOf(announcement) {
+		late := first.to.role == protocol.RolePlayer && first.round == m.round && first.n == 1 && max(first.arrival, first.reply) > m.arrival
+		if late && !waits[first.to] {
+			return fmt.Sprintf("round %d came before player %s had acknowledged it", m.round, first.to.id)
+		}
+	}
+	return ""
+}
+
+func hasMethod(_ T, m *message) string {
+	about, _ := protocol.Describe(m.typ)
+	got := m.doc.Text("method")
+	wrong := got != about.Method && m.doc.Text("message_type") == "" && m.n == 1 // later ones may be in another form
+	return when(wrong && !m.assigned, "the method is %q, want %q", got, about.Method)
+}
+
+// describesMatches tests that announced matches have the same players for everybody, a referee
+// that has registered and, for that, the endpoints of the players and the keys of the match.
+func describesMatches(t T) {
+	first := map[string]kit.Fields{}
+	for _, m := range t.messagesOf(announcement) {
+		for _, f := range m.matches {
+			id := f.Text("match_id")
+			if first[id] == nil {
+				first[id] = f
+			}
+			if why, ended := t.Catch(func() { t.describes(m, f, first[id]) }); ended {
+				t.failOn(m, "match %s: %s", id, why)
+			}
+		}
+	}
+}
+
+func (t T) describes(m *message, f, first kit.Fields) {
+	same := map[string]string{}
+	for _, name := range []string{"player_A_id", "player_B_id", "referee_id", "referee_endpoint"} {
+		if first.Has(name) {
+			same[name] = cmp.Or(first.Text(name), string(first[name]))
+		}
+	}
+	t.Agrees(f, same)
+	id, endpoint := f.Text("referee_id"), f.Text("referee_endpoint")
+	registered := func(a *member) bool {
+		return (id == a.id || id == "") && (endpoint == a.endpoint.URL || endpoint == "") && id+endpoint != ""
+	}
+	named := func(a *member) bool { return id == a.id || endpoint == a.endpoint.URL }
+	other := id != "" && endpoint != "" && !slices.ContainsFunc(t.referees(), named)
+	if !other && !slices.ContainsFunc(t.referees(), registered) {
+		t.Fail("referee_id is %s and referee_endpoint is %s; no such referee has registered",
+			f.Shown("referee_id"), f.Shown("referee_endpoint"))
+	}
+	match := t.match(f.Text("match_id"))
+	if match == nil || match.by != m || match.referee == nil {
+		return
+	}
+	for i, side := range []string{"player_A", "player_B"} {
+		if player := t.withID(match.players[i]); player != nil {
+			t.Says(f, map[string]string{side + "_endpoint": player.endpoint.URL})
+			if f.Has(side + "_keys") {
+				keys := player.verifier.MatchKeys(t.leagueID, match.id, m.to.id)
+				t.Says(f.Object(side+"_keys"), map[string]string{"send": keys.Send, "expect": keys.Expect})
+			}
+		}
+	}
+}
+
+// keepsSecrets tests that no message has the token of an agent, the keys of a match that another
+// referee conducts or, for a player, the endpoint of another.
+func keepsSecrets(t T) {
+	type secret struct {
+		text, what string
+		known      func(to *member) bool
+	}
+	var secrets []secret
+	for _, a := range t.registered() {
+		secrets = append(secrets, secret{a.token, "the token of " + a.id, func(*member) bool { return false }})
+		if a.role == protocol.RolePlayer {
+			public := func(to *member) bool { return to == a || to.role == protocol.RoleReferee }
+			secrets = append(secrets, secret{a.endpoint.URL + `"`, "the endpoint of " + a.id, public})
+		}
+	}
+	for _, m := range t.matches {
+		for _, id := range m.players {
+			if player := t.withID(id); player != nil && m.referee != nil {
+				keys := player.verifier.MatchKeys(t.leagueID, m.id, m.by.to.id)
+				own := func(to *member) bool { return to == m.by.to || to == m.referee }
+				secrets = append(secrets, secret{keys.Send, "a key of match " + m.id, own}, secret{keys.Expect, "a key of match " + m.id, own})
+			}
+		}
+	}
+	for _, m := range t.messagesOf() {
+		for _, s := range secrets {
+			if s.text != "" && !s.known(m.to) && bytes.Contains(m.Raw, []byte(s.text)) {
+				t.failOn(m, "it contains %s", s.what)
+			}
+		}
+	}
 }
 
 // retried ends the check unless an announcement that a player did not accept was sent again.
 func (t T) retried(player int) {
 	lost := t.lost(player)
 	if !t.Until(0, func() bool { return t.sentAgain(lost) }) {
-		t.failOn(lost, "player %s was not sent it again within %v", lost.to.id, t.session.Patience())
+		t.failOn(lost, "it was not sent again within %v", t.session.Patience())
 	}
 }
 
 // lost returns the announcement that a player did not accept.
 func (t T) lost(player int) *message {
-	var lost *message
 	to := t.players()[player]
-	t.every(protocol.TypeRoundAnnouncement, func(m *message) {
-		if m.refused && m.to == to && m.round == faultyRound {
-			lost = m
-		}
-	})
-	if lost == nil {
+	all := t.messagesOf(announcement)
+	i := slices.IndexFunc(all, func(m *message) bool { return m.refused && m.to == to && m.round == faultyRound })
+	if i < 0 {
 		t.Skip("player %s was not sent round %d", to.id, faultyRound)
 	}
-	return lost
+	return all[i]
 }
 
 // longestWait is how long a manager may wait for an agent, by the protocol.
@@ -144,15 +312,11 @@ const longestWait = 10 * time.Second
 
 func goesOn(t T) {
 	lost := t.lost(silentPlayer)
-	var began *message
-	for _, m := range t.firsts(protocol.RoleReferee, faultyRound) {
-		if began == nil || m.arrival < began.arrival {
-			began = m
-		}
+	all := t.messagesOf(announcement)
+	i := slices.IndexFunc(all, func(m *message) bool { return m.to.role == protocol.RoleReferee && m.round == faultyRound })
+	if i < 0 || all[i].arrival > lost.reply {
+		t.failOn(lost, "while it was not answered, the league did not go on for %v", longestWait)
 	}
-	t.show(lost)
-	if began == nil || began.arrival > lost.reply {
-		t.Fail("while player %s did not answer, the league did not go on for %v", lost.to.id, longestWait)
-	}
-	t.Note("the league went on %v after the announcement to player %s, which did not answer", began.At.Sub(lost.At).Round(time.Millisecond), lost.to.id)
+	took := all[i].At.Sub(lost.At).Round(time.Millisecond)
+	t.Note("the league went on %v after the announcement to player %s, which did not answer", took, lost.to.id)
 }

@@ -1,135 +1,282 @@
 package manager
 
 import (
+	"bytes"
 	"fmt"
+	"net/http"
 	"slices"
+	"strconv"
+	"time"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// risk sends a probe that should be refused. If it is accepted, nobody knows
-// from then on what the standings should be.
-func (t T) risk(name string, r kit.Request) {
-	if t.probeBy(name, r).answer.Taken() && t.league.spoiled == "" {
-		t.league.spoiled = name
+// point is when in the league a request is sent. What is accepted from late to contradicting, and
+// should not be, may change the standings.
+type point int
+
+const (
+	enrolling     point = iota // before the last player registers
+	starting                   // before START_LEAGUE
+	truthful                   // in the last round, with a true result
+	late                       // at the begin of the last round
+	reporting                  // before the first report of the last round
+	differing                  // after it
+	contradicting              // before the last report
+	over                       // after the end of the league
+)
+
+type (
+	application = protocol.LeagueRegisterRequest
+	report      = protocol.MatchResultReport
+	result      = protocol.MatchResult
+)
+
+// refusals are the requests that should be refused, by the check that says so, with the code that
+// the refusal of a report should have. The match is the one that is reported then.
+var refusals = []struct {
+	check   string
+	at      point
+	code    int
+	request func(t T, m *match) kit.Request
+}{
+	{"register.name", enrolling, 0, applying(func(t T, m *application) {
+		m.Meta.DisplayName = t.players()[0].display
+	})},
+	{"register.game", enrolling, 0, applying(func(_ T, m *application) { m.Meta.GameTypes = []string{"chess"} })},
+	{"register.endpoint", enrolling, 0, applying(func(_ T, m *application) { m.Meta.ContactEndpoint = "nowhere" })},
+	{"register.meta", enrolling, 0, func(t T, m *match) kit.Request {
+		r := applying(nil)(t, m)
+		r.Fault, r.Edit = nil, kit.Delete("player_meta", "display_name", "name", "contact_endpoint", "endpoint")
+		return r
+	}},
+	{"start.report", starting, 0, unknown},
+	{"start.missing", starting, 0, func(t T, _ *match) kit.Request { return t.startsWith("") }},
+	{"start.token", starting, 0, func(t T, _ *match) kit.Request { return t.startsWith(kit.Forged) }},
+	{"start.web", starting, 0, func(t T, _ *match) kit.Request {
+		return kit.Request{Message: t.startLeague(""), Header: http.Header{"Origin": {"http://web.example"}}}
+	}},
+	{"start.player", starting, 0, func(t T, _ *match) kit.Request {
+		m := t.startLeague("")
+		m.Sender, m.AuthToken = t.players()[0].signature()
+		return kit.Request{Message: m}
+	}},
+	{"late.refused", late, 0, func(t T, _ *match) kit.Request { return kit.Request{Message: t.registration(nil)} }},
+	{"report.unknown", reporting, 5002, unknown},
+	{"report.token", reporting, 5001, falsely(func(_ T, _ *match, r *report) { r.AuthToken = kit.Forged })},
+	{"report.tokenless", reporting, 5001, falsely(func(_ T, _ *match, r *report) { r.AuthToken = "" })},
+	{"report.player", reporting, 0, falsely(func(t T, _ *match, r *report) {
+		r.Sender, r.AuthToken = t.players()[0].signature()
+	})},
+	{"report.empty", reporting, -32602, func(t T, m *match) kit.Request {
+		return kit.Request{Message: t.copyOf(m), Edit: kit.Delete("result")}
+	}},
+	{"report.other", reporting, 5002, falsely(func(t T, m *match, r *report) {
+		i := slices.IndexFunc(t.referees(), func(a *member) bool { return a != m.referee })
+		r.Sender, r.AuthToken = t.referees()[i].signature()
+	})},
+	{"report.context", truthful, -32602, falsely(func(_ T, _ *match, r *report) { r.LeagueID = "another-league" })},
+	{"report.differs", differing, 5003, another},
+	{"report.players", contradicting, -32602, contradiction(func(r *result, _, b string) {
+		r.Winner, r.Score = protocol.Some("P98"), map[string]int{"P98": 3, b: 0}
+	})},
+	{"report.number", contradicting, -32602, contradiction(func(r *result, _, _ string) {
+		r.Details.DrawnNumber = protocol.Some(1_000_000)
+	})},
+	{"report.score", contradicting, -32602, contradiction(func(r *result, a, _ string) { r.Score[a] = 30 })},
+	{"report.winner", contradicting, -32602, contradiction(func(r *result, a, b string) {
+		r.Winner, r.Score = protocol.Some(b), map[string]int{a: 0, b: 3}
+	})},
+	{"start.over", over, 0, func(t T, _ *match) kit.Request {
+		return kit.Request{Message: t.startLeague(t.session.AdminToken)}
+	}},
+	{"report.late", over, 0, another},
+}
+
+// refusalTests test that each of them was refused, and that reports in other forms were not.
+func refusalTests() map[string]func(T) {
+	tests := map[string]func(T){}
+	for _, r := range refusals {
+		tests[r.check] = func(t T) { t.Refused(t.recorded(r.check)) }
+	}
+	for _, form := range reportForms {
+		if form.dialect != nil {
+			tests[form.check] = func(t T) { t.AnsweredIn(t.recorded(form.check), form.dialect) }
+		}
+	}
+	return tests
+}
+
+// attempt sends the requests of a point. It returns the answer that gives the last player its
+// place, or nil.
+func (t T) attempt(at point, m *match) (granted *kit.Answer) {
+	left := "" // why no more can be sent
+	if at == starting && t.league.selfStarted {
+		left = begunByItself
+	}
+	for _, r := range refusals {
+		if r.at != at {
+			continue
+		}
+		if left != "" {
+			t.league.leaveOut(r.check, left)
+			continue
+		}
+		a := t.probeBy(r.check, func() kit.Request { return r.request(t, m) })
+		if at == enrolling && t.enrolled(a) {
+			granted = a
+			left = fmt.Sprintf("it has accepted a registration that it should have refused (manager.%s), "+
+				"and has one player too few to accept another", r.check)
+		}
+		if a.Taken() && at >= late && at <= contradicting {
+			t.league.spoil(r.check)
+		}
+		if a.Taken() && at == contradicting {
+			left = fmt.Sprintf("the match already has a result, because manager.%s failed", r.check)
+		}
+	}
+	return granted
+}
+
+// enrolled reports whether an answer grants a registration. A manager that lists its
+// players tells whether it has.
+func (t T) enrolled(answer *kit.Answer) bool {
+	found, yes := dialect.FindAcceptance(answer.Body, answer.Status)
+	if !yes || answer.Refused || found.ID == "" {
+		return false
+	}
+	listed := with(t.Aside()).ask(protocol.QueryPlayers)
+	return !listed.Taken() || !listed.Message.Object("data").Has("players") ||
+		bytes.Contains(listed.Body, strconv.AppendQuote(nil, found.ID))
+}
+
+// applying returns a request with the registration of the last player and a fault. What the player
+// sends itself may be in a form that leaves out members.
+func applying(fault func(t T, m *application)) func(T, *match) kit.Request {
+	return func(t T, _ *match) kit.Request {
+		own := t.registration(t.lastPlayer())
+		own.Sender = protocol.Sender(protocol.RolePlayer, t.wantedID())
+		return kit.Request{Message: own, Fault: func(m protocol.Message) { fault(t, m.(*application)) }}
 	}
 }
 
-// probeQuery sends a query of a player as a probe.
-func (t T) probeQuery(name string, player int, query string) *kit.Answer {
-	return t.probe(name, t.query(t.players()[player], query))
+// startsWith returns START_LEAGUE with a token that is not the one that the manager asks for.
+func (t T) startsWith(token string) kit.Request {
+	if t.session.AdminToken == "" {
+		t.Skip("no admin token was given; use --admin-token TOKEN with that of the manager")
+	}
+	return kit.Request{Message: t.startLeague(token)}
 }
 
-// probeLateRegistration registers while the league runs: a new player, and one
-// that shows by its token that it is registered.
-func (t T) probeLateRegistration() {
-	t.risk("late", kit.Request{Message: t.registration(nil)})
-	t.probeQuery("late.players", 0, protocol.QueryPlayers)
-	a := t.players()[0]
-	m := t.registration(a)
-	m.AuthToken = a.token
-	back := t.probe("late.back", m)
-	switch token := back.Message.Text("auth_token"); {
-	case !back.Taken():
-	case back.Message.Text("player_id") != a.id:
-		t.league.spoiled = "late.back"
-	case token != "":
-		t.Do(func() { a.token = token })
+func falsely(fault func(t T, m *match, r *report)) func(T, *match) kit.Request {
+	return func(t T, m *match) kit.Request {
+		r := t.copyOf(m)
+		fault(t, m, r)
+		return kit.Request{Message: r}
 	}
 }
 
-// reportForms are the forms of the first reports; all others are plain.
-var reportForms = []string{"", "envelope", "tool", "tool-io", "twice", "bare", "nostatus"}
+func contradiction(fault func(r *result, a, b string)) func(T, *match) kit.Request {
+	return func(t T, m *match) kit.Request {
+		r := t.wonBy(m, 0)
+		fault(&r.Result, m.players[0], m.players[1])
+		return kit.Request{Message: r}
+	}
+}
+
+// unknown returns a report of a match that no league has.
+func unknown(t T, m *match) kit.Request {
+	t.reported()
+	none := &match{id: "R99M99", players: [2]string{"P98", "P99"}, referee: t.referees()[0]}
+	if m != nil {
+		none.round, none.referee = m.round, m.referee
+	}
+	return kit.Request{Message: t.wonBy(none, 1)}
+}
+
+// another returns a report of a match with another result.
+func another(t T, m *match) kit.Request {
+	side := 0
+	if m.winner() == m.players[0] {
+		side = 1
+	}
+	return kit.Request{Message: t.wonBy(m, side)}
+}
+
+// copyOf returns the report of a match as its referee sends it, as a new message.
+func (t T) copyOf(m *match) *report {
+	r := *m.report
+	r.Timestamp, r.ConversationID = protocol.Timestamp(time.Now()), jsonrpc.RandomID()
+	if r.Result.Details != nil {
+		details := *r.Result.Details
+		r.Result.Details = &details
+	}
+	return &r
+}
+
+// wonBy returns a report by which one of the players has won a match.
+func (t T) wonBy(m *match, side int) *report {
+	winner, loser := m.players[side], m.players[1-side]
+	r := &report{Header: t.header(m.referee, protocol.TypeMatchResultReport), Result: result{
+		Winner: protocol.Some(winner), Score: map[string]int{winner: game.WinPoints, loser: 0},
+		Details: &protocol.ResultDetails{
+			Status: protocol.StatusWin, DrawnNumber: protocol.Some(8), NumberParity: protocol.Some(string(protocol.Even)),
+			Choices: map[string]protocol.Choice{winner: protocol.Even, loser: protocol.Odd},
+		},
+	}}
+	r.MatchID, r.GameType = m.id, protocol.GameEvenOdd
+	if m.round > 0 {
+		r.RoundID = protocol.RoundNumber(m.round)
+	}
+	return r
+}
+
+// reportForms are the forms of the first reports; all others are plain. What is not a dialect is a
+// form of its own.
+var reportForms = []struct {
+	check   string
+	dialect *dialect.Dialect
+}{
+	{}, {"report.envelope", dialect.Envelope}, {"report.tool", dialect.Tool}, {"report.tool-io", dialect.ToolIO},
+	{"report.twice", nil}, {"report.bare", dialect.Bare}, {"report.nostatus", nil},
+}
 
 // reportIn reports the nth match in the form of its turn. A form that is not
 // accepted is for another check to find; a plain report follows it.
 func (t T) reportIn(nth int, m *match) *probe {
-	r := kit.Request{Message: t.copyOf(m)}
-	if nth == 0 {
-		return t.probeBy("report", r)
-	}
-	if nth >= len(reportForms) {
-		return t.probeBy(probeName("report", nth), r)
-	}
-	var made *probe
-	switch name := reportForms[nth]; name {
-	case "twice":
-		made = t.probeCrowd(m)
-	case "nostatus":
-		r.Message.(*protocol.MatchResultReport).Result.Details.Status = ""
-		made = t.probeBy("report."+name, r)
-	default:
-		d, err := dialect.Named(name)
-		if err != nil {
-			panic(err) // it is one of the protocol's own
+	name := probeName("report", nth)
+	if nth > 0 && nth < len(reportForms) {
+		form := reportForms[nth]
+		name = "instead of " + form.check
+		if form.check == "report.twice" {
+			t.probeCrowd(m)
+		} else {
+			t.probeBy(form.check, func() kit.Request {
+				r := t.copyOf(m)
+				if form.dialect == nil {
+					r.Result.Details.Status = ""
+				}
+				return kit.Request{Message: r, Dialect: form.dialect}
+			})
 		}
-		r.Dialect = d
-		made = t.probeBy("report."+name, r)
+		made := t.league.probes[form.check]
+		if a := made.answer; a.Taken() && (a.Message.Text("message_type") != "" || a.Message.Has("recorded")) {
+			return made
+		}
 	}
-	if a := made.answer; a.Taken() && (a.Message.Text("message_type") != "" || a.Message.Has("recorded")) {
-		return made
-	}
-	return t.probeBy("report instead of "+reportForms[nth], kit.Request{Message: t.copyOf(m)})
+	t.probe(name, t.copyOf(m))
+	return t.league.probes[name]
 }
 
-// probeBadReports reports a match of the last round wrongly, before its own report.
-func (t T) probeBadReports(m *match) {
-	bad := func(name string, change func(r *protocol.MatchResultReport)) {
-		r := t.copyOf(m)
-		change(r)
-		t.risk("report."+name, kit.Request{Message: r})
-	}
-	bad("unknown", func(r *protocol.MatchResultReport) {
-		unknown := *m
-		unknown.id, unknown.players = unknownMatch, [2]string{"P98", "P99"}
-		*r = *t.wonBy(&unknown, 1)
-	})
-	bad("token", func(r *protocol.MatchResultReport) { r.AuthToken = kit.Forged })
-	bad("tokenless", func(r *protocol.MatchResultReport) { r.AuthToken = "" })
-	bad("player", func(r *protocol.MatchResultReport) {
-		r.Sender, r.AuthToken = protocol.Sender(protocol.RolePlayer, t.players()[0].id), t.players()[0].token
-	})
-	elsewhere := t.copyOf(m) // says what is true
-	elsewhere.LeagueID = "another-league"
-	t.probe("report.context", elsewhere)
-	t.risk("report.empty", kit.Request{Message: t.copyOf(m), Edit: kit.Delete("result")})
-	bad("other", func(r *protocol.MatchResultReport) {
-		other := t.referees()[slices.IndexFunc(t.referees(), func(a *member) bool { return a != m.referee })]
-		r.Sender, r.AuthToken = protocol.Sender(other.role, other.id), other.token
-	})
-}
-
-// probeContradictions sends contradictory reports of the last match: if one is
-// accepted, only the last standings are unknown.
-func (t T) probeContradictions(m *match) {
-	accepted := ""
-	bad := func(name string, change func(r *protocol.MatchResult)) {
-		if accepted != "" {
-			t.league.missing[name] = fmt.Sprintf("the match already has a result, because manager.%s failed", accepted)
-			return
-		}
-		r := t.wonBy(m, 0)
-		change(&r.Result)
-		t.risk(name, kit.Request{Message: r})
-		if t.league.probes[name].answer.Taken() {
-			accepted = name
-		}
-	}
-	a, b := m.players[0], m.players[1]
-	bad("report.players", func(r *protocol.MatchResult) {
-		r.Winner, r.Score = protocol.Some("P98"), map[string]int{"P98": 3, b: 0}
-	})
-	bad("report.number", func(r *protocol.MatchResult) { r.Details.DrawnNumber = protocol.Some(1_000_000) })
-	bad("report.score", func(r *protocol.MatchResult) { r.Score[a] = 30 })
-	bad("report.winner", func(r *protocol.MatchResult) {
-		r.Winner, r.Score = protocol.Some(b), map[string]int{a: 0, b: 3}
-	})
-}
+// crowd are the queries that arrive at the same time as two reports.
+var crowd = slices.Repeat([]string{protocol.QueryStandings, protocol.QueryStatus, protocol.QuerySchedule, protocol.QueryNextMatch}, 3)
 
 // probeCrowd reports a match twice at the same time, during many queries.
-func (t T) probeCrowd(m *match) *probe {
+func (t T) probeCrowd(m *match) {
 	reports, queries := make([]*probe, 2), make([]*probe, len(crowd))
 	var waits []func()
 	send := func(to **probe, request func(t T) protocol.Message) {
@@ -154,31 +301,14 @@ func (t T) probeCrowd(m *match) *probe {
 	for i, made := range queries {
 		t.league.probes[probeName("crowd", i)] = made
 	}
-	return reports[0]
-}
-
-// probeEnd sends requests after the end of the league. The manager may have
-// left; it stays for as long as an agent has not acknowledged the end.
-func (t T) probeEnd() {
-	probe := func(name string, m protocol.Message) {
-		if a := t.probe("over."+name, m); a.Err != nil && t.Unreachable() {
-			delete(t.league.probes, "over."+name)
-			t.league.missing["over."+name] = "the manager left when its league was complete"
-		}
-	}
-	probe("start", t.startLeague(t.session.AdminToken))
-	for _, q := range [][2]string{
-		{"status", protocol.QueryStatus}, {"standings", protocol.QueryStandings}, {"schedule", protocol.QuerySchedule}, {"next", protocol.QueryNextMatch},
-	} {
-		probe(q[0], t.query(t.players()[0], q[1]))
-	}
-	probe("report", t.another(t.league.first))
 }
 
 // sample is a query that the manager answers; not every manager knows each, and some know none.
 func sample(t *kit.T) kit.Request {
 	var all []kit.Sample
-	for _, query := range []string{protocol.QueryStatus, protocol.QueryStandings, protocol.QueryPlayers, protocol.QuerySchedule, protocol.QueryNextMatch} {
+	for _, query := range []string{
+		protocol.QueryStatus, protocol.QueryStandings, protocol.QueryPlayers, protocol.QuerySchedule, protocol.QueryNextMatch,
+	} {
 		all = append(all, func(t *kit.T) kit.Request {
 			m := with(t)
 			return kit.Request{Message: m.query(m.players()[0], query)}

@@ -1,13 +1,10 @@
 package manager
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
-	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -65,39 +62,44 @@ func (t T) complete() *league {
 	return l
 }
 
-// probe sends a message of the league, and records it.
+// probe sends a message of the league, and records the answer.
 func (t T) probe(name string, m protocol.Message) *kit.Answer {
-	return t.probeBy(name, kit.Request{Message: m}).answer
+	return t.probeBy(name, func() kit.Request { return kit.Request{Message: m} })
 }
 
-// probeBy is probe for a message in a form of its own.
-func (t T) probeBy(name string, r kit.Request) *probe {
+// probeBy is probe for a message in a form of its own. If making it skips, the probe says why.
+func (t T) probeBy(name string, request func() kit.Request) *kit.Answer {
+	made := &probe{answer: new(kit.Answer)}
 	t.Evidence = nil
-	a := t.Send(r)
-	made := &probe{a, slices.Clone(t.Evidence)}
+	if why, ended := t.Catch(func() { made.answer = t.Send(request()) }); ended {
+		made.missing = why
+	}
+	if t.league.closed && made.answer.Err != nil && t.Unreachable() {
+		made.missing = "the manager left when its league was complete"
+	}
+	made.evidence = slices.Clone(t.Evidence)
 	t.league.probes[name] = made
-	t.league.took = append(t.league.took, a.Took)
-	return made
+	t.league.took = append(t.league.took, made.answer.Took)
+	return made.answer
 }
+
+const begunByItself = "the league began by itself after the last registration"
 
 // recorded returns the answer to a probe, and adds it to the evidence. It skips
 // the check if the probe was not made.
 func (t T) recorded(name string) *kit.Answer {
 	l := t.leaguePlayed()
 	made := l.probes[name]
-	if made == nil {
-		switch why := l.missing[name]; {
-		case why != "":
-			t.Skip("%s", why)
-		case l.selfStarted && strings.HasPrefix(name, "start"):
-			t.Skip("the league began by itself after the last registration")
-		case t.conducts():
-			t.Skip(conductsMatches)
-		case l.stopped != "":
-			t.Skip("the league did not get that far: %s", t.whyStopped())
-		default:
-			t.Skip("the league has too few matches for that; use more players (--players)")
-		}
+	switch {
+	case made != nil && made.missing != "":
+		t.Skip("%s", made.missing)
+	case made != nil:
+	case t.conducts():
+		t.Skip(conductsMatches)
+	case l.stopped != "":
+		t.Skip("the league did not get that far: %s", t.whyStopped())
+	default:
+		t.Skip("the league has too few matches for that; use more players (--players)")
 	}
 	t.blame(made)
 	return made.answer
@@ -112,94 +114,45 @@ func (t T) blame(made *probe) {
 	}
 }
 
-// probeTests test that probes were refused, or that reports in other forms were not.
-func probeTests() map[string]func(T) {
-	tests := map[string]func(T){}
-	for id, probe := range map[string]string{"start.over": "over.start", "report.late": "over.report", "late.refused": "late"} {
-		tests[id] = func(t T) { t.Refused(t.recorded(probe)) }
-	}
-	for _, id := range strings.Fields(`register.name register.game register.endpoint register.meta
-		start.report start.missing start.token start.web start.player
-		report.differs report.unknown report.token report.tokenless report.player report.other report.context report.empty
-		report.winner report.score report.number report.players`) {
-		tests[id] = func(t T) { t.Refused(t.recorded(id)) }
-	}
-	for _, d := range []*dialect.Dialect{dialect.Envelope, dialect.Tool, dialect.ToolIO, dialect.Bare} {
-		tests["report."+d.Name] = func(t T) { t.AnsweredIn(t.recorded("report."+d.Name), d) }
-	}
-	return tests
-}
-
 func (t T) show(m *message) { t.Show("the manager to "+m.to.called(), m.Raw) }
 
 func (t T) failOn(m *message, format string, args ...any) {
 	t.show(m)
-	t.Fail(format, args...)
+	t.Fail("%s to %s: %s", m.typ, m.to.called(), fmt.Sprintf(format, args...))
 }
 
-// every yields all messages of a type, or with "" all messages, in the order in
+// messagesOf returns the messages of some types, or without any all, in the order in
 // which they arrived. It skips the check if there are none.
-func (t T) every(typ protocol.Type, yield func(m *message)) {
+func (t T) messagesOf(types ...protocol.Type) []*message {
 	t.played()
 	t.Lock()
-	all := slices.DeleteFunc(slices.Clone(t.messages), func(m *message) bool { return typ != "" && m.typ != typ })
+	all := slices.DeleteFunc(slices.Clone(t.messages), func(m *message) bool {
+		return len(types) > 0 && !slices.Contains(types, m.typ)
+	})
 	t.Unlock()
 	if len(all) == 0 {
-		t.Skip("no %s was sent", typ)
+		t.Skip("no %s was sent", append(types, "message")[0])
 	}
-	for _, m := range all {
-		yield(m)
-	}
+	return all
 }
 
-// secret ends the check if a message contains a text that its receiver should not know.
-func (t T) secret(m *message, text, format string, args ...any) {
-	if text != "" && bytes.Contains(m.Raw, []byte(text)) {
-		t.failOn(m, format, args...)
-	}
-}
-
-// firsts returns the first announcement of a round to each agent of a role.
-func (t T) firsts(role protocol.Role, round int) map[*member]*message {
+// about returns the message of a type that an agent was sent about a round: the first announcement,
+// or the last of another type that ends the round; nil without one.
+func (t T) about(to *member, typ protocol.Type, r *round) (found *message) {
 	t.Lock()
 	defer t.Unlock()
-	first := map[*member]*message{}
-	for _, m := range t.messages {
-		if m.typ == protocol.TypeRoundAnnouncement && m.round == round && m.to.role == role && first[m.to] == nil {
-			first[m.to] = m
-		}
-	}
-	return first
-}
-
-// atEnd returns the last message of a type to an agent at the end of a round.
-func (t T) atEnd(to *member, typ protocol.Type, r *round) *message {
-	t.Lock()
-	defer t.Unlock()
-	var last *message
 	for _, m := range t.messages {
 		switch {
-		case m.to != to:
-		case m.typ == protocol.TypeLeagueCompleted:
-			return last // what follows is for manager.end.last to find
+		case m.to != to, typ == announcement && m.round != r.number:
+		case m.typ == typ && (typ == announcement || typ == theEnd):
+			return m
+		case m.typ == theEnd && typ != announcement:
+			return found // what follows is for manager.end.last to find
 		case m.typ == typ && m.arrival > r.last && m.arrival <= r.closed:
-			last = m
+			found = m
 		}
 	}
-	return last
-}
-
-// sentAfterRounds ends the check unless everybody was sent a message of a type
-// at the end of every round.
-func (t T) sentAfterRounds(typ protocol.Type) {
-	for _, r := range t.played().rounds {
-		for _, to := range t.registered() {
-			if r.closed > 0 && t.atEnd(to, typ, r) == nil {
-				t.blame(r.report)
-				t.Fail("after the last report of round %d, %s was sent no %s", r.number, to.id, typ)
-			}
-		}
-	}
+	return found
 }
 
 func probeName(kind string, n int) string { return fmt.Sprintf("%s.%d", kind, n) }

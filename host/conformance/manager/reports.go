@@ -1,19 +1,14 @@
 package manager
 
 import (
-	"strings"
-	"time"
-
 	"github.com/strategylab/strategylab/host/conformance/kit"
-	"github.com/strategylab/strategylab/host/game"
-	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
 var reportTests = map[string]func(T){
 	"report.ack": func(t T) {
-		t.acknowledged(t.recorded("report"))
 		said := t.league.probes["report.context"] // the same of its match as the next
+		t.recorded(probeName("report", 0))
 		for n := range t.league.reported + 1 {
 			name := probeName("report", n)
 			if made := t.league.probes[name]; made != nil && (said == nil || !said.answer.Taken() || !duplicate(made.answer)) {
@@ -22,7 +17,7 @@ var reportTests = map[string]func(T){
 		}
 	},
 	"report.match": func(t T) {
-		a, m := t.recorded("report"), t.league.first
+		a, m := t.recorded(probeName("report", 0)), t.league.first
 		t.acknowledged(a)
 		t.states("the answer", a.Message, map[string]any{"match_id": m.id, "round_id": m.round})
 	},
@@ -62,21 +57,14 @@ var reportTests = map[string]func(T){
 	},
 	"report.codes": func(t T) {
 		coded := 0
-		for _, cause := range []struct {
-			code  int
-			names string
-		}{
-			{5001, "token tokenless"}, {5002, "unknown other"}, {5003, "differs"}, {-32602, "context empty winner score number players"},
-		} {
-			for _, name := range strings.Fields(cause.names) {
-				made := t.played().probes["report."+name]
-				if made == nil || made.answer.Code == 0 {
-					continue // for another check to find
-				}
-				coded++
-				if a := t.recorded("report." + name); a.Code != cause.code {
-					t.Fail("the report of manager.report.%s is refused with %d, want %d", name, a.Code, cause.code)
-				}
+		for _, r := range refusals {
+			made := t.played().probes[r.check]
+			if r.code == 0 || made == nil || made.answer.Code == 0 {
+				continue // for another check to find
+			}
+			coded++
+			if a := t.recorded(r.check); a.Code != r.code {
+				t.Fail("the report of manager.%s is refused with %d, want %d", r.check, a.Code, r.code)
 			}
 		}
 		if coded == 0 {
@@ -93,43 +81,4 @@ func (t T) acknowledged(a *kit.Answer) {
 	default:
 		t.Fail("answered by a %s instead of a %s", typ, protocol.TypeMatchResultReport.Answer())
 	}
-}
-
-// unknownMatch is a match that no league has.
-const unknownMatch = "R99M99"
-
-// copyOf returns the report of a match as its referee sends it, as a new message.
-func (t T) copyOf(m *match) *protocol.MatchResultReport {
-	r := *m.report
-	r.Timestamp, r.ConversationID = protocol.Timestamp(time.Now()), jsonrpc.RandomID()
-	if r.Result.Details != nil {
-		details := *r.Result.Details
-		r.Result.Details = &details
-	}
-	return &r
-}
-
-// wonBy returns a report by which one of the players has won a match.
-func (t T) wonBy(m *match, side int) *protocol.MatchResultReport {
-	winner, loser := m.players[side], m.players[1-side]
-	r := &protocol.MatchResultReport{Header: t.header(m.referee, protocol.TypeMatchResultReport), Result: protocol.MatchResult{
-		Winner: protocol.Some(winner), Score: map[string]int{winner: game.WinPoints, loser: 0},
-		Details: &protocol.ResultDetails{
-			Status: protocol.StatusWin, DrawnNumber: protocol.Some(8), NumberParity: protocol.Some(string(protocol.Even)),
-			Choices: map[string]protocol.Choice{winner: protocol.Even, loser: protocol.Odd},
-		},
-	}}
-	r.MatchID, r.GameType = m.id, protocol.GameEvenOdd
-	if m.round > 0 {
-		r.RoundID = protocol.RoundNumber(m.round)
-	}
-	return r
-}
-
-// another returns a report of a match with another result.
-func (t T) another(m *match) *protocol.MatchResultReport {
-	if m.winner() == m.players[0] {
-		return t.wonBy(m, 1)
-	}
-	return t.wonBy(m, 0)
 }

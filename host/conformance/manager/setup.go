@@ -2,17 +2,14 @@ package manager
 
 import (
 	"bytes"
-	"fmt"
-	"strconv"
-	"time"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/dialect"
-	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
 var registrationTests = map[string]func(T){
+	"round.given":      wasPlayed,
 	"register.referee": func(t T) { t.joinsByTheBook(t.referees()[0], protocol.TypeRefereeRegisterRequest.Answer()) },
 	"register.player":  func(t T) { t.joinsByTheBook(t.players()[0], protocol.TypeLeagueRegisterRequest.Answer()) },
 	"register.all": func(t T) {
@@ -41,7 +38,7 @@ var registrationTests = map[string]func(T){
 		}
 	},
 	"late.form": func(t T) {
-		a := t.recorded("late")
+		a := t.recorded("late.refused")
 		t.Refused(a)
 		if a.Document.Has("error") || a.Message.Text("status") != protocol.StatusRejected {
 			t.Fail("status is %s, in %s", a.Message.Shown("status"), a)
@@ -71,64 +68,6 @@ var registrationTests = map[string]func(T){
 		t.Accepted(a, protocol.TypeLeagueRegisterRequest.Answer())
 		t.Equal(a, "player_id", t.players()[0].id)
 	},
-}
-
-// faults are registrations that should be refused.
-var faults = []struct {
-	name   string
-	change func(t T, m *protocol.LeagueRegisterRequest)
-	edit   kit.Edit
-}{
-	{"name", func(t T, m *protocol.LeagueRegisterRequest) { m.Meta.DisplayName = t.players()[0].display }, nil},
-	{"game", func(_ T, m *protocol.LeagueRegisterRequest) { m.Meta.GameTypes = []string{"chess"} }, nil},
-	{"endpoint", func(_ T, m *protocol.LeagueRegisterRequest) { m.Meta.ContactEndpoint = "nowhere" }, nil},
-	{"meta", nil, kit.Delete("player_meta", "display_name", "name", "contact_endpoint", "endpoint")},
-}
-
-// applyFaultily sends the registration of the last player with each fault first. If one
-// is accepted, the answer is the player's: another would be one too many for its league.
-func (p *peers) applyFaultily() *kit.Answer {
-	p.turn.Lock()
-	defer p.turn.Unlock()
-	t := T{p.playing.Aside(), p}
-	own := t.registration(p.lastPlayer()) // what it sends itself may be in a form that leaves out members
-	own.Sender = protocol.Sender(protocol.RolePlayer, p.wantedID())
-	for i, f := range faults {
-		var a *kit.Answer
-		why, impossible := t.Catch(func() {
-			m := *own
-			m.Timestamp, m.ConversationID = protocol.Timestamp(time.Now()), jsonrpc.RandomID()
-			r := kit.Request{Message: &m, Edit: f.edit}
-			if f.change != nil {
-				r.Fault = func(m protocol.Message) { f.change(t, m.(*protocol.LeagueRegisterRequest)) }
-			}
-			made := t.probeBy("register."+f.name, r).answer
-			if t.enrolled(made) {
-				a = made
-			}
-		})
-		if impossible {
-			p.league.missing["register."+f.name] = why
-		}
-		if a != nil {
-			for _, later := range faults[i+1:] {
-				p.league.missing["register."+later.name] = fmt.Sprintf("it has accepted a registration that it should have refused (manager.register.%s), and has one player too few to accept another", f.name)
-			}
-			return a
-		}
-	}
-	return nil
-}
-
-// enrolled reports whether an answer grants a registration. A manager that lists its
-// players tells whether it has.
-func (t T) enrolled(answer *kit.Answer) bool {
-	found, yes := dialect.FindAcceptance(answer.Body, answer.Status)
-	if !yes || answer.Refused || found.ID == "" {
-		return false
-	}
-	listed := t.Aside().Send(kit.Request{Message: t.query(t.players()[0], protocol.QueryPlayers)})
-	return !listed.Taken() || !listed.Message.Object("data").Has("players") || bytes.Contains(listed.Body, strconv.AppendQuote(nil, found.ID))
 }
 
 const tokenNeeded = "the manager asks for an admin token; use --admin-token TOKEN"
@@ -183,4 +122,29 @@ func (t T) joinsByTheBook(a *member, typ protocol.Type) {
 	if ended {
 		t.Fail("%s", why)
 	}
+}
+
+// wasPlayed is the check that says why a league has stopped.
+func wasPlayed(t T) {
+	l := t.leaguePlayed()
+	start := l.probes["start"]
+	if t.lastPlayer().id == "" {
+		t.Fail("%s", l.stopped) // it cannot register
+	}
+	if len(l.rounds) == 0 {
+		if !l.selfStarted && (start == nil || !start.answer.Taken()) {
+			t.Skip("the league did not begin: %s", l.stopped)
+		}
+		t.blame(start)
+	}
+	if l.stopped != "" && !l.refusedReport {
+		if n := len(l.rounds); n > 0 {
+			t.show(l.rounds[n-1].matches[0].by)
+		}
+		t.Fail("%s", l.stopped)
+	}
+	if l.stopped != "" {
+		t.Skip("the league did not end: %s", l.stopped)
+	}
+	t.Note("%s in %s", kit.Count(len(t.matches), "match", "matches"), kit.Count(len(l.rounds), "round", "rounds"))
 }

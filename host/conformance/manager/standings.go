@@ -2,6 +2,7 @@ package manager
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -48,7 +49,7 @@ func (t T) seen(typ protocol.Type) []seen {
 			continue
 		}
 		for _, to := range t.registered() {
-			if m := t.atEnd(to, typ, r); m != nil && typ != "" {
+			if m := t.about(to, typ, r); m != nil && typ != "" {
 				all = append(all, m.seen())
 			}
 		}
@@ -105,161 +106,55 @@ func judged(typ protocol.Type, whole bool, ids ...string) func(t T) {
 	}
 }
 
-const (
-	table    = protocol.TypeLeagueStandingsUpdate
-	roundEnd = protocol.TypeRoundCompleted
-	theEnd   = protocol.TypeLeagueCompleted
-)
-
-var standingsTests = map[string]func(T){
-	"standings.sent":    func(t T) { t.sentAfterRounds(table) },
-	"standings.players": func(t T) { t.every(table, func(m *message) { t.listsPlayers(m, "standings") }) },
+// tableTests test what tables and ends of rounds and of the league state.
+var tableTests = map[string]func(T){
+	"round.pairs":       atTheEnd(judged(theEnd, false, "schedule")),
+	"round.byes":        judged("", false, "byes"),
+	"standings.players": listsPlayers(table, "standings"),
 	"standings.points":  judged(table, true, "standings"),
 	"standings.order":   judged(table, false, "ranks"),
 	"standings.ties":    judged(table, false, "ties"),
 	"standings.query":   judged(protocol.TypeLeagueQuery, true, "standings", "ranks", "ties"),
-}
-
-// listsPlayers ends the check unless a table has a line for each player, with ranks from 1.
-func (t T) listsPlayers(m *message, table string) {
-	lines := m.fields.List(table)
-	ids, ranks := map[string]bool{}, map[int]string{}
-	for _, f := range lines {
-		id := f.Text("player_id")
-		rank := f.Count("rank")
-		if other := ranks[rank]; rank < 1 || rank > len(t.players()) || other != "" {
-			t.failOn(m, "in %s to %s, rank of %s is %s", m.typ, m.to.called(), id, f.Shown("rank"))
-		}
-		ids[id], ranks[rank] = true, id
-	}
-	for _, a := range t.players() {
-		if !ids[a.id] || len(lines) != len(t.players()) {
-			t.failOn(m, "%s to %s has %s; want one for each of %s, also for %s", m.typ, m.to.called(), kit.Count(len(lines), "line", "lines"), kit.Count(len(t.players()), "player", "players"), a.id)
-		}
-	}
-}
-
-var roundEndTests = map[string]func(T){
-	"roundend.sent": func(t T) { t.sentAfterRounds(roundEnd) },
-	"roundend.early": func(t T) {
-		for _, r := range t.played().rounds {
-			t.every(roundEnd, func(m *message) {
-				if m.round == r.number && m.arrival <= r.last {
-					t.failOn(m, "ROUND_COMPLETED of round %d came before the last report", m.round)
-				}
-			})
-		}
-	},
-	"roundend.once": func(t T) {
-		for _, r := range t.played().rounds {
-			t.once(func(yield func(m *message)) { t.ends(r, yield) })
-		}
-	},
-	"roundend.table": func(t T) {
-		t.every(roundEnd, func(over *message) {
-			for _, r := range t.played().rounds {
-				before := t.atEnd(over.to, table, r)
-				if before != nil && t.atEnd(over.to, roundEnd, r) == over && over.arrival < before.arrival {
-					t.failOn(over, "%s was sent the end of round %d, and the standings afterwards", over.to.id, r.number)
-				}
-			}
-		})
-	},
-	"roundend.before": func(t T) {
-		rounds := t.played().rounds
-		t.every(protocol.TypeRoundCompleted, func(over *message) {
-			i := slices.IndexFunc(rounds, func(r *round) bool { return r.number == over.round })
-			if over.n > 1 || i < 0 || i == len(rounds)-1 {
-				return
-			}
-			if began := t.firsts(over.to.role, rounds[i+1].number)[over.to]; began != nil && began.arrival < over.arrival {
-				t.failOn(began, "round %d was announced to %s before round %d was completed", began.round, over.to.id, over.round)
-			}
-		})
-	},
-	"roundend.summary": judged(roundEnd, false, "totals"),
-	"roundend.next": func(t T) {
-		l := t.complete()
-		for i, r := range l.rounds {
-			want := 0
-			if i+1 < len(l.rounds) {
-				want = l.rounds[i+1].number
-			}
-			t.ends(r, func(m *message) {
-				if m.fields.Round("next_round_id") != want {
-					t.failOn(m, "after round %d, next_round_id is %s", r.number, m.fields.Shown("next_round_id"))
-				}
-			})
-		}
-	},
-}
-
-// once ends the check if an agent was sent two of some messages, the second
-// after it had acknowledged the first.
-func (t T) once(messages func(yield func(m *message))) {
-	first := map[*member]*message{}
-	messages(func(m *message) {
-		if first[m.to] == nil {
-			first[m.to] = m
-		} else if m.arrival > first[m.to].reply && !first[m.to].refused {
-			t.failOn(m, "%s was sent to %s again", m.typ, m.to.id)
-		}
-	})
-}
-
-// ends yields the messages that end a round, except early ones.
-func (t T) ends(r *round, yield func(m *message)) {
-	t.every(protocol.TypeRoundCompleted, func(m *message) {
-		if m.round == r.number && m.arrival > r.last {
-			yield(m)
-		}
-	})
-}
-
-var leagueEndTests = map[string]func(T){
-	"end.sent": func(t T) {
-		l := t.complete()
-		sent := map[*member]bool{}
-		t.every("", func(m *message) { sent[m.to] = sent[m.to] || m.typ == theEnd })
-		for _, to := range t.registered() {
-			if !sent[to] {
-				t.blame(l.rounds[len(l.rounds)-1].report)
-				t.Fail("%s was sent no LEAGUE_COMPLETED", to.id)
-			}
-		}
-	},
-	"end.once": func(t T) {
-		t.once(func(yield func(m *message)) { t.every(theEnd, yield) })
-	},
-	"end.last": func(t T) {
-		over := map[*member]bool{}
-		t.every(theEnd, func(*message) {})
-		t.every("", func(m *message) {
-			if over[m.to] && m.typ != theEnd {
-				t.failOn(m, "%s was sent to %s after LEAGUE_COMPLETED", m.typ, m.to.id)
-			}
-			over[m.to] = over[m.to] || m.typ == theEnd
-		})
-	},
-	"end.standings": func(t T) {
-		if t.complete().spoiled != "" {
+	"roundend.summary":  judged(roundEnd, false, "totals"),
+	"end.standings": atTheEnd(func(t T) {
+		if t.league.spoiled != "" {
 			t.Skip("the right final standings are not known, because manager.%s failed", t.league.spoiled)
 		}
 		judged(theEnd, true, "standings", "ranks")(t)
 		judged(theEnd, false, "ties")(t)
-		t.every(theEnd, func(m *message) { t.listsPlayers(m, "final_standings") })
-	},
+		listsPlayers(theEnd, "final_standings")(t)
+	}),
 	"end.champion": func(t T) {
-		t.every(theEnd, func(*message) {})
+		t.messagesOf(theEnd)
 		judged(theEnd, true, "champion")(t)
 	},
-	"end.totals": func(t T) {
+	"end.totals": atTheEnd(each(func(t T, m *message) string {
 		t.reported()
-		l := t.complete()
-		t.every(theEnd, func(m *message) {
-			if m.fields.Count("total_rounds") != len(l.rounds) || m.fields.Count("total_matches") != l.matches() {
-				t.failOn(m, "total_rounds is %s and total_matches is %s; there were %d with %d", m.fields.Shown("total_rounds"), m.fields.Shown("total_matches"), len(l.rounds), l.matches())
+		rounds, matches := m.fields.Count("total_rounds"), m.fields.Count("total_matches")
+		wrong := rounds != len(t.league.rounds) || matches != t.league.matches()
+		return when(wrong, "total_rounds is %d and total_matches is %d; there were %d with %d",
+			rounds, matches, len(t.league.rounds), t.league.matches())
+	}, theEnd)),
+}
+
+// listsPlayers returns a check that a table has a line for each player, with ranks from 1.
+func listsPlayers(typ protocol.Type, table string) func(T) {
+	return each(func(t T, m *message) string {
+		lines := m.fields.List(table)
+		ids, ranks := map[string]bool{}, map[int]string{}
+		for _, f := range lines {
+			id, rank := f.Text("player_id"), f.Count("rank")
+			if rank < 1 || rank > len(t.players()) || ranks[rank] != "" {
+				return fmt.Sprintf("rank of %s is %s", id, f.Shown("rank"))
 			}
-		})
-	},
+			ids[id], ranks[rank] = true, id
+		}
+		for _, a := range t.players() {
+			if !ids[a.id] || len(lines) != len(t.players()) {
+				return fmt.Sprintf("it has %s; want one for each of %s, also for %s", kit.Count(len(lines), "line", "lines"),
+					kit.Count(len(t.players()), "player", "players"), a.id)
+			}
+		}
+		return ""
+	}, typ)
 }

@@ -14,8 +14,7 @@ var checks string
 func Suite() kit.Suite {
 	return kit.Suite{Role: kit.Manager, Open: open, Checks: kit.Checks(kit.Manager, checks,
 		kit.IDTests(sample), kit.DialectTests(sample), kit.AttackTests(kit.Attacks("report_match_result"), sample),
-		kit.For(with, registrationTests, startTests, queryTests, authTests, roundTests, messageTests, reportTests, probeTests(),
-			standingsTests, roundEndTests, leagueEndTests, notifyTests),
+		kit.For(with, registrationTests, startTests, queryTests, authTests, sentTests, tableTests, reportTests, refusalTests()),
 		map[string]func(*kit.T){
 			"fields.unknown": func(t *kit.T) {
 				r := sample(t)

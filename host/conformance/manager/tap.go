@@ -25,7 +25,10 @@ func (p *peers) send(ctx context.Context, a *member, out *jsonrpc.Outgoing) (*js
 	case in.Type == protocol.TypeMatchResultReport:
 		return p.reports(ctx, a, in, out)
 	case in.Type == protocol.TypeLeagueRegisterRequest && a == p.lastPlayer() && a.first() == nil:
-		if adopted := p.applyFaultily(); adopted != nil {
+		p.turn.Lock()
+		adopted := T{p.playing.Aside(), p}.attempt(enrolling, nil)
+		p.turn.Unlock()
+		if adopted != nil { // another would be one too many for its league
 			p.applied(a, adopted)
 			return &jsonrpc.Reply{Status: adopted.Status, Header: adopted.Header, Body: adopted.Body}, nil
 		}
@@ -46,7 +49,8 @@ const maxMessages = 20_000
 
 // receive records a message of the manager, and has the agent answer it unless it is to misbehave.
 func (p *peers) receive(to *member, in *trace.Exchange, header http.Header) kit.Response {
-	m := &message{Exchange: in, to: to, typ: in.Type, fields: kit.Object(in.Raw).Inner(), n: 1}
+	m := &message{Exchange: in, to: to, typ: in.Type, doc: kit.Object(in.Raw), n: 1}
+	m.fields = m.doc.Inner()
 	m.round = m.fields.Round("round_id")
 	if req, _, err := kit.OpenRequest(in.Raw); err == nil && req.Type == protocol.TypeRoundAnnouncement {
 		m.typ, m.matches, m.assigned = req.Type, kit.Object(json.RawMessage(req.Raw)).List("matches"), req.IsAssignment()

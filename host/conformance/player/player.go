@@ -1,0 +1,385 @@
+// Package player checks a player: the suite is its manager and its referees.
+package player
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/credential"
+	"github.com/strategylab/strategylab/host/draws"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/player"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
+	"github.com/strategylab/strategylab/host/referee"
+	"github.com/strategylab/strategylab/host/trace"
+)
+
+// T is the handle of a running check of a player, and the match in which it is.
+type T struct {
+	*kit.T
+	*peers
+	*match
+}
+
+func with(t *kit.T) T { return T{t, t.Peers.(*peers), new(match)} }
+
+// match is one that the suite makes up, as far as it has come. The zero value is none.
+type match struct {
+	id           string
+	round        int
+	conversation string
+	referee      string
+	opponent     string
+	last         *kit.Answer     // of the player, to whatever
+	chosen       protocol.Choice // by the player
+	key          string          // to which the referee commits, if it does
+	nonce        string          // of the player for the draw
+}
+
+// next leaves the match: the following step begins another.
+func next(t T) { *t.match = match{} }
+
+// makeUp makes up a match in a round of its own.
+func (t T) makeUp() {
+	t.Lock()
+	defer t.Unlock()
+	t.Rounds++
+	t.id, t.round, t.conversation = fmt.Sprintf("R%dM1", t.Rounds), t.Rounds, jsonrpc.RandomID()
+	t.referee, t.opponent = kit.OwnReferee, opponentOf(t.ID)
+}
+
+// begin makes up a match and announces its round, unless one is in progress. How the
+// player answers the announcement does not matter here.
+func (t T) begin() {
+	if t.id != "" {
+		return
+	}
+	if t.makeUp(); t.mute.Load() {
+		return
+	}
+	aside := t.Aside()
+	if a := aside.Send(kit.Request{Message: announcement(t)}); a.Err != nil {
+		t.mute.Store(true)
+		t.Keep(aside.Evidence[0])
+	}
+}
+
+// send sends a message in the way in which the player takes its type, or otherwise.
+func (t T) send(what message, how ...kit.Request) *kit.Answer {
+	r := kit.Request{}
+	if len(how) > 0 {
+		r = how[0]
+	}
+	r.Message = what(t)
+	return t.deliver(r)
+}
+
+// deliver sends a request. If the player only acknowledges an invitation or a
+// call, the answer is what it posts to the referee before the deadline. A
+// player that once posted nothing is not waited for again.
+func (t T) deliver(r kit.Request) *kit.Answer {
+	head := r.Message.Head()
+	want := map[protocol.Type]protocol.Type{
+		protocol.TypeGameInvitation: protocol.TypeGameJoinAck, protocol.TypeChooseParityCall: protocol.TypeChooseParityResponse,
+	}[head.MessageType]
+	began := time.Now()
+	t.last = t.Send(r)
+	acknowledges := t.last.OK() && !t.last.Refused && protocol.Type(t.last.Message.Text("message_type")) != want && !joins(t.last) && choiceIn(t.last) == ""
+	if want == "" || !acknowledges || t.synchronous.Load() {
+		return t.last
+	}
+	var late *trace.Exchange
+	posted := func() bool {
+		for i, m := range t.posted {
+			if m.Type == want && m.Match == head.MatchID {
+				late, t.peers.posted = m, append(t.posted[:i:i], t.posted[i+1:]...)
+				return true
+			}
+		}
+		return false
+	}
+	if !t.Until(time.Until(began.Add(t.T.Session.Timeout)), posted) {
+		t.synchronous.Store(true)
+		return t.last
+	}
+	t.Show("the player, later", late.Raw)
+	whole := *t.last
+	whole.Message, whole.Took = kit.Object(late.Raw).Inner(), time.Since(began)
+	t.last = &whole
+	return t.last
+}
+
+func joins(a *kit.Answer) bool {
+	if m, ok := a.Read(protocol.TypeGameInvitation).(*protocol.GameJoinAck); ok && m.Accept.Value() {
+		return true
+	}
+	joins, _ := protocol.Joins(a.Message.Doc())
+	return joins
+}
+
+// choiceIn returns the choice in an answer, "" without one.
+func choiceIn(a *kit.Answer) protocol.Choice {
+	if m, ok := a.Read(protocol.TypeChooseParityCall).(*protocol.ChooseParityResponse); ok && m.ParityChoice.Valid() {
+		return m.ParityChoice
+	}
+	m, _ := protocol.Find(a.Message.Doc(), "parity_choice", `"`)
+	return protocol.Choice(rawjson.Text(m.Value))
+}
+
+// keys are those of the player in the match.
+func (t T) keys() credential.KeyPair { return t.Verifier.MatchKeys(kit.League, t.id, t.referee) }
+
+// A message is what the manager or the referee sends in a match.
+type message = func(t T) protocol.Message
+
+// header returns the header of a message of the match's referee.
+func (t T) header(typ protocol.Type) protocol.Header {
+	h := protocol.NewHeader(typ, protocol.Sender(protocol.RoleReferee, t.referee), protocol.Timestamp(time.Now()), t.conversation)
+	h.LeagueID, h.RoundID, h.MatchID, h.GameType = kit.League, protocol.RoundNumber(t.round), t.id, protocol.GameEvenOdd
+	if t.Signs() {
+		h.AuthToken = t.keys().Send
+	}
+	return h
+}
+
+func announcement(t T) protocol.Message {
+	return &protocol.RoundAnnouncement{Header: t.Header(protocol.TypeRoundAnnouncement, t.round), Matches: []protocol.AnnouncedMatch{{
+		MatchID: t.id, GameType: protocol.GameEvenOdd, PlayerAID: t.ID, PlayerBID: t.opponent, RefereeID: t.referee, RefereeEndpoint: t.Endpoint.URL,
+	}}}
+}
+
+func standings(t T) protocol.Message { return t.Standings(t.players()...) }
+
+func roundEnd(t T) protocol.Message { return t.RoundCompleted() }
+
+func (t T) players() []string { return []string{t.ID, opponentOf(t.ID)} }
+
+func invitation(t T) protocol.Message {
+	return &protocol.GameInvitation{Header: t.header(protocol.TypeGameInvitation), RoleInMatch: protocol.PlayerA, OpponentID: t.opponent}
+}
+
+// calling returns the call for a choice, with a commitment if there is a key.
+func calling(t T) protocol.Message {
+	none := protocol.Some(0)
+	m := &protocol.ChooseParityCall{
+		Header: t.header(protocol.TypeChooseParityCall), PlayerID: t.ID,
+		Context: &protocol.ChoiceContext{
+			OpponentID: t.opponent, RoundID: protocol.RoundNumber(t.round),
+			YourStandings: &protocol.OwnStandings{Wins: none, Losses: none, Draws: none, Points: none},
+		},
+		Deadline: protocol.Deadline(time.Now().Add(t.T.Session.Timeout)),
+	}
+	if t.key != "" {
+		var err error
+		if m.DrawCommitment, err = t.bound().Commitment(t.key); err != nil {
+			panic(err) // the suite makes its keys itself
+		}
+	}
+	return m
+}
+
+// bound is the match as its draw is bound to it, without a nonce of the opponent, who makes
+// the other choice.
+func (t T) bound() *draws.Match {
+	return &draws.Match{League: kit.League, ID: t.id, Round: t.round, Players: [2]draws.Player{
+		{ID: t.ID, Choice: string(t.chosen), Nonce: t.nonce}, {ID: t.opponent, Choice: string(other(t.chosen))},
+	}}
+}
+
+func other(c protocol.Choice) protocol.Choice {
+	if c == protocol.Odd {
+		return protocol.Even
+	}
+	return protocol.Odd
+}
+
+// ended returns the end of a match by a number, the opponent having chosen the other parity.
+func ended(t T, number int) *protocol.GameOver {
+	parity, winner := game.ParityOf(number).String(), t.opponent
+	if parity == string(t.chosen) {
+		winner = t.ID
+	}
+	return &protocol.GameOver{Header: t.header(protocol.TypeGameOver), GameResult: &protocol.GameResult{
+		Status: protocol.StatusWin, WinnerPlayerID: protocol.Some(winner), DrawnNumber: protocol.Some(number), NumberParity: protocol.Some(parity),
+		Choices: map[string]protocol.Choice{t.ID: t.chosen, t.opponent: other(t.chosen)}, Reason: winner + " chose the parity of the drawn number",
+	}}
+}
+
+// over returns the end of a match that the player has lost.
+func over(t T) protocol.Message {
+	if t.chosen == protocol.Odd {
+		return ended(t, 4)
+	}
+	return ended(t, 7)
+}
+
+// overAs returns that of a match that has ended otherwise.
+func overAs(change func(t T, r *protocol.GameResult)) message {
+	return func(t T) protocol.Message {
+		m := ended(t, 7)
+		change(t, m.GameResult)
+		return m
+	}
+}
+
+// drawn returns the end of a match that reveals its key, with a number so much off the one
+// that follows from it.
+func drawn(t T, off int) protocol.Message {
+	n, err := t.bound().Number(t.key)
+	if err != nil {
+		panic(err) // the suite makes its keys itself
+	}
+	m := ended(t, 1+(n-1+off)%10)
+	if m.DrawKey, m.DrawNonces = t.key, map[string]string{}; t.nonce != "" {
+		m.DrawNonces[t.ID] = t.nonce
+	}
+	return m
+}
+
+// gameError returns the announcement of a retry.
+func gameError(t T) protocol.Message {
+	told, err := protocol.Refuse(protocol.CodeTimeout, "", "no choice arrived in time; a retry follows").Message(t.header(protocol.TypeGameError))
+	if err != nil {
+		panic(err) // all of it can be encoded
+	}
+	e := told.(*protocol.GameError) // the header is a referee's
+	e.PlayerID, e.AffectedPlayer, e.GameState, e.ActionRequired = t.ID, t.ID, "COLLECTING_CHOICES", "CHOOSE_PARITY_RESPONSE"
+	e.Retryable, e.RetryCount, e.MaxRetries = protocol.Some(true), protocol.Some(1), protocol.Some(3)
+	e.RetryInfo = &protocol.RetryInfo{RetryCount: protocol.Some(1), MaxRetries: protocol.Some(3), NextRetryAt: protocol.Deadline(time.Now())}
+	e.Consequence = "a technical loss once the retries are spent"
+	return e
+}
+
+// peers are the manager of the player. Its referees need no endpoints: the announcements give the
+// manager's endpoint as theirs, for players that post their answers.
+type peers struct {
+	*kit.Registrar
+	posted      []*trace.Exchange // answers that it has sent as requests of their own; guarded by the lock
+	mute        atomic.Bool       // announce no rounds before matches
+	synchronous atomic.Bool       // it has left an answer at an acknowledgement
+}
+
+// maxPosted bounds how many posted answers are kept, the last ones.
+const maxPosted = 1000
+
+// open listens for the player and waits until it has registered. A player that
+// listens and does not register is checked all the same.
+func open(ctx context.Context, s *kit.Session) (kit.Peers, error) {
+	r, err := kit.NewRegistrar(ctx, s, kit.Player)
+	if err != nil {
+		return nil, err
+	}
+	p := &peers{Registrar: r}
+	r.Endpoint.Handle(p.answer)
+	if err := r.Await(ctx); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	// Without the id of an unregistered player, no match can be announced as its own.
+	p.mute.Store(!r.Registered() && s.ID == "")
+	return p, nil
+}
+
+// Close implements kit.Peers.
+func (p *peers) Close() error { return p.Endpoint.Close() }
+
+// answer answers the player as its manager, or as the referee to which it posts.
+func (p *peers) answer(in *trace.Exchange, _ http.Header) kit.Response {
+	switch in.Type {
+	case protocol.TypeLeagueRegisterRequest:
+		return p.Register(in)
+	case protocol.TypeLeagueQuery:
+		return kit.Respond(in.Raw, p.query(in))
+	case protocol.TypeGameJoinAck, protocol.TypeChooseParityResponse:
+		p.Lock()
+		defer p.Unlock()
+		p.posted = append(p.posted[max(0, len(p.posted)+1-maxPosted):], in)
+		p.Notify()
+	}
+	return kit.Respond(in.Raw, nil)
+}
+
+// query returns the answer to a query, or why there is none.
+func (p *peers) query(in *trace.Exchange) any {
+	q, ok := in.Request.(*protocol.LeagueQuery)
+	if !ok {
+		return in.Invalid
+	}
+	p.Lock()
+	round, ids := protocol.Some(p.Rounds), []string{p.ID, opponentOf(p.ID)}
+	p.Unlock()
+	var m *protocol.LeagueQueryResponse
+	var err error
+	switch h := (protocol.Header{MessageType: q.MessageType.Answer()}); q.QueryType {
+	case protocol.QueryPlayers:
+		m, err = protocol.NewQueryResponse(h, q.QueryType, protocol.PlayersData{Players: []protocol.PlayerInfo{{PlayerID: ids[0]}, {PlayerID: ids[1]}}})
+	case protocol.QueryStatus:
+		m, err = protocol.NewQueryResponse(h, q.QueryType, protocol.StatusData{LeagueID: kit.League, Status: protocol.LeagueRunning, CurrentRound: round})
+	case protocol.QueryStandings:
+		m, err = protocol.NewQueryResponse(h, q.QueryType, protocol.StandingsData{CurrentRound: round, Standings: kit.Rows(ids...)})
+	case protocol.QueryNextMatch:
+		m, err = protocol.NewQueryResponse(h, q.QueryType, protocol.NextMatchData{})
+	default:
+		err = protocol.Refuse(protocol.CodeLeagueNotStarted, in.Type, "there is no schedule: matches are made up as they are needed")
+	}
+	if err != nil {
+		return err
+	}
+	return m
+}
+
+func opponentOf(id string) string {
+	if id == "P02" {
+		return "P01"
+	}
+	return "P02"
+}
+
+// Play implements kit.Peers: our own referee conducts a match of the player against our own player.
+func (p *peers) Play(own *kit.T) kit.Play {
+	t, c := with(own), own.Session.Company(own.Context())
+	defer c.Close() // what it could not end shows in what follows
+	over := make(chan referee.Event, 1)
+	conducts, err := c.Referee("REF09", func(e referee.Event) { over <- e })
+	if err != nil {
+		return kit.NotTried(err.Error())
+	}
+	opponent, err := c.Player("P99", kit.NewToken("P99"), func(player.Event) {})
+	if err != nil {
+		return kit.NotTried(err.Error())
+	}
+	t.makeUp()
+	t.referee, t.opponent = conducts.ID, opponent.ID
+	a := announcement(t).(*protocol.RoundAnnouncement)
+	match := &a.Matches[0]
+	match.RefereeEndpoint = conducts.Endpoint.URL
+	if !t.mute.Load() {
+		t.Aside().Send(kit.Request{Message: a})
+	}
+	keys := [2]credential.KeyPair{t.keys(), credential.NewVerifier(opponent.Token).MatchKeys(kit.League, t.id, t.referee)}
+	keys[0].Optional, keys[1].Optional = true, true // as for every player of a tolerant league
+	match.PlayerAEndpoint, match.PlayerBEndpoint, match.PlayerAKeys, match.PlayerBKeys = own.Session.URL, opponent.Endpoint.URL, &keys[0], &keys[1]
+	if err := c.Announce(conducts, a); err != nil {
+		return kit.NotTried(err.Error())
+	}
+	select {
+	case e := <-over:
+		fault := e.Sides[0].Fault
+		if fault == game.NoFault {
+			return kit.Played
+		}
+		refused := with(own.Aside())
+		if refused.makeUp(); !p.Registered() && refused.send(invitation).Refused {
+			return kit.NotTried("the player is not registered with this manager, and refuses our referee")
+		}
+		return kit.CouldNot("in a match that our referee conducted, it had a technical loss: %v: %s", fault, e.Error)
+	case <-own.Context().Done():
+		return kit.NotTried("the checks were canceled")
+	}
+}

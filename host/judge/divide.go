@@ -35,8 +35,8 @@ type announcement struct {
 func announcements(exchanges []*Exchange) []announcement {
 	var all []announcement
 	for i, x := range exchanges {
-		if m, ok := x.Request.(*protocol.RoundAnnouncement); ok {
-			all = append(all, announcement{i, x.Run, m.LeagueID})
+		if _, ok := x.Request.(*protocol.RoundAnnouncement); ok {
+			all = append(all, announcement{i, x.Run, leagueOf(x)})
 		}
 	}
 	return all

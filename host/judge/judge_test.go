@@ -23,6 +23,7 @@ import (
 	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/player"
+	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
 	"github.com/strategylab/strategylab/host/trace"
 	"github.com/strategylab/strategylab/strategies"
@@ -158,6 +159,14 @@ func TestLeaguesAreDivided(t *testing.T) {
 	xs := append(recorded(t, "P01"), recorded(t, "P01")...)
 	if n := len(divide(xs)); n != 2 {
 		t.Errorf("divided into %d leagues, want 2", n)
+	}
+	b := write(t, false)
+	x, a := find[*protocol.RoundAnnouncement](b, "1", "P01")
+	a.LeagueID, x.Answer = "", &protocol.Ack{Header: protocol.Header{LeagueID: "cup"}} // only the answer names it
+	b.drop(func(x *trace.Exchange) bool { return x.Type == protocol.TypeRoundAnnouncement && x.Request != a })
+	b.anonymize()
+	if n := len(divide(b.xs)); n != 1 {
+		t.Errorf("divided into %d leagues, want 1", n)
 	}
 }
 

@@ -65,38 +65,35 @@ func (rec *Recording) Evidence() []*judge.Exchange {
 func Read(r io.Reader) (*Recording, error) {
 	rec := &Recording{}
 	open := map[[2]int64]*Exchange{}
-	in := bufio.NewReaderSize(r, 1<<16)
-	var torn error // of the line before
-	for number := 1; ; number++ {
-		line, err := readLine(in)
-		ended := errors.Is(err, io.EOF)
-		if err != nil && !ended {
-			return nil, fmt.Errorf("line %d: %w", number, err)
+	in := lines(r)
+	var torn error // of the line before, which is no JSON
+	number := 1
+	for ; in.Scan(); number++ {
+		line := bytes.TrimSpace(in.Bytes())
+		if len(line) == 0 {
+			continue
 		}
-		if len(bytes.TrimSpace(line)) > 0 {
-			heads := len(rec.Heads)
-			bad := rec.add(line, open)
-			switch {
-			case torn != nil && len(rec.Heads) == heads:
-				return nil, torn
-			case torn != nil:
-				rec.Torn, torn = true, nil
-			case bad != nil && ended:
-				rec.Torn = true
-			case bad != nil:
-				torn = fmt.Errorf("line %d: %w", number, bad)
+		heads := len(rec.Heads)
+		err := rec.add(line, open)
+		if torn != nil && len(rec.Heads) == heads {
+			return nil, torn
+		}
+		rec.Torn, torn = rec.Torn || torn != nil, nil
+		if err != nil {
+			err = fmt.Errorf("line %d: %w", number, err)
+			if !errors.As(err, new(*jsontext.SyntacticError)) {
+				return nil, err
 			}
-		}
-		if ended {
-			break
+			torn = err
 		}
 	}
-	switch {
-	case torn != nil:
-		return nil, torn
-	case len(rec.Heads) == 0:
+	if err := in.Err(); err != nil {
+		return nil, fmt.Errorf("line %d: %w", number, err)
+	}
+	if len(rec.Heads) == 0 {
 		return nil, errors.New("the file holds no recording; --record FILE of a live command makes one")
 	}
+	rec.Torn = rec.Torn || torn != nil
 	return rec, nil
 }
 
@@ -104,38 +101,23 @@ func Read(r io.Reader) (*Recording, error) {
 // fraction of the time of [Read]. A line that a kill has torn is left out.
 func ReadRemarks(r io.Reader) ([]Remark, error) {
 	var remarks []Remark
-	in := bufio.NewReaderSize(r, 1<<16)
-	mark := []byte(`"part":"` + Remarks + `"`)
-	for first := true; ; first = false {
-		line, err := readLine(in)
-		if first && len(line) > 0 && !bytes.HasPrefix(line, []byte(`{"trace":"`+Schema)) {
+	in := lines(r)
+	for first := true; in.Scan(); first = false {
+		if first && !bytes.HasPrefix(in.Bytes(), []byte(beginning)) {
 			return nil, errors.New("the file is not a recording")
 		}
 		var l Line
-		if bytes.Contains(line, mark) && json.Unmarshal(line, &l) == nil && l.Part == Remarks {
+		if bytes.Contains(in.Bytes(), []byte(`"part":"`+Remarks+`"`)) && json.Unmarshal(in.Bytes(), &l) == nil && l.Part == Remarks {
 			remarks = append(remarks, Remark{l.Time, l.Agent, l.Match, l.Error})
 		}
-		if errors.Is(err, io.EOF) {
-			return remarks, nil
-		}
-		if err != nil {
-			return nil, err
-		}
 	}
+	return remarks, in.Err()
 }
 
-func readLine(in *bufio.Reader) ([]byte, error) {
-	var line []byte
-	for {
-		part, err := in.ReadSlice('\n')
-		line = append(line, part...)
-		if len(line) > maxLine {
-			return nil, fmt.Errorf("longer than %d bytes", maxLine)
-		}
-		if err != bufio.ErrBufferFull {
-			return line, err
-		}
-	}
+func lines(r io.Reader) *bufio.Scanner {
+	in := bufio.NewScanner(r)
+	in.Buffer(make([]byte, 1<<16), maxLine)
+	return in
 }
 
 func (rec *Recording) add(line []byte, open map[[2]int64]*Exchange) error {

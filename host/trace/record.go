@@ -60,11 +60,11 @@ func appendable(file *os.File) error {
 	if err != nil || info.Size() == 0 {
 		return err
 	}
-	first := make([]byte, min(info.Size(), int64(len(`{"trace":"`+Schema))))
+	first := make([]byte, min(info.Size(), int64(len(beginning))))
 	if _, err := file.ReadAt(first, 0); err != nil {
 		return err
 	}
-	if string(first) != `{"trace":"`+Schema {
+	if string(first) != beginning {
 		return errors.New("the file exists and is not a recording; choose another name")
 	}
 	last := make([]byte, 1)

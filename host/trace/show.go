@@ -145,7 +145,11 @@ func (x *Exchange) text(f Format, width int) string {
 	if f.Bodies {
 		fmt.Fprintf(&b, "    %s\n", printable(string(x.Raw)))
 	}
-	fmt.Fprintf(&b, "%*s  %s\n", len(clock)+2+width, "", x.answered())
+	took := ""
+	if x.Answered {
+		took = ", " + x.Latency.Round(10*time.Microsecond).String()
+	}
+	fmt.Fprintf(&b, "%*s  = %s%s\n", len(clock)+2+width, "", x.Outcome(), took)
 	if f.Bodies && len(x.RawAnswer) > 0 {
 		fmt.Fprintf(&b, "    %s\n", printable(string(x.RawAnswer)))
 	}
@@ -154,10 +158,11 @@ func (x *Exchange) text(f Format, width int) string {
 
 // parties names sender and receiver.
 func (x *Exchange) parties() string {
+	from, to := cmp.Or(x.Agent, "?"), x.other()
 	if !x.Sent {
-		return printable(x.other() + " -> " + cmp.Or(x.Agent, "?"))
+		from, to = to, from
 	}
-	return printable(cmp.Or(x.Agent, "?") + " -> " + x.other())
+	return printable(from + " -> " + to)
 }
 
 // other names the peer as well as the recording knows it.
@@ -190,13 +195,6 @@ func (x *Exchange) asked() string {
 		text += "  (breaks the rules: " + x.Invalid.Error() + ")"
 	}
 	return printable(text)
-}
-
-func (x *Exchange) answered() string {
-	if !x.Answered {
-		return "= " + x.Outcome()
-	}
-	return fmt.Sprintf("= %s, %s", x.Outcome(), x.Latency.Round(10*time.Microsecond))
 }
 
 // Outcome describes the end of the exchange in a few words: the answer, the
@@ -260,16 +258,26 @@ func summary(m protocol.Message) string {
 	case *protocol.RegisterResponse:
 		return words(m.Status, cmp.Or(m.PlayerID, m.RefereeID), m.Reason.Value())
 	case *protocol.RoundAnnouncement:
-		return announced(m)
+		return list(m.Matches, func(x protocol.AnnouncedMatch) string {
+			return fmt.Sprintf("%s %s-%s", x.MatchID, x.PlayerAID, x.PlayerBID)
+		})
 	case *protocol.LeagueStandingsUpdate:
-		return table(m.Standings)
+		return list(m.Standings, row)
+	case *protocol.LeagueCompleted:
+		return list(m.FinalStandings, row)
 	case *protocol.GameInvitation:
 		if m.OpponentID != "" {
 			return words(m.RoleInMatch, "against", m.OpponentID)
 		}
 		return m.RoleInMatch
 	case *protocol.GameJoinAck:
-		return joined(m)
+		switch joins, said := m.Joins(); {
+		case !said:
+			return "received, answers later"
+		case joins:
+			return "joins"
+		}
+		return "declines"
 	case *protocol.ChooseParityCall:
 		if m.Deadline != "" {
 			return "until " + m.Deadline
@@ -277,13 +285,22 @@ func summary(m protocol.Message) string {
 	case *protocol.ChooseParityResponse:
 		return string(m.Chosen())
 	case *protocol.GameOver:
-		return over(m)
+		r := m.Stated("", "")
+		text := r.Status
+		if winner := r.WinnerPlayerID.Value(); winner != "" {
+			text += ", " + winner + " wins"
+		}
+		if n, ok := r.DrawnNumber.Get(); ok {
+			text += fmt.Sprintf(", drawn %d", n)
+		}
+		return text
 	case *protocol.MatchResultReport:
-		return reported(m)
+		if winner := m.Result.Winner.Value(); winner != "" {
+			return winner + " wins"
+		}
+		return "no winner"
 	case *protocol.GameError:
 		return words(m.ErrorCode, m.ErrorName, m.AffectedPlayer)
-	case *protocol.LeagueCompleted:
-		return table(m.FinalStandings)
 	case *protocol.LeagueQuery:
 		return m.QueryType
 	case *protocol.LeagueQueryResponse:
@@ -298,57 +315,18 @@ func words(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " ")
 }
 
-func announced(m *protocol.RoundAnnouncement) string {
-	var matches []string
-	for _, x := range m.Matches {
-		matches = append(matches, fmt.Sprintf("%s %s-%s", x.MatchID, x.PlayerAID, x.PlayerBID))
-	}
-	return clip(matches, 6)
-}
+func row(s protocol.Standing) string { return fmt.Sprintf("%d. %s %d", s.Rank, s.PlayerID, s.Points) }
 
-// clip joins the first items of a list and counts the others.
-func clip(list []string, most int) string {
-	if n := len(list); n > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), n-most)
+// list names the first items of a list and counts the others.
+func list[T any](all []T, name func(T) string) string {
+	const most = 6
+	var names []string
+	for _, item := range all[:min(most, len(all))] {
+		names = append(names, name(item))
 	}
-	return strings.Join(list, ", ")
-}
-
-func table(standings []protocol.Standing) string {
-	var rows []string
-	for _, s := range standings {
-		rows = append(rows, fmt.Sprintf("%d. %s %d", s.Rank, s.PlayerID, s.Points))
-	}
-	return clip(rows, 6)
-}
-
-func joined(m *protocol.GameJoinAck) string {
-	switch joins, said := m.Joins(); {
-	case !said:
-		return "received, answers later"
-	case joins:
-		return "joins"
-	}
-	return "declines"
-}
-
-func over(m *protocol.GameOver) string {
-	text, number := m.Result, m.DrawnNumber
-	if r := m.GameResult; r != nil {
-		text, number = r.Status, r.DrawnNumber
-		if w, ok := r.WinnerPlayerID.Get(); ok && w != "" {
-			text += ", " + w + " wins"
-		}
-	}
-	if n, ok := number.Get(); ok {
-		text += fmt.Sprintf(", drawn %d", n)
+	text := strings.Join(names, ", ")
+	if n := len(all); n > most {
+		text += fmt.Sprintf(" and %d more", n-most)
 	}
 	return text
-}
-
-func reported(m *protocol.MatchResultReport) string {
-	if w, ok := m.Result.Winner.Get(); ok && w != "" {
-		return w + " wins"
-	}
-	return "no winner"
 }

@@ -23,6 +23,9 @@ import (
 // Schema is the value of [Head.Schema].
 const Schema = "strategylab/trace/v1"
 
+// beginning is how each recording begins.
+const beginning = `{"trace":"` + Schema
+
 // Head is the first line of each run of a recorder. A recording that was
 // continued has several.
 type Head struct {

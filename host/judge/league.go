@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -13,7 +14,7 @@ import (
 type League struct {
 	ID      string // empty if no message has it
 	matches []*match
-	tables  []table
+	tables  []*table
 
 	announced, ended []*Exchange // of rounds
 
@@ -61,6 +62,10 @@ type table struct {
 	Rows  []protocol.Standing
 
 	x sight
+
+	records map[string]*record // by player
+	counts  *game.Table        // of the matches before the table
+	ordered bool               // counts has all of them
 }
 
 // sight is an exchange and its place in the order of all.
@@ -98,12 +103,12 @@ func (l *League) add(x *Exchange) {
 		}
 		l.match(m.Head().MatchID, m.Head().RoundID.Number()).note(sight{x, l.seen})
 	case *protocol.LeagueStandingsUpdate:
-		l.table(table{Round: m.RoundID.Number(), Rows: m.Standings, x: sight{x, l.seen}})
+		l.table(&table{Round: m.RoundID.Number(), Rows: m.Standings, x: sight{x, l.seen}})
 	case *protocol.LeagueCompleted:
 		if m.Champion != nil {
 			l.champion = cmp.Or(m.Champion.PlayerID, l.champion)
 		}
-		l.table(table{Final: true, Rows: m.FinalStandings, x: sight{x, l.seen}})
+		l.table(&table{Final: true, Rows: m.FinalStandings, x: sight{x, l.seen}})
 		l.completed = true
 	}
 }
@@ -151,7 +156,7 @@ func (l *League) next(id string, round int) *match {
 }
 
 // table adds a table, once for all players it was sent to.
-func (l *League) table(t table) {
+func (l *League) table(t *table) {
 	l.last = l.seen
 	for _, row := range t.Rows {
 		l.people.know(row.PlayerID, "")
@@ -217,7 +222,7 @@ func (l *League) queried(x *Exchange, query string) {
 		}
 	case query == protocol.QueryStandings && len(l.matches) > 0:
 		if data, err := protocol.ReadData[protocol.StandingsData](a); err == nil {
-			l.table(table{Rows: data.Standings, x: sight{x, l.seen}})
+			l.table(&table{Rows: data.Standings, x: sight{x, l.seen}})
 		}
 	}
 }
@@ -268,6 +273,9 @@ func (l *League) settle() {
 		if x := l.unlisted(m); x != nil {
 			l.stray(x, "match %s was played in round %d but not announced: the announcement lists %s", m.ID, m.Round, l.rounds[m.Round][0])
 		}
+	}
+	for _, t := range l.tables {
+		l.tally(t)
 	}
 }
 

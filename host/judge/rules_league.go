@@ -11,46 +11,89 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// record is the sum of a player's results.
+// record is what a player's results before a table add up to.
 type record struct {
 	of        [3]int // wins, ties, losses
 	technical bool   // technical losses are among them, its own or of others
 	walkover  bool   // it won by one
 	shown     []*Exchange
 	unclear   bool // a match has an unknown result, or several
+	recorded  int  // results, also those after the table
+	seat      int  // in the order of the numbers
 }
 
-// recordOf adds up the results of a player in a table that counts a number of its
-// matches. It is false if it is not certain that the table contains these: results were
-// not recorded, or the table is older than those before it.
-func (l *League) recordOf(player string, t *table, played int) (r record, certain bool) {
-	recorded := 0
+// tally adds up the results before a table.
+func (l *League) tally(t *table) {
+	t.records = map[string]*record{}
+	for _, row := range t.Rows {
+		t.records[row.PlayerID] = new(record)
+	}
+	ids := slices.SortedFunc(maps.Keys(t.records), func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	for i, id := range ids {
+		t.records[id].seat = i
+	}
+	t.counts = game.NewTable(min(len(ids), game.MaxPlayers))
+	t.ordered = len(ids) <= game.MaxPlayers
 	for _, m := range l.matches {
-		if !m.has(player) || len(m.results) == 0 {
+		if len(m.results) == 0 {
 			continue
 		}
-		recorded++
-		if t.contains(m) {
-			r.add(m, player)
+		began := t.Final || m.exchanges[0].at < t.x.at
+		verdict, known := m.verdict()
+		technical := m.ended(protocol.StatusTechnicalLoss)
+		for i, p := range m.Players {
+			r := t.records[p]
+			if r != nil {
+				r.recorded++
+			}
+			if r != nil && began {
+				won := [2]int{verdict.PointsA, verdict.PointsB}[i] == game.WinPoints
+				r.of[kinds(verdict)[i]]++
+				r.unclear = r.unclear || !known || m.again
+				r.technical, r.walkover = r.technical || technical, r.walkover || technical && won
+				r.shown = append(r.shown, m.results[0].x.Exchange)
+			}
+		}
+		a, b := t.records[m.Players[0]], t.records[m.Players[1]]
+		t.ordered = t.ordered && (!began || known && a != nil && b != nil)
+		if began && t.ordered {
+			t.counts.Add(a.seat, b.seat, verdict)
 		}
 	}
-	return r, !r.unclear && played == len(r.shown) && l.complete(player, recorded)
 }
 
-func (r *record) add(m *match, player string) {
-	winner, tie, ok := m.outcome()
-	r.unclear = r.unclear || !ok || m.again || !m.known()
-	technical := m.ended(protocol.StatusTechnicalLoss)
-	r.technical, r.walkover = r.technical || technical, r.walkover || technical && winner == player
-	r.shown = append(r.shown, m.results[0].x.Exchange)
-	switch {
-	case winner == player:
-		r.of[0]++
-	case tie:
-		r.of[1]++
-	default:
-		r.of[2]++
+// covers reports whether a row counts as many matches as the results before its table.
+func (r *record) covers(row protocol.Standing) bool {
+	played, ok := rowPlayed(row)
+	return ok && !r.unclear && played == len(r.shown)
+}
+
+// verdict returns how a match ended by the first message that states it; ok is false if
+// none does.
+func (m *match) verdict() (v game.Verdict, ok bool) {
+	for _, t := range m.results {
+		if t.Conflict != "" || !t.Decided || !m.known() {
+			continue
+		}
+		sides := [2]game.Side{{Choice: game.Even}, {Choice: game.Odd}}
+		technical := t.Status == protocol.StatusTechnicalLoss
+		winner := slices.Index(m.Players[:], t.Winner) // and the number by which it wins
+		switch {
+		case technical:
+			for i := range sides {
+				if i != winner {
+					sides[i].Fault = game.FaultNoAnswer // the score is the same for all faults
+				}
+			}
+		case winner >= 0:
+		case t.Status == protocol.StatusDraw:
+			sides[1] = sides[0]
+		default:
+			continue
+		}
+		return game.Judge(sides[0], sides[1], winner), true
 	}
+	return v, false
 }
 
 // ended reports whether a message says that a match has ended so.
@@ -58,7 +101,8 @@ func (m *match) ended(status string) bool {
 	return slices.ContainsFunc(m.results, func(t result) bool { return t.Status == status })
 }
 
-// complete reports whether a number of results is all that a player has. The final
+// complete reports whether a number of results is all that a player has: it is not certain
+// otherwise that a table contains these, as it may be older than those before it. The final
 // table says it; before there is one, who plays all of them or gets all reports knows.
 func (l *League) complete(player string, results int) bool {
 	for _, t := range slices.Backward(l.tables) {
@@ -81,23 +125,6 @@ func (l *League) complete(player string, results int) bool {
 	return false
 }
 
-// outcome returns the winner of a match or whether it is a tie, by the first
-// message that states it; ok is false if none does.
-func (m *match) outcome() (winner string, tie, ok bool) {
-	for _, t := range m.results {
-		switch {
-		case t.Conflict != "" || !t.Decided:
-		case t.Winner != "":
-			return t.Winner, false, true
-		case t.Status == protocol.StatusDraw:
-			return "", true, true
-		case t.Status == protocol.StatusTechnicalLoss:
-			return "", false, true
-		}
-	}
-	return "", false, false
-}
-
 // standings examines the rows of players whose matches are all recorded. Where the table
 // counts other points throughout, that is another rule.
 func (l *League) standings() (v Verdict) {
@@ -105,38 +132,35 @@ func (l *League) standings() (v Verdict) {
 	if points != protocolPoints {
 		v.add(Another, nil, "the table counts %s; the protocol %s", points, protocolPoints)
 	}
-	type account struct {
-		t   *table
-		row protocol.Standing
-		r   record
+	type claim struct {
+		*table
+		protocol.Standing
+		*record
 	}
-	var all []account
+	var all []claim
 	technical := false // whether the league counts technical losses as the protocol does
-	wrong := func(a account) bool { return a.row.Points != points.sum(a.r.of) || !agrees(a.row, a.r.of) }
-	for i := range l.tables {
-		for _, row := range l.tables[i].Rows {
-			played, ok := rowPlayed(row)
-			r, certain := l.recordOf(row.PlayerID, &l.tables[i], played)
-			if !ok || !certain {
+	wrong := func(c claim) bool { return c.Points != points.sum(c.of) || !agrees(c.Standing, c.of) }
+	for _, t := range l.tables {
+		for _, row := range t.Rows {
+			c := claim{t, row, t.records[row.PlayerID]}
+			if !c.covers(row) || !l.complete(row.PlayerID, c.recorded) {
 				v.unknown("all results of a player in a table")
 				continue
 			}
-			a := account{&l.tables[i], row, r}
-			all = append(all, a)
-			technical = technical || r.walkover && !wrong(a)
+			all = append(all, c)
+			technical = technical || c.walkover && !wrong(c)
 		}
 	}
-	for _, a := range all {
-		row, r := a.row, a.r
-		if wrong(a) && r.technical && !technical {
+	for _, c := range all {
+		if wrong(c) && c.technical && !technical {
 			v.unknown("how the league counts technical losses")
 			continue
 		}
 		v.Examined++
-		if wrong(a) {
-			v.broken(append(r.shown, a.t.x.Exchange), "%s: %s has %s, %s, %s and %s; its results add up to %d, %d, %d and %d", a.t.name(), row.PlayerID,
-				count(row.Wins.Value(), "win"), count(row.Draws.Value(), "tie"), count(row.Losses.Value(), "loss"), count(row.Points, "point"),
-				r.of[0], r.of[1], r.of[2], points.sum(r.of))
+		if wrong(c) {
+			v.broken(append(c.shown, c.x.Exchange), "%s: %s has %s, %s, %s and %s; its results add up to %d, %d, %d and %d", c.name(), c.PlayerID,
+				count(c.Wins.Value(), "win"), count(c.Draws.Value(), "tie"), count(c.Losses.Value(), "loss"), count(c.Points, "point"),
+				c.of[0], c.of[1], c.of[2], points.sum(c.of))
 		}
 	}
 	return v
@@ -296,67 +320,26 @@ func (l *League) ties() (v Verdict) {
 		if len(rows) < 2 {
 			continue
 		}
-		place, ok := l.places(&t, rows)
-		if !ok {
+		if !t.ordered || slices.ContainsFunc(rows, func(row protocol.Standing) bool {
+			r := t.records[row.PlayerID]
+			return !r.covers(row) || !agrees(row, r.of)
+		}) {
 			v.unknown("all results of a league, and who was at fault in technical losses")
 			continue
 		}
 		v.Examined += len(rows)
+		place := map[int]int{} // by seat
+		for i, row := range t.counts.Ranking() {
+			place[row.Seat] = i
+		}
 		for i := 1; i < len(rows); i++ {
 			a, b := rows[i-1], rows[i]
-			if a.Points == b.Points && a.Rank < b.Rank && place[a.PlayerID] > place[b.PlayerID] {
+			if a.Points == b.Points && a.Rank < b.Rank && place[t.records[a.PlayerID].seat] > place[t.records[b.PlayerID].seat] {
 				v.once(Another, t.x.Exchange, a.PlayerID+" ranks above "+b.PlayerID+" with as many points; by wins, points among them, technical losses and number it is the other way round")
 			}
 		}
 	}
 	return v
-}
-
-// contains reports whether a match began before a table was sent.
-func (t *table) contains(m *match) bool {
-	return t.Final || len(m.exchanges) > 0 && m.exchanges[0].at < t.x.at
-}
-
-// places returns the places of all players in a table by the rules of the game, false if
-// they cannot be known.
-func (l *League) places(t *table, rows []protocol.Standing) (map[string]int, bool) {
-	if len(rows) > game.MaxPlayers {
-		return nil, false
-	}
-	var ids []string
-	for _, row := range rows {
-		ids = append(ids, row.PlayerID)
-	}
-	slices.SortFunc(ids, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
-	seats := map[string]int{}
-	for i, id := range ids {
-		seats[id] = i
-	}
-	table := game.NewTable(len(ids))
-	for _, m := range l.matches {
-		if !t.contains(m) {
-			continue
-		}
-		i := slices.IndexFunc(m.results, func(t result) bool { _, _, missing := m.sides(&t); return missing == "" && t.Conflict == "" })
-		a, okA := seats[m.Players[0]]
-		b, okB := seats[m.Players[1]]
-		if i < 0 || m.again || !okA || !okB {
-			return nil, false
-		}
-		sides, number, _ := m.sides(&m.results[i])
-		table.Add(a, b, game.Judge(sides[0], sides[1], number))
-	}
-	for _, row := range rows {
-		r := table.Row(seats[row.PlayerID])
-		if n, ok := rowPlayed(row); !ok || n != r.Played || !agrees(row, [3]int{r.Wins, r.Ties, r.Losses}) {
-			return nil, false
-		}
-	}
-	place := map[string]int{}
-	for i, row := range table.Ranking() {
-		place[ids[row.Seat]] = i
-	}
-	return place, true
 }
 
 func (l *League) champions() (v Verdict) {

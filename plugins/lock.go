@@ -63,12 +63,11 @@ type UnlockedError struct {
 
 // Error names both sums. The caller adds how to accept the plugin.
 func (e *UnlockedError) Error() string {
+	lock := filepath.Join(filepath.Dir(e.Path), LockName)
 	if e.Want == "" {
-		return fmt.Sprintf("%s is not accepted: %s has no entry for it (SHA-256 %s)",
-			e.Path, filepath.Join(filepath.Dir(e.Path), LockName), e.Got)
+		return fmt.Sprintf("%s is not accepted: %s has no entry for it (SHA-256 %s)", e.Path, lock, e.Got)
 	}
-	return fmt.Sprintf("%s has changed since it was accepted: its SHA-256 is %s, %s has %s",
-		e.Path, e.Got, filepath.Join(filepath.Dir(e.Path), LockName), e.Want)
+	return fmt.Sprintf("%s has changed since it was accepted: its SHA-256 is %s, %s has %s", e.Path, e.Got, lock, e.Want)
 }
 
 // ReadLock reads the lock file of a folder. Without one no plugin is accepted.

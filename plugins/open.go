@@ -199,7 +199,7 @@ func (f *factory) source() string { return cmp.Or(f.info.Source, f.info.Name) }
 
 func (f *factory) NewBatch(ctx context.Context) (strategies.Batch, error) {
 	if f.supervisor.config.Script != nil {
-		return newReplayed(f), nil
+		return &replayed{factory: f, callLogs: make(callLogs)}, nil
 	}
 	return f.newGroup(ctx)
 }

@@ -2,6 +2,7 @@ package plugins
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -23,7 +24,6 @@ const (
 	burstLines = 20
 	mostBurst  = 500
 	burstTime  = 10 * time.Second
-	lastWords  = 5 // lines kept for the message about its end
 )
 
 // output logs what a process writes, line by line. It is safe for concurrent use.
@@ -36,7 +36,7 @@ type output struct {
 	lines   int
 	chatter int // lines of go-plugin about itself
 	hidden  int // not logged as warnings since that was last reported
-	last    []string
+	last    string
 	trace   bool   // what follows is the trace after verdict
 	verdict string // the first line of Go's last words
 }
@@ -95,9 +95,7 @@ func (o *output) line(text string) {
 	if o.verdict == "" && verdicts().MatchString(text) {
 		o.verdict, o.trace = text, true
 	}
-	if o.last = append(o.last, text); len(o.last) > lastWords {
-		o.last = o.last[1:]
-	}
+	o.last = text
 	o.lines++
 	switch {
 	case o.own:
@@ -115,7 +113,7 @@ func (o *output) line(text string) {
 // logHidden reports the number of lines that were no warnings.
 func (o *output) logHidden() {
 	if o.hidden > 0 {
-		o.log.Warn("plugin output shortened", "lines", o.hidden, "last", o.last[len(o.last)-1])
+		o.log.Warn("plugin output shortened", "lines", o.hidden, "last", o.last)
 		o.hidden = 0
 	}
 }
@@ -131,13 +129,7 @@ func (o *output) end() {
 func (o *output) reason() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.verdict != "" {
-		return o.verdict
-	}
-	if n := len(o.last); n > 0 {
-		return o.last[n-1]
-	}
-	return ""
+	return cmp.Or(o.verdict, o.last)
 }
 
 // Limits on what strategies print during one step; the rest is dropped.

@@ -52,14 +52,14 @@ func TestUsage(t *testing.T) {
 	t.Parallel()
 	there := open(t, plugin("markov-2", "ctw"))
 	played(t, plan(200, 4, there), there, arena.Config{}, nobody{})
-	u := there[0].(plugins.Metered).Usage()
+	u := plugins.UsageOf(there[0])
 	if u.CPU <= 0 || u.CPU > time.Hour || u.Starts != 1 || u.Failed != 0 || u.Aside || u.Process != "builtins" {
 		t.Errorf("usage %+v of one process that has worked", u)
 	}
 	if runtime.GOOS == "linux" && (u.Peak < 1<<20 || u.Peak > 1<<30) {
 		t.Errorf("it is said to have had %d bytes resident", u.Peak)
 	}
-	if v := there[1].(plugins.Metered).Usage(); v.Process != u.Process || v.Starts != 1 {
+	if v := plugins.UsageOf(there[1]); v.Process != u.Process || v.Starts != 1 {
 		t.Errorf("usage %+v of the strategy that shares the process", v)
 	}
 	dies := open(t, plugins.Config{Command: []string{os.Args[0], "misbehave", "dead on arrival", t.TempDir()}, Restarts: 1, Backoff: -1})
@@ -69,7 +69,7 @@ func TestUsage(t *testing.T) {
 			_ = s.Close()
 		}
 	}
-	if u := dies[0].(plugins.Metered).Usage(); !u.Aside || u.Failed != 2 || u.Starts != 2 {
+	if u := plugins.UsageOf(dies[0]); !u.Aside || u.Failed != 2 || u.Starts != 2 {
 		t.Errorf("usage %+v of a plugin that has died twice and may be restarted once", u)
 	}
 }

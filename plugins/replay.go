@@ -16,8 +16,6 @@ type replayed struct {
 	lost     error
 }
 
-func newReplayed(f *factory) *replayed { return &replayed{factory: f, callLogs: make(callLogs)} }
-
 // Step implements strategies.Batch.
 func (r *replayed) Step(ctx context.Context, s *strategies.Step) error {
 	if r.lost != nil {

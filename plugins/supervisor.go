@@ -179,17 +179,20 @@ type Usage struct {
 	Aside bool
 }
 
-// Metered is a factory that reports what its processes have used, such as those
-// that Open returns. Usage is safe for concurrent use.
-type Metered interface{ Usage() Usage }
-
-var _ Metered = (*factory)(nil)
-
-func (f *factory) Usage() Usage {
-	k := f.supervisor
+// UsageOf returns what the processes of a factory have used, if Open returned it, and the
+// calls of a script in this process. It is safe for concurrent use.
+func UsageOf(f strategies.Factory) (u Usage) {
+	if b, ok := f.(strategies.Busy); ok {
+		u.Busy = b.Busy()
+	}
+	own, ok := f.(*factory)
+	if !ok {
+		return u
+	}
+	k := own.supervisor
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	u := Usage{
+	u = Usage{
 		Process: k.config.Name, CPU: k.spent, Peak: k.peak, Memory: k.config.Memory,
 		Starts: k.starts, Failed: k.failed, Aside: k.quarantined != nil && k.quarantined != errEnded,
 	}

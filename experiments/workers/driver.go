@@ -114,10 +114,7 @@ func (d *Driver) Usage() []plugins.Usage {
 	defer d.mu.Unlock()
 	all := make([]plugins.Usage, len(d.request.Players))
 	for f, i := range d.request.Players {
-		all[f] = d.usage[i]
-		if m, ok := d.distinct[i].(plugins.Metered); ok {
-			all[f] = sum(all[f], m.Usage())
-		}
+		all[f] = sum(d.usage[i], plugins.UsageOf(d.distinct[i]))
 	}
 	return all
 }

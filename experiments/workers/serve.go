@@ -1,6 +1,7 @@
 package workers
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,7 +25,7 @@ func Tasks() map[string]isolate.Task {
 
 // server is what a worker process plays.
 type server struct {
-	field   *field // nil while none is open
+	field   *field // nil while none is open: the host opens one before it plays, and closes it once
 	leagues []results.League
 	encoder *chunk.Encoder
 }
@@ -49,15 +50,13 @@ func (s *server) open(ctx context.Context, p *isolate.Process, r openRequest, _ 
 
 // leave closes the field and replies with what it has used.
 func (s *server) leave(_ context.Context, _ *isolate.Process, _ struct{}, reply func(any) error) error {
-	if s.field == nil {
-		return errors.New("close: no plan is open")
+	var used []plugins.Usage // by strategy
+	for _, f := range s.field.strategies {
+		used = append(used, plugins.UsageOf(f))
 	}
-	used, err := s.field.usage(), s.field.close()
+	err := s.field.close()
 	s.field = nil
-	if err != nil {
-		return err
-	}
-	return reply(used)
+	return cmp.Or(err, reply(used))
 }
 
 // play plays leagues and replies with their records, unit by unit.
@@ -66,13 +65,13 @@ func (s *server) play(ctx context.Context, _ *isolate.Process, input []byte, rep
 	if err := json.Unmarshal(input, &r); err != nil {
 		return err
 	}
-	if s.field == nil {
-		return errors.New("play: no plan is open")
-	}
 	for at := 0; at < r.Count; at += s.field.unit {
 		leagues := s.leagues[:min(s.field.unit, r.Count-at)]
-		if err := s.field.play(ctx, r.First+at, leagues, r.Quarantined); err != nil {
-			return err
+		for next := 0; next < len(leagues); next += s.field.lockstep {
+			block := leagues[next:min(next+s.field.lockstep, len(leagues))]
+			if err := s.field.worker.Play(ctx, r.First+at+next, block, r.Quarantined); err != nil {
+				return err
+			}
 		}
 		records, err := s.encoder.Encode(leagues)
 		if err != nil {
@@ -125,7 +124,9 @@ type field struct {
 	opened     []strategies.Factory // to close
 	worker     experiments.Worker
 	unit       int // leagues from one answer to the next
-	lockstep   int // leagues of a unit that are played at once
+	// lockstep is how many leagues of a unit are played at once: one unless a plugin plays.
+	// So a script that ends its process ends it for one league, without trials of others.
+	lockstep int
 }
 
 // openField opens a field. Scripts that do not play alone are loaded into p, whose log
@@ -147,9 +148,6 @@ func openField(ctx context.Context, r openRequest, p *isolate.Process) (f *field
 	}
 	players := make([]strategies.Factory, 0, len(r.Players))
 	for _, i := range r.Players {
-		if i < 0 || i >= len(f.strategies) {
-			return nil, fmt.Errorf("strategy %d of %d", i, len(f.strategies))
-		}
 		players = append(players, f.strategies[i])
 	}
 	a, err := arena.New(r.Plan, players, arena.Config{Block: f.lockstep})
@@ -202,31 +200,6 @@ func (f *field) openAll(ctx context.Context, list []strategy, p *isolate.Process
 		f.strategies[i] = served[e.Place.Index]
 	}
 	return nil
-}
-
-// play plays leagues, at most unit. A script that ends its process ends it for one
-// league at a time, which so needs no trials of others.
-func (f *field) play(ctx context.Context, first int, out []results.League, quarantined []bool) error {
-	for at := 0; at < len(out); at += f.lockstep {
-		if err := f.worker.Play(ctx, first+at, out[at:min(at+f.lockstep, len(out))], quarantined); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// usage reports what the processes of the field have used, by strategy.
-func (f *field) usage() []plugins.Usage {
-	all := make([]plugins.Usage, len(f.strategies))
-	for i, s := range f.strategies {
-		if m, ok := s.(plugins.Metered); ok {
-			all[i] = m.Usage()
-		}
-		if b, ok := s.(strategies.Busy); ok {
-			all[i].Busy = b.Busy()
-		}
-	}
-	return all
 }
 
 func (f *field) close() error {

@@ -354,7 +354,7 @@ func getStuck(t *testing.T, limit time.Duration) plugins.Usage {
 	if len(stuck.Failed) != 1 || !errors.Is(stuck.Failed[0].Err, strategies.ErrTimeout) {
 		t.Errorf("the stuck call: %+v", stuck.Failed)
 	}
-	used := f.(plugins.Metered).Usage()
+	used := plugins.UsageOf(f)
 	step(batches[2], "P02")
 	for i, b := range batches {
 		if err := b.Close(); err != nil {

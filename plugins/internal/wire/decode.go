@@ -187,7 +187,7 @@ func (c *columns) next(i int, r *roster) (strategies.Turn, error) {
 	}
 	var err error
 	if pair := c.in.Pair[i]; pair > 0 {
-		t.MatchID = makeID(round, pair)
+		t.MatchID = "R" + strconv.FormatUint(uint64(round), 10) + "M" + strconv.FormatUint(uint64(pair), 10)
 	} else if t.MatchID, err = c.name(); err != nil {
 		return t, err
 	}
@@ -210,12 +210,4 @@ func (c *columns) name() (string, error) {
 	s := c.names[0]
 	c.names = c.names[1:]
 	return s, nil
-}
-
-// makeID returns "R7M3" for pair 3 of round 7.
-func makeID(round, pair uint32) string {
-	b := append(make([]byte, 0, 24), 'R')
-	b = strconv.AppendUint(b, uint64(round), 10)
-	b = append(b, 'M')
-	return string(strconv.AppendUint(b, uint64(pair), 10))
 }

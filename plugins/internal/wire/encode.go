@@ -13,16 +13,12 @@ import (
 type Encoder struct {
 	seats  seats
 	roster *roster // last used; the seats of an experiment share one
-
-	// Memory of the last step.
-	outcomes strategypb.Outcomes
-	turns    strategypb.Turns
 }
 
 // NewEncoder returns an encoder for a group without seats.
 func NewEncoder() *Encoder { return &Encoder{seats: make(seats)} }
 
-// Encode writes a step to out, which must be empty and is valid until the next call.
+// Encode writes a step to out, which must be empty.
 func (e *Encoder) Encode(s *strategies.Step, out *strategypb.Step) error {
 	e.open(s.Open, out)
 	if len(s.Observe) > 0 {
@@ -78,8 +74,7 @@ func (e *Encoder) rosterOf(field []string) *roster {
 }
 
 func (e *Encoder) observe(outcomes []strategies.SeatOutcome, out *strategypb.Step) error {
-	o := &e.outcomes
-	o.Seat, o.How, o.Number, o.Points, o.Of = o.Seat[:0], o.How[:0], o.Number[:0], nil, nil
+	o := new(strategypb.Outcomes)
 	last, latest, standard := int64(0), true, true
 	for i := range outcomes {
 		outcome := &outcomes[i].Outcome
@@ -121,9 +116,7 @@ func turnOf(o *strategies.Outcome, s strategies.Standing) strategies.Turn {
 }
 
 func (e *Encoder) choose(turns []strategies.SeatTurn, out *strategypb.Step) error {
-	c := &e.turns
-	c.Seat, c.Match, c.Round, c.Pair = c.Seat[:0], c.Match[:0], c.Round[:0], c.Pair[:0]
-	c.Opponent, c.Role, c.Names, c.Standings = c.Opponent[:0], c.Role[:0], nil, nil
+	c := new(strategypb.Turns)
 	last, oneRound := int64(0), true
 	for i := range turns {
 		t := &turns[i].Turn

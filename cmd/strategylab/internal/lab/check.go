@@ -154,11 +154,10 @@ func (l Lab) verdict(ctx context.Context, e catalog.Entry, findings []strategyte
 
 // workerFinding reports what a script's process used for the leagues it played.
 func workerFinding(f strategies.Factory) []strategytest.Finding {
-	m, ok := f.(plugins.Metered)
-	if !ok {
+	u := plugins.UsageOf(f)
+	if u.Process == "" {
 		return nil
 	}
-	u := m.Usage()
 	what := fmt.Sprintf("its process used %v of CPU time", u.CPU.Round(time.Millisecond))
 	if u.Peak > 0 {
 		what += fmt.Sprintf(" and at most %d MiB of memory, start included", u.Peak>>20)

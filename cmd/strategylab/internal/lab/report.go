@@ -119,12 +119,7 @@ func usageOf(factories []strategies.Factory, driver experiments.Driver) []plugin
 	}
 	all := make([]plugins.Usage, len(factories))
 	for i, f := range factories {
-		if m, ok := f.(plugins.Metered); ok {
-			all[i] = m.Usage()
-		}
-		if b, ok := f.(strategies.Busy); ok {
-			all[i].Busy = b.Busy()
-		}
+		all[i] = plugins.UsageOf(f)
 	}
 	return all
 }

@@ -119,16 +119,6 @@ func killSelf() {
 	}
 }
 
-// factory returns the i-th strategy.
-func (s *server) factory(i uint32) (strategies.Factory, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if int(i) >= len(s.factories) {
-		return nil, fmt.Errorf("no strategy %d: this process serves %d", i, len(s.factories))
-	}
-	return s.factories[i], nil
-}
-
 // Describe implements the protocol.
 func (s *server) Describe(context.Context, *pb.DescribeRequest) (*pb.DescribeReply, error) {
 	s.mu.Lock()

@@ -100,9 +100,6 @@ func (ses *session) carryOut(ctx context.Context, step *pb.Step) *pb.StepReply {
 }
 
 func (ses *session) cancelSteps(ids []uint64) {
-	if len(ids) == 0 {
-		return
-	}
 	ses.mu.Lock()
 	defer ses.mu.Unlock()
 	for _, g := range ses.groups {
@@ -186,14 +183,16 @@ func newSeats(s *server, strategy uint32) (g *seats) {
 		return slog.New(&logHandler{lines: &g.log, seat: uint32(id)})
 	})
 	defer strategies.Rescue(&g.lost)
-	f, err := s.factory(strategy)
-	if err != nil {
-		g.lost = err
+	s.mu.Lock()
+	all := s.factories
+	s.mu.Unlock()
+	if int(strategy) >= len(all) {
+		g.lost = fmt.Errorf("no strategy %d: this process serves %d", strategy, len(all))
 		return g
 	}
-	own, ok := f.(strategies.Batcher)
+	own, ok := all[strategy].(strategies.Batcher)
 	if !ok { // its calls are counted, and timed
-		own = batch.Watched(f, g.called)
+		own = batch.Watched(all[strategy], g.called)
 	}
 	g.batch, g.lost = own.NewBatch(context.Background())
 	return g

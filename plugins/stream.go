@@ -34,36 +34,29 @@ func start(ctx context.Context, config *Config) (*process, error) {
 // open asks for the strategies, and opens the stream.
 func (p *process) open(ctx context.Context) error {
 	client := pb.NewStrategiesClient(p.conn)
-	if err := p.describe(ctx, client); err != nil {
-		return err
-	}
-	streaming, cancel := context.WithCancel(context.Background())
-	p.cancel = cancel
-	var err error
-	if p.play, err = client.Play(streaming, grpc.MaxCallRecvMsgSize(wire.MostMessage)); err != nil {
-		return fmt.Errorf("open the stream: %w", err)
-	}
-	p.reading.Go(p.read)
-	return nil
-}
-
-func (p *process) describe(ctx context.Context, c pb.StrategiesClient) error {
-	told, err := c.Describe(ctx, &pb.DescribeRequest{}, grpc.MaxCallRecvMsgSize(wire.MostMessage))
+	told, err := client.Describe(ctx, &pb.DescribeRequest{}, grpc.MaxCallRecvMsgSize(wire.MostMessage))
 	if err != nil {
 		return fmt.Errorf("ask for its strategies: %w", err)
 	}
 	p.progress = told.GetProgress()
 	if script := p.config.Script; script != nil {
 		info, err := p.load(ctx, script, p.config.Memory)
+		if err != nil {
+			return err
+		}
 		p.info = []strategies.Info{info}
-		return err
-	}
-	if len(told.GetStrategies()) == 0 {
+	} else if len(told.GetStrategies()) == 0 {
 		return errors.New("it serves no strategy")
 	}
-	for _, s := range told.GetStrategies() {
+	for _, s := range told.GetStrategies() { // of a worker, none yet
 		p.info = append(p.info, p.config.infoOf(s))
 	}
+	streaming, cancel := context.WithCancel(context.Background())
+	p.cancel = cancel
+	if p.play, err = client.Play(streaming, grpc.MaxCallRecvMsgSize(wire.MostMessage)); err != nil {
+		return fmt.Errorf("open the stream: %w", err)
+	}
+	p.reading.Go(p.read)
 	return nil
 }
 

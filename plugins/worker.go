@@ -208,9 +208,7 @@ type Pool struct {
 // NewPool returns a pool without processes. A worker that has no work waits for more until
 // Close; unless rest is 0, at most for that time.
 func NewPool(c Config, rest time.Duration) *Pool {
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	return &Pool{config: c, rest: rest}
 }
 

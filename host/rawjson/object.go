@@ -7,6 +7,7 @@
 package rawjson
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -25,36 +26,51 @@ type Member struct {
 // Values alias the text they were read from.
 type Object []Member
 
-// Parse validates a JSON text and splits it into members, one level deep. The error of
-// invalid text says where a syntax error, a duplicate name or data after the end is, with
-// the object before that data; other JSON than an object is [ErrNoObject].
-func Parse(raw []byte) (Object, error) {
-	r := open(raw)
-	defer r.close()
-	doc, err := r.object()
-	if err != nil && err != ErrNoObject {
-		return nil, explain(err)
-	}
-	switch _, end := r.ReadToken(); {
-	case end == nil:
-		return doc, errors.New("data after the end of the document")
-	case end != io.EOF:
-		return doc, fmt.Errorf("data after the end of the document: %w", explain(end))
-	}
-	return doc, err
-}
-
 // ErrNoObject is returned for JSON that is not an object.
 var ErrNoObject = errors.New("not a JSON object")
 
-// assignNames sets the names of the members: text is all names in a row, and ends[i] is the end of
-// name i. The names share one string, which saves an allocation per name.
-func (d Object) assignNames(text []byte, ends []int) {
-	all, begin := string(text), 0
-	for i, end := range ends {
-		d[i].Name = all[begin:end]
-		begin = end
+// Parse validates a JSON text and splits it into members, one level deep. Duplicate names, invalid
+// UTF-8 and nesting beyond 10,000 levels are errors; the transport bounds size and depth more
+// closely. The error of invalid text says where a syntax error, a duplicate name or data after the
+// end is, with the object before that data; other JSON than an object is [ErrNoObject].
+func Parse(raw []byte) (Object, error) {
+	if !jsontext.Value(raw).IsValid() {
+		return explain(raw)
 	}
+	if doc := Split(raw); doc != nil {
+		return doc, nil
+	}
+	return nil, ErrNoObject
+}
+
+// explain reads invalid text again to say what is wrong with it, and where.
+func explain(raw []byte) (Object, error) {
+	r := jsontext.NewDecoder(bytes.NewReader(raw))
+	first, err := r.ReadValue()
+	if err == nil {
+		doc := Split(bytes.Clone(first))
+		if _, err = r.ReadToken(); err == nil {
+			return doc, errors.New("data after the end of the document")
+		}
+		return doc, fmt.Errorf("data after the end of the document: %w", located(err))
+	}
+	return nil, located(err)
+}
+
+// located rewrites an error of jsontext so that it names the place.
+func located(err error) error {
+	syntax, is := errors.AsType[*jsontext.SyntacticError](err)
+	switch {
+	case errors.Is(err, io.EOF):
+		return errors.New("empty document")
+	case !is:
+		return err
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		return fmt.Errorf("duplicate name at %s", syntax.JSONPointer)
+	case syntax.JSONPointer == "":
+		return fmt.Errorf("%w at offset %d", syntax.Err, syntax.ByteOffset)
+	}
+	return fmt.Errorf("%w at offset %d, within %s", syntax.Err, syntax.ByteOffset, syntax.JSONPointer)
 }
 
 // Get returns the value of a member, or nil if it is missing.

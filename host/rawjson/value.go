@@ -2,6 +2,7 @@ package rawjson
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,42 +57,28 @@ func Integer(raw jsontext.Value) (int64, bool) {
 	if raw.Kind() != '0' {
 		return 0, false
 	}
-	if !PlainInteger(raw) {
-		return wholeNumber(string(raw))
-	}
 	n, err := strconv.ParseInt(string(raw), 10, 64)
+	if err != nil {
+		n, err = wholeNumber(string(raw))
+	}
 	return n, err == nil && -MaxInteger <= n && n <= MaxInteger
 }
 
 // wholeNumber is Integer for a fraction or an exponent. It works on the digits,
 // because the float64 nearest to 9007199254740991.2 is an integer.
-func wholeNumber(text string) (int64, bool) {
-	text, negative := strings.CutPrefix(text, "-")
+func wholeNumber(text string) (int64, error) {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(text), "e")
 	whole, fraction, _ := strings.Cut(mantissa, ".")
-	digits := strings.TrimLeft(whole+fraction, "0")
-	if digits == "" {
-		return 0, true // zero, whatever the exponent
+	digits := strings.TrimRight(whole+fraction, "0")
+	if strings.Trim(digits, "-0") == "" {
+		return 0, nil // zero, whatever the exponent
 	}
-	shift := -len(fraction)
-	if exponent != "" {
-		e, err := strconv.Atoi(exponent)
-		if err != nil || e > 1<<20 || e < -1<<20 {
-			return 0, false // a number that large or small is out of range or not whole
-		}
-		shift += e
+	shift, err := strconv.Atoi(cmp.Or(exponent, "0"))
+	zeros := len(whole) + shift - len(digits) // that follow the digits before the decimal point
+	if err != nil || zeros < 0 || zeros > len("9007199254740991") {
+		return 0, strconv.ErrRange // not whole, or out of range
 	}
-	for shift < 0 && strings.HasSuffix(digits, "0") {
-		digits, shift = digits[:len(digits)-1], shift+1
-	}
-	if shift < 0 || len(digits)+shift > len("9007199254740991") {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(digits+strings.Repeat("0", shift), 10, 64)
-	if negative {
-		n = -n
-	}
-	return n, err == nil && -MaxInteger <= n && n <= MaxInteger
+	return strconv.ParseInt(digits+strings.Repeat("0", zeros), 10, 64)
 }
 
 // PlainInteger reports whether a number has only digits and a sign, the one

@@ -23,19 +23,11 @@ type Identity struct {
 	token         string
 	league        string
 	verifier      credential.Verifier
-	last          matchKeys
 	manager       string // the manager's token, once it has been seen
 	managerProved bool   // the manager's token has been seen
 
 	settling  chan struct{} // closed when the running registration is over; nil without one
 	impatient bool          // somebody has waited for it in vain
-}
-
-// matchKeys are the keys of a match. Messages about one follow each other, and
-// the keys are the same for all of them.
-type matchKeys struct {
-	league, match, referee string
-	pair                   credential.KeyPair
 }
 
 // NewIdentity returns the identity of an agent that has not registered yet and signs with a name.
@@ -55,7 +47,6 @@ func (i *Identity) Adopt(id, token, league string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.id, i.token, i.league, i.verifier, i.managerProved, i.manager = id, token, league, credential.NewVerifier(token), false, ""
-	i.last = matchKeys{}
 }
 
 // BeginRegistration says that a registration is running, until the function that
@@ -142,11 +133,7 @@ func (i *Identity) Keys(in *wire.Exchange, referee string) (credential.KeyPair, 
 	if i.token == "" {
 		return credential.KeyPair{}, false
 	}
-	league, match := i.leagueOf(in), in.Header.MatchID
-	if k := &i.last; k.pair.Send == "" || k.league != league || k.match != match || k.referee != referee {
-		*k = matchKeys{league, match, referee, i.verifier.MatchKeys(league, match, referee)}
-	}
-	return i.last.pair, true
+	return i.verifier.MatchKeys(i.leagueOf(in), in.Header.MatchID, referee), true
 }
 
 // ManagerProved reports whether the manager has shown the token that only the giver of

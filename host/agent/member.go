@@ -66,17 +66,11 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	if c.Timeout <= 0 {
-		c.Timeout = DefaultTimeout
-	}
-	if c.Backoff == (game.Backoff{}) {
-		c.Backoff = game.LeagueBackoff()
-	}
+	c.Timeout = cmp.Or(max(c.Timeout, 0), DefaultTimeout)
+	c.Backoff = cmp.Or(c.Backoff, game.LeagueBackoff())
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	if c.Now == nil {
 		c.Now = time.Now
-	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
 	}
 	return c
 }
@@ -107,7 +101,7 @@ func NewMember(role protocol.Role, cfg Config) (*Member, error) {
 	case cfg.ID != "" && !protocol.ValidForeignID(cfg.ID):
 		return nil, fmt.Errorf("%s: id %q is not usable; use 1 to 128 characters, no control characters", role, cfg.ID)
 	}
-	m := &Member{Config: cfg.withDefaults(), role: role, again: make(chan struct{}, 1), started: time.Now()}
+	m := &Member{Config: cfg.withDefaults(), role: role, listless: make(map[string]bool), again: make(chan struct{}, 1), started: time.Now()}
 	m.Answers.Fixed = cfg.FixedAnswers
 	m.Forget("")
 	return m, nil

@@ -9,7 +9,6 @@ import (
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/wire"
 )
 
 const maxProposals = 8
@@ -44,9 +43,6 @@ func (m *Member) propose(id string, taken map[string]bool) {
 	}
 }
 
-// proposalPatience is how long a manager is given to say which ids are taken.
-const proposalPatience = time.Second
-
 // proposeFree asks a foreign manager once which agents it has, and proposes
 // another id if one of them has the agent's. Many managers do not answer that;
 // some overwrite an agent by the next of its id.
@@ -54,19 +50,8 @@ func (m *Member) proposeFree(ctx context.Context) {
 	if !m.proposes() || m.Mode == protocol.Strict || m.role != protocol.RolePlayer || m.asked {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, proposalPatience)
-	defer cancel()
-	h := protocol.NewHeader(protocol.TypeLeagueQuery, m.Me.Sender(), protocol.Timestamp(m.Now()), jsonrpc.RandomID())
-	d := dialect.Contracts.With(dialect.TraitNumericIDs)
-	call, err := d.Call(&protocol.LeagueQuery{Header: h, QueryType: protocol.QueryPlayers})
-	if err != nil {
-		return
-	}
-	got, err := m.Caller.Send(ctx, wire.NewPeer(m.Manager.URL, d), call)
-	if errors.Is(err, jsonrpc.ErrConnect) {
-		return // asked again when the manager is up
-	}
-	m.asked = true
+	got, err := m.askForAgents(ctx, time.Second, m.Manager.URL, dialect.Contracts.With(dialect.TraitNumericIDs))
+	m.asked = !errors.Is(err, jsonrpc.ErrConnect) // else it is asked again when it is up
 	if err != nil || got.IsError() {
 		return
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/strategylab/strategylab/host/dialect"
@@ -43,24 +42,24 @@ func (m *Member) Register(ctx context.Context, a Application) error {
 	// One conversation and one id for all attempts: by them the manager
 	// recognizes a request whose answer was lost.
 	conversation, id := jsonrpc.RandomID(), jsonrpc.RandomID()
-	policy := RetryPolicy{
+	err := Try(ctx, RetryPolicy{
 		Backoff: m.Backoff,
+		Forever: true,
 		// What answers otherwise than a manager does will not become one.
 		Retryable: func(err error) bool {
 			_, unspoken := errors.AsType[*wire.NotUnderstoodError](err)
 			return !unspoken && wire.Retryable(err) && wire.CodeOf(err) != protocol.CodeInvalidMove
 		},
-		OnFailure: func(_ context.Context, failed Attempt) {
+		OnFailure: func(failed Attempt) {
 			m.Log.Info("manager not reachable yet", "manager", m.Manager.URL, "again_in", failed.Delay, "error", failed.Err)
 			if failed.Retry == 1 && a.Waiting != nil {
 				a.Waiting(failed.Err)
 			}
 		},
-	}
-	_, err := Persist(ctx, policy, func(ctx context.Context) (struct{}, error) {
+	}, func(ctx context.Context) error {
 		ctx, cancel := m.whileSpokenTo(ctx)
 		defer cancel()
-		return struct{}{}, m.registerOnce(ctx, a, conversation, id)
+		return m.registerOnce(ctx, a, conversation, id)
 	})
 	if err != nil {
 		return fmt.Errorf("register with %s: %w", m.Manager.URL, err)
@@ -76,26 +75,16 @@ func (m *Member) Register(ctx context.Context, a Application) error {
 // league before it answers the registration that has completed it.
 func (m *Member) whileSpokenTo(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	begun := time.Since(m.started)
-	var timer *time.Timer
-	var mu sync.Mutex // guards timer
-	mu.Lock()
-	defer mu.Unlock()
-	timer = time.AfterFunc(m.Timeout, func() {
-		mu.Lock()
-		defer mu.Unlock()
-		if quiet := min(m.Silence(), time.Since(m.started)-begun); quiet < m.Timeout && ctx.Err() == nil {
-			timer.Reset(m.Timeout - quiet)
-			return
+	begun := time.Now()
+	go func() {
+		for quiet := time.Duration(0); quiet < m.Timeout; quiet = min(m.Silence(), time.Since(begun)) {
+			if Wait(ctx, m.Timeout-quiet) != nil {
+				return
+			}
 		}
 		cancel(context.DeadlineExceeded)
-	})
-	return ctx, func() {
-		mu.Lock()
-		defer mu.Unlock()
-		timer.Stop()
-		cancel(nil)
-	}
+	}()
+	return ctx, func() { cancel(nil) }
 }
 
 // apply registers under the id by which the agent introduces itself.
@@ -136,21 +125,22 @@ func (m *Member) request(a Application, conversation string) protocol.Message {
 	}}
 }
 
-type grant struct {
-	dialect.Acceptance
-	status, reason string
-}
-
-// grantOf reads an answer to a registration; false for every other message.
-func grantOf(answer protocol.Message) (grant, bool) {
-	a, is := answer.(*protocol.RegisterResponse)
-	if !is {
-		return grant{}, false
+// accepted reads an answer that accepts the agent, by the book or in any other form.
+func accepted(o *wire.Attempt) (found dialect.Acceptance, yes bool) {
+	if o.Answer != nil && o.Answer.Status < http.StatusBadRequest {
+		if found, yes = dialect.FindAcceptance(o.Answer.Raw, o.Answer.Status); !yes && o.Form.Input != nil {
+			found, yes = dialect.FindWelcome(o.Answer.Raw)
+		}
 	}
-	return grant{dialect.Acceptance{ID: cmp.Or(a.PlayerID, a.RefereeID), Token: a.AuthToken, League: a.LeagueID}, a.Status, a.Reason.Value()}, true
+	r, is := o.Message.(*protocol.RegisterResponse)
+	if !is || !protocol.Means(protocol.Enrolling, r.Status) {
+		return found, yes
+	}
+	if id := cmp.Or(r.PlayerID, r.RefereeID); id != "" || !yes { // it outranks what else was found
+		found = dialect.Acceptance{ID: id, Token: cmp.Or(r.AuthToken, found.Token), League: cmp.Or(r.LeagueID, found.League)}
+	}
+	return found, true
 }
-
-func (g grant) enrolls() bool { return protocol.Means(protocol.Enrolling, g.status) }
 
 // RequestRegistration asks Stay to register again.
 func (m *Member) RequestRegistration() {
@@ -170,7 +160,7 @@ func (m *Member) ask(ctx context.Context, msg protocol.Message, id string) (dial
 		m.talk = &wire.Conversation{Caller: m.Caller, Peer: m.Manager, Wrappings: m.Dialects}
 	}
 	if m.doubtful {
-		if id, ok := m.listed(ctx, msg, m.talk.Next()); ok {
+		if id, ok := m.listed(ctx, m.talk.Next()); ok {
 			m.talk.Settle(msg, m.talk.Next())
 			m.doubtful = false
 			return dialect.Acceptance{ID: id}, nil
@@ -179,21 +169,17 @@ func (m *Member) ask(ctx context.Context, msg protocol.Message, id string) (dial
 	var found dialect.Acceptance
 	yes := false
 	o, err := m.talk.Send(ctx, msg, id, func(ctx context.Context, o *wire.Attempt) wire.Verdict {
-		if o.Answer != nil && o.Answer.Status < http.StatusBadRequest {
-			if found, yes = dialect.FindAcceptance(o.Answer.Raw, o.Answer.Status); !yes && o.Form.Input != nil {
-				found, yes = dialect.FindWelcome(o.Answer.Raw)
-			}
-		}
-		if yes {
+		if found, yes = accepted(o); yes {
 			return wire.Understood
 		}
 		verdict := wire.Judge(o.Err)
-		if g, is := grantOf(o.Message); o.Err == nil && is {
+		if r, is := o.Message.(*protocol.RegisterResponse); is && o.Err == nil {
+			reason := r.Reason.Value()
 			switch {
-			case !g.enrolls() && g.ID == "" && protocol.Says(protocol.BlamesForm, g.reason):
-				o.Err = &dialect.Refusal{Message: g.reason, Status: o.Answer.Status}
+			case r.PlayerID == "" && r.RefereeID == "" && protocol.Says(protocol.BlamesForm, reason):
+				o.Err = &dialect.Refusal{Message: reason, Status: o.Answer.Status}
 				return wire.Misunderstood
-			case g.status == "" && g.reason == "": // as in the empty answer of a server that takes it for a notification
+			case r.Status == "" && reason == "": // as in the empty answer of a server that takes it for a notification
 				o.Err = &dialect.Refusal{Message: "an answer that neither accepts nor rejects: " + dialect.Words(o.Answer.Raw), Status: o.Answer.Status}
 				verdict = wire.Doubtful
 			}
@@ -201,7 +187,7 @@ func (m *Member) ask(ctx context.Context, msg protocol.Message, id string) (dial
 		if verdict != wire.Doubtful {
 			return verdict
 		}
-		if id, ok := m.listed(ctx, msg, o.Form); ok {
+		if id, ok := m.listed(ctx, o.Form); ok {
 			found, yes = dialect.Acceptance{ID: id}, true
 			return wire.Understood
 		}
@@ -213,57 +199,49 @@ func (m *Member) ask(ctx context.Context, msg protocol.Message, id string) (dial
 	if err != nil {
 		return dialect.Acceptance{}, err
 	}
-	g, is := grantOf(o.Message)
+	r, is := o.Message.(*protocol.RegisterResponse)
 	switch m.doubtful = !yes && o.Verdict == wire.Doubtful; {
-	case yes && is && g.ID != "" && g.enrolls(): // the answer by the book outranks what else was found
-		found = dialect.Acceptance{ID: g.ID, Token: cmp.Or(g.Token, found.Token), League: cmp.Or(g.League, found.League)}
 	case yes:
 	case o.Verdict == wire.Refuses:
 		err = fmt.Errorf("%s: %w", o.Form, o.Err)
 	case o.Err != nil:
 		err = o.Err
-	case is && !g.enrolls():
-		err = fmt.Errorf("%s: %w", o.Form, &RejectedError{cmp.Or(g.reason, dialect.Words(o.Answer.Raw))})
 	case is:
-		found = g.Acceptance
+		err = fmt.Errorf("%s: %w", o.Form, &RejectedError{cmp.Or(r.Reason.Value(), dialect.Words(o.Answer.Raw))})
 	default:
 		err = fmt.Errorf("manager answered with a %s", o.Message.Head().MessageType)
 	}
 	return found, err
 }
 
-// patience is how long a manager is given to list its players.
-const patience = 2 * time.Second
-
 // mostAsked limits how often a manager that does not list its players is asked.
 const mostAsked = 3
 
-// listed asks the manager whether the agent is registered already, after an
-// attempt that may have succeeded, and returns its id. Many do not answer that.
-func (m *Member) listed(ctx context.Context, msg protocol.Message, way wire.Form) (id string, ok bool) {
-	if ctx.Err() != nil || len(m.listless) >= mostAsked {
+// listed asks the manager whether the agent is registered already, after an attempt that may
+// have succeeded, and returns its id.
+func (m *Member) listed(ctx context.Context, way wire.Form) (id string, ok bool) {
+	asked := way.URL + " " + way.Dialect.Name
+	if ctx.Err() != nil || len(m.listless) >= mostAsked || m.listless[asked] {
 		return "", false // the time of this attempt is over; the next one asks
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	head := msg.Head()
-	h := protocol.NewHeader(protocol.TypeLeagueQuery, head.Sender, head.Timestamp, head.ConversationID)
-	call, err := way.Dialect.Call(&protocol.LeagueQuery{Header: h, QueryType: protocol.QueryPlayers})
-	asked := fmt.Sprint(way.URL, way.Dialect.NumericIDs, call.Method, string(call.Params), string(call.Body))
-	if err != nil || m.listless[asked] {
-		return "", false
-	}
-	got, err := m.Caller.Send(ctx, wire.NewPeer(way.URL, way.Dialect), call)
+	got, err := m.askForAgents(ctx, 2*time.Second, way.URL, way.Dialect)
 	if err == nil {
-		if id, ok = dialect.FindAgent(got.Raw, m.Name, m.Endpoint); ok {
-			return id, true
-		}
+		id, ok = dialect.FindAgent(got.Raw, m.Name, m.Endpoint)
 	}
-	if wire.Answered(err) {
-		if m.listless == nil {
-			m.listless = make(map[string]bool)
-		}
+	if !ok && wire.Answered(err) {
 		m.listless[asked] = true
 	}
-	return "", false
+	return id, ok
+}
+
+// askForAgents asks the manager which agents it has. Many do not answer that.
+func (m *Member) askForAgents(ctx context.Context, patience time.Duration, at string, d *dialect.Dialect) (*jsonrpc.Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	h := protocol.NewHeader(protocol.TypeLeagueQuery, m.Me.Sender(), protocol.Timestamp(m.Now()), jsonrpc.RandomID())
+	call, err := d.Call(&protocol.LeagueQuery{Header: h, QueryType: protocol.QueryPlayers})
+	if err != nil {
+		return nil, err
+	}
+	return m.Caller.Send(ctx, wire.NewPeer(at, d), call)
 }

@@ -12,13 +12,18 @@ import (
 
 // RetryPolicy says how a message is tried.
 type RetryPolicy struct {
-	Timeout time.Duration // of one attempt
+	Timeout time.Duration // of one attempt; 0 for none
 	Backoff game.Backoff
+	// Forever goes on at the longest delay when the retries are spent: for what an agent must not
+	// give up, such as registering with a manager that is about to start, or reporting a result.
+	Forever bool
+	// Failed, if set, is how the first attempt has failed, which is not made then.
+	Failed error
 	// Retryable, if set, decides which failures are tried again; default wire.Retryable.
 	Retryable func(err error) bool
 	// OnFailure, if set, is called before the wait for each retry, and once more
 	// with Last set when no retry follows. It must not block for long.
-	OnFailure func(ctx context.Context, a Attempt)
+	OnFailure func(a Attempt)
 }
 
 // Attempt is a try that failed.
@@ -32,38 +37,38 @@ type Attempt struct {
 // Try calls do until it succeeds, fails with an error that is not retryable, or the policy's retries are
 // spent, and returns its last error. Each attempt has a deadline of its own.
 // It returns early when ctx ends.
-func Try[T any](ctx context.Context, p RetryPolicy, do func(ctx context.Context) (T, error)) (T, error) {
-	return try(ctx, p, do, func(retry int, err error) (time.Duration, bool) { return Delay(p.Backoff, retry, err) })
-}
-
-func try[T any](ctx context.Context, p RetryPolicy, do func(ctx context.Context) (T, error), next func(retry int, err error) (time.Duration, bool)) (T, error) {
-	retryable := p.Retryable
-	if retryable == nil {
-		retryable = wire.Retryable
+func Try(ctx context.Context, p RetryPolicy, do func(ctx context.Context) error) error {
+	if p.Retryable == nil {
+		p.Retryable = wire.Retryable
 	}
-	for retry := 1; ; retry++ {
-		got, err := attempt(ctx, p.Timeout, do)
-		if err == nil || ctx.Err() != nil || !retryable(err) {
-			return got, err
+	if p.Forever && p.Backoff.Retries < 1 {
+		p.Backoff = game.LeagueBackoff()
+	}
+	for retry, err := 0, p.Failed; ; {
+		if retry > 0 || err == nil {
+			err = attempt(ctx, p.Timeout, do)
 		}
-		delay, again := next(retry, err)
-		if p.OnFailure != nil {
-			a := Attempt{Retry: retry, Delay: delay, Err: err}
-			if !again {
-				a.Retry, a.Last = retry-1, true
+		if err == nil || ctx.Err() != nil || !p.Retryable(err) {
+			return err
+		}
+		retry++
+		delay, again := Delay(p.Backoff, retry, err)
+		if p.Forever {
+			delay, again = Delay(p.Backoff, min(retry, p.Backoff.Retries), err)
+		}
+		if a := (Attempt{retry, delay, !again, err}); p.OnFailure != nil {
+			if a.Last {
+				a.Retry--
 			}
-			p.OnFailure(ctx, a)
+			p.OnFailure(a)
 		}
-		if !again {
-			return got, err
-		}
-		if err := Wait(ctx, delay); err != nil {
-			return got, err
+		if !again || Wait(ctx, delay) != nil {
+			return err
 		}
 	}
 }
 
-func attempt[T any](ctx context.Context, timeout time.Duration, do func(ctx context.Context) (T, error)) (T, error) {
+func attempt(ctx context.Context, timeout time.Duration, do func(ctx context.Context) error) error {
 	if timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, timeout)
@@ -82,18 +87,6 @@ func Wait(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-}
-
-// Persist calls do until it succeeds, fails with an error that is not retryable, or ctx ends: for what an
-// agent must not give up, such as registering with a manager that is about to
-// start, or reporting a result. OnFailure gets each delay.
-func Persist[T any](ctx context.Context, p RetryPolicy, do func(ctx context.Context) (T, error)) (T, error) {
-	if p.Backoff.Retries < 1 {
-		p.Backoff = game.LeagueBackoff()
-	}
-	return try(ctx, p, do, func(retry int, err error) (time.Duration, bool) {
-		return Delay(p.Backoff, min(retry, p.Backoff.Retries), err)
-	})
 }
 
 // Delay returns how long to wait before the n-th retry of a call that failed, or false if there is

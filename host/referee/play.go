@@ -303,27 +303,29 @@ func (r *Referee) obtain(ctx context.Context, m *match, side int, q question) (p
 	asking, stop := context.WithCancel(ctx)
 	defer stop()
 	e := m.expect(side, want, stop)
-	policy := agent.RetryPolicy{Backoff: r.backoff(q.absent), OnFailure: func(_ context.Context, a agent.Attempt) {
+	policy := agent.RetryPolicy{Backoff: r.backoff(q.absent), OnFailure: func(a agent.Attempt) {
 		q.place.give()
 		r.sendError(ctx, m, side, want, a)
 	}}
-	answer, err := agent.Try(asking, policy, func(ctx context.Context) (protocol.Message, error) {
+	var answer protocol.Message
+	err := agent.Try(asking, policy, func(ctx context.Context) (err error) {
 		at := r.cfg.Now()
 		ctx, cancel := context.WithTimeout(ctx, q.limit(at))
 		defer cancel()
-		answer, err := r.cfg.Caller.Call(ctx, r.peer(m, side), q.request(at))
+		answer, err = r.cfg.Caller.Call(ctx, r.peer(m, side), q.request(at))
 		if err == nil && !r.pending(answer) {
-			return answer, r.validate(m, side, answer)
+			return r.validate(m, side, answer)
 		}
 		acknowledged := want == protocol.TypeGameJoinAck && (err == nil || wire.OnlyReceived(err))
 		switch {
 		case acknowledged && r.cfg.Mode == protocol.Tolerant:
-			return r.awaitJoin(ctx, m, side)
+			answer, err = r.awaitJoin(ctx, m, side)
+			return err
 		case err != nil && !errors.Is(err, wire.ErrReceived):
-			return nil, strictOnlyIf(acknowledged, err)
+			return strictOnlyIf(acknowledged, err)
 		}
 		<-ctx.Done() // the player posts its answer, or has done so
-		return nil, strictOnlyIf(acknowledged, context.Cause(ctx))
+		return strictOnlyIf(acknowledged, context.Cause(ctx))
 	})
 	m.mu.Lock()
 	m.waiting[side] = nil

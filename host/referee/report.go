@@ -73,7 +73,7 @@ func (r *Referee) announceResult(ctx context.Context, m *match, d *duo) {
 	var sides [2]game.Side
 	sides[0], sides[1] = p.Sides()
 	d.both(func(side int) {
-		send := func(ctx context.Context) (protocol.Message, error) {
+		send := func(ctx context.Context) error {
 			answer, err := r.cfg.Caller.Call(ctx, r.peer(m, side), result[side](r.header(protocol.TypeGameOver, m, side)))
 			if err == nil && r.cfg.Mode == protocol.Strict && answer.Head().Flaw != nil {
 				err = answer.Head().Flaw
@@ -81,34 +81,26 @@ func (r *Referee) announceResult(ctx context.Context, m *match, d *duo) {
 			if err == nil {
 				r.noteVerdict(m, side, answer)
 			}
-			return answer, err
+			return err
 		}
+		policy := agent.RetryPolicy{Timeout: r.cfg.Timeout, Backoff: r.cfg.Backoff}
 		if m.reach().Forfeits[side] || silent(sides[side].Fault) {
 			r.inBackground(ctx, func(ctx context.Context) {
-				_, _ = agent.Try(ctx, agent.RetryPolicy{Timeout: r.cfg.Timeout, Backoff: r.cfg.Backoff}, send)
+				_ = agent.Try(ctx, policy, send)
 			})
 			return
 		}
 		first, cancel := context.WithTimeout(ctx, r.cfg.Timeout)
 		defer cancel()
 		m.await(side, cancel)
-		_, err := send(first)
+		policy.Failed = send(first)
 		m.await(side, nil)
-		if err == nil || ctx.Err() != nil || m.reach().Forfeits[side] {
+		if policy.Failed == nil || ctx.Err() != nil || m.reach().Forfeits[side] {
 			return
 		}
-		r.unacknowledged.Note(r.cfg.Log, "player has not acknowledged a result", m.Players[side], string(protocol.TypeGameOver), err)
-		if !wire.Retryable(err) {
-			return
-		}
+		r.unacknowledged.Note(r.cfg.Log, "player has not acknowledged a result", m.Players[side], string(protocol.TypeGameOver), policy.Failed)
 		r.inBackground(ctx, func(ctx context.Context) {
-			delay, again := agent.Delay(r.cfg.Backoff, 1, err)
-			if !again || agent.Wait(ctx, delay) != nil {
-				return
-			}
-			rest := r.cfg.Backoff
-			rest.Retries, rest.First = rest.Retries-1, 2*rest.First
-			_, _ = agent.Try(ctx, agent.RetryPolicy{Timeout: r.cfg.Timeout, Backoff: rest}, send)
+			_ = agent.Try(ctx, policy, send)
 		})
 	})
 }
@@ -128,17 +120,15 @@ func (r *Referee) report(ctx context.Context, m *match) error {
 	p := m.state()
 	result := matchResult(m, &p)
 	policy := agent.RetryPolicy{
-		Timeout: r.cfg.Timeout, Backoff: r.cfg.Backoff,
+		Timeout: r.cfg.Timeout, Backoff: r.cfg.Backoff, Forever: true,
 		Retryable: func(err error) bool { return !wire.Refused(err) },
-		OnFailure: func(_ context.Context, a agent.Attempt) {
+		OnFailure: func(a agent.Attempt) {
 			r.cfg.Log.Warn("report not acknowledged yet", "match", m.Match, "again_in", a.Delay, "error", a.Err)
 		},
 	}
 	for renewed := false; ; renewed = true {
 		known := r.registered()
-		_, err := agent.Persist(ctx, policy, func(ctx context.Context) (protocol.Message, error) {
-			return r.sendReport(ctx, m, result)
-		})
+		err := agent.Try(ctx, policy, func(ctx context.Context) error { return r.sendReport(ctx, m, result) })
 		if code := wire.CodeOf(err); ctx.Err() != nil || renewed || code != protocol.CodeTokenInvalid && code != protocol.CodeTokenMissing {
 			return r.concludeReport(ctx, m, err)
 		}
@@ -151,23 +141,23 @@ func (r *Referee) report(ctx context.Context, m *match) error {
 	}
 }
 
-func (r *Referee) sendReport(ctx context.Context, m *match, result protocol.MatchResult) (protocol.Message, error) {
+func (r *Referee) sendReport(ctx context.Context, m *match, result protocol.MatchResult) error {
 	h := r.member.Me.Header(protocol.TypeMatchResultReport, protocol.Timestamp(r.cfg.Now()))
 	h.LeagueID, h.MatchID, h.GameType, h.RoundID = m.League, m.Match, protocol.GameEvenOdd, protocol.RoundNumber(m.Round)
 	h.ConversationID = m.Conversation
 	answer, err := r.cfg.Caller.Call(ctx, r.cfg.Manager, &protocol.MatchResultReport{Header: h, Result: result})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if ack, ok := answer.(*protocol.MatchResultAck); ok {
 		if recorded, said := ack.Recorded.Get(); said && !recorded || ack.Status == protocol.StatusRejected {
-			return nil, protocol.Refuse(protocol.CodeInvalidMove, ack.MessageType, "the manager has not recorded the report")
+			return protocol.Refuse(protocol.CodeInvalidMove, ack.MessageType, "the manager has not recorded the report")
 		}
 		if ack.MatchID != "" && ack.MatchID != m.Match {
-			return nil, protocol.Refuse(protocol.CodeInvalidMove, ack.MessageType, "the manager acknowledges another match")
+			return protocol.Refuse(protocol.CodeInvalidMove, ack.MessageType, "the manager acknowledges another match")
 		}
 	}
-	return answer, nil
+	return nil
 }
 
 // concludeReport judges the outcome of a report, and journals that nothing is left to report.

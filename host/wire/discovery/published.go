@@ -82,7 +82,7 @@ func ReadOpenAPI(raw []byte) ([]Operation, bool) {
 			op.Name = post.Text("summary")
 		}
 		if body := follow(post.Get("requestBody"), "/content/application~1json/schema"); body != nil {
-			op.Body = within(raw, body)
+			op.Body = within(raw, body, 0)
 		}
 		all = append(all, op)
 	}
@@ -92,7 +92,7 @@ func ReadOpenAPI(raw []byte) ([]Operation, bool) {
 // queryOf returns the parameters of the URL of an operation as one schema.
 func queryOf(post rawjson.Object, root jsontext.Value) Schema {
 	var properties rawjson.Object
-	var required []byte
+	var required []string
 	for _, e := range elements(post.Get("parameters")) {
 		p := rawjson.Split(e)
 		if p.Text("in") != "query" || p.Text("name") == "" {
@@ -104,13 +104,13 @@ func queryOf(post rawjson.Object, root jsontext.Value) Schema {
 		}
 		properties = append(properties, rawjson.Member{Name: p.Text("name"), Value: schema})
 		if p.Get("required").Kind() == 't' {
-			required = append(append(required, ','), rawjson.Quote(p.Text("name"))...)
+			required = append(required, string(rawjson.Quote(p.Text("name"))))
 		}
 	}
 	if properties == nil {
 		return Schema{}
 	}
-	list := slices.Concat([]byte("["), required[min(len(required), 1):], []byte("]"))
+	list := jsontext.Value("[" + strings.Join(required, ",") + "]")
 	return Schema{rawjson.Object{{Name: "properties", Value: properties.Encode()}, {Name: "required", Value: list}}, root}
 }
 

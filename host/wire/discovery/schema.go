@@ -18,16 +18,29 @@ import (
 
 // A Schema is the published JSON Schema of the arguments of a tool or of the body of a request.
 type Schema struct {
-	doc  rawjson.Object // empty for a schema that is no object
+	doc  rawjson.Object // without a reference; empty for a schema that is no object
 	root jsontext.Value // where references lead to
 }
 
 // NewSchema returns the schema of a document that stands alone.
-func NewSchema(raw jsontext.Value) Schema { return within(raw, raw) }
+func NewSchema(raw jsontext.Value) Schema { return within(raw, raw, 0) }
 
-// within returns a schema that stands in a document.
-func within(root, raw jsontext.Value) Schema {
-	return Schema{rawjson.Split(raw), root}
+// within returns a schema that stands in a document: what its references lead to, and the
+// first of alternatives that is not null.
+func within(root, raw jsontext.Value, depth int) Schema {
+	doc := rawjson.Split(raw)
+	if depth >= maxDepth {
+		return Schema{doc, root}
+	}
+	if path, ok := strings.CutPrefix(doc.Text("$ref"), "#"); ok {
+		return within(root, follow(root, jsontext.Pointer(path)), depth+1)
+	}
+	for _, e := range elements(doc.First("anyOf", "oneOf", "allOf")) {
+		if inner := within(root, e, depth+1); inner.doc.Text("type") != "null" {
+			return inner
+		}
+	}
+	return Schema{doc, root}
 }
 
 // maxDepth limits the objects in objects, and the references, of a schema.
@@ -127,12 +140,15 @@ func Add(object, message rawjson.Object, names []string) rawjson.Object {
 
 func (s Schema) fill(from *source, depth int) rawjson.Object {
 	var out rawjson.Object
-	required := s.required()
+	var required []string
+	for _, e := range elements(s.doc.Get("required")) {
+		required = append(required, string(rawjson.Text(e)))
+	}
 	for _, p := range s.properties() {
-		if from.left--; from.left < 0 {
+		if from.left--; from.left < 0 || depth > maxDepth {
 			break
 		}
-		inner := within(s.root, p.Value).resolve(0)
+		inner := within(s.root, p.Value, 0)
 		v := protocol.ValueFor(from.flat, p.Name)
 		if inner.kind() == "object" {
 			v = inner.object(p.Name, from, depth)
@@ -225,66 +241,39 @@ func (s Schema) allowed(v jsontext.Value) jsontext.Value {
 	return v
 }
 
+var blanks = map[string]string{"array": "[]", "integer": "1", "number": "1", "boolean": "true"}
+
 // blank returns the default of a schema, or an empty value of its type.
 func (s Schema) blank(from *source, depth int) jsontext.Value {
 	if v := s.doc.Get("default"); v != nil {
 		return v
 	}
-	switch s.kind() {
-	case "object":
-		if depth < maxDepth {
-			return s.fill(from, depth+1).Encode()
-		}
-		return jsontext.Value("{}")
-	case "array":
-		return jsontext.Value("[]")
-	case "integer", "number":
-		return jsontext.Value("1")
-	case "boolean":
-		return jsontext.Value("true")
+	kind := s.kind()
+	switch v := blanks[kind]; {
+	case kind == "object":
+		return s.fill(from, depth+1).Encode()
+	case v != "":
+		return jsontext.Value(v)
 	}
 	return s.allowed(rawjson.Quote(""))
 }
 
 func (s Schema) properties() rawjson.Object {
-	return rawjson.Split(s.resolve(0).doc.Get("properties"))
-}
-
-func (s Schema) required() []string {
-	var names []string
-	for _, e := range elements(s.resolve(0).doc.Get("required")) {
-		names = append(names, string(rawjson.Text(e)))
-	}
-	return names
+	return rawjson.Split(s.doc.Get("properties"))
 }
 
 // kind returns the type that the schema declares, "" where it declares none.
 func (s Schema) kind() string {
-	for _, e := range elements(s.doc.Get("type")) {
-		if name := string(rawjson.Text(e)); name != "null" {
+	declared := s.doc.Get("type")
+	for _, e := range append(elements(declared), declared) {
+		if name := string(rawjson.Text(e)); name != "" && name != "null" {
 			return name
 		}
 	}
-	if kind := s.doc.Text("type"); kind != "" || s.doc.Get("properties") == nil {
-		return kind
+	if s.doc.Get("properties") != nil {
+		return "object"
 	}
-	return "object"
-}
-
-// resolve follows references, and takes the first of alternatives that is not null.
-func (s Schema) resolve(depth int) Schema {
-	if depth >= maxDepth {
-		return s
-	}
-	if path, ok := strings.CutPrefix(s.doc.Text("$ref"), "#"); ok {
-		return within(s.root, follow(s.root, jsontext.Pointer(path))).resolve(depth + 1)
-	}
-	for _, e := range elements(s.doc.First("anyOf", "oneOf", "allOf")) {
-		if inner := within(s.root, e).resolve(depth + 1); inner.kind() != "null" {
-			return inner
-		}
-	}
-	return s
+	return ""
 }
 
 func follow(v jsontext.Value, path jsontext.Pointer) jsontext.Value {

@@ -185,8 +185,9 @@ func (d *Driver) record(rec *results.League, index int, seats []int, played *Pla
 		rec.Matches = append(rec.Matches, out)
 	}
 	for seat, p := range played.Players {
-		rec.Notes = d.notes(rec.Notes, seats[seat], p.Failures())
-		if spent := p.Spent(); spent.Over() {
+		failures, spent := p.Failures()
+		rec.Notes = d.notes(rec.Notes, seats[seat], failures)
+		if spent.Over() {
 			rec.AddCost(results.Cost{Field: seats[seat], Share: spent.Share, Exact: spent.Exact})
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -34,9 +35,7 @@ func (p *Player) awaitResults() bool {
 	p.mu.Unlock()
 	if wait {
 		p.inBackground(func() {
-			select {
-			case <-p.life.Done():
-			case <-time.After(lateTime):
+			if agent.Wait(p.life, lateTime) == nil {
 				p.endLeague(p.life, Completed)
 			}
 		})
@@ -69,10 +68,8 @@ func (p *Player) lookForEnd(s *leagueState) {
 	}
 	p.inBackground(func() {
 		for asked := 0; asked < mostQuestions; {
-			select {
-			case <-p.life.Done():
+			if agent.Wait(p.life, settleTime) != nil {
 				return
-			case <-time.After(settleTime):
 			}
 			p.mu.Lock()
 			over := s.completed || p.league != s

@@ -23,7 +23,6 @@ type leagueState struct {
 	others    map[string]announcement // those of others in the last round announced
 	referees  map[string]bool         // that the manager has named
 	matches   map[string]*match       // by id
-	rounds    map[int][]*match        // the same, by round
 	ended     []strategies.Outcome    // for the history; only with a data directory
 	written   int                     // matches in the history when it was written last
 	standing  strategies.Standing
@@ -69,7 +68,7 @@ func (a announcement) opponentOf(own string) string {
 func newLeagueState() *leagueState {
 	return &leagueState{
 		announced: make(map[string]announcement), awaited: make(map[string]bool), referees: make(map[string]bool), unkeyed: make(map[string]bool), turned: make(map[string]bool),
-		matches: make(map[string]*match), rounds: make(map[int][]*match), said: make(map[string]bool),
+		matches: make(map[string]*match), said: make(map[string]bool),
 	}
 }
 
@@ -81,7 +80,6 @@ func (s *leagueState) match(id string, round int) *match {
 	}
 	m := &match{invited: invited{Match: id, Round: round}, calling: make(chan struct{})}
 	s.matches[id] = m
-	s.rounds[round] = append(s.rounds[round], m)
 	delete(s.awaited, id)
 	return m
 }
@@ -113,19 +111,6 @@ func (p *Player) closeSeat(s *leagueState) {
 		p.cfg.Log.Warn("closing the strategy failed", "error", err)
 	}
 	p.leave(s.seat.version, 1, false) // closed seats keep their version
-}
-
-// emitLeft reports a league that the agent leaves before it is over.
-func (p *Player) emitLeft(s *leagueState) {
-	p.mu.Lock()
-	e := Event{Kind: Left, Standing: s.standing, Table: s.table, Draws: s.draws(), Versions: p.versionRecords(s)}
-	over := s.completed
-	p.mu.Unlock()
-	if over || e.Standing.Played == 0 {
-		return
-	}
-	e.Place = p.placeIn(e.Table)
-	p.emit(e)
 }
 
 // announce keeps what the manager says of the matches of a round, and returns
@@ -314,34 +299,28 @@ func (p *Player) keepTable(table []protocol.Standing) {
 	p.noteTable(s, table)
 }
 
-// placeIn returns the agent's place in a table, 0 where it has none.
-func (p *Player) placeIn(table []protocol.Standing) int {
+// endEvent is the event of the end of a league for the agent, with its place in the last table.
+// It reports whether the league is over already.
+func (p *Player) endEvent(s *leagueState, why EventKind) (e Event, over bool) {
 	own := p.ID()
-	if i := slices.IndexFunc(table, func(s protocol.Standing) bool { return s.PlayerID == own }); i >= 0 {
-		return table[i].Rank
-	}
-	return 0
-}
-
-// endEvent is the event of the league's end.
-func (p *Player) endEvent(why EventKind) Event {
 	p.mu.Lock()
-	s := p.league
-	e := Event{Kind: why, Standing: s.standing, Table: s.table, Draws: s.draws(), Versions: p.versionRecords(s)}
-	p.mu.Unlock()
-	e.Place = p.placeIn(e.Table)
-	return e
+	defer p.mu.Unlock()
+	e = Event{Kind: why, Standing: s.standing, Table: s.table, Draws: s.draws(), Versions: p.versionRecords(s)}
+	if i := slices.IndexFunc(e.Table, func(s protocol.Standing) bool { return s.PlayerID == own }); i >= 0 {
+		e.Place = e.Table[i].Rank
+	}
+	return e, s.completed
 }
 
 // endLeague ends the league, once, for the reason that the event names.
 func (p *Player) endLeague(ctx context.Context, why EventKind) {
-	e := p.endEvent(why)
+	s := p.current()
+	e, _ := p.endEvent(s, why)
 	p.mu.Lock()
-	s := p.league
-	first := !s.completed
+	over := s.completed
 	s.completed = true
 	p.mu.Unlock()
-	if !first {
+	if over {
 		return
 	}
 	p.uninvited(s, "; the league is over", func(announcement) bool { return true })

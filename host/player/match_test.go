@@ -275,7 +275,8 @@ func TestStrategyFails(t *testing.T) {
 				t.Errorf("faults %v, want %v", got, test.want)
 			}
 			var ops []strategies.Op
-			for _, f := range r.p.Failures() {
+			failures, _ := r.p.Failures()
+			for _, f := range failures {
 				ops = append(ops, f.Op)
 			}
 			if fmt.Sprint(ops) != fmt.Sprint(test.ops) {

@@ -194,7 +194,8 @@ func (p *Player) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, p.Close()) }()
 	defer context.AfterFunc(ctx, p.end)()
 	if p.leaves { // its manager may be gone
-		p.emit(p.endEvent(Completed))
+		e, _ := p.endEvent(p.current(), Completed)
+		p.emit(e)
 		return p.member.Journal.Append(ctx, eventLeft, nil)
 	}
 	if p.resumed != nil {
@@ -234,7 +235,9 @@ func (p *Player) Close() error {
 	p.mu.Unlock()
 	p.end()
 	p.background.Wait()
-	p.emitLeft(s)
+	if e, over := p.endEvent(s, Left); !over && e.Standing.Played > 0 {
+		p.emit(e)
+	}
 	p.closeSeat(s)
 	p.leave(p.version, 0, true)
 	p.writeHistory(s)
@@ -315,27 +318,15 @@ func (p *Player) Faults() map[string]seat.Answer {
 	return faults
 }
 
-// Spent returns what the strategy has cost in the last league, after Run; see strategies.Spender.
-func (p *Player) Spent() strategies.Spent {
+// Failures returns what the strategy did wrong in the current league, in order, and what it has cost,
+// see strategies.Spender. It is for when Run has returned: a seat that does not exist yet is made no more.
+func (p *Player) Failures() ([]Failure, strategies.Spent) {
 	s := p.current()
 	s.open.Do(func() {})
 	if s.seat == nil {
-		return strategies.Spent{}
+		return nil, strategies.Spent{}
 	}
 	s.seat.mu.Lock()
 	defer s.seat.mu.Unlock()
-	return s.seat.spent
-}
-
-// Failures returns what the strategy did wrong in the current league, in order. It is for when the
-// league is over: a seat that does not exist yet is made no more.
-func (p *Player) Failures() []Failure {
-	s := p.current()
-	s.open.Do(func() {})
-	if s.seat == nil {
-		return nil
-	}
-	s.seat.mu.Lock()
-	defer s.seat.mu.Unlock()
-	return slices.Clone(s.seat.failures)
+	return slices.Clone(s.seat.failures), s.seat.spent
 }

@@ -43,15 +43,21 @@ func (p *Player) fromReferee(in *wire.Exchange) error {
 		return wire.RefuseToken(in, protocol.CodeTokenInvalid, "%s comes from a referee, not from %q", in.Type, in.Header.Sender)
 	}
 	given := in.Header.AuthToken
-	known, keyed, by, signed := p.signatureOf(in.Header.MatchID)
-	if keyed && by == referee && credential.SameToken(given, signed) {
+	var before invited
+	m := p.find(p.current(), in.Header.MatchID)
+	if m != nil {
+		p.mu.Lock()
+		before = m.invited
+		p.mu.Unlock()
+	}
+	if before.Keyed && before.Referee == referee && credential.SameToken(given, before.Signed) {
 		return nil // as in the invitation, where the key was checked
 	}
 	if keys, ok := p.member.Me.Keys(in, referee); ok && credential.SameToken(given, keys.Send) {
 		return nil
 	}
 	if p.cfg.Mode == protocol.Tolerant && (!p.member.Me.ManagerProved() || p.unkeyed(in.Header.MatchID, referee)) {
-		if !known || given == signed && !keyed {
+		if m == nil || given == before.Signed && !before.Keyed {
 			return nil
 		}
 		return wire.RefuseToken(in, protocol.CodeTokenInvalid, "match %s was opened with another auth_token", in.Header.MatchID)
@@ -87,17 +93,6 @@ func (p *Player) unkeyed(matchID, referee string) bool {
 		return false
 	}
 	return p.league.unkeyed[cmp.Or(referee, a.referee)]
-}
-
-// signatureOf returns what the referee of a match signs with, and its id.
-func (p *Player) signatureOf(matchID string) (known, keyed bool, referee, signed string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	m := p.league.matches[matchID]
-	if m == nil {
-		return false, false, "", ""
-	}
-	return true, m.Keyed, m.Referee, m.Signed
 }
 
 // sign settles what the agent signs its answers in a match with: the match key where the referee
@@ -163,7 +158,9 @@ func (p *Player) noteJoined(in *wire.Exchange, m *match, join *protocol.GameJoin
 	if again {
 		p.member.Answers.Missed(who, form, false)
 	}
-	p.answersIn(m, who)
+	p.mu.Lock()
+	m.form = p.member.Answers.Form(who)
+	p.mu.Unlock()
 	p.postLater(in, m, join)
 }
 
@@ -215,65 +212,55 @@ func (p *Player) reportUncalled(s *leagueState, m *match, since string) {
 	p.trouble(s, "join of "+who, e)
 }
 
-// answersIn keeps in which form a match's messages are answered.
-func (p *Player) answersIn(m *match, who string) {
-	form := p.member.Answers.Form(who)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	m.form = form
-}
-
 // noteCalled notes that the referee calls for the choice, and so has continued after the join. One
 // that calls again and again, although it has been answered, may not have read the choice.
 func (p *Player) noteCalled(in *wire.Exchange, m *match) {
 	who := p.heed(in)
 	p.mu.Lock()
-	first, posted, joins, form := !m.called, m.posted, m.joins, m.form
+	defer p.mu.Unlock()
+	first := !m.called
 	if m.answered {
 		m.repeats++
 	}
-	again := m.repeats > lostAnswers && !m.Keyed
 	if first {
 		m.called = true
 		close(m.calling)
 	}
 	m.speaker = who
-	p.mu.Unlock()
 	switch {
 	case p.cfg.Mode != protocol.Tolerant:
 		return
-	case first && joins > 0:
-		p.member.Answers.Joined(who, posted)
-	case again:
-		p.member.Answers.Missed(who, form, true)
+	case first && m.joins > 0:
+		p.member.Answers.Joined(who, m.posted)
+	case m.repeats > lostAnswers && !m.Keyed:
+		p.member.Answers.Missed(who, m.form, true)
 	}
-	p.answersIn(m, who)
+	m.form = p.member.Answers.Form(who)
 }
 
 // noteMissed notes that a referee has counted a technical loss of the agent, or takes it for
 // absent, although the agent has answered. It reports whether the answers were not read.
 func (p *Player) noteMissed(m *match) bool {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	missed := (m.joins > 0 && !m.called || m.answered) && !m.Keyed && !m.missed
 	m.missed = m.missed || missed
-	who, form, choice, posted := m.speaker, m.form, m.answered, m.posted
-	p.mu.Unlock()
 	if !missed || p.cfg.Mode != protocol.Tolerant {
 		return false
 	}
-	if posted {
-		return p.member.Answers.Missed(who, form, choice, dialect.TraitAsync)
+	var posted []string
+	if m.posted {
+		posted = []string{dialect.TraitAsync}
 	}
-	return p.member.Answers.Missed(who, form, choice)
+	return p.member.Answers.Missed(m.speaker, m.form, m.answered, posted...)
 }
 
 // noteCounted notes that a referee has counted the agent's choice.
 func (p *Player) noteCounted(m *match) {
 	p.mu.Lock()
-	counted, who := m.answered, m.speaker
-	p.mu.Unlock()
-	if counted {
-		p.member.Answers.Proven(who)
+	defer p.mu.Unlock()
+	if m.answered {
+		p.member.Answers.Proven(m.speaker)
 	}
 }
 
@@ -295,58 +282,44 @@ func (p *Player) postLater(in *wire.Exchange, m *match, join *protocol.GameJoinA
 	message := *join
 	message.Header = in.Header.Answer(protocol.TypeGameJoinAck, p.member.Me.Sender(), protocol.Timestamp(p.cfg.Now()))
 	message.AuthToken = join.AuthToken
-	if message.AuthToken == "" {
-		message.AuthToken = p.replyToken(in)
-	}
 	d := in.Dialect // with request ids as the referee's own
 	if in.RPC != nil && jsontext.Value(in.RPC.ID).Kind() != '"' {
 		d = d.With(dialect.TraitNumericIDs)
 	}
 	p.inBackground(func() {
-		if !async && !p.silentFor(m) {
-			return
+		if async || p.silentFor(m) {
+			p.post(endpoint, d, m, &message)
 		}
-		p.post(endpoint, d, m, &message)
 	})
 }
 
 // silentFor waits for the call for a choice, and reports whether it has not
 // come within Config.Patience.
 func (p *Player) silentFor(m *match) bool {
-	ctx, cancel := context.WithTimeout(p.life, p.cfg.Patience)
-	defer cancel()
 	select {
 	case <-m.calling:
 		return false
-	case <-ctx.Done():
-		return p.life.Err() == nil
+	case <-p.life.Done():
+		return false
+	case <-time.After(p.cfg.Patience):
+		return true
 	}
 }
 
 func (p *Player) post(endpoint string, d *dialect.Dialect, m *match, message *protocol.GameJoinAck) {
 	ctx, cancel := context.WithTimeout(p.life, p.cfg.Timeout)
 	defer cancel()
-	p.mu.Lock()
-	m.posted = true // the call may come before the answer to this
-	p.mu.Unlock()
+	p.setPosted(m, true) // the call may come before the answer to this
 	if _, err := p.cfg.Caller.Call(ctx, wire.NewPeer(endpoint, d), message); err != nil {
-		p.mu.Lock()
-		m.posted = false
-		p.mu.Unlock()
+		p.setPosted(m, false)
 		p.cfg.Log.Info("referee does not accept a join as a request", "match", m.Match, "url", endpoint, "error", err)
 	}
 }
 
-// replyToken is what the agent signs a message of its own with: its token, but
-// only toward the referee that the manager has named.
-func (p *Player) replyToken(in *wire.Exchange) string {
+func (p *Player) setPosted(m *match, posted bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	role, referee := p.refereeOf(in)
-	if a, known := p.league.announced[in.Header.MatchID]; role != "" && (known && a.referee == referee || p.league.referees[referee]) {
-		return p.member.Me.Token()
-	}
-	return ""
+	m.posted = posted
 }
 
 // refereeEndpoint returns where the referee of a match takes messages: as it

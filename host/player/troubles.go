@@ -84,10 +84,7 @@ func (p *Player) after(do func()) {
 		return
 	}
 	p.inBackground(func() {
-		ctx, cancel := context.WithTimeout(p.life, p.cfg.Overdue)
-		defer cancel()
-		<-ctx.Done()
-		if p.life.Err() == nil {
+		if agent.Wait(p.life, p.cfg.Overdue) == nil {
 			do()
 		}
 	})

@@ -26,7 +26,7 @@ type Identity struct {
 	manager       string // the manager's token, once it has been seen
 	managerProved bool   // the manager's token has been seen
 
-	settling  chan struct{} // closed when the running registration is over; nil without one
+	settling  chan struct{} // closed when the last registration that was begun is over; nil before
 	impatient bool          // somebody has waited for it in vain
 }
 
@@ -53,16 +53,11 @@ func (i *Identity) Adopt(id, token, league string) {
 // it returns is called. A manager may speak to an agent as soon as it has
 // answered, and so before the agent has read the answer.
 func (i *Identity) BeginRegistration() (over func()) {
-	settled := make(chan struct{})
 	i.mu.Lock()
+	defer i.mu.Unlock()
+	settled := make(chan struct{})
 	i.settling, i.impatient = settled, false
-	i.mu.Unlock()
-	return func() {
-		i.mu.Lock()
-		i.settling = nil
-		i.mu.Unlock()
-		close(settled)
-	}
+	return func() { close(settled) }
 }
 
 const settlingTime = time.Second

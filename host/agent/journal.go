@@ -14,12 +14,6 @@ import (
 // ends, since it must not send anybody what a crash would take back.
 var ErrJournal = errors.New("the journal cannot be written")
 
-// Journal is what an agent recovers from. A nil Journal keeps nothing.
-type Journal struct {
-	journal *journal.Journal
-	broken  chan error // gets the first failure to write
-}
-
 // Apply takes up one recovered event.
 type Apply func(data json.RawMessage) error
 
@@ -50,7 +44,7 @@ func (m *Member) Recover(agents string, events map[string]Apply) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.role, err)
 	}
-	m.Journal = &Journal{journal: j, broken: make(chan error, 1)}
+	m.journal, m.broken = j, make(chan error, 1)
 	return nil
 }
 
@@ -60,36 +54,28 @@ func (m *Member) DataFolder(agents string) string { return filepath.Join(m.Data,
 // Folder returns the folder of an agent of a kind in the data directory.
 func (m *Member) Folder(agents string) string { return filepath.Join(m.DataFolder(agents), m.folder()) }
 
-// Append writes one event; it is on disk when Append returns. An error other
-// than the end of ctx or of the journal wraps ErrJournal.
-func (j *Journal) Append(ctx context.Context, kind string, v any) error {
-	if j == nil {
+// Append writes one event to the journal; it is on disk when Append returns. An error other
+// than the end of ctx or of the journal wraps ErrJournal. Without a data directory it does nothing.
+func (m *Member) Append(ctx context.Context, kind string, v any) error {
+	if m.journal == nil {
 		return nil
 	}
-	err := j.journal.Append(ctx, kind, v)
+	err := m.journal.Append(ctx, kind, v)
 	if err == nil || ctx.Err() != nil || errors.Is(err, journal.ErrClosed) {
 		return err
 	}
 	err = fmt.Errorf("%w: %w; what is on disk is unknown now, make room and start again to read it", ErrJournal, err)
 	select {
-	case j.broken <- err:
+	case m.broken <- err:
 	default: // Stay knows already
 	}
 	return err
 }
 
-// Failed returns the channel that gets the first failure to write; nil without a journal.
-func (j *Journal) Failed() <-chan error {
-	if j == nil {
-		return nil
-	}
-	return j.broken
-}
-
 // Close closes the journal.
-func (j *Journal) Close() error {
-	if j == nil {
+func (m *Member) Close() error {
+	if m.journal == nil {
 		return nil
 	}
-	return j.journal.Close()
+	return m.journal.Close()
 }

@@ -42,7 +42,7 @@ func TestJournal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(m.Journal.Append(t.Context(), "said", "one"), m.Journal.Append(t.Context(), "said", "two"), m.Journal.Close()); err != nil {
+		if err := errors.Join(m.Append(t.Context(), "said", "one"), m.Append(t.Context(), "said", "two"), m.Close()); err != nil {
 			t.Fatal(err)
 		}
 		m, words, err := recovered()
@@ -54,26 +54,26 @@ func TestJournal(t *testing.T) {
 			t.Errorf("%s %q: no journal in folder %q, but in %q", tt.role, tt.name, tt.folder, all)
 		}
 		bad := []string{"lied", "novelty"}[i%2]
-		if err := errors.Join(m.Journal.Append(t.Context(), bad, 1), m.Journal.Close()); err != nil {
+		if err := errors.Join(m.Append(t.Context(), bad, 1), m.Close()); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := recovered(); !errors.Is(err, journal.ErrDamaged) || errors.Is(err, errBoom) != (bad == "lied") || !strings.Contains(err.Error(), bad) {
 			t.Errorf("the event %s: %v", bad, err)
 		}
-		if err := m.Journal.Append(t.Context(), "said", "late"); !errors.Is(err, journal.ErrClosed) || errors.Is(err, agent.ErrJournal) {
+		if err := m.Append(t.Context(), "said", "late"); !errors.Is(err, journal.ErrClosed) || errors.Is(err, agent.ErrJournal) {
 			t.Errorf("after the end: %v", err)
 		}
 	}
 }
 
-// TestWithoutAJournal: a nil journal keeps nothing and fails nothing.
+// TestWithoutAJournal: without a data directory nothing is kept and nothing fails.
 func TestWithoutAJournal(t *testing.T) {
 	t.Parallel()
 	m := newMember(t, protocol.RolePlayer, agent.Config{}, nobody)
-	if err := m.Recover("players", nil); err != nil || m.Journal != nil {
-		t.Errorf("journal %v, %v", m.Journal, err)
+	if err := m.Recover("players", nil); err != nil {
+		t.Error(err)
 	}
-	if err := errors.Join(m.Journal.Append(t.Context(), "said", 1), m.Journal.Close()); err != nil || m.Journal.Failed() != nil {
+	if err := errors.Join(m.Append(t.Context(), "said", 1), m.Close()); err != nil {
 		t.Error(err)
 	}
 }
@@ -84,8 +84,8 @@ func TestABrokenJournalEndsTheStay(t *testing.T) {
 	if err := m.Recover("players", nil); err != nil {
 		t.Fatal(err)
 	}
-	defer m.Journal.Close()
-	bad := m.Journal.Append(t.Context(), "said", func() {}) // no JSON
+	defer m.Close()
+	bad := m.Append(t.Context(), "said", func() {}) // no JSON
 	if !errors.Is(bad, agent.ErrJournal) {
 		t.Fatalf("error %v", bad)
 	}

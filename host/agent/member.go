@@ -16,6 +16,7 @@ import (
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/journal"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
@@ -80,10 +81,11 @@ func (c Config) withDefaults() Config {
 type Member struct {
 	Config
 	Me      *Identity
-	Journal *Journal // nil without a data directory
 	Answers AnswerDialects
 
 	role     protocol.Role
+	journal  *journal.Journal   // nil without a data directory
+	broken   chan error         // gets the first failure to write it
 	talk     *wire.Conversation // with the manager, about the registration; nil before the first
 	doubtful bool               // an attempt to register was made that may have succeeded
 	listless map[string]bool    // where and how the manager was asked in vain for its agents
@@ -251,7 +253,7 @@ func (m *Member) Stay(ctx context.Context, s Stay) error {
 			default:
 				leave, err = s.Deserted()
 			}
-		case err = <-m.Journal.Failed():
+		case err = <-m.broken:
 		case <-s.Over:
 			leave, err = s.Leave()
 		case <-m.again:

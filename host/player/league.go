@@ -324,7 +324,7 @@ func (p *Player) endLeague(ctx context.Context, why EventKind) {
 		return
 	}
 	p.uninvited(s, "; the league is over", func(announcement) bool { return true })
-	if err := p.member.Journal.Append(ctx, eventCompleted, completed{Leaves: p.cfg.Once}); err != nil {
+	if err := p.member.Append(ctx, eventCompleted, completed{Leaves: p.cfg.Once}); err != nil {
 		p.cfg.Log.Error("end of the league not journaled", "error", err)
 	}
 	p.emit(e)

@@ -333,7 +333,7 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 	verdict, why := p.judgeDraw(m, msg, &o)
 	_, referee := p.refereeOf(in)
 	end := &ended{Outcome: o, Draw: verdict, Key: msg.DrawKey, Referee: referee}
-	if err := p.member.Journal.Append(p.life, eventEnded, end); err != nil {
+	if err := p.member.Append(p.life, eventEnded, end); err != nil {
 		return nil, err
 	}
 	if why != nil {
@@ -358,7 +358,7 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 	}
 	p.noteEnd(m, end)
 	s.standing.Add(o.Result, o.Points)
-	if p.member.Journal != nil {
+	if p.cfg.Data != "" {
 		s.ended = append(s.ended, o)
 	}
 	due, over := s.historyDue(), s.closing && !s.owed()

@@ -149,7 +149,7 @@ func New(cfg Config) (*Player, error) {
 		return nil, err
 	}
 	if err := p.resumeVersion(); err != nil {
-		return nil, errors.Join(err, p.member.Journal.Close())
+		return nil, errors.Join(err, p.member.Close())
 	}
 	p.dispatcher = member.NewDispatcher(p.authenticate, p.handlers())
 	p.dispatcher.Refusing, p.dispatcher.ServerRefused = p.refusing, p.unread
@@ -196,7 +196,7 @@ func (p *Player) Run(ctx context.Context) (err error) {
 	if p.leaves { // its manager may be gone
 		e, _ := p.endEvent(p.current(), Completed)
 		p.emit(e)
-		return p.member.Journal.Append(ctx, eventLeft, nil)
+		return p.member.Append(ctx, eventLeft, nil)
 	}
 	if p.resumed != nil {
 		p.emit(*p.resumed)
@@ -214,7 +214,7 @@ func (p *Player) Run(ctx context.Context) (err error) {
 	if err != nil || !p.cfg.Once || !over {
 		return err
 	}
-	return p.member.Journal.Append(context.WithoutCancel(ctx), eventLeft, nil)
+	return p.member.Append(context.WithoutCancel(ctx), eventLeft, nil)
 }
 
 // inBackground runs something that Run waits for, unless it is too late.
@@ -241,7 +241,7 @@ func (p *Player) Close() error {
 	p.closeSeat(s)
 	p.leave(p.version, 0, true)
 	p.writeHistory(s)
-	return p.member.Journal.Close()
+	return p.member.Close()
 }
 
 // EventKind says what happened.

@@ -133,22 +133,16 @@ func (p *Player) recoverEnded(e ended) error {
 
 // recordChoice records what the strategy brought to a match.
 func (p *Player) recordChoice(m *match, t strategies.Turn) error {
-	if p.member.Journal == nil {
-		return nil
-	}
 	p.mu.Lock()
 	c := &chosen{invited: m.invited, Position: t.Match, Choice: m.answer.Choice, Fault: m.answer.Fault, Promise: m.promise, Version: m.version}
 	p.mu.Unlock()
-	return p.member.Journal.Append(p.life, eventChose, c)
+	return p.member.Append(p.life, eventChose, c)
 }
 
 // recordInvitation records that the agent is in a match, before the referee hears of it:
 // after a restart it is still the one that was invited. A repeated invitation
 // is recorded only if it says something new.
 func (p *Player) recordInvitation(m *match) error {
-	if p.member.Journal == nil {
-		return nil
-	}
 	m.journaling.Lock()
 	defer m.journaling.Unlock()
 	p.mu.Lock()
@@ -157,7 +151,7 @@ func (p *Player) recordInvitation(m *match) error {
 	if m.journaled == now {
 		return nil
 	}
-	if err := p.member.Journal.Append(p.life, eventInvited, now); err != nil {
+	if err := p.member.Append(p.life, eventInvited, now); err != nil {
 		return err
 	}
 	m.journaled = now
@@ -179,7 +173,7 @@ func (s *leagueState) historyDue() bool {
 // the last matches may be missing.
 func (p *Player) writeHistory(s *leagueState) {
 	own := p.ID()
-	if p.member.Journal == nil || own == "" {
+	if p.cfg.Data == "" || own == "" {
 		return
 	}
 	p.historyFile.Lock() // so that no older state replaces a newer one

@@ -50,7 +50,7 @@ func (p *Player) adopt(ctx context.Context, r dialect.Acceptance, known bool) er
 	reg := registration{ID: r.ID, Token: r.Token, League: r.League, Endpoint: p.cfg.Endpoint}
 	reg.Same = p.sameLeague(ctx, reg, known)
 	// Also an agent that is ending keeps its token: without it, it could not come back.
-	if err := p.member.Journal.Append(context.WithoutCancel(ctx), eventRegistered, reg); err != nil {
+	if err := p.member.Append(context.WithoutCancel(ctx), eventRegistered, reg); err != nil {
 		return err
 	}
 	p.announcedEndpoint = reg.Endpoint

@@ -262,7 +262,7 @@ func (p *Player) versionFile(fingerprint string) string {
 // keep keeps the code of a version, so that an agent that is started again can play
 // it whatever the file of the strategy holds then.
 func (p *Player) keep(fingerprint string, source []byte) {
-	if p.member.Journal == nil || fingerprint == "" || len(source) == 0 {
+	if p.cfg.Data == "" || fingerprint == "" || len(source) == 0 {
 		return
 	}
 	file := p.versionFile(fingerprint)
@@ -328,7 +328,7 @@ var errUnkept = errors.New("its code was not kept")
 
 // loadVersion loads a version that has been kept.
 func (p *Player) loadVersion(fingerprint string) (strategies.Factory, error) {
-	if p.cfg.Versions == nil || p.member.Journal == nil || fingerprint == "" {
+	if p.cfg.Versions == nil || p.cfg.Data == "" || fingerprint == "" {
 		return nil, errUnkept
 	}
 	source, err := os.ReadFile(p.versionFile(fingerprint))

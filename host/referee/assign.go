@@ -165,7 +165,7 @@ func (r *Referee) assign(ctx context.Context, t protocol.Type, list []*assignmen
 		}
 	}
 	if len(news) > 0 {
-		if err := r.member.Journal.Append(context.WithoutCancel(ctx), eventAssigned, news); err != nil {
+		if err := r.member.Append(context.WithoutCancel(ctx), eventAssigned, news); err != nil {
 			return err
 		}
 	}
@@ -237,7 +237,7 @@ func (r *Referee) leagueCompleted(ctx context.Context, in *wire.Exchange) (proto
 	if again {
 		return r.member.Ack(in), nil
 	}
-	if err := r.member.Journal.Append(context.WithoutCancel(ctx), eventCompleted, r.member.Me.League()); err != nil {
+	if err := r.member.Append(context.WithoutCancel(ctx), eventCompleted, r.member.Me.League()); err != nil {
 		r.cfg.Log.Warn("end of the league not journaled", "error", err)
 	}
 	done, _ := r.conducted()

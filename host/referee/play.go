@@ -99,7 +99,7 @@ func (r *Referee) playToEnd(ctx context.Context, m *match, place *place, d *duo)
 	if m.recorded {
 		return nil
 	}
-	if err := r.member.Journal.Append(ctx, eventFinished, sidesOf(m, &p)); err != nil {
+	if err := r.member.Append(ctx, eventFinished, sidesOf(m, &p)); err != nil {
 		return err
 	}
 	m.recorded = true
@@ -110,7 +110,7 @@ func (r *Referee) playToEnd(ctx context.Context, m *match, place *place, d *duo)
 // before anybody hears of it.
 func (r *Referee) draw(ctx context.Context, m *match) error {
 	p := m.state()
-	if err := r.member.Journal.Append(ctx, eventChosen, sidesOf(m, &p)); err != nil {
+	if err := r.member.Append(ctx, eventChosen, sidesOf(m, &p)); err != nil {
 		return err
 	}
 	number, err := r.number(m, &p)

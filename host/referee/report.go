@@ -178,7 +178,7 @@ func (r *Referee) concludeReport(ctx context.Context, m *match, err error) error
 	default:
 		return err
 	}
-	return r.member.Journal.Append(ctx, eventReported, m.Match)
+	return r.member.Append(ctx, eventReported, m.Match)
 }
 
 // gameResult is the outcome as players get it.
@@ -213,7 +213,7 @@ type matchFile struct {
 
 // writeMatch writes the file of a match that is over, if that is wanted.
 func (r *Referee) writeMatch(m *match) {
-	if !r.cfg.MatchFiles || r.member.Journal == nil {
+	if !r.cfg.MatchFiles || r.cfg.Data == "" {
 		return
 	}
 	p := m.state()

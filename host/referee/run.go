@@ -19,7 +19,7 @@ import (
 // knows its current endpoint. A report that the manager has not acknowledged within Config.Timeout
 // after the end of the league stays in the journal.
 func (r *Referee) Run(ctx context.Context) (err error) {
-	defer func() { err = errors.Join(err, r.member.Journal.Close()) }()
+	defer func() { err = errors.Join(err, r.member.Close()) }()
 	ctx, stop := context.WithCancel(ctx)
 	defer r.finish(stop)
 	recovered := r.ID() != ""
@@ -162,7 +162,7 @@ func (r *Referee) adopt(ctx context.Context, granted dialect.Acceptance) error {
 		return nil
 	}
 	// Also a referee that is ending keeps its token: without it, it could not come back.
-	if err := r.member.Journal.Append(context.WithoutCancel(ctx), eventRegistered, now); err != nil {
+	if err := r.member.Append(context.WithoutCancel(ctx), eventRegistered, now); err != nil {
 		return err
 	}
 	return r.apply(now)

@@ -40,15 +40,15 @@ func TestFingerprint(t *testing.T) {
 		}
 		return io.Fingerprint
 	}
-	one := print("t", `{"type":"object","minProperties":1.0}`, `true`)
-	// printf '{"input":{"minProperties":1,"type":"object"},"output":true,"tool":"t"}' | sha256sum
-	if one != "102230dc184310452b9ad8a40bbf2cbe648d38c4876f4f8b1f0ed79854531e3a" {
+	one := print("t", `{"type":"object","minItems":1.0}`, `true`)
+	// printf '{"input":{"minItems":1,"type":"object"},"output":true,"tool":"t"}' | sha256sum
+	if one != "d472e8d2f24d397089eeb9d2db074906edd3e9ae1726eee27b807783bc7bb195" {
 		t.Errorf("the fingerprint is %s", one)
 	}
-	if same := print("t", ` { "minProperties" : 1 , "typ\u0065":"object"}`, `true`); same != one {
+	if same := print("t", ` { "minItems" : 1 , "typ\u0065":"object"}`, `true`); same != one {
 		t.Error("another spelling has another fingerprint")
 	}
-	for _, other := range []string{print("u", `{"type":"object","minProperties":1}`, `true`), print("t", `{"type":"object","minProperties":2}`, `true`), print("t", `{"type":"object","minProperties":1}`, `{}`)} {
+	for _, other := range []string{print("u", `{"type":"object","minItems":1}`, `true`), print("t", `{"type":"object","minItems":2}`, `true`), print("t", `{"type":"object","minItems":1}`, `{}`)} {
 		if other == one {
 			t.Error("another tool has the same fingerprint")
 		}
@@ -94,7 +94,7 @@ func TestBadSchemas(t *testing.T) {
 		`{"$ref":"#/$defs/a"}`:                                            `there is no "#/$defs/a"`,
 		`{"$ref":"#/$defs/a","$defs":{"a":{"not":{"$ref":"#/$defs/a"}}}}`: "refers to itself",
 		`{"properties":{"x":{"$dynamicRef":"https://example.com/z#a"}}}`:  "$dynamicRef: this keyword is not supported",
-		`{"format":"email"}`:                                              `"email", want date-time or uuid`,
+		`{"format":"email"}`:                                              `"email", want date-time`,
 		`{"minimum":"1"}`:                                                 `within "/minimum"`,
 		`{"required":"n"}`:                                                `within "/required"`,
 	} {
@@ -177,7 +177,7 @@ func TestViolations(t *testing.T) {
 		{`{"anyOf":[{"type":"string"},{"type":"integer"}]}`, `null`, v("", "anyOf")},
 		{`{"not":{"required":["a"]}}`, `{"a":1}`, v("", "not")},
 		{`{"if":{"required":["a"]},"then":{"required":["b"]}}`, `{"a":1}`, v("/b", "required")},
-		{`{"if":{"required":["a"]},"else":{"const":{"b":[1.0]}}}`, `{"b":[1]}`, nil},
+		{`{"const":{"b":[1.0]}}`, `{"b":[1]}`, nil},
 		{`{"propertyNames":{"maxLength":2},"allOf":[{"minLength":1}]}`, `{"äöü":1}`, v("/äöü", "propertyNames")},
 		{`{"$ref":"#/$defs/n","$defs":{"n":{"enum":["a",null,1]}}}`, `1.0`, nil},
 		{`{"minItems":2,"items":{"type":["null","boolean"]}}`, `[1]`, v("", "minItems", "/0", "type")},

@@ -86,7 +86,7 @@ type Member struct {
 	role     protocol.Role
 	journal  *journal.Journal   // nil without a data directory
 	broken   chan error         // gets the first failure to write it
-	talk     *wire.Conversation // with the manager, about the registration; nil before the first
+	talk     *wire.Conversation // with the manager, about the registration
 	doubtful bool               // an attempt to register was made that may have succeeded
 	listless map[string]bool    // where and how the manager was asked in vain for its agents
 	asked    bool               // the manager, which ids are taken
@@ -105,6 +105,7 @@ func NewMember(role protocol.Role, cfg Config) (*Member, error) {
 	}
 	m := &Member{Config: cfg.withDefaults(), role: role, listless: make(map[string]bool), again: make(chan struct{}, 1), started: time.Now()}
 	m.Answers.Fixed = cfg.FixedAnswers
+	m.talk = &wire.Conversation{Caller: m.Caller, Peer: m.Manager, Wrappings: m.Dialects}
 	m.Forget("")
 	return m, nil
 }

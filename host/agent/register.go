@@ -156,9 +156,6 @@ func (m *Member) RequestRegistration() {
 // is repeated rather than another one made. The error is that of the attempt after which it makes
 // no sense to go on; if no form is understood it is a *wire.NotUnderstoodError.
 func (m *Member) ask(ctx context.Context, msg protocol.Message, id string) (dialect.Acceptance, error) {
-	if m.talk == nil {
-		m.talk = &wire.Conversation{Caller: m.Caller, Peer: m.Manager, Wrappings: m.Dialects}
-	}
 	if m.doubtful {
 		if id, ok := m.listed(ctx, m.talk.Next()); ok {
 			m.talk.Settle(msg, m.talk.Next())

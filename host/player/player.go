@@ -180,7 +180,7 @@ func defaults(cfg Config) Config {
 	return cfg
 }
 
-// Endpoint answers what comes to the agent.
+// Dispatcher answers what comes to the agent.
 func (p *Player) Dispatcher() *wire.Dispatcher { return p.dispatcher }
 
 // ID returns the player id, empty before registration.

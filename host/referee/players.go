@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/strategylab/strategylab/host/agent"
@@ -177,9 +178,6 @@ func (r *Referee) choseUnjoined(m *match, side int) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.unjoined == nil {
-		r.unjoined = make(map[string]bool)
-	}
 	r.unjoined[m.Players[side]] = true
 }
 
@@ -219,9 +217,6 @@ func (r *Referee) posted(in *wire.Exchange, player string, p posted) (protocol.M
 		return nil, protocol.Refuse(protocol.CodeInvalidState, in.Type, fmt.Sprintf("match %s does not wait for this answer", m.Match))
 	}
 	ack := in.Type.Acknowledgement()
-	if ack == nil {
-		return nil, fmt.Errorf("referee: no receipt for a %s", in.Type)
-	}
 	ack.PlayerID = m.Players[side]
 	return ack, nil
 }
@@ -230,18 +225,12 @@ func (r *Referee) posted(in *wire.Exchange, player string, p posted) (protocol.M
 // named without one: it asks the manager, and without an answer expects a player
 // P07 on port 8107 of the manager's machine.
 func (r *Referee) locate(ctx context.Context, m *match) error {
-	var known map[string]string
+	known := sync.OnceValue(func() map[string]string { return r.queryPlayers(ctx, m) })
 	for side, id := range m.Players {
 		if m.reach().Endpoints[side] != "" {
 			continue
 		}
-		if known == nil {
-			known = r.queryPlayers(ctx, m)
-		}
-		endpoint := known[id]
-		if endpoint == "" {
-			endpoint = agent.DefaultEndpoint(r.cfg.Manager.URL, protocol.RolePlayer, id)
-		}
+		endpoint := cmp.Or(known()[id], agent.DefaultEndpoint(r.cfg.Manager.URL, protocol.RolePlayer, id))
 		if endpoint == "" {
 			return fmt.Errorf("the endpoint of player %s is unknown", id)
 		}

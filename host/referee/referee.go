@@ -21,7 +21,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -125,7 +124,7 @@ func New(cfg Config) (*Referee, error) {
 	defaults(&cfg)
 	r := &Referee{
 		cfg: cfg, member: member, inPlay: make(chan struct{}, cfg.Concurrent), peers: make(map[[3]string]*wire.Peer),
-		matches: make(map[string]*match), absences: make(map[absence]int), registration: make(chan struct{}),
+		matches: make(map[string]*match), unjoined: make(map[string]bool), absences: make(map[absence]int), registration: make(chan struct{}),
 		progress: newProgress(),
 	}
 	r.league, r.complete = context.WithCancel(context.Background())
@@ -148,7 +147,11 @@ func defaults(cfg *Config) {
 	}
 	if cfg.Draw == nil {
 		fair := game.FairDraw()
-		cfg.Draw = func(Match) (int, error) { return drawUnforeseen(fair) }
+		cfg.Draw = func(Match) (int, error) {
+			var word [8]byte
+			_, err := rand.Read(word[:])
+			return fair.Pick(binary.BigEndian.Uint64(word[:])), err
+		}
 	}
 	if cfg.Player == nil {
 		manager := cfg.Manager
@@ -165,16 +168,7 @@ func defaults(cfg *Config) {
 	}
 }
 
-// drawUnforeseen draws with a cryptographic source.
-func drawUnforeseen(d game.Draw) (int, error) {
-	var word [8]byte
-	if _, err := rand.Read(word[:]); err != nil {
-		return 0, fmt.Errorf("draw: %w", err)
-	}
-	return d.Pick(binary.BigEndian.Uint64(word[:])), nil
-}
-
-// Endpoint answers what comes to the agent.
+// Dispatcher answers what comes to the agent.
 func (r *Referee) Dispatcher() *wire.Dispatcher { return r.dispatcher }
 
 // ID returns the referee's id, empty before registration.

@@ -1,7 +1,6 @@
 package referee
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -169,7 +168,7 @@ func (r *Referee) concludeReport(ctx context.Context, m *match, err error) error
 		}
 	case protocol.CodeDuplicateReport:
 		// A lost acknowledgement, unless the manager says that it has another result.
-		if same, said := sameResult(err); said && !same {
+		if otherResult(err) {
 			r.emit(Event{Kind: Alarm, Match: m.Match, Round: m.Round, Error: "the manager holds another result"})
 			r.cfg.Log.Error("manager has a different result", "match", m.Match)
 		}
@@ -277,23 +276,13 @@ func reasonOf(m *match, sides ...game.Side) string {
 	return strings.Join(reasons, "; ")
 }
 
-// sameResult reads what a refusal of a duplicate says of the earlier report,
-// and whether it says it at all.
-func sameResult(err error) (same, said bool) {
-	var refusal *dialect.Refusal
-	if !errors.As(err, &refusal) {
-		return false, false
+// otherResult reports whether the refusal of a duplicate says that the earlier report had another result.
+func otherResult(err error) bool {
+	refusal, is := errors.AsType[*dialect.Refusal](err)
+	var data map[string]any
+	if !is || json.Unmarshal(refusal.Data, &data) != nil {
+		return false
 	}
-	type result struct {
-		Same *bool `json:"same_result"`
-	}
-	var data struct {
-		result
-		Context result `json:"context"`
-	}
-	if json.Unmarshal(refusal.Data, &data) != nil {
-		return false, false
-	}
-	told := cmp.Or(data.Same, data.Context.Same)
-	return told != nil && *told, told != nil
+	context, _ := data["context"].(map[string]any)
+	return data["same_result"] == false || context["same_result"] == false
 }

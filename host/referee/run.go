@@ -154,7 +154,7 @@ func (r *Referee) register(ctx context.Context) error {
 func (r *Referee) adopt(ctx context.Context, granted dialect.Acceptance) error {
 	me := r.member.Me
 	before := registration{ID: me.ID(), Token: me.Token(), League: me.League()}
-	now := registration{ID: granted.ID, Token: granted.Token, League: granted.League}
+	now := registration(granted)
 	if now.ID == before.ID { // a renewal need not repeat the token
 		now.Token, now.League = cmp.Or(now.Token, before.Token), cmp.Or(now.League, before.League)
 	}

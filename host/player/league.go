@@ -150,49 +150,46 @@ func (s *leagueState) announce(m *protocol.RoundAnnouncement, own string, now ti
 }
 
 func (p *Player) handlers() map[protocol.Type]wire.Handler {
-	return map[protocol.Type]wire.Handler{
-		protocol.TypeRoundAnnouncement:     p.refuseWhenLeaving(p.lenient(p.roundAnnounced)),
-		protocol.TypeLeagueStandingsUpdate: p.refuseWhenLeaving(p.lenient(p.standingsUpdated)),
-		protocol.TypeRoundCompleted:        p.refuseWhenLeaving(p.lenient(p.roundCompleted)),
-		protocol.TypeLeagueCompleted:       p.refuseWhenLeaving(p.leagueCompleted),
-		protocol.TypeGameInvitation:        p.refuseWhenLeaving(p.invited),
-		protocol.TypeChooseParityCall:      p.refuseWhenLeaving(p.called),
-		protocol.TypeGameOver:              p.refuseWhenLeaving(p.lenient(p.over)),
-		protocol.TypeGameError:             p.refuseWhenLeaving(p.lenient(p.gameError)),
+	all := map[protocol.Type]wire.Handler{
+		protocol.TypeRoundAnnouncement:     p.roundAnnounced,
+		protocol.TypeLeagueStandingsUpdate: p.standingsUpdated,
+		protocol.TypeRoundCompleted:        p.roundCompleted,
+		protocol.TypeLeagueCompleted:       p.leagueCompleted,
+		protocol.TypeGameInvitation:        p.invited,
+		protocol.TypeChooseParityCall:      p.called,
+		protocol.TypeGameOver:              p.over,
+		protocol.TypeGameError:             p.gameError,
 	}
+	for t, h := range all {
+		all[t] = p.guarded(h)
+	}
+	return all
 }
 
-// refuseWhenLeaving turns what fails because the agent is ending into a refusal that says so: the
-// same agent may be back in a moment, so the message is worth repeating.
-func (p *Player) refuseWhenLeaving(h wire.Handler) wire.Handler {
+// guarded turns what fails because the agent is ending into a refusal that says so: the same agent
+// may be back in a moment, so the message is worth repeating. A tolerant agent acknowledges
+// notifications that it cannot read: the manager or referee takes a refusal for a failure, and
+// nothing depends on them.
+func (p *Player) guarded(h wire.Handler) wire.Handler {
 	return func(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
 		answer, err := h(ctx, in)
-		var refusal *protocol.Error
-		if err == nil || errors.As(err, &refusal) {
-			return answer, err
-		}
-		if p.life.Err() != nil || errors.Is(err, errLeft) || errors.Is(err, agent.ErrJournal) {
-			return nil, protocol.Refuse(protocol.CodePlayerDisconnect, in.Type, "the agent is leaving; if it comes back, ask again")
-		}
-		return nil, err
-	}
-}
-
-// lenient acknowledges notifications that cannot be read, where the agent is tolerant: the manager
-// or referee takes a refusal for a failure, and nothing depends on them.
-func (p *Player) lenient(h wire.Handler) wire.Handler {
-	if p.cfg.Mode == protocol.Strict {
-		return h
-	}
-	return func(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
-		answer, err := h(ctx, in)
-		switch dialect.CodeOf(err) {
-		case protocol.CodeMissingField, protocol.CodeInvalidFieldType, protocol.CodeContextMismatch, protocol.CodeInvalidTimestamp, protocol.CodeVersionMismatch:
-			p.cfg.Log.Info("unreadable message acknowledged", "type", string(in.Type), "error", err)
-			return p.member.Ack(in), nil
+		switch code := dialect.CodeOf(err); {
+		case slices.Contains(unreadable, code):
+			if ack := p.member.Ack(in); ack != nil && p.cfg.Mode == protocol.Tolerant {
+				p.cfg.Log.Info("unreadable message acknowledged", "type", string(in.Type), "error", err)
+				return ack, nil
+			}
+		case err == nil, code != "":
+		case p.life.Err() != nil, errors.Is(err, errLeft), errors.Is(err, agent.ErrJournal):
+			err = protocol.Refuse(protocol.CodePlayerDisconnect, in.Type, "the agent is leaving; if it comes back, ask again")
 		}
 		return answer, err
 	}
+}
+
+// unreadable are the codes of messages that break their field rules.
+var unreadable = []protocol.Code{
+	protocol.CodeMissingField, protocol.CodeInvalidFieldType, protocol.CodeContextMismatch, protocol.CodeInvalidTimestamp, protocol.CodeVersionMismatch,
 }
 
 func (p *Player) roundAnnounced(_ context.Context, in *wire.Exchange) (protocol.Message, error) {

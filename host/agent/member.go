@@ -116,6 +116,17 @@ func (m *Member) Forget(id string) {
 	m.Me = NewIdentity(m.role, cmp.Or(id, m.ID, m.Proposed, m.Name))
 }
 
+// Handle returns a handler of messages of one Go type, which refuses those that break their field rules.
+func Handle[M protocol.Message](do func(context.Context, *wire.Exchange, M) (protocol.Message, error)) wire.Handler {
+	return func(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
+		m, err := wire.Decode[M](in)
+		if err != nil {
+			return nil, err
+		}
+		return do(ctx, in, m)
+	}
+}
+
 // NewDispatcher returns what answers the agent's messages.
 func (m *Member) NewDispatcher(authenticate func(context.Context, *wire.Exchange) error, handlers map[protocol.Type]wire.Handler) *wire.Dispatcher {
 	return &wire.Dispatcher{

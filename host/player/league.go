@@ -151,14 +151,14 @@ func (s *leagueState) announce(m *protocol.RoundAnnouncement, own string, now ti
 
 func (p *Player) handlers() map[protocol.Type]wire.Handler {
 	all := map[protocol.Type]wire.Handler{
-		protocol.TypeRoundAnnouncement:     p.roundAnnounced,
-		protocol.TypeLeagueStandingsUpdate: p.standingsUpdated,
-		protocol.TypeRoundCompleted:        p.roundCompleted,
+		protocol.TypeRoundAnnouncement:     agent.Handle(p.roundAnnounced),
+		protocol.TypeLeagueStandingsUpdate: agent.Handle(p.standingsUpdated),
+		protocol.TypeRoundCompleted:        agent.Handle(p.roundCompleted),
 		protocol.TypeLeagueCompleted:       p.leagueCompleted,
-		protocol.TypeGameInvitation:        p.invited,
-		protocol.TypeChooseParityCall:      p.called,
-		protocol.TypeGameOver:              p.over,
-		protocol.TypeGameError:             p.gameError,
+		protocol.TypeGameInvitation:        agent.Handle(p.invited),
+		protocol.TypeChooseParityCall:      agent.Handle(p.called),
+		protocol.TypeGameOver:              agent.Handle(p.over),
+		protocol.TypeGameError:             agent.Handle(p.gameError),
 	}
 	for t, h := range all {
 		all[t] = p.guarded(h)
@@ -192,11 +192,7 @@ var unreadable = []protocol.Code{
 	protocol.CodeMissingField, protocol.CodeInvalidFieldType, protocol.CodeContextMismatch, protocol.CodeInvalidTimestamp, protocol.CodeVersionMismatch,
 }
 
-func (p *Player) roundAnnounced(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
-	m, err := wire.Decode[*protocol.RoundAnnouncement](in)
-	if err != nil {
-		return nil, err
-	}
+func (p *Player) roundAnnounced(_ context.Context, in *wire.Exchange, m *protocol.RoundAnnouncement) (protocol.Message, error) {
 	p.heard.Store(true)
 	own := p.ID()
 	if own == "" { // which matches are the agent's cannot be known yet
@@ -225,10 +221,7 @@ func (p *Player) roundAnnounced(_ context.Context, in *wire.Exchange) (protocol.
 	return p.member.Ack(in), nil
 }
 
-func (p *Player) roundCompleted(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
-	if _, err := wire.Decode[*protocol.RoundCompleted](in); err != nil {
-		return nil, err
-	}
+func (p *Player) roundCompleted(_ context.Context, in *wire.Exchange, _ *protocol.RoundCompleted) (protocol.Message, error) {
 	p.heard.Store(true)
 	s := p.current()
 	if round := in.Header.RoundID.Number(); round > 0 {
@@ -275,11 +268,7 @@ func (p *Player) leagueCompleted(ctx context.Context, in *wire.Exchange) (protoc
 }
 
 // standingsUpdated keeps the table, which may be the last one.
-func (p *Player) standingsUpdated(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
-	m, err := wire.Decode[*protocol.LeagueStandingsUpdate](in)
-	if err != nil {
-		return nil, err
-	}
+func (p *Player) standingsUpdated(_ context.Context, in *wire.Exchange, m *protocol.LeagueStandingsUpdate) (protocol.Message, error) {
 	p.heard.Store(true)
 	p.keepTable(m.Standings)
 	return p.member.Ack(in), nil

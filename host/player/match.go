@@ -69,11 +69,7 @@ func (m *match) place(s *leagueState) uint64 {
 	return m.position
 }
 
-func (p *Player) invited(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
-	msg, err := wire.Decode[*protocol.GameInvitation](in)
-	if err != nil {
-		return nil, err
-	}
+func (p *Player) invited(_ context.Context, in *wire.Exchange, msg *protocol.GameInvitation) (protocol.Message, error) {
 	if msg.GameType != "" && msg.GameType != protocol.GameEvenOdd {
 		return nil, protocol.Refuse(protocol.CodeUnsupportedGameType, in.Type, fmt.Sprintf("this agent plays %s, not %s", protocol.GameEvenOdd, msg.GameType))
 	}
@@ -154,11 +150,7 @@ func roleOf(role string) game.Role {
 }
 
 // called answers the call for a choice.
-func (p *Player) called(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
-	msg, err := wire.Decode[*protocol.ChooseParityCall](in)
-	if err != nil {
-		return nil, err
-	}
+func (p *Player) called(_ context.Context, in *wire.Exchange, msg *protocol.ChooseParityCall) (protocol.Message, error) {
 	own, s := p.ID(), p.current()
 	if msg.PlayerID != "" && msg.PlayerID != own && p.knowsIDs() {
 		return nil, protocol.Refuse(protocol.CodePlayerNotRegistered, in.Type, fmt.Sprintf("this agent is %s, not %s", own, msg.PlayerID))
@@ -172,6 +164,7 @@ func (p *Player) called(_ context.Context, in *wire.Exchange) (protocol.Message,
 		if msg.Context != nil {
 			opponent = msg.Context.OpponentID
 		}
+		var err error
 		if m, reply, err = p.enter(s, in, opponent, ""); err != nil {
 			return nil, err
 		}
@@ -282,11 +275,7 @@ func (p *Player) choose(s *leagueState, m *match, in *wire.Exchange) (seat.Answe
 	return m.answer, nil
 }
 
-func (p *Player) gameError(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
-	msg, err := wire.Decode[*protocol.GameError](in)
-	if err != nil {
-		return nil, err
-	}
+func (p *Player) gameError(_ context.Context, in *wire.Exchange, msg *protocol.GameError) (protocol.Message, error) {
 	p.cfg.Log.Warn("referee reports an error", "match", in.Header.MatchID, "code", msg.ErrorCode, "name", msg.ErrorName, "detail", msg.Detail)
 	if m := p.find(p.current(), in.Header.MatchID); m != nil && (msg.AffectedPlayer == "" || msg.AffectedPlayer == p.ID() || msg.AffectedPlayer == p.calledIn(m)) {
 		p.noteLoss(p.current(), m, "reports an error", cmp.Or(msg.Detail, msg.ErrorDescription, msg.ErrorName, msg.ErrorCode))
@@ -296,11 +285,7 @@ func (p *Player) gameError(_ context.Context, in *wire.Exchange) (protocol.Messa
 
 // over passes the result of a match to the strategy, before it is
 // acknowledged: so the next round's choice comes after it.
-func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
-	msg, err := wire.Decode[*protocol.GameOver](in)
-	if err != nil {
-		return nil, err
-	}
+func (p *Player) over(_ context.Context, in *wire.Exchange, msg *protocol.GameOver) (protocol.Message, error) {
 	s := p.current()
 	m := p.find(s, in.Header.MatchID)
 	if m == nil {

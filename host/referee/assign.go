@@ -16,11 +16,11 @@ import (
 
 func (r *Referee) handlers() map[protocol.Type]wire.Handler {
 	return map[protocol.Type]wire.Handler{
-		protocol.TypeRoundAnnouncement:     r.announced,
-		protocol.TypeLeagueStandingsUpdate: r.standingsUpdated,
+		protocol.TypeRoundAnnouncement:     agent.Handle(r.announced),
+		protocol.TypeLeagueStandingsUpdate: agent.Handle(r.standingsUpdated),
 		protocol.TypeRoundCompleted:        r.acknowledged,
-		protocol.TypeLeagueCompleted:       r.leagueCompleted,
-		protocol.TypeGameJoinAck:           r.joinPosted,
+		protocol.TypeLeagueCompleted:       agent.Handle(r.leagueCompleted),
+		protocol.TypeGameJoinAck:           agent.Handle(r.joinPosted),
 		protocol.TypeChooseParityResponse:  r.choicePosted,
 	}
 }
@@ -55,11 +55,7 @@ func (r *Referee) acknowledged(_ context.Context, in *wire.Exchange) (protocol.M
 
 // announced accepts the matches of a round that are this referee's: all of
 // them, or none if there is something wrong with one.
-func (r *Referee) announced(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
-	m, err := wire.Decode[*protocol.RoundAnnouncement](in)
-	if err != nil {
-		return nil, err
-	}
+func (r *Referee) announced(ctx context.Context, in *wire.Exchange, m *protocol.RoundAnnouncement) (protocol.Message, error) {
 	var mine []*assignment
 	for i := range m.Matches {
 		a := &m.Matches[i]
@@ -199,11 +195,7 @@ func (r *Referee) launch(m *match) {
 	}
 }
 
-func (r *Referee) standingsUpdated(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
-	m, err := wire.Decode[*protocol.LeagueStandingsUpdate](in)
-	if err != nil {
-		return nil, err
-	}
+func (r *Referee) standingsUpdated(_ context.Context, in *wire.Exchange, m *protocol.LeagueStandingsUpdate) (protocol.Message, error) {
 	standings := make(map[string]protocol.OwnStandings, len(m.Standings))
 	for _, s := range m.Standings {
 		standings[s.PlayerID] = protocol.OwnStandings{Wins: s.Wins, Losses: s.Losses, Draws: s.Draws, Points: protocol.Some(s.Points)}
@@ -226,10 +218,7 @@ func (r *Referee) standingOf(player string) *protocol.OwnStandings {
 	return &protocol.OwnStandings{Wins: zero, Losses: zero, Draws: zero, Points: zero}
 }
 
-func (r *Referee) leagueCompleted(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
-	if _, err := in.Decode(); err != nil {
-		return nil, err
-	}
+func (r *Referee) leagueCompleted(ctx context.Context, in *wire.Exchange, _ *protocol.LeagueCompleted) (protocol.Message, error) {
 	r.mu.Lock()
 	again := r.completed
 	r.completed = true

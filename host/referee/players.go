@@ -181,11 +181,7 @@ func (r *Referee) choseUnjoined(m *match, side int) {
 	r.unjoined[m.Players[side]] = true
 }
 
-func (r *Referee) joinPosted(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
-	m, err := wire.Decode[*protocol.GameJoinAck](in)
-	if err != nil {
-		return nil, err
-	}
+func (r *Referee) joinPosted(_ context.Context, in *wire.Exchange, m *protocol.GameJoinAck) (protocol.Message, error) {
 	return r.posted(in, m.PlayerID, posted{message: m})
 }
 

@@ -56,35 +56,13 @@ func (p *progress) note(e Event) {
 	if !p.wanted {
 		return
 	}
-	switch e.Kind {
-	case Asked, Chose, Retried, Forfeited:
-	case Finished, Alarm:
-		if u := p.matches[e.Match]; u != nil && u.changed && u.Faults != nil {
-			u.over = true // no result says what happened
-		} else {
-			delete(p.matches, e.Match)
-		}
-		return
-	default:
-		return
-	}
 	u := p.matches[e.Match]
 	if u == nil {
 		if len(p.matches) == maxProgress {
 			return
 		}
 		u = &unfolding{MatchState: protocol.MatchState{MatchID: e.Match}}
-		p.matches[e.Match] = u
 	}
-	u.add(e)
-	select {
-	case p.news <- struct{}{}:
-	default:
-	}
-}
-
-func (u *unfolding) add(e Event) {
-	u.changed = true
 	include := func(list *[]string) {
 		if !slices.Contains(*list, e.Player) {
 			*list = append(*list, e.Player)
@@ -103,6 +81,18 @@ func (u *unfolding) add(e Event) {
 			u.Faults = make(map[string]string, 1)
 		}
 		u.Faults[e.Player] = cmp.Or(e.Error, e.Fault)
+	case Finished, Alarm:
+		if u.over = u.changed && u.Faults != nil; !u.over { // else no result says what happened
+			delete(p.matches, e.Match)
+		}
+		return
+	default:
+		return
+	}
+	u.changed, p.matches[e.Match] = true, u
+	select {
+	case p.news <- struct{}{}:
+	default:
 	}
 }
 

@@ -36,15 +36,9 @@ func (r *Referee) Run(ctx context.Context) (err error) {
 		}
 	}
 	return r.member.Stay(ctx, agent.Stay{
-		Over:  r.league.Done(),
-		Leave: func() (bool, error) { r.windDown(stop); return true, nil },
-		Deserted: func() (bool, error) {
-			if !r.deserted() {
-				return false, nil
-			}
-			r.windDown(stop)
-			return true, r.owing()
-		},
+		Over:     r.league.Done(),
+		Leave:    func() (bool, error) { r.windDown(stop); return true, nil },
+		Deserted: func() (bool, error) { return r.deserted(stop) },
 		Register: r.register,
 	})
 }
@@ -89,18 +83,19 @@ func (r *Referee) start(ctx context.Context) {
 	r.inbox = nil
 }
 
-// deserted reports whether the agent has conducted matches and conducts none,
-// so that a long silence means that the league is over.
-func (r *Referee) deserted() bool {
-	if r.conducting.Load() > 0 {
-		return false
-	}
+// deserted ends the stay in a league in which the agent has conducted matches and conducts none, so
+// that a long silence means that it is over. The error says that the manager has not acknowledged all reports.
+func (r *Referee) deserted(stop context.CancelFunc) (leave bool, err error) {
 	done, _ := r.conducted()
-	if done == 0 {
-		return false
+	if done == 0 || r.conducting.Load() > 0 {
+		return false, nil
 	}
 	r.emit(Event{Kind: Deserted, Matches: done})
-	return true
+	r.windDown(stop)
+	if done, owed := r.conducted(); owed > 0 {
+		err = fmt.Errorf("the manager at %s has been silent for %v and has not acknowledged %d of %d reports", r.cfg.Manager.URL, r.cfg.IdleExit, owed, done)
+	}
+	return true, err
 }
 
 // conducted returns how many matches of the league the agent has brought to an
@@ -117,15 +112,6 @@ func (r *Referee) conducted() (done, owed int) {
 		}
 	}
 	return done, owed
-}
-
-// owing returns an error if the agent leaves a silent league with reports that
-// the manager has not acknowledged.
-func (r *Referee) owing() error {
-	if done, owed := r.conducted(); owed > 0 {
-		return fmt.Errorf("the manager at %s has been silent for %v and has not acknowledged %d of %d reports", r.cfg.Manager.URL, r.cfg.IdleExit, owed, done)
-	}
-	return nil
 }
 
 // register registers with the manager, until ctx or the league ends.

@@ -123,7 +123,7 @@ func queryMutants() []mutant {
 		changes("query.standings", "GET_STANDINGS", func(_ *memory, data object) { data["standings"] = []any{} }),
 		{check: "manager.query.players", serve: refuses(says("query_type", "GET_PLAYERS"))},
 		{check: "manager.query.secret", serve: reveals(remembersToken, says("query_type", "GET_STANDINGS"))},
-		{check: "manager.query.endpoints", serve: reveals(remembersEndpoint, says("query_type", "GET_PLAYERS"))},
+		{check: "manager.query.secret", serve: reveals(remembersEndpoint, says("query_type", "GET_PLAYERS"))},
 		{check: "manager.query.type", serve: accepts(says("query_type", "GET_WEATHER"))},
 		{check: "manager.query.conversation", serve: answers(query, set("conversation_id", "another"))},
 		changes("query.early", "GET_NEXT_MATCH", nothingNext(false)),

@@ -70,10 +70,7 @@ func open(ctx context.Context, s *kit.Session) (kit.Peers, error) {
 	s.Meet(wire.GuessPeer(s.URL, dialect.Contracts))
 	p := &peers{
 		session: s, run: jsonrpc.RandomID()[:8],
-		league: &league{
-			probes:    map[string]*probe{},
-			roundEnds: []protocol.Type{protocol.TypeRoundCompleted, protocol.TypeLeagueStandingsUpdate},
-		},
+		league: &league{probes: map[string]*probe{}},
 	}
 	p.life, p.end = context.WithCancel(ctx)
 	p.Life = p.life.Done()
@@ -107,7 +104,8 @@ func (p *peers) make(ctx context.Context, a *member, i int) (err error) {
 	var made kit.Runner
 	if a.role == protocol.RoleReferee {
 		made, err = referee.New(referee.Config{
-			Config: common, JoinTimeout: p.session.Timeout, ChoiceTimeout: p.session.Timeout, Draw: p.draws,
+			Config: common, JoinTimeout: p.session.Timeout, ChoiceTimeout: p.session.Timeout,
+			Draw: func(referee.Match) (int, error) { return number, nil },
 			Events: func(e referee.Event) {
 				if e.Kind == referee.Waiting {
 					a.hasJoined(errors.New(e.Error))
@@ -237,17 +235,14 @@ func (p *peers) Close() error {
 	return errors.Join(errs...)
 }
 
-// kinds are the ways in which a match ends for the first of two players: it
-// wins, loses, ties, has a technical loss, or both have one.
-var kinds = map[byte]struct {
-	choices [2]game.Parity // NoParity for a player that fails
-	number  int
-}{
-	'w': {[2]game.Parity{game.Even, game.Odd}, 8},
-	'l': {[2]game.Parity{game.Odd, game.Even}, 2},
-	'd': {[2]game.Parity{game.Odd, game.Odd}, 5},
-	't': {[2]game.Parity{game.NoParity, game.Even}, 5},
-	'x': {[2]game.Parity{game.NoParity, game.NoParity}, 5},
+// number is the one that is drawn in every match.
+const number = 8
+
+// kinds are the choices of two players by which the first wins, loses, ties, or has a technical
+// loss, or by which both have one: NoParity is of a player that fails.
+var kinds = map[byte][2]game.Parity{
+	'w': {game.Even, game.Odd}, 'l': {game.Odd, game.Even}, 'd': {game.Odd, game.Odd},
+	't': {game.NoParity, game.Even}, 'x': {game.NoParity, game.NoParity},
 }
 
 // script says how the matches of the first five players end, for the player of the row against that
@@ -256,33 +251,24 @@ var kinds = map[byte]struct {
 // decide after the last round but one.
 var script = [5]string{"-dddw", "--ddt", "---dx", "----l", "-----"}
 
-// scriptOf returns what a player chooses against an opponent by the script, and the number that is
-// drawn.
-func (p *peers) scriptOf(player, opponent string) (own game.Parity, number int) {
-	a, b := p.position(player), p.position(opponent)
-	kind, side := byte('d'), 0
-	if a >= 0 && b >= 0 && a != b { // both are ours
-		low, high := min(a, b), max(a, b)
-		if kind = "wldt"[(low+high)%4]; high < len(script) {
-			kind = script[low][high]
-		}
-		if a > b {
-			side = 1
-		}
+// choice returns what a player chooses against an opponent by the script.
+func (p *peers) choice(player, opponent string) game.Parity {
+	position := func(id string) int {
+		return slices.IndexFunc(p.players(), func(a *member) bool { return a.id == id })
 	}
-	return kinds[kind].choices[side], kinds[kind].number
-}
-
-// draws draws the number of a match by the script.
-func (p *peers) draws(m referee.Match) (number int, _ error) {
-	p.Do(func() {
-		var players [2]string
-		if known := p.match(m.ID); known != nil {
-			players = known.players
-		}
-		_, number = p.scriptOf(players[0], players[1])
-	})
-	return number, nil
+	a, b := position(player), position(opponent)
+	low, high, kind := min(a, b), max(a, b), byte('d')
+	switch {
+	case low < 0 || low == high: // one is not ours
+	case high < len(script):
+		kind = script[low][high]
+	default:
+		kind = "wldt"[(low+high)%4]
+	}
+	if a > b {
+		return kinds[kind][1]
+	}
+	return kinds[kind][0]
 }
 
 // scripted is the strategy of all players: each chooses by the script. It is its own
@@ -303,7 +289,7 @@ func (s scripted) New(_ context.Context, own strategies.Setup) (strategies.Strat
 // Choose implements strategies.Strategy.
 func (s scripted) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
 	var own game.Parity
-	s.p.Do(func() { own, _ = s.p.scriptOf(s.id, t.Opponent) })
+	s.p.Do(func() { own = s.p.choice(s.id, t.Opponent) })
 	if own == game.NoParity {
 		return 0, errors.New("by the script of the suite, it has a technical loss")
 	}

@@ -110,7 +110,7 @@ func (t T) conclude(m *match, from *member, in *trace.Exchange, report *protocol
 	r := t.roundOf(m)
 	first, final := l.reported == 0, r.final && r.reported == 0
 	t.Do(func() { m.referee, m.report, m.sent = from, report, in })
-	last := r.reported == len(r.own)-1
+	last := r.reported == len(r.matches)-1
 	if last {
 		if r == l.rounds[0] { // the round is not over yet
 			t.Until(t.shortDelay(), func() bool { return t.sent(protocol.TypeRoundCompleted) > 0 })
@@ -155,7 +155,7 @@ func (t T) conclude(m *match, from *member, in *trace.Exchange, report *protocol
 func (t T) roundOf(m *match) *round {
 	l := t.league
 	if n := len(l.rounds); n > 0 {
-		if last := l.rounds[n-1]; slices.Contains(last.own, m) {
+		if last := l.rounds[n-1]; slices.Contains(last.matches, m) {
 			return last
 		}
 		t.afterRound(l.rounds[n-1])
@@ -166,12 +166,11 @@ func (t T) roundOf(m *match) *round {
 		wait = t.shortDelay()
 	}
 	l.oneByOne = !t.Until(wait, func() bool {
-		r.own = slices.DeleteFunc(slices.Clone(t.matches), func(other *match) bool {
+		r.matches = slices.DeleteFunc(slices.Clone(t.matches), func(other *match) bool {
 			return other.round != m.round || other.reported || other.referee == nil
 		})
-		return len(r.own) >= t.announced(m.round)
+		return len(r.matches) >= t.announced(m.round)
 	})
-	r.matches = slices.Clone(r.own)
 	l.rounds = append(l.rounds, r)
 	if len(l.rounds) == 1 {
 		t.probe("status.during", t.query(t.players()[0], protocol.QueryStatus))
@@ -268,36 +267,20 @@ func (t T) listed() int {
 	return n
 }
 
-// awaitRoundEnd waits until everybody was sent the messages that end a round, unless the manager
-// goes on without them. It waits only once for messages that the manager never sends.
-func (t T) awaitRoundEnd(r *round) {
+// afterRound waits until everybody was sent the messages that end a round, unless the manager goes
+// on without them, and asks for the standings after it. It waits only once for messages that the
+// manager does not send to everybody.
+func (t T) afterRound(r *round) {
 	l := t.league
-	goesOn := func() bool {
-		return t.sent(protocol.TypeLeagueCompleted) > 0 || slices.ContainsFunc(t.matches, func(m *match) bool { return !m.reported })
-	}
-	ended := func() bool {
-		return !slices.ContainsFunc(l.roundEnds, func(typ protocol.Type) bool { return !t.sentToAll(typ, r.last) })
-	}
-	t.Until(t.session.Patience(), func() bool { return ended() || goesOn() })
+	ended := func() bool { return t.sentToAll(table, r.last) && t.sentToAll(roundEnd, r.last) }
+	t.Until(t.session.Patience(), func() bool {
+		return ended() || t.sent(theEnd) > 0 || slices.ContainsFunc(t.matches, func(m *match) bool { return !m.reported })
+	})
 	wait := t.session.Pause
 	if l.incomplete {
 		wait = t.shortDelay()
 	}
-	if t.Until(wait, ended) {
-		return
-	}
-	l.incomplete = true
-	l.roundEnds = slices.DeleteFunc(l.roundEnds, func(typ protocol.Type) bool {
-		return t.Until(0, func() bool {
-			return !slices.ContainsFunc(t.messages, func(m *message) bool { return m.typ == typ && m.arrival > r.last })
-		})
-	})
-}
-
-// afterRound waits for the end of a round, and asks for the standings after it.
-func (t T) afterRound(r *round) {
-	t.awaitRoundEnd(r)
-	l := t.league
+	l.incomplete = !t.Until(wait, ended) || l.incomplete
 	name := probeName("table", len(l.rounds))
 	a := t.probe(name, t.query(t.players()[0], protocol.QueryStandings))
 	one, other := l.probes["report.twice"], l.probes["report.twice.other"]
@@ -327,22 +310,15 @@ func (p *peers) match(id string) *match {
 	return nil
 }
 
-// addOthers enters the matches of other referees.
+// addOthers enters the rounds in which only other referees conduct matches.
 func (t T) addOthers() {
 	l := t.league
 	t.Lock()
 	defer t.Unlock()
 	for _, m := range t.matches {
-		if m.referee != nil {
-			continue
+		if !slices.ContainsFunc(l.rounds, func(r *round) bool { return r.number == m.round }) {
+			l.rounds = append(l.rounds, &round{number: m.round, spoiled: true, closed: t.events, matches: []*match{m}})
 		}
-		l.mixed = true
-		i := slices.IndexFunc(l.rounds, func(r *round) bool { return r.number == m.round })
-		if i < 0 {
-			i = len(l.rounds)
-			l.rounds = append(l.rounds, &round{number: m.round, spoiled: true, closed: t.events})
-		}
-		l.rounds[i].matches = append(l.rounds[i].matches, m)
 	}
 	slices.SortStableFunc(l.rounds, func(a, b *round) int { return a.number - b.number })
 }

@@ -54,11 +54,6 @@ type peers struct {
 	finished    bool // nothing more will be asked
 }
 
-// position returns the index of a player among those that registered.
-func (p *peers) position(id string) int {
-	return slices.IndexFunc(p.players(), func(a *member) bool { return a.id == id })
-}
-
 type message struct {
 	*trace.Exchange
 	to       *member
@@ -102,15 +97,13 @@ type league struct {
 	refusedReport bool   // because a report was refused
 	rounds        []*round
 	probes        map[string]*probe
-	first         *match          // that was reported
-	reported      int             // matches
-	mixed         bool            // other referees conduct matches, too
-	countedTwice  string          // the probe that shows a report counted twice
-	spoiled       string          // the probe that was accepted and should not have been: from then on nobody knows what the standings should be
-	roundEnds     []protocol.Type // the messages with which the manager ends rounds
-	incomplete    bool            // it does not send all of them to everybody
-	oneByOne      bool            // it does not assign the matches of a round together
-	took          []time.Duration // by the answers to probes
+	first         *match   // that was reported
+	reported      int      // matches
+	countedTwice  string   // the probe that shows a report counted twice
+	spoiled       string   // the probe that was accepted and should not have been: from then on nobody knows what the standings should be
+	incomplete    bool     // it does not send all of them to everybody
+	oneByOne      bool     // it does not assign the matches of a round together
+	timed         []*probe // those that were made one by one
 }
 
 type round struct {
@@ -118,19 +111,10 @@ type round struct {
 	last     int // peers.events before its last report
 	closed   int // peers.events at its end
 	spoiled  bool
-	final    bool     // it is the last
-	own      []*match // those that our referees conduct
-	matches  []*match // with those of others, once the league is over
-	reported int      // of the own
-	report   *probe   // its last report
-}
-
-// matches returns how many matches the rounds have.
-func (l *league) matches() (n int) {
-	for _, r := range l.rounds {
-		n += len(r.matches)
-	}
-	return n
+	final    bool // it is the last
+	matches  []*match
+	reported int
+	report   *probe // its last report
 }
 
 // probe is a request that was sent during the league, and its answer.
@@ -216,11 +200,6 @@ func (t T) startLeague(token string) *protocol.StartLeague {
 	return &protocol.StartLeague{Header: h}
 }
 
-// duplicate reports whether a refusal says that the result is known.
-func duplicate(a *kit.Answer) bool {
-	return a.Code == 5003 || protocol.Code(a.Message.Text("error_code")) == protocol.CodeDuplicateReport
-}
-
 // registered returns the agents that have registered.
 func (p *peers) registered() []*member {
 	return slices.DeleteFunc(slices.Clone(p.agents), func(a *member) bool { return a.id == "" })
@@ -231,6 +210,11 @@ func (p *peers) conducts() bool {
 	return !slices.ContainsFunc(p.referees(), func(a *member) bool { return a.id != "" })
 }
 
+// mixed reports whether other referees conduct matches, too.
+func (p *peers) mixed() bool {
+	return slices.ContainsFunc(p.matches, func(m *match) bool { return m.referee == nil })
+}
+
 // conductsMatches is why checks of reports are not made.
 const conductsMatches = "the manager accepts no referee and plays the matches itself, so nothing is reported to it"
 
@@ -239,25 +223,6 @@ func (t T) reported() {
 	if t.conducts() {
 		t.Skip(conductsMatches)
 	}
-}
-
-// query returns a query of an agent; all agents register before it.
-func (t T) query(a *member, query string) *protocol.LeagueQuery {
-	t.registerAll()
-	return &protocol.LeagueQuery{Header: t.header(a, protocol.TypeLeagueQuery), QueryType: query}
-}
-
-// ask sends a query of the first player.
-func (t T) ask(query string) *kit.Answer { return t.send(t.query(t.players()[0], query)) }
-
-// dataOf returns the data in the answer to a query.
-func (t T) dataOf(a *kit.Answer) kit.Fields {
-	t.Accepted(a, protocol.TypeLeagueQuery.Answer())
-	data := a.Message.Object("data")
-	if data == nil {
-		t.Fail("data is %s, want an object", a.Message.Shown("data"))
-	}
-	return data
 }
 
 // pairs returns how many matches a leg has.

@@ -79,7 +79,7 @@ func (t T) probeBy(name string, request func() kit.Request) *kit.Answer {
 	}
 	made.evidence = slices.Clone(t.Evidence)
 	t.league.probes[name] = made
-	t.league.took = append(t.league.took, made.answer.Took)
+	t.league.timed = append(t.league.timed, made)
 	return made.answer
 }
 

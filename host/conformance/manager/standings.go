@@ -91,7 +91,7 @@ func judged(typ protocol.Type, whole bool, ids ...string) func(t T) {
 		}
 		examined, missing := t.Judge(exchanges, show, ids...)
 		switch {
-		case len(missing) > 0 && whole && !t.league.mixed:
+		case len(missing) > 0 && whole && !t.mixed():
 			for _, x := range exchanges {
 				if x.Type == typ {
 					show(x)
@@ -131,9 +131,9 @@ var tableTests = map[string]func(T){
 	"end.totals": atTheEnd(each(func(t T, m *message) string {
 		t.reported()
 		rounds, matches := m.fields.Count("total_rounds"), m.fields.Count("total_matches")
-		wrong := rounds != len(t.league.rounds) || matches != t.league.matches()
+		wrong := rounds != len(t.league.rounds) || matches != len(t.matches)
 		return when(wrong, "total_rounds is %d and total_matches is %d; there were %d with %d",
-			rounds, matches, len(t.league.rounds), t.league.matches())
+			rounds, matches, len(t.league.rounds), len(t.matches))
 	}, theEnd)),
 }
 

@@ -109,7 +109,9 @@ func (t T) conclude(m *match, from *member, in *trace.Exchange, report *protocol
 	l := t.league
 	r := t.roundOf(m)
 	first, final := l.reported == 0, r.final && r.reported == 0
-	t.Do(func() { m.referee, m.report, m.sent = from, report, in })
+	sent := *in
+	sent.Agent, sent.Sent = "manager", false // as the manager has seen it
+	t.Do(func() { m.referee, m.report, m.sent = from, report, &message{Exchange: &sent} })
 	last := r.reported == len(r.matches)-1
 	if last {
 		if r == l.rounds[0] { // the round is not over yet
@@ -126,7 +128,7 @@ func (t T) conclude(m *match, from *member, in *trace.Exchange, report *protocol
 	}
 	t.Do(func() {
 		t.events++
-		m.at = t.events
+		m.sent.arrival = t.events
 	})
 	r.report = t.reportIn(l.reported, m)
 	a := r.report.answer
@@ -249,7 +251,7 @@ func (t T) startOtherwise(refusal *kit.Answer) {
 // players or else by their number. The lock is held.
 func (p *peers) announced(round int) int {
 	for _, m := range p.messages {
-		if m.typ == protocol.TypeRoundAnnouncement && m.to.role == protocol.RolePlayer && m.round == round && len(m.matches) > 0 {
+		if m.Type == protocol.TypeRoundAnnouncement && m.to.role == protocol.RolePlayer && m.round == round && len(m.matches) > 0 {
 			return len(m.matches) - count(p.matches, func(m *match) bool { return m.referee == nil && m.round == round })
 		}
 	}

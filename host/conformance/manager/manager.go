@@ -56,15 +56,13 @@ type peers struct {
 
 type message struct {
 	*trace.Exchange
-	to       *member
-	typ      protocol.Type
+	to       *member // nil for one of an agent, or an answer
 	doc      kit.Fields
-	fields   kit.Fields   // of the doc, without its wrapping
-	matches  []kit.Fields // of an announcement, or the match that is assigned
-	assigned bool         // it assigns a single match
-	round    int          // 0 if it names none
-	n        int          // its position among those of its type and round to the agent, from 1
-	refused  bool         // the agent did not accept it
+	fields   kit.Fields                // of the doc, without its wrapping
+	matches  []protocol.AnnouncedMatch // of an announcement, or the match that is assigned
+	round    int                       // 0 if it names none
+	n        int                       // its position among those of its type and round to the agent, from 1
+	refused  bool                      // the agent did not accept it
 	answered bool
 	arrival  int // peers.events when it arrived
 	reply    int // and when it was answered
@@ -80,9 +78,8 @@ type match struct {
 
 	// What follows is guarded by the peers' lock.
 	report   *protocol.MatchResultReport
-	sent     *trace.Exchange // the report
-	at       int             // peers.events when it was sent
-	reported bool            // and accepted
+	sent     *message // the report
+	reported bool     // and accepted
 }
 
 // winner returns the id of the winner of a match that was reported, "" without one.

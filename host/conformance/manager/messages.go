@@ -5,9 +5,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -25,7 +27,7 @@ var sentTests = map[string]func(T){
 	"roundend.sent":  sent(roundEnd, T.registered),
 	"end.sent":       sent(theEnd, T.registered),
 
-	"round.announced": each(func(_ T, m *message) string { return when(m.assigned, "its match was assigned alone") }, announcement),
+	"round.announced": each(func(_ T, m *message) string { return when(m.Assignment, "its match was assigned alone") }, announcement),
 	"round.first":     each(afterPlayers, announcement),
 	"round.matches":   describesMatches,
 
@@ -33,10 +35,10 @@ var sentTests = map[string]func(T){
 	"message.method": each(hasMethod, announcement, table, roundEnd, theEnd),
 	"message.fields": each(func(t T, m *message) string {
 		why, ended := t.Catch(func() {
-			t.Valid(m.fields, m.typ, false)
+			t.Valid(m.fields, m.Type, false)
 			t.Says(m.fields, map[string]string{"league_id": t.leagueID})
 		})
-		return when(ended && !m.assigned, "%s", why)
+		return when(ended && !m.Assignment, "%s", why)
 	}, announcement, table, roundEnd, theEnd),
 	"message.ids": after(func(_ T, was, m *message) string { // it may have referees of its own
 		same := was.doc.Shown("id") == m.doc.Shown("id") && was.fields.Text("sender") == m.fields.Text("sender")
@@ -45,24 +47,24 @@ var sentTests = map[string]func(T){
 	"message.token": each(func(t T, m *message) string {
 		first := t.earlier(m, announcement, table, roundEnd, theEnd)
 		got, want := m.fields.Text("auth_token"), append(first, m)[0].fields.Text("auth_token")
-		return when(!m.assigned && (got == "" || got != want), "auth_token is %s; it was %q before", m.fields.Shown("auth_token"), want)
+		return when(!m.Assignment && (got == "" || got != want), "auth_token is %s; it was %q before", m.fields.Shown("auth_token"), want)
 	}, announcement, table, roundEnd, theEnd),
 	"message.proof": each(func(t T, m *message) string {
 		got, want := m.fields.Text("auth_token"), m.to.verifier.ManagerToken(t.leagueID)
-		return when(!m.assigned && got != want, "auth_token is %q, want %q", got, want)
+		return when(!m.Assignment && got != want, "auth_token is %q, want %q", got, want)
 	}, announcement, table, roundEnd, theEnd),
 	"message.secret": keepsSecrets,
 
 	"roundend.early": each(func(t T, m *message) string { return when(t.endsEarly(m), "it came before the last report") }, roundEnd),
 	"roundend.once":  after(again, roundEnd),
 	"roundend.table": after(func(t T, was, m *message) string {
-		late := was.typ == roundEnd && slices.ContainsFunc(t.played().rounds, func(r *round) bool {
+		late := was.Type == roundEnd && slices.ContainsFunc(t.played().rounds, func(r *round) bool {
 			return t.about(m.to, roundEnd, r) == was && t.about(m.to, table, r) == m
 		})
 		return when(late, "ROUND_COMPLETED came before it")
 	}, table),
 	"roundend.before": after(func(t T, was, m *message) string {
-		begun := was.typ == announcement && was.n == 1 && m.n == 1 && was.round > 0 && was.round == t.next(m.round)
+		begun := was.Type == announcement && was.n == 1 && m.n == 1 && was.round > 0 && was.round == t.next(m.round)
 		return when(begun, "round %d was announced before", was.round)
 	}, roundEnd),
 	"roundend.next": atTheEnd(each(func(t T, m *message) string {
@@ -72,19 +74,19 @@ var sentTests = map[string]func(T){
 	"end.once": after(again, theEnd),
 	"end.last": each(func(t T, m *message) string {
 		all := t.messagesOf()
-		i := slices.IndexFunc(all, func(late *message) bool { return late.to == m.to && late.arrival > m.arrival && late.typ != theEnd })
+		i := slices.IndexFunc(all, func(late *message) bool { return late.to == m.to && late.arrival > m.arrival && late.Type != theEnd })
 		if i < 0 {
 			return ""
 		}
 		t.show(all[i])
-		return fmt.Sprintf("%s came after it", all[i].typ)
+		return fmt.Sprintf("%s came after it", all[i].Type)
 	}, theEnd),
 
 	"notify.busy":   func(t T) { t.retried(busyPlayer) },
 	"notify.broken": func(t T) { t.retried(brokenPlayer) },
 	"notify.silent": goesOn,
 	"notify.same": after(func(_ T, was, m *message) string {
-		retry := was.refused && was.typ == m.typ && was.round == m.round && m.n == was.n+1
+		retry := was.refused && was.Type == m.Type && was.round == m.round && m.n == was.n+1
 		before, now := was.fields.Text("conversation_id"), m.fields.Text("conversation_id")
 		return when(retry && before != now, "conversation_id was %q, and is %q in the retry", before, now)
 	}, announcement),
@@ -133,7 +135,7 @@ func after(broken func(t T, was, m *message) string, types ...protocol.Type) fun
 // earlier returns the messages of some types, or of all, that an agent was sent before one.
 func (t T) earlier(m *message, types ...protocol.Type) []*message {
 	return slices.DeleteFunc(t.messagesOf(types...), func(was *message) bool {
-		return was.to != m.to || was.arrival >= m.arrival || was.assigned && len(types) > 0
+		return was.to != m.to || was.arrival >= m.arrival || was.Assignment && len(types) > 0
 	})
 }
 
@@ -158,7 +160,7 @@ func sent(typ protocol.Type, to func(T) []*member) func(T) {
 
 // again says that a message was sent again after it had been acknowledged.
 func again(t T, was, m *message) string {
-	is := was.typ == m.typ && was.round == m.round && m.arrival > was.reply && !was.refused && !t.endsEarly(was)
+	is := was.Type == m.Type && was.round == m.round && m.arrival > was.reply && !was.refused && !t.endsEarly(was)
 	return when(is, "it was sent again")
 }
 
@@ -199,60 +201,64 @@ func afterPlayers(t T, m *message) string {
 }
 
 func hasMethod(_ T, m *message) string {
-	about, _ := protocol.Describe(m.typ)
+	about, _ := protocol.Describe(m.Type)
 	got := m.doc.Text("method")
 	wrong := got != about.Method && m.doc.Text("message_type") == "" && m.n == 1 // later ones may be in another form
-	return when(wrong && !m.assigned, "the method is %q, want %q", got, about.Method)
+	return when(wrong && !m.Assignment, "the method is %q, want %q", got, about.Method)
 }
 
 // describesMatches tests that announced matches have the same players for everybody, a referee
 // that has registered and, for that, the endpoints of the players and the keys of the match.
 func describesMatches(t T) {
-	first := map[string]kit.Fields{}
+	first := map[string]protocol.AnnouncedMatch{}
 	for _, m := range t.messagesOf(announcement) {
 		for _, f := range m.matches {
-			id := f.Text("match_id")
-			if first[id] == nil {
-				first[id] = f
+			if first[f.MatchID].MatchID == "" {
+				first[f.MatchID] = f
 			}
-			if why, ended := t.Catch(func() { t.describes(m, f, first[id]) }); ended {
-				t.failOn(m, "match %s: %s", id, why)
+			if why := t.misdescribes(m, f, first[f.MatchID]); why != "" {
+				t.failOn(m, "match %s: %s", f.MatchID, why)
 			}
 		}
 	}
 }
 
-func (t T) describes(m *message, f, first kit.Fields) {
-	same := map[string]string{}
-	for _, name := range []string{"player_A_id", "player_B_id", "referee_id", "referee_endpoint"} {
-		if first.Has(name) {
-			same[name] = cmp.Or(first.Text(name), string(first[name]))
+// misdescribes says how a match is announced wrongly, after its first copy, "" if it is not.
+func (t T) misdescribes(m *message, f, first protocol.AnnouncedMatch) string {
+	var wrong []string
+	same := func(name, is, want string) {
+		if is != want {
+			wrong = append(wrong, fmt.Sprintf("%s is %q, want %q", name, is, want))
 		}
 	}
-	t.Agrees(f, same)
-	id, endpoint := f.Text("referee_id"), f.Text("referee_endpoint")
-	registered := func(a *member) bool {
-		return (id == a.id || id == "") && (endpoint == a.endpoint.URL || endpoint == "") && id+endpoint != ""
+	same("player_A_id", f.PlayerAID, first.PlayerAID)
+	same("player_B_id", f.PlayerBID, first.PlayerBID)
+	same("referee_id", cmp.Or(f.RefereeID, first.RefereeID), cmp.Or(first.RefereeID, f.RefereeID))
+	same("referee_endpoint", cmp.Or(f.RefereeEndpoint, first.RefereeEndpoint), cmp.Or(first.RefereeEndpoint, f.RefereeEndpoint))
+	named := func(a *member) bool { return f.RefereeID == a.id || f.RefereeEndpoint == a.endpoint.URL }
+	i := slices.IndexFunc(t.referees(), named)
+	switch {
+	case i >= 0:
+		same("referee_id", cmp.Or(f.RefereeID, t.referees()[i].id), t.referees()[i].id)
+		same("referee_endpoint", cmp.Or(f.RefereeEndpoint, t.referees()[i].endpoint.URL), t.referees()[i].endpoint.URL)
+	case f.RefereeID == "" || f.RefereeEndpoint == "": // those of another referee may be its own
+		wrong = append(wrong, fmt.Sprintf("no referee with the referee_id %q and the referee_endpoint %q has registered", f.RefereeID, f.RefereeEndpoint))
 	}
-	named := func(a *member) bool { return id == a.id || endpoint == a.endpoint.URL }
-	other := id != "" && endpoint != "" && !slices.ContainsFunc(t.referees(), named)
-	if !other && !slices.ContainsFunc(t.referees(), registered) {
-		t.Fail("referee_id is %s and referee_endpoint is %s; no such referee has registered",
-			f.Shown("referee_id"), f.Shown("referee_endpoint"))
-	}
-	match := t.match(f.Text("match_id"))
-	if match == nil || match.by != m || match.referee == nil {
-		return
-	}
-	for i, side := range []string{"player_A", "player_B"} {
-		if player := t.withID(match.players[i]); player != nil {
-			t.Says(f, map[string]string{side + "_endpoint": player.endpoint.URL})
-			if f.Has(side + "_keys") {
-				keys := player.verifier.MatchKeys(t.leagueID, match.id, m.to.id)
-				t.Says(f.Object(side+"_keys"), map[string]string{"send": keys.Send, "expect": keys.Expect})
+	if match := t.match(f.MatchID); match != nil && match.by == m && match.referee != nil {
+		endpoints, keys := []string{f.PlayerAEndpoint, f.PlayerBEndpoint}, []*credential.KeyPair{f.PlayerAKeys, f.PlayerBKeys}
+		for i, side := range []string{"player_A", "player_B"} {
+			player := t.withID(match.players[i])
+			if player == nil {
+				continue
+			}
+			same(side+"_endpoint", endpoints[i], player.endpoint.URL)
+			if own := player.verifier.MatchKeys(t.leagueID, match.id, m.to.id); keys[i] != nil {
+				same(side+"_keys.send", keys[i].Send, own.Send)
+				same(side+"_keys.expect", keys[i].Expect, own.Expect)
 			}
 		}
 	}
+	return strings.Join(wrong, "; ")
 }
 
 // secret is a text that not every agent may know.

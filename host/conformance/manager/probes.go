@@ -277,29 +277,31 @@ var crowd = slices.Repeat([]string{protocol.QueryStandings, protocol.QueryStatus
 
 // probeCrowd reports a match twice at the same time, during many queries.
 func (t T) probeCrowd(m *match) {
-	reports, queries := make([]*probe, 2), make([]*probe, len(crowd))
+	names := []string{"report.twice", "report.twice.other"}
+	for i := range crowd {
+		names = append(names, probeName("crowd", i))
+	}
+	made := make([]*probe, len(names))
 	var waits []func()
-	send := func(to **probe, request func(t T) protocol.Message) {
+	for i := range names {
 		waits = append(waits, t.Go(func(own *kit.T) {
-			a := with(own).send(request(with(own)))
-			*to = &probe{answer: a, evidence: slices.Clone(own.Evidence)}
+			t := with(own)
+			message := protocol.Message(t.copyOf(m))
+			if i > 1 {
+				message = t.query(t.players()[i%len(t.players())], crowd[i-2])
+			}
+			made[i] = &probe{answer: t.send(message)}
+			made[i].evidence = slices.Clone(own.Evidence)
 		}))
-	}
-	for i := range reports {
-		send(&reports[i], func(t T) protocol.Message { return t.copyOf(m) })
-	}
-	for i, query := range crowd {
-		send(&queries[i], func(t T) protocol.Message { return t.query(t.players()[i%len(t.players())], query) })
 	}
 	for _, wait := range waits {
 		wait()
 	}
-	if reports[0].answer.Refused {
-		slices.Reverse(reports)
+	if made[0].answer.Refused {
+		made[0], made[1] = made[1], made[0]
 	}
-	t.league.probes["report.twice"], t.league.probes["report.twice.other"] = reports[0], reports[1]
-	for i, made := range queries {
-		t.league.probes[probeName("crowd", i)] = made
+	for i, name := range names {
+		t.league.probes[name] = made[i]
 	}
 }
 

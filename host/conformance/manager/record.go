@@ -114,11 +114,20 @@ func (t T) blame(made *probe) {
 	}
 }
 
-func (t T) show(m *message) { t.Show("the manager to "+m.to.called(), m.Raw) }
+func (t T) show(m *message) {
+	route := "the manager"
+	switch {
+	case m.to != nil:
+		route += " to " + m.to.called()
+	case m.Match != "":
+		route = "the referee of " + m.Match
+	}
+	t.Show(route, m.Raw)
+}
 
 func (t T) failOn(m *message, format string, args ...any) {
 	t.show(m)
-	t.Fail("%s to %s: %s", m.typ, m.to.called(), fmt.Sprintf(format, args...))
+	t.Fail("%s to %s: %s", m.Type, m.to.called(), fmt.Sprintf(format, args...))
 }
 
 // messagesOf returns the messages of some types, or without any all, in the order in
@@ -127,7 +136,7 @@ func (t T) messagesOf(types ...protocol.Type) []*message {
 	t.played()
 	t.Lock()
 	all := slices.DeleteFunc(slices.Clone(t.messages), func(m *message) bool {
-		return len(types) > 0 && !slices.Contains(types, m.typ)
+		return len(types) > 0 && !slices.Contains(types, m.Type)
 	})
 	t.Unlock()
 	if len(all) == 0 {
@@ -144,11 +153,11 @@ func (t T) about(to *member, typ protocol.Type, r *round) (found *message) {
 	for _, m := range t.messages {
 		switch {
 		case m.to != to, typ == announcement && m.round != r.number:
-		case m.typ == typ && (typ == announcement || typ == theEnd):
+		case m.Type == typ && (typ == announcement || typ == theEnd):
 			return m
-		case m.typ == theEnd && typ != announcement:
+		case m.Type == theEnd && typ != announcement:
 			return found // what follows is for manager.end.last to find
-		case m.typ == typ && m.arrival > r.last && m.arrival <= r.closed:
+		case m.Type == typ && m.arrival > r.last && m.arrival <= r.closed:
 			found = m
 		}
 	}

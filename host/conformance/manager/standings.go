@@ -12,81 +12,60 @@ import (
 	"github.com/strategylab/strategylab/host/trace"
 )
 
-// seen is an exchange of the league as the manager has seen it, and its place in time.
-type seen struct {
-	*trace.Exchange
-	at    int
-	route string
-}
-
-// seen returns what our agents know of the league: announcements, matches and their
-// reports, the end and, of tables and ends, what messages of one type state. Of a
+// evidence returns what our agents know of the league, as the manager has seen it: announcements,
+// matches and their reports, the end and, of tables and ends, what messages of one type state. Of a
 // table it must be known which matches it should contain.
-func (t T) seen(typ protocol.Type) []seen {
+func (t T) evidence(typ protocol.Type) []*message {
 	l := t.played()
-	var all []seen
-	t.Lock()
-	for _, m := range t.messages {
-		switch m.typ {
-		case protocol.TypeRoundAnnouncement, protocol.TypeGameInvitation, protocol.TypeChooseParityCall, protocol.TypeGameOver:
-			all = append(all, m.seen())
-		case theEnd:
-			if typ == theEnd {
-				all = append(all, m.seen())
+	types := []protocol.Type{announcement, protocol.TypeGameInvitation, protocol.TypeChooseParityCall, protocol.TypeGameOver}
+	if typ == theEnd {
+		types = append(types, theEnd)
+	}
+	all := t.messagesOf(types...)
+	for _, r := range l.rounds {
+		for _, to := range t.registered() {
+			if m := t.about(to, typ, r); m != nil && typ != theEnd && !r.spoiled {
+				all = append(all, m)
 			}
 		}
+	}
+	for _, m := range all {
+		m.Agent = m.to.id
 	}
 	for _, m := range t.matches {
 		if m.reported {
-			x := *m.sent
-			x.Agent, x.Sent = "manager", false
-			all = append(all, seen{&x, m.at, "the referee of " + m.id})
+			all = append(all, m.sent)
 		}
 	}
-	t.Unlock()
 	for i, r := range l.rounds {
-		if r.closed == 0 || r.spoiled {
-			continue
-		}
-		for _, to := range t.registered() {
-			if m := t.about(to, typ, r); m != nil && typ != "" {
-				all = append(all, m.seen())
-			}
-		}
-		if made := l.probes[probeName("table", i+1)]; made != nil && typ == protocol.TypeLeagueQuery {
+		if made := l.probes[probeName("table", i+1)]; made != nil && !r.spoiled && typ == protocol.TypeLeagueQuery {
 			x := &trace.Exchange{Raw: made.answer.Body}
-			x.Agent, x.Type, x.Request, x.Answer = "manager", typ, &protocol.LeagueQuery{QueryType: protocol.QueryStandings}, made.answer.Read(typ)
-			all = append(all, seen{x, r.closed, "the manager"})
+			x.Agent, x.Type, x.Answer = "manager", typ, made.answer.Read(typ)
+			x.Request = &protocol.LeagueQuery{QueryType: protocol.QueryStandings}
+			all = append(all, &message{Exchange: x, arrival: r.closed})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b seen) int { return cmp.Compare(a.at, b.at) })
-	if l.stopped == "" && !slices.ContainsFunc(all, func(x seen) bool { return x.Type == theEnd }) {
+	slices.SortStableFunc(all, func(a, b *message) int { return cmp.Compare(a.arrival, b.arrival) })
+	if l.stopped == "" && !slices.ContainsFunc(all, func(m *message) bool { return m.Type == theEnd }) {
 		over := &trace.Exchange{Exchange: judge.Exchange{Type: theEnd, Request: new(protocol.LeagueCompleted)}}
-		all = append(all, seen{over, len(all), ""})
+		all = append(all, &message{Exchange: over})
 	}
 	return all
-}
-
-func (m *message) seen() seen {
-	x := *m.Exchange
-	x.Agent, x.Type = m.to.id, m.typ
-	return seen{&x, m.arrival, "the manager to " + m.to.called()}
 }
 
 // judged returns a check of rules of the league, by what messages of one type state. With
 // whole, they have to state all that it takes, and nothing that the reports do not say.
 func judged(typ protocol.Type, whole bool, ids ...string) func(t T) {
 	return func(t T) {
-		all := t.seen(typ)
 		var exchanges []*judge.Exchange
-		source := map[*judge.Exchange]seen{}
-		for _, x := range all {
-			exchanges = append(exchanges, &x.Exchange.Exchange)
-			source[&x.Exchange.Exchange] = x
+		source := map[*judge.Exchange]*message{}
+		for _, m := range t.evidence(typ) {
+			exchanges = append(exchanges, &m.Exchange.Exchange)
+			source[&m.Exchange.Exchange] = m
 		}
 		show := func(x *judge.Exchange) {
-			if from := source[x]; from.Raw != nil {
-				t.Show(from.route, from.Raw)
+			if m := source[x]; m.Raw != nil {
+				t.show(m)
 			}
 		}
 		examined, missing := t.Judge(exchanges, show, ids...)

@@ -2,7 +2,6 @@ package manager
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"slices"
 
@@ -49,14 +48,13 @@ const maxMessages = 20_000
 
 // receive records a message of the manager, and has the agent answer it unless it is to misbehave.
 func (p *peers) receive(to *member, in *trace.Exchange, header http.Header) kit.Response {
-	m := &message{Exchange: in, to: to, typ: in.Type, doc: kit.Object(in.Raw), n: 1}
+	m := &message{Exchange: in, to: to, doc: kit.Object(in.Raw), n: 1}
 	m.fields = m.doc.Inner()
 	m.round = m.fields.Round("round_id")
-	if req, _, err := kit.OpenRequest(in.Raw); err == nil && req.Type == protocol.TypeRoundAnnouncement {
-		m.typ, m.matches, m.assigned = req.Type, kit.Object(json.RawMessage(req.Raw)).List("matches"), req.IsAssignment()
-		m.round = req.Header.RoundID.Number()
+	if r, ok := in.Request.(*protocol.RoundAnnouncement); ok {
+		m.matches, m.round = r.Matches, r.RoundID.Number()
 	}
-	if m.typ == protocol.TypeGameInvitation || m.typ == protocol.TypeChooseParityCall {
+	if in.Type == protocol.TypeGameInvitation || in.Type == protocol.TypeChooseParityCall {
 		// A league may begin before the last registration is answered.
 		p.Until(p.session.Timeout, func() bool { return to.id != "" })
 	}
@@ -65,13 +63,9 @@ func (p *peers) receive(to *member, in *trace.Exchange, header http.Header) kit.
 		m.to = own // it was called by its id, at the port of another
 	}
 	p.record(m)
-	misbehave := p.misbehavior(m)
 	p.Notify()
 	p.Unlock()
-	var response *kit.Response
-	if misbehave != nil {
-		response = misbehave()
-	}
+	response := p.misbehave(m)
 	if response == nil {
 		given := kit.Handle(p.life, m.to.handler, in.Raw, in.Peer, header)
 		response = &given
@@ -79,7 +73,7 @@ func (p *peers) receive(to *member, in *trace.Exchange, header http.Header) kit.
 	p.Do(func() {
 		p.events++
 		m.reply, m.answered = p.events, true
-		m.refused = m.refused || !kit.ReadAnswer(kit.Reply{Status: response.Status, Body: response.Body}).Taken()
+		m.refused = !kit.ReadAnswer(kit.Reply{Status: response.Status, Body: response.Body}).Taken()
 	})
 	return *response
 }
@@ -91,9 +85,9 @@ func (p *peers) record(m *message) {
 	if len(p.messages) == maxMessages {
 		return
 	}
-	m.n += count(p.messages, func(other *message) bool { return other.to == m.to && other.typ == m.typ && other.round == m.round })
+	m.n += count(p.messages, func(other *message) bool { return other.to == m.to && other.Type == m.Type && other.round == m.round })
 	p.messages = append(p.messages, m)
-	if m.typ == protocol.TypeGameInvitation || m.typ == protocol.TypeChooseParityCall { // by another referee
+	if m.Type == protocol.TypeGameInvitation || m.Type == protocol.TypeChooseParityCall { // by another referee
 		id := m.Match
 		switch known := p.match(id); {
 		case id == "":
@@ -104,14 +98,14 @@ func (p *peers) record(m *message) {
 		}
 	}
 	for _, f := range m.matches {
-		found := &match{id: f.Text("match_id"), round: m.round, by: m, players: [2]string{f.Text("player_A_id"), f.Text("player_B_id")}}
+		found := &match{id: f.MatchID, round: m.round, by: m, players: [2]string{f.PlayerAID, f.PlayerBID}}
 		named := slices.IndexFunc(p.referees(), func(a *member) bool {
-			return f.Text("referee_id") == a.id && a.id != "" || agent.SameEndpoint(f.Text("referee_endpoint"), a.endpoint.URL)
+			return f.RefereeID == a.id && a.id != "" || agent.SameEndpoint(f.RefereeEndpoint, a.endpoint.URL)
 		})
 		switch {
-		case m.to.role == protocol.RoleReferee && (m.assigned || named >= 0 && p.referees()[named] == m.to):
+		case m.to.role == protocol.RoleReferee && (m.Assignment || named >= 0 && p.referees()[named] == m.to):
 			found.referee = m.to
-		case m.to.role == protocol.RoleReferee || named >= 0 || !f.Has("referee_id") && !f.Has("referee_endpoint"):
+		case m.to.role == protocol.RoleReferee || named >= 0 || f.RefereeID+f.RefereeEndpoint == "":
 			continue // for its referee to be sent
 		}
 		switch known := p.match(found.id); {
@@ -135,39 +129,31 @@ const (
 	faultyRound = 2
 )
 
-// misbehavior returns what is done with a message before the agent is given it, or nil. If that
-// returns a response, the agent is not given it. The lock is held.
-func (p *peers) misbehavior(m *message) func() *kit.Response {
-	after := func(holds func() bool) func() *kit.Response {
-		return func() *kit.Response {
-			p.Until(3*p.shortDelay(), holds)
-			return nil
-		}
+// misbehave does what a player does before it is given a message. If that returns a response, the
+// player is not given it.
+func (p *peers) misbehave(m *message) *kit.Response {
+	announced := func(player, round int) bool {
+		return m.Type == announcement && m.to == p.players()[player] && m.round == round
 	}
-	loses := func(player int, check string) bool {
-		m.refused = m.to == p.players()[player] && p.session.Selected(check)
-		return m.refused
+	faulty := func(player int, check string) bool {
+		return announced(player, faultyRound) && p.session.Selected(check)
 	}
 	switch {
 	case m.n > 1:
-	case m.typ == protocol.TypeLeagueCompleted && m.to == p.agents[len(p.agents)-1]:
-		return after(func() bool { return p.finished })
-	case m.typ != protocol.TypeRoundAnnouncement:
-	case m.round == 1 && m.to == p.players()[slowPlayer]:
-		return after(func() bool { return p.assigned(1) > 0 })
-	case m.round != faultyRound:
-	case loses(busyPlayer, "manager.notify.busy"):
+	case m.Type == theEnd && m.to == p.agents[len(p.agents)-1]:
+		p.Until(3*p.shortDelay(), func() bool { return p.finished })
+	case announced(slowPlayer, 1):
+		p.Until(3*p.shortDelay(), func() bool { return p.assigned(1) > 0 })
+	case faulty(busyPlayer, "manager.notify.busy"):
 		busy := kit.RespondBusy(m.Raw)
-		return func() *kit.Response { return &busy }
-	case loses(brokenPlayer, "manager.notify.broken"):
-		return func() *kit.Response { return &kit.Response{Hangup: true} }
-	case loses(silentPlayer, "manager.notify.silent"):
-		return func() *kit.Response {
-			p.keepBusy(1)
-			p.Until(longestWait+p.session.Timeout/2, func() bool { return p.assigned(m.round) > 0 })
-			p.keepBusy(-1)
-			return &kit.Response{Hangup: true}
-		}
+		return &busy
+	case faulty(brokenPlayer, "manager.notify.broken"):
+		return &kit.Response{Hangup: true}
+	case faulty(silentPlayer, "manager.notify.silent"):
+		p.keepBusy(1)
+		p.Until(longestWait+p.session.Timeout/2, func() bool { return p.assigned(m.round) > 0 })
+		p.keepBusy(-1)
+		return &kit.Response{Hangup: true}
 	}
 	return nil
 }
@@ -188,7 +174,7 @@ func (p *peers) assigned(round int) int {
 
 // sent counts the messages of a type. The lock is held.
 func (p *peers) sent(typ protocol.Type) int {
-	return count(p.messages, func(m *message) bool { return m.typ == typ })
+	return count(p.messages, func(m *message) bool { return m.Type == typ })
 }
 
 func count[T any](all []T, is func(T) bool) int {
@@ -199,14 +185,14 @@ func count[T any](all []T, is func(T) bool) int {
 // answered it, since an event. The lock is held.
 func (p *peers) sentToAll(typ protocol.Type, since int) bool {
 	return !slices.ContainsFunc(p.registered(), func(to *member) bool {
-		return !slices.ContainsFunc(p.messages, func(m *message) bool { return m.to == to && m.typ == typ && m.arrival > since && m.answered })
+		return !slices.ContainsFunc(p.messages, func(m *message) bool { return m.to == to && m.Type == typ && m.arrival > since && m.answered })
 	})
 }
 
 // endSent reports whether every agent was sent LEAGUE_COMPLETED. The lock is held.
 func (p *peers) endSent() bool {
 	return !slices.ContainsFunc(p.registered(), func(to *member) bool {
-		return !slices.ContainsFunc(p.messages, func(m *message) bool { return m.to == to && m.typ == protocol.TypeLeagueCompleted })
+		return !slices.ContainsFunc(p.messages, func(m *message) bool { return m.to == to && m.Type == protocol.TypeLeagueCompleted })
 	})
 }
 
@@ -214,6 +200,6 @@ func (p *peers) endSent() bool {
 // again. The lock is held.
 func (p *peers) sentAgain(lost *message) bool {
 	return slices.ContainsFunc(p.messages, func(m *message) bool {
-		return m.to == lost.to && m.typ == lost.typ && m.round == lost.round && m.n == lost.n+1 && m.answered
+		return m.to == lost.to && m.Type == lost.Type && m.round == lost.round && m.n == lost.n+1 && m.answered
 	})
 }

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,6 +21,15 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/trace"
 )
+
+// T is the handle of a running check of a referee, and the match that it looks at.
+type T struct {
+	*kit.T
+	*peers
+	*match
+}
+
+func with(t *kit.T) *T { return &T{T: t, peers: t.Peers.(*peers)} }
 
 // The agents that the referee sends to.
 const (
@@ -45,10 +56,11 @@ type peers struct {
 	matches        map[string]*match
 	scenarios      map[string]*match
 	lastReceived   time.Time
-	notJSON        []*sent                    // with another Content-Type
-	asks           bool                       // it has sent queries
-	assigned       atomic.Pointer[assignment] // once it was found out
-	abandons       atomic.Bool                // it has left a match unfinished
+	notJSON        []*sent   // with another Content-Type
+	asks           bool      // it has sent queries
+	tries          sync.Once // to find the way in which it is assigned matches
+	way            assignment
+	abandons       atomic.Bool // it has left a match unfinished
 }
 
 // open listens for the referee and waits until it has registered.
@@ -176,140 +188,214 @@ func (m *match) replied(who int) bool {
 	return false
 }
 
-// A reaction is how an agent answers a message of the referee.
-type reaction func(m *match, s *sent) kit.Response
-
-// plan says how the agents react in a match. Where it is nil they follow the
-// protocol; PLAYER_A then chooses even and PLAYER_B odd.
-type plan struct {
-	join, choose, over [2]reaction
-	report             reaction
+// newMatch makes up a match in a round of its own, at which the check looks.
+func (t *T) newMatch(p plan) *match {
+	t.match = t.newMatches(p)[0]
+	return t.match
 }
 
-func (m *match) react(s *sent) kit.Response {
-	planned, usual := reaction(nil), reaction(func(_ *match, s *sent) kit.Response { return kit.Respond(s.Raw, nil) })
-	switch {
-	case s.who == toManager:
-		planned, usual = m.plan.report, acknowledges
-	case s.Type == protocol.TypeGameInvitation:
-		planned, usual = m.plan.join[s.who], joining()
-	case s.Type == protocol.TypeChooseParityCall:
-		planned, usual = m.plan.choose[s.who], choosing([2]protocol.Choice{protocol.Even, protocol.Odd}[s.who])
-	case s.Type == protocol.TypeGameOver:
-		planned = m.plan.over[s.who]
-	}
-	if planned == nil {
-		planned = usual
-	}
-	return planned(m, s)
-}
-
-func joining(edits ...kit.Edit) reaction {
-	return func(m *match, s *sent) kit.Response {
-		return m.answer(s, &protocol.GameJoinAck{
-			Header: protocol.Header{MessageType: protocol.TypeGameJoinAck}, PlayerID: playerIDs[s.who],
-			ArrivalTimestamp: protocol.Timestamp(time.Now()), Accept: protocol.Some(true), Accepted: protocol.Some(true), Status: protocol.StatusAccepted,
-		}, edits)
-	}
-}
-
-func choosing(c protocol.Choice, edits ...kit.Edit) reaction {
-	return func(m *match, s *sent) kit.Response {
-		return m.answer(s, &protocol.ChooseParityResponse{
-			Header: protocol.Header{MessageType: protocol.TypeChooseParityResponse}, PlayerID: playerIDs[s.who], ParityChoice: c, Choice: c,
-		}, edits)
-	}
-}
-
-func (m *match) answer(s *sent, answer protocol.Message, edits []kit.Edit) kit.Response {
-	h := answer.Head()
-	h.Sender, h.AuthToken, h.MatchID = protocol.Sender(protocol.RolePlayer, playerIDs[s.who]), m.keys[s.who].Expect, m.id
-	return kit.Respond(s.Raw, answer).Edit(edits...)
-}
-
-func signingRaw(answer func(...kit.Edit) reaction) reaction {
-	return func(m *match, s *sent) kit.Response {
-		return answer(kit.Set("auth_token", m.peers.tokens[s.who]))(m, s)
-	}
-}
-
-func acknowledges(_ *match, s *sent) kit.Response { return kit.Respond(s.Raw, kit.Recorded()) }
-
-func declines(m *match, s *sent) kit.Response {
-	return joining(func(msg map[string]any) {
-		msg["accept"], msg["accepted"], msg["status"] = false, false, protocol.StatusRejected
-	})(m, s)
-}
-
-func busy(_ *match, s *sent) kit.Response { return kit.RespondBusy(s.Raw) }
-
-func noAnswer(*match, *sent) kit.Response { return kit.Response{Delay: time.Hour} }
-
-// received acknowledges that a message has arrived, and no more.
-func received(_ *match, s *sent) kit.Response {
-	id := []byte(kit.Object(s.Raw)["id"])
-	if id == nil {
-		id = []byte(`"` + jsonrpc.RandomID() + `"`)
-	}
-	return kit.Response{Body: fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{"status":"ACKNOWLEDGED"}}`, id)}
-}
-
-// atFirst answers the first message of a type in one way, and repetitions in another.
-func atFirst(first, later reaction) reaction {
-	return func(m *match, s *sent) kit.Response {
-		if s.n == 1 {
-			return first(m, s)
+func (t *T) newMatches(plans ...plan) []*match {
+	t.Lock()
+	defer t.Unlock()
+	t.Rounds++
+	var all []*match
+	for i, plan := range plans {
+		m := &match{peers: t.peers, assigned: time.Now(), id: fmt.Sprintf("R%dM%d", t.Rounds, i+1), round: t.Rounds, plan: plan}
+		for who, token := range t.tokens {
+			m.keys[who] = credential.NewVerifier(token).MatchKeys(kit.League, m.id, t.ID)
 		}
-		return later(m, s)
+		t.matches[m.id] = m
+		all = append(all, m)
 	}
+	return all
 }
 
-// beforeDeadline is how long before its deadline a player answers that uses its
-// time: a message takes some time to arrive.
-const beforeDeadline = 250 * time.Millisecond
+// announcement returns that of matches of one round.
+func (t *T) announcement(matches ...*match) *protocol.RoundAnnouncement {
+	a := &protocol.RoundAnnouncement{Header: t.Header(protocol.TypeRoundAnnouncement, matches[0].round)}
+	for _, m := range matches {
+		a.Matches = append(a.Matches, protocol.AnnouncedMatch{
+			MatchID: m.id, GameType: protocol.GameEvenOdd, PlayerAID: playerIDs[playerA], PlayerBID: playerIDs[playerB],
+			RefereeID: t.ID, RefereeEndpoint: t.T.Session.URL,
+			PlayerAEndpoint: t.players[playerA].URL, PlayerBEndpoint: t.players[playerB].URL,
+			PlayerAKeys: &m.keys[playerA], PlayerBKeys: &m.keys[playerB],
+		})
+	}
+	return a
+}
 
-// justInTime answers a call a moment before its deadline, or in the middle of its time if that is
-// later; at once if the deadline is past, or later than the checks wait.
-func justInTime(moment time.Duration) reaction {
-	return func(m *match, s *sent) kit.Response {
-		if left, ok := s.left(); ok && left <= m.peers.Session.Timeout {
-			m.peers.Until(max(left-moment, left/2), func() bool { return m.count(protocol.TypeGameOver, playerB) > 0 })
+// standings returns those of the players, with the wins of the first.
+func (t *T) standings(wins int) *protocol.LeagueStandingsUpdate {
+	m := t.Standings(playerIDs[:]...)
+	first := &m.Standings[playerA]
+	first.Wins, first.Played, first.Points = protocol.Some(wins), protocol.Some(wins+1), 3*wins+1
+	return m
+}
+
+// send sends a message in the way in which the referee takes its type.
+func (t *T) send(m protocol.Message) *kit.Answer { return t.Send(kit.Request{Message: m}) }
+
+// announce announces a match. How the referee answers does not matter here.
+func (t *T) announce(p plan) { t.assign(t.newMatch(p)) }
+
+// play has a match played to its end.
+func (t *T) play(p plan) {
+	t.announce(p)
+	t.awaitEnd()
+}
+
+// start has the match of a scenario begin, unless it has.
+func (t *T) start(name string) {
+	t.assignment()
+	if t.Do(func() { t.match = t.scenarios[name] }); t.match != nil {
+		return
+	}
+	names := []string{name}
+	for _, list := range slow() {
+		if slices.Contains(list, name) {
+			names = list
 		}
-		return choosing(protocol.Even)(m, s)
+	}
+	var plans []plan
+	for _, name := range names {
+		plans = append(plans, scenarios()[name])
+	}
+	all := t.newMatches(plans...)
+	t.Do(func() {
+		for i, name := range names {
+			t.scenarios[name] = all[i]
+		}
+		t.match = t.scenarios[name]
+	})
+	t.assign(all...)
+}
+
+// awaitEnd waits until the match is over, and ends the check if the referee does not go on with it.
+func (t *T) awaitEnd() {
+	for n := 0; ; {
+		over, now := false, 0
+		more := t.Until(t.patience()-t.quiet(), func() bool {
+			over, now = t.over(), len(t.sent)
+			return over || now > n
+		})
+		if over {
+			return
+		}
+		if !more {
+			t.showAll()
+			t.abandons.Store(true)
+			t.Fail("match %s has stopped: the referee sent nothing about it for %v; %s", t.id, t.quiet().Round(time.Second), t.summary())
+		}
+		n = now
 	}
 }
 
-// left returns how much time a call gives, counted from its arrival. Because
-// clocks may differ, it also compares the deadline with the call's timestamp.
-func (s *sent) left() (time.Duration, bool) {
-	deadline, err := protocol.ParseTimestamp(s.fields.Text("deadline"))
-	if err != nil {
-		return 0, false
+// quiet is how long the referee has sent nothing about the match.
+func (t *T) quiet() time.Duration {
+	t.Lock()
+	defer t.Unlock()
+	last := t.match.assigned
+	if n := len(t.sent); n > 0 {
+		last = t.sent[n-1].At
 	}
-	left := deadline.Sub(s.At)
-	if stamp, err := protocol.ParseTimestamp(s.fields.Text("timestamp")); err == nil {
-		left = min(left, deadline.Sub(stamp))
-	}
-	return left, left > 0
+	return time.Since(last)
 }
 
-// tooLate answers the first call with another choice than the next, when its time is over: the
-// referee has given up on it. If that takes longer than the checks wait, it answers in time.
-func tooLate(m *match, s *sent) kit.Response {
-	if s.n > 1 {
-		// The late answer is on its way before this one.
-		m.peers.Until(m.peers.Session.Timeout, func() bool { return m.replied(playerA) })
-		return choosing(protocol.Even)(m, s)
+// awaits ends the check unless an agent is sent n messages of a type.
+func (t *T) awaits(typ protocol.Type, who, n int, otherwise string) {
+	if !t.Until(t.patience()-t.quiet(), func() bool { return t.count(typ, who) >= n }) {
+		t.showAll()
+		t.Fail("%s within %v", otherwise, t.patience())
 	}
-	gaveUp := func() bool {
-		m.late.Store(m.count(protocol.TypeChooseParityCall, playerA) > 1 || m.count(protocol.TypeGameOver, playerB) > 0)
-		return m.late.Load()
-	}
-	if !m.peers.Until(m.peers.patience(), gaveUp) {
-		return choosing(protocol.Even)(m, s)
-	}
-	return choosing(protocol.Odd)(m, s)
 }
+
+// awaitProgress waits for something that depends on the referee's own
+// deadlines. It skips the check if they are longer than the checks wait.
+func (t *T) awaitProgress(holds func() bool) {
+	var quiet time.Duration
+	t.Do(func() { quiet = time.Since(t.lastReceived) })
+	if !t.Until(t.patience()-quiet, holds) {
+		t.skipSlow()
+	}
+}
+
+func (t *T) skipSlow() {
+	t.Skip("nothing happened within %v: the referee's deadlines are longer than that; set short ones on it, or use a longer --timeout", t.patience().Round(time.Second))
+}
+
+// summary says how many messages were sent about the match.
+func (t *T) summary() string {
+	t.Lock()
+	defer t.Unlock()
+	text := ""
+	for _, typ := range []protocol.Type{protocol.TypeGameInvitation, protocol.TypeChooseParityCall, protocol.TypeGameOver} {
+		text += fmt.Sprintf("%d and %d %s, ", t.count(typ, playerA), t.count(typ, playerB), typ)
+	}
+	return text + fmt.Sprintf("%d %s", t.count(protocol.TypeMatchResultReport, toManager), protocol.TypeMatchResultReport)
+}
+
+// messages returns what was sent about the match: of a type, or of every type for
+// "", and to one agent or to all.
+func (t *T) messages(typ protocol.Type, who ...int) []*sent {
+	t.Lock()
+	defer t.Unlock()
+	var list []*sent
+	for _, s := range t.sent {
+		if (typ == "" || s.Type == typ) && (len(who) == 0 || slices.Contains(who, s.who)) {
+			copied := *s
+			list = append(list, &copied)
+		}
+	}
+	return list
+}
+
+// first returns the first message of a type that was sent to an agent about the match.
+func (t *T) first(typ protocol.Type, who int) *sent {
+	list := t.messages(typ, who)
+	if len(list) == 0 {
+		t.Fail("%s was sent no %s of match %s", nameOf(who), typ, t.id)
+	}
+	t.show(list[0])
+	return list[0]
+}
+
+func (t *T) show(all ...*sent) {
+	for _, s := range all {
+		t.Keep(kit.Evidence{From: "the referee to " + nameOf(s.who), Request: kit.Printable(s.Raw), Status: max(s.response.Status, 200), Answer: kit.Printable(s.response.Body)})
+	}
+}
+
+func (t *T) showAll() { t.show(t.messages("")...) }
+
+func (t *T) failOn(s *sent, format string, args ...any) {
+	t.show(s)
+	t.Fail(format, args...)
+}
+
+// ended returns the result that a message states, as our own agents read it, and skips
+// the check if they cannot.
+func (t *T) ended(s *sent) (r protocol.GameResult) {
+	switch m := s.Request.(type) {
+	case *protocol.GameOver:
+		r = m.Stated(playerIDs[s.who], playerIDs[1-s.who])
+	case *protocol.MatchResultReport:
+		if d := m.Result.Details; d != nil {
+			r = protocol.GameResult{Status: d.Status, DrawnNumber: d.DrawnNumber, NumberParity: d.NumberParity, Choices: d.Choices, TechnicalLossPlayerIDs: d.TechnicalLossPlayerIDs}
+		}
+	default:
+		t.Skip("%s cannot be read: %v", s.Type, s.Invalid)
+	}
+	return r
+}
+
+// result returns how the match has ended, as the second player is told.
+func (t *T) result() protocol.GameResult { return t.ended(t.first(protocol.TypeGameOver, playerB)) }
+
+// booked returns the choice of the first player in that, "" without one.
+func (t *T) booked() protocol.Choice { return t.result().Choices[playerIDs[playerA]] }
+
+// technical reports whether the match has ended by a technical loss.
+func (t *T) technical() bool { return t.result().Status == protocol.StatusTechnicalLoss }
 
 // patience is how long the checks wait for something before which the referee may have to pause.
 // One that has abandoned a match is given its pauses, and hardly more.
@@ -319,6 +405,10 @@ func (p *peers) patience() time.Duration {
 	}
 	return p.Session.Patience()
 }
+
+// shortDelay is how long a slow player takes: less than any deadline. It grows with
+// the timeout, which is longer where agents are slow.
+func (p *peers) shortDelay() time.Duration { return min(p.Session.Timeout/20, 4*time.Second) }
 
 // Play implements kit.Peers: the referee conducts a match of two players of ours.
 func (p *peers) Play(own *kit.T) kit.Play {
@@ -332,28 +422,23 @@ func (p *peers) Play(own *kit.T) kit.Play {
 		return kit.CouldNot("it begins no match that it is assigned")
 	}
 	c := own.Session.Company(own.Context())
-	defer c.Close() // what it could not end shows in what follows
-	over := make(chan player.Event, len(playerIDs))
+	defer c.Close()                // what it could not end shows in what follows
+	results := map[string]string{} // guarded by the lock
 	m := t.newMatch(plan{})
 	for who, id := range playerIDs {
-		made, err := c.Player(id, p.tokens[who], func(e player.Event) { over <- e })
+		made, err := c.Player(id, p.tokens[who], func(e player.Event) { p.Do(func() { results[e.Player] = e.Result }) })
 		if err != nil {
 			return kit.NotTried(err.Error())
 		}
 		p.Do(func() { m.ours[who] = made.Handler })
 	}
 	t.T.Aside().Send(t.assigning(m))
-	late := time.After(2 * t.patience())
-	for range playerIDs {
-		select {
-		case e := <-over:
-			if e.Result == "" || e.Result == game.TechnicalLoss.String() {
-				return kit.CouldNot("in match %s, which it conducted between players of ours, the result of %s is %q", m.id, e.Player, e.Result)
-			}
-		case <-late:
-			return kit.CouldNot("match %s between players of ours has not ended", m.id)
-		case <-own.Context().Done():
-			return kit.NotTried("the checks were canceled")
+	if !p.Until(2*t.patience(), func() bool { return len(results) == len(playerIDs) }) {
+		return kit.CouldNot("match %s between players of ours has not ended", m.id)
+	}
+	for id, result := range results {
+		if result == "" || result == game.TechnicalLoss.String() {
+			return kit.CouldNot("in match %s, which it conducted between players of ours, the result of %s is %q", m.id, id, result)
 		}
 	}
 	return kit.Played

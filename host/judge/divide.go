@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/strategylab/strategylab/host/protocol"
@@ -13,9 +14,17 @@ import (
 // the same run of the recorder any other id, or none, means the league in
 // progress: referees write ids of their own into their messages.
 func Divide(exchanges []*Exchange) []*League {
-	d := divider{current: map[string]*League{}, announced: announcements(exchanges)}
+	d := divider{current: map[string]*League{}, announced: map[string]bool{}, begun: map[int]string{}}
+	next, last := make([]string, len(exchanges)), map[int]string{} // which league is announced after an exchange, in its run
+	for i, x := range slices.Backward(exchanges) {
+		next[i] = last[x.Run]
+		if _, ok := x.Request.(*protocol.RoundAnnouncement); ok {
+			last[x.Run] = leagueOf(x)
+			d.announced[leagueOf(x)] = true
+		}
+	}
 	for i, x := range exchanges {
-		l := d.league(i, x)
+		l := d.league(x, next[i])
 		l.seen = i
 		l.add(x)
 	}
@@ -26,39 +35,29 @@ func Divide(exchanges []*Exchange) []*League {
 	return all
 }
 
-// An announcement is a place in a recording where a league is announced.
-type announcement struct {
-	at, run int // index of the exchange, and its run
-	league  string
-}
-
-func announcements(exchanges []*Exchange) []announcement {
-	var all []announcement
-	for i, x := range exchanges {
-		if _, ok := x.Request.(*protocol.RoundAnnouncement); ok {
-			all = append(all, announcement{i, x.Run, leagueOf(x)})
-		}
-	}
-	return all
-}
-
 // divider finds the league of each exchange. It gets them in order.
 type divider struct {
 	all       []*League
-	current   map[string]*League // by league id
-	announced []announcement
+	current   map[string]*League // by name
+	announced map[string]bool    // names, also those of later announcements
+	begun     map[int]string     // which league was announced last, by run
 }
 
-func (d *divider) league(i int, x *Exchange) *League {
+// league returns the league of an exchange, after which another is announced next.
+func (d *divider) league(x *Exchange, next string) *League {
 	name := leagueOf(x)
-	if !slices.ContainsFunc(d.announced, func(a announcement) bool { return a.league == name }) {
-		name = d.underWay(i, x, name)
+	if !d.announced[name] {
+		name = d.underWay(x, name, next)
+	}
+	if _, ok := x.Request.(*protocol.RoundAnnouncement); ok {
+		d.begun[x.Run] = name
 	}
 	l := d.current[name]
 	if l == nil || l.completed && l.begins(x) {
-		l = newLeague(name, x.Run)
-		if n := len(d.all); n > 0 {
-			l.people = d.all[n-1].people.clone()
+		l = newLeague(name)
+		if n := len(d.all); n > 0 { // they may be the same people
+			was := d.all[n-1].people
+			l.people = people{maps.Clone(was.known), maps.Clone(was.agents), maps.Clone(was.at)}
 		}
 		d.current[name] = l
 		d.all = append(d.all, l)
@@ -70,22 +69,14 @@ func (d *divider) league(i int, x *Exchange) *League {
 	return l
 }
 
-// underWay returns the id of the league that an exchange belongs to whose own
-// league id was never announced.
-func (d *divider) underWay(i int, x *Exchange, name string) string {
-	next := ""
-	for k := len(d.announced) - 1; k >= 0; k-- {
-		switch a := d.announced[k]; {
-		case a.run != x.Run:
-		case a.at > i:
-			next = a.league
-		case d.current[a.league].completed && next != "":
-			return next
-		default:
-			return a.league
-		}
-	}
-	if next != "" {
+// underWay returns the name of the league that an exchange belongs to whose own
+// league id is never announced.
+func (d *divider) underWay(x *Exchange, name, next string) string {
+	begun, ok := d.begun[x.Run]
+	switch {
+	case ok && (next == "" || !d.current[begun].completed):
+		return begun
+	case next != "":
 		return next
 	}
 	for _, l := range slices.Backward(d.all) {

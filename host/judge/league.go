@@ -74,9 +74,9 @@ type sight struct {
 	at int
 }
 
-func newLeague(name string, run int) *League {
+func newLeague(name string) *League {
 	return &League{
-		ID: name, name: name, run: run, people: people{map[string]bool{}, map[string][]string{}, map[string][]string{}},
+		ID: name, name: name, people: people{map[string]bool{}, map[string][]string{}, map[string][]string{}},
 		rounds: map[int][]string{}, byID: map[string]*match{}, players: map[string]bool{},
 	}
 }

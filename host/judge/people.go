@@ -1,7 +1,7 @@
 package judge
 
 import (
-	"maps"
+	"cmp"
 	"net"
 	"net/url"
 	"slices"
@@ -34,10 +34,6 @@ type people struct {
 	at     map[string][]string // ids by place, see places
 }
 
-func (p people) clone() people {
-	return people{maps.Clone(p.known), maps.Clone(p.agents), maps.Clone(p.at)}
-}
-
 func (p people) know(id, endpoint string) {
 	if id == "" {
 		return
@@ -50,7 +46,7 @@ func (p people) know(id, endpoint string) {
 
 // with returns a list with an id in it. It leaves ids as it is.
 func with(ids []string, id string) []string {
-	if slices.Contains(ids, id) {
+	if id == "" || slices.Contains(ids, id) {
 		return ids
 	}
 	return append(slices.Clip(ids), id)
@@ -98,185 +94,136 @@ func channel(x *Exchange) string {
 	return "out " + x.Peer
 }
 
-// has reports whether the players of a match are known and id is one of them.
-func (m *match) has(id string) bool {
-	return id != "" && (m.Players[0] == id || m.Players[1] == id)
-}
-
 // known reports whether both players of a match are known.
 func (m *match) known() bool { return m.Players[0] != "" && m.Players[1] != "" }
 
+// has reports whether the players of a match are known and id is one of them.
+func (m *match) has(id string) bool { return id != "" && slices.Contains(m.Players[:], id) }
+
 // other returns the opponent of a player, empty if unknown.
 func (m *match) other(player string) string {
-	switch {
-	case player == "":
-	case player == m.Players[0]:
-		return m.Players[1]
-	case player == m.Players[1]:
-		return m.Players[0]
+	if !m.has(player) {
+		return ""
 	}
-	return ""
+	return m.Players[1-slices.Index(m.Players[:], player)]
 }
 
-// identify finds the players of a match that was not announced, and to whom its
-// messages went.
+// only returns which of some ids is a player of the match, "" if none or both are.
+func (m *match) only(ids ...string) (one string) {
+	for _, id := range ids {
+		if m.has(id) && one != "" && one != id {
+			return ""
+		}
+		if m.has(id) {
+			one = id
+		}
+	}
+	return one
+}
+
+// identify finds the players of a match that was not announced, and to whom its messages
+// went. Each invitation names the opponent of its receiver, so two of them name both
+// players; else calls and results may.
 func (l *League) identify(m *match) {
-	if !m.known() {
-		m.Players = [2]string{}
-		l.fromInvitations(m)
-	}
-	if !m.known() {
-		m.fromNames()
-	}
-	m.channels = map[string]string{}
-	for _, x := range m.exchanges {
-		if toPlayer(x.Exchange) {
-			m.learn(channel(x.Exchange), l.receiverOf(m, x.Exchange))
-		}
-	}
-}
-
-// learn notes who is at the other end of a channel; two ids are nobody's.
-func (m *match) learn(channel, id string) {
-	if id == "" {
-		return
-	}
-	if was, ok := m.channels[channel]; ok && was != id {
-		id = ""
-	}
-	m.channels[channel] = id
-}
-
-// toPlayer reports whether a request is from a referee to a player.
-func toPlayer(x *Exchange) bool {
-	switch x.Request.(type) {
-	case *protocol.GameInvitation, *protocol.ChooseParityCall, *protocol.GameOver:
-		return true
-	}
-	return false
-}
-
-// fromInvitations finds the players from invitations: each names the opponent of
-// its receiver, so two of them name both.
-func (l *League) fromInvitations(m *match) {
-	var opponents, firsts, receivers []string
-	for _, x := range m.exchanges {
-		inv, ok := x.Request.(*protocol.GameInvitation)
-		if !ok || inv.OpponentID == "" {
-			continue
-		}
-		opponents = with(opponents, inv.OpponentID)
-		if inv.RoleInMatch == protocol.PlayerB {
-			firsts = with(firsts, inv.OpponentID)
-		}
-		if ids := l.people.receiver(x.Exchange); len(ids) == 1 && ids[0] != inv.OpponentID {
-			receivers = with(receivers, ids[0])
-		}
-	}
-	all := opponents
-	if len(all) == 1 {
-		for _, id := range receivers {
-			all = with(all, id)
-		}
-	}
-	m.setPlayers(all, firsts)
-}
-
-// fromNames finds the players from the ids in calls and results.
-func (m *match) fromNames() {
-	var all []string
+	var opponents, firsts, receivers, named []string
 	for _, x := range m.exchanges {
 		switch r := x.Request.(type) {
+		case *protocol.GameInvitation:
+			opponents = with(opponents, r.OpponentID)
+			if r.RoleInMatch == protocol.PlayerB {
+				firsts = with(firsts, r.OpponentID)
+			}
+			if ids := l.people.receiver(x.Exchange); len(ids) == 1 && r.OpponentID != "" {
+				receivers = with(receivers, ids[0])
+			}
 		case *protocol.ChooseParityCall:
-			all = with(all, r.PlayerID)
+			named = with(named, r.PlayerID)
 		case *protocol.GameOver:
-			all = with(all, r.PlayerID)
+			named = with(named, r.PlayerID)
 			for id := range r.Stated("", "").Choices {
-				all = with(all, id)
+				named = with(named, id)
 			}
 		case *protocol.MatchResultReport:
 			for id := range r.Result.Score {
-				all = with(all, id)
+				named = with(named, id)
 			}
 		}
 	}
-	slices.Sort(all)
-	m.setPlayers(slices.DeleteFunc(all, func(id string) bool { return id == "" }), nil)
+	if len(opponents) == 1 {
+		for _, id := range receivers {
+			opponents = with(opponents, id)
+		}
+	}
+	slices.Sort(named)
+	for _, ids := range [][]string{opponents, named} {
+		if len(ids) == 2 && !m.known() {
+			m.Players = [2]string(ids)
+			if slices.Equal(firsts, ids[1:]) {
+				m.Players = [2]string{ids[1], ids[0]}
+			}
+		}
+	}
+	m.channels = map[string]string{}
+	for _, x := range m.exchanges {
+		to, way := l.receiverOf(m, x.Exchange), channel(x.Exchange)
+		if was, ok := m.channels[way]; ok && to != "" && was != to {
+			m.channels[way] = "" // two ids are nobody's
+		} else if to != "" {
+			m.channels[way] = to
+		}
+	}
 }
 
-// setPlayers sets the players of a match if there are two; the first of them is
-// the one of firsts, if there is one.
-func (m *match) setPlayers(ids, firsts []string) {
-	if len(ids) != 2 {
-		return
+// addressee returns to which player a message of a referee says it is, and whether it is
+// to one.
+func (m *match) addressee(request protocol.Message) (id string, toPlayer bool) {
+	switch r := request.(type) {
+	case *protocol.GameInvitation:
+		return m.other(r.OpponentID), true
+	case *protocol.ChooseParityCall:
+		return r.PlayerID, true
+	case *protocol.GameOver:
+		return r.PlayerID, true
 	}
-	m.Players = [2]string{ids[0], ids[1]}
-	if len(firsts) == 1 && firsts[0] == ids[1] {
-		m.Players = [2]string{ids[1], ids[0]}
-	}
+	return "", false
 }
 
 // receiverOf returns to which player of the match a request went by itself: by
 // the id in it, by its opponent, by the place it was sent to, by its answer. It
 // returns "" if that is unknown or ambiguous.
 func (l *League) receiverOf(m *match, x *Exchange) string {
-	said, place := "", ""
-	switch r := x.Request.(type) {
-	case *protocol.GameInvitation:
-		said = m.other(r.OpponentID)
-	case *protocol.ChooseParityCall:
-		said = r.PlayerID
-	case *protocol.GameOver:
-		said = r.PlayerID
-	}
-	if ids := slices.DeleteFunc(slices.Clone(l.people.receiver(x)), func(id string) bool { return !m.has(id) }); len(ids) == 1 {
-		place = ids[0]
-	}
-	switch {
-	case m.has(said) && place != "" && said != place:
+	said, toPlayer := m.addressee(x.Request)
+	said, place := m.only(said), m.only(l.people.receiver(x)...)
+	if !toPlayer || said != "" && place != "" && said != place {
 		return ""
-	case m.has(said):
-		return said
-	case place != "":
-		return place
 	}
-	return m.signed(x.Answer)
+	return cmp.Or(said, place, m.signed(x.Answer))
 }
 
 // signed returns the player of the match that a message says it is from, "" if it says
 // none.
 func (m *match) signed(message protocol.Message) string {
-	var claims []string
+	claim := ""
 	switch a := message.(type) {
 	case nil:
 		return ""
 	case *protocol.GameJoinAck:
-		claims = []string{a.PlayerID}
+		claim = a.PlayerID
 	case *protocol.ChooseParityResponse:
-		claims = []string{a.PlayerID}
+		claim = a.PlayerID
 	}
 	_, sender, _ := strings.Cut(message.Head().Sender, ":")
-	return m.among(append(claims, sender))
-}
-
-// among returns the first of some ids that is a player of the match, "" if none is.
-func (m *match) among(ids []string) string {
-	for _, id := range ids {
-		if m.has(id) {
-			return id
-		}
-	}
-	return ""
+	return cmp.Or(m.only(claim), m.only(sender))
 }
 
 // playerOf returns the player of an exchange between the referee and a player,
 // empty if the recording does not show it.
 func (l *League) playerOf(m *match, x *Exchange) string {
-	if toPlayer(x) {
+	if _, toPlayer := m.addressee(x.Request); toPlayer {
 		return m.channels[channel(x)]
 	}
 	if ids := l.people.recorder(x); x.Sent && len(ids) > 0 {
-		return m.among(ids)
+		return m.only(ids...)
 	}
 	return m.signed(x.Request)
 }

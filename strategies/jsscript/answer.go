@@ -51,7 +51,7 @@ func choiceHint(answer goja.Value) string {
 		if _, ok := goja.AssertFunction(v); ok {
 			return script.AnswerHint("function", "")
 		}
-		if _, ok := v.Export().(*goja.Promise); ok {
+		if v.ExportType() == promiseType {
 			return asyncHint
 		}
 	default:
@@ -122,9 +122,10 @@ func number(n int) goja.Value { return plain.ToValue(n) }
 
 // Exported types distinguish some kinds of objects without running code of the script.
 var (
-	proxyType = reflect.TypeFor[goja.Proxy]()
-	mapType   = reflect.TypeFor[[][2]any]()
-	setType   = reflect.TypeFor[[]any]() // and that of arrays
+	proxyType   = reflect.TypeFor[goja.Proxy]()
+	promiseType = reflect.TypeFor[*goja.Promise]()
+	mapType     = reflect.TypeFor[[][2]any]()
+	setType     = reflect.TypeFor[[]any]() // and that of arrays
 )
 
 // isProxy reports whether o is a proxy. Other queries of a proxy may run code of the script.

@@ -125,7 +125,7 @@ func TestInvalidAnswers(t *testing.T) {
 		"Symbol('even')": "answered a symbol", "Object('even')": "answered an object of class String",
 		"Object(1)": "answered an object of class Number", "new Map()": "answered an object", "/even/": "answered an object",
 		"({ toString: boom, valueOf: boom, [Symbol.toPrimitive]: boom })":              "answered an object",
-		"({ get [Symbol.toPrimitive]() { boom() } })":                                  "answered an object",
+		"({ get [Symbol.toPrimitive]() { boom() }, get even() { boom() } })":           "answered an object",
 		"new Proxy({}, { get: boom, getPrototypeOf: boom, has: boom, ownKeys: boom })": "answered a proxy",
 		"new Proxy(() => 'even', { apply: boom, get: boom })":                          "answered a proxy",
 		"Object.assign(() => 0.5, { valueOf: boom })":                                  "answered a function",

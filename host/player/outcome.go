@@ -68,9 +68,6 @@ func outcome(own string, t strategies.Turn, chosen game.Parity, r dialect.Outcom
 }
 
 func parity(c protocol.Choice) game.Parity {
-	p, err := game.ParseParity(string(c))
-	if err != nil {
-		return game.NoParity // unknown, or invalid
-	}
+	p, _ := game.ParseParity(string(c)) // none where it is unknown, or invalid
 	return p
 }

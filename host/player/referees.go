@@ -202,14 +202,9 @@ func (m *match) uncalled() bool {
 // reportUncalled reports a match that a referee has not continued, once a referee, and
 // has it answered in another form.
 func (p *Player) reportUncalled(s *leagueState, m *match, since string) {
-	p.mu.Lock()
-	who, form := m.speaker, m.form
-	e := Event{Cause: CauseUnread, Match: m.Match, Round: m.Round, Opponent: m.Opponent, Referee: who}
-	p.mu.Unlock()
-	changed := p.noteMissed(m)
-	e.Error = fmt.Sprintf("%s invited to this match, was answered, has not called for the choice, and %s: perhaps it has not read the answer", who, since)
-	e.Advice = p.formAdvice(who, form, changed)
-	p.trouble(s, "join of "+who, e)
+	e := p.noteMissed(m)
+	e.Error = fmt.Sprintf("%s invited to this match, was answered, has not called for the choice, and %s: perhaps it has not read the answer", e.Referee, since)
+	p.trouble(s, "join of "+e.Referee, e)
 }
 
 // noteCalled notes that the referee calls for the choice, and so has continued after the join. One
@@ -238,21 +233,29 @@ func (p *Player) noteCalled(in *wire.Exchange, m *match) {
 	m.form = p.member.Answers.Form(who)
 }
 
-// noteMissed notes that a referee has counted a technical loss of the agent, or takes it for
-// absent, although the agent has answered. It reports whether the answers were not read.
-func (p *Player) noteMissed(m *match) bool {
+// noteMissed notes that a referee has counted a technical loss of the agent, or takes it for absent,
+// although the agent has answered. It returns the event that says so, with what becomes of the form
+// in which the referee is answered.
+func (p *Player) noteMissed(m *match) Event {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	e := Event{Cause: CauseUnread, Match: m.Match, Round: m.Round, Opponent: m.Opponent, Referee: m.speaker}
+	e.Advice = "if this repeats, set the form of answers with --dialect, such as contracts+" + dialect.TraitRequests
 	missed := (m.joins > 0 && !m.called || m.answered) && !m.Keyed && !m.missed
 	m.missed = m.missed || missed
-	if !missed || p.cfg.Mode != protocol.Tolerant {
-		return false
-	}
 	var posted []string
 	if m.posted {
 		posted = []string{dialect.TraitAsync}
 	}
-	return p.member.Answers.Missed(m.speaker, m.form, m.answered, posted...)
+	if missed && p.cfg.Mode == protocol.Tolerant && p.member.Answers.Missed(m.speaker, m.form, m.answered, posted...) {
+		e.Advice = fmt.Sprintf("answered as %s so far, and as %s from now on; ", formNames[m.form], formNames[p.member.Answers.Form(m.speaker)]) + e.Advice
+	}
+	return e
+}
+
+// formNames describe the forms of answers.
+var formNames = map[string]string{
+	"": "a result", dialect.TraitBoth: "a result and a request in one", dialect.TraitAsync: "a result and a message of its own", dialect.TraitRequests: "a request",
 }
 
 // noteCounted notes that a referee has counted the agent's choice.

@@ -285,10 +285,9 @@ func otherName(listed, own, id string) bool {
 // noteLoss reports what a referee says of a match that the agent has answered: a technical loss or
 // an error. It names the likely cause, and has the referee answered in another form.
 func (p *Player) noteLoss(s *leagueState, m *match, says, why string) {
-	changed := p.noteMissed(m)
+	e := p.noteMissed(m)
 	p.mu.Lock()
-	answered, joined, took, who, form := m.answered, m.joins > 0, m.took, m.speaker, m.form
-	e := Event{Cause: CauseUnread, Match: m.Match, Round: m.Round, Opponent: m.Opponent, Referee: who}
+	answered, joined, took, who := m.answered, m.joins > 0, m.took, m.speaker
 	p.mu.Unlock()
 	if why != "" {
 		says += fmt.Sprintf(" (%s)", dialect.Clip(why, dialect.MaxWords))
@@ -304,30 +303,5 @@ func (p *Player) noteLoss(s *leagueState, m *match, says, why string) {
 	default:
 		e.Error = who + " " + says + ", although the player has joined: perhaps it has not read that"
 	}
-	if e.Cause == CauseUnread {
-		e.Advice = p.formAdvice(who, form, changed)
-	}
 	p.trouble(s, m.Match, e)
-}
-
-// formAdvice says what becomes of the form in which a referee was answered.
-func (p *Player) formAdvice(who, form string, changed bool) string {
-	advice := "if this repeats, set the form of answers with --dialect, such as contracts+" + dialect.TraitRequests
-	if changed {
-		advice = fmt.Sprintf("answered as %s so far, and as %s from now on; ", formName(form), formName(p.member.Answers.Form(who))) + advice
-	}
-	return advice
-}
-
-// formName describes a form of answers.
-func formName(form string) string {
-	switch form {
-	case dialect.TraitBoth:
-		return "a result and a request in one"
-	case dialect.TraitAsync:
-		return "a result and a message of its own"
-	case dialect.TraitRequests:
-		return "a request"
-	}
-	return "a result"
 }

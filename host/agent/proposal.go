@@ -77,12 +77,11 @@ func listedIDs(body []byte, role protocol.Role, endpoint string) map[string]bool
 	taken := make(map[string]bool)
 	// What stands between quotes, also in JSON text.
 	for _, text := range strings.FieldsFunc(string(body), func(r rune) bool { return r == '"' || r == '\\' }) {
-		if port := PortOf(role, text); port != 0 {
-			taken[IDAt(role, port)] = true
+		if id := IDAt(role, PortOf(role, text)); id != "" {
+			taken[id] = true
 		}
 	}
-	if own, found := dialect.FindAgent(body, "", endpoint); found {
-		delete(taken, IDAt(role, PortOf(role, own)))
-	}
+	own, _ := dialect.FindAgent(body, "", endpoint)
+	delete(taken, IDAt(role, PortOf(role, own)))
 	return taken
 }

@@ -266,10 +266,7 @@ func (p *Player) keep(fingerprint string, source []byte) {
 		return
 	}
 	file := p.versionFile(fingerprint)
-	err := os.MkdirAll(filepath.Dir(file), 0o755)
-	if err == nil {
-		err = disk.WriteFile(file, source, 0o600)
-	}
+	err := disk.WriteFile(file, source, 0o600)
 	if err == nil {
 		err = p.prune(file)
 	}

@@ -197,35 +197,21 @@ func matchResult(m *match, p *game.Play) protocol.MatchResult {
 	}
 }
 
-// matchFile is the file of a match, in the form of that of the manager.
-type matchFile struct {
-	LeagueID  string         `json:"league_id"`
-	RoundID   int            `json:"round_id"`
-	MatchID   string         `json:"match_id"`
-	GameType  string         `json:"game_type"`
-	PlayerA   string         `json:"player_A_id"`
-	PlayerB   string         `json:"player_B_id"`
-	RefereeID string         `json:"referee_id"`
-	Finished  string         `json:"finished_at"`
-	Result    jsontext.Value `json:"result"` // as it is reported
-}
-
-// writeMatch writes the file of a match that is over, if that is wanted.
+// writeMatch writes the file of a match that is over, in the form of that of the manager, if that is wanted.
 func (r *Referee) writeMatch(m *match) {
 	if !r.cfg.MatchFiles || r.cfg.Data == "" {
 		return
 	}
 	p := m.state()
-	result, err := json.Marshal(matchResult(m, &p), json.Deterministic(true))
-	if err != nil {
-		r.cfg.Log.Error("result cannot be encoded", "match", m.Match, "error", err)
-		return
+	content, err := json.Marshal(map[string]any{
+		"league_id": m.League, "round_id": m.Round, "match_id": m.Match, "game_type": protocol.GameEvenOdd,
+		"player_A_id": m.Players[game.SideA], "player_B_id": m.Players[game.SideB], "referee_id": r.member.Me.ID(),
+		"finished_at": protocol.Timestamp(r.cfg.Now()), "result": matchResult(m, &p), // as it is reported
+	}, json.Deterministic(true), jsontext.WithIndent("  "))
+	if err == nil {
+		name := filepath.Join(r.member.DataFolder("matches"), disk.FileName(m.League), disk.FileName(m.Match)+".json")
+		err = disk.WriteFile(name, append(content, '\n'), 0o600)
 	}
-	name := filepath.Join(r.member.DataFolder("matches"), disk.FileName(m.League), disk.FileName(m.Match)+".json")
-	err = disk.WriteJSON(name, &matchFile{
-		LeagueID: m.League, RoundID: m.Round, MatchID: m.Match, GameType: protocol.GameEvenOdd, PlayerA: m.Players[game.SideA], PlayerB: m.Players[game.SideB],
-		RefereeID: r.member.Me.ID(), Finished: protocol.Timestamp(r.cfg.Now()), Result: result,
-	}, 0o600)
 	if err != nil {
 		r.cfg.Log.Error("file of the match not written; the journal is not affected", "match", m.Match, "error", err)
 	}

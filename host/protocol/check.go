@@ -18,7 +18,6 @@ type checker struct {
 	findings []finding // the first maxFindings of them
 	more     int       // how many there are beyond
 	first    finding   // the one whose code comes first in codeOrder
-	glanced  *Header   // of the same message, whose texts are shared; nil without one
 	path     []string  // the names and indexes that lead to the value being checked
 	room     [8]string // for path, which is seldom longer
 }
@@ -184,7 +183,7 @@ func (c *checker) value(f *field, v jsontext.Value, at unsafe.Pointer) {
 	default:
 		text := rawjson.Unquote(v)
 		c.text(f, text)
-		c.keepText(f, text, at)
+		keep(f, string(text), at)
 	}
 }
 

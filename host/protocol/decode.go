@@ -19,7 +19,7 @@ func Decode(t Type, message rawjson.Object, mode Mode, request *Header) (Message
 		return nil, Refuse(CodeUnknownMessageType, t, "The message type is not one of "+Version+".")
 	}
 	m := e.blank()
-	c := checker{mode: mode, request: request != nil, glanced: request}
+	c := checker{mode: mode, request: request != nil}
 	c.path = c.room[:0]
 	c.object(message, e.table(), placeOf(m))
 	// A type that nobody knows may stand for the expected one in tolerant mode.
@@ -46,31 +46,6 @@ func keep[T any](f *field, v T, at unsafe.Pointer) {
 	}
 }
 
-// keepText sets a field to a text, without a copy of one that is known.
-func (c *checker) keepText(f *field, text []byte, at unsafe.Pointer) {
-	if len(c.path) == 1 && c.glanced != nil && f.offset < unsafe.Sizeof(*c.glanced) { // of the header
-		if known := *(*string)(f.in(unsafe.Pointer(c.glanced))); string(text) == known {
-			*(*string)(at) = known
-			return
-		}
-	}
-	keep(f, f.known(text), at)
-}
-
-// known returns a text as a string, without a copy of the words that most headers hold.
-func (f *field) known(text []byte) string {
-	if f.name == "message_type" {
-		return string(typeIn(text))
-	}
-	switch string(text) { // of constants alone, or it would copy the text
-	case Version:
-		return Version
-	case GameEvenOdd:
-		return GameEvenOdd
-	}
-	return string(text)
-}
-
 // in returns the place of the field in its struct.
 func (f *field) in(of unsafe.Pointer) unsafe.Pointer { return unsafe.Add(of, f.offset) }
 
@@ -81,11 +56,7 @@ func TypeOf(message rawjson.Object) Type {
 	if v.Kind() != '"' {
 		return ""
 	}
-	return typeIn(rawjson.Unquote(v))
-}
-
-// typeIn reads a message type, without a copy of a known one.
-func typeIn(text []byte) Type {
+	text := rawjson.Unquote(v)
 	if e := catalog().types[Type(text)]; e != nil {
 		return e.Type
 	}
@@ -111,7 +82,7 @@ func (h *Header) set(m rawjson.Member) bool {
 	case f.kind == kindRound:
 		*(*Round)(at) = glanceRound(m.Value)
 	case m.Value.Kind() == '"':
-		*(*string)(at) = f.known(rawjson.Unquote(m.Value))
+		*(*string)(at) = string(rawjson.Unquote(m.Value))
 	}
 	return true
 }

@@ -1,12 +1,15 @@
 package conformance
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/strategylab/strategylab/host/conformance/kit"
 )
 
 // Report is the result of all checks.
@@ -32,16 +35,6 @@ func (r *Report) Count(l Level, s Status) (n int) {
 		}
 	}
 	return n
-}
-
-// Failed returns the most serious level of a failed check; false if none failed.
-func (r *Report) Failed() (Level, bool) {
-	for _, l := range Levels() {
-		if r.Count(l, Failed) > 0 {
-			return l, true
-		}
-	}
-	return "", false
 }
 
 // From returns the report with the outcomes of a level and of those above it.
@@ -119,33 +112,23 @@ func (r *Report) strictly() string {
 		return fmt.Sprintf("cannot play with it: %s and %d more failed", strings.Join(failed[:most], ", "), n-most)
 	case n > 0:
 		return fmt.Sprintf("cannot play with it: %s failed", strings.Join(failed, ", "))
-	case untested == 1:
-		return "can play with it, as far as it was tested: 1 check was not"
 	case untested > 0:
-		return fmt.Sprintf("can play with it, as far as it was tested: %d checks were not", untested)
+		return "can play with it, as far as it was tested: " + kit.Count(untested, "check was not", "checks were not")
 	}
 	return "can play with it"
 }
 
 // list writes a line for each check with a status, if there are any.
 func (r *Report) list(b *strings.Builder, s Status, heading string) {
-	for _, o := range r.Outcomes {
-		if o.Status != s {
-			continue
-		}
-		if heading != "" {
-			fmt.Fprintln(b, heading)
-			heading = ""
-		}
-		detail := o.Detail
-		if detail == "" {
-			detail = o.Rule
-		}
-		fmt.Fprintf(b, "  %-6s  %s: %s\n", o.Level, o.ID, detail)
+	listed := slices.DeleteFunc(slices.Clone(r.Outcomes), func(o Outcome) bool { return o.Status != s })
+	if len(listed) == 0 {
+		return
 	}
-	if heading == "" {
-		b.WriteString("\n")
+	fmt.Fprintln(b, heading)
+	for _, o := range listed {
+		fmt.Fprintf(b, "  %-6s  %s: %s\n", o.Level, o.ID, cmp.Or(o.Detail, o.Rule))
 	}
+	b.WriteString("\n")
 }
 
 func writeFailure(b *strings.Builder, o Outcome) {

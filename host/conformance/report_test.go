@@ -98,9 +98,6 @@ func TestVerdict(t *testing.T) {
 		if strings.Contains(got.String(), "should") || strings.Contains(got.String(), "wild") {
 			t.Errorf("%q: it prints what it does not judge by:\n%s", level, got.String())
 		}
-		if worst, failed := r.Failed(); worst != level || !failed {
-			t.Errorf("%q: worst %q, %v", level, worst, failed)
-		}
 	}
 }
 

@@ -65,7 +65,7 @@ func (t T) watch() {
 	for n := -1; t.Context().Err() == nil; {
 		over, now := false, 0
 		more := t.Until(t.session.Patience(), func() bool {
-			over, now = t.endSent() || t.league.stopped != "", t.events
+			over, now = t.sentToAll(theEnd, 0) || t.league.stopped != "", t.events
 			return over || now > n
 		})
 		if over {
@@ -88,12 +88,8 @@ func (p *peers) reports(ctx context.Context, from *member, in *trace.Exchange, o
 	t := T{p.playing.Aside(), p}
 	report, ok := in.Request.(*protocol.MatchResultReport)
 	var m *match
-	p.Lock()
-	if known := p.match(in.Match); known != nil && !known.reported {
-		m = known
-	}
-	p.Unlock()
-	if !ok || m == nil || p.league.closed || p.league.stopped != "" {
+	p.Do(func() { m = p.match(in.Match) })
+	if !ok || m == nil || m.reported || p.league.closed || p.league.stopped != "" {
 		return t.Record().RoundTrip(ctx, out) // it was reported already, or the checks read the record
 	}
 	if why, ended := t.Catch(func() { t.conclude(m, from, in, report) }); ended {
@@ -115,7 +111,7 @@ func (t T) conclude(m *match, from *member, in *trace.Exchange, report *protocol
 	last := r.reported == len(r.matches)-1
 	if last {
 		if r == l.rounds[0] { // the round is not over yet
-			t.Until(t.shortDelay(), func() bool { return t.sent(protocol.TypeRoundCompleted) > 0 })
+			t.Until(t.shortDelay(), func() bool { return t.wasSent(roundEnd) })
 		}
 		t.Do(func() { r.last = t.events })
 	}
@@ -213,25 +209,21 @@ func (t T) comeBack() {
 
 // start starts the league, or waits until somebody else does.
 func (t T) start() {
-	t.league.selfStarted = t.started()
+	if t.league.selfStarted = t.started(); t.league.selfStarted {
+		return
+	}
 	t.attempt(starting, nil)
-	if t.league.selfStarted {
-		t.league.leaveOut("start", begunByItself)
-		t.league.leaveOut("start.again", begunByItself)
-		return
-	}
-	a := t.probe("start", t.startLeague(t.session.AdminToken))
-	if a.Taken() {
+	if a := t.probe("start", t.startLeague(t.session.AdminToken)); a.Taken() {
 		t.probe("start.again", t.startLeague(t.session.AdminToken))
-		return
+	} else {
+		t.startOtherwise(a)
 	}
-	t.startOtherwise(a)
 }
 
 // startOtherwise tries to start the league as our launcher does, and then waits for somebody else to
 // do it.
 func (t T) startOtherwise(refusal *kit.Answer) {
-	running := func() bool { return t.assigned(0) > 0 || t.sent(protocol.TypeGameInvitation) > 0 }
+	running := func() bool { return t.assigned(0) > 0 || t.wasSent(protocol.TypeGameInvitation) }
 	ask := host.Ask{Manager: t.session.Peer().Address(), Token: t.session.AdminToken, League: t.leagueID, Timeout: t.session.Wait}
 	wait := t.shortDelay()
 	if _, err := ask.Send(t.Context(), time.Now(), t.startLeague("")); err == nil {
@@ -276,7 +268,7 @@ func (t T) afterRound(r *round) {
 	l := t.league
 	ended := func() bool { return t.sentToAll(table, r.last) && t.sentToAll(roundEnd, r.last) }
 	t.Until(t.session.Patience(), func() bool {
-		return ended() || t.sent(theEnd) > 0 || slices.ContainsFunc(t.matches, func(m *match) bool { return !m.reported })
+		return ended() || t.wasSent(theEnd) || slices.ContainsFunc(t.matches, func(m *match) bool { return !m.reported })
 	})
 	wait := t.session.Pause
 	if l.incomplete {

@@ -56,16 +56,15 @@ type peers struct {
 
 type message struct {
 	*trace.Exchange
-	to       *member // nil for one of an agent, or an answer
-	doc      kit.Fields
-	fields   kit.Fields                // of the doc, without its wrapping
-	matches  []protocol.AnnouncedMatch // of an announcement, or the match that is assigned
-	round    int                       // 0 if it names none
-	n        int                       // its position among those of its type and round to the agent, from 1
-	refused  bool                      // the agent did not accept it
-	answered bool
-	arrival  int // peers.events when it arrived
-	reply    int // and when it was answered
+	to      *member // nil for one of an agent, or an answer
+	doc     kit.Fields
+	fields  kit.Fields                // of the doc, without its wrapping
+	matches []protocol.AnnouncedMatch // of an announcement, or the match that is assigned
+	round   int                       // 0 if it names none
+	n       int                       // its position among those of its type and round to the agent, from 1
+	refused bool                      // the agent did not accept it
+	arrival int                       // peers.events when it arrived
+	reply   int                       // and when it was answered; 0 before
 }
 
 // match is a match that the manager has assigned to a referee.

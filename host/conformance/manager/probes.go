@@ -115,9 +115,6 @@ func refusalTests() map[string]func(T) {
 // place, or nil.
 func (t T) attempt(at point, m *match) (granted *kit.Answer) {
 	left := "" // why no more can be sent
-	if at == starting && t.league.selfStarted {
-		left = begunByItself
-	}
 	for _, r := range refusals {
 		if r.at != at {
 			continue

@@ -3,6 +3,7 @@ package manager
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -10,9 +11,7 @@ import (
 
 // started reports whether the league has begun by itself.
 func (t T) started() bool {
-	announced := func() bool {
-		return t.sent(protocol.TypeRoundAnnouncement) > 0 || t.sent(protocol.TypeGameInvitation) > 0
-	}
+	announced := func() bool { return t.wasSent(announcement, protocol.TypeGameInvitation) }
 	if t.Until(t.shortDelay(), announced) { // it may just be about to begin
 		return true
 	}
@@ -94,6 +93,8 @@ func (t T) recorded(name string) *kit.Answer {
 	case made != nil && made.missing != "":
 		t.Skip("%s", made.missing)
 	case made != nil:
+	case l.selfStarted && strings.HasPrefix(name, "start"):
+		t.Skip(begunByItself)
 	case t.conducts():
 		t.Skip(conductsMatches)
 	case l.stopped != "":

@@ -7,8 +7,8 @@ import (
 
 var reportTests = map[string]func(T){
 	"report.ack": func(t T) {
-		said := t.league.probes["report.context"] // the same of its match as the next
 		t.recorded(probeName("report", 0))
+		said := t.league.probes["report.context"] // the same of its match as the next
 		for n := range t.league.reported + 1 {
 			name := probeName("report", n)
 			if made := t.league.probes[name]; made != nil && (said == nil || !said.answer.Taken() || !duplicate(made.answer)) {

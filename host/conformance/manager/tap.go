@@ -72,7 +72,7 @@ func (p *peers) receive(to *member, in *trace.Exchange, header http.Header) kit.
 	}
 	p.Do(func() {
 		p.events++
-		m.reply, m.answered = p.events, true
+		m.reply = p.events
 		m.refused = !kit.ReadAnswer(kit.Reply{Status: response.Status, Body: response.Body}).Taken()
 	})
 	return *response
@@ -87,15 +87,9 @@ func (p *peers) record(m *message) {
 	}
 	m.n += count(p.messages, func(other *message) bool { return other.to == m.to && other.Type == m.Type && other.round == m.round })
 	p.messages = append(p.messages, m)
+	var all []*match
 	if m.Type == protocol.TypeGameInvitation || m.Type == protocol.TypeChooseParityCall { // by another referee
-		id := m.Match
-		switch known := p.match(id); {
-		case id == "":
-		case known == nil:
-			p.matches = append(p.matches, &match{id: id, round: m.round, by: m, players: [2]string{m.to.id}})
-		case known.players[0] != m.to.id && known.players[1] == "":
-			known.players[1] = m.to.id
-		}
+		all = append(all, &match{id: m.Match, round: m.round, by: m, players: [2]string{m.to.id}})
 	}
 	for _, f := range m.matches {
 		found := &match{id: f.MatchID, round: m.round, by: m, players: [2]string{f.PlayerAID, f.PlayerBID}}
@@ -108,12 +102,17 @@ func (p *peers) record(m *message) {
 		case m.to.role == protocol.RoleReferee || named >= 0 || f.RefereeID+f.RefereeEndpoint == "":
 			continue // for its referee to be sent
 		}
+		all = append(all, found)
+	}
+	for _, found := range all {
 		switch known := p.match(found.id); {
 		case found.id == "":
 		case known == nil:
 			p.matches = append(p.matches, found)
 		case known.referee == nil && found.referee != nil:
 			known.referee, known.by = found.referee, m
+		case known.players[1] == "" && known.players[0] != found.players[0]:
+			known.players[1] = found.players[0]
 		}
 	}
 }
@@ -172,27 +171,19 @@ func (p *peers) assigned(round int) int {
 	return count(p.matches, func(m *match) bool { return m.referee != nil && (m.round == round || round == 0) })
 }
 
-// sent counts the messages of a type. The lock is held.
-func (p *peers) sent(typ protocol.Type) int {
-	return count(p.messages, func(m *message) bool { return m.Type == typ })
+// wasSent reports whether a message of a type was sent. The lock is held.
+func (p *peers) wasSent(types ...protocol.Type) bool {
+	return slices.ContainsFunc(p.messages, func(m *message) bool { return slices.Contains(types, m.Type) })
 }
 
 func count[T any](all []T, is func(T) bool) int {
 	return len(slices.DeleteFunc(slices.Clone(all), func(x T) bool { return !is(x) }))
 }
 
-// sentToAll reports whether every agent was sent a message of a type, and
-// answered it, since an event. The lock is held.
+// sentToAll reports whether every agent was sent a message of a type since an event. The lock is held.
 func (p *peers) sentToAll(typ protocol.Type, since int) bool {
 	return !slices.ContainsFunc(p.registered(), func(to *member) bool {
-		return !slices.ContainsFunc(p.messages, func(m *message) bool { return m.to == to && m.Type == typ && m.arrival > since && m.answered })
-	})
-}
-
-// endSent reports whether every agent was sent LEAGUE_COMPLETED. The lock is held.
-func (p *peers) endSent() bool {
-	return !slices.ContainsFunc(p.registered(), func(to *member) bool {
-		return !slices.ContainsFunc(p.messages, func(m *message) bool { return m.to == to && m.Type == protocol.TypeLeagueCompleted })
+		return !slices.ContainsFunc(p.messages, func(m *message) bool { return m.to == to && m.Type == typ && m.arrival > since })
 	})
 }
 
@@ -200,6 +191,6 @@ func (p *peers) endSent() bool {
 // again. The lock is held.
 func (p *peers) sentAgain(lost *message) bool {
 	return slices.ContainsFunc(p.messages, func(m *message) bool {
-		return m.to == lost.to && m.Type == lost.Type && m.round == lost.round && m.n == lost.n+1 && m.answered
+		return m.to == lost.to && m.Type == lost.Type && m.round == lost.round && m.n == lost.n+1 && m.reply > 0
 	})
 }

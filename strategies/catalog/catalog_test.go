@@ -86,6 +86,7 @@ func TestScriptsThatCannotBeUsed(t *testing.T) {
 	want := map[string]string{ // by file, part of what is said; nothing if it can be used
 		"-dash.lua": `"-dash" is not a valid strategy name (use at most 40 of a-z, A-Z, 0-9, - and _`, "my script.lua": "is not a valid strategy name",
 		"two.dots.lua": `"two.dots" is not a valid strategy name`, "naïve.lua": "is not a valid strategy name", long + ".js": "is not a valid strategy name",
+		"all.lua": `"all" is the name of a group of strategies (rename it)`, "scripts.js": "is the name of a group", "mine.lua": "",
 		"big.js": "file has 262145 bytes, more than 262144", "full.js": "", "secret.lua": "", "linked.lua": "", "dir.lua": "not a regular file",
 		"dangling.lua": "scripts/dangling.lua: load: stat: no such file", "loop.lua": "scripts/loop.lua: load: stat: too many",
 	}
@@ -99,7 +100,8 @@ func TestScriptsThatCannotBeUsed(t *testing.T) {
 			t.Skipf("no symbolic links here: %v", err)
 		}
 	}
-	entries := load(t, o).Entries()[3:]
+	c := load(t, o)
+	entries := c.Entries()[3:]
 	for _, e := range entries {
 		part, known := want[filepath.Base(e.Info.Source)]
 		var se *strategies.Error
@@ -110,6 +112,9 @@ func TestScriptsThatCannotBeUsed(t *testing.T) {
 	}
 	if len(entries) != len(want) {
 		t.Errorf("%d scripts, want %d", len(entries), len(want))
+	}
+	if f, err := c.Field(t.Context(), refs(t, "scripts")); err != nil || len(f.Players) != 4 {
+		t.Errorf("the group has %v, %v; want the four that can be used", f.Players, err)
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/strategylab/strategylab/strategies/builtin"
 )
 
-// Group is a word for several strategies in a reference. A strategy of that name
-// takes precedence over the group.
+// Group is a word for several strategies in a reference. Only the name of GroupMine may be
+// that of a strategy, too, which takes precedence.
 type Group string
 
 // The groups. GroupMine exists once [Catalog.SetMine] has been called.
@@ -48,7 +48,7 @@ func (c *Catalog) group(ref Ref) (Group, bool) {
 	if !slices.Contains(Groups(), g) || g == GroupMine && !c.knowsMine {
 		return "", false
 	}
-	return g, !slices.ContainsFunc(c.entries, func(e *Entry) bool { return e.Info.Name == ref.Target })
+	return g, g != GroupMine || !slices.ContainsFunc(c.entries, func(e *Entry) bool { return e.Info.Name == ref.Target })
 }
 
 // members returns the strategies of a group, in the order of Entries.

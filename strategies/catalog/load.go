@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/strategylab/strategylab/host/disk"
@@ -133,10 +134,9 @@ func (c *Catalog) load(ctx context.Context, e *Entry) error {
 	path := e.Info.Source
 	format, _ := c.options.format(path)
 	source, loaded, err := c.options.readFile(path)
-	e.loaded = loaded
+	e.loaded, e.broken = loaded, e.misnamed()
 	switch {
-	case !validName(e.Info.Name):
-		e.broken = e.refuse(fmt.Errorf("%q is not a valid strategy name", e.Info.Name), nameRule)
+	case e.broken != nil:
 	case err != nil:
 		e.broken = e.refuse(err, "")
 	case format.Kind != strategies.WebAssembly && isUTF16(source):
@@ -180,6 +180,19 @@ func (c *Catalog) Recorded(ctx context.Context, path string, source []byte) (Ent
 
 // nameRule is the hint for an invalid name.
 var nameRule = fmt.Sprintf("use at most %d of a-z, A-Z, 0-9, - and _, starting with a letter or digit", maxName)
+
+// misnamed returns why no strategy may have the name, in a shared folder least of all; nil if
+// one may.
+func (e *Entry) misnamed() error {
+	g := Group(e.Info.Name)
+	switch {
+	case !validName(e.Info.Name):
+		return e.refuse(fmt.Errorf("%q is not a valid strategy name", e.Info.Name), nameRule)
+	case g != GroupMine && slices.Contains(Groups(), g):
+		return e.refuse(fmt.Errorf("%q is the name of a group of strategies", e.Info.Name), "rename it")
+	}
+	return nil
+}
 
 func (e *Entry) refuse(cause error, hint string) error {
 	return &strategies.Error{Source: e.Info.Source, Op: strategies.OpLoad, Err: cause, Hint: hint}

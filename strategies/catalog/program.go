@@ -154,9 +154,9 @@ func (c *Catalog) opened(p *program, factories []strategies.Factory, err error) 
 		}
 		e.Info, e.Factory, e.broken, e.unread = f.Info(), f, nil, false
 		e.Params = Declared(e.Info, nil)
-		if !validName(e.Info.Name) {
-			e.Info.Source = p.Path
-			e.broken = e.refuse(fmt.Errorf("%q is not a valid strategy name", e.Info.Name), nameRule)
+		e.Info.Source, e.broken = p.Path, e.misnamed()
+		if e.broken == nil {
+			e.Info.Source = f.Info().Source
 		}
 	}
 }

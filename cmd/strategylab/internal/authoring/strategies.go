@@ -121,6 +121,13 @@ func listStrategies(p *command.Process, c *cli.Context, o *listOptions) error {
 	return writeList(p.Stdout, cat.Entries())
 }
 
+// Limits on what the list shows of a strategy, in bytes: a name of somebody's file that is
+// none of a strategy must not break or widen the rows of others.
+const (
+	mostName  = 60
+	mostAbout = 500
+)
+
 func writeList(w io.Writer, entries []catalog.Entry) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, e := range entries {
@@ -128,7 +135,7 @@ func writeList(w io.Writer, entries []catalog.Entry) error {
 		if e.Err != nil {
 			about = "cannot play: " + e.Err.Error()
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\n", e.Info.Name, e.Info.Kind, about)
+		fmt.Fprintf(tw, "%s\t%s\t%s\n", strategies.OneLine(e.Info.Name, mostName), e.Info.Kind, strategies.OneLine(about, mostAbout))
 	}
 	return tw.Flush()
 }

@@ -54,13 +54,6 @@ func (p *Player) newSeat(s *leagueState, league *League) *leagueSeat {
 	}
 }
 
-// start makes the strategy.
-func (s *leagueSeat) start(ctx context.Context) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.failed(strategies.OpStart, s.seat.Start(ctx))
-}
-
 // choose asks for one choice; it fills in the turn's standing. It also returns the
 // fingerprint of the version that was asked. The error says that the seat has been
 // closed or that ctx was canceled; then there is no answer.
@@ -101,7 +94,7 @@ func (s *leagueSeat) observe(ctx context.Context, o *strategies.Outcome) error {
 	return err
 }
 
-// failed keeps a failure. The lock is held.
+// failed keeps a failure. The lock is held, or nobody else has the seat yet.
 func (s *leagueSeat) failed(op strategies.Op, err error) {
 	if err != nil {
 		s.failures = append(s.failures, Failure{Op: op, Fault: strategies.FaultOf(err), Err: err})
@@ -142,7 +135,7 @@ func (p *Player) openSeat(s *leagueState) *leagueSeat {
 		if p.cfg.Quarantined {
 			s.seat.seat.Quarantine()
 		} else {
-			s.seat.start(ctx)
+			s.seat.failed(strategies.OpStart, s.seat.seat.Start(ctx))
 		}
 		for _, step := range s.rebuild {
 			step(ctx, s.seat)

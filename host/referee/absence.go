@@ -1,8 +1,6 @@
 package referee
 
 import (
-	"time"
-
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -32,23 +30,6 @@ func (r *Referee) absent(m *match, side int, want protocol.Type) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.absences[absence{m.Players[side], want}] >= absentMatches
-}
-
-// backoff is how often a side is asked again.
-func (r *Referee) backoff(absent bool) game.Backoff {
-	b := r.cfg.Backoff
-	if absent {
-		b.Retries = 0
-	}
-	return b
-}
-
-// patience is the time of an attempt.
-func patience(usual time.Duration, absent bool) time.Duration {
-	if absent {
-		return usual / probeShare
-	}
-	return usual
 }
 
 // answered notes that a player has answered.

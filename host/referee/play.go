@@ -173,9 +173,7 @@ func (r *Referee) invite(ctx context.Context, m *match, side int, place *place) 
 			Header: r.header(protocol.TypeGameInvitation, m, side), RoleInMatch: role, OpponentID: m.Players[1-side],
 		}
 	}
-	absent := r.absent(m, side, protocol.TypeGameJoinAck)
-	limit := func(time.Time) time.Duration { return patience(r.cfg.JoinTimeout, absent) }
-	answer, err := r.obtain(ctx, m, side, question{protocol.TypeGameJoinAck, absent, limit, request, place})
+	answer, err := r.obtain(ctx, m, side, protocol.TypeGameJoinAck, place, request)
 	if ctx.Err() != nil || err != nil && r.forfeit(m, side) {
 		return
 	}
@@ -197,21 +195,18 @@ func (r *Referee) ask(ctx context.Context, m *match, side int) {
 	if p := m.state(); !p.Waiting(side) || r.forfeit(m, side) {
 		return
 	}
-	absent := r.absent(m, side, protocol.TypeChooseParityResponse)
-	usual := patience(r.cfg.ChoiceTimeout, absent)
 	commitment := r.commitment(m, side)
-	request := func(at time.Time) protocol.Message {
-		r.emit(Event{Kind: Asked, Match: m.Match, Round: m.Round, Player: m.Players[side], Players: m.Players, Deadline: at.Add(usual)})
+	request := func(end time.Time) protocol.Message {
+		r.emit(Event{Kind: Asked, Match: m.Match, Round: m.Round, Player: m.Players[side], Players: m.Players, Deadline: end})
 		return &protocol.ChooseParityCall{
 			Header: r.header(protocol.TypeChooseParityCall, m, side), PlayerID: m.Players[side],
 			Context: &protocol.ChoiceContext{
 				OpponentID: m.Players[1-side], RoundID: protocol.RoundNumber(m.Round), YourStandings: r.standingOf(m.Players[side]),
 			},
-			Deadline: protocol.Deadline(at.Add(usual)), DrawCommitment: commitment,
+			Deadline: protocol.Deadline(end), DrawCommitment: commitment,
 		}
 	}
-	limit := func(at time.Time) time.Duration { return choiceTime(at, usual) }
-	answer, err := r.obtain(ctx, m, side, question{protocol.TypeChooseParityResponse, absent, limit, request, nil})
+	answer, err := r.obtain(ctx, m, side, protocol.TypeChooseParityResponse, nil, request)
 	if ctx.Err() != nil || err != nil && r.forfeit(m, side) {
 		return
 	}
@@ -242,17 +237,6 @@ func (r *Referee) forfeit(m *match, side int) bool {
 }
 
 var errForfeit = errors.New("taken out by the organiser")
-
-// choiceTime is how long a player has that is called on: until the deadline in the call, which is a
-// whole second and so up to a second later than the usual time.
-func choiceTime(at time.Time, usual time.Duration) time.Duration {
-	end := at.Add(usual)
-	stated := end.Truncate(time.Second)
-	if stated.Before(end) {
-		stated = stated.Add(time.Second)
-	}
-	return stated.Sub(at)
-}
 
 // record records what a side brought, or why it has lost the match.
 func (r *Referee) record(m *match, side int, fault game.Fault, why error, good func(*game.Play) error) {
@@ -286,33 +270,36 @@ func faultOf(err error, silent game.Fault) game.Fault {
 	return silent
 }
 
-// question is what a side is asked.
-type question struct {
-	want    protocol.Type
-	absent  bool                             // it is asked once
-	limit   func(at time.Time) time.Duration // the time of an attempt that begins then
-	request func(at time.Time) protocol.Message
-	place   *place // given back when an attempt fails; may be nil
-}
-
-// obtain asks a side and tries again as the back-off says. Before each retry,
-// and after the last, the player hears what went wrong. The answer may be
-// that to a request, or one that the player posts, as long as it is tried.
-func (r *Referee) obtain(ctx context.Context, m *match, side int, q question) (protocol.Message, error) {
-	want := q.want
+// obtain asks a side for a type of answer, by a request that may name the end of the time for it, and
+// tries again as the back-off says; an absent side is asked once, for a short time. Before each retry,
+// and after the last, the player hears what went wrong, and the match gives back its place. The answer
+// may be that to a request, or one that the player posts, as long as it is tried.
+func (r *Referee) obtain(ctx context.Context, m *match, side int, want protocol.Type, place *place, request func(end time.Time) protocol.Message) (protocol.Message, error) {
+	usual, backoff, chooses := r.cfg.JoinTimeout, r.cfg.Backoff, want == protocol.TypeChooseParityResponse
+	if chooses {
+		usual = r.cfg.ChoiceTimeout
+	}
+	if r.absent(m, side, want) {
+		usual, backoff.Retries = usual/probeShare, 0
+	}
 	asking, stop := context.WithCancel(ctx)
 	defer stop()
 	e := m.expect(side, want, stop)
-	policy := agent.RetryPolicy{Backoff: r.backoff(q.absent), OnFailure: func(a agent.Attempt) {
-		q.place.give()
+	policy := agent.RetryPolicy{Backoff: backoff, OnFailure: func(a agent.Attempt) {
+		place.give()
 		r.sendError(ctx, m, side, want, a)
 	}}
 	var answer protocol.Message
 	err := agent.Try(asking, policy, func(ctx context.Context) (err error) {
 		at := r.cfg.Now()
-		ctx, cancel := context.WithTimeout(ctx, q.limit(at))
+		end := at.Add(usual)
+		limit := usual
+		if whole := end.Truncate(time.Second); chooses && whole.Before(end) { // a call states the next whole second
+			limit = whole.Add(time.Second).Sub(at)
+		}
+		ctx, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
-		answer, err = r.cfg.Caller.Call(ctx, r.peer(m, side), q.request(at))
+		answer, err = r.cfg.Caller.Call(ctx, r.peer(m, side), request(end))
 		if err == nil && !r.pending(answer) {
 			return r.validate(m, side, answer)
 		}

@@ -117,7 +117,7 @@ func (p *peers) make(ctx context.Context, a *member, i int) (err error) {
 			common.ID, common.Proposed = p.wantedID(), ""
 		}
 		made, err = player.New(player.Config{
-			Config: common, Factory: scripted{p: p}, Watch: -1, Patience: patient, League: &player.League{},
+			Config: common, Factory: scripted{p, i}, Watch: -1, Patience: patient, League: &player.League{},
 			Events: func(e player.Event) {
 				if e.Kind == player.Waiting {
 					a.hasJoined(errors.New(e.Error))
@@ -196,30 +196,19 @@ func (p *peers) listenAs(a *member, id string) {
 	}
 }
 
-// registerAll registers all agents but the last, with which some leagues begin:
-// it registers when the league is played. The check is skipped if a player is
-// refused: that is for another check to find.
+// registerAll registers all agents but the last, with which some leagues begin: it registers when
+// the league is played. The first is a player, which finds out how the manager is spoken to; then
+// come the referees, since some leagues start with the last player. A manager that refuses a referee
+// plays the matches itself. The check is skipped if a player is refused: that is for another to find.
 func (t T) registerAll() {
-	if refused := t.register(); refused != "" {
-		t.Skip("not all agents can be registered: %s", refused)
-	}
-}
-
-// register registers all agents but the last, and returns why a player was refused, ""
-// if none was. The first is a player, which finds out how the manager is spoken to; then
-// come the referees, since some leagues start with the last player. A manager that
-// refuses a referee plays the matches itself.
-func (t T) register() (refused string) {
-	last := t.session.Players - 1
-	for _, a := range slices.Concat(t.agents[:1], t.referees(), t.agents[1:last]) {
+	for _, a := range slices.Concat(t.agents[:1], t.referees(), t.agents[1:t.session.Players-1]) {
 		if a.role == protocol.RoleReferee && t.referees()[0].failed != nil {
 			continue
 		}
 		if why, ended := t.Catch(func() { t.join(a) }); ended && a.role == protocol.RolePlayer {
-			return why
+			t.Skip("not all agents can be registered: %s", why)
 		}
 	}
-	return ""
 }
 
 // Close implements kit.Peers.
@@ -235,65 +224,49 @@ func (p *peers) Close() error {
 	return errors.Join(errs...)
 }
 
-// number is the one that is drawn in every match.
+// number is the one that is drawn in every match: who chose even wins.
 const number = 8
 
-// kinds are the choices of two players by which the first wins, loses, ties, or has a technical
-// loss, or by which both have one: NoParity is of a player that fails.
-var kinds = map[byte][2]game.Parity{
-	'w': {game.Even, game.Odd}, 'l': {game.Odd, game.Even}, 'd': {game.Odd, game.Odd},
-	't': {game.NoParity, game.Even}, 'x': {game.NoParity, game.NoParity},
-}
+// script says what each of the first five players chooses, even or odd, against each other, or that
+// it fails, so that there are wins, ties, and technical losses of one and of both. The final order is
+// 5 1 4 2 3: 5 is before 1 by wins, 4 before 2 by technical losses, 2 before 3 by the number. If
+// rounds are made by the circle method, matches among the tied decide after the last round but one.
+var script = [5]string{".oooe", "o.oo-", "oo.o-", "ooo.o", "oe-e."}
 
-// script says how the matches of the first five players end, for the player of the row against that
-// of the column. The final order is 5 1 4 2 3: 5 is before 1 by wins, 4 before 2 by technical
-// losses, 2 before 3 by the number. If rounds are made by the circle method, matches among the tied
-// decide after the last round but one.
-var script = [5]string{"-dddw", "--ddt", "---dx", "----l", "-----"}
-
-// choice returns what a player chooses against an opponent by the script.
-func (p *peers) choice(player, opponent string) game.Parity {
-	position := func(id string) int {
-		return slices.IndexFunc(p.players(), func(a *member) bool { return a.id == id })
-	}
-	a, b := position(player), position(opponent)
-	low, high, kind := min(a, b), max(a, b), byte('d')
-	switch {
-	case low < 0 || low == high: // one is not ours
-	case high < len(script):
-		kind = script[low][high]
-	default:
-		kind = "wldt"[(low+high)%4]
-	}
-	if a > b {
-		return kinds[kind][1]
-	}
-	return kinds[kind][0]
-}
-
-// scripted is the strategy of all players: each chooses by the script. It is its own
-// factory, without an id.
+// scripted is the strategy of all players, and its own factory.
 type scripted struct {
-	p  *peers
-	id string
+	p   *peers
+	own int // index of the player
 }
 
 // Info implements strategies.Factory.
 func (s scripted) Info() strategies.Info { return strategies.Info{Name: "script"} }
 
 // New implements strategies.Factory.
-func (s scripted) New(_ context.Context, own strategies.Setup) (strategies.Strategy, error) {
-	return scripted{s.p, own.ID}, nil
-}
+func (s scripted) New(context.Context, strategies.Setup) (strategies.Strategy, error) { return s, nil }
 
 // Choose implements strategies.Strategy.
 func (s scripted) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
-	var own game.Parity
-	s.p.Do(func() { own = s.p.choice(s.id, t.Opponent) })
-	if own == game.NoParity {
-		return 0, errors.New("by the script of the suite, it has a technical loss")
+	choice, other := byte('o'), 0
+	s.p.Do(func() {
+		other = slices.IndexFunc(s.p.players(), func(a *member) bool { return a.id == t.Opponent })
+	})
+	switch {
+	case other < 0 || other == s.own: // it is not of the suite
+	case max(other, s.own) < len(script):
+		choice = script[s.own][other]
+	case s.own < other:
+		choice = "eoo-"[(s.own+other)%4]
+	default:
+		choice = "oeoe"[(s.own+other)%4]
 	}
-	return strategies.Play(own), nil
+	switch choice {
+	case 'e':
+		return strategies.Play(game.Even), nil
+	case 'o':
+		return strategies.Play(game.Odd), nil
+	}
+	return 0, errors.New("by the script of the suite, it has a technical loss")
 }
 
 // Observe implements strategies.Strategy.

@@ -177,7 +177,7 @@ func (t T) roundOf(m *match) *round {
 			t.probe(probeName("next", i), t.query(a, protocol.QueryNextMatch))
 		}
 	}
-	every := max(t.pairs(), t.listed())
+	every := max(t.pairs(), len(matchesIn(l.probes["schedule.during"].answer.Message.Object("data"))))
 	r.final = t.Until(0, func() bool { return len(t.matches) >= every }) && l.probes["late.refused"] == nil
 	if r.final {
 		t.attempt(late, nil)
@@ -248,17 +248,6 @@ func (p *peers) announced(round int) int {
 		}
 	}
 	return len(p.players()) / 2
-}
-
-// listed returns how many matches GET_SCHEDULE lists; 0 without an answer.
-func (t T) listed() int {
-	n := 0
-	if made := t.league.probes["schedule.during"]; made != nil {
-		for _, round := range made.answer.Message.Object("data").List("rounds") {
-			n += len(round.List("matches"))
-		}
-	}
-	return n
 }
 
 // afterRound waits until everybody was sent the messages that end a round, unless the manager goes

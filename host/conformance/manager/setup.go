@@ -13,7 +13,7 @@ var registrationTests = map[string]func(T){
 	"register.referee": func(t T) { t.joinsByTheBook(t.referees()[0], protocol.TypeRefereeRegisterRequest.Answer()) },
 	"register.player":  func(t T) { t.joinsByTheBook(t.players()[0], protocol.TypeLeagueRegisterRequest.Answer()) },
 	"register.all": func(t T) {
-		if refused := t.register(); refused != "" {
+		if refused, ended := t.Catch(t.registerAll); ended {
 			t.Fail("%s", refused)
 		}
 		seen := map[string]string{}
@@ -123,23 +123,20 @@ func (t T) joinsByTheBook(a *member, typ protocol.Type) {
 func wasPlayed(t T) {
 	l := t.leaguePlayed()
 	start := l.probes["start"]
-	if t.lastPlayer().id == "" {
+	n := len(l.rounds)
+	switch {
+	case t.lastPlayer().id == "":
 		t.Fail("%s", l.stopped) // it cannot register
-	}
-	if len(l.rounds) == 0 {
-		if !l.selfStarted && (start == nil || !start.answer.Taken()) {
-			t.Skip("the league did not begin: %s", l.stopped)
-		}
+	case n == 0 && !l.selfStarted && (start == nil || !start.answer.Taken()):
+		t.Skip("the league did not begin: %s", l.stopped)
+	case l.refusedReport:
+		t.Skip("the league did not end: %s", l.stopped)
+	case l.stopped != "" && n == 0:
 		t.blame(start)
-	}
-	if l.stopped != "" && !l.refusedReport {
-		if n := len(l.rounds); n > 0 {
-			t.show(l.rounds[n-1].matches[0].by)
-		}
+		t.Fail("%s", l.stopped)
+	case l.stopped != "":
+		t.show(l.rounds[n-1].matches[0].by)
 		t.Fail("%s", l.stopped)
 	}
-	if l.stopped != "" {
-		t.Skip("the league did not end: %s", l.stopped)
-	}
-	t.Note("%s in %s", kit.Count(len(t.matches), "match", "matches"), kit.Count(len(l.rounds), "round", "rounds"))
+	t.Note("%s in %s", kit.Count(len(t.matches), "match", "matches"), kit.Count(n, "round", "rounds"))
 }

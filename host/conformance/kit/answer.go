@@ -330,7 +330,7 @@ func (a *Answer) Read(typ protocol.Type) protocol.Message {
 	if err != nil {
 		return nil
 	}
-	m, err := dialect.NewCodec(protocol.Tolerant).ReadAnswer(typ, parts)
+	m, err := tolerant.ReadAnswer(typ, parts)
 	if err != nil {
 		return nil
 	}

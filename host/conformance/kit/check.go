@@ -217,7 +217,8 @@ func (t *T) Show(route string, body []byte) {
 	t.Keep(Evidence{From: route, Request: Printable(body)})
 }
 
-const maxAnswer = 16 << 20
+// maxMessage limits the bytes that are read of a message.
+const maxMessage = 16 << 20
 
 // Milliseconds returns a duration in milliseconds.
 func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

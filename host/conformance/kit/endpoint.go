@@ -5,18 +5,19 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strconv"
 	"sync"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
 	"github.com/strategylab/strategylab/host/trace"
+	"github.com/strategylab/strategylab/host/wire"
 )
 
 // Monitor is a mutex with a condition: it guards what endpoints receive, and
@@ -75,9 +76,6 @@ type Endpoint struct {
 	listener net.Listener
 	server   *http.Server
 	served   sync.WaitGroup
-
-	mu     sync.Mutex
-	answer func(in *trace.Exchange, header http.Header) Response // nil until it serves
 }
 
 // Response is what an endpoint answers.
@@ -96,18 +94,9 @@ func Listen(ctx context.Context, addr string) (*Endpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Endpoint{URL: "http://" + l.Addr().String() + "/mcp", listener: l}
-	e.server = &http.Server{Handler: e, ReadHeaderTimeout: 10 * time.Second}
+	e := &Endpoint{URL: "http://" + l.Addr().String() + "/mcp", listener: l, server: &http.Server{ReadHeaderTimeout: 10 * time.Second}}
 	jsonrpc.NewConnections(1024, 256).Attach(e.server)
 	return e, nil
-}
-
-// listenBeside opens an endpoint on a free port of the same host.
-func listenBeside(ctx context.Context, addr string) (*Endpoint, error) {
-	if host, _, err := net.SplitHostPort(addr); err == nil {
-		addr = net.JoinHostPort(host, "0")
-	}
-	return Listen(ctx, addr)
 }
 
 // ListenAt opens an endpoint on a port. It returns nil if that is taken, or if addr asks for a free
@@ -129,7 +118,10 @@ func ListenAs(ctx context.Context, addr string, port int) (*Endpoint, error) {
 	if e := ListenAt(ctx, addr, port); e != nil {
 		return e, nil
 	}
-	return listenBeside(ctx, addr)
+	if host, _, err := net.SplitHostPort(addr); err == nil {
+		addr = net.JoinHostPort(host, "0")
+	}
+	return Listen(ctx, addr)
 }
 
 // Close stops listening and waits for requests in progress. A nil endpoint is closed.
@@ -148,53 +140,39 @@ func (e *Endpoint) Close() error {
 	return err
 }
 
-// Handle sets the function that answers messages from now on. The first one also
-// answers those that wait.
+// Handle sets the function that answers messages, also those that wait.
 func (e *Endpoint) Handle(answer func(in *trace.Exchange, header http.Header) Response) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.answer == nil {
-		e.served.Go(func() {
-			_ = e.server.Serve(e.listener) // ends when the endpoint is closed
-		})
-	}
-	e.answer = answer
+	e.server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(io.LimitReader(r.Body, maxMessage))
+		if err != nil {
+			return
+		}
+		jsonrpc.Answering(r.Context())
+		in := trace.ReadRequest(body)
+		in.Peer, in.At = r.RemoteAddr, time.Now()
+		answer(in, r.Header).write(w, r)
+	})
+	e.served.Go(func() {
+		_ = e.server.Serve(e.listener) // ends when the endpoint is closed
+	})
 }
 
-const maxRequest = 16 << 20
-
-// ServeHTTP receives a message and answers it.
-func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxRequest))
-	if err != nil {
-		return
-	}
-	jsonrpc.Answering(r.Context())
-	in := trace.ReadRequest(body)
-	in.Peer, in.At = r.RemoteAddr, time.Now()
-	e.mu.Lock()
-	answer := e.answer
-	e.mu.Unlock()
-	out := answer(in, r.Header)
-	if out.Delay > 0 {
+// write answers a request.
+func (r Response) write(w http.ResponseWriter, request *http.Request) {
+	if r.Delay > 0 {
 		select {
-		case <-time.After(out.Delay):
-		case <-r.Context().Done():
+		case <-time.After(r.Delay):
+		case <-request.Context().Done():
 			return
 		}
 	}
-	if out.Hangup {
+	if r.Hangup {
 		panic(http.ErrAbortHandler)
 	}
-	for name, values := range out.Header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), r.Header)
 	w.Header().Set("Content-Type", "application/json")
-	if out.Status == 0 {
-		out.Status = http.StatusOK
-	}
-	w.WriteHeader(out.Status)
-	_, _ = w.Write(out.Body) // the agent may be gone
+	w.WriteHeader(cmp.Or(r.Status, http.StatusOK))
+	_, _ = w.Write(r.Body) // the agent may be gone
 }
 
 // Edit returns the response with changed members of its message.
@@ -207,14 +185,8 @@ func (r Response) Edit(edits ...Edit) Response {
 	return r
 }
 
-// OpenRequest reads a request in any dialect, and its JSON-RPC id. The request is nil if
-// the body is not a JSON object; with an error, it still tells how to answer.
-func OpenRequest(body []byte) (req *dialect.Request, id jsontext.Value, err error) {
-	if req, err = dialect.NewCodec(protocol.Tolerant).OpenBody(body); req != nil {
-		id = req.ID
-	}
-	return req, id, err
-}
+// tolerant reads and writes as our own tolerant agents do.
+var tolerant = dialect.NewCodec(protocol.Tolerant)
 
 // ManagerName is the sender of a manager's messages.
 const ManagerName = "league_manager"
@@ -222,35 +194,25 @@ const ManagerName = "league_manager"
 // Respond answers a request in its own wrapping: with a message, with a refusal (an error), or, for
 // nil, with an acknowledgement. It also answers requests that it cannot read, as well as possible.
 func Respond(body []byte, answer any) Response {
-	req, id, err := OpenRequest(body)
-	if req == nil {
+	doc, err := rawjson.Parse(body)
+	if err != nil {
 		return Response{Status: http.StatusBadRequest, Body: []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`)}
 	}
-	if ack := req.Type.Acknowledgement(); answer == nil && err == nil && ack != nil {
-		answer = ack
+	rpc := &jsonrpc.Request{Method: doc.Text("method"), Params: doc.Get("params"), ID: doc.Get("id"), Raw: body}
+	if doc.Get("jsonrpc") == nil && rpc.Method == "" {
+		rpc.Kind = jsonrpc.KindObject
 	}
-	now := protocol.Timestamp(time.Now())
-	var reply jsonrpc.Response
-	switch a := answer.(type) {
-	case protocol.Message:
-		own := a.Head()
-		h := req.Header.Answer(own.MessageType, cmp.Or(own.Sender, ManagerName), now)
-		h.AuthToken, h.LeagueID = own.AuthToken, cmp.Or(own.LeagueID, h.LeagueID)
-		*own = h
-		reply, err = req.Reply(a)
-	case error:
-		err = a
-	default:
-		err = cmp.Or(err, error(protocol.Refuse(protocol.CodeUnknownMessageType, req.Type, "this endpoint does not handle the message")))
+	message, _ := answer.(protocol.Message)
+	err, _ = answer.(error)
+	sender := ManagerName
+	if message != nil {
+		sender = cmp.Or(message.Head().Sender, sender)
 	}
-	if err != nil {
-		refusal, ok := errors.AsType[*protocol.Error](err)
-		if !ok {
-			refusal = protocol.Refuse(protocol.CodeInternalError, req.Type, err.Error())
-		}
-		reply = req.Refuse(req.Header.Answer("", ManagerName, now), refusal)
-	}
-	return Response{Status: reply.Status, Body: reply.Encode(&jsonrpc.Request{ID: id})}
+	out := (&wire.Dispatcher{
+		Codec: tolerant, Sender: func() string { return sender }, Now: time.Now,
+		Default: func(context.Context, *wire.Exchange) (protocol.Message, error) { return message, err },
+	}).Handle(context.Background(), rpc)
+	return Response{Status: out.Status, Body: out.Encode(rpc)}
 }
 
 // RespondBusy answers as a busy agent does: retry later.

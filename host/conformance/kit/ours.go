@@ -128,7 +128,7 @@ func NewToken(id string) string {
 func (c *Company) add(id, token string, create func(agent.Config) (Runner, error)) (*Agent, error) {
 	a := &Agent{ID: id, Token: token, joined: make(chan struct{})}
 	var err error
-	if a.Endpoint, err = listenBeside(c.life, c.session.Listen); err != nil {
+	if a.Endpoint, err = ListenAs(c.life, c.session.Listen, 0); err != nil {
 		return nil, err
 	}
 	c.all = append(c.all, a)
@@ -217,5 +217,5 @@ func (RoundTrip) Close() error { return nil }
 
 // Caller returns one that sends by it as our own agents do.
 func (f RoundTrip) Caller(timeout time.Duration) *wire.Caller {
-	return &wire.Caller{Client: jsonrpc.NewClient(f, jsonrpc.ClientConfig{Timeout: timeout}), Codec: dialect.NewCodec(protocol.Tolerant)}
+	return &wire.Caller{Client: jsonrpc.NewClient(f, jsonrpc.ClientConfig{Timeout: timeout}), Codec: tolerant}
 }

@@ -320,7 +320,7 @@ func (r *Record) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc
 func (t *T) post(ctx context.Context, out *jsonrpc.Outgoing) (r Reply, raw *jsonrpc.Reply) {
 	ctx, cancel := context.WithTimeout(ctx, t.Session.Timeout)
 	defer cancel()
-	out.MaxAnswer = maxAnswer
+	out.MaxAnswer = maxMessage
 	began := time.Now()
 	raw, err := t.Session.exchange(ctx, out)
 	r = Reply{Took: time.Since(began), Err: err}

@@ -82,7 +82,7 @@ func (m *match) chooses(who int, c protocol.Choice) *protocol.ChooseParityRespon
 	return &protocol.ChooseParityResponse{Header: m.header(protocol.TypeChooseParityResponse, who), PlayerID: playerIDs[who], ParityChoice: c, Choice: c}
 }
 
-// header returns the header of a message of a player. In an answer, what the request has is from there.
+// header returns the header of a message that a player posts.
 func (m *match) header(typ protocol.Type, who int) protocol.Header {
 	h := protocol.NewHeader(typ, protocol.Sender(protocol.RolePlayer, playerIDs[who]), protocol.Timestamp(time.Now()), "posted-"+m.id)
 	h.LeagueID, h.RoundID, h.MatchID, h.GameType, h.AuthToken = kit.League, protocol.RoundNumber(m.round), m.id, protocol.GameEvenOdd, m.keys[who].Expect
@@ -90,11 +90,17 @@ func (m *match) header(typ protocol.Type, who int) protocol.Header {
 }
 
 func joining(edits ...kit.Edit) reaction {
-	return func(m *match, s *sent) kit.Response { return kit.Respond(s.Raw, m.joins(s.who)).Edit(edits...) }
+	return func(m *match, s *sent) kit.Response { return s.reply(m.joins(s.who)).Edit(edits...) }
 }
 
 func choosing(c protocol.Choice, edits ...kit.Edit) reaction {
-	return func(m *match, s *sent) kit.Response { return kit.Respond(s.Raw, m.chooses(s.who, c)).Edit(edits...) }
+	return func(m *match, s *sent) kit.Response { return s.reply(m.chooses(s.who, c)).Edit(edits...) }
+}
+
+// reply answers in the conversation of the request.
+func (s *sent) reply(m protocol.Message) kit.Response {
+	m.Head().ConversationID = ""
+	return kit.Respond(s.Raw, m)
 }
 
 // signingRaw is a reaction that is signed by the player's own token.

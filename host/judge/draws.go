@@ -220,23 +220,15 @@ func (l *League) commits() (v Verdict) {
 			v.unknown("the key of a match that began again")
 		case i >= 0:
 			v.Examined++
-			v.broken(m.shown(), "%s: %d cannot be verified: %s", m.ID, list[i].Number, list[i].Broken)
+			v.broken(m.exchanges, "%s: %d cannot be verified: %s", m.ID, list[i].Number, list[i].Broken)
 		case len(list) > 0:
 			v.Examined++
 		case some && m.offered && len(m.commitments) == 0 && slices.ContainsFunc(m.results, func(t result) bool { _, drawn := t.Drawn.Get(); return drawn }):
 			v.Examined++
-			v.broken(m.shown(), "%s: the referee gave no commitment, which it gave in other matches", m.ID)
+			v.broken(m.exchanges, "%s: the referee gave no commitment, which it gave in other matches", m.ID)
 		case len(m.commitments) > 0 && len(m.answers) > 0 && !m.again:
 			v.unknown("the number of a match that ended without one after a choice")
 		}
 	}
 	return v
-}
-
-// shown returns the calls, answers and results of a match.
-func (m *match) shown() (all []*Exchange) {
-	for _, x := range m.exchanges {
-		all = append(all, x.Exchange)
-	}
-	return all
 }

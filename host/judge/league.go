@@ -42,7 +42,8 @@ type match struct {
 	announced bool
 	heard     int  // index of its last announcement
 	again     bool // it was played more than once; this is one of the times
-	exchanges []sight
+	at        int  // index of the first exchange
+	exchanges []*Exchange
 	channels  map[string]string // players by channel
 	calls     []choiceCall
 	answers   []answer
@@ -61,17 +62,12 @@ type table struct {
 	Final bool
 	Rows  []protocol.Standing
 
-	x sight
+	x  *Exchange
+	at int // its index
 
 	records map[string]*record // by player
 	counts  *game.Table        // of the matches before the table
 	ordered bool               // counts has all of them
-}
-
-// sight is an exchange and its place in the order of all.
-type sight struct {
-	*Exchange
-	at int
 }
 
 func newLeague(name string) *League {
@@ -101,14 +97,14 @@ func (l *League) add(x *Exchange) {
 		if isResult(x) {
 			l.last = l.seen
 		}
-		l.match(m.Head().MatchID, m.Head().RoundID.Number()).note(sight{x, l.seen})
+		l.note(l.match(m.Head().MatchID, m.Head().RoundID.Number()), x)
 	case *protocol.LeagueStandingsUpdate:
-		l.table(&table{Round: m.RoundID.Number(), Rows: m.Standings, x: sight{x, l.seen}})
+		l.table(&table{Round: m.RoundID.Number(), Rows: m.Standings, x: x})
 	case *protocol.LeagueCompleted:
 		if m.Champion != nil {
 			l.champion = cmp.Or(m.Champion.PlayerID, l.champion)
 		}
-		l.table(&table{Final: true, Rows: m.FinalStandings, x: sight{x, l.seen}})
+		l.table(&table{Final: true, Rows: m.FinalStandings, x: x})
 		l.completed = true
 	}
 }
@@ -136,11 +132,16 @@ func (l *League) Decided() (n int) {
 }
 
 // note keeps an exchange about a match until the players are known.
-func (m *match) note(x sight) { m.exchanges = append(m.exchanges, x) }
+func (l *League) note(m *match, x *Exchange) {
+	if len(m.exchanges) == 0 {
+		m.at = l.seen
+	}
+	m.exchanges = append(m.exchanges, x)
+}
 
 // decided reports whether a result of the match was recorded.
 func (m *match) decided() bool {
-	return slices.ContainsFunc(m.exchanges, func(x sight) bool { return isResult(x.Exchange) })
+	return slices.ContainsFunc(m.exchanges, isResult)
 }
 
 func isResult(x *Exchange) bool {
@@ -157,21 +158,14 @@ func (l *League) next(id string, round int) *match {
 
 // table adds a table, once for all players it was sent to.
 func (l *League) table(t *table) {
-	l.last = l.seen
+	l.last, t.at = l.seen, l.seen
 	for _, row := range t.Rows {
 		l.people.know(row.PlayerID, "")
 	}
-	if n := len(l.tables); n > 0 && l.tables[n-1].Round == t.Round && l.tables[n-1].Final == t.Final && sameRows(l.tables[n-1].Rows, t.Rows) {
+	if n := len(l.tables); n > 0 && l.tables[n-1].Round == t.Round && l.tables[n-1].Final == t.Final && slices.Equal(l.tables[n-1].Rows, t.Rows) {
 		return
 	}
 	l.tables = append(l.tables, t)
-}
-
-func sameRows(a, b []protocol.Standing) bool {
-	return slices.EqualFunc(a, b, func(x, y protocol.Standing) bool {
-		return x.PlayerID == y.PlayerID && x.Rank == y.Rank && x.Points == y.Points &&
-			x.Played == y.Played && x.Wins == y.Wins && x.Draws == y.Draws && x.Losses == y.Losses
-	})
 }
 
 func (l *League) roundAnnouncement(x *Exchange, m *protocol.RoundAnnouncement) {
@@ -222,7 +216,7 @@ func (l *League) queried(x *Exchange, query string) {
 		}
 	case query == protocol.QueryStandings && len(l.matches) > 0:
 		if data, err := protocol.ReadData[protocol.StandingsData](a); err == nil {
-			l.table(&table{Rows: data.Standings, x: sight{x, l.seen}})
+			l.table(&table{Rows: data.Standings, x: x})
 		}
 	}
 }
@@ -259,7 +253,7 @@ func (l *League) invitation(x *Exchange, m *protocol.GameInvitation) {
 	if l.completed {
 		l.stray(x, "the invitation to match %s was sent after the end of the league", m.MatchID)
 	}
-	match.note(sight{x, l.seen})
+	l.note(match, x)
 }
 
 // settle interprets the exchanges of all matches, now that the recording has
@@ -293,7 +287,7 @@ func (l *League) unlisted(m *match) *Exchange {
 	}
 	for _, x := range m.exchanges {
 		if x.Type == protocol.TypeGameInvitation {
-			return x.Exchange
+			return x
 		}
 	}
 	return nil

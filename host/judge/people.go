@@ -133,7 +133,7 @@ func (l *League) identify(m *match) {
 			if r.RoleInMatch == protocol.PlayerB {
 				firsts = with(firsts, r.OpponentID)
 			}
-			if ids := l.people.receiver(x.Exchange); len(ids) == 1 && r.OpponentID != "" {
+			if ids := l.people.receiver(x); len(ids) == 1 && r.OpponentID != "" {
 				receivers = with(receivers, ids[0])
 			}
 		case *protocol.ChooseParityCall:
@@ -165,7 +165,7 @@ func (l *League) identify(m *match) {
 	}
 	m.channels = map[string]string{}
 	for _, x := range m.exchanges {
-		to, way := l.receiverOf(m, x.Exchange), channel(x.Exchange)
+		to, way := l.receiverOf(m, x), channel(x)
 		if was, ok := m.channels[way]; ok && to != "" && was != to {
 			m.channels[way] = "" // two ids are nobody's
 		} else if to != "" {

@@ -54,31 +54,31 @@ type result struct {
 	key    string            // that the referee reveals
 	nonces map[string]string // that the number follows from, as the referee says; by player
 	whole  bool              // it states status and winner of the match, not of its receiver
-	x      sight             // the message
+	x      *Exchange         // the message
 }
 
 // toManager is the receiver of reports.
 const toManager = "the manager"
 
 // interpret reads an exchange about a match whose players have been identified.
-func (l *League) interpret(m *match, x sight) {
+func (l *League) interpret(m *match, x *Exchange) {
 	switch r := x.Request.(type) {
 	case *protocol.ChooseParityCall:
-		player := l.playerOf(m, x.Exchange)
-		m.calls = append(m.calls, choiceCall{x.Exchange, player, r.Timestamp, r.Deadline})
+		player := l.playerOf(m, x)
+		m.calls = append(m.calls, choiceCall{x, player, r.Timestamp, r.Deadline})
 		a, ok := x.Answer.(*protocol.ChooseParityResponse)
 		m.commits(player, r.DrawCommitment)
 		if ok {
 			m.adds(player, a.DrawNonce)
 		}
 		if ok && x.Status < 300 {
-			m.answered(answer{x.Exchange, player, a.Chosen(), len(m.calls) - 1, x.Latency, m.byTheBook(x.Exchange, a, player)})
+			m.answered(answer{x, player, a.Chosen(), len(m.calls) - 1, x.Latency, m.byTheBook(x, a, player)})
 		}
 	case *protocol.ChooseParityResponse:
 		if x.Refused != nil || x.Failure != "" {
 			return
 		}
-		a := answer{x: x.Exchange, player: l.playerOf(m, x.Exchange), choice: r.Chosen(), call: -1}
+		a := answer{x: x, player: l.playerOf(m, x), choice: r.Chosen(), call: -1}
 		m.adds(a.player, r.DrawNonce)
 		for i, call := range m.calls {
 			if call.player == a.player {
@@ -87,17 +87,17 @@ func (l *League) interpret(m *match, x sight) {
 		}
 		m.answered(a)
 	case *protocol.GameInvitation:
-		m.restarted = m.restarted || m.commitments[l.playerOf(m, x.Exchange)] != ""
+		m.restarted = m.restarted || m.commitments[l.playerOf(m, x)] != ""
 		join, _ := x.Answer.(*protocol.GameJoinAck)
 		m.joins(join)
 	case *protocol.GameJoinAck:
 		m.joins(r)
 	case *protocol.GameError:
 		if player := cmp.Or(r.AffectedPlayer, r.PlayerID); protocol.Code(r.ErrorCode) == protocol.CodeTimeout && m.has(player) {
-			m.timeouts = append(m.timeouts, timeoutClaim{x.Exchange, player, r.Timestamp})
+			m.timeouts = append(m.timeouts, timeoutClaim{x, player, r.Timestamp})
 		}
 	case *protocol.GameOver:
-		t := l.told(m, r, l.playerOf(m, x.Exchange))
+		t := l.told(m, r, l.playerOf(m, x))
 		t.x, t.key, t.nonces = x, r.DrawKey, r.DrawNonces
 		m.results = append(m.results, t)
 	case *protocol.MatchResultReport:
@@ -121,7 +121,7 @@ func (m *match) byTheBook(x *Exchange, a *protocol.ChooseParityResponse, player 
 		return false
 	}
 	for _, other := range m.exchanges {
-		if joined, ok := other.Answer.(*protocol.GameJoinAck); ok && channel(other.Exchange) == channel(x) {
+		if joined, ok := other.Answer.(*protocol.GameJoinAck); ok && channel(other) == channel(x) {
 			return joined.AuthToken == a.AuthToken
 		}
 	}

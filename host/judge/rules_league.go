@@ -38,7 +38,7 @@ func (l *League) tally(t *table) {
 		if len(m.results) == 0 {
 			continue
 		}
-		began := t.Final || m.exchanges[0].at < t.x.at
+		began := t.Final || m.at < t.at
 		verdict, known := m.verdict()
 		technical := m.ended(protocol.StatusTechnicalLoss)
 		for i, p := range m.Players {
@@ -51,7 +51,7 @@ func (l *League) tally(t *table) {
 				r.of[kinds(verdict)[i]]++
 				r.unclear = r.unclear || !known || m.again
 				r.technical, r.walkover = r.technical || technical, r.walkover || technical && won
-				r.shown = append(r.shown, m.results[0].x.Exchange)
+				r.shown = append(r.shown, m.results[0].x)
 			}
 		}
 		a, b := t.records[m.Players[0]], t.records[m.Players[1]]
@@ -158,7 +158,7 @@ func (l *League) standings() (v Verdict) {
 		}
 		v.Examined++
 		if wrong(c) {
-			v.broken(append(c.shown, c.x.Exchange), "%s: %s has %s, %s, %s and %s; its results add up to %d, %d, %d and %d", c.name(), c.PlayerID,
+			v.broken(append(c.shown, c.x), "%s: %s has %s, %s, %s and %s; its results add up to %d, %d, %d and %d", c.name(), c.PlayerID,
 				count(c.Wins.Value(), "win"), count(c.Draws.Value(), "tie"), count(c.Losses.Value(), "loss"), count(c.Points, "point"),
 				c.of[0], c.of[1], c.of[2], points.sum(c.of))
 		}
@@ -248,12 +248,12 @@ func (l *League) ranks() (v Verdict) {
 			continue
 		}
 		if i := slices.IndexFunc(orders, func(o order) bool { return follow(o.of) }); i >= 0 {
-			v.once(Another, t.x.Exchange, "ranks follow the "+orders[i].by+", not the points")
+			v.once(Another, t.x, "ranks follow the "+orders[i].by+", not the points")
 			continue
 		}
 		for i := 1; i < len(rows); i++ {
 			if a, b := rows[i-1], rows[i]; b.Points > a.Points {
-				v.broken([]*Exchange{t.x.Exchange}, "%s: rank %d with %s is below rank %d with %d", t.name(), b.Rank, count(b.Points, "point"), a.Rank, a.Points)
+				v.broken([]*Exchange{t.x}, "%s: rank %d with %s is below rank %d with %d", t.name(), b.Rank, count(b.Points, "point"), a.Rank, a.Points)
 			}
 		}
 	}
@@ -335,7 +335,7 @@ func (l *League) ties() (v Verdict) {
 		for i := 1; i < len(rows); i++ {
 			a, b := rows[i-1], rows[i]
 			if a.Points == b.Points && a.Rank < b.Rank && place[t.records[a.PlayerID].seat] > place[t.records[b.PlayerID].seat] {
-				v.once(Another, t.x.Exchange, a.PlayerID+" ranks above "+b.PlayerID+" with as many points; by wins, points among them, technical losses and number it is the other way round")
+				v.once(Another, t.x, a.PlayerID+" ranks above "+b.PlayerID+" with as many points; by wins, points among them, technical losses and number it is the other way round")
 			}
 		}
 	}
@@ -359,7 +359,7 @@ func (l *League) champions() (v Verdict) {
 		default:
 			v.Examined++
 			if rows[i].Rank > rows[0].Rank {
-				v.broken([]*Exchange{t.x.Exchange}, "the champion is %s, but %s is first in the final table", l.champion, rows[0].PlayerID)
+				v.broken([]*Exchange{t.x}, "the champion is %s, but %s is first in the final table", l.champion, rows[0].PlayerID)
 			}
 		}
 	}
@@ -496,7 +496,7 @@ func (l *League) totals() (v Verdict) {
 	for _, t := range l.tables {
 		if end, ok := t.x.Request.(*protocol.LeagueCompleted); ok {
 			if played, ok := t.played(); ok && played%2 == 0 {
-				compare(t.x.Exchange, "total_matches", end.TotalMatches, played/2)
+				compare(t.x, "total_matches", end.TotalMatches, played/2)
 			}
 		}
 	}

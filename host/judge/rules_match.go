@@ -43,7 +43,7 @@ func (l *League) choices() (v Verdict) {
 			default:
 				v.Examined++
 				if !same {
-					v.broken([]*Exchange{given[0].x, t.x.Exchange}, "%s: %s answered %s, but %s received %s", m.ID, player, given[0].choice, t.To, reported)
+					v.broken([]*Exchange{given[0].x, t.x}, "%s: %s answered %s, but %s received %s", m.ID, player, given[0].choice, t.To, reported)
 				}
 			}
 		}
@@ -80,12 +80,12 @@ func (l *League) numbers(announced game.Draw) (v Verdict) {
 		_, possible := announced.Index(n)
 		switch {
 		case technical && drawn && n != 0:
-			strange = append(strange, t.x.Exchange)
+			strange = append(strange, t.x)
 		case technical:
 		case t.Parity != "" && !sameParity(t.Parity, n):
-			v.broken([]*Exchange{t.x.Exchange}, "%s: %s received that %d is %s", m.ID, t.To, n, t.Parity)
+			v.broken([]*Exchange{t.x}, "%s: %s received that %d is %s", m.ID, t.To, n, t.Parity)
 		case announced.Size() > 0 && !possible:
-			v.broken([]*Exchange{t.x.Exchange}, "%s: %s received the number %d, which %s never gives", m.ID, t.To, n, announced)
+			v.broken([]*Exchange{t.x}, "%s: %s received the number %d, which %s never gives", m.ID, t.To, n, announced)
 		}
 	}
 	if len(strange) > 0 {
@@ -133,7 +133,7 @@ func (l *League) scoring() (v Verdict) {
 	for m, t := range l.results() {
 		if t.Conflict != "" {
 			v.Examined++
-			v.broken([]*Exchange{t.x.Exchange}, "%s: the result that %s received contradicts itself: %s", m.ID, t.To, t.Conflict)
+			v.broken([]*Exchange{t.x}, "%s: the result that %s received contradicts itself: %s", m.ID, t.To, t.Conflict)
 			continue
 		}
 		sides, number, missing := m.sides(t)
@@ -147,7 +147,7 @@ func (l *League) scoring() (v Verdict) {
 		v.Examined++
 		verdict := game.Judge(sides[0], sides[1], number)
 		if winner := m.winner(verdict); t.Decided && t.Winner != winner {
-			v.broken([]*Exchange{t.x.Exchange}, "%s: with %s, %s and the number %d the winner is %s, but %s received %s",
+			v.broken([]*Exchange{t.x}, "%s: with %s, %s and the number %d the winner is %s, but %s received %s",
 				m.ID, side(t, m.Players[0]), side(t, m.Players[1]), number, nobody(winner), t.To, nobody(t.Winner))
 			continue
 		}
@@ -156,9 +156,9 @@ func (l *League) scoring() (v Verdict) {
 			switch {
 			case !ok || reported == points[kind]:
 			case verdict.Technical():
-				v.once(Another, t.x.Exchange, "technical losses give other points")
+				v.once(Another, t.x, "technical losses give other points")
 			default:
-				v.broken([]*Exchange{t.x.Exchange}, "%s: %s gets %s, but %s received %d", m.ID, m.Players[i], count(points[kind], "point"), t.To, reported)
+				v.broken([]*Exchange{t.x}, "%s: %s gets %s, but %s received %d", m.ID, m.Players[i], count(points[kind], "point"), t.To, reported)
 			}
 		}
 	}
@@ -267,7 +267,7 @@ func (l *League) sameResult() (v Verdict) {
 		}
 		v.Examined++
 		if differ {
-			v.broken([]*Exchange{first.x.Exchange, t.x.Exchange}, "%s: %s received %s; %s received %s", m.ID, first.To, first, t.To, t)
+			v.broken([]*Exchange{first.x, t.x}, "%s: %s received %s; %s received %s", m.ID, first.To, first, t.To, t)
 		}
 	}
 	return v
@@ -322,7 +322,7 @@ func (l *League) offences() (v Verdict) {
 			default:
 				v.Examined++
 				if technical {
-					v.broken([]*Exchange{a.x, t.x.Exchange}, "%s: %s answered %s after %v and still got a technical loss; the referee's reason: %s",
+					v.broken([]*Exchange{a.x, t.x}, "%s: %s answered %s after %v and still got a technical loss; the referee's reason: %s",
 						m.ID, player, a.choice, a.after.Round(time.Millisecond), cmp.Or(t.Reason, "none"))
 				}
 			}

@@ -119,10 +119,7 @@ func (p *Player) ackRound(in *wire.Exchange, s *leagueState) protocol.Message {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, m := range s.matches {
-		if m.Round != in.Header.RoundID.Number() {
-			continue
-		}
+	for _, m := range s.rounds[in.Header.RoundID.Number()] {
 		if m.draw != "" {
 			before, said := ack.DrawVerified.Get()
 			ack.DrawVerified = protocol.Some(m.draw == DrawVerified && (before || !said))

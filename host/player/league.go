@@ -19,9 +19,11 @@ import (
 // a new one. All but the seat and what belongs to it is guarded by Player.mu.
 type leagueState struct {
 	announced map[string]announcement // the agent's own matches, by id
+	awaited   map[string]bool         // those of them to which nobody has invited it, until that is reported
 	others    map[string]announcement // those of others in the last round announced
 	referees  map[string]bool         // that the manager has named
 	matches   map[string]*match       // by id
+	rounds    map[int][]*match        // the same, by round
 	ended     []strategies.Outcome    // for the history; only with a data directory
 	written   int                     // matches in the history when it was written last
 	standing  strategies.Standing
@@ -66,8 +68,8 @@ func (a announcement) opponentOf(own string) string {
 
 func newLeagueState() *leagueState {
 	return &leagueState{
-		announced: make(map[string]announcement), referees: make(map[string]bool), unkeyed: make(map[string]bool), turned: make(map[string]bool),
-		matches: make(map[string]*match), said: make(map[string]bool),
+		announced: make(map[string]announcement), awaited: make(map[string]bool), referees: make(map[string]bool), unkeyed: make(map[string]bool), turned: make(map[string]bool),
+		matches: make(map[string]*match), rounds: make(map[int][]*match), said: make(map[string]bool),
 	}
 }
 
@@ -79,6 +81,8 @@ func (s *leagueState) match(id string, round int) *match {
 	}
 	m := &match{invited: invited{Match: id, Round: round}, calling: make(chan struct{})}
 	s.matches[id] = m
+	s.rounds[round] = append(s.rounds[round], m)
+	delete(s.awaited, id)
 	return m
 }
 
@@ -131,6 +135,9 @@ func (s *leagueState) announce(m *protocol.RoundAnnouncement, own string, now ti
 				about.at = before.at
 			} else {
 				news = append(news, Event{Kind: Announced, Round: round, Match: a.MatchID, Opponent: about.opponentOf(own), Referee: a.RefereeID})
+				if s.matches[a.MatchID] == nil {
+					s.awaited[a.MatchID] = true
+				}
 			}
 			s.announced[a.MatchID] = about
 			plays = true

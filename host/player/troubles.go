@@ -109,9 +109,10 @@ func (p *Player) uninvited(s *leagueState, why string, due func(announcement) bo
 	own := p.ID()
 	var all []announcement
 	p.mu.Lock()
-	for id, a := range s.announced {
-		if s.matches[id] == nil && !s.turned[id] && due(a) {
+	for id := range s.awaited {
+		if a := s.announced[id]; due(a) && !s.turned[id] {
 			all = append(all, a)
+			delete(s.awaited, id)
 		}
 	}
 	p.mu.Unlock()

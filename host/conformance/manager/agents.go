@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/strategylab/strategylab/host/agent"
@@ -32,11 +33,8 @@ type member struct {
 	endpoint *kit.Endpoint
 	also     []*kit.Endpoint // where some referees call it by its id
 	handler  jsonrpc.Handler
-	run      func(context.Context) error
-
-	begun  bool
-	joined chan error // gets nil once it has registered, or why it has not
-	failed error      // to register
+	join     func() error // has it register, once
+	failed   error        // to register
 
 	// What follows is guarded by the peers' lock until it has joined.
 	answers  []*kit.Answer // to its attempts to register
@@ -75,7 +73,7 @@ func open(ctx context.Context, s *kit.Session) (kit.Peers, error) {
 	p.life, p.end = context.WithCancel(ctx)
 	p.Life = p.life.Done()
 	for i := range s.Players + referees {
-		a := &member{role: protocol.RolePlayer, name: fmt.Sprintf("player-%d", i+1), joined: make(chan error, 1)}
+		a := &member{role: protocol.RolePlayer, name: fmt.Sprintf("player-%d", i+1)}
 		if i >= s.Players {
 			a.role, a.name = protocol.RoleReferee, fmt.Sprintf("referee-%d", i-s.Players+1)
 		}
@@ -100,7 +98,14 @@ func (p *peers) make(ctx context.Context, a *member, i int) (err error) {
 	common := p.session.Ours(a.endpoint.URL, p.session.Peer(), func(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
 		return p.send(ctx, a, out)
 	})
-	common.Name, common.Proposed, common.Registered = a.display, a.name, func() { a.hasJoined(nil) }
+	joined := make(chan error, 1)
+	hasJoined := func(err error) { // how its first attempts have ended
+		select {
+		case joined <- err:
+		default:
+		}
+	}
+	common.Name, common.Proposed, common.Registered = a.display, a.name, func() { hasJoined(nil) }
 	var made kit.Runner
 	if a.role == protocol.RoleReferee {
 		made, err = referee.New(referee.Config{
@@ -108,7 +113,7 @@ func (p *peers) make(ctx context.Context, a *member, i int) (err error) {
 			Draw: func(referee.Match) (int, error) { return number, nil },
 			Events: func(e referee.Event) {
 				if e.Kind == referee.Waiting {
-					a.hasJoined(errors.New(e.Error))
+					hasJoined(errors.New(e.Error))
 				}
 			},
 		})
@@ -120,7 +125,7 @@ func (p *peers) make(ctx context.Context, a *member, i int) (err error) {
 			Config: common, Factory: scripted{p, i}, Watch: -1, Patience: patient, League: &player.League{},
 			Events: func(e player.Event) {
 				if e.Kind == player.Waiting {
-					a.hasJoined(errors.New(e.Error))
+					hasJoined(errors.New(e.Error))
 				}
 			},
 		})
@@ -128,7 +133,20 @@ func (p *peers) make(ctx context.Context, a *member, i int) (err error) {
 	if err != nil {
 		return err
 	}
-	a.handler, a.run = made.Dispatcher(), made.Run
+	a.handler = made.Dispatcher()
+	a.join = sync.OnceValue(func() error {
+		p.running.Go(func() {
+			if err := made.Run(p.life); err != nil {
+				hasJoined(err)
+			}
+		})
+		select {
+		case a.failed = <-joined:
+		case <-p.life.Done():
+			a.failed = context.Cause(p.life)
+		}
+		return a.failed
+	})
 	a.endpoint.Handle(func(in *trace.Exchange, h http.Header) kit.Response { return p.receive(a, in, h) })
 	return nil
 }
@@ -137,34 +155,14 @@ func (p *peers) make(ctx context.Context, a *member, i int) (err error) {
 // its join as a message of its own.
 const patient = 750 * time.Millisecond
 
-// hasJoined says once how the first attempts of an agent to register have ended.
-func (a *member) hasJoined(err error) {
-	select {
-	case a.joined <- err:
-	default:
-	}
-}
-
 // join has an agent register, and ends the check if the manager does not let it.
 func (t T) join(a *member) {
-	if !a.begun {
-		a.begun = true
-		t.running.Go(func() {
-			if err := a.run(t.life); err != nil {
-				a.hasJoined(err)
-			}
-		})
-		select {
-		case a.failed = <-a.joined:
-		case <-t.Context().Done():
-			a.failed = context.Cause(t.Context())
-		}
-	}
-	if t.tooEarly && a.failed != nil {
+	err := a.join()
+	if t.tooEarly && err != nil {
 		t.Skip("the league has begun already; see manager.start.early")
 	}
-	if a.failed != nil {
-		t.Fail("the registration of %s failed: %v", a.name, a.failed)
+	if err != nil {
+		t.Fail("the registration of %s failed: %v", a.name, err)
 	}
 }
 

@@ -20,6 +20,9 @@ const (
 	theEnd       = protocol.TypeLeagueCompleted
 )
 
+// flow are the types of messages by which a manager runs its league.
+var flow = []protocol.Type{announcement, table, roundEnd, theEnd}
+
 // sentTests test what our agents were sent, and in which order.
 var sentTests = map[string]func(T){
 	"round.players":  sent(announcement, T.players),
@@ -32,27 +35,27 @@ var sentTests = map[string]func(T){
 	"round.matches":   describesMatches,
 
 	"message.rpc":    each(func(_ T, m *message) string { return kit.Frame(m.doc) }),
-	"message.method": each(hasMethod, announcement, table, roundEnd, theEnd),
+	"message.method": each(hasMethod, flow...),
 	"message.fields": each(func(t T, m *message) string {
 		why, ended := t.Catch(func() {
 			t.Valid(m.fields, m.Type, false)
 			t.Says(m.fields, map[string]string{"league_id": t.leagueID})
 		})
 		return when(ended && !m.Assignment, "%s", why)
-	}, announcement, table, roundEnd, theEnd),
+	}, flow...),
 	"message.ids": after(func(_ T, was, m *message) string { // it may have referees of its own
 		same := was.doc.Shown("id") == m.doc.Shown("id") && was.fields.Text("sender") == m.fields.Text("sender")
 		return when(same, "the id %s was sent before", m.doc.Shown("id"))
 	}),
 	"message.token": each(func(t T, m *message) string {
-		first := t.earlier(m, announcement, table, roundEnd, theEnd)
+		first := t.earlier(m, flow...)
 		got, want := m.fields.Text("auth_token"), append(first, m)[0].fields.Text("auth_token")
 		return when(!m.Assignment && (got == "" || got != want), "auth_token is %s; it was %q before", m.fields.Shown("auth_token"), want)
-	}, announcement, table, roundEnd, theEnd),
+	}, flow...),
 	"message.proof": each(func(t T, m *message) string {
 		got, want := m.fields.Text("auth_token"), m.to.verifier.ManagerToken(t.leagueID)
 		return when(!m.Assignment && got != want, "auth_token is %q, want %q", got, want)
-	}, announcement, table, roundEnd, theEnd),
+	}, flow...),
 	"message.secret": keepsSecrets,
 
 	"roundend.early": each(func(t T, m *message) string { return when(t.endsEarly(m), "it came before the last report") }, roundEnd),

@@ -33,7 +33,6 @@ const (
 type (
 	application = protocol.LeagueRegisterRequest
 	report      = protocol.MatchResultReport
-	result      = protocol.MatchResult
 )
 
 // refusals are the requests that should be refused, by the check that says so, with the code that
@@ -67,29 +66,30 @@ var refusals = []struct {
 	}},
 	{"late.refused", late, 0, func(t T, _ *match) kit.Request { return kit.Request{Message: t.registration(nil)} }},
 	{"report.unknown", reporting, 5002, unknown},
-	{"report.token", reporting, 5001, falsely(func(_ T, _ *match, r *report) { r.AuthToken = kit.Forged })},
-	{"report.tokenless", reporting, 5001, falsely(func(_ T, _ *match, r *report) { r.AuthToken = "" })},
-	{"report.player", reporting, 0, falsely(func(t T, _ *match, r *report) {
+	{"report.token", reporting, 5001, falsely(T.copyOf, func(_ T, _ *match, r *report) { r.AuthToken = kit.Forged })},
+	{"report.tokenless", reporting, 5001, falsely(T.copyOf, func(_ T, _ *match, r *report) { r.AuthToken = "" })},
+	{"report.player", reporting, 0, falsely(T.copyOf, func(t T, _ *match, r *report) {
 		r.Sender, r.AuthToken = t.players()[0].signature()
 	})},
 	{"report.empty", reporting, -32602, func(t T, m *match) kit.Request {
 		return kit.Request{Message: t.copyOf(m), Edit: kit.Delete("result")}
 	}},
-	{"report.other", reporting, 5002, falsely(func(t T, m *match, r *report) {
+	{"report.other", reporting, 5002, falsely(T.copyOf, func(t T, m *match, r *report) {
 		i := slices.IndexFunc(t.referees(), func(a *member) bool { return a != m.referee })
 		r.Sender, r.AuthToken = t.referees()[i].signature()
 	})},
-	{"report.context", truthful, -32602, falsely(func(_ T, _ *match, r *report) { r.LeagueID = "another-league" })},
+	{"report.context", truthful, -32602, falsely(T.copyOf, func(_ T, _ *match, r *report) { r.LeagueID = "another-league" })},
 	{"report.differs", differing, 5003, another},
-	{"report.players", contradicting, -32602, contradiction(func(r *result, _, b string) {
-		r.Winner, r.Score = protocol.Some("P98"), map[string]int{"P98": 3, b: 0}
+	{"report.players", contradicting, -32602, falsely(won, func(_ T, m *match, r *report) {
+		r.Result.Winner, r.Result.Score = protocol.Some("P98"), map[string]int{"P98": 3, m.players[1]: 0}
 	})},
-	{"report.number", contradicting, -32602, contradiction(func(r *result, _, _ string) {
-		r.Details.DrawnNumber = protocol.Some(1_000_000)
+	{"report.number", contradicting, -32602, falsely(won, func(_ T, _ *match, r *report) {
+		r.Result.Details.DrawnNumber = protocol.Some(1_000_000)
 	})},
-	{"report.score", contradicting, -32602, contradiction(func(r *result, a, _ string) { r.Score[a] = 30 })},
-	{"report.winner", contradicting, -32602, contradiction(func(r *result, a, b string) {
-		r.Winner, r.Score = protocol.Some(b), map[string]int{a: 0, b: 3}
+	{"report.score", contradicting, -32602, falsely(won, func(_ T, m *match, r *report) { r.Result.Score[m.players[0]] = 30 })},
+	{"report.winner", contradicting, -32602, falsely(won, func(_ T, m *match, r *report) {
+		a, b := m.players[0], m.players[1]
+		r.Result.Winner, r.Result.Score = protocol.Some(b), map[string]int{a: 0, b: 3}
 	})},
 	{"start.over", over, 0, func(t T, _ *match) kit.Request {
 		return kit.Request{Message: t.startLeague(t.session.AdminToken)}
@@ -169,21 +169,17 @@ func (t T) startsWith(token string) kit.Request {
 	return kit.Request{Message: t.startLeague(token)}
 }
 
-func falsely(fault func(t T, m *match, r *report)) func(T, *match) kit.Request {
+// falsely returns a request with a report of a match and a fault.
+func falsely(made func(T, *match) *report, fault func(t T, m *match, r *report)) func(T, *match) kit.Request {
 	return func(t T, m *match) kit.Request {
-		r := t.copyOf(m)
+		r := made(t, m)
 		fault(t, m, r)
 		return kit.Request{Message: r}
 	}
 }
 
-func contradiction(fault func(r *result, a, b string)) func(T, *match) kit.Request {
-	return func(t T, m *match) kit.Request {
-		r := t.wonBy(m, 0)
-		fault(&r.Result, m.players[0], m.players[1])
-		return kit.Request{Message: r}
-	}
-}
+// won returns a report by which the first player has won.
+func won(t T, m *match) *report { return t.wonBy(m, 0) }
 
 // unknown returns a report of a match that no league has.
 func unknown(t T, m *match) kit.Request {
@@ -218,7 +214,7 @@ func (t T) copyOf(m *match) *report {
 // wonBy returns a report by which one of the players has won a match.
 func (t T) wonBy(m *match, side int) *report {
 	winner, loser := m.players[side], m.players[1-side]
-	r := &report{Header: t.header(m.referee, protocol.TypeMatchResultReport), Result: result{
+	r := &report{Header: t.header(m.referee, protocol.TypeMatchResultReport), Result: protocol.MatchResult{
 		Winner: protocol.Some(winner), Score: map[string]int{winner: game.WinPoints, loser: 0},
 		Details: &protocol.ResultDetails{
 			Status: protocol.StatusWin, DrawnNumber: protocol.Some(8), NumberParity: protocol.Some(string(protocol.Even)),

@@ -115,7 +115,6 @@ func Run(ctx context.Context, cfg Config) (_ *Report, err error) {
 		ids = append(ids, c.ID)
 	}
 	s := kit.NewSession(withDefaults(cfg), ids)
-	defer func() { err = errors.Join(err, s.Close()) }()
 	began := time.Now()
 	peers, err := suite.Open(ctx, s)
 	if err != nil {

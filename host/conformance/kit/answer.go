@@ -100,27 +100,47 @@ func (f Fields) HasID() bool {
 // Inner returns the message in the document of a request, without its wrapping.
 func (f Fields) Inner() Fields {
 	params := f.Object("params")
-	switch {
-	case params == nil:
+	if params == nil {
 		return f
-	case params.Has("envelope"):
-		return params.joined("envelope", "payload")
 	}
-	for _, name := range []string{"arguments", "input", "message"} {
-		if params.Has(name) {
-			return params.Object(name)
-		}
-	}
-	return params
+	m, _ := params.unwrapped()
+	return m
 }
 
-// joined merges the members of two objects.
-func (f Fields) joined(names ...string) Fields {
-	out := Fields{}
-	for _, name := range names {
-		maps.Copy(out, f.Object(name))
+// holders are the members that hold messages in params and in results, and the name of the wrapping
+// in each. An answer in [dialect.HandleMessage] is flat.
+var holders = []struct{ member, wrapping string }{
+	{"envelope", dialect.Envelope.Name}, {"structuredContent", dialect.Tool.Name}, {"content", dialect.Tool.Name}, {"arguments", dialect.Tool.Name},
+	{"output", dialect.ToolIO.Name}, {"input", dialect.ToolIO.Name}, {"message", dialect.HandleMessage.Name},
+}
+
+// unwrapped returns the message in params or in a result, nil for none, and the name of its wrapping.
+func (f Fields) unwrapped() (m Fields, wrapping string) {
+	for _, h := range holders {
+		switch m = f.Object(h.member); {
+		case h.member == "content" && f.Has(h.member):
+			m = Object(json.RawMessage(contentText(f[h.member])))
+		case m == nil, h.member == "message" && f.Has("message_type"):
+			continue
+		case h.member == "envelope":
+			maps.Copy(m, f.Object("payload"))
+		}
+		return m, h.wrapping
 	}
-	return out
+	return f, dialect.Contracts.Name
+}
+
+// wrappingOf returns the name that unwrapped gives to the wrapping of answers in a dialect.
+func wrappingOf(d *dialect.Dialect) string {
+	if d.Answer.Bare {
+		return dialect.Bare.Name
+	}
+	for _, h := range holders {
+		if h.member == cmp.Or(d.Answer.Header, d.Answer.Message) {
+			return h.wrapping
+		}
+	}
+	return dialect.Contracts.Name
 }
 
 // Object reads JSON that is an object, or a string that holds one.
@@ -167,6 +187,9 @@ type Answer struct {
 	// Plain says that the refusal is only an HTTP status: nothing in the body says
 	// in the form of the protocol why.
 	Plain bool
+
+	request  []byte   // that it answers
+	evidence Evidence // of the exchange
 }
 
 // ReadAnswer decodes a reply.
@@ -181,29 +204,15 @@ func ReadAnswer(r Reply) *Answer {
 
 // locate finds the message in the document.
 func (a *Answer) locate() {
-	result := a.Document.Object("result")
-	switch {
-	case a.Document.Has("error"):
-		a.Wrapping = dialect.Contracts.Name
-		e := a.Document.Object("error")
-		a.Message = e.Object("data")
-		if a.Message.Has("envelope") {
-			a.Wrapping, a.Message = dialect.Envelope.Name, a.Message.joined("envelope", "payload")
-		}
-	case a.Document.Has("method") && a.Document["result"] == nil:
-		a.Wrapping, a.Message = "request", a.Document.Object("params")
-	case a.Document["result"] == nil:
-		a.Wrapping, a.Message = dialect.Bare.Name, a.Document
-	case result.Has("envelope"):
-		a.Wrapping, a.Message = dialect.Envelope.Name, result.joined("envelope", "payload")
-	case result.Has("structuredContent"):
-		a.Wrapping, a.Message = dialect.Tool.Name, result.Object("structuredContent")
-	case result.Has("content"):
-		a.Wrapping, a.Message = dialect.Tool.Name, Object(json.RawMessage(contentText(result["content"])))
-	case result.Has("output"):
-		a.Wrapping, a.Message = dialect.ToolIO.Name, result.Object("output")
+	switch doc := a.Document; {
+	case doc.Has("error"):
+		a.Message, a.Wrapping = doc.Object("error").Object("data").unwrapped()
+	case doc["result"] != nil:
+		a.Message, a.Wrapping = doc.Object("result").unwrapped()
+	case doc.Has("method"):
+		a.Message, a.Wrapping = doc.Object("params"), "request"
 	default:
-		a.Wrapping, a.Message = dialect.Contracts.Name, result
+		a.Message, a.Wrapping = doc, dialect.Bare.Name
 	}
 }
 

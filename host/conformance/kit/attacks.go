@@ -137,17 +137,17 @@ func refusesByCode(t *T, all []Attack, sample Sample) {
 }
 
 func refusesGet(t *T) {
-	resp, err := t.Session.Get(t.ctx, t.Session.URL, t.Session.Timeout)
+	resp, err := t.Session.get(t.ctx, t.Session.URL, t.Session.Timeout)
 	e := Evidence{To: t.Session.URL, Request: "GET"}
 	if err != nil {
 		e.Error = err.Error()
 		t.Keep(e)
 		t.Fail("the connection was dropped instead of answered: %v", err)
 	}
-	e.Status = resp.StatusCode
+	e.Status = resp.Status
 	t.Keep(e)
 	// MCP serves event streams by GET.
-	if resp.StatusCode < 400 && !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
-		t.Fail("GET is answered with HTTP %d", resp.StatusCode)
+	if resp.Status < 400 && !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		t.Fail("GET is answered with HTTP %d", resp.Status)
 	}
 }

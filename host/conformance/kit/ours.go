@@ -183,7 +183,7 @@ const desk = "http://desk.invalid/mcp"
 // agent under test.
 func (c *Company) send(ctx context.Context, a *Agent, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
 	if out.URL != desk {
-		return c.session.exchange(ctx, out)
+		return c.session.transport.RoundTrip(ctx, out)
 	}
 	var answer any
 	switch in := trace.ReadRequest(out.Body); in.Type {

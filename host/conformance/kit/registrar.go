@@ -164,7 +164,7 @@ func (r *Registrar) Register(in *trace.Exchange) Response {
 	}
 	began := time.Now()
 	// By default 2 s: the agent waits longer for the answer to its registration.
-	_, a.failed = r.Session.Get(context.Background(), a.Endpoint, r.Session.Timeout*2/5)
+	_, a.failed = r.Session.get(context.Background(), a.Endpoint, r.Session.Timeout*2/5)
 	a.answered = time.Since(began)
 	r.Lock()
 	defer r.Unlock()

@@ -185,21 +185,6 @@ func (t *T) AnsweredIn(a *Answer, d *dialect.Dialect) bool {
 	return true
 }
 
-// wrappingOf returns what Answer.Wrapping calls the answers of a dialect.
-func wrappingOf(d *dialect.Dialect) string {
-	switch place := d.Answer; {
-	case place.Bare:
-		return dialect.Bare.Name
-	case place.Content:
-		return dialect.Tool.Name
-	case place.Header != "":
-		return dialect.Envelope.Name
-	case place.Name != "":
-		return dialect.ToolIO.Name
-	}
-	return dialect.Contracts.Name
-}
-
 // DialectTests test that a message is answered in its own wrapping, and accepted under
 // methods of other names.
 func DialectTests(sample Sample) map[string]func(*T) {

@@ -3,12 +3,10 @@ package kit
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"slices"
 	"strings"
@@ -88,20 +86,20 @@ type Session struct {
 	lost      string                   // the check during which the agent became unreachable
 	peer      *wire.Peer               // the agent, and how it takes messages
 	numbers   atomic.Int64             // the last request id that is a number
-	slowest   atomic.Int64             // the longest time that an answer took
 	plain     atomic.Pointer[Evidence] // of the first refusal that is only an HTTP status
 	base      Sample                   // that AnyOf has chosen
 	control   *Answer                  // the refusal of the base, if it is refused without any fault
 
-	mu    sync.Mutex      // guards what follows: checks may send at the same time
-	known []protocol.Type // for which it was found out how the agent takes them
-	ids   [][2]string     // the ids of requests that were accepted, and of their answers
+	mu      sync.Mutex      // guards what follows: checks may send at the same time
+	slowest time.Duration   // that an answer took
+	known   []protocol.Type // for which it was found out how the agent takes them
+	ids     [][2]string     // the ids of requests that were accepted, and of their answers
 }
 
 // NewSession returns a session that runs the checks with the selected ids.
 func NewSession(cfg Config, selected []string) *Session {
 	return &Session{
-		Config: cfg, transport: jsonrpc.OverHTTP(), selected: selected, peer: wire.NewPeer(cfg.URL, dialect.Contracts),
+		Config: cfg, transport: jsonrpc.OverNewConnections(), selected: selected, peer: wire.NewPeer(cfg.URL, dialect.Contracts),
 	}
 }
 
@@ -112,29 +110,13 @@ func (s *Session) Meet(p *wire.Peer) { s.peer = p }
 // Peer returns the agent, with what was found out of how it takes messages.
 func (s *Session) Peer() *wire.Peer { return s.peer }
 
-// Close closes the connections to the agent.
-func (s *Session) Close() error { return s.transport.Close() }
-
-// exchange sends a request. If a connection breaks that has served an earlier
-// request, it sends the request again over a new one: some servers close theirs
-// after an error without saying so, and that is no missing answer.
-func (s *Session) exchange(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
-	reused := false
-	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { reused = c.Reused }})
-	reply, err := s.transport.RoundTrip(traced, out)
-	if err == nil || !reused || ctx.Err() != nil {
-		return reply, err
-	}
-	fresh := jsonrpc.OverHTTP()
-	reply, err = fresh.RoundTrip(ctx, out)
-	return reply, errors.Join(err, fresh.Close())
-}
-
 // Patience is how long the suite waits for what an agent must do unasked, after a pause
 // that the protocol allows: longer for one that takes its time for answers, too.
 func (s *Session) Patience() time.Duration {
 	const answers = 3
-	return max(s.Timeout, answers*time.Duration(s.slowest.Load())) + s.Pause
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return max(s.Timeout, answers*s.slowest) + s.Pause
 }
 
 // Selected reports whether the session runs a check.
@@ -153,31 +135,17 @@ func Reach(ctx context.Context, rawURL string) error {
 
 // dial connects to the agent at a URL.
 func dial(ctx context.Context, rawURL string) (net.Conn, error) {
-	addr, err := address(rawURL)
+	u, err := url.Parse(rawURL)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
-	defer cancel()
-	return new(net.Dialer).DialContext(ctx, "tcp", addr)
-}
-
-// ValidURL reports whether a text is the absolute URL of an agent.
-func ValidURL(rawURL string) bool {
-	_, err := address(rawURL)
-	return err == nil
-}
-
-func address(rawURL string) (string, error) {
-	u, err := url.Parse(rawURL)
-	if err != nil {
-		return "", err
-	}
 	ports := map[string]string{"http": "80", "https": "443"}
 	if ports[u.Scheme] == "" || u.Hostname() == "" {
-		return "", fmt.Errorf("%q is not the URL of an agent; use one like http://127.0.0.1:8101/mcp", rawURL)
+		return nil, fmt.Errorf("%q is not the URL of an agent; use one like http://127.0.0.1:8101/mcp", rawURL)
 	}
-	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), ports[u.Scheme])), nil
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	return new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), ports[u.Scheme])))
 }
 
 // AwaitAgent waits until the agent accepts connections.
@@ -200,19 +168,11 @@ func (s *Session) AwaitAgent(ctx context.Context) error {
 	}
 }
 
-// Get sends a GET request and returns the status and header of the response.
-func (s *Session) Get(ctx context.Context, url string, timeout time.Duration) (*http.Response, error) {
-	ctx, cancel := context.WithTimeout(ctx, min(timeout, s.Timeout))
+// get sends a GET request.
+func (s *Session) get(ctx context.Context, url string, timeout time.Duration) (*jsonrpc.Reply, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return nil, err
-	}
-	resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
-	if err != nil {
-		return nil, err
-	}
-	return resp, resp.Body.Close()
+	return s.transport.RoundTrip(ctx, &jsonrpc.Outgoing{Method: http.MethodGet, URL: url, MaxAnswer: maxMessage})
 }
 
 // speaking are the HTTP statuses that say why by themselves.

@@ -227,40 +227,30 @@ func (s *Session) learns(typ protocol.Type) bool {
 func (t *T) Find(m protocol.Message) *Answer {
 	r := t.Record()
 	_, err := r.Caller.Call(t.ctx, t.Session.peer, m)
-	last := len(r.exchanges) - 1
-	if last < 0 {
-		return nil
-	}
 	if err == nil || errors.Is(err, wire.ErrReceived) || wire.Judge(err) == wire.Refuses {
-		return r.answer(last)
+		return r.Last()
 	}
 	return r.answer(0)
 }
 
 // deliver sends an encoded request and reads the answer.
 func (t *T) deliver(out *jsonrpc.Outgoing) *Answer {
-	reply, _ := t.post(t.ctx, out)
-	a := ReadAnswer(reply)
-	t.learn(out.Body, a)
+	a, _ := t.post(t.ctx, out)
+	t.learn(a)
 	return a
 }
 
 // learn keeps what an exchange shows of the agent: the ids, and a refusal by
-// nothing but an HTTP status. It is the last one of the evidence.
-func (t *T) learn(body []byte, a *Answer) {
-	plain := a.Plain && !slices.Contains(speaking, a.Status)
-	if !plain && !a.Taken() {
-		return
-	}
-	request := Object(body)
-	switch {
-	case !plain && request.HasID():
-		t.Session.mu.Lock()
-		t.Session.ids = append(t.Session.ids, [2]string{string(request["id"]), string(a.Document["id"])})
-		t.Session.mu.Unlock()
+// nothing but an HTTP status.
+func (t *T) learn(a *Answer) {
+	s, request := t.Session, Object(a.request)
+	switch plain := a.Plain && !slices.Contains(speaking, a.Status); {
 	case plain && (request == nil || request.Has("jsonrpc")): // what is bare asks for no JSON-RPC
-		e := t.Evidence[len(t.Evidence)-1]
-		t.Session.plain.CompareAndSwap(nil, &e)
+		s.plain.CompareAndSwap(nil, &a.evidence)
+	case !plain && a.Taken() && request.HasID():
+		s.mu.Lock()
+		s.ids = append(s.ids, [2]string{string(request["id"]), string(a.Document["id"])})
+		s.mu.Unlock()
 	}
 }
 
@@ -269,14 +259,8 @@ type Record struct {
 	// Caller sends as our agents do.
 	Caller *wire.Caller
 
-	t         *T
-	exchanges []exchange
-}
-
-type exchange struct {
-	body     []byte
-	reply    Reply
-	evidence Evidence
+	t       *T
+	answers []*Answer
 }
 
 // Record returns a caller whose exchanges are evidence of the check.
@@ -287,62 +271,61 @@ func (t *T) Record() *Record {
 }
 
 // Last returns the answer of the last exchange, nil without any.
-func (r *Record) Last() *Answer { return r.answer(len(r.exchanges) - 1) }
+func (r *Record) Last() *Answer { return r.answer(len(r.answers) - 1) }
 
 // answer returns the answer of an exchange, which becomes the decisive evidence.
 func (r *Record) answer(i int) *Answer {
-	if i < 0 || i >= len(r.exchanges) {
+	if i < 0 || i >= len(r.answers) {
 		return nil
 	}
-	x := r.exchanges[i]
-	if i < len(r.exchanges)-1 {
-		r.t.Keep(x.evidence)
+	a := r.answers[i]
+	if i < len(r.answers)-1 {
+		r.t.Keep(a.evidence)
 	}
-	a := ReadAnswer(x.reply)
-	r.t.learn(x.body, a)
+	r.t.learn(a)
 	return a
 }
 
 // RoundTrip sends a request.
 func (r *Record) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
 	if out.Method != "" && out.Method != http.MethodPost {
-		return r.t.Session.exchange(ctx, out)
+		return r.t.Session.transport.RoundTrip(ctx, out)
 	}
-	reply, raw := r.t.post(ctx, out)
-	r.exchanges = append(r.exchanges, exchange{slices.Clone(out.Body), reply, r.t.Evidence[len(r.t.Evidence)-1]})
-	if reply.Err != nil {
-		return nil, reply.Err
-	}
-	return raw, nil
+	a, raw := r.t.post(ctx, out)
+	r.answers = append(r.answers, a)
+	return raw, a.Err
 }
 
-// post sends a request, whose exchange is evidence, and returns the reply.
-func (t *T) post(ctx context.Context, out *jsonrpc.Outgoing) (r Reply, raw *jsonrpc.Reply) {
-	ctx, cancel := context.WithTimeout(ctx, t.Session.Timeout)
+// post sends a request, whose exchange is evidence, and returns the answer.
+func (t *T) post(ctx context.Context, out *jsonrpc.Outgoing) (*Answer, *jsonrpc.Reply) {
+	s := t.Session
+	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
 	out.MaxAnswer = maxMessage
 	began := time.Now()
-	raw, err := t.Session.exchange(ctx, out)
-	r = Reply{Took: time.Since(began), Err: err}
+	raw, err := s.transport.RoundTrip(ctx, out)
+	r := Reply{Took: time.Since(began), Err: err}
 	e := Evidence{To: out.URL, Request: Printable(out.Body), TookMS: Milliseconds(r.Took)}
 	if broken, ok := errors.AsType[*jsonrpc.CallError](err); ok {
 		broken.URL = out.URL
 	}
 	if err != nil {
 		if ctx.Err() != nil {
-			r.Err = noReply{t.Session.Timeout}
+			r.Err = noReply{s.Timeout}
 		}
 		e.Error = r.Err.Error()
 		t.unreachable = t.unreachable || errors.Is(err, jsonrpc.ErrConnect)
-	}
-	if raw != nil {
-		for was := t.Session.slowest.Load(); int64(r.Took) > was && !t.Session.slowest.CompareAndSwap(was, int64(r.Took)); was = t.Session.slowest.Load() {
-		}
+	} else {
+		s.mu.Lock()
+		s.slowest = max(s.slowest, r.Took)
+		s.mu.Unlock()
 		r.Status, r.Header, r.Body = raw.Status, raw.Header, raw.Document()
 		e.Status, e.Answer = raw.Status, Printable(raw.Body)
 	}
 	t.Keep(e)
-	return r, raw
+	a := ReadAnswer(r)
+	a.request, a.evidence = slices.Clone(out.Body), e
+	return a, raw
 }
 
 // noReply says that no reply has come in time.
@@ -352,8 +335,8 @@ func (e noReply) Error() string { return fmt.Sprintf("no reply within %v", e.wit
 
 func (noReply) Unwrap() error { return context.DeadlineExceeded }
 
-// Post sends a body to a URL and returns the reply, whatever it is. Every exchange is evidence.
-func (t *T) Post(url string, body []byte) Reply {
-	reply, _ := t.post(t.ctx, &jsonrpc.Outgoing{URL: url, Body: body})
-	return reply
+// Post sends a body to a URL and returns the answer, whatever it is. Every exchange is evidence.
+func (t *T) Post(url string, body []byte) *Answer {
+	a, _ := t.post(t.ctx, &jsonrpc.Outgoing{URL: url, Body: body})
+	return a
 }

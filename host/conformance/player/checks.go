@@ -20,7 +20,7 @@ var table string
 // need come first, and those that may disturb or end the player last.
 func Suite() kit.Suite {
 	register := kit.RegistrationTests(kit.Player, func(t *kit.T, url string) *kit.Answer {
-		return kit.ReadAnswer(t.Post(url, t.Body(kit.Request{Message: standings(with(t))})))
+		return t.Post(url, t.Body(kit.Request{Message: standings(with(t))}))
 	}, func(t *kit.T) []string { return with(t).players() })
 	sample := func(t *kit.T) kit.Request {
 		p := with(t)

@@ -56,7 +56,6 @@ type Registration struct {
 	// Name and Endpoint are what the agent says of itself, wherever our own manager finds it.
 	Name, Endpoint string
 
-	accepted bool
 	answered time.Duration // after which the contact endpoint answered an HTTP request
 	failed   error         // why it did not answer
 }
@@ -78,7 +77,7 @@ func formOf(role Role) *form {
 
 // NewRegistrar listens as the manager of an agent. The caller closes its endpoint.
 func NewRegistrar(ctx context.Context, s *Session, role Role) (*Registrar, error) {
-	r := &Registrar{Session: s, form: formOf(role), ID: s.ID}
+	r := &Registrar{Session: s, form: formOf(role), ID: s.ID, Monitor: Monitor{Life: ctx.Done()}}
 	var err error
 	if r.Endpoint, err = Listen(ctx, s.Listen); err != nil {
 		return nil, fmt.Errorf("listen as the manager of the %s: %w", role, err)
@@ -92,8 +91,7 @@ func (r *Registrar) Await(ctx context.Context) error {
 	s, role := r.Session, r.form.role
 	s.Listening(r.Endpoint.URL)
 	s.Say(fmt.Sprintf("start the %s with the manager %s; it has %v to register", role, r.Endpoint.URL, s.Wait))
-	defer context.AfterFunc(ctx, func() { r.Do(func() {}) })()
-	r.Until(s.Wait, func() bool { return len(r.accepted()) > 0 || ctx.Err() != nil })
+	r.Until(s.Wait, func() bool { return len(r.accepted()) > 0 })
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -111,9 +109,13 @@ func (r *Registrar) Await(ctx context.Context) error {
 	return nil
 }
 
-// accepted returns the registrations that were accepted. The lock is held.
+// accepted returns the registrations that were accepted: all, unless the manager was busy first. The
+// lock is held.
 func (r *Registrar) accepted() []*Registration {
-	return slices.DeleteFunc(slices.Clone(r.attempts), func(a *Registration) bool { return !a.accepted })
+	if r.Session.Busy && len(r.attempts) > 0 {
+		return r.attempts[1:]
+	}
+	return r.attempts
 }
 
 // Registered reports whether the agent has registered.
@@ -190,7 +192,6 @@ func (r *Registrar) Register(in *trace.Exchange) Response {
 		}
 		r.Session.Meet(wire.NewPeer(r.Session.URL, speaks))
 	}
-	a.accepted = true
 	return Respond(in.Raw, r.form.request.Accepted(r.ID, r.Token, League))
 }
 

@@ -15,17 +15,6 @@ func (t *T) registrar() *Registrar { return t.Peers.(registering).self() }
 
 func (r *Registrar) self() *Registrar { return r }
 
-// First returns the first attempt to register and adds it to the evidence. It
-// skips the check if there is none.
-func (r *Registrar) First(t *T) *Registration {
-	all := r.Attempts()
-	if len(all) == 0 {
-		r.NeedsRegistration(t)
-	}
-	r.show(t, all[0])
-	return all[0]
-}
-
 func (r *Registrar) show(t *T, a *Registration) {
 	t.Show(fmt.Sprintf("the %s to the manager", r.form.role), a.Raw)
 }
@@ -36,13 +25,21 @@ func (r *Registrar) show(t *T, a *Registration) {
 func RegistrationTests(role Role, accepts func(t *T, url string) *Answer, ids func(t *T) []string) map[string]func(*T) {
 	f := formOf(role)
 	first := func(run func(t *T, a *Registration)) func(*T) {
-		return func(t *T) { run(t, t.registrar().First(t)) }
+		return func(t *T) {
+			r := t.registrar()
+			all := r.Attempts()
+			if len(all) == 0 {
+				r.NeedsRegistration(t)
+			}
+			r.show(t, all[0])
+			run(t, all[0])
+		}
 	}
 	end := func(t *T) *Answer {
 		return t.Send(Request{Message: t.registrar().LeagueCompleted(ids(t)...)})
 	}
 	return map[string]func(*T){
-		"register.rpc": first(func(t *T, a *Registration) { Frame.Test(t, "", Object(a.Raw), nil) }),
+		"register.rpc": first(func(t *T, a *Registration) { t.Holds(Frame(Object(a.Raw))) }),
 		"register.fields": first(func(t *T, a *Registration) {
 			t.Valid(a.Message, f.request, false)
 			if !slices.Contains(a.Meta.Strings("game_types"), protocol.GameEvenOdd) {
@@ -52,7 +49,7 @@ func RegistrationTests(role Role, accepts func(t *T, url string) *Answer, ids fu
 		"register.endpoint": first(func(t *T, a *Registration) { reachable(t, a, accepts) }),
 		"register.listens":  first(listened),
 		"register.retry":    first(retried),
-		"register.once":     registeredOnce,
+		"register.once":     first(registeredOnce),
 		"end.ack":           func(t *T) { t.Accepted(end(t), protocol.TypeLeagueCompleted.Answer()) },
 		"end.again":         func(t *T) { staysOrLeaves(t, func() *Answer { return end(t) }) },
 	}
@@ -111,9 +108,8 @@ func staysOrLeaves(t *T, tell func() *Answer) {
 	}
 }
 
-func registeredOnce(t *T) {
+func registeredOnce(t *T, _ *Registration) {
 	r := t.registrar()
-	r.First(t)
 	var accepted []*Registration
 	r.Do(func() { accepted = r.accepted() })
 	if n := len(accepted); n > 1+r.Renewals {

@@ -19,12 +19,8 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// A HeaderRule says how a message breaks a rule about headers that the protocol's table does not
-// have, "" if it does not.
-type HeaderRule func(m Fields) string
-
-// Frame is that a request is JSON-RPC: of the whole document.
-var Frame HeaderRule = func(doc Fields) string {
+// Frame says how a request is not JSON-RPC, "" if it is. It reads the whole document.
+func Frame(doc Fields) string {
 	switch {
 	case doc.Text("jsonrpc") != "2.0":
 		return fmt.Sprintf(`jsonrpc is %s, want "2.0"`, doc.Shown("jsonrpc"))
@@ -36,13 +32,21 @@ var Frame HeaderRule = func(doc Fields) string {
 	return ""
 }
 
-// WholeSeconds is that a timestamp has no fraction and ends in Z. A missing one is no breach.
-var WholeSeconds HeaderRule = func(m Fields) string {
+// WholeSeconds says that a timestamp has a fraction or does not end in Z, else "". A missing one
+// is no breach.
+func WholeSeconds(m Fields) string {
 	stamp := m.Text("timestamp")
 	if _, err := protocol.ParseTimestamp(stamp); err == nil && (strings.Contains(stamp, ".") || !strings.HasSuffix(stamp, "Z")) {
 		return fmt.Sprintf("timestamp is %q", stamp)
 	}
 	return ""
+}
+
+// Holds ends the check if a rule is broken: if there is something to say.
+func (t *T) Holds(breach string) {
+	if breach != "" {
+		t.Fail("%s", breach)
+	}
 }
 
 // Valid ends the check if a message breaks the table of a type. An answer needs no sender
@@ -78,19 +82,6 @@ func (t *T) Valid(m Fields, typ protocol.Type, answer bool) {
 		found = append(found, name)
 	}
 	t.Fail("%s", strings.Join(found, "; "))
-}
-
-// Test ends the check if a message breaks the rule. Show, if set, then adds the message to the
-// evidence; what names the message.
-func (r HeaderRule) Test(t *T, what string, m Fields, show func()) {
-	breach := r(m)
-	if breach != "" && show != nil {
-		show()
-		t.Fail("%s: %s", what, breach)
-	}
-	if breach != "" {
-		t.Fail("%s", breach)
-	}
 }
 
 // IsJSON reports whether a Content-Type declares JSON in UTF-8.

@@ -23,9 +23,8 @@ type Draw struct {
 // Draws returns the drawn numbers in the order of the matches.
 func (l *League) Draws() []Draw {
 	var all []Draw
-	committed := l.committed()
 	for _, m := range l.matches {
-		verified := len(committed[m]) > 0 && !slices.ContainsFunc(committed[m], VerifiableDraw.broken)
+		verified := len(m.draws) > 0 && !slices.ContainsFunc(m.draws, VerifiableDraw.broken)
 		for _, t := range m.results {
 			n, ok := t.Drawn.Get()
 			if !ok || t.Conflict != "" || t.Status == protocol.StatusTechnicalLoss {
@@ -120,40 +119,18 @@ type VerifiableDraw struct {
 
 func (d VerifiableDraw) broken() bool { return d.Broken != "" }
 
-// commits notes the commitment in a call for a choice: the first that a player got, since
-// a referee that gives another may know choices by then.
-func (m *match) commits(player, hash string) {
-	if m.commitments[player] == "" && player != "" && hash != "" {
-		m.commitments[player] = hash
-	}
-}
-
-// adds notes the nonce in a choice. A player has one nonce for a match.
-func (m *match) adds(player, nonce string) {
-	if player != "" && nonce != "" {
-		m.nonces[player] = nonce
-	}
-}
-
-// joins notes whether a player said that it understands verifiable draws.
-func (m *match) joins(a *protocol.GameJoinAck) {
-	m.offered = m.offered || a != nil && a.DrawScheme == draws.Scheme
-}
-
 // VerifiableDraws returns the drawn numbers of the matches in which the referee
 // committed to a key, one for each player that got a commitment and a number, in the
 // order of the matches.
-func (l *League) VerifiableDraws() []VerifiableDraw {
-	var all []VerifiableDraw
-	committed := l.committed()
+func (l *League) VerifiableDraws() (all []VerifiableDraw) {
 	for _, m := range l.matches {
-		all = append(all, committed[m]...)
+		all = append(all, m.draws...)
 	}
 	return all
 }
 
-func (l *League) committed() map[*match][]VerifiableDraw {
-	all := map[*match][]VerifiableDraw{}
+// verifyDraws verifies the drawn numbers of all matches.
+func (l *League) verifyDraws() {
 	matchOf := map[string]*match{} // by revealed key
 	for m, t := range l.results() {
 		n, drawn := t.Drawn.Get()
@@ -168,11 +145,10 @@ func (l *League) committed() map[*match][]VerifiableDraw {
 		if err := m.verify(&v, matchOf); err != nil {
 			v.Broken = err.Error()
 		}
-		if !slices.Contains(all[m], v) { // a repeated message
-			all[m] = append(all[m], v)
+		if !slices.Contains(m.draws, v) { // a repeated message
+			m.draws = append(m.draws, v)
 		}
 	}
-	return all
 }
 
 var (
@@ -210,18 +186,16 @@ func (m *match) verify(v *VerifiableDraw, matchOf map[string]*match) error {
 // commitments counts each match once. A referee that commits to numbers may leave out no
 // match of players that ask for it.
 func (l *League) commits() (v Verdict) {
-	drawn := l.committed()
 	some := slices.ContainsFunc(l.matches, func(m *match) bool { return len(m.commitments) > 0 })
 	for _, m := range l.matches {
-		list := drawn[m]
-		i := slices.IndexFunc(list, VerifiableDraw.broken)
+		i := slices.IndexFunc(m.draws, VerifiableDraw.broken)
 		switch {
 		case i >= 0 && m.restarted: // a referee that lost its data has lost the key
 			v.unknown("the key of a match that began again")
 		case i >= 0:
 			v.Examined++
-			v.broken(m.exchanges, "%s: %d cannot be verified: %s", m.ID, list[i].Number, list[i].Broken)
-		case len(list) > 0:
+			v.broken(m.exchanges, "%s: %d cannot be verified: %s", m.ID, m.draws[i].Number, m.draws[i].Broken)
+		case len(m.draws) > 0:
 			v.Examined++
 		case some && m.offered && len(m.commitments) == 0 && slices.ContainsFunc(m.results, func(t result) bool { _, drawn := t.Drawn.Get(); return drawn }):
 			v.Examined++

@@ -54,6 +54,7 @@ type match struct {
 	restarted   bool              // a player was invited again after a commitment
 	commitments map[string]string // hashes, by player
 	nonces      map[string]string // by player
+	draws       []VerifiableDraw
 }
 
 // table is the standings as one message states them.
@@ -268,6 +269,7 @@ func (l *League) settle() {
 			l.stray(x, "match %s was played in round %d but not announced: the announcement lists %s", m.ID, m.Round, l.rounds[m.Round][0])
 		}
 	}
+	l.verifyDraws()
 	for _, t := range l.tables {
 		l.tally(t)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/strategylab/strategylab/host/draws"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -13,8 +14,8 @@ import (
 type choiceCall struct {
 	x        *Exchange
 	player   string
-	signed   string // the referee's timestamp
-	deadline string
+	deadline time.Time     // by the referee's clock
+	given    time.Duration // until then, 0 if the call does not say
 }
 
 // answer is the choice of a player.
@@ -62,52 +63,56 @@ const toManager = "the manager"
 
 // interpret reads an exchange about a match whose players have been identified.
 func (l *League) interpret(m *match, x *Exchange) {
+	player := l.playerOf(m, x)
 	switch r := x.Request.(type) {
 	case *protocol.ChooseParityCall:
-		player := l.playerOf(m, x)
-		m.calls = append(m.calls, choiceCall{x, player, r.Timestamp, r.Deadline})
-		a, ok := x.Answer.(*protocol.ChooseParityResponse)
-		m.commits(player, r.DrawCommitment)
-		if ok {
-			m.adds(player, a.DrawNonce)
+		call := choiceCall{x: x, player: player}
+		signed, err := protocol.ParseTimestamp(r.Timestamp)
+		deadline, failed := protocol.ParseTimestamp(r.Deadline)
+		if err == nil && failed == nil {
+			call.deadline, call.given = deadline, deadline.Sub(signed)
 		}
-		if ok && x.Status < 300 {
-			m.answered(answer{x, player, a.Chosen(), len(m.calls) - 1, x.Latency, m.byTheBook(x, a, player)})
+		m.calls = append(m.calls, call)
+		// The first commitment counts: a referee that gives another may know choices by then.
+		if m.commitments[player] == "" && player != "" && r.DrawCommitment != "" {
+			m.commitments[player] = r.DrawCommitment
+		}
+		if a, ok := x.Answer.(*protocol.ChooseParityResponse); ok && x.Status < 300 {
+			m.answered(answer{x, player, a.Chosen(), len(m.calls) - 1, x.Latency, m.byTheBook(x, a, player)}, a.DrawNonce)
 		}
 	case *protocol.ChooseParityResponse:
 		if x.Refused != nil || x.Failure != "" {
 			return
 		}
-		a := answer{x: x, player: l.playerOf(m, x), choice: r.Chosen(), call: -1}
-		m.adds(a.player, r.DrawNonce)
+		a := answer{x: x, player: player, choice: r.Chosen(), call: -1}
 		for i, call := range m.calls {
-			if call.player == a.player {
+			if call.player == player {
 				a.call, a.after = i, x.At.Add(x.Latency).Sub(call.x.At)
 			}
 		}
-		m.answered(a)
+		m.answered(a, r.DrawNonce)
 	case *protocol.GameInvitation:
-		m.restarted = m.restarted || m.commitments[l.playerOf(m, x)] != ""
-		join, _ := x.Answer.(*protocol.GameJoinAck)
-		m.joins(join)
+		m.restarted = m.restarted || m.commitments[player] != ""
+		join, ok := x.Answer.(*protocol.GameJoinAck)
+		m.offered = m.offered || ok && join.DrawScheme == draws.Scheme
 	case *protocol.GameJoinAck:
-		m.joins(r)
+		m.offered = m.offered || r.DrawScheme == draws.Scheme
 	case *protocol.GameError:
 		if player := cmp.Or(r.AffectedPlayer, r.PlayerID); protocol.Code(r.ErrorCode) == protocol.CodeTimeout && m.has(player) {
 			m.timeouts = append(m.timeouts, timeoutClaim{x, player, r.Timestamp})
 		}
 	case *protocol.GameOver:
-		t := l.told(m, r, l.playerOf(m, x))
-		t.x, t.key, t.nonces = x, r.DrawKey, r.DrawNonces
-		m.results = append(m.results, t)
+		m.results = append(m.results, l.told(m, x, r, player))
 	case *protocol.MatchResultReport:
-		t := l.reported(m, r)
-		t.x = x
-		m.results = append(m.results, t)
+		m.results = append(m.results, l.reported(m, x, r))
 	}
 }
 
-func (m *match) answered(a answer) {
+// answered notes a choice, and the nonce in it. A player has one nonce for a match.
+func (m *match) answered(a answer, nonce string) {
+	if a.player != "" && nonce != "" {
+		m.nonces[a.player] = nonce
+	}
 	if a.player != "" && a.choice.Valid() {
 		m.answers = append(m.answers, a)
 	}
@@ -128,10 +133,47 @@ func (m *match) byTheBook(x *Exchange, a *protocol.ChooseParityResponse, player 
 	return false
 }
 
-// setWinner reads the member that names the winner.
-func (t *result) setWinner(m *match, known map[string]bool, winner protocol.Opt[string]) {
-	name, named := winner.Get()
+// told reads a result that was sent to a player, "" if it is unknown to whom.
+func (l *League) told(m *match, x *Exchange, r *protocol.GameOver, self string) result {
+	g := r.Stated(self, m.other(self))
+	t := result{
+		To: cmp.Or(self, "a player"), Drawn: g.DrawnNumber, Choices: g.Choices, Reason: g.Reason, Parity: g.NumberParity.Value(),
+		key: r.DrawKey, nonces: r.DrawNonces, x: x,
+	}
+	points, earned := r.PointsEarned.Get()
+	if earned && self != "" {
+		t.Score = map[string]int{self: points}
+	}
 	switch {
+	case protocol.Means(protocol.Losing, g.Status):
+		g.Status, t.Winner = protocol.StatusWin, m.other(self)
+	case protocol.Means(protocol.Winning, g.Status) && (r.GameResult == nil || r.YourChoice != "" || earned): // worded for its receiver
+		t.Winner = m.only(self)
+	}
+	return t.settled(m, l.people.known, g.WinnerPlayerID, g.Status, g.TechnicalLossPlayerIDs)
+}
+
+// reported reads a result that was sent to the manager.
+func (l *League) reported(m *match, x *Exchange, r *protocol.MatchResultReport) result {
+	d := protocol.ResultDetails{}
+	if r.Result.Details != nil {
+		d = *r.Result.Details
+	}
+	t := result{
+		To: toManager, Drawn: d.DrawnNumber, Choices: d.Choices, Reason: d.Reason, Parity: d.NumberParity.Value(), Score: r.Result.Score, x: x,
+	}
+	if n, ok := t.Drawn.Get(); ok && n == 0 && len(t.Choices) == 0 {
+		t.Drawn = protocol.Opt[int]{} // a placeholder
+	}
+	return t.settled(m, l.people.known, r.Result.Winner, d.Status, d.TechnicalLossPlayerIDs)
+}
+
+// settled reads who has won, how, and who is at fault, in the words of the protocol; others
+// are unknown. The winner that t has is the one that a win without a winner means.
+func (t result) settled(m *match, known map[string]bool, winner protocol.Opt[string], status string, atFault []string) result {
+	meant := t.Winner
+	t.Winner = ""
+	switch name, named := winner.Get(); {
 	case !named && winner != protocol.Null[string]():
 	case protocol.Means(protocol.Nobody, name):
 		t.Decided = true
@@ -140,101 +182,37 @@ func (t *result) setWinner(m *match, known map[string]bool, winner protocol.Opt[
 	case m.known() && known[name] && known[m.Players[0]] && known[m.Players[1]]:
 		t.Conflict = "the winner " + name + " is neither " + m.Players[0] + " nor " + m.Players[1]
 	}
-}
-
-// setStatus reads the status in the words of the protocol; others are unknown.
-func (t *result) setStatus(stated string) {
-	switch s := strings.ToUpper(stated); {
-	case s == protocol.StatusTechnicalLoss:
-		t.Status = s
-	case protocol.Means(protocol.Winning, s):
+	switch {
+	case strings.ToUpper(status) == protocol.StatusTechnicalLoss:
+		t.Status = protocol.StatusTechnicalLoss
+	case protocol.Means(protocol.Winning, status):
 		t.Status = protocol.StatusWin
-	case protocol.Means(protocol.Drawing, s):
+	case protocol.Means(protocol.Drawing, status):
 		t.Status = protocol.StatusDraw
 	}
-	t.whole = t.Status != "" && t.Decided
-	if t.Status != protocol.StatusDraw || t.Conflict != "" {
-		return
+	if t.Status == protocol.StatusWin && t.Winner == "" && t.To != toManager {
+		t.Winner, t.Decided = meant, meant != ""
 	}
-	if t.Winner != "" {
+	t.whole = t.Status != "" && t.Decided && winner != protocol.Opt[string]{}
+	switch {
+	case t.Conflict != "":
+	case t.Status == protocol.StatusDraw && t.Winner != "":
 		t.Conflict = "a draw with the winner " + t.Winner
+	case t.Status == protocol.StatusDraw:
+		t.Decided = true
+	case t.Status == protocol.StatusWin && t.Decided && t.Winner == "":
+		t.Conflict = "a win without a winner"
 	}
-	t.Decided = true
-}
-
-// setAtFault notes who is at fault in a technical loss: the players it names or,
-// if it names none, everybody but the winner.
-func (t *result) setAtFault(m *match, named []string) {
 	if t.Status != protocol.StatusTechnicalLoss {
-		return
+		return t
 	}
-	if t.Winner != "" && slices.Contains(named, t.Winner) {
+	if t.Winner != "" && slices.Contains(atFault, t.Winner) {
 		t.Conflict = t.Winner + " wins and is at fault"
 	}
-	t.AtFault = slices.DeleteFunc(slices.Clone(named), func(id string) bool { return !m.has(id) })
-	if len(named) > 0 || !t.Decided || !m.known() {
-		return
-	}
-	for _, p := range m.Players {
-		if p != t.Winner {
+	for _, p := range m.Players { // where none is named, everybody but the winner
+		if p != "" && (slices.Contains(atFault, p) || len(atFault) == 0 && t.Decided && p != t.Winner) {
 			t.AtFault = append(t.AtFault, p)
 		}
 	}
-}
-
-// told reads a result that was sent to a player, "" if it is unknown to whom.
-func (l *League) told(m *match, r *protocol.GameOver, self string) result {
-	g := r.Stated(self, m.other(self))
-	t := result{To: cmp.Or(self, "a player"), Drawn: g.DrawnNumber, Choices: g.Choices, Reason: g.Reason, Parity: g.NumberParity.Value()}
-	if points, ok := r.PointsEarned.Get(); ok && self != "" {
-		t.Score = map[string]int{self: points}
-	}
-	stated, winner := g.Status, g.WinnerPlayerID
-	t.setWinner(m, l.people.known, winner)
-	switch {
-	case protocol.Means(protocol.Losing, stated):
-		stated = protocol.StatusWin
-		if t.Winner == "" {
-			t.Winner = m.other(self)
-			t.Decided = t.Winner != ""
-		}
-	case protocol.Means(protocol.Winning, stated):
-		if t.Winner == "" {
-			if t.Decided = personal(r) && m.has(self); t.Decided {
-				t.Winner = self
-			}
-		}
-	}
-	explicit := winner != protocol.Opt[string]{}
-	t.setStatus(stated)
-	t.whole = t.whole && explicit
-	t.setAtFault(m, g.TechnicalLossPlayerIDs)
-	return t
-}
-
-// personal reports whether a result is worded for its receiver: its status WIN
-// without a winner then means that the receiver has won.
-func personal(r *protocol.GameOver) bool {
-	_, points := r.PointsEarned.Get()
-	return r.GameResult == nil || r.YourChoice != "" || points
-}
-
-// reported reads a result that was sent to the manager.
-func (l *League) reported(m *match, r *protocol.MatchResultReport) result {
-	t := result{To: toManager, Score: r.Result.Score}
-	t.setWinner(m, l.people.known, r.Result.Winner)
-	d := r.Result.Details
-	if d == nil {
-		return t
-	}
-	t.Drawn, t.Choices, t.Reason, t.Parity = d.DrawnNumber, d.Choices, d.Reason, d.NumberParity.Value()
-	if n, ok := t.Drawn.Get(); ok && n == 0 && len(t.Choices) == 0 {
-		t.Drawn = protocol.Opt[int]{} // a placeholder
-	}
-	t.setStatus(d.Status)
-	if t.Status == protocol.StatusWin && t.Decided && t.Winner == "" && t.Conflict == "" {
-		t.Conflict = "a win without a winner"
-	}
-	t.setAtFault(m, d.TechnicalLossPlayerIDs)
 	return t
 }

@@ -364,20 +364,10 @@ func (m *match) given(player string) time.Duration {
 	var longest time.Duration
 	for _, call := range m.calls {
 		if call.player == player {
-			longest = max(longest, call.given())
+			longest = max(longest, call.given)
 		}
 	}
 	return longest
-}
-
-// given returns the time that a call leaves, 0 if it does not say.
-func (c *choiceCall) given() time.Duration {
-	signed, err := protocol.ParseTimestamp(c.signed)
-	deadline, errDeadline := protocol.ParseTimestamp(c.deadline)
-	if err != nil || errDeadline != nil {
-		return 0
-	}
-	return deadline.Sub(signed)
 }
 
 // deadlines goes by the referee's clock and by the recorder's.
@@ -386,14 +376,13 @@ func (l *League) deadlines() (v Verdict) {
 		for _, claim := range m.timeouts {
 			call := m.before(claim)
 			signed, err := protocol.ParseTimestamp(claim.signed)
-			if call == nil || call.given() == 0 || err != nil {
+			if call == nil || call.given == 0 || err != nil {
 				v.unknown("the deadline that a timeout is about")
 				continue
 			}
 			v.Examined++
-			deadline, _ := protocol.ParseTimestamp(call.deadline) // given has read it
-			if early := deadline.Sub(signed); early > slack && claim.x.At.Sub(call.x.At) < call.given()-slack {
-				v.broken([]*Exchange{call.x, claim.x}, "%s: a timeout of %s was reported %v before the deadline %s", m.ID, claim.player, early, protocol.Timestamp(deadline))
+			if early := call.deadline.Sub(signed); early > slack && claim.x.At.Sub(call.x.At) < call.given-slack {
+				v.broken([]*Exchange{call.x, claim.x}, "%s: a timeout of %s was reported %v before the deadline %s", m.ID, claim.player, early, protocol.Timestamp(call.deadline))
 			}
 		}
 	}

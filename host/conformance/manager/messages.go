@@ -249,15 +249,15 @@ func (t T) misdescribes(m *message, f, first protocol.AnnouncedMatch) string {
 	}
 	if match := t.match(f.MatchID); match != nil && match.by == m && match.referee != nil {
 		endpoints, keys := []string{f.PlayerAEndpoint, f.PlayerBEndpoint}, []*credential.KeyPair{f.PlayerAKeys, f.PlayerBKeys}
-		for i, side := range []string{"player_A", "player_B"} {
+		for i, side := range []string{"A", "B"} {
 			player := t.withID(match.players[i])
 			if player == nil {
 				continue
 			}
-			same(side+"_endpoint", endpoints[i], player.endpoint.URL)
+			same("player_"+side+"_endpoint", endpoints[i], player.endpoint.URL)
 			if own := player.verifier.MatchKeys(t.leagueID, match.id, m.to.id); keys[i] != nil {
-				same(side+"_keys.send", keys[i].Send, own.Send)
-				same(side+"_keys.expect", keys[i].Expect, own.Expect)
+				same("player_"+side+"_keys.send", keys[i].Send, own.Send)
+				same("player_"+side+"_keys.expect", keys[i].Expect, own.Expect)
 			}
 		}
 	}

@@ -188,7 +188,7 @@ func BenchmarkLeagueBesideMCP(b *testing.B) {
 
 // BenchmarkValidationLog says what it costs that every agent writes the log of validation.
 func BenchmarkValidationLog(b *testing.B) {
-	for transport, network := range map[string]host.Network{"loopback": host.NewMemory(), "http": host.NewSockets()} {
+	for transport, network := range map[string]host.Network{"loopback": new(host.Memory), "http": host.NewSockets()} {
 		b.Run(transport, func(b *testing.B) {
 			b.Cleanup(func() { _ = network.Close() })
 			log, err := eventlog.Open(eventlog.Config{Data: b.TempDir()})

@@ -40,7 +40,7 @@ type Driver struct {
 func NewDriver(plan results.Plan, factories []strategies.Factory) (*Driver, error) {
 	switch plan.Transport {
 	case "loopback":
-		return NewDriverOver(plan, factories, func() Network { return NewMemory() })
+		return NewDriverOver(plan, factories, func() Network { return new(Memory) })
 	case "http":
 		return NewDriverOver(plan, factories, func() Network { return NewSockets() })
 	default:

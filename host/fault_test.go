@@ -211,7 +211,7 @@ type ghosts struct {
 func haunted(t *testing.T, own, dead, referees, legs int, hang bool) *ghosts {
 	g := &ghosts{t: t}
 	g.ctx, g.stop = context.WithCancelCause(t.Context())
-	network := host.NewMemory()
+	network := new(host.Memory)
 	g.caller = &wire.Caller{Client: jsonrpc.NewClient(network.From("others"), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)}
 	g.League = &host.League{
 		Network:  network,

@@ -88,17 +88,7 @@ func (s *Sockets) Close() error { return s.client.Close() }
 
 // Memory is a network inside the process: the same bytes, and no sockets.
 type Memory struct {
-	loop    jsonrpc.Loopback
-	workers jsonrpc.Workers
-}
-
-// NewMemory returns a network whose goroutines serve one league after another,
-// until it is closed. With the zero value of Memory, which is a network too,
-// they end with the endpoints.
-func NewMemory() *Memory {
-	m := new(Memory)
-	m.loop.Workers = &m.workers
-	return m
+	loop jsonrpc.Loopback
 }
 
 // Listen implements Network.
@@ -110,10 +100,7 @@ func (m *Memory) Listen(_ context.Context, name string, cfg jsonrpc.Config) (Ser
 func (m *Memory) From(name string) jsonrpc.RoundTripper { return m.loop.From(name) }
 
 // Close implements Network.
-func (m *Memory) Close() error {
-	m.workers.Close()
-	return nil
-}
+func (m *Memory) Close() error { return nil }
 
 // avoiding is a network on which no agent listens at a URL that is another agent's, unless
 // there is no other URL. When a league is started again, the system may give an agent the

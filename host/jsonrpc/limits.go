@@ -1,8 +1,11 @@
 package jsonrpc
 
 import (
+	"context"
+	"fmt"
 	"net"
 	"sync"
+	"time"
 )
 
 // gate counts the requests in flight, refuses those above the limits, and lets
@@ -77,6 +80,28 @@ func (g *gate) close() <-chan struct{} {
 		g.checkEmpty()
 	}
 	return g.empty
+}
+
+// drain closes the gate and waits until everything admitted has left: while ctx lives, for the drain
+// period after it (a negative one never ends), and then, having called cut, for as long as it takes.
+func (g *gate) drain(ctx context.Context, period time.Duration, where string, cut func()) error {
+	empty := g.close()
+	select {
+	case <-empty:
+		return nil
+	case <-ctx.Done():
+	}
+	ctx, cancel := withDrain(ctx, period)
+	defer cancel()
+	select {
+	case <-empty:
+		return nil
+	case <-ctx.Done():
+	}
+	err := fmt.Errorf("jsonrpc: draining %s: %d requests were cut off after %v", where, g.inFlight(), period)
+	cut()
+	<-empty
+	return err
 }
 
 func (g *gate) inFlight() int {

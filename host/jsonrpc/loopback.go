@@ -1,7 +1,6 @@
 package jsonrpc
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,10 +16,6 @@ import (
 // them by URL, and the messages are the bytes that HTTP would carry, under the same limits. The
 // zero value is an empty network, ready for use. It is safe for concurrent use.
 type Loopback struct {
-	// Workers, if set before the first server listens, handle the requests of
-	// all servers, and outlive them. Else each server has its own.
-	Workers *Workers
-
 	mu      sync.RWMutex
 	servers map[string]*LoopbackServer // by URL
 	made    int
@@ -28,17 +23,19 @@ type Loopback struct {
 
 // LoopbackServer is a Server on a Loopback.
 type LoopbackServer struct {
+	responder
 	net   *Loopback
 	url   string
-	route string
 	host  string
 	gate  *gate
+	ready chan struct{}   // closed when the handler is set
+	gone  context.Context // ends when the server waits for nothing any more
+	end   context.CancelFunc
 
-	responder responder
-	ready     chan struct{} // closed when responder.handler is set
-	gone      chan struct{} // closed when the server waits for nothing any more
-	close     sync.Once
-	workers   *Workers // its own, or the network's
+	// The goroutines that handle requests are reused, since growing the stack of a new
+	// one costs a good part of a request.
+	jobs    chan func()
+	workers sync.WaitGroup
 }
 
 // Listen opens a server under a host name ("P01", "manager:8000"), or under a new name if that is
@@ -53,12 +50,13 @@ func (l *Loopback) Listen(host string, cfg Config) (*LoopbackServer, error) {
 	}
 	u := url.URL{Scheme: "http", Host: host, Path: cfg.Path}
 	s := &LoopbackServer{
-		net: l, url: u.String(), route: cfg.Path, host: host, gate: newGate(cfg.MaxConcurrent, cfg.MaxPerPeer), responder: responder{cfg: cfg},
-		ready: make(chan struct{}), gone: make(chan struct{}), workers: cmp.Or(l.Workers, new(Workers)),
+		responder: responder{cfg: cfg}, net: l, url: u.String(), host: host,
+		gate: newGate(cfg.MaxConcurrent, cfg.MaxPerPeer), ready: make(chan struct{}), jobs: make(chan func()),
 	}
 	if _, taken := l.servers[s.url]; taken {
 		return nil, fmt.Errorf("jsonrpc: cannot listen on %s: the name is taken on this loopback", s.url)
 	}
+	s.gone, s.end = context.WithCancel(context.Background())
 	if l.servers == nil {
 		l.servers = make(map[string]*LoopbackServer)
 	}
@@ -72,7 +70,7 @@ func (s *LoopbackServer) URL() string { return s.url }
 // Close frees the name and fails the calls that wait. It is needed only if Serve is never called.
 func (s *LoopbackServer) Close() error {
 	s.unlist()
-	s.close.Do(func() { close(s.gone) })
+	s.end()
 	return nil
 }
 
@@ -89,26 +87,29 @@ func (s *LoopbackServer) unlist() {
 // their callers, the end of the drain period fails the calls but does not cancel
 // the handlers; Serve still waits for them.
 func (s *LoopbackServer) Serve(ctx context.Context, h Handler) error {
-	s.responder.handler = h
+	s.handler = h
 	close(s.ready)
 	<-ctx.Done()
-
 	s.unlist()
-	empty := s.gate.close()
-	ctx, cancel := withDrain(ctx, s.responder.cfg.Drain)
-	defer cancel()
-	var err error
-	select {
-	case <-empty:
-	case <-ctx.Done():
-		err = fmt.Errorf("jsonrpc: draining %s: %d requests were cut off after %v", s.url, s.gate.inFlight(), s.responder.cfg.Drain)
-	}
-	s.close.Do(func() { close(s.gone) })
-	<-empty
-	if s.workers != s.net.Workers {
-		s.workers.Close()
-	}
+	err := s.gate.drain(ctx, s.cfg.Drain, s.url, s.end)
+	s.end()
+	close(s.jobs)
+	s.workers.Wait()
 	return err
+}
+
+// do runs a job on a goroutine that is idle, or on a new one.
+func (s *LoopbackServer) do(job func()) {
+	select {
+	case s.jobs <- job:
+	default:
+		s.workers.Go(func() {
+			job()
+			for job := range s.jobs {
+				job()
+			}
+		})
+	}
 }
 
 // From returns a round tripper that calls the servers of the network; peer is the name by which
@@ -126,8 +127,6 @@ func (c *loopbackCaller) Close() error { return nil }
 // Transport implements RoundTripper.
 func (c *loopbackCaller) Transport() Transport { return TransportLoopback }
 
-var errServerGone = errors.New("the server ended")
-
 // RoundTrip implements RoundTripper.
 func (c *loopbackCaller) RoundTrip(ctx context.Context, out *Outgoing) (*Reply, error) {
 	c.net.mu.RLock()
@@ -141,8 +140,8 @@ func (c *loopbackCaller) RoundTrip(ctx context.Context, out *Outgoing) (*Reply, 
 	}
 	select {
 	case <-s.ready:
-	case <-s.gone:
-		return nil, &CallError{Kind: ErrConnect, Err: errServerGone}
+	case <-s.gone.Done():
+		return nil, s.ended(ErrConnect)
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -160,19 +159,26 @@ func (c *loopbackCaller) RoundTrip(ctx context.Context, out *Outgoing) (*Reply, 
 	return reply, nil
 }
 
+func (s *LoopbackServer) ended(kind error) error {
+	return &CallError{Kind: kind, Err: errors.New("the server ended")}
+}
+
 func (s *LoopbackServer) deliver(ctx context.Context, peer string, out *Outgoing) (reply, error) {
-	req := &Request{Transport: TransportLoopback, Route: s.route, RemoteAddr: peer, Host: s.host, Header: out.Header.Clone()}
+	req := &Request{Transport: TransportLoopback, Route: s.cfg.Path, RemoteAddr: peer, Host: s.host, Header: out.Header.Clone()}
 	if refused := s.gate.enter(peer); refused != nil {
-		return s.responder.refuse(ctx, req, refused), nil
+		return s.refuse(ctx, req, refused), nil
 	}
-	if int64(len(out.Body)) > s.responder.cfg.MaxBody {
+	if int64(len(out.Body)) > s.cfg.MaxBody {
 		defer s.gate.leave(peer)
-		return s.responder.refuse(ctx, req, bodyTooLarge(s.responder.cfg.MaxBody)), nil
+		return s.refuse(ctx, req, bodyTooLarge(s.cfg.MaxBody)), nil
 	}
 	// The handler may keep the body, and the caller may reuse its own.
 	req.Raw = append(make(jsontext.Value, 0, len(out.Body)), out.Body...)
 	answer := make(chan reply, 1)
-	s.workers.submit(job{s, ctx, req, peer, answer})
+	s.do(func() {
+		defer s.gate.leave(peer)
+		answer <- s.serve(ctx, req).own()
+	})
 	return s.await(ctx, answer)
 }
 
@@ -184,67 +190,12 @@ func (s *LoopbackServer) await(ctx context.Context, answer <-chan reply) (reply,
 		return rep, nil
 	case <-ctx.Done():
 		return reply{}, ctx.Err()
-	case <-s.gone:
+	case <-s.gone.Done():
 	}
 	select {
 	case rep := <-answer:
 		return rep, nil
 	default:
-		return reply{}, &CallError{Kind: ErrClosed, Err: errServerGone}
-	}
-}
-
-// Workers are the goroutines on which the servers of a Loopback handle requests. They are reused,
-// since growing the stack of a new goroutine costs a good part of a request. The zero value is
-// ready for use. It is safe for concurrent use.
-type Workers struct {
-	mu      sync.Mutex
-	idle    []chan job // of workers that wait for a request
-	running sync.WaitGroup
-}
-
-type job struct {
-	server *LoopbackServer
-	ctx    context.Context
-	req    *Request
-	peer   string
-	answer chan reply
-}
-
-// Close ends the workers, and waits for them. The servers must have ended.
-func (w *Workers) Close() {
-	w.mu.Lock()
-	for _, idle := range w.idle {
-		close(idle)
-	}
-	w.idle = nil
-	w.mu.Unlock()
-	w.running.Wait()
-}
-
-func (w *Workers) submit(e job) {
-	var errands chan job
-	w.mu.Lock()
-	if n := len(w.idle); n > 0 {
-		errands, w.idle = w.idle[n-1], w.idle[:n-1]
-	}
-	w.mu.Unlock()
-	if errands == nil {
-		errands = make(chan job, 1)
-		w.running.Go(func() { w.work(errands) })
-	}
-	errands <- e
-}
-
-// work serves requests until Close. A worker is idle again before its request
-// leaves the gate, so that all are idle once the servers have ended.
-func (w *Workers) work(errands chan job) {
-	for e := range errands {
-		rep := e.server.responder.serve(e.ctx, e.req).own()
-		w.mu.Lock()
-		w.idle = append(w.idle, errands)
-		w.mu.Unlock()
-		e.answer <- rep
-		e.server.gate.leave(e.peer)
+		return reply{}, s.ended(ErrClosed)
 	}
 }

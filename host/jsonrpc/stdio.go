@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"sync"
 )
 
@@ -29,85 +30,81 @@ func ServeStdio(ctx context.Context, r io.Reader, w io.Writer, h Handler, cfg Co
 	work, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
 	s := &stdioServer{
-		responder: responder{cfg: cfg, handler: h},
-		gate:      newGate(0, 0),
-		tokens:    make(chan struct{}, cfg.MaxConcurrent),
-		w:         w,
-		broken:    make(chan struct{}),
-		stop:      make(chan struct{}),
+		responder: responder{cfg: cfg, handler: h}, gate: newGate(0, 0), tokens: make(chan struct{}, cfg.MaxConcurrent), w: w, cut: cut,
 	}
+	s.reading, s.stop = context.WithCancel(ctx)
+	defer s.stop()
 	if cfg.Beside != nil {
 		s.side = cfg.Beside(s.send)
 		done := s.gate.follow()
-		go func() { // waited for by finish, through the gate
+		go func() { // waited for by drain, through the gate
 			defer done()
-			<-s.stop
+			<-s.reading.Done()
 			s.side.End(work)
 		}()
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- s.read(work, newLineReader(r, cfg.MaxBody)) }()
-
+	go func() { ended <- s.read(work, r) }()
 	var err error
 	select {
 	case err = <-ended:
-		close(s.stop)
-	case <-s.broken:
-		close(s.stop)
-		closeIf(r)
-		cut()
-	case <-ctx.Done():
-		close(s.stop)
+		s.stop()
+	case <-s.reading.Done():
 		closeIf(r)
 	}
-	return errors.Join(err, s.finish(ctx, cut))
+	cutOff := s.gate.drain(ctx, cfg.Drain, stdio, func() {
+		cut()
+		closeIf(w)
+	})
+	if cutOff != nil {
+		return errors.Join(err, cutOff)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return errors.Join(err, s.writeErr)
 }
 
 type stdioServer struct {
 	responder
-	gate   *gate         // for waiting only: the limit is tokens
-	tokens chan struct{} // one per request in flight
-	stop   chan struct{} // closed when no more may be read
-	side   Side          // nil for none
+	gate    *gate           // for waiting only: the limit is tokens
+	tokens  chan struct{}   // one per request in flight
+	reading context.Context // ends when no more may be read
+	stop    context.CancelFunc
+	cut     context.CancelFunc // ends the contexts of the handlers
+	side    Side               // nil for none
 
 	mu       sync.Mutex // held while writing
 	w        io.Writer
 	writeErr error
-	broken   chan struct{} // closed when writeErr is set
 }
 
-func (s *stdioServer) read(ctx context.Context, lines *lineReader) error {
-	for {
-		line, err := lines.next()
-		select {
-		case <-s.stop:
-			return nil
-		default:
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		tooLong := errors.Is(err, errTooLong)
-		if err != nil && !tooLong {
-			return fmt.Errorf("jsonrpc: reading requests: %w", err)
-		}
-		req := &Request{Transport: TransportSTDIO, Route: stdio, RemoteAddr: stdio, Raw: line}
-		if s.side != nil && !tooLong {
-			flaw := req.parse(s.cfg.Lenient)
-			if s.side.Take(ctx, req, flaw) {
+func (s *stdioServer) read(ctx context.Context, r io.Reader) error {
+	lines := newLineReader(r, s.cfg.MaxBody)
+	for lines.Scan() && s.reading.Err() == nil {
+		req := &Request{Transport: TransportSTDIO, Route: stdio, RemoteAddr: stdio}
+		tooLong := lines.tooLong
+		if !tooLong {
+			req.Raw = bytes.Clone(bytes.TrimSpace(lines.Bytes()))
+			if len(req.Raw) == 0 {
 				continue
+			}
+			if s.side != nil {
+				flaw := req.parse(s.cfg.Lenient)
+				if s.side.Take(ctx, req, flaw) {
+					continue
+				}
 			}
 		}
 		select {
 		case s.tokens <- struct{}{}:
-		case <-s.stop:
+		case <-s.reading.Done():
 			return nil
 		}
 		done := s.gate.follow()
 		if done == nil { // the server has ended
 			return nil
 		}
-		go func() { // waited for by finish, through the gate
+		go func() { // waited for by drain, through the gate
 			defer done()
 			if tooLong {
 				s.write(s.refuse(ctx, req, bodyTooLarge(s.cfg.MaxBody)))
@@ -117,6 +114,10 @@ func (s *stdioServer) read(ctx context.Context, lines *lineReader) error {
 			<-s.tokens
 		}()
 	}
+	if err := lines.Err(); err != nil && s.reading.Err() == nil {
+		return fmt.Errorf("jsonrpc: reading requests: %w", err)
+	}
+	return nil
 }
 
 func (s *stdioServer) write(rep reply) {
@@ -128,8 +129,7 @@ func (s *stdioServer) write(rep reply) {
 		r := refusal(ReasonInternal, "the answer is not JSON")
 		line = encodeError(nil, r.Error())
 	}
-	// finish reports a failure to write.
-	_ = s.send(line)
+	_ = s.send(line) // ServeStdio reports a failure to write
 }
 
 // send writes a line, in one Write.
@@ -143,36 +143,9 @@ func (s *stdioServer) send(line []byte) error {
 	}
 	if _, err := s.w.Write(line); err != nil {
 		s.writeErr = fmt.Errorf("jsonrpc: writing an answer: %w", err)
-		close(s.broken)
+		s.stop()
+		s.cut()
 	}
-	return s.writeErr
-}
-
-// finish waits for the requests in flight, after ctx has ended at most for the drain period.
-func (s *stdioServer) finish(ctx context.Context, cut context.CancelFunc) error {
-	empty := s.gate.close()
-	select {
-	case <-empty:
-		return s.failure()
-	case <-ctx.Done():
-	}
-	drain, cancel := withDrain(ctx, s.cfg.Drain)
-	defer cancel()
-	select {
-	case <-empty:
-	case <-drain.Done():
-		err := fmt.Errorf("jsonrpc: draining stdio: %d requests were cut off after %v", s.gate.inFlight(), s.cfg.Drain)
-		cut()
-		closeIf(s.w)
-		<-empty
-		return err
-	}
-	return s.failure()
-}
-
-func (s *stdioServer) failure() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	return s.writeErr
 }
 
@@ -184,51 +157,28 @@ func closeIf(v any) {
 	}
 }
 
+// A lineReader reads lines, without their ends. The last line needs no line end.
 type lineReader struct {
-	br  *bufio.Reader
-	max int64
+	*bufio.Scanner
+	tooLong  bool // the line was longer than max and was not kept
+	skipping bool // the beginning of a line that is too long has been read
 }
 
 func newLineReader(r io.Reader, max int64) *lineReader {
-	return &lineReader{br: bufio.NewReaderSize(r, 64<<10), max: max}
-}
-
-// next returns a copy of the next line that is not blank, without the line end. The last line needs
-// no line end. A line longer than max gives errTooLong, and reading can continue after it.
-func (l *lineReader) next() ([]byte, error) {
-	for {
-		line, err := l.line()
-		if errors.Is(err, errTooLong) {
-			return nil, err
-		}
-		if line = bytes.TrimSpace(line); len(line) > 0 {
-			return line, nil // the next call returns the error
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-}
-
-func (l *lineReader) line() ([]byte, error) {
-	var line []byte
-	tooLong := false
-	for {
-		part, err := l.br.ReadSlice('\n')
-		if !tooLong {
-			// The line end does not count, nor does the \r of a \r\n.
-			tooLong = int64(len(line)+len(bytes.TrimRight(part, "\r\n"))) > l.max
-			line = append(line, part...)
-		}
-		if tooLong {
-			line = nil
-		}
+	l := &lineReader{Scanner: bufio.NewScanner(r)}
+	most := int(min(max, math.MaxInt32-8)) + len("\r") // of a line whose end has not come
+	l.Buffer(make([]byte, min(most+2, 64<<10)), most+2)
+	l.Split(func(data []byte, atEOF bool) (int, []byte, error) {
+		n, line, err := bufio.ScanLines(data, atEOF)
 		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-			continue
-		case tooLong:
-			return nil, errTooLong
+		case n == 0 && len(data) > most:
+			l.skipping = true
+			return len(data), nil, nil
+		case n > 0 || atEOF && l.skipping:
+			l.tooLong, l.skipping = l.skipping || int64(len(line)) > max, false
+			return n, data[:len(line)], err
 		}
-		return line, err
-	}
+		return n, line, err
+	})
+	return l
 }

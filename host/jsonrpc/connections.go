@@ -17,8 +17,7 @@ type Connections struct {
 
 	mu    sync.Mutex
 	open  map[net.Conn]*connection
-	left  int            // of them, those that are not ending
-	peers map[string]int // the same by address
+	peers map[string]int // their number by address
 	clock uint64         // counts what connections have done
 }
 
@@ -29,7 +28,6 @@ type connection struct {
 	last   uint64 // when it was opened or answered last
 	unused bool   // it has not sent a byte yet
 	busy   bool   // a request is being answered
-	ending bool   // it was closed, but the server does not know yet
 }
 
 type connectionKey struct{}
@@ -66,11 +64,10 @@ func (c *Connections) add(conn net.Conn) *connection {
 	room := true
 	if c.peers[e.peer] >= c.perPeer {
 		room = c.evict(e.peer)
-	} else if c.left >= c.total {
+	} else if len(c.open) >= c.total {
 		room = c.evict("")
 	}
 	c.open[conn] = e
-	c.left++
 	c.peers[e.peer]++
 	if !room {
 		c.end(e)
@@ -83,7 +80,7 @@ func (c *Connections) add(conn net.Conn) *connection {
 func (c *Connections) evict(peer string) bool {
 	var oldest *connection
 	for _, e := range c.open {
-		if !e.busy && !e.ending && (peer == "" || e.peer == peer) && (oldest == nil || e.last < oldest.last) {
+		if !e.busy && (peer == "" || e.peer == peer) && (oldest == nil || e.last < oldest.last) {
 			oldest = e
 		}
 	}
@@ -96,8 +93,7 @@ func (c *Connections) evict(peer string) bool {
 // end closes a connection at once: TLS would wait to say goodbye. Its server goroutine sees
 // the failure and ends.
 func (c *Connections) end(e *connection) {
-	c.leave(e)
-	e.ending = true
+	c.forget(e)
 	conn := e.conn
 	if t, ok := conn.(*tls.Conn); ok {
 		conn = t.NetConn()
@@ -105,9 +101,8 @@ func (c *Connections) end(e *connection) {
 	_ = conn.Close()
 }
 
-// leave counts a connection down that is not ending yet.
-func (c *Connections) leave(e *connection) {
-	c.left--
+func (c *Connections) forget(e *connection) {
+	delete(c.open, e.conn)
 	if c.peers[e.peer]--; c.peers[e.peer] == 0 {
 		delete(c.peers, e.peer)
 	}
@@ -119,16 +114,13 @@ func (c *Connections) track(conn net.Conn, state http.ConnState) {
 	e := c.open[conn]
 	c.clock++
 	switch {
-	case e == nil:
+	case e == nil: // it was ended
 	case state == http.StateActive:
 		e.unused = false
 	case state == http.StateIdle:
 		e.busy, e.last = false, c.clock
 	case state == http.StateClosed || state == http.StateHijacked:
-		delete(c.open, conn)
-		if !e.ending {
-			c.leave(e)
-		}
+		c.forget(e)
 	}
 }
 
@@ -138,7 +130,7 @@ func (c *Connections) CloseUnused() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, e := range c.open {
-		if e.unused && !e.ending {
+		if e.unused {
 			c.end(e)
 		}
 	}

@@ -15,6 +15,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
+
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // ClientConfig configures a Client. The zero value of a field means the
@@ -137,7 +139,7 @@ func (c *Client) encode(m Message) []byte {
 	case m.Notify:
 		m.ID = nil
 	case m.ID == nil:
-		m.ID = appendQuote(make([]byte, 0, 38), RandomID())
+		m.ID = rawjson.Quote(RandomID())
 	}
 	return m.Encode()
 }

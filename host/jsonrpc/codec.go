@@ -143,51 +143,38 @@ func gunzip(raw []byte, max int64) ([]byte, error) {
 	return readAll(r, -1, max)
 }
 
-// frame returns the beginning of a document with an id, or with null, and room for more bytes.
-func frame(id jsontext.Value, more int) []byte {
-	const open, null = `{"jsonrpc":"2.0","id":`, "null"
-	b := append(make([]byte, 0, len(open)+max(len(id), len(null))+more), open...)
-	if len(id) == 0 {
-		return append(b, null...)
+// frame returns a document of JSON-RPC with an id, unless that is nil. It trusts values to be valid JSON.
+func frame(id jsontext.Value, more ...rawjson.Member) []byte {
+	doc := append(make(rawjson.Object, 0, 4), rawjson.Member{Name: "jsonrpc", Value: jsontext.Value(`"2.0"`)})
+	if len(id) > 0 {
+		doc = append(doc, rawjson.Member{Name: "id", Value: id})
 	}
-	return append(b, id...)
+	return append(doc, more...).Encode()
 }
 
-// encodeResult frames a result. It trusts id and result to be valid JSON.
 func encodeResult(id, result jsontext.Value) []byte {
-	const name = `,"result":`
-	return append(append(append(frame(id, len(name)+len(result)+1), name...), result...), '}')
+	return frame(id, rawjson.Member{Name: "result", Value: result})
 }
 
-// encodeError frames an error. It trusts id and e.Data to be valid JSON.
+// encodeError frames an error, with null for an id that is nil.
 func encodeError(id jsontext.Value, e *Error) []byte {
-	b := append(frame(id, len(e.Message)+len(e.Data)+72), `,"error":{"code":`...)
-	b = strconv.AppendInt(b, int64(e.Code), 10)
-	b = appendQuote(append(b, `,"message":`...), e.Message)
-	if len(e.Data) > 0 {
-		b = append(append(b, `,"data":`...), e.Data...)
+	if len(id) == 0 {
+		id = jsontext.Value("null")
 	}
-	return append(b, "}}"...)
+	fields := rawjson.Object{{Name: "code", Value: strconv.AppendInt(nil, int64(e.Code), 10)}, {Name: "message", Value: rawjson.Quote(e.Message)}}
+	if len(e.Data) > 0 {
+		fields = append(fields, rawjson.Member{Name: "data", Value: e.Data})
+	}
+	return frame(id, rawjson.Member{Name: "error", Value: fields.Encode()})
 }
 
 // encodeRequest frames a request; without an id it is a notification.
 func encodeRequest(id jsontext.Value, method string, params jsontext.Value) []byte {
-	b := frame(id, len(method)+len(params)+24)
-	if len(id) == 0 {
-		b = append(b[:0], `{"jsonrpc":"2.0"`...)
+	called := rawjson.Member{Name: "method", Value: rawjson.Quote(method)}
+	if len(params) == 0 {
+		return frame(id, called)
 	}
-	b = appendQuote(append(b, `,"method":`...), method)
-	if len(params) > 0 {
-		b = append(append(b, `,"params":`...), params...)
-	}
-	return append(b, '}')
-}
-
-// appendQuote appends s as a JSON string. Invalid UTF-8 becomes U+FFFD: the
-// error that AppendQuote reports for it says only that.
-func appendQuote(dst []byte, s string) []byte {
-	dst, _ = jsontext.AppendQuote(dst, s)
-	return dst
+	return frame(id, called, rawjson.Member{Name: "params", Value: params})
 }
 
 // singleLine returns doc without line breaks, which JSON has only between

@@ -7,6 +7,8 @@ import (
 	"net/http"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // Error codes of JSON-RPC 2.0, section 5.1, and CodeBusy, which is ours: the
@@ -145,8 +147,8 @@ type Refusal struct {
 // Error returns the error object that is sent by default: the standard text
 // for the code, and data {"detail": Detail}.
 func (r *Refusal) Error() *Error {
-	data := appendQuote([]byte(`{"detail":`), r.Detail)
-	return &Error{Code: r.Code, Message: messages[r.Code], Data: append(data, '}')}
+	data := rawjson.Object{{Name: "detail", Value: rawjson.Quote(r.Detail)}}.Encode()
+	return &Error{Code: r.Code, Message: messages[r.Code], Data: data}
 }
 
 var messages = map[int]string{CodeParse: "Parse error", CodeInvalidRequest: "Invalid Request", CodeInternal: "Internal error", CodeBusy: "Too busy"}

@@ -2,7 +2,6 @@ package jsonrpc
 
 import (
 	"bytes"
-	"compress/gzip"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -132,15 +131,6 @@ func withoutMark(raw []byte) []byte { return bytes.TrimPrefix(raw, []byte("\xef\
 func isGzip(h http.Header) bool {
 	encoding := strings.ToLower(h.Get("Content-Encoding"))
 	return encoding == "gzip" || encoding == "x-gzip"
-}
-
-// gunzip returns what gzip has compressed; errTooLong where that is more than max bytes.
-func gunzip(raw []byte, max int64) ([]byte, error) {
-	r, err := gzip.NewReader(bytes.NewReader(raw))
-	if err != nil {
-		return nil, err
-	}
-	return readAll(r, -1, max)
 }
 
 // frame returns a document of JSON-RPC with an id, unless that is nil. It trusts values to be valid JSON.

@@ -9,13 +9,14 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/textproto"
 	"strings"
 	"time"
 )
 
 const (
-	dialTimeout = 5 * time.Second // for connecting, the TLS handshake included
+	dialTimeout = 5 * time.Second // for connecting, and for the TLS handshake
 	// keptIdle is how long a connection is kept for the next call. It is shorter than
 	// what servers take, or calls would use connections that are just being closed;
 	// common Python servers close theirs after 5 s.
@@ -40,10 +41,10 @@ func OverNewConnections() RoundTripper {
 }
 
 func overHTTP(cfg *tls.Config) *httpCaller {
-	plain := &net.Dialer{Timeout: dialTimeout}
 	return &httpCaller{&http.Transport{
-		DialContext:            dial(plain, ""),
-		DialTLSContext:         dial(&tls.Dialer{NetDialer: plain, Config: cfg}, "TLS: "),
+		DialContext:            (&net.Dialer{Timeout: dialTimeout}).DialContext,
+		TLSHandshakeTimeout:    dialTimeout,
+		TLSClientConfig:        cfg,
 		MaxIdleConnsPerHost:    maxIdle,
 		IdleConnTimeout:        keptIdle,
 		MaxResponseHeaderBytes: 64 << 10,
@@ -71,15 +72,23 @@ func (c *httpCaller) RoundTrip(ctx context.Context, out *Outgoing) (*Reply, erro
 	if err != nil {
 		return nil, err
 	}
-	res, err := c.transport.RoundTrip(req)
-	if err != nil {
+	connected := false
+	trace := &httptrace.ClientTrace{ // one attempt may need several connections
+		GetConn: func(string) { connected = false },
+		GotConn: func(httptrace.GotConnInfo) { connected = true },
+	}
+	res, err := c.transport.RoundTrip(req.WithContext(httptrace.WithClientTrace(ctx, trace)))
+	switch {
+	case err == nil:
+	case connected:
 		return nil, &CallError{Kind: httpErrorKind(err), Err: err}
+	case req.URL.Scheme == "https":
+		return nil, &CallError{Kind: ErrConnect, Err: fmt.Errorf("TLS: %w", err)}
+	default:
+		return nil, &CallError{Kind: ErrConnect, Err: err}
 	}
 	defer res.Body.Close()
-	body, err := readAll(res.Body, res.ContentLength, out.MaxAnswer)
-	if err == nil && isGzip(res.Header) {
-		body, err = gunzip(body, out.MaxAnswer) // though it was not asked for
-	}
+	body, err := readBody(res.Body, res.Header, res.ContentLength, out.MaxAnswer)
 	switch {
 	case errors.Is(err, errTooLong):
 		return nil, errAnswerTooLarge(out.MaxAnswer, res.StatusCode)
@@ -105,12 +114,9 @@ func newHTTPRequest(ctx context.Context, out *Outgoing) (*http.Request, error) {
 	return req, nil
 }
 
-// httpErrorKind classifies an error of an http.Transport: a failure to connect,
-// an answer that is not HTTP, or else the end of the connection.
+// httpErrorKind classifies an error of an http.Transport that was connected: an
+// answer that is not HTTP, or else the end of the connection.
 func httpErrorKind(err error) error {
-	if _, ok := errors.AsType[*dialError](err); ok {
-		return ErrConnect
-	}
 	if _, ok := errors.AsType[textproto.ProtocolError](err); ok {
 		return ErrMalformed
 	}
@@ -119,21 +125,4 @@ func httpErrorKind(err error) error {
 		return ErrMalformed
 	}
 	return ErrClosed
-}
-
-type dialError struct{ error }
-
-func (e *dialError) Unwrap() error { return e.error }
-
-// dial returns a function that connects, and whose failures are a dialError.
-func dial(d interface {
-	DialContext(ctx context.Context, network, addr string) (net.Conn, error)
-}, what string) func(ctx context.Context, network, addr string) (net.Conn, error) {
-	return func(ctx context.Context, network, addr string) (net.Conn, error) {
-		conn, err := d.DialContext(ctx, network, addr)
-		if err != nil {
-			return nil, &dialError{fmt.Errorf("%s%w", what, err)}
-		}
-		return conn, nil
-	}
 }

@@ -2,6 +2,7 @@ package jsonrpc
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -172,17 +173,18 @@ func (e *httpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		e.serveRoute(h, w, r)
 		return
 	}
-	if e.isOther(r) {
+	if !e.isHere(r) || e.cfg.Other != nil && r.Method != http.MethodPost {
 		e.serveOther(w, r)
 		return
 	}
 	req := requestOf(r)
 	if refused := e.checkHeader(r); refused != nil {
 		write(w, e.refuse(r.Context(), req, refused))
-		return
-	}
-	if e.admitted(w, r, req) {
-		e.serveDiverted(w, r, req.Raw)
+	} else if e.admitted(w, r, req) {
+		clearReadDeadline(w)
+		r = r.WithContext(r.Context())
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(req.Raw)), int64(len(req.Raw))
+		e.other(w, r)
 	}
 }
 
@@ -208,11 +210,8 @@ func (e *httpHandler) admitted(w http.ResponseWriter, r *http.Request, req *Requ
 	}
 	defer e.gate.leave(peer)
 
-	raw, refused := readBody(w, r, e.cfg.MaxBody)
-	if refused == nil && isGzip(r.Header) {
-		raw, refused = e.inflated(raw)
-	}
-	req.Raw = raw
+	var refused *Refusal
+	req.Raw, refused = readRequest(w, r, e.cfg.MaxBody)
 	Answering(r.Context())
 	if refused != nil {
 		write(w, e.refuse(r.Context(), req, refused))
@@ -232,10 +231,6 @@ func (e *httpHandler) isHere(r *http.Request) bool {
 	return r.URL.Path == e.cfg.Path || e.cfg.Lenient && strings.HasPrefix(r.URL.Path+"/", strings.TrimRight(e.cfg.Path, "/")+"/")
 }
 
-func (e *httpHandler) isOther(r *http.Request) bool {
-	return !e.isHere(r) || e.cfg.Other != nil && r.Method != http.MethodPost
-}
-
 // serveOther serves a request that is not for the endpoint. It ends when the
 // server begins to drain.
 func (e *httpHandler) serveOther(w http.ResponseWriter, r *http.Request) {
@@ -250,15 +245,6 @@ func (e *httpHandler) serveOther(w http.ResponseWriter, r *http.Request) {
 		clearReadDeadline(w)
 	}
 	e.other(w, r.WithContext(ctx))
-}
-
-// serveDiverted serves a request that Divert picked once its body was read. It
-// may use the drain period.
-func (e *httpHandler) serveDiverted(w http.ResponseWriter, r *http.Request, raw []byte) {
-	clearReadDeadline(w)
-	r = r.WithContext(r.Context())
-	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(raw)), int64(len(raw))
-	e.other(w, r)
 }
 
 func (e *httpHandler) other(w http.ResponseWriter, r *http.Request) {
@@ -321,30 +307,19 @@ func isJSON(contentType string, lenient bool) bool {
 	return err == nil && (media == jsonMedia || lenient && (strings.HasSuffix(media, "+json") || strings.HasPrefix(media, jsonMedia+"-") || media == "text/json")) && (!given || strings.EqualFold(charset, "utf-8"))
 }
 
-// inflated returns what a compressed body holds, within the limit of bodies.
-func (e *httpHandler) inflated(raw []byte) (jsontext.Value, *Refusal) {
-	body, err := gunzip(raw, e.cfg.MaxBody)
-	switch {
-	case errors.Is(err, errTooLong):
-		return nil, bodyTooLarge(e.cfg.MaxBody)
-	case err != nil:
-		return nil, refusal(ReasonBadJSON, detail("the body is not what its Content-Encoding says: "+err.Error()))
-	}
-	return body, nil
-}
-
-// readBody reads at most max bytes. On failure it returns what there was.
-func readBody(w http.ResponseWriter, r *http.Request, max int64) (jsontext.Value, *Refusal) {
-	body, err := readAll(r.Body, r.ContentLength, max)
+// readRequest reads at most max bytes. On failure it returns what there was.
+func readRequest(w http.ResponseWriter, r *http.Request, max int64) (jsontext.Value, *Refusal) {
+	body, err := readBody(r.Body, r.Header, r.ContentLength, max)
 	switch {
 	case err == nil:
 		return body, nil
 	case errors.Is(err, errTooLong):
 		discard(w, r, max)
 		return nil, bodyTooLarge(max)
-	}
-	if errors.Is(err, os.ErrDeadlineExceeded) {
+	case errors.Is(err, os.ErrDeadlineExceeded):
 		return body, refusal(ReasonTimeout, "the body did not arrive in time")
+	case isGzip(r.Header):
+		return body, refusal(ReasonBadJSON, detail("the body is not what its Content-Encoding says: "+err.Error()))
 	}
 	return body, refusal(ReasonBadJSON, "the body ended before its announced length")
 }
@@ -366,11 +341,19 @@ func discard(w http.ResponseWriter, r *http.Request, max int64) {
 
 var errTooLong = errors.New("too long")
 
-// readAll reads r to its end, which is at size if that is not negative. It
-// fails with errTooLong where there is more than max.
-func readAll(r io.Reader, size, max int64) ([]byte, error) {
+// readBody reads a body to its end, decompressed where its header says gzip, whether that was asked
+// for or not. Its length is size if that is not negative. It fails with errTooLong where there is
+// more than max.
+func readBody(r io.Reader, h http.Header, size, max int64) ([]byte, error) {
 	if size > max {
 		return nil, errTooLong
+	}
+	if isGzip(h) {
+		plain, err := gzip.NewReader(r)
+		if err != nil {
+			return nil, err
+		}
+		r, size = plain, -1
 	}
 	if size >= 0 && size <= allocateAtOnce {
 		buf := make([]byte, size)

@@ -49,11 +49,11 @@ func playLeague(t T) {
 	}
 	t.afterRound(l.rounds[len(l.rounds)-1])
 	t.addOthers()
-	for name, query := range map[string]string{
-		"over.status": protocol.QueryStatus, "over.standings": protocol.QueryStandings,
-		"over.schedule": protocol.QuerySchedule, "over.next": protocol.QueryNextMatch,
+	for _, q := range [][2]string{
+		{"over.status", protocol.QueryStatus}, {"over.standings", protocol.QueryStandings},
+		{"over.schedule", protocol.QuerySchedule}, {"over.next", protocol.QueryNextMatch},
 	} {
-		t.probe(name, t.query(t.players()[0], query))
+		t.probe(q[0], t.query(t.players()[0], q[1]))
 	}
 	t.attempt(over, l.first)
 	t.Do(func() { t.finished, before = true, len(t.messages) })

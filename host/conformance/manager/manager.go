@@ -97,7 +97,7 @@ type league struct {
 	reported      int      // matches
 	countedTwice  string   // the probe that shows a report counted twice
 	spoiled       string   // the probe that was accepted and should not have been: from then on nobody knows what the standings should be
-	incomplete    bool     // it does not send all of them to everybody
+	incomplete    bool     // it does not send everybody what ends a round
 	oneByOne      bool     // it does not assign the matches of a round together
 	timed         []*probe // those that were made one by one
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -186,6 +187,28 @@ func TestSweep(t *testing.T) {
 	if want := []string{ended + "-2", mine + "-1", "nonsense-1"}; err != nil || len(names) != len(want) || !slices.Equal(names, slices.Sorted(slices.Values(want))) {
 		t.Errorf("left are %v, %v; want %v", names, err, want)
 	}
+}
+
+// A process that reports progress for ever does not keep the host waiting for longer than all
+// calls of the step may take.
+func TestEndlessProgress(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newProcess(&Config{Command: []string{"none"}, CallTime: time.Second, Log: slog.New(slog.DiscardHandler)}, false)
+		p.progress = true
+		c := &call{ctx: t.Context(), entries: 9, done: make(chan *pb.StepReply, 1)}
+		var reports sync.WaitGroup
+		defer reports.Wait()
+		reports.Go(func() {
+			for ; p.failure() == nil; time.Sleep(100 * time.Millisecond) {
+				c.made.Add(1)
+			}
+		})
+		begun := time.Now()
+		if _, err := p.await(c); !errors.Is(err, strategies.ErrTimeout) || time.Since(begun) != 9*time.Second+grace {
+			t.Errorf("after %v: %v", time.Since(begun), err)
+		}
+	})
 }
 
 // TestLate judges how long steps took.

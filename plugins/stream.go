@@ -112,12 +112,18 @@ func (p *process) exchange(ctx context.Context, s *pb.Step, entries int) (*pb.St
 	return p.await(c)
 }
 
-// await waits for the answer to a step and kills the process if it takes too long.
+// await waits for the answer to a step and kills the process if it takes too long, whatever
+// progress it reports.
 func (p *process) await(c *call) (*pb.StepReply, error) {
-	patience := 2*p.config.CallTime + grace
-	if !p.progress {
-		patience = p.config.CallTime*time.Duration(max(c.entries, 1)) + grace
+	calls := time.Duration(max(c.entries, 1))
+	patience, most := 2*p.config.CallTime+grace, p.config.CallTime*calls+grace
+	switch {
+	case !p.progress:
+		patience = most
+	case p.config.Script != nil: // its calls are limited in processor time
+		most = patience * calls
 	}
+	begun := time.Now()
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	made := uint64(0)
@@ -138,9 +144,10 @@ func (p *process) await(c *call) (*pb.StepReply, error) {
 			p.send(&pb.PlayRequest{Cancel: []uint64{c.id}})
 			timer.Reset(grace)
 		case <-timer.C:
-			if now := c.made.Load(); p.progress && now != made && given != nil {
+			left := most - time.Since(begun)
+			if now := c.made.Load(); now != made && given != nil && left > 0 {
 				made = now
-				timer.Reset(patience)
+				timer.Reset(min(patience, left))
 				continue
 			}
 			return nil, p.overdue(c.ctx, patience)

@@ -203,7 +203,7 @@ func (d *Driver) notes(notes []results.Note, field int, failures []player.Failur
 			continue
 		}
 		source := cmp.Or(d.factories[field].Info().Source, d.plan.Field[field].Name)
-		notes = append(notes, results.Note{Field: field, Fault: f.Fault, Text: strategies.Wrap(source, f.Op, f.Err).Error()})
+		notes = append(notes, results.NoteOf(field, f.Fault, strategies.Wrap(source, f.Op, f.Err).Error()))
 	}
 	return notes
 }

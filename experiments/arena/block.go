@@ -124,8 +124,9 @@ func (ln *block) receive(ctx context.Context, g *group) error {
 		}
 	}
 	for _, x := range g.step.Spent {
-		l, s := ln.find(g, x.Seat)
-		l.spent(s.field, x.Spent)
+		if l, s := ln.find(g, x.Seat); s.group == g {
+			l.spent(s.field, x.Spent)
+		}
 	}
 	for i, q := range g.asked {
 		l, s := ln.find(g, q.seat)
@@ -182,7 +183,7 @@ func (ln *block) failGroup(ctx context.Context, g *group) error {
 			}
 		}
 	}
-	g.step.Failed = g.step.Failed[:0]
+	g.step.Failed, g.step.Spent = g.step.Failed[:0], g.step.Spent[:0]
 	_ = g.close() // the reason is known already
 	return nil
 }

@@ -279,6 +279,12 @@ func TestLostBatches(t *testing.T) {
 			game.FaultCrash, "plugin: process exited"},
 		"process hangs": {func(*strategies.Step) error { return context.DeadlineExceeded },
 			game.FaultTimeout, "deadline exceeded"},
+		"says much": {func(*strategies.Step) error { return errors.New(strings.Repeat("much ", results.MaxNoteText)) },
+			game.FaultError, "much much"},
+		"cost of a stranger": {func(s *strategies.Step) error {
+			s.Spent = append(s.Spent, strategies.SeatSpent{Seat: 999})
+			return nil
+		}, game.FaultError, "cost of unknown seat 999"},
 		"something else": {func(*strategies.Step) error { return errBoom }, game.FaultError, "boom"},
 		"panics":         {func(*strategies.Step) error { panic("ouch") }, game.FaultError, "panic: ouch"},
 		"too few choices": {func(s *strategies.Step) error { s.Choices = s.Choices[:1]; return nil },
@@ -367,9 +373,24 @@ func wantLost(t *testing.T, plan results.Plan, l results.League, round int, f ga
 		t.Fatalf("notes %+v, want two", l.Notes)
 	}
 	for _, n := range l.Notes {
-		if n.Field > 1 || n.Fault != f || !strings.Contains(n.Text, note) {
+		if n.Field > 1 || n.Fault != f || !strings.Contains(n.Text, note) || len(n.Text) > results.MaxNoteText {
 			t.Errorf("note %+v, want one on %v that says %q", n, f, note)
 		}
+	}
+}
+
+// A batch that reports the costs of others is believed about its own seats only, once.
+func TestCostsOfOthers(t *testing.T) {
+	t.Parallel()
+	b := &tapped{Batcher: batch.Of(&script{}), spoil: func(_ int, s *strategies.Step) error {
+		for id := range strategies.SeatID(4) {
+			s.Spent = append(s.Spent, strategies.SeatSpent{Seat: id, Spent: strategies.Spent{Share: 2 * strategies.FullShare}})
+		}
+		return nil
+	}}
+	l := play(t, newArena(t, planOf(4, 2, 1), arena.Config{}, b, &script{}, &script{}, &script{}), 4, 1)[0]
+	if len(l.Costs) != 1 || l.Costs[0].Field != 0 {
+		t.Errorf("costs %v, want one of the first player", l.Costs)
 	}
 }
 

@@ -181,5 +181,5 @@ func (l *league) note(field int, f game.Fault, op strategies.Op, err error) {
 	}
 	l.noted[field] |= 1 << f
 	text := strategies.Wrap(l.arena.sources[field], op, err).Error()
-	l.rec.Notes = append(l.rec.Notes, results.Note{Field: field, Fault: f, Text: text})
+	l.rec.Notes = append(l.rec.Notes, results.NoteOf(field, f, text))
 }

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"hash"
 	"slices"
+	"strings"
 
 	"github.com/strategylab/strategylab/host/game"
 )
@@ -122,11 +123,23 @@ func (l *League) CopyFrom(from *League) {
 	l.Costs = append(l.Costs[:0], from.Costs...)
 }
 
-// AddCost adds what a player has cost, in its place.
+// AddCost adds what a player has cost, in its place; of two costs the last counts.
 func (l *League) AddCost(c Cost) {
 	c.Share = min(c.Share, MaxShare)
-	at, _ := slices.BinarySearchFunc(l.Costs, c, func(a, b Cost) int { return cmp.Compare(a.Field, b.Field) })
+	at, known := slices.BinarySearchFunc(l.Costs, c, func(a, b Cost) int { return cmp.Compare(a.Field, b.Field) })
+	if known {
+		l.Costs[at] = c
+		return
+	}
 	l.Costs = slices.Insert(l.Costs, at, c)
+}
+
+// NoteOf returns a note with as much of a text as fits.
+func NoteOf(field int, fault game.Fault, text string) Note {
+	if len(text) > MaxNoteText {
+		text = strings.ToValidUTF8(text[:MaxNoteText], "")
+	}
+	return Note{Field: field, Fault: fault, Text: text}
 }
 
 // Match is the record of one match. The schedule says which seats played it. A side

@@ -93,7 +93,6 @@ type Session struct {
 	mu      sync.Mutex      // guards what follows: checks may send at the same time
 	slowest time.Duration   // that an answer took
 	known   []protocol.Type // for which it was found out how the agent takes them
-	ids     [][2]string     // the ids of requests that were accepted, and of their answers
 }
 
 // NewSession returns a session that runs the checks with the selected ids.

@@ -240,17 +240,11 @@ func (t *T) deliver(out *jsonrpc.Outgoing) *Answer {
 	return a
 }
 
-// learn keeps what an exchange shows of the agent: the ids, and a refusal by
-// nothing but an HTTP status.
+// learn keeps a refusal by nothing but an HTTP status.
 func (t *T) learn(a *Answer) {
-	s, request := t.Session, Object(a.request)
-	switch plain := a.Plain && !slices.Contains(speaking, a.Status); {
-	case plain && (request == nil || request.Has("jsonrpc")): // what is bare asks for no JSON-RPC
-		s.plain.CompareAndSwap(nil, &a.evidence)
-	case !plain && a.Taken() && request.HasID():
-		s.mu.Lock()
-		s.ids = append(s.ids, [2]string{string(request["id"]), string(a.Document["id"])})
-		s.mu.Unlock()
+	request := Object(a.request)
+	if a.Plain && !slices.Contains(speaking, a.Status) && (request == nil || request.Has("jsonrpc")) { // what is bare asks for no JSON-RPC
+		t.Session.plain.CompareAndSwap(nil, &a.evidence)
 	}
 }
 

@@ -101,3 +101,12 @@ func For[H any](with func(*T) H, tests ...map[string]func(H)) map[string]func(*T
 	}
 	return all
 }
+
+// Script returns a test that consists of steps, by the same handle.
+func Script[H any](steps ...func(H)) func(H) {
+	return func(t H) {
+		for _, next := range steps {
+			next(t)
+		}
+	}
+}

@@ -41,7 +41,7 @@ func Suite() kit.Suite {
 			}),
 			"auth.quiet": kit.QuietTest(func(t *kit.T) kit.Request {
 				p := with(t)
-				script(needsKeys, invite)(p)
+				kit.Script(needsKeys, invite)(p)
 				return kit.Request{Message: calling(p)}
 			}),
 		})}
@@ -60,15 +60,7 @@ func attacks() []kit.Attack {
 // A step is a part of a check: what the player is sent, and what is asked of its answer.
 type step = func(t T)
 
-func script(steps ...step) step {
-	return func(t T) {
-		for _, next := range steps {
-			next(t)
-		}
-	}
-}
-
-func times(n int, next step) step { return script(slices.Repeat([]step{next}, n)...) }
+func times(n int, next step) step { return kit.Script(slices.Repeat([]step{next}, n)...) }
 
 // invites has the player join the match, and begins one if none is in progress.
 func invites(how ...kit.Request) step {
@@ -139,7 +131,7 @@ func silent(t T) {
 func valid(typ protocol.Type) step { return func(t T) { t.Valid(t.last.Message, typ, true) } }
 
 // both looks at the two answers that matter.
-func both(look step) step { return script(invite, look, call, look) }
+func both(look step) step { return kit.Script(invite, look, call, look) }
 
 // headed is a message with another header.
 func headed(change func(*protocol.Header)) kit.Request {
@@ -153,7 +145,7 @@ func edited(edit kit.Edit) kit.Request { return kit.Request{Edit: edit} }
 const repeats = 7
 
 var matchTests = map[string]step{
-	"join.answer": script(invite, func(t T) {
+	"join.answer": kit.Script(invite, func(t T) {
 		if id := t.last.Message.Text("player_id"); !t.Registered() && protocol.ValidID(id) {
 			t.Do(func() { t.ID = id }) // another manager has assigned it
 		}
@@ -161,18 +153,18 @@ var matchTests = map[string]step{
 		// are not understood, and change them.
 		t.Aside().Send(kit.Request{Message: calling(t)})
 	}),
-	"join.fields":   script(invite, valid(protocol.TypeGameJoinAck)),
+	"join.fields":   kit.Script(invite, valid(protocol.TypeGameJoinAck)),
 	"join.again":    times(3, invite),
-	"choice.answer": script(invite, call),
-	"choice.fields": script(invite, call, valid(protocol.TypeChooseParityResponse)),
-	"choice.same":   script(invite, call, times(repeats, script(call, same))),
-	"choice.past": script(invite, calls(kit.Request{Fault: func(m protocol.Message) {
+	"choice.answer": kit.Script(invite, call),
+	"choice.fields": kit.Script(invite, call, valid(protocol.TypeChooseParityResponse)),
+	"choice.same":   kit.Script(invite, call, times(repeats, kit.Script(call, same))),
+	"choice.past": kit.Script(invite, calls(kit.Request{Fault: func(m protocol.Message) {
 		m.(*protocol.ChooseParityCall).Deadline = "2020-01-01T00:00:00Z"
 	}})),
-	"choice.other": script(needsRegistration, invite, refuses(calling, kit.Request{Fault: func(m protocol.Message) {
+	"choice.other": kit.Script(needsRegistration, invite, refuses(calling, kit.Request{Fault: func(m protocol.Message) {
 		m.(*protocol.ChooseParityCall).PlayerID = "P77"
 	}})),
-	"choice.secret": script(invite, silent, call, tells(invitation), silent, tells(gameError), silent, tells(standings), silent),
+	"choice.secret": kit.Script(invite, silent, call, tells(invitation), silent, tells(gameError), silent, tells(standings), silent),
 	"answer.match": both(func(t T) {
 		t.Agrees(t.last.Message, map[string]string{"match_id": t.id, "player_id": t.ID, "sender": protocol.Sender(protocol.RolePlayer, t.ID)})
 	}),
@@ -183,7 +175,7 @@ var matchTests = map[string]step{
 		}
 		t.Equal(t.last, "conversation_id", t.conversation)
 	}),
-	"answer.token": script(needsKeys, both(func(t T) {
+	"answer.token": kit.Script(needsKeys, both(func(t T) {
 		if m := t.last.Message; !t.keys().AcceptsPlayer(m.Text("auth_token"), kit.League, t.id, t.referee) {
 			t.Fail("auth_token is %s, which is neither the player's token nor the key of match %s", m.Shown("auth_token"), t.id)
 		}
@@ -193,7 +185,7 @@ var matchTests = map[string]step{
 			t.Fail("Content-Type is %q", given)
 		}
 	}),
-	"state.others": script(needsRegistration, func(t T) {
+	"state.others": kit.Script(needsRegistration, func(t T) {
 		t.makeUp()
 		t.opponent = "P98"
 	}, acks(func(t T) protocol.Message {
@@ -201,12 +193,12 @@ var matchTests = map[string]step{
 		round.Matches[0].PlayerAID = "P97"
 		return round
 	}), refuses(invitation)),
-	"state.uninvited": script(tolerates(calling), func(t T) {
+	"state.uninvited": kit.Script(tolerates(calling), func(t T) {
 		if id := t.last.Message.Text("match_id"); !t.last.Refused && id != "" && id != t.id {
 			t.Fail("asked about match %s, it answers for %s", t.id, id)
 		}
 	}),
-	"state.late": script(invite, call, tells(over), times(repeats, script(tolerates(calling), same))),
+	"state.late": kit.Script(invite, call, tells(over), times(repeats, kit.Script(tolerates(calling), same))),
 	"load.concurrent": func(t T) {
 		all := make([]*match, 8)
 		for i := range all {
@@ -235,11 +227,11 @@ var matchTests = map[string]step{
 				t.Fail("%s took %.0f ms of the %.0f ms until its deadline", t.last, kit.Milliseconds(t.last.Took), kit.Milliseconds(t.T.Session.Timeout))
 			}
 		}
-		times(5, script(next, invite, timed, call, timed, acks(over), timed))(t)
+		times(5, kit.Script(next, invite, timed, call, timed, acks(over), timed))(t)
 		slices.Sort(took)
 		t.Note("%d answers took %.1f ms in the median and %.1f ms at most", len(took), kit.Milliseconds(took[len(took)/2]), kit.Milliseconds(took[len(took)-1]))
 	},
-	"hostile.then": script(invite, call),
+	"hostile.then": kit.Script(invite, call),
 }
 
 // needsRegistration skips a check of a player that has another manager.
@@ -257,7 +249,7 @@ var forged = headed(func(h *protocol.Header) { h.AuthToken = kit.Forged })
 
 // refusesCall tests that an edited call is refused.
 func refusesCall(edit kit.Edit) step {
-	return script(needsKeys, invite, refuses(calling, edited(edit)))
+	return kit.Script(needsKeys, invite, refuses(calling, edited(edit)))
 }
 
 var authTests = map[string]step{
@@ -265,9 +257,9 @@ var authTests = map[string]step{
 	"auth.missing": refusesCall(kit.Delete("auth_token")),
 	"auth.referee": refusesCall(kit.Set("sender", protocol.Sender(protocol.RoleReferee, kit.OtherReferee))),
 	"auth.player":  refusesCall(kit.Set("sender", protocol.Sender(protocol.RolePlayer, "P02"))),
-	"auth.manager": script(needsKeys, acks(standings), refuses(standings, forged)),
-	"auth.then":    script(invite, tells(calling, forged), call),
-	"auth.completed": script(needsKeys, invite, refuses(func(t T) protocol.Message {
+	"auth.manager": kit.Script(needsKeys, acks(standings), refuses(standings, forged)),
+	"auth.then":    kit.Script(invite, tells(calling, forged), call),
+	"auth.completed": kit.Script(needsKeys, invite, refuses(func(t T) protocol.Message {
 		end := t.LeagueCompleted(t.players()...)
 		end.Sender, end.AuthToken = protocol.Sender(protocol.RoleReferee, t.referee), t.keys().Send
 		return end
@@ -275,11 +267,11 @@ var authTests = map[string]step{
 }
 
 var noticeTests = map[string]step{
-	"round.ack":     script(T.makeUp, acks(announcement)),
+	"round.ack":     kit.Script(T.makeUp, acks(announcement)),
 	"standings.ack": acks(standings),
 	"roundend.ack":  acks(roundEnd),
-	"over.ack":      script(invite, call, acks(over)),
-	"over.forms": script(invite, call, acks(overAs(func(t T, r *protocol.GameResult) {
+	"over.ack":      kit.Script(invite, call, acks(over)),
+	"over.forms": kit.Script(invite, call, acks(overAs(func(t T, r *protocol.GameResult) {
 		r.Status, r.WinnerPlayerID, r.Choices[t.opponent] = protocol.StatusDraw, protocol.Null[string](), t.chosen
 	})), next, invite, call, acks(overAs(func(t T, r *protocol.GameResult) {
 		*r = protocol.GameResult{
@@ -287,10 +279,10 @@ var noticeTests = map[string]step{
 			Choices: map[string]protocol.Choice{}, TechnicalLossPlayerIDs: t.players(), Reason: "neither player chose in time",
 		}
 	}))),
-	"over.again": script(invite, call, acks(over), acks(over)),
-	"error.ack":  script(invite, acks(gameError)),
-	"error.then": script(invite, tells(gameError), call),
-	"ack.fields": script(tells(standings), func(t T) {
+	"over.again": kit.Script(invite, call, acks(over), acks(over)),
+	"error.ack":  kit.Script(invite, acks(gameError)),
+	"error.then": kit.Script(invite, tells(gameError), call),
+	"ack.fields": kit.Script(tells(standings), func(t T) {
 		t.Says(t.last.Message, map[string]string{"status": protocol.StatusAcknowledged, "player_id": t.ID})
 	}),
 }
@@ -299,7 +291,7 @@ var noticeTests = map[string]step{
 // understands only its own can play under most managers.
 func dialectTests() map[string]step {
 	named := func(join, choose string) step {
-		return script(T.begin, func(t T) { kit.Request{Message: calling(t)}.HasMethods(t.T) },
+		return kit.Script(T.begin, func(t T) { kit.Request{Message: calling(t)}.HasMethods(t.T) },
 			invites(kit.Request{Method: join}), calls(kit.Request{Method: choose}))
 	}
 	tests := map[string]step{
@@ -326,7 +318,7 @@ var unknown = edited(func(m map[string]any) {
 })
 
 var fieldTests = map[string]step{
-	"rpc.version": script(invite, func(t T) {
+	"rpc.version": kit.Script(invite, func(t T) {
 		if slices.Contains([]string{dialect.Bare.Name, "request"}, t.last.Wrapping) {
 			t.Skip("its answers are not JSON-RPC responses")
 		}
@@ -351,15 +343,15 @@ var fieldTests = map[string]step{
 			t.Fail("answered by %s", a)
 		}
 	},
-	"fields.unknown": script(invites(unknown), calls(unknown)),
+	"fields.unknown": kit.Script(invites(unknown), calls(unknown)),
 	"fields.time": func(t T) {
 		for _, stamp := range []string{"2026-03-14T09:10:13.250Z", "2026-03-14T09:10:13.250001+00:00", "2026-03-14T09:10:13+00:00"} {
 			stamped := headed(func(h *protocol.Header) { h.Timestamp = stamp })
-			script(next, invites(stamped), calls(stamped))(t)
+			kit.Script(next, invites(stamped), calls(stamped))(t)
 		}
 	},
-	"fields.optional": script(invite, calls(headed(func(h *protocol.Header) { h.LeagueID, h.RoundID = "", protocol.Round{} }))),
-	"fields.missing":  script(invite, tolerates(calling, edited(kit.Delete("context", "deadline", "game_type", "player_id", "conversation_id")))),
+	"fields.optional": kit.Script(invite, calls(headed(func(h *protocol.Header) { h.LeagueID, h.RoundID = "", protocol.Round{} }))),
+	"fields.missing":  kit.Script(invite, tolerates(calling, edited(kit.Delete("context", "deadline", "game_type", "player_id", "conversation_id")))),
 	"fields.round": tolerates(invitation, edited(func(m map[string]any) {
 		if round := m["round_id"]; round != nil {
 			m["round_id"] = fmt.Sprintf("ROUND_%v", round)
@@ -370,7 +362,7 @@ var fieldTests = map[string]step{
 // promise commits to a key in the call for a choice, and skips the check of a player
 // that does not say that it understands verifiable draws.
 func promise(t T) {
-	script(needsKeys, invite)(t)
+	kit.Script(needsKeys, invite)(t)
 	if t.last.Message.Text("draw_scheme") != draws.Scheme {
 		t.Skip("not offered: GAME_JOIN_ACK does not say draw_scheme %s", draws.Scheme)
 	}
@@ -384,7 +376,7 @@ func promise(t T) {
 // reveals ends the match with a number so much off what follows from its key. The
 // acknowledgement says whether the number could be verified.
 func reveals(off int, verified string) step {
-	return script(acks(func(t T) protocol.Message { return drawn(t, off) }), saysVerified(verified))
+	return kit.Script(acks(func(t T) protocol.Message { return drawn(t, off) }), saysVerified(verified))
 }
 
 func saysVerified(verified string) step {
@@ -392,7 +384,7 @@ func saysVerified(verified string) step {
 }
 
 var drawTests = map[string]step{
-	"draws.nonce": script(promise, func(t T) {
+	"draws.nonce": kit.Script(promise, func(t T) {
 		if !draws.ValidNonce(t.nonce) {
 			t.Fail("draw_nonce is %q", t.nonce)
 		}
@@ -400,22 +392,22 @@ var drawTests = map[string]step{
 			t.Fail("draw_nonce is %s when it is asked again, and was %q", again.Shown("draw_nonce"), t.nonce)
 		}
 	}),
-	"draws.fresh": script(promise, func(t T) {
+	"draws.fresh": kit.Script(promise, func(t T) {
 		first := *t.match
-		script(next, promise)(t)
+		kit.Script(next, promise)(t)
 		if first.nonce != "" && first.nonce == t.nonce {
 			t.Fail("draw_nonce is %q in the matches %s and %s", t.nonce, first.id, t.id)
 		}
 	}),
-	"draws.verified": script(promise, reveals(0, "true")),
-	"draws.number":   script(promise, reveals(2, "false")),
-	"draws.swapped":  script(promise, func(t T) { t.key = draws.NewKey() }, tells(calling), reveals(0, "false")),
+	"draws.verified": kit.Script(promise, reveals(0, "true")),
+	"draws.number":   kit.Script(promise, reveals(2, "false")),
+	"draws.swapped":  kit.Script(promise, func(t T) { t.key = draws.NewKey() }, tells(calling), reveals(0, "false")),
 	"draws.reused": func(t T) {
-		script(promise, acks(func(t T) protocol.Message { return drawn(t, 0) }))(t)
+		kit.Script(promise, acks(func(t T) protocol.Message { return drawn(t, 0) }))(t)
 		key := t.key
-		script(next, func(t T) { t.key = key }, promise, reveals(0, "false"))(t)
+		kit.Script(next, func(t T) { t.key = key }, promise, reveals(0, "false"))(t)
 	},
-	"draws.round": script(promise, acks(func(t T) protocol.Message { return drawn(t, 0) }), acks(func(t T) protocol.Message {
+	"draws.round": kit.Script(promise, acks(func(t T) protocol.Message { return drawn(t, 0) }), acks(func(t T) protocol.Message {
 		end := t.RoundCompleted()
 		end.RoundID = protocol.RoundNumber(t.round)
 		return end

@@ -16,7 +16,6 @@ import (
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/game"
-	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/trace"
@@ -55,7 +54,6 @@ type peers struct {
 	tokens         [2]string // of the players, which the referee never learns
 	matches        map[string]*match
 	scenarios      map[string]*match
-	lastReceived   time.Time
 	notJSON        []*sent   // with another Content-Type
 	asks           bool      // it has sent queries
 	tries          sync.Once // to find the way in which it is assigned matches
@@ -102,8 +100,8 @@ func (p *peers) Close() error {
 
 // answer answers the referee as the manager or as a player.
 func (p *peers) answer(who int, in *trace.Exchange, header http.Header) kit.Response {
-	s := &sent{Exchange: in, who: who, fields: kit.Object(in.Raw).Inner(), n: 1, media: header.Get("Content-Type")}
-	if !kit.IsJSON(s.media) {
+	s := &sent{Exchange: in, who: who, fields: kit.Object(in.Raw).Inner(), n: 1, header: header}
+	if !kit.IsJSON(s.media()) {
 		p.Do(func() { p.notJSON = append(p.notJSON, s) })
 	}
 	switch {
@@ -113,28 +111,18 @@ func (p *peers) answer(who int, in *trace.Exchange, header http.Header) kit.Resp
 		p.Do(func() { p.asks = p.asks || in.Type == protocol.TypeLeagueQuery })
 		return kit.Respond(in.Raw, nil)
 	}
-	var ours jsonrpc.Handler
 	p.Lock()
 	m := p.matches[in.Match]
 	if m != nil {
-		if who != toManager {
-			ours = m.ours[who]
-		}
 		s.n += m.count(s.Type, who)
 		m.sent = append(m.sent, s)
 	}
-	p.lastReceived = time.Now()
 	p.Notify()
 	p.Unlock()
 	if m == nil {
 		return kit.Respond(in.Raw, protocol.Refuse(protocol.CodeMatchNotFound, in.Type, "the match is not known"))
 	}
-	var response kit.Response
-	if ours != nil {
-		response = kit.Handle(context.Background(), ours, in.Raw, in.Peer, header)
-	} else {
-		response = m.react(s)
-	}
+	response := m.react(s)
 	p.Do(func() { s.response, s.answered = response, time.Now() })
 	return response
 }
@@ -146,9 +134,8 @@ type match struct {
 	keys     [2]credential.KeyPair
 	plan     plan
 	assigned time.Time
-	ours     [2]jsonrpc.Handler // our own players, if they play it
-	sent     []*sent            // what the referee sent about it, in order; guarded by the peers' lock
-	late     atomic.Bool        // a player answered after its time
+	sent     []*sent     // what the referee sent about it, in order; guarded by the peers' lock
+	late     atomic.Bool // a player answered after its time
 }
 
 // sent is a message of the referee about a match.
@@ -157,10 +144,12 @@ type sent struct {
 	who      int        // playerA, playerB or toManager
 	fields   kit.Fields // of the message, without its wrapping
 	n        int        // the position among the messages of its type to the same agent, from 1
-	media    string
+	header   http.Header
 	response kit.Response // to it, once it was answered
 	answered time.Time
 }
+
+func (s *sent) media() string { return s.header.Get("Content-Type") }
 
 // count returns how many messages of a type an agent was sent. The lock is held.
 func (m *match) count(typ protocol.Type, who int) int {
@@ -274,7 +263,7 @@ func (t *T) start(name string) {
 func (t *T) awaitEnd() {
 	for n := 0; ; {
 		over, now := false, 0
-		more := t.Until(t.patience()-t.quiet(), func() bool {
+		more := t.soon(func() bool {
 			over, now = t.over(), len(t.sent)
 			return over || now > n
 		})
@@ -290,6 +279,9 @@ func (t *T) awaitEnd() {
 	}
 }
 
+// soon waits until something holds, as long as the referee may be quiet about the match.
+func (t *T) soon(holds func() bool) bool { return t.Until(t.patience()-t.quiet(), holds) }
+
 // quiet is how long the referee has sent nothing about the match.
 func (t *T) quiet() time.Duration {
 	t.Lock()
@@ -303,22 +295,13 @@ func (t *T) quiet() time.Duration {
 
 // awaits ends the check unless an agent is sent n messages of a type.
 func (t *T) awaits(typ protocol.Type, who, n int, otherwise string) {
-	if !t.Until(t.patience()-t.quiet(), func() bool { return t.count(typ, who) >= n }) {
+	if !t.soon(func() bool { return t.count(typ, who) >= n }) {
 		t.showAll()
 		t.Fail("%s within %v", otherwise, t.patience())
 	}
 }
 
-// awaitProgress waits for something that depends on the referee's own
-// deadlines. It skips the check if they are longer than the checks wait.
-func (t *T) awaitProgress(holds func() bool) {
-	var quiet time.Duration
-	t.Do(func() { quiet = time.Since(t.lastReceived) })
-	if !t.Until(t.patience()-quiet, holds) {
-		t.skipSlow()
-	}
-}
-
+// skipSlow skips a check that depends on deadlines of the referee longer than the checks wait.
 func (t *T) skipSlow() {
 	t.Skip("nothing happened within %v: the referee's deadlines are longer than that; set short ones on it, or use a longer --timeout", t.patience().Round(time.Second))
 }
@@ -424,14 +407,18 @@ func (p *peers) Play(own *kit.T) kit.Play {
 	c := own.Session.Company(own.Context())
 	defer c.Close()                // what it could not end shows in what follows
 	results := map[string]string{} // guarded by the lock
-	m := t.newMatch(plan{})
+	var all plan
 	for who, id := range playerIDs {
 		made, err := c.Player(id, p.tokens[who], func(e player.Event) { p.Do(func() { results[e.Player] = e.Result }) })
 		if err != nil {
 			return kit.NotTried(err.Error())
 		}
-		p.Do(func() { m.ours[who] = made.Handler })
+		own := func(_ *match, s *sent) kit.Response {
+			return kit.Handle(context.Background(), made.Handler, s.Raw, s.Peer, s.header)
+		}
+		all.join[who], all.choose[who], all.over[who] = own, own, own
 	}
+	m := t.newMatch(all)
 	t.T.Aside().Send(t.assigning(m))
 	if !p.Until(2*t.patience(), func() bool { return len(results) == len(playerIDs) }) {
 		return kit.CouldNot("match %s between players of ours has not ended", m.id)

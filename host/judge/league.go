@@ -25,12 +25,14 @@ type League struct {
 	completed bool
 	champion  string // its id
 	people    people
-	rounds    map[int][]string // the matches of an announced round, as its announcements list them
-	strays    Verdict          // unexpected messages
-	byID      map[string]*match
-	players   map[string]bool // in the announced schedule
-	doubled   Verdict         // players that one announcement has in two matches
-	unread    int             // results in a form that nobody can read
+	// rounds has the matches of an announced round, as its announcements list them. Several
+	// lists are parts, for one receiver each.
+	rounds  map[int][]string
+	strays  Verdict // unexpected messages
+	byID    map[string]*match
+	players map[string]bool // in the announced schedule
+	doubled Verdict         // players that one announcement has in two matches
+	unread  int             // results in a form that nobody can read
 }
 
 // match is the content of the messages about one match.
@@ -170,34 +172,27 @@ func (l *League) table(t *table) {
 }
 
 func (l *League) roundAnnouncement(x *Exchange, m *protocol.RoundAnnouncement) {
+	round := m.RoundID.Number()
 	var ids []string
 	busy := map[string]string{}
 	for _, a := range m.Matches {
 		for _, p := range []string{a.PlayerAID, a.PlayerBID} {
 			if other := busy[p]; p != "" && other != "" && other != a.MatchID {
-				l.doubled.once(Another, x, fmt.Sprintf("round %d: %s plays both %s and %s", m.RoundID.Number(), p, other, a.MatchID))
+				l.doubled.once(Another, x, fmt.Sprintf("round %d: %s plays both %s and %s", round, p, other, a.MatchID))
 			}
 			busy[p] = a.MatchID
 		}
-		l.pair(x, a.MatchID, m.RoundID.Number(), a.PlayerAID, a.PlayerBID)
+		l.pair(x, a.MatchID, round, a.PlayerAID, a.PlayerBID)
 		l.people.know(a.PlayerAID, a.PlayerAEndpoint)
 		l.people.know(a.PlayerBID, a.PlayerBEndpoint)
 		ids = append(ids, a.MatchID)
 	}
-	if !x.Assignment {
-		l.round(m.RoundID.Number(), ids)
-		l.announced = append(l.announced, x)
+	if x.Assignment {
+		return
 	}
-}
-
-// round notes the matches of a round. Announcements with different matches are
-// each a part of a round, for one receiver.
-func (l *League) round(number int, ids []string) {
+	l.announced = append(l.announced, x)
 	slices.Sort(ids)
-	list := strings.Join(ids, " ")
-	if list != "" && !slices.Contains(l.rounds[number], list) {
-		l.rounds[number] = append(l.rounds[number], list)
-	}
+	l.rounds[round] = with(l.rounds[round], strings.Join(ids, " "))
 }
 
 // queried reads the schedule or the standings from the answer to a query. What cannot be

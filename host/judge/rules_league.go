@@ -212,13 +212,14 @@ func (l *League) tablePoints() scale {
 	return protocolPoints
 }
 
-// order is what the tables of other leagues are ordered by, the largest first.
+// order is what a table is ordered by, the largest first.
 type order struct {
 	by string
 	of func(protocol.Standing) float64
 }
 
 var orders = []order{
+	{"points", func(r protocol.Standing) float64 { return float64(r.Points) }},
 	{"wins", func(r protocol.Standing) float64 { return float64(r.Wins.Value()) }},
 	{"losses", func(r protocol.Standing) float64 { return -float64(r.Losses.Value()) }},
 	{"points a match", func(r protocol.Standing) float64 {
@@ -236,19 +237,15 @@ func (l *League) ranks() (v Verdict) {
 			continue
 		}
 		v.Examined++
-		follow := func(of func(protocol.Standing) float64) bool {
-			for i := 1; i < len(rows); i++ {
-				if a, b := of(rows[i-1]), of(rows[i]); a < b || a == b && rows[i].Points > rows[i-1].Points {
-					return false
-				}
-			}
-			return true
+		followed := slices.IndexFunc(orders, func(o order) bool {
+			return slices.IsSortedFunc(rows, func(a, b protocol.Standing) int {
+				return cmp.Or(cmp.Compare(o.of(b), o.of(a)), cmp.Compare(b.Points, a.Points))
+			})
+		})
+		if followed > 0 {
+			v.once(Another, t.x, "ranks follow the "+orders[followed].by+", not the points")
 		}
-		if follow(func(r protocol.Standing) float64 { return float64(r.Points) }) {
-			continue
-		}
-		if i := slices.IndexFunc(orders, func(o order) bool { return follow(o.of) }); i >= 0 {
-			v.once(Another, t.x, "ranks follow the "+orders[i].by+", not the points")
+		if followed >= 0 {
 			continue
 		}
 		for i := 1; i < len(rows); i++ {
@@ -383,12 +380,21 @@ func (l *League) balance() (v Verdict) {
 			v.unknown("the players of a match")
 		}
 	}
-	switch {
-	case len(met) == 0 || !l.completed:
-	case l.wholeSchedule():
-		l.evenly(&v, met)
-	default:
+	if len(met) == 0 || !l.completed {
+		return v
+	}
+	if !l.wholeSchedule() {
 		v.unknown("the announcements of all rounds")
+		return v
+	}
+	often := slices.Max(slices.Collect(maps.Values(met)))
+	players := slices.Sorted(maps.Keys(l.players))
+	for i, a := range players {
+		for _, b := range players[i+1:] {
+			if n := met[[2]string{a, b}]; n != often {
+				v.add(Another, nil, "%s and %s played %s, others %s", a, b, count(n, "time"), count(often, "time"))
+			}
+		}
 	}
 	return v
 }
@@ -421,22 +427,6 @@ func (t *table) played() (total int, ok bool) {
 		total += n
 	}
 	return total, len(t.Rows) > 0
-}
-
-// evenly checks that all pairs of players have played equally often.
-func (l *League) evenly(v *Verdict, met map[[2]string]int) {
-	often := 0
-	for _, n := range met {
-		often = max(often, n)
-	}
-	players := slices.Sorted(maps.Keys(l.players))
-	for i, a := range players {
-		for _, b := range players[i+1:] {
-			if n := met[[2]string{a, b}]; n != often {
-				v.add(Another, nil, "%s and %s played %s, others %s", a, b, count(n, "time"), count(often, "time"))
-			}
-		}
-	}
 }
 
 // byes judges announcements that leave out one player: more of them are in other copies.

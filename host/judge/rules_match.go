@@ -78,11 +78,12 @@ func (l *League) numbers(announced game.Draw) (v Verdict) {
 		}
 		v.Examined++
 		_, possible := announced.Index(n)
+		said, spelled := parity(protocol.Choice(t.Parity)) // a word that is none is not held against the referee
 		switch {
 		case technical && drawn && n != 0:
 			strange = append(strange, t.x)
 		case technical:
-		case t.Parity != "" && !sameParity(t.Parity, n):
+		case spelled && said != game.ParityOf(n):
 			v.broken([]*Exchange{t.x}, "%s: %s received that %d is %s", m.ID, t.To, n, t.Parity)
 		case announced.Size() > 0 && !possible:
 			v.broken([]*Exchange{t.x}, "%s: %s received the number %d, which %s never gives", m.ID, t.To, n, announced)
@@ -97,13 +98,6 @@ func (l *League) numbers(announced game.Draw) (v Verdict) {
 	return v
 }
 
-// sameParity reports whether a word is the parity of a number. A word that is no
-// parity is not held against the referee.
-func sameParity(word string, n int) bool {
-	p, ok := parity(protocol.Choice(word))
-	return !ok || p == game.ParityOf(n)
-}
-
 // span returns the least and the largest number, and whether one of them is none of the
 // protocol's.
 func (l *League) span() (lo, hi int, other bool) {
@@ -111,10 +105,8 @@ func (l *League) span() (lo, hi int, other bool) {
 	if len(drawn) == 0 {
 		return 0, 0, false
 	}
-	lo, hi = drawn[0].Number, drawn[0].Number
-	for _, d := range drawn {
-		lo, hi = min(lo, d.Number), max(hi, d.Number)
-	}
+	by := func(a, b Draw) int { return cmp.Compare(a.Number, b.Number) }
+	lo, hi = slices.MinFunc(drawn, by).Number, slices.MaxFunc(drawn, by).Number
 	_, low := game.FairDraw().Index(lo)
 	_, high := game.FairDraw().Index(hi)
 	return lo, hi, !low || !high
@@ -146,7 +138,11 @@ func (l *League) scoring() (v Verdict) {
 		}
 		v.Examined++
 		verdict := game.Judge(sides[0], sides[1], number)
-		if winner := m.winner(verdict); t.Decided && t.Winner != winner {
+		winner := ""
+		if i := slices.Index(kinds(verdict), 0); i >= 0 {
+			winner = m.Players[i]
+		}
+		if t.Decided && t.Winner != winner {
 			v.broken([]*Exchange{t.x}, "%s: with %s, %s and the number %d the winner is %s, but %s received %s",
 				m.ID, side(t, m.Players[0]), side(t, m.Players[1]), number, nobody(winner), t.To, nobody(t.Winner))
 			continue
@@ -165,26 +161,15 @@ func (l *League) scoring() (v Verdict) {
 	return v
 }
 
-// winner returns who has won by a verdict, empty for nobody.
-func (m *match) winner(v game.Verdict) string {
-	switch {
-	case v.PointsA > v.PointsB:
-		return m.Players[0]
-	case v.PointsB > v.PointsA:
-		return m.Players[1]
-	}
-	return ""
-}
-
 // scale is what a win, a tie and a loss give.
 type scale [3]int
 
 var protocolPoints = scale{game.WinPoints, game.TiePoints, 0}
 
 // kinds returns what both players have by a verdict, as indices of a scale.
-func kinds(v game.Verdict) [2]int {
+func kinds(v game.Verdict) []int {
 	kind := map[game.Result]int{game.Win: 0, game.Tie: 1, game.Loss: 2, game.TechnicalLoss: 2}
-	return [2]int{kind[v.ResultA], kind[v.ResultB]}
+	return []int{kind[v.ResultA], kind[v.ResultB]}
 }
 
 // points returns what results give for a win, a tie and a loss: for each what most of
@@ -351,32 +336,30 @@ func (m *match) lastAnswer(player string) (answer, bool) {
 // inTime reports whether an answer certainly came in time: well before the deadline or,
 // if the call has none, before any referee loses patience.
 func (m *match) inTime(a answer) bool {
-	given := m.given(a.player)
+	var given time.Duration // the longest that the referee gave the player
+	for _, call := range m.calls {
+		if call.player == a.player {
+			given = max(given, call.given)
+		}
+	}
 	if given <= 0 {
 		return a.call >= 0 && a.after <= slack
 	}
 	return a.call >= 0 && (a.after <= given-slack || a.after <= given/2)
 }
 
-// given returns the longest time to choose that the referee gave a player, 0 if
-// no call has a deadline.
-func (m *match) given(player string) time.Duration {
-	var longest time.Duration
-	for _, call := range m.calls {
-		if call.player == player {
-			longest = max(longest, call.given)
-		}
-	}
-	return longest
-}
-
 // deadlines goes by the referee's clock and by the recorder's.
 func (l *League) deadlines() (v Verdict) {
 	for _, m := range l.matches {
 		for _, claim := range m.timeouts {
-			call := m.before(claim)
+			var call choiceCall // the last before
+			for _, c := range m.calls {
+				if c.player == claim.player && !c.x.At.After(claim.x.At) {
+					call = c
+				}
+			}
 			signed, err := protocol.ParseTimestamp(claim.signed)
-			if call == nil || call.given == 0 || err != nil {
+			if call.given == 0 || err != nil {
 				v.unknown("the deadline that a timeout is about")
 				continue
 			}
@@ -387,15 +370,4 @@ func (l *League) deadlines() (v Verdict) {
 		}
 	}
 	return v
-}
-
-// before returns the last call for a choice before a timeout was reported, nil
-// if there was none.
-func (m *match) before(c timeoutClaim) *choiceCall {
-	for i := len(m.calls) - 1; i >= 0; i-- {
-		if call := &m.calls[i]; call.player == c.player && !call.x.At.After(c.x.At) {
-			return call
-		}
-	}
-	return nil
 }

@@ -33,16 +33,27 @@ type Playback struct {
 	loop      jsonrpc.Loopback
 	url       chan string // of the agent, once it listens
 
-	mu     sync.Mutex
-	served map[*trace.Exchange]bool
-	change chan struct{} // closed and replaced after each served call
+	mu     sync.Mutex                        // held to close a channel
+	served map[*trace.Exchange]chan struct{} // of the agent's requests; closed when it has sent one again
 }
 
 // New returns a playback of the exchanges that one agent recorded.
 func New(exchanges []*trace.Exchange) *Playback {
-	return &Playback{
-		Timeout: 10 * time.Second, exchanges: exchanges, url: make(chan string, 1),
-		served: map[*trace.Exchange]bool{}, change: make(chan struct{}),
+	p := &Playback{Timeout: 10 * time.Second, exchanges: exchanges, url: make(chan string, 1), served: map[*trace.Exchange]chan struct{}{}}
+	for _, x := range exchanges {
+		if x.Sent {
+			p.served[x] = make(chan struct{})
+		}
+	}
+	return p
+}
+
+func (p *Playback) isServed(x *trace.Exchange) bool {
+	select {
+	case <-p.served[x]:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -55,10 +66,13 @@ func (p *Playback) Listen(_ context.Context, name string, cfg jsonrpc.Config) (h
 	return srv, err
 }
 
-// From implements host.Network.
-func (p *Playback) From(string) jsonrpc.RoundTripper { return others{p} }
+// From implements host.Network: all others are the recording.
+func (p *Playback) From(string) jsonrpc.RoundTripper { return p }
 
-// Close implements host.Network.
+// Transport implements jsonrpc.RoundTripper.
+func (p *Playback) Transport() jsonrpc.Transport { return jsonrpc.TransportLoopback }
+
+// Close implements host.Network and jsonrpc.RoundTripper.
 func (p *Playback) Close() error { return nil }
 
 // Step compares a recorded exchange with its replay. Replayed is nil if the
@@ -121,15 +135,25 @@ func (p *Playback) send(ctx context.Context, caller jsonrpc.RoundTripper, url st
 // expect waits for a request of the agent where the others depend on it.
 func (p *Playback) expect(ctx context.Context, x *trace.Exchange) (missing bool, err error) {
 	conducts := x.Match != "" && x.Type != protocol.TypeGameError
-	if !usable(x) || !registers(x) && !conducts {
+	if !usable(x) || !registers(x) && !conducts || p.isServed(x) {
 		return false, nil
 	}
-	err = p.await(ctx, x)
-	if errors.Is(err, errMissing) && !registers(x) {
-		p.strayed = true
-		return true, nil
+	patience := p.Timeout
+	if p.strayed { // the agent goes other ways than the recorded one, and may send none of the rest
+		patience /= 100
 	}
-	return false, err
+	select {
+	case <-p.served[x]:
+		return false, nil
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	case <-time.After(patience):
+	}
+	if registers(x) {
+		return false, fmt.Errorf("replay: the agent sent no %s within %v, but the recording has one", x.Type, p.Timeout)
+	}
+	p.strayed = true
+	return true, nil
 }
 
 func registers(x *trace.Exchange) bool {
@@ -150,76 +174,37 @@ func usable(x *trace.Exchange) bool {
 	return x.Answered && (len(x.RawAnswer) > 0 || x.Status >= 200 && x.Status < 300)
 }
 
-var errMissing = errors.New("expected request is missing")
-
-// await waits until the agent has sent a request again.
-func (p *Playback) await(ctx context.Context, x *trace.Exchange) error {
-	patience := p.Timeout
-	if p.strayed { // the agent goes other ways than the recorded one, and may send none of the rest
-		patience /= 100
-	}
-	late := time.NewTimer(patience)
-	defer late.Stop()
-	for {
-		p.mu.Lock()
-		served, change := p.served[x], p.change
-		p.mu.Unlock()
-		if served {
-			return nil
-		}
-		select {
-		case <-change:
-		case <-late.C:
-			return fmt.Errorf("replay: the agent sent no %s within %v, but the recording has one: %w", x.Type, p.Timeout, errMissing)
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
-// others answers all calls of the agent.
-type others struct{ p *Playback }
-
-// Transport implements jsonrpc.RoundTripper.
-func (others) Transport() jsonrpc.Transport { return jsonrpc.TransportLoopback }
-
-// Close implements jsonrpc.RoundTripper.
-func (others) Close() error { return nil }
-
 var errUnrecorded = errors.New("the recording has no answer to this call")
 
 // RoundTrip answers a message from the recording: with the answer to the next
 // message of the same type, match and query to the same peer, or the last one again.
-func (o others) RoundTrip(_ context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
+func (p *Playback) RoundTrip(_ context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
 	asked := trace.ReadRequest(out.Body)
-	p := o.p
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var chosen *trace.Exchange
-	for _, x := range p.exchanges {
+	chosen := -1
+	for i, x := range p.exchanges {
 		if !x.Sent || !usable(x) || x.Peer != out.URL || x.Type != asked.Type || x.Match != asked.Match || query(x) != query(asked) {
 			continue
 		}
-		chosen = x
-		if !p.served[x] {
+		chosen = i
+		if !p.isServed(x) {
 			break
 		}
 	}
-	if chosen == nil {
+	if chosen < 0 {
 		return nil, &jsonrpc.CallError{Kind: jsonrpc.ErrConnect, Err: errUnrecorded}
 	}
-	p.served[chosen] = true
-	for _, x := range p.exchanges {
-		if x == chosen {
-			break
-		}
-		if registers(chosen) && x.Sent {
-			p.served[x] = true // what a player asked before it registered says nothing to a registered one
+	first, x := chosen, p.exchanges[chosen]
+	if registers(x) {
+		first = 0 // what a player asked before it registered says nothing to a registered one
+	}
+	for _, x := range p.exchanges[first : chosen+1] {
+		if x.Sent && !p.isServed(x) {
+			close(p.served[x])
 		}
 	}
-	close(p.change)
-	p.change = make(chan struct{})
-	return &jsonrpc.Reply{Status: chosen.Status, Header: http.Header{}, Body: slices.Clone(chosen.RawAnswer)}, nil
+	return &jsonrpc.Reply{Status: x.Status, Header: http.Header{}, Body: slices.Clone(x.RawAnswer)}, nil
 }
 
 var _ host.Network = (*Playback)(nil)
@@ -244,10 +229,8 @@ func Part(rec *trace.Recording, agent string) (part []*trace.Exchange, agents []
 
 // Manager returns the URL at which the agent registered.
 func Manager(part []*trace.Exchange) string {
-	for _, x := range part {
-		if x.Sent && registers(x) {
-			return x.Peer
-		}
+	if i := slices.IndexFunc(part, func(x *trace.Exchange) bool { return x.Sent && registers(x) }); i >= 0 {
+		return part[i].Peer
 	}
 	return "http://manager/mcp"
 }

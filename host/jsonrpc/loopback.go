@@ -1,6 +1,7 @@
 package jsonrpc
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,8 +9,6 @@ import (
 	"net/url"
 	"strconv"
 	"sync"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Loopback is a network inside the process: servers listen on it under a host name, callers reach
@@ -152,7 +151,7 @@ func (c *loopbackCaller) RoundTrip(ctx context.Context, out *Outgoing) (*Reply, 
 	if int64(len(rep.body)) > out.MaxAnswer {
 		return nil, errAnswerTooLarge(out.MaxAnswer, rep.status)
 	}
-	reply := &Reply{Status: rep.status, Body: rep.body}
+	reply := &Reply{Status: rep.status, Body: bytes.Clone(rep.body)} // the handler may send its own again
 	if rep.status == http.StatusServiceUnavailable {
 		reply.Header = http.Header{"Retry-After": {retryAfter}}
 	}
@@ -173,11 +172,11 @@ func (s *LoopbackServer) deliver(ctx context.Context, peer string, out *Outgoing
 		return s.refuse(ctx, req, bodyTooLarge(s.cfg.MaxBody)), nil
 	}
 	// The handler may keep the body, and the caller may reuse its own.
-	req.Raw = append(make(jsontext.Value, 0, len(out.Body)), out.Body...)
+	req.Raw = bytes.Clone(out.Body)
 	answer := make(chan reply, 1)
 	s.do(func() {
 		defer s.gate.leave(peer)
-		answer <- s.serve(ctx, req).own()
+		answer <- s.serve(ctx, req)
 	})
 	return s.await(ctx, answer)
 }

@@ -1,7 +1,6 @@
 package jsonrpc
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -19,16 +18,7 @@ type responder struct {
 
 type reply struct {
 	status int
-	body   []byte
-	shared bool // the body belongs to the handler, which may send it again
-}
-
-// own returns a reply that shares no memory with a handler's cached Body.
-func (r reply) own() reply {
-	if r.shared {
-		r.body = bytes.Clone(r.body)
-	}
-	return r
+	body   []byte // may belong to the handler, which may send it again
 }
 
 // Serve answers a request that did not arrive over a transport of this package, such as one of a
@@ -67,7 +57,7 @@ func (e *responder) answer(ctx context.Context, req *Request) reply {
 	if r != nil {
 		return e.refused(ctx, req, r)
 	}
-	rep := reply{status: res.Status, body: res.Encode(req), shared: res.Body != nil || req.Kind == KindObject}
+	rep := reply{status: res.Status, body: res.Encode(req)}
 	if rep.status == 0 {
 		rep.status = http.StatusOK
 		if len(rep.body) == 0 {

@@ -124,11 +124,7 @@ func (e *CallError) Retryable() bool {
 
 // RetryableStatus reports whether a request with this HTTP status may succeed later.
 func RetryableStatus(status int) bool {
-	switch status {
-	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return true
-	}
-	return false
+	return status == http.StatusTooManyRequests || status >= http.StatusBadGateway && status <= http.StatusGatewayTimeout
 }
 
 func errAnswerTooLarge(limit int64, status int) *CallError {

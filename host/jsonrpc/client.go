@@ -103,7 +103,13 @@ func (c *Client) Call(ctx context.Context, url string, m Message) (*Answer, erro
 		ctx, cancel = context.WithTimeout(ctx, c.cfg.Timeout)
 		defer cancel()
 	}
-	body := c.encode(m)
+	switch {
+	case m.Notify:
+		m.ID = nil
+	case m.ID == nil && m.Body == nil:
+		m.ID = rawjson.Quote(RandomID())
+	}
+	body := m.Encode()
 	out := &Outgoing{URL: url, Header: m.Header, Body: body, MaxAnswer: c.cfg.MaxAnswer}
 	if c.cfg.Tap == nil {
 		return c.exchange(ctx, out)
@@ -131,17 +137,6 @@ func (c *Client) Get(ctx context.Context, url string, limit int64) (*Reply, erro
 		return nil, callError(ctx, url, err)
 	}
 	return reply, nil
-}
-
-func (c *Client) encode(m Message) []byte {
-	switch {
-	case m.Body != nil:
-	case m.Notify:
-		m.ID = nil
-	case m.ID == nil:
-		m.ID = rawjson.Quote(RandomID())
-	}
-	return m.Encode()
 }
 
 // Encode returns the document that is sent for m, a notification where it has no ID.

@@ -86,44 +86,31 @@ func (f Form) Call(m protocol.Message) (call jsonrpc.Message, target string, err
 }
 
 func (f Form) changed(m protocol.Message) (call jsonrpc.Message, target string, err error) {
-	whole, err := encoded(m)
+	whole, sent, err := f.sends(m)
 	if err != nil {
 		return call, "", err
 	}
-	fields, err := f.fields(m, whole)
-	if err != nil {
-		return call, "", err
-	}
-	return f.Dialect.Wrap(cmp.Or(f.Name, f.Dialect.MethodsOf(m.Head().MessageType)[0]), fields.Encode()), f.target(whole), nil
+	return f.Dialect.Wrap(cmp.Or(f.Name, f.Dialect.MethodsOf(m.Head().MessageType)[0]), sent.Encode()), f.target(whole), nil
 }
 
-func encoded(m protocol.Message) (rawjson.Object, error) {
+// sends returns a message as it is, and what the form sends of it.
+func (f Form) sends(m protocol.Message) (whole, sent rawjson.Object, err error) {
 	raw, err := protocol.Encode(m)
-	return rawjson.Split(raw), err
-}
-
-// fields returns what the form sends of a message.
-func (f Form) fields(m protocol.Message, whole rawjson.Object) (rawjson.Object, error) {
-	if f.Input != nil {
-		return f.varied(f.Input.Fill(whole), whole), nil
-	}
-	raw, err := f.Dialect.Body(m)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	doc := rawjson.Split(raw)
-	if f.Spread {
-		doc = discovery.Spread(doc)
+	whole = rawjson.Split(raw)
+	if f.Input != nil {
+		sent = f.Input.Fill(whole)
+	} else if raw, err = f.Dialect.Body(m); err == nil {
+		if sent = rawjson.Split(raw); f.Spread {
+			sent = discovery.Spread(sent)
+		}
+		if f.Type != "" {
+			sent = sent.Set("message_type", rawjson.Quote(string(f.Type)))
+		}
 	}
-	if f.Type != "" {
-		doc = doc.Set("message_type", rawjson.Quote(string(f.Type)))
-	}
-	return f.varied(doc, whole), nil
-}
-
-// varied returns an object with and without the members that the form adds and drops.
-func (f Form) varied(doc, whole rawjson.Object) rawjson.Object {
-	return discovery.Add(dropped(doc, f.Drop), whole, f.Add)
+	return whole, discovery.Add(dropped(sent, f.Drop), whole, f.Add), err
 }
 
 func (f Form) target(whole rawjson.Object) string {
@@ -185,11 +172,7 @@ func (f Form) narrower(m protocol.Message, err error) (Form, bool) {
 	if !protocol.Says(protocol.Forbids, text) || f.Plain() {
 		return f, false
 	}
-	whole, failed := encoded(m)
-	if failed != nil {
-		return f, false
-	}
-	sent, failed := f.fields(m, whole)
+	whole, sent, failed := f.sends(m)
 	if failed != nil {
 		return f, false
 	}
@@ -214,11 +197,7 @@ func (f Form) wider(m protocol.Message, err error) (Form, bool) {
 	if len(all) == 0 {
 		return f, false
 	}
-	whole, failed := encoded(m)
-	if failed != nil {
-		return f, false
-	}
-	before, failed := f.fields(m, whole)
+	_, before, failed := f.sends(m)
 	if failed != nil {
 		return f, false
 	}
@@ -228,7 +207,7 @@ func (f Form) wider(m protocol.Message, err error) (Form, bool) {
 			f.Add = append(f.Add, name)
 		}
 	}
-	after, failed := f.fields(m, whole)
+	_, after, failed := f.sends(m)
 	return f, failed == nil && len(f.Add) <= mostAdded && !rawjson.Equal(before.Encode(), after.Encode())
 }
 

@@ -115,12 +115,8 @@ func (m *masker) json(body []byte, nested int) ([]byte, error) {
 	dec := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	member := ""
 	for {
-		kind := dec.PeekKind()
-		isName := false
-		if k, n := dec.StackIndex(dec.StackDepth()); k == '{' && n%2 == 0 {
-			isName = kind == '"'
-		}
-		if kind != '"' {
+		container, n := dec.StackIndex(dec.StackDepth())
+		if dec.PeekKind() != '"' {
 			if _, err := dec.ReadToken(); err == io.EOF {
 				break
 			} else if err != nil {
@@ -136,11 +132,11 @@ func (m *masker) json(body []byte, nested int) ([]byte, error) {
 		if err != nil {
 			return body, err
 		}
-		if isName {
+		if container == '{' && n%2 == 0 {
 			member = string(value)
 			continue
 		}
-		masked := m.value(dec, member, value, nested)
+		masked := m.value(container == '{' && secretMembers[member], value, nested)
 		if masked == nil {
 			continue
 		}
@@ -158,11 +154,8 @@ func (m *masker) json(body []byte, nested int) ([]byte, error) {
 }
 
 // value returns the replacement of a string, nil to keep it.
-func (m *masker) value(dec *jsontext.Decoder, member string, value []byte, nested int) []byte {
-	if k, _ := dec.StackIndex(dec.StackDepth()); k == '{' && secretMembers[member] {
-		if len(value) == 0 {
-			return nil
-		}
+func (m *masker) value(secret bool, value []byte, nested int) []byte {
+	if secret && len(value) > 0 {
 		return []byte(m.name(string(value)))
 	}
 	if text := bytes.TrimSpace(value); nested < maxNested && len(text) > 1 && (text[0] == '{' || text[0] == '[') {

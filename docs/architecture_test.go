@@ -56,7 +56,7 @@ var may = map[string][]string{
 	"host/player":              {"host/agent", "host/credential", "host/dialect", "host/disk", "host/draws", "host/game", "host/jsonrpc", "host/protocol", "host/wire", "strategies", "strategies/seat"},
 
 	"host/mcptools":    {"host/dialect", "host/jsonrpc", "host/protocol", "host/rawjson", "host/wire", "host/wire/eventlog", "host/wire/schema"},
-	"host/leaguetools": {"host/dialect", "host/jsonrpc", "host/mcptools", "host/protocol"},
+	"host/leaguetools": {"host/dialect", "host/jsonrpc", "host/mcptools", "host/protocol", "host/rawjson", "host/wire/schema"},
 
 	"plugins/internal/strategypb": {},
 	"plugins/internal/wire":       {"host/game", "plugins/internal/strategypb", "strategies"},

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,6 +18,8 @@ import (
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/mcptools"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
+	"github.com/strategylab/strategylab/host/wire/schema"
 )
 
 // An Agent describes the agent that accepts the messages.
@@ -36,73 +37,43 @@ type Agent struct {
 // Tools returns the tools of an agent, in the order of a league. A type that is
 // not a request is an error.
 func Tools(a Agent) ([]mcptools.Tool, error) {
+	refusing := protocol.TypeGameError
+	if a.Role == protocol.RoleManager {
+		refusing = protocol.TypeLeagueError
+	}
+	refusal, _ := protocol.Schema(refusing, protocol.Tolerant) // of a type that there is
+	messages, err := schema.LeagueTools(a.Mode, a.Takes...)
+	if err != nil {
+		return nil, fmt.Errorf("leaguetools: %w", err)
+	}
 	var tools []mcptools.Tool
-	for _, t := range protocol.Types() {
-		if !slices.Contains(a.Takes, t) {
-			continue
+	for _, m := range messages {
+		t, _ := protocol.TypeOfMethod(m.Name)
+		about, _ := protocol.Describe(t)
+		tool := mcptools.Tool{
+			Name: m.Name, Title: about.Title, Description: describe(about, a.Mode), Input: alone(m.Input),
+			Output: fmt.Appendf(nil, `{"type":"object","anyOf":[%s,%s]}`, alone(m.Output), alone(refusal)), ChecksInput: true,
+			Call: func(ctx context.Context, call *mcptools.Call) (json.RawMessage, error) { return a.call(ctx, t, call) },
 		}
-		tool, err := a.tool(t)
-		if err != nil {
-			return nil, fmt.Errorf("leaguetools: %w", err)
-		}
+		annotate(&tool, t)
 		tools = append(tools, tool)
 	}
 	return tools, nil
 }
 
-func (a Agent) tool(t protocol.Type) (mcptools.Tool, error) {
-	about, _ := protocol.Describe(t)
-	input, err := protocol.RequestSchema(t, a.Mode)
-	if err != nil {
-		return mcptools.Tool{}, err
-	}
-	output, err := protocol.Schema(about.Answer, a.Mode)
-	if err != nil {
-		return mcptools.Tool{}, err
-	}
-	refusal, err := protocol.Schema(a.refusal(), protocol.Tolerant)
-	if err != nil {
-		return mcptools.Tool{}, err
-	}
-	tool := mcptools.Tool{
-		Name: about.Method, Title: about.Title, Description: describe(about, a.Mode),
-		Input: alone(input), Output: alone(output), Refusal: alone(refusal), ChecksInput: true,
-	}
-	annotate(&tool, t)
-	tool.Call = func(ctx context.Context, call *mcptools.Call) (json.RawMessage, error) {
-		return a.call(ctx, t, call)
-	}
-	return tool, nil
-}
-
-// refusal returns the type of the agent's refusals.
-func (a Agent) refusal() protocol.Type {
-	if a.Role == protocol.RoleManager {
-		return protocol.TypeLeagueError
-	}
-	return protocol.TypeGameError
-}
-
-// alone returns a schema without its $id, which a client would take for an address.
-func alone(schema []byte) json.RawMessage {
-	var doc map[string]json.RawMessage
-	if json.Unmarshal(schema, &doc) != nil {
-		return schema
-	}
-	delete(doc, "$id")
-	delete(doc, "$schema") // it is the standard's default
-	out, err := json.Marshal(doc)
-	if err != nil {
-		return schema
-	}
-	return out
+// alone returns a schema without its $id, which a client would take for an address, and
+// without the standard's default of $schema.
+func alone(schema jsontext.Value) json.RawMessage {
+	return json.RawMessage(rawjson.Split(schema).Without("$id", "$schema").Encode())
 }
 
 // call sends the message to the agent in MCP's wrapping, and reads the answer.
 func (a Agent) call(ctx context.Context, t protocol.Type, call *mcptools.Call) (json.RawMessage, error) {
-	raw := slices.Concat([]byte(`{"jsonrpc":"2.0","id":"`+jsonrpc.RandomID()+`","method":"tools/call","params":{"name":"`+call.Tool+`","arguments":`), call.Input, []byte("}}"))
+	m := dialect.Tool.Wrap(call.Tool, jsontext.Value(call.Input))
+	m.ID = rawjson.Quote(jsonrpc.RandomID())
 	status, body := a.Serve(ctx, &jsonrpc.Request{
-		Raw: jsontext.Value(raw), Transport: call.Transport, Route: call.Route, RemoteAddr: call.RemoteAddr, Host: call.Host, Header: plain(call.Header),
+		Raw: m.Encode(), Transport: call.From.Transport, Route: call.From.Route, RemoteAddr: call.From.RemoteAddr,
+		Host: call.From.Host, Header: plain(call.From.Header),
 	})
 	return read(t, status, body)
 }
@@ -124,58 +95,29 @@ func plain(h http.Header) http.Header {
 // anyAnswer reads an answer in any wrapping.
 var anyAnswer = dialect.NewCodec(protocol.Tolerant)
 
-// read returns the answer in the body of a response; a refusal is an error.
+// read returns the answer in the body of a response. The agent may answer in another wrapping, if
+// the sender has shown that it does not read this one. A refusal is an error: a *mcptools.Refusal
+// if it has the form of the league, and otherwise one with its text.
 func read(t protocol.Type, status int, body []byte) (json.RawMessage, error) {
 	answer, err := dialect.ParseAnswer(status, body)
 	if err != nil {
 		return nil, fmt.Errorf("the agent's answer cannot be read: %w", err)
 	}
-	var result struct {
-		Structured json.RawMessage `json:"structuredContent"`
-		IsError    bool            `json:"isError"`
-	}
-	if answer.Result.Kind() == '{' && json.Unmarshal(answer.Result, &result) == nil && result.Structured != nil {
-		if result.IsError {
-			return nil, refusal(result.Structured, "")
-		}
-		return result.Structured, nil
-	}
-	if answer.Error.Kind() == '{' {
-		var e struct {
-			Message string          `json:"message"`
-			Data    json.RawMessage `json:"data"`
-		}
-		if err := json.Unmarshal(answer.Error, &e); err != nil {
-			return nil, err
-		}
-		return nil, refusal(e.Data, e.Message)
-	}
-	// The agent may answer in another wrapping, if the sender has shown that it
-	// does not read this one.
 	m, err := anyAnswer.ReadAnswer(t, answer)
+	switch refusal, refused := errors.AsType[*dialect.Refusal](err); {
+	case !refused:
+	case rawjson.Split(refusal.Data).Text("error_code") == "":
+		return nil, errors.New(refusal.Message)
+	default:
+		return nil, &mcptools.Refusal{
+			Structured: json.RawMessage(refusal.Data), Text: fmt.Sprintf("%s %s: %s", refusal.Code, refusal.Code.Name(), refusal.Message),
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
 	doc, err := protocol.Encode(m)
 	return json.RawMessage(doc), err
-}
-
-// refusal returns the error for a refusal: a *mcptools.Refusal if it has the form of
-// the league, and otherwise one with its text.
-func refusal(data json.RawMessage, message string) error {
-	var told struct {
-		Code   string `json:"error_code"`
-		Name   string `json:"error_name"`
-		Detail string `json:"detail"`
-	}
-	if jsontext.Value(data).Kind() != '{' || json.Unmarshal(data, &told) != nil || told.Code == "" {
-		var plain struct {
-			Detail string `json:"detail"`
-		}
-		_ = json.Unmarshal(data, &plain) // what it does not say is empty
-		return errors.New(strings.TrimSpace(message + ": " + plain.Detail))
-	}
-	return &mcptools.Refusal{Structured: data, Text: strings.TrimSpace(told.Code + " " + told.Name + ": " + told.Detail)}
 }
 
 // purpose describes each message to readers who do not know the protocol.

@@ -61,7 +61,7 @@ func TestEveryMessageIsATool(t *testing.T) {
 			if strings.HasPrefix(tool.Description, " ") || !strings.Contains(tool.Description, string(typ)) || !strings.Contains(tool.Description, string(about.Answer)) {
 				t.Errorf("%s: %s", typ, tool.Description)
 			}
-			for _, s := range []json.RawMessage{tool.Input, tool.Output, tool.Refusal} {
+			for _, s := range []json.RawMessage{tool.Input, tool.Output} {
 				if strings.Contains(string(s), "$ref") || strings.Contains(string(s), "$id") || !json.Valid(s) {
 					t.Errorf("%s: the schema does not stand alone: %s", typ, s)
 				}
@@ -79,17 +79,17 @@ func TestEveryMessageIsATool(t *testing.T) {
 func TestTheMessageIsTheArguments(t *testing.T) {
 	t.Parallel()
 	var got *jsonrpc.Request
-	tools, err := leaguetools.Tools(answering(protocol.Strict, protocol.RoleManager, `{"jsonrpc":"2.0","id":1,"result":{"structuredContent":{"a":1}}}`,
+	tools, err := leaguetools.Tools(answering(protocol.Strict, protocol.RoleManager, `{"jsonrpc":"2.0","id":1,"result":{"structuredContent":{"message_type":"REFEREE_REGISTER_RESPONSE","status":"ACCEPTED","referee_id":"REF01"}}}`,
 		func(r *jsonrpc.Request) { got = r }))
 	if err != nil {
 		t.Fatal(err)
 	}
 	header := http.Header{"Mcp-Session-Id": {"secret"}, "Accept": {"text/event-stream"}, "Authorization": {"Bearer x"}}
 	out, err := tools[0].Call(t.Context(), &mcptools.Call{
-		Tool: tools[0].Name, Input: json.RawMessage(`{"n":12345678901234567890}`), Transport: jsonrpc.TransportHTTP,
-		Route: "/mcp", RemoteAddr: "10.0.0.1:2", Host: "here", Header: header,
+		Tool: tools[0].Name, Input: json.RawMessage(`{"n":12345678901234567890}`),
+		From: &jsonrpc.Request{Transport: jsonrpc.TransportHTTP, Route: "/mcp", RemoteAddr: "10.0.0.1:2", Host: "here", Header: header},
 	})
-	if err != nil || string(out) != `{"a":1}` {
+	if err != nil || !strings.Contains(string(out), `"status":"ACCEPTED"`) {
 		t.Errorf("%s, %v", out, err)
 	}
 	if want := `"method":"tools/call","params":{"name":"register_referee","arguments":{"n":12345678901234567890}}}`; !strings.HasSuffix(string(got.Raw), want) {
@@ -114,7 +114,7 @@ func TestAnswersAreFound(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"result":{` + choice + `}}`:                                                             `"parity_choice":"odd"`,
 		`{"jsonrpc":"2.0","id":1,"result":{"content":[],"structuredContent":` + refusal + `,"isError":true}}`:            `E012 AUTH_TOKEN_INVALID: Register again.` + refusal,
 		`{"jsonrpc":"2.0","id":1,"error":{"code":12,"message":"x","data":` + refusal + `}}`:                              `E012 AUTH_TOKEN_INVALID: Register again.` + refusal,
-		`{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"Invalid Request","data":{"detail":"id is missing"}}}`: `Invalid Request: id is missing`,
+		`{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"Invalid Request","data":{"detail":"id is missing"}}}`: `id is missing`,
 		`nonsense`: `cannot be read`,
 		``:         `protocol:`,
 	} {
@@ -125,7 +125,7 @@ func TestAnswersAreFound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := tools[0].Call(t.Context(), &mcptools.Call{Tool: "parity_choose", Input: json.RawMessage(`{}`)})
+		out, err := tools[0].Call(t.Context(), &mcptools.Call{Tool: "parity_choose", Input: json.RawMessage(`{}`), From: new(jsonrpc.Request)})
 		got := string(out)
 		if err != nil {
 			got = err.Error()

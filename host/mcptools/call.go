@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,208 +20,146 @@ import (
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
+	"github.com/strategylab/strategylab/host/wire/schema"
 )
 
-// call serves one tools/call. The error is one of the MCP protocol; an error of
-// the tool is part of the result.
-func (s *Server) call(ctx context.Context, b *boundTool, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	session := req.Session.ID()
-	ctx, done, err := s.begin(ctx, session)
-	if err != nil {
-		return errorResult(err), nil
-	}
-	defer done()
-	input := json.RawMessage(req.Params.Arguments)
+// maxOutput bounds the output of a tool, in bytes.
+const maxOutput = 4 << 20
+
+// newCall returns a call whose input may be absent.
+func newCall(from *jsonrpc.Request, tool string, input json.RawMessage) *Call {
 	if len(input) == 0 {
 		input = json.RawMessage(`{}`)
 	}
-	if v := jsontext.Value(input); !v.IsValid() || v.Kind() != '{' {
-		return errorResult(b.invalid(errors.New("it is no JSON object in UTF-8 without duplicate names"))), nil
-	}
-	c := &Call{Tool: b.tool.Name, Input: input, Session: session}
-	origin(c, req)
-	stop := report(ctx, c, req)
-	output, err := s.runChecked(ctx, b, c)
-	stop()
+	return &Call{Tool: tool, Input: input, From: from}
+}
+
+// call serves one tools/call by the standard. The error is one of the MCP protocol; an
+// error of the tool is part of the result.
+func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	c := newCall(requestOf(ctx, req.Extra), req.Params.Name, req.Params.Arguments)
+	c.session = req.Session.ID()
+	c.report(ctx, req)
+	output, err := s.checked(ctx, c)
 	if refusal := wire.Canonical(err); refusal != nil && refusal.Canonical == protocol.CanonicalInvalidToolInput {
-		err = b.invalid(cmp.Or(b.input.check(c.Input), error(refusal)))
+		err = fmt.Errorf("the input of %s is not valid: %w; see its input schema", c.Tool, s.broken(c))
 	}
-	return s.result(ctx, b, output, err)
+	return result(output, err)
+}
+
+// broken lists what the input of a call breaks, without repeating values.
+func (s *Server) broken(c *Call) error {
+	if v := jsontext.Value(c.Input); !v.IsValid() || v.Kind() != '{' {
+		return errors.New("it is no JSON object in UTF-8 without duplicate names")
+	}
+	v, err := schema.Compile(jsontext.Value(s.tools[c.Tool].Input)) // as New did, which keeps no words
+	if err != nil {
+		return err
+	}
+	found, err := v.ValidateJSON(jsontext.Value(c.Input))
+	if err != nil {
+		return err
+	}
+	var all []string
+	for _, f := range found {
+		all = append(all, f.String())
+	}
+	slices.Sort(all)
+	return errors.New(cmp.Or(strings.Join(slices.Compact(all), "; "), "it has too many values"))
 }
 
 // result returns what the standard sends for the end of a call.
-func (s *Server) result(ctx context.Context, b *boundTool, output json.RawMessage, err error) (*mcp.CallToolResult, error) {
-	if err != nil {
-		return s.refused(ctx, b, err)
+func result(output json.RawMessage, err error) (*mcp.CallToolResult, error) {
+	refusal, refused := errors.AsType[*Refusal](err)
+	switch broken := wire.Canonical(err); {
+	case broken != nil:
+		e := wire.Response(broken).Error
+		return nil, &sdkrpc.Error{Code: int64(e.Code), Message: e.Message, Data: json.RawMessage(e.Data)}
+	case refused:
+		return &mcp.CallToolResult{IsError: true, StructuredContent: output, Content: texts(refusal.Text, string(output))}, nil
+	case err != nil:
+		return &mcp.CallToolResult{IsError: true, Content: texts(err.Error())}, nil
 	}
-	if output == nil {
-		return &mcp.CallToolResult{}, nil
-	}
-	return structured(output, string(output)), nil
+	return &mcp.CallToolResult{StructuredContent: output, Content: texts(string(output))}, nil
 }
 
-// errOutput stands for an output that breaks its schema; checkOwn has logged it.
-var errOutput = errors.New("the tool breaks its own schema")
-
-// runChecked takes a call through the chain: the input must keep its schema
-// before the tool is called, and the output before it is sent. The chain does
-// not see a call of a tool that checks its own input. It refuses a tool that does
-// not exist, which is nil.
-func (s *Server) runChecked(ctx context.Context, b *boundTool, c *Call) (json.RawMessage, error) {
-	if b != nil && b.tool.ChecksInput {
-		output, err := s.runTool(ctx, b, c)
-		if err == nil {
-			err = s.checkOwn(ctx, b, "output", b.output, output)
-		}
-		return output, err
+func texts(all ...string) []mcp.Content {
+	var out []mcp.Content
+	for _, text := range all {
+		out = append(out, &mcp.TextContent{Text: text})
 	}
-	var output json.RawMessage
-	var own error // of the tool itself
-	_, err := s.chain.Call(ctx, wire.Call{
-		Transport: c.Transport, Route: c.Route, Tool: c.Tool, Input: jsontext.Value(c.Input),
-	}, func(ctx context.Context) (_ jsontext.Value, err error) {
-		output, err = s.runTool(ctx, b, c)
-		if errors.Is(err, errPanicked) {
+	return out
+}
+
+// checked takes a call through the chain: the tool must exist, the input must keep its
+// schema before the tool is called, and the output, or the content of a *Refusal, before
+// it is sent. The error is canonical, or the tool's own, for the client.
+func (s *Server) checked(ctx context.Context, c *Call) (json.RawMessage, error) {
+	var own error
+	output, err := s.chain.Call(ctx, wire.Call{
+		Transport: c.From.Transport, Route: c.From.Route, Tool: c.Tool, Input: jsontext.Value(c.Input),
+	}, func(ctx context.Context) (jsontext.Value, error) {
+		output, err := s.run(ctx, c)
+		if wire.Canonical(err) != nil {
 			return nil, err
 		}
-		if own = err; own != nil {
+		own = err
+		if refusal, is := errors.AsType[*Refusal](err); is {
+			return jsontext.Value(refusal.Structured), nil
+		}
+		if err != nil {
 			err = wire.ErrDeclined
 		}
 		return jsontext.Value(output), err
 	})
-	if own != nil {
-		return nil, own
+	if err == nil || errors.Is(err, wire.ErrDeclined) {
+		err = own
 	}
-	switch refusal := wire.Canonical(err); {
-	case refusal == nil:
-		return output, err
-	case refusal.Canonical != protocol.CanonicalInternalError:
-		return nil, refusal
-	default:
-		return nil, cmp.Or(s.checkOwn(ctx, b, "output", b.output, output), err) // which logs what is wrong
-	}
+	return json.RawMessage(output), err
 }
 
-// invalid returns the error for an input that breaks its schema.
-func (b *boundTool) invalid(err error) error {
-	return fmt.Errorf("the input of %s is not valid: %w; see its input schema", b.tool.Name, err)
-}
-
-// errPanicked stands for a panic of a tool; runTool has logged it.
-var errPanicked = errors.New("the tool panicked")
-
-func (s *Server) runTool(ctx context.Context, b *boundTool, c *Call) (output json.RawMessage, err error) {
+// run runs the tool of a call. The error is the tool's own or, if it panicked, canonical.
+func (s *Server) run(ctx context.Context, c *Call) (output json.RawMessage, err error) {
+	ctx, done, err := s.begin(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	defer func() {
 		if p := recover(); p != nil {
 			s.cfg.Logger.LogAttrs(ctx, slog.LevelError, "tool panicked", slog.String("tool", c.Tool),
 				slog.String("panic", fmt.Sprint(p)), slog.String("stack", string(debug.Stack())))
-			err = errPanicked
+			err = &protocol.Error{Canonical: protocol.CanonicalInternalError}
 		}
 	}()
-	output, err = b.tool.Call(ctx, c)
-	switch {
-	case b.tool.ChecksInput || err != nil:
-	case output == nil && b.output == nil:
-		output = json.RawMessage(`{}`)
-	case len(output) > maxOutput:
+	output, err = s.tools[c.Tool].Call(ctx, c)
+	if len(output) > maxOutput {
 		err = fmt.Errorf("the answer of %s is longer than %d bytes: ask for less", c.Tool, maxOutput)
 	}
 	return output, err
 }
 
-// refused returns the result for an error of a tool.
-func (s *Server) refused(ctx context.Context, b *boundTool, err error) (*mcp.CallToolResult, error) {
-	refusal, ok := errors.AsType[*Refusal](err)
-	broken := wire.Canonical(err) != nil
-	switch {
-	case broken, errors.Is(err, errPanicked), errors.Is(err, errOutput):
-		return nil, internal()
-	case !ok || refusal.Structured == nil:
-		return errorResult(err), nil
-	}
-	if s.checkOwn(ctx, b, "refusal", b.refusal, refusal.Structured) != nil {
-		return nil, internal()
-	}
-	res := structured(refusal.Structured, string(refusal.Structured))
-	if refusal.Text != "" {
-		res.Content = append([]mcp.Content{&mcp.TextContent{Text: refusal.Text}}, res.Content...)
-	}
-	res.IsError = true
-	return res, nil
-}
-
-// checkOwn validates what a tool returned against the tool's own schema. It logs a
-// violation, which is a bug of the tool, and returns errOutput.
-func (s *Server) checkOwn(ctx context.Context, b *boundTool, what string, schema *validator, doc json.RawMessage) error {
-	err := errors.New("it is no JSON object without duplicate names")
-	if v := jsontext.Value(doc); v.IsValid() && v.Kind() == '{' {
-		err = schema.check(doc)
-	}
-	if err == nil {
-		return nil
-	}
-	s.cfg.Logger.LogAttrs(ctx, slog.LevelError, "tool breaks its own schema",
-		slog.String("tool", b.tool.Name), slog.String("schema", what), slog.String("error", err.Error()))
-	return errOutput
-}
-
-// structured returns a result with structured content, and a text for clients that
-// do not read that.
-func structured(doc json.RawMessage, text string) *mcp.CallToolResult {
-	return &mcp.CallToolResult{StructuredContent: doc, Content: []mcp.Content{&mcp.TextContent{Text: text}}}
-}
-
-// errorResult returns a failed result with the text of an error.
-func errorResult(err error) *mcp.CallToolResult {
-	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: err.Error()}}}
-}
-
-// internal returns the canonical INTERNAL_ERROR.
-func internal() error {
-	e := wire.Response(&protocol.Error{Canonical: protocol.CanonicalInternalError}).Error
-	return &sdkrpc.Error{Code: int64(e.Code), Message: e.Message, Data: json.RawMessage(e.Data)}
-}
-
-// origin sets the fields of a call that describe its request.
-func origin(c *Call, req *mcp.CallToolRequest) {
-	if req.Extra == nil || req.Extra.Header == nil {
-		c.Transport, c.Route, c.RemoteAddr = jsonrpc.TransportSTDIO, "stdio", "stdio"
-		return
-	}
-	h := req.Extra.Header.Clone()
-	take := func(name string) string {
-		value := ""
-		if v := h[name]; len(v) > 0 {
-			value = v[0]
-		}
-		delete(h, name)
-		return value
-	}
-	c.Transport = jsonrpc.TransportHTTP
-	c.Route, c.RemoteAddr, c.Host = take(pseudoRoute), take(pseudoRemote), take(pseudoHost)
-	c.Header = h
-}
-
 // progressEvery is the shortest interval between reports of progress.
 const progressEvery = 100 * time.Millisecond
 
-// report makes c report progress until stop, if the client has asked for it.
-func report(ctx context.Context, c *Call, req *mcp.CallToolRequest) (stop func()) {
+// report makes c report progress until ctx ends, if the client has asked for it.
+func (c *Call) report(ctx context.Context, req *mcp.CallToolRequest) {
 	token := req.Params.GetProgressToken()
 	if token == nil {
-		return func() {}
+		return
 	}
 	var (
-		mu      sync.Mutex
-		stopped bool
-		last    = -1.0
-		at      time.Time
+		mu   sync.Mutex
+		last = -1.0
+		at   time.Time
 	)
 	c.progress = func(done, total float64, message string) {
 		mu.Lock()
 		defer mu.Unlock()
 		now, final := time.Now(), total > 0 && done >= total
-		if stopped || done <= last || (!final && now.Sub(at) < progressEvery) {
+		if ctx.Err() != nil || done <= last || (!final && now.Sub(at) < progressEvery) {
 			return
 		}
 		last, at = done, now
@@ -227,10 +167,5 @@ func report(ctx context.Context, c *Call, req *mcp.CallToolRequest) (stop func()
 		_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
 			ProgressToken: token, Progress: done, Total: total, Message: message,
 		})
-	}
-	return func() {
-		mu.Lock()
-		defer mu.Unlock()
-		stopped = true
 	}
 }

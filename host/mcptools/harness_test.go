@@ -54,7 +54,7 @@ func (tb *table) config() mcptools.Config {
 			{Name: "fail", Call: func(context.Context, *mcptools.Call) (json.RawMessage, error) {
 				return nil, fmt.Errorf("no dice: roll again")
 			}},
-			{Name: "parity_choose", Output: number, Refusal: json.RawMessage(`{"type":"object","required":["code"]}`),
+			{Name: "parity_choose", Output: json.RawMessage(`{"type":"object","required":["code"]}`),
 				Call: func(context.Context, *mcptools.Call) (json.RawMessage, error) {
 					return nil, &mcptools.Refusal{Text: "not now", Structured: json.RawMessage(`{"code":"E007"}`)}
 				}},
@@ -64,7 +64,7 @@ func (tb *table) config() mcptools.Config {
 			}},
 			{Name: "whence", Call: func(_ context.Context, c *mcptools.Call) (json.RawMessage, error) {
 				return json.Marshal(map[string]string{
-					"transport": string(c.Transport), "route": c.Route, "remote": c.RemoteAddr, "host": c.Host, "x": c.Header.Get("X-Test"),
+					"transport": string(c.From.Transport), "route": c.From.Route, "remote": c.From.RemoteAddr, "host": c.From.Host, "x": c.From.Header.Get("X-Test"),
 				})
 			}},
 		},
@@ -79,7 +79,7 @@ func (tb *table) config() mcptools.Config {
 					return []byte{1, 2, 3}, nil
 				}},
 		},
-		Prompts: []mcptools.Prompt{{Name: "greet", Arguments: []mcptools.Argument{{Name: "who", Required: true}},
+		Prompts: []mcptools.Prompt{{Name: "greet", Arguments: []*mcptools.Argument{{Name: "who"}},
 			Render: func(_ context.Context, args map[string]string) (string, error) { return "Greet " + args["who"], nil }}},
 	}
 }

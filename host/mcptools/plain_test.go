@@ -59,6 +59,8 @@ func TestPlainEnvelopes(t *testing.T) {
 		{call(`{}`), 422, []string{input, `"canonical":"INVALID_TOOL_INPUT"`}},
 		{call(`{"name":"fail"}`), 200, []string{`"isError":true`, `no dice: roll again`}},
 		{call(`{"name":"panic"}`), 500, []string{`"code":-32603`, `"canonical":"INTERNAL_ERROR"`}},
+		{`{"jsonrpc":"2.0","id":"a","method":"tools/list"}`, 200, []string{`"name":"double"`}},
+		{`{"jsonrpc":"2.0","id":"a","method":"resources/read"}`, 200, []string{`"code":-32600`}},
 		{`{"jsonrpc":"2.0","id":"a","method":"dance"}`, 200, []string{`"code":-32601`}},
 		{`{"jsonrpc":"2.0","id":"a","method":"ping"}`, 200, []string{`"result":{}`}},
 	} {

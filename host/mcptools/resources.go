@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -34,17 +35,14 @@ type Resource struct {
 // A Prompt is a text for a model, with arguments to fill in.
 type Prompt struct {
 	Name, Title, Description string
-	Arguments                []Argument
-	// Render returns the text. It is called with all required arguments, and with
-	// no others than those above. The client sees the text of an error.
+	Arguments                []*Argument
+	// Render returns the text. It is called with no other arguments than those above. The
+	// client sees the text of an error.
 	Render func(ctx context.Context, arguments map[string]string) (string, error)
 }
 
-// An Argument is an argument of a prompt.
-type Argument struct {
-	Name, Title, Description string
-	Required                 bool
-}
+// An Argument is an argument of a prompt: Name, Title and Description.
+type Argument = mcp.PromptArgument
 
 func (s *Server) addResource(r Resource) {
 	r.MIME = cmp.Or(r.MIME, "text/plain")
@@ -83,27 +81,16 @@ func isText(mime string) bool {
 }
 
 func (s *Server) addPrompt(p Prompt) {
-	known := map[string]bool{}
-	out := &mcp.Prompt{Name: p.Name, Title: p.Title, Description: p.Description}
-	for _, a := range p.Arguments {
-		known[a.Name] = true
-		out.Arguments = append(out.Arguments, &mcp.PromptArgument{Name: a.Name, Title: a.Title, Description: a.Description, Required: a.Required})
-	}
-	s.sdk.AddPrompt(out, func(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-		given := req.Params.Arguments
-		for _, a := range p.Arguments {
-			if _, ok := given[a.Name]; a.Required && !ok {
-				return nil, badPrompt("the prompt %s needs the argument %q", p.Name, a.Name)
+	about := &mcp.Prompt{Name: p.Name, Title: p.Title, Description: p.Description, Arguments: p.Arguments}
+	s.sdk.AddPrompt(about, func(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		for name := range req.Params.Arguments {
+			if !slices.ContainsFunc(p.Arguments, func(a *Argument) bool { return a.Name == name }) {
+				return nil, badPrompt(fmt.Errorf("the prompt %s has no argument %q", p.Name, name))
 			}
 		}
-		for name := range given {
-			if !known[name] {
-				return nil, badPrompt("the prompt %s has no argument %q", p.Name, name)
-			}
-		}
-		text, err := p.Render(ctx, given)
+		text, err := p.Render(ctx, req.Params.Arguments)
 		if err != nil {
-			return nil, badPrompt("%w", err)
+			return nil, badPrompt(err)
 		}
 		return &mcp.GetPromptResult{
 			Description: p.Description,
@@ -112,6 +99,6 @@ func (s *Server) addPrompt(p Prompt) {
 	})
 }
 
-func badPrompt(format string, args ...any) error {
-	return &sdkrpc.Error{Code: sdkrpc.CodeInvalidParams, Message: fmt.Errorf(format, args...).Error()}
+func badPrompt(err error) error {
+	return &sdkrpc.Error{Code: sdkrpc.CodeInvalidParams, Message: err.Error()}
 }

@@ -141,22 +141,24 @@ func TestSessionsEnd(t *testing.T) {
 // oldest session that is not used makes room.
 func TestServersAreNotFilled(t *testing.T) {
 	t.Parallel()
-	limited := func(cfg *mcptools.Config) { cfg.MaxSessions, cfg.MaxSessionsPerPeer, cfg.MaxCalls = 4, 3, 2 }
+	limited := func(cfg *mcptools.Config) { cfg.MaxCalls = 2 }
 	inBubble(t, limited, func(t *testing.T, b browser, tb *table, _ *mcptools.Server) {
 		var ids []string
-		for range 3 {
+		for range 64 {
 			ids = append(ids, b.open("Remote", "10.0.0.1:1"))
 			time.Sleep(time.Second)
 		}
 		b.alive(ids[0]) // is younger than ids[1] now
 		ids = append(ids, b.open("Remote", "10.0.0.1:2"))
 		synctest.Wait() // for the end of the one that made room
-		for i, want := range []int{200, 404, 200, 200} {
+		for i, want := range map[int]int{0: 200, 1: 404, 2: 200, 64: 200} {
 			if got := b.alive(ids[i]); got != want {
 				t.Errorf("session %d: %d, want %d", i, got, want)
 			}
 		}
-		b.open("Remote", "10.0.0.2:1")
+		for i := range 512 - 64 {
+			b.open("Remote", fmt.Sprintf("10.0.1.%d:1", i/64))
+		}
 		res := b.ask(t.Context(), "POST", initialize, "Remote", "10.0.0.3:1")
 		if res.Code != 503 || res.Header().Get("Retry-After") == "" {
 			t.Errorf("a session too many: %d %s", res.Code, res.Body)
@@ -167,7 +169,7 @@ func TestServersAreNotFilled(t *testing.T) {
 			busy.Go(func() { b.ask(ctx, "POST", tool("wait"), "Mcp-Session-Id", id) })
 			<-tb.entered
 		}
-		if res := b.ask(t.Context(), "POST", tool("count"), "Mcp-Session-Id", ids[3]); !strings.Contains(res.Body.String(), "2 calls are running already") {
+		if res := b.ask(t.Context(), "POST", tool("count"), "Mcp-Session-Id", ids[64]); !strings.Contains(res.Body.String(), "2 calls are running already") {
 			t.Errorf("a call too many: %d %s", res.Code, res.Body)
 		}
 		leave()
@@ -178,8 +180,7 @@ func TestServersAreNotFilled(t *testing.T) {
 // TestHeaders: what is wrong with a request is said by its status.
 func TestHeaders(t *testing.T) {
 	t.Parallel()
-	small := func(cfg *mcptools.Config) { cfg.MaxBody = 1000 }
-	inBubble(t, small, func(t *testing.T, b browser, _ *table, _ *mcptools.Server) {
+	inBubble(t, asItIs, func(t *testing.T, b browser, _ *table, _ *mcptools.Server) {
 		id := b.open()
 		for _, c := range []struct {
 			what, method, body string
@@ -197,7 +198,7 @@ func TestHeaders(t *testing.T) {
 			{"another verb", "PUT", ping, []string{"Mcp-Session-Id", id}, 405},
 			{"another media type", "POST", ping, []string{"Mcp-Session-Id", id, "Content-Type", "text/plain"}, 415},
 			{"no JSON", "POST", "nonsense", []string{"Mcp-Session-Id", id}, 400},
-			{"too long a body", "POST", `{"x":"` + strings.Repeat("x", 1000) + `"}`, []string{"Mcp-Session-Id", id}, 413},
+			{"too long a body", "POST", `{"x":"` + strings.Repeat("x", 2<<20) + `"}`, []string{"Mcp-Session-Id", id}, 413},
 			{"a call before a session", "POST", tool("count"), nil, 200},
 		} {
 			if got := b.ask(t.Context(), c.method, c.body, c.header...); got.Code != c.want {
@@ -216,7 +217,7 @@ func TestToolsKnowWhoCalls(t *testing.T) {
 	t.Parallel()
 	inBubble(t, asItIs, func(t *testing.T, b browser, _ *table, _ *mcptools.Server) {
 		id := b.open()
-		res := b.ask(t.Context(), "POST", tool("whence"), "Mcp-Session-Id", id, "X-Test", "yes", ":remote", "127.0.0.1:9", "Remote", "10.1.2.3:4")
+		res := b.ask(t.Context(), "POST", tool("whence"), "Mcp-Session-Id", id, "X-Test", "yes", ":from", "127.0.0.1:9", "Remote", "10.1.2.3:4")
 		want := `"structuredContent":{"host":"127.0.0.1:8000","remote":"10.1.2.3:4","route":"/mcp","transport":"http","x":"yes"}`
 		if !strings.Contains(res.Body.String(), want) {
 			t.Errorf("%s, want %s", res.Body, want)

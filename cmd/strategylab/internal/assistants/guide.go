@@ -149,7 +149,7 @@ func (l *labTools) prompts() []mcptools.Prompt {
 	return []mcptools.Prompt{{
 		Name: "write_strategy", Title: "Write a strategy",
 		Description: "Explains the game, the script API and how to develop a strategy by measuring it.",
-		Arguments: []mcptools.Argument{
+		Arguments: []*mcptools.Argument{
 			{Name: "language", Title: "Language", Description: "lua or js; lua if absent"},
 			{Name: "idea", Title: "Idea", Description: "what the strategy should try, in a sentence; absent: your own idea"},
 		},
